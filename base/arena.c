@@ -1,0 +1,139 @@
+#include "config.h"
+
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
+
+typedef struct block {
+	struct block *next;
+	size_t used, size;
+	alignas(max_align_t) unsigned char at[];
+} block;
+
+struct arena {
+	block *top;
+	size_t used;
+	size_t next_size;
+};
+
+static void *must(void *p)
+{
+	if (!p) {
+		fputs("tdl: out of memory\n", stderr);
+		abort();
+	}
+	return p;
+}
+
+arena *arena_new(void)
+{
+	arena *a = must(calloc(1, sizeof(*a)));
+	a->next_size = FIRST_BLOCK;
+	return a;
+}
+
+void arena_free(arena *a)
+{
+	if (!a)
+		return;
+	for (block *b = a->top, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	free(a);
+}
+
+static block *add_block(arena *a, size_t nbytes)
+{
+	size_t size = nbytes > a->next_size ? nbytes : a->next_size;
+	block *b = must(calloc(1, sizeof(*b) + size));
+	b->size = size;
+	if (a->next_size < LARGEST_BLOCK)
+		a->next_size *= 2;
+	/* A block for one large object goes below the top, so that what is
+	 * left of the top is still used. */
+	if (a->top && nbytes == size && a->top->size > a->top->used) {
+		b->next = a->top->next;
+		a->top->next = b;
+	} else {
+		b->next = a->top;
+		a->top = b;
+	}
+	return b;
+}
+
+void *arena_alloc(arena *a, size_t nbytes)
+{
+	const size_t align = alignof(max_align_t);
+	if (nbytes > SIZE_MAX / 2)
+		must(NULL);
+	nbytes = (nbytes + align - 1) & ~(align - 1);
+	block *b = a->top;
+	if (!b || b->size - b->used < nbytes)
+		b = add_block(a, nbytes);
+	void *p = b->at + b->used;
+	b->used += nbytes;
+	a->used += nbytes;
+	return p;
+}
+
+void *arena_calloc(arena *a, size_t n, size_t size)
+{
+	if (size && n > SIZE_MAX / 2 / size)
+		must(NULL);
+	return arena_alloc(a, n * size);
+}
+
+size_t arena_used(const arena *a)
+{
+	return a->used;
+}
+
+void *arena_memdup(arena *a, const void *src, size_t nbytes)
+{
+	void *p = arena_alloc(a, nbytes);
+	if (nbytes)
+		memcpy(p, src, nbytes);
+	return p;
+}
+
+char *arena_strndup(arena *a, const char *s, size_t n)
+{
+	char *p = arena_alloc(a, n + 1);
+	memcpy(p, s, n);
+	p[n] = '\0';
+	return p;
+}
+
+char *arena_strdup(arena *a, const char *s)
+{
+	return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_vprintf(arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	assert(n >= 0);
+	char *p = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return p;
+}
+
+char *arena_printf(arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	char *p = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return p;
+}

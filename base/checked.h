@@ -1,0 +1,50 @@
+/* Checked arithmetic, for every size that comes from a file.
+ *
+ * Each function returns false, and leaves *r unspecified, when the exact
+ * result does not fit. */
+#ifndef TDL_BASE_CHECKED_H
+#define TDL_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool ck_add(int64_t a, int64_t b, int64_t *r)
+{
+	return !__builtin_add_overflow(a, b, r);
+}
+
+static inline bool ck_sub(int64_t a, int64_t b, int64_t *r)
+{
+	return !__builtin_sub_overflow(a, b, r);
+}
+
+static inline bool ck_mul(int64_t a, int64_t b, int64_t *r)
+{
+	return !__builtin_mul_overflow(a, b, r);
+}
+
+/* The product of n extents, each of which must be >= 0. */
+static inline bool ck_product(const int64_t *dims, int n, int64_t *r)
+{
+	int64_t p = 1;
+	for (int i = 0; i < n; i++)
+		if (dims[i] < 0 || !ck_mul(p, dims[i], &p))
+			return false;
+	*r = p;
+	return true;
+}
+
+/* Floor division and its remainder, 0 <= mod < b.  b > 0. */
+static inline int64_t floor_div(int64_t a, int64_t b)
+{
+	int64_t q = a / b;
+	return q - (a % b < 0);
+}
+
+static inline int64_t floor_mod(int64_t a, int64_t b)
+{
+	int64_t m = a % b;
+	return m < 0 ? m + b : m;
+}
+
+#endif

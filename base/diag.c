@@ -1,0 +1,323 @@
+#include "config.h"
+
+#include "base/diag.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+typedef enum severity { ERROR, WARNING, NOTE } severity;
+
+typedef struct source {
+	const char *path, *text;
+	uint32_t base, len;
+} source;
+
+typedef struct diag {
+	severity severity;
+	diag_id id;	    /* of errors and warnings */
+	range at;
+	const char *place;  /* where there is no text */
+	const char *message;
+} diag;
+
+struct diag_sink {
+	arena *arena;
+	VEC(source) sources;
+	VEC(diag) diags; /* notes follow what they belong to */
+	uint32_t next_base;
+	int nerrors;
+	bool note_dropped; /* the diagnostic before was not kept */
+};
+
+static const struct {
+	const char *name, *summary;
+} ids[DIAG_COUNT] = {
+#define DIAG(id, name, summary) [DIAG_##id] = { name, summary },
+#include "base/diag.def"
+#undef DIAG
+};
+
+const char *diag_name(diag_id id)
+{
+	return ids[id].name;
+}
+
+const char *diag_summary(diag_id id)
+{
+	return ids[id].summary;
+}
+
+diag_sink *diag_sink_new(arena *a)
+{
+	diag_sink *s = ARENA_NEW(a, diag_sink);
+	s->arena = a;
+	s->next_base = 1;
+	return s;
+}
+
+uint32_t diag_add_source(diag_sink *s, const char *path, const char *text,
+			 size_t len)
+{
+	if (len > DIAG_MAX_SOURCE ||
+	    len >= (size_t)(UINT32_MAX - s->next_base)) {
+		diag_error_in(s, DIAG_TOO_LARGE, path,
+			      "the file has %zu bytes, %u are accepted", len,
+			      DIAG_MAX_SOURCE);
+		return 0;
+	}
+	source src = { arena_strdup(s->arena, path), text, s->next_base,
+		       (uint32_t)len };
+	vec_push(s->arena, &s->sources, src);
+	s->next_base += (uint32_t)len + 1;
+	return src.base;
+}
+
+static const source *find_source(const diag_sink *s, uint32_t offset)
+{
+	for (int i = s->sources.n - 1; i >= 0; i--) {
+		const source *src = &s->sources.at[i];
+		if (offset >= src->base && offset - src->base <= src->len)
+			return src;
+	}
+	return NULL;
+}
+
+const char *diag_path(const diag_sink *s, range r)
+{
+	const source *src = find_source(s, r.beg);
+	return src ? src->path : NULL;
+}
+
+const char *diag_text(const diag_sink *s, range r, size_t *len)
+{
+	const source *src = find_source(s, r.beg);
+	*len = src ? r.end - r.beg : 0;
+	return src ? src->text + (r.beg - src->base) : "";
+}
+
+void diag_line_col(const diag_sink *s, uint32_t offset, int *line, int *col)
+{
+	const source *src = find_source(s, offset);
+	*line = *col = 0;
+	if (!src)
+		return;
+	*line = 1;
+	uint32_t start = 0, at = offset - src->base;
+	for (uint32_t i = 0; i < at; i++) {
+		if (src->text[i] == '\n') {
+			++*line;
+			start = i + 1;
+		}
+	}
+	*col = (int)(at - start) + 1;
+}
+
+static void add(diag_sink *s, diag d, const char *fmt, va_list ap)
+{
+	if (d.severity == ERROR)
+		s->nerrors++;
+	if (d.severity != NOTE)
+		s->note_dropped = s->nerrors > DIAG_MAX_ERRORS;
+	if (s->note_dropped)
+		return;
+	d.message = arena_vprintf(s->arena, fmt, ap);
+	if (d.place)
+		d.place = arena_strdup(s->arena, d.place);
+	vec_push(s->arena, &s->diags, d);
+}
+
+#define ADD(...)                                 \
+	do {                                     \
+		va_list ap;                      \
+		va_start(ap, fmt);               \
+		add(s, (diag){ __VA_ARGS__ }, fmt, ap); \
+		va_end(ap);                      \
+	} while (0)
+
+void diag_error(diag_sink *s, diag_id id, range at, const char *fmt, ...)
+{
+	ADD(.severity = ERROR, .id = id, .at = at);
+}
+
+void diag_warning(diag_sink *s, diag_id id, range at, const char *fmt, ...)
+{
+	ADD(.severity = WARNING, .id = id, .at = at);
+}
+
+void diag_error_in(diag_sink *s, diag_id id, const char *place,
+		   const char *fmt, ...)
+{
+	ADD(.severity = ERROR, .id = id, .place = place);
+}
+
+void diag_warning_in(diag_sink *s, diag_id id, const char *place,
+		     const char *fmt, ...)
+{
+	ADD(.severity = WARNING, .id = id, .place = place);
+}
+
+void diag_note(diag_sink *s, range at, const char *fmt, ...)
+{
+	ADD(.severity = NOTE, .at = at);
+}
+
+int diag_errors(const diag_sink *s)
+{
+	return s->nerrors;
+}
+
+bool diag_full(const diag_sink *s)
+{
+	return s->nerrors >= DIAG_MAX_ERRORS;
+}
+
+/* ---- printing ---------------------------------------------------------- */
+
+static const char *const severity_name[] = { "error", "warning", "note" };
+static const char *const severity_colour[] = { "\033[1;31m", "\033[1;35m",
+					       "\033[1;36m" };
+
+enum { LINE_SHOWN = 160 };
+
+/* Bytes that would move the cursor or are not text are shown as '?'. */
+static void put_clean(FILE *to, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		fputc(c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : c, to);
+	}
+}
+
+static bool continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* The source line of d with a caret under its range. A long line is cut to a
+ * window around the range. */
+static void print_line(const source *src, const diag *d, int line, FILE *to,
+		       const char *on, const char *off)
+{
+	uint32_t at = d->at.beg - src->base, beg = at, end = at;
+	while (beg > 0 && src->text[beg - 1] != '\n' && at - beg < LINE_SHOWN)
+		beg--;
+	while (end < src->len && src->text[end] != '\n' &&
+	       end - beg < 2 * LINE_SHOWN)
+		end++;
+	if (end - beg > LINE_SHOWN) {
+		if (at - beg > LINE_SHOWN / 2)
+			beg = at - LINE_SHOWN / 2;
+		if (end - beg > LINE_SHOWN)
+			end = beg + LINE_SHOWN;
+		while (beg < at && continues(src->text[beg]))
+			beg++;
+	}
+	fprintf(to, "%5d | ", line);
+	put_clean(to, src->text + beg, end - beg);
+	fprintf(to, "\n      | ");
+	for (uint32_t i = beg; i < at; i++)
+		if (!continues(src->text[i]))
+			fputc(' ', to);
+	uint32_t stop = d->at.end - src->base;
+	fprintf(to, "%s^", on);
+	for (uint32_t i = at + 1; i < stop && i < end; i++)
+		if (!continues(src->text[i]))
+			fputc(d->severity == NOTE ? '~' : '^', to);
+	fprintf(to, "%s\n", off);
+}
+
+static void print_one(const diag_sink *s, const diag *d, FILE *to, bool colour)
+{
+	const char *bold = colour ? "\033[1m" : "";
+	const char *on = colour ? severity_colour[d->severity] : "";
+	const char *off = colour ? "\033[0m" : "";
+	const source *src = d->at.beg ? find_source(s, d->at.beg) : NULL;
+	int line = 0, col = 0;
+	if (src) {
+		diag_line_col(s, d->at.beg, &line, &col);
+		fprintf(to, "%s%s:%d:%d:%s ", bold, src->path, line, col, off);
+	} else if (d->place) {
+		fprintf(to, "%s%s:%s ", bold, d->place, off);
+	}
+	fprintf(to, "%s%s:%s ", on, severity_name[d->severity], off);
+	size_t n = strlen(d->message);
+	put_clean(to, d->message, n > 4096 ? 4096 : n);
+	if (d->severity != NOTE)
+		fprintf(to, " [%s]", diag_name(d->id));
+	fputc('\n', to);
+	if (src)
+		print_line(src, d, line, to, on, off);
+}
+
+void diag_print(const diag_sink *s, FILE *to, bool colour)
+{
+	for (int i = 0; i < s->diags.n; i++)
+		print_one(s, &s->diags.at[i], to, colour);
+	if (s->nerrors > DIAG_MAX_ERRORS)
+		fprintf(to, "error: %d more errors are not shown [%s]\n",
+			s->nerrors - DIAG_MAX_ERRORS,
+			diag_name(DIAG_TOO_MANY_ERRORS));
+}
+
+/* A JSON string of any bytes: what is not UTF-8 becomes '?'. */
+static json_t *json_text(const char *text)
+{
+	json_t *j = json_string(text);
+	if (j)
+		return j;
+	char *clean = strdup(text);
+	for (char *p = clean; *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	j = json_string(clean);
+	free(clean);
+	return j;
+}
+
+static json_t *json_one(const diag_sink *s, const diag *d)
+{
+	json_t *j = json_object();
+	const source *src = d->at.beg ? find_source(s, d->at.beg) : NULL;
+	if (src) {
+		int line, col;
+		json_object_set_new(j, "file", json_text(src->path));
+		diag_line_col(s, d->at.beg, &line, &col);
+		json_object_set_new(j, "line", json_integer(line));
+		json_object_set_new(j, "column", json_integer(col));
+		diag_line_col(s, d->at.end, &line, &col);
+		json_object_set_new(j, "end_line", json_integer(line));
+		json_object_set_new(j, "end_column", json_integer(col));
+	} else if (d->place) {
+		json_object_set_new(j, "file", json_text(d->place));
+	}
+	json_object_set_new(j, "severity",
+			    json_string(severity_name[d->severity]));
+	if (d->severity != NOTE) {
+		json_object_set_new(j, "name", json_string(diag_name(d->id)));
+		json_object_set_new(j, "notes", json_array());
+	}
+	json_object_set_new(j, "message", json_text(d->message));
+	return j;
+}
+
+void diag_print_json(const diag_sink *s, FILE *to)
+{
+	json_t *all = json_array(), *last = NULL;
+	for (int i = 0; i < s->diags.n; i++) {
+		const diag *d = &s->diags.at[i];
+		json_t *j = json_one(s, d);
+		if (d->severity == NOTE && last) {
+			json_array_append_new(json_object_get(last, "notes"),
+					      j);
+		} else {
+			json_array_append_new(all, j);
+			last = j;
+		}
+	}
+	json_t *top = json_pack("{s:o}", "diagnostics", all);
+	json_dumpf(top, to, JSON_INDENT(2));
+	fputc('\n', to);
+	json_decref(top);
+}

@@ -1,0 +1,94 @@
+/* Diagnostics: what is wrong with the user's input, where, and what to do.
+ *
+ * Whatever reads input takes a diag_sink, adds to it and goes on; only the
+ * driver prints.  Each diagnostic has a name out of base/diag.def, and each
+ * name has a golden test. */
+#ifndef TDL_BASE_DIAG_H
+#define TDL_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+
+/* A range of bytes in a source text, half open.  All sources of a sink share
+ * one space of offsets, so a range also says which file it is in.  Offset 0
+ * belongs to no source: { 0, 0 } is "nowhere". */
+typedef struct range {
+	uint32_t beg, end;
+} range;
+
+#define NOWHERE ((range){ 0, 0 })
+
+static inline range range_join(range a, range b)
+{
+	return a.beg == 0 ? b : b.beg == 0 ? a : (range){ a.beg, b.end };
+}
+
+typedef enum diag_id {
+#define DIAG(id, name, summary) DIAG_##id,
+#include "base/diag.def"
+#undef DIAG
+	DIAG_COUNT
+} diag_id;
+
+/* The name as users see it, "read-outside", and a sentence on its meaning. */
+const char *diag_name(diag_id id);
+const char *diag_summary(diag_id id);
+
+typedef struct diag_sink diag_sink;
+
+/* Diagnostics and sources live in a. */
+diag_sink *diag_sink_new(arena *a);
+
+/* Adds a source text, which must outlive the sink and may hold any bytes.
+ * Returns the offset of its first byte; the last valid range ends at that
+ * plus len.  Returns 0, with an error added, when the text is larger than
+ * DIAG_MAX_SOURCE or the space of offsets is used up. */
+#define DIAG_MAX_SOURCE (64u << 20)
+uint32_t diag_add_source(diag_sink *s, const char *path, const char *text,
+			 size_t len);
+
+/* The path of the source that r is in; NULL for NOWHERE.  The text of r is
+ * returned by diag_text(), not zero-terminated, its length in *len. */
+const char *diag_path(const diag_sink *s, range r);
+const char *diag_text(const diag_sink *s, range r, size_t *len);
+
+/* 1-based line and column, in bytes, of an offset; 0 and 0 for nowhere. */
+void diag_line_col(const diag_sink *s, uint32_t offset, int *line, int *col);
+
+/* Adds an error or a warning at a range. The message is one sentence, lower
+ * case, without a full stop, the user's words in ' '. */
+void diag_error(diag_sink *s, diag_id id, range at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void diag_warning(diag_sink *s, diag_id id, range at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The same where the place is no text: "model.onnx: node 'conv_3'". */
+void diag_error_in(diag_sink *s, diag_id id, const char *place,
+		   const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void diag_warning_in(diag_sink *s, diag_id id, const char *place,
+		     const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* A note under the diagnostic added last; at may be NOWHERE. */
+void diag_note(diag_sink *s, range at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Number of errors so far.  After DIAG_MAX_ERRORS, diag_full() is true and
+ * further ones are counted but not kept. */
+#define DIAG_MAX_ERRORS 100
+int diag_errors(const diag_sink *s);
+bool diag_full(const diag_sink *s);
+
+/* Prints all of them: as text in GNU form with the line and a caret, coloured
+ * if asked; or as JSON,
+ * {"diagnostics": [{"file", "line", "column", "end_line", "end_column",
+ *  "severity", "name", "message", "notes": [{...}]}]}. */
+void diag_print(const diag_sink *s, FILE *to, bool colour);
+void diag_print_json(const diag_sink *s, FILE *to);
+
+#endif

@@ -1,0 +1,158 @@
+#include "config.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads fd to its end; grows by doubling because a pipe has no size. */
+static char *read_all(arena *a, int fd, size_t expected, size_t limit,
+		      size_t *len)
+{
+	size_t cap = (expected < limit ? expected : limit) + 2, n = 0;
+	char *buf = malloc(cap);
+	while (buf) {
+		ssize_t got = read(fd, buf + n, cap - n - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			break;
+		n += (size_t)got;
+		if (got == 0 || n > limit) {
+			*len = n;
+			char *out = n > limit ? NULL : arena_strndup(a, buf, n);
+			free(buf);
+			errno = EFBIG;
+			return out;
+		}
+		if (cap - n - 1 == 0) {
+			char *more = realloc(buf, cap *= 2);
+			if (!more)
+				break;
+			buf = more;
+		}
+	}
+	free(buf);
+	return NULL;
+}
+
+char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
+		size_t *len)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : 0;
+	struct stat st = { 0 };
+	char *text = NULL;
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			errno = EISDIR;
+		else
+			text = read_all(a, fd,
+					S_ISREG(st.st_mode) ? (size_t)st.st_size
+							    : 0,
+					limit, len);
+	}
+	int why = errno;
+	if (fd > 0)
+		close(fd);
+	if (!text && why == EFBIG)
+		diag_error_in(s, DIAG_TOO_LARGE, path,
+			      "the file has more than %zu bytes", limit);
+	else if (!text)
+		diag_error_in(s, DIAG_CANNOT_READ, path, "cannot read: %s",
+			      strerror(why));
+	return text;
+}
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t put = write(fd, p, n);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return false;
+		p += put;
+		n -= (size_t)put;
+	}
+	return true;
+}
+
+/* Devices and pipes cannot be replaced by a rename. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+static bool write_special(const char *path, const void *data, size_t len)
+{
+	int fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CLOEXEC)
+				   : dup(STDOUT_FILENO);
+	if (fd < 0)
+		return false;
+	bool ok = write_all(fd, data, len);
+	int why = errno;
+	if (close(fd) != 0 && ok)
+		return false;
+	errno = why;
+	return ok;
+}
+
+bool file_write(const char *path, const void *data, size_t len)
+{
+	if (!strcmp(path, "-") || is_special(path))
+		return write_special(path, data, len);
+	size_t n = strlen(path);
+	char *tmp = malloc(n + 8);
+	if (!tmp)
+		return false;
+	memcpy(tmp, path, n);
+	memcpy(tmp + n, ".XXXXXX", 8);
+	int fd = mkstemp(tmp);
+	if (fd < 0) {
+		free(tmp);
+		return false;
+	}
+	mode_t mask = umask(0);
+	umask(mask);
+	bool ok = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, data, len) &&
+		  fsync(fd) == 0;
+	int why = errno;
+	if (close(fd) != 0 && ok) {
+		ok = false;
+		why = errno;
+	}
+	if (ok && rename(tmp, path) != 0) {
+		ok = false;
+		why = errno;
+	}
+	if (!ok)
+		unlink(tmp);
+	free(tmp);
+	errno = why;
+	return ok;
+}
+
+char *path_folder(arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		return arena_strdup(a, ".");
+	return arena_strndup(a, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+char *path_join(arena *a, const char *dir, const char *name)
+{
+	if (name[0] == '/' || !strcmp(dir, "."))
+		return arena_strdup(a, name);
+	return arena_printf(a, "%s/%s", dir, name);
+}
+
+bool file_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}

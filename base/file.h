@@ -1,0 +1,30 @@
+/* Files: read whole, written whole or not at all. */
+#ifndef TDL_BASE_FILE_H
+#define TDL_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+/* Reads a file of at most limit bytes into a, with a zero byte behind it
+ * that *len does not count.  On failure adds cannot-read or too-large and
+ * returns NULL. "-" is standard input. */
+char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
+		size_t *len);
+
+/* Writes a file atomically: to a temporary file beside it, flushed, renamed
+ * onto path when all is written.  "-" is standard output.  Returns false, with
+ * errno set and nothing left behind, on failure. */
+bool file_write(const char *path, const void *data, size_t len);
+
+/* The folder of a path ("." where it has none), and dir/name (name alone
+ * where it is absolute). */
+char *path_folder(arena *a, const char *path);
+char *path_join(arena *a, const char *dir, const char *name);
+
+bool file_exists(const char *path);
+
+#endif

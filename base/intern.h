@@ -1,0 +1,40 @@
+/* Interned strings and a hash map keyed by them. */
+#ifndef TDL_BASE_INTERN_H
+#define TDL_BASE_INTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* A set of strings: equal strings have the same address, so that they are
+ * compared by ==.  What it holds lives in its arena. */
+typedef struct interner interner;
+
+interner *interner_new(arena *a);
+const char *intern(interner *t, const char *s);
+const char *intern_n(interner *t, const char *s, size_t n);
+
+/* A map from strings (compared by content, not copied) to pointers. */
+typedef struct strmap strmap;
+
+strmap *strmap_new(arena *a);
+void *strmap_get(const strmap *m, const char *key); /* NULL if absent */
+void strmap_put(strmap *m, const char *key, void *value);
+int strmap_count(const strmap *m);
+
+/* The i-th pair in the order of first insertion, 0 <= i < strmap_count(). */
+const char *strmap_key(const strmap *m, int i);
+void *strmap_value(const strmap *m, int i);
+
+/* 64-bit FNV-1a, for hash tables only; chain calls through seed. */
+#define HASH_SEED 0xcbf29ce484222325u
+uint64_t hash_bytes(uint64_t seed, const void *p, size_t n);
+uint64_t hash_str(uint64_t seed, const char *s);
+static inline uint64_t hash_i64(uint64_t seed, int64_t v)
+{
+	return hash_bytes(seed, &v, sizeof(v));
+}
+
+#endif

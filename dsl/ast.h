@@ -1,0 +1,238 @@
+/* The syntax tree of TDL.
+ *
+ * The grammar only builds it; the checker (dsl/check.h) fills in the fields
+ * marked [check] and is the only one to do so.  Names are interned in the
+ * module set's interner: compare them by ==.  Everything lives in the module
+ * set's arena. */
+#ifndef TDL_DSL_AST_H
+#define TDL_DSL_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/dtype.h"
+
+typedef struct ast_expr ast_expr;
+typedef struct ast_stmt ast_stmt;
+typedef struct ast_op ast_op;
+typedef struct ast_opaque ast_opaque;
+
+/* ---- expressions ------------------------------------------------------- */
+
+typedef enum ast_kind {
+	AST_INT,    /* 3                  .i */
+	AST_FLOAT,  /* 2.5, inf           .f */
+	AST_STRING, /* "NOTSET"           .name */
+	AST_BOOL,   /* true, false        .i */
+	AST_NAME,   /* N, i, axis         .name */
+	AST_LIST,   /* [1, 2]             .args */
+	AST_SLICE,  /* the ':' of a[b, :] */
+	AST_PACK,   /* ..d                .pack */
+	AST_INDEX,  /* x[i, j], pads[0]   .args[0] is the base, then the items */
+	AST_GUARD,  /* (x[i] else 0)      .args = { read, value } */
+	AST_CALL,   /* exp(x), f(a, k = 2), Sum(lambda ..)  .name .args .named */
+	AST_UNARY,  /* -x, not x          .op .args[0] */
+	AST_BINARY, /* a + b, a and b     .op .args[0..1] */
+	AST_IF,     /* if c then a else b .args[0..2] */
+	AST_LAMBDA, /* lambda i, r < 3: e .vars, .args[0] */
+} ast_kind;
+
+typedef enum ast_operator {
+	OP_NEG, OP_NOT,
+	OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD,
+	OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE,
+	OP_AND, OP_OR,
+} ast_operator;
+
+/* The text of an operator: "+", "and". */
+const char *ast_operator_text(ast_operator op);
+
+/* ..d, ..(d \ sel), ..(d & sel), ..d[sel], ..f(args).  In an index list, a
+ * lambda's variables or a signature's dimensions. */
+typedef enum pack_kind {
+	PACK_ALL,    /* ..d */
+	PACK_MINUS,  /* ..(d \ sel) */
+	PACK_AND,    /* ..(d & sel) */
+	PACK_PERM,   /* ..d[sel] */
+	PACK_CALL,   /* ..unravel(e): sel is the AST_CALL */
+} pack_kind;
+
+typedef struct ast_pack {
+	pack_kind kind;
+	const char *name; /* d; NULL for PACK_CALL */
+	ast_expr *sel;
+} ast_pack;
+
+/* A variable of a lambda: i, i < extent, or a pack (then name is NULL). */
+typedef struct ast_var {
+	const char *name;
+	ast_expr *extent; /* NULL if not written */
+	ast_pack *pack;
+	range at;
+} ast_var;
+
+typedef struct ast_named {
+	const char *name;
+	ast_expr *value;
+	range at;
+} ast_named;
+
+struct ast_expr {
+	ast_kind kind;
+	ast_operator op;
+	range at;
+	int depth; /* of the tree below; the parser bounds it */
+	int64_t i;
+	double f;
+	const char *name;
+	int nargs;
+	ast_expr **args;
+	int nnamed;
+	ast_named *named; /* of AST_CALL: f(x, axis = 1) */
+	bool open_named;  /* the call ends in ", ..": in an onnx body, further
+			     attributes of the operator take the values of the
+			     entry's attributes with the same names */
+	int nvars;
+	ast_var *vars;
+	ast_pack *pack;
+};
+
+/* ---- signatures -------------------------------------------------------- */
+
+/* The class or type after ':' of a tensor; "" where none is written. */
+typedef struct ast_type {
+	const char *name; /* "f32", "int", "float", "bool", an attribute of type
+			     `type`, or NULL where none is written */
+	range at;
+} ast_type;
+
+typedef struct ast_tensor {
+	const char *name;
+	bool broadcast;
+	bool optional; /* b? */
+	bool variadic; /* xs... (onnx entries) */
+	bool constant; /* const axes (onnx entries) */
+	bool is_list;  /* const axes: int[] */
+	int ndims;
+	ast_expr **dims; /* sizes, or AST_PACK */
+	ast_type type;
+	range at;
+} ast_tensor;
+
+typedef enum attr_type {
+	ATTR_INT, ATTR_FLOAT, ATTR_STRING, ATTR_BOOL, ATTR_TYPE, ATTR_AXIS,
+} attr_type;
+
+typedef struct ast_attr {
+	const char *name;
+	attr_type type;
+	bool is_list;	/* int[] */
+	bool optional;	/* int[]? (onnx entries): null when not given */
+	int length;	/* int[2]; -1 for any */
+	ast_expr *init; /* default, NULL for none */
+	range at;
+} ast_attr;
+
+/* let name = lambda ..: e, or let a, b = f(x, axis = 1) */
+typedef struct ast_let {
+	int nnames;
+	const char **names;
+	ast_expr *value;
+	range at;
+} ast_let;
+
+struct ast_op {
+	const char *name;
+	const char *doc; /* the /// lines, joined by \n, without the slashes;
+			    NULL if none */
+	range name_at, at;
+	int nparams, nattrs, nresults, nlets;
+	ast_tensor *params;
+	ast_attr *attrs;
+	ast_tensor *results;
+	ast_let *lets;
+	ast_expr **bodies; /* one lambda per result */
+	bool faulty;	   /* [check] has an error; is not handed on */
+};
+
+/* opaque cholesky(m[N, N]) -> l[N, N] = "tdl_cholesky" */
+struct ast_opaque {
+	const char *name, *doc, *symbol;
+	range name_at, at;
+	int nparams, nattrs, nresults;
+	ast_tensor *params;
+	ast_attr *attrs;
+	ast_tensor *results;
+	bool faulty;
+};
+
+/* ---- statements (the bodies of onnx entries, and later of models) ------ */
+
+typedef enum stmt_kind {
+	STMT_ASSIGN, /* targets = value */
+	STMT_IF,     /* if cond { body } else { other } */
+	STMT_FOR,    /* for var < value { body } */
+	STMT_RETURN, /* return values */
+	STMT_CALL,   /* unsupported "why" : name and message in value */
+} stmt_kind;
+
+struct ast_stmt {
+	stmt_kind kind;
+	range at;
+	int ntargets;
+	const char **targets;
+	const char *var;  /* of for; of STMT_CALL the word, "unsupported" */
+	ast_expr *value;  /* assigned; condition; bound; message */
+	int nvalues;
+	ast_expr **values; /* of return */
+	int nbody, nother;
+	ast_stmt **body, **other;
+};
+
+/* onnx "Conv" 1..10 (x, w, b?; attr: int = 1) { body } */
+typedef struct ast_onnx {
+	const char *domain; /* "" for the default one */
+	const char *op_type;
+	const char *doc;
+	int since, until; /* opsets, inclusive; INT32_MAX for open */
+	range name_at, at;
+	int nparams, nattrs, nbody;
+	ast_tensor *params;
+	ast_attr *attrs;
+	ast_stmt **body;
+	bool faulty;
+} ast_onnx;
+
+/* ---- modules ----------------------------------------------------------- */
+
+typedef enum def_kind { DEF_OP, DEF_OPAQUE, DEF_ONNX, DEF_IMPORT } def_kind;
+
+typedef struct ast_def {
+	def_kind kind;
+	range at;
+	ast_op *op;
+	ast_opaque *opaque;
+	ast_onnx *onnx;
+	const char *import; /* the path as written */
+} ast_def;
+
+/* A comment of // kind, for the formatter. */
+typedef struct ast_comment {
+	range at;
+	bool own_line; /* nothing but blanks before it on its line */
+} ast_comment;
+
+/* One file. */
+typedef struct ast_module {
+	const char *path;
+	uint32_t base; /* diag_add_source */
+	const char *text;
+	size_t len;
+	int ndefs;
+	ast_def *defs;
+	int ncomments;
+	ast_comment *comments;
+} ast_module;
+
+#endif

@@ -1,0 +1,62 @@
+/* The front end: text to checked operators. */
+#ifndef TDL_DSL_DSL_H
+#define TDL_DSL_DSL_H
+
+#include "base/intern.h"
+#include "dsl/ast.h"
+
+/* A set of modules: the files given, and what they import. */
+typedef struct tdl_modules {
+	arena *arena;
+	diag_sink *sink;
+	interner *names;
+	int nmodules;
+	ast_module **modules; /* each after what it imports */
+	strmap *ops;	      /* name -> ast_op; faulty ones included */
+	strmap *opaques;      /* name -> ast_opaque */
+	int nonnx;
+	ast_onnx **onnx; /* in order of reading */
+	int nfolders;
+	const char **folders; /* where imports are looked up, after the
+				 importing file's own folder */
+	const char **files;   /* every file that was read, for depfiles */
+	int nfiles;
+} tdl_modules;
+
+/* An empty set.  Imports are looked up beside the importing file, then in
+ * folders[0..n). */
+tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
+		     int nfolders);
+
+/* Reads, parses and checks a file and its imports; adds what it defines.
+ * A file that is already in the set is not read again.  Returns false when
+ * errors were added. */
+bool dsl_load(tdl_modules *m, const char *path);
+
+/* The same for a text in memory, which must outlive the set. */
+bool dsl_load_text(tdl_modules *m, const char *path, const char *text,
+		   size_t len);
+
+/* Parses only: the tree of one file, for the formatter and --emit=ast. NULL
+ * when there are syntax errors. */
+ast_module *dsl_parse(tdl_modules *m, const char *path, const char *text,
+		      size_t len);
+
+/* An operator, an opaque function; NULL if unknown or faulty. */
+const ast_op *dsl_op(const tdl_modules *m, const char *name);
+const ast_opaque *dsl_opaque(const tdl_modules *m, const char *name);
+
+/* The entry for a node of an ONNX model of the given opset; NULL if none. */
+const ast_onnx *dsl_onnx(const tdl_modules *m, const char *domain,
+			 const char *op_type, int opset);
+
+/* The canonical layout of a module, comments kept.  In arena a. */
+char *dsl_format(arena *a, const ast_module *m);
+
+/* One expression as canonical text, for messages. */
+char *dsl_expr_text(arena *a, const ast_expr *e);
+
+/* The tree as text, for --emit=ast and golden tests. */
+char *dsl_dump(arena *a, const ast_module *m);
+
+#endif
