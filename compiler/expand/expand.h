@@ -1,0 +1,65 @@
+/* From an operator and the shapes of its arguments to kernels.
+ *
+ * Packs become dimensions, attributes and sizes become integers, calls are
+ * inlined, element types are resolved, reductions that are not outermost get
+ * a kernel of their own.  Errors (shapes that disagree, a read that leaves its
+ * tensor for these shapes, an extent that is negative) name the operator's
+ * source and the place of the call. */
+#ifndef TDL_COMPILER_EXPAND_EXPAND_H
+#define TDL_COMPILER_EXPAND_EXPAND_H
+
+#include "dsl/dsl.h"
+#include "plan/kernel.h"
+
+/* Element type and shape of a tensor. */
+typedef struct tensor_type {
+	dtype type;
+	int ndim;
+	int64_t dims[MAX_NDIM];
+} tensor_type;
+
+/* The value of an attribute.  A list has n values, else n is 1.  Integers,
+ * booleans, axes and types (a dtype) are in ints. */
+typedef struct attr_value {
+	attr_type type;
+	bool is_list;
+	int n;
+	const int64_t *ints;
+	const double *floats;
+	const char *const *strings;
+} attr_value;
+
+/* One kernel of an expansion.  inputs[i] is the value that the kernel's input
+ * i is: a parameter of the operator, 0 <= v < nparams, or the result of an
+ * earlier stage s, v = nparams + s. */
+typedef struct stage {
+	kernel *kernel;
+	const char *label; /* "" for the operator's result itself, "m" for the
+			      intermediate m */
+	int inputs[MAX_NINPUTS];
+} stage;
+
+typedef struct expansion {
+	int nparams;
+	int nstages;
+	stage *stages;
+	int nresults;
+	int *results; /* values, as in stage.inputs; a parameter where the
+			 operator returns it unchanged */
+	tensor_type *result_types;
+} expansion;
+
+/* Where a call stands, for messages: a range in a source, or a text. */
+typedef struct call_site {
+	range at;
+	const char *place;
+} call_site;
+
+/* Expands op for parameters of the given types.  attrs[i] is the value of the
+ * operator's attribute i, or NULL for its default; an attribute that has none
+ * and is NULL is an error.  The result is in a; NULL when errors were added. */
+expansion *expand_op(arena *a, const tdl_modules *m, diag_sink *s,
+		     const ast_op *op, const tensor_type *params,
+		     const attr_value *const *attrs, call_site site);
+
+#endif

@@ -1,0 +1,103 @@
+/* A model as a graph of kernels on tensors of known shapes. */
+#ifndef TDL_COMPILER_GRAPH_GRAPH_H
+#define TDL_COMPILER_GRAPH_GRAPH_H
+
+#include "compiler/expand/expand.h"
+
+typedef int tensor_id;
+typedef int node_id;
+enum { NONE = -1 };
+
+typedef enum tensor_kind {
+	TENSOR_INPUT,	 /* fed in each run */
+	TENSOR_CONSTANT, /* known when planning: weights, folded constants */
+	TENSOR_RESULT,	 /* computed by a node */
+} tensor_kind;
+
+/* Where the elements of a constant are.  Little-endian, dense, row-major. */
+typedef struct constant {
+	const void *data;   /* in memory, or NULL */
+	const char *path;   /* else in this file, .. */
+	int64_t offset;	    /* .. from this byte; the length is the tensor's */
+	bool fill;	    /* data is one element, repeated */
+} constant;
+
+typedef struct tensor {
+	const char *name; /* unique in the graph */
+	tensor_kind kind;
+	tensor_type type;
+	bool output; /* of the model */
+	node_id producer;
+	constant constant;
+} tensor;
+
+typedef struct node {
+	const char *name; /* unique: of the model's node, or made up; a stage
+			     adds ".label" */
+	const char *op;	  /* the operator that it comes from, and the stage:
+			     "softmax.m" */
+	const kernel *kernel; /* shared by nodes that compute the same */
+	tensor_id *inputs;    /* kernel->ninputs of them */
+	tensor_id output;
+} node;
+
+typedef struct graph {
+	const char *name; /* of the model: its file without folder and ending */
+	int ntensors, nnodes;
+	tensor *tensors;
+	node *nodes; /* in topological order */
+	int ninputs, noutputs;
+	tensor_id *inputs, *outputs; /* in the model's order */
+} graph;
+
+/* nbytes of a tensor; fits, because importers check it. */
+int64_t tensor_nelem(const tensor_type *t);
+int64_t tensor_nbytes(const tensor_type *t);
+
+/* Constants of a type that is not an integer, in bytes. */
+int64_t graph_parameter_bytes(const graph *g);
+int64_t graph_flops(const graph *g);
+
+/* ---- building ---------------------------------------------------------- */
+
+typedef struct graph_builder graph_builder;
+
+graph_builder *graph_begin(arena *a, const tdl_modules *m, diag_sink *s,
+			   const char *name);
+tensor_id graph_add_input(graph_builder *b, const char *name,
+			  const tensor_type *t);
+tensor_id graph_add_constant(graph_builder *b, const char *name,
+			     const tensor_type *t, const constant *c);
+const tensor_type *graph_type(const graph_builder *b, tensor_id t);
+
+/* Calls an operator: adds a node per stage, named after `name`, and writes
+ * the operator's nresults results to results.  Constants are folded where that
+ * is cheap.  Returns false when errors were added. */
+bool graph_call(graph_builder *b, const ast_op *op, const char *name,
+		const tensor_id *args, const attr_value *const *attrs,
+		call_site site, tensor_id *results);
+
+void graph_set_output(graph_builder *b, tensor_id t, const char *name);
+
+/* The finished graph: what no output depends on is gone, equal kernels are
+ * one, names are unique.  NULL when errors were added. */
+graph *graph_end(graph_builder *b);
+
+/* ---- models from files ------------------------------------------------- */
+
+/* What the command line says of a model. */
+typedef struct model_options {
+	int nsizes; /* -D name=value: symbolic dimensions */
+	const char **size_names;
+	const int64_t *sizes;
+	int nshapes; /* --shape input=AxB */
+	const char **shape_names;
+	const tensor_type *shapes; /* type unused */
+	bool *size_used, *shape_used; /* set by the importer */
+} model_options;
+
+/* Reads an ONNX model.  NULL when errors were added. */
+graph *onnx_import(arena *a, const tdl_modules *m, diag_sink *s,
+		   const char *path, const model_options *o);
+
+#endif

@@ -1,0 +1,49 @@
+/* Searching for a plan: which dimension of each tensor, which variable of
+ * each operator is divided along each mesh axis. */
+#ifndef TDL_COMPILER_SEARCH_SEARCH_H
+#define TDL_COMPILER_SEARCH_SEARCH_H
+
+#include "compiler/graph/graph.h"
+#include "plan/region.h"
+
+/* What a planner decides.  tensor_cuts[t].dim[a] is the dimension of tensor t
+ * that axis a cuts, CUT_NONE where it lies whole in every group;
+ * node_cuts[n].dim[a] is the variable of node n's kernel that axis a divides,
+ * CUT_NONE where every group computes all. */
+typedef struct assignment {
+	mesh mesh;
+	cuts *tensor_cuts;
+	cuts *node_cuts;
+} assignment;
+
+typedef struct search_result {
+	const char *algorithm;
+	assignment assignment;
+	int64_t total;			/* C_m, bytes (search.md) */
+	int64_t by_step[MAX_AXES];	/* delta_i */
+	bool optimal_by_step[MAX_AXES]; /* proven least, given the steps before */
+	int64_t (*node_bytes)[MAX_AXES]; /* per node and step; sums to by_step */
+	int64_t lower_bound;		/* of the whole; -1 where none is proven */
+	double seconds;			/* wall time of the search alone */
+	const char *note;		/* NULL, or what the user has to know */
+} search_result;
+
+/* Plans g for k >= 1 devices.  NULL, with an error added, for an unknown
+ * algorithm or one that does not apply. */
+search_result *search_plan(arena *a, const graph *g, int k,
+			   const char *algorithm, diag_sink *s);
+
+/* The i-th algorithm's name and one line on it; NULL after the last. */
+const char *search_algorithm(int i, const char **about);
+
+/* C_i of search.md for one node under an assignment, counting the first naxes
+ * axes only: exact bytes over all groups. */
+int64_t node_model_bytes(const graph *g, const assignment *as, node_id n,
+			 int naxes);
+/* The sum over all nodes. */
+int64_t model_bytes(const graph *g, const assignment *as, int naxes);
+
+/* k as its prime factors, largest first.  Returns their number. */
+int search_factors(int k, int *factors);
+
+#endif

@@ -1,0 +1,57 @@
+/* The interpreter: evaluates a kernel directly, element by element, floats in
+ * f64 and integers in 64 bits.  Slow and obviously right: the meaning of an
+ * operator, and the judge of every fast path. */
+#ifndef TDL_PLAN_EVAL_H
+#define TDL_PLAN_EVAL_H
+
+#include "plan/region.h"
+
+/* A dense or strided view of a part of a tensor in memory.  Element (i0, i1,
+ * ..) in the tensor's own coordinates, inside `at`, is at
+ * data + sum((i_d - at.lo[d]) * stride[d]) elements. */
+typedef struct view {
+	void *data;
+	dtype type;
+	box at;
+	int64_t stride[MAX_NDIM];
+} view;
+
+/* A row-major view of the part `at` stored densely at data. */
+view view_dense(void *data, dtype type, const box *at);
+
+typedef enum eval_status {
+	EVAL_OK,
+	EVAL_INDEX_OUTSIDE, /* a data-dependent index is outside its input */
+	EVAL_NO_KERNEL,	    /* an opaque kernel without an implementation */
+} eval_status;
+
+/* Where EVAL_INDEX_OUTSIDE happened. */
+typedef struct eval_fault {
+	int input, dim;
+	int64_t value;
+	int64_t position[MAX_NVARS]; /* the iteration point */
+} eval_fault;
+
+/* An implementation of an opaque function, include/tdl/kernel.h. */
+struct tdl_kernel_call;
+typedef int (*opaque_fn)(const struct tdl_kernel_call *);
+
+/* Computes the part of the result that `space` gives into out, which must
+ * cover kernel_produces().  Each input must cover kernel_need().  Where
+ * reduction variables run over a part only, the result is the partial one; an
+ * empty reduction gives the reducer's identity. */
+eval_status kernel_eval(const kernel *k, const box *space, const view *inputs,
+			view *out, opaque_fn opaque, eval_fault *fault);
+
+/* One element of any type as a double or an integer, and back (rounded to
+ * nearest even for the small floats). */
+double elem_get_f64(dtype t, const void *p, int64_t i);
+void elem_set_f64(dtype t, void *p, int64_t i, double v);
+int64_t elem_get_i64(dtype t, const void *p, int64_t i);
+void elem_set_i64(dtype t, void *p, int64_t i, int64_t v);
+
+/* dst[i] = dst[i] (+) src[i] for n elements: combines partial results. */
+void reducer_combine(reducer r, dtype t, void *dst, const void *src,
+		     int64_t n);
+
+#endif

@@ -1,0 +1,197 @@
+/* A kernel: one lambda of an operator, made concrete.
+ *
+ *	out[v0, .., v(nout-1)] = reducer over v(nout) .. v(nvars-1) of body
+ *
+ * Shapes, attributes and element types are known, packs are expanded, every
+ * name is resolved: what is left are integers, the iteration variables and
+ * reads of inputs.  It is what the analysis asks about regions, what the
+ * interpreter evaluates, what code is generated from, and what a plan file
+ * holds.  compiler/expand makes it from an operator; plan/read.c from a file.
+ *
+ * A reduction is always outermost and an operator with more than one lambda
+ * is several kernels. */
+#ifndef TDL_PLAN_KERNEL_H
+#define TDL_PLAN_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/dtype.h"
+
+enum {
+	MAX_NDIM = 12,	  /* dimensions of a tensor */
+	MAX_NVARS = 24,	  /* iteration variables of a kernel */
+	MAX_NINPUTS = 24, /* inputs of a kernel */
+	MAX_KEXPR_DEPTH = 400,
+};
+
+typedef enum fn {
+#define FN(id, name, nargs, c, flops) FN_##id,
+#include "plan/functions.def"
+#undef FN
+	FN_COUNT
+} fn;
+
+/* The name of a function, its number of arguments; and back, -1 for none. */
+const char *fn_name(fn f);
+int fn_nargs(fn f);
+int fn_parse(const char *name);
+/* The C expression of functions.def, or NULL. */
+const char *fn_c(fn f);
+int fn_flops(fn f);
+
+typedef enum reducer {
+	RED_NONE,
+	RED_SUM,
+	RED_PROD,
+	RED_MAX,
+	RED_MIN,
+	RED_AND,
+	RED_OR,
+	RED_ARGMAX, /* one variable; the lowest index wins a tie */
+	RED_ARGMIN,
+	RED_COUNT
+} reducer;
+
+const char *reducer_name(reducer r); /* "Sum"; "" for RED_NONE */
+int reducer_parse(const char *name); /* -1 for none */
+
+typedef enum kexpr_kind {
+	KX_INT,	   /* .i, of an integer type or bool */
+	KX_FLOAT,  /* .f, of a float type; may be infinite */
+	KX_VAR,	   /* the iteration variable .var, i64 */
+	KX_READ,   /* .input at args[0..ndim); with .guarded args[ndim] is the
+		      value where an index is outside the input */
+	KX_FN,	   /* .fn of args; arguments have one type, converted before */
+	KX_SELECT, /* args[0] ? args[1] : args[2]; only one is evaluated */
+	KX_CAST,   /* args[0] as .type: C's conversion; to bool is != 0 */
+} kexpr_kind;
+
+typedef struct kexpr kexpr;
+struct kexpr {
+	kexpr_kind kind;
+	dtype type;
+	fn fn;
+	int var, input;
+	bool guarded;
+	int64_t i;
+	double f;
+	int nargs;
+	kexpr **args;
+};
+
+typedef enum kvar_kind {
+	KVAR_OUTPUT,
+	KVAR_REDUCE,
+	KVAR_DERIVED, /* see kderived */
+} kvar_kind;
+
+typedef struct kvar {
+	const char *name; /* as in the operator; "d.0" out of a pack */
+	kvar_kind kind;
+	int64_t extent;
+	/* Why it cannot be divided ("hidden by the opaque function 'f'"), or
+	 * NULL where it can. */
+	const char *whole_because;
+} kvar;
+
+typedef struct kinput {
+	const char *name; /* of the operator's parameter or intermediate */
+	dtype type;
+	int ndim;
+	int64_t dims[MAX_NDIM];
+} kinput;
+
+/* A variable that no lambda binds: dimension `dim` of an input that is read
+ * at a data-dependent index, in a body that is linear in that read.  The read
+ * equals a Sum over v of (index == v ? input[.., v, ..] : 0), so v may be
+ * divided like a reduction variable: where v runs over [lo, hi) only, a read
+ * whose index is outside [lo, hi) gives 0.  It adds no loop. */
+typedef struct kderived {
+	int var, input, dim;
+} kderived;
+
+/* A slice handed to an opaque function: per dimension of the input an index
+ * expression, or NULL for all of the dimension. */
+typedef struct kslice {
+	int input;
+	int ndim;
+	kexpr *at[MAX_NDIM];
+} kslice;
+
+typedef struct kaccess kaccess; /* plan/region.c */
+
+typedef struct kernel {
+	const char *name; /* "matmul", "softmax.m": operator and stage */
+	int nvars, nout;  /* output variables first, in the order of the
+			     result's dimensions; then reduced, then derived */
+	kvar *vars;
+	reducer reducer;
+	dtype type; /* of the result's elements */
+	int ninputs;
+	kinput *inputs;
+	kexpr *body; /* NULL for an opaque kernel */
+	int nderived;
+	kderived *derived;
+	/* An opaque kernel fills out[batch vars.., result dims..] from slices;
+	 * `result` of the function is picked. The last nhidden output
+	 * variables are the dimensions of the function's result. */
+	const char *opaque;	 /* name in TDL, NULL if not opaque */
+	const char *opaque_symbol; /* "tdl_cholesky" */
+	int nhidden, opaque_result;
+	int nslices;
+	kslice *slices;
+
+	int naccesses; /* filled by kernel_finish() */
+	kaccess *accesses;
+} kernel;
+
+/* The extent of the result's dimension d: that of output variable d. */
+static inline int64_t kernel_dim(const kernel *k, int d)
+{
+	return k->vars[d].extent;
+}
+
+/* ---- making expressions; everything in arena a ------------------------- */
+
+kexpr *kx_int(arena *a, int64_t i, dtype t);
+kexpr *kx_float(arena *a, double f, dtype t);
+kexpr *kx_var(arena *a, int var);
+kexpr *kx_read(arena *a, int input, dtype t, int ndim, kexpr **index,
+	       kexpr *otherwise);
+/* Comparisons, and, or, not, isnan, isinf give bool; the rest the type of
+ * their arguments. */
+kexpr *kx_fn(arena *a, fn f, int nargs, kexpr **args);
+kexpr *kx_fn1(arena *a, fn f, kexpr *x);
+kexpr *kx_fn2(arena *a, fn f, kexpr *x, kexpr *y);
+kexpr *kx_select(arena *a, kexpr *c, kexpr *x, kexpr *y);
+kexpr *kx_cast(arena *a, kexpr *x, dtype t);
+
+/* The same expression with every index sum of products in normal form and
+ * divisions and remainders that intervals decide taken out:
+ * (16*i + j) / 16 with 0 <= j < 16 is i.  vars gives the extents. */
+kexpr *kx_simplify(arena *a, const kexpr *e, const kvar *vars);
+
+bool kx_equal(const kexpr *x, const kexpr *y);
+uint64_t kx_hash(uint64_t seed, const kexpr *e);
+
+/* Kernels that compute the same: everything but the names is equal. */
+bool kernel_equal(const kernel *x, const kernel *y);
+uint64_t kernel_hash(const kernel *k);
+
+/* A readable line: "out[i, j] = Sum(k) a[i, k] * b[k, j]". */
+char *kx_text(arena *a, const kernel *k, const kexpr *e);
+char *kernel_text(arena *a, const kernel *k);
+
+/* Prepares accesses (plan/region.h); called once by whoever makes a kernel. */
+void kernel_finish(arena *a, kernel *k);
+
+/* Arithmetic operations per point of the iteration space, the reducer's own
+ * included; index arithmetic is not counted. */
+int64_t kernel_flops_per_point(const kernel *k);
+
+/* Points of the iteration space; -1 where it does not fit 63 bits. */
+int64_t kernel_points(const kernel *k);
+
+#endif
