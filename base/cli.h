@@ -1,0 +1,98 @@
+/* The command line of a program: its options from one table, its exit status.
+ *
+ * A table of cli_option is parsed by getopt_long(), and the help is printed
+ * from the same table, so that an option is documented if and only if it is
+ * accepted.  These functions are the outermost layer of main(): they print. */
+#ifndef TDL_BASE_CLI_H
+#define TDL_BASE_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+/* Exit statuses of tdlc and tdlrun. */
+typedef enum cli_status {
+	CLI_OK = 0,
+	CLI_INPUT = 1,	    /* the input is at fault; diagnostics say why */
+	CLI_USAGE = 2,	    /* the command line is wrong */
+	CLI_NO_PLAN = 3,    /* no plan satisfies the limits */
+	CLI_MACHINE = 4,    /* output, device, peer failed */
+	CLI_DIFFERENCE = 5, /* --verify, verify found a difference */
+} cli_status;
+
+typedef struct cli_program {
+	const char *name;     /* "tdlc plan" */
+	const char *synopsis; /* "MODEL -k N [OPTION]..." */
+	const char *about;    /* what it does, a sentence or more */
+} cli_program;
+
+/* Words given to an option that may be repeated, in their order. */
+typedef VEC(const char *) cli_words;
+
+typedef enum cli_kind {
+	CLI_END,
+	CLI_FLAG,   /* bool *to becomes true */
+	CLI_INT,    /* int64_t *to, min <= value <= max */
+	CLI_REAL,   /* double *to, finite, min <= value <= max */
+	CLI_TEXT,   /* const char **to */
+	CLI_REPEAT, /* cli_words *to */
+	CLI_CHOICE, /* int *to becomes the index in choices, NULL-terminated */
+} cli_kind;
+
+typedef struct cli_option {
+	cli_kind kind;
+	char letter;	  /* 'k' for -k; 0 for none */
+	const char *name; /* "devices" for --devices; "-MF" for -MF, spelled
+			     so; NULL for none */
+	const char *arg;  /* "N", in the help; NULL for a flag */
+	const char *help; /* lower case, no full stop; "\n" breaks it */
+	void *to;
+	double min, max;
+	const char *const *choices;
+} cli_option;
+
+/* Parses argv[1..argc) by the table, which ends in { CLI_END }; operands are
+ * moved to the end of argv and argv[argc] stays NULL.  --help is understood
+ * unasked.  Returns the index of the first operand; or -1 when all is said
+ * and main() is to end with *status: after --help, or an error, which has
+ * been printed. */
+int cli_parse(arena *a, const cli_program *p, const cli_option *options,
+	      int argc, char **argv, cli_status *status);
+
+/* Prints "tdlc plan: what is wrong" and "Try 'tdlc plan --help' ..". Returns
+ * CLI_USAGE. */
+cli_status cli_usage(const cli_program *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Prints "tdlc plan: what failed"; returns CLI_MACHINE. */
+cli_status cli_failed(const cli_program *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The GNU form of --version, on standard output. */
+void cli_version(const char *program);
+
+/* Ends main(): closes standard output, so that a full disk is noticed, and
+ * returns status, or CLI_MACHINE with a message where that failed. */
+cli_status cli_finish(const char *program, cli_status status);
+
+/* Whether what is printed to standard error may be coloured: it is a terminal
+ * that is not dumb, and NO_COLOR is not set (no-color.org). */
+bool cli_colour(void);
+
+/* A whole number, all of text and nothing else, min <= *v <= max. */
+bool cli_int(const char *text, int64_t min, int64_t max, int64_t *v);
+
+/* NAME=VALUE as its two parts: split at the first '='.  NULL, NULL never; false
+ * without a '=' or with an empty name. */
+bool cli_setting(arena *a, const char *text, const char **name,
+		 const char **value);
+
+/* NAME=2x3x4 split at the last '='.  NAME= is a shape without dimensions.
+ * Returns the number of dimensions, each >= 0; -1 if it is malformed or has
+ * more than max. */
+int cli_shape(arena *a, const char *text, const char **name, int64_t *dims,
+	      int max);
+
+#endif
