@@ -1,0 +1,211 @@
+/* A plan: one program for all workers of a mesh.
+ *
+ * Nothing in a plan belongs to one worker.  A buffer says by a formula which
+ * region of its tensor a worker holds in it (plan_region()), a transfer by its
+ * two buffers what moves (plan/transfer.h), so that a plan does not grow with
+ * the number of devices and every runtime computes the same.
+ *
+ * A plan that plan_read() returned was checked in all that does not depend on
+ * the worker; who runs worker w calls plan_check_worker() for it first. */
+#ifndef TDL_PLAN_PLAN_H
+#define TDL_PLAN_PLAN_H
+
+#include "base/diag.h"
+#include "plan/region.h"
+
+enum {
+	PLAN_VERSION = 1,
+	PLAN_MAX_WORKERS = 65536,
+	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
+};
+
+typedef enum plan_role {
+	PLAN_INPUT,    /* fed in each run */
+	PLAN_CONSTANT, /* loaded once */
+	PLAN_RESULT,   /* computed */
+} plan_role;
+
+typedef enum plan_constant_kind {
+	PLAN_CONST_FILE,   /* in a file beside the plan */
+	PLAN_CONST_INLINE, /* in the plan itself */
+	PLAN_CONST_FILL,   /* one element, repeated */
+} plan_constant_kind;
+
+/* The elements of a constant: little-endian, dense, row-major. */
+typedef struct plan_constant {
+	plan_constant_kind kind;
+	const char *path; /* FILE: as this process can open it, .. */
+	int64_t offset;	  /* .. from this byte, as many as the tensor has, .. */
+	uint32_t crc;	  /* .. and their CRC-32 */
+	const void *data; /* INLINE: all elements; FILL: one */
+} plan_constant;
+
+typedef struct plan_tensor {
+	const char *name; /* unique */
+	dtype type;
+	int ndim;
+	int64_t dims[MAX_NDIM];
+	plan_role role;
+	bool output; /* of the model */
+	cuts cuts;   /* how it is stored */
+	plan_constant constant;
+	int buffer; /* that holds the stored block; -1 where nobody uses it */
+} plan_tensor;
+
+typedef struct plan_kernel {
+	const kernel *kernel;
+	const char *c; /* its C source, by compiler/codegen */
+} plan_kernel;
+
+/* An operator's stage and how the workers divide its iteration space. */
+typedef struct plan_node {
+	const char *name; /* unique, for messages */
+	const char *op;	  /* the operator, and its stage: "softmax.m" */
+	int kernel;
+	cuts cuts;	   /* of the kernel's variables */
+	const int *inputs; /* tensors, one per input of the kernel */
+	int output;	   /* tensor */
+} plan_node;
+
+typedef enum plan_region_kind {
+	PLAN_STORED,   /* the tensor's block under its cuts */
+	PLAN_NEEDS,    /* the bounding box of what the node reads of the tensor,
+			  through all its inputs that are this tensor */
+	PLAN_PRODUCES, /* what the node computes of the tensor: its partial
+			  result where reduction variables are cut */
+	PLAN_OWN,      /* of what the node produces, the share that the worker
+			  combines, see transfer.h */
+} plan_region_kind;
+
+typedef struct plan_buffer {
+	int tensor;
+	plan_region_kind region;
+	int node; /* of the formula; -1 for PLAN_STORED */
+	int64_t offset, nbytes; /* in the arena; the most that any worker has */
+} plan_buffer;
+
+typedef enum plan_op {
+	PLAN_RUN,     /* node on buffers `inputs`, its result to buffer `to` */
+	PLAN_MOVE,    /* fills each worker's part of `to` from the owners' parts
+			 of `from`, two buffers of one tensor */
+	PLAN_COMBINE, /* each worker's own share in `to`, of the partial results
+			 of node in everybody's `from` */
+} plan_op;
+
+/* What a transfer amounts to.  Nothing but speed depends on it: the pieces of
+ * transfer.h say everything. */
+typedef enum collective {
+	COLL_LOCAL,	     /* nobody receives anything */
+	COLL_ALL_GATHER,
+	COLL_ALL_TO_ALL,
+	COLL_REDUCE_SCATTER,
+	COLL_HALO,	     /* own block, and a rim from neighbours */
+	COLL_SEND_RECEIVE,   /* gather by pieces: what fits none of these */
+	COLL_COUNT
+} collective;
+
+const char *collective_name(collective c); /* "all-gather" */
+int collective_parse(const char *name);	   /* -1 for none */
+
+typedef struct plan_instr {
+	plan_op op;
+	int node;	   /* RUN, COMBINE */
+	const int *inputs; /* RUN: buffers, one per input of the kernel; each
+			      covers what the input is read at */
+	int from;	   /* MOVE, COMBINE */
+	int to;
+	collective collective; /* MOVE, COMBINE */
+} plan_instr;
+
+/* The program is static: every buffer is written by one instruction at most,
+ * constants and inputs by none.  Two buffers overlap in the arena only where
+ * no instruction between the first write of one and its last use finds the
+ * other in use.  The one exception is a run in place: the buffer `to` may be
+ * exactly the place of an input whose last use this run is, if
+ * kernel_in_place() says so and both regions are equal. */
+typedef struct plan {
+	const char *model, *algorithm;
+	mesh mesh;
+	int nkernels, ntensors, nnodes, nbuffers, ninstrs;
+	plan_kernel *kernels;
+	plan_tensor *tensors;
+	plan_node *nodes;
+	plan_buffer *buffers;
+	plan_instr *program;
+	int ninputs, noutputs;
+	int *inputs, *outputs; /* tensors, in the model's order */
+	int64_t arena_bytes;   /* of each worker */
+	int64_t communication_bytes; /* received by all workers in one run */
+} plan;
+
+/* Part of a buffer that is in use on a worker: elements first .. first + count
+ * of the box `at` in row-major order, densely.  All but PLAN_OWN are whole
+ * boxes: first is 0, count the volume. */
+typedef struct region {
+	box at;
+	int64_t first, count;
+} region;
+
+/* Which region of its tensor the worker holds in a buffer. */
+region plan_region(const plan *p, int buffer, int worker);
+region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
+
+/* The part of its node's iteration space that a worker computes. */
+box plan_space(const plan *p, int node, int worker);
+
+/* How partial results of a node are combined; RED_NONE where no axis cuts a
+ * reduction variable.  *axes, may be NULL, has a bit for each axis that does. */
+reducer plan_partial(const plan *p, int node, uint32_t *axes);
+
+/* Whether the result may overwrite input i: the input has the result's type
+ * and shape and is read at the result's own index and nowhere else. */
+bool kernel_in_place(const kernel *k, int input);
+
+int64_t plan_tensor_nelem(const plan_tensor *t);
+int64_t plan_tensor_nbytes(const plan_tensor *t);
+
+/* ---- files ------------------------------------------------------------- */
+
+/* Reads a plan, trusting nothing in it; NULL when errors were added. */
+plan *plan_read(arena *a, diag_sink *s, const char *path);
+/* The same from len bytes of text; path is for messages, and paths in the
+ * plan are relative to its folder. */
+plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
+		 size_t len);
+
+/* The text of a plan that goes to `path`, same bytes for the same plan. */
+char *plan_text(arena *a, const plan *p, const char *path, size_t *len);
+/* Writes it atomically; false with errno set. */
+bool plan_write(const plan *p, const char *path);
+
+/* What plan_parse() checks after the syntax: indices, kinds, types, order,
+ * places in the arena.  Adds errors at `path`. */
+bool plan_check(const plan *p, diag_sink *s, const char *path);
+
+/* Checks the regions of one worker: they fit their buffers and the inputs of
+ * every run cover what it reads. */
+bool plan_check_worker(const plan *p, int worker, diag_sink *s,
+		       const char *path);
+
+/* ---- constants --------------------------------------------------------- */
+
+/* Reads all elements of a constant to `whole`, plan_tensor_nbytes() bytes, and
+ * checks their CRC.  False when an error was added. */
+bool plan_constant_read(const plan *p, int tensor, void *whole, diag_sink *s);
+
+/* The CRC-32 of a part of a file.  False when an error was added. */
+bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
+		   uint32_t *crc, diag_sink *s);
+
+/* ---- other plans from a plan ------------------------------------------- */
+
+/* The same program for one worker: no cuts, no transfers, a memory plan of its
+ * own.  Tensors, nodes and kernels keep their numbers. */
+plan *plan_one_device(arena *a, const plan *p);
+
+/* Gives every buffer its place in the arena, from the program; sets offsets
+ * and arena_bytes.  Sizes are given.  Returns the most bytes that are in use
+ * at once, which no placement can go below. */
+int64_t plan_place(plan *p);
+
+#endif
