@@ -2,6 +2,7 @@ noinst_LIBRARIES += %D%/libbase.a
 %C%_libbase_a_SOURCES = \
 	%D%/arena.c %D%/arena.h \
 	%D%/checked.h \
+	%D%/cli.c %D%/cli.h \
 	%D%/diag.c %D%/diag.def %D%/diag.h \
 	%D%/dtype.c %D%/dtype.h \
 	%D%/file.c %D%/file.h \

@@ -1,0 +1,178 @@
+#include "config.h"
+
+#include "compiler/driver/driver.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+const char *const driver_diagnostics[] = { "text", "json", NULL };
+
+/* ---- the operator library ---------------------------------------------- */
+
+/* The folder that this program lies in; NULL where the system has no
+ * /proc/self/exe. */
+static char *program_folder(arena *a)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	if (n <= 0 || n == sizeof(path))
+		return NULL;
+	return path_folder(a, arena_strndup(a, path, (size_t)n));
+}
+
+const char *driver_opdefs(driver *d)
+{
+	static const char *const beside[] = { "opdefs",
+					      "../share/tdlc/opdefs" };
+	const char *given = d->opdefs ? d->opdefs : getenv("TDL_OPDEFS");
+	if (given && *given)
+		return given;
+	const char *here = program_folder(d->arena);
+	for (int i = 0; here && i < 2; i++) {
+		const char *dir = path_join(d->arena, here, beside[i]);
+		if (file_exists(dir))
+			return dir;
+	}
+	return PKGDATADIR "/opdefs";
+}
+
+tdl_modules *driver_modules(driver *d)
+{
+	cli_words folders = { 0 };
+	for (int i = 0; i < d->folders.n; i++)
+		vec_push(d->arena, &folders, d->folders.at[i]);
+	vec_push(d->arena, &folders, driver_opdefs(d));
+	return dsl_new(d->arena, d->sink, folders.at, folders.n);
+}
+
+static int is_tdl(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+	return e->d_name[0] != '.' && n > 4 &&
+	       !strcmp(e->d_name + n - 4, ".tdl");
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Loads the .tdl files of a folder.  One that is absent is empty if it may. */
+static void load_folder(tdl_modules *m, const char *dir, bool may_be_absent)
+{
+	struct dirent **all;
+	int n = scandir(dir, &all, is_tdl, by_name);
+	if (n < 0) {
+		if (!(may_be_absent && errno == ENOENT))
+			diag_error_in(m->sink, DIAG_CANNOT_READ, dir, "%s",
+				      strerror(errno));
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		dsl_load(m, path_join(m->arena, dir, all[i]->d_name));
+		free(all[i]);
+	}
+	free(all);
+}
+
+tdl_modules *driver_load_opdefs(driver *d)
+{
+	const char *dir = driver_opdefs(d);
+	tdl_modules *m = driver_modules(d);
+	int before = diag_errors(d->sink);
+	load_folder(m, dir, false);
+	load_folder(m, path_join(d->arena, dir, "onnx"), true);
+	return diag_errors(d->sink) == before ? m : NULL;
+}
+
+/* ---- options for models ------------------------------------------------ */
+
+static cli_status read_sizes(driver *d, const cli_words *defines,
+			     model_options *o)
+{
+	arena *a = d->arena;
+	const char **names = ARENA_ARRAY(a, const char *, defines->n);
+	int64_t *sizes = ARENA_ARRAY(a, int64_t, defines->n);
+	for (int i = 0; i < defines->n; i++) {
+		const char *value;
+		if (!cli_setting(a, defines->at[i], &names[i], &value) ||
+		    !cli_int(value, 0, INT64_MAX, &sizes[i]))
+			return cli_usage(&d->program,
+					 "-D takes NAME=N with N >= 0, not "
+					 "'%s'", defines->at[i]);
+	}
+	o->nsizes = defines->n;
+	o->size_names = names;
+	o->sizes = sizes;
+	o->size_used = ARENA_ARRAY(a, bool, defines->n);
+	return CLI_OK;
+}
+
+static cli_status read_shapes(driver *d, const cli_words *words,
+			      model_options *o)
+{
+	arena *a = d->arena;
+	const char **names = ARENA_ARRAY(a, const char *, words->n);
+	tensor_type *shapes = ARENA_ARRAY(a, tensor_type, words->n);
+	for (int i = 0; i < words->n; i++) {
+		shapes[i].type = DT_NONE;
+		shapes[i].ndim = cli_shape(a, words->at[i], &names[i],
+					   shapes[i].dims, MAX_NDIM);
+		if (shapes[i].ndim < 0)
+			return cli_usage(&d->program,
+					 "--shape takes NAME=AxBxC with at "
+					 "most %d sizes, not '%s'", MAX_NDIM,
+					 words->at[i]);
+	}
+	o->nshapes = words->n;
+	o->shape_names = names;
+	o->shapes = shapes;
+	o->shape_used = ARENA_ARRAY(a, bool, words->n);
+	return CLI_OK;
+}
+
+cli_status driver_model_options(driver *d, const cli_words *defines,
+				const cli_words *shapes, model_options *o)
+{
+	cli_status status = read_sizes(d, defines, o);
+	return status == CLI_OK ? read_shapes(d, shapes, o) : status;
+}
+
+cli_status driver_check_used(driver *d, const model_options *o)
+{
+	for (int i = 0; i < o->nsizes; i++)
+		if (!o->size_used[i])
+			return cli_usage(&d->program,
+					 "the model has no size '%s' for -D",
+					 o->size_names[i]);
+	for (int i = 0; i < o->nshapes; i++)
+		if (!o->shape_used[i])
+			return cli_usage(&d->program,
+					 "the model has no input '%s' for "
+					 "--shape", o->shape_names[i]);
+	return CLI_OK;
+}
+
+/* ---- output ------------------------------------------------------------ */
+
+cli_status driver_print_json(driver *d, json_t *json)
+{
+	int failed = json_dumpf(json, stdout, JSON_INDENT(2));
+	json_decref(json);
+	putchar('\n');
+	return failed ? cli_failed(&d->program, "cannot print the JSON result")
+		      : CLI_OK;
+}
+
+cli_status driver_write(driver *d, const char *path, const void *data,
+			size_t len)
+{
+	if (file_write(path, data, len))
+		return CLI_OK;
+	return cli_failed(&d->program, "%s: %s", path, strerror(errno));
+}

@@ -1,0 +1,122 @@
+/* tdlc: finds the command, runs it, prints its diagnostics. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/driver/driver.h"
+
+typedef struct command {
+	const char *name, *synopsis, *about;
+	cli_status (*run)(driver *d, int argc, char **argv);
+} command;
+
+static const command commands[] = {
+#define COMMAND(name, synopsis, about) \
+	{ #name, synopsis, about, command_##name },
+#include "compiler/driver/commands.def"
+#undef COMMAND
+	{ 0 }
+};
+
+static const cli_program tdlc = {
+	"tdlc", "COMMAND [OPTION]... [FILE]...",
+	"Partition tensor computations over devices."
+};
+
+static void print_help(void)
+{
+	printf("Usage: %s %s\n%s\n\nCommands:\n", tdlc.name, tdlc.synopsis,
+	       tdlc.about);
+	for (const command *c = commands; c->name; c++)
+		printf("  %-10s %s\n", c->name, c->about);
+	printf("\n"
+	       "  -h, --help     print this help, or that of a command, and exit\n"
+	       "  -V, --version  print the version and exit\n"
+	       "\n"
+	       "'tdlc COMMAND --help' and 'tdlc help COMMAND' describe a command.\n"
+	       "\n"
+	       "Exit status: 0 done, 1 the input is at fault, 2 the command line is\n"
+	       "wrong, 3 no plan satisfies the limits, 4 the machine failed, 5 a\n"
+	       "verification found a difference.\n");
+}
+
+static const command *find_command(const char *name)
+{
+	for (const command *c = commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static void print_diagnostics(const driver *d)
+{
+	fflush(stdout);
+	if (d->diagnostics)
+		diag_print_json(d->sink, stderr);
+	else
+		diag_print(d->sink, stderr, cli_colour());
+}
+
+/* argv[0] is the command. */
+static cli_status run(const command *c, int argc, char **argv)
+{
+	arena *a = arena_new();
+	driver d = { .arena = a, .sink = diag_sink_new(a) };
+	d.program.name = arena_printf(a, "tdlc %s", c->name);
+	d.program.synopsis = c->synopsis;
+	d.program.about = arena_printf(a, "%c%s.", c->about[0] - 'a' + 'A',
+				       c->about + 1);
+	cli_status status = c->run(&d, argc, argv);
+	print_diagnostics(&d);
+	if (status == CLI_OK && diag_errors(d.sink))
+		status = CLI_INPUT;
+	arena_free(a);
+	return status;
+}
+
+static cli_status dispatch(const char *name, int argc, char **argv)
+{
+	const command *c = find_command(name);
+	if (c)
+		return run(c, argc, argv);
+	return cli_usage(&tdlc, "unknown command '%s'", name);
+}
+
+/* tdlc help [COMMAND] */
+static cli_status help(int argc, char **argv)
+{
+	if (argc > 2)
+		return cli_usage(&tdlc, "'help' takes one command");
+	if (argc == 2 && argv[1][0] != '-') {
+		char ask[] = "--help";
+		return dispatch(argv[1], 2, (char *[]){ argv[1], ask, NULL });
+	}
+	print_help();
+	return CLI_OK;
+}
+
+static cli_status begin(int argc, char **argv)
+{
+	const char *first = argc > 1 ? argv[1] : NULL;
+	if (!first)
+		return cli_usage(&tdlc, "a command is missing");
+	if (!strcmp(first, "help"))
+		return help(argc - 1, argv + 1);
+	if (first[0] != '-')
+		return dispatch(first, argc - 1, argv + 1);
+	if (!strcmp(first, "--help") || !strcmp(first, "-h")) {
+		print_help();
+		return CLI_OK;
+	}
+	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
+		cli_version(tdlc.name);
+		return CLI_OK;
+	}
+	return cli_usage(&tdlc, "unrecognized option '%s'", first);
+}
+
+int main(int argc, char **argv)
+{
+	return cli_finish(tdlc.name, begin(argc, argv));
+}

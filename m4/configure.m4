@@ -1,0 +1,45 @@
+# What configure.ac says more than once.
+
+# TDL_ENABLE(NAME, DEFAULT, HELP): yes or no in $enable_NAME.  HELP is that of
+# the option that changes the default.
+AC_DEFUN([TDL_ENABLE],
+[AC_ARG_ENABLE([$1],
+	[AS_HELP_STRING(m4_if([$2], [yes], [[--disable-$1]], [[--enable-$1]]),
+		[$3])])
+AS_CASE(["${enable_$1:=$2}"], [yes|no], [],
+	[AC_MSG_ERROR([--enable-$1 is yes or no, not '$enable_$1'])])])
+
+# TDL_PROG_GENERATOR(VAR, PROGRAM, DEBIAN-PACKAGE, FOLDER): a program that
+# makes C.  A release carries what it makes, and does without the program.
+AC_DEFUN([TDL_PROG_GENERATOR],
+[AC_ARG_VAR([$1], [path of $2])
+AC_PATH_PROG([$1], [$2])
+AS_IF([test -n "$$1"], [],
+	[test -f "$srcdir/.tarball-version"], [$1="$MISSING $2"],
+	[AC_MSG_ERROR([$2 is missing; it makes C in $4/ (Debian: $3)])])])
+
+# TDL_LIBRARY(VAR, MODULE, DEBIAN-PACKAGE)
+AC_DEFUN([TDL_LIBRARY],
+[PKG_CHECK_MODULES([$1], [$2], [],
+	[AC_MSG_ERROR([the library $2 is missing (Debian: $3)])])])
+
+# TDL_OPTIONAL_LIBRARY(VAR, MODULE): $have_module, and the conditional
+# HAVE_VAR.
+AC_DEFUN([TDL_OPTIONAL_LIBRARY],
+[PKG_CHECK_MODULES([$1], [$2],
+	[AS_TR_SH([have_]m4_tolower([$1]))=yes],
+	[AS_TR_SH([have_]m4_tolower([$1]))=no])
+AM_CONDITIONAL([HAVE_$1], [test $AS_TR_SH([have_]m4_tolower([$1])) = yes])])
+
+# TDL_CHECK_FLAGS(FLAGS): stops where a program does not link with them.
+AC_DEFUN([TDL_CHECK_FLAGS],
+[AS_IF([test -n "$1"], [
+	AC_MSG_CHECKING([whether $CC links with $1])
+	tdl_save_CFLAGS=$CFLAGS
+	CFLAGS="$CFLAGS $1"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+		[AC_MSG_RESULT([yes])],
+		[AC_MSG_RESULT([no])
+		AC_MSG_ERROR([$CC does not link with $1])])
+	CFLAGS=$tdl_save_CFLAGS
+])])
