@@ -1,0 +1,14 @@
+# Unit tests, with Check.  For test_X.c add a row to unit_tests and say what
+# it links with:
+#	unit_tests += %D%/test_X
+#	%C%_test_X_LDADD = plan/libplan.a base/libbase.a $(unit_libs)
+unit_tests =
+unit_libs = $(CHECK_LIBS) $(JANSSON_LIBS)
+
+unit_tests += %D%/test_cli
+%C%_test_cli_LDADD = base/libbase.a $(unit_libs)
+
+if HAVE_CHECK
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
