@@ -1,1 +1,12 @@
-# filled in by the folder
+noinst_LIBRARIES += %D%/libexpand.a
+%C%_libexpand_a_SOURCES = \
+	%D%/attr.c \
+	%D%/context.h \
+	%D%/expand.c %D%/expand.h \
+	%D%/lambda.c \
+	%D%/names.c \
+	%D%/read.c \
+	%D%/scalar.c \
+	%D%/signature.c %D%/signature.h \
+	%D%/stage.c
+EXTRA_DIST += %D%/README.md

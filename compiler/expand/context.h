@@ -1,0 +1,222 @@
+/* What the files of compiler/expand share: the state of one expansion.
+ *
+ * While an operator is expanded, variables and tensors have numbers of their
+ * own, good for the whole expansion: KX_VAR.var indexes context.vars and
+ * KX_READ.input indexes context.values.  stage.c renumbers them when it makes
+ * a kernel. */
+#ifndef TDL_COMPILER_EXPAND_CONTEXT_H
+#define TDL_COMPILER_EXPAND_CONTEXT_H
+
+#include "base/vec.h"
+#include "compiler/expand/expand.h"
+
+/* A scalar as it is compiled: a constant, which takes the type of what it
+ * meets, or an expression with a type. */
+typedef enum val_kind {
+	VAL_BAD, /* an error was added */
+	VAL_INT,
+	VAL_FLOAT,
+	VAL_BOOL,
+	VAL_STRING,
+	VAL_EXPR,
+} val_kind;
+
+typedef struct val {
+	val_kind kind;
+	int64_t i; /* VAL_INT, VAL_BOOL */
+	double f;
+	const char *s;
+	kexpr *e;
+} val;
+
+/* An iteration variable of the expansion. */
+typedef struct xvar {
+	const char *name;
+	int64_t extent;
+} xvar;
+
+/* A tensor: a parameter, or the result of a stage. */
+typedef struct xvalue {
+	const char *name;
+	tensor_type type;
+	int rank; /* as declared; above type.ndim where it is broadcast */
+	/* A broadcast parameter: its declared dimensions from pack_at on are
+	 * those of the pack, of which leading ones may be missing and one of
+	 * extent 1 is repeated.  NULL for others. */
+	const char *broadcast;
+	int pack_at;
+} xvalue;
+
+/* A pack: its extents, and while a lambda is compiled its index variables. */
+typedef struct xpack {
+	const char *name;
+	bool bound;
+	int rank;
+	int64_t extents[MAX_NDIM];
+	kexpr *index[MAX_NDIM]; /* NULL where no lambda binds the position */
+} xpack;
+
+/* A name in scope. */
+typedef enum name_kind {
+	NAME_SIZE,   /* .v */
+	NAME_CONST,  /* .v, a let that is a constant */
+	NAME_ATTR,   /* .attr, an index */
+	NAME_VAR,    /* .var */
+	NAME_TENSOR, /* .value */
+} name_kind;
+
+typedef struct xname {
+	const char *name;
+	name_kind kind;
+	val v;
+	int index;
+	range at;
+} xname;
+
+typedef struct read_place {
+	int value;
+	range at;
+} read_place;
+
+typedef struct context {
+	arena *arena; /* of the result */
+	arena *tmp;   /* of what the expansion alone needs */
+	const tdl_modules *modules;
+	diag_sink *sink;
+	const ast_op *op;
+	const attr_value *const *attrs; /* by op->attrs; defaults filled in */
+	call_site site;
+	int depth;	  /* of operators that call operators */
+	const char *top;   /* name of the operator at the top of the calls */
+	const char *label; /* prefix of stages' labels, "" at the top */
+	bool failed;
+	dtype shared;	/* type of the tensors without one, DT_NONE if open */
+
+	VEC(xname) names; /* the innermost last */
+	VEC(xpack) packs;
+	VEC(xvar) vars;
+	VEC(xvalue) values;
+	VEC(stage) stages;
+	VEC(read_place) reads;
+
+	/* The conditions under which the expression at hand is evaluated. */
+	VEC(kexpr *) conditions;
+	int nextracted; /* reductions that became stages, for their labels */
+	int nparams;
+} context;
+
+/* ---- read.c: reads of tensors ------------------------------------------ */
+
+/* x[i, ..d], with the value behind else or NULL. */
+val expand_read(context *cx, const ast_expr *e, int value,
+		const ast_expr *otherwise);
+/* ravel(..d, i): the row-major position of index variables. */
+val expand_ravel(context *cx, const ast_expr *e);
+/* The index list e of something with these dimensions as one expression per
+ * dimension.  Returns their number, -1 after an error. */
+int read_index(context *cx, const ast_expr *e, int rank, const int64_t *dims,
+	       kexpr *out[MAX_NDIM]);
+/* The index variables that a pack item stands for. */
+int pack_index(context *cx, const ast_expr *item, kexpr **out);
+/* How many dimensions an index item stands for; -2 for ..unravel(), which
+ * takes what is left; -1 after an error. */
+int item_width(context *cx, const ast_expr *e);
+
+/* ---- scalar.c: expressions --------------------------------------------- */
+
+/* Reports at a place in the operator, with a note at the call. */
+void expand_error(context *cx, diag_id id, range at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+val val_int(int64_t i);
+val val_expr(kexpr *e);
+extern const val val_bad;
+
+/* Compiles a scalar expression. */
+val expand_scalar(context *cx, const ast_expr *e);
+/* A value as an expression of a type; a constant is converted, anything else
+ * must have that type. want == DT_NONE: what the value has, f32 or i64 for a
+ * constant. */
+kexpr *expand_as(context *cx, val v, dtype want, range at);
+/* An index: an i64 expression. */
+kexpr *expand_index(context *cx, const ast_expr *e);
+/* A constant integer: an extent, an attribute's element. */
+bool expand_constant(context *cx, const ast_expr *e, int64_t *r);
+
+/* ---- names.c: scopes, packs, attributes -------------------------------- */
+
+const xname *find_name(const context *cx, const char *name);
+void push_name(context *cx, xname n);
+xpack *find_pack(context *cx, const char *name);
+/* The pack of that name, made from an attribute's list where there is none
+ * yet. NULL, with an error, if there is neither. */
+xpack *need_pack(context *cx, const char *name, range at);
+
+/* The positions of a pack that ..d, ..(d \ s), ..(d & s), ..d[s] select, in
+ * order.  Returns their number, -1 after an error. */
+int pack_positions(context *cx, const ast_pack *p, range at, xpack **pack,
+		   int positions[MAX_NDIM]);
+
+const attr_value *find_attr(const context *cx, const char *name);
+
+/* ---- lambda.c: variables and reductions -------------------------------- */
+
+/* Binds the variables of a lambda.  extents, where not NULL, are those of the
+ * result's dimensions, n of them; else they are inferred.  Writes the numbers
+ * of the variables to vars and returns how many, -1 after an error.  Unbind
+ * with scope_pop(). */
+typedef struct scope {
+	int nnames;
+	int npacks;
+	kexpr **saved; /* index variables of the packs at scope_push() */
+} scope;
+scope scope_push(context *cx);
+void scope_pop(context *cx, const scope *s);
+int bind_vars(context *cx, const ast_expr *lambda, const int64_t *extents,
+	      int n, int vars[MAX_NVARS]);
+
+/* The reducer that a call names, RED_NONE for none; "Mean" sets *mean. */
+reducer reducer_of(const ast_expr *e, bool *mean);
+
+/* A reduction inside an expression: becomes a stage, and reads it. */
+val expand_reduction(context *cx, const ast_expr *e);
+
+/* A lambda as a tensor.  type: the declared element type, DT_NONE for none.
+ * extents as in bind_vars().  Returns its value, -1 after an error. */
+int expand_lambda(context *cx, const ast_expr *lambda, const int64_t *extents,
+		  int n, dtype type, const char *label);
+
+/* ---- stage.c: kernels -------------------------------------------------- */
+
+/* Makes a kernel, out[outs] = r over reds of body, and a value for its
+ * result. */
+int add_stage(context *cx, const char *label, const int *outs, int nouts,
+	      const int *reds, int nreds, reducer r, dtype type, kexpr *body);
+
+/* Gives the stage that computes a value another label. */
+void relabel_stage(context *cx, int value, const char *label);
+
+/* The variables that e uses, ascending, without those in `without`. */
+int used_vars(const context *cx, kexpr *const *e, int ne, const int *without,
+	      int nwithout, int vars[MAX_NVARS]);
+
+/* f(slices..)[indices..] of an opaque function. */
+val expand_opaque(context *cx, const ast_expr *call, const ast_expr *index);
+const ast_opaque *opaque_of(const context *cx, const ast_expr *e);
+/* The type of what an opaque call returns, for the slices it is given. */
+bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t);
+
+/* ---- expand.c ---------------------------------------------------------- */
+
+/* The element type that a signature's tensor has in this expansion. */
+dtype declared_type(context *cx, const ast_type *t);
+
+/* Binds the sizes and packs of a declared tensor to a shape. */
+bool bind_dims(context *cx, const ast_tensor *t, const tensor_type *type);
+/* The shape that a declared tensor has once sizes and packs are bound. */
+bool eval_dims(context *cx, const ast_tensor *t, tensor_type *type);
+
+/* let y = f(x, a = 1) */
+bool expand_call(context *cx, const ast_let *let, const ast_op *callee);
+
+#endif

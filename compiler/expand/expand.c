@@ -1,0 +1,332 @@
+#include "config.h"
+
+#include "compiler/expand/expand.h"
+
+#include <string.h>
+
+#include "compiler/expand/signature.h"
+
+enum { MAX_CALL_DEPTH = 32, MAX_STAGES = 10000 };
+
+static expansion *expand_at(const context *caller, arena *a,
+			    const tdl_modules *m, diag_sink *s,
+			    const ast_op *op, const tensor_type *params,
+			    const attr_value *const *attrs, call_site site,
+			    const char *label);
+
+/* ---- the signature ------------------------------------------------------ */
+
+static bool bind_attrs(context *cx, const attr_value *const *given)
+{
+	const ast_op *op = cx->op;
+	const attr_value **attrs =
+		ARENA_ARRAY(cx->tmp, const attr_value *, op->nattrs + 1);
+	cx->attrs = attrs;
+	for (int i = 0; i < op->nattrs; i++) {
+		static const attr_value none = { .type = ATTR_INT };
+		attrs[i] = &none;
+	}
+	for (int i = 0; i < op->nattrs; i++) {
+		attrs[i] = bind_attr(cx, &op->attrs[i], given[i]);
+		if (!attrs[i])
+			return false;
+		push_name(cx, (xname){ .name = op->attrs[i].name,
+				       .kind = NAME_ATTR, .index = i,
+				       .at = op->attrs[i].at });
+	}
+	return true;
+}
+
+/* Parameters in an order in which each pack is bound before it is used. */
+static bool bind_params(context *cx, const tensor_type *types)
+{
+	const ast_op *op = cx->op;
+	bool *done = ARENA_ARRAY(cx->tmp, bool, op->nparams + 1);
+	bool broadcast = false, any = true;
+	for (int left = op->nparams; left > 0 || !broadcast;) {
+		any = false;
+		for (int i = 0; i < op->nparams; i++) {
+			const ast_tensor *t = &op->params[i];
+			if (done[i] || (t->broadcast && !broadcast) ||
+			    !dims_ready(cx, t))
+				continue;
+			done[i] = any = true;
+			left--;
+			if (!t->broadcast && !bind_dims(cx, t, &types[i]))
+				return false;
+		}
+		if (!any && broadcast)
+			break;
+		if (!any) {
+			broadcast = true;
+			if (!bind_broadcast(cx, types))
+				return false;
+		}
+	}
+	for (int i = 0; i < op->nparams; i++) {
+		if (!done[i]) {
+			expand_error(cx, DIAG_UNBOUND_PACK, op->params[i].at,
+				     "a pack of '%s' is bound by no parameter",
+				     op->params[i].name);
+			return false;
+		}
+		if (!check_sizes(cx, &op->params[i], &types[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool bind_signature(context *cx, const tensor_type *types,
+			   const attr_value *const *attrs)
+{
+	const ast_op *op = cx->op;
+	for (int i = 0; i < op->nparams; i++) {
+		xvalue v = { .name = op->params[i].name, .type = types[i],
+			     .rank = types[i].ndim };
+		vec_push(cx->tmp, &cx->values, v);
+	}
+	cx->nparams = op->nparams;
+	if (!bind_attrs(cx, attrs))
+		return false;
+	for (int i = 0; i < op->nparams; i++)
+		if (!bind_type(cx, &op->params[i], types[i].type))
+			return false;
+	if (!bind_params(cx, types))
+		return false;
+	for (int i = 0; i < op->nparams; i++)
+		push_name(cx, (xname){ .name = op->params[i].name,
+				       .kind = NAME_TENSOR, .index = i,
+				       .at = op->params[i].at });
+	return true;
+}
+
+/* ---- calls of operators ------------------------------------------------- */
+
+static const ast_op *callee_of(const context *cx, const ast_expr *e)
+{
+	return e->kind == AST_CALL ? dsl_op(cx->modules, e->name) : NULL;
+}
+
+static bool call_operator(context *cx, const ast_expr *call,
+			  const ast_op *callee, const char *label,
+			  int *results);
+
+/* The tensor that an argument of a call is: a name, or a call again. */
+static int argument(context *cx, const ast_expr *e, const char *label, int i)
+{
+	const xname *n = e->kind == AST_NAME ? find_name(cx, e->name) : NULL;
+	if (n && n->kind == NAME_TENSOR)
+		return n->index;
+	const ast_op *inner = callee_of(cx, e);
+	if (inner && inner->nresults == 1) {
+		int value;
+		const char *name =
+			arena_printf(cx->tmp, "%s.%s%d", label, e->name, i);
+		return call_operator(cx, e, inner, name, &value) ? value : -1;
+	}
+	expand_error(cx, DIAG_BAD_CALL, e->at, "a tensor is expected here");
+	return -1;
+}
+
+/* The attributes of a call, by the callee's declarations. */
+static const attr_value **call_attrs(context *cx, const ast_expr *call,
+				     const ast_op *callee)
+{
+	const attr_value **attrs =
+		ARENA_ARRAY(cx->tmp, const attr_value *, callee->nattrs + 1);
+	for (int i = 0; i < call->nnamed; i++) {
+		const ast_named *named = &call->named[i];
+		int j = 0;
+		while (j < callee->nattrs &&
+		       callee->attrs[j].name != named->name)
+			j++;
+		if (j == callee->nattrs) {
+			expand_error(cx, DIAG_BAD_ATTRIBUTE, named->at,
+				     "'%s' has no attribute '%s'",
+				     callee->name, named->name);
+			return NULL;
+		}
+		attrs[j] = attr_from_expr(cx, &callee->attrs[j], named->value);
+		if (!attrs[j])
+			return NULL;
+	}
+	return attrs;
+}
+
+/* Takes over the stages of an expansion whose parameters are args[]. */
+static void splice(context *cx, const expansion *x, const int *args,
+		   int *results)
+{
+	int first = cx->values.n;
+	for (int i = 0; i < x->nstages; i++) {
+		stage st = x->stages[i];
+		const kernel *k = st.kernel;
+		for (int j = 0; j < k->ninputs; j++)
+			st.inputs[j] = st.inputs[j] < x->nparams
+					       ? args[st.inputs[j]]
+					       : st.inputs[j] - x->nparams +
+							 first;
+		vec_push(cx->tmp, &cx->stages, st);
+		xvalue v = { .name = st.label, .rank = k->nout,
+			     .type = { .type = k->type, .ndim = k->nout } };
+		for (int d = 0; d < k->nout; d++)
+			v.type.dims[d] = kernel_dim(k, d);
+		vec_push(cx->tmp, &cx->values, v);
+	}
+	for (int i = 0; i < x->nresults; i++)
+		results[i] = x->results[i] < x->nparams
+				     ? args[x->results[i]]
+				     : x->results[i] - x->nparams + first;
+}
+
+static bool call_operator(context *cx, const ast_expr *call,
+			  const ast_op *callee, const char *label,
+			  int *results)
+{
+	if (cx->depth >= MAX_CALL_DEPTH) {
+		expand_error(cx, DIAG_BAD_CALL, call->at,
+			     "operators call each other more than %d deep",
+			     MAX_CALL_DEPTH);
+		return false;
+	}
+	if (call->nargs != callee->nparams) {
+		expand_error(cx, DIAG_BAD_CALL, call->at,
+			     "'%s' takes %d tensor%s, not %d", callee->name,
+			     callee->nparams, callee->nparams == 1 ? "" : "s",
+			     call->nargs);
+		return false;
+	}
+	int *args = ARENA_ARRAY(cx->tmp, int, call->nargs + 1);
+	tensor_type *types = ARENA_ARRAY(cx->tmp, tensor_type, call->nargs + 1);
+	for (int i = 0; i < call->nargs; i++) {
+		args[i] = argument(cx, call->args[i], label, i);
+		if (args[i] < 0)
+			return false;
+		types[i] = cx->values.at[args[i]].type;
+	}
+	const attr_value **attrs = call_attrs(cx, call, callee);
+	if (!attrs)
+		return false;
+	expansion *x = expand_at(cx, cx->arena, cx->modules, cx->sink, callee,
+				 types, attrs, (call_site){ .at = call->at },
+				 label);
+	if (!x) {
+		cx->failed = true;
+		return false;
+	}
+	splice(cx, x, args, results);
+	return true;
+}
+
+/* ---- the body ----------------------------------------------------------- */
+
+static bool expand_let(context *cx, const ast_let *let)
+{
+	const ast_op *callee = callee_of(cx, let->value);
+	int *values = ARENA_ARRAY(cx->tmp, int, let->nnames + 1);
+	bool mean;
+	if (callee && reducer_of(let->value, &mean) == RED_NONE) {
+		if (callee->nresults != let->nnames) {
+			expand_error(cx, DIAG_BAD_CALL, let->at,
+				     "'%s' has %d result%s, %d %s bound here",
+				     callee->name, callee->nresults,
+				     callee->nresults == 1 ? "" : "s",
+				     let->nnames,
+				     let->nnames == 1 ? "is" : "are");
+			return false;
+		}
+		if (!call_operator(cx, let->value, callee, let->names[0],
+				   values))
+			return false;
+	} else if (let->value->kind == AST_LAMBDA && let->nnames == 1) {
+		values[0] = expand_lambda(cx, let->value, NULL, 0, DT_NONE,
+					  let->names[0]);
+		if (values[0] < 0)
+			return false;
+	} else {
+		val v = expand_scalar(cx, let->value);
+		if (v.kind == VAL_BAD)
+			return false;
+		if (v.kind == VAL_EXPR || let->nnames != 1) {
+			expand_error(cx, DIAG_BAD_CALL, let->value->at,
+				     "a 'let' binds a lambda, the results of an "
+				     "operator, or a constant");
+			return false;
+		}
+		push_name(cx, (xname){ .name = let->names[0],
+				       .kind = NAME_CONST, .v = v,
+				       .at = let->at });
+		return true;
+	}
+	for (int i = 0; i < let->nnames; i++)
+		push_name(cx, (xname){ .name = let->names[i],
+				       .kind = NAME_TENSOR,
+				       .index = values[i], .at = let->at });
+	return true;
+}
+
+static bool expand_results(context *cx, expansion *x)
+{
+	const ast_op *op = cx->op;
+	x->nresults = op->nresults;
+	x->results = ARENA_ARRAY(cx->arena, int, op->nresults);
+	x->result_types = ARENA_ARRAY(cx->arena, tensor_type, op->nresults);
+	for (int i = 0; i < op->nresults; i++) {
+		const ast_tensor *r = &op->results[i];
+		tensor_type t;
+		if (!eval_dims(cx, r, &t))
+			return false;
+		const char *label = op->nresults > 1 ? r->name : "";
+		x->results[i] = expand_lambda(cx, op->bodies[i], t.dims, t.ndim,
+					      declared_type(cx, &r->type),
+					      label);
+		if (x->results[i] < 0)
+			return false;
+		x->result_types[i] = cx->values.at[x->results[i]].type;
+	}
+	return true;
+}
+
+static expansion *expand_in(context *cx, const tensor_type *params,
+			    const attr_value *const *attrs)
+{
+	const ast_op *op = cx->op;
+	if (!bind_signature(cx, params, attrs))
+		return NULL;
+	for (int i = 0; i < op->nlets; i++)
+		if (!expand_let(cx, &op->lets[i]) || cx->stages.n > MAX_STAGES)
+			return NULL;
+	expansion *x = ARENA_NEW(cx->arena, expansion);
+	if (!expand_results(cx, x))
+		return NULL;
+	x->nparams = op->nparams;
+	x->nstages = cx->stages.n;
+	x->stages = ARENA_COPY(cx->arena, cx->stages.at, cx->stages.n);
+	return x;
+}
+
+static expansion *expand_at(const context *caller, arena *a,
+			    const tdl_modules *m, diag_sink *s,
+			    const ast_op *op, const tensor_type *params,
+			    const attr_value *const *attrs, call_site site,
+			    const char *label)
+{
+	context cx = { .arena = a, .tmp = arena_new(), .modules = m,
+		       .sink = s, .op = op, .site = site,
+		       .shared = DT_NONE,
+		       .depth = caller ? caller->depth + 1 : 0,
+		       .top = caller ? caller->top : op->name };
+	cx.label = caller && *caller->label
+			   ? arena_printf(a, "%s.%s", caller->label, label)
+			   : label;
+	expansion *x = expand_in(&cx, params, attrs);
+	arena_free(cx.tmp);
+	return cx.failed ? NULL : x;
+}
+
+expansion *expand_op(arena *a, const tdl_modules *m, diag_sink *s,
+		     const ast_op *op, const tensor_type *params,
+		     const attr_value *const *attrs, call_site site)
+{
+	return expand_at(NULL, a, m, s, op, params, attrs, site, "");
+}

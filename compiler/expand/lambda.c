@@ -1,0 +1,429 @@
+/* Lambdas: their variables and extents, reductions, and how they become
+ * stages. */
+#include "config.h"
+
+#include "compiler/expand/context.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/* ---- scopes ------------------------------------------------------------- */
+
+scope scope_push(context *cx)
+{
+	scope s = { cx->names.n, cx->packs.n, NULL };
+	s.saved = ARENA_ARRAY(cx->tmp, kexpr *, s.npacks * MAX_NDIM);
+	for (int i = 0; i < s.npacks; i++)
+		memcpy(s.saved + i * MAX_NDIM, cx->packs.at[i].index,
+		       sizeof(cx->packs.at[i].index));
+	return s;
+}
+
+void scope_pop(context *cx, const scope *s)
+{
+	cx->names.n = s->nnames;
+	for (int i = 0; i < cx->packs.n; i++) {
+		kexpr **index = cx->packs.at[i].index;
+		if (i < s->npacks)
+			memcpy(index, s->saved + i * MAX_NDIM,
+			       MAX_NDIM * sizeof(*index));
+		else
+			memset(index, 0, MAX_NDIM * sizeof(*index));
+	}
+}
+
+/* ---- extents ------------------------------------------------------------ */
+
+/* Which reads may tell the extent of a variable: first those that are always
+ * made, then those under a condition. */
+typedef struct inference {
+	const char *name;
+	bool conditional; /* look under conditions, too */
+	bool found;
+	int64_t extent;
+	range at;
+	bool disagrees;
+} inference;
+
+static void found(context *cx, inference *in, int64_t extent, range at)
+{
+	if (in->found && in->extent != extent && !in->disagrees) {
+		in->disagrees = true;
+		expand_error(cx, DIAG_EXTENT_DISAGREES, at,
+			     "the index '%s' runs over %lld elements here",
+			     in->name, (long long)extent);
+		diag_note(cx->sink, in->at, "and over %lld elements here",
+			  (long long)in->extent);
+	}
+	if (in->found)
+		return;
+	in->found = true;
+	in->extent = extent;
+	in->at = at;
+}
+
+/* The extent of declared dimension `at` of a value, -1 where it comes from a
+ * broadcast pack. */
+static int64_t dim_of(const context *cx, const xvalue *v, int at)
+{
+	int missing = v->rank - v->type.ndim;
+	if (!v->broadcast || at < v->pack_at)
+		return at < v->type.ndim ? v->type.dims[at] : -1;
+	for (int i = 0; i < cx->packs.n; i++)
+		if (cx->packs.at[i].name == v->broadcast &&
+		    at < v->pack_at + cx->packs.at[i].rank)
+			return -1;
+	return at - missing < v->type.ndim ? v->type.dims[at - missing] : -1;
+}
+
+static void infer_read(context *cx, const ast_expr *e, const tensor_type *dims,
+		       const xvalue *v, inference *in)
+{
+	int at = 0, rank = v ? v->rank : dims->ndim;
+	for (int i = 1; i < e->nargs && at < rank; i++) {
+		const ast_expr *item = e->args[i];
+		if (item->kind == AST_NAME && item->name == in->name) {
+			int64_t n = v ? dim_of(cx, v, at) : dims->dims[at];
+			if (n >= 0)
+				found(cx, in, n, item->at);
+		}
+		int width = item_width(cx, item);
+		if (width < 0)
+			return;
+		at += width;
+	}
+}
+
+static void infer(context *cx, const ast_expr *e, inference *in)
+{
+	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME) {
+		const xname *n = find_name(cx, e->args[0]->name);
+		if (n && n->kind == NAME_TENSOR)
+			infer_read(cx, e, NULL, &cx->values.at[n->index], in);
+	} else if (e->kind == AST_INDEX && opaque_of(cx, e->args[0])) {
+		tensor_type t;
+		if (opaque_result_type(cx, e->args[0], &t))
+			infer_read(cx, e, &t, NULL, in);
+	}
+	if (e->kind == AST_LAMBDA)
+		for (int i = 0; i < e->nvars; i++)
+			if (e->vars[i].name == in->name)
+				return;
+	int n = e->nargs;
+	if (e->kind == AST_GUARD)
+		return;
+	if (e->kind == AST_IF && !in->conditional)
+		n = 1;
+	for (int i = 0; i < n; i++)
+		infer(cx, e->args[i], in);
+}
+
+static bool named_extent(context *cx, const ast_expr *lambda, const ast_var *v,
+			 const int64_t *given, int64_t *extent)
+{
+	if (v->extent) {
+		if (!expand_constant(cx, v->extent, extent))
+			return false;
+		if (given && *given != *extent) {
+			expand_error(cx, DIAG_EXTENT_DISAGREES, v->at,
+				     "the index '%s' runs over %lld elements, "
+				     "its dimension of the result has %lld",
+				     v->name, (long long)*extent,
+				     (long long)*given);
+			return false;
+		}
+		return true;
+	}
+	if (given) {
+		*extent = *given;
+		return true;
+	}
+	inference in = { .name = v->name };
+	infer(cx, lambda->args[0], &in);
+	if (!in.found) {
+		in.conditional = true;
+		infer(cx, lambda->args[0], &in);
+	}
+	if (!in.found)
+		expand_error(cx, DIAG_EXTENT_UNKNOWN, v->at,
+			     "the extent of the index '%s' cannot be inferred; "
+			     "write '%s < ..'",
+			     v->name, v->name);
+	*extent = in.extent;
+	return in.found && !in.disagrees;
+}
+
+static int add_var(context *cx, const char *name, int64_t extent)
+{
+	vec_push(cx->tmp, &cx->vars, ((xvar){ name, extent < 0 ? 0 : extent }));
+	return cx->vars.n - 1;
+}
+
+/* Binds the positions of a pack; the extents are the pack's own. */
+static int bind_pack(context *cx, const ast_var *v, const int64_t *extents,
+		     int n, int *vars)
+{
+	xpack *p;
+	int positions[MAX_NDIM];
+	int count = pack_positions(cx, v->pack, v->at, &p, positions);
+	if (count < 0 || count > n)
+		return count < 0 ? -1 : count;
+	for (int i = 0; i < count; i++) {
+		int d = positions[i];
+		if (extents && extents[i] != p->extents[d]) {
+			expand_error(cx, DIAG_EXTENT_DISAGREES, v->at,
+				     "dimension %d of '..%s' has %lld "
+				     "elements, the result has %lld there",
+				     d, p->name, (long long)p->extents[d],
+				     (long long)extents[i]);
+			return -1;
+		}
+		const char *name = arena_printf(cx->tmp, "%s.%d", p->name, d);
+		vars[i] = add_var(cx, name, p->extents[d]);
+		p->index[d] = kx_var(cx->tmp, vars[i]);
+	}
+	return count;
+}
+
+int bind_vars(context *cx, const ast_expr *lambda, const int64_t *extents,
+	      int n, int vars[MAX_NVARS])
+{
+	int count = 0, room = extents ? n : MAX_NVARS;
+	for (int i = 0; i < lambda->nvars; i++) {
+		const ast_var *v = &lambda->vars[i];
+		const int64_t *given = extents ? extents + count : NULL;
+		if (v->pack) {
+			int width = bind_pack(cx, v, given, room - count,
+					      vars + count);
+			if (width < 0)
+				return -1;
+			count += width;
+		} else if (count++ < room) {
+			int64_t extent;
+			if (!named_extent(cx, lambda, v, given, &extent))
+				return -1;
+			vars[count - 1] = add_var(cx, v->name, extent);
+			push_name(cx, (xname){ .name = v->name,
+					       .kind = NAME_VAR,
+					       .index = vars[count - 1],
+					       .at = v->at });
+		}
+		if (count > room)
+			break;
+	}
+	if (count > room || (extents && count != n)) {
+		expand_error(cx, DIAG_WRONG_RANK, lambda->at,
+			     "the lambda has %s%d variables, %s%d",
+			     count > room ? "at least " : "", count,
+			     extents ? "the result's dimensions are "
+				     : "at most ",
+			     room);
+		return -1;
+	}
+	return count;
+}
+
+/* ---- reductions --------------------------------------------------------- */
+
+reducer reducer_of(const ast_expr *e, bool *mean)
+{
+	*mean = false;
+	if (e->kind != AST_CALL || e->nargs != 1 ||
+	    e->args[0]->kind != AST_LAMBDA)
+		return RED_NONE;
+	*mean = !strcmp(e->name, "Mean");
+	int r = *mean ? RED_SUM : reducer_parse(e->name);
+	return r < 0 ? RED_NONE : (reducer)r;
+}
+
+static bool is_arg(reducer r)
+{
+	return r == RED_ARGMAX || r == RED_ARGMIN;
+}
+
+/* A compiled reduction: Sum(lambda a: Sum(lambda b: e)) is one of a and b. */
+typedef struct reduction {
+	reducer reducer;
+	int nvars, vars[MAX_NVARS];
+	kexpr *body;
+	dtype type; /* of the result */
+} reduction;
+
+static kexpr *identity_of(context *cx, reducer r, dtype t, range at)
+{
+	val v = { .kind = VAL_INT, .i = r == RED_PROD };
+	if (r == RED_MAX || r == RED_MIN)
+		v = (val){ .kind = VAL_FLOAT,
+			   .f = r == RED_MAX ? -INFINITY : INFINITY };
+	if (t == DT_BOOL)
+		v = (val){ .kind = VAL_BOOL, .i = r == RED_AND };
+	return expand_as(cx, v, t, at);
+}
+
+/* type is what the result has to be, DT_NONE for any. */
+static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
+			      reduction *out)
+{
+	bool mean;
+	const ast_expr *body = e, *lambda;
+	out->reducer = reducer_of(e, &mean);
+	out->nvars = 0;
+	do {
+		lambda = body->args[0];
+		int vars[MAX_NVARS];
+		int n = bind_vars(cx, lambda, NULL, 0, vars);
+		if (n < 0)
+			return false;
+		if (out->nvars + n > MAX_NVARS) {
+			expand_error(cx, DIAG_TOO_MANY_DIMENSIONS, e->at,
+				     "more than %d reduction variables",
+				     MAX_NVARS);
+			return false;
+		}
+		memcpy(out->vars + out->nvars, vars, (size_t)n * sizeof(*vars));
+		out->nvars += n;
+		body = lambda->args[0];
+	} while (!is_arg(out->reducer) &&
+		 reducer_of(body, &mean) == out->reducer && !mean);
+	if (is_arg(out->reducer) && out->nvars != 1) {
+		expand_error(cx, DIAG_BAD_CALL, e->at,
+			     "'%s' reduces over one variable, not %d", e->name,
+			     out->nvars);
+		return false;
+	}
+	bool logic = out->reducer == RED_AND || out->reducer == RED_OR;
+	dtype want = logic ? DT_BOOL : is_arg(out->reducer) ? DT_NONE : type;
+	val v = expand_scalar(cx, body);
+	if (want == DT_NONE && v.kind != VAL_EXPR)
+		want = cx->shared;
+	out->body = expand_as(cx, v, want, body->at);
+	out->type = is_arg(out->reducer) ? DT_I64 : out->body->type;
+	return !cx->failed;
+}
+
+val expand_reduction(context *cx, const ast_expr *e)
+{
+	bool mean;
+	reducer r = reducer_of(e, &mean);
+	scope s = scope_push(cx);
+	reduction red;
+	bool ok = compile_reduction(cx, e, DT_NONE, &red);
+	scope_pop(cx, &s);
+	if (!ok)
+		return val_bad;
+	if (!is_arg(r)) {
+		kexpr *none = identity_of(cx, r, red.type, e->at);
+		for (int i = cx->conditions.n - 1; i >= 0; i--)
+			red.body = kx_select(cx->tmp, cx->conditions.at[i],
+					     red.body, none);
+	}
+	int outs[MAX_NVARS];
+	int nouts = used_vars(cx, &red.body, 1, red.vars, red.nvars, outs);
+	if (nouts > MAX_NDIM) {
+		expand_error(cx, DIAG_TOO_MANY_DIMENSIONS, e->at,
+			     "this reduction depends on %d variables, at most "
+			     "%d are possible",
+			     nouts, MAX_NDIM);
+		return val_bad;
+	}
+	char *label = arena_printf(cx->tmp, "%s%d", e->name,
+				   ++cx->nextracted);
+	label[0] = (char)tolower((unsigned char)label[0]);
+	int value = add_stage(cx, label, outs, nouts, red.vars, red.nvars, r,
+			      red.type, red.body);
+	if (value < 0)
+		return val_bad;
+	kexpr *index[MAX_NVARS];
+	for (int i = 0; i < nouts; i++)
+		index[i] = kx_var(cx->tmp, outs[i]);
+	kexpr *read = kx_read(cx->tmp, value, red.type, nouts, index, NULL);
+	if (!mean)
+		return val_expr(read);
+	double count = 1;
+	for (int i = 0; i < red.nvars; i++)
+		count *= (double)cx->vars.at[red.vars[i]].extent;
+	if (!dtype_is_float(red.type)) {
+		expand_error(cx, DIAG_TYPE_MISMATCH, e->at,
+			     "'Mean' is of floats, this is of type %s",
+			     dtype_name(red.type));
+		return val_bad;
+	}
+	return val_expr(kx_fn2(cx->tmp, FN_DIV, read,
+			       kx_float(cx->tmp, count, red.type)));
+}
+
+/* ---- lambdas as tensors ------------------------------------------------- */
+
+/* The value that e reads if it is all of it, at the same index: then no stage
+ * is needed to copy it. */
+static int identity_read(const context *cx, const kexpr *e, const int *outs,
+			 int nouts)
+{
+	if (e->kind != KX_READ || e->guarded)
+		return -1;
+	const tensor_type *t = &cx->values.at[e->input].type;
+	if (t->ndim != nouts)
+		return -1;
+	for (int d = 0; d < nouts; d++)
+		if (e->args[d]->kind != KX_VAR || e->args[d]->var != outs[d] ||
+		    t->dims[d] != cx->vars.at[outs[d]].extent)
+			return -1;
+	return e->input;
+}
+
+static int lambda_value(context *cx, const ast_expr *lambda, const int *outs,
+			int nouts, dtype type, const char *label)
+{
+	const ast_expr *body = lambda->args[0];
+	bool mean;
+	if (reducer_of(body, &mean) != RED_NONE && !mean) {
+		reduction red;
+		if (!compile_reduction(cx, body, type, &red))
+			return -1;
+		if (type != DT_NONE && type != red.type) {
+			expand_error(cx, DIAG_TYPE_MISMATCH, body->at,
+				     "this is of type %s, the result of type "
+				     "%s; write cast(.., %s)",
+				     dtype_name(red.type), dtype_name(type),
+				     dtype_name(type));
+			return -1;
+		}
+		return add_stage(cx, label, outs, nouts, red.vars, red.nvars,
+				 red.reducer, red.type, red.body);
+	}
+	int nstages = cx->stages.n;
+	val v = expand_scalar(cx, body);
+	if (type == DT_NONE && v.kind != VAL_EXPR && v.kind != VAL_BOOL)
+		type = cx->shared;
+	kexpr *e = expand_as(cx, v, type, body->at);
+	if (cx->failed)
+		return -1;
+	int same = identity_read(cx, e, outs, nouts);
+	if (same >= 0) {
+		if (same >= cx->nparams + nstages)
+			relabel_stage(cx, same, label);
+		return same;
+	}
+	return add_stage(cx, label, outs, nouts, NULL, 0, RED_NONE, e->type, e);
+}
+
+int expand_lambda(context *cx, const ast_expr *lambda, const int64_t *extents,
+		  int n, dtype type, const char *label)
+{
+	scope s = scope_push(cx);
+	int outs[MAX_NVARS];
+	int nouts = bind_vars(cx, lambda, extents, n, outs);
+	int value = -1;
+	if (nouts > MAX_NDIM)
+		expand_error(cx, DIAG_TOO_MANY_DIMENSIONS, lambda->at,
+			     "a tensor of %d dimensions, at most %d are "
+			     "possible",
+			     nouts, MAX_NDIM);
+	else if (nouts >= 0)
+		value = lambda_value(cx, lambda, outs, nouts, type, label);
+	scope_pop(cx, &s);
+	return value;
+}

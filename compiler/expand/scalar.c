@@ -1,0 +1,569 @@
+/* Scalar expressions: constants are folded, names resolved, types checked. */
+#include "config.h"
+
+#include "compiler/expand/context.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+const val val_bad = { VAL_BAD, 0, 0, NULL, NULL };
+
+val val_int(int64_t i)
+{
+	return (val){ .kind = VAL_INT, .i = i };
+}
+
+static val val_float(double f)
+{
+	return (val){ .kind = VAL_FLOAT, .f = f };
+}
+
+static val val_bool(bool b)
+{
+	return (val){ .kind = VAL_BOOL, .i = b };
+}
+
+val val_expr(kexpr *e)
+{
+	return (val){ .kind = VAL_EXPR, .e = e };
+}
+
+void expand_error(context *cx, diag_id id, range at, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(cx->tmp, fmt, ap);
+	va_end(ap);
+	cx->failed = true;
+	diag_error(cx->sink, id, at, "%s", text);
+	if (cx->site.at.beg)
+		diag_note(cx->sink, cx->site.at, "in this call of '%s'",
+			  cx->op->name);
+	else if (cx->site.place)
+		diag_note(cx->sink, NOWHERE, "'%s' is called by %s",
+			  cx->op->name, cx->site.place);
+}
+
+/* ---- constants and types ------------------------------------------------ */
+
+static bool is_constant(val v)
+{
+	return v.kind != VAL_EXPR;
+}
+
+static double as_double(val v)
+{
+	return v.kind == VAL_FLOAT ? v.f : (double)v.i;
+}
+
+kexpr *expand_as(context *cx, val v, dtype want, range at)
+{
+	arena *a = cx->tmp;
+	switch (v.kind) {
+	case VAL_EXPR:
+		if (want == DT_NONE || v.e->type == want)
+			return v.e;
+		expand_error(cx, DIAG_TYPE_MISMATCH, at,
+			     "this is of type %s where %s is expected; write "
+			     "cast(.., %s)",
+			     dtype_name(v.e->type), dtype_name(want),
+			     dtype_name(want));
+		break;
+	case VAL_INT:
+		if (want == DT_NONE)
+			want = DT_I64;
+		if (dtype_is_float(want))
+			return kx_float(a, (double)v.i, want);
+		if (want != DT_BOOL)
+			return kx_int(a, v.i, want);
+		expand_error(cx, DIAG_TYPE_MISMATCH, at,
+			     "a number where a condition is expected");
+		break;
+	case VAL_FLOAT:
+		if (want == DT_NONE)
+			want = DT_F32;
+		if (dtype_is_float(want))
+			return kx_float(a, v.f, want);
+		/* The least and the greatest number of an integer type. */
+		if (isinf(v.f) && dtype_is_int(want)) {
+			unsigned bits = 8 * (unsigned)dtype_size(want) -
+					dtype_is_signed(want);
+			int64_t top = bits >= 63 ? INT64_MAX
+						 : (int64_t)(1ull << bits) - 1;
+			if (bits == 64)
+				top = -1; /* all ones, as u64 */
+			int64_t low = dtype_is_signed(want) ? -top - 1 : 0;
+			return kx_int(a, v.f > 0 ? top : low, want);
+		}
+		expand_error(cx, DIAG_TYPE_MISMATCH, at,
+			     "the number %g where %s is expected", v.f,
+			     dtype_name(want));
+		break;
+	case VAL_BOOL:
+		if (want == DT_NONE || want == DT_BOOL)
+			return kx_int(a, v.i, DT_BOOL);
+		expand_error(cx, DIAG_TYPE_MISMATCH, at,
+			     "a condition where %s is expected",
+			     dtype_name(want));
+		break;
+	case VAL_STRING:
+		expand_error(cx, DIAG_TYPE_MISMATCH, at,
+			     "a string where %s is expected",
+			     want == DT_NONE ? "a number" : dtype_name(want));
+		break;
+	case VAL_BAD:
+		break;
+	}
+	if (want == DT_NONE)
+		want = DT_F32;
+	return dtype_is_float(want) ? kx_float(a, 0, want) : kx_int(a, 0, want);
+}
+
+kexpr *expand_index(context *cx, const ast_expr *e)
+{
+	return expand_as(cx, expand_scalar(cx, e), DT_I64, e->at);
+}
+
+bool expand_constant(context *cx, const ast_expr *e, int64_t *r)
+{
+	val v = expand_scalar(cx, e);
+	if (v.kind == VAL_INT) {
+		*r = v.i;
+		return true;
+	}
+	if (v.kind != VAL_BAD)
+		expand_error(cx, DIAG_NOT_CONSTANT, e->at,
+			     "a number that is known when planning is expected "
+			     "here");
+	return false;
+}
+
+/* ---- operators on constants --------------------------------------------- */
+
+static const fn binary_fn[] = {
+	[OP_ADD] = FN_ADD, [OP_SUB] = FN_SUB, [OP_MUL] = FN_MUL,
+	[OP_DIV] = FN_DIV, [OP_MOD] = FN_MOD, [OP_LT] = FN_LT,
+	[OP_LE] = FN_LE,   [OP_GT] = FN_GT,   [OP_GE] = FN_GE,
+	[OP_EQ] = FN_EQ,   [OP_NE] = FN_NE,   [OP_AND] = FN_AND,
+	[OP_OR] = FN_OR,
+};
+
+static bool is_comparison(fn f)
+{
+	return f >= FN_LT && f <= FN_NE;
+}
+
+static val compare(fn f, double x, double y)
+{
+	switch (f) {
+	case FN_LT:
+		return val_bool(x < y);
+	case FN_LE:
+		return val_bool(x <= y);
+	case FN_GT:
+		return val_bool(x > y);
+	case FN_GE:
+		return val_bool(x >= y);
+	case FN_EQ:
+		return val_bool(x == y);
+	default:
+		return val_bool(x != y);
+	}
+}
+
+static val fold_int(context *cx, fn f, int64_t x, int64_t y, range at)
+{
+	int64_t r = 0;
+	bool fits = true;
+	switch (f) {
+	case FN_ADD:
+		fits = ck_add(x, y, &r);
+		break;
+	case FN_SUB:
+		fits = ck_sub(x, y, &r);
+		break;
+	case FN_MUL:
+		fits = ck_mul(x, y, &r);
+		break;
+	case FN_DIV:
+	case FN_MOD:
+		if (y <= 0) {
+			expand_error(cx, DIAG_BAD_DIVISOR, at,
+				     "the divisor is %lld here, it has to be "
+				     "positive",
+				     (long long)y);
+			return val_bad;
+		}
+		r = f == FN_DIV ? floor_div(x, y) : floor_mod(x, y);
+		break;
+	case FN_MIN:
+		r = x < y ? x : y;
+		break;
+	case FN_MAX:
+		r = x > y ? x : y;
+		break;
+	default:
+		return f == FN_EQ   ? val_bool(x == y)
+		       : f == FN_NE ? val_bool(x != y)
+		       : f == FN_LT ? val_bool(x < y)
+		       : f == FN_LE ? val_bool(x <= y)
+		       : f == FN_GT ? val_bool(x > y)
+				    : val_bool(x >= y);
+	}
+	if (fits)
+		return val_int(r);
+	expand_error(cx, DIAG_OVERFLOW, at,
+		     "this number does not fit 64 bits for these shapes");
+	return val_bad;
+}
+
+/* A binary function of two constants; kind VAL_EXPR where it is not folded. */
+static val fold_binary(context *cx, fn f, val x, val y, range at)
+{
+	if (x.kind == VAL_STRING && y.kind == VAL_STRING) {
+		bool same = !strcmp(x.s, y.s);
+		if (f == FN_EQ || f == FN_NE)
+			return val_bool(same == (f == FN_EQ));
+	}
+	if (x.kind == VAL_BOOL && y.kind == VAL_BOOL) {
+		if (f == FN_AND)
+			return val_bool(x.i && y.i);
+		if (f == FN_OR)
+			return val_bool(x.i || y.i);
+		if (f == FN_EQ || f == FN_NE)
+			return val_bool((x.i == y.i) == (f == FN_EQ));
+	}
+	bool numbers = (x.kind == VAL_INT || x.kind == VAL_FLOAT) &&
+		       (y.kind == VAL_INT || y.kind == VAL_FLOAT);
+	if (numbers && x.kind == VAL_INT && y.kind == VAL_INT) {
+		if (f <= FN_MOD || is_comparison(f) || f == FN_MIN ||
+		    f == FN_MAX)
+			return fold_int(cx, f, x.i, y.i, at);
+	} else if (numbers) {
+		double a = as_double(x), b = as_double(y);
+		if (is_comparison(f))
+			return compare(f, a, b);
+		switch (f) {
+		case FN_ADD:
+			return val_float(a + b);
+		case FN_SUB:
+			return val_float(a - b);
+		case FN_MUL:
+			return val_float(a * b);
+		case FN_DIV:
+			return val_float(a / b);
+		case FN_MIN:
+			return val_float(fmin(a, b));
+		case FN_MAX:
+			return val_float(fmax(a, b));
+		case FN_POW:
+			return val_float(pow(a, b));
+		default:
+			break;
+		}
+	}
+	if (numbers)
+		return (val){ .kind = VAL_EXPR };
+	expand_error(cx, DIAG_TYPE_MISMATCH, at,
+		     "'%s' cannot be applied to these", fn_name(f));
+	return val_bad;
+}
+
+/* ---- operators ---------------------------------------------------------- */
+
+static bool wants_bool(fn f)
+{
+	return f == FN_AND || f == FN_OR || f == FN_NOT;
+}
+
+/* The type that two operands share. */
+static dtype common_type(val x, val y)
+{
+	return x.kind == VAL_EXPR   ? x.e->type
+	       : y.kind == VAL_EXPR ? y.e->type
+	       : x.kind == VAL_FLOAT || y.kind == VAL_FLOAT ? DT_F32
+							    : DT_NONE;
+}
+
+static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
+		  range at)
+{
+	if (x.kind == VAL_BAD || y.kind == VAL_BAD)
+		return val_bad;
+	if (is_constant(x) && is_constant(y)) {
+		val v = fold_binary(cx, f, x, y, at);
+		if (v.kind != VAL_EXPR)
+			return v;
+	}
+	dtype t = wants_bool(f) ? DT_BOOL : common_type(x, y);
+	kexpr *a = expand_as(cx, x, t, xat), *b = expand_as(cx, y, t, yat);
+	if (cx->failed)
+		return val_bad;
+	if ((f == FN_DIV || f == FN_MOD) && dtype_is_int(a->type) &&
+	    b->kind == KX_INT && b->i <= 0) {
+		expand_error(cx, DIAG_BAD_DIVISOR, yat,
+			     "the divisor is %lld here, it has to be positive",
+			     (long long)b->i);
+		return val_bad;
+	}
+	return val_expr(kx_fn2(cx->tmp, f, a, b));
+}
+
+static val apply1(context *cx, fn f, val x, range at)
+{
+	if (x.kind == VAL_BAD)
+		return x;
+	if (f == FN_NEG && x.kind == VAL_INT)
+		return fold_int(cx, FN_SUB, 0, x.i, at);
+	if (f == FN_NEG && x.kind == VAL_FLOAT)
+		return val_float(-x.f);
+	if (f == FN_NOT && x.kind == VAL_BOOL)
+		return val_bool(!x.i);
+	if (f == FN_SQRT && (x.kind == VAL_INT || x.kind == VAL_FLOAT))
+		return val_float(sqrt(as_double(x)));
+	kexpr *e = expand_as(cx, x, wants_bool(f) ? DT_BOOL : DT_NONE, at);
+	if (e->kind == KX_INT && x.kind == VAL_INT && fn_c(f))
+		e = expand_as(cx, x, DT_F32, at);
+	return cx->failed ? val_bad : val_expr(kx_fn1(cx->tmp, f, e));
+}
+
+/* Evaluates e under a condition, so that a reduction in it knows it. */
+static val under(context *cx, kexpr *condition, const ast_expr *e)
+{
+	vec_push(cx->tmp, &cx->conditions, condition);
+	val v = expand_scalar(cx, e);
+	cx->conditions.n--;
+	return v;
+}
+
+static val choose(context *cx, const ast_expr *c, const ast_expr *x,
+		  const ast_expr *y)
+{
+	val vc = expand_scalar(cx, c);
+	if (vc.kind == VAL_BOOL)
+		return expand_scalar(cx, vc.i ? x : y);
+	kexpr *cond = expand_as(cx, vc, DT_BOOL, c->at);
+	if (cx->failed)
+		return val_bad;
+	val vx = under(cx, cond, x);
+	val vy = under(cx, kx_fn1(cx->tmp, FN_NOT, cond), y);
+	if (vx.kind == VAL_BAD || vy.kind == VAL_BAD)
+		return val_bad;
+	dtype t = common_type(vx, vy);
+	if (t == DT_NONE && vx.kind == VAL_INT)
+		t = cx->shared == DT_NONE ? DT_I64 : cx->shared;
+	kexpr *a = expand_as(cx, vx, t, x->at), *b = expand_as(cx, vy, t, y->at);
+	return cx->failed ? val_bad
+			  : val_expr(kx_select(cx->tmp, cond, a, b));
+}
+
+/* `a and b`, `a or b`: b is evaluated under what a says. */
+static val logical(context *cx, const ast_expr *e)
+{
+	fn f = binary_fn[e->op];
+	val x = expand_scalar(cx, e->args[0]);
+	if (x.kind == VAL_BOOL && (bool)x.i == (f == FN_OR))
+		return x;
+	val y;
+	if (x.kind == VAL_EXPR && x.e->type == DT_BOOL) {
+		kexpr *c = f == FN_AND ? x.e : kx_fn1(cx->tmp, FN_NOT, x.e);
+		y = under(cx, c, e->args[1]);
+	} else {
+		y = expand_scalar(cx, e->args[1]);
+	}
+	if (x.kind == VAL_BOOL && y.kind != VAL_BAD)
+		return y;
+	return apply2(cx, f, x, y, e->args[0]->at, e->args[1]->at, e->at);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+static val expand_cast(context *cx, const ast_expr *e)
+{
+	if (e->nargs != 2 || e->args[1]->kind != AST_NAME)
+		goto bad;
+	const char *name = e->args[1]->name;
+	const attr_value *v = find_attr(cx, name);
+	dtype t = v && v->type == ATTR_TYPE ? (dtype)v->ints[0]
+					    : dtype_parse(name);
+	if (t == DT_NONE)
+		goto bad;
+	val x = expand_scalar(cx, e->args[0]);
+	if (x.kind == VAL_BAD)
+		return x;
+	kexpr *k = expand_as(cx, x, DT_NONE, e->args[0]->at);
+	return cx->failed ? val_bad
+	       : k->type == t ? val_expr(k)
+			      : val_expr(kx_cast(cx->tmp, k, t));
+bad:
+	expand_error(cx, DIAG_BAD_CALL, e->at,
+		     "'cast' takes a value and an element type");
+	return val_bad;
+}
+
+/* min and max take any number of arguments, the rest what fn_nargs() says. */
+static val call_fn(context *cx, const ast_expr *e, fn f)
+{
+	bool chain = f == FN_MIN || f == FN_MAX;
+	if (chain ? e->nargs < 2 : e->nargs != fn_nargs(f)) {
+		expand_error(cx, DIAG_BAD_CALL, e->at,
+			     "'%s' takes %d argument%s, not %d", e->name,
+			     fn_nargs(f), fn_nargs(f) == 1 ? "" : "s",
+			     e->nargs);
+		return val_bad;
+	}
+	val v = expand_scalar(cx, e->args[0]);
+	if (fn_nargs(f) == 1)
+		return apply1(cx, f, v, e->at);
+	for (int i = 1; i < e->nargs; i++)
+		v = apply2(cx, f, v, expand_scalar(cx, e->args[i]),
+			   e->args[0]->at, e->args[i]->at, e->at);
+	return v;
+}
+
+static val expand_call_scalar(context *cx, const ast_expr *e)
+{
+	bool mean;
+	if (reducer_of(e, &mean) != RED_NONE)
+		return expand_reduction(cx, e);
+	if (!strcmp(e->name, "cast"))
+		return expand_cast(cx, e);
+	if (!strcmp(e->name, "select") && e->nargs == 3)
+		return choose(cx, e->args[0], e->args[1], e->args[2]);
+	if (!strcmp(e->name, "ravel"))
+		return expand_ravel(cx, e);
+	if (!strcmp(e->name, "len") && e->nargs == 1 &&
+	    e->args[0]->kind == AST_NAME && find_attr(cx, e->args[0]->name))
+		return val_int(find_attr(cx, e->args[0]->name)->n);
+	int f = fn_parse(e->name);
+	if (f >= 0)
+		return call_fn(cx, e, (fn)f);
+	expand_error(cx, DIAG_BAD_CALL, e->at,
+		     "'%s' is not a scalar function; an operator is called in "
+		     "a 'let'",
+		     e->name);
+	return val_bad;
+}
+
+/* ---- names and literals ------------------------------------------------- */
+
+static val attr_element(context *cx, const attr_value *v, int i, range at)
+{
+	switch (v->type) {
+	case ATTR_FLOAT:
+		return val_float(v->floats[i]);
+	case ATTR_STRING:
+		return (val){ .kind = VAL_STRING, .s = v->strings[i] };
+	case ATTR_BOOL:
+		return val_bool(v->ints[i] != 0);
+	case ATTR_TYPE:
+		expand_error(cx, DIAG_TYPE_MISMATCH, at,
+			     "an element type where a number is expected");
+		return val_bad;
+	default:
+		return val_int(v->ints[i]);
+	}
+}
+
+static val expand_name(context *cx, const ast_expr *e)
+{
+	const xname *n = find_name(cx, e->name);
+	if (!n) {
+		expand_error(cx, DIAG_UNBOUND_INDEX, e->at,
+			     "the name '%s' is not bound here", e->name);
+		return val_bad;
+	}
+	switch (n->kind) {
+	case NAME_SIZE:
+	case NAME_CONST:
+		return n->v;
+	case NAME_VAR:
+		return val_expr(kx_var(cx->tmp, n->index));
+	case NAME_ATTR: {
+		const attr_value *v = cx->attrs[n->index];
+		if (!v->is_list)
+			return attr_element(cx, v, 0, e->at);
+		expand_error(cx, DIAG_TYPE_MISMATCH, e->at,
+			     "the list '%s' where a number is expected",
+			     e->name);
+		return val_bad;
+	}
+	case NAME_TENSOR: {
+		ast_expr read = { .kind = AST_INDEX, .at = e->at, .nargs = 1,
+				  .args = (ast_expr *[]){ (ast_expr *)e } };
+		return expand_read(cx, &read, n->index, NULL);
+	}
+	}
+	return val_bad;
+}
+
+/* x[i, j] of a tensor, pads[0] of an attribute, f(a[:])[i] of an opaque
+ * function. */
+static val expand_indexed(context *cx, const ast_expr *e,
+			  const ast_expr *otherwise)
+{
+	const ast_expr *base = e->args[0];
+	if (opaque_of(cx, base))
+		return expand_opaque(cx, base, e);
+	const xname *n = base->kind == AST_NAME ? find_name(cx, base->name)
+						: NULL;
+	if (n && n->kind == NAME_TENSOR)
+		return expand_read(cx, e, n->index, otherwise);
+	if (!n || n->kind != NAME_ATTR || e->nargs != 2) {
+		expand_error(cx, DIAG_BAD_INDEX, base->at,
+			     "only a tensor or an attribute can be indexed");
+		return val_bad;
+	}
+	int64_t i;
+	if (!expand_constant(cx, e->args[1], &i))
+		return val_bad;
+	const attr_value *v = cx->attrs[n->index];
+	if (i < 0 || i >= v->n) {
+		expand_error(cx, DIAG_BAD_INDEX, e->args[1]->at,
+			     "element %lld of '%s', which has %d",
+			     (long long)i, base->name, v->n);
+		return val_bad;
+	}
+	return attr_element(cx, v, (int)i, e->at);
+}
+
+val expand_scalar(context *cx, const ast_expr *e)
+{
+	switch (e->kind) {
+	case AST_INT:
+		return val_int(e->i);
+	case AST_FLOAT:
+		return val_float(e->f);
+	case AST_BOOL:
+		return val_bool(e->i != 0);
+	case AST_STRING:
+		return (val){ .kind = VAL_STRING, .s = e->name };
+	case AST_NAME:
+		return expand_name(cx, e);
+	case AST_INDEX:
+		return expand_indexed(cx, e, NULL);
+	case AST_GUARD:
+		return expand_indexed(cx, e->args[0], e->args[1]);
+	case AST_CALL:
+		return expand_call_scalar(cx, e);
+	case AST_UNARY:
+		return apply1(cx, e->op == OP_NEG ? FN_NEG : FN_NOT,
+			      expand_scalar(cx, e->args[0]), e->at);
+	case AST_BINARY:
+		if (e->op == OP_AND || e->op == OP_OR)
+			return logical(cx, e);
+		return apply2(cx, binary_fn[e->op],
+			      expand_scalar(cx, e->args[0]),
+			      expand_scalar(cx, e->args[1]), e->args[0]->at,
+			      e->args[1]->at, e->at);
+	case AST_IF:
+		return choose(cx, e->args[0], e->args[1], e->args[2]);
+	default:
+		expand_error(cx, DIAG_BAD_INDEX, e->at,
+			     "a number is expected here");
+		return val_bad;
+	}
+}

@@ -1,0 +1,348 @@
+/* Signatures: sizes and packs are bound by the arguments' shapes, attributes
+ * get their values. */
+#include "config.h"
+
+#include "compiler/expand/signature.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- element types ------------------------------------------------------ */
+
+static bool is_class(const char *name)
+{
+	return !strcmp(name, "int") || !strcmp(name, "float");
+}
+
+static bool in_class(const char *name, dtype t)
+{
+	return !strcmp(name, "int") ? dtype_is_int(t) : dtype_is_float(t);
+}
+
+dtype declared_type(context *cx, const ast_type *t)
+{
+	if (!t->name)
+		return cx->shared;
+	dtype exact = dtype_parse(t->name);
+	if (exact != DT_NONE)
+		return exact;
+	if (!is_class(t->name)) {
+		const attr_value *v = find_attr(cx, t->name);
+		return v && v->type == ATTR_TYPE ? (dtype)v->ints[0] : DT_NONE;
+	}
+	for (int i = 0; i < cx->op->nparams; i++) {
+		const char *name = cx->op->params[i].type.name;
+		if (name && !strcmp(name, t->name))
+			return cx->values.at[i].type.type;
+	}
+	if (cx->shared != DT_NONE && in_class(t->name, cx->shared))
+		return cx->shared;
+	return !strcmp(t->name, "int") ? DT_I64 : DT_F32;
+}
+
+bool bind_type(context *cx, const ast_tensor *p, dtype t)
+{
+	const char *want = p->type.name;
+	if (!want) {
+		if (cx->shared == DT_NONE)
+			cx->shared = t;
+		if (cx->shared == t)
+			return true;
+		expand_error(cx, DIAG_TYPE_MISMATCH, p->at,
+			     "'%s' is of type %s, other arguments without a "
+			     "declared type are of type %s",
+			     p->name, dtype_name(t), dtype_name(cx->shared));
+		return false;
+	}
+	dtype exact = declared_type(cx, &p->type);
+	if (is_class(want) ? in_class(want, t) : exact == t)
+		return true;
+	expand_error(cx, DIAG_TYPE_MISMATCH, p->at,
+		     "'%s' is of type %s, %s is declared", p->name,
+		     dtype_name(t), is_class(want) ? want : dtype_name(exact));
+	return false;
+}
+
+/* ---- dimensions --------------------------------------------------------- */
+
+/* Widths of the items of a declared shape: 1 for a size, the rank of a pack
+ * that is bound.  *open is the one item that is an unbound pack, -1 for none.
+ * Returns the sum, -1 where a pack cannot be bound yet, -2 after an error. */
+static int widths(context *cx, const ast_tensor *t, int *width, int *open)
+{
+	int total = 0;
+	*open = -1;
+	for (int i = 0; i < t->ndims; i++) {
+		const ast_expr *d = t->dims[i];
+		width[i] = 1;
+		if (d->kind == AST_PACK) {
+			const xpack *p = find_pack(cx, d->pack->name);
+			bool attr = find_attr(cx, d->pack->name) != NULL;
+			if (p || attr) {
+				xpack *q;
+				int positions[MAX_NDIM];
+				width[i] = pack_positions(cx, d->pack, d->at,
+							  &q, positions);
+				if (width[i] < 0)
+					return -2;
+			} else if (d->pack->kind == PACK_ALL && *open < 0) {
+				*open = i;
+				width[i] = 0;
+			} else {
+				return -1;
+			}
+		}
+		total += width[i];
+	}
+	return total;
+}
+
+bool dims_ready(context *cx, const ast_tensor *t)
+{
+	int open, *width = ARENA_ARRAY(cx->tmp, int, t->ndims + 1);
+	return widths(cx, t, width, &open) != -1;
+}
+
+static void say_rank(context *cx, const ast_tensor *t, const tensor_type *type,
+		     int want, bool least)
+{
+	expand_error(cx, DIAG_SHAPE_MISMATCH, t->at,
+		     "'%s' has %d dimension%s here, %s%d %s declared", t->name,
+		     type->ndim, type->ndim == 1 ? "" : "s",
+		     least ? "at least " : "", want, want == 1 ? "is" : "are");
+}
+
+static bool bind_size(context *cx, const ast_tensor *t, const ast_expr *d,
+		      int64_t extent)
+{
+	const xname *n = d->kind == AST_NAME ? find_name(cx, d->name) : NULL;
+	if (d->kind == AST_NAME && !n) {
+		push_name(cx, (xname){ .name = d->name, .kind = NAME_SIZE,
+				       .v = val_int(extent), .at = d->at });
+		return true;
+	}
+	if (d->kind != AST_NAME)
+		return true; /* check_sizes() */
+	int64_t known;
+	if (!expand_constant(cx, d, &known))
+		return false;
+	if (known == extent)
+		return true;
+	expand_error(cx, DIAG_SHAPE_MISMATCH, d->at,
+		     "'%s' is %lld in '%s' here, and %lld before", d->name,
+		     (long long)extent, t->name, (long long)known);
+	if (n->at.beg && n->at.beg != d->at.beg)
+		diag_note(cx->sink, n->at, "'%s' is bound here", d->name);
+	return false;
+}
+
+static bool match_pack(context *cx, const ast_tensor *t, const ast_expr *d,
+		       const int64_t *extents)
+{
+	xpack *p;
+	int positions[MAX_NDIM];
+	int n = pack_positions(cx, d->pack, d->at, &p, positions);
+	for (int i = 0; i < n; i++) {
+		if (p->extents[positions[i]] == extents[i])
+			continue;
+		expand_error(cx, DIAG_SHAPE_MISMATCH, d->at,
+			     "dimension %d of '..%s' is %lld in '%s' here, and "
+			     "%lld before",
+			     positions[i], p->name, (long long)extents[i],
+			     t->name, (long long)p->extents[positions[i]]);
+		return false;
+	}
+	return n >= 0;
+}
+
+bool bind_dims(context *cx, const ast_tensor *t, const tensor_type *type)
+{
+	int open, *width = ARENA_ARRAY(cx->tmp, int, t->ndims + 1);
+	int total = widths(cx, t, width, &open);
+	if (total < 0)
+		return false;
+	if (open >= 0 ? total > type->ndim : total != type->ndim) {
+		say_rank(cx, t, type, total, open >= 0);
+		return false;
+	}
+	if (open >= 0) {
+		xpack p = { .name = t->dims[open]->pack->name, .bound = true,
+			    .rank = type->ndim - total };
+		int before = 0;
+		for (int i = 0; i < open; i++)
+			before += width[i];
+		memcpy(p.extents, type->dims + before,
+		       (size_t)p.rank * sizeof(int64_t));
+		vec_push(cx->tmp, &cx->packs, p);
+		width[open] = p.rank;
+	}
+	for (int i = 0, at = 0; i < t->ndims; at += width[i++]) {
+		const ast_expr *d = t->dims[i];
+		bool ok = d->kind == AST_PACK
+				  ? match_pack(cx, t, d, type->dims + at)
+				  : bind_size(cx, t, d, type->dims[at]);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* ---- broadcasting ------------------------------------------------------- */
+
+/* The pack of a broadcast tensor, its position and the number of its other
+ * dimensions. */
+static const ast_expr *broadcast_pack(const ast_tensor *t, int *at, int *others)
+{
+	const ast_expr *pack = NULL;
+	*others = 0;
+	for (int i = 0; i < t->ndims; i++) {
+		if (t->dims[i]->kind == AST_PACK && !pack) {
+			pack = t->dims[i];
+			*at = i;
+		} else {
+			++*others;
+		}
+	}
+	return pack;
+}
+
+static bool broadcast_extent(context *cx, const ast_tensor *t, range at,
+			     int64_t *into, int64_t extent, bool fixed)
+{
+	if (extent == *into || extent == 1)
+		return true;
+	if (*into == 1 && !fixed) {
+		*into = extent;
+		return true;
+	}
+	expand_error(cx, DIAG_SHAPE_MISMATCH, at,
+		     "'%s' has %lld elements where others have %lld; they "
+		     "cannot be broadcast together",
+		     t->name, (long long)extent, (long long)*into);
+	return false;
+}
+
+/* Makes pack p, in which `fixed` says that it is bound by another tensor,
+ * cover the pack's part of a shape. */
+static bool widen(context *cx, const ast_tensor *t, xpack *p, bool fixed,
+		  const tensor_type *type)
+{
+	int at = 0, others;
+	const ast_expr *d = broadcast_pack(t, &at, &others);
+	int rank = type->ndim - others;
+	if (rank < 0 || (fixed && rank > p->rank)) {
+		say_rank(cx, t, type, rank < 0 ? others : p->rank, rank < 0);
+		return false;
+	}
+	while (p->rank < rank) {
+		memmove(p->extents + 1, p->extents,
+			(MAX_NDIM - 1) * sizeof(int64_t));
+		p->extents[0] = 1;
+		p->rank++;
+	}
+	for (int i = 0; i < rank; i++)
+		if (!broadcast_extent(cx, t, d->at,
+				      &p->extents[p->rank - rank + i],
+				      type->dims[at + i], fixed))
+			return false;
+	return true;
+}
+
+bool bind_broadcast(context *cx, const tensor_type *types)
+{
+	const ast_op *op = cx->op;
+	int before = cx->packs.n;
+	for (int i = 0; i < op->nparams; i++) {
+		const ast_tensor *t = &op->params[i];
+		int at = 0, others;
+		const ast_expr *d =
+			t->broadcast ? broadcast_pack(t, &at, &others) : NULL;
+		if (!d)
+			continue;
+		if (!find_pack(cx, d->pack->name))
+			vec_push(cx->tmp, &cx->packs,
+				 ((xpack){ .name = d->pack->name,
+					   .bound = true }));
+		xpack *p = find_pack(cx, d->pack->name);
+		if (!widen(cx, t, p, p - cx->packs.at < before, &types[i]))
+			return false;
+		for (int j = 0; j < t->ndims; j++) {
+			int k = j < at ? j : types[i].ndim - (t->ndims - j);
+			if (j != at && !bind_size(cx, t, t->dims[j],
+						  types[i].dims[k]))
+				return false;
+		}
+		xvalue *v = &cx->values.at[i];
+		v->broadcast = p->name;
+		v->pack_at = at;
+	}
+	for (int i = 0; i < op->nparams; i++) {
+		xvalue *v = &cx->values.at[i];
+		if (v->broadcast)
+			v->rank = op->params[i].ndims - 1 +
+				  find_pack(cx, v->broadcast)->rank;
+	}
+	return true;
+}
+
+bool check_sizes(context *cx, const ast_tensor *t, const tensor_type *type)
+{
+	int open, at = 0, *width = ARENA_ARRAY(cx->tmp, int, t->ndims + 1);
+	if (t->broadcast)
+		return true;
+	widths(cx, t, width, &open);
+	for (int i = 0; i < t->ndims; at += width[i++]) {
+		const ast_expr *d = t->dims[i];
+		int64_t want;
+		if (d->kind == AST_PACK || d->kind == AST_NAME)
+			continue;
+		if (!expand_constant(cx, d, &want))
+			return false;
+		if (want != type->dims[at]) {
+			expand_error(cx, DIAG_SHAPE_MISMATCH, d->at,
+				     "dimension %d of '%s' has %lld elements, "
+				     "%lld are declared",
+				     at, t->name, (long long)type->dims[at],
+				     (long long)want);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool eval_dims(context *cx, const ast_tensor *t, tensor_type *type)
+{
+	type->ndim = 0;
+	for (int i = 0; i < t->ndims; i++) {
+		const ast_expr *d = t->dims[i];
+		xpack *p = NULL;
+		int positions[MAX_NDIM], n = 1;
+		if (d->kind == AST_PACK)
+			n = pack_positions(cx, d->pack, d->at, &p, positions);
+		if (n < 0)
+			return false;
+		if (type->ndim + n > MAX_NDIM) {
+			expand_error(cx, DIAG_TOO_MANY_DIMENSIONS, t->at,
+				     "'%s' would have more than %d dimensions",
+				     t->name, MAX_NDIM);
+			return false;
+		}
+		for (int j = 0; j < n; j++) {
+			int64_t extent;
+			if (p)
+				extent = p->extents[positions[j]];
+			else if (!expand_constant(cx, d, &extent))
+				return false;
+			if (extent < 0) {
+				expand_error(cx, DIAG_NEGATIVE_EXTENT, d->at,
+					     "dimension %d of '%s' would have "
+					     "%lld elements",
+					     type->ndim, t->name,
+					     (long long)extent);
+				return false;
+			}
+			type->dims[type->ndim++] = extent;
+		}
+	}
+	return true;
+}
