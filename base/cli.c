@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	LONG_VALUES = CHAR_MAX + 1, /* getopt's value of row 0; then row 1, .. */
+	LONG_VALUES = CHAR_MAX + 1, /* what getopt returns for row 0 */
 	HELP_COLUMN = 26,
 };
 
@@ -196,7 +196,8 @@ static cli_status bad_number(arena *a, const cli_program *p,
 {
 	const char *name = option_name(a, o);
 	const char *kind = o->kind == CLI_INT ? "a whole number" : "a number";
-	return cli_usage(p, "option '%s' takes %s from %.15g to %.15g, not '%s'",
+	return cli_usage(p,
+			 "option '%s' takes %s from %.15g to %.15g, not '%s'",
 			 name, kind, o->min, o->max, text);
 }
 

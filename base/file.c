@@ -142,7 +142,8 @@ char *path_folder(arena *a, const char *path)
 	const char *slash = strrchr(path, '/');
 	if (!slash)
 		return arena_strdup(a, ".");
-	return arena_strndup(a, path, slash == path ? 1 : (size_t)(slash - path));
+	size_t n = slash == path ? 1 : (size_t)(slash - path);
+	return arena_strndup(a, path, n);
 }
 
 char *path_join(arena *a, const char *dir, const char *name)

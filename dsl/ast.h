@@ -29,9 +29,9 @@ typedef enum ast_kind {
 	AST_LIST,   /* [1, 2]             .args */
 	AST_SLICE,  /* the ':' of a[b, :] */
 	AST_PACK,   /* ..d                .pack */
-	AST_INDEX,  /* x[i, j], pads[0]   .args[0] is the base, then the items */
+	AST_INDEX,  /* x[i, j], pads[0]   .args[0] is the base, then items */
 	AST_GUARD,  /* (x[i] else 0)      .args = { read, value } */
-	AST_CALL,   /* exp(x), f(a, k = 2), Sum(lambda ..)  .name .args .named */
+	AST_CALL,   /* exp(x), f(a, k = 2), Sum(lambda ..) .name .args .named */
 	AST_UNARY,  /* -x, not x          .op .args[0] */
 	AST_BINARY, /* a + b, a and b     .op .args[0..1] */
 	AST_IF,     /* if c then a else b .args[0..2] */

@@ -154,7 +154,8 @@ region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
 box plan_space(const plan *p, int node, int worker);
 
 /* How partial results of a node are combined; RED_NONE where no axis cuts a
- * reduction variable.  *axes, may be NULL, has a bit for each axis that does. */
+ * reduction variable.  *axes, may be NULL, has a bit for each axis that does.
+ */
 reducer plan_partial(const plan *p, int node, uint32_t *axes);
 
 /* Whether the result may overwrite input i: the input has the result's type

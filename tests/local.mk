@@ -12,6 +12,10 @@ TEST_EXTENSIONS = .sh .py
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(PYTHON)
 
-dist_check_SCRIPTS =
+script_tests = \
+	%D%/layering.sh \
+	%D%/style.sh
+TESTS += $(script_tests)
+EXTRA_DIST += $(script_tests)
 
 include tests/unit/local.mk

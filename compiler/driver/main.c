@@ -30,15 +30,15 @@ static void print_help(void)
 	       tdlc.about);
 	for (const command *c = commands; c->name; c++)
 		printf("  %-10s %s\n", c->name, c->about);
-	printf("\n"
-	       "  -h, --help     print this help, or that of a command, and exit\n"
-	       "  -V, --version  print the version and exit\n"
-	       "\n"
-	       "'tdlc COMMAND --help' and 'tdlc help COMMAND' describe a command.\n"
-	       "\n"
-	       "Exit status: 0 done, 1 the input is at fault, 2 the command line is\n"
-	       "wrong, 3 no plan satisfies the limits, 4 the machine failed, 5 a\n"
-	       "verification found a difference.\n");
+	fputs("\n"
+	      "  -h, --help     print this help and exit\n"
+	      "  -V, --version  print the version and exit\n"
+	      "\n"
+	      "'tdlc COMMAND --help' and 'tdlc help COMMAND' describe one.\n"
+	      "\n"
+	      "Exit status: 0 done, 1 the input is at fault, 2 the command\n"
+	      "line is wrong, 3 no plan satisfies the limits, 4 the machine\n"
+	      "failed, 5 a verification found a difference.\n", stdout);
 }
 
 static const command *find_command(const char *name)

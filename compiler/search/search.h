@@ -21,9 +21,9 @@ typedef struct search_result {
 	assignment assignment;
 	int64_t total;			/* C_m, bytes (search.md) */
 	int64_t by_step[MAX_AXES];	/* delta_i */
-	bool optimal_by_step[MAX_AXES]; /* proven least, given the steps before */
-	int64_t (*node_bytes)[MAX_AXES]; /* per node and step; sums to by_step */
-	int64_t lower_bound;		/* of the whole; -1 where none is proven */
+	bool optimal_by_step[MAX_AXES]; /* least, given the steps before */
+	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */
+	int64_t lower_bound;		/* of the whole; -1 if unknown */
 	double seconds;			/* wall time of the search alone */
 	const char *note;		/* NULL, or what the user has to know */
 } search_result;
