@@ -40,6 +40,9 @@ int fn_parse(const char *name);
 /* The C expression of functions.def, or NULL. */
 const char *fn_c(fn f);
 int fn_flops(fn f);
+bool fn_is_comparison(fn f);
+/* Comparisons, and, or, not, isnan, isinf. */
+bool fn_gives_bool(fn f);
 
 typedef enum reducer {
 	RED_NONE,
@@ -168,11 +171,22 @@ kexpr *kx_fn2(arena *a, fn f, kexpr *x, kexpr *y);
 kexpr *kx_select(arena *a, kexpr *c, kexpr *x, kexpr *y);
 kexpr *kx_cast(arena *a, kexpr *x, dtype t);
 
+/* The number of indices of a KX_READ. */
+static inline int kx_ndim(const kexpr *read)
+{
+	return read->nargs - read->guarded;
+}
+
+/* Whether e reads a tensor anywhere, indices included. */
+bool kx_has_read(const kexpr *e);
+
 /* The same expression with every index sum of products in normal form and
  * divisions and remainders that intervals decide taken out:
  * (16*i + j) / 16 with 0 <= j < 16 is i.  vars gives the extents. */
 kexpr *kx_simplify(arena *a, const kexpr *e, const kvar *vars);
 
+/* A total order on expressions: <0, 0 or >0; floats by their bits. */
+int kx_compare(const kexpr *x, const kexpr *y);
 bool kx_equal(const kexpr *x, const kexpr *y);
 uint64_t kx_hash(uint64_t seed, const kexpr *e);
 

@@ -43,6 +43,21 @@ void kernel_needs(const kernel *k, const box *space, box *needs);
 /* The same for one input. */
 box kernel_need(const kernel *k, const box *space, int input);
 
+/* A read without a guard that is not provably inside its input. */
+typedef struct outside {
+	const kexpr *read; /* the expression in the kernel's body */
+	int dim;
+	int64_t size;	   /* of the input's dimension */
+	bool known;	   /* whether lo and hi are; else the index is one that
+			      intervals do not follow */
+	int64_t lo, hi;	   /* the index takes values in [lo, hi) */
+} outside;
+
+/* Whether there is such a read anywhere in the kernel's iteration space;
+ * *o tells the first.  Data-dependent indices are the run's matter and do not
+ * count, nor does a read that no point of the space makes. */
+bool kernel_reads_outside(const kernel *k, outside *o);
+
 /* The part of the result that a part of the iteration space computes. */
 box kernel_produces(const kernel *k, const box *space);
 
@@ -74,6 +89,11 @@ static inline void block(int64_t lo, int64_t hi, int p, int k, int64_t *blo,
 			 int64_t *bhi)
 {
 	int64_t n = hi - lo;
+	if (n <= INT32_MAX) {
+		*blo = lo + p * n / k;
+		*bhi = lo + (p + 1) * n / k;
+		return;
+	}
 	*blo = lo + (int64_t)((__int128)p * n / k);
 	*bhi = lo + (int64_t)((__int128)(p + 1) * n / k);
 }

@@ -1,0 +1,367 @@
+/* What a kernel's body reads: each read, compiled once by kernel_finish(), with
+ * the conditions under which it is made. */
+#include "config.h"
+
+#include <assert.h>
+
+#include "base/checked.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "plan/index.h"
+
+typedef enum dim_kind {
+	DIM_INDEX,
+	DIM_WHOLE,   /* data-dependent */
+	DIM_DERIVED, /* data-dependent, and var stands for the dimension */
+	DIM_UNKNOWN, /* an index that intervals do not follow */
+} dim_kind;
+
+typedef struct access_dim {
+	dim_kind kind;
+	lin x;
+	int var;
+	span inside; /* what a condition on this very sum leaves */
+	int64_t lo, hi; /* and the input with it, half-open */
+} access_dim;
+
+struct kaccess {
+	const kexpr *read; /* NULL for an opaque function's slice */
+	uint64_t hash;
+	const void *path; /* the conditions, for comparing */
+	int input, ndim;
+	bool guarded;
+	const cond *when; /* NULL: always */
+	access_dim *dims;
+};
+
+typedef struct builder {
+	arena *a;
+	const kernel *k;
+	VEC(kaccess) accesses;
+} builder;
+
+/* The conditions on the way from the root to an expression. */
+typedef struct path {
+	const struct path *up;
+	const cond *cond;
+} path;
+
+static const cond *path_cond(builder *b, const path *p)
+{
+	VEC(const cond *) all = { 0 };
+	for (; p; p = p->up)
+		vec_push(b->a, &all, p->cond);
+	return index_all(b->a, all.n, all.at);
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a < 0 ? -a : a;
+}
+
+/* Where x = g * p + .. and y = h * p + .. for the same sum p of variables
+ * without a common divisor: true, with g > 0 and h. */
+static bool parallel(const lin *x, const lin *y, int64_t *g, int64_t *h)
+{
+	if (!x->affine || !y->affine || x->n != y->n || !x->n)
+		return false;
+	*g = 0;
+	for (int i = 0; i < x->n; i++)
+		*g = gcd(*g, x->t[i].coef);
+	int64_t first = x->t[0].coef / *g;
+	if (y->t[0].coef % first)
+		return false;
+	*h = y->t[0].coef / first;
+	for (int i = 0; i < x->n; i++)
+		if (x->t[i].var != y->t[i].var ||
+		    (__int128)(x->t[i].coef / *g) * *h != y->t[i].coef)
+			return false;
+	return true;
+}
+
+/* Narrows the interval of the index x by a condition on the same sum, which
+ * narrowing its variables one by one may lose. */
+static void clip_by(const cond *c, const lin *x, span *to)
+{
+	int64_t g, h;
+	if (c->kind == COND_ALL)
+		for (int i = 0; i < c->n; i++)
+			clip_by(c->of[i], x, to);
+	if (c->kind != COND_SIGN || !parallel(x, &c->x, &g, &h))
+		return;
+	if (h > 0)
+		to->lo = max_i64(to->lo, x->c - g * floor_div(c->x.c, h));
+	else
+		to->hi = min_i64(to->hi, x->c + g * floor_div(c->x.c, -h));
+}
+
+static int derived_var(const kernel *k, int input, int dim)
+{
+	for (int i = 0; i < k->nderived; i++)
+		if (k->derived[i].input == input && k->derived[i].dim == dim)
+			return k->derived[i].var;
+	return -1;
+}
+
+static void compile_dim(builder *b, const kaccess *acc, int dim,
+			const kexpr *index, access_dim *out)
+{
+	int64_t size = b->k->inputs[acc->input].dims[dim];
+	out->inside = (span){ -INDEX_FAR, INDEX_FAR };
+	out->lo = 0;
+	out->hi = size;
+	out->kind = DIM_WHOLE;
+	if (!index)
+		return;
+	if (kx_has_read(index)) {
+		out->var = derived_var(b->k, acc->input, dim);
+		if (out->var >= 0 && !acc->guarded)
+			out->kind = DIM_DERIVED;
+		return;
+	}
+	const kexpr *plain = kx_simplify(b->a, index, b->k->vars);
+	if (!index_compile(b->a, b->k, plain, &out->x)) {
+		out->kind = DIM_UNKNOWN;
+		return;
+	}
+	out->kind = DIM_INDEX;
+	if (acc->when)
+		clip_by(acc->when, &out->x, &out->inside);
+	out->lo = max_i64(0, out->inside.lo);
+	out->hi = min_i64(size, out->inside.hi + 1);
+}
+
+static bool same_read(const kaccess *x, const kaccess *y)
+{
+	if (x->hash != y->hash || x->input != y->input ||
+	    x->path != y->path || x->guarded != y->guarded)
+		return false;
+	for (int d = 0; d < x->ndim; d++)
+		if (!kx_equal(x->read->args[d], y->read->args[d]))
+			return false;
+	return true;
+}
+
+static void add_access(builder *b, const kexpr *read, const path *p)
+{
+	kaccess acc = { .read = read, .input = read->input,
+			.ndim = kx_ndim(read), .guarded = read->guarded,
+			.path = p, .hash = HASH_SEED };
+	assert(acc.ndim == b->k->inputs[acc.input].ndim);
+	for (int d = 0; d < acc.ndim; d++)
+		acc.hash = kx_hash(acc.hash, read->args[d]);
+	for (int i = 0; i < b->accesses.n; i++)
+		if (same_read(&b->accesses.at[i], &acc))
+			return;
+	acc.when = path_cond(b, p);
+	acc.dims = ARENA_ARRAY(b->a, access_dim, acc.ndim);
+	for (int d = 0; d < acc.ndim; d++)
+		compile_dim(b, &acc, d, read->args[d], &acc.dims[d]);
+	vec_push(b->a, &b->accesses, acc);
+}
+
+static void collect(builder *b, const kexpr *e, const path *p);
+
+static void collect_branch(builder *b, const kexpr *e, const path *p,
+			   const cond *c)
+{
+	if (c) {
+		path *below = ARENA_NEW(b->a, path);
+		*below = (path){ p, c };
+		p = below;
+	}
+	collect(b, e, p);
+}
+
+static void collect(builder *b, const kexpr *e, const path *p)
+{
+	if (e->kind == KX_SELECT) {
+		const kexpr *c = e->args[0];
+		collect(b, c, p);
+		collect_branch(b, e->args[1], p,
+			       index_cond(b->a, b->k, c, true));
+		collect_branch(b, e->args[2], p,
+			       index_cond(b->a, b->k, c, false));
+		return;
+	}
+	if (e->kind == KX_READ)
+		add_access(b, e, p);
+	for (int i = 0; i < e->nargs; i++)
+		collect(b, e->args[i], p);
+}
+
+static void collect_slice(builder *b, const kslice *s)
+{
+	kaccess acc = { .input = s->input, .ndim = s->ndim };
+	acc.dims = ARENA_ARRAY(b->a, access_dim, s->ndim);
+	for (int d = 0; d < s->ndim; d++) {
+		compile_dim(b, &acc, d, s->at[d], &acc.dims[d]);
+		if (s->at[d])
+			collect(b, s->at[d], NULL);
+	}
+	vec_push(b->a, &b->accesses, acc);
+}
+
+void kernel_finish(arena *a, kernel *k)
+{
+	builder b = { .a = a, .k = k };
+	if (k->body)
+		collect(&b, k->body, NULL);
+	for (int s = 0; s < k->nslices; s++)
+		collect_slice(&b, &k->slices[s]);
+	k->accesses = b.accesses.at;
+	k->naccesses = b.accesses.n;
+}
+
+/* ---- needs ------------------------------------------------------------- */
+
+static inline span affine_span(const lin *x, const box *b)
+{
+	span r = { x->c, x->c };
+	for (int i = 0; i < x->n; i++) {
+		int64_t coef = x->t[i].coef;
+		int64_t lo = b->lo[x->t[i].var];
+		int64_t hi = b->hi[x->t[i].var] - 1;
+		r.lo += coef * (coef < 0 ? hi : lo);
+		r.hi += coef * (coef < 0 ? lo : hi);
+	}
+	return r;
+}
+
+/* What dimension x of an access covers, clipped; false where it is nothing. */
+static inline bool dim_need(const access_dim *x, const box *space, int64_t *lo,
+			    int64_t *hi)
+{
+	span s = { 0, 0 };
+	*lo = x->lo;
+	*hi = x->hi;
+	switch (x->kind) {
+	case DIM_INDEX:
+		s = x->x.affine ? affine_span(&x->x, space) :
+				  index_span(&x->x, space);
+		*lo = max_i64(*lo, s.lo);
+		*hi = min_i64(*hi, s.hi + 1);
+		break;
+	case DIM_DERIVED:
+		*lo = max_i64(*lo, space->lo[x->var]);
+		*hi = min_i64(*hi, space->hi[x->var]);
+		break;
+	case DIM_WHOLE:
+	case DIM_UNKNOWN:
+		break;
+	}
+	return *lo < *hi;
+}
+
+/* Adds what one access needs to what is needed already, if `some` is. */
+static bool add_need(const kaccess *acc, const box *space, box *need,
+		     bool some)
+{
+	int64_t lo[MAX_NDIM], hi[MAX_NDIM];
+	box part;
+	if (acc->when) {
+		box_copy(&part, space);
+		if (!index_narrow(acc->when, &part))
+			return some;
+		space = &part;
+	}
+	for (int d = 0; d < acc->ndim; d++)
+		if (!dim_need(&acc->dims[d], space, &lo[d], &hi[d]))
+			return some;
+	for (int d = 0; d < acc->ndim; d++) {
+		need->lo[d] = some ? min_i64(need->lo[d], lo[d]) : lo[d];
+		need->hi[d] = some ? max_i64(need->hi[d], hi[d]) : hi[d];
+	}
+	return true;
+}
+
+/* Whether no point is evaluated.  A derived variable adds no loop: where it
+ * is empty its input alone is not read. */
+static bool no_points(const kernel *k, const box *space)
+{
+	for (int v = 0; v < k->nvars; v++)
+		if (space->lo[v] >= space->hi[v] &&
+		    k->vars[v].kind != KVAR_DERIVED)
+			return true;
+	return false;
+}
+
+static void set_empty(box *b, int n)
+{
+	b->n = n;
+	for (int d = 0; d < n; d++)
+		b->lo[d] = b->hi[d] = 0;
+}
+
+void kernel_needs(const kernel *k, const box *space, box *needs)
+{
+	uint32_t some = 0;
+	for (int i = 0; i < k->ninputs; i++)
+		set_empty(&needs[i], k->inputs[i].ndim);
+	if (no_points(k, space))
+		return;
+	for (int i = 0; i < k->naccesses; i++) {
+		const kaccess *acc = &k->accesses[i];
+		uint32_t bit = (uint32_t)1 << acc->input;
+		if (add_need(acc, space, &needs[acc->input], some & bit))
+			some |= bit;
+	}
+}
+
+box kernel_need(const kernel *k, const box *space, int input)
+{
+	box need;
+	bool some = false;
+	set_empty(&need, k->inputs[input].ndim);
+	if (no_points(k, space))
+		return need;
+	for (int i = 0; i < k->naccesses; i++)
+		if (k->accesses[i].input == input)
+			some = add_need(&k->accesses[i], space, &need, some);
+	return need;
+}
+
+/* ---- reads that leave their input -------------------------------------- */
+
+static bool dim_outside(const access_dim *x, const box *space, int64_t size,
+			outside *o)
+{
+	*o = (outside){ .size = size };
+	if (x->kind == DIM_UNKNOWN)
+		return true;
+	if (x->kind != DIM_INDEX)
+		return false;
+	span s = index_span(&x->x, space);
+	s = (span){ max_i64(s.lo, x->inside.lo), min_i64(s.hi, x->inside.hi) };
+	o->known = true;
+	o->lo = s.lo;
+	o->hi = s.hi + 1;
+	return s.lo <= s.hi && (s.lo < 0 || s.hi >= size);
+}
+
+bool kernel_reads_outside(const kernel *k, outside *o)
+{
+	box whole = kernel_space(k);
+	if (no_points(k, &whole))
+		return false;
+	for (int i = 0; i < k->naccesses; i++) {
+		const kaccess *acc = &k->accesses[i];
+		box space = whole;
+		if (acc->guarded || (acc->when && !index_narrow(acc->when, &space)))
+			continue;
+		for (int d = 0; d < acc->ndim; d++) {
+			int64_t size = k->inputs[acc->input].dims[d];
+			if (!dim_outside(&acc->dims[d], &space, size, o))
+				continue;
+			o->read = acc->read;
+			o->dim = d;
+			return true;
+		}
+	}
+	return false;
+}

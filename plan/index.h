@@ -1,0 +1,121 @@
+/* Indices and conditions on them, compiled so that their intervals over a
+ * part of the iteration space are quick to compute.  Private to plan/.
+ *
+ * An index is a sum of a constant, of variables with coefficients, and of
+ * atoms: a division, a remainder, a minimum, a maximum, an absolute value, a
+ * product, a choice.  Its interval over a box is exact where it is affine. A
+ * condition narrows the box before, by propagating bounds backwards through
+ * the same sums (as the HC4 algorithm for interval constraints does; Benhamou
+ * et al., ICLP'99). */
+#ifndef TDL_PLAN_INDEX_H
+#define TDL_PLAN_INDEX_H
+
+#include "plan/kernel.h"
+#include "plan/region.h"
+
+/* Intermediate values of indices stay below INDEX_LIMIT over the whole
+ * iteration space, which is checked when they are compiled, so that the
+ * arithmetic on parts of it cannot overflow.  INDEX_FAR stands for no bound. */
+#define INDEX_LIMIT ((int64_t)1 << 60)
+#define INDEX_FAR ((int64_t)1 << 61)
+
+typedef struct span {
+	int64_t lo, hi; /* both inclusive */
+} span;
+
+typedef enum atom_kind {
+	ATOM_DIV,    /* floor(x / d), d > 0 */
+	ATOM_MOD,    /* x - d * floor(x / d) */
+	ATOM_MIN,    /* of x and y */
+	ATOM_MAX,
+	ATOM_ABS,    /* of x */
+	ATOM_MUL,    /* x * y, neither constant */
+	ATOM_CHOICE, /* x where the condition holds, else y */
+} atom_kind;
+
+typedef struct atom atom;
+typedef struct cond cond;
+
+/* coef * (the variable var, or the atom where there is one) */
+typedef struct term {
+	int64_t coef;
+	int var;
+	const atom *atom;
+} term;
+
+typedef struct lin {
+	int64_t c;
+	int n;
+	bool affine; /* no atoms; variables in ascending order */
+	term *t;
+	span all; /* over the whole iteration space */
+} lin;
+
+struct atom {
+	atom_kind kind;
+	int64_t d;
+	lin x, y;
+	const cond *when, *unless; /* ATOM_CHOICE; NULL says nothing */
+	span all;
+};
+
+typedef enum cond_kind {
+	COND_SIGN, /* x >= 0 */
+	COND_ALL,
+	COND_ANY,
+	COND_NEVER,
+} cond_kind;
+
+struct cond {
+	cond_kind kind;
+	lin x;
+	int n;
+	const cond **of;
+};
+
+static inline int64_t min_i64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t max_i64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline void box_copy(box *to, const box *from)
+{
+	to->n = from->n;
+	for (int v = 0; v < from->n; v++) {
+		to->lo[v] = from->lo[v];
+		to->hi[v] = from->hi[v];
+	}
+}
+
+/* The interval of x over a box that is not empty in x's variables. */
+span index_span(const lin *x, const box *b);
+
+/* Narrows b to a box around its points where c holds; false where there are
+ * none. */
+bool index_narrow(const cond *c, box *b);
+
+/* Compiles e; false where it is no i64 expression in the variables that
+ * intervals follow. */
+bool index_compile(arena *a, const kernel *k, const kexpr *e, lin *x);
+
+/* What is known of the variables where e is `want`; NULL for nothing. */
+const cond *index_cond(arena *a, const kernel *k, const kexpr *e, bool want);
+
+/* All of n conditions, some of which may be NULL. */
+const cond *index_all(arena *a, int n, const cond *const *of);
+
+/* Intervals of the atoms; mul false where it passes INDEX_LIMIT. */
+span span_div(span x, int64_t d);
+span span_mod(span x, int64_t d);
+span span_min(span x, span y);
+span span_max(span x, span y);
+span span_abs(span x);
+span span_hull(span x, span y);
+bool span_mul(span x, span y, span *r);
+
+#endif

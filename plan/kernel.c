@@ -1,0 +1,405 @@
+#include "config.h"
+
+#include "plan/kernel.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/intern.h"
+
+static const struct {
+	const char *name;
+	int nargs;
+	const char *c;
+	int flops;
+} functions[FN_COUNT] = {
+#define FN(id, name, nargs, c, flops) [FN_##id] = { name, nargs, c, flops },
+#include "plan/functions.def"
+#undef FN
+};
+
+static const char *const reducers[RED_COUNT] = {
+	[RED_NONE] = "",      [RED_SUM] = "Sum",       [RED_PROD] = "Prod",
+	[RED_MAX] = "Max",    [RED_MIN] = "Min",       [RED_AND] = "And",
+	[RED_OR] = "Or",      [RED_ARGMAX] = "ArgMax", [RED_ARGMIN] = "ArgMin",
+};
+
+const char *fn_name(fn f)
+{
+	return functions[f].name;
+}
+
+int fn_nargs(fn f)
+{
+	return functions[f].nargs;
+}
+
+const char *fn_c(fn f)
+{
+	return functions[f].c;
+}
+
+int fn_flops(fn f)
+{
+	return functions[f].flops;
+}
+
+int fn_parse(const char *name)
+{
+	for (int f = 0; f < FN_COUNT; f++)
+		if (!strcmp(functions[f].name, name))
+			return f;
+	return -1;
+}
+
+bool fn_is_comparison(fn f)
+{
+	return f >= FN_LT && f <= FN_NE;
+}
+
+bool fn_gives_bool(fn f)
+{
+	return fn_is_comparison(f) || f == FN_AND || f == FN_OR ||
+	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
+}
+
+const char *reducer_name(reducer r)
+{
+	return reducers[r];
+}
+
+int reducer_parse(const char *name)
+{
+	for (int r = 0; r < RED_COUNT; r++)
+		if (!strcmp(reducers[r], name))
+			return r;
+	return -1;
+}
+
+/* ---- making expressions ------------------------------------------------ */
+
+static kexpr *make(arena *a, kexpr_kind kind, dtype t, int nargs)
+{
+	kexpr *e = ARENA_NEW(a, kexpr);
+	e->kind = kind;
+	e->type = t;
+	e->nargs = nargs;
+	if (nargs > 0)
+		e->args = ARENA_ARRAY(a, kexpr *, nargs);
+	return e;
+}
+
+kexpr *kx_int(arena *a, int64_t i, dtype t)
+{
+	kexpr *e = make(a, KX_INT, t, 0);
+	e->i = i;
+	return e;
+}
+
+kexpr *kx_float(arena *a, double f, dtype t)
+{
+	kexpr *e = make(a, KX_FLOAT, t, 0);
+	e->f = f;
+	return e;
+}
+
+kexpr *kx_var(arena *a, int var)
+{
+	kexpr *e = make(a, KX_VAR, DT_I64, 0);
+	e->var = var;
+	return e;
+}
+
+kexpr *kx_read(arena *a, int input, dtype t, int ndim, kexpr **index,
+	       kexpr *otherwise)
+{
+	kexpr *e = make(a, KX_READ, t, ndim + (otherwise != NULL));
+	e->input = input;
+	e->guarded = otherwise != NULL;
+	for (int d = 0; d < ndim; d++)
+		e->args[d] = index[d];
+	if (otherwise)
+		e->args[ndim] = otherwise;
+	return e;
+}
+
+kexpr *kx_fn(arena *a, fn f, int nargs, kexpr **args)
+{
+	assert(nargs == fn_nargs(f));
+	kexpr *e = make(a, KX_FN, fn_gives_bool(f) ? DT_BOOL : args[0]->type,
+			nargs);
+	e->fn = f;
+	for (int i = 0; i < nargs; i++)
+		e->args[i] = args[i];
+	return e;
+}
+
+kexpr *kx_fn1(arena *a, fn f, kexpr *x)
+{
+	return kx_fn(a, f, 1, (kexpr *[]){ x });
+}
+
+kexpr *kx_fn2(arena *a, fn f, kexpr *x, kexpr *y)
+{
+	return kx_fn(a, f, 2, (kexpr *[]){ x, y });
+}
+
+kexpr *kx_select(arena *a, kexpr *c, kexpr *x, kexpr *y)
+{
+	kexpr *e = make(a, KX_SELECT, x->type, 3);
+	e->args[0] = c;
+	e->args[1] = x;
+	e->args[2] = y;
+	return e;
+}
+
+kexpr *kx_cast(arena *a, kexpr *x, dtype t)
+{
+	kexpr *e = make(a, KX_CAST, t, 1);
+	e->args[0] = x;
+	return e;
+}
+
+bool kx_has_read(const kexpr *e)
+{
+	if (e->kind == KX_READ)
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (kx_has_read(e->args[i]))
+			return true;
+	return false;
+}
+
+/* ---- comparing --------------------------------------------------------- */
+
+static int order(int64_t x, int64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+/* The bits of a float, so that 0 and -0 differ and a NaN equals itself. */
+static int64_t float_bits(double f)
+{
+	int64_t bits;
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+
+static int node_compare(const kexpr *x, const kexpr *y)
+{
+	int c = order(x->kind, y->kind);
+	if (!c)
+		c = order(x->type, y->type);
+	if (!c)
+		c = order(x->nargs, y->nargs);
+	if (c)
+		return c;
+	switch (x->kind) {
+	case KX_INT:
+		return order(x->i, y->i);
+	case KX_FLOAT:
+		return order(float_bits(x->f), float_bits(y->f));
+	case KX_VAR:
+		return order(x->var, y->var);
+	case KX_READ:
+		c = order(x->input, y->input);
+		return c ? c : order(x->guarded, y->guarded);
+	case KX_FN:
+		return order(x->fn, y->fn);
+	case KX_SELECT:
+	case KX_CAST:
+		break;
+	}
+	return 0;
+}
+
+int kx_compare(const kexpr *x, const kexpr *y)
+{
+	if (x == y)
+		return 0;
+	int c = node_compare(x, y);
+	for (int i = 0; !c && i < x->nargs; i++)
+		c = kx_compare(x->args[i], y->args[i]);
+	return c;
+}
+
+bool kx_equal(const kexpr *x, const kexpr *y)
+{
+	return kx_compare(x, y) == 0;
+}
+
+uint64_t kx_hash(uint64_t seed, const kexpr *e)
+{
+	int64_t own = 0;
+	switch (e->kind) {
+	case KX_INT:
+		own = e->i;
+		break;
+	case KX_FLOAT:
+		own = float_bits(e->f);
+		break;
+	case KX_VAR:
+		own = e->var;
+		break;
+	case KX_READ:
+		own = 2 * (int64_t)e->input + e->guarded;
+		break;
+	case KX_FN:
+		own = e->fn;
+		break;
+	case KX_SELECT:
+	case KX_CAST:
+		break;
+	}
+	int64_t head[] = { e->kind, e->type, e->nargs, own };
+	seed = hash_bytes(seed, head, sizeof(head));
+	for (int i = 0; i < e->nargs; i++)
+		seed = kx_hash(seed, e->args[i]);
+	return seed;
+}
+
+static bool same_expr(const kexpr *x, const kexpr *y)
+{
+	return x && y ? kx_equal(x, y) : x == y;
+}
+
+static bool same_signature(const kernel *x, const kernel *y)
+{
+	if (x->nvars != y->nvars || x->nout != y->nout ||
+	    x->reducer != y->reducer || x->type != y->type ||
+	    x->ninputs != y->ninputs)
+		return false;
+	for (int v = 0; v < x->nvars; v++)
+		if (x->vars[v].kind != y->vars[v].kind ||
+		    x->vars[v].extent != y->vars[v].extent ||
+		    !x->vars[v].whole_because != !y->vars[v].whole_because)
+			return false;
+	for (int i = 0; i < x->ninputs; i++) {
+		const kinput *p = &x->inputs[i], *q = &y->inputs[i];
+		if (p->type != q->type || p->ndim != q->ndim ||
+		    (p->ndim && memcmp(p->dims, q->dims,
+				       (size_t)p->ndim * sizeof(*p->dims))))
+			return false;
+	}
+	return true;
+}
+
+static bool same_derived(const kernel *x, const kernel *y)
+{
+	if (x->nderived != y->nderived)
+		return false;
+	for (int i = 0; i < x->nderived; i++)
+		if (x->derived[i].var != y->derived[i].var ||
+		    x->derived[i].input != y->derived[i].input ||
+		    x->derived[i].dim != y->derived[i].dim)
+			return false;
+	return true;
+}
+
+static bool same_opaque(const kernel *x, const kernel *y)
+{
+	if (!x->opaque || !y->opaque)
+		return !x->opaque == !y->opaque;
+	if (strcmp(x->opaque_symbol ? x->opaque_symbol : "",
+		   y->opaque_symbol ? y->opaque_symbol : "") ||
+	    x->nhidden != y->nhidden ||
+	    x->opaque_result != y->opaque_result || x->nslices != y->nslices)
+		return false;
+	for (int s = 0; s < x->nslices; s++) {
+		const kslice *p = &x->slices[s], *q = &y->slices[s];
+		if (p->input != q->input || p->ndim != q->ndim)
+			return false;
+		for (int d = 0; d < p->ndim; d++)
+			if (!same_expr(p->at[d], q->at[d]))
+				return false;
+	}
+	return true;
+}
+
+bool kernel_equal(const kernel *x, const kernel *y)
+{
+	return same_signature(x, y) && same_derived(x, y) &&
+	       same_opaque(x, y) && same_expr(x->body, y->body);
+}
+
+uint64_t kernel_hash(const kernel *k)
+{
+	int64_t head[] = { k->nvars, k->nout, k->reducer, k->type,
+			   k->ninputs, k->nderived, k->nslices };
+	uint64_t h = hash_bytes(HASH_SEED, head, sizeof(head));
+	for (int v = 0; v < k->nvars; v++)
+		h = hash_i64(hash_i64(h, k->vars[v].kind), k->vars[v].extent);
+	for (int i = 0; i < k->ninputs; i++) {
+		const kinput *in = &k->inputs[i];
+		h = hash_i64(hash_i64(h, in->type), in->ndim);
+		h = hash_bytes(h, in->dims,
+			       (size_t)in->ndim * sizeof(*in->dims));
+	}
+	for (int i = 0; i < k->nderived; i++)
+		h = hash_bytes(h, &k->derived[i], sizeof(k->derived[i]));
+	if (k->opaque_symbol)
+		h = hash_str(h, k->opaque_symbol);
+	for (int s = 0; s < k->nslices; s++) {
+		h = hash_i64(h, k->slices[s].input);
+		for (int d = 0; d < k->slices[s].ndim; d++)
+			if (k->slices[s].at[d])
+				h = kx_hash(h, k->slices[s].at[d]);
+	}
+	return k->body ? kx_hash(h, k->body) : h;
+}
+
+/* ---- counting ---------------------------------------------------------- */
+
+/* Operations of e, without those of indices: a function counts where an
+ * argument is a float or comes from a tensor.  Of a condition's branches the
+ * longer one counts. */
+static int64_t count_flops(const kexpr *e)
+{
+	int64_t n = 0;
+	switch (e->kind) {
+	case KX_INT:
+	case KX_FLOAT:
+	case KX_VAR:
+		break;
+	case KX_READ:
+		if (e->guarded)
+			n = count_flops(e->args[e->nargs - 1]);
+		break;
+	case KX_SELECT: {
+		int64_t x = count_flops(e->args[1]);
+		int64_t y = count_flops(e->args[2]);
+		n = count_flops(e->args[0]) + (x > y ? x : y);
+		break;
+	}
+	case KX_CAST:
+		n = count_flops(e->args[0]);
+		break;
+	case KX_FN:
+		for (int i = 0; i < e->nargs; i++)
+			n += count_flops(e->args[i]);
+		if (dtype_is_float(e->args[0]->type) || kx_has_read(e))
+			n += fn_flops(e->fn);
+		break;
+	}
+	return n;
+}
+
+int64_t kernel_flops_per_point(const kernel *k)
+{
+	int64_t n = k->body ? count_flops(k->body) : 0;
+	return n + (k->reducer != RED_NONE);
+}
+
+int64_t kernel_points(const kernel *k)
+{
+	int64_t n = 1;
+	for (int v = 0; v < k->nvars; v++)
+		if (k->vars[v].kind != KVAR_DERIVED && k->vars[v].extent == 0)
+			return 0;
+	for (int v = 0; v < k->nvars; v++)
+		if (k->vars[v].kind != KVAR_DERIVED &&
+		    !ck_mul(n, k->vars[v].extent, &n))
+			return -1;
+	return n;
+}

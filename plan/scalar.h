@@ -1,0 +1,31 @@
+/* The scalar functions of functions.def on values: integers of every type and
+ * bool in an int64_t (u64 by its bits), floats in a double.  What the
+ * evaluator computes and the simplifier folds.  Private to plan/. */
+#ifndef TDL_PLAN_SCALAR_H
+#define TDL_PLAN_SCALAR_H
+
+#include "plan/kernel.h"
+
+/* v as a value of the integer type t: the low bits, sign- or zero-extended. */
+int64_t scalar_wrap(dtype t, int64_t v);
+
+/* v rounded to the float type t, to nearest even. */
+double scalar_round(dtype t, double v);
+
+/* f of arguments of type t, an integer type or bool; the result is of type t,
+ * or bool where f gives bool.  Arithmetic wraps; division by zero gives 0;
+ * a shift by the width or more leaves the sign alone. */
+int64_t scalar_int(fn f, dtype t, int64_t x, int64_t y);
+
+/* f of floats, for an f that gives a float. */
+double scalar_float(fn f, double x, double y);
+
+/* f of floats, for an f that gives a bool. */
+bool scalar_test(fn f, double x, double y);
+
+/* C's conversions, made total: a float that an integer type does not hold
+ * gives the nearest that it holds, NaN gives 0. */
+int64_t scalar_to_int(dtype t, double v);
+double scalar_to_float(dtype from, int64_t v);
+
+#endif
