@@ -18,6 +18,8 @@ enum {
 	PLAN_MAX_WORKERS = 65536,
 	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
 };
+/* Bytes of a tensor, of an arena. */
+#define PLAN_MAX_BYTES (INT64_C(1) << 46)
 
 typedef enum plan_role {
 	PLAN_INPUT,    /* fed in each run */

@@ -1,0 +1,112 @@
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "plan/transfer.h"
+
+/* Workers that are looked at, evenly spaced: what is true of all of a larger
+ * mesh is true of these, and the pieces of all to all are their square. */
+enum { MOST_LOOKED_AT = 64 };
+
+/* The pieces of one worker, and what it has before and after. */
+typedef struct look {
+	const plan *p;
+	const plan_instr *in;
+	int worker, npieces;
+	piece *pieces;
+	region from, to;
+} look;
+
+/* Each owner gives all that it has, and all who take part get the same. */
+static bool is_gather(const look *l)
+{
+	for (int i = 0; i < l->npieces;) {
+		int peer = l->pieces[i].peer;
+		region has = plan_region(l->p, l->in->from, peer);
+		region gets = plan_region(l->p, l->in->to, peer);
+		int64_t gives = 0;
+		for (; i < l->npieces && l->pieces[i].peer == peer; i++)
+			gives += box_volume(&l->pieces[i].at);
+		if (gives != has.count || !box_equal(&gets.at, &l->to.at))
+			return false;
+	}
+	return true;
+}
+
+/* Where a worker's block is in the grid of all blocks, per dimension. */
+static void grid_index(const plan *p, const cuts *c, int worker, int *at)
+{
+	int coords[MAX_AXES];
+	mesh_coords(&p->mesh, worker, coords);
+	for (int d = 0; d < MAX_NVARS; d++)
+		at[d] = 0;
+	for (int a = 0; a < p->mesh.naxes; a++) {
+		int d = c->dim[a];
+		if (d != CUT_NONE)
+			at[d] = at[d] * p->mesh.size[a] + coords[a];
+	}
+}
+
+/* The worker keeps what it has, and adds to it from neighbours. */
+static bool is_halo(const look *l)
+{
+	const plan_buffer *from = &l->p->buffers[l->in->from];
+	const cuts *c = from->region == PLAN_STORED
+				? &l->p->tensors[from->tensor].cuts
+				: &l->p->nodes[from->node].cuts;
+	int mine[MAX_NVARS], theirs[MAX_NVARS];
+	if (from->region == PLAN_OWN || !box_contains(&l->to.at, &l->from.at))
+		return false;
+	grid_index(l->p, c, l->worker, mine);
+	for (int i = 0; i < l->npieces; i++) {
+		grid_index(l->p, c, l->pieces[i].peer, theirs);
+		for (int d = 0; d < MAX_NVARS; d++)
+			if (abs(mine[d] - theirs[d]) > 1)
+				return false;
+	}
+	return true;
+}
+
+static bool is_on_all(const plan *p, const plan_instr *in,
+		      bool (*is)(const look *))
+{
+	int n = mesh_workers(&p->mesh);
+	int looked_at = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
+	bool holds = true;
+	for (int i = 0; holds && i < looked_at; i++) {
+		arena *tmp = arena_new();
+		look l = { .p = p, .in = in };
+		l.worker = (int)((int64_t)i * n / looked_at);
+		l.from = plan_region(p, in->from, l.worker);
+		l.to = plan_region(p, in->to, l.worker);
+		l.npieces = transfer_pieces(tmp, p, in, l.worker, &l.pieces);
+		holds = is(&l);
+		arena_free(tmp);
+	}
+	return holds;
+}
+
+/* Nothing is held twice that was held once: each element has one receiver
+ * among those for whom its owner is the owner. */
+static bool is_exchange(const plan *p, const plan_instr *in)
+{
+	int64_t before = 0, after = 0;
+	for (int w = mesh_workers(&p->mesh) - 1; w >= 0; w--) {
+		before += plan_region(p, in->from, w).count;
+		after += plan_region(p, in->to, w).count;
+	}
+	return before == after;
+}
+
+collective transfer_collective(const plan *p, const plan_instr *in)
+{
+	if (in->op == PLAN_COMBINE)
+		return COLL_REDUCE_SCATTER;
+	if (transfer_total(p, in) == 0)
+		return COLL_LOCAL;
+	if (is_on_all(p, in, is_gather))
+		return COLL_ALL_GATHER;
+	if (is_on_all(p, in, is_halo))
+		return COLL_HALO;
+	return is_exchange(p, in) ? COLL_ALL_TO_ALL : COLL_SEND_RECEIVE;
+}

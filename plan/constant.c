@@ -1,0 +1,137 @@
+#include "config.h"
+
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/checked.h"
+
+/* Opens a regular file that has the bytes asked for; -1 when an error was
+ * added.  O_NONBLOCK: opening a pipe must not wait for its writer. */
+static int open_part(const char *path, int64_t offset, int64_t nbytes,
+		     diag_sink *s)
+{
+	struct stat st;
+	int64_t end;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		diag_error_in(s, DIAG_CANNOT_READ, path, "cannot read: %s",
+			      strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		diag_error_in(s, DIAG_CANNOT_READ, path,
+			      "weights must lie in a regular file");
+	} else if (offset < 0 || !ck_add(offset, nbytes, &end) ||
+		   end > st.st_size) {
+		diag_error_in(s, DIAG_CANNOT_READ, path,
+			      "the file has %lld bytes, %lld from byte %lld "
+			      "on are needed",
+			      (long long)st.st_size, (long long)nbytes,
+			      (long long)offset);
+	} else {
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Reads exactly n bytes at offset. */
+static bool read_at(int fd, void *to, int64_t n, int64_t offset)
+{
+	char *p = to;
+	while (n > 0) {
+		ssize_t got = pread(fd, p, (size_t)n, offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		n -= got;
+		offset += got;
+	}
+	return true;
+}
+
+static uint32_t crc_of(uint32_t crc, const void *data, int64_t n)
+{
+	return (uint32_t)crc32_z(crc, data, (size_t)n);
+}
+
+static void cannot_read(const char *path, diag_sink *s)
+{
+	diag_error_in(s, DIAG_CANNOT_READ, path, "cannot read: %s",
+		      errno ? strerror(errno) : "the file has shrunk");
+}
+
+bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
+		   uint32_t *crc, diag_sink *s)
+{
+	enum { CHUNK = 1 << 18 };
+	int fd = open_part(path, offset, nbytes, s);
+	if (fd < 0)
+		return false;
+	arena *tmp = arena_new();
+	char *chunk = arena_alloc(tmp, CHUNK);
+	bool ok = true;
+	uint32_t sum = crc_of(0, NULL, 0);
+	errno = 0;
+	while (ok && nbytes > 0) {
+		int64_t n = nbytes < CHUNK ? nbytes : CHUNK;
+		ok = read_at(fd, chunk, n, offset);
+		if (ok)
+			sum = crc_of(sum, chunk, n);
+		offset += n;
+		nbytes -= n;
+	}
+	if (!ok)
+		cannot_read(path, s);
+	close(fd);
+	arena_free(tmp);
+	*crc = sum;
+	return ok;
+}
+
+static bool read_file(const plan_tensor *t, void *whole, diag_sink *s)
+{
+	const plan_constant *c = &t->constant;
+	int64_t nbytes = plan_tensor_nbytes(t);
+	int fd = open_part(c->path, c->offset, nbytes, s);
+	if (fd < 0)
+		return false;
+	errno = 0;
+	bool ok = read_at(fd, whole, nbytes, c->offset);
+	if (!ok)
+		cannot_read(c->path, s);
+	close(fd);
+	if (ok && crc_of(0, whole, nbytes) != c->crc) {
+		diag_error_in(s, DIAG_CONSTANT_CHANGED, c->path,
+			      "the weights of '%s' are not those that the plan "
+			      "was made with; make the plan again", t->name);
+		ok = false;
+	}
+	return ok;
+}
+
+bool plan_constant_read(const plan *p, int tensor, void *whole, diag_sink *s)
+{
+	const plan_tensor *t = &p->tensors[tensor];
+	size_t size = dtype_size(t->type);
+	switch (t->constant.kind) {
+	case PLAN_CONST_FILE:
+		return read_file(t, whole, s);
+	case PLAN_CONST_INLINE:
+		memcpy(whole, t->constant.data, (size_t)plan_tensor_nbytes(t));
+		break;
+	case PLAN_CONST_FILL:
+		for (int64_t i = 0; i < plan_tensor_nelem(t); i++)
+			memcpy((char *)whole + (size_t)i * size,
+			       t->constant.data, size);
+		break;
+	}
+	return true;
+}

@@ -1,0 +1,67 @@
+/* The plan file, docs/plan-format.md: what plan/read.c and plan/write.c share
+ * with their halves for kernels.  Inside plan/ only. */
+#ifndef TDL_PLAN_JSON_H
+#define TDL_PLAN_JSON_H
+
+#include <jansson.h>
+
+#include "plan/plan.h"
+
+/* ---- writing ----------------------------------------------------------- */
+
+json_t *json_of_kernel(const plan_kernel *k);
+
+/* A JSON string of any bytes: what is not UTF-8 becomes '?'. */
+json_t *json_of_text(const char *text);
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* Where the reader is, for messages: "kernels[3]".  After the first error
+ * nothing more is read; all functions return false from then on. */
+typedef struct reader {
+	arena *arena;
+	diag_sink *sink;
+	const char *path;  /* of the plan */
+	const char *table; /* "kernels", NULL at the top */
+	int index;
+	bool failed;
+} reader;
+
+/* Adds an error at the place where the reader is; returns false. */
+bool read_error(reader *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* An object all of whose members have to be asked for. */
+typedef struct members {
+	json_t *object;
+	size_t asked;
+} members;
+
+bool read_members(reader *r, json_t *j, members *m);
+/* Fails where a member was not asked for. */
+bool read_no_more(reader *r, const members *m);
+
+/* Members, which have to be there: a whole number lo <= *v <= hi, a string
+ * without zero bytes in r->arena, an array of at most `most` values. */
+bool read_int(reader *r, members *m, const char *key, int64_t lo, int64_t hi,
+	      int64_t *v);
+bool read_index(reader *r, members *m, const char *key, int64_t hi, int *v);
+bool read_text(reader *r, members *m, const char *key, const char **v);
+bool read_array(reader *r, members *m, const char *key, size_t most,
+		json_t **v);
+/* A member that may be absent: NULL. */
+json_t *read_optional(members *m, const char *key);
+
+/* Values: what is the member's or the array's element j. */
+bool read_int_value(reader *r, json_t *j, const char *what, int64_t lo,
+		    int64_t hi, int64_t *v);
+bool read_text_value(reader *r, json_t *j, const char *what, const char **v);
+bool read_type_value(reader *r, json_t *j, const char *what, dtype *v);
+/* An array of extents: at most MAX_NDIM numbers >= 0. */
+bool read_dims(reader *r, json_t *j, int *ndim, int64_t *dims);
+
+/* A kernel, finished and checked in itself: every expression is well typed,
+ * every read inside its input. */
+bool read_kernel(reader *r, json_t *j, plan_kernel *k);
+
+#endif

@@ -1,0 +1,230 @@
+#include "config.h"
+
+#include "plan/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { MOST_ROUNDS = 64, MOST_STEPS = 40000000 };
+
+/* An item as it is sorted; index breaks ties, so that orders are total. */
+typedef struct entry {
+	int64_t nbytes; /* rounded up */
+	int first, last, index;
+} entry;
+
+typedef struct slot {
+	int64_t beg, end;
+	int first, last;
+} slot;
+
+typedef struct packer {
+	int n;
+	int64_t base;	  /* above what lives throughout */
+	slot *slots;	  /* placed so far, by offset */
+	int64_t *offsets; /* by index of the item, of this attempt */
+	int64_t *best;	  /* of the best attempt */
+	int64_t best_top;
+} packer;
+
+static int64_t round_up(int64_t n, int64_t align)
+{
+	return (n + align - 1) / align * align;
+}
+
+static int by_size(const void *x, const void *y)
+{
+	const entry *a = x, *b = y;
+	if (a->nbytes != b->nbytes)
+		return a->nbytes > b->nbytes ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const entry *a = x, *b = y;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return by_size(x, y);
+}
+
+static int by_area(const void *x, const void *y)
+{
+	const entry *a = x, *b = y;
+	double p = (double)a->nbytes * (a->last - a->first + 1.0);
+	double q = (double)b->nbytes * (b->last - b->first + 1.0);
+	if (p != q)
+		return p > q ? -1 : 1;
+	return by_size(x, y);
+}
+
+/* The offset of the smallest gap that holds e, among what is in use at the
+ * same time; *at is where it goes in the slots. */
+static int64_t best_fit(const packer *k, int nslots, const entry *e)
+{
+	int64_t top = k->base, found = -1, least = INT64_MAX;
+	for (int i = 0; i < nslots; i++) {
+		const slot *s = &k->slots[i];
+		if (s->last < e->first || s->first > e->last)
+			continue;
+		int64_t gap = s->beg - top;
+		if (gap >= e->nbytes && gap < least) {
+			found = top;
+			least = gap;
+		}
+		if (s->end > top)
+			top = s->end;
+	}
+	return found < 0 ? top : found;
+}
+
+static void insert(packer *k, int nslots, slot s)
+{
+	int lo = 0, hi = nslots;
+	while (lo < hi) {
+		int mid = lo + (hi - lo) / 2;
+		if (k->slots[mid].beg <= s.beg)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memmove(k->slots + lo + 1, k->slots + lo,
+		(size_t)(nslots - lo) * sizeof(slot));
+	k->slots[lo] = s;
+}
+
+/* Places all in the given order; keeps the result if it is the best. Returns
+ * the position in the order of an item that reaches the top, -1 for none. */
+static int attempt(packer *k, const entry *order)
+{
+	int64_t top = k->base;
+	int highest = -1;
+	for (int i = 0; i < k->n; i++) {
+		const entry *e = &order[i];
+		int64_t at = best_fit(k, i, e), end = at + e->nbytes;
+		insert(k, i, (slot){ at, end, e->first, e->last });
+		k->offsets[e->index] = at;
+		if (end > top) {
+			top = end;
+			highest = i;
+		}
+	}
+	if (top < k->best_top) {
+		k->best_top = top;
+		for (int i = 0; i < k->n; i++)
+			k->best[order[i].index] = k->offsets[order[i].index];
+	}
+	return highest;
+}
+
+/* Moves what ends up on top to the front of the order, again and again. */
+static void improve(packer *k, entry *order, int64_t bound)
+{
+	int64_t steps = (int64_t)k->n * k->n / 2 + 1;
+	int64_t rounds = MOST_STEPS / steps;
+	if (rounds > MOST_ROUNDS)
+		rounds = MOST_ROUNDS;
+	for (; rounds > 0 && k->best_top > bound; rounds--) {
+		int highest = attempt(k, order);
+		if (highest <= 0)
+			return;
+		entry e = order[highest];
+		memmove(order + 1, order, (size_t)highest * sizeof(*order));
+		order[0] = e;
+	}
+}
+
+/* Items that live as long as any are stacked at the bottom; returns the others
+ * in *rest and the end of the stack. */
+static int64_t place_throughout(memory_item *items, int n, int64_t align,
+				entry *rest, int *nrest)
+{
+	int first = n ? items[0].first : 0, last = n ? items[0].last : 0;
+	for (int i = 1; i < n; i++) {
+		first = items[i].first < first ? items[i].first : first;
+		last = items[i].last > last ? items[i].last : last;
+	}
+	int64_t base = 0;
+	*nrest = 0;
+	for (int i = 0; i < n; i++) {
+		memory_item *m = &items[i];
+		int64_t size = round_up(m->nbytes, align);
+		m->offset = 0;
+		if (size > 0 && m->first == first && m->last == last) {
+			m->offset = base;
+			base += size;
+		} else if (size > 0) {
+			rest[(*nrest)++] =
+				(entry){ size, m->first, m->last, i };
+		}
+	}
+	return base;
+}
+
+int64_t memory_place(memory_item *items, int n, int64_t align)
+{
+	static int (*const orders[])(const void *, const void *) = {
+		by_size, by_time, by_area
+	};
+	enum { NORDERS = sizeof(orders) / sizeof(*orders) };
+	arena *tmp = arena_new();
+	entry *order = ARENA_ARRAY(tmp, entry, n);
+	packer k = { .best_top = INT64_MAX };
+	k.base = place_throughout(items, n, align, order, &k.n);
+	k.slots = ARENA_ARRAY(tmp, slot, k.n + 1);
+	k.offsets = ARENA_ARRAY(tmp, int64_t, n);
+	k.best = ARENA_ARRAY(tmp, int64_t, n);
+	int64_t bound = memory_bound(items, n, align);
+	int winner = 0;
+	for (int i = 0; i < NORDERS && k.best_top > bound; i++) {
+		int64_t before = k.best_top;
+		qsort(order, (size_t)k.n, sizeof(*order), orders[i]);
+		attempt(&k, order);
+		winner = k.best_top < before ? i : winner;
+	}
+	qsort(order, (size_t)k.n, sizeof(*order), orders[winner]);
+	improve(&k, order, bound);
+	for (int i = 0; i < k.n; i++)
+		items[order[i].index].offset = k.best[order[i].index];
+	arena_free(tmp);
+	return k.best_top;
+}
+
+/* Bytes that come into use, or go out of it, at an instant. */
+typedef struct event {
+	int at;
+	int64_t nbytes;
+} event;
+
+/* What goes out of use at an instant goes before what comes. */
+static int by_instant(const void *x, const void *y)
+{
+	const event *a = x, *b = y;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->nbytes > b->nbytes) - (a->nbytes < b->nbytes);
+}
+
+int64_t memory_bound(const memory_item *items, int n, int64_t align)
+{
+	arena *tmp = arena_new();
+	event *events = ARENA_ARRAY(tmp, event, 2 * (size_t)n);
+	for (int i = 0; i < n; i++) {
+		int64_t size = round_up(items[i].nbytes, align);
+		events[2 * i] = (event){ items[i].first, size };
+		events[2 * i + 1] = (event){ items[i].last + 1, -size };
+	}
+	qsort(events, 2 * (size_t)n, sizeof(*events), by_instant);
+	int64_t now = 0, most = 0;
+	for (int i = 0; i < 2 * n; i++) {
+		now += events[i].nbytes;
+		most = now > most ? now : most;
+	}
+	arena_free(tmp);
+	return most;
+}

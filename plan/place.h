@@ -1,0 +1,36 @@
+/* When the buffers of a program are in use. */
+#ifndef TDL_PLAN_PLACE_H
+#define TDL_PLAN_PLACE_H
+
+#include "plan/plan.h"
+
+/* A buffer is in use from the instruction that writes it to the last that
+ * reads it, both included.  Inputs and constants are so from -1 to ninstrs,
+ * outputs of the model up to ninstrs; a buffer that no instruction touches has
+ * first > last. */
+typedef struct lifetime {
+	int first, last;
+} lifetime;
+
+/* One per buffer, in a. */
+lifetime *plan_lifetimes(arena *a, const plan *p);
+
+/* Calls f for each buffer that an instruction reads; with repetitions. */
+void plan_reads(const plan *p, const plan_instr *in,
+		void (*f)(void *to, int buffer), void *to);
+
+/* Whether the result of a RUN at instant t may lie where buffer `from`, one of
+ * its inputs, lies: its last use, in place through every input that it is.
+ * Whether the regions agree is another question, plan_same_region(). */
+bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from);
+
+/* Whether two buffers hold the same region on every worker; whether the first
+ * covers the second on every worker. */
+bool plan_same_region(const plan *p, const plan_buffer *x,
+		      const plan_buffer *y);
+bool plan_covers(const plan *p, const plan_buffer *x, const plan_buffer *y);
+
+/* The most bytes that any worker has in a buffer. */
+int64_t plan_buffer_nbytes(const plan *p, const plan_buffer *b);
+
+#endif

@@ -1,0 +1,534 @@
+#include "config.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/file.h"
+#include "plan/base64.h"
+#include "plan/json.h"
+
+enum {
+	MOST_TEXT = 32 << 20,	/* bytes of a plan file */
+	MOST_MEMORY = 96 << 20, /* of what jansson makes of it, estimated */
+	MOST_ROWS = 1 << 16,	/* of a table */
+	MOST_ROW_INTS = 1 << 16,
+	MOST_NAME = 4096,
+	MOST_PLACE = 128,
+};
+
+bool read_error(reader *r, const char *fmt, ...)
+{
+	char what[512], place[MOST_PLACE] = "";
+	va_list ap;
+	if (r->failed)
+		return false;
+	r->failed = true;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	if (r->table)
+		snprintf(place, sizeof(place), "%s[%d]: ", r->table, r->index);
+	diag_error_in(r->sink, DIAG_PLAN_INVALID, r->path, "%s%s", place, what);
+	return false;
+}
+
+/* ---- values ------------------------------------------------------------ */
+
+bool read_int_value(reader *r, json_t *j, const char *what, int64_t lo,
+		    int64_t hi, int64_t *v)
+{
+	if (!json_is_integer(j))
+		return read_error(r, "%s is not a whole number", what);
+	*v = json_integer_value(j);
+	if (*v < lo || *v > hi)
+		return read_error(r, "%s is %lld, not within %lld and %lld",
+				  what, (long long)*v, (long long)lo,
+				  (long long)hi);
+	return true;
+}
+
+bool read_text_value(reader *r, json_t *j, const char *what, const char **v)
+{
+	if (!json_is_string(j))
+		return read_error(r, "%s is not a string", what);
+	*v = arena_strdup(r->arena, json_string_value(j));
+	return true;
+}
+
+/* A name for people: short, and nothing that moves a cursor. */
+static bool read_name(reader *r, members *m, const char *key, const char **v)
+{
+	if (!read_text(r, m, key, v))
+		return false;
+	size_t n = strlen(*v);
+	if (n == 0 || n > MOST_NAME)
+		return read_error(r, "'%s' has %zu bytes, 1 to %d are accepted",
+				  key, n, MOST_NAME);
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)(*v)[i] < 0x20 || (*v)[i] == 0x7f)
+			return read_error(r, "'%s' has a control character",
+					  key);
+	return true;
+}
+
+bool read_type_value(reader *r, json_t *j, const char *what, dtype *v)
+{
+	*v = json_is_string(j) ? dtype_parse(json_string_value(j)) : DT_NONE;
+	if (*v == DT_NONE)
+		return read_error(r, "%s is not an element type", what);
+	return true;
+}
+
+bool read_dims(reader *r, json_t *j, int *ndim, int64_t *dims)
+{
+	if (!json_is_array(j) || json_array_size(j) > MAX_NDIM)
+		return read_error(r, "the shape is not an array of at most %d "
+				     "extents", MAX_NDIM);
+	*ndim = (int)json_array_size(j);
+	for (int d = 0; d < *ndim; d++)
+		if (!read_int_value(r, json_array_get(j, (size_t)d),
+				    "an extent", 0, INT64_MAX, &dims[d]))
+			return false;
+	return true;
+}
+
+/* ---- members ----------------------------------------------------------- */
+
+bool read_members(reader *r, json_t *j, members *m)
+{
+	*m = (members){ j, 0 };
+	return json_is_object(j) || read_error(r, "this is not an object");
+}
+
+json_t *read_optional(members *m, const char *key)
+{
+	json_t *j = json_object_get(m->object, key);
+	m->asked += j != NULL;
+	return j;
+}
+
+static json_t *member(reader *r, members *m, const char *key)
+{
+	json_t *j = r->failed ? NULL : read_optional(m, key);
+	if (!j)
+		read_error(r, "'%s' is missing", key);
+	return j;
+}
+
+bool read_no_more(reader *r, const members *m)
+{
+	return json_object_size(m->object) == m->asked ||
+	       read_error(r, "there are members that do not belong here");
+}
+
+bool read_int(reader *r, members *m, const char *key, int64_t lo, int64_t hi,
+	      int64_t *v)
+{
+	char what[MOST_PLACE];
+	json_t *j = member(r, m, key);
+	snprintf(what, sizeof(what), "'%s'", key);
+	return j && read_int_value(r, j, what, lo, hi, v);
+}
+
+bool read_index(reader *r, members *m, const char *key, int64_t hi, int *v)
+{
+	int64_t i;
+	if (!read_int(r, m, key, 0, hi, &i))
+		return false;
+	*v = (int)i;
+	return true;
+}
+
+bool read_text(reader *r, members *m, const char *key, const char **v)
+{
+	char what[MOST_PLACE];
+	json_t *j = member(r, m, key);
+	snprintf(what, sizeof(what), "'%s'", key);
+	return j && read_text_value(r, j, what, v);
+}
+
+bool read_array(reader *r, members *m, const char *key, size_t most,
+		json_t **v)
+{
+	*v = member(r, m, key);
+	if (!*v)
+		return false;
+	if (!json_is_array(*v))
+		return read_error(r, "'%s' is not an array", key);
+	if (json_array_size(*v) > most)
+		return read_error(r, "'%s' has %zu elements, at most %zu are "
+				     "accepted", key, json_array_size(*v),
+				  most);
+	return true;
+}
+
+static bool read_ints(reader *r, members *m, const char *key, int **v, int *n)
+{
+	json_t *all;
+	if (!read_array(r, m, key, MOST_ROW_INTS, &all))
+		return false;
+	*n = (int)json_array_size(all);
+	*v = ARENA_ARRAY(r->arena, int, *n);
+	for (int i = 0; i < *n; i++) {
+		int64_t x;
+		if (!read_int_value(r, json_array_get(all, (size_t)i),
+				    "an element", 0, MOST_ROWS, &x))
+			return false;
+		(*v)[i] = (int)x;
+	}
+	return true;
+}
+
+/* One of `names`; its index. */
+static bool read_word(reader *r, members *m, const char *key,
+		      const char *const *names, int n, int *v)
+{
+	const char *word;
+	if (!read_text(r, m, key, &word))
+		return false;
+	for (*v = 0; *v < n; ++*v)
+		if (!strcmp(names[*v], word))
+			return true;
+	return read_error(r, "'%s' is '%.40s', which does not exist", key,
+			  word);
+}
+
+static bool read_cuts(reader *r, const plan *p, members *m, cuts *c)
+{
+	json_t *all;
+	*c = cuts_none();
+	if (!read_array(r, m, "cuts", MAX_AXES, &all))
+		return false;
+	if (json_array_size(all) != (size_t)p->mesh.naxes)
+		return read_error(r, "'cuts' has %zu elements, the mesh has %d "
+				     "axes", json_array_size(all),
+				  p->mesh.naxes);
+	for (int a = 0; a < p->mesh.naxes; a++) {
+		json_t *j = json_array_get(all, (size_t)a);
+		int64_t d = CUT_NONE;
+		if (!json_is_null(j) &&
+		    !read_int_value(r, j, "a cut", 0, MAX_NVARS - 1, &d))
+			return false;
+		c->dim[a] = (signed char)d;
+	}
+	return true;
+}
+
+/* ---- tables ------------------------------------------------------------ */
+
+/* The elements of a constant: which member there is says where they are. */
+static bool read_constant(reader *r, json_t *j, plan_tensor *t)
+{
+	plan_constant *c = &t->constant;
+	members m;
+	const char *text;
+	int64_t crc, nbytes;
+	if (!read_members(r, j, &m))
+		return false;
+	if (json_object_get(j, "file")) {
+		c->kind = PLAN_CONST_FILE;
+		if (!read_text(r, &m, "file", &text) ||
+		    !read_int(r, &m, "offset", 0, INT64_MAX, &c->offset) ||
+		    !read_int(r, &m, "crc32", 0, UINT32_MAX, &crc))
+			return false;
+		c->crc = (uint32_t)crc;
+		c->path = path_join(r->arena, path_folder(r->arena, r->path),
+				    text);
+		return read_no_more(r, &m);
+	}
+	bool fill = json_object_get(j, "fill") != NULL;
+	c->kind = fill ? PLAN_CONST_FILL : PLAN_CONST_INLINE;
+	if (!read_text(r, &m, fill ? "fill" : "base64", &text))
+		return false;
+	bool fits = ck_product(t->dims, t->ndim, &nbytes) &&
+		    ck_mul(nbytes, (int64_t)dtype_size(t->type), &nbytes);
+	nbytes = fill ? (int64_t)dtype_size(t->type) : nbytes;
+	if (!fits || nbytes > MOST_TEXT)
+		return read_error(r, "the constant is too large");
+	void *data = arena_alloc(r->arena, (size_t)nbytes);
+	c->data = data;
+	return (base64_decode(text, data, (size_t)nbytes) ||
+		read_error(r, "the constant is not base64 of %lld bytes",
+			   (long long)nbytes)) &&
+	       read_no_more(r, &m);
+}
+
+static bool read_tensor(reader *r, const plan *p, json_t *j, plan_tensor *t)
+{
+	static const char *const roles[] = { "input", "constant", "result" };
+	members m;
+	int role = 0;
+	if (!read_members(r, j, &m) || !read_name(r, &m, "name", &t->name) ||
+	    !read_type_value(r, member(r, &m, "type"), "'type'", &t->type) ||
+	    !read_dims(r, member(r, &m, "shape"), &t->ndim, t->dims) ||
+	    !read_word(r, &m, "role", roles, 3, &role) ||
+	    !read_cuts(r, p, &m, &t->cuts))
+		return false;
+	t->role = (plan_role)role;
+	t->buffer = -1;
+	if (json_object_get(j, "buffer") &&
+	    !read_index(r, &m, "buffer", MOST_ROWS, &t->buffer))
+		return false;
+	if (t->role == PLAN_CONSTANT &&
+	    !read_constant(r, member(r, &m, "constant"), t))
+		return false;
+	return read_no_more(r, &m);
+}
+
+static bool read_node(reader *r, const plan *p, json_t *j, plan_node *n)
+{
+	members m;
+	int ninputs = 0, *inputs = NULL;
+	if (!read_members(r, j, &m) || !read_name(r, &m, "name", &n->name) ||
+	    !read_name(r, &m, "op", &n->op) ||
+	    !read_index(r, &m, "kernel", p->nkernels - 1, &n->kernel) ||
+	    !read_cuts(r, p, &m, &n->cuts) ||
+	    !read_ints(r, &m, "inputs", &inputs, &ninputs) ||
+	    !read_index(r, &m, "output", MOST_ROWS, &n->output))
+		return false;
+	if (ninputs != p->kernels[n->kernel].kernel->ninputs)
+		return read_error(r, "the node has %d inputs, its kernel %d",
+				  ninputs,
+				  p->kernels[n->kernel].kernel->ninputs);
+	n->inputs = inputs;
+	return read_no_more(r, &m);
+}
+
+static bool read_buffer(reader *r, json_t *j, plan_buffer *b)
+{
+	static const char *const regions[] = { "stored", "needs", "produces",
+					       "own" };
+	members m;
+	int kind = 0;
+	if (!read_members(r, j, &m) ||
+	    !read_index(r, &m, "tensor", MOST_ROWS, &b->tensor) ||
+	    !read_word(r, &m, "region", regions, 4, &kind))
+		return false;
+	b->region = (plan_region_kind)kind;
+	b->node = -1;
+	if (b->region != PLAN_STORED &&
+	    !read_index(r, &m, "node", MOST_ROWS, &b->node))
+		return false;
+	return read_int(r, &m, "offset", 0, INT64_MAX, &b->offset) &&
+	       read_int(r, &m, "bytes", 0, INT64_MAX, &b->nbytes) &&
+	       read_no_more(r, &m);
+}
+
+static bool read_run(reader *r, const plan *p, members *m, plan_instr *in)
+{
+	int ninputs = 0, *inputs = NULL;
+	in->op = PLAN_RUN;
+	in->from = -1;
+	if (!read_index(r, m, "run", p->nnodes - 1, &in->node) ||
+	    !read_ints(r, m, "from", &inputs, &ninputs))
+		return false;
+	const plan_node *n = &p->nodes[in->node];
+	if (ninputs != p->kernels[n->kernel].kernel->ninputs)
+		return read_error(r, "the run has %d inputs, its kernel %d",
+				  ninputs,
+				  p->kernels[n->kernel].kernel->ninputs);
+	in->inputs = inputs;
+	return true;
+}
+
+static bool read_transfer(reader *r, const plan *p, members *m,
+			  plan_instr *in)
+{
+	const char *how;
+	bool move = json_object_get(m->object, "move") != NULL;
+	in->op = move ? PLAN_MOVE : PLAN_COMBINE;
+	in->node = -1;
+	if (!move &&
+	    !read_index(r, m, "combine", p->nnodes - 1, &in->node))
+		return false;
+	if (!read_text(r, m, move ? "move" : "as", &how) ||
+	    !read_index(r, m, "from", MOST_ROWS, &in->from))
+		return false;
+	int c = collective_parse(how);
+	if (c < 0)
+		return read_error(r, "'%.40s' is no collective", how);
+	in->collective = (collective)c;
+	return true;
+}
+
+static bool read_instr(reader *r, const plan *p, json_t *j, plan_instr *in)
+{
+	members m;
+	if (!read_members(r, j, &m))
+		return false;
+	bool run = json_object_get(j, "run") != NULL;
+	return (run ? read_run(r, p, &m, in) : read_transfer(r, p, &m, in)) &&
+	       read_index(r, &m, "to", MOST_ROWS, &in->to) &&
+	       read_no_more(r, &m);
+}
+
+static bool read_row(reader *r, plan *p, json_t *j, int i)
+{
+	switch (r->table[0]) {
+	case 'k':
+		return read_kernel(r, j, &p->kernels[i]);
+	case 't':
+		return read_tensor(r, p, j, &p->tensors[i]);
+	case 'n':
+		return read_node(r, p, j, &p->nodes[i]);
+	case 'b':
+		return read_buffer(r, j, &p->buffers[i]);
+	default:
+		return read_instr(r, p, j, &p->program[i]);
+	}
+}
+
+static bool read_rows(reader *r, plan *p, json_t *all, const char *table)
+{
+	r->table = table;
+	bool ok = true;
+	for (size_t i = 0; ok && i < json_array_size(all); i++) {
+		r->index = (int)i;
+		ok = read_row(r, p, json_array_get(all, i), (int)i);
+	}
+	r->table = NULL;
+	return ok;
+}
+
+/* The tables, each after those whose rows it names. */
+static bool read_tables(reader *r, plan *p, members *m)
+{
+	static const char *const keys[] = { "kernels", "tensors", "nodes",
+					    "buffers", "program" };
+	enum { NTABLES = sizeof(keys) / sizeof(*keys) };
+	int *const counts[NTABLES] = { &p->nkernels, &p->ntensors, &p->nnodes,
+				       &p->nbuffers, &p->ninstrs };
+	json_t *rows[NTABLES];
+	for (int i = 0; i < NTABLES; i++) {
+		if (!read_array(r, m, keys[i], MOST_ROWS, &rows[i]))
+			return false;
+		*counts[i] = (int)json_array_size(rows[i]);
+	}
+	p->kernels = ARENA_ARRAY(r->arena, plan_kernel, p->nkernels);
+	p->tensors = ARENA_ARRAY(r->arena, plan_tensor, p->ntensors);
+	p->nodes = ARENA_ARRAY(r->arena, plan_node, p->nnodes);
+	p->buffers = ARENA_ARRAY(r->arena, plan_buffer, p->nbuffers);
+	p->program = ARENA_ARRAY(r->arena, plan_instr, p->ninstrs);
+	for (int i = 0; i < NTABLES; i++)
+		if (!read_rows(r, p, rows[i], keys[i]))
+			return false;
+	return true;
+}
+
+static bool read_mesh(reader *r, members *m, mesh *to)
+{
+	json_t *all;
+	int64_t workers = 1, size;
+	if (!read_array(r, m, "mesh", MAX_AXES, &all))
+		return false;
+	to->naxes = (int)json_array_size(all);
+	for (int a = 0; a < to->naxes; a++) {
+		if (!read_int_value(r, json_array_get(all, (size_t)a),
+				    "an axis of the mesh", 2, PLAN_MAX_WORKERS,
+				    &size))
+			return false;
+		to->size[a] = (int)size;
+		workers *= size;
+		if (workers > PLAN_MAX_WORKERS)
+			return read_error(r, "the mesh has more than %d "
+					     "workers", PLAN_MAX_WORKERS);
+	}
+	return true;
+}
+
+static bool read_outputs(reader *r, plan *p)
+{
+	for (int i = 0; i < p->noutputs; i++) {
+		if (p->outputs[i] >= p->ntensors)
+			return read_error(r, "output %d is tensor %d of %d", i,
+					  p->outputs[i], p->ntensors);
+		p->tensors[p->outputs[i]].output = true;
+	}
+	return true;
+}
+
+static bool read_header(reader *r, members *m)
+{
+	const char *format;
+	int64_t version;
+	if (!read_text(r, m, "format", &format))
+		return false;
+	if (strcmp(format, "tdl-plan"))
+		return read_error(r, "this is not a plan");
+	if (!read_int(r, m, "version", 0, INT64_MAX, &version))
+		return false;
+	return version == PLAN_VERSION ||
+	       read_error(r, "the plan has version %lld, this program reads "
+			     "%d; make the plan again",
+			  (long long)version, PLAN_VERSION);
+}
+
+static bool read_all(reader *r, plan *p, json_t *top)
+{
+	members m;
+	return read_members(r, top, &m) && read_header(r, &m) &&
+	       read_name(r, &m, "model", &p->model) &&
+	       read_name(r, &m, "algorithm", &p->algorithm) &&
+	       read_mesh(r, &m, &p->mesh) &&
+	       read_int(r, &m, "arena_bytes", 0, PLAN_MAX_BYTES,
+			&p->arena_bytes) &&
+	       read_int(r, &m, "communication_bytes", 0, INT64_MAX,
+			&p->communication_bytes) &&
+	       read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) &&
+	       read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) &&
+	       read_tables(r, p, &m) &&
+	       read_no_more(r, &m) && read_outputs(r, p);
+}
+
+/* Whether what jansson would make of the text stays within bounds: an object
+ * takes about 250 bytes, an array 150, a member 100, an element 50. */
+static bool fits_memory(const char *text, size_t len)
+{
+	size_t cost = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < len && cost < MOST_MEMORY; i++) {
+		char c = text[i];
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted)
+			cost += c == '{' ? 250 : c == '[' ? 150
+			      : c == ':' ? 100 : c == ',' ? 50 : 0;
+	}
+	return cost < MOST_MEMORY;
+}
+
+plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
+		 size_t len)
+{
+	json_error_t e;
+	if (len > MOST_TEXT || !fits_memory(text, len)) {
+		diag_error_in(s, DIAG_TOO_LARGE, path,
+			      "the plan is larger than is accepted");
+		return NULL;
+	}
+	json_t *top = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+	if (!top) {
+		diag_error_in(s, DIAG_PLAN_SYNTAX, path,
+			      "this is not JSON: line %d, column %d: %s",
+			      e.line, e.column, e.text);
+		return NULL;
+	}
+	reader r = { .arena = a, .sink = s, .path = path };
+	plan *p = ARENA_NEW(a, plan);
+	bool ok = read_all(&r, p, top);
+	json_decref(top);
+	return ok && plan_check(p, s, path) ? p : NULL;
+}
+
+plan *plan_read(arena *a, diag_sink *s, const char *path)
+{
+	arena *tmp = arena_new();
+	size_t len;
+	char *text = file_read(tmp, s, path, MOST_TEXT, &len);
+	plan *p = text ? plan_parse(a, s, path, text, len) : NULL;
+	arena_free(tmp);
+	return p;
+}

@@ -1,0 +1,256 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "plan/base64.h"
+#include "plan/json.h"
+
+json_t *json_of_text(const char *text)
+{
+	json_t *j = json_string(text);
+	if (j)
+		return j;
+	char *clean = strdup(text);
+	for (char *p = clean; *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	j = json_string(clean);
+	free(clean);
+	return j;
+}
+
+static json_t *of_ints(const int *v, int n)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < n; i++)
+		json_array_append_new(all, json_integer(v[i]));
+	return all;
+}
+
+/* Per axis the dimension or variable, null where none. */
+static json_t *of_cuts(const plan *p, const cuts *c)
+{
+	json_t *all = json_array();
+	for (int a = 0; a < p->mesh.naxes; a++)
+		json_array_append_new(all, c->dim[a] == CUT_NONE
+						   ? json_null()
+						   : json_integer(c->dim[a]));
+	return all;
+}
+
+/* path, seen from folder: what lies in the folder is named relative to it, so
+ * that both can be moved together; all else by its absolute path. */
+static char *seen_from(arena *a, const char *folder, const char *path)
+{
+	char *in = realpath(folder, NULL), *full = realpath(path, NULL);
+	const char *name = full ? full : path;
+	size_t n = in ? strlen(in) : 0;
+	if (n > 0 && full && !strncmp(full, in, n) && full[n] == '/')
+		name = full + n + 1;
+	char *out = arena_strdup(a, name);
+	free(in);
+	free(full);
+	return out;
+}
+
+static json_t *of_constant(arena *a, const plan_tensor *t, const char *folder)
+{
+	const plan_constant *c = &t->constant;
+	size_t n = dtype_size(t->type);
+	switch (c->kind) {
+	case PLAN_CONST_FILE:
+		return json_pack("{s:o,s:I,s:I}", "file",
+				 json_of_text(seen_from(a, folder, c->path)),
+				 "offset", (json_int_t)c->offset, "crc32",
+				 (json_int_t)c->crc);
+	case PLAN_CONST_INLINE:
+		n = (size_t)plan_tensor_nbytes(t);
+		return json_pack("{s:s}", "base64",
+				 base64_encode(a, c->data, n));
+	case PLAN_CONST_FILL:
+		break;
+	}
+	return json_pack("{s:s}", "fill", base64_encode(a, c->data, n));
+}
+
+static const char *const roles[] = {
+	[PLAN_INPUT] = "input",
+	[PLAN_CONSTANT] = "constant",
+	[PLAN_RESULT] = "result",
+};
+
+static json_t *of_tensor(arena *a, const plan *p, int i, const char *folder)
+{
+	const plan_tensor *t = &p->tensors[i];
+	json_t *shape = json_array();
+	for (int d = 0; d < t->ndim; d++)
+		json_array_append_new(shape, json_integer(t->dims[d]));
+	json_t *j = json_object();
+	json_object_set_new(j, "name", json_of_text(t->name));
+	json_object_set_new(j, "type", json_string(dtype_name(t->type)));
+	json_object_set_new(j, "shape", shape);
+	json_object_set_new(j, "role", json_string(roles[t->role]));
+	json_object_set_new(j, "cuts", of_cuts(p, &t->cuts));
+	if (t->buffer >= 0)
+		json_object_set_new(j, "buffer", json_integer(t->buffer));
+	if (t->role == PLAN_CONSTANT)
+		json_object_set_new(j, "constant", of_constant(a, t, folder));
+	return j;
+}
+
+static json_t *of_node(const plan *p, int i)
+{
+	const plan_node *n = &p->nodes[i];
+	int ninputs = p->kernels[n->kernel].kernel->ninputs;
+	json_t *j = json_object();
+	json_object_set_new(j, "name", json_of_text(n->name));
+	json_object_set_new(j, "op", json_of_text(n->op));
+	json_object_set_new(j, "kernel", json_integer(n->kernel));
+	json_object_set_new(j, "cuts", of_cuts(p, &n->cuts));
+	json_object_set_new(j, "inputs", of_ints(n->inputs, ninputs));
+	json_object_set_new(j, "output", json_integer(n->output));
+	return j;
+}
+
+static const char *const regions[] = {
+	[PLAN_STORED] = "stored",
+	[PLAN_NEEDS] = "needs",
+	[PLAN_PRODUCES] = "produces",
+	[PLAN_OWN] = "own",
+};
+
+static json_t *of_buffer(const plan *p, int i)
+{
+	const plan_buffer *b = &p->buffers[i];
+	json_t *j = json_object();
+	json_object_set_new(j, "tensor", json_integer(b->tensor));
+	json_object_set_new(j, "region", json_string(regions[b->region]));
+	if (b->region != PLAN_STORED)
+		json_object_set_new(j, "node", json_integer(b->node));
+	json_object_set_new(j, "offset", json_integer(b->offset));
+	json_object_set_new(j, "bytes", json_integer(b->nbytes));
+	return j;
+}
+
+static json_t *of_instr(const plan *p, int i)
+{
+	const plan_instr *in = &p->program[i];
+	json_t *j = json_object();
+	if (in->op == PLAN_RUN) {
+		const plan_node *n = &p->nodes[in->node];
+		int ninputs = p->kernels[n->kernel].kernel->ninputs;
+		json_object_set_new(j, "run", json_integer(in->node));
+		json_object_set_new(j, "from", of_ints(in->inputs, ninputs));
+	} else {
+		json_t *how = json_string(collective_name(in->collective));
+		if (in->op == PLAN_COMBINE) {
+			json_object_set_new(j, "combine",
+					    json_integer(in->node));
+			json_object_set_new(j, "as", how);
+		} else {
+			json_object_set_new(j, "move", how);
+		}
+		json_object_set_new(j, "from", json_integer(in->from));
+	}
+	json_object_set_new(j, "to", json_integer(in->to));
+	return j;
+}
+
+/* ---- the file ---------------------------------------------------------- */
+
+enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY };
+
+typedef struct writer {
+	FILE *to;
+	arena *tmp;
+	const char *folder;
+} writer;
+
+/* ,"key": value, on a line of its own; steals the reference. */
+static void put_member(writer *w, const char *key, json_t *j)
+{
+	fprintf(w->to, ",\n\"%s\":", key);
+	json_dumpf(j, w->to, FLAGS);
+	json_decref(j);
+}
+
+static json_t *of_row(writer *w, const plan *p, const char *table, int i)
+{
+	switch (table[0]) {
+	case 'k':
+		return json_of_kernel(&p->kernels[i]);
+	case 't':
+		return of_tensor(w->tmp, p, i, w->folder);
+	case 'n':
+		return of_node(p, i);
+	case 'b':
+		return of_buffer(p, i);
+	default:
+		return of_instr(p, i);
+	}
+}
+
+/* One row of a table per line, so that plans can be compared line by line. */
+static void put_table(writer *w, const plan *p, const char *table, int n)
+{
+	fprintf(w->to, ",\n\"%s\":[", table);
+	for (int i = 0; i < n; i++) {
+		json_t *j = of_row(w, p, table, i);
+		fputs(i ? ",\n" : "\n", w->to);
+		json_dumpf(j, w->to, FLAGS);
+		json_decref(j);
+	}
+	fputc(']', w->to);
+}
+
+static void put_plan(writer *w, const plan *p)
+{
+	fprintf(w->to, "{\"format\":\"tdl-plan\",\n\"version\":%d",
+		PLAN_VERSION);
+	put_member(w, "model", json_of_text(p->model));
+	put_member(w, "algorithm", json_of_text(p->algorithm));
+	put_member(w, "mesh", of_ints(p->mesh.size, p->mesh.naxes));
+	put_member(w, "arena_bytes", json_integer(p->arena_bytes));
+	put_member(w, "communication_bytes",
+		   json_integer(p->communication_bytes));
+	put_member(w, "inputs", of_ints(p->inputs, p->ninputs));
+	put_member(w, "outputs", of_ints(p->outputs, p->noutputs));
+	put_table(w, p, "kernels", p->nkernels);
+	put_table(w, p, "tensors", p->ntensors);
+	put_table(w, p, "nodes", p->nnodes);
+	put_table(w, p, "buffers", p->nbuffers);
+	put_table(w, p, "program", p->ninstrs);
+	fputs("}\n", w->to);
+}
+
+char *plan_text(arena *a, const plan *p, const char *path, size_t *len)
+{
+	char *text = NULL, *out = NULL;
+	writer w = { .tmp = arena_new() };
+	w.to = open_memstream(&text, len);
+	if (w.to) {
+		w.folder = path_folder(w.tmp, path);
+		put_plan(&w, p);
+		if (fclose(w.to) == 0)
+			out = arena_strndup(a, text, *len);
+	}
+	free(text);
+	arena_free(w.tmp);
+	return out;
+}
+
+bool plan_write(const plan *p, const char *path)
+{
+	arena *tmp = arena_new();
+	size_t len = 0;
+	char *text = plan_text(tmp, p, path, &len);
+	bool ok = text && file_write(path, text, len);
+	int why = errno;
+	arena_free(tmp);
+	errno = why;
+	return ok;
+}
