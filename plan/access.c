@@ -25,7 +25,7 @@ typedef struct access_dim {
 } access_dim;
 
 struct kaccess {
-	const kexpr *read; /* NULL for an opaque function's slice */
+	const kexpr *read; /* of an opaque function's slice only the input */
 	uint64_t hash;
 	const void *path; /* the conditions, for comparing */
 	int input, ndim;
@@ -197,7 +197,10 @@ static void collect(builder *b, const kexpr *e, const path *p)
 
 static void collect_slice(builder *b, const kslice *s)
 {
-	kaccess acc = { .input = s->input, .ndim = s->ndim };
+	kexpr *read = ARENA_NEW(b->a, kexpr);
+	*read = (kexpr){ .kind = KX_READ, .input = s->input,
+			 .type = b->k->inputs[s->input].type };
+	kaccess acc = { .read = read, .input = s->input, .ndim = s->ndim };
 	acc.dims = ARENA_ARRAY(b->a, access_dim, s->ndim);
 	for (int d = 0; d < s->ndim; d++) {
 		compile_dim(b, &acc, d, s->at[d], &acc.dims[d]);

@@ -1,6 +1,14 @@
-/* The interpreter: evaluates a kernel directly, element by element, floats in
- * f64 and integers in 64 bits.  Slow and obviously right: the meaning of an
- * operator, and the judge of every fast path. */
+/* The interpreter: evaluates a kernel directly, element by element.  Slow and
+ * obviously right: the meaning of an operator, and the judge of every fast
+ * path.
+ *
+ * Floats are computed in f64 and rounded by casts and by storing alone.
+ * Integers wrap at the width of their type, `/` and `%` round down; division
+ * by zero gives 0; a shift by the width or more leaves 0, or the sign where a
+ * signed number goes right.  A float that the integer type of a cast does not
+ * hold becomes the nearest that it holds, a NaN 0.  min, max, Min, Max, ArgMax
+ * and ArgMin treat NaN as NumPy does: a NaN wins, the first one.  `and` and
+ * `or` leave out their second argument where the first one decides. */
 #ifndef TDL_PLAN_EVAL_H
 #define TDL_PLAN_EVAL_H
 
@@ -21,8 +29,9 @@ view view_dense(void *data, dtype type, const box *at);
 
 typedef enum eval_status {
 	EVAL_OK,
-	EVAL_INDEX_OUTSIDE, /* a data-dependent index is outside its input */
+	EVAL_INDEX_OUTSIDE, /* an index is outside its input */
 	EVAL_NO_KERNEL,	    /* an opaque kernel without an implementation */
+	EVAL_KERNEL_FAILED, /* an opaque function did not return 0 */
 } eval_status;
 
 /* Where EVAL_INDEX_OUTSIDE happened. */

@@ -5,8 +5,9 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/check.c \
 	%D%/collective.c \
 	%D%/constant.c \
+	%D%/derive.c %D%/derive.h \
 	%D%/elem.c %D%/elem.h \
-	%D%/eval.h \
+	%D%/eval.c %D%/eval.h \
 	%D%/functions.def \
 	%D%/index.c %D%/index.h \
 	%D%/index_compile.c \

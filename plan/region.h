@@ -33,7 +33,8 @@ int64_t box_volume_less(const box *a, const box *b);
  * outer in row-major order. */
 int64_t box_count_before(const box *outer, const box *inner, int64_t n);
 
-/* The iteration space of a kernel, whole. */
+/* The iteration space of a kernel, whole: every variable has its own extent,
+ * where one of them is 0 too. */
 box kernel_space(const kernel *k);
 
 /* For a part of the iteration space, the bounding box of what each input is
@@ -45,7 +46,8 @@ box kernel_need(const kernel *k, const box *space, int input);
 
 /* A read without a guard that is not provably inside its input. */
 typedef struct outside {
-	const kexpr *read; /* the expression in the kernel's body */
+	const kexpr *read; /* the expression in the kernel's body; for a slice
+			      one without indices, for its input */
 	int dim;
 	int64_t size;	   /* of the input's dimension */
 	bool known;	   /* whether lo and hi are; else the index is one that

@@ -1,0 +1,71 @@
+/* The C interface of an opaque function's kernel.
+ *
+ * An operator description (TDL) may call a function that it does not define:
+ *
+ *	opaque cholesky(m[N, N]) -> l[N, N] = "tdl_cholesky"
+ *
+ * The string names a C function with the type tdl_kernel, from the runtime's
+ * own kernels or from a library handed to `tdlrun --kernels-from`:
+ *
+ *	int tdl_cholesky(const tdl_kernel_call *call);
+ *
+ * It is called once for each point of the operator's other dimensions, maybe
+ * from several threads at a time, and must not keep anything of the call. */
+#ifndef TDL_KERNEL_H
+#define TDL_KERNEL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Element types, in a tdl_view.  TDL_F16 is IEEE binary16, TDL_BF16 the upper
+ * half of a TDL_F32; TDL_BOOL is one byte, 0 or 1. */
+enum {
+	TDL_F64,
+	TDL_F32,
+	TDL_F16,
+	TDL_BF16,
+	TDL_I64,
+	TDL_I32,
+	TDL_I16,
+	TDL_I8,
+	TDL_U64,
+	TDL_U32,
+	TDL_U16,
+	TDL_U8,
+	TDL_BOOL
+};
+
+/* An argument or a result: element (i0, i1, ..), 0 <= i_d < dims[d], is at
+ * data + i0 * strides[0] + i1 * strides[1] + .., in elements. */
+typedef struct tdl_view {
+	void *data;
+	int dtype;
+	int ndim;
+	const int64_t *dims;
+	const int64_t *strides;
+} tdl_view;
+
+/* One call.  Inputs are the function's arguments, in order, and must not be
+ * written; the dimensions that the caller fixed (a[b, :, :]) are gone.
+ * Outputs are its results, in order; one whose data is NULL is not wanted,
+ * and its other fields say nothing.  Results beyond noutputs are not wanted
+ * either. */
+typedef struct tdl_kernel_call {
+	int ninputs;
+	const tdl_view *inputs;
+	int noutputs;
+	const tdl_view *outputs;
+} tdl_kernel_call;
+
+/* Writes every element of the wanted results.  Returns 0; anything else stops
+ * the run with a message that names the function and the value. */
+typedef int tdl_kernel(const tdl_kernel_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

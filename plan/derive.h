@@ -1,0 +1,19 @@
+/* What follows from the form of a kernel's body: in which reads it is linear,
+ * and the variables that this adds. */
+#ifndef TDL_PLAN_DERIVE_H
+#define TDL_PLAN_DERIVE_H
+
+#include "plan/kernel.h"
+
+/* Whether the body, without the reducer, is a sum of terms each of which has
+ * exactly one read of the input as a factor, so that it is additive in the
+ * input and 0 where the input is. */
+bool kernel_body_linear(const kernel *k, int input);
+
+/* Adds a derived variable (see kderived) for each dimension of an input that
+ * is read at a data-dependent index without a guard, where the body is linear
+ * in those reads and is reduced by Sum or not at all.  It is called
+ * "INPUT.DIM".  Before kernel_finish(). */
+void kernel_derive(arena *a, kernel *k);
+
+#endif
