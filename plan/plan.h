@@ -56,7 +56,10 @@ typedef struct plan_tensor {
 
 typedef struct plan_kernel {
 	const kernel *kernel;
-	const char *c; /* its C source, by compiler/codegen */
+	const char *c; /* its C source, by compiler/codegen; NULL without.  The
+			  result may lie where an input lies that
+			  kernel_in_place() allows, so that no pointer to such
+			  an input may be `restrict` */
 } plan_kernel;
 
 /* An operator's stage and how the workers divide its iteration space. */
@@ -119,7 +122,11 @@ typedef struct plan_instr {
 	collective collective; /* MOVE, COMBINE */
 } plan_instr;
 
-/* The program is static: every buffer is written by one instruction at most,
+/* Workers run the program in step as far as transfers tie them: a piece is read
+ * once its owner has written it, and the place of a transfer's source is
+ * written again only when all have read it.
+ *
+ * The program is static: every buffer is written by one instruction at most,
  * constants and inputs by none.  Two buffers overlap in the arena only where
  * no instruction between the first write of one and its last use finds the
  * other in use.  The one exception is a run in place: the buffer `to` may be

@@ -1,0 +1,46 @@
+/* From layouts to a program: kernels on regions, transfers between layouts,
+ * places in memory. */
+#ifndef TDL_COMPILER_LOWER_LOWER_H
+#define TDL_COMPILER_LOWER_LOWER_H
+
+#include "compiler/search/search.h"
+#include "plan/plan.h"
+
+typedef struct lower_options {
+	const char *algorithm; /* that made the assignment */
+	/* Makes the C source of a kernel, in the arena; NULL for a plan that
+	 * is looked at and not run. */
+	char *(*codegen)(arena *a, const kernel *k);
+	/* Read the files of the weights for their checksums, which a plan that
+	 * goes to a file needs. */
+	bool checksums;
+} lower_options;
+
+/* The program for g under an assignment.  A tensor that several operators
+ * need in the same form is converted once; what a worker holds already is not
+ * copied.  NULL when errors were added: more than PLAN_MAX_WORKERS workers,
+ * weights that cannot be read. */
+plan *lower_plan(arena *a, const graph *g, const assignment *as,
+		 const lower_options *o, diag_sink *s);
+
+/* A machine as predictions see it. */
+typedef struct lower_machine {
+	const char *name;
+	double flops;	   /* FLOP/s of one device */
+	double memory;	   /* bytes/s between its memory and its cores */
+	double latency;	   /* seconds from the start of a transfer to its first
+			      byte */
+	double bandwidth;  /* bytes/s that one device receives */
+} lower_machine;
+
+/* A core of a common server with shared memory for a network; round numbers,
+ * not measured. */
+extern const lower_machine lower_cpu;
+
+/* Seconds that one run of the program takes: an instruction after the other,
+ * each as long as its slowest worker takes, a kernel max(FLOPs / flops,
+ * bytes / memory) (the roofline), a transfer latency + bytes / bandwidth. Of
+ * more than 64 workers 64 evenly spaced ones are looked at. */
+double lower_seconds(const plan *p, const lower_machine *m);
+
+#endif
