@@ -138,7 +138,8 @@ static bool check_divided(checker *c, const kernel *k, int v)
 {
 	if (k->vars[v].kind == KVAR_OUTPUT)
 		return !(k->opaque && v >= k->nout - k->nhidden) ||
-		       fail(c, "variable %d is hidden by an opaque function", v);
+		       fail(c, "variable %d is hidden in an opaque function",
+			    v);
 	if (k->vars[v].kind == KVAR_DERIVED)
 		return k->reducer == RED_NONE || k->reducer == RED_SUM ||
 		       fail(c, "variable %d is a Sum inside another reduction",

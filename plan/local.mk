@@ -11,17 +11,16 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/functions.def \
 	%D%/index.c %D%/index.h \
 	%D%/index_compile.c \
-	%D%/json.h \
 	%D%/kernel.c %D%/kernel.h \
 	%D%/memory.c %D%/memory.h \
 	%D%/one.c \
 	%D%/overlap.c %D%/overlap.h \
 	%D%/place.c %D%/place.h \
 	%D%/plan.c %D%/plan.h \
-	%D%/read.c %D%/read_kernel.c \
+	%D%/read.c %D%/read.h %D%/read_kernel.c \
 	%D%/region.c %D%/region.h \
 	%D%/scalar.c %D%/scalar.h \
 	%D%/simplify.c \
 	%D%/text.c \
 	%D%/transfer.c %D%/transfer.h \
-	%D%/write.c %D%/write_kernel.c
+	%D%/write.c %D%/write.h %D%/write_kernel.c

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "plan/base64.h"
-#include "plan/json.h"
+#include "plan/read.h"
 
 enum {
 	MOST_TEXT = 32 << 20,	/* bytes of a plan file */

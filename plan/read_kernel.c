@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/json.h"
+#include "plan/read.h"
 
 /* Expressions of one kernel; more would make each question to it slow. */
 enum { MOST_EXPRS = 20000, MOST_SLICES = 64 };

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "plan/base64.h"
-#include "plan/json.h"
+#include "plan/write.h"
 
 json_t *json_of_text(const char *text)
 {

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "plan/json.h"
+#include "plan/write.h"
 
 static json_t *int_of(int64_t i)
 {

@@ -1,20 +1,11 @@
-/* The plan file, docs/plan-format.md: what plan/read.c and plan/write.c share
- * with their halves for kernels.  Inside plan/ only. */
-#ifndef TDL_PLAN_JSON_H
-#define TDL_PLAN_JSON_H
+/* Reading the plan file, docs/plan-format.md: what plan/read.c shares with its
+ * half for kernels.  Inside plan/ only. */
+#ifndef TDL_PLAN_READ_H
+#define TDL_PLAN_READ_H
 
 #include <jansson.h>
 
 #include "plan/plan.h"
-
-/* ---- writing ----------------------------------------------------------- */
-
-json_t *json_of_kernel(const plan_kernel *k);
-
-/* A JSON string of any bytes: what is not UTF-8 becomes '?'. */
-json_t *json_of_text(const char *text);
-
-/* ---- reading ----------------------------------------------------------- */
 
 /* Where the reader is, for messages: "kernels[3]".  After the first error
  * nothing more is read; all functions return false from then on. */
