@@ -8,6 +8,8 @@ unit_libs = $(CHECK_LIBS) $(JANSSON_LIBS)
 unit_tests += %D%/test_cli
 %C%_test_cli_LDADD = base/libbase.a $(unit_libs)
 
+include tests/unit/search.mk
+
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -1,0 +1,61 @@
+/* Eliminating variables on tables of costs: the minimum over one variable of
+ * the sum of its tables is a table over the variables that it meets (bucket
+ * elimination; Dechter, Artificial Intelligence 113, 1999). */
+#ifndef TDL_COMPILER_SEARCH_ELIMINATE_H
+#define TDL_COMPILER_SEARCH_ELIMINATE_H
+
+#include <stdbool.h>
+
+#include "compiler/search/problem.h"
+
+/* A table over n variables, row-major in the order of vars. */
+typedef struct factor {
+	int n;
+	int *vars;
+	const int64_t *cost;
+	int64_t *own; /* cost, where it may be written to */
+	bool dead;    /* a variable of it is gone */
+} factor;
+
+typedef VEC(factor *) factor_vec;
+
+/* A variable that is gone, with the factors that say which value it has once
+ * all others of theirs have one. */
+typedef struct gone {
+	int var;
+	factor_vec factors;
+} gone;
+
+/* The state of a problem from which variables are taken out one by one. */
+typedef struct solver {
+	arena *tmp;
+	const problem *p;
+	int n;
+	int *nvalues;
+	int64_t **unary;
+	factor_vec *at; /* per variable; also dead ones */
+	int *nlive;	/* how many are not dead */
+	bool *done;
+	VEC(gone) stack;
+	int64_t least; /* what all that is done costs, or a lower bound */
+	int *value;
+} solver;
+
+/* Everything of p, nothing eliminated.  Parallel tables are one, variables
+ * with one value have none.  The values are in a, all else in tmp. */
+solver solver_new(arena *a, arena *tmp, const problem *p);
+
+/* Takes x out; the tables that its sum makes take the place of its own. */
+void solver_eliminate(solver *s, int x);
+
+/* Of a table of two variables the one that is not v. */
+static inline int factor_other(const factor *f, int v)
+{
+	return f->vars[f->vars[0] == v];
+}
+
+/* Gives the variables that were eliminated their values, the last one first:
+ * of the best ones the lowest.  The others have to have theirs. */
+void solver_read_back(solver *s);
+
+#endif

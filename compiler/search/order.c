@@ -1,0 +1,163 @@
+#include "config.h"
+
+#include "compiler/search/order.h"
+
+#include <stdbool.h>
+
+#include "compiler/search/problem.h"
+
+typedef struct key {
+	int64_t first, second;
+} key;
+
+/* Steps that one order may take to find. */
+enum { MAX_EFFORT = 1 << 26 };
+
+typedef struct orderer {
+	arena *tmp;
+	const meet *m;
+	bool min_fill;
+	int_vec *adjacent; /* of what is left */
+	key *keys;
+	bool *gone, *stale; /* stale: the key has to be computed anew */
+	int *mark;
+	int stamp;
+	int64_t effort;
+} orderer;
+
+/* Marks the variables that meet v; o->mark[u] == o->stamp tells. */
+static void mark_adjacent(orderer *o, int v)
+{
+	o->stamp++;
+	o->effort += o->adjacent[v].n;
+	for (int i = 0; i < o->adjacent[v].n; i++)
+		o->mark[o->adjacent[v].at[i]] = o->stamp;
+}
+
+/* Cells of the table over v and all that it meets. */
+static int64_t table_cells(const orderer *o, int v)
+{
+	int64_t cells = o->m->nvalues[v];
+	for (int i = 0; i < o->adjacent[v].n; i++)
+		cells = cost_mul(cells, o->m->nvalues[o->adjacent[v].at[i]]);
+	return cells;
+}
+
+/* Pairs of variables that meet v but not each other, each counted twice. */
+static int64_t fill_in(orderer *o, int v)
+{
+	const int_vec *near = &o->adjacent[v];
+	int64_t missing = 0;
+	for (int i = 0; i < near->n && o->effort < MAX_EFFORT; i++) {
+		o->effort += near->n;
+		mark_adjacent(o, near->at[i]);
+		for (int j = 0; j < near->n; j++)
+			missing += j != i && o->mark[near->at[j]] != o->stamp;
+	}
+	return missing;
+}
+
+static void update_key(orderer *o, int v)
+{
+	int64_t cells = table_cells(o, v);
+	o->keys[v] = o->min_fill ? (key){ fill_in(o, v), cells } :
+				   (key){ cells, 0 };
+	o->stale[v] = false;
+}
+
+static int pick(orderer *o)
+{
+	int best = -1;
+	o->effort += o->m->n;
+	for (int v = 0; v < o->m->n; v++) {
+		if (o->gone[v])
+			continue;
+		if (o->stale[v])
+			update_key(o, v);
+		const key *k = &o->keys[v], *b = &o->keys[best < 0 ? v : best];
+		if (best < 0 || k->first < b->first ||
+		    (k->first == b->first && k->second < b->second))
+			best = v;
+	}
+	return best;
+}
+
+static void drop(int_vec *list, int v)
+{
+	for (int i = 0; i < list->n; i++)
+		if (list->at[i] == v) {
+			list->at[i] = list->at[--list->n];
+			return;
+		}
+}
+
+/* Takes v out and makes all that it met meet each other. */
+static void take_out(orderer *o, int v)
+{
+	const int_vec *near = &o->adjacent[v];
+	o->gone[v] = true;
+	for (int i = 0; i < near->n; i++) {
+		int u = near->at[i];
+		drop(&o->adjacent[u], v);
+		mark_adjacent(o, u);
+		for (int j = 0; j < near->n; j++)
+			if (j != i && o->mark[near->at[j]] != o->stamp)
+				vec_push(o->tmp, &o->adjacent[u], near->at[j]);
+		o->stale[u] = true;
+	}
+	if (!o->min_fill)
+		return;
+	for (int i = 0; i < near->n; i++) {
+		const int_vec *next = &o->adjacent[near->at[i]];
+		for (int j = 0; j < next->n; j++)
+			o->stale[next->at[j]] = true;
+	}
+}
+
+static orderer start(arena *tmp, const meet *m, bool min_fill)
+{
+	orderer o = { .tmp = tmp, .m = m, .min_fill = min_fill };
+	o.adjacent = ARENA_ARRAY(tmp, int_vec, m->n);
+	o.keys = ARENA_ARRAY(tmp, key, m->n);
+	o.gone = ARENA_ARRAY(tmp, bool, m->n);
+	o.stale = ARENA_ARRAY(tmp, bool, m->n);
+	o.mark = ARENA_ARRAY(tmp, int, m->n);
+	for (int v = 0; v < m->n; v++) {
+		for (int i = 0; i < m->adjacent[v].n; i++)
+			vec_push(tmp, &o.adjacent[v], m->adjacent[v].at[i]);
+		o.stale[v] = true;
+	}
+	return o;
+}
+
+static elimination run(arena *a, const meet *m, bool min_fill,
+		       int64_t max_cells, int64_t max_work)
+{
+	arena *tmp = arena_new();
+	orderer o = start(tmp, m, min_fill);
+	elimination e = { .order = ARENA_ARRAY(a, int, m->n) };
+	for (int i = 0; i < m->n; i++) {
+		int v = e.order[i] = pick(&o);
+		int64_t cells = table_cells(&o, v);
+		e.work = cost_add(e.work, cells);
+		e.cells = cost_add(e.cells, cells / m->nvalues[v]);
+		if (e.work > max_work || e.cells > max_cells ||
+		    o.effort > MAX_EFFORT) {
+			e.order = NULL;
+			break;
+		}
+		take_out(&o, v);
+	}
+	arena_free(tmp);
+	return e;
+}
+
+elimination order_variables(arena *a, const meet *m, int64_t max_cells,
+			    int64_t max_work)
+{
+	elimination table = run(a, m, false, max_cells, max_work);
+	elimination fill = run(a, m, true, max_cells, max_work);
+	if (!table.order || (fill.order && fill.work < table.work))
+		return fill;
+	return table;
+}

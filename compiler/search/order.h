@@ -1,0 +1,33 @@
+/* In which order variables are eliminated. */
+#ifndef TDL_COMPILER_SEARCH_ORDER_H
+#define TDL_COMPILER_SEARCH_ORDER_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+
+typedef VEC(int) int_vec;
+
+/* A graph of variables that meet.  Adjacency lists are symmetric, without
+ * repetitions and not sorted. */
+typedef struct meet {
+	int n;
+	const int *nvalues;
+	int_vec *adjacent;
+} meet;
+
+typedef struct elimination {
+	int *order;    /* all n variables; NULL where none is within limits */
+	int64_t cells; /* of the tables that are made, in all */
+	int64_t work;  /* additions that are made, in all */
+} elimination;
+
+/* The better, by work, of two orders: the variable with the smallest table
+ * next (for equal domains: of least degree); and the one next that joins the
+ * fewest pairs (min-fill).  Ties go to the smaller table, then to the lower
+ * index.  Orders that need more than max_cells or max_work do not count.  The
+ * order is in a; m is unchanged. */
+elimination order_variables(arena *a, const meet *m, int64_t max_cells,
+			    int64_t max_work);
+
+#endif

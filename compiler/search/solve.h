@@ -1,0 +1,36 @@
+/* The exact solver of strategy problems. */
+#ifndef TDL_COMPILER_SEARCH_SOLVE_H
+#define TDL_COMPILER_SEARCH_SOLVE_H
+
+#include <stdbool.h>
+
+#include "compiler/search/problem.h"
+
+/* What a solution may cost to find.  Counts, not seconds: the same problem has
+ * the same solution on every machine. */
+typedef struct solve_limits {
+	int64_t cells;	/* of the tables that elimination makes, in all */
+	int64_t work;	/* additions that elimination makes, in all */
+	int64_t steps;	/* of branch and bound, a step being a variable or a
+			   cost looked at, per component that needs it */
+} solve_limits;
+
+/* 64 MiB of tables, and about a second of each. */
+solve_limits solve_defaults(void);
+
+typedef struct solution {
+	int *value;	     /* per variable */
+	int64_t cost;	     /* of value */
+	int64_t lower_bound; /* proven: no assignment costs less */
+	bool optimal;	     /* cost == lower_bound */
+} solution;
+
+/* Solves p.  Optimal unless the limits were in the way, then the best that was
+ * found and what is known of the optimum.  Of equally good assignments always
+ * the same one is returned. The result is in a. */
+solution solve(arena *a, const problem *p, const solve_limits *limits);
+
+/* Branch and bound alone, which solve() falls back to. */
+solution solve_branch(arena *a, const problem *p, int64_t steps);
+
+#endif

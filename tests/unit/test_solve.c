@@ -1,0 +1,255 @@
+/* compiler/search: the exact solver against all assignments. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "compiler/search/solve.h"
+
+/* xorshift64*, so that a test is the same everywhere. */
+static uint64_t next(uint64_t *seed)
+{
+	*seed ^= *seed >> 12;
+	*seed ^= *seed << 25;
+	*seed ^= *seed >> 27;
+	return *seed * 0x2545f4914f6cdd1du;
+}
+
+static int below(uint64_t *seed, int n)
+{
+	return (int)((next(seed) >> 33) % (uint64_t)n);
+}
+
+/* What kind of random problem. */
+typedef struct recipe {
+	int max_vars, max_values;
+	int density; /* percent of the pairs that have a table */
+	int64_t max_cost;
+	int huge; /* percent of the costs that are COST_MAX */
+} recipe;
+
+static int64_t random_cost(uint64_t *seed, const recipe *r)
+{
+	if (below(seed, 100) < r->huge)
+		return COST_MAX;
+	return (int64_t)(next(seed) >> 2) % (r->max_cost + 1);
+}
+
+static problem *random_problem(arena *a, uint64_t *seed, const recipe *r)
+{
+	problem *p = problem_new(a);
+	int n = 1 + below(seed, r->max_vars);
+	for (int v = 0; v < n; v++) {
+		int nvalues = 1 + below(seed, r->max_values);
+		problem_add_var(p, nvalues);
+		for (int x = 0; x < nvalues; x++)
+			problem_add_cost(p, v, x, random_cost(seed, r));
+	}
+	for (int x = 0; x < n; x++)
+		for (int y = 0; y < n; y++) {
+			if (x == y || below(seed, 200) >= r->density)
+				continue;
+			int cells = p->vars.at[x].nvalues *
+				    p->vars.at[y].nvalues;
+			int64_t *cost = ARENA_ARRAY(a, int64_t, cells);
+			for (int i = 0; i < cells; i++)
+				cost[i] = random_cost(seed, r);
+			problem_add_table(p, x, y, cost);
+		}
+	return p;
+}
+
+/* The least cost of all assignments. */
+static int64_t brute_force(arena *a, const problem *p)
+{
+	int *value = ARENA_ARRAY(a, int, p->vars.n);
+	int64_t best = COST_MAX;
+	for (;;) {
+		int64_t cost = problem_cost(p, value);
+		int v = 0;
+		best = cost < best ? cost : best;
+		while (v < p->vars.n && ++value[v] == p->vars.at[v].nvalues)
+			value[v++] = 0;
+		if (v == p->vars.n)
+			return best;
+	}
+}
+
+static const recipe recipes[] = {
+	{ 9, 4, 30, 20, 0 },
+	{ 7, 5, 100, 1000, 0 },  /* dense */
+	{ 10, 3, 12, 5, 0 },     /* components, many ties */
+	{ 8, 4, 60, 1, 0 },      /* nothing but ties */
+	{ 7, 4, 60, 100, 30 },   /* many huge costs */
+	{ 6, 4, 80, 10, 80 },    /* often no assignment below COST_MAX */
+	{ 7, 4, 70, COST_MAX, 0 },
+	{ 9, 2, 90, 50, 0 },
+	{ 1, 5, 0, 50, 0 },
+	{ 12, 2, 40, 0, 5 },
+};
+
+enum { NRECIPES = sizeof(recipes) / sizeof(recipes[0]) };
+
+static void check_solution(const problem *p, const solution *s, int64_t best,
+			   const char *what, int recipe_no, int round)
+{
+	for (int v = 0; v < p->vars.n; v++)
+		ck_assert(s->value[v] >= 0 &&
+			  s->value[v] < p->vars.at[v].nvalues);
+	ck_assert_msg(problem_cost(p, s->value) == s->cost &&
+			      s->cost >= best && s->lower_bound <= best &&
+			      s->optimal == (s->cost == s->lower_bound),
+		      "%s, recipe %d, round %d: cost %lld, bound %lld, "
+		      "optimum %lld", what, recipe_no, round,
+		      (long long)s->cost, (long long)s->lower_bound,
+		      (long long)best);
+}
+
+START_TEST(elimination_is_exact)
+{
+	uint64_t seed = 1 + (uint64_t)_i;
+	solve_limits limits = solve_defaults();
+	for (int round = 0; round < 150; round++) {
+		arena *a = arena_new();
+		problem *p = random_problem(a, &seed, &recipes[_i]);
+		int64_t best = brute_force(a, p);
+		solution s = solve(a, p, &limits);
+		check_solution(p, &s, best, "solve", _i, round);
+		ck_assert(s.optimal);
+		solution again = solve(a, p, &limits);
+		for (int v = 0; v < p->vars.n; v++)
+			ck_assert_int_eq(s.value[v], again.value[v]);
+		arena_free(a);
+	}
+}
+END_TEST
+
+START_TEST(branch_and_bound_is_exact)
+{
+	uint64_t seed = 100 + (uint64_t)_i;
+	for (int round = 0; round < 150; round++) {
+		arena *a = arena_new();
+		problem *p = random_problem(a, &seed, &recipes[_i]);
+		int64_t best = brute_force(a, p);
+		solution s = solve_branch(a, p, 1 << 30);
+		check_solution(p, &s, best, "branch", _i, round);
+		ck_assert(s.optimal);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* With next to no memory or steps the claims still hold. */
+START_TEST(bounds_are_true)
+{
+	uint64_t seed = 200 + (uint64_t)_i;
+	for (int round = 0; round < 150; round++) {
+		arena *a = arena_new();
+		problem *p = random_problem(a, &seed, &recipes[_i]);
+		solve_limits limits = {
+			.cells = below(&seed, 60),
+			.work = below(&seed, 200),
+			.steps = below(&seed, 300),
+		};
+		int64_t best = brute_force(a, p);
+		solution s = solve(a, p, &limits);
+		check_solution(p, &s, best, "limited", _i, round);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* A problem too dense for the tables allowed: the fallback proves a bound and
+ * says that there is a gap, or closes it. */
+START_TEST(fallback_reports_its_gap)
+{
+	const recipe dense = { 1, 1, 0, 0, 0 };
+	arena *a = arena_new();
+	uint64_t seed = 7;
+	problem *p = problem_new(a);
+	(void)dense;
+	for (int v = 0; v < 40; v++)
+		problem_add_var(p, 6);
+	for (int x = 0; x < 40; x++)
+		for (int y = x + 1; y < 40; y++) {
+			int64_t *cost = ARENA_ARRAY(a, int64_t, 36);
+			for (int i = 0; i < 36; i++)
+				cost[i] = below(&seed, 1000);
+			problem_add_table(p, x, y, cost);
+		}
+	solve_limits limits = solve_defaults();
+	limits.steps = 100000;
+	solution s = solve(a, p, &limits);
+	ck_assert(!s.optimal);
+	ck_assert(s.lower_bound > 0 && s.lower_bound < s.cost);
+	ck_assert_int_eq(problem_cost(p, s.value), s.cost);
+	arena_free(a);
+}
+END_TEST
+
+/* A grid, a wheel and a long chain with long domains: many ways to go wrong in
+ * the order and in the loops, checked against another order of variables. */
+START_TEST(order_does_not_matter)
+{
+	uint64_t seed = 3;
+	for (int round = 0; round < 5; round++) {
+		arena *a = arena_new();
+		enum { W = 7, N = W * W };
+		problem *p = problem_new(a), *q = problem_new(a);
+		for (int v = 0; v < N; v++) {
+			problem_add_var(p, 3 + v % 4);
+			problem_add_var(q, 3 + (N - 1 - v) % 4);
+		}
+		for (int x = 0; x < N; x++)
+			for (int k = 0; k < 2; k++) {
+				int y = k ? x + W : x + 1;
+				if (y >= N || (!k && y % W == 0))
+					continue;
+				int nx = 3 + x % 4, ny = 3 + y % 4;
+				int64_t *c = ARENA_ARRAY(a, int64_t, nx * ny);
+				for (int i = 0; i < nx * ny; i++)
+					c[i] = below(&seed, 100);
+				problem_add_table(p, x, y, c);
+				problem_add_table(q, N - 1 - x, N - 1 - y, c);
+			}
+		solve_limits limits = solve_defaults();
+		solution s = solve(a, p, &limits), t = solve(a, q, &limits);
+		ck_assert(s.optimal && t.optimal);
+		ck_assert_int_eq(s.cost, t.cost);
+		ck_assert_int_eq(problem_cost(p, s.value), s.cost);
+		arena_free(a);
+	}
+}
+END_TEST
+
+START_TEST(nothing_to_solve)
+{
+	arena *a = arena_new();
+	solve_limits limits = solve_defaults();
+	problem *p = problem_new(a);
+	solution s = solve(a, p, &limits);
+	ck_assert(s.optimal && s.cost == 0 && s.lower_bound == 0);
+	s = solve_branch(a, p, 0);
+	ck_assert(s.optimal && s.cost == 0 && s.lower_bound == 0);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("solve");
+	TCase *c = tcase_create("all");
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, elimination_is_exact, 0, NRECIPES);
+	tcase_add_loop_test(c, branch_and_bound_is_exact, 0, NRECIPES);
+	tcase_add_loop_test(c, bounds_are_true, 0, NRECIPES);
+	tcase_add_test(c, fallback_reports_its_gap);
+	tcase_add_test(c, order_does_not_matter);
+	tcase_add_test(c, nothing_to_solve);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
