@@ -50,12 +50,19 @@ typedef struct graph {
 	tensor_id *inputs, *outputs; /* in the model's order */
 } graph;
 
-/* nbytes of a tensor; fits, because importers check it. */
+/* Elements and bytes of a tensor; they fit, because importers check it. */
 int64_t tensor_nelem(const tensor_type *t);
 int64_t tensor_nbytes(const tensor_type *t);
 
+/* Whether dimensions are not negative and the bytes fit 63 bits. */
+bool tensor_type_ok(const tensor_type *t);
+
+/* "f32 [1, 3, 224, 224]" */
+char *tensor_type_text(arena *a, const tensor_type *t);
+
 /* Constants of a type that is not an integer, in bytes. */
 int64_t graph_parameter_bytes(const graph *g);
+/* Over all nodes; INT64_MAX where it does not fit. */
 int64_t graph_flops(const graph *g);
 
 /* ---- building ---------------------------------------------------------- */
@@ -68,19 +75,34 @@ tensor_id graph_add_input(graph_builder *b, const char *name,
 			  const tensor_type *t);
 tensor_id graph_add_constant(graph_builder *b, const char *name,
 			     const tensor_type *t, const constant *c);
+/* What is known of a tensor so far; the name may still change. */
+const tensor *graph_tensor(const graph_builder *b, tensor_id t);
 const tensor_type *graph_type(const graph_builder *b, tensor_id t);
 
+/* The elements of a constant of at most `limit` bytes, read where they are in
+ * a file; NULL if t is no such constant.  For a fill they are spread out. */
+const void *graph_constant_data(graph_builder *b, tensor_id t, int64_t limit);
+
 /* Calls an operator: adds a node per stage, named after `name`, and writes
- * the operator's nresults results to results.  Constants are folded where that
- * is cheap.  Returns false when errors were added. */
+ * the operator's nresults results to results.  Nodes that follow each other
+ * with one name (the same pointer) and come from several calls have the
+ * operators' names added.  A stage whose inputs are constants is computed at
+ * once where that is cheap, see fold.c.  Returns false when errors were
+ * added. */
 bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 		const tensor_id *args, const attr_value *const *attrs,
 		call_site site, tensor_id *results);
 
+/* Gives a tensor that a call or graph_add_constant() made the name that it has
+ * in the model.  The first name stays. */
+void graph_name(graph_builder *b, tensor_id t, const char *name);
+
+/* The same for an output of the model.  What cannot be one itself (an input, a
+ * constant, what is an output already) is copied by a node. */
 void graph_set_output(graph_builder *b, tensor_id t, const char *name);
 
-/* The finished graph: what no output depends on is gone, equal kernels are
- * one, names are unique.  NULL when errors were added. */
+/* The finished graph: what no output depends on is gone, but for inputs;
+ * equal kernels are one; names are unique.  NULL when errors were added. */
 graph *graph_end(graph_builder *b);
 
 /* ---- models from files ------------------------------------------------- */

@@ -1,0 +1,184 @@
+/* Finishing a graph: dead code, numbers, unique names. */
+#include "config.h"
+
+#include "compiler/graph/builder.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/* Marks what the outputs depend on; nodes are in topological order. */
+static bool *live_nodes(const graph_builder *b, bool *live_tensor)
+{
+	bool *live = ARENA_ARRAY(b->tmp, bool, b->nodes.n + 1);
+	for (int i = 0; i < b->outputs.n; i++)
+		live_tensor[b->outputs.at[i]] = true;
+	for (int i = b->nodes.n - 1; i >= 0; i--) {
+		const built_node *n = &b->nodes.at[i];
+		live[i] = live_tensor[n->output];
+		for (int j = 0; live[i] && j < n->kernel->ninputs; j++)
+			live_tensor[n->inputs[j]] = true;
+	}
+	for (int i = 0; i < b->inputs.n; i++)
+		live_tensor[b->inputs.at[i]] = true;
+	return live;
+}
+
+/* A name that no other has: with "_2", "_3" added where it is taken. */
+static const char *unique(graph_builder *b, strmap *taken, const char *name)
+{
+	int64_t *uses = strmap_get(taken, name);
+	if (!uses) {
+		strmap_put(taken, name, ARENA_NEW(b->tmp, int64_t));
+		return name;
+	}
+	for (;;) {
+		char *s = arena_printf(b->arena, "%s_%lld", name,
+				       (long long)++*uses + 1);
+		if (!strmap_get(taken, s)) {
+			strmap_put(taken, s, ARENA_NEW(b->tmp, int64_t));
+			return s;
+		}
+	}
+}
+
+/* Whether the nodes that share i's base come from several calls. */
+static bool several_calls(const graph_builder *b, const bool *live, int i)
+{
+	const built_node *n = b->nodes.at;
+	for (int step = -1; step <= 1; step += 2)
+		for (int j = i + step; j >= 0 && j < b->nodes.n &&
+				       n[j].base == n[i].base;
+		     j += step)
+			if (live[j] && n[j].call != n[i].call)
+				return true;
+	return false;
+}
+
+static const char *node_name(graph_builder *b, const bool *live, int i)
+{
+	const built_node *n = &b->nodes.at[i];
+	const char *name = n->base;
+	if (several_calls(b, live, i))
+		name = arena_printf(b->tmp, "%s.%s", name, n->op);
+	if (*n->label)
+		name = arena_printf(b->tmp, "%s.%s", name, n->label);
+	return arena_strdup(b->arena, name);
+}
+
+static void place_tensors(graph_builder *b, graph *g, const bool *live,
+			  tensor_id *number)
+{
+	g->tensors = ARENA_ARRAY(b->arena, tensor, b->tensors.n + 1);
+	for (int i = 0; i < b->tensors.n; i++) {
+		number[i] = NONE;
+		if (!live[i])
+			continue;
+		number[i] = g->ntensors;
+		g->tensors[g->ntensors++] = b->tensors.at[i]->t;
+	}
+}
+
+static void place_nodes(graph_builder *b, graph *g, const bool *live,
+			const tensor_id *number)
+{
+	g->nodes = ARENA_ARRAY(b->arena, node, b->nodes.n + 1);
+	for (int i = 0; i < b->nodes.n; i++) {
+		const built_node *from = &b->nodes.at[i];
+		if (!live[i])
+			continue;
+		node *n = &g->nodes[g->nnodes];
+		n->kernel = from->kernel;
+		n->name = node_name(b, live, i);
+		n->op = *from->label ? arena_printf(b->arena, "%s.%s", from->op,
+						    from->label)
+				     : from->op;
+		n->output = number[from->output];
+		n->inputs = ARENA_ARRAY(b->arena, tensor_id,
+					n->kernel->ninputs + 1);
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			n->inputs[j] = number[from->inputs[j]];
+		g->tensors[n->output].producer = g->nnodes++;
+	}
+}
+
+/* The model's own names go first, inputs and outputs before the others, so
+ * that what is made up gives way. */
+static void name_all(graph_builder *b, graph *g)
+{
+	strmap *tensors = strmap_new(b->tmp), *nodes = strmap_new(b->tmp);
+	for (int pass = 0; pass < 3; pass++)
+		for (int i = 0; i < g->ntensors; i++) {
+			tensor *t = &g->tensors[i];
+			bool face = t->output || t->kind == TENSOR_INPUT;
+			int when = !t->name ? 2 : face ? 0 : 1;
+			if (when != pass)
+				continue;
+			const char *name = t->name		  ? t->name
+					   : t->producer != NONE
+						   ? g->nodes[t->producer].name
+						   : "constant";
+			t->name = unique(b, tensors, name);
+		}
+	for (int i = 0; i < g->nnodes; i++)
+		g->nodes[i].name = unique(b, nodes, g->nodes[i].name);
+}
+
+static tensor_id *renumber(graph_builder *b, const tensor_id *ids, int n,
+			   const tensor_id *number)
+{
+	tensor_id *out = ARENA_ARRAY(b->arena, tensor_id, n + 1);
+	for (int i = 0; i < n; i++)
+		out[i] = number[ids[i]];
+	return out;
+}
+
+graph *graph_end(graph_builder *b)
+{
+	graph *g = NULL;
+	if (diag_errors(b->sink) == b->nerrors) {
+		g = ARENA_NEW(b->arena, graph);
+		g->name = b->name;
+		bool *keep = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);
+		bool *live = live_nodes(b, keep);
+		tensor_id *number =
+			ARENA_ARRAY(b->tmp, tensor_id, b->tensors.n + 1);
+		place_tensors(b, g, keep, number);
+		place_nodes(b, g, live, number);
+		g->ninputs = b->inputs.n;
+		g->noutputs = b->outputs.n;
+		g->inputs = renumber(b, b->inputs.at, b->inputs.n, number);
+		g->outputs = renumber(b, b->outputs.at, b->outputs.n, number);
+		name_all(b, g);
+	}
+	arena_free(b->tmp);
+	return g;
+}
+
+/* ---- figures ------------------------------------------------------------ */
+
+int64_t graph_parameter_bytes(const graph *g)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < g->ntensors; i++) {
+		const tensor *t = &g->tensors[i];
+		if (t->kind == TENSOR_CONSTANT && !dtype_is_int(t->type.type) &&
+		    !ck_add(sum, tensor_nbytes(&t->type), &sum))
+			return INT64_MAX;
+	}
+	return sum;
+}
+
+int64_t graph_flops(const graph *g)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < g->nnodes; i++) {
+		const kernel *k = g->nodes[i].kernel;
+		int64_t points = kernel_points(k), n;
+		if (points < 0 ||
+		    !ck_mul(points, kernel_flops_per_point(k), &n) ||
+		    !ck_add(sum, n, &sum))
+			return INT64_MAX;
+	}
+	return sum;
+}

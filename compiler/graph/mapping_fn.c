@@ -1,0 +1,441 @@
+/* The functions that the bodies of onnx entries may call. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "compiler/graph/mapping_expr.h"
+
+/* What a function is called with. */
+typedef struct call {
+	evaluator *ev;
+	range at;
+	const mvalue *args;
+	int n;
+} call;
+
+typedef mvalue (*builtin)(const call *c);
+
+static mvalue refuse(const call *c, int arg, const char *want)
+{
+	return mapping_error(c->ev, DIAG_MAPPING, c->at,
+			     "%s where %s is expected",
+			     mv_kind_name(c->args[arg].kind), want);
+}
+
+static bool is_list_of(const mvalue *v, mkind kind)
+{
+	if (v->kind != MV_LIST)
+		return false;
+	for (int i = 0; i < v->n; i++)
+		if (v->items[i].kind != kind)
+			return false;
+	return true;
+}
+
+static mvalue ints_value(const call *c, const int64_t *v, int n)
+{
+	mvalue *items = ARENA_ARRAY(c->ev->tmp, mvalue, n + 1);
+	for (int i = 0; i < n; i++)
+		items[i] = mv_int(v[i]);
+	return mv_list(items, n);
+}
+
+/* ---- tensors ---------------------------------------------------------------- */
+
+static const tensor_type *type_of(const call *c)
+{
+	if (c->args[0].kind == MV_TENSOR)
+		return graph_type(c->ev->b, (tensor_id)c->args[0].i);
+	refuse(c, 0, "a tensor");
+	return NULL;
+}
+
+static mvalue fn_rank(const call *c)
+{
+	const tensor_type *t = type_of(c);
+	return t ? mv_int(t->ndim) : (mvalue){ .kind = MV_BAD };
+}
+
+static mvalue fn_shape(const call *c)
+{
+	const tensor_type *t = type_of(c);
+	return t ? ints_value(c, t->dims, t->ndim)
+		 : (mvalue){ .kind = MV_BAD };
+}
+
+static mvalue fn_type(const call *c)
+{
+	const tensor_type *t = type_of(c);
+	return t ? mv_type(t->type) : (mvalue){ .kind = MV_BAD };
+}
+
+static mvalue fn_known(const call *c)
+{
+	if (!type_of(c))
+		return (mvalue){ .kind = MV_BAD };
+	return mv_bool(graph_tensor(c->ev->b, (tensor_id)c->args[0].i)->kind ==
+		       TENSOR_CONSTANT);
+}
+
+/* ---- rebatched --------------------------------------------------------------- */
+
+/* Whether a target of Reshape, with 0 and -1, keeps the elements of t. */
+static bool target_fits(const mvalue *target, const tensor_type *t)
+{
+	int64_t product = 1, nelem = tensor_nelem(t);
+	bool open = false;
+	for (int i = 0; i < target->n; i++) {
+		int64_t v = target->items[i].i;
+		if (v == 0 && i < t->ndim)
+			v = t->dims[i];
+		if (v == -1 && !open)
+			open = true;
+		else if (v < 0 || !ck_mul(product, v, &product))
+			return false;
+	}
+	return open ? product > 0 && nelem % product == 0 : product == nelem;
+}
+
+/* What the tensor was with the shapes that the model declares. */
+static const tensor_type *type_before(const call *c)
+{
+	const mapping_node *n = c->ev->node;
+	for (int i = 0; n->before && i < n->ninputs; i++)
+		if (n->inputs[i] == c->args[0].i)
+			return n->before[i];
+	return NULL;
+}
+
+/* rebatched(x, target): exporters write the batch into the targets of
+ * reshapes.  Where --shape changed the first dimension of x and no other, the
+ * target keeps the elements of x as the model declares it, and its first
+ * entry is the old first dimension, that entry is the batch, and becomes the
+ * new one. */
+static mvalue fn_rebatched(const call *c)
+{
+	const tensor_type *now = type_of(c), *old = now ? type_before(c) : NULL;
+	const mvalue *target = &c->args[1];
+	if (!now)
+		return (mvalue){ .kind = MV_BAD };
+	if (!is_list_of(target, MV_INT))
+		return refuse(c, 1, "a list of integers");
+	if (!old || now->ndim == 0 || old->ndim != now->ndim ||
+	    target->n == 0 || old->dims[0] == now->dims[0] ||
+	    target->items[0].i != old->dims[0] || !target_fits(target, old) ||
+	    memcmp(old->dims + 1, now->dims + 1,
+		   (size_t)(now->ndim - 1) * sizeof(now->dims[0])) != 0)
+		return *target;
+	mvalue *items = ARENA_COPY(c->ev->tmp, target->items, target->n);
+	items[0] = mv_int(now->dims[0]);
+	return mv_list(items, target->n);
+}
+
+/* ---- what is given ------------------------------------------------------------ */
+
+static mvalue fn_given(const call *c)
+{
+	return mv_bool(c->args[0].kind != MV_NULL);
+}
+
+static mvalue fn_default(const call *c)
+{
+	return c->args[c->args[0].kind == MV_NULL];
+}
+
+/* ---- lists ---------------------------------------------------------------------- */
+
+static mvalue fn_len(const call *c)
+{
+	if (c->args[0].kind == MV_STRING)
+		return mv_int((int64_t)strlen(c->args[0].s));
+	if (c->args[0].kind != MV_LIST)
+		return refuse(c, 0, "a list");
+	return mv_int(c->args[0].n);
+}
+
+/* A number of elements, from 0 to the most that a list may have. */
+static bool count_of(const call *c, int arg, int64_t *n)
+{
+	const mvalue *v = &c->args[arg];
+	*n = v->i;
+	if (v->kind == MV_INT && *n <= MAPPING_MAX_LIST) {
+		*n = *n < 0 ? 0 : *n;
+		c->ev->steps -= (int)(*n / 16);
+		return true;
+	}
+	refuse(c, arg, "a number of elements");
+	return false;
+}
+
+/* range(n), range(first, end) */
+static mvalue fn_range(const call *c)
+{
+	int64_t first = c->n > 1 ? c->args[0].i : 0, n;
+	call count = *c;
+	mvalue v[2] = { c->args[c->n - 1], c->args[0] };
+	if (c->args[0].kind != MV_INT || v[0].kind != MV_INT)
+		return refuse(c, 0, "an integer");
+	if (!ck_sub(v[0].i, first, &v[0].i))
+		return refuse(c, 0, "a number of elements");
+	count.args = v;
+	if (!count_of(&count, 0, &n))
+		return (mvalue){ .kind = MV_BAD };
+	mvalue *items = ARENA_ARRAY(c->ev->tmp, mvalue, n + 1);
+	for (int64_t i = 0; i < n; i++)
+		items[i] = mv_int(first + i);
+	return mv_list(items, (int)n);
+}
+
+/* fill(n, v): v n times */
+static mvalue fn_fill(const call *c)
+{
+	int64_t n;
+	if (!count_of(c, 0, &n))
+		return (mvalue){ .kind = MV_BAD };
+	mvalue *items = ARENA_ARRAY(c->ev->tmp, mvalue, n + 1);
+	for (int64_t i = 0; i < n; i++)
+		items[i] = c->args[1];
+	return mv_list(items, (int)n);
+}
+
+/* Where a list is cut: n elements from the front; negative, from the end. */
+static bool cut_of(const call *c, int *at)
+{
+	const mvalue *l = &c->args[0], *n = &c->args[1];
+	if (l->kind != MV_LIST || n->kind != MV_INT) {
+		refuse(c, l->kind != MV_LIST ? 0 : 1,
+		       l->kind != MV_LIST ? "a list" : "an integer");
+		return false;
+	}
+	int64_t i = n->i < 0 ? n->i + l->n : n->i;
+	*at = (int)(i < 0 ? 0 : i > l->n ? l->n : i);
+	return true;
+}
+
+static mvalue fn_take(const call *c)
+{
+	int at;
+	return cut_of(c, &at) ? mv_list(c->args[0].items, at)
+			      : (mvalue){ .kind = MV_BAD };
+}
+
+static mvalue fn_drop(const call *c)
+{
+	int at;
+	return cut_of(c, &at)
+		       ? mv_list(c->args[0].items + at, c->args[0].n - at)
+		       : (mvalue){ .kind = MV_BAD };
+}
+
+static mvalue fn_reverse(const call *c)
+{
+	const mvalue *l = &c->args[0];
+	if (l->kind != MV_LIST)
+		return refuse(c, 0, "a list");
+	mvalue *items = ARENA_ARRAY(c->ev->tmp, mvalue, l->n + 1);
+	for (int i = 0; i < l->n; i++)
+		items[i] = l->items[l->n - 1 - i];
+	return mv_list(items, l->n);
+}
+
+/* contains(l, v) */
+static mvalue fn_contains(const call *c)
+{
+	const mvalue *l = &c->args[0];
+	if (l->kind != MV_LIST)
+		return refuse(c, 0, "a list");
+	for (int i = 0; i < l->n; i++)
+		if (mv_equal(&l->items[i], &c->args[1]))
+			return mv_bool(true);
+	return mv_bool(false);
+}
+
+static mvalue accumulate(const call *c, bool times)
+{
+	const mvalue *l = &c->args[0];
+	int64_t r = times;
+	if (!is_list_of(l, MV_INT))
+		return refuse(c, 0, "a list of integers");
+	for (int i = 0; i < l->n; i++)
+		if (times ? !ck_mul(r, l->items[i].i, &r)
+			  : !ck_add(r, l->items[i].i, &r))
+			return mapping_error(c->ev, DIAG_OVERFLOW, c->at,
+					     "this number does not fit 64 bits");
+	return mv_int(r);
+}
+
+static mvalue fn_product(const call *c)
+{
+	return accumulate(c, true);
+}
+
+static mvalue fn_total(const call *c)
+{
+	return accumulate(c, false);
+}
+
+/* ---- numbers --------------------------------------------------------------------- */
+
+/* min and max of two numbers, or of a list. */
+static mvalue extreme(const call *c, int sign)
+{
+	const mvalue *v = c->args;
+	int n = c->n;
+	if (n == 1 && v[0].kind == MV_LIST) {
+		n = v[0].n;
+		v = v[0].items;
+	}
+	if (n == 0)
+		return refuse(c, 0, "a list that is not empty");
+	const mvalue *best = &v[0];
+	for (int i = 0; i < n; i++) {
+		double x = v[i].kind == MV_INT ? (double)v[i].i : v[i].f;
+		double y = best->kind == MV_INT ? (double)best->i : best->f;
+		if (v[i].kind != MV_INT && v[i].kind != MV_FLOAT)
+			return refuse(c, 0, "a number");
+		if (sign * x > sign * y)
+			best = &v[i];
+	}
+	return *best;
+}
+
+static mvalue fn_min(const call *c)
+{
+	return extreme(c, -1);
+}
+
+static mvalue fn_max(const call *c)
+{
+	return extreme(c, 1);
+}
+
+/* A number as an integer: truncated, as C converts. */
+static mvalue fn_int(const call *c)
+{
+	const mvalue *v = &c->args[0];
+	if (v->kind == MV_INT || v->kind == MV_BOOL)
+		return mv_int(v->i);
+	if (v->kind != MV_FLOAT || !(fabs(v->f) < 9e18))
+		return refuse(c, 0, "a number that is not too large");
+	return mv_int((int64_t)v->f);
+}
+
+static mvalue rounded(const call *c, double (*f)(double))
+{
+	const mvalue *v = &c->args[0];
+	if (v->kind == MV_INT)
+		return *v;
+	if (v->kind != MV_FLOAT || !(fabs(v->f) < 9e18))
+		return refuse(c, 0, "a number that is not too large");
+	return mv_int((int64_t)f(v->f));
+}
+
+static mvalue fn_floor(const call *c)
+{
+	return rounded(c, floor);
+}
+
+static mvalue fn_ceil(const call *c)
+{
+	return rounded(c, ceil);
+}
+
+static mvalue fn_float(const call *c)
+{
+	const mvalue *v = &c->args[0];
+	if (v->kind == MV_FLOAT)
+		return *v;
+	if (v->kind != MV_INT && v->kind != MV_BOOL)
+		return refuse(c, 0, "a number");
+	return mv_float((double)v->i);
+}
+
+static mvalue fn_abs(const call *c)
+{
+	const mvalue *v = &c->args[0];
+	if (v->kind == MV_FLOAT)
+		return mv_float(fabs(v->f));
+	if (v->kind != MV_INT || v->i == INT64_MIN)
+		return refuse(c, 0, "a number");
+	return mv_int(v->i < 0 ? -v->i : v->i);
+}
+
+/* ---- types ------------------------------------------------------------------------ */
+
+static mvalue is_type(const call *c, bool (*f)(dtype))
+{
+	const mvalue *v = &c->args[0];
+	if (v->kind != MV_TYPE)
+		return refuse(c, 0, "a type");
+	return mv_bool(f((dtype)v->i));
+}
+
+static mvalue fn_is_float(const call *c)
+{
+	return is_type(c, dtype_is_float);
+}
+
+static mvalue fn_is_int(const call *c)
+{
+	return is_type(c, dtype_is_int);
+}
+
+static mvalue fn_is_signed(const call *c)
+{
+	return is_type(c, dtype_is_signed);
+}
+
+bool mapping_builtin(evaluator *ev, const ast_expr *e, const mvalue *args,
+		     int nargs, mvalue *result)
+{
+	static const struct {
+		const char *name;
+		int least, most; /* arguments */
+		builtin run;
+	} table[] = {
+		{ "abs", 1, 1, fn_abs },
+		{ "ceil", 1, 1, fn_ceil },
+		{ "contains", 2, 2, fn_contains },
+		{ "default", 2, 2, fn_default },
+		{ "drop", 2, 2, fn_drop },
+		{ "fill", 2, 2, fn_fill },
+		{ "float", 1, 1, fn_float },
+		{ "floor", 1, 1, fn_floor },
+		{ "given", 1, 1, fn_given },
+		{ "int", 1, 1, fn_int },
+		{ "is_float", 1, 1, fn_is_float },
+		{ "is_int", 1, 1, fn_is_int },
+		{ "is_signed", 1, 1, fn_is_signed },
+		{ "known", 1, 1, fn_known },
+		{ "len", 1, 1, fn_len },
+		{ "max", 1, 2, fn_max },
+		{ "min", 1, 2, fn_min },
+		{ "product", 1, 1, fn_product },
+		{ "range", 1, 2, fn_range },
+		{ "rank", 1, 1, fn_rank },
+		{ "rebatched", 2, 2, fn_rebatched },
+		{ "reverse", 1, 1, fn_reverse },
+		{ "shape", 1, 1, fn_shape },
+		{ "take", 2, 2, fn_take },
+		{ "total", 1, 1, fn_total },
+		{ "type", 1, 1, fn_type },
+	};
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (strcmp(table[i].name, e->name))
+			continue;
+		call c = { ev, e->at, args, nargs };
+		if (nargs < table[i].least || nargs > table[i].most ||
+		    e->nnamed || e->open_named)
+			*result = mapping_error(
+				ev, DIAG_BAD_CALL, e->at,
+				"'%s' takes %d argument%s here", e->name,
+				table[i].most, table[i].most > 1 ? "s" : "");
+		else
+			*result = table[i].run(&c);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,390 @@
+/* Reading an ONNX model: versions, inputs, initializers, outputs. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compiler/graph/mapping.h"
+#include "compiler/graph/onnx_import.h"
+
+enum { MIN_IR_VERSION = 3, MAX_SYMBOLS = 64 };
+
+/* ---- versions ------------------------------------------------------------ */
+
+static bool set_opsets(importer *im, onnx_frame *f)
+{
+	const Onnx__ModelProto *m = im->model;
+	onnx_opset *o = ARENA_ARRAY(im->tmp, onnx_opset, m->n_opset_import + 1);
+	bool found = false;
+	for (size_t i = 0; i < m->n_opset_import; i++) {
+		const Onnx__OperatorSetIdProto *id = m->opset_import[i];
+		const char *d = id->domain ? id->domain : "";
+		if (!strcmp(d, "ai.onnx"))
+			d = "";
+		if (id->version < 1 || id->version > INT32_MAX) {
+			diag_error_in(im->sink, DIAG_ONNX_VERSION, im->path,
+				      "version %" PRId64
+				      " of the operator set '%s'",
+				      id->version, d);
+			return false;
+		}
+		if (!*d && id->version > ONNX_MAX_OPSET)
+			diag_warning_in(im->sink, DIAG_ONNX_VERSION, im->path,
+					"the operator set %" PRId64
+					" is newer than %d, the last one known",
+					id->version, ONNX_MAX_OPSET);
+		found |= !*d;
+		o[i] = (onnx_opset){ d, (int)id->version };
+	}
+	f->opsets = o;
+	f->nopsets = (int)m->n_opset_import;
+	if (!found)
+		diag_error_in(im->sink, DIAG_ONNX_VERSION, im->path,
+			      "the model does not say which version of the "
+			      "operators it uses");
+	return found;
+}
+
+static bool check_model(importer *im)
+{
+	const Onnx__ModelProto *m = im->model;
+	if (!m->has_ir_version || m->ir_version < MIN_IR_VERSION) {
+		diag_error_in(im->sink, DIAG_ONNX_VERSION, im->path,
+			      "IR version %" PRId64 ", at least %d is needed",
+			      m->ir_version, MIN_IR_VERSION);
+		return false;
+	}
+	if (!m->graph)
+		diag_error_in(im->sink, DIAG_ONNX_MALFORMED, im->path,
+			      "the model has no graph");
+	return m->graph != NULL;
+}
+
+/* ---- shapes of inputs ------------------------------------------------------ */
+
+/* The value that -D gives a symbolic dimension. */
+static bool find_size(const model_options *o, const char *name, int64_t *v)
+{
+	for (int i = 0; i < o->nsizes; i++)
+		if (!strcmp(o->size_names[i], name)) {
+			o->size_used[i] = true;
+			*v = o->sizes[i];
+			return true;
+		}
+	return false;
+}
+
+static const tensor_type *find_shape(const model_options *o, const char *name)
+{
+	const tensor_type *t = NULL;
+	for (int i = 0; i < o->nshapes; i++)
+		if (!strcmp(o->shape_names[i], name)) {
+			o->shape_used[i] = true;
+			t = &o->shapes[i];
+		}
+	return t;
+}
+
+static bool symbolic(importer *im, const char *place, const char *input,
+		     const Onnx__TensorShapeProto *s)
+{
+	const char *how = NULL;
+	for (size_t d = 0; d < s->n_dim && d < MAX_SYMBOLS; d++) {
+		const Onnx__TensorShapeProto__Dimension *dim = s->dim[d];
+		int64_t v;
+		if (dim->value_case !=
+			    ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM ||
+		    !*dim->dim_param || find_size(im->options, dim->dim_param, &v))
+			continue;
+		how = arena_printf(im->tmp, "%s%s-D %s=N", how ? how : "",
+				   how ? " " : "", dim->dim_param);
+	}
+	diag_error_in(im->sink, DIAG_SYMBOLIC_SIZE, place,
+		      "the shape is not fixed; give its sizes with %s%s"
+		      "--shape %s=AxB..",
+		      how ? how : "", how ? ", or the whole with " : "", input);
+	return false;
+}
+
+/* The declared shape with what -D says; false where a size is not known. */
+static bool declared_dims(importer *im, const Onnx__TensorShapeProto *s,
+			  int64_t *dims)
+{
+	bool known = true;
+	for (size_t d = 0; d < s->n_dim; d++) {
+		const Onnx__TensorShapeProto__Dimension *dim = s->dim[d];
+		if (dim->value_case ==
+		    ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+			dims[d] = dim->dim_value;
+		else if (dim->value_case !=
+				 ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM ||
+			 !find_size(im->options, dim->dim_param, &dims[d]))
+			known = false;
+	}
+	return known;
+}
+
+static bool replaced_type(importer *im, const char *place, dtype t,
+			  const Onnx__TensorShapeProto *s,
+			  const tensor_type *given, tensor_type *type)
+{
+	if (s && s->n_dim != (size_t)given->ndim) {
+		diag_error_in(im->sink, DIAG_SHAPE_OPTION, place,
+			      "--shape gives %d dimension%s, the model declares "
+			      "%zu",
+			      given->ndim, given->ndim == 1 ? "" : "s",
+			      s->n_dim);
+		return false;
+	}
+	return onnx_dims(im, given->dims, (size_t)given->ndim, t, place, type);
+}
+
+static bool input_type(importer *im, const Onnx__ValueInfoProto *v,
+		       const char *place, tensor_type *type)
+{
+	const Onnx__TypeProto *p = v->type;
+	if (!p || p->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
+		diag_error_in(im->sink, DIAG_ONNX_TYPE, place,
+			      p ? "only tensors can be inputs"
+				: "the input has no type");
+		return false;
+	}
+	dtype t = mapping_onnx_type(p->tensor_type->elem_type);
+	if (t == DT_NONE) {
+		diag_error_in(im->sink, DIAG_ONNX_TYPE, place,
+			      "the element type %d is none that tdlc has",
+			      p->tensor_type->elem_type);
+		return false;
+	}
+	const Onnx__TensorShapeProto *s = p->tensor_type->shape;
+	const tensor_type *given = find_shape(im->options, v->name);
+	if (given)
+		return replaced_type(im, place, t, s, given, type);
+	if (!s) {
+		static const Onnx__TensorShapeProto none = { .n_dim = 0 };
+		return symbolic(im, place, v->name, &none);
+	}
+	int64_t *dims = ARENA_ARRAY(im->tmp, int64_t, s->n_dim + 1);
+	if (!declared_dims(im, s, dims))
+		return symbolic(im, place, v->name, s);
+	return onnx_dims(im, dims, s->n_dim, t, place, type);
+}
+
+/* ---- the graph -------------------------------------------------------------- */
+
+static bool add_input(importer *im, onnx_frame *f,
+		      const Onnx__ValueInfoProto *v)
+{
+	if (!v->name || !*v->name) {
+		diag_error_in(im->sink, DIAG_ONNX_NAME, im->path,
+			      "an input has no name");
+		return false;
+	}
+	const char *place = onnx_place(im, "input", v->name, NULL);
+	tensor_type type;
+	onnx_value value = { .id = NONE };
+	if (input_type(im, v, place, &type))
+		value.id = graph_add_input(im->b, v->name, &type);
+	return onnx_bind(im, f, v->name, value, place);
+}
+
+bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
+{
+	bool ok = true;
+	if (g->n_sparse_initializer > 0) {
+		diag_error_in(im->sink, DIAG_ONNX_TYPE, im->path,
+			      "sparse initializers are not supported");
+		ok = false;
+	}
+	for (size_t i = 0; i < g->n_initializer && !diag_full(im->sink); i++) {
+		const Onnx__TensorProto *t = g->initializer[i];
+		const char *name = t->name ? t->name : "";
+		const char *place =
+			onnx_place(im, "initializer", name, NULL);
+		tensor_type type;
+		constant c;
+		onnx_value v = { .id = NONE };
+		if (onnx_tensor(im, t, place, &type, &c))
+			v.id = graph_add_constant(im->b, name, &type, &c);
+		ok &= v.id != NONE;
+		ok &= onnx_bind(im, f, name, v, place);
+	}
+	return ok;
+}
+
+/* Inputs that are initializers too are constants, as IR 3 asks. */
+static bool add_inputs(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
+{
+	bool ok = onnx_initializers(im, f, g);
+	strmap *constants = strmap_new(im->tmp);
+	for (size_t i = 0; i < g->n_initializer; i++)
+		if (g->initializer[i]->name)
+			strmap_put(constants, g->initializer[i]->name,
+				   g->initializer[i]);
+	for (size_t i = 0; i < g->n_input && !diag_full(im->sink); i++) {
+		const char *name = g->input[i]->name;
+		if (!name || !strmap_get(constants, name))
+			ok &= add_input(im, f, g->input[i]);
+	}
+	return ok;
+}
+
+/* A shape that the model declares for what nodes compute: worth a warning
+ * where it is wrong, and no more, for it is not used. */
+static void check_declared(importer *im, const onnx_frame *f,
+			   const Onnx__ValueInfoProto *v)
+{
+	const onnx_value *x = v->name ? onnx_find(f, v->name) : NULL;
+	if (!x || x->id == NONE || im->options->nshapes || !v->type ||
+	    v->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+	    !v->type->tensor_type->shape)
+		return;
+	const Onnx__TensorShapeProto *s = v->type->tensor_type->shape;
+	const tensor_type *t = graph_type(im->b, x->id);
+	bool same = s->n_dim == (size_t)t->ndim;
+	for (size_t d = 0; same && d < s->n_dim; d++)
+		same = s->dim[d]->value_case !=
+			       ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ||
+		       s->dim[d]->dim_value == t->dims[d];
+	if (!same)
+		diag_warning_in(im->sink, DIAG_SHAPE_DISAGREES,
+				onnx_place(im, "tensor", v->name, NULL),
+				"the model declares another shape than the "
+				"computed one, %s",
+				tensor_type_text(im->tmp, t));
+}
+
+static void add_output(importer *im, const onnx_frame *f,
+		       const Onnx__ValueInfoProto *v, strmap *seen)
+{
+	const char *name = v->name ? v->name : "";
+	const char *place = onnx_place(im, "output", name, NULL);
+	const onnx_value *x = onnx_find(f, name);
+	if (!x)
+		diag_error_in(im->sink, DIAG_ONNX_NAME, place,
+			      "the output is defined nowhere");
+	else if (strmap_get(seen, name))
+		diag_error_in(im->sink, DIAG_ONNX_NAME, place,
+			      "the output is listed twice");
+	else if (x->id == NONE && x->why)
+		diag_error_in(im->sink, DIAG_UNSUPPORTED, place,
+			      "the output is not known: %s", x->why);
+	else if (x->id != NONE)
+		graph_set_output(im->b, x->id, name);
+	strmap_put(seen, name, im);
+}
+
+static void say_missing(importer *im)
+{
+	for (int i = 0; i < strmap_count(im->missing); i++) {
+		const onnx_missing *m = strmap_value(im->missing, i);
+		diag_error_in(im->sink, DIAG_MISSING_OPERATOR, m->place,
+			      "tdlc has no '%s' of opset %d, which the model "
+			      "uses %d time%s",
+			      m->op, m->opset, m->count,
+			      m->count == 1 ? "" : "s");
+		diag_note(im->sink, NOWHERE,
+			  "an entry onnx \"%s\" in a file of opdefs/onnx/ "
+			  "would map it to operators",
+			  m->op);
+	}
+}
+
+static void import_graph(importer *im, onnx_frame *f)
+{
+	const Onnx__GraphProto *g = im->model->graph;
+	bool ok = add_inputs(im, f, g);
+	ok &= onnx_nodes(im, f, g->node, g->n_node);
+	say_missing(im);
+	if (g->n_output == 0)
+		diag_error_in(im->sink, DIAG_ONNX_MALFORMED, im->path,
+			      "the graph has no outputs");
+	strmap *seen = strmap_new(im->tmp);
+	for (size_t i = 0; i < g->n_value_info; i++)
+		check_declared(im, f, g->value_info[i]);
+	for (size_t i = 0; ok && i < g->n_output; i++) {
+		check_declared(im, f, g->output[i]);
+		add_output(im, f, g->output[i], seen);
+	}
+}
+
+/* ---- with the shapes that the model itself declares -------------------------- */
+
+static void keep_types(importer *im, const importer *from,
+		       const onnx_frame *f)
+{
+	im->before = strmap_new(im->tmp);
+	for (int i = 0; i < strmap_count(f->values); i++) {
+		const onnx_value *v = strmap_value(f->values, i);
+		if (v->id == NONE)
+			continue;
+		strmap_put(im->before,
+			   arena_strdup(im->tmp, strmap_key(f->values, i)),
+			   ARENA_COPY(im->tmp, graph_type(from->b, v->id), 1));
+	}
+}
+
+/* Imports the model as it is, only to learn its tensors' types: rebatched()
+ * compares with them.  Errors in that do not matter. */
+static void import_before(importer *im, const onnx_frame *f)
+{
+	importer plain = *im;
+	arena *a = arena_new();
+	model_options o = *im->options;
+	bool *used = ARENA_ARRAY(a, bool, o.nsizes + 1);
+	o.nshapes = 0;
+	o.size_used = used;
+	onnx_frame frame = *f;
+	plain.arena = plain.tmp = a;
+	plain.sink = diag_sink_new(a);
+	plain.options = &o;
+	plain.missing = strmap_new(a);
+	plain.b = graph_begin(a, im->modules, plain.sink, "");
+	frame.values = strmap_new(a);
+	import_graph(&plain, &frame);
+	keep_types(im, &plain, &frame);
+	graph_end(plain.b);
+	arena_free(a);
+}
+
+/* ---- the model ---------------------------------------------------------------- */
+
+/* "models/x.onnx" -> "x" */
+static const char *model_name(arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	return dot && dot > base ? arena_strndup(a, base, (size_t)(dot - base))
+				 : arena_strdup(a, base);
+}
+
+static graph *import_model(importer *im)
+{
+	onnx_frame f = { .prefix = "", .values = strmap_new(im->tmp) };
+	im->missing = strmap_new(im->tmp);
+	im->model = onnx_file_unpack(im->tmp, im->sink, &im->file);
+	if (!im->model || !check_model(im) || !set_opsets(im, &f))
+		return NULL;
+	if (im->options->nshapes > 0)
+		import_before(im, &f);
+	im->b = graph_begin(im->arena, im->modules, im->sink,
+			    model_name(im->tmp, im->path));
+	import_graph(im, &f);
+	return graph_end(im->b);
+}
+
+graph *onnx_import(arena *a, const tdl_modules *m, diag_sink *s,
+		   const char *path, const model_options *o)
+{
+	importer im = { .arena = a, .tmp = arena_new(), .modules = m,
+			.sink = s, .path = path, .options = o };
+	graph *g = NULL;
+	if (onnx_file_open(im.tmp, s, path, &im.file)) {
+		g = import_model(&im);
+		onnx_file_close(&im.file);
+	}
+	arena_free(im.tmp);
+	return g;
+}

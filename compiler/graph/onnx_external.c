@@ -1,0 +1,137 @@
+/* Elements that lie in a file beside the model.
+ *
+ * Source: onnx docs/ExternalData.md.  The file has to be inside the model's
+ * folder: nothing that leads out of it is followed. */
+#include "config.h"
+
+#include "compiler/graph/onnx_import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/file.h"
+
+typedef struct location {
+	const char *path; /* as the model says */
+	int64_t offset, length;
+	bool has_length;
+} location;
+
+static bool parse_number(const char *s, int64_t *v)
+{
+	char *end;
+	errno = 0;
+	if (*s < '0' || *s > '9')
+		return false;
+	*v = strtoll(s, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+static bool refuse(importer *im, const char *place, const char *why,
+		   const char *what)
+{
+	diag_error_in(im->sink, DIAG_ONNX_EXTERNAL, place,
+		      "external data '%s': %s", what ? what : "", why);
+	return false;
+}
+
+static bool parse(importer *im, const Onnx__TensorProto *t, const char *place,
+		  location *l)
+{
+	*l = (location){ 0 };
+	for (size_t i = 0; i < t->n_external_data; i++) {
+		const char *key = t->external_data[i]->key;
+		const char *value = t->external_data[i]->value;
+		if (!key || !value)
+			continue;
+		bool ok = true;
+		if (!strcmp(key, "location")) {
+			l->path = value;
+		} else if (!strcmp(key, "offset")) {
+			ok = parse_number(value, &l->offset);
+		} else if (!strcmp(key, "length")) {
+			ok = parse_number(value, &l->length);
+			l->has_length = true;
+		}
+		if (!ok)
+			return refuse(im, place, "not a number of bytes",
+				      value);
+	}
+	if (!l->path || !*l->path)
+		return refuse(im, place, "no location is given", l->path);
+	return true;
+}
+
+/* Opens path below folder, following no link and no "..".  Returns -1 with a
+ * reason. */
+static int open_below(const char *folder, const char *path, const char **why)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (fd >= 0 && *path) {
+		char name[256];
+		size_t n = strcspn(path, "/");
+		bool last = path[n] == '\0';
+		*why = "the path leads out of the model's folder";
+		if (n == 0 || n >= sizeof(name) ||
+		    (n == 2 && !memcmp(path, "..", 2)))
+			break;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		path += n + !last;
+		int next = openat(fd, name,
+				  O_RDONLY | O_NOFOLLOW | O_CLOEXEC |
+					  O_NONBLOCK |
+					  (last ? 0 : O_DIRECTORY));
+		*why = errno == ELOOP || errno == ENOTDIR
+			       ? "the path leads over a symbolic link or a file"
+			       : strerror(errno);
+		close(fd);
+		fd = next;
+		if (last)
+			return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	else if (!*why)
+		*why = strerror(errno);
+	return -1;
+}
+
+bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
+		   const tensor_type *type, constant *c)
+{
+	location l;
+	struct stat st;
+	const char *why = NULL;
+	int64_t want = tensor_nbytes(type), end;
+	if (!parse(im, t, place, &l))
+		return false;
+	char *folder = path_folder(im->tmp, im->path);
+	int fd = l.path[0] == '/' ? -1 : open_below(folder, l.path, &why);
+	if (fd < 0)
+		return refuse(im, place,
+			      why ? why : "the path is absolute", l.path);
+	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	close(fd);
+	if (!regular)
+		return refuse(im, place, "this is not a regular file", l.path);
+	if (l.has_length && l.length != want) {
+		diag_error_in(im->sink, DIAG_ONNX_DATA, place,
+			      "%" PRId64 " bytes of data, %" PRId64
+			      " expected",
+			      l.length, want);
+		return false;
+	}
+	if (!ck_add(l.offset, want, &end) || end > st.st_size)
+		return refuse(im, place, "the data runs beyond the file's end",
+			      l.path);
+	*c = (constant){ .path = path_join(im->arena, folder, l.path),
+			 .offset = l.offset };
+	return true;
+}

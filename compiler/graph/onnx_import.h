@@ -1,0 +1,129 @@
+/* The state of an import, shared by the files onnx*.c. */
+#ifndef TDL_COMPILER_GRAPH_ONNX_IMPORT_H
+#define TDL_COMPILER_GRAPH_ONNX_IMPORT_H
+
+#include "base/vec.h"
+#include "compiler/graph/graph.h"
+#include "compiler/graph/onnx_file.h"
+
+enum {
+	ONNX_MAX_CALLS = 64,	   /* functions and branches in each other */
+	ONNX_MAX_NODES = 1000000,  /* evaluated, functions inlined */
+	ONNX_MAX_OPSET = 28,	   /* the last one that the entries know */
+};
+
+/* What a name stands for. */
+typedef struct onnx_value {
+	tensor_id id;	 /* NONE: there is none, .. */
+	bool absent;	 /* .. as an argument that the caller left out, .. */
+	const char *why; /* .. or for this reason; or, where that is NULL,
+			    because of an error that was added before */
+} onnx_value;
+
+typedef struct onnx_opset {
+	const char *domain; /* "" for ai.onnx */
+	int version;
+} onnx_opset;
+
+/* A graph, a branch or the body of a function: names, and what is around. */
+typedef struct onnx_frame onnx_frame;
+struct onnx_frame {
+	const onnx_frame *outer; /* whose names can be seen; NULL */
+	const char *prefix;	 /* of its nodes' names */
+	int depth;
+	strmap *values; /* name -> onnx_value */
+	int nopsets;
+	const onnx_opset *opsets;
+	/* Of a function: the attributes of the call and the defaults. */
+	int nattrs;
+	Onnx__AttributeProto **attrs;
+};
+
+/* An operator that has no entry. */
+typedef struct onnx_missing {
+	const char *op, *place; /* "ai.onnx Foo", its first node */
+	int opset, count;
+} onnx_missing;
+
+typedef struct importer {
+	arena *arena; /* of the graph */
+	arena *tmp;   /* of the import */
+	const tdl_modules *modules;
+	diag_sink *sink;
+	const char *path;
+	onnx_file file;
+	const Onnx__ModelProto *model;
+	const model_options *options;
+	graph_builder *b;
+	strmap *before; /* name -> tensor_type without --shape, or NULL */
+	strmap *missing; /* op -> onnx_missing */
+	int nnodes;
+} importer;
+
+/* "model.onnx: node 'x' (Conv)" */
+const char *onnx_place(importer *im, const char *what, const char *name,
+		       const char *kind);
+
+/* ---- onnx_tensor.c: constants -------------------------------------------- */
+
+/* Type and elements of a tensor; false when errors were added. */
+bool onnx_tensor(importer *im, const Onnx__TensorProto *t, const char *place,
+		 tensor_type *type, constant *c);
+/* The data of a tensor that lies beside the model, onnx_external.c. */
+bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
+		   const tensor_type *type, constant *c);
+/* Dimensions to a type; checks sign, number and total. */
+bool onnx_dims(importer *im, const int64_t *dims, size_t n, dtype t,
+	       const char *place, tensor_type *type);
+
+/* ---- onnx_name.c: names --------------------------------------------------- */
+
+/* The value of a name, looked up outwards; NULL if there is none. */
+const onnx_value *onnx_find(const onnx_frame *f, const char *name);
+/* Binds a name, which no name of this frame may be yet. */
+bool onnx_bind(importer *im, onnx_frame *f, const char *name, onnx_value v,
+	       const char *place);
+
+/* An order in which what a node reads is defined before it; NULL, with an
+ * error, where there is none or a name is defined twice. */
+int *onnx_order(importer *im, const onnx_frame *f, Onnx__NodeProto **nodes,
+		size_t n);
+
+/* ---- onnx_node.c: nodes --------------------------------------------------- */
+
+/* Evaluates the nodes of a graph or function. */
+bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes,
+		size_t n);
+/* Adds the initializers and constants of a graph to a frame. */
+bool onnx_initializers(importer *im, onnx_frame *f,
+		       const Onnx__GraphProto *g);
+
+/* ---- onnx_builtin.c: nodes that shape the graph itself -------------------- */
+
+/* An attribute as it counts: in a function one may refer to an attribute of
+ * the call; NULL where that was not given. */
+const Onnx__AttributeProto *onnx_resolve(const onnx_frame *f,
+					 const Onnx__AttributeProto *a);
+/* The attribute of a node, NULL if it is not there. */
+const Onnx__AttributeProto *onnx_attr(const onnx_frame *f,
+				      const Onnx__NodeProto *n,
+				      const char *name);
+
+/* A node as a built-in sees it. */
+typedef struct onnx_call {
+	const Onnx__NodeProto *node;
+	const char *name, *place;
+	const tensor_id *inputs; /* node->n_input of them */
+	onnx_value *results;	 /* node->n_output of them */
+} onnx_call;
+
+typedef bool (*onnx_builtin)(importer *, onnx_frame *, const onnx_call *);
+
+/* The function that evaluates nodes of that type, NULL if there is none. */
+onnx_builtin onnx_find_builtin(const char *op_type);
+
+/* A call of one of the model's own functions, inlined. */
+bool onnx_inline(importer *im, onnx_frame *f, const onnx_call *c,
+		 const Onnx__FunctionProto *callee);
+
+#endif

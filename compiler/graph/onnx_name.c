@@ -1,0 +1,184 @@
+/* Names in an ONNX graph: scopes, and the order of nodes that they give. */
+#include "config.h"
+
+#include "compiler/graph/onnx_import.h"
+
+#include <string.h>
+
+const char *onnx_place(importer *im, const char *what, const char *name,
+		       const char *kind)
+{
+	if (kind)
+		return arena_printf(im->tmp, "%s: %s '%s' (%s)", im->path,
+				    what, name, kind);
+	return arena_printf(im->tmp, "%s: %s '%s'", im->path, what, name);
+}
+
+const onnx_value *onnx_find(const onnx_frame *f, const char *name)
+{
+	for (; f; f = f->outer) {
+		const onnx_value *v = strmap_get(f->values, name);
+		if (v)
+			return v;
+	}
+	return NULL;
+}
+
+static bool defined_twice(importer *im, const char *name, const char *place)
+{
+	diag_error_in(im->sink, DIAG_ONNX_NAME, place,
+		      "the name '%s' is defined twice", name);
+	return false;
+}
+
+bool onnx_bind(importer *im, onnx_frame *f, const char *name, onnx_value v,
+	       const char *place)
+{
+	if (strmap_get(f->values, name))
+		return defined_twice(im, name, place);
+	onnx_value *copy = ARENA_NEW(im->tmp, onnx_value);
+	*copy = v;
+	strmap_put(f->values, name, copy);
+	return true;
+}
+
+/* ---- the order of nodes -------------------------------------------------- */
+
+/* Who defines a name: 1 + the node's number, as a pointer in a map. */
+typedef struct ordering {
+	importer *im;
+	Onnx__NodeProto **nodes;
+	int n;
+	strmap *producer; /* name -> int */
+	VEC(int) edge_to; /* node i reads edge_to[edges[i] .. edges[i+1]) */
+	int *edges;
+} ordering;
+
+static const char *node_place(const ordering *o, int i)
+{
+	const Onnx__NodeProto *n = o->nodes[i];
+	const char *name = n->name && *n->name	       ? n->name
+			   : n->n_output && n->output[0] ? n->output[0]
+							 : "";
+	return onnx_place(o->im, "node", name, n->op_type ? n->op_type : "?");
+}
+
+static bool add_producers(ordering *o, const onnx_frame *f)
+{
+	bool ok = true;
+	for (int i = 0; i < o->n; i++) {
+		const Onnx__NodeProto *n = o->nodes[i];
+		for (size_t j = 0; j < n->n_output; j++) {
+			const char *name = n->output[j];
+			if (!*name)
+				continue;
+			if (strmap_get(o->producer, name) ||
+			    strmap_get(f->values, name)) {
+				ok = defined_twice(o->im, name,
+						   node_place(o, i));
+				continue;
+			}
+			int *number = ARENA_NEW(o->im->tmp, int);
+			*number = i;
+			strmap_put(o->producer, name, number);
+		}
+	}
+	return ok;
+}
+
+/* What a node reads; a branch reads names of the graph around it too. */
+static void add_edges(ordering *o, const Onnx__NodeProto *n)
+{
+	for (size_t j = 0; j < n->n_input; j++) {
+		const int *p = strmap_get(o->producer, n->input[j]);
+		if (p)
+			vec_push(o->im->tmp, &o->edge_to, *p);
+	}
+	for (size_t j = 0; j < n->n_attribute; j++) {
+		const Onnx__GraphProto *g = n->attribute[j]->g;
+		for (size_t k = 0; g && k < g->n_node; k++)
+			add_edges(o, g->node[k]);
+		for (size_t k = 0; g && k < g->n_output; k++) {
+			const char *name = g->output[k]->name;
+			const int *p = name ? strmap_get(o->producer, name)
+					    : NULL;
+			if (p)
+				vec_push(o->im->tmp, &o->edge_to, *p);
+		}
+	}
+}
+
+/* Whether the file's own order will do, as the specification asks. */
+static bool is_sorted(const ordering *o)
+{
+	for (int i = 0; i < o->n; i++)
+		for (int e = o->edges[i]; e < o->edges[i + 1]; e++)
+			if (o->edge_to.at[e] >= i)
+				return false;
+	return true;
+}
+
+/* A node that is left over may only depend on a circle; going back from it
+ * leads into one. */
+static void say_cycle(const ordering *o, const int *left)
+{
+	int i = 0;
+	while (!left[i])
+		i++;
+	for (int step = 0; step < o->n; step++)
+		for (int e = o->edges[i]; e < o->edges[i + 1]; e++)
+			if (left[o->edge_to.at[e]]) {
+				i = o->edge_to.at[e];
+				break;
+			}
+	diag_error_in(o->im->sink, DIAG_ONNX_CYCLE, node_place(o, i),
+		      "the node depends on its own result");
+}
+
+/* Kahn's algorithm.  left[i] counts what node i still waits for. */
+static bool sort(ordering *o, int *order)
+{
+	arena *tmp = o->im->tmp;
+	int nedges = o->edge_to.n, done = 0, ready = 0;
+	int *left = ARENA_ARRAY(tmp, int, o->n + 1);
+	int *first = ARENA_ARRAY(tmp, int, o->n + 2);
+	int *reader = ARENA_ARRAY(tmp, int, nedges + 1);
+	for (int e = 0; e < nedges; e++)
+		first[o->edge_to.at[e] + 2]++;
+	for (int i = 0; i < o->n; i++)
+		first[i + 2] += first[i + 1];
+	for (int i = 0; i < o->n; i++) {
+		left[i] = o->edges[i + 1] - o->edges[i];
+		for (int e = o->edges[i]; e < o->edges[i + 1]; e++)
+			reader[first[o->edge_to.at[e] + 1]++] = i;
+		if (!left[i])
+			order[ready++] = i;
+	}
+	for (; done < ready; done++) {
+		int p = order[done];
+		for (int e = first[p]; e < first[p + 1]; e++)
+			if (--left[reader[e]] == 0)
+				order[ready++] = reader[e];
+	}
+	if (ready == o->n)
+		return true;
+	say_cycle(o, left);
+	return false;
+}
+
+int *onnx_order(importer *im, const onnx_frame *f, Onnx__NodeProto **nodes,
+		size_t n)
+{
+	ordering o = { .im = im, .nodes = nodes, .n = (int)n,
+		       .producer = strmap_new(im->tmp) };
+	o.edges = ARENA_ARRAY(im->tmp, int, n + 1);
+	if (!add_producers(&o, f))
+		return NULL;
+	int *order = ARENA_ARRAY(im->tmp, int, n + 1);
+	for (int i = 0; i < o.n; i++) {
+		order[i] = i;
+		add_edges(&o, nodes[i]);
+		o.edges[i + 1] = o.edge_to.n;
+	}
+	return is_sorted(&o) || sort(&o, order) ? order : NULL;
+}

@@ -1,0 +1,302 @@
+/* Nodes: their inputs and attributes are looked up, an entry of opdefs/onnx,
+ * a built-in or one of the model's functions evaluates them. */
+#include "config.h"
+
+#include "compiler/graph/onnx_import.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/graph/mapping.h"
+
+static const char *text(const char *s)
+{
+	return s ? s : "";
+}
+
+/* ---- attributes ----------------------------------------------------------- */
+
+const Onnx__AttributeProto *onnx_resolve(const onnx_frame *f,
+					 const Onnx__AttributeProto *a)
+{
+	if (!*text(a->ref_attr_name))
+		return a;
+	for (int i = 0; i < f->nattrs; i++)
+		if (!strcmp(text(f->attrs[i]->name), a->ref_attr_name))
+			return f->attrs[i];
+	return NULL;
+}
+
+const Onnx__AttributeProto *onnx_attr(const onnx_frame *f,
+				      const Onnx__NodeProto *n,
+				      const char *name)
+{
+	for (size_t i = 0; i < n->n_attribute; i++)
+		if (!strcmp(text(n->attribute[i]->name), name))
+			return onnx_resolve(f, n->attribute[i]);
+	return NULL;
+}
+
+/* Strings of attributes are bytes; one with a zero byte is cut there, and then
+ * equals no string that an entry asks for, as it has a space appended. */
+static const char *bytes_text(importer *im, ProtobufCBinaryData b)
+{
+	const char *s = arena_strndup(im->tmp, (const char *)b.data, b.len);
+	return memchr(b.data ? b.data : (const uint8_t *)"", 0, b.len)
+		       ? arena_printf(im->tmp, "%s ", s)
+		       : s;
+}
+
+static attr_value list_value(attr_type type, bool is_list, size_t n)
+{
+	return (attr_value){ .type = type, .is_list = is_list, .n = (int)n };
+}
+
+/* The value that an entry sees; NULL for a kind that it cannot declare. */
+static const attr_value *attr_of(importer *im, const Onnx__AttributeProto *a)
+{
+	attr_value *v = ARENA_NEW(im->tmp, attr_value);
+	double *floats = ARENA_ARRAY(im->tmp, double, a->n_floats + 1);
+	const char **strings =
+		ARENA_ARRAY(im->tmp, const char *, a->n_strings + 1);
+	v->floats = floats;
+	v->strings = strings;
+	switch (a->has_type ? a->type : 0) {
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT:
+		*v = list_value(ATTR_INT, false, 1);
+		v->ints = ARENA_COPY(im->tmp, &a->i, 1);
+		return v;
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
+		*v = list_value(ATTR_INT, true, a->n_ints);
+		v->ints = a->ints;
+		return v;
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT:
+		*v = list_value(ATTR_FLOAT, false, 1);
+		floats[0] = (double)a->f;
+		v->floats = floats;
+		return v;
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+		*v = list_value(ATTR_FLOAT, true, a->n_floats);
+		for (size_t i = 0; i < a->n_floats; i++)
+			floats[i] = (double)a->floats[i];
+		v->floats = floats;
+		return v;
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
+		*v = list_value(ATTR_STRING, false, 1);
+		strings[0] = bytes_text(im, a->s);
+		v->strings = strings;
+		return v;
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+		*v = list_value(ATTR_STRING, true, a->n_strings);
+		for (size_t i = 0; i < a->n_strings; i++)
+			strings[i] = bytes_text(im, a->strings[i]);
+		v->strings = strings;
+		return v;
+	default:
+		return NULL;
+	}
+}
+
+static void set_attrs(importer *im, const onnx_frame *f,
+		      const Onnx__NodeProto *n, mapping_node *m)
+{
+	mapping_attr *attrs =
+		ARENA_ARRAY(im->tmp, mapping_attr, n->n_attribute + 1);
+	m->attrs = attrs;
+	for (size_t i = 0; i < n->n_attribute; i++) {
+		const Onnx__AttributeProto *a =
+			onnx_resolve(f, n->attribute[i]);
+		if (!a)
+			continue;
+		attrs[m->nattrs++] = (mapping_attr){
+			text(n->attribute[i]->name), attr_of(im, a)
+		};
+	}
+}
+
+/* ---- inputs ---------------------------------------------------------------- */
+
+/* Looks the inputs up.  Returns false where one cannot be used. */
+static bool set_inputs(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
+		       const char *place, tensor_id *inputs)
+{
+	bool ok = true;
+	for (size_t i = 0; i < n->n_input; i++) {
+		const char *name = n->input[i];
+		inputs[i] = NONE;
+		if (!*name)
+			continue;
+		const onnx_value *v = onnx_find(f, name);
+		if (!v) {
+			diag_error_in(im->sink, DIAG_ONNX_NAME, place,
+				      "the input '%s' is defined nowhere",
+				      name);
+			onnx_bind(im, f, name, (onnx_value){ .id = NONE },
+				  place);
+			ok = false;
+			continue;
+		}
+		if (v->why)
+			diag_error_in(im->sink, DIAG_UNSUPPORTED, place,
+				      "the input '%s' is not known: %s", name,
+				      v->why);
+		inputs[i] = v->id;
+		ok = ok && (v->id != NONE || v->absent);
+	}
+	return ok;
+}
+
+/* The inputs' types with the model's own input shapes, NULL if unknown. */
+static const tensor_type **types_before(importer *im, const onnx_frame *f,
+					const Onnx__NodeProto *n)
+{
+	if (!im->before || f->depth > 0)
+		return NULL;
+	const tensor_type **t =
+		ARENA_ARRAY(im->tmp, const tensor_type *, n->n_input + 1);
+	for (size_t i = 0; i < n->n_input; i++)
+		t[i] = strmap_get(im->before, n->input[i]);
+	return t;
+}
+
+/* ---- evaluation ------------------------------------------------------------ */
+
+static int opset_of(const onnx_frame *f, const char *domain)
+{
+	for (int i = 0; i < f->nopsets; i++)
+		if (!strcmp(f->opsets[i].domain, domain))
+			return f->opsets[i].version;
+	return 1;
+}
+
+static const Onnx__FunctionProto *
+find_function(const importer *im, const char *domain, const Onnx__NodeProto *n)
+{
+	for (size_t i = 0; i < im->model->n_functions; i++) {
+		const Onnx__FunctionProto *f = im->model->functions[i];
+		const char *d = text(f->domain);
+		if (!strcmp(text(f->name), n->op_type) &&
+		    !strcmp(strcmp(d, "ai.onnx") ? d : "", domain) &&
+		    !strcmp(text(f->overload), text(n->overload)))
+			return f;
+	}
+	return NULL;
+}
+
+static bool count_missing(importer *im, const char *domain,
+			  const onnx_call *c, int opset)
+{
+	const char *op = arena_printf(im->tmp, "%s%s%s", domain,
+				      *domain ? " " : "", c->node->op_type);
+	onnx_missing *m = strmap_get(im->missing, op);
+	if (!m) {
+		m = ARENA_NEW(im->tmp, onnx_missing);
+		*m = (onnx_missing){ .op = op, .opset = opset,
+				     .place = c->place };
+		strmap_put(im->missing, op, m);
+	}
+	m->count++;
+	return false;
+}
+
+static bool apply_entry(importer *im, onnx_frame *f, const onnx_call *c,
+			const ast_onnx *entry)
+{
+	const Onnx__NodeProto *n = c->node;
+	int nwanted = (int)n->n_output;
+	tensor_id *ids = ARENA_ARRAY(im->tmp, tensor_id, nwanted + 1);
+	mapping_node m = { .name = c->name, .place = c->place,
+			   .ninputs = (int)n->n_input, .inputs = c->inputs,
+			   .before = types_before(im, f, n) };
+	set_attrs(im, f, n, &m);
+	if (!mapping_apply(im->b, im->modules, im->sink, entry, &m, nwanted,
+			   ids))
+		return false;
+	for (int i = 0; i < nwanted; i++) {
+		c->results[i].id = ids[i];
+		if (ids[i] == NONE)
+			c->results[i].why = arena_printf(
+				im->tmp, "tdlc does not compute output %d of "
+					 "%s",
+				i, n->op_type);
+		else
+			graph_name(im->b, ids[i], n->output[i]);
+	}
+	return true;
+}
+
+/* Chooses who evaluates a node.  With a faulty input only looks whether
+ * anybody would. */
+static bool evaluate(importer *im, onnx_frame *f, const onnx_call *c,
+		     bool usable)
+{
+	const char *domain = text(c->node->domain);
+	if (!strcmp(domain, "ai.onnx"))
+		domain = "";
+	int opset = opset_of(f, domain);
+	onnx_builtin builtin =
+		*domain ? NULL : onnx_find_builtin(c->node->op_type);
+	if (builtin)
+		return usable && builtin(im, f, c);
+	const ast_onnx *entry =
+		dsl_onnx(im->modules, domain, c->node->op_type, opset);
+	if (entry)
+		return usable && apply_entry(im, f, c, entry);
+	const Onnx__FunctionProto *callee = find_function(im, domain, c->node);
+	if (callee)
+		return usable && onnx_inline(im, f, c, callee);
+	return count_missing(im, domain, c, opset);
+}
+
+static const char *node_name(importer *im, const onnx_frame *f,
+			     const Onnx__NodeProto *n, int number)
+{
+	if (*text(n->name))
+		return arena_printf(im->arena, "%s%s", f->prefix, n->name);
+	return arena_printf(im->arena, "%s%s_%d", f->prefix, n->op_type,
+			    number);
+}
+
+static bool eval_node(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
+		      int number)
+{
+	if (!*text(n->op_type)) {
+		diag_error_in(im->sink, DIAG_ONNX_NODE,
+			      onnx_place(im, "node", text(n->name), NULL),
+			      "the node has no operator");
+		return false;
+	}
+	if (++im->nnodes > ONNX_MAX_NODES) {
+		diag_error_in(im->sink, DIAG_TOO_LARGE, im->path,
+			      "the model has more than %d nodes",
+			      ONNX_MAX_NODES);
+		return false;
+	}
+	onnx_call c = { .node = n, .name = node_name(im, f, n, number) };
+	c.place = onnx_place(im, "node", c.name, n->op_type);
+	c.results = ARENA_ARRAY(im->tmp, onnx_value, n->n_output + 1);
+	tensor_id *inputs = ARENA_ARRAY(im->tmp, tensor_id, n->n_input + 1);
+	c.inputs = inputs;
+	bool usable = set_inputs(im, f, n, c.place, inputs);
+	for (size_t i = 0; i < n->n_output; i++)
+		c.results[i].id = NONE;
+	bool ok = evaluate(im, f, &c, usable);
+	for (size_t i = 0; i < n->n_output; i++) {
+		if (!ok)
+			c.results[i] = (onnx_value){ .id = NONE };
+		if (*n->output[i])
+			onnx_bind(im, f, n->output[i], c.results[i], c.place);
+	}
+	return ok;
+}
+
+bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes, size_t n)
+{
+	int *order = onnx_order(im, f, nodes, n);
+	bool ok = order != NULL;
+	for (size_t i = 0; order && i < n && im->nnodes <= ONNX_MAX_NODES &&
+			   !diag_full(im->sink);
+	     i++)
+		ok &= eval_node(im, f, nodes[order[i]], order[i]);
+	return ok;
+}

@@ -1,0 +1,227 @@
+/* TensorProto: element type, shape, and where the elements are. */
+#include "config.h"
+
+#include "compiler/graph/onnx_import.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "compiler/graph/mapping.h"
+
+/* Below this many bytes the elements are copied, else referred to. */
+enum { COPY_BELOW = 1024 };
+
+dtype mapping_onnx_type(int64_t type)
+{
+	static const signed char types[] = {
+		DT_NONE, DT_F32, DT_U8, DT_I8, DT_U16, DT_I16, DT_I32, DT_I64,
+		DT_NONE, DT_BOOL, DT_F16, DT_F64, DT_U32, DT_U64, DT_NONE,
+		DT_NONE, DT_BF16,
+	};
+	if (type < 0 || type >= (int64_t)sizeof(types))
+		return DT_NONE;
+	return (dtype)types[type];
+}
+
+/* ONNX's name of an element type, for messages. */
+static const char *onnx_type_name(importer *im, int64_t type)
+{
+	const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(
+		&onnx__tensor_proto__data_type__descriptor, (int)type);
+	return v ? v->name : arena_printf(im->tmp, "%" PRId64, type);
+}
+
+bool onnx_dims(importer *im, const int64_t *dims, size_t n, dtype t,
+	       const char *place, tensor_type *type)
+{
+	*type = (tensor_type){ .type = t };
+	if (n > MAX_NDIM) {
+		diag_error_in(im->sink, DIAG_ONNX_SHAPE, place,
+			      "%zu dimensions, a tensor has at most %d", n,
+			      MAX_NDIM);
+		return false;
+	}
+	type->ndim = (int)n;
+	memcpy(type->dims, dims, n * sizeof(*dims));
+	for (size_t d = 0; d < n; d++)
+		if (dims[d] < 0) {
+			diag_error_in(im->sink, DIAG_ONNX_SHAPE, place,
+				      "dimension %zu is %" PRId64, d, dims[d]);
+			return false;
+		}
+	if (tensor_type_ok(type))
+		return true;
+	diag_error_in(im->sink, DIAG_ONNX_SHAPE, place,
+		      "the elements take more than 2^63 bytes");
+	return false;
+}
+
+static bool wrong_count(importer *im, const char *place, uint64_t have,
+			uint64_t want, const char *unit)
+{
+	diag_error_in(im->sink, DIAG_ONNX_DATA, place,
+		      "%" PRIu64 " %s of data, %" PRIu64 " expected", have,
+		      unit, want);
+	return false;
+}
+
+/* ---- elements that lie in the file --------------------------------------- */
+
+static bool payload(importer *im, const onnx_payload *p, const char *place,
+		    const tensor_type *type, constant *c)
+{
+	uint64_t want = (uint64_t)tensor_nbytes(type);
+	dtype t = type->type;
+	if ((p->field == ONNX_FIELD_FLOAT_DATA && t != DT_F32) ||
+	    (p->field == ONNX_FIELD_DOUBLE_DATA && t != DT_F64)) {
+		diag_error_in(im->sink, DIAG_ONNX_DATA, place,
+			      "the data of a tensor of type %s is in a field "
+			      "for other types",
+			      dtype_name(t));
+		return false;
+	}
+	if (p->nbytes != want)
+		return wrong_count(im, place, p->nbytes, want, "bytes");
+	if (want >= COPY_BELOW && im->file.mapped) {
+		*c = (constant){ .path = arena_strdup(im->arena, im->path),
+				 .offset = (int64_t)p->offset };
+		return true;
+	}
+	unsigned char *data = arena_alloc(im->arena, want + 1);
+	memcpy(data, im->file.data + p->offset, want);
+	for (uint64_t i = 0; t == DT_BOOL && i < want; i++)
+		data[i] = data[i] != 0;
+	*c = (constant){ .data = data };
+	return true;
+}
+
+/* ---- elements that are numbers of the message ----------------------------- */
+
+static void put(dtype t, void *data, int64_t i, int64_t v)
+{
+	size_t size = dtype_size(t);
+	memcpy((char *)data + size * (size_t)i, &v, size);
+}
+
+/* Whether an element of type t can hold v; the small floats come as bits. */
+static bool in_range(dtype t, int64_t v)
+{
+	switch (t) {
+	case DT_I16:
+		return v >= INT16_MIN && v <= INT16_MAX;
+	case DT_I8:
+		return v >= INT8_MIN && v <= INT8_MAX;
+	case DT_U8:
+		return v >= 0 && v <= UINT8_MAX;
+	case DT_U16:
+	case DT_F16:
+	case DT_BF16:
+		return v >= 0 && v <= UINT16_MAX;
+	case DT_U32:
+		return v >= 0 && v <= UINT32_MAX;
+	case DT_BOOL:
+		return v == 0 || v == 1;
+	default:
+		return true;
+	}
+}
+
+static bool is_small(dtype t)
+{
+	return t == DT_I32 || t == DT_I16 || t == DT_I8 || t == DT_U16 ||
+	       t == DT_U8 || t == DT_F16 || t == DT_BF16 || t == DT_BOOL;
+}
+
+/* The field that holds elements of a type: how many, and the i-th as bits. */
+typedef struct numbers {
+	size_t n;
+	const int32_t *i32;
+	const int64_t *i64;
+	const uint64_t *u64;
+	const float *f32;
+	const double *f64;
+} numbers;
+
+static numbers field_for(const Onnx__TensorProto *p, dtype t)
+{
+	if (is_small(t))
+		return (numbers){ p->n_int32_data, .i32 = p->int32_data };
+	if (t == DT_I64)
+		return (numbers){ p->n_int64_data, .i64 = p->int64_data };
+	if (t == DT_F32)
+		return (numbers){ p->n_float_data, .f32 = p->float_data };
+	if (t == DT_F64)
+		return (numbers){ p->n_double_data, .f64 = p->double_data };
+	return (numbers){ p->n_uint64_data, .u64 = p->uint64_data };
+}
+
+static bool typed(importer *im, const Onnx__TensorProto *p, const char *place,
+		  const tensor_type *type, constant *c)
+{
+	dtype t = type->type;
+	numbers x = field_for(p, t);
+	int64_t n = tensor_nelem(type);
+	if ((uint64_t)n != x.n)
+		return wrong_count(im, place, x.n, (uint64_t)n, "elements");
+	void *data = arena_alloc(im->arena, (size_t)tensor_nbytes(type) + 1);
+	*c = (constant){ .data = data };
+	if (x.n && (x.f32 || x.f64))
+		memcpy(data, x.f32 ? (const void *)x.f32 : x.f64,
+		       (size_t)tensor_nbytes(type));
+	for (int64_t i = 0; i < n && !x.f32 && !x.f64; i++) {
+		int64_t v = x.i32   ? x.i32[i]
+			    : x.i64 ? x.i64[i]
+				    : (int64_t)x.u64[i];
+		if (!in_range(t, v)) {
+			diag_error_in(im->sink, DIAG_ONNX_DATA, place,
+				      "element %" PRId64 " is %" PRId64
+				      ", which is no %s",
+				      i, v, dtype_name(t));
+			return false;
+		}
+		put(t, data, i, v);
+	}
+	return true;
+}
+
+/* Numbers beside a payload: which of them counts? */
+static bool has_numbers(const Onnx__TensorProto *p)
+{
+	return p->n_float_data || p->n_int32_data || p->n_int64_data ||
+	       p->n_double_data || p->n_uint64_data || p->n_string_data;
+}
+
+bool onnx_tensor(importer *im, const Onnx__TensorProto *p, const char *place,
+		 tensor_type *type, constant *c)
+{
+	dtype t = mapping_onnx_type(p->has_data_type ? p->data_type : 0);
+	onnx_payload where;
+	if (t == DT_NONE) {
+		diag_error_in(im->sink, DIAG_ONNX_TYPE, place,
+			      "the element type %s is none that tdlc has",
+			      onnx_type_name(im, p->data_type));
+		return false;
+	}
+	if (!onnx_dims(im, p->dims, p->n_dims, t, place, type))
+		return false;
+	if (p->segment) {
+		diag_error_in(im->sink, DIAG_ONNX_DATA, place,
+			      "a tensor in segments is not supported");
+		return false;
+	}
+	bool found = onnx_payload_of(p, &where);
+	bool external = p->has_data_location &&
+			p->data_location ==
+				ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+	if (found + external + has_numbers(p) > 1) {
+		diag_error_in(im->sink, DIAG_ONNX_DATA, place,
+			      "the elements of a tensor are given twice");
+		return false;
+	}
+	if (external)
+		return onnx_external(im, p, place, type, c);
+	if (found)
+		return payload(im, &where, place, type, c);
+	return typed(im, p, place, type, c);
+}
