@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,10 +65,11 @@ void cli_version(const char *program)
 cli_status cli_finish(const char *program, cli_status status)
 {
 	bool failed = ferror(stdout);
+	bool pending = __fpending(stdout) > 0;
 	errno = 0;
-	/* A descriptor that was closed from the start is no error as long as
-	 * nothing was to be written to it. */
-	if (fclose(stdout) && errno != EBADF)
+	/* A descriptor that was closed from the start is an error only where
+	 * something was to be written to it. */
+	if (fclose(stdout) && (pending || errno != EBADF))
 		failed = true;
 	if (!failed)
 		return status;

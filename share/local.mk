@@ -53,3 +53,35 @@ uninstall-local:
 		'$(DESTDIR)$(bashcompletiondir)/tdlrun' \
 		'$(DESTDIR)$(vimdir)/ftdetect/tdl.vim' \
 		'$(DESTDIR)$(vimdir)/syntax/tdl.vim'
+
+# ---- manual pages: what the programs say to --help -----------------------------
+
+tdlc_pages = \
+	%D%/man/tdlc-check.1 \
+	%D%/man/tdlc-compile.1 \
+	%D%/man/tdlc-explain.1 \
+	%D%/man/tdlc-fmt.1 \
+	%D%/man/tdlc-ops.1 \
+	%D%/man/tdlc-plan.1 \
+	%D%/man/tdlc-show.1
+
+if MANUALS
+dist_man_MANS = %D%/man/tdlrun.1
+if TDLC
+dist_man_MANS += %D%/man/tdlc.1 $(tdlc_pages)
+endif
+endif
+MAINTAINERCLEANFILES = %D%/man/tdlrun.1 %D%/man/tdlc.1 $(tdlc_pages)
+
+# The pages are made again when what they say may have changed, not whenever
+# the program was linked: a release carries them.
+to_manual = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(HELP2MAN) --no-info --output=$@
+%D%/man/tdlrun.1: $(tdlrun_SOURCES) configure.ac | tdlrun$(EXEEXT)
+	$(to_manual) -n 'run a plan of tdlc' ./tdlrun
+%D%/man/tdlc.1: $(tdlc_SOURCES) configure.ac | tdlc$(EXEEXT)
+	$(to_manual) -n 'partition tensor computations over devices' ./tdlc
+$(tdlc_pages): $(tdlc_SOURCES) configure.ac | tdlc$(EXEEXT)
+	$(to_manual) --help-option="$(@F:tdlc-%.1=%) --help" \
+		--version-string='$(@F:.1=) (tdlc) $(VERSION)' \
+		-n "`./tdlc --help | sed -n 's/^  $(@F:tdlc-%.1=%) *//p'`" \
+		./tdlc

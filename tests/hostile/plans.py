@@ -1,0 +1,114 @@
+"""Broken plans: tdlrun trusts nothing in them."""
+import copy
+import json
+import random
+
+from harness import Judge, SANITIZED, TDLC, TDLRUN
+from wire import attribute_ints, graph, model, node, tensor, value
+
+MUTATIONS = 100 if SANITIZED else 400
+NUMBERS = (-1, 0, 1, 2, 3, 7, 63, 64, 4096, 65537, 1 << 31, (1 << 31) - 1,
+           1 << 46, (1 << 63) - 1, -(1 << 63))
+
+
+def network():
+    """Convolution, bias, pooling: halo, reduction and constants in a file."""
+    weights = tensor("w", [4, 4, 3, 3], bytes(4 * 4 * 9 * 4))
+    bias = tensor("b", [4], bytes(16))
+    return model(graph(
+        [node("Conv", ["x", "w", "b"], ["c"],
+              [attribute_ints("pads", [1, 1, 1, 1])], name="conv"),
+         node("Relu", ["c"], ["r"], name="relu"),
+         node("GlobalAveragePool", ["r"], ["y"], name="pool")],
+        [weights, bias], [value("x", (2, 4, 16, 16))],
+        [value("y", (2, 4, 1, 1))]))
+
+
+def places(tree, path=()):
+    """The paths of all values in a JSON tree, but for the C sources."""
+    yield path
+    if isinstance(tree, dict):
+        for key, x in tree.items():
+            if key != "c":
+                yield from places(x, path + (key,))
+    elif isinstance(tree, list):
+        for i, x in enumerate(tree):
+            yield from places(x, path + (i,))
+
+
+def replaced(tree, path, change):
+    """A copy of the tree with change(container, key) done at a path."""
+    out = copy.deepcopy(tree)
+    at = out
+    for key in path[:-1]:
+        at = at[key]
+    change(at, path[-1])
+    return out
+
+
+def mutation(rng, tree, paths):
+    path = rng.choice(paths)
+    kind = rng.randrange(5)
+
+    def change(at, key):
+        if kind == 0:
+            del at[key]
+        elif kind == 1:
+            at[key] = rng.choice([None, "", [], {}, True, 0.5, "x" * 5000])
+        elif kind == 2 and isinstance(at, list):
+            at.append(at[key])
+        elif kind == 3 and isinstance(at[key], int):
+            at[key] += rng.choice((-64, -1, 1, 64))
+        else:
+            at[key] = rng.choice(NUMBERS)
+    return path, replaced(tree, path, change)
+
+
+def texts(sound):
+    """Files that are no plan, by what they are."""
+    text = json.dumps(sound)
+    yield "empty", ""
+    yield "text", "this is no plan\n"
+    yield "binary", random.Random(2).randbytes(100_000)
+    yield "zeros", bytes(100_000)
+    yield "brackets", "[" * 10_000_000
+    yield "objects", '{"a":' * 1_000_000
+    yield "closed brackets", "[" * 100_000 + "]" * 100_000
+    yield "number", "1"
+    yield "empty object", "{}"
+    yield "long string", '{"' + "x" * 10_000_000 + '": 1}'
+    yield "big number", '{"version": ' + "9" * 1000 + "}"
+    yield "key twice", text[:-1] + ', "version": 1}'
+    yield "two plans", text + text
+    yield "invalid utf-8", b'{"model": "\xff"}'
+    for n in range(1, 40):
+        yield f"first {n}/40", text[:len(text) * n // 40]
+    for key in sound:
+        less = dict(sound)
+        del less[key]
+        yield f"without {key}", json.dumps(less)
+
+
+def main():
+    judge = Judge()
+    path = judge.write("net.onnx", network())
+    good = judge.folder + "/good.plan"
+    judge.run("plan", [TDLC, "plan", path, "-k", "2", "-o", good], status=(0,))
+    judge.run("run", [TDLRUN, good, "--verify"], status=(0,))
+    with open(good) as f:
+        sound = json.load(f)
+    command = [TDLRUN, "--outputs", judge.out + "/y.npz"]
+    for name, data in texts(sound):
+        judge.run(name, command + [judge.write("bad.plan", data)], errors=None)
+    rng = random.Random(17)
+    paths = [p for p in places(sound) if p]
+    for i in range(MUTATIONS):
+        path, tree = mutation(rng, sound, paths)
+        bad = judge.write("bad.plan", json.dumps(tree))
+        judge.run(f"mutation {i} at {'/'.join(map(str, path))}",
+                  [TDLRUN, bad], status=(0, 1), errors=None)
+    judge.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+#!/bin/bash
+# What `make install' puts in place is used as its users would: the programs
+# (moved elsewhere, too), pkg-config, Autoconf, CMake, completion, editors.
+. "${srcdir:-.}/tests/lib.sh"
+unset TDL_OPDEFS
+conv=$(cd "${srcdir:-.}" && pwd)/examples/conv1d.tdl
+
+"${MAKE:-make}" -s install prefix="$tmp/first" >"$tmp/log" 2>&1 || {
+	tail "$tmp/log"
+	fail 'make install'
+	finish
+}
+mv "$tmp/first" "$tmp/inst"	# what is installed can be moved
+inst=$tmp/inst
+PATH=$inst/bin:$PATH
+
+# ---- programs ---------------------------------------------------------------
+
+expect 0 "$inst/bin/tdlrun" --version
+expect 0 "$inst/bin/tdlc" ops
+prints '^matmul'
+expect 0 "$inst/bin/tdlc" explain conv1d "$conv" -k 2
+mkdir "$tmp/links"
+ln -s "$inst/bin/tdlc" "$tmp/links/tdlc"
+expect 0 "$tmp/links/tdlc" ops
+prints '^matmul'
+for page in tdlc tdlc-plan tdlrun; do
+	[ "${MANUALS-}" = no ] || grep -q '^\.SH SYNOPSIS' \
+		"$inst/share/man/man1/$page.1" || fail "no manual page $page"
+done
+
+# ---- pkg-config, the headers ------------------------------------------------
+
+export PKG_CONFIG_PATH=$inst/lib/pkgconfig
+expect 0 pkg-config --define-prefix --modversion tdl
+expect 0 "$(pkg-config --define-prefix --variable=tdlc tdl)" --version
+[ -d "$(pkg-config --define-prefix --variable=opdefs tdl)/onnx" ] ||
+	fail 'pkg-config: opdefs'
+for header in "$inst"/include/tdl/*.h; do
+	echo "#include <tdl/$(basename "$header")>" >"$tmp/header.c"
+	# shellcheck disable=SC2046
+	expect 0 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
+		$(pkg-config --define-prefix --cflags tdl) "$tmp/header.c"
+done
+
+# ---- a project of two .tdl files --------------------------------------------
+
+project=$tmp/project
+mkdir -p "$project/parts"
+cp "$conv" "$project/parts"
+cat >"$project/net.tdl" <<'END'
+import "conv1d.tdl"
+
+op twice(x[N]) -> y[N] = lambda i: x[i] + x[i]
+END
+
+# rebuilds WHAT MAKE...: nothing is done a second time; the output is made
+# again after a change of an imported file.
+rebuilds() {
+	what=$1
+	shift
+	expect 0 "$@"
+	[ -s net.json ] || { fail "$what: no net.json"; return; }
+	grep -q twice net.json || fail "$what: net.json has no operator"
+	touch -d '2 hours ago' "$inst/bin/tdlc" "$project/net.tdl" \
+		"$project/parts/conv1d.tdl"
+	touch -d '1 hour ago' net.json net.json.d
+	expect 0 "$@"
+	[ "$(find net.json -mmin +30)" ] ||
+		fail "$what: built again without a change"
+	touch "$project/parts/conv1d.tdl"
+	expect 0 "$@"
+	[ "$(find net.json -mmin -30)" ] ||
+		fail "$what: not built again after a change"
+}
+
+# ---- Autoconf and Automake --------------------------------------------------
+
+cat >"$project/configure.ac" <<'END'
+AC_INIT([project], [1])
+AM_INIT_AUTOMAKE([foreign -Wall -Werror])
+TDL_PROG_TDLC([0.1])
+AC_CONFIG_FILES([Makefile])
+AC_OUTPUT
+END
+# The rule that the macro's comment gives.
+{
+	sed -n '/^#	SUFFIXES/,/^#	CLEANFILES/s/^#	//p' \
+		"$inst/share/aclocal/tdl.m4"
+	cat <<'END'
+EXTRA_DIST = net.tdl parts/conv1d.tdl
+all-local: net.json
+END
+} >"$project/Makefile.am"
+if command -v autoreconf >/dev/null; then
+	export ACLOCAL_PATH=$inst/share/aclocal
+	expect 0 sh -c 'cd "$0" && autoreconf -i' "$project"
+	mkdir "$tmp/auto"
+	cd "$tmp/auto" || exit 1
+	expect 0 "$project/configure" TDLCFLAGS="-I $project/parts"
+	rebuilds automake make
+	sed -i 's/\[0.1\]/[99.0]/' "$project/configure.ac"
+	expect 0 sh -c 'cd "$0" && autoreconf -i' "$project"
+	expect 1 "$project/configure"
+	says '99.0 or later'
+fi
+
+# ---- CMake ------------------------------------------------------------------
+
+cat >"$project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(project NONE)
+find_package(Tdl 0.1 REQUIRED)
+tdl_compile(OUTPUT net.json SOURCES net.tdl INCLUDE parts)
+add_custom_target(net ALL DEPENDS net.json)
+if(NOT IS_DIRECTORY "${TDL_OPDEFS}/onnx")
+	message(FATAL_ERROR "TDL_OPDEFS is ${TDL_OPDEFS}")
+endif()
+END
+if command -v cmake >/dev/null; then
+	expect 0 cmake -S "$project" -B "$tmp/cmake" -DCMAKE_PREFIX_PATH="$inst"
+	cd "$tmp/cmake" || exit 1
+	rebuilds cmake cmake --build .
+	sed -i 's/Tdl 0.1/Tdl 0.2/' "$project/CMakeLists.txt"
+	expect 1 cmake -S "$project" -B "$tmp/cmake2" \
+		-DCMAKE_PREFIX_PATH="$inst"
+fi
+
+# ---- completion -------------------------------------------------------------
+
+# completes "WORDS" WANT: the last word is the one to be completed.
+completes() {
+	got=$(
+		. "$inst/share/bash-completion/completions/tdlc"
+		read -r -a COMP_WORDS <<<"$1"
+		[[ $1 != *' ' ]] || COMP_WORDS+=('')
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		COMPREPLY=()
+		"_${COMP_WORDS[0]}" "${COMP_WORDS[0]}"
+		echo "${COMPREPLY[*]}"
+	)
+	[[ " $got " == *" $2 "* ]] || fail "completion of '$1': '$got', not $2"
+}
+completes 'tdlc pl' plan
+completes 'tdlc help sh' show
+completes 'tdlc --ver' --version
+completes 'tdlc plan --algo' --algorithm
+completes 'tdlc compile -M' -MF
+completes 'tdlc explain matm' matmul
+completes 'tdlrun --ver' --verify
+
+# ---- editors ----------------------------------------------------------------
+
+if command -v vim >/dev/null && vim --version | grep -q '+syntax'; then
+	cat >"$tmp/groups.vim" <<'END'
+filetype on
+syntax on
+edit $CONV
+let found = []
+for text in ['\/\/\/', 'op', 'lambda', 'Sum', '1']
+	call cursor(1, 1)
+	call search(text, 'c')
+	call add(found, synIDattr(synID(line('.'), col('.'), 1), 'name'))
+endfor
+call writefile([join(found)], $FOUND)
+qall!
+END
+	CONV=$conv FOUND=$tmp/found vim -es -u NONE \
+		--cmd "set nocompatible rtp^=$inst/share/vim/vimfiles" \
+		-S "$tmp/groups.vim" </dev/null >/dev/null 2>&1
+	want='tdlDoc tdlDefinition tdlKeyword tdlReducer tdlNumber'
+	[ "$(cat "$tmp/found" 2>/dev/null)" = "$want" ] ||
+		fail "vim: $(cat "$tmp/found" 2>/dev/null), not $want"
+fi
+
+if [ "${PYTHON-}" ]; then
+	"$PYTHON" - "$inst/share/tdlc/vscode" "$conv" <<'END' || fail 'vscode'
+import json, os, re, sys
+folder, conv = sys.argv[1:]
+def load(name):
+    with open(os.path.join(folder, name)) as f:
+        return json.load(f)
+package = load("package.json")["contributes"]
+load(package["languages"][0]["configuration"])
+grammar = load(package["grammars"][0]["path"])
+text = open(conv).read()
+found = set()
+for p in grammar["patterns"]:
+    if re.search(p.get("match") or p["begin"], text, re.M):
+        found.add(p["name"] if "name" in p else p["captures"]["2"]["name"])
+need = {"comment.line.documentation.tdl", "entity.name.function.tdl",
+        "storage.type.tdl", "keyword.control.tdl", "constant.numeric.tdl",
+        "support.function.reducer.tdl"}
+sys.exit(0 if need <= found else f"{need - found} not found")
+END
+fi
+
+finish
