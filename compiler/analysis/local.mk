@@ -1,3 +1,13 @@
 noinst_LIBRARIES += %D%/libanalysis.a
 %C%_libanalysis_a_SOURCES = \
-	%D%/strategy.c %D%/strategy.h
+	%D%/bounds.c %D%/bounds.h \
+	%D%/poly.c %D%/poly.h \
+	%D%/poly_prove.c \
+	%D%/strategy.c %D%/strategy.h \
+	%D%/symbolic.c %D%/symbolic.h \
+	%D%/symbolic_build.h \
+	%D%/symbolic_extent.c \
+	%D%/symbolic_index.c \
+	%D%/symbolic_interval.c \
+	%D%/symbolic_scalar.c \
+	%D%/symbolic_stage.c

@@ -1,0 +1,33 @@
+/* Checks on operators that need no shapes: every read is inside its tensor
+ * for all sizes, or guarded (diagnostic read-outside), and every index
+ * variable's extent can be inferred (extent-unknown, extent-disagrees).
+ *
+ * What depends on attributes and cannot be decided is left to compiler/expand,
+ * which checks again when they are known. */
+#ifndef TDL_COMPILER_ANALYSIS_BOUNDS_H
+#define TDL_COMPILER_ANALYSIS_BOUNDS_H
+
+#include "compiler/analysis/symbolic.h"
+
+/* Checks all operators of m.  Returns false when errors were added. */
+bool analysis_check(arena *a, const tdl_modules *m, diag_sink *sink);
+
+/* The same for one operator; effort bounds the work, see poly_space. */
+bool analysis_check_op(const tdl_modules *m, diag_sink *sink, const ast_op *op,
+		       int64_t *effort);
+
+/* Where an index leaves its tensor. */
+typedef enum bounds_end { BOUNDS_INSIDE, BOUNDS_BELOW, BOUNDS_ABOVE } bounds_end;
+
+typedef struct bounds_verdict {
+	bounds_end end;	   /* that cannot be shown to be inside */
+	bool known;	   /* there are sizes for which it is outside */
+	bool deferred;	   /* it depends on attributes */
+	const int64_t *at; /* by atom: those sizes, where known */
+} bounds_verdict;
+
+/* Whether index d of a read stays inside, for all sizes. */
+bounds_verdict bounds_of(arena *a, const sym_op *op, const sym_stage *s,
+			 const sym_read *r, int d);
+
+#endif

@@ -1,0 +1,302 @@
+/* Proofs of x >= 0.
+ *
+ * A goal is shown by subtracting from it facts that are >= 0, times factors
+ * that are, until what is left is a sum of products of numbers that are: a
+ * search for a certificate of Handelman's kind.  The facts are the ranges of
+ * the atoms, what defines floor division and remainder, and what the caller
+ * knows.  Source of the idea: D. Handelman, Pacific J. Math. 132 (1988). */
+#include "config.h"
+
+#include "compiler/analysis/poly.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+
+enum {
+	MAX_FACTS = 96,
+	MAX_DEPTH = 14, /* facts used in one proof */
+	MAX_STEPS = 1500, /* facts tried in all */
+	MAX_NESTING = 6, /* divisions in divisions */
+	MAX_LEVEL = 3,	 /* proofs for the sake of a proof */
+};
+
+typedef enum sign { UNASKED, NONNEG, UNCLEAR } sign;
+
+typedef struct proof {
+	const poly_space *space;
+	arena *arena;
+	int nfacts;
+	const poly *facts[MAX_FACTS];
+	sign *signs; /* by atom */
+	int level, steps;
+} proof;
+
+static bool nonneg(const poly_space *s, const poly_facts *f, const poly *x,
+		   int level);
+
+/* ---- signs of atoms ----------------------------------------------------- */
+
+static bool atom_nonneg(proof *p, int atom, int nesting);
+
+/* Every term is a product of numbers that are >= 0. */
+static bool plainly_nonneg(proof *p, const poly *x, int nesting)
+{
+	for (int i = 0; i < x->n; i++) {
+		const term *t = &x->terms[i];
+		if (t->coefficient < 0)
+			return false;
+		for (int j = 0; j < t->n; j++)
+			if (!atom_nonneg(p, t->atom[j], nesting))
+				return false;
+	}
+	return true;
+}
+
+static bool decide(proof *p, int atom, int nesting)
+{
+	const poly_atom *t = &p->space->atoms[atom];
+	if (t->min >= 0 || t->kind == ATOM_MOD)
+		return true;
+	if (!t->x || nesting == 0)
+		return false;
+	bool x = plainly_nonneg(p, t->x, nesting - 1);
+	if (!x && t->kind == ATOM_DIV)
+		x = nonneg(p->space, NULL, t->x, p->level + 1);
+	if (t->kind == ATOM_DIV)
+		return x;
+	bool y = plainly_nonneg(p, t->y, nesting - 1);
+	return t->kind == ATOM_MIN ? x && y : x || y;
+}
+
+static bool atom_nonneg(proof *p, int atom, int nesting)
+{
+	sign *s = &p->signs[atom];
+	if (*s == UNASKED) {
+		*s = UNCLEAR;
+		if (decide(p, atom, nesting))
+			*s = NONNEG;
+	}
+	return *s == NONNEG;
+}
+
+/* ---- facts -------------------------------------------------------------- */
+
+static void add_fact(proof *p, const poly *x)
+{
+	if (x && p->nfacts < MAX_FACTS)
+		p->facts[p->nfacts++] = x;
+}
+
+static void add_atom_facts(proof *p, int atom)
+{
+	arena *a = p->arena;
+	const poly_atom *t = &p->space->atoms[atom];
+	const poly *self = poly_of(a, atom);
+	if (t->max)
+		add_fact(p, poly_sub(a, t->max, self));
+	if (t->min > 0)
+		add_fact(p, poly_shift(a, self, -t->min));
+	switch (t->kind) {
+	case ATOM_DIV: {
+		const poly *left = poly_sub(a, t->x, poly_mul(a, t->y, self));
+		add_fact(p, left);
+		add_fact(p, poly_sub(a, poly_shift(a, t->y, -1), left));
+		add_fact(p, poly_shift(a, t->y, -1));
+		break;
+	}
+	case ATOM_MOD:
+		add_fact(p, poly_sub(a, poly_shift(a, t->y, -1), self));
+		add_fact(p, poly_shift(a, t->y, -1));
+		if (plainly_nonneg(p, t->x, MAX_NESTING))
+			add_fact(p, poly_sub(a, t->x, self));
+		break;
+	case ATOM_MIN:
+		add_fact(p, poly_sub(a, t->x, self));
+		add_fact(p, poly_sub(a, t->y, self));
+		break;
+	case ATOM_MAX:
+		add_fact(p, poly_sub(a, self, t->x));
+		add_fact(p, poly_sub(a, self, t->y));
+		break;
+	default:
+		break;
+	}
+}
+
+static void note_atoms(const poly *x, bool *known, int *queue, int *n)
+{
+	for (int i = 0; i < x->n; i++) {
+		for (int j = 0; j < x->terms[i].n; j++) {
+			int atom = x->terms[i].atom[j];
+			if (!known[atom])
+				queue[(*n)++] = atom;
+			known[atom] = true;
+		}
+	}
+}
+
+/* The facts on the atoms in the goal and in the facts, and so on. */
+static void gather(proof *p, const poly *goal)
+{
+	int n = 0, nread = 0, natoms = p->space->natoms;
+	bool *known = ARENA_ARRAY(p->arena, bool, natoms);
+	int *queue = ARENA_ARRAY(p->arena, int, natoms);
+	note_atoms(goal, known, queue, &n);
+	for (int i = 0; i < p->nfacts; i++)
+		note_atoms(p->facts[i], known, queue, &n);
+	while (nread < n && p->nfacts < MAX_FACTS) {
+		int before = p->nfacts;
+		add_atom_facts(p, queue[nread++]);
+		for (int i = before; i < p->nfacts; i++)
+			note_atoms(p->facts[i], known, queue, &n);
+	}
+}
+
+/* ---- the search --------------------------------------------------------- */
+
+/* The term that stands in the way, the one whose atoms came last first: they
+ * are the variables, whose bounds are in terms of the sizes.  -1 for none. */
+static int obstacle(proof *p, const poly *goal)
+{
+	int worst = -1, last = -2;
+	for (int i = 0; i < goal->n; i++) {
+		const term *t = &goal->terms[i];
+		bool bad = t->coefficient < 0;
+		for (int j = 0; j < t->n; j++)
+			bad |= !atom_nonneg(p, t->atom[j], MAX_NESTING);
+		int top = t->n ? t->atom[t->n - 1] : -1;
+		if (bad && top > last) {
+			worst = i;
+			last = top;
+		}
+	}
+	return worst;
+}
+
+/* The factor by which a term of a fact has to be multiplied to become t but
+ * for the coefficient; false if there is none that is >= 0. */
+static bool factor_of(proof *p, const term *t, const term *of, term *factor)
+{
+	int j = 0;
+	*factor = (term){ .coefficient = 1 };
+	for (int i = 0; i < t->n; i++) {
+		if (j < of->n && t->atom[i] == of->atom[j]) {
+			j++;
+			continue;
+		}
+		if (!atom_nonneg(p, t->atom[i], MAX_NESTING))
+			return false;
+		factor->atom[factor->n++] = t->atom[i];
+	}
+	return j == of->n;
+}
+
+static int64_t gcd(int64_t x, int64_t y)
+{
+	while (y) {
+		int64_t r = x % y;
+		x = y;
+		y = r;
+	}
+	return x < 0 ? -x : x;
+}
+
+/* goal - factor * fact, scaled so that term t of the goal goes away by term f
+ * of the fact; NULL where that is impossible. */
+static const poly *cancel(proof *p, const poly *goal, const term *t,
+			  const poly *fact, const term *f)
+{
+	term factor;
+	if ((t->coefficient < 0) != (f->coefficient < 0) ||
+	    t->coefficient == INT64_MIN || f->coefficient == INT64_MIN ||
+	    !factor_of(p, t, f, &factor))
+		return NULL;
+	int64_t g = gcd(t->coefficient, f->coefficient);
+	int64_t scale = f->coefficient / g, by = t->coefficient / g;
+	factor.coefficient = by < 0 ? -by : by;
+	return poly_sub(p->arena,
+			poly_scale(p->arena, goal, scale < 0 ? -scale : scale),
+			poly_mul(p->arena, fact, &(poly){ 1, &factor }));
+}
+
+/* goal = rest + c * q, where q is a floor division that occurs nowhere else
+ * and c is 1 or -1.  As rest is whole, the goal holds if and only if
+ *	rest >= q = floor(x / y)   <=>  y * rest + y - 1 - x >= 0
+ *	q >= -rest		   <=>  x + y * rest >= 0. */
+static const poly *without_division(proof *p, const poly *goal, const term *t)
+{
+	arena *a = p->arena;
+	const poly *c, *rest;
+	int64_t by;
+	if (t->n != 1 || p->space->atoms[t->atom[0]].kind != ATOM_DIV ||
+	    !poly_split(p->space, a, goal, t->atom[0], &c, &rest) ||
+	    !poly_is_constant(c, &by) || (by != 1 && by != -1))
+		return NULL;
+	const poly_atom *q = &p->space->atoms[t->atom[0]];
+	const poly *product = poly_mul(a, q->y, rest);
+	if (by == 1)
+		return poly_add(a, q->x, product);
+	return poly_sub(a, poly_add(a, product, poly_shift(a, q->y, -1)),
+			q->x);
+}
+
+static bool spend(const poly_space *s)
+{
+	return !s->effort || --*s->effort > 0;
+}
+
+static bool prove(proof *p, const poly *goal, int depth)
+{
+	if (!goal)
+		return false;
+	int at = obstacle(p, goal);
+	if (at < 0)
+		return true;
+	if (depth == 0)
+		return false;
+	const term *t = &goal->terms[at];
+	const poly *exact = without_division(p, goal, t);
+	if (exact && prove(p, exact, depth - 1))
+		return true;
+	for (int i = 0; i < p->nfacts; i++) {
+		const poly *fact = p->facts[i];
+		for (int j = 0; j < fact->n; j++) {
+			const poly *next = cancel(p, goal, t, fact,
+						  &fact->terms[j]);
+			if (!next)
+				continue;
+			if (--p->steps < 0 || !spend(p->space))
+				return false;
+			if (prove(p, next, depth - 1))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool nonneg(const poly_space *s, const poly_facts *f, const poly *x,
+		   int level)
+{
+	if (level > MAX_LEVEL)
+		return false;
+	proof p = { .space = s, .arena = arena_new(), .level = level,
+		    .steps = MAX_STEPS >> 2 * level };
+	p.signs = ARENA_ARRAY(p.arena, sign, s->natoms);
+	for (int i = 0; f && i < f->n; i++)
+		add_fact(&p, f->at[i]);
+	gather(&p, x);
+	bool shown = prove(&p, x, MAX_DEPTH);
+	arena_free(p.arena);
+	return shown;
+}
+
+bool poly_nonneg(const poly_space *s, const poly_facts *f, const poly *x)
+{
+	int64_t value;
+	if (!x)
+		return false;
+	if (poly_is_constant(x, &value))
+		return value >= 0;
+	return nonneg(s, f, x, 0);
+}

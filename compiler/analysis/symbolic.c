@@ -1,0 +1,477 @@
+#include "config.h"
+
+#include "compiler/analysis/symbolic.h"
+
+#include "compiler/analysis/symbolic_build.h"
+
+static bool call_operator(build *b, const ast_expr *call, const ast_op *callee,
+			  const char *label, int *results);
+static bool walk_body(build *b, int *results);
+
+/* ---- which packs are told apart ----------------------------------------- */
+
+/* The axes by which an operator divides its packs. */
+typedef struct axes_use {
+	const ast_op *op;
+	const tdl_modules *modules;
+	const char *pack;
+	const ast_expr *selector;
+	bool many;
+} axes_use;
+
+static bool same_axes(const ast_expr *x, const ast_expr *y)
+{
+	if (x->kind != y->kind || x->nargs != y->nargs || x->i != y->i ||
+	    x->name != y->name || x->op != y->op)
+		return false;
+	for (int i = 0; i < x->nargs; i++)
+		if (!same_axes(x->args[i], y->args[i]))
+			return false;
+	return true;
+}
+
+static void use_axes(axes_use *u, const ast_expr *selector)
+{
+	if (u->selector && !same_axes(u->selector, selector))
+		u->many = true;
+	u->selector = selector;
+}
+
+static void scan_pack(axes_use *u, const ast_pack *p)
+{
+	if (p && p->name == u->pack && p->sel &&
+	    (p->kind == PACK_MINUS || p->kind == PACK_AND))
+		use_axes(u, p->sel);
+}
+
+static bool is_axis(const ast_op *op, const ast_expr *e)
+{
+	for (int i = 0; i < op->nattrs && e->kind == AST_NAME; i++)
+		if (op->attrs[i].name == e->name)
+			return op->attrs[i].type == ATTR_AXIS;
+	return false;
+}
+
+static void scan_expr(axes_use *u, const ast_expr *e)
+{
+	scan_pack(u, e->pack);
+	for (int i = 0; i < e->nvars; i++)
+		scan_pack(u, e->vars[i].pack);
+	/* An axis that is handed on to another operator. */
+	for (int i = 0; i < e->nnamed; i++)
+		if (is_axis(u->op, e->named[i].value))
+			use_axes(u, e->named[i].value);
+	for (int i = 0; i < e->nargs; i++)
+		scan_expr(u, e->args[i]);
+}
+
+static void scan_tensors(axes_use *u, const ast_tensor *t, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int d = 0; d < t[i].ndims; d++)
+			scan_pack(u, t[i].dims[d]->pack);
+}
+
+static axes_use axes_of(const ast_op *op, const char *pack)
+{
+	axes_use u = { .op = op, .pack = pack };
+	scan_tensors(&u, op->params, op->nparams);
+	scan_tensors(&u, op->results, op->nresults);
+	for (int i = 0; i < op->nlets; i++)
+		scan_expr(&u, op->lets[i].value);
+	for (int i = 0; i < op->nresults; i++)
+		scan_expr(&u, op->bodies[i]);
+	return u;
+}
+
+/* ---- the signature ------------------------------------------------------ */
+
+static void give_up(build *b, const char *because)
+{
+	b->failed = true;
+	if (!b->open_because)
+		b->open_because = because;
+}
+
+static bool is_bound(const frame *f, const char *name)
+{
+	for (int i = 0; i < f->names.n; i++)
+		if (f->names.at[i].name == name)
+			return true;
+	return false;
+}
+
+static sym_dim pack_dim(build *b, const char *text, range at)
+{
+	int atom = poly_new_atom(b->space, ATOM_SIZE, text, 0);
+	return (sym_dim){ .extent = poly_of(b->arena, atom), .pack = true,
+			  .text = text, .at = at };
+}
+
+static spack *new_pack(build *b, const char *name)
+{
+	spack *p = ARENA_NEW(b->arena, spack);
+	p->name = name;
+	for (int i = 0; i < SYM_MAX_DIMS; i++)
+		p->var[i] = -1;
+	vec_push(b->arena, &b->frame->packs, p);
+	return p;
+}
+
+static bool is_known_pack(const frame *f, const char *name)
+{
+	for (int i = 0; i < f->packs.n; i++)
+		if (f->packs.at[i]->name == name)
+			return true;
+	return sym_find_attr(f, name) != NULL;
+}
+
+/* A pack of an operator that nothing calls. */
+static void declare_pack(build *b, const char *name, range at)
+{
+	arena *a = b->arena;
+	if (is_known_pack(b->frame, name))
+		return;
+	axes_use u = axes_of(b->frame->op, name);
+	spack *p = new_pack(b, name);
+	if (!u.selector || u.many) {
+		p->dims.n = 1;
+		p->dims.dims[0] = pack_dim(b, arena_printf(a, "..%s", name),
+					   at);
+		return;
+	}
+	const char *axes = dsl_expr_text(a, u.selector);
+	p->selector = u.selector;
+	p->selector_in = b->frame;
+	p->dims.n = 2;
+	p->dims.dims[0] = pack_dim(b, arena_printf(a, "..(%s \\ %s)", name,
+						   axes), at);
+	p->dims.dims[1] = pack_dim(b, arena_printf(a, "..(%s & %s)", name,
+						   axes), at);
+}
+
+static void declare_sizes(build *b, const ast_expr *e)
+{
+	if (e->kind == AST_NAME && !is_bound(b->frame, e->name) &&
+	    !sym_find_attr(b->frame, e->name)) {
+		int atom = poly_new_atom(b->space, ATOM_SIZE, e->name, 0);
+		vec_push(b->arena, &b->frame->names,
+			 ((sname){ .name = e->name, .kind = SN_POLY,
+				   .p = poly_of(b->arena, atom) }));
+	}
+	if (e->kind == AST_PACK) {
+		if (e->pack->name && e->pack->kind == PACK_ALL)
+			declare_pack(b, e->pack->name, e->at);
+		return;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		declare_sizes(b, e->args[i]);
+}
+
+static void add_attr(build *b, sattr attr)
+{
+	frame *f = b->frame;
+	vec_push(b->arena, &f->names,
+		 ((sname){ .name = attr.decl->name, .kind = SN_ATTR,
+			   .index = f->attrs.n }));
+	vec_push(b->arena, &f->attrs, attr);
+}
+
+static void name_tensor(build *b, const char *name, int tensor)
+{
+	vec_push(b->arena, &b->frame->names,
+		 ((sname){ .name = name, .kind = SN_TENSOR,
+			   .index = tensor }));
+}
+
+static void note_pack_parts(build *b, sym_tensor *t)
+{
+	for (int i = 0; i < b->frame->packs.n && t->ndims == 2; i++) {
+		const spack *p = b->frame->packs.at[i];
+		if (p->selector &&
+		    poly_equal(p->dims.dims[0].extent, t->dims[0].extent) &&
+		    poly_equal(p->dims.dims[1].extent, t->dims[1].extent)) {
+			t->parts = p->selector;
+			t->parts_in = p->selector_in;
+		}
+	}
+}
+
+static void declare_params(build *b)
+{
+	const ast_op *op = b->frame->op;
+	for (int i = 0; i < op->nparams; i++) {
+		const ast_tensor *t = &op->params[i];
+		sym_tensor v = { .name = t->name, .stage = -1, .at = t->at,
+				 .broadcast = t->broadcast };
+		dim_list dims;
+		if (!sym_declared_dims(b, t, &dims)) {
+			give_up(b, "the dimensions of its inputs follow from "
+				   "attributes");
+			return;
+		}
+		v.ndims = dims.n;
+		v.dims = ARENA_COPY(b->arena, dims.dims, dims.n);
+		note_pack_parts(b, &v);
+		sym_add_tensor(b, v);
+	}
+	for (int i = 0; i < op->nparams; i++)
+		name_tensor(b, op->params[i].name, i);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+static const ast_op *callee_of(const build *b, const ast_expr *e)
+{
+	return e->kind == AST_CALL ? dsl_op(b->modules, e->name) : NULL;
+}
+
+static int argument(build *b, const ast_expr *e, const char *label, int i)
+{
+	const sname *n = e->kind == AST_NAME ? sym_find(b, e->name) : NULL;
+	if (n)
+		return n->kind == SN_TENSOR ? n->index : -1;
+	const ast_op *inner = callee_of(b, e);
+	int result;
+	if (!inner || inner->nresults != 1)
+		return -1;
+	const char *name = arena_printf(b->arena, "%s.%s%d", label, e->name, i);
+	return call_operator(b, e, inner, name, &result) ? result : -1;
+}
+
+static void bind_size(build *b, const char *name, const poly *p)
+{
+	if (!is_bound(b->frame, name))
+		vec_push(b->arena, &b->frame->names,
+			 ((sname){ .name = name, .kind = SN_POLY, .p = p }));
+}
+
+/* The sizes before and after a pack, and the pack as what is left. */
+static bool bind_param(build *b, const ast_tensor *t, const sym_tensor *arg)
+{
+	int open = -1, npacks = 0;
+	for (int d = 0; d < t->ndims; d++)
+		if (t->dims[d]->kind == AST_PACK) {
+			open = d;
+			npacks++;
+		}
+	int width = arg->ndims - (t->ndims - 1);
+	if (npacks > 1 || (npacks == 0 && t->ndims != arg->ndims) || width < 0)
+		return false;
+	for (int d = 0, at = 0; d < t->ndims; d++) {
+		const ast_expr *e = t->dims[d];
+		if (d != open) {
+			if (arg->dims[at].pack)
+				return false;
+			if (e->kind == AST_NAME)
+				bind_size(b, e->name, arg->dims[at].extent);
+			at++;
+			continue;
+		}
+		if (e->pack->kind != PACK_ALL)
+			return is_known_pack(b->frame, e->pack->name);
+		if (!is_known_pack(b->frame, e->pack->name)) {
+			spack *p = new_pack(b, e->pack->name);
+			p->dims.n = width;
+			for (int i = 0; i < width; i++)
+				p->dims.dims[i] = arg->dims[at + i];
+			if (width == 2 && arg->ndims == 2) {
+				p->selector = arg->parts;
+				p->selector_in = arg->parts_in;
+			}
+		}
+		at += width;
+	}
+	return true;
+}
+
+/* A pack of operands that broadcast: the longest of them, if the others have
+ * the same dimensions, or 1, at its end. */
+static bool bind_broadcast(build *b, const ast_op *op, const int *args)
+{
+	int widest = -1;
+	for (int i = 0; i < op->nparams; i++)
+		if (op->params[i].broadcast &&
+		    (widest < 0 || b->tensors.at[args[i]].ndims >
+					   b->tensors.at[args[widest]].ndims))
+			widest = i;
+	if (widest < 0)
+		return true;
+	const sym_tensor wide = b->tensors.at[args[widest]];
+	for (int i = 0; i < op->nparams; i++) {
+		const sym_tensor *t = &b->tensors.at[args[i]];
+		for (int d = 0; d < t->ndims && op->params[i].broadcast; d++) {
+			const sym_dim *x = &t->dims[d];
+			const sym_dim *y =
+				&wide.dims[wide.ndims - t->ndims + d];
+			int64_t one;
+			bool single = poly_is_constant(x->extent, &one) &&
+				      one == 1 && !x->pack;
+			if (!single && !poly_equal(x->extent, y->extent))
+				return false;
+		}
+	}
+	return bind_param(b, &op->params[widest], &wide);
+}
+
+static bool bind_call(build *b, const ast_op *callee, const int *args)
+{
+	for (int i = 0; i < callee->nparams; i++)
+		if (!callee->params[i].broadcast &&
+		    !bind_param(b, &callee->params[i],
+				&b->tensors.at[args[i]]))
+			return false;
+	if (!bind_broadcast(b, callee, args))
+		return false;
+	for (int i = 0; i < callee->nparams; i++) {
+		/* The callee sees the argument with its own dimensions; where
+		 * it is broadcast, with those of the pack. */
+		sym_tensor t = b->tensors.at[args[i]];
+		dim_list dims;
+		int tensor = args[i];
+		if (callee->params[i].broadcast) {
+			if (!sym_declared_dims(b, &callee->params[i], &dims))
+				return false;
+			if (dims.n != t.ndims)
+				return false;
+		}
+		name_tensor(b, callee->params[i].name, tensor);
+	}
+	return true;
+}
+
+static void call_attrs(build *b, const ast_expr *call, const ast_op *callee,
+		       frame *caller)
+{
+	for (int i = 0; i < callee->nattrs; i++) {
+		const ast_attr *decl = &callee->attrs[i];
+		sattr attr = { decl, decl->init, b->frame };
+		for (int j = 0; j < call->nnamed; j++)
+			if (call->named[j].name == decl->name) {
+				attr.value = call->named[j].value;
+				attr.env = caller;
+			}
+		add_attr(b, attr);
+	}
+}
+
+static bool call_operator(build *b, const ast_expr *call, const ast_op *callee,
+			  const char *label, int *results)
+{
+	frame *caller = b->frame;
+	int *args = ARENA_ARRAY(b->arena, int, call->nargs + 1);
+	if (caller->depth >= SYM_MAX_CALLS || call->nargs != callee->nparams)
+		return false;
+	for (int i = 0; i < call->nargs; i++) {
+		args[i] = argument(b, call->args[i], label, i);
+		if (args[i] < 0)
+			return false;
+	}
+	frame *f = ARENA_NEW(b->arena, frame);
+	f->op = callee;
+	f->label = *caller->label
+			   ? arena_printf(b->arena, "%s.%s", caller->label,
+					  label)
+			   : label;
+	f->depth = caller->depth + 1;
+	f->caller = caller;
+	b->frame = f;
+	int nextracted = b->nextracted;
+	b->nextracted = 0;
+	call_attrs(b, call, callee, caller);
+	bool ok = bind_call(b, callee, args) && walk_body(b, results);
+	b->nextracted = nextracted;
+	b->frame = caller;
+	return ok && !b->failed;
+}
+
+/* ---- the body ----------------------------------------------------------- */
+
+static bool walk_let(build *b, const ast_let *let)
+{
+	bool mean;
+	const ast_op *callee = callee_of(b, let->value);
+	int *results = ARENA_ARRAY(b->arena, int, let->nnames + 1);
+	if (callee && sym_reducer(let->value, &mean) == RED_NONE) {
+		if (callee->nresults != let->nnames ||
+		    !call_operator(b, let->value, callee, let->names[0],
+				   results))
+			return false;
+	} else if (let->value->kind == AST_LAMBDA) {
+		results[0] = sym_lambda(b, let->value, NULL, NULL,
+					let->names[0]);
+		if (results[0] < 0)
+			return false;
+	} else {
+		vec_push(b->arena, &b->frame->names,
+			 ((sname){ .name = let->names[0], .kind = SN_POLY,
+				   .p = sym_scalar(b, let->value).p }));
+		return true;
+	}
+	for (int i = 0; i < let->nnames; i++)
+		name_tensor(b, let->names[i], results[i]);
+	return true;
+}
+
+static bool walk_body(build *b, int *results)
+{
+	const ast_op *op = b->frame->op;
+	bool many = op->nresults > 1;
+	for (int i = 0; i < op->nlets; i++)
+		if (!walk_let(b, &op->lets[i])) {
+			give_up(b, arena_printf(b->arena,
+						"the shape of '%s' follows "
+						"from attributes and shapes",
+						op->lets[i].names[0]));
+			return false;
+		}
+	for (int i = 0; i < op->nresults; i++) {
+		const ast_tensor *r = &op->results[i];
+		dim_list dims;
+		const char *text =
+			many ? arena_printf(b->arena, "the result '%s'",
+					    r->name)
+			     : "the output";
+		results[i] = -1;
+		if (sym_declared_dims(b, r, &dims))
+			results[i] = sym_lambda(b, op->bodies[i], &dims, text,
+						many ? r->name : "");
+		if (results[i] < 0) {
+			give_up(b, "its shape follows from attributes and "
+				   "shapes");
+			return false;
+		}
+	}
+	return true;
+}
+
+sym_op *symbolic_op(arena *a, const tdl_modules *m, diag_sink *sink,
+		    const ast_op *op, int64_t *effort)
+{
+	frame top = { .op = op, .label = "" };
+	static sym_path always;
+	build b = { .arena = a, .modules = m, .sink = sink,
+		    .space = poly_space_new(a), .frame = &top, .npaths = 1,
+		    .paths = &always, .attr_atoms = strmap_new(a) };
+	frame *heap = ARENA_COPY(a, &top, 1);
+	b.frame = heap;
+	b.space->effort = effort;
+	for (int i = 0; i < op->nattrs; i++)
+		add_attr(&b, (sattr){ &op->attrs[i], NULL, heap });
+	for (int i = 0; i < op->nparams; i++)
+		for (int d = 0; d < op->params[i].ndims; d++)
+			declare_sizes(&b, op->params[i].dims[d]);
+	int *results = ARENA_ARRAY(a, int, op->nresults + 1);
+	declare_params(&b);
+	if (!b.failed)
+		walk_body(&b, results);
+	if (b.failed && !b.open_because)
+		b.open_because = "it is too large";
+	sym_op *s = ARENA_NEW(a, sym_op);
+	*s = (sym_op){ .op = op, .space = b.space, .nparams = op->nparams,
+		       .ntensors = b.tensors.n, .tensors = b.tensors.at,
+		       .nstages = b.stages.n, .stages = b.stages.at,
+		       .nresults = b.failed ? 0 : op->nresults,
+		       .results = results, .open_because = b.open_because };
+	return s;
+}

@@ -1,0 +1,131 @@
+/* An operator before its shapes are known: the stages that compiler/expand
+ * will make of it, with polynomials in place of numbers.
+ *
+ * A pack is represented by as many dimensions as the operator tells parts of
+ * it apart: ..d by one, or by two, ..(d \ axes) and ..(d & axes), where a set
+ * of axes is singled out.  What holds for such a dimension holds for each of
+ * those that it stands for.  Where a structure follows only from attributes or
+ * shapes (a reshape), the stage says so and is left open. */
+#ifndef TDL_COMPILER_ANALYSIS_SYMBOLIC_H
+#define TDL_COMPILER_ANALYSIS_SYMBOLIC_H
+
+#include "compiler/analysis/poly.h"
+#include "dsl/dsl.h"
+#include "plan/kernel.h"
+
+typedef struct sym_dim {
+	const poly *extent; /* of a pack: an atom with its text as name */
+	bool pack;	    /* stands for any number of dimensions */
+	const char *text;   /* "B", "X - DX + 1", "..(d \ axes)" */
+	range at;	    /* where it is declared */
+} sym_dim;
+
+typedef struct sym_tensor {
+	const char *name;
+	int ndims;
+	sym_dim *dims;
+	bool broadcast; /* a dimension of a pack may be absent or 1 */
+	/* Set where its two dimensions are ..(d \ axes) and ..(d & axes): the
+	 * axes, and the operator whose text they are. */
+	const ast_expr *parts;
+	const void *parts_in;
+	int stage;	/* that computes it; -1 for a parameter */
+	range at;
+} sym_tensor;
+
+typedef struct sym_var {
+	const char *name;
+	kvar_kind kind;
+	int atom; /* in the operator's space */
+	sym_dim extent;
+	/* A sentence on where the extent comes from, and the place. */
+	const char *declared;
+	range at;
+	const char *whole_because; /* as in plan/kernel.h */
+} sym_var;
+
+/* Alternatives of conditions: one of paths[0..npaths) holds. */
+typedef struct sym_path {
+	int n;
+	const poly **facts; /* each >= 0 */
+} sym_path;
+
+typedef struct sym_index {
+	const poly *at; /* NULL: data-dependent, or all of the dimension */
+	bool all;	/* the ':' of an opaque function's slice */
+	bool data;	/* depends on the elements of a tensor */
+	bool pack;	/* the dimensions of a pack, at its own variables */
+	range place;
+} sym_index;
+
+typedef struct sym_read {
+	int tensor;
+	range at;
+	int n;
+	sym_index *index;
+	bool guarded;
+	bool inlined; /* stands in an operator that this one calls */
+	bool open;    /* which dimension is read where follows from shapes */
+	bool vague;   /* conditions were left out that were too many, or are
+			 on what only a call knows */
+	int npaths;
+	sym_path *paths;
+} sym_read;
+
+typedef struct sym_stage {
+	const char *label; /* as in compiler/expand/expand.h */
+	int result;	   /* a tensor; its dimensions are vars[0..nout) */
+	int nout, nvars;
+	sym_var *vars; /* output, reduction, derived */
+	reducer reducer;
+	int nreads;
+	sym_read **reads;
+	const char *opaque; /* the opaque function, or NULL */
+	const char *open_because; /* NULL where all is known */
+	bool conditional;   /* some read stands under a condition */
+	/* Facts: the tensors in which the result is linear, and how many
+	 * operations a point of the iteration space takes. */
+	int nlinear;
+	int *linear;
+	int64_t flops;
+	int nfactors; /* the body is a product of so many reads; -1: no */
+} sym_stage;
+
+typedef struct sym_op {
+	const ast_op *op;
+	poly_space *space;
+	int nparams, ntensors;
+	sym_tensor *tensors; /* parameters first */
+	int nstages;
+	sym_stage **stages;
+	int nresults;
+	int *results; /* tensors */
+	const char *open_because; /* the stages are not known at all */
+} sym_op;
+
+/* The operator in symbols.  Extents that cannot be inferred are errors in
+ * sink, which may be NULL.  effort: see poly_space. */
+sym_op *symbolic_op(arena *a, const tdl_modules *m, diag_sink *sink,
+		    const ast_op *op, int64_t *effort);
+
+/* ---- intervals (symbolic_interval.c) ------------------------------------ */
+
+/* lo <= x <= hi; a bound that is NULL is not known. */
+typedef struct sym_interval {
+	const poly *lo, *hi;
+} sym_interval;
+
+/* Where an atom runs while the interval of an expression is asked for. */
+typedef struct sym_range {
+	int atom;
+	sym_interval in;
+} sym_range;
+
+/* The interval of x where the atoms in ranges[0..n) run over theirs, whose
+ * bounds do not depend on each other, and all else is fixed.  An attribute's
+ * sign that matters is taken to be >= 0 and noted in assumed (by atom, may be
+ * NULL; then the bound is not known). */
+sym_interval symbolic_interval(poly_space *s, const poly *x,
+			       const sym_range *ranges, int n, bool *assumed);
+
+#endif

@@ -1,0 +1,132 @@
+/* How far an index variable runs that nothing declares: as far as the
+ * dimensions that it indexes alone. */
+#include "config.h"
+
+#include "compiler/analysis/symbolic_build.h"
+
+typedef struct inference {
+	build *b;
+	const char *name;
+	bool conditional; /* look under conditions, too */
+	bool open;	  /* something was indexed whose shape is not known */
+	bool found, disagrees;
+	sym_dim extent;
+	const char *tensor;
+	int dim;
+	range at;
+} inference;
+
+static void found(inference *in, const sym_dim *d, const char *tensor, int dim,
+		  range at)
+{
+	build *b = in->b;
+	if (!in->found) {
+		in->found = true;
+		in->extent = *d;
+		in->tensor = tensor;
+		in->dim = dim;
+		in->at = at;
+		return;
+	}
+	const poly *gap = poly_sub(b->arena, d->extent, in->extent.extent);
+	if (in->disagrees || !gap || poly_is_zero(gap) ||
+	    poly_uses_kind(b->space, gap, ATOM_ATTR))
+		return;
+	in->disagrees = true;
+	if (!b->sink || b->frame->depth)
+		return;
+	diag_error(b->sink, DIAG_EXTENT_DISAGREES, at,
+		   "'%s' would run over %s elements, as dimension %d of '%s'",
+		   in->name, d->text, dim, tensor);
+	diag_note(b->sink, in->at,
+		  "and over %s elements, as dimension %d of '%s'",
+		  in->extent.text, in->dim, in->tensor);
+}
+
+/* The variable among the indices of something with these dimensions. */
+static void infer_items(inference *in, const ast_expr *e, const sym_dim *dims,
+			int ndims, const char *tensor)
+{
+	int at = 0;
+	for (int i = 1; i < e->nargs; i++) {
+		const ast_expr *item = e->args[i];
+		int n = 1;
+		if (item->kind == AST_PACK) {
+			bool quiet = in->b->quiet;
+			in->b->quiet = true;
+			n = sym_pack_items(in->b, item->pack, NULL, NULL);
+			in->b->quiet = quiet;
+		}
+		bool mine = item->kind == AST_NAME && item->name == in->name;
+		if (n < 0 || at + n > ndims || (mine && dims[at].pack)) {
+			in->open = true;
+			return;
+		}
+		if (mine)
+			found(in, &dims[at], tensor, at, item->at);
+		at += n;
+	}
+}
+
+static void infer_index(inference *in, const ast_expr *e)
+{
+	build *b = in->b;
+	const ast_expr *base = e->args[0];
+	if (sym_opaque_of(b, base)) {
+		dim_list dims;
+		if (sym_opaque_dims(b, base, &dims))
+			infer_items(in, e, dims.dims, dims.n, base->name);
+		else
+			in->open = true;
+		return;
+	}
+	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
+						: NULL;
+	if (n && n->kind == SN_TENSOR && n->index >= 0) {
+		const sym_tensor *t = &b->tensors.at[n->index];
+		infer_items(in, e, t->dims, t->ndims, base->name);
+	} else if (n && n->kind == SN_TENSOR) {
+		in->open = true;
+	}
+}
+
+static void infer(inference *in, const ast_expr *e)
+{
+	if (e->kind == AST_INDEX)
+		infer_index(in, e);
+	if (e->kind == AST_GUARD)
+		return;
+	if (e->kind == AST_LAMBDA)
+		for (int i = 0; i < e->nvars; i++)
+			if (e->vars[i].name == in->name)
+				return;
+	int n = e->kind == AST_IF && !in->conditional ? 1 : e->nargs;
+	for (int i = 0; i < n; i++)
+		infer(in, e->args[i]);
+}
+
+bool sym_infer_extent(build *b, const ast_expr *lambda, const ast_var *v,
+		      sym_var *out)
+{
+	inference in = { .b = b, .name = v->name };
+	infer(&in, lambda->args[0]);
+	if (!in.found) {
+		in.conditional = true;
+		infer(&in, lambda->args[0]);
+	}
+	if (!in.found && !in.open && b->sink && b->frame->depth == 0)
+		diag_error(b->sink, DIAG_EXTENT_UNKNOWN, v->at,
+			   "the extent of the index '%s' cannot be inferred; "
+			   "write '%s < ..'",
+			   v->name, v->name);
+	if (!in.found || in.disagrees)
+		return false;
+	out->extent = in.extent;
+	out->at = in.at;
+	out->declared = arena_printf(b->arena,
+				     "'%s' runs over the %s elements of "
+				     "dimension %d of '%s'",
+				     v->name, in.extent.text, in.dim,
+				     in.tensor);
+	return true;
+}

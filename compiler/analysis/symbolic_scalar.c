@@ -1,0 +1,492 @@
+/* Scalar expressions: what they are as polynomials, and what they read. */
+#include "config.h"
+
+#include "compiler/analysis/symbolic_build.h"
+
+#include <string.h>
+
+static const sval unknown = { .nfactors = -1 };
+
+sval sym_poly(const poly *p)
+{
+	return (sval){ .p = p, .zero = poly_is_zero(p) };
+}
+
+/* ---- names and attributes ----------------------------------------------- */
+
+const sname *sym_find(const build *b, const char *name)
+{
+	const frame *f = b->frame;
+	for (int i = f->names.n - 1; i >= 0; i--)
+		if (f->names.at[i].name == name)
+			return &f->names.at[i];
+	return NULL;
+}
+
+const sattr *sym_find_attr(const frame *f, const char *name)
+{
+	for (int i = 0; i < f->attrs.n; i++)
+		if (f->attrs.at[i].decl->name == name)
+			return &f->attrs.at[i];
+	return NULL;
+}
+
+/* The atom of an attribute that only a call knows; made when first asked
+ * for. */
+static const poly *attr_atom(build *b, const ast_attr *decl, int64_t i)
+{
+	if (decl->type != ATTR_INT && decl->type != ATTR_AXIS)
+		return NULL;
+	const char *name =
+		i < 0 ? decl->name
+		      : arena_printf(b->arena, "%s[%lld]", decl->name,
+				     (long long)i);
+	int *atom = strmap_get(b->attr_atoms, name);
+	if (!atom) {
+		atom = ARENA_NEW(b->arena, int);
+		*atom = poly_new_atom(b->space, ATOM_ATTR, name, POLY_NO_MIN);
+		strmap_put(b->attr_atoms, name, atom);
+	}
+	return poly_of(b->arena, *atom);
+}
+
+const poly *sym_attr(build *b, frame *f, const sattr *attr, int64_t i)
+{
+	(void)f;
+	if (!attr->value)
+		return attr_atom(b, attr->decl, i);
+	frame *here = b->frame;
+	bool quiet = b->quiet;
+	const poly *p = NULL;
+	const ast_expr *v = attr->value;
+	b->frame = attr->env;
+	b->quiet = true;
+	if (v->kind == AST_NAME && sym_find_attr(attr->env, v->name))
+		p = sym_attr(b, attr->env, sym_find_attr(attr->env, v->name),
+			     i);
+	else if (i < 0)
+		p = sym_scalar(b, v).p;
+	else if (v->kind == AST_LIST && i < v->nargs)
+		p = sym_scalar(b, v->args[i]).p;
+	b->frame = here;
+	b->quiet = quiet;
+	return p;
+}
+
+static sval attr_value_of(build *b, const sattr *attr, int64_t i)
+{
+	sval v = unknown;
+	v.p = sym_attr(b, b->frame, attr, i);
+	v.nfactors = 0;
+	v.attr = !v.p;
+	v.zero = poly_is_zero(v.p);
+	return v;
+}
+
+void sym_touch(build *b, int var)
+{
+	collector *c = b->into;
+	for (int i = 0; c && i < c->touched.n; i++)
+		if (c->touched.at[i] == var)
+			return;
+	if (c && !b->quiet)
+		vec_push(b->arena, &c->touched, var);
+}
+
+static sval name_value(build *b, const ast_expr *e)
+{
+	const sname *n = sym_find(b, e->name);
+	if (!n)
+		return unknown;
+	sval v;
+	switch (n->kind) {
+	case SN_POLY:
+		return sym_poly(n->p);
+	case SN_ATTR:
+		return attr_value_of(b, &b->frame->attrs.at[n->index], -1);
+	case SN_VAR:
+		sym_touch(b, n->index);
+		v = sym_poly(n->p);
+		v.varies = true;
+		v.nfactors = -1;
+		return v;
+	case SN_TENSOR:
+		break;
+	}
+	ast_expr read = { .kind = AST_INDEX, .at = e->at, .nargs = 1,
+			  .args = (ast_expr *[]){ (ast_expr *)e } };
+	return sym_read_tensor(b, &read, n->index, NULL);
+}
+
+/* ---- arithmetic --------------------------------------------------------- */
+
+/* What holds for any function of two: what they read, how much they cost. */
+static sval both(sval x, sval y)
+{
+	return (sval){ .data = x.data || y.data,
+		       .attr = x.attr || y.attr,
+		       .varies = x.varies || y.varies,
+		       .uses = x.uses | y.uses,
+		       .flops = x.flops + y.flops,
+		       .nfactors = -1 };
+}
+
+/* The tensors in which x + y is linear: those in which both are, or one is
+ * and the other is 0. */
+static uint64_t linear_sum(sval x, sval y)
+{
+	return (x.linear & y.linear) | (x.zero ? y.linear : 0) |
+	       (y.zero ? x.linear : 0);
+}
+
+static const poly *poly_fn(build *b, fn f, const poly *x, const poly *y)
+{
+	switch (f) {
+	case FN_ADD:
+		return poly_add(b->arena, x, y);
+	case FN_SUB:
+		return poly_sub(b->arena, x, y);
+	case FN_MUL:
+		return poly_mul(b->arena, x, y);
+	case FN_DIV:
+		return poly_div(b->space, x, y);
+	case FN_MOD:
+		return poly_mod(b->space, x, y);
+	case FN_MIN:
+		return poly_min(b->space, x, y);
+	case FN_MAX:
+		return poly_max(b->space, x, y);
+	default:
+		return NULL;
+	}
+}
+
+static sval apply2(build *b, fn f, sval x, sval y)
+{
+	sval r = both(x, y);
+	if (x.p && y.p)
+		r.p = poly_fn(b, f, x.p, y.p);
+	switch (f) {
+	case FN_ADD:
+	case FN_SUB:
+		r.linear = linear_sum(x, y);
+		r.zero = x.zero && y.zero;
+		break;
+	case FN_MUL:
+		r.linear = (x.linear & ~y.uses) | (y.linear & ~x.uses);
+		r.zero = x.zero || y.zero;
+		if (x.nfactors >= 0 && y.nfactors >= 0)
+			r.nfactors = x.nfactors + y.nfactors;
+		break;
+	case FN_DIV:
+		r.linear = x.linear & ~y.uses;
+		break;
+	default:
+		break;
+	}
+	if (!r.varies)
+		r.nfactors = 0;
+	else if (!r.p)
+		r.flops += fn_flops(f);
+	return r;
+}
+
+static sval apply1(build *b, fn f, sval x)
+{
+	sval r = both(x, unknown);
+	r.attr = x.attr;
+	if (f == FN_NEG) {
+		r.p = poly_scale(b->arena, x.p, -1);
+		r.linear = x.linear;
+		r.zero = x.zero;
+	}
+	if (!r.varies)
+		r.nfactors = 0;
+	else if (!r.p)
+		r.flops += fn_flops(f);
+	return r;
+}
+
+/* ---- conditions --------------------------------------------------------- */
+
+typedef VEC(sym_path) path_list;
+
+static void add_path(build *b, path_list *l, const poly *f, const poly *g)
+{
+	sym_path p = { 0, ARENA_ARRAY(b->arena, const poly *, 2) };
+	if (f)
+		p.facts[p.n++] = f;
+	if (g)
+		p.facts[p.n++] = g;
+	vec_push(b->arena, l, p);
+}
+
+static path_list product(build *b, const sym_path *x, int nx,
+			 const path_list *y)
+{
+	path_list r = { 0 };
+	if ((int64_t)nx * y->n > SYM_MAX_PATHS) {
+		b->vague = true;
+		for (int i = 0; i < nx; i++)
+			vec_push(b->arena, &r, x[i]);
+		return r;
+	}
+	for (int i = 0; i < nx; i++) {
+		for (int j = 0; j < y->n; j++) {
+			const sym_path *p = &x[i], *q = &y->at[j];
+			sym_path s = { p->n + q->n,
+				       ARENA_ARRAY(b->arena, const poly *,
+						   p->n + q->n) };
+			for (int k = 0; k < s.n; k++)
+				s.facts[k] = k < p->n ? p->facts[k]
+						      : q->facts[k - p->n];
+			vec_push(b->arena, &r, s);
+		}
+	}
+	return r;
+}
+
+/* What x OP y, or its opposite, says of two integers. */
+static void compare(build *b, ast_operator op, bool truth, const poly *x,
+		    const poly *y, path_list *out)
+{
+	static const ast_operator opposite[] = {
+		[OP_LT] = OP_GE, [OP_LE] = OP_GT, [OP_GT] = OP_LE,
+		[OP_GE] = OP_LT, [OP_EQ] = OP_NE, [OP_NE] = OP_EQ,
+	};
+	arena *a = b->arena;
+	const poly *above = poly_sub(a, y, x), *below = poly_sub(a, x, y);
+	switch (truth ? op : opposite[op]) {
+	case OP_LT:
+		add_path(b, out, poly_shift(a, above, -1), NULL);
+		break;
+	case OP_LE:
+		add_path(b, out, above, NULL);
+		break;
+	case OP_GT:
+		add_path(b, out, poly_shift(a, below, -1), NULL);
+		break;
+	case OP_GE:
+		add_path(b, out, below, NULL);
+		break;
+	case OP_EQ:
+		add_path(b, out, above, below);
+		break;
+	default:
+		add_path(b, out, poly_shift(a, above, -1), NULL);
+		add_path(b, out, poly_shift(a, below, -1), NULL);
+		break;
+	}
+}
+
+/* A condition as alternatives of facts.  One on data says nothing: either
+ * way is possible. */
+static path_list paths_of(build *b, const ast_expr *e, bool truth)
+{
+	path_list r = { 0 };
+	if (e->kind == AST_UNARY && e->op == OP_NOT)
+		return paths_of(b, e->args[0], !truth);
+	if (e->kind == AST_BINARY && (e->op == OP_AND || e->op == OP_OR)) {
+		path_list x = paths_of(b, e->args[0], truth);
+		path_list y = paths_of(b, e->args[1], truth);
+		if ((e->op == OP_AND) == truth)
+			return product(b, x.at, x.n, &y);
+		for (int i = 0; i < y.n; i++)
+			vec_push(b->arena, &x, y.at[i]);
+		return x;
+	}
+	bool quiet = b->quiet;
+	b->quiet = true;
+	if (e->kind == AST_BINARY && e->op >= OP_LT && e->op <= OP_NE) {
+		sval x = sym_scalar(b, e->args[0]);
+		sval y = sym_scalar(b, e->args[1]);
+		if (x.p && y.p)
+			compare(b, e->op, truth, x.p, y.p, &r);
+		b->vague |= !(x.p && y.p) && !x.data && !y.data;
+	} else {
+		b->vague |= !sym_scalar(b, e).data;
+	}
+	b->quiet = quiet;
+	if (r.n == 0)
+		add_path(b, &r, NULL, NULL);
+	return r;
+}
+
+sval sym_under(build *b, const ast_expr *cond, bool truth, const ast_expr *e)
+{
+	if (b->quiet)
+		return unknown;
+	sym_path *paths = b->paths;
+	int npaths = b->npaths;
+	bool vague = b->vague;
+	path_list more = paths_of(b, cond, truth);
+	path_list now = product(b, paths, npaths, &more);
+	b->paths = now.at;
+	b->npaths = now.n;
+	sval v = sym_scalar(b, e);
+	b->paths = paths;
+	b->npaths = npaths;
+	b->vague = vague;
+	return v;
+}
+
+static sval choose(build *b, const ast_expr *c, const ast_expr *x,
+		   const ast_expr *y)
+{
+	if (b->quiet)
+		return unknown;
+	sval vc = sym_scalar(b, c);
+	if (b->into)
+		b->into->conditional = true;
+	sval vx = sym_under(b, c, true, x), vy = sym_under(b, c, false, y);
+	sval r = both(vx, vy);
+	r.linear = linear_sum(vx, vy) & ~vc.uses;
+	r.zero = vx.zero && vy.zero;
+	r.uses |= vc.uses;
+	r.data |= vc.data;
+	r.attr |= vc.attr;
+	r.varies |= vc.varies;
+	r.flops = vc.flops + (vx.flops > vy.flops ? vx.flops : vy.flops);
+	return r;
+}
+
+/* `a and b`, `a or b`: b is evaluated under what a says. */
+static sval logical(build *b, const ast_expr *e)
+{
+	sval x = sym_scalar(b, e->args[0]);
+	sval y = b->quiet ? sym_scalar(b, e->args[1])
+			  : sym_under(b, e->args[0], e->op == OP_AND,
+				      e->args[1]);
+	return both(x, y);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+static sval call_fn(build *b, const ast_expr *e, fn f)
+{
+	if (e->nargs == 0)
+		return unknown;
+	sval v = sym_scalar(b, e->args[0]);
+	if (fn_nargs(f) == 1)
+		return apply1(b, f, v);
+	for (int i = 1; i < e->nargs; i++)
+		v = apply2(b, f, v, sym_scalar(b, e->args[i]));
+	return v;
+}
+
+/* The length of a list attribute. */
+static sval length_of(build *b, const ast_expr *e)
+{
+	const sattr *attr = e->nargs == 1 && e->args[0]->kind == AST_NAME
+				    ? sym_find_attr(b->frame, e->args[0]->name)
+				    : NULL;
+	if (!attr)
+		return unknown;
+	if (attr->value && attr->value->kind == AST_LIST)
+		return sym_poly(poly_int(b->arena, attr->value->nargs));
+	if (attr->decl->length >= 0)
+		return sym_poly(poly_int(b->arena, attr->decl->length));
+	ast_attr named = *attr->decl;
+	named.name = arena_printf(b->arena, "len(%s)", named.name);
+	named.type = ATTR_INT;
+	return sym_poly(attr_atom(b, &named, -1));
+}
+
+static sval call_value(build *b, const ast_expr *e)
+{
+	bool mean;
+	if (sym_reducer(e, &mean) != RED_NONE)
+		return b->quiet ? unknown : sym_reduction(b, e);
+	if (!strcmp(e->name, "select") && e->nargs == 3)
+		return choose(b, e->args[0], e->args[1], e->args[2]);
+	if (!strcmp(e->name, "cast") && e->nargs == 2) {
+		sval v = sym_scalar(b, e->args[0]);
+		v.p = NULL;
+		v.read = NULL;
+		v.nfactors = v.varies ? -1 : 0;
+		return v;
+	}
+	if (!strcmp(e->name, "len"))
+		return length_of(b, e);
+	if (!strcmp(e->name, "ravel")) {
+		for (int i = 0; i < e->nargs; i++)
+			if (e->args[i]->kind == AST_PACK)
+				sym_pack_items(b, e->args[i]->pack, NULL,
+					       NULL);
+			else
+				sym_scalar(b, e->args[i]);
+		sym_open(b, "it reads at a position in row-major order");
+		sval v = unknown;
+		v.varies = v.attr = true;
+		return v;
+	}
+	int f = fn_parse(e->name);
+	return f >= 0 ? call_fn(b, e, (fn)f) : unknown;
+}
+
+static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
+{
+	const ast_expr *base = e->args[0];
+	if (sym_opaque_of(b, base))
+		return b->quiet ? unknown : sym_opaque(b, base, e);
+	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
+						: NULL;
+	if (n && n->kind == SN_TENSOR)
+		return sym_read_tensor(b, e, n->index, otherwise);
+	if (n && n->kind == SN_ATTR && e->nargs == 2) {
+		int64_t i;
+		sval at = sym_scalar(b, e->args[1]);
+		if (poly_is_constant(at.p, &i) && i >= 0)
+			return attr_value_of(b, &b->frame->attrs.at[n->index],
+					     i);
+	}
+	sval v = unknown;
+	v.attr = true;
+	return v;
+}
+
+sval sym_scalar(build *b, const ast_expr *e)
+{
+	static const fn binary[] = {
+		[OP_ADD] = FN_ADD, [OP_SUB] = FN_SUB, [OP_MUL] = FN_MUL,
+		[OP_DIV] = FN_DIV, [OP_MOD] = FN_MOD, [OP_LT] = FN_LT,
+		[OP_LE] = FN_LE,   [OP_GT] = FN_GT,   [OP_GE] = FN_GE,
+		[OP_EQ] = FN_EQ,   [OP_NE] = FN_NE,
+	};
+	switch (e->kind) {
+	case AST_INT:
+		return sym_poly(poly_int(b->arena, e->i));
+	case AST_FLOAT:
+		return (sval){ .zero = e->f == 0 };
+	case AST_NAME:
+		return name_value(b, e);
+	case AST_INDEX:
+		return indexed(b, e, NULL);
+	case AST_GUARD:
+		if (e->args[0]->kind == AST_INDEX)
+			return indexed(b, e->args[0], e->args[1]);
+		return sym_scalar(b, e->args[0]);
+	case AST_CALL:
+		if (sym_opaque_of(b, e))
+			return unknown;
+		return call_value(b, e);
+	case AST_UNARY:
+		return apply1(b, e->op == OP_NEG ? FN_NEG : FN_NOT,
+			      sym_scalar(b, e->args[0]));
+	case AST_BINARY:
+		if (e->op == OP_AND || e->op == OP_OR)
+			return logical(b, e);
+		{
+			sval x = sym_scalar(b, e->args[0]);
+			return apply2(b, binary[e->op], x,
+				      sym_scalar(b, e->args[1]));
+		}
+	case AST_IF:
+		return choose(b, e->args[0], e->args[1], e->args[2]);
+	case AST_STRING:
+	case AST_BOOL:
+		return (sval){ 0 };
+	default:
+		return unknown;
+	}
+}

@@ -1,0 +1,595 @@
+/* Lambdas, reductions and opaque calls as stages: as compiler/expand makes
+ * them, one to one. */
+#include "config.h"
+
+#include "compiler/analysis/symbolic_build.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- scopes ------------------------------------------------------------- */
+
+typedef struct scope {
+	int nnames, nundo;
+} scope;
+
+static scope scope_push(const build *b)
+{
+	return (scope){ b->frame->names.n, b->undo.n };
+}
+
+static void scope_pop(build *b, scope s)
+{
+	b->frame->names.n = s.nnames;
+	while (b->undo.n > s.nundo) {
+		undo u = b->undo.at[--b->undo.n];
+		u.pack->var[u.dim] = u.var;
+	}
+}
+
+static int add_var(build *b, sym_var v)
+{
+	v.atom = poly_new_atom(b->space, ATOM_VAR, v.name, 0);
+	if (v.atom < 0)
+		b->failed = true;
+	else
+		b->space->atoms[v.atom].max =
+			poly_shift(b->arena, v.extent.extent, -1);
+	vec_push(b->arena, &b->vars, v);
+	return b->vars.n - 1;
+}
+
+/* "the output declares 'x' to run over X elements" */
+static const char *declared_by(build *b, const char *result, const char *name,
+			       const sym_dim *d)
+{
+	return arena_printf(b->arena, "%s declares '%s' to run over %s elements",
+			    result ? result : "the output", name, d->text);
+}
+
+static int bind_pack(build *b, const ast_var *v, const dim_list *given, int at,
+		     const char *result, int *vars)
+{
+	sym_dim dims[SYM_MAX_DIMS];
+	int old[SYM_MAX_DIMS];
+	int n = sym_pack_items(b, v->pack, dims, old);
+	if (n < 0 || (given && at + n > given->n))
+		return -1;
+	spack *p = sym_find_pack(b, v->pack->name);
+	for (int i = 0; i < n; i++) {
+		const char *name = dims[i].pack
+					   ? p->dims.dims[0].text
+					   : NULL;
+		int which = -1;
+		for (int j = 0; j < p->dims.n && which < 0; j++)
+			if (poly_equal(p->dims.dims[j].extent,
+				       dims[i].extent) &&
+			    p->var[j] == old[i])
+				which = j;
+		if (which < 0)
+			return -1;
+		name = dims[i].pack ? p->dims.dims[which].text
+				    : arena_printf(b->arena, "%s.%d", p->name,
+						   which);
+		sym_var var = { .name = name, .kind = KVAR_OUTPUT,
+				.extent = p->dims.dims[which],
+				.at = given ? given->dims[at + i].at : v->at };
+		var.declared = declared_by(b, given ? result : "the pack",
+					   name, &var.extent);
+		vars[i] = add_var(b, var);
+		vec_push(b->arena, &b->undo, ((undo){ p, which, p->var[which] }));
+		p->var[which] = vars[i];
+	}
+	return n;
+}
+
+static bool bind_name(build *b, const ast_expr *lambda, const ast_var *v,
+		      const sym_dim *given, const char *result, int *out)
+{
+	sym_var var = { .name = v->name, .kind = KVAR_OUTPUT, .at = v->at };
+	if (given) {
+		var.extent = *given;
+		var.extent.at = v->at;
+		var.at = given->at;
+		var.declared = declared_by(b, result, v->name, given);
+	} else if (v->extent) {
+		sval x = sym_scalar(b, v->extent);
+		const char *text = dsl_expr_text(b->arena, v->extent);
+		if (!x.p)
+			x.p = poly_of(b->arena,
+				      poly_new_atom(b->space, ATOM_ATTR, text,
+						    0));
+		var.extent = (sym_dim){ .extent = x.p, .at = v->extent->at };
+		var.extent.text = poly_text(b->arena, b->space, x.p);
+		var.declared = arena_printf(b->arena, "'%s' runs over %s "
+					    "elements", v->name,
+					    var.extent.text);
+	} else if (!sym_infer_extent(b, lambda, v, &var)) {
+		return false;
+	}
+	*out = add_var(b, var);
+	if (b->failed)
+		return false;
+	vec_push(b->arena, &b->frame->names,
+		 ((sname){ .name = v->name, .kind = SN_VAR, .index = *out,
+			   .p = poly_of(b->arena, b->vars.at[*out].atom) }));
+	return true;
+}
+
+/* Binds the variables of a lambda.  Returns their number, -1 where that
+ * failed. */
+static int bind_vars(build *b, const ast_expr *lambda, const dim_list *given,
+		     const char *result, int *vars)
+{
+	int n = 0;
+	for (int i = 0; i < lambda->nvars; i++) {
+		const ast_var *v = &lambda->vars[i];
+		if (n >= SYM_MAX_DIMS || (given && !v->pack && n >= given->n))
+			return -1;
+		if (v->pack) {
+			int count = bind_pack(b, v, given, n, result, vars + n);
+			if (count < 0)
+				return -1;
+			n += count;
+		} else if (!bind_name(b, lambda, v,
+				      given ? &given->dims[n] : NULL, result,
+				      &vars[n])) {
+			return -1;
+		} else {
+			n++;
+		}
+	}
+	return given && n != given->n ? -1 : n;
+}
+
+/* ---- collecting --------------------------------------------------------- */
+
+static void collect(build *b, collector *c)
+{
+	*c = (collector){ .outer = b->into };
+	b->into = c;
+}
+
+/* Ends a collection; what it touched, the one around touches, too. */
+static void collected(build *b, collector *c, const int *own, int nown)
+{
+	b->into = c->outer;
+	for (int i = 0; i < c->touched.n; i++) {
+		bool mine = false;
+		for (int j = 0; j < nown; j++)
+			mine |= c->touched.at[i] == own[j];
+		if (!mine)
+			sym_touch(b, c->touched.at[i]);
+	}
+	if (c->open_because && b->into)
+		sym_open(b, c->open_because);
+}
+
+static int ascending(const void *x, const void *y)
+{
+	return *(const int *)x - *(const int *)y;
+}
+
+/* The variables that were touched, without own[], in the order of their
+ * binding. */
+static int outer_vars(build *b, const collector *c, const int *own, int nown,
+		      int *out)
+{
+	int n = 0;
+	for (int i = 0; i < c->touched.n; i++) {
+		bool mine = false;
+		for (int j = 0; j < nown; j++)
+			mine |= c->touched.at[i] == own[j];
+		if (!mine && n == SYM_MAX_DIMS)
+			b->failed = true;
+		else if (!mine)
+			out[n++] = c->touched.at[i];
+	}
+	qsort(out, (size_t)n, sizeof(*out), ascending);
+	return n;
+}
+
+/* The variables in the conditions around count as touched, as expand puts the
+ * conditions into the body of a reduction. */
+static void touch_conditions(build *b)
+{
+	for (int v = 0; v < b->vars.n; v++)
+		for (int i = 0; i < b->npaths; i++)
+			for (int j = 0; j < b->paths[i].n; j++)
+				if (b->paths[i].facts[j] &&
+				    poly_uses(b->space, b->paths[i].facts[j],
+					      b->vars.at[v].atom))
+					sym_touch(b, v);
+}
+
+/* ---- stages ------------------------------------------------------------- */
+
+static const char *join(arena *a, const char *prefix, const char *label)
+{
+	if (!*prefix || !*label)
+		return *label ? label : prefix;
+	return arena_printf(a, "%s.%s", prefix, label);
+}
+
+int sym_add_tensor(build *b, sym_tensor t)
+{
+	vec_push(b->arena, &b->tensors, t);
+	return b->tensors.n - 1;
+}
+
+/* The pack whose two parts the variables are, if they are that. */
+static void note_parts(build *b, sym_tensor *t, const int *outs)
+{
+	for (int i = 0; i < b->frame->packs.n && t->ndims == 2; i++) {
+		const spack *p = b->frame->packs.at[i];
+		if (p->selector && p->var[0] == outs[0] &&
+		    p->var[1] == outs[1]) {
+			t->parts = p->selector;
+			t->parts_in = p->selector_in;
+		}
+	}
+}
+
+static int add_stage(build *b, const char *label, const int *outs, int nouts,
+		     const int *reds, int nreds, reducer r, sval body,
+		     const collector *c)
+{
+	if (b->stages.n >= SYM_MAX_STAGES) {
+		b->failed = true;
+		return -1;
+	}
+	sym_stage *s = ARENA_NEW(b->arena, sym_stage);
+	s->label = join(b->arena, b->frame->label, label);
+	s->nout = nouts;
+	s->nvars = nouts + nreds;
+	s->vars = ARENA_ARRAY(b->arena, sym_var, s->nvars);
+	for (int i = 0; i < s->nvars; i++) {
+		s->vars[i] = b->vars.at[i < nouts ? outs[i] : reds[i - nouts]];
+		s->vars[i].kind = i < nouts ? KVAR_OUTPUT : KVAR_REDUCE;
+	}
+	s->reducer = r;
+	s->nreads = c->reads.n;
+	s->reads = c->reads.at;
+	s->open_because = c->open_because;
+	s->conditional = c->conditional || b->npaths > 1 ||
+			 (b->npaths == 1 && b->paths[0].n > 0);
+	s->flops = body.flops + (r != RED_NONE);
+	s->nfactors = body.nfactors;
+	s->linear = ARENA_ARRAY(b->arena, int, c->slots.n);
+	bool adds = r == RED_NONE || r == RED_SUM;
+	for (int i = 0; i < c->slots.n && i < SYM_MAX_TENSORS && adds; i++)
+		if (body.linear >> i & 1)
+			s->linear[s->nlinear++] = c->slots.at[i];
+	sym_tensor t = { .name = *s->label ? s->label : b->frame->op->name,
+			 .ndims = nouts, .stage = b->stages.n };
+	t.dims = ARENA_ARRAY(b->arena, sym_dim, nouts);
+	for (int i = 0; i < nouts; i++)
+		t.dims[i] = s->vars[i].extent;
+	note_parts(b, &t, outs);
+	vec_push(b->arena, &b->stages, s);
+	s->result = sym_add_tensor(b, t);
+	return s->result;
+}
+
+/* ---- reductions --------------------------------------------------------- */
+
+reducer sym_reducer(const ast_expr *e, bool *mean)
+{
+	*mean = false;
+	if (e->kind != AST_CALL || e->nargs != 1 ||
+	    e->args[0]->kind != AST_LAMBDA)
+		return RED_NONE;
+	*mean = !strcmp(e->name, "Mean");
+	int r = *mean ? RED_SUM : reducer_parse(e->name);
+	return r < 0 ? RED_NONE : (reducer)r;
+}
+
+typedef struct reduction {
+	reducer reducer;
+	int nvars, vars[SYM_MAX_DIMS];
+	sval body;
+} reduction;
+
+/* Sum(lambda a: Sum(lambda b: e)) is one of a and b. */
+static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
+{
+	bool mean;
+	const ast_expr *body = e;
+	out->reducer = sym_reducer(e, &mean);
+	out->nvars = 0;
+	bool arg = out->reducer == RED_ARGMAX || out->reducer == RED_ARGMIN;
+	do {
+		int vars[SYM_MAX_DIMS];
+		int n = bind_vars(b, body->args[0], NULL, NULL, vars);
+		if (n < 0 || out->nvars + n > SYM_MAX_DIMS)
+			return false;
+		memcpy(out->vars + out->nvars, vars, (size_t)n * sizeof(*vars));
+		out->nvars += n;
+		body = body->args[0]->args[0];
+	} while (!arg && sym_reducer(body, &mean) == out->reducer && !mean);
+	out->body = sym_scalar(b, body);
+	return !b->failed;
+}
+
+static sval read_of_stage(build *b, int tensor, const int *vars, int n,
+			  range at)
+{
+	sym_read *r = ARENA_NEW(b->arena, sym_read);
+	*r = (sym_read){ .tensor = tensor, .at = at, .n = n,
+			 .inlined = b->frame->depth > 0, .vague = b->vague,
+			 .npaths = b->npaths, .paths = b->paths };
+	r->index = ARENA_ARRAY(b->arena, sym_index, SYM_MAX_DIMS);
+	for (int i = 0; i < n; i++) {
+		const sym_var *v = &b->vars.at[vars[i]];
+		r->index[i] = (sym_index){ .at = poly_of(b->arena, v->atom),
+					   .pack = v->extent.pack,
+					   .place = at };
+	}
+	sval v = { .data = true, .varies = true, .nfactors = 1, .read = r };
+	if (!b->into)
+		return v;
+	vec_push(b->arena, &b->into->reads, r);
+	int slot = 0;
+	while (slot < b->into->slots.n && b->into->slots.at[slot] != tensor)
+		slot++;
+	if (slot == b->into->slots.n)
+		vec_push(b->arena, &b->into->slots, tensor);
+	v.uses = v.linear = slot < SYM_MAX_TENSORS ? (uint64_t)1 << slot : 0;
+	return v;
+}
+
+sval sym_reduction(build *b, const ast_expr *e)
+{
+	bool mean;
+	reducer r = sym_reducer(e, &mean);
+	scope s = scope_push(b);
+	collector c;
+	reduction red;
+	int outs[SYM_MAX_DIMS];
+	collect(b, &c);
+	bool ok = walk_reduction(b, e, &red);
+	touch_conditions(b);
+	collected(b, &c, red.vars, red.nvars);
+	scope_pop(b, s);
+	if (!ok) {
+		sym_open(b, "one of its reductions is not understood");
+		return (sval){ .data = true, .varies = true, .nfactors = -1 };
+	}
+	int nouts = outer_vars(b, &c, red.vars, red.nvars, outs);
+	char *label = arena_printf(b->arena, "%s%d", e->name, ++b->nextracted);
+	label[0] = (char)tolower((unsigned char)label[0]);
+	int tensor = add_stage(b, label, outs, nouts, red.vars, red.nvars, r,
+			       red.body, &c);
+	if (tensor < 0)
+		return (sval){ .data = true, .varies = true, .nfactors = -1 };
+	sval v = read_of_stage(b, tensor, outs, nouts, e->at);
+	if (mean) {
+		v.flops++;
+		v.read = NULL;
+	}
+	return v;
+}
+
+/* ---- lambdas ------------------------------------------------------------ */
+
+/* The tensor that a body is if it is all of it, at the same index; -1. */
+static int identity_read(const build *b, sval v, const int *outs, int nouts)
+{
+	const sym_read *r = v.read;
+	if (!r || r->open || r->n != nouts)
+		return -1;
+	const sym_tensor *t = &b->tensors.at[r->tensor];
+	for (int i = 0; i < nouts; i++) {
+		const sym_var *var = &b->vars.at[outs[i]];
+		const poly *at = r->index[i].at;
+		if (!poly_equal(at, poly_of(b->arena, var->atom)) ||
+		    !poly_equal(t->dims[i].extent, var->extent.extent))
+			return -1;
+	}
+	return r->tensor;
+}
+
+static int stage_of_lambda(build *b, const ast_expr *lambda, const int *outs,
+			   int nouts, const char *label)
+{
+	const ast_expr *body = lambda->args[0];
+	bool mean;
+	collector c;
+	collect(b, &c);
+	if (sym_reducer(body, &mean) != RED_NONE && !mean) {
+		reduction red;
+		bool ok = walk_reduction(b, body, &red);
+		b->into = c.outer;
+		return !ok ? -1
+			   : add_stage(b, label, outs, nouts, red.vars,
+				       red.nvars, red.reducer, red.body, &c);
+	}
+	int nstages = b->stages.n;
+	sval v = sym_scalar(b, body);
+	b->into = c.outer;
+	int same = identity_read(b, v, outs, nouts);
+	if (same < 0)
+		return b->failed ? -1
+				 : add_stage(b, label, outs, nouts, NULL, 0,
+					     RED_NONE, v, &c);
+	int stage = b->tensors.at[same].stage;
+	if (stage >= nstages) {
+		b->stages.at[stage]->label =
+			join(b->arena, b->frame->label, label);
+		b->tensors.at[same].name = b->stages.at[stage]->label;
+	}
+	return same;
+}
+
+int sym_lambda(build *b, const ast_expr *lambda, const dim_list *given,
+	       const char *result, const char *label)
+{
+	scope s = scope_push(b);
+	int outs[SYM_MAX_DIMS];
+	int n = bind_vars(b, lambda, given, result, outs);
+	int tensor = n < 0 ? -1 : stage_of_lambda(b, lambda, outs, n, label);
+	scope_pop(b, s);
+	return tensor;
+}
+
+/* ---- opaque functions --------------------------------------------------- */
+
+const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e)
+{
+	return e->kind == AST_CALL ? strmap_get(b->modules->opaques, e->name)
+				   : NULL;
+}
+
+/* The tensor that an argument of an opaque call slices; -1. */
+static int sliced(build *b, const ast_expr *arg)
+{
+	const ast_expr *base = arg->kind == AST_INDEX ? arg->args[0] : arg;
+	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
+						: NULL;
+	return n && n->kind == SN_TENSOR ? n->index : -1;
+}
+
+/* Which dimensions of the tensor the slice keeps; false where that follows
+ * only from shapes. */
+static bool kept_dims(build *b, const ast_expr *arg, int tensor, dim_list *out)
+{
+	const sym_tensor *t = &b->tensors.at[tensor];
+	int at = 0;
+	out->n = 0;
+	if (arg->kind == AST_NAME && t->ndims <= SYM_MAX_DIMS) {
+		out->n = t->ndims;
+		memcpy(out->dims, t->dims,
+		       (size_t)t->ndims * sizeof(*t->dims));
+		return true;
+	}
+	for (int i = 1; i < arg->nargs; i++) {
+		const ast_expr *item = arg->args[i];
+		int n = item->kind == AST_PACK
+				? sym_pack_items(b, item->pack, NULL, NULL)
+				: 1;
+		if (n < 0 || at + n > t->ndims)
+			return false;
+		if (item->kind == AST_SLICE && out->n < SYM_MAX_DIMS)
+			out->dims[out->n++] = t->dims[at];
+		at += n;
+	}
+	return at == t->ndims;
+}
+
+static const poly *bound_size(const frame *f, const char *name)
+{
+	for (int i = 0; i < f->names.n; i++)
+		if (f->names.at[i].name == name)
+			return f->names.at[i].p;
+	return NULL;
+}
+
+bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out)
+{
+	const ast_opaque *f = sym_opaque_of(b, call);
+	frame sizes = { .label = "" };
+	if (f->nresults != 1 || call->nargs != f->nparams)
+		return false;
+	for (int i = 0; i < f->nparams; i++) {
+		dim_list kept;
+		int tensor = sliced(b, call->args[i]);
+		if (tensor < 0 ||
+		    !kept_dims(b, call->args[i], tensor, &kept) ||
+		    kept.n != f->params[i].ndims)
+			return false;
+		for (int d = 0; d < kept.n; d++) {
+			const ast_expr *e = f->params[i].dims[d];
+			if (e->kind == AST_NAME && !bound_size(&sizes, e->name))
+				vec_push(b->arena, &sizes.names,
+					 ((sname){ .name = e->name,
+						   .kind = SN_POLY,
+						   .p = kept.dims[d].extent }));
+		}
+	}
+	frame *here = b->frame;
+	bool quiet = b->quiet;
+	b->frame = &sizes;
+	b->quiet = true;
+	bool ok = sym_declared_dims(b, &f->results[0], out);
+	b->frame = here;
+	b->quiet = quiet;
+	return ok;
+}
+
+static sval opaque_failed(build *b)
+{
+	sym_open(b, "its opaque call is not understood");
+	return (sval){ .data = true, .varies = true, .nfactors = -1 };
+}
+
+static void hidden_vars(build *b, const ast_opaque *f, const ast_expr *index,
+			const dim_list *dims, int *vars)
+{
+	for (int d = 0; d < dims->n; d++) {
+		const ast_expr *item = d + 1 < index->nargs
+					       ? index->args[d + 1]
+					       : NULL;
+		const char *name = item && item->kind == AST_NAME
+					   ? item->name
+					   : arena_printf(b->arena, "r%d", d);
+		sym_var v = { .name = name, .kind = KVAR_OUTPUT,
+			      .extent = dims->dims[d], .at = index->at };
+		v.declared = declared_by(b, "the opaque function", name,
+					 &v.extent);
+		v.whole_because =
+			arena_printf(b->arena,
+				     "hidden by the opaque function '%s'",
+				     f->name);
+		vars[d] = add_var(b, v);
+	}
+}
+
+sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
+{
+	const ast_opaque *f = sym_opaque_of(b, call);
+	dim_list dims;
+	if (!sym_opaque_dims(b, call, &dims))
+		return opaque_failed(b);
+	collector c;
+	collect(b, &c);
+	for (int i = 0; i < call->nargs; i++) {
+		const ast_expr *arg = call->args[i];
+		int tensor = sliced(b, arg);
+		if (arg->kind == AST_INDEX) {
+			sym_read_tensor(b, arg, tensor, NULL);
+			continue;
+		}
+		read_of_stage(b, tensor, NULL, 0, arg->at);
+		sym_read *r = c.reads.at[c.reads.n - 1];
+		r->n = b->tensors.at[tensor].ndims;
+		r->index = ARENA_ARRAY(b->arena, sym_index, r->n);
+		for (int d = 0; d < r->n; d++)
+			r->index[d].all = true;
+	}
+	collected(b, &c, NULL, 0);
+	int outs[2 * SYM_MAX_DIMS];
+	int nbatch = outer_vars(b, &c, NULL, 0, outs);
+	hidden_vars(b, f, index, &dims, outs + nbatch);
+	if (b->failed || nbatch + dims.n > SYM_MAX_DIMS)
+		return opaque_failed(b);
+	sval body = { .nfactors = -1 };
+	const char *label = arena_printf(b->arena, "%s%d", f->name,
+					 ++b->nextracted);
+	int tensor = add_stage(b, label, outs, nbatch + dims.n, NULL, 0,
+			       RED_NONE, body, &c);
+	if (tensor < 0)
+		return opaque_failed(b);
+	b->stages.at[b->stages.n - 1]->opaque = f->name;
+	sval v = read_of_stage(b, tensor, outs, nbatch, index->at);
+	for (int i = 1; i < index->nargs && v.read->n < SYM_MAX_DIMS; i++) {
+		sval at = sym_scalar(b, index->args[i]);
+		v.read->index[v.read->n++] = (sym_index){
+			.at = at.p, .data = at.data,
+			.place = index->args[i]->at };
+		v.uses |= at.uses;
+	}
+	if (v.read->n != nbatch + dims.n)
+		v.read->open = true;
+	return v;
+}
