@@ -71,7 +71,7 @@ if TDLC
 dist_man_MANS += %D%/man/tdlc.1 $(tdlc_pages)
 endif
 endif
-MAINTAINERCLEANFILES = %D%/man/tdlrun.1 %D%/man/tdlc.1 $(tdlc_pages)
+MAINTAINERCLEANFILES += %D%/man/tdlrun.1 %D%/man/tdlc.1 $(tdlc_pages)
 
 # The pages are made again when what they say may have changed, not whenever
 # the program was linked: a release carries them.

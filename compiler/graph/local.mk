@@ -19,12 +19,12 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 # What links with libgraph.a needs these behind it.
 graph_libs = %D%/libgraph.a %D%/libonnxproto.a
 
-# ONNX's own description of its files, made into C.
-nodist_%C%_libonnxproto_a_SOURCES = \
+# ONNX's own description of its files, made into C, which a release carries.
+%C%_libonnxproto_a_SOURCES = \
 	%D%/onnx-ml.pb-c.c %D%/onnx-ml.pb-c.h
 %C%_libonnxproto_a_CFLAGS = -std=gnu11 -w $(EXTRA_CFLAGS)
 BUILT_SOURCES += %D%/onnx-ml.pb-c.h
-CLEANFILES += %D%/onnx-ml.pb-c.c %D%/onnx-ml.pb-c.h
+MAINTAINERCLEANFILES += %D%/onnx-ml.pb-c.c %D%/onnx-ml.pb-c.h
 EXTRA_DIST += %D%/onnx-ml.proto %D%/README.md
 
 %D%/onnx-ml.pb-c.c: %D%/onnx-ml.proto
