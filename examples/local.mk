@@ -2,3 +2,5 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	%D%/README.md \
 	%D%/conv1d.tdl
+# Needs what is in tests/.
+EXTRA_DIST += %D%/resnet50.py
