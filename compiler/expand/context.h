@@ -91,6 +91,8 @@ typedef struct context {
 	const char *label; /* prefix of stages' labels, "" at the top */
 	bool failed;
 	dtype shared;	/* type of the tensors without one, DT_NONE if open */
+	dtype want;	/* what `if c then 1 else 0` is, where nothing else
+			   tells; DT_NONE for i64 or f32 */
 
 	VEC(xname) names; /* the innermost last */
 	VEC(xpack) packs;

@@ -313,7 +313,7 @@ static expansion *expand_at(const context *caller, arena *a,
 {
 	context cx = { .arena = a, .tmp = arena_new(), .modules = m,
 		       .sink = s, .op = op, .site = site,
-		       .shared = DT_NONE,
+		       .shared = DT_NONE, .want = DT_NONE,
 		       .depth = caller ? caller->depth + 1 : 0,
 		       .top = caller ? caller->top : op->name };
 	cx.label = caller && *caller->label

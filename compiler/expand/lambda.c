@@ -296,7 +296,10 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 	}
 	bool logic = out->reducer == RED_AND || out->reducer == RED_OR;
 	dtype want = logic ? DT_BOOL : is_arg(out->reducer) ? DT_NONE : type;
+	dtype outer = cx->want;
+	cx->want = want == DT_NONE ? cx->shared : want;
 	val v = expand_scalar(cx, body);
+	cx->want = outer;
 	if (want == DT_NONE && v.kind != VAL_EXPR)
 		want = cx->shared;
 	out->body = expand_as(cx, v, want, body->at);
@@ -395,6 +398,7 @@ static int lambda_value(context *cx, const ast_expr *lambda, const int *outs,
 				 red.reducer, red.type, red.body);
 	}
 	int nstages = cx->stages.n;
+	cx->want = type == DT_NONE ? cx->shared : type;
 	val v = expand_scalar(cx, body);
 	if (type == DT_NONE && v.kind != VAL_EXPR && v.kind != VAL_BOOL)
 		type = cx->shared;

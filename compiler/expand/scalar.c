@@ -124,7 +124,11 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 
 kexpr *expand_index(context *cx, const ast_expr *e)
 {
-	return expand_as(cx, expand_scalar(cx, e), DT_I64, e->at);
+	dtype want = cx->want;
+	cx->want = DT_I64;
+	val v = expand_scalar(cx, e);
+	cx->want = want;
+	return expand_as(cx, v, DT_I64, e->at);
 }
 
 bool expand_constant(context *cx, const ast_expr *e, int64_t *r)
@@ -352,9 +356,11 @@ static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 	val vy = under(cx, kx_fn1(cx->tmp, FN_NOT, cond), y);
 	if (vx.kind == VAL_BAD || vy.kind == VAL_BAD)
 		return val_bad;
-	dtype t = common_type(vx, vy);
-	if (t == DT_NONE && vx.kind == VAL_INT)
-		t = cx->shared == DT_NONE ? DT_I64 : cx->shared;
+	dtype t = is_constant(vx) && is_constant(vy) && vx.kind != VAL_BOOL
+			  ? cx->want
+			  : common_type(vx, vy);
+	if (t == DT_NONE)
+		t = common_type(vx, vy);
 	kexpr *a = expand_as(cx, vx, t, x->at), *b = expand_as(cx, vy, t, y->at);
 	return cx->failed ? val_bad
 			  : val_expr(kx_select(cx->tmp, cond, a, b));

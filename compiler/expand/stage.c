@@ -2,7 +2,7 @@
  * kernel's own. */
 #include "config.h"
 
-#include "compiler/expand/context.h"
+#include "compiler/expand/signature.h"
 
 #include <string.h>
 
@@ -74,9 +74,10 @@ static int local_input(draft *d, int value)
 	return k->ninputs++;
 }
 
+/* In the result's arena: kx_simplify() keeps what it does not change. */
 static kexpr *renumber(draft *d, const kexpr *e)
 {
-	arena *a = d->cx->tmp;
+	arena *a = d->cx->arena;
 	kexpr *copy = ARENA_COPY(a, e, 1);
 	if (e->kind == KX_VAR)
 		copy->var = local_var(d, e->var);
@@ -295,6 +296,7 @@ bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t)
 	for (int i = 0; i < f->nparams; i++) {
 		tensor_type arg;
 		if (!slice_type(cx, call->args[i], &arg) ||
+		    !bind_type(&inner, &f->params[i], arg.type) ||
 		    !bind_dims(&inner, &f->params[i], &arg)) {
 			cx->failed = true;
 			return false;
