@@ -85,19 +85,22 @@ static bool parallel(const lin *x, const lin *y, int64_t *g, int64_t *h)
 }
 
 /* Narrows the interval of the index x by a condition on the same sum, which
- * narrowing its variables one by one may lose. */
+ * narrowing its variables one by one may lose: the condition bounds the sum p
+ * of parallel(), and p bounds x. */
 static void clip_by(const cond *c, const lin *x, span *to)
 {
 	int64_t g, h;
 	if (c->kind == COND_ALL)
 		for (int i = 0; i < c->n; i++)
 			clip_by(c->of[i], x, to);
-	if (c->kind != COND_SIGN || !parallel(x, &c->x, &g, &h))
+	if (c->kind != COND_BETWEEN || !parallel(x, &c->x, &g, &h))
 		return;
-	if (h > 0)
-		to->lo = max_i64(to->lo, x->c - g * floor_div(c->x.c, h));
-	else
-		to->hi = min_i64(to->hi, x->c + g * floor_div(c->x.c, -h));
+	span p = span_unscale(h, (span){ c->to.lo - c->x.c,
+					 c->to.hi - c->x.c });
+	p = (span){ max_i64(p.lo, -INDEX_LIMIT / g),
+		    min_i64(p.hi, INDEX_LIMIT / g) };
+	to->lo = max_i64(to->lo, x->c + g * p.lo);
+	to->hi = min_i64(to->hi, x->c + g * p.hi);
 }
 
 static int derived_var(const kernel *k, int input, int dim)
@@ -181,8 +184,8 @@ static void collect_branch(builder *b, const kexpr *e, const path *p,
 static void collect(builder *b, const kexpr *e, const path *p)
 {
 	if (e->kind == KX_SELECT) {
-		const kexpr *c = e->args[0];
-		collect(b, c, p);
+		const kexpr *c = kx_simplify(b->a, e->args[0], b->k->vars);
+		collect(b, e->args[0], p);
 		collect_branch(b, e->args[1], p,
 			       index_cond(b->a, b->k, c, true));
 		collect_branch(b, e->args[2], p,

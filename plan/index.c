@@ -54,6 +54,15 @@ bool span_mul(span x, span y, span *r)
 	return r->lo >= -INDEX_LIMIT && r->hi <= INDEX_LIMIT;
 }
 
+span span_unscale(int64_t coef, span x)
+{
+	if (coef < 0) {
+		coef = -coef;
+		x = (span){ -x.hi, -x.lo };
+	}
+	return (span){ -floor_div(-x.lo, coef), floor_div(x.hi, coef) };
+}
+
 span span_hull(span x, span y)
 {
 	return (span){ min_i64(x.lo, y.lo), max_i64(x.hi, y.hi) };
@@ -200,18 +209,6 @@ static bool narrow_atom(const atom *a, span to, box *b)
 	return true;
 }
 
-/* The values v with coef * v in [lo, hi]. */
-static span unscaled(int64_t coef, int64_t lo, int64_t hi)
-{
-	if (coef < 0) {
-		int64_t was = lo;
-		coef = -coef;
-		lo = -hi;
-		hi = -was;
-	}
-	return (span){ -floor_div(-lo, coef), floor_div(hi, coef) };
-}
-
 /* Narrows b to a box around its points where x is in `to`; false where there
  * are none. */
 static bool narrow_lin(const lin *x, span to, box *b)
@@ -225,8 +222,9 @@ static bool narrow_lin(const lin *x, span to, box *b)
 		const term *t = &x->t[i];
 		span own = term_span(t, b);
 		span part = scaled(t->coef, own);
-		span v = unscaled(t->coef, to.lo - (sum.hi - part.hi),
-				  to.hi - (sum.lo - part.lo));
+		span v = span_unscale(t->coef,
+				      (span){ to.lo - (sum.hi - part.hi),
+					      to.hi - (sum.lo - part.lo) });
 		if (v.lo <= own.lo && v.hi >= own.hi)
 			continue;
 		v = (span){ max_i64(v.lo, own.lo), min_i64(v.hi, own.hi) };
@@ -271,8 +269,8 @@ static bool narrow_any(const cond *c, box *b)
 static bool narrow_once(const cond *c, box *b)
 {
 	switch (c->kind) {
-	case COND_SIGN:
-		return narrow_lin(&c->x, (span){ 0, INDEX_FAR }, b);
+	case COND_BETWEEN:
+		return narrow_lin(&c->x, c->to, b);
 	case COND_ALL:
 		for (int i = 0; i < c->n; i++)
 			if (!narrow_once(c->of[i], b))

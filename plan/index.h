@@ -60,7 +60,7 @@ struct atom {
 };
 
 typedef enum cond_kind {
-	COND_SIGN, /* x >= 0 */
+	COND_BETWEEN, /* lo <= x <= hi */
 	COND_ALL,
 	COND_ANY,
 	COND_NEVER,
@@ -69,6 +69,7 @@ typedef enum cond_kind {
 struct cond {
 	cond_kind kind;
 	lin x;
+	span to; /* COND_BETWEEN */
 	int n;
 	const cond **of;
 };
@@ -116,6 +117,7 @@ span span_min(span x, span y);
 span span_max(span x, span y);
 span span_abs(span x);
 span span_hull(span x, span y);
+span span_unscale(int64_t coef, span x); /* all v with coef * v in x */
 bool span_mul(span x, span y, span *r);
 
 #endif

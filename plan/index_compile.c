@@ -256,18 +256,21 @@ static const cond *junction(builder *b, cond_kind kind, int n,
 	return c->n == 0 ? NULL : c->n == 1 ? c->of[0] : c;
 }
 
-/* x - y - less >= 0, NULL where intervals do not follow it. */
-static const cond *at_least(builder *b, const kexpr *x, const kexpr *y,
-			    int64_t less)
+/* x - y is in [lo, hi]; NULL where that says nothing, or where intervals do
+ * not follow it. */
+static const cond *between(builder *b, const kexpr *x, const kexpr *y,
+			   int64_t lo, int64_t hi)
 {
-	sum s = { .c = -less };
+	sum s = { 0 };
 	cond *c = ARENA_NEW(b->a, cond);
 	if (!accumulate(b, x, 1, &s) || !accumulate(b, y, -1, &s) ||
 	    !finish_sum(b, &s, &c->x))
 		return NULL;
-	if (c->x.all.lo >= 0)
+	span all = c->x.all;
+	if (all.lo >= lo && all.hi <= hi)
 		return NULL;
-	c->kind = c->x.all.hi < 0 ? COND_NEVER : COND_SIGN;
+	c->to = (span){ lo, hi };
+	c->kind = all.hi < lo || all.lo > hi ? COND_NEVER : COND_BETWEEN;
 	return c;
 }
 
@@ -276,20 +279,18 @@ static const cond *comparison(builder *b, fn f, const kexpr *x, const kexpr *y)
 	const cond *both[2];
 	switch (f) {
 	case FN_LT:
-		return at_least(b, y, x, 1);
+		return between(b, x, y, -INDEX_FAR, -1);
 	case FN_LE:
-		return at_least(b, y, x, 0);
+		return between(b, x, y, -INDEX_FAR, 0);
 	case FN_GT:
-		return at_least(b, x, y, 1);
+		return between(b, x, y, 1, INDEX_FAR);
 	case FN_GE:
-		return at_least(b, x, y, 0);
+		return between(b, x, y, 0, INDEX_FAR);
 	case FN_EQ:
-		both[0] = at_least(b, x, y, 0);
-		both[1] = at_least(b, y, x, 0);
-		return junction(b, COND_ALL, 2, both);
+		return between(b, x, y, 0, 0);
 	default:
-		both[0] = at_least(b, x, y, 1);
-		both[1] = at_least(b, y, x, 1);
+		both[0] = between(b, x, y, -INDEX_FAR, -1);
+		both[1] = between(b, x, y, 1, INDEX_FAR);
 		return junction(b, COND_ANY, 2, both);
 	}
 }

@@ -684,17 +684,17 @@ static kexpr *rebuild(pass *p, const kexpr *e, kexpr **args)
 	return r;
 }
 
-static bool is_index(const kexpr *e)
+static bool are_indices(kexpr *const *args, int n)
 {
-	for (int i = 0; i < e->nargs; i++)
-		if (e->args[i]->type != DT_I64)
+	for (int i = 0; i < n; i++)
+		if (args[i]->type != DT_I64 || kx_has_read(args[i]))
 			return false;
-	return !kx_has_read(e);
+	return true;
 }
 
 static kexpr *simplify_fn(pass *p, const kexpr *e, kexpr **args)
 {
-	kexpr *r = is_index(e) ? index_fn(p, e, args) : NULL;
+	kexpr *r = are_indices(args, e->nargs) ? index_fn(p, e, args) : NULL;
 	if (!r)
 		r = value_fn(p, e, args);
 	return r ? r : rebuild(p, e, args);
