@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "tests", "onnx"))
 import light  # noqa: E402
 
 ALGORITHMS = ("tofu", "data-parallel", "allrow")
+BATCH = 8
 
 
 def say(text):
@@ -45,7 +46,7 @@ def table(rows):
 def report(plans, run):
     tofu = plans["tofu"]
     k = tofu["devices"]
-    print(f"\nResNet-50, batch {light.BATCH}, on {k} workers: "
+    print(f"\nResNet-50, batch {BATCH}, on {k} workers: "
           f"{tofu['operators']} operators, "
           f"{size(tofu['parameters_bytes'])} of parameters\n")
     rows = [("", "moved per run", "peak per worker", "search")]
@@ -85,10 +86,10 @@ def main():
     tdlrun = os.path.join(args.build, "tdlrun")
     os.makedirs(args.out, exist_ok=True)
 
-    say(f"Taking ResNet-50 from the onnx package, at batch {light.BATCH}, "
+    say(f"Taking ResNet-50 from the onnx package, at batch {BATCH}, "
         "with random weights")
     model = os.path.join(args.out, "resnet50.onnx")
-    light.write("resnet50", model)
+    light.write("resnet50", model, batch=BATCH)
 
     plans = {}
     for name in ALGORITHMS:
