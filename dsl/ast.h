@@ -78,11 +78,16 @@ typedef struct ast_named {
 	range at;
 } ast_named;
 
+/* How deep expressions and blocks may be nested; a + a + .. nests once per
+ * term. */
+enum { AST_MAX_DEPTH = 500 };
+
 struct ast_expr {
 	ast_kind kind;
 	ast_operator op;
 	range at;
-	int depth; /* of the tree below; the parser bounds it */
+	int depth;   /* of the tree below, at most AST_MAX_DEPTH */
+	bool parens; /* written in parentheses */
 	int64_t i;
 	double f;
 	const char *name;
@@ -124,6 +129,9 @@ typedef enum attr_type {
 	ATTR_INT, ATTR_FLOAT, ATTR_STRING, ATTR_BOOL, ATTR_TYPE, ATTR_AXIS,
 } attr_type;
 
+/* "int", "float", ... */
+const char *ast_attr_type_text(attr_type t);
+
 typedef struct ast_attr {
 	const char *name;
 	attr_type type;
@@ -138,6 +146,7 @@ typedef struct ast_attr {
 typedef struct ast_let {
 	int nnames;
 	const char **names;
+	const range *names_at;
 	ast_expr *value;
 	range at;
 } ast_let;
@@ -152,6 +161,7 @@ struct ast_op {
 	ast_attr *attrs;
 	ast_tensor *results;
 	ast_let *lets;
+	int nbodies;	   /* nresults, unless faulty */
 	ast_expr **bodies; /* one lambda per result */
 	bool faulty;	   /* [check] has an error; is not handed on */
 };
@@ -180,9 +190,12 @@ typedef enum stmt_kind {
 struct ast_stmt {
 	stmt_kind kind;
 	range at;
+	int depth; /* of the statements below, at most AST_MAX_DEPTH */
 	int ntargets;
 	const char **targets;
+	const range *targets_at;
 	const char *var;  /* of for; of STMT_CALL the word, "unsupported" */
+	range var_at;	  /* of for */
 	ast_expr *value;  /* assigned; condition; bound; message */
 	int nvalues;
 	ast_expr **values; /* of return */
@@ -233,6 +246,7 @@ typedef struct ast_module {
 	ast_def *defs;
 	int ncomments;
 	ast_comment *comments;
+	bool faulty; /* has syntax errors */
 } ast_module;
 
 #endif

@@ -14,6 +14,10 @@ typedef struct tdl_modules {
 	ast_module **modules; /* each after what it imports */
 	strmap *ops;	      /* name -> ast_op; faulty ones included */
 	strmap *opaques;      /* name -> ast_opaque */
+	strmap *broken;	      /* names of definitions that do not parse */
+	strmap *entries;      /* "domain:op" -> onnx_chain */
+	strmap *loaded;	      /* canonical paths of the files read */
+	int depth;	      /* of imports being read */
 	int nonnx;
 	ast_onnx **onnx; /* in order of reading */
 	int nfolders;

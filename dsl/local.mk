@@ -1,1 +1,30 @@
-# filled in by the folder
+noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
+
+%C%_libdsl_a_SOURCES = \
+	%D%/ast.h \
+	%D%/build.c \
+	%D%/check.c %D%/check.h \
+	%D%/dsl.h \
+	%D%/literal.c \
+	%D%/module.c \
+	%D%/parse.c %D%/parse.h
+EXTRA_DIST += %D%/README.md
+
+# The scanner and the grammar, in a library of their own: warnings about
+# generated C help nobody.  It goes behind libdsl.a when linking, and libdsl.a
+# behind it once more.
+dsl_libs = %D%/libdsl.a %D%/libdslgen.a %D%/libdsl.a
+%C%_libdslgen_a_SOURCES = %D%/gram.c %D%/gram.h %D%/scan.c
+%C%_libdslgen_a_CFLAGS = -std=gnu11 -w $(EXTRA_CFLAGS)
+BUILT_SOURCES += %D%/gram.h
+MAINTAINERCLEANFILES += $(%C%_libdslgen_a_SOURCES)
+EXTRA_DIST += %D%/gram.y %D%/scan.l
+
+%D%/gram.c: %D%/gram.y
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(BISON) -Wall -Werror \
+		--header=%D%/gram.h -o $@ $(srcdir)/%D%/gram.y
+%D%/gram.h: %D%/gram.c
+	@test -f $@ || { rm -f $<; $(MAKE) $(AM_MAKEFLAGS) $<; }
+%D%/scan.c: %D%/scan.l
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(FLEX) -o $@ $(srcdir)/%D%/scan.l
+%D%/parse.$(OBJEXT): %D%/gram.h

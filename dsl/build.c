@@ -1,0 +1,374 @@
+/* Nodes of the tree.  Each constructor computes the depth of what it makes and
+ * keeps it within bounds: later stages may recurse over the tree. */
+#include "config.h"
+
+#include <string.h>
+
+#include "dsl/parse.h"
+
+const char *ast_operator_text(ast_operator op)
+{
+	static const char *const text[] = {
+		[OP_NEG] = "-",	  [OP_NOT] = "not", [OP_ADD] = "+",
+		[OP_SUB] = "-",	  [OP_MUL] = "*",   [OP_DIV] = "/",
+		[OP_MOD] = "%",	  [OP_LT] = "<",    [OP_LE] = "<=",
+		[OP_GT] = ">",	  [OP_GE] = ">=",   [OP_EQ] = "==",
+		[OP_NE] = "!=",	  [OP_AND] = "and", [OP_OR] = "or",
+	};
+	return text[op];
+}
+
+/* ---- bounds ------------------------------------------------------------- */
+
+static bool count_node(dsl_parser *p, range at)
+{
+	if (p->nnodes++ < AST_MAX_NODES)
+		return true;
+	dsl_fault(p, DIAG_TOO_LARGE, at,
+		  "the file has more than %d expressions and statements",
+		  AST_MAX_NODES);
+	return false;
+}
+
+static bool deep(dsl_parser *p, range at, int depth)
+{
+	if (depth <= AST_MAX_DEPTH)
+		return false;
+	dsl_fault(p, DIAG_TOO_DEEP, at, "this is nested more than %d deep",
+		  AST_MAX_DEPTH);
+	return true;
+}
+
+static void raise(int *depth, const ast_expr *below)
+{
+	if (below && below->depth > *depth)
+		*depth = below->depth;
+}
+
+/* Sets the depth of a node that is otherwise complete. */
+static ast_expr *finish(dsl_parser *p, ast_expr *e)
+{
+	if (!e)
+		return NULL;
+	int depth = 0;
+	for (int i = 0; i < e->nargs; i++)
+		raise(&depth, e->args[i]);
+	for (int i = 0; i < e->nnamed; i++)
+		raise(&depth, e->named[i].value);
+	for (int i = 0; i < e->nvars; i++) {
+		raise(&depth, e->vars[i].extent);
+		if (e->vars[i].pack)
+			raise(&depth, e->vars[i].pack->sel);
+	}
+	if (e->pack)
+		raise(&depth, e->pack->sel);
+	e->depth = depth + 1;
+	return deep(p, e->at, e->depth) ? NULL : e;
+}
+
+/* ---- expressions -------------------------------------------------------- */
+
+ast_expr *ast_new(dsl_parser *p, ast_kind kind, range at)
+{
+	if (!count_node(p, at))
+		return NULL;
+	ast_expr *e = ARENA_NEW(p->arena, ast_expr);
+	e->kind = kind;
+	e->at = at;
+	e->depth = 1;
+	return e;
+}
+
+ast_expr *ast_int(dsl_parser *p, range at, int64_t i)
+{
+	ast_expr *e = ast_new(p, AST_INT, at);
+	if (e)
+		e->i = i;
+	return e;
+}
+
+ast_expr *ast_float(dsl_parser *p, range at, double f)
+{
+	ast_expr *e = ast_new(p, AST_FLOAT, at);
+	if (e)
+		e->f = f;
+	return e;
+}
+
+ast_expr *ast_bool(dsl_parser *p, range at, bool b)
+{
+	ast_expr *e = ast_new(p, AST_BOOL, at);
+	if (e)
+		e->i = b;
+	return e;
+}
+
+ast_expr *ast_text(dsl_parser *p, ast_kind kind, range at, const char *s)
+{
+	ast_expr *e = ast_new(p, kind, at);
+	if (e)
+		e->name = s;
+	return e;
+}
+
+ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
+			const char *name, ast_expr *sel)
+{
+	ast_expr *e = ast_new(p, AST_PACK, at);
+	if (!e)
+		return NULL;
+	e->pack = ARENA_NEW(p->arena, ast_pack);
+	*e->pack = (ast_pack){ kind, name, sel };
+	return finish(p, e);
+}
+
+/* A node with these operands. */
+static ast_expr *with_args(dsl_parser *p, ast_kind kind, range at, int n,
+			   ast_expr *const *args)
+{
+	ast_expr *e = ast_new(p, kind, at);
+	if (!e)
+		return NULL;
+	e->nargs = n;
+	e->args = ARENA_COPY(p->arena, args, n);
+	return e;
+}
+
+ast_expr *ast_list(dsl_parser *p, range at, const expr_list *items)
+{
+	return finish(p, with_args(p, AST_LIST, at, items->n, items->at));
+}
+
+ast_expr *ast_index(dsl_parser *p, range at, ast_expr *base,
+		    const expr_list *items)
+{
+	ast_expr *e = ast_new(p, AST_INDEX, at);
+	if (!e)
+		return NULL;
+	e->nargs = items->n + 1;
+	e->args = ARENA_ARRAY(p->arena, ast_expr *, e->nargs);
+	e->args[0] = base;
+	for (int i = 0; i < items->n; i++)
+		e->args[i + 1] = items->at[i];
+	return finish(p, e);
+}
+
+ast_expr *ast_guard(dsl_parser *p, range at, ast_expr *read, ast_expr *value)
+{
+	ast_expr *args[] = { read, value };
+	return finish(p, with_args(p, AST_GUARD, at, 2, args));
+}
+
+ast_expr *ast_call(dsl_parser *p, range at, const char *name,
+		   const call_args *args)
+{
+	ast_expr *e = with_args(p, AST_CALL, at, args->exprs.n, args->exprs.at);
+	if (!e)
+		return NULL;
+	e->name = name;
+	e->nnamed = args->named.n;
+	e->named = args->named.at;
+	e->open_named = args->open;
+	return finish(p, e);
+}
+
+ast_expr *ast_unary(dsl_parser *p, range at, ast_operator op, ast_expr *x)
+{
+	ast_expr *e = with_args(p, AST_UNARY, at, 1, &x);
+	if (e)
+		e->op = op;
+	return finish(p, e);
+}
+
+ast_expr *ast_binary(dsl_parser *p, range at, ast_operator op, ast_expr *x,
+		     ast_expr *y)
+{
+	ast_expr *args[] = { x, y };
+	ast_expr *e = with_args(p, AST_BINARY, at, 2, args);
+	if (e)
+		e->op = op;
+	return finish(p, e);
+}
+
+ast_expr *ast_if(dsl_parser *p, range at, ast_expr *c, ast_expr *x,
+		 ast_expr *y)
+{
+	ast_expr *args[] = { c, x, y };
+	return finish(p, with_args(p, AST_IF, at, 3, args));
+}
+
+ast_expr *ast_lambda(dsl_parser *p, range at, const var_list *vars,
+		     ast_expr *body)
+{
+	ast_expr *e = with_args(p, AST_LAMBDA, at, 1, &body);
+	if (!e)
+		return NULL;
+	e->nvars = vars->n;
+	e->vars = vars->at;
+	return finish(p, e);
+}
+
+/* ---- signatures --------------------------------------------------------- */
+
+static const char *const attr_types[] = {
+	[ATTR_INT] = "int",   [ATTR_FLOAT] = "float", [ATTR_STRING] = "string",
+	[ATTR_BOOL] = "bool", [ATTR_TYPE] = "type",   [ATTR_AXIS] = "axis",
+};
+
+const char *ast_attr_type_text(attr_type t)
+{
+	return attr_types[t];
+}
+
+static attr_type attr_type_of(dsl_parser *p, const written_type *w)
+{
+	for (int t = 0; t <= ATTR_AXIS; t++)
+		if (!strcmp(attr_types[t], w->name))
+			return (attr_type)t;
+	dsl_fault(p, DIAG_BAD_ATTRIBUTE, w->at,
+		  "'%s' is no type of attributes; these are int, float, "
+		  "string, bool, type and axis",
+		  w->name);
+	return ATTR_INT;
+}
+
+ast_attr ast_attribute(dsl_parser *p, range at, const char *name,
+		       const written_type *type, ast_expr *init)
+{
+	return (ast_attr){ .name = name,
+			   .type = attr_type_of(p, type),
+			   .is_list = type->is_list,
+			   .optional = type->optional,
+			   .length = type->length < 0 ? -1 : type->length,
+			   .init = init,
+			   .at = at };
+}
+
+ast_tensor ast_constant(range at, const char *name, const written_type *type)
+{
+	return (ast_tensor){ .name = name,
+			     .optional = type->optional,
+			     .constant = true,
+			     .is_list = type->is_list,
+			     .type = { type->name, type->at },
+			     .at = at };
+}
+
+/* ---- statements --------------------------------------------------------- */
+
+ast_stmt *ast_statement(dsl_parser *p, stmt_kind kind, range at)
+{
+	if (!count_node(p, at))
+		return NULL;
+	ast_stmt *s = ARENA_NEW(p->arena, ast_stmt);
+	s->kind = kind;
+	s->at = at;
+	s->depth = 1;
+	return s;
+}
+
+static ast_stmt *nest(dsl_parser *p, ast_stmt *s)
+{
+	int depth = 0;
+	for (int i = 0; i < s->nbody; i++)
+		if (s->body[i]->depth > depth)
+			depth = s->body[i]->depth;
+	for (int i = 0; i < s->nother; i++)
+		if (s->other[i]->depth > depth)
+			depth = s->other[i]->depth;
+	s->depth = depth + 1;
+	return deep(p, s->at, s->depth) ? NULL : s;
+}
+
+ast_stmt *ast_branch(dsl_parser *p, range at, ast_expr *cond,
+		     const stmt_list *body, const stmt_list *other)
+{
+	ast_stmt *s = ast_statement(p, STMT_IF, at);
+	if (!s)
+		return NULL;
+	s->value = cond;
+	s->nbody = body->n;
+	s->body = body->at;
+	if (other) {
+		s->nother = other->n;
+		s->other = other->at;
+	}
+	return nest(p, s);
+}
+
+ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
+		   const stmt_list *body)
+{
+	ast_stmt *s = ast_statement(p, STMT_FOR, at);
+	if (!s)
+		return NULL;
+	s->var = var.name;
+	s->var_at = var.at;
+	s->value = bound;
+	s->nbody = body->n;
+	s->body = body->at;
+	return nest(p, s);
+}
+
+/* ---- definitions -------------------------------------------------------- */
+
+/* A definition in which a fault was found after its parts were read is not
+ * kept, no more than one that does not parse. */
+static void add_def(dsl_parser *p, ast_def d)
+{
+	if (p->defs.n == AST_MAX_DEFS)
+		dsl_fault(p, DIAG_TOO_LARGE, d.at,
+			  "the file has more than %d definitions",
+			  AST_MAX_DEFS);
+	if (!p->quiet)
+		vec_push(p->arena, &p->defs, d);
+}
+
+void ast_add_op(dsl_parser *p, range at, const char *doc, ast_word name,
+		const tensor_list *params, const attr_list *attrs,
+		const tensor_list *results, const let_list *lets,
+		const expr_list *bodies)
+{
+	ast_op *op = ARENA_NEW(p->arena, ast_op);
+	*op = (ast_op){ .name = name.name, .doc = doc, .name_at = name.at,
+			.at = at,
+			.nparams = params->n, .params = params->at,
+			.nattrs = attrs->n, .attrs = attrs->at,
+			.nresults = results->n, .results = results->at,
+			.nlets = lets->n, .lets = lets->at,
+			.nbodies = bodies->n, .bodies = bodies->at };
+	add_def(p, (ast_def){ .kind = DEF_OP, .at = at, .op = op });
+}
+
+void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
+		    const tensor_list *params, const attr_list *attrs,
+		    const tensor_list *results, const char *symbol)
+{
+	ast_opaque *f = ARENA_NEW(p->arena, ast_opaque);
+	*f = (ast_opaque){ .name = name.name, .doc = doc, .symbol = symbol,
+			   .name_at = name.at, .at = at,
+			   .nparams = params->n, .params = params->at,
+			   .nattrs = attrs->n, .attrs = attrs->at,
+			   .nresults = results->n, .results = results->at };
+	add_def(p, (ast_def){ .kind = DEF_OPAQUE, .at = at, .opaque = f });
+}
+
+void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,
+		  ast_word op_type, opset_range opsets,
+		  const tensor_list *params, const attr_list *attrs,
+		  const stmt_list *body)
+{
+	ast_onnx *e = ARENA_NEW(p->arena, ast_onnx);
+	*e = (ast_onnx){ .domain = domain, .op_type = op_type.name, .doc = doc,
+			 .since = opsets.since, .until = opsets.until,
+			 .name_at = op_type.at, .at = at,
+			 .nparams = params->n, .params = params->at,
+			 .nattrs = attrs->n, .attrs = attrs->at,
+			 .nbody = body->n, .body = body->at };
+	add_def(p, (ast_def){ .kind = DEF_ONNX, .at = at, .onnx = e });
+}
+
+void ast_add_import(dsl_parser *p, range at, const char *path)
+{
+	add_def(p, (ast_def){ .kind = DEF_IMPORT, .at = at, .import = path });
+}

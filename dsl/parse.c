@@ -1,0 +1,365 @@
+/* From text to a tree: the text is checked, scanned, and its words are told
+ * from names. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "dsl/gram.h"
+
+/* ---- faults ------------------------------------------------------------- */
+
+void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
+{
+	if (p->quiet)
+		return;
+	p->quiet = true;
+	if (p->defining)
+		strmap_put(p->broken, p->defining, p);
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(p->arena, fmt, ap);
+	va_end(ap);
+	diag_error(p->sink, id, at, "%s", text);
+}
+
+void dsl_unexpected(dsl_parser *p, range at, const char *got,
+		    const char *expected)
+{
+	size_t n;
+	const char *text = diag_text(p->sink, at, &n);
+	bool literal = *got != '\'' && n > 0 && n <= 40;
+	const char *what =
+		literal ? arena_printf(p->arena, "'%.*s'", (int)n, text) : got;
+	if (expected)
+		dsl_fault(p, DIAG_SYNTAX, at, "%s where %s is expected", what,
+			  expected);
+	else
+		dsl_fault(p, DIAG_SYNTAX, at, "%s is not expected here", what);
+}
+
+void dsl_not_yet(dsl_parser *p, range at, const char *what)
+{
+	dsl_fault(p, DIAG_NOT_YET, at,
+		  "this version of tdlc does not support %s", what);
+}
+
+static int bounded(dsl_parser *p, range at, int64_t n, const char *what)
+{
+	enum { MOST = 1000000 };
+	if (n <= MOST)
+		return (int)n;
+	dsl_fault(p, DIAG_OVERFLOW, at, "%s is at most %d", what, MOST);
+	return MOST;
+}
+
+int dsl_opset(dsl_parser *p, range at, int64_t n)
+{
+	return bounded(p, at, n, "an opset");
+}
+
+int dsl_length(dsl_parser *p, range at, int64_t n)
+{
+	return bounded(p, at, n, "the length of a list");
+}
+
+/* ---- comments ----------------------------------------------------------- */
+
+/* Without blanks at its end. */
+static range trimmed(const dsl_parser *p, range at)
+{
+	while (at.end > at.beg) {
+		char c = p->text[at.end - p->base - 1];
+		if (c != ' ' && c != '\t' && c != '\r')
+			break;
+		at.end--;
+	}
+	return at;
+}
+
+static bool begins_line(const dsl_parser *p, uint32_t at)
+{
+	for (uint32_t i = at - p->base; i > 0; i--) {
+		char c = p->text[i - 1];
+		if (c == '\n')
+			return true;
+		if (c != ' ' && c != '\t')
+			return false;
+	}
+	return true;
+}
+
+void dsl_comment(dsl_parser *p, range at)
+{
+	ast_comment c = { trimmed(p, at), begins_line(p, at.beg) };
+	vec_push(p->arena, &p->comments, c);
+}
+
+void dsl_doc(dsl_parser *p, range at)
+{
+	if (begins_line(p, at.beg))
+		vec_push(p->arena, &p->docs, trimmed(p, at));
+	else
+		dsl_comment(p, at);
+}
+
+/* The lines of documentation before a definition, joined; NULL if none. */
+static const char *take_docs(dsl_parser *p)
+{
+	size_t size = 1, n = 0;
+	for (int i = 0; i < p->docs.n; i++)
+		size += p->docs.at[i].end - p->docs.at[i].beg;
+	if (size == 1)
+		return NULL;
+	char *doc = ARENA_ARRAY(p->arena, char, size);
+	for (int i = 0; i < p->docs.n; i++) {
+		range r = p->docs.at[i];
+		const char *line = p->text + (r.beg - p->base) + 3;
+		size_t len = r.end - r.beg - 3;
+		if (len && *line == ' ') {
+			line++;
+			len--;
+		}
+		if (i)
+			doc[n++] = '\n';
+		memcpy(doc + n, line, len);
+		n += len;
+	}
+	p->docs.n = 0;
+	return doc;
+}
+
+static void drop_docs(dsl_parser *p)
+{
+	for (int i = 0; i < p->docs.n; i++)
+		dsl_comment(p, p->docs.at[i]);
+	p->docs.n = 0;
+}
+
+/* ---- words and names ---------------------------------------------------- */
+
+/* Words that begin a definition, and so end the one before. */
+static bool begins_definition(int kind)
+{
+	return kind >= TOK_OP && kind <= TOK_IMPORT;
+}
+
+/* A token that an expression can end with, if it is no word itself. */
+static bool ends_operand(int kind)
+{
+	switch (kind) {
+	case TOK_NAME:
+	case TOK_STRING:
+	case TOK_INT:
+	case TOK_FLOAT:
+	case TOK_TRUE:
+	case TOK_FALSE:
+	case TOK_INF:
+	case TOK_RPAREN:
+	case TOK_RBRACKET:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A token that can be the first of an expression, but not of what stands
+ * behind a name. */
+static bool begins_operand(int kind)
+{
+	switch (kind) {
+	case TOK_NAME:
+	case TOK_STRING:
+	case TOK_INT:
+	case TOK_FLOAT:
+	case TOK_MINUS:
+	case TOK_LPAREN:
+		return true;
+	default:
+		return kind >= TOK_LAMBDA && kind <= TOK_INF;
+	}
+}
+
+static bool joins_operands(int kind)
+{
+	return kind == TOK_THEN || kind == TOK_ELSE || kind == TOK_AND ||
+	       kind == TOK_OR;
+}
+
+/* Whether the token, a word of expressions, is meant as a name: it stands
+ * where the word cannot, between the tokens before and after.
+ * - `if' and `not' are words before an operand that is no list;
+ * - `lambda' is one before a variable, a pack or a colon;
+ * - `and or then else' are words between two operands, `else' also behind };
+ * - `true false inf' are names before [ and =. */
+static bool is_name(int before, int kind, int after)
+{
+	switch (kind) {
+	case TOK_IF:
+	case TOK_NOT:
+		return before == TOK_DOTS || !begins_operand(after) ||
+		       joins_operands(after);
+	case TOK_LAMBDA:
+		return before == TOK_DOTS || before == TOK_LAMBDA ||
+		       !(after == TOK_NAME || after == TOK_DOTS ||
+			 after == TOK_COLON ||
+			 (after >= TOK_LAMBDA && after <= TOK_INF));
+	case TOK_AND:
+	case TOK_OR:
+	case TOK_THEN:
+	case TOK_ELSE:
+		if (kind == TOK_ELSE && before == TOK_RBRACE)
+			return after != TOK_LBRACE && after != TOK_IF;
+		return !ends_operand(before) ||
+		       !(begins_operand(after) || after == TOK_LBRACKET);
+	case TOK_TRUE:
+	case TOK_FALSE:
+	case TOK_INF:
+		return before == TOK_DOTS || after == TOK_LBRACKET ||
+		       after == TOK_ASSIGN;
+	default:
+		return false;
+	}
+}
+
+static void scan(dsl_parser *p, dsl_token *t)
+{
+	t->kind = dsl_scan(&t->value, &t->at, p->scanner);
+	if (begins_definition(t->kind))
+		t->value.name = take_docs(p);
+	else
+		drop_docs(p);
+}
+
+int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
+{
+	dsl_token t = *p->ahead;
+	if (diag_full(p->sink))
+		t = (dsl_token){ .kind = TOK_END };
+	if (t.kind < 0)
+		scan(p, &t);
+	p->ahead->kind = -1;
+	if (t.kind >= TOK_LAMBDA && t.kind <= TOK_INF) {
+		scan(p, p->ahead);
+		if (is_name(p->last, t.kind, p->ahead->kind))
+			t.kind = TOK_NAME;
+	}
+	if (begins_definition(t.kind)) {
+		p->quiet = false;
+		p->defining = NULL;
+	} else if (t.kind == TOK_NAME && begins_definition(p->last)) {
+		p->defining = t.value.name;
+	}
+	p->last = t.kind;
+	*value = t.value;
+	*at = t.at;
+	return t.kind;
+}
+
+/* ---- the text ----------------------------------------------------------- */
+
+/* Length of the UTF-8 character at s, 0 if there is none (RFC 3629). */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+	unsigned char c = s[0];
+	size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3
+		 : c < 0xf5 ? 4 : 0;
+	if (n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f) ||
+	    (c == 0xf0 && s[1] < 0x90) || (c == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static bool check_text(dsl_parser *p)
+{
+	const unsigned char *s = (const unsigned char *)p->text;
+	for (size_t i = 0; i < p->len;) {
+		size_t n = utf8_length(s + i, p->len - i);
+		if (n && s[i]) {
+			i += n;
+			continue;
+		}
+		uint32_t beg = p->base + (uint32_t)i;
+		if (n)
+			diag_error(p->sink, DIAG_NUL_BYTE, (range){ beg, beg },
+				   "the file has a zero byte here; it is no "
+				   "text");
+		else
+			diag_error(p->sink, DIAG_NOT_UTF8, (range){ beg, beg },
+				   "the file is not UTF-8: byte 0x%02x here",
+				   s[i]);
+		return false;
+	}
+	return true;
+}
+
+/* A byte order mark is no part of the text. */
+static void skip_mark(dsl_parser *p)
+{
+	if (p->len >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3)) {
+		p->text += 3;
+		p->base += 3;
+		p->len -= 3;
+	}
+}
+
+static void parse_text(dsl_parser *p)
+{
+	dsl_token ahead = { .kind = -1 };
+	p->ahead = &ahead;
+	if (!scan_open(p))
+		return;
+	/* The grammar's stack is full: goes on behind the definition. */
+	while (dsl_yyparse(p) == 2 && p->last > 0) {
+		DSL_YYSTYPE value;
+		range at;
+		do
+			dsl_yylex(&value, &at, p);
+		while (p->last > 0 && !begins_definition(p->last));
+		p->ahead->kind = p->last;
+		p->ahead->value = value;
+		p->ahead->at = at;
+	}
+	drop_docs(p);
+	scan_close(p);
+}
+
+ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
+			 size_t len)
+{
+	if (len > DSL_MAX_SOURCE) {
+		diag_error_in(m->sink, DIAG_TOO_LARGE, path,
+			      "the file has %zu bytes, at most %d are accepted",
+			      len, DSL_MAX_SOURCE);
+		return NULL;
+	}
+	dsl_parser p = { .arena = m->arena, .sink = m->sink,
+			 .names = m->names, .broken = m->broken,
+			 .text = text, .len = len };
+	p.base = diag_add_source(m->sink, path, text, len);
+	if (!p.base || !check_text(&p))
+		return NULL;
+	ast_module *module = ARENA_NEW(m->arena, ast_module);
+	*module = (ast_module){ .path = intern(m->names, path),
+				.base = p.base, .text = text, .len = len };
+	skip_mark(&p);
+	parse_text(&p);
+	module->defs = p.defs.at;
+	module->ndefs = p.defs.n;
+	module->comments = p.comments.at;
+	module->ncomments = p.comments.n;
+	return module;
+}
+
+ast_module *dsl_parse(tdl_modules *m, const char *path, const char *text,
+		      size_t len)
+{
+	int errors = diag_errors(m->sink);
+	ast_module *module = parse_source(m, path, text, len);
+	return diag_errors(m->sink) == errors ? module : NULL;
+}

@@ -1,0 +1,161 @@
+/* What scanner, grammar and tree builder share: the state of one parse. */
+#ifndef TDL_DSL_PARSE_H
+#define TDL_DSL_PARSE_H
+
+#include "base/vec.h"
+#include "dsl/dsl.h"
+
+/* Lists under construction, in the arena. */
+typedef VEC(ast_expr *) expr_list;
+typedef VEC(ast_named) named_list;
+typedef VEC(ast_var) var_list;
+typedef VEC(ast_tensor) tensor_list;
+typedef VEC(ast_attr) attr_list;
+typedef VEC(ast_let) let_list;
+typedef VEC(ast_stmt *) stmt_list;
+typedef struct name_list {
+	VEC(const char *) names;
+	VEC(range) at;
+} name_list;
+
+/* The arguments of a call. */
+typedef struct call_args {
+	expr_list exprs;
+	named_list named;
+	bool open; /* ends in ", .." */
+} call_args;
+
+/* The type of an attribute or of a constant input, as written. */
+typedef struct written_type {
+	const char *name;
+	range at;
+	bool is_list, optional;
+	int length; /* -1 for any */
+} written_type;
+
+typedef struct opset_range {
+	int since, until;
+} opset_range;
+
+/* A definition's name and where it is. */
+typedef struct ast_word {
+	const char *name;
+	range at;
+} ast_word;
+
+typedef struct dsl_token dsl_token;
+
+typedef struct dsl_parser {
+	arena *arena;
+	diag_sink *sink;
+	interner *names;
+	uint32_t base;	 /* of the source */
+	uint32_t offset; /* of the scanner, from the source's beginning */
+	const char *text;
+	size_t len;
+	void *scanner;
+	dsl_token *ahead; /* one token of lookahead; its kind is -1 for none */
+	int last;	  /* kind of the token handed out last */
+	bool quiet;	  /* a fault was reported in this definition */
+	const char *defining; /* name of the definition at hand */
+	strmap *broken;	  /* of names of definitions with a fault */
+	int nnodes;	  /* made so far, at most AST_MAX_NODES */
+	VEC(range) docs;  /* the /// lines that no definition has yet */
+	VEC(ast_def) defs;
+	VEC(ast_comment) comments;
+} dsl_parser;
+
+enum {
+	/* Expressions and statements in one file; about 100 MB of them. */
+	AST_MAX_NODES = 400000,
+	AST_MAX_DEFS = 20000, /* definitions in one file */
+	AST_MAX_NAME = 1023,  /* bytes */
+	DSL_MAX_SOURCE = 16 << 20, /* bytes of one file */
+};
+
+/* ---- build.c: nodes. NULL when a bound is exceeded, with an error added. */
+
+ast_expr *ast_new(dsl_parser *p, ast_kind kind, range at);
+ast_expr *ast_int(dsl_parser *p, range at, int64_t i);
+ast_expr *ast_float(dsl_parser *p, range at, double f);
+ast_expr *ast_bool(dsl_parser *p, range at, bool b);
+/* AST_STRING or AST_NAME */
+ast_expr *ast_text(dsl_parser *p, ast_kind kind, range at, const char *s);
+ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
+			const char *name, ast_expr *sel);
+ast_expr *ast_list(dsl_parser *p, range at, const expr_list *items);
+ast_expr *ast_index(dsl_parser *p, range at, ast_expr *base,
+		    const expr_list *items);
+ast_expr *ast_guard(dsl_parser *p, range at, ast_expr *read, ast_expr *value);
+ast_expr *ast_call(dsl_parser *p, range at, const char *name,
+		   const call_args *args);
+ast_expr *ast_unary(dsl_parser *p, range at, ast_operator op, ast_expr *x);
+ast_expr *ast_binary(dsl_parser *p, range at, ast_operator op, ast_expr *x,
+		     ast_expr *y);
+ast_expr *ast_if(dsl_parser *p, range at, ast_expr *c, ast_expr *x,
+		 ast_expr *y);
+ast_expr *ast_lambda(dsl_parser *p, range at, const var_list *vars,
+		     ast_expr *body);
+
+ast_attr ast_attribute(dsl_parser *p, range at, const char *name,
+		       const written_type *type, ast_expr *init);
+ast_tensor ast_constant(range at, const char *name, const written_type *type);
+
+ast_stmt *ast_statement(dsl_parser *p, stmt_kind kind, range at);
+/* other may be NULL. */
+ast_stmt *ast_branch(dsl_parser *p, range at, ast_expr *cond,
+		     const stmt_list *body, const stmt_list *other);
+ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
+		   const stmt_list *body);
+
+void ast_add_op(dsl_parser *p, range at, const char *doc, ast_word name,
+		const tensor_list *params, const attr_list *attrs,
+		const tensor_list *results, const let_list *lets,
+		const expr_list *bodies);
+void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
+		    const tensor_list *params, const attr_list *attrs,
+		    const tensor_list *results, const char *symbol);
+void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,
+		  ast_word op_type, opset_range opsets,
+		  const tensor_list *params, const attr_list *attrs,
+		  const stmt_list *body);
+void ast_add_import(dsl_parser *p, range at, const char *path);
+
+/* ---- parse.c ------------------------------------------------------------ */
+
+/* The tree of one text, without the definitions that have a fault; NULL when
+ * it is no text at all. */
+ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
+			 size_t len);
+
+/* Adds an error, the first in a definition; the parser skips what follows. */
+void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The token named got is not one of those expected, which may be NULL. */
+void dsl_unexpected(dsl_parser *p, range at, const char *got,
+		    const char *expected);
+void dsl_not_yet(dsl_parser *p, range at, const char *what);
+/* An opset, the length of int[n]: an integer within bounds. */
+int dsl_opset(dsl_parser *p, range at, int64_t n);
+int dsl_length(dsl_parser *p, range at, int64_t n);
+
+/* A comment; a line of documentation, which is one where no definition
+ * follows. */
+void dsl_comment(dsl_parser *p, range at);
+void dsl_doc(dsl_parser *p, range at);
+
+/* ---- scan.l, literal.c -------------------------------------------------- */
+
+/* The scanner is made and freed by parse.c. */
+bool scan_open(dsl_parser *p);
+void scan_close(dsl_parser *p);
+
+/* What the scanner's matches mean. Those that fail add an error. */
+bool literal_string(dsl_parser *p, range at, const char *text, int len,
+		    const char **s);
+bool literal_int(dsl_parser *p, range at, const char *text, int64_t *i);
+bool literal_float(dsl_parser *p, range at, const char *text, double *f);
+bool literal_name(dsl_parser *p, range at, const char *text, int len,
+		  const char **name);
+
+#endif
