@@ -24,9 +24,7 @@ static bool count_node(dsl_parser *p, range at)
 {
 	if (p->nnodes++ < AST_MAX_NODES)
 		return true;
-	dsl_fault(p, DIAG_TOO_LARGE, at,
-		  "the file has more than %d expressions and statements",
-		  AST_MAX_NODES);
+	dsl_too_large(p, at, AST_MAX_NODES, "expressions and statements");
 	return false;
 }
 
@@ -317,9 +315,7 @@ ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
 static void add_def(dsl_parser *p, ast_def d)
 {
 	if (p->defs.n == AST_MAX_DEFS)
-		dsl_fault(p, DIAG_TOO_LARGE, d.at,
-			  "the file has more than %d definitions",
-			  AST_MAX_DEFS);
+		dsl_too_large(p, d.at, AST_MAX_DEFS, "definitions");
 	if (!p->quiet)
 		vec_push(p->arena, &p->defs, d);
 }

@@ -463,7 +463,8 @@ args1:
 	{ $$ = LIST(call_args); PUSH(&$$->named, $1); }
 | args1 COMMA item
 	{ if ($1->named.n) {
-		dsl_yyerror(&@3, p, "arguments without a name come first");
+		dsl_fault(p, DIAG_SYNTAX, @3,
+			  "arguments without a name come first");
 		YYERROR;
 	  }
 	  PUSH(&$1->exprs, $3); $$ = $1; }
@@ -555,9 +556,12 @@ if:
 
 %%
 
+/* Called when the stack is full; other faults have their own ways. */
 static void dsl_yyerror(const range *at, dsl_parser *p, const char *what)
 {
-	dsl_fault(p, DIAG_SYNTAX, *at, "%s", what);
+	(void)what;
+	dsl_fault(p, DIAG_TOO_DEEP, *at, "what is open here is nested too "
+		  "deep");
 }
 
 enum { MAX_EXPECTED = 4 };

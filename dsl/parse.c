@@ -23,6 +23,13 @@ void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 	diag_error(p->sink, id, at, "%s", text);
 }
 
+void dsl_too_large(dsl_parser *p, range at, int most, const char *what)
+{
+	dsl_fault(p, DIAG_TOO_LARGE, at, "the file has more than %d %s", most,
+		  what);
+	p->stop = true;
+}
+
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected)
 {
@@ -191,7 +198,7 @@ static bool joins_operands(int kind)
  * - `if' and `not' are words before an operand that is no list;
  * - `lambda' is one before a variable, a pack or a colon;
  * - `and or then else' are words between two operands, `else' also behind };
- * - `true false inf' are names before [ and =. */
+ * - `true false inf' are names before [ and = and :. */
 static bool is_name(int before, int kind, int after)
 {
 	switch (kind) {
@@ -216,7 +223,7 @@ static bool is_name(int before, int kind, int after)
 	case TOK_FALSE:
 	case TOK_INF:
 		return before == TOK_DOTS || after == TOK_LBRACKET ||
-		       after == TOK_ASSIGN;
+		       after == TOK_ASSIGN || after == TOK_COLON;
 	default:
 		return false;
 	}
@@ -225,6 +232,8 @@ static bool is_name(int before, int kind, int after)
 static void scan(dsl_parser *p, dsl_token *t)
 {
 	t->kind = dsl_scan(&t->value, &t->at, p->scanner);
+	if (t->kind == TOK_END)
+		t->at.beg = t->at.end = p->base + (uint32_t)p->len;
 	if (begins_definition(t->kind))
 		t->value.name = take_docs(p);
 	else
@@ -234,7 +243,7 @@ static void scan(dsl_parser *p, dsl_token *t)
 int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
 {
 	dsl_token t = *p->ahead;
-	if (diag_full(p->sink))
+	if (p->stop || diag_full(p->sink))
 		t = (dsl_token){ .kind = TOK_END };
 	if (t.kind < 0)
 		scan(p, &t);

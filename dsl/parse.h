@@ -57,6 +57,7 @@ typedef struct dsl_parser {
 	dsl_token *ahead; /* one token of lookahead; its kind is -1 for none */
 	int last;	  /* kind of the token handed out last */
 	bool quiet;	  /* a fault was reported in this definition */
+	bool stop;	  /* the rest is not read */
 	const char *defining; /* name of the definition at hand */
 	strmap *broken;	  /* of names of definitions with a fault */
 	int nnodes;	  /* made so far, at most AST_MAX_NODES */
@@ -131,6 +132,8 @@ ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
 /* Adds an error, the first in a definition; the parser skips what follows. */
 void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The file has more than `most' of something; the parse ends. */
+void dsl_too_large(dsl_parser *p, range at, int most, const char *what);
 /* The token named got is not one of those expected, which may be NULL. */
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected);
