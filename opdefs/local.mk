@@ -1,1 +1,23 @@
-# filled in by the folder
+# The operator library, installed as it is.
+opdefsdir = $(pkgdatadir)/opdefs
+dist_opdefs_DATA = \
+	%D%/conv.tdl \
+	%D%/elementwise.tdl \
+	%D%/linear.tdl \
+	%D%/norm.tdl \
+	%D%/pool.tdl \
+	%D%/reduce.tdl \
+	%D%/shape.tdl
+
+# How nodes of ONNX models become calls of them.
+opdefs_onnxdir = $(opdefsdir)/onnx
+dist_opdefs_onnx_DATA = \
+	%D%/onnx/conv.tdl \
+	%D%/onnx/elementwise.tdl \
+	%D%/onnx/linear.tdl \
+	%D%/onnx/norm.tdl \
+	%D%/onnx/pool.tdl \
+	%D%/onnx/reduce.tdl \
+	%D%/onnx/shape.tdl
+
+EXTRA_DIST += %D%/README.md %D%/onnx/README.md

@@ -441,19 +441,25 @@ static mvalue call_operator(evaluator *ev, const ast_expr *e,
 	return mv_list(items, op->nresults);
 }
 
+/* An operator is meant before a function of that name if it is given a
+ * tensor. */
 static mvalue eval_call(evaluator *ev, const ast_expr *e)
 {
 	mvalue *args = ARENA_ARRAY(ev->tmp, mvalue, e->nargs + 1), r;
+	bool tensors = false;
 	for (int i = 0; i < e->nargs; i++) {
 		args[i] = mapping_eval(ev, e->args[i]);
 		if (args[i].kind == MV_BAD)
 			return args[i];
+		tensors |= args[i].kind == MV_TENSOR;
 	}
 	const ast_op *op = dsl_op(ev->modules, e->name);
-	if (op)
+	if (op && tensors)
 		return call_operator(ev, e, op, args);
 	if (mapping_builtin(ev, e, args, e->nargs, &r))
 		return r;
+	if (op)
+		return call_operator(ev, e, op, args);
 	if (strmap_get(ev->modules->ops, e->name))
 		return mapping_error(ev, DIAG_OPERATOR_FAULTY, e->at,
 				     "the operator '%s' has errors", e->name);

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "compiler/graph/mapping_expr.h"
+#include "plan/eval.h"
 
 /* What a function is called with. */
 typedef struct call {
@@ -78,6 +79,22 @@ static mvalue fn_known(const call *c)
 		return (mvalue){ .kind = MV_BAD };
 	return mv_bool(graph_tensor(c->ev->b, (tensor_id)c->args[0].i)->kind ==
 		       TENSOR_CONSTANT);
+}
+
+/* The element of a tensor that is known and has just one. */
+static mvalue fn_value(const call *c)
+{
+	const tensor_type *t = type_of(c);
+	if (!t)
+		return (mvalue){ .kind = MV_BAD };
+	const void *p = graph_constant_data(c->ev->b, (tensor_id)c->args[0].i,
+					    (int64_t)dtype_size(t->type));
+	if (!p || tensor_nelem(t) != 1)
+		return (mvalue){ .kind = MV_NULL };
+	if (dtype_is_float(t->type))
+		return mv_float(elem_get_f64(t->type, p, 0));
+	int64_t i = elem_get_i64(t->type, p, 0);
+	return t->type == DT_BOOL ? mv_bool(i != 0) : mv_int(i);
 }
 
 /* ---- rebatched --------------------------------------------------------------- */
@@ -422,6 +439,7 @@ bool mapping_builtin(evaluator *ev, const ast_expr *e, const mvalue *args,
 		{ "take", 2, 2, fn_take },
 		{ "total", 1, 1, fn_total },
 		{ "type", 1, 1, fn_type },
+		{ "value", 1, 1, fn_value },
 	};
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (strcmp(table[i].name, e->name))
