@@ -8,7 +8,12 @@ unit_libs = $(CHECK_LIBS) $(JANSSON_LIBS)
 unit_tests += %D%/test_cli
 %C%_test_cli_LDADD = base/libbase.a $(unit_libs)
 
+include tests/unit/expand.mk
 include tests/unit/search.mk
+
+include tests/unit/runtime.mk
+
+include tests/unit/lower.mk
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)

@@ -1,0 +1,18 @@
+# Lowering, the plan file, the memory plan.
+lower_libs = compiler/lower/liblower.a plan/libplan.a base/libbase.a \
+	$(unit_libs) $(ZLIB_LIBS)
+
+unit_tests += \
+	%D%/test_lower \
+	%D%/test_memory \
+	%D%/test_plan
+
+%C%_test_lower_SOURCES = %D%/test_lower.c %D%/random_graph.c \
+	%D%/random_graph.h
+%C%_test_lower_LDADD = $(lower_libs)
+
+%C%_test_memory_LDADD = plan/libplan.a base/libbase.a $(unit_libs)
+
+%C%_test_plan_SOURCES = %D%/test_plan.c %D%/random_graph.c \
+	%D%/random_graph.h
+%C%_test_plan_LDADD = $(lower_libs)

@@ -1,0 +1,585 @@
+#include "config.h"
+
+#include "tests/unit/random_graph.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "plan/derive.h"
+#include "plan/eval.h"
+#include "plan/transfer.h"
+
+rng rng_new(uint64_t seed)
+{
+	return (rng){ seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du };
+}
+
+int rng_below(rng *r, int n)
+{
+	r->state ^= r->state >> 12;
+	r->state ^= r->state << 25;
+	r->state ^= r->state >> 27;
+	return (int)((r->state * 0x2545f4914f6cdd1du >> 33) % (uint64_t)n);
+}
+
+/* ---- kernels ----------------------------------------------------------- */
+
+static kernel *kernel_new(arena *a, const char *name, int nout, int nvars,
+			  const int64_t *extents, reducer red, dtype type)
+{
+	static const char *const names[] = { "i", "j", "k", "l" };
+	kernel *k = ARENA_NEW(a, kernel);
+	k->name = name;
+	k->nout = nout;
+	k->nvars = nvars;
+	k->vars = ARENA_ARRAY(a, kvar, nvars);
+	k->reducer = red;
+	k->type = type;
+	k->inputs = ARENA_ARRAY(a, kinput, MAX_NINPUTS);
+	for (int v = 0; v < nvars; v++)
+		k->vars[v] = (kvar){ .name = names[v],
+				     .kind = v < nout ? KVAR_OUTPUT
+						      : KVAR_REDUCE,
+				     .extent = extents[v] };
+	return k;
+}
+
+static int add_input(kernel *k, const tensor *t)
+{
+	kinput *in = &k->inputs[k->ninputs];
+	in->name = t->name;
+	in->type = t->type.type;
+	in->ndim = t->type.ndim;
+	memcpy(in->dims, t->type.dims, sizeof(in->dims));
+	return k->ninputs++;
+}
+
+static kexpr *read1(arena *a, const kernel *k, int input, kexpr *i)
+{
+	return kx_read(a, input, k->inputs[input].type, 1, &i, NULL);
+}
+
+static kexpr *read2(arena *a, const kernel *k, int input, kexpr *i, kexpr *j,
+		    kexpr *otherwise)
+{
+	kexpr *at[] = { i, j };
+	return kx_read(a, input, k->inputs[input].type, 2, at, otherwise);
+}
+
+static kexpr *num(arena *a, double f)
+{
+	return kx_float(a, f, DT_F32);
+}
+
+static kexpr *ix(arena *a, int64_t i)
+{
+	return kx_int(a, i, DT_I64);
+}
+
+/* Keeps values small: the remainder by 7. */
+static kexpr *small(arena *a, kexpr *e)
+{
+	return kx_fn2(a, FN_FMOD, e, num(a, 7));
+}
+
+/* ---- graphs ------------------------------------------------------------ */
+
+enum { MOST_TENSORS = 200 };
+
+typedef struct maker {
+	arena *a;
+	rng *r;
+	graph *g;
+	bool once; /* each tensor is read by one node */
+	bool *used;
+} maker;
+
+static tensor_id add_tensor(maker *m, tensor_kind kind, dtype type, int ndim,
+			    const int64_t *dims)
+{
+	graph *g = m->g;
+	ck_assert_int_lt(g->ntensors, MOST_TENSORS);
+	tensor *t = &g->tensors[g->ntensors];
+	t->name = arena_printf(m->a, "t%d", g->ntensors);
+	t->kind = kind;
+	t->type.type = type;
+	t->type.ndim = ndim;
+	memcpy(t->type.dims, dims, (size_t)ndim * sizeof(*dims));
+	t->producer = -1;
+	if (kind == TENSOR_INPUT)
+		g->inputs[g->ninputs++] = g->ntensors;
+	if (kind == TENSOR_CONSTANT) {
+		int64_t n = 1;
+		ck_assert(ck_product(dims, ndim, &n));
+		float *data = ARENA_ARRAY(m->a, float, n);
+		for (int64_t i = 0; i < n; i++)
+			data[i] = (float)(rng_below(m->r, 9) - 4);
+		t->constant.data = data;
+	}
+	return g->ntensors++;
+}
+
+static int64_t extent(maker *m)
+{
+	return 2 + rng_below(m->r, 9);
+}
+
+/* Some f32 tensor of two dimensions; fixed[d] is its extent where > 0. */
+static tensor_id pick(maker *m, int64_t rows, int64_t columns)
+{
+	const graph *g = m->g;
+	for (int tries = 0; tries < 8 && g->ntensors > 0; tries++) {
+		tensor_id t = rng_below(m->r, g->ntensors);
+		const tensor_type *x = &g->tensors[t].type;
+		if (x->type != DT_F32 || x->ndim != 2 ||
+		    (rows > 0 && x->dims[0] != rows) ||
+		    (columns > 0 && x->dims[1] != columns) ||
+		    (m->once && m->used[t]))
+			continue;
+		m->used[t] = true;
+		return t;
+	}
+	int64_t dims[] = { rows > 0 ? rows : extent(m),
+			   columns > 0 ? columns : extent(m) };
+	tensor_id t = add_tensor(m,
+				 rng_below(m->r, 3) ? TENSOR_INPUT
+						    : TENSOR_CONSTANT,
+				 DT_F32, 2, dims);
+	m->used[t] = true;
+	return t;
+}
+
+static tensor_id add_node(maker *m, kernel *k, const tensor_id *inputs)
+{
+	graph *g = m->g;
+	int64_t dims[MAX_NDIM];
+	kernel_derive(m->a, k);
+	kernel_finish(m->a, k);
+	for (int d = 0; d < k->nout; d++)
+		dims[d] = kernel_dim(k, d);
+	node *n = &g->nodes[g->nnodes];
+	n->output = add_tensor(m, TENSOR_RESULT, k->type, k->nout, dims);
+	n->name = arena_printf(m->a, "%s_%d", k->name, g->nnodes);
+	n->op = k->name;
+	n->kernel = k;
+	n->inputs = ARENA_COPY(m->a, inputs, k->ninputs);
+	g->tensors[n->output].producer = g->nnodes++;
+	return n->output;
+}
+
+static const int64_t *dims_of(const maker *m, tensor_id t)
+{
+	return m->g->tensors[t].type.dims;
+}
+
+static void add_sum(maker *m)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	const int64_t *d = dims_of(m, x);
+	tensor_id y = pick(m, d[0], d[1]);
+	kernel *k = kernel_new(a, "add", 2, 2, d, RED_NONE, DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	add_input(k, &m->g->tensors[y]);
+	kexpr *i = kx_var(a, 0), *j = kx_var(a, 1);
+	k->body = small(a, kx_fn2(a, FN_ADD, read2(a, k, 0, i, j, NULL),
+				  read2(a, k, 1, i, j, NULL)));
+	add_node(m, k, (tensor_id[]){ x, y });
+}
+
+static void add_unary(maker *m)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	kernel *k = kernel_new(a, "relu", 2, 2, dims_of(m, x), RED_NONE,
+			       DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	k->body = kx_fn2(a, FN_MAX,
+			 read2(a, k, 0, kx_var(a, 0), kx_var(a, 1), NULL),
+			 num(a, -1));
+	add_node(m, k, &x);
+}
+
+/* A tensor reduced to small numbers again. */
+static void add_small(maker *m, tensor_id x)
+{
+	arena *a = m->a;
+	m->used[x] = true;
+	kernel *k = kernel_new(a, "small", 2, 2, dims_of(m, x), RED_NONE,
+			       DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	k->body = small(a, read2(a, k, 0, kx_var(a, 0), kx_var(a, 1), NULL));
+	add_node(m, k, &x);
+}
+
+static void add_matmul_of(maker *m, tensor_id x, tensor_id y)
+{
+	arena *a = m->a;
+	int64_t d[] = { dims_of(m, x)[0], dims_of(m, y)[1],
+			dims_of(m, x)[1] };
+	kernel *k = kernel_new(a, "matmul", 2, 3, d, RED_SUM, DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	add_input(k, &m->g->tensors[y]);
+	kexpr *i = kx_var(a, 0), *j = kx_var(a, 1), *v = kx_var(a, 2);
+	k->body = kx_fn2(a, FN_MUL, read2(a, k, 0, i, v, NULL),
+			 read2(a, k, 1, v, j, NULL));
+	add_small(m, add_node(m, k, (tensor_id[]){ x, y }));
+}
+
+static void add_matmul(maker *m)
+{
+	tensor_id x = pick(m, 0, 0);
+	add_matmul_of(m, x, pick(m, dims_of(m, x)[1], 0));
+}
+
+/* A stencil: neighbours along the second dimension, 0 outside. */
+static void add_stencil(maker *m)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	kernel *k = kernel_new(a, "stencil", 2, 2, dims_of(m, x), RED_NONE,
+			       DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	kexpr *i = kx_var(a, 0), *j = kx_var(a, 1);
+	int64_t reach = 1 + rng_below(m->r, 2);
+	kexpr *l = kx_fn2(a, FN_SUB, j, ix(a, reach));
+	kexpr *r = kx_fn2(a, FN_ADD, j, ix(a, 1));
+	k->body = kx_fn2(a, FN_SUB, read2(a, k, 0, i, l, num(a, 0)),
+			 read2(a, k, 0, i, r, num(a, 1)));
+	k->body = small(a, k->body);
+	add_node(m, k, &x);
+}
+
+static void add_transpose(maker *m, bool flip)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	const int64_t *from = dims_of(m, x);
+	int64_t d[] = { from[1], from[0] };
+	kernel *k = kernel_new(a, "transpose", 2, 2, d, RED_NONE, DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	kexpr *i = kx_var(a, 1), *j = kx_var(a, 0);
+	if (flip)
+		j = kx_fn2(a, FN_SUB, ix(a, from[1] - 1), j);
+	k->body = read2(a, k, 0, i, j, NULL);
+	add_node(m, k, &x);
+}
+
+/* Row maxima, spread over the rows again. */
+static void add_rows(maker *m, reducer red)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	const int64_t *d = dims_of(m, x);
+	kernel *k = kernel_new(a, "rows", 1, 2, d, red, DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	k->body = read2(a, k, 0, kx_var(a, 0), kx_var(a, 1), NULL);
+	tensor_id s = add_node(m, k, &x);
+	int64_t wide[] = { d[0], extent(m) };
+	k = kernel_new(a, "spread", 2, 2, wide, RED_NONE, DT_F32);
+	add_input(k, &m->g->tensors[s]);
+	m->used[s] = true;
+	k->body = small(a, kx_fn2(a, FN_ADD, read1(a, k, 0, kx_var(a, 0)),
+				  kx_cast(a, kx_var(a, 1), DT_F32)));
+	add_node(m, k, &s);
+}
+
+/* The sum of all, a tensor of no dimensions. */
+static void add_total(maker *m)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	kernel *k = kernel_new(a, "total", 0, 2, dims_of(m, x), RED_SUM,
+			       DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	k->body = read2(a, k, 0, kx_var(a, 0), kx_var(a, 1), NULL);
+	add_node(m, k, &x);
+}
+
+/* table[ids[i], j]: its rows are a derived variable. */
+static void add_lookup(maker *m)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	int64_t n = extent(m);
+	tensor_id ids = add_tensor(m, TENSOR_INPUT, DT_I64, 1, &n);
+	int64_t d[] = { n, dims_of(m, x)[1] };
+	kernel *k = kernel_new(a, "lookup", 2, 2, d, RED_NONE, DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	add_input(k, &m->g->tensors[ids]);
+	m->used[ids] = true;
+	kexpr *row = read1(a, k, 1, kx_var(a, 0));
+	k->body = read2(a, k, 0, row, kx_var(a, 1), NULL);
+	add_node(m, k, (tensor_id[]){ x, ids });
+}
+
+static void add_any(maker *m)
+{
+	switch (rng_below(m->r, 10)) {
+	case 0:
+		add_sum(m);
+		break;
+	case 1:
+		add_matmul(m);
+		break;
+	case 2:
+		add_stencil(m);
+		break;
+	case 3:
+		add_transpose(m, rng_below(m->r, 2));
+		break;
+	case 4:
+		add_rows(m, RED_MAX);
+		break;
+	case 5:
+		add_rows(m, RED_SUM);
+		break;
+	case 6:
+		add_total(m);
+		break;
+	case 7:
+		add_lookup(m);
+		break;
+	default:
+		add_unary(m);
+		break;
+	}
+}
+
+static maker maker_new(arena *a, rng *r, bool once)
+{
+	graph *g = ARENA_NEW(a, graph);
+	g->name = "random";
+	g->tensors = ARENA_ARRAY(a, tensor, MOST_TENSORS);
+	g->nodes = ARENA_ARRAY(a, node, MOST_TENSORS);
+	g->inputs = ARENA_ARRAY(a, tensor_id, MOST_TENSORS);
+	g->outputs = ARENA_ARRAY(a, tensor_id, MOST_TENSORS);
+	return (maker){ a, r, g, once, ARENA_ARRAY(a, bool, MOST_TENSORS) };
+}
+
+static void add_output(graph *g, tensor_id t)
+{
+	g->tensors[t].output = true;
+	g->outputs[g->noutputs++] = t;
+}
+
+static graph *make(arena *a, rng *r, int nnodes, bool once)
+{
+	maker m = maker_new(a, r, once);
+	graph *g = m.g;
+	while (g->nnodes < nnodes)
+		add_any(&m);
+	for (int i = 0; i < g->nnodes; i++)
+		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++)
+			m.used[g->nodes[i].inputs[j]] = true;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (!m.used[t] || rng_below(r, 8) == 0)
+			add_output(g, t);
+	return g;
+}
+
+graph *matmul_graph(arena *a, int64_t rows, int64_t inner, int64_t columns)
+{
+	rng r = rng_new(1);
+	maker m = maker_new(a, &r, true);
+	int64_t x[] = { rows, inner }, y[] = { inner, columns };
+	add_tensor(&m, TENSOR_INPUT, DT_F32, 2, x);
+	add_tensor(&m, TENSOR_CONSTANT, DT_F32, 2, y);
+	add_matmul_of(&m, 0, 1);
+	add_output(m.g, m.g->ntensors - 1);
+	return m.g;
+}
+
+graph *random_graph(arena *a, rng *r, int nnodes)
+{
+	return make(a, r, nnodes, false);
+}
+
+graph *random_chain(arena *a, rng *r, int nnodes)
+{
+	return make(a, r, nnodes, true);
+}
+
+/* ---- layouts ----------------------------------------------------------- */
+
+static cuts random_cuts(rng *r, const mesh *m, int n, const int64_t *extents,
+			uint32_t allowed)
+{
+	cuts c = cuts_none();
+	for (int a = 0; a < m->naxes; a++) {
+		int d = rng_below(r, n + 1);
+		if (d == n || !(allowed >> d & 1))
+			continue;
+		c.dim[a] = (signed char)d;
+		if (cuts_smallest(extents[d], m, &c, m->naxes, d) < 1)
+			c.dim[a] = CUT_NONE;
+	}
+	return c;
+}
+
+assignment random_assignment_on(arena *a, rng *r, const graph *g,
+				const mesh *m)
+{
+	assignment as = { .mesh = *m };
+	as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
+	as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
+	for (int t = 0; t < g->ntensors; t++)
+		as.tensor_cuts[t] = random_cuts(r, m, g->tensors[t].type.ndim,
+						g->tensors[t].type.dims, ~0u);
+	for (int n = 0; n < g->nnodes; n++) {
+		const kernel *k = g->nodes[n].kernel;
+		int64_t extents[MAX_NVARS];
+		for (int v = 0; v < k->nvars; v++)
+			extents[v] = k->vars[v].extent;
+		as.node_cuts[n] = random_cuts(r, m, k->nvars, extents, ~0u);
+	}
+	return as;
+}
+
+assignment random_assignment(arena *a, rng *r, const graph *g)
+{
+	static const mesh meshes[] = {
+		{ 0, { 0 } },	       { 1, { 2 } },	{ 1, { 3 } },
+		{ 2, { 2, 2 } },       { 2, { 3, 2 } }, { 1, { 5 } },
+		{ 3, { 2, 2, 2 } },    { 2, { 2, 3 } }, { 3, { 3, 2, 2 } },
+	};
+	int n = sizeof(meshes) / sizeof(*meshes);
+	return random_assignment_on(a, r, g, &meshes[rng_below(r, n)]);
+}
+
+/* ---- the machine ------------------------------------------------------- */
+
+static char *at(const machine *m, int buffer, int worker)
+{
+	return m->arenas[worker] + m->p->buffers[buffer].offset;
+}
+
+/* Copies between a region of a buffer and the whole tensor. */
+static void copy_block(const machine *m, int buffer, int worker, void *whole,
+		       bool out)
+{
+	const plan_buffer *b = &m->p->buffers[buffer];
+	const plan_tensor *t = &m->p->tensors[b->tensor];
+	size_t size = dtype_size(t->type);
+	region block = plan_region(m->p, buffer, worker);
+	region all = { box_whole(t->dims, t->ndim), 0, plan_tensor_nelem(t) };
+	char *w = whole, *mine = at(m, buffer, worker);
+	runs r = runs_of(&block.at, &block, &all);
+	while (runs_next(&r)) {
+		char *x = mine + (size_t)r.dst * size;
+		char *y = w + (size_t)r.src * size;
+		memcpy(out ? y : x, out ? x : y, (size_t)r.n * size);
+	}
+}
+
+/* What is fed: small numbers; ids are rows of any table. */
+static void *input_data(arena *a, const plan_tensor *t)
+{
+	int64_t n = plan_tensor_nelem(t);
+	void *data = arena_alloc(a, (size_t)plan_tensor_nbytes(t));
+	for (int64_t i = 0; i < n; i++) {
+		if (t->type == DT_I64)
+			((int64_t *)data)[i] = i * i % 2;
+		else
+			((float *)data)[i] = (float)(i * 5 % 11 - 5);
+	}
+	return data;
+}
+
+machine machine_new(arena *a, const plan *p)
+{
+	machine m = { .p = p, .nworkers = mesh_workers(&p->mesh) };
+	m.arenas = ARENA_ARRAY(a, char *, m.nworkers);
+	for (int w = 0; w < m.nworkers; w++) {
+		m.arenas[w] = arena_alloc(a, (size_t)p->arena_bytes);
+		memset(m.arenas[w], 0xff, (size_t)p->arena_bytes);
+	}
+	diag_sink *s = diag_sink_new(a);
+	for (int i = 0; i < p->ntensors; i++) {
+		const plan_tensor *t = &p->tensors[i];
+		if (t->buffer < 0 || t->role == PLAN_RESULT)
+			continue;
+		void *data = input_data(a, t);
+		if (t->role == PLAN_CONSTANT)
+			ck_assert(plan_constant_read(p, i, data, s));
+		for (int w = 0; w < m.nworkers; w++)
+			copy_block(&m, t->buffer, w, data, false);
+	}
+	return m;
+}
+
+static void run(machine *m, const plan_instr *in, int worker)
+{
+	const plan *p = m->p;
+	const plan_node *n = &p->nodes[in->node];
+	const kernel *k = p->kernels[n->kernel].kernel;
+	view inputs[MAX_NINPUTS];
+	for (int i = 0; i < k->ninputs; i++) {
+		region r = plan_region(p, in->inputs[i], worker);
+		inputs[i] = view_dense(at(m, in->inputs[i], worker),
+				       k->inputs[i].type, &r.at);
+	}
+	region to = plan_region(p, in->to, worker);
+	view out = view_dense(at(m, in->to, worker), k->type, &to.at);
+	box space = plan_space(p, in->node, worker);
+	eval_fault fault;
+	ck_assert_int_eq(kernel_eval(k, &space, inputs, &out, NULL, &fault),
+			 EVAL_OK);
+}
+
+static void receive(machine *m, const plan_instr *in, int worker)
+{
+	const plan *p = m->p;
+	arena *tmp = arena_new();
+	dtype type = p->tensors[p->buffers[in->to].tensor].type;
+	size_t size = dtype_size(type);
+	region to = plan_region(p, in->to, worker);
+	piece *pieces;
+	int n = transfer_pieces(tmp, p, in, worker, &pieces);
+	for (int i = 0; i < n; i++) {
+		region from = plan_region(p, in->from, pieces[i].peer);
+		runs r = runs_of(&pieces[i].at, &to, &from);
+		while (runs_next(&r)) {
+			char *dst = at(m, in->to, worker) +
+				    (size_t)r.dst * size;
+			const char *src = at(m, in->from, pieces[i].peer) +
+					  (size_t)r.src * size;
+			if (pieces[i].add)
+				reducer_combine(plan_partial(p, in->node, NULL),
+						type, dst, src, r.n);
+			else
+				memcpy(dst, src, (size_t)r.n * size);
+			if (pieces[i].peer != worker)
+				m->received += r.n * (int64_t)size;
+		}
+	}
+	arena_free(tmp);
+}
+
+void machine_run(machine *m)
+{
+	for (int i = 0; i < m->p->ninstrs; i++) {
+		const plan_instr *in = &m->p->program[i];
+		for (int w = 0; w < m->nworkers; w++) {
+			if (in->op == PLAN_RUN)
+				run(m, in, w);
+			else
+				receive(m, in, w);
+		}
+	}
+}
+
+void *machine_tensor(arena *a, const machine *m, int id)
+{
+	const plan_tensor *t = &m->p->tensors[id];
+	size_t n = (size_t)plan_tensor_nbytes(t);
+	char *whole = arena_alloc(a, n), *again = arena_alloc(a, n);
+	for (int w = 0; w < m->nworkers; w++)
+		copy_block(m, t->buffer, w, whole, true);
+	memcpy(again, whole, n);
+	for (int w = m->nworkers - 1; w >= 0; w--)
+		copy_block(m, t->buffer, w, again, true);
+	ck_assert_mem_eq(whole, again, n);
+	return whole;
+}

@@ -1,0 +1,432 @@
+/* Lowering: programs of random graphs under random layouts compute what one
+ * device computes, move what the model counts, and pass the checks that a
+ * plan file has to pass. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/lower/lower.h"
+#include "plan/eval.h"
+#include "plan/transfer.h"
+#include "tests/unit/random_graph.h"
+
+static const lower_options options = { .algorithm = "random" };
+
+static plan *lower(arena *a, const graph *g, const assignment *as)
+{
+	diag_sink *s = diag_sink_new(a);
+	plan *p = lower_plan(a, g, as, &options, s);
+	bool ok = p && plan_check(p, s, "plan");
+	for (int w = 0; ok && w < mesh_workers(&p->mesh); w++)
+		ok = plan_check_worker(p, w, s, "plan");
+	if (!ok)
+		diag_print(s, stderr, false);
+	ck_assert(ok);
+	return p;
+}
+
+/* ---- the program computes ---------------------------------------------- */
+
+/* Whether a tensor has the same values in both; 0 and -0 are one. */
+static bool same_values(arena *a, const machine *x, const machine *y, int id)
+{
+	const plan_tensor *t = &x->p->tensors[id];
+	const void *p = machine_tensor(a, x, id);
+	const void *q = machine_tensor(a, y, id);
+	for (int64_t i = 0; i < plan_tensor_nelem(t); i++)
+		if (elem_get_f64(t->type, p, i) != elem_get_f64(t->type, q, i))
+			return false;
+	return true;
+}
+
+START_TEST(same_results)
+{
+	for (int seed = 0; seed < 400; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		graph *g = random_graph(a, &r, 1 + seed % 12);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		plan *one = plan_one_device(a, p);
+		diag_sink *s = diag_sink_new(a);
+		ck_assert(plan_check(one, s, "one"));
+		ck_assert(plan_check_worker(one, 0, s, "one"));
+		machine m = machine_new(a, p), whole = machine_new(a, one);
+		machine_run(&m);
+		machine_run(&whole);
+		ck_assert_int_eq(m.received, p->communication_bytes);
+		ck_assert_int_eq(whole.received, 0);
+		for (int i = 0; i < p->noutputs; i++) {
+			int t = p->outputs[i];
+			ck_assert_msg(same_values(a, &m, &whole, t),
+				      "seed %d, tensor %d", seed, t);
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* The program may run again: nothing that it needs is overwritten. */
+START_TEST(same_again)
+{
+	for (int seed = 0; seed < 50; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(5000 + (uint64_t)seed);
+		graph *g = random_graph(a, &r, 8);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		machine m = machine_new(a, p);
+		machine_run(&m);
+		void **first = ARENA_ARRAY(a, void *, p->noutputs);
+		for (int i = 0; i < p->noutputs; i++)
+			first[i] = machine_tensor(a, &m, p->outputs[i]);
+		machine_run(&m);
+		for (int i = 0; i < p->noutputs; i++) {
+			int t = p->outputs[i];
+			ck_assert_mem_eq(first[i], machine_tensor(a, &m, t),
+					 (size_t)plan_tensor_nbytes(
+						 &p->tensors[t]));
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* ---- pieces ------------------------------------------------------------ */
+
+/* The elements of a region that lie in a box, marked in a tensor's image. */
+static void mark(const plan_tensor *t, const region *r, const box *at,
+		 int *image)
+{
+	region all = { box_whole(t->dims, t->ndim), 0, plan_tensor_nelem(t) };
+	runs it = runs_of(at, &all, r);
+	while (runs_next(&it)) {
+		ck_assert_int_ge(it.src, 0);
+		ck_assert_int_le(it.src + it.n, r->count);
+		for (int64_t i = 0; i < it.n; i++)
+			image[it.dst + i]++;
+	}
+}
+
+/* Every element that the worker gets comes once from each owner, and that
+ * owner has it. */
+static void check_pieces(const plan *p, const plan_instr *in, int w)
+{
+	arena *tmp = arena_new();
+	const plan_tensor *t = &p->tensors[p->buffers[in->to].tensor];
+	int64_t n = plan_tensor_nelem(t), other = 0;
+	int *got = ARENA_ARRAY(tmp, int, n), *want = ARENA_ARRAY(tmp, int, n);
+	region to = plan_region(p, in->to, w);
+	piece *pieces;
+	int count = transfer_pieces(tmp, p, in, w, &pieces), sharers = 1;
+	for (int i = 0; i < count; i++) {
+		region from = plan_region(p, in->from, pieces[i].peer);
+		mark(t, &from, &pieces[i].at, got);
+		sharers += pieces[i].add && pieces[i].peer != pieces[i - 1].peer;
+		other += pieces[i].peer == w ? 0 : box_volume(&pieces[i].at);
+		if (i > 0 && in->op == PLAN_MOVE)
+			ck_assert_int_le(pieces[i - 1].peer, pieces[i].peer);
+	}
+	if (in->op == PLAN_MOVE)
+		mark(t, &to, &to.at, want);
+	for (int64_t i = 0; in->op == PLAN_MOVE && i < n; i++)
+		ck_assert_int_eq(got[i], want[i]);
+	if (in->op == PLAN_COMBINE) {
+		int64_t sum = 0;
+		for (int64_t i = 0; i < n; i++) {
+			ck_assert(got[i] == 0 || got[i] == sharers);
+			sum += got[i];
+		}
+		ck_assert_int_eq(sum, to.count * (to.count ? sharers : 0));
+	}
+	ck_assert_int_eq(other * (int64_t)dtype_size(t->type),
+			 transfer_bytes(p, in, w));
+	arena_free(tmp);
+}
+
+START_TEST(pieces_cover)
+{
+	int seen[COLL_COUNT] = { 0 };
+	for (int seed = 0; seed < 300; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(9000 + (uint64_t)seed);
+		graph *g = random_graph(a, &r, 6);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		for (int i = 0; i < p->ninstrs; i++) {
+			if (p->program[i].op == PLAN_RUN)
+				continue;
+			seen[p->program[i].collective]++;
+			for (int w = 0; w < mesh_workers(&p->mesh); w++)
+				check_pieces(p, &p->program[i], w);
+		}
+		arena_free(a);
+	}
+	for (int c = 0; c < COLL_COUNT; c++)
+		ck_assert_msg(seen[c] > 0, "no %s", collective_name(c));
+}
+END_TEST
+
+/* ---- the byte model ---------------------------------------------------- */
+
+/* Bytes of a tensor that are wanted and not there, element by element. */
+static int64_t missing(const plan_tensor *t, const region *want,
+		       const region *has)
+{
+	arena *tmp = arena_new();
+	int64_t n = plan_tensor_nelem(t), count = 0;
+	int *x = ARENA_ARRAY(tmp, int, n), *y = ARENA_ARRAY(tmp, int, n);
+	region all = { box_whole(t->dims, t->ndim), 0, n };
+	runs it = runs_of(&want->at, &all, want);
+	while (runs_next(&it))
+		for (int64_t i = 0; i < it.n; i++)
+			x[it.dst + i] = it.src + i >= 0 &&
+					it.src + i < want->count;
+	it = runs_of(&has->at, &all, has);
+	while (runs_next(&it))
+		for (int64_t i = 0; i < it.n; i++)
+			y[it.dst + i] = it.src + i >= 0 &&
+					it.src + i < has->count;
+	for (int64_t e = 0; e < n; e++)
+		count += x[e] && !y[e];
+	arena_free(tmp);
+	return count * (int64_t)dtype_size(t->type);
+}
+
+static int64_t reads_model(const plan *p, int n, const int *coords)
+{
+	const plan_node *x = &p->nodes[n];
+	int ninputs = p->kernels[x->kernel].kernel->ninputs;
+	int64_t total = 0;
+	for (int i = 0; i < ninputs; i++) {
+		bool again = false;
+		for (int j = 0; j < i; j++)
+			again = again || x->inputs[j] == x->inputs[i];
+		if (again)
+			continue;
+		plan_buffer need = { x->inputs[i], PLAN_NEEDS, n, 0, 0 };
+		plan_buffer held = { x->inputs[i], PLAN_STORED, -1, 0, 0 };
+		region r = plan_region_at(p, &need, coords);
+		region h = plan_region_at(p, &held, coords);
+		total += missing(&p->tensors[x->inputs[i]], &r, &h);
+	}
+	return total;
+}
+
+static int64_t result_model(const plan *p, int n, const int *coords)
+{
+	const plan_node *x = &p->nodes[n];
+	uint32_t axes;
+	plan_buffer want = { x->output, PLAN_STORED, -1, 0, 0 };
+	plan_buffer made = { x->output, PLAN_PRODUCES, n, 0, 0 };
+	region w = plan_region_at(p, &want, coords);
+	region m = plan_region_at(p, &made, coords);
+	if (plan_partial(p, n, &axes) == RED_NONE)
+		return missing(&p->tensors[x->output], &w, &m);
+	plan_buffer share = { x->output, PLAN_OWN, n, 0, 0 };
+	region own = plan_region_at(p, &share, coords);
+	int64_t sharers = 1;
+	for (int a = 0; a < p->mesh.naxes; a++)
+		if (axes >> a & 1)
+			sharers *= p->mesh.size[a];
+	return own.count * (sharers - 1) *
+		       (int64_t)dtype_size(p->tensors[x->output].type) +
+	       missing(&p->tensors[x->output], &w, &own);
+}
+
+/* C_m of search.md. */
+static int64_t model(const plan *p)
+{
+	int64_t total = 0;
+	for (int w = 0; w < mesh_workers(&p->mesh); w++) {
+		int coords[MAX_AXES];
+		mesh_coords(&p->mesh, w, coords);
+		for (int n = 0; n < p->nnodes; n++)
+			total += reads_model(p, n, coords) +
+				 result_model(p, n, coords);
+	}
+	return total;
+}
+
+START_TEST(never_more_than_model)
+{
+	int less = 0;
+	for (int seed = 0; seed < 200; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(20000 + (uint64_t)seed);
+		graph *g = random_graph(a, &r, 10);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		ck_assert_int_le(p->communication_bytes, model(p));
+		less += p->communication_bytes < model(p);
+		arena_free(a);
+	}
+	ck_assert_int_gt(less, 0);
+}
+END_TEST
+
+START_TEST(as_model_where_nothing_is_shared)
+{
+	int moved = 0;
+	for (int seed = 0; seed < 200; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(30000 + (uint64_t)seed);
+		graph *g = random_chain(a, &r, 6);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		ck_assert_int_eq(p->communication_bytes, model(p));
+		moved += p->communication_bytes > 0;
+		arena_free(a);
+	}
+	ck_assert_int_gt(moved, 0);
+}
+END_TEST
+
+/* ---- particular programs ----------------------------------------------- */
+
+static assignment uncut(arena *a, const graph *g, mesh m)
+{
+	assignment as = { .mesh = m };
+	as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
+	as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
+	for (int t = 0; t < g->ntensors; t++)
+		as.tensor_cuts[t] = cuts_none();
+	for (int n = 0; n < g->nnodes; n++)
+		as.node_cuts[n] = cuts_none();
+	return as;
+}
+
+static int count(const plan *p, plan_op op, collective c)
+{
+	int n = 0;
+	for (int i = 0; i < p->ninstrs; i++)
+		n += p->program[i].op == op &&
+		     (op == PLAN_RUN || p->program[i].collective == c);
+	return n;
+}
+
+/* The table of search.md for a matmul's partial result of S bytes on 2 x 2
+ * workers: to the whole of it 6 S, to blocks 3 S.  What is cut along rows in
+ * both steps needs no transfer. */
+START_TEST(known_programs)
+{
+	enum { X, Y, PRODUCT, RESULT };
+	arena *a = arena_new();
+	graph *g = matmul_graph(a, 8, 16, 12);
+	mesh m = { 2, { 2, 2 } };
+	int64_t size = 8 * 12 * 4;
+	assignment as = uncut(a, g, m);
+	as.node_cuts[0].dim[0] = as.node_cuts[0].dim[1] = 2;
+	plan *p = lower(a, g, &as);
+	ck_assert_int_eq(p->communication_bytes, 6 * size);
+	ck_assert_int_eq(count(p, PLAN_COMBINE, COLL_REDUCE_SCATTER), 1);
+	ck_assert_int_eq(count(p, PLAN_MOVE, COLL_ALL_GATHER), 1);
+	as.tensor_cuts[PRODUCT].dim[0] = 0;
+	as.tensor_cuts[PRODUCT].dim[1] = 1;
+	as.tensor_cuts[RESULT] = as.node_cuts[1] = as.tensor_cuts[PRODUCT];
+	p = lower(a, g, &as);
+	ck_assert_int_eq(p->communication_bytes, 3 * size);
+	ck_assert_int_eq(p->ninstrs, 3);
+	as = uncut(a, g, m);
+	as.tensor_cuts[X].dim[0] = as.tensor_cuts[X].dim[1] = 0;
+	as.node_cuts[0] = as.node_cuts[1] = as.tensor_cuts[X];
+	as.tensor_cuts[PRODUCT] = as.tensor_cuts[RESULT] = as.tensor_cuts[X];
+	p = lower(a, g, &as);
+	ck_assert_int_eq(p->communication_bytes, 0);
+	ck_assert_int_eq(p->ninstrs, 2);
+	arena_free(a);
+}
+END_TEST
+
+/* A result that may overwrite its input does: the product and the remainder
+ * share one place. */
+START_TEST(in_place)
+{
+	arena *a = arena_new();
+	graph *g = matmul_graph(a, 8, 16, 12);
+	assignment as = uncut(a, g, (mesh){ 0, { 0 } });
+	plan *p = lower(a, g, &as);
+	ck_assert_int_eq(p->buffers[p->tensors[2].buffer].offset,
+			 p->buffers[p->tensors[3].buffer].offset);
+	ck_assert_int_eq(p->arena_bytes,
+			 4 * (8 * 16 + 16 * 12 + 8 * 12));
+	arena_free(a);
+}
+END_TEST
+
+/* The size of a plan does not depend on the number of workers, but for the
+ * digits of its numbers. */
+START_TEST(does_not_grow)
+{
+	arena *a = arena_new();
+	graph *g = matmul_graph(a, 512, 512, 512);
+	size_t small, large;
+	assignment as = uncut(a, g, (mesh){ 1, { 2 } });
+	as.tensor_cuts[0].dim[0] = 0;
+	as.tensor_cuts[1].dim[0] = 1;
+	as.node_cuts[0].dim[0] = 2;
+	as.node_cuts[1].dim[0] = 1;
+	plan_text(a, lower(a, g, &as), "x", &small);
+	as.mesh.size[0] = 256;
+	plan_text(a, lower(a, g, &as), "x", &large);
+	ck_assert_int_le(large, small + 40);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(too_many_devices)
+{
+	arena *a = arena_new();
+	rng r = rng_new(3);
+	graph *g = random_chain(a, &r, 1);
+	mesh m = { 17, { 0 } };
+	for (int i = 0; i < m.naxes; i++)
+		m.size[i] = 2;
+	assignment as = { .mesh = m };
+	diag_sink *s = diag_sink_new(a);
+	ck_assert_ptr_null(lower_plan(a, g, &as, &options, s));
+	ck_assert_int_eq(diag_errors(s), 1);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(predicted_time)
+{
+	arena *a = arena_new();
+	rng r = rng_new(4);
+	graph *g = random_graph(a, &r, 10);
+	assignment as = random_assignment(a, &r, g);
+	plan *p = lower(a, g, &as);
+	lower_machine slow = lower_cpu;
+	slow.memory /= 2;
+	slow.flops /= 2;
+	ck_assert(lower_seconds(p, &lower_cpu) > 0);
+	ck_assert(lower_seconds(p, &slow) > lower_seconds(p, &lower_cpu));
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lower");
+	TCase *t = tcase_create("lower");
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, same_results);
+	tcase_add_test(t, same_again);
+	tcase_add_test(t, pieces_cover);
+	tcase_add_test(t, never_more_than_model);
+	tcase_add_test(t, as_model_where_nothing_is_shared);
+	tcase_add_test(t, known_programs);
+	tcase_add_test(t, in_place);
+	tcase_add_test(t, does_not_grow);
+	tcase_add_test(t, too_many_devices);
+	tcase_add_test(t, predicted_time);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,171 @@
+/* The memory plan: what is in use at one instant never overlaps, and the
+ * arena is close to the least that is possible. */
+#include "config.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "plan/memory.h"
+
+enum { ALIGN = 64 };
+
+static uint64_t state;
+
+static int below(int n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (int)(state % (uint64_t)n);
+}
+
+/* Lifetimes as a network's: most short, some across all of it, some nested
+ * far apart (skip connections, a forward pass kept for the backward). */
+static void random_items(memory_item *items, int n, int kind)
+{
+	for (int i = 0; i < n; i++) {
+		memory_item *m = &items[i];
+		m->nbytes = below(10) ? 1 + below(1 << (4 + below(12))) : 0;
+		m->first = kind == 2 ? below(n) : i;
+		m->last = m->first + 1 + below(3);
+		if (kind == 1 && i < n / 2)
+			m->last = n - i;
+		if (below(8) == 0)
+			m->last = m->first + below(n);
+		if (m->last > n)
+			m->last = n;
+		if (below(10) == 0) {
+			m->first = -1;
+			m->last = n;
+		}
+	}
+}
+
+static void check_apart(const memory_item *items, int n, int64_t arena_bytes)
+{
+	for (int i = 0; i < n; i++) {
+		const memory_item *x = &items[i];
+		ck_assert_int_ge(x->offset, 0);
+		ck_assert_int_eq(x->offset % ALIGN, 0);
+		ck_assert_int_le(x->offset + x->nbytes, arena_bytes);
+		for (int j = 0; j < i; j++) {
+			const memory_item *y = &items[j];
+			bool meet = x->first <= y->last && y->first <= x->last;
+			bool apart = x->offset + x->nbytes <= y->offset ||
+				     y->offset + y->nbytes <= x->offset ||
+				     x->nbytes == 0 || y->nbytes == 0;
+			ck_assert(!meet || apart);
+		}
+	}
+}
+
+START_TEST(never_overlaps)
+{
+	double worst = 1, sum = 0;
+	int count = 0;
+	for (int seed = 1; seed <= 600; seed++) {
+		arena *a = arena_new();
+		state = (uint64_t)seed * 7919;
+		int n = 1 + below(150);
+		memory_item *items = ARENA_ARRAY(a, memory_item, n);
+		random_items(items, n, seed % 3);
+		int64_t bytes = memory_place(items, n, ALIGN);
+		int64_t bound = memory_bound(items, n, ALIGN);
+		check_apart(items, n, bytes);
+		ck_assert_int_ge(bytes, bound);
+		if (bound > 0) {
+			double r = (double)bytes / (double)bound;
+			worst = r > worst ? r : worst;
+			sum += r;
+			count++;
+		}
+		arena_free(a);
+	}
+	ck_assert_msg(worst < 1.10, "the worst arena is %.3f times the least",
+		      worst);
+	ck_assert_msg(sum / count < 1.005, "on average %.4f", sum / count);
+}
+END_TEST
+
+/* Chains, as most networks are, are packed perfectly. */
+START_TEST(perfect_chain)
+{
+	enum { N = 400 };
+	memory_item items[N];
+	state = 99;
+	for (int i = 0; i < N; i++)
+		items[i] = (memory_item){ .nbytes = 64 * (1 + below(100)),
+					  .first = i, .last = i + 1 };
+	ck_assert_int_eq(memory_place(items, N, ALIGN),
+			 memory_bound(items, N, ALIGN));
+}
+END_TEST
+
+START_TEST(nothing)
+{
+	memory_item none = { 0, 0, 0, 7 };
+	ck_assert_int_eq(memory_place(NULL, 0, ALIGN), 0);
+	ck_assert_int_eq(memory_place(&none, 1, ALIGN), 0);
+	ck_assert_int_eq(none.offset, 0);
+}
+END_TEST
+
+START_TEST(one)
+{
+	memory_item m = { 65, 3, 3, 0 };
+	ck_assert_int_eq(memory_place(&m, 1, ALIGN), 128);
+}
+END_TEST
+
+START_TEST(same_again)
+{
+	enum { N = 100 };
+	memory_item x[N], y[N];
+	state = 5;
+	random_items(x, N, 1);
+	for (int i = 0; i < N; i++)
+		y[i] = x[i];
+	memory_place(x, N, ALIGN);
+	memory_place(y, N, ALIGN);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(x[i].offset, y[i].offset);
+}
+END_TEST
+
+START_TEST(fast)
+{
+	enum { N = 10000 };
+	arena *a = arena_new();
+	memory_item *items = ARENA_ARRAY(a, memory_item, N);
+	state = 11;
+	random_items(items, N, 0);
+	clock_t beg = clock();
+	int64_t bytes = memory_place(items, N, ALIGN);
+	double seconds = (double)(clock() - beg) / CLOCKS_PER_SEC;
+	ck_assert_int_le(bytes, memory_bound(items, N, ALIGN) * 11 / 10);
+	ck_assert_msg(seconds < 5, "%d buffers took %.1f s", N, seconds);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("memory");
+	TCase *t = tcase_create("memory");
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, never_overlaps);
+	tcase_add_test(t, perfect_chain);
+	tcase_add_test(t, nothing);
+	tcase_add_test(t, one);
+	tcase_add_test(t, same_again);
+	tcase_add_test(t, fast);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
