@@ -1,1 +1,26 @@
-# filled in by the folder
+# The runtime: everything but main() in an archive, so that tests can use it.
+# It links neither flex, bison nor protobuf, and includes base and plan alone.
+noinst_LIBRARIES += %D%/libruntime.a
+%C%_libruntime_a_SOURCES = \
+	%D%/fail.c %D%/fail.h \
+	%D%/cpu/build.c %D%/cpu/build.h \
+	%D%/cpu/cache.c %D%/cpu/cache.h
+nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
+
+# The headers of generated kernels: installed, and as text in tdlrun, which
+# hands them to the compiler whether they are installed or not.
+kernel_headers = \
+	include/tdl/generated.h \
+	include/tdl/kernels.h \
+	include/tdl/product.h
+tdlincludedir = $(includedir)/tdl
+tdlinclude_HEADERS = $(kernel_headers) include/tdl/kernel.h
+
+%D%/cpu/headers.h: $(kernel_headers) %D%/cpu/headers.sh
+	$(AM_V_GEN)$(MKDIR_P) %D%/cpu && \
+	(cd $(srcdir) && $(SHELL) %D%/cpu/headers.sh $(kernel_headers)) \
+		>$@.tmp && mv $@.tmp $@
+%D%/cpu/build.$(OBJEXT): %D%/cpu/headers.h
+CLEANFILES += %D%/cpu/headers.h
+
+EXTRA_DIST += %D%/README.md %D%/cpu/headers.sh

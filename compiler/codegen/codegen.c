@@ -1,0 +1,41 @@
+#include "config.h"
+
+#include "compiler/codegen/codegen.h"
+
+#include "compiler/codegen/emit.h"
+
+/* The kernel's formula above its code; what would end the comment is
+ * broken. */
+static void emit_comment(emitter *g)
+{
+	char *s = arena_printf(g->p.a, "%s: %s", g->k->name,
+			       kernel_text(g->p.a, g->k));
+	for (char *c = s; *c; c++)
+		if ((c[0] == '*' && c[1] == '/') || *c == '\n')
+			*c = ' ';
+	text_line(&g->t, "/* %s */", s);
+}
+
+char *codegen_c(arena *a, const kernel *k)
+{
+	static void (*const emit[])(emitter *) = {
+		[SCHEDULE_MAP] = emit_map,
+		[SCHEDULE_STRIP] = emit_strip,
+		[SCHEDULE_SINGLE] = emit_single,
+		[SCHEDULE_PRODUCT] = emit_product,
+	};
+	arena *work = arena_new();
+	emitter g = {.t = {.a = work}, .k = k};
+	char *s;
+	if (k->opaque) {
+		arena_free(work);
+		return NULL;
+	}
+	g.s = schedule_of(k);
+	printer_init(&g.p, work, &g.s.nest);
+	emit_comment(&g);
+	emit[g.s.kind](&g);
+	s = arena_strdup(a, text_end(&g.t));
+	arena_free(work);
+	return s;
+}

@@ -1,0 +1,427 @@
+#include "config.h"
+
+#include "compiler/codegen/emit.h"
+
+#include <inttypes.h>
+
+#define SAY(...)  text_line(&g->t, __VA_ARGS__)
+#define OPEN(...) text_open(&g->t, __VA_ARGS__)
+#define CLOSE()	  text_close(&g->t)
+
+/* ---- declarations ------------------------------------------------------ */
+
+static uint32_t inputs_of(const kexpr *e)
+{
+	uint32_t s = e->kind == KX_READ ? (uint32_t)1 << e->input : 0;
+	for (int i = 0; i < e->nargs; i++)
+		s |= inputs_of(e->args[i]);
+	return s;
+}
+
+static uint32_t vars_of(const kexpr *e)
+{
+	uint32_t s = e->kind == KX_VAR ? (uint32_t)1 << e->var : 0;
+	for (int i = 0; i < e->nargs; i++)
+		s |= vars_of(e->args[i]);
+	return s;
+}
+
+static void emit_block(emitter *g, const char *name, const char *block,
+		       int ndim)
+{
+	if (ndim > 0)
+		SAY("const int64_t %s_at = tdl_start(&%s, %d);", name, block,
+		    ndim);
+	for (int d = 0; d < ndim - 1; d++)
+		SAY("const int64_t %s_%d = %s.stride[%d];", name, d, block, d);
+}
+
+void emit_inputs(emitter *g, const kexpr *e)
+{
+	uint32_t used = inputs_of(e);
+	for (int i = 0; i < g->k->ninputs; i++) {
+		const char *block = arena_printf(g->p.a, "args->in[%d]", i);
+		const kinput *in = &g->k->inputs[i];
+		if (!(used >> i & 1))
+			continue;
+		SAY("const %s *restrict %s = %s.data;",
+		    type_of_element(in->type), g->p.input[i], block);
+		emit_block(g, g->p.input[i], block, in->ndim);
+	}
+}
+
+void emit_result(emitter *g)
+{
+	SAY("%s *restrict %s = args->out.data;", type_of_element(g->k->type),
+	    g->p.out);
+	emit_block(g, g->p.out, "args->out", g->k->nout);
+}
+
+void emit_constants(emitter *g, const kexpr *e)
+{
+	uint32_t used = vars_of(e);
+	for (int v = 0; v < g->k->nvars; v++)
+		if (used >> v & 1 && g->p.nest.first[v] < 0)
+			SAY("const int64_t %s = 0;", g->p.var[v]);
+}
+
+void emit_bounds(emitter *g, int l)
+{
+	const loop *p = &g->p.nest.loops[l];
+	const char *whole;
+	switch (p->part) {
+	case LOOP_WHOLE:
+		SAY("int64_t %s_lo = args->lo[%d], %s_hi = args->hi[%d];",
+		    p->name, p->var, p->name, p->var);
+		break;
+	case LOOP_QUOTIENT:
+		SAY("int64_t %s_lo = args->lo[%d] / %" PRId64 ";", p->name,
+		    p->var, p->divisor);
+		SAY("int64_t %s_hi = tdl_ceil_div(args->hi[%d], %" PRId64 ");",
+		    p->name, p->var, p->divisor);
+		break;
+	case LOOP_REMAINDER:
+		whole = arena_printf(g->p.a, "%" PRId64 " * %s", p->divisor,
+				     p[-1].name);
+		SAY("int64_t %s_lo = tdl_max(0, args->lo[%d] - %s);", p->name,
+		    p->var, whole);
+		SAY("int64_t %s_hi = tdl_min(%" PRId64 ", args->hi[%d] - %s);",
+		    p->name, p->divisor, p->var, whole);
+		break;
+	}
+}
+
+void emit_whole(emitter *g, int l)
+{
+	const loop *p = &g->p.nest.loops[l];
+	if (p->part == LOOP_REMAINDER)
+		SAY("const int64_t %s = %" PRId64 " * %s + %s;",
+		    g->p.var[p->var], p->divisor, p[-1].name, p->name);
+}
+
+/* ---- merging loops ----------------------------------------------------- */
+
+/* Conditions of a merge: the accesses' steps, as C. */
+typedef struct merge {
+	int outer, inner;
+	bool possible;
+	const char *when; /* NULL: always */
+} merge;
+
+/* How far one step of a loop goes in a tensor whose index in dimension d moves
+ * by coef[d]; "0" for nowhere. */
+static const char *print_step(emitter *g, const char *name, const int64_t *coef,
+			      int ndim)
+{
+	const char *s = "0";
+	for (int d = 0; d < ndim; d++) {
+		if (!coef[d])
+			continue;
+		const char *one =
+			d == ndim - 1
+				? arena_printf(g->p.a, "%" PRId64, coef[d])
+			: coef[d] == 1
+				? arena_printf(g->p.a, "%s_%d", name, d)
+				: arena_printf(g->p.a, "%" PRId64 " * %s_%d",
+					       coef[d], name, d);
+		s = *s == '0' ? one : arena_printf(g->p.a, "%s + %s", s, one);
+	}
+	return s;
+}
+
+static void merge_access(emitter *g, merge *m, const char *name,
+			 const int64_t *outer, const int64_t *inner, int ndim)
+{
+	const char *x = print_step(g, name, outer, ndim);
+	const char *y = print_step(g, name, inner, ndim);
+	const char *n = loop_name(g, m->inner), *one;
+	if (*x == '0' && *y == '0')
+		return;
+	if (*x == '0' || *y == '0') {
+		m->possible = false;
+		return;
+	}
+	if (*y == '1' && !y[1])
+		one = arena_printf(g->p.a, "%s == %s_hi - %s_lo", x, n, n);
+	else
+		one = arena_printf(g->p.a, "%s == (%s) * (%s_hi - %s_lo)", x, y,
+				   n, n);
+	m->when =
+		m->when ? arena_printf(g->p.a, "%s && %s", m->when, one) : one;
+}
+
+/* Notes what the read e asks of a merge. */
+static void merge_read(emitter *g, merge *m, const kexpr *e)
+{
+	int64_t outer[MAX_NDIM], inner[MAX_NDIM];
+	loop_set both = loop_bit(m->outer) | loop_bit(m->inner);
+	for (int d = 0; d < kx_ndim(e); d++) {
+		linear x = linear_of(&g->p.nest, e->args[d]);
+		outer[d] = x.affine ? x.coef[m->outer] : 0;
+		inner[d] = x.affine ? x.coef[m->inner] : 0;
+		if ((!x.affine || needs_check(&g->p, e, d)) &&
+		    loops_of(&g->p.nest, e->args[d]) & both)
+			m->possible = false;
+	}
+	merge_access(g, m, g->p.input[e->input], outer, inner, kx_ndim(e));
+}
+
+static void merge_expr(emitter *g, merge *m, const kexpr *e)
+{
+	loop_set both = loop_bit(m->outer) | loop_bit(m->inner);
+	if (e->kind == KX_READ) {
+		merge_read(g, m, e);
+		if (e->guarded)
+			merge_expr(g, m, e->args[e->nargs - 1]);
+		return;
+	}
+	if ((e->kind == KX_VAR || nest_part(&g->p.nest, e) >= 0) &&
+	    loops_of(&g->p.nest, e) & both)
+		m->possible = false;
+	for (int i = 0; i < e->nargs; i++)
+		merge_expr(g, m, e->args[i]);
+}
+
+static void merge_result(emitter *g, merge *m)
+{
+	int64_t outer[MAX_NVARS] = {0}, inner[MAX_NVARS] = {0};
+	outer[g->p.nest.loops[m->outer].var] = 1;
+	inner[g->p.nest.loops[m->inner].var] = 1;
+	merge_access(g, m, g->p.out, outer, inner, g->k->nout);
+}
+
+void emit_merge(emitter *g, loop_set s, const kexpr *e, bool result)
+{
+	merge m = {.inner = set_last(s)};
+	const char *before = NULL;
+	if (m.inner < 0 || g->p.nest.loops[m.inner].part != LOOP_WHOLE)
+		return;
+	for (s &= ~loop_bit(m.inner); s; s &= ~loop_bit(m.outer)) {
+		m.outer = set_last(s);
+		m.possible = g->p.nest.loops[m.outer].part == LOOP_WHOLE;
+		m.when = before;
+		if (m.possible)
+			merge_expr(g, &m, e);
+		if (m.possible && result)
+			merge_result(g, &m);
+		if (!m.possible)
+			return;
+		const char *o = loop_name(g, m.outer);
+		const char *i = loop_name(g, m.inner);
+		OPEN("if (%s)", m.when ? m.when : "true");
+		SAY("%s_hi += (%s_hi - %s_lo - 1) * (%s_hi - %s_lo);", i, o, o,
+		    i, i);
+		SAY("%s_hi = %s_lo + 1;", o, o);
+		CLOSE();
+		before = arena_printf(g->p.a, "%s%s%s_hi - %s_lo == 1",
+				      before ? before : "",
+				      before ? " && " : "", o, o);
+	}
+}
+
+/* ---- loops ------------------------------------------------------------- */
+
+int open_loops(emitter *g, loop_set s)
+{
+	int n = 0;
+	for (int l = 0; l < g->p.nest.n; l++) {
+		const char *name = loop_name(g, l);
+		if (!(s & loop_bit(l)))
+			continue;
+		if (g->p.nest.loops[l].part == LOOP_REMAINDER)
+			emit_bounds(g, l);
+		OPEN("for (int64_t %s = %s_lo; %s < %s_hi; %s++)", name, name,
+		     name, name, name);
+		emit_whole(g, l);
+		n++;
+	}
+	return n;
+}
+
+void close_loops(emitter *g, int n)
+{
+	while (n--)
+		CLOSE();
+}
+
+/* ---- runs -------------------------------------------------------------- */
+
+/* Gives names to data-dependent indices of e that are computed at every point
+ * and do not depend on loop l. */
+static void name_indices(emitter *g, int l, const kexpr *e)
+{
+	int last = e->kind == KX_SELECT ? 1 : e->nargs;
+	if (e->kind == KX_READ)
+		last = kx_ndim(e);
+	for (int i = 0; i < last; i++)
+		name_indices(g, l, e->args[i]);
+	for (int d = 0; e->kind == KX_READ && d < kx_ndim(e); d++) {
+		if (!is_data_index(e, d) ||
+		    (l >= 0 && loops_of(&g->p.nest, e->args[d]) & loop_bit(l)))
+			continue;
+		const char *value = print_data_index(&g->p, e, d);
+		const char *name =
+			arena_printf(g->p.a, "index%d", g->p.nnames++);
+		SAY("const int64_t %s = %s;", name, value);
+		vec_push(g->p.a, &g->p.named, ((named){e->args[d], name}));
+	}
+}
+
+static bool same_guard(const emitter *g, const kexpr *x, const kexpr *y)
+{
+	if (kx_ndim(x) != kx_ndim(y))
+		return false;
+	for (int d = 0; d < kx_ndim(x); d++)
+		if (g->k->inputs[x->input].dims[d] !=
+			    g->k->inputs[y->input].dims[d] ||
+		    !kx_equal(x->args[d], y->args[d]))
+			return false;
+	return true;
+}
+
+/* Counts the different guards of e, up to two; *first is one of them. */
+static int count_guards(const emitter *g, const kexpr *e, const kexpr **first)
+{
+	int n = 0;
+	if (is_affine_guard(&g->p, e)) {
+		bool checked = false;
+		for (int d = 0; d < kx_ndim(e); d++)
+			checked |= needs_check(&g->p, e, d);
+		if (checked && !*first) {
+			*first = e;
+			n = 1;
+		} else if (checked && !same_guard(g, *first, e)) {
+			return 2;
+		}
+	}
+	for (int i = 0; i < e->nargs; i++)
+		n += count_guards(g, e->args[i], first);
+	return n;
+}
+
+static void emit_part(emitter *g, int l, const char *from, const char *to,
+		      guard_state guard, statement *st, const void *arg)
+{
+	const char *name = l < 0 ? "" : loop_name(g, l);
+	guard_state before = g->p.guard;
+	g->p.guard = guard;
+	if (l >= 0) {
+		OPEN("for (int64_t %s = %s; %s < %s; %s++)", name, from, name,
+		     to, name);
+		emit_whole(g, l);
+	}
+	st(g, arg);
+	if (l >= 0)
+		CLOSE();
+	g->p.guard = before;
+}
+
+/* Narrows [in, end) to where index d of a read is inside its input: with the
+ * index c * l + rest, 0 <= c * l + rest < n. */
+static void emit_narrow(emitter *g, int l, const kexpr *read, int d)
+{
+	linear x = linear_of(&g->p.nest, read->args[d]);
+	const char *rest = print_linear(&g->p, &x, l);
+	int64_t c = x.coef[l], n = g->k->inputs[read->input].dims[d];
+	if (c == 1) {
+		SAY("in = tdl_max(in, -(%s));", rest);
+		SAY("end = tdl_min(end, %" PRId64 " - (%s));", n, rest);
+	} else if (c > 0) {
+		SAY("in = tdl_max(in, tdl_ceil_div(-(%s), %" PRId64 "));", rest,
+		    c);
+		SAY("end = tdl_min(end, tdl_ceil_div(%" PRId64
+		    " - (%s), %" PRId64 "));",
+		    n, rest, c);
+	} else {
+		SAY("in = tdl_max(in, tdl_ceil_div(%s - %" PRId64 ", %" PRId64
+		    "));",
+		    rest, n - 1, -c);
+		SAY("end = tdl_min(end, tdl_div(%s, %" PRId64 ") + 1);", rest,
+		    -c);
+	}
+}
+
+/* A run in three parts: before, inside and behind where the guard holds. */
+static void emit_guarded_run(emitter *g, int l, const char *from,
+			     const char *to, const kexpr *read, statement *st,
+			     const void *arg)
+{
+	const char *always = print_inside(&g->p, read, l);
+	text_block(&g->t);
+	SAY("int64_t in = %s, end = %s;", from, to);
+	for (int d = 0; d < kx_ndim(read); d++)
+		if (needs_check(&g->p, read, d) &&
+		    loops_of(&g->p.nest, read->args[d]) & loop_bit(l))
+			emit_narrow(g, l, read, d);
+	if (always)
+		SAY("end = %s ? end : in;", always);
+	SAY("in = tdl_clamp(in, %s, %s);", from, to);
+	SAY("end = tdl_clamp(end, in, %s);", to);
+	emit_part(g, l, from, "in", GUARD_OUTSIDE, st, arg);
+	emit_part(g, l, "in", "end", GUARD_INSIDE, st, arg);
+	emit_part(g, l, "end", to, GUARD_OUTSIDE, st, arg);
+	CLOSE();
+}
+
+static bool guard_runs_along(emitter *g, const kexpr *read, int l)
+{
+	for (int d = 0; l >= 0 && d < kx_ndim(read); d++)
+		if (needs_check(&g->p, read, d) &&
+		    loops_of(&g->p.nest, read->args[d]) & loop_bit(l))
+			return true;
+	return false;
+}
+
+void emit_run(emitter *g, int l, const char *from, const char *to,
+	      const kexpr *e, statement *st, const void *arg)
+{
+	const kexpr *read = NULL;
+	int known = g->p.named.n;
+	name_indices(g, l, e);
+	if (count_guards(g, e, &read) != 1) {
+		emit_part(g, l, from, to, GUARD_CHECK, st, arg);
+	} else if (guard_runs_along(g, read, l)) {
+		emit_guarded_run(g, l, from, to, read, st, arg);
+	} else {
+		OPEN("if (%s)", print_inside(&g->p, read, -1));
+		emit_part(g, l, from, to, GUARD_INSIDE, st, arg);
+		CLOSE();
+		OPEN("else");
+		emit_part(g, l, from, to, GUARD_OUTSIDE, st, arg);
+		CLOSE();
+	}
+	g->p.named.n = known;
+}
+
+/* ---- the function ------------------------------------------------------ */
+
+const char *print_some(emitter *g)
+{
+	const char *s = NULL;
+	for (int v = g->k->nout; v < g->k->nvars; v++) {
+		if (g->k->vars[v].kind != KVAR_REDUCE ||
+		    g->p.nest.first[v] >= 0)
+			continue;
+		const char *one = arena_printf(
+			g->p.a, "args->lo[%d] < args->hi[%d]", v, v);
+		s = s ? arena_printf(g->p.a, "%s && %s", s, one) : one;
+	}
+	return s;
+}
+
+void emit_begin(emitter *g)
+{
+	OPEN("int TDL_KERNEL(tdl_args *args)");
+	if (g->k->nout) {
+		OPEN("for (int v = 0; v < %d; v++)", g->k->nout);
+		SAY("if (args->lo[v] >= args->hi[v])");
+		SAY("\treturn 0;");
+		CLOSE();
+	}
+}
+
+void emit_end(emitter *g)
+{
+	SAY("return args->fault.found ? TDL_INDEX_OUTSIDE : 0;");
+	CLOSE();
+}

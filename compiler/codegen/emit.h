@@ -1,0 +1,75 @@
+/* What the schedules write: declarations, loops, runs of a loop. */
+#ifndef TDL_COMPILER_CODEGEN_EMIT_H
+#define TDL_COMPILER_CODEGEN_EMIT_H
+
+#include "compiler/codegen/expr.h"
+#include "compiler/codegen/schedule.h"
+#include "compiler/codegen/text.h"
+
+typedef struct emitter {
+	text t;
+	printer p;
+	schedule s;
+	const kernel *k;
+} emitter;
+
+/* The name of a loop in C. */
+static inline const char *loop_name(const emitter *g, int l)
+{
+	return g->p.nest.loops[l].name;
+}
+
+/* ---- declarations ------------------------------------------------------ */
+
+/* Pointers, strides and starts of the inputs that e reads; of the result. */
+void emit_inputs(emitter *g, const kexpr *e);
+void emit_result(emitter *g);
+
+/* Variables that have one value, where e uses them. */
+void emit_constants(emitter *g, const kexpr *e);
+
+/* <loop>_lo and <loop>_hi.  A remainder's depend on its quotient. */
+void emit_bounds(emitter *g, int l);
+
+/* A divided variable, inside its two loops. */
+void emit_whole(emitter *g, int l);
+
+/* Loops of a set that come one right after the other in memory become one:
+ * where the accesses of e, and of the result if asked, allow it, the bounds
+ * of the last loop are extended over those before it. */
+void emit_merge(emitter *g, loop_set s, const kexpr *e, bool result);
+
+/* ---- loops ------------------------------------------------------------- */
+
+/* Opens the loops of a set, in order; close_loops() ends as many. */
+int open_loops(emitter *g, loop_set s);
+void close_loops(emitter *g, int n);
+
+/* Writes the statement that a point of the iteration space executes. */
+typedef void statement(emitter *g, const void *arg);
+
+/* The loop l from `from` to `to`, two C expressions, around a statement that
+ * evaluates e.  The hot part has no conditions that could be taken out: data-
+ * dependent indices that do not depend on l are checked before, and where e
+ * has guarded reads with one guard the loop is divided into the parts where it
+ * holds and those where it does not.  l may be -1: no loop. */
+void emit_run(emitter *g, int l, const char *from, const char *to,
+	      const kexpr *e, statement *st, const void *arg);
+
+/* ---- schedules --------------------------------------------------------- */
+
+void emit_map(emitter *g);
+void emit_strip(emitter *g);
+void emit_single(emitter *g);
+void emit_product(emitter *g);
+
+/* The head of the kernel's function, which returns where the result has no
+ * elements; and its end. */
+void emit_begin(emitter *g);
+void emit_end(emitter *g);
+
+/* "args->lo[4] < args->hi[4]" for the reduced variables that have no loop; NULL
+ * for none. */
+const char *print_some(emitter *g);
+
+#endif

@@ -1,0 +1,76 @@
+/* Expressions as C. */
+#ifndef TDL_COMPILER_CODEGEN_EXPR_H
+#define TDL_COMPILER_CODEGEN_EXPR_H
+
+#include "base/vec.h"
+#include "compiler/codegen/nest.h"
+
+/* What is known of the guarded reads whose indices are affine. */
+typedef enum guard_state {
+	GUARD_CHECK,   /* nothing: each is checked where it is made */
+	GUARD_INSIDE,  /* all are inside their inputs */
+	GUARD_OUTSIDE, /* all are outside */
+} guard_state;
+
+/* An expression whose value a variable of the C text holds. */
+typedef struct named {
+	const kexpr *e;
+	const char *name;
+} named;
+
+typedef struct printer {
+	arena *a;
+	nest nest; /* with names */
+	const char *var[MAX_NVARS];
+	const char *input[MAX_NINPUTS];
+	const char *out;
+	guard_state guard;
+	VEC(named) named;
+	int nnames; /* index0, index1, .. so far */
+} printer;
+
+/* Chooses names that are C identifiers, apart from all others in the text. */
+void printer_init(printer *p, arena *a, const nest *n);
+
+/* The C type of a value, and of an element in memory. */
+const char *type_of_value(dtype t);
+const char *type_of_element(dtype t);
+
+/* The suffix of tdl_fma_*() and the like for values of type t: "f32". */
+const char *type_suffix(dtype t);
+
+const char *print_expr(printer *p, const kexpr *e);
+
+/* The same as an operand: in parentheses unless it is a name or the like. */
+const char *print_operand(printer *p, const kexpr *e);
+
+/* An affine sum, without the loop `skip`, which may be -1. */
+const char *print_linear(printer *p, const linear *x, int skip);
+
+/* The value of C type `from`, written as text, as an element of type `to`. */
+const char *print_element(printer *p, const char *value, dtype from, dtype to);
+
+/* The least or largest value of a type, as C. */
+const char *print_limit(printer *p, dtype t, bool largest);
+
+/* out[..] at the variables' own index. */
+const char *print_result(printer *p);
+
+/* Whether index d of a guarded read has to be compared with the input's
+ * extent, because it can be outside. */
+bool needs_check(const printer *p, const kexpr *read, int d);
+
+/* A read whose guard depends on affine indices alone. */
+bool is_affine_guard(const printer *p, const kexpr *e);
+
+/* "0 <= index && index < extent" of the indices that need it; those that
+ * depend on the loop `skip` are left out.  NULL where nothing is left. */
+const char *print_inside(printer *p, const kexpr *read, int skip);
+
+/* Whether an index has to be computed and checked in the run. */
+bool is_data_index(const kexpr *read, int d);
+
+/* The checked value of a data-dependent index: -1 for one that is outside. */
+const char *print_data_index(printer *p, const kexpr *read, int d);
+
+#endif

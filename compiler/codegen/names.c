@@ -1,0 +1,113 @@
+/* Names in the C text: those of the operator, made into identifiers. */
+#include "config.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "compiler/codegen/expr.h"
+
+/* Words of C, of the C library's headers and of the text around. */
+static const char *const reserved[] = {
+	"auto",	    "break",	"case",	    "char",	 "const",   "continue",
+	"default",  "do",	"double",   "else",	 "enum",    "extern",
+	"float",    "for",	"goto",	    "if",	 "inline",  "int",
+	"long",	    "register", "restrict", "return",	 "short",   "signed",
+	"sizeof",   "static",	"struct",   "switch",	 "typedef", "union",
+	"unsigned", "void",	"volatile", "while",	 "asm",	    "typeof",
+	"bool",	    "true",	"false",    "linux",	 "unix",    "i386",
+	"NULL",	    "NAN",	"INFINITY", "HUGE_VAL",	 "I",	    "EOF",
+	"errno",    "isnan",	"isinf",    "nearbyint", "exp",	    "expm1",
+	"log",	    "log1p",	"sqrt",	    "tanh",	 "sinh",    "cosh",
+	"sin",	    "cos",	"tan",	    "asin",	 "acos",    "atan",
+	"asinh",    "acosh",	"atanh",    "erf",	 "pow",	    "fmod",
+	"fabs",	    "floor",	"ceil",	    "memset",	 "memcpy",  "args",
+	"product",  "line",	"at",	    "in",	 "end",	    "to",
+	"run",	    "stop",	"left",	    "first",	 "count",   "depth",
+	"ndepth",   "row",	"nrows",    "col",	 "ncols",   "tile",
+	"panel",    "panel_",	"sum",	    "term",	 "best",    "where",
+};
+
+/* What is put behind a name. */
+static const char *const suffixes[] = {
+	"",	 "_lo",	  "_hi",      "_at",   "_first",
+	"_q",	 "_r",	  "_q_lo",    "_q_hi", "_q_first",
+	"_r_lo", "_r_hi", "_r_first", "_r_0",  "_r_1",
+};
+
+/* A function of floats has the name of that of doubles and an "f". */
+static bool is_float_function(const strmap *taken, arena *a, const char *name)
+{
+	size_t n = strlen(name);
+	return n > 1 && name[n - 1] == 'f' &&
+	       strmap_get(taken, arena_strndup(a, name, n - 1));
+}
+
+static bool is_taken(const strmap *taken, arena *a, const char *name)
+{
+	if (is_float_function(taken, a, name))
+		return true;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (strmap_get(taken,
+			       arena_printf(a, "%s%s", name, suffixes[i])))
+			return true;
+	for (int d = 0; d < MAX_NDIM; d++)
+		if (strmap_get(taken, arena_printf(a, "%s_%d", name, d)))
+			return true;
+	return !strncmp(name, "index", 5) || !strncasecmp(name, "tdl_", 4) ||
+	       !strncmp(name, "int", 3) || !strncmp(name, "uint", 4) ||
+	       !strncmp(name, "INT", 3) || !strncmp(name, "UINT", 4);
+}
+
+static void take(strmap *taken, arena *a, const char *name)
+{
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		strmap_put(taken, arena_printf(a, "%s%s", name, suffixes[i]),
+			   taken);
+	for (int d = 0; d < MAX_NDIM; d++)
+		strmap_put(taken, arena_printf(a, "%s_%d", name, d), taken);
+}
+
+enum { LONGEST_NAME = 40 };
+
+/* The name as an identifier that nothing else has. */
+static const char *choose(strmap *taken, arena *a, const char *name,
+			  const char *otherwise)
+{
+	char *s = arena_strndup(a, name ? name : "",
+				strnlen(name ? name : "", LONGEST_NAME));
+	for (char *c = s; *c; c++)
+		if (!isalnum((unsigned char)*c) || *c & 0x80)
+			*c = '_';
+	if (!isalpha((unsigned char)*s))
+		s = arena_printf(a, "%s%s", otherwise, s);
+	const char *base = s;
+	for (int i = 1; is_taken(taken, a, s); i++)
+		s = arena_printf(a, "%s%s%d", base, otherwise, i);
+	take(taken, a, s);
+	return s;
+}
+
+void printer_init(printer *p, arena *a, const nest *n)
+{
+	const kernel *k = n->k;
+	strmap *taken = strmap_new(a);
+	*p = (printer){.a = a, .nest = *n};
+	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+		strmap_put(taken, reserved[i], taken);
+	for (int v = 0; v < k->nvars; v++)
+		p->var[v] = choose(taken, a, k->vars[v].name, "v");
+	for (int i = 0; i < k->ninputs; i++)
+		p->input[i] = choose(taken, a, k->inputs[i].name, "x");
+	p->out = choose(taken, a, "out", "y");
+	for (int l = 0; l < n->n; l++) {
+		loop *x = &p->nest.loops[l];
+		const char *name = p->var[x->var];
+		x->name =
+			x->part == LOOP_WHOLE
+				? name
+				: arena_printf(a, "%s_%c", name,
+					       x->part == LOOP_QUOTIENT ? 'q'
+									: 'r');
+	}
+}

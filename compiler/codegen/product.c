@@ -1,0 +1,314 @@
+/* A sum of products: what tdl/product.h asks for. */
+#include "config.h"
+
+#include "compiler/codegen/emit.h"
+
+#include <inttypes.h>
+
+#define SAY(...)  text_line(&g->t, __VA_ARGS__)
+#define OPEN(...) text_open(&g->t, __VA_ARGS__)
+#define CLOSE()	  text_close(&g->t)
+
+/* A walk over two spaces, each of them loops that are one after the other:
+ * the points [first, first + n) of the outer one, and for each of them the
+ * points [first, first + n) of the inner one, in runs of its last loop. */
+typedef struct side {
+	loop_set loops;
+	const char *first, *n; /* in C */
+} side;
+
+/* ---- the factors' type ------------------------------------------------- */
+
+/* What a product is computed in. */
+static dtype product_type(const kernel *k)
+{
+	dtype t = k->body->type;
+	return t == DT_F64 ? DT_F64 : dtype_is_float(t) ? DT_F32 : DT_I64;
+}
+
+/* ---- walking ----------------------------------------------------------- */
+
+/* <loop>_first: where point `first` of the side is. */
+static void emit_decode(emitter *g, const side *s)
+{
+	loop_set left = s->loops;
+	if (!left)
+		return;
+	text_block(&g->t);
+	SAY("int64_t at = %s;", s->first);
+	while (left) {
+		int l = set_last(left);
+		const char *x = loop_name(g, l);
+		left &= ~loop_bit(l);
+		SAY("%s_first = %s_lo + at %% (%s_hi - %s_lo);", x, x, x, x);
+		if (left)
+			SAY("at /= %s_hi - %s_lo;", x, x);
+	}
+	CLOSE();
+}
+
+static void declare_firsts(emitter *g, const side *s)
+{
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (s->loops & loop_bit(l))
+			SAY("int64_t %s_first;", loop_name(g, l));
+	emit_decode(g, s);
+}
+
+static void declare_loops(emitter *g, const side *s)
+{
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (s->loops & loop_bit(l))
+			SAY("int64_t %s = %s_first;", loop_name(g, l),
+			    loop_name(g, l));
+}
+
+/* Goes to the next point of some loops. */
+static void emit_next(emitter *g, loop_set s)
+{
+	int opened = 0;
+	while (s) {
+		int l = set_last(s);
+		const char *x = loop_name(g, l);
+		s &= ~loop_bit(l);
+		if (!s) {
+			SAY("%s++;", x);
+			break;
+		}
+		OPEN("if (++%s == %s_hi)", x, x);
+		SAY("%s = %s_lo;", x, x);
+		opened++;
+	}
+	while (opened--)
+		CLOSE();
+}
+
+/* What a run executes, and how its place in the packed panel is written. */
+typedef struct walk {
+	const kexpr *e;
+	statement *st;
+	const char *outer_step, *inner_step; /* NULL: 1 */
+	const char *run; /* the first point of the run at hand */
+	int inner;	 /* the loop of runs; -1 */
+} walk;
+
+/* The inner space of a walk, with `to` at its first element. */
+static void emit_runs(emitter *g, const side *s, walk *w)
+{
+	const char *x;
+	w->inner = set_last(s->loops);
+	if (w->inner < 0) {
+		emit_run(g, -1, "", "", w->e, w->st, w);
+		return;
+	}
+	x = loop_name(g, w->inner);
+	declare_loops(g, s);
+	OPEN("for (int64_t left = %s; left > 0;)", s->n);
+	SAY("const int64_t run = %s;", x);
+	SAY("const int64_t stop = tdl_min(%s_hi, run + left);", x);
+	w->run = "run";
+	emit_run(g, w->inner, "run", "stop", w->e, w->st, w);
+	SAY("to += (stop - run)%s%s;", w->inner_step ? " * " : "",
+	    w->inner_step ? w->inner_step : "");
+	SAY("left -= stop - run;");
+	SAY("%s = %s_lo;", x, x);
+	emit_next(g, s->loops & ~loop_bit(w->inner));
+	CLOSE();
+}
+
+/* `type` is that of the panel. */
+static void emit_walk(emitter *g, const side *outer, const side *inner, walk *w,
+		      const char *type)
+{
+	declare_firsts(g, outer);
+	declare_firsts(g, inner);
+	declare_loops(g, outer);
+	OPEN("for (int64_t line = 0; line < %s; line++)", outer->n);
+	SAY("%s *to = panel + line%s%s;", type, w->outer_step ? " * " : "",
+	    w->outer_step ? w->outer_step : "");
+	emit_runs(g, inner, w);
+	emit_next(g, outer->loops);
+	CLOSE();
+}
+
+/* The element of the panel that belongs to the point at hand. */
+static const char *print_place(emitter *g, const walk *w)
+{
+	const char *x;
+	if (w->inner < 0)
+		return "*to";
+	x = loop_name(g, w->inner);
+	if (!w->inner_step)
+		return arena_printf(g->p.a, "to[%s - %s]", x, w->run);
+	return arena_printf(g->p.a, "to[(%s - %s) * %s]", x, w->run,
+			    w->inner_step);
+}
+
+/* ---- packing ----------------------------------------------------------- */
+
+static void pack_element(emitter *g, const void *arg)
+{
+	const walk *w = arg;
+	SAY("%s = %s;", print_place(g, w), print_expr(&g->p, w->e));
+}
+
+static void declare_outer(emitter *g)
+{
+	int n = 0;
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->s.outer & loop_bit(l))
+			SAY("const int64_t %s = product->at[%d];",
+			    loop_name(g, l), n++);
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->s.outer & loop_bit(l))
+			emit_whole(g, l);
+}
+
+static void emit_bounds_of(emitter *g, loop_set s)
+{
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (s & loop_bit(l))
+			emit_bounds(g, l);
+}
+
+/* Runs go along the panel, or along the depth where that is how a factor's
+ * memory lies. */
+static bool runs_along_depth(const emitter *g, const kexpr *e, loop_set s)
+{
+	int across = set_last(s), depth = set_last(g->s.depth);
+	if (across < 0 || depth < 0)
+		return across < 0;
+	return step_of(&g->p.nest, e, across) >= FAR_STEP &&
+	       step_of(&g->p.nest, e, depth) < FAR_STEP;
+}
+
+static void emit_pack(emitter *g, const char *name, const kexpr *e, loop_set s,
+		      const char *step)
+{
+	dtype t = product_type(g->k);
+	const char *type = type_of_value(t);
+	side across = {s, "first", "count"};
+	side depth = {g->s.depth, "depth", "ndepth"};
+	walk w = {.e = e, .st = pack_element};
+	OPEN("static void TDL_PART(%s)(const tdl_product *product, int64_t "
+	     "depth, "
+	     "int64_t ndepth, int64_t first, int64_t count, void *panel_)",
+	     name);
+	SAY("tdl_args *args = product->args;");
+	SAY("%s *panel = panel_;", type);
+	emit_inputs(g, e);
+	emit_constants(g, e);
+	declare_outer(g);
+	emit_bounds_of(g, s | g->s.depth);
+	emit_merge(g, g->s.depth, e, false);
+	emit_merge(g, s, e, false);
+	if (runs_along_depth(g, e, s)) {
+		w.inner_step = step;
+		emit_walk(g, &across, &depth, &w, type);
+	} else {
+		w.outer_step = step;
+		emit_walk(g, &depth, &across, &w, type);
+	}
+	CLOSE();
+	SAY("%s", "");
+}
+
+/* ---- storing ----------------------------------------------------------- */
+
+static void store_element(emitter *g, const void *arg)
+{
+	dtype t = product_type(g->k);
+	SAY("%s = %s;", print_result(&g->p),
+	    print_element(&g->p, print_place(g, arg), t, g->k->type));
+}
+
+static bool store_runs_along_rows(const emitter *g)
+{
+	return set_last(g->s.rows) > set_last(g->s.cols);
+}
+
+static void emit_store(emitter *g)
+{
+	const char *type = type_of_value(product_type(g->k));
+	const char *step = arena_printf(g->p.a, "TDL_COLS(%s)", type);
+	side rows = {g->s.rows, "row", "nrows"};
+	side cols = {g->s.cols, "col", "ncols"};
+	kexpr nothing = {.kind = KX_INT, .type = DT_I64};
+	walk w = {.e = &nothing, .st = store_element};
+	OPEN("static void TDL_PART(store)(const tdl_product *product, int64_t "
+	     "row, "
+	     "int64_t nrows, int64_t col, int64_t ncols, const void *tile)");
+	SAY("tdl_args *args = product->args;");
+	SAY("const %s *panel = tile;", type);
+	emit_result(g);
+	declare_outer(g);
+	emit_bounds_of(g, g->s.rows | g->s.cols);
+	emit_merge(g, g->s.rows, &nothing, true);
+	emit_merge(g, g->s.cols, &nothing, true);
+	type = arena_printf(g->p.a, "const %s", type);
+	if (store_runs_along_rows(g)) {
+		w.inner_step = step;
+		emit_walk(g, &cols, &rows, &w, type);
+	} else {
+		w.outer_step = step;
+		emit_walk(g, &rows, &cols, &w, type);
+	}
+	CLOSE();
+	SAY("%s", "");
+}
+
+/* ---- the product ------------------------------------------------------- */
+
+static const char *print_count(emitter *g, loop_set s)
+{
+	const char *n = "1";
+	for (int l = 0; l < g->p.nest.n; l++) {
+		const char *x = loop_name(g, l);
+		if (s & loop_bit(l))
+			n = arena_printf(g->p.a, "%s * (%s_hi - %s_lo)", n, x,
+					 x);
+	}
+	return n;
+}
+
+static void emit_call(emitter *g)
+{
+	const char *some = print_some(g);
+	const char *depth = print_count(g, g->s.depth);
+	int n = 0;
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->s.outer & loop_bit(l))
+			SAY("product.at[%d] = %s;", n++, loop_name(g, l));
+	SAY("product.rows = %s;", print_count(g, g->s.rows));
+	SAY("product.cols = %s;", print_count(g, g->s.cols));
+	if (some)
+		SAY("product.depth = %s ? %s : 0;", some, depth);
+	else
+		SAY("product.depth = %s;", depth);
+	SAY("tdl_product_%s(&product);", type_suffix(product_type(g->k)));
+}
+
+void emit_product(emitter *g)
+{
+	const char *type = type_of_value(product_type(g->k));
+	emit_pack(g, "pack_rows", g->s.left, g->s.rows, "TDL_ROWS");
+	emit_pack(g, "pack_cols", g->s.right, g->s.cols,
+		  arena_printf(g->p.a, "TDL_COLS(%s)", type));
+	emit_store(g);
+	emit_begin(g);
+	SAY("tdl_product product = { .args = args, .pack_rows = "
+	    "TDL_PART(pack_rows),");
+	SAY("\t\t\t.pack_cols = TDL_PART(pack_cols),");
+	SAY("\t\t\t.store = TDL_PART(store) };");
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->p.nest.loops[l].part != LOOP_REMAINDER)
+			emit_bounds(g, l);
+	int opened = open_loops(g, g->s.outer);
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->p.nest.loops[l].part == LOOP_REMAINDER &&
+		    !(g->s.outer & loop_bit(l)))
+			emit_bounds(g, l);
+	emit_call(g);
+	close_loops(g, opened);
+	emit_end(g);
+}

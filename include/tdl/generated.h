@@ -1,0 +1,333 @@
+/* What a generated kernel and its caller agree on, and what kernels are
+ * written with.
+ *
+ * A kernel computes a part of a tensor:
+ *
+ *	int kernel(tdl_args *args);
+ *
+ * It returns 0, or TDL_INDEX_OUTSIDE where a data-dependent index left its
+ * input; args->fault then says which.  The result of an element does not depend
+ * on the part that is asked for: the terms of a reduction are added in
+ * row-major order of the reduction variables, each by one fused multiply-add
+ * where the machine has it.  Compile with -ffp-contract=off.
+ *
+ * The text of a kernel says TDL_KERNEL for its own name and TDL_PART(x) for
+ * the names of its helpers; define both before it. */
+#ifndef TDL_GENERATED_H
+#define TDL_GENERATED_H
+
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+	TDL_MAX_NDIM = 12,
+	TDL_MAX_NVARS = 24,
+	TDL_INDEX_OUTSIDE = 1,
+	TDL_SCRATCH = 1 << 20, /* bytes at tdl_args.scratch, 64-byte aligned */
+	TDL_STRIP = 64, /* accumulators that are kept beside each other */
+};
+
+/* A block of a tensor in memory, dense and row-major. */
+typedef struct tdl_block {
+	void *data;
+	int64_t origin[TDL_MAX_NDIM]; /* the index of the first element */
+	int64_t stride[TDL_MAX_NDIM]; /* in elements; the last one is 1 */
+} tdl_block;
+
+/* The data-dependent index that was outside its input. */
+typedef struct tdl_fault {
+	bool found;
+	int input, dim;
+	int64_t value;
+} tdl_fault;
+
+typedef struct tdl_args {
+	int64_t lo[TDL_MAX_NVARS]; /* the part of the iteration space: each */
+	int64_t hi[TDL_MAX_NVARS]; /* variable runs over [lo, hi) */
+	const tdl_block *in;	   /* each covers what the part reads */
+	tdl_block out; /* apart from the inputs, or just the place of one that
+			  is read at the result's own index only */
+	void *scratch;
+	tdl_fault fault;
+} tdl_args;
+
+/* ---- integers ---------------------------------------------------------- */
+
+static inline int64_t tdl_min(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t tdl_max(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t tdl_clamp(int64_t x, int64_t lo, int64_t hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* Whether 0 <= i < n. */
+static inline bool tdl_inside(int64_t i, int64_t n)
+{
+	return (uint64_t)i < (uint64_t)n;
+}
+
+/* Floor division and remainder by a positive constant, of indices. */
+static inline int64_t tdl_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+static inline int64_t tdl_mod(int64_t a, int64_t b)
+{
+	const int64_t m = a % b;
+	return m < 0 ? m + b : m;
+}
+
+static inline int64_t tdl_ceil_div(int64_t a, int64_t b)
+{
+	return -tdl_div(-a, b);
+}
+
+/* Where element 0, 0, .. of a block's tensor would be, in elements from the
+ * block's data. */
+static inline int64_t tdl_start(const tdl_block *b, int ndim)
+{
+	int64_t at = 0;
+	for (int d = 0; d < ndim; d++)
+		at -= b->origin[d] * b->stride[d];
+	return at;
+}
+
+/* ---- data-dependent indices -------------------------------------------- */
+
+/* The index i of a dimension of n elements, checked: one that is outside is
+ * noted, unless one was before, and gives -1. */
+static inline int64_t tdl_index(tdl_args *a, int input, int dim, int64_t i,
+				int64_t n)
+{
+	if (tdl_inside(i, n))
+		return i;
+	if (!a->fault.found)
+		a->fault = (tdl_fault){true, input, dim, i};
+	return -1;
+}
+
+/* ---- multiply-add ------------------------------------------------------ */
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define TDL_FUSED 1
+#else
+#define TDL_FUSED 0
+#endif
+
+static inline float tdl_fma_f32(float a, float b, float c)
+{
+	return TDL_FUSED ? __builtin_fmaf(a, b, c) : a * b + c;
+}
+
+static inline double tdl_fma_f64(double a, double b, double c)
+{
+	return TDL_FUSED ? __builtin_fma(a, b, c) : a * b + c;
+}
+
+/* Integers wrap around. */
+static inline int64_t tdl_fma_i64(int64_t a, int64_t b, int64_t c)
+{
+	return (int64_t)((uint64_t)a * (uint64_t)b + (uint64_t)c);
+}
+
+static inline uint64_t tdl_fma_u64(uint64_t a, uint64_t b, uint64_t c)
+{
+	return a * b + c;
+}
+
+/* ---- functions of integers --------------------------------------------- */
+
+/* For every type but u64, whose values are int64_t here.  Division by zero
+ * gives 0. */
+static inline int64_t tdl_floor_div(int64_t a, int64_t b)
+{
+	if (b == 0 || b == -1)
+		return b ? (int64_t)(0 - (uint64_t)a) : 0;
+	return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* The remainder with the sign of the divisor. */
+static inline int64_t tdl_floor_mod(int64_t a, int64_t b)
+{
+	if (b == 0 || b == -1)
+		return 0;
+	const int64_t m = a % b;
+	return m != 0 && (m < 0) != (b < 0) ? m + b : m;
+}
+
+/* The remainder with the sign of the dividend. */
+static inline int64_t tdl_rem(int64_t a, int64_t b)
+{
+	return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static inline uint64_t tdl_div_u64(uint64_t a, uint64_t b)
+{
+	return b ? a / b : 0;
+}
+
+static inline uint64_t tdl_mod_u64(uint64_t a, uint64_t b)
+{
+	return b ? a % b : 0;
+}
+
+static inline uint64_t tdl_power_u64(uint64_t base, uint64_t n)
+{
+	uint64_t r = 1;
+	for (; n; n >>= 1) {
+		if (n & 1)
+			r *= base;
+		base *= base;
+	}
+	return r;
+}
+
+/* Towards zero for a negative exponent. */
+static inline int64_t tdl_power(int64_t base, int64_t n)
+{
+	if (n >= 0)
+		return (int64_t)tdl_power_u64((uint64_t)base, (uint64_t)n);
+	return base == 1 ? 1 : base == -1 ? (n % 2 ? -1 : 1) : 0;
+}
+
+/* A shift by the width in bits or more leaves nothing but the sign. */
+static inline int64_t tdl_shift_left(int64_t a, int64_t n, int bits)
+{
+	return n < 0 || n >= bits ? 0 : (int64_t)((uint64_t)a << n);
+}
+
+static inline int64_t tdl_shift_right(int64_t a, int64_t n, int bits)
+{
+	return a >> (n < 0 || n >= bits ? 63 : n);
+}
+
+static inline uint64_t tdl_shift_right_u(uint64_t a, int64_t n, int bits)
+{
+	return n < 0 || n >= bits ? 0 : a >> n;
+}
+
+/* ---- conversions ------------------------------------------------------- */
+
+/* The integer in [lo, hi] that is next to v towards zero; NaN gives 0. */
+static inline int64_t tdl_to_int(double v, int64_t lo, int64_t hi)
+{
+	if (isnan(v))
+		return 0;
+	return v <= (double)lo ? lo : v >= (double)hi ? hi : (int64_t)v;
+}
+
+static inline uint64_t tdl_to_u64(double v)
+{
+	if (!(v > 0))
+		return 0;
+	return v >= 18446744073709551616.0 ? UINT64_MAX : (uint64_t)v;
+}
+
+static inline float tdl_float_of_bits(uint32_t bits)
+{
+	float f;
+	memcpy(&f, &bits, sizeof(f));
+	return f;
+}
+
+static inline uint32_t tdl_bits_of_float(float f)
+{
+	uint32_t bits;
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+
+/* The small floats, stored in 16 bits; to nearest even. */
+static inline float tdl_from_bf16(uint16_t h)
+{
+	return tdl_float_of_bits((uint32_t)h << 16);
+}
+
+static inline uint16_t tdl_to_bf16(float f)
+{
+	const uint32_t bits = tdl_bits_of_float(f);
+	if (f != f)
+		return (uint16_t)(bits >> 16 & 0x8000) | 0x7fc0;
+	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static inline float tdl_from_f16(uint16_t h)
+{
+	const uint32_t sign = (uint32_t)(h & 0x8000) << 16;
+	const uint32_t rest = h & 0x7fff;
+	/* A normal number has its exponent moved, in the float's terms; the
+	 * product with 2^112 does that for subnormal ones too. */
+	const float f =
+		tdl_float_of_bits(rest << 13) * tdl_float_of_bits(0x77800000);
+	const uint32_t bits =
+		rest >= 0x7c00 ? 0x7f800000 | rest << 13 : tdl_bits_of_float(f);
+	return tdl_float_of_bits(sign | bits);
+}
+
+static inline uint16_t tdl_to_f16(float f)
+{
+	const uint32_t bits = tdl_bits_of_float(f);
+	const uint32_t sign = bits >> 16 & 0x8000;
+	const uint32_t abs = bits & 0x7fffffff;
+	uint32_t h;
+	if (abs > 0x7f800000) /* not a number */
+		h = 0x7e00;
+	else if (abs >= 0x477ff000) /* rounds to infinity */
+		h = 0x7c00;
+	else if (abs < 0x38800000) /* subnormal: in units of 2^-24 */
+		h = tdl_bits_of_float(tdl_float_of_bits(abs) + 0.5f) -
+		    0x3f000000;
+	else
+		h = (abs - 0x38000000 + 0xfff + (abs >> 13 & 1)) >> 13;
+	return (uint16_t)(sign | h);
+}
+
+/* ---- functions of floats ----------------------------------------------- */
+
+/* min and max keep a NaN; mod has the sign of the divisor. */
+#define TDL_FLOAT_FUNCTIONS(T, S, M)                                      \
+	static inline T tdl_min_##S(T a, T b)                             \
+	{                                                                 \
+		return a != a || a < b ? a : b;                           \
+	}                                                                 \
+	static inline T tdl_max_##S(T a, T b)                             \
+	{                                                                 \
+		return a != a || a > b ? a : b;                           \
+	}                                                                 \
+	static inline T tdl_sign_##S(T x)                                 \
+	{                                                                 \
+		return x != x ? x : (T)((x > 0) - (x < 0));               \
+	}                                                                 \
+	static inline T tdl_mod_##S(T a, T b)                             \
+	{                                                                 \
+		const T m = fmod##M(a, b);                                \
+		if (m == 0)                                               \
+			return copysign##M(m, b);                         \
+		return (m < 0) != (b < 0) ? m + b : m;                    \
+	}                                                                 \
+	static inline T tdl_sigmoid_##S(T x)                              \
+	{                                                                 \
+		const T e = exp##M(-fabs##M(x));                          \
+		return (x >= 0 ? 1 : e) / (1 + e);                        \
+	}                                                                 \
+	static inline T tdl_softplus_##S(T x)                             \
+	{                                                                 \
+		return tdl_max_##S(x, 0) + log1p##M(exp##M(-fabs##M(x))); \
+	}
+
+TDL_FLOAT_FUNCTIONS(float, f32, f)
+TDL_FLOAT_FUNCTIONS(double, f64, )
+
+#endif

@@ -1,0 +1,388 @@
+#include "config.h"
+
+#include "runtime/cpu/build.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "runtime/cpu/cache.h"
+#include "runtime/cpu/headers.h"
+
+extern char **environ;
+
+/* -fwrapv: integers of TDL wrap around; -ffp-contract=off: the text says which
+ * multiply-adds are fused, so that results do not depend on the compiler's
+ * taste.  The other -f flags change no result. */
+static const char *const flags[] = {
+	"-std=gnu11",
+	"-O3",
+	"-march=native",
+	"-fPIC",
+	"-fwrapv",
+	"-ffp-contract=off",
+	"-fno-math-errno",
+	"-fno-trapping-math",
+	"-w",
+};
+
+enum { NFLAGS = sizeof(flags) / sizeof(*flags), MAX_CHUNKS = 16 };
+
+typedef VEC(char *) words;
+
+typedef struct builder {
+	arena *a;
+	failure *f;
+	words cc; /* the compiler's command */
+	int n;
+	const char *const *sources;
+	const char *folder;
+	int nchunks;
+} builder;
+
+/* ---- processes --------------------------------------------------------- */
+
+/* Starts a command whose output goes to the file `out`; -1 on failure. */
+static pid_t start(builder *b, const words *argv, const char *out)
+{
+	posix_spawn_file_actions_t files;
+	pid_t pid = -1;
+	int error;
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&files, 1, out,
+					 O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	posix_spawn_file_actions_adddup2(&files, 1, 2);
+	error = posix_spawnp(&pid, argv->at[0], &files, NULL, argv->at,
+			     environ);
+	posix_spawn_file_actions_destroy(&files);
+	if (!error)
+		return pid;
+	fail_with(b->f, CLI_MACHINE,
+		  "cannot run the C compiler '%s': %s; install "
+		  "one, or name it in CC",
+		  argv->at[0], strerror(error));
+	return -1;
+}
+
+/* Waits; true if the process exited with 0. */
+static bool finish(pid_t pid)
+{
+	int status;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The beginning of a file, "" if it can't be read. */
+static char *head_of(arena *a, const char *path, size_t limit)
+{
+	char *s = arena_alloc(a, limit + 1);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, s, limit);
+	if (fd >= 0)
+		close(fd);
+	s[n > 0 ? n : 0] = '\0';
+	return s;
+}
+
+static words command(builder *b)
+{
+	words w = {0};
+	for (int i = 0; i < b->cc.n; i++)
+		vec_push(b->a, &w, b->cc.at[i]);
+	return w;
+}
+
+static void add(builder *b, words *w, const char *s)
+{
+	vec_push(b->a, w, arena_strdup(b->a, s));
+}
+
+static void add_flags(builder *b, words *w)
+{
+	for (int i = 0; i < NFLAGS; i++)
+		add(b, w, flags[i]);
+}
+
+/* ---- the key ----------------------------------------------------------- */
+
+static void find_compiler(builder *b)
+{
+	const char *cc = getenv("CC");
+	char *s = arena_strdup(b->a, cc && *cc ? cc : "cc"), *save = NULL;
+	for (char *w = strtok_r(s, " \t", &save); w;
+	     w = strtok_r(NULL, " \t", &save))
+		vec_push(b->a, &b->cc, w);
+	if (!b->cc.n)
+		add(b, &b->cc, "cc");
+}
+
+/* What the compiler says of itself. */
+static char *compiler_version(builder *b)
+{
+	words w = command(b);
+	char *out = arena_printf(b->a, "%s/version", b->folder);
+	add(b, &w, "--version");
+	vec_push(b->a, &w, NULL);
+	pid_t pid = start(b, &w, out);
+	if (pid < 0)
+		return NULL;
+	if (!finish(pid)) {
+		fail_with(b->f, CLI_MACHINE,
+			  "the C compiler '%s' does not work", b->cc.at[0]);
+		return NULL;
+	}
+	return head_of(b->a, out, 4096);
+}
+
+/* What -march=native depends on. */
+static char *processor(arena *a)
+{
+	struct utsname u;
+	char *s = head_of(a, "/proc/cpuinfo", 16384), *end;
+	const char *model = strstr(s, "model name"),
+		   *has = strstr(s, "\nflags");
+	if (uname(&u))
+		strcpy(u.machine, "?");
+	if (!model || !has)
+		return arena_printf(a, "%s %.4000s", u.machine, s);
+	end = strchr(has + 1, '\n');
+	return arena_printf(a, "%s %.*s%.*s", u.machine,
+			    (int)strcspn(model, "\n"), model,
+			    (int)(end ? end - has : (long)strlen(has)), has);
+}
+
+typedef VEC(char) bytes;
+
+static void append(arena *a, bytes *to, const char *s)
+{
+	for (; *s; s++)
+		vec_push(a, to, *s);
+}
+
+static char *make_key(builder *b)
+{
+	bytes key = {0};
+	char *version = compiler_version(b);
+	if (!version)
+		return NULL;
+	for (int i = 0; i < b->cc.n; i++)
+		append(b->a, &key, b->cc.at[i]);
+	append(b->a, &key, version);
+	append(b->a, &key, processor(b->a));
+	for (int i = 0; i < NFLAGS; i++)
+		append(b->a, &key, flags[i]);
+	for (int i = 0; i < header_count; i++)
+		append(b->a, &key, headers[i].text);
+	for (int i = 0; i < b->n; i++) {
+		append(b->a, &key, "\n\f\n");
+		append(b->a, &key, b->sources[i] ? b->sources[i] : "");
+	}
+	vec_push(b->a, &key, '\0');
+	return key.at;
+}
+
+static char *hash_of(arena *a, const char *key)
+{
+	return arena_printf(a, "%016" PRIx64 "%016" PRIx64,
+			    hash_str(HASH_SEED, key), hash_str(1, key));
+}
+
+/* ---- compiling --------------------------------------------------------- */
+
+static bool write_text(builder *b, const char *name, const char *text)
+{
+	const char *path = arena_printf(b->a, "%s/%s", b->folder, name);
+	if (file_write(path, text, strlen(text)))
+		return true;
+	return fail_with(b->f, CLI_MACHINE, "cannot write '%s': %s", path,
+			 strerror(errno));
+}
+
+static bool write_headers(builder *b)
+{
+	const char *dir = arena_printf(b->a, "%s/tdl", b->folder);
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return fail_with(b->f, CLI_MACHINE, "cannot make '%s': %s", dir,
+				 strerror(errno));
+	for (int i = 0; i < header_count; i++)
+		if (!write_text(b, headers[i].name, headers[i].text))
+			return false;
+	return true;
+}
+
+/* Chunk c has every nchunks-th kernel: neighbours are of one kind, and so the
+ * chunks take about as long. */
+static bool write_chunk(builder *b, int c)
+{
+	bytes s = {0};
+	append(b->a, &s, "#include \"tdl/kernels.h\"\n");
+	for (int i = c; i < b->n; i += b->nchunks) {
+		if (!b->sources[i])
+			continue;
+		append(b->a, &s,
+		       arena_printf(b->a,
+				    "\n#define TDL_KERNEL tdl_k%d\n"
+				    "#define TDL_PART(x) tdl_k%d_##x\n%s"
+				    "#undef TDL_KERNEL\n#undef TDL_PART\n",
+				    i, i, b->sources[i]));
+	}
+	vec_push(b->a, &s, '\0');
+	return write_text(b, arena_printf(b->a, "%d.c", c), s.at);
+}
+
+static pid_t start_chunk(builder *b, int c)
+{
+	words w = command(b);
+	if (!write_chunk(b, c))
+		return -1;
+	add_flags(b, &w);
+	add(b, &w, arena_printf(b->a, "-I%s", b->folder));
+	add(b, &w, "-c");
+	add(b, &w, arena_printf(b->a, "%s/%d.c", b->folder, c));
+	add(b, &w, "-o");
+	add(b, &w, arena_printf(b->a, "%s/%d.o", b->folder, c));
+	vec_push(b->a, &w, NULL);
+	return start(b, &w, arena_printf(b->a, "%s/%d.log", b->folder, c));
+}
+
+static bool compiler_failed(builder *b, const char *log)
+{
+	char *text = head_of(b->a, arena_printf(b->a, "%s/%s", b->folder, log),
+			     1500);
+	return fail_with(b->f, CLI_MACHINE,
+			 "the C compiler '%s' failed on the "
+			 "generated kernels:\n%s",
+			 b->cc.at[0], text);
+}
+
+static bool compile(builder *b)
+{
+	pid_t pids[MAX_CHUNKS];
+	bool good = true;
+	for (int c = 0; c < b->nchunks; c++)
+		pids[c] = start_chunk(b, c);
+	for (int c = 0; c < b->nchunks; c++) {
+		if (pids[c] < 0)
+			good = false;
+		else if (!finish(pids[c]))
+			good = compiler_failed(b,
+					       arena_printf(b->a, "%d.log", c));
+	}
+	return good;
+}
+
+static bool link_chunks(builder *b)
+{
+	words w = command(b);
+	add(b, &w, "-shared");
+	for (int c = 0; c < b->nchunks; c++)
+		add(b, &w, arena_printf(b->a, "%s/%d.o", b->folder, c));
+	add(b, &w, "-o");
+	add(b, &w, arena_printf(b->a, "%s/kernels.so", b->folder));
+	add(b, &w, "-lm");
+	vec_push(b->a, &w, NULL);
+	pid_t pid = start(b, &w, arena_printf(b->a, "%s/link.log", b->folder));
+	if (pid < 0)
+		return false;
+	if (!finish(pid))
+		return compiler_failed(b, "link.log");
+	for (int c = 0; c < b->nchunks; c++)
+		unlink(arena_printf(b->a, "%s/%d.o", b->folder, c));
+	return true;
+}
+
+/* The number of chunks: as many as there are processors, but not of less
+ * than a few kernels. */
+static int count_chunks(int n)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int most = cpus < 1 ? 1 : cpus > MAX_CHUNKS ? MAX_CHUNKS : (int)cpus;
+	int want = (n + 3) / 4;
+	return want < 1 ? 1 : want > most ? most : want;
+}
+
+/* ---- loading ----------------------------------------------------------- */
+
+static void *load(builder *b, const char *path, cpu_kernel **kernels)
+{
+	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!lib) {
+		fail_with(b->f, CLI_MACHINE,
+			  "cannot load the compiled kernels: %s", dlerror());
+		return NULL;
+	}
+	for (int i = 0; i < b->n; i++) {
+		kernels[i] = NULL;
+		if (!b->sources[i])
+			continue;
+		void *at = dlsym(lib, arena_printf(b->a, "tdl_k%d", i));
+		if (!at) {
+			fail_with(b->f, CLI_INPUT,
+				  "the source of kernel %d "
+				  "defines no kernel",
+				  i);
+			dlclose(lib);
+			return NULL;
+		}
+		memcpy(&kernels[i], &at, sizeof(at));
+	}
+	return lib;
+}
+
+/* Builds in b->folder, which is kept if the cache can. */
+static void *build_new(builder *b, const char *cache, const char *key,
+		       const char *hash, cpu_kernel **kernels)
+{
+	b->nchunks = count_chunks(b->n);
+	if (!write_headers(b) || !compile(b) || !link_chunks(b))
+		return NULL;
+	const char *at = cache_commit(b->a, cache, b->folder, hash, key);
+	return load(b, arena_printf(b->a, "%s/kernels.so", at), kernels);
+}
+
+void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
+		failure *f)
+{
+	builder b = {.a = arena_new(), .f = f, .n = n, .sources = sources};
+	const char *cache;
+	char *key = NULL;
+	void *lib = NULL;
+	find_compiler(&b);
+	if (cache_open(b.a, &cache, f))
+		b.folder = cache_begin(b.a, cache, f);
+	if (b.folder)
+		key = make_key(&b);
+	if (key) {
+		char *hash = hash_of(b.a, key);
+		char *found = cache_find(b.a, cache, hash, key, "kernels.so");
+		lib = found ? load(&b, found, kernels) : NULL;
+		if (!lib) {
+			*f = (failure){0};
+			lib = build_new(&b, cache, key, hash, kernels);
+		}
+	}
+	if (b.folder)
+		cache_remove(b.folder);
+	arena_free(b.a);
+	return lib;
+}
+
+void cpu_close(void *library)
+{
+	if (library)
+		dlclose(library);
+}

@@ -1,0 +1,19 @@
+/* Generated kernels: compiled by the system's C compiler, kept in a cache,
+ * loaded. */
+#ifndef TDL_RUNTIME_CPU_BUILD_H
+#define TDL_RUNTIME_CPU_BUILD_H
+
+#include "runtime/fail.h"
+
+struct tdl_args;
+typedef int cpu_kernel(struct tdl_args *);
+
+/* Compiles n kernels, unless the cache has them, and writes where they are to
+ * kernels[].  sources[i] is the text of compiler/codegen; NULL for a kernel
+ * that has none.  The compiler is $CC, or cc.  Returns a handle for
+ * cpu_close(); NULL, with *f set, on failure. */
+void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
+		failure *f);
+void cpu_close(void *library);
+
+#endif

@@ -1,0 +1,162 @@
+#include "config.h"
+
+#include "runtime/cpu/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+/* ---- the folder -------------------------------------------------------- */
+
+/* An absolute path in the environment, NULL for none. */
+static const char *env_path(const char *name)
+{
+	const char *s = getenv(name);
+	return s && *s == '/' ? s : NULL;
+}
+
+static const char *home(void)
+{
+	const char *s = env_path("HOME");
+	struct passwd *pw = s ? NULL : getpwuid(geteuid());
+	return s ? s : pw ? pw->pw_dir : NULL;
+}
+
+/* mkdir -p; private to the user. */
+static bool make_folders(arena *a, const char *path)
+{
+	char *s = arena_strdup(a, path);
+	for (char *c = s + 1; *c; c++) {
+		if (*c != '/')
+			continue;
+		*c = '\0';
+		if (mkdir(s, 0700) && errno != EEXIST)
+			return false;
+		*c = '/';
+	}
+	return mkdir(s, 0700) == 0 || errno == EEXIST;
+}
+
+static bool is_private(const struct stat *st)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & 022);
+}
+
+bool cache_open(arena *a, const char **path, failure *f)
+{
+	const char *dir = getenv("TDL_CACHE"), *base;
+	struct stat st;
+	*path = NULL;
+	if (!dir || !*dir) {
+		base = env_path("XDG_CACHE_HOME");
+		if (!base && home())
+			base = arena_printf(a, "%s/.cache", home());
+		dir = base ? arena_printf(a, "%s/tdlc", base) : NULL;
+	}
+	if (!dir || !make_folders(a, dir) || stat(dir, &st) ||
+	    !S_ISDIR(st.st_mode))
+		return true;
+	if (!is_private(&st))
+		return fail_with(
+			f, CLI_MACHINE,
+			"the cache '%s' belongs to somebody else or can "
+			"be written by others; 'chmod 700' it, or name "
+			"another folder in TDL_CACHE",
+			dir);
+	if (chmod(dir, 0700) == 0 && access(dir, W_OK | X_OK) == 0)
+		*path = dir;
+	return true;
+}
+
+/* ---- entries ----------------------------------------------------------- */
+
+/* A file of an entry, the user's own and nobody else's to change. */
+static bool is_trusted(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && is_private(&st);
+}
+
+static bool has_text(const char *path, const char *text)
+{
+	arena *work = arena_new();
+	diag_sink *s = diag_sink_new(work);
+	size_t want = strlen(text), len = 0;
+	char *got = is_trusted(path) ? file_read(work, s, path, want + 1, &len)
+				     : NULL;
+	bool same = got && len == want && !memcmp(got, text, len);
+	arena_free(work);
+	return same;
+}
+
+char *cache_find(arena *a, const char *cache, const char *hash, const char *key,
+		 const char *name)
+{
+	char *folder, *file;
+	struct stat st;
+	if (!cache)
+		return NULL;
+	folder = arena_printf(a, "%s/%s", cache, hash);
+	file = arena_printf(a, "%s/%s", folder, name);
+	if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || !is_private(&st))
+		return NULL;
+	if (!has_text(arena_printf(a, "%s/key", folder), key) ||
+	    !is_trusted(file))
+		return NULL;
+	return file;
+}
+
+char *cache_begin(arena *a, const char *cache, failure *f)
+{
+	const char *tmp = env_path("TMPDIR");
+	char *s = cache ? arena_printf(a, "%s/new-XXXXXX", cache)
+			: arena_printf(a, "%s/tdlc-XXXXXX", tmp ? tmp : "/tmp");
+	if (mkdtemp(s))
+		return s;
+	fail_with(f, CLI_MACHINE,
+		  "cannot make a folder for compiled kernels like "
+		  "'%s': %s",
+		  s, strerror(errno));
+	return NULL;
+}
+
+const char *cache_commit(arena *a, const char *cache, const char *folder,
+			 const char *hash, const char *key)
+{
+	const char *to = arena_printf(a, "%s/%s", cache ? cache : "", hash);
+	const char *old = arena_printf(a, "%s-old", folder);
+	if (!cache ||
+	    !file_write(arena_printf(a, "%s/key", folder), key, strlen(key)))
+		return folder;
+	if (rename(folder, to) == 0)
+		return to;
+	if (rename(to, old))
+		return folder;
+	bool moved = rename(folder, to) == 0;
+	cache_remove(old);
+	return moved ? to : folder;
+}
+
+void cache_remove(const char *folder)
+{
+	arena *work = arena_new();
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	while (d && (e = readdir(d))) {
+		const char *path = path_join(work, folder, e->d_name);
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (unlink(path) && (errno == EISDIR || errno == EPERM))
+			cache_remove(path);
+	}
+	if (d)
+		closedir(d);
+	rmdir(folder);
+	arena_free(work);
+}

@@ -1,0 +1,31 @@
+/* A folder of the user's own for what was compiled. */
+#ifndef TDL_RUNTIME_CPU_CACHE_H
+#define TDL_RUNTIME_CPU_CACHE_H
+
+#include "runtime/fail.h"
+
+/* Opens the cache: $TDL_CACHE, $XDG_CACHE_HOME/tdlc or ~/.cache/tdlc, made if
+ * it is not there.  NULL in *path where there is none that can be written:
+ * nothing is kept then.  A folder that others can write to is an error. */
+bool cache_open(arena *a, const char **path, failure *f);
+
+/* The file `name` of an entry whose text `key` is exactly this; NULL if there
+ * is none.  `hash` names the entry. */
+char *cache_find(arena *a, const char *cache, const char *hash, const char *key,
+		 const char *name);
+
+/* Makes a new folder to build an entry in; in the cache, or with the other
+ * temporary files where cache is NULL. */
+char *cache_begin(arena *a, const char *cache, failure *f);
+
+/* Makes the folder the entry of that name, with its key; at once, so that
+ * nobody sees half of it.  An entry that was there, which cache_find() or the
+ * loader did not want, goes.  Returns where it is now: the folder itself where
+ * the cache can't have it. */
+const char *cache_commit(arena *a, const char *cache, const char *folder,
+			 const char *hash, const char *key);
+
+/* Removes a folder that was begun, and all in it. */
+void cache_remove(const char *folder);
+
+#endif
