@@ -1,8 +1,17 @@
 noinst_LIBRARIES += %D%/libsearch.a
 %C%_libsearch_a_SOURCES = \
+	%D%/allrow.c \
 	%D%/branch.c \
+	%D%/data_parallel.c \
 	%D%/eliminate.c %D%/eliminate.h \
+	%D%/formulate.c %D%/formulate.h \
+	%D%/model.c %D%/model.h \
 	%D%/order.c %D%/order.h \
+	%D%/pairs.c %D%/pairs.h \
+	%D%/planner.h \
+	%D%/planners.c \
 	%D%/problem.c %D%/problem.h \
-	%D%/search.h \
-	%D%/solve.c %D%/solve.h
+	%D%/search.c %D%/search.h \
+	%D%/solve.c %D%/solve.h \
+	%D%/tofu.c
+EXTRA_DIST += %D%/README.md

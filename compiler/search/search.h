@@ -21,7 +21,8 @@ typedef struct search_result {
 	assignment assignment;
 	int64_t total;			/* C_m, bytes (search.md) */
 	int64_t by_step[MAX_AXES];	/* delta_i */
-	bool optimal_by_step[MAX_AXES]; /* least, given the steps before */
+	bool optimal_by_step[MAX_AXES]; /* least of what the planner chooses
+					   from, given the steps before */
 	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */
 	int64_t lower_bound;		/* of the whole; -1 if unknown */
 	double seconds;			/* wall time of the search alone */
@@ -43,7 +44,8 @@ int64_t node_model_bytes(const graph *g, const assignment *as, node_id n,
 /* The sum over all nodes. */
 int64_t model_bytes(const graph *g, const assignment *as, int naxes);
 
-/* k as its prime factors, largest first.  Returns their number. */
+/* k >= 1 as its prime factors, largest first.  Returns their number, at most
+ * 30. */
 int search_factors(int k, int *factors);
 
 #endif

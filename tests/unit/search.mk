@@ -1,2 +1,13 @@
-unit_tests += %D%/test_solve
-%C%_test_solve_LDADD = compiler/search/libsearch.a base/libbase.a $(unit_libs)
+# The search: its byte model, its solver, its planners.
+search_libs = compiler/search/libsearch.a compiler/analysis/libanalysis.a \
+	plan/libplan.a base/libbase.a $(unit_libs)
+
+unit_tests += \
+	%D%/test_model \
+	%D%/test_solve
+
+%C%_test_model_SOURCES = %D%/test_model.c %D%/graphs.c %D%/graphs.h \
+	%D%/kernels.c %D%/kernels.h
+%C%_test_model_LDADD = $(search_libs)
+
+%C%_test_solve_LDADD = $(search_libs)

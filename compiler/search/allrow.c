@@ -1,0 +1,33 @@
+/* Every tensor along its first dimension that is long enough, every operator
+ * by what is the best strategy then (AllRow-Greedy in Tofu, EuroSys'19,
+ * section 7.3). */
+#include "config.h"
+
+#include "compiler/search/planner.h"
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return choices_one(step_dims(s, t).at[0]);
+}
+
+static choices vars(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	return step_vars(s, n);
+}
+
+static const char *note(arena *a, const void *state, const graph *g,
+			const search_result *r)
+{
+	(void)state;
+	return planner_note_whole(a, g, r);
+}
+
+const planner planner_allrow = {
+	.name = "allrow",
+	.about = "every tensor along its first dimension that is long enough",
+	.dims = dims,
+	.vars = vars,
+	.note = note,
+};

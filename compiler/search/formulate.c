@@ -1,0 +1,126 @@
+#include "config.h"
+
+#include "compiler/search/formulate.h"
+
+#include "compiler/analysis/strategy.h"
+#include "compiler/search/model.h"
+#include "compiler/search/pairs.h"
+
+/* ---- choices ----------------------------------------------------------- */
+
+choices choices_one(int c)
+{
+	return (choices){ 1, { (signed char)c } };
+}
+
+static void choices_add(choices *c, int d)
+{
+	c->at[c->n++] = (signed char)d;
+}
+
+bool choices_have(const choices *c, int d)
+{
+	for (int i = 0; i < c->n; i++)
+		if (c->at[i] == d)
+			return true;
+	return false;
+}
+
+/* Whether an extent n, cut by the axes before, is long enough everywhere. */
+static bool long_enough(const step *s, int64_t n, const cuts *c, int d)
+{
+	const mesh *m = &s->as->mesh;
+	int axis = step_axis(s);
+	return cuts_smallest(n, m, c, axis, d) >= m->size[axis];
+}
+
+choices step_dims(const step *s, tensor_id t)
+{
+	const tensor_type *type = &s->g->tensors[t].type;
+	const cuts *c = &s->as->tensor_cuts[t];
+	choices all = { 0 };
+	for (int d = 0; d < type->ndim; d++)
+		if (long_enough(s, type->dims[d], c, d))
+			choices_add(&all, d);
+	return all.n ? all : choices_one(CUT_NONE);
+}
+
+/* The reducer of the partial results on the axes before. */
+static reducer reducer_before(const step *s, node_id n)
+{
+	const kernel *k = s->g->nodes[n].kernel;
+	for (int a = 0; a < step_axis(s); a++) {
+		int v = s->as->node_cuts[n].dim[a];
+		if (v != CUT_NONE && strategy_reducer(k, v) != RED_NONE)
+			return strategy_reducer(k, v);
+	}
+	return RED_NONE;
+}
+
+choices step_vars(const step *s, node_id n)
+{
+	const kernel *k = s->g->nodes[n].kernel;
+	const cuts *c = &s->as->node_cuts[n];
+	reducer before = reducer_before(s, n);
+	choices all = { 0 };
+	for (int v = 0; v < k->nvars; v++) {
+		reducer r = strategy_reducer(k, v);
+		bool agree = r == before || !r || !before;
+		if (agree && long_enough(s, k->vars[v].extent, c, v) &&
+		    strategy_offered(k, v, NULL))
+			choices_add(&all, v);
+	}
+	return all.n ? all : choices_one(CUT_NONE);
+}
+
+/* ---- the problem ------------------------------------------------------- */
+
+static void add_node(formulation *f, pair_cache *cache, node_id id)
+{
+	const step *s = f->step;
+	const node *n = &s->g->nodes[id];
+	int var = s->g->ntensors + id;
+	pair p = { .kernel = n->kernel, .vars = &f->nodes[id],
+		   .node_cuts = &s->as->node_cuts[id] };
+	for (int i = -1; i < n->kernel->ninputs; i++) {
+		tensor_id t = i < 0 ? n->output : n->inputs[i];
+		p.inputs = i < 0 ? 0 : model_same_inputs(n, i);
+		if (p.inputs && __builtin_ctz(p.inputs) != i)
+			continue;
+		p.tensor_cuts = &s->as->tensor_cuts[t];
+		p.dims = &f->tensors[t];
+		problem_add_table(f->problem, var, t, pair_table(cache, &p));
+	}
+}
+
+formulation formulate(arena *a, const step *s, const choices *tensors,
+		      const choices *nodes)
+{
+	const graph *g = s->g;
+	formulation f = { s, problem_new(a), tensors, nodes,
+			  ARENA_ARRAY(a, int, g->nnodes + 1) };
+	pair_cache *cache = pair_cache_new(a, &s->as->mesh);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		problem_add_var(f.problem, tensors[t].n);
+	for (node_id n = 0; n < g->nnodes; n++)
+		problem_add_var(f.problem, nodes[n].n);
+	for (node_id n = 0; n < g->nnodes; n++) {
+		f.first[n] = f.problem->tables.n;
+		add_node(&f, cache, n);
+	}
+	f.first[g->nnodes] = f.problem->tables.n;
+	return f;
+}
+
+int64_t formulation_node_bytes(const formulation *f, node_id n,
+			       const int *value)
+{
+	int64_t sum = 0;
+	for (int i = f->first[n]; i < f->first[n + 1]; i++) {
+		const problem_table *t = &f->problem->tables.at[i];
+		int width = f->problem->vars.at[t->y].nvalues;
+		sum = cost_add(sum, t->cost[value[t->x] * width +
+					    value[t->y]]);
+	}
+	return sum;
+}

@@ -1,0 +1,146 @@
+/* The byte model of search.h, evaluated group by group as it is defined. */
+#include "config.h"
+
+#include "compiler/search/model.h"
+
+#include "compiler/search/problem.h"
+
+uint32_t model_partial(const kernel *k, const cuts *c, int naxes)
+{
+	uint32_t axes = 0;
+	for (int a = 0; a < naxes; a++)
+		if (c->dim[a] != CUT_NONE &&
+		    k->vars[c->dim[a]].kind != KVAR_OUTPUT)
+			axes |= UINT32_C(1) << a;
+	return axes;
+}
+
+uint32_t model_same_inputs(const node *n, int i)
+{
+	uint32_t same = 0;
+	for (int j = 0; j < n->kernel->ninputs; j++)
+		if (n->inputs[j] == n->inputs[i])
+			same |= UINT32_C(1) << j;
+	return same;
+}
+
+box model_need(const kernel *k, const box *space, uint32_t inputs)
+{
+	int first = __builtin_ctz(inputs);
+	box all = kernel_need(k, space, first);
+	for (int i = first + 1; i < k->ninputs; i++) {
+		if (!(inputs >> i & 1))
+			continue;
+		box one = kernel_need(k, space, i);
+		all = box_hull(&all, &one);
+	}
+	return all;
+}
+
+/* Elements of block among the elements first .. last of own in row-major
+ * order. */
+static int64_t held(const box *own, int64_t first, int64_t last,
+		    const box *block)
+{
+	box both = box_intersect(own, block);
+	if (box_is_empty(&both))
+		return 0;
+	return box_count_before(own, &both, last) -
+	       box_count_before(own, &both, first);
+}
+
+int64_t model_result(const result_move *r, const box *produced,
+		     const box *stored, const int *coords)
+{
+	if (!r->partial)
+		return box_volume_less(stored, produced);
+	cuts shared = cuts_none();
+	int share = 1, runs = 1, run = 0;
+	for (int a = 0; a < r->naxes; a++) {
+		int size = r->mesh->size[a];
+		if (!(r->partial >> a & 1))
+			continue;
+		share *= size;
+		shared.dim[a] = r->cuts->dim[a];
+		if (r->cuts->dim[a] != CUT_NONE)
+			continue;
+		runs *= size;
+		run = run * size + coords[a];
+	}
+	box own = cuts_block(produced, r->mesh, &shared, r->naxes, coords);
+	int64_t first, last;
+	block(0, box_volume(&own), run, runs, &first, &last);
+	int64_t away = box_volume(stored) - held(&own, first, last, stored);
+	return cost_add(cost_mul(last - first, share - 1), cost_clamp(away));
+}
+
+/* ---- whole nodes ------------------------------------------------------- */
+
+typedef struct group {
+	const graph *g;
+	const assignment *as;
+	mesh mesh; /* the axes that count */
+	int coords[MAX_AXES];
+	box space; /* what the node at hand computes here */
+} group;
+
+static box stored_block(const group *gr, tensor_id t)
+{
+	const tensor_type *type = &gr->g->tensors[t].type;
+	box whole = box_whole(type->dims, type->ndim);
+	return cuts_block(&whole, &gr->mesh, &gr->as->tensor_cuts[t],
+			  gr->mesh.naxes, gr->coords);
+}
+
+static int64_t tensor_bytes(const group *gr, tensor_id t, int64_t nelem)
+{
+	return cost_mul(nelem, (int64_t)dtype_size(gr->g->tensors[t].type.type));
+}
+
+static int64_t input_bytes(const group *gr, const node *n, int i)
+{
+	uint32_t same = model_same_inputs(n, i);
+	if (__builtin_ctz(same) != i)
+		return 0;
+	box need = model_need(n->kernel, &gr->space, same);
+	box have = stored_block(gr, n->inputs[i]);
+	return tensor_bytes(gr, n->inputs[i], box_volume_less(&need, &have));
+}
+
+static int64_t result_bytes(const group *gr, const node *n, const cuts *c)
+{
+	int naxes = gr->mesh.naxes;
+	result_move r = { &gr->mesh, naxes, &gr->as->tensor_cuts[n->output],
+			  model_partial(n->kernel, c, naxes) };
+	box produced = kernel_produces(n->kernel, &gr->space);
+	box stored = stored_block(gr, n->output);
+	return tensor_bytes(gr, n->output,
+			    model_result(&r, &produced, &stored, gr->coords));
+}
+
+int64_t node_model_bytes(const graph *g, const assignment *as, node_id id,
+			 int naxes)
+{
+	const node *n = &g->nodes[id];
+	const cuts *c = &as->node_cuts[id];
+	group gr = { .g = g, .as = as, .mesh = as->mesh };
+	box whole = kernel_space(n->kernel);
+	int64_t sum = 0;
+	gr.mesh.naxes = naxes;
+	for (int w = mesh_workers(&gr.mesh) - 1; w >= 0; w--) {
+		mesh_coords(&gr.mesh, w, gr.coords);
+		gr.space = cuts_block(&whole, &gr.mesh, c, naxes, gr.coords);
+		for (int i = 0; i < n->kernel->ninputs; i++)
+			sum = cost_add(sum, input_bytes(&gr, n, i));
+		sum = cost_add(sum, result_bytes(&gr, n, c));
+	}
+	return sum;
+}
+
+int64_t model_bytes(const graph *g, const assignment *as, int naxes)
+{
+	int64_t sum = 0;
+	for (node_id n = 0; n < g->nnodes; n++)
+		sum = cost_add(sum, node_model_bytes(g, as, n, naxes));
+	return sum;
+}

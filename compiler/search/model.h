@@ -1,0 +1,41 @@
+/* The byte model of one operator in one group of workers. */
+#ifndef TDL_COMPILER_SEARCH_MODEL_H
+#define TDL_COMPILER_SEARCH_MODEL_H
+
+#include "compiler/search/search.h"
+
+/* The axes, of the first naxes, on which a kernel that is cut like this gives
+ * partial results: a bit each. */
+uint32_t model_partial(const kernel *k, const cuts *c, int naxes);
+
+/* How one group comes from what it produced of a tensor to what it stores. */
+typedef struct result_move {
+	const mesh *mesh;
+	int naxes;
+	const cuts *cuts; /* the tensor's */
+	uint32_t partial;   /* of model_partial() */
+} result_move;
+
+/* Elements that the group at coords receives for that; `produced` and `stored`
+ * are its own regions.
+ *
+ * Of a partial result the groups that share it, those that differ only on the
+ * partial axes, combine a part each, their own, and receive it from all others
+ * of the share.  Own is the produced region, cut where the stored tensor is by
+ * partial axes; over the partial axes where it is not, an even run of what is
+ * left in row-major order.  These parts are a partition of the produced region
+ * whatever it is, though own is the stored block only where the other axes
+ * agree: with the axes 0 and 1 both cutting rows of the tensor, a partial axis
+ * 0 and rows computed along axis 1, own is a piece of rows that lie elsewhere,
+ * and the difference is moved. */
+int64_t model_result(const result_move *r, const box *produced,
+		     const box *stored, const int *coords);
+
+/* What a node reads of one tensor, through all inputs in the mask, in a part
+ * of its iteration space. */
+box model_need(const kernel *k, const box *space, uint32_t inputs);
+
+/* The inputs of a node that are the same tensor as input i. */
+uint32_t model_same_inputs(const node *n, int i);
+
+#endif

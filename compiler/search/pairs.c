@@ -1,0 +1,228 @@
+#include "config.h"
+
+#include "compiler/search/pairs.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+#include "compiler/search/model.h"
+
+/* What tells a table from others, as bytes. */
+enum { MAX_KEY = sizeof(void *) + 4 + 2 * MAX_AXES + 2 * (1 + MAX_NVARS) };
+
+typedef struct key {
+	size_t n;
+	unsigned char at[MAX_KEY];
+} key;
+
+typedef struct entry {
+	uint64_t hash;
+	key *key;
+	int64_t *table;
+} entry;
+
+struct pair_cache {
+	arena *arena;
+	const mesh *mesh;
+	int axis, size, ngroups; /* ngroups: of the axes before */
+	int nentries, cap;	 /* cap is a power of two */
+	entry *entries;
+};
+
+pair_cache *pair_cache_new(arena *a, const mesh *m)
+{
+	pair_cache *c = ARENA_NEW(a, pair_cache);
+	c->arena = a;
+	c->mesh = m;
+	c->axis = m->naxes - 1;
+	c->size = m->size[c->axis];
+	c->ngroups = mesh_workers(m) / c->size;
+	c->cap = 256;
+	c->entries = ARENA_ARRAY(a, entry, c->cap);
+	return c;
+}
+
+/* ---- computing a table ------------------------------------------------- */
+
+/* One of the groups of the axes before, about to be divided. */
+typedef struct site {
+	const pair_cache *c;
+	const pair *p;
+	int coords[MAX_AXES];
+	box space, stored; /* of the node, of the tensor */
+	box needed;	   /* by part coords[axis] of the node */
+	int64_t *sum;
+} site;
+
+/* Cuts dimension d of b to what part p has; gives back what it was. */
+static void narrow(box *b, int d, int p, int size, int64_t was[2])
+{
+	if (d == CUT_NONE)
+		return;
+	was[0] = b->lo[d];
+	was[1] = b->hi[d];
+	block(was[0], was[1], p, size, &b->lo[d], &b->hi[d]);
+}
+
+static void widen(box *b, int d, const int64_t was[2])
+{
+	if (d == CUT_NONE)
+		return;
+	b->lo[d] = was[0];
+	b->hi[d] = was[1];
+}
+
+/* Adds what one part of the node receives under each choice of the tensor. */
+static void add_part(site *s, int var, int64_t *sum)
+{
+	const pair *p = s->p;
+	int axis = s->c->axis;
+	cuts tensor_cuts = *p->tensor_cuts, node_cuts = *p->node_cuts;
+	result_move r = { s->c->mesh, axis + 1, &tensor_cuts, 0 };
+	node_cuts.dim[axis] = (signed char)var;
+	if (!p->inputs)
+		r.partial = model_partial(p->kernel, &node_cuts, axis + 1);
+	for (int i = 0; i < p->dims->n; i++) {
+		int64_t was[2], n;
+		int d = p->dims->at[i];
+		tensor_cuts.dim[axis] = (signed char)d;
+		narrow(&s->stored, d, s->coords[axis], s->c->size, was);
+		if (p->inputs)
+			n = box_volume_less(&s->needed, &s->stored);
+		else
+			n = model_result(&r, &s->needed, &s->stored,
+					 s->coords);
+		widen(&s->stored, d, was);
+		sum[i] = cost_add(sum[i], cost_clamp(n));
+	}
+}
+
+/* The region of the tensor that the node deals with: reads or produces. */
+static box region_of(const pair *p, const box *space)
+{
+	return p->inputs ? model_need(p->kernel, space, p->inputs) :
+			   kernel_produces(p->kernel, space);
+}
+
+static void add_site(site *s)
+{
+	const pair *p = s->p;
+	int axis = s->c->axis, size = s->c->size;
+	for (int i = 0; i < p->vars->n; i++) {
+		int v = p->vars->at[i];
+		for (int part = 0; part < size; part++) {
+			int64_t was[2];
+			narrow(&s->space, v, part, size, was);
+			if (v != CUT_NONE || part == 0)
+				s->needed = region_of(p, &s->space);
+			widen(&s->space, v, was);
+			s->coords[axis] = part;
+			add_part(s, v, s->sum + i * p->dims->n);
+		}
+	}
+}
+
+/* The tensor, whole, and the bytes of an element, as the kernel knows it. */
+static box tensor_of(const pair *p, int64_t *element)
+{
+	const kernel *k = p->kernel;
+	if (p->inputs) {
+		const kinput *in = &k->inputs[__builtin_ctz(p->inputs)];
+		*element = (int64_t)dtype_size(in->type);
+		return box_whole(in->dims, in->ndim);
+	}
+	int64_t dims[MAX_NVARS];
+	for (int d = 0; d < k->nout; d++)
+		dims[d] = kernel_dim(k, d);
+	*element = (int64_t)dtype_size(k->type);
+	return box_whole(dims, k->nout);
+}
+
+static int64_t *compute(pair_cache *c, const pair *p)
+{
+	int ncells = p->vars->n * p->dims->n;
+	int64_t *table = ARENA_ARRAY(c->arena, int64_t, ncells), element;
+	box space = kernel_space(p->kernel), whole = tensor_of(p, &element);
+	mesh before = *c->mesh;
+	before.naxes = c->axis;
+	site s = { .c = c, .p = p, .sum = table };
+	for (int g = 0; g < c->ngroups; g++) {
+		mesh_coords(&before, g, s.coords);
+		s.space = cuts_block(&space, &before, p->node_cuts, c->axis,
+				     s.coords);
+		s.stored = cuts_block(&whole, &before, p->tensor_cuts,
+				      c->axis, s.coords);
+		add_site(&s);
+	}
+	for (int i = 0; i < ncells; i++)
+		table[i] = cost_mul(table[i], element);
+	return table;
+}
+
+/* ---- the cache --------------------------------------------------------- */
+
+static void put(key *k, const void *p, size_t n)
+{
+	memcpy(k->at + k->n, p, n);
+	k->n += n;
+}
+
+static void put_choices(key *k, const choices *c)
+{
+	unsigned char n = (unsigned char)c->n;
+	put(k, &n, 1);
+	put(k, c->at, n);
+}
+
+static key key_of(const pair_cache *c, const pair *p)
+{
+	key k = { 0 };
+	put(&k, &p->kernel, sizeof(p->kernel));
+	put(&k, &p->inputs, sizeof(p->inputs));
+	put(&k, p->node_cuts->dim, (size_t)c->axis);
+	put(&k, p->tensor_cuts->dim, (size_t)c->axis);
+	put_choices(&k, p->vars);
+	put_choices(&k, p->dims);
+	return k;
+}
+
+/* Where a key is, or where it belongs. */
+static entry *slot(const pair_cache *c, uint64_t hash, const key *k)
+{
+	uint64_t mask = (uint64_t)c->cap - 1;
+	for (uint64_t i = hash & mask;; i = (i + 1) & mask) {
+		entry *e = &c->entries[i];
+		if (!e->key || (e->hash == hash && e->key->n == k->n &&
+				!memcmp(e->key->at, k->at, k->n)))
+			return e;
+	}
+}
+
+static void grow(pair_cache *c)
+{
+	entry *old = c->entries;
+	int n = c->cap;
+	c->cap *= 2;
+	c->entries = ARENA_ARRAY(c->arena, entry, c->cap);
+	for (int i = 0; i < n; i++)
+		if (old[i].key)
+			*slot(c, old[i].hash, old[i].key) = old[i];
+}
+
+const int64_t *pair_table(pair_cache *c, const pair *p)
+{
+	key k = key_of(c, p);
+	uint64_t hash = hash_bytes(HASH_SEED, k.at, k.n);
+	entry *e = slot(c, hash, &k);
+	if (e->key)
+		return e->table;
+	if (2 * c->nentries >= c->cap) {
+		grow(c);
+		e = slot(c, hash, &k);
+	}
+	c->nentries++;
+	e->hash = hash;
+	e->key = ARENA_COPY(c->arena, &k, 1);
+	e->table = compute(c, p);
+	return e->table;
+}

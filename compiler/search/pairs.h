@@ -1,0 +1,24 @@
+/* What a node and one of its tensors cost together, for all choices of both. */
+#ifndef TDL_COMPILER_SEARCH_PAIRS_H
+#define TDL_COMPILER_SEARCH_PAIRS_H
+
+#include "compiler/search/formulate.h"
+
+/* A node's kernel and one tensor, and how both are cut on the axes before. */
+typedef struct pair {
+	const kernel *kernel;
+	uint32_t inputs; /* that are the tensor; 0: it is the result */
+	const cuts *node_cuts, *tensor_cuts;
+	const choices *vars, *dims;
+} pair;
+
+/* Tables that were computed already: networks repeat their blocks. */
+typedef struct pair_cache pair_cache;
+
+/* Everything is in a; the last axis of m is the one to be decided. */
+pair_cache *pair_cache_new(arena *a, const mesh *m);
+
+/* Bytes over all groups, [vars->n][dims->n]. */
+const int64_t *pair_table(pair_cache *c, const pair *p);
+
+#endif

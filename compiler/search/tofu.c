@@ -1,0 +1,34 @@
+/* The recursive search (Tofu, EuroSys'19, section 5.2): at each step every
+ * tensor is cut along some dimension and every operator divided along some
+ * variable, whichever are the best together. */
+#include "config.h"
+
+#include "compiler/search/planner.h"
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return step_dims(s, t);
+}
+
+static choices vars(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	return step_vars(s, n);
+}
+
+static const char *note(arena *a, const void *state, const graph *g,
+			const search_result *r)
+{
+	(void)state;
+	return planner_note_whole(a, g, r);
+}
+
+const planner planner_tofu = {
+	.name = "tofu",
+	.about = "recursive search, every tensor cut over all devices",
+	.dims = dims,
+	.vars = vars,
+	.note = note,
+	.complete = true,
+};

@@ -1,0 +1,55 @@
+/* Graphs made by hand, without a model or a .tdl file: a few kernels, and
+ * random graphs of them. */
+#ifndef TDL_TESTS_UNIT_GRAPHS_H
+#define TDL_TESTS_UNIT_GRAPHS_H
+
+#include "base/vec.h"
+#include "compiler/graph/graph.h"
+#include "tests/unit/kernels.h"
+
+typedef struct graph_maker {
+	arena *a;
+	VEC(tensor) tensors;
+	VEC(node) nodes;
+} graph_maker;
+
+tensor_id add_tensor(graph_maker *m, tensor_kind kind, dtype t, int ndim,
+		     const int64_t *dims);
+/* Returns the tensor that the node computes. */
+tensor_id add_node(graph_maker *m, const kernel *k, const tensor_id *inputs);
+graph *make_graph(graph_maker *m);
+
+/* out[i, j] = Sum(k) a[i, k] * b[k, j]; with `square`, the one input twice:
+ * a[i, k] * a[j, k]. */
+kernel *kernel_matmul(arena *a, int64_t i, int64_t j, int64_t k, bool square);
+
+/* out[n, o, x] = Sum(c, r) data[n, c, stride * x + r - pad, or 0] *
+ * filter[o, c, r] */
+kernel *kernel_conv(arena *a, const int64_t *data, const int64_t *filter,
+		    int64_t stride, int64_t pad);
+
+/* out[v..] = x[v..] + y[v..], where y has size 1 in the dimensions of the
+ * mask. */
+kernel *kernel_add(arena *a, int ndim, const int64_t *dims, uint32_t ones);
+
+/* out[v..] = cast(x[v..]) */
+kernel *kernel_to(arena *a, int ndim, const int64_t *dims, dtype to);
+
+/* Dimensions reversed. */
+kernel *kernel_transpose(arena *a, int ndim, const int64_t *dims);
+
+/* A reduction over one dimension. */
+kernel *kernel_reduce(arena *a, int ndim, const int64_t *dims, int dim,
+		      reducer r);
+
+/* out[b, j] = table[ids[b], j], the vocabulary a derived variable. */
+kernel *kernel_gather(arena *a, int64_t b, int64_t vocabulary, int64_t width);
+
+/* The same elements in row-major order under other dimensions. */
+kernel *kernel_reshape(arena *a, int ndim, const int64_t *dims, int new_ndim,
+		       const int64_t *new_dims);
+
+/* A graph of up to max_nodes of these, of odd extents; values at random. */
+graph *random_graph(arena *a, rng *r, int max_nodes);
+
+#endif
