@@ -34,3 +34,4 @@ EXTRA_DIST += %D%/onnx-ml.proto %D%/README.md
 %D%/onnx-ml.pb-c.h: %D%/onnx-ml.pb-c.c
 	@test -f $@ || { rm -f %D%/onnx-ml.pb-c.c; \
 		$(MAKE) $(AM_MAKEFLAGS) %D%/onnx-ml.pb-c.c; }
+$(%C%_libgraph_a_OBJECTS): %D%/onnx-ml.pb-c.h

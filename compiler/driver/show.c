@@ -1,0 +1,220 @@
+/* tdlc show: what a model consists of. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/driver/driver.h"
+
+/* Arithmetic operations of a node; INT64_MAX where they do not fit. */
+static int64_t node_flops(const graph *g, node_id n)
+{
+	graph one = { .nnodes = 1, .nodes = &g->nodes[n] };
+	return graph_flops(&one);
+}
+
+/* ---- json --------------------------------------------------------------- */
+
+static const char *kind_name(const tensor *t)
+{
+	return t->kind == TENSOR_INPUT	    ? "input"
+	       : t->kind == TENSOR_CONSTANT ? "constant"
+	       : t->output		    ? "output"
+					    : "result";
+}
+
+static json_t *tensor_json(const tensor *t)
+{
+	json_t *shape = json_array();
+	for (int d = 0; d < t->type.ndim; d++)
+		json_array_append_new(shape, json_integer(t->type.dims[d]));
+	return json_pack("{s:s, s:s, s:s, s:o, s:I}", "name", t->name, "kind",
+			 kind_name(t), "type", dtype_name(t->type.type),
+			 "shape", shape, "bytes",
+			 (json_int_t)tensor_nbytes(&t->type));
+}
+
+static json_t *names_json(const graph *g, const tensor_id *ids, int n)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list,
+				      json_string(g->tensors[ids[i]].name));
+	return list;
+}
+
+static json_t *node_json(const graph *g, node_id i)
+{
+	const node *n = &g->nodes[i];
+	return json_pack("{s:s, s:s, s:o, s:s, s:I}", "name", n->name, "op",
+			 n->op, "inputs",
+			 names_json(g, n->inputs, n->kernel->ninputs),
+			 "output", g->tensors[n->output].name, "flops",
+			 (json_int_t)node_flops(g, i));
+}
+
+static json_t *graph_json(const graph *g)
+{
+	json_t *tensors = json_array(), *nodes = json_array();
+	for (int i = 0; i < g->ntensors; i++)
+		json_array_append_new(tensors, tensor_json(&g->tensors[i]));
+	for (int i = 0; i < g->nnodes; i++)
+		json_array_append_new(nodes, node_json(g, i));
+	return json_pack("{s:s, s:i, s:i, s:I, s:I, s:o, s:o, s:o, s:o}",
+			 "model", g->name, "operators", g->nnodes, "tensors",
+			 g->ntensors, "parameters_bytes",
+			 (json_int_t)graph_parameter_bytes(g), "flops",
+			 (json_int_t)graph_flops(g), "inputs",
+			 names_json(g, g->inputs, g->ninputs), "outputs",
+			 names_json(g, g->outputs, g->noutputs),
+			 "tensor_list", tensors, "nodes", nodes);
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+static void print_count(const char *what, int64_t n)
+{
+	printf("%-12s %" PRId64 "\n", what, n);
+}
+
+static void print_face(arena *a, const graph *g, const char *what,
+		       const tensor_id *ids, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const tensor *t = &g->tensors[ids[i]];
+		printf("%-12s %s  %s\n", what, t->name,
+		       tensor_type_text(a, &t->type));
+	}
+}
+
+static int widest(const graph *g, bool op)
+{
+	size_t most = 0;
+	for (int i = 0; i < g->nnodes; i++) {
+		size_t n = strlen(op ? g->nodes[i].op : g->nodes[i].name);
+		most = n > most ? n : most;
+	}
+	return most > 40 ? 40 : (int)most;
+}
+
+static void print_text(arena *a, const graph *g)
+{
+	int name = widest(g, false), op = widest(g, true);
+	printf("%-12s %s\n", "model", g->name);
+	print_count("operators", g->nnodes);
+	print_count("tensors", g->ntensors);
+	print_count("parameters", graph_parameter_bytes(g));
+	print_count("flops", graph_flops(g));
+	print_face(a, g, "input", g->inputs, g->ninputs);
+	print_face(a, g, "output", g->outputs, g->noutputs);
+	putchar('\n');
+	for (int i = 0; i < g->nnodes; i++) {
+		const node *n = &g->nodes[i];
+		const tensor *t = &g->tensors[n->output];
+		printf("%-*s  %-*s  %s", name, n->name, op, n->op,
+		       tensor_type_text(a, &t->type));
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			printf("%s%s", j ? ", " : "  <- ",
+			       g->tensors[n->inputs[j]].name);
+		putchar('\n');
+	}
+}
+
+/* ---- dot ----------------------------------------------------------------- */
+
+/* A quoted string of the DOT language. */
+static void print_quoted(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putchar('\\');
+		putchar(*s == '\n' ? ' ' : *s);
+	}
+	putchar('"');
+}
+
+static void print_vertex(const char *id, int number, const char *label,
+			 const char *style)
+{
+	printf("  %s%d [%s, label=", id, number, style);
+	print_quoted(label);
+	printf("];\n");
+}
+
+static void print_dot(arena *a, const graph *g)
+{
+	printf("digraph ");
+	print_quoted(g->name);
+	printf(" {\n  node [fontname=\"sans-serif\"];\n");
+	for (int i = 0; i < g->ninputs; i++)
+		print_vertex("t", g->inputs[i],
+			     g->tensors[g->inputs[i]].name, "shape=ellipse");
+	for (int i = 0; i < g->nnodes; i++)
+		print_vertex("n", i,
+			     arena_printf(a, "%s: %s", g->nodes[i].name,
+					  g->nodes[i].op),
+			     g->tensors[g->nodes[i].output].output
+				     ? "shape=box, peripheries=2"
+				     : "shape=box");
+	for (int i = 0; i < g->nnodes; i++)
+		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++) {
+			tensor_id in = g->nodes[i].inputs[j];
+			const tensor *t = &g->tensors[in];
+			if (t->kind == TENSOR_CONSTANT)
+				continue;
+			bool made = t->producer != NONE;
+			printf("  %s%d -> n%d [label=", made ? "n" : "t",
+			       made ? t->producer : in, i);
+			print_quoted(tensor_type_text(a, &t->type));
+			printf("];\n");
+		}
+	printf("}\n");
+}
+
+cli_status command_show(driver *d, int argc, char **argv)
+{
+	bool json = false, dot = false;
+	cli_words defines = { 0 }, shapes = { 0 };
+	const cli_option options[] = {
+		{ CLI_REPEAT, 'D', "define", "NAME=N",
+		  "the value of a symbolic dimension; may be repeated",
+		  &defines },
+		{ CLI_REPEAT, 0, "shape", "INPUT=AxB",
+		  "replace the shape of an input; may be repeated", &shapes },
+		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
+		  &dot },
+		DRIVER_OPTION_JSON(&json),
+		DRIVER_OPTIONS(d),
+		{ CLI_END },
+	};
+	cli_status status;
+	int first = cli_parse(d->arena, &d->program, options, argc, argv,
+			      &status);
+	if (first < 0)
+		return status;
+	if (first != argc - 1)
+		return cli_usage(&d->program, "one model is expected");
+	if (json && dot)
+		return cli_usage(&d->program,
+				 "--json and --dot exclude each other");
+	model_options o = { 0 };
+	status = driver_model_options(d, &defines, &shapes, &o);
+	if (status != CLI_OK)
+		return status;
+	tdl_modules *m = driver_load_opdefs(d);
+	graph *g = m ? onnx_import(d->arena, m, d->sink, argv[first], &o)
+		     : NULL;
+	if (!g)
+		return CLI_OK;
+	status = driver_check_used(d, &o);
+	if (status != CLI_OK)
+		return status;
+	if (json)
+		return driver_print_json(d, graph_json(g));
+	if (dot)
+		print_dot(d->arena, g);
+	else
+		print_text(d->arena, g);
+	return CLI_OK;
+}
