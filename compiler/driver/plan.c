@@ -1,0 +1,120 @@
+/* tdlc plan: a model, divided over devices. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/driver/driver.h"
+#include "compiler/driver/plan_print.h"
+#include "compiler/lower/lower.h"
+
+typedef struct plan_options {
+	int64_t devices;
+	const char *algorithm, *output;
+	cli_words defines, shapes;
+	bool json;
+} plan_options;
+
+/* Reads the command line; the operand is *model.  False with *status. */
+static bool read_options(driver *d, int argc, char **argv, plan_options *o,
+			 const char **model, cli_status *status)
+{
+	const cli_option options[] = {
+		{ CLI_INT, 'k', "devices", "N", "the number of devices",
+		  &o->devices, .min = 1, .max = PLAN_MAX_WORKERS },
+		{ CLI_TEXT, 0, "algorithm", "A",
+		  "plan with A: tofu (default), data-parallel, allrow",
+		  &o->algorithm },
+		{ CLI_REPEAT, 'D', NULL, "NAME=N",
+		  "set a symbolic size of the model", &o->defines },
+		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
+		  "replace the shape of an input", &o->shapes },
+		DRIVER_OPTION_OUTPUT(&o->output),
+		DRIVER_OPTION_JSON(&o->json),
+		DRIVER_OPTIONS(d),
+		{ CLI_END },
+	};
+	int first = cli_parse(d->arena, &d->program, options, argc, argv,
+			      status);
+	if (first < 0)
+		return false;
+	*status = CLI_USAGE;
+	if (argc - first != 1)
+		cli_usage(&d->program, "one model is expected");
+	else if (o->devices == 0)
+		cli_usage(&d->program, "-k N is missing");
+	else
+		*status = CLI_OK;
+	*model = argv[first];
+	return *status == CLI_OK;
+}
+
+static bool known_algorithm(const char *name)
+{
+	for (int i = 0;; i++) {
+		const char *about, *known = search_algorithm(i, &about);
+		if (!known)
+			return false;
+		if (!strcmp(known, name))
+			return true;
+	}
+}
+
+static cli_status write_plan(driver *d, const plan *p, const char *path)
+{
+	if (plan_write(p, path))
+		return CLI_OK;
+	return cli_failed(&d->program, "%s: %s", path, strerror(errno));
+}
+
+/* Plans the graph; writes and prints what is asked for. */
+static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
+{
+	plan_report r = { .graph = g, .machine = lower_cpu.name };
+	r.search = search_plan(d->arena, g, (int)o->devices, o->algorithm,
+			       d->sink);
+	if (!r.search)
+		return CLI_OK;
+	const lower_options lower = {
+		.algorithm = o->algorithm,
+		.codegen = o->output ? codegen_c : NULL,
+		.checksums = o->output != NULL,
+	};
+	plan *p = lower_plan(d->arena, g, &r.search->assignment, &lower,
+			     d->sink);
+	if (!p)
+		return CLI_OK;
+	r.plan = p;
+	r.one_device_bytes = plan_one_device(d->arena, p)->arena_bytes;
+	r.seconds = lower_seconds(p, &lower_cpu);
+	cli_status status = o->output ? write_plan(d, p, o->output) : CLI_OK;
+	if (status != CLI_OK)
+		return status;
+	if (o->json)
+		return driver_print_json(d, plan_report_json(&r));
+	plan_report_text(d->arena, &r);
+	return CLI_OK;
+}
+
+cli_status command_plan(driver *d, int argc, char **argv)
+{
+	plan_options o = { .algorithm = "tofu" };
+	model_options model = { 0 };
+	const char *path;
+	cli_status status;
+	if (!read_options(d, argc, argv, &o, &path, &status))
+		return status;
+	if (!known_algorithm(o.algorithm))
+		return cli_usage(&d->program, "there is no algorithm '%s'",
+				 o.algorithm);
+	status = driver_model_options(d, &o.defines, &o.shapes, &model);
+	if (status != CLI_OK)
+		return status;
+	tdl_modules *m = driver_load_opdefs(d);
+	graph *g = m ? onnx_import(d->arena, m, d->sink, path, &model) : NULL;
+	if (!g)
+		return CLI_OK;
+	status = driver_check_used(d, &model);
+	return status == CLI_OK ? plan_graph(d, g, &o) : status;
+}

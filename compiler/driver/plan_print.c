@@ -1,0 +1,299 @@
+#include "config.h"
+
+#include "compiler/driver/plan_print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plan/transfer.h"
+
+enum { MOST_OPERATORS_SHOWN = 5 };
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static json_t *mesh_json(const mesh *m)
+{
+	json_t *all = json_array();
+	for (int a = 0; a < m->naxes; a++)
+		json_array_append_new(all, json_integer(m->size[a]));
+	return all;
+}
+
+static json_t *bytes_json(const int64_t *bytes, int n)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < n; i++)
+		json_array_append_new(all, json_integer(bytes[i]));
+	return all;
+}
+
+static json_t *layout_json(arena *a, const mesh *m, const cuts *c)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < m->naxes; i++)
+		json_array_append_new(
+			all, json_string(c->dim[i] == CUT_NONE
+						 ? "replicated"
+						 : arena_printf(a, "cut %d",
+								c->dim[i])));
+	return all;
+}
+
+static json_t *tensors_json(arena *a, const plan_report *r)
+{
+	const assignment *as = &r->search->assignment;
+	json_t *all = json_array();
+	for (int i = 0; i < r->graph->ntensors; i++) {
+		const tensor *t = &r->graph->tensors[i];
+		json_t *shape = bytes_json(t->type.dims, t->type.ndim);
+		json_array_append_new(
+			all,
+			json_pack("{s:s,s:o,s:I,s:o}", "name", t->name,
+				  "shape", shape, "bytes",
+				  (json_int_t)tensor_nbytes(&t->type),
+				  "layout",
+				  layout_json(a, &as->mesh,
+					      &as->tensor_cuts[i])));
+	}
+	return all;
+}
+
+static json_t *operators_json(const plan_report *r)
+{
+	const assignment *as = &r->search->assignment;
+	json_t *all = json_array();
+	for (int i = 0; i < r->graph->nnodes; i++) {
+		const node *n = &r->graph->nodes[i];
+		json_t *strategy = json_array();
+		for (int a = 0; a < as->mesh.naxes; a++) {
+			int v = as->node_cuts[i].dim[a];
+			json_array_append_new(
+				strategy,
+				v == CUT_NONE
+					? json_null()
+					: json_string(n->kernel->vars[v].name));
+		}
+		json_t *bytes = bytes_json(r->search->node_bytes[i],
+					   as->mesh.naxes);
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:o,s:o}", "name", n->name,
+				       "op", n->op, "strategy", strategy,
+				       "bytes", bytes));
+	}
+	return all;
+}
+
+static json_t *optimal_json(const search_result *s)
+{
+	json_t *all = json_array();
+	for (int a = 0; a < s->assignment.mesh.naxes; a++)
+		json_array_append_new(all,
+				      json_boolean(s->optimal_by_step[a]));
+	return all;
+}
+
+/* How many transfers of each kind the program has. */
+static void count_transfers(const plan *p, int *counts)
+{
+	for (int c = 0; c < COLL_COUNT; c++)
+		counts[c] = 0;
+	for (int i = 0; i < p->ninstrs; i++)
+		if (p->program[i].op != PLAN_RUN)
+			counts[p->program[i].collective]++;
+}
+
+static json_t *transfers_json(const plan *p)
+{
+	int counts[COLL_COUNT];
+	json_t *j = json_object();
+	count_transfers(p, counts);
+	for (int c = 0; c < COLL_COUNT; c++)
+		json_object_set_new(j, collective_name((collective)c),
+				    json_integer(counts[c]));
+	return j;
+}
+
+static void set_int(json_t *j, const char *key, int64_t v)
+{
+	json_object_set_new(j, key, json_integer(v));
+}
+
+json_t *plan_report_json(const plan_report *r)
+{
+	const search_result *s = r->search;
+	const mesh *m = &s->assignment.mesh;
+	arena *tmp = arena_new();
+	json_t *j = json_object(), *model = json_object();
+	set_int(model, "total", s->total);
+	json_object_set_new(model, "by_step", bytes_json(s->by_step, m->naxes));
+	json_object_set_new(j, "model", json_string(r->graph->name));
+	json_object_set_new(j, "train", json_false());
+	json_object_set_new(j, "algorithm", json_string(s->algorithm));
+	json_object_set_new(j, "objective", json_string("bytes"));
+	set_int(j, "devices", mesh_workers(m));
+	json_object_set_new(j, "mesh", mesh_json(m));
+	set_int(j, "operators", r->graph->nnodes);
+	set_int(j, "tensors", r->graph->ntensors);
+	set_int(j, "parameters_bytes", graph_parameter_bytes(r->graph));
+	set_int(j, "flops", graph_flops(r->graph));
+	json_object_set_new(j, "byte_model", model);
+	set_int(j, "communication_bytes", r->plan->communication_bytes);
+	json_object_set_new(j, "transfers", transfers_json(r->plan));
+	set_int(j, "peak_bytes_per_device", r->plan->arena_bytes);
+	set_int(j, "peak_bytes_one_device", r->one_device_bytes);
+	json_object_set_new(j, "predicted_seconds", json_real(r->seconds));
+	json_object_set_new(j, "predicted_for", json_string(r->machine));
+	json_object_set_new(j, "search_seconds", json_real(s->seconds));
+	json_object_set_new(j, "optimal_by_step", optimal_json(s));
+	json_object_set_new(j, "lower_bound", s->lower_bound < 0
+						      ? json_null()
+						      : json_integer(
+								s->lower_bound));
+	json_object_set_new(j, "note",
+			    s->note ? json_string(s->note) : json_null());
+	json_object_set_new(j, "tensor_layouts", tensors_json(tmp, r));
+	json_object_set_new(j, "operator_strategies", operators_json(r));
+	arena_free(tmp);
+	return j;
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+/* A number with a decimal prefix: "102 MB", "8.17 GFLOP". */
+static const char *scaled(arena *a, double v, const char *unit)
+{
+	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P",
+						"E" };
+	int i = 0;
+	while (v >= 999.5 && i < 6) {
+		v /= 1000;
+		i++;
+	}
+	return arena_printf(a, i == 0 || v >= 99.95 ? "%.0f %s%s"
+			       : v >= 9.995	   ? "%.1f %s%s"
+						   : "%.2f %s%s",
+			    v, prefixes[i], unit);
+}
+
+static const char *bytes_text(arena *a, int64_t n)
+{
+	return scaled(a, (double)n, "B");
+}
+
+static void print_head(arena *a, const plan_report *r)
+{
+	const mesh *m = &r->search->assignment.mesh;
+	int n = mesh_workers(m);
+	printf("%s on %d device%s", r->graph->name, n, n == 1 ? "" : "s");
+	for (int i = 0; i < m->naxes && m->naxes > 1; i++)
+		printf("%s%d", i ? " x " : " (", m->size[i]);
+	printf("%s, planned by %s\n", m->naxes > 1 ? ")" : "",
+	       r->search->algorithm);
+	printf("  model          %d operators, %d tensors, %s of parameters, "
+	       "%s\n", r->graph->nnodes, r->graph->ntensors,
+	       bytes_text(a, graph_parameter_bytes(r->graph)),
+	       scaled(a, (double)graph_flops(r->graph), "FLOP"));
+}
+
+static void print_communication(arena *a, const plan_report *r)
+{
+	const search_result *s = r->search;
+	int naxes = s->assignment.mesh.naxes, counts[COLL_COUNT];
+	const char *before = " in ";
+	printf("  communication  %s a run",
+	       bytes_text(a, r->plan->communication_bytes));
+	count_transfers(r->plan, counts);
+	for (int c = 0; c < COLL_COUNT; c++) {
+		if (counts[c] == 0 || c == COLL_LOCAL)
+			continue;
+		printf("%s%d %s", before, counts[c],
+		       collective_name((collective)c));
+		before = ", ";
+	}
+	printf("\n  byte model     %s", bytes_text(a, s->total));
+	for (int i = 0; i < naxes && naxes > 1; i++)
+		printf("%s%s", i ? " + " : " = ",
+		       bytes_text(a, s->by_step[i]));
+	if (s->lower_bound >= 0)
+		printf(", at least %s", bytes_text(a, s->lower_bound));
+	putchar('\n');
+}
+
+static void print_search(const plan_report *r)
+{
+	const search_result *s = r->search;
+	int naxes = s->assignment.mesh.naxes, optimal = 0;
+	for (int i = 0; i < naxes; i++)
+		optimal += s->optimal_by_step[i];
+	printf("  search         %.1f ms", s->seconds * 1e3);
+	if (naxes > 0 && optimal == naxes)
+		printf(", %s", naxes == 1 ? "proven optimal"
+					  : "every step proven optimal");
+	else if (optimal > 0)
+		printf(", %d of %d steps proven optimal", optimal, naxes);
+	putchar('\n');
+}
+
+typedef struct row {
+	int64_t bytes;
+	int node;
+} row;
+
+static int by_bytes(const void *x, const void *y)
+{
+	const row *a = x, *b = y;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* The variables that a node's axes divide: "n, k, -". */
+static const char *strategy_text(arena *a, const plan_report *r, int n)
+{
+	const assignment *as = &r->search->assignment;
+	const kernel *k = r->graph->nodes[n].kernel;
+	const char *text = "";
+	for (int i = 0; i < as->mesh.naxes; i++) {
+		int v = as->node_cuts[n].dim[i];
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
+				    v == CUT_NONE ? "-" : k->vars[v].name);
+	}
+	return text;
+}
+
+/* The operators that move most. */
+static void print_operators(arena *a, const plan_report *r)
+{
+	int naxes = r->search->assignment.mesh.naxes, n = r->graph->nnodes;
+	row *rows = ARENA_ARRAY(a, row, n);
+	for (int i = 0; i < n; i++) {
+		rows[i].node = i;
+		for (int s = 0; s < naxes; s++)
+			rows[i].bytes += r->search->node_bytes[i][s];
+	}
+	qsort(rows, (size_t)n, sizeof(*rows), by_bytes);
+	for (int i = 0; i < n && i < MOST_OPERATORS_SHOWN; i++) {
+		const node *x = &r->graph->nodes[rows[i].node];
+		if (rows[i].bytes == 0)
+			return;
+		printf("%s %-9s %s (%s) by %s\n",
+		       i ? "                " : "  moves most    ",
+		       bytes_text(a, rows[i].bytes), x->name, x->op,
+		       strategy_text(a, r, rows[i].node));
+	}
+}
+
+void plan_report_text(arena *a, const plan_report *r)
+{
+	print_head(a, r);
+	print_communication(a, r);
+	printf("  memory         %s per device, %s on one\n",
+	       bytes_text(a, r->plan->arena_bytes),
+	       bytes_text(a, r->one_device_bytes));
+	printf("  predicted      %.3g s a run, for '%s'\n", r->seconds,
+	       r->machine);
+	print_search(r);
+	print_operators(a, r);
+	if (r->search->note)
+		printf("  note           %s\n", r->search->note);
+}

@@ -1,0 +1,25 @@
+/* What `tdlc plan` says of a plan. */
+#ifndef TDL_COMPILER_DRIVER_PLAN_PRINT_H
+#define TDL_COMPILER_DRIVER_PLAN_PRINT_H
+
+#include <jansson.h>
+
+#include "compiler/search/search.h"
+#include "plan/plan.h"
+
+typedef struct plan_report {
+	const graph *graph;
+	const search_result *search;
+	const plan *plan;
+	int64_t one_device_bytes; /* arena of the same program on one device */
+	double seconds;		  /* predicted, of one run */
+	const char *machine;	  /* that this is predicted for */
+} plan_report;
+
+/* The object of cli.md, `tdlc plan --json`. */
+json_t *plan_report_json(const plan_report *r);
+
+/* The same in a few lines, for people, on standard output. */
+void plan_report_text(arena *a, const plan_report *r);
+
+#endif
