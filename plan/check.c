@@ -248,7 +248,7 @@ static bool check_formula(checker *c, const plan_buffer *b)
 static bool check_buffers(checker *c)
 {
 	const plan *p = c->p;
-	int64_t end;
+	int64_t end, top = 0;
 	c->table = "buffers";
 	for (c->row = 0; c->row < p->nbuffers; c->row++) {
 		const plan_buffer *b = &p->buffers[c->row];
@@ -260,9 +260,14 @@ static bool check_buffers(checker *c)
 		    end > p->arena_bytes)
 			return fail(c, "it is not inside the arena, or not "
 				    "aligned");
+		top = end > top ? end : top;
 		if (!check_formula(c, b))
 			return false;
 	}
+	c->row = 0;
+	if (p->arena_bytes - top >= PLAN_ALIGN)
+		return fail(c, "the buffers end %lld bytes below the arena",
+			    (long long)(p->arena_bytes - top));
 	c->table = "tensors";
 	for (c->row = 0; c->row < p->ntensors; c->row++) {
 		int b = p->tensors[c->row].buffer;
