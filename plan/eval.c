@@ -134,11 +134,12 @@ typedef enum found {
 	FOUND_ZERO,    /* outside the derived variable's part, or a fault */
 } found;
 
-/* Where a read finds its element. */
+/* Where a read finds its element.  All of its indices are evaluated, also
+ * where an earlier one is outside. */
 static found find(run *r, const node *n, int64_t *offset)
 {
 	found result = FOUND;
-	bool held = true; /* by the view; known when all indices are */
+	bool held = true;
 	*offset = 0;
 	for (int d = 0; d < n->ndim; d++) {
 		const place *p = &n->at[d];
@@ -146,20 +147,21 @@ static found find(run *r, const node *n, int64_t *offset)
 		int64_t i = index->kind == KX_VAR ? r->point[index->var] :
 						    eval_int(r, index);
 		if (i < 0 || i >= p->size) {
-			if (n->guarded)
-				return FOUND_OUTSIDE;
-			index_fault(r, n->input, d, i);
-			return FOUND_ZERO;
+			if (!n->guarded)
+				index_fault(r, n->input, d, i);
+			result = FOUND_OUTSIDE;
+			continue;
 		}
-		if (p->masked && (i < p->from || i >= p->to))
+		if (p->masked && (i < p->from || i >= p->to)) {
 			result = FOUND_ZERO;
-		held = held && i >= p->lo && i < p->hi;
+			continue;
+		}
+		held &= i >= p->lo && i < p->hi;
 		*offset += (i - p->lo) * p->stride;
 	}
 	if (r->status != EVAL_OK)
 		return FOUND_ZERO;
 	assert(result != FOUND || held);
-	(void)held;
 	return result;
 }
 

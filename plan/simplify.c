@@ -367,18 +367,24 @@ static bool divide(pass *p, const sum *s, int64_t d, sum *q)
 					 kx_int(p->a, d, DT_I64)));
 }
 
-/* Terms c * (x % m) of s where d divides c * m become c * x, which is the
- * same modulo d. */
-static bool drop_inner_mods(const sum *s, int64_t d, sum *out)
+/* out += scale * s, where terms c * (x % m) such that d divides c * m become
+ * c * x, which is the same modulo d. */
+static bool drop_inner_mods(pass *p, const sum *s, int64_t scale, int64_t d,
+			    sum *out)
 {
-	*out = (sum){ .c = s->c };
+	int64_t c, m;
+	if (!ck_mul(scale, s->c, &c) || !ck_add(out->c, c, &out->c))
+		return false;
 	for (int i = 0; i < s->n; i++) {
 		kexpr *x = s->t[i].x;
-		int64_t coef = s->t[i].coef, m;
-		if (is_by_constant(x, FN_MOD) &&
-		    ck_mul(coef, x->args[1]->i, &m) && m % d == 0)
-			x = x->args[0];
-		if (!sum_add_expr(out, coef, x))
+		sum *inner = ARENA_NEW(p->work, sum);
+		if (!ck_mul(scale, s->t[i].coef, &c))
+			return false;
+		bool drop = is_by_constant(x, FN_MOD) &&
+			    ck_mul(c, x->args[1]->i, &m) && m % d == 0;
+		if (drop ? !sum_add_expr(inner, 1, x->args[0]) ||
+				!drop_inner_mods(p, inner, c, d, out) :
+			   !sum_add_atom(out, c, x))
 			return false;
 	}
 	return true;
@@ -387,9 +393,9 @@ static bool drop_inner_mods(const sum *s, int64_t d, sum *out)
 /* m = s % d; false where it cannot be put into normal form. */
 static bool remain(pass *p, const sum *s, int64_t d, sum *m)
 {
-	sum many, few, flat;
+	sum many, few, flat = { 0 };
 	range r;
-	if (!range_sum(p, s, &r) || !drop_inner_mods(s, d, &flat))
+	if (!range_sum(p, s, &r) || !drop_inner_mods(p, s, 1, d, &flat))
 		return false;
 	split_multiples(&flat, d, &many, &few);
 	for (int i = 0; i < few.n; i++)

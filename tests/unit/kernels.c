@@ -134,7 +134,7 @@ static kexpr *read_of(maker *m, int depth)
 			index[d] = kx_fn2(m->a, FN_MOD, read_of(m, depth - 1),
 					  constant(m, 1, 7));
 	}
-	kexpr *otherwise = chance(m->r, 60) ? constant(m, -5, 5) : NULL;
+	kexpr *otherwise = chance(m->r, 75) ? constant(m, -5, 5) : NULL;
 	return kx_read(m->a, input, DT_I64, in->ndim, index, otherwise);
 }
 

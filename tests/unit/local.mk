@@ -15,6 +15,8 @@ include tests/unit/runtime.mk
 
 include tests/unit/lower.mk
 
+include tests/unit/plan.mk
+
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)

@@ -1,0 +1,28 @@
+# What plan/ computes on kernels: regions, evaluation, simplification; and the
+# strategies that follow.
+plan_libs = plan/libplan.a base/libbase.a $(unit_libs)
+
+unit_tests += \
+	%D%/test_eval \
+	%D%/test_region \
+	%D%/test_simplify \
+	%D%/test_strategy
+
+%C%_test_eval_SOURCES = %D%/test_eval.c %D%/kernels.c %D%/kernels.h
+%C%_test_eval_LDADD = $(plan_libs)
+
+%C%_test_region_SOURCES = %D%/test_region.c %D%/kernels.c %D%/kernels.h
+%C%_test_region_LDADD = $(plan_libs)
+
+%C%_test_simplify_SOURCES = %D%/test_simplify.c %D%/kernels.c %D%/kernels.h
+%C%_test_simplify_LDADD = $(plan_libs)
+
+%C%_test_strategy_SOURCES = %D%/test_strategy.c %D%/kernels.c %D%/kernels.h
+%C%_test_strategy_LDADD = compiler/analysis/libanalysis.a $(plan_libs)
+
+if HAVE_ISL
+unit_tests += %D%/test_region_isl
+%C%_test_region_isl_SOURCES = %D%/test_region_isl.c %D%/kernels.c \
+	%D%/kernels.h
+%C%_test_region_isl_LDADD = $(plan_libs) $(ISL_LIBS)
+endif

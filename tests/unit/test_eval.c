@@ -1,0 +1,687 @@
+/* The interpreter: random kernels on random parts, with just the inputs that
+ * the part needs, against the oracle; types, ties, NaN, empty reductions,
+ * opaque functions by hand. */
+#include "config.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/tdl/kernel.h"
+#include "plan/derive.h"
+#include "plan/elem.h"
+#include "tests/unit/kernels.h"
+
+enum { KERNELS = 400 };
+
+/* ---- random kernels ---------------------------------------------------- */
+
+/* A dense copy of the part `at` of a whole tensor, in memory of its own. */
+static view cut_out(const int64_t *whole, const int64_t *dims, const box *at)
+{
+	int64_t n = box_volume(at), p[MAX_NDIM], e = 0;
+	int64_t *data = malloc((size_t)(n ? n : 1) * sizeof(*data));
+	for (int d = 0; d < at->n; d++)
+		p[d] = at->lo[d];
+	for (bool more = n > 0; more;) {
+		int64_t offset = 0;
+		for (int d = 0; d < at->n; d++)
+			offset = offset * dims[d] + p[d];
+		data[e++] = whole[offset];
+		more = false;
+		for (int d = at->n; d-- > 0 && !more;) {
+			more = ++p[d] < at->hi[d];
+			if (!more)
+				p[d] = at->lo[d];
+		}
+	}
+	return view_dense(data, DT_I64, at);
+}
+
+static int64_t reduced(oracle *o, int64_t y, int64_t v, int64_t *best)
+{
+	bool better;
+	switch (o->k->reducer) {
+	case RED_SUM:
+		return y + v;
+	case RED_PROD:
+		return (int64_t)((uint64_t)y * (uint64_t)v);
+	case RED_MAX:
+		return y > v ? y : v;
+	case RED_MIN:
+		return y < v ? y : v;
+	default:
+		better = o->k->reducer == RED_ARGMAX ? v > *best : v < *best;
+		if (y >= 0 && !better)
+			return y;
+		*best = v;
+		return o->point[o->k->nout];
+	}
+}
+
+static int64_t oracle_result(oracle *o)
+{
+	const kernel *k = o->k;
+	int end = oracle_loops(k);
+	int64_t best = 0, y = 0;
+	if (k->reducer == RED_NONE)
+		return oracle_value(o, k->body);
+	if (k->reducer == RED_PROD)
+		y = 1;
+	if (k->reducer == RED_MAX)
+		y = INT64_MIN;
+	if (k->reducer == RED_MIN)
+		y = INT64_MAX;
+	bool arg = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	bool more = oracle_start(o, k->nout, end);
+	if (arg)
+		y = more ? -1 : 0;
+	for (; more; more = oracle_next(o, k->nout, end))
+		y = reduced(o, y, oracle_value(o, k->body), &best);
+	return y;
+}
+
+/* Compares all elements; where an index leaves its input, the fault. */
+static void compare(oracle *o, const int64_t *got, eval_status st, int seed)
+{
+	int64_t e = 0;
+	bool equal = true;
+	for (bool more = oracle_start(o, 0, o->k->nout); more;
+	     more = oracle_next(o, 0, o->k->nout))
+		equal &= oracle_result(o) == got[e++];
+	ck_assert_msg(st == (o->fault ? EVAL_INDEX_OUTSIDE : EVAL_OK),
+		      "status %d, seed %d", (int)st, seed);
+	ck_assert_msg(equal || o->fault, "values differ, seed %d", seed);
+}
+
+static void check_part(arena *a, rng *r, const kernel *k, int64_t **data,
+		       int seed)
+{
+	box space = random_part(r, k), needs[MAX_NINPUTS];
+	box made = kernel_produces(k, &space);
+	view in[MAX_NINPUTS];
+	int64_t *got = ARENA_ARRAY(a, int64_t, box_volume(&made));
+	view out = view_dense(got, DT_I64, &made);
+	oracle o = { .k = k, .space = &space, .data = data };
+	kernel_needs(k, &space, needs);
+	for (int i = 0; i < k->ninputs; i++)
+		in[i] = cut_out(data[i], k->inputs[i].dims, &needs[i]);
+	compare(&o, got, kernel_eval(k, &space, in, &out, NULL, NULL), seed);
+	for (int i = 0; i < k->ninputs; i++)
+		free(in[i].data);
+}
+
+START_TEST(random_parts)
+{
+	recipe how = { .max_extent = 4, .reduce = true, .quasi = _i & 1,
+		       .joint = true, .conditions = _i & 2, .data = _i & 4 };
+	rng r = { (uint64_t)_i * 104729 };
+	for (int i = 0; i < KERNELS; i++) {
+		arena *a = arena_new();
+		kernel *k = random_kernel(a, &r, &how);
+		if (how.data)
+			kernel_derive(a, k);
+		kernel_finish(a, k);
+		int64_t **data = random_data(a, &r, k);
+		for (int part = 0; part < 3; part++)
+			check_part(a, &r, k, data, _i);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* ---- by hand ----------------------------------------------------------- */
+
+/* One output variable per extent, then reduced ones. */
+static kernel *make(arena *a, dtype type, int nout, int nvars,
+		    const int64_t *extents)
+{
+	static const char *const names[] = { "i", "j", "l", "m" };
+	kernel *k = ARENA_NEW(a, kernel);
+	k->name = "made";
+	k->type = type;
+	k->nout = nout;
+	k->nvars = nvars;
+	k->vars = ARENA_ARRAY(a, kvar, nvars);
+	for (int v = 0; v < nvars; v++)
+		k->vars[v] = (kvar){ names[v],
+				     v < nout ? KVAR_OUTPUT : KVAR_REDUCE,
+				     extents[v], NULL };
+	k->inputs = ARENA_ARRAY(a, kinput, 4);
+	return k;
+}
+
+static void input(kernel *k, dtype t, int ndim, const int64_t *dims)
+{
+	kinput *in = &k->inputs[k->ninputs++];
+	*in = (kinput){ .name = "x", .type = t, .ndim = ndim };
+	for (int d = 0; d < ndim; d++)
+		in->dims[d] = dims[d];
+}
+
+static eval_status evaluate(arena *a, kernel *k, void *const *data, void *out,
+			    eval_fault *fault)
+{
+	view in[MAX_NINPUTS];
+	kernel_finish(a, k);
+	box space = kernel_space(k), made = kernel_produces(k, &space);
+	for (int i = 0; i < k->ninputs; i++) {
+		box whole = box_whole(k->inputs[i].dims, k->inputs[i].ndim);
+		in[i] = view_dense(data[i], k->inputs[i].type, &whole);
+	}
+	view to = view_dense(out, k->type, &made);
+	return kernel_eval(k, &space, in, &to, NULL, fault);
+}
+
+#define V(v) kx_var(a, v)
+#define N(n) kx_int(a, n, DT_I64)
+#define DIMS(...) ((const int64_t[]){ __VA_ARGS__ })
+#define INDEX(...) ((kexpr *[]){ __VA_ARGS__ })
+
+/* f applied to n elements of type t; results of type u. */
+static void map(fn f, dtype t, dtype u, const void *x, const void *y, int n,
+		void *out)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, u, 1, 1, DIMS(n));
+	kexpr *args[2];
+	for (int i = 0; i < fn_nargs(f); i++) {
+		input(k, t, 1, DIMS(n));
+		args[i] = kx_read(a, i, t, 1, INDEX(V(0)), NULL);
+	}
+	k->body = kx_fn(a, f, fn_nargs(f), args);
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ (void *)x, (void *)y },
+				  out, NULL), EVAL_OK);
+	arena_free(a);
+}
+
+#define CHECK_MAP(ctype, type, f, n, x, y, want)                            \
+	do {                                                                \
+		ctype out_[n];                                              \
+		map(FN_##f, type, type, (ctype[])x, (ctype[])y, n, out_);   \
+		for (int i_ = 0; i_ < n; i_++)                              \
+			ck_assert_msg(out_[i_] == ((ctype[])want)[i_],      \
+				      #f " of " #type ", element %d", i_);  \
+	} while (0)
+
+#define L(...) { __VA_ARGS__ }
+
+START_TEST(integers)
+{
+	CHECK_MAP(int64_t, DT_I64, DIV, 6, L(7, -7, 7, -7, 5, INT64_MIN),
+		  L(2, 2, -2, -2, 0, -1), L(3, -4, -4, 3, 0, INT64_MIN));
+	CHECK_MAP(int64_t, DT_I64, MOD, 6, L(7, -7, 7, -7, 5, INT64_MIN),
+		  L(3, 3, -3, -3, 0, -1), L(1, 2, -2, -1, 0, 0));
+	CHECK_MAP(int64_t, DT_I64, FMOD, 5, L(7, -7, 7, -7, 5),
+		  L(3, 3, -3, -3, 0), L(1, -1, 1, -1, 0));
+	CHECK_MAP(uint64_t, DT_U64, DIV, 2, L(UINT64_MAX, 9), L(2, 0),
+		  L(UINT64_MAX / 2, 0));
+	CHECK_MAP(uint64_t, DT_U64, MAX, 2, L(UINT64_MAX, 1), L(2, 3),
+		  L(UINT64_MAX, 3));
+	CHECK_MAP(uint8_t, DT_U8, SUB, 2, L(3, 9), L(5, 4), L(254, 5));
+	CHECK_MAP(int8_t, DT_I8, ADD, 2, L(127, -128), L(1, -1), L(-128, 127));
+	CHECK_MAP(int32_t, DT_I32, MUL, 1, L(1 << 20), L(1 << 20), L(0));
+	CHECK_MAP(int32_t, DT_I32, POW, 5, L(3, -2, 2, 1, -1),
+		  L(4, 3, -1, -5, -3), L(81, -8, 0, 1, -1));
+	CHECK_MAP(int32_t, DT_I32, SHIFT_LEFT, 4, L(1, 1, 1, 3),
+		  L(4, 32, -1, 31), L(16, 0, 0, INT32_MIN));
+	CHECK_MAP(int32_t, DT_I32, SHIFT_RIGHT, 4, L(-8, -8, 8, 8),
+		  L(1, 99, 99, -1), L(-4, -1, 0, 0));
+	CHECK_MAP(uint32_t, DT_U32, SHIFT_RIGHT, 2, L(0x80000000u, 5),
+		  L(31, 32), L(1, 0));
+	CHECK_MAP(uint16_t, DT_U16, BIT_NOT, 1, L(1), L(0), L(0xfffe));
+	CHECK_MAP(int16_t, DT_I16, ABS, 2, L(-5, INT16_MIN), L(0, 0),
+		  L(5, INT16_MIN));
+	CHECK_MAP(int64_t, DT_I64, SIGN, 3, L(-5, 0, 9), L(0), L(-1, 0, 1));
+	CHECK_MAP(uint64_t, DT_U64, SIGN, 1, L(UINT64_MAX), L(0), L(1));
+	uint8_t less[2];
+	map(FN_LT, DT_U64, DT_BOOL, (uint64_t[]){ 1, UINT64_MAX },
+	    (uint64_t[]){ UINT64_MAX, 1 }, 2, less);
+	ck_assert(less[0] == 1 && less[1] == 0);
+}
+END_TEST
+
+START_TEST(floats)
+{
+	double inf = INFINITY, nan = NAN, out[3];
+	CHECK_MAP(double, DT_F64, DIV, 2, L(1, -1), L(4, 0), L(0.25, -inf));
+	CHECK_MAP(double, DT_F64, MOD, 4, L(7, -7, 7, -7.5), L(3, 3, -3, -2),
+		  L(1, 2, -2, -1.5));
+	CHECK_MAP(double, DT_F64, FMOD, 2, L(-7, 7), L(3, -3), L(-1, 1));
+	CHECK_MAP(double, DT_F64, ROUND, 4, L(0.5, 1.5, -2.5, 2.6), L(0),
+		  L(0, 2, -2, 3));
+	CHECK_MAP(double, DT_F64, SIGN, 3, L(-inf, 0, 3), L(0), L(-1, 0, 1));
+	CHECK_MAP(double, DT_F64, SIGMOID, 3, L(0, 1000, -1000), L(0),
+		  L(0.5, 1, 0));
+	CHECK_MAP(double, DT_F64, SOFTPLUS, 2, L(1000, -1000), L(0),
+		  L(1000, 0));
+	CHECK_MAP(double, DT_F64, RSQRT, 2, L(4, 0), L(0), L(0.5, inf));
+	CHECK_MAP(double, DT_F64, POW, 2, L(2, 9), L(10, 0.5), L(1024, 3));
+	map(FN_MAX, DT_F64, DT_F64, (double[]){ nan, 1, 2 },
+	    (double[]){ 1, nan, 3 }, 3, out);
+	ck_assert(isnan(out[0]) && isnan(out[1]) && out[2] == 3);
+	map(FN_MIN, DT_F64, DT_F64, (double[]){ nan, 1, 2 },
+	    (double[]){ 1, nan, 3 }, 3, out);
+	ck_assert(isnan(out[0]) && isnan(out[1]) && out[2] == 2);
+	uint8_t is[3];
+	map(FN_ISNAN, DT_F64, DT_BOOL, (double[]){ nan, inf, 0 }, NULL, 3, is);
+	ck_assert(is[0] && !is[1] && !is[2]);
+	map(FN_ISINF, DT_F64, DT_BOOL, (double[]){ nan, -inf, 0 }, NULL, 3,
+	    is);
+	ck_assert(!is[0] && is[1] && !is[2]);
+	map(FN_NE, DT_F64, DT_BOOL, (double[]){ nan, 1, 2 },
+	    (double[]){ nan, 1, 3 }, 3, is);
+	ck_assert(is[0] && !is[1] && is[2]);
+}
+END_TEST
+
+START_TEST(small_floats)
+{
+	static const struct {
+		double v;
+		uint16_t half, brain;
+	} cases[] = {
+		{ 0.0, 0x0000, 0x0000 },
+		{ -0.0, 0x8000, 0x8000 },
+		{ 1.0, 0x3c00, 0x3f80 },
+		{ -2.5, 0xc100, 0xc020 },
+		{ 65504, 0x7bff, 0x4780 },
+		{ 65519.99, 0x7bff, 0x4780 },
+		{ 65520, 0x7c00, 0x4780 },
+		{ 1e39, 0x7c00, 0x7f80 },
+		{ -1e39, 0xfc00, 0xff80 },
+		{ 5.9604644775390625e-8, 0x0001, 0x3380 },
+		{ 2.98023223876953125e-8, 0x0000, 0x3300 },
+		{ 2.9802322387695316e-8, 0x0001, 0x3300 },
+		{ 6.103515625e-5, 0x0400, 0x3880 },
+		/* Halfway between two halves, and just above it: rounding to
+		 * f32 on the way would lose the difference. */
+		{ 1.00048828125, 0x3c00, 0x3f80 },
+		{ 1.0004882812500002, 0x3c01, 0x3f80 },
+		{ 1.00390625, 0x3c04, 0x3f80 },
+		{ 1.01171875, 0x3c0c, 0x3f82 },
+		{ 9.2e-41, 0x0000, 0x0001 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_msg(elem_to_f16(cases[i].v) == cases[i].half,
+			      "%.17g as f16", cases[i].v);
+		ck_assert_msg(elem_to_bf16(cases[i].v) == cases[i].brain,
+			      "%.17g as bf16", cases[i].v);
+	}
+	for (int bits = 0; bits < 1 << 16; bits++) {
+		uint16_t b = (uint16_t)bits;
+		double h = elem_from_f16(b), w = elem_from_bf16(b);
+		ck_assert(isnan(h) || elem_to_f16(h) == b);
+		ck_assert(isnan(w) || elem_to_bf16(w) == b);
+	}
+	ck_assert(isnan(elem_from_f16(elem_to_f16(NAN))));
+	ck_assert(isnan(elem_from_bf16(elem_to_bf16(NAN))));
+}
+END_TEST
+
+/* cast(x[i], to) for one element. */
+static void cast(dtype from, dtype to, const void *x, void *out)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, to, 1, 1, DIMS(1));
+	input(k, from, 1, DIMS(1));
+	k->body = kx_cast(a, kx_read(a, 0, from, 1, INDEX(V(0)), NULL), to);
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ (void *)x }, out, NULL),
+			 EVAL_OK);
+	arena_free(a);
+}
+
+#define CHECK_CAST(from, ctype, x, to, otype, want)                          \
+	do {                                                                 \
+		otype got_;                                                  \
+		cast(from, to, (ctype[]){ x }, &got_);                       \
+		ck_assert_msg(got_ == (otype)(want), #x " as " #to);         \
+	} while (0)
+
+START_TEST(casts)
+{
+	CHECK_CAST(DT_F64, double, 2.9, DT_I64, int64_t, 2);
+	CHECK_CAST(DT_F64, double, -2.9, DT_I32, int32_t, -2);
+	CHECK_CAST(DT_F64, double, 1e30, DT_I64, int64_t, INT64_MAX);
+	CHECK_CAST(DT_F64, double, -1e30, DT_I64, int64_t, INT64_MIN);
+	CHECK_CAST(DT_F64, double, NAN, DT_I64, int64_t, 0);
+	CHECK_CAST(DT_F64, double, 300, DT_U8, uint8_t, 255);
+	CHECK_CAST(DT_F64, double, -3, DT_U64, uint64_t, 0);
+	CHECK_CAST(DT_F64, double, 1.5e19, DT_U64, uint64_t,
+		   15000000000000000000u);
+	CHECK_CAST(DT_U64, uint64_t, UINT64_MAX, DT_F64, double,
+		   18446744073709551616.0);
+	CHECK_CAST(DT_I64, int64_t, 257, DT_U8, uint8_t, 1);
+	CHECK_CAST(DT_I64, int64_t, 255, DT_I8, int8_t, -1);
+	CHECK_CAST(DT_I64, int64_t, 256, DT_BOOL, uint8_t, 1);
+	CHECK_CAST(DT_F64, double, 0.25, DT_BOOL, uint8_t, 1);
+	CHECK_CAST(DT_BOOL, uint8_t, 1, DT_F32, float, 1);
+	CHECK_CAST(DT_F64, double, 0.1, DT_F32, float, 0.1f);
+	CHECK_CAST(DT_F64, double, 65504, DT_F16, uint16_t, 0x7bff);
+	CHECK_CAST(DT_BF16, uint16_t, 0x3f80, DT_F64, double, 1);
+}
+END_TEST
+
+/* A cast rounds in the middle of an expression, too. */
+START_TEST(casts_round)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, DT_F64, 0, 0, NULL);
+	double x = 0.1, out;
+	input(k, DT_F64, 0, NULL);
+	kexpr *read = kx_read(a, 0, DT_F64, 0, NULL, NULL);
+	k->body = kx_fn2(a, FN_SUB, read,
+			 kx_cast(a, kx_cast(a, read, DT_F32), DT_F64));
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ &x }, &out, NULL),
+			 EVAL_OK);
+	ck_assert_double_eq(out, 0.1 - (double)0.1f);
+	arena_free(a);
+}
+END_TEST
+
+/* red over the n elements of x, of type t; the result is of type u. */
+static void fold(reducer red, dtype t, dtype u, const void *x, int n,
+		 void *out)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, u, 0, 1, DIMS(n));
+	input(k, t, 1, DIMS(n));
+	k->reducer = red;
+	k->body = kx_read(a, 0, t, 1, INDEX(V(0)), NULL);
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ (void *)x }, out, NULL),
+			 EVAL_OK);
+	arena_free(a);
+}
+
+START_TEST(reducers)
+{
+	double x[] = { 3, -1, 7, 7, -1 }, y, n[] = { 1, NAN, 9, NAN };
+	int64_t at, i[] = { 4, -2, 4, -2 };
+	uint8_t b[] = { 1, 0, 1 }, bit, small[] = { 200, 100 };
+	uint64_t u[] = { 5, UINT64_MAX, 0 }, big;
+	fold(RED_SUM, DT_F64, DT_F64, x, 5, &y);
+	ck_assert_double_eq(y, 15);
+	fold(RED_PROD, DT_F64, DT_F64, x, 5, &y);
+	ck_assert_double_eq(y, 147);
+	fold(RED_MAX, DT_F64, DT_F64, x, 5, &y);
+	ck_assert_double_eq(y, 7);
+	fold(RED_MIN, DT_F64, DT_F64, x, 5, &y);
+	ck_assert_double_eq(y, -1);
+	fold(RED_ARGMAX, DT_F64, DT_I64, x, 5, &at);
+	ck_assert_int_eq(at, 2);
+	fold(RED_ARGMIN, DT_F64, DT_I64, x, 5, &at);
+	ck_assert_int_eq(at, 1);
+	fold(RED_ARGMAX, DT_I64, DT_I64, i, 4, &at);
+	ck_assert_int_eq(at, 0);
+	fold(RED_ARGMIN, DT_I64, DT_I64, i, 4, &at);
+	ck_assert_int_eq(at, 1);
+	fold(RED_ARGMAX, DT_F64, DT_I64, n, 4, &at);
+	ck_assert_int_eq(at, 1);
+	fold(RED_ARGMIN, DT_F64, DT_I64, n, 4, &at);
+	ck_assert_int_eq(at, 1);
+	fold(RED_MAX, DT_F64, DT_F64, n, 4, &y);
+	ck_assert(isnan(y));
+	fold(RED_MIN, DT_F64, DT_F64, n, 3, &y);
+	ck_assert(isnan(y));
+	fold(RED_AND, DT_BOOL, DT_BOOL, b, 3, &bit);
+	ck_assert_int_eq(bit, 0);
+	fold(RED_OR, DT_BOOL, DT_BOOL, b, 3, &bit);
+	ck_assert_int_eq(bit, 1);
+	fold(RED_MAX, DT_U64, DT_U64, u, 3, &big);
+	ck_assert(big == UINT64_MAX);
+	fold(RED_ARGMAX, DT_U64, DT_I64, u, 3, &at);
+	ck_assert_int_eq(at, 1);
+	fold(RED_SUM, DT_U8, DT_U8, small, 2, &bit);
+	ck_assert_int_eq(bit, 44);
+	fold(RED_SUM, DT_U8, DT_U64, small, 2, &big);
+	ck_assert_int_eq((int)big, 300);
+}
+END_TEST
+
+START_TEST(empty_reductions)
+{
+	double y;
+	int32_t i;
+	int64_t at;
+	uint64_t u;
+	uint8_t b;
+	fold(RED_SUM, DT_F64, DT_F64, NULL, 0, &y);
+	ck_assert_double_eq(y, 0);
+	fold(RED_PROD, DT_F64, DT_F64, NULL, 0, &y);
+	ck_assert_double_eq(y, 1);
+	fold(RED_MAX, DT_F64, DT_F64, NULL, 0, &y);
+	ck_assert_double_eq(y, -INFINITY);
+	fold(RED_MIN, DT_I32, DT_I32, NULL, 0, &i);
+	ck_assert_int_eq(i, INT32_MAX);
+	fold(RED_MAX, DT_I32, DT_I32, NULL, 0, &i);
+	ck_assert_int_eq(i, INT32_MIN);
+	fold(RED_MIN, DT_U64, DT_U64, NULL, 0, &u);
+	ck_assert(u == UINT64_MAX);
+	fold(RED_AND, DT_BOOL, DT_BOOL, NULL, 0, &b);
+	ck_assert_int_eq(b, 1);
+	fold(RED_OR, DT_BOOL, DT_BOOL, NULL, 0, &b);
+	ck_assert_int_eq(b, 0);
+	fold(RED_MAX, DT_BOOL, DT_BOOL, NULL, 0, &b);
+	ck_assert_int_eq(b, 0);
+	fold(RED_MIN, DT_BOOL, DT_BOOL, NULL, 0, &b);
+	ck_assert_int_eq(b, 1);
+	fold(RED_ARGMAX, DT_F64, DT_I64, NULL, 0, &at);
+	ck_assert_int_eq(at, 0);
+}
+END_TEST
+
+/* out[b, j] = table[ids[b], j]: 3 ids, 5 rows of 2. */
+static kernel *embedding(arena *a)
+{
+	kernel *k = make(a, DT_F32, 2, 2, DIMS(3, 2));
+	input(k, DT_I64, 1, DIMS(3));
+	input(k, DT_F32, 2, DIMS(5, 2));
+	kexpr *id = kx_read(a, 0, DT_I64, 1, INDEX(V(0)), NULL);
+	k->body = kx_read(a, 1, DT_F32, 2, INDEX(id, V(1)), NULL);
+	return k;
+}
+
+START_TEST(embeddings)
+{
+	arena *a = arena_new();
+	int64_t ids[] = { 4, 0, 3 }, bad[] = { 4, 1, 5 };
+	float table[10], out[6], sum[6] = { 0 };
+	eval_fault f = { 0 };
+	for (int i = 0; i < 10; i++)
+		table[i] = (float)i + 0.5f;
+	kernel *k = embedding(a);
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ ids, table }, out, &f),
+			 EVAL_OK);
+	ck_assert(out[0] == 8.5f && out[1] == 9.5f && out[5] == 7.5f);
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ bad, table }, out, &f),
+			 EVAL_INDEX_OUTSIDE);
+	ck_assert(f.input == 1 && f.dim == 0 && f.value == 5);
+	ck_assert(f.position[0] == 2 && f.position[1] == 0);
+	/* The same read as a sum over the vocabulary, in two parts. */
+	kernel_derive(a, k);
+	ck_assert(k->nvars == 3 && k->nderived == 1);
+	kernel_finish(a, k);
+	for (int part = 0; part < 2; part++) {
+		box space = kernel_space(k);
+		block(0, 5, part, 2, &space.lo[2], &space.hi[2]);
+		box need = kernel_need(k, &space, 1);
+		ck_assert(need.lo[0] == space.lo[2] &&
+			  need.hi[0] == space.hi[2] && need.hi[1] == 2);
+		box all = box_whole(DIMS(3), 1);
+		view in[] = { view_dense(ids, DT_I64, &all),
+			      view_dense(table + 2 * need.lo[0], DT_F32,
+					 &need) };
+		float some[6];
+		box made = kernel_produces(k, &space);
+		view to = view_dense(some, DT_F32, &made);
+		ck_assert_int_eq(kernel_eval(k, &space, in, &to, NULL, NULL),
+				 EVAL_OK);
+		reducer_combine(RED_SUM, DT_F32, sum, some, 6);
+	}
+	evaluate(a, embedding(a), (void *[]){ ids, table }, out, NULL);
+	ck_assert(!memcmp(sum, out, sizeof(out)));
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(guards)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, DT_F64, 1, 1, DIMS(4));
+	int64_t ids[] = { 1, -1, 2, 0 };
+	double x[] = { 5, 6 }, out[4];
+	input(k, DT_I64, 1, DIMS(4));
+	input(k, DT_F64, 1, DIMS(2));
+	kexpr *id = kx_read(a, 0, DT_I64, 1, INDEX(V(0)), NULL);
+	k->body = kx_read(a, 1, DT_F64, 1, INDEX(id),
+			  kx_float(a, -INFINITY, DT_F64));
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ ids, x }, out, NULL),
+			 EVAL_OK);
+	ck_assert(out[0] == 6 && isinf(out[1]) && isinf(out[2]) &&
+		  out[3] == 5);
+	/* Only the branch that is chosen is evaluated. */
+	kexpr *fine = kx_fn2(a, FN_EQ, id, N(1));
+	k->body = kx_select(a, fine, kx_read(a, 1, DT_F64, 1, INDEX(id), NULL),
+			    kx_float(a, 0, DT_F64));
+	ck_assert_int_eq(evaluate(a, k, (void *[]){ ids, x }, out, NULL),
+			 EVAL_OK);
+	ck_assert(out[0] == 6 && out[1] == 0 && out[2] == 0);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- partial results --------------------------------------------------- */
+
+START_TEST(combining)
+{
+	float f[] = { 1, 2 };
+	uint16_t h[] = { 0x3c00 }, bf[] = { 0x3f80 };
+	uint8_t b[] = { 1, 0, 1 }, u8[] = { 200 };
+	int64_t i[] = { 5, -5 };
+	uint64_t u[] = { UINT64_MAX };
+	double d[] = { 1, NAN };
+	reducer_combine(RED_SUM, DT_F32, f, (float[]){ 0.5f, -4 }, 2);
+	ck_assert(f[0] == 1.5f && f[1] == -2);
+	reducer_combine(RED_PROD, DT_F32, f, (float[]){ 2, 2 }, 2);
+	ck_assert(f[0] == 3 && f[1] == -4);
+	reducer_combine(RED_SUM, DT_F16, h, (uint16_t[]){ 0x4000 }, 1);
+	ck_assert_int_eq(h[0], 0x4200);
+	reducer_combine(RED_SUM, DT_BF16, bf, (uint16_t[]){ 0x4000 }, 1);
+	ck_assert_int_eq(bf[0], 0x4040);
+	reducer_combine(RED_AND, DT_BOOL, b, (uint8_t[]){ 1, 1, 0 }, 3);
+	ck_assert(b[0] == 1 && b[1] == 0 && b[2] == 0);
+	reducer_combine(RED_OR, DT_BOOL, b, (uint8_t[]){ 0, 1, 0 }, 3);
+	ck_assert(b[0] == 1 && b[1] == 1 && b[2] == 0);
+	reducer_combine(RED_SUM, DT_U8, u8, (uint8_t[]){ 100 }, 1);
+	ck_assert_int_eq(u8[0], 44);
+	reducer_combine(RED_MIN, DT_I64, i, (int64_t[]){ 4, 4 }, 2);
+	ck_assert(i[0] == 4 && i[1] == -5);
+	reducer_combine(RED_MIN, DT_U64, u, (uint64_t[]){ 4 }, 1);
+	ck_assert_int_eq((int)u[0], 4);
+	reducer_combine(RED_MAX, DT_F64, d, (double[]){ NAN, 3 }, 2);
+	ck_assert(isnan(d[0]) && isnan(d[1]));
+}
+END_TEST
+
+/* ---- opaque functions -------------------------------------------------- */
+
+/* Result 1: the transpose of m, times s. */
+static int transpose(const tdl_kernel_call *c)
+{
+	const tdl_view *m = &c->inputs[0], *s = &c->inputs[1];
+	const tdl_view *out = &c->outputs[1];
+	if (c->ninputs != 2 || c->noutputs != 2 || c->outputs[0].data ||
+	    m->ndim != 2 || s->ndim != 0 || m->dtype != TDL_F32 ||
+	    out->dtype != TDL_F32 || out->ndim != 2)
+		return 1;
+	for (int64_t i = 0; i < out->dims[0]; i++)
+		for (int64_t j = 0; j < out->dims[1]; j++)
+			((float *)out->data)[i * out->strides[0] +
+					     j * out->strides[1]] =
+				((float *)m->data)[j * m->strides[0] +
+						   i * m->strides[1]] *
+				*(float *)s->data;
+	return 0;
+}
+
+static int failing(const tdl_kernel_call *c)
+{
+	(void)c;
+	return 7;
+}
+
+/* out[b, i, j] = transpose(x[:, b, :], y[b])[i, j] */
+START_TEST(opaques)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, DT_F32, 3, 3, DIMS(4, 3, 2));
+	float x[2 * 4 * 3], y[] = { 1, 10, 100, 1000 }, out[2 * 3 * 2];
+	input(k, DT_F32, 3, DIMS(2, 4, 3));
+	input(k, DT_F32, 1, DIMS(4));
+	k->opaque = "transpose";
+	k->opaque_symbol = "tdl_transpose";
+	k->opaque_result = 1;
+	k->nhidden = 2;
+	k->nslices = 2;
+	k->slices = (kslice[]){ { 0, 3, { NULL, V(0), NULL } },
+				{ 1, 1, { V(0) } } };
+	kernel_finish(a, k);
+	for (int i = 0; i < 24; i++)
+		x[i] = (float)i;
+	box space = kernel_space(k);
+	space.lo[0] = 1;
+	space.hi[0] = 3;
+	box needs[2], made = kernel_produces(k, &space);
+	kernel_needs(k, &space, needs);
+	ck_assert(needs[0].lo[1] == 1 && needs[0].hi[1] == 3);
+	ck_assert(needs[0].lo[2] == 0 && needs[0].hi[2] == 3);
+	ck_assert(needs[1].lo[0] == 1 && needs[1].hi[0] == 3);
+	box whole = box_whole(k->inputs[0].dims, 3);
+	view in[] = { view_dense(x, DT_F32, &whole),
+		      view_dense(y + 1, DT_F32, &needs[1]) };
+	view to = view_dense(out, DT_F32, &made);
+	ck_assert_int_eq(kernel_eval(k, &space, in, &to, NULL, NULL),
+			 EVAL_NO_KERNEL);
+	ck_assert_int_eq(kernel_eval(k, &space, in, &to, failing, NULL),
+			 EVAL_KERNEL_FAILED);
+	ck_assert_int_eq(kernel_eval(k, &space, in, &to, transpose, NULL),
+			 EVAL_OK);
+	for (int b = 1; b < 3; b++)
+		for (int i = 0; i < 3; i++)
+			for (int j = 0; j < 2; j++)
+				ck_assert(out[((b - 1) * 3 + i) * 2 + j] ==
+					  x[(j * 4 + b) * 3 + i] * y[b]);
+	arena_free(a);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *s = suite_create("eval");
+	TCase *t = tcase_create("eval");
+	tcase_set_timeout(t, 120);
+	tcase_add_loop_test(t, random_parts, 0, 16);
+	tcase_add_test(t, integers);
+	tcase_add_test(t, floats);
+	tcase_add_test(t, small_floats);
+	tcase_add_test(t, casts);
+	tcase_add_test(t, casts_round);
+	tcase_add_test(t, reducers);
+	tcase_add_test(t, empty_reductions);
+	tcase_add_test(t, embeddings);
+	tcase_add_test(t, guards);
+	tcase_add_test(t, combining);
+	tcase_add_test(t, opaques);
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *r = srunner_create(suite());
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
