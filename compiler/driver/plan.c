@@ -44,6 +44,9 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		cli_usage(&d->program, "one model is expected");
 	else if (o->devices == 0)
 		cli_usage(&d->program, "-k N is missing");
+	else if (o->json && o->output && !strcmp(o->output, "-"))
+		cli_usage(&d->program, "--json and -o - would print into each "
+			  "other");
 	else
 		*status = CLI_OK;
 	*model = argv[first];
@@ -89,7 +92,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 	r.one_device_bytes = plan_one_device(d->arena, p)->arena_bytes;
 	r.seconds = lower_seconds(p, &lower_cpu);
 	cli_status status = o->output ? write_plan(d, p, o->output) : CLI_OK;
-	if (status != CLI_OK)
+	if (status != CLI_OK || (o->output && !strcmp(o->output, "-")))
 		return status;
 	if (o->json)
 		return driver_print_json(d, plan_report_json(&r));

@@ -211,7 +211,7 @@ static void print_communication(arena *a, const plan_report *r)
 		before = ", ";
 	}
 	printf("\n  byte model     %s", bytes_text(a, s->total));
-	for (int i = 0; i < naxes && naxes > 1; i++)
+	for (int i = 0; i < naxes && naxes > 1 && s->total > 0; i++)
 		printf("%s%s", i ? " + " : " = ",
 		       bytes_text(a, s->by_step[i]));
 	if (s->lower_bound >= 0)
