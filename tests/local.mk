@@ -1,7 +1,8 @@
 # Tests are programs (tests/unit) and scripts; 0 is passed, 77 skipped.
 # They run in the build folder and find the rest through these variables.
+tested_tdlc = $(abs_top_builddir)/tdlc
 AM_TESTS_ENVIRONMENT = \
-	TDLC='$(abs_top_builddir)/tdlc'; export TDLC; \
+	TDLC='$(tested_tdlc)'; export TDLC; \
 	TDLRUN='$(abs_top_builddir)/tdlrun'; export TDLRUN; \
 	TDL_OPDEFS='$(abs_top_srcdir)/opdefs'; export TDL_OPDEFS; \
 	PYTHON='$(PYTHON)'; export PYTHON; \
@@ -17,6 +18,8 @@ PY_LOG_COMPILER = $(PYTHON)
 
 script_tests = \
 	%D%/cli.sh \
+	%D%/diag_covered.sh \
+	%D%/golden.sh \
 	%D%/installed.sh \
 	%D%/layering.sh \
 	%D%/style.sh
@@ -25,7 +28,9 @@ EXTRA_DIST += \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
 	%D%/coverage.sh \
-	%D%/lib.sh
+	%D%/golden \
+	%D%/lib.sh \
+	%D%/valgrind.sh
 python_tests = \
 	%D%/hostile/models.py \
 	%D%/hostile/operators.py \
@@ -37,3 +42,12 @@ endif
 EXTRA_DIST += $(script_tests) $(python_tests)
 
 include tests/unit/local.mk
+
+# The front end under valgrind: all golden tests, and the unit tests of what
+# reads files.
+valgrind_tests = %D%/golden.sh
+check-valgrind: all
+	VALGRIND='$(VALGRIND)' TDLC_ALONE='$(abs_top_builddir)/tdlc' \
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(valgrind_tests)' \
+		tested_tdlc='$(abs_srcdir)/%D%/valgrind.sh'
+.PHONY: check-valgrind
