@@ -114,6 +114,32 @@ void diag_line_col(const diag_sink *s, uint32_t offset, int *line, int *col)
 	*col = (int)(at - start) + 1;
 }
 
+/* The most bytes that are shown of a message, and of the name of a place. */
+enum { MAX_MESSAGE = 1000, MAX_PLACE = 300 };
+
+static bool is_inside_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* A text with words out of the input, made fit to be shown: without control
+ * characters; of a long one only the beginning and the end. */
+static char *shown(arena *a, char *text, size_t most)
+{
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	size_t n = strlen(text), head = most / 2, tail = n - most / 2;
+	if (n <= most)
+		return text;
+	while (head > 0 && is_inside_character(text[head]))
+		head--;
+	while (is_inside_character(text[tail]))
+		tail++;
+	text[head] = '\0';
+	return arena_printf(a, "%s...%s", text, text + tail);
+}
+
 static void add(diag_sink *s, diag d, const char *fmt, va_list ap)
 {
 	if (d.severity == ERROR)
@@ -122,9 +148,11 @@ static void add(diag_sink *s, diag d, const char *fmt, va_list ap)
 		s->note_dropped = s->nerrors > DIAG_MAX_ERRORS;
 	if (s->note_dropped)
 		return;
-	d.message = arena_vprintf(s->arena, fmt, ap);
+	d.message = shown(s->arena, arena_vprintf(s->arena, fmt, ap),
+			  MAX_MESSAGE);
 	if (d.place)
-		d.place = arena_strdup(s->arena, d.place);
+		d.place = shown(s->arena, arena_strdup(s->arena, d.place),
+				MAX_PLACE);
 	vec_push(s->arena, &s->diags, d);
 }
 

@@ -352,8 +352,12 @@ static bool apply(evaluator *ev, int nwanted, tensor_id *results)
 			      "the entry ends without a 'return' for this node");
 	if (f != FLOW_RETURN)
 		return false;
+	if (out.n < nwanted)
+		return node_error(ev, DIAG_ONNX_NODE,
+				  "%d outputs, %s has %d", nwanted,
+				  ev->entry->op_type, out.n);
 	for (int i = 0; i < nwanted; i++)
-		results[i] = i < out.n && out.values[i].kind == MV_TENSOR
+		results[i] = out.values[i].kind == MV_TENSOR
 				     ? (tensor_id)out.values[i].i
 				     : NONE;
 	return true;

@@ -28,8 +28,8 @@ typedef struct mapping_node {
 	const mapping_attr *attrs;
 } mapping_node;
 
-/* Evaluates an entry for a node.  Writes up to nwanted results, NONE for those
- * that the entry does not give.  Returns false when errors were added. */
+/* Evaluates an entry for a node.  Writes nwanted results, NONE for those that
+ * the entry leaves out.  Returns false when errors were added. */
 bool mapping_apply(graph_builder *b, const tdl_modules *m, diag_sink *s,
 		   const ast_onnx *entry, const mapping_node *n, int nwanted,
 		   tensor_id *results);

@@ -8,7 +8,7 @@
 #include "compiler/graph/mapping.h"
 #include "compiler/graph/onnx_import.h"
 
-enum { MIN_IR_VERSION = 3, MAX_SYMBOLS = 64 };
+enum { MIN_IR_VERSION = 3, MAX_IR_VERSION = 99, MAX_SYMBOLS = 64 };
 
 /* ---- versions ------------------------------------------------------------ */
 
@@ -49,9 +49,10 @@ static bool set_opsets(importer *im, onnx_frame *f)
 static bool check_model(importer *im)
 {
 	const Onnx__ModelProto *m = im->model;
-	if (!m->has_ir_version || m->ir_version < MIN_IR_VERSION) {
+	if (!m->has_ir_version || m->ir_version < MIN_IR_VERSION ||
+	    m->ir_version > MAX_IR_VERSION) {
 		diag_error_in(im->sink, DIAG_ONNX_VERSION, im->path,
-			      "IR version %" PRId64 ", at least %d is needed",
+			      "IR version %" PRId64 ", %d or later is needed",
 			      m->ir_version, MIN_IR_VERSION);
 		return false;
 	}

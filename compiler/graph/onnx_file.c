@@ -284,11 +284,11 @@ static bool walk_message(walk *w, const ProtobufCMessageDescriptor *d,
 			return false;
 		const ProtobufCFieldDescriptor *fd =
 			protobuf_c_message_descriptor_get_field(d, f.number);
-		if (!fd || is_ignored(fd))
-			continue;
 		w->memory += 64;
 		if (w->memory > ONNX_MAX_MEMORY || w->nout > ONNX_MAX_SLIM)
 			return fail(w, f.beg, "the model is too large");
+		if (!fd || is_ignored(fd))
+			continue;
 		if (is_payload(d, &f)) {
 			if (payload)
 				return fail(w, f.beg, "the elements of a "

@@ -204,6 +204,8 @@ static bool apply_entry(importer *im, onnx_frame *f, const onnx_call *c,
 {
 	const Onnx__NodeProto *n = c->node;
 	int nwanted = (int)n->n_output;
+	while (nwanted > 0 && !*n->output[nwanted - 1])
+		nwanted--;
 	tensor_id *ids = ARENA_ARRAY(im->tmp, tensor_id, nwanted + 1);
 	mapping_node m = { .name = c->name, .place = c->place,
 			   .ninputs = (int)n->n_input, .inputs = c->inputs,
@@ -264,6 +266,13 @@ static bool eval_node(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 		diag_error_in(im->sink, DIAG_ONNX_NODE,
 			      onnx_place(im, "node", text(n->name), NULL),
 			      "the node has no operator");
+		return false;
+	}
+	if (n->n_output == 0) {
+		diag_error_in(im->sink, DIAG_ONNX_NODE,
+			      onnx_place(im, "node", text(n->name),
+					 n->op_type),
+			      "the node has no output");
 		return false;
 	}
 	if (++im->nnodes > ONNX_MAX_NODES) {
