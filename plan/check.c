@@ -395,6 +395,40 @@ static bool check_program(checker *c, arena *tmp)
 	return true;
 }
 
+static int64_t expr_length(const kexpr *e)
+{
+	int64_t n = 1;
+	for (int i = 0; i < e->nargs; i++)
+		n += expr_length(e->args[i]);
+	return n;
+}
+
+/* What a kernel reads takes time in the length of its body.  A worker asks
+ * that for each buffer with a formula and each input of a run; a plan where
+ * that takes longer than a second or so is refused. */
+static bool check_work(checker *c, arena *tmp)
+{
+	enum { MOST_WORK = 20000000 };
+	const plan *p = c->p;
+	int64_t *length = ARENA_ARRAY(tmp, int64_t, p->nkernels), work = 0;
+	for (int k = 0; k < p->nkernels; k++)
+		if (p->kernels[k].kernel->body)
+			length[k] = expr_length(p->kernels[k].kernel->body);
+	c->table = "buffers";
+	for (c->row = 0; c->row < p->nbuffers && work < MOST_WORK; c->row++)
+		if (p->buffers[c->row].region != PLAN_STORED)
+			work += length[p->nodes[p->buffers[c->row].node].kernel];
+	c->table = "program";
+	for (c->row = 0; c->row < p->ninstrs && work < MOST_WORK; c->row++) {
+		const plan_instr *in = &p->program[c->row];
+		if (in->op != PLAN_RUN)
+			continue;
+		int k = p->nodes[in->node].kernel;
+		work += length[k] * (p->kernels[k].kernel->ninputs + 1);
+	}
+	return work < MOST_WORK || fail(c, "the kernels are too long");
+}
+
 static bool check_overlaps(checker *c)
 {
 	int x, y;
@@ -411,7 +445,8 @@ bool plan_check(const plan *p, diag_sink *s, const char *path)
 	checker c = { .p = p, .sink = s, .path = path };
 	bool ok = check_mesh(&c) && check_tensors(&c, tmp) &&
 		  check_nodes(&c, tmp) && check_buffers(&c) &&
-		  check_program(&c, tmp) && check_overlaps(&c);
+		  check_program(&c, tmp) && check_work(&c, tmp) &&
+		  check_overlaps(&c);
 	arena_free(tmp);
 	return ok;
 }

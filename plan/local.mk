@@ -24,3 +24,5 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/text.c \
 	%D%/transfer.c %D%/transfer.h \
 	%D%/write.c %D%/write.h %D%/write_kernel.c
+
+EXTRA_DIST += %D%/README.md

@@ -1,6 +1,6 @@
 # Lowering, the plan file, the memory plan.
-lower_libs = compiler/lower/liblower.a plan/libplan.a base/libbase.a \
-	$(unit_libs) $(ZLIB_LIBS)
+lower_libs = compiler/lower/liblower.a compiler/search/libsearch.a \
+	plan/libplan.a base/libbase.a $(unit_libs) $(ZLIB_LIBS)
 
 unit_tests += \
 	%D%/test_lower \

@@ -259,6 +259,7 @@ START_TEST(never_more_than_model)
 		graph *g = random_graph(a, &r, 10);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = lower(a, g, &as);
+		ck_assert_int_eq(model_bytes(g, &as, as.mesh.naxes), model(p));
 		ck_assert_int_le(p->communication_bytes, model(p));
 		less += p->communication_bytes < model(p);
 		arena_free(a);
