@@ -145,10 +145,11 @@ static const char *note(arena *a, const void *state, const graph *g,
 		head = arena_printf(a, "a batch of %lld cannot be cut over all "
 				    "%d devices", (long long)n, b->k);
 	if (b->nstranded)
-		tail = arena_printf(a, "%s%d operators, '%s' the first, cannot "
-				    "be cut along the batch and run whole on "
-				    "every device", n >= 0 ? "; " : "",
-				    b->nstranded, g->nodes[b->stranded].name);
+		tail = arena_printf(a, "%soperators that cannot be cut along "
+				    "the batch and run whole on every device: "
+				    "%d, the first is '%s'",
+				    n >= 0 ? "; " : "", b->nstranded,
+				    g->nodes[b->stranded].name);
 	return *head || *tail ? arena_printf(a, "%s%s", head, tail) : NULL;
 }
 

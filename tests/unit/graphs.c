@@ -19,6 +19,9 @@ tensor_id add_tensor(graph_maker *m, tensor_kind kind, dtype t, int ndim,
 
 tensor_id add_node(graph_maker *m, const kernel *k, const tensor_id *inputs)
 {
+	for (int n = 0; n < m->nodes.n; n++)
+		if (kernel_equal(m->nodes.at[n].kernel, k))
+			k = m->nodes.at[n].kernel;
 	int64_t dims[MAX_NDIM];
 	for (int d = 0; d < k->nout; d++)
 		dims[d] = kernel_dim(k, d);

@@ -15,7 +15,8 @@ typedef struct graph_maker {
 
 tensor_id add_tensor(graph_maker *m, tensor_kind kind, dtype t, int ndim,
 		     const int64_t *dims);
-/* Returns the tensor that the node computes. */
+/* Returns the tensor that the node computes.  Nodes that compute the same share
+ * their kernel, as in every graph. */
 tensor_id add_node(graph_maker *m, const kernel *k, const tensor_id *inputs);
 graph *make_graph(graph_maker *m);
 

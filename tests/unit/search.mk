@@ -4,10 +4,15 @@ search_libs = compiler/search/libsearch.a compiler/analysis/libanalysis.a \
 
 unit_tests += \
 	%D%/test_model \
+	%D%/test_search \
 	%D%/test_solve
 
 %C%_test_model_SOURCES = %D%/test_model.c %D%/graphs.c %D%/graphs.h \
 	%D%/kernels.c %D%/kernels.h
 %C%_test_model_LDADD = $(search_libs)
+
+%C%_test_search_SOURCES = %D%/test_search.c %D%/graphs.c %D%/graphs.h \
+	%D%/kernels.c %D%/kernels.h
+%C%_test_search_LDADD = $(search_libs)
 
 %C%_test_solve_LDADD = $(search_libs)

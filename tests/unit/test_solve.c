@@ -159,15 +159,32 @@ START_TEST(bounds_are_true)
 }
 END_TEST
 
+/* Branch and bound that is stopped anywhere. */
+START_TEST(stopped_bounds_are_true)
+{
+	const recipe dense = { 7, 5, 160, 10, 0 };
+	uint64_t seed = 300 + (uint64_t)_i;
+	int gaps = 0;
+	for (int round = 0; round < 40; round++) {
+		arena *a = arena_new();
+		problem *p = random_problem(a, &seed, &dense);
+		int64_t best = brute_force(a, p);
+		solution s = solve_branch(a, p, below(&seed, 300));
+		check_solution(p, &s, best, "stopped", 0, round);
+		gaps += !s.optimal;
+		arena_free(a);
+	}
+	ck_assert_int_gt(gaps, 0);
+}
+END_TEST
+
 /* A problem too dense for the tables allowed: the fallback proves a bound and
  * says that there is a gap, or closes it. */
 START_TEST(fallback_reports_its_gap)
 {
-	const recipe dense = { 1, 1, 0, 0, 0 };
 	arena *a = arena_new();
 	uint64_t seed = 7;
 	problem *p = problem_new(a);
-	(void)dense;
 	for (int v = 0; v < 40; v++)
 		problem_add_var(p, 6);
 	for (int x = 0; x < 40; x++)
@@ -243,6 +260,7 @@ int main(void)
 	tcase_add_loop_test(c, elimination_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, branch_and_bound_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, bounds_are_true, 0, NRECIPES);
+	tcase_add_loop_test(c, stopped_bounds_are_true, 0, 4);
 	tcase_add_test(c, fallback_reports_its_gap);
 	tcase_add_test(c, order_does_not_matter);
 	tcase_add_test(c, nothing_to_solve);

@@ -1,0 +1,552 @@
+/* compiler/search: tables against the plain model, steps against all
+ * assignments, and what the planners promise. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/search/formulate.h"
+#include "compiler/search/solve.h"
+#include "tests/unit/graphs.h"
+
+static bool mentions(const char *text, const char *what)
+{
+	return text && strstr(text, what);
+}
+
+/* ---- factors ----------------------------------------------------------- */
+
+START_TEST(factors_descend)
+{
+	int f[MAX_AXES];
+	ck_assert_int_eq(search_factors(1, f), 0);
+	ck_assert_int_eq(search_factors(12, f), 3);
+	ck_assert(f[0] == 3 && f[1] == 2 && f[2] == 2);
+	ck_assert_int_eq(search_factors(97, f), 1);
+	ck_assert_int_eq(f[0], 97);
+	ck_assert_int_eq(search_factors(65536, f), 16);
+	for (int k = 1; k < 2000; k++) {
+		int n = search_factors(k, f), product = 1;
+		for (int i = 0; i < n; i++) {
+			product *= f[i];
+			ck_assert(i == 0 || f[i] <= f[i - 1]);
+			for (int p = 2; p < f[i]; p++)
+				ck_assert_int_ne(f[i] % p, 0);
+		}
+		ck_assert_int_eq(product, k);
+	}
+}
+END_TEST
+
+/* ---- tables ------------------------------------------------------------ */
+
+static assignment no_cuts(arena *a, const graph *g)
+{
+	assignment as = { .tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors),
+			  .node_cuts = ARENA_ARRAY(a, cuts, g->nnodes) };
+	for (int t = 0; t < g->ntensors; t++)
+		as.tensor_cuts[t] = cuts_none();
+	for (int n = 0; n < g->nnodes; n++)
+		as.node_cuts[n] = cuts_none();
+	return as;
+}
+
+/* All choices of a step, now and then CUT_NONE among them as other planners
+ * have it. */
+static choices *all_dims(arena *a, rng *r, const step *s)
+{
+	choices *c = ARENA_ARRAY(a, choices, s->g->ntensors);
+	for (int t = 0; t < s->g->ntensors; t++) {
+		c[t] = step_dims(s, t);
+		if (!choices_have(&c[t], CUT_NONE) && chance(r, 20))
+			c[t].at[c[t].n++] = CUT_NONE;
+	}
+	return c;
+}
+
+static choices *all_vars(arena *a, rng *r, const step *s)
+{
+	choices *c = ARENA_ARRAY(a, choices, s->g->nnodes);
+	for (int n = 0; n < s->g->nnodes; n++) {
+		c[n] = step_vars(s, n);
+		if (!choices_have(&c[n], CUT_NONE) && chance(r, 20))
+			c[n].at[c[n].n++] = CUT_NONE;
+	}
+	return c;
+}
+
+/* Writes random values of the problem's variables to the last axis. */
+static int *random_values(arena *a, rng *r, const formulation *f)
+{
+	const graph *g = f->step->g;
+	int axis = step_axis(f->step), *value;
+	value = ARENA_ARRAY(a, int, g->ntensors + g->nnodes);
+	for (int t = 0; t < g->ntensors; t++) {
+		value[t] = pick(r, 0, f->tensors[t].n - 1);
+		f->step->as->tensor_cuts[t].dim[axis] =
+			f->tensors[t].at[value[t]];
+	}
+	for (int n = 0; n < g->nnodes; n++) {
+		int *v = &value[g->ntensors + n];
+		*v = pick(r, 0, f->nodes[n].n - 1);
+		f->step->as->node_cuts[n].dim[axis] = f->nodes[n].at[*v];
+	}
+	return value;
+}
+
+static void check_tables(arena *a, rng *r, const graph *g, const mesh *m,
+			 int round)
+{
+	assignment as = no_cuts(a, g);
+	step s = { g, &as };
+	for (int i = 0; i < m->naxes; i++) {
+		as.mesh.size[as.mesh.naxes++] = m->size[i];
+		formulation f = formulate(a, &s, all_dims(a, r, &s),
+					  all_vars(a, r, &s));
+		for (int tries = 0; tries < 4; tries++) {
+			int *value = random_values(a, r, &f);
+			for (node_id n = 0; n < g->nnodes; n++)
+				ck_assert_msg(
+					formulation_node_bytes(&f, n, value) ==
+						node_model_bytes(g, &as, n,
+								 i + 1),
+					"round %d, axis %d, node %d, %s: %lld, "
+					"the model says %lld", round, i, n,
+					g->nodes[n].kernel->name,
+					(long long)formulation_node_bytes(
+						&f, n, value),
+					(long long)node_model_bytes(
+						g, &as, n, i + 1));
+			ck_assert_int_eq(problem_cost(f.problem, value),
+					 model_bytes(g, &as, i + 1));
+		}
+	}
+}
+
+static const mesh meshes[] = {
+	{ 1, { 2 } },	 { 1, { 3 } },	     { 1, { 5 } },
+	{ 2, { 2, 2 } }, { 2, { 3, 2 } },    { 3, { 2, 2, 2 } },
+	{ 2, { 5, 3 } }, { 4, { 2, 2, 2, 2 } },
+};
+
+enum { NMESHES = sizeof(meshes) / sizeof(meshes[0]) };
+
+START_TEST(tables_equal_the_model)
+{
+	rng r = { 50 + (uint64_t)_i };
+	for (int round = 0; round < 60; round++) {
+		arena *a = arena_new();
+		check_tables(a, &r, random_graph(a, &r, 5), &meshes[_i], round);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* A chain of one kernel, cut in different ways: what is remembered of one node
+ * is not taken for another. */
+START_TEST(tables_are_not_mixed_up)
+{
+	rng r = { 60 + (uint64_t)_i };
+	for (int round = 0; round < 40; round++) {
+		arena *a = arena_new();
+		graph_maker m = { .a = a };
+		const int64_t dims[] = { 16, 17 };
+		tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 2, dims);
+		for (int n = 0; n < 6; n++)
+			x = add_node(&m, kernel_to(a, 2, dims, DT_F32), &x);
+		check_tables(a, &r, make_graph(&m), &meshes[_i], round);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* The same with kernels that nobody would write. */
+START_TEST(tables_of_odd_kernels)
+{
+	static const recipe recipes[] = {
+		{ .max_extent = 7 },
+		{ .reduce = true, .max_extent = 9 },
+		{ .conditions = true, .joint = true, .max_extent = 8 },
+		{ .quasi = true, .reduce = true, .max_extent = 12 },
+		{ .data = true, .quasi = true, .max_extent = 6 },
+	};
+	rng r = { 70 + (uint64_t)_i };
+	for (int round = 0; round < 150; round++) {
+		arena *a = arena_new();
+		graph_maker m = { .a = a };
+		kernel *k = random_kernel(a, &r, &recipes[round % 5]);
+		tensor_id in[MAX_NINPUTS];
+		kernel_finish(a, k);
+		for (int i = 0; i < k->ninputs; i++)
+			in[i] = add_tensor(&m, TENSOR_INPUT, k->inputs[i].type,
+					   k->inputs[i].ndim,
+					   k->inputs[i].dims);
+		add_node(&m, k, in);
+		check_tables(a, &r, make_graph(&m), &meshes[_i], round);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* ---- steps ------------------------------------------------------------- */
+
+/* The least bytes of one node over its strategies, the tensors being cut as
+ * they are. */
+static int64_t best_strategy(const graph *g, assignment *as, node_id n,
+			     const choices *vars)
+{
+	int axis = as->mesh.naxes - 1;
+	int64_t least = COST_MAX;
+	for (int i = 0; i < vars->n; i++) {
+		as->node_cuts[n].dim[axis] = vars->at[i];
+		int64_t c = node_model_bytes(g, as, n, axis + 1);
+		least = c < least ? c : least;
+	}
+	return least;
+}
+
+/* C_i at its least over all ways to cut the last axis; -1 where there are too
+ * many of them. */
+static int64_t brute_force(arena *a, const graph *g, assignment *as)
+{
+	step s = { g, as };
+	int axis = as->mesh.naxes - 1, t;
+	choices *dims = ARENA_ARRAY(a, choices, g->ntensors);
+	choices *vars = ARENA_ARRAY(a, choices, g->nnodes);
+	int *value = ARENA_ARRAY(a, int, g->ntensors);
+	int64_t best = COST_MAX, all = 1;
+	for (t = 0; t < g->ntensors; t++) {
+		dims[t] = step_dims(&s, t);
+		all *= dims[t].n;
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		vars[n] = step_vars(&s, n);
+	if (all > 1500)
+		return -1;
+	do {
+		int64_t sum = 0;
+		for (t = 0; t < g->ntensors; t++)
+			as->tensor_cuts[t].dim[axis] = dims[t].at[value[t]];
+		for (node_id n = 0; n < g->nnodes && sum < best; n++)
+			sum += best_strategy(g, as, n, &vars[n]);
+		best = sum < best ? sum : best;
+		for (t = 0; t < g->ntensors && ++value[t] == dims[t].n; t++)
+			value[t] = 0;
+	} while (t < g->ntensors);
+	return best;
+}
+
+static search_result *plan_for(arena *a, const graph *g, int k,
+			       const char *name)
+{
+	diag_sink *s = diag_sink_new(a);
+	search_result *r = search_plan(a, g, k, name, s);
+	ck_assert(r && diag_errors(s) == 0);
+	ck_assert_str_eq(r->algorithm, name);
+	return r;
+}
+
+/* What every result has to fulfil. */
+static void check_result(const graph *g, const search_result *r, int k)
+{
+	const assignment *as = &r->assignment;
+	int64_t sum = 0;
+	ck_assert_int_eq(mesh_workers(&as->mesh), k);
+	for (int i = 0; i < as->mesh.naxes; i++) {
+		int64_t before = sum, nodes = 0;
+		sum = model_bytes(g, as, i + 1);
+		ck_assert_int_eq(r->by_step[i], sum - before);
+		ck_assert(r->optimal_by_step[i]);
+		for (node_id n = 0; n < g->nnodes; n++) {
+			ck_assert_int_eq(r->node_bytes[n][i],
+					 node_model_bytes(g, as, n, i + 1) -
+					 node_model_bytes(g, as, n, i));
+			nodes += r->node_bytes[n][i];
+		}
+		ck_assert_int_eq(nodes, r->by_step[i]);
+	}
+	ck_assert_int_eq(r->total, sum);
+	ck_assert(r->lower_bound <= r->total && r->lower_bound >= -1);
+	ck_assert(r->total > 0 || r->lower_bound == 0);
+}
+
+START_TEST(steps_are_optimal)
+{
+	static const int ks[] = { 2, 3, 4, 6 };
+	int k = ks[_i], checked = 0;
+	rng r = { 90 + (uint64_t)_i };
+	for (int round = 0; round < 100; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 6);
+		search_result *is = plan_for(a, g, k, "tofu");
+		check_result(g, is, k);
+		int64_t sum = 0;
+		for (int i = 0; i < is->assignment.mesh.naxes; i++) {
+			/* the axes before as they were found */
+			assignment as = is->assignment;
+			as.tensor_cuts = ARENA_COPY(a, as.tensor_cuts,
+						    g->ntensors);
+			as.node_cuts = ARENA_COPY(a, as.node_cuts, g->nnodes);
+			as.mesh.naxes = i + 1;
+			int64_t best = brute_force(a, g, &as);
+			sum += is->by_step[i];
+			if (best < 0)
+				continue;
+			checked++;
+			ck_assert_msg(sum == best, "k %d, round %d, step %d: "
+				      "%lld, the least is %lld", k, round, i,
+				      (long long)sum, (long long)best);
+			if (is->assignment.mesh.naxes == 1)
+				ck_assert_int_eq(is->lower_bound, best);
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(checked, 50);
+}
+END_TEST
+
+START_TEST(planners_keep_their_rules)
+{
+	static const int ks[] = { 1, 2, 3, 4, 6, 8, 12, 64 };
+	rng r = { 11 };
+	for (int round = 0; round < 120; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 8);
+		int k = ks[round % 8];
+		search_result *t = plan_for(a, g, k, "tofu");
+		search_result *w = plan_for(a, g, k, "allrow");
+		search_result *d = plan_for(a, g, k, "data-parallel");
+		const mesh *m = &t->assignment.mesh;
+		check_result(g, t, k);
+		check_result(g, w, k);
+		check_result(g, d, k);
+		if (m->naxes == 1)
+			ck_assert_int_le(t->total, w->total);
+		for (int x = 0; x < g->ntensors; x++)
+			for (int i = 0; i < m->naxes; i++) {
+				assignment as = w->assignment;
+				as.mesh.naxes = i + 1;
+				step s = { g, &as };
+				ck_assert_int_eq(as.tensor_cuts[x].dim[i],
+						 step_dims(&s, x).at[0]);
+				as = t->assignment;
+				as.mesh.naxes = i + 1;
+				choices c = step_dims(&s, x);
+				ck_assert(choices_have(
+					&c, as.tensor_cuts[x].dim[i]));
+				if (g->tensors[x].kind == TENSOR_CONSTANT)
+					ck_assert_int_eq(
+						d->assignment.tensor_cuts[x]
+							.dim[i], CUT_NONE);
+			}
+		arena_free(a);
+	}
+}
+END_TEST
+
+START_TEST(the_same_again)
+{
+	rng r = { 12 };
+	for (int round = 0; round < 20; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 12);
+		search_result *x = plan_for(a, g, 8, "tofu");
+		search_result *y = plan_for(a, g, 8, "tofu");
+		ck_assert_mem_eq(x->assignment.tensor_cuts,
+				 y->assignment.tensor_cuts,
+				 sizeof(cuts) * (size_t)g->ntensors);
+		ck_assert_mem_eq(x->assignment.node_cuts,
+				 y->assignment.node_cuts,
+				 sizeof(cuts) * (size_t)g->nnodes);
+		arena_free(a);
+	}
+}
+END_TEST
+
+START_TEST(one_device)
+{
+	rng r = { 13 };
+	arena *a = arena_new();
+	graph *g = random_graph(a, &r, 8);
+	const char *name;
+	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
+		search_result *p = plan_for(a, g, 1, name);
+		ck_assert_int_eq(p->assignment.mesh.naxes, 0);
+		ck_assert_int_eq(p->total, 0);
+		ck_assert_int_eq(p->lower_bound, 0);
+		ck_assert(!p->note);
+	}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(faults_of_the_user)
+{
+	arena *a = arena_new();
+	rng r = { 14 };
+	graph *g = random_graph(a, &r, 3);
+	diag_sink *s = diag_sink_new(a);
+	const char *about = NULL;
+	ck_assert(!search_plan(a, g, 2, "magic", s));
+	ck_assert_int_eq(diag_errors(s), 1);
+	ck_assert(!search_plan(a, g, 65537, "tofu", s));
+	ck_assert_int_eq(diag_errors(s), 2);
+	ck_assert_str_eq(search_algorithm(0, &about), "tofu");
+	ck_assert(about && *about);
+	ck_assert(!search_algorithm(-1, NULL) && !search_algorithm(3, NULL));
+	arena_free(a);
+}
+END_TEST
+
+/* ---- data parallelism -------------------------------------------------- */
+
+static const signed char *cut_of(const search_result *r, tensor_id t)
+{
+	return r->assignment.tensor_cuts[t].dim;
+}
+
+/* The batch goes through a convolution, a transpose, a merged dimension and a
+ * matmul, and moves nothing; a sum over it is an all-reduce. */
+START_TEST(batch_is_followed)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t data[] = { 8, 4, 10 }, filter[] = { 6, 4, 3 };
+	const int64_t conv[] = { 8, 6, 8 }, turned[] = { 8, 6, 8 };
+	const int64_t flat[] = { 48, 8 }, weight[] = { 8, 5 };
+	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 3, data);
+	tensor_id f = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 3, filter);
+	tensor_id w = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 2, weight);
+	tensor_id y = add_node(&m, kernel_conv(a, data, filter, 1, 0),
+			       (tensor_id[]){ x, f });
+	tensor_id z = add_node(&m, kernel_transpose(a, 3, conv), &y);
+	tensor_id back = add_node(&m, kernel_transpose(a, 3, turned), &z);
+	tensor_id merged = add_node(&m, kernel_reshape(a, 3, conv, 2, flat),
+				    &back);
+	tensor_id out = add_node(&m, kernel_matmul(a, 48, 5, 8, false),
+				 (tensor_id[]){ merged, w });
+	tensor_id sum = add_node(&m, kernel_reduce(a, 2, (int64_t[]){ 48, 5 },
+						   0, RED_SUM), &out);
+	graph *g = make_graph(&m);
+	search_result *r = plan_for(a, g, 4, "data-parallel");
+	check_result(g, r, 4);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(cut_of(r, x)[i], 0);
+		ck_assert_int_eq(cut_of(r, y)[i], 0);
+		ck_assert_int_eq(cut_of(r, z)[i], 2);
+		ck_assert_int_eq(cut_of(r, back)[i], 0);
+		ck_assert_int_eq(cut_of(r, merged)[i], 0);
+		ck_assert_int_eq(cut_of(r, out)[i], 0);
+		ck_assert_int_eq(cut_of(r, f)[i], CUT_NONE);
+		ck_assert_int_eq(cut_of(r, w)[i], CUT_NONE);
+		ck_assert_int_eq(cut_of(r, sum)[i], CUT_NONE);
+	}
+	ck_assert_int_eq(r->total, 2 * 5 * 4 * 3);
+	ck_assert(!r->note);
+	arena_free(a);
+}
+END_TEST
+
+/* A window over the batch is not the batch. */
+START_TEST(windows_are_not_followed)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t data[] = { 10, 4, 6 }, turned[] = { 6, 4, 10 };
+	const int64_t filter[] = { 5, 4, 3 };
+	tensor_id in[2], x;
+	x = add_tensor(&m, TENSOR_INPUT, DT_F32, 3, data);
+	in[0] = add_node(&m, kernel_transpose(a, 3, data), &x);
+	in[1] = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 3, filter);
+	add_node(&m, kernel_conv(a, turned, filter, 1, 1), in);
+	search_result *r = plan_for(a, make_graph(&m), 2, "data-parallel");
+	ck_assert_int_eq(cut_of(r, in[0])[0], 2);
+	ck_assert(mentions(r->note, "1, the first is 'n1'"));
+	arena_free(a);
+}
+END_TEST
+
+static graph *perceptron(arena *a, int64_t batch)
+{
+	graph_maker m = { .a = a };
+	tensor_id in[2];
+	in[0] = add_tensor(&m, TENSOR_INPUT, DT_F32, 2,
+			   (int64_t[]){ batch, 16 });
+	in[1] = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 2,
+			   (int64_t[]){ 16, 16 });
+	add_node(&m, kernel_matmul(a, batch, 16, 16, false), in);
+	return make_graph(&m);
+}
+
+START_TEST(batch_has_notes)
+{
+	arena *a = arena_new();
+	search_result *r;
+	r = plan_for(a, perceptron(a, 8), 8, "data-parallel");
+	ck_assert(!r->note && r->total == 0 && r->lower_bound == 0);
+	/* uneven, but enough for everybody */
+	r = plan_for(a, perceptron(a, 5), 3, "data-parallel");
+	ck_assert(!r->note && r->total == 0);
+	r = plan_for(a, perceptron(a, 3), 8, "data-parallel");
+	ck_assert(mentions(r->note, "a batch of 3 cannot be cut over all 8"));
+	r = plan_for(a, perceptron(a, 1), 8, "data-parallel");
+	ck_assert(mentions(r->note, "no input has a batch"));
+
+	/* an operator that sees the batch only through data */
+	graph_maker m = { .a = a };
+	tensor_id in[2];
+	in[0] = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 2,
+			   (int64_t[]){ 9, 4 });
+	in[1] = add_tensor(&m, TENSOR_INPUT, DT_I64, 1, (int64_t[]){ 8 });
+	kernel *k = kernel_gather(a, 8, 9, 4);
+	k->vars[0].whole_because = "the test wants it";
+	add_node(&m, k, in);
+	r = plan_for(a, make_graph(&m), 2, "data-parallel");
+	ck_assert(mentions(r->note, "1, the first is 'n0'"));
+	ck_assert_int_eq(r->total, 8 * 8);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(tofu_notes_what_is_whole)
+{
+	arena *a = arena_new();
+	search_result *r = plan_for(a, perceptron(a, 8), 8, "tofu");
+	ck_assert(!r->note);
+	graph_maker m = { .a = a };
+	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 1,
+				 (int64_t[]){ 3 });
+	add_node(&m, kernel_to(a, 1, (int64_t[]){ 3 }, DT_F64), &x);
+	r = plan_for(a, make_graph(&m), 8, "tofu");
+	ck_assert(mentions(r->note, "2 of 2 tensors (36 bytes in all) and 1 of "
+				    "1 operators"));
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("search");
+	TCase *c = tcase_create("all");
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, factors_descend);
+	tcase_add_loop_test(c, tables_equal_the_model, 0, NMESHES);
+	tcase_add_loop_test(c, tables_are_not_mixed_up, 0, NMESHES);
+	tcase_add_loop_test(c, tables_of_odd_kernels, 0, NMESHES);
+	tcase_add_loop_test(c, steps_are_optimal, 0, 4);
+	tcase_add_test(c, planners_keep_their_rules);
+	tcase_add_test(c, the_same_again);
+	tcase_add_test(c, one_device);
+	tcase_add_test(c, faults_of_the_user);
+	tcase_add_test(c, batch_is_followed);
+	tcase_add_test(c, windows_are_not_followed);
+	tcase_add_test(c, batch_has_notes);
+	tcase_add_test(c, tofu_notes_what_is_whole);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
