@@ -415,9 +415,11 @@ static bool check_work(checker *c, arena *tmp)
 		if (p->kernels[k].kernel->body)
 			length[k] = expr_length(p->kernels[k].kernel->body);
 	c->table = "buffers";
-	for (c->row = 0; c->row < p->nbuffers && work < MOST_WORK; c->row++)
-		if (p->buffers[c->row].region != PLAN_STORED)
-			work += length[p->nodes[p->buffers[c->row].node].kernel];
+	for (c->row = 0; c->row < p->nbuffers && work < MOST_WORK; c->row++) {
+		const plan_buffer *b = &p->buffers[c->row];
+		if (b->region != PLAN_STORED)
+			work += length[p->nodes[b->node].kernel];
+	}
 	c->table = "program";
 	for (c->row = 0; c->row < p->ninstrs && work < MOST_WORK; c->row++) {
 		const plan_instr *in = &p->program[c->row];

@@ -124,6 +124,8 @@ json_t *plan_report_json(const plan_report *r)
 	const mesh *m = &s->assignment.mesh;
 	arena *tmp = arena_new();
 	json_t *j = json_object(), *model = json_object();
+	json_t *bound = s->lower_bound < 0 ? json_null()
+					   : json_integer(s->lower_bound);
 	set_int(model, "total", s->total);
 	json_object_set_new(model, "by_step", bytes_json(s->by_step, m->naxes));
 	json_object_set_new(j, "model", json_string(r->graph->name));
@@ -145,10 +147,7 @@ json_t *plan_report_json(const plan_report *r)
 	json_object_set_new(j, "predicted_for", json_string(r->machine));
 	json_object_set_new(j, "search_seconds", json_real(s->seconds));
 	json_object_set_new(j, "optimal_by_step", optimal_json(s));
-	json_object_set_new(j, "lower_bound", s->lower_bound < 0
-						      ? json_null()
-						      : json_integer(
-								s->lower_bound));
+	json_object_set_new(j, "lower_bound", bound);
 	json_object_set_new(j, "note",
 			    s->note ? json_string(s->note) : json_null());
 	json_object_set_new(j, "tensor_layouts", tensors_json(tmp, r));

@@ -124,7 +124,8 @@ static void check_pieces(const plan *p, const plan_instr *in, int w)
 	for (int i = 0; i < count; i++) {
 		region from = plan_region(p, in->from, pieces[i].peer);
 		mark(t, &from, &pieces[i].at, got);
-		sharers += pieces[i].add && pieces[i].peer != pieces[i - 1].peer;
+		if (i > 0 && pieces[i].add)
+			sharers += pieces[i].peer != pieces[i - 1].peer;
 		other += pieces[i].peer == w ? 0 : box_volume(&pieces[i].at);
 		if (i > 0 && in->op == PLAN_MOVE)
 			ck_assert_int_le(pieces[i - 1].peer, pieces[i].peer);
