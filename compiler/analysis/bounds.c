@@ -196,7 +196,7 @@ bounds_verdict bounds_of(arena *a, const sym_op *op, const sym_stage *s,
 	bounds_verdict v = { .end = BOUNDS_INSIDE };
 	const poly *at = r->index[d].at;
 	const poly *size = op->tensors[r->tensor].dims[d].extent;
-	if (r->guarded || r->open || r->index[d].all || r->index[d].data)
+	if (r->guarded || r->open || !at || r->index[d].data)
 		return v;
 	for (int i = 0; i < r->npaths; i++) {
 		const sym_path *p = &r->paths[i];

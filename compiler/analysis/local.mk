@@ -1,6 +1,11 @@
 noinst_LIBRARIES += %D%/libanalysis.a
 %C%_libanalysis_a_SOURCES = \
 	%D%/bounds.c %D%/bounds.h \
+	%D%/descriptor.c %D%/descriptor.h \
+	%D%/descriptor_build.h \
+	%D%/descriptor_file.c \
+	%D%/descriptor_strategy.c \
+	%D%/explain.c %D%/explain.h \
 	%D%/poly.c %D%/poly.h \
 	%D%/poly_prove.c \
 	%D%/strategy.c %D%/strategy.h \

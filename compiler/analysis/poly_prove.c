@@ -15,8 +15,9 @@
 
 enum {
 	MAX_FACTS = 96,
-	MAX_DEPTH = 14, /* facts used in one proof */
-	MAX_STEPS = 1500, /* facts tried in all */
+	MIN_DEPTH = 3,	 /* facts used in one proof: 3, 6 or 12 */
+	MAX_DEPTH = 12,
+	MAX_STEPS = 500, /* facts tried for each of these */
 	MAX_NESTING = 6, /* divisions in divisions */
 	MAX_LEVEL = 3,	 /* proofs for the sake of a proof */
 };
@@ -202,13 +203,18 @@ static int64_t gcd(int64_t x, int64_t y)
 	return x < 0 ? -x : x;
 }
 
+/* How much of a term of the goal a term of a fact is; what is closer is tried
+ * first. */
+typedef enum closeness { SAME, PART, CONSTANT, NCLOSE } closeness;
+
 /* goal - factor * fact, scaled so that term t of the goal goes away by term f
  * of the fact; NULL where that is impossible. */
 static const poly *cancel(proof *p, const poly *goal, const term *t,
-			  const poly *fact, const term *f)
+			  const poly *fact, const term *f, closeness want)
 {
 	term factor;
-	if ((t->coefficient < 0) != (f->coefficient < 0) ||
+	closeness is = f->n == t->n ? SAME : f->n ? PART : CONSTANT;
+	if (is != want || (t->coefficient < 0) != (f->coefficient < 0) ||
 	    t->coefficient == INT64_MIN || f->coefficient == INT64_MIN ||
 	    !factor_of(p, t, f, &factor))
 		return NULL;
@@ -246,6 +252,23 @@ static bool spend(const poly_space *s)
 	return !s->effort || --*s->effort > 0;
 }
 
+static bool prove(proof *p, const poly *goal, int depth);
+
+static bool use_fact(proof *p, const poly *goal, const term *t,
+		     const poly *fact, closeness c, int depth)
+{
+	for (int j = 0; j < fact->n; j++) {
+		const poly *next = cancel(p, goal, t, fact, &fact->terms[j], c);
+		if (!next)
+			continue;
+		if (--p->steps < 0 || !spend(p->space))
+			return false;
+		if (prove(p, next, depth - 1))
+			return true;
+	}
+	return false;
+}
+
 static bool prove(proof *p, const poly *goal, int depth)
 {
 	if (!goal)
@@ -259,19 +282,10 @@ static bool prove(proof *p, const poly *goal, int depth)
 	const poly *exact = without_division(p, goal, t);
 	if (exact && prove(p, exact, depth - 1))
 		return true;
-	for (int i = 0; i < p->nfacts; i++) {
-		const poly *fact = p->facts[i];
-		for (int j = 0; j < fact->n; j++) {
-			const poly *next = cancel(p, goal, t, fact,
-						  &fact->terms[j]);
-			if (!next)
-				continue;
-			if (--p->steps < 0 || !spend(p->space))
-				return false;
-			if (prove(p, next, depth - 1))
+	for (closeness c = SAME; c < NCLOSE; c++)
+		for (int i = 0; i < p->nfacts; i++)
+			if (use_fact(p, goal, t, p->facts[i], c, depth))
 				return true;
-		}
-	}
 	return false;
 }
 
@@ -280,13 +294,16 @@ static bool nonneg(const poly_space *s, const poly_facts *f, const poly *x,
 {
 	if (level > MAX_LEVEL)
 		return false;
-	proof p = { .space = s, .arena = arena_new(), .level = level,
-		    .steps = MAX_STEPS >> 2 * level };
+	proof p = { .space = s, .arena = arena_new(), .level = level };
 	p.signs = ARENA_ARRAY(p.arena, sign, s->natoms);
 	for (int i = 0; f && i < f->n; i++)
 		add_fact(&p, f->at[i]);
 	gather(&p, x);
-	bool shown = prove(&p, x, MAX_DEPTH);
+	bool shown = false;
+	for (int depth = MIN_DEPTH; depth <= MAX_DEPTH && !shown; depth *= 2) {
+		p.steps = MAX_STEPS >> 2 * level;
+		shown = prove(&p, x, depth);
+	}
 	arena_free(p.arena);
 	return shown;
 }

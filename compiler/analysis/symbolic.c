@@ -103,7 +103,7 @@ static bool is_bound(const frame *f, const char *name)
 
 static sym_dim pack_dim(build *b, const char *text, range at)
 {
-	int atom = poly_new_atom(b->space, ATOM_SIZE, text, 0);
+	int atom = poly_new_atom(b->space, ATOM_SIZE, text, 1);
 	return (sym_dim){ .extent = poly_of(b->arena, atom), .pack = true,
 			  .text = text, .at = at };
 }
@@ -154,7 +154,7 @@ static void declare_sizes(build *b, const ast_expr *e)
 {
 	if (e->kind == AST_NAME && !is_bound(b->frame, e->name) &&
 	    !sym_find_attr(b->frame, e->name)) {
-		int atom = poly_new_atom(b->space, ATOM_SIZE, e->name, 0);
+		int atom = poly_new_atom(b->space, ATOM_SIZE, e->name, 1);
 		vec_push(b->arena, &b->frame->names,
 			 ((sname){ .name = e->name, .kind = SN_POLY,
 				   .p = poly_of(b->arena, atom) }));

@@ -3,7 +3,8 @@
  *
  * A pack is represented by as many dimensions as the operator tells parts of
  * it apart: ..d by one, or by two, ..(d \ axes) and ..(d & axes), where a set
- * of axes is singled out.  What holds for such a dimension holds for each of
+ * of axes is singled out.  Sizes are taken to be at least 1: what an empty
+ * tensor does, compiler/expand finds out.  What holds for such a dimension holds for each of
  * those that it stands for.  Where a structure follows only from attributes or
  * shapes (a reshape), the stage says so and is left open. */
 #ifndef TDL_COMPILER_ANALYSIS_SYMBOLIC_H

@@ -232,8 +232,6 @@ static bool add_index(build *b, sym_read *r, const ast_expr *item, sval *all)
 		x.data = v.data;
 		all->uses |= v.uses;
 		all->data |= v.data;
-		if (!v.p && !v.data)
-			r->open = true;
 	}
 	r->index[r->n++] = x;
 	return true;

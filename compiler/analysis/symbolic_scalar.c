@@ -200,6 +200,8 @@ static sval apply1(build *b, fn f, sval x)
 		r.linear = x.linear;
 		r.zero = x.zero;
 	}
+	if (f == FN_ABS && x.p)
+		r.p = poly_max(b->space, x.p, poly_scale(b->arena, x.p, -1));
 	if (!r.varies)
 		r.nfactors = 0;
 	else if (!r.p)

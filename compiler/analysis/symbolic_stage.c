@@ -75,6 +75,8 @@ static int bind_pack(build *b, const ast_var *v, const dim_list *given, int at,
 		sym_var var = { .name = name, .kind = KVAR_OUTPUT,
 				.extent = p->dims.dims[which],
 				.at = given ? given->dims[at + i].at : v->at };
+		if (given)
+			var.extent.text = given->dims[at + i].text;
 		var.declared = declared_by(b, given ? result : "the pack",
 					   name, &var.extent);
 		vars[i] = add_var(b, var);

@@ -2,8 +2,19 @@ bin_PROGRAMS += tdlc
 tdlc_SOURCES = \
 	%D%/check.c \
 	%D%/commands.def \
+	%D%/compile.c \
+	%D%/describe.h \
+	%D%/describe_json.c \
+	%D%/describe_text.c \
 	%D%/driver.c %D%/driver.h \
+	%D%/emit.h \
+	%D%/emit_header.c \
+	%D%/explain.c %D%/explain.h \
+	%D%/explain_concrete.c \
+	%D%/explain_input.c \
+	%D%/fmt.c \
 	%D%/main.c \
+	%D%/ops.c \
 	%D%/plan.c \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/show.c

@@ -1,0 +1,287 @@
+#include "config.h"
+
+#include "compiler/analysis/descriptor.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "compiler/analysis/descriptor_build.h"
+
+/* ---- signature ---------------------------------------------------------- */
+
+static void copy_tensors(arena *a, const sym_op *x, desc_op *d)
+{
+	d->ntensors = x->ntensors;
+	d->tensors = ARENA_ARRAY(a, desc_tensor, x->ntensors);
+	for (int i = 0; i < x->ntensors; i++) {
+		const sym_tensor *t = &x->tensors[i];
+		desc_tensor *to = &d->tensors[i];
+		*to = (desc_tensor){ t->name, t->broadcast, t->ndims,
+				     ARENA_ARRAY(a, desc_dim, t->ndims) };
+		for (int j = 0; j < t->ndims; j++)
+			to->dims[j] = (desc_dim){ t->dims[j].extent,
+						  t->dims[j].pack,
+						  t->dims[j].text };
+	}
+	d->noutputs = x->op->nresults;
+	d->outputs = x->results;
+	d->output_names = ARENA_ARRAY(a, const char *, d->noutputs);
+	for (int i = 0; i < d->noutputs; i++)
+		d->output_names[i] = x->op->results[i].name;
+}
+
+static int input_of(const desc_stage *s, int tensor)
+{
+	for (int i = 0; i < s->ninputs; i++)
+		if (s->inputs[i] == tensor)
+			return i;
+	return -1;
+}
+
+static void list_inputs(arena *a, const sym_stage *x, desc_stage *s)
+{
+	s->inputs = ARENA_ARRAY(a, int, x->nreads);
+	for (int i = 0; i < x->nreads; i++)
+		if (input_of(s, x->reads[i]->tensor) < 0)
+			s->inputs[s->ninputs++] = x->reads[i]->tensor;
+}
+
+/* ---- variables ---------------------------------------------------------- */
+
+static bool is_arg(reducer r)
+{
+	return r == RED_ARGMAX || r == RED_ARGMIN;
+}
+
+static bool is_linear_in(const sym_stage *x, int tensor)
+{
+	for (int i = 0; i < x->nlinear; i++)
+		if (x->linear[i] == tensor)
+			return true;
+	return false;
+}
+
+/* Whether every read of a tensor is at data in dimension d, so that it equals
+ * a sum over that dimension (see kderived in plan/kernel.h). */
+static bool is_looked_up(const sym_stage *x, int tensor, int d)
+{
+	bool any = false;
+	for (int i = 0; i < x->nreads; i++) {
+		const sym_read *r = x->reads[i];
+		if (r->tensor != tensor)
+			continue;
+		if (r->guarded || r->open || !r->index[d].data)
+			return false;
+		any = true;
+	}
+	return any && is_linear_in(x, tensor);
+}
+
+typedef VEC(desc_var) var_list;
+
+static void add_derived(arena *a, const sym_op *op, const sym_stage *x,
+			const desc_stage *s, var_list *vars,
+			derived_dim *derived)
+{
+	bool sums = x->reducer == RED_NONE || x->reducer == RED_SUM;
+	for (int i = 0; i < s->ninputs && sums && !x->opaque; i++) {
+		const sym_tensor *t = &op->tensors[s->inputs[i]];
+		for (int d = 0; d < t->ndims; d++) {
+			if (!is_looked_up(x, s->inputs[i], d) ||
+			    vars->n >= DESC_MAX_NDIM)
+				continue;
+			derived[vars->n] = (derived_dim){ i, d };
+			desc_var v = { .name = t->dims[d].text,
+				       .kind = KVAR_DERIVED,
+				       .pack = t->dims[d].pack,
+				       .extent = t->dims[d].extent,
+				       .extent_text = t->dims[d].text };
+			vec_push(a, vars, v);
+		}
+	}
+}
+
+/* The atoms for a variable's block: 0 <= begin < end <= extent. */
+static void add_ends(arena *a, poly_space *space, desc_var *v)
+{
+	v->begin = poly_new_atom(space, ATOM_VAR,
+				 arena_printf(a, "%s.begin", v->name), 0);
+	v->end = poly_new_atom(space, ATOM_VAR,
+			       arena_printf(a, "%s.end", v->name), 1);
+	if (v->begin < 0 || v->end < 0) {
+		v->begin = v->end = -1;
+		v->whole_because = "the operator is too large";
+		return;
+	}
+	space->atoms[v->begin].max = poly_shift(a, poly_of(a, v->end), -1);
+	space->atoms[v->end].max = v->extent;
+}
+
+static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
+		      desc_stage *s, derived_dim *derived)
+{
+	var_list vars = { 0 };
+	for (int i = 0; i < x->nvars; i++) {
+		const sym_var *v = &x->vars[i];
+		desc_var to = { .name = v->name, .kind = v->kind,
+				.pack = v->extent.pack,
+				.extent = v->extent.extent,
+				.extent_text = v->extent.text,
+				.whole_because = v->whole_because };
+		if (v->kind == KVAR_REDUCE && is_arg(x->reducer))
+			to.whole_because =
+				"the index of an extreme in a part does not "
+				"tell its value, so that the parts' results "
+				"cannot be compared";
+		vec_push(a, &vars, to);
+	}
+	add_derived(a, op, x, s, &vars, derived);
+	s->nvars = vars.n;
+	s->vars = vars.at;
+	for (int i = 0; i < vars.n; i++) {
+		s->vars[i].begin = s->vars[i].end = -1;
+		if (!s->vars[i].whole_because && !s->open_because)
+			add_ends(a, op->space, &s->vars[i]);
+	}
+}
+
+/* ---- facts -------------------------------------------------------------- */
+
+/* x[i, j] at variables of the result in their order, none twice. */
+static bool reads_broadcast(const sym_op *op, const sym_stage *x,
+			    const sym_read *r)
+{
+	const sym_tensor *t = &op->tensors[r->tensor];
+	int next = 0;
+	for (int d = 0; d < r->n; d++) {
+		int v = next;
+		while (v < x->nout &&
+		       !poly_equal(r->index[d].at,
+				   poly_of(op->space->arena, x->vars[v].atom)))
+			v++;
+		if (v == x->nout || !poly_equal(x->vars[v].extent.extent,
+						t->dims[d].extent))
+			return false;
+		next = v + 1;
+	}
+	return !r->open;
+}
+
+static void find_facts(arena *a, const sym_op *op, const sym_stage *x,
+		       desc_stage *s)
+{
+	uint64_t elsewhere = 0;
+	s->elementwise = x->reducer == RED_NONE && !x->opaque &&
+			 !x->open_because;
+	for (int i = 0; i < x->nreads; i++) {
+		const sym_read *r = x->reads[i];
+		int in = input_of(s, r->tensor);
+		bool plain = reads_broadcast(op, x, r);
+		s->elementwise &= plain;
+		if (in < 64 && (!plain || r->n != x->nout ||
+				op->tensors[r->tensor].broadcast))
+			elsewhere |= (uint64_t)1 << in;
+	}
+	for (int i = 0; i < s->ninputs && i < 64; i++) {
+		uint64_t bit = (uint64_t)1 << i;
+		if (is_linear_in(x, s->inputs[i]))
+			s->linear |= bit;
+		if (x->reducer == RED_NONE && !x->opaque && !x->open_because &&
+		    !(elsewhere & bit))
+			s->in_place |= bit;
+	}
+	if (x->opaque)
+		return;
+	s->flops = poly_int(a, x->flops);
+	for (int i = x->nout; i < x->nvars; i++)
+		s->flops = poly_mul(a, s->flops, x->vars[i].extent.extent);
+}
+
+/* ---- all of it ---------------------------------------------------------- */
+
+static void describe_stage(arena *a, const sym_op *op, const sym_stage *x,
+			   desc_stage *s, bool *assumed)
+{
+	derived_dim derived[DESC_MAX_NDIM] = { 0 };
+	s->label = x->label;
+	s->result = x->result;
+	s->reducer = x->reducer;
+	s->opaque = x->opaque;
+	s->open_because = x->open_because;
+	list_inputs(a, x, s);
+	list_vars(a, op, x, s, derived);
+	find_facts(a, op, x, s);
+	if (!s->open_because) {
+		s->pattern = descriptor_pattern(op, x);
+		descriptor_strategies(a, op, x, derived, s, assumed);
+	}
+}
+
+desc_op *descriptor_of(arena *a, const tdl_modules *m, const ast_op *op)
+{
+	int64_t effort = 200000;
+	sym_op *x = symbolic_op(a, m, NULL, op, &effort);
+	desc_op *d = ARENA_NEW(a, desc_op);
+	d->name = op->name;
+	d->doc = op->doc;
+	d->space = x->space;
+	d->ninputs = op->nparams;
+	d->open_because = x->open_because;
+	copy_tensors(a, x, d);
+	bool *assumed = ARENA_ARRAY(a, bool, POLY_MAX_ATOMS);
+	if (!x->open_because) {
+		d->nstages = x->nstages;
+		d->stages = ARENA_ARRAY(a, desc_stage, x->nstages);
+		for (int i = 0; i < x->nstages; i++)
+			describe_stage(a, x, x->stages[i], &d->stages[i],
+				       assumed);
+	}
+	d->assumed = ARENA_ARRAY(a, int, d->space->natoms);
+	for (int i = 0; i < d->space->natoms; i++)
+		if (assumed[i])
+			d->assumed[d->nassumed++] = i;
+	d->space->effort = NULL;
+	return d;
+}
+
+/* ---- with numbers ------------------------------------------------------- */
+
+static bool clip(const desc_op *op, const desc_dim *dim, const desc_region *r,
+		 const int64_t *values, int64_t *lo, int64_t *hi)
+{
+	int64_t size, x;
+	if (!poly_eval(op->space, dim->extent, values, &size))
+		return false;
+	*lo = 0;
+	*hi = size;
+	if (!r->lo)
+		return true;
+	if (!poly_eval(op->space, r->lo, values, &x))
+		return false;
+	*lo = x > 0 ? x : 0;
+	if (!poly_eval(op->space, r->hi, values, &x))
+		return false;
+	*hi = x < size ? x : size;
+	return true;
+}
+
+bool descriptor_needs(const desc_op *op, const desc_stage *s,
+		      const desc_strategy *st, int64_t *values, int64_t begin,
+		      int64_t end, box *needs)
+{
+	values[s->vars[st->var].begin] = begin;
+	values[s->vars[st->var].end] = end;
+	for (int i = 0; i < s->ninputs; i++) {
+		const desc_tensor *t = &op->tensors[s->inputs[i]];
+		if (t->ndims > MAX_NVARS)
+			return false;
+		needs[i].n = t->ndims;
+		for (int d = 0; d < t->ndims; d++)
+			if (!clip(op, &t->dims[d], &st->needs[i].regions[d],
+				  values, &needs[i].lo[d], &needs[i].hi[d]))
+				return false;
+		if (begin >= end || box_is_empty(&needs[i]))
+			needs[i] = box_empty(t->ndims);
+	}
+	return true;
+}

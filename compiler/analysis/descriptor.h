@@ -1,0 +1,117 @@
+/* The descriptor of an operator: its partition strategies and the facts that
+ * follow from its text, for all shapes.  docs/descriptor.md describes the file
+ * and the JSON that are made of it. */
+#ifndef TDL_COMPILER_ANALYSIS_DESCRIPTOR_H
+#define TDL_COMPILER_ANALYSIS_DESCRIPTOR_H
+
+#include "compiler/analysis/poly.h"
+#include "dsl/dsl.h"
+#include "plan/kernel.h"
+#include "plan/region.h"
+
+enum { DESC_MAX_NDIM = 32 };
+
+typedef struct desc_dim {
+	const poly *extent;
+	bool pack;	  /* stands for all the dimensions of a pack's part */
+	const char *text; /* "X - DX + 1", "..(d & axes)" */
+} desc_dim;
+
+/* An input, an output or an intermediate. */
+typedef struct desc_tensor {
+	const char *name;
+	bool broadcast; /* a dimension of a pack may be absent, or 1 */
+	int ndims;
+	desc_dim *dims;
+} desc_tensor;
+
+typedef struct desc_var {
+	const char *name;
+	kvar_kind kind;
+	bool pack;
+	const poly *extent;
+	const char *extent_text;
+	const char *whole_because; /* why it is not split; NULL where it is */
+	int begin, end; /* atoms: the ends of a part's block, -1 where none */
+} desc_var;
+
+/* What is read of one dimension: [lo, hi), clipped to the tensor; NULL, NULL
+ * for all of it. */
+typedef struct desc_region {
+	const poly *lo, *hi;
+	bool follows;	   /* it depends on the block [begin, end) */
+	const poly *scale; /* then, where [lo, hi) is [scale * begin - before,
+			      scale * end + after); else NULL: a window */
+	const poly *before, *after;
+} desc_region;
+
+typedef struct desc_need {
+	desc_region *regions; /* by dimension */
+} desc_need;
+
+typedef struct desc_strategy {
+	int var;
+	reducer reducer;  /* of the parts' results; RED_NONE for a split */
+	int split;	  /* dimension of the result; -1 for a reduction */
+	desc_need *needs; /* by input of the stage */
+} desc_strategy;
+
+typedef struct desc_stage {
+	const char *label; /* "" for the only or the last one */
+	int ninputs, *inputs; /* tensors of the operator */
+	int result;
+	int nvars;
+	desc_var *vars;
+	reducer reducer;
+	int nstrategies;
+	desc_strategy *strategies;
+	const char *opaque;	  /* the opaque function, or NULL */
+	const char *open_because; /* the strategies follow only from shapes */
+	bool elementwise;
+	uint64_t linear, in_place; /* by input */
+	const poly *flops;	   /* per element of the result */
+	const char *pattern;	   /* "matmul", ..; NULL for none */
+} desc_stage;
+
+typedef struct desc_op {
+	const char *name, *doc; /* doc may be NULL */
+	poly_space *space;
+	int ninputs, noutputs, ntensors;
+	desc_tensor *tensors; /* inputs first */
+	const char **output_names;
+	int *outputs;
+	int nstages;
+	desc_stage *stages;
+	int nassumed, *assumed; /* atoms that are taken to be >= 0 */
+	const char *open_because; /* there are no stages before shapes */
+} desc_op;
+
+typedef struct descriptor {
+	int nops;
+	desc_op **ops;
+} descriptor;
+
+/* The descriptor of an operator without errors. */
+desc_op *descriptor_of(arena *a, const tdl_modules *m, const ast_op *op);
+
+/* For the block [begin, end) of strategy st's variable, what each input of the
+ * stage is read at: needs[0..ninputs).  values are by atom: sizes, attributes
+ * and those of the inputs' dimensions; begin and end are written into it.
+ * False where a number does not fit. */
+bool descriptor_needs(const desc_op *op, const desc_stage *s,
+		      const desc_strategy *st, int64_t *values, int64_t begin,
+		      int64_t end, box *needs);
+
+/* ---- descriptor_file.c: .tdd files -------------------------------------- */
+
+/* As bytes; the same for the same descriptor. */
+void *descriptor_write(arena *a, const descriptor *d, size_t *len);
+
+/* The descriptor in a text of len bytes; NULL, with an error, for one that is
+ * malformed in any way. */
+descriptor *descriptor_read(arena *a, diag_sink *sink, const char *path,
+			    const void *data, size_t len);
+/* Whether a file begins as a descriptor does. */
+bool descriptor_is(const void *data, size_t len);
+
+#endif

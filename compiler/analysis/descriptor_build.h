@@ -1,0 +1,22 @@
+/* Shared by the files that make descriptors alone. */
+#ifndef TDL_COMPILER_ANALYSIS_DESCRIPTOR_BUILD_H
+#define TDL_COMPILER_ANALYSIS_DESCRIPTOR_BUILD_H
+
+#include "compiler/analysis/descriptor.h"
+#include "compiler/analysis/symbolic.h"
+
+/* The dimension of an input that a derived variable runs over. */
+typedef struct derived_dim {
+	int input, dim;
+} derived_dim;
+
+/* Fills in s->strategies; derived is by variable.  Attributes whose sign was
+ * taken to be >= 0 are marked in assumed. */
+void descriptor_strategies(arena *a, const sym_op *op, const sym_stage *x,
+			   const derived_dim *derived, desc_stage *s,
+			   bool *assumed);
+
+/* The name of the library pattern that the stage is, or NULL. */
+const char *descriptor_pattern(const sym_op *op, const sym_stage *x);
+
+#endif

@@ -1,0 +1,260 @@
+/* tdlc compile: operators as descriptors, JSON, a syntax tree or a C header;
+ * for build steps. */
+#include "config.h"
+
+#include "compiler/driver/driver.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compiler/analysis/bounds.h"
+#include "compiler/driver/describe.h"
+#include "compiler/driver/emit.h"
+
+enum { MAX_INPUT = 64 << 20 };
+
+typedef enum emit { EMIT_DESCRIPTOR, EMIT_JSON, EMIT_AST, EMIT_HEADER, EMIT_C,
+		    EMIT_CUDA } emit;
+static const char *const emits[] = { "descriptor", "json", "ast", "header",
+				     "c", "cuda", NULL };
+
+typedef struct compile_options {
+	const char *output, *dep_file;
+	int emit;
+	bool depends, gradients;
+} compile_options;
+
+/* What was given: the modules of .tdl files, or the operators of a .tdd. */
+typedef struct compile_input {
+	tdl_modules *modules;
+	int n;
+	const ast_module **own; /* the files named on the command line */
+	descriptor *read;	/* of a .tdd; NULL */
+} compile_input;
+
+/* ---- input -------------------------------------------------------------- */
+
+/* The module that a file is, once it is loaded; however it was reached. */
+static const ast_module *module_of(const tdl_modules *m, const char *path)
+{
+	char *real = realpath(path, NULL);
+	const ast_module *found = NULL;
+	for (int i = 0; i < m->nmodules && !found; i++) {
+		char *other = realpath(m->modules[i]->path, NULL);
+		if (!strcmp(m->modules[i]->path, path) ||
+		    (real && other && !strcmp(real, other)))
+			found = m->modules[i];
+		free(other);
+	}
+	free(real);
+	return found;
+}
+
+static void load_sources(driver *d, char **paths, int n, compile_input *in)
+{
+	in->modules = driver_modules(d);
+	in->own = ARENA_ARRAY(d->arena, const ast_module *, n);
+	for (int i = 0; i < n; i++) {
+		dsl_load(in->modules, paths[i]);
+		const ast_module *m = module_of(in->modules, paths[i]);
+		bool known = !m;
+		for (int j = 0; j < in->n; j++)
+			known |= in->own[j] == m;
+		if (!known)
+			in->own[in->n++] = m;
+	}
+	analysis_check(d->arena, in->modules, d->sink);
+}
+
+static bool is_descriptor(const char *path)
+{
+	size_t n = strlen(path);
+	return n > 4 && !strcmp(path + n - 4, ".tdd");
+}
+
+static void load_descriptor(driver *d, const char *path, compile_input *in)
+{
+	size_t len;
+	char *data = file_read(d->arena, d->sink, path, MAX_INPUT, &len);
+	in->modules = driver_modules(d);
+	if (data)
+		in->read = descriptor_read(d->arena, d->sink, path, data, len);
+}
+
+/* The operators that the named files define, in their order. */
+static descriptor *describe(driver *d, const compile_input *in)
+{
+	if (in->read)
+		return in->read;
+	int n = 0;
+	descriptor *r = ARENA_NEW(d->arena, descriptor);
+	for (int i = 0; i < in->n; i++)
+		n += in->own[i]->ndefs;
+	r->ops = ARENA_ARRAY(d->arena, desc_op *, n);
+	for (int i = 0; i < in->n; i++)
+		for (int j = 0; j < in->own[i]->ndefs; j++) {
+			const ast_def *def = &in->own[i]->defs[j];
+			if (def->kind == DEF_OP)
+				r->ops[r->nops++] = descriptor_of(
+					d->arena, in->modules, def->op);
+		}
+	return r;
+}
+
+/* ---- output ------------------------------------------------------------- */
+
+static char *emit_json(driver *d, const descriptor *desc)
+{
+	json_t *j = describe_json(desc);
+	char *text = json_dumps(j, JSON_INDENT(2));
+	char *copy = arena_printf(d->arena, "%s\n", text ? text : "");
+	free(text);
+	json_decref(j);
+	return copy;
+}
+
+static char *emit_ast(driver *d, const compile_input *in)
+{
+	char *text = arena_strdup(d->arena, "");
+	for (int i = 0; i < in->n; i++)
+		text = arena_printf(d->arena, "%s%s", text,
+				    dsl_dump(d->arena, in->own[i]));
+	return text;
+}
+
+/* The text of the output, *len bytes. */
+static const void *emit_output(driver *d, const compile_options *o,
+			       const compile_input *in, size_t *len)
+{
+	char *text = NULL;
+	if (o->emit == EMIT_DESCRIPTOR)
+		return descriptor_write(d->arena, describe(d, in), len);
+	if (o->emit == EMIT_JSON)
+		text = emit_json(d, describe(d, in));
+	else if (o->emit == EMIT_AST)
+		text = emit_ast(d, in);
+	else
+		text = emit_header(d->arena, o->output, describe(d, in),
+				   in->own, in->n);
+	*len = strlen(text);
+	return text;
+}
+
+/* A name in a makefile: blanks, '#' and '$' are escaped.  One with a line
+ * break cannot be written. */
+static char *make_name(arena *a, const char *s)
+{
+	size_t n = strlen(s);
+	char *r = arena_alloc(a, 2 * n + 1), *p = r;
+	for (; *s; s++) {
+		if (*s == ' ' || *s == '#' || *s == '\t')
+			*p++ = '\\';
+		else if (*s == '$')
+			*p++ = '$';
+		*p++ = *s;
+	}
+	*p = '\0';
+	return r;
+}
+
+/* OUT: FILES, and a target for each file, so that one that is gone does not
+ * stop make. */
+static cli_status write_depends(driver *d, const compile_options *o,
+				const tdl_modules *m)
+{
+	arena *a = d->arena;
+	char *rule = arena_printf(a, "%s:", make_name(a, o->output));
+	char *phony = arena_strdup(a, "");
+	for (int i = 0; i < m->nfiles; i++) {
+		char *name = make_name(a, m->files[i]);
+		if (strchr(name, '\n'))
+			continue;
+		rule = arena_printf(a, "%s \\\n  %s", rule, name);
+		phony = arena_printf(a, "%s\n%s:\n", phony, name);
+	}
+	char *text = arena_printf(a, "%s\n%s", rule, phony);
+	const char *path = o->dep_file;
+	if (!path) {
+		const char *dot = strrchr(o->output, '.');
+		const char *slash = strrchr(o->output, '/');
+		int stem = dot && (!slash || dot > slash + 1)
+				   ? (int)(dot - o->output)
+				   : (int)strlen(o->output);
+		path = arena_printf(a, "%.*s.d", stem, o->output);
+	}
+	return driver_write(d, path, text, strlen(text));
+}
+
+/* ---- the command -------------------------------------------------------- */
+
+static cli_status check_options(driver *d, const compile_options *o, int n)
+{
+	if (n == 0)
+		return cli_usage(&d->program, "a file is missing");
+	if (!o->output)
+		return cli_usage(&d->program, "-o FILE is missing");
+	if (o->emit == EMIT_C || o->emit == EMIT_CUDA || o->gradients)
+		return cli_usage(&d->program, "%s comes with a later version",
+				 o->gradients	    ? "--gradients"
+				 : o->emit == EMIT_C ? "--emit=c"
+						     : "--emit=cuda");
+	if (o->dep_file && !o->depends)
+		return cli_usage(&d->program, "-MF needs -MD");
+	if (o->depends && !strcmp(o->output, "-") && !o->dep_file)
+		return cli_usage(&d->program,
+				 "-MD without -MF needs -o FILE, not -o -");
+	return CLI_OK;
+}
+
+static cli_status run(driver *d, const compile_options *o, char **paths, int n)
+{
+	compile_input in = { 0 };
+	if (n == 1 && is_descriptor(paths[0])) {
+		if (o->emit == EMIT_AST || o->depends)
+			return cli_usage(&d->program,
+					 "a .tdd file has no source");
+		load_descriptor(d, paths[0], &in);
+	} else {
+		load_sources(d, paths, n, &in);
+	}
+	if (diag_errors(d->sink))
+		return CLI_INPUT;
+	size_t len;
+	const void *data = emit_output(d, o, &in, &len);
+	cli_status status = driver_write(d, o->output, data, len);
+	if (status == CLI_OK && o->depends)
+		status = write_depends(d, o, in.modules);
+	return status;
+}
+
+cli_status command_compile(driver *d, int argc, char **argv)
+{
+	compile_options o = { 0 };
+	const cli_option options[] = {
+		DRIVER_OPTION_OUTPUT(&o.output),
+		{ CLI_CHOICE, 0, "emit", "WHAT",
+		  "what to write: descriptor (.tdd; the default), json, ast,\n"
+		  "header (a C header)", &o.emit, .choices = emits },
+		{ CLI_FLAG, 0, "gradients", NULL,
+		  "print derived gradients; comes with a later version",
+		  &o.gradients },
+		{ CLI_FLAG, 0, "-MD", NULL,
+		  "write the files that were read as a rule for make",
+		  &o.depends },
+		{ CLI_TEXT, 0, "-MF", "DEP",
+		  "write that rule to DEP, not beside the output",
+		  &o.dep_file },
+		DRIVER_OPTIONS(d),
+		{ CLI_END },
+	};
+	cli_status status;
+	int first = cli_parse(d->arena, &d->program, options, argc, argv,
+			      &status);
+	if (first < 0)
+		return status;
+	status = check_options(d, &o, argc - first);
+	return status == CLI_OK ? run(d, &o, argv + first, argc - first)
+				: status;
+}

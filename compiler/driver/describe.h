@@ -1,0 +1,43 @@
+/* Descriptors as JSON and as text (docs/descriptor.md). */
+#ifndef TDL_COMPILER_DRIVER_DESCRIBE_H
+#define TDL_COMPILER_DRIVER_DESCRIBE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "compiler/analysis/descriptor.h"
+
+json_t *describe_json(const descriptor *d);
+
+/* The signature, as in the source: "conv1d(data[B, CI, X], ..) -> out[..]" */
+char *describe_signature(arena *a, const desc_op *op);
+
+/* One operator as a table for people. */
+void describe_text(FILE *to, const desc_op *op);
+
+/* The regions of each part of k in symbols; as text, or as JSON. */
+void describe_parts_text(FILE *to, desc_op *op, int k);
+json_t *describe_parts_json(desc_op *op, int k);
+
+/* What part p of k reads of dimension d of an input; of the result where need
+ * is NULL: [lo, hi) as text. */
+void describe_range(arena *a, const desc_op *op, const desc_stage *s,
+		    const desc_strategy *st, const desc_tensor *t,
+		    const desc_need *need, int d, int p, int k, char **lo,
+		    char **hi);
+
+/* The name of a stage: its label, or the result's. */
+const char *describe_stage_name(const desc_op *op, const desc_stage *s);
+
+/* A table of texts with columns as wide as they have to be. */
+typedef struct text_table {
+	arena *arena;
+	int ncolumns, n, cap;
+	const char **cells;
+} text_table;
+
+text_table table_new(arena *a, int ncolumns);
+void table_add(text_table *t, const char *cell);
+void table_print(const text_table *t, FILE *to, const char *indent);
+
+#endif

@@ -1,0 +1,150 @@
+#include "config.h"
+
+#include "compiler/driver/emit.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/driver/describe.h"
+
+/* The file's name without folder and suffix, as an identifier. */
+static char *stem_of(arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+	if (!strcmp(name, "-"))
+		name = dot = "operators";
+	size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+	char *stem = arena_strndup(a, name, n);
+	for (char *p = stem; *p; p++)
+		if (!isalnum((unsigned char)*p))
+			*p = '_';
+	return isdigit((unsigned char)*stem) ? arena_printf(a, "_%s", stem)
+					     : stem;
+}
+
+static char *upper(arena *a, const char *s)
+{
+	char *r = arena_strdup(a, s);
+	for (char *p = r; *p; p++)
+		*p = (char)toupper((unsigned char)*p);
+	return r;
+}
+
+/* A text inside a comment: what would end it is broken up. */
+static void put_comment(FILE *to, const char *s)
+{
+	for (; *s; s++) {
+		fputc(*s, to);
+		if (*s == '\n')
+			fputs(" *", to);
+		if (*s == '*' && s[1] == '/')
+			fputc(' ', to);
+		if (*s == '/' && s[1] == '*')
+			fputc(' ', to);
+	}
+}
+
+static void put_operators(FILE *to, arena *a, const char *stem,
+			  const descriptor *d)
+{
+	for (int i = 0; i < d->nops; i++) {
+		const desc_op *op = d->ops[i];
+		fputs("\n/* ", to);
+		put_comment(to, describe_signature(a, op));
+		if (op->doc) {
+			fputs("\n *\n *", to);
+			put_comment(to, op->doc);
+		}
+		fprintf(to, " */\n#define %s_%s %d\n", stem, op->name, i);
+	}
+	fprintf(to, "\n#define %s_count %d\n", stem, d->nops);
+	fprintf(to, "static const char *const %s_names[] = {\n", stem);
+	for (int i = 0; i < d->nops; i++)
+		fprintf(to, "\t\"%s\",\n", d->ops[i]->name);
+	fputs("\t0\n};\n", to);
+}
+
+/* Whether an earlier function has the same kernel. */
+static bool is_declared(const ast_module *const *modules, int module, int def,
+			const char *symbol)
+{
+	for (int i = 0; i <= module; i++)
+		for (int j = 0; j < modules[i]->ndefs; j++) {
+			const ast_def *x = &modules[i]->defs[j];
+			if (i == module && j == def)
+				return false;
+			if (x->kind == DEF_OPAQUE &&
+			    !strcmp(x->opaque->symbol, symbol))
+				return true;
+		}
+	return false;
+}
+
+static bool is_identifier(const char *s)
+{
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && *s != '_')
+			return false;
+	return true;
+}
+
+static void put_kernels(FILE *to, const ast_module *const *modules, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < modules[i]->ndefs; j++) {
+			const ast_def *def = &modules[i]->defs[j];
+			if (def->kind != DEF_OPAQUE ||
+			    !is_identifier(def->opaque->symbol) ||
+			    is_declared(modules, i, j, def->opaque->symbol))
+				continue;
+			fprintf(to, "\n/* The kernel of the opaque function "
+				"%s.", def->opaque->name);
+			if (def->opaque->doc) {
+				fputs("\n *", to);
+				put_comment(to, def->opaque->doc);
+			}
+			fprintf(to, " */\ntdl_kernel %s;\n",
+				def->opaque->symbol);
+		}
+}
+
+static void put_bytes(FILE *to, arena *a, const char *stem,
+		      const descriptor *d)
+{
+	size_t len;
+	const unsigned char *data = descriptor_write(a, d, &len);
+	fprintf(to, "\n/* The descriptor, as `tdlc compile` writes it to a "
+		"file. */\nstatic const unsigned char %s_descriptor[%zu] = {",
+		stem, len);
+	for (size_t i = 0; i < len; i++)
+		fprintf(to, "%s0x%02x,", i % 12 ? " " : "\n\t", data[i]);
+	fputs("\n};\n", to);
+}
+
+char *emit_header(arena *a, const char *path, const descriptor *d,
+		  const ast_module *const *modules, int nmodules)
+{
+	char *stem = stem_of(a, path), *guard = upper(a, stem), *text;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	if (!to)
+		return NULL;
+	fprintf(to, "/* Made by tdlc compile --emit=header; do not edit. */\n"
+		"#ifndef %s_TDL_H\n#define %s_TDL_H\n\n"
+		"#include <tdl/kernel.h>\n\n"
+		"#ifdef __cplusplus\nextern \"C\" {\n#endif\n", guard, guard);
+	put_operators(to, a, stem, d);
+	put_kernels(to, modules, nmodules);
+	put_bytes(to, a, stem, d);
+	fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", to);
+	fclose(to);
+	char *copy = arena_strndup(a, text, len);
+	free(text);
+	return copy;
+}
