@@ -45,7 +45,7 @@ class Judge:
             f.write(data.encode() if isinstance(data, str) else data)
         return path
 
-    def _fault(self, case, what, err=b""):
+    def fault(self, case, what, err=b""):
         self.nfaults += 1
         print(f"FAIL {case}: {what}")
         for line in err[:400].splitlines()[:4]:
@@ -69,15 +69,15 @@ class Judge:
             return code
         n = len(ERROR.findall(stderr))
         if not (1 <= n <= 101 if errors is None else n == errors):
-            self._fault(case, f"{n} messages", stderr)
+            self.fault(case, f"{n} messages", stderr)
         if len(stderr) > 100_000:
-            self._fault(case, f"{len(stderr)} bytes of messages", stderr)
+            self.fault(case, f"{len(stderr)} bytes of messages", stderr)
         if CONTROL.search(stderr):
-            self._fault(case, "control characters in the message")
+            self.fault(case, "control characters in the message")
         if stdout:
-            self._fault(case, "something on standard output", stdout)
+            self.fault(case, "something on standard output", stdout)
         for name in os.listdir(self.out):
-            self._fault(case, f"wrote {name}")
+            self.fault(case, f"wrote {name}")
             os.remove(os.path.join(self.out, name))
         return code
 
@@ -85,7 +85,7 @@ class Judge:
         if code in status:
             return
         how = f"killed by signal {-code}" if code < 0 else f"status {code}"
-        self._fault(case, how, stderr)
+        self.fault(case, how, stderr)
 
     def _judge_use(self, case, usage):
         seconds = usage.ru_utime + usage.ru_stime
@@ -93,9 +93,9 @@ class Judge:
         for name, used in ("seconds", seconds), ("MB", megabytes):
             self.worst[name] = max(self.worst[name], (used, case))
         if seconds > SECONDS:
-            self._fault(case, f"{seconds:.2f} s of processor time")
+            self.fault(case, f"{seconds:.2f} s of processor time")
         if megabytes > MEGABYTES and not SANITIZED:
-            self._fault(case, f"{megabytes:.0f} MB")
+            self.fault(case, f"{megabytes:.0f} MB")
 
     def finish(self):
         for name, (used, case) in self.worst.items():
