@@ -350,6 +350,7 @@ START_TEST(in_place)
 	graph *g = matmul_graph(a, 8, 16, 12);
 	assignment as = uncut(a, g, (mesh){ 0, { 0 } });
 	plan *p = lower(a, g, &as);
+	ck_assert_int_eq(p->ninstrs, g->nnodes);
 	ck_assert_int_eq(p->buffers[p->tensors[2].buffer].offset,
 			 p->buffers[p->tensors[3].buffer].offset);
 	ck_assert_int_eq(p->arena_bytes,
