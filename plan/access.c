@@ -358,7 +358,9 @@ bool kernel_reads_outside(const kernel *k, outside *o)
 	for (int i = 0; i < k->naccesses; i++) {
 		const kaccess *acc = &k->accesses[i];
 		box space = whole;
-		if (acc->guarded || (acc->when && !index_narrow(acc->when, &space)))
+		if (acc->guarded)
+			continue;
+		if (acc->when && !index_narrow(acc->when, &space))
 			continue;
 		for (int d = 0; d < acc->ndim; d++) {
 			int64_t size = k->inputs[acc->input].dims[d];

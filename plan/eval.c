@@ -530,6 +530,8 @@ static void result_argument(run *r, const view *out, argument *a)
 	int64_t offset = out_offset(r, out, nbatch);
 	begin_argument(a, out->type);
 	for (int d = nbatch; d < k->nout; d++) {
+		assert(r->space->lo[d] == 0 &&
+		       r->space->hi[d] == k->vars[d].extent);
 		add_dim(a, k->vars[d].extent, out->stride[d]);
 		offset -= out->at.lo[d] * out->stride[d];
 	}
@@ -567,7 +569,7 @@ static void eval_opaque(run *r, view *out, opaque_fn f)
 		}
 		result_argument(r, out, &result);
 		outs[k->opaque_result] = result.view;
-		if (r->status == EVAL_OK && f(&call))
+		if (r->status == EVAL_OK && (r->fault.value = f(&call)))
 			r->status = EVAL_KERNEL_FAILED;
 	} while (r->status == EVAL_OK && advance(r, 0, k->nout - k->nhidden));
 }

@@ -34,7 +34,8 @@ typedef enum eval_status {
 	EVAL_KERNEL_FAILED, /* an opaque function did not return 0 */
 } eval_status;
 
-/* Where EVAL_INDEX_OUTSIDE happened. */
+/* Where EVAL_INDEX_OUTSIDE happened; of EVAL_KERNEL_FAILED only the value, what
+ * the function returned. */
 typedef struct eval_fault {
 	int input, dim;
 	int64_t value;

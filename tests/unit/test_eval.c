@@ -643,8 +643,10 @@ START_TEST(opaques)
 	view to = view_dense(out, DT_F32, &made);
 	ck_assert_int_eq(kernel_eval(k, &space, in, &to, NULL, NULL),
 			 EVAL_NO_KERNEL);
-	ck_assert_int_eq(kernel_eval(k, &space, in, &to, failing, NULL),
+	eval_fault f = { 0 };
+	ck_assert_int_eq(kernel_eval(k, &space, in, &to, failing, &f),
 			 EVAL_KERNEL_FAILED);
+	ck_assert_int_eq(f.value, 7);
 	ck_assert_int_eq(kernel_eval(k, &space, in, &to, transpose, NULL),
 			 EVAL_OK);
 	for (int b = 1; b < 3; b++)

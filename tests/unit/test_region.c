@@ -295,8 +295,8 @@ static void check_needs(rng *r, const recipe *how, bool exact, int seed)
 			ck_assert(box_equal(&one, &needs[i]));
 			ck_assert_msg(!s->some[i] || box_contains(&needs[i],
 							&s->elements[i]),
-				      "input %d is read outside: %.900s, seed %d",
-				      i, kernel_text(a, k), seed);
+				      "input %d is read outside: %.900s, "
+				      "seed %d", i, kernel_text(a, k), seed);
 			ck_assert_msg(!exact || box_equal(&needs[i], &truth),
 				      "input %d, dim 0: %d..%d, not %d..%d: "
 				      "%.900s, seed %d", i, (int)needs[i].lo[0],
@@ -399,6 +399,13 @@ START_TEST(known_regions)
 		{ I, F(OR, F(LT, I, N(2)), F(EQ, I, N(4))), 0, 8, 0, 8, 0, 5 },
 		{ I, F(LT, F(DIV, I, N(3)), N(2)), 0, 8, 0, 8, 0, 6 },
 		{ I, F(EQ, F(MOD, I, N(3)), N(1)), 2, 7, 0, 8, 4, 5 },
+		{ J, F(GE, F(MAX, I, J), N(3)), 0, 4, 0, 4, 0, 4 },
+		{ J, F(GE, F(MAX, I, J), N(4)), 0, 4, 0, 8, 4, 8 },
+		{ I, F(GE, F(MAX, I, J), N(4)), 0, 8, 0, 4, 4, 8 },
+		{ J, F(LE, F(MIN, I, J), N(3)), 3, 8, 3, 8, 3, 8 },
+		{ J, F(LE, F(MIN, I, J), N(3)), 4, 8, 0, 8, 0, 4 },
+		{ I, F(LT, kx_fn1(a, FN_ABS, F(SUB, I, N(4))), N(2)),
+		  0, 8, 0, 8, 3, 6 },
 		/* A condition on the index as a whole. */
 		{ F(ADD, I, J), F(LT, F(ADD, I, J), N(5)), 0, 8, 0, 8, 0, 5 },
 		{ F(ADD, I, J), F(GE, N(9), F(ADD, F(MUL, N(2), I),

@@ -11,15 +11,16 @@ enum { EXPRESSIONS = 300 };
 
 /* ---- values stay ------------------------------------------------------- */
 
-static void check_same(arena *a, const kernel *k, const kexpr *e, int64_t **data,
-		       int seed)
+static void check_same(arena *a, const kernel *k, const kexpr *e,
+		       int64_t **data, int seed)
 {
 	const kexpr *s = kx_simplify(a, e, k->vars);
 	const kexpr *again = kx_simplify(a, s, k->vars);
 	box space = kernel_space(k);
 	oracle o = { .k = k, .space = &space, .data = data };
 	ck_assert(s->type == e->type);
-	ck_assert_msg(kx_equal(s, again), "%.900s becomes %.900s, then %.900s, seed %d",
+	ck_assert_msg(kx_equal(s, again),
+		      "%.900s becomes %.900s, then %.900s, seed %d",
 		      kx_text(a, k, e), kx_text(a, k, s),
 		      kx_text(a, k, again), seed);
 	for (bool more = oracle_start(&o, 0, k->nvars); more;
@@ -162,6 +163,33 @@ START_TEST(known_forms)
 }
 END_TEST
 
+/* Chains as deep as an expression may be, and sums with more atoms than the
+ * normal form takes: quick, and the values stay. */
+START_TEST(deep_chains)
+{
+	arena *a = arena_new();
+	kernel *k = letters(a);
+	kexpr *chain = V(4), *sum = V(4), *choice = V(4);
+	for (int n = 1; n < MAX_KEXPR_DEPTH / 3; n++) {
+		chain = F(MOD, F(ADD, F(MUL, N(3), chain), V(n % 5)),
+			  N(1000 + n));
+		if (n % 7 == 0)
+			chain = F(DIV, F(ADD, chain, V(1)), N(2));
+		sum = F(ADD, F(MUL, N(n), F(MOD, V(4), N(2 + n))), sum);
+		choice = kx_select(a, F(LT, choice, N(n)), V(n % 5), V(1));
+	}
+	kernel small = *k;
+	small.nvars = 5;
+	for (int v = 0; v < 4; v++)
+		small.vars[v].extent = 2;
+	small.vars[4].extent = 11;
+	check_same(a, &small, chain, NULL, 0);
+	check_same(a, &small, sum, NULL, 0);
+	check_same(a, &small, choice, NULL, 0);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(texts)
 {
 	arena *a = arena_new();
@@ -184,9 +212,11 @@ START_TEST(texts)
 		{ F(AND, F(OR, F(LT, V(0), V(1)), F(LT, V(1), V(2))),
 		    F(LT, V(2), V(3))), "(n < c or c < h) and h < w" },
 		{ guarded, "(x[c - 1] else -inf)" },
-		{ F(ADD, R(1), kx_select(a, F(LT, V(0), N(1)), guarded, R(0.1))),
+		{ F(ADD, R(1),
+		    kx_select(a, F(LT, V(0), N(1)), guarded, R(0.1))),
 		  "1.0 + (if n < 1 then (x[c - 1] else -inf) else 0.1)" },
-		{ F(POW, guarded, R(1e30)), "pow((x[c - 1] else -inf), 1e+30)" },
+		{ F(POW, guarded, R(1e30)),
+		  "pow((x[c - 1] else -inf), 1e+30)" },
 		{ kx_cast(a, V(0), DT_BF16), "cast(n, bf16)" },
 		{ kx_read(a, 1, DT_I64, 0, NULL, NULL), "y" },
 	};
@@ -277,6 +307,7 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, values_stay, 0, 10);
 	tcase_add_test(t, known_forms);
+	tcase_add_test(t, deep_chains);
 	tcase_add_test(t, texts);
 	tcase_add_test(t, equality);
 	tcase_add_test(t, tables);
