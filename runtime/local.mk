@@ -2,10 +2,27 @@
 # It links neither flex, bison nor protobuf, and includes base and plan alone.
 noinst_LIBRARIES += %D%/libruntime.a
 %C%_libruntime_a_SOURCES = \
-	%D%/fail.c %D%/fail.h \
+	%D%/backend.c %D%/backend.h \
+	%D%/comm/barrier.c %D%/comm/barrier.h \
+	%D%/comm/comm.c %D%/comm/comm.h \
+	%D%/comm/threads.c \
 	%D%/cpu/build.c %D%/cpu/build.h \
-	%D%/cpu/cache.c %D%/cpu/cache.h
+	%D%/cpu/cache.c %D%/cpu/cache.h \
+	%D%/cpu/cpu.c \
+	%D%/cpu/kernels/cholesky.c \
+	%D%/cpu/kernels/kernels.c %D%/cpu/kernels/kernels.h \
+	%D%/cpu/team.c %D%/cpu/team.h \
+	%D%/fail.c %D%/fail.h \
+	%D%/inputs.c %D%/inputs.h \
+	%D%/machine.c %D%/machine.h \
+	%D%/npz.c %D%/npz.h \
+	%D%/verify.c %D%/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
+
+bin_PROGRAMS += tdlrun
+tdlrun_SOURCES = %D%/main.c
+tdlrun_LDADD = %D%/libruntime.a plan/libplan.a base/libbase.a \
+	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS)
 
 # The headers of generated kernels: installed, and as text in tdlrun, which
 # hands them to the compiler whether they are installed or not.

@@ -1,0 +1,21 @@
+#include "config.h"
+
+#include "runtime/comm/comm.h"
+
+static const communicator mpi = {
+	.name = "mpi",
+	.missing = "the communicator 'mpi' is not built in; use --comm threads",
+};
+
+static const communicator nccl = {
+	.name = "nccl",
+	.missing =
+		"the communicator 'nccl' is not built in; use --comm threads",
+};
+
+const communicator *comm_row(int i)
+{
+	static const communicator *const rows[] = { &comm_threads, &mpi, &nccl,
+						    NULL };
+	return rows[i];
+}

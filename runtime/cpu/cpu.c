@@ -1,0 +1,299 @@
+/* The backend `cpu`: kernels on the processor's cores, from C that was
+ * generated, from the interpreter, or from opaque functions. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "include/tdl/generated.h"
+#include "runtime/backend.h"
+#include "runtime/cpu/build.h"
+#include "runtime/cpu/kernels/kernels.h"
+#include "runtime/cpu/team.h"
+
+_Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
+	       (int)TDL_MAX_NVARS == (int)MAX_NVARS, "one size of boxes");
+
+/* Where a thread of a worker's team works. */
+typedef struct bench {
+	void *scratch; /* TDL_SCRATCH bytes */
+	eval_status status;
+	tdl_fault fault;
+} bench;
+
+typedef struct cpu {
+	arena *a;
+	const plan *p;
+	kernels_from kernels;
+	int nworkers, team_size;
+	cpu_kernel **generated; /* by kernel; NULL where it is evaluated */
+	tdl_kernel **opaque;
+	void *built, *library; /* handles of dlopen() */
+	team **teams;	       /* by worker */
+	bench *benches;	       /* [worker * team_size + thread] */
+} cpu;
+
+/* ---- opening ----------------------------------------------------------- */
+
+static bool open_library(cpu *c, const char *path, failure *f)
+{
+	/* A name without a slash is a file too, not one of the system's. */
+	if (path && !strchr(path, '/'))
+		path = arena_printf(c->a, "./%s", path);
+	c->library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	if (path && !c->library)
+		return fail_with(f, CLI_INPUT, "cannot load the kernels: %s",
+				 dlerror());
+	return true;
+}
+
+static bool find_opaque(cpu *c, int i, failure *f)
+{
+	const kernel *k = c->p->kernels[i].kernel;
+	void *at = c->library ? dlsym(c->library, k->opaque_symbol) : NULL;
+	if (at)
+		memcpy(&c->opaque[i], &at, sizeof(at));
+	else
+		c->opaque[i] = builtin_kernel(k->opaque_symbol);
+	if (c->opaque[i])
+		return true;
+	return fail_with(f, CLI_INPUT, "the kernel '%s' of the opaque function "
+			 "'%s' in '%s' is missing; --kernels-from names a "
+			 "library that has it", k->opaque_symbol, k->opaque,
+			 k->name);
+}
+
+static bool find_kernels(cpu *c, failure *f)
+{
+	const plan *p = c->p;
+	const char **text = ARENA_ARRAY(c->a, const char *, p->nkernels);
+	bool some = false;
+	for (int i = 0; i < p->nkernels; i++) {
+		const plan_kernel *k = &p->kernels[i];
+		if (k->kernel->opaque) {
+			if (!find_opaque(c, i, f))
+				return false;
+		} else if (c->kernels == KERNELS_GENERATED) {
+			text[i] = k->c;
+			some |= k->c != NULL;
+		}
+	}
+	if (some)
+		c->built = cpu_build(p->nkernels, text, c->generated, f);
+	return c->built || !some;
+}
+
+static void open_teams(cpu *c)
+{
+	int n = c->nworkers * c->team_size;
+	c->teams = ARENA_ARRAY(c->a, team *, c->nworkers);
+	c->benches = ARENA_ARRAY(c->a, bench, n);
+	for (int w = 0; w < c->nworkers; w++)
+		c->teams[w] = team_open(c->team_size);
+	for (int i = 0; i < n; i++)
+		c->benches[i].scratch = aligned_alloc(64, TDL_SCRATCH);
+}
+
+static bool is_complete(const cpu *c)
+{
+	for (int w = 0; w < c->nworkers; w++)
+		if (!c->teams[w])
+			return false;
+	for (int i = 0; i < c->nworkers * c->team_size; i++)
+		if (!c->benches[i].scratch)
+			return false;
+	return true;
+}
+
+static void close_cpu(void *state)
+{
+	cpu *c = state;
+	for (int w = 0; c->teams && w < c->nworkers; w++)
+		team_close(c->teams[w]);
+	for (int i = 0; c->benches && i < c->nworkers * c->team_size; i++)
+		free(c->benches[i].scratch);
+	cpu_close(c->built);
+	if (c->library)
+		dlclose(c->library);
+	arena_free(c->a);
+}
+
+/* The processors that are there for each of n workers. */
+static int share_of_processors(int n)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	return cpus > n ? (int)(cpus / n) : 1;
+}
+
+static void *open_cpu(const plan *p, const backend_options *o, failure *f)
+{
+	arena *a = arena_new();
+	cpu *c = ARENA_NEW(a, cpu);
+	*c = (cpu){ .a = a, .p = p, .kernels = o->kernels,
+		    .nworkers = o->nworkers,
+		    .team_size = share_of_processors(o->nworkers) };
+	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
+	c->opaque = ARENA_ARRAY(a, tdl_kernel *, p->nkernels);
+	bool good = o->kernels != KERNELS_LIBRARY ||
+		    fail_with(f, CLI_MACHINE, "kernels of a vendor's library "
+			      "are not built in; use --kernels generated");
+	good = good && open_library(c, o->library, f) && find_kernels(c, f);
+	if (good) {
+		open_teams(c);
+		good = is_complete(c) ||
+		       fail_with(f, CLI_MACHINE, "out of memory");
+	}
+	if (good)
+		return c;
+	close_cpu(c);
+	return NULL;
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+static void *alloc_cpu(void *state, int64_t nbytes)
+{
+	size_t n = nbytes > 0 ? (size_t)nbytes : 1;
+	void *m = mmap(NULL, n, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	(void)state;
+	if (m == MAP_FAILED)
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	madvise(m, n, MADV_HUGEPAGE);
+#endif
+	return m;
+}
+
+static void free_cpu(void *state, void *memory, int64_t nbytes)
+{
+	(void)state;
+	if (memory)
+		munmap(memory, nbytes > 0 ? (size_t)nbytes : 1);
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+typedef struct job {
+	cpu *c;
+	const kernel *k;
+	const kernel_run *r;
+	bench *benches;
+	int var, nparts; /* the variable that is divided among the team */
+} job;
+
+static box part_of(const job *j, int i)
+{
+	box b = *j->r->space;
+	if (j->nparts > 1)
+		block(j->r->space->lo[j->var], j->r->space->hi[j->var], i,
+		      j->nparts, &b.lo[j->var], &b.hi[j->var]);
+	return b;
+}
+
+static void dense(tdl_block *to, const view *v)
+{
+	to->data = v->data;
+	memcpy(to->origin, v->at.lo, sizeof(to->origin));
+	memcpy(to->stride, v->stride, sizeof(to->stride));
+}
+
+static void run_generated(const job *j, const box *b, bench *at)
+{
+	tdl_block in[MAX_NINPUTS];
+	tdl_args args = { .in = in, .scratch = at->scratch };
+	memcpy(args.lo, b->lo, sizeof(args.lo));
+	memcpy(args.hi, b->hi, sizeof(args.hi));
+	for (int i = 0; i < j->k->ninputs; i++)
+		dense(&in[i], &j->r->inputs[i]);
+	dense(&args.out, j->r->out);
+	at->status = j->c->generated[j->r->kernel](&args) ?
+			     EVAL_INDEX_OUTSIDE :
+			     EVAL_OK;
+	at->fault = args.fault;
+}
+
+static void run_part(void *arg, int i)
+{
+	const job *j = arg;
+	bench *at = &j->benches[i];
+	box b = part_of(j, i);
+	eval_fault fault;
+	if (j->c->generated[j->r->kernel]) {
+		run_generated(j, &b, at);
+		return;
+	}
+	at->status = kernel_eval(j->k, &b, j->r->inputs, j->r->out,
+				 j->c->opaque[j->r->kernel], &fault);
+	if (at->status == EVAL_INDEX_OUTSIDE)
+		at->fault = (tdl_fault){ true, fault.input, fault.dim,
+					 fault.value };
+}
+
+/* Divides the kernel's work: along the first variable of the result that has
+ * enough elements for all.  What is small is not divided. */
+static void divide(job *j, int nthreads)
+{
+	enum { LEAST_POINTS = 1 << 14 };
+	int64_t points = 1;
+	j->nparts = 1;
+	if (nthreads < 2 || j->k->opaque)
+		return;
+	for (int v = 0; v < j->k->nvars; v++)
+		if (j->k->vars[v].kind != KVAR_DERIVED &&
+		    points < LEAST_POINTS)
+			points *= j->r->space->hi[v] - j->r->space->lo[v];
+	for (int v = 0; v < j->k->nout && points >= LEAST_POINTS; v++)
+		if (j->r->space->hi[v] - j->r->space->lo[v] >= nthreads) {
+			j->var = v;
+			j->nparts = nthreads;
+			return;
+		}
+}
+
+static bool explain(const job *j, const bench *at, failure *f)
+{
+	const kinput *in = &j->k->inputs[at->fault.input];
+	switch (at->status) {
+	case EVAL_OK:
+		return true;
+	case EVAL_INDEX_OUTSIDE:
+		return fail_with(f, CLI_INPUT, "'%s' is read at index %" PRId64
+				 " of dimension %d, which has %" PRId64
+				 " elements", in->name, at->fault.value,
+				 at->fault.dim, in->dims[at->fault.dim]);
+	case EVAL_KERNEL_FAILED:
+		return fail_with(f, CLI_INPUT, "the opaque function '%s' (%s) "
+				 "failed", j->k->opaque, j->k->opaque_symbol);
+	case EVAL_NO_KERNEL:
+		break;
+	}
+	return fail_with(f, CLI_INPUT, "the opaque function '%s' has no kernel",
+			 j->k->opaque ? j->k->opaque : "");
+}
+
+static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
+{
+	cpu *c = state;
+	job j = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
+		  .benches = c->benches + number * c->team_size };
+	divide(&j, team_size(c->teams[number]));
+	team_run(c->teams[number], j.nparts, run_part, &j);
+	for (int i = 0; i < j.nparts; i++)
+		if (!explain(&j, &j.benches[i], f))
+			return false;
+	return true;
+}
+
+const backend backend_cpu = {
+	.name = "cpu",
+	.open = open_cpu,
+	.alloc = alloc_cpu,
+	.free = free_cpu,
+	.run = run_cpu,
+	.close = close_cpu,
+};

@@ -1,0 +1,21 @@
+#include "config.h"
+
+#include "runtime/cpu/kernels/kernels.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	const char *symbol;
+	tdl_kernel *kernel;
+} table[] = {
+	{ "tdl_cholesky", tdl_cholesky },
+};
+
+tdl_kernel *builtin_kernel(const char *symbol)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (!strcmp(table[i].symbol, symbol))
+			return table[i].kernel;
+	return NULL;
+}

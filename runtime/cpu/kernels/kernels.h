@@ -1,0 +1,12 @@
+/* The opaque functions' kernels that tdlrun has. */
+#ifndef TDL_RUNTIME_CPU_KERNELS_KERNELS_H
+#define TDL_RUNTIME_CPU_KERNELS_KERNELS_H
+
+#include "include/tdl/kernel.h"
+
+/* The kernel of that name; NULL if there is none. */
+tdl_kernel *builtin_kernel(const char *symbol);
+
+tdl_kernel tdl_cholesky;
+
+#endif

@@ -1,0 +1,111 @@
+#include "config.h"
+
+#include "runtime/cpu/team.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef struct member {
+	team *team;
+	int number;
+	pthread_t thread;
+} member;
+
+struct team {
+	pthread_mutex_t lock;
+	pthread_cond_t begun, ended;
+	int size;
+	member *members; /* but the first, who is the caller */
+	unsigned long round;
+	int parts, busy;
+	void (*part)(void *arg, int i);
+	void *arg;
+	bool over;
+};
+
+static void *serve(void *arg)
+{
+	member *m = arg;
+	team *t = m->team;
+	unsigned long done = 0;
+	pthread_mutex_lock(&t->lock);
+	for (;;) {
+		while (t->round == done && !t->over)
+			pthread_cond_wait(&t->begun, &t->lock);
+		if (t->over)
+			break;
+		done = t->round;
+		if (m->number >= t->parts)
+			continue;
+		pthread_mutex_unlock(&t->lock);
+		t->part(t->arg, m->number);
+		pthread_mutex_lock(&t->lock);
+		if (--t->busy == 0)
+			pthread_cond_signal(&t->ended);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+team *team_open(int n)
+{
+	team *t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->begun, NULL);
+	pthread_cond_init(&t->ended, NULL);
+	t->size = 1;
+	t->members = n > 1 ? calloc((size_t)n, sizeof(*t->members)) : NULL;
+	while (t->members && t->size < n) {
+		member *m = &t->members[t->size];
+		*m = (member){ .team = t, .number = t->size };
+		if (pthread_create(&m->thread, NULL, serve, m))
+			break;
+		t->size++;
+	}
+	return t;
+}
+
+void team_close(team *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->over = true;
+	pthread_cond_broadcast(&t->begun);
+	pthread_mutex_unlock(&t->lock);
+	for (int i = 1; i < t->size; i++)
+		pthread_join(t->members[i].thread, NULL);
+	pthread_cond_destroy(&t->begun);
+	pthread_cond_destroy(&t->ended);
+	pthread_mutex_destroy(&t->lock);
+	free(t->members);
+	free(t);
+}
+
+int team_size(const team *t)
+{
+	return t->size;
+}
+
+void team_run(team *t, int n, void (*part)(void *arg, int i), void *arg)
+{
+	if (n > 1) {
+		pthread_mutex_lock(&t->lock);
+		t->part = part;
+		t->arg = arg;
+		t->parts = n;
+		t->busy = n - 1;
+		t->round++;
+		pthread_cond_broadcast(&t->begun);
+		pthread_mutex_unlock(&t->lock);
+	}
+	part(arg, 0);
+	if (n > 1) {
+		pthread_mutex_lock(&t->lock);
+		while (t->busy)
+			pthread_cond_wait(&t->ended, &t->lock);
+		pthread_mutex_unlock(&t->lock);
+	}
+}

@@ -1,0 +1,18 @@
+/* Threads that help a worker: the parts of a job run at the same time. */
+#ifndef TDL_RUNTIME_CPU_TEAM_H
+#define TDL_RUNTIME_CPU_TEAM_H
+
+#include <stdbool.h>
+
+/* A team of n threads, the caller's own included; where threads can't be
+ * started it is smaller. */
+typedef struct team team;
+team *team_open(int n);
+void team_close(team *t);
+int team_size(const team *t);
+
+/* Calls part(arg, i) for 0 <= i < n, each on a thread of the team; n must not
+ * be above its size. Returns when all have returned. */
+void team_run(team *t, int n, void (*part)(void *arg, int i), void *arg);
+
+#endif

@@ -1,0 +1,322 @@
+#include "config.h"
+
+#include "runtime/machine.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "plan/transfer.h"
+
+struct machine {
+	arena *a;
+	const plan *p;
+	const backend *backend;
+	void *device;
+	const communicator *comm;
+	void *link;
+	int nworkers;
+	unsigned char **arenas;
+	int64_t *used; /* by worker: bytes of its arena up to the last touched */
+	const array *inputs;
+	double seconds;
+};
+
+array machine_array(const plan *p, int tensor)
+{
+	const plan_tensor *t = &p->tensors[tensor];
+	array x = { .name = t->name, .type = t->type, .ndim = t->ndim };
+	memcpy(x.dims, t->dims, sizeof(x.dims));
+	return x;
+}
+
+/* ---- buffers ----------------------------------------------------------- */
+
+static unsigned char *place(const machine *m, int worker, int buffer)
+{
+	return m->arenas[worker] + m->p->buffers[buffer].offset;
+}
+
+/* Notes that a worker uses a region of a buffer. */
+static void touch(machine *m, int worker, int buffer, const region *r)
+{
+	const plan_buffer *b = &m->p->buffers[buffer];
+	int64_t size = (int64_t)dtype_size(m->p->tensors[b->tensor].type);
+	int64_t end = b->offset + r->count * size;
+	end = (end + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	if (r->count > 0 && end > m->used[worker])
+		m->used[worker] = end;
+}
+
+static region whole_region(const plan_tensor *t)
+{
+	region r = { .at = box_whole(t->dims, t->ndim) };
+	r.count = box_volume(&r.at);
+	return r;
+}
+
+/* Copies the worker's part of a tensor out of the whole one, or into it. */
+static void copy_part(machine *m, int worker, int tensor, void *whole,
+		      bool into)
+{
+	const plan_tensor *t = &m->p->tensors[tensor];
+	size_t size = dtype_size(t->type);
+	region part = plan_region(m->p, t->buffer, worker);
+	region all = whole_region(t);
+	char *own = (char *)place(m, worker, t->buffer), *other = whole;
+	runs r = runs_of(&part.at, &part, &all);
+	touch(m, worker, t->buffer, &part);
+	while (runs_next(&r)) {
+		char *x = own + (size_t)r.dst * size;
+		char *y = other + (size_t)r.src * size;
+		memcpy(into ? y : x, into ? x : y, (size_t)r.n * size);
+	}
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
+{
+	const plan_tensor *t = &m->p->tensors[tensor];
+	int64_t nbytes = plan_tensor_nbytes(t);
+	void *whole = malloc(nbytes > 0 ? (size_t)nbytes : 1);
+	if (!whole)
+		return fail_with(f, CLI_MACHINE, "no memory for the %" PRId64
+				 " bytes of '%s'", nbytes, t->name);
+	bool good = plan_constant_read(m->p, tensor, whole, s);
+	for (int w = 0; good && w < m->nworkers; w++)
+		copy_part(m, w, tensor, whole, false);
+	free(whole);
+	return good;
+}
+
+/* The text of the first diagnostic becomes the failure. */
+static bool give_diagnostics(const diag_sink *s, failure *f)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *to;
+	if (!diag_errors(s))
+		return true;
+	to = open_memstream(&text, &n);
+	if (to) {
+		diag_print(s, to, false);
+		fclose(to);
+	}
+	n = text ? strlen(text) : 0;
+	while (n > 0 && text[n - 1] == '\n')
+		text[--n] = '\0';
+	fail_with(f, CLI_INPUT, "%s", text ? text : "the plan has errors");
+	free(text);
+	return false;
+}
+
+static bool load_constants(machine *m, failure *f)
+{
+	arena *work = arena_new();
+	diag_sink *s = diag_sink_new(work);
+	bool good = true;
+	for (int t = 0; good && t < m->p->ntensors; t++)
+		if (m->p->tensors[t].role == PLAN_CONSTANT &&
+		    m->p->tensors[t].buffer >= 0)
+			good = load_constant(m, t, s, f);
+	good = give_diagnostics(s, f) && good;
+	arena_free(work);
+	return good;
+}
+
+static bool check_workers(machine *m, const char *path, failure *f)
+{
+	arena *work = arena_new();
+	diag_sink *s = diag_sink_new(work);
+	bool good = true;
+	for (int w = 0; good && w < m->nworkers; w++)
+		good = plan_check_worker(m->p, w, s, path);
+	good = give_diagnostics(s, f) && good;
+	arena_free(work);
+	return good;
+}
+
+static bool allocate(machine *m, failure *f)
+{
+	int64_t all, have = (int64_t)sysconf(_SC_PHYS_PAGES) *
+			    (int64_t)sysconf(_SC_PAGESIZE);
+	int64_t each = m->p->arena_bytes;
+	if (!ck_mul(each, m->nworkers, &all) || (have > 0 && all > have))
+		return fail_with(f, CLI_MACHINE, "%d workers need %" PRId64
+				 " bytes each, the machine has %" PRId64
+				 " bytes of memory", m->nworkers, each, have);
+	for (int w = 0; w < m->nworkers; w++) {
+		m->arenas[w] = m->backend->alloc(m->device, each);
+		if (!m->arenas[w])
+			return fail_with(f, CLI_MACHINE, "no memory for the %"
+					 PRId64 " bytes of worker %d", each, w);
+	}
+	return true;
+}
+
+machine *machine_open(const plan *p, const char *path, const backend *b,
+		      const communicator *c, const backend_options *o,
+		      failure *f)
+{
+	arena *a = arena_new();
+	machine *m = ARENA_NEW(a, machine);
+	backend_options own = *o;
+	*m = (machine){ .a = a, .p = p, .backend = b, .comm = c,
+			.nworkers = mesh_workers(&p->mesh) };
+	own.nworkers = m->nworkers;
+	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
+	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
+	if (check_workers(m, path, f))
+		m->device = b->open(p, &own, f);
+	if (m->device && allocate(m, f) && load_constants(m, f))
+		m->link = c->open(p, m->arenas, f);
+	if (m->link)
+		return m;
+	machine_close(m);
+	return NULL;
+}
+
+void machine_close(machine *m)
+{
+	if (m->link)
+		m->comm->close(m->link);
+	for (int w = 0; m->device && w < m->nworkers; w++)
+		m->backend->free(m->device, m->arenas[w], m->p->arena_bytes);
+	if (m->device)
+		m->backend->close(m->device);
+	arena_free(m->a);
+}
+
+/* ---- a step ------------------------------------------------------------ */
+
+static view view_of(machine *m, int worker, int buffer)
+{
+	const plan_buffer *b = &m->p->buffers[buffer];
+	region r = plan_region(m->p, buffer, worker);
+	touch(m, worker, buffer, &r);
+	return view_dense(place(m, worker, buffer),
+			  m->p->tensors[b->tensor].type, &r.at);
+}
+
+/* Puts worker, node and operator before a message. */
+static bool name_node(machine *m, int worker, int node, failure *f)
+{
+	const plan_node *n = &m->p->nodes[node];
+	failure why = *f;
+	*f = (failure){ 0 };
+	return fail_with(f, why.status, "worker %d: node '%s' (%s): %s",
+			 worker, n->name, n->op, why.text);
+}
+
+static bool run_kernel(machine *m, int worker, const plan_instr *in, failure *f)
+{
+	const plan_node *n = &m->p->nodes[in->node];
+	const kernel *k = m->p->kernels[n->kernel].kernel;
+	view inputs[MAX_NINPUTS], out = view_of(m, worker, in->to);
+	box space = plan_space(m->p, in->node, worker);
+	kernel_run r = { n->kernel, &space, inputs, &out };
+	for (int i = 0; i < k->ninputs; i++)
+		inputs[i] = view_of(m, worker, in->inputs[i]);
+	return m->backend->run(m->device, worker, &r, f) ||
+	       name_node(m, worker, in->node, f);
+}
+
+static void touch_transfer(machine *m, int worker, const plan_instr *in)
+{
+	region from = plan_region(m->p, in->from, worker);
+	region to = plan_region(m->p, in->to, worker);
+	touch(m, worker, in->from, &from);
+	touch(m, worker, in->to, &to);
+}
+
+static bool run_instr(machine *m, int worker, int i, failure *f)
+{
+	const plan_instr *in = &m->p->program[i];
+	switch (in->op) {
+	case PLAN_RUN:
+		return run_kernel(m, worker, in, f);
+	case PLAN_MOVE:
+		touch_transfer(m, worker, in);
+		return m->comm->move(m->link, i, worker);
+	case PLAN_COMBINE:
+		touch_transfer(m, worker, in);
+		return m->comm->combine(m->link, i, worker);
+	}
+	return false;
+}
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* One worker's step.  The time is that of worker 0 between two barriers, and
+ * so that of the slowest. */
+static bool run_program(void *arg, int worker, failure *f)
+{
+	machine *m = arg;
+	const plan *p = m->p;
+	double start;
+	for (int i = 0; i < p->ninputs; i++)
+		if (p->tensors[p->inputs[i]].buffer >= 0)
+			copy_part(m, worker, p->inputs[i], m->inputs[i].data,
+				  false);
+	if (!m->comm->barrier(m->link, worker))
+		return false;
+	start = now();
+	for (int i = 0; i < p->ninstrs; i++)
+		if (!run_instr(m, worker, i, f))
+			return false;
+	if (!m->comm->barrier(m->link, worker))
+		return false;
+	if (worker == 0)
+		m->seconds += now() - start;
+	return true;
+}
+
+/* An output that is an input, or a constant, is where that is. */
+bool machine_step(machine *m, const array *inputs, const array *outputs,
+		  failure *f)
+{
+	const plan *p = m->p;
+	m->inputs = inputs;
+	if (!m->comm->launch(m->link, run_program, m, f))
+		return false;
+	for (int i = 0; i < p->noutputs; i++)
+		for (int w = 0; w < m->nworkers; w++)
+			if (p->tensors[p->outputs[i]].buffer >= 0)
+				copy_part(m, w, p->outputs[i], outputs[i].data,
+					  true);
+	return true;
+}
+
+/* ---- what was measured ------------------------------------------------- */
+
+double machine_seconds(const machine *m)
+{
+	return m->seconds;
+}
+
+int64_t machine_received(const machine *m)
+{
+	int64_t n = 0;
+	for (int i = 0; i < m->p->ninstrs; i++)
+		if (m->p->program[i].op != PLAN_RUN)
+			n += m->comm->received(m->link, i);
+	return n;
+}
+
+int64_t machine_arena_used(const machine *m)
+{
+	int64_t most = 0;
+	for (int w = 0; w < m->nworkers; w++)
+		if (m->used[w] > most)
+			most = m->used[w];
+	return most;
+}

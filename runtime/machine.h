@@ -1,0 +1,37 @@
+/* The workers of a plan: their memory, and a run of the program. */
+#ifndef TDL_RUNTIME_MACHINE_H
+#define TDL_RUNTIME_MACHINE_H
+
+#include "runtime/backend.h"
+#include "runtime/comm/comm.h"
+#include "runtime/npz.h"
+
+typedef struct machine machine;
+
+/* Makes a plan ready to run: memory for all workers, kernels, constants.
+ * plan_check_worker() is done here.  path is the plan's, for messages.  NULL,
+ * with *f set, on failure. */
+machine *machine_open(const plan *p, const char *path, const backend *b,
+		      const communicator *c, const backend_options *o,
+		      failure *f);
+void machine_close(machine *m);
+
+/* Runs the program once; inputs[i] is the plan's i-th input, whole. Then
+ * outputs[i].data holds the plan's i-th output, whole. */
+bool machine_step(machine *m, const array *inputs, const array *outputs,
+		  failure *f);
+
+/* Of the program alone, over all steps so far. */
+double machine_seconds(const machine *m);
+
+/* Bytes that workers received from others, in all steps so far. */
+int64_t machine_received(const machine *m);
+
+/* How much of the arena has been in use by any worker, from its beginning to
+ * the end of the buffers that were written, read or filled. */
+int64_t machine_arena_used(const machine *m);
+
+/* The array that a tensor of the plan is, without data. */
+array machine_array(const plan *p, int tensor);
+
+#endif

@@ -1,0 +1,380 @@
+#include "config.h"
+
+#include "runtime/npz.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+#include "base/checked.h"
+#include "base/intern.h"
+
+enum { MAX_HEADER = 1 << 16, MAX_MEMBERS = 1 << 20 };
+
+struct npz {
+	arena *a;
+	const char *path;
+	zip_t *zip;
+	strmap *members; /* name -> its index + 1 */
+};
+
+int64_t array_nelem(const array *x)
+{
+	int64_t n = 0;
+	return ck_product(x->dims, x->ndim, &n) ? n : 0;
+}
+
+int64_t array_nbytes(const array *x)
+{
+	return array_nelem(x) * (int64_t)dtype_size(x->type);
+}
+
+/* ---- types and shapes -------------------------------------------------- */
+
+static const char *const descriptions[DT_COUNT] = {
+	[DT_F64] = "<f8", [DT_F32] = "<f4",  [DT_F16] = "<f2",
+	[DT_BF16] = "<u2", [DT_I64] = "<i8", [DT_I32] = "<i4",
+	[DT_I16] = "<i2", [DT_I8] = "|i1",   [DT_U64] = "<u8",
+	[DT_U32] = "<u4", [DT_U16] = "<u2",  [DT_U8] = "|u1",
+	[DT_BOOL] = "|b1",
+};
+
+/* "(2, 3)", as Python prints it. */
+static char *print_shape(arena *a, int ndim, const int64_t *dims)
+{
+	char *s = arena_strdup(a, "(");
+	for (int d = 0; d < ndim; d++)
+		s = arena_printf(a, "%s%s%" PRId64, s, d ? ", " : "", dims[d]);
+	return arena_printf(a, "%s%s)", s, ndim == 1 ? "," : "");
+}
+
+/* ---- headers ----------------------------------------------------------- */
+
+/* What the header of a .npy says. */
+typedef struct header {
+	char descr[16];
+	bool fortran;
+	int ndim;
+	int64_t dims[MAX_NDIM];
+	bool has_descr, has_order, has_shape;
+} header;
+
+static const char *skip(const char *s)
+{
+	return s + strspn(s, " \t\n");
+}
+
+/* Goes behind `word`; NULL if it is not there. */
+static const char *expect(const char *s, const char *word)
+{
+	size_t n = strlen(word);
+	return s && !strncmp(skip(s), word, n) ? skip(s) + n : NULL;
+}
+
+/* 'text' of fewer than size bytes. */
+static const char *parse_string(const char *s, char *to, size_t size)
+{
+	const char *end;
+	s = skip(s);
+	if (*s != '\'' && *s != '"')
+		return NULL;
+	end = strchr(s + 1, *s);
+	if (!end || (size_t)(end - s) > size)
+		return NULL;
+	memcpy(to, s + 1, (size_t)(end - s - 1));
+	to[end - s - 1] = '\0';
+	return end + 1;
+}
+
+static const char *parse_number(const char *s, int64_t *v)
+{
+	s = skip(s);
+	if (*s < '0' || *s > '9')
+		return NULL;
+	for (*v = 0; *s >= '0' && *s <= '9'; s++)
+		if (!ck_mul(*v, 10, v) || !ck_add(*v, *s - '0', v))
+			return NULL;
+	return s;
+}
+
+/* (), (3,) or (3, 4). */
+static const char *parse_shape(const char *s, header *h)
+{
+	s = expect(s, "(");
+	while (s && *skip(s) != ')') {
+		if (h->ndim == MAX_NDIM)
+			return NULL;
+		s = parse_number(s, &h->dims[h->ndim++]);
+		if (s && *skip(s) == ',')
+			s = skip(s) + 1;
+		else if (s && (*skip(s) != ')' || h->ndim == 1))
+			return NULL;
+	}
+	return s ? skip(s) + 1 : NULL;
+}
+
+static const char *parse_order(const char *s, header *h)
+{
+	const char *end = expect(s, "True");
+	h->fortran = end != NULL;
+	return end ? end : expect(s, "False");
+}
+
+/* "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }" */
+static bool parse_dict(const char *s, header *h)
+{
+	char key[20];
+	*h = (header){ 0 };
+	s = expect(s, "{");
+	while (s && *skip(s) != '}') {
+		s = parse_string(s, key, sizeof(key));
+		s = expect(s, ":");
+		if (!s)
+			return false;
+		if (!strcmp(key, "descr") && !h->has_descr) {
+			h->has_descr = true;
+			s = parse_string(s, h->descr, sizeof(h->descr));
+		} else if (!strcmp(key, "fortran_order") && !h->has_order) {
+			h->has_order = true;
+			s = parse_order(s, h);
+		} else if (!strcmp(key, "shape") && !h->has_shape) {
+			h->has_shape = true;
+			s = parse_shape(s, h);
+		} else {
+			return false;
+		}
+		if (s && *skip(s) == ',')
+			s = skip(s) + 1;
+		else if (s && *skip(s) != '}')
+			return false;
+	}
+	return s && !*skip(skip(s) + 1) && h->has_descr && h->has_order &&
+	       h->has_shape;
+}
+
+static bool read_bytes(zip_file_t *in, void *to, int64_t n)
+{
+	char *p = to;
+	while (n > 0) {
+		zip_int64_t got = zip_fread(in, p, (zip_uint64_t)n);
+		if (got <= 0)
+			return false;
+		p += got;
+		n -= got;
+	}
+	return true;
+}
+
+/* Reads the header; *nbytes becomes its length in the file. */
+static bool read_header(zip_file_t *in, header *h, int64_t *nbytes)
+{
+	unsigned char start[12];
+	char *text;
+	bool good;
+	size_t n, lead;
+	if (!read_bytes(in, start, 10) || memcmp(start, "\x93NUMPY", 6) ||
+	    start[6] < 1 || start[6] > 3 || start[7] != 0)
+		return false;
+	n = start[8] | (size_t)start[9] << 8;
+	lead = 10;
+	if (start[6] > 1) {
+		if (!read_bytes(in, start + 10, 2))
+			return false;
+		n |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+		lead = 12;
+	}
+	if (n > MAX_HEADER)
+		return false;
+	text = calloc(n + 1, 1);
+	good = text && read_bytes(in, text, (int64_t)n) &&
+	       strlen(text) == n && parse_dict(text, h);
+	free(text);
+	*nbytes = (int64_t)(lead + n);
+	return good;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+static bool add_member(npz *z, zip_uint64_t i, failure *f)
+{
+	const char *file = zip_get_name(z->zip, i, ZIP_FL_ENC_RAW);
+	size_t n = file ? strlen(file) : 0;
+	char *name;
+	if (n < 4 || strcmp(file + n - 4, ".npy"))
+		return fail_with(f, CLI_INPUT, "%s: '%.200s' is no .npy file",
+				 z->path, file ? file : "");
+	name = arena_strndup(z->a, file, n - 4);
+	if (strmap_get(z->members, name))
+		return fail_with(f, CLI_INPUT, "%s: two arrays are called "
+				 "'%.200s'", z->path, name);
+	strmap_put(z->members, name, (char *)0 + i + 1);
+	return true;
+}
+
+npz *npz_open(arena *a, const char *path, failure *f)
+{
+	npz *z = ARENA_NEW(a, npz);
+	zip_error_t why;
+	int code = 0;
+	*z = (npz){ .a = a, .path = path, .members = strmap_new(a) };
+	z->zip = zip_open(path, ZIP_RDONLY, &code);
+	if (!z->zip) {
+		zip_error_init_with_code(&why, code);
+		fail_with(f, CLI_INPUT, "%s: cannot read: %s", path,
+			  zip_error_strerror(&why));
+		zip_error_fini(&why);
+		return NULL;
+	}
+	zip_int64_t n = zip_get_num_entries(z->zip, 0);
+	bool good = n <= MAX_MEMBERS ||
+		    fail_with(f, CLI_INPUT, "%s: too many arrays", path);
+	for (zip_int64_t i = 0; good && i < n; i++)
+		good = add_member(z, (zip_uint64_t)i, f);
+	if (good)
+		return z;
+	npz_close(z);
+	return NULL;
+}
+
+void npz_close(npz *z)
+{
+	zip_discard(z->zip);
+}
+
+const char *npz_name(const npz *z, int i)
+{
+	return i < strmap_count(z->members) ? strmap_key(z->members, i) : NULL;
+}
+
+static bool check_header(npz *z, const array *x, const header *h, failure *f)
+{
+	const char *want = print_shape(z->a, x->ndim, x->dims);
+	const char *got = print_shape(z->a, h->ndim, h->dims);
+	if (strcmp(h->descr, descriptions[x->type]))
+		return fail_with(f, CLI_INPUT, "%s: '%s' has elements of type "
+				 "'%s', '%s' (%s) is needed", z->path, x->name,
+				 h->descr, descriptions[x->type],
+				 dtype_name(x->type));
+	if (strcmp(want, got))
+		return fail_with(f, CLI_INPUT, "%s: '%s' has the shape %s, %s "
+				 "is needed", z->path, x->name, got, want);
+	if (h->fortran && x->ndim > 1)
+		return fail_with(f, CLI_INPUT, "%s: '%s' is in Fortran order; "
+				 "save it with numpy.ascontiguousarray()",
+				 z->path, x->name);
+	return true;
+}
+
+/* Every byte of a bool is 0 or 1 in memory. */
+static void clean_bools(const array *x)
+{
+	unsigned char *p = x->data;
+	int64_t n = x->type == DT_BOOL ? array_nelem(x) : 0;
+	for (int64_t i = 0; i < n; i++)
+		p[i] = p[i] != 0;
+}
+
+static bool read_member(npz *z, zip_uint64_t i, const array *x, failure *f)
+{
+	zip_file_t *in = zip_fopen_index(z->zip, i, 0);
+	int64_t before, want = array_nbytes(x);
+	zip_stat_t st;
+	header h;
+	char beyond;
+	bool good = in && read_header(in, &h, &before);
+	if (!good)
+		fail_with(f, CLI_INPUT, "%s: '%s' is no array that NumPy "
+			  "wrote", z->path, x->name);
+	good = good && check_header(z, x, &h, f);
+	if (good && (zip_stat_index(z->zip, i, 0, &st) ||
+		     st.size != (zip_uint64_t)(before + want) ||
+		     !read_bytes(in, x->data, want) ||
+		     zip_fread(in, &beyond, 1) != 0))
+		good = fail_with(f, CLI_INPUT, "%s: the elements of '%s' are "
+				 "damaged or incomplete", z->path, x->name);
+	if (in)
+		zip_fclose(in);
+	if (good)
+		clean_bools(x);
+	return good;
+}
+
+bool npz_read(npz *z, const array *x, failure *f)
+{
+	char *i = strmap_get(z->members, x->name);
+	if (!i)
+		return fail_with(f, CLI_INPUT, "%s: there is no array '%s'",
+				 z->path, x->name);
+	return read_member(z, (zip_uint64_t)(i - (char *)0) - 1, x, f);
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+/* The .npy of an array, of *n bytes, to be freed. */
+static char *make_npy(arena *a, const array *x, size_t *n)
+{
+	const char *dict = arena_printf(
+		a, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+		descriptions[x->type], print_shape(a, x->ndim, x->dims));
+	size_t nbytes = (size_t)array_nbytes(x);
+	size_t len = (strlen(dict) + 1 + 10 + 63) / 64 * 64 - 10;
+	char *s = malloc(10 + len + nbytes);
+	if (!s)
+		return NULL;
+	memcpy(s, "\x93NUMPY\1", 8);
+	s[8] = (char)(len & 255);
+	s[9] = (char)(len >> 8);
+	memset(s + 10, ' ', len);
+	memcpy(s + 10, dict, strlen(dict));
+	s[10 + len - 1] = '\n';
+	if (nbytes)
+		memcpy(s + 10 + len, x->data, nbytes);
+	*n = 10 + len + nbytes;
+	return s;
+}
+
+static bool add_array(arena *a, zip_t *zip, const array *x)
+{
+	size_t n;
+	char *s = make_npy(a, x, &n);
+	const char *name = arena_printf(a, "%s.npy", x->name);
+	zip_source_t *from = s ? zip_source_buffer(zip, s, n, 1) : NULL;
+	if (!from) {
+		free(s);
+		return false;
+	}
+	zip_int64_t i = zip_file_add(zip, name, from, ZIP_FL_ENC_UTF_8);
+	if (i < 0) {
+		zip_source_free(from);
+		return false;
+	}
+	/* 1980-01-01, the first day that a zip knows. */
+	return !zip_set_file_compression(zip, (zip_uint64_t)i, ZIP_CM_STORE,
+					 0) &&
+	       !zip_file_set_dostime(zip, (zip_uint64_t)i, 0, 0x21, 0);
+}
+
+bool npz_write(const char *path, int n, const array *arrays, failure *f)
+{
+	arena *work = arena_new();
+	zip_error_t why;
+	int code = 0;
+	zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+	bool good = zip != NULL;
+	zip_error_init_with_code(&why, code);
+	for (int i = 0; good && i < n; i++)
+		good = add_array(work, zip, &arrays[i]);
+	if (good && zip_close(zip) == 0)
+		zip = NULL;
+	if (zip || !good) {
+		fail_with(f, CLI_MACHINE, "%s: cannot write: %s", path,
+			  zip ? zip_strerror(zip) : zip_error_strerror(&why));
+		good = false;
+	}
+	if (zip)
+		zip_discard(zip);
+	zip_error_fini(&why);
+	arena_free(work);
+	return good;
+}

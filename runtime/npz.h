@@ -1,0 +1,40 @@
+/* NumPy's .npz files: a zip of arrays, each under its name. */
+#ifndef TDL_RUNTIME_NPZ_H
+#define TDL_RUNTIME_NPZ_H
+
+#include <stdint.h>
+
+#include "base/dtype.h"
+#include "plan/kernel.h"
+#include "runtime/fail.h"
+
+/* An array in memory: dense, row-major. */
+typedef struct array {
+	const char *name;
+	dtype type;
+	int ndim;
+	int64_t dims[MAX_NDIM];
+	void *data;
+} array;
+
+int64_t array_nelem(const array *x);
+int64_t array_nbytes(const array *x);
+
+/* Opens a file for reading; NULL, with *f set, if it is no zip of arrays that
+ * have different names. */
+typedef struct npz npz;
+npz *npz_open(arena *a, const char *path, failure *f);
+void npz_close(npz *z);
+
+/* The names, NULL after the last one. */
+const char *npz_name(const npz *z, int i);
+
+/* Reads the array called x->name into x->data, which has room for it.  False,
+ * with *f set, unless it has exactly the type and shape that x has.  bf16 lies
+ * in a file as u16. */
+bool npz_read(npz *z, const array *x, failure *f);
+
+/* Writes n arrays, all or nothing; the same bytes for the same arrays. */
+bool npz_write(const char *path, int n, const array *arrays, failure *f);
+
+#endif
