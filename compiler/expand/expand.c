@@ -220,23 +220,27 @@ static bool call_operator(context *cx, const ast_expr *call,
 
 /* ---- the body ----------------------------------------------------------- */
 
+/* let v, i = f(x) */
+static bool let_call(context *cx, const ast_let *let, const ast_op *callee,
+		     int *values)
+{
+	if (callee->nresults == let->nnames)
+		return call_operator(cx, let->value, callee, let->names[0],
+				     values);
+	expand_error(cx, DIAG_BAD_CALL, let->at,
+		     "'%s' has %d result%s, %d %s bound here", callee->name,
+		     callee->nresults, callee->nresults == 1 ? "" : "s",
+		     let->nnames, let->nnames == 1 ? "is" : "are");
+	return false;
+}
+
 static bool expand_let(context *cx, const ast_let *let)
 {
 	const ast_op *callee = callee_of(cx, let->value);
 	int *values = ARENA_ARRAY(cx->tmp, int, let->nnames + 1);
 	bool mean;
 	if (callee && reducer_of(let->value, &mean) == RED_NONE) {
-		if (callee->nresults != let->nnames) {
-			expand_error(cx, DIAG_BAD_CALL, let->at,
-				     "'%s' has %d result%s, %d %s bound here",
-				     callee->name, callee->nresults,
-				     callee->nresults == 1 ? "" : "s",
-				     let->nnames,
-				     let->nnames == 1 ? "is" : "are");
-			return false;
-		}
-		if (!call_operator(cx, let->value, callee, let->names[0],
-				   values))
+		if (!let_call(cx, let, callee, values))
 			return false;
 	} else if (let->value->kind == AST_LAMBDA && let->nnames == 1) {
 		values[0] = expand_lambda(cx, let->value, NULL, 0, DT_NONE,
@@ -249,8 +253,8 @@ static bool expand_let(context *cx, const ast_let *let)
 			return false;
 		if (v.kind == VAL_EXPR || let->nnames != 1) {
 			expand_error(cx, DIAG_BAD_CALL, let->value->at,
-				     "a 'let' binds a lambda, the results of an "
-				     "operator, or a constant");
+				     "a 'let' binds a lambda, what an operator "
+				     "returns, or a constant");
 			return false;
 		}
 		push_name(cx, (xname){ .name = let->names[0],
@@ -273,13 +277,13 @@ static bool expand_results(context *cx, expansion *x)
 	x->result_types = ARENA_ARRAY(cx->arena, tensor_type, op->nresults);
 	for (int i = 0; i < op->nresults; i++) {
 		const ast_tensor *r = &op->results[i];
+		const char *label = op->nresults > 1 ? r->name : "";
 		tensor_type t;
 		if (!eval_dims(cx, r, &t))
 			return false;
-		const char *label = op->nresults > 1 ? r->name : "";
-		x->results[i] = expand_lambda(cx, op->bodies[i], t.dims, t.ndim,
-					      declared_type(cx, &r->type),
-					      label);
+		t.type = declared_type(cx, &r->type);
+		x->results[i] = expand_lambda(cx, op->bodies[i], t.dims,
+					      t.ndim, t.type, label);
 		if (x->results[i] < 0)
 			return false;
 		x->result_types[i] = cx->values.at[x->results[i]].type;

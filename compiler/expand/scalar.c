@@ -361,7 +361,8 @@ static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 			  : common_type(vx, vy);
 	if (t == DT_NONE)
 		t = common_type(vx, vy);
-	kexpr *a = expand_as(cx, vx, t, x->at), *b = expand_as(cx, vy, t, y->at);
+	kexpr *a = expand_as(cx, vx, t, x->at);
+	kexpr *b = expand_as(cx, vy, t, y->at);
 	return cx->failed ? val_bad
 			  : val_expr(kx_select(cx->tmp, cond, a, b));
 }

@@ -191,6 +191,36 @@ void relabel_stage(context *cx, int value, const char *label)
 	s->kernel->name = join(cx->arena, cx->top, s->label);
 }
 
+/* The name that the signature gives a dimension of a parameter, or NULL. */
+static const char *dim_name(context *cx, int value, int dim)
+{
+	if (value >= cx->op->nparams || cx->values.at[value].broadcast)
+		return NULL;
+	const ast_tensor *t = &cx->op->params[value];
+	for (int i = 0, at = 0; i < t->ndims && at <= dim; i++) {
+		int width = item_width(cx, t->dims[i]);
+		if (width < 0)
+			return NULL;
+		if (at == dim && t->dims[i]->kind == AST_NAME)
+			return t->dims[i]->name;
+		at += width;
+	}
+	return NULL;
+}
+
+/* A variable that the analysis made up is called as its dimension is. */
+static void name_derived(draft *d)
+{
+	kernel *k = d->kernel;
+	for (int i = 0; i < k->nderived; i++) {
+		const kderived *v = &k->derived[i];
+		const char *name =
+			dim_name(d->cx, d->inputs[v->input], v->dim);
+		if (name)
+			k->vars[v->var].name = unique_name(d->cx, k, name);
+	}
+}
+
 int add_stage(context *cx, const char *label, const int *outs, int nouts,
 	      const int *reds, int nreds, reducer r, dtype type, kexpr *body)
 {
@@ -211,6 +241,7 @@ int add_stage(context *cx, const char *label, const int *outs, int nouts,
 		return -1;
 	}
 	kernel_derive(cx->arena, k);
+	name_derived(&d);
 	return draft_end(&d, label);
 }
 

@@ -353,6 +353,23 @@ START_TEST(opaque_calls)
 }
 END_TEST
 
+/* A variable that the analysis makes up has its dimension's name. */
+START_TEST(derived)
+{
+	const ast_op *op = load(
+		"op embedding(ids[..b]: int, table[V, D]) -> out[..b, D] = "
+		"lambda ..b, j: table[ids[..b], j]",
+		"embedding");
+	const char *types[] = { "i64 4", "f32 10x3" };
+	expansion *x = expand(op, types, NULL);
+	ck_assert_ptr_nonnull(x);
+	const kernel *k = x->stages[0].kernel;
+	ck_assert_int_eq(k->nderived, 1);
+	ck_assert_str_eq(k->vars[k->derived[0].var].name, "V");
+	ck_assert_int_eq(k->vars[k->derived[0].var].extent, 10);
+}
+END_TEST
+
 /* What the stages of an operator are called. */
 START_TEST(labels)
 {
@@ -379,6 +396,7 @@ int main(void)
 	tcase_add_loop_test(t, errors, 0,
 			    (int)(sizeof(faults) / sizeof(faults[0])));
 	tcase_add_test(t, opaque_calls);
+	tcase_add_test(t, derived);
 	tcase_add_test(t, labels);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
