@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/planners.c \
 	%D%/problem.c %D%/problem.h \
 	%D%/search.c %D%/search.h \
+	%D%/separable.c %D%/separable.h \
 	%D%/solve.c %D%/solve.h \
 	%D%/tofu.c
 EXTRA_DIST += %D%/README.md

@@ -94,7 +94,8 @@ static box stored_block(const group *gr, tensor_id t)
 
 static int64_t tensor_bytes(const group *gr, tensor_id t, int64_t nelem)
 {
-	return cost_mul(nelem, (int64_t)dtype_size(gr->g->tensors[t].type.type));
+	dtype type = gr->g->tensors[t].type.type;
+	return cost_mul(nelem, (int64_t)dtype_size(type));
 }
 
 static int64_t input_bytes(const group *gr, const node *n, int i)

@@ -6,6 +6,10 @@
 
 #include "base/intern.h"
 #include "compiler/search/model.h"
+#include "compiler/search/separable.h"
+
+/* So many groups are enumerated, more only where they have to. */
+enum { FEW_GROUPS = 4 };
 
 /* What tells a table from others, as bytes. */
 enum { MAX_KEY = sizeof(void *) + 4 + 2 * MAX_AXES + 2 * (1 + MAX_NVARS) };
@@ -138,11 +142,11 @@ static box tensor_of(const pair *p, int64_t *element)
 	return box_whole(dims, k->nout);
 }
 
-static int64_t *compute(pair_cache *c, const pair *p)
+/* The table in elements, group by group. */
+static void enumerate(const pair_cache *c, const pair *p, const box *whole,
+		      int64_t *table)
 {
-	int ncells = p->vars->n * p->dims->n;
-	int64_t *table = ARENA_ARRAY(c->arena, int64_t, ncells), element;
-	box space = kernel_space(p->kernel), whole = tensor_of(p, &element);
+	box space = kernel_space(p->kernel);
 	mesh before = *c->mesh;
 	before.naxes = c->axis;
 	site s = { .c = c, .p = p, .sum = table };
@@ -150,9 +154,20 @@ static int64_t *compute(pair_cache *c, const pair *p)
 		mesh_coords(&before, g, s.coords);
 		s.space = cuts_block(&space, &before, p->node_cuts, c->axis,
 				     s.coords);
-		s.stored = cuts_block(&whole, &before, p->tensor_cuts,
-				      c->axis, s.coords);
+		s.stored = cuts_block(whole, &before, p->tensor_cuts, c->axis,
+				      s.coords);
 		add_site(&s);
+	}
+}
+
+static int64_t *compute(pair_cache *c, const pair *p)
+{
+	int ncells = p->vars->n * p->dims->n;
+	int64_t *table = ARENA_ARRAY(c->arena, int64_t, ncells), element;
+	box whole = tensor_of(p, &element);
+	if (c->ngroups < FEW_GROUPS || !separable_table(c->mesh, p, table)) {
+		memset(table, 0, (size_t)ncells * sizeof(*table));
+		enumerate(c, p, &whole, table);
 	}
 	for (int i = 0; i < ncells; i++)
 		table[i] = cost_mul(table[i], element);

@@ -58,8 +58,8 @@ const char *planner_note_whole(arena *a, const graph *g,
 		nnodes += planner_whole(&as->node_cuts[n], &as->mesh);
 	if (!ntensors && !nnodes)
 		return NULL;
-	return arena_printf(a, "%d of %d tensors (%" PRId64 " bytes in all) and "
-			    "%d of %d operators cannot be cut over all %d "
+	return arena_printf(a, "%d of %d tensors (%" PRId64 " bytes in all) "
+			    "and %d of %d operators cannot be cut over all %d "
 			    "devices", ntensors, g->ntensors, bytes, nnodes,
 			    g->nnodes, mesh_workers(&as->mesh));
 }

@@ -1,0 +1,13 @@
+/* The costs of pairs.h without looking at every group. */
+#ifndef TDL_COMPILER_SEARCH_SEPARABLE_H
+#define TDL_COMPILER_SEARCH_SEPARABLE_H
+
+#include "compiler/search/pairs.h"
+
+/* Fills table, [vars->n][dims->n], with elements (not bytes) over all groups
+ * of m, whose last axis is to be decided.  Returns false, with nothing done,
+ * where the regions are not products of intervals that depend on one dimension
+ * each; the groups have to be enumerated then. */
+bool separable_table(const mesh *m, const pair *p, int64_t *table);
+
+#endif
