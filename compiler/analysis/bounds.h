@@ -17,7 +17,11 @@ bool analysis_check_op(const tdl_modules *m, diag_sink *sink, const ast_op *op,
 		       int64_t *effort);
 
 /* Where an index leaves its tensor. */
-typedef enum bounds_end { BOUNDS_INSIDE, BOUNDS_BELOW, BOUNDS_ABOVE } bounds_end;
+typedef enum bounds_end {
+	BOUNDS_INSIDE,
+	BOUNDS_BELOW,
+	BOUNDS_ABOVE,
+} bounds_end;
 
 typedef struct bounds_verdict {
 	bounds_end end;	   /* that cannot be shown to be inside */

@@ -159,8 +159,8 @@ static bool reads_broadcast(const sym_op *op, const sym_stage *x,
 		       !poly_equal(r->index[d].at,
 				   poly_of(op->space->arena, x->vars[v].atom)))
 			v++;
-		if (v == x->nout || !poly_equal(x->vars[v].extent.extent,
-						t->dims[d].extent))
+		if (v == x->nout ||
+		    !sym_same_dim(&x->vars[v].extent, &t->dims[d]))
 			return false;
 		next = v + 1;
 	}

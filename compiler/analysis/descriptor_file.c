@@ -481,9 +481,9 @@ descriptor *descriptor_read(arena *a, diag_sink *sink, const char *path,
 		r.at += sizeof(magic);
 	uint64_t version = r.wrong ? FORMAT_VERSION : get_unsigned(&r);
 	if (version != FORMAT_VERSION)
-		fail(&r, arena_printf(a, "it is of version %llu, this program "
-				      "reads version %d",
-				      (unsigned long long)version, FORMAT_VERSION));
+		fail(&r, arena_printf(a, "it is of version %llu, not %d",
+				      (unsigned long long)version,
+				      FORMAT_VERSION));
 	descriptor *d = ARENA_NEW(a, descriptor);
 	d->nops = get_length(&r, MAX_OPS);
 	d->ops = ARENA_ARRAY(a, desc_op *, d->nops);

@@ -213,6 +213,16 @@ static void divide(arena *a, const poly *x, const poly *y, const poly **q,
 	*r = rest;
 }
 
+/* An attribute or size that something is divided by is positive. */
+static void note_divisor(poly_space *s, const poly *y)
+{
+	if (y->n != 1 || y->terms[0].n != 1 || y->terms[0].coefficient != 1)
+		return;
+	poly_atom *t = &s->atoms[y->terms[0].atom[0]];
+	if ((t->kind == ATOM_ATTR || t->kind == ATOM_SIZE) && t->min < 1)
+		t->min = 1;
+}
+
 const poly *poly_div(poly_space *s, const poly *x, const poly *y)
 {
 	int64_t n, d;
@@ -226,6 +236,7 @@ const poly *poly_div(poly_space *s, const poly *x, const poly *y)
 		return q;
 	if (poly_is_constant(r, &n) && poly_is_constant(y, &d))
 		return poly_shift(s->arena, q, floor_div(n, d));
+	note_divisor(s, y);
 	return poly_add(s->arena, q, compound(s, ATOM_DIV, r, y));
 }
 
@@ -242,6 +253,7 @@ const poly *poly_mod(poly_space *s, const poly *x, const poly *y)
 		return r;
 	if (poly_is_constant(r, &n) && poly_is_constant(y, &d))
 		return poly_int(s->arena, floor_mod(n, d));
+	note_divisor(s, y);
 	return compound(s, ATOM_MOD, r, y);
 }
 
@@ -449,9 +461,10 @@ static char *atom_text(arena *a, const poly_space *s, int atom)
 			    py ? "(" : "", y, py ? ")" : "");
 }
 
-/* The term without its sign; alone says that nothing stands beside it. */
+/* The term without its sign; negated says that a minus begins the sum with it:
+ * -(X / 2) is not -X / 2. */
 static char *term_text(arena *a, const poly_space *s, const term *t,
-		       bool alone)
+		       bool negated)
 {
 	unsigned long long c = t->coefficient < 0
 				       ? -(unsigned long long)t->coefficient
@@ -462,7 +475,7 @@ static char *term_text(arena *a, const poly_space *s, const term *t,
 		bool single = *text == '\0' && t->n == 1;
 		const poly_atom *atom = &s->atoms[t->atom[i]];
 		bool wrap = (atom->kind == ATOM_DIV || atom->kind == ATOM_MOD) &&
-			    !(single && (alone || t->coefficient > 0));
+			    (!single || negated);
 		text = arena_printf(a, "%s%s%s%s%s", text, *text ? "*" : "",
 				    wrap ? "(" : "",
 				    atom_text(a, s, t->atom[i]),
@@ -483,8 +496,7 @@ char *poly_text(arena *a, const poly_space *s, const poly *x)
 	first = first == x->n ? 0 : first;
 	bool minus = x->terms[first].coefficient < 0;
 	char *text = arena_printf(a, "%s%s", minus ? "-" : "",
-				  term_text(a, s, &x->terms[first],
-					    x->n == 1 && !minus));
+				  term_text(a, s, &x->terms[first], minus));
 	for (int i = 0; i < x->n; i++) {
 		const term *t = &x->terms[i];
 		if (i != first)

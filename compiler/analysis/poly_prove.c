@@ -109,7 +109,8 @@ static void add_atom_facts(proof *p, int atom)
 	case ATOM_MOD:
 		add_fact(p, poly_sub(a, poly_shift(a, t->y, -1), self));
 		add_fact(p, poly_shift(a, t->y, -1));
-		if (plainly_nonneg(p, t->x, MAX_NESTING))
+		if (plainly_nonneg(p, t->x, MAX_NESTING) ||
+		    nonneg(p->space, NULL, t->x, p->level + 1))
 			add_fact(p, poly_sub(a, t->x, self));
 		break;
 	case ATOM_MIN:

@@ -4,9 +4,10 @@
  * A pack is represented by as many dimensions as the operator tells parts of
  * it apart: ..d by one, or by two, ..(d \ axes) and ..(d & axes), where a set
  * of axes is singled out.  Sizes are taken to be at least 1: what an empty
- * tensor does, compiler/expand finds out.  What holds for such a dimension holds for each of
- * those that it stands for.  Where a structure follows only from attributes or
- * shapes (a reshape), the stage says so and is left open. */
+ * tensor does, compiler/expand finds out.  What holds for such a dimension
+ * holds for each of those that it stands for.  Where a structure follows only
+ * from attributes or shapes (a reshape), the stage says so and is left open.
+ */
 #ifndef TDL_COMPILER_ANALYSIS_SYMBOLIC_H
 #define TDL_COMPILER_ANALYSIS_SYMBOLIC_H
 
@@ -20,6 +21,8 @@ typedef struct sym_dim {
 	const char *text;   /* "B", "X - DX + 1", "..(d \ axes)" */
 	range at;	    /* where it is declared */
 } sym_dim;
+
+bool sym_same_dim(const sym_dim *x, const sym_dim *y);
 
 typedef struct sym_tensor {
 	const char *name;

@@ -44,7 +44,8 @@ static int add_var(build *b, sym_var v)
 static const char *declared_by(build *b, const char *result, const char *name,
 			       const sym_dim *d)
 {
-	return arena_printf(b->arena, "%s declares '%s' to run over %s elements",
+	return arena_printf(b->arena,
+			    "%s declares '%s' to run over %s elements",
 			    result ? result : "the output", name, d->text);
 }
 
@@ -75,12 +76,13 @@ static int bind_pack(build *b, const ast_var *v, const dim_list *given, int at,
 		sym_var var = { .name = name, .kind = KVAR_OUTPUT,
 				.extent = p->dims.dims[which],
 				.at = given ? given->dims[at + i].at : v->at };
-		if (given)
-			var.extent.text = given->dims[at + i].text;
+		var.extent.text = given ? given->dims[at + i].text
+					: dims[i].text;
 		var.declared = declared_by(b, given ? result : "the pack",
 					   name, &var.extent);
 		vars[i] = add_var(b, var);
-		vec_push(b->arena, &b->undo, ((undo){ p, which, p->var[which] }));
+		vec_push(b->arena, &b->undo,
+			 ((undo){ p, which, p->var[which] }));
 		p->var[which] = vars[i];
 	}
 	return n;
@@ -375,6 +377,13 @@ sval sym_reduction(build *b, const ast_expr *e)
 
 /* ---- lambdas ------------------------------------------------------------ */
 
+/* ..d and ..d[perm] have the same extents, but not in the same order. */
+bool sym_same_dim(const sym_dim *x, const sym_dim *y)
+{
+	return poly_equal(x->extent, y->extent) &&
+	       (!x->pack || !strcmp(x->text, y->text));
+}
+
 /* The tensor that a body is if it is all of it, at the same index; -1. */
 static int identity_read(const build *b, sval v, const int *outs, int nouts)
 {
@@ -386,7 +395,7 @@ static int identity_read(const build *b, sval v, const int *outs, int nouts)
 		const sym_var *var = &b->vars.at[outs[i]];
 		const poly *at = r->index[i].at;
 		if (!poly_equal(at, poly_of(b->arena, var->atom)) ||
-		    !poly_equal(t->dims[i].extent, var->extent.extent))
+		    !sym_same_dim(&t->dims[i], &var->extent))
 			return -1;
 	}
 	return r->tensor;

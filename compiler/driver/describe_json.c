@@ -269,14 +269,14 @@ static json_t *json_box(arena *a, const desc_op *op, const desc_stage *s,
 			const desc_strategy *st, const desc_tensor *t,
 			const desc_need *need, int p, int k)
 {
-	json_t *box = json_array();
+	json_t *ranges = json_array();
 	for (int d = 0; d < t->ndims; d++) {
 		char *lo, *hi;
 		describe_range(a, op, s, st, t, need, d, p, k, &lo, &hi);
-		json_array_append_new(box, json_pair(json_string(lo),
-						     json_string(hi)));
+		json_array_append_new(ranges, json_pair(json_string(lo),
+							json_string(hi)));
 	}
-	return box;
+	return ranges;
 }
 
 static json_t *json_part(arena *a, const desc_op *op, const desc_stage *s,

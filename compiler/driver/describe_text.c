@@ -7,6 +7,8 @@
 
 #include "base/vec.h"
 
+enum { TABLE_WIDTH = 120 };
+
 /* ---- tables ------------------------------------------------------------- */
 
 text_table table_new(arena *a, int ncolumns)
@@ -22,7 +24,7 @@ void table_add(text_table *t, const char *cell)
 	t->cells[t->n++] = cell;
 }
 
-void table_print(const text_table *t, FILE *to, const char *indent)
+static int *column_widths(const text_table *t)
 {
 	int *width = ARENA_ARRAY(t->arena, int, t->ncolumns);
 	for (int i = 0; i < t->n; i++) {
@@ -30,6 +32,32 @@ void table_print(const text_table *t, FILE *to, const char *indent)
 		if (n > width[i % t->ncolumns])
 			width[i % t->ncolumns] = n;
 	}
+	return width;
+}
+
+/* A table that is too wide to be read as one: a paragraph for each row, the
+ * first `own` columns on its first line. */
+static void print_paragraphs(const text_table *t, FILE *to, const char *indent,
+			     int own)
+{
+	int width = 0;
+	for (int i = own; i < t->ncolumns; i++)
+		if ((int)strlen(t->cells[i]) > width)
+			width = (int)strlen(t->cells[i]);
+	for (int row = t->ncolumns; row < t->n; row += t->ncolumns) {
+		fputs(indent, to);
+		for (int i = 0; i < own; i++)
+			fprintf(to, "%s%s", i ? ", " : "", t->cells[row + i]);
+		fputc('\n', to);
+		for (int i = own; i < t->ncolumns; i++)
+			fprintf(to, "%s    %-*s  %s\n", indent, width,
+				t->cells[i], t->cells[row + i]);
+	}
+}
+
+void table_print(const text_table *t, FILE *to, const char *indent)
+{
+	int *width = column_widths(t);
 	for (int i = 0; i < t->n; i++) {
 		int column = i % t->ncolumns;
 		fprintf(to, "%s", column ? "  " : indent);
@@ -38,6 +66,18 @@ void table_print(const text_table *t, FILE *to, const char *indent)
 		else
 			fprintf(to, "%-*s", width[column], t->cells[i]);
 	}
+}
+
+void table_print_fitted(const text_table *t, FILE *to, const char *indent,
+			int own)
+{
+	int *width = column_widths(t), sum = 0;
+	for (int i = 0; i < t->ncolumns; i++)
+		sum += width[i] + 2;
+	if (sum > TABLE_WIDTH)
+		print_paragraphs(t, to, indent, own);
+	else
+		table_print(t, to, indent);
 }
 
 /* ---- signature ---------------------------------------------------------- */
@@ -161,7 +201,7 @@ static void print_stage(FILE *to, arena *a, const desc_op *op,
 	table_add(&t, describe_stage_name(op, s));
 	for (int i = 0; i < s->nstrategies; i++)
 		add_row(a, &t, op, s, &s->strategies[i]);
-	table_print(&t, to, indent);
+	table_print_fitted(&t, to, indent, 3);
 	for (int i = 0; i < s->nvars; i++)
 		if (s->vars[i].whole_because)
 			fprintf(to, "%s%s cannot be split: %s\n", indent,
@@ -276,7 +316,7 @@ static void print_parts(FILE *to, arena *a, const desc_op *op,
 						     reducer_name(
 							     st->reducer)));
 	}
-	table_print(&t, to, "  ");
+	table_print_fitted(&t, to, "  ", 1);
 }
 
 void describe_parts_text(FILE *to, desc_op *op, int k)

@@ -1,0 +1,3 @@
+unit_tests += %D%/test_poly
+%C%_test_poly_LDADD = compiler/analysis/libanalysis.a $(dsl_libs) \
+	plan/libplan.a base/libbase.a $(unit_libs)
