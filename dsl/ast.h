@@ -18,6 +18,9 @@ typedef struct ast_stmt ast_stmt;
 typedef struct ast_op ast_op;
 typedef struct ast_opaque ast_opaque;
 
+/* What a name means; private to the checker. */
+typedef struct ast_symbol ast_symbol;
+
 /* ---- expressions ------------------------------------------------------- */
 
 typedef enum ast_kind {
@@ -70,6 +73,7 @@ typedef struct ast_var {
 	ast_expr *extent; /* NULL if not written */
 	ast_pack *pack;
 	range at;
+	ast_symbol *symbol; /* [check] */
 } ast_var;
 
 typedef struct ast_named {
@@ -101,6 +105,7 @@ struct ast_expr {
 	int nvars;
 	ast_var *vars;
 	ast_pack *pack;
+	ast_symbol *symbol; /* [check] of AST_NAME */
 };
 
 /* ---- signatures -------------------------------------------------------- */
@@ -163,6 +168,8 @@ struct ast_op {
 	ast_let *lets;
 	int nbodies;	   /* nresults, unless faulty */
 	ast_expr **bodies; /* one lambda per result */
+	int height;	   /* [check] of the calls of operators below it: 1
+			      where there are none; 0 not yet known */
 	bool faulty;	   /* [check] has an error; is not handed on */
 };
 
@@ -201,6 +208,8 @@ struct ast_stmt {
 	ast_expr **values; /* of return */
 	int nbody, nother;
 	ast_stmt **body, **other;
+	range body_at, other_at; /* with the braces; NOWHERE for no else; that
+				    of the if for else if */
 };
 
 /* onnx "Conv" 1..10 (x, w, b?; attr: int = 1) { body } */
@@ -214,6 +223,7 @@ typedef struct ast_onnx {
 	ast_tensor *params;
 	ast_attr *attrs;
 	ast_stmt **body;
+	range body_at; /* with the braces */
 	bool faulty;
 } ast_onnx;
 

@@ -278,24 +278,31 @@ static ast_stmt *nest(dsl_parser *p, ast_stmt *s)
 	return deep(p, s->at, s->depth) ? NULL : s;
 }
 
+static void set_body(ast_stmt *s, const block *body)
+{
+	s->nbody = body->stmts.n;
+	s->body = body->stmts.at;
+	s->body_at = body->at;
+}
+
 ast_stmt *ast_branch(dsl_parser *p, range at, ast_expr *cond,
-		     const stmt_list *body, const stmt_list *other)
+		     const block *body, const block *other)
 {
 	ast_stmt *s = ast_statement(p, STMT_IF, at);
 	if (!s)
 		return NULL;
 	s->value = cond;
-	s->nbody = body->n;
-	s->body = body->at;
+	set_body(s, body);
 	if (other) {
-		s->nother = other->n;
-		s->other = other->at;
+		s->nother = other->stmts.n;
+		s->other = other->stmts.at;
+		s->other_at = other->at;
 	}
 	return nest(p, s);
 }
 
 ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
-		   const stmt_list *body)
+		   const block *body)
 {
 	ast_stmt *s = ast_statement(p, STMT_FOR, at);
 	if (!s)
@@ -303,8 +310,7 @@ ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
 	s->var = var.name;
 	s->var_at = var.at;
 	s->value = bound;
-	s->nbody = body->n;
-	s->body = body->at;
+	set_body(s, body);
 	return nest(p, s);
 }
 
@@ -352,7 +358,7 @@ void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
 void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,
 		  ast_word op_type, opset_range opsets,
 		  const tensor_list *params, const attr_list *attrs,
-		  const stmt_list *body)
+		  const block *body)
 {
 	ast_onnx *e = ARENA_NEW(p->arena, ast_onnx);
 	*e = (ast_onnx){ .domain = domain, .op_type = op_type.name, .doc = doc,
@@ -360,7 +366,8 @@ void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,
 			 .name_at = op_type.at, .at = at,
 			 .nparams = params->n, .params = params->at,
 			 .nattrs = attrs->n, .attrs = attrs->at,
-			 .nbody = body->n, .body = body->at };
+			 .nbody = body->stmts.n, .body = body->stmts.at,
+			 .body_at = body->at };
 	add_def(p, (ast_def){ .kind = DEF_ONNX, .at = at, .onnx = e });
 }
 

@@ -1,8 +1,192 @@
+/* The table of checks, and what runs them. */
 #include "config.h"
 
 #include "dsl/check.h"
 
+#include <stdarg.h>
+#include <string.h>
+
+#include "dsl/checker.h"
+
+/* ---- reports ------------------------------------------------------------ */
+
+void check_error(checker *c, diag_id id, range at, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(c->tmp, fmt, ap);
+	va_end(ap);
+	c->failed = true;
+	diag_error(c->sink, id, at, "%s", text);
+}
+
+void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(c->tmp, fmt, ap);
+	va_end(ap);
+	diag_warning(c->sink, id, at, "%s", text);
+}
+
+/* ---- what several checks ask -------------------------------------------- */
+
+ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
+			 range at)
+{
+	/* In the modules' arena: the tree points at it. */
+	ast_symbol *s = ARENA_NEW(c->modules->arena, ast_symbol);
+	s->kind = kind;
+	s->name = name;
+	s->at = at;
+	s->ndims = -1;
+	return s;
+}
+
+const ast_attr *check_find_attr(const checker *c, const char *name)
+{
+	const ast_symbol *s = strmap_get(c->names, name);
+	return s && s->kind == SYM_ATTR ? s->attr : NULL;
+}
+
+const ast_op *check_callee(checker *c, const ast_expr *call)
+{
+	const ast_op *op = strmap_get(c->modules->ops, call->name);
+	if (op && !op->faulty)
+		return op;
+	if (op || strmap_get(c->modules->broken, call->name)) {
+		c->failed = true; /* its own faults say why */
+		return NULL;
+	}
+	check_error(c, DIAG_BAD_CALL, call->at, "there is no operator '%s'",
+		    call->name);
+	return NULL;
+}
+
+/* ---- operators that call operators -------------------------------------- */
+
+static void check_op(tdl_modules *m, ast_op *op);
+
+/* Checks what e calls before the caller; returns the height of the calls. */
+static int callees(checker *c, const ast_expr *e)
+{
+	int height = 0;
+	for (int i = 0; i < e->nargs; i++) {
+		int h = callees(c, e->args[i]);
+		height = h > height ? h : height;
+	}
+	ast_op *op = e->kind == AST_CALL
+			     ? strmap_get(c->modules->ops, e->name)
+			     : NULL;
+	if (!op)
+		return height;
+	if (op->height == 0)
+		check_op(c->modules, op);
+	if (op->height < 0) {
+		check_error(c, DIAG_RECURSION, e->at,
+			    "'%s' calls itself, directly or through others",
+			    op->name);
+		return height;
+	}
+	return op->height > height ? op->height : height;
+}
+
+/* Only a let calls operators: in scalar expressions the names are those of
+ * scalar functions. */
+static void check_callees(checker *c)
+{
+	int height = 0;
+	for (int i = 0; i < c->op->nlets; i++) {
+		const ast_expr *value = c->op->lets[i].value;
+		int h = value->kind == AST_CALL ? callees(c, value) : 0;
+		height = h > height ? h : height;
+	}
+	c->op->height = height + 1;
+	if (height + 1 > MAX_CALL_HEIGHT)
+		check_error(c, DIAG_TOO_DEEP, c->op->name_at,
+			    "operators call each other more than %d deep",
+			    MAX_CALL_HEIGHT);
+}
+
+/* ---- the table ---------------------------------------------------------- */
+
+enum {
+	NEEDS_NOTHING = 0,
+	CALLEES = 1 << 0,
+	NAMES = 1 << 1,
+	ATTRIBUTES = 1 << 2,
+	DIMENSIONS = 1 << 3,
+	SCOPES = 1 << 4,
+	EXTENTS = 1 << 5,
+	TYPES = 1 << 6,
+	UNUSED = 1 << 7,
+};
+
+static const struct check {
+	const char *name;
+	int gives;
+	int needs;
+	void (*run)(checker *c);
+} checks[] = {
+	/* No operator calls itself. */
+	{ "callees", CALLEES, NEEDS_NOTHING, check_callees },
+	/* Nothing in the signature is declared twice. */
+	{ "names", NAMES, NEEDS_NOTHING, check_names },
+	/* Attributes have types, and defaults of these types. */
+	{ "attributes", ATTRIBUTES, NAMES, check_attributes },
+	/* Sizes and packs are bound, element types exist. */
+	{ "dimensions", DIMENSIONS, NAMES, check_dimensions },
+	/* Every name in the body means something that fits its place. */
+	{ "scopes", SCOPES, CALLEES | NAMES | ATTRIBUTES | DIMENSIONS,
+	  check_scopes },
+	/* Every index variable has one extent. */
+	{ "extents", EXTENTS, SCOPES, check_extents },
+	/* Element types agree. */
+	{ "types", TYPES, SCOPES, check_types },
+	/* Everything that is bound is used. */
+	{ "unused", UNUSED, SCOPES | EXTENTS | TYPES, check_unused },
+};
+
+static void check_op(tdl_modules *m, ast_op *op)
+{
+	checker c = { .modules = m, .sink = m->sink, .tmp = arena_new(),
+		      .op = op };
+	c.names = strmap_new(c.tmp);
+	c.packs = strmap_new(c.tmp);
+	int passed = 0;
+	op->height = -1;
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		if ((passed & checks[i].needs) != checks[i].needs)
+			continue;
+		c.failed = false;
+		checks[i].run(&c);
+		if (c.failed)
+			op->faulty = true;
+		else
+			passed |= checks[i].gives;
+	}
+	if (op->height < 0)
+		op->height = 1;
+	arena_free(c.tmp);
+}
+
 void check_module(tdl_modules *m, const ast_module *module)
 {
-	(void)m, (void)module;
+	for (int i = 0; i < module->ndefs && !diag_full(m->sink); i++) {
+		const ast_def *d = &module->defs[i];
+		switch (d->kind) {
+		case DEF_OP:
+			if (d->op->height == 0)
+				check_op(m, d->op);
+			break;
+		case DEF_OPAQUE:
+			check_opaque(m, d->opaque);
+			break;
+		case DEF_ONNX:
+			check_onnx(m, d->onnx);
+			break;
+		case DEF_IMPORT:
+			break;
+		}
+	}
 }

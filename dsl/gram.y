@@ -86,6 +86,7 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 	let_list *lets;
 	ast_stmt *stmt;
 	stmt_list *stmts;
+	block *block;
 	opset_range opsets;
 	bool flag;
 }
@@ -131,7 +132,8 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %type <names> names
 %type <lets> lets
 %type <stmt> stmt if
-%type <stmts> stmts block
+%type <stmts> stmts
+%type <block> block
 %type <opsets> opsets
 %type <name> op opaque onnx
 
@@ -385,7 +387,7 @@ atom:
 | name LPAREN args RPAREN
 	{ NODE($$, ast_call(p, @$, $name, $args)); }
 | LPAREN expr RPAREN
-	{ $$ = $expr; $$->parens = true; $$->at = @$; }
+	{ $$ = $expr; $$->parens = true; }
 | LPAREN expr[read] ELSE expr[value] RPAREN
 	{ NODE($$, ast_guard(p, @$, $read, $value)); }
 ;
@@ -515,7 +517,7 @@ input:
 
 block:
   LBRACE stmts RBRACE
-	{ $$ = $2; }
+	{ $$ = LIST(block); *$$ = (block){ *$stmts, @$ }; }
 ;
 
 stmts:
@@ -549,8 +551,9 @@ if:
 | IF expr block[then] ELSE block[else]
 	{ NODE($$, ast_branch(p, @$, $expr, $then, $else)); }
 | IF expr block ELSE if[other]
-	{ stmt_list *else_if = LIST(stmt_list);
-	  PUSH(else_if, $other);
+	{ block *else_if = LIST(block);
+	  PUSH(&else_if->stmts, $other);
+	  else_if->at = @other;
 	  NODE($$, ast_branch(p, @$, $expr, $block, else_if)); }
 ;
 

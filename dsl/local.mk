@@ -3,8 +3,21 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 %C%_libdsl_a_SOURCES = \
 	%D%/ast.h \
 	%D%/build.c \
+	%D%/builtins.c %D%/builtins.def %D%/builtins.h \
 	%D%/check.c %D%/check.h \
+	%D%/check_call.c \
+	%D%/check_extent.c \
+	%D%/check_onnx.c \
+	%D%/check_read.c \
+	%D%/check_scope.c \
+	%D%/check_signature.c \
+	%D%/check_type.c \
+	%D%/checker.h \
+	%D%/doc.c %D%/doc.h \
 	%D%/dsl.h \
+	%D%/dump.c \
+	%D%/format.c %D%/format.h \
+	%D%/format_expr.c \
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/parse.c %D%/parse.h

@@ -13,6 +13,13 @@ typedef VEC(ast_tensor) tensor_list;
 typedef VEC(ast_attr) attr_list;
 typedef VEC(ast_let) let_list;
 typedef VEC(ast_stmt *) stmt_list;
+
+/* Statements in braces. */
+typedef struct block {
+	stmt_list stmts;
+	range at;
+} block;
+
 typedef struct name_list {
 	VEC(const char *) names;
 	VEC(range) at;
@@ -105,9 +112,9 @@ ast_tensor ast_constant(range at, const char *name, const written_type *type);
 ast_stmt *ast_statement(dsl_parser *p, stmt_kind kind, range at);
 /* other may be NULL. */
 ast_stmt *ast_branch(dsl_parser *p, range at, ast_expr *cond,
-		     const stmt_list *body, const stmt_list *other);
+		     const block *body, const block *other);
 ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
-		   const stmt_list *body);
+		   const block *body);
 
 void ast_add_op(dsl_parser *p, range at, const char *doc, ast_word name,
 		const tensor_list *params, const attr_list *attrs,
@@ -119,7 +126,7 @@ void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
 void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,
 		  ast_word op_type, opset_range opsets,
 		  const tensor_list *params, const attr_list *attrs,
-		  const stmt_list *body);
+		  const block *body);
 void ast_add_import(dsl_parser *p, range at, const char *path);
 
 /* ---- parse.c ------------------------------------------------------------ */

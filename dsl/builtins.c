@@ -1,0 +1,34 @@
+#include "config.h"
+
+#include "dsl/builtins.h"
+
+#include <string.h>
+
+static const builtin table[] = {
+#define SCALAR(name, least, most, rule, derivative) \
+	{ #name, BUILTIN_SCALAR, RULE_##rule, least, most, derivative },
+#define REDUCER(name, rule) \
+	{ #name, BUILTIN_REDUCER, RULE_##rule, 1, 1, true },
+#define MAPPING(name, least, most) \
+	{ #name, BUILTIN_MAPPING, RULE_NONE, least, most, false },
+#include "dsl/builtins.def"
+#undef SCALAR
+#undef REDUCER
+#undef MAPPING
+};
+
+enum { NBUILTINS = sizeof(table) / sizeof(table[0]) };
+
+const builtin *builtin_find(builtin_kind kind, const char *name)
+{
+	for (int i = 0; i < NBUILTINS; i++)
+		if (table[i].kind == kind && !strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+const builtin *builtin_table(int *n)
+{
+	*n = NBUILTINS;
+	return table;
+}

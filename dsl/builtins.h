@@ -1,0 +1,41 @@
+/* The functions that TDL brings along: the tables of builtins.def. */
+#ifndef TDL_DSL_BUILTINS_H
+#define TDL_DSL_BUILTINS_H
+
+#include <stdbool.h>
+
+typedef enum builtin_kind {
+	BUILTIN_SCALAR,
+	BUILTIN_REDUCER,
+	BUILTIN_MAPPING,
+} builtin_kind;
+
+typedef enum builtin_rule {
+	RULE_NONE,
+	RULE_FLOAT,
+	RULE_NUMBER,
+	RULE_INTEGER,
+	RULE_TEST,
+	RULE_CAST,
+	RULE_SELECT,
+	RULE_LENGTH,
+	RULE_POSITION,
+	RULE_LOGIC,
+	RULE_WHERE,
+} builtin_rule;
+
+typedef struct builtin {
+	const char *name;
+	builtin_kind kind;
+	builtin_rule rule;
+	int least, most; /* arguments */
+	bool derivative; /* has a derivative rule */
+} builtin;
+
+/* NULL if there is none of that kind and name. */
+const builtin *builtin_find(builtin_kind kind, const char *name);
+
+/* All of them, n. */
+const builtin *builtin_table(int *n);
+
+#endif

@@ -1,0 +1,121 @@
+/* Calls of operators, against the callee's signature. */
+#include "config.h"
+
+#include "dsl/checker.h"
+
+static void check_argument(checker *c, ast_expr *arg, const ast_tensor *param)
+{
+	if (arg->kind == AST_CALL) {
+		const ast_op *inner = check_callee(c, arg);
+		if (!inner)
+			return;
+		check_operator_call(c, arg, inner);
+		if (inner->nresults != 1)
+			check_error(c, DIAG_BAD_CALL, arg->at,
+				    "'%s' has %d results; a 'let' takes them "
+				    "apart",
+				    inner->name, inner->nresults);
+		return;
+	}
+	arg->symbol = arg->kind == AST_NAME ? strmap_get(c->names, arg->name)
+					    : NULL;
+	const ast_symbol *s = arg->symbol;
+	if (!s && arg->kind == AST_NAME) {
+		check_error(c, DIAG_UNBOUND_INDEX, arg->at,
+			    "nothing binds '%s' here", arg->name);
+		return;
+	}
+	if (!s || s->kind != SYM_TENSOR) {
+		check_error(c, DIAG_BAD_CALL, arg->at,
+			    "a tensor is expected here for '%s'", param->name);
+		return;
+	}
+	arg->symbol->used = true;
+	bool packs = s->ndims < 0 || param->broadcast;
+	for (int i = 0; i < s->ndims; i++)
+		packs |= s->dims[i] && s->dims[i]->kind == AST_PACK;
+	for (int i = 0; i < param->ndims; i++)
+		packs |= param->dims[i]->kind == AST_PACK;
+	if (!packs && s->ndims != param->ndims)
+		check_error(c, DIAG_WRONG_RANK, arg->at,
+			    "'%s' has %d dimension%s, the parameter '%s' has "
+			    "%d",
+			    arg->name, s->ndims, s->ndims == 1 ? "" : "s",
+			    param->name, param->ndims);
+}
+
+static int find_attr(const ast_op *op, const char *name)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return i;
+	return -1;
+}
+
+/* The value of an attribute: constants, or an attribute handed on. */
+static void check_value(checker *c, const ast_attr *a, ast_expr *e)
+{
+	int before = diag_errors(c->sink);
+	check_attr_value(c, a, e);
+	if (diag_errors(c->sink) > before || a->type == ATTR_TYPE)
+		return;
+	ast_symbol *s = e->kind == AST_NAME ? strmap_get(c->names, e->name)
+					    : NULL;
+	if (s && s->kind == SYM_ATTR) {
+		s->used = true;
+		return;
+	}
+	if (e->kind != AST_LIST) {
+		check_constant(c, e);
+		return;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		check_constant(c, e->args[i]);
+}
+
+static void check_attrs(checker *c, const ast_expr *call, const ast_op *op)
+{
+	bool *given = ARENA_ARRAY(c->tmp, bool, op->nattrs + 1);
+	for (int i = 0; i < call->nnamed; i++) {
+		const ast_named *n = &call->named[i];
+		int a = find_attr(op, n->name);
+		if (a < 0) {
+			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
+				    "'%s' has no attribute '%s'", op->name,
+				    n->name);
+			continue;
+		}
+		if (given[a])
+			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
+				    "the attribute '%s' is given twice",
+				    n->name);
+		given[a] = true;
+		check_value(c, &op->attrs[a], n->value);
+	}
+	for (int i = 0; i < op->nattrs; i++) {
+		if (given[i] || op->attrs[i].init)
+			continue;
+		check_error(c, DIAG_BAD_ATTRIBUTE, call->at,
+			    "'%s' needs the attribute '%s'", op->name,
+			    op->attrs[i].name);
+		diag_note(c->sink, op->attrs[i].at, "it has no default");
+	}
+}
+
+void check_operator_call(checker *c, const ast_expr *call, const ast_op *op)
+{
+	if (call->open_named)
+		check_error(c, DIAG_BAD_CALL, call->at,
+			    "'..' hands on attributes in an onnx entry only");
+	if (call->nargs != op->nparams) {
+		check_error(c, DIAG_BAD_CALL, call->at,
+			    "'%s' takes %d tensor%s, not %d", op->name,
+			    op->nparams, op->nparams == 1 ? "" : "s",
+			    call->nargs);
+		diag_note(c->sink, op->name_at, "it is defined here");
+		return;
+	}
+	for (int i = 0; i < call->nargs; i++)
+		check_argument(c, call->args[i], &op->params[i]);
+	check_attrs(c, call, op);
+}

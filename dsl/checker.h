@@ -1,0 +1,144 @@
+/* What the files of the checker share.
+ *
+ * A check is a row of the table in check.c: a function that reports and
+ * returns nothing; it runs when the checks that it needs found no error.
+ * check_scope.c resolves the names of bodies; the checks behind it look at
+ * ast_expr.symbol. */
+#ifndef TDL_DSL_CHECKER_H
+#define TDL_DSL_CHECKER_H
+
+#include "base/vec.h"
+#include "dsl/builtins.h"
+#include "dsl/check.h"
+
+enum {
+	MAX_CALL_HEIGHT = 32, /* operators that call operators */
+	MAX_SIGNATURE = 1000, /* parameters, attributes, results, lets */
+	MAX_ITEMS = 64,	      /* dimensions of a tensor, variables of a lambda */
+	MAX_SCOPE = 256,      /* variables around an expression */
+};
+
+/* ---- types -------------------------------------------------------------- */
+
+typedef enum etype_kind {
+	TY_UNKNOWN, /* anything; an error was reported, or expansion will see */
+	TY_INT,	    /* a constant that takes any numeric type */
+	TY_FLOAT,   /* a constant that takes any float type */
+	TY_STRING,
+	TY_SHARED,  /* that of the tensors without a declared type */
+	TY_ANY_INT, /* `int' */
+	TY_ANY_FLOAT,
+	TY_EXACT, /* .exact */
+	TY_ATTR,  /* the value of the attribute .name */
+} etype_kind;
+
+typedef struct etype {
+	etype_kind kind;
+	dtype exact;
+	const char *name;
+} etype;
+
+/* ---- names -------------------------------------------------------------- */
+
+typedef enum symbol_kind {
+	SYM_SIZE,
+	SYM_ATTR,
+	SYM_TENSOR,
+	SYM_CONST, /* a let that is a number */
+	SYM_VAR,
+} symbol_kind;
+
+struct ast_symbol {
+	const char *name;
+	symbol_kind kind;
+	range at;
+	bool used;
+	const ast_attr *attr; /* SYM_ATTR */
+	etype type;	      /* SYM_TENSOR, SYM_CONST */
+
+	/* SYM_TENSOR: the dimensions, AST_PACK among them, NULL for an extent
+	 * that is not known; ndims is -1 where nothing is known. */
+	int ndims;
+	const ast_expr **dims;
+	bool broadcast;
+
+	/* SYM_VAR: how many conditions are around its lambda, and the extent:
+	 * found where a read, a result or a `<' says it; NULL for one that
+	 * only expansion can know. */
+	int conditions;
+	bool found, tentative;
+	bool settled; /* reads have no say any more */
+	const ast_expr *extent;
+	range extent_at;
+};
+
+/* A pack that lambdas around bind. */
+typedef struct bound_pack {
+	const ast_pack *pack;
+} bound_pack;
+
+typedef struct checker {
+	tdl_modules *modules;
+	diag_sink *sink;
+	arena *tmp;
+	ast_op *op;
+	bool failed;
+	strmap *names;	 /* name -> ast_symbol: signature, lets so far */
+	strmap *packs;	 /* those that the signature binds, name -> itself */
+	VEC(ast_symbol *) vars;	 /* of the lambdas around, innermost last */
+	VEC(bound_pack) bound;
+	int conditions;
+} checker;
+
+void check_error(checker *c, diag_id id, range at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
+			 range at);
+const ast_attr *check_find_attr(const checker *c, const char *name);
+/* The operator that a call means; NULL, with an error, if there is none, or
+ * without one where that was reported already. */
+const ast_op *check_callee(checker *c, const ast_expr *call);
+
+/* ---- check_signature.c -------------------------------------------------- */
+
+void check_names(checker *c);
+void check_attributes(checker *c);
+void check_dimensions(checker *c);
+/* The same for definitions that are no operators. */
+void check_attr_list(checker *c, const ast_attr *attrs, int n, bool onnx);
+void check_opaque(tdl_modules *m, ast_opaque *f);
+/* Whether an expression suits an attribute, as far as can be seen. */
+void check_attr_value(checker *c, const ast_attr *a, const ast_expr *e);
+etype check_declared_type(const ast_type *t);
+
+/* ---- check_scope.c ------------------------------------------------------ */
+
+void check_scopes(checker *c);
+/* An expression of sizes and attributes alone. */
+void check_constant(checker *c, ast_expr *e);
+/* Whether a pack is one, and its selector is. */
+void check_pack(checker *c, const ast_pack *p, range at);
+
+/* ---- check_read.c ------------------------------------------------------- */
+
+/* Whether as many dimensions are given as there are. */
+void check_rank(checker *c, range at, const char *what, ast_expr *const *items,
+		int n, const ast_expr *const *dims, int ndims);
+/* Whether lambdas around bind all of what the pack selects. */
+void check_bound(checker *c, const ast_expr *item);
+
+/* ---- check_call.c ------------------------------------------------------- */
+
+/* let a, b = f(x, k = 2): an operator's arguments, by its signature. */
+void check_operator_call(checker *c, const ast_expr *call, const ast_op *op);
+
+/* ---- check_extent.c, check_type.c, check_onnx.c -------------------------- */
+
+void check_extents(checker *c);
+void check_types(checker *c);
+void check_unused(checker *c);
+void check_onnx(tdl_modules *m, ast_onnx *e);
+
+#endif
