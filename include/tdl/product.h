@@ -60,6 +60,16 @@ struct tdl_product {
 
 typedef TDL_T TDL_TYPED(vector) __attribute__((vector_size(TDL_VECTOR)));
 
+/* a * b + c in every lane; compilers make one instruction of the loop. */
+static inline __attribute__((always_inline)) TDL_TYPED(vector)
+TDL_TYPED(fma_lanes)(TDL_T a, TDL_TYPED(vector) b, TDL_TYPED(vector) c)
+{
+	TDL_TYPED(vector) r;
+	for (size_t l = 0; l < TDL_VECTOR / sizeof(TDL_T); l++)
+		r[l] = TDL_FMA(a, b[l], c[l]);
+	return r;
+}
+
 /* A tile of the result, `rows` x TDL_COLS, plus the product of two panels.
  * Called with a constant number of rows, so that it stays in registers. */
 static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
@@ -79,12 +89,10 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 		const vector *x = (const vector *)(right + d * 2 * LANES);
 		const TDL_T *y = left + d * TDL_ROWS;
 #pragma GCC unroll 16
-		for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
-			for (int v = 0; v < 2; v++)
-				for (int l = 0; l < LANES; l++)
-					sum[r][v][l] = TDL_FMA(y[r], x[v][l],
-							       sum[r][v][l]);
+		for (int r = 0; r < rows; r++) {
+			sum[r][0] = TDL_TYPED(fma_lanes)(y[r], x[0], sum[r][0]);
+			sum[r][1] = TDL_TYPED(fma_lanes)(y[r], x[1], sum[r][1]);
+		}
 	}
 #pragma GCC unroll 16
 	for (int r = 0; r < rows; r++) {
