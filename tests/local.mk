@@ -32,6 +32,8 @@ EXTRA_DIST += \
 	%D%/lib.sh \
 	%D%/valgrind.sh
 python_tests = \
+	%D%/onnx/graphs.py \
+	%D%/onnx/nodes.py \
 	%D%/hostile/models.py \
 	%D%/hostile/operators.py \
 	%D%/hostile/plans.py
@@ -39,7 +41,11 @@ TESTS += $(script_tests)
 if HAVE_PYTHON
 TESTS += $(python_tests)
 endif
-EXTRA_DIST += $(script_tests) $(python_tests)
+EXTRA_DIST += $(script_tests) $(python_tests) \
+	%D%/onnx/README.md \
+	%D%/onnx/against.py \
+	%D%/onnx/light.py \
+	%D%/onnx/nodes_cases.py
 
 include tests/unit/local.mk
 

@@ -248,9 +248,27 @@ static bool widen(context *cx, const ast_tensor *t, xpack *p, bool fixed,
 	return true;
 }
 
+/* Packs of broadcast parameters that an attribute gives: these do not widen. */
+static bool bind_given_packs(context *cx)
+{
+	for (int i = 0; i < cx->op->nparams; i++) {
+		const ast_tensor *t = &cx->op->params[i];
+		int at, others;
+		const ast_expr *d =
+			t->broadcast ? broadcast_pack(t, &at, &others) : NULL;
+		if (d && !find_pack(cx, d->pack->name) &&
+		    find_attr(cx, d->pack->name) &&
+		    !need_pack(cx, d->pack->name, d->at))
+			return false;
+	}
+	return true;
+}
+
 bool bind_broadcast(context *cx, const tensor_type *types)
 {
 	const ast_op *op = cx->op;
+	if (!bind_given_packs(cx))
+		return false;
 	int before = cx->packs.n;
 	for (int i = 0; i < op->nparams; i++) {
 		const ast_tensor *t = &op->params[i];

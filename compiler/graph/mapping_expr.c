@@ -460,9 +460,6 @@ static mvalue eval_call(evaluator *ev, const ast_expr *e)
 		return r;
 	if (op)
 		return call_operator(ev, e, op, args);
-	if (strmap_get(ev->modules->ops, e->name))
-		return mapping_error(ev, DIAG_OPERATOR_FAULTY, e->at,
-				     "the operator '%s' has errors", e->name);
 	return mapping_error(ev, DIAG_MAPPING, e->at,
 			     "there is no operator or function '%s'", e->name);
 }

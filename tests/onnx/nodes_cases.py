@@ -1,0 +1,250 @@
+"""The cases of nodes.py: small, odd sizes, so that nothing fits by chance."""
+import numpy as np
+from onnx import TensorProto
+
+RNG = np.random.default_rng(3)
+CASES = []
+
+
+class Constant:
+    """An input that is known when planning."""
+
+    def __init__(self, array, dtype=np.int64):
+        self.array = array if isinstance(array, np.ndarray) \
+            else np.array(array, dtype)
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def positive(*shape):
+    return RNG.uniform(0.5, 2, shape).astype(np.float32)
+
+
+def ints(*shape, low=-9, high=10, dtype=np.int64):
+    return RNG.integers(low, high, shape).astype(dtype)
+
+
+def bools(*shape):
+    return RNG.integers(0, 2, shape).astype(bool)
+
+
+def case(op, *inputs, opset=17, outputs=1, note="", tolerance=1e-5, **attrs):
+    name = f"{op}{'-' + note if note else ''}-{len(CASES)}"
+    CASES.append((name, op, inputs, attrs, opset, outputs, tolerance))
+
+
+# ---- convolutions
+for opset in 9, 11, 17:
+    case("Conv", floats(2, 3, 9, 8), floats(4, 3, 3, 2), opset=opset)
+case("Conv", floats(2, 3, 9, 8), floats(4, 3, 3, 2), floats(4),
+     pads=[1, 0, 2, 1], strides=[2, 3])
+case("Conv", floats(1, 2, 11, 9), floats(3, 2, 3, 3), dilations=[2, 3],
+     pads=[2, 1, 0, 3])
+case("Conv", floats(2, 4, 7, 7), floats(6, 2, 3, 3), group=2,
+     pads=[1, 1, 1, 1], kernel_shape=[3, 3])
+case("Conv", floats(1, 5, 6, 6), floats(5, 1, 3, 3), floats(5), group=5)
+for how in "SAME_UPPER", "SAME_LOWER", "VALID":
+    case("Conv", floats(1, 2, 8, 9), floats(3, 2, 4, 3), auto_pad=how,
+         strides=[3, 2], note=how)
+case("Conv", floats(2, 3, 13), floats(4, 3, 4), floats(4), strides=[2],
+     pads=[1, 2])
+case("Conv", floats(2, 4, 13), floats(4, 2, 4), group=2, dilations=[2])
+case("Conv", floats(1, 2, 5, 6, 7), floats(3, 2, 2, 3, 2), strides=[1, 2, 1],
+     pads=[1, 0, 1, 0, 1, 0])
+case("Conv", floats(1, 4, 5, 6, 7), floats(2, 2, 2, 3, 2), group=2)
+
+# ---- pooling
+case("MaxPool", floats(2, 3, 9, 8), kernel_shape=[3, 2], opset=9)
+case("MaxPool", floats(2, 3, 9, 8) - 9, kernel_shape=[3, 3], strides=[2, 2],
+     pads=[1, 1, 0, 2])
+case("MaxPool", floats(1, 2, 11), kernel_shape=[3], strides=[2],
+     dilations=[2])
+case("MaxPool", floats(1, 2, 5, 6, 7), kernel_shape=[2, 3, 2],
+     strides=[2, 1, 3])
+for op in "MaxPool", "AveragePool":
+    for how in "SAME_UPPER", "SAME_LOWER", "VALID":
+        case(op, floats(1, 2, 8, 9), kernel_shape=[3, 4], strides=[2, 3],
+             auto_pad=how, note=how)
+    for size in 6, 7, 8, 9, 10:
+        case(op, floats(1, 1, size, size), kernel_shape=[3, 2],
+             strides=[2, 3], ceil_mode=1, note=f"ceil{size}", opset=12)
+        case(op, floats(1, 1, size, size), kernel_shape=[3, 3],
+             strides=[2, 3], pads=[1, 0, 1, 1], ceil_mode=1,
+             note=f"ceil-pads{size}", opset=12)
+for size in 6, 7, 8, 9:
+    case("AveragePool", floats(1, 1, size, size), kernel_shape=[3, 3],
+         strides=[2, 3], pads=[1, 1, 1, 1], ceil_mode=1, count_include_pad=1,
+         note=f"ceil-count{size}", opset=19)
+case("AveragePool", floats(2, 3, 7, 8), kernel_shape=[3, 2], opset=9)
+case("AveragePool", floats(2, 3, 7, 8), kernel_shape=[3, 2],
+     pads=[1, 0, 2, 1], strides=[2, 1])
+case("AveragePool", floats(2, 3, 7, 8), kernel_shape=[3, 2],
+     pads=[1, 0, 2, 1], count_include_pad=1)
+case("AveragePool", floats(2, 3, 9), kernel_shape=[3], pads=[1, 2])
+case("AveragePool", floats(1, 2, 5, 6, 7), kernel_shape=[2, 3, 2],
+     pads=[1, 0, 1, 0, 1, 1])
+case("AveragePool", floats(1, 2, 9, 9), kernel_shape=[2, 3],
+     pads=[1, 1, 1, 1], dilations=[2, 2], opset=19)
+for shape in (2, 3, 7), (2, 3, 5, 4), (1, 2, 3, 4, 5):
+    case("GlobalAveragePool", floats(*shape))
+    case("GlobalMaxPool", floats(*shape))
+
+# ---- normalisation
+stats = floats(3), floats(3), floats(3), positive(3)
+for opset, more in (7, {}), (9, {"momentum": 0.8}), (15, {"epsilon": 0.01}):
+    case("BatchNormalization", floats(2, 3, 4, 5), *stats, opset=opset, **more)
+case("BatchNormalization", floats(2, 3), *map(Constant, stats))
+case("LRN", floats(2, 7, 3, 4), size=5, alpha=0.1, beta=0.6, bias=1.5)
+case("LRN", floats(2, 7, 3, 1), size=3, alpha=0.3)
+case("InstanceNormalization", floats(2, 3, 4, 5), floats(3), floats(3))
+case("LayerNormalization", floats(2, 3, 5), floats(5), floats(5))
+case("LayerNormalization", floats(2, 3, 5), floats(3, 5), axis=1,
+     epsilon=0.01)
+for op in "Softmax", "LogSoftmax":
+    case(op, floats(2, 3, 4), opset=9)
+    case(op, floats(2, 3, 4), opset=11, axis=2)
+    case(op, floats(2, 3, 4), opset=11, axis=-2)
+    case(op, floats(2, 3, 4) * 30, opset=13)
+    case(op, floats(2, 3, 4), opset=13, axis=1)
+
+# ---- contractions
+case("Gemm", floats(3, 4), floats(4, 5))
+case("Gemm", floats(4, 3), floats(5, 4), floats(5), transA=1, transB=1)
+case("Gemm", floats(4, 3), floats(4, 5), floats(3, 1), transA=1, alpha=0.5,
+     beta=2.0)
+case("Gemm", floats(3, 4), floats(5, 4), transB=1, alpha=0.25, opset=11)
+case("Gemm", floats(3, 4), floats(5, 4), floats(1), transB=1, opset=9)
+case("MatMul", floats(3, 4), floats(4, 5))
+case("MatMul", floats(2, 3, 4), floats(4, 5))
+case("MatMul", floats(3, 4), floats(2, 4, 5))
+case("MatMul", floats(2, 1, 3, 4), floats(6, 4, 5))
+case("MatMul", floats(4), floats(4, 5))
+case("MatMul", floats(4), floats(2, 4, 5))
+case("MatMul", floats(2, 3, 4), floats(4))
+case("MatMul", floats(4), floats(4))
+
+# ---- element by element
+for op in ("Relu", "Neg", "Softsign", "Exp", "Tanh", "Sin", "Cos", "Atan",
+           "Sigmoid", "Softplus", "Abs", "Sign", "Floor", "Ceil", "Elu",
+           "Selu", "LeakyRelu", "HardSigmoid", "Erf", "Round", "Sinh", "Cosh",
+           "Asinh", "ThresholdedRelu", "Celu", "HardSwish", "Tan", "Shrink",
+           "Identity"):
+    case(op, floats(3, 4) * 2)
+for op in "Log", "Sqrt", "Reciprocal":
+    case(op, positive(3, 4))
+for op in "Asin", "Acos", "Atanh":
+    case(op, RNG.uniform(-0.9, 0.9, (3, 4)).astype(np.float32))
+case("Acosh", positive(3, 4) + 1)
+case("Mish", floats(3, 4), opset=18)
+case("Elu", floats(3, 4), alpha=0.3)
+case("Celu", floats(3, 4), alpha=2.0)
+case("LeakyRelu", floats(3, 4), alpha=0.3, opset=9)
+case("HardSigmoid", floats(3, 4) * 3, alpha=0.3, beta=0.4)
+case("Shrink", floats(3, 4) * 2, lambd=0.7, bias=0.2)
+case("Gelu", floats(3, 4), opset=20)
+case("Gelu", floats(3, 4), opset=20, approximate="tanh")
+case("PRelu", floats(2, 3, 4), floats(3, 1))
+case("IsNaN", np.array([1, np.nan, np.inf], np.float32))
+case("IsInf", np.array([1, np.nan, np.inf, -np.inf], np.float32))
+case("Not", bools(3, 4))
+case("Clip", floats(3, 4), opset=9, min=-0.5, max=0.5)
+case("Clip", floats(3, 4), opset=6)
+case("Clip", floats(3, 4), Constant(-0.5, np.float32),
+     Constant(0.5, np.float32))
+case("Clip", floats(3, 4), np.array(-0.5, np.float32))
+case("Clip", floats(3, 4), None, Constant(0.25, np.float32))
+case("Clip", ints(3, 4), np.array(-2), np.array(3))
+case("Dropout", floats(3, 4), opset=9)
+case("Dropout", floats(3, 4), Constant(0.3, np.float32))
+for op in "Add", "Sub", "Mul", "Div":
+    for opset in 7, 17:
+        case(op, floats(2, 3, 4), floats(3, 1), opset=opset)
+    case(op, floats(4), floats(2, 3, 1))
+    case(op, ints(3, 4), ints(4, low=1))
+case("Div", ints(40, dtype=np.int32), np.where(
+    ints(40) < 0, -3, 4).astype(np.int32))
+case("Div", ints(9, low=0, dtype=np.uint8), ints(9, low=1, dtype=np.uint8))
+case("Mod", ints(40), np.where(ints(40) < 0, -3, 4))
+case("Mod", ints(40), np.where(ints(40) < 0, -3, 4), fmod=1)
+case("Mod", floats(9) * 9, positive(9), fmod=1)
+case("Pow", positive(3, 4), floats(4))
+case("Pow", floats(3, 4), Constant(2.0, np.float32))
+case("Pow", positive(3, 4), Constant(0.5, np.float32))
+case("Pow", positive(3, 4), ints(4), opset=13)
+for op in "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual":
+    case(op, ints(3, 4, low=0, high=3), ints(4, low=0, high=3))
+for op in "And", "Or", "Xor":
+    case(op, bools(3, 4), bools(4))
+case("Where", bools(3, 1), floats(4), floats(3, 4))
+case("BitShift", ints(9, low=0, dtype=np.uint32),
+     ints(9, low=0, dtype=np.uint32), direction="LEFT")
+case("BitShift", ints(9, low=0, dtype=np.uint8),
+     ints(9, low=0, high=5, dtype=np.uint8), direction="RIGHT")
+for op in "Sum", "Max", "Min", "Mean":
+    for n in 1, 2, 3, 4, 5, 8:
+        case(op, *(floats(3, 4) if i % 2 else floats(4) for i in range(n)))
+case("Cast", floats(3, 4) * 3, to=TensorProto.INT32)
+case("Cast", ints(3, 4), to=TensorProto.FLOAT)
+case("Cast", ints(3, 4, low=-1, high=2), to=TensorProto.BOOL)
+case("Cast", bools(3, 4), to=TensorProto.FLOAT)
+case("Cast", floats(3, 4), to=TensorProto.DOUBLE)
+case("Cast", floats(3, 4), to=TensorProto.FLOAT16, tolerance=1e-3)
+
+# ---- moving elements
+case("Reshape", floats(2, 3, 4), Constant([4, 6]))
+case("Reshape", floats(2, 3, 4), Constant([0, -1]))
+case("Reshape", floats(2, 3, 4), Constant([-1]))
+case("Reshape", floats(2, 3, 4), Constant([3, 2, 1, 4]))
+case("Reshape", floats(7, 6), Constant([2, 7, 3]))
+for axis in 0, 1, 2, -1:
+    case("Flatten", floats(2, 3, 4), axis=axis)
+case("Squeeze", floats(2, 1, 3, 1), opset=9)
+case("Squeeze", floats(2, 1, 3, 1), opset=11, axes=[1])
+case("Squeeze", floats(2, 1, 3, 1), Constant([-1]))
+case("Unsqueeze", floats(2, 3), opset=9, axes=[0, 3])
+case("Unsqueeze", floats(2, 3), Constant([-1, 1]))
+case("Transpose", floats(2, 3, 4))
+case("Transpose", floats(2, 3, 4, 5), perm=[2, 0, 3, 1])
+for n in 1, 2, 3, 4, 5, 9:
+    case("Concat", *(floats(2, i + 1, 3) for i in range(n)), axis=1)
+case("Concat", floats(2, 3), floats(4, 3), axis=0)
+case("Concat", floats(2, 3), floats(2, 4), axis=-1)
+case("Split", floats(2, 7), outputs=2, opset=9, axis=1, split=[3, 4])
+case("Split", floats(7, 2), Constant([1, 4, 2]), outputs=3)
+case("Split", floats(7, 2), outputs=3, opset=18, num_outputs=3)
+case("Slice", floats(5, 6), opset=9, starts=[1, -4], ends=[9, -1])
+case("Slice", floats(5, 6), Constant([1]), Constant([4]), Constant([1]))
+case("Slice", floats(5, 9), Constant([0, -1]), Constant([5, -9]),
+     Constant([0, 1]), Constant([2, -2]))
+case("Slice", floats(7), Constant([-1]), Constant([-2 ** 63]), Constant([0]),
+     Constant([-1]))
+case("Slice", floats(7), Constant([2]), Constant([2 ** 63 - 1]))
+for axis in 0, 1, -1:
+    case("Gather", floats(4, 5, 3), ints(2, 3, low=-3, high=3), axis=axis)
+case("Gather", floats(4, 5), np.array(2), axis=1)
+case("Gather", floats(4, 5), ints(3, low=0, high=4, dtype=np.int32))
+case("Expand", floats(3, 1), Constant([2, 1, 4]))
+case("Expand", floats(3, 4), Constant([1]))
+case("Tile", floats(2, 3), Constant([3, 2]))
+case("Pad", floats(2, 3), opset=9, pads=[1, 0, 2, 3], value=1.5)
+case("Pad", floats(2, 3), Constant([1, 0, 2, 3]))
+case("Pad", floats(4, 5), Constant([1, 2, 3, 4]), mode="reflect")
+case("Pad", floats(4, 5), Constant([1, 2, 3, 4]), mode="edge")
+case("Pad", floats(4, 5), Constant([-1, 2, 0, -2]))
+case("Pad", ints(4, 5), Constant([1, 1]), Constant(7), Constant([1]),
+     opset=18)
+
+# ---- reductions
+for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
+           "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum",
+           "ReduceLogSumExp"):
+    case(op, positive(2, 3, 4), opset=11)
+    case(op, positive(2, 3, 4), opset=11, axes=[0, -1])
+    case(op, positive(2, 3, 4), opset=11, axes=[1], keepdims=0)
+    case(op, positive(2, 3, 4), Constant([1]), opset=18)
+    case(op, positive(2, 3, 4), opset=18, noop_with_empty_axes=0)
+for op in "ArgMax", "ArgMin":
+    case(op, ints(4, 5, low=0, high=3))
+    case(op, ints(4, 5, low=0, high=3), axis=-1, keepdims=0)
