@@ -1,0 +1,1 @@
+tdlc show external.onnx

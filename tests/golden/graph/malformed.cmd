@@ -1,0 +1,1 @@
+tdlc show malformed.onnx

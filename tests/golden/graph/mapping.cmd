@@ -1,0 +1,1 @@
+tdlc show relu.onnx --opdefs parts/odd

@@ -1,0 +1,1 @@
+tdlc show not_known.onnx

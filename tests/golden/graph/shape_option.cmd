@@ -1,0 +1,1 @@
+tdlc show relu.onnx --shape x=4

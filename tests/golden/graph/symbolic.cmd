@@ -1,0 +1,1 @@
+tdlc show symbolic.onnx -D batch=2

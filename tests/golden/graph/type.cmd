@@ -1,0 +1,1 @@
+tdlc show type.onnx

@@ -1,0 +1,1 @@
+tdlc show sum.onnx --opdefs parts/odd
