@@ -269,8 +269,15 @@ bool descriptor_needs(const desc_op *op, const desc_stage *s,
 		      const desc_strategy *st, int64_t *values, int64_t begin,
 		      int64_t end, box *needs)
 {
+	bool empty = begin >= end;
 	values[s->vars[st->var].begin] = begin;
 	values[s->vars[st->var].end] = end;
+	for (int v = 0; v < s->nvars; v++) {
+		int64_t extent;
+		if (!poly_eval(op->space, s->vars[v].extent, values, &extent))
+			return false;
+		empty |= extent <= 0;
+	}
 	for (int i = 0; i < s->ninputs; i++) {
 		const desc_tensor *t = &op->tensors[s->inputs[i]];
 		if (t->ndims > MAX_NVARS)
@@ -280,7 +287,7 @@ bool descriptor_needs(const desc_op *op, const desc_stage *s,
 			if (!clip(op, &t->dims[d], &st->needs[i].regions[d],
 				  values, &needs[i].lo[d], &needs[i].hi[d]))
 				return false;
-		if (begin >= end || box_is_empty(&needs[i]))
+		if (empty || box_is_empty(&needs[i]))
 			needs[i] = box_empty(t->ndims);
 	}
 	return true;

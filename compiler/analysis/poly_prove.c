@@ -54,6 +54,13 @@ static bool plainly_nonneg(proof *p, const poly *x, int nesting)
 	return true;
 }
 
+/* The same, or by a proof. */
+static bool surely_nonneg(proof *p, const poly *x, int nesting)
+{
+	return plainly_nonneg(p, x, nesting) ||
+	       nonneg(p->space, NULL, x, p->level + 1);
+}
+
 static bool decide(proof *p, int atom, int nesting)
 {
 	const poly_atom *t = &p->space->atoms[atom];
@@ -61,13 +68,10 @@ static bool decide(proof *p, int atom, int nesting)
 		return true;
 	if (!t->x || nesting == 0)
 		return false;
-	bool x = plainly_nonneg(p, t->x, nesting - 1);
-	if (!x && t->kind == ATOM_DIV)
-		x = nonneg(p->space, NULL, t->x, p->level + 1);
-	if (t->kind == ATOM_DIV)
+	bool x = surely_nonneg(p, t->x, nesting - 1);
+	if (t->kind == ATOM_DIV || x == (t->kind == ATOM_MAX))
 		return x;
-	bool y = plainly_nonneg(p, t->y, nesting - 1);
-	return t->kind == ATOM_MIN ? x && y : x || y;
+	return surely_nonneg(p, t->y, nesting - 1);
 }
 
 static bool atom_nonneg(proof *p, int atom, int nesting)
@@ -109,8 +113,7 @@ static void add_atom_facts(proof *p, int atom)
 	case ATOM_MOD:
 		add_fact(p, poly_sub(a, poly_shift(a, t->y, -1), self));
 		add_fact(p, poly_shift(a, t->y, -1));
-		if (plainly_nonneg(p, t->x, MAX_NESTING) ||
-		    nonneg(p->space, NULL, t->x, p->level + 1))
+		if (surely_nonneg(p, t->x, MAX_NESTING))
 			add_fact(p, poly_sub(a, t->x, self));
 		break;
 	case ATOM_MIN:
@@ -248,12 +251,30 @@ static const poly *without_division(proof *p, const poly *goal, const term *t)
 			q->x);
 }
 
+static bool prove(proof *p, const poly *goal, int depth);
+
+/* goal = c * m + rest, where m is the lesser or the greater of x and y: it
+ * holds if it does with x and with y in the place of m. */
+static bool by_cases(proof *p, const poly *goal, const term *t, int depth)
+{
+	arena *a = p->arena;
+	for (int i = 0; i < t->n; i++) {
+		const poly_atom *m = &p->space->atoms[t->atom[i]];
+		const poly *c, *rest;
+		if ((m->kind != ATOM_MIN && m->kind != ATOM_MAX) ||
+		    !poly_split(p->space, a, goal, t->atom[i], &c, &rest))
+			continue;
+		const poly *x = poly_add(a, rest, poly_mul(a, c, m->x));
+		const poly *y = poly_add(a, rest, poly_mul(a, c, m->y));
+		return prove(p, x, depth - 1) && prove(p, y, depth - 1);
+	}
+	return false;
+}
+
 static bool spend(const poly_space *s)
 {
 	return !s->effort || --*s->effort > 0;
 }
-
-static bool prove(proof *p, const poly *goal, int depth);
 
 static bool use_fact(proof *p, const poly *goal, const term *t,
 		     const poly *fact, closeness c, int depth)
@@ -282,6 +303,8 @@ static bool prove(proof *p, const poly *goal, int depth)
 	const term *t = &goal->terms[at];
 	const poly *exact = without_division(p, goal, t);
 	if (exact && prove(p, exact, depth - 1))
+		return true;
+	if (by_cases(p, goal, t, depth))
 		return true;
 	for (closeness c = SAME; c < NCLOSE; c++)
 		for (int i = 0; i < p->nfacts; i++)

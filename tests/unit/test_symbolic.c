@@ -1,0 +1,522 @@
+/* What is said of an operator for all shapes is held against what
+ * compiler/expand and plan/region find for shapes: the stages, their
+ * variables, the extents, and for each strategy the regions of the parts. */
+#include "config.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/analysis/bounds.h"
+#include "compiler/analysis/descriptor.h"
+#include "compiler/analysis/strategy.h"
+#include "compiler/analysis/symbolic.h"
+#include "compiler/expand/expand.h"
+
+static unsigned seed;
+
+static int below(int limit)
+{
+	seed = seed * 1103515245u + 12345u;
+	return (int)(seed >> 16) % limit;
+}
+
+/* ---- an operator with numbers ------------------------------------------- */
+
+typedef struct trial {
+	arena *a;
+	diag_sink *sink;
+	tdl_modules *m;
+	const ast_op *op;
+	const desc_op *d;
+	const sym_op *x;
+	int64_t *values; /* by atom */
+	const attr_value **attrs;
+	tensor_type *types;
+	int checked, exact;
+} trial;
+
+/* An attribute that names a pack has its one extent; that selects axes of one,
+ * its last dimension; others small numbers. */
+static int64_t attr_number(const trial *t, const ast_attr *attr)
+{
+	(void)t;
+	if (attr->type == ATTR_AXIS)
+		return -1;
+	if (!strcmp(attr->name, "perm") || !strcmp(attr->name, "before") ||
+	    !strcmp(attr->name, "start"))
+		return 0;
+	return 1 + below(2);
+}
+
+static void set_atom(trial *t, const char *name, int64_t v)
+{
+	for (int i = 0; i < t->d->space->natoms; i++) {
+		const poly_atom *a = &t->d->space->atoms[i];
+		if (!a->x && !strcmp(a->name, name))
+			t->values[i] = v;
+	}
+}
+
+static const attr_value *invent_attr(trial *t, const ast_attr *attr)
+{
+	int n = attr->is_list && attr->length >= 0 ? attr->length : 1;
+	int64_t *ints = ARENA_ARRAY(t->a, int64_t, n);
+	double *floats = ARENA_ARRAY(t->a, double, n);
+	const char **strings = ARENA_ARRAY(t->a, const char *, n);
+	if (attr->type == ATTR_STRING || attr->type == ATTR_TYPE ||
+	    (attr->init && attr->type != ATTR_INT))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		ints[i] = attr_number(t, attr);
+		set_atom(t, attr->is_list ? arena_printf(t->a, "%s[%d]",
+							 attr->name, i)
+					  : attr->name, ints[i]);
+		if (attr->is_list)
+			set_atom(t, arena_printf(t->a, "..%s", attr->name),
+				 ints[i]);
+	}
+	attr_value *v = ARENA_NEW(t->a, attr_value);
+	*v = (attr_value){ attr->type, attr->is_list, n, ints, floats,
+			   strings };
+	return v;
+}
+
+static bool invent_shapes(trial *t)
+{
+	for (int i = 0; i < t->op->nparams; i++) {
+		const desc_tensor *p = &t->d->tensors[i];
+		const char *type = t->op->params[i].type.name;
+		tensor_type *to = &t->types[i];
+		to->type = !type || !strcmp(type, "float") ? DT_F32
+			   : !strcmp(type, "int")	    ? DT_I64
+							    : dtype_parse(type);
+		if (to->type == DT_NONE)
+			to->type = DT_F32;
+		if (p->ndims > MAX_NDIM)
+			return false;
+		to->ndim = p->ndims;
+		for (int j = 0; j < p->ndims; j++)
+			if (!poly_eval(t->d->space, p->dims[j].extent,
+				       t->values, &to->dims[j]) ||
+			    to->dims[j] < 0)
+				return false;
+	}
+	return true;
+}
+
+static void invent(trial *t)
+{
+	int n = t->d->space->natoms;
+	t->values = ARENA_ARRAY(t->a, int64_t, POLY_MAX_ATOMS);
+	for (int i = 0; i < n; i++)
+		if (t->d->space->atoms[i].kind == ATOM_SIZE)
+			t->values[i] = 3 + below(6);
+	t->attrs = ARENA_ARRAY(t->a, const attr_value *, t->op->nattrs + 1);
+	for (int i = 0; i < t->op->nattrs; i++)
+		t->attrs[i] = invent_attr(t, &t->op->attrs[i]);
+	t->types = ARENA_ARRAY(t->a, tensor_type, t->op->nparams + 1);
+}
+
+/* ---- comparing ---------------------------------------------------------- */
+
+static bool is_affine(const sym_op *x, const sym_read *r)
+{
+	for (int d = 0; d < r->n; d++)
+		for (atom_kind k = ATOM_DIV; r->index[d].at && k <= ATOM_MAX;
+		     k++)
+			if (poly_uses_kind(x->space, r->index[d].at, k))
+				return false;
+	return !r->open;
+}
+
+/* Whether the regions of an input have to be exact: its reads are affine and
+ * not under conditions, which expand takes into account. */
+static bool wants_exact(const trial *t, int at, int tensor)
+{
+	const sym_stage *s = t->x->stages[at];
+	for (int i = 0; i < s->nreads; i++) {
+		const sym_read *r = s->reads[i];
+		if (r->tensor == tensor &&
+		    (!is_affine(t->x, r) || r->guarded))
+			return false;
+	}
+	return !s->conditional;
+}
+
+static int var_of(const kernel *k, const desc_stage *s, int v)
+{
+	if (s->vars[v].kind != KVAR_DERIVED)
+		return v;
+	for (int i = 0; i < k->nvars; i++)
+		if (k->vars[i].kind == KVAR_DERIVED)
+			return i;
+	return -1;
+}
+
+static void compare_part(trial *t, const expansion *e, int at,
+			 const desc_strategy *st, int p, int k)
+{
+	const desc_stage *s = &t->d->stages[at];
+	const kernel *kern = e->stages[at].kernel;
+	box space = kernel_space(kern), real[MAX_NINPUTS];
+	box *said = ARENA_ARRAY(t->a, box, s->ninputs);
+	int v = var_of(kern, s, st->var);
+	ck_assert_msg(v >= 0, "%s: no derived variable", kern->name);
+	block(0, kern->vars[v].extent, p, k, &space.lo[v], &space.hi[v]);
+	kernel_needs(kern, &space, real);
+	ck_assert(descriptor_needs(t->d, s, st, t->values, space.lo[v],
+				   space.hi[v], said));
+	for (int i = 0; i < kern->ninputs; i++) {
+		int j = 0;
+		while (j < s->ninputs &&
+		       s->inputs[j] != e->stages[at].inputs[i])
+			j++;
+		ck_assert_msg(j < s->ninputs, "%s: input %s", kern->name,
+			      kern->inputs[i].name);
+		bool contains = box_contains(&said[j], &real[i]);
+		bool same = box_equal(&said[j], &real[i]);
+		ck_assert_msg(contains && (same ||
+					   !wants_exact(t, at,
+							s->inputs[j])),
+			      "%s, %s, part %d of %d, %s: said [%lld, %lld) is "
+			      "[%lld, %lld) in the first dimension",
+			      kern->name, s->vars[st->var].name, p, k,
+			      kern->inputs[i].name, (long long)said[j].lo[0],
+			      (long long)said[j].hi[0],
+			      (long long)real[i].lo[0],
+			      (long long)real[i].hi[0]);
+		t->checked++;
+		t->exact += same;
+	}
+}
+
+static void compare_stage(trial *t, const expansion *e, int at)
+{
+	const desc_stage *s = &t->d->stages[at];
+	const kernel *k = e->stages[at].kernel;
+	int64_t extent;
+	ck_assert_str_eq(s->label, e->stages[at].label);
+	ck_assert_int_eq(s->reducer, k->reducer);
+	ck_assert_msg(s->nvars >= k->nvars - k->nderived, "%s", k->name);
+	for (int v = 0; v < k->nvars - k->nderived; v++) {
+		ck_assert(poly_eval(t->d->space, s->vars[v].extent, t->values,
+				    &extent));
+		ck_assert_msg(extent == k->vars[v].extent, "%s: %s", k->name,
+			      s->vars[v].name);
+		ck_assert_int_eq(s->vars[v].kind, k->vars[v].kind);
+		ck_assert_int_eq(!s->vars[v].whole_because,
+				 strategy_offered(k, v, NULL));
+	}
+	for (int i = 0; i < s->nstrategies; i++)
+		for (int parts = 2; parts <= 3; parts++)
+			for (int p = 0; p < parts; p++)
+				compare_part(t, e, at, &s->strategies[i], p,
+					     parts);
+}
+
+/* Whether the shapes suited the operator. */
+static bool try_shapes(trial *t)
+{
+	invent(t);
+	if (!invent_shapes(t))
+		return false;
+	diag_sink *quiet = diag_sink_new(t->a);
+	expansion *e = expand_op(t->a, t->m, quiet, t->op, t->types, t->attrs,
+				 (call_site){ .place = "a test" });
+	if (!e)
+		return false;
+	/* A permutation of one dimension is none. */
+	if (e->nstages == 0)
+		return true;
+	ck_assert_msg(e->nstages == t->d->nstages, "%s: %d stages, not %d",
+		      t->op->name, t->d->nstages, e->nstages);
+	for (int i = 0; i < e->nstages; i++)
+		if (!t->d->stages[i].open_because)
+			compare_stage(t, e, i);
+	return true;
+}
+
+/* Returns how many of the shapes suited. */
+static int try_op(trial *t, int ntries)
+{
+	int64_t effort = 100000;
+	int suited = 0;
+	t->d = descriptor_of(t->a, t->m, t->op);
+	t->x = symbolic_op(t->a, t->m, NULL, t->op, &effort);
+	if (t->d->open_because)
+		return 0;
+	ck_assert_int_eq(t->x->nstages, t->d->nstages);
+	for (int i = 0; i < ntries; i++)
+		suited += try_shapes(t);
+	return suited;
+}
+
+static trial begin(void)
+{
+	trial t = { .a = arena_new() };
+	t.sink = diag_sink_new(t.a);
+	t.m = dsl_new(t.a, t.sink, NULL, 0);
+	return t;
+}
+
+static void load(trial *t, const char *text)
+{
+	bool ok = dsl_load_text(t->m, "test.tdl", text, strlen(text));
+	if (!ok)
+		diag_print(t->sink, stderr, false);
+	ck_assert_msg(ok, "%s", text);
+}
+
+/* ---- the operators of the library --------------------------------------- */
+
+static int is_tdl(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+	return n > 4 && !strcmp(e->d_name + n - 4, ".tdl");
+}
+
+START_TEST(library)
+{
+	const char *dir = getenv("TDL_OPDEFS");
+	struct dirent **all;
+	trial t = begin();
+	int n = dir ? scandir(dir, &all, is_tdl, alphasort) : 0, tried = 0;
+	seed = 1;
+	for (int i = 0; i < n; i++) {
+		dsl_load(t.m, arena_printf(t.a, "%s/%s", dir, all[i]->d_name));
+		free(all[i]);
+	}
+	if (n > 0)
+		free(all);
+	ck_assert(analysis_check(t.a, t.m, t.sink));
+	for (int i = 0; i < strmap_count(t.m->ops); i++) {
+		t.op = strmap_value(t.m->ops, i);
+		tried += try_op(&t, 6) > 0;
+	}
+	/* Most operators can be tried with such shapes and attributes. */
+	ck_assert_msg(!dir || tried * 4 >= strmap_count(t.m->ops) * 3,
+		      "%d of %d", tried, strmap_count(t.m->ops));
+	arena_free(t.a);
+}
+END_TEST
+
+/* ---- written for the purpose -------------------------------------------- */
+
+static const char *const operators[] = {
+	"op conv(data[B, C, X], w[C, O, D]) -> y[B, O, X - D + 1] =\n"
+	"  lambda b, o, x: Sum(lambda c, d: data[b, c, x + d] * w[c, o, d])",
+	"op strided(x[N]; s: int = 2, p: int = 1) ->\n"
+	"  y[(N + 2*p - 3) / s + 1] =\n"
+	"  lambda i: Max(lambda r < 3: (x[s*i + r - p] else -inf))",
+	"op reverse(x[N, M]) -> y[N, M] = lambda i, j: x[N - 1 - i, j]",
+	"op upsample(x[N]) -> y[3*N] = lambda i: x[i / 3]",
+	"op tile(x[N]) -> y[2*N] = lambda i: x[i % N]",
+	"op shuffle(x[N, C, H, W]) -> y[N, C/4, 2*H, 2*W] =\n"
+	"  lambda n, c, h, w: x[n, c*4 + (h % 2)*2 + w % 2, h/2, w/2]",
+	"op concat(a[A], b[B]) -> y[A + B] =\n"
+	"  lambda i: if i < A then a[i] else b[i - A]",
+	"op diagonal(x[N, N]) -> y[N] = lambda i: x[i, i]",
+	"op outer(a[N], b[M]) -> y[N, M] = lambda i, j: a[i] * b[j]",
+	"op variance(x[N, M]) -> y[N] = lambda i:\n"
+	"  Sum(lambda j: x[i, j] * x[i, j]) - Sum(lambda j: x[i, j])",
+	"op below(x[N, N]) -> y[N, N] = lambda i, j:\n"
+	"  Sum(lambda k: if k <= i and j < N - 1 then x[k, j + 1] else 0)",
+	"op lookup(t[V, D], ids[N]: i64) -> y[N, D] =\n"
+	"  lambda n, d: t[ids[n], d]",
+	"opaque inverse(m[N, N]) -> l[N, N] = \"inverse\"\n"
+	"op inverses(a[B, N, N]) -> y[B, N, N] =\n"
+	"  lambda b, i, j: inverse(a[b, :, :])[i, j]",
+	"op norm(x[N, M]) -> y[N, M] =\n"
+	"  let s = lambda i: Sum(lambda j: x[i, j])\n"
+	"  lambda i, j: x[i, j] / s[i]\n"
+	"op twice(x[N, M]) -> y[N, M] =\n"
+	"  let a = norm(x)\n"
+	"  let b = norm(a)\n"
+	"  lambda i, j: a[i, j] + b[i, j]",
+	"op sum(x[..d]; axis: axis[]) -> y[..(d \\ axis)] =\n"
+	"  lambda ..(d \\ axis): Sum(lambda ..(d & axis): x[..d])\n"
+	"op centred(x[N, M]) -> y[N, M] =\n"
+	"  let s = sum(x, axis = [-1])\n"
+	"  lambda i, j: x[i, j] - s[i]",
+	"op clamp(x[N]) -> y[N + 4] = lambda i: x[min(max(i - 2, 0), N - 1)]",
+	"op banded(x[N]) -> y[N] = lambda i:\n"
+	"  (x[i - 1] else 0) + x[i] + (x[i + 2] else 0)",
+	"op two(x[N, M]) -> (a[N], b[M]) =\n"
+	"  lambda i: Sum(lambda j: x[i, j])\n"
+	"  lambda j: Max(lambda i: x[i, j])",
+};
+
+START_TEST(written)
+{
+	seed = 7;
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+		trial t = begin();
+		load(&t, operators[i]);
+		bool fine = analysis_check(t.a, t.m, t.sink);
+		if (!fine)
+			diag_print(t.sink, stderr, false);
+		ck_assert_msg(fine, "%s", operators[i]);
+		for (int j = 0; j < strmap_count(t.m->ops); j++) {
+			t.op = strmap_value(t.m->ops, j);
+			ck_assert_msg(try_op(&t, 20) > 5, "%s", t.op->name);
+			ck_assert_msg(!t.d->stages[0].open_because, "%s: %s",
+				      t.op->name, t.d->stages[0].open_because);
+		}
+		arena_free(t.a);
+	}
+}
+END_TEST
+
+/* ---- random ones -------------------------------------------------------- */
+
+static const char *random_index(arena *a, int depth)
+{
+	static const char *const leaf[] = { "i", "j", "k", "N", "M" };
+	if (depth == 0)
+		return below(4) ? leaf[below(5)]
+				: arena_printf(a, "%d", below(4));
+	const char *x = random_index(a, depth - 1);
+	switch (below(7)) {
+	case 0:
+		return arena_printf(a, "(%s / %d)", x, 1 + below(3));
+	case 1:
+		return arena_printf(a, "(%s %% %d)", x, 1 + below(4));
+	case 2:
+		return arena_printf(a, "%d*%s", 1 + below(3), x);
+	case 3:
+		return arena_printf(a, "(%s - %s)", x,
+				    random_index(a, depth - 1));
+	case 4:
+		return arena_printf(a, "min(%s, %s)", x,
+				    random_index(a, depth - 1));
+	default:
+		return arena_printf(a, "(%s + %s)", x,
+				    random_index(a, depth - 1));
+	}
+}
+
+/* Regions hold what is read, whatever the index is. */
+START_TEST(random_operators)
+{
+	int checked = 0, exact = 0;
+	for (unsigned start = 1; start < 12000; start += 31) {
+		trial t = begin();
+		seed = start;
+		load(&t, arena_printf(
+			t.a, "op r(x[N, M]) -> y[N, M] = lambda i, j: Sum("
+			"lambda k < 3: (x[%s, %s] else 0) + (x[%s, j] else 0))",
+			random_index(t.a, below(3)),
+			random_index(t.a, below(3)),
+			random_index(t.a, below(3))));
+		t.op = strmap_value(t.m->ops, 0);
+		ck_assert(analysis_check(t.a, t.m, t.sink));
+		ck_assert_int_gt(try_op(&t, 3), 0);
+		checked += t.checked;
+		exact += t.exact;
+		arena_free(t.a);
+	}
+	ck_assert_int_gt(checked, 5000);
+	ck_assert_int_gt(exact * 2, checked);
+}
+END_TEST
+
+/* A read that the check lets pass without a guard is inside for all shapes;
+ * one that is outside for some is found. */
+START_TEST(bounds_are_sound)
+{
+	int passed = 0, refused = 0;
+	for (unsigned start = 1; start < 20000; start += 31) {
+		trial t = begin();
+		seed = start;
+		load(&t, arena_printf(
+			t.a, "op r(x[N, M]) -> y[N, M] = lambda i, j: Sum("
+			"lambda k < 3: x[%s, %s])",
+			random_index(t.a, below(3)), below(2) ? "j" : "0"));
+		t.op = strmap_value(t.m->ops, 0);
+		bool fine = analysis_check(t.a, t.m, t.sink);
+		int suited = 0, n = 40;
+		t.d = descriptor_of(t.a, t.m, t.op);
+		for (int i = 0; i < n; i++) {
+			invent(&t);
+			for (int j = 0; j < t.d->space->natoms; j++)
+				if (t.d->space->atoms[j].kind == ATOM_SIZE)
+					t.values[j] = 1 + below(6);
+			ck_assert(invent_shapes(&t));
+			diag_sink *quiet = diag_sink_new(t.a);
+			suited += expand_op(t.a, t.m, quiet, t.op, t.types,
+					    t.attrs,
+					    (call_site){ .place = "a test" }) !=
+				  NULL;
+		}
+		ck_assert_msg(!fine || suited == n, "start %u", start);
+		passed += fine;
+		refused += !fine;
+		arena_free(t.a);
+	}
+	ck_assert_int_gt(passed, 50);
+	ck_assert_int_gt(refused, 100);
+}
+END_TEST
+
+/* ---- files -------------------------------------------------------------- */
+
+START_TEST(round_trip)
+{
+	trial t = begin();
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+		load(&t, arena_printf(t.a, "%s\n", operators[i]));
+	descriptor d = { 0 };
+	d.ops = ARENA_ARRAY(t.a, desc_op *, strmap_count(t.m->ops));
+	for (int i = 0; i < strmap_count(t.m->ops); i++)
+		d.ops[d.nops++] =
+			descriptor_of(t.a, t.m, strmap_value(t.m->ops, i));
+	size_t len, again;
+	unsigned char *bytes = descriptor_write(t.a, &d, &len);
+	descriptor *r = descriptor_read(t.a, t.sink, "d", bytes, len);
+	ck_assert_ptr_nonnull(r);
+	ck_assert_int_eq(r->nops, d.nops);
+	unsigned char *copy = descriptor_write(t.a, r, &again);
+	ck_assert_uint_eq(again, len);
+	ck_assert_mem_eq(copy, bytes, len);
+	/* Every shorter one is refused. */
+	for (size_t n = 0; n < len; n += 1 + n / 50)
+		ck_assert_ptr_null(descriptor_read(t.a, diag_sink_new(t.a),
+						   "d", bytes, n));
+	/* One that is changed is refused, or is written as it was read. */
+	seed = 3;
+	for (int i = 0; i < 4000; i++) {
+		arena *a = arena_new();
+		unsigned char *bad = ARENA_COPY(a, bytes, len);
+		bad[below((int)len)] = (unsigned char)below(256);
+		r = descriptor_read(a, diag_sink_new(a), "d", bad, len);
+		if (r) {
+			copy = descriptor_write(a, r, &again);
+			ck_assert_uint_eq(again, len);
+			ck_assert_mem_eq(copy, bad, len);
+		}
+		arena_free(a);
+	}
+	arena_free(t.a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("symbolic");
+	TCase *t = tcase_create("symbolic");
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, library);
+	tcase_add_test(t, written);
+	tcase_add_test(t, random_operators);
+	tcase_add_test(t, bounds_are_sound);
+	tcase_add_test(t, round_trip);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
