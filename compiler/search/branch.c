@@ -15,6 +15,7 @@
 enum {
 	MAX_PASSES = 200, /* of messages, there and back */
 	IDLE_PASSES = 10, /* without a better bound, then it is enough */
+	MAX_ROUNDS = 6,	  /* of improving an assignment */
 	MAX_CELLS = 1 << 28, /* of tables that all passes look at */
 };
 
@@ -34,7 +35,8 @@ typedef struct side {
 
 typedef VEC(side) side_vec;
 
-/* A variable that is being assigned: values in ascending order of cost. */
+/* A variable that is being assigned, values[0..next) were tried: in ascending
+ * order of cost, and so is the next one. */
 typedef struct frame {
 	int var, next;
 	int *values;
@@ -58,6 +60,7 @@ typedef struct branch {
 	int64_t **cost; /* per variable and value */
 	side_vec *sides;
 	wide constant; /* taken out of all costs */
+	int64_t *give, *moved; /* work space, per value */
 	int *best;
 	int64_t best_cost;
 	int *value;		 /* of the search; -1 is free */
@@ -66,7 +69,7 @@ typedef struct branch {
 	VEC(change) trail;
 	int64_t *saved; /* costs on the trail */
 	size_t nsaved;
-	int **sorted; /* values of a variable that is being assigned */
+	int **values; /* of a variable that is being assigned, the next first */
 	int64_t steps; /* left to take */
 } branch;
 
@@ -102,13 +105,18 @@ static branch start(arena *a, arena *tmp, const problem *p)
 	b.value = ARENA_ARRAY(tmp, int, b.n);
 	b.least = ARENA_ARRAY(tmp, int64_t, b.n);
 	b.second = ARENA_ARRAY(tmp, int64_t, b.n);
-	b.sorted = ARENA_ARRAY(tmp, int *, b.n);
+	b.values = ARENA_ARRAY(tmp, int *, b.n);
 	for (int v = 0; v < b.n; v++) {
 		const problem_var *x = &p->vars.at[v];
-		b.sorted[v] = ARENA_ARRAY(tmp, int, x->nvalues);
+		b.values[v] = ARENA_ARRAY(tmp, int, x->nvalues);
 		b.nvalues[v] = x->nvalues;
 		b.cost[v] = ARENA_COPY(tmp, x->cost, x->nvalues);
 	}
+	int most = 0;
+	for (int v = 0; v < b.n; v++)
+		most = b.nvalues[v] > most ? b.nvalues[v] : most;
+	b.give = ARENA_ARRAY(tmp, int64_t, most);
+	b.moved = ARENA_ARRAY(tmp, int64_t, most);
 	int64_t nsaved = 0;
 	for (int i = 0; i < p->tables.n; i++) {
 		const problem_table *t = &p->tables.at[i];
@@ -126,22 +134,20 @@ static branch start(arena *a, arena *tmp, const problem *p)
 /* The best value for v, given those of its neighbours that have one. */
 static int best_value(const branch *b, const int *value, int v)
 {
-	int64_t least = INT64_MAX;
-	int best = 0;
-	for (int x = 0; x < b->nvalues[v]; x++) {
-		int64_t c = b->cost[v][x];
-		for (int i = 0; i < b->sides[v].n; i++) {
-			const side *s = &b->sides[v].at[i];
-			if (value[s->other] >= 0)
-				c = pile(c, s->cost[x * s->step +
-						    value[s->other] *
-							    s->other_step]);
-		}
-		if (c < least) {
-			least = c;
-			best = x;
-		}
+	int64_t *cost = b->give;
+	int n = b->nvalues[v], best = 0;
+	memcpy(cost, b->cost[v], (size_t)n * sizeof(*cost));
+	for (int i = 0; i < b->sides[v].n; i++) {
+		const side *s = &b->sides[v].at[i];
+		if (value[s->other] < 0)
+			continue;
+		const int64_t *c = s->cost + value[s->other] * s->other_step;
+		for (int x = 0; x < n; x++)
+			cost[x] = pile(cost[x], c[x * s->step]);
 	}
+	for (int x = 1; x < n; x++)
+		if (cost[x] < cost[best])
+			best = x;
 	return best;
 }
 
@@ -154,7 +160,7 @@ static void try_greedy(branch *b)
 	for (int v = 0; v < b->n; v++)
 		b->value[v] = best_value(b, b->value, v);
 	bool better = true;
-	for (int round = 0; better && round < 20; round++) {
+	for (int round = 0; better && round < MAX_ROUNDS; round++) {
 		better = false;
 		for (int v = 0; v < b->n; v++) {
 			int x = best_value(b, b->value, v);
@@ -171,32 +177,66 @@ static void try_greedy(branch *b)
 
 /* ---- the bound --------------------------------------------------------- */
 
-/* Moves to value x of v what all cells of a table's row for it have. */
-static void pull(branch *b, int v, const side *s)
+/* Adds give[x] to the row of each value x of v, walking along the memory. */
+static void add_to_rows(const branch *b, int v, const side *s,
+			const int64_t *give, int64_t sign)
 {
-	for (int x = 0; x < b->nvalues[v]; x++) {
-		int64_t *row = s->cost + x * s->step;
-		int64_t m = PILE - b->cost[v][x];
-		for (int y = 0; y < s->nother; y++)
-			m = min64(m, row[y * s->other_step]);
-		b->cost[v][x] += m;
-		for (int y = 0; y < s->nother && m; y++)
-			row[y * s->other_step] -= m;
+	int nx = b->nvalues[v], ny = s->nother;
+	if (s->step == 1)
+		for (int y = 0; y < ny; y++)
+			for (int x = 0; x < nx; x++)
+				s->cost[y * s->other_step + x] +=
+					sign * give[x];
+	else
+		for (int x = 0; x < nx; x++)
+			for (int y = 0; y < ny; y++)
+				s->cost[x * s->step + y] += sign * give[x];
+}
+
+/* most[x] = min(most[x], cost or PILE - cost of each cell of the row of x). */
+static void limit_by_rows(const branch *b, int v, const side *s,
+			  int64_t *restrict most, int64_t pile_up)
+{
+	int64_t nx = b->nvalues[v], ny = s->nother;
+	int64_t sign = pile_up ? -1 : 1;
+	if (s->step == 1) {
+		for (int64_t y = 0; y < ny; y++) {
+			const int64_t *c = s->cost + y * s->other_step;
+			for (int64_t x = 0; x < nx; x++)
+				most[x] = min64(most[x], pile_up + sign * c[x]);
+		}
+		return;
+	}
+	for (int64_t x = 0; x < nx; x++) {
+		const int64_t *c = s->cost + x * s->step;
+		int64_t m = most[x];
+		for (int64_t y = 0; y < ny; y++)
+			m = min64(m, pile_up + sign * c[y]);
+		most[x] = m;
 	}
 }
 
-/* The reverse: moves give[x] to the row for x. */
+/* Moves to each value of v what all cells of its row have. */
+static void pull(branch *b, int v, const side *s)
+{
+	int64_t *m = b->moved;
+	for (int x = 0; x < b->nvalues[v]; x++)
+		m[x] = PILE - b->cost[v][x];
+	limit_by_rows(b, v, s, m, 0);
+	add_to_rows(b, v, s, m, -1);
+	for (int x = 0; x < b->nvalues[v]; x++)
+		b->cost[v][x] += m[x];
+}
+
+/* The reverse: moves give[x], or what the rows can take, to the rows. */
 static void push(branch *b, int v, const side *s, const int64_t *give)
 {
-	for (int x = 0; x < b->nvalues[v]; x++) {
-		int64_t *row = s->cost + x * s->step;
-		int64_t m = give[x];
-		for (int y = 0; y < s->nother; y++)
-			m = min64(m, PILE - row[y * s->other_step]);
-		b->cost[v][x] -= m;
-		for (int y = 0; y < s->nother && m; y++)
-			row[y * s->other_step] += m;
-	}
+	int64_t *m = b->moved;
+	memcpy(m, give, (size_t)b->nvalues[v] * sizeof(*m));
+	limit_by_rows(b, v, s, m, PILE);
+	add_to_rows(b, v, s, m, 1);
+	for (int x = 0; x < b->nvalues[v]; x++)
+		b->cost[v][x] -= m[x];
 }
 
 /* Pulls from all tables of v, and takes the least cost out. */
@@ -214,9 +254,10 @@ static void gather(branch *b, int v)
 
 /* One step of a pass: what v has is shared out to the variables that come
  * after it in the pass's direction. */
-static void message(branch *b, int v, bool forward, int64_t *give)
+static void message(branch *b, int v, bool forward)
 {
 	int after = 0, share;
+	int64_t *give = b->give;
 	gather(b, v);
 	for (int i = 0; i < b->sides[v].n; i++)
 		after += (b->sides[v].at[i].other > v) == forward;
@@ -241,18 +282,15 @@ static int passes_for(const branch *b)
 
 static void raise_bound(branch *b)
 {
-	int most = 0, passes = passes_for(b);
-	for (int v = 0; v < b->n; v++)
-		most = b->nvalues[v] > most ? b->nvalues[v] : most;
-	int64_t *give = ARENA_ARRAY(b->tmp, int64_t, most);
+	int passes = passes_for(b);
 	try_greedy(b);
 	for (int pass = 0, idle = 0; pass < passes && idle < IDLE_PASSES;
 	     pass++) {
 		wide before = b->constant;
 		for (int v = 0; v < b->n; v++)
-			message(b, v, true, give);
+			message(b, v, true);
 		for (int v = b->n - 1; v >= 0; v--)
-			message(b, v, false, give);
+			message(b, v, false);
 		try_greedy(b);
 		if (b->constant >= b->best_cost)
 			return;
@@ -318,19 +356,33 @@ static int pick(const branch *b)
 	return best;
 }
 
+/* Puts the cheapest value that was not tried, the lowest of them, next. */
+static void choose_next(branch *b, frame *f)
+{
+	const int64_t *cost = b->cost[f->var];
+	int n = b->nvalues[f->var], best = f->next;
+	for (int i = f->next + 1; i < n; i++) {
+		int x = f->values[i], y = f->values[best];
+		if (cost[x] < cost[y] || (cost[x] == cost[y] && x < y))
+			best = i;
+	}
+	b->steps -= n - f->next;
+	if (f->next == n)
+		return;
+	int x = f->values[best];
+	f->values[best] = f->values[f->next];
+	f->values[f->next] = x;
+}
+
 static void open_frame(branch *b, frame *f, wide spent)
 {
 	int v = pick(b), n = b->nvalues[v];
-	const int64_t *cost = b->cost[v];
-	*f = (frame){ .var = v, .values = b->sorted[v], .spent = spent,
+	*f = (frame){ .var = v, .values = b->values[v], .spent = spent,
 		      .rest = b->rest - b->least[v], .mark = b->trail.n };
-	b->steps -= b->n + n;
-	for (int x = 0; x < n; x++) {
-		int i = x;
-		for (; i > 0 && cost[f->values[i - 1]] > cost[x]; i--)
-			f->values[i] = f->values[i - 1];
-		f->values[i] = x;
-	}
+	b->steps -= b->n;
+	for (int x = 0; x < n; x++)
+		f->values[x] = x;
+	choose_next(b, f);
 }
 
 /* What the next value of a frame costs at least, all others included. */
@@ -374,9 +426,11 @@ static wide search(branch *b)
 	open_frame(b, &frames[0], b->constant);
 	for (int depth = 0; depth >= 0;) {
 		frame *f = &frames[depth];
-		undo(b, f->mark);
-		b->value[f->var] = -1;
-		b->steps--;
+		if (b->value[f->var] >= 0) {
+			undo(b, f->mark);
+			b->value[f->var] = -1;
+			choose_next(b, f);
+		}
 		if (f->next == b->nvalues[f->var] ||
 		    frame_bound(b, f) >= b->best_cost) {
 			depth--;
@@ -395,11 +449,11 @@ static wide search(branch *b)
 	return left;
 }
 
-solution solve_branch(arena *a, const problem *p, int64_t steps)
+solution solve_branch(arena *a, const problem *p, int64_t *steps)
 {
 	arena *tmp = arena_new();
 	branch b = start(a, tmp, p);
-	b.steps = steps;
+	b.steps = *steps;
 	wide left = p->vars.n ? 0 : PILE;
 	if (p->vars.n)
 		raise_bound(&b);
@@ -407,6 +461,7 @@ solution solve_branch(arena *a, const problem *p, int64_t steps)
 		left = b.constant;
 	else if (p->vars.n)
 		left = search(&b);
+	*steps = b.steps > 0 ? b.steps : 0;
 	solution s = { .value = b.best, .cost = b.best_cost };
 	s.lower_bound = left < b.best_cost ? (int64_t)left : b.best_cost;
 	s.optimal = s.lower_bound == s.cost;

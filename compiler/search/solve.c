@@ -14,7 +14,7 @@ solve_limits solve_defaults(void)
 {
 	return (solve_limits){ .cells = (int64_t)1 << 23,
 			       .work = (int64_t)1 << 29,
-			       .steps = (int64_t)1 << 28 };
+			       .steps = (int64_t)1 << 26 };
 }
 
 /* Whether folding v, of degree 2 at most, is within the limits; counts it. */
@@ -130,7 +130,7 @@ static void solve_component(solver *s, const int_vec *vars, const int *index,
 		return;
 	}
 	const problem *p = problem_of(s, vars, index);
-	solution b = solve_branch(s->tmp, p, left->steps);
+	solution b = solve_branch(s->tmp, p, &left->steps);
 	for (int i = 0; i < vars->n; i++) {
 		s->value[vars->at[i]] = b.value[i];
 		s->done[vars->at[i]] = true;

@@ -11,11 +11,11 @@
 typedef struct solve_limits {
 	int64_t cells;	/* of the tables that elimination makes, in all */
 	int64_t work;	/* additions that elimination makes, in all */
-	int64_t steps;	/* of branch and bound, a step being a variable or a
-			   cost looked at, per component that needs it */
+	int64_t steps;	/* of branch and bound, in all; a step is a variable or
+			   a cost looked at */
 } solve_limits;
 
-/* 64 MiB of tables, and about a second of each. */
+/* 64 MiB of tables, and a second or so altogether. */
 solve_limits solve_defaults(void);
 
 typedef struct solution {
@@ -30,7 +30,8 @@ typedef struct solution {
  * the same one is returned. The result is in a. */
 solution solve(arena *a, const problem *p, const solve_limits *limits);
 
-/* Branch and bound alone, which solve() falls back to. */
-solution solve_branch(arena *a, const problem *p, int64_t steps);
+/* Branch and bound alone, which solve() falls back to.  Takes what it uses off
+ * *steps. */
+solution solve_branch(arena *a, const problem *p, int64_t *steps);
 
 #endif

@@ -131,7 +131,8 @@ START_TEST(branch_and_bound_is_exact)
 		arena *a = arena_new();
 		problem *p = random_problem(a, &seed, &recipes[_i]);
 		int64_t best = brute_force(a, p);
-		solution s = solve_branch(a, p, 1 << 30);
+		int64_t steps = 1 << 30;
+		solution s = solve_branch(a, p, &steps);
 		check_solution(p, &s, best, "branch", _i, round);
 		ck_assert(s.optimal);
 		arena_free(a);
@@ -169,7 +170,9 @@ START_TEST(stopped_bounds_are_true)
 		arena *a = arena_new();
 		problem *p = random_problem(a, &seed, &dense);
 		int64_t best = brute_force(a, p);
-		solution s = solve_branch(a, p, below(&seed, 300));
+		int64_t steps = below(&seed, 300);
+		solution s = solve_branch(a, p, &steps);
+		ck_assert_int_ge(steps, 0);
 		check_solution(p, &s, best, "stopped", 0, round);
 		gaps += !s.optimal;
 		arena_free(a);
@@ -246,7 +249,8 @@ START_TEST(nothing_to_solve)
 	problem *p = problem_new(a);
 	solution s = solve(a, p, &limits);
 	ck_assert(s.optimal && s.cost == 0 && s.lower_bound == 0);
-	s = solve_branch(a, p, 0);
+	int64_t steps = 0;
+	s = solve_branch(a, p, &steps);
 	ck_assert(s.optimal && s.cost == 0 && s.lower_bound == 0);
 	arena_free(a);
 }
