@@ -312,7 +312,7 @@ bool analysis_check_op(const tdl_modules *m, diag_sink *sink, const ast_op *op,
 {
 	int before = diag_errors(sink);
 	arena *a = arena_new();
-	const sym_op *x = symbolic_op(a, m, sink, op, effort);
+	const sym_op *x = symbolic_op(a, m, op, effort);
 	for (int i = 0; i < x->nstages; i++)
 		for (int j = 0; j < x->stages[i]->nreads; j++)
 			if (!x->stages[i]->reads[j]->inlined &&
@@ -323,9 +323,8 @@ bool analysis_check_op(const tdl_modules *m, diag_sink *sink, const ast_op *op,
 	return diag_errors(sink) == before;
 }
 
-bool analysis_check(arena *a, const tdl_modules *m, diag_sink *sink)
+bool analysis_check(const tdl_modules *m, diag_sink *sink)
 {
-	(void)a;
 	int before = diag_errors(sink);
 	int64_t effort = EFFORT;
 	for (int i = 0; i < strmap_count(m->ops); i++) {

@@ -1,6 +1,5 @@
-/* Checks on operators that need no shapes: every read is inside its tensor
- * for all sizes, or guarded (diagnostic read-outside), and every index
- * variable's extent can be inferred (extent-unknown, extent-disagrees).
+/* The check that every read of an operator is inside its tensor, whatever the
+ * sizes are, or guarded (diagnostic read-outside).
  *
  * What depends on attributes and cannot be decided is left to compiler/expand,
  * which checks again when they are known. */
@@ -9,8 +8,9 @@
 
 #include "compiler/analysis/symbolic.h"
 
-/* Checks all operators of m.  Returns false when errors were added. */
-bool analysis_check(arena *a, const tdl_modules *m, diag_sink *sink);
+/* Checks the operators of m that the front end found nothing wrong with.
+ * Returns false when errors were added. */
+bool analysis_check(const tdl_modules *m, diag_sink *sink);
 
 /* The same for one operator; effort bounds the work, see poly_space. */
 bool analysis_check_op(const tdl_modules *m, diag_sink *sink, const ast_op *op,

@@ -220,7 +220,7 @@ static void describe_stage(arena *a, const sym_op *op, const sym_stage *x,
 desc_op *descriptor_of(arena *a, const tdl_modules *m, const ast_op *op)
 {
 	int64_t effort = 200000;
-	sym_op *x = symbolic_op(a, m, NULL, op, &effort);
+	sym_op *x = symbolic_op(a, m, op, &effort);
 	desc_op *d = ARENA_NEW(a, desc_op);
 	d->name = op->name;
 	d->doc = op->doc;

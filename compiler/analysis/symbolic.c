@@ -445,13 +445,13 @@ static bool walk_body(build *b, int *results)
 	return true;
 }
 
-sym_op *symbolic_op(arena *a, const tdl_modules *m, diag_sink *sink,
-		    const ast_op *op, int64_t *effort)
+sym_op *symbolic_op(arena *a, const tdl_modules *m, const ast_op *op,
+		    int64_t *effort)
 {
 	frame top = { .op = op, .label = "" };
 	static sym_path always;
-	build b = { .arena = a, .modules = m, .sink = sink,
-		    .space = poly_space_new(a), .frame = &top, .npaths = 1,
+	build b = { .arena = a, .modules = m, .space = poly_space_new(a),
+		    .frame = &top, .npaths = 1,
 		    .paths = &always, .attr_atoms = strmap_new(a) };
 	frame *heap = ARENA_COPY(a, &top, 1);
 	b.frame = heap;

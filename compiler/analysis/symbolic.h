@@ -107,10 +107,9 @@ typedef struct sym_op {
 	const char *open_because; /* the stages are not known at all */
 } sym_op;
 
-/* The operator in symbols.  Extents that cannot be inferred are errors in
- * sink, which may be NULL.  effort: see poly_space. */
-sym_op *symbolic_op(arena *a, const tdl_modules *m, diag_sink *sink,
-		    const ast_op *op, int64_t *effort);
+/* The operator, which has no errors, in symbols.  effort: see poly_space. */
+sym_op *symbolic_op(arena *a, const tdl_modules *m, const ast_op *op,
+		    int64_t *effort);
 
 /* ---- intervals (symbolic_interval.c) ------------------------------------ */
 

@@ -89,7 +89,6 @@ typedef struct collector {
 typedef struct build {
 	arena *arena;
 	const tdl_modules *modules;
-	diag_sink *sink;
 	poly_space *space;
 	frame *frame;
 	collector *into;
@@ -97,7 +96,7 @@ typedef struct build {
 	VEC(sym_tensor) tensors;
 	VEC(sym_stage *) stages;
 	int nreads, nextracted;
-	bool failed; /* an error was reported, or too much */
+	bool failed; /* too much, or not understood */
 	const char *open_because;
 
 	int npaths; /* the conditions around */
@@ -149,8 +148,8 @@ int sym_add_tensor(build *b, sym_tensor t);
 
 /* ---- symbolic_extent.c -------------------------------------------------- */
 
-/* The extent of a variable that no result and no text declares; false, with an
- * error, where it cannot be inferred. */
+/* The extent of a variable that no result and no text declares; false where it
+ * cannot be inferred. */
 bool sym_infer_extent(build *b, const ast_expr *lambda, const ast_var *v,
 		      sym_var *out);
 

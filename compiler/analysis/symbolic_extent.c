@@ -1,5 +1,6 @@
 /* How far an index variable runs that nothing declares: as far as the
- * dimensions that it indexes alone. */
+ * dimensions that it indexes alone.  dsl/check_extent.c has said what is wrong
+ * with it. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -8,7 +9,6 @@ typedef struct inference {
 	build *b;
 	const char *name;
 	bool conditional; /* look under conditions, too */
-	bool open;	  /* something was indexed whose shape is not known */
 	bool found, disagrees;
 	sym_dim extent;
 	const char *tensor;
@@ -33,14 +33,6 @@ static void found(inference *in, const sym_dim *d, const char *tensor, int dim,
 	    poly_uses_kind(b->space, gap, ATOM_ATTR))
 		return;
 	in->disagrees = true;
-	if (!b->sink || b->frame->depth)
-		return;
-	diag_error(b->sink, DIAG_EXTENT_DISAGREES, at,
-		   "'%s' would run over %s elements, as dimension %d of '%s'",
-		   in->name, d->text, dim, tensor);
-	diag_note(b->sink, in->at,
-		  "and over %s elements, as dimension %d of '%s'",
-		  in->extent.text, in->dim, in->tensor);
 }
 
 /* The variable among the indices of something with these dimensions. */
@@ -58,10 +50,8 @@ static void infer_items(inference *in, const ast_expr *e, const sym_dim *dims,
 			in->b->quiet = quiet;
 		}
 		bool mine = item->kind == AST_NAME && item->name == in->name;
-		if (n < 0 || at + n > ndims || (mine && dims[at].pack)) {
-			in->open = true;
+		if (n < 0 || at + n > ndims || (mine && dims[at].pack))
 			return;
-		}
 		if (mine)
 			found(in, &dims[at], tensor, at, item->at);
 		at += n;
@@ -76,8 +66,6 @@ static void infer_index(inference *in, const ast_expr *e)
 		dim_list dims;
 		if (sym_opaque_dims(b, base, &dims))
 			infer_items(in, e, dims.dims, dims.n, base->name);
-		else
-			in->open = true;
 		return;
 	}
 	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
@@ -85,8 +73,6 @@ static void infer_index(inference *in, const ast_expr *e)
 	if (n && n->kind == SN_TENSOR && n->index >= 0) {
 		const sym_tensor *t = &b->tensors.at[n->index];
 		infer_items(in, e, t->dims, t->ndims, base->name);
-	} else if (n && n->kind == SN_TENSOR) {
-		in->open = true;
 	}
 }
 
@@ -114,11 +100,6 @@ bool sym_infer_extent(build *b, const ast_expr *lambda, const ast_var *v,
 		in.conditional = true;
 		infer(&in, lambda->args[0]);
 	}
-	if (!in.found && !in.open && b->sink && b->frame->depth == 0)
-		diag_error(b->sink, DIAG_EXTENT_UNKNOWN, v->at,
-			   "the extent of the index '%s' cannot be inferred; "
-			   "write '%s < ..'",
-			   v->name, v->name);
 	if (!in.found || in.disagrees)
 		return false;
 	out->extent = in.extent;

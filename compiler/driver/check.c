@@ -21,6 +21,6 @@ cli_status command_check(driver *d, int argc, char **argv)
 	tdl_modules *m = driver_modules(d);
 	for (int i = first; i < argc; i++)
 		dsl_load(m, argv[i]);
-	analysis_check(d->arena, m, d->sink);
+	analysis_check(m, d->sink);
 	return CLI_OK;
 }

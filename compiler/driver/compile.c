@@ -65,7 +65,7 @@ static void load_sources(driver *d, char **paths, int n, compile_input *in)
 		if (!known)
 			in->own[in->n++] = m;
 	}
-	analysis_check(d->arena, in->modules, d->sink);
+	analysis_check(in->modules, d->sink);
 }
 
 static bool is_descriptor(const char *path)

@@ -8,7 +8,10 @@ unit_libs = $(CHECK_LIBS) $(JANSSON_LIBS)
 unit_tests += %D%/test_cli
 %C%_test_cli_LDADD = base/libbase.a $(unit_libs)
 
+include tests/unit/analysis.mk
+
 include tests/unit/expand.mk
+include tests/unit/graph.mk
 include tests/unit/search.mk
 
 include tests/unit/runtime.mk

@@ -245,7 +245,7 @@ static int try_op(trial *t, int ntries)
 	int64_t effort = 100000;
 	int suited = 0;
 	t->d = descriptor_of(t->a, t->m, t->op);
-	t->x = symbolic_op(t->a, t->m, NULL, t->op, &effort);
+	t->x = symbolic_op(t->a, t->m, t->op, &effort);
 	if (t->d->open_because)
 		return 0;
 	ck_assert_int_eq(t->x->nstages, t->d->nstages);
@@ -291,7 +291,7 @@ START_TEST(library)
 	}
 	if (n > 0)
 		free(all);
-	ck_assert(analysis_check(t.a, t.m, t.sink));
+	ck_assert(analysis_check(t.m, t.sink));
 	for (int i = 0; i < strmap_count(t.m->ops); i++) {
 		t.op = strmap_value(t.m->ops, i);
 		tried += try_op(&t, 6) > 0;
@@ -355,7 +355,7 @@ START_TEST(written)
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
 		trial t = begin();
 		load(&t, operators[i]);
-		bool fine = analysis_check(t.a, t.m, t.sink);
+		bool fine = analysis_check(t.m, t.sink);
 		if (!fine)
 			diag_print(t.sink, stderr, false);
 		ck_assert_msg(fine, "%s", operators[i]);
@@ -412,7 +412,7 @@ START_TEST(random_operators)
 			random_index(t.a, below(3)),
 			random_index(t.a, below(3))));
 		t.op = strmap_value(t.m->ops, 0);
-		ck_assert(analysis_check(t.a, t.m, t.sink));
+		ck_assert(analysis_check(t.m, t.sink));
 		ck_assert_int_gt(try_op(&t, 3), 0);
 		checked += t.checked;
 		exact += t.exact;
@@ -436,7 +436,7 @@ START_TEST(bounds_are_sound)
 			"lambda k < 3: x[%s, %s])",
 			random_index(t.a, below(3)), below(2) ? "j" : "0"));
 		t.op = strmap_value(t.m->ops, 0);
-		bool fine = analysis_check(t.a, t.m, t.sink);
+		bool fine = analysis_check(t.m, t.sink);
 		int suited = 0, n = 40;
 		t.d = descriptor_of(t.a, t.m, t.op);
 		for (int i = 0; i < n; i++) {
