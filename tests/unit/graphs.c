@@ -167,7 +167,7 @@ kernel *kernel_transpose(arena *a, int ndim, const int64_t *dims)
 {
 	kernel *k = begin(a, "transpose", DT_F32, 1);
 	kexpr *v[MAX_NDIM], *w[MAX_NDIM];
-	int64_t out[MAX_NDIM];
+	int64_t out[MAX_NDIM] = { 0 };
 	for (int d = 0; d < ndim; d++)
 		out[d] = dims[ndim - 1 - d];
 	vars_of(a, k, ndim, out, v);
@@ -182,7 +182,7 @@ kernel *kernel_reduce(arena *a, int ndim, const int64_t *dims, int dim,
 {
 	kernel *k = begin(a, "reduce", DT_F32, 1);
 	kexpr *v[MAX_NDIM];
-	int64_t out[MAX_NDIM];
+	int64_t out[MAX_NDIM] = { 0 };
 	int n = 0;
 	for (int d = 0; d < ndim; d++)
 		if (d != dim)
