@@ -14,11 +14,12 @@ AM_TESTS_ENVIRONMENT = \
 
 TEST_EXTENSIONS = .sh .py
 SH_LOG_COMPILER = $(SHELL)
-PY_LOG_COMPILER = $(PYTHON)
+PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
 script_tests = \
 	%D%/cli.sh \
 	%D%/diag_covered.sh \
+	%D%/docs.sh \
 	%D%/golden.sh \
 	%D%/installed.sh \
 	%D%/layering.sh \

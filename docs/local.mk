@@ -1,0 +1,3 @@
+EXTRA_DIST += \
+	%D%/language.md \
+	%D%/plan-format.md

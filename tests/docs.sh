@@ -1,0 +1,26 @@
+#!/bin/sh
+# Every block of TDL in docs/ and the README is an operator library of its own
+# that `tdlc check` accepts.
+. "$srcdir/tests/lib.sh"
+
+# blocks FILE: writes each ```tdl block of it to $tmp/FILE-LINE.tdl
+blocks() {
+	awk -v to="$tmp/$(basename "$1")" '
+		/^```tdl$/ { out = to "-" NR ".tdl"; next }
+		/^```$/ { out = ""; next }
+		out { print > out }' "$1"
+}
+
+for doc in "$srcdir"/docs/*.md "$srcdir"/README.md "$srcdir"/CONTRIBUTING.md
+do
+	blocks "$doc"
+done
+
+n=0
+for block in "$tmp"/*.tdl; do
+	expect 0 "$TDLC" check "$block"
+	n=$((n + 1))
+done
+[ "$n" -ge 6 ] || fail "only $n blocks of TDL found"
+echo "$n blocks of TDL checked"
+[ "$nfailed" -eq 0 ]
