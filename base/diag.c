@@ -284,9 +284,9 @@ void diag_print(const diag_sink *s, FILE *to, bool colour)
 	for (int i = 0; i < s->diags.n; i++)
 		print_one(s, &s->diags.at[i], to, colour);
 	if (s->nerrors > DIAG_MAX_ERRORS)
-		fprintf(to, "error: %d more errors are not shown [%s]\n",
-			s->nerrors - DIAG_MAX_ERRORS,
-			diag_name(DIAG_TOO_MANY_ERRORS));
+		fprintf(to, "error: there are more errors than the %d shown "
+			"[%s]\n",
+			DIAG_MAX_ERRORS, diag_name(DIAG_TOO_MANY_ERRORS));
 }
 
 /* A JSON string of any bytes: what is not UTF-8 becomes '?'. */

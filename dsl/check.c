@@ -49,6 +49,12 @@ const ast_attr *check_find_attr(const checker *c, const char *name)
 	return s && s->kind == SYM_ATTR ? s->attr : NULL;
 }
 
+range check_call_at(const ast_expr *call)
+{
+	uint32_t n = (uint32_t)strlen(call->name);
+	return (range){ call->at.beg, call->at.beg + n };
+}
+
 const ast_op *check_callee(checker *c, const ast_expr *call)
 {
 	const ast_op *op = strmap_get(c->modules->ops, call->name);
@@ -58,8 +64,8 @@ const ast_op *check_callee(checker *c, const ast_expr *call)
 		c->failed = true; /* its own faults say why */
 		return NULL;
 	}
-	check_error(c, DIAG_BAD_CALL, call->at, "there is no operator '%s'",
-		    call->name);
+	check_error(c, DIAG_BAD_CALL, check_call_at(call),
+		    "there is no operator '%s'", call->name);
 	return NULL;
 }
 
@@ -83,7 +89,7 @@ static int callees(checker *c, const ast_expr *e)
 	if (op->height == 0)
 		check_op(c->modules, op);
 	if (op->height < 0) {
-		check_error(c, DIAG_RECURSION, e->at,
+		check_error(c, DIAG_RECURSION, check_call_at(e),
 			    "'%s' calls itself, directly or through others",
 			    op->name);
 		return height;
@@ -172,7 +178,9 @@ static void check_op(tdl_modules *m, ast_op *op)
 
 void check_module(tdl_modules *m, const ast_module *module)
 {
-	for (int i = 0; i < module->ndefs && !diag_full(m->sink); i++) {
+	for (int i = 0; i < module->ndefs; i++) {
+		if (diag_errors(m->sink) > DIAG_MAX_ERRORS)
+			return;
 		const ast_def *d = &module->defs[i];
 		switch (d->kind) {
 		case DEF_OP:

@@ -11,7 +11,7 @@ static void check_argument(checker *c, ast_expr *arg, const ast_tensor *param)
 			return;
 		check_operator_call(c, arg, inner);
 		if (inner->nresults != 1)
-			check_error(c, DIAG_BAD_CALL, arg->at,
+			check_error(c, DIAG_BAD_CALL, check_call_at(arg),
 				    "'%s' has %d results; a 'let' takes them "
 				    "apart",
 				    inner->name, inner->nresults);
@@ -95,7 +95,7 @@ static void check_attrs(checker *c, const ast_expr *call, const ast_op *op)
 	for (int i = 0; i < op->nattrs; i++) {
 		if (given[i] || op->attrs[i].init)
 			continue;
-		check_error(c, DIAG_BAD_ATTRIBUTE, call->at,
+		check_error(c, DIAG_BAD_ATTRIBUTE, check_call_at(call),
 			    "'%s' needs the attribute '%s'", op->name,
 			    op->attrs[i].name);
 		diag_note(c->sink, op->attrs[i].at, "it has no default");
@@ -105,10 +105,10 @@ static void check_attrs(checker *c, const ast_expr *call, const ast_op *op)
 void check_operator_call(checker *c, const ast_expr *call, const ast_op *op)
 {
 	if (call->open_named)
-		check_error(c, DIAG_BAD_CALL, call->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(call),
 			    "'..' hands on attributes in an onnx entry only");
 	if (call->nargs != op->nparams) {
-		check_error(c, DIAG_BAD_CALL, call->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(call),
 			    "'%s' takes %d tensor%s, not %d", op->name,
 			    op->nparams, op->nparams == 1 ? "" : "s",
 			    call->nargs);

@@ -83,7 +83,7 @@ static void check_call(checker *c, const ast_expr *e)
 		if (op->faulty)
 			c->failed = true;
 		else if (!fits_operator(e, op))
-			check_error(c, DIAG_BAD_CALL, e->at,
+			check_error(c, DIAG_BAD_CALL, check_call_at(e),
 				    "'%s' takes %d tensor%s, not %d", op->name,
 				    op->nparams, op->nparams == 1 ? "" : "s",
 				    e->nargs);
@@ -92,14 +92,14 @@ static void check_call(checker *c, const ast_expr *e)
 		return;
 	}
 	if (f && !fits_builtin(e, f))
-		check_error(c, DIAG_BAD_CALL, e->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
 			    "'%s' takes %s%d argument%s and no attributes",
 			    f->name, f->least < f->most ? "at least " : "",
 			    f->least, f->least == 1 ? "" : "s");
 	else if (!f && strmap_get(c->modules->broken, e->name))
 		c->failed = true;
 	else if (!f)
-		check_error(c, DIAG_BAD_CALL, e->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
 			    "there is no operator or function '%s'", e->name);
 }
 

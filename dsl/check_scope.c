@@ -105,7 +105,9 @@ void check_pack(checker *c, const ast_pack *p, range at)
 		s->used = true;
 	else if (!strmap_get(c->packs, p->name))
 		check_error(c, DIAG_UNBOUND_PACK, at,
-			    "no parameter binds the pack '..%s'", p->name);
+			    "no parameter binds the pack '..%s', nor is there "
+			    "an attribute '%s: int[]'",
+			    p->name, p->name);
 	if (!p->sel)
 		return;
 	check_selector(c, p->sel);
@@ -138,8 +140,8 @@ static void walk_item(checker *c, ast_expr *item, bool slices)
 	if (item->kind == AST_SLICE) {
 		if (!slices)
 			check_error(c, DIAG_BAD_INDEX, item->at,
-				    "':' takes a whole dimension for an opaque "
-				    "function; here is none");
+				    "':' takes a whole dimension, in the "
+				    "slices of opaque functions only");
 		return;
 	}
 	if (item->kind != AST_PACK) {
@@ -230,7 +232,7 @@ static void walk_opaque(checker *c, ast_expr *e, const ast_opaque *f)
 		return;
 	}
 	if (call->nargs != f->nparams || call->nnamed || call->open_named) {
-		check_error(c, DIAG_BAD_CALL, call->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(call),
 			    "'%s' takes %d slice%s and nothing else", f->name,
 			    f->nparams, f->nparams == 1 ? "" : "s");
 		return;
@@ -243,6 +245,27 @@ static void walk_opaque(checker *c, ast_expr *e, const ast_opaque *f)
 			   e->nargs - 1,
 			   (const ast_expr *const *)f->results[0].dims,
 			   f->results[0].ndims);
+}
+
+/* ---- functions that are none ------------------------------------------- */
+
+static void say_unknown_function(checker *c, const ast_expr *e)
+{
+	if (strmap_get(c->modules->opaques, e->name))
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "what the opaque function '%s' returns is read at "
+			    "an index, as in %s(..)[i]",
+			    e->name, e->name);
+	else if (strmap_get(c->modules->ops, e->name))
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "'%s' is an operator, of whole tensors; it is "
+			    "called in a 'let' before the lambda",
+			    e->name);
+	else if (strmap_get(c->modules->broken, e->name))
+		c->failed = true;
+	else
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "there is no function '%s'", e->name);
 }
 
 /* ---- reads -------------------------------------------------------------- */
@@ -261,6 +284,11 @@ static void walk_index(checker *c, ast_expr *e, place where)
 	}
 	if (!f && !s && base->kind == AST_NAME)
 		return;
+	if (!f && base->kind == AST_CALL &&
+	    !builtin_find(BUILTIN_SCALAR, base->name)) {
+		say_unknown_function(c, base);
+		return;
+	}
 	if (!f && (!s || s->kind != SYM_TENSOR)) {
 		check_error(c, DIAG_BAD_INDEX, base->at,
 			    "only a tensor or a list can be indexed");
@@ -308,7 +336,7 @@ static void walk_reducer(checker *c, ast_expr *e, const builtin *r,
 {
 	if (e->nargs != 1 || e->nnamed || e->open_named ||
 	    e->args[0]->kind != AST_LAMBDA) {
-		check_error(c, DIAG_BAD_CALL, e->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
 			    "'%s' takes one lambda, as in %s(lambda i: x[i])",
 			    r->name, r->name);
 		return;
@@ -367,25 +395,6 @@ static void walk_arguments(checker *c, ast_expr *e, const builtin *f,
 			walk(c, e->args[i], where);
 }
 
-static void say_unknown_function(checker *c, const ast_expr *e)
-{
-	if (strmap_get(c->modules->opaques, e->name))
-		check_error(c, DIAG_BAD_CALL, e->at,
-			    "what the opaque function '%s' returns is read at "
-			    "an index, as in %s(..)[i]",
-			    e->name, e->name);
-	else if (strmap_get(c->modules->ops, e->name))
-		check_error(c, DIAG_BAD_CALL, e->at,
-			    "'%s' is an operator, of whole tensors; it is "
-			    "called in a 'let' before the lambda",
-			    e->name);
-	else if (strmap_get(c->modules->broken, e->name))
-		c->failed = true;
-	else
-		check_error(c, DIAG_BAD_CALL, e->at,
-			    "there is no function '%s'", e->name);
-}
-
 static void walk_call(checker *c, ast_expr *e, place where)
 {
 	const builtin *f = builtin_find(BUILTIN_REDUCER, e->name);
@@ -399,14 +408,14 @@ static void walk_call(checker *c, ast_expr *e, place where)
 		return;
 	}
 	if (e->nargs < f->least || e->nargs > f->most) {
-		check_error(c, DIAG_BAD_CALL, e->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
 			    "'%s' takes %s%d argument%s, not %d", f->name,
 			    f->least < f->most ? "at least " : "", f->least,
 			    f->least == 1 ? "" : "s", e->nargs);
 		return;
 	}
 	if (e->nnamed || e->open_named) {
-		check_error(c, DIAG_BAD_CALL, e->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
 			    "'%s' has no attributes", f->name);
 		return;
 	}
@@ -432,6 +441,19 @@ static const char *misplaced(ast_kind kind)
 	}
 }
 
+/* A division of whole numbers, among constants. */
+static void check_divisor(checker *c, const ast_expr *e)
+{
+	const ast_expr *d = e->args[1];
+	bool divides = e->op == OP_DIV || e->op == OP_MOD;
+	bool negative = d->kind == AST_UNARY && d->op == OP_NEG &&
+			d->args[0]->kind == AST_INT;
+	bool zero = d->kind == AST_INT && d->i == 0;
+	if (divides && e->args[0]->kind != AST_FLOAT && (negative || zero))
+		check_error(c, DIAG_BAD_DIVISOR, d->at,
+			    "an integer is divided by a positive one only");
+}
+
 static void walk(checker *c, ast_expr *e, place where)
 {
 	switch (e->kind) {
@@ -452,8 +474,11 @@ static void walk(checker *c, ast_expr *e, place where)
 	case AST_CALL:
 		walk_call(c, e, where);
 		return;
-	case AST_UNARY:
 	case AST_BINARY:
+		if (where == PLACE_CONSTANT)
+			check_divisor(c, e);
+		/* fall through */
+	case AST_UNARY:
 	case AST_IF:
 		for (int i = 0; i < e->nargs; i++)
 			walk(c, e->args[i], where);
@@ -597,7 +622,7 @@ static void walk_let_call(checker *c, const ast_let *let, const ast_op *op)
 {
 	check_operator_call(c, let->value, op);
 	if (let->nnames != op->nresults) {
-		check_error(c, DIAG_BAD_CALL, let->value->at,
+		check_error(c, DIAG_BAD_CALL, check_call_at(let->value),
 			    "'%s' has %d result%s, %d name%s bound here",
 			    op->name, op->nresults,
 			    op->nresults == 1 ? "" : "s", let->nnames,
@@ -614,6 +639,13 @@ static void walk_let(checker *c, const ast_let *let)
 	bool scalar = e->kind == AST_CALL &&
 		      !strmap_get(c->modules->ops, e->name) &&
 		      builtin_find(BUILTIN_SCALAR, e->name);
+	if (e->kind == AST_CALL && builtin_find(BUILTIN_REDUCER, e->name)) {
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "a reduction stands in a lambda, as in let %s = "
+			    "lambda: %s(..)",
+			    let->names[0], e->name);
+		return;
+	}
 	if (e->kind == AST_CALL && !scalar) {
 		const ast_op *op = check_callee(c, e);
 		if (op)

@@ -16,29 +16,30 @@ static etype exact(dtype t)
 
 static const etype unknown = { .kind = TY_UNKNOWN };
 
-static const char *type_text(etype t)
+/* What follows "this is". */
+static const char *type_text(checker *c, etype t)
 {
 	switch (t.kind) {
 	case TY_INT:
 		return "a whole number";
 	case TY_FLOAT:
-		return "a number";
+		return "a fraction";
 	case TY_STRING:
 		return "a string";
 	case TY_SHARED:
-		return "the type of the undeclared tensors";
+		return "of the type that tensors without one share";
 	case TY_ANY_INT:
-		return "int";
+		return "of type int";
 	case TY_ANY_FLOAT:
-		return "float";
+		return "of type float";
 	case TY_EXACT:
-		return dtype_name(t.exact);
+		return arena_printf(c->tmp, "of type %s", dtype_name(t.exact));
 	case TY_ATTR:
-		return t.name;
+		return arena_printf(c->tmp, "of type %s", t.name);
 	case TY_UNKNOWN:
 		break;
 	}
-	return "unknown";
+	return "of an unknown type";
 }
 
 /* ---- kinds -------------------------------------------------------------- */
@@ -117,8 +118,9 @@ static etype agree(checker *c, etype x, etype y, range at, const char *what)
 	if (unify(x, y, &r))
 		return r;
 	check_error(c, DIAG_TYPE_MISMATCH, at,
-		    "%s of %s and of %s; cast(.., TYPE) converts", what,
-		    type_text(x), type_text(y));
+		    "the %s have different types: one is %s, another %s; "
+		    "cast(.., TYPE) converts",
+		    what, type_text(c, x), type_text(c, y));
 	return unknown;
 }
 
@@ -126,14 +128,15 @@ static void want(checker *c, bool fits, range at, const char *what, etype t)
 {
 	if (!fits)
 		check_error(c, DIAG_TYPE_MISMATCH, at,
-			    "%s is expected here, this is of type %s", what,
-			    type_text(t));
+			    "%s is expected here, this is %s", what,
+			    type_text(c, t));
 }
 
 static etype condition(checker *c, const ast_expr *e)
 {
 	etype t = type_of(c, e);
-	want(c, may_be_bool(t), e->at, "a condition", t);
+	bool number = e->kind == AST_BINARY && e->op <= OP_MOD;
+	want(c, may_be_bool(t) && !number, e->at, "a condition", t);
 	return exact(DT_BOOL);
 }
 
@@ -165,7 +168,7 @@ static etype comparison(checker *c, const ast_expr *e)
 	if (!equality && (is_bool(x) || x.kind == TY_STRING))
 		want(c, false, e->args[0]->at, "a number", x);
 	else
-		agree(c, x, y, e->at, "a comparison");
+		agree(c, x, y, e->at, "operands");
 	return exact(DT_BOOL);
 }
 
@@ -192,7 +195,7 @@ static etype choice(checker *c, const ast_expr *e)
 {
 	condition(c, e->args[0]);
 	return agree(c, type_of(c, e->args[1]), type_of(c, e->args[2]), e->at,
-		     "a choice");
+		     "alternatives");
 }
 
 /* ---- reads -------------------------------------------------------------- */
@@ -213,8 +216,8 @@ static void indices(checker *c, const ast_expr *e)
 		if (fits)
 			continue;
 		check_error(c, DIAG_BAD_INDEX, item->at,
-			    "an index is an integer, this is of type %s",
-			    type_text(t));
+			    "an index is an integer, this is %s",
+			    type_text(c, t));
 		if (t.kind == TY_SHARED)
 			diag_note(c->sink, NOWHERE,
 				  "a tensor of indices is declared with "
@@ -283,7 +286,8 @@ static etype opaque_type(checker *c, const ast_expr *call)
 		if (declared.kind == TY_SHARED)
 			shared = agree(c, shared, own, arg->at, "slices");
 		else
-			agree(c, declared, own, arg->at, "a slice");
+			agree(c, declared, own, arg->at,
+			      "slice and its parameter");
 	}
 	return r.kind == TY_SHARED ? shared : r;
 }
@@ -300,7 +304,7 @@ static etype indexed(checker *c, const ast_expr *e)
 static etype guard(checker *c, const ast_expr *e)
 {
 	return agree(c, type_of(c, e->args[0]), type_of(c, e->args[1]),
-		     e->args[1]->at, "a guarded read");
+		     e->args[1]->at, "read and what stands for it");
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -421,7 +425,8 @@ static void call_types(checker *c, const ast_expr *e, const ast_op *op,
 			shared = agree(c, shared, own, e->args[i]->at,
 				       "arguments");
 		else if (declared.kind != TY_ATTR)
-			agree(c, declared, own, e->args[i]->at, "an argument");
+			agree(c, declared, own, e->args[i]->at,
+			      "argument and its parameter");
 	}
 	for (int i = 0; i < op->nresults; i++) {
 		etype t = check_declared_type(&op->results[i].type);
@@ -470,8 +475,8 @@ static void type_result(checker *c, const ast_tensor *r, const ast_expr *body)
 	if (is_bool(to) ? may_be_bool(t) : unify(to, t, &both))
 		return;
 	check_error(c, DIAG_TYPE_MISMATCH, body->at,
-		    "this is of type %s, the result '%s' of %s", type_text(t),
-		    r->name, type_text(to));
+		    "this is %s, the result '%s' %s", type_text(c, t), r->name,
+		    type_text(c, to));
 	diag_note(c->sink, r->type.at.beg ? r->type.at : r->at,
 		  r->type.name ? "the type is declared here"
 			       : "a type is declared here with ': TYPE'");

@@ -97,6 +97,8 @@ void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
 ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
 			 range at);
 const ast_attr *check_find_attr(const checker *c, const char *name);
+/* The name that is called. */
+range check_call_at(const ast_expr *call);
 /* The operator that a call means; NULL, with an error, if there is none, or
  * without one where that was reported already. */
 const ast_op *check_callee(checker *c, const ast_expr *call);

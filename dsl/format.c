@@ -183,7 +183,7 @@ static doc *signature(formatter *f, const ast_tensor *params, int nparams,
 	}
 	doc_add(f->arena, d, doc_align(f->arena, inside));
 	put(f, d, ")");
-	return d;
+	return doc_group(f->arena, d);
 }
 
 static doc *results(formatter *f, const ast_tensor *r, int n)
@@ -274,7 +274,8 @@ static doc *opaque(formatter *f, const ast_opaque *o)
 
 /* ---- onnx entries ------------------------------------------------------- */
 
-static doc *block(formatter *f, ast_stmt *const *body, int n, range braces);
+static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
+		  bool may_join);
 
 static void put_names(formatter *f, doc *seq, const ast_stmt *s)
 {
@@ -288,12 +289,13 @@ static void put_names(formatter *f, doc *seq, const ast_stmt *s)
 static doc *branch(formatter *f, const ast_stmt *s)
 {
 	doc *d = doc_seq(f->arena);
+	bool alone = !s->other_at.beg;
 	for (;;) {
 		put(f, d, "if ");
 		doc_add(f->arena, d, format_expr(f, s->value));
 		put(f, d, " ");
 		doc_add(f->arena, d,
-			block(f, s->body, s->nbody, s->body_at));
+			block(f, s->body, s->nbody, s->body_at, alone));
 		if (!s->other_at.beg)
 			return d;
 		put_comments(f, d, s->other_at.beg);
@@ -304,7 +306,8 @@ static doc *branch(formatter *f, const ast_stmt *s)
 		s = s->other[0];
 		put_comments(f, d, s->at.beg);
 	}
-	doc_add(f->arena, d, block(f, s->other, s->nother, s->other_at));
+	doc_add(f->arena, d,
+		block(f, s->other, s->nother, s->other_at, false));
 	return d;
 }
 
@@ -326,7 +329,7 @@ static doc *stmt(formatter *f, const ast_stmt *s)
 		doc_add(f->arena, d, format_expr(f, s->value));
 		put(f, d, " ");
 		doc_add(f->arena, d,
-			block(f, s->body, s->nbody, s->body_at));
+			block(f, s->body, s->nbody, s->body_at, true));
 		return d;
 	case STMT_RETURN:
 		put(f, d, "return ");
@@ -341,7 +344,8 @@ static doc *stmt(formatter *f, const ast_stmt *s)
 	return d;
 }
 
-/* A block of one simple statement stays on one line if it is written so. */
+/* A block of one simple statement stays on one line if it is written so, and
+ * no else belongs to it. */
 static bool on_one_line(const formatter *f, ast_stmt *const *body, int n,
 			range at)
 {
@@ -350,10 +354,11 @@ static bool on_one_line(const formatter *f, ast_stmt *const *body, int n,
 	return !memchr(source(f, at.beg), '\n', at.end - at.beg);
 }
 
-static doc *block(formatter *f, ast_stmt *const *body, int n, range at)
+static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
+		  bool may_join)
 {
 	doc *d = doc_seq(f->arena), *inside = doc_seq(f->arena);
-	bool one_line = on_one_line(f, body, n, at);
+	bool one_line = may_join && on_one_line(f, body, n, at);
 	put(f, d, "{");
 	if (n == 0 && !comment_before(f, at.end)) {
 		put(f, d, " }");
@@ -395,11 +400,10 @@ static doc *onnx(formatter *f, const ast_onnx *o)
 		put(f, d, arena_printf(f->arena, "..%d", o->until));
 	put(f, d, " ");
 	doc_add(f->arena, d,
-		doc_group(f->arena, signature(f, o->params, o->nparams,
-					      put_input, o->attrs,
-					      o->nattrs)));
+		signature(f, o->params, o->nparams, put_input, o->attrs,
+			  o->nattrs));
 	put(f, d, " ");
-	doc_add(f->arena, d, block(f, o->body, o->nbody, o->body_at));
+	doc_add(f->arena, d, block(f, o->body, o->nbody, o->body_at, true));
 	return d;
 }
 

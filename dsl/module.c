@@ -19,8 +19,9 @@ typedef struct onnx_chain {
 
 /* A file of the set. */
 typedef struct loaded {
-	bool done;	/* false while it is being read */
-	range imported; /* by whom, NOWHERE for a file that was asked for */
+	const char *path; /* as it was found */
+	bool done;	  /* false while it is being read */
+	range imported;	  /* by whom, NOWHERE for a file that was asked for */
 } loaded;
 
 tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
@@ -208,8 +209,7 @@ static void say_cycle(const tdl_modules *m, const char *path, range at)
 		const loaded *l = strmap_value(m->loaded, i);
 		if (!l->done && l->imported.beg)
 			diag_note(m->sink, l->imported,
-				  "'%s' is imported here",
-				  strmap_key(m->loaded, i));
+				  "'%s' is imported here", l->path);
 	}
 }
 
@@ -229,6 +229,7 @@ static void load_file(tdl_modules *m, const char *path, range imported)
 		return;
 	}
 	l = ARENA_NEW(m->arena, loaded);
+	l->path = arena_strdup(m->arena, path);
 	l->imported = imported;
 	strmap_put(m->loaded, key, l);
 	size_t len;

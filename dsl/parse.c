@@ -7,6 +7,26 @@
 
 #include "dsl/gram.h"
 
+/* ---- places -------------------------------------------------------------- */
+
+static bool begins_line(const dsl_parser *p, uint32_t at)
+{
+	for (uint32_t i = at - p->base; i > 0; i--) {
+		char c = p->text[i - 1];
+		if (c == '\n')
+			return true;
+		if (c != ' ' && c != '\t')
+			return false;
+	}
+	return true;
+}
+
+/* Words that begin a definition, and so end the one before. */
+static bool begins_definition(int kind)
+{
+	return kind >= TOK_OP && kind <= TOK_IMPORT;
+}
+
 /* ---- faults ------------------------------------------------------------- */
 
 void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
@@ -33,6 +53,12 @@ void dsl_too_large(dsl_parser *p, range at, int most, const char *what)
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected)
 {
+	bool name = expected && strstr(expected, "a name");
+	if (name && begins_definition(p->last) && !begins_line(p, at.beg)) {
+		dsl_fault(p, DIAG_SYNTAX, at,
+			  "%s is a reserved word and cannot be a name", got);
+		return;
+	}
 	size_t n;
 	const char *text = diag_text(p->sink, at, &n);
 	bool literal = *got != '\'' && n > 0 && n <= 40;
@@ -84,18 +110,6 @@ static range trimmed(const dsl_parser *p, range at)
 	return at;
 }
 
-static bool begins_line(const dsl_parser *p, uint32_t at)
-{
-	for (uint32_t i = at - p->base; i > 0; i--) {
-		char c = p->text[i - 1];
-		if (c == '\n')
-			return true;
-		if (c != ' ' && c != '\t')
-			return false;
-	}
-	return true;
-}
-
 void dsl_comment(dsl_parser *p, range at)
 {
 	ast_comment c = { trimmed(p, at), begins_line(p, at.beg) };
@@ -144,12 +158,6 @@ static void drop_docs(dsl_parser *p)
 }
 
 /* ---- words and names ---------------------------------------------------- */
-
-/* Words that begin a definition, and so end the one before. */
-static bool begins_definition(int kind)
-{
-	return kind >= TOK_OP && kind <= TOK_IMPORT;
-}
 
 /* A token that an expression can end with, if it is no word itself. */
 static bool ends_operand(int kind)
@@ -240,14 +248,25 @@ static void scan(dsl_parser *p, dsl_token *t)
 		drop_docs(p);
 }
 
-int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
+/* Behind a fault, a definition begins at the beginning of a line only: the
+ * word elsewhere is rather a name that it cannot be. */
+static dsl_token next(dsl_parser *p)
 {
 	dsl_token t = *p->ahead;
-	if (p->stop || diag_full(p->sink))
-		t = (dsl_token){ .kind = TOK_END };
+	p->ahead->kind = -1;
+	if (p->stop || diag_errors(p->sink) > DIAG_MAX_ERRORS)
+		return (dsl_token){ .kind = TOK_END };
 	if (t.kind < 0)
 		scan(p, &t);
-	p->ahead->kind = -1;
+	while (p->quiet && begins_definition(t.kind) &&
+	       !begins_line(p, t.at.beg))
+		scan(p, &t);
+	return t;
+}
+
+int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
+{
+	dsl_token t = next(p);
 	if (t.kind >= TOK_LAMBDA && t.kind <= TOK_INF) {
 		scan(p, p->ahead);
 		if (is_name(p->last, t.kind, p->ahead->kind))

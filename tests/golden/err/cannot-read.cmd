@@ -1,0 +1,1 @@
+tdlc check absent.tdl
