@@ -4,7 +4,8 @@
  *
  *	c*n * (e / n) + c * (e % n) == c * e
  *
- * where e / n may also be written x / (m*n) for e = x / m. */
+ * where e / n may also be written x / (m*n) for e = x / m, or
+ * (m*e + r) / (m*n) for 0 <= r < m. */
 #include "config.h"
 
 #include "compiler/graph/order.h"
@@ -19,6 +20,7 @@ typedef struct term {
 
 typedef struct sum {
 	arena *arena;
+	const kvar *vars;
 	bool failed; /* a coefficient does not fit */
 	VEC(term) terms;
 } sum;
@@ -75,8 +77,25 @@ static bool is_by(const kexpr *e, fn op, const kexpr **x, int64_t *n)
 	return true;
 }
 
+/* Whether 0 <= s < m: it is a sum of variables, times numbers >= 0. */
+static bool is_below(const sum *s, int64_t m)
+{
+	int64_t most = 0, n;
+	for (int i = 0; i < s->terms.n; i++) {
+		const term *t = &s->terms.at[i];
+		if (t->c == 0)
+			continue;
+		if (t->c < 0 || !t->e || t->e->kind != KX_VAR ||
+		    !ck_mul(t->c, s->vars[t->e->var].extent - 1, &n) ||
+		    !ck_add(most, n, &most))
+			return false;
+	}
+	return !s->failed && most < m;
+}
+
 /* Whether q == e / n. */
-static bool is_quotient(const kexpr *q, const kexpr *e, int64_t n)
+static bool is_quotient(const sum *s, const kexpr *q, const kexpr *e,
+			int64_t n)
 {
 	const kexpr *x, *y;
 	int64_t qn, m, mn;
@@ -84,8 +103,15 @@ static bool is_quotient(const kexpr *q, const kexpr *e, int64_t n)
 		return false;
 	if (qn == n && same(x, e))
 		return true;
-	return is_by(e, FN_DIV, &y, &m) && ck_mul(m, n, &mn) && qn == mn &&
-	       same(x, y);
+	if (is_by(e, FN_DIV, &y, &m) && ck_mul(m, n, &mn) && qn == mn &&
+	    same(x, y))
+		return true;
+	if (qn % n)
+		return false;
+	sum rest = { .arena = s->arena, .vars = s->vars };
+	add(&rest, 1, x);
+	add(&rest, -(qn / n), e);
+	return is_below(&rest, qn / n);
 }
 
 /* Puts one pair of a quotient and a remainder together. */
@@ -99,7 +125,7 @@ static bool join_pair(sum *s)
 		    !ck_mul(t[i].c, n, &want))
 			continue;
 		for (int j = 0; j < s->terms.n; j++) {
-			if (t[j].c != want || !is_quotient(t[j].e, e, n))
+			if (t[j].c != want || !is_quotient(s, t[j].e, e, n))
 				continue;
 			int64_t c = t[i].c;
 			t[i].c = t[j].c = 0;
@@ -128,7 +154,7 @@ bool order_is_kept(arena *a, const kernel *k)
 	const kinput *in = &k->inputs[read->input];
 	int64_t read_nelem, nelem, dims[MAX_NDIM];
 	kexpr *vars[MAX_NDIM];
-	sum s = { .arena = a };
+	sum s = { .arena = a, .vars = k->vars };
 	if (read->guarded || k->nvars != k->nout)
 		return false;
 	for (int d = 0; d < k->nout; d++) {
