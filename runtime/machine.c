@@ -20,7 +20,7 @@ struct machine {
 	void *link;
 	int nworkers;
 	unsigned char **arenas;
-	int64_t *used; /* by worker: bytes of its arena up to the last touched */
+	int64_t *used; /* by worker: its arena up to the last byte touched */
 	const array *inputs;
 	double seconds;
 };

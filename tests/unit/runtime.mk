@@ -1,7 +1,17 @@
-runtime_libs = runtime/libruntime.a plan/libplan.a base/libbase.a \
-	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(unit_libs)
+# Generated kernels, and the runtime.
+runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
+	plan/libplan.a base/libbase.a $(unit_libs) $(LIBZIP_LIBS) $(ZLIB_LIBS)
 
 if TDLC
-unit_tests += %D%/test_codegen
-%C%_test_codegen_LDADD = compiler/codegen/libcodegen.a $(runtime_libs)
+unit_tests += \
+	%D%/test_codegen \
+	%D%/test_runtime
+
+%C%_test_codegen_LDADD = $(runtime_libs)
+
+%C%_test_runtime_SOURCES = %D%/test_runtime.c \
+	%D%/random_graph.c %D%/random_graph.h \
+	%D%/random_plan.c %D%/random_plan.h
+%C%_test_runtime_LDADD = compiler/lower/liblower.a \
+	compiler/search/libsearch.a $(runtime_libs)
 endif

@@ -1,0 +1,22 @@
+#include "config.h"
+
+#include "tests/unit/random_plan.h"
+
+#include <check.h>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/lower/lower.h"
+#include "tests/unit/random_graph.h"
+
+plan *random_plan(arena *a, uint64_t seed, int nnodes, bool sources)
+{
+	rng r = rng_new(seed);
+	graph *g = random_graph(a, &r, nnodes);
+	assignment as = random_assignment(a, &r, g);
+	lower_options o = { .algorithm = "random" };
+	if (sources)
+		o.codegen = codegen_c;
+	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
+	ck_assert_ptr_nonnull(p);
+	return p;
+}

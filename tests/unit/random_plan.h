@@ -1,0 +1,11 @@
+/* Plans of random graphs, for who cannot include random_graph.h. */
+#ifndef TDL_TESTS_UNIT_RANDOM_PLAN_H
+#define TDL_TESTS_UNIT_RANDOM_PLAN_H
+
+#include "plan/plan.h"
+
+/* The plan of a random graph of about nnodes nodes under a random layout, with
+ * kernels' sources if asked for. */
+plan *random_plan(arena *a, uint64_t seed, int nnodes, bool sources);
+
+#endif

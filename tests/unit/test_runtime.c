@@ -1,0 +1,792 @@
+/* The runtime: programs run by workers, what they do when one fails, files of
+ * arrays, the cache of compiled kernels. */
+#include "config.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zip.h>
+
+#include "base/file.h"
+#include "compiler/codegen/codegen.h"
+#include "plan/eval.h"
+#include "runtime/comm/barrier.h"
+#include "runtime/cpu/build.h"
+#include "runtime/cpu/kernels/kernels.h"
+#include "runtime/cpu/team.h"
+#include "runtime/inputs.h"
+#include "runtime/machine.h"
+#include "runtime/verify.h"
+#include "tests/unit/random_plan.h"
+
+static arena *mem;
+static char *folder; /* for files of a test */
+
+static char *file(const char *name)
+{
+	return arena_printf(mem, "%s/%s", folder, name);
+}
+
+/* ---- programs ---------------------------------------------------------- */
+
+typedef struct outcome {
+	array *outputs;
+	int64_t received, used;
+} outcome;
+
+static outcome run_plan(const plan *p, const array *inputs, int steps,
+			kernels_from kernels)
+{
+	backend_options o = { .kernels = kernels };
+	failure f = { 0 };
+	outcome out = { 0 };
+	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads, &o,
+				  &f);
+	ck_assert_msg(m != NULL, "%s", f.text);
+	out.outputs = arrays_of(mem, p, p->outputs, p->noutputs, &f);
+	for (int i = 0; i < steps; i++)
+		ck_assert_msg(machine_step(m, inputs, out.outputs, &f), "%s",
+			      f.text);
+	out.received = machine_received(m) / steps;
+	out.used = machine_arena_used(m);
+	machine_close(m);
+	return out;
+}
+
+/* Random programs give what one worker gives, bit for bit: all their values
+ * are small whole numbers. */
+static void check_plan(uint64_t seed, kernels_from kernels)
+{
+	plan *p = random_plan(mem, seed, 1 + (int)(seed % 10),
+			      kernels == KERNELS_GENERATED);
+	plan *one = plan_one_device(mem, p);
+	failure f = { 0 };
+	array *inputs = arrays_of(mem, p, p->inputs, p->ninputs, &f);
+	inputs_invent(p, inputs);
+	for (int i = 0; i < p->ninputs; i++)
+		for (int64_t e = 0; e < array_nelem(&inputs[i]); e++)
+			if (dtype_is_float(inputs[i].type))
+				elem_set_f64(inputs[i].type, inputs[i].data, e,
+					     (double)((e * 7 + i) % 5 - 2));
+	outcome got = run_plan(p, inputs, 2, kernels);
+	outcome want = run_plan(one, inputs, 1, KERNELS_INTERPRETER);
+	comparison c = verify_outputs(p, got.outputs, want.outputs);
+	ck_assert_msg(c.max_abs_error == 0, "seed %d: '%s' differs by %g",
+		      (int)seed, c.worst, c.max_abs_error);
+	ck_assert_int_eq(got.received, p->communication_bytes);
+	ck_assert_int_eq(got.used, p->arena_bytes);
+	ck_assert_int_eq(want.received, 0);
+	arrays_free(inputs, p->ninputs);
+	arrays_free(got.outputs, p->noutputs);
+	arrays_free(want.outputs, p->noutputs);
+}
+
+START_TEST(programs_interpreted)
+{
+	for (uint64_t seed = 0; seed < 150; seed++)
+		check_plan(seed, KERNELS_INTERPRETER);
+}
+END_TEST
+
+START_TEST(programs_generated)
+{
+	for (uint64_t seed = 1000; seed < 1012; seed++)
+		check_plan(seed, KERNELS_GENERATED);
+}
+END_TEST
+
+START_TEST(library_is_not_built_in)
+{
+	plan *p = random_plan(mem, 1, 3, false);
+	backend_options o = { .kernels = KERNELS_LIBRARY };
+	failure f = { 0 };
+	ck_assert_ptr_null(machine_open(p, "plan", &backend_cpu, &comm_threads,
+					&o, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+	ck_assert_str_eq(backend_row(0)->name, "cpu");
+	ck_assert_ptr_nonnull(backend_row(1)->missing);
+	ck_assert_str_eq(comm_row(0)->name, "threads");
+	ck_assert_ptr_nonnull(comm_row(1)->missing);
+}
+END_TEST
+
+/* ---- one kernel -------------------------------------------------------- */
+
+/* A plan that runs one kernel on one worker. */
+static plan *plan_of(const kernel *k)
+{
+	int n = k->ninputs;
+	plan *p = ARENA_NEW(mem, plan);
+	int *ids = ARENA_ARRAY(mem, int, n + 1);
+	p->model = p->algorithm = "one";
+	p->nkernels = p->nnodes = p->ninstrs = p->noutputs = 1;
+	p->ntensors = p->nbuffers = n + 1;
+	p->ninputs = n;
+	p->kernels = ARENA_NEW(mem, plan_kernel);
+	p->kernels[0] = (plan_kernel){ k, codegen_c(mem, k) };
+	p->tensors = ARENA_ARRAY(mem, plan_tensor, n + 1);
+	p->buffers = ARENA_ARRAY(mem, plan_buffer, n + 1);
+	for (int i = 0; i <= n; i++) {
+		plan_tensor *t = &p->tensors[i];
+		ids[i] = i;
+		t->name = i < n ? k->inputs[i].name : "out";
+		t->type = i < n ? k->inputs[i].type : k->type;
+		t->ndim = i < n ? k->inputs[i].ndim : k->nout;
+		for (int d = 0; d < t->ndim; d++)
+			t->dims[d] = i < n ? k->inputs[i].dims[d] :
+					     kernel_dim(k, d);
+		t->role = i < n ? PLAN_INPUT : PLAN_RESULT;
+		t->output = i == n;
+		t->cuts = cuts_none();
+		t->buffer = i;
+		p->buffers[i] = (plan_buffer){
+			.tensor = i, .region = PLAN_STORED, .node = -1,
+			.nbytes = plan_tensor_nbytes(t),
+		};
+	}
+	p->nodes = ARENA_NEW(mem, plan_node);
+	p->nodes[0] = (plan_node){ "n0", k->name, 0, cuts_none(), ids, n };
+	p->program = ARENA_NEW(mem, plan_instr);
+	p->program[0] = (plan_instr){ .op = PLAN_RUN, .inputs = ids, .to = n };
+	p->inputs = ids;
+	p->outputs = ids + n;
+	plan_place(p);
+	return p;
+}
+
+/* out[b, j] = table[ids[b], j] */
+static kernel *gather(void)
+{
+	kernel *k = ARENA_NEW(mem, kernel);
+	k->name = "gather";
+	k->nvars = k->nout = 2;
+	k->vars = ARENA_ARRAY(mem, kvar, 2);
+	k->vars[0] = (kvar){ "b", KVAR_OUTPUT, 3, NULL };
+	k->vars[1] = (kvar){ "j", KVAR_OUTPUT, 4, NULL };
+	k->type = DT_F32;
+	k->ninputs = 2;
+	k->inputs = ARENA_ARRAY(mem, kinput, 2);
+	k->inputs[0] = (kinput){ "ids", DT_I64, 1, { 3 } };
+	k->inputs[1] = (kinput){ "table", DT_F32, 2, { 5, 4 } };
+	kexpr *b = kx_var(mem, 0), *j = kx_var(mem, 1);
+	kexpr *at = kx_read(mem, 0, DT_I64, 1, &b, NULL);
+	k->body = kx_read(mem, 1, DT_F32, 2, (kexpr *[]){ at, j }, NULL);
+	kernel_finish(mem, k);
+	return k;
+}
+
+/* l[i, j] = cholesky(m[:, :])[i, j], by a kernel of that name. */
+static kernel *opaque(const char *symbol)
+{
+	kernel *k = ARENA_NEW(mem, kernel);
+	k->name = "factor";
+	k->nvars = k->nout = k->nhidden = 2;
+	k->vars = ARENA_ARRAY(mem, kvar, 2);
+	k->vars[0] = (kvar){ "i", KVAR_OUTPUT, 3, "hidden" };
+	k->vars[1] = (kvar){ "j", KVAR_OUTPUT, 3, "hidden" };
+	k->type = DT_F64;
+	k->ninputs = k->nslices = 1;
+	k->inputs = ARENA_NEW(mem, kinput);
+	k->inputs[0] = (kinput){ "m", DT_F64, 2, { 3, 3 } };
+	k->opaque = "cholesky";
+	k->opaque_symbol = symbol;
+	k->slices = ARENA_NEW(mem, kslice);
+	k->slices[0] = (kslice){ .input = 0, .ndim = 2 };
+	kernel_finish(mem, k);
+	return k;
+}
+
+/* Runs a plan of one kernel whose input `set` has the elements given. */
+static failure run_kernel(const plan *p, kernels_from kernels,
+			  const char *library, int set, const double *elements,
+			  array **outputs)
+{
+	backend_options o = { .kernels = kernels, .library = library };
+	failure f = { 0 };
+	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads, &o,
+				  &f);
+	if (!m)
+		return f;
+	array *in = arrays_of(mem, p, p->inputs, p->ninputs, &f);
+	inputs_invent(p, in);
+	for (int64_t i = 0; i < array_nelem(&in[set]); i++)
+		elem_set_f64(in[set].type, in[set].data, i, elements[i]);
+	*outputs = arrays_of(mem, p, p->outputs, p->noutputs, &f);
+	machine_step(m, in, *outputs, &f);
+	machine_close(m);
+	return f;
+}
+
+START_TEST(indices_are_checked)
+{
+	static const double good[] = { 4, 0, 2 }, bad[] = { 4, -1, 9 };
+	plan *p = plan_of(gather());
+	array *out;
+	for (int k = KERNELS_GENERATED; k <= KERNELS_INTERPRETER; k++) {
+		failure f = run_kernel(p, (kernels_from)k, NULL, 0, good,
+				       &out);
+		ck_assert_msg(f.status == CLI_OK, "%s", f.text);
+		ck_assert_double_eq(elem_get_f64(DT_F32, out[0].data, 8),
+				    (double)(8 / 20.0f));
+		f = run_kernel(p, (kernels_from)k, NULL, 0, bad, &out);
+		ck_assert_int_eq(f.status, CLI_INPUT);
+		ck_assert_str_eq(f.text, "worker 0: node 'n0' (gather): 'table'"
+				 " is read at index -1 of dimension 0, which "
+				 "has 5 elements");
+	}
+}
+END_TEST
+
+START_TEST(opaque_functions)
+{
+	static const double m[] = { 4, 2, 2, 2, 5, 3, 2, 3, 6 };
+	static const double no[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	array *out;
+	plan *p = plan_of(opaque("tdl_cholesky"));
+	failure f = run_kernel(p, KERNELS_GENERATED, NULL, 0, m, &out);
+	ck_assert_msg(f.status == CLI_OK, "%s", f.text);
+	ck_assert_double_eq(((double *)out[0].data)[8], 2);
+	f = run_kernel(p, KERNELS_GENERATED, NULL, 0, no, &out);
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	ck_assert_ptr_nonnull(strstr(f.text, "tdl_cholesky"));
+	p = plan_of(opaque("my_factor"));
+	f = run_kernel(p, KERNELS_GENERATED, NULL, 0, m, &out);
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	ck_assert_ptr_nonnull(strstr(f.text, "my_factor"));
+	f = run_kernel(p, KERNELS_GENERATED, "/nonexistent.so", 0, m, &out);
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	/* From a library of the user's. */
+	FILE *to = fopen(file("my.c"), "w");
+	fputs("#include <tdl/kernel.h>\n"
+	      "int my_factor(const tdl_kernel_call *c)\n"
+	      "{ for (int i = 0; i < 9; i++)\n"
+	      "((double *)c->outputs[0].data)[i] = i; return 0; }\n", to);
+	fclose(to);
+	const char *src = getenv("srcdir");
+	ck_assert_int_eq(system(arena_printf(
+		mem, "cc -shared -fPIC -I'%s/include' '%s' -o '%s'",
+		src ? src : ".", file("my.c"), file("my.so"))), 0);
+	f = run_kernel(p, KERNELS_INTERPRETER, file("my.so"), 0, m, &out);
+	ck_assert_msg(f.status == CLI_OK, "%s", f.text);
+	ck_assert_double_eq(((double *)out[0].data)[5], 5);
+}
+END_TEST
+
+/* ---- the command ------------------------------------------------------- */
+
+static int tdlrun(const char *args)
+{
+	const char *program = getenv("TDLRUN");
+	int status = system(arena_printf(mem, "'%s' >'%s' 2>&1 %s",
+					 program ? program : "./tdlrun",
+					 file("said"), args));
+	return WEXITSTATUS(status);
+}
+
+static bool said(const char *what)
+{
+	size_t n;
+	char *s = file_read(mem, diag_sink_new(mem), file("said"), 1 << 20,
+			    &n);
+	return s && strstr(s, what);
+}
+
+static const struct {
+	const char *args;
+	int status;
+	const char *says;
+} commands[] = {
+	{ "", 2, "a plan is missing" },
+	{ "--help", 0, "--kernels-from" },
+	{ "--version", 0, "tdlrun" },
+	{ "x y", 2, "one plan" },
+	{ "x --steps 0", 2, "steps" },
+	{ "x --backend tpu", 2, "tpu" },
+	{ "/nonexistent.plan", 1, "cannot read" },
+	{ "PLAN --backend cuda", 4, "'cuda' is not built in" },
+	{ "PLAN --comm mpi", 4, "'mpi' is not built in" },
+	{ "PLAN --comm nccl", 4, "'nccl' is not built in" },
+	{ "PLAN --kernels library", 4, "not built in" },
+	{ "PLAN --kernels-from /nonexistent.so", 1, "nonexistent" },
+	{ "PLAN", 0, "as planned" },
+	{ "PLAN --verify --steps 3", 0, "verified" },
+	{ "PLAN --verify --json --kernels interpreter", 0,
+	  "\"verified\": true" },
+	{ "PLAN --json", 0, "\"verified\": null" },
+	{ "PLAN --outputs OUT --json", 0, "\"arena_bytes\"" },
+	{ "PLAN --inputs OUT", 1, "input" },
+	{ "PLAN --inputs /nonexistent.npz", 1, "nonexistent" },
+	{ "PLAN --outputs /nonexistent/out.npz", 4, "cannot write" },
+	{ "PLAN --json >/dev/full", 4, "" },
+};
+
+/* The arguments with PLAN and OUT replaced. */
+static char *expand(const char *s)
+{
+	char *to = arena_strdup(mem, "");
+	for (; *s; s++)
+		if (!strncmp(s, "PLAN", 4) && (s += 3))
+			to = arena_printf(mem, "%s'%s'", to, file("p.plan"));
+		else if (!strncmp(s, "OUT", 3) && (s += 2))
+			to = arena_printf(mem, "%s'%s'", to, file("o.npz"));
+		else
+			to = arena_printf(mem, "%s%c", to, *s);
+	return to;
+}
+
+START_TEST(command_line)
+{
+	uint64_t seed = 2000;
+	plan *p;
+	do
+		p = random_plan(mem, seed++, 6, true);
+	while (mesh_workers(&p->mesh) < 3);
+	ck_assert(plan_write(p, file("p.plan")));
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		int status = tdlrun(expand(commands[i].args));
+		ck_assert_msg(status == commands[i].status &&
+			      said(commands[i].says),
+			      "'%s': status %d, not %d, or '%s' is not said",
+			      commands[i].args, status, commands[i].status,
+			      commands[i].says);
+	}
+}
+END_TEST
+
+/* ---- comparing --------------------------------------------------------- */
+
+START_TEST(differences)
+{
+	plan *p = random_plan(mem, 3, 4, false);
+	failure f = { 0 };
+	int n = p->noutputs;
+	array *x = arrays_of(mem, p, p->outputs, n, &f);
+	array *y = arrays_of(mem, p, p->outputs, n, &f);
+	comparison c = verify_outputs(p, x, y);
+	ck_assert(c.equal && c.exact && c.max_rel_error == 0);
+	elem_set_f64(x[n - 1].type, x[n - 1].data, 0, 1);
+	c = verify_outputs(p, x, y);
+	ck_assert(!c.equal && !c.exact && c.max_abs_error == 1);
+	ck_assert_str_eq(c.worst, x[n - 1].name);
+	if (dtype_is_float(x[n - 1].type)) {
+		elem_set_f64(x[n - 1].type, x[n - 1].data, 0, (double)NAN);
+		c = verify_outputs(p, x, y);
+		ck_assert(!c.equal);
+	}
+	arrays_free(x, n);
+	arrays_free(y, n);
+}
+END_TEST
+
+/* ---- workers ----------------------------------------------------------- */
+
+typedef struct quarrel {
+	const communicator *c;
+	void *link;
+	int culprit, rounds;
+} quarrel;
+
+static bool meet(void *arg, int worker, failure *f)
+{
+	quarrel *q = arg;
+	for (int i = 0; i < q->rounds; i++) {
+		if (worker == q->culprit && i == 3)
+			return fail_with(f, CLI_INPUT, "worker %d gave up",
+					 worker);
+		if (!q->c->barrier(q->link, worker))
+			return false;
+	}
+	return true;
+}
+
+/* A plan of more than one worker. */
+static plan *parallel_plan(void)
+{
+	plan *p;
+	uint64_t seed = 0;
+	do
+		p = random_plan(mem, seed++, 4, false);
+	while (mesh_workers(&p->mesh) < 3);
+	return p;
+}
+
+START_TEST(a_failure_ends_all)
+{
+	plan *p = parallel_plan();
+	unsigned char **none = arena_calloc(
+		mem, (size_t)mesh_workers(&p->mesh), sizeof(*none));
+	failure f = { 0 };
+	quarrel q = { &comm_threads, NULL, 2, 10 };
+	q.link = q.c->open(p, none, &f);
+	ck_assert(!q.c->launch(q.link, meet, &q, &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	ck_assert_str_eq(f.text, "worker 2 gave up");
+	q.c->close(q.link);
+	f = (failure){ 0 };
+	q.culprit = -1;
+	q.link = q.c->open(p, none, &f);
+	ck_assert(q.c->launch(q.link, meet, &q, &f));
+	q.c->close(q.link);
+}
+END_TEST
+
+static void add_number(void *arg, int i)
+{
+	((int *)arg)[i] += i + 1;
+}
+
+START_TEST(teams)
+{
+	team *t = team_open(4);
+	int n = team_size(t), sums[4] = { 0 };
+	ck_assert(n >= 1 && n <= 4);
+	for (int round = 0; round < 1000; round++)
+		team_run(t, 1 + round % n, add_number, sums);
+	for (int i = 0; i < n; i++)
+		ck_assert_int_eq(sums[i], (i + 1) * (1000 / n * (n - i) +
+				 (1000 % n > i ? 1000 % n - i : 0)));
+	team_close(t);
+}
+END_TEST
+
+/* ---- files ------------------------------------------------------------- */
+
+START_TEST(npz_round_trip)
+{
+	static const int64_t shapes[][3] = { { 2, 3, 4 }, { 5, 0, 2 } };
+	array x[DT_COUNT];
+	failure f = { 0 };
+	for (int t = 0; t < DT_COUNT; t++) {
+		x[t] = (array){ .type = (dtype)t, .ndim = t % 4,
+				.name = arena_printf(mem, "a/%d", t) };
+		memcpy(x[t].dims, shapes[t == 7], sizeof(shapes[0]));
+		x[t].data = arena_alloc(mem, 1 + (size_t)array_nbytes(&x[t]));
+		for (int64_t i = 0; i < array_nelem(&x[t]); i++)
+			elem_set_f64((dtype)t, x[t].data, i, (double)(i % 2));
+	}
+	ck_assert(npz_write(file("x.npz"), DT_COUNT, x, &f));
+	npz *z = npz_open(mem, file("x.npz"), &f);
+	ck_assert_msg(z != NULL, "%s", f.text);
+	for (int t = 0; t < DT_COUNT; t++) {
+		array y = x[t];
+		size_t n = (size_t)array_nbytes(&y);
+		ck_assert_str_eq(npz_name(z, t), x[t].name);
+		y.data = arena_alloc(mem, 1 + n);
+		ck_assert_msg(npz_read(z, &y, &f), "%s", f.text);
+		ck_assert_mem_eq(y.data, x[t].data, n);
+	}
+	ck_assert_ptr_null(npz_name(z, DT_COUNT));
+	array wrong = x[2];
+	wrong.dims[0] = 7;
+	ck_assert(!npz_read(z, &wrong, &f));
+	f = (failure){ 0 };
+	wrong = x[2];
+	wrong.type = DT_U32;
+	ck_assert(!npz_read(z, &wrong, &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	npz_close(z);
+}
+END_TEST
+
+static void write_zip(const char *path, const char *name, const void *data,
+		      size_t n)
+{
+	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+	ck_assert_ptr_nonnull(z);
+	zip_file_add(z, name, zip_source_buffer(z, data, n, 0), 0);
+	ck_assert_int_eq(zip_close(z), 0);
+}
+
+/* A .npy with this dictionary and n bytes of elements. */
+static size_t make_npy(char *to, const char *dict, size_t n)
+{
+	size_t len = strlen(dict);
+	memcpy(to, "\x93NUMPY\1", 8);
+	to[8] = (char)len;
+	to[9] = 0;
+	memcpy(to + 10, dict, len);
+	memset(to + 10 + len, 0, n);
+	return 10 + len + n;
+}
+
+static const struct {
+	const char *dict;
+	size_t nbytes;
+	bool good;
+} headers[] = {
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24,
+	  true },
+	{ "{'shape':(2,3),'descr':'<f4','fortran_order':False}", 24, true },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 23,
+	  false },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 25,
+	  false },
+	{ "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }", 24,
+	  false },
+	{ "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", 24,
+	  false },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 24,
+	  false },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (6), }", 24,
+	  false },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (-2, 3), }", 24,
+	  false },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': "
+	  "(99999999999999999999, 3), }", 24, false },
+	{ "{'descr': '<f4', 'fortran_order': False}", 24, false },
+	{ "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, "
+	  "'shape': (2, 3)}", 24, false },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x", 24,
+	  false },
+	{ "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)", 24,
+	  false },
+	{ "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}", 4,
+	  false },
+	{ "", 24, false },
+};
+
+START_TEST(npz_headers)
+{
+	char npy[512], data[24];
+	array x = { .name = "x", .type = DT_F32, .ndim = 2, .dims = { 2, 3 },
+		    .data = data };
+	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++) {
+		failure f = { 0 };
+		size_t n = make_npy(npy, headers[i].dict, headers[i].nbytes);
+		write_zip(file("h.npz"), "x.npy", npy, n);
+		npz *z = npz_open(mem, file("h.npz"), &f);
+		ck_assert_msg(z != NULL, "%s", f.text);
+		ck_assert_msg(npz_read(z, &x, &f) == headers[i].good,
+			      "header %d: %s", (int)i, f.text);
+		npz_close(z);
+	}
+}
+END_TEST
+
+START_TEST(npz_that_are_none)
+{
+	static const char *const texts[] = { "", "PK\3\4", "no zip at all" };
+	for (int i = 0; i < 3; i++) {
+		failure f = { 0 };
+		FILE *to = fopen(file("n.npz"), "w");
+		fputs(texts[i], to);
+		fclose(to);
+		npz *z = npz_open(mem, file("n.npz"), &f);
+		ck_assert(!z || !npz_name(z, 0));
+		if (z)
+			npz_close(z);
+	}
+	failure f = { 0 };
+	ck_assert_ptr_null(npz_open(mem, file("absent.npz"), &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	f = (failure){ 0 };
+	write_zip(file("t.npz"), "x.txt", "x", 1);
+	ck_assert_ptr_null(npz_open(mem, file("t.npz"), &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	array x = { .name = "x", .type = DT_U8, .data = mem };
+	f = (failure){ 0 };
+	ck_assert(!npz_write(file("no/folder.npz"), 1, &x, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+}
+END_TEST
+
+/* ---- inputs ------------------------------------------------------------ */
+
+START_TEST(inputs_have_to_match)
+{
+	plan *p = parallel_plan();
+	failure f = { 0 };
+	int n = p->ninputs;
+	array *in = arrays_of(mem, p, p->inputs, n, &f);
+	inputs_invent(p, in);
+	ck_assert(npz_write(file("in.npz"), n, in, &f));
+	array *back = arrays_of(mem, p, p->inputs, n, &f);
+	ck_assert(inputs_read(mem, back, n, file("in.npz"), &f));
+	for (int i = 0; i < n; i++)
+		ck_assert_mem_eq(back[i].data, in[i].data,
+				 (size_t)array_nbytes(&in[i]));
+	/* One too few, one too many. */
+	ck_assert(npz_write(file("few.npz"), n - 1, in, &f));
+	ck_assert(!inputs_read(mem, back, n, file("few.npz"), &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	f = (failure){ 0 };
+	ck_assert(!inputs_read(mem, back, n - 1, file("in.npz"), &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	arrays_free(in, n);
+	arrays_free(back, n);
+}
+END_TEST
+
+/* ---- compiled kernels -------------------------------------------------- */
+
+static const char *const answer[] = {
+	"int TDL_KERNEL(tdl_args *args) { return 41 + (args == 0); }\n",
+	NULL,
+};
+
+static int count_entries(const char *dir)
+{
+	FILE *p = popen(arena_printf(mem, "ls '%s' | wc -l", dir), "r");
+	int n = -1;
+	if (fscanf(p, "%d", &n) != 1)
+		n = -1;
+	pclose(p);
+	return n;
+}
+
+static void expect_answer(void)
+{
+	cpu_kernel *k[2];
+	failure f = { 0 };
+	void *lib = cpu_build(2, answer, k, &f);
+	ck_assert_msg(lib != NULL, "%s", f.text);
+	ck_assert_int_eq(k[0](NULL), 42);
+	ck_assert_ptr_null(k[1]);
+	cpu_close(lib);
+}
+
+START_TEST(cache)
+{
+	const char *dir = file("cache");
+	char *rm, *entry = arena_alloc(mem, 200);
+	setenv("TDL_CACHE", dir, 1);
+	expect_answer();
+	ck_assert_int_eq(count_entries(dir), 1);
+	expect_answer();
+	ck_assert_int_eq(count_entries(dir), 1);
+	/* What is found damaged is made again. */
+	FILE *p = popen(arena_printf(mem, "ls -d '%s'/*", dir), "r");
+	ck_assert_ptr_nonnull(fgets(entry, 200, p));
+	pclose(p);
+	entry[strcspn(entry, "\n")] = '\0';
+	FILE *so = fopen(arena_printf(mem, "%s/kernels.so", entry), "w");
+	fputs("damaged", so);
+	fclose(so);
+	expect_answer();
+	expect_answer();
+	/* What others may change is not trusted. */
+	char *path = arena_printf(mem, "%s/kernels.so", entry);
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	expect_answer();
+	ck_assert_int_eq(count_entries(dir), 1);
+	ck_assert_int_eq(chmod(dir, 0777), 0);
+	failure f = { 0 };
+	cpu_kernel *k[2];
+	ck_assert_ptr_null(cpu_build(2, answer, k, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+	/* Without a cache nothing is left. */
+	setenv("TDL_CACHE", "/dev/null/x", 1);
+	setenv("TMPDIR", file("tmp"), 1);
+	ck_assert_int_eq(mkdir(file("tmp"), 0700), 0);
+	expect_answer();
+	ck_assert_int_eq(count_entries(file("tmp")), 0);
+	rm = arena_printf(mem, "rm -rf '%s'", dir);
+	ck_assert_int_eq(system(rm), 0);
+}
+END_TEST
+
+START_TEST(compilers_that_fail)
+{
+	static const char *const bad[] = { "int TDL_KERNEL(\n" };
+	static const char *const other[] = { "int something;\n" };
+	cpu_kernel *k[1];
+	failure f = { 0 };
+	setenv("TDL_CACHE", file("cache"), 1);
+	ck_assert_ptr_null(cpu_build(1, bad, k, &f));
+	ck_assert_ptr_nonnull(strstr(f.text, "error"));
+	f = (failure){ 0 };
+	ck_assert_ptr_null(cpu_build(1, other, k, &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	f = (failure){ 0 };
+	setenv("CC", "/nonexistent/cc", 1);
+	ck_assert_ptr_null(cpu_build(1, answer, k, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+	ck_assert_ptr_nonnull(strstr(f.text, "/nonexistent/cc"));
+	f = (failure){ 0 };
+	setenv("CC", "false", 1);
+	ck_assert_ptr_null(cpu_build(1, answer, k, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+}
+END_TEST
+
+/* ---- opaque functions -------------------------------------------------- */
+
+START_TEST(cholesky)
+{
+	const int64_t dims[] = { 3, 3 }, rows[] = { 3, 1 }, cols[] = { 1, 3 };
+	double m[] = { 4, 0, 0, 2, 5, 0, 2, 3, 6 }, l[9];
+	static const double want[] = { 2, 0, 0, 1, 2, 0, 1, 1, 2 };
+	tdl_view in = { m, TDL_F64, 2, dims, rows };
+	tdl_view out = { l, TDL_F64, 2, dims, rows };
+	tdl_kernel_call call = { 1, &in, 1, &out };
+	tdl_kernel *f = builtin_kernel("tdl_cholesky");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_null(builtin_kernel("tdl_absent"));
+	ck_assert_int_eq(f(&call), 0);
+	for (int i = 0; i < 9; i++)
+		ck_assert_double_eq(l[i], want[i]);
+	out.strides = cols;
+	ck_assert_int_eq(f(&call), 0);
+	for (int i = 0; i < 9; i++)
+		ck_assert_double_eq(l[i / 3 + i % 3 * 3], want[i]);
+	m[8] = -6;
+	ck_assert_int_eq(f(&call), 1);
+	out.ndim = 1;
+	ck_assert_int_eq(f(&call), 2);
+	out.data = NULL;
+	ck_assert_int_eq(f(&call), 0);
+}
+END_TEST
+
+/* ---- the whole --------------------------------------------------------- */
+
+static void begin_test(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	mem = arena_new();
+	folder = arena_printf(mem, "%s/tdl-runtime-XXXXXX",
+			      tmp ? tmp : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	setenv("TDL_CACHE", file("cache"), 1);
+}
+
+static void end_test(void)
+{
+	ck_assert_int_eq(system(arena_printf(mem, "rm -rf '%s'", folder)), 0);
+	arena_free(mem);
+}
+
+int main(void)
+{
+	Suite *s = suite_create("runtime");
+	TCase *c = tcase_create("runtime");
+	tcase_set_timeout(c, 300);
+	tcase_add_checked_fixture(c, begin_test, end_test);
+	tcase_add_test(c, programs_interpreted);
+	tcase_add_test(c, programs_generated);
+	tcase_add_test(c, library_is_not_built_in);
+	tcase_add_test(c, indices_are_checked);
+	tcase_add_test(c, opaque_functions);
+	tcase_add_test(c, command_line);
+	tcase_add_test(c, differences);
+	tcase_add_test(c, a_failure_ends_all);
+	tcase_add_test(c, teams);
+	tcase_add_test(c, npz_round_trip);
+	tcase_add_test(c, npz_headers);
+	tcase_add_test(c, npz_that_are_none);
+	tcase_add_test(c, inputs_have_to_match);
+	tcase_add_test(c, cache);
+	tcase_add_test(c, compilers_that_fail);
+	tcase_add_test(c, cholesky);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
