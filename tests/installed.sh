@@ -36,12 +36,10 @@ expect 0 pkg-config --define-prefix --modversion tdl
 expect 0 "$(pkg-config --define-prefix --variable=tdlc tdl)" --version
 [ -d "$(pkg-config --define-prefix --variable=opdefs tdl)/onnx" ] ||
 	fail 'pkg-config: opdefs'
-for header in "$inst"/include/tdl/*.h; do
-	echo "#include <tdl/$(basename "$header")>" >"$tmp/header.c"
-	# shellcheck disable=SC2046
-	expect 0 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
-		$(pkg-config --define-prefix --cflags tdl) "$tmp/header.c"
-done
+echo '#include <tdl/kernel.h>' >"$tmp/header.c"
+# shellcheck disable=SC2046
+expect 0 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
+	$(pkg-config --define-prefix --cflags tdl) "$tmp/header.c"
 
 # ---- a project of two .tdl files --------------------------------------------
 
@@ -62,15 +60,13 @@ rebuilds() {
 	expect 0 "$@"
 	[ -s net.json ] || { fail "$what: no net.json"; return; }
 	grep -q twice net.json || fail "$what: net.json has no operator"
-	touch -d '2 hours ago' "$inst/bin/tdlc" "$project/net.tdl" \
-		"$project/parts/conv1d.tdl"
-	touch -d '1 hour ago' net.json net.json.d
+	first=$(stat -c %y net.json)
 	expect 0 "$@"
-	[ "$(find net.json -mmin +30)" ] ||
+	[ "$(stat -c %y net.json)" = "$first" ] ||
 		fail "$what: built again without a change"
 	touch "$project/parts/conv1d.tdl"
 	expect 0 "$@"
-	[ "$(find net.json -mmin -30)" ] ||
+	[ "$(stat -c %y net.json)" != "$first" ] ||
 		fail "$what: not built again after a change"
 }
 
@@ -157,7 +153,7 @@ filetype on
 syntax on
 edit $CONV
 let found = []
-for text in ['\/\/\/', 'op', 'lambda', 'Sum', '1']
+for text in ['\/\/\/', 'op', 'lambda', 'Sum', '+ \zs1']
 	call cursor(1, 1)
 	call search(text, 'c')
 	call add(found, synIDattr(synID(line('.'), col('.'), 1), 'name'))

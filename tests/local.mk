@@ -24,29 +24,29 @@ script_tests = \
 	%D%/installed.sh \
 	%D%/layering.sh \
 	%D%/style.sh
-EXTRA_DIST += \
+python_tests = \
+	%D%/hostile/models.py \
+	%D%/hostile/operators.py \
+	%D%/hostile/plans.py \
+	%D%/onnx/byte_model.py \
+	%D%/onnx/graphs.py \
+	%D%/onnx/nodes.py
+# Whole networks; `make check network_tests=' leaves them out.
+network_tests = %D%/onnx/networks.py
+TESTS += $(script_tests)
+if HAVE_PYTHON
+TESTS += $(python_tests) $(network_tests)
+endif
+EXTRA_DIST += $(script_tests) $(python_tests) $(network_tests) \
+	%D%/coverage.sh \
+	%D%/golden \
 	%D%/hostile/README.md \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
-	%D%/coverage.sh \
-	%D%/golden \
 	%D%/lib.sh \
+	%D%/onnx \
+	%D%/python.sh \
 	%D%/valgrind.sh
-python_tests = \
-	%D%/onnx/graphs.py \
-	%D%/onnx/nodes.py \
-	%D%/hostile/models.py \
-	%D%/hostile/operators.py \
-	%D%/hostile/plans.py
-TESTS += $(script_tests)
-if HAVE_PYTHON
-TESTS += $(python_tests)
-endif
-EXTRA_DIST += $(script_tests) $(python_tests) \
-	%D%/onnx/README.md \
-	%D%/onnx/against.py \
-	%D%/onnx/light.py \
-	%D%/onnx/nodes_cases.py
 
 include tests/unit/local.mk
 

@@ -1,0 +1,12 @@
+#!/bin/sh
+# A test in Python; those in onnx/ are skipped without the packages they need.
+case $1 in
+*/onnx/*)
+	"$PYTHON" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || {
+		echo "SKIP: $PYTHON has no numpy, onnx, onnxruntime" \
+			"(tests/requirements.txt)"
+		exit 77
+	}
+	;;
+esac
+exec "$PYTHON" "$@"
