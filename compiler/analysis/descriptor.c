@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/descriptor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -38,12 +39,19 @@ static int input_of(const desc_stage *s, int tensor)
 	return -1;
 }
 
+static int ascending(const void *x, const void *y)
+{
+	return *(const int *)x - *(const int *)y;
+}
+
+/* The tensors that are read, in the order of the signature and the stages. */
 static void list_inputs(arena *a, const sym_stage *x, desc_stage *s)
 {
 	s->inputs = ARENA_ARRAY(a, int, x->nreads);
 	for (int i = 0; i < x->nreads; i++)
 		if (input_of(s, x->reads[i]->tensor) < 0)
 			s->inputs[s->ninputs++] = x->reads[i]->tensor;
+	qsort(s->inputs, (size_t)s->ninputs, sizeof(*s->inputs), ascending);
 }
 
 /* ---- variables ---------------------------------------------------------- */

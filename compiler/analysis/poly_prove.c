@@ -17,7 +17,7 @@ enum {
 	MAX_FACTS = 96,
 	MIN_DEPTH = 3,	 /* facts used in one proof: 3, 6 or 12 */
 	MAX_DEPTH = 12,
-	MAX_STEPS = 500, /* facts tried for each of these */
+	MAX_STEPS = 500, /* goals looked at for each of these */
 	MAX_NESTING = 6, /* divisions in divisions */
 	MAX_LEVEL = 3,	 /* proofs for the sake of a proof */
 };
@@ -251,6 +251,16 @@ static const poly *without_division(proof *p, const poly *goal, const term *t)
 			q->x);
 }
 
+/* Takes the effort of looking at a goal off what is left. */
+static bool spend(proof *p, const poly *goal)
+{
+	int cost = 1 + goal->n / 8;
+	p->steps -= cost;
+	if (p->space->effort)
+		*p->space->effort -= cost;
+	return p->steps >= 0 && (!p->space->effort || *p->space->effort >= 0);
+}
+
 static bool prove(proof *p, const poly *goal, int depth);
 
 /* goal = c * m + rest, where m is the lesser or the greater of x and y: it
@@ -271,11 +281,6 @@ static bool by_cases(proof *p, const poly *goal, const term *t, int depth)
 	return false;
 }
 
-static bool spend(const poly_space *s)
-{
-	return !s->effort || --*s->effort > 0;
-}
-
 static bool use_fact(proof *p, const poly *goal, const term *t,
 		     const poly *fact, closeness c, int depth)
 {
@@ -283,8 +288,6 @@ static bool use_fact(proof *p, const poly *goal, const term *t,
 		const poly *next = cancel(p, goal, t, fact, &fact->terms[j], c);
 		if (!next)
 			continue;
-		if (--p->steps < 0 || !spend(p->space))
-			return false;
 		if (prove(p, next, depth - 1))
 			return true;
 	}
@@ -293,7 +296,7 @@ static bool use_fact(proof *p, const poly *goal, const term *t,
 
 static bool prove(proof *p, const poly *goal, int depth)
 {
-	if (!goal)
+	if (!goal || !spend(p, goal))
 		return false;
 	int at = obstacle(p, goal);
 	if (at < 0)
@@ -316,7 +319,7 @@ static bool prove(proof *p, const poly *goal, int depth)
 static bool nonneg(const poly_space *s, const poly_facts *f, const poly *x,
 		   int level)
 {
-	if (level > MAX_LEVEL)
+	if (level > MAX_LEVEL || (s->effort && *s->effort < 0))
 		return false;
 	proof p = { .space = s, .arena = arena_new(), .level = level };
 	p.signs = ARENA_ARRAY(p.arena, sign, s->natoms);

@@ -58,13 +58,14 @@ static void print_paragraphs(const text_table *t, FILE *to, const char *indent,
 void table_print(const text_table *t, FILE *to, const char *indent)
 {
 	int *width = column_widths(t);
-	for (int i = 0; i < t->n; i++) {
-		int column = i % t->ncolumns;
-		fprintf(to, "%s", column ? "  " : indent);
-		if (column == t->ncolumns - 1)
-			fprintf(to, "%s\n", t->cells[i]);
-		else
-			fprintf(to, "%-*s", width[column], t->cells[i]);
+	for (int row = 0; row < t->n; row += t->ncolumns) {
+		int last = t->ncolumns - 1;
+		while (last > 0 && !*t->cells[row + last])
+			last--;
+		for (int i = 0; i <= last; i++)
+			fprintf(to, "%s%-*s", i ? "  " : indent,
+				i < last ? width[i] : 0, t->cells[row + i]);
+		fputc('\n', to);
 	}
 }
 

@@ -40,7 +40,7 @@ static void put_comment(FILE *to, const char *s)
 	for (; *s; s++) {
 		fputc(*s, to);
 		if (*s == '\n')
-			fputs(" *", to);
+			fputs(s[1] == '\n' ? " *" : " * ", to);
 		if (*s == '*' && s[1] == '/')
 			fputc(' ', to);
 		if (*s == '/' && s[1] == '*')
@@ -56,7 +56,7 @@ static void put_operators(FILE *to, arena *a, const char *stem,
 		fputs("\n/* ", to);
 		put_comment(to, describe_signature(a, op));
 		if (op->doc) {
-			fputs("\n *\n *", to);
+			fputs("\n *\n * ", to);
 			put_comment(to, op->doc);
 		}
 		fprintf(to, " */\n#define %s_%s %d\n", stem, op->name, i);
@@ -106,7 +106,7 @@ static void put_kernels(FILE *to, const ast_module *const *modules, int n)
 			fprintf(to, "\n/* The kernel of the opaque function "
 				"%s.", def->opaque->name);
 			if (def->opaque->doc) {
-				fputs("\n *", to);
+				fputs("\n * ", to);
 				put_comment(to, def->opaque->doc);
 			}
 			fprintf(to, " */\ntdl_kernel %s;\n",

@@ -15,6 +15,7 @@ typedef struct told {
 	const stage *stage;
 	const kernel *kernel;
 	const char *name; /* of the stage, of its result */
+	int order[MAX_NINPUTS]; /* inputs as in the signature */
 	explanation said;
 } told;
 
@@ -59,6 +60,25 @@ static const char *var_name(arena *a, const told *t, int var)
 	return k->vars[var].name;
 }
 
+/* Bytes per element; one without a type, or of a kind of types, counts 4. */
+static int64_t element_bytes(const ast_tensor *declared, dtype t)
+{
+	const char *name = declared ? declared->type.name : NULL;
+	if (declared && (!name || !strcmp(name, "int") ||
+			 !strcmp(name, "float")))
+		return 4;
+	return (int64_t)dtype_size(t);
+}
+
+/* The result of the operator that stage i computes, NULL for another. */
+static const ast_tensor *result_of(const ast_op *op, const expansion *x, int i)
+{
+	for (int j = 0; j < x->nresults; j++)
+		if (x->results[j] == x->nparams + i)
+			return &op->results[j];
+	return NULL;
+}
+
 static told tell(driver *d, const explain_request *r, const expansion *x,
 		 int i)
 {
@@ -66,10 +86,22 @@ static told tell(driver *d, const explain_request *r, const expansion *x,
 		   .kernel = x->stages[i].kernel };
 	const kernel *k = t.kernel;
 	int64_t *bytes = ARENA_ARRAY(d->arena, int64_t, k->ninputs + 1);
-	for (int j = 0; j < k->ninputs; j++)
-		bytes[j] = (int64_t)dtype_size(k->inputs[j].type);
-	bytes[k->ninputs] = (int64_t)dtype_size(k->type);
+	for (int j = 0; j < k->ninputs; j++) {
+		int value = t.stage->inputs[j];
+		bytes[j] = element_bytes(value < x->nparams
+						 ? &r->op->params[value]
+						 : NULL,
+					 k->inputs[j].type);
+	}
+	bytes[k->ninputs] = element_bytes(result_of(r->op, x, i), k->type);
 	t.name = *t.stage->label ? t.stage->label : r->op->results[0].name;
+	for (int j = 0; j < k->ninputs; j++) {
+		int at = j;
+		for (; at > 0 && t.stage->inputs[t.order[at - 1]] >
+					 t.stage->inputs[j]; at--)
+			t.order[at] = t.order[at - 1];
+		t.order[at] = j;
+	}
 	t.said = explain_kernel(d->arena, k, (int)r->k, bytes);
 	return t;
 }
@@ -90,11 +122,13 @@ static json_t *json_part(const told *t, const explain_strategy *s, int p)
 {
 	const explain_part *part = &s->parts[p];
 	json_t *in = json_array();
-	for (int i = 0; i < t->kernel->ninputs; i++)
+	for (int i = 0; i < t->kernel->ninputs; i++) {
+		int j = t->order[i];
 		json_array_append_new(
 			in, json_pack("{s:s, s:o}", "name",
-				      t->kernel->inputs[i].name, "region",
-				      json_box(&part->inputs[i])));
+				      t->kernel->inputs[j].name, "region",
+				      json_box(&part->inputs[j])));
+	}
 	return json_pack("{s:i, s:o, s:[{s:s, s:o, s:s?}]}", "part", p,
 			 "inputs", in, "outputs", "name", t->name, "region",
 			 json_box(&part->output), "partial",
@@ -199,12 +233,13 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 	text_table table = table_new(a, k->ninputs + 2);
 	table_add(&table, "part");
 	for (int i = 0; i < k->ninputs; i++)
-		table_add(&table, k->inputs[i].name);
+		table_add(&table, k->inputs[t->order[i]].name);
 	table_add(&table, t->name);
 	for (int p = 0; p < t->said.k; p++) {
 		table_add(&table, arena_printf(a, "%d", p));
 		for (int i = 0; i < k->ninputs; i++)
-			table_add(&table, box_text(a, &s->parts[p].inputs[i]));
+			table_add(&table,
+				  box_text(a, &s->parts[p].inputs[t->order[i]]));
 		const char *out = box_text(a, &s->parts[p].output);
 		table_add(&table, s->reducer == RED_NONE
 					  ? out
@@ -238,7 +273,9 @@ static void print_text(driver *d, const explain_request *r, const expansion *x)
 		printf("%s returns its input unchanged.\n", r->op->name);
 	for (int i = 0; i < x->nstages; i++) {
 		told t = tell(d, r, x, i);
-		printf("%s%s\n", i ? "\n" : "", kernel_text(a, t.kernel));
+		if (x->nstages > 1)
+			printf("%sstage %s\n", i ? "\n" : "", t.name);
+		printf("%s\n", kernel_text(a, t.kernel));
 		print_told(a, &t);
 	}
 }

@@ -130,7 +130,7 @@ const attr_value **explain_attrs(driver *d, const explain_request *r,
 
 /* ---- shapes ------------------------------------------------------------- */
 
-/* An element type for a parameter: the one declared, or one of 4 bytes. */
+/* An element type for a parameter: the one declared, or one of its kind. */
 static dtype type_of(const ast_op *op, const ast_tensor *p,
 		     const attr_value *const *attrs)
 {
@@ -138,7 +138,7 @@ static dtype type_of(const ast_op *op, const ast_tensor *p,
 	if (!name || !strcmp(name, "float"))
 		return DT_F32;
 	if (!strcmp(name, "int"))
-		return DT_I32;
+		return DT_I64;
 	int i = find_attr(op, name);
 	if (i >= 0 && attrs[i])
 		return (dtype)attrs[i]->ints[0];
