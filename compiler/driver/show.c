@@ -13,7 +13,7 @@ static int64_t node_flops(const graph *g, node_id n)
 	return graph_flops(&one);
 }
 
-/* ---- json --------------------------------------------------------------- */
+/* ---- json -------------------------------------------------------------- */
 
 static const char *kind_name(const tensor *t)
 {
@@ -70,7 +70,7 @@ static json_t *graph_json(const graph *g)
 			 "tensor_list", tensors, "nodes", nodes);
 }
 
-/* ---- text ---------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------- */
 
 static void print_count(const char *what, int64_t n)
 {
@@ -120,7 +120,7 @@ static void print_text(arena *a, const graph *g)
 	}
 }
 
-/* ---- dot ----------------------------------------------------------------- */
+/* ---- dot --------------------------------------------------------------- */
 
 /* A quoted string of the DOT language. */
 static void print_quoted(const char *s)

@@ -11,7 +11,7 @@
 
 enum { FOLD_BUDGET = 1 << 22 };
 
-/* ---- tensors ------------------------------------------------------------ */
+/* ---- tensors ----------------------------------------------------------- */
 
 bool tensor_type_ok(const tensor_type *t)
 {
@@ -105,13 +105,13 @@ tensor_id graph_add_constant(graph_builder *b, const char *name,
 	return id;
 }
 
-/* ---- kernels ------------------------------------------------------------ */
+/* ---- kernels ----------------------------------------------------------- */
 
 static const kernel **kernel_slot(graph_builder *b, const kernel *k)
 {
-	uint64_t i = kernel_hash(k);
+	uint64_t i = kernel_hash(k), mask = (uint64_t)b->nslots - 1;
 	for (;; i++) {
-		const kernel **slot = &b->kernels[i & (uint64_t)(b->nslots - 1)];
+		const kernel **slot = &b->kernels[i & mask];
 		if (!*slot || kernel_equal(*slot, k))
 			return slot;
 	}
@@ -139,7 +139,7 @@ const kernel *build_share(graph_builder *b, const kernel *k)
 	return k;
 }
 
-/* ---- calls -------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------- */
 
 typedef VEC(char) text;
 
@@ -277,7 +277,7 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	return true;
 }
 
-/* ---- outputs ------------------------------------------------------------ */
+/* ---- outputs ----------------------------------------------------------- */
 
 /* out[v0, ..] = x[v0, ..] */
 static kernel *copy_kernel(graph_builder *b, const tensor *x)

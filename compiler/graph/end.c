@@ -155,7 +155,7 @@ graph *graph_end(graph_builder *b)
 	return g;
 }
 
-/* ---- figures ------------------------------------------------------------ */
+/* ---- figures ----------------------------------------------------------- */
 
 int64_t graph_parameter_bytes(const graph *g)
 {

@@ -25,7 +25,7 @@ enum {
 	FOLD_MAX_POINTS = 1 << 20, /* of a kernel */
 };
 
-/* ---- the elements of a constant ------------------------------------------ */
+/* ---- the elements of a constant ---------------------------------------- */
 
 static bool read_file(const char *path, int64_t offset, void *to, size_t n)
 {
@@ -73,7 +73,7 @@ const void *graph_constant_data(graph_builder *b, tensor_id id, int64_t limit)
 	return NULL;
 }
 
-/* ---- evaluation --------------------------------------------------------- */
+/* ---- evaluation -------------------------------------------------------- */
 
 static bool all_constant(const graph_builder *b, const kernel *k,
 			 const tensor_id *inputs)
@@ -155,7 +155,7 @@ static fold_result fold_small(graph_builder *b, const kernel *k,
 	return r;
 }
 
-/* ---- fills -------------------------------------------------------------- */
+/* ---- fills ------------------------------------------------------------- */
 
 /* Whether an expression has the same value at all points when each input has
  * one value: no variable outside indices, nothing that leaves its tensor. */
@@ -208,7 +208,7 @@ static fold_result fold_fills(graph_builder *b, const kernel *k,
 	return FOLD_DONE;
 }
 
-/* ---- the same elements in another shape ----------------------------------- */
+/* ---- the same elements in another shape -------------------------------- */
 
 static fold_result fold_order(graph_builder *b, const kernel *k,
 			      const tensor_id *inputs, tensor_id *result)

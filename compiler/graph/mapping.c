@@ -9,7 +9,7 @@
 #include "compiler/graph/mapping_expr.h"
 #include "plan/eval.h"
 
-/* ---- the node's own faults ---------------------------------------------------- */
+/* ---- the node's own faults --------------------------------------------- */
 
 static bool node_error(evaluator *ev, diag_id id, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -25,7 +25,7 @@ static bool node_error(evaluator *ev, diag_id id, const char *fmt, ...)
 	return false;
 }
 
-/* ---- inputs --------------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------ */
 
 static bool class_fits(const char *want, dtype t)
 {
@@ -46,7 +46,7 @@ static bool const_input(evaluator *ev, const ast_tensor *p, tensor_id id,
 	int64_t n = tensor_nelem(t);
 	if (!class_fits(p->type.name, t->type))
 		return node_error(ev, DIAG_ONNX_NODE,
-				  "the input '%s' is of type %s, %s is expected",
+				  "the input '%s' is of type %s, not %s",
 				  p->name, dtype_name(t->type), p->type.name);
 	if (p->is_list ? t->ndim > 1 : n != 1)
 		return node_error(ev, DIAG_ONNX_NODE,
@@ -114,7 +114,7 @@ static bool bind_inputs(evaluator *ev)
 	return true;
 }
 
-/* ---- attributes ------------------------------------------------------------------ */
+/* ---- attributes -------------------------------------------------------- */
 
 /* Element i of an attribute's value as what the entry declares. */
 static bool attr_element(const ast_attr *a, const attr_value *v, int i,
@@ -205,7 +205,7 @@ static bool bind_attrs(evaluator *ev)
 	return true;
 }
 
-/* ---- statements ---------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------- */
 
 /* How a list of statements ended. */
 typedef enum flow { FLOW_ON, FLOW_RETURN, FLOW_FAILED } flow;
@@ -349,7 +349,7 @@ static bool apply(evaluator *ev, int nwanted, tensor_id *results)
 	flow f = run(ev, ev->entry->body, ev->entry->nbody, &out);
 	if (f == FLOW_ON)
 		mapping_error(ev, DIAG_MAPPING, ev->entry->name_at,
-			      "the entry ends without a 'return' for this node");
+			      "the entry ends without a 'return'");
 	if (f != FLOW_RETURN)
 		return false;
 	if (out.n < nwanted)

@@ -20,6 +20,7 @@ typedef struct mapping_node {
 	const char *place; /* for messages: "model.onnx: node 'x' (Conv)" */
 	int ninputs;
 	const tensor_id *inputs; /* NONE where left out */
+	int noutputs;
 	/* The inputs' types with the shapes that the model itself declares
 	 * for its inputs, NULL where --shape was not given or that is not
 	 * known.  For rebatched(). */

@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 
-/* ---- values --------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------ */
 
 mvalue mv_int(int64_t i)
 {
@@ -101,7 +101,7 @@ mvalue mapping_error(evaluator *ev, diag_id id, range at, const char *fmt, ...)
 	return (mvalue){ .kind = MV_BAD };
 }
 
-/* ---- names ----------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------- */
 
 mvalue *mapping_find(evaluator *ev, const char *name)
 {
@@ -134,7 +134,7 @@ static mvalue eval_name(evaluator *ev, const ast_expr *e)
 			     e->name);
 }
 
-/* ---- operators ------------------------------------------------------------- */
+/* ---- operators --------------------------------------------------------- */
 
 static mvalue bad_operands(evaluator *ev, const ast_expr *e, const mvalue *x,
 			   const mvalue *y)
@@ -319,7 +319,7 @@ static mvalue eval_list(evaluator *ev, const ast_expr *e)
 	return mv_list(items, e->nargs);
 }
 
-/* ---- calls of operators ----------------------------------------------------- */
+/* ---- calls of operators ------------------------------------------------ */
 
 /* One element of an attribute. */
 static bool set_element(const mvalue *v, attr_type want, int64_t *i,

@@ -44,7 +44,7 @@ static mvalue ints_value(const call *c, const int64_t *v, int n)
 	return mv_list(items, n);
 }
 
-/* ---- tensors ---------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------- */
 
 static const tensor_type *type_of(const call *c)
 {
@@ -97,7 +97,7 @@ static mvalue fn_value(const call *c)
 	return t->type == DT_BOOL ? mv_bool(i != 0) : mv_int(i);
 }
 
-/* ---- rebatched --------------------------------------------------------------- */
+/* ---- rebatched --------------------------------------------------------- */
 
 /* Whether a target of Reshape, with 0 and -1, keeps the elements of t. */
 static bool target_fits(const mvalue *target, const tensor_type *t)
@@ -150,7 +150,7 @@ static mvalue fn_rebatched(const call *c)
 	return mv_list(items, target->n);
 }
 
-/* ---- what is given ------------------------------------------------------------ */
+/* ---- what is given ----------------------------------------------------- */
 
 static mvalue fn_given(const call *c)
 {
@@ -162,7 +162,13 @@ static mvalue fn_default(const call *c)
 	return c->args[c->args[0].kind == MV_NULL];
 }
 
-/* ---- lists ---------------------------------------------------------------------- */
+/* outputs(): how many the node has */
+static mvalue fn_outputs(const call *c)
+{
+	return mv_int(c->ev->node->noutputs);
+}
+
+/* ---- lists ------------------------------------------------------------- */
 
 static mvalue fn_len(const call *c)
 {
@@ -280,7 +286,8 @@ static mvalue accumulate(const call *c, bool times)
 		if (times ? !ck_mul(r, l->items[i].i, &r)
 			  : !ck_add(r, l->items[i].i, &r))
 			return mapping_error(c->ev, DIAG_OVERFLOW, c->at,
-					     "this number does not fit 64 bits");
+					     "this number does not fit "
+					     "64 bits");
 	return mv_int(r);
 }
 
@@ -294,7 +301,7 @@ static mvalue fn_total(const call *c)
 	return accumulate(c, false);
 }
 
-/* ---- numbers --------------------------------------------------------------------- */
+/* ---- numbers ----------------------------------------------------------- */
 
 /* min and max of two numbers, or of a list. */
 static mvalue extreme(const call *c, int sign)
@@ -380,7 +387,7 @@ static mvalue fn_abs(const call *c)
 	return mv_int(v->i < 0 ? -v->i : v->i);
 }
 
-/* ---- types ------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------- */
 
 static mvalue is_type(const call *c, bool (*f)(dtype))
 {
@@ -413,33 +420,13 @@ bool mapping_builtin(evaluator *ev, const ast_expr *e, const mvalue *args,
 		int least, most; /* arguments */
 		builtin run;
 	} table[] = {
-		{ "abs", 1, 1, fn_abs },
-		{ "ceil", 1, 1, fn_ceil },
-		{ "contains", 2, 2, fn_contains },
-		{ "default", 2, 2, fn_default },
-		{ "drop", 2, 2, fn_drop },
-		{ "fill", 2, 2, fn_fill },
-		{ "float", 1, 1, fn_float },
-		{ "floor", 1, 1, fn_floor },
-		{ "given", 1, 1, fn_given },
-		{ "int", 1, 1, fn_int },
-		{ "is_float", 1, 1, fn_is_float },
-		{ "is_int", 1, 1, fn_is_int },
-		{ "is_signed", 1, 1, fn_is_signed },
-		{ "known", 1, 1, fn_known },
-		{ "len", 1, 1, fn_len },
-		{ "max", 1, 2, fn_max },
-		{ "min", 1, 2, fn_min },
-		{ "product", 1, 1, fn_product },
-		{ "range", 1, 2, fn_range },
-		{ "rank", 1, 1, fn_rank },
-		{ "rebatched", 2, 2, fn_rebatched },
-		{ "reverse", 1, 1, fn_reverse },
-		{ "shape", 1, 1, fn_shape },
-		{ "take", 2, 2, fn_take },
-		{ "total", 1, 1, fn_total },
-		{ "type", 1, 1, fn_type },
-		{ "value", 1, 1, fn_value },
+#define SCALAR(name, least, most, rule, derivative)
+#define REDUCER(name, rule)
+#define MAPPING(name, least, most) { #name, least, most, fn_##name },
+#include "dsl/builtins.def"
+#undef MAPPING
+#undef REDUCER
+#undef SCALAR
 	};
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (strcmp(table[i].name, e->name))

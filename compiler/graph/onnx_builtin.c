@@ -45,7 +45,7 @@ static bool give_ints(importer *im, const onnx_call *c, const int64_t *v,
 	return give(im, c, &t, &k);
 }
 
-/* ---- Shape, Size ------------------------------------------------------------ */
+/* ---- Shape, Size ------------------------------------------------------- */
 
 /* start and end of Shape, opset 15: clamped, negative from the end. */
 static int64_t bound(const onnx_frame *f, const onnx_call *c,
@@ -80,7 +80,7 @@ static bool builtin_size(importer *im, onnx_frame *f, const onnx_call *c)
 	return give_ints(im, c, v, 1, true);
 }
 
-/* ---- Constant, ConstantOfShape ----------------------------------------------- */
+/* ---- Constant, ConstantOfShape ----------------------------------------- */
 
 static bool give_floats(importer *im, const onnx_call *c, const float *v,
 			size_t n, bool scalar)
@@ -159,7 +159,7 @@ static bool builtin_constant_of_shape(importer *im, onnx_frame *f,
 	       give(im, c, &t, &k);
 }
 
-/* ---- control flow ------------------------------------------------------------ */
+/* ---- control flow ------------------------------------------------------ */
 
 static bool too_deep(importer *im, const onnx_frame *f, const onnx_call *c)
 {
@@ -235,7 +235,7 @@ static bool builtin_loop(importer *im, onnx_frame *f, const onnx_call *c)
 		    "with its loops unrolled");
 }
 
-/* ---- functions ---------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------- */
 
 /* The attributes of a call, and the defaults of those that it leaves out. */
 static void call_attrs(importer *im, const onnx_frame *f, const onnx_call *c,

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 
-/* ---- the bytes ---------------------------------------------------------- */
+/* ---- the bytes --------------------------------------------------------- */
 
 static bool map(diag_sink *s, onnx_file *f, int fd, size_t size)
 {
@@ -308,7 +308,7 @@ static bool walk_message(walk *w, const ProtobufCMessageDescriptor *d,
 	return true;
 }
 
-/* ---- unpacking ---------------------------------------------------------- */
+/* ---- unpacking --------------------------------------------------------- */
 
 static void *alloc(void *a, size_t n)
 {

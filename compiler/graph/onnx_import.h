@@ -64,7 +64,7 @@ typedef struct importer {
 const char *onnx_place(importer *im, const char *what, const char *name,
 		       const char *kind);
 
-/* ---- onnx_tensor.c: constants -------------------------------------------- */
+/* ---- onnx_tensor.c: constants ------------------------------------------ */
 
 /* Type and elements of a tensor; false when errors were added. */
 bool onnx_tensor(importer *im, const Onnx__TensorProto *t, const char *place,
@@ -76,7 +76,7 @@ bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
 bool onnx_dims(importer *im, const int64_t *dims, size_t n, dtype t,
 	       const char *place, tensor_type *type);
 
-/* ---- onnx_name.c: names --------------------------------------------------- */
+/* ---- onnx_name.c: names ------------------------------------------------ */
 
 /* The value of a name, looked up outwards; NULL if there is none. */
 const onnx_value *onnx_find(const onnx_frame *f, const char *name);
@@ -89,7 +89,7 @@ bool onnx_bind(importer *im, onnx_frame *f, const char *name, onnx_value v,
 int *onnx_order(importer *im, const onnx_frame *f, Onnx__NodeProto **nodes,
 		size_t n);
 
-/* ---- onnx_node.c: nodes --------------------------------------------------- */
+/* ---- onnx_node.c: nodes ------------------------------------------------ */
 
 /* Evaluates the nodes of a graph or function. */
 bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes,
@@ -98,7 +98,7 @@ bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes,
 bool onnx_initializers(importer *im, onnx_frame *f,
 		       const Onnx__GraphProto *g);
 
-/* ---- onnx_builtin.c: nodes that shape the graph itself -------------------- */
+/* ---- onnx_builtin.c: nodes that shape the graph itself ----------------- */
 
 /* An attribute as it counts: in a function one may refer to an attribute of
  * the call; NULL where that was not given. */

@@ -42,7 +42,7 @@ bool onnx_bind(importer *im, onnx_frame *f, const char *name, onnx_value v,
 	return true;
 }
 
-/* ---- the order of nodes -------------------------------------------------- */
+/* ---- the order of nodes ------------------------------------------------ */
 
 /* Who defines a name: 1 + the node's number, as a pointer in a map. */
 typedef struct ordering {

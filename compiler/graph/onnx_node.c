@@ -14,7 +14,7 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-/* ---- attributes ----------------------------------------------------------- */
+/* ---- attributes -------------------------------------------------------- */
 
 const Onnx__AttributeProto *onnx_resolve(const onnx_frame *f,
 					 const Onnx__AttributeProto *a)
@@ -114,7 +114,7 @@ static void set_attrs(importer *im, const onnx_frame *f,
 	}
 }
 
-/* ---- inputs ---------------------------------------------------------------- */
+/* ---- inputs ------------------------------------------------------------ */
 
 /* Looks the inputs up.  Returns false where one cannot be used. */
 static bool set_inputs(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
@@ -159,14 +159,22 @@ static const tensor_type **types_before(importer *im, const onnx_frame *f,
 	return t;
 }
 
-/* ---- evaluation ------------------------------------------------------------ */
+/* ---- evaluation -------------------------------------------------------- */
 
-static int opset_of(const onnx_frame *f, const char *domain)
+/* The version of a domain's operators, or an error.  Some exporters do not
+ * state that of a domain of their own; it is 1 then. */
+static int opset_of(importer *im, const onnx_frame *f, const onnx_call *c,
+		    const char *domain)
 {
 	for (int i = 0; i < f->nopsets; i++)
 		if (!strcmp(f->opsets[i].domain, domain))
 			return f->opsets[i].version;
-	return 1;
+	if (*domain)
+		return 1;
+	diag_error_in(im->sink, DIAG_ONNX_VERSION, c->place,
+		      "the model does not say which version of the operators "
+		      "it uses");
+	return 0;
 }
 
 static const Onnx__FunctionProto *
@@ -209,6 +217,7 @@ static bool apply_entry(importer *im, onnx_frame *f, const onnx_call *c,
 	tensor_id *ids = ARENA_ARRAY(im->tmp, tensor_id, nwanted + 1);
 	mapping_node m = { .name = c->name, .place = c->place,
 			   .ninputs = (int)n->n_input, .inputs = c->inputs,
+			   .noutputs = (int)n->n_output,
 			   .before = types_before(im, f, n) };
 	set_attrs(im, f, n, &m);
 	if (!mapping_apply(im->b, im->modules, im->sink, entry, &m, nwanted,
@@ -235,7 +244,9 @@ static bool evaluate(importer *im, onnx_frame *f, const onnx_call *c,
 	const char *domain = text(c->node->domain);
 	if (!strcmp(domain, "ai.onnx"))
 		domain = "";
-	int opset = opset_of(f, domain);
+	int opset = opset_of(im, f, c, domain);
+	if (!opset)
+		return false;
 	onnx_builtin builtin =
 		*domain ? NULL : onnx_find_builtin(c->node->op_type);
 	if (builtin)

@@ -66,7 +66,7 @@ static bool wrong_count(importer *im, const char *place, uint64_t have,
 	return false;
 }
 
-/* ---- elements that lie in the file --------------------------------------- */
+/* ---- elements that lie in the file ------------------------------------- */
 
 static bool payload(importer *im, const onnx_payload *p, const char *place,
 		    const tensor_type *type, constant *c)
@@ -96,7 +96,7 @@ static bool payload(importer *im, const onnx_payload *p, const char *place,
 	return true;
 }
 
-/* ---- elements that are numbers of the message ----------------------------- */
+/* ---- elements that are numbers of the message -------------------------- */
 
 static void put(dtype t, void *data, int64_t i, int64_t v)
 {

@@ -25,7 +25,7 @@ static void teardown(void)
 	arena_free(a);
 }
 
-/* ---- writing the encoding ------------------------------------------------ */
+/* ---- writing the encoding ---------------------------------------------- */
 
 static void put(bytes *to, const void *p, size_t n)
 {
@@ -78,7 +78,7 @@ static const Onnx__ModelProto *unpack(const bytes *m)
 	return onnx_file_unpack(a, sink, &f);
 }
 
-/* ---- tests ------------------------------------------------------------------ */
+/* ---- tests ------------------------------------------------------------- */
 
 START_TEST(nesting)
 {
