@@ -74,8 +74,7 @@ enum { LONGEST_NAME = 40 };
 static const char *choose(strmap *taken, arena *a, const char *name,
 			  const char *otherwise)
 {
-	char *s = arena_strndup(a, name ? name : "",
-				strnlen(name ? name : "", LONGEST_NAME));
+	char *s = arena_printf(a, "%.*s", LONGEST_NAME, name ? name : "");
 	for (char *c = s; *c; c++)
 		if (!isalnum((unsigned char)*c) || *c & 0x80)
 			*c = '_';

@@ -216,9 +216,12 @@ static failure run_kernel(const plan *p, kernels_from kernels,
 	inputs_invent(p, in);
 	for (int64_t i = 0; i < array_nelem(&in[set]); i++)
 		elem_set_f64(in[set].type, in[set].data, i, elements[i]);
-	*outputs = arrays_of(mem, p, p->outputs, p->noutputs, &f);
+	*outputs = ARENA_NEW(mem, array);
+	**outputs = machine_array(p, p->outputs[0]);
+	(*outputs)->data = arena_alloc(mem, (size_t)array_nbytes(*outputs));
 	machine_step(m, in, *outputs, &f);
 	machine_close(m);
+	arrays_free(in, p->ninputs);
 	return f;
 }
 
