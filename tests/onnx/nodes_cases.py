@@ -212,6 +212,8 @@ for n in 1, 2, 3, 4, 5, 9:
 case("Concat", floats(2, 3), floats(4, 3), axis=0)
 case("Concat", floats(2, 3), floats(2, 4), axis=-1)
 case("Split", floats(2, 7), outputs=2, opset=9, axis=1, split=[3, 4])
+case("Split", floats(6, 2), outputs=3, opset=9)
+case("Split", floats(6, 2), outputs=2, opset=13)
 case("Split", floats(7, 2), Constant([1, 4, 2]), outputs=3)
 case("Split", floats(7, 2), outputs=3, opset=18, num_outputs=3)
 case("Slice", floats(5, 6), opset=9, starts=[1, -4], ends=[9, -1])
