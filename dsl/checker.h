@@ -14,7 +14,7 @@
 enum {
 	MAX_CALL_HEIGHT = 32, /* operators that call operators */
 	MAX_SIGNATURE = 1000, /* parameters, attributes, results, lets */
-	MAX_ITEMS = 64,	      /* dimensions of a tensor, variables of a lambda */
+	MAX_ITEMS = 64,	      /* dimensions, variables of a lambda */
 	MAX_SCOPE = 256,      /* variables around an expression */
 };
 

@@ -174,15 +174,17 @@ definition:
 | import STRING
 	{ ast_add_import(p, @$, $STRING); }
 | MODEL
-	{ dsl_not_yet(p, @$, "a model written in TDL"); YYERROR; }
+	{ dsl_begin(p, @1); dsl_not_yet(p, @$, "a model written in TDL");
+	  YYERROR; }
 | GRAD
-	{ dsl_not_yet(p, @$, "a gradient of one's own"); YYERROR; }
+	{ dsl_begin(p, @1); dsl_not_yet(p, @$, "a gradient of one's own");
+	  YYERROR; }
 ;
 
-op: OP { yyerrok; $$ = $1; };
-opaque: OPAQUE { yyerrok; $$ = $1; };
-onnx: ONNX { yyerrok; $$ = $1; };
-import: IMPORT { yyerrok; };
+op: OP { yyerrok; dsl_begin(p, @1); $$ = $1; };
+opaque: OPAQUE { yyerrok; dsl_begin(p, @1); $$ = $1; };
+onnx: ONNX { yyerrok; dsl_begin(p, @1); $$ = $1; };
+import: IMPORT { yyerrok; dsl_begin(p, @1); };
 
 word: name { $$ = (ast_word){ $1, @1 }; };
 

@@ -34,6 +34,7 @@ void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 	if (p->quiet)
 		return;
 	p->quiet = true;
+	p->fault_at = at.beg;
 	if (p->defining)
 		strmap_put(p->broken, p->defining, p);
 	va_list ap;
@@ -41,6 +42,15 @@ void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 	const char *text = arena_vprintf(p->arena, fmt, ap);
 	va_end(ap);
 	diag_error(p->sink, id, at, "%s", text);
+}
+
+void dsl_begin(dsl_parser *p, range at)
+{
+	bool misplaced = p->quiet && p->fault_at == at.beg;
+	if (misplaced && !begins_line(p, at.beg))
+		return;
+	p->quiet = false;
+	p->defining = NULL;
 }
 
 void dsl_too_large(dsl_parser *p, range at, int most, const char *what)
@@ -53,10 +63,14 @@ void dsl_too_large(dsl_parser *p, range at, int most, const char *what)
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected)
 {
-	bool name = expected && strstr(expected, "a name");
-	if (name && begins_definition(p->last) && !begins_line(p, at.beg)) {
+	if (begins_definition(p->last)) {
 		dsl_fault(p, DIAG_SYNTAX, at,
-			  "%s is a reserved word and cannot be a name", got);
+			  begins_line(p, at.beg)
+				  ? "%s begins another definition, but the one "
+				    "before is not complete"
+				  : "%s is a reserved word; it begins a "
+				    "definition and cannot be a name",
+			  got);
 		return;
 	}
 	size_t n;
@@ -203,19 +217,21 @@ static bool joins_operands(int kind)
 
 /* Whether the token, a word of expressions, is meant as a name: it stands
  * where the word cannot, between the tokens before and after.
+ * - behind .. and the word of a definition all are names;
  * - `if' and `not' are words before an operand that is no list;
- * - `lambda' is one before a variable, a pack or a colon;
+ * - `lambda' is one before a variable, a pack or a colon, but not behind ;
  * - `and or then else' are words between two operands, `else' also behind };
- * - `true false inf' are names before [ and = and :. */
+ * - `true false inf' are names before [ ( = and :. */
 static bool is_name(int before, int kind, int after)
 {
+	if (before == TOK_DOTS || begins_definition(before))
+		return true;
 	switch (kind) {
 	case TOK_IF:
 	case TOK_NOT:
-		return before == TOK_DOTS || !begins_operand(after) ||
-		       joins_operands(after);
+		return !begins_operand(after) || joins_operands(after);
 	case TOK_LAMBDA:
-		return before == TOK_DOTS || before == TOK_LAMBDA ||
+		return before == TOK_SEMICOLON || before == TOK_LAMBDA ||
 		       !(after == TOK_NAME || after == TOK_DOTS ||
 			 after == TOK_COLON ||
 			 (after >= TOK_LAMBDA && after <= TOK_INF));
@@ -230,7 +246,7 @@ static bool is_name(int before, int kind, int after)
 	case TOK_TRUE:
 	case TOK_FALSE:
 	case TOK_INF:
-		return before == TOK_DOTS || after == TOK_LBRACKET ||
+		return after == TOK_LBRACKET || after == TOK_LPAREN ||
 		       after == TOK_ASSIGN || after == TOK_COLON;
 	default:
 		return false;
@@ -272,12 +288,8 @@ int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
 		if (is_name(p->last, t.kind, p->ahead->kind))
 			t.kind = TOK_NAME;
 	}
-	if (begins_definition(t.kind)) {
-		p->quiet = false;
-		p->defining = NULL;
-	} else if (t.kind == TOK_NAME && begins_definition(p->last)) {
+	if (t.kind == TOK_NAME && begins_definition(p->last))
 		p->defining = t.value.name;
-	}
 	p->last = t.kind;
 	*value = t.value;
 	*at = t.at;
@@ -377,6 +389,8 @@ ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
 				.base = p.base, .text = text, .len = len };
 	skip_mark(&p);
 	parse_text(&p);
+	if (p.stop)
+		return NULL;
 	module->defs = p.defs.at;
 	module->ndefs = p.defs.n;
 	module->comments = p.comments.at;

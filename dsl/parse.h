@@ -64,6 +64,7 @@ typedef struct dsl_parser {
 	dsl_token *ahead; /* one token of lookahead; its kind is -1 for none */
 	int last;	  /* kind of the token handed out last */
 	bool quiet;	  /* a fault was reported in this definition */
+	uint32_t fault_at;
 	bool stop;	  /* the rest is not read */
 	const char *defining; /* name of the definition at hand */
 	strmap *broken;	  /* of names of definitions with a fault */
@@ -132,10 +133,13 @@ void ast_add_import(dsl_parser *p, range at, const char *path);
 /* ---- parse.c ------------------------------------------------------------ */
 
 /* The tree of one text, without the definitions that have a fault; NULL when
- * it is no text at all. */
+ * it is no text at all, or too large. */
 ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
 			 size_t len);
 
+/* A definition begins with the word at a place, unless that is the fault of
+ * the one before. */
+void dsl_begin(dsl_parser *p, range at);
 /* Adds an error, the first in a definition; the parser skips what follows. */
 void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -10,6 +10,7 @@ unit_tests += %D%/test_cli
 
 include tests/unit/analysis.mk
 
+include tests/unit/dsl.mk
 include tests/unit/expand.mk
 include tests/unit/graph.mk
 include tests/unit/search.mk

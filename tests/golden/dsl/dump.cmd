@@ -1,0 +1,2 @@
+# The tree of every construct.
+tdlc compile --emit=ast -o - constructs.tdl

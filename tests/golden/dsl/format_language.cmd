@@ -1,0 +1,2 @@
+# The operators printed in the reference.
+tdlc fmt - <language.tdl

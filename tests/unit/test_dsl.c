@@ -1,0 +1,577 @@
+/* dsl: words and names, recovery, look-up, layout, and that no input however
+ * broken does harm.  What each diagnostic says is in tests/golden/err. */
+#include "config.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "dsl/builtins.h"
+#include "dsl/dsl.h"
+#include "dsl/parse.h"
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+static arena *a;
+static diag_sink *sink;
+static tdl_modules *modules;
+
+static void setup(void)
+{
+	a = arena_new();
+	sink = diag_sink_new(a);
+	modules = dsl_new(a, sink, NULL, 0);
+}
+
+static void teardown(void)
+{
+	arena_free(a);
+}
+
+/* All diagnostics as text. */
+static char *printed(void)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	diag_print(sink, f, false);
+	fclose(f);
+	char *copy = arena_strdup(a, text);
+	free(text);
+	return copy;
+}
+
+static bool load(const char *text)
+{
+	return dsl_load_text(modules, "test.tdl", text, strlen(text));
+}
+
+/* ---- words that are names ----------------------------------------------- */
+
+static const char *const words[] = {
+	"let", "then", "else", "and", "or", "for",
+	"return", "unsupported", "broadcast", "const",
+	"input", "output", "param", "def", "int", "float", "axis", "type",
+	"Sum", "exp", "none", "f32", "_", "x_1",
+	/* The last six cannot be the last word of a statement, where they
+	 * would be taken with the first of the next, or for a value. */
+	"lambda", "if", "not", "true", "false", "inf",
+};
+
+/* Each word as the name of an operator, a tensor, an attribute, a pack, a
+ * result, a let, in an expression and at its end. */
+START_TEST(word_is_name)
+{
+	const char *w = words[_i];
+	const char *text = arena_printf(
+		a,
+		"op %s(x[N]) -> y[N] = lambda i: x[i]\n"
+		"op a(%s[N], broadcast x[..%s]; k: int = 1) -> y[N] =\n"
+		"  let t = lambda j: %s[j] + %s[j]\n"
+		"  lambda i: %s[i] * k - %s[i] + t[i]\n"
+		"op b(x[N]; %s: int[] = [1]) -> y[N] =\n"
+		"  let %s_ = lambda i: x[i]\n"
+		"  lambda i: %s_[i] + %s[0]\n"
+		"op c(x[N]) -> %s[N] = let %s = lambda i: x[i]\n"
+		"  lambda i: %s[i]\n",
+		w, w, w, w, w, w, w, w, w, w, w, w, w, w);
+	ck_assert_msg(load(text), "%s\n%s", text, printed());
+	text = arena_printf(a, "onnx \"A\" 1 (%s, x?; k: int = 1) "
+			       "{ %s_ = %s return %s }\n", w, w, w, w);
+	if (_i < COUNT(words) - 6)
+		ck_assert_msg(load(text), "%s\n%s", text, printed());
+	ck_assert_ptr_nonnull(dsl_op(modules, w));
+}
+END_TEST
+
+static const char *const reserved[] = {
+	"op", "opaque", "onnx", "model", "grad", "import",
+};
+
+START_TEST(word_is_reserved)
+{
+	load(arena_printf(a, "op f(%s[N]) -> y[N] = lambda i: 0\n",
+			  reserved[_i]));
+	ck_assert_int_eq(diag_errors(sink), 1);
+	ck_assert_ptr_nonnull(strstr(printed(), "is a reserved word"));
+}
+END_TEST
+
+/* Bodies in which words join and begin expressions, and what they mean. */
+static const struct {
+	const char *body, *meaning;
+} expressions[] = {
+	{ "if a[i] < 0 and not (a[i] < 1) or true then 1 else 2",
+	  "if a[i] < 0 and not (a[i] < 1) or true then 1 else 2" },
+	{ "if not not true then if true then 1 else 2 else 3",
+	  "if not not true then if true then 1 else 2 else 3" },
+	{ "a[i] - -a[i]*2", "a[i] - -a[i] * 2" },
+	{ "(a[i] else -inf)+inf", "(a[i] else -inf) + inf" },
+	{ "2*i+n*(n-1)%3", "2*i + n * (n - 1) % 3" },
+	{ "Sum(lambda:1)", "Sum(lambda: 1)" },
+	{ "Max(lambda j,..d,k<n+1:a[j])",
+	  "Max(lambda j, ..d, k < n + 1: a[j])" },
+	{ "(((a[i])))", "(a[i])" },
+	{ "f(..(d\\axes),..(d&[0,1]),..d[p],k=[1,2])",
+	  "f(..(d \\ axes), ..(d & [0, 1]), ..d[p], k = [1, 2])" },
+	{ "1e5+2.50+9223372036854775807", "1e5 + 2.50 + 9223372036854775807" },
+	{ "a==b", "a == b" },
+};
+
+START_TEST(expression)
+{
+	const char *text = arena_printf(a, "op f(a[N]) -> y[N] = lambda i: %s",
+					expressions[_i].body);
+	ast_module *m = dsl_parse(modules, "test.tdl", text, strlen(text));
+	ck_assert_msg(m != NULL, "%s", printed());
+	const char *out = dsl_format(a, m);
+	ck_assert_msg(strstr(out, expressions[_i].meaning) != NULL,
+		      "%s\nis laid out as\n%s", text, out);
+	const ast_expr *e = m->defs[0].op->bodies[0]->args[0];
+	size_t n;
+	const char *source = diag_text(sink, e->at, &n);
+	if (!e->parens)
+		ck_assert_int_eq(strncmp(source, expressions[_i].body, n), 0);
+}
+END_TEST
+
+/* ---- recovery ----------------------------------------------------------- */
+
+static const struct {
+	const char *text;
+	int nerrors;
+	const char *good; /* an operator that is there nevertheless */
+} faults[] = {
+	{ "op x(a[m) -> o[m] = lambda i: 0\nop y(a[M]) -> o[M] = lambda i: ;\n"
+	  "op z(a[M]) -> o[M] = lambda i: a[i]", 2, "z" },
+	{ "op x(\nop y(\nop z(a[M]) -> o[M] = lambda i: a[i]", 2, "z" },
+	{ "} } }\nop z(a[M]) -> o[M] = lambda i: a[i]", 1, "z" },
+	{ "op z(a[M]) -> o[M] = lambda i: a[i]\nmodel m { op x }\nop y", 2,
+	  "z" },
+	/* A caller of what does not parse has no further fault. */
+	{ "op x(a[M]) -> o[M] = lambda i: \nop y(a[M]) -> o[M] = "
+	  "let b = x(a) lambda i: b[i]\n"
+	  "op z(a[M]) -> o[M] = lambda i: a[i]", 1, "z" },
+	/* Nor has a caller of what does not check. */
+	{ "op x(a[M]) -> o[M] = lambda i: b[i]\nop y(a[M]) -> o[M] = "
+	  "let b = x(a) lambda i: b[i]\n"
+	  "op z(a[M]) -> o[M] = lambda i: a[i]", 1, "z" },
+	/* Two faults in one body are both found. */
+	{ "op x(a[M]) -> o[M] = lambda i: b[i] + c[i]\n"
+	  "op z(a[M]) -> o[M] = lambda i: a[i]", 2, "z" },
+	{ "\"\nop z(a[M]) -> o[M] = lambda i: a[i]", 1, "z" },
+	{ "\xef\xbb\xbfop z(a[M]) -> o[M] =\r\n lambda i: a[i]\r\n", 0, "z" },
+	{ "", 0, NULL },
+	{ "// only a comment", 0, NULL },
+};
+
+START_TEST(recovery)
+{
+	load(faults[_i].text);
+	ck_assert_msg(diag_errors(sink) == faults[_i].nerrors,
+		      "%d, not %d:\n%s", diag_errors(sink),
+		      faults[_i].nerrors, printed());
+	ck_assert_ptr_null(dsl_op(modules, "x"));
+	ck_assert_ptr_null(dsl_op(modules, "y"));
+	if (faults[_i].good)
+		ck_assert_ptr_nonnull(dsl_op(modules, faults[_i].good));
+}
+END_TEST
+
+/* ---- checks that find nothing ------------------------------------------- */
+
+static const char *const fine[] = {
+	/* packs: bound by attributes, by what is left, in halves */
+	"op f(x[..outer, N, ..inner]; outer: int[]) -> y[..outer, N, ..inner] ="
+	" lambda ..outer, i, ..inner: x[..outer, i, ..inner]",
+	"op f(x[..b, ..n], s[..n]) -> y[..b] ="
+	" lambda ..b: Sum(lambda ..n: x[..b, ..n] * s[..n])",
+	"op f(x[..d]; a: axis[2]) -> y[..(d \\ a)] ="
+	" lambda ..(d \\ a): Sum(lambda ..(d & a): x[..d])",
+	"op f(x[..d]) -> y[..(d \\ [0, 1])] ="
+	" lambda ..(d \\ [0, 1]): Sum(lambda ..(d & [0, 1]): x[..d])",
+	"op f(broadcast x[..shape]; shape: int[]) -> y[..shape] ="
+	" lambda ..shape: x[..shape]",
+	"op f(x[..d]; shape: int[]) -> y[..shape] ="
+	" lambda ..shape: x[..unravel(ravel(..shape))]",
+	/* sizes that are computed */
+	"op f(x[N, C], w[K, C/group]; group: int = 1) -> y[N, K] ="
+	" lambda n, k: Sum(lambda c < C/group: w[k, c] * x[n, c])",
+	"op f(x[N]; n: int) -> y[max(N, n), if n > 2 then n else 3] ="
+	" lambda i, j: (x[i] else 0)",
+	/* types */
+	"op f(x[N]: i32; t: type = f32) -> y[N]: t ="
+	" lambda i: cast(x[i], t) / 2",
+	"op f(x[N]: bool) -> y[]: bool = lambda: And(lambda i: not x[i])",
+	"op f(x[N]) -> y[N]: i64 = lambda i: ArgMax(lambda j: x[j]) + i",
+	"op f(x[N]: f16, k[N]: int) -> y[N]: f16 ="
+	" lambda i: if k[i] == 3 then x[i] else -inf",
+	"op f(x[N]; mode: string) -> y[N] ="
+	" lambda i: if mode == \"neg\" then -x[i] else x[i]",
+	"op f(; n: int) -> y[n]: i64 = lambda i: i",
+	/* lets: constants, calls, several results */
+	"op f(x[N]) -> y[N] = let c = N * 2 - 1 lambda i: x[i] * c",
+	"op f(x[N]) -> (a[N], b[N]: i64) = lambda i: x[i], lambda i: i\n"
+	"op g(x[N]) -> y[N] = let a, b = f(f1(x)) lambda i: a[i]\n"
+	"op f1(x[N]; k: float = 2) -> y[N] = lambda i: x[i] * k",
+	/* an extent out of the one branch that reads */
+	"op f(x[N], w[M]) -> y[N] = lambda i:"
+	" if i < M then Sum(lambda r < 1: w[i + r]) else x[i]",
+	"op f(x[N], w[M]) -> y[N] = lambda i:"
+	" Sum(lambda r: if i < r then w[r] else 0)",
+};
+
+START_TEST(no_fault)
+{
+	ck_assert_msg(load(fine[_i]), "%s\n%s", fine[_i], printed());
+	ck_assert_str_eq(printed(), "");
+}
+END_TEST
+
+/* ---- what a load leaves ------------------------------------------------- */
+
+START_TEST(entries)
+{
+	ck_assert(load("onnx \"A\" 1..6 (x) { return x }\n"
+		       "onnx \"A\" 7 (x, y) { return x }\n"
+		       "onnx \"A\" 9.. (x, y, z) { return x }\n"
+		       "onnx \"own\" \"A\" 1.. () { return none }\n"));
+	static const struct {
+		const char *domain;
+		int opset, nparams;
+	} want[] = { { "", 1, 1 }, { "", 6, 1 }, { "", 7, 2 }, { "", 8, -1 },
+		     { "", 9, 3 }, { "", 99, 3 }, { "own", 5, 0 },
+		     { "other", 5, -1 } };
+	for (int i = 0; i < COUNT(want); i++) {
+		const ast_onnx *e = dsl_onnx(modules, want[i].domain, "A",
+					     want[i].opset);
+		ck_assert_int_eq(e ? e->nparams : -1, want[i].nparams);
+	}
+	ck_assert_int_eq(modules->nonnx, 4);
+}
+END_TEST
+
+START_TEST(documentation)
+{
+	ck_assert(load("/// One.\n///\n///  Two.\nop f(x[N]) -> y[N] =\n"
+		       "/// no documentation\nlambda i: x[i] /// neither\n"
+		       "op g(x[N]) -> y[N] = lambda i: x[i]\n"));
+	ck_assert_str_eq(dsl_op(modules, "f")->doc, "One.\n\n Two.");
+	ck_assert_ptr_null(dsl_op(modules, "g")->doc);
+	ck_assert_int_eq(modules->modules[0]->ncomments, 2);
+	ck_assert(modules->modules[0]->comments[0].own_line);
+	ck_assert(!modules->modules[0]->comments[1].own_line);
+}
+END_TEST
+
+/* A diamond of imports: each file is read once, and stands after what it
+ * imports. */
+START_TEST(imports)
+{
+	char dir[] = "/tmp/test_dsl.XXXXXX";
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	static const char *const files[][2] = {
+		{ "a.tdl", "import \"b.tdl\"\nimport \"c.tdl\"\nop a(x[N]) -> "
+			   "y[N] = let t = d(x) lambda i: t[i]\n" },
+		{ "b.tdl", "import \"d.tdl\"\n" },
+		{ "c.tdl", "import \"./d.tdl\"\n" },
+		{ "d.tdl", "op d(x[N]) -> y[N] = lambda i: x[i]\n" },
+	};
+	for (int i = 0; i < COUNT(files); i++)
+		ck_assert(file_write(path_join(a, dir, files[i][0]),
+				     files[i][1], strlen(files[i][1])));
+	bool ok = dsl_load(modules, path_join(a, dir, "a.tdl"));
+	bool again = dsl_load(modules, path_join(a, dir, "d.tdl"));
+	for (int i = 0; i < COUNT(files); i++)
+		unlink(path_join(a, dir, files[i][0]));
+	rmdir(dir);
+	ck_assert_msg(ok && again, "%s", printed());
+	ck_assert_int_eq(modules->nfiles, 4);
+	static const char order[] = "dbca";
+	for (int i = 0; i < 4; i++) {
+		const char *path = modules->modules[i]->path;
+		ck_assert_int_eq(path[strlen(path) - 5], order[i]);
+	}
+}
+END_TEST
+
+/* ---- layout ------------------------------------------------------------- */
+
+static const char *corpus[64];
+static int ncorpus;
+
+static void add_file(const char *path)
+{
+	size_t len;
+	char *text = file_read(a, sink, path, 1 << 20, &len);
+	if (text && ncorpus < COUNT(corpus))
+		corpus[ncorpus++] = text;
+}
+
+static void add_folder(const char *folder, const char *suffix)
+{
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		size_t n = strlen(e->d_name), s = strlen(suffix);
+		if (n > s && !strcmp(e->d_name + n - s, suffix))
+			add_file(path_join(a, folder, e->d_name));
+	}
+	if (d)
+		closedir(d);
+}
+
+/* The golden tests' inputs and the operators that are installed. */
+static void setup_corpus(void)
+{
+	setup();
+	const char *srcdir = getenv("srcdir");
+	srcdir = srcdir ? srcdir : ".";
+	ncorpus = 0;
+	const char *golden = path_join(a, srcdir, "tests/golden/dsl");
+	const char *opdefs = path_join(a, srcdir, "opdefs");
+	add_file(path_join(a, golden, "language.tdl"));
+	add_file(path_join(a, golden, "messy.txt"));
+	ck_assert_int_eq(ncorpus, 2);
+	add_folder(opdefs, ".tdl");
+	add_folder(path_join(a, opdefs, "onnx"), ".tdl");
+}
+
+static ast_module *parse(const char *text)
+{
+	return dsl_parse(modules, "test.tdl", text, strlen(text));
+}
+
+/* Formatting again changes nothing, and formatting once not the tree. */
+static void check_layout(const char *text)
+{
+	ast_module *m = parse(text);
+	if (!m)
+		return;
+	char *once = dsl_format(a, m);
+	ast_module *n = parse(once);
+	ck_assert_msg(n != NULL, "%s\n---- is laid out as\n%s\n%s", text, once,
+		      printed());
+	char *twice = dsl_format(a, n);
+	ck_assert_msg(!strcmp(once, twice), "%s\n---- and then\n%s", once,
+		      twice);
+	ck_assert_str_eq(dsl_dump(a, m), dsl_dump(a, n));
+	ck_assert_int_eq(m->ncomments, n->ncomments);
+	for (int i = 0; i < m->ncomments; i++) {
+		size_t x, y;
+		const char *p = diag_text(sink, m->comments[i].at, &x);
+		const char *q = diag_text(sink, n->comments[i].at, &y);
+		ck_assert(x == y && !memcmp(p, q, x));
+	}
+}
+
+START_TEST(layout)
+{
+	for (int i = 0; i < ncorpus; i++) {
+		ck_assert_msg(parse(corpus[i]) != NULL, "%s", printed());
+		check_layout(corpus[i]);
+	}
+}
+END_TEST
+
+/* A comment between any two tokens stays, and the tree with it. */
+START_TEST(comments_anywhere)
+{
+	const char *text = corpus[0];
+	size_t len = strlen(text);
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] != ' ')
+			continue;
+		teardown();
+		setup_corpus();
+		text = corpus[0];
+		check_layout(arena_printf(a, "%.*s // trailing\n%s", (int)i,
+					  text, text + i));
+		check_layout(arena_printf(a, "%.*s\n// own line\n%s", (int)i,
+					  text, text + i));
+	}
+}
+END_TEST
+
+/* ---- broken inputs ------------------------------------------------------ */
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t n)
+{
+	random_state = random_state * 6364136223846793005u +
+		       1442695040888963407u;
+	return (uint32_t)(random_state >> 33) % n;
+}
+
+/* One to four bytes or pieces of the text are changed. */
+static char *mutated(const char *text)
+{
+	static const char bytes[] = "()[]{}.,;:=<>+-*/%\\&?\"\n x0N\xc3\xff";
+	size_t len = strlen(text);
+	char *out = ARENA_ARRAY(a, char, 2 * len + 64);
+	memcpy(out, text, len);
+	for (uint32_t n = 1 + random_below(4); n > 0; n--) {
+		uint32_t at = random_below((uint32_t)len + 1);
+		uint32_t left = (uint32_t)len - at;
+		uint32_t piece = random_below(left < 24 ? left + 1 : 24);
+		switch (random_below(3)) {
+		case 0: /* another byte */
+			out[at] = bytes[random_below(sizeof(bytes) - 1)];
+			len += at == len;
+			break;
+		case 1: /* a piece less */
+			memmove(out + at, out + at + piece, left - piece);
+			len -= piece;
+			break;
+		default: /* a piece twice */
+			if (len + piece > strlen(text) + 60)
+				break;
+			memmove(out + at + piece, out + at, left);
+			len += piece;
+		}
+	}
+	out[len] = 0;
+	return out;
+}
+
+START_TEST(mutations)
+{
+	enum { TIMES = 60 };
+	for (int i = 0; i < TIMES; i++) {
+		teardown();
+		setup_corpus();
+		random_state = (uint64_t)_i * TIMES + (uint64_t)i;
+		char *text = mutated(corpus[_i % ncorpus]);
+		load(text);
+		check_layout(text);
+	}
+}
+END_TEST
+
+/* head, n times middle, tail: exactly one error, of that name. */
+static const struct {
+	const char *head, *middle, *tail;
+	int n;
+	const char *name;
+} hostile[] = {
+#define BODY "op f(x[N]) -> y[N] = lambda i: "
+	{ "", "(", "", 10000000, "syntax" },
+	{ BODY, "(", "", 10000000, "too-deep" },
+	{ BODY, "Sum(lambda i: ", "", 100000, "too-deep" },
+	{ BODY, "lambda i: ", "1", 100000, "too-deep" },
+	{ BODY "x[i]", " + x[i]", "", 1000000, "too-deep" },
+	{ BODY, "-", "1", 1000000, "too-deep" },
+	{ BODY, "if x then ", "1", 100000, "too-deep" },
+	{ BODY, "f(", "", 1000000, "too-deep" },
+	{ BODY, "x[", "", 1000000, "too-deep" },
+	{ BODY, "[", "", 1000000, "too-deep" },
+	{ "onnx \"A\" 1 (x) { ", "if x { } else ", "{ } }", 100000,
+	  "too-deep" },
+	{ "onnx \"A\" 1 (x) { ", "for i < 3 { ", "", 100000, "too-deep" },
+	{ "op f(x[N]; a: int[] = [1", ", 1", "]) -> y[N] = lambda i: x[i]",
+	  2000000, "too-large" },
+	{ "", "import \"x\" ", "", 1000000, "too-large" },
+	{ "op ", "a", "(x[N]) -> y[N] = lambda i: x[i]", 1000000,
+	  "name-too-long" },
+	{ "import \"", "a", "", 10000000, "unterminated-string" },
+	{ "", "$ ", "", 5000000, "bad-character" },
+	{ "", "a", "", 20000000, "too-large" },
+	{ "op f(x[N", ", N", "]) -> y[N] = lambda i: x[i]", 100000,
+	  "too-many-dimensions" },
+	{ BODY "x[i", ", i", "]", 100000, "wrong-rank" },
+	{ BODY "Sum(lambda i", ", j", ": x[i])", 100000,
+	  "too-many-dimensions" },
+	{ "op f(x[N]", ", x[N]", ") -> y[N] = lambda i: x[i]", 100000,
+	  "too-many-dimensions" },
+};
+
+START_TEST(large)
+{
+	const char *middle = hostile[_i].middle;
+	size_t n = strlen(middle), head = strlen(hostile[_i].head);
+	size_t len = head + n * (size_t)hostile[_i].n;
+	char *text = malloc(len + strlen(hostile[_i].tail) + 1);
+	memcpy(text, hostile[_i].head, head);
+	for (size_t i = head; i < len; i += n)
+		memcpy(text + i, middle, n);
+	strcpy(text + len, hostile[_i].tail);
+	load(text);
+	const char *want = arena_printf(a, "[%s]", hostile[_i].name);
+	char *got = printed();
+	ck_assert_msg(diag_errors(sink) == 1 && strstr(got, want) != NULL,
+		      "%d errors, not one %s:\n%.1000s", diag_errors(sink),
+		      want, got);
+	ck_assert_uint_lt(arena_used(a), 150u << 20);
+	free(text);
+}
+END_TEST
+
+/* Comments and documentation of any number are no fault. */
+START_TEST(many_comments)
+{
+	enum { LINES = 2000000 };
+	char *text = malloc(4 * LINES + 1);
+	for (int i = 0; i < LINES; i++)
+		memcpy(text + 4 * i, "///\n", 4);
+	text[4 * LINES] = 0;
+	ck_assert(load(text));
+	ck_assert_uint_lt(arena_used(a), 150u << 20);
+	free(text);
+}
+END_TEST
+
+/* ---- tables ------------------------------------------------------------- */
+
+START_TEST(builtins)
+{
+	int n;
+	const builtin *table = builtin_table(&n);
+	ck_assert_int_gt(n, 60);
+	for (int i = 0; i < n; i++) {
+		ck_assert_int_le(table[i].least, table[i].most);
+		ck_assert_ptr_eq(builtin_find(table[i].kind, table[i].name),
+				 &table[i]);
+	}
+	ck_assert_ptr_null(builtin_find(BUILTIN_SCALAR, "Sum"));
+}
+END_TEST
+
+static TCase *new_case(Suite *s, const char *name, void (*set_up)(void))
+{
+	TCase *t = tcase_create(name);
+	tcase_add_checked_fixture(t, set_up, teardown);
+	tcase_set_timeout(t, 120);
+	suite_add_tcase(s, t);
+	return t;
+}
+
+int main(void)
+{
+	Suite *s = suite_create("dsl");
+	TCase *t = new_case(s, "text", setup);
+	tcase_add_loop_test(t, word_is_name, 0, COUNT(words));
+	tcase_add_loop_test(t, word_is_reserved, 0, COUNT(reserved));
+	tcase_add_loop_test(t, expression, 0, COUNT(expressions));
+	tcase_add_loop_test(t, recovery, 0, COUNT(faults));
+	tcase_add_loop_test(t, no_fault, 0, COUNT(fine));
+	tcase_add_test(t, entries);
+	tcase_add_test(t, documentation);
+	tcase_add_test(t, imports);
+	tcase_add_test(t, builtins);
+	t = new_case(s, "layout", setup_corpus);
+	tcase_add_test(t, layout);
+	tcase_add_test(t, comments_anywhere);
+	tcase_add_loop_test(t, mutations, 0, 40);
+	t = new_case(s, "hostile", setup);
+	tcase_add_loop_test(t, large, 0, COUNT(hostile));
+	tcase_add_test(t, many_comments);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
