@@ -1,4 +1,5 @@
 EXTRA_DIST += \
+	%D%/descriptor.md \
 	%D%/kernels.md \
 	%D%/language.md \
 	%D%/plan-format.md \

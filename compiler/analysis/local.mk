@@ -16,3 +16,5 @@ noinst_LIBRARIES += %D%/libanalysis.a
 	%D%/symbolic_interval.c \
 	%D%/symbolic_scalar.c \
 	%D%/symbolic_stage.c
+
+EXTRA_DIST += %D%/README.md

@@ -473,8 +473,8 @@ static char *term_text(arena *a, const poly_space *s, const term *t,
 				    : arena_printf(a, "%llu", c);
 	for (int i = 0; i < t->n; i++) {
 		bool single = *text == '\0' && t->n == 1;
-		const poly_atom *atom = &s->atoms[t->atom[i]];
-		bool wrap = (atom->kind == ATOM_DIV || atom->kind == ATOM_MOD) &&
+		atom_kind kind = s->atoms[t->atom[i]].kind;
+		bool wrap = (kind == ATOM_DIV || kind == ATOM_MOD) &&
 			    (!single || negated);
 		text = arena_printf(a, "%s%s%s%s%s", text, *text ? "*" : "",
 				    wrap ? "(" : "",

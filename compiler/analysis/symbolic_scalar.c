@@ -186,7 +186,7 @@ static sval apply2(build *b, fn f, sval x, sval y)
 	}
 	if (!r.varies)
 		r.nfactors = 0;
-	else if (!r.p)
+	else if (!(x.p && y.p))
 		r.flops += fn_flops(f);
 	return r;
 }
@@ -204,7 +204,7 @@ static sval apply1(build *b, fn f, sval x)
 		r.p = poly_max(b->space, x.p, poly_scale(b->arena, x.p, -1));
 	if (!r.varies)
 		r.nfactors = 0;
-	else if (!r.p)
+	else if (!x.p)
 		r.flops += fn_flops(f);
 	return r;
 }

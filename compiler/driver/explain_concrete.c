@@ -236,11 +236,12 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 		table_add(&table, k->inputs[t->order[i]].name);
 	table_add(&table, t->name);
 	for (int p = 0; p < t->said.k; p++) {
+		const explain_part *part = &s->parts[p];
 		table_add(&table, arena_printf(a, "%d", p));
 		for (int i = 0; i < k->ninputs; i++)
-			table_add(&table,
-				  box_text(a, &s->parts[p].inputs[t->order[i]]));
-		const char *out = box_text(a, &s->parts[p].output);
+			table_add(&table, box_text(a, &part->inputs[
+							      t->order[i]]));
+		const char *out = box_text(a, &part->output);
 		table_add(&table, s->reducer == RED_NONE
 					  ? out
 					  : arena_printf(a, "%s partial %s",

@@ -1,0 +1,1 @@
+tdlc compile parts/conv1d.tdl --emit=ast -o -

@@ -1,0 +1,2 @@
+# The descriptor of docs/descriptor.md.
+tdlc compile parts/conv1d.tdl --emit=json -o -

@@ -1,0 +1,1 @@
+tdlc explain conv1d parts/language.tdl -k 2 --json

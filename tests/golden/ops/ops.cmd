@@ -1,0 +1,3 @@
+tdlc ops --opdefs parts
+tdlc ops --opdefs parts --json
+tdlc ops extra
