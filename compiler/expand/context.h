@@ -195,6 +195,10 @@ int expand_lambda(context *cx, const ast_expr *lambda, const int64_t *extents,
 int add_stage(context *cx, const char *label, const int *outs, int nouts,
 	      const int *reds, int nreds, reducer r, dtype type, kexpr *body);
 
+/* Whether the stage that computes a value has a derived variable. */
+bool stage_is_derived(const context *cx, int value);
+/* Forgets the stage made last. */
+void drop_stage(context *cx);
 /* Gives the stage that computes a value another label. */
 void relabel_stage(context *cx, int value, const char *label);
 
@@ -207,6 +211,13 @@ val expand_opaque(context *cx, const ast_expr *call, const ast_expr *index);
 const ast_opaque *opaque_of(const context *cx, const ast_expr *e);
 /* The type of what an opaque call returns, for the slices it is given. */
 bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t);
+
+/* ---- gather.c: data-dependent reads ------------------------------------ */
+
+/* Whether e reads at a data-dependent index without a guard; e with a stage
+ * made for each such read that is always made. */
+bool has_gather(const kexpr *e);
+kexpr *extract_gathers(context *cx, kexpr *e);
 
 /* ---- expand.c ---------------------------------------------------------- */
 

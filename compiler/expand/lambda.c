@@ -411,7 +411,15 @@ static int lambda_value(context *cx, const ast_expr *lambda, const int *outs,
 			relabel_stage(cx, same, label);
 		return same;
 	}
-	return add_stage(cx, label, outs, nouts, NULL, 0, RED_NONE, e->type, e);
+	int value = add_stage(cx, label, outs, nouts, NULL, 0, RED_NONE,
+			      e->type, e);
+	if (value < 0 || !has_gather(e) || stage_is_derived(cx, value))
+		return value;
+	drop_stage(cx);
+	e = extract_gathers(cx, e);
+	return cx->failed ? -1
+			  : add_stage(cx, label, outs, nouts, NULL, 0,
+				      RED_NONE, e->type, e);
 }
 
 int expand_lambda(context *cx, const ast_expr *lambda, const int64_t *extents,

@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libexpand.a
 	%D%/attr.c \
 	%D%/context.h \
 	%D%/expand.c %D%/expand.h \
+	%D%/gather.c \
 	%D%/lambda.c \
 	%D%/names.c \
 	%D%/read.c \

@@ -184,6 +184,17 @@ static int draft_end(draft *d, const char *label)
 	return cx->values.n - 1;
 }
 
+bool stage_is_derived(const context *cx, int value)
+{
+	return cx->stages.at[value - cx->nparams].kernel->nderived > 0;
+}
+
+void drop_stage(context *cx)
+{
+	cx->stages.n--;
+	cx->values.n--;
+}
+
 void relabel_stage(context *cx, int value, const char *label)
 {
 	stage *s = &cx->stages.at[value - cx->nparams];

@@ -370,6 +370,30 @@ START_TEST(derived)
 }
 END_TEST
 
+/* A look-up in a body that is not linear in it is a stage, so that it can be
+ * divided; one under a condition stays where it is. */
+START_TEST(gathers)
+{
+	const ast_op *op = load(
+		"op e(ids[B]: int, t[V, D], s[D]) -> out[B, D] = "
+		"lambda b, j: max(t[ids[b], j] * s[j] + 1, 0)\n"
+		"op f(ids[B]: int, t[V], c[B]) -> out[B] = "
+		"lambda b: if c[b] > 0 then t[ids[b]] + 1 else 0",
+		"e");
+	const char *types[] = { "i64 4", "f32 10x3", "f32 3" };
+	expansion *x = expand(op, types, NULL);
+	ck_assert_ptr_nonnull(x);
+	ck_assert_int_eq(x->nstages, 2);
+	ck_assert_int_eq(x->stages[0].kernel->nderived, 1);
+	ck_assert_str_eq(x->stages[0].kernel->name, "e.gather1");
+	ck_assert_str_eq(x->stages[1].kernel->name, "e");
+	const char *more[] = { "i64 4", "f32 10", "f32 4" };
+	x = expand(dsl_op(modules, "f"), more, NULL);
+	ck_assert_ptr_nonnull(x);
+	ck_assert_int_eq(x->nstages, 1);
+}
+END_TEST
+
 /* What the stages of an operator are called. */
 START_TEST(labels)
 {
@@ -397,6 +421,7 @@ int main(void)
 			    (int)(sizeof(faults) / sizeof(faults[0])));
 	tcase_add_test(t, opaque_calls);
 	tcase_add_test(t, derived);
+	tcase_add_test(t, gathers);
 	tcase_add_test(t, labels);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);

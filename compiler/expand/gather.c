@@ -1,0 +1,63 @@
+/* Data-dependent reads that get a stage of their own.
+ *
+ * A read at a data-dependent index can be divided along the dimension that it
+ * looks up (plan/derive.h) only in a body that is linear in it.  In any other,
+ * relu(table[ids[i], j]), the read becomes a stage, in which it is the whole
+ * body, as a reduction inside an expression does. */
+#include "config.h"
+
+#include "compiler/expand/context.h"
+
+static bool is_gather(const kexpr *e)
+{
+	if (e->kind != KX_READ || e->guarded)
+		return false;
+	for (int d = 0; d < kx_ndim(e); d++)
+		if (kx_has_read(e->args[d]))
+			return true;
+	return false;
+}
+
+bool has_gather(const kexpr *e)
+{
+	if (is_gather(e))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (has_gather(e->args[i]))
+			return true;
+	return false;
+}
+
+/* A stage that is the read e alone, over the variables that it uses; the read
+ * of its result. */
+static kexpr *gather_stage(context *cx, kexpr *e)
+{
+	int outs[MAX_NVARS];
+	int nouts = used_vars(cx, &e, 1, NULL, 0, outs);
+	if (nouts > MAX_NDIM)
+		return e;
+	const char *label = arena_printf(cx->tmp, "gather%d",
+					 ++cx->nextracted);
+	int value = add_stage(cx, label, outs, nouts, NULL, 0, RED_NONE,
+			      e->type, e);
+	if (value < 0)
+		return e;
+	kexpr *index[MAX_NDIM];
+	for (int i = 0; i < nouts; i++)
+		index[i] = kx_var(cx->tmp, outs[i]);
+	return kx_read(cx->tmp, value, e->type, nouts, index, NULL);
+}
+
+/* What is read under a condition stays there: elsewhere its index may be
+ * outside. */
+kexpr *extract_gathers(context *cx, kexpr *e)
+{
+	if (is_gather(e))
+		return gather_stage(cx, e);
+	kexpr *copy = ARENA_COPY(cx->tmp, e, 1);
+	copy->args = ARENA_COPY(cx->tmp, e->args, e->nargs);
+	int n = e->kind == KX_SELECT ? 1 : e->nargs;
+	for (int i = 0; i < n; i++)
+		copy->args[i] = extract_gathers(cx, e->args[i]);
+	return copy;
+}
