@@ -31,8 +31,10 @@ python_tests = \
 	%D%/onnx/byte_model.py \
 	%D%/onnx/graphs.py \
 	%D%/onnx/nodes.py
-# Whole networks; `make check network_tests=' leaves them out.
-network_tests = %D%/onnx/networks.py
+# Whole networks, and what is as slow; `make check network_tests=' leaves them out.
+network_tests = \
+	%D%/onnx/networks.py \
+	%D%/onnx/properties.py
 TESTS += $(script_tests)
 if HAVE_PYTHON
 TESTS += $(python_tests) $(network_tests)

@@ -1,0 +1,112 @@
+"""ONNX's own node tests as models that tdlc can be asked about.
+
+A test feeds everything; an exporter writes axes, sizes and the like as
+constants.  model_of() turns these inputs into initializers.
+"""
+import re
+import warnings
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from onnx.backend.test.loader import load_model_tests
+
+# Inputs, by their position, that exporters write as constants.
+CONSTANT_INPUTS = {
+    "AffineGrid": [1], "BlackmanWindow": [0], "CenterCropPad": [1],
+    "Col2Im": [1, 2], "ConstantOfShape": [0], "CumProd": [1], "CumSum": [1],
+    "DFT": [1, 2], "Dropout": [1, 2], "Expand": [1], "HammingWindow": [0],
+    "HannWindow": [0], "If": [0], "Loop": [0, 1], "MaxUnpool": [2],
+    "MelWeightMatrix": [0, 1, 2, 3, 4], "OneHot": [1],
+    "Pad": [1, 2, 3], "Range": [0, 1, 2], "ReduceL1": [1], "ReduceL2": [1],
+    "ReduceLogSum": [1], "ReduceLogSumExp": [1], "ReduceMax": [1],
+    "ReduceMean": [1], "ReduceMin": [1], "ReduceProd": [1], "ReduceSum": [1],
+    "ReduceSumSquare": [1], "Reshape": [1], "Resize": [1, 2, 3],
+    "STFT": [1, 3], "Slice": [1, 2, 3, 4], "Split": [1], "Squeeze": [1],
+    "Tile": [1], "TopK": [1], "Trilu": [1], "Unsqueeze": [1], "Upsample": [1],
+}
+
+
+def to_array(value):
+    """Some tests hold protobuf messages where most hold arrays."""
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return value
+
+
+class NodeTest:
+    """One test: its model, what is fed and expected, and its operator."""
+
+    def __init__(self, test):
+        self.name, self.model = test.name, test.model
+        self.rtol, self.atol = test.rtol, test.atol
+        self.inputs, self.outputs = (list(map(to_array, values))
+                                     for values in test.data_sets[0])
+        self.base = re.sub(r"_expanded.*", "", test.name)
+        self.constants = set()
+
+    def constant_positions(self):
+        """The inputs of the graph that exporters would not feed."""
+        names = [i.name for i in self.model.graph.input]
+        at = set()
+        for node in self.model.graph.node:
+            for i in CONSTANT_INPUTS.get(node.op_type, ()):
+                if i < len(node.input) and node.input[i] in names:
+                    at.add(names.index(node.input[i]))
+        return at
+
+
+def is_array(value):
+    return isinstance(value, (np.ndarray, np.generic)) and \
+        np.asarray(value).dtype.kind not in "OSU"
+
+
+def load():
+    """All node tests; `op` is the operator that each is about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tests = [NodeTest(t) for t in load_model_tests(kind="node")]
+    bases = {t.name: t for t in tests if t.name == t.base}
+    for t in tests:
+        base = bases.get(t.base, t)
+        t.op = base.model.graph.node[-1].op_type
+        t.domain = base.model.graph.node[-1].domain
+        t.constants = t.constant_positions() | base.constant_positions()
+    return tests
+
+
+def fixed(info):
+    """Whether a graph's input has a shape of numbers."""
+    kind = info.type.tensor_type
+    return kind.HasField("shape") and \
+        all(d.HasField("dim_value") for d in kind.shape.dim)
+
+
+def model_of(test):
+    """The model with its constants, what to feed, and options for tdlc."""
+    model = onnx.ModelProto()
+    model.CopyFrom(test.model)
+    fed, options = {}, []
+    inputs = list(model.graph.input)
+    del model.graph.input[:]
+    for i, info in enumerate(inputs):
+        value = test.inputs[i] if i < len(test.inputs) else None
+        if i in test.constants and is_array(value):
+            model.graph.initializer.append(
+                numpy_helper.from_array(np.asarray(value), info.name))
+            continue
+        model.graph.input.append(info)
+        if not is_array(value):
+            continue
+        fed[info.name] = np.asarray(value)
+        if not fixed(info):
+            shape = "x".join(map(str, fed[info.name].shape))
+            options.append(f"--shape={info.name}={shape}")
+    return model, fed, options
+
+
+def expected(test):
+    """The outputs by name, those that are arrays."""
+    names = [o.name for o in test.model.graph.output]
+    return {n: np.asarray(v) for n, v in zip(names, test.outputs)
+            if is_array(v)}
