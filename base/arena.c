@@ -107,7 +107,8 @@ void *arena_memdup(arena *a, const void *src, size_t nbytes)
 char *arena_strndup(arena *a, const char *s, size_t n)
 {
 	char *p = arena_alloc(a, n + 1);
-	memcpy(p, s, n);
+	if (n)
+		memcpy(p, s, n);
 	p[n] = '\0';
 	return p;
 }
