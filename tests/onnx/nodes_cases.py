@@ -250,3 +250,30 @@ for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
 for op in "ArgMax", "ArgMin":
     case(op, ints(4, 5, low=0, high=3))
     case(op, ints(4, 5, low=0, high=3), axis=-1, keepdims=0)
+    case(op, ints(4, 5, low=0, high=3), axis=1, select_last_index=1)
+for op in "ReduceMax", "ReduceMin":
+    case(op, bools(3, 4), Constant([1]), opset=20)
+for more in {}, {"exclusive": 1}, {"reverse": 1}, {"reverse": 1,
+                                                   "exclusive": 1}:
+    case("CumSum", floats(3, 5, 2), Constant(np.array(1)), **more)
+case("Hardmax", ints(3, 4, low=0, high=3).astype(np.float32))
+case("Hardmax", floats(3, 4), axis=0)
+
+# ---- more of moving elements
+for upper in 0, 1:
+    case("Trilu", floats(2, 4, 5), upper=upper)
+    case("Trilu", ints(4, 3), Constant(np.array(-1)), upper=upper)
+    case("Trilu", bools(4, 5), Constant(np.array(2)), upper=upper)
+case("GatherElements", floats(4, 5), ints(3, 5, low=-4, high=4))
+case("GatherElements", floats(4, 5, 3), ints(2, 7, 3, low=0, high=5), axis=1)
+case("OneHot", ints(3, 4, low=-5, high=5), Constant(np.array(5)),
+     floats(2))
+case("OneHot", ints(3, 4, low=0, high=5), Constant(np.array(5)), floats(2),
+     axis=1)
+case("DepthToSpace", floats(2, 12, 3, 5), blocksize=2)
+case("DepthToSpace", floats(2, 12, 3, 5), blocksize=2, mode="CRD")
+case("SpaceToDepth", floats(2, 3, 4, 6), blocksize=2)
+case("IsInf", np.array([1, np.nan, np.inf, -np.inf], np.float32),
+     detect_negative=0)
+case("IsInf", np.array([1, np.nan, np.inf, -np.inf], np.float32),
+     detect_positive=0)
