@@ -4,6 +4,7 @@ dist_opdefs_DATA = \
 	%D%/conv.tdl \
 	%D%/elementwise.tdl \
 	%D%/linear.tdl \
+	%D%/loss.tdl \
 	%D%/norm.tdl \
 	%D%/pool.tdl \
 	%D%/reduce.tdl \
@@ -15,6 +16,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/conv.tdl \
 	%D%/onnx/elementwise.tdl \
 	%D%/onnx/linear.tdl \
+	%D%/onnx/loss.tdl \
 	%D%/onnx/norm.tdl \
 	%D%/onnx/pool.tdl \
 	%D%/onnx/reduce.tdl \
