@@ -155,7 +155,16 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 
 /* ---- facts -------------------------------------------------------------- */
 
-/* x[i, j] at variables of the result in their order, none twice. */
+/* A dimension of size 1, read at 0. */
+static bool is_repeated(const sym_dim *dim, const poly *at)
+{
+	int64_t size;
+	return poly_is_zero(at) && poly_is_constant(dim->extent, &size) &&
+	       size == 1;
+}
+
+/* x[i, j] at variables of the result in their order, none twice, or what
+ * broadcasts into it. */
 static bool reads_broadcast(const sym_op *op, const sym_stage *x,
 			    const sym_read *r)
 {
@@ -163,6 +172,8 @@ static bool reads_broadcast(const sym_op *op, const sym_stage *x,
 	int next = 0;
 	for (int d = 0; d < r->n; d++) {
 		int v = next;
+		if (is_repeated(&t->dims[d], r->index[d].at))
+			continue;
 		while (v < x->nout &&
 		       !poly_equal(r->index[d].at,
 				   poly_of(op->space->arena, x->vars[v].atom)))
@@ -173,6 +184,16 @@ static bool reads_broadcast(const sym_op *op, const sym_stage *x,
 		next = v + 1;
 	}
 	return !r->open;
+}
+
+static bool has_result_shape(const sym_op *op, const sym_stage *x,
+			     const sym_read *r)
+{
+	const sym_tensor *t = &op->tensors[r->tensor];
+	bool same = t->ndims == x->nout && !t->broadcast;
+	for (int d = 0; d < x->nout && same; d++)
+		same = poly_equal(t->dims[d].extent, x->vars[d].extent.extent);
+	return same;
 }
 
 static void find_facts(arena *a, const sym_op *op, const sym_stage *x,
@@ -186,8 +207,7 @@ static void find_facts(arena *a, const sym_op *op, const sym_stage *x,
 		int in = input_of(s, r->tensor);
 		bool plain = reads_broadcast(op, x, r);
 		s->elementwise &= plain;
-		if (in < 64 && (!plain || r->n != x->nout ||
-				op->tensors[r->tensor].broadcast))
+		if (in < 64 && !(plain && has_result_shape(op, x, r)))
 			elsewhere |= (uint64_t)1 << in;
 	}
 	for (int i = 0; i < s->ninputs && i < 64; i++) {

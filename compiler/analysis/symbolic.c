@@ -2,6 +2,8 @@
 
 #include "compiler/analysis/symbolic.h"
 
+#include <string.h>
+
 #include "compiler/analysis/symbolic_build.h"
 
 static bool call_operator(build *b, const ast_expr *call, const ast_op *callee,
@@ -285,33 +287,109 @@ static bool bind_param(build *b, const ast_tensor *t, const sym_tensor *arg)
 	return true;
 }
 
-/* A pack of operands that broadcast: the longest of them, if the others have
- * the same dimensions, or 1, at its end. */
-static bool bind_broadcast(build *b, const ast_op *op, const int *args)
+/* Where the pack of a declared tensor is, and how many of the argument's
+ * dimensions are its; false where it has none, or several. */
+static bool pack_place(const ast_tensor *t, const sym_tensor *arg, int *at,
+		       int *width)
 {
-	int widest = -1;
-	for (int i = 0; i < op->nparams; i++)
-		if (op->params[i].broadcast &&
-		    (widest < 0 || b->tensors.at[args[i]].ndims >
-					   b->tensors.at[args[widest]].ndims))
-			widest = i;
-	if (widest < 0)
-		return true;
-	const sym_tensor wide = b->tensors.at[args[widest]];
+	int npacks = 0;
+	for (int d = 0; d < t->ndims; d++)
+		if (t->dims[d]->kind == AST_PACK) {
+			*at = d;
+			npacks++;
+		}
+	*width = arg->ndims - (t->ndims - 1);
+	return npacks == 1 && *width >= 0;
+}
+
+static bool is_one(const sym_dim *d)
+{
+	int64_t n;
+	return !d->pack && poly_is_constant(d->extent, &n) && n == 1;
+}
+
+/* The pack that operands broadcast into: at each place, counted from the end,
+ * the dimension that is not 1.  False where two differ. */
+static bool broadcast_dims(build *b, const ast_op *op, const int *args,
+			   spack *p)
+{
 	for (int i = 0; i < op->nparams; i++) {
 		const sym_tensor *t = &b->tensors.at[args[i]];
-		for (int d = 0; d < t->ndims && op->params[i].broadcast; d++) {
-			const sym_dim *x = &t->dims[d];
-			const sym_dim *y =
-				&wide.dims[wide.ndims - t->ndims + d];
-			int64_t one;
-			bool single = poly_is_constant(x->extent, &one) &&
-				      one == 1 && !x->pack;
-			if (!single && !poly_equal(x->extent, y->extent))
+		int at, width;
+		if (!op->params[i].broadcast)
+			continue;
+		if (!pack_place(&op->params[i], t, &at, &width))
+			return false;
+		if (width > p->dims.n) {
+			int more = width - p->dims.n;
+			memmove(p->dims.dims + more, p->dims.dims,
+				(size_t)p->dims.n * sizeof(sym_dim));
+			for (int d = 0; d < more; d++)
+				p->dims.dims[d] = t->dims[at + d];
+			p->dims.n = width;
+		}
+		for (int d = 0; d < width; d++) {
+			sym_dim *to = &p->dims.dims[p->dims.n - width + d];
+			const sym_dim *x = &t->dims[at + d];
+			if (is_one(to))
+				*to = *x;
+			if (!is_one(x) && !poly_equal(x->extent, to->extent))
 				return false;
 		}
+		if (width == 2 && t->ndims == 2 && t->parts) {
+			p->selector = t->parts;
+			p->selector_in = t->parts_in;
+		}
 	}
-	return bind_param(b, &op->params[widest], &wide);
+	return true;
+}
+
+/* The sizes of a broadcast argument around its pack. */
+static bool bind_around(build *b, const ast_tensor *t, const sym_tensor *arg,
+			int at, int width)
+{
+	for (int d = 0; d < t->ndims; d++) {
+		if (d == at)
+			continue;
+		const sym_dim *x = &arg->dims[d < at ? d : d + width - 1];
+		if (x->pack)
+			return false;
+		if (t->dims[d]->kind == AST_NAME)
+			bind_size(b, t->dims[d]->name, x->extent);
+	}
+	return true;
+}
+
+static bool bind_broadcast(build *b, const ast_op *op, const int *args)
+{
+	spack *p = NULL;
+	for (int i = 0; i < op->nparams; i++) {
+		const ast_tensor *t = &op->params[i];
+		const sym_tensor *arg = &b->tensors.at[args[i]];
+		int at, width;
+		if (!t->broadcast)
+			continue;
+		if (!pack_place(t, arg, &at, &width) ||
+		    !bind_around(b, t, arg, at, width))
+			return false;
+		if (is_known_pack(b->frame, t->dims[at]->pack->name))
+			continue;
+		p = new_pack(b, t->dims[at]->pack->name);
+		if (!broadcast_dims(b, op, args, p))
+			return false;
+	}
+	return true;
+}
+
+static void name_broadcast(build *b, const ast_tensor *t, int tensor)
+{
+	const sym_tensor *arg = &b->tensors.at[tensor];
+	sname n = { .name = t->name, .kind = SN_TENSOR, .index = tensor };
+	if (pack_place(t, arg, &n.pack_at, &n.width)) {
+		spack *p = sym_find_pack(b, t->dims[n.pack_at]->pack->name);
+		n.missing = p ? p->dims.n - n.width : 0;
+	}
+	vec_push(b->arena, &b->frame->names, n);
 }
 
 static bool bind_call(build *b, const ast_op *callee, const int *args)
@@ -323,20 +401,11 @@ static bool bind_call(build *b, const ast_op *callee, const int *args)
 			return false;
 	if (!bind_broadcast(b, callee, args))
 		return false;
-	for (int i = 0; i < callee->nparams; i++) {
-		/* The callee sees the argument with its own dimensions; where
-		 * it is broadcast, with those of the pack. */
-		sym_tensor t = b->tensors.at[args[i]];
-		dim_list dims;
-		int tensor = args[i];
-		if (callee->params[i].broadcast) {
-			if (!sym_declared_dims(b, &callee->params[i], &dims))
-				return false;
-			if (dims.n != t.ndims)
-				return false;
-		}
-		name_tensor(b, callee->params[i].name, tensor);
-	}
+	for (int i = 0; i < callee->nparams; i++)
+		if (callee->params[i].broadcast)
+			name_broadcast(b, &callee->params[i], args[i]);
+		else
+			name_tensor(b, callee->params[i].name, args[i]);
 	return true;
 }
 

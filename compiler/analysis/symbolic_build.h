@@ -57,6 +57,10 @@ typedef struct sname {
 	sname_kind kind;
 	const poly *p;
 	int index; /* of a variable, tensor, attribute */
+	/* Of an argument that is broadcast: its declared dimensions from
+	 * pack_at on are those of a pack, of which the first `missing` are
+	 * absent and `width` are there. */
+	int pack_at, missing, width;
 } sname;
 
 /* The operator at hand: the names that it sees. */
@@ -126,7 +130,7 @@ spack *sym_find_pack(build *b, const char *name);
 /* The dimensions (vars NULL) or the variables of a pack item.  Returns their
  * number, -1 where that is known only with shapes. */
 int sym_pack_items(build *b, const ast_pack *p, sym_dim *dims, int *vars);
-sval sym_read_tensor(build *b, const ast_expr *e, int tensor,
+sval sym_read_tensor(build *b, const ast_expr *e, const sname *tensor,
 		     const ast_expr *otherwise);
 /* The dimensions that a signature's tensor declares; false where they are
  * known only with shapes. */

@@ -58,6 +58,24 @@ static void infer_items(inference *in, const ast_expr *e, const sym_dim *dims,
 	}
 }
 
+/* The dimensions that a tensor is indexed with: those of an argument that is
+ * broadcast with what is absent, which no single variable can index. */
+static int indexed_dims(const build *b, const sname *n,
+			sym_dim dims[SYM_MAX_DIMS])
+{
+	const sym_tensor *t = &b->tensors.at[n->index];
+	int count = 0;
+	if (t->ndims + n->missing > SYM_MAX_DIMS)
+		return 0;
+	for (int d = 0; d <= t->ndims; d++) {
+		for (int i = 0; d == n->pack_at && i < n->missing; i++)
+			dims[count++] = (sym_dim){ .pack = true };
+		if (d < t->ndims)
+			dims[count++] = t->dims[d];
+	}
+	return count;
+}
+
 static void infer_index(inference *in, const ast_expr *e)
 {
 	build *b = in->b;
@@ -71,8 +89,9 @@ static void infer_index(inference *in, const ast_expr *e)
 	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
 						: NULL;
 	if (n && n->kind == SN_TENSOR && n->index >= 0) {
-		const sym_tensor *t = &b->tensors.at[n->index];
-		infer_items(in, e, t->dims, t->ndims, base->name);
+		sym_dim dims[SYM_MAX_DIMS];
+		int ndims = indexed_dims(b, n, dims);
+		infer_items(in, e, dims, ndims, base->name);
 	}
 }
 

@@ -247,9 +247,30 @@ static bool aligned(const sym_read *r, const sym_tensor *t)
 	return true;
 }
 
-sval sym_read_tensor(build *b, const ast_expr *e, int tensor,
+/* An argument that is broadcast is read at its own dimensions: what is absent
+ * is dropped, what has one element is read at 0. */
+static void broadcast(build *b, sym_read *r, const sname *n)
+{
+	const sym_tensor *t = &b->tensors.at[n->index];
+	if (n->missing > 0 && r->n >= n->pack_at + n->missing) {
+		r->n -= n->missing;
+		for (int i = n->pack_at; i < r->n; i++)
+			r->index[i] = r->index[i + n->missing];
+	}
+	for (int i = n->pack_at; i < n->pack_at + n->width && i < r->n; i++) {
+		int64_t one;
+		if (i >= t->ndims || t->dims[i].pack ||
+		    !poly_is_constant(t->dims[i].extent, &one) || one != 1)
+			continue;
+		r->index[i].at = poly_int(b->arena, 0);
+		r->index[i].pack = false;
+	}
+}
+
+sval sym_read_tensor(build *b, const ast_expr *e, const sname *n,
 		     const ast_expr *otherwise)
 {
+	int tensor = n->index;
 	sval v = { .data = true, .varies = true, .nfactors = 1 };
 	if (b->quiet || !b->into || b->nreads++ > SYM_MAX_READS)
 		return v;
@@ -262,6 +283,7 @@ sval sym_read_tensor(build *b, const ast_expr *e, int tensor,
 	for (int i = 1; i < e->nargs; i++)
 		if (!add_index(b, r, e->args[i], &v))
 			r->open = true;
+	broadcast(b, r, n);
 	r->index = ARENA_COPY(b->arena, r->index, r->n);
 	if (!aligned(r, &b->tensors.at[tensor])) {
 		r->open = true;

@@ -115,7 +115,7 @@ static sval name_value(build *b, const ast_expr *e)
 	}
 	ast_expr read = { .kind = AST_INDEX, .at = e->at, .nargs = 1,
 			  .args = (ast_expr *[]){ (ast_expr *)e } };
-	return sym_read_tensor(b, &read, n->index, NULL);
+	return sym_read_tensor(b, &read, n, NULL);
 }
 
 /* ---- arithmetic --------------------------------------------------------- */
@@ -434,7 +434,7 @@ static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
 	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
 						: NULL;
 	if (n && n->kind == SN_TENSOR)
-		return sym_read_tensor(b, e, n->index, otherwise);
+		return sym_read_tensor(b, e, n, otherwise);
 	if (n && n->kind == SN_ATTR && e->nargs == 2) {
 		int64_t i;
 		sval at = sym_scalar(b, e->args[1]);

@@ -453,12 +453,18 @@ const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e)
 }
 
 /* The tensor that an argument of an opaque call slices; -1. */
-static int sliced(build *b, const ast_expr *arg)
+static const sname *sliced_name(build *b, const ast_expr *arg)
 {
 	const ast_expr *base = arg->kind == AST_INDEX ? arg->args[0] : arg;
 	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
 						: NULL;
-	return n && n->kind == SN_TENSOR ? n->index : -1;
+	return n && n->kind == SN_TENSOR ? n : NULL;
+}
+
+static int sliced(build *b, const ast_expr *arg)
+{
+	const sname *n = sliced_name(b, arg);
+	return n ? n->index : -1;
 }
 
 /* Which dimensions of the tensor the slice keeps; false where that follows
@@ -568,7 +574,7 @@ sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 		const ast_expr *arg = call->args[i];
 		int tensor = sliced(b, arg);
 		if (arg->kind == AST_INDEX) {
-			sym_read_tensor(b, arg, tensor, NULL);
+			sym_read_tensor(b, arg, sliced_name(b, arg), NULL);
 			continue;
 		}
 		read_of_stage(b, tensor, NULL, 0, arg->at);

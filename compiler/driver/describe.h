@@ -26,8 +26,10 @@ void describe_range(arena *a, const desc_op *op, const desc_stage *s,
 		    const desc_need *need, int d, int p, int k, char **lo,
 		    char **hi);
 
-/* The name of a stage: its label, or the result's. */
+/* The name of a stage: its label, or the result's; and of what it computes: the
+ * result's, or its label. */
 const char *describe_stage_name(const desc_op *op, const desc_stage *s);
+const char *describe_result_name(const desc_op *op, const desc_stage *s);
 
 /* A table of texts with columns as wide as they have to be. */
 typedef struct text_table {

@@ -104,6 +104,14 @@ const char *describe_stage_name(const desc_op *op, const desc_stage *s)
 	return *s->label || op->noutputs == 0 ? s->label : op->output_names[0];
 }
 
+const char *describe_result_name(const desc_op *op, const desc_stage *s)
+{
+	for (int i = 0; i < op->noutputs; i++)
+		if (op->outputs[i] == s->result)
+			return op->output_names[i];
+	return describe_stage_name(op, s);
+}
+
 static json_t *json_strategy(arena *a, const desc_op *op, const desc_stage *s,
 			     const desc_strategy *st)
 {
@@ -121,7 +129,7 @@ static json_t *json_strategy(arena *a, const desc_op *op, const desc_stage *s,
 		json_array_append_new(in, json_need(a, op, s->inputs[i],
 						    &st->needs[i]));
 	json_object_set_new(j, "inputs", in);
-	json_t *out = json_pack("{s:s}", "name", describe_stage_name(op, s));
+	json_t *out = json_pack("{s:s}", "name", describe_result_name(op, s));
 	if (st->split >= 0) {
 		json_object_set_new(out, "split", json_integer(st->split));
 	} else {
@@ -211,7 +219,8 @@ static json_t *json_stage(arena *a, const desc_op *op, const desc_stage *s)
 	json_object_set_new(j, "outputs",
 			    json_pack("[o]", json_tensor(
 						     &op->tensors[s->result],
-						     name)));
+						     describe_result_name(op,
+									  s))));
 	add_stage(a, j, op, s);
 	return j;
 }
@@ -292,7 +301,7 @@ static json_t *json_part(arena *a, const desc_op *op, const desc_stage *s,
 	}
 	const char *partial = st->split < 0 ? reducer_name(st->reducer) : NULL;
 	json_t *out = json_pack(
-		"[{s:s, s:o, s:s?}]", "name", describe_stage_name(op, s),
+		"[{s:s, s:o, s:s?}]", "name", describe_result_name(op, s),
 		"region", json_box(a, op, s, st, &op->tensors[s->result], NULL,
 				   p, k),
 		"partial", partial);

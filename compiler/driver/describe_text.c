@@ -199,7 +199,7 @@ static void print_stage(FILE *to, arena *a, const desc_op *op,
 		table_add(&t, head[i]);
 	for (int i = 0; i < s->ninputs; i++)
 		table_add(&t, op->tensors[s->inputs[i]].name);
-	table_add(&t, describe_stage_name(op, s));
+	table_add(&t, describe_result_name(op, s));
 	for (int i = 0; i < s->nstrategies; i++)
 		add_row(a, &t, op, s, &s->strategies[i]);
 	table_print_fitted(&t, to, indent, 3);
@@ -303,7 +303,7 @@ static void print_parts(FILE *to, arena *a, const desc_op *op,
 	table_add(&t, "part");
 	for (int i = 0; i < s->ninputs; i++)
 		table_add(&t, op->tensors[s->inputs[i]].name);
-	table_add(&t, describe_stage_name(op, s));
+	table_add(&t, describe_result_name(op, s));
 	for (int p = 0; p < k; p++) {
 		table_add(&t, arena_printf(a, "%d", p));
 		for (int i = 0; i < s->ninputs; i++)

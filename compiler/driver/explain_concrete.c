@@ -14,7 +14,8 @@ typedef struct told {
 	const expansion *expansion;
 	const stage *stage;
 	const kernel *kernel;
-	const char *name; /* of the stage, of its result */
+	const char *name;   /* of the stage: its label, or the result's */
+	const char *result; /* of what it computes: the other way round */
 	int order[MAX_NINPUTS]; /* inputs as in the signature */
 	explanation said;
 } told;
@@ -94,7 +95,10 @@ static told tell(driver *d, const explain_request *r, const expansion *x,
 					 k->inputs[j].type);
 	}
 	bytes[k->ninputs] = element_bytes(result_of(r->op, x, i), k->type);
-	t.name = *t.stage->label ? t.stage->label : r->op->results[0].name;
+	const ast_tensor *result = result_of(r->op, x, i);
+	const char *label = t.stage->label;
+	t.result = result ? result->name : label;
+	t.name = *label ? label : t.result;
 	for (int j = 0; j < k->ninputs; j++) {
 		int at = j;
 		for (; at > 0 && t.stage->inputs[t.order[at - 1]] >
@@ -130,7 +134,7 @@ static json_t *json_part(const told *t, const explain_strategy *s, int p)
 				      json_box(&part->inputs[j])));
 	}
 	return json_pack("{s:i, s:o, s:[{s:s, s:o, s:s?}]}", "part", p,
-			 "inputs", in, "outputs", "name", t->name, "region",
+			 "inputs", in, "outputs", "name", t->result, "region",
 			 json_box(&part->output), "partial",
 			 s->reducer == RED_NONE ? NULL
 						: reducer_name(s->reducer));
@@ -234,7 +238,7 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 	table_add(&table, "part");
 	for (int i = 0; i < k->ninputs; i++)
 		table_add(&table, k->inputs[t->order[i]].name);
-	table_add(&table, t->name);
+	table_add(&table, t->result);
 	for (int p = 0; p < t->said.k; p++) {
 		const explain_part *part = &s->parts[p];
 		table_add(&table, arena_printf(a, "%d", p));

@@ -291,7 +291,10 @@ START_TEST(library)
 	}
 	if (n > 0)
 		free(all);
-	ck_assert(analysis_check(t.m, t.sink));
+	bool fine = analysis_check(t.m, t.sink) && !diag_errors(t.sink);
+	if (!fine)
+		diag_print(t.sink, stderr, false);
+	ck_assert(fine);
 	for (int i = 0; i < strmap_count(t.m->ops); i++) {
 		t.op = strmap_value(t.m->ops, i);
 		tried += try_op(&t, 6) > 0;
@@ -341,6 +344,15 @@ static const char *const operators[] = {
 	"op centred(x[N, M]) -> y[N, M] =\n"
 	"  let s = sum(x, axis = [-1])\n"
 	"  lambda i, j: x[i, j] - s[i]",
+	"op plus(broadcast a[..d], broadcast b[..d]) -> y[..d] =\n"
+	"  lambda ..d: a[..d] + b[..d]\n"
+	"op times(broadcast a[..s, I, K], broadcast b[..s, K, J]) ->\n"
+	"  c[..s, I, J] =\n"
+	"  lambda ..s, i, j: Sum(lambda k: a[..s, i, k] * b[..s, k, j])\n"
+	"op layer(x[B, M, K], w[K, N], bias[N], gate[1, N]) -> y[B, M, N] =\n"
+	"  let h = times(x, w)\n"
+	"  let g = plus(plus(h, bias), gate)\n"
+	"  lambda b, m, n: g[b, m, n]",
 	"op clamp(x[N]) -> y[N + 4] = lambda i: x[min(max(i - 2, 0), N - 1)]",
 	"op banded(x[N]) -> y[N] = lambda i:\n"
 	"  (x[i - 1] else 0) + x[i] + (x[i + 2] else 0)",
