@@ -208,7 +208,7 @@ static bool add_member(npz *z, zip_uint64_t i, failure *f)
 	if (strmap_get(z->members, name))
 		return fail_with(f, CLI_INPUT, "%s: two arrays are called "
 				 "'%.200s'", z->path, name);
-	strmap_put(z->members, name, (char *)0 + i + 1);
+	strmap_put(z->members, name, (void *)(uintptr_t)(i + 1));
 	return true;
 }
 
@@ -302,11 +302,11 @@ static bool read_member(npz *z, zip_uint64_t i, const array *x, failure *f)
 
 bool npz_read(npz *z, const array *x, failure *f)
 {
-	char *i = strmap_get(z->members, x->name);
+	uintptr_t i = (uintptr_t)strmap_get(z->members, x->name);
 	if (!i)
 		return fail_with(f, CLI_INPUT, "%s: there is no array '%s'",
 				 z->path, x->name);
-	return read_member(z, (zip_uint64_t)(i - (char *)0) - 1, x, f);
+	return read_member(z, i - 1, x, f);
 }
 
 /* ---- writing ----------------------------------------------------------- */
