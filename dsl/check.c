@@ -86,8 +86,10 @@ static int callees(checker *c, const ast_expr *e)
 			     : NULL;
 	if (!op)
 		return height;
-	if (op->height == 0)
+	if (op->height == 0 && c->modules->calls <= MAX_CALL_HEIGHT)
 		check_op(c->modules, op);
+	if (op->height == 0)
+		return MAX_CALL_HEIGHT;
 	if (op->height < 0) {
 		check_error(c, DIAG_RECURSION, check_call_at(e),
 			    "'%s' calls itself, directly or through others",
@@ -161,6 +163,7 @@ static void check_op(tdl_modules *m, ast_op *op)
 	c.packs = strmap_new(c.tmp);
 	int passed = 0;
 	op->height = -1;
+	m->calls++;
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		if ((passed & checks[i].needs) != checks[i].needs)
 			continue;
@@ -173,6 +176,7 @@ static void check_op(tdl_modules *m, ast_op *op)
 	}
 	if (op->height < 0)
 		op->height = 1;
+	m->calls--;
 	arena_free(c.tmp);
 }
 

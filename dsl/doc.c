@@ -10,7 +10,6 @@
 typedef enum doc_kind {
 	DOC_TEXT,
 	DOC_LINE,
-	DOC_SOFT,
 	DOC_HARD,
 	DOC_BLANK,
 	DOC_TRAILING, /* a comment behind something */
@@ -24,8 +23,8 @@ typedef enum doc_kind {
 struct doc {
 	doc_kind kind;
 	const char *text;
-	int len;     /* of text; columns of DOC_NEST */
-	VEC(doc *) parts; /* one of DOC_GROUP, DOC_NEST, DOC_ALIGN */
+	int len;		/* of text; columns of DOC_NEST */
+	VEC(const doc *) parts; /* one of DOC_GROUP, DOC_NEST, DOC_ALIGN */
 };
 
 /* ---- making ------------------------------------------------------------- */
@@ -45,25 +44,9 @@ doc *doc_text(arena *a, const char *s, int n)
 	return d;
 }
 
-doc *doc_line(arena *a)
-{
-	return make(a, DOC_LINE);
-}
-
-doc *doc_soft(arena *a)
-{
-	return make(a, DOC_SOFT);
-}
-
-doc *doc_hard(arena *a)
-{
-	return make(a, DOC_HARD);
-}
-
-doc *doc_blank(arena *a)
-{
-	return make(a, DOC_BLANK);
-}
+const doc doc_line = { .kind = DOC_LINE };
+const doc doc_hard = { .kind = DOC_HARD };
+const doc doc_blank = { .kind = DOC_BLANK };
 
 doc *doc_comment(arena *a, const char *s, int n, int own_line)
 {
@@ -77,7 +60,7 @@ doc *doc_seq(arena *a)
 	return make(a, DOC_SEQ);
 }
 
-void doc_add(arena *a, doc *seq, doc *d)
+void doc_add(arena *a, doc *seq, const doc *d)
 {
 	vec_push(a, &seq->parts, d);
 }
@@ -85,7 +68,9 @@ void doc_add(arena *a, doc *seq, doc *d)
 static doc *wrap(arena *a, doc_kind kind, doc *d)
 {
 	doc *w = make(a, kind);
-	vec_push(a, &w->parts, d);
+	w->parts.at = ARENA_ARRAY(a, const doc *, 1);
+	w->parts.at[0] = d;
+	w->parts.n = w->parts.cap = 1;
 	return w;
 }
 
@@ -118,7 +103,7 @@ typedef struct frame {
 
 typedef VEC(frame) frames;
 
-typedef struct layout {
+struct layout {
 	arena *arena;
 	int width, column;
 	bool pending; /* a line end has to come before more text */
@@ -127,7 +112,7 @@ typedef struct layout {
 	frames stack;
 	frames ahead; /* work space of fits() */
 	VEC(char) out;
-} layout;
+};
 
 /* Columns of UTF-8 text. */
 static int columns(const char *s, int n)
@@ -191,10 +176,9 @@ static bool fits(layout *l, frame group)
 			left -= columns(f.d->text, f.d->len);
 			break;
 		case DOC_LINE:
-		case DOC_SOFT:
 			if (!f.flat)
 				return true;
-			left -= f.d->kind == DOC_LINE;
+			left--;
 			break;
 		case DOC_HARD:
 		case DOC_BLANK:
@@ -263,10 +247,9 @@ static void put_leaf(layout *l, const frame *f)
 		put_text(l, f);
 		return;
 	case DOC_LINE:
-	case DOC_SOFT:
 		if (!f->flat)
 			l->pending = true;
-		else if (f->d->kind == DOC_LINE && !l->pending)
+		else if (!l->pending)
 			put(l, " ", 1);
 		return;
 	case DOC_BLANK:
@@ -282,30 +265,39 @@ static void put_leaf(layout *l, const frame *f)
 	}
 }
 
-char *doc_layout(arena *a, const doc *d, int width)
+layout *layout_new(arena *a, int width)
 {
-	layout l = { .arena = arena_new(), .width = width };
-	frame f = { .d = d };
-	doc *top = doc_seq(l.arena);
-	doc_add(l.arena, top, (doc *)d);
-	f.d = top;
-	vec_push(l.arena, &l.stack, f);
-	while (take(l.arena, &l.stack, &f)) {
+	layout *l = ARENA_NEW(a, layout);
+	l->arena = a;
+	l->width = width;
+	return l;
+}
+
+void layout_add(layout *l, const doc *d)
+{
+	doc all = { .kind = DOC_SEQ, .parts = { &d, 1, 1 } };
+	frame f = { .d = &all };
+	vec_push(l->arena, &l->stack, f);
+	while (take(l->arena, &l->stack, &f)) {
 		if (f.d->kind == DOC_GROUP) {
-			f.flat = f.flat || fits(&l, f);
-			vec_push(l.arena, &l.stack, f);
+			f.flat = f.flat || fits(l, f);
+			vec_push(l->arena, &l->stack, f);
 		} else if (f.d->kind == DOC_ALIGN) {
-			if (!l.pending)
-				f.indent = l.column;
-			vec_push(l.arena, &l.stack, f);
+			if (!l->pending)
+				f.indent = l->column;
+			vec_push(l->arena, &l->stack, f);
 		} else {
-			put_leaf(&l, &f);
+			put_leaf(l, &f);
 		}
 	}
-	l.empty = false;
-	if (l.pending)
-		end_line(&l);
-	char *text = arena_strndup(a, l.out.at, (size_t)l.out.n);
-	arena_free(l.arena);
-	return text;
+}
+
+const char *layout_text(layout *l)
+{
+	l->empty = false;
+	if (l->pending)
+		end_line(l);
+	vec_push(l->arena, &l->out, '\0');
+	l->out.n--;
+	return l->out.at;
 }

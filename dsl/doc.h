@@ -12,18 +12,16 @@ typedef struct doc doc;
 
 /* Text without line ends; n < 0: zero-terminated. Not copied. */
 doc *doc_text(arena *a, const char *s, int n);
-/* A blank, or nothing, or a line end. */
-doc *doc_line(arena *a);
-doc *doc_soft(arena *a);
-/* A line end always; blank: with an empty line before what follows. */
-doc *doc_hard(arena *a);
-doc *doc_blank(arena *a);
+/* A blank, or a line end. */
+extern const doc doc_line;
+/* A line end always; doc_blank: with an empty line before what follows. */
+extern const doc doc_hard, doc_blank;
 /* A comment: it ends its line, and begins one if it did in the source. */
 doc *doc_comment(arena *a, const char *s, int n, int own_line);
 
 /* A sequence, empty at first. */
 doc *doc_seq(arena *a);
-void doc_add(arena *a, doc *seq, doc *d);
+void doc_add(arena *a, doc *seq, const doc *d);
 
 doc *doc_group(arena *a, doc *d);
 /* Lines broken inside are indented by n more columns. */
@@ -31,8 +29,12 @@ doc *doc_nest(arena *a, int n, doc *d);
 /* The same, up to the column where d begins. */
 doc *doc_align(arena *a, doc *d);
 
-/* The text, in lines of at most width columns where that is possible,
- * zero-terminated. */
-char *doc_layout(arena *a, const doc *d, int width);
+/* Documents are set one after the other, in lines of at most width columns
+ * where that is possible; each may be freed when it is set. */
+typedef struct layout layout;
+layout *layout_new(arena *a, int width);
+void layout_add(layout *l, const doc *d);
+/* The text so far, zero-terminated, its last line ended. */
+const char *layout_text(layout *l);
 
 #endif

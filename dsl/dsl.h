@@ -18,6 +18,7 @@ typedef struct tdl_modules {
 	strmap *entries;      /* "domain:op" -> onnx_chain */
 	strmap *loaded;	      /* canonical paths of the files read */
 	int depth;	      /* of imports being read */
+	int calls;	      /* of operators being checked */
 	int nonnx;
 	ast_onnx **onnx; /* in order of reading */
 	int nfolders;

@@ -50,10 +50,10 @@ static void put_comment(formatter *f, doc *seq)
 		doc_comment(f->arena, source(f, c->at.beg),
 			    (int)(c->at.end - c->at.beg), c->own_line));
 	if (c->own_line && blank_after(f, c->at.end))
-		doc_add(f->arena, seq, doc_blank(f->arena));
+		doc_add(f->arena, seq, &doc_blank);
 }
 
-static bool comment_before(const formatter *f, uint32_t before)
+bool comment_before(const formatter *f, uint32_t before)
 {
 	return f->module && f->next < f->module->ncomments &&
 	       f->module->comments[f->next].at.beg < before;
@@ -69,7 +69,7 @@ void put_comma(formatter *f, doc *seq, uint32_t next)
 {
 	put(f, seq, ",");
 	put_comments(f, seq, next);
-	doc_add(f->arena, seq, doc_line(f->arena));
+	doc_add(f->arena, seq, &doc_line);
 }
 
 /* What ended at `end` is over: a comment behind it on its line belongs to it,
@@ -87,8 +87,8 @@ static void put_end(formatter *f, doc *seq, uint32_t end)
 		}
 	}
 	doc_add(f->arena, seq,
-		blank_after(f, end) ? doc_blank(f->arena)
-				    : doc_hard(f->arena));
+		blank_after(f, end) ? &doc_blank
+				    : &doc_hard);
 }
 
 /* ---- signatures --------------------------------------------------------- */
@@ -178,7 +178,7 @@ static doc *signature(formatter *f, const ast_tensor *params, int nparams,
 	if (nattrs) {
 		put(f, inside, ";");
 		put_comments(f, inside, attr[0].at.beg);
-		doc_add(f->arena, inside, doc_line(f->arena));
+		doc_add(f->arena, inside, &doc_line);
 		doc_add(f->arena, inside, attrs(f, attr, nattrs));
 	}
 	doc_add(f->arena, d, doc_align(f->arena, inside));
@@ -208,7 +208,7 @@ static doc *header(formatter *f, const char *word, const char *name,
 	put(f, d, word);
 	put(f, d, name);
 	doc_add(f->arena, d, params);
-	doc_add(f->arena, to, doc_line(f->arena));
+	doc_add(f->arena, to, &doc_line);
 	put(f, to, "-> ");
 	doc_add(f->arena, to, result);
 	put(f, to, " =");
@@ -241,7 +241,7 @@ static doc *op(formatter *f, const ast_op *o)
 	for (int i = 0; i < o->nlets; i++) {
 		if (i == 0)
 			put_comments(f, body, o->lets[i].at.beg);
-		doc_add(f->arena, body, doc_hard(f->arena));
+		doc_add(f->arena, body, &doc_hard);
 		put_comments(f, body, o->lets[i].at.beg);
 		doc_add(f->arena, body, let(f, &o->lets[i]));
 		put_end(f, body, o->lets[i].at.end);
@@ -250,7 +250,7 @@ static doc *op(formatter *f, const ast_op *o)
 		const ast_expr *e = o->bodies[i];
 		if (i == 0 && !o->nlets)
 			put_comments(f, body, e->at.beg);
-		doc_add(f->arena, body, doc_hard(f->arena));
+		doc_add(f->arena, body, &doc_hard);
 		put_comments(f, body, e->at.beg);
 		doc_add(f->arena, body, format_expr(f, e));
 		if (i < o->nbodies - 1)
@@ -369,8 +369,8 @@ static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 			put_comments(f, inside, body[0]->at.beg);
 		if (i == 0)
 			doc_add(f->arena, inside,
-				one_line ? doc_line(f->arena)
-					 : doc_hard(f->arena));
+				one_line ? &doc_line
+					 : &doc_hard);
 		put_comments(f, inside, body[i]->at.beg);
 		doc_add(f->arena, inside, stmt(f, body[i]));
 		if (i < n - 1)
@@ -379,7 +379,7 @@ static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 	put_comments(f, inside, at.end);
 	doc_add(f->arena, d, doc_nest(f->arena, INDENT, inside));
 	doc_add(f->arena, d,
-		one_line ? doc_line(f->arena) : doc_hard(f->arena));
+		one_line ? &doc_line : &doc_hard);
 	put(f, d, "}");
 	return doc_group(f->arena, d);
 }
@@ -416,7 +416,7 @@ static void put_docs(formatter *f, doc *seq, const char *docs)
 		int n = (int)(end ? end - docs : (long)strlen(docs));
 		put(f, seq, n ? "/// " : "///");
 		doc_add(f->arena, seq, doc_text(f->arena, docs, n));
-		doc_add(f->arena, seq, doc_hard(f->arena));
+		doc_add(f->arena, seq, &doc_hard);
 		docs = end ? end + 1 : NULL;
 	}
 }
@@ -443,23 +443,37 @@ static void put_def(formatter *f, doc *seq, const ast_def *d)
 	}
 }
 
+/* The i-th definition, with the comments before it and behind it. */
+static doc *definition(formatter *f, int i)
+{
+	const ast_module *m = f->module;
+	const ast_def *def = &m->defs[i];
+	doc *d = doc_seq(f->arena);
+	put_comments(f, d, def->at.beg);
+	put_def(f, d, def);
+	put_comments(f, d, def->at.end);
+	put_end(f, d, def->at.end);
+	bool next = i < m->ndefs - 1 && !comment_before(f, def[1].at.beg);
+	if (def->kind == DEF_OP && next)
+		doc_add(f->arena, d, &doc_blank);
+	return d;
+}
+
 char *dsl_format(arena *a, const ast_module *m)
 {
-	formatter f = { .arena = arena_new(), .module = m };
-	doc *all = doc_seq(f.arena);
+	arena *tmp = arena_new();
+	layout *l = layout_new(tmp, WIDTH);
+	formatter f = { .module = m };
 	for (int i = 0; i < m->ndefs; i++) {
-		put_comments(&f, all, m->defs[i].at.beg);
-		put_def(&f, all, &m->defs[i]);
-		put_comments(&f, all, m->defs[i].at.end);
-		put_end(&f, all, m->defs[i].at.end);
-		bool next_is_def =
-			i < m->ndefs - 1 &&
-			!comment_before(&f, m->defs[i + 1].at.beg);
-		if (m->defs[i].kind == DEF_OP && next_is_def)
-			doc_add(f.arena, all, doc_blank(f.arena));
+		f.arena = arena_new();
+		layout_add(l, definition(&f, i));
+		arena_free(f.arena);
 	}
-	put_comments(&f, all, UINT32_MAX);
-	char *text = doc_layout(a, all, WIDTH);
-	arena_free(f.arena);
+	f.arena = tmp;
+	doc *rest = doc_seq(tmp);
+	put_comments(&f, rest, UINT32_MAX);
+	layout_add(l, rest);
+	char *text = arena_strdup(a, layout_text(l));
+	arena_free(tmp);
 	return text;
 }

@@ -16,7 +16,6 @@ enum { INDENT = 4, WIDTH = 80 };
 /* ---- format_expr.c ------------------------------------------------------ */
 
 doc *format_expr(formatter *f, const ast_expr *e);
-/* A lambda as the body of an operator or the value of a let. */
 doc *format_pack(formatter *f, const ast_pack *p);
 /* Names and numbers between commas, broken where the line is full. */
 doc *format_items(formatter *f, ast_expr *const *items, int n);
@@ -25,7 +24,9 @@ doc *format_items(formatter *f, ast_expr *const *items, int n);
 
 void put(formatter *f, doc *seq, const char *text);
 void put_quoted(formatter *f, doc *seq, const char *text);
-/* The comments before an offset that have not been written yet. */
+/* Whether there are comments before an offset that have not been written yet;
+ * writes them. */
+bool comment_before(const formatter *f, uint32_t before);
 void put_comments(formatter *f, doc *seq, uint32_t before);
 /* A comma, the comments before the next item, and a place to break. */
 void put_comma(formatter *f, doc *seq, uint32_t next);

@@ -126,7 +126,7 @@ static doc *lambda(formatter *f, const ast_expr *e)
 	doc_add(f->arena, d, vars(f, e));
 	put(f, d, ":");
 	put_comments(f, d, e->args[0]->at.beg);
-	doc_add(f->arena, body, doc_line(f->arena));
+	doc_add(f->arena, body, &doc_line);
 	doc_add(f->arena, body, format_expr(f, e->args[0]));
 	doc_add(f->arena, d, doc_nest(f->arena, INDENT, body));
 	return doc_group(f->arena, d);
@@ -282,7 +282,7 @@ static void put_chain(formatter *f, doc *seq, const ast_expr *e)
 	while (n-- > 0) {
 		doc *part = doc_seq(f->arena);
 		put_comments(f, part, left[n]->args[1]->at.beg);
-		doc_add(f->arena, part, doc_line(f->arena));
+		doc_add(f->arena, part, &doc_line);
 		put(f, part, ast_operator_text(left[n]->op));
 		put(f, part, " ");
 		put_operand(f, part, left[n]->args[1], own);
@@ -309,7 +309,7 @@ static doc *choice(formatter *f, const ast_expr *e)
 		doc_add(f->arena, d, format_expr(f, e->args[1]));
 		const ast_expr *other = e->args[2];
 		put_comments(f, d, other->at.beg);
-		doc_add(f->arena, d, doc_line(f->arena));
+		doc_add(f->arena, d, &doc_line);
 		put(f, d, "else ");
 		if (other->kind != AST_IF || other->parens) {
 			doc_add(f->arena, d, format_expr(f, other));
@@ -322,25 +322,39 @@ static doc *choice(formatter *f, const ast_expr *e)
 
 /* ---- all of them -------------------------------------------------------- */
 
-static doc *bare(formatter *f, const ast_expr *e)
+static doc *word(formatter *f, const char *text)
+{
+	return doc_text(f->arena, text, -1);
+}
+
+static doc *string(formatter *f, const char *text)
 {
 	doc *d = doc_seq(f->arena);
+	put_quoted(f, d, text);
+	return d;
+}
+
+static doc *binary(formatter *f, const ast_expr *e)
+{
+	doc *d = doc_seq(f->arena);
+	put_chain(f, d, e);
+	return doc_align(f->arena, d);
+}
+
+static doc *bare(formatter *f, const ast_expr *e)
+{
 	switch (e->kind) {
 	case AST_INT:
 	case AST_FLOAT:
 		return literal(f, e);
 	case AST_STRING:
-		put_quoted(f, d, e->name);
-		return d;
+		return string(f, e->name);
 	case AST_BOOL:
-		put(f, d, e->i ? "true" : "false");
-		return d;
+		return word(f, e->i ? "true" : "false");
 	case AST_NAME:
-		put(f, d, e->name);
-		return d;
+		return word(f, e->name);
 	case AST_SLICE:
-		put(f, d, ":");
-		return d;
+		return word(f, ":");
 	case AST_LIST:
 		return bracketed(f, "[", format_items(f, e->args, e->nargs),
 				 "]");
@@ -355,31 +369,38 @@ static doc *bare(formatter *f, const ast_expr *e)
 	case AST_UNARY:
 		return unary(f, e);
 	case AST_BINARY:
-		put_chain(f, d, e);
-		return doc_align(f->arena, d);
+		return binary(f, e);
 	case AST_IF:
 		return choice(f, e);
 	case AST_LAMBDA:
 		return lambda(f, e);
 	}
-	return d;
+	return word(f, "");
+}
+
+static doc *with_parens(formatter *f, const ast_expr *e)
+{
+	doc *inner = bare(f, e);
+	return e->parens ? bracketed(f, "(", doc_align(f->arena, inner), ")")
+			 : inner;
 }
 
 doc *format_expr(formatter *f, const ast_expr *e)
 {
+	if (!comment_before(f, e->at.beg))
+		return with_parens(f, e);
 	doc *d = doc_seq(f->arena);
 	put_comments(f, d, e->at.beg);
-	doc *inner = bare(f, e);
-	doc_add(f->arena, d,
-		e->parens ? bracketed(f, "(", doc_align(f->arena, inner), ")")
-			  : inner);
+	doc_add(f->arena, d, with_parens(f, e));
 	return d;
 }
 
 char *dsl_expr_text(arena *a, const ast_expr *e)
 {
 	formatter f = { .arena = arena_new() };
-	char *text = doc_layout(a, format_expr(&f, e), 1 << 20);
+	layout *l = layout_new(f.arena, 1 << 20);
+	layout_add(l, format_expr(&f, e));
+	char *text = arena_strdup(a, layout_text(l));
 	arena_free(f.arena);
 	return text;
 }

@@ -37,7 +37,8 @@ EXTRA_DIST += %D%/gram.y %D%/scan.l
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(BISON) -Wall -Werror \
 		--header=%D%/gram.h -o $@ $(srcdir)/%D%/gram.y
 %D%/gram.h: %D%/gram.c
-	@test -f $@ || { rm -f $<; $(MAKE) $(AM_MAKEFLAGS) $<; }
+	@test -f $@ || test -f $(srcdir)/$@ || { rm -f %D%/gram.c; \
+		$(MAKE) $(AM_MAKEFLAGS) %D%/gram.c; }
 %D%/scan.c: %D%/scan.l
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(FLEX) -o $@ $(srcdir)/%D%/scan.l
 %D%/parse.$(OBJEXT): %D%/gram.h

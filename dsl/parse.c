@@ -31,7 +31,7 @@ static bool begins_definition(int kind)
 
 void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 {
-	if (p->quiet)
+	if (p->quiet || p->stop)
 		return;
 	p->quiet = true;
 	p->fault_at = at.beg;
@@ -124,18 +124,34 @@ static range trimmed(const dsl_parser *p, range at)
 	return at;
 }
 
-void dsl_comment(dsl_parser *p, range at)
+static bool count_comment(dsl_parser *p, range at)
+{
+	if (p->ncomments++ < AST_MAX_COMMENTS)
+		return true;
+	dsl_too_large(p, at, AST_MAX_COMMENTS, "comments");
+	return false;
+}
+
+static void add_comment(dsl_parser *p, range at)
 {
 	ast_comment c = { trimmed(p, at), begins_line(p, at.beg) };
 	vec_push(p->arena, &p->comments, c);
 }
 
+void dsl_comment(dsl_parser *p, range at)
+{
+	if (!p->stop && count_comment(p, at))
+		add_comment(p, at);
+}
+
 void dsl_doc(dsl_parser *p, range at)
 {
+	if (p->stop || !count_comment(p, at))
+		return;
 	if (begins_line(p, at.beg))
 		vec_push(p->arena, &p->docs, trimmed(p, at));
 	else
-		dsl_comment(p, at);
+		add_comment(p, at);
 }
 
 /* The lines of documentation before a definition, joined; NULL if none. */
@@ -167,7 +183,7 @@ static const char *take_docs(dsl_parser *p)
 static void drop_docs(dsl_parser *p)
 {
 	for (int i = 0; i < p->docs.n; i++)
-		dsl_comment(p, p->docs.at[i]);
+		add_comment(p, p->docs.at[i]);
 	p->docs.n = 0;
 }
 
@@ -264,8 +280,9 @@ static void scan(dsl_parser *p, dsl_token *t)
 		drop_docs(p);
 }
 
-/* Behind a fault, a definition begins at the beginning of a line only: the
- * word elsewhere is rather a name that it cannot be. */
+/* Behind a fault, nothing is of interest but the next definition.  It begins
+ * at the beginning of a line: the word elsewhere is rather a name that it
+ * cannot be. */
 static dsl_token next(dsl_parser *p)
 {
 	dsl_token t = *p->ahead;
@@ -274,8 +291,8 @@ static dsl_token next(dsl_parser *p)
 		return (dsl_token){ .kind = TOK_END };
 	if (t.kind < 0)
 		scan(p, &t);
-	while (p->quiet && begins_definition(t.kind) &&
-	       !begins_line(p, t.at.beg))
+	while (p->quiet && t.kind != TOK_END &&
+	       !(begins_definition(t.kind) && begins_line(p, t.at.beg)))
 		scan(p, &t);
 	return t;
 }

@@ -69,6 +69,7 @@ typedef struct dsl_parser {
 	const char *defining; /* name of the definition at hand */
 	strmap *broken;	  /* of names of definitions with a fault */
 	int nnodes;	  /* made so far, at most AST_MAX_NODES */
+	int ncomments;	  /* read so far, at most AST_MAX_COMMENTS */
 	VEC(range) docs;  /* the /// lines that no definition has yet */
 	VEC(ast_def) defs;
 	VEC(ast_comment) comments;
@@ -77,7 +78,8 @@ typedef struct dsl_parser {
 enum {
 	/* Expressions and statements in one file; about 100 MB of them. */
 	AST_MAX_NODES = 400000,
-	AST_MAX_DEFS = 20000, /* definitions in one file */
+	AST_MAX_DEFS = 10000, /* definitions in one file */
+	AST_MAX_COMMENTS = 200000, /* lines of them in one file */
 	AST_MAX_NAME = 1023,  /* bytes */
 	DSL_MAX_SOURCE = 16 << 20, /* bytes of one file */
 };

@@ -475,6 +475,10 @@ static const struct {
 	{ "op f(x[N]; a: int[] = [1", ", 1", "]) -> y[N] = lambda i: x[i]",
 	  2000000, "too-large" },
 	{ "", "import \"x\" ", "", 1000000, "too-large" },
+	{ "", "///\n", "op f(x[N]) -> y[N] = lambda i: x[i]", 4000000,
+	  "too-large" },
+	{ "", "//\n", "", 5000000, "too-large" },
+	{ BODY "$", "/// x\n", "", 2000000, "bad-character" },
 	{ "op ", "a", "(x[N]) -> y[N] = lambda i: x[i]", 1000000,
 	  "name-too-long" },
 	{ "import \"", "a", "", 10000000, "unterminated-string" },
@@ -505,20 +509,6 @@ START_TEST(large)
 	ck_assert_msg(diag_errors(sink) == 1 && strstr(got, want) != NULL,
 		      "%d errors, not one %s:\n%.1000s", diag_errors(sink),
 		      want, got);
-	ck_assert_uint_lt(arena_used(a), 150u << 20);
-	free(text);
-}
-END_TEST
-
-/* Comments and documentation of any number are no fault. */
-START_TEST(many_comments)
-{
-	enum { LINES = 2000000 };
-	char *text = malloc(4 * LINES + 1);
-	for (int i = 0; i < LINES; i++)
-		memcpy(text + 4 * i, "///\n", 4);
-	text[4 * LINES] = 0;
-	ck_assert(load(text));
 	ck_assert_uint_lt(arena_used(a), 150u << 20);
 	free(text);
 }
@@ -568,7 +558,6 @@ int main(void)
 	tcase_add_loop_test(t, mutations, 0, 40);
 	t = new_case(s, "hostile", setup);
 	tcase_add_loop_test(t, large, 0, COUNT(hostile));
-	tcase_add_test(t, many_comments);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
 	int failed = srunner_ntests_failed(r);
