@@ -66,16 +66,54 @@ static void store_body(emitter *g, const void *arg)
 	    print_element(&g->p, print_expr(&g->p, e), e->type, g->k->type));
 }
 
-void emit_map(emitter *g)
+/* Opens a loop over the stretches [<loop>_0, <loop>_1) of a loop. */
+static void open_stretches(emitter *g, int l, const char *length)
 {
-	loop_set all = loops_that(g, false);
-	emit_head(g);
+	const char *x = loop_name(g, l);
+	OPEN("for (int64_t %s_0 = %s_lo, %s_1; %s_0 < %s_hi; %s_0 = %s_1)", x,
+	     x, x, x, x, x, x);
+	SAY("%s_1 = tdl_min(%s_hi, %s_0 + %s);", x, x, x, length);
+}
+
+static const char *stretch(emitter *g, int l, int which)
+{
+	return arena_printf(g->p.a, "%s_%d", loop_name(g, l), which);
+}
+
+/* Two loops in squares, so that what a cache line holds is used while it is
+ * there, whichever of the two it lies along. */
+static void emit_squares(emitter *g, loop_set all)
+{
+	int across = g->s.across, inner = g->s.inner;
+	const char *x = loop_name(g, across);
+	emit_merge(g, all & (loop_bit(across + 1) - 1), g->k->body, true);
+	int n = open_loops(g, without(without(all, inner), across));
+	open_stretches(g, across, "TDL_SQUARE");
+	open_stretches(g, inner, "TDL_SQUARE");
+	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", x, x, x, x, x);
+	emit_run(g, inner, stretch(g, inner, 0), stretch(g, inner, 1),
+		 g->k->body, store_body, NULL);
+	close_loops(g, n + 3);
+}
+
+static void emit_rows(emitter *g, loop_set all)
+{
 	emit_merge(g, all, g->k->body, true);
 	int n = open_loops(g, without(all, g->s.inner));
 	emit_inner_bounds(g);
 	emit_run(g, g->s.inner, inner_bound(g, "lo"), inner_bound(g, "hi"),
 		 g->k->body, store_body, NULL);
 	close_loops(g, n);
+}
+
+void emit_map(emitter *g)
+{
+	loop_set all = loops_that(g, false);
+	emit_head(g);
+	if (g->s.across >= 0)
+		emit_squares(g, all);
+	else
+		emit_rows(g, all);
 	emit_end(g);
 }
 
@@ -172,32 +210,52 @@ static bool open_some(emitter *g)
 
 /* ---- a strip of accumulators ------------------------------------------- */
 
+/* The loops that reduce, around a run from the strip's first element to `to`,
+ * a C expression. */
+static void reduce_strip(emitter *g, const char *sum, const char *to)
+{
+	bool some = open_some(g);
+	int n = open_loops(g, loops_that(g, true));
+	emit_run(g, g->s.inner, stretch(g, g->s.inner, 0), to, g->k->body,
+		 add_term, sum);
+	close_loops(g, n + some);
+}
+
+/* A short strip that is whole has a length that the compiler knows, and is
+ * kept in registers. */
+static void reduce_narrow_strip(emitter *g, const char *sum)
+{
+	const char *x = loop_name(g, g->s.inner);
+	OPEN("if (%s_1 - %s_0 == TDL_NARROW)", x, x);
+	reduce_strip(g, sum, arena_printf(g->p.a, "%s_0 + TDL_NARROW", x));
+	CLOSE();
+	OPEN("else");
+	reduce_strip(g, sum, stretch(g, g->s.inner, 1));
+	CLOSE();
+}
+
 void emit_strip(emitter *g)
 {
-	const char *j = loop_name(g, g->s.inner), *hi = inner_bound(g, "hi");
+	const char *length = g->s.narrow ? "TDL_NARROW" : "TDL_STRIP";
+	const char *j = loop_name(g, g->s.inner);
 	const char *sum = arena_printf(g->p.a, "sum[%s - %s_0]", j, j);
-	loop_set out = loops_that(g, false), reduce = loops_that(g, true);
+	loop_set out = loops_that(g, false);
 	emit_head(g);
 	emit_merge(g, out, g->k->body, true);
 	int n = open_loops(g, without(out, g->s.inner));
 	emit_inner_bounds(g);
-	OPEN("for (int64_t %s_0 = %s_lo, %s_1; %s_0 < %s; %s_0 = %s_1)", j, j,
-	     j, j, hi, j, j);
-	SAY("%s_1 = tdl_min(%s, %s_0 + TDL_STRIP);", j, hi, j);
-	SAY("%s sum[TDL_STRIP];", type_of_value(accumulator_of(g->k)));
+	open_stretches(g, g->s.inner, length);
+	SAY("%s sum[%s];", type_of_value(accumulator_of(g->k)), length);
 	SAY("for (int64_t i = 0; i < %s_1 - %s_0; i++)", j, j);
 	SAY("\tsum[i] = %s;", print_identity(g));
-	bool some = open_some(g);
-	int m = open_loops(g, reduce);
-	emit_run(g, g->s.inner, arena_printf(g->p.a, "%s_0", j),
-		 arena_printf(g->p.a, "%s_1", j), g->k->body, add_term, sum);
-	close_loops(g, m + some);
+	if (g->s.narrow)
+		reduce_narrow_strip(g, sum);
+	else
+		reduce_strip(g, sum, stretch(g, g->s.inner, 1));
 	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", j, j, j, j, j);
 	emit_whole(g, g->s.inner);
 	store_sum(g, sum);
-	CLOSE();
-	CLOSE();
-	close_loops(g, n);
+	close_loops(g, n + 2);
 	emit_end(g);
 }
 

@@ -4,10 +4,11 @@
 
 #include <stdlib.h>
 
-/* A product is packed where each side has at least this many elements .. */
+/* A product is packed where each side has at least this many elements. */
 enum { LEAST_SIDE = 4, LEAST_DEPTH = 4 };
-/* .. or a long vector is multiplied by a matrix that lies across. */
-enum { LEAST_ACROSS = 16 };
+
+/* Columns are meant to be at least this many; half of it will do. */
+enum { LEAST_COLUMNS = 16 };
 
 static loop_set output_loops(const nest *n)
 {
@@ -98,25 +99,18 @@ static void choose_columns(schedule *s)
 	loop_set out = output_loops(&s->nest);
 	if (s->rows & loop_bit(set_last(out)))
 		swap_sides(s);
-	if (points(&s->nest, s->cols, LEAST_ACROSS) < LEAST_ACROSS / 2 &&
-	    points(&s->nest, s->rows, LEAST_ACROSS) == LEAST_ACROSS)
+	if (points(&s->nest, s->cols, LEAST_COLUMNS) < LEAST_COLUMNS / 2 &&
+	    points(&s->nest, s->rows, LEAST_COLUMNS) == LEAST_COLUMNS)
 		swap_sides(s);
 }
 
-/* Whether packing pays: each element is used several times, or it turns a
- * matrix round that would be read across. */
+/* Whether packing pays: each element is used several times. */
 static bool worth_packing(const schedule *s)
 {
 	const nest *n = &s->nest;
-	int64_t rows = points(n, s->rows, LEAST_ACROSS);
-	int64_t cols = points(n, s->cols, LEAST_ACROSS);
-	int64_t depth = points(n, s->depth, LEAST_ACROSS);
-	if (rows >= LEAST_SIDE && cols >= LEAST_SIDE && depth >= LEAST_DEPTH)
-		return true;
-	if (cols < LEAST_ACROSS || depth < LEAST_ACROSS)
-		return false;
-	return step_of(n, s->right, set_last(s->cols)) >= FAR_STEP &&
-	       step_of(n, s->right, set_last(s->depth)) < FAR_STEP;
+	return points(n, s->rows, LEAST_SIDE) == LEAST_SIDE &&
+	       points(n, s->cols, LEAST_SIDE) == LEAST_SIDE &&
+	       points(n, s->depth, LEAST_DEPTH) == LEAST_DEPTH;
 }
 
 static bool as_product(schedule *s, const kernel *k)
@@ -141,6 +135,35 @@ static bool as_product(schedule *s, const kernel *k)
 	return worth_packing(s);
 }
 
+/* ---- loops ------------------------------------------------------------- */
+
+static bool is_near(const nest *n, const kexpr *e, int l)
+{
+	int64_t step = step_of(n, e, l);
+	return step > 0 && step < FAR_STEP;
+}
+
+/* The loop to be walked in squares with the innermost one; -1 for none. */
+static int find_across(const nest *n, const kexpr *e, loop_set out, int inner)
+{
+	if (inner < 0 || step_of(n, e, inner) < FAR_STEP)
+		return -1;
+	for (int l = inner - 1; l >= 0; l--)
+		if (out & loop_bit(l) && n->loops[l].part == LOOP_WHOLE &&
+		    is_near(n, e, l))
+			return n->loops[inner].part == LOOP_WHOLE ? l : -1;
+	return -1;
+}
+
+/* Whether the innermost loop leads from one stretch of memory to the next, and
+ * the last loop that reduces along them. */
+static bool is_narrow(const nest *n, const kexpr *e, int inner)
+{
+	int last = n->n - 1;
+	return n->loops[last].reduced && is_near(n, e, last) &&
+	       step_of(n, e, inner) >= FAR_STEP;
+}
+
 /* ---- all kernels ------------------------------------------------------- */
 
 schedule schedule_of(const kernel *k)
@@ -151,10 +174,13 @@ schedule schedule_of(const kernel *k)
 	s = (schedule){.nest = nest_of(k, 0)};
 	loop_set out = output_loops(&s.nest);
 	s.inner = set_last(out);
+	s.across = -1;
 	if (k->reducer == RED_NONE) {
 		s.kind = SCHEDULE_MAP;
+		s.across = find_across(&s.nest, k->body, out, s.inner);
 	} else if (out && k->reducer < RED_ARGMAX) {
 		s.kind = SCHEDULE_STRIP;
+		s.narrow = is_narrow(&s.nest, k->body, s.inner);
 	} else {
 		s.kind = SCHEDULE_SINGLE;
 		s.inner = s.nest.n && s.nest.loops[s.nest.n - 1].reduced

@@ -18,6 +18,13 @@ typedef struct schedule {
 	nest nest;
 	int inner; /* the innermost loop; -1 where there is none */
 
+	/* SCHEDULE_MAP: a loop along which memory is read in order, where it
+	 * is not along the innermost: the two are walked in squares. Else -1.
+	 * SCHEDULE_STRIP: the strip is short, for each of its elements is read
+	 * from memory of its own. */
+	int across;
+	bool narrow;
+
 	/* SCHEDULE_PRODUCT: the body is the product of left and right, in one
 	 * order or the other.  `left` does not depend on columns, `right` not
 	 * on rows. */

@@ -27,7 +27,9 @@ enum {
 	TDL_MAX_NVARS = 24,
 	TDL_INDEX_OUTSIDE = 1,
 	TDL_SCRATCH = 1 << 20, /* bytes at tdl_args.scratch, 64-byte aligned */
-	TDL_STRIP = 64, /* accumulators that are kept beside each other */
+	TDL_STRIP = 64, /* accumulators that are kept beside each other, .. */
+	TDL_NARROW = 8, /* .. where each adds up memory of its own */
+	TDL_SQUARE = 16, /* elements, where two dimensions change places */
 };
 
 /* A block of a tensor in memory, dense and row-major. */
@@ -319,8 +321,7 @@ static inline uint16_t tdl_to_f16(float f)
 	}                                                                 \
 	static inline T tdl_sigmoid_##S(T x)                              \
 	{                                                                 \
-		const T e = exp##M(-fabs##M(x));                          \
-		return (x >= 0 ? 1 : e) / (1 + e);                        \
+		return 1 / (1 + exp##M(-x));                              \
 	}                                                                 \
 	static inline T tdl_softplus_##S(T x)                             \
 	{                                                                 \
