@@ -1,6 +1,7 @@
 # The operator library, installed as it is.
 opdefsdir = $(pkgdatadir)/opdefs
 dist_opdefs_DATA = \
+	%D%/attention.tdl \
 	%D%/conv.tdl \
 	%D%/elementwise.tdl \
 	%D%/linear.tdl \
@@ -13,6 +14,7 @@ dist_opdefs_DATA = \
 # How nodes of ONNX models become calls of them.
 opdefs_onnxdir = $(opdefsdir)/onnx
 dist_opdefs_onnx_DATA = \
+	%D%/onnx/attention.tdl \
 	%D%/onnx/conv.tdl \
 	%D%/onnx/elementwise.tdl \
 	%D%/onnx/linear.tdl \
