@@ -87,6 +87,16 @@ static bool is_looked_up(const sym_stage *x, int tensor, int d)
 
 typedef VEC(desc_var) var_list;
 
+/* The name of a dimension, with its tensor's where that is taken. */
+static const char *derived_name(arena *a, const var_list *vars,
+				const char *tensor, const char *dim)
+{
+	for (int i = 0; i < vars->n; i++)
+		if (!strcmp(vars->at[i].name, dim))
+			return arena_printf(a, "%s.%s", tensor, dim);
+	return dim;
+}
+
 static void add_derived(arena *a, const sym_op *op, const sym_stage *x,
 			const desc_stage *s, var_list *vars,
 			derived_dim *derived)
@@ -99,7 +109,9 @@ static void add_derived(arena *a, const sym_op *op, const sym_stage *x,
 			    vars->n >= DESC_MAX_NDIM)
 				continue;
 			derived[vars->n] = (derived_dim){ i, d };
-			desc_var v = { .name = t->dims[d].text,
+			const char *name = derived_name(a, vars, t->name,
+							t->dims[d].text);
+			desc_var v = { .name = name,
 				       .kind = KVAR_DERIVED,
 				       .pack = t->dims[d].pack,
 				       .extent = t->dims[d].extent,

@@ -43,20 +43,47 @@ static const char *declared_dim(arena *a, const ast_tensor *p, int ndim, int d)
 	return NULL;
 }
 
-/* A derived variable has the name of the dimension that it runs over. */
+/* The name of the dimension that a derived variable runs over; NULL for one
+ * that has none. */
+static const char *derived_name(arena *a, const told *t, const kderived *x)
+{
+	int value = t->stage->inputs[x->input];
+	if (value >= t->expansion->nparams)
+		return NULL;
+	return declared_dim(a, &t->request->op->params[value],
+			    t->kernel->inputs[x->input].ndim, x->dim);
+}
+
+/* Whether an earlier variable has this name. */
+static bool is_taken(arena *a, const told *t, int var, const char *name)
+{
+	const kernel *k = t->kernel;
+	for (int v = 0; v < var; v++)
+		if (!strcmp(k->vars[v].name, name))
+			return true;
+	for (int i = 0; i < k->nderived && k->derived[i].var < var; i++) {
+		const char *other = derived_name(a, t, &k->derived[i]);
+		if (other && !strcmp(other, name))
+			return true;
+	}
+	return false;
+}
+
+/* A derived variable has the name of its dimension, with the tensor's where
+ * that is taken. */
 static const char *var_name(arena *a, const told *t, int var)
 {
 	const kernel *k = t->kernel;
 	for (int i = 0; i < k->nderived; i++) {
 		const kderived *x = &k->derived[i];
-		int value = t->stage->inputs[x->input];
-		if (x->var != var || value >= t->expansion->nparams)
-			continue;
-		const char *name =
-			declared_dim(a, &t->request->op->params[value],
-				     k->inputs[x->input].ndim, x->dim);
+		const char *name = x->var == var ? derived_name(a, t, x)
+						 : NULL;
 		if (name)
-			return name;
+			return !is_taken(a, t, var, name)
+				       ? name
+				       : arena_printf(a, "%s.%s",
+						      k->inputs[x->input].name,
+						      name);
 	}
 	return k->vars[var].name;
 }

@@ -146,13 +146,23 @@ static bool wants_exact(const trial *t, int at, int tensor)
 	return !s->conditional;
 }
 
-static int var_of(const kernel *k, const desc_stage *s, int v)
+/* The kernel's variable that a strategy divides.  One that is derived is known
+ * by the only region that follows it. */
+static int var_of(const desc_op *op, const desc_stage *s,
+		  const desc_strategy *st, const expansion *e, int at)
 {
-	if (s->vars[v].kind != KVAR_DERIVED)
-		return v;
-	for (int i = 0; i < k->nvars; i++)
-		if (k->vars[i].kind == KVAR_DERIVED)
-			return i;
+	const kernel *k = e->stages[at].kernel;
+	if (s->vars[st->var].kind != KVAR_DERIVED)
+		return st->var;
+	for (int i = 0; i < k->nderived; i++) {
+		const kderived *x = &k->derived[i];
+		int j = 0, value = e->stages[at].inputs[x->input];
+		while (j < s->ninputs && s->inputs[j] != value)
+			j++;
+		if (j < s->ninputs && x->dim < op->tensors[value].ndims &&
+		    st->needs[j].regions[x->dim].follows)
+			return x->var;
+	}
 	return -1;
 }
 
@@ -163,7 +173,7 @@ static void compare_part(trial *t, const expansion *e, int at,
 	const kernel *kern = e->stages[at].kernel;
 	box space = kernel_space(kern), real[MAX_NINPUTS];
 	box *said = ARENA_ARRAY(t->a, box, s->ninputs);
-	int v = var_of(kern, s, st->var);
+	int v = var_of(t->d, s, st, e, at);
 	ck_assert_msg(v >= 0, "%s: no derived variable", kern->name);
 	block(0, kern->vars[v].extent, p, k, &space.lo[v], &space.hi[v]);
 	kernel_needs(kern, &space, real);
