@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every block of TDL in docs/ and the README is an operator library of its own
-# that `tdlc check` accepts.
+# that `tdlc check` accepts, and every ```console block shows what its commands
+# ("$ tdlc ..") print.
 . "$srcdir/tests/lib.sh"
 
 # blocks FILE: writes each ```tdl block of it to $tmp/FILE-LINE.tdl
@@ -23,4 +24,21 @@ for block in "$tmp"/*.tdl; do
 done
 [ "$n" -ge 6 ] || fail "only $n blocks of TDL found"
 echo "$n blocks of TDL checked"
+
+# transcript: runs the commands of a transcript and prints it anew.
+transcript() {
+	sed -n 's/^\$ //p' | while read -r line; do
+		echo "\$ $line"
+		(cd "$srcdir" && eval "$line") 2>&1
+	done
+}
+tdlc() { "$TDLC" "$@"; }
+
+for doc in "$srcdir"/docs/*.md "$srcdir"/README.md; do
+	sed -n '/^```console$/,/^```$/{/^```/!p;}' "$doc" >"$tmp/shown"
+	transcript <"$tmp/shown" >"$tmp/printed"
+	diff -u --label "$doc" --label printed "$tmp/shown" "$tmp/printed" ||
+		fail "$doc shows something else"
+done
+grep -q '^\$ tdlc' "$tmp/shown" || fail "the README has no example"
 [ "$nfailed" -eq 0 ]
