@@ -52,6 +52,7 @@ typedef struct session {
 /* ---- progress ---------------------------------------------------------- */
 
 /* One line on a terminal, written over by the next; "" wipes it. */
+__attribute__((format(printf, 2, 3)))
 static void progress(const session *s, const char *fmt, ...)
 {
 	va_list ap;

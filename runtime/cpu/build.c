@@ -244,29 +244,44 @@ static bool write_chunk(builder *b, int c)
 	return write_text(b, arena_printf(b->a, "%d.c", c), s.at);
 }
 
-static pid_t start_chunk(builder *b, int c)
+/* Starts compiling the file NAME.c. */
+static pid_t start_compiler(builder *b, const char *file)
 {
 	words w = command(b);
-	if (!write_chunk(b, c))
-		return -1;
 	add_flags(b, &w);
 	add(b, &w, arena_printf(b->a, "-I%s", b->folder));
 	add(b, &w, "-c");
-	add(b, &w, arena_printf(b->a, "%s/%d.c", b->folder, c));
+	add(b, &w, arena_printf(b->a, "%s/%s.c", b->folder, file));
 	add(b, &w, "-o");
-	add(b, &w, arena_printf(b->a, "%s/%d.o", b->folder, c));
+	add(b, &w, arena_printf(b->a, "%s/%s.o", b->folder, file));
 	vec_push(b->a, &w, NULL);
-	return start(b, &w, arena_printf(b->a, "%s/%d.log", b->folder, c));
+	return start(b, &w, arena_printf(b->a, "%s/%s.log", b->folder, file));
 }
 
+static pid_t start_chunk(builder *b, int c)
+{
+	if (!write_chunk(b, c))
+		return -1;
+	return start_compiler(b, arena_printf(b->a, "%d", c));
+}
+
+/* Whether the compiler compiles what is ours alone. */
+static bool compiler_works(builder *b)
+{
+	if (!write_text(b, "check.c", "#include \"tdl/kernels.h\"\n"))
+		return false;
+	pid_t pid = start_compiler(b, "check");
+	return pid >= 0 && finish(pid);
+}
+
+/* It is the plan's fault where the compiler works. */
 static bool compiler_failed(builder *b, const char *log)
 {
 	char *text = head_of(b->a, arena_printf(b->a, "%s/%s", b->folder, log),
 			     1500);
-	return fail_with(b->f, CLI_MACHINE,
-			 "the C compiler '%s' failed on the "
-			 "generated kernels:\n%s",
-			 b->cc.at[0], text);
+	return fail_with(b->f, compiler_works(b) ? CLI_INPUT : CLI_MACHINE,
+			 "the C compiler '%s' failed on the generated "
+			 "kernels:\n%s", b->cc.at[0], text);
 }
 
 static bool compile(builder *b)

@@ -702,6 +702,7 @@ START_TEST(compilers_that_fail)
 	setenv("TDL_CACHE", file("cache"), 1);
 	ck_assert_ptr_null(cpu_build(1, bad, k, &f));
 	ck_assert_ptr_nonnull(strstr(f.text, "error"));
+	ck_assert_int_eq(f.status, CLI_INPUT);
 	f = (failure){ 0 };
 	ck_assert_ptr_null(cpu_build(1, other, k, &f));
 	ck_assert_int_eq(f.status, CLI_INPUT);
