@@ -16,14 +16,13 @@ TEST_EXTENSIONS = .sh .py
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
+source_tests = %D%/layering.sh %D%/style.sh
 script_tests = \
 	%D%/cli.sh \
 	%D%/diag_covered.sh \
 	%D%/docs.sh \
 	%D%/golden.sh \
-	%D%/installed.sh \
-	%D%/layering.sh \
-	%D%/style.sh
+	%D%/installed.sh
 python_tests = \
 	%D%/hostile/models.py \
 	%D%/hostile/operators.py \
@@ -31,15 +30,19 @@ python_tests = \
 	%D%/onnx/byte_model.py \
 	%D%/onnx/graphs.py \
 	%D%/onnx/nodes.py
-# Whole networks, and what is as slow; `make check network_tests=' leaves them out.
+# Whole networks, and what is as slow: `make check network_tests=' leaves them
+# out.
 network_tests = \
 	%D%/onnx/networks.py \
 	%D%/onnx/properties.py
+TESTS += $(source_tests)
+if TDLC
 TESTS += $(script_tests)
 if HAVE_PYTHON
 TESTS += $(python_tests) $(network_tests)
 endif
-EXTRA_DIST += $(script_tests) $(python_tests) $(network_tests) \
+endif
+EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/coverage.sh \
 	%D%/golden \
 	%D%/hostile/README.md \

@@ -8,18 +8,16 @@ unit_libs = $(CHECK_LIBS) $(JANSSON_LIBS)
 unit_tests += %D%/test_cli
 %C%_test_cli_LDADD = base/libbase.a $(unit_libs)
 
+include tests/unit/plan.mk
+if TDLC
 include tests/unit/analysis.mk
-
 include tests/unit/dsl.mk
 include tests/unit/expand.mk
 include tests/unit/graph.mk
-include tests/unit/search.mk
-
-include tests/unit/runtime.mk
-
 include tests/unit/lower.mk
-
-include tests/unit/plan.mk
+include tests/unit/runtime.mk
+include tests/unit/search.mk
+endif
 
 if HAVE_CHECK
 check_PROGRAMS += $(unit_tests)

@@ -5,8 +5,7 @@ plan_libs = plan/libplan.a base/libbase.a $(unit_libs)
 unit_tests += \
 	%D%/test_eval \
 	%D%/test_region \
-	%D%/test_simplify \
-	%D%/test_strategy
+	%D%/test_simplify
 
 %C%_test_eval_SOURCES = %D%/test_eval.c %D%/kernels.c %D%/kernels.h
 %C%_test_eval_LDADD = $(plan_libs)
@@ -17,8 +16,11 @@ unit_tests += \
 %C%_test_simplify_SOURCES = %D%/test_simplify.c %D%/kernels.c %D%/kernels.h
 %C%_test_simplify_LDADD = $(plan_libs)
 
+if TDLC
+unit_tests += %D%/test_strategy
 %C%_test_strategy_SOURCES = %D%/test_strategy.c %D%/kernels.c %D%/kernels.h
 %C%_test_strategy_LDADD = compiler/analysis/libanalysis.a $(plan_libs)
+endif
 
 if HAVE_ISL
 unit_tests += %D%/test_region_isl

@@ -2,7 +2,6 @@
 runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
 	plan/libplan.a base/libbase.a $(unit_libs) $(LIBZIP_LIBS) $(ZLIB_LIBS)
 
-if TDLC
 unit_tests += \
 	%D%/test_codegen \
 	%D%/test_runtime
@@ -14,4 +13,3 @@ unit_tests += \
 	%D%/random_plan.c %D%/random_plan.h
 %C%_test_runtime_LDADD = compiler/lower/liblower.a \
 	compiler/search/libsearch.a $(runtime_libs)
-endif
