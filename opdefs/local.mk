@@ -8,6 +8,7 @@ dist_opdefs_DATA = \
 	%D%/loss.tdl \
 	%D%/norm.tdl \
 	%D%/pool.tdl \
+	%D%/quantize.tdl \
 	%D%/reduce.tdl \
 	%D%/shape.tdl
 
@@ -21,6 +22,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/loss.tdl \
 	%D%/onnx/norm.tdl \
 	%D%/onnx/pool.tdl \
+	%D%/onnx/quantize.tdl \
 	%D%/onnx/reduce.tdl \
 	%D%/onnx/shape.tdl
 
