@@ -3,6 +3,7 @@ opdefsdir = $(pkgdatadir)/opdefs
 dist_opdefs_DATA = \
 	%D%/attention.tdl \
 	%D%/conv.tdl \
+	%D%/conv_transpose.tdl \
 	%D%/elementwise.tdl \
 	%D%/linear.tdl \
 	%D%/loss.tdl \
@@ -17,6 +18,7 @@ opdefs_onnxdir = $(opdefsdir)/onnx
 dist_opdefs_onnx_DATA = \
 	%D%/onnx/attention.tdl \
 	%D%/onnx/conv.tdl \
+	%D%/onnx/conv_transpose.tdl \
 	%D%/onnx/elementwise.tdl \
 	%D%/onnx/linear.tdl \
 	%D%/onnx/loss.tdl \
