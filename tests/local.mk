@@ -44,6 +44,7 @@ endif
 endif
 EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/coverage.sh \
+	%D%/data \
 	%D%/golden \
 	%D%/hostile/README.md \
 	%D%/hostile/harness.py \

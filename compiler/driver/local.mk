@@ -17,7 +17,8 @@ tdlc_SOURCES = \
 	%D%/ops.c \
 	%D%/plan.c \
 	%D%/plan_print.c %D%/plan_print.h \
-	%D%/show.c
+	%D%/show.c \
+	%D%/solve.c
 tdlc_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 tdlc_LDADD = \
 	compiler/codegen/libcodegen.a \

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "compiler/search/solve.h"
 
@@ -17,6 +18,7 @@ enum {
 	IDLE_PASSES = 10, /* without a better bound, then it is enough */
 	MAX_ROUNDS = 6,	  /* of improving an assignment */
 	MAX_CELLS = 1 << 28, /* of tables that all passes look at */
+	LOOK_AT_CLOCK = 256, /* after so many nodes */
 };
 
 /* Costs pile up to here, so that no sum of two overflows. More than COST_MAX:
@@ -71,6 +73,7 @@ typedef struct branch {
 	size_t nsaved;
 	int **values; /* of a variable that is being assigned, the next first */
 	int64_t steps; /* left to take */
+	double deadline;
 } branch;
 
 static inline int64_t pile(int64_t x, int64_t y)
@@ -125,7 +128,8 @@ static branch start(arena *a, arena *tmp, const problem *p)
 				  b.nvalues[t->x] : b.nvalues[t->y];
 	}
 	b.saved = ARENA_ARRAY(tmp, int64_t, nsaved);
-	b.best_cost = problem_cost(p, b.best);
+	b.constant = p->constant;
+	b.best_cost = min64(problem_cost(p, b.best), p->top);
 	return b;
 }
 
@@ -280,6 +284,15 @@ static int passes_for(const branch *b)
 	return (int)min64(n, MAX_PASSES);
 }
 
+static bool late(const branch *b)
+{
+	struct timespec t;
+	if (b->deadline <= 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec > b->deadline;
+}
+
 static void raise_bound(branch *b)
 {
 	int passes = passes_for(b);
@@ -295,6 +308,8 @@ static void raise_bound(branch *b)
 		if (b->constant >= b->best_cost)
 			return;
 		idle = b->constant > before ? 0 : idle + 1;
+		if (late(b))
+			break;
 	}
 	for (int v = 0; v < b->n; v++)
 		gather(b, v);
@@ -424,8 +439,10 @@ static wide search(branch *b)
 		b->rest += b->least[v];
 	}
 	open_frame(b, &frames[0], b->constant);
-	for (int depth = 0; depth >= 0;) {
+	for (int64_t depth = 0, n = 0; depth >= 0; n++) {
 		frame *f = &frames[depth];
+		if (n % LOOK_AT_CLOCK == 0 && late(b))
+			b->steps = 0;
 		if (b->value[f->var] >= 0) {
 			undo(b, f->mark);
 			b->value[f->var] = -1;
@@ -449,11 +466,13 @@ static wide search(branch *b)
 	return left;
 }
 
-solution solve_branch(arena *a, const problem *p, int64_t *steps)
+solution solve_branch(arena *a, const problem *p, int64_t *steps,
+		      double deadline)
 {
 	arena *tmp = arena_new();
 	branch b = start(a, tmp, p);
 	b.steps = *steps;
+	b.deadline = deadline;
 	wide left = p->vars.n ? 0 : PILE;
 	if (p->vars.n)
 		raise_bound(&b);
@@ -462,7 +481,7 @@ solution solve_branch(arena *a, const problem *p, int64_t *steps)
 	else if (p->vars.n)
 		left = search(&b);
 	*steps = b.steps > 0 ? b.steps : 0;
-	solution s = { .value = b.best, .cost = b.best_cost };
+	solution s = { .value = b.best, .cost = problem_cost(p, b.best) };
 	s.lower_bound = left < b.best_cost ? (int64_t)left : b.best_cost;
 	s.optimal = s.lower_bound == s.cost;
 	arena_free(tmp);

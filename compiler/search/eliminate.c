@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "compiler/search/minplus.h"
 #include "compiler/search/order.h"
 
 static int64_t factor_cells(const solver *s, const factor *f)
@@ -107,7 +108,8 @@ static void add_table(solver *s, const problem_table *t)
 
 solver solver_new(arena *a, arena *tmp, const problem *p)
 {
-	solver s = { .tmp = tmp, .p = p, .n = p->vars.n };
+	solver s = { .tmp = tmp, .p = p, .n = p->vars.n,
+		     .least = p->constant };
 	s.nvalues = ARENA_ARRAY(tmp, int, s.n);
 	s.unary = ARENA_ARRAY(tmp, int64_t *, s.n);
 	s.at = ARENA_ARRAY(tmp, factor_vec, s.n);
@@ -192,8 +194,7 @@ static void min_rows(int64_t *restrict to, int64_t *restrict sum, int64_t c,
 {
 	const int64_t *r = rows[0].cost + rows[0].offset + x * rows[0].stride_x;
 	if (nrows == 1) {
-		for (int y = 0; y < ny; y++)
-			to[y] = c + r[y] < to[y] ? c + r[y] : to[y];
+		minplus_row(to, r, c, ny);
 		return;
 	}
 	for (int y = 0; y < ny; y++)

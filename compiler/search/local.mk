@@ -14,5 +14,8 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/search.c %D%/search.h \
 	%D%/separable.c %D%/separable.h \
 	%D%/solve.c %D%/solve.h \
-	%D%/tofu.c
+	%D%/minplus.c %D%/minplus.h \
+	%D%/reduce.c %D%/reduce.h \
+	%D%/tofu.c \
+	%D%/wcsp.c %D%/wcsp.h
 EXTRA_DIST += %D%/README.md

@@ -8,6 +8,7 @@ problem *problem_new(arena *a)
 {
 	problem *p = ARENA_NEW(a, problem);
 	p->arena = a;
+	p->top = COST_MAX;
 	return p;
 }
 
@@ -35,7 +36,7 @@ void problem_add_table(problem *p, int x, int y, const int64_t *cost)
 
 int64_t problem_cost(const problem *p, const int *value)
 {
-	int64_t sum = 0;
+	int64_t sum = p->constant;
 	for (int v = 0; v < p->vars.n; v++)
 		sum = cost_add(sum, p->vars.at[v].cost[value[v]]);
 	for (int i = 0; i < p->tables.n; i++) {

@@ -47,9 +47,11 @@ typedef struct problem {
 	arena *arena;
 	VEC(problem_var) vars;
 	VEC(problem_table) tables;
+	int64_t constant; /* what every assignment costs besides */
+	int64_t top;	  /* only assignments that cost less are wanted */
 } problem;
 
-/* An empty problem in a. */
+/* An empty problem in a, without a top: it is COST_MAX. */
 problem *problem_new(arena *a);
 
 /* Adds a variable of nvalues >= 1 values, whose costs are all 0; returns its

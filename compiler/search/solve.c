@@ -1,14 +1,35 @@
-/* What to eliminate, and when: variables of degree 0, 1 and 2 first, then each
- * component of what is left, in an order found beforehand or, where no order
- * is within the limits, by branch and bound. */
+/* What is done, and when.  Problems of large tables are reduced first
+ * (reduce.h), which often is all.  Then variables of degree 0, 1 and 2 are
+ * eliminated, then each component of what is left, in an order found
+ * beforehand; where no order is within the limits the component is reduced,
+ * and what is left of it goes the same way, to branch and bound at last. */
 #include "config.h"
 
 #include "compiler/search/solve.h"
 
 #include <assert.h>
+#include <time.h>
 
 #include "compiler/search/eliminate.h"
 #include "compiler/search/order.h"
+#include "compiler/search/reduce.h"
+
+enum {
+	LARGE_TABLE = 100, /* costs per table from which on reducing is less
+			      work than eliminating */
+	CHEAP = 50,	   /* additions per cost of a component, with which
+			      eliminating it is less than reducing it */
+	CHEAP_ALWAYS = 10000, /* additions, in any case */
+};
+
+/* What is left of the limits, and whether the problem was reduced. */
+typedef struct budget {
+	solve_limits left;
+	double deadline;
+	bool reduced;
+} budget;
+
+static solution solve_reduced(arena *a, const problem *p, budget *b);
 
 solve_limits solve_defaults(void)
 {
@@ -98,6 +119,7 @@ static meet meet_of(solver *s, const int_vec *vars, const int *index)
 static problem *problem_of(solver *s, const int_vec *vars, const int *index)
 {
 	problem *p = problem_new(s->tmp);
+	p->top = s->p->top;
 	for (int i = 0; i < vars->n; i++) {
 		int v = vars->at[i];
 		problem_add_var(p, s->nvalues[v]);
@@ -116,48 +138,136 @@ static problem *problem_of(solver *s, const int_vec *vars, const int *index)
 	return p;
 }
 
-static void solve_component(solver *s, const int_vec *vars, const int *index,
-			    solve_limits *left)
+/* Keeps what was found for a component. */
+static void keep_values(solver *s, const int_vec *vars, const solution *found)
 {
-	meet m = meet_of(s, vars, index);
-	elimination e = order_variables(s->tmp, &m, left->cells,
-					left->work);
-	if (e.order) {
-		left->cells -= e.cells;
-		left->work -= e.work;
-		for (int i = 0; i < vars->n; i++)
-			solver_eliminate(s, vars->at[e.order[i]]);
-		return;
-	}
-	const problem *p = problem_of(s, vars, index);
-	solution b = solve_branch(s->tmp, p, &left->steps);
 	for (int i = 0; i < vars->n; i++) {
-		s->value[vars->at[i]] = b.value[i];
+		s->value[vars->at[i]] = found->value[i];
 		s->done[vars->at[i]] = true;
 	}
-	s->least = cost_add(s->least, b.lower_bound);
+	s->least = cost_add(s->least, found->lower_bound);
 }
 
-solution solve(arena *a, const problem *p, const solve_limits *limits)
+static int64_t table_cells(const problem *p)
+{
+	int64_t cells = 0;
+	for (int i = 0; i < p->tables.n; i++) {
+		const problem_table *t = &p->tables.at[i];
+		cells += (int64_t)p->vars.at[t->x].nvalues *
+			 p->vars.at[t->y].nvalues;
+	}
+	return cells;
+}
+
+/* Branch and bound, at first for no more steps than elimination needs. */
+static bool branch_instead(solver *s, const problem *p, const elimination *e,
+			   budget *b, solution *found)
+{
+	int64_t steps = b->left.steps;
+	if (e->order && steps > e->work / 4)
+		steps = e->work / 4;
+	b->left.steps -= steps;
+	*found = solve_branch(s->tmp, p, &steps, b->deadline);
+	b->left.steps += steps;
+	return found->optimal || !e->order;
+}
+
+static void solve_component(solver *s, const int_vec *vars, const int *index,
+			    budget *b)
+{
+	meet m = meet_of(s, vars, index);
+	elimination e = order_variables(s->tmp, &m, b->left.cells,
+					b->left.work);
+	const problem *p = problem_of(s, vars, index);
+	bool cheap = e.order && e.work < CHEAP * table_cells(p) + CHEAP_ALWAYS;
+	solution found;
+	if (!cheap && !b->reduced) {
+		found = solve_reduced(s->tmp, p, b);
+		keep_values(s, vars, &found);
+	} else if (!cheap && branch_instead(s, p, &e, b, &found)) {
+		keep_values(s, vars, &found);
+	} else {
+		b->left.cells -= e.cells;
+		b->left.work -= e.work;
+		for (int i = 0; i < vars->n; i++)
+			solver_eliminate(s, vars->at[e.order[i]]);
+	}
+}
+
+static solution solution_of(const problem *p, int *value, int64_t bound)
+{
+	solution r = { value, problem_cost(p, value), bound };
+	r.optimal = r.cost == r.lower_bound;
+	assert(r.lower_bound <= r.cost);
+	return r;
+}
+
+/* By elimination, as far as it goes. */
+static solution solve_tables(arena *a, const problem *p, budget *b)
 {
 	arena *tmp = arena_new();
 	solver s = solver_new(a, tmp, p);
-	solve_limits left = *limits;
 	int *index = ARENA_ARRAY(tmp, int, s.n);
-	fold(&s, &left);
+	fold(&s, &b->left);
 	for (int v = 0; v < s.n; v++)
 		index[v] = -1;
 	for (int v = 0; v < s.n; v++) {
 		if (s.done[v])
 			continue;
 		int_vec vars = component_of(&s, v, index);
-		solve_component(&s, &vars, index, &left);
+		solve_component(&s, &vars, index, b);
 	}
 	solver_read_back(&s);
-	solution r = { .value = s.value, .cost = problem_cost(p, s.value),
-		       .lower_bound = s.least };
-	r.optimal = r.cost == r.lower_bound;
-	assert(r.lower_bound <= r.cost);
+	solution r = solution_of(p, s.value, s.least);
 	arena_free(tmp);
 	return r;
+}
+
+/* Reduces p, solves what is left, and takes the better of what both found. */
+static solution solve_reduced(arena *a, const problem *p, budget *b)
+{
+	arena *tmp = arena_new();
+	reduction r = reduce_problem(tmp, p, b->deadline);
+	int *value = ARENA_COPY(a, r.best, p->vars.n);
+	int64_t bound = r.best_cost;
+	if (r.bound < r.best_cost) {
+		const problem *q = reduction_problem(tmp, p, &r);
+		budget inner = *b;
+		inner.reduced = true;
+		solution s = solve_tables(tmp, q, &inner);
+		b->left = inner.left;
+		for (int v = 0; s.cost < r.best_cost && v < p->vars.n; v++)
+			value[v] = r.values[v][s.value[v]];
+		bound = s.lower_bound < bound ? s.lower_bound : bound;
+		bound = r.bound > bound ? r.bound : bound;
+	}
+	solution found = solution_of(p, value, bound);
+	arena_free(tmp);
+	return found;
+}
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Time as work: additions that no machine takes longer for. */
+static void limit_work(budget *b)
+{
+	const double per_second = 3e8;
+	if (b->left.seconds <= 0)
+		return;
+	b->deadline = now() + b->left.seconds;
+	if (b->left.seconds * per_second < (double)b->left.work)
+		b->left.work = (int64_t)(b->left.seconds * per_second);
+}
+
+solution solve(arena *a, const problem *p, const solve_limits *limits)
+{
+	budget b = { .left = *limits };
+	limit_work(&b);
+	return table_cells(p) > (int64_t)LARGE_TABLE * p->tables.n ?
+		       solve_reduced(a, p, &b) : solve_tables(a, p, &b);
 }

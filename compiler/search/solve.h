@@ -13,6 +13,8 @@ typedef struct solve_limits {
 	int64_t work;	/* additions that elimination makes, in all */
 	int64_t steps;	/* of branch and bound, in all; a step is a variable or
 			   a cost looked at */
+	double seconds;	/* from the call on; 0 is no limit.  The best that
+			   was found then differs from run to run. */
 } solve_limits;
 
 /* 64 MiB of tables, and a second or so altogether. */
@@ -22,7 +24,8 @@ typedef struct solution {
 	int *value;	     /* per variable */
 	int64_t cost;	     /* of value */
 	int64_t lower_bound; /* proven: no assignment costs less */
-	bool optimal;	     /* cost == lower_bound */
+	bool optimal;	     /* cost == lower_bound.  Where nothing costs less than
+				the problem's top, lower_bound reaches that */
 } solution;
 
 /* Solves p.  Optimal unless the limits were in the way, then the best that was
@@ -31,7 +34,9 @@ typedef struct solution {
 solution solve(arena *a, const problem *p, const solve_limits *limits);
 
 /* Branch and bound alone, which solve() falls back to.  Takes what it uses off
- * *steps. */
-solution solve_branch(arena *a, const problem *p, int64_t *steps);
+ * *steps; ends at the time of CLOCK_MONOTONIC given, in seconds, unless that
+ * is 0. */
+solution solve_branch(arena *a, const problem *p, int64_t *steps,
+		      double deadline);
 
 #endif

@@ -5,7 +5,8 @@ search_libs = compiler/search/libsearch.a compiler/analysis/libanalysis.a \
 unit_tests += \
 	%D%/test_model \
 	%D%/test_search \
-	%D%/test_solve
+	%D%/test_solve \
+	%D%/test_wcsp
 
 %C%_test_model_SOURCES = %D%/test_model.c %D%/graphs.c %D%/graphs.h \
 	%D%/kernels.c %D%/kernels.h
@@ -16,3 +17,5 @@ unit_tests += \
 %C%_test_search_LDADD = $(search_libs)
 
 %C%_test_solve_LDADD = $(search_libs)
+
+%C%_test_wcsp_LDADD = $(search_libs)

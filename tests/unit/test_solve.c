@@ -3,7 +3,11 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
+#include "compiler/search/minplus.h"
+#include "compiler/search/reduce.h"
 #include "compiler/search/solve.h"
 
 /* xorshift64*, so that a test is the same everywhere. */
@@ -86,6 +90,9 @@ static const recipe recipes[] = {
 	{ 9, 2, 90, 50, 0 },
 	{ 1, 5, 0, 50, 0 },
 	{ 12, 2, 40, 0, 5 },
+	{ 4, 20, 60, 1000000, 0 }, /* tables large enough to be reduced */
+	{ 4, 18, 100, 3, 20 },
+	{ 3, 50, 130, COST_MAX, 10 },
 };
 
 enum { NRECIPES = sizeof(recipes) / sizeof(recipes[0]) };
@@ -132,11 +139,133 @@ START_TEST(branch_and_bound_is_exact)
 		problem *p = random_problem(a, &seed, &recipes[_i]);
 		int64_t best = brute_force(a, p);
 		int64_t steps = 1 << 30;
-		solution s = solve_branch(a, p, &steps);
+		solution s = solve_branch(a, p, &steps, 0);
 		check_solution(p, &s, best, "branch", _i, round);
 		ck_assert(s.optimal);
 		arena_free(a);
 	}
+}
+END_TEST
+
+/* Whatever is better than the best found has only values that are left, and
+ * the bound is one. */
+START_TEST(reducing_keeps_an_optimum)
+{
+	uint64_t seed = 400 + (uint64_t)_i;
+	for (int round = 0; round < 150; round++) {
+		arena *a = arena_new();
+		problem *p = random_problem(a, &seed, &recipes[_i]);
+		int64_t best = brute_force(a, p);
+		p->constant = round % 3;
+		best = cost_add(best, p->constant);
+		p->top = round % 4 ? COST_MAX : best + below(&seed, 3) - 1;
+		p->top = p->top < 0 ? 0 : cost_clamp(p->top);
+		reduction r = reduce_problem(a, p, 0);
+		ck_assert(r.best_cost <= p->top && r.bound <= r.best_cost);
+		ck_assert(r.bound <= best || r.bound == p->top);
+		if (r.best_cost < p->top)
+			ck_assert_int_eq(problem_cost(p, r.best), r.best_cost);
+		if (r.bound < r.best_cost && best < r.best_cost) {
+			problem *q = reduction_problem(a, p, &r);
+			ck_assert_int_eq(brute_force(a, q), best);
+		} else {
+			ck_assert(best >= r.best_cost);
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Nothing is found that costs as much as the top, and that is proven. */
+START_TEST(top_is_a_limit)
+{
+	uint64_t seed = 500 + (uint64_t)_i;
+	solve_limits limits = solve_defaults();
+	for (int round = 0; round < 60; round++) {
+		arena *a = arena_new();
+		problem *p = random_problem(a, &seed, &recipes[_i]);
+		int64_t best = brute_force(a, p), steps = 1 << 30;
+		p->top = cost_clamp(best + round % 2);
+		solution s = solve(a, p, &limits);
+		solution t = solve_branch(a, p, &steps, 0);
+		ck_assert(s.lower_bound >= p->top || s.cost == best);
+		ck_assert(t.lower_bound >= p->top || t.cost == best);
+		ck_assert_int_eq(s.cost < p->top, best < p->top);
+		ck_assert_int_eq(t.cost < p->top, best < p->top);
+		arena_free(a);
+	}
+}
+END_TEST
+
+START_TEST(rows_and_columns)
+{
+	uint64_t seed = 9;
+	for (int round = 0; round < 300; round++) {
+		enum { MOST = 40, CAP = 700 };
+		int64_t t[MOST * MOST], own[MOST], columns[MOST], rows[MOST];
+		int64_t row[MOST], c = below(&seed, 100);
+		int nx = 1 + below(&seed, MOST), ny = 1 + below(&seed, MOST);
+		for (int i = 0; i < MOST * MOST; i++)
+			t[i] = below(&seed, 1000);
+		for (int i = 0; i < MOST; i++) {
+			own[i] = below(&seed, 1000) - 500;
+			row[i] = below(&seed, 1000);
+		}
+		int64_t before[MOST];
+		memcpy(before, row, sizeof(before));
+		minplus_columns(columns, t, nx, ny, own, CAP);
+		minplus_rows(rows, t, nx, ny, own, CAP);
+		minplus_row(row, t, c, ny);
+		for (int y = 0; y < ny; y++) {
+			int64_t m = INT64_MAX;
+			for (int x = 0; x < nx; x++) {
+				int64_t k = t[x * ny + y];
+				k = own[x] + (k < CAP ? k : CAP);
+				m = k < m ? k : m;
+			}
+			ck_assert_int_eq(columns[y], m);
+			m = t[y] + c < before[y] ? t[y] + c : before[y];
+			ck_assert_int_eq(row[y], m);
+		}
+		for (int x = 0; x < nx; x++) {
+			int64_t m = INT64_MAX;
+			for (int y = 0; y < ny; y++) {
+				int64_t k = t[x * ny + y];
+				k = own[y] + (k < CAP ? k : CAP);
+				m = k < m ? k : m;
+			}
+			ck_assert_int_eq(rows[x], m);
+		}
+	}
+}
+END_TEST
+
+/* A wall budget holds, and what is said then is true. */
+START_TEST(time_is_a_limit)
+{
+	arena *a = arena_new();
+	uint64_t seed = 5;
+	problem *p = problem_new(a);
+	enum { N = 60, VALUES = 8 };
+	for (int v = 0; v < N; v++)
+		problem_add_var(p, VALUES);
+	for (int x = 0; x < N; x++)
+		for (int y = x + 1; y < N; y++) {
+			int64_t *c = ARENA_ARRAY(a, int64_t, VALUES * VALUES);
+			for (int i = 0; i < VALUES * VALUES; i++)
+				c[i] = below(&seed, 1000);
+			problem_add_table(p, x, y, c);
+		}
+	solve_limits limits = { .cells = (int64_t)1 << 26,
+				.work = (int64_t)1 << 40,
+				.steps = INT64_MAX,
+				.seconds = 0.2 };
+	time_t begin = time(NULL);
+	solution s = solve(a, p, &limits);
+	ck_assert_int_lt(time(NULL) - begin, 5);
+	ck_assert(!s.optimal && s.lower_bound < s.cost);
+	ck_assert_int_eq(problem_cost(p, s.value), s.cost);
+	arena_free(a);
 }
 END_TEST
 
@@ -171,7 +300,7 @@ START_TEST(stopped_bounds_are_true)
 		problem *p = random_problem(a, &seed, &dense);
 		int64_t best = brute_force(a, p);
 		int64_t steps = below(&seed, 300);
-		solution s = solve_branch(a, p, &steps);
+		solution s = solve_branch(a, p, &steps, 0);
 		ck_assert_int_ge(steps, 0);
 		check_solution(p, &s, best, "stopped", 0, round);
 		gaps += !s.optimal;
@@ -250,7 +379,7 @@ START_TEST(nothing_to_solve)
 	solution s = solve(a, p, &limits);
 	ck_assert(s.optimal && s.cost == 0 && s.lower_bound == 0);
 	int64_t steps = 0;
-	s = solve_branch(a, p, &steps);
+	s = solve_branch(a, p, &steps, 0);
 	ck_assert(s.optimal && s.cost == 0 && s.lower_bound == 0);
 	arena_free(a);
 }
@@ -263,6 +392,10 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, elimination_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, branch_and_bound_is_exact, 0, NRECIPES);
+	tcase_add_loop_test(c, reducing_keeps_an_optimum, 0, NRECIPES);
+	tcase_add_loop_test(c, top_is_a_limit, 0, NRECIPES);
+	tcase_add_test(c, rows_and_columns);
+	tcase_add_test(c, time_is_a_limit);
 	tcase_add_loop_test(c, bounds_are_true, 0, NRECIPES);
 	tcase_add_loop_test(c, stopped_bounds_are_true, 0, 4);
 	tcase_add_test(c, fallback_reports_its_gap);

@@ -1,0 +1,23 @@
+/* The inner loops of the solver: rows and columns of a table of costs, added to
+ * costs of their own, and the least of each.
+ *
+ * Compiled for several vector lengths where the machine can choose at run
+ * time; the results are the same. */
+#ifndef TDL_COMPILER_SEARCH_MINPLUS_H
+#define TDL_COMPILER_SEARCH_MINPLUS_H
+
+#include <stdint.h>
+
+/* to[y] = min(to[y], c + row[y]) */
+void minplus_row(int64_t *to, const int64_t *row, int64_t c, int64_t n);
+
+/* to[y] = the least over x of own[x] + min(cost[x][y], cap); x and y below nx
+ * and ny. */
+void minplus_columns(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
+		     const int64_t *own, int64_t cap);
+
+/* to[x] = the least over y of own[y] + min(cost[x][y], cap). */
+void minplus_rows(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
+		  const int64_t *own, int64_t cap);
+
+#endif

@@ -1,0 +1,388 @@
+#include "config.h"
+
+#include "compiler/search/reduce.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "compiler/search/minplus.h"
+
+/* Costs in tables count up to CAP only, which lowers bounds and so is safe; a
+ * message moves by 2 * CAP in a pass at most.  So do those of values, while
+ * they are not taken out; then they are GONE. */
+#define CAP ((int64_t)1 << 50)
+#define GONE ((int64_t)1 << 60)
+
+enum {
+	MAX_PASSES = 200, /* there or back */
+	MAX_IDLE = 3,
+};
+
+/* A table, and what was moved out of it to its two variables: side 0 has the
+ * rows, side 1 the columns.  cost[x][y] - moved[0][x] - moved[1][y] >= 0 for
+ * all values that are left. */
+typedef struct edge {
+	int var[2];
+	const int64_t *cost;
+	int64_t *moved[2];
+} edge;
+
+typedef struct link {
+	int other;
+	edge *e;
+	int side; /* of this variable in e */
+} link;
+
+/* A variable with the values that are left, or were until lately. */
+typedef struct node {
+	int n, nlive;
+	int *value;	/* of the problem */
+	int64_t *cost;	/* >= 0; GONE for values taken out */
+	link *links;	/* those to variables before this one first */
+	int nbefore, nlinks;
+	int choice;	/* of the assignment being made */
+} node;
+
+typedef struct reducer {
+	arena *a, *tmp;
+	const problem *p;
+	int n;
+	node *nodes;
+	edge *edges;
+	int64_t bound; /* what was taken out of all costs */
+	int *best;
+	int64_t best_cost;
+	int *value; /* work space, per variable */
+	int64_t *own, *new, *give; /* the same, per value */
+	int64_t live; /* values left, in all */
+} reducer;
+
+static inline int64_t least(int64_t x, int64_t y)
+{
+	return x < y ? x : y;
+}
+
+/* ---- set-up ------------------------------------------------------------ */
+
+static void count_links(reducer *r)
+{
+	const problem *p = r->p;
+	for (int i = 0; i < p->tables.n; i++) {
+		const problem_table *t = &p->tables.at[i];
+		r->nodes[t->x].nlinks++;
+		r->nodes[t->y].nlinks++;
+		r->nodes[t->x > t->y ? t->x : t->y].nbefore++;
+	}
+}
+
+static void add_link(reducer *r, int v, edge *e, int side, int *before,
+		     int *after)
+{
+	int other = e->var[!side];
+	int at = other < v ? before[v]++ : r->nodes[v].nbefore + after[v]++;
+	r->nodes[v].links[at] = (link){ other, e, side };
+}
+
+static void make_links(reducer *r)
+{
+	const problem *p = r->p;
+	int *before = ARENA_ARRAY(r->tmp, int, r->n);
+	int *after = ARENA_ARRAY(r->tmp, int, r->n);
+	count_links(r);
+	link *links = ARENA_ARRAY(r->tmp, link, 2 * (size_t)p->tables.n);
+	for (int v = 0; v < r->n; v++) {
+		r->nodes[v].links = links;
+		links += r->nodes[v].nlinks;
+	}
+	for (int i = 0; i < p->tables.n; i++) {
+		const problem_table *t = &p->tables.at[i];
+		edge *e = &r->edges[i];
+		*e = (edge){ .var = { t->x, t->y }, .cost = t->cost };
+		for (int side = 0; side < 2; side++) {
+			int v = e->var[side];
+			e->moved[side] = ARENA_ARRAY(r->tmp, int64_t,
+						     r->nodes[v].n);
+			add_link(r, v, e, side, before, after);
+		}
+	}
+}
+
+static reducer start(arena *a, arena *tmp, const problem *p)
+{
+	reducer r = { .a = a, .tmp = tmp, .p = p, .n = p->vars.n };
+	r.nodes = ARENA_ARRAY(tmp, node, r.n);
+	r.edges = ARENA_ARRAY(tmp, edge, p->tables.n);
+	r.value = ARENA_ARRAY(tmp, int, r.n);
+	r.best = ARENA_ARRAY(a, int, r.n);
+	int most = 1;
+	for (int v = 0; v < r.n; v++) {
+		node *o = &r.nodes[v];
+		o->n = o->nlive = p->vars.at[v].nvalues;
+		most = o->n > most ? o->n : most;
+		r.live += o->n;
+		o->value = ARENA_ARRAY(tmp, int, o->n);
+		o->cost = ARENA_ARRAY(tmp, int64_t, o->n);
+		for (int x = 0; x < o->n; x++) {
+			o->value[x] = x;
+			o->cost[x] = least(p->vars.at[v].cost[x], CAP);
+		}
+	}
+	r.own = ARENA_ARRAY(tmp, int64_t, most);
+	r.new = ARENA_ARRAY(tmp, int64_t, most);
+	r.give = ARENA_ARRAY(tmp, int64_t, most);
+	make_links(&r);
+	r.bound = p->constant;
+	r.best_cost = least(problem_cost(p, r.best), p->top);
+	return r;
+}
+
+/* ---- values that go ---------------------------------------------------- */
+
+/* The table of e without the values of one side's variable o that are gone. */
+static const int64_t *narrow_table(const reducer *r, const edge *e, int side,
+				   const node *o)
+{
+	int64_t nother = r->nodes[e->var[!side]].n;
+	int64_t *to = ARENA_ARRAY(r->tmp, int64_t, o->nlive * nother);
+	const int64_t *row = e->cost;
+	int64_t *at = to;
+	if (side == 0) {
+		for (int x = 0; x < o->n; x++, row += nother)
+			if (o->cost[x] < GONE) {
+				memcpy(at, row, (size_t)nother * sizeof(*at));
+				at += nother;
+			}
+		return to;
+	}
+	for (int64_t x = 0; x < nother; x++, row += o->n)
+		for (int y = 0; y < o->n; y++)
+			if (o->cost[y] < GONE)
+				*at++ = row[y];
+	return to;
+}
+
+/* Forgets the values of v that are gone, when they are half of all. */
+static void compact(reducer *r, int v)
+{
+	node *o = &r->nodes[v];
+	if (2 * o->nlive > o->n)
+		return;
+	for (int i = 0; i < o->nlinks; i++) {
+		edge *e = o->links[i].e;
+		int64_t *moved = e->moved[o->links[i].side], k = 0;
+		e->cost = narrow_table(r, e, o->links[i].side, o);
+		for (int x = 0; x < o->n; x++)
+			if (o->cost[x] < GONE)
+				moved[k++] = moved[x];
+	}
+	int k = 0;
+	for (int x = 0; x < o->n; x++)
+		if (o->cost[x] < GONE) {
+			o->value[k] = o->value[x];
+			o->cost[k++] = o->cost[x];
+		}
+	o->n = k;
+}
+
+/* Takes the least cost of v out of its values, and those values out that are
+ * too dear.  False if none is left. */
+static bool prune(reducer *r, int v)
+{
+	node *o = &r->nodes[v];
+	int64_t m = GONE, nlive = 0;
+	for (int x = 0; x < o->n; x++)
+		m = least(m, o->cost[x]);
+	m = least(m, r->best_cost - r->bound);
+	r->bound += m;
+	int64_t gap = r->best_cost - r->bound;
+	for (int x = 0; x < o->n; x++) {
+		int64_t c = o->cost[x] - m;
+		bool gone = c >= gap || o->cost[x] >= GONE;
+		o->cost[x] = gone ? GONE : least(c, CAP);
+		nlive += !gone;
+	}
+	r->live += nlive - o->nlive;
+	o->nlive = (int)nlive;
+	return nlive > 0;
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+/* Moves give[], of the costs of v, into the table of a link, and out of it to
+ * the other variable whatever it can take. */
+static void send(reducer *r, node *o, const link *l)
+{
+	edge *e = l->e;
+	node *to = &r->nodes[l->other];
+	int64_t *moved = e->moved[l->side], *other = e->moved[!l->side];
+	for (int x = 0; x < o->n; x++) {
+		bool gone = o->cost[x] >= GONE;
+		moved[x] -= gone ? 0 : r->give[x];
+		r->own[x] = gone ? GONE : -moved[x];
+	}
+	if (l->side == 0)
+		minplus_columns(r->new, e->cost, o->n, to->n, r->own, CAP);
+	else
+		minplus_rows(r->new, e->cost, to->n, o->n, r->own, CAP);
+	for (int y = 0; y < to->n; y++) {
+		to->cost[y] = least(to->cost[y] + r->new[y] - other[y], GONE);
+		other[y] = r->new[y];
+	}
+}
+
+/* The value of v for the assignment being made, given the choices of those
+ * that had their turn. */
+static void choose(reducer *r, int v, bool forward)
+{
+	node *o = &r->nodes[v];
+	int first = forward ? 0 : o->nbefore;
+	int end = forward ? o->nbefore : o->nlinks;
+	memcpy(r->own, o->cost, (size_t)o->n * sizeof(*r->own));
+	for (int i = first; i < end; i++) {
+		const link *l = &o->links[i];
+		const node *u = &r->nodes[l->other];
+		const int64_t *moved = l->e->moved[l->side];
+		int64_t step = l->side ? 1 : u->n;
+		const int64_t *c = l->e->cost +
+				   u->choice * (l->side ? o->n : 1);
+		for (int x = 0; x < o->n; x++)
+			r->own[x] = least(r->own[x] + least(c[x * step], CAP) -
+						  moved[x], GONE);
+	}
+	int best = -1;
+	for (int x = 0; x < o->n; x++)
+		if (o->cost[x] < GONE && (best < 0 || r->own[x] < r->own[best]))
+			best = x;
+	o->choice = best;
+	r->value[v] = o->value[best];
+}
+
+/* One variable's turn; false if the best assignment is proven to be so. */
+static bool visit(reducer *r, int v, bool forward)
+{
+	node *o = &r->nodes[v];
+	if (!prune(r, v))
+		return false;
+	compact(r, v);
+	choose(r, v, forward);
+	int nafter = o->nlinks - o->nbefore;
+	int share = nafter > o->nbefore ? nafter : o->nbefore;
+	int first = forward ? o->nbefore : 0;
+	int end = forward ? o->nlinks : o->nbefore;
+	if (first == end)
+		return true;
+	double part = (1 - 0x1p-50) / share;
+	for (int x = 0; x < o->n; x++)
+		r->give[x] = share == 1 ? o->cost[x]
+					: (int64_t)((double)o->cost[x] * part);
+	for (int i = first; i < end; i++)
+		send(r, o, &o->links[i]);
+	for (int x = 0; x < o->n; x++)
+		if (o->cost[x] < GONE)
+			o->cost[x] -= (end - first) * r->give[x];
+	return true;
+}
+
+static void keep_best(reducer *r)
+{
+	int64_t cost = problem_cost(r->p, r->value);
+	if (cost >= r->best_cost)
+		return;
+	r->best_cost = cost;
+	memcpy(r->best, r->value, (size_t)r->n * sizeof(*r->best));
+}
+
+/* All variables in their order, or backward. */
+static bool pass(reducer *r, bool forward)
+{
+	for (int i = 0; i < r->n; i++)
+		if (!visit(r, forward ? i : r->n - 1 - i, forward))
+			return false;
+	keep_best(r);
+	return r->bound < r->best_cost;
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+static reduction result_of(reducer *r, bool open)
+{
+	reduction s = { r->best, r->best_cost,
+			open ? r->bound : r->best_cost };
+	s.nvalues = ARENA_ARRAY(r->a, int, r->n);
+	s.values = ARENA_ARRAY(r->a, int *, r->n);
+	for (int v = 0; open && v < r->n; v++) {
+		const node *o = &r->nodes[v];
+		s.values[v] = ARENA_ARRAY(r->a, int, o->nlive);
+		for (int x = 0; x < o->n; x++)
+			if (o->cost[x] < GONE)
+				s.values[v][s.nvalues[v]++] = o->value[x];
+	}
+	return s;
+}
+/* ---- the loop ---------------------------------------------------------- */
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* How far things are; passes go on while a few of them still take a part of
+ * the gap or of the values away. */
+typedef struct progress {
+	int64_t gap, live;
+	int idle;
+} progress;
+
+static bool goes_on(const reducer *r, progress *before)
+{
+	int64_t gap = r->best_cost - r->bound;
+	bool moves = gap < before->gap - before->gap / 32 ||
+		     r->live < before->live - (before->live - r->n) / 16;
+	*before = (progress){ gap, r->live, moves ? 0 : before->idle + 1 };
+	return before->idle < MAX_IDLE && r->live > r->n;
+}
+
+reduction reduce_problem(arena *a, const problem *p, double deadline)
+{
+	arena *tmp = arena_new();
+	reducer r = start(a, tmp, p);
+	bool open = r.bound < r.best_cost;
+	progress before = { INT64_MAX, INT64_MAX, 0 };
+	for (int i = 0; open && i < MAX_PASSES; i++) {
+		open = pass(&r, i % 2 == 0);
+		if (open && !goes_on(&r, &before))
+			break;
+		if (deadline > 0 && now() > deadline)
+			break;
+	}
+	reduction s = result_of(&r, open);
+	arena_free(tmp);
+	return s;
+}
+
+problem *reduction_problem(arena *a, const problem *p, const reduction *r)
+{
+	problem *q = problem_new(a);
+	q->constant = p->constant;
+	q->top = r->best_cost;
+	for (int v = 0; v < p->vars.n; v++) {
+		problem_add_var(q, r->nvalues[v]);
+		for (int x = 0; x < r->nvalues[v]; x++)
+			problem_add_cost(q, v, x,
+					 p->vars.at[v].cost[r->values[v][x]]);
+	}
+	for (int i = 0; i < p->tables.n; i++) {
+		const problem_table *t = &p->tables.at[i];
+		int nx = r->nvalues[t->x], ny = r->nvalues[t->y];
+		int64_t width = p->vars.at[t->y].nvalues;
+		int64_t *to = ARENA_ARRAY(a, int64_t, (int64_t)nx * ny);
+		problem_add_table(q, t->x, t->y, to);
+		for (int x = 0; x < nx; x++)
+			for (int y = 0; y < ny; y++)
+				*to++ = t->cost[r->values[t->x][x] * width +
+						r->values[t->y][y]];
+	}
+	return q;
+}

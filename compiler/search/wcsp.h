@@ -1,0 +1,25 @@
+/* Reading strategy problems in the WCSP text format, that of toulbar2:
+ *
+ *	name variables largest-domain functions top
+ *	size of each variable's domain
+ *	arity variables.. default-cost tuples	for each function
+ *	value.. cost				for each of its tuples
+ *
+ * Functions have at most two variables and list their costs.  A function that
+ * begins with a negative arity may be used again: the n-th of these by the
+ * number -n in the place of the tuples.  Costs of top or more all mean that an
+ * assignment is not wanted. */
+#ifndef TDL_COMPILER_SEARCH_WCSP_H
+#define TDL_COMPILER_SEARCH_WCSP_H
+
+#include "base/diag.h"
+#include "compiler/search/problem.h"
+
+/* The problem in a file, in a; NULL, with an error in s, if it is none. */
+problem *wcsp_read(arena *a, diag_sink *s, const char *path);
+
+/* The same of text[0..len), which a zero byte ends. */
+problem *wcsp_parse(arena *a, diag_sink *s, const char *path,
+		    const char *text, size_t len);
+
+#endif
