@@ -97,6 +97,7 @@ static bool check_tensors(checker *c, arena *tmp)
 	const plan *p = c->p;
 	strmap *names = strmap_new(tmp);
 	bool *seen = ARENA_ARRAY(tmp, bool, p->ntensors);
+	bool *given = ARENA_ARRAY(tmp, bool, p->ntensors);
 	c->table = "tensors";
 	for (c->row = 0; c->row < p->ntensors; c->row++)
 		if (!check_tensor(c, &p->tensors[c->row], names))
@@ -112,8 +113,10 @@ static bool check_tensors(checker *c, arena *tmp)
 	c->table = "outputs";
 	for (c->row = 0; c->row < p->noutputs; c->row++) {
 		int t = p->outputs[c->row];
-		if (!is_index(t, p->ntensors) || !p->tensors[t].output)
-			return fail(c, "this is no output");
+		if (!is_index(t, p->ntensors) || !p->tensors[t].output ||
+		    given[t])
+			return fail(c, "this is no output, or twice the same");
+		given[t] = true;
 	}
 	c->table = "tensors";
 	for (c->row = 0; c->row < p->ntensors; c->row++)

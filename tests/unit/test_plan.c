@@ -181,6 +181,7 @@ START_TEST(broken)
 		{ "\"inputs\":[0]", "\"inputs\":[0,0]" },
 		{ "\"inputs\":[0]", "\"inputs\":[]" },
 		{ "\"outputs\":[3]", "\"outputs\":[99]" },
+		{ "\"outputs\":[3]", "\"outputs\":[3,3]" },
 		{ "\"outputs\":[3]", "\"outputs\":[3],\"extra\":1" },
 		{ "\"shape\":[8,16]", "\"shape\":[8,17]" },
 		{ "\"shape\":[8,16]", "\"shape\":[8,-16]" },
