@@ -75,10 +75,7 @@ static cli_status write_plan(driver *d, const plan *p, const char *path)
 static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 {
 	plan_report r = { .graph = g, .machine = lower_cpu.name };
-	r.search = search_plan(d->arena, g, (int)o->devices, o->algorithm,
-			       d->sink);
-	if (!r.search)
-		return CLI_OK;
+	r.search = search_plan(d->arena, g, (int)o->devices, o->algorithm);
 	const lower_options lower = {
 		.algorithm = o->algorithm,
 		.codegen = o->output ? codegen_c : NULL,

@@ -140,7 +140,7 @@ val expand_scalar(context *cx, const ast_expr *e);
  * must have that type. want == DT_NONE: what the value has, f32 or i64 for a
  * constant. */
 kexpr *expand_as(context *cx, val v, dtype want, range at);
-/* An index: an i64 expression. */
+/* An index: an i64 expression; elements of other integer types are cast. */
 kexpr *expand_index(context *cx, const ast_expr *e);
 /* A constant integer: an extent, an attribute's element. */
 bool expand_constant(context *cx, const ast_expr *e, int64_t *r);

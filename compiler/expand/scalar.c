@@ -128,6 +128,9 @@ kexpr *expand_index(context *cx, const ast_expr *e)
 	cx->want = DT_I64;
 	val v = expand_scalar(cx, e);
 	cx->want = want;
+	if (v.kind == VAL_EXPR && dtype_is_int(v.e->type) &&
+	    v.e->type != DT_I64)
+		return kx_cast(cx->tmp, v.e, DT_I64);
 	return expand_as(cx, v, DT_I64, e->at);
 }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/lower/lower.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -194,12 +195,7 @@ plan *lower_plan(arena *a, const graph *g, const assignment *as,
 	int64_t workers = 1;
 	for (int i = 0; i < as->mesh.naxes; i++)
 		workers *= as->mesh.size[i];
-	if (workers > PLAN_MAX_WORKERS) {
-		diag_error_in(s, DIAG_TOO_MANY_DEVICES, g->name,
-			      "a plan is for at most %d devices",
-			      PLAN_MAX_WORKERS);
-		return NULL;
-	}
+	assert(workers <= PLAN_MAX_WORKERS);
 	lowerer l = { .a = a, .tmp = arena_new(), .g = g };
 	l.p = ARENA_NEW(a, plan);
 	l.p->model = g->name;

@@ -107,21 +107,10 @@ static void settle_bound(search_result *r, const planner *pl)
 }
 
 search_result *search_plan(arena *a, const graph *g, int k,
-			   const char *algorithm, diag_sink *s)
+			   const char *algorithm)
 {
 	const planner *pl = planner_find(algorithm);
-	assert(k >= 1);
-	if (!pl) {
-		diag_error(s, DIAG_UNKNOWN_ALGORITHM, NOWHERE,
-			   "there is no algorithm '%s'", algorithm);
-		return NULL;
-	}
-	if (k > PLAN_MAX_WORKERS) {
-		diag_error(s, DIAG_TOO_MANY_DEVICES, NOWHERE,
-			   "%d devices are more than the %d that a plan can be "
-			   "for", k, PLAN_MAX_WORKERS);
-		return NULL;
-	}
+	assert(pl && k >= 1 && k <= PLAN_MAX_WORKERS);
 	int factors[MAX_AXES], naxes = search_factors(k, factors);
 	double begin = now();
 	search_result *r = new_result(a, g, pl->name);

@@ -29,10 +29,10 @@ typedef struct search_result {
 	const char *note;		/* NULL, or what the user has to know */
 } search_result;
 
-/* Plans g for k >= 1 devices.  NULL, with an error added, for an unknown
- * algorithm or one that does not apply. */
+/* Plans g for k devices, 1 to PLAN_MAX_WORKERS, by one of search_algorithm()'s
+ * planners.  One that cannot cut over all devices says so in the note. */
 search_result *search_plan(arena *a, const graph *g, int k,
-			   const char *algorithm, diag_sink *s);
+			   const char *algorithm);
 
 /* The i-th algorithm's name and one line on it; NULL after the last. */
 const char *search_algorithm(int i, const char **about);

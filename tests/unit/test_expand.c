@@ -198,6 +198,10 @@ static const expected cases[] = {
 	  "lambda ..b, j: table[ids[..b], j]", "embedding",
 	  { "i64 3", "f32 4x2" }, .ids = { 3, 0, 2 }, .nstages = 1,
 	  .result = "f32 3x2", .values = { 7, 8, 1, 2, 5, 6 }, .nvalues = 6 },
+	{ "op look_up(ids[N]: i32, table[V]) -> out[N] = "
+	  "lambda i: table[ids[i]]", "look_up", { "i32 2", "f32 4" },
+	  .ids = { 3, 1 }, .nstages = 1, .result = "f32 2",
+	  .values = { 4, 2 }, .nvalues = 2 },
 	{ RESHAPE, "reshape", { "f32 2x3" }, { { "shape", 2, { 3, 2 } } },
 	  .nstages = 1, .result = "f32 3x2", .values = { 1, 2, 3, 4, 5, 6 },
 	  .nvalues = 6 },

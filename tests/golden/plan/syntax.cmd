@@ -1,0 +1,2 @@
+echo '{"format": "tdl-plan",' >"$tmp/broken.plan"
+tdlrun "$tmp/broken.plan"
