@@ -13,12 +13,19 @@ typedef struct key {
 /* Steps that one order may take to find. */
 enum { MAX_EFFORT = 1 << 26 };
 
+/* A variable that may be the next one, unless its key is another by now. */
+typedef struct entry {
+	key key;
+	int var;
+} entry;
+
 typedef struct orderer {
 	arena *tmp;
 	const meet *m;
 	bool min_fill;
 	int_vec *adjacent; /* of what is left */
 	key *keys;
+	VEC(entry) heap; /* the least first; every variable's key is there */
 	bool *gone, *stale; /* stale: the key has to be computed anew */
 	int *mark;
 	int stamp;
@@ -57,29 +64,59 @@ static int64_t fill_in(orderer *o, int v)
 	return missing;
 }
 
+static bool entry_before(const entry *a, const entry *b)
+{
+	if (a->key.first != b->key.first)
+		return a->key.first < b->key.first;
+	if (a->key.second != b->key.second)
+		return a->key.second < b->key.second;
+	return a->var < b->var;
+}
+
+static void heap_push(orderer *o, entry e)
+{
+	vec_push(o->tmp, &o->heap, e);
+	entry *at = o->heap.at;
+	int i = o->heap.n - 1;
+	for (; i > 0 && entry_before(&e, &at[(i - 1) / 2]); i = (i - 1) / 2)
+		at[i] = at[(i - 1) / 2];
+	at[i] = e;
+}
+
+static entry heap_pop(orderer *o)
+{
+	entry *at = o->heap.at, top = at[0], e = at[--o->heap.n];
+	int i = 0;
+	for (int next; (next = 2 * i + 1) < o->heap.n; i = next) {
+		if (next + 1 < o->heap.n &&
+		    entry_before(&at[next + 1], &at[next]))
+			next++;
+		if (!entry_before(&at[next], &e))
+			break;
+		at[i] = at[next];
+	}
+	at[i] = e;
+	return top;
+}
+
 static void update_key(orderer *o, int v)
 {
 	int64_t cells = table_cells(o, v);
 	o->keys[v] = o->min_fill ? (key){ fill_in(o, v), cells } :
 				   (key){ cells, 0 };
 	o->stale[v] = false;
+	heap_push(o, (entry){ o->keys[v], v });
 }
 
 static int pick(orderer *o)
 {
-	int best = -1;
-	o->effort += o->m->n;
-	for (int v = 0; v < o->m->n; v++) {
-		if (o->gone[v])
-			continue;
-		if (o->stale[v])
-			update_key(o, v);
-		const key *k = &o->keys[v], *b = &o->keys[best < 0 ? v : best];
-		if (best < 0 || k->first < b->first ||
-		    (k->first == b->first && k->second < b->second))
-			best = v;
+	for (;;) {
+		entry e = heap_pop(o);
+		const key *k = &o->keys[e.var];
+		if (!o->gone[e.var] && k->first == e.key.first &&
+		    k->second == e.key.second)
+			return e.var;
 	}
-	return best;
 }
 
 static void drop(int_vec *list, int v)
@@ -105,12 +142,24 @@ static void take_out(orderer *o, int v)
 				vec_push(o->tmp, &o->adjacent[u], near->at[j]);
 		o->stale[u] = true;
 	}
-	if (!o->min_fill)
-		return;
-	for (int i = 0; i < near->n; i++) {
+}
+
+/* Computes the keys that change because v was taken out. */
+static void refresh(orderer *o, int v)
+{
+	const int_vec *near = &o->adjacent[v];
+	for (int i = 0; i < near->n && o->min_fill; i++) {
 		const int_vec *next = &o->adjacent[near->at[i]];
 		for (int j = 0; j < next->n; j++)
 			o->stale[next->at[j]] = true;
+	}
+	for (int i = 0; i < near->n; i++) {
+		const int_vec *next = &o->adjacent[near->at[i]];
+		for (int j = 0; j < next->n && o->min_fill; j++)
+			if (o->stale[next->at[j]])
+				update_key(o, next->at[j]);
+		if (o->stale[near->at[i]])
+			update_key(o, near->at[i]);
 	}
 }
 
@@ -125,8 +174,9 @@ static orderer start(arena *tmp, const meet *m, bool min_fill)
 	for (int v = 0; v < m->n; v++) {
 		for (int i = 0; i < m->adjacent[v].n; i++)
 			vec_push(tmp, &o.adjacent[v], m->adjacent[v].at[i]);
-		o.stale[v] = true;
 	}
+	for (int v = 0; v < m->n; v++)
+		update_key(&o, v);
 	return o;
 }
 
@@ -147,6 +197,7 @@ static elimination run(arena *a, const meet *m, bool min_fill,
 			break;
 		}
 		take_out(&o, v);
+		refresh(&o, v);
 	}
 	arena_free(tmp);
 	return e;

@@ -23,9 +23,9 @@ solve_limits solve_defaults(void);
 typedef struct solution {
 	int *value;	     /* per variable */
 	int64_t cost;	     /* of value */
-	int64_t lower_bound; /* proven: no assignment costs less */
-	bool optimal;	     /* cost == lower_bound.  Where nothing costs less than
-				the problem's top, lower_bound reaches that */
+	int64_t lower_bound; /* proven: no assignment costs less; the problem's
+				top, if nothing is below that */
+	bool optimal;	     /* cost == lower_bound */
 } solution;
 
 /* Solves p.  Optimal unless the limits were in the way, then the best that was
