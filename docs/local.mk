@@ -1,5 +1,6 @@
 EXTRA_DIST += \
 	%D%/descriptor.md \
+	%D%/json.md \
 	%D%/kernels.md \
 	%D%/language.md \
 	%D%/plan-format.md \
