@@ -11,6 +11,7 @@ dist_opdefs_DATA = \
 	%D%/pool.tdl \
 	%D%/quantize.tdl \
 	%D%/reduce.tdl \
+	%D%/scatter.tdl \
 	%D%/shape.tdl
 
 # How nodes of ONNX models become calls of them.
@@ -26,6 +27,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/pool.tdl \
 	%D%/onnx/quantize.tdl \
 	%D%/onnx/reduce.tdl \
+	%D%/onnx/scatter.tdl \
 	%D%/onnx/shape.tdl
 
 EXTRA_DIST += %D%/README.md %D%/onnx/README.md
