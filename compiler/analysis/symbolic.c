@@ -315,7 +315,7 @@ static bool broadcast_dims(build *b, const ast_op *op, const int *args,
 {
 	for (int i = 0; i < op->nparams; i++) {
 		const sym_tensor *t = &b->tensors.at[args[i]];
-		int at, width;
+		int at = 0, width;
 		if (!op->params[i].broadcast)
 			continue;
 		if (!pack_place(&op->params[i], t, &at, &width))
@@ -366,7 +366,7 @@ static bool bind_broadcast(build *b, const ast_op *op, const int *args)
 	for (int i = 0; i < op->nparams; i++) {
 		const ast_tensor *t = &op->params[i];
 		const sym_tensor *arg = &b->tensors.at[args[i]];
-		int at, width;
+		int at = 0, width;
 		if (!t->broadcast)
 			continue;
 		if (!pack_place(t, arg, &at, &width) ||
