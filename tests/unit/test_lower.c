@@ -379,22 +379,6 @@ START_TEST(does_not_grow)
 }
 END_TEST
 
-START_TEST(too_many_devices)
-{
-	arena *a = arena_new();
-	rng r = rng_new(3);
-	graph *g = random_chain(a, &r, 1);
-	mesh m = { 17, { 0 } };
-	for (int i = 0; i < m.naxes; i++)
-		m.size[i] = 2;
-	assignment as = { .mesh = m };
-	diag_sink *s = diag_sink_new(a);
-	ck_assert_ptr_null(lower_plan(a, g, &as, &options, s));
-	ck_assert_int_eq(diag_errors(s), 1);
-	arena_free(a);
-}
-END_TEST
-
 START_TEST(predicted_time)
 {
 	arena *a = arena_new();
@@ -424,7 +408,6 @@ int main(void)
 	tcase_add_test(t, known_programs);
 	tcase_add_test(t, in_place);
 	tcase_add_test(t, does_not_grow);
-	tcase_add_test(t, too_many_devices);
 	tcase_add_test(t, predicted_time);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
