@@ -365,7 +365,8 @@ static void *build_new(builder *b, const char *cache, const char *key,
 	b->nchunks = count_chunks(b->n);
 	if (!write_headers(b) || !compile(b) || !link_chunks(b))
 		return NULL;
-	const char *at = cache_commit(b->a, cache, b->folder, hash, key);
+	const char *at = cache_commit(b->a, cache, b->folder, hash, key,
+				      "kernels.so");
 	return load(b, arena_printf(b->a, "%s/kernels.so", at), kernels);
 }
 

@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/intern.h"
+
+enum { MAX_LIBRARY = 1 << 30 };
 
 /* ---- the folder -------------------------------------------------------- */
 
@@ -95,6 +98,22 @@ static bool has_text(const char *path, const char *text)
 	return same;
 }
 
+/* Size and hash of a file, as text; NULL where it cannot be read.  A file that
+ * a full disk or a lost power cut short must not reach the loader, which would
+ * be killed by reading it. */
+static const char *stamp(arena *a, const char *path)
+{
+	arena *work = arena_new();
+	size_t len;
+	const char *data = file_read(work, diag_sink_new(work), path,
+				     MAX_LIBRARY, &len);
+	uint64_t hash = data ? hash_bytes(HASH_SEED, data, len) : 0;
+	arena_free(work);
+	return data ? arena_printf(a, "%zu %016llx\n", len,
+				   (unsigned long long)hash)
+		    : NULL;
+}
+
 char *cache_find(arena *a, const char *cache, const char *hash, const char *key,
 		 const char *name)
 {
@@ -109,7 +128,9 @@ char *cache_find(arena *a, const char *cache, const char *hash, const char *key,
 	if (!has_text(arena_printf(a, "%s/key", folder), key) ||
 	    !is_trusted(file))
 		return NULL;
-	return file;
+	const char *sum = stamp(a, file);
+	bool whole = sum && has_text(arena_printf(a, "%s/sum", folder), sum);
+	return whole ? file : NULL;
 }
 
 char *cache_begin(arena *a, const char *cache, failure *f)
@@ -127,11 +148,13 @@ char *cache_begin(arena *a, const char *cache, failure *f)
 }
 
 const char *cache_commit(arena *a, const char *cache, const char *folder,
-			 const char *hash, const char *key)
+			 const char *hash, const char *key, const char *name)
 {
+	const char *sum = stamp(a, arena_printf(a, "%s/%s", folder, name));
 	const char *to = arena_printf(a, "%s/%s", cache ? cache : "", hash);
 	const char *old = arena_printf(a, "%s-old", folder);
-	if (!cache ||
+	if (!cache || !sum ||
+	    !file_write(arena_printf(a, "%s/sum", folder), sum, strlen(sum)) ||
 	    !file_write(arena_printf(a, "%s/key", folder), key, strlen(key)))
 		return folder;
 	if (rename(folder, to) == 0)

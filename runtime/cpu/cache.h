@@ -18,12 +18,12 @@ char *cache_find(arena *a, const char *cache, const char *hash, const char *key,
  * temporary files where cache is NULL. */
 char *cache_begin(arena *a, const char *cache, failure *f);
 
-/* Makes the folder the entry of that name, with its key; at once, so that
- * nobody sees half of it.  An entry that was there, which cache_find() or the
- * loader did not want, goes.  Returns where it is now: the folder itself where
- * the cache can't have it. */
+/* Makes the folder the entry of that hash, with its key and a checksum of the
+ * library `name` in it; at once, so that nobody sees half of it.  An entry that
+ * was there, which cache_find() or the loader did not want, goes.  Returns
+ * where it is now: the folder itself where the cache can't have it. */
 const char *cache_commit(arena *a, const char *cache, const char *folder,
-			 const char *hash, const char *key);
+			 const char *hash, const char *key, const char *name);
 
 /* Removes a folder that was begun, and all in it. */
 void cache_remove(const char *folder);
