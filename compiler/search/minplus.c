@@ -58,3 +58,25 @@ void minplus_rows(int64_t *restrict to, const int64_t *restrict cost,
 		to[x] = m;
 	}
 }
+
+FOR_EACH_ISA
+void minplus_give(int64_t *restrict moved, int64_t *restrict own,
+		  const int64_t *restrict give, const int64_t *restrict cost,
+		  int64_t n, int64_t gone)
+{
+	for (int64_t x = 0; x < n; x++) {
+		int64_t m = moved[x] - give[x];
+		moved[x] = cost[x] < gone ? m : moved[x];
+		own[x] = cost[x] < gone ? -m : gone;
+	}
+}
+
+FOR_EACH_ISA
+void minplus_take(int64_t *restrict cost, int64_t *restrict moved,
+		  const int64_t *restrict new, int64_t n, int64_t gone)
+{
+	for (int64_t x = 0; x < n; x++) {
+		cost[x] = least(cost[x] + new[x] - moved[x], gone);
+		moved[x] = new[x];
+	}
+}

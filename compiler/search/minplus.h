@@ -20,4 +20,14 @@ void minplus_columns(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
 void minplus_rows(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
 		  const int64_t *own, int64_t cap);
 
+/* Gives give[x] away, of values that cost less than gone: moved[x] is less by
+ * that, own[x] what moved[x] takes off tables; for the others it is gone. */
+void minplus_give(int64_t *moved, int64_t *own, const int64_t *give,
+		  const int64_t *cost, int64_t n, int64_t gone);
+
+/* Adds to cost[x] what new[x] is more than moved[x], up to gone, and makes it
+ * moved[x]. */
+void minplus_take(int64_t *cost, int64_t *moved, const int64_t *new,
+		  int64_t n, int64_t gone);
+
 #endif

@@ -40,6 +40,7 @@ typedef struct node {
 	int64_t *cost;	/* >= 0; GONE for values taken out */
 	link *links;	/* those to variables before this one first */
 	int nbefore, nlinks;
+	int place;	/* in the order of the passes */
 	int choice;	/* of the assignment being made */
 } node;
 
@@ -48,6 +49,7 @@ typedef struct reducer {
 	const problem *p;
 	int n;
 	node *nodes;
+	int *order; /* of the passes: breadth first, from the lowest */
 	edge *edges;
 	int64_t bound; /* what was taken out of all costs */
 	int *best;
@@ -64,46 +66,67 @@ static inline int64_t least(int64_t x, int64_t y)
 
 /* ---- set-up ------------------------------------------------------------ */
 
-static void count_links(reducer *r)
+static void make_edges(reducer *r)
 {
 	const problem *p = r->p;
-	for (int i = 0; i < p->tables.n; i++) {
-		const problem_table *t = &p->tables.at[i];
-		r->nodes[t->x].nlinks++;
-		r->nodes[t->y].nlinks++;
-		r->nodes[t->x > t->y ? t->x : t->y].nbefore++;
-	}
-}
-
-static void add_link(reducer *r, int v, edge *e, int side, int *before,
-		     int *after)
-{
-	int other = e->var[!side];
-	int at = other < v ? before[v]++ : r->nodes[v].nbefore + after[v]++;
-	r->nodes[v].links[at] = (link){ other, e, side };
-}
-
-static void make_links(reducer *r)
-{
-	const problem *p = r->p;
-	int *before = ARENA_ARRAY(r->tmp, int, r->n);
-	int *after = ARENA_ARRAY(r->tmp, int, r->n);
-	count_links(r);
 	link *links = ARENA_ARRAY(r->tmp, link, 2 * (size_t)p->tables.n);
+	for (int i = 0; i < p->tables.n; i++) {
+		r->nodes[p->tables.at[i].x].nlinks++;
+		r->nodes[p->tables.at[i].y].nlinks++;
+	}
 	for (int v = 0; v < r->n; v++) {
 		r->nodes[v].links = links;
 		links += r->nodes[v].nlinks;
+		r->nodes[v].nlinks = 0;
 	}
 	for (int i = 0; i < p->tables.n; i++) {
 		const problem_table *t = &p->tables.at[i];
 		edge *e = &r->edges[i];
 		*e = (edge){ .var = { t->x, t->y }, .cost = t->cost };
 		for (int side = 0; side < 2; side++) {
-			int v = e->var[side];
-			e->moved[side] = ARENA_ARRAY(r->tmp, int64_t,
-						     r->nodes[v].n);
-			add_link(r, v, e, side, before, after);
+			node *o = &r->nodes[e->var[side]];
+			e->moved[side] = ARENA_ARRAY(r->tmp, int64_t, o->n);
+			o->links[o->nlinks++] =
+				(link){ e->var[!side], e, side };
 		}
+	}
+}
+
+/* Neighbours come soon after each other, whatever their numbers. */
+static void make_order(reducer *r)
+{
+	int n = 0;
+	r->order = ARENA_ARRAY(r->tmp, int, r->n);
+	for (int v = 0; v < r->n; v++)
+		r->nodes[v].place = -1;
+	for (int v = 0, head = 0; v < r->n; v++) {
+		if (r->nodes[v].place < 0) {
+			r->nodes[v].place = n;
+			r->order[n++] = v;
+		}
+		for (; head < n; head++) {
+			const node *o = &r->nodes[r->order[head]];
+			for (int i = 0; i < o->nlinks; i++) {
+				node *u = &r->nodes[o->links[i].other];
+				if (u->place >= 0)
+					continue;
+				u->place = n;
+				r->order[n++] = o->links[i].other;
+			}
+		}
+	}
+}
+
+/* Puts the links to variables before v first. */
+static void sort_links(reducer *r, int v)
+{
+	node *o = &r->nodes[v];
+	for (int i = 0; i < o->nlinks; i++) {
+		link l = o->links[i];
+		if (r->nodes[l.other].place > o->place)
+			continue;
+		o->links[i] = o->links[o->nbefore];
+		o->links[o->nbefore++] = l;
 	}
 }
 
@@ -130,9 +153,12 @@ static reducer start(arena *a, arena *tmp, const problem *p)
 	r.own = ARENA_ARRAY(tmp, int64_t, most);
 	r.new = ARENA_ARRAY(tmp, int64_t, most);
 	r.give = ARENA_ARRAY(tmp, int64_t, most);
-	make_links(&r);
+	make_edges(&r);
+	make_order(&r);
+	for (int v = 0; v < r.n; v++)
+		sort_links(&r, v);
 	r.bound = p->constant;
-	r.best_cost = least(problem_cost(p, r.best), p->top);
+	r.best_cost = p->top;
 	return r;
 }
 
@@ -161,11 +187,11 @@ static const int64_t *narrow_table(const reducer *r, const edge *e, int side,
 	return to;
 }
 
-/* Forgets the values of v that are gone, when they are half of all. */
+/* Forgets the values of v that are gone, when they are most of all. */
 static void compact(reducer *r, int v)
 {
 	node *o = &r->nodes[v];
-	if (2 * o->nlive > o->n)
+	if (4 * o->nlive > o->n)
 		return;
 	for (int i = 0; i < o->nlinks; i++) {
 		edge *e = o->links[i].e;
@@ -215,19 +241,12 @@ static void send(reducer *r, node *o, const link *l)
 	edge *e = l->e;
 	node *to = &r->nodes[l->other];
 	int64_t *moved = e->moved[l->side], *other = e->moved[!l->side];
-	for (int x = 0; x < o->n; x++) {
-		bool gone = o->cost[x] >= GONE;
-		moved[x] -= gone ? 0 : r->give[x];
-		r->own[x] = gone ? GONE : -moved[x];
-	}
+	minplus_give(moved, r->own, r->give, o->cost, o->n, GONE);
 	if (l->side == 0)
 		minplus_columns(r->new, e->cost, o->n, to->n, r->own, CAP);
 	else
 		minplus_rows(r->new, e->cost, to->n, o->n, r->own, CAP);
-	for (int y = 0; y < to->n; y++) {
-		to->cost[y] = least(to->cost[y] + r->new[y] - other[y], GONE);
-		other[y] = r->new[y];
-	}
+	minplus_take(to->cost, other, r->new, to->n, GONE);
 }
 
 /* The value of v for the assignment being made, given the choices of those
@@ -296,7 +315,7 @@ static void keep_best(reducer *r)
 static bool pass(reducer *r, bool forward)
 {
 	for (int i = 0; i < r->n; i++)
-		if (!visit(r, forward ? i : r->n - 1 - i, forward))
+		if (!visit(r, r->order[forward ? i : r->n - 1 - i], forward))
 			return false;
 	keep_best(r);
 	return r->bound < r->best_cost;

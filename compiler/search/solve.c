@@ -1,8 +1,8 @@
-/* What is done, and when.  Problems of large tables are reduced first
- * (reduce.h), which often is all.  Then variables of degree 0, 1 and 2 are
- * eliminated, then each component of what is left, in an order found
- * beforehand; where no order is within the limits the component is reduced,
- * and what is left of it goes the same way, to branch and bound at last. */
+/* What is done, and when.  Variables of degree 0, 1 and 2 are eliminated, where
+ * that is little work, then each component of what is left: in an order found
+ * beforehand, or where that is much work or no order is within the limits, the
+ * component is reduced first (reduce.h), which often is all.  What is left of
+ * it goes the same way, at last to branch and bound. */
 #include "config.h"
 
 #include "compiler/search/solve.h"
@@ -17,6 +17,7 @@
 enum {
 	LARGE_TABLE = 100, /* costs per table from which on reducing is less
 			      work than eliminating */
+	MAY_FOLD = 4,	   /* times the costs of a variable's tables */
 	CHEAP = 50,	   /* additions per cost of a component, with which
 			      eliminating it is less than reducing it */
 	CHEAP_ALWAYS = 10000, /* additions, in any case */
@@ -38,33 +39,39 @@ solve_limits solve_defaults(void)
 			       .steps = (int64_t)1 << 26 };
 }
 
-/* Whether folding v, of degree 2 at most, is within the limits; counts it. */
-static bool may_fold(solver *s, solve_limits *left, int v)
+/* Whether folding v, of degree 2 at most, is within the limits, and before
+ * reducing no more work than looking at its tables a few times; counts it. */
+static bool may_fold(solver *s, budget *b, int v)
 {
-	int64_t cells = 1;
+	int64_t cells = 1, own = 0;
 	for (int i = 0; i < s->at[v].n; i++) {
 		const factor *f = s->at[v].at[i];
-		if (!f->dead)
+		if (!f->dead) {
 			cells *= s->nvalues[factor_other(f, v)];
+			own += s->nvalues[factor_other(f, v)];
+		}
 	}
 	int64_t work = cost_mul(cells, s->nvalues[v]);
-	if (cells > left->cells || work > left->work)
+	if (cells > b->left.cells || work > b->left.work)
 		return false;
-	left->cells -= cells;
-	left->work -= work;
+	if (!b->reduced && s->nlive[v] == 2 &&
+	    work > MAY_FOLD * own * s->nvalues[v])
+		return false;
+	b->left.cells -= cells;
+	b->left.work -= work;
 	return true;
 }
 
 /* Eliminates variables of degree 0, 1 and 2, until there are no more.  All
  * factors are of two variables, before and after, one per pair. */
-static void fold(solver *s, solve_limits *left)
+static void fold(solver *s, budget *b)
 {
 	int_vec queue = { 0 };
 	for (int v = 0; v < s->n; v++)
 		vec_push(s->tmp, &queue, v);
 	for (int head = 0; head < queue.n; head++) {
 		int v = queue.at[head];
-		if (s->done[v] || s->nlive[v] > 2 || !may_fold(s, left, v))
+		if (s->done[v] || s->nlive[v] > 2 || !may_fold(s, b, v))
 			continue;
 		solver_eliminate(s, v);
 		const factor_vec *had = &s->stack.at[s->stack.n - 1].factors;
@@ -175,11 +182,14 @@ static bool branch_instead(solver *s, const problem *p, const elimination *e,
 static void solve_component(solver *s, const int_vec *vars, const int *index,
 			    budget *b)
 {
-	meet m = meet_of(s, vars, index);
-	elimination e = order_variables(s->tmp, &m, b->left.cells,
-					b->left.work);
 	const problem *p = problem_of(s, vars, index);
-	bool cheap = e.order && e.work < CHEAP * table_cells(p) + CHEAP_ALWAYS;
+	int64_t cells = table_cells(p);
+	elimination e = { 0 };
+	if (b->reduced || cells <= (int64_t)LARGE_TABLE * p->tables.n) {
+		meet m = meet_of(s, vars, index);
+		e = order_variables(s->tmp, &m, b->left.cells, b->left.work);
+	}
+	bool cheap = e.order && e.work < CHEAP * cells + CHEAP_ALWAYS;
 	solution found;
 	if (!cheap && !b->reduced) {
 		found = solve_reduced(s->tmp, p, b);
@@ -208,7 +218,7 @@ static solution solve_tables(arena *a, const problem *p, budget *b)
 	arena *tmp = arena_new();
 	solver s = solver_new(a, tmp, p);
 	int *index = ARENA_ARRAY(tmp, int, s.n);
-	fold(&s, &b->left);
+	fold(&s, b);
 	for (int v = 0; v < s.n; v++)
 		index[v] = -1;
 	for (int v = 0; v < s.n; v++) {
@@ -264,10 +274,28 @@ static void limit_work(budget *b)
 		b->left.work = (int64_t)(b->left.seconds * per_second);
 }
 
+/* Whether reducing comes first: tables are large, and hardly a variable has
+ * only one, which are less work to eliminate. */
+static bool reduce_first(const problem *p)
+{
+	if (table_cells(p) <= (int64_t)LARGE_TABLE * p->tables.n)
+		return false;
+	arena *tmp = arena_new();
+	int *degree = ARENA_ARRAY(tmp, int, p->vars.n), nleaves = 0;
+	for (int i = 0; i < p->tables.n; i++) {
+		degree[p->tables.at[i].x]++;
+		degree[p->tables.at[i].y]++;
+	}
+	for (int v = 0; v < p->vars.n; v++)
+		nleaves += degree[v] < 2;
+	arena_free(tmp);
+	return nleaves < p->vars.n / 8;
+}
+
 solution solve(arena *a, const problem *p, const solve_limits *limits)
 {
 	budget b = { .left = *limits };
 	limit_work(&b);
-	return table_cells(p) > (int64_t)LARGE_TABLE * p->tables.n ?
-		       solve_reduced(a, p, &b) : solve_tables(a, p, &b);
+	return reduce_first(p) ? solve_reduced(a, p, &b) :
+				 solve_tables(a, p, &b);
 }
