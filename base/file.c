@@ -81,13 +81,6 @@ static bool write_all(int fd, const char *p, size_t n)
 	return true;
 }
 
-/* Devices and pipes cannot be replaced by a rename. */
-static bool is_special(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
 static bool write_special(const char *path, const void *data, size_t len)
 {
 	int fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CLOEXEC)
@@ -102,10 +95,9 @@ static bool write_special(const char *path, const void *data, size_t len)
 	return ok;
 }
 
-bool file_write(const char *path, const void *data, size_t len)
+/* Writes a file beside `path` and renames it, so that nobody sees half of it. */
+static bool replace(const char *path, mode_t mode, const void *data, size_t len)
 {
-	if (!strcmp(path, "-") || is_special(path))
-		return write_special(path, data, len);
 	size_t n = strlen(path);
 	char *tmp = malloc(n + 8);
 	if (!tmp)
@@ -117,9 +109,7 @@ bool file_write(const char *path, const void *data, size_t len)
 		free(tmp);
 		return false;
 	}
-	mode_t mask = umask(0);
-	umask(mask);
-	bool ok = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, data, len) &&
+	bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, len) &&
 		  fsync(fd) == 0;
 	int why = errno;
 	if (close(fd) != 0 && ok) {
@@ -133,6 +123,27 @@ bool file_write(const char *path, const void *data, size_t len)
 	if (!ok)
 		unlink(tmp);
 	free(tmp);
+	errno = why;
+	return ok;
+}
+
+/* Devices and pipes cannot be replaced by a rename; a link stays one, and a
+ * file keeps its mode. */
+bool file_write(const char *path, const void *data, size_t len)
+{
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+	if (!strcmp(path, "-") || (there && !S_ISREG(st.st_mode)))
+		return write_special(path, data, len);
+	if (!there) {
+		mode_t mask = umask(0);
+		umask(mask);
+		return replace(path, 0666 & ~mask, data, len);
+	}
+	char *to = realpath(path, NULL);
+	bool ok = to && replace(to, st.st_mode & 0777, data, len);
+	int why = errno;
+	free(to);
 	errno = why;
 	return ok;
 }
