@@ -4,4 +4,5 @@ EXTRA_DIST += \
 	%D%/kernels.md \
 	%D%/language.md \
 	%D%/plan-format.md \
-	%D%/search.md
+	%D%/search.md \
+	%D%/solver.md
