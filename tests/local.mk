@@ -33,6 +33,7 @@ python_tests = \
 # Whole networks, and what is as slow: `make check network_tests=' leaves them
 # out.
 network_tests = \
+	%D%/onnx/conformance.py \
 	%D%/onnx/networks.py \
 	%D%/onnx/properties.py
 TESTS += $(source_tests)
