@@ -17,8 +17,8 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 
 /* Writes a file atomically: to a temporary file beside it, flushed, renamed
  * onto path when all is written.  A link stays one, and a file keeps its mode.
- * "-" is standard output.  Returns false, with
- * errno set and nothing left behind, on failure. */
+ * "-" is standard output.  Returns false, with errno set and nothing left
+ * behind, on failure. */
 bool file_write(const char *path, const void *data, size_t len);
 
 /* The folder of a path ("." where it has none), and dir/name (name alone
