@@ -12,7 +12,8 @@ dist_opdefs_DATA = \
 	%D%/quantize.tdl \
 	%D%/reduce.tdl \
 	%D%/scatter.tdl \
-	%D%/shape.tdl
+	%D%/shape.tdl \
+	%D%/signal.tdl
 
 # How nodes of ONNX models become calls of them.
 opdefs_onnxdir = $(opdefsdir)/onnx
@@ -28,6 +29,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/quantize.tdl \
 	%D%/onnx/reduce.tdl \
 	%D%/onnx/scatter.tdl \
-	%D%/onnx/shape.tdl
+	%D%/onnx/shape.tdl \
+	%D%/onnx/signal.tdl
 
 EXTRA_DIST += %D%/README.md %D%/onnx/README.md
