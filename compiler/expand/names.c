@@ -53,7 +53,8 @@ xpack *need_pack(context *cx, const char *name, range at)
 		return NULL;
 	}
 	xpack made = { .name = name, .bound = true, .rank = v->n };
-	memcpy(made.extents, v->ints, (size_t)v->n * sizeof(int64_t));
+	for (int i = 0; i < v->n; i++)
+		made.extents[i] = v->ints[i];
 	vec_push(cx->tmp, &cx->packs, made);
 	return &cx->packs.at[cx->packs.n - 1];
 }
@@ -66,7 +67,8 @@ static int selector(context *cx, const ast_expr *e, int64_t out[MAX_NDIM])
 		const attr_value *v = find_attr(cx, e->name);
 		if (v && v->n <= MAX_NDIM &&
 		    (v->type == ATTR_AXIS || v->type == ATTR_INT)) {
-			memcpy(out, v->ints, (size_t)v->n * sizeof(int64_t));
+			for (int i = 0; i < v->n; i++)
+				out[i] = v->ints[i];
 			return v->n;
 		}
 	}

@@ -199,8 +199,10 @@ static mvalue concatenate(evaluator *ev, const ast_expr *e, const mvalue *x,
 				     MAPPING_MAX_LIST);
 	ev->steps -= (x->n + y->n) / 16;
 	mvalue *items = ARENA_ARRAY(ev->tmp, mvalue, x->n + y->n + 1);
-	memcpy(items, x->items, (size_t)x->n * sizeof(*items));
-	memcpy(items + x->n, y->items, (size_t)y->n * sizeof(*items));
+	for (int i = 0; i < x->n; i++)
+		items[i] = x->items[i];
+	for (int i = 0; i < y->n; i++)
+		items[x->n + i] = y->items[i];
 	return mv_list(items, x->n + y->n);
 }
 

@@ -43,13 +43,14 @@ bool onnx_dims(importer *im, const int64_t *dims, size_t n, dtype t,
 		return false;
 	}
 	type->ndim = (int)n;
-	memcpy(type->dims, dims, n * sizeof(*dims));
-	for (size_t d = 0; d < n; d++)
+	for (size_t d = 0; d < n; d++) {
+		type->dims[d] = dims[d];
 		if (dims[d] < 0) {
 			diag_error_in(im->sink, DIAG_ONNX_SHAPE, place,
 				      "dimension %zu is %" PRId64, d, dims[d]);
 			return false;
 		}
+	}
 	if (tensor_type_ok(type))
 		return true;
 	diag_error_in(im->sink, DIAG_ONNX_SHAPE, place,
