@@ -5,7 +5,8 @@ lower_libs = compiler/lower/liblower.a compiler/search/libsearch.a \
 unit_tests += \
 	%D%/test_lower \
 	%D%/test_memory \
-	%D%/test_plan
+	%D%/test_plan \
+	%D%/test_plan_check
 
 %C%_test_lower_SOURCES = %D%/test_lower.c %D%/random_graph.c \
 	%D%/random_graph.h
@@ -16,3 +17,7 @@ unit_tests += \
 %C%_test_plan_SOURCES = %D%/test_plan.c %D%/random_graph.c \
 	%D%/random_graph.h
 %C%_test_plan_LDADD = $(lower_libs)
+
+%C%_test_plan_check_SOURCES = %D%/test_plan_check.c %D%/random_graph.c \
+	%D%/random_graph.h
+%C%_test_plan_check_LDADD = $(lower_libs)
