@@ -161,6 +161,7 @@ static void check_op(tdl_modules *m, ast_op *op)
 		      .op = op };
 	c.names = strmap_new(c.tmp);
 	c.packs = strmap_new(c.tmp);
+	c.unbound = strmap_new(c.tmp);
 	int passed = 0;
 	op->height = -1;
 	m->calls++;

@@ -224,6 +224,7 @@ void check_onnx(tdl_modules *m, ast_onnx *e)
 {
 	checker c = { .modules = m, .sink = m->sink, .tmp = arena_new() };
 	c.names = strmap_new(c.tmp);
+	c.unbound = strmap_new(c.tmp);
 	c.packs = strmap_new(c.tmp);
 	if (e->nparams + e->nattrs > MAX_SIGNATURE)
 		check_error(&c, DIAG_TOO_MANY_DIMENSIONS, e->name_at,

@@ -31,7 +31,8 @@ static ast_symbol *find(const checker *c, const char *name)
 	return s ? s : strmap_get(c->names, name);
 }
 
-/* The symbol of a name, marked as used; NULL, with an error, if unbound. */
+/* The symbol of a name, marked as used; NULL, with an error, if unbound: one
+ * for all its uses. */
 static ast_symbol *resolve(checker *c, ast_expr *e)
 {
 	e->symbol = find(c, e->name);
@@ -39,10 +40,19 @@ static ast_symbol *resolve(checker *c, ast_expr *e)
 		e->symbol->used = true;
 		return e->symbol;
 	}
+	c->failed = true;
+	if (strmap_get(c->unbound, e->name))
+		return NULL;
+	strmap_put(c->unbound, e->name, (void *)e->name);
 	check_error(c, DIAG_UNBOUND_INDEX, e->at, "nothing binds '%s' here",
 		    e->name);
 	if (strmap_get(c->packs, e->name))
 		diag_note(c->sink, NOWHERE, "a pack is written '..%s'",
+			  e->name);
+	else if (c->in_signature)
+		diag_note(c->sink, NOWHERE,
+			  "a size is bound where it is a whole dimension of a "
+			  "parameter, as in x[%s]",
 			  e->name);
 	return NULL;
 }
@@ -213,6 +223,8 @@ static void walk_slice(checker *c, ast_expr *arg, const ast_tensor *param)
 		return;
 	check_rank(c, arg->at, s->name, arg->args + 1, arg->nargs - 1, s->dims,
 		   s->ndims);
+	if (c->failed)
+		return;
 	int whole = 0;
 	for (int i = 1; i < arg->nargs; i++)
 		whole += arg->args[i]->kind == AST_SLICE;
@@ -239,6 +251,8 @@ static void walk_opaque(checker *c, ast_expr *e, const ast_opaque *f)
 	}
 	for (int i = 0; i < call->nargs; i++)
 		walk_slice(c, call->args[i], &f->params[i]);
+	if (c->failed)
+		return;
 	walk_items(c, e, false);
 	if (!c->failed)
 		check_rank(c, e->at, f->results[0].name, e->args + 1,

@@ -355,10 +355,12 @@ static void check_broadcast(checker *c, const ast_tensor *t)
 
 static void check_dim(checker *c, ast_expr *d)
 {
+	c->in_signature = true;
 	if (d->kind == AST_PACK)
 		check_pack(c, d->pack, d->at);
 	else
 		check_constant(c, d);
+	c->in_signature = false;
 	if (is_number(d, AST_INT) && d->kind == AST_UNARY)
 		check_error(c, DIAG_NEGATIVE_EXTENT, d->at,
 			    "a dimension cannot have a negative size");
@@ -418,6 +420,7 @@ void check_opaque(tdl_modules *m, ast_opaque *f)
 	checker c = { .modules = m, .sink = m->sink, .tmp = arena_new() };
 	c.names = strmap_new(c.tmp);
 	c.packs = strmap_new(c.tmp);
+	c.unbound = strmap_new(c.tmp);
 	too_many(&c, f->name_at, f->nparams + f->nattrs + f->nresults,
 		 "parameters, attributes and results", MAX_SIGNATURE);
 	if (f->nattrs || f->nresults != 1)

@@ -15,6 +15,7 @@ static etype exact(dtype t)
 }
 
 static const etype unknown = { .kind = TY_UNKNOWN };
+static const etype faulty = { .kind = TY_FAULTY };
 
 /* What follows "this is". */
 static const char *type_text(checker *c, etype t)
@@ -37,6 +38,7 @@ static const char *type_text(checker *c, etype t)
 	case TY_ATTR:
 		return arena_printf(c->tmp, "of type %s", t.name);
 	case TY_UNKNOWN:
+	case TY_FAULTY:
 		break;
 	}
 	return "of an unknown type";
@@ -66,8 +68,8 @@ static bool may_be_int(etype t)
 
 static bool may_be_bool(etype t)
 {
-	return is_bool(t) || t.kind == TY_UNKNOWN || t.kind == TY_ATTR ||
-	       t.kind == TY_SHARED;
+	return is_bool(t) || t.kind == TY_UNKNOWN || t.kind == TY_FAULTY ||
+	       t.kind == TY_ATTR || t.kind == TY_SHARED;
 }
 
 static bool is_constant(etype t)
@@ -85,6 +87,10 @@ static bool is_open(etype t)
 static bool unify(etype x, etype y, etype *r)
 {
 	*r = x;
+	if (x.kind == TY_FAULTY || y.kind == TY_FAULTY) {
+		*r = faulty;
+		return true;
+	}
 	if (is_constant(x) && !is_constant(y)) {
 		*r = y;
 		return x.kind == TY_INT ? may_be_int(y) || may_be_float(y)
@@ -121,23 +127,31 @@ static etype agree(checker *c, etype x, etype y, range at, const char *what)
 		    "the %s have different types: one is %s, another %s; "
 		    "cast(.., TYPE) converts",
 		    what, type_text(c, x), type_text(c, y));
-	return unknown;
+	return faulty;
 }
 
-static void want(checker *c, bool fits, range at, const char *what, etype t)
+/* t, if it fits. */
+static etype want(checker *c, bool fits, range at, const char *what, etype t)
 {
-	if (!fits)
-		check_error(c, DIAG_TYPE_MISMATCH, at,
-			    "%s is expected here, this is %s", what,
-			    type_text(c, t));
+	if (fits || t.kind == TY_FAULTY)
+		return t;
+	check_error(c, DIAG_TYPE_MISMATCH, at,
+		    "%s is expected here, this is %s", what, type_text(c, t));
+	return faulty;
+}
+
+/* The type of what is made of x and y, or of x alone, if both are sound. */
+static etype made_of(etype r, etype x, etype y)
+{
+	return x.kind == TY_FAULTY || y.kind == TY_FAULTY ? faulty : r;
 }
 
 static etype condition(checker *c, const ast_expr *e)
 {
 	etype t = type_of(c, e);
 	bool number = e->kind == AST_BINARY && e->op <= OP_MOD;
-	want(c, may_be_bool(t) && !number, e->at, "a condition", t);
-	return exact(DT_BOOL);
+	t = want(c, may_be_bool(t) && !number, e->at, "a condition", t);
+	return made_of(exact(DT_BOOL), t, t);
 }
 
 /* ---- operators ---------------------------------------------------------- */
@@ -145,10 +159,10 @@ static etype condition(checker *c, const ast_expr *e)
 static etype arithmetic(checker *c, const ast_expr *e)
 {
 	etype x = type_of(c, e->args[0]), y = type_of(c, e->args[1]);
-	want(c, may_be_int(x) || may_be_float(x), e->args[0]->at, "a number",
-	     x);
-	want(c, may_be_int(y) || may_be_float(y), e->args[1]->at, "a number",
-	     y);
+	x = want(c, may_be_int(x) || may_be_float(x), e->args[0]->at,
+		 "a number", x);
+	y = want(c, may_be_int(y) || may_be_float(y), e->args[1]->at,
+		 "a number", y);
 	etype r = agree(c, x, y, e->at, "operands");
 	const ast_expr *d = e->args[1];
 	bool divides = e->op == OP_DIV || e->op == OP_MOD;
@@ -166,17 +180,15 @@ static etype comparison(checker *c, const ast_expr *e)
 	etype x = type_of(c, e->args[0]), y = type_of(c, e->args[1]);
 	bool equality = e->op == OP_EQ || e->op == OP_NE;
 	if (!equality && (is_bool(x) || x.kind == TY_STRING))
-		want(c, false, e->args[0]->at, "a number", x);
-	else
-		agree(c, x, y, e->at, "operands");
-	return exact(DT_BOOL);
+		x = want(c, false, e->args[0]->at, "a number", x);
+	return made_of(exact(DT_BOOL), agree(c, x, y, e->at, "operands"), x);
 }
 
 static etype binary(checker *c, const ast_expr *e)
 {
 	if (e->op == OP_AND || e->op == OP_OR) {
-		condition(c, e->args[0]);
-		return condition(c, e->args[1]);
+		etype x = condition(c, e->args[0]);
+		return made_of(exact(DT_BOOL), x, condition(c, e->args[1]));
 	}
 	return e->op >= OP_LT ? comparison(c, e) : arithmetic(c, e);
 }
@@ -186,16 +198,15 @@ static etype unary(checker *c, const ast_expr *e)
 	if (e->op == OP_NOT)
 		return condition(c, e->args[0]);
 	etype t = type_of(c, e->args[0]);
-	want(c, may_be_int(t) || may_be_float(t), e->args[0]->at, "a number",
-	     t);
-	return t;
+	return want(c, may_be_int(t) || may_be_float(t), e->args[0]->at,
+		    "a number", t);
 }
 
 static etype choice(checker *c, const ast_expr *e)
 {
 	condition(c, e->args[0]);
-	return agree(c, type_of(c, e->args[1]), type_of(c, e->args[2]), e->at,
-		     "alternatives");
+	etype x = type_of(c, e->args[1]);
+	return agree(c, x, type_of(c, e->args[2]), e->at, "alternatives");
 }
 
 /* ---- reads -------------------------------------------------------------- */
@@ -263,10 +274,11 @@ static etype name(checker *c, const ast_expr *e)
 {
 	if (!e->symbol)
 		return unknown;
-	if (e->symbol->kind == SYM_ATTR && e->symbol->attr->type == ATTR_TYPE)
-		check_error(c, DIAG_TYPE_MISMATCH, e->at,
-			    "'%s' is an element type, not a value", e->name);
-	return symbol_type(e->symbol);
+	if (e->symbol->kind != SYM_ATTR || e->symbol->attr->type != ATTR_TYPE)
+		return symbol_type(e->symbol);
+	check_error(c, DIAG_TYPE_MISMATCH, e->at,
+		    "'%s' is an element type, not a value", e->name);
+	return faulty;
 }
 
 /* The type of what an opaque function returns: a declared one, or that of the
@@ -303,8 +315,9 @@ static etype indexed(checker *c, const ast_expr *e)
 
 static etype guard(checker *c, const ast_expr *e)
 {
-	return agree(c, type_of(c, e->args[0]), type_of(c, e->args[1]),
-		     e->args[1]->at, "read and what stands for it");
+	etype x = type_of(c, e->args[0]);
+	return agree(c, x, type_of(c, e->args[1]), e->args[1]->at,
+		     "read and what stands for it");
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -316,9 +329,9 @@ static etype reduction(checker *c, const ast_expr *e, const builtin *r)
 		return condition(c, body);
 	etype t = type_of(c, body);
 	bool number = may_be_int(t) || may_be_float(t);
-	want(c, r->rule == RULE_FLOAT ? may_be_float(t) : number, body->at,
-	     r->rule == RULE_FLOAT ? "a float" : "a number", t);
-	return r->rule == RULE_WHERE ? exact(DT_I64) : t;
+	t = want(c, r->rule == RULE_FLOAT ? may_be_float(t) : number, body->at,
+		 r->rule == RULE_FLOAT ? "a float" : "a number", t);
+	return r->rule == RULE_WHERE ? made_of(exact(DT_I64), t, t) : t;
 }
 
 static etype cast(checker *c, const ast_expr *e)
@@ -338,16 +351,16 @@ static etype function(checker *c, const ast_expr *e, const builtin *f)
 		bool fits = is_float		     ? may_be_float(t)
 			    : f->rule == RULE_INTEGER ? may_be_int(t)
 						      : number;
-		want(c, fits, e->args[i]->at,
-		     is_float			 ? "a float"
-		     : f->rule == RULE_INTEGER ? "an integer"
-					       : "a number",
-		     t);
+		t = want(c, fits, e->args[i]->at,
+			 is_float		   ? "a float"
+			 : f->rule == RULE_INTEGER ? "an integer"
+						   : "a number",
+			 t);
 		r = i ? agree(c, r, t, e->at, "arguments") : t;
 	}
 	if (f->rule == RULE_FLOAT && r.kind == TY_INT)
 		r.kind = TY_FLOAT;
-	return f->rule == RULE_TEST ? exact(DT_BOOL) : r;
+	return f->rule == RULE_TEST ? made_of(exact(DT_BOOL), r, r) : r;
 }
 
 static etype call(checker *c, const ast_expr *e)

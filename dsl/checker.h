@@ -21,7 +21,8 @@ enum {
 /* ---- types -------------------------------------------------------------- */
 
 typedef enum etype_kind {
-	TY_UNKNOWN, /* anything; an error was reported, or expansion will see */
+	TY_UNKNOWN, /* anything; expansion will see */
+	TY_FAULTY,  /* an error was reported: fits everywhere, and spreads */
 	TY_INT,	    /* a constant that takes any numeric type */
 	TY_FLOAT,   /* a constant that takes any float type */
 	TY_STRING,
@@ -85,6 +86,8 @@ typedef struct checker {
 	bool failed;
 	strmap *names;	 /* name -> ast_symbol: signature, lets so far */
 	strmap *packs;	 /* those that the signature binds, name -> itself */
+	strmap *unbound; /* names that were reported, name -> itself */
+	bool in_signature;
 	VEC(ast_symbol *) vars;	 /* of the lambdas around, innermost last */
 	VEC(bound_pack) bound;
 	int conditions;

@@ -183,6 +183,47 @@ START_TEST(recovery)
 }
 END_TEST
 
+/* ---- checks that find one thing ----------------------------------------- */
+
+/* One mistake is reported once, however far it spreads. */
+static const struct {
+	const char *text, *name;
+} mistakes[] = {
+	{ "op f(x[N, M]) -> y[N, M] = lambda n, m: x[n, m] + n * M + m",
+	  "type-mismatch" },
+	{ "op f(x[N]) -> y[N] = lambda i: x[i] and 1", "type-mismatch" },
+	{ "op f(x[N]) -> y[N] = lambda i: x[i] * (1 + true)",
+	  "type-mismatch" },
+	{ "op f(x[N]) -> y[N] = lambda i: -(x[i] == 1) * 2 + i",
+	  "type-mismatch" },
+	{ "op f(x[N]: i64) -> y[N]: i64 = lambda i: "
+	  "if i < 1 then exp(x[i]) else x[i]", "type-mismatch" },
+	{ "op f(x[N]: i64) -> y[N]: i64 = lambda i: "
+	  "Sum(lambda j: Mean(lambda k: x[k]) + x[j])", "type-mismatch" },
+	{ "op f(x[N]; t: type) -> y[N] = lambda i: max(x[i], t) + 1",
+	  "type-mismatch" },
+	{ "op f(x[N]: i64) -> y[N] = let t = lambda i: sqrt(x[i])\n"
+	  "lambda i: t[i] < 1", "type-mismatch" },
+	{ "op f(x[N+1]) -> y[N] = lambda i: x[i]", "unbound-index" },
+	{ "op f(x[N]) -> y[N] = lambda i: x[j] + x[j + 1]",
+	  "unbound-index" },
+	{ "opaque g(x[N]) -> y[N] = \"k\"\n"
+	  "op f(x[B, N]) -> y[B, N] = lambda b, i: g(x[b])[i]",
+	  "wrong-rank" },
+	{ "opaque g(x[N]) -> y[N] = \"k\"\n"
+	  "op f(x[B, N]) -> y[B, N] = lambda b, i: g(x[b, :, :])[b, i]",
+	  "wrong-rank" },
+};
+
+START_TEST(one_error)
+{
+	load(mistakes[_i].text);
+	ck_assert_msg(diag_errors(sink) == 1 &&
+			      strstr(printed(), mistakes[_i].name),
+		      "%s", printed());
+}
+END_TEST
+
 /* ---- checks that find nothing ------------------------------------------- */
 
 static const char *const fine[] = {
@@ -560,6 +601,7 @@ int main(void)
 	tcase_add_loop_test(t, word_is_name, 0, COUNT(words));
 	tcase_add_loop_test(t, word_is_reserved, 0, COUNT(reserved));
 	tcase_add_loop_test(t, expression, 0, COUNT(expressions));
+	tcase_add_loop_test(t, one_error, 0, COUNT(mistakes));
 	tcase_add_loop_test(t, recovery, 0, COUNT(faults));
 	tcase_add_loop_test(t, no_fault, 0, COUNT(fine));
 	tcase_add_test(t, entries);
