@@ -8,6 +8,7 @@ dist_opdefs_DATA = \
 	%D%/linear.tdl \
 	%D%/loss.tdl \
 	%D%/norm.tdl \
+	%D%/optimizer.tdl \
 	%D%/pool.tdl \
 	%D%/quantize.tdl \
 	%D%/reduce.tdl \
@@ -25,6 +26,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/linear.tdl \
 	%D%/onnx/loss.tdl \
 	%D%/onnx/norm.tdl \
+	%D%/onnx/optimizer.tdl \
 	%D%/onnx/pool.tdl \
 	%D%/onnx/quantize.tdl \
 	%D%/onnx/reduce.tdl \
