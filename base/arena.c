@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 typedef struct block {
 	struct block *next;
 	size_t used, size;
+	bool clean; /* all zero, when it was new */
 	alignas(max_align_t) unsigned char at[];
 } block;
 
@@ -50,11 +52,17 @@ void arena_free(arena *a)
 	free(a);
 }
 
+/* A block of its own is zeroed at once, by the system where it is large; the
+ * others as they are used, so that what is not stays untouched. */
 static block *add_block(arena *a, size_t nbytes)
 {
 	size_t size = nbytes > a->next_size ? nbytes : a->next_size;
-	block *b = must(calloc(1, sizeof(*b) + size));
+	bool clean = size == nbytes;
+	block *b = must(clean ? calloc(1, sizeof(*b) + size) :
+				malloc(sizeof(*b) + size));
+	b->used = 0;
 	b->size = size;
+	b->clean = clean;
 	if (a->next_size < LARGEST_BLOCK)
 		a->next_size *= 2;
 	/* A block for one large object goes below the top, so that what is
@@ -79,6 +87,8 @@ void *arena_alloc(arena *a, size_t nbytes)
 	if (!b || b->size - b->used < nbytes)
 		b = add_block(a, nbytes);
 	void *p = b->at + b->used;
+	if (!b->clean)
+		memset(p, 0, nbytes);
 	b->used += nbytes;
 	a->used += nbytes;
 	return p;

@@ -297,6 +297,22 @@ static int64_t least_cost(const solver *s, int x)
 	return least;
 }
 
+/* A variable that meets one other only: adds to that one's costs, and reads the
+ * table where it lies. */
+static void eliminate_leaf(solver *s, int x, int y, factor *f)
+{
+	int64_t *to = ARENA_ARRAY(s->tmp, int64_t, s->nvalues[y]);
+	if (f->vars[0] == x)
+		minplus_columns(to, f->cost, s->nvalues[x], s->nvalues[y],
+				s->unary[x], COST_MAX);
+	else
+		minplus_rows(to, f->cost, s->nvalues[y], s->nvalues[x],
+			     s->unary[x], COST_MAX);
+	for (int i = 0; i < s->nvalues[y]; i++)
+		s->unary[y][i] = cost_add(s->unary[y][i], cost_clamp(to[i]));
+	kill_factor(s, f);
+}
+
 void solver_eliminate(solver *s, int x)
 {
 	int_vec scope = { 0 };
@@ -305,6 +321,12 @@ void solver_eliminate(solver *s, int x)
 	if (!scope_of(s, x, &scope)) {
 		s->least = cost_add(s->least, least_cost(s, x));
 		vec_push(s->tmp, &s->stack, g);
+		return;
+	}
+	if (scope.n == 1 && s->nlive[x] == 1) {
+		collect(s, x, scope.at[0], &g.factors);
+		vec_push(s->tmp, &s->stack, g);
+		eliminate_leaf(s, x, scope.at[0], g.factors.at[0]);
 		return;
 	}
 	longest_last(s, &scope);

@@ -2,6 +2,7 @@
 
 #include "compiler/search/reduce.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -49,7 +50,7 @@ typedef struct reducer {
 	const problem *p;
 	int n;
 	node *nodes;
-	int *order; /* of the passes: breadth first, from the lowest */
+	int *order; /* of the passes */
 	edge *edges;
 	int64_t bound; /* what was taken out of all costs */
 	int *best;
@@ -92,11 +93,11 @@ static void make_edges(reducer *r)
 	}
 }
 
-/* Neighbours come soon after each other, whatever their numbers. */
-static void make_order(reducer *r)
+/* Breadth first: neighbours come soon after each other, whatever their
+ * numbers. */
+static void order_by_breadth(reducer *r)
 {
 	int n = 0;
-	r->order = ARENA_ARRAY(r->tmp, int, r->n);
 	for (int v = 0; v < r->n; v++)
 		r->nodes[v].place = -1;
 	for (int v = 0, head = 0; v < r->n; v++) {
@@ -115,6 +116,21 @@ static void make_order(reducer *r)
 			}
 		}
 	}
+}
+
+/* Breadth first, or by number where neighbours are as near each other then. */
+static void make_order(reducer *r)
+{
+	int64_t by_number = 0, by_breadth = 0;
+	r->order = ARENA_ARRAY(r->tmp, int, r->n);
+	order_by_breadth(r);
+	for (int i = 0; i < r->p->tables.n; i++) {
+		const int *v = r->edges[i].var;
+		by_number += abs(v[0] - v[1]);
+		by_breadth += abs(r->nodes[v[0]].place - r->nodes[v[1]].place);
+	}
+	for (int v = 0; v < r->n && by_number <= by_breadth; v++)
+		r->order[r->nodes[v].place = v] = v;
 }
 
 /* Puts the links to variables before v first. */

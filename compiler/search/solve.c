@@ -274,7 +274,7 @@ static void limit_work(budget *b)
 		b->left.work = (int64_t)(b->left.seconds * per_second);
 }
 
-/* Whether reducing comes first: tables are large, and hardly a variable has
+/* Whether reducing comes first: tables are large, and not many variables have
  * only one, which are less work to eliminate. */
 static bool reduce_first(const problem *p)
 {
@@ -289,7 +289,7 @@ static bool reduce_first(const problem *p)
 	for (int v = 0; v < p->vars.n; v++)
 		nleaves += degree[v] < 2;
 	arena_free(tmp);
-	return nleaves < p->vars.n / 8;
+	return nleaves < p->vars.n / 5 * 2;
 }
 
 solution solve(arena *a, const problem *p, const solve_limits *limits)
