@@ -40,21 +40,48 @@ static char *read_all(arena *a, int fd, size_t expected, size_t limit,
 	return NULL;
 }
 
+/* The pipes behind /dev/stdin and <(..) have no name of their own. */
+static bool is_named(const char *path)
+{
+	char *real = realpath(path, NULL);
+	free(real);
+	return real != NULL;
+}
+
+/* Opens a file, or a pipe that somebody writes to; -1 with errno set for all
+ * else, ENODEV for what is neither.  Does not wait: nobody may ever open the
+ * other end of a named pipe, and a device may never be ready. */
+static int open_input(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0)
+		return -1;
+	bool ok = fstat(fd, &st) == 0;
+	if (ok && S_ISFIFO(st.st_mode) && !is_named(path))
+		ok = fcntl(fd, F_SETFL, 0) == 0;
+	else if (ok && !S_ISREG(st.st_mode)) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : ENODEV;
+		ok = false;
+	}
+	if (ok)
+		return fd;
+	int why = errno;
+	close(fd);
+	errno = why;
+	return -1;
+}
+
 char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 		size_t *len)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : 0;
-	struct stat st = { 0 };
+	int fd = strcmp(path, "-") ? open_input(path) : STDIN_FILENO;
+	struct stat st;
 	char *text = NULL;
-	if (fd >= 0 && fstat(fd, &st) == 0) {
-		if (S_ISDIR(st.st_mode))
-			errno = EISDIR;
-		else
-			text = read_all(a, fd,
-					S_ISREG(st.st_mode) ? (size_t)st.st_size
-							    : 0,
-					limit, len);
-	}
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		text = read_all(a, fd,
+				S_ISREG(st.st_mode) ? (size_t)st.st_size : 0,
+				limit, len);
 	int why = errno;
 	if (fd > 0)
 		close(fd);
@@ -63,11 +90,12 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 			      "the file has more than %zu bytes", limit);
 	else if (!text)
 		diag_error_in(s, DIAG_CANNOT_READ, path, "cannot read: %s",
-			      strerror(why));
+			      why == ENODEV ? "it is not a regular file"
+					    : strerror(why));
 	return text;
 }
 
-static bool write_all(int fd, const char *p, size_t n)
+/* Writes a file beside `path` and renames it: nobody ever sees half of it. */
 {
 	while (n > 0) {
 		ssize_t put = write(fd, p, n);
@@ -167,4 +195,10 @@ char *path_join(arena *a, const char *dir, const char *name)
 bool file_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
+}
+
+bool file_is_regular(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
