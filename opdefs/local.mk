@@ -12,6 +12,7 @@ dist_opdefs_DATA = \
 	%D%/pool.tdl \
 	%D%/quantize.tdl \
 	%D%/reduce.tdl \
+	%D%/resize.tdl \
 	%D%/scatter.tdl \
 	%D%/shape.tdl \
 	%D%/signal.tdl
@@ -30,6 +31,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/pool.tdl \
 	%D%/onnx/quantize.tdl \
 	%D%/onnx/reduce.tdl \
+	%D%/onnx/resize.tdl \
 	%D%/onnx/scatter.tdl \
 	%D%/onnx/shape.tdl \
 	%D%/onnx/signal.tdl
