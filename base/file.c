@@ -95,7 +95,7 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 	return text;
 }
 
-/* Writes a file beside `path` and renames it: nobody ever sees half of it. */
+static bool write_all(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
 		ssize_t put = write(fd, p, n);
@@ -123,7 +123,7 @@ static bool write_special(const char *path, const void *data, size_t len)
 	return ok;
 }
 
-/* Writes a file beside `path` and renames it, so that nobody sees half of it. */
+/* Writes a file beside `path` and renames it: nobody ever sees half of it. */
 static bool replace(const char *path, mode_t mode, const void *data, size_t len)
 {
 	size_t n = strlen(path);
