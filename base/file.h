@@ -11,7 +11,8 @@
 
 /* Reads a file of at most limit bytes into a, with a zero byte behind it
  * that *len does not count.  On failure adds cannot-read or too-large and
- * returns NULL. "-" is standard input. */
+ * returns NULL.  "-" is standard input; of what is no regular file only the
+ * pipes without a name are read, such as /dev/stdin or a shell's <(..). */
 char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 		size_t *len);
 
@@ -27,5 +28,6 @@ char *path_folder(arena *a, const char *path);
 char *path_join(arena *a, const char *dir, const char *name);
 
 bool file_exists(const char *path);
+bool file_is_regular(const char *path);
 
 #endif

@@ -170,8 +170,11 @@ static void load_imports(tdl_modules *m, const ast_module *module)
 		if (d->kind != DEF_IMPORT)
 			continue;
 		const char *path = find_import(m, module->path, d->import);
-		if (path)
+		if (path && file_is_regular(path))
 			load_file(m, path, d->at);
+		else if (path)
+			diag_error(m->sink, DIAG_CANNOT_READ, d->at,
+				   "'%s' is not a regular file", path);
 		else
 			diag_error(m->sink, DIAG_IMPORT_NOT_FOUND, d->at,
 				   "there is no file '%s' beside this one, nor "
