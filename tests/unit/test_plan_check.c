@@ -99,7 +99,7 @@ EDIT(holds_else)
 	b->node = 1;
 	p->tensors[2].buffer = first(p, PLAN_RUN)->to;
 }
-EDIT(source) { first(p, PLAN_COMBINE)->from = p->nbuffers; }
+EDIT(source) { first(p, PLAN_COMBINE)->from = 99; }
 EDIT(unwritten) { first(p, PLAN_COMBINE)->from = second_run(p)->to; }
 EDIT(run_node) { first(p, PLAN_RUN)->node = p->nnodes; }
 EDIT(run_twice) { second_run(p)->node = first(p, PLAN_RUN)->node; }
@@ -156,7 +156,7 @@ static const struct {
 	{ unaligned, "it is not inside the arena, or not aligned" },
 	{ higher, "bytes below the arena" },
 	{ holds_else, "its buffer holds something else" },
-	{ source, "it reads buffer" },
+	{ source, "it reads buffer 99 of" },
 	{ unwritten, "before that is written" },
 	{ run_node, "its node does not exist, or runs twice" },
 	{ run_twice, "its node does not exist, or runs twice" },
