@@ -125,6 +125,28 @@ def GlobalAveragePool(c):
     return "GlobalAveragePool", [c.floats(*c.shape(3, 5))], {}, 17
 
 
+@operator
+def ConvTranspose(c):
+    n = c.one_of(1, 2, 2, 3)
+    kernel, size, attrs = window(c, n)
+    attrs.pop("auto_pad", None)  # which ONNX Runtime pads its own way
+    attrs["strides"] = c.ints(n, 1, 4)
+    if "pads" in attrs:
+        attrs["pads"] = [0] * (2 * n)
+    if c.coin():
+        attrs["output_padding"] = [int(c.rng.integers(0, s))
+                                   for s in attrs["strides"]]
+    group = c.one_of(1, 1, 2, 3)
+    inner, outer = c.size(3), c.size(3)
+    if group > 1:
+        attrs["group"] = group
+    inputs = [c.floats(c.size(3), inner * group, *size),
+              c.floats(inner * group, outer, *kernel)]
+    if c.coin():
+        inputs.append(c.floats(outer * group))
+    return "ConvTranspose", inputs, attrs, 11
+
+
 # ---- contractions and normalisation -----------------------------------------
 
 
@@ -267,6 +289,67 @@ def Flatten(c):
         "axis": int(c.rng.integers(-x.ndim, x.ndim + 1))}, 13
 
 
+@operator
+def Resize(c):
+    """Two spatial dimensions, to sizes, which leave no doubt about scales."""
+    x = c.floats(c.size(2), c.size(2), c.size(6), c.size(6))
+    sizes = [*x.shape[:2], c.size(9), c.size(9)]
+    attrs = {"mode": c.one_of("nearest", "linear", "cubic"),
+             "coordinate_transformation_mode": c.one_of(
+                 "half_pixel", "asymmetric", "align_corners")}
+    if attrs["mode"] == "nearest":
+        # exact halves are rounded by luck in floats
+        attrs["coordinate_transformation_mode"] = "asymmetric"
+        attrs["nearest_mode"] = "floor"
+        sizes[2:] = [n * c.one_of(1, 2, 4) for n in x.shape[2:]]
+    return "Resize", [x, None, None, Constant(sizes)], attrs, 13
+
+
+@operator
+def Positions(c):
+    """Gathering and scattering along an axis, with negative indices."""
+    x = c.floats(*c.shape(1, 3))
+    axis = int(c.rng.integers(-x.ndim, x.ndim))
+    n = x.shape[axis]
+    shape = [min(m, c.size()) for m in x.shape]
+    shape[axis] = c.size(n)
+    unique = np.argsort(c.rng.random([n if i == axis % x.ndim else m
+                                      for i, m in enumerate(shape)]), axis)
+    ids = np.take(unique, range(shape[axis]), axis) - n * c.coin()
+    if c.coin() and shape[:axis % x.ndim] == list(x.shape[:axis % x.ndim]):
+        return "ScatterElements", [x, ids, c.floats(*shape)], {
+            "axis": axis}, 16
+    return "ScatterElements", [x, ids, c.floats(*shape)], {
+        "axis": axis, "reduction": c.one_of("add", "mul")}, 16
+
+
+@operator
+def Rows(c):
+    """Slices by several coordinates."""
+    x = c.floats(*c.shape(2, 4))
+    n = int(c.rng.integers(1, min(3, x.ndim) + 1))
+    count = c.shape(1, 2)
+    ids = np.stack([c.rng.integers(-m, m, count) for m in x.shape[:n]], -1)
+    if c.coin():
+        return "GatherND", [x, ids], {}, 13
+    updates = c.floats(*count, *x.shape[n:])
+    return "ScatterND", [x, ids, updates], {"reduction": "add"}, 16
+
+
+@operator
+def Quantize(c):
+    x = c.floats(*c.shape(1, 4)) * 20
+    axis = int(c.rng.integers(-x.ndim, x.ndim))
+    dtype = c.one_of(np.int8, np.uint8)
+    n = [x.shape[axis]] if c.coin() else []
+    zero = np.asarray(c.rng.integers(0, 99, n), dtype)
+    scale = c.positive(*n)
+    if c.coin():
+        return "DequantizeLinear", [x.astype(np.int8).astype(dtype), scale,
+                                    zero], {"axis": axis}, 13
+    return "QuantizeLinear", [x, scale, zero], {"axis": axis}, 13
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
@@ -279,14 +362,14 @@ def main():
     def run_one(what):
         function, seed = what
         op, inputs, attrs, opset = function(Chooser(seed))
-        fed_shapes = [x.array.shape if isinstance(x, Constant) else x.shape
-                      for x in inputs]
+        fed = [x.array.tolist() if isinstance(x, Constant)
+               else getattr(x, "shape", None) for x in inputs]
         try:
             against.check(*make(op, inputs, attrs, opset, 1),
                           devices=args.devices.split(","),
                           kernels=args.kernels, tolerance=1e-4)
         except Exception as e:
-            raise AssertionError(f"{op} {opset} of {fed_shapes}, {attrs}: "
+            raise AssertionError(f"{op} {opset} of {fed}, {attrs}: "
                                  f"{str(e).strip()}") from e
 
     against.try_all([(f"{name}-{seed}", (function, seed))
