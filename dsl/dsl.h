@@ -58,6 +58,9 @@ const ast_onnx *dsl_onnx(const tdl_modules *m, const char *domain,
 /* The canonical layout of a module, comments kept.  In arena a. */
 char *dsl_format(arena *a, const ast_module *m);
 
+/* "f(x[N]; k: int = 1) -> y[N]", on one line. */
+char *dsl_signature_text(arena *a, const ast_op *op);
+
 /* One expression as canonical text, for messages. */
 char *dsl_expr_text(arena *a, const ast_expr *e);
 

@@ -216,6 +216,22 @@ static doc *header(formatter *f, const char *word, const char *name,
 	return doc_group(f->arena, d);
 }
 
+char *dsl_signature_text(arena *a, const ast_op *o)
+{
+	formatter f = { .arena = arena_new() };
+	layout *l = layout_new(f.arena, 1 << 20);
+	doc *d = doc_seq(f.arena);
+	put(&f, d, o->name);
+	doc_add(f.arena, d, signature(&f, o->params, o->nparams, put_tensor,
+				      o->attrs, o->nattrs));
+	put(&f, d, " -> ");
+	doc_add(f.arena, d, results(&f, o->results, o->nresults));
+	layout_add(l, d);
+	char *text = arena_strdup(a, layout_text(l));
+	arena_free(f.arena);
+	return text;
+}
+
 /* ---- operators ---------------------------------------------------------- */
 
 static doc *let(formatter *f, const ast_let *l)

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "compiler/analysis/bounds.h"
@@ -159,6 +160,19 @@ static char *make_name(arena *a, const char *s)
 	return r;
 }
 
+/* DEP of -MF, or the output with the suffix .d. */
+static const char *dep_path(arena *a, const compile_options *o)
+{
+	if (o->dep_file)
+		return o->dep_file;
+	const char *dot = strrchr(o->output, '.');
+	const char *slash = strrchr(o->output, '/');
+	int stem = dot && (!slash || dot > slash + 1)
+			   ? (int)(dot - o->output)
+			   : (int)strlen(o->output);
+	return arena_printf(a, "%.*s.d", stem, o->output);
+}
+
 /* OUT: FILES, and a target for each file, so that one that is gone does not
  * stop make. */
 static cli_status write_depends(driver *d, const compile_options *o,
@@ -175,16 +189,14 @@ static cli_status write_depends(driver *d, const compile_options *o,
 		phony = arena_printf(a, "%s\n%s:\n", phony, name);
 	}
 	char *text = arena_printf(a, "%s\n%s", rule, phony);
-	const char *path = o->dep_file;
-	if (!path) {
-		const char *dot = strrchr(o->output, '.');
-		const char *slash = strrchr(o->output, '/');
-		int stem = dot && (!slash || dot > slash + 1)
-				   ? (int)(dot - o->output)
-				   : (int)strlen(o->output);
-		path = arena_printf(a, "%.*s.d", stem, o->output);
-	}
-	return driver_write(d, path, text, strlen(text));
+	return driver_write(d, dep_path(a, o), text, strlen(text));
+}
+
+/* Of two files either both are written or none. */
+static void remove_depends(const char *path)
+{
+	if (file_is_regular(path))
+		unlink(path);
 }
 
 /* ---- the command -------------------------------------------------------- */
@@ -223,9 +235,14 @@ static cli_status run(driver *d, const compile_options *o, char **paths, int n)
 		return CLI_INPUT;
 	size_t len;
 	const void *data = emit_output(d, o, &in, &len);
-	cli_status status = driver_write(d, o->output, data, len);
-	if (status == CLI_OK && o->depends)
+	cli_status status = CLI_OK;
+	if (o->depends)
 		status = write_depends(d, o, in.modules);
+	if (status != CLI_OK)
+		return status;
+	status = driver_write(d, o->output, data, len);
+	if (status != CLI_OK && o->depends)
+		remove_depends(dep_path(d->arena, o));
 	return status;
 }
 

@@ -48,13 +48,28 @@ static void put_comment(FILE *to, const char *s)
 	}
 }
 
+/* As its text has it; without one, as far as the descriptor knows it. */
+static const char *signature_of(arena *a, const desc_op *op,
+				const ast_module *const *modules, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < modules[i]->ndefs; j++) {
+			const ast_def *def = &modules[i]->defs[j];
+			if (def->kind == DEF_OP &&
+			    !strcmp(def->op->name, op->name))
+				return dsl_signature_text(a, def->op);
+		}
+	return describe_signature(a, op);
+}
+
 static void put_operators(FILE *to, arena *a, const char *stem,
-			  const descriptor *d)
+			  const descriptor *d,
+			  const ast_module *const *modules, int nmodules)
 {
 	for (int i = 0; i < d->nops; i++) {
 		const desc_op *op = d->ops[i];
 		fputs("\n/* ", to);
-		put_comment(to, describe_signature(a, op));
+		put_comment(to, signature_of(a, op, modules, nmodules));
 		if (op->doc) {
 			fputs("\n *\n * ", to);
 			put_comment(to, op->doc);
@@ -139,7 +154,7 @@ char *emit_header(arena *a, const char *path, const descriptor *d,
 		"#ifndef %s_TDL_H\n#define %s_TDL_H\n\n"
 		"#include <tdl/kernel.h>\n\n"
 		"#ifdef __cplusplus\nextern \"C\" {\n#endif\n", guard, guard);
-	put_operators(to, a, stem, d);
+	put_operators(to, a, stem, d, modules, nmodules);
 	put_kernels(to, modules, nmodules);
 	put_bytes(to, a, stem, d);
 	fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", to);

@@ -1,2 +1,6 @@
 tdlc compile parts/conv1d.tdl parts/wrong.tdl -o "$tmp/x.tdd" -MD || echo "-> $?"
 ls "$tmp"
+tdlc compile parts/conv1d.tdl -o "$tmp/x.tdd" -MD -MF /dev/full || echo "-> $?"
+ls "$tmp"
+tdlc compile parts/conv1d.tdl -o /dev/full -MD -MF "$tmp/x.d" || echo "-> $?"
+ls "$tmp"
