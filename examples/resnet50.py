@@ -56,18 +56,20 @@ def report(plans, run):
                      f"{plan['search_seconds'] * 1000:.1f} ms"))
     rows.append(("one device", "-", size(tofu["peak_bytes_one_device"]), "-"))
     table(rows)
+    print("  (tofu and allrow cut every tensor, weights too; data-parallel "
+          "cuts the batch,\n  and every worker keeps all weights)")
     for name, plan in plans.items():
         if plan["note"]:
             print(f"  {name}: {plan['note']}")
     print(f"\nThe tofu plan, run on {k} workers and on one:")
     table([
-        ("bytes moved", f"{run['communication_bytes']:,}",
+        ("moved", f"{run['communication_bytes']:,} bytes",
          "as predicted" if run["communication_bytes"]
          == run["predicted_communication_bytes"] else "NOT as predicted"),
-        ("peak per worker", f"{run['arena_bytes']:,}",
+        ("peak per worker", f"{run['arena_bytes']:,} bytes",
          "as predicted" if run["arena_bytes"] == run["predicted_arena_bytes"]
          else "NOT as predicted"),
-        ("seconds", f"{run['seconds_per_step']:.3f}", ""),
+        ("time", f"{run['seconds_per_step']:.3f} s", ""),
         ("relative error", f"{run['max_rel_error']:.1e}",
          "verified" if run["verified"] else "NOT VERIFIED"),
     ])
