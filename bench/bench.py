@@ -38,6 +38,7 @@ def best(repeat, measure):
 def onnxruntime_seconds(model, repeat):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
     session = onnxruntime.InferenceSession(
         model, options, providers=["CPUExecutionProvider"])
     feed = {i.name: np.ones(i.shape, np.float32) for i in session.get_inputs()}

@@ -38,9 +38,9 @@ def table(rows):
     """Prints rows of text, the first column to the left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     for first, *others in rows:
-        print("  " + first.ljust(widths[0]), *(
-            text.rjust(width + 2) for text, width in zip(others, widths[1:])),
-            sep="")
+        line = "  " + first.ljust(widths[0]) + "".join(
+            text.rjust(width + 2) for text, width in zip(others, widths[1:]))
+        print(line.rstrip())
 
 
 def report(plans, run):

@@ -35,7 +35,8 @@ python_tests = \
 network_tests = \
 	%D%/onnx/conformance.py \
 	%D%/onnx/networks.py \
-	%D%/onnx/properties.py
+	%D%/onnx/properties.py \
+	%D%/onnx/speed.py
 TESTS += $(source_tests)
 if TDLC
 TESTS += $(script_tests)
