@@ -75,6 +75,13 @@ static cli_status write_plan(driver *d, const plan *p, const char *path)
 static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 {
 	plan_report r = { .graph = g, .machine = lower_cpu.name };
+	if (graph_traffic(g) > INT64_MAX / 4 / o->devices) {
+		diag_error_in(d->sink, DIAG_MODEL_TOO_LARGE, g->name,
+			      "what %d devices would move may be more than "
+			      "2^61 bytes",
+			      (int)o->devices);
+		return CLI_OK;
+	}
 	r.search = search_plan(d->arena, g, (int)o->devices, o->algorithm);
 	const lower_options lower = {
 		.algorithm = o->algorithm,

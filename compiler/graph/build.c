@@ -16,8 +16,13 @@ enum { FOLD_BUDGET = 1 << 22 };
 bool tensor_type_ok(const tensor_type *t)
 {
 	int64_t n;
-	return t->ndim <= MAX_NDIM && ck_product(t->dims, t->ndim, &n) &&
-	       ck_mul(n, (int64_t)dtype_size(t->type), &n);
+	if (t->ndim > MAX_NDIM || !ck_product(t->dims, t->ndim, &n) ||
+	    !ck_mul(n, (int64_t)dtype_size(t->type), &n))
+		return false;
+	for (int d = 0; d < t->ndim; d++)
+		if (t->dims[d] > GRAPH_MAX_BYTES)
+			return false;
+	return n <= GRAPH_MAX_BYTES;
 }
 
 int64_t tensor_nelem(const tensor_type *t)
@@ -198,6 +203,31 @@ static const char *call_key(graph_builder *b, const ast_op *op,
 	return t.at;
 }
 
+static tensor_type kernel_result(const kernel *k)
+{
+	tensor_type t = { .type = k->type, .ndim = k->nout };
+	for (int d = 0; d < k->nout; d++)
+		t.dims[d] = kernel_dim(k, d);
+	return t;
+}
+
+/* Whether what the stages make is not too large to be counted. */
+static bool all_fit(graph_builder *b, const expansion *x, const ast_op *op,
+		    call_site site)
+{
+	for (int i = 0; i < x->nstages; i++) {
+		tensor_type t = kernel_result(x->stages[i].kernel);
+		if (tensor_type_ok(&t))
+			continue;
+		diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE,
+			      site.place ? site.place : b->name,
+			      "'%s' would make %s, more than 2^50 bytes",
+			      op->name, tensor_type_text(b->tmp, &t));
+		return false;
+	}
+	return true;
+}
+
 /* The expansion of a call: a graph repeats the same calls often. */
 static const expansion *expand(graph_builder *b, const ast_op *op,
 			       const tensor_id *args,
@@ -211,21 +241,13 @@ static const expansion *expand(graph_builder *b, const ast_op *op,
 	if (x)
 		return x;
 	x = expand_op(b->arena, b->modules, b->sink, op, params, attrs, site);
-	if (!x)
+	if (!x || !all_fit(b, x, op, site))
 		return NULL;
 	for (int i = 0; i < x->nstages; i++)
 		x->stages[i].kernel = (kernel *)build_share(
 			b, x->stages[i].kernel);
 	strmap_put(b->expansions, key, x);
 	return x;
-}
-
-static tensor_type kernel_result(const kernel *k)
-{
-	tensor_type t = { .type = k->type, .ndim = k->nout };
-	for (int d = 0; d < k->nout; d++)
-		t.dims[d] = kernel_dim(k, d);
-	return t;
 }
 
 static tensor_id add_node(graph_builder *b, const kernel *k, const char *base,

@@ -152,7 +152,12 @@ graph *graph_end(graph_builder *b)
 		name_all(b, g);
 	}
 	arena_free(b->tmp);
-	return g;
+	if (!g || graph_traffic(g) <= GRAPH_MAX_BYTES)
+		return g;
+	diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE, g->name,
+		      "the tensors, and what the operators read and write, are "
+		      "more than 2^50 bytes");
+	return NULL;
 }
 
 /* ---- figures ----------------------------------------------------------- */
@@ -179,6 +184,30 @@ int64_t graph_flops(const graph *g)
 		    !ck_mul(points, kernel_flops_per_point(k), &n) ||
 		    !ck_add(sum, n, &sum))
 			return INT64_MAX;
+	}
+	return sum;
+}
+
+/* Cannot overflow by one tensor: each has at most GRAPH_MAX_BYTES. */
+static bool add_bytes(int64_t *sum, const tensor *t)
+{
+	*sum += tensor_nbytes(&t->type);
+	return *sum <= GRAPH_MAX_BYTES;
+}
+
+int64_t graph_traffic(const graph *g)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < g->ntensors; i++)
+		if (!add_bytes(&sum, &g->tensors[i]))
+			return sum;
+	for (int i = 0; i < g->nnodes; i++) {
+		const node *n = &g->nodes[i];
+		if (!add_bytes(&sum, &g->tensors[n->output]))
+			return sum;
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			if (!add_bytes(&sum, &g->tensors[n->inputs[j]]))
+				return sum;
 	}
 	return sum;
 }

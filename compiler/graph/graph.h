@@ -54,7 +54,13 @@ typedef struct graph {
 int64_t tensor_nelem(const tensor_type *t);
 int64_t tensor_nbytes(const tensor_type *t);
 
-/* Whether dimensions are not negative and the bytes fit 63 bits. */
+/* The most bytes that a tensor may have, that all tensors of a graph and all
+ * reads and writes of its nodes may add up to: with a few thousand devices
+ * every figure still fits 63 bits, see graph_traffic(). */
+#define GRAPH_MAX_BYTES ((int64_t)1 << 50)
+
+/* Whether dimensions are not negative, and they and the bytes are at most
+ * GRAPH_MAX_BYTES. */
 bool tensor_type_ok(const tensor_type *t);
 
 /* "f32 [1, 3, 224, 224]" */
@@ -64,6 +70,10 @@ char *tensor_type_text(arena *a, const tensor_type *t);
 int64_t graph_parameter_bytes(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
 int64_t graph_flops(const graph *g);
+
+/* Bytes of all tensors, and of all that nodes read and write, each whole.  What
+ * k devices move and hold is at most 2k times that. */
+int64_t graph_traffic(const graph *g);
 
 /* ---- building ---------------------------------------------------------- */
 

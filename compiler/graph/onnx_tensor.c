@@ -54,7 +54,7 @@ bool onnx_dims(importer *im, const int64_t *dims, size_t n, dtype t,
 	if (tensor_type_ok(type))
 		return true;
 	diag_error_in(im->sink, DIAG_ONNX_SHAPE, place,
-		      "the elements take more than 2^63 bytes");
+		      "the elements take more than 2^50 bytes");
 	return false;
 }
 

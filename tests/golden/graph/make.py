@@ -37,6 +37,9 @@ def old():
 
 
 def models():
+    yield "large", text("g (float[2147483648,1] x) => "
+                        "(float[2147483648,2147483648] y) "
+                        "{ t = Transpose(x) y = MatMul(x, t) }")
     yield "cycle", text("g (float[2] x) => (float[2] y) "
                         "{ a = Add(x, b) b = Neg(a) y = Relu(b) }")
     yield "data", with_weight([2, 3], bytes(20))

@@ -1,0 +1,1 @@
+tdlc show large.onnx
