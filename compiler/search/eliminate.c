@@ -301,13 +301,14 @@ static int64_t least_cost(const solver *s, int x)
  * table where it lies. */
 static void eliminate_leaf(solver *s, int x, int y, factor *f)
 {
+	const minplus_scale as_is = { COST_MAX, 0 };
 	int64_t *to = ARENA_ARRAY(s->tmp, int64_t, s->nvalues[y]);
 	if (f->vars[0] == x)
 		minplus_columns(to, f->cost, s->nvalues[x], s->nvalues[y],
-				s->unary[x], COST_MAX);
+				s->unary[x], as_is);
 	else
 		minplus_rows(to, f->cost, s->nvalues[y], s->nvalues[x],
-			     s->unary[x], COST_MAX);
+			     s->unary[x], as_is);
 	for (int i = 0; i < s->nvalues[y]; i++)
 		s->unary[y][i] = cost_add(s->unary[y][i], cost_clamp(to[i]));
 	kill_factor(s, f);

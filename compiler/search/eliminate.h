@@ -38,6 +38,7 @@ typedef struct solver {
 	bool *done;
 	VEC(gone) stack;
 	int64_t least; /* what all that is done costs, or a lower bound */
+	int nleft;     /* after folding */
 	int *value;
 } solver;
 

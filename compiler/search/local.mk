@@ -1,7 +1,6 @@
 noinst_LIBRARIES += %D%/libsearch.a
 %C%_libsearch_a_SOURCES = \
 	%D%/allrow.c \
-	%D%/branch.c \
 	%D%/data_parallel.c \
 	%D%/eliminate.c %D%/eliminate.h \
 	%D%/formulate.c %D%/formulate.h \
@@ -16,6 +15,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/solve.c %D%/solve.h \
 	%D%/minplus.c %D%/minplus.h \
 	%D%/reduce.c %D%/reduce.h \
+	%D%/split.c %D%/split.h \
 	%D%/tofu.c \
 	%D%/wcsp.c %D%/wcsp.h
 EXTRA_DIST += %D%/README.md

@@ -33,28 +33,29 @@ void minplus_row(int64_t *restrict to, const int64_t *restrict row, int64_t c,
 
 FOR_EACH_ISA
 void minplus_columns(int64_t *restrict to, const int64_t *restrict cost,
-		     int64_t nx, int64_t ny, const int64_t *own, int64_t cap)
+		     int64_t nx, int64_t ny, const int64_t *own,
+		     minplus_scale s)
 {
 	for (int64_t y = 0; y < ny; y++)
-		to[y] = own[0] + least(cost[y], cap);
+		to[y] = own[0] + minplus_scaled(cost[y], s);
 	for (int64_t x = 1; x < nx; x++) {
 		const int64_t *row = cost + x * ny;
 		int64_t c = own[x];
 		for (int64_t y = 0; y < ny; y++)
-			to[y] = least(to[y], c + least(row[y], cap));
+			to[y] = least(to[y], c + minplus_scaled(row[y], s));
 	}
 }
 
 FOR_EACH_ISA
 void minplus_rows(int64_t *restrict to, const int64_t *restrict cost,
 		  int64_t nx, int64_t ny, const int64_t *restrict own,
-		  int64_t cap)
+		  minplus_scale s)
 {
 	for (int64_t x = 0; x < nx; x++) {
 		const int64_t *row = cost + x * ny;
 		int64_t m = INT64_MAX;
 		for (int64_t y = 0; y < ny; y++)
-			m = least(m, own[y] + least(row[y], cap));
+			m = least(m, own[y] + minplus_scaled(row[y], s));
 		to[x] = m;
 	}
 }

@@ -11,14 +11,25 @@
 /* to[y] = min(to[y], c + row[y]) */
 void minplus_row(int64_t *to, const int64_t *row, int64_t c, int64_t n);
 
-/* to[y] = the least over x of own[x] + min(cost[x][y], cap); x and y below nx
- * and ny. */
-void minplus_columns(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
-		     const int64_t *own, int64_t cap);
+/* How costs of tables count: up to cap, in parts of 1 / 2^shift. */
+typedef struct minplus_scale {
+	int64_t cap;
+	int shift;
+} minplus_scale;
 
-/* to[x] = the least over y of own[y] + min(cost[x][y], cap). */
+static inline int64_t minplus_scaled(int64_t cost, minplus_scale s)
+{
+	return (cost < s.cap ? cost : s.cap) << s.shift;
+}
+
+/* to[y] = the least over x of own[x] + scaled cost[x][y]; x and y below nx and
+ * ny. */
+void minplus_columns(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
+		     const int64_t *own, minplus_scale s);
+
+/* to[x] = the least over y of own[y] + scaled cost[x][y]. */
 void minplus_rows(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
-		  const int64_t *own, int64_t cap);
+		  const int64_t *own, minplus_scale s);
 
 /* Gives give[x] away, of values that cost less than gone: moved[x] is less by
  * that, own[x] what moved[x] takes off tables; for the others it is gone. */

@@ -9,6 +9,7 @@ problem *problem_new(arena *a)
 	problem *p = ARENA_NEW(a, problem);
 	p->arena = a;
 	p->top = COST_MAX;
+	p->unit = 1;
 	return p;
 }
 

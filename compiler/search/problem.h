@@ -49,9 +49,10 @@ typedef struct problem {
 	VEC(problem_table) tables;
 	int64_t constant; /* what every assignment costs besides */
 	int64_t top;	  /* only assignments that cost less are wanted */
+	int64_t unit;	  /* what every assignment costs is a multiple of it */
 } problem;
 
-/* An empty problem in a, without a top: it is COST_MAX. */
+/* An empty problem in a, without a top: it is COST_MAX, the unit is 1. */
 problem *problem_new(arena *a);
 
 /* Adds a variable of nvalues >= 1 values, whose costs are all 0; returns its

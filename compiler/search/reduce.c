@@ -8,13 +8,15 @@
 
 #include "compiler/search/minplus.h"
 
-/* Costs in tables count up to CAP only, which lowers bounds and so is safe; a
+/* Costs count in parts of 1 / 2^shift, so that small ones can be shared out.
+ * Those in tables count up to CAP only, which lowers bounds and so is safe; a
  * message moves by 2 * CAP in a pass at most.  So do those of values, while
  * they are not taken out; then they are GONE. */
 #define CAP ((int64_t)1 << 50)
 #define GONE ((int64_t)1 << 60)
 
 enum {
+	MAX_SHIFT = 16,
 	MAX_PASSES = 200, /* there or back */
 	MAX_IDLE = 3,
 };
@@ -52,9 +54,11 @@ typedef struct reducer {
 	node *nodes;
 	int *order; /* of the passes */
 	edge *edges;
-	int64_t bound; /* what was taken out of all costs */
+	minplus_scale scale;
+	int64_t bound; /* what was taken out of all costs, in parts */
 	int *best;
 	int64_t best_cost;
+	int64_t limit; /* what is not better than it costs at least, in parts */
 	int *value; /* work space, per variable */
 	int64_t *own, *new, *give; /* the same, per value */
 	int64_t live; /* values left, in all */
@@ -146,6 +150,27 @@ static void sort_links(reducer *r, int v)
 	}
 }
 
+/* What is better costs at least a unit less. */
+static void set_best(reducer *r, int64_t cost)
+{
+	int64_t better = (cost - 1) / r->p->unit * r->p->unit;
+	r->best_cost = cost;
+	r->limit = cost > 0 ? (better << r->scale.shift) + 1 : 0;
+}
+
+/* Finds a first assignment where there is no good top, and the scale. */
+static void set_scale(reducer *r)
+{
+	int64_t most = r->p->top;
+	if (most > CAP)
+		most = least(most, problem_cost(r->p, r->best));
+	while (r->scale.shift < MAX_SHIFT &&
+	       most << (r->scale.shift + 1) <= CAP)
+		r->scale.shift++;
+	r->scale.cap = CAP >> r->scale.shift;
+	set_best(r, most);
+}
+
 static reducer start(arena *a, arena *tmp, const problem *p)
 {
 	reducer r = { .a = a, .tmp = tmp, .p = p, .n = p->vars.n };
@@ -153,6 +178,7 @@ static reducer start(arena *a, arena *tmp, const problem *p)
 	r.edges = ARENA_ARRAY(tmp, edge, p->tables.n);
 	r.value = ARENA_ARRAY(tmp, int, r.n);
 	r.best = ARENA_ARRAY(a, int, r.n);
+	set_scale(&r);
 	int most = 1;
 	for (int v = 0; v < r.n; v++) {
 		node *o = &r.nodes[v];
@@ -163,7 +189,8 @@ static reducer start(arena *a, arena *tmp, const problem *p)
 		o->cost = ARENA_ARRAY(tmp, int64_t, o->n);
 		for (int x = 0; x < o->n; x++) {
 			o->value[x] = x;
-			o->cost[x] = least(p->vars.at[v].cost[x], CAP);
+			o->cost[x] = minplus_scaled(p->vars.at[v].cost[x],
+						    r.scale);
 		}
 	}
 	r.own = ARENA_ARRAY(tmp, int64_t, most);
@@ -173,8 +200,8 @@ static reducer start(arena *a, arena *tmp, const problem *p)
 	make_order(&r);
 	for (int v = 0; v < r.n; v++)
 		sort_links(&r, v);
-	r.bound = p->constant;
-	r.best_cost = p->top;
+	r.bound = p->constant < r.best_cost ?
+			  p->constant << r.scale.shift : r.limit;
 	return r;
 }
 
@@ -234,9 +261,9 @@ static bool prune(reducer *r, int v)
 	int64_t m = GONE, nlive = 0;
 	for (int x = 0; x < o->n; x++)
 		m = least(m, o->cost[x]);
-	m = least(m, r->best_cost - r->bound);
+	m = least(m, r->limit - r->bound);
 	r->bound += m;
-	int64_t gap = r->best_cost - r->bound;
+	int64_t gap = r->limit - r->bound;
 	for (int x = 0; x < o->n; x++) {
 		int64_t c = o->cost[x] - m;
 		bool gone = c >= gap || o->cost[x] >= GONE;
@@ -259,9 +286,10 @@ static void send(reducer *r, node *o, const link *l)
 	int64_t *moved = e->moved[l->side], *other = e->moved[!l->side];
 	minplus_give(moved, r->own, r->give, o->cost, o->n, GONE);
 	if (l->side == 0)
-		minplus_columns(r->new, e->cost, o->n, to->n, r->own, CAP);
+		minplus_columns(r->new, e->cost, o->n, to->n, r->own,
+				r->scale);
 	else
-		minplus_rows(r->new, e->cost, to->n, o->n, r->own, CAP);
+		minplus_rows(r->new, e->cost, to->n, o->n, r->own, r->scale);
 	minplus_take(to->cost, other, r->new, to->n, GONE);
 }
 
@@ -281,8 +309,9 @@ static void choose(reducer *r, int v, bool forward)
 		const int64_t *c = l->e->cost +
 				   u->choice * (l->side ? o->n : 1);
 		for (int x = 0; x < o->n; x++)
-			r->own[x] = least(r->own[x] + least(c[x * step], CAP) -
-						  moved[x], GONE);
+			r->own[x] = least(r->own[x] - moved[x] +
+					  minplus_scaled(c[x * step], r->scale),
+					  GONE);
 	}
 	int best = -1;
 	for (int x = 0; x < o->n; x++)
@@ -323,7 +352,7 @@ static void keep_best(reducer *r)
 	int64_t cost = problem_cost(r->p, r->value);
 	if (cost >= r->best_cost)
 		return;
-	r->best_cost = cost;
+	set_best(r, cost);
 	memcpy(r->best, r->value, (size_t)r->n * sizeof(*r->best));
 }
 
@@ -334,15 +363,63 @@ static bool pass(reducer *r, bool forward)
 		if (!visit(r, r->order[forward ? i : r->n - 1 - i], forward))
 			return false;
 	keep_best(r);
-	return r->bound < r->best_cost;
+	return r->bound < r->limit;
 }
 
 /* ---- results ----------------------------------------------------------- */
 
+/* The costs of a table that are left, as they were or without what was
+ * moved. */
+static const int64_t *rest_table(const reducer *r, const edge *e, bool moved)
+{
+	const node *x = &r->nodes[e->var[0]], *y = &r->nodes[e->var[1]];
+	int64_t *to = ARENA_ARRAY(r->a, int64_t, (int64_t)x->nlive * y->nlive);
+	int64_t *at = to;
+	for (int i = 0; i < x->n; i++) {
+		const int64_t *row = e->cost + (int64_t)i * y->n;
+		int64_t off = moved ? e->moved[0][i] : 0;
+		for (int j = 0; j < y->n && x->cost[i] < GONE; j++)
+			if (y->cost[j] < GONE)
+				*at++ = moved ? minplus_scaled(row[j],
+							       r->scale) -
+						off - e->moved[1][j] :
+						row[j];
+	}
+	return to;
+}
+
+/* Costs above CAP are not what they were where costs were moved, but nothing
+ * below CAP has them. */
+static problem *rest_problem(const reducer *r, bool moved)
+{
+	problem *q = problem_new(r->a);
+	q->constant = moved ? r->bound : r->p->constant;
+	q->top = moved ? r->limit : r->best_cost;
+	q->unit = r->p->unit << (moved ? r->scale.shift : 0);
+	for (int v = 0; v < r->n; v++) {
+		const node *o = &r->nodes[v];
+		const int64_t *cost = r->p->vars.at[v].cost;
+		problem_add_var(q, o->nlive);
+		for (int x = 0, i = 0; x < o->n; x++)
+			if (o->cost[x] < GONE)
+				problem_add_cost(q, v, i++,
+						 moved ? o->cost[x] :
+							 cost[o->value[x]]);
+	}
+	for (int i = 0; i < r->p->tables.n; i++) {
+		const edge *e = &r->edges[i];
+		problem_add_table(q, e->var[0], e->var[1],
+				  rest_table(r, e, moved));
+	}
+	return q;
+}
+
 static reduction result_of(reducer *r, bool open)
 {
-	reduction s = { r->best, r->best_cost,
-			open ? r->bound : r->best_cost };
+	int64_t round_up = ((int64_t)1 << r->scale.shift) - 1;
+	int64_t bound = (r->bound + round_up) >> r->scale.shift;
+	bool moved = r->best_cost <= r->scale.cap;
+	reduction s = { r->best, r->best_cost, open ? bound : r->best_cost };
 	s.nvalues = ARENA_ARRAY(r->a, int, r->n);
 	s.values = ARENA_ARRAY(r->a, int *, r->n);
 	for (int v = 0; open && v < r->n; v++) {
@@ -352,6 +429,8 @@ static reduction result_of(reducer *r, bool open)
 			if (o->cost[x] < GONE)
 				s.values[v][s.nvalues[v]++] = o->value[x];
 	}
+	s.rest = open ? rest_problem(r, moved) : NULL;
+	s.shift = moved ? r->scale.shift : 0;
 	return s;
 }
 /* ---- the loop ---------------------------------------------------------- */
@@ -372,7 +451,7 @@ typedef struct progress {
 
 static bool goes_on(const reducer *r, progress *before)
 {
-	int64_t gap = r->best_cost - r->bound;
+	int64_t gap = r->limit - r->bound;
 	bool moves = gap < before->gap - before->gap / 32 ||
 		     r->live < before->live - (before->live - r->n) / 16;
 	*before = (progress){ gap, r->live, moves ? 0 : before->idle + 1 };
@@ -383,7 +462,7 @@ reduction reduce_problem(arena *a, const problem *p, double deadline)
 {
 	arena *tmp = arena_new();
 	reducer r = start(a, tmp, p);
-	bool open = r.bound < r.best_cost;
+	bool open = r.bound < r.limit;
 	progress before = { INT64_MAX, INT64_MAX, 0 };
 	for (int i = 0; open && i < MAX_PASSES; i++) {
 		open = pass(&r, i % 2 == 0);
@@ -395,29 +474,4 @@ reduction reduce_problem(arena *a, const problem *p, double deadline)
 	reduction s = result_of(&r, open);
 	arena_free(tmp);
 	return s;
-}
-
-problem *reduction_problem(arena *a, const problem *p, const reduction *r)
-{
-	problem *q = problem_new(a);
-	q->constant = p->constant;
-	q->top = r->best_cost;
-	for (int v = 0; v < p->vars.n; v++) {
-		problem_add_var(q, r->nvalues[v]);
-		for (int x = 0; x < r->nvalues[v]; x++)
-			problem_add_cost(q, v, x,
-					 p->vars.at[v].cost[r->values[v][x]]);
-	}
-	for (int i = 0; i < p->tables.n; i++) {
-		const problem_table *t = &p->tables.at[i];
-		int nx = r->nvalues[t->x], ny = r->nvalues[t->y];
-		int64_t width = p->vars.at[t->y].nvalues;
-		int64_t *to = ARENA_ARRAY(a, int64_t, (int64_t)nx * ny);
-		problem_add_table(q, t->x, t->y, to);
-		for (int x = 0; x < nx; x++)
-			for (int y = 0; y < ny; y++)
-				*to++ = t->cost[r->values[t->x][x] * width +
-						r->values[t->y][y]];
-	}
-	return q;
 }

@@ -19,13 +19,16 @@ typedef struct reduction {
 	 * assignment than best has only such; where bound < best_cost, each
 	 * variable has one. */
 	int *nvalues, **values;
+	/* What is left as a problem of its own, with the same cost for every
+	 * assignment below best_cost, moved from tables to values as far as
+	 * that raised the bound; where bound < best_cost.  Its costs are in
+	 * parts of 1 / 2^shift. */
+	problem *rest;
+	int shift;
 } reduction;
 
 /* The result is in a.  Goes on while that pays, at most to the time of
  * CLOCK_MONOTONIC that is given, in seconds; 0 is no limit. */
 reduction reduce_problem(arena *a, const problem *p, double deadline);
-
-/* What is left, as a problem of its own in a; its tables are copies. */
-problem *reduction_problem(arena *a, const problem *p, const reduction *r);
 
 #endif

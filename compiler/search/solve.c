@@ -8,11 +8,13 @@
 #include "compiler/search/solve.h"
 
 #include <assert.h>
+#include <string.h>
 #include <time.h>
 
 #include "compiler/search/eliminate.h"
 #include "compiler/search/order.h"
 #include "compiler/search/reduce.h"
+#include "compiler/search/split.h"
 
 enum {
 	LARGE_TABLE = 100, /* costs per table from which on reducing is less
@@ -21,6 +23,9 @@ enum {
 	CHEAP = 50,	   /* additions per cost of a component, with which
 			      eliminating it is less than reducing it */
 	CHEAP_ALWAYS = 10000, /* additions, in any case */
+	STEPS_PER_CELL = 20,  /* that a split takes */
+	MAX_DEPTH = 1000,     /* of splits */
+	MAX_SPLIT_CELLS = 1 << 26, /* of all problems that are split */
 };
 
 /* What is left of the limits, and whether the problem was reduced. */
@@ -28,6 +33,7 @@ typedef struct budget {
 	solve_limits left;
 	double deadline;
 	bool reduced;
+	int depth; /* how often the problem was split */
 } budget;
 
 static solution solve_reduced(arena *a, const problem *p, budget *b);
@@ -52,6 +58,8 @@ static bool may_fold(solver *s, budget *b, int v)
 		}
 	}
 	int64_t work = cost_mul(cells, s->nvalues[v]);
+	if (s->nlive[v] == 0)
+		return true;
 	if (cells > b->left.cells || work > b->left.work)
 		return false;
 	if (!b->reduced && s->nlive[v] == 2 &&
@@ -122,11 +130,17 @@ static meet meet_of(solver *s, const int_vec *vars, const int *index)
 	return m;
 }
 
-/* A component as a problem of its own. */
+/* A component as a problem of its own.  If it is all there is, what is done
+ * already moves into it, so that it costs what the problem costs. */
 static problem *problem_of(solver *s, const int_vec *vars, const int *index)
 {
 	problem *p = problem_new(s->tmp);
 	p->top = s->p->top;
+	if (vars->n == s->nleft) {
+		p->unit = s->p->unit;
+		p->constant = s->least;
+		s->least = 0;
+	}
 	for (int i = 0; i < vars->n; i++) {
 		int v = vars->at[i];
 		problem_add_var(p, s->nvalues[v]);
@@ -166,39 +180,114 @@ static int64_t table_cells(const problem *p)
 	return cells;
 }
 
-/* Branch and bound, at first for no more steps than elimination needs. */
-static bool branch_instead(solver *s, const problem *p, const elimination *e,
-			   budget *b, solution *found)
+static double now(void)
 {
-	int64_t steps = b->left.steps;
-	if (e->order && steps > e->work / 4)
-		steps = e->work / 4;
-	b->left.steps -= steps;
-	*found = solve_branch(s->tmp, p, &steps, b->deadline);
-	b->left.steps += steps;
-	return found->optimal || !e->order;
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_spent(const budget *b)
+{
+	return b->left.steps <= 0 || (b->deadline > 0 && now() > b->deadline);
+}
+
+/* Takes a part's solution over, if it is better than what there is; its values
+ * of the variable that was split begin at `first`, without `skip`. */
+static void take_better(solution *all, const problem *p, const split *at,
+			const solution *part, bool with)
+{
+	if (part->lower_bound < all->lower_bound)
+		all->lower_bound = part->lower_bound;
+	if (part->cost >= all->cost)
+		return;
+	memcpy(all->value, part->value, (size_t)p->vars.n * sizeof(int));
+	int *v = &all->value[at->var];
+	*v = with ? at->value : *v + (*v >= at->value);
+	all->cost = part->cost;
+}
+
+/* Branch and bound: solves p in two parts, the more promising one first, whose
+ * result the other one has to beat.  Where the budget ends p is left as it
+ * is, bounded by its constant. */
+static solution solve_split(arena *a, const problem *p, budget *b)
+{
+	solution all = { ARENA_ARRAY(a, int, p->vars.n), p->top, p->top };
+	int64_t cells = table_cells(p) + 100;
+	b->left.steps -= STEPS_PER_CELL * cells;
+	if (is_spent(b) || b->depth > MAX_DEPTH ||
+	    b->depth > MAX_SPLIT_CELLS / cells) {
+		all.lower_bound = p->constant;
+		all.cost = problem_cost(p, all.value);
+		return all;
+	}
+	split at = split_choose(p);
+	for (int i = 0; i < 2; i++) {
+		arena *tmp = arena_new();
+		budget inner = *b;
+		inner.depth++;
+		problem *q = i == 0 ? split_with(tmp, p, &at) :
+				      split_without(tmp, p, &at);
+		q->top = all.cost;
+		solution s = solve_reduced(tmp, q, &inner);
+		b->left.steps = inner.left.steps -
+				(b->left.work - inner.left.work);
+		take_better(&all, p, &at, &s, i == 0);
+		arena_free(tmp);
+	}
+	all.cost = problem_cost(p, all.value);
+	if (all.lower_bound > all.cost)
+		all.lower_bound = all.cost;
+	all.optimal = all.lower_bound == all.cost;
+	return all;
+}
+
+/* Whether branch and bound solves p; it is given no more steps than
+ * eliminating its variables would be, where that can be done. */
+static bool split_instead(solver *s, const problem *p, const elimination *e,
+			  budget *b, solution *found)
+{
+	budget inner = *b;
+	if (e->order && inner.left.steps > e->work / 4)
+		inner.left.steps = e->work / 4;
+	int64_t steps = inner.left.steps;
+	*found = solve_split(s->tmp, p, &inner);
+	b->left.steps -= steps - inner.left.steps;
+	return !e->order || found->lower_bound >= p->top || found->optimal;
+}
+
+/* The order to eliminate a component in.  None is looked for if p is to be
+ * reduced first, only a cheap one if p is a part of what was split. */
+static elimination order_for(solver *s, const problem *p, const int_vec *vars,
+			     const int *index, const budget *b, int64_t cheap)
+{
+	int64_t most = b->left.work;
+	if (!b->reduced &&
+	    table_cells(p) > (int64_t)LARGE_TABLE * p->tables.n)
+		return (elimination){ 0 };
+	if (b->depth > 0 && cheap < most)
+		most = cheap;
+	meet m = meet_of(s, vars, index);
+	return order_variables(s->tmp, &m, b->left.cells, most);
 }
 
 static void solve_component(solver *s, const int_vec *vars, const int *index,
 			    budget *b)
 {
 	const problem *p = problem_of(s, vars, index);
-	int64_t cells = table_cells(p);
-	elimination e = { 0 };
-	if (b->reduced || cells <= (int64_t)LARGE_TABLE * p->tables.n) {
-		meet m = meet_of(s, vars, index);
-		e = order_variables(s->tmp, &m, b->left.cells, b->left.work);
-	}
-	bool cheap = e.order && e.work < CHEAP * cells + CHEAP_ALWAYS;
+	int64_t work = CHEAP * table_cells(p) + CHEAP_ALWAYS;
+	elimination e = order_for(s, p, vars, index, b, work);
+	bool cheap = e.order && e.work < work;
 	solution found;
 	if (!cheap && !b->reduced) {
 		found = solve_reduced(s->tmp, p, b);
 		keep_values(s, vars, &found);
-	} else if (!cheap && branch_instead(s, p, &e, b, &found)) {
+	} else if (!cheap && split_instead(s, p, &e, b, &found)) {
 		keep_values(s, vars, &found);
 	} else {
 		b->left.cells -= e.cells;
 		b->left.work -= e.work;
+		s->least = cost_add(s->least, p->constant);
 		for (int i = 0; i < vars->n; i++)
 			solver_eliminate(s, vars->at[e.order[i]]);
 	}
@@ -219,8 +308,10 @@ static solution solve_tables(arena *a, const problem *p, budget *b)
 	solver s = solver_new(a, tmp, p);
 	int *index = ARENA_ARRAY(tmp, int, s.n);
 	fold(&s, b);
-	for (int v = 0; v < s.n; v++)
+	for (int v = 0; v < s.n; v++) {
 		index[v] = -1;
+		s.nleft += !s.done[v];
+	}
 	for (int v = 0; v < s.n; v++) {
 		if (s.done[v])
 			continue;
@@ -241,26 +332,20 @@ static solution solve_reduced(arena *a, const problem *p, budget *b)
 	int *value = ARENA_COPY(a, r.best, p->vars.n);
 	int64_t bound = r.best_cost;
 	if (r.bound < r.best_cost) {
-		const problem *q = reduction_problem(tmp, p, &r);
 		budget inner = *b;
 		inner.reduced = true;
-		solution s = solve_tables(tmp, q, &inner);
+		solution s = solve_tables(tmp, r.rest, &inner);
 		b->left = inner.left;
-		for (int v = 0; s.cost < r.best_cost && v < p->vars.n; v++)
+		bool better = s.cost < r.rest->top;
+		for (int v = 0; better && v < p->vars.n; v++)
 			value[v] = r.values[v][s.value[v]];
-		bound = s.lower_bound < bound ? s.lower_bound : bound;
+		int64_t left = ((s.lower_bound - 1) >> r.shift) + 1;
+		bound = left < bound ? left : bound;
 		bound = r.bound > bound ? r.bound : bound;
 	}
 	solution found = solution_of(p, value, bound);
 	arena_free(tmp);
 	return found;
-}
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Time as work: additions that no machine takes longer for. */

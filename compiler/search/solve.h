@@ -11,8 +11,8 @@
 typedef struct solve_limits {
 	int64_t cells;	/* of the tables that elimination makes, in all */
 	int64_t work;	/* additions that elimination makes, in all */
-	int64_t steps;	/* of branch and bound, in all; a step is a variable or
-			   a cost looked at */
+	int64_t steps;	/* of branch and bound, in all; a step is a cost looked
+			   at */
 	double seconds;	/* from the call on; 0 is no limit.  The best that
 			   was found then differs from run to run. */
 } solve_limits;
@@ -32,11 +32,5 @@ typedef struct solution {
  * found and what is known of the optimum.  Of equally good assignments always
  * the same one is returned. The result is in a. */
 solution solve(arena *a, const problem *p, const solve_limits *limits);
-
-/* Branch and bound alone, which solve() falls back to.  Takes what it uses off
- * *steps; ends at the time of CLOCK_MONOTONIC given, in seconds, unless that
- * is 0. */
-solution solve_branch(arena *a, const problem *p, int64_t *steps,
-		      double deadline);
 
 #endif
