@@ -54,6 +54,19 @@ static const tensor_type *type_of(const call *c)
 	return NULL;
 }
 
+/* An axis of n dimensions as 0 .. n - 1; negative ones count from the end. */
+static mvalue fn_axis_of(const call *c)
+{
+	const mvalue *axis = &c->args[0], *n = &c->args[1];
+	if (axis->kind != MV_INT || n->kind != MV_INT)
+		return refuse(c, axis->kind != MV_INT ? 0 : 1, "an integer");
+	if (axis->i >= -n->i && axis->i < n->i)
+		return mv_int(axis->i < 0 ? axis->i + n->i : axis->i);
+	return mapping_error(c->ev, DIAG_BAD_AXIS, c->at,
+			     "axis %" PRId64 " of %" PRId64 " dimension%s",
+			     axis->i, n->i, n->i == 1 ? "" : "s");
+}
+
 static mvalue fn_rank(const call *c)
 {
 	const tensor_type *t = type_of(c);

@@ -37,6 +37,8 @@ def old():
 
 
 def models():
+    yield "axis", text("g (float[3,4] x) => (float[6,4] y) "
+                       "{ y = Concat <axis = -9> (x, x) }")
     yield "large", text("g (float[2147483648,1] x) => "
                         "(float[2147483648,2147483648] y) "
                         "{ t = Transpose(x) y = MatMul(x, t) }")

@@ -1,0 +1,1 @@
+tdlc show axis.onnx --opdefs ../../../opdefs
