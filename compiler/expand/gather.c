@@ -8,9 +8,10 @@
 
 #include "compiler/expand/context.h"
 
+/* What is bool cannot be summed up. */
 static bool is_gather(const kexpr *e)
 {
-	if (e->kind != KX_READ || e->guarded)
+	if (e->kind != KX_READ || e->guarded || e->type == DT_BOOL)
 		return false;
 	for (int d = 0; d < kx_ndim(e); d++)
 		if (kx_has_read(e->args[d]))
@@ -18,12 +19,12 @@ static bool is_gather(const kexpr *e)
 	return false;
 }
 
+/* A body that is one read and nothing more is no better off in a stage of its
+ * own. */
 bool has_gather(const kexpr *e)
 {
-	if (is_gather(e))
-		return true;
-	for (int i = 0; i < e->nargs; i++)
-		if (has_gather(e->args[i]))
+	for (int i = 0; i < e->nargs && !is_gather(e); i++)
+		if (is_gather(e->args[i]) || has_gather(e->args[i]))
 			return true;
 	return false;
 }

@@ -297,7 +297,8 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 	bool logic = out->reducer == RED_AND || out->reducer == RED_OR;
 	dtype want = logic ? DT_BOOL : is_arg(out->reducer) ? DT_NONE : type;
 	dtype outer = cx->want;
-	cx->want = want == DT_NONE ? cx->shared : want;
+	if (want != DT_NONE || cx->shared != DT_NONE || is_arg(out->reducer))
+		cx->want = want == DT_NONE ? cx->shared : want;
 	val v = expand_scalar(cx, body);
 	cx->want = outer;
 	if (want == DT_NONE && v.kind != VAL_EXPR)

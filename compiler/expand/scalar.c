@@ -389,6 +389,15 @@ static val logical(context *cx, const ast_expr *e)
 	return apply2(cx, f, x, y, e->args[0]->at, e->args[1]->at, e->at);
 }
 
+/* From left to right: the stages of the operands are in that order. */
+static val binary(context *cx, const ast_expr *e)
+{
+	val x = expand_scalar(cx, e->args[0]);
+	val y = expand_scalar(cx, e->args[1]);
+	return apply2(cx, binary_fn[e->op], x, y, e->args[0]->at,
+		      e->args[1]->at, e->at);
+}
+
 /* ---- calls -------------------------------------------------------------- */
 
 static val expand_cast(context *cx, const ast_expr *e)
@@ -565,10 +574,7 @@ val expand_scalar(context *cx, const ast_expr *e)
 	case AST_BINARY:
 		if (e->op == OP_AND || e->op == OP_OR)
 			return logical(cx, e);
-		return apply2(cx, binary_fn[e->op],
-			      expand_scalar(cx, e->args[0]),
-			      expand_scalar(cx, e->args[1]), e->args[0]->at,
-			      e->args[1]->at, e->at);
+		return binary(cx, e);
 	case AST_IF:
 		return choose(cx, e->args[0], e->args[1], e->args[2]);
 	default:

@@ -142,6 +142,7 @@ typedef struct expected {
 	given attrs[3];
 	int64_t ids[6];
 	int nstages;
+	const char *first;  /* stage, where that is asked for */
 	const char *result; /* type and shape */
 	double values[12];
 	int nvalues;
@@ -246,6 +247,16 @@ static const expected cases[] = {
 	{ "op scale(x[N]; alpha: float = 0.5) -> y[N] = "
 	  "lambda i: alpha * x[i] + 1", "scale", { "f32 2" }, .nstages = 1,
 	  .result = "f32 2", .values = { 1.5, 2 }, .nvalues = 2 },
+	/* Constants alone in a reduction have the type of what is around. */
+	{ "op count(x[N]: f32) -> y[]: f32 = lambda: "
+	  "1 + Sum(lambda i: if x[i] > 1 then 2 else 0)", "count",
+	  { "f32 3" }, .nstages = 2, .result = "f32 ", .values = { 5 },
+	  .nvalues = 1 },
+	/* Stages in the order in which they are written. */
+	{ "op order(x[N]) -> y[] = lambda: "
+	  "Max(lambda i: x[i]) - Sum(lambda i: x[i])", "order", { "f32 3" },
+	  .nstages = 3, .first = "order.max1", .result = "f32 ",
+	  .values = { -3 }, .nvalues = 1 },
 	{ "op onehot(ids[N]: int; depth: int = 3) -> y[N, depth]: f32 = "
 	  "lambda i, j: if ids[i] == cast(j, i32) then 1 else 0", "onehot",
 	  { "i32 2" }, .ids = { 2, 0 }, .nstages = 1, .result = "f32 2x3",
@@ -261,6 +272,8 @@ START_TEST(values)
 		diag_print(sink, stderr, false);
 	ck_assert_msg(x != NULL, "%s", c->text);
 	ck_assert_int_eq(x->nstages, c->nstages);
+	if (c->first)
+		ck_assert_str_eq(x->stages[0].kernel->name, c->first);
 	tensor_type want = type_of(c->result), got;
 	double *v = evaluate(x, c->types, c->ids, &got);
 	ck_assert_int_eq(got.type, want.type);
