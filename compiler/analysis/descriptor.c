@@ -69,20 +69,12 @@ static bool is_linear_in(const sym_stage *x, int tensor)
 	return false;
 }
 
-/* Whether every read of a tensor is at data in dimension d, so that it equals
- * a sum over that dimension (see kderived in plan/kernel.h). */
 static bool is_looked_up(const sym_stage *x, int tensor, int d)
 {
-	bool any = false;
-	for (int i = 0; i < x->nreads; i++) {
-		const sym_read *r = x->reads[i];
-		if (r->tensor != tensor)
-			continue;
-		if (r->guarded || r->open || !r->index[d].data)
-			return false;
-		any = true;
-	}
-	return any && is_linear_in(x, tensor);
+	for (int i = 0; i < x->nlookups; i++)
+		if (x->lookups[i].tensor == tensor && x->lookups[i].dim == d)
+			return true;
+	return false;
 }
 
 typedef VEC(desc_var) var_list;
@@ -101,8 +93,7 @@ static void add_derived(arena *a, const sym_op *op, const sym_stage *x,
 			const desc_stage *s, var_list *vars,
 			derived_dim *derived)
 {
-	bool sums = x->reducer == RED_NONE || x->reducer == RED_SUM;
-	for (int i = 0; i < s->ninputs && sums && !x->opaque; i++) {
+	for (int i = 0; i < s->ninputs && !x->opaque; i++) {
 		const sym_tensor *t = &op->tensors[s->inputs[i]];
 		for (int d = 0; d < t->ndims; d++) {
 			if (!is_looked_up(x, s->inputs[i], d) ||

@@ -13,6 +13,7 @@ typedef struct cutting {
 	const sym_op *op;
 	const sym_stage *stage;
 	const desc_var *var;
+	const sym_lookup *lookup; /* that the variable runs over, or NULL */
 	int nranges;
 	sym_range *ranges; /* of the stage's variables under this cut */
 	bool *assumed;
@@ -21,7 +22,7 @@ typedef struct cutting {
 static cutting cut(arena *a, const sym_op *op, const sym_stage *x,
 		   const desc_stage *s, int var, bool *assumed)
 {
-	cutting c = { a, op, x, &s->vars[var], x->nvars,
+	cutting c = { a, op, x, &s->vars[var], NULL, x->nvars,
 		      ARENA_ARRAY(a, sym_range, x->nvars), assumed };
 	for (int i = 0; i < x->nvars; i++) {
 		int atom = x->vars[i].atom;
@@ -34,6 +35,20 @@ static cutting cut(arena *a, const sym_op *op, const sym_stage *x,
 		c.ranges[i] = (sym_range){ atom, in };
 	}
 	return c;
+}
+
+/* Whether the variable takes the place of the read's index in dimension d. */
+static bool stands_for(const cutting *c, const sym_read *r, int d)
+{
+	const sym_lookup *l = c->lookup;
+	return l && l->tensor == r->tensor && l->dim == d && !r->guarded &&
+	       !r->open && r->index[d].data;
+}
+
+static desc_region own_block(const cutting *c)
+{
+	return (desc_region){ .lo = poly_of(c->arena, c->var->begin),
+			      .hi = poly_of(c->arena, c->var->end) };
 }
 
 static bool depends(const cutting *c, const poly *p)
@@ -96,7 +111,9 @@ static void cut_input(const cutting *c, int tensor, desc_need *need)
 			continue;
 		for (int d = 0; d < ndims; d++) {
 			desc_region x = { 0 };
-			if (!r->open && d < r->n)
+			if (stands_for(c, r, d))
+				x = own_block(c);
+			else if (!r->open && d < r->n)
 				x = region_of(c, &r->index[d]);
 			need->regions[d] = any ? hull(c, need->regions[d], x)
 					       : x;
@@ -118,15 +135,12 @@ static desc_strategy strategy_for(arena *a, const sym_op *op,
 	else
 		st.reducer = v->kind == KVAR_DERIVED ? RED_SUM : s->reducer;
 	cutting c = cut(a, op, x, s, var, assumed);
+	const sym_lookup lookup = { s->ninputs ? s->inputs[at->input] : -1,
+				    at->dim };
+	c.lookup = v->kind == KVAR_DERIVED ? &lookup : NULL;
 	st.needs = ARENA_ARRAY(a, desc_need, s->ninputs);
 	for (int i = 0; i < s->ninputs; i++)
 		cut_input(&c, s->inputs[i], &st.needs[i]);
-	if (v->kind == KVAR_DERIVED) {
-		desc_region *r = &st.needs[at->input].regions[at->dim];
-		r->lo = poly_of(a, v->begin);
-		r->hi = poly_of(a, v->end);
-		classify(&c, r);
-	}
 	return st;
 }
 

@@ -24,8 +24,13 @@ typedef struct sym_dim {
 
 bool sym_same_dim(const sym_dim *x, const sym_dim *y);
 
+/* What is known of an element type; a tensor without a declared one is taken
+ * to be of floats. */
+typedef enum stype { ST_OPEN, ST_INT, ST_BOOL } stype;
+
 typedef struct sym_tensor {
 	const char *name;
+	stype type;
 	int ndims;
 	sym_dim *dims;
 	bool broadcast; /* a dimension of a pack may be absent or 1 */
@@ -70,11 +75,18 @@ typedef struct sym_read {
 	bool guarded;
 	bool inlined; /* stands in an operator that this one calls */
 	bool open;    /* which dimension is read where follows from shapes */
+	bool open_data; /* and where depends on the elements of a tensor */
 	bool vague;   /* conditions were left out that were too many, or are
 			 on what only a call knows */
 	int npaths;
 	sym_path *paths;
 } sym_read;
+
+/* A dimension in which a stage's reads of a tensor at data-dependent indices
+ * equal a sum over all of it (see kderived in plan/kernel.h). */
+typedef struct sym_lookup {
+	int tensor, dim;
+} sym_lookup;
 
 typedef struct sym_stage {
 	const char *label; /* as in compiler/expand/expand.h */
@@ -91,6 +103,8 @@ typedef struct sym_stage {
 	 * operations a point of the iteration space takes. */
 	int nlinear;
 	int *linear;
+	int nlookups;
+	sym_lookup *lookups;
 	int64_t flops;
 	int nfactors; /* the body is a product of so many reads; -1: no */
 } sym_stage;

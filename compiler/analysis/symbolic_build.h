@@ -11,8 +11,15 @@ enum {
 	SYM_MAX_STAGES = 2000,
 	SYM_MAX_READS = 50000,
 	SYM_MAX_CALLS = 32,
-	SYM_MAX_TENSORS = 64, /* told apart in facts on linearity */
+	SYM_MAX_SLOTS = 64, /* told apart in facts on linearity */
 };
+
+/* How a body depends on the reads that the slots stand for: those that it
+ * uses, and those in which it is linear: a sum of terms each of which has
+ * exactly one of them as a factor.  As plan/derive.c has it. */
+typedef struct dependence {
+	uint64_t uses, linear; /* bit i: slot i of the collector */
+} dependence;
 
 /* A scalar, as far as the analysis is concerned. */
 typedef struct sval {
@@ -22,7 +29,9 @@ typedef struct sval {
 	bool zero;
 	bool varies;   /* from point to point */
 	sym_read *read; /* set where it is a read and nothing more */
-	uint64_t uses, linear; /* sets of tensors, by slot */
+	stype type;
+	dependence whole; /* of the body as it stands */
+	dependence apart; /* with gathers in stages of their own */
 	int64_t flops;
 	int nfactors; /* a product of so many reads; -1 for no such */
 } sval;
@@ -80,13 +89,43 @@ typedef struct undo {
 	int dim, var;
 } undo;
 
+/* The reads of a tensor: all; those without a guard that are looked up in
+ * dimension dim, or in one that follows only from shapes. */
+typedef struct slot {
+	int tensor, dim;
+} slot;
+
+enum { SLOT_WHOLE = -1, SLOT_SOME = -2 };
+
+typedef VEC(int) int_list;
+
+/* A read at a data-dependent index that may become a stage: it and those in
+ * its index are reads[first..end) of the collector. */
+typedef struct gather {
+	int first, end;
+	sym_read *read;
+	int_list touched;
+	const char *open_because;
+	dependence dep;
+	int slot; /* of the reads of its result */
+} gather;
+
+/* What a condition around reads. */
+typedef struct condition {
+	int nreads;
+	sym_read **reads;
+	int_list touched;
+} condition;
+
 /* What is collected while a stage's body is walked. */
 typedef struct collector {
 	struct collector *outer;
 	VEC(sym_read *) reads;
-	VEC(int) slots;	     /* tensor of each slot */
-	VEC(int) touched;    /* variables, each once, ascending */
+	VEC(slot) slots;
+	VEC(gather) gathers;
+	int_list touched; /* variables, each once */
 	const char *open_because;
+	const char *apart_because; /* the same without gathers */
 	bool conditional;
 } collector;
 
@@ -103,8 +142,10 @@ typedef struct build {
 	bool failed; /* too much, or not understood */
 	const char *open_because;
 
-	int npaths; /* the conditions around */
+	VEC(condition) conditions; /* around */
+	int npaths;		   /* what they say */
 	sym_path *paths;
+	int nbranches; /* of conditions, around */
 	bool vague;
 	bool quiet; /* reads are not collected: they were, or will be */
 	strmap *attr_atoms;
@@ -115,8 +156,6 @@ typedef struct build {
 
 sval sym_scalar(build *b, const ast_expr *e);
 sval sym_poly(const poly *p);
-/* Walks e under a condition that is `truth`. */
-sval sym_under(build *b, const ast_expr *cond, bool truth, const ast_expr *e);
 /* The element i of an attribute, or the attribute itself for i < 0; NULL where
  * it is no number. */
 const poly *sym_attr(build *b, frame *f, const sattr *attr, int64_t i);
@@ -137,6 +176,34 @@ sval sym_read_tensor(build *b, const ast_expr *e, const sname *tensor,
 bool sym_declared_dims(build *b, const ast_tensor *t, dim_list *out);
 void sym_open(build *b, const char *because);
 
+/* ---- symbolic_gather.c -------------------------------------------------- */
+
+dependence sym_dep_sum(dependence x, bool x_zero, dependence y, bool y_zero);
+dependence sym_dep_product(dependence x, dependence y);
+dependence sym_dep_quotient(dependence x, dependence y);
+dependence sym_dep_any(dependence x, dependence y);
+
+/* What a collector was before the index of a read. */
+typedef struct read_begin {
+	int nreads, ngathers;
+	int_list touched;
+	const char *because, *apart_because;
+} read_begin;
+
+/* A read of a tensor; its index is walked between the two, and what it
+ * depends on handed to the second.  additive: outside it is 0. */
+read_begin sym_begin_read(build *b);
+sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
+		  bool additive);
+/* As the walk of e, which is a condition; what it reads is noted. */
+sval sym_condition(build *b, const ast_expr *e, condition *out);
+/* Makes the conditions around part of the body of a reduction. */
+void sym_add_conditions(build *b, sval *body);
+/* Whether the body is linear in reads that are looked up. */
+bool sym_is_derived(const collector *c, sval body);
+/* Makes stages of the gathers, c and body what is left. */
+void sym_extract_gathers(build *b, collector *c, sval *body);
+
 /* ---- symbolic_stage.c --------------------------------------------------- */
 
 /* A lambda as a tensor; -1 where that failed. */
@@ -149,6 +216,16 @@ const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e);
 bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out);
 reducer sym_reducer(const ast_expr *e, bool *mean);
 int sym_add_tensor(build *b, sym_tensor t);
+/* A stage over the variables outs[] and, reduced, reds[]; its result, -1 where
+ * there are too many. */
+int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
+		  const int *reds, int nreds, reducer r, sval body,
+		  const collector *c);
+/* The variables that were touched, without own[], in the order of their
+ * binding. */
+int sym_outer_vars(build *b, const collector *c, const int *own, int nown,
+		   int *out);
+stype sym_declared_type(const ast_type *t);
 
 /* ---- symbolic_extent.c -------------------------------------------------- */
 

@@ -7,8 +7,11 @@
 
 void sym_open(build *b, const char *because)
 {
-	if (b->into && !b->into->open_because)
-		b->into->open_because = because;
+	collector *c = b->into;
+	if (c && !c->open_because)
+		c->open_because = because;
+	if (c && !c->apart_because)
+		c->apart_because = because;
 }
 
 /* ---- selectors ---------------------------------------------------------- */
@@ -184,16 +187,6 @@ int sym_pack_items(build *b, const ast_pack *item, sym_dim *dims, int *vars)
 
 /* ---- reads -------------------------------------------------------------- */
 
-static int slot_of(build *b, int tensor)
-{
-	collector *c = b->into;
-	for (int i = 0; i < c->slots.n; i++)
-		if (c->slots.at[i] == tensor)
-			return i;
-	vec_push(b->arena, &c->slots, tensor);
-	return c->slots.n - 1;
-}
-
 static bool add_pack_index(build *b, sym_read *r, const ast_expr *item)
 {
 	int vars[SYM_MAX_DIMS];
@@ -211,13 +204,21 @@ static bool add_pack_index(build *b, sym_read *r, const ast_expr *item)
 	return true;
 }
 
+static void add_to_index(sval *all, sval item)
+{
+	all->whole = sym_dep_any(all->whole, item.whole);
+	all->apart = sym_dep_any(all->apart, item.apart);
+}
+
 /* Adds the indices that an item of an index list stands for. */
 static bool add_index(build *b, sym_read *r, const ast_expr *item, sval *all)
 {
 	if (item->kind == AST_PACK && item->pack->kind == PACK_CALL) {
-		if (item->pack->sel)
-			for (int i = 0; i < item->pack->sel->nargs; i++)
-				sym_scalar(b, item->pack->sel->args[i]);
+		for (int i = 0; i < item->pack->sel->nargs; i++) {
+			sval v = sym_scalar(b, item->pack->sel->args[i]);
+			add_to_index(all, v);
+			r->open_data |= v.data;
+		}
 		sym_open(b, "it reads at a position in row-major order");
 		return false;
 	}
@@ -230,8 +231,7 @@ static bool add_index(build *b, sym_read *r, const ast_expr *item, sval *all)
 		sval v = sym_scalar(b, item);
 		x.at = v.p;
 		x.data = v.data;
-		all->uses |= v.uses;
-		all->data |= v.data;
+		add_to_index(all, v);
 	}
 	r->index[r->n++] = x;
 	return true;
@@ -263,7 +263,7 @@ static void broadcast(build *b, sym_read *r, const sname *n)
 		    !poly_is_constant(t->dims[i].extent, &one) || one != 1)
 			continue;
 		r->index[i].at = poly_int(b->arena, 0);
-		r->index[i].pack = false;
+		r->index[i].pack = r->index[i].data = false;
 	}
 }
 
@@ -271,9 +271,10 @@ sval sym_read_tensor(build *b, const ast_expr *e, const sname *n,
 		     const ast_expr *otherwise)
 {
 	int tensor = n->index;
-	sval v = { .data = true, .varies = true, .nfactors = 1 };
+	sval index = { 0 };
 	if (b->quiet || !b->into || b->nreads++ > SYM_MAX_READS)
-		return v;
+		return (sval){ .data = true, .varies = true, .nfactors = 1 };
+	read_begin begin = sym_begin_read(b);
 	sym_read *r = ARENA_NEW(b->arena, sym_read);
 	*r = (sym_read){ .tensor = tensor, .at = e->at,
 			 .guarded = otherwise != NULL,
@@ -281,7 +282,7 @@ sval sym_read_tensor(build *b, const ast_expr *e, const sname *n,
 			 .npaths = b->npaths, .paths = b->paths };
 	r->index = ARENA_ARRAY(b->arena, sym_index, SYM_MAX_DIMS);
 	for (int i = 1; i < e->nargs; i++)
-		if (!add_index(b, r, e->args[i], &v))
+		if (!add_index(b, r, e->args[i], &index))
 			r->open = true;
 	broadcast(b, r, n);
 	r->index = ARENA_COPY(b->arena, r->index, r->n);
@@ -290,18 +291,8 @@ sval sym_read_tensor(build *b, const ast_expr *e, const sname *n,
 		sym_open(b, "which dimensions it reads follows from shapes "
 			    "and attributes");
 	}
-	vec_push(b->arena, &b->into->reads, r);
-	int slot = slot_of(b, tensor);
-	uint64_t bit = slot < SYM_MAX_TENSORS ? (uint64_t)1 << slot : 0;
-	v.linear = bit & ~v.uses;
-	v.uses |= bit;
-	if (otherwise) {
-		sval o = sym_scalar(b, otherwise);
-		v.linear = o.zero ? v.linear : 0;
-	} else {
-		v.read = r;
-	}
-	return v;
+	return sym_end_read(b, &begin, r, index,
+			    !otherwise || sym_scalar(b, otherwise).zero);
 }
 
 /* ---- signatures --------------------------------------------------------- */

@@ -126,17 +126,32 @@ static sval both(sval x, sval y)
 	return (sval){ .data = x.data || y.data,
 		       .attr = x.attr || y.attr,
 		       .varies = x.varies || y.varies,
-		       .uses = x.uses | y.uses,
+		       .type = x.type != ST_OPEN ? x.type : y.type,
+		       .whole = sym_dep_any(x.whole, y.whole),
+		       .apart = sym_dep_any(x.apart, y.apart),
 		       .flops = x.flops + y.flops,
 		       .nfactors = -1 };
 }
 
-/* The tensors in which x + y is linear: those in which both are, or one is
- * and the other is 0. */
-static uint64_t linear_sum(sval x, sval y)
+static void add_dependence(sval *r, sval x, sval y)
 {
-	return (x.linear & y.linear) | (x.zero ? y.linear : 0) |
-	       (y.zero ? x.linear : 0);
+	r->whole = sym_dep_sum(x.whole, x.zero, y.whole, y.zero);
+	r->apart = sym_dep_sum(x.apart, x.zero, y.apart, y.zero);
+}
+
+/* A quotient of whole numbers is rounded. */
+static void divide_dependence(sval *r, sval x, sval y)
+{
+	if (r->type == ST_INT)
+		return;
+	r->whole = sym_dep_quotient(x.whole, y.whole);
+	r->apart = sym_dep_quotient(x.apart, y.apart);
+}
+
+static bool gives_bool(fn f)
+{
+	return fn_is_comparison(f) || f == FN_AND || f == FN_OR ||
+	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
 }
 
 static const poly *poly_fn(build *b, fn f, const poly *x, const poly *y)
@@ -169,21 +184,24 @@ static sval apply2(build *b, fn f, sval x, sval y)
 	switch (f) {
 	case FN_ADD:
 	case FN_SUB:
-		r.linear = linear_sum(x, y);
+		add_dependence(&r, x, y);
 		r.zero = x.zero && y.zero;
 		break;
 	case FN_MUL:
-		r.linear = (x.linear & ~y.uses) | (y.linear & ~x.uses);
+		r.whole = sym_dep_product(x.whole, y.whole);
+		r.apart = sym_dep_product(x.apart, y.apart);
 		r.zero = x.zero || y.zero;
 		if (x.nfactors >= 0 && y.nfactors >= 0)
 			r.nfactors = x.nfactors + y.nfactors;
 		break;
 	case FN_DIV:
-		r.linear = x.linear & ~y.uses;
+		divide_dependence(&r, x, y);
 		break;
 	default:
 		break;
 	}
+	if (gives_bool(f))
+		r.type = ST_BOOL;
 	if (!r.varies)
 		r.nfactors = 0;
 	else if (!(x.p && y.p))
@@ -197,11 +215,14 @@ static sval apply1(build *b, fn f, sval x)
 	r.attr = x.attr;
 	if (f == FN_NEG) {
 		r.p = poly_scale(b->arena, x.p, -1);
-		r.linear = x.linear;
+		r.whole = x.whole;
+		r.apart = x.apart;
 		r.zero = x.zero;
 	}
 	if (f == FN_ABS && x.p)
 		r.p = poly_max(b->space, x.p, poly_scale(b->arena, x.p, -1));
+	if (gives_bool(f))
+		r.type = ST_BOOL;
 	if (!r.varies)
 		r.nfactors = 0;
 	else if (!x.p)
@@ -314,7 +335,9 @@ static path_list paths_of(build *b, const ast_expr *e, bool truth)
 	return r;
 }
 
-sval sym_under(build *b, const ast_expr *cond, bool truth, const ast_expr *e)
+/* Walks e under a condition that is `truth`. */
+static sval under(build *b, const ast_expr *cond, const condition *noted,
+		  bool truth, const ast_expr *e)
 {
 	if (b->quiet)
 		return unknown;
@@ -325,7 +348,9 @@ sval sym_under(build *b, const ast_expr *cond, bool truth, const ast_expr *e)
 	path_list now = product(b, paths, npaths, &more);
 	b->paths = now.at;
 	b->npaths = now.n;
+	vec_push(b->arena, &b->conditions, *noted);
 	sval v = sym_scalar(b, e);
+	b->conditions.n--;
 	b->paths = paths;
 	b->npaths = npaths;
 	b->vague = vague;
@@ -337,14 +362,19 @@ static sval choose(build *b, const ast_expr *c, const ast_expr *x,
 {
 	if (b->quiet)
 		return unknown;
-	sval vc = sym_scalar(b, c);
+	condition noted;
+	sval vc = sym_condition(b, c, &noted);
 	if (b->into)
 		b->into->conditional = true;
-	sval vx = sym_under(b, c, true, x), vy = sym_under(b, c, false, y);
+	b->nbranches++;
+	sval vx = under(b, c, &noted, true, x);
+	sval vy = under(b, c, &noted, false, y);
+	b->nbranches--;
 	sval r = both(vx, vy);
-	r.linear = linear_sum(vx, vy) & ~vc.uses;
+	add_dependence(&r, vx, vy);
+	r.whole = sym_dep_quotient(r.whole, vc.whole);
+	r.apart = sym_dep_quotient(r.apart, vc.apart);
 	r.zero = vx.zero && vy.zero;
-	r.uses |= vc.uses;
 	r.data |= vc.data;
 	r.attr |= vc.attr;
 	r.varies |= vc.varies;
@@ -355,11 +385,14 @@ static sval choose(build *b, const ast_expr *c, const ast_expr *x,
 /* `a and b`, `a or b`: b is evaluated under what a says. */
 static sval logical(build *b, const ast_expr *e)
 {
-	sval x = sym_scalar(b, e->args[0]);
+	condition noted;
+	sval x = sym_condition(b, e->args[0], &noted);
 	sval y = b->quiet ? sym_scalar(b, e->args[1])
-			  : sym_under(b, e->args[0], e->op == OP_AND,
-				      e->args[1]);
-	return both(x, y);
+			  : under(b, e->args[0], &noted, e->op == OP_AND,
+				  e->args[1]);
+	sval r = both(x, y);
+	r.type = ST_BOOL;
+	return r;
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -394,6 +427,21 @@ static sval length_of(build *b, const ast_expr *e)
 	return sym_poly(attr_atom(b, &named, -1));
 }
 
+/* From floats to floats it is linear, else it is not. */
+static sval cast(build *b, const ast_expr *e)
+{
+	const ast_type to = { .name = e->args[1]->name };
+	sval v = sym_scalar(b, e->args[0]);
+	stype type = sym_declared_type(&to);
+	if (v.type != ST_OPEN || type != ST_OPEN)
+		v.whole.linear = v.apart.linear = 0;
+	v.type = type;
+	v.p = NULL;
+	v.read = NULL;
+	v.nfactors = v.varies ? -1 : 0;
+	return v;
+}
+
 static sval call_value(build *b, const ast_expr *e)
 {
 	bool mean;
@@ -401,13 +449,8 @@ static sval call_value(build *b, const ast_expr *e)
 		return b->quiet ? unknown : sym_reduction(b, e);
 	if (!strcmp(e->name, "select") && e->nargs == 3)
 		return choose(b, e->args[0], e->args[1], e->args[2]);
-	if (!strcmp(e->name, "cast") && e->nargs == 2) {
-		sval v = sym_scalar(b, e->args[0]);
-		v.p = NULL;
-		v.read = NULL;
-		v.nfactors = v.varies ? -1 : 0;
-		return v;
-	}
+	if (!strcmp(e->name, "cast") && e->nargs == 2)
+		return cast(b, e);
 	if (!strcmp(e->name, "len"))
 		return length_of(b, e);
 	if (!strcmp(e->name, "ravel")) {

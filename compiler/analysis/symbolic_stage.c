@@ -175,10 +175,8 @@ static int ascending(const void *x, const void *y)
 	return *(const int *)x - *(const int *)y;
 }
 
-/* The variables that were touched, without own[], in the order of their
- * binding. */
-static int outer_vars(build *b, const collector *c, const int *own, int nown,
-		      int *out)
+int sym_outer_vars(build *b, const collector *c, const int *own, int nown,
+		   int *out)
 {
 	int n = 0;
 	for (int i = 0; i < c->touched.n; i++) {
@@ -192,19 +190,6 @@ static int outer_vars(build *b, const collector *c, const int *own, int nown,
 	}
 	qsort(out, (size_t)n, sizeof(*out), ascending);
 	return n;
-}
-
-/* The variables in the conditions around count as touched, as expand puts the
- * conditions into the body of a reduction. */
-static void touch_conditions(build *b)
-{
-	for (int v = 0; v < b->vars.n; v++)
-		for (int i = 0; i < b->npaths; i++)
-			for (int j = 0; j < b->paths[i].n; j++)
-				if (b->paths[i].facts[j] &&
-				    poly_uses(b->space, b->paths[i].facts[j],
-					      b->vars.at[v].atom))
-					sym_touch(b, v);
 }
 
 /* ---- stages ------------------------------------------------------------- */
@@ -235,9 +220,45 @@ static void note_parts(build *b, sym_tensor *t, const int *outs)
 	}
 }
 
-static int add_stage(build *b, const char *label, const int *outs, int nouts,
-		     const int *reds, int nreds, reducer r, sval body,
-		     const collector *c)
+/* The tensors in which the result is linear; the dimensions that it sums
+ * over. */
+static void note_linear(build *b, sym_stage *s, sval body, const collector *c)
+{
+	s->linear = ARENA_ARRAY(b->arena, int, c->slots.n);
+	s->lookups = ARENA_ARRAY(b->arena, sym_lookup, c->slots.n);
+	if (s->reducer != RED_NONE && s->reducer != RED_SUM)
+		return;
+	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++) {
+		slot x = c->slots.at[i];
+		if (!(body.whole.linear >> i & 1))
+			continue;
+		if (x.dim == SLOT_WHOLE)
+			s->linear[s->nlinear++] = x.tensor;
+		else if (x.dim >= 0 && body.type != ST_BOOL)
+			s->lookups[s->nlookups++] =
+				(sym_lookup){ x.tensor, x.dim };
+	}
+}
+
+static stype type_of_stage(reducer r, sval body)
+{
+	return r == RED_AND || r == RED_OR	   ? ST_BOOL
+	       : r == RED_ARGMAX || r == RED_ARGMIN ? ST_INT
+						    : body.type;
+}
+
+stype sym_declared_type(const ast_type *t)
+{
+	dtype exact = t->name ? dtype_parse(t->name) : DT_NONE;
+	bool any = t->name && !strcmp(t->name, "int");
+	return exact == DT_BOOL			     ? ST_BOOL
+	       : any || (exact >= 0 && dtype_is_int(exact)) ? ST_INT
+							    : ST_OPEN;
+}
+
+int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
+		  const int *reds, int nreds, reducer r, sval body,
+		  const collector *c)
 {
 	if (b->stages.n >= SYM_MAX_STAGES) {
 		b->failed = true;
@@ -260,13 +281,10 @@ static int add_stage(build *b, const char *label, const int *outs, int nouts,
 			 (b->npaths == 1 && b->paths[0].n > 0);
 	s->flops = body.flops + (r != RED_NONE);
 	s->nfactors = body.nfactors;
-	s->linear = ARENA_ARRAY(b->arena, int, c->slots.n);
-	bool adds = r == RED_NONE || r == RED_SUM;
-	for (int i = 0; i < c->slots.n && i < SYM_MAX_TENSORS && adds; i++)
-		if (body.linear >> i & 1)
-			s->linear[s->nlinear++] = c->slots.at[i];
+	note_linear(b, s, body, c);
 	sym_tensor t = { .name = *s->label ? s->label : b->frame->op->name,
-			 .ndims = nouts, .stage = b->stages.n };
+			 .type = type_of_stage(r, body), .ndims = nouts,
+			 .stage = b->stages.n };
 	t.dims = ARENA_ARRAY(b->arena, sym_dim, nouts);
 	for (int i = 0; i < nouts; i++)
 		t.dims[i] = s->vars[i].extent;
@@ -316,7 +334,7 @@ static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
 	return !b->failed;
 }
 
-static sval read_of_stage(build *b, int tensor, const int *vars, int n,
+static sym_read *read_of_stage(build *b, int tensor, const int *vars, int n,
 			  range at)
 {
 	sym_read *r = ARENA_NEW(b->arena, sym_read);
@@ -330,17 +348,17 @@ static sval read_of_stage(build *b, int tensor, const int *vars, int n,
 					   .pack = v->extent.pack,
 					   .place = at };
 	}
-	sval v = { .data = true, .varies = true, .nfactors = 1, .read = r };
+	return r;
+}
+
+static sval plain_read(build *b, int tensor, const int *vars, int n, range at)
+{
 	if (!b->into)
-		return v;
-	vec_push(b->arena, &b->into->reads, r);
-	int slot = 0;
-	while (slot < b->into->slots.n && b->into->slots.at[slot] != tensor)
-		slot++;
-	if (slot == b->into->slots.n)
-		vec_push(b->arena, &b->into->slots, tensor);
-	v.uses = v.linear = slot < SYM_MAX_TENSORS ? (uint64_t)1 << slot : 0;
-	return v;
+		return (sval){ .data = true, .varies = true, .nfactors = 1 };
+	read_begin begin = sym_begin_read(b);
+	return sym_end_read(b, &begin,
+			    read_of_stage(b, tensor, vars, n, at),
+			    (sval){ 0 }, true);
 }
 
 sval sym_reduction(build *b, const ast_expr *e)
@@ -353,21 +371,22 @@ sval sym_reduction(build *b, const ast_expr *e)
 	int outs[SYM_MAX_DIMS];
 	collect(b, &c);
 	bool ok = walk_reduction(b, e, &red);
-	touch_conditions(b);
+	if (r != RED_ARGMAX && r != RED_ARGMIN)
+		sym_add_conditions(b, &red.body);
 	collected(b, &c, red.vars, red.nvars);
 	scope_pop(b, s);
 	if (!ok) {
 		sym_open(b, "one of its reductions is not understood");
 		return (sval){ .data = true, .varies = true, .nfactors = -1 };
 	}
-	int nouts = outer_vars(b, &c, red.vars, red.nvars, outs);
+	int nouts = sym_outer_vars(b, &c, red.vars, red.nvars, outs);
 	char *label = arena_printf(b->arena, "%s%d", e->name, ++b->nextracted);
 	label[0] = (char)tolower((unsigned char)label[0]);
-	int tensor = add_stage(b, label, outs, nouts, red.vars, red.nvars, r,
-			       red.body, &c);
+	int tensor = sym_add_stage(b, label, outs, nouts, red.vars, red.nvars,
+				   r, red.body, &c);
 	if (tensor < 0)
 		return (sval){ .data = true, .varies = true, .nfactors = -1 };
-	sval v = read_of_stage(b, tensor, outs, nouts, e->at);
+	sval v = plain_read(b, tensor, outs, nouts, e->at);
 	if (mean) {
 		v.flops++;
 		v.read = NULL;
@@ -401,6 +420,12 @@ static int identity_read(const build *b, sval v, const int *outs, int nouts)
 	return r->tensor;
 }
 
+/* A body that is nothing but a gather is in a stage of its own already. */
+static bool is_one_read(const collector *c, sval body)
+{
+	return c->gathers.n > 0 && body.read == c->gathers.at[0].read;
+}
+
 static int stage_of_lambda(build *b, const ast_expr *lambda, const int *outs,
 			   int nouts, const char *label)
 {
@@ -413,17 +438,20 @@ static int stage_of_lambda(build *b, const ast_expr *lambda, const int *outs,
 		bool ok = walk_reduction(b, body, &red);
 		b->into = c.outer;
 		return !ok ? -1
-			   : add_stage(b, label, outs, nouts, red.vars,
-				       red.nvars, red.reducer, red.body, &c);
+			   : sym_add_stage(b, label, outs, nouts, red.vars,
+					   red.nvars, red.reducer, red.body,
+					   &c);
 	}
 	int nstages = b->stages.n;
 	sval v = sym_scalar(b, body);
 	b->into = c.outer;
 	int same = identity_read(b, v, outs, nouts);
+	if (same < 0 && !sym_is_derived(&c, v) && !is_one_read(&c, v))
+		sym_extract_gathers(b, &c, &v);
 	if (same < 0)
 		return b->failed ? -1
-				 : add_stage(b, label, outs, nouts, NULL, 0,
-					     RED_NONE, v, &c);
+				 : sym_add_stage(b, label, outs, nouts, NULL,
+						 0, RED_NONE, v, &c);
 	int stage = b->tensors.at[same].stage;
 	if (stage >= nstages) {
 		b->stages.at[stage]->label =
@@ -562,6 +590,25 @@ static void hidden_vars(build *b, const ast_opaque *f, const ast_expr *index,
 	}
 }
 
+static sval read_of_opaque(build *b, int tensor, const int *batch, int nbatch,
+			   const ast_expr *index)
+{
+	read_begin begin = sym_begin_read(b);
+	sym_read *r = read_of_stage(b, tensor, batch, nbatch, index->at);
+	sval all = { 0 };
+	for (int i = 0; i < nbatch; i++)
+		sym_touch(b, batch[i]);
+	for (int i = 1; i < index->nargs && r->n < SYM_MAX_DIMS; i++) {
+		sval at = sym_scalar(b, index->args[i]);
+		r->index[r->n++] = (sym_index){ .at = at.p, .data = at.data,
+						.place = index->args[i]->at };
+		all.whole = sym_dep_any(all.whole, at.whole);
+		all.apart = sym_dep_any(all.apart, at.apart);
+	}
+	r->open = r->n != b->tensors.at[tensor].ndims;
+	return sym_end_read(b, &begin, r, all, true);
+}
+
 sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 {
 	const ast_opaque *f = sym_opaque_of(b, call);
@@ -577,8 +624,7 @@ sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 			sym_read_tensor(b, arg, sliced_name(b, arg), NULL);
 			continue;
 		}
-		read_of_stage(b, tensor, NULL, 0, arg->at);
-		sym_read *r = c.reads.at[c.reads.n - 1];
+		sym_read *r = plain_read(b, tensor, NULL, 0, arg->at).read;
 		r->n = b->tensors.at[tensor].ndims;
 		r->index = ARENA_ARRAY(b->arena, sym_index, r->n);
 		for (int d = 0; d < r->n; d++)
@@ -586,27 +632,19 @@ sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 	}
 	collected(b, &c, NULL, 0);
 	int outs[2 * SYM_MAX_DIMS];
-	int nbatch = outer_vars(b, &c, NULL, 0, outs);
+	int nbatch = sym_outer_vars(b, &c, NULL, 0, outs);
 	hidden_vars(b, f, index, &dims, outs + nbatch);
 	if (b->failed || nbatch + dims.n > SYM_MAX_DIMS)
 		return opaque_failed(b);
-	sval body = { .nfactors = -1 };
+	sval body = { .nfactors = -1,
+		      .type = sym_declared_type(&f->results[0].type) };
 	const char *label = arena_printf(b->arena, "%s%d", f->name,
 					 ++b->nextracted);
-	int tensor = add_stage(b, label, outs, nbatch + dims.n, NULL, 0,
-			       RED_NONE, body, &c);
+	int tensor = sym_add_stage(b, label, outs, nbatch + dims.n, NULL, 0,
+				   RED_NONE, body, &c);
 	if (tensor < 0)
 		return opaque_failed(b);
 	b->stages.at[b->stages.n - 1]->opaque = f->name;
-	sval v = read_of_stage(b, tensor, outs, nbatch, index->at);
-	for (int i = 1; i < index->nargs && v.read->n < SYM_MAX_DIMS; i++) {
-		sval at = sym_scalar(b, index->args[i]);
-		v.read->index[v.read->n++] = (sym_index){
-			.at = at.p, .data = at.data,
-			.place = index->args[i]->at };
-		v.uses |= at.uses;
-	}
-	if (v.read->n != nbatch + dims.n)
-		v.read->open = true;
-	return v;
+	return b->into ? read_of_opaque(b, tensor, outs, nbatch, index)
+		       : opaque_failed(b);
 }

@@ -29,6 +29,7 @@ typedef struct trial {
 	arena *a;
 	diag_sink *sink;
 	tdl_modules *m;
+	const char *text;
 	const ast_op *op;
 	const desc_op *d;
 	const sym_op *x;
@@ -146,22 +147,33 @@ static bool wants_exact(const trial *t, int at, int tensor)
 	return !s->conditional;
 }
 
-/* The kernel's variable that a strategy divides.  One that is derived is known
- * by the only region that follows it. */
-static int var_of(const desc_op *op, const desc_stage *s,
-		  const desc_strategy *st, const expansion *e, int at)
+/* Whether the look-up x comes before y in the order of a stage's variables. */
+static bool is_before(sym_lookup x, sym_lookup y)
 {
+	return x.tensor < y.tensor ||
+	       (x.tensor == y.tensor && x.dim < y.dim);
+}
+
+/* The kernel's variable that a strategy divides. */
+static int var_of(const trial *t, const desc_stage *s, int var,
+		  const expansion *e, int at)
+{
+	const sym_stage *x = t->x->stages[at];
 	const kernel *k = e->stages[at].kernel;
-	if (s->vars[st->var].kind != KVAR_DERIVED)
-		return st->var;
+	if (s->vars[var].kind != KVAR_DERIVED)
+		return var;
 	for (int i = 0; i < k->nderived; i++) {
-		const kderived *x = &k->derived[i];
-		int j = 0, value = e->stages[at].inputs[x->input];
-		while (j < s->ninputs && s->inputs[j] != value)
-			j++;
-		if (j < s->ninputs && x->dim < op->tensors[value].ndims &&
-		    st->needs[j].regions[x->dim].follows)
-			return x->var;
+		sym_lookup l = { e->stages[at].inputs[k->derived[i].input],
+				 k->derived[i].dim };
+		int nbefore = 0;
+		bool known = false;
+		for (int j = 0; j < x->nlookups; j++) {
+			nbefore += is_before(x->lookups[j], l);
+			known |= x->lookups[j].tensor == l.tensor &&
+				 x->lookups[j].dim == l.dim;
+		}
+		if (known && var == x->nvars + nbefore)
+			return k->derived[i].var;
 	}
 	return -1;
 }
@@ -173,7 +185,7 @@ static void compare_part(trial *t, const expansion *e, int at,
 	const kernel *kern = e->stages[at].kernel;
 	box space = kernel_space(kern), real[MAX_NINPUTS];
 	box *said = ARENA_ARRAY(t->a, box, s->ninputs);
-	int v = var_of(t->d, s, st, e, at);
+	int v = var_of(t, s, st->var, e, at);
 	ck_assert_msg(v >= 0, "%s: no derived variable", kern->name);
 	block(0, kern->vars[v].extent, p, k, &space.lo[v], &space.hi[v]);
 	kernel_needs(kern, &space, real);
@@ -209,8 +221,11 @@ static void compare_stage(trial *t, const expansion *e, int at)
 	const kernel *k = e->stages[at].kernel;
 	int64_t extent;
 	ck_assert_str_eq(s->label, e->stages[at].label);
+	if (s->open_because)
+		return;
 	ck_assert_int_eq(s->reducer, k->reducer);
-	ck_assert_msg(s->nvars >= k->nvars - k->nderived, "%s", k->name);
+	ck_assert_msg(s->nvars == k->nvars, "%s: %d variables, not %d",
+		      k->name, s->nvars, k->nvars);
 	for (int v = 0; v < k->nvars - k->nderived; v++) {
 		ck_assert(poly_eval(t->d->space, s->vars[v].extent, t->values,
 				    &extent));
@@ -242,10 +257,10 @@ static bool try_shapes(trial *t)
 	if (e->nstages == 0)
 		return true;
 	ck_assert_msg(e->nstages == t->d->nstages, "%s: %d stages, not %d",
-		      t->op->name, t->d->nstages, e->nstages);
+		      t->text ? t->text : t->op->name, t->d->nstages,
+		      e->nstages);
 	for (int i = 0; i < e->nstages; i++)
-		if (!t->d->stages[i].open_because)
-			compare_stage(t, e, i);
+		compare_stage(t, e, i);
 	return true;
 }
 
@@ -275,6 +290,7 @@ static trial begin(void)
 static void load(trial *t, const char *text)
 {
 	bool ok = dsl_load_text(t->m, "test.tdl", text, strlen(text));
+	t->text = text;
 	if (!ok)
 		diag_print(t->sink, stderr, false);
 	ck_assert_msg(ok, "%s", text);
@@ -369,6 +385,53 @@ static const char *const operators[] = {
 	"op two(x[N, M]) -> (a[N], b[M]) =\n"
 	"  lambda i: Sum(lambda j: x[i, j])\n"
 	"  lambda j: Max(lambda i: x[i, j])",
+	/* Look-ups: in bodies that are linear in them, and that are not. */
+#define LOOKUP(name, body) \
+	"op " name "(t[V, D], ids[N]: i64, s[D], c[N]) -> y[N, D] =\n" \
+	"  lambda n, d: " body
+	LOOKUP("l1", "2*t[ids[n], d]*s[d]"),
+	LOOKUP("l2", "2*t[ids[n], d]*s[d] + 1"),
+	LOOKUP("l3", "max(t[ids[n], d], 0)"),
+	LOOKUP("l4", "t[ids[n], d] / s[d] - t[ids[n], d] * c[n]"),
+	LOOKUP("l5", "t[ids[n], d] * t[ids[n], d]"),
+	LOOKUP("l6", "t[ids[n], d] * t[0, d] + 0"),
+	LOOKUP("l7", "exp(t[ids[n], d] + Sum(lambda m: t[ids[m], d]))"),
+	LOOKUP("l8",
+	       "Max(lambda m: c[m]) + tanh(t[ids[n], 0]) "
+	       "+ Min(lambda m: c[m])"),
+	LOOKUP("l9", "if c[n] > 0 then t[ids[n], d] else 1"),
+	LOOKUP("l10", "if c[n] > 0 then t[ids[n], d] else 0"),
+	LOOKUP("l11", "if t[ids[n], d] > 0 then t[ids[n], d] else 1"),
+	LOOKUP("l12",
+	       "select(c[n] > 0 and t[ids[n], d] < 1, s[d], t[ids[n], 0] + 1)"),
+	LOOKUP("l13", "Max(lambda m: t[ids[m], d] + c[n])"),
+	LOOKUP("l14", "Sum(lambda m: t[ids[m], d] * c[n])"),
+	LOOKUP("l15", "Sum(lambda m: t[ids[m], d] + c[n])"),
+	LOOKUP("l16", "Mean(lambda m: t[ids[m], d]) + c[n]"),
+	LOOKUP("l17", "t[ids[n] + 0*d, d] + c[n]"),
+	LOOKUP("l18", "(t[ids[n], d] else 0) + abs(t[ids[n], d])"),
+	LOOKUP("l19", "(t[ids[ids[n]], d] else 0) + 1"),
+	LOOKUP("l20", "t[ids[ids[n]], ids[n]] + 1"),
+	LOOKUP("l21", "t[ArgMax(lambda v: t[v, 0]), d] * 2 + c[n]"),
+	"op casts(t[V]: f32, c[N]: f32, ids[N]: i64) ->\n"
+	"  (x[N]: f32, y[N]: f64, z[N]: f32) =\n"
+	"  lambda n: cast(cast(t[ids[n]], i64), f32) + c[n]\n"
+	"  lambda n: cast(t[ids[n]], f64)\n"
+	"  lambda n: cast(cast(t[ids[n]], bf16), f32) * c[n]",
+	"op ints(t[V]: i64, ids[N]: i64) -> (y[N]: i64, z[N]: i64) =\n"
+	"  lambda n: t[ids[n]] / 2\n"
+	"  lambda n: 2*t[ids[n]]",
+	"op flags(t[V]: bool, ids[N]: i64) -> (y[N]: bool, z[N]: bool) =\n"
+	"  lambda n: t[ids[n]]\n"
+	"  lambda n: t[ids[n]] and t[ids[n] / 2]",
+	"op chain(t[V]: i64) -> y[V]: i64 = lambda n: t[t[t[n]]]",
+	"opaque invert(m[N, N]) -> l[N, N] = \"inverse\"\n"
+	"op rows(a[B, N, N], ids[N]: i64) -> y[B, N, N] =\n"
+	"  lambda b, i, j: invert(a[b, :, :])[ids[i], j] + 1",
+	"op positions(x[..d], ids[N]: i64) -> y[N] =\n"
+	"  lambda n: x[..unravel(ids[n])] * 2 + 1",
+	"op order(x[N, M]) -> y[N] =\n"
+	"  lambda i: Sum(lambda j: x[i, j]) / Max(lambda j: x[i, j])",
 };
 
 START_TEST(written)
@@ -384,8 +447,9 @@ START_TEST(written)
 		for (int j = 0; j < strmap_count(t.m->ops); j++) {
 			t.op = strmap_value(t.m->ops, j);
 			ck_assert_msg(try_op(&t, 20) > 5, "%s", t.op->name);
-			ck_assert_msg(!t.d->stages[0].open_because, "%s: %s",
-				      t.op->name, t.d->stages[0].open_because);
+			const char *open = t.d->stages[0].open_because;
+			bool unravels = strstr(operators[i], "unravel");
+			ck_assert_msg(!open == !unravels, "%s", operators[i]);
 		}
 		arena_free(t.a);
 	}
@@ -442,6 +506,63 @@ START_TEST(random_operators)
 	}
 	ck_assert_int_gt(checked, 5000);
 	ck_assert_int_gt(exact * 2, checked);
+}
+END_TEST
+
+static const char *random_body(arena *a, int depth)
+{
+	static const char *const leaf[] = {
+		"t[ids[n], d]", "t[ids[n], d]", "t[0, d]", "s[d]", "c[n]",
+		"t[ids[ids[n]], 0]", "(t[ids[n], d] else 0)", "0", "2",
+		"(t[ids[n], d] else 1)", "(t[n, ids[n]] else 0)",
+	};
+	if (depth == 0)
+		return leaf[below((int)(sizeof(leaf) / sizeof(*leaf)))];
+	const char *x = random_body(a, depth - 1);
+	const char *y = random_body(a, below(depth));
+	switch (below(9)) {
+	case 0:
+		return arena_printf(a, "(%s - %s)", x, y);
+	case 1:
+		return arena_printf(a, "(%s * %s)", x, y);
+	case 2:
+		return arena_printf(a, "(%s / (1 + c[n]))", x);
+	case 3:
+		return arena_printf(a, "max(%s, %s)", x, y);
+	case 4:
+		return arena_printf(a, "-%s", x);
+	case 5:
+		return arena_printf(a, "(if %s > c[n] then %s else %s)", y, x,
+				    below(2) ? "c[n] * s[d]" : "0");
+	case 6:
+		return arena_printf(a, "%s(lambda m: c[m] * %s)",
+				    below(2) ? "Sum" : "Mean", x);
+	default:
+		return arena_printf(a, "(%s + %s)", x, y);
+	}
+}
+
+/* Which look-ups are stages, and what is divided by them. */
+START_TEST(random_lookups)
+{
+	int derived = 0, gathers = 0;
+	for (unsigned start = 1; start < 30000; start += 31) {
+		trial t = begin();
+		seed = start;
+		load(&t, arena_printf(
+			t.a, "op r(t[V, D]: f32, ids[N]: i64, s[D]: f32, "
+			"c[N]: f32) -> y[N, D]: f32 = lambda n, d: %s",
+			random_body(t.a, 1 + below(4))));
+		t.op = strmap_value(t.m->ops, 0);
+		ck_assert_msg(try_op(&t, 1) > 0, "%s", t.text);
+		for (int i = 0; i < t.d->nstages; i++) {
+			derived += t.x->stages[i]->nlookups;
+			gathers += !strncmp(t.d->stages[i].label, "gather", 6);
+		}
+		arena_free(t.a);
+	}
+	ck_assert_int_gt(derived, 300);
+	ck_assert_int_gt(gathers, 300);
 }
 END_TEST
 
@@ -533,6 +654,7 @@ int main(void)
 	tcase_add_test(t, library);
 	tcase_add_test(t, written);
 	tcase_add_test(t, random_operators);
+	tcase_add_test(t, random_lookups);
 	tcase_add_test(t, bounds_are_sound);
 	tcase_add_test(t, round_trip);
 	suite_add_tcase(s, t);

@@ -1,0 +1,235 @@
+/* Reads: what a body depends on through them, and those at data-dependent
+ * indices that get a stage of their own, as compiler/expand/gather.c makes
+ * them.
+ *
+ * A body is looked at in two ways while it is walked: as it stands, and with
+ * each such read replaced by one of its own stage's result.  Which of the two
+ * holds is known at its end. */
+#include "config.h"
+
+#include "compiler/analysis/symbolic_build.h"
+
+/* ---- dependence --------------------------------------------------------- */
+
+/* x + y is linear where both are, or one is and the other is 0. */
+dependence sym_dep_sum(dependence x, bool x_zero, dependence y, bool y_zero)
+{
+	uint64_t either = (x_zero ? y.linear & ~x.uses : 0) |
+			  (y_zero ? x.linear & ~y.uses : 0);
+	return (dependence){ x.uses | y.uses, (x.linear & y.linear) | either };
+}
+
+dependence sym_dep_product(dependence x, dependence y)
+{
+	return (dependence){ x.uses | y.uses,
+			     (x.linear & ~y.uses) | (y.linear & ~x.uses) };
+}
+
+dependence sym_dep_quotient(dependence x, dependence y)
+{
+	return (dependence){ x.uses | y.uses, x.linear & ~y.uses };
+}
+
+dependence sym_dep_any(dependence x, dependence y)
+{
+	return (dependence){ x.uses | y.uses, 0 };
+}
+
+static uint64_t slot_bit(build *b, int tensor, int dim)
+{
+	collector *c = b->into;
+	int i = 0;
+	while (i < c->slots.n && (c->slots.at[i].tensor != tensor ||
+				  c->slots.at[i].dim != dim))
+		i++;
+	if (i == c->slots.n)
+		vec_push(b->arena, &c->slots, ((slot){ tensor, dim }));
+	return i < SYM_MAX_SLOTS ? (uint64_t)1 << i : 0;
+}
+
+/* ---- reads -------------------------------------------------------------- */
+
+/* What is touched and opened from here on is the index's. */
+read_begin sym_begin_read(build *b)
+{
+	collector *c = b->into;
+	read_begin at = { .nreads = c->reads.n, .ngathers = c->gathers.n,
+			  .touched = c->touched,
+			  .because = c->open_because,
+			  .apart_because = c->apart_because };
+	c->touched = (int_list){ 0 };
+	c->open_because = NULL;
+	return at;
+}
+
+static bool is_looked_up(const sym_read *r)
+{
+	bool data = r->open_data;
+	for (int d = 0; d < r->n; d++)
+		data |= r->index[d].data;
+	return data && !r->guarded;
+}
+
+/* The read's own slots: of its tensor, and of each dimension in which it is
+ * looked up. */
+static uint64_t slots_of(build *b, const sym_read *r)
+{
+	uint64_t bits = slot_bit(b, r->tensor, SLOT_WHOLE);
+	for (int d = 0; d < r->n && !r->guarded; d++)
+		if (r->index[d].data)
+			bits |= slot_bit(b, r->tensor, d);
+	if (r->open_data && !r->guarded)
+		bits |= slot_bit(b, r->tensor, SLOT_SOME);
+	return bits;
+}
+
+/* Notes that the read may become a stage; returns the slot of the result. */
+static uint64_t add_gather(build *b, const read_begin *at, sym_read *r,
+			   int_list own, const char *because, dependence dep)
+{
+	collector *c = b->into;
+	c->gathers.n = at->ngathers; /* those in its index stay there */
+	c->apart_because = at->apart_because;
+	gather g = { .first = at->nreads, .end = c->reads.n, .read = r,
+		     .touched = own, .open_because = because, .dep = dep };
+	g.slot = c->slots.n;
+	vec_push(b->arena, &c->slots, ((slot){ -1, SLOT_WHOLE }));
+	vec_push(b->arena, &c->gathers, g);
+	return g.slot < SYM_MAX_SLOTS ? (uint64_t)1 << g.slot : 0;
+}
+
+static dependence read_of(uint64_t bits, dependence index, bool additive)
+{
+	return (dependence){ index.uses | bits,
+			     additive ? bits & ~index.uses : 0 };
+}
+
+sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
+		  bool additive)
+{
+	collector *c = b->into;
+	stype type = b->tensors.at[r->tensor].type;
+	sval v = { .data = true, .varies = true, .nfactors = 1, .type = type };
+	int_list own = c->touched;
+	const char *because = c->open_because;
+	c->touched = at->touched;
+	c->open_because = at->because ? at->because : because;
+	for (int i = 0; i < own.n; i++)
+		sym_touch(b, own.at[i]);
+	vec_push(b->arena, &c->reads, r);
+	uint64_t bits = slots_of(b, r);
+	v.whole = read_of(bits, index.whole, additive);
+	v.apart = read_of(bits, index.apart, additive);
+	if (is_looked_up(r) && b->nbranches == 0 && type != ST_BOOL) {
+		bits = add_gather(b, at, r, own, because, v.whole);
+		v.apart = (dependence){ bits, bits };
+	}
+	v.read = r->guarded ? NULL : r;
+	return v;
+}
+
+/* ---- conditions --------------------------------------------------------- */
+
+sval sym_condition(build *b, const ast_expr *e, condition *out)
+{
+	collector *c = b->into;
+	*out = (condition){ 0 };
+	if (b->quiet || !c)
+		return sym_scalar(b, e);
+	int first = c->reads.n;
+	int_list before = c->touched;
+	c->touched = (int_list){ 0 };
+	sval v = sym_scalar(b, e);
+	out->touched = c->touched;
+	c->touched = before;
+	for (int i = 0; i < out->touched.n; i++)
+		sym_touch(b, out->touched.at[i]);
+	out->nreads = c->reads.n - first;
+	out->reads = ARENA_COPY(b->arena, c->reads.at + first, out->nreads);
+	return v;
+}
+
+void sym_add_conditions(build *b, sval *body)
+{
+	for (int i = 0; i < b->conditions.n; i++) {
+		const condition *c = &b->conditions.at[i];
+		uint64_t bits = 0;
+		for (int j = 0; j < c->touched.n; j++)
+			sym_touch(b, c->touched.at[j]);
+		for (int j = 0; j < c->nreads; j++) {
+			vec_push(b->arena, &b->into->reads, c->reads[j]);
+			bits |= slots_of(b, c->reads[j]);
+		}
+		body->whole = sym_dep_quotient(body->whole,
+					       (dependence){ bits, 0 });
+	}
+}
+
+/* ---- stages ------------------------------------------------------------- */
+
+bool sym_is_derived(const collector *c, sval body)
+{
+	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++)
+		if (body.whole.linear >> i & 1 &&
+		    c->slots.at[i].dim != SLOT_WHOLE && body.type != ST_BOOL)
+			return true;
+	return false;
+}
+
+static int gather_stage(build *b, const collector *c, const gather *g)
+{
+	collector own = { .slots = c->slots, .touched = g->touched,
+			  .conditional = c->conditional,
+			  .open_because = g->open_because };
+	for (int i = g->first; i < g->end; i++)
+		vec_push(b->arena, &own.reads, c->reads.at[i]);
+	int outs[SYM_MAX_DIMS];
+	int nouts = sym_outer_vars(b, &own, NULL, 0, outs);
+	sval body = { .whole = g->dep, .nfactors = -1,
+		      .type = b->tensors.at[g->read->tensor].type };
+	return sym_add_stage(b,
+			     arena_printf(b->arena, "gather%d",
+					  ++b->nextracted),
+			     outs, nouts, NULL, 0, RED_NONE, body, &own);
+}
+
+/* The read of a gather's stage: at the variables that it depends on. */
+static sym_read *read_of_gather(build *b, const gather *g, int tensor)
+{
+	sym_read *r = ARENA_COPY(b->arena, g->read, 1);
+	const sym_tensor *t = &b->tensors.at[tensor];
+	const sym_stage *s = b->stages.at[t->stage];
+	r->tensor = tensor;
+	r->open = r->open_data = false;
+	r->n = t->ndims;
+	r->index = ARENA_ARRAY(b->arena, sym_index, r->n);
+	for (int i = 0; i < r->n; i++)
+		r->index[i] = (sym_index){
+			.at = poly_of(b->arena, s->vars[i].atom),
+			.pack = s->vars[i].extent.pack, .place = r->at };
+	return r;
+}
+
+void sym_extract_gathers(build *b, collector *c, sval *body)
+{
+	collector rest = *c;
+	rest.reads.n = rest.reads.cap = 0;
+	rest.open_because = c->apart_because;
+	for (int i = 0, next = 0; i <= c->gathers.n; i++) {
+		const gather *g = i < c->gathers.n ? &c->gathers.at[i] : NULL;
+		int end = g ? g->first : c->reads.n;
+		for (; next < end; next++)
+			vec_push(b->arena, &rest.reads, c->reads.at[next]);
+		if (!g)
+			break;
+		next = g->end;
+		int tensor = gather_stage(b, c, g);
+		if (tensor < 0)
+			return;
+		rest.slots.at[g->slot].tensor = tensor;
+		vec_push(b->arena, &rest.reads, read_of_gather(b, g, tensor));
+	}
+	*c = rest;
+	body->whole = body->apart;
+	body->read = NULL;
+}
