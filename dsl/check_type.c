@@ -211,6 +211,32 @@ static etype choice(checker *c, const ast_expr *e)
 
 /* ---- reads -------------------------------------------------------------- */
 
+/* Whether e changes with an index variable alone, not with what is read. */
+static bool varies(const ast_expr *e)
+{
+	if (e->kind == AST_NAME)
+		return e->symbol && e->symbol->kind == SYM_VAR;
+	for (int i = 0; i < e->nargs && e->kind != AST_INDEX; i++)
+		if (varies(e->args[i]))
+			return true;
+	return false;
+}
+
+/* In an index it is constants, sizes and attributes that divide. */
+static void divisors(checker *c, const ast_expr *e)
+{
+	if (e->kind == AST_INDEX)
+		return; /* has its own indices */
+	bool divides = e->kind == AST_BINARY &&
+		       (e->op == OP_DIV || e->op == OP_MOD);
+	if (divides && varies(e->args[1]))
+		check_error(c, DIAG_BAD_DIVISOR, e->args[1]->at,
+			    "in an index one divides by constants, sizes and "
+			    "attributes only, not by what varies");
+	for (int i = 0; i < e->nargs; i++)
+		divisors(c, e->args[i]);
+}
+
 static void indices(checker *c, const ast_expr *e)
 {
 	for (int i = 1; i < e->nargs; i++) {
@@ -223,6 +249,7 @@ static void indices(checker *c, const ast_expr *e)
 			item = item->pack->sel->args[0];
 		}
 		etype t = type_of(c, item);
+		divisors(c, item);
 		bool fits = t.kind != TY_SHARED && may_be_int(t);
 		if (fits)
 			continue;

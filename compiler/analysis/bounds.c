@@ -307,12 +307,22 @@ static void check_read(arena *a, const sym_op *op, const sym_stage *s,
 	}
 }
 
+static void report_conflict(const sym_conflict *c, diag_sink *sink)
+{
+	diag_error(sink, DIAG_EXTENT_DISAGREES, c->at,
+		   "the index '%s' runs over %s elements here", c->name,
+		   c->extent);
+	diag_note(sink, c->other_at, "and over %s elements here", c->other);
+}
+
 bool analysis_check_op(const tdl_modules *m, diag_sink *sink, const ast_op *op,
 		       int64_t *effort)
 {
 	int before = diag_errors(sink);
 	arena *a = arena_new();
 	const sym_op *x = symbolic_op(a, m, op, effort);
+	for (int i = 0; i < x->nconflicts && !diag_full(sink); i++)
+		report_conflict(&x->conflicts[i], sink);
 	for (int i = 0; i < x->nstages; i++)
 		for (int j = 0; j < x->stages[i]->nreads; j++)
 			if (!x->stages[i]->reads[j]->inlined &&

@@ -542,6 +542,8 @@ sym_op *symbolic_op(arena *a, const tdl_modules *m, const ast_op *op,
 		       .ntensors = b.tensors.n, .tensors = b.tensors.at,
 		       .nstages = b.stages.n, .stages = b.stages.at,
 		       .nresults = b.failed ? 0 : op->nresults,
+		       .nconflicts = b.conflicts.n,
+		       .conflicts = b.conflicts.at,
 		       .results = results, .open_because = b.open_because };
 	return s;
 }

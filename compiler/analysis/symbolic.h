@@ -109,6 +109,13 @@ typedef struct sym_stage {
 	int nfactors; /* the body is a product of so many reads; -1: no */
 } sym_stage;
 
+/* An index that would run over two extents. */
+typedef struct sym_conflict {
+	const char *name;
+	const char *extent, *other;
+	range at, other_at;
+} sym_conflict;
+
 typedef struct sym_op {
 	const ast_op *op;
 	poly_space *space;
@@ -118,6 +125,8 @@ typedef struct sym_op {
 	sym_stage **stages;
 	int nresults;
 	int *results; /* tensors */
+	int nconflicts;
+	sym_conflict *conflicts;
 	const char *open_because; /* the stages are not known at all */
 } sym_op;
 

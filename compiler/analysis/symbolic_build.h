@@ -138,6 +138,7 @@ typedef struct build {
 	VEC(sym_var) vars; /* of all lambdas */
 	VEC(sym_tensor) tensors;
 	VEC(sym_stage *) stages;
+	VEC(sym_conflict) conflicts;
 	int nreads, nextracted;
 	bool failed; /* too much, or not understood */
 	const char *open_because;
@@ -233,5 +234,9 @@ stype sym_declared_type(const ast_type *t);
  * cannot be inferred. */
 bool sym_infer_extent(build *b, const ast_expr *lambda, const ast_var *v,
 		      sym_var *out);
+/* Notes that an index runs over both extents, where these differ for most
+ * sizes; attributes may make them equal. */
+void sym_compare_extents(build *b, const char *name, const sym_dim *x,
+			 range x_at, const sym_dim *y, range y_at);
 
 #endif

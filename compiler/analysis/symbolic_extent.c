@@ -5,6 +5,33 @@
 
 #include "compiler/analysis/symbolic_build.h"
 
+/* Two polynomials without floor divisions and the like are equal for few
+ * sizes if they are not the same; else it takes a proof. */
+static bool differ(const build *b, const poly *x, const poly *y)
+{
+	arena *a = b->arena;
+	const poly *gap = poly_sub(a, x, y);
+	if (!gap || poly_is_zero(gap) ||
+	    poly_uses_kind(b->space, gap, ATOM_ATTR))
+		return false;
+	bool plain = true;
+	for (atom_kind k = ATOM_DIV; k <= ATOM_MAX; k++)
+		plain &= !poly_uses_kind(b->space, gap, k);
+	return plain || poly_nonneg(b->space, NULL, poly_shift(a, gap, -1)) ||
+	       poly_nonneg(b->space, NULL,
+			   poly_shift(a, poly_scale(a, gap, -1), -1));
+}
+
+void sym_compare_extents(build *b, const char *name, const sym_dim *x,
+			 range x_at, const sym_dim *y, range y_at)
+{
+	if (b->frame->depth > 0 || !differ(b, x->extent, y->extent))
+		return;
+	sym_conflict c = { .name = name, .extent = x->text, .at = x_at,
+			   .other = y->text, .other_at = y_at };
+	vec_push(b->arena, &b->conflicts, c);
+}
+
 typedef struct inference {
 	build *b;
 	const char *name;
@@ -33,6 +60,7 @@ static void found(inference *in, const sym_dim *d, const char *tensor, int dim,
 	    poly_uses_kind(b->space, gap, ATOM_ATTR))
 		return;
 	in->disagrees = true;
+	sym_compare_extents(b, in->name, d, at, &in->extent, in->at);
 }
 
 /* The variable among the indices of something with these dimensions. */

@@ -154,6 +154,12 @@ static bool gives_bool(fn f)
 	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
 }
 
+/* Whether x may be 0 at some points, where sizes are not. */
+static bool varies(const build *b, const poly *x)
+{
+	return poly_uses_kind(b->space, x, ATOM_VAR);
+}
+
 static const poly *poly_fn(build *b, fn f, const poly *x, const poly *y)
 {
 	switch (f) {
@@ -164,9 +170,9 @@ static const poly *poly_fn(build *b, fn f, const poly *x, const poly *y)
 	case FN_MUL:
 		return poly_mul(b->arena, x, y);
 	case FN_DIV:
-		return poly_div(b->space, x, y);
+		return varies(b, y) ? NULL : poly_div(b->space, x, y);
 	case FN_MOD:
-		return poly_mod(b->space, x, y);
+		return varies(b, y) ? NULL : poly_mod(b->space, x, y);
 	case FN_MIN:
 		return poly_min(b->space, x, y);
 	case FN_MAX:

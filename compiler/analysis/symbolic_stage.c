@@ -88,24 +88,34 @@ static int bind_pack(build *b, const ast_var *v, const dim_list *given, int at,
 	return n;
 }
 
+/* i < EXTENT; what is computed in some other way is like an attribute. */
+static sym_dim written_extent(build *b, const ast_var *v)
+{
+	const poly *p = sym_scalar(b, v->extent).p;
+	const char *text = dsl_expr_text(b->arena, v->extent);
+	if (!p)
+		p = poly_of(b->arena,
+			    poly_new_atom(b->space, ATOM_ATTR, text, 0));
+	return (sym_dim){ .extent = p, .at = v->extent->at,
+			  .text = poly_text(b->arena, b->space, p) };
+}
+
 static bool bind_name(build *b, const ast_expr *lambda, const ast_var *v,
 		      const sym_dim *given, const char *result, int *out)
 {
 	sym_var var = { .name = v->name, .kind = KVAR_OUTPUT, .at = v->at };
+	if (given && v->extent) {
+		sym_dim written = written_extent(b, v);
+		sym_compare_extents(b, v->name, &written, written.at, given,
+				    given->at);
+	}
 	if (given) {
 		var.extent = *given;
 		var.extent.at = v->at;
 		var.at = given->at;
 		var.declared = declared_by(b, result, v->name, given);
 	} else if (v->extent) {
-		sval x = sym_scalar(b, v->extent);
-		const char *text = dsl_expr_text(b->arena, v->extent);
-		if (!x.p)
-			x.p = poly_of(b->arena,
-				      poly_new_atom(b->space, ATOM_ATTR, text,
-						    0));
-		var.extent = (sym_dim){ .extent = x.p, .at = v->extent->at };
-		var.extent.text = poly_text(b->arena, b->space, x.p);
+		var.extent = written_extent(b, v);
 		var.declared = arena_printf(b->arena, "'%s' runs over %s "
 					    "elements", v->name,
 					    var.extent.text);
