@@ -199,11 +199,16 @@ static void put(layout *l, const char *s, int n)
 	l->column += columns(s, n);
 }
 
-/* Ends the line, without blanks at its end. */
-static void end_line(layout *l)
+static void drop_blanks(layout *l)
 {
 	while (l->out.n > 0 && l->out.at[l->out.n - 1] == ' ')
 		l->out.n--;
+}
+
+/* Ends the line, without blanks at its end. */
+static void end_line(layout *l)
+{
+	drop_blanks(l);
 	if (l->out.n > 0)
 		put(l, "\n", 1);
 	if (l->empty && l->out.n > 0)
@@ -231,6 +236,7 @@ static void put_text(layout *l, const frame *f)
 static void put_comment(layout *l, const frame *f)
 {
 	if (f->d->kind == DOC_TRAILING && !l->comment && l->out.n > 0) {
+		drop_blanks(l);
 		put(l, "  ", 2);
 		put(l, f->d->text, f->d->len);
 	} else {
