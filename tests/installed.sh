@@ -24,7 +24,8 @@ mkdir "$tmp/links"
 ln -s "$inst/bin/tdlc" "$tmp/links/tdlc"
 expect 0 "$tmp/links/tdlc" ops
 prints '^matmul'
-for page in tdlc tdlc-plan tdlrun; do
+for page in tdlc tdlrun $("$inst/bin/tdlc" --help |
+	sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/tdlc-\1/p'); do
 	[ "${MANUALS-}" = no ] || grep -q '^\.SH SYNOPSIS' \
 		"$inst/share/man/man1/$page.1" || fail "no manual page $page"
 done
