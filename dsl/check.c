@@ -55,12 +55,17 @@ range check_call_at(const ast_expr *call)
 	return (range){ call->at.beg, call->at.beg + n };
 }
 
+bool check_is_missing(const tdl_modules *m, const char *name)
+{
+	return m->incomplete || strmap_get(m->broken, name);
+}
+
 const ast_op *check_callee(checker *c, const ast_expr *call)
 {
 	const ast_op *op = strmap_get(c->modules->ops, call->name);
 	if (op && !op->faulty)
 		return op;
-	if (op || strmap_get(c->modules->broken, call->name)) {
+	if (op || check_is_missing(c->modules, call->name)) {
 		c->failed = true; /* its own faults say why */
 		return NULL;
 	}

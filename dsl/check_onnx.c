@@ -96,7 +96,7 @@ static void check_call(checker *c, const ast_expr *e)
 			    "'%s' takes %s%d argument%s and no attributes",
 			    f->name, f->least < f->most ? "at least " : "",
 			    f->least, f->least == 1 ? "" : "s");
-	else if (!f && strmap_get(c->modules->broken, e->name))
+	else if (!f && check_is_missing(c->modules, e->name))
 		c->failed = true;
 	else if (!f)
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),

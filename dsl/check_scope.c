@@ -275,7 +275,7 @@ static void say_unknown_function(checker *c, const ast_expr *e)
 			    "'%s' is an operator, of whole tensors; it is "
 			    "called in a 'let' before the lambda",
 			    e->name);
-	else if (strmap_get(c->modules->broken, e->name))
+	else if (check_is_missing(c->modules, e->name))
 		c->failed = true;
 	else
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),

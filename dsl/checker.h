@@ -102,6 +102,8 @@ ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
 const ast_attr *check_find_attr(const checker *c, const char *name);
 /* The name that is called. */
 range check_call_at(const ast_expr *call);
+/* Whether a definition is not there for a fault that is reported already. */
+bool check_is_missing(const tdl_modules *m, const char *name);
 /* The operator that a call means; NULL, with an error, if there is none, or
  * without one where that was reported already. */
 const ast_op *check_callee(checker *c, const ast_expr *call);

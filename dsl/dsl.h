@@ -15,6 +15,7 @@ typedef struct tdl_modules {
 	strmap *ops;	      /* name -> ast_op; faulty ones included */
 	strmap *opaques;      /* name -> ast_opaque */
 	strmap *broken;	      /* names of definitions that do not parse */
+	bool incomplete;      /* an import could not be read */
 	strmap *entries;      /* "domain:op" -> onnx_chain */
 	strmap *loaded;	      /* canonical paths of the files read */
 	int depth;	      /* of imports being read */

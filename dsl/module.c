@@ -170,9 +170,12 @@ static void load_imports(tdl_modules *m, const ast_module *module)
 		if (d->kind != DEF_IMPORT)
 			continue;
 		const char *path = find_import(m, module->path, d->import);
-		if (path && file_is_regular(path))
+		if (path && file_is_regular(path)) {
 			load_file(m, path, d->at);
-		else if (path)
+			continue;
+		}
+		m->incomplete = true;
+		if (path)
 			diag_error(m->sink, DIAG_CANNOT_READ, d->at,
 				   "'%s' is not a regular file", path);
 		else
@@ -187,6 +190,7 @@ static void load_source(tdl_modules *m, const char *path, const char *text,
 			size_t len)
 {
 	ast_module *module = parse_source(m, path, text, len);
+	m->incomplete |= !module;
 	if (!module)
 		return;
 	load_imports(m, module);
@@ -223,9 +227,11 @@ static void load_file(tdl_modules *m, const char *path, range imported)
 	if (l) {
 		if (!l->done)
 			say_cycle(m, path, imported);
+		m->incomplete |= !l->done;
 		return;
 	}
 	if (m->depth == MAX_IMPORT_DEPTH) {
+		m->incomplete = true;
 		diag_error(m->sink, DIAG_TOO_DEEP, imported,
 			   "imports are nested more than %d deep",
 			   MAX_IMPORT_DEPTH);
@@ -244,6 +250,7 @@ static void load_file(tdl_modules *m, const char *path, range imported)
 		m->depth--;
 	} else if (imported.beg) {
 		diag_note(m->sink, imported, "it is imported here");
+		m->incomplete = true;
 	}
 	l->done = true;
 }

@@ -213,6 +213,12 @@ static const struct {
 	{ "opaque g(x[N]) -> y[N] = \"k\"\n"
 	  "op f(x[B, N]) -> y[B, N] = lambda b, i: g(x[b, :, :])[b, i]",
 	  "wrong-rank" },
+	/* What is not found has names that nobody else has. */
+	{ "import \"absent.tdl\"\n"
+	  "op f(x[N]) -> y[N] = let z = g(x) lambda i: z[i] + h(z[i])\n"
+	  "onnx \"F\" 1 (x) { return g(x) }", "import-not-found" },
+	{ "import \"/dev\"\n"
+	  "op f(x[N]) -> y[N] = let z = g(x) lambda i: z[i]", "cannot-read" },
 };
 
 START_TEST(one_error)
