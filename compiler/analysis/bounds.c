@@ -9,6 +9,7 @@ enum {
 	MAX_SIZE = 4,	      /* sizes tried for a counterexample: 0 .. 4 */
 	MAX_TRIES = 20000,    /* assignments tried for one index */
 	EFFORT = 400000,      /* steps of proofs for a set of modules */
+	MAX_CHOICES = 4,      /* looked into for one index */
 };
 
 /* ---- proofs ------------------------------------------------------------- */
@@ -173,14 +174,81 @@ static bool has_attribute(arena *a, const sym_op *op, const sym_read *r,
 	return r->vague;
 }
 
-static bool judge(arena *a, const sym_op *op, const sym_stage *s,
-		  const sym_read *r, const sym_path *path, const poly *goal,
-		  bounds_end end, bounds_verdict *v)
+/* A goal of one read, where the facts of a path hold. */
+typedef struct judgement {
+	arena *arena;
+	const sym_op *op;
+	const sym_stage *stage;
+	const sym_read *read;
+	bounds_end end;
+	int nchoices; /* that may still be looked into */
+	bounds_verdict *v;
+} judgement;
+
+static bool judge(judgement j, const sym_path *path, const poly *goal);
+
+/* A choice that has a say in the goal; NULL for none. */
+static const sym_choice *choice_in(const sym_op *op, const sym_path *path,
+				   const poly *goal)
 {
-	if (holds(a, op, s, path, goal))
+	for (int i = 0; i < op->nchoices; i++) {
+		const sym_choice *c = &op->choices[i];
+		if (poly_uses(op->space, goal, c->atom))
+			return c;
+		for (int j = 0; j < path->n; j++)
+			if (path->facts[j] &&
+			    poly_uses(op->space, path->facts[j], c->atom))
+				return c;
+	}
+	return NULL;
+}
+
+/* The goal with one side of a choice, under each of the side's conditions. */
+static bool judge_side(judgement j, const sym_path *path, const poly *goal,
+		       const sym_choice *c, bool first)
+{
+	const poly *by = first ? c->x : c->y;
+	const sym_path *sides = first ? c->xs : c->ys;
+	int n = first ? c->nxs : c->nys;
+	const poly *then = poly_subst(j.op->space, goal, c->atom, by);
+	for (int i = 0; i < n; i++) {
+		sym_path all = { 0, ARENA_ARRAY(j.arena, const poly *,
+						path->n + sides[i].n) };
+		for (int k = 0; k < path->n; k++)
+			all.facts[all.n++] = poly_subst(
+				j.op->space, path->facts[k], c->atom, by);
+		for (int k = 0; k < sides[i].n; k++)
+			all.facts[all.n++] = sides[i].facts[k];
+		if (!judge(j, &all, then))
+			return false;
+	}
+	return true;
+}
+
+static bool judge_sides(judgement j, const sym_path *path, const poly *goal,
+			const sym_choice *c)
+{
+	if (j.nchoices-- == 0) {
+		j.v->end = j.end;
+		j.v->deferred = true;
+		return false;
+	}
+	return judge_side(j, path, goal, c, true) &&
+	       judge_side(j, path, goal, c, false);
+}
+
+static bool judge(judgement j, const sym_path *path, const poly *goal)
+{
+	arena *a = j.arena;
+	const sym_op *op = j.op;
+	bounds_verdict *v = j.v;
+	const sym_choice *c = choice_in(op, path, goal);
+	if (c)
+		return judge_sides(j, path, goal, c);
+	if (holds(a, op, j.stage, path, goal))
 		return true;
-	v->end = end;
-	v->deferred = has_attribute(a, op, r, path, goal);
+	v->end = j.end;
+	v->deferred = has_attribute(a, op, j.read, path, goal);
 	if (!v->deferred)
 		v->at = counterexample(a, op, path, goal);
 	v->known = v->at != NULL;
@@ -190,19 +258,29 @@ static bool judge(arena *a, const sym_op *op, const sym_stage *s,
 	return false;
 }
 
+static const poly *poly_at(const sym_index *x)
+{
+	return x->at ? x->at : x->cases;
+}
+
 bounds_verdict bounds_of(arena *a, const sym_op *op, const sym_stage *s,
 			 const sym_read *r, int d)
 {
 	bounds_verdict v = { .end = BOUNDS_INSIDE };
-	const poly *at = r->index[d].at;
+	const poly *at = poly_at(&r->index[d]);
 	const poly *size = op->tensors[r->tensor].dims[d].extent;
+	judgement j = { .arena = a, .op = op, .stage = s, .read = r,
+			.nchoices = MAX_CHOICES, .v = &v };
 	if (r->guarded || r->open || !at || r->index[d].data)
 		return v;
 	for (int i = 0; i < r->npaths; i++) {
 		const sym_path *p = &r->paths[i];
 		const poly *room = poly_sub(a, poly_shift(a, size, -1), at);
-		if (!judge(a, op, s, r, p, room, BOUNDS_ABOVE, &v) ||
-		    !judge(a, op, s, r, p, at, BOUNDS_BELOW, &v))
+		j.end = BOUNDS_ABOVE;
+		if (!judge(j, p, room))
+			return v;
+		j.end = BOUNDS_BELOW;
+		if (!judge(j, p, at))
 			return v;
 	}
 	return v;
@@ -260,11 +338,13 @@ static void report(arena *a, const sym_op *op, const sym_stage *s,
 {
 	const sym_tensor *t = &op->tensors[r->tensor];
 	const sym_index *x = &r->index[d];
-	sym_interval in = widest(op, s, x->at);
+	const poly *at = poly_at(x);
+	sym_interval in = widest(op, s, at);
 	bool above = v->end == BOUNDS_ABOVE;
 	const poly *bound = above ? in.hi : in.lo;
-	bool plain = v->known && bound && !(r->npaths && r->paths[0].n);
-	const char *text = poly_text(a, op->space, plain ? bound : x->at);
+	bool plain = v->known && bound && x->at &&
+		     !(r->npaths && r->paths[0].n);
+	const char *text = poly_text(a, op->space, plain ? bound : at);
 	const char *size = t->dims[d].text;
 	if (plain && above)
 		diag_error(sink, DIAG_READ_OUTSIDE, x->place,
@@ -286,9 +366,9 @@ static void report(arena *a, const sym_op *op, const sym_stage *s,
 			   "%d of '%s'; write (%s[..] else VALUE) to guard the "
 			   "read", text, above ? "below its size" : "above 0",
 			   d, t->name, t->name);
-	note_variable(op, s, sink, x->at);
+	note_variable(op, s, sink, at);
 	const char *example = v->known && !plain
-				      ? sizes_text(a, op, v, x->at,
+				      ? sizes_text(a, op, v, at,
 						   t->dims[d].extent)
 				      : "";
 	if (*example)

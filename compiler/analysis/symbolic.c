@@ -544,6 +544,7 @@ sym_op *symbolic_op(arena *a, const tdl_modules *m, const ast_op *op,
 		       .nresults = b.failed ? 0 : op->nresults,
 		       .nconflicts = b.conflicts.n,
 		       .conflicts = b.conflicts.at,
+		       .nchoices = b.choices.n, .choices = b.choices.at,
 		       .results = results, .open_because = b.open_because };
 	return s;
 }

@@ -59,8 +59,20 @@ typedef struct sym_path {
 	const poly **facts; /* each >= 0 */
 } sym_path;
 
+/* if .. then x else y, of integers, as an atom: it is x where one of xs holds,
+ * and y where one of ys does. */
+typedef struct sym_choice {
+	int atom;
+	const poly *x, *y;
+	int nxs, nys;
+	const sym_path *xs, *ys;
+} sym_choice;
+
 typedef struct sym_index {
 	const poly *at; /* NULL: data-dependent, or all of the dimension */
+	/* Where at is NULL because the index makes a choice: with atoms for
+	 * the choices. */
+	const poly *cases;
 	bool all;	/* the ':' of an opaque function's slice */
 	bool data;	/* depends on the elements of a tensor */
 	bool pack;	/* the dimensions of a pack, at its own variables */
@@ -127,6 +139,8 @@ typedef struct sym_op {
 	int *results; /* tensors */
 	int nconflicts;
 	sym_conflict *conflicts;
+	int nchoices;
+	sym_choice *choices;
 	const char *open_because; /* the stages are not known at all */
 } sym_op;
 

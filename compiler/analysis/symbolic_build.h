@@ -24,6 +24,7 @@ typedef struct dependence {
 /* A scalar, as far as the analysis is concerned. */
 typedef struct sval {
 	const poly *p; /* of an integer expression without reads; else NULL */
+	const poly *cases; /* where p is NULL for a choice: see sym_index */
 	bool data;     /* depends on elements of tensors */
 	bool attr;     /* depends on an attribute that is no number */
 	bool zero;
@@ -139,6 +140,9 @@ typedef struct build {
 	VEC(sym_tensor) tensors;
 	VEC(sym_stage *) stages;
 	VEC(sym_conflict) conflicts;
+	VEC(sym_choice) choices;
+	int nasked; /* conditions in conditions, around */
+	int nindices; /* of reads, around */
 	int nreads, nextracted;
 	bool failed; /* too much, or not understood */
 	const char *open_because;

@@ -228,8 +228,11 @@ static bool add_index(build *b, sym_read *r, const ast_expr *item, sval *all)
 		return false;
 	sym_index x = { .all = item->kind == AST_SLICE, .place = item->at };
 	if (!x.all) {
+		b->nindices++;
 		sval v = sym_scalar(b, item);
+		b->nindices--;
 		x.at = v.p;
+		x.cases = v.cases;
 		x.data = v.data;
 		add_to_index(all, v);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const sval unknown = { .nfactors = -1 };
+static const sval of_data = { .data = true, .varies = true, .nfactors = -1 };
 
 sval sym_poly(const poly *p)
 {
@@ -182,11 +183,19 @@ static const poly *poly_fn(build *b, fn f, const poly *x, const poly *y)
 	}
 }
 
+/* With atoms for choices, if need be. */
+static const poly *any_poly(sval x)
+{
+	return x.p ? x.p : x.cases;
+}
+
 static sval apply2(build *b, fn f, sval x, sval y)
 {
 	sval r = both(x, y);
 	if (x.p && y.p)
 		r.p = poly_fn(b, f, x.p, y.p);
+	else if (any_poly(x) && any_poly(y))
+		r.cases = poly_fn(b, f, any_poly(x), any_poly(y));
 	switch (f) {
 	case FN_ADD:
 	case FN_SUB:
@@ -221,12 +230,16 @@ static sval apply1(build *b, fn f, sval x)
 	r.attr = x.attr;
 	if (f == FN_NEG) {
 		r.p = poly_scale(b->arena, x.p, -1);
+		r.cases = poly_scale(b->arena, x.cases, -1);
 		r.whole = x.whole;
 		r.apart = x.apart;
 		r.zero = x.zero;
 	}
 	if (f == FN_ABS && x.p)
 		r.p = poly_max(b->space, x.p, poly_scale(b->arena, x.p, -1));
+	if (f == FN_ABS && x.cases)
+		r.cases = poly_max(b->space, x.cases,
+				   poly_scale(b->arena, x.cases, -1));
 	if (gives_bool(f))
 		r.type = ST_BOOL;
 	if (!r.varies)
@@ -329,9 +342,10 @@ static path_list paths_of(build *b, const ast_expr *e, bool truth)
 	if (e->kind == AST_BINARY && e->op >= OP_LT && e->op <= OP_NE) {
 		sval x = sym_scalar(b, e->args[0]);
 		sval y = sym_scalar(b, e->args[1]);
-		if (x.p && y.p)
-			compare(b, e->op, truth, x.p, y.p, &r);
-		b->vague |= !(x.p && y.p) && !x.data && !y.data;
+		const poly *p = any_poly(x), *q = any_poly(y);
+		if (p && q)
+			compare(b, e->op, truth, p, q, &r);
+		b->vague |= !(p && q) && !x.data && !y.data;
 	} else {
 		b->vague |= !sym_scalar(b, e).data;
 	}
@@ -341,20 +355,36 @@ static path_list paths_of(build *b, const ast_expr *e, bool truth)
 	return r;
 }
 
-/* Walks e under a condition that is `truth`. */
-static sval under(build *b, const ast_expr *cond, const condition *noted,
-		  bool truth, const ast_expr *e)
+/* A condition as alternatives, and as what it reads. */
+typedef struct asked {
+	condition noted;
+	path_list yes, no;
+	bool vague;
+} asked;
+
+static void ask(build *b, const ast_expr *cond, asked *a)
 {
-	if (b->quiet)
-		return unknown;
+	bool vague = b->vague;
+	b->vague = false;
+	b->nasked++;
+	a->yes = paths_of(b, cond, true);
+	a->no = paths_of(b, cond, false);
+	b->nasked--;
+	a->vague = b->vague;
+	b->vague = vague;
+}
+
+/* Walks e where the condition holds, or does not. */
+static sval under(build *b, const asked *a, bool truth, const ast_expr *e)
+{
 	sym_path *paths = b->paths;
 	int npaths = b->npaths;
 	bool vague = b->vague;
-	path_list more = paths_of(b, cond, truth);
-	path_list now = product(b, paths, npaths, &more);
+	path_list now = product(b, paths, npaths, truth ? &a->yes : &a->no);
+	b->vague |= a->vague;
 	b->paths = now.at;
 	b->npaths = now.n;
-	vec_push(b->arena, &b->conditions, *noted);
+	vec_push(b->arena, &b->conditions, a->noted);
 	sval v = sym_scalar(b, e);
 	b->conditions.n--;
 	b->paths = paths;
@@ -363,20 +393,46 @@ static sval under(build *b, const ast_expr *cond, const condition *noted,
 	return v;
 }
 
+/* The choice between two integers as an atom, where that matters: in an index
+ * or in a condition. */
+static const poly *choice(build *b, const ast_expr *const e[3], const asked *a,
+			  sval x, sval y)
+{
+	if (a->vague || !any_poly(x) || !any_poly(y) ||
+	    b->nindices + b->nasked == 0)
+		return NULL;
+	const char *text[3];
+	for (int i = 0; i < 3; i++)
+		text[i] = dsl_expr_text(b->arena, e[i]);
+	const char *name = arena_printf(b->arena, "(if %s then %s else %s)",
+					text[0], text[1], text[2]);
+	int atom = poly_new_atom(b->space, ATOM_VAR, name, POLY_NO_MIN);
+	sym_choice c = { .atom = atom, .x = any_poly(x), .y = any_poly(y),
+			 .nxs = a->yes.n, .xs = a->yes.at,
+			 .nys = a->no.n, .ys = a->no.at };
+	vec_push(b->arena, &b->choices, c);
+	return poly_of(b->arena, atom);
+}
+
 static sval choose(build *b, const ast_expr *c, const ast_expr *x,
 		   const ast_expr *y)
 {
-	if (b->quiet)
+	/* Conditions are walked twice for the choices in them. */
+	enum { MAX_ASKED = 3 };
+	if (b->nasked > MAX_ASKED)
 		return unknown;
-	condition noted;
-	sval vc = sym_condition(b, c, &noted);
-	if (b->into)
+	asked a;
+	sval vc = sym_condition(b, c, &a.noted);
+	ask(b, c, &a);
+	if (b->into && !b->quiet)
 		b->into->conditional = true;
 	b->nbranches++;
-	sval vx = under(b, c, &noted, true, x);
-	sval vy = under(b, c, &noted, false, y);
+	sval vx = under(b, &a, true, x), vy = under(b, &a, false, y);
 	b->nbranches--;
 	sval r = both(vx, vy);
+	if (!vc.data)
+		r.cases = choice(b, (const ast_expr *[]){ c, x, y }, &a, vx,
+				 vy);
 	add_dependence(&r, vx, vy);
 	r.whole = sym_dep_quotient(r.whole, vc.whole);
 	r.apart = sym_dep_quotient(r.apart, vc.apart);
@@ -391,11 +447,14 @@ static sval choose(build *b, const ast_expr *c, const ast_expr *x,
 /* `a and b`, `a or b`: b is evaluated under what a says. */
 static sval logical(build *b, const ast_expr *e)
 {
-	condition noted;
-	sval x = sym_condition(b, e->args[0], &noted);
-	sval y = b->quiet ? sym_scalar(b, e->args[1])
-			  : under(b, e->args[0], &noted, e->op == OP_AND,
-				  e->args[1]);
+	asked a;
+	sval x = sym_condition(b, e->args[0], &a.noted), y;
+	if (b->quiet) {
+		y = sym_scalar(b, e->args[1]);
+	} else {
+		ask(b, e->args[0], &a);
+		y = under(b, &a, e->op == OP_AND, e->args[1]);
+	}
 	sval r = both(x, y);
 	r.type = ST_BOOL;
 	return r;
@@ -452,7 +511,7 @@ static sval call_value(build *b, const ast_expr *e)
 {
 	bool mean;
 	if (sym_reducer(e, &mean) != RED_NONE)
-		return b->quiet ? unknown : sym_reduction(b, e);
+		return b->quiet ? of_data : sym_reduction(b, e);
 	if (!strcmp(e->name, "select") && e->nargs == 3)
 		return choose(b, e->args[0], e->args[1], e->args[2]);
 	if (!strcmp(e->name, "cast") && e->nargs == 2)
@@ -479,7 +538,7 @@ static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
 {
 	const ast_expr *base = e->args[0];
 	if (sym_opaque_of(b, base))
-		return b->quiet ? unknown : sym_opaque(b, base, e);
+		return b->quiet ? of_data : sym_opaque(b, base, e);
 	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
 						: NULL;
 	if (n && n->kind == SN_TENSOR)

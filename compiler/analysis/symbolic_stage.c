@@ -610,7 +610,8 @@ static sval read_of_opaque(build *b, int tensor, const int *batch, int nbatch,
 		sym_touch(b, batch[i]);
 	for (int i = 1; i < index->nargs && r->n < SYM_MAX_DIMS; i++) {
 		sval at = sym_scalar(b, index->args[i]);
-		r->index[r->n++] = (sym_index){ .at = at.p, .data = at.data,
+		r->index[r->n++] = (sym_index){ .at = at.p, .cases = at.cases,
+						.data = at.data,
 						.place = index->args[i]->at };
 		all.whole = sym_dep_any(all.whole, at.whole);
 		all.apart = sym_dep_any(all.apart, at.apart);
