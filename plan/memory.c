@@ -8,7 +8,12 @@
 
 #include "base/arena.h"
 
-enum { MOST_ROUNDS = 64, MOST_STEPS = 40000000 };
+enum {
+	MOST_ROUNDS = 64,
+	MOST_STEPS = 40000000,
+	MOST_ITEMS = 4096, /* that are tried in several orders */
+	MOST_GAPS = 4096,  /* that are looked at for one item of more */
+};
 
 /* An item as it is sorted; index breaks ties, so that orders are total. */
 typedef struct entry {
@@ -166,34 +171,140 @@ static int64_t place_throughout(memory_item *items, int n, int64_t align,
 	return base;
 }
 
-int64_t memory_place(memory_item *items, int n, int64_t align)
+/* Tries several orders and improves on the best. */
+static void place_carefully(arena *tmp, packer *k, entry *order, int64_t bound)
 {
 	static int (*const orders[])(const void *, const void *) = {
 		by_size, by_time, by_area
 	};
 	enum { NORDERS = sizeof(orders) / sizeof(*orders) };
+	k->slots = ARENA_ARRAY(tmp, slot, k->n + 1);
+	int winner = 0;
+	for (int i = 0; i < NORDERS && k->best_top > bound; i++) {
+		int64_t before = k->best_top;
+		qsort(order, (size_t)k->n, sizeof(*order), orders[i]);
+		attempt(k, order);
+		winner = k->best_top < before ? i : winner;
+	}
+	qsort(order, (size_t)k->n, sizeof(*order), orders[winner]);
+	improve(k, order, bound);
+}
+
+/* ---- many items -------------------------------------------------------- */
+
+/* Bytes that are free now. */
+typedef struct gap {
+	int64_t beg, end;
+} gap;
+
+typedef struct gaps {
+	gap *at; /* by offset, none beside another; the last has no end */
+	int n;
+} gaps;
+
+/* Takes bytes out of the smallest gap that holds them. */
+static int64_t gaps_take(gaps *g, int64_t nbytes)
+{
+	int found = g->n - 1;
+	int64_t least = INT64_MAX;
+	for (int i = 0; i < g->n - 1 && i < MOST_GAPS; i++) {
+		int64_t size = g->at[i].end - g->at[i].beg;
+		if (size >= nbytes && size < least) {
+			found = i;
+			least = size;
+		}
+	}
+	int64_t beg = g->at[found].beg;
+	g->at[found].beg += nbytes;
+	if (least == nbytes) {
+		g->n--;
+		memmove(g->at + found, g->at + found + 1,
+			(size_t)(g->n - found) * sizeof(gap));
+	}
+	return beg;
+}
+
+static void gaps_give(gaps *g, int64_t beg, int64_t end)
+{
+	int lo = 0, hi = g->n - 1; /* the first gap that is not below */
+	while (lo < hi) {
+		int mid = lo + (hi - lo) / 2;
+		if (g->at[mid].beg < beg)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	bool below = lo > 0 && g->at[lo - 1].end == beg;
+	bool above = g->at[lo].beg == end;
+	if (below && above) {
+		g->at[lo - 1].end = g->at[lo].end;
+		g->n--;
+		memmove(g->at + lo, g->at + lo + 1,
+			(size_t)(g->n - lo) * sizeof(gap));
+	} else if (below) {
+		g->at[lo - 1].end = end;
+	} else if (above) {
+		g->at[lo].beg = beg;
+	} else {
+		memmove(g->at + lo + 1, g->at + lo,
+			(size_t)(g->n - lo) * sizeof(gap));
+		g->n++;
+		g->at[lo] = (gap){ beg, end };
+	}
+}
+
+static int by_end(const void *x, const void *y)
+{
+	const entry *a = x, *b = y;
+	if (a->last != b->last)
+		return a->last < b->last ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Once, as a program does that allocates and frees while it runs. */
+static void place_quickly(arena *tmp, packer *k, entry *order)
+{
+	entry *ends = ARENA_COPY(tmp, order, k->n);
+	gaps room = { ARENA_ARRAY(tmp, gap, k->n + 1), 1 };
+	int nfreed = 0;
+	room.at[0] = (gap){ k->base, INT64_MAX };
+	qsort(order, (size_t)k->n, sizeof(*order), by_time);
+	qsort(ends, (size_t)k->n, sizeof(*ends), by_end);
+	for (int i = 0; i < k->n; i++) {
+		const entry *e = &order[i];
+		for (; ends[nfreed].last < e->first; nfreed++) {
+			int64_t at = k->best[ends[nfreed].index];
+			gaps_give(&room, at, at + ends[nfreed].nbytes);
+		}
+		k->best[e->index] = gaps_take(&room, e->nbytes);
+		if (room.at[room.n - 1].beg > k->best_top)
+			k->best_top = room.at[room.n - 1].beg;
+	}
+}
+
+/* ---- the arena --------------------------------------------------------- */
+
+int64_t memory_place(memory_item *items, int n, int64_t align)
+{
 	arena *tmp = arena_new();
 	entry *order = ARENA_ARRAY(tmp, entry, n);
 	packer k = { .best_top = INT64_MAX };
 	k.base = place_throughout(items, n, align, order, &k.n);
-	k.slots = ARENA_ARRAY(tmp, slot, k.n + 1);
 	k.offsets = ARENA_ARRAY(tmp, int64_t, n);
 	k.best = ARENA_ARRAY(tmp, int64_t, n);
-	int64_t bound = memory_bound(items, n, align);
-	int winner = 0;
-	for (int i = 0; i < NORDERS && k.best_top > bound; i++) {
-		int64_t before = k.best_top;
-		qsort(order, (size_t)k.n, sizeof(*order), orders[i]);
-		attempt(&k, order);
-		winner = k.best_top < before ? i : winner;
+	if (k.n <= MOST_ITEMS) {
+		place_carefully(tmp, &k, order, memory_bound(items, n, align));
+	} else {
+		k.best_top = k.base;
+		place_quickly(tmp, &k, order);
 	}
-	qsort(order, (size_t)k.n, sizeof(*order), orders[winner]);
-	improve(&k, order, bound);
 	for (int i = 0; i < k.n; i++)
 		items[order[i].index].offset = k.best[order[i].index];
 	arena_free(tmp);
 	return k.best_top;
 }
+
+/* ---- what is needed at least ------------------------------------------- */
 
 /* Bytes that come into use, or go out of it, at an instant. */
 typedef struct event {

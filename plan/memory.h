@@ -19,7 +19,8 @@ typedef struct memory_item {
  * Best fit in several orders, of which the best is kept (by size, as in
  * Pisarchyk and Lee, "Efficient memory management for deep neural net
  * inference", 2020; by time; by size times time), then improved by placing
- * earlier what ended up on top.  About n^2 steps for n items. */
+ * earlier what ended up on top; about n^2 steps for n items.  Thousands are
+ * placed once, by best fit in the order of time. */
 int64_t memory_place(memory_item *items, int n, int64_t align);
 
 /* The most bytes, each item rounded up to align, in use at one instant: no
