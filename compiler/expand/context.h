@@ -27,6 +27,7 @@ typedef struct val {
 	double f;
 	const char *s;
 	kexpr *e;
+	bool loose; /* e is made of constants alone: any numeric type fits */
 } val;
 
 /* An iteration variable of the expansion. */

@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 
-const val val_bad = { VAL_BAD, 0, 0, NULL, NULL };
+const val val_bad = { .kind = VAL_BAD };
 
 val val_int(int64_t i)
 {
@@ -59,6 +59,25 @@ static double as_double(val v)
 	return v.kind == VAL_FLOAT ? v.f : (double)v.i;
 }
 
+/* What a choice between constants, and arithmetic on it, is in another type. */
+static kexpr *retyped(context *cx, const kexpr *e, dtype want, range at)
+{
+	if (e->kind == KX_INT)
+		return expand_as(cx, val_int(e->i), want, at);
+	if (e->kind == KX_FLOAT) {
+		bool whole = fabs(e->f) < 1e15 && e->f == floor(e->f);
+		return expand_as(cx, whole ? val_int((int64_t)e->f)
+					   : val_float(e->f),
+				 want, at);
+	}
+	kexpr *copy = ARENA_COPY(cx->tmp, e, 1);
+	copy->type = want;
+	copy->args = ARENA_COPY(cx->tmp, e->args, e->nargs);
+	for (int i = e->kind == KX_SELECT; i < e->nargs; i++)
+		copy->args[i] = retyped(cx, e->args[i], want, at);
+	return copy;
+}
+
 kexpr *expand_as(context *cx, val v, dtype want, range at)
 {
 	arena *a = cx->tmp;
@@ -66,6 +85,8 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 	case VAL_EXPR:
 		if (want == DT_NONE || v.e->type == want)
 			return v.e;
+		if (v.loose && want != DT_BOOL)
+			return retyped(cx, v.e, want, at);
 		expand_error(cx, DIAG_TYPE_MISMATCH, at,
 			     "this is of type %s where %s is expected; write "
 			     "cast(.., %s)",
@@ -286,10 +307,17 @@ static bool wants_bool(fn f)
 	return f == FN_AND || f == FN_OR || f == FN_NOT;
 }
 
+static bool is_loose(val v)
+{
+	return v.loose || v.kind == VAL_INT || v.kind == VAL_FLOAT;
+}
+
 /* The type that two operands share. */
 static dtype common_type(val x, val y)
 {
-	return x.kind == VAL_EXPR   ? x.e->type
+	bool second = x.kind != VAL_EXPR ||
+		      (x.loose && y.kind == VAL_EXPR);
+	return !second		    ? x.e->type
 	       : y.kind == VAL_EXPR ? y.e->type
 	       : x.kind == VAL_FLOAT || y.kind == VAL_FLOAT ? DT_F32
 							    : DT_NONE;
@@ -316,7 +344,11 @@ static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
 			     (long long)b->i);
 		return val_bad;
 	}
-	return val_expr(kx_fn2(cx->tmp, f, a, b));
+	val r = val_expr(kx_fn2(cx->tmp, f, a, b));
+	bool keeps = f == FN_ADD || f == FN_SUB || f == FN_MUL ||
+		     f == FN_MIN || f == FN_MAX;
+	r.loose = keeps && is_loose(x) && is_loose(y);
+	return r;
 }
 
 static val apply1(context *cx, fn f, val x, range at)
@@ -334,7 +366,11 @@ static val apply1(context *cx, fn f, val x, range at)
 	kexpr *e = expand_as(cx, x, wants_bool(f) ? DT_BOOL : DT_NONE, at);
 	if (e->kind == KX_INT && x.kind == VAL_INT && fn_c(f))
 		e = expand_as(cx, x, DT_F32, at);
-	return cx->failed ? val_bad : val_expr(kx_fn1(cx->tmp, f, e));
+	if (cx->failed)
+		return val_bad;
+	val r = val_expr(kx_fn1(cx->tmp, f, e));
+	r.loose = f == FN_NEG && x.loose;
+	return r;
 }
 
 /* Evaluates e under a condition, so that a reduction in it knows it. */
@@ -359,15 +395,17 @@ static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 	val vy = under(cx, kx_fn1(cx->tmp, FN_NOT, cond), y);
 	if (vx.kind == VAL_BAD || vy.kind == VAL_BAD)
 		return val_bad;
-	dtype t = is_constant(vx) && is_constant(vy) && vx.kind != VAL_BOOL
-			  ? cx->want
-			  : common_type(vx, vy);
-	if (t == DT_NONE)
+	bool loose = is_loose(vx) && is_loose(vy);
+	dtype t = loose ? cx->want : common_type(vx, vy);
+	if (t == DT_NONE || t == DT_BOOL)
 		t = common_type(vx, vy);
 	kexpr *a = expand_as(cx, vx, t, x->at);
 	kexpr *b = expand_as(cx, vy, t, y->at);
-	return cx->failed ? val_bad
-			  : val_expr(kx_select(cx->tmp, cond, a, b));
+	if (cx->failed)
+		return val_bad;
+	val r = val_expr(kx_select(cx->tmp, cond, a, b));
+	r.loose = loose;
+	return r;
 }
 
 /* `a and b`, `a or b`: b is evaluated under what a says. */

@@ -252,6 +252,15 @@ static const expected cases[] = {
 	  "1 + Sum(lambda i: if x[i] > 1 then 2 else 0)", "count",
 	  { "f32 3" }, .nstages = 2, .result = "f32 ", .values = { 5 },
 	  .nvalues = 1 },
+	/* A choice between constants has the type of what it meets. */
+	{ "op met(x[N]: f32, k[N]: i64) -> y[N]: f32 = lambda i: "
+	  "x[i] * cast(k[i] + 2*(if x[i] > 1 then 1 else -1), f32)", "met",
+	  { "f32 2", "i64 2" }, .ids = { 5, 7 }, .nstages = 1,
+	  .result = "f32 2", .values = { 3, 18 }, .nvalues = 2 },
+	{ "op held(x[N]: f32) -> y[N]: f32 = lambda i: "
+	  "if i < (if x[i] > 1 then 1 else N) then (if i < 1 then 2 else 0.5)"
+	  " * x[i] else 0", "held", { "f32 2" }, .nstages = 1,
+	  .result = "f32 2", .values = { 2, 0 }, .nvalues = 2 },
 	/* Stages in the order in which they are written. */
 	{ "op order(x[N]) -> y[] = lambda: "
 	  "Max(lambda i: x[i]) - Sum(lambda i: x[i])", "order", { "f32 3" },
