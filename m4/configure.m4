@@ -24,12 +24,18 @@ AC_DEFUN([TDL_LIBRARY],
 	[AC_MSG_ERROR([the library $2 is missing (Debian: $3)])])])
 
 # TDL_OPTIONAL_LIBRARY(VAR, MODULE): $have_module, and the conditional
-# HAVE_VAR.
+# HAVE_VAR.  It has to link, too: Debian's isl does not bring the gmp it names.
 AC_DEFUN([TDL_OPTIONAL_LIBRARY],
-[PKG_CHECK_MODULES([$1], [$2],
-	[AS_TR_SH([have_]m4_tolower([$1]))=yes],
-	[AS_TR_SH([have_]m4_tolower([$1]))=no])
-AM_CONDITIONAL([HAVE_$1], [test $AS_TR_SH([have_]m4_tolower([$1])) = yes])])
+[m4_pushdef([have], [have_]m4_tolower([$1]))
+PKG_CHECK_MODULES([$1], [$2], [have=yes], [have=no])
+AS_IF([test $have = yes], [
+	tdl_save_LIBS=$LIBS
+	LIBS="$$1_LIBS $LIBS"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [], [have=no])
+	LIBS=$tdl_save_LIBS
+])
+AM_CONDITIONAL([HAVE_$1], [test $have = yes])
+m4_popdef([have])])
 
 # TDL_CHECK_FLAGS(FLAGS): stops where a program does not link with them.
 AC_DEFUN([TDL_CHECK_FLAGS],
