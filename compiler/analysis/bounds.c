@@ -367,6 +367,9 @@ static void report(arena *a, const sym_op *op, const sym_stage *s,
 			   "read", text, above ? "below its size" : "above 0",
 			   d, t->name, t->name);
 	note_variable(op, s, sink, at);
+	if (s->opaque && s->conditional)
+		diag_note(sink, NOWHERE, "the opaque function '%s' is called "
+			  "whatever the conditions around it are", s->opaque);
 	const char *example = v->known && !plain
 				      ? sizes_text(a, op, v, at,
 						   t->dims[d].extent)

@@ -287,8 +287,7 @@ int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
 	s->nreads = c->reads.n;
 	s->reads = c->reads.at;
 	s->open_because = c->open_because;
-	s->conditional = c->conditional || b->npaths > 1 ||
-			 (b->npaths == 1 && b->paths[0].n > 0);
+	s->conditional = c->conditional || b->conditions.n > 0;
 	s->flops = body.flops + (r != RED_NONE);
 	s->nfactors = body.nfactors;
 	note_linear(b, s, body, c);
@@ -381,8 +380,7 @@ sval sym_reduction(build *b, const ast_expr *e)
 	int outs[SYM_MAX_DIMS];
 	collect(b, &c);
 	bool ok = walk_reduction(b, e, &red);
-	if (r != RED_ARGMAX && r != RED_ARGMIN)
-		sym_add_conditions(b, &red.body);
+	sym_add_conditions(b, &red.body);
 	collected(b, &c, red.vars, red.nvars);
 	scope_pop(b, s);
 	if (!ok) {
@@ -600,6 +598,34 @@ static void hidden_vars(build *b, const ast_opaque *f, const ast_expr *index,
 	}
 }
 
+/* The slices are taken everywhere, whatever the conditions around. */
+static void slices(build *b, const ast_expr *call)
+{
+	static sym_path always;
+	sym_path *paths = b->paths;
+	int npaths = b->npaths;
+	bool vague = b->vague;
+	b->paths = &always;
+	b->npaths = 1;
+	b->vague = false;
+	for (int i = 0; i < call->nargs; i++) {
+		const ast_expr *arg = call->args[i];
+		int tensor = sliced(b, arg);
+		if (arg->kind == AST_INDEX) {
+			sym_read_tensor(b, arg, sliced_name(b, arg), NULL);
+			continue;
+		}
+		sym_read *r = plain_read(b, tensor, NULL, 0, arg->at).read;
+		r->n = b->tensors.at[tensor].ndims;
+		r->index = ARENA_ARRAY(b->arena, sym_index, r->n);
+		for (int d = 0; d < r->n; d++)
+			r->index[d].all = true;
+	}
+	b->paths = paths;
+	b->npaths = npaths;
+	b->vague = vague;
+}
+
 static sval read_of_opaque(build *b, int tensor, const int *batch, int nbatch,
 			   const ast_expr *index)
 {
@@ -628,19 +654,7 @@ sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 		return opaque_failed(b);
 	collector c;
 	collect(b, &c);
-	for (int i = 0; i < call->nargs; i++) {
-		const ast_expr *arg = call->args[i];
-		int tensor = sliced(b, arg);
-		if (arg->kind == AST_INDEX) {
-			sym_read_tensor(b, arg, sliced_name(b, arg), NULL);
-			continue;
-		}
-		sym_read *r = plain_read(b, tensor, NULL, 0, arg->at).read;
-		r->n = b->tensors.at[tensor].ndims;
-		r->index = ARENA_ARRAY(b->arena, sym_index, r->n);
-		for (int d = 0; d < r->n; d++)
-			r->index[d].all = true;
-	}
+	slices(b, call);
 	collected(b, &c, NULL, 0);
 	int outs[2 * SYM_MAX_DIMS];
 	int nbatch = sym_outer_vars(b, &c, NULL, 0, outs);

@@ -318,12 +318,13 @@ val expand_reduction(context *cx, const ast_expr *e)
 	scope_pop(cx, &s);
 	if (!ok)
 		return val_bad;
-	if (!is_arg(r)) {
-		kexpr *none = identity_of(cx, r, red.type, e->at);
-		for (int i = cx->conditions.n - 1; i >= 0; i--)
-			red.body = kx_select(cx->tmp, cx->conditions.at[i],
-					     red.body, none);
-	}
+	/* The position of an extreme is not asked for where they do not hold:
+	 * any number will do. */
+	kexpr *none = identity_of(cx, is_arg(r) ? RED_SUM : r, red.body->type,
+				  e->at);
+	for (int i = cx->conditions.n - 1; i >= 0; i--)
+		red.body = kx_select(cx->tmp, cx->conditions.at[i], red.body,
+				     none);
 	int outs[MAX_NVARS];
 	int nouts = used_vars(cx, &red.body, 1, red.vars, red.nvars, outs);
 	if (nouts > MAX_NDIM) {

@@ -261,6 +261,11 @@ static const expected cases[] = {
 	  "if i < (if x[i] > 1 then 1 else N) then (if i < 1 then 2 else 0.5)"
 	  " * x[i] else 0", "held", { "f32 2" }, .nstages = 1,
 	  .result = "f32 2", .values = { 2, 0 }, .nvalues = 2 },
+	/* The position of an extreme, where there is one. */
+	{ "op where(x[A, M]: f32, z[N]: f32) -> y[N]: f32 = lambda i: "
+	  "if i < A then cast(ArgMax(lambda j: x[i, j]), f32) else z[i]",
+	  "where", { "f32 1x3", "f32 2" }, .nstages = 2, .result = "f32 2",
+	  .values = { 2, 2 }, .nvalues = 2 },
 	/* Stages in the order in which they are written. */
 	{ "op order(x[N]) -> y[] = lambda: "
 	  "Max(lambda i: x[i]) - Sum(lambda i: x[i])", "order", { "f32 3" },

@@ -399,6 +399,9 @@ static const char *const operators[] = {
 	LOOKUP("l8",
 	       "Max(lambda m: c[m]) + tanh(t[ids[n], 0]) "
 	       "+ Min(lambda m: c[m])"),
+	"op extreme(x[A, M], z[N]: f32) -> y[N]: f32 = lambda i:\n"
+	"  if i < A and z[i] > 0 then cast(ArgMax(lambda j: x[i, j]), f32)\n"
+	"  else z[i]",
 	LOOKUP("l9", "if c[n] > 0 then t[ids[n], d] else 1"),
 	LOOKUP("l10", "if c[n] > 0 then t[ids[n], d] else 0"),
 	LOOKUP("l11", "if t[ids[n], d] > 0 then t[ids[n], d] else 1"),
