@@ -350,6 +350,92 @@ static bool dim_outside(const access_dim *x, const box *space, int64_t size,
 	return s.lo <= s.hi && (s.lo < 0 || s.hi >= size);
 }
 
+/* The variables that an index and the conditions on it use. */
+static void mark_lin(const lin *x, bool *used);
+
+static void mark_cond(const cond *c, bool *used)
+{
+	if (!c)
+		return;
+	if (c->kind == COND_BETWEEN)
+		mark_lin(&c->x, used);
+	for (int i = 0; i < c->n; i++)
+		mark_cond(c->of[i], used);
+}
+
+static void mark_lin(const lin *x, bool *used)
+{
+	for (int i = 0; i < x->n; i++) {
+		const atom *a = x->t[i].atom;
+		if (!a) {
+			used[x->t[i].var] = true;
+			continue;
+		}
+		mark_lin(&a->x, used);
+		mark_lin(&a->y, used);
+		mark_cond(a->when, used);
+		mark_cond(a->unless, used);
+	}
+}
+
+/* A search for a point at which a read leaves its input, by halves: intervals
+ * alone see i - i / 2 leave it. */
+typedef struct search {
+	const kaccess *acc;
+	const access_dim *dim;
+	int64_t size;
+	bool used[MAX_NVARS];
+	int steps; /* left */
+} search;
+
+/* The used variable that runs furthest; -1 where each has one value. */
+static int widest(const search *s, const box *space)
+{
+	int at = -1;
+	for (int v = 0; v < space->n; v++) {
+		int64_t n = space->hi[v] - space->lo[v];
+		if (s->used[v] && n > 1 &&
+		    (at < 0 || n > space->hi[at] - space->lo[at]))
+			at = v;
+	}
+	return at;
+}
+
+/* Each level halves a variable, so that there are at most 64 * MAX_NVARS. */
+static bool finds_point(search *s, const box *space)
+{
+	outside o;
+	box part;
+	box_copy(&part, space);
+	if (s->acc->when && !index_narrow(s->acc->when, &part))
+		return false;
+	if (!dim_outside(s->dim, &part, s->size, &o))
+		return false;
+	int v = widest(s, &part);
+	if (v < 0 || s->steps-- <= 0)
+		return true;
+	int64_t lo = part.lo[v], hi = part.hi[v], half = lo + (hi - lo) / 2;
+	part.hi[v] = half;
+	if (finds_point(s, &part))
+		return true;
+	part.lo[v] = half;
+	part.hi[v] = hi;
+	return finds_point(s, &part);
+}
+
+static bool leaves(const kaccess *acc, const access_dim *dim, int64_t size,
+		   const box *space)
+{
+	enum { MAX_STEPS = 10000 };
+	search s = { .acc = acc, .dim = dim, .size = size,
+		     .steps = MAX_STEPS };
+	if (dim->kind == DIM_UNKNOWN)
+		return true;
+	mark_lin(&dim->x, s.used);
+	mark_cond(acc->when, s.used);
+	return finds_point(&s, space);
+}
+
 bool kernel_reads_outside(const kernel *k, outside *o)
 {
 	box whole = kernel_space(k);
@@ -364,7 +450,9 @@ bool kernel_reads_outside(const kernel *k, outside *o)
 			continue;
 		for (int d = 0; d < acc->ndim; d++) {
 			int64_t size = k->inputs[acc->input].dims[d];
-			if (!dim_outside(&acc->dims[d], &space, size, o))
+			const access_dim *x = &acc->dims[d];
+			if (!dim_outside(x, &space, size, o) ||
+			    !leaves(acc, x, size, &space))
 				continue;
 			o->read = acc->read;
 			o->dim = d;

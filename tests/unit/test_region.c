@@ -449,6 +449,11 @@ START_TEST(leaving_reads)
 	ck_assert(!kernel_reads_outside(k, &o));
 	k = reader(a, F(SUB, I, N(1)), F(LT, I, N(-1)), 14);
 	ck_assert(!kernel_reads_outside(k, &o));
+	/* The interval of each term alone reaches below 0. */
+	k = reader(a, F(SUB, I, F(DIV, I, N(2))), NULL, 14);
+	ck_assert(!kernel_reads_outside(k, &o));
+	k = reader(a, F(SUB, F(DIV, I, N(2)), I), NULL, 14);
+	ck_assert(kernel_reads_outside(k, &o));
 	k = reader(a, F(POW, I, N(2)), NULL, 14);
 	ck_assert(kernel_reads_outside(k, &o) && !o.known);
 	arena_free(a);
