@@ -190,6 +190,22 @@ static mvalue float_arithmetic(ast_operator op, double x, double y)
 	}
 }
 
+/* A store that begins with the items of x and has room for n more. */
+static mstore *store_of(evaluator *ev, const mvalue *x, int n)
+{
+	mstore *s = x->store;
+	if (s && x->items + x->n == s->at + s->used && s->size - s->used >= n)
+		return s;
+	s = ARENA_NEW(ev->tmp, mstore);
+	s->used = x->n;
+	s->size = 2 * (x->n + n) + 4;
+	s->at = ARENA_ARRAY(ev->tmp, mvalue, s->size);
+	for (int i = 0; i < x->n; i++)
+		s->at[i] = x->items[i];
+	ev->steps -= x->n / 16;
+	return s;
+}
+
 static mvalue concatenate(evaluator *ev, const ast_expr *e, const mvalue *x,
 			  const mvalue *y)
 {
@@ -197,13 +213,14 @@ static mvalue concatenate(evaluator *ev, const ast_expr *e, const mvalue *x,
 		return mapping_error(ev, DIAG_MAPPING, e->at,
 				     "a list has more than %d elements",
 				     MAPPING_MAX_LIST);
-	ev->steps -= (x->n + y->n) / 16;
-	mvalue *items = ARENA_ARRAY(ev->tmp, mvalue, x->n + y->n + 1);
-	for (int i = 0; i < x->n; i++)
-		items[i] = x->items[i];
+	mstore *s = store_of(ev, x, y->n);
 	for (int i = 0; i < y->n; i++)
-		items[x->n + i] = y->items[i];
-	return mv_list(items, x->n + y->n);
+		s->at[s->used + i] = y->items[i];
+	s->used += y->n;
+	ev->steps -= y->n / 16;
+	mvalue r = mv_list(s->at + s->used - y->n - x->n, x->n + y->n);
+	r.store = s;
+	return r;
 }
 
 static mvalue compare(evaluator *ev, const ast_expr *e, const mvalue *x,

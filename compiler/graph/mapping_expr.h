@@ -18,6 +18,7 @@ typedef enum mkind {
 } mkind;
 
 typedef struct mvalue mvalue;
+typedef struct mstore mstore;
 struct mvalue {
 	mkind kind;
 	int64_t i;
@@ -25,6 +26,14 @@ struct mvalue {
 	const char *s;
 	int n;
 	const mvalue *items;
+	mstore *store; /* that holds the items, and may have room; NULL */
+};
+
+/* Items of lists that + made.  A list that ends where the store ends is
+ * extended in place, so that a list is built in linear time. */
+struct mstore {
+	int used, size;
+	mvalue *at;
 };
 
 typedef struct mname {
