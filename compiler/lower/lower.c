@@ -5,15 +5,22 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "base/vec.h"
 #include "compiler/lower/constants.h"
 #include "plan/place.h"
 #include "plan/transfer.h"
 
+/* Copies of a tensor that are looked at before one more is made. */
+enum { MOST_COPIES = 64 };
+
 typedef struct lowerer {
 	arena *a, *tmp;
 	const graph *g;
 	plan *p;
+	/* Hash table of 1 + a kernel's number; a power of two of slots. */
+	int *kernels;
+	size_t nslots;
 	VEC(plan_buffer) buffers;
 	VEC(plan_instr) program;
 	/* Buffers in which a tensor was made available, besides the stored
@@ -51,17 +58,28 @@ static void set_tensors(lowerer *l, const assignment *as)
 	p->outputs = ARENA_COPY(l->a, l->g->outputs, p->noutputs);
 }
 
+static int *kernel_slot(lowerer *l, const kernel *k)
+{
+	uint64_t i = hash_bytes(HASH_SEED, &k, sizeof(k));
+	for (;; i++) {
+		int *slot = &l->kernels[i & (l->nslots - 1)];
+		if (!*slot || l->p->kernels[*slot - 1].kernel == k)
+			return slot;
+	}
+}
+
 /* The number of a kernel among those so far; the graph shares equal ones. */
 static int kernel_number(lowerer *l, const kernel *k, const lower_options *o)
 {
 	plan *p = l->p;
-	for (int i = p->nkernels - 1; i >= 0; i--)
-		if (p->kernels[i].kernel == k)
-			return i;
+	int *slot = kernel_slot(l, k);
+	if (*slot)
+		return *slot - 1;
 	p->kernels[p->nkernels].kernel = k;
 	if (o->codegen)
 		p->kernels[p->nkernels].c = o->codegen(l->a, k);
-	return p->nkernels++;
+	*slot = ++p->nkernels;
+	return *slot - 1;
 }
 
 static void set_nodes(lowerer *l, const assignment *as,
@@ -71,6 +89,10 @@ static void set_nodes(lowerer *l, const assignment *as,
 	p->nnodes = l->g->nnodes;
 	p->nodes = ARENA_ARRAY(l->a, plan_node, p->nnodes);
 	p->kernels = ARENA_ARRAY(l->a, plan_kernel, p->nnodes);
+	l->nslots = 16;
+	while (l->nslots < 2 * (size_t)p->nnodes)
+		l->nslots *= 2;
+	l->kernels = ARENA_ARRAY(l->tmp, int, l->nslots);
 	for (int i = 0; i < p->nnodes; i++) {
 		const node *n = &l->g->nodes[i];
 		p->nodes[i] = (plan_node){
@@ -110,7 +132,7 @@ static void add_instr(lowerer *l, plan_instr in)
 }
 
 /* A buffer in which every worker has what a node reads of a tensor: where it
- * is stored, or a copy that was made before, or a new one. */
+ * is stored, or one of the last copies that were made before, or a new one. */
 static int source_of(lowerer *l, int n, int t)
 {
 	plan_buffer need = { .tensor = t, .region = PLAN_NEEDS,
@@ -118,7 +140,8 @@ static int source_of(lowerer *l, int n, int t)
 	int from = stored(l, t);
 	if (plan_covers(l->p, &l->buffers.at[from], &need))
 		return from;
-	for (int b = l->last_copy[t]; b >= 0; b = l->before.at[b])
+	int b = l->last_copy[t];
+	for (int i = 0; b >= 0 && i < MOST_COPIES; b = l->before.at[b], i++)
 		if (plan_covers(l->p, &l->buffers.at[b], &need))
 			return b;
 	int to = add_buffer(l, need);
