@@ -569,6 +569,25 @@ START_TEST(random_lookups)
 }
 END_TEST
 
+static const char *random_condition(arena *a)
+{
+	static const char *const op[] = { "<", ">=", "==", "!=" };
+	const char *c = arena_printf(a, "%s %s %s", random_index(a, 1),
+				     op[below(4)], random_index(a, 1));
+	return below(3) ? c
+			: arena_printf(a, "%s %s i < N - 1", c,
+				       below(2) ? "and" : "or");
+}
+
+static const char *random_choice(arena *a, int depth)
+{
+	const char *x = random_index(a, depth);
+	if (below(3))
+		return x;
+	return arena_printf(a, "(if %s then %s else %s)", random_condition(a),
+			    x, random_index(a, depth));
+}
+
 /* A read that the check lets pass without a guard is inside for all shapes;
  * one that is outside for some is found. */
 START_TEST(bounds_are_sound)
@@ -577,10 +596,15 @@ START_TEST(bounds_are_sound)
 	for (unsigned start = 1; start < 20000; start += 31) {
 		trial t = begin();
 		seed = start;
+		bool conditional = below(2);
+		const char *cond = arena_printf(t.a, "if %s then ",
+						random_condition(t.a));
 		load(&t, arena_printf(
 			t.a, "op r(x[N, M]) -> y[N, M] = lambda i, j: Sum("
-			"lambda k < 3: x[%s, %s])",
-			random_index(t.a, below(3)), below(2) ? "j" : "0"));
+			"lambda k < 3: %s(lambda l: %sx[%s, %s]%s))",
+			below(4) ? "Max" : "Mean", conditional ? cond : "",
+			random_choice(t.a, below(3)), below(2) ? "l" : "0",
+			conditional ? " else 0" : ""));
 		t.op = strmap_value(t.m->ops, 0);
 		bool fine = analysis_check(t.m, t.sink);
 		int suited = 0, n = 40;
@@ -597,7 +621,7 @@ START_TEST(bounds_are_sound)
 					    (call_site){ .place = "a test" }) !=
 				  NULL;
 		}
-		ck_assert_msg(!fine || suited == n, "start %u", start);
+		ck_assert_msg(!fine || suited == n, "%s", t.text);
 		passed += fine;
 		refused += !fine;
 		arena_free(t.a);
