@@ -200,7 +200,7 @@ static doc *results(formatter *f, const ast_tensor *r, int n)
 	return d;
 }
 
-/* NAME(..) -> out[..] =, on one line, or with the result on the next. */
+/* NAME(..) -> out[..], on one line, or with the result on the next. */
 static doc *header(formatter *f, const char *word, const char *name,
 		   doc *params, doc *result)
 {
@@ -211,7 +211,6 @@ static doc *header(formatter *f, const char *word, const char *name,
 	doc_add(f->arena, to, &doc_line);
 	put(f, to, "-> ");
 	doc_add(f->arena, to, result);
-	put(f, to, " =");
 	doc_add(f->arena, d, doc_nest(f->arena, INDENT, to));
 	return doc_group(f->arena, d);
 }
@@ -234,6 +233,33 @@ char *dsl_signature_text(arena *a, const ast_op *o)
 
 /* ---- operators ---------------------------------------------------------- */
 
+static doc *op_header(formatter *f, const ast_op *o)
+{
+	doc *params = signature(f, o->params, o->nparams, put_tensor, o->attrs,
+				o->nattrs);
+	return header(f, "op ", o->name, params,
+		      results(f, o->results, o->nresults));
+}
+
+static doc *opaque_header(formatter *f, const ast_opaque *o)
+{
+	doc *params = signature(f, o->params, o->nparams, put_tensor, o->attrs,
+				o->nattrs);
+	return header(f, "opaque ", o->name, params,
+		      results(f, o->results, o->nresults));
+}
+
+char *dsl_header_text(arena *a, const ast_def *def)
+{
+	formatter f = { .arena = arena_new() };
+	layout *l = layout_new(f.arena, WIDTH);
+	layout_add(l, def->kind == DEF_OP ? op_header(&f, def->op)
+					  : opaque_header(&f, def->opaque));
+	char *text = arena_strdup(a, layout_text(l));
+	arena_free(f.arena);
+	return text;
+}
+
 static doc *let(formatter *f, const ast_let *l)
 {
 	doc *d = doc_seq(f->arena);
@@ -250,10 +276,8 @@ static doc *let(formatter *f, const ast_let *l)
 static doc *op(formatter *f, const ast_op *o)
 {
 	doc *d = doc_seq(f->arena), *body = doc_seq(f->arena);
-	doc *params = signature(f, o->params, o->nparams, put_tensor, o->attrs,
-				o->nattrs);
-	doc_add(f->arena, d, header(f, "op ", o->name, params,
-				    results(f, o->results, o->nresults)));
+	doc_add(f->arena, d, op_header(f, o));
+	put(f, d, " =");
 	for (int i = 0; i < o->nlets; i++) {
 		if (i == 0)
 			put_comments(f, body, o->lets[i].at.beg);
@@ -279,11 +303,8 @@ static doc *op(formatter *f, const ast_op *o)
 static doc *opaque(formatter *f, const ast_opaque *o)
 {
 	doc *d = doc_seq(f->arena);
-	doc *params = signature(f, o->params, o->nparams, put_tensor, o->attrs,
-				o->nattrs);
-	doc_add(f->arena, d, header(f, "opaque ", o->name, params,
-				    results(f, o->results, o->nresults)));
-	put(f, d, " ");
+	doc_add(f->arena, d, opaque_header(f, o));
+	put(f, d, " = ");
 	put_quoted(f, d, o->symbol);
 	return d;
 }

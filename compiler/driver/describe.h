@@ -5,12 +5,36 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/vec.h"
 #include "compiler/analysis/descriptor.h"
+
+/* ---- tables of texts --------------------------------------------------- */
+
+/* Its columns are as wide as they have to be. */
+typedef struct text_table {
+	arena *arena;
+	int ncolumns, n, cap;
+	const char **cells;
+} text_table;
+
+text_table table_new(arena *a, int ncolumns);
+void table_add(text_table *t, const char *cell);
+void table_print(const text_table *t, FILE *to, const char *indent);
+/* The same; where that would be wider than a screen, a paragraph for each row
+ * with its first `own` cells as the heading. */
+void table_print_fitted(const text_table *t, FILE *to, const char *indent,
+			int own);
+
+/* ---- descriptors ------------------------------------------------------- */
 
 json_t *describe_json(const descriptor *d);
 
 /* The signature, as in the source: "conv1d(data[B, CI, X], ..) -> out[..]" */
 char *describe_signature(arena *a, const desc_op *op);
+
+/* A stage as the tensor that it computes: "m[..(d \ axis)]". */
+char *describe_stage_signature(arena *a, const desc_op *op,
+			       const desc_stage *s);
 
 /* One operator as a table for people. */
 void describe_text(FILE *to, const desc_op *op);
@@ -31,19 +55,15 @@ void describe_range(arena *a, const desc_op *op, const desc_stage *s,
 const char *describe_stage_name(const desc_op *op, const desc_stage *s);
 const char *describe_result_name(const desc_op *op, const desc_stage *s);
 
-/* A table of texts with columns as wide as they have to be. */
-typedef struct text_table {
-	arena *arena;
-	int ncolumns, n, cap;
-	const char **cells;
-} text_table;
+/* The strategies of a stage, which is not open: a heading, then a row each with
+ * the variable, its extent, its kind, what it needs of each input, the
+ * result. */
+text_table describe_strategies(arena *a, const desc_op *op,
+			       const desc_stage *s);
 
-text_table table_new(arena *a, int ncolumns);
-void table_add(text_table *t, const char *cell);
-void table_print(const text_table *t, FILE *to, const char *indent);
-/* The same; where that would be wider than a screen, a paragraph for each row
- * with its first `own` cells as the heading. */
-void table_print_fitted(const text_table *t, FILE *to, const char *indent,
-			int own);
+/* What else follows from its text: variables that cannot be split and why,
+ * "element-wise", "linear in: x", .. */
+typedef VEC(const char *) text_lines;
+text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s);
 
 #endif

@@ -92,6 +92,13 @@ static char *tensor_text(arena *a, const desc_tensor *t, const char *name)
 	return arena_printf(a, "%s]", s);
 }
 
+char *describe_stage_signature(arena *a, const desc_op *op,
+			       const desc_stage *s)
+{
+	return tensor_text(a, &op->tensors[s->result],
+			   describe_stage_name(op, s));
+}
+
 char *describe_signature(arena *a, const desc_op *op)
 {
 	char *s = arena_printf(a, "%s(", op->name);
@@ -164,13 +171,34 @@ static void add_row(arena *a, text_table *t, const desc_op *op,
 					    reducer_name(st->reducer)));
 }
 
-static void print_facts(FILE *to, arena *a, const desc_op *op,
-			const desc_stage *s, const char *indent)
+text_table describe_strategies(arena *a, const desc_op *op,
+			       const desc_stage *s)
 {
+	static const char *const head[] = { "variable", "extent", "strategy" };
+	text_table t = table_new(a, s->ninputs + 4);
+	for (int i = 0; i < 3; i++)
+		table_add(&t, head[i]);
+	for (int i = 0; i < s->ninputs; i++)
+		table_add(&t, op->tensors[s->inputs[i]].name);
+	table_add(&t, describe_result_name(op, s));
+	for (int i = 0; i < s->nstrategies; i++)
+		add_row(a, &t, op, s, &s->strategies[i]);
+	return t;
+}
+
+text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s)
+{
+	text_lines lines = { 0 };
+	for (int i = 0; i < s->nvars; i++)
+		if (s->vars[i].whole_because)
+			vec_push(a, &lines, arena_printf(
+				a, "%s cannot be split: %s", s->vars[i].name,
+				s->vars[i].whole_because));
 	if (s->elementwise)
-		fprintf(to, "%selement-wise\n", indent);
+		vec_push(a, &lines, "element-wise");
 	if (s->pattern)
-		fprintf(to, "%spattern: %s\n", indent, s->pattern);
+		vec_push(a, &lines, arena_printf(a, "pattern: %s",
+						 s->pattern));
 	const char *linear = "";
 	for (int i = 0; i < s->ninputs && i < 64; i++)
 		if (s->linear >> i & 1)
@@ -178,10 +206,12 @@ static void print_facts(FILE *to, arena *a, const desc_op *op,
 					      *linear ? ", " : "",
 					      op->tensors[s->inputs[i]].name);
 	if (*linear)
-		fprintf(to, "%slinear in: %s\n", indent, linear);
+		vec_push(a, &lines, arena_printf(a, "linear in: %s", linear));
 	if (s->flops && !poly_is_zero(s->flops))
-		fprintf(to, "%soperations per element: %s\n", indent,
-			poly_text(a, op->space, s->flops));
+		vec_push(a, &lines, arena_printf(
+			a, "operations per element: %s",
+			poly_text(a, op->space, s->flops)));
+	return lines;
 }
 
 static void print_stage(FILE *to, arena *a, const desc_op *op,
@@ -193,21 +223,11 @@ static void print_stage(FILE *to, arena *a, const desc_op *op,
 			s->open_because);
 		return;
 	}
-	text_table t = table_new(a, s->ninputs + 4);
-	const char *const head[] = { "variable", "extent", "strategy" };
-	for (int i = 0; i < 3; i++)
-		table_add(&t, head[i]);
-	for (int i = 0; i < s->ninputs; i++)
-		table_add(&t, op->tensors[s->inputs[i]].name);
-	table_add(&t, describe_result_name(op, s));
-	for (int i = 0; i < s->nstrategies; i++)
-		add_row(a, &t, op, s, &s->strategies[i]);
+	text_table t = describe_strategies(a, op, s);
 	table_print_fitted(&t, to, indent, 3);
-	for (int i = 0; i < s->nvars; i++)
-		if (s->vars[i].whole_because)
-			fprintf(to, "%s%s cannot be split: %s\n", indent,
-				s->vars[i].name, s->vars[i].whole_because);
-	print_facts(to, a, op, s, indent);
+	text_lines facts = describe_facts(a, op, s);
+	for (int i = 0; i < facts.n; i++)
+		fprintf(to, "%s%s\n", indent, facts.at[i]);
 }
 
 /* The doc comment, indented. */
@@ -240,9 +260,8 @@ void describe_text(FILE *to, const desc_op *op)
 		const desc_stage *s = &op->stages[i];
 		fputc('\n', to);
 		if (op->nstages > 1)
-			fprintf(to, "stage %s\n", tensor_text(
-				a, &op->tensors[s->result],
-				describe_stage_name(op, s)));
+			fprintf(to, "stage %s\n",
+				describe_stage_signature(a, op, s));
 		print_stage(to, a, op, s, op->nstages > 1 ? "  " : "");
 	}
 	for (int i = 0; i < op->nassumed; i++)

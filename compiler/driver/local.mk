@@ -14,6 +14,7 @@ tdlc_SOURCES = \
 	%D%/explain_input.c \
 	%D%/fmt.c \
 	%D%/main.c \
+	%D%/mapped.c %D%/mapped.h \
 	%D%/ops.c \
 	%D%/plan.c \
 	%D%/plan_print.c %D%/plan_print.h \

@@ -1,0 +1,16 @@
+/* Which ONNX operators are mapped to an operator. */
+#ifndef TDL_COMPILER_DRIVER_MAPPED_H
+#define TDL_COMPILER_DRIVER_MAPPED_H
+
+#include "base/intern.h"
+#include "base/vec.h"
+#include "dsl/dsl.h"
+
+typedef VEC(const char *) mapped_names;
+
+/* By the name of each operator that an onnx entry calls, the mapped_names of
+ * those entries: "Conv", "com.microsoft.FusedConv"; each once, in the order of
+ * the files. */
+strmap *mapped_from(arena *a, const tdl_modules *m);
+
+#endif
