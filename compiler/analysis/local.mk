@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libanalysis.a
 	%D%/explain.c %D%/explain.h \
 	%D%/poly.c %D%/poly.h \
 	%D%/poly_prove.c \
+	%D%/poly_refute.c \
 	%D%/strategy.c %D%/strategy.h \
 	%D%/symbolic.c %D%/symbolic.h \
 	%D%/symbolic_build.h \

@@ -36,8 +36,8 @@ typedef enum atom_kind {
  * power. */
 typedef struct term {
 	int64_t coefficient; /* not 0 */
-	int n;
-	int atom[POLY_MAX_DEGREE];
+	int16_t n;
+	int16_t atom[POLY_MAX_DEGREE]; /* below POLY_MAX_ATOMS */
 } term;
 
 typedef struct poly {
@@ -124,5 +124,9 @@ typedef struct poly_facts {
 /* Whether x >= 0 follows; f may be NULL.  Sound, not complete: false means
  * "not shown". */
 bool poly_nonneg(const poly_space *s, const poly_facts *f, const poly *x);
+
+/* Whether some point was found where x < 0 and all that is known holds, so that
+ * there is no proof; x is not NULL. */
+bool poly_refuted(const poly_space *s, const poly_facts *f, const poly *x);
 
 #endif

@@ -18,6 +18,7 @@ enum {
 	MIN_DEPTH = 3,	 /* facts used in one proof: 3, 6 or 12 */
 	MAX_DEPTH = 12,
 	MAX_STEPS = 500, /* goals looked at for each of these */
+	FIRST_STEPS = 16, /* and before a counterexample is looked for */
 	MAX_NESTING = 6, /* divisions in divisions */
 	MAX_LEVEL = 3,	 /* proofs for the sake of a proof */
 };
@@ -326,8 +327,11 @@ static bool nonneg(const poly_space *s, const poly_facts *f, const poly *x,
 	for (int i = 0; f && i < f->n; i++)
 		add_fact(&p, f->at[i]);
 	gather(&p, x);
-	bool shown = false;
-	for (int depth = MIN_DEPTH; depth <= MAX_DEPTH && !shown; depth *= 2) {
+	p.steps = FIRST_STEPS >> level;
+	bool shown = prove(&p, x, MIN_DEPTH);
+	bool vain = !shown && poly_refuted(s, f, x);
+	for (int depth = MIN_DEPTH; depth <= MAX_DEPTH && !shown && !vain;
+	     depth *= 2) {
 		p.steps = MAX_STEPS >> 2 * level;
 		shown = prove(&p, x, depth);
 	}

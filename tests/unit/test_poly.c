@@ -269,18 +269,22 @@ static bool next(int64_t *v)
 	return false;
 }
 
-/* Whatever is proven holds for all small values; whatever is folded has the
- * value of what it was folded from. */
+/* Whatever is proven holds for all small values, and nowhere is a point found
+ * at which it does not. */
 START_TEST(sound)
 {
-	int proofs = 0;
+	int proofs = 0, refuted = 0;
 	for (seed = 1; seed < 60000u;) {
 		fixture f = begin();
 		unsigned start = seed;
 		const poly *p = random_poly(&f, 4);
 		int64_t v[POLY_MAX_ATOMS] = { 1, 1, 1, -2, 0 }, r;
 		bool shown = p && poly_nonneg(f.s, NULL, p);
+		bool wrong = p && poly_refuted(f.s, NULL, p);
+		ck_assert_msg(!(shown && wrong), "seed %u: %s", start,
+			      shown ? poly_text(f.a, f.s, p) : "");
 		proofs += shown;
+		refuted += wrong;
 		while (shown && next(v)) {
 			if (v[I] >= v[X] || !poly_eval(f.s, p, v, &r))
 				continue;
@@ -291,6 +295,7 @@ START_TEST(sound)
 		seed = start + 37;
 	}
 	ck_assert_int_gt(proofs, 200);
+	ck_assert_int_gt(refuted, 700);
 }
 END_TEST
 
