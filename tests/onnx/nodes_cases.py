@@ -198,7 +198,7 @@ case("Reshape", floats(2, 3, 4), Constant([0, -1]))
 case("Reshape", floats(2, 3, 4), Constant([-1]))
 case("Reshape", floats(2, 3, 4), Constant([3, 2, 1, 4]))
 case("Reshape", floats(7, 6), Constant([2, 7, 3]))
-for axis in 0, 1, 2, -1:
+for axis in 0, 1, 2, 3, -1, -3:
     case("Flatten", floats(2, 3, 4), axis=axis)
 case("Squeeze", floats(2, 1, 3, 1), opset=9)
 case("Squeeze", floats(2, 1, 3, 1), opset=11, axes=[1])
