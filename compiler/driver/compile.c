@@ -37,29 +37,13 @@ typedef struct compile_input {
 
 /* ---- input -------------------------------------------------------------- */
 
-/* The module that a file is, once it is loaded; however it was reached. */
-static const ast_module *module_of(const tdl_modules *m, const char *path)
-{
-	char *real = realpath(path, NULL);
-	const ast_module *found = NULL;
-	for (int i = 0; i < m->nmodules && !found; i++) {
-		char *other = realpath(m->modules[i]->path, NULL);
-		if (!strcmp(m->modules[i]->path, path) ||
-		    (real && other && !strcmp(real, other)))
-			found = m->modules[i];
-		free(other);
-	}
-	free(real);
-	return found;
-}
-
 static void load_sources(driver *d, char **paths, int n, compile_input *in)
 {
 	in->modules = driver_modules(d);
 	in->own = ARENA_ARRAY(d->arena, const ast_module *, n);
 	for (int i = 0; i < n; i++) {
 		dsl_load(in->modules, paths[i]);
-		const ast_module *m = module_of(in->modules, paths[i]);
+		const ast_module *m = driver_module(in->modules, paths[i]);
 		bool known = !m;
 		for (int j = 0; j < in->n; j++)
 			known |= in->own[j] == m;

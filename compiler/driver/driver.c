@@ -90,6 +90,21 @@ tdl_modules *driver_load_opdefs(driver *d)
 	return diag_errors(d->sink) == before ? m : NULL;
 }
 
+const ast_module *driver_module(const tdl_modules *m, const char *path)
+{
+	char *real = realpath(path, NULL);
+	const ast_module *found = NULL;
+	for (int i = 0; i < m->nmodules && !found; i++) {
+		char *other = realpath(m->modules[i]->path, NULL);
+		if (!strcmp(m->modules[i]->path, path) ||
+		    (real && other && !strcmp(real, other)))
+			found = m->modules[i];
+		free(other);
+	}
+	free(real);
+	return found;
+}
+
 /* ---- options for models ------------------------------------------------ */
 
 static cli_status read_sizes(driver *d, const cli_words *defines,

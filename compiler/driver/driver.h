@@ -82,6 +82,10 @@ tdl_modules *driver_modules(driver *d);
  * errors. */
 tdl_modules *driver_load_opdefs(driver *d);
 
+/* The module that a file is, once it is loaded; however it was reached.  NULL
+ * where it could not be read. */
+const ast_module *driver_module(const tdl_modules *m, const char *path);
+
 /* -D NAME=N and --shape NAME=AxB for a model.  On a malformed one prints a
  * usage error and returns CLI_USAGE. */
 cli_status driver_model_options(driver *d, const cli_words *defines,

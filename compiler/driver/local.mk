@@ -6,6 +6,7 @@ tdlc_SOURCES = \
 	%D%/describe.h \
 	%D%/describe_json.c \
 	%D%/describe_text.c \
+	%D%/doc.c \
 	%D%/driver.c %D%/driver.h \
 	%D%/emit.h \
 	%D%/emit_header.c \
@@ -16,6 +17,9 @@ tdlc_SOURCES = \
 	%D%/main.c \
 	%D%/mapped.c %D%/mapped.h \
 	%D%/ops.c \
+	%D%/page.c %D%/page.h \
+	%D%/page_html.c \
+	%D%/page_markdown.c \
 	%D%/plan.c \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/show.c \

@@ -1,0 +1,60 @@
+/* A page of text in one of several formats.
+ *
+ * Texts are plain: what stands between backquotes is code, nothing else in
+ * them means anything to a format. */
+#ifndef TDL_COMPILER_DRIVER_PAGE_H
+#define TDL_COMPILER_DRIVER_PAGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "compiler/driver/describe.h"
+
+/* A line of an index: a label, and the headings that it leads to. */
+typedef struct page_entry {
+	const char *label;
+	text_lines words;
+} page_entry;
+
+typedef VEC(page_entry) page_index;
+
+typedef struct page_format {
+	void (*begin)(FILE *to, const char *title);
+	/* Level 2 is below the title. */
+	void (*heading)(FILE *to, int level, const char *words);
+	/* An empty line begins another paragraph. */
+	void (*text)(FILE *to, const char *text);
+	/* TDL. */
+	void (*code)(FILE *to, const char *text);
+	void (*list)(FILE *to, const text_lines *items);
+	/* The first row is the heading. */
+	void (*table)(FILE *to, const text_table *t);
+	void (*index)(FILE *to, const page_index *index);
+	void (*end)(FILE *to);
+} page_format;
+
+extern const page_format page_markdown, page_html;
+
+/* ---- for the formats ---------------------------------------------------- */
+
+/* Writes n bytes of a text as the format wants them. */
+typedef void (*page_put)(FILE *to, const char *s, size_t n);
+
+/* A line, the parts between backquotes by `code`, without them, the others by
+ * `plain`. */
+void page_spans(FILE *to, const char *line, size_t n, page_put plain,
+		page_put code);
+
+/* The next line of *text without the blanks around it, *n bytes; NULL behind
+ * the last. */
+const char *page_line(const char **text, size_t *n);
+
+/* Whether a cell of a table reads better as code: it has other marks than
+ * those of prose. */
+bool page_is_code(const char *cell);
+
+/* Writes what a link to a heading names: its words in lower case, blanks as
+ * '-', without other marks, as the pages of git hosts have it. */
+void page_anchor(FILE *to, const char *words);
+
+#endif

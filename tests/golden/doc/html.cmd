@@ -1,0 +1,1 @@
+tdlc doc parts/marks.tdl --format=html -o "$tmp/page.html" && cat "$tmp/page.html"

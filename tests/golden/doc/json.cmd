@@ -1,0 +1,1 @@
+tdlc doc same rows parts/marks.tdl --json

@@ -1,0 +1,1 @@
+tdlc doc parts/marks.tdl
