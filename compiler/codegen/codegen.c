@@ -23,6 +23,8 @@ char *codegen_c(arena *a, const kernel *k)
 		[SCHEDULE_STRIP] = emit_strip,
 		[SCHEDULE_SINGLE] = emit_single,
 		[SCHEDULE_PRODUCT] = emit_product,
+		[SCHEDULE_SCATTER] = emit_scatter,
+		[SCHEDULE_SCAN] = emit_scan,
 	};
 	arena *work = arena_new();
 	emitter g = {.t = {.a = work}, .k = k};

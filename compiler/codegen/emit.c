@@ -425,3 +425,62 @@ void emit_end(emitter *g)
 	SAY("return args->fault.found ? TDL_INDEX_OUTSIDE : 0;");
 	CLOSE();
 }
+
+/* ---- what schedules have in common -------------------------------------- */
+
+loop_set loops_that(const emitter *g, bool reduce)
+{
+	loop_set s = 0;
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->p.nest.loops[l].reduced == reduce)
+			s |= loop_bit(l);
+	return s;
+}
+
+loop_set set_without(loop_set s, int l)
+{
+	return l < 0 ? s : s & ~loop_bit(l);
+}
+
+static void emit_all_bounds(emitter *g)
+{
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->p.nest.loops[l].part != LOOP_REMAINDER)
+			emit_bounds(g, l);
+}
+
+void emit_head(emitter *g)
+{
+	emit_begin(g);
+	emit_inputs(g, g->k->body);
+	emit_result(g);
+	emit_constants(g, g->k->body);
+	emit_all_bounds(g);
+}
+
+void emit_inner_bounds(emitter *g)
+{
+	if (g->s.inner >= 0 &&
+	    g->p.nest.loops[g->s.inner].part == LOOP_REMAINDER)
+		emit_bounds(g, g->s.inner);
+}
+
+const char *inner_bound(emitter *g, const char *which)
+{
+	if (g->s.inner < 0)
+		return "";
+	return arena_printf(g->p.a, "%s_%s", loop_name(g, g->s.inner), which);
+}
+
+void open_stretches(emitter *g, int l, const char *length)
+{
+	const char *x = loop_name(g, l);
+	OPEN("for (int64_t %s_0 = %s_lo, %s_1; %s_0 < %s_hi; %s_0 = %s_1)", x,
+	     x, x, x, x, x, x);
+	SAY("%s_1 = tdl_min(%s_hi, %s_0 + %s);", x, x, x, length);
+}
+
+const char *stretch(emitter *g, int l, int which)
+{
+	return arena_printf(g->p.a, "%s_%d", loop_name(g, l), which);
+}

@@ -56,12 +56,34 @@ typedef void statement(emitter *g, const void *arg);
 void emit_run(emitter *g, int l, const char *from, const char *to,
 	      const kexpr *e, statement *st, const void *arg);
 
+/* A loop over the stretches [<loop>_0, <loop>_1) of a loop, which are at most
+ * `length` long; and the name of one of these ends. */
+void open_stretches(emitter *g, int l, const char *length);
+const char *stretch(emitter *g, int l, int which);
+
+/* The loops over the result, or those that reduce. */
+loop_set loops_that(const emitter *g, bool reduce);
+
+/* A set without a loop, which may be -1. */
+loop_set set_without(loop_set s, int l);
+
 /* ---- schedules --------------------------------------------------------- */
 
 void emit_map(emitter *g);
 void emit_strip(emitter *g);
 void emit_single(emitter *g);
 void emit_product(emitter *g);
+void emit_scatter(emitter *g);
+void emit_scan(emitter *g);
+
+/* What all schedules of plain loops begin with: emit_begin(), declarations,
+ * bounds. */
+void emit_head(emitter *g);
+
+/* The bounds of the schedule's innermost loop where it is a remainder, which
+ * are known only inside its quotient's; "<loop>_lo", or "" without one. */
+void emit_inner_bounds(emitter *g);
+const char *inner_bound(emitter *g, const char *which);
 
 /* The head of the kernel's function, which returns where the result has no
  * elements; and its end. */

@@ -3,11 +3,13 @@ noinst_LIBRARIES += %D%/libcodegen.a
 	%D%/codegen.c %D%/codegen.h \
 	%D%/emit.c %D%/emit.h \
 	%D%/expr.c %D%/expr.h \
-	%D%/loops.c \
+	%D%/maps.c \
 	%D%/names.c \
 	%D%/nest.c %D%/nest.h \
 	%D%/product.c \
+	%D%/reduce.c \
 	%D%/schedule.c %D%/schedule.h \
+	%D%/schedule_where.c \
 	%D%/text.c %D%/text.h
 
 EXTRA_DIST += %D%/README.md

@@ -111,6 +111,11 @@ static linear sum(const nest *n, linear x, linear y)
 	return x;
 }
 
+linear linear_minus(const nest *n, linear x, linear y)
+{
+	return sum(n, x, scaled(n, y, -1));
+}
+
 static bool is_constant(const nest *n, const linear *x)
 {
 	for (int l = 0; l < n->n; l++)
@@ -146,8 +151,8 @@ static linear function(const nest *n, const kexpr *e)
 		return sum(n, linear_of(n, e->args[0]),
 			   linear_of(n, e->args[1]));
 	case FN_SUB:
-		y = linear_of(n, e->args[1]);
-		return sum(n, linear_of(n, e->args[0]), scaled(n, y, -1));
+		return linear_minus(n, linear_of(n, e->args[0]),
+				    linear_of(n, e->args[1]));
 	case FN_MUL:
 		x = linear_of(n, e->args[0]);
 		y = linear_of(n, e->args[1]);

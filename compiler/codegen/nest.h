@@ -40,6 +40,11 @@ static inline loop_set loop_bit(int l)
 	return (loop_set)1 << l;
 }
 
+static inline loop_set all_loops(const nest *n)
+{
+	return n->n ? ~(loop_set)0 >> (64 - n->n) : 0;
+}
+
 /* The loops of k.  `whole` has a bit for each variable that is not to be
  * divided. */
 nest nest_of(const kernel *k, uint32_t whole);
@@ -54,6 +59,8 @@ typedef struct linear {
 /* An integer expression over the loops; not affine where it reads a tensor,
  * divides otherwise than the loops do, or could overflow. */
 linear linear_of(const nest *n, const kexpr *e);
+
+linear linear_minus(const nest *n, linear x, linear y);
 
 /* The least and largest value of an affine sum; false where they are far. */
 bool linear_range(const nest *n, const linear *x, int64_t *lo, int64_t *hi);

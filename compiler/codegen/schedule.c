@@ -10,7 +10,7 @@ enum { LEAST_SIDE = 4, LEAST_DEPTH = 4 };
 /* Columns are meant to be at least this many; half of it will do. */
 enum { LEAST_COLUMNS = 16 };
 
-static loop_set output_loops(const nest *n)
+loop_set output_loops(const nest *n)
 {
 	loop_set s = 0;
 	for (int l = 0; l < n->n; l++)
@@ -73,7 +73,7 @@ static uint32_t divide_loops(schedule *s)
 	s->rows = left & ~right;
 	s->cols = right & ~left;
 	s->outer = out & ~s->rows & ~s->cols;
-	s->depth = (n->n ? ~(loop_set)0 >> (64 - n->n) : 0) & ~out;
+	s->depth = all_loops(n) & ~out;
 	for (int l = 0; l < n->n; l++)
 		if (n->loops[l].part == LOOP_QUOTIENT &&
 		    !(s->outer & loop_bit(l)))
@@ -169,9 +169,9 @@ static bool is_narrow(const nest *n, const kexpr *e, int inner)
 schedule schedule_of(const kernel *k)
 {
 	schedule s = {0};
-	if (as_product(&s, k))
+	if (as_product(&s, k) || as_scatter(&s, k) || as_scan(&s, k))
 		return s;
-	s = (schedule){.nest = nest_of(k, 0)};
+	s = (schedule){.nest = nest_of(k, 0), .term = k->body};
 	loop_set out = output_loops(&s.nest);
 	s.inner = set_last(out);
 	s.across = -1;

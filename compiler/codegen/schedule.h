@@ -11,7 +11,22 @@ typedef enum schedule_kind {
 			     result, the loops that reduce around the strip */
 	SCHEDULE_SINGLE,  /* one accumulator */
 	SCHEDULE_PRODUCT, /* a sum of products as matrices, tdl/product.h */
+	SCHEDULE_SCATTER, /* terms under a condition that says where they go:
+			     each is added to its element, in memory */
+	SCHEDULE_SCAN,	  /* a running reduction: of the terms up to, or from,
+			     the result's own index */
 } schedule_kind;
+
+enum { MAX_WHERES = 8 };
+
+/* A condition on a term: that `e` holds; or, where `loop` is not -1, that the
+ * loop's variable is sign * (e - rest), in which rest is an affine sum that
+ * leaves the loop out. */
+typedef struct where {
+	const kexpr *e;
+	int loop, sign;
+	linear rest;
+} where;
 
 typedef struct schedule {
 	schedule_kind kind;
@@ -31,15 +46,40 @@ typedef struct schedule {
 	const kexpr *left, *right;
 	bool left_first; /* the body is left * right */
 	loop_set outer, rows, cols, depth;
+
+	/* What is reduced: the body, or, for a scatter or a scan, what it is
+	 * where its condition holds.  Elsewhere it is the reducer's identity,
+	 * or a constant that changes nothing beside any term. */
+	const kexpr *term, *otherwise; /* NULL for the identity */
+
+	/* SCHEDULE_SCATTER: the conditions, in order; the loops around them.
+	 * Loops that a condition gives are no loops. */
+	int nwheres;
+	where wheres[MAX_WHERES];
+	loop_set given, around;
+
+	/* SCHEDULE_SCAN: the terms are those of loop `step` up to `shift` more
+	 * than the result's loop `along`; or, where `down`, from there on. */
+	int along, step;
+	int64_t shift;
+	bool down;
 } schedule;
 
 schedule schedule_of(const kernel *k);
+
+/* A reduction under a condition as a scatter or as a scan, where that is what
+ * its condition says.  (schedule_where.c) */
+bool as_scatter(schedule *s, const kernel *k);
+bool as_scan(schedule *s, const kernel *k);
 
 /* Where running along a loop reads memory: the sum over the reads of e of how
  * many elements one step goes, FAR_STEP where it leaves the innermost
  * dimension. */
 enum { FAR_STEP = 1 << 16 };
 int64_t step_of(const nest *n, const kexpr *e, int l);
+
+/* The loops of the result. */
+loop_set output_loops(const nest *n);
 
 /* The last loop of a set, the first one; -1 for an empty set. */
 static inline int set_last(loop_set s)

@@ -6,6 +6,8 @@ unit_tests += \
 	%D%/test_codegen \
 	%D%/test_runtime
 
+%C%_test_codegen_SOURCES = %D%/test_codegen.c \
+	%D%/check_kernel.c %D%/check_kernel.h
 %C%_test_codegen_LDADD = $(runtime_libs)
 
 %C%_test_runtime_SOURCES = %D%/test_runtime.c \

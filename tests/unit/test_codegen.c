@@ -1,399 +1,13 @@
 /* Generated kernels against the interpreter: on kernels of known kinds and on
- * random ones, for parts of the iteration space, with inputs that hold just
- * what the part reads and poison all around. */
+ * random ones. */
 #include "config.h"
 
 #include <check.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/vec.h"
-#include "compiler/codegen/codegen.h"
-#include "include/tdl/generated.h"
-#include "plan/eval.h"
-#include "runtime/cpu/build.h"
-
-/* ---- random numbers ---------------------------------------------------- */
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t draw(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-/* lo <= result < hi */
-static int64_t pick(int64_t lo, int64_t hi)
-{
-	return lo + (int64_t)(draw() % (uint64_t)(hi - lo));
-}
-
-/* ---- making kernels ---------------------------------------------------- */
-
-static arena *mem;
-
-static kernel *begin(const char *name, reducer r, dtype t)
-{
-	kernel *k = ARENA_NEW(mem, kernel);
-	k->name = name;
-	k->reducer = r;
-	k->type = t;
-	k->vars = ARENA_ARRAY(mem, kvar, MAX_NVARS);
-	k->inputs = ARENA_ARRAY(mem, kinput, MAX_NINPUTS);
-	k->derived = ARENA_ARRAY(mem, kderived, MAX_NVARS);
-	return k;
-}
-
-static kexpr *add_var(kernel *k, const char *name, kvar_kind kind, int64_t n)
-{
-	k->vars[k->nvars] = (kvar){name, kind, n, NULL};
-	k->nout += kind == KVAR_OUTPUT;
-	return kx_var(mem, k->nvars++);
-}
-
-static int add_input(kernel *k, const char *name, dtype t, int ndim, ...)
-{
-	kinput *in = &k->inputs[k->ninputs];
-	va_list ap;
-	va_start(ap, ndim);
-	*in = (kinput){.name = name, .type = t, .ndim = ndim};
-	for (int d = 0; d < ndim; d++)
-		in->dims[d] = va_arg(ap, int);
-	va_end(ap);
-	return k->ninputs++;
-}
-
-#define READ(k, i, other, ...)                                             \
-	kx_read(mem, i, (k)->inputs[i].type,                               \
-		(int)(sizeof((kexpr *[]){__VA_ARGS__}) / sizeof(kexpr *)), \
-		(kexpr *[]){__VA_ARGS__}, other)
-
-static kexpr *num(int64_t i)
-{
-	return kx_int(mem, i, DT_I64);
-}
-
-static kexpr *add(kexpr *x, kexpr *y)
-{
-	return kx_fn2(mem, FN_ADD, x, y);
-}
-
-static kexpr *sub(kexpr *x, kexpr *y)
-{
-	return kx_fn2(mem, FN_SUB, x, y);
-}
-
-static kexpr *mul(kexpr *x, kexpr *y)
-{
-	return kx_fn2(mem, FN_MUL, x, y);
-}
-
-static kexpr *constant(dtype t, double f)
-{
-	return dtype_is_float(t) ? kx_float(mem, f, t)
-				 : kx_int(mem, (int64_t)f, t);
-}
-
-/* ---- running ----------------------------------------------------------- */
-
-typedef VEC(kernel *) kernels;
-
-/* Memory for a block of a tensor, with a margin of poison on both sides. */
-enum { MARGIN = 64 };
-
-typedef struct guarded {
-	unsigned char *base;
-	void *data;
-	int64_t nbytes;
-} guarded;
-
-static guarded block_new(int64_t nbytes)
-{
-	guarded b = {.nbytes = nbytes};
-	int64_t all = (nbytes + 2 * MARGIN + 63) / 64 * 64;
-	b.base = aligned_alloc(64, (size_t)all);
-	memset(b.base, 0xff, (size_t)all);
-	b.data = b.base + MARGIN;
-	return b;
-}
-
-static void block_check(const guarded *b)
-{
-	for (int i = 0; i < MARGIN; i++) {
-		ck_assert_int_eq(b->base[i], 0xff);
-		ck_assert_int_eq(b->base[MARGIN + b->nbytes + i], 0xff);
-	}
-}
-
-/* The value of an element of an input, a function of its place. */
-static void set_element(dtype t, void *p, int64_t at, int64_t place, int salt,
-			int64_t index_limit)
-{
-	uint64_t h = ((uint64_t)place + 1) * 0x9e3779b97f4a7c15u +
-		     (uint64_t)salt * 0xc2b2ae3d27d4eb4fu;
-	h ^= h >> 29;
-	h *= 0xbf58476d1ce4e5b9u;
-	h ^= h >> 32;
-	if (dtype_is_float(t))
-		elem_set_f64(t, p, at, (double)(h % 2001) / 1000 - 1);
-	else if (index_limit > 0)
-		elem_set_i64(t, p, at, (int64_t)(h % (uint64_t)index_limit));
-	else
-		elem_set_i64(t, p, at,
-			     (int64_t)(h % 19) - (dtype_is_signed(t) ? 9 : 0));
-}
-
-static void fill(dtype t, void *p, const box *at, const kinput *in, int salt,
-		 int64_t index_limit)
-{
-	int64_t n = box_volume(at), i[MAX_NDIM];
-	for (int d = 0; d < at->n; d++)
-		i[d] = at->lo[d];
-	for (int64_t e = 0; e < n; e++) {
-		int64_t place = 0;
-		for (int d = 0; d < at->n; d++)
-			place = place * in->dims[d] + i[d];
-		set_element(t, p, e, place, salt, index_limit);
-		for (int d = at->n; d-- > 0;) {
-			if (++i[d] < at->hi[d])
-				break;
-			i[d] = at->lo[d];
-		}
-	}
-}
-
-/* Integer inputs that serve as indices of an input say how large it is. */
-static int64_t limit_of(const kernel *k, int input, const kexpr *e)
-{
-	int64_t limit = 0;
-	if (!e)
-		return 0;
-	for (int d = 0; e->kind == KX_READ && d < kx_ndim(e); d++)
-		if (e->args[d]->kind == KX_READ && e->args[d]->input == input)
-			limit = k->inputs[e->input].dims[d];
-	for (int i = 0; i < e->nargs && !limit; i++)
-		limit = limit_of(k, input, e->args[i]);
-	return limit;
-}
-
-static void dense(tdl_block *to, void *data, const box *at)
-{
-	view v = view_dense(data, DT_F32, at);
-	to->data = data;
-	memcpy(to->origin, at->lo, sizeof(to->origin));
-	memcpy(to->stride, v.stride, sizeof(to->stride));
-}
-
-typedef struct outcome {
-	guarded out, in[MAX_NINPUTS];
-	box at, needs[MAX_NINPUTS];
-	int status;
-} outcome;
-
-static void *scratch(void)
-{
-	static void *s;
-	if (!s)
-		s = aligned_alloc(64, TDL_SCRATCH);
-	return s;
-}
-
-static outcome run(const kernel *k, cpu_kernel *f, const box *space)
-{
-	outcome o = {.at = kernel_produces(k, space)};
-	tdl_block in[MAX_NINPUTS];
-	tdl_args a = {.in = in, .scratch = scratch()};
-	memcpy(a.lo, space->lo, sizeof(a.lo));
-	memcpy(a.hi, space->hi, sizeof(a.hi));
-	kernel_needs(k, space, o.needs);
-	for (int i = 0; i < k->ninputs; i++) {
-		dtype t = k->inputs[i].type;
-		o.in[i] = block_new(box_volume(&o.needs[i]) *
-				    (int64_t)dtype_size(t));
-		fill(t, o.in[i].data, &o.needs[i], &k->inputs[i], i,
-		     limit_of(k, i, k->body));
-		dense(&in[i], o.in[i].data, &o.needs[i]);
-	}
-	o.out = block_new(box_volume(&o.at) * (int64_t)dtype_size(k->type));
-	dense(&a.out, o.out.data, &o.at);
-	memset(a.scratch, 0xff, TDL_SCRATCH);
-	o.status = f(&a);
-	return o;
-}
-
-static void outcome_free(const kernel *k, outcome *o)
-{
-	for (int i = 0; i < k->ninputs; i++)
-		free(o->in[i].base);
-	free(o->out.base);
-}
-
-static double unit(dtype t)
-{
-	return t == DT_F32    ? 0x1p-23
-	       : t == DT_F16  ? 0x1p-10
-	       : t == DT_BF16 ? 0x1p-7
-			      : 0x1p-52;
-}
-
-/* How much a result may differ: the rounding of `terms` additions of products
- * that are at most about 1. */
-static double tolerance(const kernel *k, double value)
-{
-	double n = 1, u = unit(k->type);
-	for (int i = 0; i < k->ninputs; i++)
-		u = fmax(u, unit(k->inputs[i].type));
-	for (int v = k->nout; v < k->nvars; v++)
-		if (k->vars[v].kind == KVAR_REDUCE)
-			n *= (double)k->vars[v].extent;
-	return u * (fabs(value) * 4 + 8 + n);
-}
-
-static bool close_enough(const kernel *k, const void *got, const void *want,
-			 int64_t i)
-{
-	if (!dtype_is_float(k->type))
-		return elem_get_i64(k->type, got, i) ==
-		       elem_get_i64(k->type, want, i);
-	double x = elem_get_f64(k->type, got, i);
-	double y = elem_get_f64(k->type, want, i);
-	if (isnan(y) || isinf(y))
-		return isnan(y) ? isnan(x) : x == y;
-	return fabs(x - y) <= tolerance(k, y);
-}
-
-static const char *describe(const kernel *k, const box *space)
-{
-	char *s =
-		arena_printf(mem, "%s: %s over", k->name, kernel_text(mem, k));
-	for (int v = 0; v < k->nvars; v++)
-		s = arena_printf(mem, "%s [%" PRId64 ", %" PRId64 ")", s,
-				 space->lo[v], space->hi[v]);
-	return s;
-}
-
-/* Prints the source of a kernel that is wrong. */
-static const char *show(const kernel *k)
-{
-	fputs(codegen_c(mem, k), stderr);
-	return "";
-}
-
-static void compare_with_eval(const kernel *k, const box *space, outcome *o)
-{
-	view in[MAX_NINPUTS];
-	int64_t n = box_volume(&o->at);
-	guarded want = block_new(o->out.nbytes);
-	view out = view_dense(want.data, k->type, &o->at);
-	eval_fault fault;
-	for (int i = 0; i < k->ninputs; i++)
-		in[i] = view_dense(o->in[i].data, k->inputs[i].type,
-				   &o->needs[i]);
-	eval_status st = kernel_eval(k, space, in, &out, NULL, &fault);
-	ck_assert_msg((st == EVAL_OK) == (o->status == 0),
-		      "%s: status %d, not %d%s", describe(k, space), o->status,
-		      st, show(k));
-	for (int64_t i = 0; i < n && st == EVAL_OK; i++)
-		ck_assert_msg(close_enough(k, o->out.data, want.data, i),
-			      "%s: element %" PRId64 " is %.9g, not %.9g%s",
-			      describe(k, space), i,
-			      elem_get_f64(k->type, o->out.data, i),
-			      elem_get_f64(k->type, want.data, i), show(k));
-	block_check(&o->out);
-	free(want.base);
-}
-
-static bool reduces_all(const kernel *k, const box *space)
-{
-	for (int v = k->nout; v < k->nvars; v++)
-		if (space->lo[v] != 0 || space->hi[v] != k->vars[v].extent)
-			return false;
-	return true;
-}
-
-/* The elements of a part are those of the whole, bit for bit. */
-static void compare_with_whole(const kernel *k, const box *space,
-			       const outcome *o, const outcome *whole)
-{
-	int64_t size = (int64_t)dtype_size(k->type);
-	view part = view_dense(o->out.data, k->type, &o->at);
-	view all = view_dense(whole->out.data, k->type, &whole->at);
-	int64_t n = box_volume(&o->at), i[MAX_NVARS];
-	memcpy(i, o->at.lo, sizeof(i));
-	for (int64_t e = 0; e < n; e++) {
-		int64_t x = 0, y = 0;
-		for (int d = 0; d < k->nout; d++) {
-			x += (i[d] - part.at.lo[d]) * part.stride[d];
-			y += (i[d] - all.at.lo[d]) * all.stride[d];
-		}
-		ck_assert_msg(!memcmp((char *)part.data + x * size,
-				      (char *)all.data + y * size,
-				      (size_t)size),
-			      "%s: an element differs from the whole's%s",
-			      describe(k, space), show(k));
-		for (int d = k->nout; d-- > 0;) {
-			if (++i[d] < o->at.hi[d])
-				break;
-			i[d] = o->at.lo[d];
-		}
-	}
-}
-
-static box random_part(const kernel *k)
-{
-	box b = kernel_space(k);
-	for (int v = 0; v < k->nvars; v++) {
-		int64_t n = k->vars[v].extent;
-		if (v >= k->nout && pick(0, 3))
-			continue;
-		b.lo[v] = pick(0, n + 1);
-		b.hi[v] = pick(b.lo[v], n + 1);
-		if (pick(0, 4) && b.lo[v] == b.hi[v] && b.hi[v] < n)
-			b.hi[v]++;
-	}
-	return b;
-}
-
-enum { NPARTS = 12 };
-
-static void check_kernel(const kernel *k, cpu_kernel *f)
-{
-	box space = kernel_space(k);
-	outcome whole = run(k, f, &space);
-	compare_with_eval(k, &space, &whole);
-	for (int i = 0; i < NPARTS; i++) {
-		box part = random_part(k);
-		outcome o = run(k, f, &part);
-		compare_with_eval(k, &part, &o);
-		if (reduces_all(k, &part) && whole.status == 0)
-			compare_with_whole(k, &part, &o, &whole);
-		outcome_free(k, &o);
-	}
-	outcome_free(k, &whole);
-}
-
-static void check_all(const kernels *all)
-{
-	const char **c = ARENA_ARRAY(mem, const char *, all->n);
-	cpu_kernel **f = ARENA_ARRAY(mem, cpu_kernel *, all->n);
-	failure why = {0};
-	for (int i = 0; i < all->n; i++) {
-		kernel_finish(mem, all->at[i]);
-		c[i] = codegen_c(mem, all->at[i]);
-	}
-	void *lib = cpu_build(all->n, c, f, &why);
-	ck_assert_msg(lib != NULL, "%s", why.text);
-	for (int i = 0; i < all->n; i++)
-		check_kernel(all->at[i], f[i]);
-	cpu_close(lib);
-}
+#include "compiler/codegen/schedule.h"
+#include "tests/unit/check_kernel.h"
 
 /* ---- kernels of known kinds -------------------------------------------- */
 
@@ -725,6 +339,178 @@ START_TEST(shapes)
 }
 END_TEST
 
+/* ---- reductions under a condition --------------------------------------- */
+
+static kexpr *equal(kexpr *x, kexpr *y)
+{
+	return kx_fn2(mem, FN_EQ, x, y);
+}
+
+static kexpr *both(kexpr *x, kexpr *y)
+{
+	return kx_fn2(mem, FN_AND, x, y);
+}
+
+static kexpr *nothing(reducer r, dtype t)
+{
+	if (r == RED_MAX)
+		return dtype_is_float(t) ? kx_float(mem, -INFINITY, t)
+		       : t == DT_I64	 ? kx_int(mem, INT64_MIN, t)
+					 : kx_int(mem, -128, t);
+	return constant(t, r == RED_PROD);
+}
+
+/* out[m, j] = reduction of u[k, j] over the k whose at[k] leads to m, in one of
+ * several ways. */
+static kernel *scatter(reducer r, dtype t, int variant, int rows, int terms)
+{
+	kernel *k = begin("scatter", r, t);
+	kexpr *m = add_var(k, "m", KVAR_OUTPUT, rows);
+	kexpr *j = add_var(k, "j", KVAR_OUTPUT, 70);
+	kexpr *c = add_var(k, "k", KVAR_REDUCE, terms);
+	int at = add_input(k, "at", variant == 1 ? DT_I32 : DT_I64, 1, terms);
+	int u = add_input(k, "u", t, 2, terms, 70);
+	kexpr *to = READ(k, at, NULL, c), *when = NULL;
+	switch (variant) {
+	case 0:
+		when = equal(to, m);
+		break;
+	case 1: /* an index that is converted */
+		when = equal(kx_cast(mem, m, DT_I32), to);
+		break;
+	case 2: /* from the end, and a condition more */
+		when = both(kx_fn2(mem, FN_LT, c, num(terms / 2 + 1)),
+			    equal(sub(num(rows - 1), m), to));
+		break;
+	case 3: /* both loops of the result are given */
+		when = both(equal(add(m, num(2)), to), equal(mul(to, c), j));
+		break;
+	default: /* the condition depends on all loops */
+		when = equal(add(to, j), add(m, mul(num(2), c)));
+		break;
+	}
+	k->body = kx_select(mem, when, READ(k, u, NULL, c, j), nothing(r, t));
+	return k;
+}
+
+/* out[m] = the last k for which at[k] leads to m, or -1; the first one, or
+ * K - 1, with Min. */
+static kernel *last_writer(reducer r, int terms)
+{
+	kernel *k = begin("last_writer", r, DT_I64);
+	kexpr *m = add_var(k, "m", KVAR_OUTPUT, 10);
+	kexpr *c = add_var(k, "k", KVAR_REDUCE, terms);
+	int at = add_input(k, "at", DT_I64, 1, terms);
+	k->body = kx_select(mem, equal(READ(k, at, NULL, c), m), c,
+			    num(r == RED_MAX ? -1 : terms - 1));
+	return k;
+}
+
+/* out[i] = Sum(b, v) if ids[b] == v then table[v, i] * w[b] else 0, and with v
+ * before b, which is no scatter: the order of the terms would change. */
+static kernel *one_hot(bool in_order)
+{
+	kernel *k = begin("one_hot", RED_SUM, DT_F32);
+	kexpr *i = add_var(k, "i", KVAR_OUTPUT, 33);
+	kexpr *b = in_order ? add_var(k, "b", KVAR_REDUCE, 12) : NULL;
+	kexpr *v = add_var(k, "v", KVAR_REDUCE, 7);
+	b = b ? b : add_var(k, "b", KVAR_REDUCE, 12);
+	int ids = add_input(k, "ids", DT_I64, 1, 12);
+	int table = add_input(k, "table", DT_F32, 2, 7, 33);
+	int w = add_input(k, "w", DT_F32, 1, 12);
+	k->body = kx_select(
+		mem, equal(READ(k, ids, NULL, b), v),
+		mul(READ(k, table, NULL, v, i), READ(k, w, NULL, b)),
+		constant(DT_F32, 0));
+	return k;
+}
+
+START_TEST(scatters)
+{
+	static const dtype types[] = {DT_F32, DT_F64, DT_BF16, DT_I64, DT_I8};
+	static const reducer reducers[] = {RED_SUM, RED_PROD, RED_MAX};
+	kernels all = {0};
+	for (int variant = 0; variant < 5; variant++)
+		for (int r = 0; r < 3; r++)
+			for (int t = 0; t < 5; t++)
+				vec_push(mem, &all,
+					 scatter(reducers[r], types[t], variant,
+						 13, 9));
+	for (int n = 0; n < 3; n++) {
+		vec_push(mem, &all, scatter(RED_SUM, DT_F32, 0, n, 5));
+		vec_push(mem, &all, scatter(RED_SUM, DT_F32, 2, 5, n));
+	}
+	for (int n = 0; n < 10; n += 3) {
+		vec_push(mem, &all, last_writer(RED_MAX, n));
+		vec_push(mem, &all, last_writer(RED_MIN, n));
+	}
+	vec_push(mem, &all, one_hot(true));
+	vec_push(mem, &all, one_hot(false));
+	check_all(&all);
+}
+END_TEST
+
+/* out[i, j] = reduction of x[c, d, j] over the c on one side of i + shift; with
+ * the running dimension last where `last`. */
+static kernel *scan(reducer r, dtype t, fn compare, bool swap, bool last,
+		    int n, int shift)
+{
+	kernel *k = begin("scan", r, t);
+	kexpr *j = last ? add_var(k, "j", KVAR_OUTPUT, 5) : NULL;
+	kexpr *i = add_var(k, "i", KVAR_OUTPUT, n);
+	j = j ? j : add_var(k, "j", KVAR_OUTPUT, 70);
+	kexpr *c = add_var(k, "c", KVAR_REDUCE, n);
+	kexpr *d = add_var(k, "d", KVAR_REDUCE, 2);
+	int x = add_input(k, "x", t, 3, n, 2, last ? 5 : 70);
+	kexpr *to = add(i, num(shift));
+	kexpr *when = swap ? kx_fn2(mem, compare, to, c)
+			   : kx_fn2(mem, compare, c, to);
+	k->body = kx_select(mem, when, READ(k, x, NULL, c, d, j),
+			    nothing(r, t));
+	return k;
+}
+
+START_TEST(scans)
+{
+	static const dtype types[] = {DT_F32, DT_BF16, DT_I8};
+	static const fn compare[] = {FN_LE, FN_LT, FN_GE, FN_GT};
+	kernels all = {0};
+	for (int t = 0; t < 3; t++)
+		for (int f = 0; f < 4; f++)
+			for (int way = 0; way < 4; way++)
+				vec_push(mem, &all,
+					 scan(way ? RED_SUM : RED_MAX, types[t],
+					      compare[f], way & 1, way & 2, 19,
+					      (int)pick(-3, 4)));
+	for (int n = 0; n < 3; n++)
+		vec_push(mem, &all,
+			 scan(RED_SUM, DT_F32, FN_LE, false, true, n, 0));
+	check_all(&all);
+}
+END_TEST
+
+START_TEST(schedules)
+{
+	for (int variant = 0; variant < 5; variant++)
+		ck_assert_int_eq(
+			schedule_of(scatter(RED_SUM, DT_F32, variant, 13, 9))
+				.kind,
+			SCHEDULE_SCATTER);
+	ck_assert_int_eq(schedule_of(last_writer(RED_MAX, 9)).kind,
+			 SCHEDULE_SCATTER);
+	/* Sums in bf16 would be rounded after each term. */
+	ck_assert_int_ne(schedule_of(scatter(RED_SUM, DT_BF16, 0, 13, 9)).kind,
+			 SCHEDULE_SCATTER);
+	ck_assert_int_eq(schedule_of(one_hot(true)).kind, SCHEDULE_SCATTER);
+	ck_assert_int_ne(schedule_of(one_hot(false)).kind, SCHEDULE_SCATTER);
+	for (int way = 0; way < 4; way++)
+		ck_assert_int_eq(schedule_of(scan(RED_MAX, DT_BF16, FN_GT,
+						  way & 1, way & 2, 19, 1))
+					 .kind,
+				 SCHEDULE_SCAN);
+}
+END_TEST
+
 /* ---- random kernels ---------------------------------------------------- */
 
 /* A random affine index; *lo and *hi become its range. */
@@ -835,7 +621,7 @@ int main(void)
 	TCase *c = tcase_create("codegen");
 	const char *seed = getenv("TDL_SEED");
 	if (seed && atoll(seed))
-		state = (uint64_t)atoll(seed);
+		random_state = (uint64_t)atoll(seed);
 	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, convolutions);
@@ -845,6 +631,9 @@ int main(void)
 	tcase_add_test(c, casts);
 	tcase_add_test(c, data_dependent);
 	tcase_add_test(c, shapes);
+	tcase_add_test(c, schedules);
+	tcase_add_test(c, scatters);
+	tcase_add_test(c, scans);
 	tcase_add_test(c, random_kernels);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);

@@ -1,121 +1,14 @@
-/* The schedules that are plain nests of loops. */
+/* The schedules that reduce. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define SAY(...)  text_line(&g->t, __VA_ARGS__)
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
-
-/* The loops over the result, or those that reduce. */
-static loop_set loops_that(const emitter *g, bool reduce)
-{
-	loop_set s = 0;
-	for (int l = 0; l < g->p.nest.n; l++)
-		if (g->p.nest.loops[l].reduced == reduce)
-			s |= loop_bit(l);
-	return s;
-}
-
-static loop_set without(loop_set s, int l)
-{
-	return l < 0 ? s : s & ~loop_bit(l);
-}
-
-static void emit_all_bounds(emitter *g)
-{
-	for (int l = 0; l < g->p.nest.n; l++)
-		if (g->p.nest.loops[l].part != LOOP_REMAINDER)
-			emit_bounds(g, l);
-}
-
-/* What all of these functions begin with. */
-static void emit_head(emitter *g)
-{
-	emit_begin(g);
-	emit_inputs(g, g->k->body);
-	emit_result(g);
-	emit_constants(g, g->k->body);
-	emit_all_bounds(g);
-}
-
-/* The bounds of the innermost loop where it is a remainder. */
-static void emit_inner_bounds(emitter *g)
-{
-	if (g->s.inner >= 0 &&
-	    g->p.nest.loops[g->s.inner].part == LOOP_REMAINDER)
-		emit_bounds(g, g->s.inner);
-}
-
-static const char *inner_bound(emitter *g, const char *which)
-{
-	if (g->s.inner < 0)
-		return "";
-	return arena_printf(g->p.a, "%s_%s", loop_name(g, g->s.inner), which);
-}
-
-/* ---- nothing is reduced ------------------------------------------------ */
-
-static void store_body(emitter *g, const void *arg)
-{
-	const kexpr *e = g->k->body;
-	(void)arg;
-	SAY("%s = %s;", print_result(&g->p),
-	    print_element(&g->p, print_expr(&g->p, e), e->type, g->k->type));
-}
-
-/* Opens a loop over the stretches [<loop>_0, <loop>_1) of a loop. */
-static void open_stretches(emitter *g, int l, const char *length)
-{
-	const char *x = loop_name(g, l);
-	OPEN("for (int64_t %s_0 = %s_lo, %s_1; %s_0 < %s_hi; %s_0 = %s_1)", x,
-	     x, x, x, x, x, x);
-	SAY("%s_1 = tdl_min(%s_hi, %s_0 + %s);", x, x, x, length);
-}
-
-static const char *stretch(emitter *g, int l, int which)
-{
-	return arena_printf(g->p.a, "%s_%d", loop_name(g, l), which);
-}
-
-/* Two loops in squares, so that what a cache line holds is used while it is
- * there, whichever of the two it lies along. */
-static void emit_squares(emitter *g, loop_set all)
-{
-	int across = g->s.across, inner = g->s.inner;
-	const char *x = loop_name(g, across);
-	emit_merge(g, all & (loop_bit(across + 1) - 1), g->k->body, true);
-	int n = open_loops(g, without(without(all, inner), across));
-	open_stretches(g, across, "TDL_SQUARE");
-	open_stretches(g, inner, "TDL_SQUARE");
-	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", x, x, x, x, x);
-	emit_run(g, inner, stretch(g, inner, 0), stretch(g, inner, 1),
-		 g->k->body, store_body, NULL);
-	close_loops(g, n + 3);
-}
-
-static void emit_rows(emitter *g, loop_set all)
-{
-	emit_merge(g, all, g->k->body, true);
-	int n = open_loops(g, without(all, g->s.inner));
-	emit_inner_bounds(g);
-	emit_run(g, g->s.inner, inner_bound(g, "lo"), inner_bound(g, "hi"),
-		 g->k->body, store_body, NULL);
-	close_loops(g, n);
-}
-
-void emit_map(emitter *g)
-{
-	loop_set all = loops_that(g, false);
-	emit_head(g);
-	if (g->s.across >= 0)
-		emit_squares(g, all);
-	else
-		emit_rows(g, all);
-	emit_end(g);
-}
 
 /* ---- accumulators ------------------------------------------------------ */
 
@@ -157,7 +50,7 @@ static const char *print_identity(emitter *g)
 static void add_term(emitter *g, const void *arg)
 {
 	const char *to = arg;
-	const kexpr *e = g->k->body;
+	const kexpr *e = g->s.term;
 	bool is_float = dtype_is_float(e->type), max = g->k->reducer == RED_MAX;
 	switch (g->k->reducer) {
 	case RED_SUM:
@@ -242,7 +135,7 @@ void emit_strip(emitter *g)
 	loop_set out = loops_that(g, false);
 	emit_head(g);
 	emit_merge(g, out, g->k->body, true);
-	int n = open_loops(g, without(out, g->s.inner));
+	int n = open_loops(g, set_without(out, g->s.inner));
 	emit_inner_bounds(g);
 	open_stretches(g, g->s.inner, length);
 	SAY("%s sum[%s];", type_of_value(accumulator_of(g->k)), length);
@@ -292,7 +185,7 @@ void emit_single(emitter *g)
 	if (arg)
 		SAY("int64_t where = -1;");
 	bool some = open_some(g);
-	int m = open_loops(g, without(reduce, g->s.inner));
+	int m = open_loops(g, set_without(reduce, g->s.inner));
 	emit_inner_bounds(g);
 	emit_run(g, g->s.inner, inner_bound(g, "lo"), inner_bound(g, "hi"),
 		 k->body, arg ? keep_best : add_term, "sum");
@@ -302,6 +195,152 @@ void emit_single(emitter *g)
 		    print_element(&g->p, "tdl_max(where, 0)", DT_I64, k->type));
 	else
 		store_sum(g, "sum");
+	close_loops(g, n);
+	emit_end(g);
+}
+
+/* ---- scatters ---------------------------------------------------------- */
+
+/* Declares what a reduction under a condition begins with: what it is without
+ * terms, or where none of its terms meets the condition. */
+static void emit_nothing(emitter *g)
+{
+	const char *type = type_of_value(accumulator_of(g->k));
+	const char *value = print_identity(g), *some = NULL;
+	for (int v = g->k->nout; g->s.otherwise && v < g->k->nvars; v++)
+		if (g->k->vars[v].kind == KVAR_REDUCE)
+			some = arena_printf(
+				g->p.a, "%s%sargs->lo[%d] < args->hi[%d]",
+				some ? some : "", some ? " && " : "", v, v);
+	if (some)
+		value = arena_printf(g->p.a, "%s ? %s : %s", some,
+				     print_operand(&g->p, g->s.otherwise),
+				     value);
+	SAY("const %s nothing = %s;", type, value);
+}
+
+/* Begins all elements of the result. */
+static void emit_results(emitter *g)
+{
+	int n = open_loops(g, loops_that(g, false));
+	SAY("%s = nothing;", print_result(&g->p));
+	close_loops(g, n);
+}
+
+/* The loop's variable, which a condition gives. */
+static const char *print_given(emitter *g, const where *w)
+{
+	const char *e = print_operand(&g->p, w->e);
+	const char *rest = print_linear(&g->p, &w->rest, -1);
+	if (w->sign < 0)
+		return arena_printf(g->p.a, "%s - %s", rest, e);
+	if (!strcmp(rest, "0"))
+		return e;
+	return arena_printf(g->p.a, "%s - (%s)", e, rest);
+}
+
+/* Opens an "if" for each condition. */
+static int open_wheres(emitter *g)
+{
+	for (int i = 0; i < g->s.nwheres; i++) {
+		const where *w = &g->s.wheres[i];
+		if (w->loop < 0) {
+			OPEN("if (%s)", print_expr(&g->p, w->e));
+			continue;
+		}
+		const char *x = loop_name(g, w->loop);
+		SAY("const int64_t %s = %s;", x, print_given(g, w));
+		OPEN("if (%s_lo <= %s && %s < %s_hi)", x, x, x, x);
+	}
+	return g->s.nwheres;
+}
+
+static void add_to_result(emitter *g, const void *arg)
+{
+	(void)arg;
+	add_term(g, print_result(&g->p));
+}
+
+void emit_scatter(emitter *g)
+{
+	loop_set all = loops_that(g, true) | loops_that(g, false);
+	loop_set inside = all & ~g->s.around & ~g->s.given;
+	emit_head(g);
+	emit_nothing(g);
+	emit_results(g);
+	int n = open_some(g);
+	n += open_loops(g, g->s.around);
+	n += open_wheres(g);
+	n += open_loops(g, set_without(inside, g->s.inner));
+	emit_inner_bounds(g);
+	emit_run(g, g->s.inner, inner_bound(g, "lo"), inner_bound(g, "hi"),
+		 g->s.term, add_to_result, NULL);
+	close_loops(g, n);
+	emit_end(g);
+}
+
+/* ---- running reductions ------------------------------------------------ */
+
+/* Opens the loop over the result, and in it adds the terms that the element
+ * has and the one before had not. */
+static void open_scan(emitter *g, const char *sum)
+{
+	const schedule *s = &g->s;
+	const char *i = loop_name(g, s->along), *j = loop_name(g, s->step);
+	int64_t shift = s->shift + !s->down;
+	if (s->down) {
+		SAY("int64_t %s = %s_hi - 1;", j, j);
+		OPEN("for (int64_t %s = %s_hi - 1; %s >= %s_lo; %s--)", i, i, i,
+		     i, i);
+		OPEN("for (; %s >= tdl_max(%s_lo, %s + %" PRId64 "); %s--)", j,
+		     j, i, shift, j);
+	} else {
+		SAY("int64_t %s = %s_lo;", j, j);
+		OPEN("for (int64_t %s = %s_lo; %s < %s_hi; %s++)", i, i, i, i,
+		     i);
+		OPEN("for (; %s < tdl_min(%s_hi, %s + %" PRId64 "); %s++)", j,
+		     j, i, shift, j);
+	}
+	int n = open_some(g);
+	n += open_loops(g, set_without(loops_that(g, true), s->step));
+	if (s->inner >= 0)
+		emit_run(g, s->inner, stretch(g, s->inner, 0),
+			 stretch(g, s->inner, 1), s->term, add_term, sum);
+	else
+		emit_run(g, -1, "", "", s->term, add_term, sum);
+	close_loops(g, n + 1);
+}
+
+static void emit_scan_strips(emitter *g)
+{
+	const char *l = loop_name(g, g->s.inner);
+	const char *sum = arena_printf(g->p.a, "sum[%s - %s_0]", l, l);
+	emit_inner_bounds(g);
+	open_stretches(g, g->s.inner, "TDL_STRIP");
+	SAY("%s sum[TDL_STRIP];", type_of_value(accumulator_of(g->k)));
+	SAY("for (int64_t i = 0; i < %s_1 - %s_0; i++)", l, l);
+	SAY("\tsum[i] = nothing;");
+	open_scan(g, sum);
+	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", l, l, l, l, l);
+	emit_whole(g, g->s.inner);
+	store_sum(g, sum);
+	close_loops(g, 3);
+}
+
+void emit_scan(emitter *g)
+{
+	loop_set out = set_without(loops_that(g, false), g->s.along);
+	emit_head(g);
+	emit_nothing(g);
+	int n = open_loops(g, set_without(out, g->s.inner));
+	if (g->s.inner >= 0) {
+		emit_scan_strips(g);
+	} else {
+		SAY("%s sum = nothing;", type_of_value(accumulator_of(g->k)));
+		open_scan(g, "sum");
+		store_sum(g, "sum");
+		CLOSE();
+	}
 	close_loops(g, n);
 	emit_end(g);
 }
