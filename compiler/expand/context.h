@@ -117,7 +117,7 @@ val expand_read(context *cx, const ast_expr *e, int value,
 val expand_ravel(context *cx, const ast_expr *e);
 /* The index list e of something with these dimensions as one expression per
  * dimension.  Returns their number, -1 after an error. */
-int read_index(context *cx, const ast_expr *e, int rank, const int64_t *dims,
+int item_index(context *cx, const ast_expr *e, int rank, const int64_t *dims,
 	       kexpr *out[MAX_NDIM]);
 /* The index variables that a pack item stands for. */
 int pack_index(context *cx, const ast_expr *item, kexpr **out);

@@ -65,7 +65,7 @@ int pack_index(context *cx, const ast_expr *item, kexpr **out)
 	return n;
 }
 
-int read_index(context *cx, const ast_expr *e, int rank, const int64_t *dims,
+int item_index(context *cx, const ast_expr *e, int rank, const int64_t *dims,
 	       kexpr *out[MAX_NDIM])
 {
 	int width[MAX_NDIM + 1], nitems = e->nargs - 1, total = 0, open = -1;
@@ -138,7 +138,7 @@ val expand_read(context *cx, const ast_expr *e, int value,
 		}
 		guard = expand_as(cx, o, v.type.type, otherwise->at);
 	}
-	int n = read_index(cx, e, v.rank, v.type.dims, index);
+	int n = item_index(cx, e, v.rank, v.type.dims, index);
 	if (n < 0)
 		return val_bad;
 	if (v.broadcast)

@@ -461,7 +461,7 @@ val expand_opaque(context *cx, const ast_expr *call, const ast_expr *index)
 	if (value < 0)
 		return val_bad;
 	kexpr *at[MAX_NDIM], *own[MAX_NDIM];
-	int n = read_index(cx, index, t.ndim, t.dims, own);
+	int n = item_index(cx, index, t.ndim, t.dims, own);
 	if (n < 0)
 		return val_bad;
 	for (int i = 0; i < nbatch; i++)
