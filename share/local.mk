@@ -65,7 +65,8 @@ tdlc_pages = \
 	%D%/man/tdlc-ops.1 \
 	%D%/man/tdlc-plan.1 \
 	%D%/man/tdlc-show.1 \
-	%D%/man/tdlc-solve.1
+	%D%/man/tdlc-solve.1 \
+	%D%/man/tdlc-verify.1
 
 if MANUALS
 dist_man_MANS = %D%/man/tdlrun.1

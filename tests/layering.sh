@@ -17,7 +17,7 @@ runtime		base plan
 include/tdl
 '
 before='base dsl plan'
-for stage in expand analysis graph search lower codegen driver; do
+for stage in expand analysis verify graph search lower codegen driver; do
 	folders="$folders
 compiler/$stage	$before"
 	before="$before compiler/$stage"
@@ -30,8 +30,8 @@ fences='
 jansson.h	base/json* base/diag.c plan/read* plan/write* \
 		compiler/driver/* runtime/main.c tests/*
 check.h		tests/*
-protobuf-c/*	compiler/graph/onnx*
-*.pb-c.h	compiler/graph/onnx*
+protobuf-c/*	compiler/graph/onnx* tests/fuzz/*
+*.pb-c.h	compiler/graph/onnx* tests/fuzz/*
 isl/*		tests/*
 zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*

@@ -300,7 +300,9 @@ bool descriptor_needs(const desc_op *op, const desc_stage *s,
 		      const desc_strategy *st, int64_t *values, int64_t begin,
 		      int64_t end, box *needs)
 {
-	bool empty = begin >= end;
+	/* A derived variable adds no loop: where its block is empty, its input
+	 * alone is not read. */
+	bool empty = begin >= end && s->vars[st->var].kind != KVAR_DERIVED;
 	values[s->vars[st->var].begin] = begin;
 	values[s->vars[st->var].end] = end;
 	for (int v = 0; v < s->nvars; v++) {

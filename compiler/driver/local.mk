@@ -23,12 +23,14 @@ tdlc_SOURCES = \
 	%D%/plan.c \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/show.c \
-	%D%/solve.c
+	%D%/solve.c \
+	%D%/verify.c
 tdlc_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 tdlc_LDADD = \
 	compiler/codegen/libcodegen.a \
 	compiler/lower/liblower.a \
 	compiler/search/libsearch.a \
+	compiler/verify/libverify.a \
 	compiler/analysis/libanalysis.a \
 	$(graph_libs) \
 	compiler/expand/libexpand.a \

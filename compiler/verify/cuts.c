@@ -1,0 +1,113 @@
+/* A stage cut along each strategy, against the stage whole. */
+#include "config.h"
+
+#include "compiler/verify/trial.h"
+
+/* What a part of a stage computes from poisoned inputs. */
+typedef struct cut {
+	trial *t;
+	const stage *stage;
+	const kernel *k;
+	int var, nparts;
+	reducer reducer;
+	const view *inputs; /* whole */
+	const view *want;
+} cut;
+
+box part_of(const kernel *k, int v, int p, int parts)
+{
+	box space = kernel_space(k);
+	block(0, space.hi[v], p, parts, &space.lo[v], &space.hi[v]);
+	return space;
+}
+
+static void fail(const cut *c, const char *what)
+{
+	note(c->t, VERIFY_WRONG, c->stage->label,
+	     var_name(c->t->arena, c->k, c->var), c->nparts, "%s", what);
+}
+
+/* Runs part p into out; false, with a finding, where it cannot be run. */
+static bool run_part(const cut *c, int p, view *out)
+{
+	arena *a = c->t->arena;
+	box space = part_of(c->k, c->var, p, c->nparts);
+	box needs[MAX_NINPUTS];
+	view inputs[MAX_NINPUTS];
+	eval_fault fault;
+	kernel_needs(c->k, &space, needs);
+	for (int i = 0; i < c->k->ninputs; i++)
+		inputs[i] = poisoned(a, &c->inputs[i], &needs[i]);
+	c->t->v->result->parts++;
+	if (kernel_eval(c->k, &space, inputs, out, stand_in, &fault) ==
+	    EVAL_OK)
+		return true;
+	fail(c, "a part reads an index outside its region");
+	return false;
+}
+
+static void compare(const cut *c, const view *got, const double *slack)
+{
+	arena *a = c->t->arena;
+	int64_t at;
+	if (same_values(got, c->want, slack, c->reducer != RED_NONE, &at))
+		return;
+	note(c->t, VERIFY_WRONG, c->stage->label,
+	     var_name(a, c->k, c->var), c->nparts,
+	     "the parts do not give what the whole gives (element %lld is %s, "
+	     "not %s)", (long long)at, value_text(a, got, at),
+	     value_text(a, c->want, at));
+}
+
+/* Each part fills its block of the result. */
+static void run_split(const cut *c)
+{
+	view got = new_result(c->t->arena, c->k);
+	for (int p = 0; p < c->nparts; p++)
+		if (!run_part(c, p, &got))
+			return;
+	compare(c, &got, NULL);
+}
+
+/* Each part gives a partial result, and they are combined. */
+static void run_reduced(const cut *c)
+{
+	view parts[MAX_PARTS];
+	for (int p = 0; p < c->nparts; p++) {
+		parts[p] = new_result(c->t->arena, c->k);
+		if (!run_part(c, p, &parts[p]))
+			return;
+	}
+	view got = copy_view(c->t->arena, &parts[0]);
+	for (int p = 1; p < c->nparts; p++)
+		reducer_combine(c->reducer, c->k->type, got.data,
+				parts[p].data, view_count(&got));
+	compare(c, &got, rounding_slack(c->t, c->k, c->inputs, c->reducer,
+					parts, c->nparts));
+}
+
+void check_cuts(trial *t, int at)
+{
+	const stage *st = &t->x->stages[at];
+	cut c = { .t = t, .stage = st, .k = st->kernel,
+		  .inputs = stage_inputs(t, at),
+		  .want = &t->values[t->x->nparams + at] };
+	for (c.var = 0; c.var < c.k->nvars; c.var++) {
+		const char *name = var_name(t->arena, c.k, c.var), *why;
+		if (!strategy_offered(c.k, c.var, &why)) {
+			if (why)
+				note_name(t->v, &t->v->whole, st->label, name);
+			else
+				note(t, VERIFY_MISSED, st->label, name, 0,
+				     "it is not offered, and nothing says why");
+			continue;
+		}
+		note_name(t->v, &t->v->proved, st->label, name);
+		c.reducer = strategy_reducer(c.k, c.var);
+		for (c.nparts = MIN_PARTS; c.nparts <= MAX_PARTS; c.nparts++)
+			if (c.reducer == RED_NONE)
+				run_split(&c);
+			else
+				run_reduced(&c);
+	}
+}

@@ -1,0 +1,14 @@
+noinst_LIBRARIES += %D%/libverify.a
+%C%_libverify_a_SOURCES = \
+	%D%/attempts.c \
+	%D%/cuts.c \
+	%D%/data.c \
+	%D%/draw.c \
+	%D%/reads.c \
+	%D%/roles.c \
+	%D%/stand_in.c \
+	%D%/symbolic.c \
+	%D%/trial.h \
+	%D%/verify.c %D%/verify.h
+
+EXTRA_DIST += %D%/README.md

@@ -1,0 +1,346 @@
+/* Regions against the reads that are made.
+ *
+ * All points of a stage are walked.  Indices and conditions that do not depend
+ * on data are computed; where they do, an index may be anything and a
+ * condition may go either way.  So what is found is what some data would make
+ * a part read, exactly. */
+#include "config.h"
+
+#include "compiler/verify/trial.h"
+
+#include <string.h>
+
+#include "plan/scalar.h"
+
+typedef struct interval {
+	int64_t lo, hi; /* half open; lo >= hi: nothing yet */
+} interval;
+
+/* What a part reads through one read of the body. */
+typedef struct seen {
+	interval index[MAX_NDIM];  /* around the indices */
+	interval inside[MAX_NDIM]; /* around those of elements */
+	bool any, some;
+} seen;
+
+/* A read, or a slice of an opaque function. */
+typedef struct place {
+	const void *key;
+	int input, ndim;
+	bool guarded;
+	bool data[MAX_NDIM]; /* the index depends on data, or is all */
+} place;
+
+/* A variable, in so many parts. */
+typedef struct way {
+	int var, nparts;
+	VEC(seen) seen[MAX_PARTS]; /* by place */
+} way;
+
+typedef struct watch {
+	trial *t;
+	const stage *stage;
+	const kernel *k;
+	int64_t point[MAX_NVARS];
+	VEC(place) places;
+	int nways;
+	way *ways;
+} watch;
+
+/* ---- what does not depend on data --------------------------------------- */
+
+static bool known(const watch *w, const kexpr *e, int64_t *v);
+
+static bool known_fn(const watch *w, const kexpr *e, int64_t *v)
+{
+	int64_t x, y = 0;
+	dtype of = e->args[0]->type;
+	if (dtype_is_float(of))
+		return false;
+	bool kx = known(w, e->args[0], &x);
+	bool ky = e->nargs < 2 || known(w, e->args[1], &y);
+	bool decides = e->fn == FN_AND ? 0 : 1;
+	if (e->fn == FN_AND || e->fn == FN_OR) {
+		*v = decides;
+		if ((kx && !!x == decides) || (ky && !!y == decides))
+			return true;
+	}
+	if (!kx || !ky)
+		return false;
+	*v = scalar_int(e->fn, of, x, y);
+	return true;
+}
+
+/* The value of an integer expression or a condition at the point. */
+static bool known(const watch *w, const kexpr *e, int64_t *v)
+{
+	int64_t c;
+	switch (e->kind) {
+	case KX_INT:
+		*v = e->i;
+		return true;
+	case KX_VAR:
+		*v = w->point[e->var];
+		return true;
+	case KX_FN:
+		return known_fn(w, e, v);
+	case KX_SELECT:
+		return known(w, e->args[0], &c) &&
+		       known(w, e->args[c ? 1 : 2], v);
+	case KX_CAST:
+		if (dtype_is_float(e->type) ||
+		    dtype_is_float(e->args[0]->type) ||
+		    !known(w, e->args[0], &c))
+			return false;
+		*v = scalar_wrap(e->type, c);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- collecting --------------------------------------------------------- */
+
+static int find_place(watch *w, const void *key, place made)
+{
+	for (int i = 0; i < w->places.n; i++)
+		if (w->places.at[i].key == key)
+			return i;
+	made.key = key;
+	vec_push(w->t->arena, &w->places, made);
+	for (int i = 0; i < w->nways; i++)
+		for (int p = 0; p < w->ways[i].nparts; p++)
+			vec_push(w->t->arena, &w->ways[i].seen[p],
+				 (seen){ 0 });
+	return w->places.n - 1;
+}
+
+static void extend(interval *x, int64_t i, bool first)
+{
+	if (first || i < x->lo)
+		x->lo = i;
+	if (first || i + 1 > x->hi)
+		x->hi = i + 1;
+}
+
+/* The part of a way that the point is in; a derived variable adds no loop, so
+ * that the point is in all: -1. */
+static int part_at(const watch *w, const way *y)
+{
+	const kvar *v = &w->k->vars[y->var];
+	if (v->kind == KVAR_DERIVED)
+		return -1;
+	for (int p = 0; p < y->nparts; p++) {
+		int64_t lo, hi;
+		block(0, v->extent, p, y->nparts, &lo, &hi);
+		if (w->point[y->var] >= lo && w->point[y->var] < hi)
+			return p;
+	}
+	return -1;
+}
+
+static void see(watch *w, int at, const int64_t *index)
+{
+	const place *p = &w->places.at[at];
+	const int64_t *dims = w->k->inputs[p->input].dims;
+	bool inside = true;
+	for (int d = 0; d < p->ndim; d++)
+		inside &= p->data[d] ? dims[d] > 0
+				     : index[d] >= 0 && index[d] < dims[d];
+	for (int i = 0; i < w->nways; i++) {
+		way *y = &w->ways[i];
+		int part = part_at(w, y);
+		for (int q = 0; q < y->nparts; q++) {
+			seen *s = &y->seen[q].at[at];
+			if (part >= 0 && q != part)
+				continue;
+			for (int d = 0; d < p->ndim; d++) {
+				extend(&s->index[d], index[d], !s->any);
+				if (inside)
+					extend(&s->inside[d], index[d],
+					       !s->some);
+			}
+			s->any = true;
+			s->some |= inside;
+		}
+	}
+}
+
+static void see_index(watch *w, int at, kexpr *const *e)
+{
+	const place *p = &w->places.at[at];
+	int64_t index[MAX_NDIM] = { 0 };
+	for (int d = 0; d < p->ndim; d++)
+		if (!p->data[d] && !known(w, e[d], &index[d]))
+			w->places.at[at].data[d] = true;
+	see(w, at, index);
+}
+
+static place place_of(const watch *w, int input, kexpr *const *index,
+		      bool guarded)
+{
+	place p = { .input = input, .ndim = w->k->inputs[input].ndim,
+		    .guarded = guarded };
+	for (int d = 0; d < p.ndim; d++)
+		p.data[d] = !index[d] || kx_has_read(index[d]);
+	return p;
+}
+
+static void walk(watch *w, const kexpr *e);
+
+static void walk_args(watch *w, const kexpr *e, int from)
+{
+	for (int i = from; i < e->nargs; i++)
+		walk(w, e->args[i]);
+}
+
+static void walk(watch *w, const kexpr *e)
+{
+	int64_t c;
+	bool logic = e->kind == KX_FN && (e->fn == FN_AND || e->fn == FN_OR);
+	if (e->kind == KX_SELECT && known(w, e->args[0], &c)) {
+		walk(w, e->args[0]);
+		walk(w, e->args[c ? 1 : 2]);
+		return;
+	}
+	if (logic && known(w, e->args[0], &c) && !!c == (e->fn == FN_OR)) {
+		walk(w, e->args[0]);
+		return;
+	}
+	if (e->kind == KX_READ) {
+		place p = place_of(w, e->input, e->args, e->guarded);
+		see_index(w, find_place(w, e, p), e->args);
+	}
+	walk_args(w, e, 0);
+}
+
+static void walk_point(watch *w)
+{
+	const kernel *k = w->k;
+	if (k->body)
+		walk(w, k->body);
+	for (int s = 0; s < k->nslices; s++) {
+		const kslice *slice = &k->slices[s];
+		place p = place_of(w, slice->input, slice->at, false);
+		see_index(w, find_place(w, slice, p), slice->at);
+		for (int d = 0; d < slice->ndim; d++)
+			if (slice->at[d])
+				walk(w, slice->at[d]);
+	}
+}
+
+static void walk_points(watch *w)
+{
+	const kernel *k = w->k;
+	int n = 0;
+	while (n < k->nvars && k->vars[n].kind != KVAR_DERIVED)
+		if (k->vars[n++].extent <= 0)
+			return;
+	for (bool more = true; more;) {
+		walk_point(w);
+		more = false;
+		for (int v = n; v-- > 0 && !more;) {
+			more = ++w->point[v] < k->vars[v].extent;
+			if (!more)
+				w->point[v] = 0;
+		}
+	}
+}
+
+/* ---- comparing ---------------------------------------------------------- */
+
+static bool stands_for(const kernel *k, int var, const place *p, int d)
+{
+	for (int i = 0; i < k->nderived; i++)
+		if (k->derived[i].var == var && !p->guarded &&
+		    k->derived[i].input == p->input && k->derived[i].dim == d)
+			return true;
+	return false;
+}
+
+/* What a read adds to the box of an input: where a dimension depends on data
+ * all of it, or the derived variable's part; the rest is clipped. */
+static box box_of(const watch *w, const way *y, const box *space,
+		  const place *p, const interval *index)
+{
+	const int64_t *dims = w->k->inputs[p->input].dims;
+	box b = { .n = p->ndim };
+	for (int d = 0; d < p->ndim; d++) {
+		b.lo[d] = 0;
+		b.hi[d] = dims[d];
+		if (p->data[d] && stands_for(w->k, y->var, p, d)) {
+			b.lo[d] = space->lo[y->var];
+			b.hi[d] = space->hi[y->var];
+		} else if (!p->data[d]) {
+			b.lo[d] = index[d].lo > 0 ? index[d].lo : 0;
+			b.hi[d] = index[d].hi < dims[d] ? index[d].hi
+							: dims[d];
+		}
+	}
+	return box_is_empty(&b) ? box_empty(b.n) : b;
+}
+
+static const char *box_text(arena *a, const box *b)
+{
+	const char *s = "";
+	for (int d = 0; d < b->n; d++)
+		s = arena_printf(a, "%s%s%lld:%lld", s, d ? ", " : "",
+				 (long long)b->lo[d], (long long)b->hi[d]);
+	return arena_printf(a, "[%s]", s);
+}
+
+static void compare(watch *w, const way *y, int p)
+{
+	arena *a = w->t->arena;
+	const kernel *k = w->k;
+	box space = part_of(k, y->var, p, y->nparts), needs[MAX_NINPUTS];
+	const char *var = var_name(a, k, y->var);
+	kernel_needs(k, &space, needs);
+	for (int i = 0; i < k->ninputs; i++) {
+		box index = box_empty(k->inputs[i].ndim), inside = index;
+		for (int j = 0; j < w->places.n; j++) {
+			const place *pl = &w->places.at[j];
+			const seen *s = &y->seen[p].at[j];
+			if (pl->input != i || !s->any)
+				continue;
+			box b = box_of(w, y, &space, pl, s->index);
+			index = box_hull(&index, &b);
+			if (!s->some)
+				continue;
+			b = box_of(w, y, &space, pl, s->inside);
+			inside = box_hull(&inside, &b);
+		}
+		w->t->v->result->regions++;
+		w->t->v->result->loose +=
+			box_volume_less(&needs[i], &inside) > 0;
+		if (!box_contains(&needs[i], &inside))
+			note(w->t, VERIFY_WRONG, w->stage->label, var,
+			     y->nparts, "its region of '%s' misses what is read"
+			     " (part %d reads %s, the region is %s)",
+			     k->inputs[i].name, p, box_text(a, &inside),
+			     box_text(a, &needs[i]));
+		else if (!box_contains(&index, &needs[i]))
+			note(w->t, VERIFY_WIDE, w->stage->label, var,
+			     y->nparts, "its region of '%s' is larger than what "
+			     "is read (part %d reads %s, the region is %s)",
+			     k->inputs[i].name, p, box_text(a, &index),
+			     box_text(a, &needs[i]));
+	}
+}
+
+void check_regions(trial *t, int at)
+{
+	const stage *st = &t->x->stages[at];
+	watch w = { .t = t, .stage = st, .k = st->kernel };
+	w.ways = ARENA_ARRAY(t->arena, way,
+			     w.k->nvars * (MAX_PARTS - MIN_PARTS + 1));
+	for (int v = 0; v < w.k->nvars; v++)
+		for (int n = MIN_PARTS; n <= MAX_PARTS; n++)
+			if (strategy_offered(w.k, v, NULL))
+				w.ways[w.nways++] =
+					(way){ .var = v, .nparts = n };
+	walk_points(&w);
+	for (int i = 0; i < w.nways; i++)
+		for (int p = 0; p < w.ways[i].nparts; p++)
+			compare(&w, &w.ways[i], p);
+}

@@ -1,0 +1,129 @@
+/* What an operator's text says of its attributes: which are shapes of packs,
+ * axes, permutations, and with which words a text is compared. */
+#include "config.h"
+
+#include "compiler/verify/trial.h"
+
+#include <string.h>
+
+typedef struct walk {
+	arena *arena;
+	const tdl_modules *modules;
+	const ast_op *op;
+	role *roles;
+	bool inside; /* a callee, whose own calls are not followed */
+} walk;
+
+static int find_attr(const ast_op *op, const char *name)
+{
+	for (int i = 0; name && i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return i;
+	return -1;
+}
+
+static void set_role(walk *w, const char *name, role_kind kind,
+		     const char *pack)
+{
+	int i = find_attr(w->op, name);
+	if (i < 0 || w->roles[i].kind != ROLE_VALUE)
+		return;
+	w->roles[i].kind = kind;
+	w->roles[i].pack = pack;
+}
+
+static void walk_pack(walk *w, const ast_pack *p)
+{
+	if (!p)
+		return;
+	set_role(w, p->name, ROLE_PACK, p->name);
+	if (!p->sel || p->sel->kind != AST_NAME)
+		return;
+	if (p->kind == PACK_PERM)
+		set_role(w, p->sel->name, ROLE_PERM, p->name);
+	if (p->kind == PACK_MINUS || p->kind == PACK_AND)
+		set_role(w, p->sel->name, ROLE_AXES, p->name);
+}
+
+static void add_word(walk *w, const ast_expr *attr, const ast_expr *word)
+{
+	int i = attr->kind == AST_NAME ? find_attr(w->op, attr->name) : -1;
+	if (i < 0 || word->kind != AST_STRING)
+		return;
+	role *r = &w->roles[i];
+	const char **words = ARENA_ARRAY(w->arena, const char *,
+					 r->nwords + 1);
+	for (int j = 0; j < r->nwords; j++)
+		words[j] = r->words[j];
+	words[r->nwords++] = word->name;
+	r->words = words;
+}
+
+static role *roles_in(arena *a, const tdl_modules *m, const ast_op *op,
+		      bool inside);
+
+/* An attribute that is handed on has the role that it has there; the pack is
+ * the callee's. */
+static void walk_call(walk *w, const ast_expr *e)
+{
+	const ast_op *callee = dsl_op(w->modules, e->name);
+	if (!callee || w->inside || e->nnamed == 0)
+		return;
+	role *there = roles_in(w->arena, w->modules, callee, true);
+	for (int i = 0; i < e->nnamed; i++) {
+		int j = find_attr(callee, e->named[i].name);
+		if (j < 0 || e->named[i].value->kind != AST_NAME)
+			continue;
+		if (there[j].kind == ROLE_AXES || there[j].kind == ROLE_PERM)
+			set_role(w, e->named[i].value->name, there[j].kind,
+				 NULL);
+	}
+}
+
+static void walk_expr(walk *w, const ast_expr *e)
+{
+	if (!e)
+		return;
+	walk_pack(w, e->pack);
+	if (e->pack)
+		walk_expr(w, e->pack->sel);
+	if (e->kind == AST_BINARY && (e->op == OP_EQ || e->op == OP_NE)) {
+		add_word(w, e->args[0], e->args[1]);
+		add_word(w, e->args[1], e->args[0]);
+	}
+	if (e->kind == AST_CALL)
+		walk_call(w, e);
+	for (int i = 0; i < e->nvars; i++) {
+		walk_pack(w, e->vars[i].pack);
+		walk_expr(w, e->vars[i].extent);
+	}
+	for (int i = 0; i < e->nargs; i++)
+		walk_expr(w, e->args[i]);
+	for (int i = 0; i < e->nnamed; i++)
+		walk_expr(w, e->named[i].value);
+}
+
+static void walk_tensors(walk *w, const ast_tensor *t, int n)
+{
+	for (int i = 0; i < n; i++)
+		for (int d = 0; d < t[i].ndims; d++)
+			walk_expr(w, t[i].dims[d]);
+}
+
+static role *roles_in(arena *a, const tdl_modules *m, const ast_op *op,
+		      bool inside)
+{
+	walk w = { a, m, op, ARENA_ARRAY(a, role, op->nattrs + 1), inside };
+	walk_tensors(&w, op->params, op->nparams);
+	walk_tensors(&w, op->results, op->nresults);
+	for (int i = 0; i < op->nlets; i++)
+		walk_expr(&w, op->lets[i].value);
+	for (int i = 0; i < op->nbodies; i++)
+		walk_expr(&w, op->bodies[i]);
+	return w.roles;
+}
+
+role *roles_of(arena *a, const tdl_modules *m, const ast_op *op)
+{
+	return roles_in(a, m, op, false);
+}

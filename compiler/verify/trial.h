@@ -1,0 +1,188 @@
+/* What the files of compiler/verify share. */
+#ifndef TDL_COMPILER_VERIFY_TRIAL_H
+#define TDL_COMPILER_VERIFY_TRIAL_H
+
+#include "base/vec.h"
+#include "compiler/analysis/descriptor.h"
+#include "compiler/analysis/strategy.h"
+#include "compiler/analysis/symbolic.h"
+#include "compiler/verify/verify.h"
+#include "plan/eval.h"
+
+/* ---- pseudo-random numbers (splitmix64) --------------------------------- */
+
+typedef struct rng {
+	uint64_t state;
+} rng;
+
+static inline uint64_t rng_next(rng *r)
+{
+	uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/* Uniform in [lo, hi]. */
+static inline int64_t rng_in(rng *r, int64_t lo, int64_t hi)
+{
+	uint64_t n = (uint64_t)(hi - lo) + 1;
+	return lo + (int64_t)(rng_next(r) % n);
+}
+
+static inline bool rng_percent(rng *r, int percent)
+{
+	return rng_in(r, 0, 99) < percent;
+}
+
+/* ---- what an operator's text says of its attributes (roles.c) ----------- */
+
+typedef enum role_kind {
+	ROLE_VALUE,
+	ROLE_PACK, /* its elements are the extents of a pack's dimensions */
+	ROLE_AXES, /* it selects axes */
+	ROLE_PERM, /* it permutes dimensions */
+} role_kind;
+
+typedef struct role {
+	role_kind kind;
+	const char *pack;   /* whose axes; NULL where a call says */
+	int nwords;	    /* that a text is compared with */
+	const char **words;
+} role;
+
+/* By attribute. */
+role *roles_of(arena *a, const tdl_modules *m, const ast_op *op);
+
+/* ---- shapes and attributes (draw.c) ------------------------------------- */
+
+typedef struct draw_size {
+	const char *name;
+	int64_t value;
+} draw_size;
+
+typedef struct draw_pack {
+	const char *name;
+	int rank;
+	int64_t dims[MAX_NDIM];
+} draw_pack;
+
+typedef struct draw {
+	VEC(draw_size) sizes;
+	VEC(draw_pack) packs;
+	const attr_value **attrs; /* NULL for the default */
+	tensor_type *types;	  /* of the parameters */
+	bool repeats;		  /* some operand is broadcast */
+} draw;
+
+/* Draws shapes, attributes and types that may suit the operator; false where
+ * the draw came to nothing. */
+bool draw_signature(arena *a, rng *r, const ast_op *op, const role *roles,
+		    draw *d);
+
+/* The value of the attribute, or of the element, that text names: "pads[0]". */
+bool draw_value(const ast_op *op, const draw *d, const char *text, int64_t *v);
+
+/* "--shape x=3x4 -D axis=1", and the types where they are not f32. */
+const char *draw_text(arena *a, const ast_op *op, const draw *d);
+
+/* ---- a trial ------------------------------------------------------------ */
+
+/* What was tried though it is not offered, over all trials. */
+typedef struct attempt {
+	const char *stage, *about, *what;
+	int tried;  /* where it could have failed */
+	int failed;
+} attempt;
+
+typedef struct verifier {
+	arena *arena;
+	const tdl_modules *modules;
+	const ast_op *op;
+	const desc_op *described;
+	const sym_op *symbolic;
+	rng random;
+	verify_result *result;
+	VEC(verify_finding) findings;
+	VEC(attempt) attempts;
+	VEC(const char *) proved, whole, passing; /* "stage variable" */
+} verifier;
+
+typedef struct trial {
+	arena *arena;
+	verifier *v;
+	const draw *drawn;
+	const expansion *x;
+	view *values; /* the parameters', then the stages' results, whole */
+} trial;
+
+/* Notes a finding; one of the same kind, stage, about and format is counted.
+ * k is 0 where nothing was divided. */
+void note(trial *t, verify_kind kind, const char *label, const char *about,
+	  int k, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* The attempt of that name, made when first asked for. */
+attempt *find_attempt(verifier *v, const char *label, const char *about,
+		      const char *what);
+
+/* Adds "stage about" to a list, once. */
+#define note_name(v, list, stage, about) \
+	note_name_in((v), &(list)->at, &(list)->n, &(list)->cap, stage, about)
+void note_name_in(verifier *v, const char ***at, int *n, int *cap,
+		  const char *label, const char *about);
+
+/* The name of a kernel's variable in all trials: "d" of "d.1", "x.d" of a
+ * derived one. */
+const char *var_name(arena *a, const kernel *k, int v);
+
+/* The inputs of a stage, whole. */
+view *stage_inputs(const trial *t, int stage);
+
+/* ---- contents (data.c) -------------------------------------------------- */
+
+/* Where random contents come from. */
+typedef struct contents {
+	int style;	/* of floats */
+	int64_t lo, hi; /* of integers */
+} contents;
+
+int64_t view_count(const view *v);
+view new_view(arena *a, dtype t, int ndim, const int64_t *dims);
+/* The result of a kernel, all of it poisoned. */
+view new_result(arena *a, const kernel *k);
+void fill_random(rng *r, const contents *c, view *v);
+/* A copy with everything outside `keep` poisoned: NaN, another integer than
+ * the one that was there. */
+view poisoned(arena *a, const view *v, const box *keep);
+view copy_view(arena *a, const view *v);
+
+/* Whether got is want, up to slack[i] for element i (NULL: bit for bit, but
+ * any NaN is any other, and with `loose` -0 is 0); else *at is the first that
+ * differs. */
+bool same_values(const view *got, const view *want, const double *slack,
+		 bool loose, int64_t *at);
+/* "3.5", for messages. */
+const char *value_text(arena *a, const view *v, int64_t at);
+
+/* How far a result that was combined from n_parts partial ones may be from
+ * the whole one; NULL where nothing is rounded. */
+double *rounding_slack(trial *t, const kernel *k, const view *inputs,
+		       reducer r, const view *parts, int nparts);
+
+/* A function for every opaque one (stand_in.c). */
+int stand_in(const struct tdl_kernel_call *call);
+
+/* ---- what is checked of a stage ----------------------------------------- */
+
+enum { MIN_PARTS = 2, MAX_PARTS = 4 };
+
+/* The part p of k of a kernel's iteration space, by variable v. */
+box part_of(const kernel *k, int v, int p, int parts);
+
+void check_cuts(trial *t, int stage);	  /* cuts.c */
+void check_regions(trial *t, int stage);  /* reads.c */
+void check_attempts(trial *t, int stage); /* attempts.c */
+void check_symbolic(trial *t);		  /* symbolic.c */
+
+#endif

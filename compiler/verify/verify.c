@@ -1,0 +1,240 @@
+#include "config.h"
+
+#include "compiler/verify/trial.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+enum {
+	MAX_POINTS = 4000, /* of a stage's iteration space */
+	MAX_STAGES = 64,
+	DRAWS = 150,	   /* for each shape that is wanted */
+	FILLS = 8,	   /* contents, until no index is outside */
+	MIN_ATTEMPTS = 3,  /* that prove a strategy to be missed */
+};
+
+/* ---- findings ----------------------------------------------------------- */
+
+static verify_finding *find_finding(verifier *v, verify_kind kind,
+				    const char *label, const char *about,
+				    const char *key)
+{
+	for (int i = 0; i < v->findings.n; i++) {
+		verify_finding *f = &v->findings.at[i];
+		size_t n = strlen(key);
+		if (f->kind == kind && !strcmp(f->stage, label) &&
+		    !strcmp(f->about, about) && !strncmp(f->what, key, n))
+			return f;
+	}
+	return NULL;
+}
+
+/* What a sentence begins with tells findings apart; the numbers in
+ * parentheses at its end do not. */
+static const char *key_of(arena *a, const char *what)
+{
+	const char *open = strstr(what, " (");
+	return open ? arena_strndup(a, what, (size_t)(open - what)) : what;
+}
+
+static void note_for(verifier *v, verify_kind kind, const char *label,
+		     const char *about, const char *what, const char *example)
+{
+	verify_finding *f = find_finding(v, kind, label, about,
+					 key_of(v->arena, what));
+	if (f) {
+		f->times++;
+		return;
+	}
+	verify_finding made = { kind, arena_strdup(v->arena, label),
+				arena_strdup(v->arena, about), what, example,
+				1 };
+	vec_push(v->arena, &v->findings, made);
+}
+
+void note(trial *t, verify_kind kind, const char *label, const char *about,
+	  int k, const char *format, ...)
+{
+	verifier *v = t->v;
+	const char *example = draw_text(v->arena, v->op, t->drawn);
+	va_list ap;
+	va_start(ap, format);
+	const char *what = arena_vprintf(v->arena, format, ap);
+	va_end(ap);
+	if (k)
+		example = arena_printf(v->arena, "%s -k %d", example, k);
+	note_for(v, kind, label, about, what, example);
+}
+
+void note_name_in(verifier *v, const char ***at, int *n, int *cap,
+		  const char *label, const char *about)
+{
+	char *name = arena_printf(v->arena, "%s %s", label, about);
+	for (int i = 0; i < *n; i++)
+		if (!strcmp((*at)[i], name))
+			return;
+	if (*n == *cap)
+		*at = vec_grow(v->arena, *at, cap, sizeof(**at));
+	(*at)[(*n)++] = name;
+}
+
+const char *var_name(arena *a, const kernel *k, int v)
+{
+	const char *name = k->vars[v].name, *dot = strchr(name, '.');
+	if (!dot || k->vars[v].kind == KVAR_DERIVED)
+		return name;
+	return arena_strndup(a, name, (size_t)(dot - name));
+}
+
+/* ---- one trial ---------------------------------------------------------- */
+
+view *stage_inputs(const trial *t, int at)
+{
+	const stage *st = &t->x->stages[at];
+	view *in = ARENA_ARRAY(t->arena, view, MAX_NINPUTS);
+	for (int i = 0; i < st->kernel->ninputs; i++)
+		in[i] = t->values[st->inputs[i]];
+	return in;
+}
+
+/* Runs all stages whole; false where an index is outside its tensor. */
+static bool run_whole(trial *t)
+{
+	for (int i = 0; i < t->x->nstages; i++) {
+		const kernel *k = t->x->stages[i].kernel;
+		view *out = &t->values[t->x->nparams + i];
+		box all = kernel_space(k);
+		*out = new_result(t->arena, k);
+		if (kernel_eval(k, &all, stage_inputs(t, i), out, stand_in,
+				NULL) != EVAL_OK)
+			return false;
+	}
+	return true;
+}
+
+/* The range of integers, which may be indices: of both signs and up to some
+ * extent at first, then closer to what every tensor holds. */
+static contents choose_contents(trial *t, int fill)
+{
+	rng *r = &t->v->random;
+	contents c = { .style = (int)rng_in(r, 0, 2), .hi = 6 };
+	int64_t least = 7;
+	for (int i = 0; i < t->x->nparams; i++) {
+		const tensor_type *p = &t->drawn->types[i];
+		for (int d = 0; d < p->ndim; d++) {
+			if (p->dims[d] > 0 && p->dims[d] < least)
+				least = p->dims[d];
+			if (rng_percent(r, 30))
+				c.hi = p->dims[d];
+		}
+	}
+	if (fill >= FILLS / 2)
+		c.hi = least - 1;
+	if (fill == FILLS - 1 || c.hi < 0)
+		c.hi = 0;
+	c.lo = fill == 0 ? -c.hi - 1 : fill % 2 ? -c.hi : 0;
+	if (fill > FILLS / 2)
+		c.lo = 0;
+	return c;
+}
+
+static bool fill(trial *t)
+{
+	const expansion *x = t->x;
+	t->values = ARENA_ARRAY(t->arena, view, x->nparams + x->nstages + 1);
+	for (int i = 0; i < x->nparams; i++) {
+		const tensor_type *p = &t->drawn->types[i];
+		t->values[i] = new_view(t->arena, p->type, p->ndim, p->dims);
+	}
+	for (int i = 0; i < FILLS; i++) {
+		contents c = choose_contents(t, i);
+		for (int j = 0; j < x->nparams; j++)
+			fill_random(&t->v->random, &c, &t->values[j]);
+		if (run_whole(t))
+			return true;
+	}
+	return false;
+}
+
+static bool is_small(const expansion *x)
+{
+	for (int i = 0; i < x->nstages; i++) {
+		const kernel *k = x->stages[i].kernel;
+		int64_t points = kernel_points(k);
+		if (points < 0 || points > MAX_POINTS)
+			return false;
+		for (int j = 0; j < k->ninputs; j++) {
+			int64_t n;
+			if (!ck_product(k->inputs[j].dims, k->inputs[j].ndim,
+					&n) || n > MAX_POINTS)
+				return false;
+		}
+	}
+	return x->nstages <= MAX_STAGES;
+}
+
+/* Whether the draw suited the operator, and was tried. */
+static bool try_draw(verifier *v, arena *a, const draw *d)
+{
+	call_site site = { .place = "verify" };
+	expansion *x = expand_op(a, v->modules, diag_sink_new(a), v->op,
+				 d->types, d->attrs, site);
+	trial t = { .arena = a, .v = v, .drawn = d, .x = x };
+	if (!x || !is_small(x) || !fill(&t))
+		return false;
+	for (int i = 0; i < x->nstages; i++) {
+		check_cuts(&t, i);
+		check_regions(&t, i);
+		check_attempts(&t, i);
+	}
+	check_symbolic(&t);
+	return true;
+}
+
+/* ---- an operator -------------------------------------------------------- */
+
+static void report_attempts(verifier *v)
+{
+	for (int i = 0; i < v->attempts.n; i++) {
+		const attempt *a = &v->attempts.at[i];
+		if (a->failed || a->tried < MIN_ATTEMPTS)
+			continue;
+		const char *what = arena_printf(
+			v->arena, "it is not offered, but its parts' results "
+			"combine by %s (%d times of %d)", a->what, a->tried,
+			a->tried);
+		note_for(v, VERIFY_MISSED, a->stage, a->about, what, "");
+	}
+}
+
+verify_result verify_op(arena *a, const tdl_modules *m, const ast_op *op,
+			const verify_options *options)
+{
+	verify_result r = { .name = op->name };
+	int64_t effort = 200000;
+	verifier v = { .arena = a, .modules = m, .op = op, .result = &r,
+		       .random = { options->seed ^
+				   hash_str(HASH_SEED, op->name) } };
+	v.described = descriptor_of(a, m, op);
+	v.symbolic = symbolic_op(a, m, op, &effort);
+	r.open = v.described->open_because != NULL;
+	const role *roles = roles_of(a, m, op);
+	for (int i = 0; i < options->trials * DRAWS &&
+			r.shapes < options->trials; i++) {
+		arena *work = arena_new();
+		draw d;
+		if (draw_signature(work, &v.random, op, roles, &d))
+			r.shapes += try_draw(&v, work, &d);
+		arena_free(work);
+	}
+	report_attempts(&v);
+	r.strategies = v.proved.n;
+	r.whole = v.whole.n;
+	r.partials = v.passing.n;
+	r.nfindings = v.findings.n;
+	r.findings = v.findings.at;
+	return r;
+}

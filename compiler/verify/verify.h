@@ -1,0 +1,64 @@
+/* Whether what is said of an operator is true: it is run whole, by the
+ * interpreter, and cut along each strategy, on many small shapes.
+ *
+ * A part is given nothing but what its regions say: all else of its inputs is
+ * poisoned.  The parts' results, put together as the strategy says, are the
+ * whole one's bit for bit where nothing was reduced in parts; else within u *
+ * (8 + 2 log2 n) * sum |terms| of it (n terms, u the unit round-off of the
+ * result's type; for Prod the sum is the result itself), and equal for
+ * reducers that do not round.
+ *
+ * The regions are held against the reads that are made, found by walking all
+ * points; the descriptor, which is made before shapes are known, against what
+ * is found for shapes; what was not offered is tried. */
+#ifndef TDL_COMPILER_VERIFY_VERIFY_H
+#define TDL_COMPILER_VERIFY_VERIFY_H
+
+#include "compiler/expand/expand.h"
+
+typedef struct verify_options {
+	uint64_t seed; /* the same numbers give the same result */
+	int trials;    /* shapes to try of each operator */
+} verify_options;
+
+typedef enum verify_kind {
+	VERIFY_WRONG,  /* the parts do not give the whole, a read is outside its
+			  region, or the descriptor says something else */
+	VERIFY_MISSED, /* what was not offered works */
+	VERIFY_WIDE,   /* a region is larger than the box of the indices that
+			  are read, for no reason that is known */
+	VERIFY_KINDS
+} verify_kind;
+
+/* What was found, of one stage, variable or input, with the first example. */
+typedef struct verify_finding {
+	verify_kind kind;
+	const char *stage;    /* "" for the result's own */
+	const char *about;    /* a variable, or an input; "d" out of a pack */
+	const char *what;     /* a sentence without its full stop */
+	const char *example;  /* "--shape x=3x4 -D axis=1 -k 2" */
+	int times;
+} verify_finding;
+
+typedef struct verify_result {
+	const char *name;
+	int shapes;	  /* that were tried */
+	int strategies;	  /* stages' variables that were divided */
+	int whole;	  /* those that are not offered, for a reason */
+	int partials;	  /* inputs that partial values pass, by reducer */
+	int symbolic;	  /* shapes on which the descriptor was compared */
+	bool open;	  /* the descriptor follows only from shapes */
+	int64_t parts;	  /* that were run */
+	int64_t regions;  /* that were compared */
+	int64_t loose;	  /* of them, larger than what is read: by data, by
+			     guards and strides */
+	int nfindings;
+	verify_finding *findings;
+} verify_result;
+
+/* Verifies an operator without errors.  shapes is 0 where none that suits it
+ * was found. */
+verify_result verify_op(arena *a, const tdl_modules *m, const ast_op *op,
+			const verify_options *options);
+
+#endif
