@@ -298,15 +298,24 @@ static doc *unary(formatter *f, const ast_expr *e)
 	return d;
 }
 
+/* "if a then x", on a line or two. */
+static doc *condition(formatter *f, const ast_expr *e)
+{
+	doc *d = doc_seq(f->arena);
+	put(f, d, "if ");
+	doc_add(f->arena, d, format_expr(f, e->args[0]));
+	doc_add(f->arena, d, &doc_line);
+	put(f, d, "then ");
+	doc_add(f->arena, d, format_expr(f, e->args[1]));
+	return doc_group(f->arena, d);
+}
+
 /* if a then x / else if b then y / else z, one line or one each. */
 static doc *choice(formatter *f, const ast_expr *e)
 {
 	doc *d = doc_seq(f->arena);
 	for (;;) {
-		put(f, d, "if ");
-		doc_add(f->arena, d, format_expr(f, e->args[0]));
-		put(f, d, " then ");
-		doc_add(f->arena, d, format_expr(f, e->args[1]));
+		doc_add(f->arena, d, condition(f, e));
 		const ast_expr *other = e->args[2];
 		put_comments(f, d, other->at.beg);
 		doc_add(f->arena, d, &doc_line);
