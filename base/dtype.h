@@ -1,10 +1,18 @@
-/* Element types of tensors. */
+/* Element types of tensors.
+ *
+ * The floats of 8 bits and less are named as in ONNX and ml_dtypes, by the
+ * bits of their exponents and mantissas: "fn" has finite numbers and NaN but
+ * no infinity, "fnuz" neither an infinity nor a negative zero; f8e8m0 has
+ * powers of two alone and no sign; those of 6 and 4 bits have only finite
+ * numbers.  In memory, in .npz files and in plans an element of less than 8
+ * bits takes a byte, in its lower bits; an i4 or i2 has its sign extended. */
 #ifndef TDL_BASE_DTYPE_H
 #define TDL_BASE_DTYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* In the order of include/tdl/kernel.h, which only grows at its end. */
 typedef enum dtype {
 	DT_NONE = -1,
 	DT_F64,
@@ -20,6 +28,18 @@ typedef enum dtype {
 	DT_U16,
 	DT_U8,
 	DT_BOOL,
+	DT_F8E4M3FN,
+	DT_F8E4M3FNUZ,
+	DT_F8E5M2,
+	DT_F8E5M2FNUZ,
+	DT_F8E8M0,
+	DT_F6E2M3,
+	DT_F6E3M2,
+	DT_F4E2M1,
+	DT_I4,
+	DT_U4,
+	DT_I2,
+	DT_U2,
 	DT_COUNT
 } dtype;
 
@@ -27,15 +47,19 @@ typedef enum dtype {
 const char *dtype_name(dtype t);
 dtype dtype_parse(const char *name);
 
-/* Bytes per element. */
+/* Bytes per element in memory; and how many bits of them count, 8 for bool. */
 size_t dtype_size(dtype t);
+int dtype_bits(dtype t);
 
-bool dtype_is_float(dtype t);	/* f64 f32 f16 bf16 */
-bool dtype_is_int(dtype t);	/* i64 .. u8, not bool */
-bool dtype_is_signed(dtype t);	/* i64 i32 i16 i8 */
+bool dtype_is_float(dtype t);
+bool dtype_is_int(dtype t); /* bool is none */
+bool dtype_is_signed(dtype t);	/* i64 i32 i16 i8 i4 i2 */
 
-/* The type in which a reduction over elements of t accumulates: f32 for
- * f16 and bf16, i64 for the signed integers, u64 for the unsigned, else t. */
+/* Floats that are computed in f32: all but f64 and f32. */
+bool dtype_is_small_float(dtype t);
+
+/* The type in which a reduction over elements of t accumulates: f32 for the
+ * small floats, i64 for the signed integers, u64 for the unsigned, else t. */
 dtype dtype_accumulator(dtype t);
 
 #endif

@@ -369,6 +369,13 @@ static etype cast(checker *c, const ast_expr *e)
 }
 
 static etype function(checker *c, const ast_expr *e, const builtin *f)
+static etype saturated(checker *c, const ast_expr *e)
+{
+	etype t = type_of(c, e->args[0]);
+	return want(c, may_be_int(t) || may_be_float(t), e->args[0]->at,
+		    "a number", t);
+}
+
 {
 	etype r = { .kind = TY_INT };
 	for (int i = 0; i < e->nargs; i++) {
@@ -402,6 +409,8 @@ static etype call(checker *c, const ast_expr *e)
 	case RULE_CAST:
 		return cast(c, e);
 	case RULE_SELECT:
+	case RULE_SATURATE:
+		return saturated(c, e);
 		return choice(c, e);
 	case RULE_LENGTH:
 		return (etype){ .kind = TY_INT };

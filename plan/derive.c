@@ -116,10 +116,11 @@ static degree degree_of(const kexpr *e, target t)
 	case KX_SELECT:
 		return degree_select(e, t);
 	case KX_CAST:
+	case KX_BITCAST:
 		break;
 	}
 	x = degree_of(e->args[0], t);
-	if (dtype_is_float(e->type) && dtype_is_float(e->args[0]->type))
+	if (e->kind == KX_CAST && dtype_is_float(e->type) && dtype_is_float(e->args[0]->type))
 		return x;
 	return is_free(x) ? DEGREE_NONE : DEGREE_OTHER;
 }
@@ -153,7 +154,7 @@ static void add_derived(arena *a, kernel *k, int input, int dim)
 
 void kernel_derive(arena *a, kernel *k)
 {
-	if (!k->body || k->type == DT_BOOL ||
+	if (!k->body || k->type == DT_BOOL || k->type == DT_F8E8M0 ||
 	    (k->reducer != RED_NONE && k->reducer != RED_SUM))
 		return;
 	for (int i = 0; i < k->ninputs; i++)

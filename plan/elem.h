@@ -1,13 +1,21 @@
-/* The small floats' bits.  Private to plan/; elements of any type are in
+/* The bits of floats.  Private to plan/; elements of any type are in
  * plan/eval.h. */
 #ifndef TDL_PLAN_ELEM_H
 #define TDL_PLAN_ELEM_H
 
 #include <stdint.h>
 
-uint16_t elem_to_f16(double v);
-uint16_t elem_to_bf16(double v);
-double elem_from_f16(uint16_t bits);
-double elem_from_bf16(uint16_t bits);
+#include "base/dtype.h"
+
+/* The bits of v as a float of type t, rounded to nearest even (f8e8m0: of two
+ * as near to the greater).  What is out of range becomes infinite, NaN in a
+ * type that has no infinity, the greatest number with v's sign in one that has
+ * no NaN either; there a NaN becomes 0.  0 is out of f8e8m0's range. */
+uint64_t elem_encode(dtype t, double v);
+double elem_decode(dtype t, uint64_t bits);
+
+/* The bits of element i, an unsigned number. */
+uint64_t elem_get_bits(dtype t, const void *p, int64_t i);
+void elem_set_bits(dtype t, void *p, int64_t i, uint64_t bits);
 
 #endif

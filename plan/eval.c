@@ -6,10 +6,12 @@
 #include <math.h>
 
 #include "include/tdl/kernel.h"
+#include "plan/elem.h"
 #include "plan/scalar.h"
 
 _Static_assert((int)TDL_BOOL == (int)DT_BOOL && (int)TDL_I64 == (int)DT_I64 &&
-	       (int)TDL_BOOL + 1 == (int)DT_COUNT, "types have one numbering");
+	       (int)TDL_F8E4M3FN == (int)DT_F8E4M3FN &&
+	       (int)TDL_U2 + 1 == (int)DT_COUNT, "types have one numbering");
 
 /* An expression, with what evaluating it at many points needs looked up. */
 typedef struct node node;
@@ -230,6 +232,34 @@ static int64_t fn_int(run *r, const node *n)
 	return scalar_int(n->fn, n->of, x, y);
 }
 
+/* The bits of n's value.  An element that is read has its own, which a detour
+ * over a double may change where it is a NaN. */
+static uint64_t eval_bits(run *r, const node *n)
+{
+	int64_t at;
+	if (!dtype_is_float(n->type))
+		return (uint64_t)eval_int(r, n);
+	switch (n->kind) {
+	case KX_BITCAST:
+		return eval_bits(r, n->args[0]);
+	case KX_SELECT:
+		return eval_bits(r, n->args[eval_int(r, n->args[0]) ? 1 : 2]);
+	case KX_READ:
+		break;
+	default:
+		return elem_encode(n->type, eval_float(r, n));
+	}
+	switch (find(r, n, &at)) {
+	case FOUND_ZERO:
+		return 0;
+	case FOUND_OUTSIDE:
+		return eval_bits(r, n->args[n->ndim]);
+	case FOUND:
+		break;
+	}
+	return elem_get_bits(n->type, n->view->data, at);
+}
+
 /* The value of n, of a float type. */
 static double eval_float(run *r, const node *n)
 {
@@ -246,6 +276,8 @@ static double eval_float(run *r, const node *n)
 		return scalar_round(n->type, dtype_is_float(n->of) ?
 			eval_float(r, n->args[0]) :
 			scalar_to_float(n->of, eval_int(r, n->args[0])));
+	case KX_BITCAST:
+		return elem_decode(n->type, eval_bits(r, n->args[0]));
 	case KX_INT:
 		return (double)n->i;
 	case KX_VAR:
@@ -272,6 +304,9 @@ static int64_t eval_int(run *r, const node *n)
 		return dtype_is_float(n->of) ?
 			scalar_to_int(n->type, eval_float(r, n->args[0])) :
 			scalar_wrap(n->type, eval_int(r, n->args[0]));
+	case KX_BITCAST:
+		return scalar_wrap(n->type,
+				   (int64_t)eval_bits(r, n->args[0]));
 	case KX_FLOAT:
 		break;
 	}
@@ -326,6 +361,9 @@ static tally identity_of(reducer red, dtype t)
 			y.i = red == RED_MIN;
 		else if (!dtype_is_float(t))
 			y.i = scalar_to_int(t, y.f);
+		else if (!elem_has_infinity(t))
+			y.f = red == RED_MAX ? elem_least(t) :
+					       elem_greatest(t);
 		break;
 	default:
 		break;
@@ -430,6 +468,14 @@ static tally reduce(run *r, const node *body, int end)
 	return y;
 }
 
+/* Whether what n gives is an element as it was read, or bits as they are. */
+static bool moves_bits(const node *n)
+{
+	return n->kind == KX_READ || n->kind == KX_BITCAST ||
+	       (n->kind == KX_SELECT && moves_bits(n->args[1]) &&
+		moves_bits(n->args[2]));
+}
+
 static tally evaluate(run *r, const node *body, int end)
 {
 	if (r->k->reducer != RED_NONE)
@@ -468,10 +514,16 @@ static void eval_body(run *r, view *out)
 	const node *body = prepare(r, k->body);
 	bool is_float = dtype_is_float(body->type) &&
 			k->reducer != RED_ARGMAX && k->reducer != RED_ARGMIN;
+	bool moves = is_float && k->reducer == RED_NONE && moves_bits(body);
 	do {
-		tally y = evaluate(r, body, end);
+		tally y = { 0 };
+		uint64_t bits = moves ? eval_bits(r, body) : 0;
+		if (!moves)
+			y = evaluate(r, body, end);
 		int64_t at = out_offset(r, out, k->nout);
-		if (is_float)
+		if (moves)
+			elem_set_bits(out->type, out->data, at, bits);
+		else if (is_float)
 			elem_set_f64(out->type, out->data, at, y.f);
 		else
 			elem_set_i64(out->type, out->data, at, y.i);

@@ -8,7 +8,8 @@
  * signed number goes right.  A float that the integer type of a cast does not
  * hold becomes the nearest that it holds, a NaN 0.  min, max, Min, Max, ArgMax
  * and ArgMin treat NaN as NumPy does: a NaN wins, the first one.  `and` and
- * `or` leave out their second argument where the first one decides. */
+ * `or` leave out their second argument where the first one decides.  What only
+ * moves or reinterprets elements keeps all of their bits. */
 #ifndef TDL_PLAN_EVAL_H
 #define TDL_PLAN_EVAL_H
 
@@ -59,6 +60,20 @@ double elem_get_f64(dtype t, const void *p, int64_t i);
 void elem_set_f64(dtype t, void *p, int64_t i, double v);
 int64_t elem_get_i64(dtype t, const void *p, int64_t i);
 void elem_set_i64(dtype t, void *p, int64_t i, int64_t v);
+
+/* The least and the greatest finite number of a float type; whether it has
+ * infinities. */
+double elem_least(dtype t);
+double elem_greatest(dtype t);
+bool elem_has_infinity(dtype t);
+
+/* The number of the float type t that is next to v, which is in its range: the
+ * least that is not below, or the greatest that is not above. */
+double elem_beside(dtype t, double v, bool above);
+
+/* Makes elements of n bytes or more from outside: of types of less than 8 bits
+ * the lower bits count, a bool is 0 or 1. */
+void elem_clean(dtype t, void *p, int64_t n);
 
 /* dst[i] = dst[i] (+) src[i] for n elements: combines partial results. */
 void reducer_combine(reducer r, dtype t, void *dst, const void *src,

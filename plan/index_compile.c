@@ -235,6 +235,7 @@ static bool accumulate(builder *b, const kexpr *e, int64_t scale, sum *s)
 		return accumulate_choice(b, e->args[0], &x, &y, scale, s);
 	case KX_READ:
 	case KX_FLOAT:
+	case KX_BITCAST:
 		break;
 	}
 	return false;

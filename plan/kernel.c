@@ -161,6 +161,14 @@ kexpr *kx_cast(arena *a, kexpr *x, dtype t)
 	return e;
 }
 
+kexpr *kx_bitcast(arena *a, kexpr *x, dtype t)
+{
+	assert(dtype_bits(x->type) == dtype_bits(t));
+	kexpr *e = make(a, KX_BITCAST, t, 1);
+	e->args[0] = x;
+	return e;
+}
+
 bool kx_has_read(const kexpr *e)
 {
 	if (e->kind == KX_READ)
@@ -209,6 +217,7 @@ static int node_compare(const kexpr *x, const kexpr *y)
 		return order(x->fn, y->fn);
 	case KX_SELECT:
 	case KX_CAST:
+	case KX_BITCAST:
 		break;
 	}
 	return 0;
@@ -250,6 +259,7 @@ uint64_t kx_hash(uint64_t seed, const kexpr *e)
 		break;
 	case KX_SELECT:
 	case KX_CAST:
+	case KX_BITCAST:
 		break;
 	}
 	int64_t head[] = { e->kind, e->type, e->nargs, own };
@@ -373,6 +383,7 @@ static int64_t count_flops(const kexpr *e)
 		break;
 	}
 	case KX_CAST:
+	case KX_BITCAST:
 		n = count_flops(e->args[0]);
 		break;
 	case KX_FN:

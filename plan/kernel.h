@@ -69,6 +69,7 @@ typedef enum kexpr_kind {
 	KX_FN,	   /* .fn of args; arguments have one type, converted before */
 	KX_SELECT, /* args[0] ? args[1] : args[2]; only one is evaluated */
 	KX_CAST,   /* args[0] as .type: C's conversion; to bool is != 0 */
+	KX_BITCAST, /* the bits of args[0], as many, as .type; to bool != 0 */
 } kexpr_kind;
 
 typedef struct kexpr kexpr;
@@ -170,6 +171,7 @@ kexpr *kx_fn1(arena *a, fn f, kexpr *x);
 kexpr *kx_fn2(arena *a, fn f, kexpr *x, kexpr *y);
 kexpr *kx_select(arena *a, kexpr *c, kexpr *x, kexpr *y);
 kexpr *kx_cast(arena *a, kexpr *x, dtype t);
+kexpr *kx_bitcast(arena *a, kexpr *x, dtype t);
 
 /* The number of indices of a KX_READ. */
 static inline int kx_ndim(const kexpr *read)

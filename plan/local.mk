@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/overlap.c %D%/overlap.h \
 	%D%/place.c %D%/place.h \
 	%D%/plan.c %D%/plan.h \
+	%D%/random.c %D%/random.h \
 	%D%/read.c %D%/read.h %D%/read_kernel.c \
 	%D%/region.c %D%/region.h \
 	%D%/scalar.c %D%/scalar.h \

@@ -110,14 +110,18 @@ static kexpr *read_select(kernel_reader *kr, json_t *j)
 	return kx_select(kr->r->arena, x[0], x[1], x[2]);
 }
 
-static kexpr *read_cast(kernel_reader *kr, json_t *j)
+static kexpr *read_cast(kernel_reader *kr, json_t *j, bool of_bits)
 {
 	dtype t;
 	if (json_array_size(j) != 3 ||
 	    !read_type_value(kr->r, json_array_get(j, 1), "a type", &t))
 		return expr_error(kr, "'cast' has a type and an argument");
 	kexpr *x = read_expr(kr, json_array_get(j, 2));
-	return x ? kx_cast(kr->r->arena, x, t) : NULL;
+	if (!x || !of_bits)
+		return x ? kx_cast(kr->r->arena, x, t) : NULL;
+	if (dtype_bits(x->type) != dtype_bits(t))
+		return expr_error(kr, "'bitcast' changes the number of bits");
+	return kx_bitcast(kr->r->arena, x, t);
 }
 
 /* Whether a function is defined on a type. */
@@ -138,6 +142,8 @@ static bool takes(fn f, dtype t)
 	case FN_SHIFT_LEFT:
 	case FN_SHIFT_RIGHT:
 		return dtype_is_int(t);
+	case FN_RANDOM:
+		return t == DT_I64;
 	default:
 		return t != DT_BOOL;
 	}
@@ -181,7 +187,9 @@ static kexpr *read_tagged(kernel_reader *kr, json_t *j, const char *tag)
 	if (!strcmp(tag, "select"))
 		return read_select(kr, j);
 	if (!strcmp(tag, "cast"))
-		return read_cast(kr, j);
+		return read_cast(kr, j, false);
+	if (!strcmp(tag, "bitcast"))
+		return read_cast(kr, j, true);
 	return read_fn(kr, j, tag);
 }
 

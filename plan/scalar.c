@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "plan/elem.h"
+#include "plan/random.h"
 
 int64_t scalar_wrap(dtype t, int64_t v)
 {
@@ -21,6 +22,14 @@ int64_t scalar_wrap(dtype t, int64_t v)
 		return (uint16_t)v;
 	case DT_U8:
 		return (uint8_t)v;
+	case DT_I4:
+		return ((v & 15) ^ 8) - 8;
+	case DT_U4:
+		return v & 15;
+	case DT_I2:
+		return ((v & 3) ^ 2) - 2;
+	case DT_U2:
+		return v & 3;
 	case DT_BOOL:
 		return v != 0;
 	default:
@@ -31,14 +40,12 @@ int64_t scalar_wrap(dtype t, int64_t v)
 double scalar_round(dtype t, double v)
 {
 	switch (t) {
+	case DT_F64:
+		return v;
 	case DT_F32:
 		return (double)(float)v;
-	case DT_F16:
-		return elem_from_f16(elem_to_f16(v));
-	case DT_BF16:
-		return elem_from_bf16(elem_to_bf16(v));
 	default:
-		return v;
+		return elem_decode(t, elem_encode(t, v));
 	}
 }
 
@@ -98,13 +105,13 @@ static int64_t int_pow(dtype t, int64_t x, int64_t y)
 
 static int64_t shift_left(dtype t, int64_t x, int64_t y)
 {
-	int64_t bits = 8 * (int64_t)dtype_size(t);
+	int64_t bits = dtype_bits(t);
 	return y < 0 || y >= bits ? 0 : (int64_t)((uint64_t)x << y);
 }
 
 static int64_t shift_right(dtype t, int64_t x, int64_t y)
 {
-	int64_t bits = 8 * (int64_t)dtype_size(t);
+	int64_t bits = dtype_bits(t);
 	if (!dtype_is_signed(t))
 		return y < 0 || y >= bits ? 0 : (int64_t)((uint64_t)x >> y);
 	if (y < 0 || y >= bits)
@@ -163,6 +170,8 @@ static int64_t int_value(fn f, dtype t, int64_t x, int64_t y)
 		return shift_left(t, x, y);
 	case FN_SHIFT_RIGHT:
 		return shift_right(t, x, y);
+	case FN_RANDOM:
+		return random_word(ux, uy);
 	default:
 		return scalar_to_int(t, scalar_float(f, scalar_to_float(t, x),
 						     scalar_to_float(t, y)));
@@ -348,8 +357,7 @@ bool scalar_test(fn f, double x, double y)
 /* The first value above the type's range, and the first one in it. */
 static double above(dtype t)
 {
-	int bits = 8 * (int)dtype_size(t) - dtype_is_signed(t);
-	return ldexp(1, bits);
+	return ldexp(1, dtype_bits(t) - dtype_is_signed(t));
 }
 
 int64_t scalar_to_int(dtype t, double v)

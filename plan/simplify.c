@@ -13,6 +13,7 @@
 #include "base/checked.h"
 #include "base/vec.h"
 #include "plan/kernel.h"
+#include "plan/elem.h"
 #include "plan/scalar.h"
 
 /* Sums with more atoms are left as they are, and what intervals may reach
@@ -675,6 +676,20 @@ static kexpr *fold_cast(pass *p, dtype t, kexpr *x)
 	return NULL;
 }
 
+static kexpr *fold_bitcast(pass *p, dtype t, kexpr *x)
+{
+	if (x->type == t)
+		return x;
+	if (x->kind != KX_INT && x->kind != KX_FLOAT)
+		return NULL;
+	uint64_t bits = x->kind == KX_INT ? (uint64_t)x->i :
+					    elem_encode(x->type, x->f);
+	if (!dtype_is_float(t))
+		return kx_int(p->a, scalar_wrap(t, (int64_t)bits), t);
+	double f = elem_decode(t, bits);
+	return isnan(f) ? NULL : kx_float(p->a, f, t);
+}
+
 /* ---- the walk ---------------------------------------------------------- */
 
 /* e with other arguments; e itself where they are the same. */
@@ -724,6 +739,11 @@ static kexpr *simplify(pass *p, const kexpr *e, int depth)
 		break;
 	case KX_CAST:
 		r = fold_cast(p, e->type, args[0]);
+		if (r)
+			return r;
+		break;
+	case KX_BITCAST:
+		r = fold_bitcast(p, e->type, args[0]);
 		if (r)
 			return r;
 		break;

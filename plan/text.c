@@ -195,7 +195,8 @@ static void expr(writer *w, const kexpr *e, int least)
 		select_expr(w, e);
 		break;
 	case KX_CAST:
-		put(w, "cast(");
+	case KX_BITCAST:
+		put(w, e->kind == KX_CAST ? "cast(" : "bitcast(");
 		expr(w, e->args[0], LEVEL_SELECT);
 		put(w, ", ");
 		put(w, dtype_name(e->type));

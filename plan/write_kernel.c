@@ -66,7 +66,9 @@ static json_t *of_expr(const kexpr *e)
 		json_array_append_new(j, json_string("select"));
 		break;
 	case KX_CAST:
-		json_array_append_new(j, json_string("cast"));
+	case KX_BITCAST:
+		json_array_append_new(j, json_string(e->kind == KX_CAST ?
+						     "cast" : "bitcast"));
 		json_array_append_new(j, json_string(dtype_name(e->type)));
 		break;
 	}

@@ -453,6 +453,8 @@ static sval logical(build *b, const ast_expr *e)
 		y = sym_scalar(b, e->args[1]);
 	} else {
 		ask(b, e->args[0], &a);
+		if (b->into)
+			b->into->conditional = true;
 		y = under(b, &a, e->op == OP_AND, e->args[1]);
 	}
 	sval r = both(x, y);
@@ -507,6 +509,25 @@ static sval cast(build *b, const ast_expr *e)
 	return v;
 }
 
+/* x after a function of one argument that is not linear. */
+static sval bent(sval x)
+{
+	x.whole.linear = x.apart.linear = 0;
+	x.p = x.cases = NULL;
+	x.read = NULL;
+	x.zero = false;
+	x.nfactors = x.varies ? -1 : 0;
+	return x;
+}
+
+static sval bitcast(build *b, const ast_expr *e)
+{
+	const ast_type to = { .name = e->args[1]->name };
+	sval v = bent(sym_scalar(b, e->args[0]));
+	v.type = sym_declared_type(&to);
+	return v;
+}
+
 static sval call_value(build *b, const ast_expr *e)
 {
 	bool mean;
@@ -516,6 +537,10 @@ static sval call_value(build *b, const ast_expr *e)
 		return choose(b, e->args[0], e->args[1], e->args[2]);
 	if (!strcmp(e->name, "cast") && e->nargs == 2)
 		return cast(b, e);
+	if (!strcmp(e->name, "bitcast") && e->nargs == 2)
+		return bitcast(b, e);
+	if (!strcmp(e->name, "saturate") && e->nargs == 2)
+		return bent(sym_scalar(b, e->args[0]));
 	if (!strcmp(e->name, "len"))
 		return length_of(b, e);
 	if (!strcmp(e->name, "ravel")) {
@@ -525,7 +550,9 @@ static sval call_value(build *b, const ast_expr *e)
 					       NULL);
 			else
 				sym_scalar(b, e->args[i]);
-		sym_open(b, "it reads at a position in row-major order");
+		if (b->nindices + b->nasked > 0)
+			sym_open(b, "it reads at a position in row-major "
+				    "order");
 		sval v = unknown;
 		v.varies = v.attr = true;
 		return v;

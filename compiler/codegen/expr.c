@@ -67,6 +67,18 @@ static const struct {
 	[DT_U16] = {"uint16_t", "uint16_t", "u64", "0", "UINT16_MAX"},
 	[DT_U8] = {"uint8_t", "uint8_t", "u64", "0", "UINT8_MAX"},
 	[DT_BOOL] = {"bool", "uint8_t", "bool", "false", "true"},
+	[DT_F8E4M3FN] = {"float", "uint8_t", "f32", "-448.0f", "448.0f"},
+	[DT_F8E4M3FNUZ] = {"float", "uint8_t", "f32", "-240.0f", "240.0f"},
+	[DT_F8E5M2] = {"float", "uint8_t", "f32", "-INFINITY", "INFINITY"},
+	[DT_F8E5M2FNUZ] = {"float", "uint8_t", "f32", "-57344.0f", "57344.0f"},
+	[DT_F8E8M0] = {"float", "uint8_t", "f32", "0x1p-127f", "0x1p127f"},
+	[DT_F6E2M3] = {"float", "uint8_t", "f32", "-7.5f", "7.5f"},
+	[DT_F6E3M2] = {"float", "uint8_t", "f32", "-28.0f", "28.0f"},
+	[DT_F4E2M1] = {"float", "uint8_t", "f32", "-6.0f", "6.0f"},
+	[DT_I4] = {"int8_t", "int8_t", "i64", "-8", "7"},
+	[DT_U4] = {"uint8_t", "uint8_t", "u64", "0", "15"},
+	[DT_I2] = {"int8_t", "int8_t", "i64", "-2", "1"},
+	[DT_U2] = {"uint8_t", "uint8_t", "u64", "0", "3"},
 };
 
 const char *type_of_value(dtype t)
@@ -90,15 +102,16 @@ const char *print_limit(printer *p, dtype t, bool largest)
 	return largest ? types[t].largest : types[t].least;
 }
 
-static bool is_small_float(dtype t)
-{
-	return t == DT_F16 || t == DT_BF16;
-}
-
 /* Whether C computes in a wider type, so that a result has to be cut. */
 static bool is_narrow(dtype t)
 {
 	return dtype_is_int(t) && dtype_size(t) < 4;
+}
+
+/* Whether C has no type of as many bits. */
+static bool is_part_of_byte(dtype t)
+{
+	return dtype_is_int(t) && dtype_bits(t) < 8;
 }
 
 /* ---- constants --------------------------------------------------------- */
@@ -274,7 +287,7 @@ static piece print_load(printer *p, const kexpr *read)
 					  wrap(p, x, BIND_MUL), name, d);
 	}
 	const char *s = arena_printf(p->a, "%s[%s]", name, at);
-	if (is_small_float(read->type))
+	if (dtype_is_small_float(read->type))
 		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
 					    dtype_name(read->type), s),
 			       BIND_ATOM};
@@ -403,10 +416,28 @@ static const char *print_to_int(printer *p, const char *x, dtype t)
 			    x, types[t].least, types[t].largest);
 }
 
-static const char *print_rounded(printer *p, const char *x, dtype t)
+/* An integer as one of the type t, which C computes in a wider one. */
+static piece print_wrapped(printer *p, piece x, dtype t)
 {
-	return arena_printf(p->a, "tdl_from_%s(tdl_to_%s(%s))", dtype_name(t),
-			    dtype_name(t), x);
+	if (is_part_of_byte(t))
+		return (piece){arena_printf(p->a, "tdl_wrap_%s(%s)",
+					    dtype_name(t), x.s),
+			       BIND_ATOM};
+	return (piece){arena_printf(p->a, "(%s)%s", types[t].value,
+				    wrap(p, x, BIND_UNARY)),
+		       BIND_UNARY};
+}
+
+/* The bits of x as a small float; what a C float does not hold is rounded to
+ * it in a way that keeps what the second rounding has to know. */
+static const char *print_encoded(printer *p, const char *x, dtype from,
+				 dtype to)
+{
+	bool wide = from == DT_F64 ||
+		    (dtype_is_int(from) && dtype_size(from) >= 4);
+	return arena_printf(p->a, wide ? "tdl_to_%s(tdl_round_odd(%s))"
+				       : "tdl_to_%s(%s)",
+			    dtype_name(to), x);
 }
 
 static piece print_cast(printer *p, const kexpr *e)
@@ -421,23 +452,61 @@ static piece print_cast(printer *p, const kexpr *e)
 			       BIND_EQUAL};
 	if (dtype_is_float(from) && dtype_is_int(to))
 		return (piece){print_to_int(p, print(p, x).s, to), BIND_UNARY};
-	if (is_small_float(to))
-		return (piece){print_rounded(p, print(p, x).s, to), BIND_ATOM};
+	if (dtype_is_small_float(to))
+		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
+					    dtype_name(to),
+					    print_encoded(p, print(p, x).s,
+							  from, to)),
+			       BIND_ATOM};
+	if (is_part_of_byte(to))
+		return print_wrapped(p, print(p, x), to);
 	return (piece){arena_printf(p->a, "(%s)%s", types[to].value,
 				    print_at(p, x, BIND_UNARY)),
 		       BIND_UNARY};
 }
 
+/* The bits of a value, as an integer at least as wide. */
+static const char *print_bits(printer *p, const kexpr *x)
+{
+	const char *s = print(p, x).s;
+	if (x->type == DT_F64)
+		return arena_printf(p->a, "tdl_bits_of_double(%s)", s);
+	if (x->type == DT_F32)
+		return arena_printf(p->a, "tdl_bits_of_float(%s)", s);
+	if (dtype_is_float(x->type))
+		return print_encoded(p, s, x->type, x->type);
+	return s;
+}
+
+static piece print_bitcast(printer *p, const kexpr *e)
+{
+	dtype to = e->type;
+	const char *s = print_bits(p, e->args[0]);
+	if (dtype_is_int(to))
+		return print_wrapped(p, (piece){s, BIND_SELECT}, to);
+	if (to == DT_BOOL)
+		s = arena_printf(p->a, "(bool)(%s)", s);
+	else if (to == DT_F64)
+		s = arena_printf(p->a, "tdl_double_of_bits((uint64_t)(%s))", s);
+	else if (to == DT_F32)
+		s = arena_printf(p->a, "tdl_float_of_bits((uint32_t)(%s))", s);
+	else
+		s = arena_printf(p->a, "tdl_from_%s((%s)(%s))", dtype_name(to),
+				 types[to].element, s);
+	return (piece){s, to == DT_BOOL ? BIND_UNARY : BIND_ATOM};
+}
+
 const char *print_element(printer *p, const char *value, dtype from, dtype to)
 {
-	if (is_small_float(to))
-		return arena_printf(p->a, "tdl_to_%s(%s)", dtype_name(to),
-				    value);
+	if (dtype_is_small_float(to))
+		return print_encoded(p, value, from, to);
 	if (to == DT_BOOL)
 		return from == DT_BOOL ? value
 				       : arena_printf(p->a, "(%s) != 0", value);
 	if (dtype_is_float(from) && dtype_is_int(to))
 		return print_to_int(p, value, to);
+	if (from != to && is_part_of_byte(to))
+		return print_wrapped(p, (piece){value, BIND_SELECT}, to).s;
 	return value;
 }
 
@@ -570,9 +639,12 @@ static piece print_int_fn(printer *p, const kexpr *e, const char *const *x)
 {
 	dtype t = e->args[0]->type;
 	bool u = t == DT_U64;
-	int bits = 8 * (int)dtype_size(t);
+	int bits = dtype_bits(t);
 	const char *s;
 	switch (e->fn) {
+	case FN_RANDOM:
+		s = arena_printf(p->a, "tdl_random(%s, %s)", x[0], x[1]);
+		break;
 	case FN_DIV:
 		s = arena_printf(p->a, "%s(%s, %s)",
 				 u ? "tdl_div_u64" : "tdl_floor_div", x[0],
@@ -708,9 +780,7 @@ static piece print_fn(printer *p, const kexpr *e)
 		s = print_integer(p, e);
 	}
 	if (!fn_gives_bool(e->fn) && (is_narrow(t) || t == DT_BOOL))
-		s = (piece){arena_printf(p->a, "(%s)%s", types[t].value,
-					 wrap(p, s, BIND_UNARY)),
-			    BIND_UNARY};
+		s = print_wrapped(p, s, t);
 	return s;
 }
 
@@ -737,6 +807,8 @@ static piece print(printer *p, const kexpr *e)
 			       BIND_SELECT};
 	case KX_CAST:
 		return print_cast(p, e);
+	case KX_BITCAST:
+		return print_bitcast(p, e);
 	}
 	return (piece){"0", BIND_ATOM};
 }

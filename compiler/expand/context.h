@@ -146,6 +146,12 @@ kexpr *expand_index(context *cx, const ast_expr *e);
 /* A constant integer: an extent, an attribute's element. */
 bool expand_constant(context *cx, const ast_expr *e, int64_t *r);
 
+/* ---- convert.c --------------------------------------------------------- */
+
+/* A call of cast, bitcast or saturate. */
+bool is_conversion(const ast_expr *e);
+val expand_conversion(context *cx, const ast_expr *e);
+
 /* ---- names.c: scopes, packs, attributes -------------------------------- */
 
 const xname *find_name(const context *cx, const char *name);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "plan/eval.h"
 
 const val val_bad = { .kind = VAL_BAD };
 
@@ -106,12 +107,16 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 	case VAL_FLOAT:
 		if (want == DT_NONE)
 			want = DT_F32;
+		if (dtype_is_float(want) && isinf(v.f) &&
+		    !elem_has_infinity(want))
+			return kx_float(a, v.f > 0 ? elem_greatest(want)
+						   : elem_least(want), want);
 		if (dtype_is_float(want))
 			return kx_float(a, v.f, want);
 		/* The least and the greatest number of an integer type. */
 		if (isinf(v.f) && dtype_is_int(want)) {
-			unsigned bits = 8 * (unsigned)dtype_size(want) -
-					dtype_is_signed(want);
+			unsigned bits = (unsigned)(dtype_bits(want) -
+						   dtype_is_signed(want));
 			int64_t top = bits >= 63 ? INT64_MAX
 						 : (int64_t)(1ull << bits) - 1;
 			if (bits == 64)
@@ -438,29 +443,6 @@ static val binary(context *cx, const ast_expr *e)
 
 /* ---- calls -------------------------------------------------------------- */
 
-static val expand_cast(context *cx, const ast_expr *e)
-{
-	if (e->nargs != 2 || e->args[1]->kind != AST_NAME)
-		goto bad;
-	const char *name = e->args[1]->name;
-	const attr_value *v = find_attr(cx, name);
-	dtype t = v && v->type == ATTR_TYPE ? (dtype)v->ints[0]
-					    : dtype_parse(name);
-	if (t == DT_NONE)
-		goto bad;
-	val x = expand_scalar(cx, e->args[0]);
-	if (x.kind == VAL_BAD)
-		return x;
-	kexpr *k = expand_as(cx, x, DT_NONE, e->args[0]->at);
-	return cx->failed ? val_bad
-	       : k->type == t ? val_expr(k)
-			      : val_expr(kx_cast(cx->tmp, k, t));
-bad:
-	expand_error(cx, DIAG_BAD_CALL, e->at,
-		     "'cast' takes a value and an element type");
-	return val_bad;
-}
-
 /* min and max take any number of arguments, the rest what fn_nargs() says. */
 static val call_fn(context *cx, const ast_expr *e, fn f)
 {
@@ -471,6 +453,11 @@ static val call_fn(context *cx, const ast_expr *e, fn f)
 			     fn_nargs(f), fn_nargs(f) == 1 ? "" : "s",
 			     e->nargs);
 		return val_bad;
+	}
+	if (f == FN_RANDOM) {
+		kexpr *seed = expand_index(cx, e->args[0]);
+		return val_expr(kx_fn2(cx->tmp, f, seed,
+				       expand_index(cx, e->args[1])));
 	}
 	val v = expand_scalar(cx, e->args[0]);
 	if (fn_nargs(f) == 1)
@@ -486,8 +473,8 @@ static val expand_call_scalar(context *cx, const ast_expr *e)
 	bool mean;
 	if (reducer_of(e, &mean) != RED_NONE)
 		return expand_reduction(cx, e);
-	if (!strcmp(e->name, "cast"))
-		return expand_cast(cx, e);
+	if (is_conversion(e))
+		return expand_conversion(cx, e);
 	if (!strcmp(e->name, "select") && e->nargs == 3)
 		return choose(cx, e->args[0], e->args[1], e->args[2]);
 	if (!strcmp(e->name, "ravel"))

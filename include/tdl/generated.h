@@ -251,7 +251,54 @@ static inline uint32_t tdl_bits_of_float(float f)
 	return bits;
 }
 
-/* The small floats, stored in 16 bits; to nearest even. */
+static inline double tdl_double_of_bits(uint64_t bits)
+{
+	double f;
+	memcpy(&f, &bits, sizeof(f));
+	return f;
+}
+
+static inline uint64_t tdl_bits_of_double(double f)
+{
+	uint64_t bits;
+	memcpy(&bits, &f, sizeof(bits));
+	return bits;
+}
+
+/* Integers of less than 8 bits, out of the lower ones. */
+static inline int8_t tdl_wrap_i4(int64_t x)
+{
+	return (int8_t)(((x & 15) ^ 8) - 8);
+}
+
+static inline uint8_t tdl_wrap_u4(int64_t x)
+{
+	return (uint8_t)(x & 15);
+}
+
+static inline int8_t tdl_wrap_i2(int64_t x)
+{
+	return (int8_t)(((x & 3) ^ 2) - 2);
+}
+
+static inline uint8_t tdl_wrap_u2(int64_t x)
+{
+	return (uint8_t)(x & 3);
+}
+
+/* f with the 24 bits of a float, the last of which is set where any that are
+ * dropped are: rounding that again to fewer bits is rounding f once. */
+static inline float tdl_round_odd(double f)
+{
+	const float near = (float)f;
+	const uint32_t bits = tdl_bits_of_float(near);
+	if ((double)near == f || f != f)
+		return near;
+	return tdl_float_of_bits(
+		(bits - (fabs((double)near) > fabs(f))) | 1);
+}
+
+/* The small floats, stored in 16 or 8 bits; to nearest even. */
 static inline float tdl_from_bf16(uint16_t h)
 {
 	return tdl_float_of_bits((uint32_t)h << 16);
@@ -294,6 +341,117 @@ static inline uint16_t tdl_to_f16(float f)
 	else
 		h = (abs - 0x38000000 + 0xfff + (abs >> 13 & 1)) >> 13;
 	return (uint16_t)(sign | h);
+}
+
+/* Floats of 8 bits and less, by the bits of their exponent and mantissa and
+ * the exponent's bias.  Codes without the sign up to `largest` are finite
+ * numbers, the next one is infinite where there is an infinity; uz: the code
+ * of -0 is NaN. */
+static inline float tdl_decode(uint32_t h, int exponent, int mantissa, int bias,
+			       uint32_t largest, bool infinity, bool uz)
+{
+	const int width = exponent + mantissa;
+	const uint32_t sign = (h >> width & 1) << 31;
+	const uint32_t rest = h & ((1u << width) - 1);
+	const float f = tdl_float_of_bits(rest << (23 - mantissa)) *
+			tdl_float_of_bits((uint32_t)(254 - bias) << 23);
+	uint32_t bits = tdl_bits_of_float(f);
+	if (rest > largest)
+		bits = infinity && rest == largest + 1 ? 0x7f800000
+						       : 0x7fc00000;
+	if (uz && rest == 0 && sign)
+		bits = 0x7fc00000;
+	return tdl_float_of_bits(sign | bits);
+}
+
+/* What is beyond the largest becomes `over`, NaN `nan` or, if that is 0, 0. */
+static inline uint8_t tdl_encode(float f, int exponent, int mantissa, int bias,
+				 uint32_t largest, uint32_t over, uint32_t nan,
+				 bool uz)
+{
+	const uint32_t bits = tdl_bits_of_float(f);
+	const uint32_t sign = bits >> 31 << (exponent + mantissa);
+	const uint32_t abs = bits & 0x7fffffff;
+	/* Subnormal numbers are counted in units of the last place. */
+	const float unit =
+		tdl_float_of_bits((uint32_t)(151 - bias - mantissa) << 23);
+	uint32_t h;
+	if (abs > 0x7f800000)
+		return (uint8_t)(nan ? sign | nan : 0);
+	if (abs < (uint32_t)(128 - bias) << 23)
+		h = tdl_bits_of_float(tdl_float_of_bits(abs) + unit) -
+		    tdl_bits_of_float(unit);
+	else
+		h = (abs - ((uint32_t)(127 - bias) << 23) +
+		     (1u << (22 - mantissa)) - 1 +
+		     (abs >> (23 - mantissa) & 1)) >>
+		    (23 - mantissa);
+	if (uz && h == 0)
+		return 0;
+	return (uint8_t)(sign | (h > largest ? over : h));
+}
+
+#define TDL_SMALL_FLOAT(T, E, M, BIAS, LARGEST, OVER, NAN_CODE, UZ)        \
+	static inline float tdl_from_##T(uint8_t h)                        \
+	{                                                                  \
+		return tdl_decode(h, E, M, BIAS, LARGEST,                  \
+				  (OVER) > (LARGEST) && (OVER) != (NAN_CODE), \
+				  UZ);                                     \
+	}                                                                  \
+	static inline uint8_t tdl_to_##T(float f)                          \
+	{                                                                  \
+		return tdl_encode(f, E, M, BIAS, LARGEST, OVER, NAN_CODE,  \
+				  UZ);                                     \
+	}
+
+TDL_SMALL_FLOAT(f8e4m3fn, 4, 3, 7, 0x7e, 0x7f, 0x7f, false)
+TDL_SMALL_FLOAT(f8e4m3fnuz, 4, 3, 8, 0x7f, 0x80, 0x80, true)
+TDL_SMALL_FLOAT(f8e5m2, 5, 2, 15, 0x7b, 0x7c, 0x7e, false)
+TDL_SMALL_FLOAT(f8e5m2fnuz, 5, 2, 16, 0x7f, 0x80, 0x80, true)
+TDL_SMALL_FLOAT(f6e2m3, 2, 3, 1, 0x1f, 0x1f, 0, false)
+TDL_SMALL_FLOAT(f6e3m2, 3, 2, 3, 0x1f, 0x1f, 0, false)
+TDL_SMALL_FLOAT(f4e2m1, 2, 1, 1, 0x7, 0x7, 0, false)
+
+/* Powers of two; 255 is NaN, 0 and negative numbers become that. */
+static inline float tdl_from_f8e8m0(uint8_t h)
+{
+	return tdl_float_of_bits(h == 255 ? 0x7fc00000
+				 : h	  ? (uint32_t)h << 23
+					  : 0x00400000);
+}
+
+/* To the nearest, the greater one of two. */
+static inline uint8_t tdl_to_f8e8m0(float f)
+{
+	const uint32_t bits = tdl_bits_of_float(f);
+	if (!(f > 0))
+		return 255;
+	if (bits < 0x00800000)
+		return bits >= 0x00600000;
+	return bits >= 0x7f400000 ? 255 : (uint8_t)((bits + 0x400000) >> 23);
+}
+
+/* ---- random numbers ---------------------------------------------------- */
+
+/* Number n of a seed's stream, of 32 bits: word n % 4 of Philox4x32-10 with
+ * the seed as its key and n / 4 as its counter (Salmon and others, SC'11). */
+static inline int64_t tdl_random(int64_t seed, int64_t n)
+{
+	uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)((uint64_t)seed >> 32);
+	uint32_t x0 = (uint32_t)((uint64_t)n >> 2);
+	uint32_t x1 = (uint32_t)((uint64_t)n >> 34), x2 = 0, x3 = 0;
+	for (int i = 0; i < 10; i++) {
+		const uint64_t a = (uint64_t)x0 * 0xd2511f53;
+		const uint64_t b = (uint64_t)x2 * 0xcd9e8d57;
+		x0 = (uint32_t)(b >> 32) ^ x1 ^ k0;
+		x1 = (uint32_t)b;
+		x2 = (uint32_t)(a >> 32) ^ x3 ^ k1;
+		x3 = (uint32_t)a;
+		k0 += 0x9e3779b9;
+		k1 += 0xbb67ae85;
+	}
+	const uint32_t low = n & 1 ? x1 : x0, high = n & 1 ? x3 : x2;
+	return n & 2 ? high : low;
 }
 
 /* ---- functions of floats ----------------------------------------------- */

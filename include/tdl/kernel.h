@@ -21,7 +21,9 @@ extern "C" {
 #endif
 
 /* Element types, in a tdl_view.  TDL_F16 is IEEE binary16, TDL_BF16 the upper
- * half of a TDL_F32; TDL_BOOL is one byte, 0 or 1. */
+ * half of a TDL_F32; TDL_BOOL is one byte, 0 or 1.  What follows are ONNX's
+ * types of 8 bits and less, each in a byte: floats in the lower bits, the
+ * integers as int8_t and uint8_t. */
 enum {
 	TDL_F64,
 	TDL_F32,
@@ -35,7 +37,19 @@ enum {
 	TDL_U32,
 	TDL_U16,
 	TDL_U8,
-	TDL_BOOL
+	TDL_BOOL,
+	TDL_F8E4M3FN,
+	TDL_F8E4M3FNUZ,
+	TDL_F8E5M2,
+	TDL_F8E5M2FNUZ,
+	TDL_F8E8M0,
+	TDL_F6E2M3,
+	TDL_F6E3M2,
+	TDL_F4E2M1,
+	TDL_I4,
+	TDL_U4,
+	TDL_I2,
+	TDL_U2
 };
 
 /* An argument or a result: element (i0, i1, ..), 0 <= i_d < dims[d], is at

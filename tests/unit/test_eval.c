@@ -304,19 +304,19 @@ START_TEST(small_floats)
 		{ 9.2e-41, 0x0000, 0x0001 },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		ck_assert_msg(elem_to_f16(cases[i].v) == cases[i].half,
+		ck_assert_msg(elem_encode(DT_F16, cases[i].v) == cases[i].half,
 			      "%.17g as f16", cases[i].v);
-		ck_assert_msg(elem_to_bf16(cases[i].v) == cases[i].brain,
+		ck_assert_msg(elem_encode(DT_BF16, cases[i].v) == cases[i].brain,
 			      "%.17g as bf16", cases[i].v);
 	}
 	for (int bits = 0; bits < 1 << 16; bits++) {
 		uint16_t b = (uint16_t)bits;
-		double h = elem_from_f16(b), w = elem_from_bf16(b);
-		ck_assert(isnan(h) || elem_to_f16(h) == b);
-		ck_assert(isnan(w) || elem_to_bf16(w) == b);
+		double h = elem_decode(DT_F16, b), w = elem_decode(DT_BF16, b);
+		ck_assert(isnan(h) || elem_encode(DT_F16, h) == b);
+		ck_assert(isnan(w) || elem_encode(DT_BF16, w) == b);
 	}
-	ck_assert(isnan(elem_from_f16(elem_to_f16(NAN))));
-	ck_assert(isnan(elem_from_bf16(elem_to_bf16(NAN))));
+	ck_assert(isnan(elem_decode(DT_F16, elem_encode(DT_F16, NAN))));
+	ck_assert(isnan(elem_decode(DT_BF16, elem_encode(DT_BF16, NAN))));
 }
 END_TEST
 
