@@ -87,6 +87,8 @@ tdl_modules *driver_load_opdefs(driver *d)
 	int before = diag_errors(d->sink);
 	load_folder(m, dir, false);
 	load_folder(m, path_join(d->arena, dir, "onnx"), true);
+	for (int i = 0; i < d->load.n; i++)
+		dsl_load(m, d->load.at[i]);
 	return diag_errors(d->sink) == before ? m : NULL;
 }
 

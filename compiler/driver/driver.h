@@ -39,6 +39,7 @@ typedef struct driver {
 	diag_sink *sink;
 	cli_words folders;   /* -I */
 	const char *opdefs;  /* --opdefs, NULL if not given */
+	cli_words load;	     /* --load */
 	int diagnostics;     /* --diagnostics: 0 text, 1 json */
 } driver;
 
@@ -53,6 +54,12 @@ extern const char *const driver_diagnostics[]; /* "text", "json" */
 	{ CLI_CHOICE, 0, "diagnostics", "FORMAT",                            \
 	  "print diagnostics as text or json", &(d)->diagnostics,            \
 	  .choices = driver_diagnostics }
+
+/* Of the commands that call driver_load_opdefs(). */
+#define DRIVER_OPTION_LOAD(d)                                                \
+	{ CLI_REPEAT, 0, "load", "FILE",                                     \
+	  "add FILE.tdl to the operator library; may be repeated",           \
+	  &(d)->load }
 
 /* -k N */
 enum { DRIVER_MAX_DEVICES = 1 << 24 };
@@ -78,8 +85,8 @@ const char *driver_opdefs(driver *d);
 tdl_modules *driver_modules(driver *d);
 
 /* The same with the whole library loaded: the .tdl files in its folder, then
- * those in onnx/, each in the order of the names.  NULL when that gave
- * errors. */
+ * those in onnx/, each in the order of the names, then those of --load.  NULL
+ * when that gave errors. */
 tdl_modules *driver_load_opdefs(driver *d);
 
 /* The module that a file is, once it is loaded; however it was reached.  NULL

@@ -58,6 +58,7 @@ cli_status command_ops(driver *d, int argc, char **argv)
 	bool json = false;
 	const cli_option options[] = {
 		DRIVER_OPTION_JSON(&json),
+		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
 	};

@@ -32,6 +32,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "replace the shape of an input", &o->shapes },
 		DRIVER_OPTION_OUTPUT(&o->output),
 		DRIVER_OPTION_JSON(&o->json),
+		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
 	};

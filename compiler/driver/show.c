@@ -185,6 +185,7 @@ cli_status command_show(driver *d, int argc, char **argv)
 		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
 		  &dot },
 		DRIVER_OPTION_JSON(&json),
+		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
 	};

@@ -1,0 +1,2 @@
+# A file beside the library.
+tdlc ops --opdefs parts --load ../doc/parts/marks.tdl
