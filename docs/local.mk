@@ -1,4 +1,5 @@
-EXTRA_DIST += \
+dist_doc_DATA = \
+	%D%/adding-an-operator.md \
 	%D%/descriptor.md \
 	%D%/json.md \
 	%D%/kernels.md \
@@ -6,3 +7,20 @@ EXTRA_DIST += \
 	%D%/plan-format.md \
 	%D%/search.md \
 	%D%/solver.md
+
+# What is made: the grammar out of bison's and flex's files, the reference of
+# the operator library out of the library.
+if TDLC
+nodist_doc_DATA = %D%/grammar.md %D%/library.md %D%/library.html
+CLEANFILES += $(nodist_doc_DATA)
+
+%D%/grammar.md: dsl/gram.y dsl/scan.l dsl/grammar.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -f $(srcdir)/dsl/grammar.awk \
+		$(srcdir)/dsl/scan.l $(srcdir)/dsl/gram.y >$@-t && mv $@-t $@
+to_reference = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	./tdlc doc --opdefs=$(srcdir)/opdefs -o $@
+%D%/library.md: tdlc$(EXEEXT) $(dist_opdefs_DATA) $(dist_opdefs_onnx_DATA)
+	$(to_reference)
+%D%/library.html: tdlc$(EXEEXT) $(dist_opdefs_DATA) $(dist_opdefs_onnx_DATA)
+	$(to_reference) --format=html
+endif

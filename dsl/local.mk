@@ -31,7 +31,7 @@ dsl_libs = %D%/libdsl.a %D%/libdslgen.a %D%/libdsl.a
 %C%_libdslgen_a_CFLAGS = -std=gnu11 -w $(EXTRA_CFLAGS)
 BUILT_SOURCES += %D%/gram.h
 MAINTAINERCLEANFILES += $(%C%_libdslgen_a_SOURCES)
-EXTRA_DIST += %D%/gram.y %D%/scan.l
+EXTRA_DIST += %D%/gram.y %D%/scan.l %D%/grammar.awk
 
 %D%/gram.c: %D%/gram.y
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(BISON) -Wall -Werror \
