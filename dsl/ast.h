@@ -132,6 +132,7 @@ typedef struct ast_tensor {
 
 typedef enum attr_type {
 	ATTR_INT, ATTR_FLOAT, ATTR_STRING, ATTR_BOOL, ATTR_TYPE, ATTR_AXIS,
+	ATTR_GRAPH, /* a graph inside a node (onnx entries) */
 } attr_type;
 
 /* "int", "float", ... */
@@ -184,7 +185,7 @@ struct ast_opaque {
 	bool faulty;
 };
 
-/* ---- statements (the bodies of onnx entries, and later of models) ------ */
+/* ---- statements (the bodies of onnx entries and defs) ------------------- */
 
 typedef enum stmt_kind {
 	STMT_ASSIGN, /* targets = value */
@@ -212,6 +213,18 @@ struct ast_stmt {
 				    of the if for else if */
 };
 
+/* def name(x, n = 1) { body }: what several entries share. */
+typedef struct ast_block {
+	const char *name, *doc;
+	range name_at, at;
+	int nparams, nbody;
+	ast_named *params; /* .value: the default, NULL for none */
+	ast_stmt **body;
+	range body_at; /* with the braces */
+	int height;    /* [check] of the calls of defs below it, as in ast_op */
+	bool faulty;
+} ast_block;
+
 /* onnx "Conv" 1..10 (x, w, b?; attr: int = 1) { body } */
 typedef struct ast_onnx {
 	const char *domain; /* "" for the default one */
@@ -229,13 +242,16 @@ typedef struct ast_onnx {
 
 /* ---- modules ----------------------------------------------------------- */
 
-typedef enum def_kind { DEF_OP, DEF_OPAQUE, DEF_ONNX, DEF_IMPORT } def_kind;
+typedef enum def_kind {
+	DEF_OP, DEF_OPAQUE, DEF_BLOCK, DEF_ONNX, DEF_IMPORT,
+} def_kind;
 
 typedef struct ast_def {
 	def_kind kind;
 	range at;
 	ast_op *op;
 	ast_opaque *opaque;
+	ast_block *block;
 	ast_onnx *onnx;
 	const char *import; /* the path as written */
 } ast_def;

@@ -211,6 +211,7 @@ ast_expr *ast_lambda(dsl_parser *p, range at, const var_list *vars,
 static const char *const attr_types[] = {
 	[ATTR_INT] = "int",   [ATTR_FLOAT] = "float", [ATTR_STRING] = "string",
 	[ATTR_BOOL] = "bool", [ATTR_TYPE] = "type",   [ATTR_AXIS] = "axis",
+	[ATTR_GRAPH] = "graph",
 };
 
 const char *ast_attr_type_text(attr_type t)
@@ -220,7 +221,7 @@ const char *ast_attr_type_text(attr_type t)
 
 static attr_type attr_type_of(dsl_parser *p, const written_type *w)
 {
-	for (int t = 0; t <= ATTR_AXIS; t++)
+	for (int t = 0; t <= ATTR_GRAPH; t++)
 		if (!strcmp(attr_types[t], w->name))
 			return (attr_type)t;
 	dsl_fault(p, DIAG_BAD_ATTRIBUTE, w->at,
@@ -353,6 +354,19 @@ void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
 			   .nattrs = attrs->n, .attrs = attrs->at,
 			   .nresults = results->n, .results = results->at };
 	add_def(p, (ast_def){ .kind = DEF_OPAQUE, .at = at, .opaque = f });
+}
+
+void ast_add_block(dsl_parser *p, range at, const char *doc, ast_word name,
+		   const call_args *params, const block *body)
+{
+	ast_block *b = ARENA_NEW(p->arena, ast_block);
+	*b = (ast_block){ .name = name.name, .doc = doc, .name_at = name.at,
+			  .at = at,
+			  .nparams = params->named.n,
+			  .params = params->named.at,
+			  .nbody = body->stmts.n, .body = body->stmts.at,
+			  .body_at = body->at };
+	add_def(p, (ast_def){ .kind = DEF_BLOCK, .at = at, .block = b });
 }
 
 void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,

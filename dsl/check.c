@@ -200,6 +200,10 @@ void check_module(tdl_modules *m, const ast_module *module)
 		case DEF_OPAQUE:
 			check_opaque(m, d->opaque);
 			break;
+		case DEF_BLOCK:
+			if (d->block->height == 0)
+				check_block(m, d->block);
+			break;
 		case DEF_ONNX:
 			check_onnx(m, d->onnx);
 			break;

@@ -1,6 +1,6 @@
-/* Checks of onnx entries: names are bound before they are used, what is
- * called exists, and every way through the body ends.  What values are, only
- * the evaluation for a node can know. */
+/* Checks of onnx entries and defs: names are bound before they are used, what
+ * is called exists, and every way through the body ends.  What values are,
+ * only the evaluation for a node can know. */
 #include "config.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static void declare(checker *c, ast_symbol *s)
 		return;
 	}
 	check_error(c, DIAG_DUPLICATE_NAME, s->at,
-		    "'%s' is declared twice in this entry", s->name);
+		    "'%s' is declared twice here", s->name);
 	diag_note(c->sink, first->at, "the first declaration is here");
 }
 
@@ -41,6 +41,19 @@ static void walk_name(checker *c, const ast_expr *e)
 
 /* ---- calls -------------------------------------------------------------- */
 
+/* Whether an argument with a name comes a second time. */
+static bool given_twice(checker *c, const ast_expr *e, int i, const char *what)
+{
+	for (int j = 0; j < i; j++)
+		if (e->named[j].name == e->named[i].name) {
+			check_error(c, DIAG_BAD_ATTRIBUTE, e->named[i].at,
+				    "the %s '%s' is given twice", what,
+				    e->named[i].name);
+			return true;
+		}
+	return false;
+}
+
 static void check_attrs(checker *c, const ast_expr *e, const ast_op *op)
 {
 	for (int i = 0; i < e->nnamed; i++) {
@@ -51,16 +64,62 @@ static void check_attrs(checker *c, const ast_expr *e, const ast_op *op)
 			check_error(c, DIAG_BAD_ATTRIBUTE, e->named[i].at,
 				    "'%s' has no attribute '%s'", op->name,
 				    e->named[i].name);
-		for (j = 0; j < i; j++)
-			if (e->named[j].name == e->named[i].name) {
-				check_error(c, DIAG_BAD_ATTRIBUTE,
-					    e->named[i].at,
-					    "the attribute '%s' is given "
-					    "twice",
-					    e->named[i].name);
-				break;
-			}
+		given_twice(c, e, i, "attribute");
 	}
+}
+
+/* Arguments of a def: first those without a name, then the others. */
+static void check_arguments(checker *c, const ast_expr *e, const ast_block *b)
+{
+	bool *given = ARENA_ARRAY(c->tmp, bool, b->nparams + 1);
+	if (e->nargs > b->nparams) {
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "'%s' takes at most %d argument%s, not %d",
+			    b->name, b->nparams, b->nparams == 1 ? "" : "s",
+			    e->nargs);
+		return;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		given[i] = true;
+	for (int i = 0; i < e->nnamed; i++) {
+		int j = 0;
+		while (j < b->nparams && b->params[j].name != e->named[i].name)
+			j++;
+		if (j == b->nparams)
+			check_error(c, DIAG_BAD_ATTRIBUTE, e->named[i].at,
+				    "'%s' has no parameter '%s'", b->name,
+				    e->named[i].name);
+		else if (!given_twice(c, e, i, "argument") && j < e->nargs)
+			check_error(c, DIAG_BAD_ATTRIBUTE, e->named[i].at,
+				    "the argument '%s' is given twice",
+				    e->named[i].name);
+		given[j] = true;
+	}
+	for (int i = 0; i < b->nparams; i++)
+		if (!given[i] && !b->params[i].value && !e->open_named)
+			check_error(c, DIAG_BAD_CALL, check_call_at(e),
+				    "'%s' is called without its argument '%s'",
+				    b->name, b->params[i].name);
+}
+
+/* A call of a def, which is checked before its caller. */
+static void check_block_call(checker *c, const ast_expr *e, ast_block *b)
+{
+	if (b->height == 0 && c->modules->calls <= MAX_CALL_HEIGHT)
+		check_block(c->modules, b);
+	if (b->height < 0) {
+		check_error(c, DIAG_RECURSION, check_call_at(e),
+			    "'%s' calls itself, directly or through others",
+			    b->name);
+		return;
+	}
+	int height = b->height ? b->height : MAX_CALL_HEIGHT;
+	if (height > c->height)
+		c->height = height;
+	if (b->faulty)
+		c->failed = true;
+	else
+		check_arguments(c, e, b);
 }
 
 static bool fits_operator(const ast_expr *e, const ast_op *op)
@@ -78,6 +137,11 @@ static bool fits_builtin(const ast_expr *e, const builtin *f)
 static void check_call(checker *c, const ast_expr *e)
 {
 	const ast_op *op = strmap_get(c->modules->ops, e->name);
+	ast_block *b = strmap_get(c->modules->blocks, e->name);
+	if (b) {
+		check_block_call(c, e, b);
+		return;
+	}
 	const builtin *f = builtin_find(BUILTIN_MAPPING, e->name);
 	if (op && (op->faulty || fits_operator(e, op) || !f)) {
 		if (op->faulty)
@@ -100,7 +164,7 @@ static void check_call(checker *c, const ast_expr *e)
 		c->failed = true;
 	else if (!f)
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),
-			    "there is no operator or function '%s'", e->name);
+			    "there is no operator, def or function '%s'", e->name);
 }
 
 /* ---- expressions -------------------------------------------------------- */
@@ -109,14 +173,14 @@ static const char *misplaced(ast_kind kind)
 {
 	switch (kind) {
 	case AST_SLICE:
-		return "':' has no meaning in an onnx entry";
+		return "':' has no meaning in an entry or def";
 	case AST_PACK:
-		return "packs have no meaning in an onnx entry";
+		return "packs have no meaning in an entry or def";
 	case AST_GUARD:
-		return "an onnx entry has no reads to guard";
+		return "an entry or def has no reads to guard";
 	case AST_LAMBDA:
-		return "an onnx entry calls operators; it has no lambdas of "
-		       "its own";
+		return "an entry or def calls operators; it has no lambdas "
+		       "of its own";
 	default:
 		return NULL;
 	}
@@ -146,7 +210,7 @@ static void walk(checker *c, const ast_expr *e)
 
 static bool walk_block(checker *c, ast_stmt *const *body, int n);
 
-/* Returns whether the statement ends the entry whatever happens. */
+/* Returns whether the statement ends the body whatever happens. */
 static bool walk_stmt(checker *c, const ast_stmt *s)
 {
 	bool body, other;
@@ -190,7 +254,7 @@ static bool walk_block(checker *c, ast_stmt *const *body, int n)
 	return ends;
 }
 
-/* ---- entries ------------------------------------------------------------ */
+/* ---- entries and defs --------------------------------------------------- */
 
 static void check_params(checker *c, const ast_onnx *e)
 {
@@ -220,12 +284,56 @@ static void check_params(checker *c, const ast_onnx *e)
 	}
 }
 
-void check_onnx(tdl_modules *m, ast_onnx *e)
+static checker begin(tdl_modules *m)
 {
 	checker c = { .modules = m, .sink = m->sink, .tmp = arena_new() };
 	c.names = strmap_new(c.tmp);
 	c.unbound = strmap_new(c.tmp);
 	c.packs = strmap_new(c.tmp);
+	return c;
+}
+
+/* Parameters; a default is made of constants. */
+static void check_block_params(checker *c, const ast_block *b)
+{
+	for (int i = 0; i < b->nparams; i++)
+		if (b->params[i].value)
+			walk(c, b->params[i].value);
+	for (int i = 0; i < b->nparams; i++)
+		declare(c, check_symbol(c, SYM_CONST, b->params[i].name,
+					b->params[i].at));
+	if (builtin_find(BUILTIN_MAPPING, b->name))
+		check_error(c, DIAG_DUPLICATE_NAME, b->name_at,
+			    "'%s' is a function of the language", b->name);
+}
+
+void check_block(tdl_modules *m, ast_block *b)
+{
+	checker c = begin(m);
+	b->height = -1;
+	m->calls++;
+	if (b->nparams > MAX_SIGNATURE)
+		check_error(&c, DIAG_TOO_MANY_DIMENSIONS, b->name_at,
+			    "%d parameters, at most %d are possible",
+			    b->nparams, MAX_SIGNATURE);
+	else
+		check_block_params(&c, b);
+	if (!c.failed && !walk_block(&c, b->body, b->nbody))
+		check_error(&c, DIAG_NO_RETURN, b->name_at,
+			    "'%s' can end without a 'return'", b->name);
+	b->height = c.height + 1;
+	if (b->height > MAX_CALL_HEIGHT)
+		check_error(&c, DIAG_TOO_DEEP, b->name_at,
+			    "defs call each other more than %d deep",
+			    MAX_CALL_HEIGHT);
+	m->calls--;
+	b->faulty |= c.failed;
+	arena_free(c.tmp);
+}
+
+void check_onnx(tdl_modules *m, ast_onnx *e)
+{
+	checker c = begin(m);
 	if (e->nparams + e->nattrs > MAX_SIGNATURE)
 		check_error(&c, DIAG_TOO_MANY_DIMENSIONS, e->name_at,
 			    "%d inputs and attributes, at most %d are possible",

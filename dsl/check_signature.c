@@ -161,6 +161,8 @@ static bool element_fits(const checker *c, const ast_attr *a,
 		return other ? other->type == ATTR_TYPE
 			     : e->kind == AST_NAME &&
 				       dtype_parse(e->name) != DT_NONE;
+	case ATTR_GRAPH:
+		return false;
 	}
 	return true;
 }
@@ -235,6 +237,12 @@ void check_attr_list(checker *c, const ast_attr *attrs, int n, bool onnx)
 				    a->name);
 			continue;
 		}
+		if (a->type == ATTR_GRAPH && (!onnx || a->is_list))
+			check_error(c, DIAG_BAD_ATTRIBUTE, a->at,
+				    onnx ? "'%s' cannot be a list of graphs"
+					 : "'%s' cannot be a graph; these are "
+					   "for onnx entries",
+				    a->name);
 		if (!a->init)
 			continue;
 		check_attr_value(c, a, a->init);

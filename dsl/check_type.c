@@ -276,6 +276,7 @@ static etype attr_type_of(const ast_attr *a)
 	case ATTR_BOOL:
 		return exact(DT_BOOL);
 	case ATTR_TYPE:
+	case ATTR_GRAPH:
 		break;
 	}
 	return unknown;
@@ -368,7 +369,6 @@ static etype cast(checker *c, const ast_expr *e)
 	return check_declared_type(&to);
 }
 
-static etype function(checker *c, const ast_expr *e, const builtin *f)
 static etype saturated(checker *c, const ast_expr *e)
 {
 	etype t = type_of(c, e->args[0]);
@@ -376,6 +376,7 @@ static etype saturated(checker *c, const ast_expr *e)
 		    "a number", t);
 }
 
+static etype function(checker *c, const ast_expr *e, const builtin *f)
 {
 	etype r = { .kind = TY_INT };
 	for (int i = 0; i < e->nargs; i++) {
@@ -408,9 +409,9 @@ static etype call(checker *c, const ast_expr *e)
 		return unknown;
 	case RULE_CAST:
 		return cast(c, e);
-	case RULE_SELECT:
 	case RULE_SATURATE:
 		return saturated(c, e);
+	case RULE_SELECT:
 		return choice(c, e);
 	case RULE_LENGTH:
 		return (etype){ .kind = TY_INT };

@@ -91,6 +91,7 @@ typedef struct checker {
 	VEC(ast_symbol *) vars;	 /* of the lambdas around, innermost last */
 	VEC(bound_pack) bound;
 	int conditions;
+	int height; /* of the defs that a body calls */
 } checker;
 
 void check_error(checker *c, diag_id id, range at, const char *fmt, ...)
@@ -147,5 +148,6 @@ void check_extents(checker *c);
 void check_types(checker *c);
 void check_unused(checker *c);
 void check_onnx(tdl_modules *m, ast_onnx *e);
+void check_block(tdl_modules *m, ast_block *b);
 
 #endif

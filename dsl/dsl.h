@@ -14,12 +14,13 @@ typedef struct tdl_modules {
 	ast_module **modules; /* each after what it imports */
 	strmap *ops;	      /* name -> ast_op; faulty ones included */
 	strmap *opaques;      /* name -> ast_opaque */
+	strmap *blocks;	      /* name -> ast_block */
 	strmap *broken;	      /* names of definitions that do not parse */
 	bool incomplete;      /* an import could not be read */
 	strmap *entries;      /* "domain:op" -> onnx_chain */
 	strmap *loaded;	      /* canonical paths of the files read */
 	int depth;	      /* of imports being read */
-	int calls;	      /* of operators being checked */
+	int calls;	      /* of operators and defs being checked */
 	int nonnx;
 	ast_onnx **onnx; /* in order of reading */
 	int nfolders;
@@ -48,9 +49,10 @@ bool dsl_load_text(tdl_modules *m, const char *path, const char *text,
 ast_module *dsl_parse(tdl_modules *m, const char *path, const char *text,
 		      size_t len);
 
-/* An operator, an opaque function; NULL if unknown or faulty. */
+/* An operator, an opaque function, a def; NULL if unknown or faulty. */
 const ast_op *dsl_op(const tdl_modules *m, const char *name);
 const ast_opaque *dsl_opaque(const tdl_modules *m, const char *name);
+const ast_block *dsl_block(const tdl_modules *m, const char *name);
 
 /* The entry for a node of an ONNX model of the given opset; NULL if none. */
 const ast_onnx *dsl_onnx(const tdl_modules *m, const char *domain,

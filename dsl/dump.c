@@ -231,6 +231,17 @@ static void dump_def(dumper *d, const ast_def *def)
 		dump_tensors(d, "result", def->opaque->results,
 			     def->opaque->nresults);
 		return;
+	case DEF_BLOCK:
+		line(d, 0, "def %s", def->block->name);
+		dump_doc(d, def->block->doc);
+		for (int i = 0; i < def->block->nparams; i++) {
+			const ast_named *p = &def->block->params[i];
+			line(d, 1, "parameter %s", p->name);
+			if (p->value)
+				dump_expr(d, p->value, 2);
+		}
+		dump_block(d, def->block->body, def->block->nbody, 1);
+		return;
 	case DEF_ONNX:
 		line(d, 0, "onnx \"%s\" \"%s\" %d..%d", def->onnx->domain,
 		     def->onnx->op_type, def->onnx->since, def->onnx->until);

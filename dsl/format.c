@@ -309,7 +309,7 @@ static doc *opaque(formatter *f, const ast_opaque *o)
 	return d;
 }
 
-/* ---- onnx entries ------------------------------------------------------- */
+/* ---- defs and onnx entries ---------------------------------------------- */
 
 static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 		  bool may_join);
@@ -421,6 +421,31 @@ static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 	return doc_group(f->arena, d);
 }
 
+static doc *def(formatter *f, const ast_block *b)
+{
+	doc *d = doc_seq(f->arena), *params = doc_seq(f->arena);
+	put(f, d, "def ");
+	put(f, d, b->name);
+	put(f, d, "(");
+	for (int i = 0; i < b->nparams; i++) {
+		const ast_named *p = &b->params[i];
+		doc *one = doc_seq(f->arena);
+		if (i)
+			put_comma(f, one, p->at.beg);
+		put_comments(f, one, p->at.beg);
+		put(f, one, p->name);
+		if (p->value) {
+			put(f, one, " = ");
+			doc_add(f->arena, one, format_expr(f, p->value));
+		}
+		doc_add(f->arena, params, doc_group(f->arena, one));
+	}
+	doc_add(f->arena, d, doc_align(f->arena, params));
+	put(f, d, ") ");
+	doc_add(f->arena, d, block(f, b->body, b->nbody, b->body_at, true));
+	return d;
+}
+
 static doc *onnx(formatter *f, const ast_onnx *o)
 {
 	doc *d = doc_seq(f->arena);
@@ -468,6 +493,10 @@ static void put_def(formatter *f, doc *seq, const ast_def *d)
 	case DEF_OPAQUE:
 		put_docs(f, seq, d->opaque->doc);
 		doc_add(f->arena, seq, opaque(f, d->opaque));
+		return;
+	case DEF_BLOCK:
+		put_docs(f, seq, d->block->doc);
+		doc_add(f->arena, seq, def(f, d->block));
 		return;
 	case DEF_ONNX:
 		put_docs(f, seq, d->onnx->doc);

@@ -1,6 +1,6 @@
 /* The grammar of TDL.  Its actions build the tree and decide nothing.
  *
- * Only op, opaque, onnx, model, grad and import are reserved.  The other words
+ * Only op, opaque, onnx, def, model, grad and import are reserved.  Other words
  * are names wherever they cannot be meant as words: parse.c decides that for
  * those that begin or join expressions (lambda if then else and or not true
  * false inf), by the tokens on both sides; the nonterminal `name' does it for
@@ -96,7 +96,7 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %token <i> INT "a whole number"
 %token <f> FLOAT "a number"
 
-%token <name> OP "'op'" OPAQUE "'opaque'" ONNX "'onnx'"
+%token <name> OP "'op'" OPAQUE "'opaque'" ONNX "'onnx'" DEF "'def'"
 %token MODEL "'model'" GRAD "'grad'" IMPORT "'import'"
 
 %token <name> LAMBDA "'lambda'" LET "'let'" IF "'if'" THEN "'then'"
@@ -117,8 +117,8 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %type <word> word
 %type <expr> expr atom item pack lambda default
 %type <exprs> items items1 exprs exprs1 dims dims1 lambdas
-%type <args> args args1
-%type <named> named
+%type <args> args args1 params params1
+%type <named> named param
 %type <var> var
 %type <vars> vars vars1
 %type <tensor> tensor input
@@ -135,7 +135,7 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %type <stmts> stmts
 %type <block> block
 %type <opsets> opsets
-%type <name> op opaque onnx
+%type <name> op opaque onnx def
 
 %precedence COLON
 %precedence ELSE
@@ -171,6 +171,8 @@ definition:
 | onnx STRING[domain] STRING[type] opsets LPAREN inputs attrs RPAREN block
 	{ ast_add_onnx(p, @$, $onnx, $domain, (ast_word){ $type, @type },
 		       $opsets, $inputs, $attrs, $block); }
+| def word LPAREN params RPAREN block
+	{ ast_add_block(p, @$, $def, $word, $params, $block); }
 | import STRING
 	{ ast_add_import(p, @$, $STRING); }
 | MODEL
@@ -184,6 +186,7 @@ definition:
 op: OP { yyerrok; dsl_begin(p, @1); $$ = $1; };
 opaque: OPAQUE { yyerrok; dsl_begin(p, @1); $$ = $1; };
 onnx: ONNX { yyerrok; dsl_begin(p, @1); $$ = $1; };
+def: DEF { yyerrok; dsl_begin(p, @1); $$ = $1; };
 import: IMPORT { yyerrok; dsl_begin(p, @1); };
 
 word: name { $$ = (ast_word){ $1, @1 }; };
@@ -481,7 +484,25 @@ named:
 	{ $$ = (ast_named){ $name, $expr, @name }; }
 ;
 
-/* ---- onnx entries ------------------------------------------------------- */
+/* ---- defs and onnx entries ---------------------------------------------- */
+
+params:
+  %empty
+	{ $$ = LIST(call_args); }
+| params1
+;
+
+params1:
+  param
+	{ $$ = LIST(call_args); PUSH(&$$->named, $1); }
+| params1 COMMA param
+	{ PUSH(&$1->named, $3); $$ = $1; }
+;
+
+param:
+  name default
+	{ $$ = (ast_named){ $name, $default, @name }; }
+;
 
 opsets:
   INT

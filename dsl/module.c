@@ -33,6 +33,7 @@ tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
 	m->names = interner_new(a);
 	m->ops = strmap_new(a);
 	m->opaques = strmap_new(a);
+	m->blocks = strmap_new(a);
 	m->broken = strmap_new(a);
 	m->entries = strmap_new(a);
 	m->loaded = strmap_new(a);
@@ -63,13 +64,14 @@ static void *grown(arena *a, const void *at, int n, size_t size)
 
 /* ---- definitions -------------------------------------------------------- */
 
-/* What else has the name of an operator or an opaque function; NOWHERE if
- * nothing has. */
+/* What else has the name of an operator, an opaque function or a def; NOWHERE
+ * if nothing has. */
 static range defined_at(const tdl_modules *m, const char *name)
 {
 	const ast_op *op = strmap_get(m->ops, name);
 	const ast_opaque *f = strmap_get(m->opaques, name);
-	return op ? op->name_at : f ? f->name_at : NOWHERE;
+	const ast_block *b = strmap_get(m->blocks, name);
+	return op ? op->name_at : f ? f->name_at : b ? b->name_at : NOWHERE;
 }
 
 /* Adds a named definition to a map, unless the name is taken. */
@@ -134,6 +136,11 @@ static void add_definitions(tdl_modules *m, const ast_module *module)
 			d->opaque->faulty =
 				!define(m, m->opaques, d->opaque->name,
 					d->opaque->name_at, d->opaque);
+			break;
+		case DEF_BLOCK:
+			d->block->faulty =
+				!define(m, m->blocks, d->block->name,
+					d->block->name_at, d->block);
 			break;
 		case DEF_ONNX:
 			add_onnx(m, d->onnx);
@@ -282,6 +289,12 @@ const ast_opaque *dsl_opaque(const tdl_modules *m, const char *name)
 {
 	const ast_opaque *f = strmap_get(m->opaques, name);
 	return f && !f->faulty ? f : NULL;
+}
+
+const ast_block *dsl_block(const tdl_modules *m, const char *name)
+{
+	const ast_block *b = strmap_get(m->blocks, name);
+	return b && !b->faulty ? b : NULL;
 }
 
 const ast_onnx *dsl_onnx(const tdl_modules *m, const char *domain,

@@ -126,6 +126,8 @@ void ast_add_op(dsl_parser *p, range at, const char *doc, ast_word name,
 void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
 		    const tensor_list *params, const attr_list *attrs,
 		    const tensor_list *results, const char *symbol);
+void ast_add_block(dsl_parser *p, range at, const char *doc, ast_word name,
+		   const call_args *params, const block *body);
 void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,
 		  ast_word op_type, opset_range opsets,
 		  const tensor_list *params, const attr_list *attrs,

@@ -39,6 +39,8 @@ static bool read_value(attr_type type, const char *text, values *v, int i)
 	case ATTR_STRING:
 		v->strings[i] = text;
 		return true;
+	case ATTR_GRAPH:
+		break; /* operators have none */
 	}
 	return false;
 }

@@ -9,6 +9,7 @@ typedef struct mapping {
 	const tdl_modules *modules;
 	strmap *lists;	  /* operator -> mapped_names */
 	const char *onnx; /* the entry at hand */
+	strmap *defs;	  /* those that were walked for it */
 } mapping;
 
 /* Notes that the entry calls an operator. */
@@ -25,12 +26,20 @@ static void note(mapping *m, const char *op)
 	vec_push(m->arena, l, m->onnx);
 }
 
+static void walk(mapping *m, ast_stmt *const *body, int n);
+
 static void walk_expr(mapping *m, const ast_expr *e)
 {
 	if (!e)
 		return;
 	if (e->kind == AST_CALL && dsl_op(m->modules, e->name))
 		note(m, e->name);
+	const ast_block *def =
+		e->kind == AST_CALL ? dsl_block(m->modules, e->name) : NULL;
+	if (def && !strmap_get(m->defs, def->name)) {
+		strmap_put(m->defs, def->name, m);
+		walk(m, def->body, def->nbody);
+	}
 	for (int i = 0; i < e->nargs; i++)
 		walk_expr(m, e->args[i]);
 	for (int i = 0; i < e->nnamed; i++)
@@ -58,6 +67,7 @@ strmap *mapped_from(arena *a, const tdl_modules *modules)
 		m.onnx = *e->domain ? arena_printf(a, "%s.%s", e->domain,
 						   e->op_type)
 				    : e->op_type;
+		m.defs = strmap_new(a);
 		walk(&m, e->body, e->nbody);
 	}
 	return m.lists;
