@@ -5,6 +5,7 @@ dist_opdefs_DATA = \
 	%D%/conv.tdl \
 	%D%/conv_transpose.tdl \
 	%D%/elementwise.tdl \
+	%D%/linalg.tdl \
 	%D%/linear.tdl \
 	%D%/loss.tdl \
 	%D%/norm.tdl \
@@ -13,17 +14,21 @@ dist_opdefs_DATA = \
 	%D%/quantize.tdl \
 	%D%/reduce.tdl \
 	%D%/resize.tdl \
+	%D%/sample.tdl \
 	%D%/scatter.tdl \
 	%D%/shape.tdl \
-	%D%/signal.tdl
+	%D%/signal.tdl \
+	%D%/sort.tdl
 
 # How nodes of ONNX models become calls of them.
 opdefs_onnxdir = $(opdefsdir)/onnx
 dist_opdefs_onnx_DATA = \
 	%D%/onnx/attention.tdl \
+	%D%/onnx/control.tdl \
 	%D%/onnx/conv.tdl \
 	%D%/onnx/conv_transpose.tdl \
 	%D%/onnx/elementwise.tdl \
+	%D%/onnx/linalg.tdl \
 	%D%/onnx/linear.tdl \
 	%D%/onnx/loss.tdl \
 	%D%/onnx/norm.tdl \
@@ -32,8 +37,11 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/quantize.tdl \
 	%D%/onnx/reduce.tdl \
 	%D%/onnx/resize.tdl \
+	%D%/onnx/sample.tdl \
 	%D%/onnx/scatter.tdl \
+	%D%/onnx/sequence.tdl \
 	%D%/onnx/shape.tdl \
-	%D%/onnx/signal.tdl
+	%D%/onnx/signal.tdl \
+	%D%/onnx/sort.tdl
 
 EXTRA_DIST += %D%/README.md %D%/onnx/README.md

@@ -110,6 +110,11 @@ tensor_id graph_add_constant(graph_builder *b, const char *name,
 	return id;
 }
 
+void *graph_alloc(graph_builder *b, size_t size)
+{
+	return arena_alloc(b->arena, size);
+}
+
 /* ---- kernels ----------------------------------------------------------- */
 
 static const kernel **kernel_slot(graph_builder *b, const kernel *k)

@@ -85,6 +85,8 @@ tensor_id graph_add_input(graph_builder *b, const char *name,
 			  const tensor_type *t);
 tensor_id graph_add_constant(graph_builder *b, const char *name,
 			     const tensor_type *t, const constant *c);
+/* Memory that lives as long as the graph, for constants. */
+void *graph_alloc(graph_builder *b, size_t size);
 /* What is known of a tensor so far; the name may still change. */
 const tensor *graph_tensor(const graph_builder *b, tensor_id t);
 const tensor_type *graph_type(const graph_builder *b, tensor_id t);

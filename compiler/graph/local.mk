@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/onnx_builtin.c \
 	%D%/onnx_external.c \
 	%D%/onnx_file.c %D%/onnx_file.h \
+	%D%/onnx_inner.c \
 	%D%/onnx_name.c \
 	%D%/onnx_node.c \
 	%D%/onnx_tensor.c \

@@ -39,9 +39,12 @@ static bool class_fits(const char *want, dtype t)
 }
 
 /* The elements of a `const` input as numbers. */
-static bool const_input(evaluator *ev, const ast_tensor *p, tensor_id id,
-			mvalue *v)
+static bool const_input(evaluator *ev, const ast_tensor *p, mvalue *v)
 {
+	if (v->kind != MV_TENSOR)
+		return node_error(ev, DIAG_ONNX_NODE,
+				  "the input '%s' is no tensor", p->name);
+	tensor_id id = (tensor_id)v->i;
 	const tensor_type *t = graph_type(ev->b, id);
 	int64_t n = tensor_nelem(t);
 	if (!class_fits(p->type.name, t->type))
@@ -82,10 +85,7 @@ static mvalue rest_of(evaluator *ev, int first)
 {
 	int n = ev->node->ninputs - first;
 	n = n < 0 ? 0 : n;
-	mvalue *items = ARENA_ARRAY(ev->tmp, mvalue, n + 1);
-	for (int i = 0; i < n; i++)
-		items[i] = mv_tensor(ev->node->inputs[first + i]);
-	return mv_list(items, n);
+	return mv_list(ev->node->inputs + (n ? first : 0), n);
 }
 
 static bool bind_inputs(evaluator *ev)
@@ -99,15 +99,14 @@ static bool bind_inputs(evaluator *ev)
 				  e->op_type, e->nparams);
 	for (int i = 0; i < e->nparams; i++) {
 		const ast_tensor *p = &e->params[i];
-		tensor_id id = i < n->ninputs ? n->inputs[i] : NONE;
-		mvalue v = mv_tensor(id);
+		mvalue v = i < n->ninputs ? n->inputs[i] : mv_tensor(NONE);
 		if (p->variadic)
 			v = rest_of(ev, i);
-		else if (id == NONE && !p->optional)
+		else if (v.kind == MV_NULL && !p->optional)
 			return node_error(ev, DIAG_ONNX_NODE,
 					  "the input '%s' is missing", p->name);
-		else if (id != NONE && p->constant &&
-			 !const_input(ev, p, id, &v))
+		else if (v.kind != MV_NULL && p->constant &&
+			 !const_input(ev, p, &v))
 			return false;
 		mapping_set(ev, p->name, v);
 	}
@@ -138,8 +137,13 @@ static bool attr_element(const ast_attr *a, const attr_value *v, int i,
 }
 
 static bool attr_of_node(evaluator *ev, const ast_attr *a,
-			 const attr_value *v, mvalue *r)
+			 const mapping_attr *m, mvalue *r)
 {
+	const attr_value *v = m->value;
+	if (a->type == ATTR_GRAPH && m->graph) {
+		*r = (mvalue){ .kind = MV_GRAPH, .graph = m->graph };
+		return true;
+	}
 	bool ok = v && v->is_list == a->is_list &&
 		  (!a->is_list || a->length < 0 || a->length == v->n) &&
 		  (!v->is_list || v->n <= MAPPING_MAX_LIST);
@@ -179,7 +183,7 @@ static bool bind_attrs(evaluator *ev)
 		mvalue v = { .kind = MV_NULL };
 		if (m) {
 			used++;
-			if (!attr_of_node(ev, a, m->value, &v))
+			if (!attr_of_node(ev, a, m, &v))
 				return false;
 		} else if (a->init) {
 			v = mapping_eval(ev, a->init);
@@ -213,6 +217,7 @@ typedef enum flow { FLOW_ON, FLOW_RETURN, FLOW_FAILED } flow;
 typedef struct outcome {
 	int n;
 	mvalue *values;
+	range at; /* of the return */
 } outcome;
 
 static flow run(evaluator *ev, ast_stmt *const *body, int n, outcome *out);
@@ -287,19 +292,7 @@ static flow run_return(evaluator *ev, const ast_stmt *s, outcome *out)
 		if (out->values[i].kind == MV_BAD)
 			return FLOW_FAILED;
 	}
-	if (out->n == 1 && out->values[0].kind == MV_LIST) {
-		out->n = out->values[0].n;
-		out->values = ARENA_COPY(ev->tmp, out->values[0].items,
-					 out->n + 1);
-	}
-	for (int i = 0; i < out->n; i++)
-		if (out->values[i].kind != MV_TENSOR &&
-		    out->values[i].kind != MV_NULL) {
-			mapping_error(ev, DIAG_MAPPING, s->at,
-				      "%s where a tensor is expected",
-				      mv_kind_name(out->values[i].kind));
-			return FLOW_FAILED;
-		}
+	out->at = s->at;
 	return FLOW_RETURN;
 }
 
@@ -341,7 +334,58 @@ static flow run(evaluator *ev, ast_stmt *const *body, int n, outcome *out)
 	return FLOW_ON;
 }
 
-static bool apply(evaluator *ev, int nwanted, tensor_id *results)
+mvalue mapping_run(evaluator *ev, const ast_block *def)
+{
+	outcome out = { 0 };
+	flow f = run(ev, def->body, def->nbody, &out);
+	if (f == FLOW_ON)
+		mapping_error(ev, DIAG_MAPPING, def->name_at,
+			      "'%s' ends without a 'return'", def->name);
+	if (f != FLOW_RETURN)
+		return (mvalue){ .kind = MV_BAD };
+	return out.n == 1 ? out.values[0] : mv_list(out.values, out.n);
+}
+
+/* ---- results ----------------------------------------------------------- */
+
+/* A list that stands alone is all the results. */
+static void spread_results(outcome *out)
+{
+	if (out->n != 1 || out->values[0].kind != MV_LIST)
+		return;
+	const mvalue *items = out->values[0].items;
+	out->n = out->values[0].n;
+	out->values = (mvalue *)(uintptr_t)items;
+}
+
+/* A result as the model sees it: a tensor, a sequence in arena a, nothing. */
+static bool take_result(evaluator *ev, arena *a, range at, mvalue v,
+			mvalue *result)
+{
+	*result = v;
+	if (v.kind == MV_TENSOR || v.kind == MV_NULL)
+		return true;
+	if (v.kind != MV_LIST) {
+		mapping_error(ev, DIAG_MAPPING, at,
+			      "%s where a tensor is expected",
+			      mv_kind_name(v.kind));
+		return false;
+	}
+	mvalue *items = ARENA_ARRAY(a, mvalue, v.n + 1);
+	for (int i = 0; i < v.n; i++) {
+		items[i] = v.items[i];
+		if (items[i].kind == MV_TENSOR)
+			continue;
+		mapping_error(ev, DIAG_MAPPING, at,
+			      "%s in a sequence, where a tensor is expected",
+			      mv_kind_name(items[i].kind));
+		return false;
+	}
+	*result = mv_list(items, v.n);
+	return true;
+}
+
+static bool apply(evaluator *ev, arena *a, int nwanted, mvalue *results)
 {
 	outcome out = { 0 };
 	if (!bind_inputs(ev) || !bind_attrs(ev))
@@ -352,25 +396,25 @@ static bool apply(evaluator *ev, int nwanted, tensor_id *results)
 			      "the entry ends without a 'return'");
 	if (f != FLOW_RETURN)
 		return false;
+	spread_results(&out);
 	if (out.n < nwanted)
 		return node_error(ev, DIAG_ONNX_NODE,
 				  "%d outputs, %s has %d", nwanted,
 				  ev->entry->op_type, out.n);
 	for (int i = 0; i < nwanted; i++)
-		results[i] = out.values[i].kind == MV_TENSOR
-				     ? (tensor_id)out.values[i].i
-				     : NONE;
+		if (!take_result(ev, a, out.at, out.values[i], &results[i]))
+			return false;
 	return true;
 }
 
-bool mapping_apply(graph_builder *b, const tdl_modules *m, diag_sink *s,
-		   const ast_onnx *entry, const mapping_node *n, int nwanted,
-		   tensor_id *results)
+bool mapping_apply(arena *a, graph_builder *b, const tdl_modules *m,
+		   diag_sink *s, const ast_onnx *entry, const mapping_node *n,
+		   int nwanted, mvalue *results)
 {
 	evaluator ev = { .b = b, .modules = m, .sink = s, .entry = entry,
 			 .node = n, .tmp = arena_new(),
 			 .steps = MAPPING_MAX_STEPS };
-	bool ok = apply(&ev, nwanted, results);
+	bool ok = apply(&ev, a, nwanted, results);
 	arena_free(ev.tmp);
 	return ok;
 }

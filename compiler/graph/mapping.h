@@ -1,6 +1,6 @@
 /* Evaluating onnx entries: from a node of an ONNX model to calls of operators.
  *
- * The language is that of design/language.md, "The mapping from ONNX"; its
+ * The language is that of docs/language.md, "The mapping from ONNX"; its
  * functions are listed in opdefs/onnx/README.md.  Nothing here knows protobuf,
  * nor any operator. */
 #ifndef TDL_COMPILER_GRAPH_MAPPING_H
@@ -8,32 +8,77 @@
 
 #include "compiler/graph/graph.h"
 
+typedef enum mkind {
+	MV_BAD,	 /* an error was added */
+	MV_NULL, /* not given */
+	MV_INT,
+	MV_BOOL,
+	MV_TYPE, /* .i is a dtype */
+	MV_FLOAT,
+	MV_STRING,
+	MV_TENSOR, /* .i is a tensor_id */
+	MV_GRAPH,  /* .graph is a graph inside the node */
+	MV_LIST,   /* of tensors: a sequence */
+} mkind;
+
+/* What a name stands for: in an entry, and between the nodes of a model, where
+ * it is a tensor, a sequence, or nothing. */
+typedef struct mvalue mvalue;
+typedef struct mstore mstore;
+struct mvalue {
+	mkind kind;
+	int n; /* items */
+	union {
+		int64_t i;
+		double f;
+		const char *s;
+		const void *graph;
+		const mvalue *items;
+	};
+	mstore *store; /* that holds the items, and may have room; NULL */
+};
+
 typedef struct mapping_attr {
 	const char *name;
-	/* NULL where the attribute is of a kind that no entry can declare. */
+	/* Both NULL where the attribute is of a kind that no entry can
+	 * declare. */
 	const attr_value *value;
+	const void *graph;
 } mapping_attr;
+
+/* Evaluates a graph inside a node for these inputs.  Writes the number of its
+ * outputs and the outputs, which live as long as the import.  Returns false
+ * when errors were added. */
+typedef bool (*mapping_graph)(void *context, const void *graph,
+			      const mvalue *inputs, int ninputs,
+			      const mvalue **outputs, int *noutputs);
 
 /* A node, without what is ONNX about it. */
 typedef struct mapping_node {
 	const char *name;  /* for its nodes in the graph */
 	const char *place; /* for messages: "model.onnx: node 'x' (Conv)" */
 	int ninputs;
-	const tensor_id *inputs; /* NONE where left out */
+	const mvalue *inputs; /* MV_NULL where left out */
 	int noutputs;
+	int number; /* no other node of the model has it */
 	/* The inputs' types with the shapes that the model itself declares
 	 * for its inputs, NULL where --shape was not given or that is not
 	 * known.  For rebatched(). */
 	const tensor_type *const *before;
 	int nattrs;
 	const mapping_attr *attrs;
+	mapping_graph run_graph; /* with this context */
+	void *context;
 } mapping_node;
 
-/* Evaluates an entry for a node.  Writes nwanted results, NONE for those that
- * the entry leaves out.  Returns false when errors were added. */
-bool mapping_apply(graph_builder *b, const tdl_modules *m, diag_sink *s,
-		   const ast_onnx *entry, const mapping_node *n, int nwanted,
-		   tensor_id *results);
+/* Evaluates an entry for a node.  Writes nwanted results, MV_NULL for those
+ * that the entry leaves out; sequences are in a.  Returns false when errors
+ * were added. */
+bool mapping_apply(arena *a, graph_builder *b, const tdl_modules *m,
+		   diag_sink *s, const ast_onnx *entry, const mapping_node *n,
+		   int nwanted, mvalue *results);
+
+mvalue mv_tensor(tensor_id t); /* NONE: MV_NULL */
 
 /* The value of type `type` in ONNX's numbering, DT_NONE for what tdlc does not
  * have. */

@@ -1,4 +1,4 @@
-/* Expressions in onnx entries: numbers, lists, strings, calls of operators. */
+/* Expressions in entries and defs: numbers, lists, strings, calls. */
 #include "config.h"
 
 #include "compiler/graph/mapping_expr.h"
@@ -69,6 +69,8 @@ bool mv_equal(const mvalue *x, const mvalue *y)
 		return false;
 	if (x->kind == MV_STRING)
 		return !strcmp(x->s, y->s);
+	if (x->kind == MV_GRAPH)
+		return x->graph == y->graph;
 	if (x->kind != MV_LIST)
 		return x->i == y->i;
 	for (int i = 0; i < x->n; i++)
@@ -84,7 +86,7 @@ const char *mv_kind_name(mkind k)
 		[MV_INT] = "an integer",  [MV_BOOL] = "a truth value",
 		[MV_TYPE] = "a type",	  [MV_FLOAT] = "a number",
 		[MV_STRING] = "a string", [MV_TENSOR] = "a tensor",
-		[MV_LIST] = "a list",
+		[MV_GRAPH] = "a graph", [MV_LIST] = "a list",
 	};
 	return names[k];
 }
@@ -105,7 +107,7 @@ mvalue mapping_error(evaluator *ev, diag_id id, range at, const char *fmt, ...)
 
 mvalue *mapping_find(evaluator *ev, const char *name)
 {
-	for (int i = ev->names.n - 1; i >= 0; i--)
+	for (int i = ev->names.n - 1; i >= ev->first; i--)
 		if (ev->names.at[i].name == name)
 			return &ev->names.at[i].value;
 	return NULL;
@@ -344,8 +346,8 @@ static mvalue eval_list(evaluator *ev, const ast_expr *e)
 static bool set_element(const mvalue *v, attr_type want, int64_t *i,
 			double *f, const char **s)
 {
-	*i = v->i;
-	*s = v->s;
+	*i = v->kind == MV_FLOAT || v->kind == MV_STRING ? 0 : v->i;
+	*s = v->kind == MV_STRING ? v->s : NULL;
 	*f = is_number(v) ? as_double(v) : 0;
 	switch (want) {
 	case ATTR_INT:
@@ -359,6 +361,8 @@ static bool set_element(const mvalue *v, attr_type want, int64_t *i,
 		return v->kind == MV_BOOL;
 	case ATTR_TYPE:
 		return v->kind == MV_TYPE;
+	case ATTR_GRAPH:
+		break; /* operators have none */
 	}
 	return false;
 }
@@ -386,15 +390,19 @@ static const attr_value *to_attr(evaluator *ev, const ast_attr *a,
 	return r;
 }
 
-/* What `, ..` gives an attribute: the entry's of that name, if it has one. */
-static const mvalue *inherited(evaluator *ev, const ast_attr *a)
+/* What `, ..` gives an attribute or a parameter: the attribute of the entry,
+ * or the parameter of the def, that has the name; NULL if it has none. */
+static const mvalue *inherited(evaluator *ev, const char *name)
 {
-	for (int i = 0; i < ev->entry->nattrs; i++)
-		if (ev->entry->attrs[i].name == a->name) {
-			const mvalue *v = mapping_find(ev, a->name);
-			return v && v->kind != MV_NULL ? v : NULL;
-		}
-	return NULL;
+	bool has = false;
+	if (ev->def)
+		for (int i = 0; i < ev->def->nparams; i++)
+			has |= ev->def->params[i].name == name;
+	else
+		for (int i = 0; i < ev->entry->nattrs; i++)
+			has |= ev->entry->attrs[i].name == name;
+	const mvalue *v = has ? mapping_find(ev, name) : NULL;
+	return v && v->kind != MV_NULL ? v : NULL;
 }
 
 static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
@@ -403,7 +411,7 @@ static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
 	const attr_value **attrs =
 		ARENA_ARRAY(ev->tmp, const attr_value *, op->nattrs + 1);
 	for (int i = 0; i < op->nattrs && e->open_named; i++) {
-		const mvalue *v = inherited(ev, &op->attrs[i]);
+		const mvalue *v = inherited(ev, op->attrs[i].name);
 		if (v && !(attrs[i] = to_attr(ev, &op->attrs[i], v, e->at)))
 			return NULL;
 	}
@@ -460,6 +468,50 @@ static mvalue call_operator(evaluator *ev, const ast_expr *e,
 	return mv_list(items, op->nresults);
 }
 
+/* The value of a parameter of a def; with no error where there is none. */
+static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
+		       int i, const mvalue *args)
+{
+	const char *name = def->params[i].name;
+	if (i < e->nargs)
+		return args[i];
+	for (int j = 0; j < e->nnamed; j++)
+		if (e->named[j].name == name)
+			return mapping_eval(ev, e->named[j].value);
+	const mvalue *v = e->open_named ? inherited(ev, name) : NULL;
+	if (v)
+		return *v;
+	if (def->params[i].value)
+		return mapping_eval(ev, def->params[i].value);
+	return mapping_error(ev, DIAG_BAD_CALL, e->at,
+			     "'%s' is called without its argument '%s'",
+			     def->name, name);
+}
+
+/* A def sees its parameters and no other names. */
+static mvalue call_def(evaluator *ev, const ast_expr *e, const ast_block *def,
+		       const mvalue *args)
+{
+	mname *names = ARENA_ARRAY(ev->tmp, mname, def->nparams + 1);
+	for (int i = 0; i < def->nparams; i++) {
+		names[i].name = def->params[i].name;
+		names[i].value = argument(ev, e, def, i, args);
+		if (names[i].value.kind == MV_BAD)
+			return names[i].value;
+	}
+	int first = ev->first;
+	const ast_block *outer = ev->def;
+	ev->first = ev->names.n;
+	ev->def = def;
+	for (int i = 0; i < def->nparams; i++)
+		vec_push(ev->tmp, &ev->names, names[i]);
+	mvalue r = mapping_run(ev, def);
+	ev->names.n = ev->first;
+	ev->first = first;
+	ev->def = outer;
+	return r;
+}
+
 /* An operator is meant before a function of that name if it is given a
  * tensor. */
 static mvalue eval_call(evaluator *ev, const ast_expr *e)
@@ -472,6 +524,9 @@ static mvalue eval_call(evaluator *ev, const ast_expr *e)
 			return args[i];
 		tensors |= args[i].kind == MV_TENSOR;
 	}
+	const ast_block *def = dsl_block(ev->modules, e->name);
+	if (def)
+		return call_def(ev, e, def, args);
 	const ast_op *op = dsl_op(ev->modules, e->name);
 	if (op && tensors)
 		return call_operator(ev, e, op, args);
@@ -480,7 +535,8 @@ static mvalue eval_call(evaluator *ev, const ast_expr *e)
 	if (op)
 		return call_operator(ev, e, op, args);
 	return mapping_error(ev, DIAG_MAPPING, e->at,
-			     "there is no operator or function '%s'", e->name);
+			     "there is no operator, def or function '%s'",
+			     e->name);
 }
 
 mvalue mapping_eval(evaluator *ev, const ast_expr *e)
@@ -518,6 +574,6 @@ mvalue mapping_eval(evaluator *ev, const ast_expr *e)
 	}
 	default:
 		return mapping_error(ev, DIAG_MAPPING, e->at,
-				     "this has no meaning in an onnx entry");
+				     "this has no meaning in an entry or def");
 	}
 }

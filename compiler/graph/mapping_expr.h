@@ -1,33 +1,9 @@
-/* Values and expressions in the bodies of onnx entries. */
+/* Values and expressions in the bodies of onnx entries and defs. */
 #ifndef TDL_COMPILER_GRAPH_MAPPING_EXPR_H
 #define TDL_COMPILER_GRAPH_MAPPING_EXPR_H
 
 #include "base/vec.h"
 #include "compiler/graph/mapping.h"
-
-typedef enum mkind {
-	MV_BAD,	 /* an error was added */
-	MV_NULL, /* not given */
-	MV_INT,
-	MV_BOOL,
-	MV_TYPE, /* .i is a dtype */
-	MV_FLOAT,
-	MV_STRING,
-	MV_TENSOR, /* .i is a tensor_id */
-	MV_LIST,
-} mkind;
-
-typedef struct mvalue mvalue;
-typedef struct mstore mstore;
-struct mvalue {
-	mkind kind;
-	int64_t i;
-	double f;
-	const char *s;
-	int n;
-	const mvalue *items;
-	mstore *store; /* that holds the items, and may have room; NULL */
-};
 
 /* Items of lists that + made.  A list that ends where the store ends is
  * extended in place, so that a list is built in linear time. */
@@ -52,6 +28,8 @@ typedef struct evaluator {
 	const ast_onnx *entry;
 	const mapping_node *node;
 	VEC(mname) names;
+	int first; /* of the names of the def at hand; 0 in the entry */
+	const ast_block *def; /* at hand, NULL in the entry */
 	int steps; /* expressions that may still be evaluated */
 	bool failed;
 } evaluator;
@@ -66,7 +44,6 @@ mvalue mv_bool(bool b);
 mvalue mv_float(double f);
 mvalue mv_string(const char *s);
 mvalue mv_type(dtype t);
-mvalue mv_tensor(tensor_id t); /* NONE: MV_NULL */
 mvalue mv_list(const mvalue *items, int n);
 bool mv_equal(const mvalue *x, const mvalue *y);
 /* "an integer", for messages. */
@@ -77,6 +54,10 @@ mvalue *mapping_find(evaluator *ev, const char *name);
 void mapping_set(evaluator *ev, const char *name, mvalue v);
 
 mvalue mapping_eval(evaluator *ev, const ast_expr *e);
+
+/* Runs the body of a def, whose names are bound, and gives what it returns:
+ * several values are a list. */
+mvalue mapping_run(evaluator *ev, const ast_block *def);
 
 /* mapping_fn.c: a call of a built-in function.  Returns false where there is
  * none of that name. */

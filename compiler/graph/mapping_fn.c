@@ -1,4 +1,4 @@
-/* The functions that the bodies of onnx entries may call. */
+/* The functions that the bodies of entries and defs may call. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -18,6 +18,8 @@ typedef struct call {
 } call;
 
 typedef mvalue (*builtin)(const call *c);
+
+typedef VEC(mvalue) mvalue_list;
 
 static mvalue refuse(const call *c, int arg, const char *want)
 {
@@ -94,6 +96,14 @@ static mvalue fn_known(const call *c)
 		       TENSOR_CONSTANT);
 }
 
+static mvalue element(dtype t, const void *p, int64_t i)
+{
+	if (dtype_is_float(t))
+		return mv_float(elem_get_f64(t, p, i));
+	int64_t v = elem_get_i64(t, p, i);
+	return t == DT_BOOL ? mv_bool(v != 0) : mv_int(v);
+}
+
 /* The element of a tensor that is known and has just one. */
 static mvalue fn_value(const call *c)
 {
@@ -104,10 +114,60 @@ static mvalue fn_value(const call *c)
 					    (int64_t)dtype_size(t->type));
 	if (!p || tensor_nelem(t) != 1)
 		return (mvalue){ .kind = MV_NULL };
-	if (dtype_is_float(t->type))
-		return mv_float(elem_get_f64(t->type, p, 0));
-	int64_t i = elem_get_i64(t->type, p, 0);
-	return t->type == DT_BOOL ? mv_bool(i != 0) : mv_int(i);
+	return element(t->type, p, 0);
+}
+
+/* All elements of a tensor that is known. */
+static mvalue fn_values(const call *c)
+{
+	const tensor_type *t = type_of(c);
+	if (!t)
+		return (mvalue){ .kind = MV_BAD };
+	int64_t n = tensor_nelem(t);
+	const void *p = n > MAPPING_MAX_LIST
+				? NULL
+				: graph_constant_data(
+					  c->ev->b, (tensor_id)c->args[0].i,
+					  8 * (int64_t)MAPPING_MAX_LIST);
+	if (!p)
+		return (mvalue){ .kind = MV_NULL };
+	c->ev->steps -= (int)(n / 16);
+	mvalue *items = ARENA_ARRAY(c->ev->tmp, mvalue, n + 1);
+	for (int64_t i = 0; i < n; i++)
+		items[i] = element(t->type, p, i);
+	return mv_list(items, (int)n);
+}
+
+/* An element of a tensor that tensor() makes; false if v is none. */
+static bool put_element(const mvalue *v, dtype t, void *data, int i)
+{
+	if (v->kind == MV_FLOAT)
+		elem_set_f64(t, data, i, v->f);
+	else if (v->kind == MV_INT && dtype_is_float(t))
+		elem_set_f64(t, data, i, (double)v->i);
+	else if (v->kind == MV_INT || v->kind == MV_BOOL)
+		elem_set_i64(t, data, i, v->i);
+	else
+		return false;
+	return true;
+}
+
+/* tensor(v, t): a tensor of type t that is known, of v or of the list v. */
+static mvalue fn_tensor(const call *c)
+{
+	const mvalue *v = &c->args[0], *type = &c->args[1];
+	if (type->kind != MV_TYPE)
+		return refuse(c, 1, "a type");
+	bool is_list = v->kind == MV_LIST;
+	int n = is_list ? v->n : 1;
+	tensor_type t = { .type = (dtype)type->i, .ndim = is_list,
+			  .dims = { n } };
+	void *data = graph_alloc(c->ev->b, (size_t)tensor_nbytes(&t) + 1);
+	for (int i = 0; i < n; i++)
+		if (!put_element(is_list ? &v->items[i] : v, t.type, data, i))
+			return refuse(c, 0, "a number or a list of numbers");
+	return mv_tensor(graph_add_constant(c->ev->b, NULL, &t,
+					    &(constant){ .data = data }));
 }
 
 /* ---- rebatched --------------------------------------------------------- */
@@ -134,7 +194,8 @@ static const tensor_type *type_before(const call *c)
 {
 	const mapping_node *n = c->ev->node;
 	for (int i = 0; n->before && i < n->ninputs; i++)
-		if (n->inputs[i] == c->args[0].i)
+		if (n->inputs[i].kind == MV_TENSOR &&
+		    n->inputs[i].i == c->args[0].i)
 			return n->before[i];
 	return NULL;
 }
@@ -170,6 +231,11 @@ static mvalue fn_given(const call *c)
 	return mv_bool(c->args[0].kind != MV_NULL);
 }
 
+static mvalue fn_is_list(const call *c)
+{
+	return mv_bool(c->args[0].kind == MV_LIST);
+}
+
 static mvalue fn_default(const call *c)
 {
 	return c->args[c->args[0].kind == MV_NULL];
@@ -179,6 +245,29 @@ static mvalue fn_default(const call *c)
 static mvalue fn_outputs(const call *c)
 {
 	return mv_int(c->ev->node->noutputs);
+}
+
+/* node_seed(s): where the stream of random numbers of this node starts.  Nodes
+ * with the same s have the same one; a node where s is not given has its own,
+ * the same whenever the model is read. */
+static mvalue fn_node_seed(const call *c)
+{
+	const mvalue *s = &c->args[0];
+	struct { int64_t kind, i; double f; } key = { s->kind, 0, 0 };
+	switch (s->kind) {
+	case MV_NULL:
+		key.i = c->ev->node->number;
+		break;
+	case MV_INT:
+		key.i = s->i;
+		break;
+	case MV_FLOAT:
+		key.f = s->f;
+		break;
+	default:
+		return refuse(c, 0, "a number");
+	}
+	return mv_int((int64_t)(hash_bytes(HASH_SEED, &key, sizeof(key)) >> 1));
 }
 
 /* ---- lists ------------------------------------------------------------- */
@@ -312,6 +401,84 @@ static mvalue fn_product(const call *c)
 static mvalue fn_total(const call *c)
 {
 	return accumulate(c, false);
+}
+
+/* find(l, v): where v comes first, -1 if it does not. */
+static mvalue fn_find(const call *c)
+{
+	const mvalue *l = &c->args[0];
+	if (l->kind != MV_LIST)
+		return refuse(c, 0, "a list");
+	c->ev->steps -= l->n / 16;
+	for (int i = 0; i < l->n; i++)
+		if (mv_equal(&l->items[i], &c->args[1]))
+			return mv_int(i);
+	return mv_int(-1);
+}
+
+/* ---- strings ----------------------------------------------------------- */
+
+/* Appends the n bytes at s to a list; false when it is too long. */
+static bool push_string(const call *c, mvalue_list *l, const char *s, size_t n)
+{
+	if (l->n == MAPPING_MAX_LIST) {
+		mapping_error(c->ev, DIAG_MAPPING, c->at,
+			      "a list has more than %d elements",
+			      MAPPING_MAX_LIST);
+		return false;
+	}
+	vec_push(c->ev->tmp, l, mv_string(arena_strndup(c->ev->tmp, s, n)));
+	return true;
+}
+
+/* characters("ab") is ["a", "b"]; of UTF-8, bytes. */
+static mvalue fn_characters(const call *c)
+{
+	mvalue_list l = { 0 };
+	if (c->args[0].kind != MV_STRING)
+		return refuse(c, 0, "a string");
+	for (const char *s = c->args[0].s; *s; s++)
+		if (!push_string(c, &l, s, 1))
+			return (mvalue){ .kind = MV_BAD };
+	c->ev->steps -= l.n / 16;
+	return mv_list(l.at, l.n);
+}
+
+/* split("a,b", ",") is ["a", "b"]. */
+static mvalue fn_split(const call *c)
+{
+	mvalue_list l = { 0 };
+	if (c->args[0].kind != MV_STRING || c->args[1].kind != MV_STRING ||
+	    !*c->args[1].s)
+		return refuse(c, c->args[0].kind == MV_STRING,
+			      "a string that is not empty");
+	const char *s = c->args[0].s, *at, *separator = c->args[1].s;
+	for (; (at = strstr(s, separator)); s = at + strlen(separator))
+		if (!push_string(c, &l, s, (size_t)(at - s)))
+			return (mvalue){ .kind = MV_BAD };
+	if (!push_string(c, &l, s, strlen(s)))
+		return (mvalue){ .kind = MV_BAD };
+	c->ev->steps -= l.n / 16;
+	return mv_list(l.at, l.n);
+}
+
+/* ---- graphs ------------------------------------------------------------ */
+
+/* apply(g, inputs): the outputs of a graph of the node, a list. */
+static mvalue fn_apply(const call *c)
+{
+	const mvalue *g = &c->args[0], *inputs = &c->args[1], *outputs;
+	const mapping_node *m = c->ev->node;
+	int n;
+	if (g->kind != MV_GRAPH)
+		return refuse(c, 0, "a graph");
+	if (inputs->kind != MV_LIST)
+		return refuse(c, 1, "a list");
+	if (m->run_graph(m->context, g->graph, inputs->items, inputs->n,
+			 &outputs, &n))
+		return mv_list(outputs, n);
+	c->ev->failed = true;
+	return (mvalue){ .kind = MV_BAD };
 }
 
 /* ---- numbers ----------------------------------------------------------- */

@@ -179,9 +179,9 @@ static bool add_input(importer *im, onnx_frame *f,
 	}
 	const char *place = onnx_place(im, "input", v->name, NULL);
 	tensor_type type;
-	onnx_value value = { .id = NONE };
+	onnx_value value = { .v.kind = MV_BAD };
 	if (input_type(im, v, place, &type))
-		value.id = graph_add_input(im->b, v->name, &type);
+		value.v = mv_tensor(graph_add_input(im->b, v->name, &type));
 	return onnx_bind(im, f, v->name, value, place);
 }
 
@@ -200,10 +200,11 @@ bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 			onnx_place(im, "initializer", name, NULL);
 		tensor_type type;
 		constant c;
-		onnx_value v = { .id = NONE };
+		onnx_value v = { .v.kind = MV_BAD };
 		if (onnx_tensor(im, t, place, &type, &c))
-			v.id = graph_add_constant(im->b, name, &type, &c);
-		ok &= v.id != NONE;
+			v.v = mv_tensor(graph_add_constant(im->b, name, &type,
+							   &c));
+		ok &= v.v.kind == MV_TENSOR;
 		ok &= onnx_bind(im, f, name, v, place);
 	}
 	return ok;
@@ -232,12 +233,12 @@ static void check_declared(importer *im, const onnx_frame *f,
 			   const Onnx__ValueInfoProto *v)
 {
 	const onnx_value *x = v->name ? onnx_find(f, v->name) : NULL;
-	if (!x || x->id == NONE || im->options->nshapes || !v->type ||
+	if (!x || x->v.kind != MV_TENSOR || im->options->nshapes || !v->type ||
 	    v->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
 	    !v->type->tensor_type->shape)
 		return;
 	const Onnx__TensorShapeProto *s = v->type->tensor_type->shape;
-	const tensor_type *t = graph_type(im->b, x->id);
+	const tensor_type *t = graph_type(im->b, (tensor_id)x->v.i);
 	bool same = s->n_dim == (size_t)t->ndim;
 	for (size_t d = 0; same && d < s->n_dim; d++)
 		same = (int)s->dim[d]->value_case != DIM_IS_NUMBER ||
@@ -262,11 +263,16 @@ static void add_output(importer *im, const onnx_frame *f,
 	else if (strmap_get(seen, name))
 		diag_error_in(im->sink, DIAG_ONNX_NAME, place,
 			      "the output is listed twice");
-	else if (x->id == NONE && x->why)
+	else if (x->v.kind == MV_NULL)
 		diag_error_in(im->sink, DIAG_UNSUPPORTED, place,
-			      "the output is not known: %s", x->why);
-	else if (x->id != NONE)
-		graph_set_output(im->b, x->id, name);
+			      "the output is not known: %s",
+			      x->why ? x->why : "there is none");
+	else if (x->v.kind == MV_LIST)
+		diag_error_in(im->sink, DIAG_UNSUPPORTED, place,
+			      "the output is a sequence; only tensors can be "
+			      "outputs");
+	else if (x->v.kind == MV_TENSOR)
+		graph_set_output(im->b, (tensor_id)x->v.i, name);
 	strmap_put(seen, name, im);
 }
 
@@ -312,11 +318,12 @@ static void keep_types(importer *im, const importer *from,
 	im->before = strmap_new(im->tmp);
 	for (int i = 0; i < strmap_count(f->values); i++) {
 		const onnx_value *v = strmap_value(f->values, i);
-		if (v->id == NONE)
+		if (v->v.kind != MV_TENSOR)
 			continue;
 		strmap_put(im->before,
 			   arena_strdup(im->tmp, strmap_key(f->values, i)),
-			   ARENA_COPY(im->tmp, graph_type(from->b, v->id), 1));
+			   ARENA_COPY(im->tmp, graph_type(from->b,
+						 (tensor_id)v->v.i), 1));
 	}
 }
 

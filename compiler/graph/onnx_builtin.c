@@ -1,5 +1,4 @@
-/* Nodes that shape the graph itself and so are known by name: constants, what
- * asks for shapes, control flow, calls of the model's own functions. */
+/* Nodes that are known by name: constants, and what asks for shapes. */
 #include "config.h"
 
 #include "compiler/graph/onnx_import.h"
@@ -20,7 +19,7 @@ static bool has_arity(importer *im, const onnx_call *c, size_t ninputs)
 		return fail(im, c, DIAG_ONNX_NODE,
 			    "the node has a wrong number of inputs");
 	for (size_t i = 0; i < ninputs; i++)
-		if (c->inputs[i] == NONE)
+		if (c->inputs[i].kind != MV_TENSOR)
 			return fail(im, c, DIAG_ONNX_NODE,
 				    "an input of the node is missing");
 	if (c->node->n_output != 1)
@@ -29,11 +28,16 @@ static bool has_arity(importer *im, const onnx_call *c, size_t ninputs)
 	return true;
 }
 
+static tensor_id input(const onnx_call *c)
+{
+	return (tensor_id)c->inputs[0].i;
+}
+
 static bool give(importer *im, const onnx_call *c, const tensor_type *t,
 		 const constant *k)
 {
-	c->results[0].id =
-		graph_add_constant(im->b, c->node->output[0], t, k);
+	c->results[0].v = mv_tensor(
+		graph_add_constant(im->b, c->node->output[0], t, k));
 	return true;
 }
 
@@ -62,7 +66,7 @@ static bool builtin_shape(importer *im, onnx_frame *f, const onnx_call *c)
 {
 	if (!has_arity(im, c, 1))
 		return false;
-	const tensor_type *t = graph_type(im->b, c->inputs[0]);
+	const tensor_type *t = graph_type(im->b, input(c));
 	int64_t dims[MAX_NDIM + 1] = { 0 };
 	int64_t first = bound(f, c, "start", 0, t->ndim);
 	int64_t last = bound(f, c, "end", t->ndim, t->ndim);
@@ -76,7 +80,7 @@ static bool builtin_size(importer *im, onnx_frame *f, const onnx_call *c)
 	(void)f;
 	if (!has_arity(im, c, 1))
 		return false;
-	int64_t v[2] = { tensor_nelem(graph_type(im->b, c->inputs[0])) };
+	int64_t v[2] = { tensor_nelem(graph_type(im->b, input(c))) };
 	return give_ints(im, c, v, 1, true);
 }
 
@@ -146,155 +150,17 @@ static bool builtin_constant_of_shape(importer *im, onnx_frame *f,
 	tensor_type t;
 	if (!has_arity(im, c, 1))
 		return false;
-	const tensor_type *s = graph_type(im->b, c->inputs[0]);
+	const tensor_type *s = graph_type(im->b, input(c));
 	if (s->type != DT_I64 || s->ndim != 1)
 		return fail(im, c, DIAG_ONNX_NODE,
 			    "the shape has to be a list of int64");
-	const int64_t *dims = graph_constant_data(im->b, c->inputs[0], 1 << 20);
+	const int64_t *dims = graph_constant_data(im->b, input(c), 1 << 20);
 	if (!dims)
 		return fail(im, c, DIAG_NOT_CONSTANT,
 			    "the shape has to be known when planning");
 	return fill_value(im, f, c, &type, &k) &&
 	       onnx_dims(im, dims, (size_t)s->dims[0], type, c->place, &t) &&
 	       give(im, c, &t, &k);
-}
-
-/* ---- control flow ------------------------------------------------------ */
-
-static bool too_deep(importer *im, const onnx_frame *f, const onnx_call *c)
-{
-	if (f->depth < ONNX_MAX_CALLS)
-		return false;
-	fail(im, c, DIAG_UNSUPPORTED,
-	     "functions and branches are nested too deeply");
-	return true;
-}
-
-/* Takes an inner frame's values of the given names as the results. */
-static bool take_results(importer *im, const onnx_frame *inner,
-			 const onnx_call *c, const char *const *names,
-			 size_t n)
-{
-	if (c->node->n_output > n)
-		return fail(im, c, DIAG_ONNX_NODE,
-			    "the node has more outputs than what it calls");
-	for (size_t i = 0; i < c->node->n_output; i++) {
-		const onnx_value *v =
-			names[i] ? onnx_find(inner, names[i]) : NULL;
-		if (!v) {
-			diag_error_in(im->sink, DIAG_ONNX_NAME, c->place,
-				      "the output '%s' is defined nowhere",
-				      names[i] ? names[i] : "");
-			return false;
-		}
-		c->results[i] = *v;
-		if (v->id != NONE)
-			graph_name(im->b, v->id, c->node->output[i]);
-	}
-	return true;
-}
-
-static bool builtin_if(importer *im, onnx_frame *f, const onnx_call *c)
-{
-	if (c->node->n_input != 1 || c->inputs[0] == NONE)
-		return fail(im, c, DIAG_ONNX_NODE,
-			    "the node has a wrong number of inputs");
-	if (graph_type(im->b, c->inputs[0])->type != DT_BOOL)
-		return fail(im, c, DIAG_ONNX_NODE,
-			    "the condition is not of type bool");
-	const bool *cond = graph_constant_data(im->b, c->inputs[0], 1);
-	if (!cond)
-		return fail(im, c, DIAG_UNSUPPORTED,
-			    "the condition is not known when planning");
-	const Onnx__AttributeProto *a = onnx_attr(
-		f, c->node, *cond ? "then_branch" : "else_branch");
-	if (!a || !a->g)
-		return fail(im, c, DIAG_ONNX_NODE, "a branch is missing");
-	if (too_deep(im, f, c))
-		return false;
-	onnx_frame inner = *f;
-	inner.outer = f;
-	inner.depth++;
-	inner.prefix = arena_printf(im->tmp, "%s/", c->name);
-	inner.values = strmap_new(im->tmp);
-	if (!onnx_initializers(im, &inner, a->g) ||
-	    !onnx_nodes(im, &inner, a->g->node, a->g->n_node))
-		return false;
-	const char **names =
-		ARENA_ARRAY(im->tmp, const char *, a->g->n_output + 1);
-	for (size_t i = 0; i < a->g->n_output; i++)
-		names[i] = a->g->output[i]->name;
-	return take_results(im, &inner, c, names, a->g->n_output);
-}
-
-static bool builtin_loop(importer *im, onnx_frame *f, const onnx_call *c)
-{
-	(void)f;
-	return fail(im, c, DIAG_UNSUPPORTED,
-		    "loops over tensors are not supported; export the model "
-		    "with its loops unrolled");
-}
-
-/* ---- functions --------------------------------------------------------- */
-
-/* The attributes of a call, and the defaults of those that it leaves out. */
-static void call_attrs(importer *im, const onnx_frame *f, const onnx_call *c,
-		       const Onnx__FunctionProto *callee, onnx_frame *inner)
-{
-	const Onnx__NodeProto *n = c->node;
-	size_t most = n->n_attribute + callee->n_attribute_proto;
-	inner->nattrs = 0;
-	inner->attrs = ARENA_ARRAY(im->tmp, Onnx__AttributeProto *, most + 1);
-	for (size_t i = 0; i < n->n_attribute; i++) {
-		const Onnx__AttributeProto *a =
-			onnx_resolve(f, n->attribute[i]);
-		if (!a)
-			continue;
-		Onnx__AttributeProto *copy = ARENA_COPY(im->tmp, a, 1);
-		copy->name = n->attribute[i]->name;
-		inner->attrs[inner->nattrs++] = copy;
-	}
-	for (size_t i = 0; i < callee->n_attribute_proto; i++)
-		inner->attrs[inner->nattrs++] = callee->attribute_proto[i];
-}
-
-static void set_opsets(importer *im, const Onnx__FunctionProto *callee,
-		       onnx_frame *inner)
-{
-	onnx_opset *o =
-		ARENA_ARRAY(im->tmp, onnx_opset, callee->n_opset_import + 1);
-	for (size_t i = 0; i < callee->n_opset_import; i++) {
-		const Onnx__OperatorSetIdProto *id = callee->opset_import[i];
-		const char *d = id->domain ? id->domain : "";
-		o[i].domain = strcmp(d, "ai.onnx") ? d : "";
-		o[i].version = (int)id->version;
-	}
-	inner->opsets = o;
-	inner->nopsets = (int)callee->n_opset_import;
-}
-
-bool onnx_inline(importer *im, onnx_frame *f, const onnx_call *c,
-		 const Onnx__FunctionProto *callee)
-{
-	if (too_deep(im, f, c))
-		return false;
-	if (c->node->n_input > callee->n_input)
-		return fail(im, c, DIAG_ONNX_NODE,
-			    "the node has more inputs than its function");
-	onnx_frame inner = { .depth = f->depth + 1,
-			     .prefix = arena_printf(im->tmp, "%s/", c->name),
-			     .values = strmap_new(im->tmp) };
-	set_opsets(im, callee, &inner);
-	call_attrs(im, f, c, callee, &inner);
-	for (size_t i = 0; i < callee->n_input; i++) {
-		tensor_id id = i < c->node->n_input ? c->inputs[i] : NONE;
-		onnx_value v = { .id = id, .absent = id == NONE };
-		if (!onnx_bind(im, &inner, callee->input[i], v, c->place))
-			return false;
-	}
-	return onnx_nodes(im, &inner, callee->node, callee->n_node) &&
-	       take_results(im, &inner, c, (const char *const *)callee->output,
-			    callee->n_output);
 }
 
 onnx_builtin onnx_find_builtin(const char *op_type)
@@ -305,10 +171,6 @@ onnx_builtin onnx_find_builtin(const char *op_type)
 	} table[] = {
 		{ "Constant", builtin_constant },
 		{ "ConstantOfShape", builtin_constant_of_shape },
-		{ "If", builtin_if },
-		{ "Loop", builtin_loop },
-		{ "Scan", builtin_loop },
-		{ "SequenceMap", builtin_loop },
 		{ "Shape", builtin_shape },
 		{ "Size", builtin_size },
 	};

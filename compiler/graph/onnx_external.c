@@ -103,13 +103,78 @@ static int open_below(const char *folder, const char *path, const char **why)
 	return -1;
 }
 
+/* ---- packed elements --------------------------------------------------- */
+
+/* The most elements of less than 8 bits that are unpacked into memory; others
+ * are left in their files. */
+static const int64_t most_unpacked = (int64_t)1 << 32;
+
+static bool read_all(int fd, int64_t offset, unsigned char *to, int64_t n)
+{
+	while (n > 0) {
+		ssize_t got = pread(fd, to, (size_t)n, (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		to += got;
+		offset += got;
+		n -= got;
+	}
+	return true;
+}
+
+static bool unpack(importer *im, const location *l, const char *place, int fd,
+		   const tensor_type *type, constant *c)
+{
+	int64_t n = onnx_packed_nbytes(type);
+	if (tensor_nelem(type) > most_unpacked) {
+		diag_error_in(im->sink, DIAG_TOO_LARGE, place,
+			      "more than 2^32 elements of type %s",
+			      dtype_name(type->type));
+		return false;
+	}
+	unsigned char *packed = arena_alloc(im->tmp, (size_t)n + 1);
+	if (!read_all(fd, l->offset, packed, n))
+		return refuse(im, place, strerror(errno), l->path);
+	*c = (constant){ .data = onnx_unpack(im->arena, type, packed) };
+	return true;
+}
+
+/* ---- all elements ------------------------------------------------------ */
+
+/* The data of a tensor in a file that is open. */
+static bool find_data(importer *im, const location *l, const char *place,
+		      int fd, const tensor_type *type, constant *c)
+{
+	struct stat st;
+	int64_t want = onnx_packed_nbytes(type), end;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return refuse(im, place, "this is not a regular file", l->path);
+	if (l->has_length && l->length != want) {
+		diag_error_in(im->sink, DIAG_ONNX_DATA, place,
+			      "%" PRId64 " bytes of data, %" PRId64
+			      " expected",
+			      l->length, want);
+		return false;
+	}
+	if (!ck_add(l->offset, want, &end) || end > st.st_size)
+		return refuse(im, place, "the data runs beyond the file's end",
+			      l->path);
+	if (dtype_bits(type->type) < 8)
+		return unpack(im, l, place, fd, type, c);
+	*c = (constant){ .path = path_join(im->arena,
+					   path_folder(im->tmp, im->path),
+					   l->path),
+			 .offset = l->offset };
+	return true;
+}
+
 bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
 		   const tensor_type *type, constant *c)
 {
 	location l;
-	struct stat st;
 	const char *why = NULL;
-	int64_t want = tensor_nbytes(type), end;
 	if (!parse(im, t, place, &l))
 		return false;
 	char *folder = path_folder(im->tmp, im->path);
@@ -117,21 +182,7 @@ bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
 	if (fd < 0)
 		return refuse(im, place,
 			      why ? why : "the path is absolute", l.path);
-	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool good = find_data(im, &l, place, fd, type, c);
 	close(fd);
-	if (!regular)
-		return refuse(im, place, "this is not a regular file", l.path);
-	if (l.has_length && l.length != want) {
-		diag_error_in(im->sink, DIAG_ONNX_DATA, place,
-			      "%" PRId64 " bytes of data, %" PRId64
-			      " expected",
-			      l.length, want);
-		return false;
-	}
-	if (!ck_add(l.offset, want, &end) || end > st.st_size)
-		return refuse(im, place, "the data runs beyond the file's end",
-			      l.path);
-	*c = (constant){ .path = path_join(im->arena, folder, l.path),
-			 .offset = l.offset };
-	return true;
+	return good;
 }

@@ -3,21 +3,23 @@
 #define TDL_COMPILER_GRAPH_ONNX_IMPORT_H
 
 #include "base/vec.h"
-#include "compiler/graph/graph.h"
+#include "compiler/graph/mapping.h"
 #include "compiler/graph/onnx_file.h"
 
 enum {
-	ONNX_MAX_CALLS = 64,	   /* functions and branches in each other */
-	ONNX_MAX_NODES = 1000000,  /* evaluated, functions inlined */
+	ONNX_MAX_CALLS = 64,	   /* functions and graphs in each other */
+	ONNX_MAX_NODES = 1000000,  /* evaluated, in the model's own graph */
+	ONNX_MAX_INNER = 200000,   /* in functions and unrolled loops */
+	ONNX_MAX_ITEMS = 1 << 20,  /* of all sequences made */
 	ONNX_MAX_OPSET = 28,	   /* the last one that the entries know */
 };
 
 /* What a name stands for. */
 typedef struct onnx_value {
-	tensor_id id;	 /* NONE: there is none, .. */
-	bool absent;	 /* .. as an argument that the caller left out, .. */
-	const char *why; /* .. or for this reason; or, where that is NULL,
-			    because of an error that was added before */
+	/* A tensor or a sequence; MV_NULL: what was left out, or is not
+	 * computed; MV_BAD: not there because of an error. */
+	mvalue v;
+	const char *why; /* it is not computed; NULL where it was left out */
 } onnx_value;
 
 typedef struct onnx_opset {
@@ -25,7 +27,8 @@ typedef struct onnx_opset {
 	int version;
 } onnx_opset;
 
-/* A graph, a branch or the body of a function: names, and what is around. */
+/* A graph, one inside a node, or the body of a function: names, and what is
+ * around. */
 typedef struct onnx_frame onnx_frame;
 struct onnx_frame {
 	const onnx_frame *outer; /* whose names can be seen; NULL */
@@ -57,7 +60,7 @@ typedef struct importer {
 	graph_builder *b;
 	strmap *before; /* name -> tensor_type without --shape, or NULL */
 	strmap *missing; /* op -> onnx_missing */
-	int nnodes;
+	int nnodes, ninner, nitems; /* at most ONNX_MAX_.. */
 } importer;
 
 /* "model.onnx: node 'x' (Conv)" */
@@ -72,6 +75,11 @@ bool onnx_tensor(importer *im, const Onnx__TensorProto *t, const char *place,
 /* The data of a tensor that lies beside the model, onnx_external.c. */
 bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
 		   const tensor_type *type, constant *c);
+/* Elements of less than 8 bits lie in a file without gaps, the first in the
+ * lowest bits: how many bytes they take; and the elements, one per byte, out of
+ * so many. */
+int64_t onnx_packed_nbytes(const tensor_type *type);
+void *onnx_unpack(arena *a, const tensor_type *type, const unsigned char *from);
 /* Dimensions to a type; checks sign, number and total. */
 bool onnx_dims(importer *im, const int64_t *dims, size_t n, dtype t,
 	       const char *place, tensor_type *type);
@@ -97,6 +105,8 @@ bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes,
 /* Adds the initializers and constants of a graph to a frame. */
 bool onnx_initializers(importer *im, onnx_frame *f,
 		       const Onnx__GraphProto *g);
+/* Whether no more nodes may be evaluated; there was an error then. */
+bool onnx_exhausted(const importer *im);
 
 /* ---- onnx_builtin.c: nodes that shape the graph itself ----------------- */
 
@@ -113,7 +123,7 @@ const Onnx__AttributeProto *onnx_attr(const onnx_frame *f,
 typedef struct onnx_call {
 	const Onnx__NodeProto *node;
 	const char *name, *place;
-	const tensor_id *inputs; /* node->n_input of them */
+	const mvalue *inputs;	 /* node->n_input of them */
 	onnx_value *results;	 /* node->n_output of them */
 } onnx_call;
 
@@ -122,8 +132,22 @@ typedef bool (*onnx_builtin)(importer *, onnx_frame *, const onnx_call *);
 /* The function that evaluates nodes of that type, NULL if there is none. */
 onnx_builtin onnx_find_builtin(const char *op_type);
 
+/* ---- onnx_inner.c: graphs in nodes, functions --------------------------- */
+
 /* A call of one of the model's own functions, inlined. */
 bool onnx_inline(importer *im, onnx_frame *f, const onnx_call *c,
 		 const Onnx__FunctionProto *callee);
+
+/* What onnx_run_graph() is called with. */
+typedef struct onnx_context {
+	importer *im;
+	onnx_frame *frame;
+	const onnx_call *call;
+	int nruns; /* of graphs of the call so far, for names */
+} onnx_context;
+
+/* Evaluates a graph inside a node; a mapping_graph. */
+bool onnx_run_graph(void *context, const void *graph, const mvalue *inputs,
+		    int ninputs, const mvalue **outputs, int *noutputs);
 
 #endif

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/graph/mapping.h"
 
 static const char *text(const char *s)
 {
@@ -109,7 +108,7 @@ static void set_attrs(importer *im, const onnx_frame *f,
 		if (!a)
 			continue;
 		attrs[m->nattrs++] = (mapping_attr){
-			text(n->attribute[i]->name), attr_of(im, a)
+			text(n->attribute[i]->name), attr_of(im, a), a->g
 		};
 	}
 }
@@ -118,12 +117,12 @@ static void set_attrs(importer *im, const onnx_frame *f,
 
 /* Looks the inputs up.  Returns false where one cannot be used. */
 static bool set_inputs(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
-		       const char *place, tensor_id *inputs)
+		       const char *place, mvalue *inputs)
 {
 	bool ok = true;
 	for (size_t i = 0; i < n->n_input; i++) {
 		const char *name = n->input[i];
-		inputs[i] = NONE;
+		inputs[i] = mv_tensor(NONE);
 		if (!*name)
 			continue;
 		const onnx_value *v = onnx_find(f, name);
@@ -131,8 +130,8 @@ static bool set_inputs(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 			diag_error_in(im->sink, DIAG_ONNX_NAME, place,
 				      "the input '%s' is defined nowhere",
 				      name);
-			onnx_bind(im, f, name, (onnx_value){ .id = NONE },
-				  place);
+			onnx_bind(im, f, name,
+				  (onnx_value){ .v.kind = MV_BAD }, place);
 			ok = false;
 			continue;
 		}
@@ -140,8 +139,8 @@ static bool set_inputs(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 			diag_error_in(im->sink, DIAG_UNSUPPORTED, place,
 				      "the input '%s' is not known: %s", name,
 				      v->why);
-		inputs[i] = v->id;
-		ok = ok && (v->id != NONE || v->absent);
+		inputs[i] = v->v;
+		ok = ok && v->v.kind != MV_BAD && !v->why;
 	}
 	return ok;
 }
@@ -214,26 +213,37 @@ static bool apply_entry(importer *im, onnx_frame *f, const onnx_call *c,
 	int nwanted = (int)n->n_output;
 	while (nwanted > 0 && !*n->output[nwanted - 1])
 		nwanted--;
-	tensor_id *ids = ARENA_ARRAY(im->tmp, tensor_id, nwanted + 1);
+	onnx_context context = { im, f, c, 0 };
+	mvalue *values = ARENA_ARRAY(im->tmp, mvalue, nwanted + 1);
 	mapping_node m = { .name = c->name, .place = c->place,
 			   .ninputs = (int)n->n_input, .inputs = c->inputs,
-			   .noutputs = (int)n->n_output,
-			   .before = types_before(im, f, n) };
+			   .noutputs = (int)n->n_output, .number = im->nnodes,
+			   .before = types_before(im, f, n),
+			   .run_graph = onnx_run_graph,
+			   .context = &context };
 	set_attrs(im, f, n, &m);
-	if (!mapping_apply(im->b, im->modules, im->sink, entry, &m, nwanted,
-			   ids))
+	if (!mapping_apply(im->tmp, im->b, im->modules, im->sink, entry, &m,
+			   nwanted, values))
 		return false;
 	for (int i = 0; i < nwanted; i++) {
-		c->results[i].id = ids[i];
-		if (ids[i] == NONE)
+		c->results[i].v = values[i];
+		if (values[i].kind == MV_NULL)
 			c->results[i].why = arena_printf(
 				im->tmp, "tdlc does not compute output %d of "
 					 "%s",
 				i, n->op_type);
+		else if (values[i].kind == MV_TENSOR)
+			graph_name(im->b, (tensor_id)values[i].i,
+				   n->output[i]);
 		else
-			graph_name(im->b, ids[i], n->output[i]);
+			im->nitems += values[i].n;
 	}
-	return true;
+	if (im->nitems <= ONNX_MAX_ITEMS)
+		return true;
+	diag_error_in(im->sink, DIAG_TOO_LARGE, c->place,
+		      "the sequences made have more than %d elements",
+		      ONNX_MAX_ITEMS);
+	return false;
 }
 
 /* Chooses who evaluates a node.  With a faulty input only looks whether
@@ -270,6 +280,26 @@ static const char *node_name(importer *im, const onnx_frame *f,
 			    number);
 }
 
+bool onnx_exhausted(const importer *im)
+{
+	return im->nnodes > ONNX_MAX_NODES || im->ninner > ONNX_MAX_INNER ||
+	       im->nitems > ONNX_MAX_ITEMS;
+}
+
+static bool count_node(importer *im, const onnx_frame *f)
+{
+	int most = f->depth ? ONNX_MAX_INNER : ONNX_MAX_NODES;
+	int *count = f->depth ? &im->ninner : &im->nnodes;
+	if (++*count <= most)
+		return true;
+	diag_error_in(im->sink, DIAG_TOO_LARGE, im->path,
+		      "the model has more than %d nodes%s", most,
+		      f->depth ? ", with its loops unrolled and its functions "
+				 "inlined"
+			       : "");
+	return false;
+}
+
 static bool eval_node(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 		      int number)
 {
@@ -286,24 +316,20 @@ static bool eval_node(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 			      "the node has no output");
 		return false;
 	}
-	if (++im->nnodes > ONNX_MAX_NODES) {
-		diag_error_in(im->sink, DIAG_TOO_LARGE, im->path,
-			      "the model has more than %d nodes",
-			      ONNX_MAX_NODES);
+	if (!count_node(im, f))
 		return false;
-	}
 	onnx_call c = { .node = n, .name = node_name(im, f, n, number) };
 	c.place = onnx_place(im, "node", c.name, n->op_type);
 	c.results = ARENA_ARRAY(im->tmp, onnx_value, n->n_output + 1);
-	tensor_id *inputs = ARENA_ARRAY(im->tmp, tensor_id, n->n_input + 1);
+	mvalue *inputs = ARENA_ARRAY(im->tmp, mvalue, n->n_input + 1);
 	c.inputs = inputs;
 	bool usable = set_inputs(im, f, n, c.place, inputs);
 	for (size_t i = 0; i < n->n_output; i++)
-		c.results[i].id = NONE;
+		c.results[i].v = mv_tensor(NONE);
 	bool ok = evaluate(im, f, &c, usable);
 	for (size_t i = 0; i < n->n_output; i++) {
 		if (!ok)
-			c.results[i] = (onnx_value){ .id = NONE };
+			c.results[i] = (onnx_value){ .v.kind = MV_BAD };
 		if (*n->output[i])
 			onnx_bind(im, f, n->output[i], c.results[i], c.place);
 	}
@@ -314,7 +340,7 @@ bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes, size_t n)
 {
 	int *order = onnx_order(im, f, nodes, n);
 	bool ok = order != NULL;
-	for (size_t i = 0; order && i < n && im->nnodes <= ONNX_MAX_NODES &&
+	for (size_t i = 0; order && i < n && !onnx_exhausted(im) &&
 			   !diag_full(im->sink);
 	     i++)
 		ok &= eval_node(im, f, nodes[order[i]], order[i]);

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "compiler/graph/mapping.h"
+#include "plan/eval.h"
 
 /* Below this many bytes the elements are copied, else referred to. */
 enum { COPY_BELOW = 1024 };
@@ -17,7 +18,9 @@ dtype mapping_onnx_type(int64_t type)
 	static const signed char types[] = {
 		DT_NONE, DT_F32, DT_U8, DT_I8, DT_U16, DT_I16, DT_I32, DT_I64,
 		DT_NONE, DT_BOOL, DT_F16, DT_F64, DT_U32, DT_U64, DT_NONE,
-		DT_NONE, DT_BF16,
+		DT_NONE, DT_BF16, DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2,
+		DT_F8E5M2FNUZ, DT_U4, DT_I4, DT_F4E2M1, DT_F8E8M0, DT_U2,
+		DT_I2, DT_F6E2M3, DT_F6E3M2,
 	};
 	if (type < 0 || type >= (int64_t)sizeof(types))
 		return DT_NONE;
@@ -67,12 +70,37 @@ static bool wrong_count(importer *im, const char *place, uint64_t have,
 	return false;
 }
 
+/* ---- packed elements --------------------------------------------------- */
+
+int64_t onnx_packed_nbytes(const tensor_type *type)
+{
+	int64_t n = tensor_nelem(type), bits = dtype_bits(type->type);
+	return bits < 8 ? n / 8 * bits + (n % 8 * bits + 7) / 8
+			: tensor_nbytes(type);
+}
+
+void *onnx_unpack(arena *a, const tensor_type *type, const unsigned char *from)
+{
+	int64_t n = tensor_nelem(type), bits = dtype_bits(type->type);
+	unsigned char *to = arena_alloc(a, (size_t)n + 1);
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = i * bits;
+		int shift = (int)(at % 8);
+		unsigned both = from[at / 8];
+		if (shift + bits > 8)
+			both |= (unsigned)from[at / 8 + 1] << 8;
+		to[i] = (unsigned char)(both >> shift);
+	}
+	elem_clean(type->type, to, n);
+	return to;
+}
+
 /* ---- elements that lie in the file ------------------------------------- */
 
 static bool payload(importer *im, const onnx_payload *p, const char *place,
 		    const tensor_type *type, constant *c)
 {
-	uint64_t want = (uint64_t)tensor_nbytes(type);
+	uint64_t want = (uint64_t)onnx_packed_nbytes(type);
 	dtype t = type->type;
 	if ((p->field == ONNX_FIELD_FLOAT_DATA && t != DT_F32) ||
 	    (p->field == ONNX_FIELD_DOUBLE_DATA && t != DT_F64)) {
@@ -84,15 +112,19 @@ static bool payload(importer *im, const onnx_payload *p, const char *place,
 	}
 	if (p->nbytes != want)
 		return wrong_count(im, place, p->nbytes, want, "bytes");
+	const unsigned char *from = im->file.data + p->offset;
+	if (dtype_bits(t) < 8) {
+		*c = (constant){ .data = onnx_unpack(im->arena, type, from) };
+		return true;
+	}
 	if (want >= COPY_BELOW && im->file.mapped) {
 		*c = (constant){ .path = arena_strdup(im->arena, im->path),
 				 .offset = (int64_t)p->offset };
 		return true;
 	}
 	unsigned char *data = arena_alloc(im->arena, want + 1);
-	memcpy(data, im->file.data + p->offset, want);
-	for (uint64_t i = 0; t == DT_BOOL && i < want; i++)
-		data[i] = data[i] != 0;
+	memcpy(data, from, want);
+	elem_clean(t, data, tensor_nelem(type));
 	*c = (constant){ .data = data };
 	return true;
 }
@@ -113,8 +145,6 @@ static bool in_range(dtype t, int64_t v)
 		return v >= INT16_MIN && v <= INT16_MAX;
 	case DT_I8:
 		return v >= INT8_MIN && v <= INT8_MAX;
-	case DT_U8:
-		return v >= 0 && v <= UINT8_MAX;
 	case DT_U16:
 	case DT_F16:
 	case DT_BF16:
@@ -123,15 +153,9 @@ static bool in_range(dtype t, int64_t v)
 		return v >= 0 && v <= UINT32_MAX;
 	case DT_BOOL:
 		return v == 0 || v == 1;
-	default:
-		return true;
+	default: /* one byte, or several elements in one */
+		return dtype_size(t) > 1 || (v >= 0 && v <= UINT8_MAX);
 	}
-}
-
-static bool is_small(dtype t)
-{
-	return t == DT_I32 || t == DT_I16 || t == DT_I8 || t == DT_U16 ||
-	       t == DT_U8 || t == DT_F16 || t == DT_BF16 || t == DT_BOOL;
 }
 
 /* The field that holds elements of a type: how many, and the i-th as bits. */
@@ -146,15 +170,23 @@ typedef struct numbers {
 
 static numbers field_for(const Onnx__TensorProto *p, dtype t)
 {
-	if (is_small(t))
-		return (numbers){ p->n_int32_data, .i32 = p->int32_data };
 	if (t == DT_I64)
 		return (numbers){ p->n_int64_data, .i64 = p->int64_data };
 	if (t == DT_F32)
 		return (numbers){ p->n_float_data, .f32 = p->float_data };
 	if (t == DT_F64)
 		return (numbers){ p->n_double_data, .f64 = p->double_data };
-	return (numbers){ p->n_uint64_data, .u64 = p->uint64_data };
+	if (t == DT_U64 || t == DT_U32)
+		return (numbers){ p->n_uint64_data, .u64 = p->uint64_data };
+	return (numbers){ p->n_int32_data, .i32 = p->int32_data };
+}
+
+/* How many numbers hold the elements: as many, or the bytes that four or two
+ * bits of each fill. */
+static int64_t count_numbers(const tensor_type *type)
+{
+	return dtype_bits(type->type) <= 4 ? onnx_packed_nbytes(type)
+					   : tensor_nelem(type);
 }
 
 static bool typed(importer *im, const Onnx__TensorProto *p, const char *place,
@@ -162,7 +194,7 @@ static bool typed(importer *im, const Onnx__TensorProto *p, const char *place,
 {
 	dtype t = type->type;
 	numbers x = field_for(p, t);
-	int64_t n = tensor_nelem(type);
+	int64_t n = count_numbers(type);
 	if ((uint64_t)n != x.n)
 		return wrong_count(im, place, x.n, (uint64_t)n, "elements");
 	void *data = arena_alloc(im->arena, (size_t)tensor_nbytes(type) + 1);
@@ -183,6 +215,10 @@ static bool typed(importer *im, const Onnx__TensorProto *p, const char *place,
 		}
 		put(t, data, i, v);
 	}
+	if (dtype_bits(t) <= 4)
+		c->data = onnx_unpack(im->arena, type, data);
+	else
+		elem_clean(t, data, n);
 	return true;
 }
 
