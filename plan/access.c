@@ -181,8 +181,21 @@ static void collect_branch(builder *b, const kexpr *e, const path *p,
 	collect(b, e, p);
 }
 
+static bool is_logic(const kexpr *e)
+{
+	return e->kind == KX_FN && (e->fn == FN_AND || e->fn == FN_OR);
+}
+
 static void collect(builder *b, const kexpr *e, const path *p)
 {
+	if (is_logic(e)) {
+		/* The second is evaluated where the first does not decide. */
+		const kexpr *c = kx_simplify(b->a, e->args[0], b->k->vars);
+		collect(b, e->args[0], p);
+		collect_branch(b, e->args[1], p,
+			       index_cond(b->a, b->k, c, e->fn == FN_AND));
+		return;
+	}
 	if (e->kind == KX_SELECT) {
 		const kexpr *c = kx_simplify(b->a, e->args[0], b->k->vars);
 		collect(b, e->args[0], p);

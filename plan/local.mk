@@ -6,6 +6,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/collective.c \
 	%D%/constant.c \
 	%D%/derive.c %D%/derive.h \
+	%D%/partial.c %D%/partial.h \
 	%D%/elem.c %D%/elem.h \
 	%D%/eval.c %D%/eval.h \
 	%D%/functions.def \

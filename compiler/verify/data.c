@@ -152,7 +152,7 @@ const char *value_text(arena *a, const view *v, int64_t at)
 
 /* ---- rounding ----------------------------------------------------------- */
 
-static double unit_roundoff(dtype t)
+double unit_roundoff(dtype t)
 {
 	switch (t) {
 	case DT_F64:

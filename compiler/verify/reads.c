@@ -28,6 +28,7 @@ typedef struct place {
 	const void *key;
 	int input, ndim;
 	bool guarded;
+	bool strided; /* under a condition on a quotient or a remainder */
 	bool data[MAX_NDIM]; /* the index depends on data, or is all */
 } place;
 
@@ -42,6 +43,7 @@ typedef struct watch {
 	const stage *stage;
 	const kernel *k;
 	int64_t point[MAX_NVARS];
+	int nstrided; /* conditions around, on quotients or remainders */
 	VEC(place) places;
 	int nways;
 	way *ways;
@@ -180,7 +182,7 @@ static place place_of(const watch *w, int input, kexpr *const *index,
 		      bool guarded)
 {
 	place p = { .input = input, .ndim = w->k->inputs[input].ndim,
-		    .guarded = guarded };
+		    .guarded = guarded, .strided = w->nstrided > 0 };
 	for (int d = 0; d < p.ndim; d++)
 		p.data[d] = !index[d] || kx_has_read(index[d]);
 	return p;
@@ -194,13 +196,36 @@ static void walk_args(watch *w, const kexpr *e, int from)
 		walk(w, e->args[i]);
 }
 
+static bool is_rounded(const kexpr *e)
+{
+	if (e->kind == KX_FN && (e->fn == FN_DIV || e->fn == FN_MOD))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (is_rounded(e->args[i]))
+			return true;
+	return false;
+}
+
+/* The branches of a choice that the point may take. */
+static void walk_select(watch *w, const kexpr *e)
+{
+	int64_t c;
+	bool rounded = is_rounded(e->args[0]);
+	bool sure = known(w, e->args[0], &c);
+	walk(w, e->args[0]);
+	w->nstrided += rounded;
+	for (int i = 1; i <= 2; i++)
+		if (!sure || i == (c ? 1 : 2))
+			walk(w, e->args[i]);
+	w->nstrided -= rounded;
+}
+
 static void walk(watch *w, const kexpr *e)
 {
 	int64_t c;
 	bool logic = e->kind == KX_FN && (e->fn == FN_AND || e->fn == FN_OR);
-	if (e->kind == KX_SELECT && known(w, e->args[0], &c)) {
-		walk(w, e->args[0]);
-		walk(w, e->args[c ? 1 : 2]);
+	if (e->kind == KX_SELECT) {
+		walk_select(w, e);
 		return;
 	}
 	if (logic && known(w, e->args[0], &c) && !!c == (e->fn == FN_OR)) {
@@ -289,6 +314,8 @@ static const char *box_text(arena *a, const box *b)
 	return arena_printf(a, "[%s]", s);
 }
 
+/* A region may be larger than what is read by what data decides, what guards
+ * leave out, and what strides skip. */
 static void compare(watch *w, const way *y, int p)
 {
 	arena *a = w->t->arena;
@@ -298,9 +325,11 @@ static void compare(watch *w, const way *y, int p)
 	kernel_needs(k, &space, needs);
 	for (int i = 0; i < k->ninputs; i++) {
 		box index = box_empty(k->inputs[i].ndim), inside = index;
+		bool strided = false;
 		for (int j = 0; j < w->places.n; j++) {
 			const place *pl = &w->places.at[j];
 			const seen *s = &y->seen[p].at[j];
+			strided |= pl->input == i && pl->strided;
 			if (pl->input != i || !s->any)
 				continue;
 			box b = box_of(w, y, &space, pl, s->index);
@@ -319,7 +348,7 @@ static void compare(watch *w, const way *y, int p)
 			     " (part %d reads %s, the region is %s)",
 			     k->inputs[i].name, p, box_text(a, &inside),
 			     box_text(a, &needs[i]));
-		else if (!box_contains(&index, &needs[i]))
+		else if (!strided && !box_contains(&index, &needs[i]))
 			note(w->t, VERIFY_WIDE, w->stage->label, var,
 			     y->nparts, "its region of '%s' is larger than what "
 			     "is read (part %d reads %s, the region is %s)",

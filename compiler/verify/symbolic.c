@@ -258,6 +258,39 @@ static void compare_stage(const symbols *s, int at)
 	compare_strategies(s, at);
 }
 
+/* Whether a result is what another stage computes, which shapes and attributes
+ * may make of an operator: then a stage less is needed. */
+static bool returns_other(const expansion *x)
+{
+	for (int i = 0; i < x->nresults; i++) {
+		int at = x->results[i] - x->nparams;
+		if (at < 0 || (x->nresults == 1 && *x->stages[at].label))
+			return true;
+	}
+	return false;
+}
+
+/* Whether an attribute may choose between bodies. */
+static bool has_variants(const ast_op *op)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].type == ATTR_BOOL ||
+		    op->attrs[i].type == ATTR_STRING)
+			return true;
+	return false;
+}
+
+/* The descriptor takes what has no declared type to be of floats. */
+static bool is_of_floats(const symbols *s)
+{
+	const ast_op *op = s->t->v->op;
+	for (int i = 0; i < op->nparams; i++)
+		if (!op->params[i].type.name &&
+		    !dtype_is_float(s->t->drawn->types[i].type))
+			return false;
+	return true;
+}
+
 void check_symbolic(trial *t)
 {
 	symbols s = { t, t->v->described, t->v->symbolic, NULL };
@@ -265,6 +298,9 @@ void check_symbolic(trial *t)
 		return;
 	s.values = ARENA_ARRAY(t->arena, int64_t, POLY_MAX_ATOMS);
 	if (!set_packs(&s) || !set_atoms(&s) || !selects_last(&s))
+		return;
+	if (returns_other(t->x) || !is_of_floats(&s) ||
+	    (t->x->nstages != s.d->nstages && has_variants(t->v->op)))
 		return;
 	t->v->result->symbolic++;
 	if (t->x->nstages != s.d->nstages) {

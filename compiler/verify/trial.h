@@ -165,6 +165,9 @@ bool same_values(const view *got, const view *want, const double *slack,
 /* "3.5", for messages. */
 const char *value_text(arena *a, const view *v, int64_t at);
 
+/* Half the distance of the numbers of type t around 1. */
+double unit_roundoff(dtype t);
+
 /* How far a result that was combined from n_parts partial ones may be from
  * the whole one; NULL where nothing is rounded. */
 double *rounding_slack(trial *t, const kernel *k, const view *inputs,
@@ -183,6 +186,7 @@ box part_of(const kernel *k, int v, int p, int parts);
 void check_cuts(trial *t, int stage);	  /* cuts.c */
 void check_regions(trial *t, int stage);  /* reads.c */
 void check_attempts(trial *t, int stage); /* attempts.c */
+void check_partials(trial *t, int stage); /* partials.c */
 void check_symbolic(trial *t);		  /* symbolic.c */
 
 #endif

@@ -189,6 +189,7 @@ static bool try_draw(verifier *v, arena *a, const draw *d)
 		check_cuts(&t, i);
 		check_regions(&t, i);
 		check_attempts(&t, i);
+		check_partials(&t, i);
 	}
 	check_symbolic(&t);
 	return true;
@@ -203,9 +204,8 @@ static void report_attempts(verifier *v)
 		if (a->failed || a->tried < MIN_ATTEMPTS)
 			continue;
 		const char *what = arena_printf(
-			v->arena, "it is not offered, but its parts' results "
-			"combine by %s (%d times of %d)", a->what, a->tried,
-			a->tried);
+			v->arena, "its parts' results combine by %s (%d "
+			"times), and it is not offered", a->what, a->tried);
 		note_for(v, VERIFY_MISSED, a->stage, a->about, what, "");
 	}
 }

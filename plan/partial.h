@@ -1,0 +1,23 @@
+/* Partial values that a kernel hands on, derived from its body.
+ *
+ * An input is partial where workers hold parts x_p of it, all of its shape,
+ * that a reducer has yet to combine.  It passes a kernel where the results
+ * computed from the parts combine to that of the whole, so that combining can
+ * wait:
+ *
+ *	kernel(r over p of x_p) = s over p of kernel(x_p)
+ *
+ * Sum passes what is linear; Max and Min, of truth values Or and And, pass
+ * what is monotone, where one that falls turns one into the other.  Rounding
+ * apart, this holds for values that are neither infinite nor NaN. */
+#ifndef TDL_PLAN_PARTIAL_H
+#define TDL_PLAN_PARTIAL_H
+
+#include "plan/kernel.h"
+
+/* The reducer s that combines the results where the input is partial by r,
+ * and the other inputs are not partial; RED_NONE where it has to be combined
+ * before. */
+reducer kernel_passes(const kernel *k, int input, reducer r);
+
+#endif
