@@ -12,8 +12,10 @@ dist_opdefs_DATA = \
 	%D%/optimizer.tdl \
 	%D%/pool.tdl \
 	%D%/quantize.tdl \
+	%D%/random.tdl \
 	%D%/reduce.tdl \
 	%D%/resize.tdl \
+	%D%/rnn.tdl \
 	%D%/sample.tdl \
 	%D%/scatter.tdl \
 	%D%/shape.tdl \
@@ -35,8 +37,10 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/optimizer.tdl \
 	%D%/onnx/pool.tdl \
 	%D%/onnx/quantize.tdl \
+	%D%/onnx/random.tdl \
 	%D%/onnx/reduce.tdl \
 	%D%/onnx/resize.tdl \
+	%D%/onnx/rnn.tdl \
 	%D%/onnx/sample.tdl \
 	%D%/onnx/scatter.tdl \
 	%D%/onnx/sequence.tdl \
