@@ -1,44 +1,178 @@
 #!/bin/sh
-# Every block of TDL in docs/ and the README is an operator library of its own
-# that `tdlc check` accepts, and every ```console block shows what its commands
-# ("$ tdlc ..") print.
+# What the documents show is so.
+#
+# A block ```tdl is an operator library of its own, which `tdlc check` accepts.
+# A block with a name behind its language, ```tdl gate.tdl, is that file, for the
+# commands that follow.  A block ```console shows commands, "$ tdlc ..", continued
+# on lines "> ..", and exactly what they print, both streams; times may differ.
+# All of a document's commands run in one folder, which has the examples/, and
+# see the status of the command before as $?.
+#
+#	docs.sh [FILE]...	those documents, by default all
+#	UPDATE=1 docs.sh ..	shows in them what is printed now
+srcdir=$(cd "${srcdir:-.}" && pwd)
 . "$srcdir/tests/lib.sh"
+update=${UPDATE-}
+nchecked=0
 
-# blocks FILE: writes each ```tdl block of it to $tmp/FILE-LINE.tdl
-blocks() {
-	awk -v to="$tmp/$(basename "$1")" '
-		/^```tdl$/ { out = to "-" NR ".tdl"; next }
-		/^```$/ { out = ""; next }
-		out { print > out }' "$1"
-}
-
-for doc in "$srcdir"/docs/*.md "$srcdir"/README.md "$srcdir"/CONTRIBUTING.md
-do
-	blocks "$doc"
-done
-
-n=0
-for block in "$tmp"/*.tdl; do
-	expect 0 "$TDLC" check "$block"
-	n=$((n + 1))
-done
-[ "$n" -ge 6 ] || fail "only $n blocks of TDL found"
-echo "$n blocks of TDL checked"
-
-# transcript: runs the commands of a transcript and prints it anew.
-transcript() {
-	sed -n 's/^\$ //p' | while read -r line; do
-		echo "\$ $line"
-		(cd "$srcdir" && eval "$line") 2>&1
-	done
-}
 tdlc() { "$TDLC" "$@"; }
+tdlrun() { "$TDLRUN" "$@"; }
+python() { "$PYTHON" "$@"; }
 
-for doc in "$srcdir"/docs/*.md "$srcdir"/README.md; do
-	sed -n '/^```console$/,/^```$/{/^```/!p;}' "$doc" >"$tmp/shown"
-	transcript <"$tmp/shown" >"$tmp/printed"
-	diff -u --label "$doc" --label printed "$tmp/shown" "$tmp/printed" ||
+# Writes the blocks of a document: NNN.LANGUAGE, or NNN.LANGUAGE.file with a
+# first line that is its name.
+blocks() {
+	awk -v to="$2/" '
+		/^```/ && !inside {
+			inside = 1
+			file = to sprintf("%03d.", ++n) substr($1, 4)
+			if (NF == 2) {
+				file = file ".file"
+				print $2 >file
+			}
+			printf "" >>file
+			next
+		}
+		/^```$/ { inside = 0; close(file); next }
+		inside { print >>file }' "$1"
+}
+
+# Runs the commands of a transcript in the present folder and prints it anew.
+# It is no subshell for each: "$?" is the status of the command before.
+transcript() {
+	last=0
+	command=
+	sed -n '/^[$>] /p' "$1" >"$tmp/commands"
+	echo '$ ' >>"$tmp/commands"
+	while IFS= read -r line; do
+		case $line in
+		'$ '*)
+			(exit "$last")
+			eval "$command" </dev/null 2>&1
+			last=$?
+			command=${line#??} ;;
+		*)
+			command="$command
+${line#??}" ;;
+		esac
+		[ -z "$command" ] || printf '%s\n' "$line"
+	done <"$tmp/commands"
+}
+
+# The document with its consoles as they were printed: NNN.printed.
+renewed() {
+	awk -v from="$2/" '
+		/^```/ && !inside {
+			inside = 1
+			file = from sprintf("%03d.printed", ++n)
+			shows = $1 == "```console"
+			print
+			while (shows && (getline line <file) > 0)
+				print line
+			next
+		}
+		/^```$/ { inside = shows = 0 }
+		!shows' "$1"
+}
+
+# Whether what a document runs is there.
+can_run() {
+	grep -q '^\$ python' "$1" || return 0
+	"${PYTHON:-python3}" -c 'import onnx, numpy' 2>/dev/null
+}
+
+# check_block FILE: FILE is a block in $parts; the folder is the document's.
+check_block() {
+	case $1 in
+	*.file)
+		name=$(head -n 1 "$parts/$1")
+		tail -n +2 "$parts/$1" >"$name" ;;
+	*.tdl)
+		nchecked=$((nchecked + 1))
+		tdlc check "$parts/$1" || fail "$doc: block ${1%.*}" ;;
+	*.console)
+		[ "$runs" ] || return 0
+		nchecked=$((nchecked + 1))
+		transcript "$parts/$1" >"$parts/${1%.*}.printed"
+		compare "${1%.*}" ;;
+	esac
+}
+
+# compare NNN: what a console shows with what was printed, but for times.
+compare() {
+	for side in console printed; do
+		sed -E 's/[0-9][-+.0-9e]* (s|ms)\b/TIME/g' \
+			"$parts/$1.$side" >"$tmp/$side"
+	done
+	if cmp -s "$tmp/console" "$tmp/printed"; then
+		cp "$parts/$1.console" "$parts/$1.printed"
+	elif [ -z "$update" ]; then
+		diff -u --label "$doc" --label printed "$tmp/console" \
+			"$tmp/printed"
 		fail "$doc shows something else"
+	fi
+}
+
+check_document() {
+	doc=$1
+	parts=$tmp/parts
+	rm -rf "$parts" "$tmp/work"
+	mkdir "$parts" "$tmp/work"
+	ln -s "$srcdir/examples" "$tmp/work/examples"
+	blocks "$doc" "$parts"
+	runs=yes
+	can_run "$doc" || {
+		echo "$doc: without Python's onnx its commands are not run"
+		runs=
+	}
+	cd "$tmp/work" || exit 1
+	for block in $(ls "$parts"); do
+		check_block "$block"
+	done
+	cd "$srcdir" || exit 1
+	[ -z "$update" ] || [ -z "$runs" ] || {
+		renewed "$doc" "$parts" >"$tmp/new"
+		cmp -s "$tmp/new" "$doc" || {
+			cat "$tmp/new" >"$doc"
+			echo "renewed $doc"
+		}
+	}
+}
+
+[ $# -gt 0 ] || {
+	all=yes
+	set -- "$srcdir"/docs/*.md "$srcdir"/README.md "$srcdir"/CONTRIBUTING.md
+}
+for document; do
+	check_document "$document"
 done
-grep -q '^\$ tdlc' "$tmp/shown" || fail "the README has no example"
-[ "$nfailed" -eq 0 ]
+
+# Every function that TDL brings along is in the reference; every element type;
+# every token of the grammar, and no rule of it is lost.
+check_language() {
+	language=$srcdir/docs/language.md
+	sed -n 's/^\(SCALAR\|REDUCER\|MAPPING\)(\([A-Za-z0-9_]*\),.*/\2/p' \
+		"$srcdir/dsl/builtins.def" >"$tmp/names"
+	sed -n 's/^.*\[DT_[A-Z0-9]*\] = { "\([a-z0-9]*\)".*/\1/p' \
+		"$srcdir/base/dtype.c" >>"$tmp/names"
+	while read -r name; do
+		grep -q "\`$name[\`(]" "$language" ||
+			fail "docs/language.md does not have '$name'"
+	done <"$tmp/names"
+	"${AWK:-awk}" -f "$srcdir/dsl/grammar.awk" "$srcdir/dsl/scan.l" \
+		"$srcdir/dsl/gram.y" >"$tmp/grammar.md" || fail 'no grammar'
+	sed -n "s/^\"\([^\" ]*\)\"[\t ].*/\1/p" "$srcdir/dsl/scan.l" |
+	grep -vx '//*\|model\|grad' | sed 's/^\\\\$/\\/' >"$tmp/tokens"
+	[ "$(wc -l <"$tmp/tokens")" -gt 40 ] || fail 'no tokens in scan.l'
+	while read -r token; do
+		grep -qF -- "\"$token\"" "$tmp/grammar.md" ||
+			fail "the grammar has no '$token'"
+	done <"$tmp/tokens"
+}
+
+[ -z "${all-}" ] || {
+	check_language
+	[ "$nchecked" -ge 20 ] || fail "only $nchecked blocks"
+}
+echo "$nchecked blocks checked"
+finish
