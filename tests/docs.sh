@@ -101,7 +101,8 @@ check_block() {
 # compare NNN: what a console shows with what was printed, but for times.
 compare() {
 	for side in console printed; do
-		sed -E 's/[0-9][-+.0-9e]* (s|ms)\b/TIME/g' \
+		sed -E -e 's/[0-9][-+.0-9e]* (s|ms)\b/TIME/g' \
+			-e 's/(seconds": )[0-9][-+.0-9e]*/\1TIME/' \
 			"$parts/$1.$side" >"$tmp/$side"
 	done
 	if cmp -s "$tmp/console" "$tmp/printed"; then
