@@ -23,7 +23,8 @@ _tdlc()
 		[[ $cur == -* ]] && words='--help --version'
 	elif [[ $cur == -* ]]; then
 		words=$(_tdl_options "$1" "${COMP_WORDS[1]}")
-	elif [[ ${COMP_WORDS[1]} == explain && $COMP_CWORD == 2 ]]; then
+	elif [[ ${COMP_WORDS[1]} == @(doc|verify) ||
+		${COMP_WORDS[1]} == explain && $COMP_CWORD == 2 ]]; then
 		words=$("$1" ops 2>/dev/null | awk '/^[a-z]/ { print $1 }')
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "${words-}" -- "$cur")
