@@ -10,6 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under AddressSanitizer only what was handed out may be touched. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED
+#endif
+#ifdef SANITIZED
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 }; /* bytes between two objects */
+#else
+#define ASAN_POISON_MEMORY_REGION(at, n) ((void)(at), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(at, n) ((void)(at), (void)(n))
+enum { GAP = 0 };
+#endif
+
 enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 
 typedef struct block {
@@ -47,6 +64,7 @@ void arena_free(arena *a)
 		return;
 	for (block *b = a->top, *next; b; b = next) {
 		next = b->next;
+		ASAN_UNPOISON_MEMORY_REGION(b->at, b->size);
 		free(b);
 	}
 	free(a);
@@ -60,6 +78,7 @@ static block *add_block(arena *a, size_t nbytes)
 	bool clean = size == nbytes;
 	block *b = must(clean ? calloc(1, sizeof(*b) + size) :
 				malloc(sizeof(*b) + size));
+	ASAN_POISON_MEMORY_REGION(b->at, size);
 	b->used = 0;
 	b->size = size;
 	b->clean = clean;
@@ -82,15 +101,16 @@ void *arena_alloc(arena *a, size_t nbytes)
 	const size_t align = alignof(max_align_t);
 	if (nbytes > SIZE_MAX / 2)
 		must(NULL);
-	nbytes = (nbytes + align - 1) & ~(align - 1);
+	size_t room = (nbytes + GAP + align - 1) & ~(align - 1);
 	block *b = a->top;
-	if (!b || b->size - b->used < nbytes)
-		b = add_block(a, nbytes);
+	if (!b || b->size - b->used < room)
+		b = add_block(a, room);
 	void *p = b->at + b->used;
+	ASAN_UNPOISON_MEMORY_REGION(p, nbytes);
 	if (!b->clean)
 		memset(p, 0, nbytes);
-	b->used += nbytes;
-	a->used += nbytes;
+	b->used += room;
+	a->used += room;
 	return p;
 }
 
