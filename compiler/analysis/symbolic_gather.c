@@ -145,7 +145,9 @@ sval sym_condition(build *b, const ast_expr *e, condition *out)
 	for (int i = 0; i < out->touched.n; i++)
 		sym_touch(b, out->touched.at[i]);
 	out->nreads = c->reads.n - first;
-	out->reads = ARENA_COPY(b->arena, c->reads.at + first, out->nreads);
+	if (out->nreads > 0)
+		out->reads = ARENA_COPY(b->arena, c->reads.at + first,
+					out->nreads);
 	return v;
 }
 
