@@ -8,6 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	CC='$(CC)'; export CC; \
 	SANITIZE='$(enable_sanitize)'; export SANITIZE; \
+	FUZZ='$(enable_fuzz)'; export FUZZ; \
 	MANUALS='$(manuals)'; export MANUALS; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	NO_COLOR=1; export NO_COLOR;
@@ -57,6 +58,9 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/valgrind.sh
 
 include tests/unit/local.mk
+if TDLC
+include tests/fuzz/local.mk
+endif
 
 # The front end under valgrind: all golden tests, and the unit tests of what
 # reads files.
@@ -65,4 +69,4 @@ check-valgrind: all
 	VALGRIND='$(VALGRIND)' TDLC_ALONE='$(abs_top_builddir)/tdlc' \
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(valgrind_tests)' \
 		tested_tdlc='$(abs_srcdir)/%D%/valgrind.sh'
-.PHONY: check-valgrind
+.PHONY: check-valgrind fuzz

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Seeds for the fuzz targets: of the operator library, the golden tests and,
+# where Python has onnx, ONNX's node tests.
+#
+#	corpus.sh FOLDER	makes FOLDER/TARGET/ for each target
+set -eu
+
+here=${srcdir:-.}/tests
+to=$1
+most=4000	# bytes of a model
+for target in descriptor npz onnx plan tdl wcsp; do
+	mkdir -p "$to/$target"
+done
+tdlc() { "$TDLC" "$@" 2>/dev/null; }
+
+# Each definition of the library, with what stands before it.
+for file in "$TDL_OPDEFS"/*.tdl "$TDL_OPDEFS"/onnx/*.tdl; do
+	name=$(basename "$(dirname "$file")")_$(basename "$file" .tdl)
+	cp "$file" "$to/tdl/$name"
+	tdlc compile "$file" -o "$to/descriptor/$name" || :
+	awk -v to="$to/tdl/$name" '
+		BEGIN { RS = "" }
+		/(^|\n)(op|opaque|onnx) / { print >(to "." NR) }' "$file"
+done
+find "$here/golden" "${srcdir:-.}/examples" -name '*.tdl' |
+while read -r file; do
+	name=$(echo "$file" | tr / _)
+	cp "$file" "$to/tdl/$name"
+	tdlc compile "$file" -o "$to/descriptor/$name" || :
+done
+cp "$here"/data/wcsp/*.wcsp "$to/wcsp"
+# In one line each, as many small problems as combinations.
+for n in 1 2 3; do
+	for top in 0 7 1000; do
+		echo "p$n 2 $n 2 $top $n $n -2 0 1 $n 1 0 0 $((n + 1))" \
+			"1 1 2 1 0 5" >"$to/wcsp/small.$n.$top"
+	done
+done
+
+find "$here" -name '*.onnx' -size -8 | while read -r file; do
+	cp "$file" "$to/onnx/$(echo "$file" | tr / _)"
+done
+"$PYTHON" "$(dirname "$0")/corpus.py" "$to/onnx" "$most" || {
+	[ $? -eq 77 ] || exit 1
+}
+
+# Every 12th model as a plan, without the sources of its kernels, and what it
+# computes.
+n=0
+for file in "$to"/onnx/*; do
+	n=$((n + 1))
+	[ $((n % 12)) -eq 0 ] || continue
+	plan=$to/plan/$(basename "$file")
+	tdlc plan "$file" -k $((1 + n / 12 % 4)) -o "$plan" >/dev/null || :
+	[ -e "$plan" ] || continue
+	"$TDLRUN" --kernels interpreter "$plan" --outputs \
+		"$to/npz/$(basename "$file").npz" >/dev/null 2>&1 || :
+	sed 's/"c": *"\([^"\\]\|\\.\)*"/"c": ""/g' "$plan" >"$plan.tmp"
+	mv "$plan.tmp" "$plan"
+done
