@@ -43,6 +43,14 @@ static bool is_float_function(const strmap *taken, arena *a, const char *name)
 	       strmap_get(taken, arena_strndup(a, name, n - 1));
 }
 
+/* A name that begins like those of the text around; no ending helps. */
+static bool is_reserved(const char *name)
+{
+	return !strncmp(name, "index", 5) || !strncasecmp(name, "tdl_", 4) ||
+	       !strncmp(name, "int", 3) || !strncmp(name, "uint", 4) ||
+	       !strncmp(name, "INT", 3) || !strncmp(name, "UINT", 4);
+}
+
 static bool is_taken(const strmap *taken, arena *a, const char *name)
 {
 	if (is_float_function(taken, a, name))
@@ -54,9 +62,7 @@ static bool is_taken(const strmap *taken, arena *a, const char *name)
 	for (int d = 0; d < MAX_NDIM; d++)
 		if (strmap_get(taken, arena_printf(a, "%s_%d", name, d)))
 			return true;
-	return !strncmp(name, "index", 5) || !strncasecmp(name, "tdl_", 4) ||
-	       !strncmp(name, "int", 3) || !strncmp(name, "uint", 4) ||
-	       !strncmp(name, "INT", 3) || !strncmp(name, "UINT", 4);
+	return false;
 }
 
 static void take(strmap *taken, arena *a, const char *name)
@@ -78,7 +84,7 @@ static const char *choose(strmap *taken, arena *a, const char *name,
 	for (char *c = s; *c; c++)
 		if (!isalnum((unsigned char)*c) || *c & 0x80)
 			*c = '_';
-	if (!isalpha((unsigned char)*s))
+	if (!isalpha((unsigned char)*s) || is_reserved(s))
 		s = arena_printf(a, "%s%s", otherwise, s);
 	const char *base = s;
 	for (int i = 1; is_taken(taken, a, s); i++)

@@ -536,7 +536,9 @@ static kexpr *random_read(kernel *k, dtype t)
 	kexpr *at[MAX_NDIM], *other = NULL;
 	kinput *in = &k->inputs[k->ninputs];
 	bool with_guard = pick(0, 2);
-	*in = (kinput){.name = pick(0, 2) ? "x" : "y",
+	/* The last begin like names that the text around has. */
+	static const char *const names[] = {"x", "y", "index", "interval"};
+	*in = (kinput){.name = names[pick(0, 4)],
 		       .type = t,
 		       .ndim = (int)pick(1, 4)};
 	for (int d = 0; d < in->ndim; d++) {
