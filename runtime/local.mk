@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/cpu.c \
 	%D%/cpu/kernels/cholesky.c \
 	%D%/cpu/kernels/kernels.c %D%/cpu/kernels/kernels.h \
+	%D%/cpu/kernels/matrix.c \
+	%D%/cpu/kernels/order.c \
 	%D%/cpu/team.c %D%/cpu/team.h \
 	%D%/fail.c %D%/fail.h \
 	%D%/inputs.c %D%/inputs.h \
