@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MAX_INPUT = 1 << 24, ROOM = 1 << 16 };
+enum { MOST = 1 << 24, ROOM = 1 << 16 };
 
 static fuzz_random changes;
 
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 			collect(a, argv[i], &all);
 	for (int i = 0; i < all.n; i++) {
 		size_t size;
-		const char *data = file_read(a, s, all.at[i], MAX_INPUT, &size);
+		const char *data = file_read(a, s, all.at[i], MOST, &size);
 		FUZZ_CHECK(data);
 		fprintf(stderr, "%s: %zu bytes\n", all.at[i], size);
 		give((const uint8_t *)data, size);
