@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/intern.h"
+#include "plan/eval.h"
 
 enum { MAX_HEADER = 1 << 16, MAX_MEMBERS = 1 << 20 };
 
@@ -37,7 +38,11 @@ static const char *const descriptions[DT_COUNT] = {
 	[DT_BF16] = "<u2", [DT_I64] = "<i8", [DT_I32] = "<i4",
 	[DT_I16] = "<i2", [DT_I8] = "|i1",   [DT_U64] = "<u8",
 	[DT_U32] = "<u4", [DT_U16] = "<u2",  [DT_U8] = "|u1",
-	[DT_BOOL] = "|b1",
+	[DT_BOOL] = "|b1", [DT_F8E4M3FN] = "|u1", [DT_F8E4M3FNUZ] = "|u1",
+	[DT_F8E5M2] = "|u1", [DT_F8E5M2FNUZ] = "|u1", [DT_F8E8M0] = "|u1",
+	[DT_F6E2M3] = "|u1", [DT_F6E3M2] = "|u1", [DT_F4E2M1] = "|u1",
+	[DT_I4] = "|i1", [DT_U4] = "|u1",    [DT_I2] = "|i1",
+	[DT_U2] = "|u1",
 };
 
 /* "(2, 3)", as Python prints it. */
@@ -266,15 +271,6 @@ static bool check_header(npz *z, const array *x, const header *h, failure *f)
 	return true;
 }
 
-/* Every byte of a bool is 0 or 1 in memory. */
-static void clean_bools(const array *x)
-{
-	unsigned char *p = x->data;
-	int64_t n = x->type == DT_BOOL ? array_nelem(x) : 0;
-	for (int64_t i = 0; i < n; i++)
-		p[i] = p[i] != 0;
-}
-
 static bool read_member(npz *z, zip_uint64_t i, const array *x, failure *f)
 {
 	zip_file_t *in = zip_fopen_index(z->zip, i, 0);
@@ -296,7 +292,7 @@ static bool read_member(npz *z, zip_uint64_t i, const array *x, failure *f)
 	if (in)
 		zip_fclose(in);
 	if (good)
-		clean_bools(x);
+		elem_clean(x->type, x->data, array_nelem(x));
 	return good;
 }
 

@@ -42,6 +42,16 @@ static double allowed(dtype t)
 		return 1e-2;
 	case DT_BF16:
 		return 1e-1;
+	case DT_F8E4M3FN:
+	case DT_F8E4M3FNUZ:
+	case DT_F6E2M3:
+		return 0.5;
+	case DT_F8E5M2:
+	case DT_F8E5M2FNUZ:
+	case DT_F8E8M0:
+	case DT_F6E3M2:
+	case DT_F4E2M1:
+		return 1;
 	default:
 		return 0;
 	}

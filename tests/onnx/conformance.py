@@ -28,6 +28,7 @@ import tempfile
 try:
     import numpy as np
     import onnx
+    import dtypes
     import node_tests
 except ImportError as e:
     print(f"SKIP: {e}")
@@ -72,11 +73,6 @@ def judge_diagnostics(text, k):
     return Result("unsupported" if clear else "failed", k, words)
 
 
-def bits(array):
-    """An array as npz files hold it: bf16 as its bits."""
-    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
-
-
 def relative_tolerance(dtype, test):
     """The test's, but two units in the last place: these are one sum or the
     other rounded first, which ONNX leaves open."""
@@ -86,11 +82,11 @@ def relative_tolerance(dtype, test):
 
 def difference(got, want, test):
     """What is wrong with an output, or None."""
-    if got.dtype != bits(want).dtype or got.shape != want.shape:
+    if got.dtype != dtypes.stored(want).dtype or got.shape != want.shape:
         return f"{got.dtype}{list(got.shape)} for " \
             f"{want.dtype}{list(want.shape)}"
     got = got.view(want.dtype)
-    if want.dtype.kind in "biu":
+    if not dtypes.is_float(want.dtype):
         wrong = got != want
     else:
         wrong = ~np.isclose(got.astype(np.float64), want.astype(np.float64),
@@ -131,7 +127,7 @@ def run_test(test, devices, kernels):
         model, fed, options = node_tests.model_of(test)
         onnx.save(model, os.path.join(folder, "m.onnx"))
         np.savez(os.path.join(folder, "in.npz"),
-                 **{n: bits(x) for n, x in fed.items()})
+                 **{n: dtypes.stored(x) for n, x in fed.items()})
         results = []
         for k in devices:
             results.append(run_one(test, k, kernels, folder, options))
