@@ -25,6 +25,7 @@ script_tests = \
 	%D%/golden.sh \
 	%D%/installed.sh
 python_tests = \
+	%D%/grammar.py \
 	%D%/hostile/models.py \
 	%D%/hostile/operators.py \
 	%D%/hostile/plans.py \
