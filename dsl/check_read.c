@@ -47,9 +47,19 @@ static void add_axes(checker *c, rank_sum *r, const ast_expr *sel, int times)
 		add_term(c, r, a->name, times);
 }
 
+/* ..d[list] has as many dimensions as the list; a list that is a permutation
+ * may stand for all of them. */
+static bool is_open_list(const checker *c, const ast_pack *p)
+{
+	const ast_attr *a = p->kind == PACK_PERM && p->sel->kind == AST_NAME
+				    ? check_find_attr(c, p->sel->name)
+				    : NULL;
+	return p->kind == PACK_PERM && (!a || a->length < 0);
+}
+
 static void add_pack(checker *c, rank_sum *r, const ast_pack *p, int times)
 {
-	if (p->kind == PACK_AND) {
+	if (p->kind == PACK_AND || p->kind == PACK_PERM) {
 		add_axes(c, r, p->sel, times);
 		return;
 	}
@@ -70,7 +80,8 @@ static bool add_items(checker *c, rank_sum *r, const ast_expr *const *items,
 		const ast_expr *e = items[i];
 		if (!e || e->kind != AST_PACK)
 			r->known += times;
-		else if (e->pack->kind == PACK_CALL)
+		else if (e->pack->kind == PACK_CALL ||
+			 is_open_list(c, e->pack))
 			return false;
 		else
 			add_pack(c, r, e->pack, times);

@@ -29,6 +29,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/control.tdl \
 	%D%/onnx/conv.tdl \
 	%D%/onnx/conv_transpose.tdl \
+	%D%/onnx/einsum.tdl \
 	%D%/onnx/elementwise.tdl \
 	%D%/onnx/linalg.tdl \
 	%D%/onnx/linear.tdl \

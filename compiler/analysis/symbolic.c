@@ -199,6 +199,18 @@ static void note_pack_parts(build *b, sym_tensor *t)
 	}
 }
 
+/* The dimensions of a tensor as they are written, where what they stand for is
+ * known only with shapes. */
+static void written_dims(build *b, const ast_tensor *t, dim_list *dims)
+{
+	dims->n = t->ndims < SYM_MAX_DIMS ? t->ndims : SYM_MAX_DIMS;
+	for (int d = 0; d < dims->n; d++) {
+		const ast_expr *e = t->dims[d];
+		dims->dims[d] = pack_dim(b, dsl_expr_text(b->arena, e), e->at);
+		dims->dims[d].pack = e->kind == AST_PACK;
+	}
+}
+
 static void declare_params(build *b)
 {
 	const ast_op *op = b->frame->op;
@@ -211,7 +223,7 @@ static void declare_params(build *b)
 		if (!sym_declared_dims(b, t, &dims)) {
 			give_up(b, "the dimensions of its inputs follow from "
 				   "attributes");
-			return;
+			written_dims(b, t, &dims);
 		}
 		v.ndims = dims.n;
 		v.dims = ARENA_COPY(b->arena, dims.dims, dims.n);

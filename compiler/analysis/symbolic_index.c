@@ -127,6 +127,38 @@ static bool has_pack(const spack *p)
 	return false;
 }
 
+/* Whether the lambdas of e bind a pack by ..d[list] alone.  A read of all of
+ * the pack is an error then, unless the list names each dimension once. */
+static bool binds_by_list(const ast_expr *e, const char *pack, bool *any)
+{
+	for (int i = 0; i < e->nvars; i++) {
+		const ast_pack *p = e->vars[i].pack;
+		if (!p || p->name != pack)
+			continue;
+		if (p->kind != PACK_PERM)
+			return false;
+		*any = true;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (!binds_by_list(e->args[i], pack, any))
+			return false;
+	return true;
+}
+
+/* Whether ..d[list] has to be a permutation of a pack that a tensor gives. */
+static bool is_permuted(const build *b, const char *pack)
+{
+	const ast_op *op = b->frame->op;
+	bool any = false;
+	for (int i = 0; i < op->nlets; i++)
+		if (!binds_by_list(op->lets[i].value, pack, &any))
+			return false;
+	for (int i = 0; i < op->nresults; i++)
+		if (!binds_by_list(op->bodies[i], pack, &any))
+			return false;
+	return any && !sym_find_attr(b->frame, pack);
+}
+
 /* The elements of p that an item selects. */
 static int select_items(build *b, const ast_pack *item, const spack *p,
 			int *out)
@@ -138,7 +170,8 @@ static int select_items(build *b, const ast_pack *item, const spack *p,
 			out[n++] = i;
 		return n;
 	}
-	if (item->kind == PACK_PERM && p->dims.n == 1 && has_pack(p)) {
+	if (item->kind == PACK_PERM && p->dims.n == 1 && has_pack(p) &&
+	    is_permuted(b, item->name)) {
 		out[0] = 0;
 		return 1;
 	}
@@ -150,7 +183,7 @@ static int select_items(build *b, const ast_pack *item, const spack *p,
 	if (has_pack(p))
 		return -1;
 	int count = positions(b, item->sel, p->dims.n, chosen);
-	if (count < 0 || (item->kind == PACK_PERM && count != p->dims.n))
+	if (count < 0)
 		return -1;
 	for (int i = 0; i < count; i++)
 		in[chosen[i]] = true;

@@ -162,7 +162,7 @@ static int add_var(context *cx, const char *name, int64_t extent)
 	return cx->vars.n - 1;
 }
 
-/* Binds the positions of a pack; the extents are the pack's own. */
+/* Binds the positions of a pack, each once; the extents are the pack's own. */
 static int bind_pack(context *cx, const ast_var *v, const int64_t *extents,
 		     int n, int *vars)
 {
@@ -181,6 +181,13 @@ static int bind_pack(context *cx, const ast_var *v, const int64_t *extents,
 				     (long long)extents[i]);
 			return -1;
 		}
+		for (int j = 0; j < i; j++)
+			if (positions[j] == d) {
+				expand_error(cx, DIAG_BAD_AXIS, v->at,
+					     "axis %d of '..%s' is given twice",
+					     d, p->name);
+				return -1;
+			}
 		const char *name = arena_printf(cx->tmp, "%s.%d", p->name, d);
 		vars[i] = add_var(cx, name, p->extents[d]);
 		p->index[d] = kx_var(cx->tmp, vars[i]);

@@ -89,7 +89,7 @@ bad:
 }
 
 /* Axes as positions of a pack of the given rank; negative ones count from
- * the end. */
+ * the end.  ..d[list] may have one several times, which reads a diagonal. */
 static bool positions_of(context *cx, const ast_pack *p, range at, int rank,
 			 int64_t *axes, int n)
 {
@@ -104,7 +104,7 @@ static bool positions_of(context *cx, const ast_pack *p, range at, int rank,
 				     rank == 1 ? "" : "s");
 			return false;
 		}
-		if (seen & 1u << d) {
+		if (seen & 1u << d && p->kind != PACK_PERM) {
 			expand_error(cx, DIAG_BAD_AXIS, at,
 				     "axis %lld of '..%s' is given twice",
 				     (long long)d, p->name);
@@ -133,14 +133,7 @@ int pack_positions(context *cx, const ast_pack *p, range at, xpack **pack,
 	if (naxes < 0 || !positions_of(cx, p, at, rank, axes, naxes))
 		return -1;
 	if (p->kind == PACK_PERM) {
-		if (naxes != rank) {
-			expand_error(cx, DIAG_BAD_AXIS, at,
-				     "a permutation of %d elements for '..%s', "
-				     "which has %d dimensions",
-				     naxes, p->name, rank);
-			return -1;
-		}
-		for (int d = 0; d < rank; d++)
+		for (int d = 0; d < naxes; d++)
 			positions[n++] = (int)axes[d];
 		return n;
 	}

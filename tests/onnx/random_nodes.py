@@ -1,13 +1,17 @@
-"""Nodes with much to choose from, at random settings, against ONNX Runtime.
+"""Nodes with much to choose from, at random settings, against ONNX Runtime;
+Einsum, in which that has faults, against NumPy.
 
 	random_nodes.py [--cases N] [--seed S] [--kernels interpreter|generated]
 			[--devices 1,3] [PREFIX...]
 """
 import argparse
+import os
 import random
+import tempfile
 
 import against
 import numpy as np
+import onnx
 from nodes import make
 from nodes_cases import Constant
 
@@ -24,7 +28,7 @@ class Draw(random.Random):
 
     def floats(self, *shape):
         state = np.random.default_rng(self.randrange(2 ** 32))
-        return (0.5 * state.standard_normal(shape)).astype(np.float32)
+        return np.asarray(0.5 * state.standard_normal(shape), np.float32)
 
     def maybe(self, value, chance=0.5):
         return value if self.random() < chance else None
@@ -83,7 +87,45 @@ def lstm(draw):
     return *recurrent(draw, "LSTM", 4, 3, more, forget), 3
 
 
-KINDS = [rnn, gru, lstm]
+def einsum(draw):
+    """An equation with diagonals, sums, an ellipsis, and sizes of 1."""
+    letters = draw.sample("abcdefgXYZ", draw.randint(1, 5))
+    sizes = {c: draw.randint(1, 4) for c in letters}
+    dots = draw.random() < 0.4
+    outer = [draw.randint(1, 3) for _ in range(draw.randint(0, 2))]
+    terms, inputs = [], []
+    for _ in range(draw.randint(1, 4)):
+        term = [draw.choice(letters) if draw.random() < 0.2 else c
+                for c in draw.sample(letters, draw.randint(0, len(letters)))]
+        at = draw.randint(0, len(term)) if dots else None
+        shape = [sizes[c] for c in term]
+        if dots and draw.random() < 0.7:
+            own = [n if draw.random() < 0.8 else 1
+                   for n in outer[draw.randint(0, len(outer)):]]
+            term.insert(at, "...")
+            shape[at:at] = own
+        terms.append(term)
+        inputs.append(draw.floats(*shape))
+    used = sorted({c for t in terms for c in t} - {"..."})
+    equation = ",".join(map("".join, terms))
+    if draw.random() < 0.8:
+        out = draw.sample(used, draw.randint(0, len(used)))
+        if any("..." in t for t in terms):
+            out.insert(draw.randint(0, len(out)), "...")
+        equation += " -> " + "".join(out)
+    return "Einsum", inputs, {"equation": equation}, 17, 1
+
+
+def check_einsum(spec, how):
+    model, fed = make(*spec)
+    expected = np.einsum(spec[2]["equation"], *spec[1])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(model, path)
+        against.check_file(path, fed, {"y0": np.asarray(expected)}, **how)
+
+
+KINDS = [rnn, gru, lstm, einsum]
 
 
 def main():
@@ -99,9 +141,13 @@ def main():
     def run_one(what):
         kind, number = what
         spec = kind(Draw(f"{kind.__name__} {number}"))
+        how = {"devices": args.devices.split(","), "kernels": args.kernels,
+               "tolerance": 1e-4}
         try:
-            against.check(*make(*spec), devices=args.devices.split(","),
-                          kernels=args.kernels, tolerance=1e-4)
+            if kind is einsum:
+                check_einsum(spec, how)
+            else:
+                against.check(*make(*spec), **how)
         except Exception as e:
             raise AssertionError(f"{spec[0]} {spec[2]}: {e}") from e
 
