@@ -30,6 +30,16 @@ for page in tdlc tdlrun $("$inst/bin/tdlc" --help |
 		"$inst/share/man/man1/$page.1" || fail "no manual page $page"
 done
 
+# ---- documents: written and made --------------------------------------------
+
+docs=$inst/share/doc/tdlc
+for doc in language adding-an-operator grammar library; do
+	[ -s "$docs/$doc.md" ] || fail "no $doc.md"
+done
+grep -q '^definition = "op" ' "$docs/grammar.md" || fail 'grammar.md'
+grep -q '^### matmul$' "$docs/library.md" || fail 'library.md'
+grep -q '<h3 id="matmul">' "$docs/library.html" || fail 'library.html'
+
 # ---- pkg-config, the headers ------------------------------------------------
 
 export PKG_CONFIG_PATH=$inst/lib/pkgconfig
