@@ -2,11 +2,11 @@
 # What the documents show is so.
 #
 # A block ```tdl is an operator library of its own, which `tdlc check` accepts.
-# A block with a name behind its language, ```tdl gate.tdl, is that file, for the
-# commands that follow.  A block ```console shows commands, "$ tdlc ..", continued
-# on lines "> ..", and exactly what they print, both streams; times may differ.
-# All of a document's commands run in one folder, which has the examples/, and
-# see the status of the command before as $?.
+# One with a name behind its language, ```tdl gate.tdl, is that file, for the
+# commands that follow.  A block ```console shows commands, "$ tdlc ..", that
+# go on in lines "> ..", and exactly what they print, both streams; times may
+# differ.  All of a document's commands run in one folder, which has examples/,
+# and see the status of the command before as $?.
 #
 #	docs.sh [FILE]...	those documents, by default all
 #	UPDATE=1 docs.sh ..	shows in them what is printed now
