@@ -64,6 +64,30 @@ bool fn_gives_bool(fn f)
 	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
 }
 
+bool fn_takes(fn f, dtype t)
+{
+	switch (f) {
+	case FN_AND:
+	case FN_OR:
+	case FN_NOT:
+		return t == DT_BOOL;
+	case FN_EQ:
+	case FN_NE:
+		return true;
+	case FN_BIT_AND:
+	case FN_BIT_OR:
+	case FN_BIT_XOR:
+	case FN_BIT_NOT:
+	case FN_SHIFT_LEFT:
+	case FN_SHIFT_RIGHT:
+		return dtype_is_int(t);
+	case FN_RANDOM:
+		return t == DT_I64;
+	default:
+		return t != DT_BOOL;
+	}
+}
+
 const char *reducer_name(reducer r)
 {
 	return reducers[r];

@@ -43,6 +43,8 @@ int fn_flops(fn f);
 bool fn_is_comparison(fn f);
 /* Comparisons, and, or, not, isnan, isinf. */
 bool fn_gives_bool(fn f);
+/* Whether a function is defined on arguments of a type. */
+bool fn_takes(fn f, dtype t);
 
 typedef enum reducer {
 	RED_NONE,

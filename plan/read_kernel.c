@@ -124,31 +124,6 @@ static kexpr *read_cast(kernel_reader *kr, json_t *j, bool of_bits)
 	return kx_bitcast(kr->r->arena, x, t);
 }
 
-/* Whether a function is defined on a type. */
-static bool takes(fn f, dtype t)
-{
-	switch (f) {
-	case FN_AND:
-	case FN_OR:
-	case FN_NOT:
-		return t == DT_BOOL;
-	case FN_EQ:
-	case FN_NE:
-		return true;
-	case FN_BIT_AND:
-	case FN_BIT_OR:
-	case FN_BIT_XOR:
-	case FN_BIT_NOT:
-	case FN_SHIFT_LEFT:
-	case FN_SHIFT_RIGHT:
-		return dtype_is_int(t);
-	case FN_RANDOM:
-		return t == DT_I64;
-	default:
-		return t != DT_BOOL;
-	}
-}
-
 static kexpr *read_fn(kernel_reader *kr, json_t *j, const char *name)
 {
 	int f = fn_parse(name);
@@ -164,7 +139,7 @@ static kexpr *read_fn(kernel_reader *kr, json_t *j, const char *name)
 		x[i] = read_expr(kr, json_array_get(j, (size_t)i + 1));
 		if (!x[i])
 			return NULL;
-		if (x[i]->type != x[0]->type || !takes((fn)f, x[i]->type))
+		if (x[i]->type != x[0]->type || !fn_takes((fn)f, x[i]->type))
 			return expr_error(kr, "a function has arguments of "
 					      "wrong types");
 	}

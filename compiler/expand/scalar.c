@@ -328,6 +328,16 @@ static dtype common_type(val x, val y)
 							    : DT_NONE;
 }
 
+/* A type parameter has become a type that the function is not defined on. */
+static bool check_takes(context *cx, fn f, dtype t, range at)
+{
+	if (fn_takes(f, t))
+		return true;
+	expand_error(cx, DIAG_TYPE_MISMATCH, at, "'%s' of %s", fn_name(f),
+		     dtype_name(t));
+	return false;
+}
+
 static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
 		  range at)
 {
@@ -340,7 +350,7 @@ static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
 	}
 	dtype t = wants_bool(f) ? DT_BOOL : common_type(x, y);
 	kexpr *a = expand_as(cx, x, t, xat), *b = expand_as(cx, y, t, yat);
-	if (cx->failed)
+	if (cx->failed || !check_takes(cx, f, a->type, at))
 		return val_bad;
 	if ((f == FN_DIV || f == FN_MOD) && dtype_is_int(a->type) &&
 	    b->kind == KX_INT && b->i <= 0) {
@@ -371,7 +381,7 @@ static val apply1(context *cx, fn f, val x, range at)
 	kexpr *e = expand_as(cx, x, wants_bool(f) ? DT_BOOL : DT_NONE, at);
 	if (e->kind == KX_INT && x.kind == VAL_INT && fn_c(f))
 		e = expand_as(cx, x, DT_F32, at);
-	if (cx->failed)
+	if (cx->failed || !check_takes(cx, f, e->type, at))
 		return val_bad;
 	val r = val_expr(kx_fn1(cx->tmp, f, e));
 	r.loose = f == FN_NEG && x.loose;
