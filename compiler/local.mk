@@ -5,4 +5,5 @@ include compiler/graph/local.mk
 include compiler/search/local.mk
 include compiler/lower/local.mk
 include compiler/codegen/local.mk
+include compiler/export/local.mk
 include compiler/driver/local.mk

@@ -17,7 +17,7 @@ runtime		base plan
 include/tdl
 '
 before='base dsl plan'
-for stage in expand analysis verify graph search lower codegen driver; do
+for stage in expand analysis verify graph search lower codegen export driver; do
 	folders="$folders
 compiler/$stage	$before"
 	before="$before compiler/$stage"

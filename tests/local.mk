@@ -31,7 +31,8 @@ python_tests = \
 	%D%/hostile/plans.py \
 	%D%/onnx/byte_model.py \
 	%D%/onnx/graphs.py \
-	%D%/onnx/nodes.py
+	%D%/onnx/nodes.py \
+	%D%/rules.py
 # Whole networks, and what is as slow: `make check network_tests=' leaves them
 # out.
 network_tests = \

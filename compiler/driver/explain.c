@@ -12,8 +12,10 @@
 
 enum { MAX_PARTS = 4096, MAX_SYMBOLIC_PARTS = 64 };
 
-static const char *const formats[] = { "text", "shardy", "nnscaler", "jax",
-				       NULL };
+static const char *const formats[] = {
+	[EXPLAIN_TEXT] = "text", [EXPLAIN_SHARDY] = "shardy",
+	[EXPLAIN_NNSCALER] = "nnscaler", [EXPLAIN_JAX] = "jax", NULL
+};
 
 /* ---- what is asked ------------------------------------------------------ */
 
@@ -75,6 +77,8 @@ static cli_status explain(driver *d, explain_request *r, const char *name,
 	int64_t effort = 200000;
 	if (!analysis_check_op(r->modules, d->sink, r->op, &effort))
 		return CLI_INPUT;
+	if (r->format != EXPLAIN_TEXT)
+		return explain_rule(d, r);
 	if (r->shapes.n || r->defines.n)
 		return explain_concrete(d, r);
 	return explain_symbolic(d, r);
@@ -83,7 +87,6 @@ static cli_status explain(driver *d, explain_request *r, const char *name,
 cli_status command_explain(driver *d, int argc, char **argv)
 {
 	explain_request r = { 0 };
-	int format = 0;
 	const cli_option options[] = {
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "the shape of input NAME; once for each", &r.shapes },
@@ -93,8 +96,9 @@ cli_status command_explain(driver *d, int argc, char **argv)
 		  "show what each of N parts reads and computes (2 where\n"
 		  "shapes are given)", &r.k, .min = 1, .max = MAX_PARTS },
 		{ CLI_CHOICE, 0, "format", "FORMAT",
-		  "text; shardy, nnscaler and jax come with a later version",
-		  &format, .choices = formats },
+		  "text; or a rule in the words of another system: shardy,\n"
+		  "nnscaler, jax",
+		  &r.format, .choices = formats },
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
@@ -104,9 +108,9 @@ cli_status command_explain(driver *d, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
-	if (format)
-		return cli_usage(&d->program, "--format=%s comes with a later "
-				 "version", formats[format]);
+	if (r.format != EXPLAIN_TEXT && (r.json || r.k))
+		return cli_usage(&d->program, "--format=%s goes with neither "
+				 "-k nor --json", formats[r.format]);
 	if (argc - first < 1 || argc - first > 2)
 		return cli_usage(&d->program, "it takes the name of an "
 				 "operator, and maybe a file");

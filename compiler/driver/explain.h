@@ -5,16 +5,27 @@
 #include "compiler/driver/driver.h"
 #include "compiler/expand/expand.h"
 
+typedef enum explain_format {
+	EXPLAIN_TEXT,
+	EXPLAIN_SHARDY,
+	EXPLAIN_NNSCALER,
+	EXPLAIN_JAX,
+} explain_format;
+
 typedef struct explain_request {
 	tdl_modules *modules;
 	const ast_op *op;
 	cli_words shapes, defines;
 	int64_t k; /* 0: not given */
 	bool json;
+	int format; /* explain_format */
 } explain_request;
 
 /* The strategies for the shapes and attributes that are given. */
 cli_status explain_concrete(driver *d, const explain_request *r);
+
+/* Its rule, in a format other than EXPLAIN_TEXT. */
+cli_status explain_rule(driver *d, const explain_request *r);
 
 /* The values of the operator's attributes that -D gives, NULL for the others;
  * NULL, with *status, where one is malformed. */

@@ -13,6 +13,7 @@ tdlc_SOURCES = \
 	%D%/explain.c %D%/explain.h \
 	%D%/explain_concrete.c \
 	%D%/explain_input.c \
+	%D%/explain_rule.c \
 	%D%/fmt.c \
 	%D%/main.c \
 	%D%/mapped.c %D%/mapped.h \
@@ -27,6 +28,7 @@ tdlc_SOURCES = \
 	%D%/verify.c
 tdlc_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 tdlc_LDADD = \
+	compiler/export/libexport.a \
 	compiler/codegen/libcodegen.a \
 	compiler/lower/liblower.a \
 	compiler/search/libsearch.a \

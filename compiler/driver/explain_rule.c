@@ -1,0 +1,61 @@
+/* tdlc explain --format: an operator's rule in the words of another system. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "compiler/driver/explain.h"
+#include "compiler/export/rule.h"
+
+/* For shapes; NULL, with *status, where they are wrong. */
+static links *links_of_shapes(driver *d, const explain_request *r,
+			      cli_status *status)
+{
+	const attr_value **attrs = explain_attrs(d, r, status);
+	tensor_type *types = attrs ? explain_params(d, r, attrs, status)
+				   : NULL;
+	if (!types)
+		return NULL;
+	call_site site = { .place = "the command line" };
+	expansion *x = expand_op(d->arena, r->modules, d->sink, r->op, types,
+				 attrs, site);
+	*status = CLI_INPUT;
+	return x ? links_of_expansion(d->arena, r->op, x, types) : NULL;
+}
+
+static const char *text_of(driver *d, const explain_request *r, const links *l,
+			   const char **why)
+{
+	const rule *made = rule_of(d->arena, l);
+	switch (r->format) {
+	case EXPLAIN_SHARDY:
+		return rule_shardy(d->arena, made);
+	case EXPLAIN_JAX:
+		return rule_jax(d->arena, made, why);
+	default:
+		return rule_nnscaler(d->arena, made, r->modules, r->op, why);
+	}
+}
+
+cli_status explain_rule(driver *d, const explain_request *r)
+{
+	cli_status status;
+	bool shapes = r->shapes.n || r->defines.n;
+	const char *why = "sizes are part of it", *text = NULL;
+	links *l = NULL;
+	if (shapes)
+		l = links_of_shapes(d, r, &status);
+	else if (r->format != EXPLAIN_SHARDY)
+		l = links_of_descriptor(d->arena,
+					descriptor_of(d->arena, r->modules,
+						      r->op), &why);
+	if (shapes && !l)
+		return status;
+	if (l)
+		text = text_of(d, r, l, &why);
+	if (!text)
+		return cli_usage(&d->program, "the rule of '%s' needs shapes: "
+				 "%s; give them with --shape NAME=AxB",
+				 r->op->name, why);
+	fputs(text, stdout);
+	return CLI_OK;
+}

@@ -1,0 +1,40 @@
+/* Dimensions and variables in pieces, as finely as any index tells digits of
+ * them apart; pieces that are the same digit are one class. */
+#ifndef TDL_COMPILER_EXPORT_PIECES_H
+#define TDL_COMPILER_EXPORT_PIECES_H
+
+#include "compiler/export/links.h"
+
+enum { MAX_BREAKS = MAX_DIGITS };
+
+/* A dimension of a value or a variable of a stage: its pieces begin at these
+ * steps, each a multiple of the one before. */
+typedef struct entity {
+	int64_t extent;
+	int n;
+	int64_t at[MAX_BREAKS];
+	int first; /* the number of its first piece */
+} entity;
+
+typedef struct pieces {
+	arena *arena;
+	const links *links;
+	entity **dims;	    /* by value */
+	entity **vars;	    /* by stage */
+	bool **cut_off;	    /* by value: it is not its stage's variable */
+	link_kind ***kinds; /* by stage, input, dimension: what is left of the
+			       links, where pieces do not fit each other */
+	bool **positional;  /* by stage and variable */
+	int n;
+	int *parent;   /* by piece: union-find */
+	bool *permute; /* by piece */
+} pieces;
+
+pieces *pieces_of(arena *a, const links *l);
+
+/* Classes have the number of one of their pieces. */
+int piece_class(const pieces *p, int piece);
+bool entity_has(const pieces *p, const entity *e, int class);
+bool value_has(const pieces *p, int value, int class);
+
+#endif
