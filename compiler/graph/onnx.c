@@ -286,8 +286,8 @@ static void say_missing(importer *im)
 			      m->op, m->opset, m->count,
 			      m->count == 1 ? "" : "s");
 		diag_note(im->sink, NOWHERE,
-			  "an entry onnx \"%s\" in a file of opdefs/onnx/ "
-			  "would map it to operators",
+			  "an entry onnx \"%s\" in a file given with --load, "
+			  "or in opdefs/onnx/, would map it to operators",
 			  m->op);
 	}
 }
