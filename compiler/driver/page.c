@@ -42,7 +42,7 @@ const char *page_line(const char **text, size_t *n)
 
 bool page_is_code(const char *cell)
 {
-	return strpbrk(cell, "[]*/\\&_:%=<>|") != NULL;
+	return strpbrk(cell, "[]*/\\&:%=<>|") != NULL;
 }
 
 void page_anchor(FILE *to, const char *words)
