@@ -286,9 +286,11 @@ static void say_missing(importer *im)
 			      m->op, m->opset, m->count,
 			      m->count == 1 ? "" : "s");
 		diag_note(im->sink, NOWHERE,
-			  "an entry onnx \"%s\" in a file given with --load, "
-			  "or in opdefs/onnx/, would map it to operators",
-			  m->op);
+			  "an entry onnx %s%s%s\"%s\" in a file given with "
+			  "--load, or in opdefs/onnx/, would map it to "
+			  "operators",
+			  *m->domain ? "\"" : "", m->domain,
+			  *m->domain ? "\" " : "", m->type);
 	}
 }
 

@@ -44,7 +44,8 @@ struct onnx_frame {
 
 /* An operator that has no entry. */
 typedef struct onnx_missing {
-	const char *op, *place; /* "ai.onnx Foo", its first node */
+	const char *op, *place; /* "com.example Foo", its first node */
+	const char *domain, *type;
 	int opset, count;
 } onnx_missing;
 

@@ -198,8 +198,9 @@ static bool count_missing(importer *im, const char *domain,
 	onnx_missing *m = strmap_get(im->missing, op);
 	if (!m) {
 		m = ARENA_NEW(im->tmp, onnx_missing);
-		*m = (onnx_missing){ .op = op, .opset = opset,
-				     .place = c->place };
+		*m = (onnx_missing){ .op = op, .domain = domain,
+				     .type = c->node->op_type,
+				     .opset = opset, .place = c->place };
 		strmap_put(im->missing, op, m);
 	}
 	m->count++;
