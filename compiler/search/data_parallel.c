@@ -5,8 +5,10 @@
  * through the operators by what they read, never by their names: a variable
  * carries the batch of an input when dividing it into as many parts as the
  * batch has elements makes each part read one element of the batch, its own.
- * So it survives transposes, reshapes and merged dimensions, and ends at a
- * reduction over the batch, whose partial results are combined. */
+ * A dimension that the batch was merged into still has the batch's elements:
+ * as many blocks.  So the batch survives transposes and reshapes, also those
+ * that merge it with other dimensions and split it off again, and ends at a
+ * reduction over it, whose partial results are combined. */
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
@@ -15,56 +17,83 @@
 typedef struct batch {
 	int k;	       /* devices */
 	int *dim;      /* of each tensor; CUT_NONE: it has no batch */
+	int64_t *n;    /* elements of the batch: of each tensor that has one, or
+			  whose node does */
 	int *var;      /* of each node; CUT_NONE: none carries the batch */
 	int nstranded; /* nodes that read a batch but cannot be cut along it */
 	node_id stranded; /* the first of them */
 } batch;
 
-/* Whether part p of variable v reads just element p of dimension d. */
-static bool reads_part(const kernel *k, int v, int input, int d, int64_t p)
+/* Where part p of n parts of an extent begins. */
+static int64_t edge(int64_t extent, int64_t n, int64_t p)
+{
+	return (int64_t)((__int128)p * extent / n);
+}
+
+/* Whether part p of n of variable v reads nothing of dimension d but part p
+ * of it. */
+static bool reads_part(const kernel *k, int v, int input, int d, int64_t n,
+		       int64_t p)
 {
 	box space = kernel_space(k);
-	int64_t n = k->inputs[input].dims[d], all = k->vars[v].extent;
-	space.lo[v] = (int64_t)((__int128)p * all / n);
-	space.hi[v] = (int64_t)((__int128)(p + 1) * all / n);
+	int64_t has = k->inputs[input].dims[d], all = k->vars[v].extent;
+	space.lo[v] = edge(all, n, p);
+	space.hi[v] = edge(all, n, p + 1);
 	box need = kernel_need(k, &space, input);
-	return !box_is_empty(&need) && need.lo[d] == p && need.hi[d] == p + 1;
+	return !box_is_empty(&need) && need.lo[d] >= edge(has, n, p) &&
+	       need.hi[d] <= edge(has, n, p + 1);
 }
 
 /* Tried on the parts at both ends and in the middle. */
-static bool carries(const kernel *k, int v, int input, int d)
+static bool carries(const kernel *k, int v, int input, int d, int64_t n)
 {
-	int64_t n = k->inputs[input].dims[d];
 	const int64_t parts[] = { 0, 1, 2, n / 2, n - 2, n - 1 };
 	if (k->vars[v].extent < n)
 		return false;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i] >= 0 && parts[i] < n &&
-		    !reads_part(k, v, input, d, parts[i]))
+		    !reads_part(k, v, input, d, n, parts[i]))
 			return false;
 	return true;
 }
 
+/* How many inputs of a node have their batch carried by variable v, and how
+ * many elements the first of these batches has. */
+static int carried(const batch *b, const node *n, int v, int64_t *nelem)
+{
+	int count = 0;
+	for (int i = 0; i < n->kernel->ninputs; i++) {
+		tensor_id t = n->inputs[i];
+		if (b->dim[t] != CUT_NONE &&
+		    carries(n->kernel, v, i, b->dim[t], b->n[t]) && !count++)
+			*nelem = b->n[t];
+	}
+	return count;
+}
+
 /* The variable that carries the batch of the most inputs, the lowest of them:
  * an output variable rather than a reduction. */
-static int find_var(const batch *b, const node *n, bool *reads)
+static int find_var(const batch *b, const node *n, int64_t *nelem)
 {
-	const kernel *k = n->kernel;
 	int best = CUT_NONE, most = 0;
-	*reads = false;
-	for (int v = 0; v < k->nvars; v++) {
-		int count = 0;
-		for (int i = 0; i < k->ninputs; i++) {
-			int d = b->dim[n->inputs[i]];
-			*reads |= d != CUT_NONE;
-			count += d != CUT_NONE && carries(k, v, i, d);
-		}
-		if (count > most && strategy_offered(k, v, NULL)) {
+	for (int v = 0; v < n->kernel->nvars; v++) {
+		int64_t m = 0;
+		int count = carried(b, n, v, &m);
+		if (count > most && strategy_offered(n->kernel, v, NULL)) {
 			most = count;
 			best = v;
+			*nelem = m;
 		}
 	}
 	return best;
+}
+
+static bool reads_batch(const batch *b, const node *n)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (b->dim[n->inputs[i]] != CUT_NONE)
+			return true;
+	return false;
 }
 
 static void *start(arena *a, const graph *g, int k)
@@ -72,40 +101,51 @@ static void *start(arena *a, const graph *g, int k)
 	batch *b = ARENA_NEW(a, batch);
 	b->k = k;
 	b->dim = ARENA_ARRAY(a, int, g->ntensors);
+	b->n = ARENA_ARRAY(a, int64_t, g->ntensors);
 	b->var = ARENA_ARRAY(a, int, g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		const tensor *x = &g->tensors[t];
 		bool has = x->kind == TENSOR_INPUT && x->type.ndim > 0 &&
 			   x->type.dims[0] > 1;
 		b->dim[t] = has ? 0 : CUT_NONE;
+		b->n[t] = has ? x->type.dims[0] : 0;
 	}
 	for (node_id id = 0; id < g->nnodes; id++) {
 		const node *n = &g->nodes[id];
-		bool reads;
-		int v = find_var(b, n, &reads);
+		int v = find_var(b, n, &b->n[n->output]);
 		b->var[id] = v;
 		b->dim[n->output] = v < n->kernel->nout ? v : CUT_NONE;
-		if (v == CUT_NONE && reads && !b->nstranded++)
+		if (v == CUT_NONE && reads_batch(b, n) && !b->nstranded++)
 			b->stranded = id;
 	}
 	return b;
 }
 
-static choices one_of(choices all, int wanted)
+/* The choice `wanted`, which has n elements of the batch, if it is there and
+ * gives each group one at least; else none. */
+static choices one_of(const step *s, choices all, const cuts *before,
+		      int wanted, int64_t n)
 {
-	return choices_one(choices_have(&all, wanted) ? wanted : CUT_NONE);
+	const mesh *m = &s->as->mesh;
+	int axis = step_axis(s);
+	bool enough = choices_have(&all, wanted) &&
+		      cuts_smallest(n, m, before, axis, wanted) >=
+			      m->size[axis];
+	return choices_one(enough ? wanted : CUT_NONE);
 }
 
 static choices dims(const void *state, const step *s, tensor_id t)
 {
 	const batch *b = state;
-	return one_of(step_dims(s, t), b->dim[t]);
+	return one_of(s, step_dims(s, t), &s->as->tensor_cuts[t], b->dim[t],
+		      b->n[t]);
 }
 
-static choices vars(const void *state, const step *s, node_id n)
+static choices vars(const void *state, const step *s, node_id id)
 {
 	const batch *b = state;
-	return one_of(step_vars(s, n), b->var[n]);
+	return one_of(s, step_vars(s, id), &s->as->node_cuts[id], b->var[id],
+		      b->n[s->g->nodes[id].output]);
 }
 
 /* The tensor with the smallest batch of those that are not cut throughout, and
@@ -120,11 +160,10 @@ static int64_t short_batch(const batch *b, const graph *g,
 		if (b->dim[t] == CUT_NONE)
 			continue;
 		*ninputs += x->kind == TENSOR_INPUT;
-		int64_t n = x->type.dims[b->dim[t]];
 		if (planner_whole(&r->assignment.tensor_cuts[t],
 				  &r->assignment.mesh) &&
-		    (least < 0 || n < least))
-			least = n;
+		    (least < 0 || b->n[t] < least))
+			least = b->n[t];
 	}
 	return least;
 }

@@ -395,8 +395,9 @@ static const signed char *cut_of(const search_result *r, tensor_id t)
 	return r->assignment.tensor_cuts[t].dim;
 }
 
-/* The batch goes through a convolution, a transpose, a merged dimension and a
- * matmul, and moves nothing; a sum over it is an all-reduce. */
+/* The batch goes through a convolution, a transpose, into a merged dimension,
+ * through a matmul and out again, and moves nothing; a sum over it is an
+ * all-reduce. */
 START_TEST(batch_is_followed)
 {
 	arena *a = arena_new();
@@ -404,6 +405,7 @@ START_TEST(batch_is_followed)
 	const int64_t data[] = { 8, 4, 10 }, filter[] = { 6, 4, 3 };
 	const int64_t conv[] = { 8, 6, 8 }, turned[] = { 8, 6, 8 };
 	const int64_t flat[] = { 48, 8 }, weight[] = { 8, 5 };
+	const int64_t rows[] = { 48, 5 }, apart[] = { 8, 6, 5 };
 	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 3, data);
 	tensor_id f = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 3, filter);
 	tensor_id w = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 2, weight);
@@ -415,8 +417,10 @@ START_TEST(batch_is_followed)
 				    &back);
 	tensor_id out = add_node(&m, kernel_matmul(a, 48, 5, 8, false),
 				 (tensor_id[]){ merged, w });
-	tensor_id sum = add_node(&m, kernel_reduce(a, 2, (int64_t[]){ 48, 5 },
-						   0, RED_SUM), &out);
+	tensor_id again = add_node(&m, kernel_reshape(a, 2, rows, 3, apart),
+				   &out);
+	tensor_id sum = add_node(&m, kernel_reduce(a, 2, rows, 0, RED_SUM),
+				 &out);
 	graph *g = make_graph(&m);
 	search_result *r = plan_for(a, g, 4, "data-parallel");
 	check_result(g, r, 4);
@@ -427,12 +431,30 @@ START_TEST(batch_is_followed)
 		ck_assert_int_eq(cut_of(r, back)[i], 0);
 		ck_assert_int_eq(cut_of(r, merged)[i], 0);
 		ck_assert_int_eq(cut_of(r, out)[i], 0);
+		ck_assert_int_eq(cut_of(r, again)[i], 0);
 		ck_assert_int_eq(cut_of(r, f)[i], CUT_NONE);
 		ck_assert_int_eq(cut_of(r, w)[i], CUT_NONE);
 		ck_assert_int_eq(cut_of(r, sum)[i], CUT_NONE);
 	}
 	ck_assert_int_eq(r->total, 2 * 5 * 4 * 3);
 	ck_assert(!r->note);
+	arena_free(a);
+}
+END_TEST
+
+/* Two elements are for two devices of four, however many rows they have. */
+START_TEST(merged_batch_is_no_longer)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t data[] = { 2, 12, 5 }, flat[] = { 24, 5 };
+	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 3, data);
+	tensor_id y = add_node(&m, kernel_reshape(a, 3, data, 2, flat), &x);
+	search_result *r = plan_for(a, make_graph(&m), 4, "data-parallel");
+	ck_assert_int_eq(cut_of(r, y)[0], 0);
+	ck_assert_int_eq(cut_of(r, y)[1], CUT_NONE);
+	ck_assert_int_eq(r->total, 0);
+	ck_assert(mentions(r->note, "a batch of 2 cannot be cut over all 4"));
 	arena_free(a);
 }
 END_TEST
@@ -529,6 +551,7 @@ int main(void)
 	tcase_add_test(c, one_device);
 	tcase_add_test(c, algorithms_are_listed);
 	tcase_add_test(c, batch_is_followed);
+	tcase_add_test(c, merged_batch_is_no_longer);
 	tcase_add_test(c, windows_are_not_followed);
 	tcase_add_test(c, batch_has_notes);
 	tcase_add_test(c, tofu_notes_what_is_whole);
