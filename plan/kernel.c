@@ -101,6 +101,12 @@ int reducer_parse(const char *name)
 	return -1;
 }
 
+bool reducer_takes(reducer r, dtype t)
+{
+	return r == RED_NONE ||
+	       (r == RED_AND || r == RED_OR) == (t == DT_BOOL);
+}
+
 /* ---- making expressions ------------------------------------------------ */
 
 static kexpr *make(arena *a, kexpr_kind kind, dtype t, int nargs)

@@ -61,6 +61,8 @@ typedef enum reducer {
 
 const char *reducer_name(reducer r); /* "Sum"; "" for RED_NONE */
 int reducer_parse(const char *name); /* -1 for none */
+/* Whether elements of a type can be reduced. */
+bool reducer_takes(reducer r, dtype t);
 
 typedef enum kexpr_kind {
 	KX_INT,	   /* .i, of an integer type or bool */

@@ -362,12 +362,9 @@ static bool read_opaque(kernel_reader *kr, json_t *j)
 /* Whether the body's type, reduced, is the kernel's. */
 static bool body_fits(const kernel *k)
 {
-	if (k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN)
-		return k->type == DT_I64 && k->body->type != DT_BOOL;
-	if (k->reducer == RED_AND || k->reducer == RED_OR)
-		return k->type == DT_BOOL && k->body->type == DT_BOOL;
-	return k->body->type == k->type &&
-	       (k->reducer == RED_NONE || k->type != DT_BOOL);
+	bool where = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	return k->type == (where ? DT_I64 : k->body->type) &&
+	       reducer_takes(k->reducer, k->body->type);
 }
 
 static bool read_body(kernel_reader *kr, members *m)

@@ -312,6 +312,9 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 		want = cx->shared;
 	out->body = expand_as(cx, v, want, body->at);
 	out->type = is_arg(out->reducer) ? DT_I64 : out->body->type;
+	if (!cx->failed && !reducer_takes(out->reducer, out->body->type))
+		expand_error(cx, DIAG_TYPE_MISMATCH, e->at, "'%s' of %s",
+			     e->name, dtype_name(out->body->type));
 	return !cx->failed;
 }
 
