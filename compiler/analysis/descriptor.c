@@ -199,6 +199,27 @@ static bool has_result_shape(const sym_op *op, const sym_stage *x,
 	return same;
 }
 
+static bool is_passed_before(desc_passing x, desc_passing y)
+{
+	return x.input < y.input || (x.input == y.input && x.by < y.by);
+}
+
+static void list_passing(arena *a, const sym_stage *x, desc_stage *s)
+{
+	s->passing = ARENA_ARRAY(a, desc_passing, x->npassing);
+	for (int i = 0; i < x->npassing; i++) {
+		const sym_passing *p = &x->passing[i];
+		desc_passing made = { input_of(s, p->tensor), p->by, p->to };
+		if (made.input < 0)
+			continue;
+		int at = s->npassing++;
+		for (; at > 0 && is_passed_before(made, s->passing[at - 1]);
+		     at--)
+			s->passing[at] = s->passing[at - 1];
+		s->passing[at] = made;
+	}
+}
+
 static void find_facts(arena *a, const sym_op *op, const sym_stage *x,
 		       desc_stage *s)
 {
@@ -223,6 +244,7 @@ static void find_facts(arena *a, const sym_op *op, const sym_stage *x,
 	}
 	if (x->opaque)
 		return;
+	list_passing(a, x, s);
 	s->flops = poly_int(a, x->flops);
 	for (int i = x->nout; i < x->nvars; i++)
 		s->flops = poly_mul(a, s->flops, x->vars[i].extent.extent);

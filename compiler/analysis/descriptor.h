@@ -56,6 +56,13 @@ typedef struct desc_strategy {
 	desc_need *needs; /* by input of the stage */
 } desc_strategy;
 
+/* A partial value that the stage hands on (see plan/partial.h): parts of an
+ * input to be combined by one reducer give results that the other combines. */
+typedef struct desc_passing {
+	int input; /* of the stage */
+	reducer by, to;
+} desc_passing;
+
 typedef struct desc_stage {
 	const char *label; /* "" for the only or the last one */
 	int ninputs, *inputs; /* tensors of the operator */
@@ -69,6 +76,8 @@ typedef struct desc_stage {
 	const char *open_because; /* the strategies follow only from shapes */
 	bool elementwise;
 	uint64_t linear, in_place; /* by input */
+	int npassing;
+	desc_passing *passing;	   /* by input, then by reducer */
 	const poly *flops;	   /* per element of the result */
 	const char *pattern;	   /* "matmul", ..; NULL for none */
 } desc_stage;

@@ -10,7 +10,7 @@
 
 static const char magic[8] = "tdl\x7f" "dsc";
 enum {
-	FORMAT_VERSION = 1,
+	FORMAT_VERSION = 2,
 	MAX_OPS = 100000,
 	MAX_LIST = 4096,
 	MAX_TEXT = 1 << 20, /* bytes of a doc comment or a name */
@@ -123,6 +123,12 @@ static void put_stage(writer *w, const desc_op *op, const desc_stage *s)
 	put_unsigned(w, s->elementwise);
 	put_unsigned(w, s->linear);
 	put_unsigned(w, s->in_place);
+	put_unsigned(w, (uint64_t)s->npassing);
+	for (int i = 0; i < s->npassing; i++) {
+		put_unsigned(w, (uint64_t)s->passing[i].input);
+		put_unsigned(w, s->passing[i].by);
+		put_unsigned(w, s->passing[i].to);
+	}
 	put_poly(w, s->flops);
 	put_text(w, s->pattern);
 	put_unsigned(w, (uint64_t)s->nstrategies);
@@ -403,6 +409,17 @@ static void get_strategy(reader *r, const desc_op *op, const desc_stage *s,
 	}
 }
 
+static void get_passing(reader *r, desc_stage *s)
+{
+	s->npassing = get_length(r, RED_COUNT * (uint64_t)s->ninputs);
+	s->passing = ARENA_ARRAY(r->arena, desc_passing, s->npassing);
+	for (int i = 0; i < s->npassing; i++) {
+		s->passing[i].input = get_below(r, (uint64_t)s->ninputs);
+		s->passing[i].by = get_below(r, RED_COUNT);
+		s->passing[i].to = get_below(r, RED_COUNT);
+	}
+}
+
 static void get_stage(reader *r, const desc_op *op, desc_stage *s)
 {
 	uint64_t ntensors = (uint64_t)op->ntensors;
@@ -422,6 +439,7 @@ static void get_stage(reader *r, const desc_op *op, desc_stage *s)
 	s->elementwise = get_bool(r);
 	s->linear = get_unsigned(r);
 	s->in_place = get_unsigned(r);
+	get_passing(r, s);
 	s->flops = get_poly(r);
 	s->pattern = get_text(r, true);
 	s->nstrategies = get_length(r, (uint64_t)s->nvars);

@@ -100,6 +100,13 @@ typedef struct sym_lookup {
 	int tensor, dim;
 } sym_lookup;
 
+/* Partial values of a tensor that the stage hands on (see plan/partial.h):
+ * parts to be combined by one reducer give results that the other combines. */
+typedef struct sym_passing {
+	int tensor;
+	reducer by, to;
+} sym_passing;
+
 typedef struct sym_stage {
 	const char *label; /* as in compiler/expand/expand.h */
 	int result;	   /* a tensor; its dimensions are vars[0..nout) */
@@ -117,6 +124,8 @@ typedef struct sym_stage {
 	int *linear;
 	int nlookups;
 	sym_lookup *lookups;
+	int npassing;
+	sym_passing *passing;
 	int64_t flops;
 	int nfactors; /* the body is a product of so many reads; -1: no */
 } sym_stage;

@@ -16,10 +16,19 @@ enum {
 
 /* How a body depends on the reads that the slots stand for: those that it
  * uses, and those in which it is linear: a sum of terms each of which has
- * exactly one of them as a factor.  As plan/derive.c has it. */
+ * exactly one of them as a factor.  As plan/derive.c has it.  course[i][j]:
+ * those whose maximum (i = 0) or minimum (1) it takes to that (j = 0) or this
+ * (1) of its values, as plan/partial.c has it. */
 typedef struct dependence {
 	uint64_t uses, linear; /* bit i: slot i of the collector */
+	uint64_t course[2][2];
 } dependence;
+
+typedef enum sym_sign {
+	SIGN_ANY,
+	SIGN_PLUS,  /* >= 0 */
+	SIGN_MINUS, /* <= 0 */
+} sym_sign;
 
 /* A scalar, as far as the analysis is concerned. */
 typedef struct sval {
@@ -28,6 +37,8 @@ typedef struct sval {
 	bool data;     /* depends on elements of tensors */
 	bool attr;     /* depends on an attribute that is no number */
 	bool zero;
+	sym_sign sign; /* of a float that is not NaN; of p see there */
+	bool nonzero;  /* with a sign: never 0 */
 	bool varies;   /* from point to point */
 	sym_read *read; /* set where it is a read and nothing more */
 	stype type;
@@ -187,6 +198,23 @@ dependence sym_dep_sum(dependence x, bool x_zero, dependence y, bool y_zero);
 dependence sym_dep_product(dependence x, dependence y);
 dependence sym_dep_quotient(dependence x, dependence y);
 dependence sym_dep_any(dependence x, dependence y);
+
+/* ---- symbolic_course.c -------------------------------------------------- */
+
+/* The sign and the course of r = f(x, y), or f(x) with an empty y. */
+void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y);
+void sym_course_fn(const build *b, fn f, sval *r, const sval *x,
+		   const sval *y);
+/* Of a read of the slots in bits, at an index. */
+void sym_course_read(dependence *d, uint64_t bits, dependence index);
+/* Of if e[0] then e[1] else e[2], which are c, x and y. */
+void sym_course_choice(const ast_expr *const e[3], sval *r, const sval *c,
+		       const sval *x, const sval *y);
+/* Of a conversion; DT_NONE where the type is not known. */
+void sym_course_cast(sval *v, stype from, dtype to);
+/* The partial values that pass a stage whose result is of a type. */
+void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
+		      stype type);
 
 /* What a collector was before the index of a read. */
 typedef struct read_begin {

@@ -16,23 +16,26 @@ dependence sym_dep_sum(dependence x, bool x_zero, dependence y, bool y_zero)
 {
 	uint64_t either = (x_zero ? y.linear & ~x.uses : 0) |
 			  (y_zero ? x.linear & ~y.uses : 0);
-	return (dependence){ x.uses | y.uses, (x.linear & y.linear) | either };
+	return (dependence){ .uses = x.uses | y.uses,
+			     .linear = (x.linear & y.linear) | either };
 }
 
 dependence sym_dep_product(dependence x, dependence y)
 {
-	return (dependence){ x.uses | y.uses,
-			     (x.linear & ~y.uses) | (y.linear & ~x.uses) };
+	return (dependence){ .uses = x.uses | y.uses,
+			     .linear = (x.linear & ~y.uses) |
+				       (y.linear & ~x.uses) };
 }
 
 dependence sym_dep_quotient(dependence x, dependence y)
 {
-	return (dependence){ x.uses | y.uses, x.linear & ~y.uses };
+	return (dependence){ .uses = x.uses | y.uses,
+			     .linear = x.linear & ~y.uses };
 }
 
 dependence sym_dep_any(dependence x, dependence y)
 {
-	return (dependence){ x.uses | y.uses, 0 };
+	return (dependence){ .uses = x.uses | y.uses };
 }
 
 static uint64_t slot_bit(build *b, int tensor, int dim)
@@ -100,8 +103,10 @@ static uint64_t add_gather(build *b, const read_begin *at, sym_read *r,
 
 static dependence read_of(uint64_t bits, dependence index, bool additive)
 {
-	return (dependence){ index.uses | bits,
-			     additive ? bits & ~index.uses : 0 };
+	dependence d = { index.uses | bits, additive ? bits & ~index.uses : 0,
+			 { { 0 } } };
+	sym_course_read(&d, bits, index);
+	return d;
 }
 
 sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
@@ -122,7 +127,7 @@ sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
 	v.apart = read_of(bits, index.apart, additive);
 	if (is_looked_up(r) && b->nbranches == 0 && type != ST_BOOL) {
 		bits = add_gather(b, at, r, own, because, v.whole);
-		v.apart = (dependence){ bits, bits };
+		v.apart = read_of(bits, (dependence){ 0 }, true);
 	}
 	v.read = r->guarded ? NULL : r;
 	return v;
@@ -163,7 +168,7 @@ void sym_add_conditions(build *b, sval *body)
 			bits |= slots_of(b, c->reads[j]);
 		}
 		body->whole = sym_dep_quotient(body->whole,
-					       (dependence){ bits, 0 });
+					       (dependence){ .uses = bits });
 	}
 }
 

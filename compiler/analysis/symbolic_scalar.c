@@ -215,6 +215,8 @@ static sval apply2(build *b, fn f, sval x, sval y)
 	default:
 		break;
 	}
+	sym_sign_fn(b, f, &r, &x, &y);
+	sym_course_fn(b, f, &r, &x, &y);
 	if (gives_bool(f))
 		r.type = ST_BOOL;
 	if (!r.varies)
@@ -240,6 +242,8 @@ static sval apply1(build *b, fn f, sval x)
 	if (f == FN_ABS && x.cases)
 		r.cases = poly_max(b->space, x.cases,
 				   poly_scale(b->arena, x.cases, -1));
+	sym_sign_fn(b, f, &r, &x, &unknown);
+	sym_course_fn(b, f, &r, &x, &unknown);
 	if (gives_bool(f))
 		r.type = ST_BOOL;
 	if (!r.varies)
@@ -436,6 +440,7 @@ static sval choose(build *b, const ast_expr *c, const ast_expr *x,
 	add_dependence(&r, vx, vy);
 	r.whole = sym_dep_quotient(r.whole, vc.whole);
 	r.apart = sym_dep_quotient(r.apart, vc.apart);
+	sym_course_choice((const ast_expr *[]){ c, x, y }, &r, &vc, &vx, &vy);
 	r.zero = vx.zero && vy.zero;
 	r.data |= vc.data;
 	r.attr |= vc.attr;
@@ -458,6 +463,7 @@ static sval logical(build *b, const ast_expr *e)
 		y = under(b, &a, e->op == OP_AND, e->args[1]);
 	}
 	sval r = both(x, y);
+	sym_course_fn(b, e->op == OP_AND ? FN_AND : FN_OR, &r, &x, &y);
 	r.type = ST_BOOL;
 	return r;
 }
@@ -502,6 +508,9 @@ static sval cast(build *b, const ast_expr *e)
 	stype type = sym_declared_type(&to);
 	if (v.type != ST_OPEN || type != ST_OPEN)
 		v.whole.linear = v.apart.linear = 0;
+	sym_course_cast(&v, v.type, dtype_parse(to.name));
+	v.sign = v.p ? SIGN_ANY : v.sign;
+	v.nonzero &= !v.p;
 	v.type = type;
 	v.p = NULL;
 	v.read = NULL;
@@ -594,7 +603,8 @@ sval sym_scalar(build *b, const ast_expr *e)
 	case AST_INT:
 		return sym_poly(poly_int(b->arena, e->i));
 	case AST_FLOAT:
-		return (sval){ .zero = e->f == 0 };
+		return (sval){ .zero = e->f == 0, .nonzero = e->f != 0,
+			       .sign = e->f >= 0 ? SIGN_PLUS : SIGN_MINUS };
 	case AST_NAME:
 		return name_value(b, e);
 	case AST_INDEX:

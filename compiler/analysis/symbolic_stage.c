@@ -297,6 +297,7 @@ int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
 	t.dims = ARENA_ARRAY(b->arena, sym_dim, nouts);
 	for (int i = 0; i < nouts; i++)
 		t.dims[i] = s->vars[i].extent;
+	sym_note_passing(b, s, body, c, t.type);
 	note_parts(b, &t, outs);
 	vec_push(b->arena, &b->stages, s);
 	s->result = sym_add_tensor(b, t);

@@ -186,6 +186,27 @@ text_table describe_strategies(arena *a, const desc_op *op,
 	return t;
 }
 
+/* "x (Sum, Max), b (Max as Min)", "" for none. */
+static const char *passing_text(arena *a, const desc_op *op,
+				const desc_stage *s)
+{
+	const char *text = "";
+	for (int i = 0; i < s->npassing; i++) {
+		const desc_passing *p = &s->passing[i];
+		bool first = i == 0 || p[-1].input != p->input;
+		bool last = i + 1 == s->npassing || p[1].input != p->input;
+		text = arena_printf(a, "%s%s%s%s%s%s%s%s", text,
+				    i ? ", " : "",
+				    first ? op->tensors[s->inputs[p->input]]
+						    .name : "",
+				    first ? " (" : "", reducer_name(p->by),
+				    p->by != p->to ? " as " : "",
+				    p->by != p->to ? reducer_name(p->to) : "",
+				    last ? ")" : "");
+	}
+	return text;
+}
+
 text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s)
 {
 	text_lines lines = { 0 };
@@ -207,6 +228,10 @@ text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s)
 					      op->tensors[s->inputs[i]].name);
 	if (*linear)
 		vec_push(a, &lines, arena_printf(a, "linear in: %s", linear));
+	if (s->npassing)
+		vec_push(a, &lines,
+			 arena_printf(a, "partial values pass: %s",
+				      passing_text(a, op, s)));
 	if (s->flops && !poly_is_zero(s->flops))
 		vec_push(a, &lines, arena_printf(
 			a, "operations per element: %s",

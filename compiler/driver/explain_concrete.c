@@ -7,6 +7,7 @@
 #include "compiler/analysis/explain.h"
 #include "compiler/driver/describe.h"
 #include "compiler/driver/explain.h"
+#include "plan/partial.h"
 
 /* A stage of the operator, and what is to be said of it. */
 typedef struct told {
@@ -186,6 +187,28 @@ static json_t *json_strategy(arena *a, const told *t,
 	return j;
 }
 
+/* The reducers of partial values, in the order in which they are told. */
+static const reducer passing[] = { RED_SUM, RED_MAX, RED_MIN, RED_AND,
+				   RED_OR };
+enum { NPASSING = sizeof(passing) / sizeof(*passing) };
+
+static json_t *json_passing(const told *t)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < t->kernel->ninputs * NPASSING; i++) {
+		int j = t->order[i / NPASSING];
+		reducer by = passing[i % NPASSING];
+		reducer to = kernel_passes(t->kernel, j, by);
+		if (to != RED_NONE)
+			json_array_append_new(
+				all, json_pack("{s:s, s:s, s:s}", "input",
+					       t->kernel->inputs[j].name,
+					       "reducer", reducer_name(by),
+					       "result", reducer_name(to)));
+	}
+	return all;
+}
+
 static void add_strategies(arena *a, json_t *j, const told *t)
 {
 	json_t *all = json_array(), *whole = json_array();
@@ -201,6 +224,7 @@ static void add_strategies(arena *a, json_t *j, const told *t)
 						 t->said.why_not[v]));
 	json_object_set_new(j, "strategies", all);
 	json_object_set_new(j, "unsplittable", whole);
+	json_object_set_new(j, "passes_partial", json_passing(t));
 }
 
 static cli_status print_json(driver *d, const explain_request *r,
@@ -283,6 +307,32 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 	table_print(&table, stdout, "  ");
 }
 
+/* "x (Sum, Max), b (Max as Min)", "" for none. */
+static const char *passing_text(arena *a, const told *t)
+{
+	const char *all = "";
+	for (int i = 0; i < t->kernel->ninputs; i++) {
+		const char *one = "";
+		int j = t->order[i];
+		for (int r = 0; r < NPASSING; r++) {
+			reducer to = kernel_passes(t->kernel, j, passing[r]);
+			if (to == RED_NONE)
+				continue;
+			one = arena_printf(a, "%s%s%s%s%s", one,
+					   *one ? ", " : "",
+					   reducer_name(passing[r]),
+					   to != passing[r] ? " as " : "",
+					   to != passing[r] ? reducer_name(to)
+							    : "");
+		}
+		if (*one)
+			all = arena_printf(a, "%s%s%s (%s)", all,
+					   *all ? ", " : "",
+					   t->kernel->inputs[j].name, one);
+	}
+	return all;
+}
+
 static void print_told(arena *a, const told *t)
 {
 	const kernel *k = t->kernel;
@@ -296,6 +346,9 @@ static void print_told(arena *a, const told *t)
 		       var_name(a, t, v), t->said.why_not[v]);
 		any = true;
 	}
+	const char *passes = passing_text(a, t);
+	if (*passes)
+		printf("\npartial values pass: %s\n", passes);
 }
 
 static void print_text(driver *d, const explain_request *r, const expansion *x)

@@ -54,6 +54,15 @@ static bool run_parts(passing *p)
 	return ok;
 }
 
+/* The unit round-off of the smallest float that a body computes in. */
+static double coarsest(const kexpr *e)
+{
+	double u = dtype_is_float(e->type) ? unit_roundoff(e->type) : 0;
+	for (int i = 0; i < e->nargs; i++)
+		u = fmax(u, coarsest(e->args[i]));
+	return u;
+}
+
 /* Sums may be off by the rounding of the largest value that occurs. */
 static double *slack_of(const passing *p)
 {
@@ -68,7 +77,8 @@ static double *slack_of(const passing *p)
 		most = isfinite(x) && x > most ? x : most;
 	}
 	for (int64_t i = 0; i < n; i++)
-		slack[i] = most * 32 * unit_roundoff(p->k->type);
+		slack[i] = most * 32 * fmax(coarsest(p->k->body),
+					    unit_roundoff(p->k->type));
 	return slack;
 }
 

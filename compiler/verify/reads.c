@@ -28,7 +28,8 @@ typedef struct place {
 	const void *key;
 	int input, ndim;
 	bool guarded;
-	bool strided; /* under a condition on a quotient or a remainder */
+	bool loose; /* intervals are not exact, see is_loose(), or a condition
+		       is on a quotient or a remainder: strides */
 	bool data[MAX_NDIM]; /* the index depends on data, or is all */
 } place;
 
@@ -178,13 +179,55 @@ static void see_index(watch *w, int at, kexpr *const *e)
 	see(w, at, index);
 }
 
+static bool is_rounded(const kexpr *e)
+{
+	if (e->kind == KX_FN && (e->fn == FN_DIV || e->fn == FN_MOD))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (is_rounded(e->args[i]))
+			return true;
+	return false;
+}
+
+static bool has_mod(const kexpr *e)
+{
+	if (e->kind == KX_FN && e->fn == FN_MOD)
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (has_mod(e->args[i]))
+			return true;
+	return false;
+}
+
+static void count_vars(const kexpr *e, int *times)
+{
+	if (e->kind == KX_VAR)
+		times[e->var]++;
+	for (int i = 0; i < e->nargs; i++)
+		count_vars(e->args[i], times);
+}
+
+/* Whether the interval of an index may be wider than its values: a variable
+ * occurs twice, or a remainder passes the end of a period. */
+static bool is_loose(const kexpr *e)
+{
+	int times[MAX_NVARS] = { 0 };
+	count_vars(e, times);
+	for (int v = 0; v < MAX_NVARS; v++)
+		if (times[v] > 1)
+			return true;
+	return has_mod(e);
+}
+
 static place place_of(const watch *w, int input, kexpr *const *index,
 		      bool guarded)
 {
 	place p = { .input = input, .ndim = w->k->inputs[input].ndim,
-		    .guarded = guarded, .strided = w->nstrided > 0 };
-	for (int d = 0; d < p.ndim; d++)
+		    .guarded = guarded, .loose = w->nstrided > 0 };
+	for (int d = 0; d < p.ndim; d++) {
 		p.data[d] = !index[d] || kx_has_read(index[d]);
+		p.loose |= index[d] && is_loose(index[d]);
+	}
 	return p;
 }
 
@@ -194,16 +237,6 @@ static void walk_args(watch *w, const kexpr *e, int from)
 {
 	for (int i = from; i < e->nargs; i++)
 		walk(w, e->args[i]);
-}
-
-static bool is_rounded(const kexpr *e)
-{
-	if (e->kind == KX_FN && (e->fn == FN_DIV || e->fn == FN_MOD))
-		return true;
-	for (int i = 0; i < e->nargs; i++)
-		if (is_rounded(e->args[i]))
-			return true;
-	return false;
 }
 
 /* The branches of a choice that the point may take. */
@@ -315,7 +348,7 @@ static const char *box_text(arena *a, const box *b)
 }
 
 /* A region may be larger than what is read by what data decides, what guards
- * leave out, and what strides skip. */
+ * leave out, what strides skip, and what intervals do not follow. */
 static void compare(watch *w, const way *y, int p)
 {
 	arena *a = w->t->arena;
@@ -325,11 +358,11 @@ static void compare(watch *w, const way *y, int p)
 	kernel_needs(k, &space, needs);
 	for (int i = 0; i < k->ninputs; i++) {
 		box index = box_empty(k->inputs[i].ndim), inside = index;
-		bool strided = false;
+		bool loose = false;
 		for (int j = 0; j < w->places.n; j++) {
 			const place *pl = &w->places.at[j];
 			const seen *s = &y->seen[p].at[j];
-			strided |= pl->input == i && pl->strided;
+			loose |= pl->input == i && pl->loose;
 			if (pl->input != i || !s->any)
 				continue;
 			box b = box_of(w, y, &space, pl, s->index);
@@ -348,7 +381,7 @@ static void compare(watch *w, const way *y, int p)
 			     " (part %d reads %s, the region is %s)",
 			     k->inputs[i].name, p, box_text(a, &inside),
 			     box_text(a, &needs[i]));
-		else if (!strided && !box_contains(&index, &needs[i]))
+		else if (!loose && !box_contains(&index, &needs[i]))
 			note(w->t, VERIFY_WIDE, w->stage->label, var,
 			     y->nparts, "its region of '%s' is larger than what "
 			     "is read (part %d reads %s, the region is %s)",

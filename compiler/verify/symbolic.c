@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "plan/partial.h"
+
 typedef struct symbols {
 	trial *t;
 	const desc_op *d;
@@ -230,6 +232,34 @@ static void compare_strategies(const symbols *s, int at)
 				 "lacks the strategy");
 }
 
+static bool reads_input(const kexpr *e, int input)
+{
+	if (e->kind == KX_READ && e->input == input)
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (reads_input(e->args[i], input))
+			return true;
+	return false;
+}
+
+/* What the descriptor says to pass does for shapes; attributes may let more
+ * pass. */
+static void compare_passing(const symbols *s, int at)
+{
+	const desc_stage *d = &s->d->stages[at];
+	const stage *st = &s->t->x->stages[at];
+	for (int i = 0; i < d->npassing; i++) {
+		const desc_passing *p = &d->passing[i];
+		for (int j = 0; j < st->kernel->ninputs; j++)
+			if (st->inputs[j] == d->inputs[p->input] &&
+			    reads_input(st->kernel->body, j) &&
+			    kernel_passes(st->kernel, j, p->by) != p->to)
+				disagree(s, d->label,
+					 st->kernel->inputs[j].name,
+					 "has partial values that do not pass");
+	}
+}
+
 static void compare_stage(const symbols *s, int at)
 {
 	const desc_stage *d = &s->d->stages[at];
@@ -256,6 +286,7 @@ static void compare_stage(const symbols *s, int at)
 		}
 	}
 	compare_strategies(s, at);
+	compare_passing(s, at);
 }
 
 /* Whether a result is what another stage computes, which shapes and attributes
@@ -275,12 +306,14 @@ static bool has_variants(const ast_op *op)
 {
 	for (int i = 0; i < op->nattrs; i++)
 		if (op->attrs[i].type == ATTR_BOOL ||
+		    op->attrs[i].type == ATTR_TYPE ||
 		    op->attrs[i].type == ATTR_STRING)
 			return true;
 	return false;
 }
 
-/* The descriptor takes what has no declared type to be of floats. */
+/* The descriptor takes what has no declared type, and what has an attribute's,
+ * to be of floats. */
 static bool is_of_floats(const symbols *s)
 {
 	const ast_op *op = s->t->v->op;
@@ -288,6 +321,12 @@ static bool is_of_floats(const symbols *s)
 		if (!op->params[i].type.name &&
 		    !dtype_is_float(s->t->drawn->types[i].type))
 			return false;
+	for (int i = 0; i < op->nattrs; i++) {
+		const attr_value *a = s->t->drawn->attrs[i];
+		if (op->attrs[i].type == ATTR_TYPE && a &&
+		    !dtype_is_float((dtype)a->ints[0]))
+			return false;
+	}
 	return true;
 }
 

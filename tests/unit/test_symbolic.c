@@ -242,6 +242,17 @@ static void compare_stage(trial *t, const expansion *e, int at)
 					     parts);
 }
 
+/* Whether an attribute may choose between bodies. */
+static bool has_variants(const ast_op *op)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].type == ATTR_BOOL ||
+		    op->attrs[i].type == ATTR_TYPE ||
+		    op->attrs[i].type == ATTR_STRING)
+			return true;
+	return false;
+}
+
 /* Whether the shapes suited the operator. */
 static bool try_shapes(trial *t)
 {
@@ -253,8 +264,9 @@ static bool try_shapes(trial *t)
 				 (call_site){ .place = "a test" });
 	if (!e)
 		return false;
-	/* A permutation of one dimension is none. */
-	if (e->nstages == 0)
+	/* A permutation of one dimension is none; an attribute may choose. */
+	if (e->nstages == 0 ||
+	    (e->nstages != t->d->nstages && has_variants(t->op)))
 		return true;
 	ck_assert_msg(e->nstages == t->d->nstages, "%s: %d stages, not %d",
 		      t->text ? t->text : t->op->name, t->d->nstages,

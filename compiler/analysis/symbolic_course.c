@@ -1,0 +1,315 @@
+/* Which partial values pass a body: those of a tensor of which it takes the
+ * maximum (or the minimum) as plan/partial.c has it, before shapes and
+ * attributes are known. */
+#include "config.h"
+
+#include "compiler/analysis/symbolic_build.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BY_MAX, BY_MIN, NCOURSES };
+
+/* ---- signs -------------------------------------------------------------- */
+
+/* Of a polynomial whose coefficients have one sign, in atoms >= 0. */
+static sym_sign sign_of_poly(const build *b, const poly *p)
+{
+	bool plus = true, minus = true;
+	for (int i = 0; i < p->n; i++) {
+		const term *t = &p->terms[i];
+		for (int j = 0; j < t->n; j++)
+			if (b->space->atoms[t->atom[j]].min < 0)
+				return SIGN_ANY;
+		plus &= t->coefficient > 0;
+		minus &= t->coefficient < 0;
+	}
+	return plus ? SIGN_PLUS : minus ? SIGN_MINUS : SIGN_ANY;
+}
+
+static sym_sign sign_of(const build *b, const sval *x)
+{
+	return x->p ? sign_of_poly(b, x->p) : x->sign;
+}
+
+static bool is_nonzero(const sval *x)
+{
+	int64_t i;
+	return x->p ? poly_is_constant(x->p, &i) && i != 0 : x->nonzero;
+}
+
+static sym_sign negated(sym_sign s)
+{
+	return s == SIGN_PLUS ? SIGN_MINUS : s == SIGN_MINUS ? SIGN_PLUS : s;
+}
+
+static sym_sign product(sym_sign x, sym_sign y)
+{
+	if (x == SIGN_ANY || y == SIGN_ANY)
+		return SIGN_ANY;
+	return x == y ? SIGN_PLUS : SIGN_MINUS;
+}
+
+void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y)
+{
+	sym_sign of_x = sign_of(b, x), of_y = sign_of(b, y);
+	r->sign = SIGN_ANY;
+	r->nonzero = false;
+	switch (f) {
+	case FN_EXP:
+		r->nonzero = true;
+		r->sign = SIGN_PLUS;
+		break;
+	case FN_ABS:
+	case FN_SQRT:
+	case FN_RSQRT:
+	case FN_COSH:
+	case FN_SIGMOID:
+	case FN_SOFTPLUS:
+		r->sign = SIGN_PLUS;
+		break;
+	case FN_NEG:
+		r->sign = negated(of_x);
+		r->nonzero = is_nonzero(x);
+		break;
+	case FN_ADD:
+		r->sign = of_x == of_y ? of_x : SIGN_ANY;
+		r->nonzero = r->sign != SIGN_ANY &&
+			     (is_nonzero(x) || is_nonzero(y));
+		break;
+	case FN_MUL:
+	case FN_DIV:
+		r->sign = product(of_x, of_y);
+		r->nonzero = is_nonzero(x) && is_nonzero(y);
+		break;
+	case FN_MAX:
+		if (of_x == SIGN_PLUS || of_y == SIGN_PLUS)
+			r->sign = SIGN_PLUS;
+		break;
+	case FN_MIN:
+		if (of_x == SIGN_MINUS || of_y == SIGN_MINUS)
+			r->sign = SIGN_MINUS;
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- courses ------------------------------------------------------------ */
+
+void sym_course_read(dependence *d, uint64_t bits, dependence index)
+{
+	memset(d->course, 0, sizeof(d->course));
+	for (int i = 0; i < NCOURSES; i++)
+		d->course[i][i] = bits & ~index.uses;
+}
+
+static dependence turned(dependence x)
+{
+	for (int i = 0; i < NCOURSES; i++) {
+		uint64_t max = x.course[i][BY_MAX];
+		x.course[i][BY_MAX] = x.course[i][BY_MIN];
+		x.course[i][BY_MIN] = max;
+	}
+	return x;
+}
+
+/* In the slots that x alone uses, or y alone. */
+static void rising(dependence *r, const dependence *x, const dependence *y)
+{
+	for (int i = 0; i < NCOURSES; i++)
+		for (int j = 0; j < NCOURSES; j++)
+			r->course[i][j] = (x->course[i][j] & ~y->uses) |
+					  (y->course[i][j] & ~x->uses);
+}
+
+/* The same; and in those of both for the extreme that is taken. */
+static void extreme(dependence *r, const dependence *x, const dependence *y,
+		    int of)
+{
+	rising(r, x, y);
+	for (int i = 0; i < NCOURSES; i++)
+		r->course[i][of] |= x->course[i][of] & y->course[i][of];
+}
+
+static void either(dependence *r, const dependence *x, const dependence *y,
+		   uint64_t asked)
+{
+	rising(r, x, y);
+	for (int i = 0; i < NCOURSES; i++)
+		for (int j = 0; j < NCOURSES; j++) {
+			r->course[i][j] |= x->course[i][j] & y->course[i][j];
+			r->course[i][j] &= ~asked;
+		}
+}
+
+static void scaled(dependence *r, const dependence *x, sym_sign factor)
+{
+	dependence t = factor == SIGN_MINUS ? turned(*x) : *x;
+	if (factor != SIGN_ANY)
+		memcpy(r->course, t.course, sizeof(r->course));
+}
+
+/* x * y: each is scaled by the sign of the other in what it alone uses. */
+static void multiplied(dependence *r, const dependence *x, sym_sign of_x,
+		       const dependence *y, sym_sign of_y)
+{
+	dependence left = { .uses = x->uses }, right = { .uses = y->uses };
+	scaled(&left, x, of_y);
+	scaled(&right, y, of_x);
+	rising(r, &left, &right);
+}
+
+/* Arithmetic on integers wraps. */
+static bool is_float(const sval *x)
+{
+	return x->type == ST_OPEN;
+}
+
+static bool rises(fn f)
+{
+	switch (f) {
+	case FN_SIGN:
+	case FN_FLOOR:
+	case FN_CEIL:
+	case FN_ROUND:
+	case FN_EXP:
+	case FN_EXPM1:
+	case FN_TANH:
+	case FN_SINH:
+	case FN_ATAN:
+	case FN_ASINH:
+	case FN_ERF:
+	case FN_SIGMOID:
+	case FN_SOFTPLUS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void course_fn(const build *b, fn f, dependence *r, const sval *x,
+		      const dependence *dx, const sval *y, const dependence *dy)
+{
+	dependence left = turned(*dx), right = turned(*dy);
+	bool real = is_float(x) && is_float(y);
+	memset(r->course, 0, sizeof(r->course));
+	if (f == FN_MAX || f == FN_OR)
+		extreme(r, dx, dy, BY_MAX);
+	else if (f == FN_MIN || f == FN_AND)
+		extreme(r, dx, dy, BY_MIN);
+	else if (f == FN_GT || f == FN_GE)
+		rising(r, dx, &right);
+	else if (f == FN_LT || f == FN_LE)
+		rising(r, &left, dy);
+	else if (f == FN_NOT || (f == FN_NEG && real))
+		rising(r, &left, dy);
+	else if (real && (f == FN_ADD || rises(f)))
+		rising(r, dx, dy);
+	else if (real && f == FN_SUB)
+		rising(r, dx, &right);
+	else if (real && f == FN_MUL)
+		multiplied(r, dx, sign_of(b, x), dy, sign_of(b, y));
+	else if (real && f == FN_DIV && is_nonzero(y))
+		multiplied(r, dx, SIGN_ANY, dy, sign_of(b, y));
+}
+
+void sym_course_fn(const build *b, fn f, sval *r, const sval *x,
+		   const sval *y)
+{
+	course_fn(b, f, &r->whole, x, &x->whole, y, &y->whole);
+	course_fn(b, f, &r->apart, x, &x->apart, y, &y->apart);
+}
+
+static bool is_infinite(const ast_expr *e, bool minus)
+{
+	if (e->kind == AST_UNARY && e->op == OP_NEG)
+		return is_infinite(e->args[0], !minus);
+	return e->kind == AST_FLOAT && isinf(e->f) && !minus;
+}
+
+/* A condition decides between two values one of which is never the greater
+ * one. */
+static void decided(dependence *r, const dependence *c, uint64_t branches,
+		    bool rise, bool fall)
+{
+	dependence t = fall ? turned(*c) : *c;
+	for (int i = 0; i < NCOURSES && (rise || fall); i++)
+		for (int j = 0; j < NCOURSES; j++)
+			r->course[i][j] |= t.course[i][j] & ~branches;
+}
+
+void sym_course_choice(const ast_expr *const e[3], sval *r, const sval *c,
+		       const sval *x, const sval *y)
+{
+	bool rise = is_infinite(e[2], true) || is_infinite(e[1], false);
+	bool fall = !rise && (is_infinite(e[1], true) ||
+			      is_infinite(e[2], false));
+	either(&r->whole, &x->whole, &y->whole, c->whole.uses);
+	either(&r->apart, &x->apart, &y->apart, c->apart.uses);
+	decided(&r->whole, &c->whole, x->whole.uses | y->whole.uses, rise,
+		fall);
+	decided(&r->apart, &c->apart, x->apart.uses | y->apart.uses, rise,
+		fall);
+}
+
+void sym_course_cast(sval *v, stype from, dtype to)
+{
+	bool wide = to == DT_F64 || to == DT_F32 || to == DT_F16 ||
+		    to == DT_BF16;
+	bool rise = wide || (to != DT_NONE && from == ST_BOOL &&
+			     dtype_is_int(to)) ||
+		    (to != DT_NONE && from == ST_OPEN && dtype_is_int(to));
+	if (rise)
+		return;
+	memset(v->whole.course, 0, sizeof(v->whole.course));
+	memset(v->apart.course, 0, sizeof(v->apart.course));
+}
+
+/* ---- stages ------------------------------------------------------------- */
+
+/* How parts combined by r are combined as values; -1 for another reducer. */
+static int course_by(reducer r)
+{
+	return r == RED_MAX || r == RED_OR    ? BY_MAX
+	       : r == RED_MIN || r == RED_AND ? BY_MIN
+					      : -1;
+}
+
+static void add_passing(build *b, sym_stage *s, int tensor, reducer by,
+			reducer to)
+{
+	sym_passing *all = ARENA_ARRAY(b->arena, sym_passing,
+				       s->npassing + 1);
+	for (int i = 0; i < s->npassing; i++)
+		all[i] = s->passing[i];
+	all[s->npassing++] = (sym_passing){ tensor, by, to };
+	s->passing = all;
+}
+
+void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
+		      stype type)
+{
+	static const reducer names[2][NCOURSES] = { { RED_MAX, RED_MIN },
+						    { RED_OR, RED_AND } };
+	int only = course_by(s->reducer);
+	for (int i = 0; i < s->nlinear; i++)
+		if (b->tensors.at[s->linear[i]].type != ST_BOOL)
+			add_passing(b, s, s->linear[i], RED_SUM, RED_SUM);
+	if (s->reducer != RED_NONE && only < 0)
+		return;
+	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++) {
+		int tensor = c->slots.at[i].tensor;
+		if (c->slots.at[i].dim != SLOT_WHOLE || tensor < 0)
+			continue;
+		bool logic = b->tensors.at[tensor].type == ST_BOOL;
+		for (int by = 0; by < NCOURSES; by++)
+			for (int to = 0; to < NCOURSES; to++)
+				if (body.whole.course[by][to] >> i & 1 &&
+				    (s->reducer == RED_NONE || to == only))
+					add_passing(b, s, tensor,
+						    names[logic][by],
+						    names[type == ST_BOOL]
+							 [to]);
+	}
+}
