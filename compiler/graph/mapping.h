@@ -1,8 +1,7 @@
 /* Evaluating onnx entries: from a node of an ONNX model to calls of operators.
  *
- * The language is that of docs/language.md, "The mapping from ONNX"; its
- * functions are listed in opdefs/onnx/README.md.  Nothing here knows protobuf,
- * nor any operator. */
+ * The language, and its functions, are those of docs/language.md, "The mapping
+ * from ONNX".  Nothing here knows protobuf, nor any operator. */
 #ifndef TDL_COMPILER_GRAPH_MAPPING_H
 #define TDL_COMPILER_GRAPH_MAPPING_H
 
