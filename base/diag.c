@@ -196,6 +196,14 @@ int diag_errors(const diag_sink *s)
 	return s->nerrors;
 }
 
+const char *diag_message(const diag_sink *s, int i)
+{
+	for (int j = 0; j < s->diags.n; j++)
+		if (s->diags.at[j].severity == ERROR && i-- == 0)
+			return s->diags.at[j].message;
+	return NULL;
+}
+
 bool diag_full(const diag_sink *s)
 {
 	return s->nerrors >= DIAG_MAX_ERRORS;

@@ -84,6 +84,10 @@ void diag_note(diag_sink *s, range at, const char *fmt, ...)
 int diag_errors(const diag_sink *s);
 bool diag_full(const diag_sink *s);
 
+/* The message of error i, 0 <= i < diag_errors(); NULL for one that was not
+ * kept. */
+const char *diag_message(const diag_sink *s, int i);
+
 /* Prints all of them: as text in GNU form with the line and a caret, coloured
  * if asked; or as JSON,
  * {"diagnostics": [{"file", "line", "column", "end_line", "end_column",

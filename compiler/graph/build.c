@@ -263,6 +263,7 @@ static tensor_id add_node(graph_builder *b, const kernel *k, const char *base,
 	tensor_id id = build_tensor(b, TENSOR_RESULT, &type);
 	built_node n = { .base = base, .op = op, .label = label,
 			 .call = b->ncalls, .kernel = k, .output = id,
+			 .origin = b->origin,
 			 .inputs = ARENA_COPY(b->tmp, inputs, k->ninputs) };
 	b->tensors.at[id]->node = b->nodes.n;
 	vec_push(b->tmp, &b->nodes, n);

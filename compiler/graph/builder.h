@@ -19,6 +19,7 @@ typedef struct built_node {
 	const kernel *kernel;
 	tensor_id *inputs;
 	tensor_id output;
+	const char *origin;
 } built_node;
 
 struct graph_builder {
@@ -36,6 +37,7 @@ struct graph_builder {
 	const kernel **kernels; /* hash table of distinct kernels */
 	int nkernels, nslots;
 	int ncalls;
+	const char *origin; /* of the nodes that are added */
 	int64_t fold_budget; /* points that may still be computed */
 };
 

@@ -89,6 +89,7 @@ static void place_nodes(graph_builder *b, graph *g, const bool *live,
 			continue;
 		node *n = &g->nodes[g->nnodes];
 		n->kernel = from->kernel;
+		n->origin = from->origin;
 		n->name = node_name(b, live, i);
 		n->op = *from->label ? arena_printf(b->arena, "%s.%s", from->op,
 						    from->label)

@@ -2,6 +2,7 @@
 #ifndef TDL_COMPILER_GRAPH_GRAPH_H
 #define TDL_COMPILER_GRAPH_GRAPH_H
 
+#include "base/vec.h"
 #include "compiler/expand/expand.h"
 
 typedef int tensor_id;
@@ -39,6 +40,9 @@ typedef struct node {
 	const kernel *kernel; /* shared by nodes that compute the same */
 	tensor_id *inputs;    /* kernel->ninputs of them */
 	tensor_id output;
+	/* The model's operator that it comes from, a survey_kind; NULL where
+	 * no survey was asked for. */
+	const char *origin;
 } node;
 
 typedef struct graph {
@@ -119,6 +123,28 @@ graph *graph_end(graph_builder *b);
 
 /* ---- models from files ------------------------------------------------- */
 
+/* What a survey says of the model's own operators of one kind. */
+typedef struct survey_kind {
+	const char *op; /* "Conv", "com.microsoft Gelu" */
+	int nodes;	/* those in functions and inner graphs, too */
+	int unsupported;
+	int unknown; /* not looked into: what an unsupported one makes is not
+			known */
+} survey_kind;
+
+/* A node of the model that is not supported.  What it makes is an input of the
+ * graph where the model declares its shape. */
+typedef struct survey_node {
+	const char *name, *op, *why;
+	int64_t input_bytes, output_bytes; /* of what is known, at most
+					      2^62 */
+} survey_node;
+
+typedef struct model_survey {
+	VEC(survey_kind) kinds; /* in the order in which they come first */
+	VEC(survey_node) unsupported;
+} model_survey;
+
 /* What the command line says of a model. */
 typedef struct model_options {
 	int nsizes; /* -D name=value: symbolic dimensions */
@@ -128,6 +154,8 @@ typedef struct model_options {
 	const char **shape_names;
 	const tensor_type *shapes; /* type unused */
 	bool *size_used, *shape_used; /* set by the importer */
+	model_survey *survey; /* NULL, or what to fill in: then the import goes
+				 on after nodes that are not supported */
 } model_options;
 
 /* Reads an ONNX model.  NULL when errors were added. */

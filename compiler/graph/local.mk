@@ -14,6 +14,7 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/onnx_inner.c \
 	%D%/onnx_name.c \
 	%D%/onnx_node.c \
+	%D%/onnx_survey.c \
 	%D%/onnx_tensor.c \
 	%D%/order.c %D%/order.h
 

@@ -136,8 +136,8 @@ static bool replaced_type(importer *im, const char *place, dtype t,
 	return onnx_dims(im, given->dims, (size_t)given->ndim, t, place, type);
 }
 
-static bool input_type(importer *im, const Onnx__ValueInfoProto *v,
-		       const char *place, tensor_type *type)
+bool onnx_declared_type(importer *im, const Onnx__ValueInfoProto *v,
+			const char *place, tensor_type *type)
 {
 	const Onnx__TypeProto *p = v->type;
 	if (!p || p->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
@@ -180,7 +180,7 @@ static bool add_input(importer *im, onnx_frame *f,
 	const char *place = onnx_place(im, "input", v->name, NULL);
 	tensor_type type;
 	onnx_value value = { .v.kind = MV_BAD };
-	if (input_type(im, v, place, &type))
+	if (onnx_declared_type(im, v, place, &type))
 		value.v = mv_tensor(graph_add_input(im->b, v->name, &type));
 	return onnx_bind(im, f, v->name, value, place);
 }
@@ -263,16 +263,16 @@ static void add_output(importer *im, const onnx_frame *f,
 	else if (strmap_get(seen, name))
 		diag_error_in(im->sink, DIAG_ONNX_NAME, place,
 			      "the output is listed twice");
-	else if (x->v.kind == MV_NULL)
+	else if (x->v.kind == MV_TENSOR)
+		graph_set_output(im->b, (tensor_id)x->v.i, name);
+	else if (x->v.kind == MV_NULL && !im->options->survey)
 		diag_error_in(im->sink, DIAG_UNSUPPORTED, place,
 			      "the output is not known: %s",
 			      x->why ? x->why : "there is none");
-	else if (x->v.kind == MV_LIST)
+	else if (x->v.kind == MV_LIST && !im->options->survey)
 		diag_error_in(im->sink, DIAG_UNSUPPORTED, place,
 			      "the output is a sequence; only tensors can be "
 			      "outputs");
-	else if (x->v.kind == MV_TENSOR)
-		graph_set_output(im->b, (tensor_id)x->v.i, name);
 	strmap_put(seen, name, im);
 }
 
@@ -299,17 +299,21 @@ static void import_graph(importer *im, onnx_frame *f)
 	const Onnx__GraphProto *g = im->model->graph;
 	bool ok = add_inputs(im, f, g);
 	ok &= onnx_nodes(im, f, g->node, g->n_node);
-	say_missing(im);
+	if (!im->options->survey)
+		say_missing(im);
 	if (g->n_output == 0)
 		diag_error_in(im->sink, DIAG_ONNX_MALFORMED, im->path,
 			      "the graph has no outputs");
 	strmap *seen = strmap_new(im->tmp);
 	for (size_t i = 0; i < g->n_value_info; i++)
 		check_declared(im, f, g->value_info[i]);
+	ok |= im->options->survey != NULL;
 	for (size_t i = 0; ok && i < g->n_output; i++) {
 		check_declared(im, f, g->output[i]);
 		add_output(im, f, g->output[i], seen);
 	}
+	if (im->options->survey)
+		onnx_survey_keep(im);
 }
 
 /* ---- with the shapes that the model itself declares -------------------- */
@@ -338,6 +342,7 @@ static void import_before(importer *im, const onnx_frame *f)
 	model_options o = *im->options;
 	bool *used = ARENA_ARRAY(a, bool, o.nsizes + 1);
 	o.nshapes = 0;
+	o.survey = NULL;
 	o.size_used = used;
 	onnx_frame frame = *f;
 	plain.arena = plain.tmp = a;

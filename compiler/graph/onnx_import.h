@@ -9,7 +9,7 @@
 enum {
 	ONNX_MAX_CALLS = 64,	   /* functions and graphs in each other */
 	ONNX_MAX_NODES = 1000000,  /* evaluated, in the model's own graph */
-	ONNX_MAX_INNER = 200000,   /* in functions and unrolled loops */
+	ONNX_MAX_INNER = 100000,   /* in functions and unrolled loops */
 	ONNX_MAX_ITEMS = 1 << 20,  /* of all sequences made */
 	ONNX_MAX_OPSET = 28,	   /* the last one that the entries know */
 };
@@ -32,6 +32,8 @@ typedef struct onnx_opset {
 typedef struct onnx_frame onnx_frame;
 struct onnx_frame {
 	const onnx_frame *outer; /* whose names can be seen; NULL */
+	const onnx_frame *caller; /* in which its node is; NULL */
+	const Onnx__FunctionProto *function; /* whose body it is; NULL */
 	const char *prefix;	 /* of its nodes' names */
 	int depth;
 	strmap *values; /* name -> onnx_value */
@@ -62,6 +64,8 @@ typedef struct importer {
 	strmap *before; /* name -> tensor_type without --shape, or NULL */
 	strmap *missing; /* op -> onnx_missing */
 	int nnodes, ninner, nitems; /* at most ONNX_MAX_.. */
+	strmap *kinds;		/* op -> int, its index in the survey */
+	VEC(tensor_id) roots;	/* what unsupported nodes read */
 } importer;
 
 /* "model.onnx: node 'x' (Conv)" */
@@ -109,6 +113,13 @@ bool onnx_initializers(importer *im, onnx_frame *f,
 /* Whether no more nodes may be evaluated; there was an error then. */
 bool onnx_exhausted(const importer *im);
 
+/* ---- onnx.c ------------------------------------------------------------- */
+
+/* The type that the model declares for a tensor; false when errors were
+ * added. */
+bool onnx_declared_type(importer *im, const Onnx__ValueInfoProto *v,
+			const char *place, tensor_type *type);
+
 /* ---- onnx_builtin.c: nodes that shape the graph itself ----------------- */
 
 /* An attribute as it counts: in a function one may refer to an attribute of
@@ -132,6 +143,23 @@ typedef bool (*onnx_builtin)(importer *, onnx_frame *, const onnx_call *);
 
 /* The function that evaluates nodes of that type, NULL if there is none. */
 onnx_builtin onnx_find_builtin(const char *op_type);
+
+/* ---- onnx_survey.c: going on after what is not supported ----------------- */
+
+/* What was before a node that is surveyed. */
+typedef struct onnx_before {
+	diag_sink *sink;
+	const char *origin;
+	int kind;
+} onnx_before;
+
+/* Around the evaluation of a node.  nerrors: errors after its inputs were looked
+ * up.  The result is that of the node: true where the import goes on. */
+onnx_before onnx_survey_begin(importer *im, const Onnx__NodeProto *n);
+bool onnx_survey_end(importer *im, onnx_frame *f, const onnx_call *c,
+		     onnx_before before, int nerrors, bool ok);
+/* At the end of the graph: keeps what unsupported nodes read. */
+void onnx_survey_keep(importer *im);
 
 /* ---- onnx_inner.c: graphs in nodes, functions --------------------------- */
 

@@ -204,6 +204,9 @@ static bool count_missing(importer *im, const char *domain,
 		strmap_put(im->missing, op, m);
 	}
 	m->count++;
+	if (im->options->survey)
+		diag_error_in(im->sink, DIAG_MISSING_OPERATOR, c->place,
+			      "tdlc has no '%s' of opset %d", op, opset);
 	return false;
 }
 
@@ -324,17 +327,21 @@ static bool eval_node(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 	c.results = ARENA_ARRAY(im->tmp, onnx_value, n->n_output + 1);
 	mvalue *inputs = ARENA_ARRAY(im->tmp, mvalue, n->n_input + 1);
 	c.inputs = inputs;
+	onnx_before before = onnx_survey_begin(im, n);
 	bool usable = set_inputs(im, f, n, c.place, inputs);
+	int nerrors = diag_errors(im->sink);
 	for (size_t i = 0; i < n->n_output; i++)
 		c.results[i].v = mv_tensor(NONE);
 	bool ok = evaluate(im, f, &c, usable);
 	for (size_t i = 0; i < n->n_output; i++) {
 		if (!ok)
 			c.results[i] = (onnx_value){ .v.kind = MV_BAD };
-		if (*n->output[i])
+		if (*n->output[i] && !im->options->survey)
 			onnx_bind(im, f, n->output[i], c.results[i], c.place);
 	}
-	return ok;
+	return im->options->survey ? onnx_survey_end(im, f, &c, before,
+						     nerrors, ok)
+				   : ok;
 }
 
 bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes, size_t n)
