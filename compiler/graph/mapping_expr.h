@@ -17,7 +17,7 @@ typedef struct mname {
 	mvalue value;
 } mname;
 
-enum { MAPPING_MAX_STEPS = 1 << 20, MAPPING_MAX_LIST = 1 << 16 };
+enum { MAPPING_MAX_STEPS = 1 << 22, MAPPING_MAX_LIST = 1 << 16 };
 
 /* The evaluation of one entry for one node. */
 typedef struct evaluator {

@@ -21,6 +21,12 @@ typedef mvalue (*builtin)(const call *c);
 
 typedef VEC(mvalue) mvalue_list;
 
+/* What n elements cost that a call goes through, or makes. */
+static void charge(const call *c, int64_t n)
+{
+	c->ev->steps -= (int)(n / 16);
+}
+
 static mvalue refuse(const call *c, int arg, const char *want)
 {
 	return mapping_error(c->ev, DIAG_MAPPING, c->at,
@@ -131,7 +137,7 @@ static mvalue fn_values(const call *c)
 					  8 * (int64_t)MAPPING_MAX_LIST);
 	if (!p)
 		return (mvalue){ .kind = MV_NULL };
-	c->ev->steps -= (int)(n / 16);
+	charge(c, n);
 	mvalue *items = ARENA_ARRAY(c->ev->tmp, mvalue, n + 1);
 	for (int64_t i = 0; i < n; i++)
 		items[i] = element(t->type, p, i);
@@ -288,7 +294,7 @@ static bool count_of(const call *c, int arg, int64_t *n)
 	*n = v->i;
 	if (v->kind == MV_INT && *n <= MAPPING_MAX_LIST) {
 		*n = *n < 0 ? 0 : *n;
-		c->ev->steps -= (int)(*n / 16);
+		charge(c, *n);
 		return true;
 	}
 	refuse(c, arg, "a number of elements");
@@ -360,22 +366,33 @@ static mvalue fn_reverse(const call *c)
 	const mvalue *l = &c->args[0];
 	if (l->kind != MV_LIST)
 		return refuse(c, 0, "a list");
+	charge(c, l->n);
 	mvalue *items = ARENA_ARRAY(c->ev->tmp, mvalue, l->n + 1);
 	for (int i = 0; i < l->n; i++)
 		items[i] = l->items[l->n - 1 - i];
 	return mv_list(items, l->n);
 }
 
-/* contains(l, v) */
-static mvalue fn_contains(const call *c)
+/* find(l, v): where v comes first, -1 if it does not. */
+static mvalue fn_find(const call *c)
 {
 	const mvalue *l = &c->args[0];
 	if (l->kind != MV_LIST)
 		return refuse(c, 0, "a list");
 	for (int i = 0; i < l->n; i++)
-		if (mv_equal(&l->items[i], &c->args[1]))
-			return mv_bool(true);
-	return mv_bool(false);
+		if (mv_equal(&l->items[i], &c->args[1])) {
+			charge(c, i);
+			return mv_int(i);
+		}
+	charge(c, l->n);
+	return mv_int(-1);
+}
+
+/* contains(l, v) */
+static mvalue fn_contains(const call *c)
+{
+	mvalue at = fn_find(c);
+	return at.kind == MV_INT ? mv_bool(at.i >= 0) : at;
 }
 
 static mvalue accumulate(const call *c, bool times)
@@ -384,6 +401,7 @@ static mvalue accumulate(const call *c, bool times)
 	int64_t r = times;
 	if (!is_list_of(l, MV_INT))
 		return refuse(c, 0, "a list of integers");
+	charge(c, l->n);
 	for (int i = 0; i < l->n; i++)
 		if (times ? !ck_mul(r, l->items[i].i, &r)
 			  : !ck_add(r, l->items[i].i, &r))
@@ -401,19 +419,6 @@ static mvalue fn_product(const call *c)
 static mvalue fn_total(const call *c)
 {
 	return accumulate(c, false);
-}
-
-/* find(l, v): where v comes first, -1 if it does not. */
-static mvalue fn_find(const call *c)
-{
-	const mvalue *l = &c->args[0];
-	if (l->kind != MV_LIST)
-		return refuse(c, 0, "a list");
-	c->ev->steps -= l->n / 16;
-	for (int i = 0; i < l->n; i++)
-		if (mv_equal(&l->items[i], &c->args[1]))
-			return mv_int(i);
-	return mv_int(-1);
 }
 
 /* ---- strings ----------------------------------------------------------- */
@@ -440,7 +445,7 @@ static mvalue fn_characters(const call *c)
 	for (const char *s = c->args[0].s; *s; s++)
 		if (!push_string(c, &l, s, 1))
 			return (mvalue){ .kind = MV_BAD };
-	c->ev->steps -= l.n / 16;
+	charge(c, l.n);
 	return mv_list(l.at, l.n);
 }
 
@@ -458,7 +463,7 @@ static mvalue fn_split(const call *c)
 			return (mvalue){ .kind = MV_BAD };
 	if (!push_string(c, &l, s, strlen(s)))
 		return (mvalue){ .kind = MV_BAD };
-	c->ev->steps -= l.n / 16;
+	charge(c, l.n);
 	return mv_list(l.at, l.n);
 }
 
@@ -494,6 +499,7 @@ static mvalue extreme(const call *c, int sign)
 	}
 	if (n == 0)
 		return refuse(c, 0, "a list that is not empty");
+	charge(c, n);
 	const mvalue *best = &v[0];
 	for (int i = 0; i < n; i++) {
 		double x = v[i].kind == MV_INT ? (double)v[i].i : v[i].f;

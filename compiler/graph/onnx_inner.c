@@ -64,7 +64,8 @@ bool onnx_run_graph(void *context, const void *inner_graph,
 	if (too_deep(im, x->frame, x->call))
 		return false;
 	onnx_frame inner = *x->frame;
-	inner.outer = x->frame;
+	inner.outer = inner.caller = x->frame;
+	inner.function = NULL;
 	inner.depth++;
 	inner.prefix = arena_printf(im->tmp, "%s/%d/", x->call->name,
 				    x->nruns++);
@@ -87,6 +88,17 @@ bool onnx_run_graph(void *context, const void *inner_graph,
 }
 
 /* ---- functions --------------------------------------------------------- */
+
+static bool calls_itself(importer *im, const onnx_frame *f, const onnx_call *c,
+			 const Onnx__FunctionProto *callee)
+{
+	for (; f; f = f->caller)
+		if (f->function == callee)
+			return !fail(im, c, DIAG_RECURSION,
+				     "the function calls itself, directly or "
+				     "through others");
+	return false;
+}
 
 /* The attributes of a call, and the defaults of those that it leaves out. */
 static void call_attrs(importer *im, const onnx_frame *f, const onnx_call *c,
@@ -146,12 +158,13 @@ static bool take_results(importer *im, const onnx_frame *inner,
 bool onnx_inline(importer *im, onnx_frame *f, const onnx_call *c,
 		 const Onnx__FunctionProto *callee)
 {
-	if (too_deep(im, f, c))
+	if (too_deep(im, f, c) || calls_itself(im, f, c, callee))
 		return false;
 	if (c->node->n_input > callee->n_input)
 		return fail(im, c, DIAG_ONNX_NODE,
 			    "the node has more inputs than its function");
-	onnx_frame inner = { .depth = f->depth + 1,
+	onnx_frame inner = { .caller = f, .function = callee,
+			     .depth = f->depth + 1,
 			     .prefix = arena_printf(im->tmp, "%s/", c->name),
 			     .values = strmap_new(im->tmp) };
 	set_opsets(im, callee, &inner);
