@@ -36,9 +36,61 @@ def old():
     return model
 
 
+def graph(nodes, inputs, outputs):
+    empty = helper.make_empty_tensor_value_info
+    return helper.make_graph(nodes, "inner", [empty(n) for n in inputs],
+                             [empty(n) for n in outputs])
+
+
+def with_nodes(nodes, functions=()):
+    model = text("g (float[2,3] x) => (float[2,3] y) { y = Relu(x) }")
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    model.functions.extend(functions)
+    for f in functions:
+        model.opset_import.append(helper.make_opsetid(f.domain, 1))
+    return model
+
+
+def loop(rounds):
+    node = helper.make_node
+    return with_nodes([
+        node("Constant", [], ["n"], value_int=rounds),
+        node("Loop", ["n", "", "x"], ["y"], "loop", body=graph(
+            [node("Add", ["a", "x"], ["b"], "add")],
+            ["i", "c", "a"], ["c", "b"]))])
+
+
+def branch():
+    node = helper.make_node
+    return with_nodes([
+        node("ReduceMax", ["x"], ["m"], keepdims=0),
+        node("Cast", ["m"], ["c"], to=TensorProto.BOOL),
+        node("If", ["c"], ["y"], "branch",
+             then_branch=graph([node("Relu", ["x"], ["z"])], [], ["z"]),
+             else_branch=graph([node("Neg", ["x"], ["z"])], [], ["z"]))])
+
+
+def function():
+    node = helper.make_node
+    ops = [helper.make_opsetid("own", 1)]
+    return with_nodes(
+        [node("first", ["x"], ["y"], "call", domain="own")],
+        [helper.make_function(
+            "own", name, ["a"], ["b"],
+            [node(other, ["a"], ["b"], "inner", domain="own")], ops)
+         for name, other in (("first", "second"), ("second", "first"))])
+
+
 def models():
     yield "axis", text("g (float[3,4] x) => (float[6,4] y) "
                        "{ y = Concat <axis = -9> (x, x) }")
+    yield "branch", branch()
+    yield "function", function()
+    yield "loop", loop(3)
+    yield "loop_long", loop(2 ** 62)
+    yield "sequence", with_nodes(
+        [helper.make_node("SequenceConstruct", ["x", "x"], ["y"], "make")])
     yield "large", text("g (float[2147483648,1] x) => "
                         "(float[2147483648,2147483648] y) "
                         "{ t = Transpose(x) y = MatMul(x, t) }")

@@ -1,0 +1,1 @@
+tdlc show branch.onnx --opdefs ../../../opdefs

@@ -1,0 +1,1 @@
+tdlc show function.onnx --opdefs ../../../opdefs

@@ -1,0 +1,1 @@
+tdlc show loop.onnx --opdefs ../../../opdefs

@@ -1,0 +1,1 @@
+tdlc show loop_long.onnx --opdefs ../../../opdefs

@@ -1,0 +1,1 @@
+tdlc show sequence.onnx --opdefs ../../../opdefs
