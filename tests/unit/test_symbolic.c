@@ -613,7 +613,7 @@ START_TEST(bounds_are_sound)
 						random_condition(t.a));
 		load(&t, arena_printf(
 			t.a, "op r(x[N, M]) -> y[N, M] = lambda i, j: Sum("
-			"lambda k < 3: %s(lambda l: %sx[%s, %s]%s))",
+			"lambda k < 3: %s(lambda l < M: %sx[%s, %s]%s))",
 			below(4) ? "Max" : "Mean", conditional ? cond : "",
 			random_choice(t.a, below(3)), below(2) ? "l" : "0",
 			conditional ? " else 0" : ""));
