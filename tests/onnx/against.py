@@ -8,6 +8,7 @@ try:
     import numpy as np
     import onnx
     import onnxruntime
+    from onnx.reference import ReferenceEvaluator
 except ImportError as e:
     print(f"SKIP: {e}")
     sys.exit(77)
@@ -25,8 +26,24 @@ def run(*command):
     return done.stdout
 
 
+class NoJudge(Exception):
+    """Nobody else computes the model."""
+
+
 def oracle(model, fed):
-    """The outputs by name, as ONNX Runtime computes them."""
+    """The outputs by name, as ONNX Runtime computes them, or ONNX's reference
+    evaluator where that has not what the model asks for."""
+    try:
+        return runtime_says(model, fed)
+    except Exception as e:  # its classes are private
+        names = [o.name for o in model.graph.output]
+        try:
+            return dict(zip(names, ReferenceEvaluator(model).run(names, fed)))
+        except Exception:
+            raise NoJudge(str(e)) from None
+
+
+def runtime_says(model, fed):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(
@@ -79,6 +96,8 @@ def try_all(cases, prefixes, run_one):
         done += 1
         try:
             run_one(what)
+        except NoJudge as e:
+            print(f"no judge: {name}: {str(e).strip()}", flush=True)
         except Exception as e:  # whatever it is, the next case is tried
             failed += 1
             print(f"FAIL: {name}: {str(e).strip()}", flush=True)

@@ -1,9 +1,12 @@
 """Models of one node against ONNX Runtime.
 
 Each case is planned for 1 and for 3 devices, run by the interpreter, and the
-results compared: their types, shapes and elements.
+results compared: their types, shapes and elements.  Every operator is tried at
+every opset at which ONNX changed it.  What ONNX Runtime has not, ONNX's
+reference evaluator judges.
 
-	nodes.py [--kernels interpreter|generated] [--devices 1,3] [PREFIX...]
+	nodes.py [--kernels interpreter|generated] [--devices 1,3] [--untried]
+	         [PREFIX...]
 """
 import argparse
 
@@ -11,6 +14,7 @@ import against
 from onnx import helper, numpy_helper
 
 from nodes_cases import CASES, Constant
+from nodes_opsets import at_every_opset, untried
 
 
 def make(op, inputs, attrs, opset, noutputs):
@@ -22,14 +26,17 @@ def make(op, inputs, attrs, opset, noutputs):
     fed = {n: x for n, x in zip(names, inputs)
            if x is not None and not isinstance(x, Constant)}
     outputs = [f"y{i}" for i in range(noutputs)]
+    domain, _, op = op.rpartition("::")
     graph = helper.make_graph(
-        [helper.make_node(op, names, outputs, "the_node", **attrs)], "one",
+        [helper.make_node(op, names, outputs, "the_node", domain=domain,
+                          **attrs)], "one",
         [helper.make_tensor_value_info(
             n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
          for n, x in fed.items()],
         [helper.make_empty_tensor_value_info(y) for y in outputs], known)
     return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", opset)],
+        graph, opset_imports=[helper.make_opsetid("", opset),
+                              helper.make_opsetid("com.microsoft", 1)],
         ir_version=8), fed
 
 
@@ -37,6 +44,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", default="interpreter")
     parser.add_argument("--devices", default="1,3")
+    parser.add_argument("--untried", action="store_true",
+                        help="print the operators that have no case")
     parser.add_argument("prefixes", nargs="*", metavar="PREFIX")
     args = parser.parse_args()
 
@@ -45,8 +54,14 @@ def main():
         against.check(*make(*spec), devices=args.devices.split(","),
                       kernels=args.kernels, tolerance=tolerance)
 
-    against.try_all([(name, what) for name, *what in CASES], args.prefixes,
-                    run_one)
+    if args.untried:
+        print("\n".join(untried(CASES)))
+        return
+    more, missing = at_every_opset(CASES)
+    for op, opset in missing:
+        print(f"no case of {op} is one at opset {opset}")
+    against.try_all([(name, what) for name, *what in CASES + more],
+                    args.prefixes, run_one)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,14 @@ def ints(*shape, low=-9, high=10, dtype=np.int64):
     return RNG.integers(low, high, shape).astype(dtype)
 
 
+def places(*shape, size):
+    """Positions without repetition in each plane, numbered through all."""
+    planes = int(np.prod(shape[:2]))
+    count = int(np.prod(shape[2:]))
+    rows = [RNG.permutation(size)[:count] + i * size for i in range(planes)]
+    return np.array(rows, np.int64).reshape(shape)
+
+
 def bools(*shape):
     return RNG.integers(0, 2, shape).astype(bool)
 
@@ -175,6 +183,8 @@ case("Pow", positive(3, 4), Constant(0.5, np.float32))
 case("Pow", positive(3, 4), ints(4), opset=13)
 for op in "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual":
     case(op, ints(3, 4, low=0, high=3), ints(4, low=0, high=3))
+for op in "Less", "Greater":
+    case(op, floats(3, 4), floats(4), opset=7)
 for op in "And", "Or", "Xor":
     case(op, bools(3, 4), bools(4))
 case("Where", bools(3, 1), floats(4), floats(3, 4))
@@ -257,6 +267,8 @@ for more in {}, {"exclusive": 1}, {"reverse": 1}, {"reverse": 1,
                                                    "exclusive": 1}:
     case("CumSum", floats(3, 5, 2), Constant(np.array(1)), **more)
 case("Hardmax", ints(3, 4, low=0, high=3).astype(np.float32))
+case("Hardmax", floats(3, 2, 4), opset=11)
+case("Hardmax", floats(3, 2, 4), opset=11, axis=-1)
 case("Hardmax", floats(3, 4), axis=0)
 
 # ---- more of moving elements
@@ -277,3 +289,169 @@ case("IsInf", np.array([1, np.nan, np.inf, -np.inf], np.float32),
      detect_negative=0)
 case("IsInf", np.array([1, np.nan, np.inf, -np.inf], np.float32),
      detect_positive=0)
+
+# ---- sorting, matrices
+case("TopK", ints(3, 7, low=0, high=4).astype(np.float32), opset=9,
+     outputs=2, k=3)
+for opset in 10, 11, 24:
+    case("TopK", ints(3, 7, low=0, high=4).astype(np.float32), Constant([4]),
+         opset=opset, outputs=2)
+for dtype in np.float64, np.int64, np.int32:
+    case("TopK", ints(3, 7, 2, dtype=dtype), Constant([3]), opset=11,
+         outputs=2, axis=1, largest=0, note=dtype.__name__)
+case("TopK", floats(6), Constant([1]), opset=11, outputs=2, sorted=0)
+case("TopK", floats(1, 5), Constant([5]), opset=11, outputs=2, axis=-1)
+case("Det", floats(4, 4), tolerance=1e-4)
+case("Det", floats(2, 3, 3, 3), tolerance=1e-4)
+case("Det", floats(2, 1, 1))
+
+# ---- positions of the greatest
+for how in "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID":
+    for order in 0, 1:
+        case("MaxPool", ints(2, 2, 7, 8, low=0, high=5).astype(np.float32),
+             kernel_shape=[3, 2], strides=[2, 3], auto_pad=how, outputs=2,
+             storage_order=order, note=f"{how}-{order}")
+case("MaxPool", floats(1, 2, 9, 8), kernel_shape=[3, 3], pads=[1, 2, 2, 1],
+     dilations=[2, 1], strides=[1, 2], outputs=2)
+case("MaxPool", floats(1, 2, 9, 7), kernel_shape=[3, 2], pads=[1, 1, 0, 0],
+     strides=[2, 2], ceil_mode=1, outputs=2)
+case("MaxPool", floats(2, 3, 11) - 9, kernel_shape=[4], pads=[2, 3],
+     strides=[3], outputs=2, opset=8)
+case("MaxPool", floats(1, 2, 5, 6, 4), kernel_shape=[2, 3, 2],
+     pads=[1, 0, 1, 0, 2, 0], strides=[2, 1, 1], outputs=2)
+case("MaxPool", ints(1, 2, 6, 6, low=0, high=5, dtype=np.uint8),
+     kernel_shape=[2, 2], outputs=2)
+case("MaxUnpool", floats(2, 3, 3, 4), places(2, 3, 3, 4, size=6 * 8),
+     kernel_shape=[2, 2], strides=[2, 2])
+case("MaxUnpool", floats(1, 2, 5), places(1, 2, 5, size=12), kernel_shape=[4],
+     strides=[2])
+
+# ---- regions
+rois = np.array([[0.5, 1, 6, 7.2], [2, 2.5, 3, 3], [-2, -3, 9, 10.5],
+                 [5, 0, 30, 4]], np.float32)
+for mode in "avg", "max":
+    for ratio in 0, 1, 3:
+        case("RoiAlign", floats(2, 3, 8, 7), rois, np.array([0, 1, 1, 0]),
+             opset=16, mode=mode, sampling_ratio=ratio, output_height=3,
+             output_width=2, note=f"{mode}{ratio}")
+    case("RoiAlign", floats(2, 3, 8, 7), rois * 2, np.array([0, 1, 1, 0]),
+         opset=16, mode=mode, spatial_scale=0.5, output_height=2,
+         output_width=3, coordinate_transformation_mode="output_half_pixel")
+case("RoiAlign", floats(2, 3, 8, 7), rois, np.array([0, 1, 1, 0]), opset=10,
+     sampling_ratio=2, output_height=2, output_width=2)
+case("MaxRoiPool", floats(2, 3, 9, 8),
+     np.array([[0, 1, 1, 6, 7], [1, 0, 2, 3, 3], [1, 4, 4, 12, 11]],
+              np.float32), pooled_shape=[2, 3])
+case("MaxRoiPool", floats(1, 2, 9, 8),
+     np.array([[0, 2, 3, 15, 14]], np.float32), pooled_shape=[3, 2],
+     spatial_scale=0.5)
+
+# ---- reading between elements
+for mode in "bilinear", "nearest", "bicubic":
+    for padding in "zeros", "border", "reflection":
+        for align in 0, 1:
+            case("GridSample", floats(2, 3, 5, 4),
+                 RNG.uniform(-1.6, 1.6, (2, 3, 4, 2)).astype(np.float32),
+                 opset=16, mode=mode, padding_mode=padding,
+                 align_corners=align, note=f"{mode}-{padding}{align}")
+for mode in "linear", "nearest":
+    for padding in "zeros", "border", "reflection":
+        case("GridSample", floats(2, 3, 3, 5, 4),
+             RNG.uniform(-1.6, 1.6, (2, 2, 3, 2, 3)).astype(np.float32),
+             opset=20, mode=mode, padding_mode=padding, note=f"3-{mode}")
+case("GridSample", floats(2, 3, 5, 4),
+     RNG.uniform(-1.2, 1.2, (2, 3, 4, 2)).astype(np.float32), opset=20)
+for align in 0, 1:
+    case("AffineGrid", floats(2, 2, 3), Constant([2, 3, 4, 5]), opset=20,
+         align_corners=align)
+    case("AffineGrid", floats(2, 3, 4), Constant([2, 1, 3, 4, 2]), opset=20,
+         align_corners=align)
+case("DeformConv", floats(2, 4, 6, 7), floats(3, 4, 3, 2),
+     floats(2, 12, 4, 6), floats(3), opset=19)
+case("DeformConv", floats(2, 4, 6, 7), floats(6, 2, 3, 3),
+     floats(2, 36, 3, 4), floats(6), positive(2, 18, 3, 4), opset=19,
+     group=2, offset_group=2, strides=[2, 2], pads=[1, 1, 1, 1])
+case("DeformConv", floats(1, 2, 8, 7), floats(3, 2, 2, 2),
+     floats(1, 8, 6, 6), floats(3), opset=22, dilations=[2, 1])
+case("Col2Im", floats(2, 12, 20), Constant([5, 6]), Constant([2, 2]),
+     opset=18)
+case("Col2Im", floats(1, 18, 9), Constant([6, 7]), Constant([3, 2]),
+     opset=18, pads=[1, 0, 0, 2], strides=[2, 3], dilations=[1, 2])
+case("Col2Im", floats(2, 24, 12), Constant([3, 4, 3]),
+     Constant([2, 2, 2]), opset=18)
+
+# ---- resizing
+case("Upsample", floats(1, 2, 3, 4), opset=8, scales=[1.0, 1.0, 2.0, 3.0])
+case("Upsample", floats(1, 2, 3, 4), Constant([1, 1, 2, 1.5], np.float32),
+     opset=9, mode="linear")
+case("Resize", floats(1, 2, 3, 4), Constant([1, 1, 2, 3], np.float32),
+     opset=10)
+for mode in "nearest", "linear", "cubic":
+    for how in ("half_pixel", "align_corners", "asymmetric",
+                "pytorch_half_pixel"):
+        case("Resize", floats(1, 2, 5, 6), None, None, Constant([1, 2, 7, 4]),
+             opset=13, mode=mode, coordinate_transformation_mode=how,
+             note=f"{mode}-{how}")
+    case("Resize", floats(1, 2, 5, 6),
+         Constant([0, 0, 0.1, -0.2, 1, 1, 0.8, 1.3], np.float32), None,
+         Constant([1, 2, 4, 5]), opset=13, mode=mode,
+         coordinate_transformation_mode="tf_crop_and_resize",
+         extrapolation_value=7.0, note=mode)
+case("Resize", floats(1, 2, 5, 6), np.array([0.1, 0, 0.9, 0.7], np.float32),
+     None, Constant([4, 3]), opset=18, mode="linear", axes=[2, 3],
+     coordinate_transformation_mode="tf_crop_and_resize", note="fed")
+case("Resize", floats(1, 1, 6, 7), None, Constant([1, 1, 0.6, 1.7],
+                                                  np.float32),
+     opset=11, mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
+for mode in "linear", "cubic":
+    case("Resize", floats(1, 2, 9, 7), None, None, Constant([1, 2, 4, 5]),
+         opset=18, mode=mode, antialias=1, exclude_outside=1, note="small")
+for policy in "not_larger", "not_smaller":
+    case("Resize", floats(1, 2, 5, 8), None, None, Constant([7, 6]), opset=18,
+         mode="linear", axes=[2, 3], keep_aspect_ratio_policy=policy)
+case("Resize", floats(1, 1, 3, 5), None, None, Constant([1, 1, 7, 2]),
+     opset=19, coordinate_transformation_mode="half_pixel_symmetric",
+     mode="linear")
+
+# ---- running sums, sequences, generators
+case("CumSum", ints(3, 5), Constant(np.array(0)), opset=11)
+case("CumProd", floats(3, 5), Constant(np.array(1)), opset=26, exclusive=1)
+case("ReverseSequence", floats(4, 3, 2), np.array([2, 4, 1]), opset=10)
+case("ReverseSequence", floats(3, 4, 2), np.array([2, 4, 1]), opset=10,
+     batch_axis=0, time_axis=1)
+for dtype in np.float32, np.float64, np.int32, np.int64, np.int16:
+    case("Range", *(Constant(np.array(v, dtype)) for v in (3, -7, -3)),
+         opset=11, note=dtype.__name__)
+case("Range", *(Constant(np.array(v, np.float32)) for v in (1, 2, 0.3)))
+case("MelWeightMatrix", *(Constant(np.array(v)) for v in (7, 32, 8000)),
+     Constant(0.0, np.float32), Constant(4000.0, np.float32),
+     tolerance=1e-4)
+for op in "HannWindow", "HammingWindow", "BlackmanWindow":
+    case(op, Constant(np.array(9)))
+    case(op, Constant(np.array(8)), periodic=0)
+case("EyeLike", floats(3, 4), k=1, dtype=TensorProto.INT32)
+
+# ---- scattering
+case("GatherND", floats(3, 4, 5), ints(2, 2, low=-3, high=3), opset=12)
+case("GatherND", floats(2, 3, 4, 5), ints(2, 2, 1, low=-3, high=3), opset=12,
+     batch_dims=1)
+case("GatherND", floats(2, 3, 4, 2, 3), ints(3, 4, low=-2, high=2))
+case("GatherND", floats(2, 2, 2, 2, 3), ints(3, 2, 5, low=0, high=2))
+case("ScatterND", floats(4, 5), np.array([[1], [3]]), floats(2, 5), opset=11)
+case("ScatterND", floats(3, 4, 5), np.array([[0, 1, -1], [2, 3, 0]]),
+     floats(2))
+case("ScatterND", floats(2, 2, 3, 2, 2), np.array([[0, 1, 2, 0]]),
+     floats(1, 2))
+for how in "add", "mul", "max", "min":
+    case("ScatterND", floats(4, 5), np.array([[1], [3], [1]]), floats(3, 5),
+         opset=18, reduction=how)
+    case("ScatterElements", floats(4, 5), ints(3, 5, low=-4, high=4),
+         floats(3, 5), opset=18, reduction=how)
+case("ScatterElements", floats(4, 5), np.array([[1, 3, 0], [0, -1, 2]]),
+     floats(2, 3), opset=11, axis=1)
+case("Scatter", floats(4, 5), np.array([[1, 3, 0], [0, 4, 2]]),
+     floats(2, 3), opset=9, axis=1)
+case("TensorScatter", floats(2, 3, 6, 4), floats(2, 3, 2, 4),
+     np.array([1, 4]), opset=24)
+case("TensorScatter", floats(2, 3, 6, 4), floats(2, 3, 2, 4),
+     np.array([1, 5]), opset=24, mode="circular")
