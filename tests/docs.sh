@@ -1,12 +1,12 @@
 #!/bin/sh
 # What the documents show is so.
 #
-# A block ```tdl is an operator library of its own, which `tdlc check` accepts.
-# One with a name behind its language, ```tdl gate.tdl, is that file, for the
-# commands that follow.  A block ```console shows commands, "$ tdlc ..", that
-# go on in lines "> ..", and exactly what they print, both streams; times may
-# differ.  All of a document's commands run in one folder, which has examples/,
-# and see the status of the command before as $?.
+# A block ```tdl is an operator library of its own, which `tdlc check` accepts,
+# and in canonical layout.  With a name behind its language, ```tdl gate.tdl, a
+# block is that file, for the commands that follow.  A block ```console shows
+# commands, "$ tdlc ..", that go on in lines "> ..", and exactly what they print,
+# both streams; times may differ.  All of a document's commands run in one
+# folder, which has examples/, and see the status of the one before as $?.
 #
 #	docs.sh [FILE]...	those documents, by default all
 #	UPDATE=1 docs.sh ..	shows in them what is printed now
@@ -89,7 +89,8 @@ check_block() {
 		tail -n +2 "$parts/$1" >"$name" ;;
 	*.tdl)
 		nchecked=$((nchecked + 1))
-		tdlc check "$parts/$1" || fail "$doc: block ${1%.*}" ;;
+		tdlc check "$parts/$1" && tdlc fmt --check "$parts/$1" ||
+			fail "$doc: block ${1%.*}" ;;
 	*.console)
 		[ "$runs" ] || return 0
 		nchecked=$((nchecked + 1))
