@@ -41,7 +41,8 @@ static const char how_to_read[] =
 	"result. `split 1` is its block of dimension 1, scaled where it says "
 	"so; a halo `[a, b]` is a elements more before the block and b behind "
 	"it; a window moves with the block in another way; `all` is needed "
-	"whole by every part.";
+	"whole by every part. Where partial values pass, an input may be a "
+	"partial result itself, to be combined later.";
 
 /* ---- what there is ------------------------------------------------------ */
 
