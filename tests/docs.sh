@@ -4,7 +4,7 @@
 # A block ```tdl is an operator library of its own, which `tdlc check` accepts,
 # and in canonical layout.  With a name behind its language, ```tdl gate.tdl, a
 # block is that file, for the commands that follow.  A block ```console shows
-# commands, "$ tdlc ..", that go on in lines "> ..", and exactly what they print,
+# commands, "$ tdlc ..", that go on in lines "> ..", and just what they print,
 # both streams; times may differ.  All of a document's commands run in one
 # folder, which has examples/, and see the status of the one before as $?.
 #
