@@ -75,10 +75,11 @@ renewed() {
 		!shows' "$1"
 }
 
-# Whether what a document runs is there.
-can_run() {
-	grep -q '^\$ python' "$1" || return 0
-	"${PYTHON:-python3}" -c 'import onnx, numpy' 2>/dev/null
+# Whether a block asks for more than there is: a document is left there.
+lacks_python() {
+	grep -q '^\$ python' "$1" || return 1
+	"${PYTHON:-python3}" -c 'import onnx, numpy' 2>/dev/null && return 1
+	echo "$doc: without Python's onnx its later commands are not run"
 }
 
 # check_block FILE: FILE is a block in $parts; the folder is the document's.
@@ -93,6 +94,10 @@ check_block() {
 			fail "$doc: block ${1%.*}" ;;
 	*.console)
 		[ "$runs" ] || return 0
+		! lacks_python "$parts/$1" || {
+			runs=
+			return 0
+		}
 		nchecked=$((nchecked + 1))
 		transcript "$parts/$1" >"$parts/${1%.*}.printed"
 		compare "${1%.*}" ;;
@@ -123,10 +128,6 @@ check_document() {
 	ln -s "$srcdir/examples" "$tmp/work/examples"
 	blocks "$doc" "$parts"
 	runs=yes
-	can_run "$doc" || {
-		echo "$doc: without Python's onnx its commands are not run"
-		runs=
-	}
 	cd "$tmp/work" || exit 1
 	for block in $(ls "$parts"); do
 		check_block "$block"
@@ -174,7 +175,7 @@ check_language() {
 
 [ -z "${all-}" ] || {
 	check_language
-	[ "$nchecked" -ge 20 ] || fail "only $nchecked blocks"
+	[ "$nchecked" -ge 15 ] || fail "only $nchecked blocks"
 }
 echo "$nchecked blocks checked"
 finish
