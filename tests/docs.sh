@@ -173,8 +173,38 @@ check_language() {
 	done <"$tmp/tokens"
 }
 
+# Every key that a command prints with --json is in json.md or descriptor.md.
+check_json() {
+	conv=$srcdir/examples/conv1d.tdl
+	model=$srcdir/tests/golden/plan/matmul.onnx
+	{
+		tdlc explain conv1d "$conv" --json
+		tdlc explain conv1d "$conv" -k 2 --json
+		tdlc explain conv1d "$conv" -k 2 --json --shape data=2x3x8 \
+			--shape filters=3x2x3
+		tdlc explain softmax -k 2 --json --shape x=4x6
+		tdlc explain embedding --json
+		tdlc compile "$conv" --emit=json -o -
+		tdlc doc "$conv" --json
+		tdlc ops --json
+		tdlc verify conv1d "$conv" --json
+		tdlc show "$model" --json
+		tdlc plan "$model" -k 2 -o "$tmp/plan" --json
+		tdlrun "$tmp/plan" --verify --json
+		tdlc check --diagnostics=json "$tmp/none.tdl" 2>&1
+	} >"$tmp/json"
+	grep -o '"[a-z][a-z_]*": ' "$tmp/json" | sort -u >"$tmp/keys"
+	[ "$(wc -l <"$tmp/keys")" -gt 80 ] || fail 'no JSON'
+	cat "$srcdir/docs/json.md" "$srcdir/docs/descriptor.md" >"$tmp/said"
+	while IFS='"' read -r _ key _; do
+		grep -q "[\`\"]$key[\`\"]" "$tmp/said" ||
+			fail "docs/json.md does not have the key '$key'"
+	done <"$tmp/keys"
+}
+
 [ -z "${all-}" ] || {
 	check_language
+	check_json
 	[ "$nchecked" -ge 15 ] || fail "only $nchecked blocks"
 }
 echo "$nchecked blocks checked"
