@@ -59,6 +59,7 @@ uninstall-local:
 tdlc_pages = \
 	%D%/man/tdlc-check.1 \
 	%D%/man/tdlc-compile.1 \
+	%D%/man/tdlc-coverage.1 \
 	%D%/man/tdlc-doc.1 \
 	%D%/man/tdlc-explain.1 \
 	%D%/man/tdlc-fmt.1 \

@@ -3,6 +3,8 @@ tdlc_SOURCES = \
 	%D%/check.c \
 	%D%/commands.def \
 	%D%/compile.c \
+	%D%/coverage.c %D%/coverage.h \
+	%D%/coverage_print.c \
 	%D%/describe.h \
 	%D%/describe_json.c \
 	%D%/describe_text.c \
@@ -23,6 +25,7 @@ tdlc_SOURCES = \
 	%D%/page_markdown.c \
 	%D%/plan.c \
 	%D%/plan_print.c %D%/plan_print.h \
+	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/show.c \
 	%D%/solve.c \
 	%D%/verify.c

@@ -7,12 +7,15 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/driver.h"
 #include "compiler/driver/plan_print.h"
+#include "compiler/driver/plan_strict.h"
 #include "compiler/lower/lower.h"
 
 typedef struct plan_options {
 	int64_t devices;
 	const char *algorithm, *output;
 	cli_words defines, shapes;
+	const char *warn_replicate; /* NULL, or a size */
+	plan_strictness strict;
 	bool json;
 } plan_options;
 
@@ -30,6 +33,13 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "set a symbolic size of the model", &o->defines },
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "replace the shape of an input", &o->shapes },
+		{ CLI_FLAG, 0, "fail-on-opaque", NULL,
+		  "end with an error where no strategy divides an operator",
+		  &o->strict.fail_on_opaque },
+		{ CLI_TEXT, 0, "warn-replicate", "SIZE",
+		  "warn of each tensor of SIZE bytes and more (64K, 1M, 2G)\n"
+		  "that every device stores or fetches whole",
+		  &o->warn_replicate },
 		DRIVER_OPTION_OUTPUT(&o->output),
 		DRIVER_OPTION_JSON(&o->json),
 		DRIVER_OPTION_LOAD(d),
@@ -48,6 +58,11 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 	else if (o->json && o->output && !strcmp(o->output, "-"))
 		cli_usage(&d->program, "--json and -o - would print into each "
 			  "other");
+	else if (o->warn_replicate &&
+		 !cli_size(o->warn_replicate, &o->strict.replicated))
+		cli_usage(&d->program, "--warn-replicate takes a number of "
+			  "bytes, with K, M, G or T behind it or without, not "
+			  "'%s'", o->warn_replicate);
 	else
 		*status = CLI_OK;
 	*model = argv[first];
@@ -83,7 +98,11 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 			      (int)o->devices);
 		return CLI_OK;
 	}
+	if (!plan_is_divided(d->arena, g, &o->strict, d->sink))
+		return CLI_OK;
 	r.search = search_plan(d->arena, g, (int)o->devices, o->algorithm);
+	plan_warn_replicated(d->arena, g, &r.search->assignment, &o->strict,
+			     d->sink);
 	const lower_options lower = {
 		.algorithm = o->algorithm,
 		.codegen = o->output ? codegen_c : NULL,
@@ -107,7 +126,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 
 cli_status command_plan(driver *d, int argc, char **argv)
 {
-	plan_options o = { .algorithm = "tofu" };
+	plan_options o = { .algorithm = "tofu", .strict.replicated = -1 };
 	model_options model = { 0 };
 	const char *path;
 	cli_status status;

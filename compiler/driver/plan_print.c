@@ -174,7 +174,7 @@ static const char *scaled(arena *a, double v, const char *unit)
 			    v, prefixes[i], unit);
 }
 
-static const char *bytes_text(arena *a, int64_t n)
+const char *plan_bytes_text(arena *a, int64_t n)
 {
 	return scaled(a, (double)n, "B");
 }
@@ -190,7 +190,7 @@ static void print_head(arena *a, const plan_report *r)
 	       r->search->algorithm);
 	printf("  model          %d operators, %d tensors, %s of parameters, "
 	       "%s\n", r->graph->nnodes, r->graph->ntensors,
-	       bytes_text(a, graph_parameter_bytes(r->graph)),
+	       plan_bytes_text(a, graph_parameter_bytes(r->graph)),
 	       scaled(a, (double)graph_flops(r->graph), "FLOP"));
 }
 
@@ -200,7 +200,7 @@ static void print_communication(arena *a, const plan_report *r)
 	int naxes = s->assignment.mesh.naxes, counts[COLL_COUNT];
 	const char *before = " in ";
 	printf("  communication  %s a run",
-	       bytes_text(a, r->plan->communication_bytes));
+	       plan_bytes_text(a, r->plan->communication_bytes));
 	count_transfers(r->plan, counts);
 	for (int c = 0; c < COLL_COUNT; c++) {
 		if (counts[c] == 0 || c == COLL_LOCAL)
@@ -209,12 +209,12 @@ static void print_communication(arena *a, const plan_report *r)
 		       collective_name((collective)c));
 		before = ", ";
 	}
-	printf("\n  byte model     %s", bytes_text(a, s->total));
+	printf("\n  byte model     %s", plan_bytes_text(a, s->total));
 	for (int i = 0; i < naxes && naxes > 1 && s->total > 0; i++)
 		printf("%s%s", i ? " + " : " = ",
-		       bytes_text(a, s->by_step[i]));
+		       plan_bytes_text(a, s->by_step[i]));
 	if (s->lower_bound >= 0)
-		printf(", at least %s", bytes_text(a, s->lower_bound));
+		printf(", at least %s", plan_bytes_text(a, s->lower_bound));
 	putchar('\n');
 }
 
@@ -277,7 +277,7 @@ static void print_operators(arena *a, const plan_report *r)
 			return;
 		printf("%s %-9s %s (%s) by %s\n",
 		       i ? "                " : "  moves most    ",
-		       bytes_text(a, rows[i].bytes), x->name, x->op,
+		       plan_bytes_text(a, rows[i].bytes), x->name, x->op,
 		       strategy_text(a, r, rows[i].node));
 	}
 }
@@ -287,8 +287,8 @@ void plan_report_text(arena *a, const plan_report *r)
 	print_head(a, r);
 	print_communication(a, r);
 	printf("  memory         %s per device, %s on one\n",
-	       bytes_text(a, r->plan->arena_bytes),
-	       bytes_text(a, r->one_device_bytes));
+	       plan_bytes_text(a, r->plan->arena_bytes),
+	       plan_bytes_text(a, r->one_device_bytes));
 	printf("  predicted      %.3g s a run, for '%s'\n", r->seconds,
 	       r->machine);
 	print_search(r);

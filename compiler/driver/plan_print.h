@@ -22,4 +22,7 @@ json_t *plan_report_json(const plan_report *r);
 /* The same in a few lines, for people, on standard output. */
 void plan_report_text(arena *a, const plan_report *r);
 
+/* "102 MB" */
+const char *plan_bytes_text(arena *a, int64_t n);
+
 #endif

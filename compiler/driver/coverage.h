@@ -1,0 +1,57 @@
+/* What tdlc coverage finds, and prints. */
+#ifndef TDL_COMPILER_DRIVER_COVERAGE_H
+#define TDL_COMPILER_DRIVER_COVERAGE_H
+
+#include <jansson.h>
+
+#include "base/vec.h"
+#include "compiler/analysis/strategy.h"
+#include "compiler/search/search.h"
+#include "plan/plan.h"
+
+typedef VEC(const char *) coverage_names;
+
+/* Operators of one kind: of the library, or of the model. */
+typedef struct coverage_row {
+	const char *name;
+	int nodes, unsupported, unknown; /* the model's own, as in the survey */
+	int operators, whole;		 /* in the graph; of these, undivided */
+	int64_t bytes;			 /* that the plan moves for them */
+	coverage_names strategies; /* variables that may be divided */
+	coverage_names others;	   /* the model's operators for one of the
+				      library, and the other way round */
+} coverage_row;
+
+typedef VEC(coverage_row) coverage_rows;
+
+/* An operator that no strategy divides. */
+typedef struct coverage_whole {
+	const node *node;
+	const char *why;
+	int64_t fetched;  /* so that every device has the inputs that are cut */
+	int64_t repeated; /* of the result, beyond the first copy */
+	int64_t bytes;	  /* that the plan moves for it */
+} coverage_whole;
+
+typedef struct coverage {
+	int64_t devices;
+	int64_t parts; /* in so many an operator is divided at least */
+	const graph *graph;
+	const search_result *search;
+	model_survey survey;
+	coverage_rows ops, kinds;
+	VEC(coverage_whole) whole;
+} coverage;
+
+json_t *coverage_json(const coverage *c);
+void coverage_text(arena *a, const coverage *c);
+
+/* Whether no strategy divides a kernel among so many parts; not so where it is
+ * no longer than that anyway, and not opaque. */
+bool node_is_whole(const kernel *k, int64_t parts);
+/* Why not, a clause. */
+const char *node_whole_reasons(arena *a, const kernel *k);
+/* Bytes of the tensors that a node reads. */
+int64_t node_input_bytes(const graph *g, node_id n);
+
+#endif

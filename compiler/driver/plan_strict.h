@@ -1,0 +1,24 @@
+/* The strict modes of tdlc plan. */
+#ifndef TDL_COMPILER_DRIVER_PLAN_STRICT_H
+#define TDL_COMPILER_DRIVER_PLAN_STRICT_H
+
+#include "base/diag.h"
+#include "compiler/search/search.h"
+
+typedef struct plan_strictness {
+	bool fail_on_opaque;
+	int64_t replicated; /* bytes of a tensor from which on to warn; -1 for
+			       never */
+} plan_strictness;
+
+/* Where it is asked for, an error for each operator that no strategy divides;
+ * then false. */
+bool plan_is_divided(arena *a, const graph *g, const plan_strictness *s,
+		     diag_sink *sink);
+
+/* Where it is asked for, a warning for each tensor that every device stores, or
+ * fetches, whole. */
+void plan_warn_replicated(arena *a, const graph *g, const assignment *as,
+			  const plan_strictness *s, diag_sink *sink);
+
+#endif

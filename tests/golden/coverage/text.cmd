@@ -1,0 +1,1 @@
+tdlc coverage mixed.onnx -k 4
