@@ -48,10 +48,9 @@ part == 0 && /^%token/ {
 		sub(/ .*/, "", name)
 		sub(/^[^"]*"/, "", word)
 		sub(/"$/, "", word)
+		gsub(/\\\\/, "\\", word)
 		if (word ~ /^'.*'$/)
 			spelling[name] = substr(word, 2, length(word) - 2)
-		if (name == "BACKSLASH")
-			spelling[name] = "\\"
 	}
 	next
 }
@@ -209,7 +208,7 @@ function inline_rules(    i, j, name, only) {
 
 # A list that only one other rule uses stands there. It has been used once more,
 # by itself.
-function inline_lists(    i, name, text) {
+function inline_lists(    i, name) {
 	for (i = 1; i <= norder; i++) {
 		name = order[i]
 		if (!(name in count) || name !~ /1$/ || uses(name) > 2)
@@ -245,11 +244,15 @@ function sequence(s,    n, w, i, out) {
 	return out
 }
 
-# A set of alternatives in one text, in parentheses where there are several.
-function group(list, n,    i, out) {
+function alternatives(list, n,    i, out) {
 	for (i = 1; i <= n; i++)
 		out = out (i > 1 ? " | " : "") list[i]
-	return n > 1 ? "( " out " )" : out
+	return out
+}
+
+# The same, in parentheses where there are several.
+function group(list, n) {
+	return n > 1 ? "( " alternatives(list, n) " )" : list[1]
 }
 
 function is_binary(name,    i) {
@@ -281,12 +284,6 @@ function recursive(name,    i, s, nb, nt, same, first, tail, bases, tails) {
 	if (nb == 0)
 		return "{ " tail " }"
 	return group(bases, nb) " { " tail " }"
-}
-
-function alternatives(list, n,    i, out) {
-	for (i = 1; i <= n; i++)
-		out = out (i > 1 ? " | " : "") list[i]
-	return out
 }
 
 # Prints words with an indent, in lines of at most 78 columns.
@@ -347,6 +344,37 @@ function print_precedence(    i, w, n, j, row) {
 	}
 }
 
+function print_rules(    i, title, open, gap) {
+	for (i = 1; i <= norder; i++) {
+		if (order[i] ~ /^TITLE=/) {
+			title = substr(order[i], 7)
+			gsub(/_/, " ", title)
+			print (open ? "```\n" : "") "\n## " \
+			      toupper(substr(title, 1, 1)) substr(title, 2) \
+			      "\n\n```ebnf"
+			open = 1
+			gap = 0
+		} else if (order[i] in count) {
+			if (gap)
+				print ""
+			gap = 1
+			print_rule(order[i])
+		}
+	}
+	print "```"
+}
+
+function print_tokens(    i) {
+	print "\n## Tokens\n\nRegular expressions, as flex has them.  Blanks " \
+	      "and line ends separate tokens and\nmean nothing else; `//` " \
+	      "begins a comment, up to the end of the line.  Of the\nwords " \
+	      "only those of definitions are reserved; the others are names " \
+	      "wherever they\ncannot be meant as words.\n\n```"
+	for (i = 1; i <= nlexical; i++)
+		printf "%-6s %s\n", lexical[i], patterns[lexical[i]]
+	print "```"
+}
+
 END {
 	if (failed)
 		exit 1
@@ -364,30 +392,8 @@ END {
 	      "`x | y` one of them,\n`[ x ]` x or nothing, `{ x }` any " \
 	      "number of x, none included.  Words and marks\nstand between " \
 	      "`\"`; names in capitals are at the end."
-	for (i = 1; i <= norder; i++) {
-		if (order[i] ~ /^TITLE=/) {
-			title = substr(order[i], 7)
-			gsub(/_/, " ", title)
-			print (open ? "```\n" : "") "\n## " \
-			      toupper(substr(title, 1, 1)) substr(title, 2) \
-			      "\n\n```ebnf"
-			open = 1
-			gap = 0
-		} else if (order[i] in count) {
-			if (gap)
-				print ""
-			gap = 1
-			print_rule(order[i])
-		}
-	}
-	print "```\n\n## Precedence"
+	print_rules()
+	print "\n## Precedence"
 	print_precedence()
-	print "\n## Tokens\n\nRegular expressions, as flex has them.  Blanks " \
-	      "and line ends separate tokens and\nmean nothing else; `//` " \
-	      "begins a comment, up to the end of the line.  Of the\nwords " \
-	      "only those of definitions are reserved; the others are names " \
-	      "wherever they\ncannot be meant as words.\n\n```"
-	for (i = 1; i <= nlexical; i++)
-		printf "%-6s %s\n", lexical[i], patterns[lexical[i]]
-	print "```"
+	print_tokens()
 }
