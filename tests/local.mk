@@ -23,7 +23,8 @@ script_tests = \
 	%D%/diag_covered.sh \
 	%D%/docs.sh \
 	%D%/golden.sh \
-	%D%/installed.sh
+	%D%/installed.sh \
+	%D%/verify.sh
 python_tests = \
 	%D%/grammar.py \
 	%D%/hostile/models.py \

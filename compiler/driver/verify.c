@@ -167,10 +167,12 @@ static cli_status verify_all(driver *d, const request *r, const tdl_modules *m,
 				     t.found[VERIFY_MISSED], "wide",
 				     t.found[VERIFY_WIDE], "verified", !bad));
 	else
-		printf("%d %s, %d shapes, %d strategies proven; %d wrong, "
-		       "%d missed, %d wide\n", t.operators,
+		printf("%d %s, %d %s, %d %s proven; %d wrong, %d missed, %d "
+		       "wide\n", t.operators,
 		       plural(t.operators, "operator", "operators"), t.shapes,
-		       t.strategies, t.found[VERIFY_WRONG],
+		       plural(t.shapes, "shape", "shapes"), t.strategies,
+		       plural(t.strategies, "strategy", "strategies"),
+		       t.found[VERIFY_WRONG],
 		       t.found[VERIFY_MISSED], t.found[VERIFY_WIDE]);
 	if (!r->json)
 		json_decref(all);

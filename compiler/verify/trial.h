@@ -116,6 +116,13 @@ typedef struct trial {
 	view *values; /* the parameters', then the stages' results, whole */
 } trial;
 
+/* Fills the parameters at random and runs all stages; false where no contents
+ * are found for which every index is inside its tensor. */
+bool begin_trial(trial *t);
+
+/* Makes findings of the attempts that never failed. */
+void report_attempts(verifier *v);
+
 /* Notes a finding; one of the same kind, stage, about and format is counted.
  * k is 0 where nothing was divided. */
 void note(trial *t, verify_kind kind, const char *label, const char *about,

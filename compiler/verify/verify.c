@@ -141,7 +141,7 @@ static contents choose_contents(trial *t, int fill)
 	return c;
 }
 
-static bool fill(trial *t)
+bool begin_trial(trial *t)
 {
 	const expansion *x = t->x;
 	t->values = ARENA_ARRAY(t->arena, view, x->nparams + x->nstages + 1);
@@ -176,14 +176,27 @@ static bool is_small(const expansion *x)
 	return x->nstages <= MAX_STAGES;
 }
 
-/* Whether the draw suited the operator, and was tried. */
+/* Whether the operator computes anything of these shapes. */
+static bool computes(const expansion *x)
+{
+	for (int i = 0; i < x->nresults; i++) {
+		box all = box_whole(x->result_types[i].dims,
+				    x->result_types[i].ndim);
+		if (box_volume(&all) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the draw suited the operator, and was tried; one of which nothing
+ * is computed is tried, but does not count. */
 static bool try_draw(verifier *v, arena *a, const draw *d)
 {
 	call_site site = { .place = "verify" };
 	expansion *x = expand_op(a, v->modules, diag_sink_new(a), v->op,
 				 d->types, d->attrs, site);
 	trial t = { .arena = a, .v = v, .drawn = d, .x = x };
-	if (!x || !is_small(x) || !fill(&t))
+	if (!x || !is_small(x) || !begin_trial(&t))
 		return false;
 	for (int i = 0; i < x->nstages; i++) {
 		check_cuts(&t, i);
@@ -192,12 +205,12 @@ static bool try_draw(verifier *v, arena *a, const draw *d)
 		check_partials(&t, i);
 	}
 	check_symbolic(&t);
-	return true;
+	return computes(x);
 }
 
 /* ---- an operator -------------------------------------------------------- */
 
-static void report_attempts(verifier *v)
+void report_attempts(verifier *v)
 {
 	for (int i = 0; i < v->attempts.n; i++) {
 		const attempt *a = &v->attempts.at[i];
@@ -231,9 +244,9 @@ verify_result verify_op(arena *a, const tdl_modules *m, const ast_op *op,
 		arena_free(work);
 	}
 	report_attempts(&v);
-	r.strategies = v.proved.n;
-	r.whole = v.whole.n;
-	r.partials = v.passing.n;
+	r.strategies = r.shapes ? v.proved.n : 0;
+	r.whole = r.shapes ? v.whole.n : 0;
+	r.partials = r.shapes ? v.passing.n : 0;
 	r.nfindings = v.findings.n;
 	r.findings = v.findings.at;
 	return r;

@@ -42,7 +42,7 @@ typedef struct verify_finding {
 
 typedef struct verify_result {
 	const char *name;
-	int shapes;	  /* that were tried */
+	int shapes;	  /* that were tried, of which something is computed */
 	int strategies;	  /* stages' variables that were divided */
 	int whole;	  /* those that are not offered, for a reason */
 	int partials;	  /* inputs that partial values pass, by reducer */

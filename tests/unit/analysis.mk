@@ -6,3 +6,8 @@ unit_tests += %D%/test_symbolic
 %C%_test_symbolic_LDADD = compiler/analysis/libanalysis.a \
 	compiler/expand/libexpand.a $(dsl_libs) plan/libplan.a \
 	base/libbase.a $(unit_libs)
+
+unit_tests += %D%/test_verify
+%C%_test_verify_LDADD = compiler/verify/libverify.a \
+	compiler/analysis/libanalysis.a compiler/expand/libexpand.a \
+	$(dsl_libs) plan/libplan.a base/libbase.a $(unit_libs)

@@ -2,11 +2,13 @@
 #include "config.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/analysis/strategy.h"
 #include "plan/derive.h"
+#include "plan/partial.h"
 #include "tests/unit/kernels.h"
 
 #define V(v) kx_var(a, v)
@@ -295,6 +297,116 @@ START_TEST(facts)
 }
 END_TEST
 
+/* ---- partial values ----------------------------------------------------- */
+
+/* By which reducer the results combine where x is partial by Sum, Max, Min. */
+START_TEST(passing)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, 2, 2, DIMS(3, 4));
+	input(k, "x", DT_F32, 2, DIMS(3, 4));
+	input(k, "c", DT_F32, 1, DIMS(4));
+	input(k, "on", DT_BOOL, 1, DIMS(4));
+	kexpr *x = READ(k, 0, V(0), V(1)), *c = READ(k, 1, V(1));
+	kexpr *y = READ(k, 0, V(0), N(0)), *on = READ(k, 2, V(1));
+	kexpr *falls = kx_fn1(a, FN_NEG, x);
+	const struct {
+		kexpr *body;
+		reducer sum, max, min;
+	} cases[] = {
+		{ x, RED_SUM, RED_MAX, RED_MIN },
+		{ falls, RED_SUM, RED_MIN, RED_MAX },
+		{ F(ADD, x, c), RED_NONE, RED_MAX, RED_MIN },
+		{ F(SUB, c, x), RED_NONE, RED_MIN, RED_MAX },
+		{ F(MUL, x, c), RED_SUM, RED_NONE, RED_NONE },
+		{ F(MUL, x, R(2)), RED_SUM, RED_MAX, RED_MIN },
+		{ F(MUL, R(-2), x), RED_SUM, RED_MIN, RED_MAX },
+		{ F(MUL, x, kx_fn1(a, FN_EXP, c)), RED_SUM, RED_MAX, RED_MIN },
+		{ F(MUL, x, F(MUL, c, c)), RED_SUM, RED_MAX, RED_MIN },
+		{ F(DIV, x, R(-4)), RED_SUM, RED_MIN, RED_MAX },
+		{ F(DIV, x, c), RED_SUM, RED_NONE, RED_NONE },
+		{ F(DIV, x, F(ADD, kx_fn1(a, FN_SQRT, c), R(1))), RED_SUM,
+		  RED_MAX, RED_MIN },
+		{ F(DIV, R(1), x), RED_NONE, RED_NONE, RED_NONE },
+		{ kx_fn1(a, FN_TANH, x), RED_NONE, RED_MAX, RED_MIN },
+		{ kx_fn1(a, FN_EXP, falls), RED_NONE, RED_MIN, RED_MAX },
+		{ kx_fn1(a, FN_LOG, x), RED_NONE, RED_NONE, RED_NONE },
+		{ kx_fn1(a, FN_COS, x), RED_NONE, RED_NONE, RED_NONE },
+		{ F(MAX, x, R(0)), RED_NONE, RED_MAX, RED_MIN },
+		{ F(MAX, x, y), RED_NONE, RED_MAX, RED_NONE },
+		{ F(MIN, x, y), RED_NONE, RED_NONE, RED_MIN },
+		{ F(MIN, falls, falls), RED_NONE, RED_MIN, RED_NONE },
+		{ F(ADD, x, y), RED_SUM, RED_NONE, RED_NONE },
+		{ F(MUL, x, x), RED_NONE, RED_NONE, RED_NONE },
+		{ kx_select(a, on, x, y), RED_SUM, RED_MAX, RED_MIN },
+		{ kx_select(a, on, x, c), RED_NONE, RED_MAX, RED_MIN },
+		{ kx_select(a, on, x, falls), RED_SUM, RED_NONE, RED_NONE },
+		{ kx_select(a, F(LT, x, c), x, R(0)), RED_NONE, RED_NONE,
+		  RED_NONE },
+		{ kx_select(a, F(GT, x, c), c, R(-INFINITY)), RED_NONE,
+		  RED_MAX, RED_MIN },
+		{ F(LT, x, c), RED_NONE, RED_AND, RED_OR },
+		{ kx_fn1(a, FN_NOT, F(LT, x, c)), RED_NONE, RED_OR, RED_AND },
+		{ F(AND, F(GT, x, c), on), RED_NONE, RED_OR, RED_AND },
+		{ F(AND, F(GT, x, c), F(GT, y, c)), RED_NONE, RED_NONE,
+		  RED_AND },
+		{ kx_cast(a, x, DT_F16), RED_SUM, RED_MAX, RED_MIN },
+		{ kx_cast(a, x, DT_I32), RED_NONE, RED_MAX, RED_MIN },
+		{ kx_cast(a, kx_cast(a, x, DT_I32), DT_I8), RED_NONE,
+		  RED_NONE, RED_NONE },
+		{ F(ADD, kx_cast(a, x, DT_I32), kx_int(a, 1, DT_I32)),
+		  RED_NONE, RED_NONE, RED_NONE },
+		{ c, RED_NONE, RED_NONE, RED_NONE },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		k->body = cases[i].body;
+		k->type = k->body->type;
+		const reducer got[] = { kernel_passes(k, 0, RED_SUM),
+					kernel_passes(k, 0, RED_MAX),
+					kernel_passes(k, 0, RED_MIN) };
+		ck_assert_msg(got[0] == cases[i].sum &&
+			      got[1] == cases[i].max &&
+			      got[2] == cases[i].min,
+			      "case %zu: %s: %s, %s, %s", i,
+			      kx_text(a, k, k->body), reducer_name(got[0]),
+			      reducer_name(got[1]), reducer_name(got[2]));
+		ck_assert_int_eq(kernel_passes(k, 0, RED_OR), RED_NONE);
+		ck_assert_int_eq(kernel_passes(k, 0, RED_PROD), RED_NONE);
+	}
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(passing_reductions)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, 1, 2, DIMS(3, 4));
+	input(k, "x", DT_F32, 2, DIMS(3, 4));
+	k->body = READ(k, 0, V(0), V(1));
+	const struct {
+		reducer by, sum, max, min;
+	} cases[] = {
+		{ RED_SUM, RED_SUM, RED_NONE, RED_NONE },
+		{ RED_MAX, RED_NONE, RED_MAX, RED_NONE },
+		{ RED_MIN, RED_NONE, RED_NONE, RED_MIN },
+		{ RED_PROD, RED_NONE, RED_NONE, RED_NONE },
+		{ RED_ARGMAX, RED_NONE, RED_NONE, RED_NONE },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		k->reducer = cases[i].by;
+		ck_assert_int_eq(kernel_passes(k, 0, RED_SUM), cases[i].sum);
+		ck_assert_int_eq(kernel_passes(k, 0, RED_MAX), cases[i].max);
+		ck_assert_int_eq(kernel_passes(k, 0, RED_MIN), cases[i].min);
+	}
+	/* The greatest of what falls comes of the least. */
+	k->reducer = RED_MAX;
+	k->body = kx_fn1(a, FN_NEG, k->body);
+	ck_assert_int_eq(kernel_passes(k, 0, RED_MIN), RED_MAX);
+	ck_assert_int_eq(kernel_passes(k, 0, RED_MAX), RED_NONE);
+	arena_free(a);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("strategy");
@@ -306,6 +418,8 @@ static Suite *suite(void)
 	tcase_add_test(t, derived);
 	tcase_add_test(t, derived_twice);
 	tcase_add_test(t, facts);
+	tcase_add_test(t, passing);
+	tcase_add_test(t, passing_reductions);
 	suite_add_tcase(s, t);
 	return s;
 }

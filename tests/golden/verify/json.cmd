@@ -1,0 +1,1 @@
+tdlc verify --trials 3 --seed 7 --json positive missed.tdl
