@@ -238,7 +238,8 @@ static uint64_t eval_bits(run *r, const node *n)
 {
 	int64_t at;
 	if (!dtype_is_float(n->type))
-		return (uint64_t)eval_int(r, n);
+		return (uint64_t)eval_int(r, n) &
+		       (UINT64_MAX >> (64 - dtype_bits(n->type)));
 	switch (n->kind) {
 	case KX_BITCAST:
 		return eval_bits(r, n->args[0]);

@@ -31,6 +31,7 @@ python_tests = \
 	%D%/hostile/operators.py \
 	%D%/hostile/plans.py \
 	%D%/onnx/byte_model.py \
+	%D%/onnx/draws.py \
 	%D%/onnx/graphs.py \
 	%D%/onnx/nodes.py \
 	%D%/rules.py
@@ -38,6 +39,8 @@ python_tests = \
 # out.
 network_tests = \
 	%D%/onnx/conformance.py \
+	%D%/onnx/elements.py \
+	%D%/onnx/coverage.py \
 	%D%/onnx/networks.py \
 	%D%/onnx/properties.py \
 	%D%/onnx/speed.py

@@ -28,6 +28,7 @@ typedef struct piece {
 } piece;
 
 static piece print(printer *p, const kexpr *e);
+static piece print_raw(printer *p, const kexpr *e);
 
 static const char *wrap(printer *p, piece x, int bind)
 {
@@ -209,9 +210,13 @@ static piece print_index(printer *p, const kexpr *e)
 	if (name)
 		return (piece){name, BIND_ATOM};
 	linear x = linear_of(&p->nest, e);
-	if (!x.affine)
-		return print(p, e);
-	return (piece){print_linear(p, &x, -1), bind_linear(p, &x)};
+	if (x.affine)
+		return (piece){print_linear(p, &x, -1), bind_linear(p, &x)};
+	bool raw = p->raw;
+	p->raw = false;
+	piece s = print(p, e);
+	p->raw = raw;
+	return s;
 }
 
 bool is_data_index(const kexpr *read, int d)
@@ -287,13 +292,20 @@ static piece print_load(printer *p, const kexpr *read)
 					  wrap(p, x, BIND_MUL), name, d);
 	}
 	const char *s = arena_printf(p->a, "%s[%s]", name, at);
-	if (dtype_is_small_float(read->type))
+	if (dtype_is_small_float(read->type) && !p->raw)
 		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
 					    dtype_name(read->type), s),
 			       BIND_ATOM};
 	if (read->type == DT_BOOL)
 		return (piece){arena_printf(p->a, "%s != 0", s), BIND_EQUAL};
 	return (piece){s, BIND_ATOM};
+}
+
+/* What stands for a guarded read outside. */
+static piece print_otherwise(printer *p, const kexpr *read)
+{
+	const kexpr *e = read->args[read->nargs - 1];
+	return p->raw ? print_raw(p, e) : print(p, e);
 }
 
 /* The variable that stands for dimension d of an input that is read at a
@@ -349,7 +361,7 @@ static piece print_data_read(printer *p, const kexpr *read)
 	const char *load = wrap(p, print_load(p, read), BIND_OR);
 	const char *other =
 		read->guarded
-			? print_at(p, read->args[read->nargs - 1], BIND_OR)
+			? wrap(p, print_otherwise(p, read), BIND_OR)
 			: "0";
 	p->named.n = known;
 	const char *s = arena_printf(p->a, "%s ? %s : %s", when ? when : "1",
@@ -366,17 +378,16 @@ static piece print_read(printer *p, const kexpr *e)
 			return print_data_read(p, e);
 	if (!e->guarded)
 		return print_load(p, e);
-	const kexpr *other = e->args[e->nargs - 1];
 	if (is_affine_guard(p, e) && p->guard == GUARD_INSIDE)
 		return print_load(p, e);
 	const char *when = print_inside(p, e, -1);
 	if (!when)
 		return print_load(p, e);
 	if (is_affine_guard(p, e) && p->guard == GUARD_OUTSIDE)
-		return print(p, other);
+		return print_otherwise(p, e);
 	return (piece){arena_printf(p->a, "%s ? %s : %s", when,
 				    wrap(p, print_load(p, e), BIND_OR),
-				    print_at(p, other, BIND_OR)),
+				    wrap(p, print_otherwise(p, e), BIND_OR)),
 		       BIND_SELECT};
 }
 
@@ -465,17 +476,59 @@ static piece print_cast(printer *p, const kexpr *e)
 		       BIND_UNARY};
 }
 
+/* e as a value, whatever is asked of what is around it. */
+static const char *print_cooked(printer *p, const kexpr *e, int bind)
+{
+	bool raw = p->raw;
+	p->raw = false;
+	const char *s = print_at(p, e, bind);
+	p->raw = raw;
+	return s;
+}
+
 /* The bits of a value, as an integer at least as wide. */
 static const char *print_bits(printer *p, const kexpr *x)
 {
-	const char *s = print(p, x).s;
+	if (dtype_is_small_float(x->type))
+		return print_raw(p, x).s;
+	const char *s = print_cooked(p, x, BIND_SELECT);
 	if (x->type == DT_F64)
 		return arena_printf(p->a, "tdl_bits_of_double(%s)", s);
 	if (x->type == DT_F32)
 		return arena_printf(p->a, "tdl_bits_of_float(%s)", s);
-	if (dtype_is_float(x->type))
-		return print_encoded(p, s, x->type, x->type);
 	return s;
+}
+
+/* A small float's bits; one that is only moved is not converted. */
+static piece print_raw(printer *p, const kexpr *e)
+{
+	bool raw = p->raw;
+	piece s;
+	switch (e->kind) {
+	case KX_READ:
+		p->raw = true;
+		s = print_read(p, e);
+		p->raw = raw;
+		return s;
+	case KX_SELECT:
+		return (piece){
+			arena_printf(p->a, "%s ? %s : %s",
+				     print_cooked(p, e->args[0], BIND_OR),
+				     wrap(p, print_raw(p, e->args[1]), BIND_OR),
+				     wrap(p, print_raw(p, e->args[2]),
+					  BIND_OR)),
+			BIND_SELECT};
+	case KX_BITCAST:
+		return (piece){arena_printf(p->a, "(%s)((%s) & %d)",
+					    types[e->type].element,
+					    print_bits(p, e->args[0]),
+					    (1 << dtype_bits(e->type)) - 1),
+			       BIND_UNARY};
+	default:
+		return (piece){print_encoded(p, print_cooked(p, e, BIND_SELECT),
+					     e->type, e->type),
+			       BIND_ATOM};
+	}
 }
 
 static piece print_bitcast(printer *p, const kexpr *e)
@@ -508,6 +561,13 @@ const char *print_element(printer *p, const char *value, dtype from, dtype to)
 	if (from != to && is_part_of_byte(to))
 		return print_wrapped(p, (piece){value, BIND_SELECT}, to).s;
 	return value;
+}
+
+const char *print_stored(printer *p, const kexpr *e, dtype to)
+{
+	return e->type == to && dtype_is_small_float(to)
+		       ? print_raw(p, e).s
+		       : print_element(p, print_expr(p, e), e->type, to);
 }
 
 /* ---- functions --------------------------------------------------------- */

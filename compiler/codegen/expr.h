@@ -25,6 +25,7 @@ typedef struct printer {
 	const char *input[MAX_NINPUTS];
 	const char *out;
 	guard_state guard;
+	bool raw; /* small floats are printed as their bits */
 	VEC(named) named;
 	int nnames; /* index0, index1, .. so far */
 } printer;
@@ -49,6 +50,9 @@ const char *print_linear(printer *p, const linear *x, int skip);
 
 /* The value of C type `from`, written as text, as an element of type `to`. */
 const char *print_element(printer *p, const char *value, dtype from, dtype to);
+
+/* An expression as an element of type `to`. */
+const char *print_stored(printer *p, const kexpr *e, dtype to);
 
 /* The least or largest value of a type, as C. */
 const char *print_limit(printer *p, dtype t, bool largest);

@@ -12,7 +12,7 @@ static void store_body(emitter *g, const void *arg)
 	const kexpr *e = g->k->body;
 	(void)arg;
 	SAY("%s = %s;", print_result(&g->p),
-	    print_element(&g->p, print_expr(&g->p, e), e->type, g->k->type));
+	    print_stored(&g->p, e, g->k->type));
 }
 
 /* Two loops in squares, so that what a cache line holds is used while it is

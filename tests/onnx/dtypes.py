@@ -27,10 +27,19 @@ def is_float(dtype):
 
 
 def stored(array):
-    """An array as npz files hold it: integers of the same size, signed for
-    the signed integers."""
+    """An array as npz files hold it: floats by their bits, integers in the
+    least type that there is."""
     name = NAMES.get(array.dtype)
     if not name:
         return array
-    kind = "i" if name[0] == "i" else "u"
-    return array.view(f"{kind}{array.dtype.itemsize}")
+    if name[0] in "iu":
+        return array.astype(np.int8 if name[0] == "i" else np.uint8)
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def bits(dtype):
+    """How many bits of an element count."""
+    name = NAMES.get(np.dtype(dtype))
+    if not name:
+        return 8 * np.dtype(dtype).itemsize
+    return int(name.lstrip("bfiu").split("e")[0])

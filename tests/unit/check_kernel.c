@@ -228,10 +228,28 @@ static void outcome_free(const kernel *k, outcome *o)
 
 static double unit(dtype t)
 {
-	return t == DT_F32    ? 0x1p-23
-	       : t == DT_F16  ? 0x1p-10
-	       : t == DT_BF16 ? 0x1p-7
-			      : 0x1p-52;
+	switch (t) {
+	case DT_F32:
+		return 0x1p-23;
+	case DT_F16:
+		return 0x1p-10;
+	case DT_BF16:
+		return 0x1p-7;
+	case DT_F8E4M3FN:
+	case DT_F8E4M3FNUZ:
+	case DT_F6E2M3:
+		return 0x1p-3;
+	case DT_F8E5M2:
+	case DT_F8E5M2FNUZ:
+	case DT_F6E3M2:
+		return 0x1p-2;
+	case DT_F4E2M1:
+		return 0x1p-1;
+	case DT_F8E8M0:
+		return 1;
+	default:
+		return 0x1p-52;
+	}
 }
 
 /* How much a result may differ: the rounding of `terms` additions of products

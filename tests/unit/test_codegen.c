@@ -188,6 +188,8 @@ static kernel *elementwise(fn f, dtype t)
 static bool has_function(fn f, dtype t)
 {
 	bool bits = f >= FN_BIT_AND && f <= FN_SHIFT_RIGHT;
+	if (f == FN_RANDOM)
+		return t == DT_I64;
 	if (f == FN_AND || f == FN_OR || f == FN_NOT)
 		return t == DT_BOOL;
 	if (t == DT_BOOL)
@@ -222,6 +224,35 @@ START_TEST(casts)
 			if (dtype_is_float((dtype)from))
 				e = mul(e, constant((dtype)from, 300));
 			k->body = kx_cast(mem, e, (dtype)to);
+			vec_push(mem, &all, k);
+		}
+	check_all(&all);
+}
+END_TEST
+
+/* The bits of x, of y where x is above a half: read, chosen and guarded. */
+static kexpr *moved(kernel *k, dtype t, kexpr *i)
+{
+	int x = add_input(k, "x", t, 1, 40), y = add_input(k, "y", t, 1, 40);
+	kexpr *z = t == DT_BOOL || dtype_is_int(t) ? kx_int(mem, 1, t)
+						   : constant(t, 0.5);
+	kexpr *other = READ(k, y, z, sub(i, num(7)));
+	return kx_select(mem, kx_fn2(mem, FN_NE, READ(k, x, NULL, i), z), other,
+			 READ(k, x, NULL, i));
+}
+
+START_TEST(bitcasts)
+{
+	kernels all = {0};
+	for (int from = 0; from < DT_COUNT; from++)
+		for (int to = 0; to < DT_COUNT; to++) {
+			if (dtype_bits((dtype)from) != dtype_bits((dtype)to))
+				continue;
+			kernel *k = begin("bitcast", RED_NONE, (dtype)to);
+			kexpr *i = add_var(k, "i", KVAR_OUTPUT, 40);
+			k->body = moved(k, (dtype)from, i);
+			if (from != to)
+				k->body = kx_bitcast(mem, k->body, (dtype)to);
 			vec_push(mem, &all, k);
 		}
 	check_all(&all);
@@ -631,6 +662,7 @@ int main(void)
 	tcase_add_test(c, reductions);
 	tcase_add_test(c, functions);
 	tcase_add_test(c, casts);
+	tcase_add_test(c, bitcasts);
 	tcase_add_test(c, data_dependent);
 	tcase_add_test(c, shapes);
 	tcase_add_test(c, schedules);

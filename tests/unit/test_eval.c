@@ -11,6 +11,7 @@
 #include "include/tdl/kernel.h"
 #include "plan/derive.h"
 #include "plan/elem.h"
+#include "plan/random.h"
 #include "tests/unit/kernels.h"
 
 enum { KERNELS = 400 };
@@ -320,6 +321,90 @@ START_TEST(small_floats)
 }
 END_TEST
 
+static const dtype byte_floats[] = {
+	DT_F8E4M3FN, DT_F8E4M3FNUZ, DT_F8E5M2, DT_F8E5M2FNUZ,
+	DT_F8E8M0, DT_F6E2M3, DT_F6E3M2, DT_F4E2M1,
+};
+
+/* Every code is a number that has this code, or NaN, or the other zero; the
+ * next number is where the halfway point between two rounds to the even one. */
+START_TEST(floats_of_eight_bits_and_less)
+{
+	dtype t = byte_floats[_i];
+	int n = 1 << dtype_bits(t);
+	for (int code = 0; code < n; code++) {
+		double v = elem_decode(t, (uint64_t)code);
+		if (!isnan(v))
+			ck_assert_int_eq(elem_encode(t, v), code);
+	}
+	double top = elem_greatest(t), bottom = elem_least(t);
+	ck_assert_double_eq(elem_beside(t, top, true), top);
+	ck_assert_double_eq(elem_beside(t, bottom, false), bottom);
+	for (int code = 0; code + 1 < n / 2; code++) {
+		double x = elem_decode(t, (uint64_t)code);
+		double y = elem_decode(t, (uint64_t)code + 1);
+		if (!(x < y) || isinf(y))
+			continue;
+		double half = (x + y) / 2;
+		uint64_t even = t == DT_F8E8M0 || code % 2 ?
+			(uint64_t)code + 1 : (uint64_t)code;
+		ck_assert_int_eq(elem_encode(t, half), even);
+		ck_assert_int_eq(elem_encode(t, nextafter(half, x)), code);
+		ck_assert_int_eq(elem_encode(t, nextafter(half, y)), code + 1);
+		ck_assert_double_eq(elem_beside(t, half, false), x);
+		ck_assert_double_eq(elem_beside(t, half, true), y);
+	}
+}
+END_TEST
+
+START_TEST(floats_out_of_range)
+{
+	static const struct {
+		dtype t;
+		double v;
+		uint64_t bits;
+	} cases[] = {
+		{ DT_F8E4M3FN, 464, 0x7e },    { DT_F8E4M3FN, 465, 0x7f },
+		{ DT_F8E4M3FN, -1e9, 0xff },   { DT_F8E4M3FN, NAN, 0x7f },
+		{ DT_F8E4M3FNUZ, 1e9, 0x80 },  { DT_F8E4M3FNUZ, -0.0, 0 },
+		{ DT_F8E4M3FNUZ, -1e-9, 0 },   { DT_F8E5M2, 61439, 0x7b },
+		{ DT_F8E5M2, 61440, 0x7c },    { DT_F8E5M2, -INFINITY, 0xfc },
+		{ DT_F8E5M2FNUZ, NAN, 0x80 },  { DT_F8E8M0, 0, 255 },
+		{ DT_F8E8M0, -1, 255 },	       { DT_F8E8M0, 1e-300, 0 },
+		{ DT_F8E8M0, 2.5e38, 254 },    { DT_F8E8M0, 2.6e38, 255 },
+		{ DT_F6E2M3, INFINITY, 0x1f }, { DT_F6E3M2, -99, 0x3f },
+		{ DT_F4E2M1, 99, 0x7 },	       { DT_F4E2M1, NAN, 0 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_msg(elem_encode(cases[i].t, cases[i].v) ==
+				      cases[i].bits,
+			      "%g as %s", cases[i].v,
+			      dtype_name(cases[i].t));
+}
+END_TEST
+
+/* The first four are the paper's own known answers. */
+START_TEST(philox)
+{
+	static const struct {
+		uint64_t seed, n;
+		uint32_t word;
+	} cases[] = {
+		{ 0, 0, 0x6627e8d5 },
+		{ 0, 1, 0xe169c58d },
+		{ 0, 2, 0xbc57ac4c },
+		{ 0, 3, 0x9b00dbd8 },
+		{ 0x0123456789abcdef, 0, 0xb850222e },
+		{ 0x0123456789abcdef, 5, 0x523e0d85 },
+		{ 0x0123456789abcdef, 0x123456789abcdef2, 0xe1539669 },
+		{ 0x0123456789abcdef, UINT64_MAX, 0xef9ceea3 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_uint_eq(random_word(cases[i].seed, cases[i].n),
+				  cases[i].word);
+}
+END_TEST
+
 /* cast(x[i], to) for one element. */
 static void cast(dtype from, dtype to, const void *x, void *out)
 {
@@ -360,6 +445,12 @@ START_TEST(casts)
 	CHECK_CAST(DT_F64, double, 0.1, DT_F32, float, 0.1f);
 	CHECK_CAST(DT_F64, double, 65504, DT_F16, uint16_t, 0x7bff);
 	CHECK_CAST(DT_BF16, uint16_t, 0x3f80, DT_F64, double, 1);
+	CHECK_CAST(DT_I64, int64_t, 9, DT_I4, int8_t, -7);
+	CHECK_CAST(DT_I64, int64_t, -1, DT_U4, uint8_t, 15);
+	CHECK_CAST(DT_I64, int64_t, 6, DT_I2, int8_t, -2);
+	CHECK_CAST(DT_F64, double, 9.9, DT_I4, int8_t, 7);
+	CHECK_CAST(DT_F64, double, -9.9, DT_U2, uint8_t, 0);
+	CHECK_CAST(DT_F64, double, 3.2, DT_F4E2M1, uint8_t, 0x5);
 }
 END_TEST
 
@@ -667,6 +758,10 @@ static Suite *suite(void)
 	tcase_add_test(t, integers);
 	tcase_add_test(t, floats);
 	tcase_add_test(t, small_floats);
+	tcase_add_loop_test(t, floats_of_eight_bits_and_less, 0,
+			    sizeof(byte_floats) / sizeof(byte_floats[0]));
+	tcase_add_test(t, floats_out_of_range);
+	tcase_add_test(t, philox);
 	tcase_add_test(t, casts);
 	tcase_add_test(t, casts_round);
 	tcase_add_test(t, reducers);
