@@ -1,5 +1,6 @@
 dist_doc_DATA = \
 	%D%/adding-an-operator.md \
+	%D%/coverage.md \
 	%D%/descriptor.md \
 	%D%/json.md \
 	%D%/kernels.md \
@@ -24,3 +25,9 @@ to_reference = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 %D%/library.html: tdlc$(EXEEXT) $(dist_opdefs_DATA) $(dist_opdefs_onnx_DATA)
 	$(to_reference) --format=html
 endif
+
+# What of ONNX is covered; tests/onnx/coverage.py checks that it is current.
+coverage-doc: tdlc$(EXEEXT)
+	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
+		$(PYTHON) $(srcdir)/tests/onnx/coverage.py --write
+.PHONY: coverage-doc
