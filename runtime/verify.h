@@ -17,7 +17,8 @@ typedef struct comparison {
 /* Compares the outputs of a plan with those of one worker.  Where no sum or
  * product of floats was divided among workers they have to be the same, bit
  * for bit; else the relative error of each is at most 1e-4 in f32, 1e-9 in
- * f64, 1e-2 in f16 and 1e-1 in bf16. */
+ * f64, 1e-2 in f16, 1e-1 in bf16; where the mantissa has three bits 0.5, with
+ * less 1. */
 comparison verify_outputs(const plan *p, const array *got, const array *want);
 
 #endif
