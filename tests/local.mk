@@ -33,6 +33,7 @@ python_tests = \
 	%D%/onnx/byte_model.py \
 	%D%/onnx/draws.py \
 	%D%/onnx/graphs.py \
+	%D%/onnx/inner.py \
 	%D%/onnx/nodes.py \
 	%D%/rules.py
 # Whole networks, and what is as slow: `make check network_tests=' leaves them
@@ -43,6 +44,7 @@ network_tests = \
 	%D%/onnx/coverage.py \
 	%D%/onnx/networks.py \
 	%D%/onnx/properties.py \
+	%D%/onnx/random_nodes.py \
 	%D%/onnx/speed.py
 TESTS += $(source_tests)
 if TDLC

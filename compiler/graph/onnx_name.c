@@ -86,25 +86,59 @@ static bool add_producers(ordering *o, const onnx_frame *f)
 	return ok;
 }
 
-/* What a node reads; a branch reads names of the graph around it too. */
-static void add_edges(ordering *o, const Onnx__NodeProto *n)
+/* The names that graphs inside a node define: there, they mean no node of the
+ * graph at hand. */
+typedef struct inner_names {
+	strmap *defined;
+	const struct inner_names *outer;
+} inner_names;
+
+static void define(const inner_names *in, const char *name)
 {
-	for (size_t j = 0; j < n->n_input; j++) {
-		const int *p = strmap_get(o->producer, n->input[j]);
-		if (p)
-			vec_push(o->im->tmp, &o->edge_to, *p);
-	}
+	if (name)
+		strmap_put(in->defined, name, (void *)name);
+}
+
+static inner_names names_of(arena *a, const Onnx__GraphProto *g,
+			    const inner_names *outer)
+{
+	inner_names in = { strmap_new(a), outer };
+	for (size_t i = 0; i < g->n_input; i++)
+		define(&in, g->input[i]->name);
+	for (size_t i = 0; i < g->n_initializer; i++)
+		define(&in, g->initializer[i]->name);
+	for (size_t i = 0; i < g->n_node; i++)
+		for (size_t j = 0; j < g->node[i]->n_output; j++)
+			define(&in, g->node[i]->output[j]);
+	return in;
+}
+
+static void add_edge(ordering *o, const char *name, const inner_names *in)
+{
+	for (; in; in = in->outer)
+		if (strmap_get(in->defined, name))
+			return;
+	const int *p = strmap_get(o->producer, name);
+	if (p)
+		vec_push(o->im->tmp, &o->edge_to, *p);
+}
+
+/* What a node reads; a graph inside reads names of the graph around it too. */
+static void add_edges(ordering *o, const Onnx__NodeProto *n,
+		      const inner_names *outer)
+{
+	for (size_t j = 0; j < n->n_input; j++)
+		add_edge(o, n->input[j], outer);
 	for (size_t j = 0; j < n->n_attribute; j++) {
 		const Onnx__GraphProto *g = n->attribute[j]->g;
-		for (size_t k = 0; g && k < g->n_node; k++)
-			add_edges(o, g->node[k]);
-		for (size_t k = 0; g && k < g->n_output; k++) {
-			const char *name = g->output[k]->name;
-			const int *p = name ? strmap_get(o->producer, name)
-					    : NULL;
-			if (p)
-				vec_push(o->im->tmp, &o->edge_to, *p);
-		}
+		if (!g)
+			continue;
+		inner_names in = names_of(o->im->tmp, g, outer);
+		for (size_t k = 0; k < g->n_node; k++)
+			add_edges(o, g->node[k], &in);
+		for (size_t k = 0; k < g->n_output; k++)
+			if (g->output[k]->name)
+				add_edge(o, g->output[k]->name, &in);
 	}
 }
 
@@ -177,7 +211,7 @@ int *onnx_order(importer *im, const onnx_frame *f, Onnx__NodeProto **nodes,
 	int *order = ARENA_ARRAY(im->tmp, int, n + 1);
 	for (int i = 0; i < o.n; i++) {
 		order[i] = i;
-		add_edges(&o, nodes[i]);
+		add_edges(&o, nodes[i], NULL);
 		o.edges[i + 1] = o.edge_to.n;
 	}
 	return is_sorted(&o) || sort(&o, order) ? order : NULL;

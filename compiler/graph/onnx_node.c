@@ -51,6 +51,25 @@ static attr_value list_value(attr_type type, bool is_list, size_t n)
 	return (attr_value){ .type = type, .is_list = is_list, .n = (int)n };
 }
 
+/* The element type in a type, that of what it is a sequence or option of. */
+static int element_type(const Onnx__TypeProto *t)
+{
+	while (t)
+		switch (t->value_case) {
+		case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE:
+			return t->tensor_type->elem_type;
+		case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE:
+			t = t->sequence_type->elem_type;
+			break;
+		case ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE:
+			t = t->optional_type->elem_type;
+			break;
+		default:
+			return 0;
+		}
+	return 0;
+}
+
 /* The value that an entry sees; NULL for a kind that it cannot declare. */
 static const attr_value *attr_of(importer *im, const Onnx__AttributeProto *a)
 {
@@ -91,6 +110,12 @@ static const attr_value *attr_of(importer *im, const Onnx__AttributeProto *a)
 			strings[i] = bytes_text(im, a->strings[i]);
 		v->strings = strings;
 		return v;
+	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO: {
+		int64_t type = element_type(a->tp);
+		*v = list_value(ATTR_INT, false, 1);
+		v->ints = ARENA_COPY(im->tmp, &type, 1);
+		return v;
+	}
 	default:
 		return NULL;
 	}
@@ -160,14 +185,16 @@ static const tensor_type **types_before(importer *im, const onnx_frame *f,
 
 /* ---- evaluation -------------------------------------------------------- */
 
-/* The version of a domain's operators, or an error.  Some exporters do not
- * state that of a domain of their own; it is 1 then. */
+/* The version of a domain's operators, or an error.  A function that does not
+ * state it has the model's.  Some exporters do not state that of a domain of
+ * their own; it is 1 then. */
 static int opset_of(importer *im, const onnx_frame *f, const onnx_call *c,
 		    const char *domain)
 {
-	for (int i = 0; i < f->nopsets; i++)
-		if (!strcmp(f->opsets[i].domain, domain))
-			return f->opsets[i].version;
+	for (; f; f = f->caller)
+		for (int i = 0; i < f->nopsets; i++)
+			if (!strcmp(f->opsets[i].domain, domain))
+				return f->opsets[i].version;
 	if (*domain)
 		return 1;
 	diag_error_in(im->sink, DIAG_ONNX_VERSION, c->place,

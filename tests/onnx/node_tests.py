@@ -1,14 +1,15 @@
 """ONNX's own node tests as models that tdlc can be asked about.
 
 A test feeds everything; an exporter writes axes, sizes and the like as
-constants.  model_of() turns these inputs into initializers.
+constants.  model_of() turns these inputs into initializers, and makes sequences
+of tensors in the model, and tensors of the sequences that it gives.
 """
 import re
 import warnings
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 from onnx.backend.test.loader import load_model_tests
 
 # Inputs, by their position, that exporters write as constants.
@@ -22,7 +23,9 @@ CONSTANT_INPUTS = {
     "ReduceLogSum": [1], "ReduceLogSumExp": [1], "ReduceMax": [1],
     "ReduceMean": [1], "ReduceMin": [1], "ReduceProd": [1], "ReduceSum": [1],
     "ReduceSumSquare": [1], "Reshape": [1], "Resize": [1, 2, 3],
-    "STFT": [1, 3], "Slice": [1, 2, 3, 4], "Split": [1], "Squeeze": [1],
+    "STFT": [1, 3], "SequenceAt": [1], "SequenceErase": [1],
+    "SequenceInsert": [2], "Slice": [1, 2, 3, 4], "Split": [1],
+    "SplitToSequence": [1], "Squeeze": [1],
     "Tile": [1], "TopK": [1], "Trilu": [1], "Unsqueeze": [1], "Upsample": [1],
 }
 
@@ -89,8 +92,15 @@ def model_of(test):
     fed, options = {}, []
     inputs = list(model.graph.input)
     del model.graph.input[:]
+    made = []
     for i, info in enumerate(inputs):
         value = test.inputs[i] if i < len(test.inputs) else None
+        if is_sequence(value):
+            made.append(construct(info, value, model.graph, fed))
+            continue
+        if info.type.HasField("optional_type") and is_array(value):
+            info, node = optional(info, value)
+            made.append(node)
         if i in test.constants and is_array(value):
             model.graph.initializer.append(
                 numpy_helper.from_array(np.asarray(value), info.name))
@@ -102,11 +112,68 @@ def model_of(test):
         if not fixed(info):
             shape = "x".join(map(str, fed[info.name].shape))
             options.append(f"--shape={info.name}={shape}")
+    nodes = made + list(model.graph.node)
+    outputs = list(model.graph.output)
+    del model.graph.node[:], model.graph.output[:]
+    model.graph.node.extend(nodes)
+    for info, value in zip(outputs, test.outputs):
+        if is_sequence(value):
+            take_apart(info, value, model.graph)
+        else:
+            model.graph.output.append(info)
     return model, fed, options
 
 
+# ---- sequences --------------------------------------------------------------
+
+
+def is_sequence(value):
+    return isinstance(value, list) and all(map(is_array, value))
+
+
+def construct(info, value, graph, fed):
+    """The node that makes a sequence of tensors that are fed."""
+    names = [f"{info.name}.{i}" for i in range(len(value))]
+    for name, x in zip(names, value):
+        x = np.asarray(x)
+        fed[name] = x
+        graph.input.append(helper.make_tensor_value_info(
+            name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape))
+    return helper.make_node(
+        "SequenceConstruct" if names else "SequenceEmpty", names, [info.name])
+
+
+def optional(info, value):
+    """A tensor in the place of an optional one, and the node behind it."""
+    kind = helper.np_dtype_to_tensor_dtype(value.dtype)
+    name = info.name + ".value"
+    return helper.make_tensor_value_info(name, kind, value.shape), \
+        helper.make_node("Optional", [name], [info.name])
+
+
+def take_apart(info, value, graph):
+    """Gives the length of a sequence and its elements as outputs."""
+    length = info.name + ".length"
+    graph.node.append(helper.make_node("SequenceLength", [info.name],
+                                       [length]))
+    graph.output.append(helper.make_tensor_value_info(
+        length, onnx.TensorProto.INT64, []))
+    for i in range(len(value)):
+        at, name = f"{info.name}.at{i}", f"{info.name}.{i}"
+        graph.initializer.append(numpy_helper.from_array(np.array(i), at))
+        graph.node.append(helper.make_node("SequenceAt", [info.name, at],
+                                           [name]))
+        graph.output.append(helper.make_empty_tensor_value_info(name))
+
+
 def expected(test):
-    """The outputs by name, those that are arrays."""
-    names = [o.name for o in test.model.graph.output]
-    return {n: np.asarray(v) for n, v in zip(names, test.outputs)
-            if is_array(v)}
+    """The outputs by name: of tensors, of sequences by their elements."""
+    outputs = {}
+    for info, value in zip(test.model.graph.output, test.outputs):
+        if is_array(value):
+            outputs[info.name] = np.asarray(value)
+        elif is_sequence(value):
+            outputs[info.name + ".length"] = np.array(len(value))
+            for i, x in enumerate(value):
+                outputs[f"{info.name}.{i}"] = np.asarray(x)
+    return outputs
