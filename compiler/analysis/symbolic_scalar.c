@@ -460,7 +460,9 @@ static sval logical(build *b, const ast_expr *e)
 		ask(b, e->args[0], &a);
 		if (b->into)
 			b->into->conditional = true;
+		b->nbranches++;
 		y = under(b, &a, e->op == OP_AND, e->args[1]);
+		b->nbranches--;
 	}
 	sval r = both(x, y);
 	sym_course_fn(b, e->op == OP_AND ? FN_AND : FN_OR, &r, &x, &y);

@@ -49,6 +49,13 @@ static kexpr *gather_stage(context *cx, kexpr *e)
 	return kx_read(cx->tmp, value, e->type, nouts, index, NULL);
 }
 
+/* How many of the arguments are evaluated whatever the first is. */
+static int always_evaluated(const kexpr *e)
+{
+	bool logic = e->kind == KX_FN && (e->fn == FN_AND || e->fn == FN_OR);
+	return logic || e->kind == KX_SELECT ? 1 : e->nargs;
+}
+
 /* What is read under a condition stays there: elsewhere its index may be
  * outside. */
 kexpr *extract_gathers(context *cx, kexpr *e)
@@ -57,8 +64,7 @@ kexpr *extract_gathers(context *cx, kexpr *e)
 		return gather_stage(cx, e);
 	kexpr *copy = ARENA_COPY(cx->tmp, e, 1);
 	copy->args = ARENA_COPY(cx->tmp, e->args, e->nargs);
-	int n = e->kind == KX_SELECT ? 1 : e->nargs;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < always_evaluated(e); i++)
 		copy->args[i] = extract_gathers(cx, e->args[i]);
 	return copy;
 }
