@@ -14,6 +14,7 @@ typedef struct cutting {
 	const sym_stage *stage;
 	const desc_var *var;
 	const sym_lookup *lookup; /* that the variable runs over, or NULL */
+	int at; /* of the variable among the ranges; -1 for a derived one */
 	int nranges;
 	sym_range *ranges; /* of the stage's variables under this cut */
 	bool *assumed;
@@ -22,7 +23,8 @@ typedef struct cutting {
 static cutting cut(arena *a, const sym_op *op, const sym_stage *x,
 		   const desc_stage *s, int var, bool *assumed)
 {
-	cutting c = { a, op, x, &s->vars[var], NULL, x->nvars,
+	cutting c = { a, op, x, &s->vars[var], NULL,
+		      var < x->nvars ? var : -1, x->nvars,
 		      ARENA_ARRAY(a, sym_range, x->nvars), assumed };
 	for (int i = 0; i < x->nvars; i++) {
 		int atom = x->vars[i].atom;
@@ -100,6 +102,60 @@ static void classify(const cutting *c, desc_region *r)
 	r->after = after;
 }
 
+/* Where a condition of a read, f >= 0, bounds a variable that is not divided
+ * by what is: v >= -rest of f = v + rest, or v <= rest of f = rest - v. */
+static void narrow(const cutting *c, const poly *f, sym_range *to)
+{
+	poly_space *space = c->op->space;
+	const poly *by, *rest;
+	int64_t slope;
+	if (to->atom == c->ranges[c->at].atom ||
+	    !poly_split(space, c->arena, f, to->atom, &by, &rest) ||
+	    !poly_is_constant(by, &slope) || (slope != 1 && slope != -1))
+		return;
+	if (slope == 1)
+		rest = poly_scale(c->arena, rest, -1);
+	sym_interval in = symbolic_interval(space, rest, c->ranges,
+					    c->nranges, NULL);
+	if (slope == 1 && in.lo && depends(c, in.lo))
+		to->in.lo = in.lo;
+	if (slope == -1 && in.hi && depends(c, in.hi))
+		to->in.hi = in.hi;
+}
+
+/* Whether f is of sizes, attributes and the stage's variables alone, and the
+ * one that is divided is among them. */
+static bool compares(const cutting *c, const poly *f)
+{
+	const poly_space *space = c->op->space;
+	for (int i = 0; i < space->natoms; i++) {
+		bool known = space->atoms[i].kind != ATOM_VAR;
+		for (int j = 0; j < c->nranges && !known; j++)
+			known = c->ranges[j].atom == i;
+		if (!known && poly_uses(space, f, i))
+			return false;
+	}
+	return poly_uses(space, f, c->ranges[c->at].atom);
+}
+
+/* A read in all of its stage's points that satisfy its conditions: the
+ * variables are there in narrower ranges than elsewhere. */
+static cutting where_read(const cutting *c, const sym_read *r)
+{
+	cutting n = *c;
+	if (r->npaths != 1 || c->at < 0)
+		return n;
+	n.ranges = ARENA_COPY(c->arena, c->ranges, c->nranges);
+	for (int i = 0; i < r->paths[0].n; i++) {
+		const poly *f = r->paths[0].facts[i];
+		if (!f || !compares(c, f))
+			continue;
+		for (int v = 0; v < n.nranges; v++)
+			narrow(c, f, &n.ranges[v]);
+	}
+	return n;
+}
+
 static void cut_input(const cutting *c, int tensor, desc_need *need)
 {
 	int ndims = c->op->tensors[tensor].ndims;
@@ -109,12 +165,13 @@ static void cut_input(const cutting *c, int tensor, desc_need *need)
 		const sym_read *r = c->stage->reads[i];
 		if (r->tensor != tensor)
 			continue;
+		cutting here = where_read(c, r);
 		for (int d = 0; d < ndims; d++) {
 			desc_region x = { 0 };
 			if (stands_for(c, r, d))
 				x = own_block(c);
 			else if (!r->open && d < r->n)
-				x = region_of(c, &r->index[d]);
+				x = region_of(&here, &r->index[d]);
 			need->regions[d] = any ? hull(c, need->regions[d], x)
 					       : x;
 		}
@@ -191,7 +248,7 @@ static const char *pooling(const sym_op *op, const sym_stage *x)
 /* A sum of products of two reads. */
 static const char *contraction(const sym_op *op, const sym_stage *x)
 {
-	int batch = 0, contracted = 0, windows = 0;
+	int batch = 0, contracted = 0, windows = 0, moved = 0;
 	for (int v = 0; v < x->nvars; v++) {
 		part p = part_of(op, x->reads[0], &x->vars[v]);
 		part q = part_of(op, x->reads[1], &x->vars[v]);
@@ -201,12 +258,14 @@ static const char *contraction(const sym_op *op, const sym_stage *x)
 		if (mixed && p == MIXED && q == MIXED)
 			return NULL;
 		windows += mixed && v >= x->nout;
+		moved += mixed && v < x->nout;
 		contracted += v >= x->nout && !mixed;
 		batch += v < x->nout && p == ALONE && q == ALONE;
 	}
 	if (windows)
 		return "convolution";
-	if (!contracted)
+	/* k[h / repeats, ..]: no window moves, and it is no plain product. */
+	if (!contracted || moved)
 		return NULL;
 	return batch ? "batched matmul" : "matmul";
 }

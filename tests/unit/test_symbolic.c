@@ -365,6 +365,12 @@ static const char *const operators[] = {
 	"  Sum(lambda j: x[i, j] * x[i, j]) - Sum(lambda j: x[i, j])",
 	"op below(x[N, N]) -> y[N, N] = lambda i, j:\n"
 	"  Sum(lambda k: if k <= i and j < N - 1 then x[k, j + 1] else 0)",
+	"op upper(x[N, M]) -> y[N, M] = lambda i, j:\n"
+	"  if j - i >= 1 and j < M - 1 then x[i, j + 1] else 0",
+	"op causal(s[N, M], v[M, D]) -> y[N, D] = lambda i, d:\n"
+	"  Sum(lambda j: if j <= i then s[i, j] * v[j, d] else 0)",
+	"op either(x[N, M]) -> y[N, M] = lambda i, j:\n"
+	"  if i < j or j + i > 5 then x[i, M - 1 - j] else 0",
 	"op lookup(t[V, D], ids[N]: i64) -> y[N, D] =\n"
 	"  lambda n, d: t[ids[n], d]",
 	"opaque inverse(m[N, N]) -> l[N, N] = \"inverse\"\n"
@@ -414,6 +420,8 @@ static const char *const operators[] = {
 	"op extreme(x[A, M], z[N]: f32) -> y[N]: f32 = lambda i:\n"
 	"  if i < A and z[i] > 0 then cast(ArgMax(lambda j: x[i, j]), f32)\n"
 	"  else z[i]",
+	"op known(t[V]: f32, ids[N]: i64) -> y[N]: bool =\n"
+	"  lambda n: ids[n] >= 0 and t[ids[n]] > 0",
 	LOOKUP("l9", "if c[n] > 0 then t[ids[n], d] else 1"),
 	LOOKUP("l10", "if c[n] > 0 then t[ids[n], d] else 0"),
 	LOOKUP("l11", "if t[ids[n], d] > 0 then t[ids[n], d] else 1"),
