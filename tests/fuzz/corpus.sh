@@ -17,16 +17,17 @@ tdlc() { "$TDLC" "$@" 2>/dev/null; }
 for file in "$TDL_OPDEFS"/*.tdl "$TDL_OPDEFS"/onnx/*.tdl; do
 	name=$(basename "$(dirname "$file")")_$(basename "$file" .tdl)
 	cp "$file" "$to/tdl/$name"
-	tdlc compile "$file" -o "$to/descriptor/$name" || :
 	awk -v to="$to/tdl/$name" '
 		BEGIN { RS = "" }
 		/(^|\n)(op|opaque|onnx) / { print >(to "." NR) }' "$file"
 done
 find "$here/golden" "${srcdir:-.}/examples" -name '*.tdl' |
 while read -r file; do
-	name=$(echo "$file" | tr / _)
-	cp "$file" "$to/tdl/$name"
-	tdlc compile "$file" -o "$to/descriptor/$name" || :
+	cp "$file" "$to/tdl/$(echo "$file" | tr / _)"
+done
+# The descriptors of those that stand by themselves.
+for file in "$to"/tdl/*; do
+	tdlc compile "$file" -o "$to/descriptor/$(basename "$file")" || :
 done
 cp "$here"/data/wcsp/*.wcsp "$to/wcsp"
 # In one line each, as many small problems as combinations.

@@ -35,6 +35,8 @@ seeds=fuzz/seeds
 status=0
 for target in ${*:-descriptor npz onnx plan tdl wcsp}; do
 	mkdir -p "fuzz/corpus/$target" fuzz/found
+	regressions=$here/regressions/$target
+	[ -e "$regressions" ] || regressions=
 	log=fuzz/$target.log
 	case $target in
 	tdl) most=16000 ;;
@@ -45,7 +47,7 @@ for target in ${*:-descriptor npz onnx plan tdl wcsp}; do
 		-rss_limit_mb=2048 -max_len="$most" -print_final_stats=1 \
 		-use_value_profile=0 -artifact_prefix="fuzz/found/$target-" \
 		"fuzz/corpus/$target" "$seeds/$target" \
-		"$here/regressions/$target" >"$log" 2>&1 || {
+		$regressions >"$log" 2>&1 || {
 		status=1
 		echo "$target: FAILED, see $log"
 	}
