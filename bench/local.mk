@@ -1,10 +1,34 @@
-EXTRA_DIST += %D%/README.md %D%/bench.py %D%/search.py
+EXTRA_DIST += \
+	%D%/README.md \
+	%D%/bench.py \
+	%D%/search.py \
+	%D%/strategies.py
+
+# What `make bench` alone needs.
+EXTRA_PROGRAMS = %D%/strategies
+%C%_strategies_SOURCES = %D%/strategies.c
+%C%_strategies_LDADD = \
+	compiler/analysis/libanalysis.a \
+	$(graph_libs) \
+	compiler/expand/libexpand.a \
+	$(dsl_libs) \
+	plan/libplan.a \
+	base/libbase.a \
+	$(PROTOBUF_C_LIBS) \
+	$(JANSSON_LIBS) \
+	$(ZLIB_LIBS)
+CLEANFILES += $(EXTRA_PROGRAMS)
 
 # BENCH_FLAGS='-k 4 resnet50' and so on.
 bench: tdlc$(EXEEXT) tdlrun$(EXEEXT)
 	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/bench.py \
 		$(BENCH_FLAGS)
-.PHONY: bench
+.PHONY: bench bench-strategies
+
+bench-strategies: tdlc$(EXEEXT) %D%/strategies$(EXEEXT)
+	TDLC=./tdlc STRATEGIES=%D%/strategies \
+		$(PYTHON) $(srcdir)/%D%/strategies.py
+bench: bench-strategies
 
 # SEARCH_FLAGS='FILE.wcsp...'
 bench-search: tdlc$(EXEEXT)
