@@ -99,6 +99,13 @@ static degree degree_select(const kexpr *e, target t)
 	return degree_sum(x, y);
 }
 
+/* Whether a sum of numbers cast to the type is near enough to their sum, cast:
+ * not where a few bits are left, nor where there is no 0. */
+static bool keeps_sums(dtype t)
+{
+	return dtype_is_float(t) && dtype_bits(t) >= 16;
+}
+
 static degree degree_of(const kexpr *e, target t)
 {
 	degree x;
@@ -120,7 +127,8 @@ static degree degree_of(const kexpr *e, target t)
 		break;
 	}
 	x = degree_of(e->args[0], t);
-	if (e->kind == KX_CAST && dtype_is_float(e->type) && dtype_is_float(e->args[0]->type))
+	if (e->kind == KX_CAST && keeps_sums(e->type) &&
+	    keeps_sums(e->args[0]->type))
 		return x;
 	return is_free(x) ? DEGREE_NONE : DEGREE_OTHER;
 }

@@ -502,13 +502,30 @@ static sval length_of(build *b, const ast_expr *e)
 	return sym_poly(attr_atom(b, &named, -1));
 }
 
-/* From floats to floats it is linear, else it is not. */
+/* size(..d): known as a polynomial where all of a pack is meant. */
+static sval size_of(build *b, const ast_expr *e)
+{
+	const ast_pack *item = e->nargs == 1 ? e->args[0]->pack : NULL;
+	const spack *p = item && item->kind == PACK_ALL
+				 ? sym_find_pack(b, item->name)
+				 : NULL;
+	const poly *x = poly_int(b->arena, 1);
+	for (int i = 0; p && i < p->dims.n; i++)
+		x = poly_mul(b->arena, x, p->dims.dims[i].extent);
+	sval v = unknown;
+	v.attr = true;
+	return p ? sym_poly(x) : v;
+}
+
+/* From floats to floats it is linear, as plan/derive.c has it; else not. */
 static sval cast(build *b, const ast_expr *e)
 {
 	const ast_type to = { .name = e->args[1]->name };
 	sval v = sym_scalar(b, e->args[0]);
 	stype type = sym_declared_type(&to);
-	if (v.type != ST_OPEN || type != ST_OPEN)
+	dtype exact = dtype_parse(to.name);
+	bool few_bits = exact != DT_NONE && dtype_bits(exact) < 16;
+	if (v.type != ST_OPEN || type != ST_OPEN || few_bits)
 		v.whole.linear = v.apart.linear = 0;
 	sym_course_cast(&v, v.type, dtype_parse(to.name));
 	v.sign = v.p ? SIGN_ANY : v.sign;
@@ -554,6 +571,8 @@ static sval call_value(build *b, const ast_expr *e)
 		return bent(sym_scalar(b, e->args[0]));
 	if (!strcmp(e->name, "len"))
 		return length_of(b, e);
+	if (!strcmp(e->name, "size"))
+		return size_of(b, e);
 	if (!strcmp(e->name, "ravel")) {
 		for (int i = 0; i < e->nargs; i++)
 			if (e->args[i]->kind == AST_PACK)

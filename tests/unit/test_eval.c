@@ -305,10 +305,11 @@ START_TEST(small_floats)
 		{ 9.2e-41, 0x0000, 0x0001 },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		ck_assert_msg(elem_encode(DT_F16, cases[i].v) == cases[i].half,
-			      "%.17g as f16", cases[i].v);
-		ck_assert_msg(elem_encode(DT_BF16, cases[i].v) == cases[i].brain,
-			      "%.17g as bf16", cases[i].v);
+		double v = cases[i].v;
+		ck_assert_msg(elem_encode(DT_F16, v) == cases[i].half,
+			      "%.17g as f16", v);
+		ck_assert_msg(elem_encode(DT_BF16, v) == cases[i].brain,
+			      "%.17g as bf16", v);
 	}
 	for (int bits = 0; bits < 1 << 16; bits++) {
 		uint16_t b = (uint16_t)bits;
