@@ -8,6 +8,7 @@ dist_opdefs_DATA = \
 	%D%/linalg.tdl \
 	%D%/linear.tdl \
 	%D%/loss.tdl \
+	%D%/microsoft.tdl \
 	%D%/norm.tdl \
 	%D%/optimizer.tdl \
 	%D%/pool.tdl \
@@ -34,6 +35,7 @@ dist_opdefs_onnx_DATA = \
 	%D%/onnx/linalg.tdl \
 	%D%/onnx/linear.tdl \
 	%D%/onnx/loss.tdl \
+	%D%/onnx/microsoft.tdl \
 	%D%/onnx/norm.tdl \
 	%D%/onnx/optimizer.tdl \
 	%D%/onnx/pool.tdl \

@@ -14,18 +14,21 @@ import against
 from onnx import helper, numpy_helper
 
 from nodes_cases import CASES, Constant
+import nodes_microsoft  # noqa: F401 -- adds to CASES
 from nodes_opsets import at_every_opset, untried
 
 
 def make(op, inputs, attrs, opset, noutputs):
     """The model, and what is fed to it.  Inputs are arrays, fed;
-    Constant(array), known when planning; or None, left out."""
+    Constant(array), known when planning; or None, left out.  noutputs is how
+    many outputs there are, or a tuple of those that are wanted."""
     names = [f"x{i}" if x is not None else "" for i, x in enumerate(inputs)]
     known = [numpy_helper.from_array(x.array, n)
              for n, x in zip(names, inputs) if isinstance(x, Constant)]
     fed = {n: x for n, x in zip(names, inputs)
            if x is not None and not isinstance(x, Constant)}
-    outputs = [f"y{i}" for i in range(noutputs)]
+    wanted = range(noutputs) if isinstance(noutputs, int) else noutputs
+    outputs = [f"y{i}" if i in wanted else "" for i in range(max(wanted) + 1)]
     domain, _, op = op.rpartition("::")
     graph = helper.make_graph(
         [helper.make_node(op, names, outputs, "the_node", domain=domain,
@@ -33,7 +36,8 @@ def make(op, inputs, attrs, opset, noutputs):
         [helper.make_tensor_value_info(
             n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
          for n, x in fed.items()],
-        [helper.make_empty_tensor_value_info(y) for y in outputs], known)
+        [helper.make_empty_tensor_value_info(y) for y in outputs if y],
+        known)
     return helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", opset),
                               helper.make_opsetid("com.microsoft", 1)],

@@ -25,7 +25,8 @@ def schemas():
 def fits(schema, inputs, attrs, outputs):
     """Whether the schema has these inputs, of these types, attributes and
     outputs."""
-    if not schema.min_input <= len(inputs) <= schema.max_input or \
+    if isinstance(outputs, tuple) or \
+            not schema.min_input <= len(inputs) <= schema.max_input or \
             not set(attrs) <= set(schema.attributes) or \
             not schema.min_output <= outputs <= schema.max_output or \
             any(a.required and n not in attrs
