@@ -20,7 +20,7 @@
 /* The least or the largest value of an integer type, as KX_INT holds it. */
 static int64_t limit(dtype t, bool largest)
 {
-	int bits = 8 * (int)dtype_size(t);
+	int bits = dtype_bits(t);
 	if (!dtype_is_signed(t))
 		return !largest ? 0
 		       : bits == 64 ? -1
@@ -97,7 +97,8 @@ static bool adds_in_memory(const kernel *k)
 	if (k->reducer == RED_AND || k->reducer == RED_OR)
 		return k->type == DT_BOOL && t == DT_BOOL;
 	return k->type == t && t != DT_BOOL &&
-	       (dtype_is_int(t) || t == DT_F32 || t == DT_F64);
+	       ((dtype_is_int(t) && dtype_bits(t) >= 8) || t == DT_F32 ||
+		t == DT_F64);
 }
 
 static bool any_in_place(const kernel *k)

@@ -154,7 +154,7 @@ START_TEST(reductions)
 				continue;
 			vec_push(mem, &all,
 				 reduce_last((reducer)r, (dtype)t, 7, 5));
-			if (t == DT_F32 || t == DT_U8 || t == DT_BOOL) {
+			if (t == DT_F32 || t == DT_U8 || t >= DT_BOOL) {
 				vec_push(mem, &all,
 					 reduce_last((reducer)r, (dtype)t, 0,
 						     1));
