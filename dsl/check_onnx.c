@@ -164,7 +164,8 @@ static void check_call(checker *c, const ast_expr *e)
 		c->failed = true;
 	else if (!f)
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),
-			    "there is no operator, def or function '%s'", e->name);
+			    "there is no operator, def or function '%s'",
+			    e->name);
 }
 
 /* ---- expressions -------------------------------------------------------- */

@@ -5,8 +5,11 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/fold.c \
 	%D%/graph.h \
 	%D%/mapping.c %D%/mapping.h \
+	%D%/mapping_call.c \
 	%D%/mapping_expr.c %D%/mapping_expr.h \
-	%D%/mapping_fn.c \
+	%D%/mapping_fn.c %D%/mapping_fn.h \
+	%D%/mapping_list.c \
+	%D%/mapping_tensor.c \
 	%D%/onnx.c %D%/onnx_import.h \
 	%D%/onnx_builtin.c \
 	%D%/onnx_external.c \

@@ -45,6 +45,8 @@ mvalue mv_float(double f);
 mvalue mv_string(const char *s);
 mvalue mv_type(dtype t);
 mvalue mv_list(const mvalue *items, int n);
+bool mv_is_number(const mvalue *v);
+double mv_double(const mvalue *v); /* of a number */
 bool mv_equal(const mvalue *x, const mvalue *y);
 /* "an integer", for messages. */
 const char *mv_kind_name(mkind k);
@@ -58,6 +60,9 @@ mvalue mapping_eval(evaluator *ev, const ast_expr *e);
 /* Runs the body of a def, whose names are bound, and gives what it returns:
  * several values are a list. */
 mvalue mapping_run(evaluator *ev, const ast_block *def);
+
+/* mapping_call.c: a call of an operator, a def or a function. */
+mvalue mapping_eval_call(evaluator *ev, const ast_expr *e);
 
 /* mapping_fn.c: a call of a built-in function.  Returns false where there is
  * none of that name. */
