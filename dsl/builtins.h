@@ -21,6 +21,7 @@ typedef enum builtin_rule {
 	RULE_SELECT,
 	RULE_LENGTH,
 	RULE_POSITION,
+	RULE_POINTS,
 	RULE_LOGIC,
 	RULE_WHERE,
 } builtin_rule;

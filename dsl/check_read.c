@@ -39,7 +39,10 @@ static void add_axes(checker *c, rank_sum *r, const ast_expr *sel, int times)
 	const ast_attr *a = sel->kind == AST_NAME
 				    ? check_find_attr(c, sel->name)
 				    : NULL;
-	if (!a || !a->is_list)
+	if (sel->kind == AST_NAME && sel->symbol &&
+	    sel->symbol->kind == SYM_TENSOR)
+		add_term(c, r, sel->name, times);
+	else if (!a || !a->is_list)
 		r->known += times;
 	else if (a->length >= 0)
 		r->known += a->length * times;
@@ -89,6 +92,17 @@ static bool add_items(checker *c, rank_sum *r, const ast_expr *const *items,
 	return true;
 }
 
+/* Whether a rank is that of a broadcast parameter, which only shapes tell. */
+static bool is_broadcast(const checker *c, const rank_sum *r)
+{
+	for (int i = 0; i < r->terms.n; i++) {
+		const ast_symbol *s = strmap_get(c->names, r->terms.at[i].of);
+		if (s && s->kind == SYM_TENSOR && r->terms.at[i].times)
+			return true;
+	}
+	return false;
+}
+
 static bool is_zero(const rank_sum *r)
 {
 	for (int i = 0; i < r->terms.n; i++)
@@ -134,7 +148,7 @@ void check_rank(checker *c, range at, const char *what, ast_expr *const *items,
 	add_items(c, &have, dims, ndims, 1);
 	add_items(c, &both, list, n, 1);
 	add_items(c, &both, dims, ndims, -1);
-	if (is_zero(&both))
+	if (is_zero(&both) || is_broadcast(c, &both))
 		return;
 	const char *g = rank_text(c, &given), *h = rank_text(c, &have);
 	check_error(c, DIAG_WRONG_RANK, at,
@@ -195,11 +209,29 @@ static bool both_halves(const checker *c, const char *name)
 	return (kinds & halves) == halves;
 }
 
+/* The pack's dimensions that a broadcast parameter has, as its own ones, and
+ * those that it has not: ..b and ..(d \ b). */
+static bool by_broadcast(const checker *c, const char *name)
+{
+	for (int i = 0; i < c->bound.n; i++) {
+		const ast_pack *p = c->bound.at[i].pack;
+		ast_pack own = { .kind = PACK_ALL };
+		if (p->name != name || p->kind != PACK_MINUS ||
+		    p->sel->kind != AST_NAME)
+			continue;
+		own.name = p->sel->name;
+		if (covered(c, &own, PACK_ALL))
+			return true;
+	}
+	return false;
+}
+
 void check_bound(checker *c, const ast_expr *item)
 {
 	const ast_pack *p = item->pack;
 	pack_kind kind = binds_all(p) ? PACK_ALL : p->kind;
-	if (covered(c, p, kind) || both_halves(c, p->name))
+	if (covered(c, p, kind) || both_halves(c, p->name) ||
+	    by_broadcast(c, p->name))
 		return;
 	bool any = false;
 	for (int i = 0; i < c->bound.n; i++)

@@ -78,7 +78,17 @@ static void walk_name(checker *c, ast_expr *e, place where)
 
 /* ---- packs -------------------------------------------------------------- */
 
-static void check_selector(checker *c, ast_expr *sel)
+/* Whether a symbol is a broadcast parameter, and if so over which pack. */
+static const char *broadcast_over(const ast_symbol *s)
+{
+	for (int i = 0; s && s->kind == SYM_TENSOR && s->broadcast &&
+			i < s->ndims; i++)
+		if (s->dims[i] && s->dims[i]->kind == AST_PACK)
+			return s->dims[i]->pack->name;
+	return NULL;
+}
+
+static void check_selector(checker *c, const ast_pack *p, ast_expr *sel)
 {
 	if (sel->kind == AST_LIST) {
 		for (int i = 0; i < sel->nargs; i++)
@@ -91,6 +101,8 @@ static void check_selector(checker *c, ast_expr *sel)
 	}
 	const ast_symbol *s = resolve(c, sel);
 	if (!s || s->kind == SYM_SIZE || s->kind == SYM_CONST)
+		return;
+	if (p->kind != PACK_PERM && broadcast_over(s) == p->name)
 		return;
 	if (s->kind != SYM_ATTR ||
 	    (s->attr->type != ATTR_AXIS && s->attr->type != ATTR_INT))
@@ -111,7 +123,8 @@ void check_pack(checker *c, const ast_pack *p, range at)
 	ast_symbol *s = strmap_get(c->names, p->name);
 	bool attr = s && s->kind == SYM_ATTR && s->attr->is_list &&
 		    s->attr->type == ATTR_INT;
-	if (attr)
+	bool own = broadcast_over(s) && p->kind == PACK_ALL;
+	if (attr || own)
 		s->used = true;
 	else if (!strmap_get(c->packs, p->name))
 		check_error(c, DIAG_UNBOUND_PACK, at,
@@ -120,7 +133,7 @@ void check_pack(checker *c, const ast_pack *p, range at)
 			    p->name, p->name);
 	if (!p->sel)
 		return;
-	check_selector(c, p->sel);
+	check_selector(c, p, p->sel);
 	const ast_symbol *axes = p->sel->symbol;
 	if (p->kind == PACK_PERM && axes && axes->kind == SYM_ATTR &&
 	    !axes->attr->is_list)
@@ -400,6 +413,17 @@ static void walk_arguments(checker *c, ast_expr *e, const builtin *f,
 		else
 			check_error(c, DIAG_BAD_CALL, l->at,
 				    "'len' takes an attribute that is a list");
+		return;
+	}
+	if (f->rule == RULE_POINTS) {
+		const ast_expr *d = e->args[0];
+		if (d->kind == AST_PACK)
+			check_pack(c, d->pack, d->at);
+		else
+			check_error(c, DIAG_BAD_CALL, d->at,
+				    "'%s' takes dimensions of a pack, as in "
+				    "%s(..d)",
+				    e->name, e->name);
 		return;
 	}
 	for (int i = 0; i < e->nargs; i++)

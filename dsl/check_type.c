@@ -414,6 +414,7 @@ static etype call(checker *c, const ast_expr *e)
 	case RULE_SELECT:
 		return choice(c, e);
 	case RULE_LENGTH:
+	case RULE_POINTS:
 		return (etype){ .kind = TY_INT };
 	case RULE_POSITION:
 		return exact(DT_I64);

@@ -55,6 +55,10 @@ typedef struct xpack {
 	int rank;
 	int64_t extents[MAX_NDIM];
 	kexpr *index[MAX_NDIM]; /* NULL where no lambda binds the position */
+	/* A broadcast parameter's own dimensions: that d is dimension
+	 * d + missing of the pack `within` where the extents are equal. */
+	const char *within;
+	int missing;
 } xpack;
 
 /* A name in scope. */

@@ -191,6 +191,9 @@ static int bind_pack(context *cx, const ast_var *v, const int64_t *extents,
 		const char *name = arena_printf(cx->tmp, "%s.%d", p->name, d);
 		vars[i] = add_var(cx, name, p->extents[d]);
 		p->index[d] = kx_var(cx->tmp, vars[i]);
+		xpack *all = p->within ? find_pack(cx, p->within) : NULL;
+		if (all && all->extents[d + p->missing] == p->extents[d])
+			all->index[d + p->missing] = p->index[d];
 	}
 	return count;
 }

@@ -34,10 +34,34 @@ const attr_value *find_attr(const context *cx, const char *name)
 	return NULL;
 }
 
+/* The pack of a broadcast parameter's own dimensions; NULL where the name is
+ * none's. */
+static xpack *own_pack(context *cx, const char *name)
+{
+	const xname *n = find_name(cx, name);
+	const xvalue *v = n && n->kind == NAME_TENSOR
+				  ? &cx->values.at[n->index]
+				  : NULL;
+	const xpack *all = v && v->broadcast ? find_pack(cx, v->broadcast)
+					     : NULL;
+	if (!all)
+		return NULL;
+	xpack own = { .name = name, .bound = true, .within = all->name,
+		      .missing = v->rank - v->type.ndim };
+	own.rank = all->rank - own.missing;
+	for (int d = 0; d < own.rank; d++)
+		own.extents[d] = v->type.dims[v->pack_at + d];
+	vec_push(cx->tmp, &cx->packs, own);
+	return &cx->packs.at[cx->packs.n - 1];
+}
+
 xpack *need_pack(context *cx, const char *name, range at)
 {
 	xpack *p = find_pack(cx, name);
 	if (p && p->bound)
+		return p;
+	p = own_pack(cx, name);
+	if (p)
 		return p;
 	const attr_value *v = find_attr(cx, name);
 	if (!v || !v->is_list || v->type != ATTR_INT) {
@@ -57,6 +81,23 @@ xpack *need_pack(context *cx, const char *name, range at)
 		made.extents[i] = v->ints[i];
 	vec_push(cx->tmp, &cx->packs, made);
 	return &cx->packs.at[cx->packs.n - 1];
+}
+
+/* The positions in a pack that a broadcast parameter has; -1 where the name is
+ * none's. */
+static int own_positions(context *cx, const char *name, const xpack *all,
+			 int64_t out[MAX_NDIM])
+{
+	const xpack *own = find_pack(cx, name);
+	int n = 0;
+	if (!own)
+		own = own_pack(cx, name);
+	if (!own || own->within != all->name)
+		return -1;
+	for (int d = 0; d < own->rank; d++)
+		if (own->extents[d] == all->extents[d + own->missing])
+			out[n++] = d + own->missing;
+	return n;
 }
 
 /* The integers that a selector stands for: an axis attribute, a list of them,
@@ -129,7 +170,14 @@ int pack_positions(context *cx, const ast_pack *p, range at, xpack **pack,
 		return n;
 	}
 	int64_t axes[MAX_NDIM];
-	int naxes = selector(cx, p->sel, axes);
+	int naxes = -1;
+	if (p->sel->kind == AST_NAME) {
+		const xpack all = **pack;
+		naxes = own_positions(cx, p->sel->name, &all, axes);
+		*pack = find_pack(cx, p->name);
+	}
+	if (naxes < 0)
+		naxes = selector(cx, p->sel, axes);
 	if (naxes < 0 || !positions_of(cx, p, at, rank, axes, naxes))
 		return -1;
 	if (p->kind == PACK_PERM) {

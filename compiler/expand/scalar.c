@@ -478,6 +478,22 @@ static val call_fn(context *cx, const ast_expr *e, fn f)
 	return v;
 }
 
+/* How many points the dimensions of a pack item have. */
+static val pack_size(context *cx, const ast_expr *item)
+{
+	xpack *p;
+	int positions[MAX_NDIM];
+	int64_t points = 1;
+	int n = item->kind == AST_PACK && item->pack->kind != PACK_CALL
+			? pack_positions(cx, item->pack, item->at, &p,
+					 positions)
+			: -1;
+	for (int i = 0; i < n; i++)
+		if (!ck_mul(points, p->extents[positions[i]], &points))
+			points = INT64_MAX;
+	return n < 0 ? val_bad : val_int(points);
+}
+
 static val expand_call_scalar(context *cx, const ast_expr *e)
 {
 	bool mean;
@@ -489,6 +505,8 @@ static val expand_call_scalar(context *cx, const ast_expr *e)
 		return choose(cx, e->args[0], e->args[1], e->args[2]);
 	if (!strcmp(e->name, "ravel"))
 		return expand_ravel(cx, e);
+	if (!strcmp(e->name, "size") && e->nargs == 1)
+		return pack_size(cx, e->args[0]);
 	if (!strcmp(e->name, "len") && e->nargs == 1 &&
 	    e->args[0]->kind == AST_NAME && find_attr(cx, e->args[0]->name))
 		return val_int(find_attr(cx, e->args[0]->name)->n);
