@@ -1,5 +1,6 @@
 include compiler/expand/local.mk
 include compiler/analysis/local.mk
+include compiler/gradient/local.mk
 include compiler/verify/local.mk
 include compiler/graph/local.mk
 include compiler/search/local.mk

@@ -17,7 +17,8 @@ runtime		base plan
 include/tdl
 '
 before='base dsl plan'
-for stage in expand analysis verify graph search lower codegen export driver; do
+for stage in expand analysis gradient verify graph search lower codegen \
+	export driver; do
 	folders="$folders
 compiler/$stage	$before"
 	before="$before compiler/$stage"

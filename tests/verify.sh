@@ -2,7 +2,7 @@
 # What is said of the library's operators is true on many small shapes, and
 # no cut that works is missed.
 . "${srcdir:-.}/tests/lib.sh"
-expect 0 "$TDLC" verify --strict
+expect 0 "$TDLC" verify --strict --gradients
 prints ' 0 wrong, 0 missed, 0 wide$'
 grep -E '^  (wrong|missed|wide): ' "$tmp/out" && fail "see above"
 

@@ -1,5 +1,5 @@
-/* tdlc compile: operators as descriptors, JSON, a syntax tree or a C header;
- * for build steps. */
+/* tdlc compile: operators as descriptors, JSON, a syntax tree, a C header, or
+ * those of their gradients; for build steps. */
 #include "config.h"
 
 #include "compiler/driver/driver.h"
@@ -13,6 +13,7 @@
 #include "compiler/analysis/bounds.h"
 #include "compiler/driver/describe.h"
 #include "compiler/driver/emit.h"
+#include "compiler/gradient/gradient.h"
 
 enum { MAX_INPUT = 64 << 20 };
 
@@ -109,11 +110,44 @@ static char *emit_ast(driver *d, const compile_input *in)
 	return text;
 }
 
+/* The operators that compute the gradients of those in the named files; a
+ * comment says why there is none. */
+static char *emit_gradients(driver *d, const compile_input *in)
+{
+	char *text = arena_strdup(d->arena, "");
+	for (int i = 0; i < in->n; i++)
+		for (int j = 0; j < in->own[i]->ndefs; j++) {
+			const ast_def *def = &in->own[i]->defs[j];
+			gradient *g;
+			int n = def->kind != DEF_OP
+					? 0
+					: gradient_derive(d->arena, in->modules,
+							  def->op, &g);
+			for (int k = 0; k < n; k++)
+				text = arena_printf(
+					d->arena, "%s%s%s%s", text,
+					*text ? "\n" : "",
+					g[k].text ? g[k].text : "",
+					g[k].text ? ""
+						  : arena_printf(
+							    d->arena,
+							    "// No %s: %s.\n",
+							    g[k].name,
+							    g[k].because));
+		}
+	return text;
+}
+
 /* The text of the output, *len bytes. */
 static const void *emit_output(driver *d, const compile_options *o,
 			       const compile_input *in, size_t *len)
 {
 	char *text = NULL;
+	if (o->gradients) {
+		text = emit_gradients(d, in);
+		*len = strlen(text);
+		return text;
+	}
 	if (o->emit == EMIT_DESCRIPTOR)
 		return descriptor_write(d->arena, describe(d, in), len);
 	if (o->emit == EMIT_JSON)
@@ -191,11 +225,14 @@ static cli_status check_options(driver *d, const compile_options *o, int n)
 		return cli_usage(&d->program, "a file is missing");
 	if (!o->output)
 		return cli_usage(&d->program, "-o FILE is missing");
-	if (o->emit == EMIT_C || o->emit == EMIT_CUDA || o->gradients)
+	if (o->emit == EMIT_C || o->emit == EMIT_CUDA)
 		return cli_usage(&d->program, "%s comes with a later version",
-				 o->gradients	    ? "--gradients"
-				 : o->emit == EMIT_C ? "--emit=c"
-						     : "--emit=cuda");
+				 o->emit == EMIT_C ? "--emit=c"
+						   : "--emit=cuda");
+	if (o->gradients && o->emit != EMIT_DESCRIPTOR)
+		return cli_usage(&d->program,
+				 "--gradients writes TDL, --emit=%s does not",
+				 emits[o->emit]);
 	if (o->dep_file && !o->depends)
 		return cli_usage(&d->program, "-MF needs -MD");
 	if (o->depends && !strcmp(o->output, "-") && !o->dep_file)
@@ -208,7 +245,7 @@ static cli_status run(driver *d, const compile_options *o, char **paths, int n)
 {
 	compile_input in = { 0 };
 	if (n == 1 && is_descriptor(paths[0])) {
-		if (o->emit == EMIT_AST || o->depends)
+		if (o->emit == EMIT_AST || o->depends || o->gradients)
 			return cli_usage(&d->program,
 					 "a .tdd file has no source");
 		load_descriptor(d, paths[0], &in);
@@ -239,7 +276,7 @@ cli_status command_compile(driver *d, int argc, char **argv)
 		  "what to write: descriptor (.tdd; the default), json, ast,\n"
 		  "header (a C header)", &o.emit, .choices = emits },
 		{ CLI_FLAG, 0, "gradients", NULL,
-		  "print derived gradients; comes with a later version",
+		  "write the operators that compute the gradients, as TDL",
 		  &o.gradients },
 		{ CLI_FLAG, 0, "-MD", NULL,
 		  "write the files that were read as a rule for make",

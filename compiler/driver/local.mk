@@ -36,6 +36,7 @@ tdlc_LDADD = \
 	compiler/lower/liblower.a \
 	compiler/search/libsearch.a \
 	compiler/verify/libverify.a \
+	compiler/gradient/libgradient.a \
 	compiler/analysis/libanalysis.a \
 	$(graph_libs) \
 	compiler/expand/libexpand.a \

@@ -11,7 +11,7 @@
 
 typedef struct request {
 	int64_t seed, trials;
-	bool json, strict;
+	bool json, strict, gradients;
 } request;
 
 static const char *const kinds[] = {
@@ -72,7 +72,7 @@ static void print_finding(const verify_finding *f)
 	printf("  %s: ", kinds[f->kind]);
 	if (*f->stage)
 		printf("stage %s, ", f->stage);
-	printf("%s: %s", f->about, f->what);
+	printf("%s%s%s", f->about, *f->about ? ": " : "", f->what);
 	if (*f->example)
 		printf("; %s", f->example);
 	if (f->times > 1)
@@ -86,6 +86,10 @@ static void print_result(const verify_result *r)
 	       r->shapes, plural(r->shapes, "shape", "shapes"), r->strategies,
 	       plural(r->strategies, "strategy", "strategies"), r->whole,
 	       r->partials);
+	if (r->gradients)
+		printf(", %d %s at %lld points", r->gradients,
+		       plural(r->gradients, "gradient", "gradients"),
+		       (long long)r->slopes);
 	for (int k = 0; k < VERIFY_KINDS; k++)
 		if (count(r, (verify_kind)k))
 			printf(", %d %s", count(r, (verify_kind)k), kinds[k]);
@@ -109,12 +113,14 @@ static json_t *json_result(const verify_result *r)
 	json_t *all = json_array();
 	for (int i = 0; i < r->nfindings; i++)
 		json_array_append_new(all, json_finding(&r->findings[i]));
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:i, "
-			 "s:i, s:i, s:o}",
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, "
+			 "s:I, s:i, s:i, s:i, s:o}",
 			 "name", r->name, "shapes", r->shapes,
 			 "descriptor_shapes", r->symbolic, "strategies",
 			 r->strategies, "whole", r->whole, "partials",
-			 r->partials, "parts", (json_int_t)r->parts, "regions",
+			 r->partials, "gradients", r->gradients, "slopes",
+			 (json_int_t)r->slopes, "parts",
+			 (json_int_t)r->parts, "regions",
 			 (json_int_t)r->regions, "loose_regions",
 			 (json_int_t)r->loose, "wrong",
 			 count(r, VERIFY_WRONG), "missed",
@@ -139,10 +145,11 @@ static void add(totals *t, const verify_result *r)
 		t->found[k] += count(r, (verify_kind)k);
 }
 
-static cli_status verify_all(driver *d, const request *r, const tdl_modules *m,
+static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 			     const op_list *ops)
 {
-	verify_options options = { (uint64_t)r->seed, (int)r->trials };
+	verify_options options = { (uint64_t)r->seed, (int)r->trials,
+				   r->gradients };
 	totals t = { 0 };
 	json_t *all = json_array();
 	for (int i = 0; i < ops->n; i++) {
@@ -211,6 +218,9 @@ cli_status command_verify(driver *d, int argc, char **argv)
 		{ CLI_FLAG, 0, "strict", NULL,
 		  "end with status 5 where a strategy is missed or a region\n"
 		  "too large, too", &r.strict },
+		{ CLI_FLAG, 0, "gradients", NULL,
+		  "compare the derived gradients with differences, too",
+		  &r.gradients },
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },

@@ -4,6 +4,7 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/cuts.c \
 	%D%/data.c \
 	%D%/draw.c \
+	%D%/gradients.c \
 	%D%/partials.c \
 	%D%/reads.c \
 	%D%/roles.c \

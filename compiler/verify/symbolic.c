@@ -173,6 +173,15 @@ static int var_of(const symbols *s, int at, int var)
 	return -1;
 }
 
+/* The descriptor's input that a kernel's input is; -1 for none. */
+static int input_of(const desc_stage *d, const stage *st, int i)
+{
+	for (int j = 0; j < d->ninputs; j++)
+		if (d->inputs[j] == st->inputs[i])
+			return j;
+	return -1;
+}
+
 static void compare_part(const symbols *s, int at, const desc_strategy *st,
 			 int v, int p, int parts)
 {
@@ -189,13 +198,8 @@ static void compare_part(const symbols *s, int at, const desc_strategy *st,
 		return;
 	}
 	for (int i = 0; i < k->ninputs; i++) {
-		int j = 0;
-		while (j < d->ninputs && d->inputs[j] != real_stage->inputs[i])
-			j++;
-		if (j == d->ninputs)
-			disagree(s, d->label, k->inputs[i].name,
-				 "has no such input");
-		else if (!box_contains(&said[j], &real[i]))
+		int j = input_of(d, real_stage, i);
+		if (!box_contains(&said[j], &real[i]))
 			disagree(s, d->label, name, "has a region that misses "
 				 "what is read");
 		else if (wants_exact(s, at, d->inputs[j]) &&
@@ -260,58 +264,6 @@ static void compare_passing(const symbols *s, int at)
 	}
 }
 
-static void compare_stage(const symbols *s, int at)
-{
-	const desc_stage *d = &s->d->stages[at];
-	const kernel *k = s->t->x->stages[at].kernel;
-	if (strcmp(d->label, s->t->x->stages[at].label) != 0) {
-		disagree(s, d->label, "", "has another stage here");
-		return;
-	}
-	if (d->open_because)
-		return;
-	if (d->reducer != k->reducer || d->nvars != k->nvars) {
-		disagree(s, d->label, "", "has other variables");
-		return;
-	}
-	for (int v = 0; v < k->nvars - k->nderived; v++) {
-		int64_t extent;
-		if (!poly_eval(s->d->space, d->vars[v].extent, s->values,
-			       &extent) ||
-		    (extent > 0 ? extent : 0) != k->vars[v].extent ||
-		    d->vars[v].kind != k->vars[v].kind) {
-			disagree(s, d->label, d->vars[v].name,
-				 "has another extent");
-			return;
-		}
-	}
-	compare_strategies(s, at);
-	compare_passing(s, at);
-}
-
-/* Whether a result is what another stage computes, which shapes and attributes
- * may make of an operator: then a stage less is needed. */
-static bool returns_other(const expansion *x)
-{
-	for (int i = 0; i < x->nresults; i++) {
-		int at = x->results[i] - x->nparams;
-		if (at < 0 || (x->nresults == 1 && *x->stages[at].label))
-			return true;
-	}
-	return false;
-}
-
-/* Whether an attribute may choose between bodies. */
-static bool has_variants(const ast_op *op)
-{
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].type == ATTR_BOOL ||
-		    op->attrs[i].type == ATTR_TYPE ||
-		    op->attrs[i].type == ATTR_STRING)
-			return true;
-	return false;
-}
-
 /* The descriptor takes what has no declared type, and what has an attribute's,
  * to be of floats. */
 static bool is_of_floats(const symbols *s)
@@ -330,22 +282,71 @@ static bool is_of_floats(const symbols *s)
 	return true;
 }
 
+static bool same_stage(const symbols *s, int at)
+{
+	const desc_stage *d = &s->d->stages[at];
+	const stage *st = &s->t->x->stages[at];
+	const kernel *k = st->kernel;
+	if (strcmp(d->label, st->label) != 0)
+		return false;
+	if (d->open_because)
+		return true;
+	if (d->reducer != k->reducer || d->nvars != k->nvars ||
+	    d->ninputs != k->ninputs)
+		return false;
+	for (int i = 0; i < k->ninputs; i++)
+		if (input_of(d, st, i) < 0)
+			return false;
+	for (int v = 0; v < k->nvars; v++)
+		if (d->vars[v].kind != k->vars[v].kind)
+			return false;
+	return true;
+}
+
+static void compare_extents(const symbols *s, int at)
+{
+	const desc_stage *d = &s->d->stages[at];
+	const kernel *k = s->t->x->stages[at].kernel;
+	for (int v = 0; v < k->nvars - k->nderived; v++) {
+		int64_t extent;
+		if (!poly_eval(s->d->space, d->vars[v].extent, s->values,
+			       &extent) ||
+		    (extent > 0 ? extent : 0) != k->vars[v].extent)
+			disagree(s, d->label, d->vars[v].name,
+				 "has another extent");
+	}
+}
+
+/* Whether the stages are those of the descriptor.  Shapes and attributes that
+ * decide a condition may leave less of an operator. */
+static bool same_stages(const symbols *s)
+{
+	if (s->t->x->nstages != s->d->nstages)
+		return false;
+	for (int i = 0; i < s->d->nstages; i++)
+		if (!same_stage(s, i))
+			return false;
+	return true;
+}
+
 void check_symbolic(trial *t)
 {
 	symbols s = { t, t->v->described, t->v->symbolic, NULL };
-	if (s.d->open_because || t->x->nstages == 0)
+	if (s.d->open_because || t->x->nstages == 0 || !is_of_floats(&s))
 		return;
 	s.values = ARENA_ARRAY(t->arena, int64_t, POLY_MAX_ATOMS);
 	if (!set_packs(&s) || !set_atoms(&s) || !selects_last(&s))
 		return;
-	if (returns_other(t->x) || !is_of_floats(&s) ||
-	    (t->x->nstages != s.d->nstages && has_variants(t->v->op)))
-		return;
-	t->v->result->symbolic++;
-	if (t->x->nstages != s.d->nstages) {
-		disagree(&s, "", "", "has another number of stages");
+	if (!same_stages(&s)) {
+		t->v->unlike++;
 		return;
 	}
-	for (int i = 0; i < t->x->nstages; i++)
-		compare_stage(&s, i);
+	t->v->result->symbolic++;
+	for (int i = 0; i < s.d->nstages; i++) {
+		if (s.d->stages[i].open_because)
+			continue;
+		compare_extents(&s, i);
+		compare_strategies(&s, i);
+		compare_passing(&s, i);
+	}
 }

@@ -105,7 +105,10 @@ typedef struct verifier {
 	verify_result *result;
 	VEC(verify_finding) findings;
 	VEC(attempt) attempts;
+	int unlike; /* shapes that give other stages than the descriptor's */
 	VEC(const char *) proved, whole, passing; /* "stage variable" */
+	struct gradient *derived; /* by parameter; NULL: are not checked */
+	const ast_op **gradients; /* that these are; NULL for none */
 } verifier;
 
 typedef struct trial {
@@ -195,5 +198,9 @@ void check_regions(trial *t, int stage);  /* reads.c */
 void check_attempts(trial *t, int stage); /* attempts.c */
 void check_partials(trial *t, int stage); /* partials.c */
 void check_symbolic(trial *t);		  /* symbolic.c */
+void check_gradients(trial *t);		  /* gradients.c */
+
+/* Derives the operators of the gradients, and adds them to m. */
+void derive_gradients(verifier *v, tdl_modules *m);
 
 #endif

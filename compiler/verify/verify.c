@@ -205,6 +205,8 @@ static bool try_draw(verifier *v, arena *a, const draw *d)
 		check_partials(&t, i);
 	}
 	check_symbolic(&t);
+	if (v->gradients)
+		check_gradients(&t);
 	return computes(x);
 }
 
@@ -223,7 +225,7 @@ void report_attempts(verifier *v)
 	}
 }
 
-verify_result verify_op(arena *a, const tdl_modules *m, const ast_op *op,
+verify_result verify_op(arena *a, tdl_modules *m, const ast_op *op,
 			const verify_options *options)
 {
 	verify_result r = { .name = op->name };
@@ -234,6 +236,8 @@ verify_result verify_op(arena *a, const tdl_modules *m, const ast_op *op,
 	v.described = descriptor_of(a, m, op);
 	v.symbolic = symbolic_op(a, m, op, &effort);
 	r.open = v.described->open_because != NULL;
+	if (options->gradients)
+		derive_gradients(&v, m);
 	const role *roles = roles_of(a, m, op);
 	for (int i = 0; i < options->trials * DRAWS &&
 			r.shapes < options->trials; i++) {
@@ -244,6 +248,10 @@ verify_result verify_op(arena *a, const tdl_modules *m, const ast_op *op,
 		arena_free(work);
 	}
 	report_attempts(&v);
+	if (v.unlike >= MIN_ATTEMPTS && r.symbolic == 0)
+		note_for(&v, VERIFY_MISSED, "", "",
+			 "the descriptor has other stages or variables than "
+			 "shapes give", "");
 	r.strategies = r.shapes ? v.proved.n : 0;
 	r.whole = r.shapes ? v.whole.n : 0;
 	r.partials = r.shapes ? v.passing.n : 0;

@@ -19,6 +19,7 @@
 typedef struct verify_options {
 	uint64_t seed; /* the same numbers give the same result */
 	int trials;    /* shapes to try of each operator */
+	bool gradients; /* check those that are derived, too */
 } verify_options;
 
 typedef enum verify_kind {
@@ -48,6 +49,8 @@ typedef struct verify_result {
 	int partials;	  /* inputs that partial values pass, by reducer */
 	int symbolic;	  /* shapes on which the descriptor was compared */
 	bool open;	  /* the descriptor follows only from shapes */
+	int gradients;	  /* that were derived, where these are checked */
+	int64_t slopes;	  /* of elements, that they were compared with */
 	int64_t parts;	  /* that were run */
 	int64_t regions;  /* that were compared */
 	int64_t loose;	  /* of them, larger than what is read: by data, by
@@ -57,8 +60,9 @@ typedef struct verify_result {
 } verify_result;
 
 /* Verifies an operator without errors.  shapes is 0 where none that suits it
- * was found. */
-verify_result verify_op(arena *a, const tdl_modules *m, const ast_op *op,
+ * was found.  With gradients, the operators that compute them are added to
+ * m. */
+verify_result verify_op(arena *a, tdl_modules *m, const ast_op *op,
 			const verify_options *options);
 
 #endif

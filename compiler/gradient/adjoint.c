@@ -1,0 +1,365 @@
+#include "config.h"
+
+#include "compiler/gradient/adjoint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- rules ------------------------------------------------------------- */
+
+typedef enum rule_kind {
+	RULE_TEXT,
+	RULE_CONDITION,
+	RULE_GREATEST,
+	RULE_LEAST,
+	RULE_LINEAR,
+	RULE_AVERAGE,
+	RULE_PRODUCT,
+	RULE_CONSTANT,
+} rule_kind;
+
+typedef struct rule {
+	const char *name;
+	rule_kind kind;
+	const char *by[2];
+} rule;
+
+static const rule rules[] = {
+#define RULE(name, x, y)    {#name, RULE_TEXT, {x, y}},
+#define CHOICE(name, which) {#name, RULE_##which, {NULL, NULL}},
+#define REDUCER(name, kind) {#name, RULE_##kind, {NULL, NULL}},
+#include "compiler/gradient/rules.def"
+#undef RULE
+#undef CHOICE
+#undef REDUCER
+};
+
+/* The rule of a function; NULL where it has no derivative. */
+static const rule *find_rule(const char *name)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (!strcmp(rules[i].name, name))
+			return &rules[i];
+	return NULL;
+}
+
+/* The rule's text as an expression in x and y. */
+static ast_expr *parse_rule(grad_op *g, const char *text)
+{
+	const char *module = arena_printf(
+		g->t.a, "op rule(x[], y[]) -> z[] = lambda: %s", text);
+	tdl_modules *m = dsl_new(g->t.a, g->modules->sink, NULL, 0);
+	m->names = g->t.names;
+	const ast_module *tree =
+		dsl_parse(m, "a rule", module, strlen(module));
+	return tree->defs[0].op->bodies[0]->args[0];
+}
+
+typedef struct arguments {
+	const char *names[2];
+	ast_expr *values[2];
+} arguments;
+
+static ast_expr *put_argument(void *arg, const ast_expr *e)
+{
+	const arguments *a = arg;
+	for (int i = 0; i < 2; i++)
+		if (e->kind == AST_NAME && e->name == a->names[i])
+			return a->values[i];
+	return NULL;
+}
+
+static ast_expr *apply_rule(grad_op *g, const char *text, const ast_expr *call)
+{
+	arguments a = {{intern(g->t.names, "x"), intern(g->t.names, "y")},
+		       {call->args[0],
+			call->nargs > 1 ? call->args[1] : call->args[0]}};
+	return tree_map(&g->t, parse_rule(g, text), put_argument, &a);
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+typedef struct walk {
+	grad_op *g;
+	const grad_stage *stage;
+	const bool *wanted;
+	contributions *out;
+} walk;
+
+static void propagate(walk *w, ast_expr *e, ast_expr *adjoint,
+		      ast_expr *condition);
+
+static void give_up(walk *w, const char *fmt, const char *name)
+{
+	if (!w->g->because)
+		w->g->because = arena_printf(w->g->t.a, fmt, name);
+}
+
+/* Whether a tensor whose derivative is wanted is read in e, in order to compute
+ * with it. */
+static bool is_reached(const walk *w, const ast_expr *e)
+{
+	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME) {
+		int t = grad_find_tensor(w->g, e->args[0]->name);
+		return t >= 0 && w->wanted[t];
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (is_reached(w, e->args[i]))
+			return true;
+	return false;
+}
+
+static void read_tensor(walk *w, ast_expr *e, ast_expr *adjoint,
+			ast_expr *condition)
+{
+	contribution c = {.tensor = grad_find_tensor(w->g, e->args[0]->name),
+			  .stage = w->stage,
+			  .n = e->nargs - 1,
+			  .items = e->args + 1,
+			  .condition = condition,
+			  .adjoint = adjoint};
+	vec_push(w->g->t.a, w->out, c);
+}
+
+static ast_expr *and_also(walk *w, ast_expr *x, ast_expr *y)
+{
+	return x ? tree_binary(&w->g->t, OP_AND, x, y) : y;
+}
+
+static void choose(walk *w, ast_expr *c, ast_expr *x, ast_expr *y,
+		   ast_expr *adjoint, ast_expr *condition)
+{
+	propagate(w, x, adjoint, and_also(w, condition, c));
+	propagate(w, y, adjoint,
+		  and_also(w, condition, tree_not(&w->g->t, c)));
+}
+
+static void arithmetic(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
+{
+	trees *t = &w->g->t;
+	ast_expr *x = e->args[0], *y = e->args[1];
+	switch (e->op) {
+	case OP_ADD:
+		propagate(w, x, d, condition);
+		propagate(w, y, d, condition);
+		break;
+	case OP_SUB:
+		propagate(w, x, d, condition);
+		propagate(w, y, tree_neg(t, d), condition);
+		break;
+	case OP_MUL:
+		propagate(w, x, tree_mul(t, d, y), condition);
+		propagate(w, y, tree_mul(t, d, x), condition);
+		break;
+	case OP_DIV:
+		propagate(w, x, tree_div(t, d, y), condition);
+		propagate(w, y,
+			  tree_neg(t, tree_div(t, tree_mul(t, d, x),
+					       tree_mul(t, y, y))),
+			  condition);
+		break;
+	case OP_MOD: /* x - floor(x/y)*y: the floor is constant */
+		propagate(w, x, d, condition);
+		if (is_reached(w, y))
+			give_up(w, "there is no rule for the divisor of '%%'",
+				"");
+		break;
+	default:
+		break;
+	}
+}
+
+/* max and min: the argument that is chosen.  One that does not depend on what
+ * is wanted wins a tie, so that relu has no slope at 0; else the last does. */
+static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
+		     ast_expr *condition)
+{
+	trees *t = &w->g->t;
+	for (int i = 0; i < e->nargs; i++) {
+		ast_expr *c = condition;
+		if (!is_reached(w, e->args[i]))
+			continue;
+		for (int j = 0; j < e->nargs; j++) {
+			bool strict = j > i || !is_reached(w, e->args[j]);
+			ast_operator op = max ? (strict ? OP_GT : OP_GE)
+					      : (strict ? OP_LT : OP_LE);
+			if (j != i)
+				c = and_also(w, c,
+					     tree_binary(t, op, e->args[i],
+							 e->args[j]));
+		}
+		propagate(w, e->args[i], d, c);
+	}
+}
+
+static void function(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
+{
+	trees *t = &w->g->t;
+	const rule *r = find_rule(e->name);
+	if (r && r->kind == RULE_CONDITION) {
+		choose(w, e->args[0], e->args[1], e->args[2], d, condition);
+		return;
+	}
+	if (r && (r->kind == RULE_GREATEST || r->kind == RULE_LEAST)) {
+		extremum(w, e, r->kind == RULE_GREATEST, d, condition);
+		return;
+	}
+	for (int i = 0; i < e->nargs; i++) {
+		if (!is_reached(w, e->args[i]))
+			continue;
+		if (!r || i > 1 || !r->by[i]) {
+			give_up(w, "'%s' has no derivative", e->name);
+			return;
+		}
+		propagate(w, e->args[i],
+			  tree_mul(t, d, apply_rule(w->g, r->by[i], e)),
+			  condition);
+	}
+}
+
+static void propagate(walk *w, ast_expr *e, ast_expr *adjoint,
+		      ast_expr *condition)
+{
+	if (!is_reached(w, e) || tree_is_zero(adjoint) ||
+	    (condition && condition->kind == AST_BOOL && !condition->i))
+		return;
+	switch (e->kind) {
+	case AST_INDEX:
+		read_tensor(w, e, adjoint, condition);
+		break;
+	case AST_GUARD:
+		propagate(w, e->args[0], adjoint, condition);
+		break;
+	case AST_UNARY:
+		propagate(w, e->args[0], tree_neg(&w->g->t, adjoint),
+			  condition);
+		break;
+	case AST_BINARY:
+		arithmetic(w, e, adjoint, condition);
+		break;
+	case AST_IF:
+		choose(w, e->args[0], e->args[1], e->args[2], adjoint,
+		       condition);
+		break;
+	case AST_CALL:
+		function(w, e, adjoint, condition);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- stages ------------------------------------------------------------ */
+
+/* tensor[the variables of the stage] */
+static ast_expr *at_stage(grad_op *g, const grad_stage *s, const char *tensor)
+{
+	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, s->nvars + 1);
+	grad_items(g, s->vars, s->nvars, items);
+	return tree_index(&g->t, tree_name(&g->t, tensor), s->nvars, items);
+}
+
+/* How many terms the stage reduces. */
+static ast_expr *count_terms(grad_op *g, const grad_stage *s)
+{
+	trees *t = &g->t;
+	ast_expr *n = tree_int(t, 1);
+	for (int i = 0; i < s->nreduced; i++) {
+		const ast_var *v = &s->reduced[i];
+		ast_expr *item = v->pack ? tree_pack(t, v->pack) : NULL;
+		n = tree_mul(t, n,
+			     item ? tree_call(t, "size", 1, &item) : v->extent);
+	}
+	return n;
+}
+
+/* Where in the reduction the reduced variables are, as a number. */
+static ast_expr *position(grad_op *g, const grad_stage *s)
+{
+	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, s->nreduced + 1);
+	grad_items(g, s->reduced, s->nreduced, items);
+	if (s->nreduced == 1 && !s->reduced[0].pack)
+		return items[0];
+	return tree_call(&g->t, "ravel", s->nreduced, items);
+}
+
+/* A stage that reduces something else over the same terms, at the stage's own
+ * variables. */
+static ast_expr *other_reduction(grad_op *g, const grad_stage *s,
+				 const char *name, const char *reducer,
+				 ast_expr *body)
+{
+	grad_stage other = *s;
+	other.reducer = intern(g->t.names, reducer);
+	other.body = body;
+	int tensor = grad_add_stage(g, grad_fresh(g, name), other);
+	g->tensors.at[tensor].smooth = false;
+	return at_stage(g, s, g->tensors.at[tensor].name);
+}
+
+/* The condition that the term is the one that a Max or Min chose: the first of
+ * those that are equal. */
+static ast_expr *is_chosen(grad_op *g, const grad_stage *s, bool max)
+{
+	trees *t = &g->t;
+	ast_expr *at = position(g, s), *chosen;
+	if (at->kind == AST_NAME) {
+		chosen = other_reduction(g, s, "chosen",
+					 max ? "ArgMax" : "ArgMin", s->body);
+	} else {
+		ast_expr *y = at_stage(g, s, g->tensors.at[s->tensor].name);
+		chosen = other_reduction(
+			g, s, "chosen", "Min",
+			tree_if(t, tree_binary(t, OP_EQ, s->body, y), at,
+				tree_float(t, INFINITY)));
+	}
+	return tree_binary(t, OP_EQ, at, chosen);
+}
+
+/* The product of the other terms: the product over this one, unless it is 0;
+ * then that of all that are not, if no other one is 0. */
+static ast_expr *other_terms(grad_op *g, const grad_stage *s)
+{
+	trees *t = &g->t;
+	ast_expr *zero = tree_int(t, 0), *one = tree_int(t, 1), *x = s->body;
+	ast_expr *is_zero = tree_binary(t, OP_EQ, x, zero);
+	ast_expr *y = at_stage(g, s, g->tensors.at[s->tensor].name);
+	ast_expr *zeros = other_reduction(g, s, "zeros", "Sum",
+					  tree_if(t, is_zero, one, zero));
+	ast_expr *rest = other_reduction(g, s, "rest", "Prod",
+					 tree_if(t, is_zero, one, x));
+	return tree_if(t, tree_not(t, is_zero), tree_div(t, y, x),
+		       tree_if(t, tree_binary(t, OP_EQ, zeros, one), rest,
+			       zero));
+}
+
+bool grad_is_constant(const grad_stage *s)
+{
+	return s->reducer && find_rule(s->reducer)->kind == RULE_CONSTANT;
+}
+
+void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
+			contributions *out)
+{
+	walk w = {g, s, wanted, out};
+	ast_expr *condition = NULL;
+	ast_expr *d = at_stage(g, s, grad_adjoint_name(g, s->tensor));
+	if (!is_reached(&w, s->body))
+		return;
+	rule_kind kind = s->reducer ? find_rule(s->reducer)->kind : RULE_LINEAR;
+	switch (kind) {
+	case RULE_AVERAGE:
+		d = tree_div(&g->t, d, count_terms(g, s));
+		break;
+	case RULE_PRODUCT:
+		d = tree_mul(&g->t, d, other_terms(g, s));
+		break;
+	case RULE_GREATEST:
+	case RULE_LEAST:
+		condition = is_chosen(g, s, kind == RULE_GREATEST);
+		break;
+	default:
+		break;
+	}
+	propagate(&w, s->body, d, condition);
+}

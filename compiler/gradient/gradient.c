@@ -1,0 +1,472 @@
+#include "config.h"
+
+#include "compiler/gradient/gradient.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "compiler/gradient/invert.h"
+
+typedef struct named_text {
+	const char *name, *text;
+} named_text;
+
+/* The derivation of one gradient. */
+typedef struct derivation {
+	grad_op g;
+	int input;
+	bool *wanted;	       /* tensors that depend on the input, and it */
+	bool *needed;	       /* tensors that what is written reads */
+	VEC(named_text) lets; /* derivatives, the last one first */
+	const char *body;
+} derivation;
+
+/* ---- which tensors ----------------------------------------------------- */
+
+static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
+{
+	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
+			? grad_find_tensor(g, e->args[0]->name)
+			: -1;
+	if (t >= 0 && set[t])
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (reads_any(g, e->args[i], set))
+			return true;
+	return false;
+}
+
+/* The tensors on the way from the input to a result. */
+static void find_wanted(derivation *d)
+{
+	grad_op *g = &d->g;
+	d->wanted = ARENA_ARRAY(g->t.a, bool, g->tensors.n + 1);
+	d->wanted[d->input] = true;
+	for (int i = 0; i < g->stages.n; i++) {
+		const grad_stage *s = g->stages.at[i];
+		if (g->tensors.at[s->tensor].smooth && !grad_is_constant(s) &&
+		    reads_any(g, s->body, d->wanted))
+			d->wanted[s->tensor] = true;
+	}
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+static const char *text_of(grad_op *g, ast_expr *e)
+{
+	return dsl_expr_text(g->t.a, e);
+}
+
+/* "lambda i, j < n: body"; extents that the body shows are left out. */
+static const char *lambda_text(grad_op *g, const ast_var *vars, int n,
+			       ast_expr *body, bool result)
+{
+	ast_var *shown = ARENA_COPY(g->t.a, vars, n);
+	for (int i = 0; i < n; i++) {
+		ast_expr *size = shown[i].pack
+					 ? NULL
+					 : grad_indexed_size(g, body,
+							     shown[i].name);
+		if (result ||
+		    (size && tree_same(size, shown[i].extent)))
+			shown[i].extent = NULL;
+	}
+	return text_of(g, tree_lambda(&g->t, n, shown, body));
+}
+
+/* The stage as it was written. */
+static const char *stage_text(grad_op *g, const grad_stage *s)
+{
+	ast_expr *body = s->body;
+	if (s->reducer) {
+		ast_expr *lambda = tree_lambda(&g->t, s->nreduced, s->reduced,
+					       body);
+		body = tree_call(&g->t, s->reducer, 1, &lambda);
+	}
+	return lambda_text(g, s->vars, s->nvars, body, false);
+}
+
+static void note_needs(derivation *d, const ast_expr *e)
+{
+	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
+			? grad_find_tensor(&d->g, e->args[0]->name)
+			: -1;
+	if (t >= 0)
+		d->needed[t] = true;
+	for (int i = 0; i < e->nargs; i++)
+		note_needs(d, e->args[i]);
+}
+
+/* ---- derivatives ------------------------------------------------------- */
+
+/* The derivative by a tensor as a lambda; "" where nothing contributes to
+ * it. */
+static const char *derivative(derivation *d, int tensor,
+			      const contributions *all)
+{
+	grad_op *g = &d->g;
+	ast_var *vars = grad_variables(g, tensor, all);
+	ast_expr *sum = tree_int(&g->t, 0);
+	for (int i = 0; i < all->n && !g->because; i++) {
+		if (all->at[i].tensor != tensor)
+			continue;
+		ast_expr *e = grad_invert(g, &all->at[i], vars);
+		if (e)
+			sum = tree_add(&g->t, sum, e);
+	}
+	if (tensor == d->input && tree_is_zero(sum))
+		g->because = "it is 0 wherever it is defined";
+	if (g->because)
+		return NULL;
+	note_needs(d, sum);
+	return lambda_text(g, vars, g->tensors.at[tensor].ndims, sum,
+			   tensor == d->input);
+}
+
+static bool is_result(const grad_op *g, int tensor)
+{
+	for (int i = 0; i < g->op->nresults; i++)
+		if (g->results[i] == tensor)
+			return true;
+	return false;
+}
+
+/* All derivatives, from the results to the input. */
+static void derive_all(derivation *d)
+{
+	grad_op *g = &d->g;
+	contributions all = {0};
+	int nstages = g->stages.n;
+	for (int i = nstages - 1; i >= 0 && !g->because; i--) {
+		const grad_stage *s = g->stages.at[i];
+		if (!d->wanted[s->tensor])
+			continue;
+		if (!is_result(g, s->tensor)) {
+			const char *text = derivative(d, s->tensor, &all);
+			if (!text)
+				return;
+			const char *name = grad_adjoint_name(g, s->tensor);
+			vec_push(g->t.a, &d->lets, ((named_text){name, text}));
+		}
+		grad_contributions(g, s, d->wanted, &all);
+	}
+	if (!g->because)
+		d->body = derivative(d, d->input, &all);
+}
+
+/* ---- the signature ----------------------------------------------------- */
+
+static void add_text(grad_op *g, char **to, const char *text)
+{
+	*to = arena_printf(g->t.a, "%s%s", *to, text);
+}
+
+static bool is_word_character(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether a name stands in a text. */
+static bool has_word(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *p = text; (p = strstr(p, name)); p += n)
+		if ((p == text || !is_word_character(p[-1])) &&
+		    !is_word_character(p[n]))
+			return true;
+	return false;
+}
+
+static const char *tensor_text(grad_op *g, const ast_tensor *t)
+{
+	char *s = arena_printf(g->t.a, "%s%s[",
+			       t->broadcast ? "broadcast " : "", t->name);
+	for (int i = 0; i < t->ndims; i++)
+		add_text(g, &s,
+			 arena_printf(g->t.a, "%s%s", i ? ", " : "",
+				      text_of(g, t->dims[i])));
+	add_text(g, &s, "]");
+	if (t->type.name)
+		add_text(g, &s, arena_printf(g->t.a, ": %s", t->type.name));
+	return s;
+}
+
+static const char *attribute_text(grad_op *g, const ast_attr *a)
+{
+	char *s = arena_printf(g->t.a, "%s: %s", a->name,
+			       ast_attr_type_text(a->type));
+	if (a->is_list && a->length >= 0)
+		add_text(g, &s, arena_printf(g->t.a, "[%d]", a->length));
+	else if (a->is_list)
+		add_text(g, &s, "[]");
+	if (a->init)
+		add_text(g, &s,
+			 arena_printf(g->t.a, " = %s", text_of(g, a->init)));
+	return s;
+}
+
+/* The parameters that the derived operator may have: the derivatives by the
+ * results, and those of the operator. */
+typedef struct signature {
+	int n;
+	ast_tensor *params;
+	bool *kept;
+	ast_tensor result;
+} signature;
+
+static signature all_parameters(derivation *d)
+{
+	grad_op *g = &d->g;
+	const ast_op *op = g->op;
+	int most = op->nresults + op->nparams;
+	signature s = {.params = ARENA_ARRAY(g->t.a, ast_tensor, most),
+		       .kept = ARENA_ARRAY(g->t.a, bool, most)};
+	for (int i = 0; i < op->nresults; i++) {
+		if (!g->tensors.at[g->results[i]].smooth)
+			continue;
+		s.params[s.n] = op->results[i];
+		s.params[s.n].name = grad_adjoint_name(g, g->results[i]);
+		s.kept[s.n++] = true;
+	}
+	for (int i = 0; i < op->nparams; i++) {
+		s.params[s.n] = op->params[i];
+		s.kept[s.n++] = true;
+	}
+	s.result = op->params[d->input];
+	s.result.name = grad_adjoint_name(g, d->input);
+	s.result.dims = ARENA_COPY(g->t.a, s.result.dims, s.result.ndims);
+	ast_pack own = {.kind = PACK_ALL, .name = op->params[d->input].name};
+	for (int i = 0; s.result.broadcast && i < s.result.ndims; i++)
+		if (s.result.dims[i]->kind == AST_PACK)
+			s.result.dims[i] = tree_pack(&g->t, &own);
+	s.result.broadcast = false;
+	return s;
+}
+
+/* All that is written but parameter `but`. */
+static const char *text_without(derivation *d, const signature *s, int but,
+				const char *body)
+{
+	grad_op *g = &d->g;
+	char *all = arena_printf(g->t.a, "%s %s", body,
+				 tensor_text(g, &s->result));
+	for (int i = 0; i < s->n; i++)
+		if (s->kept[i] && i != but)
+			add_text(g, &all,
+				 arena_printf(g->t.a, " %s",
+					      tensor_text(g, &s->params[i])));
+	return all;
+}
+
+/* ---- which names are bound --------------------------------------------- */
+
+static bool is_list_attribute(const grad_op *g, const char *name)
+{
+	for (int i = 0; i < g->op->nattrs; i++)
+		if (g->op->attrs[i].name == name)
+			return g->op->attrs[i].is_list;
+	return false;
+}
+
+/* Names that the parameters bind: sizes that are a whole dimension, and packs
+ * that are the only one of a parameter that others do not bind. */
+typedef struct bindings {
+	grad_op *g;
+	VEC(const char *) names;
+} bindings;
+
+static bool is_bound(const bindings *b, const char *name)
+{
+	for (int i = 0; i < b->names.n; i++)
+		if (b->names.at[i] == name)
+			return true;
+	return is_list_attribute(b->g, name);
+}
+
+/* Adds what t binds; returns whether that is more than was bound. */
+static bool bind(bindings *b, const ast_tensor *t)
+{
+	const char *open = NULL;
+	int nopen = 0, before = b->names.n;
+	for (int i = 0; i < t->ndims; i++) {
+		const ast_expr *d = t->dims[i];
+		if (d->kind == AST_NAME && !is_bound(b, d->name))
+			vec_push(b->g->t.a, &b->names, d->name);
+		if (d->kind != AST_PACK || !d->pack->name ||
+		    is_bound(b, d->pack->name))
+			continue;
+		nopen++;
+		open = d->pack->kind == PACK_ALL ? d->pack->name : open;
+	}
+	if (nopen == 1 && open)
+		vec_push(b->g->t.a, &b->names, open);
+	return b->names.n > before;
+}
+
+static bindings bind_all(grad_op *g, const signature *s)
+{
+	bindings b = {.g = g};
+	for (bool more = true; more;) {
+		more = false;
+		for (int i = 0; i < s->n; i++)
+			if (s->kept[i])
+				more |= bind(&b, &s->params[i]);
+	}
+	return b;
+}
+
+/* Whether the rest says the same without the parameter. */
+static bool can_drop(derivation *d, signature *s, int p, const char *body)
+{
+	grad_op *g = &d->g;
+	bindings with = bind_all(g, s);
+	s->kept[p] = false;
+	bindings without = bind_all(g, s);
+	s->kept[p] = true;
+	const char *rest = text_without(d, s, p, body);
+	if (has_word(rest, s->params[p].name))
+		return false;
+	for (int i = 0; i < with.names.n; i++)
+		if (!is_bound(&without, with.names.at[i]) &&
+		    has_word(rest, with.names.at[i]))
+			return false;
+	return true;
+}
+
+/* ---- the head ---------------------------------------------------------- */
+
+/* Parameters and attributes that it takes; others it has not. */
+static const char *header(derivation *d, const char *name, const char *body)
+{
+	grad_op *g = &d->g;
+	const ast_op *op = g->op;
+	signature s = all_parameters(d);
+	char *text = arena_printf(g->t.a,
+				  "/// The derivative of %s by %s.\nop %s(",
+				  op->name, op->params[d->input].name, name);
+	for (int i = s.n - 1; i >= 0; i--)
+		s.kept[i] = !can_drop(d, &s, i, body);
+	bool any = false;
+	for (int i = 0; i < s.n; i++) {
+		if (!s.kept[i])
+			continue;
+		add_text(g, &text, any ? ", " : "");
+		add_text(g, &text, tensor_text(g, &s.params[i]));
+		any = true;
+	}
+	const char *used = text_without(d, &s, -1, body);
+	any = false;
+	for (int i = 0; i < op->nattrs; i++) {
+		if (!has_word(used, op->attrs[i].name))
+			continue;
+		add_text(g, &text, any ? ", " : "; ");
+		add_text(g, &text, attribute_text(g, &op->attrs[i]));
+		any = true;
+	}
+	return arena_printf(g->t.a, "%s) -> %s =\n", text,
+			    tensor_text(g, &s.result));
+}
+
+/* ---- the operator ------------------------------------------------------ */
+
+/* Marks what the needed stages need in turn. */
+static void close_needs(derivation *d)
+{
+	for (int i = d->g.stages.n - 1; i >= 0; i--) {
+		const grad_stage *s = d->g.stages.at[i];
+		if (d->needed[s->tensor])
+			note_needs(d, s->body);
+	}
+}
+
+/* The derivatives that the body needs, and the body. */
+static const char *used_lets(derivation *d)
+{
+	arena *a = d->g.t.a;
+	const char *s = arena_printf(a, "    %s\n", d->body);
+	for (int i = d->lets.n - 1; i >= 0; i--) {
+		const named_text *let = &d->lets.at[i];
+		if (has_word(s, let->name))
+			s = arena_printf(a, "    let %s = %s\n%s", let->name,
+					 let->text, s);
+	}
+	return s;
+}
+
+static const char *write_all(derivation *d, const char *name)
+{
+	grad_op *g = &d->g;
+	char *s = arena_strdup(g->t.a, "");
+	close_needs(d);
+	for (int i = 0; i < g->stages.n; i++) {
+		const grad_stage *stage = g->stages.at[i];
+		if (d->needed[stage->tensor])
+			add_text(g, &s,
+				 arena_printf(
+					 g->t.a, "    let %s = %s\n",
+					 g->tensors.at[stage->tensor].name,
+					 stage_text(g, stage)));
+	}
+	add_text(g, &s, used_lets(d));
+	return arena_printf(g->t.a, "%s%s", header(d, name, s), s);
+}
+
+/* In the canonical layout, in arena a. */
+static const char *laid_out(arena *a, const tdl_modules *m, const char *text)
+{
+	arena *tmp = arena_new();
+	tdl_modules *own = dsl_new(tmp, m->sink, NULL, 0);
+	const ast_module *tree =
+		dsl_parse(own, "a derivative", text, strlen(text));
+	const char *s = tree ? dsl_format(a, tree) : NULL;
+	arena_free(tmp);
+	return s;
+}
+
+static bool any_result_wanted(const derivation *d)
+{
+	for (int i = 0; i < d->g.op->nresults; i++)
+		if (d->wanted[d->g.results[i]])
+			return true;
+	return false;
+}
+
+static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
+{
+	arena *tmp = arena_new();
+	const char *name = op->params[input].name;
+	gradient r = {.input = name,
+		      .name = arena_printf(a, "%s_grad_%s", op->name, name)};
+	derivation d = {.g = {.t = {tmp, m->names}, .modules = m, .op = op},
+			.input = input};
+	grad_stages(&d.g);
+	if (!d.g.because)
+		find_wanted(&d);
+	if (!d.g.because && !d.g.tensors.at[input].smooth)
+		d.g.because = "its elements are no floats";
+	if (!d.g.because && !any_result_wanted(&d))
+		d.g.because = "no result with float elements depends on it";
+	if (!d.g.because) {
+		d.needed = ARENA_ARRAY(tmp, bool, 2 * d.g.tensors.n + 2);
+		derive_all(&d);
+	}
+	if (d.g.because)
+		r.because = arena_strdup(a, d.g.because);
+	else
+		r.text = laid_out(a, m, write_all(&d, r.name));
+	r.adjoints = ARENA_ARRAY(a, const char *, op->nresults);
+	for (int i = 0; i < op->nresults && r.text; i++)
+		if (d.g.tensors.at[d.g.results[i]].smooth)
+			r.adjoints[i] = grad_adjoint_name(&d.g,
+							  d.g.results[i]);
+	arena_free(tmp);
+	return r;
+}
+
+int gradient_derive(arena *a, tdl_modules *m, const ast_op *op, gradient **out)
+{
+	*out = ARENA_ARRAY(a, gradient, op->nparams);
+	for (int i = 0; i < op->nparams; i++)
+		(*out)[i] = derive(a, m, op, i);
+	return op->nparams;
+}

@@ -1,0 +1,33 @@
+/* The operators that compute an operator's gradients, derived from its text.
+ *
+ * Of an operator f(x, ..) -> y and a parameter x with float elements it makes
+ * the operator
+ *
+ *	f_grad_x(dy, x, ..) -> dx
+ *
+ * whose parameters are the derivatives of a scalar by the results, called as
+ * the results with a d before, and those parameters of f, by their names, that
+ * it needs; so are its attributes.  It is TDL: what intermediates it needs are
+ * computed again, which costs nothing in a graph that shares equal nodes. */
+#ifndef TDL_COMPILER_GRADIENT_GRADIENT_H
+#define TDL_COMPILER_GRADIENT_GRADIENT_H
+
+#include "dsl/dsl.h"
+
+typedef struct gradient {
+	const char *input;   /* the parameter x */
+	const char *name;    /* of the operator, "f_grad_x" */
+	const char *text;    /* its definition, in the canonical layout; NULL
+				where there is none, and then */
+	const char *because; /* says why, as in "No f_grad_x: .." */
+	const char **adjoints; /* by result: what the parameter is called that
+				  is the derivative by it; NULL for a result
+				  that has none */
+} gradient;
+
+/* The gradients of op, which has no errors, by each of its parameters, in that
+ * order.  Returns their number; *out is in arena a. */
+int gradient_derive(arena *a, tdl_modules *m, const ast_op *op,
+		    gradient **out);
+
+#endif

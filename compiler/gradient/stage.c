@@ -1,0 +1,357 @@
+#include "config.h"
+
+#include "compiler/gradient/stage.h"
+
+#include <string.h>
+
+#include "dsl/builtins.h"
+
+static void give_up(grad_op *g, const char *because)
+{
+	if (!g->because)
+		g->because = because;
+}
+
+/* ---- names ------------------------------------------------------------- */
+
+int grad_find_tensor(const grad_op *g, const char *name)
+{
+	for (int i = 0; i < g->tensors.n; i++)
+		if (g->tensors.at[i].name == name)
+			return i;
+	return -1;
+}
+
+static bool expr_uses(const ast_expr *e, const char *name)
+{
+	if (e->name == name || (e->pack && e->pack->name == name))
+		return true;
+	for (int i = 0; i < e->nvars; i++)
+		if (e->vars[i].name == name)
+			return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (expr_uses(e->args[i], name))
+			return true;
+	return false;
+}
+
+static bool list_uses(const ast_tensor *list, int n, const char *name)
+{
+	for (int i = 0; i < n; i++) {
+		if (list[i].name == name)
+			return true;
+		for (int d = 0; d < list[i].ndims; d++)
+			if (expr_uses(list[i].dims[d], name))
+				return true;
+	}
+	return false;
+}
+
+bool grad_is_global(const grad_op *g, const char *name)
+{
+	const ast_op *op = g->op;
+	if (list_uses(op->params, op->nparams, name) ||
+	    list_uses(op->results, op->nresults, name) ||
+	    grad_find_tensor(g, name) >= 0)
+		return true;
+	for (int i = 0; i < g->taken.n; i++)
+		if (g->taken.at[i] == name)
+			return true;
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return true;
+	for (int i = 0; i < op->nlets; i++)
+		for (int j = 0; j < op->lets[i].nnames; j++)
+			if (op->lets[i].names[j] == name)
+				return true;
+	return false;
+}
+
+static bool is_used(const grad_op *g, const char *name)
+{
+	const ast_op *op = g->op;
+	for (int i = 0; i < op->nlets; i++)
+		if (expr_uses(op->lets[i].value, name))
+			return true;
+	for (int i = 0; i < op->nbodies; i++)
+		if (expr_uses(op->bodies[i], name))
+			return true;
+	return grad_is_global(g, name);
+}
+
+const char *grad_fresh(grad_op *g, const char *stem)
+{
+	const char *name = intern(g->t.names, stem);
+	for (int i = 2; is_used(g, name); i++)
+		name = intern(g->t.names,
+			      arena_printf(g->t.a, "%s%d", stem, i));
+	vec_push(g->t.a, &g->taken, name);
+	return name;
+}
+
+const char *grad_adjoint_name(grad_op *g, int tensor)
+{
+	while (g->adjoints.n <= tensor)
+		vec_push(g->t.a, &g->adjoints, NULL);
+	if (!g->adjoints.at[tensor])
+		g->adjoints.at[tensor] = grad_fresh(
+			g, arena_printf(g->t.a, "d%s",
+					g->tensors.at[tensor].name));
+	return g->adjoints.at[tensor];
+}
+
+bool grad_is_tensor(const grad_op *g, const char *name)
+{
+	for (int i = 0; i < g->adjoints.n; i++)
+		if (g->adjoints.at[i] == name)
+			return true;
+	return grad_find_tensor(g, name) >= 0;
+}
+
+void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items)
+{
+	for (int i = 0; i < n; i++)
+		items[i] = vars[i].pack ? tree_pack(&g->t, vars[i].pack)
+					: tree_name(&g->t, vars[i].name);
+}
+
+/* ---- extents ----------------------------------------------------------- */
+
+/* Item i of n beside dims[0..ndims): counted from the front up to a pack, from
+ * the end behind it.  NULL where a pack is in between. */
+static ast_expr *dim_beside(ast_expr *const *items, int n, int i,
+			    ast_expr *const *dims, int ndims)
+{
+	int d = 0;
+	while (d < i && d < ndims && dims[d]->kind != AST_PACK &&
+	       items[d]->kind != AST_PACK)
+		d++;
+	if (d == i)
+		return d < ndims && dims[d]->kind != AST_PACK ? dims[d] : NULL;
+	d = ndims - n + i;
+	return n == ndims && dims[d]->kind != AST_PACK ? dims[d] : NULL;
+}
+
+ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
+{
+	if (e->kind == AST_GUARD)
+		return NULL;
+	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
+			? grad_find_tensor(g, e->args[0]->name)
+			: -1;
+	for (int i = 1; t >= 0 && i < e->nargs; i++) {
+		const grad_tensor *x = &g->tensors.at[t];
+		if (e->args[i]->kind != AST_NAME || e->args[i]->name != v)
+			continue;
+		ast_expr *dim = dim_beside(e->args + 1, e->nargs - 1, i - 1,
+					   x->dims, x->ndims);
+		if (dim)
+			return dim;
+	}
+	for (int i = 0; i < e->nargs; i++) {
+		ast_expr *size = grad_indexed_size(g, e->args[i], v);
+		if (size)
+			return size;
+	}
+	return NULL;
+}
+
+/* The variables of a lambda with their extents; dims gives those of a result,
+ * or is NULL. */
+static ast_var *variables(grad_op *g, const ast_expr *lambda,
+			  ast_expr *const *dims)
+{
+	ast_var *vars = ARENA_COPY(g->t.a, lambda->vars, lambda->nvars);
+	for (int i = 0; i < lambda->nvars; i++) {
+		vars[i].symbol = NULL;
+		vars[i].at = NOWHERE;
+		if (vars[i].pack)
+			continue;
+		if (!vars[i].extent && dims && dims[i]->kind != AST_PACK)
+			vars[i].extent = dims[i];
+		if (!vars[i].extent)
+			vars[i].extent = grad_indexed_size(g, lambda->args[0],
+							   vars[i].name);
+		if (vars[i].extent)
+			vars[i].extent =
+				tree_map(&g->t, vars[i].extent, NULL, NULL);
+		else
+			give_up(g, "the extent of an index follows from a "
+				   "guarded read");
+	}
+	return vars;
+}
+
+/* ---- reductions -------------------------------------------------------- */
+
+bool grad_is_reduction(const ast_expr *e)
+{
+	return e->kind == AST_CALL && e->nargs == 1 &&
+	       e->args[0]->kind == AST_LAMBDA;
+}
+
+/* What is hoisted out of a stage's expression. */
+typedef struct hoisting {
+	grad_op *g;
+	VEC(ast_var) around; /* variables that lambdas in it bind */
+} hoisting;
+
+static void find_variables(hoisting *h, const ast_expr *e)
+{
+	if (grad_is_reduction(e)) {
+		ast_expr *lambda = e->args[0];
+		ast_var *vars = variables(h->g, lambda, NULL);
+		for (int i = 0; i < lambda->nvars; i++)
+			vec_push(h->g->t.a, &h->around, vars[i]);
+	}
+	for (int i = 0; i < e->nargs; i++)
+		find_variables(h, e->args[i]);
+}
+
+static bool mentions_pack(const ast_expr *e, const ast_pack *p)
+{
+	if (e->kind == AST_PACK && e->pack->name == p->name)
+		return true;
+	if (e->kind == AST_PACK && e->pack->sel &&
+	    mentions_pack(e->pack->sel, p))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (mentions_pack(e->args[i], p))
+			return true;
+	return false;
+}
+
+/* Whether a lambda depends on a variable around it. */
+static bool depends_on(const ast_expr *lambda, const ast_var *v)
+{
+	for (int i = 0; i < lambda->nvars; i++) {
+		const ast_var *own = &lambda->vars[i];
+		if (v->pack ? tree_same_pack(own->pack, v->pack)
+			    : own->name == v->name)
+			return false;
+	}
+	return v->pack ? mentions_pack(lambda->args[0], v->pack)
+		       : tree_mentions(lambda, v->name);
+}
+
+int grad_add_stage(grad_op *g, const char *name, grad_stage s)
+{
+	grad_tensor t = {.name = name,
+			 .ndims = s.nvars,
+			 .dims = ARENA_ARRAY(g->t.a, ast_expr *, s.nvars + 1),
+			 .smooth = true,
+			 .param = -1};
+	for (int i = 0; i < s.nvars; i++)
+		t.dims[i] = s.vars[i].pack ? tree_pack(&g->t, s.vars[i].pack)
+					   : s.vars[i].extent;
+	s.tensor = g->tensors.n;
+	vec_push(g->t.a, &g->tensors, t);
+	vec_push(g->t.a, &g->stages, ARENA_COPY(g->t.a, &s, 1));
+	return s.tensor;
+}
+
+/* A reduction inside an expression as a stage of its own. */
+static ast_expr *hoist(void *arg, const ast_expr *e)
+{
+	hoisting *h = arg;
+	grad_op *g = h->g;
+	if (!grad_is_reduction(e))
+		return NULL;
+	const ast_expr *lambda = e->args[0];
+	VEC(ast_var) vars = {0};
+	for (int i = 0; i < h->around.n; i++)
+		if (depends_on(lambda, &h->around.at[i]))
+			vec_push(g->t.a, &vars, h->around.at[i]);
+	const char *name = grad_fresh(g, "t");
+	grad_add_stage(g, name,
+		       (grad_stage){.nvars = vars.n,
+			       .vars = vars.at,
+			       .reducer = e->name,
+			       .nreduced = lambda->nvars,
+			       .reduced = variables(g, lambda, NULL),
+			       .body = lambda->args[0]});
+	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, vars.n + 1);
+	grad_items(g, vars.at, vars.n, items);
+	return tree_index(&g->t, tree_name(&g->t, name), vars.n, items);
+}
+
+static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
+		      ast_expr *const *dims)
+{
+	const ast_expr *e = lambda->args[0];
+	hoisting h = {.g = g};
+	for (int i = 0; i < g->constants.n; i++)
+		e = tree_replace(&g->t, e, g->constants.at[i].name,
+				 g->constants.at[i].value);
+	grad_stage s = {.nvars = lambda->nvars,
+			.vars = variables(g, lambda, dims)};
+	for (int i = 0; i < s.nvars; i++)
+		vec_push(g->t.a, &h.around, s.vars[i]);
+	find_variables(&h, e);
+	if (grad_is_reduction(e)) {
+		s.reducer = e->name;
+		s.nreduced = e->args[0]->nvars;
+		s.reduced = variables(g, e->args[0], NULL);
+		e = e->args[0]->args[0];
+	}
+	s.body = tree_map(&g->t, e, hoist, &h);
+	return grad_add_stage(g, name, s);
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
+static bool is_smooth(const ast_tensor *t)
+{
+	return !t->type.name || !strcmp(t->type.name, "float") ||
+	       dtype_is_float(dtype_parse(t->type.name));
+}
+
+static void add_parameters(grad_op *g)
+{
+	for (int i = 0; i < g->op->nparams; i++) {
+		const ast_tensor *p = &g->op->params[i];
+		grad_tensor t = {.name = p->name,
+				 .ndims = p->ndims,
+				 .dims = p->dims,
+				 .broadcast = p->broadcast,
+				 .smooth = is_smooth(p),
+				 .boolean = p->type.name &&
+					    dtype_parse(p->type.name) ==
+						    DT_BOOL,
+				 .param = i};
+		vec_push(g->t.a, &g->tensors, t);
+	}
+}
+
+static void add_let(grad_op *g, const ast_let *let)
+{
+	const ast_expr *e = let->value;
+	if (e->kind == AST_LAMBDA)
+		add_lambda(g, let->names[0], e, NULL);
+	else if (e->kind == AST_CALL && strmap_get(g->modules->ops, e->name))
+		give_up(g, "it calls another operator");
+	else
+		vec_push(g->t.a, &g->constants,
+			 ((grad_constant){let->names[0],
+					  tree_map(&g->t, e, NULL, NULL)}));
+}
+
+void grad_stages(grad_op *g)
+{
+	const ast_op *op = g->op;
+	add_parameters(g);
+	for (int i = 0; i < op->nlets; i++)
+		add_let(g, &op->lets[i]);
+	g->results = ARENA_ARRAY(g->t.a, int, op->nresults);
+	for (int i = 0; i < op->nresults && !g->because; i++) {
+		if (op->results[i].ndims != op->bodies[i]->nvars) {
+			give_up(g, "a result's lambda has other variables than "
+				   "the result has dimensions");
+			return;
+		}
+		g->results[i] = add_lambda(g, op->results[i].name,
+					   op->bodies[i], op->results[i].dims);
+		g->tensors.at[g->results[i]].smooth =
+			is_smooth(&op->results[i]);
+	}
+}

@@ -1,0 +1,82 @@
+/* An operator as a chain of stages, each of which is a plain expression or the
+ * reduction of one. */
+#ifndef TDL_COMPILER_GRADIENT_STAGE_H
+#define TDL_COMPILER_GRADIENT_STAGE_H
+
+#include "base/vec.h"
+#include "compiler/gradient/tree.h"
+#include "dsl/dsl.h"
+
+typedef struct grad_tensor {
+	const char *name;
+	int ndims;
+	ast_expr **dims; /* sizes, or AST_PACK */
+	bool broadcast;	 /* a parameter that is */
+	bool smooth;	 /* has float elements, as far as is declared */
+	bool boolean;	 /* has bool elements */
+	int param;	 /* -1 for what a stage computes */
+} grad_tensor;
+
+typedef struct grad_stage {
+	int tensor; /* the result */
+	int nvars;  /* of the result, each with its extent */
+	ast_var *vars;
+	const char *reducer; /* "Sum", "Mean", ..; NULL for none */
+	int nreduced;
+	ast_var *reduced;
+	ast_expr *body;
+} grad_stage;
+
+/* let c = 1.5 */
+typedef struct grad_constant {
+	const char *name;
+	ast_expr *value;
+} grad_constant;
+
+typedef struct grad_op {
+	trees t;
+	const tdl_modules *modules;
+	const ast_op *op;
+	VEC(grad_tensor) tensors; /* parameters first */
+	VEC(grad_stage *) stages; /* results last, in order */
+	VEC(grad_constant) constants;
+	int *results;		  /* tensors, as many as the operator has */
+	VEC(const char *) taken;  /* names that were made */
+	VEC(const char *) adjoints; /* of tensors, by number; NULL: not yet */
+	const char *because; /* why it has no stages; NULL where it has */
+} grad_op;
+
+/* The stages of op.  Where they are not found, because is set. */
+void grad_stages(grad_op *g);
+
+/* Adds a stage; its result gets the name and the extents of its variables.
+ * Returns the tensor. */
+int grad_add_stage(grad_op *g, const char *name, grad_stage s);
+
+/* The tensor of that name; -1 for none. */
+int grad_find_tensor(const grad_op *g, const char *name);
+
+/* Whether a name has a meaning in all of the operator, or was made: it is not
+ * just a variable's. */
+bool grad_is_global(const grad_op *g, const char *name);
+
+/* The name of the derivative by a tensor: "dx". */
+const char *grad_adjoint_name(grad_op *g, int tensor);
+
+/* Whether a name is that of a tensor, or of the derivative by one. */
+bool grad_is_tensor(const grad_op *g, const char *name);
+
+/* A name that stands nowhere in the operator: the stem, or it and a number. */
+const char *grad_fresh(grad_op *g, const char *stem);
+
+/* The variables as the items of an index. */
+void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items);
+
+/* Whether e is a call of one of the reducers. */
+bool grad_is_reduction(const ast_expr *e);
+
+/* The size of the dimension that v indexes by itself, without a guard, in e;
+ * NULL for none. */
+ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v);
+
+#endif

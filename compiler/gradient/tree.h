@@ -1,0 +1,85 @@
+/* Making expressions of TDL, simplified while they are made.
+ *
+ * What is made is as the parser would have made it from canonical text:
+ * parentheses stand where they are needed and nowhere else.  Trees may share
+ * nodes and are not modified once made.  Everything lives in the arena. */
+#ifndef TDL_COMPILER_GRADIENT_TREE_H
+#define TDL_COMPILER_GRADIENT_TREE_H
+
+#include "base/intern.h"
+#include "base/vec.h"
+#include "dsl/ast.h"
+
+typedef struct trees {
+	arena *a;
+	interner *names;
+} trees;
+
+/* ---- making ------------------------------------------------------------ */
+
+ast_expr *tree_int(trees *t, int64_t i);
+ast_expr *tree_float(trees *t, double f);
+ast_expr *tree_bool(trees *t, bool value);
+ast_expr *tree_name(trees *t, const char *name);
+ast_expr *tree_pack(trees *t, const ast_pack *p);
+
+/* base[items..], f(args..), as they are. */
+ast_expr *tree_index(trees *t, ast_expr *base, int n, ast_expr *const *items);
+ast_expr *tree_call(trees *t, const char *name, int n, ast_expr *const *args);
+ast_expr *tree_guard(trees *t, ast_expr *read, ast_expr *value);
+ast_expr *tree_lambda(trees *t, int nvars, const ast_var *vars,
+		      ast_expr *body);
+
+/* Arithmetic: what constants make trivial is left out; a product's sign and
+ * number come first; a sum has what is added before what is taken away, and
+ * each term once. */
+ast_expr *tree_neg(trees *t, ast_expr *x);
+ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y);
+ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y);
+ast_expr *tree_mul(trees *t, ast_expr *x, ast_expr *y);
+ast_expr *tree_div(trees *t, ast_expr *x, ast_expr *y);
+
+/* Any other operator; conditions that are known are decided, and what stands
+ * on both sides of a comparison is taken away from both. */
+ast_expr *tree_binary(trees *t, ast_operator op, ast_expr *x, ast_expr *y);
+ast_expr *tree_not(trees *t, ast_expr *x);
+ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y);
+
+/* ---- looking ----------------------------------------------------------- */
+
+bool tree_same(const ast_expr *x, const ast_expr *y);
+bool tree_same_pack(const ast_pack *x, const ast_pack *y);
+bool tree_is_int(const ast_expr *e, int64_t i);
+
+/* Whether it is a number, 0 or 0.0. */
+bool tree_is_zero(const ast_expr *e);
+
+/* Whether a name stands in it, as that of a variable, tensor, size, .. */
+bool tree_mentions(const ast_expr *e, const char *name);
+
+/* A sum as terms: coef times the product of what is not a number, "1" for the
+ * constant. */
+typedef struct tree_term {
+	double coef;
+	ast_expr *of;
+} tree_term;
+
+typedef VEC(tree_term) tree_terms;
+
+/* Adds the terms of e, each times `times`, to those that are there. */
+void tree_collect(trees *t, tree_terms *to, ast_expr *e, double times);
+
+/* ---- changing ---------------------------------------------------------- */
+
+/* Returns what stands in the place of e, whose operands are done, or NULL for
+ * e itself made anew. */
+typedef ast_expr *tree_change(void *arg, const ast_expr *e);
+
+/* e with every node changed, operands first. */
+ast_expr *tree_map(trees *t, const ast_expr *e, tree_change *change, void *arg);
+
+/* e with an expression in place of a name. */
+ast_expr *tree_replace(trees *t, const ast_expr *e, const char *name,
+		       ast_expr *by);
+
+#endif

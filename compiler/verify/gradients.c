@@ -1,0 +1,321 @@
+/* Derived gradients against central differences.
+ *
+ * With a number for each element of the results, L is the sum of the results,
+ * each times its number.  The derived operator, given these numbers, computes
+ * dL/dx; (L(x + h) - L(x - h)) / 2h is about the same, unless the slopes on
+ * both sides of x differ: there it has no derivative, or one that changes too
+ * fast for h. */
+#include "config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/gradient/gradient.h"
+#include "compiler/verify/trial.h"
+
+enum {
+	MAX_ELEMENTS = 6, /* of an input, that are changed in a trial */
+};
+
+/* An operator with all that it is run on. */
+typedef struct run {
+	trial *t;
+	const ast_op *op;
+	const expansion *x;
+	const tensor_type *types; /* of the parameters */
+	view *values; /* as in struct trial */
+	const char *because; /* why it has no expansion */
+} run;
+
+static bool expand_run(run *r, const attr_value *const *attrs)
+{
+	trial *t = r->t;
+	call_site site = { .place = "verify" };
+	diag_sink *sink = diag_sink_new(t->arena);
+	r->x = expand_op(t->arena, t->v->modules, sink, r->op, r->types,
+			 attrs, site);
+	r->because = r->x ? NULL : diag_message(sink, 0);
+	if (r->x)
+		r->values = ARENA_ARRAY(t->arena, view, r->x->nparams +
+						r->x->nstages + 1);
+	return r->x != NULL;
+}
+
+static bool execute(run *r)
+{
+	for (int i = 0; i < r->x->nstages; i++) {
+		const stage *st = &r->x->stages[i];
+		view in[MAX_NINPUTS], *out = &r->values[r->x->nparams + i];
+		box all = kernel_space(st->kernel);
+		for (int j = 0; j < st->kernel->ninputs; j++)
+			in[j] = r->values[st->inputs[j]];
+		if (!out->data)
+			*out = new_result(r->t->arena, st->kernel);
+		if (kernel_eval(st->kernel, &all, in, out, stand_in, NULL) !=
+		    EVAL_OK)
+			return false;
+	}
+	return true;
+}
+
+/* ---- the operator itself ------------------------------------------------ */
+
+/* The parameters' types with f64 in place of other floats. */
+static tensor_type *in_f64(const trial *t)
+{
+	int n = t->v->op->nparams;
+	tensor_type *types = ARENA_COPY(t->arena, t->drawn->types, n);
+	for (int i = 0; i < n; i++)
+		if (dtype_is_float(types[i].type))
+			types[i].type = DT_F64;
+	return types;
+}
+
+/* The same of the attributes that are types. */
+static const attr_value **attrs_in_f64(const trial *t)
+{
+	static const int64_t f64[] = { DT_F64 };
+	const ast_op *op = t->v->op;
+	const attr_value **attrs = ARENA_COPY(t->arena, t->drawn->attrs,
+					      op->nattrs);
+	for (int i = 0; i < op->nattrs; i++) {
+		const attr_value *v = attrs[i];
+		if (op->attrs[i].type != ATTR_TYPE || op->attrs[i].is_list ||
+		    (v && !dtype_is_float((dtype)v->ints[0])))
+			continue;
+		attr_value *wide = ARENA_NEW(t->arena, attr_value);
+		*wide = (attr_value){ .type = ATTR_TYPE, .n = 1, .ints = f64 };
+		attrs[i] = wide;
+	}
+	return attrs;
+}
+
+static bool fill(run *r)
+{
+	const tensor_type *types = r->types;
+	contents c = { .style = 2 };
+	for (int i = 0; i < r->x->nparams; i++) {
+		const view *like = &r->t->values[i];
+		view *v = &r->values[i];
+		*v = new_view(r->t->arena, types[i].type, types[i].ndim,
+			      types[i].dims);
+		if (dtype_is_float(v->type))
+			fill_random(&r->t->v->random, &c, v);
+		else
+			*v = copy_view(r->t->arena, like);
+	}
+	return execute(r);
+}
+
+/* The results' numbers, NULL data for a result that has no floats. */
+static view *draw_weights(run *r)
+{
+	contents c = { .style = 2 };
+	view *w = ARENA_ARRAY(r->t->arena, view, r->x->nresults);
+	for (int i = 0; i < r->x->nresults; i++) {
+		const tensor_type *type = &r->x->result_types[i];
+		if (!dtype_is_float(type->type))
+			continue;
+		w[i] = new_view(r->t->arena, type->type, type->ndim,
+				type->dims);
+		fill_random(&r->t->v->random, &c, &w[i]);
+	}
+	return w;
+}
+
+/* L, and what its terms are at most in all. */
+static double loss(const run *r, const view *weights, double *scale)
+{
+	double sum = 0;
+	*scale = 0;
+	for (int i = 0; i < r->x->nresults; i++) {
+		const view *y = &r->values[r->x->results[i]];
+		for (int64_t e = 0; weights[i].data && e < view_count(y); e++) {
+			double one =
+				elem_get_f64(y->type, y->data, e) *
+				elem_get_f64(y->type, weights[i].data, e);
+			sum += one;
+			*scale += fabs(one);
+		}
+	}
+	return sum;
+}
+
+/* ---- differences -------------------------------------------------------- */
+
+/* The slope of L by element e of an input; false where it has none. */
+static bool slope(run *r, view *x, int64_t e, const view *weights,
+		  double *result, double *slack)
+{
+	double at = elem_get_f64(x->type, x->data, e), scale;
+	double h = ldexp(1, -17) * fmax(1, fabs(at));
+	double here = loss(r, weights, &scale);
+	elem_set_f64(x->type, x->data, e, at + h);
+	bool fine = execute(r);
+	double above = loss(r, weights, &scale);
+	elem_set_f64(x->type, x->data, e, at - h);
+	fine &= execute(r);
+	double below = loss(r, weights, &scale);
+	elem_set_f64(x->type, x->data, e, at);
+	fine &= execute(r);
+	double up = (above - here) / h, down = (here - below) / h;
+	*result = (up + down) / 2;
+	*slack = 1e-6 * (fabs(*result) + 1) + 1e-9 * scale;
+	return fine && isfinite(*result) && fabs(up - down) < 1e3 * *slack;
+}
+
+static void compare(run *r, view *x, const view *weights, const char *input,
+		    const view *got)
+{
+	int64_t n = view_count(x);
+	trial *t = r->t;
+	for (int i = 0; i < MAX_ELEMENTS && n; i++) {
+		int64_t e = rng_in(&t->v->random, 0, n - 1);
+		double want, slack;
+		if (!slope(r, x, e, weights, &want, &slack))
+			continue;
+		double is = elem_get_f64(got->type, got->data, e);
+		if (!isfinite(is)) /* the root of 0 */
+			continue;
+		t->v->result->slopes++;
+		/* The difference between the sides bounds the error of h. */
+		if (fabs(is - want) <= 100 * slack)
+			continue;
+		note(t, VERIFY_WRONG, "", input, 0,
+		     "its gradient is not the slope (element %lld is %.9g, "
+		     "differences give %.9g)", (long long)e, is, want);
+		return;
+	}
+}
+
+/* ---- the derived operator ----------------------------------------------- */
+
+/* What the parameter of that name of a derived operator is given. */
+static const view *find_argument(const run *f, const view *weights,
+				 const gradient *g, const char *name,
+				 tensor_type *type)
+{
+	for (int i = 0; i < f->x->nresults; i++)
+		if (g->adjoints[i] && !strcmp(name, g->adjoints[i])) {
+			*type = f->x->result_types[i];
+			return &weights[i];
+		}
+	for (int i = 0; i < f->x->nparams; i++)
+		if (!strcmp(name, f->op->params[i].name)) {
+			*type = f->types[i];
+			return &f->values[i];
+		}
+	return NULL;
+}
+
+/* Whether a parameter, a result or a sum has no elements: then a size may be 0
+ * that the gradient divides by. */
+static bool is_empty(const run *f, const view *weights)
+{
+	for (int i = 0; i < f->x->nstages; i++)
+		if (kernel_points(f->x->stages[i].kernel) == 0)
+			return true;
+	for (int i = 0; i < f->x->nparams; i++)
+		if (view_count(&f->values[i]) == 0)
+			return true;
+	for (int i = 0; i < f->x->nresults; i++)
+		if (weights[i].data && view_count(&weights[i]) == 0)
+			return true;
+	return false;
+}
+
+static const attr_value **find_attributes(const run *f, const ast_op *op,
+					  const attr_value *const *attrs)
+{
+	const attr_value **given = ARENA_ARRAY(f->t->arena, const attr_value *,
+					       op->nattrs + 1);
+	for (int i = 0; i < op->nattrs; i++)
+		for (int j = 0; j < f->op->nattrs; j++)
+			if (op->attrs[i].name == f->op->attrs[j].name)
+				given[i] = attrs[j];
+	return given;
+}
+
+/* Expands the derived operator for the arguments at hand, and runs it. */
+static bool run_gradient(run *g, const run *f, const view *weights,
+			 const attr_value *const *attrs, const gradient *d)
+{
+	const char *input = d->input;
+	trial *t = f->t;
+	const ast_op *op = g->op;
+	tensor_type *types = ARENA_ARRAY(t->arena, tensor_type, op->nparams);
+	const view **inputs = ARENA_ARRAY(t->arena, const view *, op->nparams);
+	bool found = true;
+	for (int i = 0; i < op->nparams; i++) {
+		inputs[i] = find_argument(f, weights, d, op->params[i].name,
+					  &types[i]);
+		found &= inputs[i] != NULL;
+	}
+	g->types = types;
+	if (!found || !expand_run(g, find_attributes(f, op, attrs))) {
+		if (found && is_empty(f, weights))
+			return false;
+		note(t, VERIFY_WRONG, "", input, 0,
+		     "its gradient cannot be expanded (%s)",
+		     g->because ? g->because : "a parameter has no argument");
+		return false;
+	}
+	for (int i = 0; i < op->nparams; i++)
+		g->values[i] = *inputs[i];
+	if (execute(g))
+		return true;
+	note(t, VERIFY_WRONG, "", input, 0,
+	     "its gradient reads at an index outside its input");
+	return false;
+}
+
+static void check_gradient(run *f, const view *weights,
+			   const attr_value *const *attrs, int input,
+			   const ast_op *op)
+{
+	run g = { .t = f->t, .op = op };
+	const gradient *d = &f->t->v->derived[input];
+	view *x = &f->values[input];
+	if (!run_gradient(&g, f, weights, attrs, d))
+		return;
+	const view *dx = &g.values[g.x->results[0]];
+	const tensor_type *type = &g.x->result_types[0];
+	if (type->ndim == f->types[input].ndim &&
+	    !memcmp(type->dims, f->types[input].dims,
+		    (size_t)type->ndim * sizeof(*type->dims)))
+		compare(f, x, weights, d->input, dx);
+	else
+		note(f->t, VERIFY_WRONG, "", d->input, 0,
+		     "its gradient has another shape");
+}
+
+void check_gradients(trial *t)
+{
+	verifier *v = t->v;
+	run f = { .t = t, .op = v->op };
+	const attr_value **attrs = attrs_in_f64(t);
+	f.types = in_f64(t);
+	if (!expand_run(&f, attrs) || !fill(&f))
+		return;
+	view *weights = draw_weights(&f);
+	for (int i = 0; i < v->op->nparams; i++)
+		if (v->gradients[i] && dtype_is_float(f.types[i].type))
+			check_gradient(&f, weights, attrs, i, v->gradients[i]);
+}
+
+void derive_gradients(verifier *v, tdl_modules *m)
+{
+	int n = gradient_derive(v->arena, m, v->op, &v->derived);
+	v->gradients = ARENA_ARRAY(v->arena, const ast_op *, n + 1);
+	for (int i = 0; i < n; i++) {
+		const gradient *g = &v->derived[i];
+		const char *path = arena_printf(v->arena, "the gradient of %s",
+						v->op->name);
+		if (!g->text)
+			continue;
+		if (!dsl_op(m, g->name))
+			dsl_load_text(m, path, g->text, strlen(g->text));
+		v->gradients[i] = dsl_op(m, g->name);
+		v->result->gradients += v->gradients[i] != NULL;
+	}
+}

@@ -1,0 +1,6 @@
+# What is derived is TDL, has no fault, and is right.
+tdlc compile --gradients gradients.tdl -o "$tmp/g.tdl" &&
+cat "$tmp/g.tdl" &&
+tdlc fmt --check "$tmp/g.tdl" &&
+tdlc check "$tmp/g.tdl" &&
+tdlc verify --gradients --trials 10 gradients.tdl

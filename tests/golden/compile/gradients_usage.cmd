@@ -1,0 +1,1 @@
+tdlc compile --gradients --emit=json gradients.tdl -o -
