@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "compiler/driver/driver.h"
 
@@ -116,7 +119,19 @@ static cli_status begin(int argc, char **argv)
 	return cli_usage(&tdlc, "unrecognized option '%s'", first);
 }
 
+/* Arenas come and go by the thousand: what one gives back the next one takes.
+ * Handed to the system in between, each of its pages would be made and zeroed
+ * again. */
+static void keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
+	keep_freed_memory();
 	return cli_finish(tdlc.name, begin(argc, argv));
 }
