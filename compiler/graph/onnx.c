@@ -227,25 +227,35 @@ static bool add_inputs(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 	return ok;
 }
 
-/* A shape that the model declares for what nodes compute: worth a warning
- * where it is wrong, and no more, for it is not used. */
-static void check_declared(importer *im, const onnx_frame *f,
-			   const Onnx__ValueInfoProto *v)
+static bool same_shape(const Onnx__TensorShapeProto *s, const tensor_type *t)
 {
-	const onnx_value *x = v->name ? onnx_find(f, v->name) : NULL;
-	if (!x || x->v.kind != MV_TENSOR || im->options->nshapes || !v->type ||
-	    v->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
-	    !v->type->tensor_type->shape)
-		return;
-	const Onnx__TensorShapeProto *s = v->type->tensor_type->shape;
-	const tensor_type *t = graph_type(im->b, (tensor_id)x->v.i);
 	bool same = s->n_dim == (size_t)t->ndim;
 	for (size_t d = 0; same && d < s->n_dim; d++)
 		same = (int)s->dim[d]->value_case != DIM_IS_NUMBER ||
 		       s->dim[d]->dim_value == t->dims[d];
-	if (!same)
-		diag_warning_in(im->sink, DIAG_SHAPE_DISAGREES,
-				onnx_place(im, "tensor", v->name, NULL),
+	return same;
+}
+
+/* What the model declares of what nodes compute: worth a warning where it is
+ * wrong, and no more, for it is not used. */
+static void check_declared(importer *im, const onnx_frame *f,
+			   const Onnx__ValueInfoProto *v)
+{
+	const onnx_value *x = v->name ? onnx_find(f, v->name) : NULL;
+	if (!x || x->v.kind != MV_TENSOR || !v->type ||
+	    v->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+		return;
+	const Onnx__TypeProto__Tensor *declared = v->type->tensor_type;
+	const tensor_type *t = graph_type(im->b, (tensor_id)x->v.i);
+	const char *place = onnx_place(im, "tensor", v->name, NULL);
+	if (declared->elem_type &&
+	    mapping_onnx_type(declared->elem_type) != t->type)
+		diag_warning_in(im->sink, DIAG_TYPE_DISAGREES, place,
+				"the model declares another element type than "
+				"the computed one, %s", dtype_name(t->type));
+	if (declared->shape && !im->options->nshapes &&
+	    !same_shape(declared->shape, t))
+		diag_warning_in(im->sink, DIAG_SHAPE_DISAGREES, place,
 				"the model declares another shape than the "
 				"computed one, %s",
 				tensor_type_text(im->tmp, t));

@@ -99,6 +99,8 @@ def models():
     yield "data", with_weight([2, 3], bytes(20))
     yield "declared", text("g (float[2,3] x) => (float[3,2] y) "
                            "{ y = Relu(x) }")
+    yield "declared_type", text("g (float[2,3] x) => (int64[2,3] y) "
+                                "{ y = Relu(x) }")
     yield "external", external("../secret")
     yield "gather", text(
         "g (float[2,3] x) => (int64 y) { s = Shape(x) "

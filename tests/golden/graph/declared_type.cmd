@@ -1,0 +1,1 @@
+tdlc show declared_type.onnx
