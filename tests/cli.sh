@@ -80,6 +80,12 @@ usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 --shape x=2x
 usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 --shape x
 usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 -D n
 usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 -D n=two
+usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 -D n=4 -D m=4 -D n=5
+says "-D n is given twice"
+usage_error "$TDLC" show "$tmp/none.onnx" --shape x=2 --shape x=2
+says "--shape x is given twice"
+usage_error "$TDLC" explain twice "$tmp/good.tdl" --shape x=2 --shape x=3
+says "--shape x is given twice"
 usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 --algorithm nope
 usage_error "$TDLC" plan "$tmp/none.onnx" "$tmp/none.onnx" -k 2
 usage_error "$TDLC" compile "$tmp/good.tdl" --emit=nope -o -

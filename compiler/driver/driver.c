@@ -109,6 +109,19 @@ const ast_module *driver_module(const tdl_modules *m, const char *path)
 
 /* ---- options for models ------------------------------------------------ */
 
+/* Whether the last of n names is one of the others; says so. */
+static bool given_twice(driver *d, const char *option,
+			const char *const *names, int n)
+{
+	for (int i = 0; i < n - 1; i++)
+		if (!strcmp(names[i], names[n - 1])) {
+			cli_usage(&d->program, "%s %s is given twice", option,
+				  names[i]);
+			return true;
+		}
+	return false;
+}
+
 static cli_status read_sizes(driver *d, const cli_words *defines,
 			     model_options *o)
 {
@@ -122,6 +135,8 @@ static cli_status read_sizes(driver *d, const cli_words *defines,
 			return cli_usage(&d->program,
 					 "-D takes NAME=N with N >= 0, not "
 					 "'%s'", defines->at[i]);
+		if (given_twice(d, "-D", names, i + 1))
+			return CLI_USAGE;
 	}
 	o->nsizes = defines->n;
 	o->size_names = names;
@@ -145,6 +160,8 @@ static cli_status read_shapes(driver *d, const cli_words *words,
 					 "--shape takes NAME=AxBxC with at "
 					 "most %d sizes, not '%s'", MAX_NDIM,
 					 words->at[i]);
+		if (given_twice(d, "--shape", names, i + 1))
+			return CLI_USAGE;
 	}
 	o->nshapes = words->n;
 	o->shape_names = names;

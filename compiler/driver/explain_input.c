@@ -118,6 +118,10 @@ const attr_value **explain_attrs(driver *d, const explain_request *r,
 				  op->name, name);
 			return NULL;
 		}
+		if (attrs[j]) {
+			cli_usage(&d->program, "-D %s is given twice", name);
+			return NULL;
+		}
 		attrs[j] = read_attr(d->arena, &op->attrs[j], value);
 		if (!attrs[j]) {
 			cli_usage(&d->program, "the attribute '%s' is a %s%s, "
@@ -174,6 +178,11 @@ tensor_type *explain_params(driver *d, const explain_request *r,
 		if (j == op->nparams) {
 			cli_usage(&d->program, "'%s' has no input '%s'",
 				  op->name, name);
+			return NULL;
+		}
+		if (given[j]) {
+			cli_usage(&d->program, "--shape %s is given twice",
+				  name);
 			return NULL;
 		}
 		given[j] = true;
