@@ -264,6 +264,18 @@ static void compare_passing(const symbols *s, int at)
 	}
 }
 
+/* Whether an attribute may choose between bodies, of which the descriptor has
+ * all. */
+static bool has_variants(const ast_op *op)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].type == ATTR_BOOL ||
+		    op->attrs[i].type == ATTR_TYPE ||
+		    op->attrs[i].type == ATTR_STRING)
+			return true;
+	return false;
+}
+
 /* The descriptor takes what has no declared type, and what has an attribute's,
  * to be of floats. */
 static bool is_of_floats(const symbols *s)
@@ -338,7 +350,7 @@ void check_symbolic(trial *t)
 	if (!set_packs(&s) || !set_atoms(&s) || !selects_last(&s))
 		return;
 	if (!same_stages(&s)) {
-		t->v->unlike++;
+		t->v->unlike += !has_variants(t->v->op);
 		return;
 	}
 	t->v->result->symbolic++;

@@ -9,5 +9,6 @@ unit_tests += %D%/test_symbolic
 
 unit_tests += %D%/test_verify
 %C%_test_verify_LDADD = compiler/verify/libverify.a \
-	compiler/analysis/libanalysis.a compiler/expand/libexpand.a \
-	$(dsl_libs) plan/libplan.a base/libbase.a $(unit_libs)
+	compiler/gradient/libgradient.a compiler/analysis/libanalysis.a \
+	compiler/expand/libexpand.a $(dsl_libs) plan/libplan.a \
+	base/libbase.a $(unit_libs)
