@@ -96,9 +96,10 @@ static val convert(context *cx, const ast_expr *e, kexpr *x, dtype t)
 		return val_expr(kx_bitcast(cx->tmp, x, t));
 	return mismatch(cx, e,
 			arena_printf(cx->tmp,
-				     "'bitcast' from %d bits, %s, to %d, %s",
-				     dtype_bits(x->type), dtype_name(x->type),
-				     dtype_bits(t), dtype_name(t)));
+				     "%s has %d bits, %s has %d; 'bitcast' "
+				     "keeps their number",
+				     dtype_name(x->type), dtype_bits(x->type),
+				     dtype_name(t), dtype_bits(t)));
 }
 
 val expand_conversion(context *cx, const ast_expr *e)
