@@ -455,3 +455,95 @@ case("TensorScatter", floats(2, 3, 6, 4), floats(2, 3, 2, 4),
      np.array([1, 4]), opset=24)
 case("TensorScatter", floats(2, 3, 6, 4), floats(2, 3, 2, 4),
      np.array([1, 5]), opset=24, mode="circular")
+
+# ---- what is left
+for op in "BitwiseAnd", "BitwiseOr", "BitwiseXor":
+    case(op, ints(3, 4), ints(4), opset=18)
+    case(op, ints(3, 4, low=0, dtype=np.uint8), ints(4, low=0,
+                                                     dtype=np.uint8),
+         opset=18)
+case("BitwiseNot", ints(3, 4), opset=18)
+case("CastLike", floats(3, 4) * 3, ints(1, dtype=np.int32))
+case("CastLike", ints(3, 4), floats(1), opset=15)
+case("CenterCropPad", floats(5, 7, 3), Constant([7, 4]), opset=18,
+     axes=[0, 1])
+case("CenterCropPad", floats(4, 7), Constant([3, 10]), opset=18)
+for opset in 9, 11, 17:
+    case("ConvTranspose", floats(2, 3, 4, 5), floats(3, 2, 3, 3), floats(2),
+         strides=[2, 3], pads=[1, 0, 1, 2], opset=opset)
+case("ConvTranspose", floats(2, 4, 5), floats(4, 3, 4), group=2,
+     dilations=[2], output_padding=[1], strides=[2])
+case("ConvTranspose", floats(1, 2, 3, 4, 3), floats(2, 3, 2, 2, 3))
+case("ConvTranspose", floats(1, 2, 4, 5), floats(2, 3, 3, 3), strides=[2, 2],
+     auto_pad="SAME_UPPER")
+case("ConvTranspose", floats(1, 2, 4, 5), floats(2, 3, 3, 3), strides=[2, 2],
+     output_shape=[8, 11])
+for p in 1, 2, 3:
+    case("LpPool", floats(2, 3, 7, 8), kernel_shape=[3, 2], p=p,
+         strides=[2, 1], pads=[1, 0, 1, 1])
+    case("GlobalLpPool", floats(2, 3, 4, 5), p=p)
+case("LpPool", floats(2, 3, 9), kernel_shape=[3], dilations=[2], opset=18)
+case("LpPool", floats(2, 3, 9, 8), kernel_shape=[3, 2], strides=[2, 3],
+     auto_pad="SAME_LOWER")
+for p in 1, 2:
+    case("LpNormalization", floats(3, 4, 5), axis=1, p=p)
+case("MeanVarianceNormalization", floats(2, 3, 4, 5))
+case("MeanVarianceNormalization", floats(2, 3, 4, 5), axes=[1, 2])
+case("GroupNormalization", floats(2, 6, 3, 4), floats(6), floats(6),
+     num_groups=3, opset=21)
+case("GroupNormalization", floats(2, 6, 3, 4), floats(3), floats(3),
+     num_groups=3, opset=18)
+case("RMSNormalization", floats(2, 3, 8), floats(8), opset=23)
+case("RMSNormalization", floats(2, 3, 8), floats(3, 8), axis=1, opset=23,
+     epsilon=0.01)
+case("Swish", floats(3, 4), opset=24, alpha=1.5)
+for opset in 17, 20:
+    axis = {"axis": 1} if opset == 17 else {}
+    more = [] if opset == 17 else [None, Constant(np.array(1))]
+    case("DFT", floats(2, 7, 1), *more, opset=opset, tolerance=1e-4, **axis)
+    case("DFT", floats(2, 7, 2), *more, opset=opset, inverse=1,
+         tolerance=1e-4, **axis)
+    case("DFT", floats(2, 8, 1), *more, opset=opset, onesided=1,
+         tolerance=1e-4, **axis)
+case("STFT", floats(2, 20, 1), Constant(np.array(4)), floats(8),
+     tolerance=1e-4)
+scores, classes = floats(4, 5, 3), ints(4, 3, low=0, high=5)
+for how in "none", "sum", "mean":
+    case("NegativeLogLikelihoodLoss", scores, classes, reduction=how)
+    case("NegativeLogLikelihoodLoss", scores, classes, positive(5),
+         reduction=how, ignore_index=2)
+    case("SoftmaxCrossEntropyLoss", scores, classes, reduction=how,
+         outputs=2, tolerance=1e-4)
+    case("SoftmaxCrossEntropyLoss", scores, classes, positive(5),
+         reduction=how, ignore_index=2, tolerance=1e-4)
+for at in 10, 13:
+    case("QuantizeLinear", floats(3, 4), np.array(0.02, np.float32),
+         np.array(120, np.uint8), opset=at)
+    case("DequantizeLinear", ints(3, 4, dtype=np.int8),
+         np.array(0.02, np.float32), np.array(3, np.int8), opset=at)
+case("QuantizeLinear", floats(3, 4), positive(4) / 50, np.zeros(4, np.int8),
+     axis=1)
+case("DequantizeLinear", ints(3, 4, dtype=np.int8), positive(3),
+     np.zeros(3, np.int8), axis=0)
+case("DequantizeLinear", ints(3, 6, dtype=np.int8), positive(3, 2),
+     np.zeros((3, 2), np.int8), axis=1, block_size=3, opset=21)
+case("DynamicQuantizeLinear", floats(3, 4), outputs=3, tolerance=1)
+case("MatMulInteger", ints(3, 4, low=0, dtype=np.uint8),
+     ints(4, 5, dtype=np.int8), np.array(4, np.uint8), np.array(2, np.int8))
+case("ConvInteger", ints(1, 2, 6, 7, low=0, dtype=np.uint8),
+     ints(3, 2, 3, 2, low=0, dtype=np.uint8), np.array(4, np.uint8),
+     pads=[1, 0, 0, 1])
+byte = np.array(3, np.uint8)
+case("QLinearMatMul", ints(3, 4, low=0, dtype=np.uint8),
+     np.array(0.1, np.float32), byte, ints(4, 5, low=0, dtype=np.uint8),
+     np.array(0.2, np.float32), byte, np.array(0.05, np.float32), byte,
+     tolerance=1)
+case("QLinearConv", ints(1, 2, 6, 7, low=0, dtype=np.uint8),
+     np.array(0.1, np.float32), byte,
+     ints(3, 2, 3, 2, low=0, dtype=np.uint8), np.array(0.2, np.float32),
+     byte, np.array(0.3, np.float32), byte, tolerance=1)
+heads = [floats(2, 3, n, 8) for n in (5, 7, 7)]
+case("Attention", *heads, opset=23)
+case("Attention", *heads, bools(5, 7), opset=24, is_causal=1, scale=0.2)
+case("RotaryEmbedding", floats(2, 3, 5, 8), floats(2, 5, 4), floats(2, 5, 4),
+     opset=23)
