@@ -115,7 +115,7 @@ static sign sign_of(const kexpr *e)
 	case KX_INT:
 		return e->i >= 0 ? SIGN_PLUS : SIGN_MINUS;
 	case KX_FLOAT:
-		return e->f >= 0 ? SIGN_PLUS : e->f < 0 ? SIGN_MINUS : SIGN_ANY;
+		return e->f < 0 ? SIGN_MINUS : SIGN_PLUS;
 	case KX_VAR:
 		return SIGN_PLUS;
 	case KX_FN:

@@ -166,8 +166,7 @@ double unit_roundoff(dtype t)
 	}
 }
 
-/* sum |terms| of each element of a sum. */
-static void add_terms(trial *t, const kernel *k, const view *inputs,
+void add_terms(trial *t, const kernel *k, const view *inputs,
 		      double *sum, int64_t n)
 {
 	kernel terms = *k;

@@ -309,8 +309,10 @@ void derive_gradients(verifier *v, tdl_modules *m)
 	v->gradients = ARENA_ARRAY(v->arena, const ast_op *, n + 1);
 	for (int i = 0; i < n; i++) {
 		const gradient *g = &v->derived[i];
+		v->gradients[i] = g->own;
 		const char *path = arena_printf(v->arena, "the gradient of %s",
 						v->op->name);
+		v->result->gradients += g->own != NULL;
 		if (!g->text)
 			continue;
 		if (!dsl_op(m, g->name))

@@ -63,7 +63,18 @@ static double coarsest(const kexpr *e)
 	return u;
 }
 
-/* Sums may be off by the rounding of the largest value that occurs. */
+static double largest(const view *v, double most)
+{
+	int64_t n = view_count(v);
+	for (int64_t i = 0; i < n; i++) {
+		double x = fabs(elem_get_f64(v->type, v->data, i));
+		most = isfinite(x) && x > most ? x : most;
+	}
+	return most;
+}
+
+/* Sums may be off by the rounding of the largest value that occurs: in a part
+ * of the input, in what it gives, or in what is summed up for that. */
 static double *slack_of(const passing *p)
 {
 	int64_t n = view_count(&p->want);
@@ -71,11 +82,16 @@ static double *slack_of(const passing *p)
 	if (p->by != RED_SUM || !dtype_is_float(p->k->type))
 		return NULL;
 	double *slack = ARENA_ARRAY(p->t->arena, double, n + 1);
-	for (int64_t i = 0; i < n * PARTS; i++) {
-		const view *v = &p->got[i % PARTS];
-		double x = fabs(elem_get_f64(v->type, v->data, i / PARTS));
-		most = isfinite(x) && x > most ? x : most;
+	view whole = p->inputs[p->input];
+	for (int i = 0; i < PARTS; i++) {
+		most = largest(&p->parts[i], largest(&p->got[i], most));
+		p->inputs[p->input] = p->parts[i];
+		if (p->k->reducer == RED_SUM)
+			add_terms(p->t, p->k, p->inputs, slack, n);
 	}
+	p->inputs[p->input] = whole;
+	for (int64_t i = 0; i < n; i++)
+		most = isfinite(slack[i]) && slack[i] > most ? slack[i] : most;
 	for (int64_t i = 0; i < n; i++)
 		slack[i] = most * 32 * fmax(coarsest(p->k->body),
 					    unit_roundoff(p->k->type));

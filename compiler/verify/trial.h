@@ -178,6 +178,10 @@ const char *value_text(arena *a, const view *v, int64_t at);
 /* Half the distance of the numbers of type t around 1. */
 double unit_roundoff(dtype t);
 
+/* Adds sum |terms| of each of the n elements of a Sum, in f64. */
+void add_terms(trial *t, const kernel *k, const view *inputs, double *sum,
+	       int64_t n);
+
 /* How far a result that was combined from n_parts partial ones may be from
  * the whole one; NULL where nothing is rounded. */
 double *rounding_slack(trial *t, const kernel *k, const view *inputs,

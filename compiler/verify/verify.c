@@ -236,7 +236,7 @@ verify_result verify_op(arena *a, tdl_modules *m, const ast_op *op,
 	v.described = descriptor_of(a, m, op);
 	v.symbolic = symbolic_op(a, m, op, &effort);
 	r.open = v.described->open_because != NULL;
-	if (options->gradients)
+	if (options->gradients && !op->grad_of)
 		derive_gradients(&v, m);
 	const role *roles = roles_of(a, m, op);
 	for (int i = 0; i < options->trials * DRAWS &&
