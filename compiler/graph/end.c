@@ -137,7 +137,8 @@ static tensor_id *renumber(graph_builder *b, const tensor_id *ids, int n,
 graph *graph_end(graph_builder *b)
 {
 	graph *g = NULL;
-	if (diag_errors(b->sink) == b->nerrors) {
+	diag_sink *sink = b->sink;
+	if (diag_errors(sink) == b->nerrors) {
 		g = ARENA_NEW(b->arena, graph);
 		g->name = b->name;
 		bool *keep = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);
@@ -155,7 +156,7 @@ graph *graph_end(graph_builder *b)
 	arena_free(b->tmp);
 	if (!g || graph_traffic(g) <= GRAPH_MAX_BYTES)
 		return g;
-	diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE, g->name,
+	diag_error_in(sink, DIAG_MODEL_TOO_LARGE, g->name,
 		      "the tensors, and what the operators read and write, are "
 		      "more than 2^50 bytes");
 	return NULL;
