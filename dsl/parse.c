@@ -29,6 +29,14 @@ static bool begins_definition(int kind)
 
 /* ---- faults ------------------------------------------------------------- */
 
+/* A name, or what was meant to be one, behind a fault: it may be the name of
+ * the definition, so that calls of it are not reported. */
+static void note_word(dsl_parser *p, const dsl_token *t)
+{
+	if (p->lost && (t->kind == TOK_NAME || t->kind == TOK_STRING))
+		strmap_put(p->broken, t->value.name, p);
+}
+
 void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 {
 	if (p->quiet || p->stop)
@@ -37,6 +45,8 @@ void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 	p->fault_at = at.beg;
 	if (p->defining)
 		strmap_put(p->broken, p->defining, p);
+	p->lost = !p->defining || begins_line(p, at.beg);
+	note_word(p, p->token);
 	va_list ap;
 	va_start(ap, fmt);
 	const char *text = arena_vprintf(p->arena, fmt, ap);
@@ -49,7 +59,7 @@ void dsl_begin(dsl_parser *p, range at)
 	bool misplaced = p->quiet && p->fault_at == at.beg;
 	if (misplaced && !begins_line(p, at.beg))
 		return;
-	p->quiet = false;
+	p->quiet = p->lost = false;
 	p->defining = NULL;
 }
 
@@ -292,8 +302,10 @@ static dsl_token next(dsl_parser *p)
 	if (t.kind < 0)
 		scan(p, &t);
 	while (p->quiet && t.kind != TOK_END &&
-	       !(begins_definition(t.kind) && begins_line(p, t.at.beg)))
+	       !(begins_definition(t.kind) && begins_line(p, t.at.beg))) {
+		note_word(p, &t);
 		scan(p, &t);
+	}
 	return t;
 }
 
@@ -308,6 +320,7 @@ int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
 	if (t.kind == TOK_NAME && begins_definition(p->last))
 		p->defining = t.value.name;
 	p->last = t.kind;
+	*p->token = t;
 	*value = t.value;
 	*at = t.at;
 	return t.kind;
@@ -367,8 +380,9 @@ static void skip_mark(dsl_parser *p)
 
 static void parse_text(dsl_parser *p)
 {
-	dsl_token ahead = { .kind = -1 };
+	dsl_token ahead = { .kind = -1 }, token = ahead;
 	p->ahead = &ahead;
+	p->token = &token;
 	if (!scan_open(p))
 		return;
 	/* The grammar's stack is full: goes on behind the definition. */

@@ -67,6 +67,8 @@ typedef struct dsl_parser {
 	uint32_t fault_at;
 	bool stop;	  /* the rest is not read */
 	const char *defining; /* name of the definition at hand */
+	bool lost; /* after a fault that may hide a definition's name */
+	dsl_token *token; /* handed out last */
 	strmap *broken;	  /* of names of definitions with a fault */
 	int nnodes;	  /* made so far, at most AST_MAX_NODES */
 	int ncomments;	  /* read so far, at most AST_MAX_COMMENTS */
