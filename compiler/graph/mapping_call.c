@@ -64,8 +64,7 @@ static const mvalue *inherited(evaluator *ev, const char *name)
 	else
 		for (int i = 0; i < ev->entry->nattrs; i++)
 			has |= ev->entry->attrs[i].name == name;
-	const mvalue *v = has ? mapping_find(ev, name) : NULL;
-	return v && v->kind != MV_NULL ? v : NULL;
+	return has ? mapping_find(ev, name) : NULL;
 }
 
 static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
@@ -75,7 +74,10 @@ static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
 		ARENA_ARRAY(ev->tmp, const attr_value *, op->nattrs + 1);
 	for (int i = 0; i < op->nattrs && e->open_named; i++) {
 		const mvalue *v = inherited(ev, op->attrs[i].name);
-		if (v && !(attrs[i] = to_attr(ev, &op->attrs[i], v, e->at)))
+		if (!v || v->kind == MV_NULL)
+			continue;
+		attrs[i] = to_attr(ev, &op->attrs[i], v, e->at);
+		if (!attrs[i])
 			return NULL;
 	}
 	for (int j = 0; j < e->nnamed; j++) {
@@ -142,7 +144,7 @@ static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
 		if (e->named[j].name == name)
 			return mapping_eval(ev, e->named[j].value);
 	const mvalue *v = e->open_named ? inherited(ev, name) : NULL;
-	if (v)
+	if (v && (v->kind != MV_NULL || !def->params[i].value))
 		return *v;
 	if (def->params[i].value)
 		return mapping_eval(ev, def->params[i].value);
