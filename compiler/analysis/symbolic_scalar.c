@@ -580,7 +580,7 @@ static sval call_value(build *b, const ast_expr *e)
 					       NULL);
 			else
 				sym_scalar(b, e->args[i]);
-		if (b->nindices + b->nasked > 0)
+		if (b->nindices > 0)
 			sym_open(b, "it reads at a position in row-major "
 				    "order");
 		sval v = unknown;
