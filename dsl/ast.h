@@ -159,6 +159,9 @@ typedef struct ast_let {
 
 struct ast_op {
 	const char *name;
+	/* grad f x(..): its name is f_grad_x. NULL for others. */
+	const char *grad_of, *grad_by;
+	range grad_by_at;
 	const char *doc; /* the /// lines, joined by \n, without the slashes;
 			    NULL if none */
 	range name_at, at;

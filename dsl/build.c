@@ -343,6 +343,20 @@ void ast_add_op(dsl_parser *p, range at, const char *doc, ast_word name,
 	add_def(p, (ast_def){ .kind = DEF_OP, .at = at, .op = op });
 }
 
+void ast_add_grad(dsl_parser *p, range at, const char *doc, ast_word of,
+		  ast_word by, const tensor_list *params,
+		  const attr_list *attrs, const tensor_list *results,
+		  const let_list *lets, const expr_list *bodies)
+{
+	char *name = arena_printf(p->arena, "%s_grad_%s", of.name, by.name);
+	ast_word word = { intern(p->names, name), of.at };
+	ast_add_op(p, at, doc, word, params, attrs, results, lets, bodies);
+	ast_op *op = p->defs.at[p->defs.n - 1].op;
+	op->grad_of = of.name;
+	op->grad_by = by.name;
+	op->grad_by_at = by.at;
+}
+
 void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
 		    const tensor_list *params, const attr_list *attrs,
 		    const tensor_list *results, const char *symbol)

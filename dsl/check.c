@@ -121,6 +121,69 @@ static void check_callees(checker *c)
 			    MAX_CALL_HEIGHT);
 }
 
+/* ---- gradients ---------------------------------------------------------- */
+
+/* The derivative by a result r of f is the parameter dr. */
+static bool is_derivative(const ast_op *of, const char *name)
+{
+	for (int i = 0; i < of->nresults; i++)
+		if (*name == 'd' && !strcmp(name + 1, of->results[i].name))
+			return true;
+	return false;
+}
+
+static bool has_parameter(const ast_op *of, const char *name)
+{
+	for (int i = 0; i < of->nparams; i++)
+		if (of->params[i].name == name)
+			return true;
+	return false;
+}
+
+static bool has_attribute(const ast_op *of, const ast_attr *a)
+{
+	for (int i = 0; i < of->nattrs; i++)
+		if (of->attrs[i].name == a->name)
+			return of->attrs[i].type == a->type &&
+			       of->attrs[i].is_list == a->is_list;
+	return false;
+}
+
+static void check_gradient(checker *c)
+{
+	const ast_op *op = c->op;
+	const ast_op *of = op->grad_of ? strmap_get(c->modules->ops,
+						    op->grad_of)
+				       : NULL;
+	if (!op->grad_of || (of && of->faulty))
+		return;
+	if (!of || of->grad_of) {
+		if (!check_is_missing(c->modules, op->grad_of))
+			check_error(c, DIAG_BAD_GRADIENT, op->name_at,
+				    "there is no operator '%s'", op->grad_of);
+		return;
+	}
+	if (!has_parameter(of, op->grad_by))
+		check_error(c, DIAG_BAD_GRADIENT, op->grad_by_at,
+			    "'%s' has no parameter '%s'", of->name,
+			    op->grad_by);
+	if (op->nresults != 1)
+		check_error(c, DIAG_BAD_GRADIENT, op->results[1].at,
+			    "a gradient has one result");
+	for (int i = 0; i < op->nparams; i++)
+		if (!is_derivative(of, op->params[i].name) &&
+		    !has_parameter(of, op->params[i].name))
+			check_error(c, DIAG_BAD_GRADIENT, op->params[i].at,
+				    "'%s' is no parameter of '%s', nor a "
+				    "result's name with a d before",
+				    op->params[i].name, of->name);
+	for (int i = 0; i < op->nattrs; i++)
+		if (!has_attribute(of, &op->attrs[i]))
+			check_error(c, DIAG_BAD_GRADIENT, op->attrs[i].at,
+				    "'%s' has no such attribute '%s'",
+				    of->name, op->attrs[i].name);
+}
+
 /* ---- the table ---------------------------------------------------------- */
 
 enum {
@@ -133,6 +196,7 @@ enum {
 	EXTENTS = 1 << 5,
 	TYPES = 1 << 6,
 	UNUSED = 1 << 7,
+	GRADIENT = 1 << 8,
 };
 
 static const struct check {
@@ -156,6 +220,8 @@ static const struct check {
 	{ "extents", EXTENTS, SCOPES, check_extents },
 	/* Element types agree. */
 	{ "types", TYPES, SCOPES, check_types },
+	/* A gradient is that of an operator, and takes what it has. */
+	{ "gradient", GRADIENT, NAMES, check_gradient },
 	/* Everything that is bound is used. */
 	{ "unused", UNUSED, SCOPES | EXTENTS | TYPES, check_unused },
 };

@@ -237,7 +237,11 @@ static doc *op_header(formatter *f, const ast_op *o)
 {
 	doc *params = signature(f, o->params, o->nparams, put_tensor, o->attrs,
 				o->nattrs);
-	return header(f, "op ", o->name, params,
+	const char *name =
+		o->grad_of ? arena_printf(f->arena, "%s %s", o->grad_of,
+					  o->grad_by)
+			   : o->name;
+	return header(f, o->grad_of ? "grad " : "op ", name, params,
 		      results(f, o->results, o->nresults));
 }
 

@@ -96,8 +96,9 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %token <i> INT "a whole number"
 %token <f> FLOAT "a number"
 
-%token <name> OP "'op'" OPAQUE "'opaque'" ONNX "'onnx'" DEF "'def'"
-%token MODEL "'model'" GRAD "'grad'" IMPORT "'import'"
+%token <name> OP "'op'" GRAD "'grad'" OPAQUE "'opaque'" ONNX "'onnx'"
+%token <name> DEF "'def'"
+%token MODEL "'model'" IMPORT "'import'"
 
 %token <name> LAMBDA "'lambda'" LET "'let'" IF "'if'" THEN "'then'"
 %token <name> ELSE "'else'" AND "'and'" OR "'or'" NOT "'not'" FOR "'for'"
@@ -135,7 +136,7 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %type <stmts> stmts
 %type <block> block
 %type <opsets> opsets
-%type <name> op opaque onnx def
+%type <name> op grad opaque onnx def
 
 %precedence COLON
 %precedence ELSE
@@ -162,6 +163,10 @@ definition:
   op word LPAREN tensors attrs RPAREN ARROW results ASSIGN lets lambdas
 	{ ast_add_op(p, @$, $op, $word, $tensors, $attrs, $results, $lets,
 		     $lambdas); }
+| grad word[of] word[by] LPAREN tensors attrs RPAREN ARROW results ASSIGN lets
+  lambdas
+	{ ast_add_grad(p, @$, $grad, $of, $by, $tensors, $attrs, $results,
+		       $lets, $lambdas); }
 | opaque word LPAREN tensors attrs RPAREN ARROW results ASSIGN STRING
 	{ ast_add_opaque(p, @$, $opaque, $word, $tensors, $attrs, $results,
 			 $STRING); }
@@ -178,12 +183,10 @@ definition:
 | MODEL
 	{ dsl_begin(p, @1); dsl_not_yet(p, @$, "a model written in TDL");
 	  YYERROR; }
-| GRAD
-	{ dsl_begin(p, @1); dsl_not_yet(p, @$, "a gradient of one's own");
-	  YYERROR; }
 ;
 
 op: OP { yyerrok; dsl_begin(p, @1); $$ = $1; };
+grad: GRAD { yyerrok; dsl_begin(p, @1); $$ = $1; };
 opaque: OPAQUE { yyerrok; dsl_begin(p, @1); $$ = $1; };
 onnx: ONNX { yyerrok; dsl_begin(p, @1); $$ = $1; };
 def: DEF { yyerrok; dsl_begin(p, @1); $$ = $1; };

@@ -125,6 +125,11 @@ void ast_add_op(dsl_parser *p, range at, const char *doc, ast_word name,
 		const tensor_list *params, const attr_list *attrs,
 		const tensor_list *results, const let_list *lets,
 		const expr_list *bodies);
+/* grad of by(..): the operator of_grad_by. */
+void ast_add_grad(dsl_parser *p, range at, const char *doc, ast_word of,
+		  ast_word by, const tensor_list *params,
+		  const attr_list *attrs, const tensor_list *results,
+		  const let_list *lets, const expr_list *bodies);
 void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
 		    const tensor_list *params, const attr_list *attrs,
 		    const tensor_list *results, const char *symbol);

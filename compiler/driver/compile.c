@@ -110,6 +110,18 @@ static char *emit_ast(driver *d, const compile_input *in)
 	return text;
 }
 
+static const char *gradient_text(driver *d, const gradient *g)
+{
+	if (g->own)
+		return arena_printf(d->arena, "// %s is defined by 'grad %s "
+				    "%s'.\n", g->name, g->own->grad_of,
+				    g->own->grad_by);
+	if (g->because)
+		return arena_printf(d->arena, "// No %s: %s.\n", g->name,
+				    g->because);
+	return g->text;
+}
+
 /* The operators that compute the gradients of those in the named files; a
  * comment says why there is none. */
 static char *emit_gradients(driver *d, const compile_input *in)
@@ -119,21 +131,14 @@ static char *emit_gradients(driver *d, const compile_input *in)
 		for (int j = 0; j < in->own[i]->ndefs; j++) {
 			const ast_def *def = &in->own[i]->defs[j];
 			gradient *g;
-			int n = def->kind != DEF_OP
-					? 0
-					: gradient_derive(d->arena, in->modules,
-							  def->op, &g);
+			bool has = def->kind == DEF_OP && !def->op->grad_of;
+			int n = has ? gradient_derive(d->arena, in->modules,
+						      def->op, &g)
+				    : 0;
 			for (int k = 0; k < n; k++)
-				text = arena_printf(
-					d->arena, "%s%s%s%s", text,
-					*text ? "\n" : "",
-					g[k].text ? g[k].text : "",
-					g[k].text ? ""
-						  : arena_printf(
-							    d->arena,
-							    "// No %s: %s.\n",
-							    g[k].name,
-							    g[k].because));
+				text = arena_printf(d->arena, "%s%s%s", text,
+						    *text ? "\n" : "",
+						    gradient_text(d, &g[k]));
 		}
 	return text;
 }

@@ -431,12 +431,28 @@ static bool any_result_wanted(const derivation *d)
 	return false;
 }
 
+/* What a grad definition says; false where there is none. */
+static bool find_own(arena *a, const tdl_modules *m, const ast_op *op,
+		     gradient *r)
+{
+	const ast_op *own = dsl_op(m, r->name);
+	if (!own || !own->grad_of)
+		return false;
+	r->own = own;
+	r->adjoints = ARENA_ARRAY(a, const char *, op->nresults);
+	for (int i = 0; i < op->nresults; i++)
+		r->adjoints[i] = arena_printf(a, "d%s", op->results[i].name);
+	return true;
+}
+
 static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 {
-	arena *tmp = arena_new();
 	const char *name = op->params[input].name;
 	gradient r = {.input = name,
 		      .name = arena_printf(a, "%s_grad_%s", op->name, name)};
+	if (find_own(a, m, op, &r))
+		return r;
+	arena *tmp = arena_new();
 	derivation d = {.g = {.t = {tmp, m->names}, .modules = m, .op = op},
 			.input = input};
 	grad_stages(&d.g);

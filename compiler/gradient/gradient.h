@@ -8,7 +8,8 @@
  * whose parameters are the derivatives of a scalar by the results, called as
  * the results with a d before, and those parameters of f, by their names, that
  * it needs; so are its attributes.  It is TDL: what intermediates it needs are
- * computed again, which costs nothing in a graph that shares equal nodes. */
+ * computed again, which costs nothing in a graph that shares equal nodes.  A
+ * definition "grad f x(..)" stands in the place of what would be derived. */
 #ifndef TDL_COMPILER_GRADIENT_GRADIENT_H
 #define TDL_COMPILER_GRADIENT_GRADIENT_H
 
@@ -20,13 +21,15 @@ typedef struct gradient {
 	const char *text;    /* its definition, in the canonical layout; NULL
 				where there is none, and then */
 	const char *because; /* says why, as in "No f_grad_x: .." */
+	const ast_op *own;   /* the one that a grad definition gives; then
+				nothing is derived, and text is NULL */
 	const char **adjoints; /* by result: what the parameter is called that
 				  is the derivative by it; NULL for a result
 				  that has none */
 } gradient;
 
-/* The gradients of op, which has no errors, by each of its parameters, in that
- * order.  Returns their number; *out is in arena a. */
+/* The gradients of op, which has no errors and is none itself, by each of its
+ * parameters, in that order.  Returns their number; *out is in arena a. */
 int gradient_derive(arena *a, tdl_modules *m, const ast_op *op,
 		    gradient **out);
 

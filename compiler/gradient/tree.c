@@ -371,11 +371,21 @@ static void recompose(trees *t, tree_terms *terms)
 		}
 }
 
+static bool is_sum(const ast_expr *e)
+{
+	return is_op(e, OP_ADD) || is_op(e, OP_SUB) || is_op(e, OP_NEG);
+}
+
+/* One term more at the end, where it has no like, else all in order. */
 static ast_expr *sum(trees *t, ast_expr *x, ast_expr *y, double sign)
 {
 	tree_terms terms = {0};
 	tree_collect(t, &terms, x, 1);
+	int n = terms.n;
 	tree_collect(t, &terms, y, sign);
+	if (terms.n == n + 1 && !is_sum(y) && !is_op(x, OP_NEG) &&
+	    !is_op(y, OP_MOD) && !is_op(x, OP_MOD))
+		return plain(t, sign < 0 ? OP_SUB : OP_ADD, x, y);
 	recompose(t, &terms);
 	return subtract(t, sum_of(t, &terms, 1), &terms);
 }
@@ -387,12 +397,16 @@ ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y)
 	    tree_is_zero(x->args[2]) && tree_is_zero(y->args[2]) &&
 	    tree_same(tree_not(t, x->args[0]), y->args[0]))
 		return tree_if(t, x->args[0], x->args[1], y->args[1]);
-	return sum(t, x, y, 1);
+	if (tree_is_zero(x))
+		return y;
+	return tree_is_zero(y) ? x : sum(t, x, y, 1);
 }
 
 ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y)
 {
-	return sum(t, x, y, -1);
+	if (tree_is_zero(x))
+		return tree_neg(t, y);
+	return tree_is_zero(y) ? x : sum(t, x, y, -1);
 }
 
 /* ---- products ---------------------------------------------------------- */
