@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
+
 enum { MAX_RANK = 4 };
 
 typedef struct drawer {
@@ -364,6 +366,20 @@ static bool eval_attr(const drawer *w, const char *name, int64_t at,
 	return init && eval(w, init, v);
 }
 
+/* min and max of sizes. */
+static bool eval_call(const drawer *w, const ast_expr *e, int64_t *v)
+{
+	bool least = !strcmp(e->name, "min"), most = !strcmp(e->name, "max");
+	for (int i = 0; i < e->nargs; i++) {
+		int64_t x;
+		if ((!least && !most) || !eval(w, e->args[i], &x))
+			return false;
+		if (i == 0 || (least ? x < *v : x > *v))
+			*v = x;
+	}
+	return e->nargs > 0;
+}
+
 static bool eval(const drawer *w, const ast_expr *e, int64_t *v)
 {
 	int64_t x, y;
@@ -387,6 +403,8 @@ static bool eval(const drawer *w, const ast_expr *e, int64_t *v)
 			return false;
 		*v = -x;
 		return true;
+	case AST_CALL:
+		return eval_call(w, e, v);
 	case AST_BINARY:
 		break;
 	default:
@@ -406,7 +424,10 @@ static bool eval(const drawer *w, const ast_expr *e, int64_t *v)
 		*v = x * y;
 		return true;
 	case OP_DIV:
-		*v = y > 0 ? x / y : 0;
+		*v = y > 0 ? floor_div(x, y) : 0;
+		return y > 0;
+	case OP_MOD:
+		*v = y > 0 ? floor_mod(x, y) : 0;
 		return y > 0;
 	default:
 		return false;

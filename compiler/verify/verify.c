@@ -9,9 +9,12 @@
 #include "base/checked.h"
 
 enum {
-	MAX_POINTS = 4000, /* of a stage's iteration space */
-	MAX_STAGES = 64,
+	FEW_POINTS = 4000, /* of a stage's iteration space, of a tensor */
+	MANY_POINTS = 400000, /* where none so small suit */
+	MANY_TRIALS = 3,
+	MAX_STAGES = 256,
 	DRAWS = 150,	   /* for each shape that is wanted */
+	LAST_DRAWS = 6000, /* where none was found */
 	FILLS = 8,	   /* contents, until no index is outside */
 	MIN_ATTEMPTS = 3,  /* that prove a strategy to be missed */
 };
@@ -159,19 +162,25 @@ bool begin_trial(trial *t)
 	return false;
 }
 
-static bool is_small(const expansion *x)
+static bool is_few(const int64_t *dims, int n, int64_t limit)
 {
+	int64_t count;
+	return ck_product(dims, n, &count) && count <= limit;
+}
+
+static bool is_small(const expansion *x, const draw *d, int64_t limit)
+{
+	for (int i = 0; i < x->nparams; i++)
+		if (!is_few(d->types[i].dims, d->types[i].ndim, limit))
+			return false;
 	for (int i = 0; i < x->nstages; i++) {
 		const kernel *k = x->stages[i].kernel;
-		int64_t points = kernel_points(k);
-		if (points < 0 || points > MAX_POINTS)
+		int64_t dims[MAX_NVARS], points = kernel_points(k);
+		for (int v = 0; v < k->nout; v++)
+			dims[v] = k->vars[v].extent;
+		if (points < 0 || points > limit ||
+		    !is_few(dims, k->nout, limit))
 			return false;
-		for (int j = 0; j < k->ninputs; j++) {
-			int64_t n;
-			if (!ck_product(k->inputs[j].dims, k->inputs[j].ndim,
-					&n) || n > MAX_POINTS)
-				return false;
-		}
 	}
 	return x->nstages <= MAX_STAGES;
 }
@@ -190,13 +199,13 @@ static bool computes(const expansion *x)
 
 /* Whether the draw suited the operator, and was tried; one of which nothing
  * is computed is tried, but does not count. */
-static bool try_draw(verifier *v, arena *a, const draw *d)
+static bool try_draw(verifier *v, arena *a, const draw *d, int64_t limit)
 {
 	call_site site = { .place = "verify" };
 	expansion *x = expand_op(a, v->modules, diag_sink_new(a), v->op,
 				 d->types, d->attrs, site);
 	trial t = { .arena = a, .v = v, .drawn = d, .x = x };
-	if (!x || !is_small(x) || !begin_trial(&t))
+	if (!x || !is_small(x, d, limit) || !begin_trial(&t))
 		return false;
 	for (int i = 0; i < x->nstages; i++) {
 		check_cuts(&t, i);
@@ -225,6 +234,19 @@ void report_attempts(verifier *v)
 	}
 }
 
+/* Draws until so many shapes were tried. */
+static void try_draws(verifier *v, int trials, int draws, int64_t limit)
+{
+	const role *roles = roles_of(v->arena, v->modules, v->op);
+	for (int i = 0; i < draws && v->result->shapes < trials; i++) {
+		arena *work = arena_new();
+		draw d;
+		if (draw_signature(work, &v->random, v->op, roles, &d))
+			v->result->shapes += try_draw(v, work, &d, limit);
+		arena_free(work);
+	}
+}
+
 verify_result verify_op(arena *a, tdl_modules *m, const ast_op *op,
 			const verify_options *options)
 {
@@ -238,15 +260,11 @@ verify_result verify_op(arena *a, tdl_modules *m, const ast_op *op,
 	r.open = v.described->open_because != NULL;
 	if (options->gradients && !op->grad_of)
 		derive_gradients(&v, m);
-	const role *roles = roles_of(a, m, op);
-	for (int i = 0; i < options->trials * DRAWS &&
-			r.shapes < options->trials; i++) {
-		arena *work = arena_new();
-		draw d;
-		if (draw_signature(work, &v.random, op, roles, &d))
-			r.shapes += try_draw(&v, work, &d);
-		arena_free(work);
-	}
+	try_draws(&v, options->trials, options->trials * DRAWS, FEW_POINTS);
+	if (r.shapes == 0)
+		try_draws(&v, options->trials < MANY_TRIALS ? options->trials
+							    : MANY_TRIALS,
+			  LAST_DRAWS, MANY_POINTS);
 	report_attempts(&v);
 	if (v.unlike >= MIN_ATTEMPTS && r.symbolic == 0)
 		note_for(&v, VERIFY_MISSED, "", "",
