@@ -419,7 +419,8 @@ static int64_t count_flops(const kexpr *e)
 	case KX_FN:
 		for (int i = 0; i < e->nargs; i++)
 			n += count_flops(e->args[i]);
-		if (dtype_is_float(e->args[0]->type) || kx_has_read(e))
+		if (dtype_is_float(e->args[0]->type) || kx_has_read(e) ||
+		    e->fn == FN_RANDOM)
 			n += fn_flops(e->fn);
 		break;
 	}

@@ -219,6 +219,29 @@ def bit_casts(kernels):
     run(nodes, fed, {n: dtypes.stored(x) for n, x in wanted.items()}, kernels)
 
 
+def quantised(kernels):
+    """To every float, saturating and not; with a zero point and without."""
+    x = RNG.standard_normal(997).astype(np.float32) * 300
+    x[:8] = [0, -0.0, np.inf, -np.inf, np.nan, 1e9, -1e9, 1e-9]
+    scale = np.array(0.37, np.float32)
+    nodes, wanted, known = [], {}, []
+    for to in sorted(SATURATING) + [T.FLOAT4E2M1]:
+        zero = np.zeros((), ALL[to])
+        known.append(numpy_helper.from_array(zero, f"zero{to}"))
+        for saturate in 0, 1:
+            want = converted(x / scale, to, saturate)
+            for y, inputs, attrs in (
+                    (f"{name_of(to)}_{saturate}_zero", [f"zero{to}"], {}),
+                    (f"{name_of(to)}_{saturate}", [], {"output_dtype": to})):
+                nodes.append(helper.make_node(
+                    "QuantizeLinear", ["x", "scale", *inputs], [y],
+                    saturate=saturate, **attrs))
+                # x + 0 loses the sign of -0.
+                wanted[y] = (want.astype(np.float32) + np.float32(0)).astype(
+                    ALL[to]) if inputs else want
+    run(nodes, {"x": x, "scale": scale}, wanted, kernels, known)
+
+
 # ---- constants of a model ----------------------------------------------------
 
 
@@ -286,6 +309,7 @@ def moves(kernels):
 
 CASES = [(f"casts-{name_of(t)}", casts_from(t)) for t in ALL] + [
     ("powers-of-two", powers_of_two), ("bit-casts", bit_casts),
+    ("quantised", quantised),
     ("constants-raw", constants("raw")),
     ("constants-numbers", constants("numbers")),
     ("constants-file", constants("file")), ("moves", moves)]
