@@ -218,8 +218,12 @@ static void walk_lambda(checker *c, const ast_expr *e,
 
 static void walk(checker *c, const ast_expr *e)
 {
-	if (e->kind == AST_GUARD)
+	if (e->kind == AST_GUARD) {
+		/* What its indices read is read without it. */
+		for (int i = 1; i < e->args[0]->nargs; i++)
+			walk(c, e->args[0]->args[i]);
 		return;
+	}
 	if (e->kind == AST_LAMBDA) {
 		walk_lambda(c, e, NULL);
 		return;

@@ -127,8 +127,11 @@ static void infer(inference *in, const ast_expr *e)
 {
 	if (e->kind == AST_INDEX)
 		infer_index(in, e);
-	if (e->kind == AST_GUARD)
+	if (e->kind == AST_GUARD) {
+		for (int i = 1; i < e->args[0]->nargs; i++)
+			infer(in, e->args[0]->args[i]);
 		return;
+	}
 	if (e->kind == AST_LAMBDA)
 		for (int i = 0; i < e->nvars; i++)
 			if (e->vars[i].name == in->name)

@@ -113,8 +113,11 @@ static void infer(context *cx, const ast_expr *e, inference *in)
 			if (e->vars[i].name == in->name)
 				return;
 	int n = e->nargs;
-	if (e->kind == AST_GUARD)
+	if (e->kind == AST_GUARD) {
+		for (int i = 1; i < e->args[0]->nargs; i++)
+			infer(cx, e->args[0]->args[i], in);
 		return;
+	}
 	if (e->kind == AST_IF && !in->conditional)
 		n = 1;
 	for (int i = 0; i < n; i++)

@@ -134,11 +134,11 @@ static ast_expr *dim_beside(ast_expr *const *items, int n, int i,
 
 ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
 {
-	if (e->kind == AST_GUARD)
-		return NULL;
-	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
-			? grad_find_tensor(g, e->args[0]->name)
-			: -1;
+	bool guarded = e->kind == AST_GUARD;
+	if (guarded) /* what its indices read is read without it */
+		e = e->args[0];
+	bool read = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME;
+	int t = read && !guarded ? grad_find_tensor(g, e->args[0]->name) : -1;
 	for (int i = 1; t >= 0 && i < e->nargs; i++) {
 		const grad_tensor *x = &g->tensors.at[t];
 		if (e->args[i]->kind != AST_NAME || e->args[i]->name != v)
