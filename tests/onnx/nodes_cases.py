@@ -547,3 +547,44 @@ case("Attention", *heads, opset=23)
 case("Attention", *heads, bools(5, 7), opset=24, is_causal=1, scale=0.2)
 case("RotaryEmbedding", floats(2, 3, 5, 8), floats(2, 5, 4), floats(2, 5, 4),
      opset=23)
+
+# ---- extents of 0 and 1, other types
+case("BatchNormalization", floats(2, 3, 4), floats(3, 4), floats(3, 4),
+     floats(3, 4), positive(3, 4), opset=7, spatial=0)
+case("TopK", floats(3, 4), Constant([0]), opset=11, outputs=2)
+case("TopK", floats(0, 4), Constant([2]), opset=11, outputs=2)
+case("TopK", np.array([[0.0, -0.0, np.inf, -np.inf]], np.float32),
+     Constant([4]), opset=11, outputs=2)
+case("Det", floats(0, 3, 3))
+case("Det", np.ones((3, 3), np.float32))
+case("MaxPool", np.full((1, 1, 4, 4), -np.inf, np.float32),
+     kernel_shape=[3, 3], pads=[1, 1, 1, 1], outputs=2)
+case("MaxPool", floats(0, 2, 4, 4), kernel_shape=[2, 2], outputs=2)
+case("RoiAlign", floats(2, 3, 8, 7), np.zeros((0, 4), np.float32),
+     np.zeros(0, np.int64), opset=16)
+case("RoiAlign", floats(2, 3, 8, 7).astype(np.float64),
+     np.array([[0, 0, 5, 4]], np.float64), np.zeros(1, np.int64), opset=16,
+     output_height=2)
+for align in 0, 1:
+    case("GridSample", floats(1, 2, 1, 1), floats(1, 3, 3, 2), opset=16,
+         padding_mode="reflection", align_corners=align, mode="bilinear")
+for mode in "linear", "nearest":
+    for dtype in np.uint8, np.int8, np.int32:
+        case("Resize", ints(1, 1, 5, 6, low=0, high=100, dtype=dtype), None,
+             Constant([1, 1, 1.5, 0.7], np.float32), opset=13, mode=mode,
+             note=mode + dtype.__name__, tolerance=1)
+    case("Resize", floats(1, 1, 5, 6).astype(np.float16), None,
+         Constant([1, 1, 1.5, 0.7], np.float32), opset=13, mode=mode,
+         tolerance=1e-2)
+case("Resize", floats(1, 1, 1, 1), None, Constant([1, 1, 3, 3], np.float32),
+     mode="cubic", opset=13)
+for size in 1000, 1024:
+    for more in {}, {"reverse": 1, "exclusive": 1}:
+        case("CumSum", floats(2, size, 2), Constant(np.array(1)),
+             tolerance=1e-4, **more)
+case("CumSum", ints(3, 1001, dtype=np.int32), Constant(np.array(1)),
+     exclusive=1)
+case("CumSum", floats(3, 0), Constant(np.array(1)))
+case("GatherND", floats(3, 4), np.zeros((0, 1), np.int64))
+case("ScatterND", floats(3, 4), np.zeros((0, 1), np.int64), floats(0, 4))
+case("ReverseSequence", floats(4, 3, 2), np.array([0, 4, 1]), opset=10)
