@@ -7,7 +7,8 @@ dist_doc_DATA = \
 	%D%/language.md \
 	%D%/plan-format.md \
 	%D%/search.md \
-	%D%/solver.md
+	%D%/solver.md \
+	%D%/verify.md
 
 # What is made: the grammar out of bison's and flex's files, the reference of
 # the operator library out of the library.
