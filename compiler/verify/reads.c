@@ -384,7 +384,8 @@ static void compare(watch *w, const way *y, int p)
 		else if (!loose && !box_contains(&index, &needs[i]))
 			note(w->t, VERIFY_WIDE, w->stage->label, var,
 			     y->nparts, "its region of '%s' is larger than "
-			     "what is read (part %d reads %s, the region is %s)",
+			     "what is read (part %d reads %s, the region is "
+			     "%s)",
 			     k->inputs[i].name, p, box_text(a, &index),
 			     box_text(a, &needs[i]));
 	}
