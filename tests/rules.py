@@ -102,7 +102,9 @@ def arguments(op, attrs, rng):
     for name, kind, is_list in attrs:
         text = permuted(value(kind, is_list, rng), rng)
         words += ["-D", f"{name}={text}"]
-        if kind == "int" and not is_list:
+        if kind == "int" and is_list:
+            packs[name] = [int(n) for n in text.split(",")]
+        elif kind == "int":
             sizes[name] = int(text)
     for tensor in op["inputs"]:
         numbers = shape(packs_of(tensor["dims"]), sizes, packs, rng)
@@ -390,8 +392,9 @@ def tdlc(*words):
 
 
 def shapes_of(words, text):
-    """By name; the results' are in the first comment."""
-    shapes = {}
+    """By name; those of the results, which are in the first comment, again in
+    their order."""
+    shapes, results = {}, []
     for w in words:
         m = re.fullmatch(r"--shape=(\w+)=(.*)", w)
         if m:
@@ -399,7 +402,8 @@ def shapes_of(words, text):
     head = text.splitlines()[0].partition(" -> ")[2]
     for name, dims in re.findall(r"(\w+)\[([^\]]*)\]", head):
         shapes[name] = [int(n) for n in dims.split(", ") if n]
-    return shapes
+        results.append(shapes[name])
+    return shapes, results
 
 
 def check_sizes(rule, tensors, shapes):
@@ -428,9 +432,8 @@ def check(op, words, with_jax):
         return 0
     same(rule, rules["jax"])
     below(rule, rules["nnscaler"])
-    shapes = shapes_of(words, texts["shardy"])
+    shapes, outputs = shapes_of(words, texts["shardy"])
     inputs = [shapes[i["name"]] for i in op["inputs"]]
-    outputs = [shapes[o["name"]] for o in op["outputs"]]
     check_sizes(rule, rule.inputs + rule.outputs, inputs + outputs)
     if with_jax:
         with_jax.check(texts["shardy"], texts["jax"], inputs, outputs)
@@ -466,9 +469,9 @@ def main():
     done = tdlc("compile", *files, "--emit=json", "-o", "-")
     if done.returncode:
         sys.exit(done.stderr)
-    ops = [op for op in json.loads(done.stdout)["operators"]
-           if not only or op["name"] in only]
     known, with_jax = signatures(OPDEFS), load_jax()
+    ops = [op for op in json.loads(done.stdout)["operators"]
+           if op["name"] in known and (not only or op["name"] in only)]
     good, tried, strategies, forms = True, 0, 0, 0
     for op in ops:
         rng = random.Random(op["name"])

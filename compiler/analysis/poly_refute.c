@@ -90,7 +90,7 @@ static bool value_of(point *p, const poly *x, int64_t *r)
 {
 	*r = 0;
 	for (int i = 0; i < x->n; i++) {
-		int64_t product = x->terms[i].coefficient, v;
+		int64_t product = x->terms[i].coefficient, v = 0;
 		for (int j = 0; j < x->terms[i].n; j++)
 			if (!atom_value(p, x->terms[i].atom[j], &v) ||
 			    !ck_mul(product, v, &product))
@@ -103,7 +103,7 @@ static bool value_of(point *p, const poly *x, int64_t *r)
 
 static bool fails_at(point *p, const poly_facts *f, const poly *x)
 {
-	int64_t v;
+	int64_t v = 0;
 	if (!value_of(p, x, &v) || v >= 0)
 		return false;
 	for (int i = 0; f && i < f->n; i++)

@@ -38,4 +38,10 @@ tensor_type *explain_params(driver *d, const explain_request *r,
 			    const attr_value *const *attrs,
 			    cli_status *status);
 
+/* Expands it.  What shares a type that is not declared is f32, or, where the
+ * operator has no meaning for that, i64 or bool.  NULL when errors were
+ * added. */
+expansion *explain_expand(driver *d, const explain_request *r,
+			  tensor_type *types, const attr_value *const *attrs);
+
 #endif

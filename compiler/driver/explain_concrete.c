@@ -378,9 +378,7 @@ cli_status explain_concrete(driver *d, const explain_request *given)
 		return status;
 	if (r.k == 0)
 		r.k = 2;
-	call_site site = { .place = "the command line" };
-	expansion *x = expand_op(d->arena, r.modules, d->sink, r.op, types,
-				 attrs, site);
+	expansion *x = explain_expand(d, &r, types, attrs);
 	if (!x)
 		return CLI_INPUT;
 	if (r.json)

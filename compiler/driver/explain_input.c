@@ -154,6 +154,32 @@ static dtype type_of(const ast_op *op, const ast_tensor *p,
 	return t == DT_NONE ? DT_F32 : t;
 }
 
+/* Sets the type of the parameters that share one. */
+static void set_shared_type(const ast_op *op, tensor_type *types, dtype t)
+{
+	for (int i = 0; i < op->nparams; i++)
+		if (!op->params[i].type.name)
+			types[i].type = t;
+}
+
+expansion *explain_expand(driver *d, const explain_request *r,
+			  tensor_type *types, const attr_value *const *attrs)
+{
+	static const dtype shared[] = { DT_F32, DT_I64, DT_BOOL };
+	call_site site = { .place = "the command line" };
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		set_shared_type(r->op, types, shared[i]);
+		diag_sink *unsaid = diag_sink_new(d->arena);
+		expansion *x = expand_op(d->arena, r->modules, unsaid, r->op,
+					 types, attrs, site);
+		if (x)
+			return x;
+	}
+	set_shared_type(r->op, types, shared[0]);
+	return expand_op(d->arena, r->modules, d->sink, r->op, types, attrs,
+			 site);
+}
+
 tensor_type *explain_params(driver *d, const explain_request *r,
 			    const attr_value *const *attrs, cli_status *status)
 {

@@ -15,9 +15,7 @@ static links *links_of_shapes(driver *d, const explain_request *r,
 				   : NULL;
 	if (!types)
 		return NULL;
-	call_site site = { .place = "the command line" };
-	expansion *x = expand_op(d->arena, r->modules, d->sink, r->op, types,
-				 attrs, site);
+	expansion *x = explain_expand(d, r, types, attrs);
 	*status = CLI_INPUT;
 	return x ? links_of_expansion(d->arena, r->op, x, types) : NULL;
 }

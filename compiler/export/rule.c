@@ -219,6 +219,12 @@ static const char *class_name(const composer *c, int class, int value, int d)
 
 /* ---- factors ------------------------------------------------------------ */
 
+static int64_t piece_size(const entity *e, int i)
+{
+	int64_t end = i < e->n - 1 ? e->at[i + 1] : e->extent;
+	return end < 0 ? -1 : end / e->at[i];
+}
+
 /* The least size of a piece of a class. */
 static int64_t class_size(const composer *c, int class)
 {
@@ -228,11 +234,10 @@ static int64_t class_size(const composer *c, int class)
 		for (int d = 0; d < l->values[v].ndims; d++) {
 			const entity *e = &c->pieces->dims[v][d];
 			for (int i = 0; i < e->n; i++) {
-				int64_t end = i < e->n - 1 ? e->at[i + 1]
-							   : e->extent;
+				int64_t n = piece_size(e, i);
 				if (class_of(c, e->first + i) == class &&
-				    end / e->at[i] < least)
-					least = end / e->at[i];
+				    n < least)
+					least = n;
 			}
 		}
 	return least;
@@ -258,18 +263,39 @@ static void note_factor(composer *c, const rule_factor *f,
 				      "depends on where it begins", f->name));
 }
 
-static int factor_of(composer *c, int piece, int value, int d)
+/* A factor of which a tensor needs all. */
+static int whole_factor(composer *c, const char *name, int64_t size)
+{
+	rule_factor f = { .name = name, .size = size, .kind = RULE_WHOLE };
+	return add_factor(c, f);
+}
+
+/* The factor of a class. */
+static rule_factor make_factor(composer *c, int class, int value, int d,
+			       class_facts *facts)
+{
+	*facts = facts_of(c, class);
+	rule_factor f = { class_name(c, class, value, d), class_size(c, class),
+			  facts->kind, c->links->values[value].pack[d],
+			  facts->positional, facts->direct };
+	/* What is not divided anyway. */
+	if (f.size >= 0 && f.size <= 1 && f.kind == RULE_WHOLE)
+		f.kind = RULE_PASS;
+	return f;
+}
+
+/* The factor that a piece of dimension d of a value is.  One of another size
+ * was to follow its class; where it cannot, all of it is needed. */
+static int factor_of(composer *c, int piece, int64_t size, int value, int d)
 {
 	int class = class_of(c, piece);
+	class_facts facts;
+	rule_factor f = c->factor[class]
+				? c->factors.at[c->factor[class] - 1]
+				: make_factor(c, class, value, d, &facts);
+	if (f.size != size && f.kind != RULE_PERMUTE)
+		return whole_factor(c, f.name, size);
 	if (c->factor[class] == 0) {
-		class_facts facts = facts_of(c, class);
-		rule_factor f = { class_name(c, class, value, d),
-				  class_size(c, class), facts.kind,
-				  c->links->values[value].pack[d],
-				  facts.positional, facts.direct };
-		/* What is not divided anyway. */
-		if (f.size >= 0 && f.size <= 1 && f.kind == RULE_WHOLE)
-			f.kind = RULE_PASS;
 		c->factor[class] = add_factor(c, f) + 1;
 		note_factor(c, &c->factors.at[c->factor[class] - 1], &facts);
 	}
@@ -297,12 +323,11 @@ static rule_tensor tensor_of(composer *c, int value, const char *name)
 		rule_dim *to = &t.dims[d];
 		to->size = e->extent;
 		for (int i = e->n; i-- > 0;) {
-			int f = factor_of(c, e->first + i, value, d);
-			if (rule_tensor_has(&t, f)) {
-				rule_factor again = c->factors.at[f];
-				again.kind = RULE_WHOLE;
-				f = add_factor(c, again);
-			}
+			int64_t size = piece_size(e, i);
+			int f = factor_of(c, e->first + i, size, value, d);
+			if (rule_tensor_has(&t, f))
+				f = whole_factor(c, c->factors.at[f].name,
+						 size);
 			to->factors[to->n++] = f;
 		}
 	}
