@@ -15,10 +15,10 @@ from onnx.backend.test.loader import load_model_tests
 # Inputs, by their position, that exporters write as constants.
 CONSTANT_INPUTS = {
     "AffineGrid": [1], "BlackmanWindow": [0], "CenterCropPad": [1],
-    "Col2Im": [1, 2], "ConstantOfShape": [0], "CumProd": [1], "CumSum": [1],
-    "DFT": [1, 2], "Dropout": [1, 2], "Expand": [1], "HammingWindow": [0],
+    "Col2Im": [1, 2], "Compress": [1], "ConstantOfShape": [0],
+    "CumProd": [1], "CumSum": [1], "DFT": [1, 2], "Dropout": [1, 2], "Expand": [1], "HammingWindow": [0],
     "HannWindow": [0], "If": [0], "Loop": [0, 1], "MaxUnpool": [2],
-    "MelWeightMatrix": [0, 1, 2, 3, 4], "OneHot": [1],
+    "MelWeightMatrix": [0, 1, 2, 3, 4], "NonZero": [0], "OneHot": [1],
     "Pad": [1, 2, 3], "Range": [0, 1, 2], "ReduceL1": [1], "ReduceL2": [1],
     "ReduceLogSum": [1], "ReduceLogSumExp": [1], "ReduceMax": [1],
     "ReduceMean": [1], "ReduceMin": [1], "ReduceProd": [1], "ReduceSum": [1],

@@ -588,3 +588,13 @@ case("CumSum", floats(3, 0), Constant(np.array(1)))
 case("GatherND", floats(3, 4), np.zeros((0, 1), np.int64))
 case("ScatterND", floats(3, 4), np.zeros((0, 1), np.int64), floats(0, 4))
 case("ReverseSequence", floats(4, 3, 2), np.array([0, 4, 1]), opset=10)
+
+# ---- elements that are picked by what is known
+for x in ([[1, 0, 2], [0, 3, 0]], [[0.0, 0.5]], [True, False, True], [0, 0],
+          3.5):
+    case("NonZero", Constant(np.array(x)))
+case("NonZero", Constant(np.zeros((2, 0), np.int32)))
+for axis in 0, -1:
+    case("Compress", floats(4, 5), Constant(np.array([True, False, True])),
+         axis=axis)
+case("Compress", floats(2, 3), Constant(np.array([0, 1, 1, 0, 0, 1], bool)))
