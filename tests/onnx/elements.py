@@ -289,8 +289,12 @@ def constants(how):
 def moves(kernels):
     """Operators that move elements take those of every type."""
     nodes, fed, wanted = [], {}, {}
-    rows = numpy_helper.from_array(np.array([2, 0, 1, 2]), "rows")
-    flat = numpy_helper.from_array(np.array([-1]), "flat")
+    known = {"rows": [2, 0, 1, 2], "flat": [-1], "ones": [1, 1],
+             "ends": [3, 8], "pads": [1, 0, 0, 2], "twice": [2, 1],
+             "wide": [2, 3, 10], "shape": [2, 3]}
+    chosen = RNG.integers(0, 2, (3, 1)).astype(bool)
+    fed["chosen"] = chosen
+    edges = []
     for t, d in SMALL.items():
         x = RNG.choice(patterns(d), (3, 10))
         n = name_of(t)
@@ -301,10 +305,23 @@ def moves(kernels):
                 ("Reshape", [n, "flat"], {}, bits.ravel()),
                 ("Concat", [n, n], {"axis": 1}, np.hstack([bits, bits])),
                 ("Gather", [n, "rows"], {}, bits[[2, 0, 1, 2]]),
-                ("Transpose", [n], {}, bits.T)):
+                ("Transpose", [n], {}, bits.T),
+                ("Slice", [n, "ones", "ends"], {}, bits[1:3, 1:8]),
+                ("Tile", [n, "twice"], {}, np.tile(bits, (2, 1))),
+                ("Expand", [n, "wide"], {},
+                 np.broadcast_to(bits, (2, 3, 10))),
+                ("Where", ["chosen", n, n + "_Identity"], {}, bits),
+                ("Pad", [n, "pads", n + "_edge"], {},
+                 np.pad(bits, ((1, 0), (0, 2)), constant_values=bits[0, 0])),
+                ("ConstantOfShape", ["shape"],
+                 {"value": numpy_helper.from_array(x[:1, 0])},
+                 np.full((2, 3), bits[0, 0]))):
             nodes.append(helper.make_node(op, ins, [f"{n}_{op}"], **attrs))
             wanted[f"{n}_{op}"] = np.ascontiguousarray(want)
-    run(nodes, fed, wanted, kernels, [rows, flat])
+        edges.append(numpy_helper.from_array(x[:1, 0].reshape(()),
+                                             n + "_edge"))
+    run(nodes, fed, wanted, kernels, edges + [
+        numpy_helper.from_array(np.array(v), n) for n, v in known.items()])
 
 
 CASES = [(f"casts-{name_of(t)}", casts_from(t)) for t in ALL] + [
