@@ -188,6 +188,7 @@ check_json() {
 		tdlc doc "$conv" --json
 		tdlc ops --json
 		tdlc verify conv1d "$conv" --json
+		tdlc coverage "$srcdir/tests/golden/coverage/mixed.onnx" --json
 		tdlc show "$model" --json
 		tdlc plan "$model" -k 2 -o "$tmp/plan" --json
 		tdlrun "$tmp/plan" --verify --json
