@@ -248,7 +248,8 @@ static bool apply_entry(importer *im, onnx_frame *f, const onnx_call *c,
 	mvalue *values = ARENA_ARRAY(im->tmp, mvalue, nwanted + 1);
 	mapping_node m = { .name = c->name, .place = c->place,
 			   .ninputs = (int)n->n_input, .inputs = c->inputs,
-			   .noutputs = (int)n->n_output, .number = im->nnodes,
+			   .noutputs = (int)n->n_output,
+			   .number = im->nnodes + im->ninner,
 			   .before = types_before(im, f, n),
 			   .run_graph = onnx_run_graph,
 			   .context = &context };

@@ -179,6 +179,24 @@ def seeds():
              np.corrcoef(y[i].ravel(), y[j].ravel())[0, 1], 0, N ** -0.5)
 
 
+def loop():
+    """Every round of a loop draws its own numbers."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]),
+         helper.make_node("RandomNormal", [], ["r"], shape=[499])],
+        "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []),
+         helper.make_tensor_value_info("go", TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("r", TensorProto.FLOAT, [499])])
+    y, = draw([helper.make_node("Loop", ["n", "yes"], ["y"], body=body)], {},
+              ["y"], [numpy_helper.from_array(np.array(3), "n"),
+                      numpy_helper.from_array(np.array(True), "yes")])
+    for i, j in (0, 1), (0, 2), (1, 2):
+        near(f"the correlation of {i} and {j}",
+             np.corrcoef(y[i], y[j])[0, 1], 0, 499 ** -0.5)
+
+
 CASES = [("uniform-f32", uniform(np.float32)),
          ("uniform-f32-bounds", uniform(np.float32, -3.0, 2.0)),
          ("uniform-f16", uniform(np.float16)),
@@ -188,7 +206,7 @@ CASES = [("uniform-f32", uniform(np.float32)),
          ("normal-f16", normal(np.float16, -1.0, 0.5)),
          ("bernoulli", bernoulli), ("dropout-half", dropout(0.5)),
          ("dropout-tenth", dropout(0.1)), ("multinomial", multinomial),
-         ("seeds", seeds)]
+         ("seeds", seeds), ("loop", loop)]
 
 
 if __name__ == "__main__":
