@@ -15,7 +15,6 @@ TDLC = os.environ["TDLC"]
 OPDEFS = os.environ["TDL_OPDEFS"]
 SENTENCES = 1000
 DEEP = 7  # from there on the shortest way out is taken
-BEGINS = ("op", "opaque", "onnx", "def", "import")
 
 
 # ---- the grammar: ("alt", [..]), ("seq", [..]), ("opt", x), ("many", x),
@@ -171,9 +170,9 @@ def tokens_of(text, patterns):
             if not t.startswith("//")]
 
 
-def split_definitions(tokens):
+def split_definitions(tokens, begins):
     at = [i for i, t in enumerate(tokens)
-          if t in BEGINS and depth_is_zero(tokens, i)] + [len(tokens)]
+          if t in begins and depth_is_zero(tokens, i)] + [len(tokens)]
     return [tokens[a:b] for a, b in zip(at, at[1:])]
 
 
@@ -236,6 +235,7 @@ class Reader:
 
 def check_library(rules, patterns):
     definitions = 0
+    begins = {of[0][1] for _, of in rules["definition"][1]}
     for folder, _, names in sorted(os.walk(OPDEFS, followlinks=True)):
         for name in sorted(names):
             if not name.endswith(".tdl"):
@@ -243,7 +243,7 @@ def check_library(rules, patterns):
             path = os.path.join(folder, name)
             with open(path, encoding="utf-8") as f:
                 tokens = tokens_of(f.read(), patterns)
-            for words in split_definitions(tokens):
+            for words in split_definitions(tokens, begins):
                 reader = Reader(rules, patterns, words)
                 if len(words) not in reader.named("definition", 0):
                     sys.exit("%s: the grammar does not have: %s"
