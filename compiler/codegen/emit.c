@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "plan/plan.h"
+
 #define SAY(...)  text_line(&g->t, __VA_ARGS__)
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
@@ -36,6 +38,12 @@ static void emit_block(emitter *g, const char *name, const char *block,
 		SAY("const int64_t %s_%d = %s.stride[%d];", name, d, block, d);
 }
 
+/* Of pointers to where the result may lie, none is `restrict`. */
+static const char *if_apart(bool in_place)
+{
+	return in_place ? "" : "restrict ";
+}
+
 void emit_inputs(emitter *g, const kexpr *e)
 {
 	uint32_t used = inputs_of(e);
@@ -44,16 +52,16 @@ void emit_inputs(emitter *g, const kexpr *e)
 		const kinput *in = &g->k->inputs[i];
 		if (!(used >> i & 1))
 			continue;
-		SAY("const %s *restrict %s = %s.data;",
-		    type_of_element(in->type), g->p.input[i], block);
+		SAY("const %s *%s%s = %s.data;", type_of_element(in->type),
+		    if_apart(kernel_in_place(g->k, i)), g->p.input[i], block);
 		emit_block(g, g->p.input[i], block, in->ndim);
 	}
 }
 
 void emit_result(emitter *g)
 {
-	SAY("%s *restrict %s = args->out.data;", type_of_element(g->k->type),
-	    g->p.out);
+	SAY("%s *%s%s = args->out.data;", type_of_element(g->k->type),
+	    if_apart(any_in_place(g->k)), g->p.out);
 	emit_block(g, g->p.out, "args->out", g->k->nout);
 }
 
@@ -299,6 +307,15 @@ static int count_guards(const emitter *g, const kexpr *e, const kexpr **first)
 	return n;
 }
 
+/* Where the result lies where an input lies, an element is read only to be
+ * written: no iteration depends on another, which the compiler cannot see.
+ * Elements that share a byte depend on each other. */
+static void emit_independence(emitter *g)
+{
+	if (any_in_place(g->k) && dtype_bits(g->k->type) >= 8)
+		SAY("#pragma GCC ivdep");
+}
+
 static void emit_part(emitter *g, int l, const char *from, const char *to,
 		      guard_state guard, statement *st, const void *arg)
 {
@@ -306,6 +323,7 @@ static void emit_part(emitter *g, int l, const char *from, const char *to,
 	guard_state before = g->p.guard;
 	g->p.guard = guard;
 	if (l >= 0) {
+		emit_independence(g);
 		OPEN("for (int64_t %s = %s; %s < %s; %s++)", name, from, name,
 		     to, name);
 		emit_whole(g, l);

@@ -72,6 +72,10 @@ schedule schedule_of(const kernel *k);
 bool as_scatter(schedule *s, const kernel *k);
 bool as_scan(schedule *s, const kernel *k);
 
+/* Whether the result may lie where an input lies, kernel_in_place().
+ * (schedule_where.c) */
+bool any_in_place(const kernel *k);
+
 /* Where running along a loop reads memory: the sum over the reads of e of how
  * many elements one step goes, FAR_STEP where it leaves the innermost
  * dimension. */

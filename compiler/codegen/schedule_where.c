@@ -101,7 +101,7 @@ static bool adds_in_memory(const kernel *k)
 		t == DT_F64);
 }
 
-static bool any_in_place(const kernel *k)
+bool any_in_place(const kernel *k)
 {
 	for (int i = 0; i < k->ninputs; i++)
 		if (kernel_in_place(k, i))

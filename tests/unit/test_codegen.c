@@ -5,7 +5,9 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "compiler/codegen/codegen.h"
 #include "compiler/codegen/schedule.h"
 #include "tests/unit/check_kernel.h"
 
@@ -627,6 +629,30 @@ static kernel *random_kernel(void)
 	return k;
 }
 
+/* Neither the result nor an input in whose place it may lie is `restrict`: the
+ * two would be one object. */
+START_TEST(in_place)
+{
+	kernel *k = begin("add", RED_NONE, DT_F32);
+	kexpr *i = add_var(k, "i", KVAR_OUTPUT, 40);
+	kexpr *j = add_var(k, "j", KVAR_OUTPUT, 50);
+	int x = add_input(k, "x", DT_F32, 2, 40, 50);
+	int bias = add_input(k, "bias", DT_F32, 1, 50);
+	k->body = add(READ(k, x, NULL, i, j), READ(k, bias, NULL, j));
+	kernel_finish(mem, k);
+	const char *c = codegen_c(mem, k);
+	ck_assert_ptr_nonnull(strstr(c, "const float *x ="));
+	ck_assert_ptr_nonnull(strstr(c, "const float *restrict bias ="));
+	ck_assert_ptr_nonnull(strstr(c, "\tfloat *out ="));
+	k->body = add(READ(k, x, NULL, i, sub(num(49), j)),
+		      READ(k, bias, NULL, j));
+	kernel_finish(mem, k);
+	c = codegen_c(mem, k);
+	ck_assert_ptr_nonnull(strstr(c, "const float *restrict x ="));
+	ck_assert_ptr_nonnull(strstr(c, "\tfloat *restrict out ="));
+}
+END_TEST
+
 START_TEST(random_kernels)
 {
 	kernels all = {0};
@@ -668,6 +694,7 @@ int main(void)
 	tcase_add_test(c, schedules);
 	tcase_add_test(c, scatters);
 	tcase_add_test(c, scans);
+	tcase_add_test(c, in_place);
 	tcase_add_test(c, random_kernels);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);
