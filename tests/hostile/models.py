@@ -224,6 +224,8 @@ def main():
         path = judge.write("models/case.onnx", data)
         judge.run(name, plan + [path])
         judge.run(name + " (show)", [TDLC, "show", path])
+        judge.run(name + " (coverage)", [TDLC, "coverage", path],
+                  status=(0, 1), errors=None)
     for n in range(1, len(SOUND)):
         path = judge.write("models/case.onnx", SOUND[:n])
         judge.run(f"the first {n} bytes", plan + [path])
