@@ -110,6 +110,14 @@ static char *emit_ast(driver *d, const compile_input *in)
 	return text;
 }
 
+/* Gradients that are written, each once. */
+typedef struct gradient_writer {
+	driver *d;
+	strmap *written; /* by name */
+	char *text;
+	bool calls; /* operators of the files that were read */
+} gradient_writer;
+
 static const char *gradient_text(driver *d, const gradient *g)
 {
 	if (g->own)
@@ -122,11 +130,28 @@ static const char *gradient_text(driver *d, const gradient *g)
 	return g->text;
 }
 
-/* The operators that compute the gradients of those in the named files; a
- * comment says why there is none. */
-static char *emit_gradients(driver *d, const compile_input *in)
+/* Those that it calls come first. */
+static void write_gradient(gradient_writer *w, const gradient *g)
 {
-	char *text = arena_strdup(d->arena, "");
+	if (strmap_get(w->written, g->name))
+		return;
+	strmap_put(w->written, g->name, w);
+	for (int i = 0; i < g->nneeds; i++)
+		if (!g->needs[i].own)
+			write_gradient(w, &g->needs[i]);
+	w->calls |= g->nneeds > 0;
+	w->text = arena_printf(w->d->arena, "%s%s%s", w->text,
+			       *w->text ? "\n" : "", gradient_text(w->d, g));
+}
+
+/* The operators that compute the gradients of those in the named files; a
+ * comment says why there is none.  Where they call operators, the files are
+ * imported. */
+static char *emit_gradients(driver *d, const compile_input *in, char **paths,
+			    int npaths)
+{
+	gradient_writer w = { d, strmap_new(d->arena),
+			      arena_strdup(d->arena, ""), false };
 	for (int i = 0; i < in->n; i++)
 		for (int j = 0; j < in->own[i]->ndefs; j++) {
 			const ast_def *def = &in->own[i]->defs[j];
@@ -136,20 +161,23 @@ static char *emit_gradients(driver *d, const compile_input *in)
 						      def->op, &g)
 				    : 0;
 			for (int k = 0; k < n; k++)
-				text = arena_printf(d->arena, "%s%s%s", text,
-						    *text ? "\n" : "",
-						    gradient_text(d, &g[k]));
+				write_gradient(&w, &g[k]);
 		}
-	return text;
+	for (int i = npaths - 1; i >= 0 && w.calls; i--)
+		w.text = arena_printf(d->arena, "import \"%s\"\n%s%s",
+				      paths[i], i < npaths - 1 ? "" : "\n",
+				      w.text);
+	return w.text;
 }
 
 /* The text of the output, *len bytes. */
 static const void *emit_output(driver *d, const compile_options *o,
-			       const compile_input *in, size_t *len)
+			       const compile_input *in, char **paths, int n,
+			       size_t *len)
 {
 	char *text = NULL;
 	if (o->gradients) {
-		text = emit_gradients(d, in);
+		text = emit_gradients(d, in, paths, n);
 		*len = strlen(text);
 		return text;
 	}
@@ -260,7 +288,7 @@ static cli_status run(driver *d, const compile_options *o, char **paths, int n)
 	if (diag_errors(d->sink))
 		return CLI_INPUT;
 	size_t len;
-	const void *data = emit_output(d, o, &in, &len);
+	const void *data = emit_output(d, o, &in, paths, n, &len);
 	cli_status status = CLI_OK;
 	if (o->depends)
 		status = write_depends(d, o, in.modules);

@@ -10,7 +10,8 @@
  * inside of the tensor, which only a guarded read can be. */
 typedef struct contribution {
 	int tensor;
-	const grad_stage *stage;
+	const grad_stage *stage; /* NULL: all of the tensor gets the tensor
+				    whose name `adjoint` is */
 	int n;
 	ast_expr **items;
 	ast_expr *condition; /* NULL: always */

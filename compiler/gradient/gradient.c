@@ -14,10 +14,13 @@ typedef struct named_text {
 /* The derivation of one gradient. */
 typedef struct derivation {
 	grad_op g;
+	tdl_modules *modules;
 	int input;
 	bool *wanted;	       /* tensors that depend on the input, and it */
 	bool *needed;	       /* tensors that what is written reads */
 	VEC(named_text) lets; /* derivatives, the last one first */
+	VEC(gradient) needs;
+	arena *arena; /* of the result */
 	const char *body;
 } derivation;
 
@@ -36,16 +39,35 @@ static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
 	return false;
 }
 
+static int argument_of(const grad_op *g, const grad_stage *s, int i)
+{
+	return grad_find_tensor(g, s->call->args[i]->name);
+}
+
+static void want_results(derivation *d, const grad_stage *s)
+{
+	bool any = false;
+	for (int i = 0; i < s->call->nargs; i++)
+		any |= d->wanted[argument_of(&d->g, s, i)] &&
+		       grad_has_floats(&s->callee->params[i]);
+	for (int i = 0; any && i < s->callee->nresults; i++)
+		d->wanted[s->tensor + i] =
+			d->g.tensors.at[s->tensor + i].smooth;
+}
+
 /* The tensors on the way from the input to a result. */
 static void find_wanted(derivation *d)
 {
 	grad_op *g = &d->g;
-	d->wanted = ARENA_ARRAY(g->t.a, bool, g->tensors.n + 1);
+	d->wanted = ARENA_ARRAY(g->t.a, bool, 2 * g->tensors.n + 2);
 	d->wanted[d->input] = true;
 	for (int i = 0; i < g->stages.n; i++) {
 		const grad_stage *s = g->stages.at[i];
-		if (g->tensors.at[s->tensor].smooth && !grad_is_constant(s) &&
-		    reads_any(g, s->body, d->wanted))
+		if (s->callee)
+			want_results(d, s);
+		else if (g->tensors.at[s->tensor].smooth &&
+			 !grad_is_constant(s) &&
+			 reads_any(g, s->body, d->wanted))
 			d->wanted[s->tensor] = true;
 	}
 }
@@ -77,6 +99,8 @@ static const char *lambda_text(grad_op *g, const ast_var *vars, int n,
 /* The stage as it was written. */
 static const char *stage_text(grad_op *g, const grad_stage *s)
 {
+	if (s->callee)
+		return text_of(g, s->call);
 	ast_expr *body = s->body;
 	if (s->reducer) {
 		ast_expr *lambda = tree_lambda(&g->t, s->nreduced, s->reduced,
@@ -99,8 +123,18 @@ static void note_needs(derivation *d, const ast_expr *e)
 
 /* ---- derivatives ------------------------------------------------------- */
 
-/* The derivative by a tensor as a lambda; "" where nothing contributes to
- * it. */
+static ast_expr *contribute(grad_op *g, const contribution *c,
+			    const ast_var *vars)
+{
+	if (c->stage)
+		return grad_invert(g, c, vars);
+	int n = g->tensors.at[c->tensor].ndims;
+	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, n + 1);
+	grad_items(g, vars, n, items);
+	return tree_index(&g->t, c->adjoint, n, items);
+}
+
+/* The derivative by a tensor as a lambda. */
 static const char *derivative(derivation *d, int tensor,
 			      const contributions *all)
 {
@@ -110,7 +144,7 @@ static const char *derivative(derivation *d, int tensor,
 	for (int i = 0; i < all->n && !g->because; i++) {
 		if (all->at[i].tensor != tensor)
 			continue;
-		ast_expr *e = grad_invert(g, &all->at[i], vars);
+		ast_expr *e = contribute(g, &all->at[i], vars);
 		if (e)
 			sum = tree_add(&g->t, sum, e);
 	}
@@ -131,6 +165,118 @@ static bool is_result(const grad_op *g, int tensor)
 	return false;
 }
 
+/* What alone contributes to a tensor, all of it at once; NULL for none. */
+static const char *only_contribution(int tensor, const contributions *all)
+{
+	const contribution *only = NULL;
+	for (int i = 0; i < all->n; i++) {
+		if (all->at[i].tensor != tensor)
+			continue;
+		if (only || all->at[i].stage)
+			return NULL;
+		only = &all->at[i];
+	}
+	return only ? only->adjoint->name : NULL;
+}
+
+static void add_derivative(derivation *d, int tensor, const contributions *all)
+{
+	grad_op *g = &d->g;
+	const char *only = only_contribution(tensor, all);
+	if (only) {
+		grad_adjoint_name(g, tensor);
+		g->adjoints.at[tensor] = only;
+		return;
+	}
+	const char *text = derivative(d, tensor, all);
+	const char *name = grad_adjoint_name(g, tensor);
+	if (text)
+		vec_push(g->t.a, &d->lets, ((named_text){name, text}));
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+/* What the parameter of a callee's gradient is given: the derivative by one of
+ * its results, or one of its arguments. */
+static const char *call_argument(derivation *d, const grad_stage *s,
+				 const gradient *by, const char *name)
+{
+	grad_op *g = &d->g;
+	for (int i = 0; i < s->callee->nresults; i++)
+		if (by->adjoints[i] && !strcmp(by->adjoints[i], name))
+			return grad_adjoint_name(g, s->tensor + i);
+	for (int i = 0; i < s->call->nargs; i++)
+		if (!strcmp(s->callee->params[i].name, name))
+			return s->call->args[i]->name;
+	return NULL;
+}
+
+/* f_grad_x(dy, x, axis = axis) */
+static ast_expr *call_gradient(derivation *d, const grad_stage *s,
+			       const gradient *by)
+{
+	trees *t = &d->g.t;
+	const ast_op *op = by->tree;
+	ast_expr **args = ARENA_ARRAY(t->a, ast_expr *, op->nparams + 1);
+	for (int i = 0; i < op->nparams; i++) {
+		const char *name =
+			call_argument(d, s, by, op->params[i].name);
+		if (!name)
+			return NULL;
+		args[i] = tree_name(t, intern(t->names, name));
+		int x = grad_find_tensor(&d->g, args[i]->name);
+		if (x >= 0)
+			d->needed[x] = true;
+	}
+	ast_expr *e = tree_call(t, by->name, op->nparams, args);
+	e->named = ARENA_ARRAY(t->a, ast_named, op->nattrs + 1);
+	for (int i = 0; i < op->nattrs; i++)
+		for (int j = 0; j < s->call->nnamed; j++)
+			if (!strcmp(op->attrs[i].name, s->call->named[j].name))
+				e->named[e->nnamed++] = s->call->named[j];
+	return e;
+}
+
+static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input);
+
+/* What a call contributes to the derivative by its argument i. */
+static void derive_argument(derivation *d, const grad_stage *s, int i,
+			    contributions *all)
+{
+	grad_op *g = &d->g;
+	int tensor = argument_of(g, s, i);
+	gradient by = derive(d->arena, d->modules, s->callee, i);
+	ast_expr *call = by.tree ? call_gradient(d, s, &by) : NULL;
+	if (!call) {
+		g->because = arena_printf(
+			d->arena, "it calls '%s', and there is no %s",
+			s->callee->name, by.name);
+		return;
+	}
+	const char *name = grad_fresh(
+		g, arena_printf(g->t.a, "d%s_%s", g->tensors.at[tensor].name,
+				s->callee->name));
+	vec_push(g->t.a, &d->lets, ((named_text){name, text_of(g, call)}));
+	contribution c = {.tensor = tensor, .adjoint = tree_name(&g->t, name)};
+	vec_push(g->t.a, all, c);
+	vec_push(g->t.a, &d->needs, by);
+}
+
+static void derive_call(derivation *d, const grad_stage *s, contributions *all)
+{
+	grad_op *g = &d->g;
+	bool any = false;
+	for (int i = 0; i < s->callee->nresults; i++)
+		any |= d->wanted[s->tensor + i];
+	for (int i = 0; any && i < s->callee->nresults && !g->because; i++)
+		if (g->tensors.at[s->tensor + i].smooth)
+			add_derivative(d, s->tensor + i, all);
+	for (int i = 0; any && i < s->call->nargs && !g->because; i++)
+		if (d->wanted[argument_of(g, s, i)] &&
+		    grad_has_floats(&s->callee->params[i]))
+			derive_argument(d, s, i, all);
+}
+
 /* All derivatives, from the results to the input. */
 static void derive_all(derivation *d)
 {
@@ -139,16 +285,13 @@ static void derive_all(derivation *d)
 	int nstages = g->stages.n;
 	for (int i = nstages - 1; i >= 0 && !g->because; i--) {
 		const grad_stage *s = g->stages.at[i];
-		if (!d->wanted[s->tensor])
-			continue;
-		if (!is_result(g, s->tensor)) {
-			const char *text = derivative(d, s->tensor, &all);
-			if (!text)
-				return;
-			const char *name = grad_adjoint_name(g, s->tensor);
-			vec_push(g->t.a, &d->lets, ((named_text){name, text}));
+		if (s->callee) {
+			derive_call(d, s, &all);
+		} else if (d->wanted[s->tensor]) {
+			if (!is_result(g, s->tensor))
+				add_derivative(d, s->tensor, &all);
+			grad_contributions(g, s, d->wanted, &all);
 		}
-		grad_contributions(g, s, d->wanted, &all);
 	}
 	if (!g->because)
 		d->body = derivative(d, d->input, &all);
@@ -369,12 +512,35 @@ static const char *header(derivation *d, const char *name, const char *body)
 
 /* ---- the operator ------------------------------------------------------ */
 
+static bool is_needed(const derivation *d, const grad_stage *s)
+{
+	int n = s->callee ? s->callee->nresults : 1;
+	for (int i = 0; i < n; i++)
+		if (d->needed[s->tensor + i])
+			return true;
+	return false;
+}
+
+/* "p" or, of a call, "a, b" */
+static const char *names_of(grad_op *g, const grad_stage *s)
+{
+	const char *text = g->tensors.at[s->tensor].name;
+	for (int i = 1; s->callee && i < s->callee->nresults; i++)
+		text = arena_printf(g->t.a, "%s, %s", text,
+				    g->tensors.at[s->tensor + i].name);
+	return text;
+}
+
 /* Marks what the needed stages need in turn. */
 static void close_needs(derivation *d)
 {
 	for (int i = d->g.stages.n - 1; i >= 0; i--) {
 		const grad_stage *s = d->g.stages.at[i];
-		if (d->needed[s->tensor])
+		if (!is_needed(d, s))
+			continue;
+		for (int j = 0; s->callee && j < s->call->nargs; j++)
+			d->needed[argument_of(&d->g, s, j)] = true;
+		if (!s->callee)
 			note_needs(d, s->body);
 	}
 }
@@ -400,27 +566,26 @@ static const char *write_all(derivation *d, const char *name)
 	close_needs(d);
 	for (int i = 0; i < g->stages.n; i++) {
 		const grad_stage *stage = g->stages.at[i];
-		if (d->needed[stage->tensor])
+		if (is_needed(d, stage))
 			add_text(g, &s,
-				 arena_printf(
-					 g->t.a, "    let %s = %s\n",
-					 g->tensors.at[stage->tensor].name,
-					 stage_text(g, stage)));
+				 arena_printf(g->t.a, "    let %s = %s\n",
+					      names_of(g, stage),
+					      stage_text(g, stage)));
 	}
 	add_text(g, &s, used_lets(d));
 	return arena_printf(g->t.a, "%s%s", header(d, name, s), s);
 }
 
-/* In the canonical layout, in arena a. */
-static const char *laid_out(arena *a, const tdl_modules *m, const char *text)
+/* The text in the canonical layout, and its tree. */
+static void finish(arena *a, tdl_modules *m, const char *text, gradient *r)
 {
-	arena *tmp = arena_new();
-	tdl_modules *own = dsl_new(tmp, m->sink, NULL, 0);
+	text = arena_strdup(m->arena, text);
 	const ast_module *tree =
-		dsl_parse(own, "a derivative", text, strlen(text));
-	const char *s = tree ? dsl_format(a, tree) : NULL;
-	arena_free(tmp);
-	return s;
+		dsl_parse(m, "a derivative", text, strlen(text));
+	if (!tree)
+		return;
+	r->text = dsl_format(a, tree);
+	r->tree = tree->defs[0].op;
 }
 
 static bool any_result_wanted(const derivation *d)
@@ -438,7 +603,7 @@ static bool find_own(arena *a, const tdl_modules *m, const ast_op *op,
 	const ast_op *own = dsl_op(m, r->name);
 	if (!own || !own->grad_of)
 		return false;
-	r->own = own;
+	r->own = r->tree = own;
 	r->adjoints = ARENA_ARRAY(a, const char *, op->nresults);
 	for (int i = 0; i < op->nresults; i++)
 		r->adjoints[i] = arena_printf(a, "d%s", op->results[i].name);
@@ -454,7 +619,9 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 		return r;
 	arena *tmp = arena_new();
 	derivation d = {.g = {.t = {tmp, m->names}, .modules = m, .op = op},
-			.input = input};
+			.modules = m,
+			.input = input,
+			.arena = a};
 	grad_stages(&d.g);
 	if (!d.g.because)
 		find_wanted(&d);
@@ -469,7 +636,9 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	if (d.g.because)
 		r.because = arena_strdup(a, d.g.because);
 	else
-		r.text = laid_out(a, m, write_all(&d, r.name));
+		finish(a, m, write_all(&d, r.name), &r);
+	r.nneeds = d.needs.n;
+	r.needs = ARENA_COPY(a, d.needs.at, d.needs.n);
 	r.adjoints = ARENA_ARRAY(a, const char *, op->nresults);
 	for (int i = 0; i < op->nresults && r.text; i++)
 		if (d.g.tensors.at[d.g.results[i]].smooth)

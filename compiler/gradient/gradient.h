@@ -23,6 +23,10 @@ typedef struct gradient {
 	const char *because; /* says why, as in "No f_grad_x: .." */
 	const ast_op *own;   /* the one that a grad definition gives; then
 				nothing is derived, and text is NULL */
+	/* The definition as a tree, not checked; that of own, if there is. */
+	const ast_op *tree;
+	int nneeds; /* gradients of what f calls, that this one calls */
+	struct gradient *needs;
 	const char **adjoints; /* by result: what the parameter is called that
 				  is the derivative by it; NULL for a result
 				  that has none */

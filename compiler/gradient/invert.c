@@ -789,7 +789,7 @@ static const char *name_in_reads(grad_op *g, int tensor,
 	int ndims = g->tensors.at[tensor].ndims;
 	for (int i = 0; i < all->n; i++) {
 		const contribution *c = &all->at[i];
-		if (c->tensor == tensor && c->n == ndims &&
+		if (c->tensor == tensor && c->stage && c->n == ndims &&
 		    c->items[d]->kind == AST_NAME &&
 		    is_var_of(c->stage, c->items[d]) &&
 		    !is_taken(vars, ndims, NULL, 0, c->items[d]->name))

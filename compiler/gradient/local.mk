@@ -1,6 +1,7 @@
 noinst_LIBRARIES += %D%/libgradient.a
 %C%_libgradient_a_SOURCES = \
 	%D%/adjoint.c %D%/adjoint.h %D%/rules.def \
+	%D%/call.c \
 	%D%/gradient.c %D%/gradient.h \
 	%D%/invert.c %D%/invert.h \
 	%D%/stage.c %D%/stage.h \

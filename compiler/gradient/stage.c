@@ -300,7 +300,7 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 
 /* ---- the whole --------------------------------------------------------- */
 
-static bool is_smooth(const ast_tensor *t)
+bool grad_has_floats(const ast_tensor *t)
 {
 	return !t->type.name || !strcmp(t->type.name, "float") ||
 	       dtype_is_float(dtype_parse(t->type.name));
@@ -314,7 +314,7 @@ static void add_parameters(grad_op *g)
 				 .ndims = p->ndims,
 				 .dims = p->dims,
 				 .broadcast = p->broadcast,
-				 .smooth = is_smooth(p),
+				 .smooth = grad_has_floats(p),
 				 .boolean = p->type.name &&
 					    dtype_parse(p->type.name) ==
 						    DT_BOOL,
@@ -329,7 +329,7 @@ static void add_let(grad_op *g, const ast_let *let)
 	if (e->kind == AST_LAMBDA)
 		add_lambda(g, let->names[0], e, NULL);
 	else if (e->kind == AST_CALL && strmap_get(g->modules->ops, e->name))
-		give_up(g, "it calls another operator");
+		grad_add_call(g, let->names, let->nnames, e);
 	else
 		vec_push(g->t.a, &g->constants,
 			 ((grad_constant){let->names[0],
@@ -352,6 +352,6 @@ void grad_stages(grad_op *g)
 		g->results[i] = add_lambda(g, op->results[i].name,
 					   op->bodies[i], op->results[i].dims);
 		g->tensors.at[g->results[i]].smooth =
-			is_smooth(&op->results[i]);
+			grad_has_floats(&op->results[i]);
 	}
 }

@@ -1,5 +1,5 @@
-/* An operator as a chain of stages, each of which is a plain expression or the
- * reduction of one. */
+/* An operator as a chain of stages, each of which is a plain expression, the
+ * reduction of one, or a call of an operator. */
 #ifndef TDL_COMPILER_GRADIENT_STAGE_H
 #define TDL_COMPILER_GRADIENT_STAGE_H
 
@@ -25,6 +25,10 @@ typedef struct grad_stage {
 	int nreduced;
 	ast_var *reduced;
 	ast_expr *body;
+	/* Of a call, whose results are tensors `tensor` and those behind it;
+	 * the rest is NULL. */
+	const ast_op *callee;
+	ast_expr *call; /* its arguments are names of tensors */
 } grad_stage;
 
 /* let c = 1.5 */
@@ -53,6 +57,9 @@ void grad_stages(grad_op *g);
  * Returns the tensor. */
 int grad_add_stage(grad_op *g, const char *name, grad_stage s);
 
+/* Whether a declared tensor may have float elements. */
+bool grad_has_floats(const ast_tensor *t);
+
 /* The tensor of that name; -1 for none. */
 int grad_find_tensor(const grad_op *g, const char *name);
 
@@ -71,6 +78,11 @@ const char *grad_fresh(grad_op *g, const char *stem);
 
 /* The variables as the items of an index. */
 void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items);
+
+/* let a, b = f(x, k = 1): a stage, and one more for each call among the
+ * arguments.  (call.c) */
+void grad_add_call(grad_op *g, const char *const *names, int n,
+		   const ast_expr *call);
 
 /* Whether e is a call of one of the reducers. */
 bool grad_is_reduction(const ast_expr *e);

@@ -1,0 +1,184 @@
+/* Calls of operators: what their results' dimensions are in the caller. */
+#include "config.h"
+
+#include <string.h>
+
+#include "compiler/gradient/stage.h"
+
+/* A name of the callee in terms of the caller: a size, or the dimensions of a
+ * pack. */
+typedef struct meaning {
+	const char *name;
+	bool pack;
+	int n; /* 1 for a size */
+	ast_expr **dims;
+} meaning;
+
+typedef struct calling {
+	grad_op *g;
+	const ast_op *callee;
+	const ast_expr *call;
+	VEC(meaning) meanings;
+	bool failed;
+} calling;
+
+static const meaning *find(const calling *c, const char *name, bool pack)
+{
+	for (int i = 0; i < c->meanings.n; i++)
+		if (c->meanings.at[i].name == name &&
+		    c->meanings.at[i].pack == pack)
+			return &c->meanings.at[i];
+	return NULL;
+}
+
+/* Of two shapes that are broadcast together, the one of more dimensions. */
+static void mean(calling *c, const char *name, bool pack, ast_expr **dims,
+		 int n)
+{
+	for (int i = 0; i < c->meanings.n; i++) {
+		meaning *m = &c->meanings.at[i];
+		if (m->name != name || m->pack != pack)
+			continue;
+		if (n > m->n)
+			*m = (meaning){name, pack, n, dims};
+		return;
+	}
+	vec_push(c->g->t.a, &c->meanings, ((meaning){name, pack, n, dims}));
+}
+
+/* A parameter's dimensions beside those of its argument: one pack takes what
+ * the others leave; several, if the argument has as many. */
+static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
+{
+	int npacks = 0, left = x->ndims - p->ndims + 1;
+	for (int i = 0; i < p->ndims; i++)
+		npacks += p->dims[i]->kind == AST_PACK;
+	if (npacks > 1)
+		left = 1;
+	if (npacks == 1 ? left < 0 : p->ndims != x->ndims) {
+		c->failed = true;
+		return;
+	}
+	for (int i = 0, at = 0; i < p->ndims; i++) {
+		const ast_expr *d = p->dims[i];
+		int n = d->kind == AST_PACK ? left : 1;
+		if (d->kind == AST_PACK && d->pack->kind == PACK_ALL)
+			mean(c, d->pack->name, true, x->dims + at, n);
+		if (d->kind == AST_NAME && x->dims[at]->kind != AST_PACK)
+			mean(c, d->name, false, x->dims + at, 1);
+		at += n;
+	}
+}
+
+/* What the call gives an attribute, or its default; NULL for neither. */
+static const ast_expr *attribute_value(const calling *c, const char *name)
+{
+	for (int i = 0; i < c->call->nnamed; i++)
+		if (c->call->named[i].name == name)
+			return c->call->named[i].value;
+	for (int i = 0; i < c->callee->nattrs; i++)
+		if (c->callee->attrs[i].name == name)
+			return c->callee->attrs[i].init;
+	return NULL;
+}
+
+static ast_expr *in_caller(void *arg, const ast_expr *e)
+{
+	calling *c = arg;
+	if (e->kind != AST_NAME)
+		return NULL;
+	const meaning *m = find(c, e->name, false);
+	const ast_expr *value = m ? m->dims[0] : attribute_value(c, e->name);
+	c->failed |= !value;
+	return value ? tree_map(&c->g->t, value, NULL, NULL) : NULL;
+}
+
+static void add_dim(calling *c, const ast_expr *d, grad_tensor *to)
+{
+	trees *t = &c->g->t;
+	const meaning *m = d->kind == AST_PACK && d->pack->name
+				   ? find(c, d->pack->name, true)
+				   : NULL;
+	if (d->kind != AST_PACK) {
+		to->dims[to->ndims++] = tree_map(t, d, in_caller, c);
+		return;
+	}
+	if (m && d->pack->kind == PACK_ALL) {
+		for (int i = 0; i < m->n; i++)
+			to->dims[to->ndims++] = m->dims[i];
+		return;
+	}
+	/* ..(d \ axes), where ..d is a pack of the caller. */
+	if (!m || m->n != 1 || m->dims[0]->kind != AST_PACK ||
+	    m->dims[0]->pack->kind != PACK_ALL) {
+		c->failed = true;
+		return;
+	}
+	ast_pack p = *d->pack;
+	p.name = m->dims[0]->pack->name;
+	p.sel = tree_map(t, p.sel, in_caller, c);
+	to->dims[to->ndims++] = tree_pack(t, &p);
+}
+
+/* How many dimensions all of a result's are at most. */
+static int most_dims(const calling *c, const ast_tensor *r)
+{
+	int n = r->ndims;
+	for (int i = 0; i < c->meanings.n; i++)
+		n += c->meanings.at[i].n * r->ndims;
+	return n;
+}
+
+static void add_result(calling *c, const ast_tensor *r, const char *name)
+{
+	grad_op *g = c->g;
+	grad_tensor t = {.name = name, .param = -1,
+			 .smooth = grad_has_floats(r)};
+	t.dims = ARENA_ARRAY(g->t.a, ast_expr *, most_dims(c, r) + 1);
+	for (int i = 0; i < r->ndims; i++)
+		add_dim(c, r->dims[i], &t);
+	vec_push(g->t.a, &g->tensors, t);
+}
+
+/* An argument as the name of a tensor. */
+static ast_expr *argument(grad_op *g, const ast_expr *e)
+{
+	if (e->kind == AST_NAME)
+		return tree_name(&g->t, e->name);
+	const char *name = grad_fresh(g, "t");
+	grad_add_call(g, &name, 1, e);
+	return tree_name(&g->t, name);
+}
+
+void grad_add_call(grad_op *g, const char *const *names, int n,
+		   const ast_expr *call)
+{
+	const ast_op *callee = strmap_get(g->modules->ops, call->name);
+	calling c = {.g = g, .callee = callee, .call = call};
+	ast_expr **args = ARENA_ARRAY(g->t.a, ast_expr *, call->nargs + 1);
+	if (!callee || call->nargs > callee->nparams || n > callee->nresults) {
+		g->because = "it calls what is no operator";
+		return;
+	}
+	for (int i = 0; i < call->nargs && !g->because; i++) {
+		args[i] = argument(g, call->args[i]);
+		int t = grad_find_tensor(g, args[i]->name);
+		if (t < 0)
+			g->because = "an argument of a call is no tensor";
+		else
+			bind_argument(&c, &callee->params[i],
+				      &g->tensors.at[t]);
+	}
+	if (g->because)
+		return;
+	grad_stage s = {.tensor = g->tensors.n, .callee = callee};
+	s.call = tree_call(&g->t, call->name, call->nargs, args);
+	s.call->nnamed = call->nnamed;
+	s.call->named = call->named;
+	for (int i = 0; i < n; i++)
+		add_result(&c, &callee->results[i], names[i]);
+	vec_push(g->t.a, &g->stages, ARENA_COPY(g->t.a, &s, 1));
+	if (c.failed)
+		g->because = "the dimensions of what it calls follow from "
+			     "attributes";
+}
