@@ -47,8 +47,12 @@ static bool bind_params(context *cx, const tensor_type *types)
 		any = false;
 		for (int i = 0; i < op->nparams; i++) {
 			const ast_tensor *t = &op->params[i];
-			if (done[i] || (t->broadcast && !broadcast) ||
-			    !dims_ready(cx, t))
+			if (done[i] || (t->broadcast && !broadcast))
+				continue;
+			bool ready = dims_ready(cx, t);
+			if (cx->failed)
+				return false;
+			if (!ready)
 				continue;
 			done[i] = any = true;
 			left--;
