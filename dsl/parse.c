@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "dsl/gram.h"
 
 /* ---- places -------------------------------------------------------------- */
@@ -328,26 +329,9 @@ int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
 
 /* ---- the text ----------------------------------------------------------- */
 
-/* Length of the UTF-8 character at s, 0 if there is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	unsigned char c = s[0];
-	size_t n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3
-		 : c < 0xf5 ? 4 : 0;
-	if (n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f) ||
-	    (c == 0xf0 && s[1] < 0x90) || (c == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static bool check_text(dsl_parser *p)
 {
-	const unsigned char *s = (const unsigned char *)p->text;
+	const char *s = p->text;
 	for (size_t i = 0; i < p->len;) {
 		size_t n = utf8_length(s + i, p->len - i);
 		if (n && s[i]) {
@@ -362,7 +346,7 @@ static bool check_text(dsl_parser *p)
 		else
 			diag_error(p->sink, DIAG_NOT_UTF8, (range){ beg, beg },
 				   "the file is not UTF-8: byte 0x%02x here",
-				   s[i]);
+				   (unsigned char)s[i]);
 		return false;
 	}
 	return true;

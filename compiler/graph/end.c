@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/utf8.h"
+
+enum { LONGEST_NAME = 1000 }; /* bytes */
 
 /* Marks what the outputs depend on; nodes are in topological order. */
 static bool *live_nodes(const graph_builder *b, bool *live_tensor)
@@ -24,9 +27,32 @@ static bool *live_nodes(const graph_builder *b, bool *live_tensor)
 	return live;
 }
 
+/* A name that a plan can have: a byte that is no character, or one that moves a
+ * cursor, is '_', and what is too long ends early. */
+static const char *presentable(arena *a, const char *name)
+{
+	size_t len = strlen(name), n = 0;
+	char *clean = arena_strdup(a, len ? name : "_");
+	while (n < len) {
+		size_t width = utf8_length(name + n, len - n);
+		unsigned char c = (unsigned char)name[n];
+		if (width == 0 || c < ' ' || c == 0x7f) {
+			clean[n] = '_';
+			width = 1;
+		}
+		if (n + width > LONGEST_NAME)
+			break;
+		n += width;
+	}
+	if (len)
+		clean[n] = '\0';
+	return clean;
+}
+
 /* A name that no other has: with "_2", "_3" added where it is taken. */
 static const char *unique(graph_builder *b, strmap *taken, const char *name)
 {
+	name = presentable(b->arena, name);
 	int64_t *uses = strmap_get(taken, name);
 	if (!uses) {
 		strmap_put(taken, name, ARENA_NEW(b->tmp, int64_t));
@@ -140,7 +166,7 @@ graph *graph_end(graph_builder *b)
 	diag_sink *sink = b->sink;
 	if (diag_errors(sink) == b->nerrors) {
 		g = ARENA_NEW(b->arena, graph);
-		g->name = b->name;
+		g->name = presentable(b->arena, b->name);
 		bool *keep = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);
 		bool *live = live_nodes(b, keep);
 		tensor_id *number =

@@ -144,6 +144,25 @@ START_TEST(names)
 }
 END_TEST
 
+/* Names are those of the model, as far as a plan can have them. */
+START_TEST(strange_names)
+{
+	char endless[2001] = { 0 };
+	memset(endless, 'n', 2000);
+	tensor_id x = input("x\n\x1b[2J", 2, 3);
+	tensor_id y = call1("relu", "\xff", x);
+	y = call1("relu", "\xfe", y);
+	y = call1("relu", endless, y);
+	graph_set_output(b, y, "\xc3\xa4");
+	graph *g = graph_end(b);
+	ck_assert_str_eq(g->tensors[0].name, "x__[2J");
+	ck_assert_str_eq(g->nodes[0].name, "_");
+	ck_assert_str_eq(g->nodes[1].name, "__2");
+	ck_assert_uint_eq(strlen(g->nodes[2].name), 1000);
+	ck_assert_str_eq(g->tensors[g->outputs[0]].name, "\xc3\xa4");
+}
+END_TEST
+
 /* An input, a constant and what is an output already are copied. */
 START_TEST(outputs)
 {
