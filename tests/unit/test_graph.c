@@ -321,6 +321,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, sharing);
 	tcase_add_test(t, names);
+	tcase_add_test(t, strange_names);
 	tcase_add_test(t, outputs);
 	tcase_add_test(t, folding);
 	tcase_add_test(t, fills);
