@@ -47,6 +47,9 @@ tensor_id build_tensor(graph_builder *b, tensor_kind kind,
 /* A kernel that equals k: k itself if it is the first of its kind. */
 const kernel *build_share(graph_builder *b, const kernel *k);
 
+/* A name as a plan can have it. */
+const char *graph_presentable(arena *a, const char *name);
+
 /* Computes a stage when planning, if its inputs are constants and that is
  * cheap.  FOLD_NOT: it has to be a node.  FOLD_FAILED: errors were added. */
 typedef enum fold_result { FOLD_NOT, FOLD_DONE, FOLD_FAILED } fold_result;

@@ -27,9 +27,9 @@ static bool *live_nodes(const graph_builder *b, bool *live_tensor)
 	return live;
 }
 
-/* A name that a plan can have: a byte that is no character, or one that moves a
- * cursor, is '_', and what is too long ends early. */
-static const char *presentable(arena *a, const char *name)
+/* A byte that is no character, or one that moves a cursor, is '_', and what is
+ * too long ends early. */
+const char *graph_presentable(arena *a, const char *name)
 {
 	size_t len = strlen(name), n = 0;
 	char *clean = arena_strdup(a, len ? name : "_");
@@ -52,7 +52,7 @@ static const char *presentable(arena *a, const char *name)
 /* A name that no other has: with "_2", "_3" added where it is taken. */
 static const char *unique(graph_builder *b, strmap *taken, const char *name)
 {
-	name = presentable(b->arena, name);
+	name = graph_presentable(b->arena, name);
 	int64_t *uses = strmap_get(taken, name);
 	if (!uses) {
 		strmap_put(taken, name, ARENA_NEW(b->tmp, int64_t));
@@ -166,7 +166,7 @@ graph *graph_end(graph_builder *b)
 	diag_sink *sink = b->sink;
 	if (diag_errors(sink) == b->nerrors) {
 		g = ARENA_NEW(b->arena, graph);
-		g->name = presentable(b->arena, b->name);
+		g->name = graph_presentable(b->arena, b->name);
 		bool *keep = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);
 		bool *live = live_nodes(b, keep);
 		tensor_id *number =

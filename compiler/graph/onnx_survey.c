@@ -30,8 +30,9 @@ static int kind_of(importer *im, const Onnx__NodeProto *n)
 	int *index = strmap_get(im->kinds, op);
 	if (!index) {
 		index = ARENA_NEW(im->tmp, int);
+		survey_kind kind = { .op = graph_presentable(im->arena, op) };
 		*index = s->kinds.n;
-		vec_push(im->arena, &s->kinds, (survey_kind){ .op = op });
+		vec_push(im->arena, &s->kinds, kind);
 		strmap_put(im->kinds, op, index);
 	}
 	return *index;
@@ -95,7 +96,7 @@ static void list_unsupported(importer *im, const onnx_call *c,
 			     const survey_kind *kind, int nerrors)
 {
 	const char *why = diag_message(im->sink, nerrors);
-	survey_node x = { arena_strdup(im->arena, c->name), kind->op,
+	survey_node x = { graph_presentable(im->arena, c->name), kind->op,
 			     why ? arena_strdup(im->arena, why)
 				 : "a node inside is not supported" };
 	for (size_t i = 0; i < c->node->n_input; i++) {
