@@ -40,6 +40,7 @@ python_tests = \
 # out.
 network_tests = \
 	%D%/onnx/conformance.py \
+	%D%/onnx/exported.py \
 	%D%/onnx/elements.py \
 	%D%/onnx/coverage.py \
 	%D%/onnx/networks.py \

@@ -216,7 +216,7 @@ def main():
     print("network      export           k planner        ops     model "
           "      run     arena   search    plan    error", flush=True)
     with concurrent.futures.ProcessPoolExecutor(
-            args.jobs, multiprocessing.get_context("forkserver")) as pool:
+            args.jobs, multiprocessing.get_context("spawn")) as pool:
         futures = [pool.submit(try_network, args, name)
                    for name in args.names or exported_nets.NETS]
         for future in futures:

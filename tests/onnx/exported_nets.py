@@ -369,7 +369,8 @@ def audio():
 
 
 class Encoder(nn.Module):
-    """PyTorch's own transformer, with a mask of padding."""
+    """PyTorch's own transformer, with a mask of padding.  The older exporter
+    writes the number of its tokens into the model."""
 
     def __init__(self):
         super().__init__()
@@ -384,9 +385,36 @@ class Encoder(nn.Module):
 
 
 def encoder():
-    return Net(Encoder(), lambda s: {
-        "x": tokens(s), "padding": text(s)["attention_mask"] == 0},
-        {"x": TEXT, "padding": TEXT})
+    def inputs(s):
+        s = Sizes(batch=s.batch)
+        return {"x": tokens(s), "padding": text(s)["attention_mask"] == 0}
+
+    return Net(Encoder(), inputs, {"x": BATCH, "padding": BATCH})
+
+
+class Experts(nn.Module):
+    """A mixture of experts that computes all of them, and takes of each token
+    what its router chose: what remains whole is divided by experts."""
+
+    def __init__(self, width=16, count=4, chosen=2):
+        super().__init__()
+        self.embed, self.chosen = nn.Embedding(VOCABULARY, width), chosen
+        self.router = nn.Linear(width, count, bias=False)
+        self.up = nn.Parameter(torch.randn(count, width, 32) / 4)
+        self.down = nn.Parameter(torch.randn(count, 32, width) / 6)
+
+    def forward(self, x):
+        x = self.embed(x)
+        p, chosen = F.softmax(self.router(x), dim=-1).topk(self.chosen)
+        weights = torch.zeros(*x.shape[:2], self.up.shape[0]).scatter(
+            -1, chosen, p / p.sum(-1, keepdim=True))
+        y = F.silu(torch.einsum("btd,edf->betf", x, self.up))
+        y = torch.einsum("betf,efd->betd", y, self.down)
+        return x + torch.einsum("betd,bte->btd", y, weights)
+
+
+def experts():
+    return Net(Experts(), lambda s: {"x": tokens(s)}, {"x": TEXT})
 
 
 class Recommender(nn.Module):
@@ -417,7 +445,7 @@ def recommender():
 
 NETS = {f.__name__: f for f in (
     bert, gpt2, llama, mixtral, vit, t5, whisper, unet, resnet, mobilenet,
-    convnext, dcgan, lstm, gru, audio, encoder, recommender)}
+    convnext, dcgan, lstm, gru, audio, encoder, experts, recommender)}
 
 
 def build(name):
