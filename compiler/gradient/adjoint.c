@@ -158,11 +158,13 @@ static void arithmetic(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 					       tree_mul(t, y, y))),
 			  condition);
 		break;
-	case OP_MOD: /* x - floor(x/y)*y: the floor is constant */
+	case OP_MOD: /* x - floor(x/y)*y, of which the floor is constant */
 		propagate(w, x, d, condition);
 		if (is_reached(w, y))
-			give_up(w, "there is no rule for the divisor of '%%'",
-				"");
+			propagate(w, y,
+				  tree_mul(t, d, tree_div(t, tree_sub(t, e, x),
+							  y)),
+				  condition);
 		break;
 	default:
 		break;

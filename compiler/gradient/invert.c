@@ -741,6 +741,31 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
 	return tree_call(t, "Sum", 1, &lambda);
 }
 
+/* Whether a condition only says what can be divided by what. */
+static bool divides(const ast_expr *e)
+{
+	if (e->kind != AST_BINARY)
+		return false;
+	if (e->op == OP_AND)
+		return divides(e->args[0]) && divides(e->args[1]);
+	return e->op == OP_EQ && tree_is_int(e->args[1], 0) &&
+	       e->args[0]->kind == AST_BINARY && e->args[0]->op == OP_MOD;
+}
+
+/* The first factor of a product that is read is 0 where the condition does not hold: so a
+ * sum of products stays one. */
+static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
+{
+	bool product = e->kind == AST_BINARY && e->op == OP_MUL;
+	if (product && has_read(s->g, e->args[0]))
+		return tree_mul(s->t, choose_factor(s, when, e->args[0]),
+				e->args[1]);
+	if (product)
+		return tree_mul(s->t, e->args[0],
+				choose_factor(s, when, e->args[1]));
+	return tree_if(s->t, when, e, tree_int(s->t, 0));
+}
+
 ast_expr *grad_invert(grad_op *g, const contribution *c, const ast_var *vars)
 {
 	const grad_stage *stage = c->stage;
@@ -762,7 +787,9 @@ ast_expr *grad_invert(grad_op *g, const contribution *c, const ast_var *vars)
 	keep_in_range(&s);
 	ast_expr *e = with_known(&s, s.value);
 	ast_expr *when = without_proven(&s, with_known(&s, s.condition));
-	if (when)
+	if (when && divides(when))
+		e = choose_factor(&s, when, e);
+	else if (when)
 		e = tree_if(s.t, when, e, tree_int(s.t, 0));
 	return sum_over_rest(&s, e, vars, n);
 }
