@@ -242,6 +242,28 @@ def quantised(kernels):
     run(nodes, {"x": x, "scale": scale}, wanted, kernels, known)
 
 
+def blocked(kernels):
+    """Weights of a few bits whose scales and zero points are of blocks."""
+    nodes, known, wanted = [], [], {}
+    for t in T.INT4, T.UINT4, T.INT2, T.UINT2:
+        for axis, block in (0, 3), (1, 5):
+            shape = [6, 10]
+            w = RNG.choice(patterns(ALL[t]), shape)
+            shape[axis] //= block
+            zero = RNG.choice(patterns(ALL[t]), shape)
+            scale = RNG.uniform(0.1, 1, shape).astype(np.float32)
+            y = f"{name_of(t)}_{axis}"
+            inputs = {f"w{y}": w, f"s{y}": scale, f"z{y}": zero}
+            known += [numpy_helper.from_array(x, n)
+                      for n, x in inputs.items()]
+            nodes.append(helper.make_node("DequantizeLinear", list(inputs),
+                                          [y], axis=axis, block_size=block))
+            zeros, scales = (np.repeat(x.astype(np.float32), block, axis)
+                             for x in (zero, scale))
+            wanted[y] = (w.astype(np.float32) - zeros) * scales
+    run(nodes, {}, wanted, kernels, known)
+
+
 # ---- constants of a model ----------------------------------------------------
 
 
@@ -326,7 +348,7 @@ def moves(kernels):
 
 CASES = [(f"casts-{name_of(t)}", casts_from(t)) for t in ALL] + [
     ("powers-of-two", powers_of_two), ("bit-casts", bit_casts),
-    ("quantised", quantised),
+    ("quantised", quantised), ("blocked", blocked),
     ("constants-raw", constants("raw")),
     ("constants-numbers", constants("numbers")),
     ("constants-file", constants("file")), ("moves", moves)]
