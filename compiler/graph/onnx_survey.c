@@ -97,8 +97,8 @@ static void list_unsupported(importer *im, const onnx_call *c,
 {
 	const char *why = diag_message(im->sink, nerrors);
 	survey_node x = { graph_presentable(im->arena, c->name), kind->op,
-			     why ? graph_presentable(im->arena, why)
-				 : "a node inside is not supported" };
+			  why ? graph_presentable(im->arena, why)
+			      : "a node inside is not supported" };
 	for (size_t i = 0; i < c->node->n_input; i++) {
 		mvalue v = c->inputs[i];
 		add_bytes(im, v, &x.input_bytes);
