@@ -44,10 +44,10 @@ static void check_argument(checker *c, ast_expr *arg, const ast_tensor *param)
 			    param->name, param->ndims);
 }
 
-static int find_attr(const ast_op *op, const char *name)
+static int find_attr(const ast_attr *attrs, int nattrs, const char *name)
 {
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
+	for (int i = 0; i < nattrs; i++)
+		if (attrs[i].name == name)
 			return i;
 	return -1;
 }
@@ -73,15 +73,16 @@ static void check_value(checker *c, const ast_attr *a, ast_expr *e)
 		check_constant(c, e->args[i]);
 }
 
-static void check_attrs(checker *c, const ast_expr *call, const ast_op *op)
+void check_call_attrs(checker *c, const ast_expr *call, const char *name,
+		      const ast_attr *attrs, int nattrs)
 {
-	bool *given = ARENA_ARRAY(c->tmp, bool, op->nattrs + 1);
+	bool *given = ARENA_ARRAY(c->tmp, bool, nattrs + 1);
 	for (int i = 0; i < call->nnamed; i++) {
 		const ast_named *n = &call->named[i];
-		int a = find_attr(op, n->name);
+		int a = find_attr(attrs, nattrs, n->name);
 		if (a < 0) {
 			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
-				    "'%s' has no attribute '%s'", op->name,
+				    "'%s' has no attribute '%s'", name,
 				    n->name);
 			continue;
 		}
@@ -90,15 +91,15 @@ static void check_attrs(checker *c, const ast_expr *call, const ast_op *op)
 				    "the attribute '%s' is given twice",
 				    n->name);
 		given[a] = true;
-		check_value(c, &op->attrs[a], n->value);
+		check_value(c, &attrs[a], n->value);
 	}
-	for (int i = 0; i < op->nattrs; i++) {
-		if (given[i] || op->attrs[i].init)
+	for (int i = 0; i < nattrs; i++) {
+		if (given[i] || attrs[i].init)
 			continue;
 		check_error(c, DIAG_BAD_ATTRIBUTE, check_call_at(call),
-			    "'%s' needs the attribute '%s'", op->name,
-			    op->attrs[i].name);
-		diag_note(c->sink, op->attrs[i].at, "it has no default");
+			    "'%s' needs the attribute '%s'", name,
+			    attrs[i].name);
+		diag_note(c->sink, attrs[i].at, "it has no default");
 	}
 }
 
@@ -117,5 +118,5 @@ void check_operator_call(checker *c, const ast_expr *call, const ast_op *op)
 	}
 	for (int i = 0; i < call->nargs; i++)
 		check_argument(c, call->args[i], &op->params[i]);
-	check_attrs(c, call, op);
+	check_call_attrs(c, call, op->name, op->attrs, op->nattrs);
 }

@@ -135,12 +135,15 @@ static void align(checker *c, ast_expr *const *items, int n,
 /* ---- opaque functions --------------------------------------------------- */
 
 /* The size that a dimension of an opaque function's result has in a call: a
- * bare name is that of the slices' dimensions. */
+ * bare name is that of the slices' dimensions, or of an attribute. */
 static const ast_expr *opaque_dim(const ast_expr *call, const ast_opaque *f,
 				  const ast_expr *dim)
 {
 	if (dim->kind != AST_NAME)
 		return NULL;
+	for (int i = 0; i < call->nnamed; i++)
+		if (call->named[i].name == dim->name)
+			return call->named[i].value;
 	for (int i = 0; i < call->nargs; i++) {
 		const ast_expr *arg = call->args[i];
 		const ast_symbol *s = arg->kind == AST_INDEX

@@ -256,12 +256,15 @@ static void walk_opaque(checker *c, ast_expr *e, const ast_opaque *f)
 		c->failed = true;
 		return;
 	}
-	if (call->nargs != f->nparams || call->nnamed || call->open_named) {
+	if (call->nargs != f->nparams || call->open_named ||
+	    (call->nnamed && !f->nattrs)) {
 		check_error(c, DIAG_BAD_CALL, check_call_at(call),
-			    "'%s' takes %d slice%s and nothing else", f->name,
-			    f->nparams, f->nparams == 1 ? "" : "s");
+			    "'%s' takes %d slice%s and %s", f->name,
+			    f->nparams, f->nparams == 1 ? "" : "s",
+			    f->nattrs ? "its attributes" : "nothing else");
 		return;
 	}
+	check_call_attrs(c, call, f->name, f->attrs, f->nattrs);
 	for (int i = 0; i < call->nargs; i++)
 		walk_slice(c, call->args[i], &f->params[i]);
 	if (c->failed)

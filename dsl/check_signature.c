@@ -431,15 +431,16 @@ void check_opaque(tdl_modules *m, ast_opaque *f)
 	c.unbound = strmap_new(c.tmp);
 	too_many(&c, f->name_at, f->nparams + f->nattrs + f->nresults,
 		 "parameters, attributes and results", MAX_SIGNATURE);
-	if (f->nattrs || f->nresults != 1)
+	if (f->nresults != 1)
 		check_error(&c, DIAG_BAD_SIGNATURE, f->name_at,
-			    "an opaque function has one result and no "
-			    "attributes");
+			    "an opaque function has one result");
 	check_sizes_of(&c, f->params, f->nparams);
 	check_sizes_of(&c, f->results, f->nresults);
 	if (!c.failed)
 		declare_signature(&c, f->params, f->nparams, f->attrs,
 				  f->nattrs, f->results, f->nresults);
+	if (!c.failed)
+		check_attr_list(&c, f->attrs, f->nattrs, false);
 	check_whole(&c, f->params, f->nparams);
 	check_whole(&c, f->results, f->nresults);
 	if (!c.failed) {

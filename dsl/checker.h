@@ -141,6 +141,9 @@ void check_bound(checker *c, const ast_expr *item);
 
 /* let a, b = f(x, k = 2): an operator's arguments, by its signature. */
 void check_operator_call(checker *c, const ast_expr *call, const ast_op *op);
+/* The same of the attributes of what `name` stands for. */
+void check_call_attrs(checker *c, const ast_expr *call, const char *name,
+		      const ast_attr *attrs, int nattrs);
 
 /* ---- check_extent.c, check_type.c, check_onnx.c -------------------------- */
 

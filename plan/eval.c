@@ -614,7 +614,14 @@ static void eval_opaque(run *r, view *out, opaque_fn f)
 	argument *args = ARENA_ARRAY(r->work, argument, k->nslices), result;
 	tdl_view *ins = ARENA_ARRAY(r->work, tdl_view, k->nslices);
 	tdl_view *outs = ARENA_ARRAY(r->work, tdl_view, k->opaque_result + 1);
-	tdl_kernel_call call = { k->nslices, ins, k->opaque_result + 1, outs };
+	tdl_attr *attrs = ARENA_ARRAY(r->work, tdl_attr, k->nattrs);
+	for (int i = 0; i < k->nattrs; i++) {
+		const kattr *x = &k->attrs[i];
+		attrs[i] = (tdl_attr){ x->name, x->n, x->ints, x->floats,
+				       x->strings };
+	}
+	tdl_kernel_call call = { k->nslices, ins,	k->opaque_result + 1,
+				 outs,	     k->nattrs, attrs };
 	do {
 		for (int s = 0; s < k->nslices; s++) {
 			slice_argument(r, &k->slices[s], at[s], &args[s]);

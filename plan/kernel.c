@@ -337,6 +337,31 @@ static bool same_derived(const kernel *x, const kernel *y)
 	return true;
 }
 
+static bool same_attr(const kattr *x, const kattr *y)
+{
+	if (strcmp(x->name, y->name) || x->n != y->n || !x->ints != !y->ints ||
+	    !x->floats != !y->floats)
+		return false;
+	for (int i = 0; i < x->n; i++)
+		if (x->ints     ? x->ints[i] != y->ints[i]
+		    : x->floats ? memcmp(&x->floats[i], &y->floats[i],
+					 sizeof(*x->floats)) != 0
+				: strcmp(x->strings[i], y->strings[i]) != 0)
+			return false;
+	return true;
+}
+
+static uint64_t hash_attr(uint64_t h, const kattr *x)
+{
+	h = hash_i64(hash_str(h, x->name), x->n);
+	for (int i = 0; i < x->n; i++)
+		h = x->ints	? hash_i64(h, x->ints[i])
+		    : x->floats ? hash_bytes(h, &x->floats[i],
+					     sizeof(*x->floats))
+				: hash_str(h, x->strings[i]);
+	return h;
+}
+
 static bool same_opaque(const kernel *x, const kernel *y)
 {
 	if (!x->opaque || !y->opaque)
@@ -344,8 +369,12 @@ static bool same_opaque(const kernel *x, const kernel *y)
 	if (strcmp(x->opaque_symbol ? x->opaque_symbol : "",
 		   y->opaque_symbol ? y->opaque_symbol : "") ||
 	    x->nhidden != y->nhidden ||
-	    x->opaque_result != y->opaque_result || x->nslices != y->nslices)
+	    x->opaque_result != y->opaque_result ||
+	    x->nslices != y->nslices || x->nattrs != y->nattrs)
 		return false;
+	for (int i = 0; i < x->nattrs; i++)
+		if (!same_attr(&x->attrs[i], &y->attrs[i]))
+			return false;
 	for (int s = 0; s < x->nslices; s++) {
 		const kslice *p = &x->slices[s], *q = &y->slices[s];
 		if (p->input != q->input || p->ndim != q->ndim)
@@ -380,6 +409,8 @@ uint64_t kernel_hash(const kernel *k)
 		h = hash_bytes(h, &k->derived[i], sizeof(k->derived[i]));
 	if (k->opaque_symbol)
 		h = hash_str(h, k->opaque_symbol);
+	for (int i = 0; i < k->nattrs; i++)
+		h = hash_attr(h, &k->attrs[i]);
 	for (int s = 0; s < k->nslices; s++) {
 		h = hash_i64(h, k->slices[s].input);
 		for (int d = 0; d < k->slices[s].ndim; d++)

@@ -128,6 +128,16 @@ typedef struct kslice {
 	kexpr *at[MAX_NDIM];
 } kslice;
 
+/* The value of an opaque function's attribute: n values in one of the arrays,
+ * the others are NULL. */
+typedef struct kattr {
+	const char *name;
+	int n;
+	const int64_t *ints;
+	const double *floats;
+	const char *const *strings;
+} kattr;
+
 typedef struct kaccess kaccess; /* plan/region.c */
 
 typedef struct kernel {
@@ -150,6 +160,8 @@ typedef struct kernel {
 	int nhidden, opaque_result;
 	int nslices;
 	kslice *slices;
+	int nattrs;
+	kattr *attrs;
 
 	int naccesses; /* filled by kernel_finish() */
 	kaccess *accesses;

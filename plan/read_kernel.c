@@ -25,6 +25,23 @@ static kexpr *expr_error(kernel_reader *kr, const char *what)
 	return NULL;
 }
 
+/* A float, or "inf", "-inf" or "nan"; false for anything else. */
+static bool float_of(json_t *v, double *f)
+{
+	const char *text = json_string_value(v);
+	if (json_is_number(v))
+		*f = json_number_value(v);
+	else if (text && !strcmp(text, "inf"))
+		*f = INFINITY;
+	else if (text && !strcmp(text, "-inf"))
+		*f = -INFINITY;
+	else if (text && !strcmp(text, "nan"))
+		*f = NAN;
+	else
+		return false;
+	return true;
+}
+
 static kexpr *read_number(kernel_reader *kr, json_t *j, bool whole)
 {
 	arena *a = kr->r->arena;
@@ -37,15 +54,9 @@ static kexpr *read_number(kernel_reader *kr, json_t *j, bool whole)
 		return expr_error(kr, "a number is not of its type");
 	if (whole && json_is_integer(v))
 		return kx_int(a, json_integer_value(v), t);
-	if (!whole && json_is_number(v))
-		return kx_float(a, json_number_value(v), t);
-	const char *text = whole ? NULL : json_string_value(v);
-	if (text && !strcmp(text, "inf"))
-		return kx_float(a, INFINITY, t);
-	if (text && !strcmp(text, "-inf"))
-		return kx_float(a, -INFINITY, t);
-	if (text && !strcmp(text, "nan"))
-		return kx_float(a, NAN, t);
+	double f;
+	if (!whole && float_of(v, &f))
+		return kx_float(a, f, t);
 	return expr_error(kr, "a number is not one");
 }
 
@@ -335,6 +346,53 @@ static bool read_slice(kernel_reader *kr, json_t *j, kslice *s)
 	return true;
 }
 
+/* [name, "int", [1, 2]] */
+static bool read_attr(reader *r, json_t *j, kattr *x)
+{
+	json_t *kind = json_array_get(j, 1), *all = json_array_get(j, 2);
+	const char *tag = json_string_value(kind);
+	bool ints = tag && !strcmp(tag, "int");
+	bool floats = tag && !strcmp(tag, "float");
+	if (json_array_size(j) != 3 || !json_is_array(all) ||
+	    (!ints && !floats && (!tag || strcmp(tag, "string"))))
+		return read_error(r, "an attribute has a name, a kind and an "
+				     "array of values");
+	x->n = (int)json_array_size(all);
+	int64_t *i = ARENA_ARRAY(r->arena, int64_t, x->n);
+	double *f = ARENA_ARRAY(r->arena, double, x->n);
+	const char **s = ARENA_ARRAY(r->arena, const char *, x->n);
+	for (int n = 0; n < x->n; n++) {
+		json_t *v = json_array_get(all, (size_t)n);
+		if (ints	? !read_int_value(r, v, "an attribute", INT64_MIN,
+						  INT64_MAX, &i[n])
+		    : floats	? !float_of(v, &f[n])
+				: !read_text_value(r, v, "an attribute", &s[n]))
+			return read_error(r, "an attribute's value is not one "
+					     "of its kind");
+	}
+	x->ints = ints ? i : NULL;
+	x->floats = floats ? f : NULL;
+	x->strings = ints || floats ? NULL : s;
+	return read_text_value(r, json_array_get(j, 0), "an attribute's name",
+			       &x->name);
+}
+
+static bool read_attrs(reader *r, json_t *all, kernel *k)
+{
+	if (!all)
+		return true;
+	if (!json_is_array(all) || json_array_size(all) > MOST_SLICES)
+		return read_error(r, "'attributes' is not an array, or too "
+				     "long");
+	k->nattrs = (int)json_array_size(all);
+	k->attrs = ARENA_ARRAY(r->arena, kattr, k->nattrs);
+	for (int i = 0; i < k->nattrs; i++)
+		if (!read_attr(r, json_array_get(all, (size_t)i),
+			       &k->attrs[i]))
+			return false;
+	return true;
+}
+
 static bool read_opaque(kernel_reader *kr, json_t *j)
 {
 	reader *r = kr->r;
@@ -356,7 +414,8 @@ static bool read_opaque(kernel_reader *kr, json_t *j)
 		if (!read_slice(kr, json_array_get(all, (size_t)s),
 				&k->slices[s]))
 			return false;
-	return read_no_more(r, &m);
+	return read_attrs(r, read_optional(&m, "attributes"), k) &&
+	       read_no_more(r, &m);
 }
 
 /* Whether the body's type, reduced, is the kernel's. */

@@ -129,6 +129,22 @@ static json_t *of_derived(const kernel *k)
 	return all;
 }
 
+/* [name, "int", [1, 2]] */
+static json_t *of_attr(const kattr *x)
+{
+	json_t *values = json_array();
+	for (int i = 0; i < x->n; i++)
+		json_array_append_new(
+			values, x->ints	    ? int_of(x->ints[i])
+				: x->floats ? of_float(x->floats[i])
+					    : json_of_text(x->strings[i]));
+	return json_pack("[o,s,o]", json_of_text(x->name),
+			 x->ints     ? "int"
+			 : x->floats ? "float"
+				     : "string",
+			 values);
+}
+
 static json_t *of_opaque(const kernel *k)
 {
 	json_t *slices = json_array();
@@ -141,10 +157,18 @@ static json_t *of_opaque(const kernel *k)
 		json_array_append_new(slices,
 				      json_pack("[i,o]", x->input, at));
 	}
-	return json_pack("{s:o,s:o,s:i,s:i,s:o}", "name",
-			 json_of_text(k->opaque), "symbol",
-			 json_of_text(k->opaque_symbol), "hidden", k->nhidden,
-			 "result", k->opaque_result, "slices", slices);
+	json_t *j = json_pack("{s:o,s:o,s:i,s:i,s:o}", "name",
+			      json_of_text(k->opaque), "symbol",
+			      json_of_text(k->opaque_symbol), "hidden",
+			      k->nhidden, "result", k->opaque_result,
+			      "slices", slices);
+	if (k->nattrs > 0) {
+		json_t *attrs = json_array();
+		for (int i = 0; i < k->nattrs; i++)
+			json_array_append_new(attrs, of_attr(&k->attrs[i]));
+		json_object_set_new(j, "attributes", attrs);
+	}
+	return j;
 }
 
 json_t *json_of_kernel(const plan_kernel *pk)

@@ -539,12 +539,43 @@ static const poly *bound_size(const frame *f, const char *name)
 	return NULL;
 }
 
+/* What a call gives for an attribute, or its default; NULL if neither. */
+static const ast_expr *given_value(const ast_expr *call, const ast_attr *a)
+{
+	for (int i = 0; i < call->nnamed; i++)
+		if (call->named[i].name == a->name)
+			return call->named[i].value;
+	return a->init;
+}
+
+/* The whole numbers among an opaque call's attributes, which may be extents of
+ * its result. */
+static void bind_numbers(build *b, const ast_expr *call, const ast_opaque *f,
+			 frame *sizes)
+{
+	bool quiet = b->quiet;
+	b->quiet = true;
+	for (int i = 0; i < f->nattrs; i++) {
+		const ast_attr *a = &f->attrs[i];
+		const ast_expr *e = given_value(call, a);
+		if (!e || a->is_list || a->type != ATTR_INT)
+			continue;
+		sval v = sym_scalar(b, e);
+		if (v.p)
+			vec_push(b->arena, &sizes->names,
+				 ((sname){ .name = a->name, .kind = SN_POLY,
+					   .p = v.p }));
+	}
+	b->quiet = quiet;
+}
+
 bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out)
 {
 	const ast_opaque *f = sym_opaque_of(b, call);
 	frame sizes = { .label = "" };
 	if (f->nresults != 1 || call->nargs != f->nparams)
 		return false;
+	bind_numbers(b, call, f, &sizes);
 	for (int i = 0; i < f->nparams; i++) {
 		dim_list kept;
 		int tensor = sliced(b, call->args[i]);

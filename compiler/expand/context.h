@@ -220,8 +220,10 @@ int used_vars(const context *cx, kexpr *const *e, int ne, const int *without,
 /* f(slices..)[indices..] of an opaque function. */
 val expand_opaque(context *cx, const ast_expr *call, const ast_expr *index);
 const ast_opaque *opaque_of(const context *cx, const ast_expr *e);
-/* The type of what an opaque call returns, for the slices it is given. */
-bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t);
+/* The type of what an opaque call returns, for the slices it is given, and the
+ * values of the function's attributes; attrs may be NULL. */
+bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,
+			const attr_value *const **attrs);
 
 /* ---- gather.c: data-dependent reads ------------------------------------ */
 
@@ -239,6 +241,13 @@ dtype declared_type(context *cx, const ast_type *t);
 bool bind_dims(context *cx, const ast_tensor *t, const tensor_type *type);
 /* The shape that a declared tensor has once sizes and packs are bound. */
 bool eval_dims(context *cx, const ast_tensor *t, tensor_type *type);
+
+/* The attributes of a call, by the callee's declarations: as in expand_op().
+ * NULL after an error. */
+const attr_value **call_attrs(context *cx, const ast_expr *call,
+			      const ast_op *callee);
+/* Binds the names of cx->op's attributes to their values, or defaults. */
+bool bind_attrs(context *cx, const attr_value *const *given);
 
 /* let y = f(x, a = 1) */
 bool expand_call(context *cx, const ast_let *let, const ast_op *callee);

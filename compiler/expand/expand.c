@@ -16,7 +16,7 @@ static expansion *expand_at(const context *caller, arena *a,
 
 /* ---- the signature ------------------------------------------------------ */
 
-static bool bind_attrs(context *cx, const attr_value *const *given)
+bool bind_attrs(context *cx, const attr_value *const *given)
 {
 	const ast_op *op = cx->op;
 	const attr_value **attrs =
@@ -132,9 +132,8 @@ static int argument(context *cx, const ast_expr *e, const char *label, int i)
 	return -1;
 }
 
-/* The attributes of a call, by the callee's declarations. */
-static const attr_value **call_attrs(context *cx, const ast_expr *call,
-				     const ast_op *callee)
+const attr_value **call_attrs(context *cx, const ast_expr *call,
+			      const ast_op *callee)
 {
 	const attr_value **attrs =
 		ARENA_ARRAY(cx->tmp, const attr_value *, callee->nattrs + 1);

@@ -105,7 +105,7 @@ static void infer(context *cx, const ast_expr *e, inference *in)
 			infer_read(cx, e, NULL, &cx->values.at[n->index], in);
 	} else if (e->kind == AST_INDEX && opaque_of(cx, e->args[0])) {
 		tensor_type t;
-		if (opaque_result_type(cx, e->args[0], &t))
+		if (opaque_result_type(cx, e->args[0], &t, NULL))
 			infer_read(cx, e, &t, NULL, in);
 	}
 	if (e->kind == AST_LAMBDA)

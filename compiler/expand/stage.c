@@ -320,21 +320,29 @@ static bool slice_type(context *cx, const ast_expr *arg, tensor_type *t)
 	return true;
 }
 
-bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t)
+bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,
+			const attr_value *const **attrs)
 {
 	const ast_opaque *f = opaque_of(cx, call);
-	if (f->nresults != 1 || f->nattrs || call->nargs != f->nparams ||
-	    call->nnamed) {
+	if (f->nresults != 1 || call->nargs != f->nparams) {
 		expand_error(cx, DIAG_BAD_CALL, call->at,
 			     "'%s' takes %d slices and has one result here",
 			     f->name, f->nparams);
 		return false;
 	}
-	ast_op signature = { .name = f->name, .name_at = f->name_at };
+	ast_op signature = { .name = f->name, .name_at = f->name_at,
+			     .attrs = f->attrs, .nattrs = f->nattrs };
 	context inner = { .arena = cx->arena, .tmp = cx->tmp,
 			  .modules = cx->modules, .sink = cx->sink,
 			  .op = &signature, .site = { .at = call->at },
 			  .shared = DT_NONE };
+	const attr_value **given = call_attrs(cx, call, &signature);
+	if (!given || !bind_attrs(&inner, given)) {
+		cx->failed = true;
+		return false;
+	}
+	if (attrs)
+		*attrs = inner.attrs;
 	for (int i = 0; i < f->nparams; i++) {
 		tensor_type arg;
 		if (!slice_type(cx, call->args[i], &arg) ||
@@ -401,9 +409,35 @@ static void hidden_vars(context *cx, const ast_expr *index,
 	}
 }
 
+/* The values of the attributes, in the kernel's arena. */
+static kattr *opaque_attrs(context *cx, const ast_opaque *f,
+			   const attr_value *const *values)
+{
+	arena *a = cx->arena;
+	kattr *all = ARENA_ARRAY(a, kattr, f->nattrs);
+	for (int i = 0; i < f->nattrs; i++) {
+		const attr_value *v = values[i];
+		kattr *x = &all[i];
+		x->name = arena_strdup(a, f->attrs[i].name);
+		x->n = v->n;
+		if (v->type == ATTR_FLOAT) {
+			x->floats = ARENA_COPY(a, v->floats, v->n);
+		} else if (v->type == ATTR_STRING) {
+			const char **s = ARENA_ARRAY(a, const char *, v->n);
+			for (int j = 0; j < v->n; j++)
+				s[j] = arena_strdup(a, v->strings[j]);
+			x->strings = s;
+		} else {
+			x->ints = ARENA_COPY(a, v->ints, v->n);
+		}
+	}
+	return all;
+}
+
 static int opaque_stage(context *cx, const ast_opaque *f,
 			const ast_expr *index, const ast_expr *call,
-			const tensor_type *t, int *outs, int *nbatch)
+			const attr_value *const *attrs, const tensor_type *t,
+			int *outs, int *nbatch)
 {
 	int nargs = call->nargs, nflat;
 	int *values = ARENA_ARRAY(cx->tmp, int, nargs);
@@ -435,6 +469,8 @@ static int opaque_stage(context *cx, const ast_opaque *f,
 			arena_printf(cx->arena,
 				     "hidden by the opaque function '%s'",
 				     f->name);
+	k->nattrs = f->nattrs;
+	k->attrs = opaque_attrs(cx, f, attrs);
 	k->nslices = nargs;
 	k->slices = ARENA_ARRAY(cx->arena, kslice, nargs);
 	for (int i = 0; i < nargs; i++) {
@@ -453,11 +489,13 @@ static int opaque_stage(context *cx, const ast_opaque *f,
 val expand_opaque(context *cx, const ast_expr *call, const ast_expr *index)
 {
 	const ast_opaque *f = opaque_of(cx, call);
+	const attr_value *const *attrs;
 	tensor_type t;
-	if (!opaque_result_type(cx, call, &t))
+	if (!opaque_result_type(cx, call, &t, &attrs))
 		return val_bad;
 	int outs[MAX_NVARS], nbatch;
-	int value = opaque_stage(cx, f, index, call, &t, outs, &nbatch);
+	int value = opaque_stage(cx, f, index, call, attrs, &t, outs,
+				 &nbatch);
 	if (value < 0)
 		return val_bad;
 	kexpr *at[MAX_NDIM], *own[MAX_NDIM];

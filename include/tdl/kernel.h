@@ -62,16 +62,29 @@ typedef struct tdl_view {
 	const int64_t *strides;
 } tdl_view;
 
+/* The value of an attribute: n values, 1 where it is no list.  Integers, bools
+ * (0 or 1), axes and element types are in ints, else NULL, floats in floats,
+ * strings in strings. */
+typedef struct tdl_attr {
+	const char *name;
+	int n;
+	const int64_t *ints;
+	const double *floats;
+	const char *const *strings;
+} tdl_attr;
+
 /* One call.  Inputs are the function's arguments, in order, and must not be
  * written; the dimensions that the caller fixed (a[b, :, :]) are gone.
  * Outputs are its results, in order; one whose data is NULL is not wanted,
  * and its other fields say nothing.  Results beyond noutputs are not wanted
- * either. */
+ * either.  Attributes are in the order of the declaration. */
 typedef struct tdl_kernel_call {
 	int ninputs;
 	const tdl_view *inputs;
 	int noutputs;
 	const tdl_view *outputs;
+	int nattrs;
+	const tdl_attr *attrs;
 } tdl_kernel_call;
 
 /* Writes every element of the wanted results.  Returns 0; anything else stops

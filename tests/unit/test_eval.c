@@ -684,6 +684,8 @@ static int transpose(const tdl_kernel_call *c)
 	const tdl_view *m = &c->inputs[0], *s = &c->inputs[1];
 	const tdl_view *out = &c->outputs[1];
 	if (c->ninputs != 2 || c->noutputs != 2 || c->outputs[0].data ||
+	    c->nattrs != 2 || c->attrs[0].n != 2 || c->attrs[0].ints[1] != 5 ||
+	    c->attrs[0].floats || strcmp(c->attrs[1].strings[0], "two") ||
 	    m->ndim != 2 || s->ndim != 0 || m->dtype != TDL_F32 ||
 	    out->dtype != TDL_F32 || out->ndim != 2)
 		return 1;
@@ -715,6 +717,10 @@ START_TEST(opaques)
 	k->opaque_symbol = "tdl_transpose";
 	k->opaque_result = 1;
 	k->nhidden = 2;
+	k->nattrs = 2;
+	k->attrs = (kattr[]){ { "a", 2, (int64_t[]){ 4, 5 }, NULL, NULL },
+			      { "b", 1, NULL, NULL,
+				(const char *[]){ "two" } } };
 	k->nslices = 2;
 	k->slices = (kslice[]){ { 0, 3, { NULL, V(0), NULL } },
 				{ 1, 1, { V(0) } } };

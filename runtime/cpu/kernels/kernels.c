@@ -11,9 +11,8 @@ static const struct {
 } table[] = {
 	{ "tdl_cholesky", tdl_cholesky },
 	{ "tdl_determinant", tdl_determinant },
-	{ "tdl_falling_order", tdl_falling_order },
 	{ "tdl_inverse", tdl_inverse },
-	{ "tdl_rising_order", tdl_rising_order },
+	{ "tdl_top_order", tdl_top_order },
 };
 
 tdl_kernel *builtin_kernel(const char *symbol)

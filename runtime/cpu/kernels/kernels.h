@@ -8,7 +8,7 @@
 tdl_kernel *builtin_kernel(const char *symbol);
 
 tdl_kernel tdl_cholesky;
-tdl_kernel tdl_determinant, tdl_inverse;	  /* matrix.c */
-tdl_kernel tdl_falling_order, tdl_rising_order; /* order.c */
+tdl_kernel tdl_determinant, tdl_inverse; /* matrix.c */
+tdl_kernel tdl_top_order;		 /* order.c */
 
 #endif
