@@ -196,6 +196,16 @@ int diag_errors(const diag_sink *s)
 	return s->nerrors;
 }
 
+void diag_forgive(diag_sink *s, int n)
+{
+	int seen = 0;
+	for (int i = 0; i < s->diags.n; i++)
+		if (s->diags.at[i].severity == ERROR && seen++ >= n)
+			s->diags.at[i].severity = WARNING;
+	s->nerrors = s->nerrors < n ? s->nerrors : n;
+	s->note_dropped = false;
+}
+
 const char *diag_message(const diag_sink *s, int i)
 {
 	for (int j = 0; j < s->diags.n; j++)

@@ -82,6 +82,8 @@ void diag_note(diag_sink *s, range at, const char *fmt, ...)
  * further ones are counted but not kept. */
 #define DIAG_MAX_ERRORS 100
 int diag_errors(const diag_sink *s);
+/* Makes warnings of all errors but the first n. */
+void diag_forgive(diag_sink *s, int n);
 bool diag_full(const diag_sink *s);
 
 /* The message of error i, 0 <= i < diag_errors(); NULL for one that was not

@@ -201,7 +201,7 @@ cli_status command_coverage(driver *d, int argc, char **argv)
 	status = driver_model_options(d, &o.defines, &o.shapes, &model);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_opdefs(d);
+	tdl_modules *m = driver_load_needed(d);
 	c.graph = m ? onnx_import(d->arena, m, d->sink, argv[first], &model)
 		    : NULL;
 	if (!c.graph)

@@ -80,16 +80,35 @@ static void load_folder(tdl_modules *m, const char *dir, bool may_be_absent)
 	free(all);
 }
 
-tdl_modules *driver_load_opdefs(driver *d)
+static tdl_modules *load_library(driver *d)
 {
 	const char *dir = driver_opdefs(d);
 	tdl_modules *m = driver_modules(d);
-	int before = diag_errors(d->sink);
 	load_folder(m, dir, false);
 	load_folder(m, path_join(d->arena, dir, "onnx"), true);
+	return m;
+}
+
+static tdl_modules *load_more(driver *d, tdl_modules *m, int errors)
+{
 	for (int i = 0; i < d->load.n; i++)
 		dsl_load(m, d->load.at[i]);
-	return diag_errors(d->sink) == before ? m : NULL;
+	return diag_errors(d->sink) == errors ? m : NULL;
+}
+
+tdl_modules *driver_load_opdefs(driver *d)
+{
+	int errors = diag_errors(d->sink);
+	return load_more(d, load_library(d), errors);
+}
+
+tdl_modules *driver_load_needed(driver *d)
+{
+	int errors = diag_errors(d->sink);
+	tdl_modules *m = load_library(d);
+	if (m->nmodules > 0)
+		diag_forgive(d->sink, errors);
+	return load_more(d, m, errors);
 }
 
 const ast_module *driver_module(const tdl_modules *m, const char *path)

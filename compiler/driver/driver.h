@@ -89,6 +89,10 @@ tdl_modules *driver_modules(driver *d);
  * when that gave errors. */
 tdl_modules *driver_load_opdefs(driver *d);
 
+/* The same for what needs a part of the library only, as a model does: faults
+ * in its files are warnings, and what has them is as if it were not there. */
+tdl_modules *driver_load_needed(driver *d);
+
 /* The module that a file is, once it is loaded; however it was reached.  NULL
  * where it could not be read. */
 const ast_module *driver_module(const tdl_modules *m, const char *path);

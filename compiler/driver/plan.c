@@ -138,7 +138,7 @@ cli_status command_plan(driver *d, int argc, char **argv)
 	status = driver_model_options(d, &o.defines, &o.shapes, &model);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_opdefs(d);
+	tdl_modules *m = driver_load_needed(d);
 	graph *g = m ? onnx_import(d->arena, m, d->sink, path, &model) : NULL;
 	if (!g)
 		return CLI_OK;

@@ -203,7 +203,7 @@ cli_status command_show(driver *d, int argc, char **argv)
 	status = driver_model_options(d, &defines, &shapes, &o);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_opdefs(d);
+	tdl_modules *m = driver_load_needed(d);
 	graph *g = m ? onnx_import(d->arena, m, d->sink, argv[first], &o)
 		     : NULL;
 	if (!g)
