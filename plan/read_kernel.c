@@ -363,10 +363,12 @@ static bool read_attr(reader *r, json_t *j, kattr *x)
 	const char **s = ARENA_ARRAY(r->arena, const char *, x->n);
 	for (int n = 0; n < x->n; n++) {
 		json_t *v = json_array_get(all, (size_t)n);
-		if (ints	? !read_int_value(r, v, "an attribute", INT64_MIN,
-						  INT64_MAX, &i[n])
-		    : floats	? !float_of(v, &f[n])
-				: !read_text_value(r, v, "an attribute", &s[n]))
+		bool ok = ints	 ? read_int_value(r, v, "an attribute",
+						  INT64_MIN, INT64_MAX, &i[n])
+			  : floats ? float_of(v, &f[n])
+				   : read_text_value(r, v, "an attribute",
+						     &s[n]);
+		if (!ok)
 			return read_error(r, "an attribute's value is not one "
 					     "of its kind");
 	}
