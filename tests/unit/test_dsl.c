@@ -56,7 +56,7 @@ static bool load(const char *text)
 static const char *const words[] = {
 	"let", "then", "else", "and", "or", "for",
 	"return", "unsupported", "broadcast", "const",
-	"input", "output", "param", "def", "int", "float", "axis", "type",
+	"input", "output", "param", "int", "float", "axis", "type",
 	"Sum", "exp", "none", "f32", "_", "x_1",
 	/* The last six cannot be the last word of a statement, where they
 	 * would be taken with the first of the next, or for a value. */
