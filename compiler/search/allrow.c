@@ -21,7 +21,7 @@ static const char *note(arena *a, const void *state, const graph *g,
 			const search_result *r)
 {
 	(void)state;
-	return planner_note_whole(a, g, r);
+	return planner_note_whole(a, g, r, 0);
 }
 
 const planner planner_allrow = {

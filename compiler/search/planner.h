@@ -31,9 +31,10 @@ const planner *planner_at(int i);
 const planner *planner_find(const char *name);
 
 /* A note that counts the tensors and operators which are not cut over all
- * devices; NULL where there are none. */
+ * devices; NULL where these tensors have less than that percentage of all
+ * bytes, and these operators of all points of iteration. */
 const char *planner_note_whole(arena *a, const graph *g,
-			       const search_result *r);
+			       const search_result *r, int percent);
 
 /* Whether an axis does not cut. */
 bool planner_whole(const cuts *c, const mesh *m);

@@ -42,24 +42,47 @@ static int64_t nbytes(const tensor_type *t)
 	return n;
 }
 
+static int64_t points(const node *n)
+{
+	int64_t p = kernel_points(n->kernel);
+	return p < 0 ? COST_MAX : cost_clamp(p);
+}
+
+/* How many of n things are whole, and how much of all they are. */
+typedef struct whole_part {
+	int n;
+	int64_t of, all; /* bytes, or points of iteration */
+} whole_part;
+
+static void count(whole_part *p, bool whole, int64_t size)
+{
+	p->all = cost_add(p->all, size);
+	p->of = cost_add(p->of, whole ? size : 0);
+	p->n += whole;
+}
+
+static bool is_worth_a_note(const whole_part *p, int percent)
+{
+	return p->n > 0 &&
+	       (double)p->of * 100 >= (double)p->all * (double)percent;
+}
+
 const char *planner_note_whole(arena *a, const graph *g,
-			       const search_result *r)
+			       const search_result *r, int percent)
 {
 	const assignment *as = &r->assignment;
-	int ntensors = 0, nnodes = 0;
-	int64_t bytes = 0;
-	for (tensor_id t = 0; t < g->ntensors; t++) {
-		if (!planner_whole(&as->tensor_cuts[t], &as->mesh))
-			continue;
-		ntensors++;
-		bytes = cost_add(bytes, nbytes(&g->tensors[t].type));
-	}
+	whole_part tensors = { 0 }, nodes = { 0 };
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		count(&tensors, planner_whole(&as->tensor_cuts[t], &as->mesh),
+		      nbytes(&g->tensors[t].type));
 	for (node_id n = 0; n < g->nnodes; n++)
-		nnodes += planner_whole(&as->node_cuts[n], &as->mesh);
-	if (!ntensors && !nnodes)
+		count(&nodes, planner_whole(&as->node_cuts[n], &as->mesh),
+		      points(&g->nodes[n]));
+	if (!is_worth_a_note(&tensors, percent) &&
+	    !is_worth_a_note(&nodes, percent))
 		return NULL;
 	return arena_printf(a, "%d of %d tensors (%" PRId64 " bytes in all) "
 			    "and %d of %d operators cannot be cut over all %d "
-			    "devices", ntensors, g->ntensors, bytes, nnodes,
-			    g->nnodes, mesh_workers(&as->mesh));
+			    "devices", tensors.n, g->ntensors, tensors.of,
+			    nodes.n, g->nnodes, mesh_workers(&as->mesh));
 }

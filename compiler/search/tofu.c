@@ -17,11 +17,13 @@ static choices vars(const void *state, const step *s, node_id n)
 	return step_vars(s, n);
 }
 
+enum { WORTH_A_NOTE = 1 }; /* percent that is not cut */
+
 static const char *note(arena *a, const void *state, const graph *g,
 			const search_result *r)
 {
 	(void)state;
-	return planner_note_whole(a, g, r);
+	return planner_note_whole(a, g, r, WORTH_A_NOTE);
 }
 
 const planner planner_tofu = {

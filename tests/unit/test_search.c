@@ -536,6 +536,26 @@ START_TEST(tofu_notes_what_is_whole)
 }
 END_TEST
 
+/* What is less than a hundredth of a model is nothing to know about. */
+START_TEST(tofu_notes_nothing_small)
+{
+	arena *a = arena_new();
+	for (int i = 0; i < 2; i++) {
+		int64_t small = i ? 7 : 3, large = i ? 80 : 8000;
+		graph_maker m = { .a = a };
+		tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 1, &small);
+		tensor_id y = add_tensor(&m, TENSOR_INPUT, DT_F32, 1, &large);
+		add_node(&m, kernel_to(a, 1, &small, DT_F32), &x);
+		add_node(&m, kernel_to(a, 1, &large, DT_F32), &y);
+		graph *g = make_graph(&m);
+		ck_assert_int_eq(!plan_for(a, g, 8, "tofu")->note, !i);
+		ck_assert(mentions(plan_for(a, g, 8, "allrow")->note,
+				   "2 of 4 tensors"));
+	}
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("search");
@@ -555,6 +575,7 @@ int main(void)
 	tcase_add_test(c, windows_are_not_followed);
 	tcase_add_test(c, batch_has_notes);
 	tcase_add_test(c, tofu_notes_what_is_whole);
+	tcase_add_test(c, tofu_notes_nothing_small);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
