@@ -153,8 +153,8 @@ typedef struct onnx_before {
 	int kind;
 } onnx_before;
 
-/* Around the evaluation of a node.  nerrors: errors after its inputs were looked
- * up.  The result is that of the node: true where the import goes on. */
+/* Around the evaluation of a node.  nerrors: errors after its inputs were
+ * looked up.  The result is whether all that it makes is known. */
 onnx_before onnx_survey_begin(importer *im, const Onnx__NodeProto *n);
 bool onnx_survey_end(importer *im, onnx_frame *f, const onnx_call *c,
 		     onnx_before before, int nerrors, bool ok);
