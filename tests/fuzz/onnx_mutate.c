@@ -207,7 +207,7 @@ static void change_element(model *m, const ProtobufCFieldDescriptor *f,
 		if (fuzz_below(m->r, 3))
 			*(int64_t *)at = fuzz_integer(m->r);
 		else
-			*(int64_t *)at += fuzz_below(m->r, 5) - 2;
+			*(uint64_t *)at += (uint64_t)fuzz_below(m->r, 5) - 2;
 		break;
 	case PROTOBUF_C_TYPE_DOUBLE:
 		*(double *)at = fuzz_real(m->r);
