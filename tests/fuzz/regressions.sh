@@ -8,7 +8,8 @@ for folder in "${srcdir:-.}"/tests/fuzz/regressions/*; do
 	set --
 	[ "${FUZZ-}" = yes ] || set -- -mutate=10
 	for file in "$folder"/*; do
-		timeout 60 "tests/fuzz/$target" "$@" "$file" >"$tmp/out" 2>&1 || {
+		timeout 60 "tests/fuzz/$target" "$@" "$file" \
+			>"$tmp/out" 2>&1 || {
 			fail "$target does not survive $file"
 			tail -n 5 "$tmp/out"
 		}
