@@ -193,7 +193,9 @@ bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 			      "sparse initializers are not supported");
 		ok = false;
 	}
-	for (size_t i = 0; i < g->n_initializer && !diag_full(im->sink); i++) {
+	for (size_t i = 0; i < g->n_initializer && !diag_full(im->sink) &&
+			   !onnx_exhausted(im);
+	     i++) {
 		const Onnx__TensorProto *t = g->initializer[i];
 		const char *name = t->name ? t->name : "";
 		const char *place =
@@ -201,7 +203,11 @@ bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 		tensor_type type;
 		constant c;
 		onnx_value v = { .v.kind = MV_BAD };
-		if (onnx_tensor(im, t, place, &type, &c))
+		bool known = onnx_tensor(im, t, place, &type, &c);
+		onnx_charge(im, known && c.data && !c.fill
+					? (size_t)tensor_nbytes(&type)
+					: strlen(place));
+		if (known)
 			v.v = mv_tensor(graph_add_constant(im->b, name, &type,
 							   &c));
 		ok &= v.v.kind == MV_TENSOR;

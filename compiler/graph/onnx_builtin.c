@@ -36,6 +36,8 @@ static tensor_id input(const onnx_call *c)
 static bool give(importer *im, const onnx_call *c, const tensor_type *t,
 		 const constant *k)
 {
+	if (k->data && !k->fill)
+		onnx_charge(im, (size_t)tensor_nbytes(t));
 	c->results[0].v = mv_tensor(
 		graph_add_constant(im->b, c->node->output[0], t, k));
 	return true;

@@ -11,6 +11,7 @@ enum {
 	ONNX_MAX_NODES = 1000000,  /* evaluated, in the model's own graph */
 	ONNX_MAX_INNER = 100000,   /* in functions and unrolled loops */
 	ONNX_MAX_ITEMS = 1 << 20,  /* of all sequences made */
+	ONNX_MAX_COPIED = 1 << 27, /* bytes, for what is evaluated again */
 	ONNX_MAX_OPSET = 28,	   /* the last one that the entries know */
 };
 
@@ -64,6 +65,8 @@ typedef struct importer {
 	strmap *before; /* name -> tensor_type without --shape, or NULL */
 	strmap *missing; /* op -> onnx_missing */
 	int nnodes, ninner, nitems; /* at most ONNX_MAX_.. */
+	int64_t copied;
+	int depth; /* of the graph or function at hand */
 	strmap *kinds;		/* op -> int, its index in the survey */
 	VEC(tensor_id) roots;	/* what unsupported nodes read */
 } importer;
@@ -112,6 +115,9 @@ bool onnx_initializers(importer *im, onnx_frame *f,
 		       const Onnx__GraphProto *g);
 /* Whether no more nodes may be evaluated; there was an error then. */
 bool onnx_exhausted(const importer *im);
+/* Counts the memory, about, for what a graph inside a node or a function makes
+ * anew each time that it is evaluated. */
+void onnx_charge(importer *im, size_t bytes);
 
 /* ---- onnx.c ------------------------------------------------------------- */
 

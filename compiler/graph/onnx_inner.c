@@ -70,9 +70,12 @@ bool onnx_run_graph(void *context, const void *inner_graph,
 	inner.prefix = arena_printf(im->tmp, "%s/%d/", x->call->name,
 				    x->nruns++);
 	inner.values = strmap_new(im->tmp);
-	if (!bind_inputs(im, &inner, x->call, g, inputs, ninputs) ||
-	    !onnx_initializers(im, &inner, g) ||
-	    !onnx_nodes(im, &inner, g->node, g->n_node))
+	im->depth++;
+	bool ok = bind_inputs(im, &inner, x->call, g, inputs, ninputs) &&
+		  onnx_initializers(im, &inner, g) &&
+		  onnx_nodes(im, &inner, g->node, g->n_node);
+	im->depth--;
+	if (!ok || onnx_exhausted(im))
 		return false;
 	mvalue *values = ARENA_ARRAY(im->tmp, mvalue, g->n_output + 1);
 	for (size_t i = 0; i < g->n_output; i++) {
@@ -175,6 +178,9 @@ bool onnx_inline(importer *im, onnx_frame *f, const onnx_call *c,
 		if (!onnx_bind(im, &inner, callee->input[i], v, c->place))
 			return false;
 	}
-	return onnx_nodes(im, &inner, callee->node, callee->n_node) &&
+	im->depth++;
+	bool ok = onnx_nodes(im, &inner, callee->node, callee->n_node);
+	im->depth--;
+	return ok && !onnx_exhausted(im) &&
 	       take_results(im, &inner, c, callee);
 }

@@ -93,28 +93,30 @@ typedef struct inner_names {
 	const struct inner_names *outer;
 } inner_names;
 
-static void define(const inner_names *in, const char *name)
+static void define(importer *im, const inner_names *in, const char *name)
 {
+	onnx_charge(im, 64);
 	if (name)
 		strmap_put(in->defined, name, (void *)name);
 }
 
-static inner_names names_of(arena *a, const Onnx__GraphProto *g,
+static inner_names names_of(importer *im, const Onnx__GraphProto *g,
 			    const inner_names *outer)
 {
-	inner_names in = { strmap_new(a), outer };
+	inner_names in = { strmap_new(im->tmp), outer };
 	for (size_t i = 0; i < g->n_input; i++)
-		define(&in, g->input[i]->name);
+		define(im, &in, g->input[i]->name);
 	for (size_t i = 0; i < g->n_initializer; i++)
-		define(&in, g->initializer[i]->name);
+		define(im, &in, g->initializer[i]->name);
 	for (size_t i = 0; i < g->n_node; i++)
 		for (size_t j = 0; j < g->node[i]->n_output; j++)
-			define(&in, g->node[i]->output[j]);
+			define(im, &in, g->node[i]->output[j]);
 	return in;
 }
 
 static void add_edge(ordering *o, const char *name, const inner_names *in)
 {
+	onnx_charge(o->im, 2 * sizeof(int));
 	for (; in; in = in->outer)
 		if (strmap_get(in->defined, name))
 			return;
@@ -133,7 +135,7 @@ static void add_edges(ordering *o, const Onnx__NodeProto *n,
 		const Onnx__GraphProto *g = n->attribute[j]->g;
 		if (!g)
 			continue;
-		inner_names in = names_of(o->im->tmp, g, outer);
+		inner_names in = names_of(o->im, g, outer);
 		for (size_t k = 0; k < g->n_node; k++)
 			add_edges(o, g->node[k], &in);
 		for (size_t k = 0; k < g->n_output; k++)

@@ -40,6 +40,7 @@ const Onnx__AttributeProto *onnx_attr(const onnx_frame *f,
  * equals no string that an entry asks for, as it has a space appended. */
 static const char *bytes_text(importer *im, ProtobufCBinaryData b)
 {
+	onnx_charge(im, b.len);
 	const char *s = arena_strndup(im->tmp, (const char *)b.data, b.len);
 	return memchr(b.data ? b.data : (const uint8_t *)"", 0, b.len)
 		       ? arena_printf(im->tmp, "%s ", s)
@@ -79,6 +80,7 @@ static const attr_value *attr_of(importer *im, const Onnx__AttributeProto *a)
 		ARENA_ARRAY(im->tmp, const char *, a->n_strings + 1);
 	v->floats = floats;
 	v->strings = strings;
+	onnx_charge(im, (a->n_floats + a->n_strings) * sizeof(*floats));
 	switch (a->has_type ? a->type : 0) {
 	case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT:
 		*v = list_value(ATTR_INT, false, 1);
@@ -315,7 +317,19 @@ static const char *node_name(importer *im, const onnx_frame *f,
 bool onnx_exhausted(const importer *im)
 {
 	return im->nnodes > ONNX_MAX_NODES || im->ninner > ONNX_MAX_INNER ||
-	       im->nitems > ONNX_MAX_ITEMS;
+	       im->nitems > ONNX_MAX_ITEMS || im->copied > ONNX_MAX_COPIED;
+}
+
+void onnx_charge(importer *im, size_t bytes)
+{
+	if (!im->depth || im->copied > ONNX_MAX_COPIED)
+		return;
+	im->copied += bytes < ONNX_MAX_COPIED ? (int64_t)bytes
+					      : ONNX_MAX_COPIED;
+	if (im->copied > ONNX_MAX_COPIED)
+		diag_error_in(im->sink, DIAG_TOO_LARGE, im->path,
+			      "with its loops unrolled and its functions "
+			      "inlined the model takes too much memory");
 }
 
 static bool count_node(importer *im, const onnx_frame *f)
@@ -330,6 +344,15 @@ static bool count_node(importer *im, const onnx_frame *f)
 				 "inlined"
 			       : "");
 	return false;
+}
+
+/* A node's name and those of its outputs are copied. */
+static void charge_names(importer *im, const onnx_call *c)
+{
+	size_t n = 2 * strlen(c->place) + sizeof(onnx_value);
+	for (size_t i = 0; i < c->node->n_output; i++)
+		n += 2 * strlen(c->node->output[i]) + sizeof(onnx_value);
+	onnx_charge(im, n + c->node->n_input * sizeof(mvalue));
 }
 
 static bool eval_node(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
@@ -352,6 +375,7 @@ static bool eval_node(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 		return false;
 	onnx_call c = { .node = n, .name = node_name(im, f, n, number) };
 	c.place = onnx_place(im, "node", c.name, n->op_type);
+	charge_names(im, &c);
 	c.results = ARENA_ARRAY(im->tmp, onnx_value, n->n_output + 1);
 	mvalue *inputs = ARENA_ARRAY(im->tmp, mvalue, n->n_input + 1);
 	c.inputs = inputs;
