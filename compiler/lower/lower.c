@@ -212,6 +212,19 @@ static void set_program(lowerer *l)
 	p->communication_bytes = plan_communication(p);
 }
 
+/* Whether the plan is within the bounds that its readers keep to. */
+static bool check_sizes(const plan *p, diag_sink *s)
+{
+	bool fits = p->arena_bytes <= PLAN_MAX_BYTES;
+	for (int t = 0; t < p->ntensors; t++)
+		fits &= plan_tensor_nbytes(&p->tensors[t]) <= PLAN_MAX_BYTES;
+	if (!fits)
+		diag_error_in(s, DIAG_MODEL_TOO_LARGE, p->model,
+			      "a tensor, or the memory of a worker, has more "
+			      "than 2^46 bytes");
+	return fits;
+}
+
 plan *lower_plan(arena *a, const graph *g, const assignment *as,
 		 const lower_options *o, diag_sink *s)
 {
@@ -230,6 +243,7 @@ plan *lower_plan(arena *a, const graph *g, const assignment *as,
 		set_nodes(&l, as, o);
 		set_program(&l);
 		plan_place(l.p);
+		ok = check_sizes(l.p, s);
 	}
 	arena_free(l.tmp);
 	return ok ? l.p : NULL;

@@ -18,7 +18,7 @@ typedef struct lower_options {
 
 /* The program for g under an assignment.  A tensor that several operators
  * need in the same form is converted once; what a worker holds already is not
- * copied.  NULL when errors were added: more than PLAN_MAX_WORKERS workers,
+ * copied.  NULL when errors were added: more than PLAN_MAX_BYTES in one place,
  * weights that cannot be read. */
 plan *lower_plan(arena *a, const graph *g, const assignment *as,
 		 const lower_options *o, diag_sink *s);
