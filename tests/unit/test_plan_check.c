@@ -10,9 +10,9 @@
 #include "compiler/lower/lower.h"
 #include "tests/unit/random_graph.h"
 
-/* On four workers: c = a*b with k divided, so that its results are partial, and
- * y = f(c) by columns. */
-static plan *sample(arena *a)
+/* On four workers: c = a*b, of which variable var is divided, and y = f(c) by
+ * columns. c is cut along a dimension, or CUT_NONE, the others along rows. */
+static plan *divided(arena *a, int var, int dim)
 {
 	graph *g = matmul_graph(a, 8, 16, 12);
 	assignment as = { .mesh = { 1, { 4 } } };
@@ -20,13 +20,19 @@ static plan *sample(arena *a)
 	as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
 	for (int t = 0; t < g->ntensors; t++) {
 		as.tensor_cuts[t] = cuts_none();
-		as.tensor_cuts[t].dim[0] = 0;
+		as.tensor_cuts[t].dim[0] = t == 2 ? dim : 0;
 	}
 	as.node_cuts[0] = as.node_cuts[1] = cuts_none();
-	as.node_cuts[0].dim[0] = 2;
+	as.node_cuts[0].dim[0] = var;
 	as.node_cuts[1].dim[0] = 1;
 	const lower_options o = { .algorithm = "hand" };
 	return lower_plan(a, g, &as, &o, diag_sink_new(a));
+}
+
+/* With k divided, so that there are partial results. */
+static plan *sample(arena *a)
+{
+	return divided(a, 2, 0);
 }
 
 static plan_instr *first(plan *p, plan_op op)
@@ -202,12 +208,34 @@ START_TEST(contradictions)
 }
 END_TEST
 
+/* Columns are computed where each worker holds all of c: the first column of
+ * one worker would lie where another's is read. */
+START_TEST(overwritten)
+{
+	arena *a = arena_new();
+	plan *p = divided(a, 0, CUT_NONE);
+	plan_instr *run = second_run(p);
+	ck_assert_str_eq(judged(a, p), "");
+	ck_assert_int_eq(run->inputs[0], p->tensors[2].buffer);
+	plan_buffer *to = &p->buffers[run->to];
+	const plan_buffer *c = &p->buffers[run->inputs[0]];
+	p->buffers[p->tensors[3].buffer].offset = to->offset;
+	to->offset = c->offset;
+	to->nbytes = c->nbytes;
+	const char *found = judged(a, p);
+	ck_assert_msg(strstr(found, "its result overwrites input 0") != NULL,
+		      "found: %s", found);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("plan_check");
 	TCase *t = tcase_create("plan_check");
 	tcase_add_loop_test(t, contradictions, 0,
 			    sizeof(cases) / sizeof(*cases));
+	tcase_add_test(t, overwritten);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
