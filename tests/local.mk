@@ -30,6 +30,7 @@ python_tests = \
 	%D%/hostile/models.py \
 	%D%/hostile/operators.py \
 	%D%/hostile/plans.py \
+	%D%/hostile/unrolled.py \
 	%D%/onnx/byte_model.py \
 	%D%/onnx/draws.py \
 	%D%/onnx/graphs.py \

@@ -9,9 +9,9 @@
 enum {
 	ONNX_MAX_CALLS = 64,	   /* functions and graphs in each other */
 	ONNX_MAX_NODES = 1000000,  /* evaluated, in the model's own graph */
-	ONNX_MAX_INNER = 100000,   /* in functions and unrolled loops */
+	ONNX_MAX_INNER = 60000,    /* in functions and unrolled loops */
 	ONNX_MAX_ITEMS = 1 << 20,  /* of all sequences made */
-	ONNX_MAX_COPIED = 1 << 27, /* bytes, for what is evaluated again */
+	ONNX_MAX_COPIED = 1 << 26, /* bytes, for what is evaluated again */
 	ONNX_MAX_OPSET = 28,	   /* the last one that the entries know */
 };
 
