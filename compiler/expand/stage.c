@@ -240,8 +240,11 @@ int add_stage(context *cx, const char *label, const int *outs, int nouts,
 	if (!draft_vars(&d, outs, nouts, KVAR_OUTPUT) ||
 	    !draft_vars(&d, reds, nreds, KVAR_REDUCE))
 		d.too_many = true;
+	/* A reduction over no dimensions is its one term. */
+	if (nreds == 0 && r != RED_NONE && body->type != type)
+		body = kx_cast(cx->arena, body, type);
 	k->nout = nouts;
-	k->reducer = r;
+	k->reducer = nreds ? r : RED_NONE;
 	k->type = type;
 	k->body = kx_simplify(cx->arena, renumber(&d, body), k->vars);
 	if (d.too_many) {

@@ -161,6 +161,9 @@ typedef struct expected {
 	"let e = lambda ..d: exp(x[..d] - m[..(d \\ axis)])\n"            \
 	"let z = lambda ..(d \\ axis): Sum(lambda ..(d & axis): e[..d])\n" \
 	"lambda ..d: e[..d] / z[..(d \\ axis)]\n"
+#define SUM_LIKE                                                          \
+	"op sum_like(x[..d], broadcast b[..d]) -> y[..b] = "              \
+	"lambda ..b: Sum(lambda ..(d \\ b): x[..d])"
 #define RESHAPE                                                  \
 	"op reshape(x[..d]; shape: int[]) -> y[..shape] = "      \
 	"lambda ..shape: x[..unravel(ravel(..shape))]\n"
@@ -195,6 +198,24 @@ static const expected cases[] = {
 	  "reduce_sum", { "f32 2x3x2" }, { { "axes", 2, { 0, -1 } } },
 	  .nstages = 1, .result = "f32 3", .values = { 18, 26, 34 },
 	  .nvalues = 3 },
+	{ "op over_none(x[..d]; axes: axis[]) -> out[..(d \\ axes)] = "
+	  "lambda ..(d \\ axes): Sum(lambda ..(d & axes): x[..d])",
+	  "over_none", { "f32 2x2" }, { { "axes", 0, { 0 } } },
+	  .nstages = 1, .result = "f32 2x2", .values = { 1, 2, 3, 4 },
+	  .nvalues = 4 },
+	{ SUM_LIKE, "sum_like", { "f32 2x3", "f32 3" }, .nstages = 1,
+	  .result = "f32 3", .values = { 5, 7, 9 }, .nvalues = 3 },
+	{ SUM_LIKE, "sum_like", { "f32 2x3", "f32 2x1" }, .nstages = 1,
+	  .result = "f32 2x1", .values = { 6, 15 }, .nvalues = 2 },
+	{ SUM_LIKE, "sum_like", { "f32 2x3", "f32 2x3" }, .nstages = 1,
+	  .result = "f32 2x3", .values = { 1, 2, 3, 4, 5, 6 },
+	  .nvalues = 6 },
+	{ SUM_LIKE, "sum_like", { "f32 2x3", "f32" }, .nstages = 1,
+	  .result = "f32", .values = { 21 }, .nvalues = 1 },
+	{ "op share(x[..d]) -> y[..d] = "
+	  "lambda ..d: x[..d] / size(..d)", "share", { "f32 2x2" },
+	  .nstages = 1, .result = "f32 2x2",
+	  .values = { 0.25, 0.5, 0.75, 1 }, .nvalues = 4 },
 	{ "op embedding(ids[..b]: int, table[V, D]) -> out[..b, D] = "
 	  "lambda ..b, j: table[ids[..b], j]", "embedding",
 	  { "i64 3", "f32 4x2" }, .ids = { 3, 0, 2 }, .nstages = 1,
