@@ -42,6 +42,7 @@ python_tests = \
 network_tests = \
 	%D%/onnx/conformance.py \
 	%D%/onnx/exported.py \
+	%D%/onnx/gradients.py \
 	%D%/onnx/elements.py \
 	%D%/onnx/coverage.py \
 	%D%/onnx/networks.py \

@@ -114,8 +114,7 @@ static char *emit_ast(driver *d, const compile_input *in)
 typedef struct gradient_writer {
 	driver *d;
 	strmap *written; /* by name */
-	char *text;
-	bool calls; /* operators of the files that were read */
+	char *text, *imports;
 } gradient_writer;
 
 static const char *gradient_text(driver *d, const gradient *g)
@@ -139,19 +138,24 @@ static void write_gradient(gradient_writer *w, const gradient *g)
 	for (int i = 0; i < g->nneeds; i++)
 		if (!g->needs[i].own)
 			write_gradient(w, &g->needs[i]);
-	w->calls |= g->nneeds > 0;
+	for (int i = 0; i < g->nfiles; i++) {
+		const char *line = arena_printf(w->d->arena, "import \"%s\"\n",
+						g->files[i]);
+		if (!strstr(w->imports, line))
+			w->imports = arena_printf(w->d->arena, "%s%s",
+						  w->imports, line);
+	}
 	w->text = arena_printf(w->d->arena, "%s%s%s", w->text,
 			       *w->text ? "\n" : "", gradient_text(w->d, g));
 }
 
 /* The operators that compute the gradients of those in the named files; a
- * comment says why there is none.  Where they call operators, the files are
- * imported. */
-static char *emit_gradients(driver *d, const compile_input *in, char **paths,
-			    int npaths)
+ * comment says why there is none.  The files of what they call are imported. */
+static char *emit_gradients(driver *d, const compile_input *in)
 {
 	gradient_writer w = { d, strmap_new(d->arena),
-			      arena_strdup(d->arena, ""), false };
+			      arena_strdup(d->arena, ""),
+			      arena_strdup(d->arena, "") };
 	for (int i = 0; i < in->n; i++)
 		for (int j = 0; j < in->own[i]->ndefs; j++) {
 			const ast_def *def = &in->own[i]->defs[j];
@@ -163,21 +167,17 @@ static char *emit_gradients(driver *d, const compile_input *in, char **paths,
 			for (int k = 0; k < n; k++)
 				write_gradient(&w, &g[k]);
 		}
-	for (int i = npaths - 1; i >= 0 && w.calls; i--)
-		w.text = arena_printf(d->arena, "import \"%s\"\n%s%s",
-				      paths[i], i < npaths - 1 ? "" : "\n",
-				      w.text);
-	return w.text;
+	return arena_printf(d->arena, "%s%s%s", w.imports,
+			    *w.imports ? "\n" : "", w.text);
 }
 
 /* The text of the output, *len bytes. */
 static const void *emit_output(driver *d, const compile_options *o,
-			       const compile_input *in, char **paths, int n,
-			       size_t *len)
+			       const compile_input *in, size_t *len)
 {
 	char *text = NULL;
 	if (o->gradients) {
-		text = emit_gradients(d, in, paths, n);
+		text = emit_gradients(d, in);
 		*len = strlen(text);
 		return text;
 	}
@@ -288,7 +288,7 @@ static cli_status run(driver *d, const compile_options *o, char **paths, int n)
 	if (diag_errors(d->sink))
 		return CLI_INPUT;
 	size_t len;
-	const void *data = emit_output(d, o, &in, paths, n, &len);
+	const void *data = emit_output(d, o, &in, &len);
 	cli_status status = CLI_OK;
 	if (o->depends)
 		status = write_depends(d, o, in.modules);

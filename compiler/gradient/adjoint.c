@@ -227,7 +227,11 @@ static void propagate(walk *w, ast_expr *e, ast_expr *adjoint,
 		return;
 	switch (e->kind) {
 	case AST_INDEX:
-		read_tensor(w, e, adjoint, condition);
+		if (e->args[0]->kind == AST_NAME)
+			read_tensor(w, e, adjoint, condition);
+		else
+			give_up(w, "the opaque function '%s' has none",
+				e->args[0]->name);
 		break;
 	case AST_GUARD:
 		propagate(w, e->args[0], adjoint, condition);

@@ -20,6 +20,7 @@ typedef struct derivation {
 	bool *needed;	       /* tensors that what is written reads */
 	VEC(named_text) lets; /* derivatives, the last one first */
 	VEC(gradient) needs;
+	VEC(const char *) files;
 	arena *arena; /* of the result */
 	const char *body;
 } derivation;
@@ -110,8 +111,24 @@ static const char *stage_text(grad_op *g, const grad_stage *s)
 	return lambda_text(g, s->vars, s->nvars, body, false);
 }
 
+/* Notes the file in which something is that the text calls. */
+static void note_file(derivation *d, range at)
+{
+	const char *path = diag_path(d->modules->sink, at);
+	for (int i = 0; i < d->files.n; i++)
+		if (!strcmp(d->files.at[i], path))
+			return;
+	if (path)
+		vec_push(d->arena, &d->files, path);
+}
+
 static void note_needs(derivation *d, const ast_expr *e)
 {
+	const ast_opaque *f = e->kind == AST_CALL
+				      ? strmap_get(d->modules->opaques, e->name)
+				      : NULL;
+	if (f)
+		note_file(d, f->at);
 	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
 			? grad_find_tensor(&d->g, e->args[0]->name)
 			: -1;
@@ -260,6 +277,8 @@ static void derive_argument(derivation *d, const grad_stage *s, int i,
 	contribution c = {.tensor = tensor, .adjoint = tree_name(&g->t, name)};
 	vec_push(g->t.a, all, c);
 	vec_push(g->t.a, &d->needs, by);
+	if (by.own)
+		note_file(d, by.own->at);
 }
 
 static void derive_call(derivation *d, const grad_stage *s, contributions *all)
@@ -538,6 +557,8 @@ static void close_needs(derivation *d)
 		const grad_stage *s = d->g.stages.at[i];
 		if (!is_needed(d, s))
 			continue;
+		if (s->callee)
+			note_file(d, s->callee->at);
 		for (int j = 0; s->callee && j < s->call->nargs; j++)
 			d->needed[argument_of(&d->g, s, j)] = true;
 		if (!s->callee)
@@ -637,6 +658,8 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 		r.because = arena_strdup(a, d.g.because);
 	else
 		finish(a, m, write_all(&d, r.name), &r);
+	r.nfiles = d.files.n;
+	r.files = d.files.at;
 	r.nneeds = d.needs.n;
 	r.needs = ARENA_COPY(a, d.needs.at, d.needs.n);
 	r.adjoints = ARENA_ARRAY(a, const char *, op->nresults);

@@ -27,6 +27,8 @@ typedef struct gradient {
 	const ast_op *tree;
 	int nneeds; /* gradients of what f calls, that this one calls */
 	struct gradient *needs;
+	int nfiles; /* where what the text calls is defined */
+	const char **files;
 	const char **adjoints; /* by result: what the parameter is called that
 				  is the derivative by it; NULL for a result
 				  that has none */

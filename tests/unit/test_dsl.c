@@ -578,7 +578,7 @@ START_TEST(builtins)
 	/* What the checker lets pass, kernels have. */
 	for (int i = 0; i < n; i++) {
 		const builtin *b = &table[i];
-		bool own = b->rule >= RULE_CAST && b->rule <= RULE_POSITION;
+		bool own = b->rule >= RULE_CAST && b->rule <= RULE_POINTS;
 		if (b->kind == BUILTIN_SCALAR && !own) {
 			ck_assert_msg(fn_parse(b->name) >= 0, "%s", b->name);
 			ck_assert_int_eq(fn_nargs((fn)fn_parse(b->name)),

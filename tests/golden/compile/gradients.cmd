@@ -3,4 +3,4 @@ tdlc compile --gradients gradients.tdl -o "$tmp/g.tdl" &&
 cat "$tmp/g.tdl" &&
 tdlc fmt --check "$tmp/g.tdl" &&
 tdlc check "$tmp/g.tdl" &&
-tdlc verify --gradients --trials 10 gradients.tdl
+tdlc verify --gradients --trials 10 gradients.tdl | sed -n '$s/.*; //p'
