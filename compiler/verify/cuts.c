@@ -71,20 +71,30 @@ static void run_split(const cut *c)
 	compare(c, &got, NULL);
 }
 
-/* A part that does not have what a derived variable looks up takes 0 for it,
- * which times an infinity is NaN, where the whole has an infinity: such
- * elements are left out. */
-static void forgive_infinities(const cut *c, view *got)
+/* Whether a number is infinite that the whole result does not show: a part of
+ * a sum or product that overflows; or, where a derived variable is divided, the
+ * whole result, because a part takes 0 for a row that it does not have, which
+ * times an infinity is NaN. */
+static bool is_void(const cut *c, const view *parts, int64_t i)
 {
-	int64_t n = view_count(got);
-	if (c->k->vars[c->var].kind != KVAR_DERIVED ||
-	    !dtype_is_float(got->type))
-		return;
-	for (int64_t i = 0; i < n; i++) {
-		double x = elem_get_f64(got->type, c->want->data, i);
-		if (!isfinite(x))
-			elem_set_f64(got->type, got->data, i, x);
-	}
+	bool rounds = c->reducer == RED_SUM || c->reducer == RED_PROD;
+	if (c->k->vars[c->var].kind == KVAR_DERIVED &&
+	    !isfinite(elem_get_f64(c->want->type, c->want->data, i)))
+		return true;
+	for (int p = 0; p < c->nparts && rounds; p++)
+		if (isinf(elem_get_f64(parts[p].type, parts[p].data, i)))
+			return true;
+	return false;
+}
+
+static void leave_out_void(const cut *c, const view *parts, view *got)
+{
+	int64_t n = dtype_is_float(got->type) ? view_count(got) : 0;
+	for (int64_t i = 0; i < n; i++)
+		if (is_void(c, parts, i))
+			elem_set_f64(got->type, got->data, i,
+				     elem_get_f64(got->type, c->want->data,
+						  i));
 }
 
 /* Each part gives a partial result, and they are combined. */
@@ -100,7 +110,7 @@ static void run_reduced(const cut *c)
 	for (int p = 1; p < c->nparts; p++)
 		reducer_combine(c->reducer, c->k->type, got.data,
 				parts[p].data, view_count(&got));
-	forgive_infinities(c, &got);
+	leave_out_void(c, parts, &got);
 	compare(c, &got, rounding_slack(c->t, c->k, c->inputs, c->reducer,
 					parts, c->nparts));
 }

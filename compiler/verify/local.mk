@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/partials.c \
 	%D%/reads.c \
 	%D%/roles.c \
+	%D%/spots.c \
 	%D%/stand_in.c \
 	%D%/symbolic.c \
 	%D%/trial.h \

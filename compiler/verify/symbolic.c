@@ -9,11 +9,24 @@
 
 #include "plan/partial.h"
 
+/* A stage of both: what the kernel's variables and the dimensions of its inputs
+ * are in the descriptor. */
+typedef struct pair {
+	const desc_stage *d;
+	const stage *st;
+	const kernel *k;
+	spot vars[MAX_NVARS];
+	spots inputs[MAX_NINPUTS];
+	int input[MAX_NINPUTS]; /* of the descriptor's stage */
+} pair;
+
 typedef struct symbols {
 	trial *t;
 	const desc_op *d;
 	const sym_op *x;
 	int64_t *values; /* by atom */
+	bool *packs;	 /* atoms that are a pack's extent */
+	pair *pairs;	 /* by stage */
 } symbols;
 
 static void disagree(const symbols *s, const char *label, const char *about,
@@ -24,97 +37,79 @@ static void disagree(const symbols *s, const char *label, const char *about,
 
 /* ---- the values of atoms ------------------------------------------------ */
 
-/* The pack that an attribute gives the extents of, of one dimension. */
-static bool set_packs(symbols *s)
-{
-	const ast_op *op = s->t->v->op;
-	role *roles = roles_of(s->t->arena, s->t->v->modules, op);
-	for (int i = 0; i < op->nattrs; i++) {
-		const attr_value *given = s->t->drawn->attrs[i];
-		if (roles[i].kind != ROLE_PACK)
-			continue;
-		if (!given || given->n != 1)
-			return false;
-		const char *name = arena_printf(s->t->arena, "..%s",
-						op->attrs[i].name);
-		for (int j = 0; j < s->d->space->natoms; j++) {
-			const poly_atom *a = &s->d->space->atoms[j];
-			if (!a->x && !strcmp(a->name, name))
-				s->values[j] = given->ints[0];
-		}
-	}
-	return true;
-}
-
 static void set_size(symbols *s, const poly *extent, int64_t value)
 {
 	for (int i = 0; i < s->d->space->natoms; i++)
-		if (s->d->space->atoms[i].kind == ATOM_SIZE &&
+		if (s->d->space->atoms[i].kind <= ATOM_ATTR &&
 		    poly_equal(extent, poly_of(s->t->arena, i)))
 			s->values[i] = value;
 }
 
-/* False where the shapes are none that the descriptor's dimensions stand for
- * one by one: packs of another rank, operands that are broadcast, axes other
- * than the last, extents of 0. */
-static bool set_atoms(symbols *s)
+static bool dims_of(const symbols *s, int tensor, spots *out)
 {
-	const draw *d = s->t->drawn;
-	const ast_op *op = s->t->v->op;
-	if (d->repeats)
-		return false;
-	for (int i = 0; i < op->nparams; i++) {
-		const desc_tensor *p = &s->d->tensors[i];
-		if (p->ndims != d->types[i].ndim)
-			return false;
-		for (int j = 0; j < p->ndims; j++) {
-			if (d->types[i].dims[j] < 1)
-				return false;
-			set_size(s, p->dims[j].extent, d->types[i].dims[j]);
-		}
+	const desc_tensor *t = &s->d->tensors[tensor];
+	const char *texts[DESC_MAX_NDIM];
+	bool packs[DESC_MAX_NDIM];
+	for (int i = 0; i < t->ndims; i++) {
+		texts[i] = t->dims[i].text;
+		packs[i] = t->dims[i].pack;
 	}
+	return find_spots(s->t, texts, packs, t->ndims, out);
+}
+
+static void set_attributes(symbols *s)
+{
 	for (int i = 0; i < s->d->space->natoms; i++) {
 		const poly_atom *a = &s->d->space->atoms[i];
 		int64_t v;
 		if (!a->x && a->kind == ATOM_ATTR &&
-		    draw_value(op, d, a->name, &v))
+		    draw_value(s->t->v->op, s->t->drawn, a->name, &v))
 			s->values[i] = v;
 	}
+}
+
+static void note_packs(symbols *s)
+{
+	for (int i = 0; i < s->d->space->natoms; i++)
+		s->packs[i] = s->d->space->atoms[i].kind <= ATOM_ATTR &&
+			      !strncmp(s->d->space->atoms[i].name, "..", 2);
+}
+
+/* False where the shapes are none that the descriptor speaks of: operands that
+ * are broadcast, extents of 0, attributes that are taken to be >= 0 and are
+ * not. */
+static bool set_atoms(symbols *s)
+{
+	const draw *d = s->t->drawn;
+	note_packs(s);
+	set_attributes(s);
 	for (int i = 0; i < s->d->nassumed; i++)
 		if (s->values[s->d->assumed[i]] < 0)
 			return false;
-	for (int i = 0; i < op->nparams; i++) {
+	for (int i = 0; i < s->t->v->op->nparams; i++) {
 		const desc_tensor *p = &s->d->tensors[i];
-		for (int j = 0; j < p->ndims; j++) {
-			int64_t v;
-			if (!poly_eval(s->d->space, p->dims[j].extent,
-				       s->values, &v) ||
-			    v != d->types[i].dims[j])
+		spots at;
+		if (!dims_of(s, i, &at) || at.n != d->types[i].ndim)
+			return false;
+		for (int j = 0; j < at.n; j++) {
+			if (d->types[i].dims[j] < 1)
 				return false;
+			if (!at.at[j].pack)
+				set_size(s, p->dims[at.at[j].dim].extent,
+					 d->types[i].dims[j]);
 		}
 	}
-	return true;
+	return !d->repeats;
 }
 
-/* Whether the attribute that selects axes selects the last one. */
-static bool selects_last(const symbols *s)
+/* The value of p; false where it depends on a pack's extent that is not set. */
+static bool evaluate(const symbols *s, const poly *p, int64_t *v)
 {
-	const ast_op *op = s->t->v->op;
-	role *roles = roles_of(s->t->arena, s->t->v->modules, op);
-	for (int i = 0; i < op->nattrs; i++) {
-		int64_t axis;
-		if (roles[i].kind != ROLE_AXES)
-			continue;
-		const char *name = op->attrs[i].name;
-		const char *second = arena_printf(s->t->arena, "%s[1]", name);
-		if (!draw_value(op, s->t->drawn, name, &axis) ||
-		    (axis != -1 && axis != 1))
+	for (int i = 0; i < s->d->space->natoms; i++)
+		if (s->packs[i] && s->values[i] == 0 &&
+		    poly_uses(s->d->space, p, i))
 			return false;
-		if (op->attrs[i].is_list &&
-		    draw_value(op, s->t->drawn, second, &axis))
-			return false;
-	}
-	return true;
+	return poly_eval(s->d->space, p, s->values, v);
 }
 
 /* ---- comparing ---------------------------------------------------------- */
@@ -150,90 +145,123 @@ static bool is_before(sym_lookup x, sym_lookup y)
 	return x.tensor < y.tensor || (x.tensor == y.tensor && x.dim < y.dim);
 }
 
-/* The kernel's variable that a strategy divides. */
-static int var_of(const symbols *s, int at, int var)
+/* The descriptor's variable that a kernel's derived one is; -1 for none. */
+static int derived_var(const symbols *s, int at, const kderived *x, spot p)
 {
-	const sym_stage *x = s->x->stages[at];
-	const stage *st = &s->t->x->stages[at];
-	if (s->d->stages[at].vars[var].kind != KVAR_DERIVED)
-		return var;
-	for (int i = 0; i < st->kernel->nderived; i++) {
-		sym_lookup l = { st->inputs[st->kernel->derived[i].input],
-				 st->kernel->derived[i].dim };
-		int nbefore = 0;
-		bool known = false;
-		for (int j = 0; j < x->nlookups; j++) {
-			nbefore += is_before(x->lookups[j], l);
-			known |= x->lookups[j].tensor == l.tensor &&
-				 x->lookups[j].dim == l.dim;
-		}
-		if (known && var == x->nvars + nbefore)
-			return st->kernel->derived[i].var;
+	const sym_stage *st = s->x->stages[at];
+	sym_lookup l = { s->t->x->stages[at].inputs[x->input], p.dim };
+	int nbefore = 0;
+	bool known = false;
+	for (int j = 0; j < st->nlookups; j++) {
+		nbefore += is_before(st->lookups[j], l);
+		known |= st->lookups[j].tensor == l.tensor &&
+			 st->lookups[j].dim == l.dim;
 	}
-	return -1;
+	return known ? st->nvars + nbefore : -1;
 }
 
-/* The descriptor's input that a kernel's input is; -1 for none. */
-static int input_of(const desc_stage *d, const stage *st, int i)
+/* [lo, hi) of dimension j of input i where the kernel's variable v, of strategy
+ * st, has the block that is set.  A pack's part stands for each dimension by
+ * itself: the others are needed whole. */
+static bool said_range(const symbols *s, const pair *q,
+		       const desc_strategy *st, int v, int i, int j,
+		       int64_t *lo, int64_t *hi)
 {
-	for (int j = 0; j < d->ninputs; j++)
-		if (d->inputs[j] == st->inputs[i])
-			return j;
-	return -1;
+	spot p = q->inputs[i].at[j], own = q->vars[v];
+	const desc_region *r = &st->needs[q->input[i]].regions[p.dim];
+	int64_t x;
+	*lo = 0;
+	*hi = q->k->inputs[i].dims[j];
+	if (!r->lo || (p.pack && !r->follows))
+		return true;
+	if (p.pack && (!own.pack || p.at != own.at ||
+		       strcmp(p.pack, own.pack) != 0))
+		return true;
+	if (!evaluate(s, r->lo, &x))
+		return false;
+	*lo = x > *lo ? x : *lo;
+	if (!evaluate(s, r->hi, &x))
+		return false;
+	*hi = x < *hi ? x : *hi;
+	return true;
+}
+
+/* Of an empty block nothing is needed; of a derived variable's, of its input
+ * alone. */
+static bool said_need(const symbols *s, const pair *q,
+		      const desc_strategy *st, int v, bool empty, int i,
+		      box *need)
+{
+	*need = (box){ .n = q->inputs[i].n };
+	for (int j = 0; j < need->n; j++)
+		if (!said_range(s, q, st, v, i, j, &need->lo[j],
+				&need->hi[j]))
+			return false;
+	if (empty || box_is_empty(need))
+		*need = box_empty(need->n);
+	return true;
 }
 
 static void compare_part(const symbols *s, int at, const desc_strategy *st,
 			 int v, int p, int parts)
 {
-	const desc_stage *d = &s->d->stages[at];
-	const stage *real_stage = &s->t->x->stages[at];
-	const kernel *k = real_stage->kernel;
-	const char *name = d->vars[st->var].name;
-	box space = part_of(k, v, p, parts), real[MAX_NINPUTS];
-	box *said = ARENA_ARRAY(s->t->arena, box, d->ninputs);
-	kernel_needs(k, &space, real);
-	if (!descriptor_needs(s->d, d, st, s->values, space.lo[v],
-			      space.hi[v], said)) {
-		disagree(s, d->label, name, "has no regions here");
-		return;
-	}
-	for (int i = 0; i < k->ninputs; i++) {
-		int j = input_of(d, real_stage, i);
-		if (!box_contains(&said[j], &real[i]))
-			disagree(s, d->label, name, "has a region that misses "
-				 "what is read");
-		else if (wants_exact(s, at, d->inputs[j]) &&
-			 !box_equal(&said[j], &real[i]))
-			disagree(s, d->label, name,
+	const pair *q = &s->pairs[at];
+	const desc_var *var = &q->d->vars[st->var];
+	box space = part_of(q->k, v, p, parts), real[MAX_NINPUTS], said;
+	bool empty = false;
+	for (int w = 0; w < q->k->nvars; w++)
+		empty |= space.lo[w] >= space.hi[w] &&
+			 q->k->vars[w].kind != KVAR_DERIVED;
+	kernel_needs(q->k, &space, real);
+	s->values[var->begin] = space.lo[v];
+	s->values[var->end] = space.hi[v];
+	for (int i = 0; i < q->k->ninputs; i++) {
+		int tensor = q->d->inputs[q->input[i]];
+		if (!said_need(s, q, st, v, empty, i, &said))
+			disagree(s, q->d->label, var->name,
+				 "has no regions here");
+		else if (!box_contains(&said, &real[i]))
+			disagree(s, q->d->label, var->name,
+				 "has a region that misses what is read");
+		else if (wants_exact(s, at, tensor) &&
+			 !box_equal(&said, &real[i]))
+			disagree(s, q->d->label, var->name,
 				 "has a region that is larger than the one for "
 				 "shapes");
 	}
 }
 
-static void compare_strategies(const symbols *s, int at)
+static const desc_strategy *strategy_of(const desc_stage *d, int var)
 {
-	const desc_stage *d = &s->d->stages[at];
-	const kernel *k = s->t->x->stages[at].kernel;
-	bool offered[MAX_NVARS] = { false };
-	for (int i = 0; i < d->nstrategies; i++) {
-		const desc_strategy *st = &d->strategies[i];
-		int v = var_of(s, at, st->var);
-		if (v < 0 || !strategy_offered(k, v, NULL) ||
-		    strategy_reducer(k, v) != st->reducer) {
-			disagree(s, d->label, d->vars[st->var].name,
-				 "has a strategy that shapes do not have");
-			continue;
-		}
-		offered[v] = true;
+	for (int i = 0; i < d->nstrategies; i++)
+		if (d->strategies[i].var == var)
+			return &d->strategies[i];
+	return NULL;
+}
+
+static void compare_var(symbols *s, int at, int v)
+{
+	const pair *q = &s->pairs[at];
+	const desc_var *var = &q->d->vars[q->vars[v].dim];
+	const desc_strategy *st = strategy_of(q->d, q->vars[v].dim);
+	bool offered = strategy_offered(q->k, v, NULL);
+	int64_t extent;
+	if (q->vars[v].pack)
+		set_size(s, var->extent, q->k->vars[v].extent);
+	if (evaluate(s, var->extent, &extent) &&
+	    (extent > 0 ? extent : 0) != q->k->vars[v].extent)
+		disagree(s, q->d->label, var->name, "has another extent");
+	if (offered && !st)
+		disagree(s, q->d->label, var->name, "lacks the strategy");
+	if (st && (!offered || strategy_reducer(q->k, v) != st->reducer))
+		disagree(s, q->d->label, var->name,
+			 "has a strategy that shapes do not have");
+	else if (st)
 		for (int n = MIN_PARTS; n <= MAX_PARTS; n++)
 			for (int p = 0; p < n; p++)
 				compare_part(s, at, st, v, p, n);
-	}
-	for (int v = 0; v < k->nvars; v++)
-		if (strategy_offered(k, v, NULL) && !offered[v])
-			disagree(s, d->label,
-				 arena_strdup(s->t->v->arena, k->vars[v].name),
-				 "lacks the strategy");
+	if (q->vars[v].pack)
+		set_size(s, var->extent, 0);
 }
 
 static bool reads_input(const kexpr *e, int input)
@@ -294,62 +322,105 @@ static bool is_of_floats(const symbols *s)
 	return true;
 }
 
-static bool same_stage(const symbols *s, int at)
+/* The descriptor's input that a kernel's input is; -1 for none. */
+static int input_of(const desc_stage *d, const stage *st, int i)
 {
-	const desc_stage *d = &s->d->stages[at];
-	const stage *st = &s->t->x->stages[at];
-	const kernel *k = st->kernel;
-	if (strcmp(d->label, st->label) != 0)
+	for (int j = 0; j < d->ninputs; j++)
+		if (d->inputs[j] == st->inputs[i])
+			return j;
+	return -1;
+}
+
+/* The variables of a kind, outputs or reductions: their spots from *n on. */
+static bool spot_vars(const symbols *s, pair *q, kvar_kind kind, int *n)
+{
+	const char *texts[MAX_NVARS];
+	bool packs[MAX_NVARS];
+	int of[MAX_NVARS], count = 0;
+	spots out;
+	for (int i = 0; i < q->d->nvars && count < MAX_NVARS; i++) {
+		if (q->d->vars[i].kind != kind)
+			continue;
+		texts[count] = q->d->vars[i].extent_text;
+		packs[count] = q->d->vars[i].pack;
+		of[count++] = i;
+	}
+	if (!find_spots(s->t, texts, packs, count, &out) ||
+	    *n + out.n > q->k->nvars)
 		return false;
-	if (d->open_because)
-		return true;
-	if (d->reducer != k->reducer || d->nvars != k->nvars ||
-	    d->ninputs != k->ninputs)
-		return false;
-	for (int i = 0; i < k->ninputs; i++)
-		if (input_of(d, st, i) < 0)
+	for (int i = 0; i < out.n; i++) {
+		if (q->k->vars[*n].kind != kind)
 			return false;
-	for (int v = 0; v < k->nvars; v++)
-		if (d->vars[v].kind != k->vars[v].kind)
-			return false;
+		q->vars[*n] = out.at[i];
+		q->vars[(*n)++].dim = of[out.at[i].dim];
+	}
 	return true;
 }
 
-static void compare_extents(const symbols *s, int at)
+/* Pairs the variables; false where there are others. */
+static bool pair_vars(const symbols *s, int at, pair *q)
 {
-	const desc_stage *d = &s->d->stages[at];
-	const kernel *k = s->t->x->stages[at].kernel;
-	for (int v = 0; v < k->nvars - k->nderived; v++) {
-		int64_t extent;
-		if (!poly_eval(s->d->space, d->vars[v].extent, s->values,
-			       &extent) ||
-		    (extent > 0 ? extent : 0) != k->vars[v].extent)
-			disagree(s, d->label, d->vars[v].name,
-				 "has another extent");
+	int n = 0;
+	if (!spot_vars(s, q, KVAR_OUTPUT, &n) ||
+	    !spot_vars(s, q, KVAR_REDUCE, &n) ||
+	    n + q->k->nderived != q->k->nvars)
+		return false;
+	for (int i = 0; i < q->k->nderived; i++) {
+		const kderived *x = &q->k->derived[i];
+		spot p = q->inputs[x->input].at[x->dim];
+		p.dim = derived_var(s, at, x, p);
+		if (p.dim < 0)
+			return false;
+		q->vars[x->var] = p;
 	}
+	return true;
+}
+
+static bool pair_stage(symbols *s, int at)
+{
+	pair *q = &s->pairs[at];
+	*q = (pair){ .d = &s->d->stages[at], .st = &s->t->x->stages[at],
+		     .k = s->t->x->stages[at].kernel };
+	if (strcmp(q->d->label, q->st->label) != 0)
+		return false;
+	if (q->d->open_because)
+		return true;
+	if (q->d->reducer != q->k->reducer ||
+	    q->d->ninputs != q->k->ninputs)
+		return false;
+	for (int i = 0; i < q->k->ninputs; i++) {
+		q->input[i] = input_of(q->d, q->st, i);
+		if (q->input[i] < 0 ||
+		    !dims_of(s, q->st->inputs[i], &q->inputs[i]) ||
+		    q->inputs[i].n != q->k->inputs[i].ndim)
+			return false;
+	}
+	return pair_vars(s, at, q);
 }
 
 /* Whether the stages are those of the descriptor.  Shapes and attributes that
  * decide a condition may leave less of an operator. */
-static bool same_stages(const symbols *s)
+static bool pair_stages(symbols *s)
 {
 	if (s->t->x->nstages != s->d->nstages)
 		return false;
 	for (int i = 0; i < s->d->nstages; i++)
-		if (!same_stage(s, i))
+		if (!pair_stage(s, i))
 			return false;
 	return true;
 }
 
 void check_symbolic(trial *t)
 {
-	symbols s = { t, t->v->described, t->v->symbolic, NULL };
+	symbols s = { .t = t, .d = t->v->described, .x = t->v->symbolic };
 	if (s.d->open_because || t->x->nstages == 0 || !is_of_floats(&s))
 		return;
 	s.values = ARENA_ARRAY(t->arena, int64_t, POLY_MAX_ATOMS);
-	if (!set_packs(&s) || !set_atoms(&s) || !selects_last(&s))
+	s.packs = ARENA_ARRAY(t->arena, bool, POLY_MAX_ATOMS);
+	s.pairs = ARENA_ARRAY(t->arena, pair, t->x->nstages);
+	if (!set_atoms(&s))
 		return;
-	if (!same_stages(&s)) {
+	if (!pair_stages(&s)) {
 		t->v->unlike += !has_variants(t->v->op);
 		return;
 	}
@@ -357,8 +428,8 @@ void check_symbolic(trial *t)
 	for (int i = 0; i < s.d->nstages; i++) {
 		if (s.d->stages[i].open_because)
 			continue;
-		compare_extents(&s, i);
-		compare_strategies(&s, i);
+		for (int v = 0; v < s.pairs[i].k->nvars; v++)
+			compare_var(&s, i, v);
 		compare_passing(&s, i);
 	}
 }

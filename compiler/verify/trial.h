@@ -149,6 +149,26 @@ const char *var_name(arena *a, const kernel *k, int v);
 /* The inputs of a stage, whole. */
 view *stage_inputs(const trial *t, int stage);
 
+/* ---- dimensions of descriptors (spots.c) -------------------------------- */
+
+/* Of a dimension of a shape: that of the descriptor; the pack and the place in
+ * it, NULL and -1 for a dimension of its own. */
+typedef struct spot {
+	int dim;
+	const char *pack;
+	int at;
+} spot;
+
+typedef struct spots {
+	int n;
+	spot at[MAX_NVARS];
+} spots;
+
+/* The spots of what the descriptor's n dimensions, given as text, stand for;
+ * false where they cannot be told. */
+bool find_spots(const trial *t, const char *const *texts, const bool *packs,
+		 int n, spots *out);
+
 /* ---- contents (data.c) -------------------------------------------------- */
 
 /* Where random contents come from. */
