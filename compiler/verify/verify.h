@@ -7,7 +7,8 @@
  * (8 + 2 log2 n) * sum |terms| of it (n terms, u the unit round-off of the
  * result's type; for Prod the sum is the result itself), and equal for
  * reducers that do not round.  Elements do not count where a part of a sum or
- * product is infinite, or where the result is and a derived variable is divided.
+ * product is infinite, or where the result is and a derived variable is
+ * divided.
  *
  * The regions are held against the reads that are made, found by walking all
  * points; the descriptor, which is made before shapes are known, against what
