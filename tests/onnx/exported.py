@@ -93,8 +93,6 @@ def export(net, how, path):
     options = {"dynamo": how.exporter == "dynamo", "verbose": False,
                "opset_version": how.opset, "output_names": ["y"],
                "input_names": list(inputs)}
-    if options["dynamo"]:
-        options["external_data"] = False
     if how.is_open and not options["dynamo"]:
         options["dynamic_axes"] = net.open
     if how.is_open and options["dynamo"]:
