@@ -199,3 +199,36 @@ mvalue fn_split(const mapping_call *c)
 	mapping_charge(c, l.n);
 	return mv_list(l.at, l.n);
 }
+
+/* "a", "b" */
+static const char *quoted(const mapping_call *c, const mvalue *l)
+{
+	const char *text = "";
+	for (int i = 0; i < l->n; i++)
+		text = arena_printf(c->ev->tmp, "%s%s\"%s\"", text,
+				    i ? ", " : "", l->items[i].s);
+	return text;
+}
+
+/* one_of(s, ["a", "b"]): s; a node in which it is none of them is not
+ * supported. */
+mvalue fn_one_of(const mapping_call *c)
+{
+	const mvalue *s = &c->args[0], *words = &c->args[1];
+	if (s->kind != MV_STRING)
+		return mapping_refuse(c, 0, "a string");
+	if (!mv_is_list_of(words, MV_STRING))
+		return mapping_refuse(c, 1, "a list of strings");
+	if (fn_find(&(mapping_call){ .ev = c->ev,
+				     .at = c->at,
+				     .args = (mvalue[]){ *words, *s },
+				     .n = 2 })
+		    .i >= 0)
+		return *s;
+	c->ev->failed = true;
+	diag_error_in(c->ev->sink, DIAG_UNSUPPORTED, c->ev->node->place,
+		      "'%s' where one of %s is expected", s->s,
+		      quoted(c, words));
+	diag_note(c->ev->sink, c->at, "the entry says so here");
+	return (mvalue){ .kind = MV_BAD };
+}

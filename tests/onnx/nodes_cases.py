@@ -397,6 +397,8 @@ for mode in "nearest", "linear", "cubic":
          Constant([1, 2, 4, 5]), opset=13, mode=mode,
          coordinate_transformation_mode="tf_crop_and_resize",
          extrapolation_value=7.0, note=mode)
+case("Resize", floats(1, 2, 5, 6), None, Constant([1, 1, 2, 0.5], np.float32),
+     opset=11, coordinate_transformation_mode="tf_half_pixel_for_nn")
 case("Resize", floats(1, 2, 5, 6), np.array([0.1, 0, 0.9, 0.7], np.float32),
      None, Constant([4, 3]), opset=18, mode="linear", axes=[2, 3],
      coordinate_transformation_mode="tf_crop_and_resize", note="fed")

@@ -119,6 +119,9 @@ def models():
     yield "type", with_weight([2, 3], bytes(24), TensorProto.COMPLEX64)
     yield "sum", with_weight([2, 3], bytes(24))
     yield "version", old()
+    yield "word", text("g (float[2,3] x) => (float[2,5] y) "
+                       "{ p = Constant<value_ints = [0,1,0,1]>() "
+                       "y = Pad<mode = \"mirror\">(x, p) }")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+tdlc show word.onnx --opdefs ../../../opdefs
