@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "compiler/gradient/range.h"
+
 /* A variable of the stage, and what it is in terms of the others and of those
  * of the derivative. */
 typedef struct unknown {
@@ -43,24 +45,6 @@ static void require(solver *s, ast_expr *e)
 	s->condition = s->condition
 			       ? tree_binary(s->t, OP_AND, s->condition, e)
 			       : e;
-}
-
-/* ---- reads ------------------------------------------------------------- */
-
-static bool is_read(const grad_op *g, const ast_expr *e)
-{
-	return e->kind == AST_INDEX && e->args[0]->kind == AST_NAME &&
-	       grad_is_tensor(g, e->args[0]->name);
-}
-
-static bool has_read(const grad_op *g, const ast_expr *e)
-{
-	if (is_read(g, e))
-		return true;
-	for (int i = 0; i < e->nargs; i++)
-		if (has_read(g, e->args[i]))
-			return true;
-	return false;
 }
 
 /* ---- unknowns ---------------------------------------------------------- */
@@ -331,7 +315,7 @@ static bool is_i64(const solver *s, const ast_expr *e)
 	case AST_BINARY:
 		return is_i64(s, e->args[0]) && is_i64(s, e->args[1]);
 	default:
-		return !has_read(s->g, e);
+		return !grad_has_read(s->g, e);
 	}
 }
 
@@ -504,126 +488,10 @@ static bool add_item(solver *s, const contribution *c, int i,
 
 /* ---- ranges ------------------------------------------------------------ */
 
-static bool is_nonnegative(solver *s, ast_expr *e, int depth);
-
-/* The extent of a variable of the derivative or of what is summed over; NULL
- * for other names. */
-static ast_expr *extent_of(const solver *s, const char *name)
-{
-	for (int i = 0; i < s->nvars; i++)
-		if (!s->vars[i].pack && s->vars[i].name == name)
-			return s->vars[i].extent;
-	for (int i = 0; i < s->unknowns.n; i++)
-		if (!s->unknowns.at[i].v.pack &&
-		    s->unknowns.at[i].v.name == name)
-			return s->unknowns.at[i].v.extent;
-	return NULL;
-}
-
-static bool is_size(const solver *s, const char *name)
-{
-	const ast_op *op = s->g->op;
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
-			return false;
-	return !extent_of(s, name);
-}
-
-/* Whether an atom of a sum is never negative. */
-static bool is_natural(solver *s, const ast_expr *e, int depth)
-{
-	if (e->kind == AST_INT)
-		return true;
-	if (e->kind == AST_NAME)
-		return extent_of(s, e->name) || is_size(s, e->name);
-	if (e->kind != AST_BINARY)
-		return false;
-	if (e->op == OP_MOD)
-		return true;
-	return (e->op == OP_DIV || e->op == OP_MUL) &&
-	       is_nonnegative(s, e->args[0], depth) &&
-	       (e->op == OP_DIV || is_nonnegative(s, e->args[1], depth));
-}
-
-/* The most that an atom can be; NULL where that is not known. */
-static ast_expr *most_of(solver *s, const ast_expr *e)
-{
-	ast_expr *n = NULL;
-	if (e->kind == AST_NAME)
-		n = extent_of(s, e->name);
-	else if (e->kind == AST_BINARY && e->op == OP_MOD)
-		n = e->args[1];
-	return n ? tree_sub(s->t, n, tree_int(s->t, 1)) : NULL;
-}
-
-/* Whether a sum is never negative: where each term that is taken away is at
- * its most, and each that is added at its least. */
-static bool is_nonnegative(solver *s, ast_expr *e, int depth)
-{
-	tree_terms terms = {0};
-	if (depth > 8)
-		return false;
-	tree_collect(s->t, &terms, e, 1);
-	for (int i = 0; i < terms.n; i++) {
-		double coef = terms.at[i].coef;
-		ast_expr *of = terms.at[i].of, *most;
-		if (coef >= 0)
-			continue;
-		most = most_of(s, of);
-		if (!most)
-			continue;
-		terms.at[i].coef = 0;
-		tree_collect(s->t, &terms, most, coef);
-	}
-	for (int i = 0; i < terms.n; i++)
-		if (terms.at[i].coef < 0 ||
-		    (terms.at[i].coef > 0 &&
-		     !is_natural(s, terms.at[i].of, depth + 1)))
-			return false;
-	return true;
-}
-
-/* Whether x op y holds for all values of the variables. */
-static bool is_proven(solver *s, ast_operator op, ast_expr *x, ast_expr *y)
-{
-	trees *t = s->t;
-	ast_expr *one = tree_int(t, 1);
-	switch (op) {
-	case OP_GE:
-		return is_nonnegative(s, tree_sub(t, x, y), 0);
-	case OP_LE:
-		return is_nonnegative(s, tree_sub(t, y, x), 0);
-	case OP_GT:
-		return is_nonnegative(s, tree_sub(t, tree_sub(t, x, y), one),
-				      0);
-	case OP_LT:
-		return is_nonnegative(s, tree_sub(t, tree_sub(t, y, x), one),
-				      0);
-	default:
-		return false;
-	}
-}
-
-/* A condition without those of its parts that always hold; NULL where nothing
- * is left. */
-static ast_expr *without_proven(solver *s, ast_expr *e)
-{
-	if (!e || e->kind != AST_BINARY)
-		return e;
-	if (e->op == OP_AND) {
-		ast_expr *x = without_proven(s, e->args[0]);
-		ast_expr *y = without_proven(s, e->args[1]);
-		return x && y ? tree_binary(s->t, OP_AND, x, y) : x ? x : y;
-	}
-	if (has_read(s->g, e))
-		return e;
-	return is_proven(s, e->op, e->args[0], e->args[1]) ? NULL : e;
-}
-
 /* Whether e is 0 as soon as one of its reads is. */
 static bool is_product(const grad_op *g, const ast_expr *e)
 {
-	if (!has_read(g, e))
+	if (!grad_has_read(g, e))
 		return true;
 	switch (e->kind) {
 	case AST_INDEX:
@@ -637,7 +505,7 @@ static bool is_product(const grad_op *g, const ast_expr *e)
 			return is_product(g, e->args[0]) &&
 			       is_product(g, e->args[1]);
 		return e->op == OP_DIV && is_product(g, e->args[0]) &&
-		       !has_read(g, e->args[1]);
+		       !grad_has_read(g, e->args[1]);
 	default:
 		return false;
 	}
@@ -654,7 +522,7 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 	const guarding *w = arg;
 	if (e->kind == AST_GUARD && e->args[0]->kind == AST_GUARD)
 		return e->args[0];
-	if (!is_read(w->s->g, e))
+	if (!grad_is_read(w->s->g, e))
 		return NULL;
 	trees *t = w->s->t;
 	int x = grad_find_tensor(w->s->g, e->args[0]->name);
@@ -667,16 +535,27 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 	return NULL;
 }
 
+/* The variables that may stand in what is known. */
+static grad_facts facts_of(const solver *s)
+{
+	grad_facts f = {.g = s->g};
+	for (int i = 0; i < s->nvars; i++)
+		vec_push(s->t->a, &f.vars, s->vars[i]);
+	for (int i = 0; i < s->unknowns.n; i++)
+		vec_push(s->t->a, &f.vars, s->unknowns.at[i].v);
+	return f;
+}
+
 /* Makes the terms of points outside of the stage 0. */
-static void keep_in_range(solver *s)
+static void keep_in_range(solver *s, const grad_facts *f)
 {
 	trees *t = s->t;
 	for (int i = 0; i < s->unknowns.n; i++) {
 		const unknown *u = &s->unknowns.at[i];
 		if (!u->by || u->in_range || u->v.pack)
 			continue;
-		if (is_proven(s, OP_GE, u->by, tree_int(t, 0)) &&
-		    is_proven(s, OP_LT, u->by, u->v.extent))
+		if (grad_is_proven(f, OP_GE, u->by, tree_int(t, 0)) &&
+		    grad_is_proven(f, OP_LT, u->by, u->v.extent))
 			continue;
 		/* The stage's own derivative is read at it: a guard does. */
 		if (u->of_result && is_product(s->g, s->value)) {
@@ -752,12 +631,12 @@ static bool divides(const ast_expr *e)
 	       e->args[0]->kind == AST_BINARY && e->args[0]->op == OP_MOD;
 }
 
-/* The first factor of a product that is read is 0 where the condition does not hold: so a
- * sum of products stays one. */
+/* The first factor of a product that is read is 0 where the condition does not
+ * hold: so a sum of products stays one. */
 static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
 {
 	bool product = e->kind == AST_BINARY && e->op == OP_MUL;
-	if (product && has_read(s->g, e->args[0]))
+	if (product && grad_has_read(s->g, e->args[0]))
 		return tree_mul(s->t, choose_factor(s, when, e->args[0]),
 				e->args[1]);
 	if (product)
@@ -784,9 +663,11 @@ ast_expr *grad_invert(grad_op *g, const contribution *c, const ast_var *vars)
 	s.value = in_unknowns(&s, c->adjoint);
 	if (c->condition)
 		require(&s, in_unknowns(&s, c->condition));
-	keep_in_range(&s);
+	grad_facts facts = facts_of(&s);
+	keep_in_range(&s, &facts);
 	ast_expr *e = with_known(&s, s.value);
-	ast_expr *when = without_proven(&s, with_known(&s, s.condition));
+	ast_expr *when = grad_without_proven(
+		&facts, with_known(&s, s.condition));
 	if (when && divides(when))
 		e = choose_factor(&s, when, e);
 	else if (when)

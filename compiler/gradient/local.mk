@@ -4,5 +4,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/call.c \
 	%D%/gradient.c %D%/gradient.h \
 	%D%/invert.c %D%/invert.h \
+	%D%/range.c %D%/range.h \
+	%D%/signature.c %D%/signature.h \
 	%D%/stage.c %D%/stage.h \
 	%D%/tree.c %D%/tree.h

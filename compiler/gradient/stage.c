@@ -108,6 +108,22 @@ bool grad_is_tensor(const grad_op *g, const char *name)
 	return grad_find_tensor(g, name) >= 0;
 }
 
+bool grad_is_read(const grad_op *g, const ast_expr *e)
+{
+	return e->kind == AST_INDEX && e->args[0]->kind == AST_NAME &&
+	       grad_is_tensor(g, e->args[0]->name);
+}
+
+bool grad_has_read(const grad_op *g, const ast_expr *e)
+{
+	if (grad_is_read(g, e))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (grad_has_read(g, e->args[i]))
+			return true;
+	return false;
+}
+
 void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items)
 {
 	for (int i = 0; i < n; i++)

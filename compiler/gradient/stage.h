@@ -73,6 +73,10 @@ const char *grad_adjoint_name(grad_op *g, int tensor);
 /* Whether a name is that of a tensor, or of the derivative by one. */
 bool grad_is_tensor(const grad_op *g, const char *name);
 
+/* Whether e reads a tensor, or one of these; whether it does so anywhere. */
+bool grad_is_read(const grad_op *g, const ast_expr *e);
+bool grad_has_read(const grad_op *g, const ast_expr *e);
+
 /* A name that stands nowhere in the operator: the stem, or it and a number. */
 const char *grad_fresh(grad_op *g, const char *stem);
 

@@ -1,0 +1,115 @@
+#include "config.h"
+
+#include "compiler/gradient/range.h"
+
+static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth);
+
+/* The extent of a variable; NULL for other names. */
+static ast_expr *extent_of(const grad_facts *f, const char *name)
+{
+	for (int i = 0; i < f->vars.n; i++)
+		if (!f->vars.at[i].pack && f->vars.at[i].name == name)
+			return f->vars.at[i].extent;
+	return NULL;
+}
+
+static bool is_size(const grad_facts *f, const char *name)
+{
+	const ast_op *op = f->g->op;
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return false;
+	return !extent_of(f, name);
+}
+
+/* Whether an atom of a sum is never negative. */
+static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
+{
+	if (e->kind == AST_INT)
+		return true;
+	if (e->kind == AST_NAME)
+		return extent_of(f, e->name) || is_size(f, e->name);
+	if (e->kind != AST_BINARY)
+		return false;
+	if (e->op == OP_MOD)
+		return true;
+	return (e->op == OP_DIV || e->op == OP_MUL) &&
+	       is_nonnegative(f, e->args[0], depth) &&
+	       (e->op == OP_DIV || is_nonnegative(f, e->args[1], depth));
+}
+
+/* The most that an atom can be; NULL where that is not known. */
+static ast_expr *most_of(const grad_facts *f, const ast_expr *e)
+{
+	ast_expr *n = NULL;
+	if (e->kind == AST_NAME)
+		n = extent_of(f, e->name);
+	else if (e->kind == AST_BINARY && e->op == OP_MOD)
+		n = e->args[1];
+	return n ? tree_sub(&f->g->t, n, tree_int(&f->g->t, 1)) : NULL;
+}
+
+/* Whether a sum is never negative: where each term that is taken away is at
+ * its most, and each that is added at its least. */
+static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
+{
+	tree_terms terms = {0};
+	if (depth > 8)
+		return false;
+	tree_collect(&f->g->t, &terms, e, 1);
+	for (int i = 0; i < terms.n; i++) {
+		double coef = terms.at[i].coef;
+		ast_expr *of = terms.at[i].of, *most;
+		if (coef >= 0)
+			continue;
+		most = most_of(f, of);
+		if (!most)
+			continue;
+		terms.at[i].coef = 0;
+		tree_collect(&f->g->t, &terms, most, coef);
+	}
+	for (int i = 0; i < terms.n; i++)
+		if (terms.at[i].coef < 0 ||
+		    (terms.at[i].coef > 0 &&
+		     !is_natural(f, terms.at[i].of, depth + 1)))
+			return false;
+	return true;
+}
+
+/* Whether x op y holds for all values of the variables. */
+bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
+		    ast_expr *y)
+{
+	trees *t = &f->g->t;
+	ast_expr *one = tree_int(t, 1);
+	switch (op) {
+	case OP_GE:
+		return is_nonnegative(f, tree_sub(t, x, y), 0);
+	case OP_LE:
+		return is_nonnegative(f, tree_sub(t, y, x), 0);
+	case OP_GT:
+		return is_nonnegative(f, tree_sub(t, tree_sub(t, x, y), one),
+				      0);
+	case OP_LT:
+		return is_nonnegative(f, tree_sub(t, tree_sub(t, y, x), one),
+				      0);
+	default:
+		return false;
+	}
+}
+
+/* A condition without those of its parts that always hold; NULL where nothing
+ * is left. */
+ast_expr *grad_without_proven(const grad_facts *f, ast_expr *e)
+{
+	if (!e || e->kind != AST_BINARY)
+		return e;
+	if (e->op == OP_AND) {
+		ast_expr *x = grad_without_proven(f, e->args[0]);
+		ast_expr *y = grad_without_proven(f, e->args[1]);
+		return x && y ? tree_binary(&f->g->t, OP_AND, x, y) : x ? x : y;
+	}
+	if (grad_has_read(f->g, e))
+		return e;
+	return grad_is_proven(f, e->op, e->args[0], e->args[1]) ? NULL : e;
+}

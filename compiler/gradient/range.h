@@ -1,0 +1,20 @@
+/* What holds for all values of variables within their extents. */
+#ifndef TDL_COMPILER_GRADIENT_RANGE_H
+#define TDL_COMPILER_GRADIENT_RANGE_H
+
+#include "compiler/gradient/stage.h"
+
+typedef struct grad_facts {
+	grad_op *g;
+	VEC(ast_var) vars; /* each from 0 to its extent; sizes are natural */
+} grad_facts;
+
+/* Whether x op y is known to hold, for a comparison. */
+bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
+		    ast_expr *y);
+
+/* A condition without those of its parts that always hold; NULL where nothing
+ * is left. */
+ast_expr *grad_without_proven(const grad_facts *f, ast_expr *e);
+
+#endif
