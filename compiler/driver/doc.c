@@ -409,6 +409,9 @@ cli_status command_doc(driver *d, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
+	if (json && format)
+		return cli_usage(&d->program, "--format=%s does not go with "
+				 "--json", formats[format]);
 	doc_request r = { .d = d };
 	for (int i = first; i < argc; i++)
 		if (is_file(argv[i]))

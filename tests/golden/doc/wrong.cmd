@@ -1,4 +1,5 @@
-# Neither is in the file; the second has a fault; the third is not there.
+# Neither is in the file; two forms at once; a fault; a file that is not there.
 tdlc doc nothing parts/marks.tdl
+tdlc doc parts/marks.tdl --format=html --json
 tdlc doc parts/faulty.tdl
 tdlc doc parts/absent.tdl
