@@ -537,10 +537,13 @@ static sval cast(build *b, const ast_expr *e)
 	return v;
 }
 
-/* x after a function of one argument that is not linear. */
+/* x after a function of one argument that is neither linear nor monotone. */
 static sval bent(sval x)
 {
-	x.whole.linear = x.apart.linear = 0;
+	x.whole = sym_dep_any(x.whole, (dependence){ 0 });
+	x.apart = sym_dep_any(x.apart, (dependence){ 0 });
+	x.sign = SIGN_ANY;
+	x.nonzero = false;
 	x.p = x.cases = NULL;
 	x.read = NULL;
 	x.zero = false;

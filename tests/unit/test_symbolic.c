@@ -14,6 +14,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/analysis/symbolic.h"
 #include "compiler/expand/expand.h"
+#include "plan/partial.h"
 
 static unsigned seed;
 
@@ -215,6 +216,29 @@ static void compare_part(trial *t, const expansion *e, int at,
 	}
 }
 
+static bool is_read(const kexpr *e, int input)
+{
+	if (e->kind == KX_READ && e->input == input)
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (is_read(e->args[i], input))
+			return true;
+	return false;
+}
+
+/* What is said to pass does. */
+static void compare_passing(const desc_stage *s, const stage *st)
+{
+	for (int i = 0; i < s->npassing; i++) {
+		const desc_passing *p = &s->passing[i];
+		for (int j = 0; j < st->kernel->ninputs; j++)
+			if (st->inputs[j] == s->inputs[p->input] &&
+			    is_read(st->kernel->body, j))
+				ck_assert_int_eq(kernel_passes(st->kernel, j,
+							       p->by), p->to);
+	}
+}
+
 static void compare_stage(trial *t, const expansion *e, int at)
 {
 	const desc_stage *s = &t->d->stages[at];
@@ -235,6 +259,7 @@ static void compare_stage(trial *t, const expansion *e, int at)
 		ck_assert_int_eq(!s->vars[v].whole_because,
 				 strategy_offered(k, v, NULL));
 	}
+	compare_passing(s, &e->stages[at]);
 	for (int i = 0; i < s->nstrategies; i++)
 		for (int parts = 2; parts <= 3; parts++)
 			for (int p = 0; p < parts; p++)
@@ -444,6 +469,10 @@ static const char *const operators[] = {
 	"op ints(t[V]: i64, ids[N]: i64) -> (y[N]: i64, z[N]: i64) =\n"
 	"  lambda n: t[ids[n]] / 2\n"
 	"  lambda n: 2*t[ids[n]]",
+	"op bits(x[N]: f32, z[N]: f32) -> (a[N]: i32, b[N]: f32, c[N]: bool) =\n"
+	"  lambda n: bitcast(x[n], i32)\n"
+	"  lambda n: max(tanh(x[n]) - z[n], x[n]) * -2.0\n"
+	"  lambda n: not (x[n] < z[n] and z[n] > 0)",
 	"op flags(t[V]: bool, ids[N]: i64) -> (y[N]: bool, z[N]: bool) =\n"
 	"  lambda n: t[ids[n]]\n"
 	"  lambda n: t[ids[n]] and t[ids[n] / 2]",
