@@ -352,9 +352,52 @@ static void add_let(grad_op *g, const ast_let *let)
 					  tree_map(&g->t, e, NULL, NULL)}));
 }
 
+/* Whether a pack is that of a broadcast parameter's own dimensions, or is
+ * divided by them: what reads by these has no inverse, as a read of ..b under ..d
+ * cannot be said. */
+static bool is_own_pack(const ast_op *op, const ast_pack *p)
+{
+	for (int i = 0; i < op->nparams; i++)
+		if (op->params[i].broadcast &&
+		    (p->name == op->params[i].name ||
+		     (p->sel && p->sel->kind == AST_NAME &&
+		      p->sel->name == op->params[i].name)))
+			return true;
+	return false;
+}
+
+static bool has_own_pack(const ast_op *op, const ast_expr *e)
+{
+	if (e->pack && is_own_pack(op, e->pack))
+		return true;
+	for (int i = 0; i < e->nvars; i++)
+		if (e->vars[i].pack && is_own_pack(op, e->vars[i].pack))
+			return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (has_own_pack(op, e->args[i]))
+			return true;
+	return false;
+}
+
+static bool uses_own_packs(const ast_op *op)
+{
+	for (int i = 0; i < op->nlets; i++)
+		if (has_own_pack(op, op->lets[i].value))
+			return true;
+	for (int i = 0; i < op->nbodies; i++)
+		if (has_own_pack(op, op->bodies[i]))
+			return true;
+	return false;
+}
+
 void grad_stages(grad_op *g)
 {
 	const ast_op *op = g->op;
+	if (uses_own_packs(op)) {
+		give_up(g, "it runs over the dimensions that a broadcast "
+			   "parameter has itself");
+		return;
+	}
 	add_parameters(g);
 	for (int i = 0; i < op->nlets; i++)
 		add_let(g, &op->lets[i]);

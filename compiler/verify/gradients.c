@@ -299,7 +299,10 @@ void check_gradients(trial *t)
 		return;
 	view *weights = draw_weights(&f);
 	for (int i = 0; i < v->op->nparams; i++)
-		if (v->gradients[i] && dtype_is_float(f.types[i].type))
+		if (v->derived[i].text && !v->gradients[i])
+			note(t, VERIFY_WRONG, "", v->derived[i].input, 0,
+			     "the text of its gradient has faults");
+		else if (v->gradients[i] && dtype_is_float(f.types[i].type))
 			check_gradient(&f, weights, attrs, i, v->gradients[i]);
 }
 
@@ -308,10 +311,12 @@ static void load_gradient(verifier *v, tdl_modules *m, const gradient *g)
 {
 	for (int i = 0; i < g->nneeds; i++)
 		load_gradient(v, m, &g->needs[i]);
-	if (g->text && !dsl_op(m, g->name))
-		dsl_load_text(m, arena_printf(m->arena, "the text of %s",
-					      g->name),
-			      g->text, strlen(g->text));
+	if (!g->text || dsl_op(m, g->name))
+		return;
+	/* The set, and what is said of its texts, outlive what was derived. */
+	const char *text = arena_strdup(m->arena, g->text);
+	dsl_load_text(m, arena_printf(m->arena, "the text of %s", g->name),
+		      text, strlen(text));
 }
 
 void derive_gradients(verifier *v, tdl_modules *m)
