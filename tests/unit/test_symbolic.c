@@ -469,7 +469,8 @@ static const char *const operators[] = {
 	"op ints(t[V]: i64, ids[N]: i64) -> (y[N]: i64, z[N]: i64) =\n"
 	"  lambda n: t[ids[n]] / 2\n"
 	"  lambda n: 2*t[ids[n]]",
-	"op bits(x[N]: f32, z[N]: f32) -> (a[N]: i32, b[N]: f32, c[N]: bool) =\n"
+	"op bits(x[N]: f32, z[N]: f32) ->\n"
+	"  (a[N]: i32, b[N]: f32, c[N]: bool) =\n"
 	"  lambda n: bitcast(x[n], i32)\n"
 	"  lambda n: max(tanh(x[n]) - z[n], x[n]) * -2.0\n"
 	"  lambda n: not (x[n] < z[n] and z[n] > 0)",
