@@ -294,7 +294,7 @@ class UNet(nn.Module):
 
 
 def unet():
-    return Net(UNet(), lambda s: {"x": torch.randn(s.batch, 3, 16, 16),
+    return Net(UNet(), lambda s: {"x": torch.randn(s.batch, 3, 8, 8),
                                   "time": torch.randint(0, 1000, (s.batch,))},
                {"x": BATCH, "time": BATCH})
 
