@@ -185,6 +185,8 @@ plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
 
 /* The text of a plan that goes to `path`, same bytes for the same plan. */
 char *plan_text(arena *a, const plan *p, const char *path, size_t *len);
+/* Whether plan_parse() takes as much as the text of p, len bytes, has. */
+bool plan_is_readable(const plan *p, const char *text, size_t len);
 /* Writes it atomically; false with errno set. */
 bool plan_write(const plan *p, const char *path);
 

@@ -501,11 +501,23 @@ static bool fits_memory(const char *text, size_t len)
 	return cost < MOST_MEMORY;
 }
 
+static bool text_fits(const char *text, size_t len)
+{
+	return len <= MOST_TEXT && fits_memory(text, len);
+}
+
+bool plan_is_readable(const plan *p, const char *text, size_t len)
+{
+	return p->nkernels <= MOST_ROWS && p->ntensors <= MOST_ROWS &&
+	       p->nnodes <= MOST_ROWS && p->nbuffers <= MOST_ROWS &&
+	       p->ninstrs <= MOST_ROWS && text_fits(text, len);
+}
+
 plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
 		 size_t len)
 {
 	json_error_t e;
-	if (len > MOST_TEXT || !fits_memory(text, len)) {
+	if (!text_fits(text, len)) {
 		diag_error_in(s, DIAG_TOO_LARGE, path,
 			      "the plan is larger than is accepted");
 		return NULL;

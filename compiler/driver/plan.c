@@ -1,7 +1,6 @@
 /* tdlc plan: a model, divided over devices. */
 #include "config.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "compiler/codegen/codegen.h"
@@ -82,9 +81,14 @@ static bool known_algorithm(const char *name)
 
 static cli_status write_plan(driver *d, const plan *p, const char *path)
 {
-	if (plan_write(p, path))
-		return CLI_OK;
-	return cli_failed(&d->program, "%s: %s", path, strerror(errno));
+	size_t len;
+	const char *text = plan_text(d->arena, p, path, &len);
+	if (plan_is_readable(p, text, len))
+		return driver_write(d, path, text, len);
+	diag_error_in(d->sink, DIAG_TOO_LARGE, path,
+		      "the plan is larger than tdlrun accepts: %d operators, "
+		      "%zu bytes", p->nnodes, len);
+	return CLI_INPUT;
 }
 
 /* Plans the graph; writes and prints what is asked for. */

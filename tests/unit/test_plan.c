@@ -429,12 +429,32 @@ START_TEST(cannot_write)
 }
 END_TEST
 
+/* What the reader does not accept, it says of a plan before it is written. */
+START_TEST(readable)
+{
+	arena *a = arena_new();
+	plan p = { .nnodes = 1 << 16 };
+	const size_t most = 32 << 20;
+	char *text = arena_alloc(a, most + 1);
+	memset(text, ' ', most + 1);
+	ck_assert(plan_is_readable(&p, text, most));
+	ck_assert(!plan_is_readable(&p, text, most + 1));
+	memset(text, '[', most / 16);
+	ck_assert(!plan_is_readable(&p, text, most));
+	ck_assert(plan_is_readable(&p, "", 0));
+	p.nnodes++;
+	ck_assert(!plan_is_readable(&p, "", 0));
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("plan");
 	TCase *t = tcase_create("plan");
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, round_trip);
+	tcase_add_test(t, readable);
 	tcase_add_test(t, mutations);
 	tcase_add_test(t, broken);
 	tcase_add_test(t, overlap);
