@@ -1,18 +1,34 @@
 #!/bin/sh
-# Gives each fuzz target the inputs that once were too much for it, as they
-# are; and, where the driver is ours, changed.
+# Gives each fuzz target the inputs that once were too much for it, and some of
+# other tests, as they are; and changed, where the driver is ours.
 . "${srcdir:-.}/tests/lib.sh"
 
-for folder in "${srcdir:-.}"/tests/fuzz/regressions/*; do
-	target=$(basename "$folder")
-	set --
-	[ "${FUZZ-}" = yes ] || set -- -mutate=10
-	for file in "$folder"/*; do
-		timeout 60 "tests/fuzz/$target" "$@" "$file" \
-			>"$tmp/out" 2>&1 || {
-			fail "$target does not survive $file"
-			tail -n 5 "$tmp/out"
-		}
-	done
+here=${srcdir:-.}/tests
+
+# give TARGET FILE|FOLDER...: each as it is, and changed.
+give() {
+	target=$1
+	shift
+	[ "${FUZZ-}" = yes ] || set -- -mutate=10 "$@"
+	timeout 120 "tests/fuzz/$target" "$@" >"$tmp/out" 2>&1 || {
+		fail "$target does not survive this:"
+		tail -n 5 "$tmp/out"
+	}
+}
+
+for folder in "$here"/fuzz/regressions/*; do
+	give "$(basename "$folder")" "$folder"/*
 done
+give onnx "$here"/golden/graph/*.onnx
+give tdl "$here"/golden/dsl/*.tdl "$here"/golden/err/*.tdl
+give wcsp "$here"/data/wcsp/*.wcsp
+"$TDLC" compile "$here/golden/dsl/language.tdl" -o "$tmp/language.tdd" ||
+	fail tdd
+give descriptor "$tmp/language.tdd"
+"$TDLC" plan "$here/golden/plan/matmul.onnx" -k 2 -o "$tmp/matmul.plan" \
+	>"$tmp/out" || fail plan
+give plan "$tmp/matmul.plan"
+"$TDLRUN" "$tmp/matmul.plan" --kernels interpreter --outputs "$tmp/y.npz" \
+	>"$tmp/out" || fail npz
+give npz "$tmp/y.npz"
 finish
