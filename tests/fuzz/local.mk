@@ -79,5 +79,5 @@ EXTRA_DIST += \
 # Each target for FUZZ_SECONDS; what was found stays in fuzz/.
 FUZZ_SECONDS = 60
 fuzz: all $(fuzz_targets)
-	$(AM_TESTS_ENVIRONMENT) srcdir='$(srcdir)' \
+	@$(AM_TESTS_ENVIRONMENT) srcdir='$(srcdir)' \
 	$(SHELL) $(srcdir)/%D%/fuzz.sh -t '$(FUZZ_SECONDS)' $(FUZZ_TARGETS)
