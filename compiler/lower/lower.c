@@ -218,10 +218,14 @@ static bool check_sizes(const plan *p, diag_sink *s)
 	bool fits = p->arena_bytes <= PLAN_MAX_BYTES;
 	for (int t = 0; t < p->ntensors; t++)
 		fits &= plan_tensor_nbytes(&p->tensors[t]) <= PLAN_MAX_BYTES;
+	for (int i = 0; i < p->nkernels; i++)
+		for (int v = 0; v < p->kernels[i].kernel->nvars; v++)
+			fits &= p->kernels[i].kernel->vars[v].extent <=
+				PLAN_MAX_BYTES;
 	if (!fits)
 		diag_error_in(s, DIAG_MODEL_TOO_LARGE, p->model,
-			      "a tensor, or the memory of a worker, has more "
-			      "than 2^46 bytes");
+			      "a tensor, the memory of a worker or a range "
+			      "that an operator runs over is larger than 2^46");
 	return fits;
 }
 
