@@ -192,6 +192,42 @@ char *path_join(arena *a, const char *dir, const char *name)
 	return arena_printf(a, "%s/%s", dir, name);
 }
 
+/* The bytes that two absolute paths share, to behind a slash. */
+static size_t shared_folder(const char *x, const char *y)
+{
+	size_t n = 0;
+	for (size_t i = 0; x[i] && x[i] == y[i]; i++)
+		if (x[i] == '/')
+			n = i + 1;
+	return n;
+}
+
+/* to, seen from the folder from, both absolute and without links: "w.bin",
+ * "../models/w.bin"; as it is where they share nothing but the root. */
+static const char *relative(arena *a, const char *from, const char *to)
+{
+	from = arena_printf(a, "%s/", from);
+	size_t n = shared_folder(from, to);
+	if (n <= 1)
+		return to;
+	const char *up = "";
+	for (const char *p = from + n; *p; p++)
+		if (*p == '/')
+			up = arena_printf(a, "%s../", up);
+	return arena_printf(a, "%s%s", up, to + n);
+}
+
+const char *path_seen_from(arena *a, const char *folder, const char *path)
+{
+	char *from = realpath(folder, NULL), *to = realpath(path, NULL);
+	const char *name = to ? arena_strdup(a, to) : arena_strdup(a, path);
+	if (from && to)
+		name = relative(a, from, name);
+	free(from);
+	free(to);
+	return name;
+}
+
 bool file_exists(const char *path)
 {
 	return access(path, F_OK) == 0;

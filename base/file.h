@@ -27,6 +27,11 @@ bool file_write(const char *path, const void *data, size_t len);
 char *path_folder(arena *a, const char *path);
 char *path_join(arena *a, const char *dir, const char *name);
 
+/* path, seen from a folder, so that both can be moved together: "w.bin",
+ * "../models/w.bin"; absolute where they share nothing but the root, or are not
+ * there. */
+const char *path_seen_from(arena *a, const char *folder, const char *path);
+
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
 

@@ -42,43 +42,6 @@ static json_t *of_cuts(const plan *p, const cuts *c)
 	return all;
 }
 
-/* The bytes that two absolute paths share, to behind a slash. */
-static size_t shared_folder(const char *x, const char *y)
-{
-	size_t n = 0;
-	for (size_t i = 0; x[i] && x[i] == y[i]; i++)
-		if (x[i] == '/')
-			n = i + 1;
-	return n;
-}
-
-/* to, seen from the folder from, both absolute and without links: "w.bin",
- * "../models/w.bin"; as it is where they share nothing but the root. */
-static const char *relative(arena *a, const char *from, const char *to)
-{
-	from = arena_printf(a, "%s/", from);
-	size_t n = shared_folder(from, to);
-	if (n <= 1)
-		return to;
-	const char *up = "";
-	for (const char *p = from + n; *p; p++)
-		if (*p == '/')
-			up = arena_printf(a, "%s../", up);
-	return arena_printf(a, "%s%s", up, to + n);
-}
-
-/* path, seen from folder, so that both can be moved together. */
-static const char *seen_from(arena *a, const char *folder, const char *path)
-{
-	char *from = realpath(folder, NULL), *to = realpath(path, NULL);
-	const char *name = to ? arena_strdup(a, to) : arena_strdup(a, path);
-	if (from && to)
-		name = relative(a, from, name);
-	free(from);
-	free(to);
-	return name;
-}
-
 static json_t *of_constant(arena *a, const plan_tensor *t, const char *folder)
 {
 	const plan_constant *c = &t->constant;
@@ -86,7 +49,7 @@ static json_t *of_constant(arena *a, const plan_tensor *t, const char *folder)
 	switch (c->kind) {
 	case PLAN_CONST_FILE:
 		return json_pack("{s:o,s:I,s:I}", "file",
-				 json_of_text(seen_from(a, folder, c->path)),
+				 json_of_text(path_seen_from(a, folder, c->path)),
 				 "offset", (json_int_t)c->offset, "crc32",
 				 (json_int_t)c->crc);
 	case PLAN_CONST_INLINE:

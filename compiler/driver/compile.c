@@ -115,6 +115,7 @@ typedef struct gradient_writer {
 	driver *d;
 	strmap *written; /* by name */
 	char *text, *imports;
+	const char *folder; /* of what is written */
 } gradient_writer;
 
 static const char *gradient_text(driver *d, const gradient *g)
@@ -129,6 +130,17 @@ static const char *gradient_text(driver *d, const gradient *g)
 	return g->text;
 }
 
+/* A file of the library is found by its name, others from where the text is
+ * written. */
+static const char *import_path(const gradient_writer *w, const char *path)
+{
+	arena *a = w->d->arena;
+	const char *library = path_seen_from(a, driver_opdefs(w->d), path);
+	if (*library != '/' && strncmp(library, "../", 3))
+		return library;
+	return path_seen_from(a, w->folder, path);
+}
+
 /* Those that it calls come first. */
 static void write_gradient(gradient_writer *w, const gradient *g)
 {
@@ -139,8 +151,9 @@ static void write_gradient(gradient_writer *w, const gradient *g)
 		if (!g->needs[i].own)
 			write_gradient(w, &g->needs[i]);
 	for (int i = 0; i < g->nfiles; i++) {
-		const char *line = arena_printf(w->d->arena, "import \"%s\"\n",
-						g->files[i]);
+		const char *line =
+			arena_printf(w->d->arena, "import \"%s\"\n",
+				     import_path(w, g->files[i]));
 		if (!strstr(w->imports, line))
 			w->imports = arena_printf(w->d->arena, "%s%s",
 						  w->imports, line);
@@ -151,11 +164,13 @@ static void write_gradient(gradient_writer *w, const gradient *g)
 
 /* The operators that compute the gradients of those in the named files; a
  * comment says why there is none.  The files of what they call are imported. */
-static char *emit_gradients(driver *d, const compile_input *in)
+static char *emit_gradients(driver *d, const compile_options *o,
+			    const compile_input *in)
 {
 	gradient_writer w = { d, strmap_new(d->arena),
 			      arena_strdup(d->arena, ""),
-			      arena_strdup(d->arena, "") };
+			      arena_strdup(d->arena, ""),
+			      path_folder(d->arena, o->output) };
 	for (int i = 0; i < in->n; i++)
 		for (int j = 0; j < in->own[i]->ndefs; j++) {
 			const ast_def *def = &in->own[i]->defs[j];
@@ -177,7 +192,7 @@ static const void *emit_output(driver *d, const compile_options *o,
 {
 	char *text = NULL;
 	if (o->gradients) {
-		text = emit_gradients(d, in);
+		text = emit_gradients(d, o, in);
 		*len = strlen(text);
 		return text;
 	}

@@ -165,7 +165,7 @@ static const char *derivative(derivation *d, int tensor,
 		if (e)
 			sum = tree_add(&g->t, sum, e);
 	}
-	if (tensor == d->input && tree_is_zero(sum))
+	if (!g->because && tensor == d->input && tree_is_zero(sum))
 		g->because = "it is 0 wherever it is defined";
 	if (g->because)
 		return NULL;

@@ -143,12 +143,26 @@ static double loss(const run *r, const view *weights, double *scale)
 
 /* ---- differences -------------------------------------------------------- */
 
+/* The width of a difference, and what is made of rounding by it, both relative:
+ * in f64 the first is small beside what a slope changes by, in f32 it cannot
+ * be. */
+typedef struct step {
+	double h, error, noise;
+} step;
+
+static step step_of(dtype t)
+{
+	return t == DT_F64 ? (step){ ldexp(1, -17), 1e-6, 1e-9 }
+			   : (step){ ldexp(1, -7), 1e-4, 1e-5 };
+}
+
 /* The slope of L by element e of an input; false where it has none. */
 static bool slope(run *r, view *x, int64_t e, const view *weights,
 		  double *result, double *slack)
 {
 	double at = elem_get_f64(x->type, x->data, e), scale;
-	double h = ldexp(1, -17) * fmax(1, fabs(at));
+	step s = step_of(x->type);
+	double h = s.h * fmax(1, fabs(at));
 	double here = loss(r, weights, &scale);
 	elem_set_f64(x->type, x->data, e, at + h);
 	bool fine = execute(r);
@@ -160,7 +174,7 @@ static bool slope(run *r, view *x, int64_t e, const view *weights,
 	fine &= execute(r);
 	double up = (above - here) / h, down = (here - below) / h;
 	*result = (up + down) / 2;
-	*slack = 1e-6 * (fabs(*result) + 1) + 1e-9 * scale;
+	*slack = s.error * (fabs(*result) + 1) + s.noise * scale;
 	return fine && isfinite(*result) && fabs(up - down) < 1e3 * *slack;
 }
 
@@ -293,9 +307,20 @@ void check_gradients(trial *t)
 {
 	verifier *v = t->v;
 	run f = { .t = t, .op = v->op };
-	const attr_value **attrs = attrs_in_f64(t);
+	const attr_value *const *attrs = attrs_in_f64(t);
 	f.types = in_f64(t);
-	if (!expand_run(&f, attrs) || !fill(&f))
+	if (!expand_run(&f, attrs)) { /* types that the text says */
+		attrs = t->drawn->attrs;
+		f.types = t->drawn->types;
+		for (int i = 0; i < v->op->nparams; i++)
+			if (dtype_is_float(f.types[i].type) &&
+			    f.types[i].type != DT_F32 &&
+			    f.types[i].type != DT_F64)
+				return;
+		if (!expand_run(&f, attrs))
+			return;
+	}
+	if (!fill(&f))
 		return;
 	view *weights = draw_weights(&f);
 	for (int i = 0; i < v->op->nparams; i++)

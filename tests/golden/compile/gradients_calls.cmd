@@ -1,5 +1,5 @@
 # Operators that call others: their gradients call those of the others.
-tdlc compile --gradients gradients_calls.tdl -o "$tmp/g.tdl" &&
+tdlc compile --gradients gradients_calls.tdl -o - >"$tmp/g.tdl" &&
 cat "$tmp/g.tdl" &&
 tdlc fmt --check "$tmp/g.tdl" &&
 tdlc check -I . "$tmp/g.tdl" &&
