@@ -49,7 +49,8 @@ static json_t *of_constant(arena *a, const plan_tensor *t, const char *folder)
 	switch (c->kind) {
 	case PLAN_CONST_FILE:
 		return json_pack("{s:o,s:I,s:I}", "file",
-				 json_of_text(path_seen_from(a, folder, c->path)),
+				 json_of_text(path_seen_from(a, folder,
+							     c->path)),
 				 "offset", (json_int_t)c->offset, "crc32",
 				 (json_int_t)c->crc);
 	case PLAN_CONST_INLINE:

@@ -353,8 +353,8 @@ static void add_let(grad_op *g, const ast_let *let)
 }
 
 /* Whether a pack is that of a broadcast parameter's own dimensions, or is
- * divided by them: what reads by these has no inverse, as a read of ..b under ..d
- * cannot be said. */
+ * divided by them: what reads by these has no inverse, as a read of ..b under
+ * ..d cannot be said. */
 static bool is_own_pack(const ast_op *op, const ast_pack *p)
 {
 	for (int i = 0; i < op->nparams; i++)
