@@ -161,8 +161,20 @@ double unit_roundoff(dtype t)
 		return ldexp(1, -24);
 	case DT_F16:
 		return ldexp(1, -11);
-	default:
+	case DT_BF16:
 		return ldexp(1, -8);
+	case DT_F8E4M3FN:
+	case DT_F8E4M3FNUZ:
+	case DT_F6E2M3:
+		return ldexp(1, -4);
+	case DT_F8E5M2:
+	case DT_F8E5M2FNUZ:
+	case DT_F6E3M2:
+		return ldexp(1, -3);
+	case DT_F4E2M1:
+		return ldexp(1, -2);
+	default: /* a power of 2 */
+		return ldexp(1, -1);
 	}
 }
 

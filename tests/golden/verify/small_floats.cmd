@@ -1,0 +1,1 @@
+tdlc verify --strict small_floats.tdl | sed -n '$s/.*; //p'
