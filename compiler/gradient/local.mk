@@ -8,3 +8,5 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/signature.c %D%/signature.h \
 	%D%/stage.c %D%/stage.h \
 	%D%/tree.c %D%/tree.h
+
+EXTRA_DIST += %D%/README.md

@@ -67,14 +67,14 @@ fuzz_run_libs = runtime/libruntime.a plan/libplan.a
 %C%_wcsp_LDFLAGS = $(fuzz_ldflags)
 %C%_wcsp_LDADD = compiler/search/libsearch.a $(fuzz_front_libs)
 
-TESTS += %D%/regressions.sh
+TESTS += %D%/replay.sh
 EXTRA_DIST += \
 	%D%/README.md \
 	%D%/corpus.py \
 	%D%/corpus.sh \
 	%D%/fuzz.sh \
 	%D%/regressions \
-	%D%/regressions.sh
+	%D%/replay.sh
 
 # Each target for FUZZ_SECONDS; what was found stays in fuzz/.
 FUZZ_SECONDS = 60
