@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/intern.h"
 
 enum { FOLD_BUDGET = 1 << 22 };
 
@@ -47,7 +48,7 @@ char *tensor_type_text(arena *a, const tensor_type *t)
 	return arena_printf(a, "%s]", s);
 }
 
-graph_builder *graph_begin(arena *a, const tdl_modules *m, diag_sink *s,
+graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 			   const char *name)
 {
 	arena *tmp = arena_new();
@@ -62,6 +63,7 @@ graph_builder *graph_begin(arena *a, const tdl_modules *m, diag_sink *s,
 	b->nslots = 64;
 	b->kernels = ARENA_ARRAY(tmp, const kernel *, b->nslots);
 	b->fold_budget = FOLD_BUDGET;
+	b->loss = b->learning_rate = b->forward = NONE;
 	return b;
 }
 
@@ -69,8 +71,9 @@ tensor_id build_tensor(graph_builder *b, tensor_kind kind,
 		       const tensor_type *t)
 {
 	built_tensor *x = ARENA_NEW(b->tmp, built_tensor);
-	x->t = (tensor){ .kind = kind, .type = *t, .producer = NONE };
-	x->node = NONE;
+	x->t = (tensor){ .kind = kind, .type = *t, .producer = NONE,
+			 .next = NONE, .gradient_of = NONE };
+	x->node = x->next_of = NONE;
 	vec_push(b->tmp, &b->tensors, x);
 	return b->tensors.n - 1;
 }
@@ -108,6 +111,41 @@ tensor_id graph_add_constant(graph_builder *b, const char *name,
 	b->tensors.at[id]->t.constant = *c;
 	graph_name(b, id, name);
 	return id;
+}
+
+tensor_id graph_add_weight(graph_builder *b, const char *name,
+			   const tensor_type *t, const constant *c)
+{
+	tensor_id id = graph_add_constant(b, name, t, c);
+	b->tensors.at[id]->t.parameter = true;
+	return id;
+}
+
+tensor_id graph_add_state(graph_builder *b, const char *name,
+			  const tensor_type *t, const constant *initial)
+{
+	tensor_id id = build_tensor(b, TENSOR_STATE, t);
+	b->tensors.at[id]->t.constant = *initial;
+	graph_name(b, id, name);
+	return id;
+}
+
+void graph_set_parameter(graph_builder *b, tensor_id state)
+{
+	b->tensors.at[state]->t.parameter = true;
+}
+
+void graph_set_default(graph_builder *b, tensor_id input, const constant *c)
+{
+	constant *value = ARENA_NEW(b->arena, constant);
+	*value = *c;
+	b->tensors.at[input]->t.value = value;
+}
+
+uint64_t graph_key(const char *name, uint64_t seed)
+{
+	return hash_bytes(hash_bytes(HASH_SEED, &seed, sizeof(seed)), name,
+			  strlen(name));
 }
 
 void *graph_alloc(graph_builder *b, size_t size)
@@ -263,7 +301,8 @@ static tensor_id add_node(graph_builder *b, const kernel *k, const char *base,
 	tensor_id id = build_tensor(b, TENSOR_RESULT, &type);
 	built_node n = { .base = base, .op = op, .label = label,
 			 .call = b->ncalls, .kernel = k, .output = id,
-			 .origin = b->origin,
+			 .origin = b->origin, .forward = b->forward,
+			 .step = NONE, .cell = NONE,
 			 .inputs = ARENA_COPY(b->tmp, inputs, k->ninputs) };
 	b->tensors.at[id]->node = b->nodes.n;
 	vec_push(b->tmp, &b->nodes, n);
@@ -304,7 +343,7 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	return true;
 }
 
-/* ---- outputs ----------------------------------------------------------- */
+/* ---- outputs, and what states become ------------------------------------ */
 
 /* out[v0, ..] = x[v0, ..] */
 static kernel *copy_kernel(graph_builder *b, const tensor *x)
@@ -333,16 +372,34 @@ static kernel *copy_kernel(graph_builder *b, const tensor *x)
 	return k;
 }
 
+static tensor_id add_copy(graph_builder *b, tensor_id t, const char *name)
+{
+	const kernel *k =
+		build_share(b, copy_kernel(b, &b->tensors.at[t]->t));
+	b->ncalls++;
+	return add_node(b, k, name, "copy", "", &t);
+}
+
 void graph_set_output(graph_builder *b, tensor_id t, const char *name)
 {
-	const tensor *x = &b->tensors.at[t]->t;
-	if (x->kind != TENSOR_RESULT || x->output) {
-		const kernel *k = build_share(b, copy_kernel(b, x));
-		b->ncalls++;
-		t = add_node(b, k, name, "copy", "", &t);
-	}
+	const built_tensor *x = b->tensors.at[t];
+	if (x->t.kind != TENSOR_RESULT || x->t.output || x->next_of != NONE)
+		t = add_copy(b, t, name);
 	tensor *out = &b->tensors.at[t]->t;
 	out->output = true;
 	out->name = arena_strdup(b->arena, name);
 	vec_push(b->tmp, &b->outputs, t);
+}
+
+void graph_set_next(graph_builder *b, tensor_id state, tensor_id next)
+{
+	tensor *s = &b->tensors.at[state]->t;
+	const built_tensor *x = b->tensors.at[next];
+	if (next == state)
+		return;
+	if (x->t.kind != TENSOR_RESULT || x->t.output || x->next_of != NONE)
+		next = add_copy(b, next, arena_printf(b->arena, "%s.next",
+						      s->name));
+	b->tensors.at[next]->next_of = state;
+	s->next = next;
 }

@@ -8,7 +8,8 @@
 /* A tensor; .t.name is NULL until it has one of the model's names. */
 typedef struct built_tensor {
 	tensor t;
-	int node; /* that makes it, NONE */
+	int node;	   /* that makes it, NONE */
+	tensor_id next_of; /* the state that it becomes, NONE */
 } built_tensor;
 
 typedef struct built_node {
@@ -20,12 +21,13 @@ typedef struct built_node {
 	tensor_id *inputs;
 	tensor_id output;
 	const char *origin;
+	int forward, step, cell; /* as in node; forward is an index here */
 } built_node;
 
 struct graph_builder {
 	arena *arena; /* of the graph */
 	arena *tmp;   /* until graph_end() */
-	const tdl_modules *modules;
+	tdl_modules *modules;
 	diag_sink *sink;
 	const char *name;
 	int nerrors; /* of the sink at graph_begin() */
@@ -39,6 +41,9 @@ struct graph_builder {
 	int ncalls;
 	const char *origin; /* of the nodes that are added */
 	int64_t fold_budget; /* points that may still be computed */
+	int forward;	     /* of the nodes that are added */
+	bool training;
+	tensor_id loss, learning_rate;
 };
 
 /* A new tensor of the graph without a name. */

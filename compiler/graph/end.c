@@ -10,12 +10,17 @@
 
 enum { LONGEST_NAME = 1000 }; /* bytes */
 
-/* Marks what the outputs depend on; nodes are in topological order. */
+/* Marks what the outputs and what states become depend on; nodes are in
+ * topological order. */
 static bool *live_nodes(const graph_builder *b, bool *live_tensor)
 {
 	bool *live = ARENA_ARRAY(b->tmp, bool, b->nodes.n + 1);
 	for (int i = 0; i < b->outputs.n; i++)
 		live_tensor[b->outputs.at[i]] = true;
+	for (int i = 0; i < b->tensors.n; i++)
+		if (b->tensors.at[i]->t.next != NONE)
+			live_tensor[i] = live_tensor[b->tensors.at[i]->t.next] =
+				true;
 	for (int i = b->nodes.n - 1; i >= 0; i--) {
 		const built_node *n = &b->nodes.at[i];
 		live[i] = live_tensor[n->output];
@@ -92,6 +97,11 @@ static const char *node_name(graph_builder *b, const bool *live, int i)
 	return arena_strdup(b->arena, name);
 }
 
+static int new_number(int old, const int *number)
+{
+	return old == NONE ? NONE : number[old];
+}
+
 static void place_tensors(graph_builder *b, graph *g, const bool *live,
 			  tensor_id *number)
 {
@@ -103,19 +113,33 @@ static void place_tensors(graph_builder *b, graph *g, const bool *live,
 		number[i] = g->ntensors;
 		g->tensors[g->ntensors++] = b->tensors.at[i]->t;
 	}
+	for (int i = 0; i < g->ntensors; i++) {
+		tensor *t = &g->tensors[i];
+		t->next = new_number(t->next, number);
+		t->gradient_of = new_number(t->gradient_of, number);
+	}
+	g->training = b->training;
+	g->loss = new_number(b->loss, number);
+	g->learning_rate = new_number(b->learning_rate, number);
 }
 
 static void place_nodes(graph_builder *b, graph *g, const bool *live,
 			const tensor_id *number)
 {
+	int *placed = ARENA_ARRAY(b->tmp, int, b->nodes.n + 1);
 	g->nodes = ARENA_ARRAY(b->arena, node, b->nodes.n + 1);
 	for (int i = 0; i < b->nodes.n; i++) {
 		const built_node *from = &b->nodes.at[i];
+		placed[i] = live[i] ? g->nnodes : NONE;
 		if (!live[i])
 			continue;
 		node *n = &g->nodes[g->nnodes];
 		n->kernel = from->kernel;
 		n->origin = from->origin;
+		n->call = from->call;
+		n->forward = new_number(from->forward, placed);
+		n->step = from->step;
+		n->cell = from->cell;
 		n->name = node_name(b, live, i);
 		n->op = *from->label ? arena_printf(b->arena, "%s.%s", from->op,
 						    from->label)
@@ -137,7 +161,8 @@ static void name_all(graph_builder *b, graph *g)
 	for (int pass = 0; pass < 3; pass++)
 		for (int i = 0; i < g->ntensors; i++) {
 			tensor *t = &g->tensors[i];
-			bool face = t->output || t->kind == TENSOR_INPUT;
+			bool face = t->output || t->kind == TENSOR_INPUT ||
+				    t->kind == TENSOR_STATE;
 			int when = !t->name ? 2 : face ? 0 : 1;
 			if (when != pass)
 				continue;
@@ -195,7 +220,10 @@ int64_t graph_parameter_bytes(const graph *g)
 	int64_t sum = 0;
 	for (int i = 0; i < g->ntensors; i++) {
 		const tensor *t = &g->tensors[i];
-		if (t->kind == TENSOR_CONSTANT && !dtype_is_int(t->type.type) &&
+		bool counts = t->kind == TENSOR_CONSTANT
+				      ? !dtype_is_int(t->type.type)
+				      : t->kind == TENSOR_STATE && t->parameter;
+		if (counts &&
 		    !ck_add(sum, tensor_nbytes(&t->type), &sum))
 			return INT64_MAX;
 	}

@@ -12,15 +12,29 @@ enum { NONE = -1 };
 typedef enum tensor_kind {
 	TENSOR_INPUT,	 /* fed in each run */
 	TENSOR_CONSTANT, /* known when planning: weights, folded constants */
+	TENSOR_STATE,	 /* kept from one run to the next: parameters, an
+			    optimizer's moments, running statistics */
 	TENSOR_RESULT,	 /* computed by a node */
 } tensor_kind;
 
-/* Where the elements of a constant are.  Little-endian, dense, row-major. */
+/* What elements are drawn from; element i is a function of (key, i) alone, so
+ * that no cut changes it (plan/random.h). */
+typedef enum constant_init {
+	INIT_NONE,    /* they are not random */
+	INIT_UNIFORM, /* lo <= x < hi */
+	INIT_NORMAL,
+} constant_init;
+
+/* Where elements are.  Little-endian, dense, row-major. */
 typedef struct constant {
 	const void *data;   /* in memory, or NULL */
 	const char *path;   /* else in this file, .. */
 	int64_t offset;	    /* .. from this byte; the length is the tensor's */
 	bool fill;	    /* data is one element, repeated */
+	constant_init init; /* else they are drawn: data and path are NULL */
+	double lo, hi;	    /* of INIT_UNIFORM */
+	double mean, std;   /* of INIT_NORMAL */
+	uint64_t key;	    /* graph_key() */
 } constant;
 
 typedef struct tensor {
@@ -28,8 +42,20 @@ typedef struct tensor {
 	tensor_kind kind;
 	tensor_type type;
 	bool output; /* of the model */
+	/* A weight of the model, whether it is trained or not. */
+	bool parameter;
 	node_id producer;
+	/* The elements of a constant, of a state before the first run. */
 	constant constant;
+	/* What an input is in a run that feeds none; NULL: it must be fed. */
+	const struct constant *value;
+	/* Of a state: the tensor that it becomes after a run, one of the same
+	 * type that is computed, no output, and the next of no other state.
+	 * NONE: it stays as it is. */
+	tensor_id next;
+	/* The tensor that this one is a derivative of the loss by, or a part
+	 * of that sum; NONE. */
+	tensor_id gradient_of;
 } tensor;
 
 typedef struct node {
@@ -43,6 +69,13 @@ typedef struct node {
 	/* The model's operator that it comes from, a survey_kind; NULL where
 	 * no survey was asked for. */
 	const char *origin;
+	int call; /* nodes of one call of an operator have one number */
+	/* The node of the forward pass whose gradient it helps to compute, or
+	 * which it computes again; NONE. */
+	node_id forward;
+	/* Nodes of one step of an unrolled loop, and those at the same place
+	 * of each step, have one number; -1 where there is none. */
+	int step, cell;
 } node;
 
 typedef struct graph {
@@ -52,6 +85,9 @@ typedef struct graph {
 	node *nodes; /* in topological order */
 	int ninputs, noutputs;
 	tensor_id *inputs, *outputs; /* in the model's order */
+	bool training;
+	tensor_id loss;		 /* what is trained for; NONE */
+	tensor_id learning_rate; /* an input; NONE */
 } graph;
 
 /* Elements and bytes of a tensor; they fit, because importers check it. */
@@ -70,7 +106,8 @@ bool tensor_type_ok(const tensor_type *t);
 /* "f32 [1, 3, 224, 224]" */
 char *tensor_type_text(arena *a, const tensor_type *t);
 
-/* Constants of a type that is not an integer, in bytes. */
+/* Constants of a type that is not an integer, and states that are parameters,
+ * in bytes. */
 int64_t graph_parameter_bytes(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
 int64_t graph_flops(const graph *g);
@@ -83,12 +120,30 @@ int64_t graph_traffic(const graph *g);
 
 typedef struct graph_builder graph_builder;
 
-graph_builder *graph_begin(arena *a, const tdl_modules *m, diag_sink *s,
+/* Derived gradients are added to m when the graph is trained. */
+graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 			   const char *name);
 tensor_id graph_add_input(graph_builder *b, const char *name,
 			  const tensor_type *t);
 tensor_id graph_add_constant(graph_builder *b, const char *name,
 			     const tensor_type *t, const constant *c);
+/* The same of a weight of the model that is stored with it: a constant, but
+ * one that graph_train() may turn into a state. */
+tensor_id graph_add_weight(graph_builder *b, const char *name,
+			   const tensor_type *t, const constant *c);
+/* A tensor that is kept from one run to the next. */
+tensor_id graph_add_state(graph_builder *b, const char *name,
+			  const tensor_type *t, const constant *initial);
+/* Says that a state is a weight of the model, to be trained. */
+void graph_set_parameter(graph_builder *b, tensor_id state);
+/* What the state becomes after a run; of the state's type.  What cannot be
+ * that itself (see tensor.next) is copied by a node; the state itself: it
+ * stays as it is. */
+void graph_set_next(graph_builder *b, tensor_id state, tensor_id next);
+/* What an input is where a run feeds none. */
+void graph_set_default(graph_builder *b, tensor_id input, const constant *c);
+/* The key of a random constant: of its name, and the seed of all. */
+uint64_t graph_key(const char *name, uint64_t seed);
 /* Memory that lives as long as the graph, for constants. */
 void *graph_alloc(graph_builder *b, size_t size);
 /* What is known of a tensor so far; the name may still change. */
@@ -117,8 +172,9 @@ void graph_name(graph_builder *b, tensor_id t, const char *name);
  * constant, what is an output already) is copied by a node. */
 void graph_set_output(graph_builder *b, tensor_id t, const char *name);
 
-/* The finished graph: what no output depends on is gone, but for inputs;
- * equal kernels are one; names are unique.  NULL when errors were added. */
+/* The finished graph: what no output and no state's next depends on is gone,
+ * but for inputs; equal kernels are one; names are unique.  NULL when errors
+ * were added. */
 graph *graph_end(graph_builder *b);
 
 /* ---- models from files ------------------------------------------------- */
@@ -154,12 +210,16 @@ typedef struct model_options {
 	const char **shape_names;
 	const tensor_type *shapes; /* type unused */
 	bool *size_used, *shape_used; /* set by the importer */
+	const char *model; /* which one of a TDL file with several, or NULL */
+	uint64_t seed;	   /* of initial values */
+	const struct train_options *train; /* compiler/graph/train.h; NULL:
+					      the model is not trained */
 	model_survey *survey; /* NULL, or what to fill in: then the import goes
 				 on after nodes that are not supported */
 } model_options;
 
 /* Reads an ONNX model.  NULL when errors were added. */
-graph *onnx_import(arena *a, const tdl_modules *m, diag_sink *s,
+graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,
 		   const char *path, const model_options *o);
 
 #endif

@@ -19,7 +19,8 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/onnx_node.c \
 	%D%/onnx_survey.c \
 	%D%/onnx_tensor.c \
-	%D%/order.c %D%/order.h
+	%D%/order.c %D%/order.h \
+	%D%/train.h
 
 # What links with libgraph.a needs these behind it.
 graph_libs = %D%/libgraph.a %D%/libonnxproto.a

@@ -400,7 +400,7 @@ static graph *import_model(importer *im)
 	return graph_end(im->b);
 }
 
-graph *onnx_import(arena *a, const tdl_modules *m, diag_sink *s,
+graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,
 		   const char *path, const model_options *o)
 {
 	importer im = { .arena = a, .tmp = arena_new(), .modules = m,

@@ -55,7 +55,7 @@ typedef struct onnx_missing {
 typedef struct importer {
 	arena *arena; /* of the graph */
 	arena *tmp;   /* of the import */
-	const tdl_modules *modules;
+	tdl_modules *modules;
 	diag_sink *sink;
 	const char *path;
 	onnx_file file;

@@ -1,0 +1,43 @@
+/* From a model to a step of its training.
+ *
+ * An importer that is to train calls graph_record() before the first call of
+ * an operator, and graph_train() when the model's outputs are set:
+ *
+ *	b = graph_begin(..);
+ *	if (o->train)
+ *		graph_record(b, o->train);
+ *	..
+ *	if (o->train)
+ *		graph_train(b);
+ *	g = graph_end(b);
+ */
+#ifndef TDL_COMPILER_GRAPH_TRAIN_H
+#define TDL_COMPILER_GRAPH_TRAIN_H
+
+#include "compiler/graph/graph.h"
+
+typedef struct train_options {
+	/* An operator of the model's first output and a label, and attributes
+	 * as in "softmax_cross_entropy,ignore_index=0"; NULL: the output that
+	 * is called "loss". */
+	const char *loss;
+	/* An operator of opdefs/optimizer.tdl and its attributes, as in
+	 * "adamw,weight_decay=0.1"; see docs/training.md. */
+	const char *optimizer;
+	double clip_norm;	/* of all gradients together; 0: as they are */
+	const char *precision;	/* "bf16", "f16" to compute in; NULL: as is */
+	const char *recompute;	/* what the backward pass computes again; NULL */
+	const char *const *freeze; /* globs: weights that are not trained */
+	int nfreeze;
+	bool *freeze_used; /* set: which ones name a weight */
+} train_options;
+
+/* Keeps what graph_train() will need: the calls, and what is folded out of
+ * weights. */
+void graph_record(graph_builder *b, const train_options *o);
+
+/* Adds the backward pass, and the optimizer: weights become states with a
+ * next.  False when errors were added. */
+bool graph_train(graph_builder *b);
+
+#endif
