@@ -252,94 +252,141 @@ const char *npz_name(const npz *z, int i)
 	return i < strmap_count(z->members) ? strmap_key(z->members, i) : NULL;
 }
 
-static bool check_header(npz *z, const array *x, const header *h, failure *f)
+bool npz_has(const npz *z, const char *name)
 {
-	const char *want = print_shape(z->a, x->ndim, x->dims);
-	const char *got = print_shape(z->a, h->ndim, h->dims);
+	return strmap_get(z->members, name) != NULL;
+}
+
+static bool check_type(npz *z, const array *x, const header *h, failure *f)
+{
 	if (strcmp(h->descr, descriptions[x->type]))
 		return fail_with(f, CLI_INPUT, "%s: '%s' has elements of type "
 				 "'%s', '%s' (%s) is needed", z->path, x->name,
 				 h->descr, descriptions[x->type],
 				 dtype_name(x->type));
-	if (strcmp(want, got))
-		return fail_with(f, CLI_INPUT, "%s: '%s' has the shape %s, %s "
-				 "is needed", z->path, x->name, got, want);
-	if (h->fortran && x->ndim > 1)
+	if (h->fortran && h->ndim > 1)
 		return fail_with(f, CLI_INPUT, "%s: '%s' is in Fortran order; "
 				 "save it with numpy.ascontiguousarray()",
 				 z->path, x->name);
 	return true;
 }
 
-static bool read_member(npz *z, zip_uint64_t i, const array *x, failure *f)
+static bool check_shape(npz *z, const array *x, const header *h, failure *f)
 {
-	zip_file_t *in = zip_fopen_index(z->zip, i, 0);
-	int64_t before, want = array_nbytes(x);
+	const char *want = print_shape(z->a, x->ndim, x->dims);
+	const char *got = print_shape(z->a, h->ndim, h->dims);
+	return !strcmp(want, got) ||
+	       fail_with(f, CLI_INPUT, "%s: '%s' has the shape %s, %s is "
+			 "needed", z->path, x->name, got, want);
+}
+
+/* The file has exactly nbytes of elements behind `before` bytes of header. */
+static bool check_length(npz *z, zip_uint64_t i, int64_t before,
+			 const array *x, failure *f)
+{
+	int64_t nelem, nbytes;
 	zip_stat_t st;
+	return (ck_product(x->dims, x->ndim, &nelem) &&
+		ck_mul(nelem, (int64_t)dtype_size(x->type), &nbytes) &&
+		ck_add(nbytes, before, &nbytes) &&
+		!zip_stat_index(z->zip, i, 0, &st) &&
+		st.size == (zip_uint64_t)nbytes) ||
+	       fail_with(f, CLI_INPUT, "%s: the elements of '%s' are damaged "
+			 "or incomplete", z->path, x->name);
+}
+
+/* Opens the array called x->name, behind its header; NULL, with *f set, if that
+ * can't be. */
+static zip_file_t *open_member(npz *z, const array *x, zip_uint64_t *i,
+			       header *h, int64_t *before, failure *f)
+{
+	zip_file_t *in = NULL;
+	*i = (uintptr_t)strmap_get(z->members, x->name);
+	if (!*i) {
+		fail_with(f, CLI_INPUT, "%s: there is no array '%s'", z->path,
+			  x->name);
+		return NULL;
+	}
+	in = zip_fopen_index(z->zip, --*i, 0);
+	if (in && read_header(in, h, before))
+		return in;
+	fail_with(f, CLI_INPUT, "%s: '%s' is no array that NumPy wrote",
+		  z->path, x->name);
+	if (in)
+		zip_fclose(in);
+	return NULL;
+}
+
+bool npz_shape(npz *z, array *x, failure *f)
+{
 	header h;
+	zip_uint64_t i;
+	int64_t before;
+	zip_file_t *in = open_member(z, x, &i, &h, &before, f);
+	if (!in)
+		return false;
+	zip_fclose(in);
+	x->ndim = h.ndim;
+	memcpy(x->dims, h.dims, sizeof(x->dims));
+	return check_type(z, x, &h, f) && check_length(z, i, before, x, f);
+}
+
+bool npz_read(npz *z, const array *x, failure *f)
+{
+	header h;
+	zip_uint64_t i;
+	int64_t before;
 	char beyond;
-	bool good = in && read_header(in, &h, &before);
-	if (!good)
-		fail_with(f, CLI_INPUT, "%s: '%s' is no array that NumPy "
-			  "wrote", z->path, x->name);
-	good = good && check_header(z, x, &h, f);
-	if (good && (zip_stat_index(z->zip, i, 0, &st) ||
-		     st.size != (zip_uint64_t)(before + want) ||
-		     !read_bytes(in, x->data, want) ||
+	zip_file_t *in = open_member(z, x, &i, &h, &before, f);
+	if (!in)
+		return false;
+	bool good = check_type(z, x, &h, f) && check_shape(z, x, &h, f) &&
+		    check_length(z, i, before, x, f);
+	/* The checksum is compared when the end is read. */
+	if (good && (!read_bytes(in, x->data, array_nbytes(x)) ||
 		     zip_fread(in, &beyond, 1) != 0))
 		good = fail_with(f, CLI_INPUT, "%s: the elements of '%s' are "
 				 "damaged or incomplete", z->path, x->name);
-	if (in)
-		zip_fclose(in);
+	zip_fclose(in);
 	if (good)
 		elem_clean(x->type, x->data, array_nelem(x));
 	return good;
 }
 
-bool npz_read(npz *z, const array *x, failure *f)
-{
-	uintptr_t i = (uintptr_t)strmap_get(z->members, x->name);
-	if (!i)
-		return fail_with(f, CLI_INPUT, "%s: there is no array '%s'",
-				 z->path, x->name);
-	return read_member(z, i - 1, x, f);
-}
-
 /* ---- writing ----------------------------------------------------------- */
 
-/* The .npy of an array, of *n bytes, to be freed. */
-static char *make_npy(arena *a, const array *x, size_t *n)
+/* What stands before the elements of an array in a .npy; its length becomes
+ * *n. */
+static char *make_header(arena *a, const array *x, size_t *n)
 {
 	const char *dict = arena_printf(
 		a, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
 		descriptions[x->type], print_shape(a, x->ndim, x->dims));
-	size_t nbytes = (size_t)array_nbytes(x);
 	size_t len = (strlen(dict) + 1 + 10 + 63) / 64 * 64 - 10;
-	char *s = malloc(10 + len + nbytes);
-	if (!s)
-		return NULL;
+	char *s = arena_alloc(a, 10 + len);
 	memcpy(s, "\x93NUMPY\1", 8);
 	s[8] = (char)(len & 255);
 	s[9] = (char)(len >> 8);
 	memset(s + 10, ' ', len);
 	memcpy(s + 10, dict, strlen(dict));
 	s[10 + len - 1] = '\n';
-	if (nbytes)
-		memcpy(s + 10 + len, x->data, nbytes);
-	*n = 10 + len + nbytes;
+	*n = 10 + len;
 	return s;
 }
 
+/* The arena must live until the zip is closed. */
 static bool add_array(arena *a, zip_t *zip, const array *x)
 {
-	size_t n;
-	char *s = make_npy(a, x, &n);
+	size_t n, nbytes = (size_t)array_nbytes(x);
+	char *lead = make_header(a, x, &n);
 	const char *name = arena_printf(a, "%s.npy", x->name);
-	zip_source_t *from = s ? zip_source_buffer(zip, s, n, 1) : NULL;
-	if (!from) {
-		free(s);
+	const zip_buffer_fragment_t parts[] = {
+		{ (zip_uint8_t *)lead, n }, { x->data, nbytes },
+	};
+	zip_source_t *from =
+		zip_source_buffer_fragment(zip, parts, nbytes ? 2 : 1, 0);
+	if (!from)
 		return false;
-	}
 	zip_int64_t i = zip_file_add(zip, name, from, ZIP_FL_ENC_UTF_8);
 	if (i < 0) {
 		zip_source_free(from);

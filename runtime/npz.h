@@ -29,13 +29,21 @@ void npz_close(npz *z);
 /* The names, NULL after the last one. */
 const char *npz_name(const npz *z, int i);
 
+bool npz_has(const npz *z, const char *name);
+
+/* Sets x->ndim and x->dims to those of the array called x->name.  False, with
+ * *f set, unless it is there, has elements of x->type and is as long as its
+ * shape says. */
+bool npz_shape(npz *z, array *x, failure *f);
+
 /* Reads the array called x->name into x->data, which has room for it.  False,
  * with *f set, unless it has exactly the type and shape that x has.  What NumPy
  * has no type for lies in a file as integers of as many bytes: bf16 as u16, the
  * floats of 8 bits and less as u8, i4 and i2 as i8, u4 and u2 as u8. */
 bool npz_read(npz *z, const array *x, failure *f);
 
-/* Writes n arrays, all or nothing; the same bytes for the same arrays. */
+/* Writes n arrays, all or nothing; the same bytes for the same arrays. The
+ * data is not copied: it takes no memory beside the arrays. */
 bool npz_write(const char *path, int n, const array *arrays, failure *f);
 
 #endif
