@@ -391,15 +391,15 @@ static void walk_cast(checker *c, ast_expr *e, place where)
 	ast_expr *to = e->args[1];
 	if (to->kind == AST_NAME && dtype_parse(to->name) != DT_NONE)
 		return;
-	const ast_attr *a = to->kind == AST_NAME
-				    ? check_find_attr(c, to->name)
-				    : NULL;
-	if (a && a->type == ATTR_TYPE) {
+	const ast_symbol *s = to->kind == AST_NAME ? find(c, to->name) : NULL;
+	if (s && (s->kind == SYM_TENSOR ||
+		  (s->kind == SYM_ATTR && s->attr->type == ATTR_TYPE))) {
 		resolve(c, to);
 		return;
 	}
 	check_error(c, DIAG_UNKNOWN_TYPE, to->at,
-		    "an element type is expected here, as in cast(x, f32)");
+		    "an element type is expected here, as in cast(x, f32), or "
+		    "a tensor that has it");
 }
 
 static void walk_arguments(checker *c, ast_expr *e, const builtin *f,

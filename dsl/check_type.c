@@ -364,9 +364,10 @@ static etype reduction(checker *c, const ast_expr *e, const builtin *r)
 
 static etype cast(checker *c, const ast_expr *e)
 {
-	type_of(c, e->args[0]);
 	const ast_type to = { .name = e->args[1]->name };
-	return check_declared_type(&to);
+	const ast_symbol *s = e->args[1]->symbol;
+	type_of(c, e->args[0]);
+	return s && s->kind == SYM_TENSOR ? s->type : check_declared_type(&to);
 }
 
 static etype saturated(checker *c, const ast_expr *e)

@@ -517,17 +517,27 @@ static sval size_of(build *b, const ast_expr *e)
 	return p ? sym_poly(x) : v;
 }
 
+/* The type that the second argument of a conversion says: its own name, that
+ * of an attribute, or that of a tensor. */
+static stype type_said(const build *b, const ast_expr *e)
+{
+	const ast_type to = { .name = e->args[1]->name };
+	const sname *n = sym_find(b, to.name);
+	return n && n->kind == SN_TENSOR && n->index >= 0
+		       ? b->tensors.at[n->index].type
+		       : sym_declared_type(&to);
+}
+
 /* From floats to floats it is linear, as plan/derive.c has it; else not. */
 static sval cast(build *b, const ast_expr *e)
 {
-	const ast_type to = { .name = e->args[1]->name };
 	sval v = sym_scalar(b, e->args[0]);
-	stype type = sym_declared_type(&to);
-	dtype exact = dtype_parse(to.name);
+	stype type = type_said(b, e);
+	dtype exact = dtype_parse(e->args[1]->name);
 	bool few_bits = exact != DT_NONE && dtype_bits(exact) < 16;
 	if (v.type != ST_OPEN || type != ST_OPEN || few_bits)
 		v.whole.linear = v.apart.linear = 0;
-	sym_course_cast(&v, v.type, dtype_parse(to.name));
+	sym_course_cast(&v, v.type, exact);
 	v.sign = v.p ? SIGN_ANY : v.sign;
 	v.nonzero &= !v.p;
 	v.type = type;
@@ -553,9 +563,8 @@ static sval bent(sval x)
 
 static sval bitcast(build *b, const ast_expr *e)
 {
-	const ast_type to = { .name = e->args[1]->name };
 	sval v = bent(sym_scalar(b, e->args[0]));
-	v.type = sym_declared_type(&to);
+	v.type = type_said(b, e);
 	return v;
 }
 
