@@ -17,17 +17,15 @@ static choices vars(const void *state, const step *s, node_id n)
 	return step_vars(s, n);
 }
 
-static const char *note(arena *a, const void *state, const graph *g,
-			const search_result *r)
+static void plan(search *s)
 {
-	(void)state;
-	return planner_note_whole(a, g, r, 0);
+	const rules rows = { .dims = dims, .vars = vars };
+	search_by_step(s, &rows);
+	s->result->note = planner_note_whole(s->arena, s->graph, s->result, 0);
 }
 
 const planner planner_allrow = {
 	.name = "allrow",
 	.about = "every tensor along its first dimension that is long enough",
-	.dims = dims,
-	.vars = vars,
-	.note = note,
+	.plan = plan,
 };

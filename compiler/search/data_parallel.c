@@ -96,7 +96,7 @@ static bool reads_batch(const batch *b, const node *n)
 	return false;
 }
 
-static void *start(arena *a, const graph *g, int k)
+static batch *find_batch(arena *a, const graph *g, int k)
 {
 	batch *b = ARENA_NEW(a, batch);
 	b->k = k;
@@ -168,10 +168,9 @@ static int64_t short_batch(const batch *b, const graph *g,
 	return least;
 }
 
-static const char *note(arena *a, const void *state, const graph *g,
+static const char *note(arena *a, const batch *b, const graph *g,
 			const search_result *r)
 {
-	const batch *b = state;
 	int ninputs;
 	int64_t n = short_batch(b, g, r, &ninputs);
 	if (b->k == 1)
@@ -192,11 +191,16 @@ static const char *note(arena *a, const void *state, const graph *g,
 	return *head || *tail ? arena_printf(a, "%s%s", head, tail) : NULL;
 }
 
+static void plan(search *s)
+{
+	batch *b = find_batch(s->arena, s->graph, s->k);
+	const rules along = { .dims = dims, .vars = vars, .state = b };
+	search_by_step(s, &along);
+	s->result->note = note(s->arena, b, s->graph, s->result);
+}
+
 const planner planner_data_parallel = {
 	.name = "data-parallel",
 	.about = "the batch over all devices, parameters replicated",
-	.start = start,
-	.dims = dims,
-	.vars = vars,
-	.note = note,
+	.plan = plan,
 };

@@ -1,27 +1,30 @@
-/* A planner: which choices the search has at each step. */
+/* A planner: how a plan is searched. */
 #ifndef TDL_COMPILER_SEARCH_PLANNER_H
 #define TDL_COMPILER_SEARCH_PLANNER_H
 
 #include "compiler/search/formulate.h"
+#include "compiler/search/solve.h"
+
+/* A search under way. */
+typedef struct search {
+	arena *arena; /* of the result */
+	const graph *graph;
+	int k;		       /* devices */
+	search_result *result; /* at first without axes and cuts */
+} search;
 
 typedef struct planner {
 	const char *name;
 	const char *about; /* one line for users */
-	/* What it has to know of the graph, in a; NULL where that is nothing.
-	 * k is the number of devices. */
-	void *(*start)(arena *a, const graph *g, int k);
-	/* What may be chosen at a step. */
-	choices (*dims)(const void *state, const step *s, tensor_id t);
-	choices (*vars)(const void *state, const step *s, node_id n);
-	/* What the user has to know of the result, in a, or NULL. */
-	const char *(*note)(arena *a, const void *state, const graph *g,
-			    const search_result *r);
-	/* Whether its choices are all that a step has, so that what is proven
-	 * of them is proven of all plans that cut every tensor once. */
-	bool complete;
+	/* Fills in the result, all but its algorithm and seconds.  Where there
+	 * is no plan it says so in result->error. */
+	void (*plan)(search *s);
+	/* Needs a program of others: it is not among those that are compared
+	 * unless it is asked for. */
+	bool on_request;
 } planner;
 
-/* The planners' rows in the table of planners.c. */
+/* The rows in the table of planners.c. */
 extern const planner planner_tofu, planner_data_parallel, planner_allrow;
 
 /* The i-th planner, NULL after the last. */
@@ -29,6 +32,36 @@ const planner *planner_at(int i);
 
 /* NULL for an unknown name. */
 const planner *planner_find(const char *name);
+
+/* ---- axis after axis --------------------------------------------------- */
+
+/* What a planner that takes one axis after another lets the solver choose
+ * from. */
+typedef struct rules {
+	/* What may be chosen at a step. */
+	choices (*dims)(const void *state, const step *s, tensor_id t);
+	choices (*vars)(const void *state, const step *s, node_id n);
+	const void *state; /* handed to both */
+	/* Chooses; NULL: solve(), the best there is. */
+	solution (*solve)(arena *a, const formulation *f);
+	/* Whether the choices are all that a step has, so that what is proven
+	 * of them is proven of all plans that cut every tensor once. */
+	bool complete;
+} rules;
+
+/* Plans over the prime factors of k, the largest first, each the best given
+ * those before.  The note is left to the caller. */
+void search_by_step(search *s, const rules *r);
+
+/* ---- all axes at once -------------------------------------------------- */
+
+/* Gives the result its mesh: the prime factors of k. */
+void search_mesh(search *s);
+
+/* Fills in what the cuts of the result cost: total, by_step, node_bytes. */
+void search_price(search *s);
+
+/* ---- notes ------------------------------------------------------------- */
 
 /* A note that counts the tensors and operators which are not cut over all
  * devices; NULL where these tensors have less than that percentage of all

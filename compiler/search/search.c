@@ -3,10 +3,10 @@
 #include "compiler/search/search.h"
 
 #include <assert.h>
+#include <string.h>
 #include <time.h>
 
 #include "compiler/search/planner.h"
-#include "compiler/search/solve.h"
 #include "plan/plan.h"
 
 int search_factors(int k, int *factors)
@@ -40,6 +40,8 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- axis after axis --------------------------------------------------- */
+
 /* Writes the choices that the solver made to the last axis, and what they
  * cost. */
 static void keep(search_result *r, const formulation *f, const solution *best)
@@ -63,24 +65,96 @@ static void keep(search_result *r, const formulation *f, const solution *best)
 	r->lower_bound = best->lower_bound;
 }
 
+/* The choices of a step as a problem, in a. */
+static formulation formulate_step(arena *a, const step *s, const rules *all)
+{
+	const graph *g = s->g;
+	choices *dims = ARENA_ARRAY(a, choices, g->ntensors);
+	choices *vars = ARENA_ARRAY(a, choices, g->nnodes);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		dims[t] = all->dims(all->state, s, t);
+	for (node_id n = 0; n < g->nnodes; n++)
+		vars[n] = all->vars(all->state, s, n);
+	return formulate(a, s, dims, vars);
+}
+
+static solution solve_best(arena *a, const formulation *f)
+{
+	solve_limits limits = solve_defaults();
+	return solve(a, f->problem, &limits);
+}
+
 /* Decides the last axis of the mesh. */
-static void search_step(search_result *r, const planner *pl, const void *state,
-			const graph *g)
+static void search_step(search *s, const rules *all)
 {
 	arena *tmp = arena_new();
-	step s = { g, &r->assignment };
-	choices *dims = ARENA_ARRAY(tmp, choices, g->ntensors);
-	choices *vars = ARENA_ARRAY(tmp, choices, g->nnodes);
-	solve_limits limits = solve_defaults();
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		dims[t] = pl->dims(state, &s, t);
-	for (node_id n = 0; n < g->nnodes; n++)
-		vars[n] = pl->vars(state, &s, n);
-	formulation f = formulate(tmp, &s, dims, vars);
-	solution best = solve(tmp, f.problem, &limits);
-	keep(r, &f, &best);
+	step at = { s->graph, &s->result->assignment };
+	formulation f = formulate_step(tmp, &at, all);
+	solution best = all->solve ? all->solve(tmp, &f) : solve_best(tmp, &f);
+	keep(s->result, &f, &best);
 	arena_free(tmp);
 }
+
+/* A bound holds for a single step that leaves nothing out; that nothing is
+ * less than 0 needs no proof. */
+static void settle_bound(search_result *r, bool complete)
+{
+	bool proven = complete && r->assignment.mesh.naxes == 1;
+	if (!proven && r->total > 0)
+		r->lower_bound = -1;
+}
+
+void search_by_step(search *s, const rules *all)
+{
+	int factors[MAX_AXES], naxes = search_factors(s->k, factors);
+	mesh *m = &s->result->assignment.mesh;
+	while (m->naxes < naxes) {
+		m->size[m->naxes] = factors[m->naxes];
+		m->naxes++;
+		search_step(s, all);
+	}
+	settle_bound(s->result, all->complete);
+}
+
+/* ---- all axes at once -------------------------------------------------- */
+
+void search_mesh(search *s)
+{
+	mesh *m = &s->result->assignment.mesh;
+	m->naxes = search_factors(s->k, m->size);
+}
+
+static choices tensor_as_it_is(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return choices_one(s->as->tensor_cuts[t].dim[step_axis(s)]);
+}
+
+static choices node_as_it_is(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	return choices_one(s->as->node_cuts[n].dim[step_axis(s)]);
+}
+
+void search_price(search *s)
+{
+	const rules as_it_is = { .dims = tensor_as_it_is,
+				 .vars = node_as_it_is };
+	search_result *r = s->result;
+	mesh *m = &r->assignment.mesh;
+	int naxes = m->naxes;
+	bool optimal[MAX_AXES];
+	int64_t bound = r->lower_bound;
+	memcpy(optimal, r->optimal_by_step, sizeof(optimal));
+	r->total = 0;
+	for (m->naxes = 1; m->naxes <= naxes; m->naxes++)
+		search_step(s, &as_it_is);
+	m->naxes = naxes;
+	memcpy(r->optimal_by_step, optimal, sizeof(optimal));
+	r->lower_bound = bound;
+}
+
+/* ---- results ----------------------------------------------------------- */
 
 static search_result *new_result(arena *a, const graph *g, const char *name)
 {
@@ -97,32 +171,14 @@ static search_result *new_result(arena *a, const graph *g, const char *name)
 	return r;
 }
 
-/* A bound holds for a single step of a planner that leaves nothing out; that
- * nothing is less than 0 needs no proof. */
-static void settle_bound(search_result *r, const planner *pl)
-{
-	bool proven = pl->complete && r->assignment.mesh.naxes == 1;
-	if (!proven && r->total > 0)
-		r->lower_bound = -1;
-}
-
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm)
 {
 	const planner *pl = planner_find(algorithm);
 	assert(pl && k >= 1 && k <= PLAN_MAX_WORKERS);
-	int factors[MAX_AXES], naxes = search_factors(k, factors);
+	search s = { a, g, k, new_result(a, g, pl->name) };
 	double begin = now();
-	search_result *r = new_result(a, g, pl->name);
-	void *state = pl->start ? pl->start(a, g, k) : NULL;
-	mesh *m = &r->assignment.mesh;
-	while (m->naxes < naxes) {
-		m->size[m->naxes] = factors[m->naxes];
-		m->naxes++;
-		search_step(r, pl, state, g);
-	}
-	settle_bound(r, pl);
-	r->seconds = now() - begin;
-	r->note = pl->note(a, state, g, r);
-	return r;
+	pl->plan(&s);
+	s.result->seconds = now() - begin;
+	return s.result;
 }

@@ -27,6 +27,9 @@ typedef struct search_result {
 	int64_t lower_bound;		/* of the whole; -1 if unknown */
 	double seconds;			/* wall time of the search alone */
 	const char *note;		/* NULL, or what the user has to know */
+	const char *error; /* NULL, or why there is no plan: then only this and
+			      the algorithm count */
+	bool absent;	   /* because a program that it needs is not there */
 } search_result;
 
 /* Plans g for k devices, 1 to PLAN_MAX_WORKERS, by one of search_algorithm()'s

@@ -19,18 +19,16 @@ static choices vars(const void *state, const step *s, node_id n)
 
 enum { WORTH_A_NOTE = 1 }; /* percent that is not cut */
 
-static const char *note(arena *a, const void *state, const graph *g,
-			const search_result *r)
+static void plan(search *s)
 {
-	(void)state;
-	return planner_note_whole(a, g, r, WORTH_A_NOTE);
+	const rules all = { .dims = dims, .vars = vars, .complete = true };
+	search_by_step(s, &all);
+	s->result->note = planner_note_whole(s->arena, s->graph, s->result,
+					     WORTH_A_NOTE);
 }
 
 const planner planner_tofu = {
 	.name = "tofu",
 	.about = "recursive search, every tensor cut over all devices",
-	.dims = dims,
-	.vars = vars,
-	.note = note,
-	.complete = true,
+	.plan = plan,
 };
