@@ -283,6 +283,23 @@ static bool run_gradient(run *g, const run *f, const view *weights,
 	return false;
 }
 
+/* The numbers without those of results that a grad definition does not ask
+ * for: it says so that nothing comes back from these, which are only kept. */
+static const view *weights_asked(const run *f, const view *weights,
+				 const gradient *d)
+{
+	view *asked = ARENA_COPY(f->t->arena, weights, f->x->nresults);
+	for (int i = 0; i < f->x->nresults; i++) {
+		bool found = !d->own;
+		for (int j = 0; d->own && j < d->own->nparams; j++)
+			found |= !strcmp(d->own->params[j].name,
+					 d->adjoints[i]);
+		if (!found)
+			asked[i].data = NULL;
+	}
+	return asked;
+}
+
 static void check_gradient(run *f, const view *weights,
 			   const attr_value *const *attrs, int input,
 			   const ast_op *op)
@@ -290,6 +307,7 @@ static void check_gradient(run *f, const view *weights,
 	run g = { .t = f->t, .op = op };
 	const gradient *d = &f->t->v->derived[input];
 	view *x = &f->values[input];
+	weights = weights_asked(f, weights, d);
 	if (!run_gradient(&g, f, weights, attrs, d))
 		return;
 	const view *dx = &g.values[g.x->results[0]];
