@@ -10,8 +10,9 @@ typedef struct key {
 	int64_t first, second;
 } key;
 
-/* Steps that one order may take to find. */
-enum { MAX_EFFORT = 1 << 26 };
+/* Additions that have to be at stake for each step of looking for a better
+ * order than the one there is. */
+enum { WORK_PER_EFFORT = 4 };
 
 /* A variable that may be the next one, unless its key is another by now. */
 typedef struct entry {
@@ -29,7 +30,7 @@ typedef struct orderer {
 	bool *gone, *stale; /* stale: the key has to be computed anew */
 	int *mark;
 	int stamp;
-	int64_t effort;
+	int64_t effort, max_effort;
 } orderer;
 
 /* Marks the variables that meet v; o->mark[u] == o->stamp tells. */
@@ -55,7 +56,7 @@ static int64_t fill_in(orderer *o, int v)
 {
 	const int_vec *near = &o->adjacent[v];
 	int64_t missing = 0;
-	for (int i = 0; i < near->n && o->effort < MAX_EFFORT; i++) {
+	for (int i = 0; i < near->n && o->effort < o->max_effort; i++) {
 		o->effort += near->n;
 		mark_adjacent(o, near->at[i]);
 		for (int j = 0; j < near->n; j++)
@@ -163,9 +164,11 @@ static void refresh(orderer *o, int v)
 	}
 }
 
-static orderer start(arena *tmp, const meet *m, bool min_fill)
+static orderer start(arena *tmp, const meet *m, bool min_fill,
+		     int64_t max_effort)
 {
-	orderer o = { .tmp = tmp, .m = m, .min_fill = min_fill };
+	orderer o = { .tmp = tmp, .m = m, .min_fill = min_fill,
+		      .max_effort = max_effort };
 	o.adjacent = ARENA_ARRAY(tmp, int_vec, m->n);
 	o.keys = ARENA_ARRAY(tmp, key, m->n);
 	o.gone = ARENA_ARRAY(tmp, bool, m->n);
@@ -175,24 +178,24 @@ static orderer start(arena *tmp, const meet *m, bool min_fill)
 		for (int i = 0; i < m->adjacent[v].n; i++)
 			vec_push(tmp, &o.adjacent[v], m->adjacent[v].at[i]);
 	}
-	for (int v = 0; v < m->n; v++)
+	for (int v = 0; v < m->n && o.effort <= max_effort; v++)
 		update_key(&o, v);
 	return o;
 }
 
 static elimination run(arena *a, const meet *m, bool min_fill,
-		       int64_t max_cells, int64_t max_work)
+		       const order_limits *most)
 {
 	arena *tmp = arena_new();
-	orderer o = start(tmp, m, min_fill);
+	orderer o = start(tmp, m, min_fill, most->effort);
 	elimination e = { .order = ARENA_ARRAY(a, int, m->n) };
 	for (int i = 0; i < m->n; i++) {
 		int v = e.order[i] = pick(&o);
 		int64_t cells = table_cells(&o, v);
 		e.work = cost_add(e.work, cells);
 		e.cells = cost_add(e.cells, cells / m->nvalues[v]);
-		if (e.work > max_work || e.cells > max_cells ||
-		    o.effort > MAX_EFFORT) {
+		if (e.work > most->work || e.cells > most->cells ||
+		    o.effort > most->effort) {
 			e.order = NULL;
 			break;
 		}
@@ -203,11 +206,13 @@ static elimination run(arena *a, const meet *m, bool min_fill,
 	return e;
 }
 
-elimination order_variables(arena *a, const meet *m, int64_t max_cells,
-			    int64_t max_work)
+elimination order_variables(arena *a, const meet *m, const order_limits *most)
 {
-	elimination table = run(a, m, false, max_cells, max_work);
-	elimination fill = run(a, m, true, max_cells, max_work);
+	elimination table = run(a, m, false, most);
+	order_limits better = *most;
+	if (table.order && table.work / WORK_PER_EFFORT < better.effort)
+		better.effort = table.work / WORK_PER_EFFORT;
+	elimination fill = run(a, m, true, &better);
 	if (!table.order || (fill.order && fill.work < table.work))
 		return fill;
 	return table;

@@ -23,6 +23,8 @@ enum {
 	CHEAP = 50,	   /* additions per cost of a component, with which
 			      eliminating it is less than reducing it */
 	CHEAP_ALWAYS = 10000, /* additions, in any case */
+	EFFORT = 1 << 22, /* that an order is worth, */
+	EFFORT_PER_CELL = 64, /* and for each cost of a component */
 	STEPS_PER_CELL = 20,  /* that a split takes */
 	MAX_DEPTH = 1000,     /* of splits */
 	MAX_SPLIT_CELLS = 1 << 26, /* of all problems that are split */
@@ -257,18 +259,22 @@ static bool split_instead(solver *s, const problem *p, const elimination *e,
 }
 
 /* The order to eliminate a component in.  None is looked for if p is to be
- * reduced first, only a cheap one if p is a part of what was split. */
+ * reduced first and has large tables; only a cheap one if p is to be reduced
+ * first, or is a part of what was split. */
 static elimination order_for(solver *s, const problem *p, const int_vec *vars,
 			     const int *index, const budget *b, int64_t cheap)
 {
-	int64_t most = b->left.work;
-	if (!b->reduced &&
-	    table_cells(p) > (int64_t)LARGE_TABLE * p->tables.n)
+	int64_t cells = table_cells(p);
+	if (!b->reduced && cells > (int64_t)LARGE_TABLE * p->tables.n)
 		return (elimination){ 0 };
-	if (b->depth > 0 && cheap < most)
-		most = cheap;
+	order_limits most = { b->left.cells, b->left.work,
+			      EFFORT + EFFORT_PER_CELL * cells };
+	if (b->depth > 0 || !b->reduced) {
+		most.work = cheap < most.work ? cheap : most.work;
+		most.effort = cheap / CHEAP;
+	}
 	meet m = meet_of(s, vars, index);
-	return order_variables(s->tmp, &m, b->left.cells, most);
+	return order_variables(s->tmp, &m, &most);
 }
 
 static void solve_component(solver *s, const int_vec *vars, const int *index,
