@@ -23,6 +23,7 @@ typedef struct derivation {
 	VEC(const char *) files;
 	arena *arena; /* of the result */
 	const char *body;
+	bool zero; /* it is, which is why there is none */
 } derivation;
 
 /* ---- which tensors ----------------------------------------------------- */
@@ -165,8 +166,10 @@ static const char *derivative(derivation *d, int tensor,
 		if (e)
 			sum = tree_add(&g->t, sum, e);
 	}
-	if (!g->because && tensor == d->input && tree_is_zero(sum))
+	if (!g->because && tensor == d->input && tree_is_zero(sum)) {
 		g->because = "it is 0 wherever it is defined";
+		d->zero = true;
+	}
 	if (g->because)
 		return NULL;
 	note_needs(d, sum);
@@ -263,6 +266,8 @@ static void derive_argument(derivation *d, const grad_stage *s, int i,
 	grad_op *g = &d->g;
 	int tensor = argument_of(g, s, i);
 	gradient by = derive(d->arena, d->modules, s->callee, i);
+	if (by.zero)
+		return;
 	ast_expr *call = by.tree ? call_gradient(d, s, &by) : NULL;
 	if (!call) {
 		g->because = arena_printf(
@@ -412,6 +417,8 @@ static bool find_own(arena *a, const tdl_modules *m, const ast_op *op,
 	if (!own || !own->grad_of)
 		return false;
 	r->own = r->tree = own;
+	r->zero = own->bodies[0]->kind == AST_LAMBDA &&
+		  tree_is_zero(own->bodies[0]->args[0]);
 	r->adjoints = ARENA_ARRAY(a, const char *, op->nresults);
 	for (int i = 0; i < op->nresults; i++)
 		r->adjoints[i] = arena_printf(a, "d%s", op->results[i].name);
@@ -433,10 +440,14 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	grad_stages(&d.g);
 	if (!d.g.because)
 		find_wanted(&d);
-	if (!d.g.because && !d.g.tensors.at[input].smooth)
+	if (!d.g.because && !d.g.tensors.at[input].smooth) {
 		d.g.because = "its elements are no floats";
-	if (!d.g.because && !any_result_wanted(&d))
+		d.zero = true;
+	}
+	if (!d.g.because && !any_result_wanted(&d)) {
 		d.g.because = "no result with float elements depends on it";
+		d.zero = true;
+	}
 	if (!d.g.because) {
 		d.needed = ARENA_ARRAY(tmp, bool, 2 * d.g.tensors.n + 2);
 		derive_all(&d);
@@ -445,6 +456,7 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 		r.because = arena_strdup(a, d.g.because);
 	else
 		finish(a, m, write_all(&d, r.name), &r);
+	r.zero = d.zero;
 	r.nfiles = d.files.n;
 	r.files = d.files.at;
 	r.nneeds = d.needs.n;
@@ -456,6 +468,25 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 							  d.g.results[i]);
 	arena_free(tmp);
 	return r;
+}
+
+gradient gradient_by(arena *a, tdl_modules *m, const ast_op *op, int input)
+{
+	return derive(a, m, op, input);
+}
+
+bool gradient_load(tdl_modules *m, const gradient *g)
+{
+	bool ok = true;
+	for (int i = 0; i < g->nneeds; i++)
+		ok &= gradient_load(m, &g->needs[i]);
+	if (!g->text || dsl_op(m, g->name))
+		return ok;
+	/* The set, and what is said of its texts, outlive what was derived. */
+	const char *text = arena_strdup(m->arena, g->text);
+	return dsl_load_text(m,
+			     arena_printf(m->arena, "the text of %s", g->name),
+			     text, strlen(text)) && ok;
 }
 
 int gradient_derive(arena *a, tdl_modules *m, const ast_op *op, gradient **out)

@@ -21,6 +21,8 @@ typedef struct gradient {
 	const char *text;    /* its definition, in the canonical layout; NULL
 				where there is none, and then */
 	const char *because; /* says why, as in "No f_grad_x: .." */
+	bool zero; /* it is 0 wherever it is defined: none is needed; also
+		      where a grad definition's body is just 0 */
 	const ast_op *own;   /* the one that a grad definition gives; then
 				nothing is derived, and text is NULL */
 	/* The definition as a tree, not checked; that of own, if there is. */
@@ -38,5 +40,12 @@ typedef struct gradient {
  * parameters, in that order.  Returns their number; *out is in arena a. */
 int gradient_derive(arena *a, tdl_modules *m, const ast_op *op,
 		    gradient **out);
+
+/* The same by one parameter. */
+gradient gradient_by(arena *a, tdl_modules *m, const ast_op *op, int input);
+
+/* Adds the operator to the set, and those that it calls; false where its text
+ * has faults.  A name that the set has already stays as it is. */
+bool gradient_load(tdl_modules *m, const gradient *g);
 
 #endif

@@ -349,27 +349,14 @@ void check_gradients(trial *t)
 			check_gradient(&f, weights, attrs, i, v->gradients[i]);
 }
 
-/* Adds it to the set, and those that it calls. */
-static void load_gradient(verifier *v, tdl_modules *m, const gradient *g)
-{
-	for (int i = 0; i < g->nneeds; i++)
-		load_gradient(v, m, &g->needs[i]);
-	if (!g->text || dsl_op(m, g->name))
-		return;
-	/* The set, and what is said of its texts, outlive what was derived. */
-	const char *text = arena_strdup(m->arena, g->text);
-	dsl_load_text(m, arena_printf(m->arena, "the text of %s", g->name),
-		      text, strlen(text));
-}
-
 void derive_gradients(verifier *v, tdl_modules *m)
 {
 	int n = gradient_derive(v->arena, m, v->op, &v->derived);
 	v->gradients = ARENA_ARRAY(v->arena, const ast_op *, n + 1);
 	for (int i = 0; i < n; i++) {
 		const gradient *g = &v->derived[i];
-		load_gradient(v, m, g);
-		if (g->own || g->text)
+		gradient_load(m, g);
+		if ((g->own || g->text) && !g->zero)
 			v->gradients[i] = dsl_op(m, g->name);
 		v->result->gradients += v->gradients[i] != NULL;
 	}
