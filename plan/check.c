@@ -2,6 +2,8 @@
  * before it. */
 #include "config.h"
 
+#include "plan/check.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,16 +12,7 @@
 #include "plan/overlap.h"
 #include "plan/place.h"
 
-typedef struct checker {
-	const plan *p;
-	diag_sink *sink;
-	const char *path;
-	const char *table; /* and row, that are being looked at */
-	int row;
-} checker;
-
-__attribute__((format(printf, 2, 3)))
-static bool fail(checker *c, const char *fmt, ...)
+bool flaw(checker *c, const char *fmt, ...)
 {
 	char what[512];
 	va_list ap;
@@ -46,9 +39,9 @@ static bool check_cuts(checker *c, const cuts *x, int n,
 		if (d == CUT_NONE)
 			continue;
 		if (!is_index(d, n))
-			return fail(c, "axis %d cuts number %d of %d", a, d, n);
+			return flaw(c, "axis %d cuts number %d of %d", a, d, n);
 		if (cuts_smallest(extents[d], m, x, m->naxes, d) < 1)
-			return fail(c, "number %d is cut into more parts than "
+			return flaw(c, "number %d is cut into more parts than "
 				    "it has elements", d);
 	}
 	return true;
@@ -60,14 +53,14 @@ static bool check_mesh(checker *c)
 	int64_t workers = 1;
 	c->table = "mesh";
 	if (m->naxes < 0 || m->naxes > MAX_AXES)
-		return fail(c, "there are %d axes", m->naxes);
+		return flaw(c, "there are %d axes", m->naxes);
 	for (c->row = 0; c->row < m->naxes; c->row++) {
 		if (m->size[c->row] < 2 || m->size[c->row] > PLAN_MAX_WORKERS)
-			return fail(c, "an axis has %d workers",
+			return flaw(c, "an axis has %d workers",
 				    m->size[c->row]);
 		workers *= m->size[c->row];
 		if (workers > PLAN_MAX_WORKERS)
-			return fail(c, "there are more than %d workers",
+			return flaw(c, "there are more than %d workers",
 				    PLAN_MAX_WORKERS);
 	}
 	return true;
@@ -79,50 +72,22 @@ static bool check_tensor(checker *c, const plan_tensor *t, strmap *names)
 {
 	int64_t n;
 	if (strmap_get(names, t->name))
-		return fail(c, "there are two tensors '%.100s'", t->name);
+		return flaw(c, "there are two tensors '%.100s'", t->name);
 	strmap_put(names, t->name, (void *)t->name);
 	if (!ck_product(t->dims, t->ndim, &n) ||
 	    !ck_mul(n, (int64_t)dtype_size(t->type), &n) || n > PLAN_MAX_BYTES)
-		return fail(c, "the tensor is too large");
+		return flaw(c, "the tensor is too large");
 	if (t->buffer != -1 && !is_index(t->buffer, c->p->nbuffers))
-		return fail(c, "its buffer is %d of %d", t->buffer,
+		return flaw(c, "its buffer is %d of %d", t->buffer,
 			    c->p->nbuffers);
 	if (t->buffer < 0 && t->output)
-		return fail(c, "an output has no buffer");
+		return flaw(c, "an output has no buffer");
+	bool kept = t->role == PLAN_CONSTANT || t->role == PLAN_STATE;
+	if (kept && t->constant.kind == PLAN_CONST_NONE)
+		return flaw(c, "its elements are not known");
+	if (t->buffer < 0 && t->role == PLAN_STATE)
+		return flaw(c, "a state has no buffer");
 	return check_cuts(c, &t->cuts, t->ndim, t->dims);
-}
-
-static bool check_tensors(checker *c, arena *tmp)
-{
-	const plan *p = c->p;
-	strmap *names = strmap_new(tmp);
-	bool *seen = ARENA_ARRAY(tmp, bool, p->ntensors);
-	bool *given = ARENA_ARRAY(tmp, bool, p->ntensors);
-	c->table = "tensors";
-	for (c->row = 0; c->row < p->ntensors; c->row++)
-		if (!check_tensor(c, &p->tensors[c->row], names))
-			return false;
-	c->table = "inputs";
-	for (c->row = 0; c->row < p->ninputs; c->row++) {
-		int t = p->inputs[c->row];
-		if (!is_index(t, p->ntensors) || seen[t] ||
-		    p->tensors[t].role != PLAN_INPUT)
-			return fail(c, "this is no input, or twice the same");
-		seen[t] = true;
-	}
-	c->table = "outputs";
-	for (c->row = 0; c->row < p->noutputs; c->row++) {
-		int t = p->outputs[c->row];
-		if (!is_index(t, p->ntensors) || !p->tensors[t].output ||
-		    given[t])
-			return fail(c, "this is no output, or twice the same");
-		given[t] = true;
-	}
-	c->table = "tensors";
-	for (c->row = 0; c->row < p->ntensors; c->row++)
-		if (p->tensors[c->row].role == PLAN_INPUT && !seen[c->row])
-			return fail(c, "an input is not among the inputs");
-	return true;
 }
 
 static bool same_type(const plan_tensor *t, dtype type, int ndim,
@@ -136,19 +101,96 @@ static bool same_type(const plan_tensor *t, dtype type, int ndim,
 	return true;
 }
 
+/* What becomes of a state: a result with its type, shape and cuts that is no
+ * other's. */
+static bool check_next(checker *c, const plan_tensor *t, bool *taken)
+{
+	const plan *p = c->p;
+	if (t->role != PLAN_STATE || t->next == -1)
+		return true;
+	if (!is_index(t->next, p->ntensors) || taken[t->next])
+		return flaw(c, "its next value is tensor %d, which does not "
+			    "exist or is another state's", t->next);
+	const plan_tensor *u = &p->tensors[t->next];
+	taken[t->next] = true;
+	if (u->role != PLAN_RESULT || u->buffer < 0 ||
+	    !same_type(u, t->type, t->ndim, t->dims) ||
+	    memcmp(&u->cuts, &t->cuts, sizeof(cuts)) != 0)
+		return flaw(c, "its next value is no result of its type, shape "
+			    "and cuts");
+	return !t->output || flaw(c, "a state that changes is an output");
+}
+
+/* The tensors of one element that a step of training has. */
+static bool check_training(checker *c)
+{
+	const plan *p = c->p;
+	if (!p->training)
+		return true;
+	c->table = "training";
+	c->row = 0;
+	if (p->loss != -1 &&
+	    (!is_index(p->loss, p->ntensors) || !p->tensors[p->loss].output ||
+	     plan_tensor_nelem(&p->tensors[p->loss]) != 1))
+		return flaw(c, "the loss is no output of one element");
+	if (p->learning_rate != -1 &&
+	    (!is_index(p->learning_rate, p->ntensors) ||
+	     p->tensors[p->learning_rate].role != PLAN_INPUT ||
+	     plan_tensor_nelem(&p->tensors[p->learning_rate]) != 1))
+		return flaw(c, "the learning rate is no input of one element");
+	return true;
+}
+
+static bool check_tensors(checker *c, arena *tmp)
+{
+	const plan *p = c->p;
+	strmap *names = strmap_new(tmp);
+	bool *seen = ARENA_ARRAY(tmp, bool, p->ntensors);
+	bool *given = ARENA_ARRAY(tmp, bool, p->ntensors);
+	bool *taken = ARENA_ARRAY(tmp, bool, p->ntensors);
+	c->table = "tensors";
+	for (c->row = 0; c->row < p->ntensors; c->row++)
+		if (!check_tensor(c, &p->tensors[c->row], names))
+			return false;
+	c->table = "inputs";
+	for (c->row = 0; c->row < p->ninputs; c->row++) {
+		int t = p->inputs[c->row];
+		if (!is_index(t, p->ntensors) || seen[t] ||
+		    p->tensors[t].role != PLAN_INPUT)
+			return flaw(c, "this is no input, or twice the same");
+		seen[t] = true;
+	}
+	c->table = "outputs";
+	for (c->row = 0; c->row < p->noutputs; c->row++) {
+		int t = p->outputs[c->row];
+		if (!is_index(t, p->ntensors) || !p->tensors[t].output ||
+		    given[t])
+			return flaw(c, "this is no output, or twice the same");
+		given[t] = true;
+	}
+	c->table = "tensors";
+	for (c->row = 0; c->row < p->ntensors; c->row++)
+		if (p->tensors[c->row].role == PLAN_INPUT && !seen[c->row])
+			return flaw(c, "an input is not among the inputs");
+	for (c->row = 0; c->row < p->ntensors; c->row++)
+		if (!check_next(c, &p->tensors[c->row], taken))
+			return false;
+	return check_training(c);
+}
+
 /* Whether a variable may be divided: partial results must be combinable. */
 static bool check_divided(checker *c, const kernel *k, int v)
 {
 	if (k->vars[v].kind == KVAR_OUTPUT)
 		return !(k->opaque && v >= k->nout - k->nhidden) ||
-		       fail(c, "variable %d is hidden in an opaque function",
+		       flaw(c, "variable %d is hidden in an opaque function",
 			    v);
 	if (k->vars[v].kind == KVAR_DERIVED)
 		return k->reducer == RED_NONE || k->reducer == RED_SUM ||
-		       fail(c, "variable %d is a Sum inside another reduction",
+		       flaw(c, "variable %d is a Sum inside another reduction",
 			    v);
 	return (k->reducer != RED_ARGMAX && k->reducer != RED_ARGMIN) ||
-	       fail(c, "partial results of %s cannot be combined",
+	       flaw(c, "partial results of %s cannot be combined",
 		    reducer_name(k->reducer));
 }
 
@@ -172,17 +214,17 @@ static bool check_node(checker *c, const plan_node *n, int *producer)
 	const plan *p = c->p;
 	int64_t dims[MAX_NDIM];
 	if (!is_index(n->kernel, p->nkernels))
-		return fail(c, "its kernel is %d of %d", n->kernel,
+		return flaw(c, "its kernel is %d of %d", n->kernel,
 			    p->nkernels);
 	const kernel *k = p->kernels[n->kernel].kernel;
 	for (int i = 0; i < k->ninputs; i++) {
 		const kinput *in = &k->inputs[i];
 		if (!is_index(n->inputs[i], p->ntensors))
-			return fail(c, "input %d is tensor %d of %d", i,
+			return flaw(c, "input %d is tensor %d of %d", i,
 				    n->inputs[i], p->ntensors);
 		if (!same_type(&p->tensors[n->inputs[i]], in->type, in->ndim,
 			       in->dims))
-			return fail(c, "input %d is not what the kernel reads",
+			return flaw(c, "input %d is not what the kernel reads",
 				    i);
 	}
 	for (int d = 0; d < k->nout; d++)
@@ -190,9 +232,9 @@ static bool check_node(checker *c, const plan_node *n, int *producer)
 	if (!is_index(n->output, p->ntensors) ||
 	    p->tensors[n->output].role != PLAN_RESULT ||
 	    !same_type(&p->tensors[n->output], k->type, k->nout, dims))
-		return fail(c, "the output is not what the kernel computes");
+		return flaw(c, "the output is not what the kernel computes");
 	if (producer[n->output] >= 0)
-		return fail(c, "node %d has the same output",
+		return flaw(c, "node %d has the same output",
 			    producer[n->output]);
 	producer[n->output] = c->row;
 	return check_division(c, n, k);
@@ -209,7 +251,7 @@ static bool check_nodes(checker *c, arena *tmp)
 	for (c->row = 0; c->row < p->nnodes; c->row++) {
 		const plan_node *n = &p->nodes[c->row];
 		if (strmap_get(names, n->name))
-			return fail(c, "there are two nodes '%.100s'", n->name);
+			return flaw(c, "there are two nodes '%.100s'", n->name);
 		strmap_put(names, n->name, (void *)n->name);
 		if (!check_node(c, n, producer))
 			return false;
@@ -234,18 +276,18 @@ static bool check_formula(checker *c, const plan_buffer *b)
 	const plan *p = c->p;
 	if (b->region == PLAN_STORED)
 		return p->tensors[b->tensor].buffer == c->row ||
-		       fail(c, "the tensor is stored in another buffer");
+		       flaw(c, "the tensor is stored in another buffer");
 	if (!is_index(b->node, p->nnodes))
-		return fail(c, "its node is %d of %d", b->node, p->nnodes);
+		return flaw(c, "its node is %d of %d", b->node, p->nnodes);
 	const plan_node *n = &p->nodes[b->node];
 	if (b->region == PLAN_NEEDS)
 		return reads_tensor(p, n, b->tensor) ||
-		       fail(c, "its node does not read the tensor");
+		       flaw(c, "its node does not read the tensor");
 	if (n->output != b->tensor)
-		return fail(c, "its node does not compute the tensor");
+		return flaw(c, "its node does not compute the tensor");
 	return b->region != PLAN_OWN ||
 	       plan_partial(p, b->node, NULL) != RED_NONE ||
-	       fail(c, "its node gives no partial results");
+	       flaw(c, "its node gives no partial results");
 }
 
 static bool check_buffers(checker *c)
@@ -256,12 +298,12 @@ static bool check_buffers(checker *c)
 	for (c->row = 0; c->row < p->nbuffers; c->row++) {
 		const plan_buffer *b = &p->buffers[c->row];
 		if (!is_index(b->tensor, p->ntensors))
-			return fail(c, "its tensor is %d of %d", b->tensor,
+			return flaw(c, "its tensor is %d of %d", b->tensor,
 				    p->ntensors);
 		if (b->offset < 0 || b->nbytes < 0 || b->offset % PLAN_ALIGN ||
 		    !ck_add(b->offset, b->nbytes, &end) ||
 		    end > p->arena_bytes)
-			return fail(c, "it is not inside the arena, or not "
+			return flaw(c, "it is not inside the arena, or not "
 				    "aligned");
 		top = end > top ? end : top;
 		if (!check_formula(c, b))
@@ -269,14 +311,14 @@ static bool check_buffers(checker *c)
 	}
 	c->row = 0;
 	if (p->arena_bytes - top >= PLAN_ALIGN)
-		return fail(c, "the buffers end %lld bytes below the arena",
+		return flaw(c, "the buffers end %lld bytes below the arena",
 			    (long long)(p->arena_bytes - top));
 	c->table = "tensors";
 	for (c->row = 0; c->row < p->ntensors; c->row++) {
 		int b = p->tensors[c->row].buffer;
 		if (b >= 0 && (p->buffers[b].tensor != c->row ||
 			       p->buffers[b].region != PLAN_STORED))
-			return fail(c, "its buffer holds something else");
+			return flaw(c, "its buffer holds something else");
 	}
 	return true;
 }
@@ -285,23 +327,27 @@ static bool check_buffers(checker *c)
 
 typedef struct progress {
 	bool *written; /* per buffer */
+	bool *updated; /* per buffer of a state: it has its next value */
 	bool *run;     /* per node */
 } progress;
 
 static bool check_source(checker *c, const progress *g, int buffer)
 {
 	if (!is_index(buffer, c->p->nbuffers))
-		return fail(c, "it reads buffer %d of %d", buffer,
+		return flaw(c, "it reads buffer %d of %d", buffer,
 			    c->p->nbuffers);
+	if (g->updated[buffer])
+		return flaw(c, "it reads buffer %d, which has the value for "
+			    "the next run", buffer);
 	return g->written[buffer] ||
-	       fail(c, "it reads buffer %d before that is written", buffer);
+	       flaw(c, "it reads buffer %d before that is written", buffer);
 }
 
 static bool check_run(checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
 	if (!is_index(in->node, p->nnodes) || g->run[in->node])
-		return fail(c, "its node does not exist, or runs twice");
+		return flaw(c, "its node does not exist, or runs twice");
 	g->run[in->node] = true;
 	const plan_node *n = &p->nodes[in->node];
 	int ninputs = p->kernels[n->kernel].kernel->ninputs;
@@ -311,7 +357,7 @@ static bool check_run(checker *c, const plan_instr *in, progress *g)
 		const plan_buffer *b = &p->buffers[in->inputs[i]];
 		if (b->tensor != n->inputs[i] ||
 		    (b->region != PLAN_STORED && b->region != PLAN_NEEDS))
-			return fail(c, "buffer %d is not for input %d",
+			return flaw(c, "buffer %d is not for input %d",
 				    in->inputs[i], i);
 	}
 	const plan_buffer *to = &p->buffers[in->to];
@@ -319,7 +365,28 @@ static bool check_run(checker *c, const plan_instr *in, progress *g)
 	bool stored = to->region == PLAN_STORED &&
 		      plan_partial(p, in->node, NULL) == RED_NONE;
 	return (to->tensor == n->output && (own || stored)) ||
-	       fail(c, "buffer %d is not for its result", in->to);
+	       flaw(c, "buffer %d is not for its result", in->to);
+}
+
+/* Whether a buffer holds the stored block of a state that has a next value. */
+static bool is_changing(const plan *p, int buffer)
+{
+	const plan_buffer *b = &p->buffers[buffer];
+	const plan_tensor *t = &p->tensors[b->tensor];
+	return b->region == PLAN_STORED && t->role == PLAN_STATE &&
+	       t->next >= 0;
+}
+
+static bool check_update(checker *c, const plan_instr *in, progress *g)
+{
+	const plan *p = c->p;
+	const plan_tensor *state = &p->tensors[p->buffers[in->to].tensor];
+	if (!check_source(c, g, in->from))
+		return false;
+	g->updated[in->to] = true;
+	return in->from == p->tensors[state->next].buffer ||
+	       flaw(c, "buffer %d is not the next value of '%.100s'", in->from,
+		    state->name);
 }
 
 static bool check_move(checker *c, const plan_instr *in, const progress *g)
@@ -334,7 +401,7 @@ static bool check_move(checker *c, const plan_instr *in, const progress *g)
 		      plan_partial(p, from->node, NULL) == RED_NONE);
 	bool kept = to->region == PLAN_STORED || to->region == PLAN_NEEDS;
 	return (from->tensor == to->tensor && whole && kept) ||
-	       fail(c, "buffer %d cannot be made from buffer %d", in->to,
+	       flaw(c, "buffer %d cannot be made from buffer %d", in->to,
 		    in->from);
 }
 
@@ -343,7 +410,7 @@ static bool check_combine(checker *c, const plan_instr *in, const progress *g)
 	const plan *p = c->p;
 	if (!is_index(in->node, p->nnodes) ||
 	    plan_partial(p, in->node, NULL) == RED_NONE)
-		return fail(c, "its node gives no partial results");
+		return flaw(c, "its node gives no partial results");
 	if (!check_source(c, g, in->from))
 		return false;
 	const plan_buffer *from = &p->buffers[in->from];
@@ -352,17 +419,21 @@ static bool check_combine(checker *c, const plan_instr *in, const progress *g)
 	bool share = to->region == PLAN_OWN ? to->node == in->node
 					    : to->region == PLAN_STORED;
 	return (partial && share && from->tensor == to->tensor) ||
-	       fail(c, "buffer %d cannot be combined from buffer %d", in->to,
+	       flaw(c, "buffer %d cannot be combined from buffer %d", in->to,
 		    in->from);
 }
 
 static bool check_instr(checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
-	bool ok = false;
-	if (!is_index(in->to, p->nbuffers) || g->written[in->to])
-		return fail(c, "buffer %d does not exist, or has its value "
+	bool ok = false, exists = is_index(in->to, p->nbuffers);
+	bool update = exists && in->op == PLAN_MOVE && !g->updated[in->to] &&
+		      is_changing(p, in->to);
+	if (!exists || (g->written[in->to] && !update))
+		return flaw(c, "buffer %d does not exist, or has its value "
 			    "already", in->to);
+	if (update)
+		return check_update(c, in, g);
 	switch (in->op) {
 	case PLAN_RUN:
 		ok = check_run(c, in, g);
@@ -378,10 +449,31 @@ static bool check_instr(checker *c, const plan_instr *in, progress *g)
 	return ok;
 }
 
+/* Each state that changes gets its next value, which the overlaps of buffers
+ * make sure of where both have one place. */
+static bool check_states(checker *c, const progress *g)
+{
+	const plan *p = c->p;
+	c->table = "tensors";
+	for (c->row = 0; c->row < p->ntensors; c->row++) {
+		const plan_tensor *t = &p->tensors[c->row];
+		if (t->role != PLAN_STATE || t->next < 0)
+			continue;
+		int next = p->tensors[t->next].buffer;
+		const plan_buffer *x = &p->buffers[t->buffer];
+		const plan_buffer *y = &p->buffers[next];
+		bool same = x->offset == y->offset && x->nbytes == y->nbytes;
+		if (!g->written[next] || (!g->updated[t->buffer] && !same))
+			return flaw(c, "the state does not get its next value");
+	}
+	return true;
+}
+
 static bool check_program(checker *c, arena *tmp)
 {
 	const plan *p = c->p;
 	progress g = { ARENA_ARRAY(tmp, bool, p->nbuffers),
+		       ARENA_ARRAY(tmp, bool, p->nbuffers),
 		       ARENA_ARRAY(tmp, bool, p->nnodes) };
 	for (int t = 0; t < p->ntensors; t++)
 		if (p->tensors[t].role != PLAN_RESULT &&
@@ -394,8 +486,8 @@ static bool check_program(checker *c, arena *tmp)
 	c->table = "outputs";
 	for (c->row = 0; c->row < p->noutputs; c->row++)
 		if (!g.written[p->tensors[p->outputs[c->row]].buffer])
-			return fail(c, "this output is never computed");
-	return true;
+			return flaw(c, "this output is never computed");
+	return check_states(c, &g);
 }
 
 static int64_t expr_length(const kexpr *e)
@@ -431,7 +523,7 @@ static bool check_work(checker *c, arena *tmp)
 		int k = p->nodes[in->node].kernel;
 		work += length[k] * (p->kernels[k].kernel->ninputs + 1);
 	}
-	return work < MOST_WORK || fail(c, "the kernels are too long");
+	return work < MOST_WORK || flaw(c, "the kernels are too long");
 }
 
 static bool check_overlaps(checker *c)
@@ -441,7 +533,7 @@ static bool check_overlaps(checker *c)
 		return true;
 	c->table = "buffers";
 	c->row = x;
-	return fail(c, "it is overwritten while it is in use, by buffer %d", y);
+	return flaw(c, "it is overwritten while it is in use, by buffer %d", y);
 }
 
 bool plan_check(const plan *p, diag_sink *s, const char *path)
@@ -452,99 +544,6 @@ bool plan_check(const plan *p, diag_sink *s, const char *path)
 		  check_nodes(&c, tmp) && check_buffers(&c) &&
 		  check_program(&c, tmp) && check_work(&c, tmp) &&
 		  check_overlaps(&c);
-	arena_free(tmp);
-	return ok;
-}
-
-/* ---- one worker -------------------------------------------------------- */
-
-static bool check_size(checker *c, const plan_buffer *b, const region *r)
-{
-	int64_t nbytes;
-	dtype type = c->p->tensors[b->tensor].type;
-	return (ck_mul(r->count, (int64_t)dtype_size(type), &nbytes) &&
-		nbytes <= b->nbytes) ||
-	       fail(c, "it has %lld bytes, too few for a worker's part",
-		    (long long)b->nbytes);
-}
-
-/* Whether buffers hold the same on the worker whose regions these are. */
-static bool agree(const region *x, const region *y)
-{
-	return (x->count == 0 && y->count == 0) ||
-	       (box_equal(&x->at, &y->at) && x->first == y->first &&
-		x->count == y->count);
-}
-
-static bool check_run_at(checker *c, const plan_instr *in,
-			 const region *regions, int worker)
-{
-	const plan *p = c->p;
-	const plan_node *n = &p->nodes[in->node];
-	const kernel *k = p->kernels[n->kernel].kernel;
-	const plan_buffer *out = &p->buffers[in->to];
-	box space = plan_space(p, in->node, worker);
-	box made = kernel_produces(k, &space);
-	region whole = { made, 0, box_volume(&made) };
-	if (!agree(&regions[in->to], &whole))
-		return fail(c, "its result is not what buffer %d holds",
-			    in->to);
-	for (int i = 0; i < k->ninputs; i++) {
-		const plan_buffer *b = &p->buffers[in->inputs[i]];
-		const region *r = &regions[in->inputs[i]];
-		box need = kernel_need(k, &space, i);
-		if (!box_is_empty(&need) && !box_contains(&r->at, &need))
-			return fail(c, "input %d is not in buffer %d", i,
-				    in->inputs[i]);
-		if (b->offset == out->offset && b->nbytes > 0 &&
-		    out->nbytes > 0 && !agree(r, &whole))
-			return fail(c, "its result overwrites input %d", i);
-	}
-	return true;
-}
-
-/* A COMBINE straight into the stored block: that is the worker's share. */
-static bool check_share_at(checker *c, const plan_instr *in,
-			   const region *regions, int worker)
-{
-	const plan_buffer share = { .tensor = c->p->buffers[in->to].tensor,
-				    .region = PLAN_OWN, .node = in->node };
-	int coords[MAX_AXES];
-	mesh_coords(&c->p->mesh, worker, coords);
-	region r = plan_region_at(c->p, &share, coords);
-	return agree(&regions[in->to], &r) ||
-	       fail(c, "its share is not what buffer %d holds", in->to);
-}
-
-static bool check_worker(checker *c, region *regions, int worker)
-{
-	const plan *p = c->p;
-	c->table = "buffers";
-	for (c->row = 0; c->row < p->nbuffers; c->row++) {
-		regions[c->row] = plan_region(p, c->row, worker);
-		if (!check_size(c, &p->buffers[c->row], &regions[c->row]))
-			return false;
-	}
-	c->table = "program";
-	for (c->row = 0; c->row < p->ninstrs; c->row++) {
-		const plan_instr *in = &p->program[c->row];
-		if (in->op == PLAN_RUN &&
-		    !check_run_at(c, in, regions, worker))
-			return false;
-		if (in->op == PLAN_COMBINE &&
-		    !check_share_at(c, in, regions, worker))
-			return false;
-	}
-	return true;
-}
-
-bool plan_check_worker(const plan *p, int worker, diag_sink *s,
-		       const char *path)
-{
-	arena *tmp = arena_new();
-	checker c = { .p = p, .sink = s, .path = path };
-	bool ok = check_worker(&c, ARENA_ARRAY(tmp, region, p->nbuffers),
-			       worker);
 	arena_free(tmp);
 	return ok;
 }

@@ -10,6 +10,8 @@
 #include <zlib.h>
 
 #include "base/checked.h"
+#include "plan/random.h"
+#include "plan/transfer.h"
 
 /* Opens a regular file that has the bytes asked for; -1 when an error was
  * added.  O_NONBLOCK: opening a pipe must not wait for its writer. */
@@ -117,21 +119,37 @@ static bool read_file(const plan_tensor *t, void *whole, diag_sink *s)
 	return ok;
 }
 
+/* Elements first .. first + n of a constant that is no file's. */
+static void copy_elements(const plan_tensor *t, int64_t first, int64_t n,
+			  char *to)
+{
+	const plan_constant *c = &t->constant;
+	size_t size = dtype_size(t->type);
+	const char *from = c->data;
+	if (c->kind == PLAN_CONST_RANDOM)
+		random_elements(c, t->type, first, n, to);
+	else if (c->kind == PLAN_CONST_INLINE)
+		memcpy(to, from + (size_t)first * size, (size_t)n * size);
+	else
+		for (int64_t i = 0; i < n; i++)
+			memcpy(to + (size_t)i * size, from, size);
+}
+
+void plan_constant_box(const plan_tensor *t, const box *at, void *to)
+{
+	size_t size = dtype_size(t->type);
+	region all = { box_whole(t->dims, t->ndim), 0, plan_tensor_nelem(t) };
+	region part = { *at, 0, box_volume(at) };
+	runs r = runs_of(at, &part, &all);
+	while (runs_next(&r))
+		copy_elements(t, r.src, r.n, (char *)to + (size_t)r.dst * size);
+}
+
 bool plan_constant_read(const plan *p, int tensor, void *whole, diag_sink *s)
 {
 	const plan_tensor *t = &p->tensors[tensor];
-	size_t size = dtype_size(t->type);
-	switch (t->constant.kind) {
-	case PLAN_CONST_FILE:
+	if (t->constant.kind == PLAN_CONST_FILE)
 		return read_file(t, whole, s);
-	case PLAN_CONST_INLINE:
-		memcpy(whole, t->constant.data, (size_t)plan_tensor_nbytes(t));
-		break;
-	case PLAN_CONST_FILL:
-		for (int64_t i = 0; i < plan_tensor_nelem(t); i++)
-			memcpy((char *)whole + (size_t)i * size,
-			       t->constant.data, size);
-		break;
-	}
+	copy_elements(t, 0, plan_tensor_nelem(t), whole);
 	return true;
 }

@@ -2,7 +2,7 @@ noinst_LIBRARIES += %D%/libplan.a
 %C%_libplan_a_SOURCES = \
 	%D%/access.c \
 	%D%/base64.c %D%/base64.h \
-	%D%/check.c \
+	%D%/check.c %D%/check.h %D%/check_worker.c \
 	%D%/collective.c \
 	%D%/constant.c \
 	%D%/derive.c %D%/derive.h \
@@ -19,10 +19,12 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/place.c %D%/place.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/random.c %D%/random.h \
-	%D%/read.c %D%/read.h %D%/read_kernel.c \
+	%D%/read.c %D%/read.h %D%/read_constant.c \
+	%D%/read_kernel.c \
 	%D%/region.c %D%/region.h \
 	%D%/scalar.c %D%/scalar.h \
 	%D%/simplify.c \
+	%D%/state.c \
 	%D%/text.c \
 	%D%/transfer.c %D%/transfer.h \
 	%D%/write.c %D%/write.h %D%/write_kernel.c

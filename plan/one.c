@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/plan.h"
+#include "plan/place.h"
 
 static void set_tensors(arena *a, plan *one)
 {
@@ -22,7 +22,8 @@ static void set_tensors(arena *a, plan *one)
 	}
 }
 
-/* The runs of the program, each on whole tensors. */
+/* The runs of the program, each on whole tensors, and the updates of states
+ * that this takes. */
 static void set_program(arena *a, plan *one, const plan *p)
 {
 	one->program = ARENA_ARRAY(a, plan_instr, p->ninstrs);
@@ -44,6 +45,7 @@ static void set_program(arena *a, plan *one, const plan *p)
 			.to = one->tensors[n->output].buffer,
 		};
 	}
+	plan_update_states(a, one);
 }
 
 plan *plan_one_device(arena *a, const plan *p)

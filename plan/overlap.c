@@ -115,10 +115,11 @@ static void free_in_place(space *s, const plan *p, const lifetime *l, int t,
 	}
 }
 
-/* Buffers by their last instant: next[b] follows b, head[t] begins. */
+/* Buffers by their last instant: next[b] follows b, head[t] begins; head[-1]
+ * exists, too. */
 static void sort_by_end(const plan *p, const lifetime *l, int *head, int *next)
 {
-	for (int t = 0; t <= p->ninstrs; t++)
+	for (int t = -1; t <= p->ninstrs; t++)
 		head[t] = -1;
 	for (int b = 0; b < p->nbuffers; b++) {
 		if (l[b].first > l[b].last)
@@ -132,7 +133,7 @@ static bool find_overlap(arena *tmp, const plan *p, int *x, int *y)
 {
 	lifetime *l = plan_lifetimes(tmp, p);
 	space s = space_new(tmp, p);
-	int *head = ARENA_ARRAY(tmp, int, (size_t)p->ninstrs + 1);
+	int *head = ARENA_ARRAY(tmp, int, (size_t)p->ninstrs + 2) + 1;
 	int *next = ARENA_ARRAY(tmp, int, p->nbuffers);
 	sort_by_end(p, l, head, next);
 	for (*y = 0; *y < p->nbuffers; ++*y) {
@@ -142,6 +143,8 @@ static bool find_overlap(arena *tmp, const plan *p, int *x, int *y)
 		if (*x >= 0)
 			return true;
 	}
+	for (int b = head[-1]; b >= 0; b = next[b])
+		use(&s, &p->buffers[b], 0);
 	for (int t = 0; t < p->ninstrs; t++) {
 		int freed = -1;
 		*y = p->program[t].to;

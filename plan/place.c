@@ -30,6 +30,19 @@ static void read_now(void *to, int buffer)
 		c->lives[buffer].last = c->now;
 }
 
+/* What the program does not say of the lifetime of a stored block. */
+static void keep_stored(const plan *p, const plan_tensor *t, lifetime *l)
+{
+	lifetime *x = &l[t->buffer];
+	bool written = x->first < p->ninstrs;
+	if (t->role != PLAN_RESULT)
+		x->first = -1;
+	if (t->role == PLAN_STATE && t->next >= 0 && !written)
+		l[p->tensors[t->next].buffer].last = p->ninstrs;
+	else if (t->role == PLAN_STATE || t->role == PLAN_CONSTANT || t->output)
+		x->last = p->ninstrs;
+}
+
 lifetime *plan_lifetimes(arena *a, const plan *p)
 {
 	lifetime *l = ARENA_ARRAY(a, lifetime, p->nbuffers);
@@ -43,15 +56,9 @@ lifetime *plan_lifetimes(arena *a, const plan *p)
 			l[in->to].first = c.now;
 		read_now(&c, in->to);
 	}
-	for (int t = 0; t < p->ntensors; t++) {
-		const plan_tensor *x = &p->tensors[t];
-		if (x->buffer < 0)
-			continue;
-		if (x->role != PLAN_RESULT)
-			l[x->buffer] = (lifetime){ -1, p->ninstrs };
-		else if (x->output)
-			l[x->buffer].last = p->ninstrs;
-	}
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].buffer >= 0)
+			keep_stored(p, &p->tensors[t], l);
 	return l;
 }
 
@@ -190,23 +197,60 @@ static int group_of(int *group, int b)
 	return b;
 }
 
+/* Next values that have to lie in the place of their state. */
+static void join_states(const plan *p, const lifetime *l, int *group, int *heir)
+{
+	for (int b = 0; b < p->nbuffers; b++) {
+		group[b] = b;
+		heir[b] = -1;
+	}
+	for (int t = 0; t < p->ntensors; t++) {
+		const plan_tensor *x = &p->tensors[t];
+		if (x->role != PLAN_STATE || x->next < 0 ||
+		    l[x->buffer].last == p->ninstrs)
+			continue;
+		heir[x->buffer] = p->tensors[x->next].buffer;
+		group[heir[x->buffer]] = x->buffer;
+	}
+}
+
+/* Whether what instruction t writes may lie where its input `from` dies. */
+static bool is_in_place(const plan *p, const lifetime *l, int t, int from)
+{
+	const plan_buffer *to = &p->buffers[p->program[t].to];
+	return plan_may_overwrite(p, l, t, from) &&
+	       p->buffers[from].nbytes == to->nbytes &&
+	       plan_same_region(p, &p->buffers[from], to);
+}
+
+/* Whether a place is free again when the one who has a right to it comes. */
+static bool leaves_in_time(const plan *p, const lifetime *l, int buffer,
+			   int heir)
+{
+	int t = l[heir].first;
+	return l[buffer].last < t ||
+	       (l[buffer].last == t && is_in_place(p, l, t, buffer));
+}
+
 /* Lets results of runs lie where an input of the same region dies. */
-static void join_in_place(const plan *p, const lifetime *l, int *group)
+static void join_in_place(const plan *p, const lifetime *l, int *group,
+			  const int *heir)
 {
 	for (int t = 0; t < p->ninstrs; t++) {
 		const plan_instr *in = &p->program[t];
-		if (in->op != PLAN_RUN)
+		if (in->op != PLAN_RUN || group[in->to] != in->to)
 			continue;
-		const plan_buffer *to = &p->buffers[in->to];
 		const plan_node *n = &p->nodes[in->node];
 		int ninputs = p->kernels[n->kernel].kernel->ninputs;
 		for (int i = 0; i < ninputs; i++) {
 			int from = in->inputs[i];
-			if (!plan_may_overwrite(p, l, t, from) ||
-			    p->buffers[from].nbytes != to->nbytes ||
-			    !plan_same_region(p, &p->buffers[from], to))
+			if (!is_in_place(p, l, t, from))
 				continue;
-			group[in->to] = group_of(group, from);
+			int g = group_of(group, from);
+			if (heir[g] >= 0 &&
+			    !leaves_in_time(p, l, in->to, heir[g]))
+				continue;
+			group[in->to] = g;
 			break;
 		}
 	}
@@ -217,10 +261,10 @@ int64_t plan_place(plan *p)
 	arena *tmp = arena_new();
 	lifetime *l = plan_lifetimes(tmp, p);
 	int *group = ARENA_ARRAY(tmp, int, p->nbuffers);
+	int *heir = ARENA_ARRAY(tmp, int, p->nbuffers);
 	memory_item *items = ARENA_ARRAY(tmp, memory_item, p->nbuffers);
-	for (int b = 0; b < p->nbuffers; b++)
-		group[b] = b;
-	join_in_place(p, l, group);
+	join_states(p, l, group, heir);
+	join_in_place(p, l, group, heir);
 	for (int b = 0; b < p->nbuffers; b++) {
 		memory_item *m = &items[group_of(group, b)];
 		bool fresh = m->nbytes == 0;

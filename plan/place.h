@@ -5,15 +5,21 @@
 #include "plan/plan.h"
 
 /* A buffer is in use from the instruction that writes it to the last that
- * reads it, both included.  Inputs and constants are so from -1 to ninstrs,
- * outputs of the model up to ninstrs; a buffer that no instruction touches has
- * first > last. */
+ * reads it, both included.  Inputs are so from -1 on, constants from -1 to
+ * ninstrs, outputs of the model up to ninstrs.  So are states, but for those
+ * that no MOVE updates: they end with their last reader, and it is their next
+ * value that is in use up to ninstrs.  A buffer that no instruction touches
+ * has first > last, or both -1. */
 typedef struct lifetime {
 	int first, last;
 } lifetime;
 
 /* One per buffer, in a. */
 lifetime *plan_lifetimes(arena *a, const plan *p);
+
+/* Adds, for each state whose next value cannot lie in its place, a MOVE that
+ * brings it there as soon as all who read the old one are done. */
+void plan_update_states(arena *a, plan *p);
 
 /* Calls f for each buffer that an instruction reads; with repetitions. */
 void plan_reads(const plan *p, const plan_instr *in,

@@ -14,7 +14,7 @@
 #include "plan/region.h"
 
 enum {
-	PLAN_VERSION = 1,
+	PLAN_VERSION = 2,
 	PLAN_MAX_WORKERS = 65536,
 	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
 };
@@ -25,13 +25,20 @@ typedef enum plan_role {
 	PLAN_INPUT,    /* fed in each run */
 	PLAN_CONSTANT, /* loaded once */
 	PLAN_RESULT,   /* computed */
+	PLAN_STATE,    /* loaded once, and kept from one run to the next */
 } plan_role;
 
 typedef enum plan_constant_kind {
+	PLAN_CONST_NONE,   /* there is none */
 	PLAN_CONST_FILE,   /* in a file beside the plan */
 	PLAN_CONST_INLINE, /* in the plan itself */
 	PLAN_CONST_FILL,   /* one element, repeated */
+	PLAN_CONST_RANDOM, /* drawn, see plan_constant_box() */
 } plan_constant_kind;
+
+/* How random elements are distributed: between a and b, or with mean a and
+ * standard deviation b. */
+typedef enum plan_law { PLAN_UNIFORM, PLAN_NORMAL } plan_law;
 
 /* The elements of a constant: little-endian, dense, row-major. */
 typedef struct plan_constant {
@@ -40,6 +47,9 @@ typedef struct plan_constant {
 	int64_t offset;	  /* .. from this byte, as many as the tensor has, .. */
 	uint32_t crc;	  /* .. and their CRC-32 */
 	const void *data; /* INLINE: all elements; FILL: one */
+	plan_law law;	  /* RANDOM, of elements of a float type */
+	double a, b;
+	uint64_t key;
 } plan_constant;
 
 typedef struct plan_tensor {
@@ -50,8 +60,14 @@ typedef struct plan_tensor {
 	plan_role role;
 	bool output; /* of the model */
 	cuts cuts;   /* how it is stored */
+	/* CONSTANT: the elements; STATE: those before the first run; INPUT:
+	 * what is taken in a run that is not fed any, or NONE. */
 	plan_constant constant;
-	int buffer; /* that holds the stored block; -1 where nobody uses it */
+	/* STATE: the result of its type, shape and cuts that is its value after
+	 * a run; -1 where it stays as it is. */
+	int next;
+	int buffer; /* that holds the stored block; -1 where nobody uses it,
+		       which a state always is */
 } plan_tensor;
 
 typedef struct plan_kernel {
@@ -92,7 +108,8 @@ typedef struct plan_buffer {
 typedef enum plan_op {
 	PLAN_RUN,     /* node on buffers `inputs`, its result to buffer `to` */
 	PLAN_MOVE,    /* fills each worker's part of `to` from the owners' parts
-			 of `from`, two buffers of one tensor */
+			 of `from`, two buffers of one tensor; or the stored
+			 block of a state from that of its `next` */
 	PLAN_COMBINE, /* each worker's own share in `to`, of the partial results
 			 of node in everybody's `from` */
 } plan_op;
@@ -131,7 +148,12 @@ typedef struct plan_instr {
  * no instruction between the first write of one and its last use finds the
  * other in use.  The one exception is a run in place: the buffer `to` may be
  * exactly the place of an input whose last use this run is, if
- * kernel_in_place() says so and both regions are equal. */
+ * kernel_in_place() says so and both regions are equal.
+ *
+ * A state has its value in the buffer of its stored block when a run begins.
+ * The value for the run after that gets there in one of two ways: the stored
+ * block of `next` lies in exactly the same place, or one MOVE copies it there
+ * once nobody reads the old value any more. */
 typedef struct plan {
 	const char *model, *algorithm;
 	mesh mesh;
@@ -143,6 +165,9 @@ typedef struct plan {
 	plan_instr *program;
 	int ninputs, noutputs;
 	int *inputs, *outputs; /* tensors, in the model's order */
+	bool training;		 /* a run is a step of training: */
+	int loss, learning_rate; /* an output, an input of one element each, or
+				    -1 */
 	int64_t arena_bytes;   /* of each worker */
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
@@ -201,9 +226,16 @@ bool plan_check_worker(const plan *p, int worker, diag_sink *s,
 
 /* ---- constants --------------------------------------------------------- */
 
-/* Reads all elements of a constant to `whole`, plan_tensor_nbytes() bytes, and
- * checks their CRC.  False when an error was added. */
+/* Reads all elements of a constant, of a state before the first run, or of an
+ * input's default to `whole`, plan_tensor_nbytes() bytes, and checks the CRC of
+ * what comes from a file.  False when an error was added. */
 bool plan_constant_read(const plan *p, int tensor, void *whole, diag_sink *s);
+
+/* Writes those elements of a constant that is in no file that lie in a box to
+ * `to`, dense and row-major.  A random element is a function of the key and of
+ * its row-major number in the tensor alone, so that every division gets the
+ * same. */
+void plan_constant_box(const plan_tensor *t, const box *at, void *to);
 
 /* The CRC-32 of a part of a file.  False when an error was added. */
 bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,

@@ -3,13 +3,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/file.h"
-#include "plan/base64.h"
 #include "plan/read.h"
 
 enum {
-	MOST_TEXT = 32 << 20,	/* bytes of a plan file */
 	MOST_MEMORY = 160 << 20, /* of what jansson makes of it, estimated */
 	MOST_ROWS = 1 << 16,	/* of a table */
 	MOST_ROW_INTS = 1 << 16,
@@ -217,60 +214,28 @@ static bool read_cuts(reader *r, const plan *p, members *m, cuts *c)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* The elements of a constant: which member there is says where they are. */
-static bool read_constant(reader *r, json_t *j, plan_tensor *t)
-{
-	plan_constant *c = &t->constant;
-	members m;
-	const char *text;
-	int64_t crc, nbytes;
-	if (!read_members(r, j, &m))
-		return false;
-	if (json_object_get(j, "file")) {
-		c->kind = PLAN_CONST_FILE;
-		if (!read_text(r, &m, "file", &text) ||
-		    !read_int(r, &m, "offset", 0, INT64_MAX, &c->offset) ||
-		    !read_int(r, &m, "crc32", 0, UINT32_MAX, &crc))
-			return false;
-		c->crc = (uint32_t)crc;
-		c->path = path_join(r->arena, path_folder(r->arena, r->path),
-				    text);
-		return read_no_more(r, &m);
-	}
-	bool fill = json_object_get(j, "fill") != NULL;
-	c->kind = fill ? PLAN_CONST_FILL : PLAN_CONST_INLINE;
-	if (!read_text(r, &m, fill ? "fill" : "base64", &text))
-		return false;
-	bool fits = ck_product(t->dims, t->ndim, &nbytes) &&
-		    ck_mul(nbytes, (int64_t)dtype_size(t->type), &nbytes);
-	nbytes = fill ? (int64_t)dtype_size(t->type) : nbytes;
-	if (!fits || nbytes > MOST_TEXT)
-		return read_error(r, "the constant is too large");
-	void *data = arena_alloc(r->arena, (size_t)nbytes);
-	c->data = data;
-	return (base64_decode(text, data, (size_t)nbytes) ||
-		read_error(r, "the constant is not base64 of %lld bytes",
-			   (long long)nbytes)) &&
-	       read_no_more(r, &m);
-}
-
 static bool read_tensor(reader *r, const plan *p, json_t *j, plan_tensor *t)
 {
-	static const char *const roles[] = { "input", "constant", "result" };
+	static const char *const roles[] = { "input", "constant", "result",
+					     "state" };
 	members m;
 	int role = 0;
 	if (!read_members(r, j, &m) || !read_name(r, &m, "name", &t->name) ||
 	    !read_type_value(r, member(r, &m, "type"), "'type'", &t->type) ||
 	    !read_dims(r, member(r, &m, "shape"), &t->ndim, t->dims) ||
-	    !read_word(r, &m, "role", roles, 3, &role) ||
+	    !read_word(r, &m, "role", roles, 4, &role) ||
 	    !read_cuts(r, p, &m, &t->cuts))
 		return false;
 	t->role = (plan_role)role;
-	t->buffer = -1;
+	t->next = t->buffer = -1;
 	if (json_object_get(j, "buffer") &&
 	    !read_index(r, &m, "buffer", MOST_ROWS, &t->buffer))
 		return false;
-	if (t->role == PLAN_CONSTANT &&
+	if (t->role == PLAN_STATE && json_object_get(j, "next") &&
+	    !read_index(r, &m, "next", MOST_ROWS, &t->next))
+		return false;
+	bool optional = t->role == PLAN_INPUT || t->role == PLAN_RESULT;
+	if ((!optional || json_object_get(j, "constant")) &&
 	    !read_constant(r, member(r, &m, "constant"), t))
 		return false;
 	return read_no_more(r, &m);
@@ -437,6 +402,26 @@ static bool read_mesh(reader *r, members *m, mesh *to)
 	return true;
 }
 
+/* What only a plan of a step of training has. */
+static bool read_training(reader *r, plan *p, members *top)
+{
+	json_t *j = read_optional(top, "training");
+	members m;
+	p->training = j != NULL;
+	p->loss = p->learning_rate = -1;
+	if (!j)
+		return true;
+	if (!read_members(r, j, &m))
+		return false;
+	if (json_object_get(j, "loss") &&
+	    !read_index(r, &m, "loss", MOST_ROWS, &p->loss))
+		return false;
+	if (json_object_get(j, "learning_rate") &&
+	    !read_index(r, &m, "learning_rate", MOST_ROWS, &p->learning_rate))
+		return false;
+	return read_no_more(r, &m);
+}
+
 static bool read_outputs(reader *r, plan *p)
 {
 	for (int i = 0; i < p->noutputs; i++) {
@@ -477,6 +462,7 @@ static bool read_all(reader *r, plan *p, json_t *top)
 			&p->communication_bytes) &&
 	       read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) &&
 	       read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) &&
+	       read_training(r, p, &m) &&
 	       read_tables(r, p, &m) &&
 	       read_no_more(r, &m) && read_outputs(r, p);
 }
@@ -503,7 +489,7 @@ static bool fits_memory(const char *text, size_t len)
 
 static bool text_fits(const char *text, size_t len)
 {
-	return len <= MOST_TEXT && fits_memory(text, len);
+	return len <= PLAN_MOST_TEXT && fits_memory(text, len);
 }
 
 bool plan_is_readable(const plan *p, const char *text, size_t len)
@@ -540,7 +526,7 @@ plan *plan_read(arena *a, diag_sink *s, const char *path)
 {
 	arena *tmp = arena_new();
 	size_t len;
-	char *text = file_read(tmp, s, path, MOST_TEXT, &len);
+	char *text = file_read(tmp, s, path, PLAN_MOST_TEXT, &len);
 	plan *p = text ? plan_parse(a, s, path, text, len) : NULL;
 	arena_free(tmp);
 	return p;

@@ -7,6 +7,8 @@
 
 #include "plan/plan.h"
 
+enum { PLAN_MOST_TEXT = 32 << 20 }; /* bytes of a plan file */
+
 /* Where the reader is, for messages: "kernels[3]".  After the first error
  * nothing more is read; all functions return false from then on. */
 typedef struct reader {
@@ -50,6 +52,9 @@ bool read_text_value(reader *r, json_t *j, const char *what, const char **v);
 bool read_type_value(reader *r, json_t *j, const char *what, dtype *v);
 /* An array of extents: at most MAX_NDIM numbers >= 0. */
 bool read_dims(reader *r, json_t *j, int *ndim, int64_t *dims);
+
+/* The constant of a tensor whose type and shape are known. */
+bool read_constant(reader *r, json_t *j, plan_tensor *t);
 
 /* A kernel, finished and checked in itself: every expression is well typed,
  * every read inside its input. */

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,15 +59,24 @@ static json_t *of_constant(arena *a, const plan_tensor *t, const char *folder)
 		return json_pack("{s:s}", "base64",
 				 base64_encode(a, c->data, n));
 	case PLAN_CONST_FILL:
+		return json_pack("{s:s}", "fill",
+				 base64_encode(a, c->data, n));
+	case PLAN_CONST_RANDOM:
+		return json_pack("{s:[f,f],s:s}",
+				 c->law == PLAN_UNIFORM ? "uniform" : "normal",
+				 c->a, c->b, "key",
+				 arena_printf(a, "%016" PRIx64, c->key));
+	case PLAN_CONST_NONE:
 		break;
 	}
-	return json_pack("{s:s}", "fill", base64_encode(a, c->data, n));
+	return NULL;
 }
 
 static const char *const roles[] = {
 	[PLAN_INPUT] = "input",
 	[PLAN_CONSTANT] = "constant",
 	[PLAN_RESULT] = "result",
+	[PLAN_STATE] = "state",
 };
 
 static json_t *of_tensor(arena *a, const plan *p, int i, const char *folder)
@@ -83,7 +93,9 @@ static json_t *of_tensor(arena *a, const plan *p, int i, const char *folder)
 	json_object_set_new(j, "cuts", of_cuts(p, &t->cuts));
 	if (t->buffer >= 0)
 		json_object_set_new(j, "buffer", json_integer(t->buffer));
-	if (t->role == PLAN_CONSTANT)
+	if (t->role == PLAN_STATE && t->next >= 0)
+		json_object_set_new(j, "next", json_integer(t->next));
+	if (t->constant.kind != PLAN_CONST_NONE)
 		json_object_set_new(j, "constant", of_constant(a, t, folder));
 	return j;
 }
@@ -193,6 +205,17 @@ static void put_table(writer *w, const plan *p, const char *table, int n)
 	fputc(']', w->to);
 }
 
+static json_t *of_training(const plan *p)
+{
+	json_t *j = json_object();
+	if (p->loss >= 0)
+		json_object_set_new(j, "loss", json_integer(p->loss));
+	if (p->learning_rate >= 0)
+		json_object_set_new(j, "learning_rate",
+				    json_integer(p->learning_rate));
+	return j;
+}
+
 static void put_plan(writer *w, const plan *p)
 {
 	fprintf(w->to, "{\"format\":\"tdl-plan\",\n\"version\":%d",
@@ -205,6 +228,8 @@ static void put_plan(writer *w, const plan *p)
 		   json_integer(p->communication_bytes));
 	put_member(w, "inputs", of_ints(p->inputs, p->ninputs));
 	put_member(w, "outputs", of_ints(p->outputs, p->noutputs));
+	if (p->training)
+		put_member(w, "training", of_training(p));
 	put_table(w, p, "kernels", p->nkernels);
 	put_table(w, p, "tensors", p->ntensors);
 	put_table(w, p, "nodes", p->nnodes);

@@ -14,11 +14,24 @@ static bool all_equal(const void *data, int64_t n, size_t size)
 	return n > 0 && !memcmp(p, p + size, (size_t)(n - 1) * size);
 }
 
-static bool set_constant(const tensor *from, plan_tensor *t, bool checksum,
+static void set_random(const constant *c, plan_constant *to)
+{
+	bool uniform = c->init == INIT_UNIFORM;
+	to->kind = PLAN_CONST_RANDOM;
+	to->law = uniform ? PLAN_UNIFORM : PLAN_NORMAL;
+	to->a = uniform ? c->lo : c->mean;
+	to->b = uniform ? c->hi : c->std;
+	to->key = c->key;
+}
+
+static bool set_constant(const constant *c, plan_tensor *t, bool checksum,
 			 diag_sink *s)
 {
-	const constant *c = &from->constant;
 	plan_constant *to = &t->constant;
+	if (c->init != INIT_NONE) {
+		set_random(c, to);
+		return true;
+	}
 	if (c->path && !c->data) {
 		to->kind = PLAN_CONST_FILE;
 		to->path = c->path;
@@ -40,9 +53,12 @@ bool lower_constants(const graph *g, plan *p, bool checksums, diag_sink *s)
 	bool ok = true;
 	for (int i = 0; i < p->ntensors; i++) {
 		plan_tensor *t = &p->tensors[i];
-		if (t->role != PLAN_CONSTANT)
+		const tensor *from = &g->tensors[i];
+		const constant *c = t->role == PLAN_INPUT ? from->value
+							  : &from->constant;
+		if (t->role == PLAN_RESULT || !c)
 			continue;
-		ok = set_constant(&g->tensors[i], t, checksums, s) && ok;
+		ok = set_constant(c, t, checksums, s) && ok;
 		if (t->constant.kind == PLAN_CONST_INLINE)
 			held += plan_tensor_nbytes(t);
 	}

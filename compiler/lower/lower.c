@@ -33,6 +33,12 @@ typedef struct lowerer {
 
 static void set_tensors(lowerer *l, const assignment *as)
 {
+	static const plan_role roles[] = {
+		[TENSOR_INPUT] = PLAN_INPUT,
+		[TENSOR_CONSTANT] = PLAN_CONSTANT,
+		[TENSOR_STATE] = PLAN_STATE,
+		[TENSOR_RESULT] = PLAN_RESULT,
+	};
 	plan *p = l->p;
 	p->ntensors = l->g->ntensors;
 	p->tensors = ARENA_ARRAY(l->a, plan_tensor, p->ntensors);
@@ -45,17 +51,19 @@ static void set_tensors(lowerer *l, const assignment *as)
 		to->type = from->type.type;
 		to->ndim = from->type.ndim;
 		memcpy(to->dims, from->type.dims, sizeof(to->dims));
-		to->role = from->kind == TENSOR_INPUT	   ? PLAN_INPUT
-			   : from->kind == TENSOR_CONSTANT ? PLAN_CONSTANT
-							   : PLAN_RESULT;
+		to->role = roles[from->kind];
 		to->output = from->output;
 		to->cuts = as->tensor_cuts[i];
+		to->next = from->kind == TENSOR_STATE ? from->next : -1;
 		to->buffer = -1;
 	}
 	p->ninputs = l->g->ninputs;
 	p->noutputs = l->g->noutputs;
 	p->inputs = ARENA_COPY(l->a, l->g->inputs, p->ninputs);
 	p->outputs = ARENA_COPY(l->a, l->g->outputs, p->noutputs);
+	p->training = l->g->training;
+	p->loss = l->g->training ? l->g->loss : -1;
+	p->learning_rate = l->g->training ? l->g->learning_rate : -1;
 }
 
 static int *kernel_slot(lowerer *l, const kernel *k)
@@ -196,15 +204,19 @@ static void add_run(lowerer *l, int n)
 static void set_program(lowerer *l)
 {
 	plan *p = l->p;
-	for (int i = 0; i < p->ntensors; i++)
-		if (p->tensors[i].output && p->tensors[i].role != PLAN_RESULT)
+	for (int i = 0; i < p->ntensors; i++) {
+		const plan_tensor *t = &p->tensors[i];
+		if ((t->output && t->role != PLAN_RESULT) ||
+		    t->role == PLAN_STATE)
 			stored(l, i);
+	}
 	for (int n = 0; n < p->nnodes; n++)
 		add_run(l, n);
 	p->nbuffers = l->buffers.n;
 	p->buffers = l->buffers.at;
 	p->ninstrs = l->program.n;
 	p->program = l->program.at;
+	plan_update_states(l->a, p);
 	for (int i = 0; i < p->ninstrs; i++)
 		if (p->program[i].op != PLAN_RUN)
 			p->program[i].collective =

@@ -487,6 +487,14 @@ static void *input_data(arena *a, const plan_tensor *t)
 	return data;
 }
 
+/* Gives all workers their parts of a tensor. */
+static void load(const machine *m, int id, void *whole)
+{
+	int b = m->p->tensors[id].buffer;
+	for (int w = 0; b >= 0 && w < m->nworkers; w++)
+		copy_block(m, b, w, whole, false);
+}
+
 machine machine_new(arena *a, const plan *p)
 {
 	machine m = { .p = p, .nworkers = mesh_workers(&p->mesh) };
@@ -498,13 +506,11 @@ machine machine_new(arena *a, const plan *p)
 	diag_sink *s = diag_sink_new(a);
 	for (int i = 0; i < p->ntensors; i++) {
 		const plan_tensor *t = &p->tensors[i];
-		if (t->buffer < 0 || t->role == PLAN_RESULT)
+		if (t->role != PLAN_CONSTANT && t->role != PLAN_STATE)
 			continue;
-		void *data = input_data(a, t);
-		if (t->role == PLAN_CONSTANT)
-			ck_assert(plan_constant_read(p, i, data, s));
-		for (int w = 0; w < m.nworkers; w++)
-			copy_block(&m, t->buffer, w, data, false);
+		void *data = arena_alloc(a, (size_t)plan_tensor_nbytes(t));
+		ck_assert(plan_constant_read(p, i, data, s));
+		load(&m, i, data);
 	}
 	return m;
 }
@@ -559,6 +565,12 @@ static void receive(machine *m, const plan_instr *in, int worker)
 
 void machine_run(machine *m)
 {
+	arena *tmp = arena_new();
+	for (int i = 0; i < m->p->ninputs; i++) {
+		int t = m->p->inputs[i];
+		load(m, t, input_data(tmp, &m->p->tensors[t]));
+	}
+	arena_free(tmp);
 	for (int i = 0; i < m->p->ninstrs; i++) {
 		const plan_instr *in = &m->p->program[i];
 		for (int w = 0; w < m->nworkers; w++) {

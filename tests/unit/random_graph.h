@@ -30,8 +30,8 @@ assignment random_assignment(arena *a, rng *r, const graph *g);
 assignment random_assignment_on(arena *a, rng *r, const graph *g,
 				const mesh *m);
 
-/* One arena per worker, filled with 0xff bytes, inputs and constants with
- * small numbers. */
+/* One arena per worker, filled with 0xff bytes, constants and states with their
+ * elements. */
 typedef struct machine {
 	const plan *p;
 	int nworkers;
@@ -41,7 +41,8 @@ typedef struct machine {
 
 machine machine_new(arena *a, const plan *p);
 
-/* Runs the program; aborts the test where a kernel reads what it must not. */
+/* Feeds the inputs with small numbers, always the same, and runs the program;
+ * aborts the test where a kernel reads what it must not. */
 void machine_run(machine *m);
 
 /* The whole of a tensor that the workers hold in its stored blocks; checks

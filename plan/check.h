@@ -1,0 +1,20 @@
+/* Checking a plan: what plan/check.c shares with its half for one worker.
+ * Inside plan/ only. */
+#ifndef TDL_PLAN_CHECK_H
+#define TDL_PLAN_CHECK_H
+
+#include "plan/plan.h"
+
+typedef struct checker {
+	const plan *p;
+	diag_sink *sink;
+	const char *path;
+	const char *table; /* and row, that are being looked at */
+	int row;
+} checker;
+
+/* Adds an error at the place that is being looked at; returns false. */
+bool flaw(checker *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

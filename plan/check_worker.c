@@ -1,0 +1,96 @@
+/* Whether a plan that plan_check() found sound is so for one worker. */
+#include "config.h"
+
+#include "base/checked.h"
+#include "plan/check.h"
+
+static bool check_size(checker *c, const plan_buffer *b, const region *r)
+{
+	int64_t nbytes;
+	dtype type = c->p->tensors[b->tensor].type;
+	return (ck_mul(r->count, (int64_t)dtype_size(type), &nbytes) &&
+		nbytes <= b->nbytes) ||
+	       flaw(c, "it has %lld bytes, too few for a worker's part",
+		    (long long)b->nbytes);
+}
+
+/* Whether buffers hold the same on the worker whose regions these are. */
+static bool agree(const region *x, const region *y)
+{
+	return (x->count == 0 && y->count == 0) ||
+	       (box_equal(&x->at, &y->at) && x->first == y->first &&
+		x->count == y->count);
+}
+
+static bool check_run_at(checker *c, const plan_instr *in,
+			 const region *regions, int worker)
+{
+	const plan *p = c->p;
+	const plan_node *n = &p->nodes[in->node];
+	const kernel *k = p->kernels[n->kernel].kernel;
+	const plan_buffer *out = &p->buffers[in->to];
+	box space = plan_space(p, in->node, worker);
+	box made = kernel_produces(k, &space);
+	region whole = { made, 0, box_volume(&made) };
+	if (!agree(&regions[in->to], &whole))
+		return flaw(c, "its result is not what buffer %d holds",
+			    in->to);
+	for (int i = 0; i < k->ninputs; i++) {
+		const plan_buffer *b = &p->buffers[in->inputs[i]];
+		const region *r = &regions[in->inputs[i]];
+		box need = kernel_need(k, &space, i);
+		if (!box_is_empty(&need) && !box_contains(&r->at, &need))
+			return flaw(c, "input %d is not in buffer %d", i,
+				    in->inputs[i]);
+		if (b->offset == out->offset && b->nbytes > 0 &&
+		    out->nbytes > 0 && !agree(r, &whole))
+			return flaw(c, "its result overwrites input %d", i);
+	}
+	return true;
+}
+
+/* A COMBINE straight into the stored block: that is the worker's share. */
+static bool check_share_at(checker *c, const plan_instr *in,
+			   const region *regions, int worker)
+{
+	const plan_buffer share = { .tensor = c->p->buffers[in->to].tensor,
+				    .region = PLAN_OWN, .node = in->node };
+	int coords[MAX_AXES];
+	mesh_coords(&c->p->mesh, worker, coords);
+	region r = plan_region_at(c->p, &share, coords);
+	return agree(&regions[in->to], &r) ||
+	       flaw(c, "its share is not what buffer %d holds", in->to);
+}
+
+static bool check_worker(checker *c, region *regions, int worker)
+{
+	const plan *p = c->p;
+	c->table = "buffers";
+	for (c->row = 0; c->row < p->nbuffers; c->row++) {
+		regions[c->row] = plan_region(p, c->row, worker);
+		if (!check_size(c, &p->buffers[c->row], &regions[c->row]))
+			return false;
+	}
+	c->table = "program";
+	for (c->row = 0; c->row < p->ninstrs; c->row++) {
+		const plan_instr *in = &p->program[c->row];
+		if (in->op == PLAN_RUN &&
+		    !check_run_at(c, in, regions, worker))
+			return false;
+		if (in->op == PLAN_COMBINE &&
+		    !check_share_at(c, in, regions, worker))
+			return false;
+	}
+	return true;
+}
+
+bool plan_check_worker(const plan *p, int worker, diag_sink *s,
+		       const char *path)
+{
+	arena *tmp = arena_new();
+	checker c = { .p = p, .sink = s, .path = path };
+	bool ok = check_worker(&c, ARENA_ARRAY(tmp, region, p->nbuffers),
+			       worker);
+	arena_free(tmp);
+	return ok;
+}
