@@ -1,10 +1,14 @@
 noinst_LIBRARIES += %D%/libsearch.a
 %C%_libsearch_a_SOURCES = \
 	%D%/allrow.c \
+	%D%/at_once.c \
 	%D%/data_parallel.c \
 	%D%/eliminate.c %D%/eliminate.h \
+	%D%/equalchop.c \
 	%D%/formulate.c %D%/formulate.h \
+	%D%/joint.c \
 	%D%/model.c %D%/model.h \
+	%D%/optcnn.c \
 	%D%/order.c %D%/order.h \
 	%D%/pairs.c %D%/pairs.h \
 	%D%/planner.h \
@@ -15,7 +19,10 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/solve.c %D%/solve.h \
 	%D%/minplus.c %D%/minplus.h \
 	%D%/reduce.c %D%/reduce.h \
+	%D%/spartan.c \
 	%D%/split.c %D%/split.h \
 	%D%/tofu.c \
-	%D%/wcsp.c %D%/wcsp.h
+	%D%/ways.c %D%/ways.h \
+	%D%/wcsp.c %D%/wcsp.h \
+	%D%/whole.c %D%/whole.h
 EXTRA_DIST += %D%/README.md

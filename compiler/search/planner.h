@@ -25,7 +25,8 @@ typedef struct planner {
 } planner;
 
 /* The rows in the table of planners.c. */
-extern const planner planner_tofu, planner_data_parallel, planner_allrow;
+extern const planner planner_tofu, planner_optcnn, planner_equalchop,
+	planner_spartan, planner_allrow, planner_data_parallel, planner_joint;
 
 /* The i-th planner, NULL after the last. */
 const planner *planner_at(int i);
@@ -38,7 +39,8 @@ const planner *planner_find(const char *name);
 /* What a planner that takes one axis after another lets the solver choose
  * from. */
 typedef struct rules {
-	/* What may be chosen at a step. */
+	/* What may be chosen at a step, given what was for the same tensor or
+	 * node at those before; at least one thing. */
 	choices (*dims)(const void *state, const step *s, tensor_id t);
 	choices (*vars)(const void *state, const step *s, node_id n);
 	const void *state; /* handed to both */
@@ -55,6 +57,11 @@ void search_by_step(search *s, const rules *r);
 
 /* ---- all axes at once -------------------------------------------------- */
 
+/* The best of all plans that the steps of the rules can come to, as far as the
+ * tables allow: it begins with that of search_by_step(), so that it is never
+ * worse, and its lower_bound is that of all of them. */
+void search_at_once(search *s, const rules *r);
+
 /* Gives the result its mesh: the prime factors of k. */
 void search_mesh(search *s);
 
@@ -68,6 +75,9 @@ void search_price(search *s);
  * bytes, and these operators of all points of iteration. */
 const char *planner_note_whole(arena *a, const graph *g,
 			       const search_result *r, int percent);
+
+/* Bytes of a tensor, at most COST_MAX. */
+int64_t planner_bytes(const tensor_type *t);
 
 /* Whether an axis does not cut. */
 bool planner_whole(const cuts *c, const mesh *m);

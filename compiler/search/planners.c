@@ -7,8 +7,12 @@
 
 static const planner *const planners[] = {
 	&planner_tofu,
-	&planner_data_parallel,
+	&planner_joint,
+	&planner_optcnn,
+	&planner_equalchop,
+	&planner_spartan,
 	&planner_allrow,
+	&planner_data_parallel,
 };
 
 enum { NPLANNERS = sizeof(planners) / sizeof(planners[0]) };
@@ -34,7 +38,7 @@ bool planner_whole(const cuts *c, const mesh *m)
 	return false;
 }
 
-static int64_t nbytes(const tensor_type *t)
+int64_t planner_bytes(const tensor_type *t)
 {
 	int64_t n = (int64_t)dtype_size(t->type);
 	for (int d = 0; d < t->ndim; d++)
@@ -74,7 +78,7 @@ const char *planner_note_whole(arena *a, const graph *g,
 	whole_part tensors = { 0 }, nodes = { 0 };
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		count(&tensors, planner_whole(&as->tensor_cuts[t], &as->mesh),
-		      nbytes(&g->tensors[t].type));
+		      planner_bytes(&g->tensors[t].type));
 	for (node_id n = 0; n < g->nnodes; n++)
 		count(&nodes, planner_whole(&as->node_cuts[n], &as->mesh),
 		      points(&g->nodes[n]));

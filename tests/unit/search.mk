@@ -4,6 +4,7 @@ search_libs = compiler/search/libsearch.a compiler/analysis/libanalysis.a \
 
 unit_tests += \
 	%D%/test_model \
+	%D%/test_planners \
 	%D%/test_search \
 	%D%/test_solve \
 	%D%/test_wcsp
@@ -11,6 +12,10 @@ unit_tests += \
 %C%_test_model_SOURCES = %D%/test_model.c %D%/graphs.c %D%/graphs.h \
 	%D%/kernels.c %D%/kernels.h
 %C%_test_model_LDADD = $(search_libs)
+
+%C%_test_planners_SOURCES = %D%/test_planners.c %D%/graphs.c %D%/graphs.h \
+	%D%/kernels.c %D%/kernels.h
+%C%_test_planners_LDADD = $(search_libs)
 
 %C%_test_search_SOURCES = %D%/test_search.c %D%/graphs.c %D%/graphs.h \
 	%D%/kernels.c %D%/kernels.h

@@ -1,0 +1,37 @@
+/* The layer-wise search for convolutional networks (OptCNN: Jia, Lin, Qi,
+ * Aiken, ICML'18), as Tofu (EuroSys'19, section 7.3) compares itself with it:
+ * tensors are cut in any number of dimensions, all devices at once, and no
+ * operator is divided along what it reduces. */
+#include "config.h"
+
+#include "compiler/search/planner.h"
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return step_dims(s, t);
+}
+
+/* The strategies that leave no partial results. */
+static choices vars(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	choices all = step_vars(s, n), some = { 0 };
+	for (int i = 0; i < all.n; i++)
+		if (all.at[i] < s->g->nodes[n].kernel->nout)
+			some.at[some.n++] = all.at[i];
+	return some.n ? some : choices_one(CUT_NONE);
+}
+
+static void plan(search *s)
+{
+	const rules some = { .dims = dims, .vars = vars };
+	search_at_once(s, &some);
+	s->result->note = planner_note_whole(s->arena, s->graph, s->result, 0);
+}
+
+const planner planner_optcnn = {
+	.name = "optcnn",
+	.about = "all axes in one problem, nothing divided along a reduction",
+	.plan = plan,
+};

@@ -1,0 +1,125 @@
+#include "config.h"
+
+#include "compiler/search/ways.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+
+/* What is looked at: one tensor's or one node's choices, axis after axis. */
+typedef struct finder {
+	arena *arena;
+	const rules *rules;
+	assignment as; /* what is chosen so far */
+	step step;
+	int naxes, limit;
+	VEC(cuts) found;
+	bool too_many;
+	/* all that were found, by hash */
+	int cap, n;
+	ways **known;
+} finder;
+
+static choices choices_at(finder *f, tensor_id t, node_id n)
+{
+	return t != NONE ? f->rules->dims(f->rules->state, &f->step, t)
+			 : f->rules->vars(f->rules->state, &f->step, n);
+}
+
+/* Adds all ways that begin with what is chosen on the axes before. */
+static void enumerate(finder *f, tensor_id t, node_id n, int axis)
+{
+	cuts *c = t != NONE ? &f->as.tensor_cuts[t] : &f->as.node_cuts[n];
+	if (axis == f->naxes) {
+		f->too_many |= f->found.n >= f->limit;
+		if (!f->too_many)
+			vec_push(f->arena, &f->found, *c);
+		return;
+	}
+	f->as.mesh.naxes = axis + 1;
+	choices all = choices_at(f, t, n);
+	for (int i = 0; i < all.n && !f->too_many; i++) {
+		c->dim[axis] = all.at[i];
+		enumerate(f, t, n, axis + 1);
+		f->as.mesh.naxes = axis + 1;
+	}
+	c->dim[axis] = CUT_NONE;
+}
+
+/* ---- equal ones are one ------------------------------------------------ */
+
+static bool same(const ways *w, const cuts *at, int n)
+{
+	return w->n == n && !memcmp(w->at, at, sizeof(*at) * (size_t)n);
+}
+
+static ways **slot(const finder *f, const cuts *at, int n)
+{
+	uint64_t h = hash_bytes(HASH_SEED, at, sizeof(*at) * (size_t)n);
+	uint64_t mask = (uint64_t)f->cap - 1;
+	for (uint64_t i = h & mask;; i = (i + 1) & mask)
+		if (!f->known[i] || same(f->known[i], at, n))
+			return &f->known[i];
+}
+
+static void grow(finder *f)
+{
+	ways **old = f->known;
+	int n = f->cap;
+	f->cap = n ? 2 * n : 64;
+	f->known = ARENA_ARRAY(f->arena, ways *, f->cap);
+	for (int i = 0; i < n; i++)
+		if (old[i])
+			*slot(f, old[i]->at, old[i]->n) = old[i];
+}
+
+static const ways *shared(finder *f)
+{
+	if (2 * f->n >= f->cap)
+		grow(f);
+	ways **w = slot(f, f->found.at, f->found.n);
+	if (!*w) {
+		*w = ARENA_NEW(f->arena, ways);
+		(*w)->n = f->found.n;
+		(*w)->at = ARENA_COPY(f->arena, f->found.at, f->found.n);
+		f->n++;
+	}
+	return *w;
+}
+
+static const ways *find(finder *f, tensor_id t, node_id n)
+{
+	f->found.n = 0;
+	enumerate(f, t, n, 0);
+	return shared(f);
+}
+
+ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
+		   int limit)
+{
+	finder f = { .arena = a, .rules = r, .as.mesh = *m,
+		     .naxes = m->naxes, .limit = limit };
+	ways_set w = { ARENA_ARRAY(a, const ways *, g->ntensors),
+		       ARENA_ARRAY(a, const ways *, g->nnodes), false };
+	f.as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
+	f.as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
+	f.step = (step){ g, &f.as };
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		f.as.tensor_cuts[t] = cuts_none();
+	for (node_id n = 0; n < g->nnodes; n++)
+		f.as.node_cuts[n] = cuts_none();
+	for (tensor_id t = 0; t < g->ntensors && !f.too_many; t++)
+		w.tensors[t] = find(&f, t, NONE);
+	for (node_id n = 0; n < g->nnodes && !f.too_many; n++)
+		w.nodes[n] = find(&f, NONE, n);
+	w.complete = !f.too_many;
+	return w;
+}
+
+int ways_index(const ways *w, const cuts *c, int naxes)
+{
+	for (int i = 0; i < w->n; i++)
+		if (!memcmp(w->at[i].dim, c->dim, (size_t)naxes))
+			return i;
+	return -1;
+}

@@ -1,0 +1,30 @@
+/* The ways to cut a tensor, or to divide a node, over all axes of a mesh. */
+#ifndef TDL_COMPILER_SEARCH_WAYS_H
+#define TDL_COMPILER_SEARCH_WAYS_H
+
+#include "compiler/search/planner.h"
+
+/* In ascending order: ways that agree on all axes but the last follow each
+ * other. */
+typedef struct ways {
+	int n;
+	cuts *at;
+} ways;
+
+/* What the steps of some rules can come to. */
+typedef struct ways_set {
+	const ways **tensors, **nodes; /* equal ones are the same pointer */
+	bool complete; /* no tensor and no node has more than the limit; else
+			  nothing here may be used */
+} ways_set;
+
+/* All ways over the axes of m, at least one each, at most `limit`.  The choices
+ * at a step may depend on those made for the same tensor or node before, and
+ * none at all is a dead end: what leads there is left out. */
+ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
+		   int limit);
+
+/* Which of the ways a cut is; -1 if it is none. */
+int ways_index(const ways *w, const cuts *c, int naxes);
+
+#endif

@@ -1,0 +1,171 @@
+#include "config.h"
+
+#include "compiler/search/whole.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+#include "compiler/search/model.h"
+#include "compiler/search/pairs.h"
+
+/* A table of all ways of a node and of one of its tensors, and what tells it
+ * from others. */
+typedef struct entry {
+	const kernel *kernel;
+	uint32_t inputs; /* of pairs.h */
+	const ways *nodes, *tensors;
+	int64_t *table; /* NULL: nothing is here */
+} entry;
+
+typedef struct builder {
+	arena *arena;
+	const mesh *mesh;
+	problem *problem;
+	int nentries, cap;
+	entry *entries;
+} builder;
+
+/* How many ways from the i-th on agree with it on all axes but the last; what
+ * they choose there goes to *last. */
+static int run_of(const ways *w, int i, int naxes, choices *last)
+{
+	last->n = 0;
+	for (int j = i; j < w->n; j++) {
+		if (memcmp(w->at[i].dim, w->at[j].dim, (size_t)naxes - 1))
+			break;
+		last->at[last->n++] = w->at[j].dim[naxes - 1];
+	}
+	return last->n;
+}
+
+/* Fills in the part of a table that begins with the i-th way of the node and
+ * the j-th of the tensor; p knows what these choose. */
+static void fill_part(const entry *e, int i, int j, const pair *p,
+		      const int64_t *part)
+{
+	for (int x = 0; x < p->vars->n; x++)
+		memcpy(e->table + (size_t)(i + x) * (size_t)e->tensors->n + j,
+		       part + (size_t)x * (size_t)p->dims->n,
+		       (size_t)p->dims->n * sizeof(*part));
+}
+
+/* The table, put together from those of the last axis after all ways to decide
+ * those before. */
+static void fill(const builder *b, const entry *e)
+{
+	arena *tmp = arena_new();
+	pair_cache *cache = pair_cache_new(tmp, b->mesh);
+	choices vars, dims;
+	pair p = { .kernel = e->kernel, .inputs = e->inputs, .vars = &vars,
+		   .dims = &dims };
+	int naxes = b->mesh->naxes;
+	for (int i = 0, ni; i < e->nodes->n; i += ni) {
+		ni = run_of(e->nodes, i, naxes, &vars);
+		p.node_cuts = &e->nodes->at[i];
+		for (int j = 0, nj; j < e->tensors->n; j += nj) {
+			nj = run_of(e->tensors, j, naxes, &dims);
+			p.tensor_cuts = &e->tensors->at[j];
+			fill_part(e, i, j, &p, pair_table(cache, &p));
+		}
+	}
+	arena_free(tmp);
+}
+
+/* ---- tables that were made already ------------------------------------- */
+
+static entry *slot(const builder *b, const entry *e)
+{
+	const void *p[] = { e->kernel, e->nodes, e->tensors };
+	uint64_t h = hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
+	uint64_t mask = (uint64_t)b->cap - 1;
+	for (uint64_t i = h & mask;; i = (i + 1) & mask) {
+		entry *x = &b->entries[i];
+		if (!x->table ||
+		    (x->kernel == e->kernel && x->inputs == e->inputs &&
+		     x->nodes == e->nodes && x->tensors == e->tensors))
+			return x;
+	}
+}
+
+static void grow(builder *b)
+{
+	entry *old = b->entries;
+	int n = b->cap;
+	b->cap = n ? 2 * n : 256;
+	b->entries = ARENA_ARRAY(b->arena, entry, b->cap);
+	for (int i = 0; i < n; i++)
+		if (old[i].table)
+			*slot(b, &old[i]) = old[i];
+}
+
+static const int64_t *table_of(builder *b, entry *e)
+{
+	if (2 * b->nentries >= b->cap)
+		grow(b);
+	entry *known = slot(b, e);
+	if (known->table)
+		return known->table;
+	e->table = ARENA_ARRAY(b->arena, int64_t,
+			       (size_t)e->nodes->n * (size_t)e->tensors->n);
+	fill(b, e);
+	*known = *e;
+	b->nentries++;
+	return known->table;
+}
+
+/* ---- the problem ------------------------------------------------------- */
+
+/* Whether what a node has at i, an input or for -1 the result, has a table of
+ * its own: one tensor read several times has one. */
+static bool has_table(const node *n, int i, uint32_t *inputs)
+{
+	*inputs = i < 0 ? 0 : model_same_inputs(n, i);
+	return i < 0 || __builtin_ctz(*inputs) == i;
+}
+
+static tensor_id tensor_at(const node *n, int i)
+{
+	return i < 0 ? n->output : n->inputs[i];
+}
+
+static void add_node(builder *b, const graph *g, const ways_set *w, node_id id)
+{
+	const node *n = &g->nodes[id];
+	entry e = { .kernel = n->kernel, .nodes = w->nodes[id] };
+	for (int i = -1; i < n->kernel->ninputs; i++) {
+		if (!has_table(n, i, &e.inputs))
+			continue;
+		tensor_id t = tensor_at(n, i);
+		e.tensors = w->tensors[t];
+		e.table = NULL;
+		problem_add_table(b->problem, g->ntensors + id, t,
+				  table_of(b, &e));
+	}
+}
+
+problem *whole_problem(arena *a, const graph *g, const mesh *m,
+		       const ways_set *w)
+{
+	builder b = { .arena = a, .mesh = m, .problem = problem_new(a) };
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		problem_add_var(b.problem, w->tensors[t]->n);
+	for (node_id n = 0; n < g->nnodes; n++)
+		problem_add_var(b.problem, w->nodes[n]->n);
+	for (node_id n = 0; n < g->nnodes; n++)
+		add_node(&b, g, w, n);
+	return b.problem;
+}
+
+int64_t whole_cells(const graph *g, const ways_set *w)
+{
+	int64_t cells = 0;
+	for (node_id id = 0; id < g->nnodes; id++) {
+		const node *n = &g->nodes[id];
+		uint32_t inputs;
+		for (int i = -1; i < n->kernel->ninputs; i++)
+			if (has_table(n, i, &inputs))
+				cells += (int64_t)w->nodes[id]->n *
+					 w->tensors[tensor_at(n, i)]->n;
+	}
+	return cost_clamp(cells);
+}

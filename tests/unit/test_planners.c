@@ -1,0 +1,251 @@
+/* compiler/search: the planners that decide all axes at once, and the greedy
+ * ones, against all there is. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/analysis/strategy.h"
+#include "compiler/search/planner.h"
+#include "compiler/search/whole.h"
+#include "tests/unit/graphs.h"
+
+/* ---- all plans --------------------------------------------------------- */
+
+/* What a planner may choose, said a second time: whether a tensor's cuts and a
+ * node's are its own. */
+typedef struct rule {
+	const char *name;
+	bool (*tensor)(const graph *g, const mesh *m, tensor_id t,
+		       const cuts *c);
+	bool (*node)(const graph *g, const mesh *m, node_id n, const cuts *c);
+} rule;
+
+static bool anything(const graph *g, const mesh *m, int id, const cuts *c)
+{
+	(void)g, (void)m, (void)id, (void)c;
+	return true;
+}
+
+static bool whole_outputs(const graph *g, const mesh *m, node_id n,
+			  const cuts *c)
+{
+	for (int a = 0; a < m->naxes; a++)
+		if (c->dim[a] >= g->nodes[n].kernel->nout)
+			return false;
+	return true;
+}
+
+/* One and the same for all axes. */
+static bool one_only(const mesh *m, const cuts *c)
+{
+	for (int a = 1; a < m->naxes; a++)
+		if (c->dim[a] != c->dim[0])
+			return false;
+	return true;
+}
+
+static bool one_dim(const graph *g, const mesh *m, tensor_id t, const cuts *c)
+{
+	const tensor_type *type = &g->tensors[t].type;
+	for (int d = 0; d < type->ndim; d++)
+		if (type->dims[d] >= mesh_workers(m))
+			return one_only(m, c);
+	return true;
+}
+
+static bool one_var(const graph *g, const mesh *m, node_id n, const cuts *c)
+{
+	const kernel *k = g->nodes[n].kernel;
+	for (int v = 0; v < k->nvars; v++)
+		if (k->vars[v].extent >= mesh_workers(m) &&
+		    strategy_offered(k, v, NULL))
+			return one_only(m, c);
+	return true;
+}
+
+/* All ways that steps can come to, which the rule allows. */
+typedef struct lists {
+	const graph *g;
+	assignment *as;
+	const rule *rule;
+	ways *tensors, *nodes;
+} lists;
+
+static void list_ways(arena *a, lists *l, int id, bool is_node, int naxes)
+{
+	assignment *as = l->as;
+	const mesh *m = &as->mesh;
+	cuts *c = is_node ? &as->node_cuts[id] : &as->tensor_cuts[id];
+	ways *w = is_node ? &l->nodes[id] : &l->tensors[id];
+	if (m->naxes == naxes) {
+		bool ok = is_node ? l->rule->node(l->g, m, id, c)
+				  : l->rule->tensor(l->g, m, id, c);
+		if (!ok)
+			return;
+		cuts *at = ARENA_ARRAY(a, cuts, w->n + 1);
+		memcpy(at, w->at, sizeof(*at) * (size_t)w->n);
+		at[w->n++] = *c;
+		w->at = at;
+		return;
+	}
+	int axis = as->mesh.naxes++;
+	step s = { l->g, as };
+	choices all = is_node ? step_vars(&s, id) : step_dims(&s, id);
+	for (int i = 0; i < all.n; i++) {
+		c->dim[axis] = all.at[i];
+		list_ways(a, l, id, is_node, naxes);
+	}
+	c->dim[axis] = CUT_NONE;
+	as->mesh.naxes--;
+}
+
+static int64_t best_node(lists *l, node_id n)
+{
+	int64_t least = COST_MAX;
+	for (int i = 0; i < l->nodes[n].n; i++) {
+		l->as->node_cuts[n] = l->nodes[n].at[i];
+		int64_t c = node_model_bytes(l->g, l->as, n,
+					     l->as->mesh.naxes);
+		least = c < least ? c : least;
+	}
+	return least;
+}
+
+/* The least that a plan of the rule costs; -1 where there are too many, or the
+ * rule leaves a tensor or node nothing. */
+static int64_t least_of_all(arena *a, const graph *g, const mesh *m,
+			    const rule *of)
+{
+	assignment as = { .tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors),
+			  .node_cuts = ARENA_ARRAY(a, cuts, g->nnodes) };
+	lists l = { g, &as, of, ARENA_ARRAY(a, ways, g->ntensors),
+		    ARENA_ARRAY(a, ways, g->nnodes) };
+	int *value = ARENA_ARRAY(a, int, g->ntensors);
+	int64_t all = 1, work = 0, best = COST_MAX;
+	tensor_id t;
+	memcpy(as.mesh.size, m->size, sizeof(m->size));
+	for (node_id n = 0; n < g->nnodes; n++) {
+		as.node_cuts[n] = cuts_none();
+		list_ways(a, &l, n, true, m->naxes);
+		work += l.nodes[n].n;
+		all *= l.nodes[n].n > 0;
+	}
+	for (t = 0; t < g->ntensors; t++) {
+		as.tensor_cuts[t] = cuts_none();
+		list_ways(a, &l, t, false, m->naxes);
+		all *= l.tensors[t].n;
+	}
+	if (all == 0 || all * work > 200000)
+		return -1;
+	as.mesh = *m;
+	do {
+		int64_t sum = 0;
+		for (t = 0; t < g->ntensors; t++)
+			as.tensor_cuts[t] = l.tensors[t].at[value[t]];
+		for (node_id n = 0; n < g->nnodes && sum < best; n++)
+			sum += best_node(&l, n);
+		best = sum < best ? sum : best;
+		for (t = 0; t < g->ntensors && ++value[t] == l.tensors[t].n;
+		     t++)
+			value[t] = 0;
+	} while (t < g->ntensors);
+	return best;
+}
+
+/* What every result has to fulfil. */
+static void check_result(const graph *g, const search_result *r, int k)
+{
+	const assignment *as = &r->assignment;
+	int64_t sum = 0;
+	ck_assert(!r->error);
+	ck_assert_int_eq(mesh_workers(&as->mesh), k);
+	for (int i = 0; i < as->mesh.naxes; i++) {
+		int64_t before = sum, nodes = 0;
+		sum = model_bytes(g, as, i + 1);
+		ck_assert_int_eq(r->by_step[i], sum - before);
+		for (node_id n = 0; n < g->nnodes; n++)
+			nodes += r->node_bytes[n][i];
+		ck_assert_int_eq(nodes, r->by_step[i]);
+	}
+	ck_assert_int_eq(r->total, sum);
+	ck_assert(r->lower_bound <= r->total && r->lower_bound >= -1);
+	ck_assert(r->total > 0 || r->lower_bound == 0);
+}
+
+static const rule at_once[] = {
+	{ "joint", anything, anything },
+	{ "optcnn", anything, whole_outputs },
+	{ "equalchop", one_dim, one_var },
+};
+
+START_TEST(at_once_is_optimal)
+{
+	static const int ks[] = { 2, 4, 6, 8 };
+	const rule *of = &at_once[_i];
+	int checked = 0, several = 0;
+	rng r = { 300 + (uint64_t)_i };
+	for (int round = 0; round < 160; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 1 + round % 4);
+		int k = ks[round % 4];
+		search_result *is = search_plan(a, g, k, of->name);
+		check_result(g, is, k);
+		int64_t best = least_of_all(a, g, &is->assignment.mesh, of);
+		if (best >= 0) {
+			ck_assert_msg(is->total == best, "round %d, k %d: %lld,"
+				      " the least is %lld", round, k,
+				      (long long)is->total, (long long)best);
+			ck_assert(is->optimal_by_step[0]);
+			checked++;
+			several += is->assignment.mesh.naxes > 1 && best > 0;
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(checked, 60);
+	ck_assert_int_gt(several, 15);
+}
+END_TEST
+
+/* Every planner's plan is among joint's where it cuts every tensor. */
+START_TEST(joint_is_never_above)
+{
+	static const char *const others[] = { "tofu", "equalchop", "spartan",
+					      "allrow" };
+	static const int ks[] = { 2, 4, 6, 8, 64 };
+	rng r = { 310 };
+	int better = 0;
+	for (int round = 0; round < 100; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 8);
+		int k = ks[round % 5];
+		search_result *j = search_plan(a, g, k, "joint");
+		check_result(g, j, k);
+		for (int i = 0; i < 4; i++) {
+			search_result *o = search_plan(a, g, k, others[i]);
+			check_result(g, o, k);
+			ck_assert_int_le(j->total, o->total);
+			ck_assert_int_le(j->lower_bound, o->total);
+			better += i == 0 && j->total < o->total;
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(better, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("planners");
+	TCase *c = tcase_create("all");
+	tcase_set_timeout(c, 120);
+	tcase_add_loop_test(c, at_once_is_optimal, 0, 3);
+	tcase_add_test(c, joint_is_never_above);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
