@@ -148,10 +148,12 @@ static bool find_overlap(arena *tmp, const plan *p, int *x, int *y)
 	for (int t = 0; t < p->ninstrs; t++) {
 		int freed = -1;
 		*y = p->program[t].to;
-		free_in_place(&s, p, l, t, &freed);
-		*x = use(&s, &p->buffers[*y], *y + 1) - 1;
-		if (*x >= 0)
-			return true;
+		if (l[*y].first == t) { /* else it updates a state */
+			free_in_place(&s, p, l, t, &freed);
+			*x = use(&s, &p->buffers[*y], *y + 1) - 1;
+			if (*x >= 0)
+				return true;
+		}
 		for (int b = head[t]; b >= 0; b = next[b])
 			if (b != freed)
 				use(&s, &p->buffers[b], 0);

@@ -92,6 +92,7 @@ typedef struct maker {
 	rng *r;
 	graph *g;
 	bool once; /* each tensor is read by one node */
+	bool states;
 	bool *used;
 } maker;
 
@@ -106,10 +107,10 @@ static tensor_id add_tensor(maker *m, tensor_kind kind, dtype type, int ndim,
 	t->type.type = type;
 	t->type.ndim = ndim;
 	memcpy(t->type.dims, dims, (size_t)ndim * sizeof(*dims));
-	t->producer = -1;
+	t->producer = t->next = NONE;
 	if (kind == TENSOR_INPUT)
 		g->inputs[g->ninputs++] = g->ntensors;
-	if (kind == TENSOR_CONSTANT) {
+	if (kind == TENSOR_CONSTANT || kind == TENSOR_STATE) {
 		int64_t n = 1;
 		ck_assert(ck_product(dims, ndim, &n));
 		float *data = ARENA_ARRAY(m->a, float, n);
@@ -123,6 +124,14 @@ static tensor_id add_tensor(maker *m, tensor_kind kind, dtype type, int ndim,
 static int64_t extent(maker *m)
 {
 	return 2 + rng_below(m->r, 9);
+}
+
+static tensor_kind source_kind(maker *m)
+{
+	if (rng_below(m->r, 3))
+		return m->states && rng_below(m->r, 2) ? TENSOR_STATE
+						       : TENSOR_INPUT;
+	return TENSOR_CONSTANT;
 }
 
 /* Some f32 tensor of two dimensions; fixed[d] is its extent where > 0. */
@@ -142,10 +151,7 @@ static tensor_id pick(maker *m, int64_t rows, int64_t columns)
 	}
 	int64_t dims[] = { rows > 0 ? rows : extent(m),
 			   columns > 0 ? columns : extent(m) };
-	tensor_id t = add_tensor(m,
-				 rng_below(m->r, 3) ? TENSOR_INPUT
-						    : TENSOR_CONSTANT,
-				 DT_F32, 2, dims);
+	tensor_id t = add_tensor(m, source_kind(m), DT_F32, 2, dims);
 	m->used[t] = true;
 	return t;
 }
@@ -355,7 +361,8 @@ static maker maker_new(arena *a, rng *r, bool once)
 	g->nodes = ARENA_ARRAY(a, node, MOST_TENSORS);
 	g->inputs = ARENA_ARRAY(a, tensor_id, MOST_TENSORS);
 	g->outputs = ARENA_ARRAY(a, tensor_id, MOST_TENSORS);
-	return (maker){ a, r, g, once, ARENA_ARRAY(a, bool, MOST_TENSORS) };
+	return (maker){ .a = a, .r = r, .g = g, .once = once,
+			.used = ARENA_ARRAY(a, bool, MOST_TENSORS) };
 }
 
 static void add_output(graph *g, tensor_id t)
@@ -364,18 +371,116 @@ static void add_output(graph *g, tensor_id t)
 	g->outputs[g->noutputs++] = t;
 }
 
+/* What is not used, and some of the others; none of the kept. */
+static void add_outputs(maker *m, const bool *kept)
+{
+	graph *g = m->g;
+	for (int i = 0; i < g->nnodes; i++)
+		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++)
+			m->used[g->nodes[i].inputs[j]] = true;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if ((!m->used[t] || rng_below(m->r, 8) == 0) &&
+		    !(kept && (kept[t] || g->tensors[t].next != NONE)))
+			add_output(g, t);
+}
+
 static graph *make(arena *a, rng *r, int nnodes, bool once)
 {
 	maker m = maker_new(a, r, once);
+	while (m.g->nnodes < nnodes)
+		add_any(&m);
+	add_outputs(&m, NULL);
+	return m.g;
+}
+
+/* ---- states ------------------------------------------------------------ */
+
+/* A tensor of the state's shape, itself where no other is found. */
+static tensor_id same_shape(maker *m, tensor_id s)
+{
+	const graph *g = m->g;
+	const tensor_type *want = &g->tensors[s].type;
+	for (int tries = 0; tries < 8; tries++) {
+		tensor_id t = rng_below(m->r, g->ntensors);
+		const tensor_type *x = &g->tensors[t].type;
+		if (x->type == DT_F32 && x->ndim == 2 &&
+		    x->dims[0] == want->dims[0] && x->dims[1] == want->dims[1])
+			return t;
+	}
+	return s;
+}
+
+/* s - rate * x, which may overwrite s. */
+static tensor_id add_update(maker *m, tensor_id s, tensor_id x)
+{
+	arena *a = m->a;
+	kernel *k = kernel_new(a, "update", 2, 2, dims_of(m, s), RED_NONE,
+			       DT_F32);
+	tensor_id in[] = { s, x, m->g->learning_rate };
+	kexpr *i = kx_var(a, 0), *j = kx_var(a, 1);
+	for (int n = 0; n < 3; n++)
+		add_input(k, &m->g->tensors[in[n]]);
+	kexpr *rate = kx_read(a, 2, DT_F32, 0, NULL, NULL);
+	kexpr *step = kx_fn2(a, FN_MUL, rate, read2(a, k, 1, i, j, NULL));
+	k->body = small(a, kx_fn2(a, FN_SUB, read2(a, k, 0, i, j, NULL),
+				  step));
+	return add_node(m, k, in);
+}
+
+static tensor_id add_copy(maker *m, tensor_id x)
+{
+	arena *a = m->a;
+	kernel *k = kernel_new(a, "copy", 2, 2, dims_of(m, x), RED_NONE,
+			       DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	k->body = read2(a, k, 0, kx_var(a, 0), kx_var(a, 1), NULL);
+	return add_node(m, k, &x);
+}
+
+static void set_next(maker *m, tensor_id s, bool *taken)
+{
+	graph *g = m->g;
+	tensor_id x = same_shape(m, s), next = NONE;
+	switch (rng_below(m->r, 6)) {
+	case 0:
+		next = add_copy(m, x);
+		break;
+	case 1:
+	case 2:
+		if (g->tensors[x].kind == TENSOR_RESULT && !taken[x])
+			next = x;
+		break;
+	default:
+		next = add_update(m, s, x);
+		break;
+	}
+	g->tensors[s].next = next;
+	if (next != NONE)
+		taken[next] = m->used[next] = true;
+}
+
+graph *random_training(arena *a, rng *r, int nnodes)
+{
+	static const float one = 1;
+	maker m = maker_new(a, r, false);
 	graph *g = m.g;
+	constant *rate = ARENA_NEW(a, constant);
+	bool *taken = ARENA_ARRAY(a, bool, MOST_TENSORS);
+	m.states = true;
+	g->training = true;
+	g->loss = NONE;
+	g->learning_rate = add_tensor(&m, TENSOR_INPUT, DT_F32, 0, NULL);
+	*rate = (constant){ .data = &one };
+	g->tensors[g->learning_rate].value = rate;
+	int64_t dims[] = { extent(&m), extent(&m) };
+	for (int i = rng_below(r, 3); i >= 0; i--)
+		add_tensor(&m, TENSOR_STATE, DT_F32, 2, dims);
 	while (g->nnodes < nnodes)
 		add_any(&m);
-	for (int i = 0; i < g->nnodes; i++)
-		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++)
-			m.used[g->nodes[i].inputs[j]] = true;
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (!m.used[t] || rng_below(r, 8) == 0)
-			add_output(g, t);
+	for (tensor_id t = 0, n = g->ntensors; t < n; t++)
+		if (g->tensors[t].kind == TENSOR_STATE)
+			set_next(&m, t, taken);
+	add_outputs(&m, taken);
 	return g;
 }
 
@@ -434,6 +539,10 @@ assignment random_assignment_on(arena *a, rng *r, const graph *g,
 			extents[v] = k->vars[v].extent;
 		as.node_cuts[n] = random_cuts(r, m, k->nvars, extents, ~0u);
 	}
+	for (int t = 0; t < g->ntensors; t++)
+		if (g->tensors[t].kind == TENSOR_STATE &&
+		    g->tensors[t].next != NONE)
+			as.tensor_cuts[g->tensors[t].next] = as.tensor_cuts[t];
 	return as;
 }
 
@@ -594,4 +703,56 @@ void *machine_tensor(arena *a, const machine *m, int id)
 		copy_block(m, t->buffer, w, again, true);
 	ck_assert_mem_eq(whole, again, n);
 	return whole;
+}
+
+/* ---- the oracle -------------------------------------------------------- */
+
+oracle oracle_new(arena *a, const plan *p)
+{
+	oracle o = { p, ARENA_ARRAY(a, void *, p->ntensors) };
+	diag_sink *s = diag_sink_new(a);
+	for (int i = 0; i < p->ntensors; i++) {
+		const plan_tensor *t = &p->tensors[i];
+		o.values[i] = arena_alloc(a, (size_t)plan_tensor_nbytes(t));
+		if (t->role == PLAN_INPUT)
+			o.values[i] = input_data(a, t);
+		else if (t->role != PLAN_RESULT)
+			ck_assert(plan_constant_read(p, i, o.values[i], s));
+	}
+	return o;
+}
+
+static view whole_view(const oracle *o, int id)
+{
+	const plan_tensor *t = &o->p->tensors[id];
+	box at = box_whole(t->dims, t->ndim);
+	return view_dense(o->values[id], t->type, &at);
+}
+
+static void *copy_of(arena *a, const oracle *o, int id)
+{
+	const plan_tensor *t = &o->p->tensors[id];
+	return arena_memdup(a, o->values[id], (size_t)plan_tensor_nbytes(t));
+}
+
+void oracle_run(arena *a, oracle *o)
+{
+	const plan *p = o->p;
+	void **next = ARENA_COPY(a, o->values, p->ntensors);
+	for (int i = 0; i < p->nnodes; i++) {
+		const plan_node *n = &p->nodes[i];
+		const kernel *k = p->kernels[n->kernel].kernel;
+		view inputs[MAX_NINPUTS], out = whole_view(o, n->output);
+		box space = kernel_space(k);
+		eval_fault fault;
+		for (int j = 0; j < k->ninputs; j++)
+			inputs[j] = whole_view(o, n->inputs[j]);
+		ck_assert_int_eq(kernel_eval(k, &space, inputs, &out, NULL,
+					     &fault),
+				 EVAL_OK);
+	}
+	for (int i = 0; i < p->ntensors; i++)
+		if (p->tensors[i].role == PLAN_STATE && p->tensors[i].next >= 0)
+			next[i] = copy_of(a, o, p->tensors[i].next);
+	o->values = next;
 }

@@ -41,6 +41,50 @@ static bool same_values(arena *a, const machine *x, const machine *y, int id)
 	return true;
 }
 
+static bool is_value(arena *a, const machine *m, const oracle *o, int id)
+{
+	const plan_tensor *t = &m->p->tensors[id];
+	const void *p = machine_tensor(a, m, id);
+	for (int64_t i = 0; i < plan_tensor_nelem(t); i++)
+		if (elem_get_f64(t->type, p, i) !=
+		    elem_get_f64(t->type, o->values[id], i))
+			return false;
+	return true;
+}
+
+static void check_kept(arena *a, const machine *m, const machine *whole,
+		       const oracle *o)
+{
+	for (int t = 0; t < m->p->ntensors; t++) {
+		const plan_tensor *x = &m->p->tensors[t];
+		if (x->role != PLAN_STATE && !x->output)
+			continue;
+		ck_assert_msg(is_value(a, m, o, t), "tensor %d", t);
+		ck_assert_msg(is_value(a, whole, o, t), "alone, tensor %d", t);
+	}
+}
+
+static int count_changing(const plan *p)
+{
+	int n = 0;
+	for (int t = 0; t < p->ntensors; t++)
+		n += p->tensors[t].role == PLAN_STATE &&
+		     p->tensors[t].next >= 0;
+	return n;
+}
+
+/* Instructions that copy the next value of a state. */
+static int count_updates(const plan *p)
+{
+	int n = 0;
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		n += in->op == PLAN_MOVE && p->buffers[in->from].tensor !=
+						    p->buffers[in->to].tensor;
+	}
+	return n;
+}
+
 START_TEST(same_results)
 {
 	for (int seed = 0; seed < 400; seed++) {
@@ -65,6 +109,40 @@ START_TEST(same_results)
 		}
 		arena_free(a);
 	}
+}
+END_TEST
+
+/* Three figures agree in every step: states and outputs are what the graph
+ * says, on all workers and on one. */
+START_TEST(states_are_kept)
+{
+	enum { STEPS = 4 };
+	int states = 0, copies = 0;
+	for (int seed = 0; seed < 300; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(50000 + (uint64_t)seed);
+		graph *g = random_training(a, &r, 1 + seed % 16);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as), *one = plan_one_device(a, p);
+		diag_sink *s = diag_sink_new(a);
+		ck_assert(plan_check(one, s, "one"));
+		machine m = machine_new(a, p), whole = machine_new(a, one);
+		oracle o = oracle_new(a, p);
+		for (int step = 0; step < STEPS; step++) {
+			machine_run(&m);
+			machine_run(&whole);
+			oracle_run(a, &o);
+			ck_assert_int_eq(m.received, (step + 1) *
+						     p->communication_bytes);
+			check_kept(a, &m, &whole, &o);
+		}
+		states += count_changing(p);
+		copies += count_updates(p);
+		arena_free(a);
+	}
+	ck_assert_int_gt(states, 300);
+	ck_assert_int_gt(copies, 20);
+	ck_assert_int_lt(copies, states / 2);
 }
 END_TEST
 
@@ -401,6 +479,7 @@ int main(void)
 	TCase *t = tcase_create("lower");
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, same_results);
+	tcase_add_test(t, states_are_kept);
 	tcase_add_test(t, same_again);
 	tcase_add_test(t, pieces_cover);
 	tcase_add_test(t, never_more_than_model);

@@ -24,7 +24,8 @@ static plan *random_plan(arena *a, int seed)
 	const lower_options o = { .algorithm = "random",
 				  .codegen = seed % 2 ? codegen : NULL };
 	rng r = rng_new((uint64_t)seed);
-	graph *g = random_graph(a, &r, 1 + seed % 9);
+	graph *g = seed % 3 ? random_graph(a, &r, 1 + seed % 9)
+			    : random_training(a, &r, 1 + seed % 9);
 	assignment as = random_assignment(a, &r, g);
 	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 	ck_assert_ptr_nonnull(p);
@@ -353,6 +354,112 @@ START_TEST(base64)
 }
 END_TEST
 
+/* A tensor of random elements. */
+static plan_tensor drawn(dtype type, plan_law law, double a, double b)
+{
+	plan_tensor t = { .type = type, .ndim = 3, .dims = { 40, 50, 7 } };
+	t.constant = (plan_constant){ .kind = PLAN_CONST_RANDOM, .law = law,
+				      .a = a, .b = b,
+				      .key = 0x0123456789abcdef };
+	return t;
+}
+
+static double mean_of(const double *x, int64_t n)
+{
+	double sum = 0;
+	for (int64_t i = 0; i < n; i++)
+		sum += x[i];
+	return sum / (double)n;
+}
+
+/* Moments of 14,000 elements, five deviations off at most. */
+START_TEST(random_laws)
+{
+	enum { N = 40 * 50 * 7 };
+	static double x[N], square[N];
+	box all = { 3, { 0, 0, 0 }, { 40, 50, 7 } };
+	plan_tensor t = drawn(DT_F64, PLAN_UNIFORM, -2, 6);
+	plan_constant_box(&t, &all, x);
+	for (int i = 0; i < N; i++) {
+		ck_assert(-2 < x[i] && x[i] < 6);
+		square[i] = (x[i] - 2) * (x[i] - 2);
+	}
+	ck_assert_double_eq_tol(mean_of(x, N), 2, 0.1);
+	ck_assert_double_eq_tol(mean_of(square, N), 64.0 / 12, 0.25);
+	t = drawn(DT_F64, PLAN_NORMAL, 3, 2);
+	plan_constant_box(&t, &all, x);
+	for (int i = 0; i < N; i++)
+		square[i] = (x[i] - 3) * (x[i] - 3);
+	ck_assert_double_eq_tol(mean_of(x, N), 3, 0.09);
+	ck_assert_double_eq_tol(mean_of(square, N), 4, 0.25);
+}
+END_TEST
+
+/* Philox under the key: the first words are 32-bit halves of known answers,
+ * and elements are rounded once to their type. */
+START_TEST(random_elements)
+{
+	box all = { 3, { 0, 0, 0 }, { 40, 50, 7 } };
+	static double wide[40 * 50 * 7];
+	static float narrow[40 * 50 * 7];
+	plan_tensor t = drawn(DT_F64, PLAN_UNIFORM, 0, 1);
+	t.constant.key = 0;
+	plan_constant_box(&t, &all, wide);
+	/* Philox4x32-10 of counter 0 and key 0, Random123's kat_vectors. */
+	ck_assert(wide[0] == (0x6627e8d5 + 0.5) * 0x1p-32);
+	ck_assert(wide[1] == (0xe169c58d + 0.5) * 0x1p-32);
+	ck_assert(wide[2] == (0xbc57ac4c + 0.5) * 0x1p-32);
+	ck_assert(wide[3] == (0x9b00dbd8 + 0.5) * 0x1p-32);
+	t.type = DT_F32;
+	plan_constant_box(&t, &all, narrow);
+	for (size_t i = 0; i < sizeof(wide) / sizeof(*wide); i++)
+		ck_assert(narrow[i] == (float)wide[i]);
+}
+END_TEST
+
+/* What a worker has of a constant does not depend on how it is cut. */
+START_TEST(constant_parts)
+{
+	static const dtype types[] = { DT_F32, DT_F64, DT_F16, DT_BF16 };
+	rng r = rng_new(8);
+	for (int i = 0; i < 400; i++) {
+		arena *a = arena_new();
+		dtype type = types[rng_below(&r, 4)];
+		plan_tensor t = drawn(type, i % 2 ? PLAN_NORMAL : PLAN_UNIFORM,
+				      0, 1);
+		if (i % 5 == 0)
+			t.constant.kind = PLAN_CONST_INLINE;
+		box all = box_whole(t.dims, 3), part = all;
+		size_t size = dtype_size(type), n = (size_t)box_volume(&all);
+		char *whole = arena_alloc(a, n * size), *at;
+		if (i % 5 == 0) {
+			for (size_t j = 0; j < n * size; j++)
+				whole[j] = (char)rng_below(&r, 256);
+			t.constant.data = arena_memdup(a, whole, n * size);
+		}
+		plan_constant_box(&t, &all, whole);
+		for (int d = 0; d < 3; d++) {
+			part.lo[d] = rng_below(&r, (int)t.dims[d]);
+			part.hi[d] = part.lo[d] + 1 +
+				     rng_below(&r, (int)(t.dims[d] -
+							 part.lo[d]));
+		}
+		at = arena_alloc(a, (size_t)box_volume(&part) * size);
+		plan_constant_box(&t, &part, at);
+		for (int64_t x = part.lo[0]; x < part.hi[0]; x++)
+			for (int64_t y = part.lo[1]; y < part.hi[1]; y++) {
+				size_t row = (size_t)(part.hi[2] - part.lo[2]);
+				int64_t from = (x * 50 + y) * 7 + part.lo[2];
+				ck_assert_mem_eq(at,
+						 whole + (size_t)from * size,
+						 row * size);
+				at += row * size;
+			}
+		arena_free(a);
+	}
+}
+END_TEST
+
 /* A matmul's weights in a file beside the plan. */
 static plan *plan_with_file(arena *a, const char *weights, int64_t offset)
 {
@@ -452,6 +559,9 @@ int main(void)
 	tcase_add_test(t, hostile);
 	tcase_add_test(t, depth);
 	tcase_add_test(t, base64);
+	tcase_add_test(t, random_laws);
+	tcase_add_test(t, random_elements);
+	tcase_add_test(t, constant_parts);
 	tcase_add_test(t, weights_in_a_file);
 	tcase_add_test(t, cannot_write);
 	suite_add_tcase(s, t);

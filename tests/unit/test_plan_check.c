@@ -229,6 +229,135 @@ START_TEST(overwritten)
 }
 END_TEST
 
+/* ---- states ------------------------------------------------------------ */
+
+/* The MOVE that updates a state, later than its next value is written; NULL
+ * for none. */
+static plan_instr *update(plan *p)
+{
+	for (int i = 1; i < p->ninstrs; i++) {
+		plan_instr *in = &p->program[i];
+		if (in->op == PLAN_MOVE && in[-1].to != in->from &&
+		    p->buffers[in->from].tensor != p->buffers[in->to].tensor)
+			return in;
+	}
+	return NULL;
+}
+
+/* A state that its next value overwrites; NULL for none. */
+static plan_tensor *replaced(plan *p)
+{
+	for (int i = 0; i < p->ntensors; i++) {
+		plan_tensor *t = &p->tensors[i];
+		if (t->role != PLAN_STATE || t->next < 0)
+			continue;
+		const plan_buffer *next =
+			&p->buffers[p->tensors[t->next].buffer];
+		if (p->buffers[t->buffer].offset == next->offset)
+			return t;
+	}
+	return NULL;
+}
+
+/* Has one state of each kind, a loss and a learning rate. */
+static plan *training(arena *a)
+{
+	for (uint64_t seed = 0;; seed++) {
+		rng r = rng_new(seed);
+		graph *g = random_training(a, &r, 8);
+		const mesh m = { 1, { 2 } };
+		assignment as = random_assignment_on(a, &r, g, &m);
+		const lower_options o = { .algorithm = "hand" };
+		plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
+		if (update(p) && replaced(p))
+			return p;
+	}
+}
+
+static plan_tensor *state(plan *p)
+{
+	return &p->tensors[p->buffers[update(p)->to].tensor];
+}
+
+EDIT(no_elements) { state(p)->constant.kind = PLAN_CONST_NONE; }
+EDIT(no_buffer) { state(p)->buffer = -1; }
+EDIT(next_number) { state(p)->next = p->ntensors; }
+EDIT(next_negative) { state(p)->next = -2; }
+EDIT(next_taken)
+{
+	plan_tensor *x = state(p), *y = replaced(p);
+	if (x < y)
+		y->next = x->next;
+	else
+		x->next = y->next;
+}
+EDIT(next_kind) { state(p)->next = p->learning_rate; }
+EDIT(next_cuts) { p->tensors[state(p)->next].cuts.dim[0] ^= 1; }
+EDIT(state_output) { state(p)->output = true; }
+EDIT(update_from) { update(p)->from = replaced(p)->buffer; }
+EDIT(update_early)
+{
+	plan_instr *in = update(p), before = in[-1];
+	in[-1] = *in;
+	*in = before;
+}
+EDIT(no_update)
+{
+	plan_instr *in = update(p);
+	memmove(in, in + 1,
+		(size_t)(p->program + --p->ninstrs - in) * sizeof(*in));
+}
+EDIT(update_again)
+{
+	plan_instr in = *update(p), *longer;
+	longer = malloc((size_t)(p->ninstrs + 1) * sizeof(in));
+	memcpy(longer, p->program, (size_t)p->ninstrs * sizeof(in));
+	longer[p->ninstrs++] = in;
+	p->program = longer;
+}
+EDIT(another_place)
+{
+	plan_buffer *b = &p->buffers[p->tensors[replaced(p)->next].buffer];
+	b->offset = (p->arena_bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	p->arena_bytes = b->offset + b->nbytes;
+}
+EDIT(no_loss) { p->loss = p->learning_rate; }
+EDIT(no_rate) { p->learning_rate = replaced(p)->next; }
+
+static const struct {
+	void (*edit)(plan *p);
+	const char *message;
+} state_cases[] = {
+	{ no_elements, "its elements are not known" },
+	{ no_buffer, "a state has no buffer" },
+	{ next_number, "which does not exist" },
+	{ next_negative, "its next value is tensor -2" },
+	{ next_taken, "or is another state's" },
+	{ next_kind, "is no result of its type, shape and cuts" },
+	{ next_cuts, "is no result of its type, shape and cuts" },
+	{ state_output, "a state that changes is an output" },
+	{ update_from, "is not the next value of" },
+	{ update_early, "which has the value for the next run" },
+	{ no_update, "the state does not get its next value" },
+	{ update_again, "has its value already" },
+	{ another_place, "the state does not get its next value" },
+	{ no_loss, "the loss is no output" },
+	{ no_rate, "the learning rate is no input" },
+};
+
+START_TEST(states)
+{
+	arena *a = arena_new();
+	plan *p = training(a);
+	ck_assert_str_eq(judged(a, p), "");
+	state_cases[_i].edit(p);
+	const char *found = judged(a, p);
+	ck_assert_msg(strstr(found, state_cases[_i].message) != NULL,
+		      "not '%s' but: %s", state_cases[_i].message, found);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("plan_check");
@@ -236,6 +365,8 @@ int main(void)
 	tcase_add_loop_test(t, contradictions, 0,
 			    sizeof(cases) / sizeof(*cases));
 	tcase_add_test(t, overwritten);
+	tcase_add_loop_test(t, states, 0,
+			    sizeof(state_cases) / sizeof(*state_cases));
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
