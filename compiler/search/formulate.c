@@ -73,23 +73,67 @@ choices step_vars(const step *s, node_id n)
 	return all.n ? all : choices_one(CUT_NONE);
 }
 
+/* ---- ties -------------------------------------------------------------- */
+
+/* The tensor that decides for t, so far. */
+static tensor_id decider(tensor_id *tied, tensor_id t)
+{
+	while (tied[t] != t)
+		t = tied[t] = tied[tied[t]];
+	return t;
+}
+
+tensor_id *tied_tensors(arena *a, const graph *g)
+{
+	tensor_id *tied = ARENA_ARRAY(a, tensor_id, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		tied[t] = t;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		if (x->kind != TENSOR_STATE || x->next == NONE)
+			continue;
+		tensor_id first = decider(tied, t);
+		tensor_id other = decider(tied, x->next);
+		if (first < other)
+			tied[other] = first;
+		else
+			tied[first] = other;
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		tied[t] = decider(tied, t);
+	return tied;
+}
+
 /* ---- the problem ------------------------------------------------------- */
+
+static int add_tensor(formulation *f, tensor_id t)
+{
+	tensor_id by = f->tied[t];
+	if (f->tensor_var[by] < 0)
+		f->tensor_var[by] = problem_add_var(f->problem,
+						    f->tensors[by].n);
+	return f->tensor_var[t] = f->tensor_var[by];
+}
 
 static void add_node(formulation *f, pair_cache *cache, node_id id)
 {
 	const step *s = f->step;
 	const node *n = &s->g->nodes[id];
-	int var = s->g->ntensors + id;
 	pair p = { .kernel = n->kernel, .vars = &f->nodes[id],
 		   .node_cuts = &s->as->node_cuts[id] };
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		add_tensor(f, n->inputs[i]);
+	int var = problem_add_var(f->problem, f->nodes[id].n);
+	f->node_var[id] = var;
 	for (int i = -1; i < n->kernel->ninputs; i++) {
 		tensor_id t = i < 0 ? n->output : n->inputs[i];
 		p.inputs = i < 0 ? 0 : model_same_inputs(n, i);
 		if (p.inputs && __builtin_ctz(p.inputs) != i)
 			continue;
 		p.tensor_cuts = &s->as->tensor_cuts[t];
-		p.dims = &f->tensors[t];
-		problem_add_table(f->problem, var, t, pair_table(cache, &p));
+		p.dims = &f->tensors[f->tied[t]];
+		problem_add_table(f->problem, var, add_tensor(f, t),
+				  pair_table(cache, &p));
 	}
 }
 
@@ -98,18 +142,30 @@ formulation formulate(arena *a, const step *s, const choices *tensors,
 {
 	const graph *g = s->g;
 	formulation f = { s, problem_new(a), tensors, nodes,
+			  tied_tensors(a, g), ARENA_ARRAY(a, int, g->ntensors),
+			  ARENA_ARRAY(a, int, g->nnodes),
 			  ARENA_ARRAY(a, int, g->nnodes + 1) };
 	pair_cache *cache = pair_cache_new(a, &s->as->mesh);
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		problem_add_var(f.problem, tensors[t].n);
-	for (node_id n = 0; n < g->nnodes; n++)
-		problem_add_var(f.problem, nodes[n].n);
+		f.tensor_var[t] = -1;
 	for (node_id n = 0; n < g->nnodes; n++) {
 		f.first[n] = f.problem->tables.n;
 		add_node(&f, cache, n);
 	}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		add_tensor(&f, t);
 	f.first[g->nnodes] = f.problem->tables.n;
 	return f;
+}
+
+int formulation_dim(const formulation *f, tensor_id t, const int *value)
+{
+	return f->tensors[f->tied[t]].at[value[f->tensor_var[t]]];
+}
+
+int formulation_strategy(const formulation *f, node_id n, const int *value)
+{
+	return f->nodes[n].at[value[f->node_var[n]]];
 }
 
 int64_t formulation_node_bytes(const formulation *f, node_id n,

@@ -37,18 +37,31 @@ choices step_vars(const step *s, node_id n);
 /* Whether d is among what a function above returned. */
 bool choices_have(const choices *c, int d);
 
-/* The problem: variable t stands for tensor t, variable ntensors + n for node
- * n, value i for their i-th choice.  A total is C_i of the byte model for the
- * axes so far. */
+/* Per tensor the one that decides for it: a state and what it becomes after a
+ * run lie alike, and the first of those that have to decides; else the tensor
+ * itself.  In a. */
+tensor_id *tied_tensors(arena *a, const graph *g);
+
+/* The problem.  Variables are numbered as the data flows: what a node reads,
+ * the node, what it computes.  Value i of one stands for the i-th choice of its
+ * tensor or node; the tensors that are tied have one, and its choices are those
+ * of the one that decides.  A total is C_i of the byte model for the axes so
+ * far. */
 typedef struct formulation {
 	const step *step;
 	problem *problem;
 	const choices *tensors, *nodes;
+	const tensor_id *tied;
+	int *tensor_var, *node_var; /* variables of tensors, of nodes */
 	int *first; /* of a node's tables; nnodes + 1 */
 } formulation;
 
 formulation formulate(arena *a, const step *s, const choices *tensors,
 		      const choices *nodes);
+
+/* What is chosen for a tensor, or a node, by an assignment of the problem. */
+int formulation_dim(const formulation *f, tensor_id t, const int *value);
+int formulation_strategy(const formulation *f, node_id n, const int *value);
 
 /* What one node costs under an assignment of the problem. */
 int64_t formulation_node_bytes(const formulation *f, node_id n,

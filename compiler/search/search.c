@@ -50,11 +50,11 @@ static void keep(search_result *r, const formulation *f, const solution *best)
 	int axis = step_axis(f->step);
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		r->assignment.tensor_cuts[t].dim[axis] =
-			f->tensors[t].at[best->value[t]];
+			(signed char)formulation_dim(f, t, best->value);
 	for (node_id n = 0; n < g->nnodes; n++) {
 		int64_t *bytes = r->node_bytes[n];
 		r->assignment.node_cuts[n].dim[axis] =
-			f->nodes[n].at[best->value[g->ntensors + n]];
+			(signed char)formulation_strategy(f, n, best->value);
 		bytes[axis] = formulation_node_bytes(f, n, best->value);
 		for (int a = 0; a < axis; a++)
 			bytes[axis] -= bytes[a];

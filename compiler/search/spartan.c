@@ -12,7 +12,7 @@ typedef struct greedy {
 	arena *arena;
 	const formulation *f;
 	int *value; /* of each variable; -1: not decided */
-	VEC(int) *around; /* per tensor: the nodes that it meets */
+	VEC(int) *around; /* per variable of a tensor: the nodes it meets */
 } greedy;
 
 /* What a table costs at the best, given what is decided; `at` is the value
@@ -41,7 +41,7 @@ static int64_t strategy_cost(const greedy *g, node_id n, int i)
 
 static int node_var(const greedy *g, node_id n)
 {
-	return g->f->step->g->ntensors + n;
+	return g->f->node_var[n];
 }
 
 /* The best value of a node, and what it costs; the one it has if it has one. */
@@ -62,6 +62,7 @@ static int64_t node_cost(const greedy *g, node_id n, int *best)
 	return least;
 }
 
+/* Decides the variable t of a tensor, and the nodes that it meets. */
 static void decide(greedy *g, int t)
 {
 	int64_t least = COST_MAX;
@@ -124,13 +125,16 @@ static solution solve_greedily(arena *a, const formulation *f)
 	const graph *of = f->step->g;
 	const problem *p = f->problem;
 	greedy g = { a, f, ARENA_ARRAY(a, int, p->vars.n), NULL };
-	g.around = arena_calloc(a, (size_t)of->ntensors, sizeof(*g.around));
+	g.around = arena_calloc(a, (size_t)p->vars.n, sizeof(*g.around));
 	for (int v = 0; v < p->vars.n; v++)
 		g.value[v] = -1;
 	find_neighbours(&g);
 	sized *order = largest_first(&g);
-	for (int i = 0; i < of->ntensors; i++)
-		decide(&g, order[i].tensor);
+	for (int i = 0; i < of->ntensors; i++) {
+		int v = f->tensor_var[order[i].tensor];
+		if (g.value[v] < 0)
+			decide(&g, v);
+	}
 	solution s = { .value = g.value };
 	s.cost = problem_cost(p, g.value);
 	s.optimal = s.cost == 0;

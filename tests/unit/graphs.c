@@ -7,7 +7,8 @@
 tensor_id add_tensor(graph_maker *m, tensor_kind kind, dtype t, int ndim,
 		     const int64_t *dims)
 {
-	tensor x = { .kind = kind, .producer = NONE };
+	tensor x = { .kind = kind, .producer = NONE, .next = NONE,
+		     .gradient_of = NONE };
 	x.name = arena_printf(m->a, "t%d", m->tensors.n);
 	x.type.type = t;
 	x.type.ndim = ndim;
@@ -29,7 +30,8 @@ tensor_id add_node(graph_maker *m, const kernel *k, const tensor_id *inputs)
 	m->tensors.at[t].producer = m->nodes.n;
 	node n = { .name = arena_printf(m->a, "n%d", m->nodes.n),
 		   .op = k->name, .kernel = k, .output = t,
-		   .inputs = ARENA_COPY(m->a, inputs, k->ninputs) };
+		   .inputs = ARENA_COPY(m->a, inputs, k->ninputs),
+		   .forward = NONE, .step = -1, .cell = -1 };
 	vec_push(m->a, &m->nodes, n);
 	return t;
 }
@@ -324,4 +326,33 @@ graph *random_graph(arena *a, rng *r, int max_nodes)
 		add_node(&m, k, in);
 	}
 	return make_graph(&m);
+}
+
+static bool same_type(const tensor_type *x, const tensor_type *y)
+{
+	bool same = x->type == y->type && x->ndim == y->ndim;
+	for (int d = 0; same && d < x->ndim; d++)
+		same = x->dims[d] == y->dims[d];
+	return same;
+}
+
+int make_states(graph *g)
+{
+	int made = 0;
+	for (tensor_id t = g->ntensors - 1; t >= 0; t--) {
+		tensor *next = &g->tensors[t];
+		for (tensor_id s = 0; s < t; s++) {
+			tensor *x = &g->tensors[s];
+			if (next->kind != TENSOR_RESULT ||
+			    x->kind == TENSOR_RESULT ||
+			    x->kind == TENSOR_STATE ||
+			    !same_type(&x->type, &next->type))
+				continue;
+			x->kind = TENSOR_STATE;
+			x->next = t;
+			made++;
+			break;
+		}
+	}
+	return made;
 }

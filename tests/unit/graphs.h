@@ -53,4 +53,8 @@ kernel *kernel_reshape(arena *a, int ndim, const int64_t *dims, int new_ndim,
 /* A graph of up to max_nodes of these, of odd extents; values at random. */
 graph *random_graph(arena *a, rng *r, int max_nodes);
 
+/* Makes states of inputs and constants: each becomes a result of its type that
+ * no other does.  Returns how many there are. */
+int make_states(graph *g);
+
 #endif

@@ -80,18 +80,17 @@ static choices *all_vars(arena *a, rng *r, const step *s)
 static int *random_values(arena *a, rng *r, const formulation *f)
 {
 	const graph *g = f->step->g;
+	const problem *p = f->problem;
 	int axis = step_axis(f->step), *value;
-	value = ARENA_ARRAY(a, int, g->ntensors + g->nnodes);
-	for (int t = 0; t < g->ntensors; t++) {
-		value[t] = pick(r, 0, f->tensors[t].n - 1);
+	value = ARENA_ARRAY(a, int, p->vars.n);
+	for (int v = 0; v < p->vars.n; v++)
+		value[v] = pick(r, 0, p->vars.at[v].nvalues - 1);
+	for (int t = 0; t < g->ntensors; t++)
 		f->step->as->tensor_cuts[t].dim[axis] =
-			f->tensors[t].at[value[t]];
-	}
-	for (int n = 0; n < g->nnodes; n++) {
-		int *v = &value[g->ntensors + n];
-		*v = pick(r, 0, f->nodes[n].n - 1);
-		f->step->as->node_cuts[n].dim[axis] = f->nodes[n].at[*v];
-	}
+			(signed char)formulation_dim(f, t, value);
+	for (int n = 0; n < g->nnodes; n++)
+		f->step->as->node_cuts[n].dim[axis] =
+			(signed char)formulation_strategy(f, n, value);
 	return value;
 }
 
@@ -212,12 +211,15 @@ static int64_t brute_force(arena *a, const graph *g, assignment *as)
 {
 	step s = { g, as };
 	int axis = as->mesh.naxes - 1, t;
+	const tensor_id *tied = tied_tensors(a, g);
 	choices *dims = ARENA_ARRAY(a, choices, g->ntensors);
 	choices *vars = ARENA_ARRAY(a, choices, g->nnodes);
 	int *value = ARENA_ARRAY(a, int, g->ntensors);
 	int64_t best = COST_MAX, all = 1;
 	for (t = 0; t < g->ntensors; t++) {
 		dims[t] = step_dims(&s, t);
+		if (tied[t] != t)
+			dims[t].n = 1;
 		all *= dims[t].n;
 	}
 	for (node_id n = 0; n < g->nnodes; n++)
@@ -227,7 +229,8 @@ static int64_t brute_force(arena *a, const graph *g, assignment *as)
 	do {
 		int64_t sum = 0;
 		for (t = 0; t < g->ntensors; t++)
-			as->tensor_cuts[t].dim[axis] = dims[t].at[value[t]];
+			as->tensor_cuts[t].dim[axis] =
+				dims[tied[t]].at[value[tied[t]]];
 		for (node_id n = 0; n < g->nnodes && sum < best; n++)
 			sum += best_strategy(g, as, n, &vars[n]);
 		best = sum < best ? sum : best;
@@ -264,6 +267,11 @@ static void check_result(const graph *g, const search_result *r, int k)
 		}
 		ck_assert_int_eq(nodes, r->by_step[i]);
 	}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (g->tensors[t].kind == TENSOR_STATE)
+			ck_assert_mem_eq(&as->tensor_cuts[t],
+					 &as->tensor_cuts[g->tensors[t].next],
+					 sizeof(cuts));
 	ck_assert_int_eq(r->total, sum);
 	ck_assert(r->lower_bound <= r->total && r->lower_bound >= -1);
 	ck_assert(r->total > 0 || r->lower_bound == 0);
@@ -272,11 +280,12 @@ static void check_result(const graph *g, const search_result *r, int k)
 START_TEST(steps_are_optimal)
 {
 	static const int ks[] = { 2, 3, 4, 6 };
-	int k = ks[_i], checked = 0;
+	int k = ks[_i], checked = 0, states = 0;
 	rng r = { 90 + (uint64_t)_i };
 	for (int round = 0; round < 100; round++) {
 		arena *a = arena_new();
 		graph *g = random_graph(a, &r, 6);
+		states += round % 2 ? make_states(g) : 0;
 		search_result *is = plan_for(a, g, k, "tofu");
 		check_result(g, is, k);
 		int64_t sum = 0;
@@ -301,6 +310,7 @@ START_TEST(steps_are_optimal)
 		arena_free(a);
 	}
 	ck_assert_int_gt(checked, 50);
+	ck_assert_int_gt(states, 10);
 }
 END_TEST
 
@@ -311,6 +321,8 @@ START_TEST(planners_keep_their_rules)
 	for (int round = 0; round < 120; round++) {
 		arena *a = arena_new();
 		graph *g = random_graph(a, &r, 8);
+		if (round % 3 == 0)
+			make_states(g);
 		int k = ks[round % 8];
 		search_result *t = plan_for(a, g, k, "tofu");
 		search_result *w = plan_for(a, g, k, "allrow");
