@@ -58,6 +58,7 @@ uninstall-local:
 
 tdlc_pages = \
 	%D%/man/tdlc-check.1 \
+	%D%/man/tdlc-compare.1 \
 	%D%/man/tdlc-compile.1 \
 	%D%/man/tdlc-coverage.1 \
 	%D%/man/tdlc-doc.1 \

@@ -93,7 +93,7 @@ usage_error "$TDLC" compile "$tmp/good.tdl" --emit=nope -o -
 # ---- input that is not there; diagnostics -----------------------------------
 
 for command in check 'fmt --check' 'compile -o -' 'explain twice' show \
-	'plan -k 2'; do
+	'plan -k 2' 'compare -k 2'; do
 	# shellcheck disable=SC2086
 	expect 1 "$TDLC" $command "$tmp/none.tdl"
 	says 'No such file or directory \[cannot-read\]'

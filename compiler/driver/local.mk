@@ -2,6 +2,7 @@ bin_PROGRAMS += tdlc
 tdlc_SOURCES = \
 	%D%/check.c \
 	%D%/commands.def \
+	%D%/compare.c \
 	%D%/compile.c \
 	%D%/coverage.c %D%/coverage.h \
 	%D%/coverage_print.c \
@@ -24,6 +25,7 @@ tdlc_SOURCES = \
 	%D%/page_html.c \
 	%D%/page_markdown.c \
 	%D%/plan.c \
+	%D%/plan_make.c %D%/plan_make.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/show.c \

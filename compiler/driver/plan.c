@@ -5,9 +5,8 @@
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/driver.h"
-#include "compiler/driver/plan_print.h"
+#include "compiler/driver/plan_make.h"
 #include "compiler/driver/plan_strict.h"
-#include "compiler/lower/lower.h"
 
 typedef struct plan_options {
 	int64_t devices;
@@ -26,8 +25,8 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		{ CLI_INT, 'k', "devices", "N", "the number of devices",
 		  &o->devices, .min = 1, .max = PLAN_MAX_WORKERS },
 		{ CLI_TEXT, 0, "algorithm", "A",
-		  "plan with A: tofu (default), data-parallel, allrow",
-		  &o->algorithm },
+		  arena_printf(d->arena, "plan with A: %s",
+			       plan_algorithms(d->arena)), &o->algorithm },
 		{ CLI_REPEAT, 'D', NULL, "NAME=N",
 		  "set a symbolic size of the model", &o->defines },
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
@@ -68,17 +67,6 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 	return *status == CLI_OK;
 }
 
-static bool known_algorithm(const char *name)
-{
-	for (int i = 0;; i++) {
-		const char *about, *known = search_algorithm(i, &about);
-		if (!known)
-			return false;
-		if (!strcmp(known, name))
-			return true;
-	}
-}
-
 static cli_status write_plan(driver *d, const plan *p, const char *path)
 {
 	size_t len;
@@ -94,32 +82,25 @@ static cli_status write_plan(driver *d, const plan *p, const char *path)
 /* Plans the graph; writes and prints what is asked for. */
 static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 {
-	plan_report r = { .graph = g, .machine = lower_cpu.name };
-	if (graph_traffic(g) > INT64_MAX / 4 / o->devices) {
-		diag_error_in(d->sink, DIAG_MODEL_TOO_LARGE, g->name,
-			      "what %d devices would move may be more than "
-			      "2^61 bytes",
-			      (int)o->devices);
-		return CLI_OK;
-	}
-	if (!plan_is_divided(d->arena, g, &o->strict, d->sink))
-		return CLI_OK;
-	r.search = search_plan(d->arena, g, (int)o->devices, o->algorithm);
-	plan_warn_replicated(d->arena, g, &r.search->assignment, &o->strict,
-			     d->sink);
 	const lower_options lower = {
 		.algorithm = o->algorithm,
 		.codegen = o->output ? codegen_c : NULL,
 		.checksums = o->output != NULL,
 	};
-	plan *p = lower_plan(d->arena, g, &r.search->assignment, &lower,
-			     d->sink);
-	if (!p)
+	plan_report r;
+	if (!plan_is_countable(d, g, o->devices) ||
+	    !plan_is_divided(d->arena, g, &o->strict, d->sink) ||
+	    !plan_make(d, g, (int)o->devices, o->algorithm, &lower, &r))
 		return CLI_OK;
-	r.plan = p;
-	r.one_device_bytes = plan_one_device(d->arena, p)->arena_bytes;
-	r.seconds = lower_seconds(p, &lower_cpu);
-	cli_status status = o->output ? write_plan(d, p, o->output) : CLI_OK;
+	if (r.search->error) {
+		cli_failed(&d->program, "%s: %s", o->algorithm,
+			   r.search->error);
+		return r.search->absent ? CLI_MACHINE : CLI_NO_PLAN;
+	}
+	plan_warn_replicated(d->arena, g, &r.search->assignment, &o->strict,
+			     d->sink);
+	cli_status status = o->output ? write_plan(d, r.plan, o->output)
+				      : CLI_OK;
 	if (status != CLI_OK || (o->output && !strcmp(o->output, "-")))
 		return status;
 	if (o->json)
@@ -136,10 +117,10 @@ cli_status command_plan(driver *d, int argc, char **argv)
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
-	if (!known_algorithm(o.algorithm))
-		return cli_usage(&d->program, "there is no algorithm '%s'",
-				 o.algorithm);
-	status = driver_model_options(d, &o.defines, &o.shapes, &model);
+	if (!plan_is_algorithm(d, o.algorithm))
+		return CLI_USAGE;
+	status = driver_model_options(d, &o.defines, &o.shapes,
+				      &model);
 	if (status != CLI_OK)
 		return status;
 	tdl_modules *m = driver_load_needed(d);

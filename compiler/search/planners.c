@@ -30,6 +30,26 @@ const planner *planner_find(const char *name)
 	return NULL;
 }
 
+bool search_on_request(int i)
+{
+	return planner_at(i)->on_request;
+}
+
+bool search_cuts_all(const graph *g, const assignment *as)
+{
+	assignment first = *as;
+	const step s = { g, &first };
+	for (int a = 0; a < as->mesh.naxes; a++) {
+		first.mesh.naxes = a + 1;
+		for (tensor_id t = 0; t < g->ntensors; t++) {
+			choices c = step_dims(&s, t);
+			if (!choices_have(&c, as->tensor_cuts[t].dim[a]))
+				return false;
+		}
+	}
+	return true;
+}
+
 bool planner_whole(const cuts *c, const mesh *m)
 {
 	for (int a = 0; a < m->naxes; a++)

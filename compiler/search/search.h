@@ -24,7 +24,8 @@ typedef struct search_result {
 	bool optimal_by_step[MAX_AXES]; /* least of what the planner chooses
 					   from, given the steps before */
 	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */
-	int64_t lower_bound;		/* of the whole; -1 if unknown */
+	int64_t lower_bound; /* of all plans that cut every tensor once per
+				axis; -1 if unknown */
 	double seconds;			/* wall time of the search alone */
 	const char *note;		/* NULL, or what the user has to know */
 	const char *error; /* NULL, or why there is no plan: then only this and
@@ -39,6 +40,14 @@ search_result *search_plan(arena *a, const graph *g, int k,
 
 /* The i-th algorithm's name and one line on it; NULL after the last. */
 const char *search_algorithm(int i, const char **about);
+
+/* Whether the i-th needs a program of others, and is compared with the others
+ * only if it is asked for. */
+bool search_on_request(int i);
+
+/* Whether each axis cuts every tensor that it can cut, so that a lower_bound
+ * holds for the plan, whoever made it. */
+bool search_cuts_all(const graph *g, const assignment *as);
 
 /* C_i of search.md for one node under an assignment, counting the first naxes
  * axes only: exact bytes over all groups. */

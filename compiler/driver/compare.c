@@ -1,0 +1,194 @@
+/* tdlc compare: every planner on one model. */
+#include "config.h"
+
+#include <string.h>
+
+#include "compiler/driver/plan_make.h"
+
+typedef struct compare_options {
+	int64_t devices;
+	cli_words defines, shapes, algorithms, with;
+	bool json;
+} compare_options;
+
+static bool read_options(driver *d, int argc, char **argv, compare_options *o,
+			 const char **model, cli_status *status)
+{
+	const cli_option options[] = {
+		{ CLI_INT, 'k', "devices", "N", "the number of devices",
+		  &o->devices, .min = 1, .max = PLAN_MAX_WORKERS },
+		{ CLI_REPEAT, 0, "algorithm", "A",
+		  "compare A only; may be repeated", &o->algorithms },
+		{ CLI_REPEAT, 0, "with", "A",
+		  "compare A, too, which needs another program (ilp)",
+		  &o->with },
+		{ CLI_REPEAT, 'D', NULL, "NAME=N",
+		  "set a symbolic size of the model", &o->defines },
+		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
+		  "replace the shape of an input", &o->shapes },
+		DRIVER_OPTION_JSON(&o->json),
+		DRIVER_OPTION_LOAD(d),
+		DRIVER_OPTIONS(d),
+		{ CLI_END },
+	};
+	int first = cli_parse(d->arena, &d->program, options, argc, argv,
+			      status);
+	if (first < 0)
+		return false;
+	*status = CLI_USAGE;
+	if (argc - first != 1)
+		cli_usage(&d->program, "one model is expected");
+	else if (o->devices == 0)
+		cli_usage(&d->program, "-k N is missing");
+	else
+		*status = CLI_OK;
+	for (int i = 0; i < o->algorithms.n && *status == CLI_OK; i++)
+		if (!plan_is_algorithm(d, o->algorithms.at[i]))
+			*status = CLI_USAGE;
+	for (int i = 0; i < o->with.n && *status == CLI_OK; i++)
+		if (!plan_is_algorithm(d, o->with.at[i]))
+			*status = CLI_USAGE;
+	*model = argv[first];
+	return *status == CLI_OK;
+}
+
+static bool among(const cli_words *words, const char *name)
+{
+	for (int i = 0; i < words->n; i++)
+		if (!strcmp(words->at[i], name))
+			return true;
+	return false;
+}
+
+typedef VEC(plan_report) reports;
+
+/* Plans with all planners that are wanted, in the order of their table.  False
+ * when errors were added. */
+static bool plan_all(driver *d, const graph *g, const compare_options *o,
+		     reports *all)
+{
+	const char *name;
+	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
+		bool wanted = among(&o->algorithms, name) ||
+			      among(&o->with, name) ||
+			      (o->algorithms.n == 0 &&
+			       !search_on_request(i));
+		const lower_options lower = { .algorithm = name };
+		plan_report r;
+		if (!wanted)
+			continue;
+		if (!plan_make(d, g, (int)o->devices, name, &lower, &r))
+			return false;
+		vec_push(d->arena, all, r);
+	}
+	return true;
+}
+
+/* The greatest bound that is proven for all plans that cut every tensor; -1
+ * if there is none. */
+static int64_t proven_bound(const reports *all)
+{
+	int64_t bound = -1;
+	for (int i = 0; i < all->n; i++) {
+		const search_result *s = all->at[i].search;
+		if (!s->error && s->lower_bound > bound &&
+		    search_cuts_all(all->at[i].graph, &s->assignment))
+			bound = s->lower_bound;
+	}
+	return bound;
+}
+
+/* How far above the bound a plan is, as a part of it; -1 where that means
+ * nothing: the plan leaves tensors whole that could be cut. */
+static double gap(const plan_report *r, int64_t bound)
+{
+	const search_result *s = r->search;
+	if (s->total == 0)
+		return 0;
+	if (bound <= 0 || s->total < bound ||
+	    !search_cuts_all(r->graph, &s->assignment))
+		return -1;
+	return (double)(s->total - bound) / (double)bound;
+}
+
+static json_t *compare_json(const graph *g, const compare_options *o,
+			    const reports *all)
+{
+	int64_t bound = proven_bound(all);
+	json_t *list = json_array();
+	for (int i = 0; i < all->n; i++) {
+		const plan_report *r = &all->at[i];
+		const search_result *s = r->search;
+		json_t *j;
+		if (s->error) {
+			j = json_pack("{s:s,s:s}", "algorithm", s->algorithm,
+				      "error", s->error);
+		} else {
+			double over = gap(r, bound);
+			j = plan_report_json(r);
+			json_object_set_new(j, "gap", over < 0
+							? json_null()
+							: json_real(over));
+		}
+		json_array_append_new(list, j);
+	}
+	return json_pack("{s:s,s:I,s:o}", "model", g->name, "devices",
+			 (json_int_t)o->devices, "planners", list);
+}
+
+static void print_row(arena *a, const plan_report *r, int64_t bound)
+{
+	const search_result *s = r->search;
+	if (s->error) {
+		printf("%-13s  %s\n", s->algorithm, s->error);
+		return;
+	}
+	double over = gap(r, bound);
+	printf("%-13s  %10s  %8s  %10s  %10s  %10.3g s  %8.1f ms\n",
+	       s->algorithm, plan_bytes_text(a, s->total),
+	       over < 0 ? "-" : arena_printf(a, "%.1f %%", 100 * over),
+	       plan_bytes_text(a, r->plan->communication_bytes),
+	       plan_bytes_text(a, r->plan->arena_bytes), r->seconds,
+	       s->seconds * 1e3);
+}
+
+static void print_text(arena *a, const graph *g, const compare_options *o,
+		       const reports *all)
+{
+	int64_t bound = proven_bound(all);
+	printf("%s on %d device%s\n\n", g->name, (int)o->devices,
+	       o->devices == 1 ? "" : "s");
+	printf("%-13s  %10s  %8s  %10s  %10s  %12s  %11s\n", "planner",
+	       "byte model", "gap", "moved", "memory", "predicted", "search");
+	for (int i = 0; i < all->n; i++)
+		print_row(a, &all->at[i], bound);
+	if (bound >= 0)
+		printf("\nNo plan that cuts every tensor moves less than %s.\n",
+		       plan_bytes_text(a, bound));
+}
+
+cli_status command_compare(driver *d, int argc, char **argv)
+{
+	compare_options o = { 0 };
+	model_options model = { 0 };
+	reports all = { 0 };
+	const char *path;
+	cli_status status;
+	if (!read_options(d, argc, argv, &o, &path, &status))
+		return status;
+	status = driver_model_options(d, &o.defines, &o.shapes, &model);
+	if (status != CLI_OK)
+		return status;
+	tdl_modules *m = driver_load_needed(d);
+	graph *g = m ? onnx_import(d->arena, m, d->sink, path, &model) : NULL;
+	if (!g)
+		return CLI_OK;
+	status = driver_check_used(d, &model);
+	if (status != CLI_OK || !plan_is_countable(d, g, o.devices) ||
+	    !plan_all(d, g, &o, &all))
+		return status;
+	if (o.json)
+		return driver_print_json(d, compare_json(g, &o, &all));
+	print_text(d->arena, g, &o, &all);
+	return CLI_OK;
+}

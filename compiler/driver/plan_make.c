@@ -1,0 +1,57 @@
+#include "config.h"
+
+#include "compiler/driver/plan_make.h"
+
+#include <string.h>
+
+bool plan_is_countable(driver *d, const graph *g, int64_t k)
+{
+	if (graph_traffic(g) <= INT64_MAX / 4 / k)
+		return true;
+	diag_error_in(d->sink, DIAG_MODEL_TOO_LARGE, g->name,
+		      "what %d devices would move may be more than 2^61 bytes",
+		      (int)k);
+	return false;
+}
+
+bool plan_is_algorithm(driver *d, const char *name)
+{
+	const char *known;
+	for (int i = 0; (known = search_algorithm(i, NULL)); i++)
+		if (!strcmp(known, name))
+			return true;
+	cli_usage(&d->program, "there is no algorithm '%s'", name);
+	return false;
+}
+
+const char *plan_algorithms(arena *a)
+{
+	enum { COLUMNS = 36 };
+	const char *text = "", *name;
+	size_t column = strlen("plan with A:  (default)");
+	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
+		bool wrap = column + strlen(name) > COLUMNS;
+		const char *gap = wrap ? ",\n" : ", ";
+		column = wrap ? strlen(name) : column + strlen(name) + 2;
+		text = arena_printf(a, "%s%s%s%s", text, i ? gap : "", name,
+				    i ? "" : " (default)");
+	}
+	return text;
+}
+
+bool plan_make(driver *d, const graph *g, int k, const char *algorithm,
+	       const lower_options *lower, plan_report *r)
+{
+	*r = (plan_report){ .graph = g, .machine = lower_cpu.name };
+	r->search = search_plan(d->arena, g, k, algorithm);
+	if (r->search->error)
+		return true;
+	plan *p = lower_plan(d->arena, g, &r->search->assignment, lower,
+			     d->sink);
+	if (!p)
+		return false;
+	r->plan = p;
+	r->one_device_bytes = plan_one_device(d->arena, p)->arena_bytes;
+	r->seconds = lower_seconds(p, &lower_cpu);
+	return true;
+}
