@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/cli.h"
+#include "base/diag.h"
 
 typedef struct failure {
 	cli_status status; /* CLI_OK: nothing yet */
@@ -16,5 +17,9 @@ typedef struct failure {
  * threads at a time. */
 bool fail_with(failure *f, cli_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Makes a failure, CLI_INPUT, of the errors in a sink; true where there are
+ * none. */
+bool fail_of(failure *f, const diag_sink *s);
 
 #endif

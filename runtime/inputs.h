@@ -3,7 +3,7 @@
 #define TDL_RUNTIME_INPUTS_H
 
 #include "plan/plan.h"
-#include "runtime/npz.h"
+#include "runtime/machine.h"
 
 /* Memory for the plan's inputs, or its outputs; NULL, with *f set, if there is
  * not enough.  arrays_free() frees it. */
@@ -11,13 +11,40 @@ array *arrays_of(arena *a, const plan *p, const int *tensors, int n,
 		 failure *f);
 void arrays_free(array *x, int n);
 
-/* Fills the inputs from a file, which must have exactly them. */
-bool inputs_read(arena *a, const array *inputs, int n, const char *path,
-		 failure *f);
-
 /* Fills the inputs with arange(n) / n: element i of n is i / n.  Integers
  * count 0, 1, 2, .. and begin again at the extent of the smallest dimension
  * that they index, at 128 where they index none; a bool is true for odd i. */
 void inputs_invent(const plan *p, const array *inputs);
+
+/* What a run starts with. */
+typedef struct feed {
+	const plan *p;
+	array *inputs; /* of the plan, whole */
+	bool *fed;     /* by input: whether it has a value */
+	int nstates;
+	int *tensors;  /* by state */
+	array *states; /* .data is NULL where the plan's own value stays */
+} feed;
+
+/* Inputs have the values that the plan gives them; where they are `invented`,
+ * the others have those of inputs_invent().  NULL, with *f set, on failure.
+ * feed_free() frees the arrays; NULL is accepted. */
+feed *feed_new(arena *a, const plan *p, bool invented, failure *f);
+void feed_free(feed *x);
+
+/* Takes the values of inputs and of states from a file, which must have nothing
+ * else. */
+bool feed_read(feed *x, const char *path, failure *f);
+
+/* Whether every input has a value; `from` is where it should have come from. */
+bool feed_is_complete(const feed *x, const char *from, failure *f);
+
+/* The number of the input that is the learning rate, whose one element it is;
+ * -1 where the plan has none. */
+int feed_learning_rate(const feed *x);
+bool feed_set_learning_rate(feed *x, double v, failure *f);
+
+/* Gives the machine the states that were read. */
+void feed_states(const feed *x, machine *m);
 
 #endif

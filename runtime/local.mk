@@ -3,6 +3,8 @@
 noinst_LIBRARIES += %D%/libruntime.a
 %C%_libruntime_a_SOURCES = \
 	%D%/backend.c %D%/backend.h \
+	%D%/bar.c %D%/bar.h \
+	%D%/checkpoint.c %D%/checkpoint.h \
 	%D%/comm/barrier.c %D%/comm/barrier.h \
 	%D%/comm/comm.c %D%/comm/comm.h \
 	%D%/comm/threads.c \
@@ -14,10 +16,19 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/kernels/matrix.c \
 	%D%/cpu/kernels/order.c \
 	%D%/cpu/team.c %D%/cpu/team.h \
+	%D%/data.c %D%/data.h \
+	%D%/evaluate.c %D%/evaluate.h \
 	%D%/fail.c %D%/fail.h \
 	%D%/inputs.c %D%/inputs.h \
+	%D%/log.c %D%/log.h \
 	%D%/machine.c %D%/machine.h \
 	%D%/npz.c %D%/npz.h \
+	%D%/options.h \
+	%D%/run.c %D%/run.h \
+	%D%/schedule.c %D%/schedule.h \
+	%D%/session.c %D%/session.h \
+	%D%/stop.c %D%/stop.h \
+	%D%/train.c %D%/train.h \
 	%D%/verify.c %D%/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
 

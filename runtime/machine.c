@@ -59,29 +59,73 @@ static region whole_region(const plan_tensor *t)
 	return r;
 }
 
-/* Copies the worker's part of a tensor out of the whole one, or into it. */
-static void copy_part(machine *m, int worker, int tensor, void *whole,
-		      bool into)
+static void copy_runs(runs *r, size_t size, char *dst, const char *src)
+{
+	while (runs_next(r))
+		memcpy(dst + (size_t)r->dst * size, src + (size_t)r->src * size,
+		       (size_t)r->n * size);
+}
+
+/* Copies the worker's part out of a whole tensor. */
+static void scatter(machine *m, int worker, int tensor, const void *whole)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
-	size_t size = dtype_size(t->type);
 	region part = plan_region(m->p, t->buffer, worker);
 	region all = whole_region(t);
-	char *own = (char *)place(m, worker, t->buffer), *other = whole;
 	runs r = runs_of(&part.at, &part, &all);
 	touch(m, worker, t->buffer, &part);
-	while (runs_next(&r)) {
-		char *x = own + (size_t)r.dst * size;
-		char *y = other + (size_t)r.src * size;
-		memcpy(into ? y : x, into ? x : y, (size_t)r.n * size);
+	copy_runs(&r, dtype_size(t->type), (char *)place(m, worker, t->buffer),
+		  whole);
+}
+
+/* Whether other workers that hold the same part of a tensor come before this
+ * one. */
+static bool is_copy(const machine *m, int worker, const plan_tensor *t)
+{
+	int coords[MAX_AXES];
+	mesh_coords(&m->p->mesh, worker, coords);
+	for (int i = 0; i < m->p->mesh.naxes; i++)
+		if (t->cuts.dim[i] == CUT_NONE && coords[i] > 0)
+			return true;
+	return false;
+}
+
+/* Makes a tensor whole out of the workers' parts. */
+static void gather(const machine *m, int tensor, void *whole)
+{
+	const plan_tensor *t = &m->p->tensors[tensor];
+	region all = whole_region(t);
+	for (int w = 0; w < m->nworkers; w++) {
+		if (is_copy(m, w, t))
+			continue;
+		region part = plan_region(m->p, t->buffer, w);
+		runs r = runs_of(&part.at, &all, &part);
+		copy_runs(&r, dtype_size(t->type), whole,
+			  (const char *)place(m, w, t->buffer));
 	}
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
+/* Those elements that are a formula, on each worker its own. */
+static void make_constant(machine *m, int tensor)
+{
+	const plan_tensor *t = &m->p->tensors[tensor];
+	for (int w = 0; w < m->nworkers; w++) {
+		region part = plan_region(m->p, t->buffer, w);
+		touch(m, w, t->buffer, &part);
+		plan_constant_box(t, &part.at, place(m, w, t->buffer));
+	}
+}
+
 static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
+	if (t->constant.kind == PLAN_CONST_FILL ||
+	    t->constant.kind == PLAN_CONST_RANDOM) {
+		make_constant(m, tensor);
+		return true;
+	}
 	int64_t nbytes = plan_tensor_nbytes(t);
 	void *whole = malloc(nbytes > 0 ? (size_t)nbytes : 1);
 	if (!whole)
@@ -89,30 +133,9 @@ static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
 				 " bytes of '%s'", nbytes, t->name);
 	bool good = plan_constant_read(m->p, tensor, whole, s);
 	for (int w = 0; good && w < m->nworkers; w++)
-		copy_part(m, w, tensor, whole, false);
+		scatter(m, w, tensor, whole);
 	free(whole);
 	return good;
-}
-
-/* The text of the first diagnostic becomes the failure. */
-static bool give_diagnostics(const diag_sink *s, failure *f)
-{
-	char *text = NULL;
-	size_t n;
-	FILE *to;
-	if (!diag_errors(s))
-		return true;
-	to = open_memstream(&text, &n);
-	if (to) {
-		diag_print(s, to, false);
-		fclose(to);
-	}
-	n = text ? strlen(text) : 0;
-	while (n > 0 && text[n - 1] == '\n')
-		text[--n] = '\0';
-	fail_with(f, CLI_INPUT, "%s", text ? text : "the plan has errors");
-	free(text);
-	return false;
 }
 
 static bool load_constants(machine *m, failure *f)
@@ -120,11 +143,13 @@ static bool load_constants(machine *m, failure *f)
 	arena *work = arena_new();
 	diag_sink *s = diag_sink_new(work);
 	bool good = true;
-	for (int t = 0; good && t < m->p->ntensors; t++)
-		if (m->p->tensors[t].role == PLAN_CONSTANT &&
-		    m->p->tensors[t].buffer >= 0)
-			good = load_constant(m, t, s, f);
-	good = give_diagnostics(s, f) && good;
+	for (int i = 0; good && i < m->p->ntensors; i++) {
+		const plan_tensor *t = &m->p->tensors[i];
+		if ((t->role == PLAN_CONSTANT || t->role == PLAN_STATE) &&
+		    t->buffer >= 0)
+			good = load_constant(m, i, s, f);
+	}
+	good = fail_of(f, s) && good;
 	arena_free(work);
 	return good;
 }
@@ -136,7 +161,7 @@ static bool check_workers(machine *m, const char *path, failure *f)
 	bool good = true;
 	for (int w = 0; good && w < m->nworkers; w++)
 		good = plan_check_worker(m->p, w, s, path);
-	good = give_diagnostics(s, f) && good;
+	good = fail_of(f, s) && good;
 	arena_free(work);
 	return good;
 }
@@ -266,8 +291,7 @@ static bool run_program(void *arg, int worker, failure *f)
 	double start;
 	for (int i = 0; i < p->ninputs; i++)
 		if (p->tensors[p->inputs[i]].buffer >= 0)
-			copy_part(m, worker, p->inputs[i], m->inputs[i].data,
-				  false);
+			scatter(m, worker, p->inputs[i], m->inputs[i].data);
 	if (!m->comm->barrier(m->link, worker))
 		return false;
 	start = now();
@@ -290,11 +314,32 @@ bool machine_step(machine *m, const array *inputs, const array *outputs,
 	if (!m->comm->launch(m->link, run_program, m, f))
 		return false;
 	for (int i = 0; i < p->noutputs; i++)
-		for (int w = 0; w < m->nworkers; w++)
-			if (p->tensors[p->outputs[i]].buffer >= 0)
-				copy_part(m, w, p->outputs[i], outputs[i].data,
-					  true);
+		if (outputs[i].data && p->tensors[p->outputs[i]].buffer >= 0)
+			gather(m, p->outputs[i], outputs[i].data);
 	return true;
+}
+
+/* ---- states ------------------------------------------------------------ */
+
+int *plan_states(arena *a, const plan *p, int *n)
+{
+	int *states = ARENA_ARRAY(a, int, p->ntensors);
+	*n = 0;
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].role == PLAN_STATE)
+			states[(*n)++] = t;
+	return states;
+}
+
+void machine_state_get(const machine *m, int tensor, const array *x)
+{
+	gather(m, tensor, x->data);
+}
+
+void machine_state_set(machine *m, int tensor, const array *x)
+{
+	for (int w = 0; w < m->nworkers; w++)
+		scatter(m, w, tensor, x->data);
 }
 
 /* ---- what was measured ------------------------------------------------- */

@@ -8,8 +8,8 @@
 
 typedef struct machine machine;
 
-/* Makes a plan ready to run: memory for all workers, kernels, constants.
- * plan_check_worker() is done here.  path is the plan's, for messages.  NULL,
+/* Makes a plan ready to run: memory for all workers, kernels, constants, and
+ * the states' first values.  plan_check_worker() is done here.  path is the plan's, for messages.  NULL,
  * with *f set, on failure. */
 machine *machine_open(const plan *p, const char *path, const backend *b,
 		      const communicator *c, const backend_options *o,
@@ -17,9 +17,19 @@ machine *machine_open(const plan *p, const char *path, const backend *b,
 void machine_close(machine *m);
 
 /* Runs the program once; inputs[i] is the plan's i-th input, whole. Then
- * outputs[i].data holds the plan's i-th output, whole. */
+ * outputs[i].data holds the plan's i-th output, whole, unless it is NULL; the
+ * states have their next values. */
 bool machine_step(machine *m, const array *inputs, const array *outputs,
 		  failure *f);
+
+/* The states of a plan, tensors that keep their values from one step to the
+ * next: *n of them, in a. */
+int *plan_states(arena *a, const plan *p, int *n);
+
+/* Copies the value that a state has between two steps, whole, or gives it
+ * another; x has the type and shape of the tensor. */
+void machine_state_get(const machine *m, int tensor, const array *x);
+void machine_state_set(machine *m, int tensor, const array *x);
 
 /* Of the program alone, over all steps so far. */
 double machine_seconds(const machine *m);

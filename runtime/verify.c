@@ -16,18 +16,34 @@ static bool rounds_differently(const plan *p, int n)
 	return (r == RED_SUM || r == RED_PROD) && dtype_is_float(k->type);
 }
 
-/* Tensors that may differ from one worker's in their last bits. */
-static bool *find_inexact(arena *a, const plan *p)
+/* One pass over the program; whether it found more. */
+static bool spread(const plan *p, bool *inexact)
 {
-	bool *inexact = ARENA_ARRAY(a, bool, p->ntensors);
+	bool more = false;
 	for (int n = 0; n < p->nnodes; n++) {
 		const plan_node *node = &p->nodes[n];
 		const kernel *k = p->kernels[node->kernel].kernel;
-		bool *out = &inexact[node->output];
-		*out = rounds_differently(p, n);
+		bool is = rounds_differently(p, n);
 		for (int i = 0; i < k->ninputs; i++)
-			*out |= inexact[node->inputs[i]];
+			is |= inexact[node->inputs[i]];
+		inexact[node->output] = is;
 	}
+	for (int t = 0; t < p->ntensors; t++) {
+		int next = p->tensors[t].next;
+		if (p->tensors[t].role == PLAN_STATE && next >= 0 &&
+		    inexact[next] && !inexact[t])
+			inexact[t] = more = true;
+	}
+	return more;
+}
+
+/* Tensors that may differ from one worker's in their last bits, after as many
+ * steps as it takes. */
+static bool *find_inexact(arena *a, const plan *p)
+{
+	bool *inexact = ARENA_ARRAY(a, bool, p->ntensors);
+	while (spread(p, inexact))
+		continue;
 	return inexact;
 }
 
@@ -95,12 +111,26 @@ static void note_greater(double *to, double v)
 		*to = isnan(*to) ? *to : v;
 }
 
-comparison verify_outputs(const plan *p, const array *got, const array *want)
+/* What is right between tensors i of got and want. */
+static double allowed_of(const array *want, const array *moved)
+{
+	enum { TIMES = 16 };
+	double most = allowed(want->type);
+	if (moved) {
+		distance d = distance_of(moved, want);
+		note_greater(&most, TIMES * relative(&d));
+	}
+	return most;
+}
+
+comparison verify_tensors(const plan *p, int n, const int *tensors,
+			  const array *got, const array *want,
+			  const array *moved)
 {
 	arena *work = arena_new();
 	const bool *inexact = find_inexact(work, p);
 	comparison c = { .equal = true, .exact = true };
-	for (int i = 0; i < p->noutputs; i++) {
+	for (int i = 0; i < n; i++) {
 		size_t nbytes = (size_t)array_nbytes(&got[i]);
 		if (!memcmp(got[i].data, want[i].data, nbytes))
 			continue;
@@ -109,7 +139,8 @@ comparison verify_outputs(const plan *p, const array *got, const array *want)
 		c.exact = false;
 		note_greater(&c.max_abs_error, d.most);
 		note_greater(&c.max_rel_error, rel);
-		if (inexact[p->outputs[i]] && rel <= allowed(got[i].type))
+		if (inexact[tensors[i]] &&
+		    rel <= allowed_of(&want[i], moved ? &moved[i] : NULL))
 			continue;
 		c.equal = false;
 		if (!c.worst)
@@ -117,4 +148,40 @@ comparison verify_outputs(const plan *p, const array *got, const array *want)
 	}
 	arena_free(work);
 	return c;
+}
+
+comparison verify_outputs(const plan *p, const array *got, const array *want)
+{
+	return verify_tensors(p, p->noutputs, p->outputs, got, want, NULL);
+}
+
+/* ---- numbers moved ----------------------------------------------------- */
+
+/* The distance of 1 to the next number. */
+static double last_bit(dtype t)
+{
+	switch (t) {
+	case DT_F64:
+		return 0x1p-52;
+	case DT_F32:
+		return 0x1p-23;
+	case DT_F16:
+		return 0x1p-10;
+	case DT_BF16:
+		return 0x1p-7;
+	default:
+		return 0;
+	}
+}
+
+void verify_move(const array *x)
+{
+	double bit = last_bit(x->type);
+	int64_t n = bit > 0 ? array_nelem(x) : 0;
+	for (int64_t i = 0; i < n; i++) {
+		uint64_t mixed = (uint64_t)i * 0x9e3779b97f4a7c15;
+		double v = elem_get_f64(x->type, x->data, i);
+		elem_set_f64(x->type, x->data, i,
+			     v * (mixed >> 63 ? 1 + bit : 1 - bit));
+	}
 }

@@ -608,20 +608,28 @@ START_TEST(inputs_have_to_match)
 	array *in = arrays_of(mem, p, p->inputs, n, &f);
 	inputs_invent(p, in);
 	ck_assert(npz_write(file("in.npz"), n, in, &f));
-	array *back = arrays_of(mem, p, p->inputs, n, &f);
-	ck_assert(inputs_read(mem, back, n, file("in.npz"), &f));
+	feed *x = feed_new(mem, p, false, &f);
+	ck_assert(!feed_is_complete(x, "nothing", &f));
+	f = (failure){ 0 };
+	ck_assert(feed_read(x, file("in.npz"), &f));
+	ck_assert(feed_is_complete(x, "in.npz", &f));
 	for (int i = 0; i < n; i++)
-		ck_assert_mem_eq(back[i].data, in[i].data,
+		ck_assert_mem_eq(x->inputs[i].data, in[i].data,
 				 (size_t)array_nbytes(&in[i]));
-	/* One too few, one too many. */
+	feed_free(x);
+	/* One too few, one that there is not. */
+	x = feed_new(mem, p, false, &f);
 	ck_assert(npz_write(file("few.npz"), n - 1, in, &f));
-	ck_assert(!inputs_read(mem, back, n, file("few.npz"), &f));
+	ck_assert(feed_read(x, file("few.npz"), &f));
+	ck_assert(!feed_is_complete(x, "few.npz", &f));
 	ck_assert_int_eq(f.status, CLI_INPUT);
 	f = (failure){ 0 };
-	ck_assert(!inputs_read(mem, back, n - 1, file("in.npz"), &f));
+	in[0].name = "nobody";
+	ck_assert(npz_write(file("nobody.npz"), n, in, &f));
+	ck_assert(!feed_read(x, file("nobody.npz"), &f));
 	ck_assert_int_eq(f.status, CLI_INPUT);
+	feed_free(x);
 	arrays_free(in, n);
-	arrays_free(back, n);
 }
 END_TEST
 

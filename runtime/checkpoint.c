@@ -1,0 +1,363 @@
+#include "config.h"
+
+#include "runtime/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cli.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "runtime/inputs.h"
+
+/* The file of step N is step-N.npz; while it is written its name has more
+ * behind that. */
+static const char prefix[] = "step-", suffix[] = ".npz";
+static const char unfinished[] = ".npz.tmp";
+
+struct checkpoints {
+	arena *a;
+	const char *folder;
+	int fd; /* of the folder; locked */
+	int64_t keep;
+	VEC(int64_t) steps; /* that there are files of, ascending */
+};
+
+static const char *path_of(arena *a, const char *folder, int64_t step)
+{
+	return arena_printf(a, "%s/%s%" PRId64 "%s", folder, prefix, step,
+			    suffix);
+}
+
+/* ---- the folder -------------------------------------------------------- */
+
+/* The N of step-N.npz; -1 for any other name. */
+static int64_t step_of(arena *a, const char *name)
+{
+	size_t n = strlen(name), skip = strlen(prefix), end = strlen(suffix);
+	int64_t step;
+	if (n < skip + end || strncmp(name, prefix, skip) ||
+	    strcmp(name + n - end, suffix))
+		return -1;
+	const char *digits = arena_strndup(a, name + skip, n - skip - end);
+	return cli_int(digits, 0, INT64_MAX, &step) &&
+	       !strcmp(name, arena_printf(a, "%s%" PRId64 "%s", prefix, step,
+					  suffix)) ? step : -1;
+}
+
+static int compare_steps(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* What is there, unfinished files aside, which are removed if the folder is
+ * ours. */
+static bool list_folder(checkpoints *c, bool ours, failure *f)
+{
+	DIR *d = opendir(c->folder);
+	if (!d)
+		return fail_with(f, CLI_INPUT, "%s: cannot read the folder: %s",
+				 c->folder, strerror(errno));
+	for (struct dirent *e; (e = readdir(d)) != NULL;) {
+		int64_t step = step_of(c->a, e->d_name);
+		if (step >= 0)
+			vec_push(c->a, &c->steps, step);
+		else if (ours && !strncmp(e->d_name, prefix, strlen(prefix)) &&
+			 strstr(e->d_name, unfinished))
+			unlinkat(c->fd, e->d_name, 0);
+	}
+	closedir(d);
+	if (c->steps.n > 0)
+		qsort(c->steps.at, (size_t)c->steps.n, sizeof(*c->steps.at),
+		      compare_steps);
+	return true;
+}
+
+/* A lock ends with the process that has it, however that ends.  A file system
+ * that knows none does without. */
+static bool lock_folder(checkpoints *c, failure *f)
+{
+	if (mkdir(c->folder, 0777) && errno != EEXIST)
+		return fail_with(f, CLI_MACHINE, "%s: cannot make the folder: "
+				 "%s", c->folder, strerror(errno));
+	c->fd = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->fd < 0)
+		return fail_with(f, CLI_MACHINE, "%s: cannot open the folder: "
+				 "%s", c->folder, strerror(errno));
+	if (flock(c->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return fail_with(f, CLI_MACHINE, "%s: another run writes its "
+				 "checkpoints there", c->folder);
+	return true;
+}
+
+checkpoints *checkpoints_open(arena *a, const char *folder, int64_t keep,
+			      failure *f)
+{
+	checkpoints *c = ARENA_NEW(a, checkpoints);
+	*c = (checkpoints){ .a = a, .folder = folder, .fd = -1, .keep = keep };
+	if (lock_folder(c, f) && list_folder(c, true, f))
+		return c;
+	checkpoints_close(c);
+	return NULL;
+}
+
+void checkpoints_close(checkpoints *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+}
+
+const char *checkpoints_newest(const checkpoints *c)
+{
+	return c->steps.n == 0 ? NULL :
+	       path_of(c->a, c->folder, c->steps.at[c->steps.n - 1]);
+}
+
+/* ---- the position ------------------------------------------------------ */
+
+static const char format[] = "tdl-checkpoint";
+
+/* An array of bytes, in a. */
+static array note_of(arena *a, const plan *p, const position *at)
+{
+	json_t *j = json_pack(
+		"{s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:I}", "format",
+		format, "version", 1, "model", p->model, "step",
+		(json_int_t)at->step, "epoch", (json_int_t)at->epoch,
+		"in_epoch", (json_int_t)at->in_epoch, "samples",
+		(json_int_t)at->samples, "batch", (json_int_t)at->batch,
+		"shuffle", at->shuffle, "seed", (json_int_t)at->seed);
+	char *text = json_dumps(j, JSON_COMPACT);
+	array x = { .name = CHECKPOINT_NOTE, .type = DT_U8, .ndim = 1,
+		    .data = arena_strdup(a, text ? text : "") };
+	x.dims[0] = (int64_t)strlen(x.data);
+	free(text);
+	json_decref(j);
+	return x;
+}
+
+static bool parse_note(const array *x, position *at)
+{
+	json_int_t version, step, epoch, in_epoch, samples, batch, seed;
+	const char *is;
+	int shuffle;
+	json_t *j = json_loadb(x->data, (size_t)x->dims[0], 0, NULL);
+	bool good = j && !json_unpack(
+		j, "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I}", "format",
+		&is, "version", &version, "step", &step, "epoch", &epoch,
+		"in_epoch", &in_epoch, "samples", &samples, "batch", &batch,
+		"shuffle", &shuffle, "seed", &seed);
+	good = good && !strcmp(is, format) && version == 1 && step >= 0 &&
+	       epoch >= 0 && in_epoch >= 0 && samples > 0 && batch > 0;
+	if (good)
+		*at = (position){ step, epoch, in_epoch, samples, batch,
+				  shuffle, seed };
+	json_decref(j);
+	return good;
+}
+
+static bool read_note(arena *a, npz *z, const char *path, position *at,
+		      failure *f)
+{
+	enum { MAX_NOTE = 1 << 16 };
+	array x = { .name = CHECKPOINT_NOTE, .type = DT_U8 };
+	if (!npz_has(z, x.name))
+		return fail_with(f, CLI_INPUT, "%s: this is no checkpoint of "
+				 "tdlrun", path);
+	if (!npz_shape(z, &x, f))
+		return false;
+	if (x.ndim == 1 && x.dims[0] <= MAX_NOTE) {
+		x.data = arena_alloc(a, (size_t)x.dims[0] + 1);
+		if (!npz_read(z, &x, f))
+			return false;
+	}
+	return (x.data && parse_note(&x, at)) ||
+	       fail_with(f, CLI_INPUT, "%s: '%s' does not say where the run "
+			 "stood", path, x.name);
+}
+
+/* ---- writing ----------------------------------------------------------- */
+
+/* Makes sure that a file, and then its new name, are on the disk. */
+static bool publish(const checkpoints *c, const char *from, const char *to)
+{
+	int fd = open(from, O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0 && fsync(fd) == 0;
+	int why = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = why;
+	return good && rename(from, to) == 0 && fsync(c->fd) == 0;
+}
+
+static bool write_file(const checkpoints *c, int64_t step, int n,
+		       const array *arrays, failure *f)
+{
+	const char *path = path_of(c->a, c->folder, step);
+	const char *tmp = arena_printf(c->a, "%s/%s%" PRId64 "%s", c->folder,
+				       prefix, step, unfinished);
+	bool good = npz_write(tmp, n, arrays, f);
+	if (good && !publish(c, tmp, path))
+		good = fail_with(f, CLI_MACHINE, "%s: cannot write: %s", path,
+				 strerror(errno));
+	if (!good)
+		unlink(tmp);
+	return good;
+}
+
+/* Adds a step that is the newest, and removes files beyond those to be kept. */
+static void note_written(checkpoints *c, int64_t step)
+{
+	if (c->steps.n == 0 || c->steps.at[c->steps.n - 1] != step)
+		vec_push(c->a, &c->steps, step);
+	int64_t gone = c->keep > 0 ? c->steps.n - c->keep : 0;
+	if (gone <= 0)
+		return;
+	for (int64_t i = 0; i < gone; i++)
+		unlink(path_of(c->a, c->folder, c->steps.at[i]));
+	c->steps.n -= (int)gone;
+	memmove(c->steps.at, c->steps.at + gone,
+		(size_t)c->steps.n * sizeof(*c->steps.at));
+}
+
+bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
+		       const position *at, failure *f)
+{
+	arena *work = arena_new();
+	int n, *states = plan_states(work, p, &n);
+	array *x = arrays_of(work, p, states, n, f);
+	array *all = ARENA_ARRAY(work, array, n + 1);
+	bool good = x != NULL;
+	for (int i = 0; good && i < n; i++) {
+		machine_state_get(m, states[i], &x[i]);
+		all[i] = x[i];
+		if (!strcmp(x[i].name, CHECKPOINT_NOTE))
+			good = fail_with(f, CLI_INPUT, "a state cannot be "
+					 "called '%s', as the note in "
+					 "checkpoints is", x[i].name);
+	}
+	all[n] = note_of(work, p, at);
+	good = good && write_file(c, at->step, n + 1, all, f);
+	if (good)
+		note_written(c, at->step);
+	arrays_free(x, n);
+	arena_free(work);
+	return good;
+}
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* The names in a file are those of the states, and the note. */
+static bool check_names(const plan *p, npz *z, const char *path, failure *f)
+{
+	arena *work = arena_new();
+	int n, *states = plan_states(work, p, &n);
+	strmap *known = strmap_new(work);
+	bool good = true;
+	strmap_put(known, CHECKPOINT_NOTE, known);
+	for (int i = 0; i < n; i++)
+		strmap_put(known, p->tensors[states[i]].name, known);
+	for (int i = 0; good && npz_name(z, i); i++)
+		if (!strmap_get(known, npz_name(z, i)))
+			good = fail_with(f, CLI_INPUT, "%s: it is of another "
+					 "model or optimizer: the plan has no "
+					 "state '%.200s'", path,
+					 npz_name(z, i));
+	arena_free(work);
+	return good;
+}
+
+/* Reads all states out of a file, and gives them to the machine, unless that is
+ * NULL. */
+static bool read_states(machine *m, const plan *p, npz *z, failure *f)
+{
+	arena *work = arena_new();
+	int n, *states = plan_states(work, p, &n);
+	bool good = true;
+	for (int i = 0; good && i < n; i++) {
+		array *x = arrays_of(work, p, &states[i], 1, f);
+		good = x && npz_read(z, x, f);
+		if (good && m)
+			machine_state_set(m, states[i], x);
+		arrays_free(x, 1);
+	}
+	arena_free(work);
+	return good;
+}
+
+static bool restore(machine *m, const plan *p, const char *path, position *at,
+		    failure *f)
+{
+	arena *work = arena_new();
+	npz *z = npz_open(work, path, f);
+	bool good = z && read_note(work, z, path, at, f) &&
+		    check_names(p, z, path, f) && read_states(m, p, z, f);
+	if (z)
+		npz_close(z);
+	arena_free(work);
+	return good;
+}
+
+/* Adds to a failure which older checkpoint is whole. */
+static void name_older(const checkpoints *c, const plan *p, failure *f)
+{
+	failure why = *f;
+	for (int i = c->steps.n - 1; i-- > 0;) {
+		const char *path = path_of(c->a, c->folder, c->steps.at[i]);
+		position at;
+		failure other = { 0 };
+		if (!restore(NULL, p, path, &at, &other))
+			continue;
+		*f = (failure){ 0 };
+		fail_with(f, why.status, "%s; %s is whole: the run goes on "
+			  "from there if the newer ones are removed", why.text,
+			  path);
+		return;
+	}
+}
+
+bool checkpoints_restore(checkpoints *c, machine *m, const plan *p,
+			 position *at, failure *f)
+{
+	if (restore(m, p, checkpoints_newest(c), at, f))
+		return true;
+	name_older(c, p, f);
+	return false;
+}
+
+/* The newest checkpoint of a folder; NULL, with *f set, if there is none. */
+static const char *newest_of(arena *a, const char *folder, failure *f)
+{
+	checkpoints c = { .a = a, .folder = folder, .fd = -1 };
+	if (!list_folder(&c, false, f))
+		return NULL;
+	if (c.steps.n == 0)
+		fail_with(f, CLI_INPUT, "%s: there is no checkpoint in it",
+			  folder);
+	return checkpoints_newest(&c);
+}
+
+bool checkpoint_load(machine *m, const plan *p, const char *path, failure *f)
+{
+	arena *work = arena_new();
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		path = newest_of(work, path, f);
+	npz *z = path ? npz_open(work, path, f) : NULL;
+	bool good = z && read_states(m, p, z, f);
+	if (z)
+		npz_close(z);
+	arena_free(work);
+	return good;
+}

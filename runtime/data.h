@@ -1,0 +1,43 @@
+/* Data sets: arrays of samples that batches are cut from. */
+#ifndef TDL_RUNTIME_DATA_H
+#define TDL_RUNTIME_DATA_H
+
+#include "plan/plan.h"
+#include "runtime/npz.h"
+
+/* What a .npz file holds for the inputs of a plan.  An array of an input's own
+ * shape is fed whole in each step.  An array whose first dimension alone
+ * differs has a sample per element of it, and a step takes as many as the
+ * input has; of an array with one dimension more, in front, it takes one.  All
+ * have the same number of samples, and a step takes as many of each.  Where all
+ * arrays have their inputs' own shapes, and the same first dimension, they are
+ * the samples of one step. */
+typedef struct dataset {
+	const plan *p;
+	array *arrays; /* by input; .data is NULL where the file has none */
+	bool *divided; /* by input: into samples */
+	int64_t samples, batch; /* of the set, of a step */
+} dataset;
+
+/* Reads all of a file, whose names must be inputs of the plan, and which must
+ * have samples.  NULL, with *f set, on failure.  dataset_free() frees the
+ * elements. */
+dataset *dataset_read(arena *a, const plan *p, const char *path, failure *f);
+void dataset_free(dataset *d);
+
+/* The steps that an epoch has: of full batches, or, padded, of all samples. */
+int64_t dataset_steps(const dataset *d, bool padded);
+
+/* The order of the samples in an epoch, which depends on nothing but the seed
+ * and the epoch: to[i] is the i-th, a permutation of 0 .. n - 1 that is as
+ * likely as any other. */
+void dataset_shuffle(uint64_t seed, int64_t epoch, int64_t n, int64_t *to);
+
+/* Fills the inputs that the set has with step `step` of an epoch: samples
+ * order[step * batch] and so on, or in the order of the file where order is
+ * NULL.  Beyond the last sample it is repeated.  Returns how many samples are
+ * not repetitions. */
+int64_t dataset_fill(const dataset *d, const int64_t *order, int64_t step,
+		     const array *inputs);
+
+#endif

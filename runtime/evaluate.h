@@ -1,0 +1,40 @@
+/* Running a plan over all samples of a data set. */
+#ifndef TDL_RUNTIME_EVALUATE_H
+#define TDL_RUNTIME_EVALUATE_H
+
+#include "runtime/data.h"
+#include "runtime/session.h"
+
+/* The mean of an output: over the samples, where it has an element for each,
+ * or, where it has one in all, over the full batches. */
+typedef struct metric {
+	const char *name;
+	double value; /* NAN where there was nothing to take a mean of */
+} metric;
+
+typedef struct evaluation evaluation;
+
+/* Makes a plan ready.  Inputs that the data do not have come out of --inputs
+ * where `fed`, or have values of their own.  With `collect`, outputs that have
+ * an element or more for each sample are kept for all samples.  NULL, with s->f
+ * set, on failure. */
+evaluation *evaluation_open(session *s, const plan *p, const char *path,
+			    const char *data, bool fed, bool collect);
+void evaluation_close(evaluation *e);
+
+/* Gives the plan the states of a machine that runs `trained`, by their names;
+ * false, with the failure set, if it does not have all of them. */
+bool evaluation_take(evaluation *e, const machine *m, const plan *trained);
+
+/* Runs all batches.  The last one is filled up with its last sample, and what
+ * comes of that is left out. */
+bool evaluation_run(evaluation *e);
+
+/* The results of the last run; *n of them. */
+const metric *evaluation_metrics(const evaluation *e, int *n);
+
+/* Runs the session's plan, which does not train, over --data, and prints what
+ * it found. */
+bool evaluate_command(session *s, cli_status *status);
+
+#endif

@@ -1,0 +1,27 @@
+/* What tdlrun's command line says. */
+#ifndef TDL_RUNTIME_OPTIONS_H
+#define TDL_RUNTIME_OPTIONS_H
+
+#include "base/cli.h"
+
+typedef struct options {
+	const char *plan;
+	int backend, comm, kernels;
+	const char *library;
+	const char *inputs, *outputs, *parameters;
+	bool verify, json, version;
+	/* NULL, false, -1: not given. */
+	const char *data;
+	bool shuffle;
+	int64_t steps, epochs, seed;
+	double learning_rate;
+	int schedule;
+	int64_t warmup;
+	const char *evaluate, *evaluate_data;
+	const char *checkpoint;
+	int64_t every, keep;
+	bool resume;
+	const char *log;
+} options;
+
+#endif

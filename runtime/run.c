@@ -1,0 +1,244 @@
+#include "config.h"
+
+#include "runtime/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "plan/eval.h"
+#include "runtime/verify.h"
+
+/* The arrays that a run leaves behind: outputs, and states that it changes. */
+typedef struct results {
+	int n;
+	int *tensors;
+	array *arrays;
+} results;
+
+typedef struct run {
+	session *s;
+	const plan *p;
+	feed *feed;
+	results got;
+	figures figures;
+	VEC(double) loss;
+	comparison compared;
+	bool verified;
+} run;
+
+/* ---- running ----------------------------------------------------------- */
+
+static results results_of(run *r)
+{
+	const plan *p = r->p;
+	arena *a = r->s->a;
+	VEC(int) tensors = { 0 };
+	for (int i = 0; i < p->noutputs; i++)
+		vec_push(a, &tensors, p->outputs[i]);
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].role == PLAN_STATE && p->tensors[t].next >= 0)
+			vec_push(a, &tensors, t);
+	return (results){ tensors.n, tensors.at,
+			  arrays_of(a, p, tensors.at, tensors.n, &r->s->f) };
+}
+
+static void free_results(results *x)
+{
+	arrays_free(x->arrays, x->n);
+}
+
+static void note_loss(run *r, const array *outputs)
+{
+	int i = session_loss(r->p);
+	if (i >= 0)
+		vec_push(r->s->a, &r->loss,
+			 elem_get_f64(outputs[i].type, outputs[i].data, 0));
+}
+
+static int64_t steps_of(const session *s)
+{
+	return s->o->steps > 0 ? s->o->steps : 1;
+}
+
+/* Steps of a plan that keeps nothing are all the same: one worker makes but
+ * one. */
+static bool step(run *r, machine *m, const results *to, bool noted)
+{
+	session *s = r->s;
+	bool all = noted || session_changes_states(r->p);
+	int64_t n = all ? steps_of(s) : 1;
+	for (int64_t i = 0; i < n; i++) {
+		session_progress(s, "%sstep %" PRId64 " of %" PRId64,
+				 noted ? "" : "one worker: ", i + 1, n);
+		if (!machine_step(m, r->feed->inputs, to->arrays, &s->f))
+			return false;
+		if (noted)
+			note_loss(r, to->arrays);
+	}
+	for (int i = r->p->noutputs; i < to->n; i++)
+		machine_state_get(m, to->tensors[i], &to->arrays[i]);
+	return true;
+}
+
+static bool run_plan(run *r)
+{
+	session *s = r->s;
+	machine *m = session_machine(s, r->p, s->o->plan);
+	bool good = m && session_states(s, m, r->p, r->feed) &&
+		    step(r, m, &r->got, true);
+	if (good)
+		r->figures = session_figures(s, m, steps_of(s));
+	if (good && s->o->outputs)
+		good = session_outputs(s, m, r->got.arrays);
+	if (m)
+		machine_close(m);
+	return good;
+}
+
+/* ---- one worker -------------------------------------------------------- */
+
+/* Changes all that the plan starts with in the last bits. */
+static bool move_start(run *r, machine *m)
+{
+	for (int i = 0; i < r->p->ninputs; i++)
+		verify_move(&r->feed->inputs[i]);
+	for (int i = 0; i < r->feed->nstates; i++) {
+		int tensor = r->feed->tensors[i];
+		array *x = arrays_of(r->s->a, r->p, &tensor, 1, &r->s->f);
+		if (!x)
+			return false;
+		machine_state_get(m, tensor, x);
+		verify_move(x);
+		machine_state_set(m, tensor, x);
+		arrays_free(x, 1);
+	}
+	return true;
+}
+
+/* Runs the plan's program on one worker. */
+static bool run_one(run *r, const results *to, bool moved)
+{
+	session *s = r->s;
+	plan *one = plan_one_device(s->a, r->p);
+	machine *m = to->arrays ? session_machine(s, one, s->o->plan) : NULL;
+	bool good = m && session_states(s, m, r->p, r->feed) &&
+		    (!moved || move_start(r, m)) && step(r, m, to, false);
+	if (m)
+		machine_close(m);
+	return good;
+}
+
+/* Most runs need one comparison: what hangs on rounding is looked at where the
+ * first finds a difference. */
+static bool compare(run *r)
+{
+	results want = results_of(r), moved = { 0 };
+	const results *got = &r->got;
+	bool good = run_one(r, &want, false);
+	if (good)
+		r->compared = verify_tensors(r->p, got->n, got->tensors,
+					     got->arrays, want.arrays, NULL);
+	if (good && !r->compared.equal) {
+		moved = results_of(r);
+		good = run_one(r, &moved, true);
+		if (good)
+			r->compared = verify_tensors(r->p, got->n,
+						     got->tensors, got->arrays,
+						     want.arrays,
+						     moved.arrays);
+	}
+	r->verified = r->compared.equal &&
+		      r->figures.received == r->p->communication_bytes &&
+		      r->figures.arena_used == r->p->arena_bytes;
+	free_results(&want);
+	free_results(&moved);
+	return good;
+}
+
+/* ---- the report -------------------------------------------------------- */
+
+/* Without --verify its three results are null. */
+static void report_json(const run *r)
+{
+	json_t *j = figures_json(&r->figures, r->p);
+	bool known = r->s->o->verify;
+	json_object_set_new(j, "max_abs_error", known ?
+			    json_number(r->compared.max_abs_error) :
+			    json_null());
+	json_object_set_new(j, "max_rel_error", known ?
+			    json_number(r->compared.max_rel_error) :
+			    json_null());
+	json_object_set_new(j, "verified", known ?
+			    json_boolean(r->verified) : json_null());
+	json_object_set_new(j, "loss", json_numbers(r->loss.at, r->loss.n));
+	print_json(j);
+}
+
+static void print_comparison(const run *r)
+{
+	const comparison *c = &r->compared;
+	bool states = r->got.n > r->p->noutputs;
+	if (!c->equal)
+		printf("  %-14s '%s' differs from one worker's", "different",
+		       c->worst);
+	else
+		printf("  %-14s the outputs%s are, %s, one worker's",
+		       r->verified ? "verified" : "not verified",
+		       states ? " and states" : "",
+		       c->exact ? "bit for bit" : "within rounding");
+	if (!c->exact)
+		printf(" (relative error %.2g, at most %.2g in an element)",
+		       c->max_rel_error, c->max_abs_error);
+	putchar('\n');
+}
+
+static void report_text(const run *r)
+{
+	const figures *x = &r->figures;
+	printf("%s: %d worker%s, %" PRId64 " step%s of %.4g s\n", r->p->model,
+	       x->devices, x->devices == 1 ? "" : "s", x->steps,
+	       x->steps == 1 ? "" : "s", x->seconds_per_step);
+	figures_print(x, r->p);
+	for (int i = 0; i < r->loss.n; i++)
+		printf("  loss           %.6g\n", r->loss.at[i]);
+	if (r->s->o->verify)
+		print_comparison(r);
+}
+
+/* ---- the command ------------------------------------------------------- */
+
+static bool prepare(run *r)
+{
+	session *s = r->s;
+	const options *o = s->o;
+	r->feed = feed_new(s->a, r->p, !o->inputs, &s->f);
+	if (!r->feed)
+		return false;
+	if (o->inputs && !feed_read(r->feed, o->inputs, &s->f))
+		return false;
+	if (o->learning_rate >= 0 &&
+	    !feed_set_learning_rate(r->feed, o->learning_rate, &s->f))
+		return false;
+	if (o->inputs && !feed_is_complete(r->feed, o->inputs, &s->f))
+		return false;
+	r->got = results_of(r);
+	return r->got.arrays != NULL;
+}
+
+bool run_command(session *s, cli_status *status)
+{
+	run r = { .s = s, .p = s->p };
+	bool good = prepare(&r) && run_plan(&r) &&
+		    (!s->o->verify || compare(&r));
+	session_progress(s, "%s", "");
+	if (good && s->o->json)
+		report_json(&r);
+	else if (good)
+		report_text(&r);
+	free_results(&r.got);
+	feed_free(r.feed);
+	*status = s->o->verify && !r.verified ? CLI_DIFFERENCE : CLI_OK;
+	return good;
+}

@@ -1,0 +1,174 @@
+#include "config.h"
+
+#include "runtime/session.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "runtime/checkpoint.h"
+
+/* ---- the machine ------------------------------------------------------- */
+
+machine *session_machine(session *s, const plan *p, const char *path)
+{
+	backend_options o = { .kernels = (kernels_from)s->o->kernels,
+			      .library = s->o->library };
+	session_progress(s, "compiling %d kernels, loading weights",
+			 p->nkernels);
+	return machine_open(p, path, backend_row(s->o->backend),
+			    comm_row(s->o->comm), &o, &s->f);
+}
+
+bool session_states(session *s, machine *m, const plan *p, const feed *x)
+{
+	if (s->o->parameters &&
+	    !checkpoint_load(m, p, s->o->parameters, &s->f))
+		return false;
+	feed_states(x, m);
+	return true;
+}
+
+bool session_changes_states(const plan *p)
+{
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].role == PLAN_STATE && p->tensors[t].next >= 0)
+			return true;
+	return false;
+}
+
+bool session_outputs(session *s, const machine *m, const array *outputs)
+{
+	arena *work = arena_new();
+	const plan *p = s->p;
+	int n, *tensors = plan_states(work, p, &n);
+	if (!session_changes_states(p))
+		n = 0;
+	array *states = arrays_of(work, p, tensors, n, &s->f);
+	VEC(array) all = { 0 };
+	for (int i = 0; i < p->noutputs; i++)
+		vec_push(work, &all, outputs[i]);
+	for (int i = 0; states && i < n; i++) {
+		machine_state_get(m, tensors[i], &states[i]);
+		if (!p->tensors[tensors[i]].output)
+			vec_push(work, &all, states[i]);
+	}
+	bool good = states &&
+		    npz_write(s->o->outputs, all.n, all.at, &s->f);
+	arrays_free(states, n);
+	arena_free(work);
+	return good;
+}
+
+figures session_figures(const session *s, const machine *m, int64_t steps)
+{
+	int64_t n = steps > 0 ? steps : 1;
+	return (figures){
+		.devices = mesh_workers(&s->p->mesh),
+		.steps = steps,
+		.seconds_per_step = machine_seconds(m) / (double)n,
+		.received = machine_received(m) / n,
+		.arena_used = machine_arena_used(m),
+	};
+}
+
+int session_loss(const plan *p)
+{
+	for (int i = 0; i < p->noutputs; i++) {
+		const plan_tensor *t = &p->tensors[p->outputs[i]];
+		bool is_loss = p->loss >= 0 ? p->outputs[i] == p->loss :
+					      !strcmp(t->name, "loss");
+		if (is_loss && plan_tensor_nelem(t) == 1)
+			return i;
+	}
+	return -1;
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+bool session_has_progress(const session *s)
+{
+	return !s->o->json && isatty(STDERR_FILENO);
+}
+
+void session_progress(const session *s, const char *fmt, ...)
+{
+	va_list ap;
+	if (!session_has_progress(s))
+		return;
+	fputs("\r\033[K", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fflush(stderr);
+}
+
+json_t *json_number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+json_t *json_numbers(const double *v, int n)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, json_number(v[i]));
+	return list;
+}
+
+json_t *figures_json(const figures *r, const plan *p)
+{
+	return json_pack(
+		"{s:i, s:I, s:o, s:I, s:I, s:I, s:I}", "devices", r->devices,
+		"steps", (json_int_t)r->steps, "seconds_per_step",
+		json_number(r->seconds_per_step), "communication_bytes",
+		(json_int_t)r->received, "predicted_communication_bytes",
+		(json_int_t)p->communication_bytes, "arena_bytes",
+		(json_int_t)r->arena_used, "predicted_arena_bytes",
+		(json_int_t)p->arena_bytes);
+}
+
+void print_json(json_t *j)
+{
+	json_dumpf(j, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(j);
+}
+
+/* "12.3 MB" */
+static void print_bytes(int64_t n)
+{
+	static const char *const units[] = { "kB", "MB", "GB", "TB" };
+	double v = (double)n / 1000;
+	int u = 0;
+	for (; v >= 999.95 && u < 3; u++)
+		v /= 1000;
+	if (n < 1000)
+		printf("%" PRId64 " bytes", n);
+	else
+		printf("%.1f %s", v, units[u]);
+}
+
+/* What was measured, beside what was planned. */
+static void print_figure(const char *what, int64_t measured, int64_t planned,
+			 const char *per)
+{
+	printf("  %-14s ", what);
+	print_bytes(measured);
+	if (measured == planned)
+		printf(" %s, as planned\n", per);
+	else
+		printf(" %s, %" PRId64 " bytes; planned were %" PRId64 "\n",
+		       per, measured, planned);
+}
+
+void figures_print(const figures *r, const plan *p)
+{
+	print_figure("communication", r->received, p->communication_bytes,
+		     "a step");
+	print_figure("memory", r->arena_used, p->arena_bytes, "a worker");
+}

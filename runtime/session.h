@@ -1,0 +1,62 @@
+/* What all runs of tdlrun have in common: the command line, the plan, a machine
+ * that it runs on, what was measured. */
+#ifndef TDL_RUNTIME_SESSION_H
+#define TDL_RUNTIME_SESSION_H
+
+#include <jansson.h>
+
+#include "runtime/inputs.h"
+#include "runtime/options.h"
+
+typedef struct session {
+	arena *a;
+	const options *o;
+	const plan *p; /* the one that was asked for */
+	failure f;
+} session;
+
+/* What the machine has measured. */
+typedef struct figures {
+	int devices;
+	int64_t steps;
+	double seconds_per_step;
+	int64_t received, arena_used; /* bytes; received in one step */
+} figures;
+
+/* A machine for a plan, which was read from `path`. */
+machine *session_machine(session *s, const plan *p, const char *path);
+
+/* The states that --parameters and x give. */
+bool session_states(session *s, machine *m, const plan *p, const feed *x);
+
+/* Writes --outputs: the outputs, and all states if the plan changes any. */
+bool session_outputs(session *s, const machine *m, const array *outputs);
+
+/* Whether a run leaves states behind that differ from those it began with. */
+bool session_changes_states(const plan *p);
+
+figures session_figures(const session *s, const machine *m, int64_t steps);
+
+/* Whether the loss is there: the output that the plan names, or one called
+ * loss, of one element; its number among the outputs, or -1. */
+int session_loss(const plan *p);
+
+/* ---- what is said ------------------------------------------------------ */
+
+/* One line on a terminal, written over by the next; "" wipes it. Nothing where
+ * there is no terminal, and with --json. */
+bool session_has_progress(const session *s);
+void session_progress(const session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A JSON object with the figures; JSON has no infinity: such numbers are
+ * null. */
+json_t *figures_json(const figures *r, const plan *p);
+json_t *json_number(double v);
+json_t *json_numbers(const double *v, int n);
+void print_json(json_t *j);
+
+/* Communication and memory, measured beside planned. */
+void figures_print(const figures *r, const plan *p);
+
+#endif

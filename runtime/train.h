@@ -1,0 +1,13 @@
+/* Training: a plan whose runs are steps, over the batches of a data set. */
+#ifndef TDL_RUNTIME_TRAIN_H
+#define TDL_RUNTIME_TRAIN_H
+
+#include "runtime/session.h"
+
+/* Trains as the command line says, and prints what came of it; true, with
+ * *status set to the exit status; or false, with s->f set.  After SIGINT or
+ * SIGTERM it writes a checkpoint, if it was to write any, and ends the process
+ * by that signal. */
+bool train_command(session *s, cli_status *status);
+
+#endif
