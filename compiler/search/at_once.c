@@ -60,7 +60,7 @@ static void take(search *s, const ways_set *w, const int *value)
 {
 	assignment *as = &s->result->assignment;
 	for (tensor_id t = 0; t < s->graph->ntensors; t++)
-		as->tensor_cuts[t] = w->tensors[t]->at[value[t]];
+		as->tensor_cuts[t] = w->tensors[t]->at[value[w->tied[t]]];
 	for (node_id n = 0; n < s->graph->nnodes; n++)
 		as->node_cuts[n] =
 			w->nodes[n]->at[value[s->graph->ntensors + n]];

@@ -146,6 +146,7 @@ formulation formulate(arena *a, const step *s, const choices *tensors,
 			  ARENA_ARRAY(a, int, g->nnodes),
 			  ARENA_ARRAY(a, int, g->nnodes + 1) };
 	pair_cache *cache = pair_cache_new(a, &s->as->mesh);
+	f.problem->along_flow = true;
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		f.tensor_var[t] = -1;
 	for (node_id n = 0; n < g->nnodes; n++) {

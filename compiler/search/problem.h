@@ -7,6 +7,7 @@
 #ifndef TDL_COMPILER_SEARCH_PROBLEM_H
 #define TDL_COMPILER_SEARCH_PROBLEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -50,6 +51,8 @@ typedef struct problem {
 	int64_t constant; /* what every assignment costs besides */
 	int64_t top;	  /* only assignments that cost less are wanted */
 	int64_t unit;	  /* what every assignment costs is a multiple of it */
+	bool along_flow;  /* the numbers of variables follow the flow of data:
+			     what depends on others comes after them */
 } problem;
 
 /* An empty problem in a, without a top: it is COST_MAX, the unit is 1. */

@@ -62,6 +62,7 @@ typedef struct reducer {
 	int *value; /* work space, per variable */
 	int64_t *own, *new, *give; /* the same, per value */
 	int64_t live; /* values left, in all */
+	bool holds_back; /* see visit() */
 } reducer;
 
 static inline int64_t least(int64_t x, int64_t y)
@@ -122,13 +123,15 @@ static void order_by_breadth(reducer *r)
 	}
 }
 
-/* Breadth first, or by number where neighbours are as near each other then. */
+/* By number where that is along the flow of data, or neighbours are as near
+ * each other then; else breadth first. */
 static void make_order(reducer *r)
 {
 	int64_t by_number = 0, by_breadth = 0;
 	r->order = ARENA_ARRAY(r->tmp, int, r->n);
-	order_by_breadth(r);
-	for (int i = 0; i < r->p->tables.n; i++) {
+	if (!r->p->along_flow)
+		order_by_breadth(r);
+	for (int i = 0; i < r->p->tables.n && !r->p->along_flow; i++) {
 		const int *v = r->edges[i].var;
 		by_number += abs(v[0] - v[1]);
 		by_breadth += abs(r->nodes[v[0]].place - r->nodes[v[1]].place);
@@ -321,7 +324,10 @@ static void choose(reducer *r, int v, bool forward)
 	r->value[v] = o->value[best];
 }
 
-/* One variable's turn; false if the best assignment is proven to be so. */
+/* One variable's turn; false if the best assignment is proven to be so.  It
+ * gives away all that it has, in the direction of the pass, which is fast, but
+ * may come to rest below the best bound; or it holds back for the way back what
+ * it would give then, as TRW-S does. */
 static bool visit(reducer *r, int v, bool forward)
 {
 	node *o = &r->nodes[v];
@@ -329,12 +335,13 @@ static bool visit(reducer *r, int v, bool forward)
 		return false;
 	compact(r, v);
 	choose(r, v, forward);
-	int nafter = o->nlinks - o->nbefore;
-	int share = nafter > o->nbefore ? nafter : o->nbefore;
 	int first = forward ? o->nbefore : 0;
 	int end = forward ? o->nlinks : o->nbefore;
 	if (first == end)
 		return true;
+	int share = end - first;
+	if (r->holds_back && share < o->nlinks - share)
+		share = o->nlinks - share;
 	double part = (1 - 0x1p-50) / share;
 	for (int x = 0; x < o->n; x++)
 		r->give[x] = share == 1 ? o->cost[x]
@@ -393,6 +400,7 @@ static const int64_t *rest_table(const reducer *r, const edge *e, bool moved)
 static problem *rest_problem(const reducer *r, bool moved)
 {
 	problem *q = problem_new(r->a);
+	q->along_flow = r->p->along_flow;
 	q->constant = moved ? r->bound : r->p->constant;
 	q->top = moved ? r->limit : r->best_cost;
 	q->unit = r->p->unit << (moved ? r->scale.shift : 0);
@@ -466,8 +474,12 @@ reduction reduce_problem(arena *a, const problem *p, double deadline)
 	progress before = { INT64_MAX, INT64_MAX, 0 };
 	for (int i = 0; open && i < MAX_PASSES; i++) {
 		open = pass(&r, i % 2 == 0);
-		if (open && !goes_on(&r, &before))
-			break;
+		if (open && !goes_on(&r, &before)) {
+			if (r.holds_back || r.live <= r.n)
+				break;
+			r.holds_back = true;
+			before.idle = 0;
+		}
 		if (deadline > 0 && now() > deadline)
 			break;
 	}

@@ -94,25 +94,43 @@ static void fold(solver *s, budget *b)
 	}
 }
 
-/* The variables left that are connected to v, in ascending order of their
- * first encounter; index[] is their place in it. */
-static int_vec component_of(solver *s, int v, int *index)
+/* Labels the variables left that are connected to v. */
+static void label_from(solver *s, int v, int label, int *labels)
 {
 	int_vec all = { 0 };
 	vec_push(s->tmp, &all, v);
-	index[v] = 0;
+	labels[v] = label;
 	for (int i = 0; i < all.n; i++) {
 		const factor_vec *at = &s->at[all.at[i]];
 		for (int j = 0; j < at->n; j++) {
 			const factor *f = at->at[j];
 			int u = factor_other(f, all.at[i]);
-			if (f->dead || index[u] >= 0)
+			if (f->dead || labels[u] >= 0)
 				continue;
-			index[u] = all.n;
+			labels[u] = label;
 			vec_push(s->tmp, &all, u);
 		}
 	}
-	return all;
+}
+
+/* The components of what is left, each in ascending order; index[] is a
+ * variable's place in its own.  Returns how many there are. */
+static int find_components(solver *s, int_vec **all, int *index)
+{
+	int n = 0, *labels = ARENA_ARRAY(s->tmp, int, s->n);
+	for (int v = 0; v < s->n; v++)
+		labels[v] = -1;
+	for (int v = 0; v < s->n; v++)
+		if (!s->done[v] && labels[v] < 0)
+			label_from(s, v, n++, labels);
+	*all = ARENA_ARRAY(s->tmp, int_vec, n);
+	for (int v = 0; v < s->n; v++) {
+		if (labels[v] < 0)
+			continue;
+		index[v] = (*all)[labels[v]].n;
+		vec_push(s->tmp, &(*all)[labels[v]], v);
+	}
+	return n;
 }
 
 static meet meet_of(solver *s, const int_vec *vars, const int *index)
@@ -138,6 +156,7 @@ static problem *problem_of(solver *s, const int_vec *vars, const int *index)
 {
 	problem *p = problem_new(s->tmp);
 	p->top = s->p->top;
+	p->along_flow = s->p->along_flow;
 	if (vars->n == s->nleft) {
 		p->unit = s->p->unit;
 		p->constant = s->least;
@@ -314,16 +333,12 @@ static solution solve_tables(arena *a, const problem *p, budget *b)
 	solver s = solver_new(a, tmp, p);
 	int *index = ARENA_ARRAY(tmp, int, s.n);
 	fold(&s, b);
-	for (int v = 0; v < s.n; v++) {
-		index[v] = -1;
+	for (int v = 0; v < s.n; v++)
 		s.nleft += !s.done[v];
-	}
-	for (int v = 0; v < s.n; v++) {
-		if (s.done[v])
-			continue;
-		int_vec vars = component_of(&s, v, index);
-		solve_component(&s, &vars, index, b);
-	}
+	int_vec *components;
+	int n = find_components(&s, &components, index);
+	for (int i = 0; i < n; i++)
+		solve_component(&s, &components[i], index, b);
 	solver_read_back(&s);
 	solution r = solution_of(p, s.value, s.least);
 	arena_free(tmp);

@@ -88,6 +88,7 @@ static problem *divide(arena *a, const problem *p, const split *s, bool with)
 	q->constant = p->constant;
 	q->top = p->top;
 	q->unit = p->unit;
+	q->along_flow = p->along_flow;
 	for (int v = 0; v < p->vars.n; v++) {
 		int n = p->vars.at[v].nvalues, i = 0;
 		problem_add_var(q, v != s->var ? n : with ? 1 : n - 1);

@@ -99,8 +99,9 @@ ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 {
 	finder f = { .arena = a, .rules = r, .as.mesh = *m,
 		     .naxes = m->naxes, .limit = limit };
-	ways_set w = { ARENA_ARRAY(a, const ways *, g->ntensors),
-		       ARENA_ARRAY(a, const ways *, g->nnodes), false };
+	ways_set w = { .tensors = ARENA_ARRAY(a, const ways *, g->ntensors),
+		       .nodes = ARENA_ARRAY(a, const ways *, g->nnodes),
+		       .tied = tied_tensors(a, g) };
 	f.as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
 	f.as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
 	f.step = (step){ g, &f.as };
@@ -109,7 +110,8 @@ ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 	for (node_id n = 0; n < g->nnodes; n++)
 		f.as.node_cuts[n] = cuts_none();
 	for (tensor_id t = 0; t < g->ntensors && !f.too_many; t++)
-		w.tensors[t] = find(&f, t, NONE);
+		w.tensors[t] = w.tied[t] == t ? find(&f, t, NONE)
+					      : w.tensors[w.tied[t]];
 	for (node_id n = 0; n < g->nnodes && !f.too_many; n++)
 		w.nodes[n] = find(&f, NONE, n);
 	w.complete = !f.too_many;

@@ -14,6 +14,7 @@ typedef struct ways {
 /* What the steps of some rules can come to. */
 typedef struct ways_set {
 	const ways **tensors, **nodes; /* equal ones are the same pointer */
+	const tensor_id *tied; /* of tied_tensors(): these have one's ways */
 	bool complete; /* no tensor and no node has more than the limit; else
 			  nothing here may be used */
 } ways_set;

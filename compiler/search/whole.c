@@ -138,7 +138,7 @@ static void add_node(builder *b, const graph *g, const ways_set *w, node_id id)
 		tensor_id t = tensor_at(n, i);
 		e.tensors = w->tensors[t];
 		e.table = NULL;
-		problem_add_table(b->problem, g->ntensors + id, t,
+		problem_add_table(b->problem, g->ntensors + id, w->tied[t],
 				  table_of(b, &e));
 	}
 }
@@ -148,7 +148,8 @@ problem *whole_problem(arena *a, const graph *g, const mesh *m,
 {
 	builder b = { .arena = a, .mesh = m, .problem = problem_new(a) };
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		problem_add_var(b.problem, w->tensors[t]->n);
+		problem_add_var(b.problem,
+				w->tied[t] == t ? w->tensors[t]->n : 1);
 	for (node_id n = 0; n < g->nnodes; n++)
 		problem_add_var(b.problem, w->nodes[n]->n);
 	for (node_id n = 0; n < g->nnodes; n++)
