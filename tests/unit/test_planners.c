@@ -123,6 +123,7 @@ static int64_t least_of_all(arena *a, const graph *g, const mesh *m,
 	lists l = { g, &as, of, ARENA_ARRAY(a, ways, g->ntensors),
 		    ARENA_ARRAY(a, ways, g->nnodes) };
 	int *value = ARENA_ARRAY(a, int, g->ntensors);
+	const tensor_id *tied = tied_tensors(a, g);
 	int64_t all = 1, work = 0, best = COST_MAX;
 	tensor_id t;
 	memcpy(as.mesh.size, m->size, sizeof(m->size));
@@ -134,7 +135,10 @@ static int64_t least_of_all(arena *a, const graph *g, const mesh *m,
 	}
 	for (t = 0; t < g->ntensors; t++) {
 		as.tensor_cuts[t] = cuts_none();
-		list_ways(a, &l, t, false, m->naxes);
+		if (tied[t] == t)
+			list_ways(a, &l, t, false, m->naxes);
+		else
+			l.tensors[t].n = 1; /* as the other one has it */
 		all *= l.tensors[t].n;
 	}
 	if (all == 0 || all * work > 200000)
@@ -143,7 +147,8 @@ static int64_t least_of_all(arena *a, const graph *g, const mesh *m,
 	do {
 		int64_t sum = 0;
 		for (t = 0; t < g->ntensors; t++)
-			as.tensor_cuts[t] = l.tensors[t].at[value[t]];
+			as.tensor_cuts[t] =
+				l.tensors[tied[t]].at[value[tied[t]]];
 		for (node_id n = 0; n < g->nnodes && sum < best; n++)
 			sum += best_node(&l, n);
 		best = sum < best ? sum : best;
@@ -161,6 +166,12 @@ static void check_result(const graph *g, const search_result *r, int k)
 	int64_t sum = 0;
 	ck_assert(!r->error);
 	ck_assert_int_eq(mesh_workers(&as->mesh), k);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (g->tensors[t].kind == TENSOR_STATE &&
+		    g->tensors[t].next != NONE)
+			ck_assert_mem_eq(&as->tensor_cuts[t],
+					 &as->tensor_cuts[g->tensors[t].next],
+					 sizeof(cuts));
 	for (int i = 0; i < as->mesh.naxes; i++) {
 		int64_t before = sum, nodes = 0;
 		sum = model_bytes(g, as, i + 1);
@@ -184,11 +195,12 @@ START_TEST(at_once_is_optimal)
 {
 	static const int ks[] = { 2, 4, 6, 8 };
 	const rule *of = &at_once[_i];
-	int checked = 0, several = 0;
+	int checked = 0, several = 0, nties = 0;
 	rng r = { 300 + (uint64_t)_i };
 	for (int round = 0; round < 160; round++) {
 		arena *a = arena_new();
 		graph *g = random_graph(a, &r, 1 + round % 4);
+		nties += round % 8 < 4 ? make_states(g) : 0;
 		int k = ks[round % 4];
 		search_result *is = search_plan(a, g, k, of->name);
 		check_result(g, is, k);
@@ -205,6 +217,7 @@ START_TEST(at_once_is_optimal)
 	}
 	ck_assert_int_gt(checked, 60);
 	ck_assert_int_gt(several, 15);
+	ck_assert_int_gt(nties, 10);
 }
 END_TEST
 
@@ -220,6 +233,8 @@ START_TEST(joint_is_never_above)
 		arena *a = arena_new();
 		graph *g = random_graph(a, &r, 8);
 		int k = ks[round % 5];
+		if (round % 2)
+			make_states(g);
 		search_result *j = search_plan(a, g, k, "joint");
 		check_result(g, j, k);
 		for (int i = 0; i < 4; i++) {
