@@ -12,6 +12,8 @@ typedef enum rule_kind {
 	RULE_CONDITION,
 	RULE_GREATEST,
 	RULE_LEAST,
+	RULE_CONVERTED,
+	RULE_KEPT,
 	RULE_LINEAR,
 	RULE_AVERAGE,
 	RULE_PRODUCT,
@@ -194,17 +196,63 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 	}
 }
 
+/* Whether an attribute of that name alone says whether a type is a float: none
+ * of the results has it, whose derivatives are asked for only if they are. */
+static bool is_open_type(const grad_op *g, const char *type)
+{
+	bool open = false;
+	for (int i = 0; i < g->op->nattrs; i++)
+		open |= g->op->attrs[i].name == type;
+	for (int i = 0; i < g->op->nresults; i++)
+		open &= g->op->results[i].type.name != type;
+	return open;
+}
+
+/* Back to the type that was converted, if both are floats: of an integer type
+ * one half is 0. */
+static void conversion(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
+{
+	trees *t = &w->g->t;
+	const char *from = grad_type(w->g, e->args[0]);
+	const char *to = grad_type(w->g, e);
+	if (!grad_is_float_type(w->g, to) || !grad_is_float_type(w->g, from))
+		return;
+	if (is_open_type(w->g, to))
+		condition = and_also(
+			w, condition,
+			tree_binary(t, OP_NE,
+				    grad_cast(w->g, tree_float(t, 0.5), to),
+				    tree_int(t, 0)));
+	propagate(w, e->args[0], grad_cast(w->g, d, from), condition);
+}
+
+/* saturate: where it changes nothing. */
+static void saturation(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
+{
+	ast_expr *same = tree_binary(&w->g->t, OP_EQ, e, e->args[0]);
+	propagate(w, e->args[0], d, and_also(w, condition, same));
+}
+
 static void function(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
 	trees *t = &w->g->t;
 	const rule *r = find_rule(e->name);
-	if (r && r->kind == RULE_CONDITION) {
+	switch (r ? r->kind : RULE_TEXT) {
+	case RULE_CONDITION:
 		choose(w, e->args[0], e->args[1], e->args[2], d, condition);
 		return;
-	}
-	if (r && (r->kind == RULE_GREATEST || r->kind == RULE_LEAST)) {
+	case RULE_GREATEST:
+	case RULE_LEAST:
 		extremum(w, e, r->kind == RULE_GREATEST, d, condition);
 		return;
+	case RULE_CONVERTED:
+		conversion(w, e, d, condition);
+		return;
+	case RULE_KEPT:
+		saturation(w, e, d, condition);
+		return;
+	default:
+		break;
 	}
 	for (int i = 0; i < e->nargs; i++) {
 		if (!is_reached(w, e->args[i]))
@@ -299,7 +347,7 @@ static ast_expr *other_reduction(grad_op *g, const grad_stage *s,
 	other.reducer = intern(g->t.names, reducer);
 	other.body = body;
 	int tensor = grad_add_stage(g, grad_fresh(g, name), other);
-	g->tensors.at[tensor].smooth = false;
+	g->tensors.at[tensor].smooth = false; /* it only tells terms apart */
 	return at_stage(g, s, g->tensors.at[tensor].name);
 }
 

@@ -18,6 +18,7 @@ typedef struct calling {
 	grad_op *g;
 	const ast_op *callee;
 	const ast_expr *call;
+	ast_expr **args; /* of the call, as names of tensors */
 	VEC(meaning) meanings;
 	bool failed;
 } calling;
@@ -129,11 +130,27 @@ static int most_dims(const calling *c, const ast_tensor *r)
 	return n;
 }
 
+/* A result's element type in terms of the caller: that of the first argument
+ * which has the same, or what an attribute is. */
+static const char *result_type(const calling *c, const ast_tensor *r)
+{
+	const char *type = r->type.name;
+	for (int i = 0; i < c->call->nargs; i++) {
+		const char *own = c->callee->params[i].type.name;
+		if (type && own ? !strcmp(type, own) : type == own)
+			return c->g->tensors.at[grad_find_tensor(
+				c->g, c->args[i]->name)].type;
+	}
+	const ast_expr *value = type ? attribute_value(c, type) : NULL;
+	return value && value->kind == AST_NAME ? value->name : type;
+}
+
 static void add_result(calling *c, const ast_tensor *r, const char *name)
 {
 	grad_op *g = c->g;
 	grad_tensor t = {.name = name, .param = -1,
-			 .smooth = grad_has_floats(r)};
+			 .type = result_type(c, r)};
+	t.smooth = grad_has_floats(r) && grad_is_float_type(g, t.type);
 	t.dims = ARENA_ARRAY(g->t.a, ast_expr *, most_dims(c, r) + 1);
 	for (int i = 0; i < r->ndims; i++)
 		add_dim(c, r->dims[i], &t);
@@ -154,8 +171,8 @@ void grad_add_call(grad_op *g, const char *const *names, int n,
 		   const ast_expr *call)
 {
 	const ast_op *callee = strmap_get(g->modules->ops, call->name);
-	calling c = {.g = g, .callee = callee, .call = call};
 	ast_expr **args = ARENA_ARRAY(g->t.a, ast_expr *, call->nargs + 1);
+	calling c = {.g = g, .callee = callee, .call = call, .args = args};
 	if (!callee || call->nargs > callee->nparams || n > callee->nresults) {
 		g->because = "it calls what is no operator";
 		return;

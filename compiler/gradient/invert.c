@@ -27,7 +27,8 @@ typedef struct solver {
 	trees *t;
 	VEC(unknown) unknowns;
 	VEC(equation) equations;
-	ast_expr *condition; /* NULL: none */
+	VEC(ast_expr *) given; /* what the contribution is under */
+	ast_expr *condition;   /* NULL: none */
 	ast_expr *value;
 	const ast_var *vars; /* of the derivative */
 	int nvars;
@@ -301,32 +302,97 @@ static bool solve_linear(solver *s, equation e)
 	return true;
 }
 
-/* Whether an index that depends on data is an i64, as variables are. */
-static bool is_i64(const solver *s, const ast_expr *e)
+/* An index as an i64, as variables are. */
+static ast_expr *as_i64(solver *s, ast_expr *e)
 {
-	switch (e->kind) {
-	case AST_CALL:
-		return e->nargs == 2 && e->args[1]->kind == AST_NAME &&
-		       dtype_parse(e->args[1]->name) == DT_I64;
-	case AST_IF:
-		return is_i64(s, e->args[1]) && is_i64(s, e->args[2]);
-	case AST_UNARY:
-		return is_i64(s, e->args[0]);
-	case AST_BINARY:
-		return is_i64(s, e->args[0]) && is_i64(s, e->args[1]);
-	default:
-		return !grad_has_read(s->g, e);
+	const char *type = grad_type(s->g, e);
+	return !type || !strcmp(type, "i64") ? e : grad_cast(s->g, e, "i64");
+}
+
+/* ---- conditions --------------------------------------------------------- */
+
+static void add_given(solver *s, ast_expr *e)
+{
+	if (e->kind == AST_BINARY && e->op == OP_AND) {
+		add_given(s, e->args[0]);
+		add_given(s, e->args[1]);
+	} else {
+		vec_push(s->t->a, &s->given, e);
 	}
 }
 
-static ast_expr *as_i64(solver *s, ast_expr *e)
+/* Whether e says that x can be divided by m. */
+static bool says_divisible(const ast_expr *e, const ast_expr *x,
+			   const ast_expr *m)
 {
-	ast_expr *args[] = {e, tree_name(s->t, intern(s->t->names, "i64"))};
-	return is_i64(s, e) ? e : tree_call(s->t, "cast", 2, args);
+	return e->kind == AST_BINARY && e->op == OP_EQ &&
+	       tree_is_int(e->args[1], 0) && e->args[0]->kind == AST_BINARY &&
+	       e->args[0]->op == OP_MOD && tree_same(e->args[0]->args[0], x) &&
+	       tree_same(e->args[0]->args[1], m);
+}
+
+/* x / m == y where x can be divided by m: x == m * y. */
+static void multiply_out(solver *s, equation *e)
+{
+	if (e->lhs->kind != AST_BINARY || e->lhs->op != OP_DIV)
+		return;
+	ast_expr *x = e->lhs->args[0], *m = e->lhs->args[1];
+	for (int i = 0; i < s->given.n; i++) {
+		if (!says_divisible(s->given.at[i], x, m))
+			continue;
+		*e = (equation){x, tree_mul(s->t, m, e->rhs)};
+		s->given.at[i] = tree_bool(s->t, true);
+		return;
+	}
+}
+
+/* A condition that an unknown is a number: it is known. */
+static bool settle_given(solver *s, const ast_expr *e)
+{
+	bool equal = e->kind == AST_BINARY && e->op == OP_EQ;
+	for (int i = 0; equal && i < 2; i++) {
+		ast_expr *x = e->args[i], *y = e->args[1 - i];
+		unknown *u = x->kind == AST_NAME ? find_unknown(s, x->name)
+						 : NULL;
+		if (!u || has_unknown(s, y) || grad_has_read(s->g, y))
+			continue;
+		settle(s, u, y, false);
+		return true;
+	}
+	return false;
+}
+
+/* Takes what the conditions say about the unknowns. */
+static void use_given(solver *s)
+{
+	for (int i = 0; i < s->equations.n; i++)
+		multiply_out(s, &s->equations.at[i]);
+	for (int i = 0; i < s->given.n; i++)
+		if (settle_given(s, with_known(s, s->given.at[i])))
+			s->given.at[i] = tree_bool(s->t, true);
+}
+
+static void require_given(solver *s)
+{
+	for (int i = 0; i < s->given.n; i++)
+		if (s->given.at[i]->kind != AST_BOOL || !s->given.at[i]->i)
+			require(s, s->given.at[i]);
+}
+
+/* Runs over one point: it is there. */
+static void settle_single(solver *s)
+{
+	for (int i = 0; i < s->unknowns.n; i++) {
+		unknown *u = &s->unknowns.at[i];
+		if (!u->by && !u->v.pack && tree_is_int(u->v.extent, 1))
+			settle(s, u, tree_int(s->t, 0), true);
+	}
 }
 
 static void solve(solver *s)
 {
+	settle_single(s);
+	use_given(s);
 	for (int i = 0; i < s->equations.n; i++) {
 		equation e = s->equations.at[i];
 		e.lhs = with_known(s, e.lhs);
@@ -525,8 +591,8 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 	if (!grad_is_read(w->s->g, e))
 		return NULL;
 	trees *t = w->s->t;
-	int x = grad_find_tensor(w->s->g, e->args[0]->name);
-	bool boolean = x >= 0 && w->s->g->tensors.at[x].boolean;
+	const char *type = grad_type(w->s->g, e);
+	bool boolean = type && !strcmp(type, "bool");
 	for (int i = 1; i < e->nargs; i++)
 		if (tree_mentions(e->args[i], w->name))
 			return tree_guard(t, ARENA_COPY(t->a, e, 1),
@@ -620,15 +686,18 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
 	return tree_call(t, "Sum", 1, &lambda);
 }
 
-/* Whether a condition only says what can be divided by what. */
-static bool divides(const ast_expr *e)
+/* Whether a condition tells nothing about what is summed over, or only what
+ * can be divided by what. */
+static bool is_apart(const solver *s, const ast_expr *e)
 {
-	if (e->kind != AST_BINARY)
+	if (e->kind == AST_BINARY && e->op == OP_AND)
+		return is_apart(s, e->args[0]) && is_apart(s, e->args[1]);
+	if (grad_has_read(s->g, e))
 		return false;
-	if (e->op == OP_AND)
-		return divides(e->args[0]) && divides(e->args[1]);
-	return e->op == OP_EQ && tree_is_int(e->args[1], 0) &&
-	       e->args[0]->kind == AST_BINARY && e->args[0]->op == OP_MOD;
+	return !has_unknown(s, e) ||
+	       (e->kind == AST_BINARY && e->op == OP_EQ &&
+		tree_is_int(e->args[1], 0) &&
+		e->args[0]->kind == AST_BINARY && e->args[0]->op == OP_MOD);
 }
 
 /* The first factor of a product that is read is 0 where the condition does not
@@ -645,6 +714,14 @@ static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
 	return tree_if(s->t, when, e, tree_int(s->t, 0));
 }
 
+static bool is_summed(const solver *s)
+{
+	for (int i = 0; i < s->unknowns.n; i++)
+		if (!s->unknowns.at[i].by)
+			return true;
+	return false;
+}
+
 ast_expr *grad_invert(grad_op *g, const contribution *c, const ast_var *vars)
 {
 	const grad_stage *stage = c->stage;
@@ -659,16 +736,18 @@ ast_expr *grad_invert(grad_op *g, const contribution *c, const ast_var *vars)
 		if (!add_item(&s, c, i, &vars[i]))
 			return give_up(&s, "the dimensions of a pack are read "
 					   "in a way that has no inverse");
+	if (c->condition)
+		add_given(&s, in_unknowns(&s, c->condition));
 	solve(&s);
 	s.value = in_unknowns(&s, c->adjoint);
-	if (c->condition)
-		require(&s, in_unknowns(&s, c->condition));
+	require_given(&s);
 	grad_facts facts = facts_of(&s);
 	keep_in_range(&s, &facts);
-	ast_expr *e = with_known(&s, s.value);
-	ast_expr *when = grad_without_proven(
-		&facts, with_known(&s, s.condition));
-	if (when && divides(when))
+	ast_expr *e = grad_divided(&facts, with_known(&s, s.value));
+	ast_expr *when = with_known(&s, s.condition);
+	if (when)
+		when = grad_without_proven(&facts, grad_divided(&facts, when));
+	if (when && is_summed(&s) && is_apart(&s, when))
 		e = choose_factor(&s, when, e);
 	else if (when)
 		e = tree_if(s.t, when, e, tree_int(s.t, 0));

@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/range.c %D%/range.h \
 	%D%/signature.c %D%/signature.h \
 	%D%/stage.c %D%/stage.h \
-	%D%/tree.c %D%/tree.h
+	%D%/tree.c %D%/tree.h \
+	%D%/type.c
 
 EXTRA_DIST += %D%/README.md

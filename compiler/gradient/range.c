@@ -2,6 +2,8 @@
 
 #include "compiler/gradient/range.h"
 
+#include <string.h>
+
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth);
 
 /* The extent of a variable; NULL for other names. */
@@ -97,6 +99,58 @@ bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 		return false;
 	}
 }
+
+/* ---- quotients --------------------------------------------------------- */
+
+/* A sum as m * quotient + rest. */
+static void split_multiples(trees *t, ast_expr *e, const ast_expr *m,
+			    ast_expr **quotient, ast_expr **rest)
+{
+	tree_terms terms = {0};
+	tree_collect(t, &terms, e, 1);
+	*quotient = *rest = tree_int(t, 0);
+	for (int i = 0; i < terms.n; i++) {
+		double coef = terms.at[i].coef;
+		ast_expr *of = terms.at[i].of, *without = NULL;
+		if (!coef)
+			continue;
+		if (tree_same(of, m))
+			without = tree_int(t, 1);
+		for (int j = 0; j < 2 && of->kind == AST_BINARY &&
+				of->op == OP_MUL && !without;
+		     j++)
+			if (tree_same(of->args[j], m))
+				without = of->args[1 - j];
+		ast_expr **to = without ? quotient : rest;
+		ast_expr *k = tree_int(t, (int64_t)coef);
+		*to = tree_add(t, *to, tree_mul(t, k, without ? without : of));
+	}
+}
+
+static ast_expr *divide(void *arg, const ast_expr *e)
+{
+	const grad_facts *f = arg;
+	trees *t = &f->g->t;
+	ast_expr *quotient, *rest;
+	if (e->kind != AST_BINARY || (e->op != OP_DIV && e->op != OP_MOD))
+		return NULL;
+	const char *type = grad_type(f->g, e->args[0]);
+	if (!type || strcmp(type, "i64") || grad_has_read(f->g, e))
+		return NULL;
+	split_multiples(t, e->args[0], e->args[1], &quotient, &rest);
+	if (tree_is_zero(quotient) ||
+	    !grad_is_proven(f, OP_GE, rest, tree_int(t, 0)) ||
+	    !grad_is_proven(f, OP_LT, rest, e->args[1]))
+		return NULL;
+	return e->op == OP_DIV ? quotient : rest;
+}
+
+ast_expr *grad_divided(const grad_facts *f, ast_expr *e)
+{
+	return tree_map(&f->g->t, e, divide, (void *)f);
+}
+
+/* ---- conditions --------------------------------------------------------- */
 
 /* A condition without those of its parts that always hold; NULL where nothing
  * is left. */

@@ -13,6 +13,9 @@ typedef struct grad_facts {
 bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 		    ast_expr *y);
 
+/* e where (m * q + r) / m is q and its remainder r, if 0 <= r < m. */
+ast_expr *grad_divided(const grad_facts *f, ast_expr *e);
+
 /* A condition without those of its parts that always hold; NULL where nothing
  * is left. */
 ast_expr *grad_without_proven(const grad_facts *f, ast_expr *e);

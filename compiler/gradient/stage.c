@@ -250,13 +250,22 @@ static bool depends_on(const ast_expr *lambda, const ast_var *v)
 		       : tree_mentions(lambda, v->name);
 }
 
+static const char *stage_type(const grad_op *g, const grad_stage *s)
+{
+	const builtin *r = s->reducer
+				   ? builtin_find(BUILTIN_REDUCER, s->reducer)
+				   : NULL;
+	return r && r->rule == RULE_WHERE ? "i64" : grad_type(g, s->body);
+}
+
 int grad_add_stage(grad_op *g, const char *name, grad_stage s)
 {
 	grad_tensor t = {.name = name,
 			 .ndims = s.nvars,
 			 .dims = ARENA_ARRAY(g->t.a, ast_expr *, s.nvars + 1),
-			 .smooth = true,
+			 .type = stage_type(g, &s),
 			 .param = -1};
+	t.smooth = grad_is_float_type(g, t.type);
 	for (int i = 0; i < s.nvars; i++)
 		t.dims[i] = s.vars[i].pack ? tree_pack(&g->t, s.vars[i].pack)
 					   : s.vars[i].extent;
@@ -318,8 +327,7 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 
 bool grad_has_floats(const ast_tensor *t)
 {
-	return !t->type.name || !strcmp(t->type.name, "float") ||
-	       dtype_is_float(dtype_parse(t->type.name));
+	return grad_is_float_name(t->type.name);
 }
 
 static void add_parameters(grad_op *g)
@@ -330,10 +338,8 @@ static void add_parameters(grad_op *g)
 				 .ndims = p->ndims,
 				 .dims = p->dims,
 				 .broadcast = p->broadcast,
+				 .type = grad_declared_type(p),
 				 .smooth = grad_has_floats(p),
-				 .boolean = p->type.name &&
-					    dtype_parse(p->type.name) ==
-						    DT_BOOL,
 				 .param = i};
 		vec_push(g->t.a, &g->tensors, t);
 	}
@@ -410,7 +416,8 @@ void grad_stages(grad_op *g)
 		}
 		g->results[i] = add_lambda(g, op->results[i].name,
 					   op->bodies[i], op->results[i].dims);
-		g->tensors.at[g->results[i]].smooth =
-			grad_has_floats(&op->results[i]);
+		grad_tensor *t = &g->tensors.at[g->results[i]];
+		t->smooth = grad_has_floats(&op->results[i]);
+		t->type = grad_declared_type(&op->results[i]);
 	}
 }

@@ -156,12 +156,31 @@ static step step_of(dtype t)
 			   : (step){ ldexp(1, -7), 1e-4, 1e-5 };
 }
 
+/* The coarser of a type and the floats that are computed with. */
+static dtype coarser(dtype t, const kexpr *e)
+{
+	if (dtype_is_float(e->type) && dtype_bits(e->type) < dtype_bits(t))
+		t = e->type;
+	for (int i = 0; i < e->nargs; i++)
+		t = coarser(t, e->args[i]);
+	return t;
+}
+
+static dtype coarsest(const run *r)
+{
+	dtype t = DT_F64;
+	for (int i = 0; i < r->x->nstages; i++)
+		if (!r->x->stages[i].kernel->nslices)
+			t = coarser(t, r->x->stages[i].kernel->body);
+	return t;
+}
+
 /* The slope of L by element e of an input; false where it has none. */
 static bool slope(run *r, view *x, int64_t e, const view *weights,
 		  double *result, double *slack)
 {
 	double at = elem_get_f64(x->type, x->data, e), scale;
-	step s = step_of(x->type);
+	step s = step_of(coarser(x->type, &(kexpr){ .type = coarsest(r) }));
 	double h = s.h * fmax(1, fabs(at));
 	double here = loss(r, weights, &scale);
 	elem_set_f64(x->type, x->data, e, at + h);
@@ -220,6 +239,18 @@ static const view *find_argument(const run *f, const view *weights,
 			return &f->values[i];
 		}
 	return NULL;
+}
+
+/* Whether the derivative by a result is asked for that has integers here. */
+static bool asks_for_none(const run *f, const view *weights, const gradient *d,
+			  const ast_op *op)
+{
+	for (int i = 0; i < f->x->nresults; i++)
+		for (int j = 0; d->adjoints[i] && j < op->nparams; j++)
+			if (!weights[i].data &&
+			    !strcmp(op->params[j].name, d->adjoints[i]))
+				return true;
+	return false;
 }
 
 /* Whether a parameter, a result or a sum has no elements: then a size may be 0
@@ -308,6 +339,8 @@ static void check_gradient(run *f, const view *weights,
 	const gradient *d = &f->t->v->derived[input];
 	view *x = &f->values[input];
 	weights = weights_asked(f, weights, d);
+	if (asks_for_none(f, weights, d, op))
+		return;
 	if (!run_gradient(&g, f, weights, attrs, d))
 		return;
 	const view *dx = &g.values[g.x->results[0]];
@@ -338,6 +371,8 @@ void check_gradients(trial *t)
 		if (!expand_run(&f, attrs))
 			return;
 	}
+	if (dtype_bits(coarsest(&f)) < 32) /* no slope is seen in these */
+		return;
 	if (!fill(&f))
 		return;
 	view *weights = draw_weights(&f);

@@ -208,7 +208,7 @@ CASES = [
      lambda x: x.expand(3, 4, 5)),
     ("concat3", {"a": f(2, 3), "b": f(2, 1), "c": f(2, 4)}, {"outer": [2]},
      lambda a, b, c: torch.cat([a, b, c], 1)),
-    ("slice", {"x": f(3, 9, 2)},
+    ("slice_steps", {"x": f(3, 9, 2)},
      {"outer": [3], "start": 8, "step": -3, "count": 3},
      lambda x: x[:, [8, 5, 2]]),
     ("pad", {"x": f(3, 4)}, {"outer": [3], "before": 2, "after": 1},
