@@ -164,12 +164,11 @@ void feed_free(feed *x)
 static strmap *name_arrays(arena *a, const feed *x)
 {
 	strmap *names = strmap_new(a);
-	int n = x->p->ninputs;
-	for (int i = 0; i < n; i++)
-		strmap_put(names, x->inputs[i].name, (void *)(uintptr_t)(i + 1));
+	uintptr_t number = 0;
+	for (int i = 0; i < x->p->ninputs; i++)
+		strmap_put(names, x->inputs[i].name, (void *)++number);
 	for (int i = 0; i < x->nstates; i++)
-		strmap_put(names, x->states[i].name,
-			   (void *)(uintptr_t)(n + i + 1));
+		strmap_put(names, x->states[i].name, (void *)++number);
 	return names;
 }
 
