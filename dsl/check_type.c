@@ -451,6 +451,7 @@ static etype type_of(checker *c, const ast_expr *e)
 		return binary(c, e);
 	case AST_IF:
 		return choice(c, e);
+	case AST_FAMILY:
 	case AST_LAMBDA:
 	case AST_LIST:
 	case AST_SLICE:
@@ -559,6 +560,20 @@ static void unused_vars(checker *c, const ast_expr *e)
 		unused_vars(c, e->args[i]);
 }
 
+/* Whether an attribute says what a parameter is where nobody gives one, as of
+ * an optimizer: "default_lr" of lr. */
+static bool is_default(const ast_op *op, const char *name)
+{
+	static const char prefix[] = "default_";
+	size_t n = sizeof(prefix) - 1;
+	if (strncmp(name, prefix, n))
+		return false;
+	for (int i = 0; i < op->nparams; i++)
+		if (!strcmp(op->params[i].name, name + n))
+			return true;
+	return false;
+}
+
 /* Variables of results need not be used: a result may be the same along a
  * dimension; a tensor need not be read, its sizes may be what matters. */
 void check_unused(checker *c)
@@ -566,7 +581,7 @@ void check_unused(checker *c)
 	const ast_op *op = c->op;
 	for (int i = 0; i < op->nattrs; i++) {
 		const ast_symbol *s = strmap_get(c->names, op->attrs[i].name);
-		if (!s->used)
+		if (!s->used && !is_default(op, s->name))
 			check_warning(c, DIAG_UNUSED_NAME, s->at,
 				      "the attribute '%s' is not used",
 				      s->name);

@@ -30,6 +30,7 @@ tdlc_SOURCES = \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/show.c \
 	%D%/solve.c \
+	%D%/train_options.c %D%/train_options.h \
 	%D%/verify.c
 tdlc_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 tdlc_LDADD = \

@@ -7,6 +7,7 @@
 #include "compiler/driver/driver.h"
 #include "compiler/driver/plan_make.h"
 #include "compiler/driver/plan_strict.h"
+#include "compiler/driver/train_options.h"
 
 typedef struct plan_options {
 	int64_t devices;
@@ -14,6 +15,7 @@ typedef struct plan_options {
 	cli_words defines, shapes;
 	const char *warn_replicate; /* NULL, or a size */
 	plan_strictness strict;
+	train_request train;
 	bool json;
 } plan_options;
 
@@ -31,6 +33,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "set a symbolic size of the model", &o->defines },
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "replace the shape of an input", &o->shapes },
+		DRIVER_OPTIONS_TRAIN(&o->train),
 		{ CLI_FLAG, 0, "fail-on-opaque", NULL,
 		  "end with an error where no strategy divides an operator",
 		  &o->strict.fail_on_opaque },
@@ -111,7 +114,8 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 
 cli_status command_plan(driver *d, int argc, char **argv)
 {
-	plan_options o = { .algorithm = "tofu", .strict.replicated = -1 };
+	plan_options o = { .algorithm = "tofu", .strict.replicated = -1,
+			   .train = TRAIN_REQUEST };
 	model_options model = { 0 };
 	const char *path;
 	cli_status status;
@@ -119,14 +123,18 @@ cli_status command_plan(driver *d, int argc, char **argv)
 		return status;
 	if (!plan_is_algorithm(d, o.algorithm))
 		return CLI_USAGE;
-	status = driver_model_options(d, &o.defines, &o.shapes,
+	status = driver_model_options(d, path, &o.defines, &o.shapes,
 				      &model);
+	if (status == CLI_OK)
+		status = driver_train_options(d, &o.train, &model);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_needed(d);
-	graph *g = m ? onnx_import(d->arena, m, d->sink, path, &model) : NULL;
+	tdl_modules *m = driver_load_needed(d, path);
+	graph *g = m ? model_import(d->arena, m, d->sink, path, &model) : NULL;
 	if (!g)
 		return CLI_OK;
 	status = driver_check_used(d, &model);
+	if (status == CLI_OK)
+		status = driver_check_freeze(d, &model);
 	return status == CLI_OK ? plan_graph(d, g, &o) : status;
 }

@@ -129,7 +129,8 @@ json_t *plan_report_json(const plan_report *r)
 	set_int(model, "total", s->total);
 	json_object_set_new(model, "by_step", bytes_json(s->by_step, m->naxes));
 	json_object_set_new(j, "model", json_string(r->graph->name));
-	json_object_set_new(j, "train", json_false());
+	json_object_set_new(j, "train",
+			    json_boolean(r->graph->training));
 	json_object_set_new(j, "algorithm", json_string(s->algorithm));
 	json_object_set_new(j, "objective", json_string("bytes"));
 	set_int(j, "devices", mesh_workers(m));

@@ -4,7 +4,6 @@
 #include "compiler/graph/builder.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -59,11 +58,12 @@ graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 	b->sink = s;
 	b->name = arena_strdup(a, name);
 	b->nerrors = diag_errors(s);
-	b->expansions = strmap_new(tmp);
 	b->nslots = 64;
 	b->kernels = ARENA_ARRAY(tmp, const kernel *, b->nslots);
+	b->nvalue_slots = 64;
+	b->value_slots = ARENA_ARRAY(tmp, int, b->nvalue_slots);
 	b->fold_budget = FOLD_BUDGET;
-	b->loss = b->learning_rate = b->forward = NONE;
+	b->loss = b->learning_rate = b->forward = b->step = b->cell = NONE;
 	return b;
 }
 
@@ -73,7 +73,7 @@ tensor_id build_tensor(graph_builder *b, tensor_kind kind,
 	built_tensor *x = ARENA_NEW(b->tmp, built_tensor);
 	x->t = (tensor){ .kind = kind, .type = *t, .producer = NONE,
 			 .next = NONE, .gradient_of = NONE };
-	x->node = x->next_of = NONE;
+	x->node = x->next_of = x->known = NONE;
 	vec_push(b->tmp, &b->tensors, x);
 	return b->tensors.n - 1;
 }
@@ -86,6 +86,17 @@ const tensor *graph_tensor(const graph_builder *b, tensor_id t)
 const tensor_type *graph_type(const graph_builder *b, tensor_id t)
 {
 	return &b->tensors.at[t]->t.type;
+}
+
+bool graph_is_known(const graph_builder *b, tensor_id t)
+{
+	return build_known(b, t) != NONE;
+}
+
+tensor_id build_known(const graph_builder *b, tensor_id t)
+{
+	const built_tensor *x = b->tensors.at[t];
+	return x->t.kind == TENSOR_CONSTANT ? t : x->known;
 }
 
 void graph_name(graph_builder *b, tensor_id t, const char *name)
@@ -187,66 +198,9 @@ const kernel *build_share(graph_builder *b, const kernel *k)
 	return k;
 }
 
-/* ---- calls ------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------- */
 
-typedef VEC(char) text;
-
-static void append(arena *a, text *t, const char *s)
-{
-	for (; *s; s++)
-		vec_push(a, t, *s);
-}
-
-static void append_int(arena *a, text *t, int64_t v)
-{
-	char s[32];
-	snprintf(s, sizeof(s), "%" PRId64 ",", v);
-	append(a, t, s);
-}
-
-static void append_attr(arena *a, text *t, const attr_value *v)
-{
-	if (!v) {
-		append(a, t, "-;");
-		return;
-	}
-	append_int(a, t, v->n);
-	for (int i = 0; i < v->n; i++) {
-		if (v->type == ATTR_STRING) {
-			append_int(a, t, (int64_t)strlen(v->strings[i]));
-			append(a, t, v->strings[i]);
-		} else if (v->type == ATTR_FLOAT) {
-			int64_t bits;
-			memcpy(&bits, &v->floats[i], sizeof(bits));
-			append_int(a, t, bits);
-		} else {
-			append_int(a, t, v->ints[i]);
-		}
-	}
-	append(a, t, ";");
-}
-
-/* All that the expansion of a call depends on, as a string. */
-static const char *call_key(graph_builder *b, const ast_op *op,
-			    const tensor_type *params,
-			    const attr_value *const *attrs)
-{
-	text t = { 0 };
-	append(b->tmp, &t, op->name);
-	for (int i = 0; i < op->nparams; i++) {
-		append(b->tmp, &t, " ");
-		append(b->tmp, &t, dtype_name(params[i].type));
-		for (int d = 0; d < params[i].ndim; d++)
-			append_int(b->tmp, &t, params[i].dims[d]);
-	}
-	append(b->tmp, &t, "|");
-	for (int i = 0; i < op->nattrs; i++)
-		append_attr(b->tmp, &t, attrs[i]);
-	vec_push(b->tmp, &t, '\0');
-	return t.at;
-}
-
-static tensor_type kernel_result(const kernel *k)
+tensor_type build_result_type(const kernel *k)
 {
 	tensor_type t = { .type = k->type, .ndim = k->nout };
 	for (int d = 0; d < k->nout; d++)
@@ -254,93 +208,20 @@ static tensor_type kernel_result(const kernel *k)
 	return t;
 }
 
-/* Whether what the stages make is not too large to be counted. */
-static bool all_fit(graph_builder *b, const expansion *x, const ast_op *op,
-		    call_site site)
+tensor_id build_node(graph_builder *b, const kernel *k, const char *base,
+		     const char *op, const char *label,
+		     const tensor_id *inputs)
 {
-	for (int i = 0; i < x->nstages; i++) {
-		tensor_type t = kernel_result(x->stages[i].kernel);
-		if (tensor_type_ok(&t))
-			continue;
-		diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE,
-			      site.place ? site.place : b->name,
-			      "'%s' would make %s, more than 2^50 bytes",
-			      op->name, tensor_type_text(b->tmp, &t));
-		return false;
-	}
-	return true;
-}
-
-/* The expansion of a call: a graph repeats the same calls often. */
-static const expansion *expand(graph_builder *b, const ast_op *op,
-			       const tensor_id *args,
-			       const attr_value *const *attrs, call_site site)
-{
-	tensor_type *params = ARENA_ARRAY(b->tmp, tensor_type, op->nparams + 1);
-	for (int i = 0; i < op->nparams; i++)
-		params[i] = *graph_type(b, args[i]);
-	const char *key = call_key(b, op, params, attrs);
-	expansion *x = strmap_get(b->expansions, key);
-	if (x)
-		return x;
-	x = expand_op(b->arena, b->modules, b->sink, op, params, attrs, site);
-	if (!x || !all_fit(b, x, op, site))
-		return NULL;
-	for (int i = 0; i < x->nstages; i++)
-		x->stages[i].kernel = (kernel *)build_share(
-			b, x->stages[i].kernel);
-	strmap_put(b->expansions, key, x);
-	return x;
-}
-
-static tensor_id add_node(graph_builder *b, const kernel *k, const char *base,
-			  const char *op, const char *label,
-			  const tensor_id *inputs)
-{
-	tensor_type type = kernel_result(k);
+	tensor_type type = build_result_type(k);
 	tensor_id id = build_tensor(b, TENSOR_RESULT, &type);
 	built_node n = { .base = base, .op = op, .label = label,
 			 .call = b->ncalls, .kernel = k, .output = id,
 			 .origin = b->origin, .forward = b->forward,
-			 .step = NONE, .cell = NONE,
+			 .step = b->step, .cell = b->cell,
 			 .inputs = ARENA_COPY(b->tmp, inputs, k->ninputs) };
 	b->tensors.at[id]->node = b->nodes.n;
 	vec_push(b->tmp, &b->nodes, n);
 	return id;
-}
-
-bool graph_call(graph_builder *b, const ast_op *op, const char *name,
-		const tensor_id *args, const attr_value *const *attrs,
-		call_site site, tensor_id *results)
-{
-	const expansion *x = expand(b, op, args, attrs, site);
-	if (!x)
-		return false;
-	tensor_id *values = ARENA_ARRAY(b->tmp, tensor_id,
-					x->nparams + x->nstages + 1);
-	for (int i = 0; i < x->nparams; i++)
-		values[i] = args[i];
-	b->ncalls++;
-	for (int i = 0; i < x->nstages; i++) {
-		const stage *st = &x->stages[i];
-		tensor_id inputs[MAX_NINPUTS + 1] = { 0 };
-		tensor_id *value = &values[x->nparams + i];
-		for (int j = 0; j < st->kernel->ninputs; j++)
-			inputs[j] = values[st->inputs[j]];
-		switch (fold_stage(b, st->kernel, inputs, site, value)) {
-		case FOLD_FAILED:
-			return false;
-		case FOLD_NOT:
-			*value = add_node(b, st->kernel, name, op->name,
-					  st->label, inputs);
-			break;
-		case FOLD_DONE:
-			break;
-		}
-	}
-	for (int i = 0; i < x->nresults; i++)
-		results[i] = values[x->results[i]];
-	return true;
 }
 
 /* ---- outputs, and what states become ------------------------------------ */
@@ -377,7 +258,7 @@ static tensor_id add_copy(graph_builder *b, tensor_id t, const char *name)
 	const kernel *k =
 		build_share(b, copy_kernel(b, &b->tensors.at[t]->t));
 	b->ncalls++;
-	return add_node(b, k, name, "copy", "", &t);
+	return build_node(b, k, name, "copy", "", &t);
 }
 
 void graph_set_output(graph_builder *b, tensor_id t, const char *name)

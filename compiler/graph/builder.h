@@ -10,6 +10,8 @@ typedef struct built_tensor {
 	tensor t;
 	int node;	   /* that makes it, NONE */
 	tensor_id next_of; /* the state that it becomes, NONE */
+	/* The constant that it is as long as no weight is trained, NONE. */
+	tensor_id known;
 } built_tensor;
 
 typedef struct built_node {
@@ -24,6 +26,25 @@ typedef struct built_node {
 	int forward, step, cell; /* as in node; forward is an index here */
 } built_node;
 
+/* What a kernel makes of these inputs. */
+typedef struct built_value {
+	const kernel *kernel;
+	tensor_id *inputs;
+	tensor_id value;
+} built_value;
+
+/* A call of an operator, kept for the backward pass. */
+typedef struct tape_call {
+	const ast_op *op;
+	const attr_value *const *attrs;
+	const char *name;
+	call_site site;
+	tensor_id *args, *results;
+	tensor_id first, end; /* tensors first <= t < end were made by it */
+} tape_call;
+
+typedef struct built_expansion built_expansion; /* call.c */
+
 struct graph_builder {
 	arena *arena; /* of the graph */
 	arena *tmp;   /* until graph_end() */
@@ -35,14 +56,20 @@ struct graph_builder {
 	VEC(built_node) nodes;
 	VEC(tensor_id) inputs;
 	VEC(tensor_id) outputs;
-	strmap *expansions; /* what was expanded before, by all it depends on */
+	built_expansion **expansions; /* hash table of what was expanded */
+	int nexpansions, nexpansion_slots;
 	const kernel **kernels; /* hash table of distinct kernels */
 	int nkernels, nslots;
+	VEC(built_value) values; /* so that nothing is computed twice */
+	int *value_slots;	 /* hash table of them, 1 + the index */
+	int nvalue_slots;
 	int ncalls;
 	const char *origin; /* of the nodes that are added */
 	int64_t fold_budget; /* points that may still be computed */
-	int forward;	     /* of the nodes that are added */
-	bool training;
+	int forward, step, cell; /* of the nodes that are added */
+	const struct train_options *train; /* NULL: nothing is recorded */
+	VEC(tape_call) tape;
+	bool training; /* the backward pass is being added, or was */
 	tensor_id loss, learning_rate;
 };
 
@@ -51,6 +78,26 @@ tensor_id build_tensor(graph_builder *b, tensor_kind kind,
 		       const tensor_type *t);
 /* A kernel that equals k: k itself if it is the first of its kind. */
 const kernel *build_share(graph_builder *b, const kernel *k);
+
+tensor_type build_result_type(const kernel *k);
+/* Whether a kernel gives its first input as it is. */
+bool build_is_identity(const kernel *k);
+/* A node of a kernel, and its result. */
+tensor_id build_node(graph_builder *b, const kernel *k, const char *base,
+		     const char *op, const char *label,
+		     const tensor_id *inputs);
+/* The constant that a tensor is, or is as long as no weight is trained; NONE
+ * where it is not known. */
+tensor_id build_known(const graph_builder *b, tensor_id t);
+
+/* Makes to[t] stand for tensor t wherever it is read. */
+void build_replace(graph_builder *b, const tensor_id *to);
+
+/* A kernel in which constants of one value stand for the inputs that have it,
+ * and what that makes trivial is left out: x*1, x + 0, and as in derivatives
+ * 0*x.  inputs[] are made to fit.  k itself where nothing changes. */
+const kernel *build_literal(graph_builder *b, const kernel *k,
+			    tensor_id *inputs);
 
 /* A name as a plan can have it. */
 const char *graph_presentable(arena *a, const char *name);

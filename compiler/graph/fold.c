@@ -55,10 +55,11 @@ static void *spread(arena *a, const void *element, size_t size, int64_t n)
 
 const void *graph_constant_data(graph_builder *b, tensor_id id, int64_t limit)
 {
+	id = build_known(b, id);
+	if (id == NONE || tensor_nbytes(graph_type(b, id)) > limit)
+		return NULL;
 	const tensor *t = &b->tensors.at[id]->t;
 	const constant *c = &t->constant;
-	if (t->kind != TENSOR_CONSTANT || tensor_nbytes(&t->type) > limit)
-		return NULL;
 	if (c->fill)
 		return spread(b->tmp, c->data, dtype_size(t->type.type),
 			      tensor_nelem(&t->type));

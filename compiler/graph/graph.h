@@ -150,16 +150,19 @@ void *graph_alloc(graph_builder *b, size_t size);
 const tensor *graph_tensor(const graph_builder *b, tensor_id t);
 const tensor_type *graph_type(const graph_builder *b, tensor_id t);
 
-/* The elements of a constant of at most `limit` bytes, read where they are in
- * a file; NULL if t is no such constant.  For a fill they are spread out. */
+/* Whether a tensor's elements are known when planning. */
+bool graph_is_known(const graph_builder *b, tensor_id t);
+/* The elements of what is known and has at most `limit` bytes, read where they
+ * are in a file; else NULL.  For a fill they are spread out. */
 const void *graph_constant_data(graph_builder *b, tensor_id t, int64_t limit);
 
 /* Calls an operator: adds a node per stage, named after `name`, and writes
  * the operator's nresults results to results.  Nodes that follow each other
  * with one name (the same pointer) and come from several calls have the
  * operators' names added.  A stage whose inputs are constants is computed at
- * once where that is cheap, see fold.c.  Returns false when errors were
- * added. */
+ * once where that is cheap, see fold.c; what was computed before is not
+ * computed again, and what is just one of its inputs is that input.  Returns
+ * false when errors were added. */
 bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 		const tensor_id *args, const attr_value *const *attrs,
 		call_site site, tensor_id *results);
@@ -205,7 +208,8 @@ typedef struct model_survey {
 typedef struct model_options {
 	int nsizes; /* -D name=value: symbolic dimensions */
 	const char **size_names;
-	const int64_t *sizes;
+	const int64_t *sizes; /* -1: no size, but text for a TDL model */
+	const char **size_texts; /* arguments of a TDL model */
 	int nshapes; /* --shape input=AxB */
 	const char **shape_names;
 	const tensor_type *shapes; /* type unused */
@@ -217,6 +221,14 @@ typedef struct model_options {
 	model_survey *survey; /* NULL, or what to fill in: then the import goes
 				 on after nodes that are not supported */
 } model_options;
+
+/* Whether a file is read as TDL, by its name; others are ONNX. */
+bool model_is_tdl(const char *path);
+
+/* Reads a model, in TDL or ONNX.  A TDL file is added to m.  NULL when errors
+ * were added. */
+graph *model_import(arena *a, tdl_modules *m, diag_sink *s, const char *path,
+		    const model_options *o);
 
 /* Reads an ONNX model.  NULL when errors were added. */
 graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,

@@ -1,15 +1,22 @@
 noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 %C%_libgraph_a_SOURCES = \
+	%D%/backward.c \
 	%D%/build.c %D%/builder.h \
+	%D%/call.c \
 	%D%/end.c \
 	%D%/fold.c \
 	%D%/graph.h \
+	%D%/literal.c \
 	%D%/mapping.c %D%/mapping.h \
 	%D%/mapping_call.c \
 	%D%/mapping_expr.c %D%/mapping_expr.h \
 	%D%/mapping_fn.c %D%/mapping_fn.h \
 	%D%/mapping_list.c \
+	%D%/mapping_scope.c \
+	%D%/mapping_stmt.c \
 	%D%/mapping_tensor.c \
+	%D%/model.c \
+	%D%/model_declare.c \
 	%D%/onnx.c %D%/onnx_import.h \
 	%D%/onnx_builtin.c \
 	%D%/onnx_external.c \
@@ -19,11 +26,15 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/onnx_node.c \
 	%D%/onnx_survey.c \
 	%D%/onnx_tensor.c \
+	%D%/optimizer.c \
 	%D%/order.c %D%/order.h \
-	%D%/train.h
+	%D%/train.c %D%/train.h %D%/trainer.h \
+	%D%/train_loss.c \
+	%D%/train_option.c
 
 # What links with libgraph.a needs these behind it.
-graph_libs = %D%/libgraph.a %D%/libonnxproto.a
+graph_libs = %D%/libgraph.a %D%/libonnxproto.a \
+	compiler/gradient/libgradient.a
 
 # ONNX's own description of its files, made into C, which a release carries.
 %C%_libonnxproto_a_SOURCES = \

@@ -63,8 +63,7 @@ mvalue fn_known(const mapping_call *c)
 {
 	if (!type_of(c))
 		return (mvalue){ .kind = MV_BAD };
-	return mv_bool(graph_tensor(c->ev->b, (tensor_id)c->args[0].i)->kind ==
-		       TENSOR_CONSTANT);
+	return mv_bool(graph_is_known(c->ev->b, (tensor_id)c->args[0].i));
 }
 
 static mvalue element(dtype t, const void *p, int64_t i)

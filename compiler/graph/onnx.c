@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "compiler/graph/mapping.h"
 #include "compiler/graph/onnx_import.h"
+#include "compiler/graph/train.h"
 
 enum {
 	DIM_IS_NUMBER = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE,
@@ -185,6 +186,15 @@ static bool add_input(importer *im, onnx_frame *f,
 	return onnx_bind(im, f, v->name, value, place);
 }
 
+/* A single number is no weight: it is a scale, a limit, an exponent. */
+static tensor_id add_initializer(importer *im, const char *name,
+				 const tensor_type *type, const constant *c)
+{
+	return type->ndim > 0 && dtype_is_float(type->type)
+		       ? graph_add_weight(im->b, name, type, c)
+		       : graph_add_constant(im->b, name, type, c);
+}
+
 bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 {
 	bool ok = true;
@@ -208,8 +218,7 @@ bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 					? (size_t)tensor_nbytes(&type)
 					: strlen(place));
 		if (known)
-			v.v = mv_tensor(graph_add_constant(im->b, name, &type,
-							   &c));
+			v.v = mv_tensor(add_initializer(im, name, &type, &c));
 		ok &= v.v.kind == MV_TENSOR;
 		ok &= onnx_bind(im, f, name, v, place);
 	}
@@ -396,7 +405,11 @@ static graph *import_model(importer *im)
 		import_before(im, &f);
 	im->b = graph_begin(im->arena, im->modules, im->sink,
 			    model_name(im->tmp, im->path));
+	if (im->options->train)
+		graph_record(im->b, im->options->train);
 	import_graph(im, &f);
+	if (im->options->train)
+		graph_train(im->b);
 	return graph_end(im->b);
 }
 

@@ -1,0 +1,46 @@
+/* The options of the commands that may train a model. */
+#ifndef TDL_COMPILER_DRIVER_TRAIN_OPTIONS_H
+#define TDL_COMPILER_DRIVER_TRAIN_OPTIONS_H
+
+#include "compiler/driver/driver.h"
+#include "compiler/graph/train.h"
+
+typedef struct train_request {
+	bool train;
+	const char *loss, *optimizer, *precision, *recompute;
+	double clip_norm; /* NO_CLIP_NORM where it is not given */
+	cli_words freeze;
+	int64_t seed;
+} train_request;
+
+enum { NO_CLIP_NORM = -1 };
+#define TRAIN_REQUEST { .clip_norm = NO_CLIP_NORM }
+
+#define DRIVER_OPTIONS_TRAIN(r)                                              \
+	{ CLI_FLAG, 0, "train", NULL,                                        \
+	  "plan a step of the model's training", &(r)->train },              \
+	{ CLI_TEXT, 0, "loss", "OP[,ATTR=V]...",                             \
+	  "train for operator OP of the model's first output and a label;\n" \
+	  "without it, for the output 'loss'", &(r)->loss },                 \
+	{ CLI_TEXT, 0, "optimizer", "OP[,ATTR=V]...",                        \
+	  "sgd (default), adam, adamw, or an operator of one's own, as in\n" \
+	  "sgd,lr=0.1,momentum=0.9", &(r)->optimizer },                      \
+	{ CLI_REAL, 0, "clip-norm", "X",                                     \
+	  "scale the gradients down to a norm of X; 0: never",               \
+	  &(r)->clip_norm, .min = 0, .max = 1e300 },                         \
+	{ CLI_REPEAT, 0, "freeze", "GLOB",                                   \
+	  "do not train the weights whose names match; may be repeated",     \
+	  &(r)->freeze },                                                    \
+	{ CLI_INT, 0, "seed", "N",                                           \
+	  "of what initial values are drawn from", &(r)->seed,               \
+	  .min = 0, .max = 9e18 }
+
+/* Sets o->train and o->seed.  CLI_USAGE, after a message, where an option needs
+ * --train, which is not given. */
+cli_status driver_train_options(driver *d, const train_request *r,
+				model_options *o);
+
+/* CLI_USAGE, after a message, where a --freeze matched no weight. */
+cli_status driver_check_freeze(driver *d, const model_options *o);
+
+#endif

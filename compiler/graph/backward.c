@@ -1,0 +1,399 @@
+/* Reverse accumulation over the calls of a model.
+ *
+ * The tape has the calls in the order in which they were made, so that each
+ * reads what earlier ones made.  From the last one to the first, what the loss
+ * changes by with the results of a call gives what it changes by with its
+ * arguments, by the derived gradients of its operator; what comes from several
+ * calls is added up.  Only what lies between a weight and the loss is looked
+ * at.  (Griewank, Walther, "Evaluating derivatives", 2nd ed., ch. 3.) */
+#include "config.h"
+
+#include "compiler/graph/trainer.h"
+
+#include <string.h>
+
+#include "compiler/gradient/gradient.h"
+
+/* ---- rules ------------------------------------------------------------- */
+
+static int find_result(const ast_op *op, const gradient *g, const char *name)
+{
+	for (int i = 0; i < op->nresults; i++)
+		if (g->adjoints[i] && !strcmp(g->adjoints[i], name))
+			return i;
+	return NONE;
+}
+
+static int find_param(const ast_op *op, const char *name)
+{
+	for (int i = 0; i < op->nparams; i++)
+		if (op->params[i].name == name)
+			return i;
+	return NONE;
+}
+
+static int find_attr(const ast_op *op, const char *name)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return i;
+	return NONE;
+}
+
+/* Connects the parameters of the gradient with those of its operator. */
+static bool connect(trainer *t, const ast_op *op, const gradient *g,
+		    grad_rule *r)
+{
+	const ast_op *by = r->op;
+	r->args = ARENA_ARRAY(t->b->tmp, int, by->nparams + 1);
+	r->attrs = ARENA_ARRAY(t->b->tmp, int, by->nattrs + 1);
+	for (int i = 0; i < by->nparams; i++) {
+		int result = find_result(op, g, by->params[i].name);
+		int param = find_param(op, by->params[i].name);
+		if (result == NONE && param == NONE)
+			return false;
+		r->args[i] = result == NONE ? param : ~result;
+	}
+	for (int i = 0; i < by->nattrs; i++)
+		r->attrs[i] = find_attr(op, by->attrs[i].name);
+	return by->nresults == 1;
+}
+
+static grad_rule *make_rule(trainer *t, const ast_op *op, int param)
+{
+	graph_builder *b = t->b;
+	grad_rule *r = ARENA_NEW(b->tmp, grad_rule);
+	gradient g = gradient_by(b->tmp, b->modules, op, param);
+	if (g.zero)
+		return r;
+	if (!g.text && !g.own) {
+		r->because = g.because ? g.because : "its text has faults";
+		return r;
+	}
+	if (gradient_load(b->modules, &g))
+		r->op = dsl_op(b->modules, g.name);
+	if (!r->op || !connect(t, op, &g, r)) {
+		r->op = NULL;
+		r->because = arena_printf(b->tmp, "'%s' is something else",
+					  g.name);
+	}
+	return r;
+}
+
+/* The rule for one parameter; derived when it is first asked for. */
+static const grad_rule *rule_of(trainer *t, const ast_op *op, int param)
+{
+	grad_rule **rules = strmap_get(t->rules, op->name);
+	if (!rules) {
+		rules = ARENA_ARRAY(t->b->tmp, grad_rule *, op->nparams);
+		strmap_put(t->rules, op->name, rules);
+	}
+	if (!rules[param])
+		rules[param] = make_rule(t, op, param);
+	return rules[param];
+}
+
+static bool is_zero_rule(const grad_rule *r)
+{
+	return !r->op && !r->because;
+}
+
+/* ---- which tensors ----------------------------------------------------- */
+
+static bool has_floats(const trainer *t, tensor_id x)
+{
+	return dtype_is_float(graph_type(t->b, x)->type);
+}
+
+/* Whether the call is the one that made its result r. */
+static bool is_fresh(const tape_call *c, int r)
+{
+	return c->results[r] >= c->first && c->results[r] < c->end;
+}
+
+static void find_needed(trainer *t, bool *needed)
+{
+	needed[t->loss] = true;
+	for (int i = t->b->tape.n - 1; i >= 0; i--) {
+		const tape_call *c = &t->b->tape.at[i];
+		bool any = false;
+		for (int r = 0; r < c->op->nresults; r++)
+			any |= is_fresh(c, r) && needed[c->results[r]];
+		for (int j = 0; any && j < c->op->nparams; j++)
+			needed[c->args[j]] = true;
+	}
+}
+
+static bool call_moves(trainer *t, const tape_call *c)
+{
+	for (int j = 0; j < c->op->nparams; j++)
+		if (t->flow[c->args[j]].moves && has_floats(t, c->args[j]) &&
+		    !is_zero_rule(rule_of(t, c->op, j)))
+			return true;
+	return false;
+}
+
+static void find_moving(trainer *t, const bool *needed)
+{
+	for (int i = 0; i < t->b->tape.n; i++) {
+		const tape_call *c = &t->b->tape.at[i];
+		bool any = false;
+		for (int r = 0; r < c->op->nresults; r++)
+			any |= is_fresh(c, r) && needed[c->results[r]];
+		if (!any || !call_moves(t, c))
+			continue;
+		for (int r = 0; r < c->op->nresults; r++)
+			if (is_fresh(c, r) && has_floats(t, c->results[r]))
+				t->flow[c->results[r]].moves = true;
+	}
+}
+
+static bool is_wanted(const trainer *t, const tape_call *c)
+{
+	for (int r = 0; r < c->op->nresults; r++)
+		if (is_fresh(c, r) && t->flow[c->results[r]].wanted)
+			return true;
+	return false;
+}
+
+/* Whether the derivative by argument j is asked for. */
+static bool flows_to(trainer *t, const tape_call *c, int j)
+{
+	return t->flow[c->args[j]].moves && has_floats(t, c->args[j]) &&
+	       !is_zero_rule(rule_of(t, c->op, j));
+}
+
+static void find_wanted(trainer *t)
+{
+	t->flow[t->loss].wanted = t->flow[t->loss].moves;
+	for (int i = t->b->tape.n - 1; i >= 0; i--) {
+		const tape_call *c = &t->b->tape.at[i];
+		if (!is_wanted(t, c))
+			continue;
+		for (int j = 0; j < c->op->nparams; j++)
+			if (flows_to(t, c, j)) {
+				t->flow[c->args[j]].wanted = true;
+				t->flow[c->args[j]].first = i;
+			}
+	}
+}
+
+/* ---- what has no gradient ---------------------------------------------- */
+
+typedef VEC(const tape_call *) path;
+
+/* The calls that lead from a weight to tensor x, the last one first. */
+static tensor_id path_from_weight(trainer *t, tensor_id x, path *p)
+{
+	for (int i = t->b->tape.n - 1; i >= 0; i--) {
+		const tape_call *c = &t->b->tape.at[i];
+		bool made = false;
+		for (int r = 0; r < c->op->nresults; r++)
+			made |= is_fresh(c, r) && c->results[r] == x;
+		for (int j = 0; made && j < c->op->nparams; j++)
+			if (flows_to(t, c, j)) {
+				vec_push(t->b->tmp, p, c);
+				x = c->args[j];
+				break;
+			}
+	}
+	return x;
+}
+
+/* The calls behind number i that lead from its results to the loss. */
+static void path_to_loss(trainer *t, int i, path *p)
+{
+	const tape_call *at = &t->b->tape.at[i];
+	for (i++; i < t->b->tape.n; i++) {
+		const tape_call *c = &t->b->tape.at[i];
+		bool uses = false;
+		for (int j = 0; j < c->op->nparams; j++)
+			for (int r = 0; r < at->op->nresults; r++)
+				uses |= c->args[j] == at->results[r] &&
+					flows_to(t, c, j);
+		if (!uses || !is_wanted(t, c))
+			continue;
+		vec_push(t->b->tmp, p, c);
+		at = c;
+	}
+}
+
+static const char *path_text(trainer *t, const path *back, const path *on,
+			     const tape_call *here)
+{
+	enum { MOST = 4 };
+	arena *a = t->b->tmp;
+	const char *s = back->n > MOST ? ".. -> " : "";
+	for (int i = (back->n < MOST ? back->n : MOST) - 1; i >= 0; i--)
+		s = arena_printf(a, "%s%s -> ", s, back->at[i]->op->name);
+	s = arena_printf(a, "%s%s", s, here->op->name);
+	for (int i = 0; i < on->n && i < MOST; i++)
+		s = arena_printf(a, "%s -> %s", s, on->at[i]->op->name);
+	return on->n > MOST ? arena_printf(a, "%s -> ..", s) : s;
+}
+
+static bool no_gradient(trainer *t, int i, int param, const grad_rule *r)
+{
+	const tape_call *c = &t->b->tape.at[i];
+	path back = { 0 }, on = { 0 };
+	tensor_id w = path_from_weight(t, c->args[param], &back);
+	path_to_loss(t, i, &on);
+	train_error(t, DIAG_NO_GRADIENT, c->site,
+		    "'%s' has no gradient by '%s': %s", c->op->name,
+		    c->op->params[param].name, r->because);
+	diag_note(t->b->sink, NOWHERE,
+		  "the loss depends on the weight '%s' through %s; --freeze "
+		  "says which weights are not trained",
+		  graph_tensor(t->b, w)->name, path_text(t, &back, &on, c));
+	return false;
+}
+
+/* ---- the backward pass ------------------------------------------------- */
+
+static bool is_zero(const trainer *t, tensor_id x)
+{
+	const tensor *c = graph_tensor(t->b, x);
+	uint64_t bits = 0;
+	if (c->kind != TENSOR_CONSTANT || !c->constant.fill)
+		return false;
+	memcpy(&bits, c->constant.data, dtype_size(c->type.type));
+	return bits == 0;
+}
+
+/* Adds to what the loss changes by with x. */
+static bool accumulate(trainer *t, const tape_call *c, const char *name,
+		       tensor_id x, tensor_id more)
+{
+	graph_builder *b = t->b;
+	tensor_id *sum = &t->flow[x].adjoint;
+	if (is_zero(t, more))
+		return true;
+	if (*sum == NONE) {
+		*sum = more;
+	} else {
+		const attr_value *none[1] = { NULL };
+		tensor_id args[2] = { *sum, more };
+		if (!graph_call(b, t->sum, name, args, none, c->site, sum))
+			return false;
+	}
+	tensor *made = &b->tensors.at[*sum]->t;
+	if (*sum >= t->ntensors && made->gradient_of == NONE)
+		made->gradient_of = x;
+	return true;
+}
+
+/* The derivative by the call's result r, 0 where nothing depends on it. */
+static tensor_id adjoint_of(trainer *t, const tape_call *c, int r)
+{
+	tensor_id x = c->results[r];
+	if (is_fresh(c, r) && t->flow[x].adjoint != NONE)
+		return t->flow[x].adjoint;
+	return train_fill(t, graph_type(t->b, x), 0);
+}
+
+static bool add_gradient(trainer *t, int i, int param, const char *name)
+{
+	graph_builder *b = t->b;
+	const tape_call *c = &b->tape.at[i];
+	const grad_rule *r = rule_of(t, c->op, param);
+	if (!r->op)
+		return no_gradient(t, i, param, r);
+	tensor_id result;
+	tensor_id *args = ARENA_ARRAY(b->tmp, tensor_id, r->op->nparams + 1);
+	const attr_value **attrs =
+		ARENA_ARRAY(b->tmp, const attr_value *, r->op->nattrs + 1);
+	for (int j = 0; j < r->op->nparams; j++)
+		args[j] = r->args[j] < 0 ? adjoint_of(t, c, ~r->args[j])
+					 : c->args[r->args[j]];
+	for (int j = 0; j < r->op->nattrs; j++)
+		attrs[j] = r->attrs[j] == NONE ? NULL : c->attrs[r->attrs[j]];
+	if (!graph_call(b, r->op, name, args, attrs, c->site, &result))
+		return false;
+	tensor_id x = c->args[param];
+	if (!train_same_type(graph_type(b, result), graph_type(b, x)))
+		return train_error(t, DIAG_NO_GRADIENT, c->site,
+				   "'%s' gives %s for '%s', which is %s",
+				   r->op->name,
+				   tensor_type_text(b->tmp,
+						    graph_type(b, result)),
+				   c->op->params[param].name,
+				   tensor_type_text(b->tmp, graph_type(b, x)));
+	return accumulate(t, c, name, x, result);
+}
+
+static bool has_adjoint(const trainer *t, const tape_call *c)
+{
+	for (int r = 0; r < c->op->nresults; r++)
+		if (is_fresh(c, r) && t->flow[c->results[r]].adjoint != NONE)
+			return true;
+	return false;
+}
+
+/* The node that the call made last: the one of its first result. */
+static void set_forward(trainer *t, const tape_call *c)
+{
+	graph_builder *b = t->b;
+	b->forward = b->step = b->cell = NONE;
+	for (int r = c->op->nresults - 1; r >= 0; r--)
+		if (is_fresh(c, r))
+			b->forward = b->tensors.at[c->results[r]]->node;
+	if (b->forward == NONE)
+		return;
+	b->step = b->nodes.at[b->forward].step;
+	b->cell = b->nodes.at[b->forward].cell;
+	b->origin = b->nodes.at[b->forward].origin;
+}
+
+/* The weights whose derivatives are complete with call i. */
+static bool finish_weights(trainer *t, int i)
+{
+	const tape_call *c = &t->b->tape.at[i];
+	for (int j = 0; j < c->op->nparams; j++) {
+		tensor_id w = c->args[j];
+		flow *f = &t->flow[w];
+		if (graph_tensor(t->b, w)->kind != TENSOR_STATE || !f->wanted ||
+		    f->first != i || f->adjoint == NONE)
+			continue;
+		tensor_id adjoint = f->adjoint;
+		f->adjoint = NONE; /* it may be an argument twice */
+		if (!optimizer_gradient(t, w, adjoint))
+			return false;
+	}
+	return true;
+}
+
+static bool add_call(trainer *t, int i)
+{
+	const tape_call *c = &t->b->tape.at[i];
+	if (is_wanted(t, c) && has_adjoint(t, c)) {
+		const char *name = arena_printf(t->b->arena, "%s.grad",
+						c->name);
+		set_forward(t, c);
+		for (int j = 0; j < c->op->nparams; j++)
+			if (flows_to(t, c, j) && !add_gradient(t, i, j, name))
+				return false;
+	}
+	return finish_weights(t, i);
+}
+
+void backward_plan(trainer *t)
+{
+	bool *needed = ARENA_ARRAY(t->b->tmp, bool, t->ntensors);
+	find_needed(t, needed);
+	find_moving(t, needed);
+	find_wanted(t);
+}
+
+bool backward_add(trainer *t)
+{
+	graph_builder *b = t->b;
+	t->flow[t->loss].adjoint =
+		train_fill(t, graph_type(b, t->loss), 1);
+	const char *origin = b->origin;
+	bool ok = true;
+	for (int i = b->tape.n - 1; ok && i >= 0; i--)
+		ok = add_call(t, i);
+	b->forward = b->step = b->cell = NONE;
+	b->origin = origin;
+	return ok;
+}

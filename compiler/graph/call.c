@@ -1,0 +1,334 @@
+/* Calling operators: their expansions, and nodes for what was not computed
+ * before. */
+#include "config.h"
+
+#include "compiler/graph/builder.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+
+/* ---- expansions -------------------------------------------------------- */
+
+/* What a call comes to, for all with such arguments and attributes. */
+struct built_expansion {
+	const void *key;
+	size_t len;
+	expansion *x;
+	const attr_value **attrs;
+};
+
+typedef VEC(char) bytes;
+
+static void append(graph_builder *b, bytes *to, const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		vec_push(b->tmp, to, ((const char *)p)[i]);
+}
+
+static void append_int(graph_builder *b, bytes *to, int64_t v)
+{
+	append(b, to, &v, sizeof(v));
+}
+
+static void append_attr(graph_builder *b, bytes *to, const attr_value *v)
+{
+	append_int(b, to, v ? v->n : -1);
+	for (int i = 0; v && i < v->n; i++) {
+		if (v->type == ATTR_STRING)
+			append(b, to, v->strings[i], strlen(v->strings[i]) + 1);
+		else if (v->type == ATTR_FLOAT)
+			append(b, to, &v->floats[i], sizeof(v->floats[i]));
+		else
+			append_int(b, to, v->ints[i]);
+	}
+}
+
+/* All that the expansion of a call depends on. */
+static bytes call_key(graph_builder *b, const ast_op *op,
+		      const tensor_id *args, const attr_value *const *attrs)
+{
+	bytes key = { 0 };
+	append(b, &key, &op, sizeof(op));
+	for (int i = 0; i < op->nparams; i++) {
+		const tensor_type *t = graph_type(b, args[i]);
+		append_int(b, &key, t->type * (MAX_NDIM + 1) + t->ndim);
+		append(b, &key, t->dims, (size_t)t->ndim * sizeof(*t->dims));
+	}
+	for (int i = 0; i < op->nattrs; i++)
+		append_attr(b, &key, attrs[i]);
+	return key;
+}
+
+static built_expansion **expansion_slot(graph_builder *b, const void *key,
+					size_t len)
+{
+	uint64_t i = hash_bytes(HASH_SEED, key, len);
+	for (;; i++) {
+		built_expansion **slot =
+			&b->expansions[i & (uint64_t)(b->nexpansion_slots - 1)];
+		if (!*slot || ((*slot)->len == len &&
+			       !memcmp((*slot)->key, key, len)))
+			return slot;
+	}
+}
+
+static void grow_expansions(graph_builder *b)
+{
+	built_expansion **old = b->expansions;
+	int n = b->nexpansion_slots;
+	b->nexpansion_slots = n ? 2 * n : 64;
+	b->expansions = ARENA_ARRAY(b->tmp, built_expansion *,
+				    b->nexpansion_slots);
+	for (int i = 0; i < n; i++)
+		if (old[i])
+			*expansion_slot(b, old[i]->key, old[i]->len) = old[i];
+}
+
+/* Whether what the stages make is not too large to be counted. */
+static bool all_fit(graph_builder *b, const expansion *x, const ast_op *op,
+		    call_site site)
+{
+	for (int i = 0; i < x->nstages; i++) {
+		tensor_type t = build_result_type(x->stages[i].kernel);
+		if (tensor_type_ok(&t))
+			continue;
+		diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE,
+			      site.place ? site.place : b->name,
+			      "'%s' would make %s, more than 2^50 bytes",
+			      op->name, tensor_type_text(b->tmp, &t));
+		return false;
+	}
+	return true;
+}
+
+static const attr_value *copy_attr(arena *a, const attr_value *v)
+{
+	if (!v)
+		return NULL;
+	attr_value *to = ARENA_COPY(a, v, 1);
+	if (v->type == ATTR_STRING) {
+		const char **strings = ARENA_ARRAY(a, const char *, v->n + 1);
+		for (int i = 0; i < v->n; i++)
+			strings[i] = arena_strdup(a, v->strings[i]);
+		to->strings = strings;
+	} else if (v->type == ATTR_FLOAT) {
+		to->floats = ARENA_COPY(a, v->floats, v->n);
+	} else {
+		to->ints = ARENA_COPY(a, v->ints, v->n);
+	}
+	return to;
+}
+
+/* The expansion of a call: a graph repeats the same calls often. */
+static const built_expansion *expand(graph_builder *b, const ast_op *op,
+				     const tensor_id *args,
+				     const attr_value *const *attrs,
+				     call_site site)
+{
+	bytes key = call_key(b, op, args, attrs);
+	if (b->nexpansions * 2 >= b->nexpansion_slots)
+		grow_expansions(b);
+	built_expansion **slot = expansion_slot(b, key.at, (size_t)key.n);
+	if (*slot)
+		return *slot;
+	tensor_type *params = ARENA_ARRAY(b->tmp, tensor_type, op->nparams + 1);
+	for (int i = 0; i < op->nparams; i++)
+		params[i] = *graph_type(b, args[i]);
+	expansion *x = expand_op(b->arena, b->modules, b->sink, op, params,
+				 attrs, site);
+	if (!x || !all_fit(b, x, op, site))
+		return NULL;
+	for (int i = 0; i < x->nstages; i++)
+		x->stages[i].kernel = (kernel *)build_share(
+			b, x->stages[i].kernel);
+	built_expansion *e = ARENA_NEW(b->tmp, built_expansion);
+	*e = (built_expansion){ key.at, (size_t)key.n, x, NULL };
+	e->attrs = ARENA_ARRAY(b->tmp, const attr_value *, op->nattrs + 1);
+	for (int i = 0; i < op->nattrs; i++)
+		e->attrs[i] = copy_attr(b->tmp, attrs[i]);
+	b->nexpansions++;
+	*slot = e;
+	return e;
+}
+
+/* ---- what was computed before ------------------------------------------ */
+
+static int *value_slot(graph_builder *b, const kernel *k,
+		       const tensor_id *inputs)
+{
+	size_t size = (size_t)k->ninputs * sizeof(*inputs);
+	uint64_t i = hash_bytes(hash_bytes(HASH_SEED, &k, sizeof(k)), inputs,
+				size);
+	for (;; i++) {
+		int *slot = &b->value_slots[i & (uint64_t)(b->nvalue_slots -
+							   1)];
+		const built_value *v = *slot ? &b->values.at[*slot - 1] : NULL;
+		if (!v || (v->kernel == k && !memcmp(v->inputs, inputs, size)))
+			return slot;
+	}
+}
+
+static void keep_value(graph_builder *b, const kernel *k,
+		       const tensor_id *inputs, tensor_id value)
+{
+	if (b->values.n * 2 >= b->nvalue_slots) {
+		b->nvalue_slots *= 2;
+		b->value_slots = ARENA_ARRAY(b->tmp, int, b->nvalue_slots);
+		for (int i = 0; i < b->values.n; i++)
+			*value_slot(b, b->values.at[i].kernel,
+				    b->values.at[i].inputs) = i + 1;
+	}
+	built_value v = { k, ARENA_COPY(b->tmp, inputs, k->ninputs), value };
+	int *slot = value_slot(b, k, inputs);
+	vec_push(b->tmp, &b->values, v);
+	*slot = b->values.n;
+}
+
+void build_replace(graph_builder *b, const tensor_id *to)
+{
+	for (int i = 0; i < b->nodes.n; i++) {
+		built_node *n = &b->nodes.at[i];
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			n->inputs[j] = to[n->inputs[j]];
+	}
+	for (int i = 0; i < b->tape.n; i++) {
+		tape_call *c = &b->tape.at[i];
+		for (int j = 0; j < c->op->nparams; j++)
+			c->args[j] = to[c->args[j]];
+	}
+	memset(b->value_slots, 0,
+	       (size_t)b->nvalue_slots * sizeof(*b->value_slots));
+	for (int i = 0; i < b->values.n; i++) {
+		built_value *v = &b->values.at[i];
+		for (int j = 0; j < v->kernel->ninputs; j++)
+			v->inputs[j] = to[v->inputs[j]];
+		v->value = to[v->value];
+		*value_slot(b, v->kernel, v->inputs) = i + 1;
+	}
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+bool build_is_identity(const kernel *k)
+{
+	const kexpr *e = k->body;
+	if (k->opaque || e->kind != KX_READ || e->guarded || e->input != 0 ||
+	    k->reducer != RED_NONE || e->nargs != k->nout ||
+	    k->nderived > 0 || e->type != k->type)
+		return false;
+	for (int d = 0; d < k->nout; d++)
+		if (e->args[d]->kind != KX_VAR || e->args[d]->var != d ||
+		    k->inputs[0].dims[d] != kernel_dim(k, d))
+			return false;
+	return true;
+}
+
+/* Whether a tensor that is known is not so for good: a weight may be
+ * trained. */
+static bool may_change(const graph_builder *b, tensor_id t)
+{
+	const built_tensor *x = b->tensors.at[t];
+	return b->train && !b->training &&
+	       (x->t.kind == TENSOR_CONSTANT ? x->t.parameter
+					     : x->known != NONE);
+}
+
+/* Computes a stage when planning.  *changes: what it is computed of may
+ * change. */
+static fold_result fold(graph_builder *b, const kernel *k,
+			const tensor_id *inputs, call_site site,
+			tensor_id *value, bool *changes)
+{
+	tensor_id known[MAX_NINPUTS + 1];
+	*changes = false;
+	for (int i = 0; i < k->ninputs; i++) {
+		known[i] = build_known(b, inputs[i]);
+		*changes |= may_change(b, inputs[i]);
+		if (known[i] == NONE)
+			return FOLD_NOT;
+	}
+	return fold_stage(b, k, known, site, value);
+}
+
+/* Where a stage is named and reported. */
+typedef struct calling {
+	const ast_op *op;
+	const char *name;
+	call_site site;
+} calling;
+
+/* Gives *value what a stage makes of the inputs; false where errors were
+ * added. */
+static bool make_value(graph_builder *b, const calling *c, const stage *st,
+		       tensor_id *inputs, tensor_id *value)
+{
+	const kernel *k = st->kernel;
+	bool changes;
+	if (b->training)
+		k = build_literal(b, k, inputs);
+	if (build_is_identity(k)) {
+		*value = inputs[0];
+		return true;
+	}
+	int old = *value_slot(b, k, inputs);
+	if (old) {
+		*value = b->values.at[old - 1].value;
+		return true;
+	}
+	tensor_id known = NONE;
+	fold_result r = fold(b, k, inputs, c->site, &known, &changes);
+	if (r == FOLD_FAILED)
+		return false;
+	*value = known;
+	if (r == FOLD_NOT || changes) {
+		*value = build_node(b, k, c->name, c->op->name, st->label,
+				    inputs);
+		b->tensors.at[*value]->known = known;
+	}
+	keep_value(b, k, inputs, *value);
+	return true;
+}
+
+static void record(graph_builder *b, const calling *c,
+		   const built_expansion *e, const tensor_id *args,
+		   const tensor_id *results, tensor_id first)
+{
+	tape_call call = {
+		.op = c->op, .attrs = e->attrs, .name = c->name,
+		.site = c->site, .first = first, .end = b->tensors.n,
+		.args = ARENA_COPY(b->tmp, args, c->op->nparams),
+		.results = ARENA_COPY(b->tmp, results, c->op->nresults),
+	};
+	vec_push(b->tmp, &b->tape, call);
+}
+
+bool graph_call(graph_builder *b, const ast_op *op, const char *name,
+		const tensor_id *args, const attr_value *const *attrs,
+		call_site site, tensor_id *results)
+{
+	const built_expansion *e = expand(b, op, args, attrs, site);
+	const calling c = { op, name, site };
+	if (!e)
+		return false;
+	const expansion *x = e->x;
+	tensor_id *values = ARENA_ARRAY(b->tmp, tensor_id,
+					x->nparams + x->nstages + 1);
+	tensor_id first = b->tensors.n;
+	for (int i = 0; i < x->nparams; i++)
+		values[i] = args[i];
+	b->ncalls++;
+	for (int i = 0; i < x->nstages; i++) {
+		const stage *st = &x->stages[i];
+		tensor_id inputs[MAX_NINPUTS + 1] = { 0 };
+		for (int j = 0; j < st->kernel->ninputs; j++)
+			inputs[j] = values[st->inputs[j]];
+		if (!make_value(b, &c, st, inputs, &values[x->nparams + i]))
+			return false;
+	}
+	for (int i = 0; i < x->nresults; i++)
+		results[i] = values[x->results[i]];
+	if (b->train && !b->training)
+		record(b, &c, e, args, results, first);
+	return true;
+}

@@ -1,0 +1,361 @@
+/* Optimizers, which are operators:
+ *
+ *	op sgd(w[..d], g[..d], velocity[..d], step[]: i64, lr[]: f64;
+ *	       default_lr: float = 0.001, momentum: float = 0.0, ..)
+ *	    -> (next_w[..d], next_velocity[..d], next_step[]: i64)
+ *
+ * The first parameter is the weight, the second what the loss changes by with
+ * it.  A parameter p for which there is a result next_p is a state, 0 before
+ * the first step: one of each weight, or, where it has no dimensions, one for
+ * all.  Any other is an input without dimensions, which is fed in each run, or
+ * is what the attribute default_p says. */
+#include "config.h"
+
+#include "compiler/graph/trainer.h"
+
+#include <string.h>
+
+#include "plan/eval.h"
+
+/* A weight and its gradient. */
+typedef struct update {
+	tensor_id weight, gradient;
+} update;
+
+struct optimizer {
+	named_op by;
+	int *next;	   /* by parameter: its result, NONE for an input */
+	tensor_id *shared; /* by parameter: what all updates have, NONE */
+	VEC(update) updates; /* that wait for all the gradients */
+	VEC(tensor_id) states;
+	const ast_op *square, *clip, *scale; /* NULL where nothing is clipped */
+	tensor_id squares;		     /* of all gradients, NONE */
+};
+
+/* ---- the signature ----------------------------------------------------- */
+
+static bool refuse(trainer *t, const char *why)
+{
+	return train_error(t, DIAG_BAD_OPTIMIZER,
+			   (call_site){ .place = "--optimizer" },
+			   "'%s' is no optimizer: %s",
+			   t->optimizer->by.op->name, why);
+}
+
+static int find_attr(trainer *t, const ast_op *op, const char *name)
+{
+	const char *wanted = arena_printf(t->b->tmp, "default_%s", name);
+	for (int i = 0; i < op->nattrs; i++)
+		if (!strcmp(op->attrs[i].name, wanted) &&
+		    op->attrs[i].type == ATTR_FLOAT)
+			return i;
+	return NONE;
+}
+
+static int find_next(trainer *t, const ast_op *op, const char *name)
+{
+	const char *wanted = arena_printf(t->b->tmp, "next_%s", name);
+	for (int i = 0; i < op->nresults; i++)
+		if (!strcmp(op->results[i].name, wanted))
+			return i;
+	return NONE;
+}
+
+/* Pairs parameters with results. */
+static bool read_signature(trainer *t)
+{
+	optimizer *o = t->optimizer;
+	const ast_op *op = o->by.op;
+	int npaired = 0;
+	o->next = ARENA_ARRAY(t->b->tmp, int, op->nparams + 1);
+	o->shared = ARENA_ARRAY(t->b->tmp, tensor_id, op->nparams + 1);
+	for (int i = 0; i < op->nparams; i++) {
+		const ast_tensor *p = &op->params[i];
+		o->shared[i] = NONE;
+		o->next[i] = find_next(t, op, p->name);
+		npaired += o->next[i] != NONE;
+		if (i < 2 || o->next[i] != NONE)
+			continue;
+		if (p->ndims > 0 || find_attr(t, op, p->name) == NONE)
+			return refuse(t, arena_printf(
+				t->b->tmp,
+				"its parameter '%s' has neither a result "
+				"next_%s nor, without dimensions, an attribute "
+				"default_%s", p->name, p->name, p->name));
+	}
+	if (op->nparams < 2 || o->next[0] == NONE)
+		return refuse(t, "its first result is not the next value of "
+				 "its first parameter, the weight, of which "
+				 "the second is the gradient");
+	if (o->next[1] != NONE || npaired != op->nresults)
+		return refuse(t, "a result is not the next value of a "
+				 "parameter behind the gradient");
+	return true;
+}
+
+static bool open_clipping(trainer *t)
+{
+	optimizer *o = t->optimizer;
+	return (o->square = train_library(t, "squared_norm")) &&
+	       (o->clip = train_library(t, "clip_factor")) &&
+	       (o->scale = train_library(t, "scaled_gradient"));
+}
+
+bool optimizer_open(trainer *t)
+{
+	optimizer *o = t->optimizer = ARENA_NEW(t->b->tmp, optimizer);
+	o->squares = NONE;
+	return train_read_option(t, "--optimizer", t->o->optimizer, &o->by) &&
+	       read_signature(t) && (t->o->clip_norm == 0 || open_clipping(t));
+}
+
+/* ---- parameters -------------------------------------------------------- */
+
+/* The type of a parameter for a weight; DT_NONE where the operator says
+ * nothing that helps. */
+static dtype element_of(const ast_tensor *p, dtype weight)
+{
+	const char *name = p->type.name;
+	if (!name || !strcmp(name, "float"))
+		return weight;
+	return strcmp(name, "int") ? dtype_parse(name) : DT_I64;
+}
+
+/* lr: an input that need not be fed. */
+static tensor_id add_input(trainer *t, int param, const tensor_type *type)
+{
+	graph_builder *b = t->b;
+	const ast_op *op = t->optimizer->by.op;
+	const char *name = op->params[param].name;
+	int attr = find_attr(t, op, name);
+	const attr_value *given = t->optimizer->by.attrs[attr];
+	const ast_expr *init = op->attrs[attr].init;
+	double value = given ? given->floats[0] : 0;
+	if (!given && init)
+		value = init->kind == AST_INT ? (double)init->i : init->f;
+	tensor_id id = graph_add_input(b, name, type);
+	const tensor *fill = graph_tensor(b, train_fill(t, type, value));
+	graph_set_default(b, id, &fill->constant);
+	if (b->learning_rate == NONE)
+		b->learning_rate = id;
+	return id;
+}
+
+static tensor_id add_state(trainer *t, const char *name,
+			   const tensor_type *type)
+{
+	const constant zero =
+		graph_tensor(t->b, train_fill(t, type, 0))->constant;
+	tensor_id id = graph_add_state(t->b, name, type, &zero);
+	vec_push(t->b->tmp, &t->optimizer->states, id);
+	return id;
+}
+
+/* What parameter i is given in the update of a weight. */
+static tensor_id argument(trainer *t, int i, const update *u)
+{
+	graph_builder *b = t->b;
+	optimizer *o = t->optimizer;
+	const ast_tensor *p = &o->by.op->params[i];
+	if (i < 2)
+		return i == 0 ? u->weight : u->gradient;
+	if (o->shared[i] != NONE)
+		return o->shared[i];
+	tensor_type type = *graph_type(b, u->weight);
+	type.type = element_of(p, type.type);
+	if (type.type == DT_NONE)
+		type.type = graph_type(b, u->weight)->type;
+	if (p->ndims > 0)
+		return add_state(t,
+				 arena_printf(b->tmp, "%s.%s",
+					      graph_tensor(b, u->weight)->name,
+					      p->name),
+				 &type);
+	type.ndim = 0;
+	o->shared[i] = o->next[i] == NONE ? add_input(t, i, &type)
+					  : add_state(t, p->name, &type);
+	return o->shared[i];
+}
+
+/* Attributes of type `type` without a default are the weight's. */
+static const attr_value **attributes(trainer *t, const update *u)
+{
+	graph_builder *b = t->b;
+	const named_op *by = &t->optimizer->by;
+	const attr_value **attrs =
+		ARENA_ARRAY(b->tmp, const attr_value *, by->op->nattrs + 1);
+	for (int i = 0; i < by->op->nattrs; i++) {
+		const ast_attr *a = &by->op->attrs[i];
+		attrs[i] = by->attrs[i];
+		if (attrs[i] || a->type != ATTR_TYPE || a->init || a->is_list)
+			continue;
+		int64_t *type = ARENA_NEW(b->tmp, int64_t);
+		*type = graph_type(b, u->weight)->type;
+		attr_value *v = ARENA_NEW(b->tmp, attr_value);
+		*v = (attr_value){ .type = ATTR_TYPE, .n = 1, .ints = type };
+		attrs[i] = v;
+	}
+	return attrs;
+}
+
+/* ---- the update of a weight -------------------------------------------- */
+
+/* What result r of the update of a weight becomes after the run. */
+static bool set_next(trainer *t, tensor_id state, tensor_id next)
+{
+	graph_builder *b = t->b;
+	const char *name = graph_tensor(b, state)->name;
+	if (graph_tensor(b, state)->next != NONE) /* for all, done before */
+		return true;
+	if (!train_same_type(graph_type(b, state), graph_type(b, next)))
+		return refuse(t, arena_printf(
+			b->tmp, "it makes %s of '%s', which is %s",
+			tensor_type_text(b->tmp, graph_type(b, next)), name,
+			tensor_type_text(b->tmp, graph_type(b, state))));
+	graph_set_next(b, state, next);
+	graph_name(b, graph_tensor(b, state)->next,
+		   arena_printf(b->tmp, "%s.next", name));
+	return true;
+}
+
+static bool apply(trainer *t, const update *u)
+{
+	graph_builder *b = t->b;
+	const optimizer *o = t->optimizer;
+	const ast_op *op = o->by.op;
+	tensor_id *args = ARENA_ARRAY(b->tmp, tensor_id, op->nparams);
+	tensor_id *results = ARENA_ARRAY(b->tmp, tensor_id, op->nresults);
+	const char *name = arena_printf(b->arena, "%s.%s",
+					graph_tensor(b, u->weight)->name,
+					op->name);
+	const call_site site = { .place = "--optimizer" };
+	for (int i = 0; i < op->nparams; i++)
+		args[i] = argument(t, i, u);
+	if (!graph_call(b, op, name, args, attributes(t, u), site, results))
+		return false;
+	for (int i = 0; i < op->nparams; i++)
+		if (o->next[i] != NONE &&
+		    !set_next(t, args[i], results[o->next[i]]))
+			return false;
+	return true;
+}
+
+/* ---- all gradients together -------------------------------------------- */
+
+/* Adds the gradient's squares to those of all. */
+static bool add_squares(trainer *t, const update *u)
+{
+	graph_builder *b = t->b;
+	optimizer *o = t->optimizer;
+	const attr_value *none[1] = { NULL };
+	const call_site site = { .place = "--clip-norm" };
+	const char *name = arena_printf(b->arena, "%s.norm",
+					graph_tensor(b, u->weight)->name);
+	tensor_id args[2] = { u->gradient, NONE };
+	if (!graph_call(b, o->square, name, args, none, site, &args[1]))
+		return false;
+	if (o->squares == NONE) {
+		o->squares = args[1];
+		return true;
+	}
+	args[0] = o->squares;
+	return graph_call(b, t->sum, name, args, none, site, &o->squares);
+}
+
+static bool clip_and_update(trainer *t)
+{
+	graph_builder *b = t->b;
+	optimizer *o = t->optimizer;
+	const call_site site = { .place = "--clip-norm" };
+	const attr_value norm = { .type = ATTR_FLOAT, .n = 1,
+				  .floats = &t->o->clip_norm };
+	const attr_value *attrs[2] = { &norm, NULL };
+	tensor_id args[2];
+	if (!graph_call(b, o->clip, "clip", &o->squares, attrs, site, &args[1]))
+		return false;
+	attrs[0] = NULL;
+	for (int i = 0; i < o->updates.n; i++) {
+		update u = o->updates.at[i];
+		const char *name = arena_printf(
+			b->arena, "%s.clip", graph_tensor(b, u.weight)->name);
+		args[0] = u.gradient;
+		if (!graph_call(b, o->scale, name, args, attrs, site,
+				&u.gradient) ||
+		    !apply(t, &u))
+			return false;
+	}
+	return true;
+}
+
+bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient)
+{
+	graph_builder *b = t->b;
+	const update u = { weight, gradient };
+	int forward = b->forward, step = b->step, cell = b->cell;
+	graph_name(b, gradient,
+		   arena_printf(b->tmp, "%s.grad",
+				graph_tensor(b, weight)->name));
+	b->forward = b->step = b->cell = NONE;
+	bool ok = true;
+	if (t->optimizer->clip) {
+		vec_push(b->tmp, &t->optimizer->updates, u);
+		ok = add_squares(t, &u);
+	} else {
+		ok = apply(t, &u);
+	}
+	b->forward = forward;
+	b->step = step;
+	b->cell = cell;
+	return ok;
+}
+
+/* ---- states that no weight depends on ---------------------------------- */
+
+/* Marks a tensor, and what it is made of; a state that is read is so together
+ * with what it becomes. */
+static void mark(trainer *t, tensor_id from, bool *live)
+{
+	graph_builder *b = t->b;
+	VEC(tensor_id) todo = { 0 };
+	vec_push(b->tmp, &todo, from);
+	while (todo.n > 0) {
+		tensor_id x = todo.at[--todo.n];
+		const built_tensor *y = b->tensors.at[x];
+		if (live[x])
+			continue;
+		live[x] = true;
+		if (y->t.next != NONE)
+			vec_push(b->tmp, &todo, y->t.next);
+		if (y->node == NONE)
+			continue;
+		const built_node *n = &b->nodes.at[y->node];
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			vec_push(b->tmp, &todo, n->inputs[j]);
+	}
+}
+
+/* A momentum of 0 needs no velocity, nor does a step count that is not asked
+ * for have to be kept. */
+static void drop_states(trainer *t)
+{
+	graph_builder *b = t->b;
+	bool *live = ARENA_ARRAY(b->tmp, bool, b->tensors.n);
+	for (int i = 0; i < t->weights.n; i++)
+		mark(t, t->weights.at[i], live);
+	for (int i = 0; i < b->outputs.n; i++)
+		mark(t, b->outputs.at[i], live);
+	for (int i = 0; i < t->optimizer->states.n; i++) {
+		tensor *s = &b->tensors.at[t->optimizer->states.at[i]]->t;
+		if (!live[t->optimizer->states.at[i]])
+			s->next = NONE;
+	}
+}
+
+bool optimizer_close(trainer *t)
+{
+	optimizer *o = t->optimizer;
+	if (o->clip && o->squares != NONE && !clip_and_update(t))
+		return false;
+	drop_states(t);
+	return true;
+}

@@ -1,0 +1,205 @@
+/* From a model to a step of its training: what is trained, for what, and in
+ * which order the parts of it are made. */
+#include "config.h"
+
+#include "compiler/graph/trainer.h"
+
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "plan/eval.h"
+
+/* ---- for all parts ----------------------------------------------------- */
+
+bool train_error(trainer *t, diag_id id, call_site site, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(t->b->tmp, fmt, ap);
+	va_end(ap);
+	if (site.at.beg)
+		diag_error(t->b->sink, id, site.at, "%s", text);
+	else
+		diag_error_in(t->b->sink, id,
+			      site.place ? site.place : t->b->name, "%s", text);
+	return false;
+}
+
+const ast_op *train_library(trainer *t, const char *name)
+{
+	const ast_op *op = dsl_op(t->b->modules, name);
+	if (!op)
+		train_error(t, DIAG_BAD_OPTION, (call_site){ .place = NULL },
+			    "training needs the operator '%s', which the "
+			    "library does not have", name);
+	return op;
+}
+
+bool train_same_type(const tensor_type *x, const tensor_type *y)
+{
+	return x->type == y->type && x->ndim == y->ndim &&
+	       !memcmp(x->dims, y->dims, (size_t)x->ndim * sizeof(*x->dims));
+}
+
+tensor_id train_fill(trainer *t, const tensor_type *type, double value)
+{
+	graph_builder *b = t->b;
+	const char *key = arena_printf(b->tmp, "%a %s", value,
+				       tensor_type_text(b->tmp, type));
+	tensor_id *made = strmap_get(t->constants, key);
+	if (made)
+		return *made;
+	void *data = arena_alloc(b->arena, 16);
+	memset(data, 0, 16);
+	if (dtype_is_float(type->type))
+		elem_set_f64(type->type, data, 0, value);
+	else
+		elem_set_i64(type->type, data, 0, (int64_t)value);
+	made = ARENA_NEW(b->tmp, tensor_id);
+	*made = graph_add_constant(b, NULL, type,
+				   &(constant){ .data = data, .fill = true });
+	strmap_put(t->constants, key, made);
+	return *made;
+}
+
+void graph_record(graph_builder *b, const train_options *o)
+{
+	b->train = o;
+}
+
+/* ---- what is trained --------------------------------------------------- */
+
+static bool is_frozen(const train_options *o, const char *name)
+{
+	bool frozen = false;
+	for (int i = 0; i < o->nfreeze; i++)
+		if (fnmatch(o->freeze[i], name, 0) == 0)
+			frozen = o->freeze_used[i] = true;
+	return frozen;
+}
+
+/* The output that is called "loss": what it was copied from, if it was. */
+static tensor_id find_loss(const graph_builder *b)
+{
+	for (int i = 0; i < b->outputs.n; i++) {
+		tensor_id t = b->outputs.at[i];
+		const built_tensor *x = b->tensors.at[t];
+		if (strcmp(x->t.name, "loss"))
+			continue;
+		const built_node *n = &b->nodes.at[x->node];
+		return build_is_identity(n->kernel) ? n->inputs[0] : t;
+	}
+	return NONE;
+}
+
+static bool set_loss(trainer *t)
+{
+	graph_builder *b = t->b;
+	if (t->o->loss && !train_add_loss(t))
+		return false;
+	t->loss = find_loss(b);
+	if (t->loss == NONE)
+		return train_error(t, DIAG_NO_LOSS, (call_site){ .at = NOWHERE },
+				   "the model has no output 'loss'; --loss "
+				   "OPERATOR adds one");
+	const tensor_type *type = graph_type(b, t->loss);
+	if (!dtype_is_float(type->type) || tensor_nelem(type) != 1)
+		return train_error(t, DIAG_NO_LOSS, (call_site){ .at = NOWHERE },
+				   "'loss' is %s, not one floating-point "
+				   "number", tensor_type_text(b->tmp, type));
+	for (int i = 0; i < b->outputs.n; i++)
+		if (!strcmp(graph_tensor(b, b->outputs.at[i])->name, "loss"))
+			b->loss = b->outputs.at[i];
+	return true;
+}
+
+/* Sets up what is known by tensor; weights that may be trained move. */
+static void find_candidates(trainer *t)
+{
+	graph_builder *b = t->b;
+	t->ntensors = b->tensors.n;
+	t->flow = ARENA_ARRAY(b->tmp, flow, t->ntensors);
+	for (int i = 0; i < t->ntensors; i++) {
+		const tensor *x = graph_tensor(b, i);
+		t->flow[i].first = t->flow[i].adjoint = NONE;
+		t->flow[i].moves = x->parameter &&
+				   dtype_is_float(x->type.type) &&
+				   !is_frozen(t->o, x->name);
+	}
+}
+
+/* Weights that the loss depends on become states. */
+static bool set_weights(trainer *t)
+{
+	graph_builder *b = t->b;
+	for (int i = 0; i < t->ntensors; i++) {
+		tensor *x = &b->tensors.at[i]->t;
+		if (!x->parameter || !t->flow[i].wanted)
+			continue;
+		x->kind = TENSOR_STATE;
+		vec_push(b->tmp, &t->weights, i);
+	}
+	if (t->weights.n > 0)
+		return true;
+	return train_error(t, DIAG_NOTHING_TRAINED, (call_site){ .at = NOWHERE },
+			   "'loss' depends on no weight that may be trained");
+}
+
+/* ---- what was folded --------------------------------------------------- */
+
+
+/* What is known, and depends on no weight that is trained, is a constant for
+ * good. */
+static void settle_known(trainer *t)
+{
+	graph_builder *b = t->b;
+	bool *fixed = ARENA_ARRAY(b->tmp, bool, t->ntensors);
+	tensor_id *to = ARENA_ARRAY(b->tmp, tensor_id, t->ntensors);
+	for (int i = 0; i < t->ntensors; i++) {
+		built_tensor *x = b->tensors.at[i];
+		to[i] = i;
+		fixed[i] = x->t.kind == TENSOR_CONSTANT;
+		if (x->known == NONE)
+			continue;
+		const built_node *n = &b->nodes.at[x->node];
+		fixed[i] = true;
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			fixed[i] &= fixed[n->inputs[j]];
+		if (fixed[i] && !x->t.output && x->next_of == NONE) {
+			graph_name(b, x->known, x->t.name);
+			x->t.name = NULL;
+			to[i] = x->known;
+		}
+		x->known = NONE;
+	}
+	build_replace(b, to);
+}
+
+/* ---- training ---------------------------------------------------------- */
+
+static bool add_all(trainer *t)
+{
+	if (!optimizer_open(t) || !set_loss(t))
+		return false;
+	find_candidates(t);
+	backward_plan(t);
+	if (!set_weights(t))
+		return false;
+	settle_known(t);
+	t->b->training = true;
+	return backward_add(t) && optimizer_close(t);
+}
+
+bool graph_train(graph_builder *b)
+{
+	/* The operator that adds up what comes from several calls. */
+	static const char sum[] = "add";
+	trainer t = { .b = b, .o = b->train,
+		      .rules = strmap_new(b->tmp),
+		      .constants = strmap_new(b->tmp) };
+	if (diag_errors(b->sink) > b->nerrors)
+		return false;
+	t.sum = train_library(&t, sum);
+	return t.sum && add_all(&t);
+}

@@ -1,0 +1,83 @@
+/* The state of graph_train(), shared by the files train*.c, backward.c and
+ * optimizer.c. */
+#ifndef TDL_COMPILER_GRAPH_TRAINER_H
+#define TDL_COMPILER_GRAPH_TRAINER_H
+
+#include "compiler/graph/builder.h"
+#include "compiler/graph/train.h"
+
+/* The gradient of an operator by one of its parameters. */
+typedef struct grad_rule {
+	const ast_op *op;    /* NULL where there is none, because .. */
+	const char *because; /* .. of this; NULL: it is 0 */
+	int *args;  /* by parameter of op: that of the operator, or ~r for the
+		       derivative by the result r */
+	int *attrs; /* by attribute of op: that of the operator, NONE */
+} grad_rule;
+
+/* An operator with attributes out of a text as in "adamw,weight_decay=0.1". */
+typedef struct named_op {
+	const char *option; /* that the text was given with, for messages */
+	const ast_op *op;
+	const attr_value **attrs;
+} named_op;
+
+typedef struct optimizer optimizer; /* optimizer.c */
+
+/* By tensor, of those that there were before the backward pass: */
+typedef struct flow {
+	bool moves;  /* it depends on weights that may be trained */
+	bool wanted; /* its derivative is needed */
+	int first;   /* the first call on the tape that adds to it */
+	tensor_id adjoint; /* the derivative, as far as it is summed up */
+} flow;
+
+typedef struct trainer {
+	graph_builder *b;
+	const train_options *o;
+	tensor_id loss;
+	int ntensors;
+	flow *flow;
+	VEC(tensor_id) weights; /* those that are trained */
+	strmap *rules;		/* of an operator's name: grad_rule ** */
+	strmap *constants;	/* fills that were made */
+	const ast_op *sum;	/* adds two tensors of one type */
+	optimizer *optimizer;
+} trainer;
+
+/* An error at a call, or of the model where site says nothing; returns
+ * false. */
+bool train_error(trainer *t, diag_id id, call_site site, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+bool train_same_type(const tensor_type *x, const tensor_type *y);
+
+/* An operator of the library; NULL, with an error, where there is none. */
+const ast_op *train_library(trainer *t, const char *name);
+
+/* A tensor that is one value everywhere. */
+tensor_id train_fill(trainer *t, const tensor_type *type, double value);
+
+/* train_option.c: reads the text of an option.  False where errors were
+ * added.  A key that with "default_" in front is the name of an attribute means
+ * that: "sgd,lr=0.1". */
+bool train_read_option(trainer *t, const char *option, const char *text,
+		       named_op *to);
+
+/* train_loss.c: adds the operator of --loss, and its label. */
+bool train_add_loss(trainer *t);
+
+/* backward.c: marks what depends on weights and leads to the loss. */
+void backward_plan(trainer *t);
+/* Adds the backward pass; calls optimizer_step() when the derivative by a
+ * weight is complete. */
+bool backward_add(trainer *t);
+
+/* optimizer.c: reads the option; false where errors were added. */
+bool optimizer_open(trainer *t);
+/* The derivative by a weight is known. */
+bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient);
+/* All are: clips, and drops states that no weight depends on. */
+bool optimizer_close(trainer *t);
+
+#endif
