@@ -29,6 +29,7 @@ typedef enum ast_kind {
 	AST_STRING, /* "NOTSET"           .name */
 	AST_BOOL,   /* true, false        .i */
 	AST_NAME,   /* N, i, axis         .name */
+	AST_FAMILY, /* h_{i + 1}_w        .texts and .args in turn */
 	AST_LIST,   /* [1, 2]             .args */
 	AST_SLICE,  /* the ':' of a[b, :] */
 	AST_PACK,   /* ..d                .pack */
@@ -95,6 +96,7 @@ struct ast_expr {
 	int64_t i;
 	double f;
 	const char *name;
+	const char **texts; /* of AST_FAMILY: nargs + 1, the last may be "" */
 	int nargs;
 	ast_expr **args;
 	int nnamed;
@@ -188,14 +190,19 @@ struct ast_opaque {
 	bool faulty;
 };
 
-/* ---- statements (the bodies of onnx entries and defs) ------------------- */
+/* ---- statements (the bodies of models, onnx entries and defs) ----------- */
 
 typedef enum stmt_kind {
 	STMT_ASSIGN, /* targets = value */
 	STMT_IF,     /* if cond { body } else { other } */
-	STMT_FOR,    /* for var < value { body } */
+	STMT_FOR,    /* for var < value { body }, for var in value { body } */
 	STMT_RETURN, /* return values */
 	STMT_CALL,   /* unsupported "why" : name and message in value */
+	STMT_INPUT,  /* input targets[0][values]: type = value */
+	STMT_PARAM,  /* param .. likewise */
+	STMT_STATE,  /* state .. likewise */
+	STMT_NEXT,   /* next targets[0] = value */
+	STMT_OUTPUT, /* output targets */
 } stmt_kind;
 
 struct ast_stmt {
@@ -203,13 +210,15 @@ struct ast_stmt {
 	range at;
 	int depth; /* of the statements below, at most AST_MAX_DEPTH */
 	int ntargets;
-	const char **targets;
-	const range *targets_at;
+	ast_expr **targets; /* AST_NAME or AST_FAMILY */
 	const char *var;  /* of for; of STMT_CALL the word, "unsupported" */
 	range var_at;	  /* of for */
-	ast_expr *value;  /* assigned; condition; bound; message */
+	bool each;	  /* of for: value is a list */
+	ast_expr *value;  /* assigned; condition; bound; message; the initial
+			     or default value, NULL for none */
 	int nvalues;
-	ast_expr **values; /* of return */
+	ast_expr **values; /* of return; the dimensions of a declaration */
+	ast_type type;	   /* of a declaration */
 	int nbody, nother;
 	ast_stmt **body, **other;
 	range body_at, other_at; /* with the braces; NOWHERE for no else; that
@@ -227,6 +236,17 @@ typedef struct ast_block {
 	int height;    /* [check] of the calls of defs below it, as in ast_op */
 	bool faulty;
 } ast_block;
+
+/* model name(n = 1) { body } */
+typedef struct ast_model {
+	const char *name, *doc;
+	range name_at, at;
+	int nparams, nbody;
+	ast_named *params; /* .value: the default, NULL for none */
+	ast_stmt **body;
+	range body_at; /* with the braces */
+	bool faulty;
+} ast_model;
 
 /* onnx "Conv" 1..10 (x, w, b?; attr: int = 1) { body } */
 typedef struct ast_onnx {
@@ -246,7 +266,7 @@ typedef struct ast_onnx {
 /* ---- modules ----------------------------------------------------------- */
 
 typedef enum def_kind {
-	DEF_OP, DEF_OPAQUE, DEF_BLOCK, DEF_ONNX, DEF_IMPORT,
+	DEF_OP, DEF_OPAQUE, DEF_BLOCK, DEF_ONNX, DEF_MODEL, DEF_IMPORT,
 } def_kind;
 
 typedef struct ast_def {
@@ -256,6 +276,7 @@ typedef struct ast_def {
 	ast_opaque *opaque;
 	ast_block *block;
 	ast_onnx *onnx;
+	ast_model *model;
 	const char *import; /* the path as written */
 } ast_def;
 

@@ -109,6 +109,21 @@ ast_expr *ast_text(dsl_parser *p, ast_kind kind, range at, const char *s)
 	return e;
 }
 
+ast_expr *ast_family(dsl_parser *p, range at, const family *parts,
+		     const char *tail)
+{
+	ast_expr *e = ast_new(p, AST_FAMILY, at);
+	if (!e)
+		return NULL;
+	e->nargs = parts->exprs.n;
+	e->args = parts->exprs.at;
+	e->texts = ARENA_ARRAY(p->arena, const char *, e->nargs + 1);
+	for (int i = 0; i < e->nargs; i++)
+		e->texts[i] = parts->texts.at[i];
+	e->texts[e->nargs] = tail;
+	return finish(p, e);
+}
+
 ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
 			const char *name, ast_expr *sel)
 {
@@ -266,6 +281,33 @@ ast_stmt *ast_statement(dsl_parser *p, stmt_kind kind, range at)
 	return s;
 }
 
+ast_stmt *ast_assign(dsl_parser *p, stmt_kind kind, range at,
+		     const expr_list *targets, ast_expr *value)
+{
+	ast_stmt *s = ast_statement(p, kind, at);
+	if (!s)
+		return NULL;
+	s->ntargets = targets->n;
+	s->targets = targets->at;
+	s->value = value;
+	return s;
+}
+
+ast_stmt *ast_declaration(dsl_parser *p, range at, ast_expr *target,
+			  const expr_list *dims, ast_type type,
+			  ast_expr *init)
+{
+	expr_list one = { 0 };
+	vec_push(p->arena, &one, target);
+	ast_stmt *s = ast_assign(p, STMT_INPUT, at, &one, init);
+	if (!s)
+		return NULL;
+	s->nvalues = dims->n;
+	s->values = dims->at;
+	s->type = type;
+	return s;
+}
+
 static ast_stmt *nest(dsl_parser *p, ast_stmt *s)
 {
 	int depth = 0;
@@ -302,15 +344,16 @@ ast_stmt *ast_branch(dsl_parser *p, range at, ast_expr *cond,
 	return nest(p, s);
 }
 
-ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
-		   const block *body)
+ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, bool each,
+		   ast_expr *over, const block *body)
 {
 	ast_stmt *s = ast_statement(p, STMT_FOR, at);
 	if (!s)
 		return NULL;
 	s->var = var.name;
 	s->var_at = var.at;
-	s->value = bound;
+	s->each = each;
+	s->value = over;
 	set_body(s, body);
 	return nest(p, s);
 }
@@ -381,6 +424,19 @@ void ast_add_block(dsl_parser *p, range at, const char *doc, ast_word name,
 			  .nbody = body->stmts.n, .body = body->stmts.at,
 			  .body_at = body->at };
 	add_def(p, (ast_def){ .kind = DEF_BLOCK, .at = at, .block = b });
+}
+
+void ast_add_model(dsl_parser *p, range at, const char *doc, ast_word name,
+		   const call_args *params, const block *body)
+{
+	ast_model *m = ARENA_NEW(p->arena, ast_model);
+	*m = (ast_model){ .name = name.name, .doc = doc, .name_at = name.at,
+			  .at = at,
+			  .nparams = params->named.n,
+			  .params = params->named.at,
+			  .nbody = body->stmts.n, .body = body->stmts.at,
+			  .body_at = body->at };
+	add_def(p, (ast_def){ .kind = DEF_MODEL, .at = at, .model = m });
 }
 
 void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,

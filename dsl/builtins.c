@@ -11,10 +11,12 @@ static const builtin table[] = {
 	{ #name, BUILTIN_REDUCER, RULE_##rule, 1, 1, true },
 #define MAPPING(name, least, most) \
 	{ #name, BUILTIN_MAPPING, RULE_NONE, least, most, false },
+#define OVERLOAD(op, name)
 #include "dsl/builtins.def"
 #undef SCALAR
 #undef REDUCER
 #undef MAPPING
+#undef OVERLOAD
 };
 
 enum { NBUILTINS = sizeof(table) / sizeof(table[0]) };
@@ -31,4 +33,20 @@ const builtin *builtin_table(int *n)
 {
 	*n = NBUILTINS;
 	return table;
+}
+
+const char *builtin_overload(ast_operator op)
+{
+	static const char *const names[OP_OR + 1] = {
+#define SCALAR(name, least, most, rule, derivative)
+#define REDUCER(name, rule)
+#define MAPPING(name, least, most)
+#define OVERLOAD(op, name) [OP_##op] = #name,
+#include "dsl/builtins.def"
+#undef SCALAR
+#undef REDUCER
+#undef MAPPING
+#undef OVERLOAD
+	};
+	return names[op];
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "dsl/ast.h"
+
 typedef enum builtin_kind {
 	BUILTIN_SCALAR,
 	BUILTIN_REDUCER,
@@ -36,6 +38,10 @@ typedef struct builtin {
 
 /* NULL if there is none of that kind and name. */
 const builtin *builtin_find(builtin_kind kind, const char *name);
+
+/* The operator that `op' of tensors stands for, "add"; NULL if there is
+ * none. */
+const char *builtin_overload(ast_operator op);
 
 /* All of them, n. */
 const builtin *builtin_table(int *n);

@@ -273,6 +273,9 @@ void check_module(tdl_modules *m, const ast_module *module)
 		case DEF_ONNX:
 			check_onnx(m, d->onnx);
 			break;
+		case DEF_MODEL:
+			check_model(m, d->model);
+			break;
 		case DEF_IMPORT:
 			break;
 		}

@@ -468,6 +468,8 @@ static void walk_call(checker *c, ast_expr *e, place where)
 static const char *misplaced(ast_kind kind)
 {
 	switch (kind) {
+	case AST_FAMILY:
+		return "only models, defs and entries have families of names";
 	case AST_LIST:
 		return "a list stands for an attribute's value or for axes, "
 		       "not for a number";
@@ -524,6 +526,7 @@ static void walk(checker *c, ast_expr *e, place where)
 		for (int i = 0; i < e->nargs; i++)
 			walk(c, e->args[i], where);
 		return;
+	case AST_FAMILY:
 	case AST_LIST:
 	case AST_SLICE:
 	case AST_PACK:

@@ -78,6 +78,9 @@ typedef struct bound_pack {
 	const ast_pack *pack;
 } bound_pack;
 
+/* What a body of statements belongs to. */
+typedef enum body_kind { BODY_ONNX, BODY_DEF, BODY_MODEL } body_kind;
+
 typedef struct checker {
 	tdl_modules *modules;
 	diag_sink *sink;
@@ -91,7 +94,12 @@ typedef struct checker {
 	VEC(ast_symbol *) vars;	 /* of the lambdas around, innermost last */
 	VEC(bound_pack) bound;
 	int conditions;
-	int height; /* of the defs that a body calls */
+	/* Of a body: the heights of the defs that it calls, the beginnings of
+	 * the families that it binds, whether it has outputs. */
+	body_kind body;
+	int height;
+	VEC(const char *) families;
+	bool has_output;
 } checker;
 
 void check_error(checker *c, diag_id id, range at, const char *fmt, ...)
@@ -145,12 +153,23 @@ void check_operator_call(checker *c, const ast_expr *call, const ast_op *op);
 void check_call_attrs(checker *c, const ast_expr *call, const char *name,
 		      const ast_attr *attrs, int nattrs);
 
-/* ---- check_extent.c, check_type.c, check_onnx.c -------------------------- */
+/* ---- check_body.c -------------------------------------------------------- */
+
+checker check_begin_body(tdl_modules *m, body_kind body);
+void check_bind(checker *c, const char *name, range at);
+/* The same for what is declared once. */
+void check_declare(checker *c, ast_symbol *s);
+void check_body_value(checker *c, const ast_expr *e);
+/* Returns whether the statements end with a return whatever happens. */
+bool check_statements(checker *c, ast_stmt *const *body, int n);
+
+/* ---- check_extent.c, check_type.c, check_onnx.c, check_model.c ----------- */
 
 void check_extents(checker *c);
 void check_types(checker *c);
 void check_unused(checker *c);
 void check_onnx(tdl_modules *m, ast_onnx *e);
 void check_block(tdl_modules *m, ast_block *b);
+void check_model(tdl_modules *m, ast_model *model);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct tdl_modules {
 	strmap *ops;	      /* name -> ast_op; faulty ones included */
 	strmap *opaques;      /* name -> ast_opaque */
 	strmap *blocks;	      /* name -> ast_block */
+	strmap *models;	      /* name -> ast_model; faulty ones included */
 	strmap *broken;	      /* names of definitions that do not parse */
 	bool incomplete;      /* an import could not be read */
 	strmap *entries;      /* "domain:op" -> onnx_chain */
@@ -26,6 +27,8 @@ typedef struct tdl_modules {
 	int nfolders;
 	const char **folders; /* where imports are looked up, after the
 				 importing file's own folder */
+	int nlibrary;
+	const char **library; /* files that one with a model imports */
 	const char **files;   /* every file that was read, for depfiles */
 	int nfiles;
 } tdl_modules;
@@ -35,6 +38,10 @@ typedef struct tdl_modules {
 tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
 		     int nfolders);
 
+/* The files of the operator library, which a file that defines a model imports
+ * by itself. */
+void dsl_set_library(tdl_modules *m, const char *const *paths, int n);
+
 /* Reads, parses and checks a file and its imports; adds what it defines.
  * A file that is already in the set is not read again.  Returns false when
  * errors were added. */
@@ -43,6 +50,10 @@ bool dsl_load(tdl_modules *m, const char *path);
 /* The same for a text in memory, which must outlive the set. */
 bool dsl_load_text(tdl_modules *m, const char *path, const char *text,
 		   size_t len);
+
+/* A file of the set, by a path that leads to it; NULL if it is not in it, or is
+ * no text. */
+const ast_module *dsl_module(const tdl_modules *m, const char *path);
 
 /* Parses only: the tree of one file, for the formatter and --emit=ast. NULL
  * when there are syntax errors. */

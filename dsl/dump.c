@@ -78,6 +78,14 @@ static void dump_head(dumper *d, const ast_expr *e, int depth)
 	case AST_NAME:
 		line(d, depth, "name %s", e->name);
 		break;
+	case AST_FAMILY: {
+		const char *text = "";
+		for (int i = 0; i <= e->nargs; i++)
+			text = arena_printf(d->arena, "%s%s%s", text,
+					    i ? "{}" : "", e->texts[i]);
+		line(d, depth, "family %s", text);
+		break;
+	}
 	case AST_CALL:
 		line(d, depth, "call %s%s", e->name,
 		     e->open_named ? " .." : "");
@@ -159,27 +167,36 @@ static void dump_doc(dumper *d, const char *doc)
 
 static void dump_block(dumper *d, ast_stmt *const *body, int n, int depth);
 
+static void dump_target(dumper *d, const ast_expr *e, int depth)
+{
+	if (e->kind == AST_NAME)
+		line(d, depth, "target %s", e->name);
+	else
+		dump_expr(d, e, depth);
+}
+
 static void dump_stmt(dumper *d, const ast_stmt *s, int depth)
 {
+	static const char *const words[] = {
+		[STMT_ASSIGN] = "assign", [STMT_IF] = "if",
+		[STMT_RETURN] = "return", [STMT_INPUT] = "input",
+		[STMT_PARAM] = "param",	  [STMT_STATE] = "state",
+		[STMT_NEXT] = "next",	  [STMT_OUTPUT] = "output",
+	};
 	switch (s->kind) {
-	case STMT_ASSIGN:
-		line(d, depth, "assign");
-		for (int i = 0; i < s->ntargets; i++)
-			line(d, depth + 1, "target %s", s->targets[i]);
-		break;
-	case STMT_IF:
-		line(d, depth, "if");
-		break;
 	case STMT_FOR:
-		line(d, depth, "for %s", s->var);
-		break;
-	case STMT_RETURN:
-		line(d, depth, "return");
+		line(d, depth, "for %s%s", s->var, s->each ? " in" : "");
 		break;
 	case STMT_CALL:
 		line(d, depth, "%s", s->var);
 		break;
+	default:
+		line(d, depth, "%s%s%s", words[s->kind],
+		     s->type.name ? " : " : "",
+		     s->type.name ? s->type.name : "");
 	}
+	for (int i = 0; i < s->ntargets; i++)
+		dump_target(d, s->targets[i], depth + 1);
 	if (s->value)
 		dump_expr(d, s->value, depth + 1);
 	for (int i = 0; i < s->nvalues; i++)
@@ -215,6 +232,15 @@ static void dump_op(dumper *d, const ast_op *o)
 		dump_expr(d, o->bodies[i], 1);
 }
 
+static void dump_params(dumper *d, const ast_named *params, int n)
+{
+	for (int i = 0; i < n; i++) {
+		line(d, 1, "parameter %s", params[i].name);
+		if (params[i].value)
+			dump_expr(d, params[i].value, 2);
+	}
+}
+
 static void dump_def(dumper *d, const ast_def *def)
 {
 	switch (def->kind) {
@@ -234,13 +260,14 @@ static void dump_def(dumper *d, const ast_def *def)
 	case DEF_BLOCK:
 		line(d, 0, "def %s", def->block->name);
 		dump_doc(d, def->block->doc);
-		for (int i = 0; i < def->block->nparams; i++) {
-			const ast_named *p = &def->block->params[i];
-			line(d, 1, "parameter %s", p->name);
-			if (p->value)
-				dump_expr(d, p->value, 2);
-		}
+		dump_params(d, def->block->params, def->block->nparams);
 		dump_block(d, def->block->body, def->block->nbody, 1);
+		return;
+	case DEF_MODEL:
+		line(d, 0, "model %s", def->model->name);
+		dump_doc(d, def->model->doc);
+		dump_params(d, def->model->params, def->model->nparams);
+		dump_block(d, def->model->body, def->model->nbody, 1);
 		return;
 	case DEF_ONNX:
 		line(d, 0, "onnx \"%s\" \"%s\" %d..%d", def->onnx->domain,

@@ -313,17 +313,35 @@ static doc *opaque(formatter *f, const ast_opaque *o)
 	return d;
 }
 
-/* ---- defs and onnx entries ---------------------------------------------- */
+/* ---- models, defs and onnx entries -------------------------------------- */
 
 static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 		  bool may_join);
 
-static void put_names(formatter *f, doc *seq, const ast_stmt *s)
+static void put_targets(formatter *f, doc *seq, const ast_stmt *s)
 {
 	for (int i = 0; i < s->ntargets; i++) {
 		put(f, seq, i ? ", " : "");
-		put(f, seq, s->targets[i]);
+		doc_add(f->arena, seq, format_expr(f, s->targets[i]));
 	}
+}
+
+/* param w[M, N]: f32 = 0 */
+static doc *declaration(formatter *f, const char *word, const ast_stmt *s)
+{
+	doc *d = doc_seq(f->arena);
+	put(f, d, word);
+	put_targets(f, d, s);
+	put(f, d, "[");
+	doc_add(f->arena, d, format_items(f, s->values, s->nvalues));
+	put(f, d, "]");
+	if (s->type.name)
+		put_type(f, d, s->type.name, false, 0, false);
+	if (s->value) {
+		put(f, d, " = ");
+		doc_add(f->arena, d, format_expr(f, s->value));
+	}
+	return d;
 }
 
 /* if c { .. } else if d { .. } else { .. } */
@@ -356,17 +374,30 @@ static doc *stmt(formatter *f, const ast_stmt *s)
 {
 	doc *d = doc_seq(f->arena);
 	switch (s->kind) {
+	case STMT_NEXT:
+		put(f, d, "next ");
+		/* fall through */
 	case STMT_ASSIGN:
-		put_names(f, d, s);
+		put_targets(f, d, s);
 		put(f, d, " = ");
 		doc_add(f->arena, d, format_expr(f, s->value));
+		return d;
+	case STMT_INPUT:
+		return declaration(f, "input ", s);
+	case STMT_PARAM:
+		return declaration(f, "param ", s);
+	case STMT_STATE:
+		return declaration(f, "state ", s);
+	case STMT_OUTPUT:
+		put(f, d, "output ");
+		put_targets(f, d, s);
 		return d;
 	case STMT_IF:
 		return branch(f, s);
 	case STMT_FOR:
 		put(f, d, "for ");
 		put(f, d, s->var);
-		put(f, d, " < ");
+		put(f, d, s->each ? " in " : " < ");
 		doc_add(f->arena, d, format_expr(f, s->value));
 		put(f, d, " ");
 		doc_add(f->arena, d,
@@ -425,14 +456,15 @@ static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 	return doc_group(f->arena, d);
 }
 
-static doc *def(formatter *f, const ast_block *b)
+/* name(x, n = 1) { .. } */
+static void put_head(formatter *f, doc *d, const char *name,
+			  const ast_named *named, int n)
 {
-	doc *d = doc_seq(f->arena), *params = doc_seq(f->arena);
-	put(f, d, "def ");
-	put(f, d, b->name);
+	doc *params = doc_seq(f->arena);
+	put(f, d, name);
 	put(f, d, "(");
-	for (int i = 0; i < b->nparams; i++) {
-		const ast_named *p = &b->params[i];
+	for (int i = 0; i < n; i++) {
+		const ast_named *p = &named[i];
 		doc *one = doc_seq(f->arena);
 		if (i)
 			put_comma(f, one, p->at.beg);
@@ -446,7 +478,23 @@ static doc *def(formatter *f, const ast_block *b)
 	}
 	doc_add(f->arena, d, doc_align(f->arena, params));
 	put(f, d, ") ");
+}
+
+static doc *def(formatter *f, const ast_block *b)
+{
+	doc *d = doc_seq(f->arena);
+	put(f, d, "def ");
+	put_head(f, d, b->name, b->params, b->nparams);
 	doc_add(f->arena, d, block(f, b->body, b->nbody, b->body_at, true));
+	return d;
+}
+
+static doc *model(formatter *f, const ast_model *m)
+{
+	doc *d = doc_seq(f->arena);
+	put(f, d, "model ");
+	put_head(f, d, m->name, m->params, m->nparams);
+	doc_add(f->arena, d, block(f, m->body, m->nbody, m->body_at, true));
 	return d;
 }
 
@@ -505,6 +553,10 @@ static void put_def(formatter *f, doc *seq, const ast_def *d)
 	case DEF_ONNX:
 		put_docs(f, seq, d->onnx->doc);
 		doc_add(f->arena, seq, onnx(f, d->onnx));
+		return;
+	case DEF_MODEL:
+		put_docs(f, seq, d->model->doc);
+		doc_add(f->arena, seq, model(f, d->model));
 		return;
 	case DEF_IMPORT:
 		put(f, seq, "import ");

@@ -329,6 +329,29 @@ static doc *choice(formatter *f, const ast_expr *e)
 	return doc_align(f->arena, doc_group(f->arena, d));
 }
 
+/* ---- families of names -------------------------------------------------- */
+
+/* h_{i+1}: a sum of words is set tight. */
+static doc *format_family(formatter *f, const ast_expr *e)
+{
+	doc *d = doc_seq(f->arena);
+	for (int i = 0; i < e->nargs; i++) {
+		const ast_expr *x = e->args[i];
+		put(f, d, e->texts[i]);
+		put(f, d, "{");
+		if (is_sum(x) && is_word(x->args[0]) && is_word(x->args[1]) &&
+		    !comment_before(f, x->at.end))
+			put_tight(f, d, x);
+		else
+			doc_add(f->arena, d, format_expr(f, x));
+		put_comments(f, d, i < e->nargs - 1 ? e->args[i + 1]->at.beg
+						    : e->at.end);
+		put(f, d, "}");
+	}
+	put(f, d, e->texts[e->nargs]);
+	return d;
+}
+
 /* ---- all of them -------------------------------------------------------- */
 
 static doc *word(formatter *f, const char *text)
@@ -362,6 +385,8 @@ static doc *bare(formatter *f, const ast_expr *e)
 		return word(f, e->i ? "true" : "false");
 	case AST_NAME:
 		return word(f, e->name);
+	case AST_FAMILY:
+		return format_family(f, e);
 	case AST_SLICE:
 		return word(f, ":");
 	case AST_LIST:

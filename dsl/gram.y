@@ -88,6 +88,7 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 	stmt_list *stmts;
 	block *block;
 	opset_range opsets;
+	family *family;
 	bool flag;
 }
 
@@ -97,14 +98,20 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %token <f> FLOAT "a number"
 
 %token <name> OP "'op'" GRAD "'grad'" OPAQUE "'opaque'" ONNX "'onnx'"
-%token <name> DEF "'def'"
-%token MODEL "'model'" IMPORT "'import'"
+%token <name> DEF "'def'" MODEL "'model'"
+%token IMPORT "'import'"
 
 %token <name> LAMBDA "'lambda'" LET "'let'" IF "'if'" THEN "'then'"
 %token <name> ELSE "'else'" AND "'and'" OR "'or'" NOT "'not'" FOR "'for'"
 %token <name> RETURN "'return'" UNSUPPORTED "'unsupported'"
-%token <name> BROADCAST "'broadcast'" CONST "'const'"
+%token <name> BROADCAST "'broadcast'" CONST "'const'" IN "'in'"
+%token <name> INPUT "'input'" PARAM "'param'" STATE "'state'"
+%token <name> NEXT "'next'" OUTPUT "'output'"
 %token <name> TRUE "'true'" FALSE "'false'" INF "'inf'"
+
+/* h_{i}_x_{j}_w is HEAD "h_", i, MIDDLE "_x_", j, TAIL "_w". */
+%token <name> HEAD "a name with {" MIDDLE "'}..{' of the name"
+%token <name> TAIL "'}' of the name"
 
 %token ARROW "'->'" DOTS "'..'" ELLIPSIS "'...'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='"
@@ -116,8 +123,9 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 
 %type <name> name
 %type <word> word
-%type <expr> expr atom item pack lambda default
-%type <exprs> items items1 exprs exprs1 dims dims1 lambdas
+%type <expr> expr atom item pack lambda default family target
+%type <family> parts
+%type <exprs> items items1 exprs exprs1 dims dims1 lambdas targets
 %type <args> args args1 params params1
 %type <named> named param
 %type <var> var
@@ -132,11 +140,11 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %type <attrs> attrs attrs1
 %type <names> names
 %type <lets> lets
-%type <stmt> stmt if
+%type <stmt> stmt if declaration
 %type <stmts> stmts
 %type <block> block
 %type <opsets> opsets
-%type <name> op grad opaque onnx def
+%type <name> op grad opaque onnx def model
 
 %precedence COLON
 %precedence ELSE
@@ -180,9 +188,8 @@ definition:
 	{ ast_add_block(p, @$, $def, $word, $params, $block); }
 | import STRING
 	{ ast_add_import(p, @$, $STRING); }
-| MODEL
-	{ dsl_begin(p, @1); dsl_not_yet(p, @$, "a model written in TDL");
-	  YYERROR; }
+| model word LPAREN params RPAREN block
+	{ ast_add_model(p, @$, $model, $word, $params, $block); }
 ;
 
 op: OP { yyerrok; dsl_begin(p, @1); $$ = $1; };
@@ -190,6 +197,7 @@ grad: GRAD { yyerrok; dsl_begin(p, @1); $$ = $1; };
 opaque: OPAQUE { yyerrok; dsl_begin(p, @1); $$ = $1; };
 onnx: ONNX { yyerrok; dsl_begin(p, @1); $$ = $1; };
 def: DEF { yyerrok; dsl_begin(p, @1); $$ = $1; };
+model: MODEL { yyerrok; dsl_begin(p, @1); $$ = $1; };
 import: IMPORT { yyerrok; dsl_begin(p, @1); };
 
 word: name { $$ = (ast_word){ $1, @1 }; };
@@ -202,6 +210,12 @@ name:
 | UNSUPPORTED
 | BROADCAST
 | CONST
+| IN
+| INPUT
+| PARAM
+| STATE
+| NEXT
+| OUTPUT
 ;
 
 names:
@@ -388,6 +402,7 @@ atom:
 | FALSE			{ NODE($$, ast_bool(p, @$, false)); }
 | STRING		{ NODE($$, ast_text(p, AST_STRING, @$, $1)); }
 | name			{ NODE($$, ast_text(p, AST_NAME, @$, $1)); }
+| family
 | LBRACKET exprs RBRACKET
 	{ NODE($$, ast_list(p, @$, $exprs)); }
 | atom LBRACKET items RBRACKET
@@ -487,7 +502,7 @@ named:
 	{ $$ = (ast_named){ $name, $expr, @name }; }
 ;
 
-/* ---- defs and onnx entries ---------------------------------------------- */
+/* ---- models, defs and onnx entries -------------------------------------- */
 
 params:
   %empty
@@ -554,14 +569,25 @@ stmts:
 ;
 
 stmt:
-  names ASSIGN expr
-	{ NODE($$, ast_statement(p, STMT_ASSIGN, @$));
-	  $$->ntargets = $names->names.n;
-	  $$->targets = $names->names.at; $$->targets_at = $names->at.at;
-	  $$->value = $expr; }
+  targets ASSIGN expr
+	{ NODE($$, ast_assign(p, STMT_ASSIGN, @$, $targets, $expr)); }
+| INPUT declaration
+	{ $$ = $declaration; $$->kind = STMT_INPUT; $$->at = @$; }
+| PARAM declaration
+	{ $$ = $declaration; $$->kind = STMT_PARAM; $$->at = @$; }
+| STATE declaration
+	{ $$ = $declaration; $$->kind = STMT_STATE; $$->at = @$; }
+| NEXT target ASSIGN expr
+	{ expr_list one = { 0 };
+	  PUSH(&one, $target);
+	  NODE($$, ast_assign(p, STMT_NEXT, @$, &one, $expr)); }
+| OUTPUT targets
+	{ NODE($$, ast_assign(p, STMT_OUTPUT, @$, $targets, NULL)); }
 | if
 | FOR word LT expr block
-	{ NODE($$, ast_loop(p, @$, $word, $expr, $block)); }
+	{ NODE($$, ast_loop(p, @$, $word, false, $expr, $block)); }
+| FOR word IN expr block
+	{ NODE($$, ast_loop(p, @$, $word, true, $expr, $block)); }
 | RETURN exprs1
 	{ NODE($$, ast_statement(p, STMT_RETURN, @$));
 	  $$->nvalues = $exprs1->n; $$->values = $exprs1->at; }
@@ -569,6 +595,36 @@ stmt:
 	{ NODE($$, ast_statement(p, STMT_CALL, @$));
 	  $$->var = $1;
 	  NODE($$->value, ast_text(p, AST_STRING, @STRING, $STRING)); }
+;
+
+declaration:
+  target LBRACKET exprs RBRACKET type default
+	{ NODE($$, ast_declaration(p, @$, $target, $exprs, $type,
+				   $default)); }
+;
+
+targets:
+  target
+	{ $$ = LIST(expr_list); PUSH($$, $1); }
+| targets COMMA target
+	{ PUSH($1, $3); $$ = $1; }
+;
+
+target:
+  name			{ NODE($$, ast_text(p, AST_NAME, @$, $1)); }
+| family
+;
+
+family:
+  parts TAIL		{ NODE($$, ast_family(p, @$, $parts, $TAIL)); }
+;
+
+parts:
+  HEAD expr
+	{ $$ = LIST(family);
+	  PUSH(&$$->texts, $HEAD); PUSH(&$$->exprs, $expr); }
+| parts MIDDLE expr
+	{ PUSH(&$1->texts, $MIDDLE); PUSH(&$1->exprs, $expr); $$ = $1; }
 ;
 
 if:

@@ -5,8 +5,10 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 	%D%/build.c \
 	%D%/builtins.c %D%/builtins.def %D%/builtins.h \
 	%D%/check.c %D%/check.h \
+	%D%/check_body.c \
 	%D%/check_call.c \
 	%D%/check_extent.c \
+	%D%/check_model.c \
 	%D%/check_onnx.c \
 	%D%/check_read.c \
 	%D%/check_scope.c \

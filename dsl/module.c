@@ -21,6 +21,7 @@ typedef struct onnx_chain {
 typedef struct loaded {
 	const char *path; /* as it was found */
 	bool done;	  /* false while it is being read */
+	const ast_module *module; /* NULL if it is no text */
 	range imported;	  /* by whom, NOWHERE for a file that was asked for */
 } loaded;
 
@@ -34,6 +35,7 @@ tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
 	m->ops = strmap_new(a);
 	m->opaques = strmap_new(a);
 	m->blocks = strmap_new(a);
+	m->models = strmap_new(a);
 	m->broken = strmap_new(a);
 	m->entries = strmap_new(a);
 	m->loaded = strmap_new(a);
@@ -42,6 +44,14 @@ tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
 	for (int i = 0; i < nfolders; i++)
 		m->folders[i] = arena_strdup(a, folders[i]);
 	return m;
+}
+
+void dsl_set_library(tdl_modules *m, const char *const *paths, int n)
+{
+	m->nlibrary = n;
+	m->library = ARENA_ARRAY(m->arena, const char *, n);
+	for (int i = 0; i < n; i++)
+		m->library[i] = arena_strdup(m->arena, paths[i]);
 }
 
 /* Appends to one of the set's arrays, which have room for a power of two. */
@@ -74,6 +84,14 @@ static range defined_at(const tdl_modules *m, const char *name)
 	return op ? op->name_at : f ? f->name_at : b ? b->name_at : NOWHERE;
 }
 
+static void say_defined(tdl_modules *m, const char *name, range at,
+			range first)
+{
+	diag_error(m->sink, DIAG_DUPLICATE_NAME, at,
+		   "'%s' is already defined", name);
+	diag_note(m->sink, first, "the first definition is here");
+}
+
 /* Adds a named definition to a map, unless the name is taken. */
 static bool define(tdl_modules *m, strmap *to, const char *name, range at,
 		   void *def)
@@ -83,10 +101,20 @@ static bool define(tdl_modules *m, strmap *to, const char *name, range at,
 		strmap_put(to, name, def);
 		return true;
 	}
-	diag_error(m->sink, DIAG_DUPLICATE_NAME, at,
-		   "'%s' is already defined", name);
-	diag_note(m->sink, first, "the first definition is here");
+	say_defined(m, name, at, first);
 	return false;
+}
+
+/* Models are not called; their names are their own. */
+static void add_model(tdl_modules *m, ast_model *model)
+{
+	const ast_model *first = strmap_get(m->models, model->name);
+	if (first) {
+		model->faulty = true;
+		say_defined(m, model->name, model->name_at, first->name_at);
+		return;
+	}
+	strmap_put(m->models, model->name, model);
 }
 
 static const char *entry_key(arena *a, const char *domain, const char *op_type)
@@ -145,6 +173,9 @@ static void add_definitions(tdl_modules *m, const ast_module *module)
 		case DEF_ONNX:
 			add_onnx(m, d->onnx);
 			break;
+		case DEF_MODEL:
+			add_model(m, d->model);
+			break;
 		case DEF_IMPORT:
 			break;
 		}
@@ -154,6 +185,19 @@ static void add_definitions(tdl_modules *m, const ast_module *module)
 /* ---- files -------------------------------------------------------------- */
 
 static void load_file(tdl_modules *m, const char *path, range imported);
+/* The name under which a file is known however it is reached. */
+static const char *canonical(const tdl_modules *m, const char *path)
+{
+	char *real = realpath(path, NULL);
+	const char *name = intern(m->names, real ? real : path);
+	free(real);
+	return name;
+}
+
+static bool is_loaded(const tdl_modules *m, const char *path)
+{
+	return strmap_get(m->loaded, canonical(m, path));
+}
 
 /* The file that an import means: beside the importing one, else in the
  * folders in their order; NULL if there is none. */
@@ -193,26 +237,30 @@ static void load_imports(tdl_modules *m, const ast_module *module)
 	}
 }
 
-static void load_source(tdl_modules *m, const char *path, const char *text,
-			size_t len)
+/* The library's files, but one that is being read: it cannot need itself. */
+static void load_library(tdl_modules *m, const ast_module *module)
+{
+	bool models = false;
+	for (int i = 0; i < module->ndefs; i++)
+		models |= module->defs[i].kind == DEF_MODEL;
+	for (int i = 0; models && i < m->nlibrary; i++)
+		if (!is_loaded(m, m->library[i]))
+			load_file(m, m->library[i], NOWHERE);
+}
+
+static const ast_module *load_source(tdl_modules *m, const char *path,
+				     const char *text, size_t len)
 {
 	ast_module *module = parse_source(m, path, text, len);
 	m->incomplete |= !module;
 	if (!module)
-		return;
+		return NULL;
+	load_library(m, module);
 	load_imports(m, module);
 	add_definitions(m, module);
 	APPEND(m, modules, nmodules, module);
 	check_module(m, module);
-}
-
-/* The name under which a file is known however it is reached. */
-static const char *canonical(const tdl_modules *m, const char *path)
-{
-	char *real = realpath(path, NULL);
-	const char *name = intern(m->names, real ? real : path);
-	free(real);
-	return name;
+	return module;
 }
 
 static void say_cycle(const tdl_modules *m, const char *path, range at)
@@ -253,7 +301,7 @@ static void load_file(tdl_modules *m, const char *path, range imported)
 	if (text) {
 		APPEND(m, files, nfiles, arena_strdup(m->arena, path));
 		m->depth++;
-		load_source(m, path, text, len);
+		l->module = load_source(m, path, text, len);
 		m->depth--;
 	} else if (imported.beg) {
 		diag_note(m->sink, imported, "it is imported here");
@@ -275,6 +323,12 @@ bool dsl_load_text(tdl_modules *m, const char *path, const char *text,
 	int errors = diag_errors(m->sink);
 	load_source(m, path, text, len);
 	return diag_errors(m->sink) == errors;
+}
+
+const ast_module *dsl_module(const tdl_modules *m, const char *path)
+{
+	const loaded *l = strmap_get(m->loaded, canonical(m, path));
+	return l ? l->module : NULL;
 }
 
 /* ---- look-up ------------------------------------------------------------ */

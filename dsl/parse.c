@@ -96,12 +96,6 @@ void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		dsl_fault(p, DIAG_SYNTAX, at, "%s is not expected here", what);
 }
 
-void dsl_not_yet(dsl_parser *p, range at, const char *what)
-{
-	dsl_fault(p, DIAG_NOT_YET, at,
-		  "this version of tdlc does not support %s", what);
-}
-
 static int bounded(dsl_parser *p, range at, int64_t n, const char *what)
 {
 	enum { MOST = 1000000 };
@@ -211,6 +205,7 @@ static bool ends_operand(int kind)
 	case TOK_TRUE:
 	case TOK_FALSE:
 	case TOK_INF:
+	case TOK_TAIL:
 	case TOK_RPAREN:
 	case TOK_RBRACKET:
 		return true;
@@ -225,6 +220,7 @@ static bool begins_operand(int kind)
 {
 	switch (kind) {
 	case TOK_NAME:
+	case TOK_HEAD:
 	case TOK_STRING:
 	case TOK_INT:
 	case TOK_FLOAT:
@@ -285,10 +281,12 @@ static void scan(dsl_parser *p, dsl_token *t)
 	t->kind = dsl_scan(&t->value, &t->at, p->scanner);
 	if (t->kind == TOK_END)
 		t->at.beg = t->at.end = p->base + (uint32_t)p->len;
-	if (begins_definition(t->kind))
+	if (begins_definition(t->kind)) {
 		t->value.name = take_docs(p);
-	else
+		p->open = 0;
+	} else {
 		drop_docs(p);
+	}
 }
 
 /* Behind a fault, nothing is of interest but the next definition.  It begins

@@ -14,6 +14,12 @@ typedef VEC(ast_attr) attr_list;
 typedef VEC(ast_let) let_list;
 typedef VEC(ast_stmt *) stmt_list;
 
+/* h_{i}_w as it is read: a text before each expression. */
+typedef struct family {
+	VEC(const char *) texts;
+	expr_list exprs;
+} family;
+
 /* Statements in braces. */
 typedef struct block {
 	stmt_list stmts;
@@ -63,6 +69,7 @@ typedef struct dsl_parser {
 	void *scanner;
 	dsl_token *ahead; /* one token of lookahead; its kind is -1 for none */
 	int last;	  /* kind of the token handed out last */
+	int open;	  /* families whose '}' is to come */
 	bool quiet;	  /* a fault was reported in this definition */
 	uint32_t fault_at;
 	bool stop;	  /* the rest is not read */
@@ -94,6 +101,9 @@ ast_expr *ast_float(dsl_parser *p, range at, double f);
 ast_expr *ast_bool(dsl_parser *p, range at, bool b);
 /* AST_STRING or AST_NAME */
 ast_expr *ast_text(dsl_parser *p, ast_kind kind, range at, const char *s);
+/* h_{i}_w: what `parts' has, and the text behind the last '}'. */
+ast_expr *ast_family(dsl_parser *p, range at, const family *parts,
+		     const char *tail);
 ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
 			const char *name, ast_expr *sel);
 ast_expr *ast_list(dsl_parser *p, range at, const expr_list *items);
@@ -115,11 +125,19 @@ ast_attr ast_attribute(dsl_parser *p, range at, const char *name,
 ast_tensor ast_constant(range at, const char *name, const written_type *type);
 
 ast_stmt *ast_statement(dsl_parser *p, stmt_kind kind, range at);
+/* targets = value; without a value where that is NULL. */
+ast_stmt *ast_assign(dsl_parser *p, stmt_kind kind, range at,
+		     const expr_list *targets, ast_expr *value);
+/* The kind is set by the caller. */
+ast_stmt *ast_declaration(dsl_parser *p, range at, ast_expr *target,
+			  const expr_list *dims, ast_type type,
+			  ast_expr *init);
 /* other may be NULL. */
 ast_stmt *ast_branch(dsl_parser *p, range at, ast_expr *cond,
 		     const block *body, const block *other);
-ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, ast_expr *bound,
-		   const block *body);
+/* for var < over, or for each var in over. */
+ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, bool each,
+		   ast_expr *over, const block *body);
 
 void ast_add_op(dsl_parser *p, range at, const char *doc, ast_word name,
 		const tensor_list *params, const attr_list *attrs,
@@ -134,6 +152,8 @@ void ast_add_opaque(dsl_parser *p, range at, const char *doc, ast_word name,
 		    const tensor_list *params, const attr_list *attrs,
 		    const tensor_list *results, const char *symbol);
 void ast_add_block(dsl_parser *p, range at, const char *doc, ast_word name,
+		   const call_args *params, const block *body);
+void ast_add_model(dsl_parser *p, range at, const char *doc, ast_word name,
 		   const call_args *params, const block *body);
 void ast_add_onnx(dsl_parser *p, range at, const char *doc, const char *domain,
 		  ast_word op_type, opset_range opsets,
@@ -159,7 +179,6 @@ void dsl_too_large(dsl_parser *p, range at, int most, const char *what);
 /* The token named got is not one of those expected, which may be NULL. */
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected);
-void dsl_not_yet(dsl_parser *p, range at, const char *what);
 /* An opset, the length of int[n]: an integer within bounds. */
 int dsl_opset(dsl_parser *p, range at, int64_t n);
 int dsl_length(dsl_parser *p, range at, int64_t n);

@@ -67,7 +67,9 @@ def read_item(words):
 class Maker:
     SAMPLES = {"NAME": ["x", "N", "d", "lambda_", "op_1"],
                "INT": ["0", "1", "23"], "FLOAT": ["0.5", "1e-5", "2.0E+3"],
-               "STRING": ['"a"', '""', '"\\n\\"\\\\"']}
+               "STRING": ['"a"', '""', '"\\n\\"\\\\"'],
+               "HEAD": ["h_{", "_{"], "MIDDLE": ["}_x_{", "}_{"],
+               "TAIL": ["}", "}_w"]}
 
     def __init__(self, rules, rng):
         self.rules, self.rng = rules, rng
@@ -125,11 +127,11 @@ def is_sound(words):
         if word in ("if", "then", "else", "not", "and", "or", "true", "false",
                     "inf", "lambda", "return") and after in "[=:(":
             return False
-        if word in "([{":
-            named.append(False)
-        elif word in ")]}":
+        if word[0] in ")]}":
             named.pop()
-        elif word == "=":
+        if word[-1] in "([{":
+            named.append(False)
+        if word == "=":
             named[-1] = True
         elif word == ",":
             if named[-1] and words[i + 1:i + 3][1:] != ["="] and after != "..":

@@ -22,8 +22,9 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 		{ CLI_REPEAT, 0, "with", "A",
 		  "compare A, too, which needs another program (ilp)",
 		  &o->with },
-		{ CLI_REPEAT, 'D', NULL, "NAME=N",
-		  "set a symbolic size of the model", &o->defines },
+		{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",
+		  "set a symbolic size, or an argument of a TDL model",
+		  &o->defines },
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "replace the shape of an input", &o->shapes },
 		DRIVER_OPTION_JSON(&o->json),
@@ -176,11 +177,11 @@ cli_status command_compare(driver *d, int argc, char **argv)
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
-	status = driver_model_options(d, &o.defines, &o.shapes, &model);
+	status = driver_model_options(d, path, &o.defines, &o.shapes, &model);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_needed(d);
-	graph *g = m ? onnx_import(d->arena, m, d->sink, path, &model) : NULL;
+	tdl_modules *m = driver_load_needed(d, path);
+	graph *g = m ? model_import(d->arena, m, d->sink, path, &model) : NULL;
 	if (!g)
 		return CLI_OK;
 	status = driver_check_used(d, &model);

@@ -176,33 +176,36 @@ static cli_status cover(driver *d, coverage *c, const coverage_options *o)
 cli_status command_coverage(driver *d, int argc, char **argv)
 {
 	coverage_options o = { .devices = 2 };
+	coverage c = { 0 };
+	model_options model = { .survey = &c.survey };
 	const cli_option options[] = {
 		{ CLI_INT, 'k', "devices", "N",
 		  "the number of devices that costs are for (2)", &o.devices,
 		  .min = 2, .max = PLAN_MAX_WORKERS },
-		{ CLI_REPEAT, 'D', NULL, "NAME=N",
-		  "set a symbolic size of the model", &o.defines },
+		{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",
+		  "set a symbolic size, or an argument of a TDL model",
+		  &o.defines },
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "replace the shape of an input", &o.shapes },
+		DRIVER_OPTION_MODEL(&model.model),
 		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTION_JSON(&o.json),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
 	};
 	cli_status status;
-	coverage c = { 0 };
-	model_options model = { .survey = &c.survey };
 	int first = cli_parse(d->arena, &d->program, options, argc, argv,
 			      &status);
 	if (first < 0)
 		return status;
 	if (argc - first != 1)
 		return cli_usage(&d->program, "one model is expected");
-	status = driver_model_options(d, &o.defines, &o.shapes, &model);
+	status = driver_model_options(d, argv[first], &o.defines, &o.shapes,
+				      &model);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_needed(d);
-	c.graph = m ? onnx_import(d->arena, m, d->sink, argv[first], &model)
+	tdl_modules *m = driver_load_needed(d, argv[first]);
+	c.graph = m ? model_import(d->arena, m, d->sink, argv[first], &model)
 		    : NULL;
 	if (!c.graph)
 		return CLI_OK;

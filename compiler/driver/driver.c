@@ -41,15 +41,6 @@ const char *driver_opdefs(driver *d)
 	return PKGDATADIR "/opdefs";
 }
 
-tdl_modules *driver_modules(driver *d)
-{
-	cli_words folders = { 0 };
-	for (int i = 0; i < d->folders.n; i++)
-		vec_push(d->arena, &folders, d->folders.at[i]);
-	vec_push(d->arena, &folders, driver_opdefs(d));
-	return dsl_new(d->arena, d->sink, folders.at, folders.n);
-}
-
 static int is_tdl(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name);
@@ -62,30 +53,55 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Loads the .tdl files of a folder.  One that is absent is empty if it may. */
-static void load_folder(tdl_modules *m, const char *dir, bool may_be_absent)
+/* Adds the paths of a folder's .tdl files, in order.  False, with errno set,
+ * when it cannot be read. */
+static bool find_tdl(arena *a, const char *dir, cli_words *paths)
 {
 	struct dirent **all;
 	int n = scandir(dir, &all, is_tdl, by_name);
-	if (n < 0) {
-		if (!(may_be_absent && errno == ENOENT))
-			diag_error_in(m->sink, DIAG_CANNOT_READ, dir, "%s",
-				      strerror(errno));
-		return;
-	}
+	if (n < 0)
+		return false;
 	for (int i = 0; i < n; i++) {
-		dsl_load(m, path_join(m->arena, dir, all[i]->d_name));
+		vec_push(a, paths, path_join(a, dir, all[i]->d_name));
 		free(all[i]);
 	}
 	free(all);
+	return true;
 }
 
-static tdl_modules *load_library(driver *d)
+/* Loads the .tdl files of a folder.  One that is absent is empty if it may. */
+static void load_folder(tdl_modules *m, const char *dir, bool may_be_absent)
+{
+	cli_words paths = { 0 };
+	if (!find_tdl(m->arena, dir, &paths) &&
+	    !(may_be_absent && errno == ENOENT))
+		diag_error_in(m->sink, DIAG_CANNOT_READ, dir, "%s",
+			      strerror(errno));
+	for (int i = 0; i < paths.n; i++)
+		dsl_load(m, paths.at[i]);
+}
+
+tdl_modules *driver_modules(driver *d)
+{
+	cli_words folders = { 0 };
+	for (int i = 0; i < d->folders.n; i++)
+		vec_push(d->arena, &folders, d->folders.at[i]);
+	vec_push(d->arena, &folders, driver_opdefs(d));
+	tdl_modules *m =
+		dsl_new(d->arena, d->sink, folders.at, folders.n);
+	cli_words library = { 0 };
+	find_tdl(d->arena, driver_opdefs(d), &library);
+	dsl_set_library(m, library.at, library.n);
+	return m;
+}
+
+static tdl_modules *load_library(driver *d, bool onnx)
 {
 	const char *dir = driver_opdefs(d);
 	tdl_modules *m = driver_modules(d);
 	load_folder(m, dir, false);
-	load_folder(m, path_join(d->arena, dir, "onnx"), true);
+	if (onnx)
+		load_folder(m, path_join(d->arena, dir, "onnx"), true);
 	return m;
 }
 
@@ -99,13 +115,13 @@ static tdl_modules *load_more(driver *d, tdl_modules *m, int errors)
 tdl_modules *driver_load_opdefs(driver *d)
 {
 	int errors = diag_errors(d->sink);
-	return load_more(d, load_library(d), errors);
+	return load_more(d, load_library(d, true), errors);
 }
 
-tdl_modules *driver_load_needed(driver *d)
+tdl_modules *driver_load_needed(driver *d, const char *model)
 {
 	int errors = diag_errors(d->sink);
-	tdl_modules *m = load_library(d);
+	tdl_modules *m = load_library(d, !model_is_tdl(model));
 	if (m->nmodules > 0)
 		diag_forgive(d->sink, errors);
 	return load_more(d, m, errors);
@@ -141,25 +157,32 @@ static bool given_twice(driver *d, const char *option,
 	return false;
 }
 
-static cli_status read_sizes(driver *d, const cli_words *defines,
-			     model_options *o)
+static cli_status read_sizes(driver *d, const char *model,
+			     const cli_words *defines, model_options *o)
 {
 	arena *a = d->arena;
 	const char **names = ARENA_ARRAY(a, const char *, defines->n);
+	const char **texts = ARENA_ARRAY(a, const char *, defines->n);
 	int64_t *sizes = ARENA_ARRAY(a, int64_t, defines->n);
+	bool tdl = model_is_tdl(model);
 	for (int i = 0; i < defines->n; i++) {
-		const char *value;
-		if (!cli_setting(a, defines->at[i], &names[i], &value) ||
-		    !cli_int(value, 0, INT64_MAX, &sizes[i]))
+		bool ok = cli_setting(a, defines->at[i], &names[i], &texts[i]);
+		if (ok && !cli_int(texts[i], 0, INT64_MAX, &sizes[i])) {
+			sizes[i] = -1;
+			ok = tdl;
+		}
+		if (!ok)
 			return cli_usage(&d->program,
-					 "-D takes NAME=N with N >= 0, not "
-					 "'%s'", defines->at[i]);
+					 "-D takes NAME=%s, not '%s'",
+					 tdl ? "VALUE" : "N with N >= 0",
+					 defines->at[i]);
 		if (given_twice(d, "-D", names, i + 1))
 			return CLI_USAGE;
 	}
 	o->nsizes = defines->n;
 	o->size_names = names;
 	o->sizes = sizes;
+	o->size_texts = texts;
 	o->size_used = ARENA_ARRAY(a, bool, defines->n);
 	return CLI_OK;
 }
@@ -189,10 +212,11 @@ static cli_status read_shapes(driver *d, const cli_words *words,
 	return CLI_OK;
 }
 
-cli_status driver_model_options(driver *d, const cli_words *defines,
+cli_status driver_model_options(driver *d, const char *model,
+				const cli_words *defines,
 				const cli_words *shapes, model_options *o)
 {
-	cli_status status = read_sizes(d, defines, o);
+	cli_status status = read_sizes(d, model, defines, o);
 	return status == CLI_OK ? read_shapes(d, shapes, o) : status;
 }
 
@@ -201,7 +225,8 @@ cli_status driver_check_used(driver *d, const model_options *o)
 	for (int i = 0; i < o->nsizes; i++)
 		if (!o->size_used[i])
 			return cli_usage(&d->program,
-					 "the model has no size '%s' for -D",
+					 "the model has no size or argument "
+					 "'%s' for -D",
 					 o->size_names[i]);
 	for (int i = 0; i < o->nshapes; i++)
 		if (!o->shape_used[i])

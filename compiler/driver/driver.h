@@ -61,6 +61,11 @@ extern const char *const driver_diagnostics[]; /* "text", "json" */
 	  "add FILE.tdl to the operator library; may be repeated",           \
 	  &(d)->load }
 
+/* --model NAME */
+#define DRIVER_OPTION_MODEL(to)                                              \
+	{ CLI_TEXT, 0, "model", "NAME",                                     \
+	  "which model of a TDL file with several", (to) }
+
 /* -k N */
 enum { DRIVER_MAX_DEVICES = 1 << 24 };
 #define DRIVER_OPTION_K(to)                                                  \
@@ -89,17 +94,19 @@ tdl_modules *driver_modules(driver *d);
  * when that gave errors. */
 tdl_modules *driver_load_opdefs(driver *d);
 
-/* The same for what needs a part of the library only, as a model does: faults
- * in its files are warnings, and what has them is as if it were not there. */
-tdl_modules *driver_load_needed(driver *d);
+/* The same for a model, which needs a part of the library only: faults in its
+ * files are warnings, and what has them is as if it were not there.  A model
+ * in TDL needs nothing of onnx/, whose defs might have the names of its own. */
+tdl_modules *driver_load_needed(driver *d, const char *model);
 
 /* The module that a file is, once it is loaded; however it was reached.  NULL
  * where it could not be read. */
 const ast_module *driver_module(const tdl_modules *m, const char *path);
 
-/* -D NAME=N and --shape NAME=AxB for a model.  On a malformed one prints a
- * usage error and returns CLI_USAGE. */
-cli_status driver_model_options(driver *d, const cli_words *defines,
+/* -D NAME=N and --shape NAME=AxB for the model in a file.  On a malformed one
+ * prints a usage error and returns CLI_USAGE. */
+cli_status driver_model_options(driver *d, const char *model,
+				const cli_words *defines,
 				const cli_words *shapes, model_options *o);
 
 /* CLI_USAGE, after a message, where one of them named nothing in the model. */

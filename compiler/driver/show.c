@@ -19,6 +19,7 @@ static const char *kind_name(const tensor *t)
 {
 	return t->kind == TENSOR_INPUT	    ? "input"
 	       : t->kind == TENSOR_CONSTANT ? "constant"
+	       : t->kind == TENSOR_STATE    ? "state"
 	       : t->output		    ? "output"
 					    : "result";
 }
@@ -176,14 +177,16 @@ cli_status command_show(driver *d, int argc, char **argv)
 {
 	bool json = false, dot = false;
 	cli_words defines = { 0 }, shapes = { 0 };
+	model_options o = { 0 };
 	const cli_option options[] = {
-		{ CLI_REPEAT, 'D', "define", "NAME=N",
-		  "the value of a symbolic dimension; may be repeated",
-		  &defines },
+		{ CLI_REPEAT, 'D', "define", "NAME=VALUE",
+		  "the value of a symbolic dimension, or of an argument of a\n"
+		  "TDL model; may be repeated", &defines },
 		{ CLI_REPEAT, 0, "shape", "INPUT=AxB",
 		  "replace the shape of an input; may be repeated", &shapes },
 		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
 		  &dot },
+		DRIVER_OPTION_MODEL(&o.model),
 		DRIVER_OPTION_JSON(&json),
 		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
@@ -199,12 +202,11 @@ cli_status command_show(driver *d, int argc, char **argv)
 	if (json && dot)
 		return cli_usage(&d->program,
 				 "--json and --dot exclude each other");
-	model_options o = { 0 };
-	status = driver_model_options(d, &defines, &shapes, &o);
+	status = driver_model_options(d, argv[first], &defines, &shapes, &o);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_needed(d);
-	graph *g = m ? onnx_import(d->arena, m, d->sink, argv[first], &o)
+	tdl_modules *m = driver_load_needed(d, argv[first]);
+	graph *g = m ? model_import(d->arena, m, d->sink, argv[first], &o)
 		     : NULL;
 	if (!g)
 		return CLI_OK;

@@ -3,27 +3,14 @@
 #include "compiler/graph/mapping.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "compiler/graph/mapping_expr.h"
 #include "plan/eval.h"
 
-/* ---- the node's own faults --------------------------------------------- */
-
-static bool node_error(evaluator *ev, diag_id id, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static bool node_error(evaluator *ev, diag_id id, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	const char *text = arena_vprintf(ev->tmp, fmt, ap);
-	va_end(ap);
-	ev->failed = true;
-	diag_error_in(ev->sink, id, ev->node->place, "%s", text);
-	return false;
-}
+/* A fault of the node itself, not of the entry. */
+#define node_error(ev, id, ...) \
+	(mapping_refuse_node(ev, id, NOWHERE, __VA_ARGS__), false)
 
 /* ---- inputs ------------------------------------------------------------ */
 
@@ -209,143 +196,6 @@ static bool bind_attrs(evaluator *ev)
 	return true;
 }
 
-/* ---- statements -------------------------------------------------------- */
-
-/* How a list of statements ended. */
-typedef enum flow { FLOW_ON, FLOW_RETURN, FLOW_FAILED } flow;
-
-typedef struct outcome {
-	int n;
-	mvalue *values;
-	range at; /* of the return */
-} outcome;
-
-static flow run(evaluator *ev, ast_stmt *const *body, int n, outcome *out);
-
-static flow run_assign(evaluator *ev, const ast_stmt *s)
-{
-	mvalue v = mapping_eval(ev, s->value);
-	if (v.kind == MV_BAD)
-		return FLOW_FAILED;
-	if (s->ntargets == 1) {
-		mapping_set(ev, s->targets[0], v);
-		return FLOW_ON;
-	}
-	if (v.kind != MV_LIST || v.n != s->ntargets) {
-		mapping_error(ev, DIAG_MAPPING, s->at,
-			      "%d names for %d value%s", s->ntargets,
-			      v.kind == MV_LIST ? v.n : 1,
-			      v.kind == MV_LIST && v.n != 1 ? "s" : "");
-		return FLOW_FAILED;
-	}
-	for (int i = 0; i < v.n; i++)
-		mapping_set(ev, s->targets[i], v.items[i]);
-	return FLOW_ON;
-}
-
-static flow run_if(evaluator *ev, const ast_stmt *s, outcome *out)
-{
-	mvalue c = mapping_eval(ev, s->value);
-	if (c.kind == MV_BAD)
-		return FLOW_FAILED;
-	if (c.kind != MV_BOOL) {
-		mapping_error(ev, DIAG_MAPPING, s->value->at,
-			      "%s where a condition is expected",
-			      mv_kind_name(c.kind));
-		return FLOW_FAILED;
-	}
-	return c.i ? run(ev, s->body, s->nbody, out)
-		   : run(ev, s->other, s->nother, out);
-}
-
-static flow run_for(evaluator *ev, const ast_stmt *s, outcome *out)
-{
-	mvalue n = mapping_eval(ev, s->value);
-	if (n.kind == MV_BAD)
-		return FLOW_FAILED;
-	if (n.kind != MV_INT) {
-		mapping_error(ev, DIAG_MAPPING, s->value->at,
-			      "%s where an integer is expected",
-			      mv_kind_name(n.kind));
-		return FLOW_FAILED;
-	}
-	for (int64_t i = 0; i < n.i; i++) {
-		if (ev->steps-- <= 0) {
-			mapping_error(ev, DIAG_MAPPING, s->at,
-				      "this takes too many steps");
-			return FLOW_FAILED;
-		}
-		mapping_set(ev, s->var, mv_int(i));
-		flow f = run(ev, s->body, s->nbody, out);
-		if (f != FLOW_ON)
-			return f;
-	}
-	return FLOW_ON;
-}
-
-static flow run_return(evaluator *ev, const ast_stmt *s, outcome *out)
-{
-	out->n = s->nvalues;
-	out->values = ARENA_ARRAY(ev->tmp, mvalue, s->nvalues + 1);
-	for (int i = 0; i < s->nvalues; i++) {
-		out->values[i] = mapping_eval(ev, s->values[i]);
-		if (out->values[i].kind == MV_BAD)
-			return FLOW_FAILED;
-	}
-	out->at = s->at;
-	return FLOW_RETURN;
-}
-
-static flow run_unsupported(evaluator *ev, const ast_stmt *s)
-{
-	mvalue why = mapping_eval(ev, s->value);
-	if (why.kind == MV_BAD)
-		return FLOW_FAILED;
-	node_error(ev, DIAG_UNSUPPORTED, "%s",
-		   why.kind == MV_STRING ? why.s : "not supported");
-	diag_note(ev->sink, s->at, "the entry says so here");
-	return FLOW_FAILED;
-}
-
-static flow run_one(evaluator *ev, const ast_stmt *s, outcome *out)
-{
-	switch (s->kind) {
-	case STMT_ASSIGN:
-		return run_assign(ev, s);
-	case STMT_IF:
-		return run_if(ev, s, out);
-	case STMT_FOR:
-		return run_for(ev, s, out);
-	case STMT_RETURN:
-		return run_return(ev, s, out);
-	case STMT_CALL:
-		return run_unsupported(ev, s);
-	}
-	return FLOW_FAILED;
-}
-
-static flow run(evaluator *ev, ast_stmt *const *body, int n, outcome *out)
-{
-	for (int i = 0; i < n; i++) {
-		flow f = run_one(ev, body[i], out);
-		if (f != FLOW_ON)
-			return f;
-	}
-	return FLOW_ON;
-}
-
-mvalue mapping_run(evaluator *ev, const ast_block *def)
-{
-	outcome out = { 0 };
-	flow f = run(ev, def->body, def->nbody, &out);
-	if (f == FLOW_ON)
-		mapping_error(ev, DIAG_MAPPING, def->name_at,
-			      "'%s' ends without a 'return'", def->name);
-	if (f != FLOW_RETURN)
-		return (mvalue){ .kind = MV_BAD };
-	return out.n == 1 ? out.values[0] : mv_list(out.values, out.n);
-}
-
 /* ---- results ----------------------------------------------------------- */
 
 /* A list that stands alone is all the results. */
@@ -390,7 +240,8 @@ static bool apply(evaluator *ev, arena *a, int nwanted, mvalue *results)
 	outcome out = { 0 };
 	if (!bind_inputs(ev) || !bind_attrs(ev))
 		return false;
-	flow f = run(ev, ev->entry->body, ev->entry->nbody, &out);
+	mflow f = mapping_statements(ev, ev->entry->body, ev->entry->nbody,
+				     &out);
 	if (f == FLOW_ON)
 		mapping_error(ev, DIAG_MAPPING, ev->entry->name_at,
 			      "the entry ends without a 'return'");
@@ -412,8 +263,9 @@ bool mapping_apply(arena *a, graph_builder *b, const tdl_modules *m,
 		   int nwanted, mvalue *results)
 {
 	evaluator ev = { .b = b, .modules = m, .sink = s, .entry = entry,
-			 .node = n, .tmp = arena_new(),
+			 .node = n, .base = n->name, .tmp = arena_new(),
 			 .steps = MAPPING_MAX_STEPS };
+	mapping_enter(&ev, NULL, NOWHERE, "");
 	bool ok = apply(&ev, a, nwanted, results);
 	arena_free(ev.tmp);
 	return ok;

@@ -1,7 +1,8 @@
 /* Evaluating onnx entries: from a node of an ONNX model to calls of operators.
+ * Models in TDL are evaluated by the same code, see model.c.
  *
- * The language, and its functions, are those of docs/language.md, "The mapping
- * from ONNX".  Nothing here knows protobuf, nor any operator. */
+ * The language, and its functions, are those of docs/language.md, "Bodies".
+ * Nothing here knows protobuf, nor any operator. */
 #ifndef TDL_COMPILER_GRAPH_MAPPING_H
 #define TDL_COMPILER_GRAPH_MAPPING_H
 
@@ -17,6 +18,7 @@ typedef enum mkind {
 	MV_STRING,
 	MV_TENSOR, /* .i is a tensor_id */
 	MV_GRAPH,  /* .graph is a graph inside the node */
+	MV_INIT,   /* .init is how a parameter is drawn */
 	MV_LIST,   /* of tensors: a sequence */
 } mkind;
 
@@ -32,6 +34,7 @@ struct mvalue {
 		double f;
 		const char *s;
 		const void *graph;
+		const constant *init;
 		const mvalue *items;
 	};
 	mstore *store; /* that holds the items, and may have room; NULL */

@@ -1,9 +1,14 @@
-/* Calls in entries and defs: of operators, defs and functions. */
+/* Calls in models, entries and defs: of operators, defs and functions. */
 #include "config.h"
 
-#include "compiler/graph/mapping_expr.h"
+#include <inttypes.h>
+#include <stdio.h>
 
-/* ---- calls of operators ------------------------------------------------ */
+#include "compiler/graph/mapping_expr.h"
+#include "dsl/builtins.h"
+#include "plan/eval.h"
+
+/* ---- attributes --------------------------------------------------------- */
 
 /* One element of an attribute. */
 static bool set_element(const mvalue *v, attr_type want, int64_t *i,
@@ -53,17 +58,32 @@ static const attr_value *to_attr(evaluator *ev, const ast_attr *a,
 	return r;
 }
 
+static bool has_param(const ast_named *params, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (params[i].name == name)
+			return true;
+	return false;
+}
+
+static bool has_attr(const ast_onnx *e, const char *name)
+{
+	for (int i = 0; i < e->nattrs; i++)
+		if (e->attrs[i].name == name)
+			return true;
+	return false;
+}
+
 /* What `, ..` gives an attribute or a parameter: the attribute of the entry,
- * or the parameter of the def, that has the name; NULL if it has none. */
+ * or the parameter of the def or model, that has the name; NULL if it has
+ * none. */
 static const mvalue *inherited(evaluator *ev, const char *name)
 {
-	bool has = false;
-	if (ev->def)
-		for (int i = 0; i < ev->def->nparams; i++)
-			has |= ev->def->params[i].name == name;
-	else
-		for (int i = 0; i < ev->entry->nattrs; i++)
-			has |= ev->entry->attrs[i].name == name;
+	const ast_block *def = ev->scope->def;
+	bool has = def	       ? has_param(def->params, def->nparams, name)
+		   : ev->model ? has_param(ev->model->params,
+					   ev->model->nparams, name)
+			       : has_attr(ev->entry, name);
 	return has ? mapping_find(ev, name) : NULL;
 }
 
@@ -101,9 +121,72 @@ static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
 	return attrs;
 }
 
+/* ---- numbers as tensors ------------------------------------------------- */
+
+/* A tensor without dimensions of type t that is the number v.  Equal ones are
+ * one tensor. */
+static tensor_id number_tensor(evaluator *ev, const mvalue *v, dtype t)
+{
+	char key[64];
+	tensor_type type = { .type = t };
+	snprintf(key, sizeof(key), "%d:%d:%a:%" PRId64, (int)t, (int)v->kind,
+		 mv_double(v), v->kind == MV_INT ? v->i : 0);
+	if (!ev->numbers)
+		ev->numbers = strmap_new(ev->tmp);
+	tensor_id *known = strmap_get(ev->numbers, key);
+	if (known)
+		return *known;
+	void *data = graph_alloc(ev->b, dtype_size(t));
+	if (v->kind == MV_INT && !dtype_is_float(t))
+		elem_set_i64(t, data, 0, v->i);
+	else
+		elem_set_f64(t, data, 0, mv_double(v));
+	known = ARENA_NEW(ev->tmp, tensor_id);
+	*known = graph_add_constant(ev->b, NULL, &type,
+				    &(constant){ .data = data, .fill = true });
+	strmap_put(ev->numbers, arena_strdup(ev->tmp, key), known);
+	return *known;
+}
+
+/* An operator's arguments: a number is a tensor of the type of the first
+ * tensor among them. */
+static bool tensor_arguments(evaluator *ev, const ast_expr *e,
+			     const mvalue *args, tensor_id *ids)
+{
+	dtype t = DT_NONE;
+	for (int i = 0; i < e->nargs && t == DT_NONE; i++)
+		if (args[i].kind == MV_TENSOR)
+			t = graph_type(ev->b, (tensor_id)args[i].i)->type;
+	for (int i = 0; i < e->nargs; i++) {
+		const mvalue *v = &args[i];
+		bool fits = mv_is_number(v) &&
+			    (dtype_is_float(t) ||
+			     (v->kind == MV_INT && dtype_is_int(t)));
+		if (v->kind != MV_TENSOR && !fits) {
+			mapping_error(ev, DIAG_BAD_CALL, e->args[i]->at,
+				      t != DT_NONE && mv_is_number(v)
+					      ? "%s beside a tensor of type %s"
+					      : "%s where a tensor is expected",
+				      mv_kind_name(v->kind), dtype_name(t));
+			return false;
+		}
+		ids[i] = fits ? number_tensor(ev, v, t) : (tensor_id)v->i;
+	}
+	return true;
+}
+
+/* ---- calls of operators ------------------------------------------------ */
+
+static call_site site_of(const evaluator *ev, const ast_expr *e)
+{
+	return ev->model ? (call_site){ .at = e->at }
+			 : (call_site){ .place = ev->node->place };
+}
+
 static mvalue call_operator(evaluator *ev, const ast_expr *e,
 			    const ast_op *op, const mvalue *args)
 {
+	mvalue bad = { .kind = MV_BAD };
 	tensor_id *ids = ARENA_ARRAY(ev->tmp, tensor_id, e->nargs + 1);
 	tensor_id *results = ARENA_ARRAY(ev->tmp, tensor_id, op->nresults + 1);
 	if (e->nargs != op->nparams)
@@ -111,20 +194,17 @@ static mvalue call_operator(evaluator *ev, const ast_expr *e,
 				     "'%s' takes %d tensor%s, not %d",
 				     op->name, op->nparams,
 				     op->nparams == 1 ? "" : "s", e->nargs);
-	for (int i = 0; i < e->nargs; i++) {
-		if (args[i].kind != MV_TENSOR)
-			return mapping_error(ev, DIAG_BAD_CALL, e->args[i]->at,
-					     "%s where a tensor is expected",
-					     mv_kind_name(args[i].kind));
-		ids[i] = (tensor_id)args[i].i;
-	}
+	if (!tensor_arguments(ev, e, args, ids))
+		return bad;
 	const attr_value **attrs = call_attrs(ev, e, op);
-	call_site site = { .place = ev->node->place };
-	if (!attrs || !graph_call(ev->b, op, ev->node->name, ids, attrs, site,
-				  results)) {
+	if (!attrs || !graph_call(ev->b, op, ev->base, ids, attrs,
+				  site_of(ev, e), results)) {
+		if (attrs && ev->model)
+			mapping_say_where(ev);
 		ev->failed = true;
-		return (mvalue){ .kind = MV_BAD };
+		return bad;
 	}
+	ev->steps -= ev->model ? MODEL_CALL_STEPS : 0;
 	if (op->nresults == 1)
 		return mv_tensor(results[0]);
 	mvalue *items = ARENA_ARRAY(ev->tmp, mvalue, op->nresults);
@@ -132,6 +212,20 @@ static mvalue call_operator(evaluator *ev, const ast_expr *e,
 		items[i] = mv_tensor(results[i]);
 	return mv_list(items, op->nresults);
 }
+
+mvalue mapping_overload(evaluator *ev, const ast_expr *e, const mvalue *args)
+{
+	const char *name = builtin_overload(e->op);
+	const ast_op *op = name ? dsl_op(ev->modules, name) : NULL;
+	if (op)
+		return call_operator(ev, e, op, args);
+	return mapping_error(ev, DIAG_BAD_CALL, e->at,
+			     "there is no operator%s%s%s for '%s' of tensors",
+			     name ? " '" : "", name ? name : "",
+			     name ? "'" : "", ast_operator_text(e->op));
+}
+
+/* ---- calls of defs ------------------------------------------------------ */
 
 /* The value of a parameter of a def; with no error where there is none. */
 static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
@@ -153,27 +247,25 @@ static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
 			     def->name, name);
 }
 
-/* A def sees its parameters and no other names. */
+/* A def sees its parameters and no other names; what it gives names has the
+ * name of the assignment that calls it before its own. */
 static mvalue call_def(evaluator *ev, const ast_expr *e, const ast_block *def,
 		       const mvalue *args)
 {
-	mname *names = ARENA_ARRAY(ev->tmp, mname, def->nparams + 1);
+	mvalue *values = ARENA_ARRAY(ev->tmp, mvalue, def->nparams + 1);
 	for (int i = 0; i < def->nparams; i++) {
-		names[i].name = def->params[i].name;
-		names[i].value = argument(ev, e, def, i, args);
-		if (names[i].value.kind == MV_BAD)
-			return names[i].value;
+		values[i] = argument(ev, e, def, i, args);
+		if (values[i].kind == MV_BAD)
+			return values[i];
 	}
-	int first = ev->first;
-	const ast_block *outer = ev->def;
-	ev->first = ev->names.n;
-	ev->def = def;
+	const char *prefix = ev->scope->prefix;
+	if (ev->model && *ev->base)
+		prefix = arena_printf(ev->tmp, "%s.", ev->base);
+	mapping_enter(ev, def, e->at, prefix);
 	for (int i = 0; i < def->nparams; i++)
-		vec_push(ev->tmp, &ev->names, names[i]);
+		mapping_set(ev, def->params[i].name, values[i]);
 	mvalue r = mapping_run(ev, def);
-	ev->names.n = ev->first;
-	ev->first = first;
-	ev->def = outer;
+	mapping_leave(ev);
 	return r;
 }
 

@@ -1,4 +1,4 @@
-/* Expressions in entries and defs: numbers, lists, strings. */
+/* Expressions in models, onnx entries and defs: numbers, lists, strings. */
 #include "config.h"
 
 #include "compiler/graph/mapping_expr.h"
@@ -65,6 +65,9 @@ bool mv_equal(const mvalue *x, const mvalue *y)
 		return x->kind == MV_INT && y->kind == MV_INT
 			       ? x->i == y->i
 			       : mv_double(x) == mv_double(y);
+	if ((x->kind == MV_BOOL && y->kind == MV_INT) ||
+	    (x->kind == MV_INT && y->kind == MV_BOOL))
+		return x->i == y->i;
 	if (x->kind != y->kind)
 		return false;
 	if (x->kind == MV_STRING)
@@ -86,9 +89,23 @@ const char *mv_kind_name(mkind k)
 		[MV_INT] = "an integer",  [MV_BOOL] = "a truth value",
 		[MV_TYPE] = "a type",	  [MV_FLOAT] = "a number",
 		[MV_STRING] = "a string", [MV_TENSOR] = "a tensor",
-		[MV_GRAPH] = "a graph", [MV_LIST] = "a list",
+		[MV_GRAPH] = "a graph",	  [MV_LIST] = "a list",
+		[MV_INIT] = "a distribution",
 	};
 	return names[k];
+}
+
+/* ---- errors ------------------------------------------------------------ */
+
+/* How the body at hand came to be evaluated. */
+void mapping_say_where(evaluator *ev)
+{
+	for (const mscope *s = ev->scope; s; s = s->outer)
+		if (s->def && ev->model)
+			diag_note(ev->sink, s->call, "in this call of '%s'",
+				  s->def->name);
+	if (!ev->model)
+		diag_note(ev->sink, NOWHERE, "this maps %s", ev->node->place);
 }
 
 mvalue mapping_error(evaluator *ev, diag_id id, range at, const char *fmt, ...)
@@ -99,41 +116,45 @@ mvalue mapping_error(evaluator *ev, diag_id id, range at, const char *fmt, ...)
 	va_end(ap);
 	ev->failed = true;
 	diag_error(ev->sink, id, at, "%s", text);
-	diag_note(ev->sink, NOWHERE, "this maps %s", ev->node->place);
+	mapping_say_where(ev);
+	return (mvalue){ .kind = MV_BAD };
+}
+
+mvalue mapping_refuse_node(evaluator *ev, diag_id id, range at,
+			   const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(ev->tmp, fmt, ap);
+	va_end(ap);
+	if (ev->model)
+		return mapping_error(ev, id, at, "%s", text);
+	ev->failed = true;
+	diag_error_in(ev->sink, id, ev->node->place, "%s", text);
+	if (at.beg)
+		diag_note(ev->sink, at, "the entry says so here");
 	return (mvalue){ .kind = MV_BAD };
 }
 
 /* ---- names ------------------------------------------------------------- */
 
-mvalue *mapping_find(evaluator *ev, const char *name)
-{
-	for (int i = ev->names.n - 1; i >= ev->first; i--)
-		if (ev->names.at[i].name == name)
-			return &ev->names.at[i].value;
-	return NULL;
-}
-
-void mapping_set(evaluator *ev, const char *name, mvalue v)
-{
-	mvalue *old = mapping_find(ev, name);
-	if (old)
-		*old = v;
-	else
-		vec_push(ev->tmp, &ev->names, ((mname){ name, v }));
-}
-
 static mvalue eval_name(evaluator *ev, const ast_expr *e)
 {
-	const mvalue *v = mapping_find(ev, e->name);
+	const char *name = mapping_target(ev, e);
+	if (!name)
+		return (mvalue){ .kind = MV_BAD };
+	const mvalue *v = mapping_find(ev, name);
 	if (v)
 		return *v;
-	if (!strcmp(e->name, "none"))
+	if (!strcmp(name, "none"))
 		return (mvalue){ .kind = MV_NULL };
-	dtype t = dtype_parse(e->name);
+	if (ev->model && !strcmp(name, "training"))
+		return mv_bool(ev->options->train != NULL);
+	dtype t = dtype_parse(name);
 	if (t != DT_NONE)
 		return mv_type(t);
 	return mapping_error(ev, DIAG_MAPPING, e->at, "'%s' has no value here",
-			     e->name);
+			     name);
 }
 
 /* ---- operators --------------------------------------------------------- */
@@ -267,6 +288,12 @@ static mvalue eval_logical(evaluator *ev, const ast_expr *e)
 	return is_bool(ev, e->args[1], &y) ? y : (mvalue){ .kind = MV_BAD };
 }
 
+/* What an operator of tensors takes. */
+static bool is_operand(const mvalue *v)
+{
+	return v->kind == MV_TENSOR || mv_is_number(v);
+}
+
 static mvalue eval_binary(evaluator *ev, const ast_expr *e)
 {
 	if (e->op == OP_AND || e->op == OP_OR)
@@ -275,6 +302,9 @@ static mvalue eval_binary(evaluator *ev, const ast_expr *e)
 	mvalue y = mapping_eval(ev, e->args[1]);
 	if (x.kind == MV_BAD || y.kind == MV_BAD)
 		return (mvalue){ .kind = MV_BAD };
+	bool tensors = x.kind == MV_TENSOR || y.kind == MV_TENSOR;
+	if (tensors && is_operand(&x) && is_operand(&y))
+		return mapping_overload(ev, e, (mvalue[]){ x, y });
 	if (e->op >= OP_LT)
 		return compare(ev, e, &x, &y);
 	if (x.kind == MV_LIST && y.kind == MV_LIST && e->op == OP_ADD)
@@ -295,6 +325,8 @@ static mvalue eval_unary(evaluator *ev, const ast_expr *e)
 		return is_bool(ev, e->args[0], &x)
 			       ? mv_bool(!x.i)
 			       : (mvalue){ .kind = MV_BAD };
+	if (x.kind == MV_TENSOR)
+		return mapping_overload(ev, e, &x);
 	if (x.kind == MV_FLOAT)
 		return mv_float(-x.f);
 	if (x.kind == MV_INT && x.i != INT64_MIN)
@@ -302,6 +334,17 @@ static mvalue eval_unary(evaluator *ev, const ast_expr *e)
 	return mapping_error(ev, DIAG_MAPPING, e->at,
 			     "'-' cannot be applied to %s",
 			     mv_kind_name(x.kind));
+}
+
+bool mapping_integer(evaluator *ev, range at, const mvalue *v)
+{
+	if (v->kind == MV_INT)
+		return true;
+	if (v->kind != MV_BAD)
+		mapping_error(ev, DIAG_MAPPING, at,
+			      "%s where an integer is expected",
+			      mv_kind_name(v->kind));
+	return false;
 }
 
 /* list[i]; a negative i counts from the end. */
@@ -315,12 +358,8 @@ static mvalue eval_index(evaluator *ev, const ast_expr *e)
 				     "%s cannot be indexed like this",
 				     mv_kind_name(l.kind));
 	mvalue i = mapping_eval(ev, e->args[1]);
-	if (i.kind == MV_BAD)
-		return i;
-	if (i.kind != MV_INT)
-		return mapping_error(ev, DIAG_MAPPING, e->args[1]->at,
-				     "%s where an integer is expected",
-				     mv_kind_name(i.kind));
+	if (!mapping_integer(ev, e->args[1]->at, &i))
+		return (mvalue){ .kind = MV_BAD };
 	int64_t at = i.i < 0 ? i.i + l.n : i.i;
 	if (at < 0 || at >= l.n)
 		return mapping_error(ev, DIAG_MAPPING, e->args[1]->at,
@@ -356,6 +395,7 @@ mvalue mapping_eval(evaluator *ev, const ast_expr *e)
 	case AST_BOOL:
 		return mv_bool(e->i);
 	case AST_NAME:
+	case AST_FAMILY:
 		return eval_name(ev, e);
 	case AST_LIST:
 		return eval_list(ev, e);
@@ -375,6 +415,6 @@ mvalue mapping_eval(evaluator *ev, const ast_expr *e)
 	}
 	default:
 		return mapping_error(ev, DIAG_MAPPING, e->at,
-				     "this has no meaning in an entry or def");
+				     "this has no meaning here");
 	}
 }

@@ -1,4 +1,5 @@
-/* Values and expressions in the bodies of onnx entries and defs. */
+/* The evaluator of the bodies of models, onnx entries and defs: values, names,
+ * expressions and statements. */
 #ifndef TDL_COMPILER_GRAPH_MAPPING_EXPR_H
 #define TDL_COMPILER_GRAPH_MAPPING_EXPR_H
 
@@ -12,32 +13,76 @@ struct mstore {
 	mvalue *at;
 };
 
+/* A name that has a value. */
 typedef struct mname {
 	const char *name;
 	mvalue value;
+	range at; /* where it was bound */
+	int bound; /* when: a tick of the evaluator */
+	bool used; /* since then */
 } mname;
 
-enum { MAPPING_MAX_STEPS = 1 << 22, MAPPING_MAX_LIST = 1 << 16 };
+/* The names of a body; a def sees no others. */
+typedef struct mscope mscope;
+struct mscope {
+	mscope *outer; /* that of the body that calls; NULL */
+	const ast_block *def; /* NULL in a model or an entry */
+	range call;	      /* where the def is called */
+	const char *prefix;   /* of the names that it gives: "block_0." */
+	VEC(mname) names;
+	int *slots, nslots; /* a hash table, once there are many names */
+};
 
-/* The evaluation of one entry for one node. */
+enum {
+	MAPPING_MAX_STEPS = 1 << 22,
+	MAPPING_MAX_LIST = 1 << 16,
+	MODEL_MAX_STEPS = 1 << 24,
+	MODEL_CALL_STEPS = 32, /* that a call of an operator counts as */
+};
+
+/* When a loop began, and the iteration that is at hand. */
+typedef struct mloop {
+	int begun, iteration;
+} mloop;
+
+/* The evaluation of one model, or of one entry for one node. */
 typedef struct evaluator {
 	graph_builder *b;
 	const tdl_modules *modules;
 	diag_sink *sink;
 	arena *tmp;
-	const ast_onnx *entry;
-	const mapping_node *node;
-	VEC(mname) names;
-	int first; /* of the names of the def at hand; 0 in the entry */
-	const ast_block *def; /* at hand, NULL in the entry */
+	const ast_onnx *entry;	  /* NULL in a model */
+	const mapping_node *node; /* of the entry */
+	const ast_model *model;	  /* NULL in an entry */
+	const model_options *options; /* of the model */
+	strmap *declared; /* by models: names of inputs, parameters and states
+			     -> declaration */
+	strmap *outputs;  /* of a model, by name */
+	strmap *numbers;  /* tensors of one number, by type and value */
+	const char *base; /* of the names of nodes: a node's, or what an
+			     assignment binds */
+	mscope *scope;
+	mscope *unused; /* scopes that are over */
+	VEC(mloop) loops;
+	int tick;
+	int branch; /* when the innermost `if' around began */
+	int seeds; /* that were asked for in a model */
 	int steps; /* expressions that may still be evaluated */
 	bool failed;
 } evaluator;
 
-/* Adds an error at a place in the entry, with a note at the node.  Returns a
- * value of kind MV_BAD. */
+/* Adds an error at a place in the body, with notes at the calls of defs that
+ * lead there, or at the node.  Returns a value of kind MV_BAD. */
 mvalue mapping_error(evaluator *ev, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The same where it is the node's fault, or the model's: `at' is where an
+ * entry says so, which is noted unless it is NOWHERE. */
+mvalue mapping_refuse_node(evaluator *ev, diag_id id, range at,
+			   const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Notes at the calls, or at the node, for an error that was added. */
+void mapping_say_where(evaluator *ev);
 
 mvalue mv_int(int64_t i);
 mvalue mv_bool(bool b);
@@ -51,18 +96,55 @@ bool mv_equal(const mvalue *x, const mvalue *y);
 /* "an integer", for messages. */
 const char *mv_kind_name(mkind k);
 
-/* The value of a name; NULL where it has none. */
-mvalue *mapping_find(evaluator *ev, const char *name);
+/* mapping_scope.c */
+void mapping_enter(evaluator *ev, const ast_block *def, range call,
+		   const char *prefix);
+void mapping_leave(evaluator *ev);
+/* The value of a name in the scope at hand; NULL where it has none. */
+const mvalue *mapping_find(evaluator *ev, const char *name);
 void mapping_set(evaluator *ev, const char *name, mvalue v);
+/* What a target is called: interned, without the scope's prefix; NULL when an
+ * error was added. */
+const char *mapping_target(evaluator *ev, const ast_expr *target);
+/* What it is called in a model's graph: the prefix comes first. */
+const char *mapping_model_name(evaluator *ev, const char *name);
+/* Binds a target.  In models it is an error where the value that it had was
+ * never used, and an `if' or an iteration of a loop does not lie between; false
+ * then. */
+bool mapping_bind(evaluator *ev, const ast_expr *target, const char *name,
+		  mvalue v);
 
 mvalue mapping_eval(evaluator *ev, const ast_expr *e);
 
+/* An integer of any size, an error where v is none. */
+bool mapping_integer(evaluator *ev, range at, const mvalue *v);
+
+/* How a list of statements ended. */
+typedef enum mflow { FLOW_ON, FLOW_RETURN, FLOW_FAILED } mflow;
+
+/* What a body returns. */
+typedef struct outcome {
+	int n;
+	mvalue *values;
+	range at; /* of the return */
+} outcome;
+
+/* mapping_stmt.c */
+mflow mapping_statements(evaluator *ev, ast_stmt *const *body, int n,
+			 outcome *out);
 /* Runs the body of a def, whose names are bound, and gives what it returns:
  * several values are a list. */
 mvalue mapping_run(evaluator *ev, const ast_block *def);
 
+/* model_declare.c: inputs, parameters, states, outputs.  False when an error
+ * was added. */
+bool model_statement(evaluator *ev, const ast_stmt *s);
+
 /* mapping_call.c: a call of an operator, a def or a function. */
 mvalue mapping_eval_call(evaluator *ev, const ast_expr *e);
+/* An operator of the language applied to tensors, and numbers: a call of the
+ * operator that stands for it. */
+mvalue mapping_overload(evaluator *ev, const ast_expr *e, const mvalue *args);
 
 /* mapping_fn.c: a call of a built-in function.  Returns false where there is
  * none of that name. */

@@ -1,10 +1,11 @@
-/* The functions that the bodies of entries and defs may call: of what is given,
- * of graphs, numbers and types. */
+/* The functions that the bodies of models, entries and defs may call: of what
+ * is given, of graphs, numbers and types. */
 #include "config.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "compiler/graph/mapping_fn.h"
 
 void mapping_charge(const mapping_call *c, int64_t n)
@@ -46,9 +47,21 @@ mvalue fn_default(const mapping_call *c)
 	return c->args[c->args[0].kind == MV_NULL];
 }
 
+/* Whether there is a node: not in a model. */
+static bool has_node(const mapping_call *c)
+{
+	if (c->ev->node)
+		return true;
+	mapping_error(c->ev, DIAG_BAD_CALL, c->at,
+		      "only the entry of a node can ask for this");
+	return false;
+}
+
 /* outputs(): how many the node has */
 mvalue fn_outputs(const mapping_call *c)
 {
+	if (!has_node(c))
+		return (mvalue){ .kind = MV_BAD };
 	return mv_int(c->ev->node->noutputs);
 }
 
@@ -61,7 +74,7 @@ mvalue fn_node_seed(const mapping_call *c)
 	struct { int64_t kind, i; double f; } key = { s->kind, 0, 0 };
 	switch (s->kind) {
 	case MV_NULL:
-		key.i = c->ev->node->number;
+		key.i = c->ev->node ? c->ev->node->number : c->ev->seeds++;
 		break;
 	case MV_INT:
 		key.i = s->i;
@@ -181,6 +194,92 @@ mvalue fn_abs(const mapping_call *c)
 	return mv_int(v->i < 0 ? -v->i : v->i);
 }
 
+/* ---- functions of numbers ---------------------------------------------- */
+
+static mvalue of_number(const mapping_call *c, double (*f)(double))
+{
+	if (!mv_is_number(&c->args[0]))
+		return mapping_refuse(c, 0, "a number");
+	return mv_float(f(mv_double(&c->args[0])));
+}
+
+mvalue fn_sqrt(const mapping_call *c)
+{
+	return of_number(c, sqrt);
+}
+
+mvalue fn_exp(const mapping_call *c)
+{
+	return of_number(c, exp);
+}
+
+mvalue fn_log(const mapping_call *c)
+{
+	return of_number(c, log);
+}
+
+/* To the nearest integer, ties to even. */
+mvalue fn_round(const mapping_call *c)
+{
+	return rounded(c, nearbyint);
+}
+
+/* Of integers an integer, where the exponent is none too small and the result
+ * none too large for one. */
+mvalue fn_pow(const mapping_call *c)
+{
+	const mvalue *x = &c->args[0], *y = &c->args[1];
+	int64_t r = 1;
+	if (!mv_is_number(x) || !mv_is_number(y))
+		return mapping_refuse(c, mv_is_number(x), "a number");
+	if (x->kind != MV_INT || y->kind != MV_INT || y->i < 0)
+		return mv_float(pow(mv_double(x), mv_double(y)));
+	if (y->i > 64 && (x->i < -1 || x->i > 1))
+		return mapping_error(c->ev, DIAG_OVERFLOW, c->at,
+				     "this number does not fit 64 bits");
+	int64_t n = y->i > 64 ? 2 + y->i % 2 : y->i;
+	for (int64_t i = 0; i < n; i++)
+		if (!ck_mul(r, x->i, &r))
+			return mapping_error(c->ev, DIAG_OVERFLOW, c->at,
+					     "this number does not fit "
+					     "64 bits");
+	return mv_int(r);
+}
+
+/* How a parameter is drawn at first. */
+static mvalue distribution(const mapping_call *c, constant_init init)
+{
+	if (!mv_is_number(&c->args[0]) || !mv_is_number(&c->args[1]))
+		return mapping_refuse(c, mv_is_number(&c->args[0]),
+				      "a number");
+	double x = mv_double(&c->args[0]), y = mv_double(&c->args[1]);
+	bool fits = init == INIT_NORMAL ? y >= 0 : x <= y;
+	if (!isfinite(x) || !isfinite(y) || !fits)
+		return mapping_error(c->ev, DIAG_MAPPING, c->at,
+				     "there is no such distribution: %s",
+				     fits ? "the numbers are not finite"
+				     : init == INIT_NORMAL
+					     ? "the deviation is negative"
+					     : "the bounds are not in order");
+	constant *k = ARENA_NEW(c->ev->tmp, constant);
+	k->init = init;
+	k->lo = k->mean = x;
+	k->hi = k->std = y;
+	return (mvalue){ .kind = MV_INIT, .init = k };
+}
+
+/* normal(mean, deviation) */
+mvalue fn_normal(const mapping_call *c)
+{
+	return distribution(c, INIT_NORMAL);
+}
+
+/* uniform(low, high) */
+mvalue fn_uniform(const mapping_call *c)
+{
+	return distribution(c, INIT_UNIFORM);
+}
+
 /* ---- types ------------------------------------------------------------- */
 
 static mvalue is_type(const mapping_call *c, bool (*f)(dtype))
@@ -217,7 +316,9 @@ bool mapping_builtin(evaluator *ev, const ast_expr *e, const mvalue *args,
 #define SCALAR(name, least, most, rule, derivative)
 #define REDUCER(name, rule)
 #define MAPPING(name, least, most) { #name, least, most, fn_##name },
+#define OVERLOAD(op, name)
 #include "dsl/builtins.def"
+#undef OVERLOAD
 #undef MAPPING
 #undef REDUCER
 #undef SCALAR

@@ -16,7 +16,9 @@ typedef struct mapping_call {
 #define SCALAR(name, least, most, rule, derivative)
 #define REDUCER(name, rule)
 #define MAPPING(name, least, most) mvalue fn_##name(const mapping_call *c);
+#define OVERLOAD(op, name)
 #include "dsl/builtins.def"
+#undef OVERLOAD
 #undef MAPPING
 #undef REDUCER
 #undef SCALAR

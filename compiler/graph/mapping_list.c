@@ -225,10 +225,7 @@ mvalue fn_one_of(const mapping_call *c)
 				     .n = 2 })
 		    .i >= 0)
 		return *s;
-	c->ev->failed = true;
-	diag_error_in(c->ev->sink, DIAG_UNSUPPORTED, c->ev->node->place,
-		      "'%s' where one of %s is expected", s->s,
-		      quoted(c, words));
-	diag_note(c->ev->sink, c->at, "the entry says so here");
-	return (mvalue){ .kind = MV_BAD };
+	return mapping_refuse_node(c->ev, DIAG_UNSUPPORTED, c->at,
+				   "'%s' where one of %s is expected", s->s,
+				   quoted(c, words));
 }

@@ -1,0 +1,238 @@
+/* Models in TDL: which one is meant, its arguments, and its body, which the
+ * evaluator of entries and defs runs. */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/graph/mapping_expr.h"
+
+/* ---- which model -------------------------------------------------------- */
+
+static bool say_several(diag_sink *s, arena *a, const ast_module *module,
+			const char *path)
+{
+	const char *names = "";
+	for (int i = 0; i < module->ndefs; i++)
+		if (module->defs[i].kind == DEF_MODEL)
+			names = arena_printf(a, "%s%s%s", names,
+					     *names ? ", " : "",
+					     module->defs[i].model->name);
+	diag_error_in(s, DIAG_NO_MODEL, path,
+		      "the file has several models; --model says which one: "
+		      "%s", names);
+	return false;
+}
+
+/* The file's model, or the one of that name; NULL when an error was added. */
+static const ast_model *find_model(diag_sink *s, arena *a,
+				   const ast_module *module, const char *path,
+				   const char *name)
+{
+	const ast_model *found = NULL;
+	for (int i = 0; i < module->ndefs; i++) {
+		const ast_def *d = &module->defs[i];
+		if (d->kind != DEF_MODEL ||
+		    (name && strcmp(d->model->name, name)))
+			continue;
+		if (found && !say_several(s, a, module, path))
+			return NULL;
+		found = d->model;
+	}
+	if (!found && name)
+		diag_error_in(s, DIAG_NO_MODEL, path,
+			      "the file has no model '%s'", name);
+	else if (!found)
+		diag_error_in(s, DIAG_NO_MODEL, path,
+			      "the file has no model");
+	return found;
+}
+
+/* ---- arguments ---------------------------------------------------------- */
+
+static bool read_integer(const char *text, mvalue *v)
+{
+	char *end;
+	errno = 0;
+	long long i = strtoll(text, &end, 10);
+	*v = mv_int(i);
+	return *text && !*end && !errno;
+}
+
+static bool read_number(const char *text, mvalue *v)
+{
+	char *end;
+	double f = strtod(text, &end);
+	*v = mv_float(f);
+	return *text && !*end && isfinite(f);
+}
+
+/* An integer, a number, a truth value, a type, or else a string. */
+static mvalue read_word(const char *text)
+{
+	mvalue v;
+	if (read_integer(text, &v) || read_number(text, &v))
+		return v;
+	if (!strcmp(text, "true") || !strcmp(text, "false"))
+		return mv_bool(*text == 't');
+	dtype t = dtype_parse(text);
+	return t != DT_NONE ? mv_type(t) : mv_string(text);
+}
+
+static const char *without_blanks(arena *a, const char *s, size_t n)
+{
+	while (n > 0 && strchr(" \t", *s)) {
+		s++;
+		n--;
+	}
+	while (n > 0 && strchr(" \t", s[n - 1]))
+		n--;
+	return arena_strndup(a, s, n);
+}
+
+/* [3, 4, 6, 3], the brackets may be missing; false if it is too long. */
+static bool read_list(arena *a, const char *text, mvalue *v)
+{
+	size_t n = strlen(text);
+	VEC(mvalue) items = { 0 };
+	text = without_blanks(a, text, n);
+	n = strlen(text);
+	if (n > 1 && text[0] == '[' && text[n - 1] == ']') {
+		text = without_blanks(a, text + 1, n - 2);
+		n = strlen(text);
+	}
+	for (const char *end = text + n; text <= end && n > 0;) {
+		const char *comma = strchr(text, ',');
+		const char *to = comma ? comma : end;
+		vec_push(a, &items,
+			 read_word(without_blanks(a, text,
+						  (size_t)(to - text))));
+		text = to + 1;
+		if (items.n > MAPPING_MAX_LIST)
+			return false;
+	}
+	*v = mv_list(items.at, items.n);
+	return true;
+}
+
+/* What a text on the command line means, where a value like `usual' is
+ * expected; any, where that is nothing. */
+static bool read_argument(arena *a, const char *text, const mvalue *usual,
+			  mvalue *v)
+{
+	switch (usual->kind) {
+	case MV_STRING:
+		*v = mv_string(text);
+		return true;
+	case MV_FLOAT:
+		return read_number(text, v);
+	case MV_LIST:
+		return read_list(a, text, v);
+	case MV_NULL:
+		if (*text == '[')
+			return read_list(a, text, v);
+		*v = read_word(text);
+		return true;
+	default:
+		*v = read_word(text);
+		return v->kind == usual->kind;
+	}
+}
+
+/* Arguments come one after the other: a default may be made of those before. */
+static bool bind_argument(evaluator *ev, const ast_named *p)
+{
+	const model_options *o = ev->options;
+	mvalue usual = { .kind = MV_NULL }, v;
+	if (p->value) {
+		usual = mapping_eval(ev, p->value);
+		if (usual.kind == MV_BAD)
+			return false;
+	}
+	v = usual;
+	bool given = false;
+	for (int i = 0; i < o->nsizes; i++) {
+		if (strcmp(o->size_names[i], p->name))
+			continue;
+		o->size_used[i] = given = true;
+		if (read_argument(ev->tmp, o->size_texts[i], &usual, &v))
+			continue;
+		mapping_error(ev, DIAG_MODEL_ARGUMENT, p->at,
+			      "-D %s=%s: the argument is %s", p->name,
+			      o->size_texts[i], mv_kind_name(usual.kind));
+		return false;
+	}
+	if (!given && !p->value) {
+		mapping_error(ev, DIAG_MODEL_ARGUMENT, p->at,
+			      "the model needs a value for '%s', -D %s=..",
+			      p->name, p->name);
+		return false;
+	}
+	mapping_set(ev, p->name, v);
+	return true;
+}
+
+/* ---- the body ----------------------------------------------------------- */
+
+static bool run_model(evaluator *ev)
+{
+	const ast_model *m = ev->model;
+	outcome out = { 0 };
+	mapping_enter(ev, NULL, NOWHERE, "");
+	for (int i = 0; i < m->nparams; i++)
+		if (!bind_argument(ev, &m->params[i]))
+			return false;
+	if (mapping_statements(ev, m->body, m->nbody, &out) == FLOW_FAILED)
+		return false;
+	if (strmap_count(ev->outputs) > 0)
+		return true;
+	mapping_error(ev, DIAG_NO_OUTPUT, m->name_at,
+		      "the model '%s' has no output with these arguments",
+		      m->name);
+	return false;
+}
+
+static graph *build(arena *a, tdl_modules *m, diag_sink *s,
+		    const ast_model *model, const model_options *o)
+{
+	evaluator ev = { .modules = m, .sink = s, .tmp = arena_new(),
+			 .model = model, .options = o, .base = "",
+			 .steps = MODEL_MAX_STEPS };
+	ev.declared = strmap_new(ev.tmp);
+	ev.outputs = strmap_new(ev.tmp);
+	ev.b = graph_begin(a, m, s, model->name);
+	run_model(&ev);
+	arena_free(ev.tmp);
+	return graph_end(ev.b);
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+bool model_is_tdl(const char *path)
+{
+	size_t n = strlen(path);
+	return n > 4 && !strcmp(path + n - 4, ".tdl");
+}
+
+static graph *tdl_import(arena *a, tdl_modules *m, diag_sink *s,
+			 const char *path, const model_options *o)
+{
+	int errors = diag_errors(s);
+	if (!dsl_load(m, path))
+		return NULL;
+	const ast_module *module = dsl_module(m, path);
+	const ast_model *model =
+		module ? find_model(s, a, module, path, o->model) : NULL;
+	if (!model || model->faulty || diag_errors(s) > errors)
+		return NULL;
+	return build(a, m, s, model, o);
+}
+
+graph *model_import(arena *a, tdl_modules *m, diag_sink *s, const char *path,
+		    const model_options *o)
+{
+	return model_is_tdl(path) ? tdl_import(a, m, s, path, o)
+				  : onnx_import(a, m, s, path, o);
+}
