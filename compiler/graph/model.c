@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/graph/mapping_expr.h"
+#include "compiler/graph/train.h"
 
 /* ---- which model -------------------------------------------------------- */
 
@@ -203,7 +204,10 @@ static graph *build(arena *a, tdl_modules *m, diag_sink *s,
 	ev.declared = strmap_new(ev.tmp);
 	ev.outputs = strmap_new(ev.tmp);
 	ev.b = graph_begin(a, m, s, model->name);
-	run_model(&ev);
+	if (o->train)
+		graph_record(ev.b, o->train);
+	if (run_model(&ev) && o->train)
+		graph_train(ev.b);
 	arena_free(ev.tmp);
 	return graph_end(ev.b);
 }
