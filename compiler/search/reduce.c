@@ -19,6 +19,7 @@ enum {
 	MAX_SHIFT = 16,
 	MAX_PASSES = 200, /* there or back */
 	MAX_IDLE = 3,
+	FEW = 5, /* values */
 };
 
 /* A table, and what was moved out of it to its two variables: side 0 has the
@@ -39,7 +40,7 @@ typedef struct link {
 /* A variable with the values that are left, or were until lately. */
 typedef struct node {
 	int n, nlive;
-	int *value;	/* of the problem */
+	int *value;	/* of the problem; NULL: 0, 1, .. */
 	int64_t *cost;	/* >= 0; GONE for values taken out */
 	link *links;	/* those to variables before this one first */
 	int nbefore, nlinks;
@@ -70,16 +71,26 @@ static inline int64_t least(int64_t x, int64_t y)
 	return x < y ? x : y;
 }
 
+static inline int value_at(const node *o, int x)
+{
+	return o->value ? o->value[x] : x;
+}
+
 /* ---- set-up ------------------------------------------------------------ */
 
 static void make_edges(reducer *r)
 {
 	const problem *p = r->p;
 	link *links = ARENA_ARRAY(r->tmp, link, 2 * (size_t)p->tables.n);
+	int64_t nmoved = 0;
 	for (int i = 0; i < p->tables.n; i++) {
-		r->nodes[p->tables.at[i].x].nlinks++;
-		r->nodes[p->tables.at[i].y].nlinks++;
+		node *x = &r->nodes[p->tables.at[i].x];
+		node *y = &r->nodes[p->tables.at[i].y];
+		nmoved += x->n + y->n;
+		x->nlinks++;
+		y->nlinks++;
 	}
+	int64_t *moved = ARENA_ARRAY(r->tmp, int64_t, nmoved);
 	for (int v = 0; v < r->n; v++) {
 		r->nodes[v].links = links;
 		links += r->nodes[v].nlinks;
@@ -91,7 +102,8 @@ static void make_edges(reducer *r)
 		*e = (edge){ .var = { t->x, t->y }, .cost = t->cost };
 		for (int side = 0; side < 2; side++) {
 			node *o = &r->nodes[e->var[side]];
-			e->moved[side] = ARENA_ARRAY(r->tmp, int64_t, o->n);
+			e->moved[side] = moved;
+			moved += o->n;
 			o->links[o->nlinks++] =
 				(link){ e->var[!side], e, side };
 		}
@@ -183,18 +195,18 @@ static reducer start(arena *a, arena *tmp, const problem *p)
 	r.best = ARENA_ARRAY(a, int, r.n);
 	set_scale(&r);
 	int most = 1;
+	for (int v = 0; v < r.n; v++)
+		r.live += p->vars.at[v].nvalues;
+	int64_t *cost = ARENA_ARRAY(tmp, int64_t, r.live);
 	for (int v = 0; v < r.n; v++) {
 		node *o = &r.nodes[v];
 		o->n = o->nlive = p->vars.at[v].nvalues;
 		most = o->n > most ? o->n : most;
-		r.live += o->n;
-		o->value = ARENA_ARRAY(tmp, int, o->n);
-		o->cost = ARENA_ARRAY(tmp, int64_t, o->n);
-		for (int x = 0; x < o->n; x++) {
-			o->value[x] = x;
+		o->cost = cost;
+		cost += o->n;
+		for (int x = 0; x < o->n; x++)
 			o->cost[x] = minplus_scaled(p->vars.at[v].cost[x],
 						    r.scale);
-		}
 	}
 	r.own = ARENA_ARRAY(tmp, int64_t, most);
 	r.new = ARENA_ARRAY(tmp, int64_t, most);
@@ -247,12 +259,13 @@ static void compact(reducer *r, int v)
 			if (o->cost[x] < GONE)
 				moved[k++] = moved[x];
 	}
-	int k = 0;
+	int k = 0, *value = ARENA_ARRAY(r->tmp, int, o->nlive);
 	for (int x = 0; x < o->n; x++)
 		if (o->cost[x] < GONE) {
-			o->value[k] = o->value[x];
+			value[k] = value_at(o, x);
 			o->cost[k++] = o->cost[x];
 		}
+	o->value = value;
 	o->n = k;
 }
 
@@ -280,6 +293,30 @@ static bool prune(reducer *r, int v)
 
 /* ---- messages ---------------------------------------------------------- */
 
+/* send() where there are so few values that calls would cost more than what
+ * they do. */
+static void send_few(reducer *r, node *o, const link *l)
+{
+	const edge *e = l->e;
+	node *to = &r->nodes[l->other];
+	int64_t *moved = e->moved[l->side], *other = e->moved[!l->side];
+	int step = l->side ? 1 : to->n, across = l->side ? o->n : 1;
+	for (int x = 0; x < o->n; x++) {
+		bool gone = o->cost[x] >= GONE;
+		moved[x] -= gone ? 0 : r->give[x];
+		r->own[x] = gone ? GONE : -moved[x];
+	}
+	for (int y = 0; y < to->n; y++) {
+		const int64_t *c = e->cost + y * across;
+		int64_t m = GONE;
+		for (int x = 0; x < o->n; x++)
+			m = least(m, r->own[x] +
+				  minplus_scaled(c[x * step], r->scale));
+		to->cost[y] = least(to->cost[y] + m - other[y], GONE);
+		other[y] = m;
+	}
+}
+
 /* Moves give[], of the costs of v, into the table of a link, and out of it to
  * the other variable whatever it can take. */
 static void send(reducer *r, node *o, const link *l)
@@ -287,6 +324,10 @@ static void send(reducer *r, node *o, const link *l)
 	edge *e = l->e;
 	node *to = &r->nodes[l->other];
 	int64_t *moved = e->moved[l->side], *other = e->moved[!l->side];
+	if (o->n <= FEW && to->n <= FEW) {
+		send_few(r, o, l);
+		return;
+	}
 	minplus_give(moved, r->own, r->give, o->cost, o->n, GONE);
 	if (l->side == 0)
 		minplus_columns(r->new, e->cost, o->n, to->n, r->own,
@@ -321,7 +362,7 @@ static void choose(reducer *r, int v, bool forward)
 		if (o->cost[x] < GONE && (best < 0 || r->own[x] < r->own[best]))
 			best = x;
 	o->choice = best;
-	r->value[v] = o->value[best];
+	r->value[v] = value_at(o, best);
 }
 
 /* One variable's turn; false if the best assignment is proven to be so.  It
@@ -412,7 +453,7 @@ static problem *rest_problem(const reducer *r, bool moved)
 			if (o->cost[x] < GONE)
 				problem_add_cost(q, v, i++,
 						 moved ? o->cost[x] :
-							 cost[o->value[x]]);
+							 cost[value_at(o, x)]);
 	}
 	for (int i = 0; i < r->p->tables.n; i++) {
 		const edge *e = &r->edges[i];
@@ -435,7 +476,7 @@ static reduction result_of(reducer *r, bool open)
 		s.values[v] = ARENA_ARRAY(r->a, int, o->nlive);
 		for (int x = 0; x < o->n; x++)
 			if (o->cost[x] < GONE)
-				s.values[v][s.nvalues[v]++] = o->value[x];
+				s.values[v][s.nvalues[v]++] = value_at(o, x);
 	}
 	s.rest = open ? rest_problem(r, moved) : NULL;
 	s.shift = moved ? r->scale.shift : 0;
@@ -457,16 +498,17 @@ typedef struct progress {
 	int idle;
 } progress;
 
-static bool goes_on(const reducer *r, progress *before)
+static bool goes_on(const reducer *r, progress *before, bool glance)
 {
 	int64_t gap = r->limit - r->bound;
-	bool moves = gap < before->gap - before->gap / 32 ||
+	bool moves = gap < before->gap - before->gap / (glance ? 2 : 32) ||
 		     r->live < before->live - (before->live - r->n) / 16;
 	*before = (progress){ gap, r->live, moves ? 0 : before->idle + 1 };
-	return before->idle < MAX_IDLE && r->live > r->n;
+	return before->idle < (glance ? 1 : MAX_IDLE) && r->live > r->n;
 }
 
-reduction reduce_problem(arena *a, const problem *p, double deadline)
+reduction reduce_problem(arena *a, const problem *p, double deadline,
+			 bool glance)
 {
 	arena *tmp = arena_new();
 	reducer r = start(a, tmp, p);
@@ -474,8 +516,8 @@ reduction reduce_problem(arena *a, const problem *p, double deadline)
 	progress before = { INT64_MAX, INT64_MAX, 0 };
 	for (int i = 0; open && i < MAX_PASSES; i++) {
 		open = pass(&r, i % 2 == 0);
-		if (open && !goes_on(&r, &before)) {
-			if (r.holds_back || r.live <= r.n)
+		if (open && !goes_on(&r, &before, glance)) {
+			if (glance || r.holds_back || r.live <= r.n)
 				break;
 			r.holds_back = true;
 			before.idle = 0;

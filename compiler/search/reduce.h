@@ -27,8 +27,10 @@ typedef struct reduction {
 	int shift;
 } reduction;
 
-/* The result is in a.  Goes on while that pays, at most to the time of
- * CLOCK_MONOTONIC that is given, in seconds; 0 is no limit. */
-reduction reduce_problem(arena *a, const problem *p, double deadline);
+/* The result is in a.  Goes on while that pays, or with `glance` while it pays
+ * very much, at most to the time of CLOCK_MONOTONIC that is given, in seconds;
+ * 0 is no limit. */
+reduction reduce_problem(arena *a, const problem *p, double deadline,
+			 bool glance);
 
 #endif

@@ -1,4 +1,5 @@
-/* What is done, and when.  Variables of degree 0, 1 and 2 are eliminated, where
+/* What is done, and when.  A problem along the flow of data is glanced at, by a
+ * few passes of reducing.  Variables of degree 0, 1 and 2 are eliminated, where
  * that is little work, then each component of what is left: in an order found
  * beforehand, or where that is much work or no order is within the limits, the
  * component is reduced first (reduce.h), which often is all.  What is left of
@@ -30,15 +31,23 @@ enum {
 	MAX_SPLIT_CELLS = 1 << 26, /* of all problems that are split */
 };
 
-/* What is left of the limits, and whether the problem was reduced. */
+/* Whether a problem was reduced already. */
+typedef enum reduced {
+	AS_GIVEN,
+	GLANCED_AT, /* by the first few passes */
+	REDUCED,
+} reduced;
+
+/* What is left of the limits, and how far the problem is. */
 typedef struct budget {
 	solve_limits left;
 	double deadline;
-	bool reduced;
+	reduced reduced;
 	int depth; /* how often the problem was split */
 } budget;
 
-static solution solve_reduced(arena *a, const problem *p, budget *b);
+static solution solve_reduced(arena *a, const problem *p, budget *b,
+			      reduced how);
 
 solve_limits solve_defaults(void)
 {
@@ -64,7 +73,7 @@ static bool may_fold(solver *s, budget *b, int v)
 		return true;
 	if (cells > b->left.cells || work > b->left.work)
 		return false;
-	if (!b->reduced && s->nlive[v] == 2 &&
+	if (b->reduced < REDUCED && s->nlive[v] == 2 &&
 	    work > MAY_FOLD * own * s->nvalues[v])
 		return false;
 	b->left.cells -= cells;
@@ -250,7 +259,7 @@ static solution solve_split(arena *a, const problem *p, budget *b)
 		problem *q = i == 0 ? split_with(tmp, p, &at) :
 				      split_without(tmp, p, &at);
 		q->top = all.cost;
-		solution s = solve_reduced(tmp, q, &inner);
+		solution s = solve_reduced(tmp, q, &inner, REDUCED);
 		b->left.steps = inner.left.steps -
 				(b->left.work - inner.left.work);
 		take_better(&all, p, &at, &s, i == 0);
@@ -284,11 +293,11 @@ static elimination order_for(solver *s, const problem *p, const int_vec *vars,
 			     const int *index, const budget *b, int64_t cheap)
 {
 	int64_t cells = table_cells(p);
-	if (!b->reduced && cells > (int64_t)LARGE_TABLE * p->tables.n)
+	if (b->reduced < REDUCED && cells > (int64_t)LARGE_TABLE * p->tables.n)
 		return (elimination){ 0 };
 	order_limits most = { b->left.cells, b->left.work,
 			      EFFORT + EFFORT_PER_CELL * cells };
-	if (b->depth > 0 || !b->reduced) {
+	if (b->depth > 0 || b->reduced < REDUCED) {
 		most.work = cheap < most.work ? cheap : most.work;
 		most.effort = cheap / CHEAP;
 	}
@@ -304,8 +313,8 @@ static void solve_component(solver *s, const int_vec *vars, const int *index,
 	elimination e = order_for(s, p, vars, index, b, work);
 	bool cheap = e.order && e.work < work;
 	solution found;
-	if (!cheap && !b->reduced) {
-		found = solve_reduced(s->tmp, p, b);
+	if (!cheap && b->reduced < REDUCED) {
+		found = solve_reduced(s->tmp, p, b, REDUCED);
 		keep_values(s, vars, &found);
 	} else if (!cheap && split_instead(s, p, &e, b, &found)) {
 		keep_values(s, vars, &found);
@@ -346,15 +355,16 @@ static solution solve_tables(arena *a, const problem *p, budget *b)
 }
 
 /* Reduces p, solves what is left, and takes the better of what both found. */
-static solution solve_reduced(arena *a, const problem *p, budget *b)
+static solution solve_reduced(arena *a, const problem *p, budget *b,
+			      reduced how)
 {
 	arena *tmp = arena_new();
-	reduction r = reduce_problem(tmp, p, b->deadline);
+	reduction r = reduce_problem(tmp, p, b->deadline, how == GLANCED_AT);
 	int *value = ARENA_COPY(a, r.best, p->vars.n);
 	int64_t bound = r.best_cost;
 	if (r.bound < r.best_cost) {
 		budget inner = *b;
-		inner.reduced = true;
+		inner.reduced = how;
 		solution s = solve_tables(tmp, r.rest, &inner);
 		b->left = inner.left;
 		bool better = s.cost < r.rest->top;
@@ -398,10 +408,14 @@ static bool reduce_first(const problem *p)
 	return nleaves < p->vars.n / 5 * 2;
 }
 
+/* Along the flow of data a few passes often are enough, whatever the tables. */
 solution solve(arena *a, const problem *p, const solve_limits *limits)
 {
 	budget b = { .left = *limits };
 	limit_work(&b);
-	return reduce_first(p) ? solve_reduced(a, p, &b) :
-				 solve_tables(a, p, &b);
+	if (reduce_first(p))
+		return solve_reduced(a, p, &b, REDUCED);
+	if (p->along_flow)
+		return solve_reduced(a, p, &b, GLANCED_AT);
+	return solve_tables(a, p, &b);
 }
