@@ -371,7 +371,7 @@ def transformer(p, source, length, target, label, layers, smoothing):
 
 def bert(p, ids, segment, length, label, follows, layers):
     eps, tokens = 1e-12, ids.shape[1]
-    x = F.embedding(ids, p["words"]) + p["places"][:tokens] \
+    x = F.embedding(ids, p["words"]) + p["places"] \
         + F.embedding(segment, p["segments.table"])
     x = layer_norm(p.of("norm"), x, eps)
     for i in range(layers):
@@ -391,7 +391,7 @@ def bert(p, ids, segment, length, label, follows, layers):
 def gpt(p, ids, label, layers, window=None):
     """GPT-2, and GPT-3, whose odd layers see `window` tokens."""
     tokens = ids.shape[1]
-    x = F.embedding(ids, p["words"]) + p["places"][:tokens]
+    x = F.embedding(ids, p["words"]) + p["places"]
     seen = torch.ones(tokens, tokens, dtype=torch.bool).tril()
     for i in range(layers):
         layer, mask = p.of(f"layer_{i}"), seen
@@ -504,10 +504,10 @@ NETS = {
     "transformer": Net(transformer,
                        text_sizes(layers=2, heads=4, wide=32, smoothing=0.1),
                        translation),
-    "bert": Net(bert, text_sizes(layers=2, heads=4, wide=32, positions=12),
+    "bert": Net(bert, text_sizes(layers=2, heads=4, wide=32),
                 pretraining),
-    "gpt2": Net(gpt, text_sizes(layers=2, heads=4, positions=12), text()),
-    "gpt3": Net(gpt, text_sizes(layers=2, heads=4, positions=12, window=3),
+    "gpt2": Net(gpt, text_sizes(layers=2, heads=4), text()),
+    "gpt3": Net(gpt, text_sizes(layers=2, heads=4, window=3),
                 text()),
     "llama": Net(llama, text_sizes(layers=2, heads=4, kv_heads=2, wide=32),
                  text()),

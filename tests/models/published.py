@@ -84,7 +84,7 @@ def bert():
     model = transformers.BertForPreTraining(transformers.BertConfig(
         vocab_size=WORDS, hidden_size=WIDTH, num_hidden_layers=LAYERS,
         num_attention_heads=HEADS, intermediate_size=WIDE,
-        max_position_embeddings=12)).eval()
+        max_position_embeddings=8)).eval()
     w, x = Weights(model), nets.pretraining()
     def layer(i):
         at = f"bert.encoder.layer.{i}."
@@ -118,7 +118,7 @@ def bert():
 
 def gpt2():
     model = transformers.GPT2LMHeadModel(transformers.GPT2Config(
-        vocab_size=WORDS, n_positions=12, n_embd=WIDTH, n_layer=LAYERS,
+        vocab_size=WORDS, n_positions=8, n_embd=WIDTH, n_layer=LAYERS,
         n_head=HEADS)).eval()
     w, x = Weights(model), nets.text()()
 

@@ -26,8 +26,8 @@ def llama(layers, width, heads, kv_heads, wide, vocabulary, theta):
             "vocabulary": vocabulary, "theta": theta}
 
 
-def vit(patch, layers, width, heads, wide):
-    return {**gpt(layers, width, heads), "patch": patch, "wide": wide}
+def vit(patch, layers, width, heads):
+    return {**gpt(layers, width, heads), "patch": patch}
 
 
 PARAMETERS = [
@@ -42,7 +42,7 @@ PARAMETERS = [
     ("resnet", {"depth": 101}, 44_549_160),
     ("resnet", {"depth": 152}, 60_192_808),
     ("transformer", {}, 63_082_496),
-    ("bert", {**gpt(12, 768, 12), "wide": 3072}, 110_106_428),
+    ("bert", gpt(12, 768, 12), 110_106_428),
     ("bert", {}, 336_226_108),
     ("gpt2", {}, 124_439_808),
     ("gpt2", gpt(24, 1024, 16), 354_823_168),
@@ -63,8 +63,8 @@ PARAMETERS = [
     ("llama", llama(80, 8192, 64, 8, 28672, 128256, 5e5), 70_553_706_496),
     ("moe", {}, 46_702_792_704),
     ("vit", {}, 86_567_656),
-    ("vit", vit(16, 24, 1024, 16, 4096), 304_326_632),
-    ("vit", vit(14, 32, 1280, 16, 5120), 632_045_800),
+    ("vit", vit(16, 24, 1024, 16), 304_326_632),
+    ("vit", vit(14, 32, 1280, 16), 632_045_800),
     ("unet", {}, 35_746_307),
 ]
 
