@@ -90,6 +90,11 @@ usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 --algorithm nope
 usage_error "$TDLC" plan "$tmp/none.onnx" "$tmp/none.onnx" -k 2
 usage_error "$TDLC" compile "$tmp/good.tdl" --emit=nope -o -
 
+expect 4 env PATH=/nowhere "$TDLC" plan \
+	"${srcdir:-.}/tests/golden/plan/matmul.onnx" -k 2 --algorithm ilp
+says '^tdlc plan: ilp: no solver of 0-1 programs is installed: neither highs'
+silent out
+
 # ---- input that is not there; diagnostics -----------------------------------
 
 for command in check 'fmt --check' 'compile -o -' 'explain twice' show \

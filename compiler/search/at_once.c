@@ -56,17 +56,6 @@ typedef enum outcome {
 	BETTER,
 } outcome;
 
-static void take(search *s, const ways_set *w, const int *value)
-{
-	assignment *as = &s->result->assignment;
-	for (tensor_id t = 0; t < s->graph->ntensors; t++)
-		as->tensor_cuts[t] = w->tensors[t]->at[value[w->tied[t]]];
-	for (node_id n = 0; n < s->graph->nnodes; n++)
-		as->node_cuts[n] =
-			w->nodes[n]->at[value[s->graph->ntensors + n]];
-	search_price(s);
-}
-
 /* Looks for something better; *bound is what nothing in the window is less
  * than. */
 static outcome improve(search *s, const rules *all, uint32_t axes,
@@ -87,8 +76,10 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 		solution found = solve(tmp, p, &limits);
 		*bound = found.lower_bound;
 		how = found.cost < p->top ? BETTER : NO_BETTER;
-		if (how == BETTER)
-			take(s, &w, found.value);
+		if (how == BETTER) {
+			ways_take(&w, s->graph, found.value, &r->assignment);
+			search_price(s);
+		}
 	}
 	arena_free(tmp);
 	return how;

@@ -6,6 +6,10 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/eliminate.c %D%/eliminate.h \
 	%D%/equalchop.c \
 	%D%/formulate.c %D%/formulate.h \
+	%D%/ilp.h \
+	%D%/ilp_planner.c \
+	%D%/ilp_solve.c \
+	%D%/ilp_write.c \
 	%D%/joint.c \
 	%D%/model.c %D%/model.h \
 	%D%/optcnn.c \

@@ -118,6 +118,15 @@ ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 	return w;
 }
 
+void ways_take(const ways_set *w, const graph *g, const int *value,
+	       assignment *as)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		as->tensor_cuts[t] = w->tensors[t]->at[value[w->tied[t]]];
+	for (node_id n = 0; n < g->nnodes; n++)
+		as->node_cuts[n] = w->nodes[n]->at[value[g->ntensors + n]];
+}
+
 int ways_index(const ways *w, const cuts *c, int naxes)
 {
 	for (int i = 0; i < w->n; i++)

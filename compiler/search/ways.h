@@ -25,6 +25,10 @@ typedef struct ways_set {
 ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 		   int limit);
 
+/* Writes the ways that an assignment of whole_problem() stands for. */
+void ways_take(const ways_set *w, const graph *g, const int *value,
+	       assignment *as);
+
 /* Which of the ways a cut is; -1 if it is none. */
 int ways_index(const ways *w, const cuts *c, int naxes);
 

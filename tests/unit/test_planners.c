@@ -1,5 +1,5 @@
-/* compiler/search: the planners that decide all axes at once, and the greedy
- * ones, against all there is. */
+/* compiler/search: the planners, against all plans there are and against
+ * solvers of 0-1 programs. */
 #include "config.h"
 
 #include <check.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/analysis/strategy.h"
+#include "compiler/search/ilp.h"
 #include "compiler/search/planner.h"
 #include "compiler/search/whole.h"
 #include "tests/unit/graphs.h"
@@ -250,6 +251,81 @@ START_TEST(joint_is_never_above)
 }
 END_TEST
 
+/* ---- against solvers of 0-1 programs ----------------------------------- */
+
+enum { SECONDS = 60 };
+
+/* The oracle's cost; -1 where no solver is installed. */
+static int64_t ilp_cost(arena *a, const problem *p)
+{
+	ilp_result is = ilp_solve(a, p, SECONDS);
+	if (is.absent)
+		return -1;
+	ck_assert_msg(!is.error, "%s", is.error);
+	ck_assert(is.solution.optimal);
+	ck_assert_int_eq(is.solution.cost, problem_cost(p, is.solution.value));
+	return is.solution.cost;
+}
+
+/* What tofu moves after each step is what the oracle says of that step, those
+ * before being as they are. */
+static void check_steps(arena *a, const graph *g, const search_result *r)
+{
+	assignment as = r->assignment;
+	step s = { g, &as };
+	int64_t sum = 0;
+	for (int i = 0; i < r->assignment.mesh.naxes; i++) {
+		choices *dims = ARENA_ARRAY(a, choices, g->ntensors);
+		choices *vars = ARENA_ARRAY(a, choices, g->nnodes);
+		as.mesh.naxes = i + 1;
+		for (tensor_id t = 0; t < g->ntensors; t++)
+			dims[t] = step_dims(&s, t);
+		for (node_id n = 0; n < g->nnodes; n++)
+			vars[n] = step_vars(&s, n);
+		formulation f = formulate(a, &s, dims, vars);
+		sum += r->by_step[i];
+		int64_t least = ilp_cost(a, f.problem);
+		if (least >= 0)
+			ck_assert_int_eq(sum, least);
+	}
+}
+
+START_TEST(oracle_agrees)
+{
+	static const int ks[] = { 2, 3, 4, 6 };
+	rng r = { 330 };
+	for (int round = 0; round < 24; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 5);
+		int k = ks[round % 4];
+		if (round % 2)
+			make_states(g);
+		check_steps(a, g, search_plan(a, g, k, "tofu"));
+		search_result *i = search_plan(a, g, k, "ilp");
+		search_result *j = search_plan(a, g, k, "joint");
+		ck_assert(j->optimal_by_step[0]);
+		if (!i->absent) {
+			check_result(g, i, k);
+			ck_assert_int_eq(i->total, j->total);
+			ck_assert_int_eq(i->lower_bound, j->lower_bound);
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Without a solver that is said, and nothing else happens. */
+START_TEST(oracle_may_be_absent)
+{
+	rng r = { 340 };
+	arena *a = arena_new();
+	ck_assert_int_eq(setenv("PATH", "/nowhere:", 1), 0);
+	search_result *i = search_plan(a, random_graph(a, &r, 4), 2, "ilp");
+	ck_assert(i->absent && strstr(i->error, "highs nor glpsol"));
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("planners");
@@ -257,6 +333,8 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, at_once_is_optimal, 0, 3);
 	tcase_add_test(c, joint_is_never_above);
+	tcase_add_test(c, oracle_agrees);
+	tcase_add_test(c, oracle_may_be_absent);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

@@ -1,0 +1,72 @@
+/* The problem of `joint' as a 0-1 program, solved by a program of others. */
+#include "config.h"
+
+#include "compiler/search/ilp.h"
+#include "compiler/search/planner.h"
+#include "compiler/search/whole.h"
+
+enum {
+	MOST_WAYS = 4096,	/* of one tensor or node */
+	MOST_COLUMNS = 1 << 21, /* of the program */
+	SECONDS = 600,
+};
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return step_dims(s, t);
+}
+
+static choices vars(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	return step_vars(s, n);
+}
+
+static const rules all = { .dims = dims, .vars = vars };
+
+static void take(search *s, const ways_set *w, const ilp_result *found)
+{
+	search_result *r = s->result;
+	ways_take(w, s->graph, found->solution.value, &r->assignment);
+	search_price(s);
+	for (int i = 0; i < r->assignment.mesh.naxes; i++)
+		r->optimal_by_step[i] = found->solution.optimal;
+	if (found->solution.optimal)
+		r->lower_bound = r->total;
+	r->note = arena_printf(s->arena, "solved by %s%s", found->solver,
+			       found->solution.optimal
+				       ? ""
+				       : ", which did not prove it");
+}
+
+static void plan(search *s)
+{
+	search_result *r = s->result;
+	arena *tmp = arena_new();
+	search_mesh(s);
+	r->lower_bound = -1;
+	ways_set w = ways_find(tmp, s->graph, &r->assignment.mesh, &all,
+			       MOST_WAYS);
+	if (!w.complete || whole_cells(s->graph, &w) > MOST_COLUMNS) {
+		r->error = "the model is too large for a 0-1 program";
+	} else if (s->k == 1) {
+		r->lower_bound = 0;
+	} else {
+		problem *p = whole_problem(tmp, s->graph, &r->assignment.mesh,
+					   &w);
+		ilp_result found = ilp_solve(s->arena, p, SECONDS);
+		r->error = found.error;
+		r->absent = found.absent;
+		if (!r->error)
+			take(s, &w, &found);
+	}
+	arena_free(tmp);
+}
+
+const planner planner_ilp = {
+	.name = "ilp",
+	.about = "joint's problem as a 0-1 program, by highs or glpsol",
+	.plan = plan,
+	.on_request = true,
+};
