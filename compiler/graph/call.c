@@ -224,12 +224,18 @@ bool build_is_identity(const kernel *k)
 	return true;
 }
 
+/* Whether the calls are a model's that is to be trained. */
+static bool is_recording(const graph_builder *b)
+{
+	return b->train && !b->training;
+}
+
 /* Whether a tensor that is known is not so for good: a weight may be
  * trained. */
 static bool may_change(const graph_builder *b, tensor_id t)
 {
 	const built_tensor *x = b->tensors.at[t];
-	return b->train && !b->training &&
+	return is_recording(b) &&
 	       (x->t.kind == TENSOR_CONSTANT ? x->t.parameter
 					     : x->known != NONE);
 }
@@ -267,7 +273,7 @@ static bool make_value(graph_builder *b, const calling *c, const stage *st,
 	bool changes;
 	if (b->training)
 		k = build_literal(b, k, inputs);
-	if (build_is_identity(k)) {
+	if (build_is_identity(k) && !is_recording(b)) {
 		*value = inputs[0];
 		return true;
 	}
@@ -328,7 +334,7 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	}
 	for (int i = 0; i < x->nresults; i++)
 		results[i] = values[x->results[i]];
-	if (b->train && !b->training)
+	if (is_recording(b))
 		record(b, &c, e, args, results, first);
 	return true;
 }

@@ -161,8 +161,9 @@ const void *graph_constant_data(graph_builder *b, tensor_id t, int64_t limit);
  * with one name (the same pointer) and come from several calls have the
  * operators' names added.  A stage whose inputs are constants is computed at
  * once where that is cheap, see fold.c; what was computed before is not
- * computed again, and what is just one of its inputs is that input.  Returns
- * false when errors were added. */
+ * computed again, and what is just one of its inputs is that input (in a model
+ * that is trained once graph_train() is done).  Returns false when errors were
+ * added. */
 bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 		const tensor_id *args, const attr_value *const *attrs,
 		call_site site, tensor_id *results);

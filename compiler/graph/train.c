@@ -176,6 +176,27 @@ static void settle_known(trainer *t)
 	build_replace(b, to);
 }
 
+/* What is just one of its inputs is that input: until now it was a call of its
+ * own, whose gradient may be another than that of nothing at all. */
+static void drop_copies(trainer *t)
+{
+	graph_builder *b = t->b;
+	tensor_id *to = ARENA_ARRAY(b->tmp, tensor_id, b->tensors.n);
+	for (int i = 0; i < b->tensors.n; i++) {
+		built_tensor *x = b->tensors.at[i];
+		const built_node *n = x->node == NONE ? NULL
+						      : &b->nodes.at[x->node];
+		to[i] = i;
+		if (!n || x->t.output || x->next_of != NONE ||
+		    !build_is_identity(n->kernel))
+			continue;
+		to[i] = to[n->inputs[0]];
+		graph_name(b, to[i], x->t.name);
+		x->t.name = NULL;
+	}
+	build_replace(b, to);
+}
+
 /* ---- training ---------------------------------------------------------- */
 
 static bool add_all(trainer *t)
@@ -188,7 +209,10 @@ static bool add_all(trainer *t)
 		return false;
 	settle_known(t);
 	t->b->training = true;
-	return backward_add(t) && optimizer_close(t);
+	if (!backward_add(t) || !optimizer_close(t))
+		return false;
+	drop_copies(t);
+	return true;
 }
 
 bool graph_train(graph_builder *b)
