@@ -37,6 +37,37 @@ AS_IF([test $have = yes], [
 AM_CONDITIONAL([HAVE_$1], [test $have = yes])
 m4_popdef([have])])
 
+# TDL_WITH_MPI: --with-mpi[=DIR], for workers as processes.  $have_mpi, the
+# conditional MPI, and HAVE_MPI; an error only where it is asked for and missing.
+AC_DEFUN([TDL_WITH_MPI],
+[AC_ARG_VAR([MPI_CFLAGS], [C compiler flags for Open MPI])
+AC_ARG_VAR([MPI_LIBS], [linker flags for Open MPI])
+AC_ARG_WITH([mpi],
+	[AS_HELP_STRING([--with-mpi@<:@=DIR@:>@],
+		[run workers as MPI processes, with the Open MPI in DIR; auto])],
+	[], [with_mpi=auto])
+have_mpi=no
+AS_CASE([$with_mpi],
+	[no], [],
+	[yes|auto], [PKG_CHECK_MODULES([MPI], [ompi-c], [have_mpi=yes], [:])],
+	[MPI_CFLAGS="-I$with_mpi/include"
+	MPI_LIBS="-L$with_mpi/lib -Wl,-rpath,$with_mpi/lib -lmpi"
+	have_mpi=yes])
+AS_IF([test $have_mpi = yes], [
+	tdl_save_LIBS=$LIBS tdl_save_CPPFLAGS=$CPPFLAGS
+	LIBS="$MPI_LIBS $LIBS" CPPFLAGS="$CPPFLAGS $MPI_CFLAGS"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <mpi.h>],
+		[return MPI_Init(0, 0);])], [], [have_mpi=no])
+	LIBS=$tdl_save_LIBS CPPFLAGS=$tdl_save_CPPFLAGS
+])
+AS_IF([test $have_mpi = yes],
+	[AC_DEFINE([HAVE_MPI], [1], [whether workers can be MPI processes])],
+	[MPI_CFLAGS= MPI_LIBS=
+	AS_CASE([$with_mpi], [no|auto], [],
+		[AC_MSG_ERROR([no Open MPI for --with-mpi=$with_mpi dnl
+(Debian: libopenmpi-dev)])])])
+AM_CONDITIONAL([MPI], [test $have_mpi = yes])])
+
 # TDL_CHECK_FLAGS(FLAGS): stops where a program does not link with them.
 AC_DEFUN([TDL_CHECK_FLAGS],
 [AS_IF([test -n "$1"], [

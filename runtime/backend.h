@@ -15,7 +15,8 @@ typedef enum kernels_from {
 typedef struct backend_options {
 	kernels_from kernels;
 	const char *library; /* with opaque functions' kernels; may be NULL */
-	int nworkers;	     /* that use it, at one time */
+	int nworkers;	/* that use it, at one time */
+	int neighbours; /* on this machine, they among them */
 } backend_options;
 
 /* A part of a kernel's result to be computed.  The views' memory belongs to

@@ -27,7 +27,8 @@ static const char unfinished[] = ".npz.tmp";
 struct checkpoints {
 	arena *a;
 	const char *folder;
-	int fd; /* of the folder; locked */
+	bool leads;
+	int fd; /* of the folder, locked, of the process that leads */
 	int64_t keep;
 	VEC(int64_t) steps; /* that there are files of, ascending */
 };
@@ -100,12 +101,13 @@ static bool lock_folder(checkpoints *c, failure *f)
 	return true;
 }
 
-checkpoints *checkpoints_open(arena *a, const char *folder, int64_t keep,
-			      failure *f)
+checkpoints *checkpoints_open(arena *a, const char *folder, bool leads,
+			      int64_t keep, failure *f)
 {
 	checkpoints *c = ARENA_NEW(a, checkpoints);
-	*c = (checkpoints){ .a = a, .folder = folder, .fd = -1, .keep = keep };
-	if (lock_folder(c, f) && list_folder(c, true, f))
+	*c = (checkpoints){ .a = a, .folder = folder, .fd = -1,
+			    .leads = leads, .keep = keep };
+	if ((!leads || lock_folder(c, f)) && list_folder(c, leads, f))
 		return c;
 	checkpoints_close(c);
 	return NULL;
@@ -224,7 +226,7 @@ static void note_written(checkpoints *c, int64_t step)
 	int64_t gone = c->keep > 0 ? c->steps.n - c->keep : 0;
 	if (gone <= 0)
 		return;
-	for (int64_t i = 0; i < gone; i++)
+	for (int64_t i = 0; i < gone && c->leads; i++)
 		unlink(path_of(c->a, c->folder, c->steps.at[i]));
 	c->steps.n -= (int)gone;
 	memmove(c->steps.at, c->steps.at + gone,
@@ -248,7 +250,7 @@ bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
 					 "checkpoints is", x[i].name);
 	}
 	all[n] = note_of(work, p, at);
-	good = good && write_file(c, at->step, n + 1, all, f);
+	good = good && (!c->leads || write_file(c, at->step, n + 1, all, f));
 	if (good)
 		note_written(c, at->step);
 	arrays_free(x, n);

@@ -22,18 +22,19 @@ typedef struct position {
 	int64_t seed;
 } position;
 
-/* A folder that this process alone writes checkpoints to.  `keep` of them are
+/* A folder that this run alone writes checkpoints to.  `keep` of them are
  * kept, the newest; 0: all.  The folder is made where there is none, and what
- * a killed run left half written is removed.  NULL, with *f set, on failure. */
+ * a killed run left half written is removed.  Of several processes one leads,
+ * opens it first, and writes.  NULL, with *f set, on failure. */
 typedef struct checkpoints checkpoints;
-checkpoints *checkpoints_open(arena *a, const char *folder, int64_t keep,
-			      failure *f);
+checkpoints *checkpoints_open(arena *a, const char *folder, bool leads,
+			      int64_t keep, failure *f);
 void checkpoints_close(checkpoints *c);
 
 /* The path of the newest one; NULL where there is none. */
 const char *checkpoints_newest(const checkpoints *c);
 
-/* Writes one, and removes those that are not to be kept. */
+/* Writes one, all processes alike, and removes those that are not to be kept. */
 bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
 		       const position *at, failure *f);
 

@@ -31,11 +31,14 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/train.c %D%/train.h \
 	%D%/verify.c %D%/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
+if MPI
+%C%_libruntime_a_SOURCES += %D%/comm/mpi.c
+endif
 
 bin_PROGRAMS += tdlrun
 tdlrun_SOURCES = %D%/main.c
 tdlrun_LDADD = %D%/libruntime.a plan/libplan.a base/libbase.a \
-	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS)
+	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(MPI_LIBS)
 
 # The headers of generated kernels: installed, and as text in tdlrun, which
 # hands them to the compiler whether they are installed or not.

@@ -19,6 +19,8 @@ struct machine {
 	const communicator *comm;
 	void *link;
 	int nworkers;
+	int first, end; /* those that are in this process */
+	int neighbours; /* those on this machine */
 	unsigned char **arenas;
 	int64_t *used; /* by worker: its arena up to the last byte touched */
 	const array *inputs;
@@ -90,19 +92,36 @@ static bool is_copy(const machine *m, int worker, const plan_tensor *t)
 	return false;
 }
 
-/* Makes a tensor whole out of the workers' parts. */
+/* Whether all workers are in this process. */
+static bool is_alone(const machine *m)
+{
+	return m->end - m->first == m->nworkers;
+}
+
+/* Makes a tensor whole out of the workers' parts, in every process. */
 static void gather(const machine *m, int tensor, void *whole)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
 	region all = whole_region(t);
+	int64_t size = (int64_t)dtype_size(t->type);
+	arena *work = arena_new();
+	char *shared = is_alone(m) ? NULL :
+		       arena_alloc(work, (size_t)plan_tensor_nbytes(t) + 1);
 	for (int w = 0; w < m->nworkers; w++) {
 		if (is_copy(m, w, t))
 			continue;
 		region part = plan_region(m->p, t->buffer, w);
 		runs r = runs_of(&part.at, &all, &part);
-		copy_runs(&r, dtype_size(t->type), whole,
-			  (const char *)place(m, w, t->buffer));
+		bool here = m->first <= w && w < m->end;
+		const char *from = here ? (char *)place(m, w, t->buffer)
+					: shared;
+		if (shared && here)
+			memcpy(shared, from, (size_t)(part.count * size));
+		if (shared)
+			m->comm->share(m->link, w, shared, part.count * size);
+		copy_runs(&r, (size_t)size, whole, from);
 	}
+	arena_free(work);
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -111,7 +130,7 @@ static void gather(const machine *m, int tensor, void *whole)
 static void make_constant(machine *m, int tensor)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
-	for (int w = 0; w < m->nworkers; w++) {
+	for (int w = m->first; w < m->end; w++) {
 		region part = plan_region(m->p, t->buffer, w);
 		touch(m, w, t->buffer, &part);
 		plan_constant_box(t, &part.at, place(m, w, t->buffer));
@@ -132,7 +151,7 @@ static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
 		return fail_with(f, CLI_MACHINE, "no memory for the %" PRId64
 				 " bytes of '%s'", nbytes, t->name);
 	bool good = plan_constant_read(m->p, tensor, whole, s);
-	for (int w = 0; good && w < m->nworkers; w++)
+	for (int w = m->first; good && w < m->end; w++)
 		scatter(m, w, tensor, whole);
 	free(whole);
 	return good;
@@ -159,7 +178,7 @@ static bool check_workers(machine *m, const char *path, failure *f)
 	arena *work = arena_new();
 	diag_sink *s = diag_sink_new(work);
 	bool good = true;
-	for (int w = 0; good && w < m->nworkers; w++)
+	for (int w = m->first; good && w < m->end; w++)
 		good = plan_check_worker(m->p, w, s, path);
 	good = fail_of(f, s) && good;
 	arena_free(work);
@@ -171,11 +190,11 @@ static bool allocate(machine *m, failure *f)
 	int64_t all, have = (int64_t)sysconf(_SC_PHYS_PAGES) *
 			    (int64_t)sysconf(_SC_PAGESIZE);
 	int64_t each = m->p->arena_bytes;
-	if (!ck_mul(each, m->nworkers, &all) || (have > 0 && all > have))
+	if (!ck_mul(each, m->neighbours, &all) || (have > 0 && all > have))
 		return fail_with(f, CLI_MACHINE, "%d workers need %" PRId64
 				 " bytes each, the machine has %" PRId64
-				 " bytes of memory", m->nworkers, each, have);
-	for (int w = 0; w < m->nworkers; w++) {
+				 " bytes of memory", m->neighbours, each, have);
+	for (int w = m->first; w < m->end; w++) {
 		m->arenas[w] = m->backend->alloc(m->device, each);
 		if (!m->arenas[w])
 			return fail_with(f, CLI_MACHINE, "no memory for the %"
@@ -184,24 +203,47 @@ static bool allocate(machine *m, failure *f)
 	return true;
 }
 
+static bool open_link(machine *m, failure *f)
+{
+	int n;
+	m->link = m->comm->open(m->p, f);
+	if (!m->link)
+		return false;
+	m->comm->here(m->link, &m->first, &n, &m->neighbours);
+	m->end = m->first + n;
+	return true;
+}
+
+/* Worker 0's process comes first: what it compiles the others find in the
+ * cache, as far as they share one. */
+static bool open_device(machine *m, const backend_options *o, failure *f)
+{
+	backend_options own = *o;
+	own.nworkers = m->end - m->first;
+	own.neighbours = m->neighbours;
+	if (m->first > 0)
+		m->comm->barrier(m->link, m->first);
+	m->device = m->backend->open(m->p, &own, f);
+	if (m->first == 0 && !is_alone(m) && m->device)
+		m->comm->barrier(m->link, 0);
+	return m->device != NULL;
+}
+
 machine *machine_open(const plan *p, const char *path, const backend *b,
 		      const communicator *c, const backend_options *o,
 		      failure *f)
 {
 	arena *a = arena_new();
 	machine *m = ARENA_NEW(a, machine);
-	backend_options own = *o;
 	*m = (machine){ .a = a, .p = p, .backend = b, .comm = c,
 			.nworkers = mesh_workers(&p->mesh) };
-	own.nworkers = m->nworkers;
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
-	if (check_workers(m, path, f))
-		m->device = b->open(p, &own, f);
-	if (m->device && allocate(m, f) && load_constants(m, f))
-		m->link = c->open(p, m->arenas, f);
-	if (m->link)
+	if (open_link(m, f) && check_workers(m, path, f) &&
+	    open_device(m, o, f) && allocate(m, f) && load_constants(m, f)) {
+		c->attach(m->link, m->arenas);
 		return m;
+	}
 	machine_close(m);
 	return NULL;
 }
@@ -210,7 +252,7 @@ void machine_close(machine *m)
 {
 	if (m->link)
 		m->comm->close(m->link);
-	for (int w = 0; m->device && w < m->nworkers; w++)
+	for (int w = m->first; m->device && w < m->end; w++)
 		m->backend->free(m->device, m->arenas[w], m->p->arena_bytes);
 	if (m->device)
 		m->backend->close(m->device);
@@ -247,7 +289,7 @@ static bool run_kernel(machine *m, int worker, const plan_instr *in, failure *f)
 	kernel_run r = { n->kernel, &space, inputs, &out };
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
-	return m->backend->run(m->device, worker, &r, f) ||
+	return m->backend->run(m->device, worker - m->first, &r, f) ||
 	       name_node(m, worker, in->node, f);
 }
 
@@ -338,11 +380,16 @@ void machine_state_get(const machine *m, int tensor, const array *x)
 
 void machine_state_set(machine *m, int tensor, const array *x)
 {
-	for (int w = 0; w < m->nworkers; w++)
+	for (int w = m->first; w < m->end; w++)
 		scatter(m, w, tensor, x->data);
 }
 
 /* ---- what was measured ------------------------------------------------- */
+
+int machine_agree(const machine *m, int x)
+{
+	return (int)m->comm->greatest(m->link, x);
+}
 
 double machine_seconds(const machine *m)
 {
@@ -355,7 +402,7 @@ int64_t machine_received(const machine *m)
 	for (int i = 0; i < m->p->ninstrs; i++)
 		if (m->p->program[i].op != PLAN_RUN)
 			n += m->comm->received(m->link, i);
-	return n;
+	return m->comm->sum(m->link, n);
 }
 
 int64_t machine_arena_used(const machine *m)
@@ -364,5 +411,5 @@ int64_t machine_arena_used(const machine *m)
 	for (int w = 0; w < m->nworkers; w++)
 		if (m->used[w] > most)
 			most = m->used[w];
-	return most;
+	return m->comm->greatest(m->link, most);
 }

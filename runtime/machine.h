@@ -8,9 +8,12 @@
 
 typedef struct machine machine;
 
-/* Makes a plan ready to run: memory for all workers, kernels, constants, and
- * the states' first values.  plan_check_worker() is done here.  path is the plan's, for messages.  NULL,
- * with *f set, on failure. */
+/* Makes a plan ready to run: memory for the workers that are in this process,
+ * kernels, constants, and the states' first values.  plan_check_worker() is
+ * done here.  path is the plan's, for messages.  NULL, with *f set, on failure.
+ *
+ * Where workers are processes, all of them call all that is below alike, and
+ * get the same. */
 machine *machine_open(const plan *p, const char *path, const backend *b,
 		      const communicator *c, const backend_options *o,
 		      failure *f);
@@ -31,7 +34,10 @@ int *plan_states(arena *a, const plan *p, int *n);
 void machine_state_get(const machine *m, int tensor, const array *x);
 void machine_state_set(machine *m, int tensor, const array *x);
 
-/* Of the program alone, over all steps so far. */
+/* The greatest of what the processes say, where that may differ. */
+int machine_agree(const machine *m, int x);
+
+/* Of the program alone, over all steps so far; worker 0's process knows. */
 double machine_seconds(const machine *m);
 
 /* Bytes that workers received from others, in all steps so far. */

@@ -1,7 +1,10 @@
 /* tdlrun: runs a plan. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "runtime/evaluate.h"
 #include "runtime/run.h"
@@ -82,21 +85,37 @@ static bool run_session(session *s, cli_status *status)
 	return evaluate_command(s, status);
 }
 
-static cli_status run_plan(arena *a, const options *o)
+static cli_status run_plan(session *s)
 {
-	diag_sink *sink = diag_sink_new(a);
+	diag_sink *sink = diag_sink_new(s->a);
 	cli_status status = CLI_OK;
-	session s = { .a = a, .o = o };
-	s.p = plan_read(a, sink, o->plan);
-	if (!s.p) {
-		diag_print(sink, stderr, cli_colour());
-		return CLI_INPUT;
-	}
-	if (run_session(&s, &status))
+	s->p = plan_read(s->a, sink, s->o->plan);
+	if (s->p && run_session(s, &status))
 		return status;
-	session_progress(&s, "%s", "");
-	cli_failed(&tdlrun, "%s", s.f.text);
-	return s.f.status;
+	session_progress(s, "%s", "");
+	/* What all processes have met the first tells, and ends the others
+	 * meanwhile. */
+	if (!s->leads)
+		sleep(1);
+	if (s->p) {
+		cli_failed(&tdlrun, "%s", s->f.text);
+		return s->f.status;
+	}
+	diag_print(sink, stderr, cli_colour());
+	return CLI_INPUT;
+}
+
+/* One of several processes speaks for all. */
+static cli_status run_joined(arena *a, const options *o)
+{
+	const communicator *c = comm_row(o->comm);
+	session s = { .a = a, .o = o, .leads = c->start() };
+	if (!s.leads && !freopen("/dev/null", "w", stdout))
+		return cli_failed(&tdlrun, "/dev/null: %s", strerror(errno));
+	cli_status status = run_plan(&s);
+	fflush(NULL);
+	c->end(status);
+	return status;
 }
 
 static bool is_there(const char *missing, cli_status *status)
@@ -211,7 +230,7 @@ static cli_status begin(arena *a, int argc, char **argv)
 		return status;
 	if (!check_options(&o, &status))
 		return status;
-	return run_plan(a, &o);
+	return run_joined(a, &o);
 }
 
 int main(int argc, char **argv)

@@ -14,14 +14,24 @@
 
 /* ---- the machine ------------------------------------------------------- */
 
-machine *session_machine(session *s, const plan *p, const char *path)
+static machine *open_machine(session *s, const plan *p, const char *path,
+			     const communicator *c)
 {
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
 			      .library = s->o->library };
 	session_progress(s, "compiling %d kernels, loading weights",
 			 p->nkernels);
-	return machine_open(p, path, backend_row(s->o->backend),
-			    comm_row(s->o->comm), &o, &s->f);
+	return machine_open(p, path, backend_row(s->o->backend), c, &o, &s->f);
+}
+
+machine *session_machine(session *s, const plan *p, const char *path)
+{
+	return open_machine(s, p, path, comm_row(s->o->comm));
+}
+
+machine *session_alone(session *s, const plan *p, const char *path)
+{
+	return open_machine(s, p, path, &comm_threads);
 }
 
 bool session_states(session *s, machine *m, const plan *p, const feed *x)
@@ -58,7 +68,8 @@ bool session_outputs(session *s, const machine *m, const array *outputs)
 			vec_push(work, &all, states[i]);
 	}
 	bool good = states &&
-		    npz_write(s->o->outputs, all.n, all.at, &s->f);
+		    (!s->leads ||
+		     npz_write(s->o->outputs, all.n, all.at, &s->f));
 	arrays_free(states, n);
 	arena_free(work);
 	return good;

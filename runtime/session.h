@@ -12,6 +12,7 @@ typedef struct session {
 	arena *a;
 	const options *o;
 	const plan *p; /* the one that was asked for */
+	bool leads; /* this process prints, and writes files */
 	failure f;
 } session;
 
@@ -25,6 +26,9 @@ typedef struct figures {
 
 /* A machine for a plan, which was read from `path`. */
 machine *session_machine(session *s, const plan *p, const char *path);
+
+/* The same in this process alone, whatever connects the workers of others. */
+machine *session_alone(session *s, const plan *p, const char *path);
 
 /* The states that --parameters and x give. */
 bool session_states(session *s, machine *m, const plan *p, const feed *x);

@@ -150,7 +150,7 @@ static bool open_log(training *t)
 	session *s = t->s;
 	int n = 0;
 	const metric *metrics = NULL;
-	if (!s->o->log)
+	if (!s->o->log || !s->leads)
 		return true;
 	if (t->evaluation)
 		metrics = evaluation_metrics(t->evaluation, &n);
@@ -207,10 +207,14 @@ static bool open_checkpoints(training *t)
 	const options *o = s->o;
 	if (!o->checkpoint)
 		return true;
-	t->checkpoints = checkpoints_open(s->a, o->checkpoint,
+	if (!s->leads)
+		machine_agree(t->m, 0); /* the folder is there */
+	t->checkpoints = checkpoints_open(s->a, o->checkpoint, s->leads,
 					  o->keep >= 0 ? o->keep : 3, &s->f);
 	if (!t->checkpoints)
 		return false;
+	if (s->leads)
+		machine_agree(t->m, 0);
 	const char *newest = checkpoints_newest(t->checkpoints);
 	if (newest && !o->resume)
 		return fail_with(&s->f, CLI_INPUT, "%s is there already: "
@@ -414,7 +418,7 @@ static bool after_step(training *t)
 		show_bar(t);
 	if (end && !write_outputs(t))
 		return false;
-	t->signal = stop_asked();
+	t->signal = machine_agree(t->m, stop_asked());
 	return (!due && !end && !t->signal) || write_checkpoint(t);
 }
 
@@ -430,7 +434,7 @@ static void begin_epoch(training *t)
 
 static bool train(training *t)
 {
-	t->signal = stop_asked();
+	t->signal = machine_agree(t->m, stop_asked());
 	for (bool fresh = true; !ends(t) && !t->signal;
 	     fresh = t->at.in_epoch == 0) {
 		if (fresh)

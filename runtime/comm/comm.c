@@ -2,10 +2,12 @@
 
 #include "runtime/comm/comm.h"
 
-static const communicator mpi = {
+#ifndef HAVE_MPI
+const communicator comm_mpi = {
 	.name = "mpi",
 	.missing = "the communicator 'mpi' is not built in; use --comm threads",
 };
+#endif
 
 static const communicator nccl = {
 	.name = "nccl",
@@ -15,7 +17,7 @@ static const communicator nccl = {
 
 const communicator *comm_row(int i)
 {
-	static const communicator *const rows[] = { &comm_threads, &mpi, &nccl,
-						    NULL };
+	static const communicator *const rows[] = { &comm_threads, &comm_mpi,
+						    &nccl, NULL };
 	return rows[i];
 }

@@ -11,9 +11,19 @@ typedef bool comm_body(void *arg, int worker, failure *f);
 typedef struct communicator {
 	const char *name;
 	const char *missing; /* why it is not there; NULL if it is */
-	/* For the workers of a plan; arenas[w] is worker w's memory, where it
-	 * is in this process.  NULL with *f set. */
-	void *(*open)(const plan *p, unsigned char *const *arenas, failure *f);
+	/* Joins the processes of the run, before anything else.  Returns
+	 * whether this is the one that speaks for all: the others print
+	 * nothing and write no file. */
+	bool (*start)(void);
+	/* Leaves them; where the run has failed, it ends them. */
+	void (*end)(cli_status status);
+	/* For the workers of a plan.  NULL with *f set. */
+	void *(*open)(const plan *p, failure *f);
+	/* The workers that are in this process, first .. first + n; and how
+	 * many are on this machine, which share its processors and memory. */
+	void (*here)(void *c, int *first, int *n, int *neighbours);
+	/* arenas[w] is worker w's memory, where that is in this process. */
+	void (*attach)(void *c, unsigned char *const *arenas);
 	/* Runs body(arg, w, ..) for each worker that is here, all at a time,
 	 * and returns when all have ended.  The first failure of any is left
 	 * in *f and ends all. */
@@ -25,13 +35,19 @@ typedef struct communicator {
 	bool (*combine)(void *c, int instr, int worker);
 	/* Waits for all workers; false when one has failed. */
 	bool (*barrier)(void *c, int worker);
-	/* Bytes that all workers here received from others in an instruction
+	/* Between two runs of a body, by all processes alike: n bytes at data,
+	 * as the process of a worker has them, are copied to all others; the
+	 * sum, or the greatest, of a number of each process. */
+	void (*share)(void *c, int worker, void *data, int64_t n);
+	int64_t (*sum)(void *c, int64_t x);
+	int64_t (*greatest)(void *c, int64_t x);
+	/* Bytes that the workers here received from others in an instruction
 	 * since open(). */
 	int64_t (*received)(void *c, int instr);
 	void (*close)(void *c);
 } communicator;
 
-extern const communicator comm_threads;
+extern const communicator comm_threads, comm_mpi;
 
 /* The i-th communicator's row, NULL after the last. */
 const communicator *comm_row(int i);

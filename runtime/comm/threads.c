@@ -66,14 +66,34 @@ static void note_pieces(threads *c, int instr, int worker)
 	arena_free(work);
 }
 
-static void *open_threads(const plan *p, unsigned char *const *arenas,
-			  failure *f)
+/* This process is the only one. */
+static bool start_threads(void)
+{
+	return true;
+}
+
+static void end_threads(cli_status status)
+{
+	(void)status;
+}
+
+static void attach_threads(void *state, unsigned char *const *arenas)
+{
+	((threads *)state)->arenas = arenas;
+}
+
+static void here_threads(void *state, int *first, int *n, int *neighbours)
+{
+	*first = 0;
+	*n = *neighbours = ((threads *)state)->nworkers;
+}
+
+static void *open_threads(const plan *p, failure *f)
 {
 	arena *a = arena_new();
 	threads *c = ARENA_NEW(a, threads);
 	(void)f;
-	*c = (threads){ .a = a, .p = p, .arenas = arenas,
-			.nworkers = mesh_workers(&p->mesh) };
+	*c = (threads){ .a = a, .p = p, .nworkers = mesh_workers(&p->mesh) };
 	c->parcels = arena_calloc(a, (size_t)p->ninstrs * (size_t)c->nworkers,
 				  sizeof(parcel));
 	c->local = ARENA_ARRAY(a, bool, p->ninstrs);
@@ -197,6 +217,20 @@ static bool transfer(void *state, int instr, int number)
 	return c->local[instr] || barrier_wait(&c->barrier);
 }
 
+static void share_threads(void *state, int worker, void *data, int64_t n)
+{
+	(void)state;
+	(void)worker;
+	(void)data;
+	(void)n;
+}
+
+static int64_t same_threads(void *state, int64_t x)
+{
+	(void)state;
+	return x;
+}
+
 static int64_t received_threads(void *state, int instr)
 {
 	threads *c = state;
@@ -208,11 +242,18 @@ static int64_t received_threads(void *state, int instr)
 
 const communicator comm_threads = {
 	.name = "threads",
+	.start = start_threads,
+	.end = end_threads,
 	.open = open_threads,
+	.here = here_threads,
+	.attach = attach_threads,
 	.launch = launch_threads,
 	.move = transfer,
 	.combine = transfer,
 	.barrier = wait_threads,
+	.share = share_threads,
+	.sum = same_threads,
+	.greatest = same_threads,
 	.received = received_threads,
 	.close = close_threads,
 };

@@ -135,7 +135,7 @@ static void *open_cpu(const plan *p, const backend_options *o, failure *f)
 	cpu *c = ARENA_NEW(a, cpu);
 	*c = (cpu){ .a = a, .p = p, .kernels = o->kernels,
 		    .nworkers = o->nworkers,
-		    .team_size = share_of_processors(o->nworkers) };
+		    .team_size = share_of_processors(o->neighbours) };
 	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
 	c->opaque = ARENA_ARRAY(a, tdl_kernel *, p->nkernels);
 	bool good = o->kernels != KERNELS_LIBRARY ||

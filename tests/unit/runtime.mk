@@ -1,10 +1,12 @@
 # Generated kernels, and the runtime.
 runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
-	plan/libplan.a base/libbase.a $(unit_libs) $(LIBZIP_LIBS) $(ZLIB_LIBS)
+	plan/libplan.a base/libbase.a $(unit_libs) $(LIBZIP_LIBS) $(ZLIB_LIBS) \
+	$(MPI_LIBS)
 
 unit_tests += \
 	%D%/test_codegen \
-	%D%/test_runtime
+	%D%/test_runtime \
+	%D%/test_train
 
 %C%_test_codegen_SOURCES = %D%/test_codegen.c \
 	%D%/check_kernel.c %D%/check_kernel.h
@@ -15,3 +17,8 @@ unit_tests += \
 	%D%/random_plan.c %D%/random_plan.h
 %C%_test_runtime_LDADD = compiler/lower/liblower.a \
 	compiler/search/libsearch.a $(runtime_libs)
+
+%C%_test_train_SOURCES = %D%/test_train.c \
+	%D%/random_graph.c %D%/random_graph.h \
+	%D%/random_plan.c %D%/random_plan.h
+%C%_test_train_LDADD = $(%C%_test_runtime_LDADD)

@@ -1,0 +1,486 @@
+/* Workers as processes, one rank of Open MPI each.
+ *
+ * For a transfer every rank packs the pieces that its peers receive out of its
+ * own buffer, and copies or combines what it receives in the order that
+ * transfer_pieces() gives, not by the library's reductions: so the results are
+ * those of the threads, bit for bit.  A collective runs on the communicator of
+ * the mesh axes that it goes along; halos and gathers by pieces are messages
+ * between those that have something to send. */
+#include "config.h"
+
+#include "runtime/comm/comm.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "plan/eval.h"
+#include "plan/transfer.h"
+
+/* The most bytes of one message: MPI counts by int. */
+enum { MOST_BYTES = 1 << 30 };
+
+/* A piece, without the dimensions that a box has room for. */
+typedef struct part {
+	int peer; /* the worker that it comes from, or goes to */
+	bool add;
+	int64_t at, nbytes; /* in the staging memory */
+	int64_t *lo, *hi;
+} part;
+
+typedef VEC(part) parts;
+
+/* What goes to one peer, or comes from it, in the staging memory. */
+typedef struct parcel {
+	int peer;
+	int64_t at, nbytes;
+} parcel;
+
+typedef struct parcels {
+	int n;
+	parcel *of; /* by ascending peer */
+	int64_t nbytes;
+} parcels;
+
+/* A transfer as this rank sees it. */
+typedef struct exchange {
+	MPI_Comm group; /* MPI_COMM_NULL: messages */
+	parts sent;	/* by ascending peer, for each as it unpacks them */
+	parts received; /* in the order of addition; this rank's own, too */
+	parcels to, from;
+	int *counts; /* of the group's ranks: sent, where, received, where */
+	bool local;  /* nobody receives anything from another */
+	int64_t total; /* bytes received, so far */
+} exchange;
+
+/* The communicator of those that differ on some axes of the mesh only. */
+typedef struct group {
+	uint32_t axes;
+	MPI_Comm comm;
+} group;
+
+typedef struct ranks {
+	arena *a;
+	const plan *p;
+	int rank;
+	unsigned char *arena;
+	exchange *exchanges; /* by instruction */
+	VEC(group) groups;
+	char *outbox, *inbox;
+	VEC(MPI_Request) requests;
+} ranks;
+
+/* ---- groups ------------------------------------------------------------ */
+
+/* The axes on which two workers differ, a bit each. */
+static uint32_t axes_between(const mesh *m, int v, int w)
+{
+	int at[MAX_AXES], other[MAX_AXES];
+	uint32_t axes = 0;
+	mesh_coords(m, v, at);
+	mesh_coords(m, w, other);
+	for (int i = 0; i < m->naxes; i++)
+		axes |= (uint32_t)(at[i] != other[i]) << i;
+	return axes;
+}
+
+/* A worker's number among those that differ on these axes only. */
+static int number_on(const mesh *m, uint32_t axes, int worker)
+{
+	int at[MAX_AXES], n = 0;
+	mesh_coords(m, worker, at);
+	for (int i = 0; i < m->naxes; i++)
+		if (axes >> i & 1)
+			n = n * m->size[i] + at[i];
+	return n;
+}
+
+/* All ranks ask for the same groups in the same order. */
+static MPI_Comm group_of(ranks *c, uint32_t axes)
+{
+	const mesh *m = &c->p->mesh;
+	group g = { .axes = axes };
+	for (int i = 0; i < c->groups.n; i++)
+		if (c->groups.at[i].axes == axes)
+			return c->groups.at[i].comm;
+	MPI_Comm_split(MPI_COMM_WORLD, number_on(m, ~axes, c->rank),
+		       number_on(m, axes, c->rank), &g.comm);
+	vec_push(c->a, &c->groups, g);
+	return g.comm;
+}
+
+/* ---- what is exchanged ------------------------------------------------- */
+
+static void note_part(ranks *c, parts *to, const piece *q, int peer,
+		      int64_t size)
+{
+	part x = { .peer = peer,
+		   .add = q->add,
+		   .nbytes = box_volume(&q->at) * size,
+		   .lo = ARENA_COPY(c->a, q->at.lo, q->at.n),
+		   .hi = ARENA_COPY(c->a, q->at.hi, q->at.n) };
+	vec_push(c->a, to, x);
+}
+
+/* What goes to each peer lies together, in the order of the parts. */
+static void note_parcels(ranks *c, parts *all, parcels *to)
+{
+	int nranks = mesh_workers(&c->p->mesh);
+	to->of = ARENA_ARRAY(c->a, parcel, all->n);
+	for (int peer = 0; peer < nranks && all->n > 0; peer++) {
+		parcel x = { peer, to->nbytes, 0 };
+		for (int i = 0; i < all->n; i++) {
+			part *y = &all->at[i];
+			if (y->peer != peer || peer == c->rank)
+				continue;
+			y->at = x.at + x.nbytes;
+			x.nbytes += y->nbytes;
+		}
+		if (x.nbytes == 0)
+			continue;
+		to->of[to->n++] = x;
+		to->nbytes += x.nbytes;
+	}
+}
+
+/* Counts and places for a collective; false where an int does not hold them. */
+static bool note_counts(ranks *c, exchange *x, uint32_t axes, int n)
+{
+	const parcels *side[] = { &x->to, &x->from };
+	x->counts = ARENA_ARRAY(c->a, int, 4 * n);
+	for (int s = 0; s < 2; s++) {
+		if (side[s]->nbytes > INT_MAX)
+			return false;
+		for (int i = 0; i < side[s]->n; i++) {
+			const parcel *q = &side[s]->of[i];
+			int r = number_on(&c->p->mesh, axes, q->peer);
+			x->counts[2 * s * n + r] = (int)q->nbytes;
+			x->counts[(2 * s + 1) * n + r] = (int)q->at;
+		}
+	}
+	return true;
+}
+
+static bool is_collective(collective kind)
+{
+	return kind == COLL_ALL_GATHER || kind == COLL_ALL_TO_ALL ||
+	       kind == COLL_REDUCE_SCATTER;
+}
+
+/* Notes what a worker receives, if it is this rank or has something from it.
+ * Returns the axes along which that comes. */
+static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
+			    exchange *x)
+{
+	arena *work = arena_new();
+	const plan_tensor *t = &c->p->tensors[c->p->buffers[in->to].tensor];
+	int64_t size = (int64_t)dtype_size(t->type);
+	uint32_t axes = 0;
+	piece *q;
+	int n = transfer_pieces(work, c->p, in, worker, &q);
+	for (int i = 0; i < n; i++) {
+		axes |= axes_between(&c->p->mesh, worker, q[i].peer);
+		if (worker == c->rank)
+			note_part(c, &x->received, &q[i], q[i].peer, size);
+		else if (q[i].peer == c->rank)
+			note_part(c, &x->sent, &q[i], worker, size);
+	}
+	arena_free(work);
+	return axes;
+}
+
+/* Looks at what every worker receives; what it comes to is the same on all
+ * ranks. */
+static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
+{
+	const mesh *m = &c->p->mesh;
+	uint32_t axes = 0;
+	for (int w = 0; w < mesh_workers(m); w++)
+		axes |= note_worker(c, in, w, x);
+	x->local = axes == 0;
+	note_parcels(c, &x->sent, &x->to);
+	note_parcels(c, &x->received, &x->from);
+	x->group = MPI_COMM_NULL;
+	if (is_collective(in->collective) && !x->local) {
+		MPI_Comm g = group_of(c, axes);
+		int n, fits, all;
+		MPI_Comm_size(g, &n);
+		fits = note_counts(c, x, axes, n);
+		MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN,
+			      MPI_COMM_WORLD);
+		x->group = all ? g : MPI_COMM_NULL;
+	}
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static bool start_ranks(void)
+{
+	int rank, level;
+	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	return rank == 0;
+}
+
+/* A failure that all have met is told by the first alone: it ends the others
+ * while they wait.  A rank that has failed alone speaks a little later. */
+static void end_ranks(cli_status status)
+{
+	int n;
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (status != CLI_OK && status != CLI_DIFFERENCE && n > 1)
+		MPI_Abort(MPI_COMM_WORLD, status);
+	MPI_Finalize();
+}
+
+static void *open_ranks(const plan *p, failure *f)
+{
+	int n, workers = mesh_workers(&p->mesh);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (n != workers) {
+		fail_with(f, CLI_MACHINE, "the plan has %d worker%s, and there "
+			  "%s %d MPI process%s: start it with 'mpirun -n %d "
+			  "tdlrun PLAN --comm mpi'", workers,
+			  workers == 1 ? "" : "s", n == 1 ? "is" : "are", n,
+			  n == 1 ? "" : "es", workers);
+		return NULL;
+	}
+	arena *a = arena_new();
+	ranks *c = ARENA_NEW(a, ranks);
+	*c = (ranks){ .a = a, .p = p };
+	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
+	return c;
+}
+
+static void here_ranks(void *state, int *first, int *n, int *neighbours)
+{
+	const ranks *c = state;
+	MPI_Comm machine;
+	*first = c->rank;
+	*n = 1;
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+			    MPI_INFO_NULL, &machine);
+	MPI_Comm_size(machine, neighbours);
+	MPI_Comm_free(&machine);
+}
+
+static void attach_ranks(void *state, unsigned char *const *arenas)
+{
+	ranks *c = state;
+	int64_t out = 0, in = 0;
+	c->arena = arenas[c->rank];
+	c->exchanges = ARENA_ARRAY(c->a, exchange, c->p->ninstrs);
+	for (int i = 0; i < c->p->ninstrs; i++) {
+		exchange *x = &c->exchanges[i];
+		if (c->p->program[i].op == PLAN_RUN)
+			continue;
+		note_exchange(c, &c->p->program[i], x);
+		out = x->to.nbytes > out ? x->to.nbytes : out;
+		in = x->from.nbytes > in ? x->from.nbytes : in;
+	}
+	c->outbox = arena_alloc(c->a, (size_t)out + 1);
+	c->inbox = arena_alloc(c->a, (size_t)in + 1);
+}
+
+static void close_ranks(void *state)
+{
+	ranks *c = state;
+	for (int i = 0; i < c->groups.n; i++)
+		MPI_Comm_free(&c->groups.at[i].comm);
+	arena_free(c->a);
+}
+
+static bool launch_rank(void *state, comm_body *body, void *arg, failure *f)
+{
+	return body(arg, ((ranks *)state)->rank, f);
+}
+
+/* ---- transfers --------------------------------------------------------- */
+
+static box part_box(const part *x, int n)
+{
+	box b = { .n = n };
+	memcpy(b.lo, x->lo, (size_t)n * sizeof(*b.lo));
+	memcpy(b.hi, x->hi, (size_t)n * sizeof(*b.hi));
+	return b;
+}
+
+static region dense(const box *at)
+{
+	return (region){ .at = *at, .count = box_volume(at) };
+}
+
+static const plan_tensor *tensor_of(const ranks *c, const plan_instr *in)
+{
+	return &c->p->tensors[c->p->buffers[in->to].tensor];
+}
+
+static unsigned char *place(const ranks *c, int buffer)
+{
+	return c->arena + c->p->buffers[buffer].offset;
+}
+
+/* Copies what all peers receive to the outbox. */
+static void pack(ranks *c, const plan_instr *in, const exchange *x)
+{
+	const plan_tensor *t = tensor_of(c, in);
+	size_t size = dtype_size(t->type);
+	region mine = plan_region(c->p, in->from, c->rank);
+	const unsigned char *from = place(c, in->from);
+	for (int i = 0; i < x->sent.n; i++) {
+		char *to = c->outbox + x->sent.at[i].at;
+		box b = part_box(&x->sent.at[i], t->ndim);
+		region packed = dense(&b);
+		runs r = runs_of(&b, &packed, &mine);
+		while (runs_next(&r))
+			memcpy(to + (size_t)r.dst * size,
+			       from + (size_t)r.src * size,
+			       (size_t)r.n * size);
+	}
+}
+
+/* Copies a part to where it belongs, or combines it with what is there: this
+ * rank's own out of its buffer, another's out of the inbox. */
+static void unpack(ranks *c, const plan_instr *in, const part *x)
+{
+	const plan_tensor *t = tensor_of(c, in);
+	int64_t size = (int64_t)dtype_size(t->type);
+	bool own = x->peer == c->rank;
+	box b = part_box(x, t->ndim);
+	region src = own ? plan_region(c->p, in->from, c->rank) : dense(&b);
+	region dst = plan_region(c->p, in->to, c->rank);
+	unsigned char *to = place(c, in->to);
+	const unsigned char *from = own ? place(c, in->from)
+					: (unsigned char *)c->inbox + x->at;
+	reducer red = x->add ? plan_partial(c->p, in->node, NULL) : RED_NONE;
+	runs r = runs_of(&b, &dst, &src);
+	while (runs_next(&r)) {
+		if (x->add)
+			reducer_combine(red, t->type, to + r.dst * size,
+					from + r.src * size, r.n);
+		else
+			memcpy(to + r.dst * size, from + r.src * size,
+			       (size_t)(r.n * size));
+	}
+}
+
+static void wait_all(ranks *c)
+{
+	MPI_Waitall(c->requests.n, c->requests.at, MPI_STATUSES_IGNORE);
+	c->requests.n = 0;
+}
+
+/* Starts the messages to, or from, all peers; long ones go in pieces. */
+static void start_messages(ranks *c, const parcels *all, char *memory,
+			   bool send)
+{
+	for (int i = 0; i < all->n; i++) {
+		const parcel *q = &all->of[i];
+		for (int64_t at = 0; at < q->nbytes; at += MOST_BYTES) {
+			int64_t left = q->nbytes - at;
+			int n = (int)(left < MOST_BYTES ? left : MOST_BYTES);
+			char *data = memory + q->at + at;
+			MPI_Request r;
+			if (send)
+				MPI_Isend(data, n, MPI_BYTE, q->peer, 0,
+					  MPI_COMM_WORLD, &r);
+			else
+				MPI_Irecv(data, n, MPI_BYTE, q->peer, 0,
+					  MPI_COMM_WORLD, &r);
+			vec_push(c->a, &c->requests, r);
+		}
+	}
+}
+
+static void start_collective(ranks *c, const exchange *x)
+{
+	MPI_Request r;
+	int n;
+	MPI_Comm_size(x->group, &n);
+	MPI_Ialltoallv(c->outbox, x->counts, x->counts + n, MPI_BYTE,
+		       c->inbox, x->counts + 2 * n, x->counts + 3 * n,
+		       MPI_BYTE, x->group, &r);
+	vec_push(c->a, &c->requests, r);
+}
+
+static bool transfer(void *state, int instr, int worker)
+{
+	ranks *c = state;
+	exchange *x = &c->exchanges[instr];
+	const plan_instr *in = &c->p->program[instr];
+	(void)worker;
+	pack(c, in, x);
+	if (x->group != MPI_COMM_NULL) {
+		start_collective(c, x);
+	} else {
+		start_messages(c, &x->from, c->inbox, false);
+		start_messages(c, &x->to, c->outbox, true);
+	}
+	wait_all(c);
+	for (int i = 0; i < x->received.n; i++)
+		unpack(c, in, &x->received.at[i]);
+	x->total += x->from.nbytes;
+	return true;
+}
+
+static bool wait_ranks(void *state, int worker)
+{
+	(void)state;
+	(void)worker;
+	MPI_Barrier(MPI_COMM_WORLD);
+	return true;
+}
+
+static int64_t received_ranks(void *state, int instr)
+{
+	return ((ranks *)state)->exchanges[instr].total;
+}
+
+static void share_ranks(void *state, int worker, void *data, int64_t n)
+{
+	(void)state;
+	for (int64_t at = 0; at < n; at += MOST_BYTES) {
+		int64_t left = n - at;
+		MPI_Bcast((char *)data + at,
+			  (int)(left < MOST_BYTES ? left : MOST_BYTES),
+			  MPI_BYTE, worker, MPI_COMM_WORLD);
+	}
+}
+
+static int64_t of_all(int64_t x, MPI_Op op)
+{
+	int64_t r;
+	MPI_Allreduce(&x, &r, 1, MPI_INT64_T, op, MPI_COMM_WORLD);
+	return r;
+}
+
+static int64_t sum_ranks(void *state, int64_t x)
+{
+	(void)state;
+	return of_all(x, MPI_SUM);
+}
+
+static int64_t greatest_ranks(void *state, int64_t x)
+{
+	(void)state;
+	return of_all(x, MPI_MAX);
+}
+
+const communicator comm_mpi = {
+	.name = "mpi",
+	.start = start_ranks,
+	.end = end_ranks,
+	.open = open_ranks,
+	.here = here_ranks,
+	.attach = attach_ranks,
+	.launch = launch_rank,
+	.move = transfer,
+	.combine = transfer,
+	.barrier = wait_ranks,
+	.share = share_ranks,
+	.sum = sum_ranks,
+	.greatest = greatest_ranks,
+	.received = received_ranks,
+	.close = close_ranks,
+};
