@@ -20,3 +20,15 @@ plan *random_plan(arena *a, uint64_t seed, int nnodes, bool sources)
 	ck_assert_ptr_nonnull(p);
 	return p;
 }
+
+plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m)
+{
+	rng r = rng_new(seed);
+	graph *g = random_training(a, &r, nnodes);
+	assignment as = m ? random_assignment_on(a, &r, g, m) :
+			    random_assignment(a, &r, g);
+	lower_options o = { .algorithm = "random" };
+	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
+	ck_assert_ptr_nonnull(p);
+	return p;
+}

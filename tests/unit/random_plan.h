@@ -8,4 +8,8 @@
  * kernels' sources if asked for. */
 plan *random_plan(arena *a, uint64_t seed, int nnodes, bool sources);
 
+/* The same of random_training(), for the interpreter: a plan with states.  The
+ * same seed gives the same graph on any mesh; NULL: on a random one. */
+plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m);
+
 #endif

@@ -1,0 +1,610 @@
+/* Training: states that are kept from step to step, schedules, data sets,
+ * checkpoints, logs, being asked to end. */
+#include "config.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "plan/eval.h"
+#include "runtime/checkpoint.h"
+#include "runtime/data.h"
+#include "runtime/inputs.h"
+#include "runtime/log.h"
+#include "runtime/schedule.h"
+#include "runtime/stop.h"
+#include "runtime/verify.h"
+#include "tests/unit/random_plan.h"
+
+static arena *mem;
+static char *folder; /* for files of a test */
+
+static char *file(const char *name)
+{
+	return arena_printf(mem, "%s/%s", folder, name);
+}
+
+/* ---- states ------------------------------------------------------------ */
+
+static machine *open_plan(const plan *p)
+{
+	backend_options o = { .kernels = KERNELS_INTERPRETER };
+	failure f = { 0 };
+	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads, &o,
+				  &f);
+	ck_assert_msg(m != NULL, "%s", f.text);
+	return m;
+}
+
+static const array *small_inputs(const plan *p)
+{
+	failure f = { 0 };
+	array *x = arrays_of(mem, p, p->inputs, p->ninputs, &f);
+	inputs_invent(p, x);
+	for (int i = 0; i < p->ninputs; i++)
+		for (int64_t e = 0; e < array_nelem(&x[i]); e++)
+			if (dtype_is_float(x[i].type))
+				elem_set_f64(x[i].type, x[i].data, e,
+					     (double)((e * 7 + i) % 5 - 2));
+	return x;
+}
+
+static array *states_after(machine *m, const plan *p, int steps)
+{
+	failure f = { 0 };
+	int n, *states = plan_states(mem, p, &n);
+	const array *in = small_inputs(p);
+	array *out = arrays_of(mem, p, p->outputs, p->noutputs, &f);
+	array *x = arrays_of(mem, p, states, n, &f);
+	for (int i = 0; i < steps; i++)
+		ck_assert_msg(machine_step(m, in, out, &f), "%s", f.text);
+	for (int i = 0; i < n; i++)
+		machine_state_get(m, states[i], &x[i]);
+	return x;
+}
+
+static void expect_same(const plan *p, const array *got, const array *want)
+{
+	int n;
+	plan_states(mem, p, &n);
+	for (int i = 0; i < n; i++)
+		ck_assert_msg(!memcmp(got[i].data, want[i].data,
+				      (size_t)array_nbytes(&got[i])),
+			      "'%s' differs", got[i].name);
+}
+
+/* Three steps on many workers leave the states that they leave on one, and move
+ * what was planned. */
+START_TEST(states_are_kept)
+{
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		plan *p = random_training_plan(mem, seed, 6, NULL);
+		plan *one = plan_one_device(mem, p);
+		machine *m = open_plan(p), *single = open_plan(one);
+		array *got = states_after(m, p, 3);
+		expect_same(p, got, states_after(single, one, 3));
+		ck_assert_int_eq(machine_received(m),
+				 3 * p->communication_bytes);
+		ck_assert_int_eq(machine_arena_used(m), p->arena_bytes);
+		machine_close(m);
+		machine_close(single);
+	}
+}
+END_TEST
+
+/* ---- rates ------------------------------------------------------------- */
+
+START_TEST(schedules)
+{
+	schedule s = { SCHEDULE_CONSTANT, 0.5, 0, 10 };
+	ck_assert_double_eq(schedule_rate(&s, 0), 0.5);
+	ck_assert_double_eq(schedule_rate(&s, 9), 0.5);
+	s.warmup = 4;
+	ck_assert_double_eq(schedule_rate(&s, 0), 0.125);
+	ck_assert_double_eq(schedule_rate(&s, 3), 0.5);
+	s = (schedule){ SCHEDULE_LINEAR, 1, 2, 12 };
+	ck_assert_double_eq(schedule_rate(&s, 1), 1);
+	ck_assert_double_eq(schedule_rate(&s, 2), 1);
+	ck_assert_double_eq(schedule_rate(&s, 7), 0.5);
+	s = (schedule){ SCHEDULE_COSINE, 2, 0, 8 };
+	ck_assert_double_eq(schedule_rate(&s, 0), 2);
+	ck_assert_double_eq_tol(schedule_rate(&s, 4), 1, 1e-12);
+	for (int64_t i = 1; i < 8; i++)
+		ck_assert(schedule_rate(&s, i) < schedule_rate(&s, i - 1));
+	/* A run that ends within its warmup. */
+	s = (schedule){ SCHEDULE_COSINE, 1, 10, 5 };
+	ck_assert_double_eq(schedule_rate(&s, 4), 0.5);
+}
+END_TEST
+
+/* ---- data -------------------------------------------------------------- */
+
+/* A plan with inputs and nothing else. */
+static plan *plan_of(int n, const plan_tensor *inputs)
+{
+	plan *p = ARENA_NEW(mem, plan);
+	p->ntensors = p->ninputs = n;
+	p->tensors = ARENA_COPY(mem, inputs, n);
+	p->inputs = ARENA_ARRAY(mem, int, n);
+	for (int i = 0; i < n; i++)
+		p->inputs[i] = i;
+	p->learning_rate = p->loss = -1;
+	return p;
+}
+
+static array numbers(const char *name, int ndim, int64_t n, int64_t width)
+{
+	array x = { .name = name, .type = DT_I32, .ndim = ndim,
+		    .dims = { n, width } };
+	int64_t nelem = array_nelem(&x);
+	x.data = arena_alloc(mem, (size_t)array_nbytes(&x) + 1);
+	for (int64_t i = 0; i < nelem; i++)
+		((int32_t *)x.data)[i] = (int32_t)i;
+	return x;
+}
+
+static dataset *read_data(const plan *p, int n, const array *arrays,
+			  failure *f)
+{
+	*f = (failure){ 0 };
+	ck_assert(npz_write(file("data.npz"), n, arrays, f));
+	return dataset_read(mem, p, file("data.npz"), f);
+}
+
+static const plan_tensor some_inputs[] = {
+	{ .name = "x", .type = DT_I32, .ndim = 2, .dims = { 3, 2 } },
+	{ .name = "y", .type = DT_I32, .ndim = 1, .dims = { 3 } },
+	{ .name = "whole", .type = DT_I32, .ndim = 1, .dims = { 5 } },
+	{ .name = "rate", .type = DT_I32 },
+};
+
+START_TEST(batches)
+{
+	plan *p = plan_of(4, some_inputs);
+	failure f;
+	array in[4], set[] = { numbers("x", 2, 8, 2), numbers("y", 1, 8, 0),
+			       numbers("whole", 1, 5, 0) };
+	for (int i = 0; i < 4; i++) {
+		in[i] = machine_array(p, i);
+		in[i].data = arena_alloc(mem, (size_t)array_nbytes(&in[i]));
+	}
+	dataset *d = read_data(p, 3, set, &f);
+	ck_assert_msg(d != NULL, "%s", f.text);
+	ck_assert_int_eq(d->samples, 8);
+	ck_assert_int_eq(d->batch, 3);
+	ck_assert_int_eq(dataset_steps(d, false), 2);
+	ck_assert_int_eq(dataset_steps(d, true), 3);
+	const int32_t *x = in[0].data, *y = in[1].data, *w = in[2].data;
+	const int64_t order[] = { 7, 6, 5, 4, 3, 2, 1, 0 };
+	ck_assert_int_eq(dataset_fill(d, NULL, 1, in), 3);
+	ck_assert(x[0] == 6 && x[5] == 11 && y[0] == 3 && y[2] == 5);
+	ck_assert(w[4] == 4);
+	ck_assert_int_eq(dataset_fill(d, order, 0, in), 3);
+	ck_assert(x[0] == 14 && x[1] == 15 && y[0] == 7 && y[2] == 5);
+	/* The last sample is repeated. */
+	ck_assert_int_eq(dataset_fill(d, NULL, 2, in), 2);
+	ck_assert(y[0] == 6 && y[1] == 7 && y[2] == 7 && x[5] == 15);
+	dataset_free(d);
+}
+END_TEST
+
+/* One dimension more: a sample is a step's. */
+START_TEST(whole_samples)
+{
+	plan *p = plan_of(4, some_inputs);
+	failure f;
+	int32_t at, *rates;
+	array in[4], set[] = { numbers("rate", 1, 8, 0),
+			       numbers("whole", 2, 8, 5) };
+	for (int i = 0; i < 4; i++) {
+		in[i] = machine_array(p, i);
+		in[i].data = arena_alloc(mem, (size_t)array_nbytes(&in[i]));
+	}
+	rates = in[3].data;
+	dataset *d = read_data(p, 2, set, &f);
+	ck_assert_msg(d != NULL, "%s", f.text);
+	ck_assert_int_eq(d->batch, 1);
+	ck_assert_int_eq(dataset_steps(d, false), 8);
+	for (at = 0; at < 8; at++) {
+		ck_assert_int_eq(dataset_fill(d, NULL, at, in), 1);
+		ck_assert_int_eq(*rates, at);
+		ck_assert_int_eq(((int32_t *)in[2].data)[4], 5 * at + 4);
+	}
+	dataset_free(d);
+	/* A set of exactly one step. */
+	array one[] = { numbers("x", 2, 3, 2), numbers("y", 1, 3, 0) };
+	d = read_data(p, 2, one, &f);
+	ck_assert_msg(d != NULL, "%s", f.text);
+	ck_assert(d->samples == 3 && d->batch == 3 && !d->divided[2]);
+	dataset_free(d);
+}
+END_TEST
+
+START_TEST(data_that_do_not_fit)
+{
+	plan *p = plan_of(4, some_inputs);
+	failure f;
+	const struct {
+		array arrays[2];
+		const char *says;
+	} sets[] = {
+		{ { numbers("x", 2, 8, 2), numbers("y", 1, 7, 0) },
+		  "'y' has 7 samples" },
+		{ { numbers("x", 2, 8, 2), numbers("whole", 2, 8, 5) },
+		  "a step takes 1 samples of 'whole', 3 of" },
+		{ { numbers("x", 2, 8, 3), numbers("y", 1, 8, 0) },
+		  "'x' has neither" },
+		{ { numbers("x", 2, 8, 2), numbers("z", 1, 8, 0) },
+		  "no input 'z'" },
+		{ { numbers("x", 2, 0, 2), numbers("y", 1, 0, 0) },
+		  "0 samples" },
+		{ { numbers("x", 2, 3, 2), numbers("whole", 1, 5, 0) },
+		  "no samples" },
+	};
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+		ck_assert_ptr_null(read_data(p, 2, sets[i].arrays, &f));
+		ck_assert_int_eq(f.status, CLI_INPUT);
+		ck_assert_msg(strstr(f.text, sets[i].says) != NULL, "%s",
+			      f.text);
+	}
+	array x = numbers("x", 2, 8, 2);
+	x.type = DT_F32;
+	ck_assert_ptr_null(read_data(p, 1, &x, &f));
+	ck_assert_ptr_nonnull(strstr(f.text, "elements of type"));
+}
+END_TEST
+
+static bool is_permutation(const int64_t *x, int64_t n)
+{
+	bool *seen = ARENA_ARRAY(mem, bool, n);
+	for (int64_t i = 0; i < n; i++) {
+		if (x[i] < 0 || x[i] >= n || seen[x[i]])
+			return false;
+		seen[x[i]] = true;
+	}
+	return true;
+}
+
+/* Orders are permutations, depend on seed and epoch alone, and put each sample
+ * everywhere about as often. */
+START_TEST(orders)
+{
+	enum { N = 10, EPOCHS = 5000 };
+	int64_t x[N], y[N];
+	int at[N][N] = { 0 };
+	for (int64_t epoch = 0; epoch < EPOCHS; epoch++) {
+		dataset_shuffle(7, epoch, N, x);
+		ck_assert(is_permutation(x, N));
+		for (int i = 0; i < N; i++)
+			at[i][x[i]]++;
+	}
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			ck_assert(at[i][j] > 400 && at[i][j] < 600);
+	dataset_shuffle(7, 3, N, x);
+	dataset_shuffle(7, 3, N, y);
+	ck_assert_mem_eq(x, y, sizeof(x));
+	dataset_shuffle(8, 3, N, y);
+	ck_assert_mem_ne(x, y, sizeof(x));
+	dataset_shuffle(7, 4, N, y);
+	ck_assert_mem_ne(x, y, sizeof(x));
+	dataset_shuffle(7, 4, 1, y);
+	ck_assert_int_eq(y[0], 0);
+}
+END_TEST
+
+/* ---- checkpoints ------------------------------------------------------- */
+
+static checkpoints *open_folder(const char *name, int64_t keep)
+{
+	failure f = { 0 };
+	checkpoints *c = checkpoints_open(mem, file(name), keep, &f);
+	ck_assert_msg(c != NULL, "%s", f.text);
+	return c;
+}
+
+static void write_one(checkpoints *c, machine *m, const plan *p, int64_t step)
+{
+	failure f = { 0 };
+	position at = { .step = step, .epoch = step / 5, .in_epoch = step % 5,
+			.samples = 12, .batch = 2, .shuffle = true,
+			.seed = 9 };
+	ck_assert_msg(checkpoints_write(c, m, p, &at, &f), "%s", f.text);
+}
+
+/* A plan whose states a run changes. */
+static plan *some_training(const mesh *m)
+{
+	for (uint64_t seed = 0;; seed++) {
+		plan *p = random_training_plan(mem, seed, 5, m);
+		for (int t = 0; t < p->ntensors; t++)
+			if (p->tensors[t].role == PLAN_STATE &&
+			    p->tensors[t].next >= 0)
+				return p;
+	}
+}
+
+/* What was written by some workers goes on, on others, as if nothing had
+ * happened. */
+START_TEST(checkpoints_restore_on_any_workers)
+{
+	const mesh four = { 2, { 2, 2 } }, two = { 1, { 2 } };
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		plan *p = random_training_plan(mem, seed, 6, &four);
+		plan *q = random_training_plan(mem, seed, 6, &two);
+		machine *m = open_plan(p), *n = open_plan(q);
+		checkpoints *c =
+			open_folder(arena_printf(mem, "%d", (int)seed), 0);
+		failure f = { 0 };
+		position at;
+		states_after(m, p, 2);
+		write_one(c, m, p, 13);
+		ck_assert_msg(checkpoints_restore(c, n, q, &at, &f), "%s",
+			      f.text);
+		ck_assert(at.step == 13 && at.epoch == 2 && at.in_epoch == 3);
+		ck_assert(at.samples == 12 && at.batch == 2 && at.shuffle &&
+			  at.seed == 9);
+		array *want = states_after(m, p, 2);
+		expect_same(p, states_after(n, q, 2), want);
+		checkpoints_close(c);
+		machine_close(m);
+		machine_close(n);
+	}
+}
+END_TEST
+
+START_TEST(checkpoints_are_kept)
+{
+	plan *p = some_training(NULL);
+	machine *m = open_plan(p);
+	failure f = { 0 };
+	checkpoints *c = open_folder("kept", 2);
+	ck_assert_ptr_null(checkpoints_newest(c));
+	for (int64_t step = 8; step < 12; step++)
+		write_one(c, m, p, step);
+	write_one(c, m, p, 11);
+	ck_assert_str_eq(checkpoints_newest(c), file("kept/step-11.npz"));
+	ck_assert(!file_exists(file("kept/step-9.npz")));
+	ck_assert(file_exists(file("kept/step-10.npz")));
+	/* Nobody else writes there at the same time. */
+	ck_assert_ptr_null(checkpoints_open(mem, file("kept"), 2, &f));
+	ck_assert_ptr_nonnull(strstr(f.text, "another run"));
+	checkpoints_close(c);
+	/* What a killed run left goes, what is not ours stays; numbers count,
+	 * not letters. */
+	static const char *const left[] = { "step-12.npz.tmp",
+					    "step-12.npz.tmp.a1B2c3",
+					    "step-99.npy", "step-099.npz",
+					    "step--3.npz" };
+	for (int i = 0; i < 5; i++)
+		ck_assert(file_write(file(arena_printf(mem, "kept/%s",
+						       left[i])), "x", 1));
+	c = open_folder("kept", 2);
+	ck_assert_str_eq(checkpoints_newest(c), file("kept/step-11.npz"));
+	for (int i = 0; i < 5; i++)
+		ck_assert(file_exists(file(arena_printf(mem, "kept/%s",
+							left[i]))) == (i > 1));
+	checkpoints_close(c);
+	machine_close(m);
+}
+END_TEST
+
+static bool restores(machine *m, const plan *p, const char *name, failure *f)
+{
+	checkpoints *c = open_folder(name, 0);
+	position at;
+	*f = (failure){ 0 };
+	bool good = checkpoints_restore(c, m, p, &at, f);
+	checkpoints_close(c);
+	return good;
+}
+
+/* Whatever happens to a byte of a checkpoint: it is refused, or nothing of what
+ * counts has changed. */
+START_TEST(damaged_checkpoints)
+{
+	plan *p = some_training(NULL);
+	machine *m = open_plan(p);
+	failure f;
+	size_t len;
+	checkpoints *c = open_folder("whole", 0);
+	array *want = states_after(m, p, 1);
+	write_one(c, m, p, 3);
+	write_one(c, m, p, 4);
+	char *path = file("whole/step-4.npz");
+	char *text = file_read(mem, diag_sink_new(mem), path, 1 << 20, &len);
+	checkpoints_close(c);
+	int refused = 0;
+	for (size_t i = 0; i < len; i++) {
+		text[i] ^= 0x40;
+		ck_assert(file_write(path, text, len));
+		text[i] ^= 0x40;
+		if (restores(m, p, "whole", &f)) {
+			expect_same(p, states_after(m, p, 0), want);
+			continue;
+		}
+		refused++;
+		ck_assert_msg(f.status == CLI_INPUT &&
+			      strstr(f.text, "step-3.npz is whole"), "%s",
+			      f.text);
+	}
+	ck_assert_int_gt(refused, (int)len / 2);
+	for (size_t i = 0; i < len; i += 7) {
+		ck_assert(file_write(path, text, i));
+		ck_assert(!restores(m, p, "whole", &f));
+		ck_assert_ptr_nonnull(strstr(f.text, "step-4.npz"));
+	}
+	machine_close(m);
+}
+END_TEST
+
+/* Another plan's checkpoint. */
+START_TEST(foreign_checkpoints)
+{
+	plan *p = some_training(NULL), *q = arena_memdup(mem, p, sizeof(*p));
+	machine *m = open_plan(p);
+	checkpoints *c = open_folder("foreign", 0);
+	failure f = { 0 };
+	write_one(c, m, p, 3);
+	checkpoints_close(c);
+	int n, *states = plan_states(mem, p, &n);
+	q->tensors = ARENA_COPY(mem, p->tensors, p->ntensors);
+	q->tensors[states[0]].name = "other";
+	ck_assert(!restores(m, q, "foreign", &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	ck_assert_ptr_nonnull(strstr(f.text, "no state"));
+	/* As parameters it does if all states are there. */
+	f = (failure){ 0 };
+	ck_assert(!checkpoint_load(m, q, file("foreign"), &f));
+	ck_assert_ptr_nonnull(strstr(f.text, "no array 'other'"));
+	q->tensors[states[0]].role = PLAN_CONSTANT;
+	f = (failure){ 0 };
+	ck_assert_msg(checkpoint_load(m, q, file("foreign"), &f), "%s",
+		      f.text);
+	ck_assert_msg(checkpoint_load(m, p, file("foreign/step-3.npz"), &f),
+		      "%s", f.text);
+	ck_assert(!checkpoint_load(m, p, folder, &f));
+	ck_assert_ptr_nonnull(strstr(f.text, "no checkpoint"));
+	/* A folder that cannot be. */
+	f = (failure){ 0 };
+	ck_assert(file_write(file("plain"), "x", 1));
+	ck_assert_ptr_null(checkpoints_open(mem, file("plain"), 0, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+	machine_close(m);
+}
+END_TEST
+
+/* ---- logs -------------------------------------------------------------- */
+
+static char *text_of(const char *path)
+{
+	size_t len;
+	return file_read(mem, diag_sink_new(mem), path, 1 << 20, &len);
+}
+
+START_TEST(logs)
+{
+	const metric metrics[] = { { "hits", 0.5 }, { "a,b", NAN } };
+	failure f = { 0 };
+	char *path = file("log.csv");
+	train_log *l = log_open(mem, path, 0, 2, metrics, &f);
+	ck_assert_msg(l != NULL, "%s", f.text);
+	for (int64_t step = 1; step < 4; step++) {
+		log_line line = { .step = step, .epoch = 1, .loss = 0.25,
+				  .learning_rate = NAN,
+				  .samples_per_second = 8,
+				  .nmetrics = step == 2 ? 2 : 0,
+				  .metrics = metrics };
+		ck_assert(log_write(l, &line, &f));
+	}
+	log_close(l);
+	static const char whole[] =
+		"step,epoch,loss,learning_rate,samples_per_second,"
+		"evaluate_hits,\"evaluate_a,b\"\n"
+		"1,1,0.25,,8,,\n2,1,0.25,,8,0.5,\n3,1,0.25,,8,,\n";
+	ck_assert_str_eq(text_of(path), whole);
+	/* A run that is resumed after step 2 makes step 3 anew. */
+	l = log_open(mem, path, 2, 2, metrics, &f);
+	ck_assert_msg(l != NULL, "%s", f.text);
+	log_line line = { .step = 3, .epoch = 1, .loss = 1,
+			  .learning_rate = 2, .samples_per_second = 3 };
+	ck_assert(log_write(l, &line, &f));
+	log_close(l);
+	char *text = text_of(path);
+	ck_assert_str_eq(text + strlen(text) - 13, "0.5,\n3,1,1,2,3,,\n" + 4);
+	/* A log with other columns is not touched. */
+	ck_assert_ptr_null(log_open(mem, path, 2, 1, metrics, &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	ck_assert_str_eq(text_of(path), text);
+	f = (failure){ 0 };
+	ck_assert_ptr_null(log_open(mem, file("no/log.csv"), 0, 0, NULL, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+}
+END_TEST
+
+/* ---- ending ------------------------------------------------------------ */
+
+START_TEST(asked_to_end)
+{
+	sigset_t before;
+	stop_hold(&before);
+	ck_assert_int_eq(stop_asked(), 0);
+	kill(getpid(), SIGTERM);
+	ck_assert_int_eq(stop_asked(), SIGTERM);
+	ck_assert_int_eq(stop_asked(), 0);
+	stop_release(&before);
+}
+END_TEST
+
+START_TEST(ended)
+{
+	stop_now(SIGTERM);
+}
+END_TEST
+
+/* ---- comparing --------------------------------------------------------- */
+
+/* A state that hangs on rounding may differ as much as it does on one worker
+ * whose numbers were moved, where a sum is divided. */
+START_TEST(numbers_that_hang_on_rounding)
+{
+	float x[] = { 1, -1, 0, INFINITY };
+	array a = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 4 },
+		    .data = x };
+	verify_move(&a);
+	ck_assert(fabsf(x[0]) == nextafterf(1, 2) || fabsf(x[0]) < 1);
+	ck_assert(x[0] > 0.99999f && x[1] < -0.99999f && x[1] != -1);
+	ck_assert(x[2] == 0 && isinf(x[3]));
+}
+END_TEST
+
+/* ---- the whole --------------------------------------------------------- */
+
+static void begin_test(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	mem = arena_new();
+	folder = arena_printf(mem, "%s/tdl-train-XXXXXX", tmp ? tmp : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void end_test(void)
+{
+	ck_assert_int_eq(system(arena_printf(mem, "rm -rf '%s'", folder)), 0);
+	arena_free(mem);
+}
+
+int main(void)
+{
+	Suite *s = suite_create("train");
+	TCase *c = tcase_create("train");
+	tcase_set_timeout(c, 300);
+	tcase_add_checked_fixture(c, begin_test, end_test);
+	tcase_add_test(c, states_are_kept);
+	tcase_add_test(c, schedules);
+	tcase_add_test(c, batches);
+	tcase_add_test(c, whole_samples);
+	tcase_add_test(c, data_that_do_not_fit);
+	tcase_add_test(c, orders);
+	tcase_add_test(c, checkpoints_restore_on_any_workers);
+	tcase_add_test(c, checkpoints_are_kept);
+	tcase_add_test(c, damaged_checkpoints);
+	tcase_add_test(c, foreign_checkpoints);
+	tcase_add_test(c, logs);
+	tcase_add_test(c, asked_to_end);
+	tcase_add_test(c, numbers_that_hang_on_rounding);
+	suite_add_tcase(s, c);
+	TCase *signals = tcase_create("signals");
+	tcase_add_test_raise_signal(signals, ended, SIGTERM);
+	suite_add_tcase(s, signals);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
