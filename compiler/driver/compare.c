@@ -7,7 +7,8 @@
 
 typedef struct compare_options {
 	int64_t devices;
-	cli_words defines, shapes, algorithms, with;
+	plan_model model;
+	cli_words algorithms, with;
 	bool json;
 } compare_options;
 
@@ -22,11 +23,7 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 		{ CLI_REPEAT, 0, "with", "A",
 		  "compare A, too, which needs another program (ilp)",
 		  &o->with },
-		{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",
-		  "set a symbolic size, or an argument of a TDL model",
-		  &o->defines },
-		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
-		  "replace the shape of an input", &o->shapes },
+		PLAN_OPTIONS_MODEL(&o->model),
 		DRIVER_OPTION_JSON(&o->json),
 		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
@@ -170,22 +167,14 @@ static void print_text(arena *a, const graph *g, const compare_options *o,
 
 cli_status command_compare(driver *d, int argc, char **argv)
 {
-	compare_options o = { 0 };
-	model_options model = { 0 };
+	compare_options o = { .model = PLAN_MODEL };
 	reports all = { 0 };
 	const char *path;
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
-	status = driver_model_options(d, path, &o.defines, &o.shapes, &model);
-	if (status != CLI_OK)
-		return status;
-	tdl_modules *m = driver_load_needed(d, path);
-	graph *g = m ? model_import(d->arena, m, d->sink, path, &model) : NULL;
-	if (!g)
-		return CLI_OK;
-	status = driver_check_used(d, &model);
-	if (status != CLI_OK || !plan_is_countable(d, g, o.devices) ||
+	graph *g = plan_read_model(d, path, &o.model, &status);
+	if (!g || !plan_is_countable(d, g, o.devices) ||
 	    !plan_all(d, g, &o, &all))
 		return status;
 	if (o.json)

@@ -4,18 +4,15 @@
 #include <string.h>
 
 #include "compiler/codegen/codegen.h"
-#include "compiler/driver/driver.h"
 #include "compiler/driver/plan_make.h"
 #include "compiler/driver/plan_strict.h"
-#include "compiler/driver/train_options.h"
 
 typedef struct plan_options {
 	int64_t devices;
 	const char *algorithm, *output;
-	cli_words defines, shapes;
+	plan_model model;
 	const char *warn_replicate; /* NULL, or a size */
 	plan_strictness strict;
-	train_request train;
 	bool json;
 } plan_options;
 
@@ -29,11 +26,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		{ CLI_TEXT, 0, "algorithm", "A",
 		  arena_printf(d->arena, "plan with A: %s",
 			       plan_algorithms(d->arena)), &o->algorithm },
-		{ CLI_REPEAT, 'D', NULL, "NAME=N",
-		  "set a symbolic size of the model", &o->defines },
-		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
-		  "replace the shape of an input", &o->shapes },
-		DRIVER_OPTIONS_TRAIN(&o->train),
+		PLAN_OPTIONS_MODEL(&o->model),
 		{ CLI_FLAG, 0, "fail-on-opaque", NULL,
 		  "end with an error where no strategy divides an operator",
 		  &o->strict.fail_on_opaque },
@@ -115,26 +108,13 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 cli_status command_plan(driver *d, int argc, char **argv)
 {
 	plan_options o = { .algorithm = "tofu", .strict.replicated = -1,
-			   .train = TRAIN_REQUEST };
-	model_options model = { 0 };
+			   .model = PLAN_MODEL };
 	const char *path;
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
 	if (!plan_is_algorithm(d, o.algorithm))
 		return CLI_USAGE;
-	status = driver_model_options(d, path, &o.defines, &o.shapes,
-				      &model);
-	if (status == CLI_OK)
-		status = driver_train_options(d, &o.train, &model);
-	if (status != CLI_OK)
-		return status;
-	tdl_modules *m = driver_load_needed(d, path);
-	graph *g = m ? model_import(d->arena, m, d->sink, path, &model) : NULL;
-	if (!g)
-		return CLI_OK;
-	status = driver_check_used(d, &model);
-	if (status == CLI_OK)
-		status = driver_check_freeze(d, &model);
-	return status == CLI_OK ? plan_graph(d, g, &o) : status;
+	graph *g = plan_read_model(d, path, &o.model, &status);
+	return g ? plan_graph(d, g, &o) : status;
 }

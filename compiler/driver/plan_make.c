@@ -4,6 +4,25 @@
 
 #include <string.h>
 
+graph *plan_read_model(driver *d, const char *path, const plan_model *m,
+		       cli_status *status)
+{
+	model_options o = { 0 };
+	*status = driver_model_options(d, path, &m->defines, &m->shapes, &o);
+	if (*status == CLI_OK)
+		*status = driver_train_options(d, &m->train, &o);
+	if (*status != CLI_OK)
+		return NULL;
+	tdl_modules *all = driver_load_needed(d, path);
+	graph *g = all ? model_import(d->arena, all, d->sink, path, &o) : NULL;
+	if (!g)
+		return NULL;
+	*status = driver_check_used(d, &o);
+	if (*status == CLI_OK)
+		*status = driver_check_freeze(d, &o);
+	return *status == CLI_OK ? g : NULL;
+}
+
 bool plan_is_countable(driver *d, const graph *g, int64_t k)
 {
 	if (graph_traffic(g) <= INT64_MAX / 4 / k)

@@ -5,7 +5,30 @@
 
 #include "compiler/driver/driver.h"
 #include "compiler/driver/plan_print.h"
+#include "compiler/driver/train_options.h"
 #include "compiler/lower/lower.h"
+
+/* What the command line says of the model that is planned. */
+typedef struct plan_model {
+	cli_words defines, shapes;
+	train_request train;
+} plan_model;
+
+#define PLAN_MODEL { .train = TRAIN_REQUEST }
+
+/* The options for it. */
+#define PLAN_OPTIONS_MODEL(m)                                                \
+	{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",                               \
+	  "set a symbolic size, or an argument of a TDL model",              \
+	  &(m)->defines },                                                   \
+	{ CLI_REPEAT, 0, "shape", "NAME=AxB",                                \
+	  "replace the shape of an input", &(m)->shapes },                   \
+	DRIVER_OPTIONS_TRAIN(&(m)->train)
+
+/* Reads the model at path.  NULL when errors were added, or printed: then
+ * *status is what the command ends with. */
+graph *plan_read_model(driver *d, const char *path, const plan_model *m,
+		       cli_status *status);
 
 /* Whether what k devices move can be counted; if not, with an error. */
 bool plan_is_countable(driver *d, const graph *g, int64_t k);
