@@ -67,8 +67,7 @@ void check_model(tdl_modules *m, ast_model *model)
 	checker c = check_begin_body(m, BODY_MODEL);
 	if (few_enough(&c, model->name_at, model->nparams))
 		check_arguments(&c, model);
-	if (!c.failed)
-		check_statements(&c, model->body, model->nbody);
+	check_statements(&c, model->body, model->nbody);
 	if (!c.failed && !c.has_output)
 		check_error(&c, DIAG_NO_OUTPUT, model->name_at,
 			    "the model '%s' has no output", model->name);

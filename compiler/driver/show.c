@@ -13,13 +13,20 @@ static int64_t node_flops(const graph *g, node_id n)
 	return graph_flops(&one);
 }
 
+/* Whether it is a state that is no weight. */
+static bool is_kept(const tensor *t)
+{
+	return t->kind == TENSOR_STATE && !t->parameter;
+}
+
 /* ---- json -------------------------------------------------------------- */
 
 static const char *kind_name(const tensor *t)
 {
 	return t->kind == TENSOR_INPUT	    ? "input"
 	       : t->kind == TENSOR_CONSTANT ? "constant"
-	       : t->kind == TENSOR_STATE    ? "state"
+	       : t->kind == TENSOR_STATE    ? t->parameter ? "parameter"
+							   : "state"
 	       : t->output		    ? "output"
 					    : "result";
 }
@@ -108,6 +115,9 @@ static void print_text(arena *a, const graph *g)
 	print_count("flops", graph_flops(g));
 	print_face(a, g, "input", g->inputs, g->ninputs);
 	print_face(a, g, "output", g->outputs, g->noutputs);
+	for (int i = 0; i < g->ntensors; i++)
+		if (is_kept(&g->tensors[i]))
+			print_face(a, g, "state", &i, 1);
 	putchar('\n');
 	for (int i = 0; i < g->nnodes; i++) {
 		const node *n = &g->nodes[i];
@@ -143,6 +153,33 @@ static void print_vertex(const char *id, int number, const char *label,
 	printf("];\n");
 }
 
+/* An arrow to node n from what makes a tensor; weights are not drawn. */
+static void print_edge(arena *a, const graph *g, tensor_id in, node_id n)
+{
+	const tensor *t = &g->tensors[in];
+	bool made = t->producer != NONE;
+	if (!made && t->kind != TENSOR_INPUT && !is_kept(t))
+		return;
+	printf("  %s%d -> n%d [label=", made ? "n" : "t",
+	       made ? t->producer : in, n);
+	print_quoted(tensor_type_text(a, &t->type));
+	printf("];\n");
+}
+
+/* States, and what they become. */
+static void print_states(const graph *g)
+{
+	for (int i = 0; i < g->ntensors; i++) {
+		const tensor *t = &g->tensors[i];
+		if (!is_kept(t))
+			continue;
+		print_vertex("t", i, t->name, "shape=ellipse, style=dashed");
+		if (t->next != NONE)
+			printf("  n%d -> t%d [style=dashed];\n",
+			       g->tensors[t->next].producer, i);
+	}
+}
+
 static void print_dot(arena *a, const graph *g)
 {
 	printf("digraph ");
@@ -159,17 +196,9 @@ static void print_dot(arena *a, const graph *g)
 				     ? "shape=box, peripheries=2"
 				     : "shape=box");
 	for (int i = 0; i < g->nnodes; i++)
-		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++) {
-			tensor_id in = g->nodes[i].inputs[j];
-			const tensor *t = &g->tensors[in];
-			if (t->kind == TENSOR_CONSTANT)
-				continue;
-			bool made = t->producer != NONE;
-			printf("  %s%d -> n%d [label=", made ? "n" : "t",
-			       made ? t->producer : in, i);
-			print_quoted(tensor_type_text(a, &t->type));
-			printf("];\n");
-		}
+		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++)
+			print_edge(a, g, g->nodes[i].inputs[j], i);
+	print_states(g);
 	printf("}\n");
 }
 

@@ -123,7 +123,15 @@ static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
 
 /* ---- numbers as tensors ------------------------------------------------- */
 
-/* A tensor without dimensions of type t that is the number v.  Equal ones are
+static const char *number_text(evaluator *ev, const mvalue *v)
+{
+	if (v->kind == MV_INT)
+		return arena_printf(ev->tmp, "%" PRId64, v->i);
+	return arena_printf(ev->tmp, "%.9g", v->f);
+}
+
+/* A tensor without dimensions of type t that is the number v, which it is
+ * named after.  Equal ones are
  * one tensor. */
 static tensor_id number_tensor(evaluator *ev, const mvalue *v, dtype t)
 {
@@ -142,7 +150,7 @@ static tensor_id number_tensor(evaluator *ev, const mvalue *v, dtype t)
 	else
 		elem_set_f64(t, data, 0, mv_double(v));
 	known = ARENA_NEW(ev->tmp, tensor_id);
-	*known = graph_add_constant(ev->b, NULL, &type,
+	*known = graph_add_constant(ev->b, number_text(ev, v), &type,
 				    &(constant){ .data = data, .fill = true });
 	strmap_put(ev->numbers, arena_strdup(ev->tmp, key), known);
 	return *known;

@@ -161,7 +161,7 @@ static bool bind_argument(evaluator *ev, const ast_named *p)
 		if (read_argument(ev->tmp, o->size_texts[i], &usual, &v))
 			continue;
 		mapping_error(ev, DIAG_MODEL_ARGUMENT, p->at,
-			      "-D %s=%s: the argument is %s", p->name,
+			      "-D %s=%s: this has to be %s", p->name,
 			      o->size_texts[i], mv_kind_name(usual.kind));
 		return false;
 	}

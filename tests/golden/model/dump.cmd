@@ -1,0 +1,2 @@
+# The tree.
+tdlc compile --emit=ast -o - features.tdl --opdefs ../../../opdefs
