@@ -9,6 +9,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/partial.c %D%/partial.h \
 	%D%/elem.c %D%/elem.h \
 	%D%/eval.c %D%/eval.h \
+	%D%/forms.c %D%/forms.h \
 	%D%/functions.def \
 	%D%/index.c %D%/index.h \
 	%D%/index_compile.c \

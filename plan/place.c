@@ -2,10 +2,6 @@
 
 #include "plan/place.h"
 
-#include <string.h>
-
-#include "plan/memory.h"
-
 void plan_reads(const plan *p, const plan_instr *in,
 		void (*f)(void *to, int buffer), void *to)
 {
@@ -79,117 +75,17 @@ bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from)
 	return any;
 }
 
-/* ---- regions on every worker ------------------------------------------- */
-
-/* The axes on which the region of a buffer depends, one bit each. */
-static uint32_t axes_of(const plan *p, const plan_buffer *b)
-{
-	uint32_t axes = 0;
-	for (int a = 0; a < p->mesh.naxes; a++)
-		if ((b->region != PLAN_STORED &&
-		     p->nodes[b->node].cuts.dim[a] != CUT_NONE) ||
-		    ((b->region == PLAN_STORED || b->region == PLAN_OWN) &&
-		     p->tensors[b->tensor].cuts.dim[a] != CUT_NONE))
-			axes |= UINT32_C(1) << a;
-	return axes;
-}
-
-static bool next_coords(const mesh *m, uint32_t axes, int *coords)
-{
-	for (int a = m->naxes - 1; a >= 0; a--) {
-		if (!(axes >> a & 1))
-			continue;
-		if (++coords[a] < m->size[a])
-			return true;
-		coords[a] = 0;
-	}
-	return false;
-}
-
-static bool same(const region *x, const region *y)
-{
-	return (x->count == 0 && y->count == 0) ||
-	       (box_equal(&x->at, &y->at) && x->first == y->first &&
-		x->count == y->count);
-}
-
-/* Whether x covers y; only whole boxes cover. */
-static bool covers(const region *x, const region *y)
-{
-	return y->count == 0 ||
-	       (box_contains(&x->at, &y->at) && x->first == 0 &&
-		x->count == box_volume(&x->at));
-}
-
-static bool on_all(const plan *p, const plan_buffer *x, const plan_buffer *y,
-		   bool (*holds)(const region *, const region *))
-{
-	int coords[MAX_AXES] = { 0 };
-	uint32_t axes = axes_of(p, x) | axes_of(p, y);
-	do {
-		region rx = plan_region_at(p, x, coords);
-		region ry = plan_region_at(p, y, coords);
-		if (!holds(&rx, &ry))
-			return false;
-	} while (next_coords(&p->mesh, axes, coords));
-	return true;
-}
-
-static bool same_block(const plan_tensor *t, const plan_tensor *u)
-{
-	return t->ndim == u->ndim &&
-	       !memcmp(t->dims, u->dims, (size_t)t->ndim * sizeof(*t->dims)) &&
-	       !memcmp(&t->cuts, &u->cuts, sizeof(cuts));
-}
-
-/* Formulas that read the same, so that nothing has to be evaluated. */
-static bool same_formula(const plan *p, const plan_buffer *x,
-			 const plan_buffer *y)
-{
-	if (x->region == PLAN_STORED && y->region == PLAN_STORED)
-		return same_block(&p->tensors[x->tensor],
-				  &p->tensors[y->tensor]);
-	if (x->tensor != y->tensor || x->region != y->region)
-		return false;
-	if (x->node == y->node)
-		return true;
-	const plan_node *m = &p->nodes[x->node], *n = &p->nodes[y->node];
-	if (m->kernel != n->kernel || memcmp(&m->cuts, &n->cuts, sizeof(cuts)))
-		return false;
-	int ninputs = p->kernels[m->kernel].kernel->ninputs;
-	for (int i = 0; i < ninputs; i++)
-		if ((m->inputs[i] == x->tensor) != (n->inputs[i] == x->tensor))
-			return false;
-	return true;
-}
-
-bool plan_same_region(const plan *p, const plan_buffer *x,
-		      const plan_buffer *y)
-{
-	return same_formula(p, x, y) || on_all(p, x, y, same);
-}
-
-bool plan_covers(const plan *p, const plan_buffer *x, const plan_buffer *y)
-{
-	return (same_formula(p, x, y) && x->region != PLAN_OWN) ||
-	       on_all(p, x, y, covers);
-}
-
-int64_t plan_buffer_nbytes(const plan *p, const plan_buffer *b)
-{
-	int coords[MAX_AXES] = { 0 };
-	int64_t most = 0;
-	uint32_t axes = axes_of(p, b);
-	do {
-		region r = plan_region_at(p, b, coords);
-		most = r.count > most ? r.count : most;
-	} while (next_coords(&p->mesh, axes, coords));
-	return most * (int64_t)dtype_size(p->tensors[b->tensor].type);
-}
-
 /* ---- placing ----------------------------------------------------------- */
 
-/* Buffers that share a place are one group; group[b] is the first of them. */
+typedef struct placer {
+	const plan *p;
+	lifetime *lives;
+	forms *forms;
+	/* Buffers that share a place are one group; group[b] leads to the first
+	 * of them, and heir[] of that says who has to get the place, or -1. */
+	int *group, *heir;
+} placer;
+
 static int group_of(int *group, int b)
 {
 	while (group[b] != b)
@@ -198,76 +94,78 @@ static int group_of(int *group, int b)
 }
 
 /* Next values that have to lie in the place of their state. */
-static void join_states(const plan *p, const lifetime *l, int *group, int *heir)
+static void join_states(const placer *s)
 {
+	const plan *p = s->p;
 	for (int b = 0; b < p->nbuffers; b++) {
-		group[b] = b;
-		heir[b] = -1;
+		s->group[b] = b;
+		s->heir[b] = -1;
 	}
 	for (int t = 0; t < p->ntensors; t++) {
 		const plan_tensor *x = &p->tensors[t];
 		if (x->role != PLAN_STATE || x->next < 0 ||
-		    l[x->buffer].last == p->ninstrs)
+		    s->lives[x->buffer].last == p->ninstrs)
 			continue;
-		heir[x->buffer] = p->tensors[x->next].buffer;
-		group[heir[x->buffer]] = x->buffer;
+		int next = p->tensors[x->next].buffer;
+		s->heir[x->buffer] = next;
+		s->group[next] = x->buffer;
 	}
 }
 
 /* Whether what instruction t writes may lie where its input `from` dies. */
-static bool is_in_place(const plan *p, const lifetime *l, int t, int from)
+static bool is_in_place(const placer *s, int t, int from)
 {
-	const plan_buffer *to = &p->buffers[p->program[t].to];
-	return plan_may_overwrite(p, l, t, from) &&
-	       p->buffers[from].nbytes == to->nbytes &&
-	       plan_same_region(p, &p->buffers[from], to);
+	const plan_buffer *x = &s->p->buffers[from];
+	const plan_buffer *to = &s->p->buffers[s->p->program[t].to];
+	return plan_may_overwrite(s->p, s->lives, t, from) &&
+	       x->nbytes == to->nbytes &&
+	       forms_same(s->forms, forms_of(s->forms, x),
+			  forms_of(s->forms, to));
 }
 
 /* Whether a place is free again when the one who has a right to it comes. */
-static bool leaves_in_time(const plan *p, const lifetime *l, int buffer,
-			   int heir)
+static bool leaves_in_time(const placer *s, int buffer, int heir)
 {
-	int t = l[heir].first;
-	return l[buffer].last < t ||
-	       (l[buffer].last == t && is_in_place(p, l, t, buffer));
+	int t = s->lives[heir].first, last = s->lives[buffer].last;
+	return last < t || (last == t && is_in_place(s, t, buffer));
 }
 
 /* Lets results of runs lie where an input of the same region dies. */
-static void join_in_place(const plan *p, const lifetime *l, int *group,
-			  const int *heir)
+static void join_in_place(const placer *s)
 {
+	const plan *p = s->p;
 	for (int t = 0; t < p->ninstrs; t++) {
 		const plan_instr *in = &p->program[t];
-		if (in->op != PLAN_RUN || group[in->to] != in->to)
+		if (in->op != PLAN_RUN || s->group[in->to] != in->to)
 			continue;
 		const plan_node *n = &p->nodes[in->node];
 		int ninputs = p->kernels[n->kernel].kernel->ninputs;
 		for (int i = 0; i < ninputs; i++) {
 			int from = in->inputs[i];
-			if (!is_in_place(p, l, t, from))
+			if (!is_in_place(s, t, from))
 				continue;
-			int g = group_of(group, from);
-			if (heir[g] >= 0 &&
-			    !leaves_in_time(p, l, in->to, heir[g]))
+			int g = group_of(s->group, from), heir = s->heir[g];
+			if (heir >= 0 && !leaves_in_time(s, in->to, heir))
 				continue;
-			group[in->to] = g;
+			s->group[in->to] = g;
 			break;
 		}
 	}
 }
 
-int64_t plan_place(plan *p)
+plan_places plan_find_places(arena *a, const plan *p, forms *f)
 {
-	arena *tmp = arena_new();
-	lifetime *l = plan_lifetimes(tmp, p);
-	int *group = ARENA_ARRAY(tmp, int, p->nbuffers);
-	int *heir = ARENA_ARRAY(tmp, int, p->nbuffers);
-	memory_item *items = ARENA_ARRAY(tmp, memory_item, p->nbuffers);
-	join_states(p, l, group, heir);
-	join_in_place(p, l, group, heir);
+	placer s = { p, plan_lifetimes(a, p), f,
+		     ARENA_ARRAY(a, int, p->nbuffers),
+		     ARENA_ARRAY(a, int, p->nbuffers) };
+	const lifetime *l = s.lives;
+	memory_item *items = ARENA_ARRAY(a, memory_item, p->nbuffers);
+	join_states(&s);
+	join_in_place(&s);
 	for (int b = 0; b < p->nbuffers; b++) {
-		memory_item *m = &items[group_of(group, b)];
+		memory_item *m = &items[group_of(s.group, b)];
 		bool fresh = m->nbytes == 0;
+		s.group[b] = group_of(s.group, b);
 		if (l[b].first > l[b].last)
 			continue;
 		m->nbytes = p->buffers[b].nbytes;
@@ -276,10 +174,17 @@ int64_t plan_place(plan *p)
 		if (fresh || l[b].last > m->last)
 			m->last = l[b].last;
 	}
-	p->arena_bytes = memory_place(items, p->nbuffers, PLAN_ALIGN);
+	return (plan_places){ s.group, items };
+}
+
+int64_t plan_place(plan *p)
+{
+	arena *tmp = arena_new();
+	plan_places x = plan_find_places(tmp, p, forms_new(tmp, p));
+	p->arena_bytes = memory_place(x.items, p->nbuffers, PLAN_ALIGN);
 	for (int b = 0; b < p->nbuffers; b++)
-		p->buffers[b].offset = items[group_of(group, b)].offset;
-	int64_t bound = memory_bound(items, p->nbuffers, PLAN_ALIGN);
+		p->buffers[b].offset = x.items[x.group[b]].offset;
+	int64_t bound = memory_bound(x.items, p->nbuffers, PLAN_ALIGN);
 	arena_free(tmp);
 	return bound;
 }

@@ -2,7 +2,8 @@
 #ifndef TDL_PLAN_PLACE_H
 #define TDL_PLAN_PLACE_H
 
-#include "plan/plan.h"
+#include "plan/forms.h"
+#include "plan/memory.h"
 
 /* A buffer is in use from the instruction that writes it to the last that
  * reads it, both included.  Inputs are so from -1 on, constants from -1 to
@@ -17,6 +18,17 @@ typedef struct lifetime {
 /* One per buffer, in a. */
 lifetime *plan_lifetimes(arena *a, const plan *p);
 
+/* Buffers that share a place, because each takes it over from the one before:
+ * group[b] is the first of those that share it with b.  items[g], where
+ * group[g] is g, says when their place is in use and how large it is; the
+ * others are empty. */
+typedef struct plan_places {
+	int *group;
+	memory_item *items;
+} plan_places;
+
+plan_places plan_find_places(arena *a, const plan *p, forms *f);
+
 /* Adds, for each state whose next value cannot lie in its place, a MOVE that
  * brings it there as soon as all who read the old one are done. */
 void plan_update_states(arena *a, plan *p);
@@ -27,16 +39,7 @@ void plan_reads(const plan *p, const plan_instr *in,
 
 /* Whether the result of a RUN at instant t may lie where buffer `from`, one of
  * its inputs, lies: its last use, in place through every input that it is.
- * Whether the regions agree is another question, plan_same_region(). */
+ * Whether the regions agree is another question, forms_same(). */
 bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from);
-
-/* Whether two buffers hold the same region on every worker; whether the first
- * covers the second on every worker. */
-bool plan_same_region(const plan *p, const plan_buffer *x,
-		      const plan_buffer *y);
-bool plan_covers(const plan *p, const plan_buffer *x, const plan_buffer *y);
-
-/* The most bytes that any worker has in a buffer. */
-int64_t plan_buffer_nbytes(const plan *p, const plan_buffer *b);
 
 #endif

@@ -1,0 +1,254 @@
+/* Which copies of fetched tensors are kept for those who need them later.
+ *
+ * A program that fetches what a node reads right before it runs, and again for
+ * the next one, moves the most and needs the least memory.  Each fetch that
+ * another covers can go, if that copy is kept until then; whether it may is
+ * asked of the bytes that are in use at each instant, the cheapest first. */
+#include "config.h"
+
+#include "compiler/lower/program.h"
+
+#include <stdlib.h>
+
+/* Earlier copies of a tensor that are compared with a fetch. */
+enum { MOST_COPIES = 64 };
+
+/* A fetch that could do with an earlier one of the same tensor. */
+typedef struct saving {
+	int fetch, before; /* buffers */
+	double price;	   /* bytes kept times instants, for a byte saved */
+} saving;
+
+/* Bytes in use at each instant: a segment tree of maxima, in which what is
+ * added to all below a node is kept at the node. */
+typedef struct profile {
+	int nleaves; /* a power of two */
+	int64_t *most, *added;
+} profile;
+
+static void add_below(profile *f, int i, int lo, int hi, int from, int to,
+		      int64_t bytes)
+{
+	if (to <= lo || hi <= from)
+		return;
+	if (from <= lo && hi <= to) {
+		f->most[i] += bytes;
+		f->added[i] += bytes;
+		return;
+	}
+	int mid = (lo + hi) / 2;
+	add_below(f, 2 * i, lo, mid, from, to, bytes);
+	add_below(f, 2 * i + 1, mid, hi, from, to, bytes);
+	int64_t l = f->most[2 * i], r = f->most[2 * i + 1];
+	f->most[i] = f->added[i] + (l > r ? l : r);
+}
+
+/* At instants from .. to - 1, of which there may be none. */
+static void profile_add(profile *f, int from, int to, int64_t bytes)
+{
+	if (from < to)
+		add_below(f, 1, 0, f->nleaves, from, to, bytes);
+}
+
+static int64_t most_below(const profile *f, int i, int lo, int hi, int from,
+			  int to)
+{
+	if (to <= lo || hi <= from)
+		return INT64_MIN;
+	if (from <= lo && hi <= to)
+		return f->most[i];
+	int mid = (lo + hi) / 2;
+	int64_t l = most_below(f, 2 * i, lo, mid, from, to);
+	int64_t r = most_below(f, 2 * i + 1, mid, hi, from, to);
+	l = l > r ? l : r;
+	return l == INT64_MIN ? l : l + f->added[i];
+}
+
+/* The most at instants from .. to - 1; INT64_MIN where there are none. */
+static int64_t profile_most(const profile *f, int from, int to)
+{
+	return from < to ? most_below(f, 1, 0, f->nleaves, from, to)
+			 : INT64_MIN;
+}
+
+typedef struct keeper {
+	draft *d;
+	lifetime *lives;
+	plan_places places;
+	profile in_use;
+	int *fetch;   /* by buffer: the MOVE that fills it for a node, or -1 */
+	int *kept;    /* by buffer: the one that is read in its place */
+	int *until;   /* by buffer: the last instant at which it is read */
+	int *last_of; /* by tensor: its last fetch so far */
+	int *before;  /* by buffer: the fetch before it of the same tensor */
+} keeper;
+
+static int64_t rounded(const draft *d, int buffer)
+{
+	int64_t n = d->p->buffers[buffer].nbytes;
+	return (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+}
+
+/* Instants count from -1 in lifetimes, from 0 here. */
+static void fill_profile(keeper *k)
+{
+	const plan *p = k->d->p;
+	profile *f = &k->in_use;
+	f->nleaves = 1;
+	while (f->nleaves < p->ninstrs + 2)
+		f->nleaves *= 2;
+	f->most = ARENA_ARRAY(k->d->tmp, int64_t, 2 * (size_t)f->nleaves);
+	f->added = ARENA_ARRAY(k->d->tmp, int64_t, 2 * (size_t)f->nleaves);
+	for (int b = 0; b < p->nbuffers; b++) {
+		const memory_item *m = &k->places.items[b];
+		int64_t n = (m->nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN *
+			    PLAN_ALIGN;
+		if (n > 0)
+			profile_add(f, m->first + 1, m->last + 2, n);
+	}
+}
+
+/* Whether a buffer shares its place with no other, so that how long it is in
+ * use is for itself to say. */
+static bool is_alone(const keeper *k, int b)
+{
+	const memory_item *m = &k->places.items[b];
+	return k->places.group[b] == b && m->first == k->lives[b].first &&
+	       m->last == k->lives[b].last;
+}
+
+static int form(const keeper *k, int b)
+{
+	return forms_of(k->d->forms, &k->d->p->buffers[b]);
+}
+
+/* The last fetch before b that covers it, or -1. */
+static int find_before(const keeper *k, int b)
+{
+	int x = k->before[b];
+	for (int i = 0; x >= 0 && i < MOST_COPIES; x = k->before[x], i++)
+		if (is_alone(k, x) &&
+		    forms_cover(k->d->forms, form(k, x), form(k, b)))
+			return x;
+	return -1;
+}
+
+static int by_price(const void *x, const void *y)
+{
+	const saving *a = x, *b = y;
+	if (a->price != b->price)
+		return a->price < b->price ? -1 : 1;
+	return a->fetch - b->fetch;
+}
+
+static int find_savings(keeper *k, saving *savings)
+{
+	const plan *p = k->d->p;
+	int n = 0;
+	for (int t = 0; t < p->ninstrs; t++) {
+		const plan_instr *in = &p->program[t];
+		if (in->op != PLAN_MOVE ||
+		    p->buffers[in->to].region != PLAN_NEEDS)
+			continue;
+		int b = in->to, x = p->buffers[b].tensor;
+		k->fetch[b] = t;
+		k->before[b] = k->last_of[x];
+		k->last_of[x] = b;
+		int found = is_alone(k, b) ? find_before(k, b) : -1;
+		if (found < 0)
+			continue;
+		double moved = (double)forms_received(k->d->forms, in) + 1;
+		savings[n++] = (saving){
+			b, found,
+			(double)rounded(k->d, found) *
+				(t - k->lives[found].last) / moved,
+		};
+	}
+	qsort(savings, (size_t)n, sizeof(*savings), by_price);
+	return n;
+}
+
+static int kept_for(const keeper *k, int b)
+{
+	while (k->kept[b] != b)
+		b = k->kept[b] = k->kept[k->kept[b]];
+	return b;
+}
+
+/* Keeps the copy that stands in for s->before until the last reader of what
+ * stands in for s->fetch, if there is room. */
+static void try_saving(keeper *k, const saving *s, int64_t most)
+{
+	profile *f = &k->in_use;
+	int x = kept_for(k, s->before), y = s->fetch;
+	int from = k->until[x] + 2, at = k->fetch[y] + 1, to = k->until[y] + 2;
+	int both = from > at ? from : at; /* x is longer, y no more needed */
+	int64_t more = rounded(k->d, x), less = rounded(k->d, y);
+	if (profile_most(f, from, at) > most - more ||
+	    profile_most(f, both, to) > most - more + less)
+		return;
+	profile_add(f, from, to, more);
+	profile_add(f, at, to, -less);
+	k->kept[y] = x;
+	if (k->until[x] < k->until[y])
+		k->until[x] = k->until[y];
+}
+
+/* Takes out the fetches that are not needed, and the buffers that nobody uses
+ * then. */
+static void apply(keeper *k)
+{
+	plan *p = k->d->p;
+	int *number = ARENA_ARRAY(k->d->tmp, int, p->nbuffers), n = 0, at = 0;
+	for (int b = 0; b < p->nbuffers; b++) {
+		if (k->kept[b] == b)
+			p->buffers[n] = p->buffers[b];
+		number[b] = k->kept[b] == b ? n++ : -1;
+	}
+	for (int t = 0; t < p->ninstrs; t++) {
+		plan_instr in = p->program[t];
+		if (number[in.to] < 0)
+			continue;
+		in.to = number[in.to];
+		if (in.op != PLAN_RUN)
+			in.from = number[in.from];
+		p->program[at++] = in;
+	}
+	for (int i = 0; i < p->nnodes; i++) {
+		node_buffers *b = &k->d->nodes[i];
+		int ninputs = p->kernels[p->nodes[i].kernel].kernel->ninputs;
+		for (int j = 0; j < ninputs; j++)
+			b->sources[j] = number[kept_for(k, b->sources[j])];
+	}
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].buffer >= 0)
+			p->tensors[t].buffer = number[p->tensors[t].buffer];
+	p->nbuffers = n;
+	p->ninstrs = at;
+}
+
+void program_keep_copies(draft *d, int64_t memory)
+{
+	const plan *p = d->p;
+	arena *a = d->tmp;
+	keeper k = { .d = d, .lives = plan_lifetimes(a, p) };
+	k.places = plan_find_places(a, p, d->forms);
+	k.fetch = ARENA_ARRAY(a, int, p->nbuffers);
+	k.kept = ARENA_ARRAY(a, int, p->nbuffers);
+	k.until = ARENA_ARRAY(a, int, p->nbuffers);
+	k.before = ARENA_ARRAY(a, int, p->nbuffers);
+	k.last_of = ARENA_ARRAY(a, int, p->ntensors);
+	for (int b = 0; b < p->nbuffers; b++) {
+		k.kept[b] = b;
+		k.until[b] = k.lives[b].last;
+	}
+	for (int t = 0; t < p->ntensors; t++)
+		k.last_of[t] = -1;
+	fill_profile(&k);
+	saving *savings = ARENA_ARRAY(a, saving, p->ninstrs);
+	int n = find_savings(&k, savings);
+	int64_t most = k.in_use.most[1] > memory ? k.in_use.most[1] : memory;
+	for (int i = 0; i < n; i++)
+		try_saving(&k, &savings[i], most);
+	apply(&k);
+}

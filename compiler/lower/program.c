@@ -1,0 +1,173 @@
+#include "config.h"
+
+#include "compiler/lower/program.h"
+
+#include <string.h>
+
+/* ---- buffers ----------------------------------------------------------- */
+
+typedef struct buffer_list {
+	draft *d;
+	VEC(plan_buffer) at;
+} buffer_list;
+
+static int add_buffer(buffer_list *l, plan_buffer b)
+{
+	forms *f = l->d->forms;
+	b.nbytes = forms_nbytes(f, forms_of(f, &b));
+	vec_push(l->d->a, &l->at, b);
+	return l->at.n - 1;
+}
+
+static int stored(buffer_list *l, int t)
+{
+	int *b = &l->d->p->tensors[t].buffer;
+	if (*b < 0)
+		*b = add_buffer(l, (plan_buffer){ .tensor = t,
+						  .region = PLAN_STORED,
+						  .node = -1 });
+	return *b;
+}
+
+/* A buffer in which every worker has what a node reads of a tensor: where it
+ * is stored, or a new one. */
+static int source_of(buffer_list *l, int n, int t)
+{
+	plan_buffer need = { .tensor = t, .region = PLAN_NEEDS, .node = n };
+	forms *f = l->d->forms;
+	int from = stored(l, t);
+	if (forms_cover(f, forms_of(f, &l->at.at[from]), forms_of(f, &need)))
+		return from;
+	return add_buffer(l, need);
+}
+
+/* The buffer of a formula on a node's result: where the result is stored, if
+ * that is the same on every worker. */
+static int result_buffer(buffer_list *l, int n, plan_region_kind kind)
+{
+	int out = l->d->p->nodes[n].output;
+	plan_buffer b = { .tensor = out, .region = kind, .node = n };
+	forms *f = l->d->forms;
+	int to = stored(l, out);
+	if (forms_same(f, forms_of(f, &l->at.at[to]), forms_of(f, &b)))
+		return to;
+	return add_buffer(l, b);
+}
+
+static node_buffers buffers_of(buffer_list *l, int n)
+{
+	const plan *p = l->d->p;
+	const plan_node *x = &p->nodes[n];
+	int ninputs = p->kernels[x->kernel].kernel->ninputs;
+	node_buffers b = { .share = -1 };
+	b.sources = ARENA_ARRAY(l->d->a, int, ninputs);
+	for (int i = 0; i < ninputs; i++) {
+		int same = 0;
+		while (x->inputs[same] != x->inputs[i])
+			same++;
+		b.sources[i] = same < i ? b.sources[same]
+					: source_of(l, n, x->inputs[i]);
+	}
+	if (plan_partial(p, n, NULL) == RED_NONE) {
+		b.made = result_buffer(l, n, PLAN_PRODUCES);
+	} else {
+		b.made = add_buffer(l, (plan_buffer){ .tensor = x->output,
+						      .region = PLAN_PRODUCES,
+						      .node = n });
+		b.share = result_buffer(l, n, PLAN_OWN);
+	}
+	b.stored = stored(l, x->output);
+	return b;
+}
+
+static void set_buffers(draft *d)
+{
+	plan *p = d->p;
+	buffer_list l = { .d = d };
+	d->nodes = ARENA_ARRAY(d->tmp, node_buffers, p->nnodes);
+	for (int i = 0; i < p->ntensors; i++) {
+		const plan_tensor *t = &p->tensors[i];
+		if ((t->output && t->role != PLAN_RESULT) ||
+		    t->role == PLAN_STATE)
+			stored(&l, i);
+	}
+	for (int n = 0; n < p->nnodes; n++)
+		d->nodes[n] = buffers_of(&l, n);
+	p->nbuffers = l.at.n;
+	p->buffers = l.at.at;
+}
+
+/* ---- instructions ------------------------------------------------------ */
+
+typedef struct writer {
+	draft *d;
+	VEC(plan_instr) program;
+} writer;
+
+static void put(writer *w, plan_instr in)
+{
+	vec_push(w->d->a, &w->program, in);
+}
+
+static void put_move(writer *w, int from, int to)
+{
+	put(w, (plan_instr){ .op = PLAN_MOVE, .node = -1, .from = from,
+			     .to = to });
+}
+
+/* What the node reads is fetched right before it runs, so that it takes no
+ * memory any longer than that. */
+static void put_node(writer *w, int n)
+{
+	const plan *p = w->d->p;
+	const node_buffers *b = &w->d->nodes[n];
+	const plan_node *x = &p->nodes[n];
+	int ninputs = p->kernels[x->kernel].kernel->ninputs;
+	for (int i = 0; i < ninputs; i++) {
+		int from = p->tensors[x->inputs[i]].buffer, before = 0;
+		while (b->sources[before] != b->sources[i])
+			before++;
+		if (b->sources[i] != from && before == i)
+			put_move(w, from, b->sources[i]);
+	}
+	put(w, (plan_instr){ .op = PLAN_RUN, .node = n, .inputs = b->sources,
+			     .from = -1, .to = b->made });
+	int made = b->made;
+	if (b->share >= 0) {
+		made = b->share;
+		put(w, (plan_instr){ .op = PLAN_COMBINE, .node = n,
+				     .from = b->made, .to = made });
+	}
+	if (made != b->stored)
+		put_move(w, made, b->stored);
+}
+
+static void set_transfers(draft *d)
+{
+	plan *p = d->p;
+	p->communication_bytes = 0;
+	for (int i = 0; i < p->ninstrs; i++) {
+		plan_instr *in = &p->program[i];
+		if (in->op == PLAN_RUN)
+			continue;
+		in->collective = forms_collective(d->forms, in);
+		p->communication_bytes += forms_received(d->forms, in);
+	}
+}
+
+void program_make(arena *a, plan *p, int64_t memory)
+{
+	draft d = { .a = a, .tmp = arena_new(), .p = p };
+	d.forms = forms_new(d.tmp, p);
+	set_buffers(&d);
+	writer w = { .d = &d };
+	int *order = program_order(&d);
+	for (int i = 0; i < p->nnodes; i++)
+		put_node(&w, order[i]);
+	p->ninstrs = w.program.n;
+	p->program = w.program.at;
+	program_keep_copies(&d, memory);
+	plan_update_states(a, p);
+	set_transfers(&d);
+	arena_free(d.tmp);
+}

@@ -1,0 +1,41 @@
+/* The program of a plan: which buffers there are, in which order the nodes
+ * run, what is fetched when.  Inside lower/ only. */
+#ifndef TDL_COMPILER_LOWER_PROGRAM_H
+#define TDL_COMPILER_LOWER_PROGRAM_H
+
+#include "base/vec.h"
+#include "plan/place.h"
+
+/* The buffers of a node: the run reads sources[] and writes `made`; where that
+ * is partial, it is combined to `share`; what came of it goes to the stored
+ * block, unless it is that. */
+typedef struct node_buffers {
+	int *sources; /* one per input of the kernel: the stored block, or one
+			 of this node's own, filled from that */
+	int made;
+	int share; /* -1 where the run's result is not partial */
+	int stored;
+} node_buffers;
+
+/* A program in the making. */
+typedef struct draft {
+	arena *a, *tmp; /* of the plan; of the making */
+	plan *p;	/* its buffers are set, its program is not */
+	forms *forms;
+	node_buffers *nodes;
+} draft;
+
+/* Fills in p's buffers and program; everything else is set.  Places in the
+ * arena are not given.  memory: see lower_options. */
+void program_make(arena *a, plan *p, int64_t memory);
+
+/* An order of the nodes, in d->tmp: topological, and such that the most bytes
+ * in use at once are few. */
+int *program_order(draft *d);
+
+/* Lets nodes read what was fetched for others before them, so that less moves,
+ * where the most bytes in use at once stay within the larger of what they are
+ * and `memory`.  The program is there, the transfers have no collective yet. */
+void program_keep_copies(draft *d, int64_t memory);
+
+#endif

@@ -1,0 +1,269 @@
+#include "config.h"
+
+#include "plan/forms.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/vec.h"
+#include "plan/transfer.h"
+
+/* What the formula of a buffer depends on; zero where it does not.  Without
+ * gaps, so that keys are compared as bytes. */
+typedef struct key {
+	int64_t dims[MAX_NDIM];
+	const kernel *kernel;
+	uint32_t inputs; /* of the kernel that are the tensor, a bit each */
+	cuts tensor_cuts, node_cuts;
+	int region, type, ndim;
+} key;
+
+typedef struct form {
+	key key;
+	plan_buffer buffer; /* one of this form */
+	uint32_t axes;	    /* on which its region depends */
+	int64_t nbytes;
+} form;
+
+typedef enum fact_kind {
+	FACT_SAME,
+	FACT_COVERS,
+	FACT_MOVE,
+	FACT_COMBINE,
+} fact_kind;
+
+/* Something known of two forms. */
+typedef struct fact {
+	int kind, x, y;
+	int64_t value;
+	collective collective; /* of a transfer */
+} fact;
+
+/* Numbers of rows by the hash of what identifies them; 0 is free. */
+typedef struct table {
+	int *slots;
+	size_t nslots; /* a power of two */
+} table;
+
+struct forms {
+	arena *a;
+	const plan *p;
+	VEC(form) forms;
+	VEC(fact) facts;
+	table of_forms, of_facts;
+};
+
+static void table_new(arena *a, table *t, size_t nslots)
+{
+	t->nslots = nslots;
+	t->slots = ARENA_ARRAY(a, int, nslots);
+}
+
+forms *forms_new(arena *a, const plan *p)
+{
+	forms *f = ARENA_NEW(a, forms);
+	f->a = a;
+	f->p = p;
+	table_new(a, &f->of_forms, 64);
+	table_new(a, &f->of_facts, 64);
+	return f;
+}
+
+/* ---- forms ------------------------------------------------------------- */
+
+/* The key of a buffer; all of its bytes are defined. */
+static void make_key(const plan *p, const plan_buffer *b, key *k)
+{
+	const plan_tensor *t = &p->tensors[b->tensor];
+	memset(k, 0, sizeof(*k));
+	k->region = (int)b->region;
+	k->type = (int)t->type;
+	if (b->region == PLAN_STORED || b->region == PLAN_OWN) {
+		k->tensor_cuts = t->cuts;
+		k->ndim = t->ndim;
+		memcpy(k->dims, t->dims, (size_t)t->ndim * sizeof(*t->dims));
+	}
+	if (b->region == PLAN_STORED)
+		return;
+	const plan_node *n = &p->nodes[b->node];
+	k->kernel = p->kernels[n->kernel].kernel;
+	k->node_cuts = n->cuts;
+	for (int i = 0; b->region == PLAN_NEEDS && i < k->kernel->ninputs; i++)
+		if (n->inputs[i] == b->tensor)
+			k->inputs |= UINT32_C(1) << i;
+}
+
+static uint32_t axes_of(const mesh *m, const key *k)
+{
+	bool node = k->region != PLAN_STORED;
+	bool tensor = k->region == PLAN_STORED || k->region == PLAN_OWN;
+	uint32_t axes = 0;
+	for (int a = 0; a < m->naxes; a++)
+		if ((node && k->node_cuts.dim[a] != CUT_NONE) ||
+		    (tensor && k->tensor_cuts.dim[a] != CUT_NONE))
+			axes |= UINT32_C(1) << a;
+	return axes;
+}
+
+/* The next coordinates, counted over some axes; the others are 0. */
+static bool next_coords(const mesh *m, uint32_t axes, int *coords)
+{
+	for (int a = m->naxes - 1; a >= 0; a--) {
+		if (!(axes >> a & 1))
+			continue;
+		if (++coords[a] < m->size[a])
+			return true;
+		coords[a] = 0;
+	}
+	return false;
+}
+
+static int64_t most_bytes(const forms *f, const form *x)
+{
+	int coords[MAX_AXES] = { 0 };
+	int64_t most = 0;
+	do {
+		region r = plan_region_at(f->p, &x->buffer, coords);
+		most = r.count > most ? r.count : most;
+	} while (next_coords(&f->p->mesh, x->axes, coords));
+	return most * (int64_t)dtype_size((dtype)x->key.type);
+}
+
+static int *form_slot(const forms *f, const key *k)
+{
+	size_t mask = f->of_forms.nslots - 1;
+	size_t i = hash_bytes(HASH_SEED, k, sizeof(*k)) & mask;
+	for (;; i = (i + 1) & mask) {
+		int *slot = &f->of_forms.slots[i];
+		if (!*slot || !memcmp(&f->forms.at[*slot - 1].key, k,
+				      sizeof(*k)))
+			return slot;
+	}
+}
+
+static void grow_forms(forms *f)
+{
+	table_new(f->a, &f->of_forms, 2 * f->of_forms.nslots);
+	for (int i = 0; i < f->forms.n; i++)
+		*form_slot(f, &f->forms.at[i].key) = i + 1;
+}
+
+int forms_of(forms *f, const plan_buffer *b)
+{
+	key k;
+	make_key(f->p, b, &k);
+	int *slot = form_slot(f, &k);
+	if (*slot)
+		return *slot - 1;
+	form x = { .buffer = *b, .axes = axes_of(&f->p->mesh, &k) };
+	memcpy(&x.key, &k, sizeof(k));
+	x.nbytes = most_bytes(f, &x);
+	vec_push(f->a, &f->forms, x);
+	*slot = f->forms.n;
+	if ((size_t)f->forms.n * 2 > f->of_forms.nslots)
+		grow_forms(f);
+	return f->forms.n - 1;
+}
+
+int64_t forms_nbytes(forms *f, int x)
+{
+	return f->forms.at[x].nbytes;
+}
+
+/* ---- facts ------------------------------------------------------------- */
+
+static int *fact_slot(const forms *f, int kind, int x, int y)
+{
+	size_t mask = f->of_facts.nslots - 1;
+	size_t i = hash_i64(hash_i64(hash_i64(HASH_SEED, kind), x), y) & mask;
+	for (;; i = (i + 1) & mask) {
+		int *slot = &f->of_facts.slots[i];
+		const fact *at = *slot ? &f->facts.at[*slot - 1] : NULL;
+		if (!at || (at->kind == kind && at->x == x && at->y == y))
+			return slot;
+	}
+}
+
+static void grow_facts(forms *f)
+{
+	table_new(f->a, &f->of_facts, 2 * f->of_facts.nslots);
+	for (int i = 0; i < f->facts.n; i++) {
+		const fact *x = &f->facts.at[i];
+		*fact_slot(f, x->kind, x->x, x->y) = i + 1;
+	}
+}
+
+static fact add_fact(forms *f, fact x)
+{
+	vec_push(f->a, &f->facts, x);
+	*fact_slot(f, x.kind, x.x, x.y) = f->facts.n;
+	if ((size_t)f->facts.n * 2 > f->of_facts.nslots)
+		grow_facts(f);
+	return x;
+}
+
+static bool same(const region *x, const region *y)
+{
+	return (x->count == 0 && y->count == 0) ||
+	       (box_equal(&x->at, &y->at) && x->first == y->first &&
+		x->count == y->count);
+}
+
+/* Whether x covers y; only whole boxes cover. */
+static bool covers(const region *x, const region *y)
+{
+	return y->count == 0 ||
+	       (box_contains(&x->at, &y->at) && x->first == 0 &&
+		x->count == box_volume(&x->at));
+}
+
+/* Whether something holds of the regions on every worker. */
+static bool on_all(forms *f, fact_kind kind, int x, int y,
+		   bool (*holds)(const region *, const region *))
+{
+	int slot = *fact_slot(f, (int)kind, x, y);
+	if (slot)
+		return f->facts.at[slot - 1].value;
+	const form *a = &f->forms.at[x], *b = &f->forms.at[y];
+	int coords[MAX_AXES] = { 0 };
+	bool all = true;
+	do {
+		region r = plan_region_at(f->p, &a->buffer, coords);
+		region s = plan_region_at(f->p, &b->buffer, coords);
+		all = holds(&r, &s);
+	} while (all && next_coords(&f->p->mesh, a->axes | b->axes, coords));
+	return add_fact(f, (fact){ (int)kind, x, y, all, COLL_LOCAL }).value;
+}
+
+bool forms_same(forms *f, int x, int y)
+{
+	return x == y || on_all(f, FACT_SAME, x, y, same);
+}
+
+bool forms_cover(forms *f, int x, int y)
+{
+	bool whole = f->forms.at[x].key.region != PLAN_OWN;
+	return (x == y && whole) || on_all(f, FACT_COVERS, x, y, covers);
+}
+
+static fact transfer_of(forms *f, const plan_instr *in)
+{
+	int kind = in->op == PLAN_MOVE ? FACT_MOVE : FACT_COMBINE;
+	int x = forms_of(f, &f->p->buffers[in->from]);
+	int y = forms_of(f, &f->p->buffers[in->to]);
+	int slot = *fact_slot(f, kind, x, y);
+	if (slot)
+		return f->facts.at[slot - 1];
+	return add_fact(f, (fact){ kind, x, y, transfer_total(f->p, in),
+				   transfer_collective(f->p, in) });
+}
+
+int64_t forms_received(forms *f, const plan_instr *in)
+{
+	return transfer_of(f, in).value;
+}
+
+collective forms_collective(forms *f, const plan_instr *in)
+{
+	return transfer_of(f, in).collective;
+}
