@@ -164,7 +164,7 @@ static bool target_fits(const mvalue *target, const tensor_type *t)
 static const tensor_type *type_before(const mapping_call *c)
 {
 	const mapping_node *n = c->ev->node;
-	for (int i = 0; n->before && i < n->ninputs; i++)
+	for (int i = 0; n && n->before && i < n->ninputs; i++)
 		if (n->inputs[i].kind == MV_TENSOR &&
 		    n->inputs[i].i == c->args[0].i)
 			return n->before[i];
