@@ -2,6 +2,7 @@ dist_doc_DATA = \
 	%D%/adding-an-operator.md \
 	%D%/coverage.md \
 	%D%/descriptor.md \
+	%D%/distributed.md \
 	%D%/gradients.md \
 	%D%/json.md \
 	%D%/kernels.md \

@@ -24,6 +24,7 @@ script_tests = \
 	%D%/docs.sh \
 	%D%/golden.sh \
 	%D%/installed.sh \
+	%D%/mpi.sh \
 	%D%/verify.sh
 python_tests = \
 	%D%/grammar.py \

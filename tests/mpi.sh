@@ -1,0 +1,92 @@
+#!/bin/sh
+# Workers as MPI processes: the same results, bit for bit, as with threads, the
+# same bytes, checkpoints that either goes on from, and failures that end all.
+. "${srcdir:-.}/tests/lib.sh"
+
+here=$(cd "${srcdir:-.}" && pwd)
+"$TDLRUN" --comm mpi "$tmp/none" 2>&1 | grep -q 'not built in' &&
+	skip 'tdlrun was built without MPI'
+command -v mpirun >/dev/null || skip 'there is no mpirun'
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_btl_base_warn_component_unused=0
+
+# ranks N PLAN ARGUMENT...
+ranks() {
+	n=$1
+	shift
+	mpirun --oversubscribe -n "$n" "$TDLRUN" "$@" --comm mpi
+}
+
+# plans K NAME ARGUMENT...: examples/models/NAME.tdl to $tmp/NAME.plan
+plans() {
+	k=$1 name=$2
+	shift 2
+	expect 0 "$TDLC" plan "$here/examples/models/$name.tdl" -k "$k" \
+		-o "$tmp/$name.plan" "$@"
+}
+
+# same NAME ARGUMENT...: threads and processes give the same file, the same
+# figures, and what one worker gives.
+same() {
+	name=$1
+	shift
+	expect 0 "$TDLRUN" "$tmp/$name.plan" --outputs "$tmp/threads.npz" "$@"
+	expect 0 ranks "$k" "$tmp/$name.plan" --outputs "$tmp/mpi.npz" \
+		--verify "$@"
+	prints 'communication .*, as planned'
+	prints 'memory .*, as planned'
+	prints 'verified'
+	cmp "$tmp/threads.npz" "$tmp/mpi.npz" ||
+		fail "$name: threads and processes differ"
+}
+
+# ---- results ------------------------------------------------------------------
+
+plans 4 mlp -D batch=12 -D inputs=20 -D width=18 -D depth=3 --train \
+	--optimizer adamw
+same mlp --steps 3
+plans 4 resnet -D depth=18 -D batch=4 -D image=33 -D width=8 -D classes=7
+same resnet
+plans 3 gpt2 -D layers=2 -D heads=3 -D width=24 -D tokens=9 -D batch=3 \
+	-D vocabulary=50 --train
+same gpt2 --steps 2
+
+# ---- training -----------------------------------------------------------------
+
+plans 4 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
+	--optimizer sgd,momentum=0.9
+"${PYTHON:-python3}" - "$tmp/data.npz" <<'END' || skip 'no numpy for the rest'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+np.savez(sys.argv[1], x=rng.standard_normal((40, 6), dtype=np.float32),
+         label=rng.integers(0, 10, 40))
+END
+train="--data $tmp/data.npz --shuffle --seed 5 --checkpoint-every 2"
+# shellcheck disable=SC2086
+expect 0 "$TDLRUN" "$tmp/mlp.plan" $train --epochs 2 --checkpoint "$tmp/a"
+# shellcheck disable=SC2086
+expect 0 ranks 4 "$tmp/mlp.plan" $train --epochs 2 --checkpoint "$tmp/b" \
+	--log "$tmp/b.csv"
+cmp "$tmp/a/step-10.npz" "$tmp/b/step-10.npz" ||
+	fail 'training: threads and processes differ'
+[ "$(wc -l <"$tmp/b.csv")" -eq 11 ] || fail 'a log of 10 steps and a header'
+rm "$tmp/b/step-10.npz" "$tmp/b/step-8.npz"
+# shellcheck disable=SC2086
+expect 0 ranks 4 "$tmp/mlp.plan" $train --epochs 2 --checkpoint "$tmp/b" --resume
+cmp "$tmp/a/step-10.npz" "$tmp/b/step-10.npz" ||
+	fail 'resumed by processes: it differs'
+
+# ---- failures -----------------------------------------------------------------
+
+expect 4 "$TDLRUN" "$tmp/mlp.plan" --comm mpi
+says "the plan has 4 workers, and there is 1 MPI process: start it with 'mpirun -n 4"
+expect 4 ranks 2 "$tmp/mlp.plan"
+says 'the plan has 4 workers, and there are 2 MPI processes'
+expect 1 ranks 2 "$tmp/nothing.plan"
+says 'cannot read'
+[ "$(grep -c 'cannot read' "$tmp/err")" -eq 1 ] || fail 'it is said once'
+expect 4 ranks 4 "$tmp/mlp.plan" --outputs /nowhere/x.npz
+says '/nowhere/x.npz'
+finish
