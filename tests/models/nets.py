@@ -495,7 +495,7 @@ NETS = {
                        sizes(image=32, growth=4, depth=[2, 3, 2, 1]),
                        images(32)),
     "resnet": Net(resnet, sizes(depth=18, image=32, width=4), images(32)),
-    "resnet-50": Net(resnet, sizes(depth=50, image=32, width=4), images(32)),
+    "resnet-50": Net(resnet, sizes(depth=50, image=64, width=4), images(64)),
     "wresnet": Net(wresnet, sizes(depth=50, image=32, width=2, widen=2),
                    images(32)),
     "rnn": Net(rnn, sizes(layers=2, hidden=8, steps=5, inputs=12, classes=6),

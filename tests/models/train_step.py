@@ -4,7 +4,7 @@ Each network gets, at small sizes, random weights, running statistics, states
 of the optimizer and a batch, is planned for 1, 2, 4 and 8 devices, run on as
 many workers and verified; the three figures have to agree.  The loss and
 everything that is kept from step to step has to be what PyTorch makes of the
-same in f64.
+same in f64, as exactly as PyTorch is in f32.
 
 	train_step.py [--all] [--devices 1,2,8] [--optimizers adamw] [NAME...]
 
@@ -32,9 +32,10 @@ except ImportError as e:
 TDLC = os.environ.get("TDLC", "tdlc")
 TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 MODELS = os.path.join(HERE, "..", "..", "examples", "models")
-LOSS_TOLERANCE = 1e-5  # relative
-STEP_TOLERANCE = 3e-4  # of the norm of the change of a tensor
-KEPT_TOLERANCE = 2e-6  # of the norm of the tensor: what f32 holds of it
+LOSS_TOLERANCE = 3e-6  # relative
+STEP_TOLERANCE = 1e-4  # of the norm of the change of a tensor
+KEPT_TOLERANCE = 1e-6  # of the norm of the tensor: what f32 holds of it
+NOISE_FACTOR = 10  # times PyTorch's own error in f32 is allowed, too
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,17 @@ class Optimizer:
 
 OPTIMIZERS = {
     "sgd": Optimizer(
-        "sgd,momentum=0.9,weight_decay=0.05,nesterov=1", torch.optim.SGD,
+        "sgd,momentum=0.9,weight_decay=0.05,nesterov=true", torch.optim.SGD,
         {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.05, "nesterov": True},
-        {"velocity": "momentum_buffer"}),
+        {"velocity": "momentum_buffer", "step": "step"}),
     "adamw": Optimizer(
         "adamw,weight_decay=0.1", torch.optim.AdamW,
         {"lr": 0.02, "weight_decay": 0.1},
-        {"m": "exp_avg", "v": "exp_avg_sq", "step": "step"}),
+        {"mean": "exp_avg", "square": "exp_avg_sq", "step": "step"}),
     "adam": Optimizer(
         "adam,weight_decay=0.05", torch.optim.Adam,
         {"lr": 0.02, "weight_decay": 0.05},
-        {"m": "exp_avg", "v": "exp_avg_sq", "step": "step"}),
+        {"mean": "exp_avg", "square": "exp_avg_sq", "step": "step"}),
 }
 
 
@@ -95,105 +96,117 @@ class Case:
     """A network before the step and after it."""
     file: str
     options: list
-    fed: dict  # inputs and states by name
-    states: list  # names
-    loss: float
-    after: dict  # states by name, in f64
+    before: dict  # states by name, in f64
+    exact: tuple  # the loss and the states after the step, in f64
+    rough: tuple  # the same in f32
 
 
-def words(name, sizes):
-    """The options of tdlc for a network at its small sizes."""
-    def text(v):
-        return str(v).replace(" ", "")
-    return [f"-D{n}={text(v)}" for n, v in sizes.items()]
-
-
-def split_states(tensors, optimizer):
-    """(model's states, {optimizer's state: (weight, PyTorch's name)}).  A
-    state without a weight is one for all."""
-    shapes = {t["name"]: (t["shape"], t["type"]) for t in tensors
-              if t["kind"] == "state"}
-    own, kept = {}, {}
-    for name in shapes:
-        weight, _, end = name.rpartition(".")
-        if end in optimizer.kept and (not weight or weight in shapes):
-            kept[name] = weight, optimizer.kept[end]
-        else:
-            own[name] = shapes[name][0]
-    return own, kept, shapes
-
-
-def torch_step(net, optimizer, extra, before, kept, inputs, weights):
-    """The loss and the states after one step, in f64."""
-    p = {n: torch.tensor(v, requires_grad=n in weights)
-         for n, v in before.items() if n not in kept}
-    for_weights = [p[n] for n in p if n in weights]
-    maker = optimizer.make(for_weights, **optimizer.how)
-    shared = {kind: before[n] for n, (weight, kind) in kept.items()
-              if not weight}
-    for n in weights:
-        maker.state[p[n]] = {k: torch.tensor(v) for k, v in shared.items()}
-    for n, (weight, kind) in kept.items():
-        if weight:
-            maker.state[p[weight]][kind] = torch.tensor(before[n])
-    loss = net.loss(nets.Params(p), **inputs, **extra)
-    loss.backward()
-    maker.step()
-    after = {n: v.detach().numpy() for n, v in p.items()}
-    for n, (weight, kind) in kept.items():
-        some = p[weight] if weight else for_weights[0]
-        after[n] = np.asarray(maker.state[some][kind])
-    return loss.item(), after
+def words(sizes):
+    """The options of tdlc for these arguments of a model."""
+    return [f"-D{n}={v}".replace(" ", "") for n, v in sizes.items()]
 
 
 def arguments_of(function):
     return function.__code__.co_varnames[:function.__code__.co_argcount]
 
 
+def states_of(file, options, folder):
+    """All that is kept from step to step, by name, as it is after the first."""
+    path, out = (os.path.join(folder, n) for n in ("plan", "first.npz"))
+    call(TDLC, "plan", file, *options, "-k", "1", "-o", path)
+    call(TDLRUN, path, "--outputs", out)
+    with np.load(out) as results:
+        return {n: results[n] for n in results.files
+                if n not in ("loss", "logits", "next_logits", "predicted")}
+
+
+def kept_of(states, optimizer):
+    """What is kept for the optimizer: {name: (weight, PyTorch's name)}; the
+    steps are counted for all weights at once."""
+    kept = {}
+    for name in states:
+        weight, _, end = name.rpartition(".")
+        if end in optimizer.kept and (not weight or weight in states):
+            kept[name] = weight, optimizer.kept[end]
+    return kept
+
+
+def torch_step(net, optimizer, before, kept, inputs, dtype):
+    """The loss and the states after one step, computed in that type."""
+    def tensor(name):
+        counts = kept.get(name, ("", ""))[1] == "step"
+        return torch.tensor(before[name],
+                            dtype=torch.float64 if counts else dtype)
+
+    weights = sorted({weight for weight, _ in kept.values() if weight})
+    inputs = {n: v.to(dtype) if v.is_floating_point() else v
+              for n, v in inputs.items()}
+    inputs |= {n: v for n, v in net.sizes.items()
+               if n in arguments_of(net.loss)}
+    p = {n: tensor(n).requires_grad_(n in weights)
+         for n in before if n not in kept}
+    maker = optimizer.make([p[n] for n in weights], **optimizer.how)
+    for n, (weight, kind) in kept.items():
+        for w in [weight] if weight else weights:
+            maker.state[p[w]][kind] = tensor(n)
+    loss = net.loss(nets.Params(p), **inputs)
+    loss.backward()
+    maker.step()
+    after = {n: v.detach().numpy() for n, v in p.items()}
+    for n, (weight, kind) in kept.items():
+        after[n] = maker.state[p[weight]][kind].numpy() if weight \
+            else before[n] + 1
+    return loss.item(), after
+
+
 def prepare(name, optimizer, folder):
     net = nets.NETS[name]
     file = os.path.join(MODELS, name.partition("-")[0] + ".tdl")
-    options = ["--train", "--optimizer", optimizer.ours,
-               *words(name, net.sizes)]
-    shown = call(TDLC, "show", file, *options)
-    own, kept, shapes = split_states(shown["tensor_list"], optimizer)
+    options = ["--train", "--optimizer", optimizer.ours, *words(net.sizes)]
+    states = states_of(file, options, folder)
+    kept = kept_of(states, optimizer)
     torch.manual_seed(3)
-    inputs = net.inputs()
     rng = np.random.default_rng(5)
-    before = {n: draw_state(rng, n, dims) for n, dims in own.items()}
-    before |= {n: draw_kept(rng, kind, shapes[n][0])
-               for n, (_, kind) in kept.items()}
-    # What f32 holds of it is what PyTorch begins with, too.
-    fed = {n: v.astype("f4" if shapes[n][1] == "f32" else "i8")
-           for n, v in before.items()}
+    # PyTorch begins with what f32 holds of it, too.
+    fed = {n: (draw_kept(rng, kept[n][1], v.shape) if n in kept
+               else draw_state(rng, n, v.shape)).astype(v.dtype)
+           for n, v in states.items()}
     before = {n: v.astype("f8") for n, v in fed.items()}
-    fed |= {n: v.numpy() for n, v in inputs.items()}
-    fed["lr"] = np.array(optimizer.how["lr"], "f4")
-    np.savez(os.path.join(folder, "in.npz"), **fed)
-    weights = {weight for weight, _ in kept.values() if weight}
-    extra = {n: v for n, v in net.sizes.items()
-             if n in arguments_of(net.loss)}
-    exact = {n: v.double() if v.is_floating_point() else v
-             for n, v in inputs.items()}
-    loss, after = torch_step(net, optimizer, extra, before, kept, exact,
-                             weights)
-    return Case(file, options, before, list(shapes), loss, after)
+    inputs = net.inputs()
+    np.savez(os.path.join(folder, "in.npz"), **fed,
+             lr=np.array(optimizer.how["lr"]),
+             **{n: v.numpy() for n, v in inputs.items()})
+    exact, rough = (torch_step(net, optimizer, before, kept, inputs, t)
+                    for t in (torch.float64, torch.float32))
+    return Case(file, options, before, exact, rough)
 
 
 # ---- one plan ---------------------------------------------------------------
 
-def differences(case, results):
-    """The error of the loss; the worst of the tensors, and which it is."""
+def norm(x):
+    return float(np.linalg.norm(x))
+
+
+def loss_error(case, loss):
+    """In units of what is allowed."""
+    exact, rough = case.exact[0], case.rough[0]
+    return abs(loss - exact) / (LOSS_TOLERANCE * abs(exact)
+                                + NOISE_FACTOR * abs(rough - exact))
+
+
+def worst_state(case, results):
+    """The greatest error of a tensor in units of what is allowed, and which
+    tensor it is."""
     worst = 0.0, ""
-    for name in case.states:
-        got, want = results[name].astype("f8"), case.after[name]
-        assert got.shape == want.shape, (name, got.shape, want.shape)
-        changed = np.linalg.norm(want - case.fed[name])
-        allowed = STEP_TOLERANCE * changed \
-            + KEPT_TOLERANCE * np.linalg.norm(want)
-        error = np.linalg.norm(got - want) / max(allowed, 1e-30)
-        worst = max(worst, (float(error), name))
-    return abs(float(results["loss"]) / case.loss - 1), worst
+    for name, want in case.exact[1].items():
+        assert results[name].shape == want.shape, \
+            f"{name} has shape {results[name].shape}, not {want.shape}"
+        allowed = STEP_TOLERANCE * norm(want - case.before[name]) \
+            + KEPT_TOLERANCE * norm(want) \
+            + NOISE_FACTOR * norm(case.rough[1][name] - want)
+        error = norm(results[name] - want) / max(allowed, 1e-30)
+        worst = max(worst, (error, name))
+    return worst
 
 
 def check(case, k, folder):
@@ -208,14 +221,14 @@ def check(case, k, folder):
     check_plan(plan, k)
     check_run(run, plan)
     with np.load(out) as results:
-        missing = {*case.states, "loss"} - {*results.files}
+        missing = {*case.exact[1], "loss"} - {*results.files}
         assert not missing, f"no {missing} among the outputs"
-        of_loss, (of_state, name) = differences(case, results)
-    assert of_loss <= LOSS_TOLERANCE, \
-        f"the loss is off by {of_loss}, relative to {case.loss}"
+        of_loss = loss_error(case, float(results["loss"]))
+        of_state, name = worst_state(case, results)
+    assert of_loss <= 1, f"the loss is off by {of_loss} times the tolerance"
     assert of_state <= 1, f"{name} is off by {of_state} times the tolerance"
     return (f"{plan['operators']:5} {plan['byte_model']['total']:9} "
-            f"{run['arena_bytes']:9} {planned:7.2f} {of_loss:8.1e} "
+            f"{run['arena_bytes']:9} {planned:7.2f} {of_loss:6.2f} "
             f"{of_state:6.2f} {name}")
 
 
@@ -253,7 +266,7 @@ def main():
     args = parser.parse_args()
     torch.set_num_threads(1)
     done = failed = 0
-    print("network      how    k   ops     bytes     arena    plan     loss"
+    print("network      how    k   ops     bytes     arena    plan   loss"
           "   step worst", flush=True)
     for i, name in enumerate(args.names or nets.NETS):
         some = args.optimizers[i % len(args.optimizers)]
