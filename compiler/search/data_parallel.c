@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
+#include "compiler/search/carry.h"
 #include "compiler/search/planner.h"
 
 typedef struct batch {
@@ -23,39 +24,6 @@ typedef struct batch {
 	int nstranded; /* nodes that read a batch but cannot be cut along it */
 	node_id stranded; /* the first of them */
 } batch;
-
-/* Where part p of n parts of an extent begins. */
-static int64_t edge(int64_t extent, int64_t n, int64_t p)
-{
-	return (int64_t)((__int128)p * extent / n);
-}
-
-/* Whether part p of n of variable v reads nothing of dimension d but part p
- * of it. */
-static bool reads_part(const kernel *k, int v, int input, int d, int64_t n,
-		       int64_t p)
-{
-	box space = kernel_space(k);
-	int64_t has = k->inputs[input].dims[d], all = k->vars[v].extent;
-	space.lo[v] = edge(all, n, p);
-	space.hi[v] = edge(all, n, p + 1);
-	box need = kernel_need(k, &space, input);
-	return !box_is_empty(&need) && need.lo[d] >= edge(has, n, p) &&
-	       need.hi[d] <= edge(has, n, p + 1);
-}
-
-/* Tried on the parts at both ends and in the middle. */
-static bool carries(const kernel *k, int v, int input, int d, int64_t n)
-{
-	const int64_t parts[] = { 0, 1, 2, n / 2, n - 2, n - 1 };
-	if (k->vars[v].extent < n)
-		return false;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i] >= 0 && parts[i] < n &&
-		    !reads_part(k, v, input, d, n, parts[i]))
-			return false;
-	return true;
-}
 
 /* How many inputs of a node have their batch carried by variable v, and how
  * many elements the first of these batches has. */

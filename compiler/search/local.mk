@@ -2,6 +2,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 %C%_libsearch_a_SOURCES = \
 	%D%/allrow.c \
 	%D%/at_once.c \
+	%D%/carry.c %D%/carry.h \
 	%D%/data_parallel.c \
 	%D%/eliminate.c %D%/eliminate.h \
 	%D%/equalchop.c \
@@ -14,6 +15,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/model.c %D%/model.h \
 	%D%/optcnn.c \
 	%D%/order.c %D%/order.h \
+	%D%/outline.c %D%/outline.h \
 	%D%/pairs.c %D%/pairs.h \
 	%D%/planner.h \
 	%D%/planners.c \
@@ -21,6 +23,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/search.c %D%/search.h \
 	%D%/separable.c %D%/separable.h \
 	%D%/solve.c %D%/solve.h \
+	%D%/megatron.c \
 	%D%/minplus.c %D%/minplus.h \
 	%D%/reduce.c %D%/reduce.h \
 	%D%/spartan.c \

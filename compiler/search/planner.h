@@ -27,7 +27,7 @@ typedef struct planner {
 /* The rows in the table of planners.c. */
 extern const planner planner_tofu, planner_optcnn, planner_equalchop,
 	planner_spartan, planner_allrow, planner_data_parallel, planner_joint,
-	planner_ilp;
+	planner_megatron, planner_ilp;
 
 /* The i-th planner, NULL after the last. */
 const planner *planner_at(int i);

@@ -13,6 +13,7 @@ static const planner *const planners[] = {
 	&planner_spartan,
 	&planner_allrow,
 	&planner_data_parallel,
+	&planner_megatron,
 	&planner_ilp,
 };
 

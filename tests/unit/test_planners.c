@@ -251,6 +251,78 @@ START_TEST(joint_is_never_above)
 }
 END_TEST
 
+/* ---- megatron ---------------------------------------------------------- */
+
+static tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
+{
+	const int64_t dims[] = { rows, columns };
+	tensor_id t = add_tensor(m, TENSOR_CONSTANT, DT_F32, 2, dims);
+	m->tensors.at[t].parameter = true;
+	return t;
+}
+
+/* A contraction by columns, what is between, one by rows: only the sum at the
+ * end moves. */
+START_TEST(columns_then_rows)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t in[] = { 6, 16 }, hidden[] = { 6, 32 };
+	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 2, in);
+	tensor_id w1 = weight(&m, 16, 32), w2 = weight(&m, 32, 16);
+	tensor_id b = weight(&m, 1, 32);
+	tensor_id h = add_node(&m, kernel_matmul(a, 6, 32, 16, false),
+			       (tensor_id[]){ x, w1 });
+	tensor_id hb = add_node(&m, kernel_add(a, 2, hidden, 1),
+				(tensor_id[]){ h, b });
+	tensor_id y = add_node(&m, kernel_matmul(a, 6, 16, 32, false),
+			       (tensor_id[]){ hb, w2 });
+	tensor_id z = add_node(&m, kernel_add(a, 2, in, 0),
+			       (tensor_id[]){ x, y });
+	graph *g = make_graph(&m);
+	search_result *r = search_plan(a, g, 4, "megatron");
+	check_result(g, r, 4);
+	for (int i = 0; i < 2; i++) {
+		const assignment *as = &r->assignment;
+		ck_assert_int_eq(as->tensor_cuts[x].dim[i], CUT_NONE);
+		ck_assert_int_eq(as->tensor_cuts[w1].dim[i], 1);
+		ck_assert_int_eq(as->tensor_cuts[b].dim[i], 1);
+		ck_assert_int_eq(as->tensor_cuts[h].dim[i], 1);
+		ck_assert_int_eq(as->tensor_cuts[hb].dim[i], 1);
+		ck_assert_int_eq(as->tensor_cuts[w2].dim[i], 0);
+		ck_assert_int_eq(as->tensor_cuts[y].dim[i], CUT_NONE);
+		ck_assert_int_eq(as->tensor_cuts[z].dim[i], CUT_NONE);
+		ck_assert_int_eq(as->node_cuts[0].dim[i], 1);
+		ck_assert_int_eq(as->node_cuts[2].dim[i], 2);
+		ck_assert_int_eq(as->node_cuts[3].dim[i], CUT_NONE);
+	}
+	ck_assert_int_eq(r->total, 2 * (6 * 16 * 4) * 3);
+	/* 5 does not divide the columns */
+	r = search_plan(a, g, 5, "megatron");
+	ck_assert(r->error && !r->absent);
+	arena_free(a);
+}
+END_TEST
+
+/* A transpose that takes the cut where the next contraction does not sum is
+ * the end of the chain, and there is no other. */
+START_TEST(columns_without_rows)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t in[] = { 8, 16 }, hidden[] = { 8, 32 };
+	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 2, in);
+	tensor_id h = add_node(&m, kernel_matmul(a, 8, 32, 16, false),
+			       (tensor_id[]){ x, weight(&m, 16, 32) });
+	tensor_id t = add_node(&m, kernel_transpose(a, 2, hidden), &h);
+	add_node(&m, kernel_matmul(a, 32, 4, 8, false),
+		 (tensor_id[]){ t, weight(&m, 8, 4) });
+	search_result *r = search_plan(a, make_graph(&m), 2, "megatron");
+	ck_assert(r->error && strstr(r->error, "by columns, then rows"));
+	arena_free(a);
+}
+END_TEST
+
 /* ---- against solvers of 0-1 programs ----------------------------------- */
 
 enum { SECONDS = 60 };
@@ -333,6 +405,8 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, at_once_is_optimal, 0, 3);
 	tcase_add_test(c, joint_is_never_above);
+	tcase_add_test(c, columns_then_rows);
+	tcase_add_test(c, columns_without_rows);
 	tcase_add_test(c, oracle_agrees);
 	tcase_add_test(c, oracle_may_be_absent);
 	suite_add_tcase(s, c);

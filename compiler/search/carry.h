@@ -1,0 +1,20 @@
+/* Which variable of a kernel carries which dimension of an input. */
+#ifndef TDL_COMPILER_SEARCH_CARRY_H
+#define TDL_COMPILER_SEARCH_CARRY_H
+
+#include "plan/region.h"
+
+/* Whether dividing variable v into n parts makes each part read, of dimension
+ * d of an input, nothing but its own of n parts.  Tried on the parts at both
+ * ends and in the middle. */
+bool carries(const kernel *k, int v, int input, int d, int64_t n);
+
+/* The dimension of an input that v carries, of those that can have n parts; the
+ * first, CUT_NONE if it carries none. */
+int carried_dim(const kernel *k, int v, int input, int64_t n);
+
+/* Whether each part of n of variable v reads all that the kernel reads of an
+ * input. */
+bool carries_nothing(const kernel *k, int v, int input, int64_t n);
+
+#endif

@@ -1,0 +1,98 @@
+#include "config.h"
+
+#include "compiler/search/outline.h"
+
+outline outline_new(arena *a, const graph *g)
+{
+	outline o = { g, ARENA_ARRAY(a, cuts, g->ntensors),
+		      ARENA_ARRAY(a, cuts, g->nnodes),
+		      ARENA_ARRAY(a, bool, g->ntensors),
+		      ARENA_ARRAY(a, bool, g->nnodes) };
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		o.tensors[t] = cuts_none();
+	for (node_id n = 0; n < g->nnodes; n++)
+		o.nodes[n] = cuts_none();
+	return o;
+}
+
+bool *outline_forward(arena *a, const graph *g)
+{
+	bool *forward = ARENA_ARRAY(a, bool, g->nnodes);
+	for (node_id id = 0; id < g->nnodes; id++) {
+		const node *n = &g->nodes[id];
+		const tensor *out = &g->tensors[n->output];
+		forward[id] = n->forward == NONE && out->gradient_of == NONE;
+		for (int i = 0; i < n->kernel->ninputs; i++) {
+			node_id by = g->tensors[n->inputs[i]].producer;
+			if (by != NONE && !forward[by])
+				forward[id] = false;
+		}
+	}
+	return forward;
+}
+
+/* ---- what follows from what is decided --------------------------------- */
+
+static bool same_shape(const tensor *x, const tensor *y)
+{
+	bool same = x->type.ndim == y->type.ndim;
+	for (int d = 0; same && d < x->type.ndim; d++)
+		same = x->type.dims[d] == y->type.dims[d];
+	return same;
+}
+
+/* Tensor t lies like `like`, if that is decided and t is not. */
+static void lie_like(outline *o, tensor_id t, tensor_id like)
+{
+	if (o->tensor_set[t] || !o->tensor_set[like])
+		return;
+	o->tensors[t] = o->tensors[like];
+	o->tensor_set[t] = true;
+}
+
+static void follow(outline *o)
+{
+	const graph *g = o->graph;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		if (x->gradient_of != NONE &&
+		    same_shape(x, &g->tensors[x->gradient_of]))
+			lie_like(o, t, x->gradient_of);
+		if (x->kind == TENSOR_STATE && x->next != NONE) {
+			lie_like(o, x->next, t);
+			lie_like(o, t, x->next);
+		}
+	}
+}
+
+/* ---- the rest ---------------------------------------------------------- */
+
+static choices or_whole(choices c)
+{
+	if (!choices_have(&c, CUT_NONE) && c.n < MAX_NVARS)
+		c.at[c.n++] = CUT_NONE;
+	return c;
+}
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	const outline *o = state;
+	if (o->tensor_set[t])
+		return choices_one(o->tensors[t].dim[step_axis(s)]);
+	return or_whole(step_dims(s, t));
+}
+
+static choices vars(const void *state, const step *s, node_id n)
+{
+	const outline *o = state;
+	if (o->node_set[n])
+		return choices_one(o->nodes[n].dim[step_axis(s)]);
+	return or_whole(step_vars(s, n));
+}
+
+void outline_complete(search *s, outline *o)
+{
+	const rules rest = { .dims = dims, .vars = vars, .state = o };
+	follow(o);
+	search_by_step(s, &rest);
+}

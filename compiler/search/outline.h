@@ -1,0 +1,27 @@
+/* A plan of which a part is decided, by a rule or by another model of costs,
+ * and the rest is not. */
+#ifndef TDL_COMPILER_SEARCH_OUTLINE_H
+#define TDL_COMPILER_SEARCH_OUTLINE_H
+
+#include "compiler/search/planner.h"
+
+typedef struct outline {
+	const graph *graph;
+	cuts *tensors, *nodes;
+	bool *tensor_set, *node_set; /* whether it is decided */
+} outline;
+
+/* Nothing is decided. */
+outline outline_new(arena *a, const graph *g);
+
+/* Per node whether it belongs to the forward pass: it helps to compute no
+ * gradient, and needs none.  All nodes of a graph that is not trained do. */
+bool *outline_forward(arena *a, const graph *g);
+
+/* Fills in the result: what is decided as it is, axis after axis over the prime
+ * factors of k, and the rest such that the fewest bytes are moved then; it may
+ * lie whole.  A gradient lies like the tensor that it is the gradient of, and
+ * what a state becomes like the state. */
+void outline_complete(search *s, outline *o);
+
+#endif
