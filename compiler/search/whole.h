@@ -4,9 +4,9 @@
 
 #include "compiler/search/ways.h"
 
-/* Variable t stands for tensor t, if t decides for itself, variable ntensors + n
- * for node n, value i for the i-th of their ways.  A total is C_m of the byte
- * model. */
+/* Variable t stands for tensor t, if t decides for itself, variable
+ * ntensors + n for node n, value i for the i-th of their ways.  A total is C_m
+ * of the byte model. */
 problem *whole_problem(arena *a, const graph *g, const mesh *m,
 		       const ways_set *w);
 
