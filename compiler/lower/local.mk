@@ -2,9 +2,11 @@ noinst_LIBRARIES += %D%/liblower.a
 %C%_liblower_a_SOURCES = \
 	%D%/constants.c %D%/constants.h \
 	%D%/copies.c \
-	%D%/cost.c \
+	%D%/cost.c %D%/cost.h \
+	%D%/eager.c \
+	%D%/lazy.c \
 	%D%/lower.c %D%/lower.h \
-	%D%/order.c \
+	%D%/order.c %D%/order.h \
 	%D%/program.c %D%/program.h
 
 EXTRA_DIST += %D%/README.md

@@ -1,11 +1,257 @@
 #include "config.h"
 
-#include "compiler/lower/program.h"
+#include "compiler/lower/order.h"
+
+/* ---- jobs -------------------------------------------------------------- */
+
+static int64_t nbytes_of(const plan *p, int buffer)
+{
+	int64_t n = p->buffers[buffer].nbytes;
+	return (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+}
+
+/* Whether a run may write its result where it reads this input. */
+static bool yields(draft *d, int n, int input)
+{
+	const plan *p = d->p;
+	const plan_node *x = &p->nodes[n];
+	const kernel *k = p->kernels[x->kernel].kernel;
+	const node_buffers *b = &d->nodes[n];
+	const plan_buffer *from = &p->buffers[b->sources[input]];
+	for (int i = 0; i < k->ninputs; i++)
+		if (x->inputs[i] == x->inputs[input] && !kernel_in_place(k, i))
+			return false;
+	return forms_same(d->forms, forms_of(d->forms, from),
+			  forms_of(d->forms, &p->buffers[b->made]));
+}
+
+static void set_uses(draft *d, int n, job *j)
+{
+	const plan *p = d->p;
+	const plan_node *x = &p->nodes[n];
+	const node_buffers *b = &d->nodes[n];
+	int ninputs = p->kernels[x->kernel].kernel->ninputs;
+	j->uses = ARENA_ARRAY(d->tmp, use, ninputs);
+	for (int i = 0; i < ninputs; i++) {
+		int t = x->inputs[i], same = 0;
+		while (x->inputs[same] != t)
+			same++;
+		if (same < i)
+			continue;
+		bool stored = b->sources[i] == p->tensors[t].buffer;
+		j->uses[j->nuses++] = (use){ t, stored, yields(d, n, i) };
+		if (!stored)
+			j->fetched += nbytes_of(p, b->sources[i]);
+	}
+}
+
+static void set_readers(jobs *x)
+{
+	const plan *p = x->p;
+	x->nreaders = ARENA_ARRAY(x->tmp, int, p->ntensors);
+	x->readers = ARENA_ARRAY(x->tmp, int *, p->ntensors);
+	for (int pass = 0; pass < 2; pass++) {
+		for (int t = 0; t < p->ntensors; t++) {
+			if (pass)
+				x->readers[t] = ARENA_ARRAY(x->tmp, int,
+							    x->nreaders[t]);
+			x->nreaders[t] = 0;
+		}
+		for (int n = 0; n < p->nnodes; n++)
+			for (int i = 0; i < x->jobs[n].nuses; i++) {
+				int t = x->jobs[n].uses[i].tensor;
+				int at = x->nreaders[t]++;
+				if (pass)
+					x->readers[t][at] = n;
+			}
+	}
+}
+
+static void set_makers(jobs *x)
+{
+	const plan *p = x->p;
+	x->maker = ARENA_ARRAY(x->tmp, int, p->ntensors);
+	for (int t = 0; t < p->ntensors; t++)
+		x->maker[t] = -1;
+	for (int n = 0; n < p->nnodes; n++)
+		x->maker[p->nodes[n].output] = n;
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].role == PLAN_STATE && p->tensors[t].next >= 0)
+			x->jobs[x->maker[p->tensors[t].next]].state = t;
+}
+
+jobs jobs_of(draft *d)
+{
+	const plan *p = d->p;
+	jobs x = { .tmp = d->tmp, .p = p };
+	x.jobs = ARENA_ARRAY(d->tmp, job, p->nnodes);
+	x.nbytes = ARENA_ARRAY(d->tmp, int64_t, p->ntensors);
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].buffer >= 0)
+			x.nbytes[t] = nbytes_of(p, p->tensors[t].buffer);
+	for (int n = 0; n < p->nnodes; n++) {
+		const node_buffers *b = &d->nodes[n];
+		job *j = &x.jobs[n];
+		j->state = -1;
+		if (b->made != b->stored)
+			j->made = nbytes_of(p, b->made);
+		if (b->share >= 0 && b->share != b->stored)
+			j->share = nbytes_of(p, b->share);
+		set_uses(d, n, j);
+	}
+	set_makers(&x);
+	set_readers(&x);
+	return x;
+}
+
+/* ---- one after the other ----------------------------------------------- */
+
+clerk clerk_new(const jobs *x)
+{
+	const plan *p = x->p;
+	clerk c = { .x = x };
+	c.left = ARENA_COPY(x->tmp, x->nreaders, p->ntensors);
+	c.waiting = ARENA_ARRAY(x->tmp, int64_t, p->ntensors);
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].role != PLAN_RESULT)
+			c.in_use += x->nbytes[t];
+	return c;
+}
+
+bool clerk_may_update(const clerk *c, int state, int n)
+{
+	const job *j = &c->x->jobs[n];
+	int left = c->left[state];
+	for (int i = 0; i < j->nuses; i++)
+		left -= j->uses[i].tensor == state;
+	return left == 0;
+}
+
+/* Whether what a node makes takes the place of the state that it becomes. */
+static bool replaces(const clerk *c, int n)
+{
+	const job *j = &c->x->jobs[n];
+	if (j->state < 0 || !clerk_may_update(c, j->state, n))
+		return false;
+	for (int i = 0; i < j->nuses; i++)
+		if (j->uses[i].tensor == j->state && j->uses[i].stored &&
+		    (!j->uses[i].yields || j->made > 0))
+			return false;
+	return true;
+}
+
+/* Whether a tensor's block goes when its last reader is done; a next value that
+ * has to be copied goes with the last reader of the state. */
+static bool is_freed(const clerk *c, int tensor)
+{
+	const plan_tensor *t = &c->x->p->tensors[tensor];
+	int n = c->x->maker[tensor];
+	int state = n >= 0 ? c->x->jobs[n].state : -1;
+	if (state >= 0)
+		return c->left[state] == 0 && c->waiting[state] > 0;
+	return !t->output && (t->role == PLAN_INPUT || t->role == PLAN_RESULT);
+}
+
+/* Bytes that go when node n is done; of those, by *early, what goes when it
+ * has been fetched; *place tells whether the result takes over a place. */
+static int64_t freed_by(const clerk *c, int n, int64_t *early, bool *place)
+{
+	const job *j = &c->x->jobs[n];
+	int64_t sum = 0;
+	*early = 0;
+	*place = false;
+	for (int i = 0; i < j->nuses; i++) {
+		const use *u = &j->uses[i];
+		bool last = c->left[u->tensor] == 1 && is_freed(c, u->tensor);
+		int64_t bytes = last ? c->x->nbytes[u->tensor] : 0;
+		sum += bytes;
+		if (!u->stored)
+			*early += bytes;
+		if (u->yields && (last || !u->stored))
+			*place = true;
+	}
+	return sum;
+}
+
+/* Bytes of the stored result that come into use, and stay. */
+static int64_t added_by(const clerk *c, int n)
+{
+	const jobs *x = c->x;
+	int t = x->p->nodes[n].output;
+	bool kept = x->nreaders[t] > 0 || x->p->tensors[t].output ||
+		    x->jobs[n].state >= 0;
+	return kept && !replaces(c, n) ? x->nbytes[t] : 0;
+}
+
+int64_t clerk_change(const clerk *c, int n)
+{
+	int64_t early;
+	bool place;
+	return added_by(c, n) - freed_by(c, n, &early, &place);
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+int64_t clerk_run(clerk *c, int n)
+{
+	const job *j = &c->x->jobs[n];
+	int64_t early, most, added = added_by(c, n);
+	int64_t stored = c->x->nbytes[c->x->p->nodes[n].output];
+	bool place, replaced = replaces(c, n);
+	int64_t freed = freed_by(c, n, &early, &place);
+	int64_t made = j->made > 0 ? j->made : replaced ? 0 : stored;
+	most = c->in_use + j->fetched - early + (place ? 0 : made);
+	c->in_use -= freed;
+	if (j->made > 0) {
+		int64_t last = replaced ? 0 : stored;
+		int64_t next = j->share > 0 ? j->share : last;
+		most = max64(most, c->in_use + j->made + next);
+		if (j->share > 0)
+			most = max64(most, c->in_use + j->share + last);
+	}
+	c->in_use += added;
+	if (j->state >= 0 && !replaced)
+		c->waiting[j->state] = stored;
+	for (int i = 0; i < j->nuses; i++) {
+		int t = j->uses[i].tensor;
+		c->left[t]--;
+		if (c->waiting[t] > 0 && c->left[t] == 0 &&
+		    c->left[c->x->p->tensors[t].next] == 0)
+			c->in_use -= c->waiting[t];
+	}
+	return max64(most, c->in_use);
+}
+
+int64_t jobs_peak(const jobs *x, const int *order)
+{
+	clerk c = clerk_new(x);
+	int64_t most = c.in_use;
+	for (int i = 0; i < x->p->nnodes; i++)
+		most = max64(most, clerk_run(&c, order[i]));
+	return most;
+}
+
+/* ---- the best of several ----------------------------------------------- */
 
 int *program_order(draft *d)
 {
-	int *order = ARENA_ARRAY(d->tmp, int, d->p->nnodes);
+	enum { NORDERS = 4 };
+	jobs x = jobs_of(d);
+	int *orders[NORDERS], best = 0;
+	int64_t least = INT64_MAX;
+	orders[0] = ARENA_ARRAY(d->tmp, int, d->p->nnodes);
 	for (int n = 0; n < d->p->nnodes; n++)
-		order[n] = n;
-	return order;
+		orders[0][n] = n;
+	orders[1] = jobs_lazy(&x, orders[0]);
+	orders[2] = jobs_eager(&x, orders[0]);
+	orders[3] = jobs_lazy(&x, orders[2]);
+	for (int i = 0; i < NORDERS; i++) {
+		int64_t most = jobs_peak(&x, orders[i]);
+		best = most < least ? i : best;
+		least = most < least ? most : least;
+	}
+	return orders[best];
 }

@@ -1,0 +1,161 @@
+#include "config.h"
+
+#include "compiler/lower/order.h"
+
+/* Nodes by their places in an order, the first on top. */
+typedef struct heap {
+	int n;
+	int *at;
+	const int *place;
+} heap;
+
+static void heap_put(heap *h, int node)
+{
+	int i = h->n++;
+	for (; i > 0; i = (i - 1) / 2) {
+		int up = h->at[(i - 1) / 2];
+		if (h->place[up] <= h->place[node])
+			break;
+		h->at[i] = up;
+	}
+	h->at[i] = node;
+}
+
+static int heap_take(heap *h)
+{
+	int top = h->at[0], node = h->at[--h->n], i = 0;
+	for (int down = 1; down < h->n; down = 2 * i + 1) {
+		if (down + 1 < h->n &&
+		    h->place[h->at[down + 1]] < h->place[h->at[down]])
+			down++;
+		if (h->place[node] <= h->place[h->at[down]])
+			break;
+		h->at[i] = h->at[down];
+		i = down;
+	}
+	h->at[i] = node;
+	return top;
+}
+
+typedef struct runner {
+	const jobs *x;
+	clerk clerk;
+	bool *done;
+	int *missing; /* by node: inputs that are not computed yet */
+	int *last;    /* by tensor: its readers that have not run, xor */
+	heap ready, blocked;
+	VEC(int) eager;
+} runner;
+
+/* A node that would write over a state waits for those who read it. */
+static bool is_blocked(const runner *r, int n)
+{
+	int state = r->x->jobs[n].state;
+	return state >= 0 && !clerk_may_update(&r->clerk, state, n);
+}
+
+/* Runs before others if it can run and leaves no more in use. */
+static void consider(runner *r, int n)
+{
+	if (!r->done[n] && r->missing[n] == 0 && !is_blocked(r, n) &&
+	    clerk_change(&r->clerk, n) <= 0)
+		vec_push(r->x->tmp, &r->eager, n);
+}
+
+static void become_ready(runner *r, int n)
+{
+	heap_put(is_blocked(r, n) ? &r->blocked : &r->ready, n);
+	consider(r, n);
+}
+
+/* A node that was blocked may have become free to run. */
+static void unblock(runner *r, int state)
+{
+	int next = r->x->p->tensors[state].next;
+	if (r->x->p->tensors[state].role != PLAN_STATE || next < 0)
+		return;
+	int n = r->x->maker[next];
+	if (!r->done[n] && r->missing[n] == 0 && !is_blocked(r, n)) {
+		heap_put(&r->ready, n);
+		consider(r, n);
+	}
+}
+
+static void run(runner *r, int n)
+{
+	const jobs *x = r->x;
+	const job *j = &x->jobs[n];
+	int out = x->p->nodes[n].output;
+	clerk_run(&r->clerk, n);
+	r->done[n] = true;
+	for (int i = 0; i < j->nuses; i++) {
+		int t = j->uses[i].tensor;
+		r->last[t] ^= n;
+		if (r->clerk.left[t] == 1)
+			consider(r, r->last[t]);
+		if (r->clerk.left[t] <= 1)
+			unblock(r, t);
+	}
+	for (int i = 0; i < x->nreaders[out]; i++)
+		if (--r->missing[x->readers[out][i]] == 0)
+			become_ready(r, x->readers[out][i]);
+}
+
+/* The next node: an eager one, else the first that is ready, else the first
+ * that has to wait for its own result. */
+static int take(runner *r)
+{
+	while (r->eager.n > 0) {
+		int n = r->eager.at[--r->eager.n];
+		if (!r->done[n])
+			return n;
+	}
+	while (r->ready.n > 0) {
+		int n = heap_take(&r->ready);
+		if (!r->done[n])
+			return n;
+	}
+	for (;;) {
+		int n = heap_take(&r->blocked);
+		if (!r->done[n])
+			return n;
+	}
+}
+
+static void start(runner *r)
+{
+	const jobs *x = r->x;
+	const plan *p = x->p;
+	for (int n = 0; n < p->nnodes; n++)
+		for (int i = 0; i < x->jobs[n].nuses; i++) {
+			int t = x->jobs[n].uses[i].tensor;
+			r->last[t] ^= n;
+			r->missing[n] += p->tensors[t].role == PLAN_RESULT;
+		}
+	for (int n = 0; n < p->nnodes; n++)
+		if (r->missing[n] == 0)
+			become_ready(r, n);
+}
+
+int *jobs_eager(const jobs *x, const int *order)
+{
+	int nnodes = x->p->nnodes, *place = ARENA_ARRAY(x->tmp, int, nnodes);
+	int *out = ARENA_ARRAY(x->tmp, int, nnodes);
+	runner r = { .x = x, .clerk = clerk_new(x) };
+	r.done = ARENA_ARRAY(x->tmp, bool, nnodes);
+	r.missing = ARENA_ARRAY(x->tmp, int, nnodes);
+	r.last = ARENA_ARRAY(x->tmp, int, x->p->ntensors);
+	for (int i = 0; i < nnodes; i++)
+		place[order[i]] = i;
+	/* A node comes to each once, and to `ready` again when unblocked. */
+	r.ready = (heap){ .at = ARENA_ARRAY(x->tmp, int, 2 * nnodes),
+			  .place = place };
+	r.blocked = (heap){ .at = ARENA_ARRAY(x->tmp, int, nnodes),
+			    .place = place };
+	start(&r);
+	for (int i = 0; i < nnodes; i++) {
+		out[i] = take(&r);
+		run(&r, out[i]);
+	}
+	return out;
+}
