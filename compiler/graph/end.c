@@ -215,16 +215,25 @@ graph *graph_end(graph_builder *b)
 
 /* ---- figures ----------------------------------------------------------- */
 
+static bool keeps_weights(const graph *g)
+{
+	for (int i = 0; i < g->ntensors; i++)
+		if (g->tensors[i].kind == TENSOR_STATE &&
+		    g->tensors[i].parameter)
+			return true;
+	return false;
+}
+
 int64_t graph_parameter_bytes(const graph *g)
 {
+	bool kept = keeps_weights(g);
 	int64_t sum = 0;
 	for (int i = 0; i < g->ntensors; i++) {
 		const tensor *t = &g->tensors[i];
-		bool counts = t->kind == TENSOR_CONSTANT
-				      ? !dtype_is_int(t->type.type)
-				      : t->kind == TENSOR_STATE && t->parameter;
-		if (counts &&
-		    !ck_add(sum, tensor_nbytes(&t->type), &sum))
+		bool counts = kept ? t->parameter
+				   : t->kind == TENSOR_CONSTANT &&
+					     !dtype_is_int(t->type.type);
+		if (counts && !ck_add(sum, tensor_nbytes(&t->type), &sum))
 			return INT64_MAX;
 	}
 	return sum;

@@ -106,8 +106,8 @@ bool tensor_type_ok(const tensor_type *t);
 /* "f32 [1, 3, 224, 224]" */
 char *tensor_type_text(arena *a, const tensor_type *t);
 
-/* Constants of a type that is not an integer, and states that are parameters,
- * in bytes. */
+/* The weights of a model that keeps any in states, in bytes; of others the
+ * constants of a type that is not an integer. */
 int64_t graph_parameter_bytes(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
 int64_t graph_flops(const graph *g);
@@ -215,6 +215,7 @@ typedef struct model_options {
 	const char **shape_names;
 	const tensor_type *shapes; /* type unused */
 	bool *size_used, *shape_used; /* set by the importer */
+	int steps;	   /* that a TDL model may take; 0: as many as usual */
 	const char *model; /* which one of a TDL file with several, or NULL */
 	uint64_t seed;	   /* of initial values */
 	const struct train_options *train; /* compiler/graph/train.h; NULL:
@@ -230,6 +231,10 @@ bool model_is_tdl(const char *path);
  * were added. */
 graph *model_import(arena *a, tdl_modules *m, diag_sink *s, const char *path,
 		    const model_options *o);
+
+/* The graph of a model of m that has no fault. */
+graph *model_graph(arena *a, tdl_modules *m, diag_sink *s,
+		   const ast_model *model, const model_options *o);
 
 /* Reads an ONNX model.  NULL when errors were added. */
 graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,

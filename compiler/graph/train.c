@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "dsl/builtins.h"
 #include "plan/eval.h"
 
 /* ---- for all parts ----------------------------------------------------- */
@@ -217,13 +218,11 @@ static bool add_all(trainer *t)
 
 bool graph_train(graph_builder *b)
 {
-	/* The operator that adds up what comes from several calls. */
-	static const char sum[] = "add";
 	trainer t = { .b = b, .o = b->train,
 		      .rules = strmap_new(b->tmp),
 		      .constants = strmap_new(b->tmp) };
 	if (diag_errors(b->sink) > b->nerrors)
 		return false;
-	t.sum = train_library(&t, sum);
+	t.sum = train_library(&t, builtin_overload(OP_ADD));
 	return t.sum && add_all(&t);
 }
