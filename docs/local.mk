@@ -10,6 +10,7 @@ dist_doc_DATA = \
 	%D%/plan-format.md \
 	%D%/search.md \
 	%D%/solver.md \
+	%D%/topology.md \
 	%D%/verify.md
 
 # What is made: the grammar out of bison's and flex's files, the reference of

@@ -34,7 +34,7 @@ void checkpoints_close(checkpoints *c);
 /* The path of the newest one; NULL where there is none. */
 const char *checkpoints_newest(const checkpoints *c);
 
-/* Writes one, all processes alike, and removes those that are not to be kept. */
+/* Writes one, all processes alike, and removes what is not to be kept. */
 bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
 		       const position *at, failure *f);
 

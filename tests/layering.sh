@@ -29,7 +29,7 @@ tests		$before runtime"
 # HEADER: the files that may include it, as shell patterns.
 fences='
 jansson.h	base/json* base/diag.c plan/read* plan/write* \
-		compiler/driver/* runtime/* tests/*
+		compiler/search/topology* compiler/driver/* runtime/* tests/*
 check.h		tests/*
 protobuf-c/*	compiler/graph/onnx* tests/fuzz/*
 *.pb-c.h	compiler/graph/onnx* tests/fuzz/*

@@ -41,7 +41,7 @@ same() {
 		fail "$name: threads and processes differ"
 }
 
-# ---- results ------------------------------------------------------------------
+# ---- results -----------------------------------------------------------------
 
 plans 4 mlp -D batch=12 -D inputs=20 -D width=18 -D depth=3 --train \
 	--optimizer adamw
@@ -52,7 +52,7 @@ plans 3 gpt2 -D layers=2 -D heads=3 -D width=24 -D tokens=9 -D batch=3 \
 	-D vocabulary=50 --train
 same gpt2 --steps 2
 
-# ---- training -----------------------------------------------------------------
+# ---- training ----------------------------------------------------------------
 
 plans 4 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
 	--optimizer sgd,momentum=0.9
@@ -74,14 +74,15 @@ cmp "$tmp/a/step-10.npz" "$tmp/b/step-10.npz" ||
 [ "$(wc -l <"$tmp/b.csv")" -eq 11 ] || fail 'a log of 10 steps and a header'
 rm "$tmp/b/step-10.npz" "$tmp/b/step-8.npz"
 # shellcheck disable=SC2086
-expect 0 ranks 4 "$tmp/mlp.plan" $train --epochs 2 --checkpoint "$tmp/b" --resume
+expect 0 ranks 4 "$tmp/mlp.plan" $train --epochs 2 --checkpoint "$tmp/b" \
+	--resume
 cmp "$tmp/a/step-10.npz" "$tmp/b/step-10.npz" ||
 	fail 'resumed by processes: it differs'
 
-# ---- failures -----------------------------------------------------------------
+# ---- failures ----------------------------------------------------------------
 
 expect 4 "$TDLRUN" "$tmp/mlp.plan" --comm mpi
-says "the plan has 4 workers, and there is 1 MPI process: start it with 'mpirun -n 4"
+says "4 workers, and there is 1 MPI process: start it with 'mpirun -n 4"
 expect 4 ranks 2 "$tmp/mlp.plan"
 says 'the plan has 4 workers, and there are 2 MPI processes'
 expect 1 ranks 2 "$tmp/nothing.plan"

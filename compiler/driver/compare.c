@@ -9,6 +9,7 @@ typedef struct compare_options {
 	int64_t devices;
 	plan_model model;
 	cli_words algorithms, with;
+	const char *topology;
 	bool json;
 } compare_options;
 
@@ -23,6 +24,7 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 		{ CLI_REPEAT, 0, "with", "A",
 		  "compare A, too, which needs another program (ilp)",
 		  &o->with },
+		PLAN_OPTION_TOPOLOGY(&o->topology),
 		PLAN_OPTIONS_MODEL(&o->model),
 		DRIVER_OPTION_JSON(&o->json),
 		DRIVER_OPTION_LOAD(d),
@@ -63,7 +65,7 @@ typedef VEC(plan_report) reports;
 /* Plans with all planners that are wanted, in the order of their table.  False
  * when errors were added. */
 static bool plan_all(driver *d, const graph *g, const compare_options *o,
-		     reports *all)
+		     const topology *t, reports *all)
 {
 	const char *name;
 	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
@@ -75,7 +77,7 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 		plan_report r;
 		if (!wanted)
 			continue;
-		if (!plan_make(d, g, (int)o->devices, name, &lower, &r))
+		if (!plan_make(d, g, (int)o->devices, t, name, &lower, &r))
 			return false;
 		vec_push(d->arena, all, r);
 	}
@@ -174,8 +176,9 @@ cli_status command_compare(driver *d, int argc, char **argv)
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
 	graph *g = plan_read_model(d, path, &o.model, &status);
-	if (!g || !plan_is_countable(d, g, o.devices) ||
-	    !plan_all(d, g, &o, &all))
+	const topology *t = g ? plan_topology(d, o.topology, o.devices) : NULL;
+	if (!t || !plan_is_countable(d, g, o.devices) ||
+	    !plan_all(d, g, &o, t, &all))
 		return status;
 	if (o.json)
 		return driver_print_json(d, compare_json(g, &o, &all));

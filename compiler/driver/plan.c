@@ -13,6 +13,7 @@ typedef struct plan_options {
 	plan_model model;
 	const char *warn_replicate; /* NULL, or a size */
 	plan_strictness strict;
+	const char *topology;
 	bool json;
 } plan_options;
 
@@ -26,6 +27,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		{ CLI_TEXT, 0, "algorithm", "A",
 		  arena_printf(d->arena, "plan with A: %s",
 			       plan_algorithms(d->arena)), &o->algorithm },
+		PLAN_OPTION_TOPOLOGY(&o->topology),
 		PLAN_OPTIONS_MODEL(&o->model),
 		{ CLI_FLAG, 0, "fail-on-opaque", NULL,
 		  "end with an error where no strategy divides an operator",
@@ -84,9 +86,10 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		.checksums = o->output != NULL,
 	};
 	plan_report r;
-	if (!plan_is_countable(d, g, o->devices) ||
+	const topology *t = plan_topology(d, o->topology, o->devices);
+	if (!t || !plan_is_countable(d, g, o->devices) ||
 	    !plan_is_divided(d->arena, g, &o->strict, d->sink) ||
-	    !plan_make(d, g, (int)o->devices, o->algorithm, &lower, &r))
+	    !plan_make(d, g, (int)o->devices, t, o->algorithm, &lower, &r))
 		return CLI_OK;
 	if (r.search->error) {
 		cli_failed(&d->program, "%s: %s", o->algorithm,

@@ -58,10 +58,24 @@ const char *plan_algorithms(arena *a)
 	return text;
 }
 
-bool plan_make(driver *d, const graph *g, int k, const char *algorithm,
-	       const lower_options *lower, plan_report *r)
+const topology *plan_topology(driver *d, const char *name, int64_t k)
 {
-	*r = (plan_report){ .graph = g, .machine = lower_cpu.name };
+	mesh m;
+	const topology *t = name ? topology_read(d->arena, d->sink, name)
+				 : topology_preset(0);
+	if (!t || topology_mesh(t, (int)k, &m))
+		return t;
+	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,
+		      "%d devices do not fit: %s", (int)k,
+		      topology_sizes(d->arena, t));
+	return NULL;
+}
+
+bool plan_make(driver *d, const graph *g, int k, const topology *t,
+	       const char *algorithm, const lower_options *lower,
+	       plan_report *r)
+{
+	*r = (plan_report){ .graph = g, .machine = t->name };
 	r->search = search_plan(d->arena, g, k, algorithm);
 	if (r->search->error)
 		return true;
@@ -71,6 +85,6 @@ bool plan_make(driver *d, const graph *g, int k, const char *algorithm,
 		return false;
 	r->plan = p;
 	r->one_device_bytes = plan_one_device(d->arena, p)->arena_bytes;
-	r->seconds = lower_seconds(p, &lower_cpu);
+	r->seconds = lower_seconds(p, t);
 	return true;
 }

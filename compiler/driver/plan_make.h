@@ -6,6 +6,7 @@
 #include "compiler/driver/driver.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/train_options.h"
+#include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
 
 /* What the command line says of the model that is planned. */
@@ -39,10 +40,20 @@ bool plan_is_algorithm(driver *d, const char *name);
 /* The planners' names, as the help lists them: "tofu (default), joint, ..". */
 const char *plan_algorithms(arena *a);
 
-/* Plans g for k devices by an algorithm that there is, and lowers it.  *r is
- * filled in; where the search has an error it has no plan, only `search`.
- * False when errors were added. */
-bool plan_make(driver *d, const graph *g, int k, const char *algorithm,
-	       const lower_options *lower, plan_report *r);
+/* The machine to plan for: a preset or a file, "cpu" where name is NULL.  NULL
+ * when errors were added, or k devices of it have no place. */
+const topology *plan_topology(driver *d, const char *name, int64_t k);
+
+#define PLAN_OPTION_TOPOLOGY(t)                                              \
+	{ CLI_TEXT, 0, "topology", "T",                                      \
+	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100,\n"     \
+	  "h100-cluster) or a file", (t) }
+
+/* Plans g for k devices of a machine by an algorithm that there is, and lowers
+ * it.  *r is filled in; where the search has an error it has no plan, only
+ * `search`.  False when errors were added. */
+bool plan_make(driver *d, const graph *g, int k, const topology *t,
+	       const char *algorithm, const lower_options *lower,
+	       plan_report *r);
 
 #endif

@@ -30,24 +30,4 @@ typedef struct lower_options {
 plan *lower_plan(arena *a, const graph *g, const assignment *as,
 		 const lower_options *o, diag_sink *s);
 
-/* A machine as predictions see it. */
-typedef struct lower_machine {
-	const char *name;
-	double flops;	   /* FLOP/s of one device */
-	double memory;	   /* bytes/s between its memory and its cores */
-	double latency;	   /* seconds from the start of a transfer to its first
-			      byte */
-	double bandwidth;  /* bytes/s that one device receives */
-} lower_machine;
-
-/* A core of a common server with shared memory for a network; round numbers,
- * not measured. */
-extern const lower_machine lower_cpu;
-
-/* Seconds that one run of the program takes: an instruction after the other,
- * each as long as its slowest worker takes, a kernel max(FLOPs / flops,
- * bytes / memory) (the roofline), a transfer latency + bytes / bandwidth. Of
- * more than 64 workers 64 evenly spaced ones are looked at. */
-double lower_seconds(const plan *p, const lower_machine *m);
-
 #endif

@@ -29,6 +29,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/spartan.c \
 	%D%/split.c %D%/split.h \
 	%D%/tofu.c \
+	%D%/topology.c %D%/topology.h \
 	%D%/ways.c %D%/ways.h \
 	%D%/wcsp.c %D%/wcsp.h \
 	%D%/whole.c %D%/whole.h

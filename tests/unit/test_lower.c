@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
 #include "plan/eval.h"
 #include "plan/transfer.h"
@@ -464,11 +465,13 @@ START_TEST(predicted_time)
 	graph *g = random_graph(a, &r, 10);
 	assignment as = random_assignment(a, &r, g);
 	plan *p = lower(a, g, &as);
-	lower_machine slow = lower_cpu;
-	slow.memory /= 2;
-	slow.flops /= 2;
-	ck_assert(lower_seconds(p, &lower_cpu) > 0);
-	ck_assert(lower_seconds(p, &slow) > lower_seconds(p, &lower_cpu));
+	const topology *cpu = topology_preset(0);
+	topology slow = *cpu;
+	slow.bandwidth /= 2;
+	for (int i = 0; i < DT_COUNT; i++)
+		slow.flops[i] /= 2;
+	ck_assert(lower_seconds(p, cpu) > 0);
+	ck_assert(lower_seconds(p, &slow) > lower_seconds(p, cpu));
 	arena_free(a);
 }
 END_TEST

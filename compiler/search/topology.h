@@ -1,0 +1,71 @@
+/* The machine that a plan is for: its devices, and the links between them in
+ * levels, the outermost and slowest first.
+ *
+ * Times are predictions: a kernel takes as long as its arithmetic or its bytes,
+ * whatever is more (the roofline model), a transfer a latency for each message
+ * that follows another and its bytes over the level's bandwidth (the alpha-beta
+ * model; Thakur, Rabenseifner, Gropp 2005). */
+#ifndef TDL_COMPILER_SEARCH_TOPOLOGY_H
+#define TDL_COMPILER_SEARCH_TOPOLOGY_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/dtype.h"
+#include "plan/region.h"
+
+typedef struct topology_level {
+	const char *name;
+	int size; /* what it connects: of the next level, or devices; 0 for as
+		     many as there are */
+	double latency;	  /* seconds until a message's first byte is there */
+	double bandwidth; /* bytes/s that one device receives */
+} topology_level;
+
+typedef struct topology {
+	const char *name, *device;
+	int64_t memory;	  /* bytes of a device; 0 if that is not known */
+	double bandwidth; /* bytes/s between its memory and its cores */
+	double launch;	  /* seconds that the shortest kernel takes */
+	double flops[DT_COUNT]; /* FLOP/s on elements of each type */
+	int nlevels;
+	topology_level levels[MAX_AXES];
+} topology;
+
+/* The i-th of those that tdlc knows by name; NULL after the last.  Their
+ * figures are those of data sheets, not measured; the first is the default. */
+const topology *topology_preset(int i);
+
+/* A preset by its name, or one from a file (docs/topology.md), in a.  NULL when
+ * an error was added. */
+const topology *topology_read(arena *a, diag_sink *s, const char *name);
+
+/* What numbers of devices there can be, in words: "up to 8, or 16, ..". */
+const char *topology_sizes(arena *a, const topology *t);
+
+/* The mesh of k devices, which fill levels from the innermost on: the prime
+ * factors of what each level connects, the largest first, so that an axis lies
+ * within one level.  False where there are less than k devices, or they fill a
+ * level in part and need another. */
+bool topology_mesh(const topology *t, int k, mesh *m);
+
+/* The level along which each axis of a mesh goes; the outermost for one that
+ * crosses levels, as a mesh that was made otherwise may. */
+void topology_levels(const topology *t, const mesh *m, int *levels);
+
+/* What moves in a transfer: how many take part in it along each level, and
+ * what one of them receives from where. */
+typedef struct topology_move {
+	int peers[MAX_AXES]; /* by level; 1 for one that nothing crosses */
+	/* By level: from those for whom it is the outermost on the way. */
+	double bytes[MAX_AXES];
+	bool ring; /* a collective around a ring; else messages side by side */
+} topology_move;
+
+/* Seconds of it: the levels work at the same time. */
+double topology_move_seconds(const topology *t, const topology_move *m);
+
+/* Seconds of a kernel on elements of a type. */
+double topology_kernel_seconds(const topology *t, dtype type, double flops,
+			       double bytes);
+
+#endif

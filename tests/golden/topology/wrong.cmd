@@ -1,0 +1,17 @@
+try() {
+	printf '%s' "$1" >"$tmp/t.json"
+	tdlc plan chain.tdl -k 2 --topology "$tmp/t.json" 2>&1 | sed "s|^.*t.json|t.json|"
+}
+device='"device": {"bandwidth": 1e9, "flops": {"f32": 1e9}}'
+try '{"format": "tdl-topology"'
+try '{"format": "toml"}'
+try '{"format": "tdl-topology", "version": 2}'
+try '{"format": "tdl-topology", "version": 1}'
+try '{"format": "tdl-topology", "version": 1, "device": {}}'
+try '{"format": "tdl-topology", "version": 1, "device": {"bandwidth": "fast"}}'
+try '{"format": "tdl-topology", "version": 1, "device": {"bandwidth": 1, "flops": {"f32": 1e9, "f33": 2}}}'
+try "{\"format\": \"tdl-topology\", \"version\": 1, $device}"
+try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"size\": 2}]}"
+try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"size\": 2.5, \"latency\": 0, \"bandwidth\": 1}]}"
+try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"latency\": 0, \"bandwidth\": 1}, {\"latency\": 0, \"bandwidth\": 1}]}"
+try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"latency\": 0, \"bandwidth\": 1, \"width\": 3}]}"
