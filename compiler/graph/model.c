@@ -195,12 +195,12 @@ static bool run_model(evaluator *ev)
 	return false;
 }
 
-static graph *build(arena *a, tdl_modules *m, diag_sink *s,
-		    const ast_model *model, const model_options *o)
+graph *model_graph(arena *a, tdl_modules *m, diag_sink *s,
+		   const ast_model *model, const model_options *o)
 {
 	evaluator ev = { .modules = m, .sink = s, .tmp = arena_new(),
 			 .model = model, .options = o, .base = "",
-			 .steps = MODEL_MAX_STEPS };
+			 .steps = o->steps ? o->steps : MODEL_MAX_STEPS };
 	ev.declared = strmap_new(ev.tmp);
 	ev.outputs = strmap_new(ev.tmp);
 	ev.b = graph_begin(a, m, s, model->name);
@@ -231,7 +231,7 @@ static graph *tdl_import(arena *a, tdl_modules *m, diag_sink *s,
 		module ? find_model(s, a, module, path, o->model) : NULL;
 	if (!model || model->faulty || diag_errors(s) > errors)
 		return NULL;
-	return build(a, m, s, model, o);
+	return model_graph(a, m, s, model, o);
 }
 
 graph *model_import(arena *a, tdl_modules *m, diag_sink *s, const char *path,

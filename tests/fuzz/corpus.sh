@@ -8,7 +8,7 @@ set -eu
 here=${srcdir:-.}/tests
 to=$1
 most=4000	# bytes of a model
-for target in descriptor npz onnx plan tdl wcsp; do
+for target in descriptor model npz onnx plan tdl wcsp; do
 	mkdir -p "$to/$target"
 done
 tdlc() { "$TDLC" "$@" 2>/dev/null; }
@@ -24,6 +24,10 @@ done
 find "$here/golden" "${srcdir:-.}/examples" -name '*.tdl' |
 while read -r file; do
 	cp "$file" "$to/tdl/$(echo "$file" | tr / _)"
+done
+# The models among them.
+grep -l '^model ' "$to"/tdl/* | while read -r file; do
+	cp "$file" "$to/model"
 done
 # The descriptors of those that stand by themselves.
 for file in "$to"/tdl/*; do

@@ -33,13 +33,13 @@ seeds=fuzz/seeds
 }
 
 status=0
-for target in ${*:-descriptor npz onnx plan tdl wcsp}; do
+for target in ${*:-descriptor model npz onnx plan tdl wcsp}; do
 	mkdir -p "fuzz/corpus/$target" fuzz/found
 	regressions=$here/regressions/$target
 	[ -e "$regressions" ] || regressions=
 	log=fuzz/$target.log
 	case $target in
-	tdl) most=16000 ;;
+	model | tdl) most=16000 ;;
 	plan) most=20000 ;;
 	*) most=4096 ;;
 	esac

@@ -3,6 +3,7 @@
 # files.  Either way `make check' gives them those in regressions/.
 fuzz_targets = \
 	%D%/descriptor \
+	%D%/model \
 	%D%/npz \
 	%D%/onnx \
 	%D%/plan \
@@ -25,7 +26,12 @@ fuzz_tokens = %D%/tokens.c %D%/tokens.h
 fuzz_front_libs = compiler/analysis/libanalysis.a \
 	compiler/expand/libexpand.a $(dsl_libs) plan/libplan.a \
 	base/libbase.a $(JANSSON_LIBS)
-fuzz_run_libs = runtime/libruntime.a plan/libplan.a
+fuzz_graph = %D%/graph.c %D%/graph.h $(fuzz_run)
+fuzz_graph_libs = compiler/codegen/libcodegen.a compiler/lower/liblower.a \
+	compiler/search/libsearch.a compiler/analysis/libanalysis.a \
+	$(graph_libs) runtime/libruntime.a $(fuzz_front_libs) \
+	$(PROTOBUF_C_LIBS) $(LIBZIP_LIBS) $(ZLIB_LIBS) $(MPI_LIBS)
+fuzz_run_libs = runtime/libruntime.a plan/libplan.a $(MPI_LIBS)
 
 %C%_descriptor_SOURCES = %D%/descriptor.c %D%/byte_mutate.c $(fuzz_shared) \
 	$(fuzz_driver)
@@ -33,20 +39,23 @@ fuzz_run_libs = runtime/libruntime.a plan/libplan.a
 %C%_descriptor_LDFLAGS = $(fuzz_ldflags)
 %C%_descriptor_LDADD = $(fuzz_front_libs)
 
+%C%_model_SOURCES = %D%/model.c %D%/tdl_mutate.c $(fuzz_tokens) \
+	$(fuzz_graph) $(fuzz_shared) $(fuzz_driver)
+%C%_model_CPPFLAGS = $(fuzz_cppflags)
+%C%_model_LDFLAGS = $(fuzz_ldflags)
+%C%_model_LDADD = $(fuzz_graph_libs)
+
 %C%_npz_SOURCES = %D%/npz.c %D%/npz_mutate.c $(fuzz_shared) $(fuzz_driver)
 %C%_npz_CPPFLAGS = $(fuzz_cppflags)
 %C%_npz_LDFLAGS = $(fuzz_ldflags)
 %C%_npz_LDADD = $(fuzz_run_libs) $(fuzz_front_libs) $(LIBZIP_LIBS) \
 	$(ZLIB_LIBS)
 
-%C%_onnx_SOURCES = %D%/onnx.c %D%/onnx_mutate.c $(fuzz_run) $(fuzz_shared) \
+%C%_onnx_SOURCES = %D%/onnx.c %D%/onnx_mutate.c $(fuzz_graph) $(fuzz_shared) \
 	$(fuzz_driver)
 %C%_onnx_CPPFLAGS = $(fuzz_cppflags)
 %C%_onnx_LDFLAGS = $(fuzz_ldflags)
-%C%_onnx_LDADD = compiler/codegen/libcodegen.a compiler/lower/liblower.a \
-	compiler/search/libsearch.a compiler/analysis/libanalysis.a \
-	$(graph_libs) runtime/libruntime.a $(fuzz_front_libs) \
-	$(PROTOBUF_C_LIBS) $(LIBZIP_LIBS) $(ZLIB_LIBS)
+%C%_onnx_LDADD = $(fuzz_graph_libs)
 
 %C%_plan_SOURCES = %D%/plan.c %D%/plan_mutate.c $(fuzz_run) $(fuzz_shared) \
 	$(fuzz_driver)

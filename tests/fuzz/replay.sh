@@ -20,6 +20,7 @@ for folder in "$here"/fuzz/regressions/*; do
 	give "$(basename "$folder")" "$folder"/*
 done
 give onnx "$here"/golden/graph/*.onnx
+give model "$here"/golden/model/*.tdl
 give tdl "$here"/golden/dsl/*.tdl "$here"/golden/err/*.tdl
 give wcsp "$here"/data/wcsp/*.wcsp
 "$TDLC" compile "$here/golden/dsl/language.tdl" -o "$tmp/language.tdd" ||

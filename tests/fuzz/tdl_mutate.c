@@ -58,6 +58,8 @@ static void add_stmts(collector *c, ast_stmt *const *list, int n)
 		const ast_stmt *s = list[i];
 		add(c, &c->to->stmts, s->at);
 		add_expr(c, s->value);
+		for (int j = 0; j < s->ntargets; j++)
+			add_expr(c, s->targets[j]);
 		for (int j = 0; j < s->nvalues; j++)
 			add_expr(c, s->values[j]);
 		add_stmts(c, s->body, s->nbody);
@@ -77,6 +79,10 @@ static void add_def(collector *c, const ast_def *d)
 	add(c, &c->to->defs, d->at);
 	if (d->kind == DEF_ONNX)
 		add_stmts(c, d->onnx->body, d->onnx->nbody);
+	if (d->kind == DEF_BLOCK)
+		add_stmts(c, d->block->body, d->block->nbody);
+	if (d->kind == DEF_MODEL)
+		add_stmts(c, d->model->body, d->model->nbody);
 	if (d->kind != DEF_OP)
 		return;
 	add_tensors(c, d->op->params, d->op->nparams);
