@@ -312,7 +312,11 @@ static const struct {
 	{ "x --backend tpu", 2, "tpu" },
 	{ "/nonexistent.plan", 1, "cannot read" },
 	{ "PLAN --backend cuda", 4, "'cuda' is not built in" },
+#ifdef HAVE_MPI
+	{ "PLAN --comm mpi", 4, "there is 1 MPI process" },
+#else
 	{ "PLAN --comm mpi", 4, "'mpi' is not built in" },
+#endif
 	{ "PLAN --comm nccl", 4, "'nccl' is not built in" },
 	{ "PLAN --kernels library", 4, "not built in" },
 	{ "PLAN --kernels-from /nonexistent.so", 1, "nonexistent" },

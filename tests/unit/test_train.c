@@ -303,7 +303,7 @@ END_TEST
 static checkpoints *open_folder(const char *name, int64_t keep)
 {
 	failure f = { 0 };
-	checkpoints *c = checkpoints_open(mem, file(name), keep, &f);
+	checkpoints *c = checkpoints_open(mem, file(name), true, keep, &f);
 	ck_assert_msg(c != NULL, "%s", f.text);
 	return c;
 }
@@ -372,7 +372,7 @@ START_TEST(checkpoints_are_kept)
 	ck_assert(!file_exists(file("kept/step-9.npz")));
 	ck_assert(file_exists(file("kept/step-10.npz")));
 	/* Nobody else writes there at the same time. */
-	ck_assert_ptr_null(checkpoints_open(mem, file("kept"), 2, &f));
+	ck_assert_ptr_null(checkpoints_open(mem, file("kept"), true, 2, &f));
 	ck_assert_ptr_nonnull(strstr(f.text, "another run"));
 	checkpoints_close(c);
 	/* What a killed run left goes, what is not ours stays; numbers count,
@@ -473,7 +473,7 @@ START_TEST(foreign_checkpoints)
 	/* A folder that cannot be. */
 	f = (failure){ 0 };
 	ck_assert(file_write(file("plain"), "x", 1));
-	ck_assert_ptr_null(checkpoints_open(mem, file("plain"), 0, &f));
+	ck_assert_ptr_null(checkpoints_open(mem, file("plain"), true, 0, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 	machine_close(m);
 }
