@@ -405,7 +405,8 @@ static void walk_cast(checker *c, ast_expr *e, place where)
 static void walk_arguments(checker *c, ast_expr *e, const builtin *f,
 			   place where)
 {
-	if (f->rule == RULE_CAST || f->rule == RULE_SATURATE) {
+	if (f->rule == RULE_CAST || f->rule == RULE_BITCAST ||
+	    f->rule == RULE_SATURATE) {
 		walk_cast(c, e, where);
 		return;
 	}

@@ -409,6 +409,7 @@ static etype call(checker *c, const ast_expr *e)
 	case RULE_NONE:
 		return unknown;
 	case RULE_CAST:
+	case RULE_BITCAST:
 		return cast(c, e);
 	case RULE_SATURATE:
 		return saturated(c, e);

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "compiler/analysis/symbolic.h"
+#include "dsl/builtins.h"
 
 enum {
 	SYM_MAX_DIMS = 32,

@@ -568,39 +568,47 @@ static sval bitcast(build *b, const ast_expr *e)
 	return v;
 }
 
+/* A position in row-major order. */
+static sval position_of(build *b, const ast_expr *e)
+{
+	for (int i = 0; i < e->nargs; i++)
+		if (e->args[i]->kind == AST_PACK)
+			sym_pack_items(b, e->args[i]->pack, NULL, NULL);
+		else
+			sym_scalar(b, e->args[i]);
+	if (b->nindices > 0)
+		sym_open(b, "it reads at a position in row-major order");
+	sval v = unknown;
+	v.varies = v.attr = true;
+	return v;
+}
+
 static sval call_value(build *b, const ast_expr *e)
 {
 	bool mean;
 	if (sym_reducer(e, &mean) != RED_NONE)
 		return b->quiet ? of_data : sym_reduction(b, e);
-	if (!strcmp(e->name, "select") && e->nargs == 3)
+	const builtin *f = builtin_find(BUILTIN_SCALAR, e->name);
+	switch (f ? f->rule : RULE_NONE) {
+	case RULE_NONE:
+		return unknown;
+	case RULE_SELECT:
 		return choose(b, e->args[0], e->args[1], e->args[2]);
-	if (!strcmp(e->name, "cast") && e->nargs == 2)
+	case RULE_CAST:
 		return cast(b, e);
-	if (!strcmp(e->name, "bitcast") && e->nargs == 2)
+	case RULE_BITCAST:
 		return bitcast(b, e);
-	if (!strcmp(e->name, "saturate") && e->nargs == 2)
+	case RULE_SATURATE:
 		return bent(sym_scalar(b, e->args[0]));
-	if (!strcmp(e->name, "len"))
+	case RULE_LENGTH:
 		return length_of(b, e);
-	if (!strcmp(e->name, "size"))
+	case RULE_POINTS:
 		return size_of(b, e);
-	if (!strcmp(e->name, "ravel")) {
-		for (int i = 0; i < e->nargs; i++)
-			if (e->args[i]->kind == AST_PACK)
-				sym_pack_items(b, e->args[i]->pack, NULL,
-					       NULL);
-			else
-				sym_scalar(b, e->args[i]);
-		if (b->nindices > 0)
-			sym_open(b, "it reads at a position in row-major "
-				    "order");
-		sval v = unknown;
-		v.varies = v.attr = true;
-		return v;
+	case RULE_POSITION:
+		return position_of(b, e);
+	default:
+		return call_fn(b, e, (fn)fn_parse(e->name));
 	}
-	int f = fn_parse(e->name);
-	return f >= 0 ? call_fn(b, e, (fn)f) : unknown;
 }
 
 static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)

@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "compiler/expand/expand.h"
+#include "dsl/builtins.h"
 
 /* A scalar as it is compiled: a constant, which takes the type of what it
  * meets, or an expression with a type. */
@@ -152,9 +153,8 @@ bool expand_constant(context *cx, const ast_expr *e, int64_t *r);
 
 /* ---- convert.c --------------------------------------------------------- */
 
-/* A call of cast, bitcast or saturate. */
-bool is_conversion(const ast_expr *e);
-val expand_conversion(context *cx, const ast_expr *e);
+/* A call of cast, bitcast or saturate, as the rule says. */
+val expand_conversion(context *cx, const ast_expr *e, builtin_rule rule);
 
 /* ---- names.c: scopes, packs, attributes -------------------------------- */
 

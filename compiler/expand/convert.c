@@ -8,12 +8,6 @@
 
 #include "plan/eval.h"
 
-bool is_conversion(const ast_expr *e)
-{
-	return !strcmp(e->name, "cast") || !strcmp(e->name, "bitcast") ||
-	       !strcmp(e->name, "saturate");
-}
-
 /* ---- saturate ----------------------------------------------------------- */
 
 /* The bits of an integer type that are not its sign. */
@@ -81,16 +75,17 @@ static val mismatch(context *cx, const ast_expr *e, const char *why)
 	return val_bad;
 }
 
-static val convert(context *cx, const ast_expr *e, kexpr *x, dtype t)
+static val convert(context *cx, const ast_expr *e, builtin_rule rule,
+		   kexpr *x, dtype t)
 {
-	if (!strcmp(e->name, "saturate")) {
+	if (rule == RULE_SATURATE) {
 		if (x->type == DT_BOOL || t == DT_BOOL)
 			return mismatch(cx, e, "'saturate' is of numbers");
 		return val_expr(saturate(cx, x, t));
 	}
 	if (x->type == t)
 		return val_expr(x);
-	if (!strcmp(e->name, "cast"))
+	if (rule == RULE_CAST)
 		return val_expr(kx_cast(cx->tmp, x, t));
 	if (dtype_bits(x->type) == dtype_bits(t))
 		return val_expr(kx_bitcast(cx->tmp, x, t));
@@ -116,7 +111,7 @@ static dtype type_named(const context *cx, const ast_expr *e)
 					   : dtype_parse(e->name);
 }
 
-val expand_conversion(context *cx, const ast_expr *e)
+val expand_conversion(context *cx, const ast_expr *e, builtin_rule rule)
 {
 	dtype t = e->nargs == 2 ? type_named(cx, e->args[1]) : DT_NONE;
 	if (t == DT_NONE) {
@@ -128,5 +123,5 @@ val expand_conversion(context *cx, const ast_expr *e)
 	if (x.kind == VAL_BAD)
 		return x;
 	kexpr *k = expand_as(cx, x, DT_NONE, e->args[0]->at);
-	return cx->failed ? val_bad : convert(cx, e, k, t);
+	return cx->failed ? val_bad : convert(cx, e, rule, k, t);
 }

@@ -499,25 +499,29 @@ static val expand_call_scalar(context *cx, const ast_expr *e)
 	bool mean;
 	if (reducer_of(e, &mean) != RED_NONE)
 		return expand_reduction(cx, e);
-	if (is_conversion(e))
-		return expand_conversion(cx, e);
-	if (!strcmp(e->name, "select") && e->nargs == 3)
+	const builtin *b = builtin_find(BUILTIN_SCALAR, e->name);
+	switch (b ? b->rule : RULE_NONE) {
+	case RULE_NONE:
+		expand_error(cx, DIAG_BAD_CALL, e->at,
+			     "'%s' is not a scalar function; an operator is "
+			     "called in a 'let'",
+			     e->name);
+		return val_bad;
+	case RULE_CAST:
+	case RULE_BITCAST:
+	case RULE_SATURATE:
+		return expand_conversion(cx, e, b->rule);
+	case RULE_SELECT:
 		return choose(cx, e->args[0], e->args[1], e->args[2]);
-	if (!strcmp(e->name, "ravel"))
+	case RULE_POSITION:
 		return expand_ravel(cx, e);
-	if (!strcmp(e->name, "size") && e->nargs == 1)
+	case RULE_POINTS:
 		return pack_size(cx, e->args[0]);
-	if (!strcmp(e->name, "len") && e->nargs == 1 &&
-	    e->args[0]->kind == AST_NAME && find_attr(cx, e->args[0]->name))
+	case RULE_LENGTH:
 		return val_int(find_attr(cx, e->args[0]->name)->n);
-	int f = fn_parse(e->name);
-	if (f >= 0)
-		return call_fn(cx, e, (fn)f);
-	expand_error(cx, DIAG_BAD_CALL, e->at,
-		     "'%s' is not a scalar function; an operator is called in "
-		     "a 'let'",
-		     e->name);
-	return val_bad;
+	default:
+		return call_fn(cx, e, (fn)fn_parse(e->name));
+	}
 }
 
 /* ---- names and literals ------------------------------------------------- */

@@ -74,6 +74,7 @@ static const char *call_type(const grad_op *g, const ast_expr *e)
 	case RULE_POSITION:
 		return "i64";
 	case RULE_CAST:
+	case RULE_BITCAST:
 		return e->args[1]->name;
 	case RULE_SATURATE:
 		return grad_type(g, e->args[0]);
