@@ -43,6 +43,7 @@ tdlrun_LDADD = %D%/libruntime.a plan/libplan.a base/libbase.a \
 # The headers of generated kernels: installed, and as text in tdlrun, which
 # hands them to the compiler whether they are installed or not.
 kernel_headers = \
+	include/tdl/functions.h \
 	include/tdl/generated.h \
 	include/tdl/kernels.h \
 	include/tdl/product.h

@@ -639,6 +639,22 @@ static const char *print_template(printer *p, const char *c, bool wide,
 	return s;
 }
 
+/* Whether tdl/functions.h has the function for f32. */
+static bool is_ours(fn f)
+{
+	switch (f) {
+	case FN_EXP:
+	case FN_EXPM1:
+	case FN_LOG:
+	case FN_LOG1P:
+	case FN_TANH:
+	case FN_ERF:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* A function of floats whose arguments are x[]. */
 static piece print_float_fn(printer *p, fn f, bool wide, const char *const *x)
 {
@@ -668,7 +684,10 @@ static piece print_float_fn(printer *p, fn f, bool wide, const char *const *x)
 		s = arena_printf(p->a, "(bool)%s(%s)", fn_name(f), x[0]);
 		return (piece){s, BIND_UNARY};
 	default:
-		s = print_template(p, fn_c(f), wide, x);
+		s = !wide && is_ours(f)
+			    ? arena_printf(p->a, "tdl_%s_f32(%s)", fn_name(f),
+					   x[0])
+			    : print_template(p, fn_c(f), wide, x);
 		break;
 	}
 	return (piece){s, BIND_ATOM};

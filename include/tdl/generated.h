@@ -476,17 +476,20 @@ static inline int64_t tdl_random(int64_t seed, int64_t n)
 		if (m == 0)                                               \
 			return copysign##M(m, b);                         \
 		return (m < 0) != (b < 0) ? m + b : m;                    \
-	}                                                                 \
-	static inline T tdl_sigmoid_##S(T x)                              \
-	{                                                                 \
-		return 1 / (1 + exp##M(-x));                              \
-	}                                                                 \
-	static inline T tdl_softplus_##S(T x)                             \
-	{                                                                 \
-		return tdl_max_##S(x, 0) + log1p##M(exp##M(-fabs##M(x))); \
 	}
 
 TDL_FLOAT_FUNCTIONS(float, f32, f)
 TDL_FLOAT_FUNCTIONS(double, f64, )
+
+/* Those of floats are in tdl/functions.h. */
+static inline double tdl_sigmoid_f64(double x)
+{
+	return 1 / (1 + exp(-x));
+}
+
+static inline double tdl_softplus_f64(double x)
+{
+	return tdl_max_f64(x, 0) + log1p(exp(-fabs(x)));
+}
 
 #endif

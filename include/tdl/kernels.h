@@ -2,6 +2,7 @@
 #ifndef TDL_KERNELS_H
 #define TDL_KERNELS_H
 
+#include "tdl/functions.h"
 #include "tdl/generated.h"
 
 #define TDL_T	     float
