@@ -389,18 +389,33 @@ static void settle_single(solver *s)
 	}
 }
 
+/* The variables that may stand in what is known. */
+static grad_facts facts_of(const solver *s)
+{
+	grad_facts f = {.g = s->g};
+	for (int i = 0; i < s->nvars; i++)
+		vec_push(s->t->a, &f.vars, s->vars[i]);
+	for (int i = 0; i < s->unknowns.n; i++)
+		vec_push(s->t->a, &f.vars, s->unknowns.at[i].v);
+	return f;
+}
+
 static void solve(solver *s)
 {
 	settle_single(s);
 	use_given(s);
 	for (int i = 0; i < s->equations.n; i++) {
 		equation e = s->equations.at[i];
-		e.lhs = with_known(s, e.lhs);
+		grad_facts facts = facts_of(s);
+		e.lhs = grad_divided(&facts, with_known(s, e.lhs));
 		e.rhs = with_known(s, e.rhs);
 		if (solve_radix(s, e) || solve_quotient(s, e) ||
 		    solve_linear(s, e))
 			continue;
-		require(s, tree_binary(s->t, OP_EQ, as_i64(s, e.lhs), e.rhs));
+		e.lhs = as_i64(s, e.lhs);
+		bool first = has_unknown(s, e.lhs) || grad_has_read(s->g, e.lhs);
+		require(s, first ? tree_binary(s->t, OP_EQ, e.lhs, e.rhs)
+				 : tree_binary(s->t, OP_EQ, e.rhs, e.lhs));
 	}
 }
 
@@ -599,17 +614,6 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 					  boolean ? tree_bool(t, false)
 						  : tree_int(t, 0));
 	return NULL;
-}
-
-/* The variables that may stand in what is known. */
-static grad_facts facts_of(const solver *s)
-{
-	grad_facts f = {.g = s->g};
-	for (int i = 0; i < s->nvars; i++)
-		vec_push(s->t->a, &f.vars, s->vars[i]);
-	for (int i = 0; i < s->unknowns.n; i++)
-		vec_push(s->t->a, &f.vars, s->unknowns.at[i].v);
-	return f;
 }
 
 /* Makes the terms of points outside of the stage 0. */

@@ -95,6 +95,9 @@ bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 	case OP_LT:
 		return is_nonnegative(f, tree_sub(t, tree_sub(t, y, x), one),
 				      0);
+	case OP_NE:
+		return grad_is_proven(f, OP_GT, x, y) ||
+		       grad_is_proven(f, OP_LT, x, y);
 	default:
 		return false;
 	}
