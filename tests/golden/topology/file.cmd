@@ -1,5 +1,5 @@
 for k in 2 4 12; do
-	tdlc plan chain.tdl -k $k --topology boxes.json | grep predicted
+	tdlc plan parts/chain.tdl -k $k --topology boxes.json | grep predicted
 done
-tdlc plan chain.tdl -k 6 --topology boxes.json
-tdlc plan chain.tdl -k 24 --topology boxes.json
+tdlc plan parts/chain.tdl -k 6 --topology boxes.json
+tdlc plan parts/chain.tdl -k 24 --topology boxes.json

@@ -1,5 +1,5 @@
 for t in cpu 8xk80 8xh100-nvlink 2x8xh100 h100-cluster; do
-	tdlc plan chain.tdl -k 8 --topology $t | grep predicted
+	tdlc plan parts/chain.tdl -k 8 --topology $t | grep predicted
 done
-tdlc plan chain.tdl -k 12 --topology 2x8xh100
-tdlc plan chain.tdl -k 4 --topology 16xq1
+tdlc plan parts/chain.tdl -k 12 --topology 2x8xh100
+tdlc plan parts/chain.tdl -k 4 --topology 16xq1

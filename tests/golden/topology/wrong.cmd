@@ -1,6 +1,6 @@
 try() {
 	printf '%s' "$1" >"$tmp/t.json"
-	tdlc plan chain.tdl -k 2 --topology "$tmp/t.json" 2>&1 | sed "s|^.*t.json|t.json|"
+	tdlc plan parts/chain.tdl -k 2 --topology "$tmp/t.json" 2>&1 | sed "s|^.*t.json|t.json|"
 }
 device='"device": {"bandwidth": 1e9, "flops": {"f32": 1e9}}'
 try '{"format": "tdl-topology"'
