@@ -19,6 +19,7 @@ enum {
 	MAX_SHIFT = 16,
 	MAX_PASSES = 200, /* there or back */
 	MAX_IDLE = 3,
+	MAX_POLISH = 4,
 	FEW = 5, /* values */
 };
 
@@ -64,6 +65,7 @@ typedef struct reducer {
 	int64_t *own, *new, *give; /* the same, per value */
 	int64_t live; /* values left, in all */
 	bool holds_back; /* see visit() */
+	bool chooses;	 /* there is something to choose by */
 } reducer;
 
 static inline int64_t least(int64_t x, int64_t y)
@@ -222,26 +224,23 @@ static reducer start(arena *a, arena *tmp, const problem *p)
 
 /* ---- values that go ---------------------------------------------------- */
 
-/* The table of e without the values of one side's variable o that are gone. */
+/* The table of e with n values, kept[], of one side's variable. */
 static const int64_t *narrow_table(const reducer *r, const edge *e, int side,
-				   const node *o)
+				   const int *kept, int n)
 {
 	int64_t nother = r->nodes[e->var[!side]].n;
-	int64_t *to = ARENA_ARRAY(r->tmp, int64_t, o->nlive * nother);
-	const int64_t *row = e->cost;
-	int64_t *at = to;
+	int64_t width = r->nodes[e->var[side]].n;
+	int64_t *to = ARENA_ARRAY(r->tmp, int64_t, n * nother), *at = to;
 	if (side == 0) {
-		for (int x = 0; x < o->n; x++, row += nother)
-			if (o->cost[x] < GONE) {
-				memcpy(at, row, (size_t)nother * sizeof(*at));
-				at += nother;
-			}
+		for (int i = 0; i < n; i++, at += nother)
+			memcpy(at, e->cost + kept[i] * nother,
+			       (size_t)nother * sizeof(*at));
 		return to;
 	}
-	for (int64_t x = 0; x < nother; x++, row += o->n)
-		for (int y = 0; y < o->n; y++)
-			if (o->cost[y] < GONE)
-				*at++ = row[y];
+	const int64_t *row = e->cost;
+	for (int64_t x = 0; x < nother; x++, row += width, at += n)
+		for (int i = 0; i < n; i++)
+			at[i] = row[kept[i]];
 	return to;
 }
 
@@ -251,22 +250,23 @@ static void compact(reducer *r, int v)
 	node *o = &r->nodes[v];
 	if (4 * o->nlive > o->n)
 		return;
+	int n = 0, *value = ARENA_ARRAY(r->tmp, int, o->nlive);
+	for (int x = 0; x < o->n; x++)
+		if (o->cost[x] < GONE)
+			value[n++] = x;
 	for (int i = 0; i < o->nlinks; i++) {
 		edge *e = o->links[i].e;
-		int64_t *moved = e->moved[o->links[i].side], k = 0;
-		e->cost = narrow_table(r, e, o->links[i].side, o);
-		for (int x = 0; x < o->n; x++)
-			if (o->cost[x] < GONE)
-				moved[k++] = moved[x];
+		int64_t *moved = e->moved[o->links[i].side];
+		e->cost = narrow_table(r, e, o->links[i].side, value, n);
+		for (int k = 0; k < n; k++)
+			moved[k] = moved[value[k]];
 	}
-	int k = 0, *value = ARENA_ARRAY(r->tmp, int, o->nlive);
-	for (int x = 0; x < o->n; x++)
-		if (o->cost[x] < GONE) {
-			value[k] = value_at(o, x);
-			o->cost[k++] = o->cost[x];
-		}
+	for (int k = 0; k < n; k++) {
+		o->cost[k] = o->cost[value[k]];
+		value[k] = value_at(o, value[k]);
+	}
 	o->value = value;
-	o->n = k;
+	o->n = n;
 }
 
 /* Takes the least cost of v out of its values, and those values out that are
@@ -337,13 +337,11 @@ static void send(reducer *r, node *o, const link *l)
 	minplus_take(to->cost, other, r->new, to->n, GONE);
 }
 
-/* The value of v for the assignment being made, given the choices of those
- * that had their turn. */
-static void choose(reducer *r, int v, bool forward)
+/* The value of v for the assignment being made, given the choices of its
+ * neighbours first .. end - 1. */
+static void choose(reducer *r, int v, int first, int end)
 {
 	node *o = &r->nodes[v];
-	int first = forward ? 0 : o->nbefore;
-	int end = forward ? o->nbefore : o->nlinks;
 	memcpy(r->own, o->cost, (size_t)o->n * sizeof(*r->own));
 	for (int i = first; i < end; i++) {
 		const link *l = &o->links[i];
@@ -375,7 +373,9 @@ static bool visit(reducer *r, int v, bool forward)
 	if (!prune(r, v))
 		return false;
 	compact(r, v);
-	choose(r, v, forward);
+	if (r->chooses)
+		choose(r, v, forward ? 0 : o->nbefore,
+		       forward ? o->nbefore : o->nlinks);
 	int first = forward ? o->nbefore : 0;
 	int end = forward ? o->nlinks : o->nbefore;
 	if (first == end)
@@ -395,6 +395,22 @@ static bool visit(reducer *r, int v, bool forward)
 	return true;
 }
 
+/* Gives each variable the value that is best given all others, while that
+ * changes something. */
+static void polish(reducer *r)
+{
+	bool better = true;
+	for (int i = 0; i < MAX_POLISH && better; i++) {
+		better = false;
+		for (int k = 0; k < r->n; k++) {
+			node *o = &r->nodes[r->order[k]];
+			int was = o->choice;
+			choose(r, r->order[k], 0, o->nlinks);
+			better = better || o->choice != was;
+		}
+	}
+}
+
 static void keep_best(reducer *r)
 {
 	int64_t cost = problem_cost(r->p, r->value);
@@ -410,7 +426,10 @@ static bool pass(reducer *r, bool forward)
 	for (int i = 0; i < r->n; i++)
 		if (!visit(r, r->order[forward ? i : r->n - 1 - i], forward))
 			return false;
-	keep_best(r);
+	if (r->chooses) {
+		polish(r);
+		keep_best(r);
+	}
 	return r->bound < r->limit;
 }
 
@@ -515,6 +534,7 @@ reduction reduce_problem(arena *a, const problem *p, double deadline,
 	bool open = r.bound < r.limit;
 	progress before = { INT64_MAX, INT64_MAX, 0 };
 	for (int i = 0; open && i < MAX_PASSES; i++) {
+		r.chooses = i > 0;
 		open = pass(&r, i % 2 == 0);
 		if (open && !goes_on(&r, &before, glance)) {
 			if (glance || r.holds_back || r.live <= r.n)
