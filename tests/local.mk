@@ -37,7 +37,8 @@ python_tests = \
 	%D%/onnx/graphs.py \
 	%D%/onnx/inner.py \
 	%D%/onnx/nodes.py \
-	%D%/rules.py
+	%D%/rules.py \
+	%D%/train/interrupted.py
 # Whole networks, and what is as slow: `make check network_tests=' leaves them
 # out.
 network_tests = \
@@ -49,7 +50,9 @@ network_tests = \
 	%D%/onnx/networks.py \
 	%D%/onnx/properties.py \
 	%D%/onnx/random_nodes.py \
-	%D%/onnx/speed.py
+	%D%/onnx/speed.py \
+	%D%/onnx/trained.py \
+	%D%/train/digits.py
 TESTS += $(source_tests)
 if TDLC
 TESTS += $(script_tests)
@@ -67,6 +70,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/lib.sh \
 	%D%/onnx \
 	%D%/python.sh \
+	%D%/train \
 	%D%/valgrind.sh
 
 include tests/unit/local.mk
