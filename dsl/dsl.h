@@ -75,8 +75,9 @@ char *dsl_format(arena *a, const ast_module *m);
 /* "f(x[N]; k: int = 1) -> y[N]", on one line. */
 char *dsl_signature_text(arena *a, const ast_op *op);
 
-/* "op f(x[N]; k: int = 1) -> y[N]": what a definition of an operator or an
- * opaque function says before its '=', in the canonical layout. */
+/* "op f(x[N]; k: int = 1) -> y[N]": what a definition of an operator, an opaque
+ * function, a def or a model says before its '=' or '{', in the canonical
+ * layout. */
 char *dsl_header_text(arena *a, const ast_def *def);
 
 /* One expression as canonical text, for messages. */

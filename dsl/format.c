@@ -253,17 +253,6 @@ static doc *opaque_header(formatter *f, const ast_opaque *o)
 		      results(f, o->results, o->nresults));
 }
 
-char *dsl_header_text(arena *a, const ast_def *def)
-{
-	formatter f = { .arena = arena_new() };
-	layout *l = layout_new(f.arena, WIDTH);
-	layout_add(l, def->kind == DEF_OP ? op_header(&f, def->op)
-					  : opaque_header(&f, def->opaque));
-	char *text = arena_strdup(a, layout_text(l));
-	arena_free(f.arena);
-	return text;
-}
-
 static doc *let(formatter *f, const ast_let *l)
 {
 	doc *d = doc_seq(f->arena);
@@ -456,11 +445,12 @@ static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 	return doc_group(f->arena, d);
 }
 
-/* name(x, n = 1) { .. } */
-static void put_head(formatter *f, doc *d, const char *name,
-			  const ast_named *named, int n)
+/* def name(x, n = 1) */
+static doc *head(formatter *f, const char *word, const char *name,
+		 const ast_named *named, int n)
 {
-	doc *params = doc_seq(f->arena);
+	doc *d = doc_seq(f->arena), *params = doc_seq(f->arena);
+	put(f, d, word);
 	put(f, d, name);
 	put(f, d, "(");
 	for (int i = 0; i < n; i++) {
@@ -477,25 +467,51 @@ static void put_head(formatter *f, doc *d, const char *name,
 		doc_add(f->arena, params, doc_group(f->arena, one));
 	}
 	doc_add(f->arena, d, doc_align(f->arena, params));
-	put(f, d, ") ");
+	put(f, d, ")");
+	return d;
+}
+
+static doc *def_header(formatter *f, const ast_block *b)
+{
+	return head(f, "def ", b->name, b->params, b->nparams);
+}
+
+static doc *model_header(formatter *f, const ast_model *m)
+{
+	return head(f, "model ", m->name, m->params, m->nparams);
+}
+
+/* What follows its header. */
+static doc *with_block(formatter *f, doc *d, ast_stmt *const *body, int n,
+		       range at)
+{
+	put(f, d, " ");
+	doc_add(f->arena, d, block(f, body, n, at, true));
+	return d;
 }
 
 static doc *def(formatter *f, const ast_block *b)
 {
-	doc *d = doc_seq(f->arena);
-	put(f, d, "def ");
-	put_head(f, d, b->name, b->params, b->nparams);
-	doc_add(f->arena, d, block(f, b->body, b->nbody, b->body_at, true));
-	return d;
+	return with_block(f, def_header(f, b), b->body, b->nbody, b->body_at);
 }
 
 static doc *model(formatter *f, const ast_model *m)
 {
-	doc *d = doc_seq(f->arena);
-	put(f, d, "model ");
-	put_head(f, d, m->name, m->params, m->nparams);
-	doc_add(f->arena, d, block(f, m->body, m->nbody, m->body_at, true));
-	return d;
+	return with_block(f, model_header(f, m), m->body, m->nbody,
+			  m->body_at);
+}
+
+char *dsl_header_text(arena *a, const ast_def *def)
+{
+	formatter f = { .arena = arena_new() };
+	layout *l = layout_new(f.arena, WIDTH);
+	layout_add(l, def->kind == DEF_OP	? op_header(&f, def->op)
+		      : def->kind == DEF_OPAQUE ? opaque_header(&f, def->opaque)
+		      : def->kind == DEF_BLOCK	? def_header(&f, def->block)
+						: model_header(&f, def->model));
+	char *text = arena_strdup(a, layout_text(l));
+	arena_free(f.arena);
+	return text;
 }
 
 static doc *onnx(formatter *f, const ast_onnx *o)

@@ -25,7 +25,7 @@ typedef struct doc_request {
 /* What is written of one file. */
 typedef struct section {
 	const char *file, *about;
-	VEC(const ast_def *) defs; /* operators and opaque functions */
+	VEC(const ast_def *) defs; /* what is written of */
 } section;
 
 typedef VEC(section) sections;
@@ -48,7 +48,19 @@ static const char how_to_read[] =
 
 static const char *name_of(const ast_def *def)
 {
-	return def->kind == DEF_OP ? def->op->name : def->opaque->name;
+	return def->kind == DEF_OP	 ? def->op->name
+	       : def->kind == DEF_OPAQUE ? def->opaque->name
+	       : def->kind == DEF_BLOCK	 ? def->block->name
+					 : def->model->name;
+}
+
+static const char *doc_of(const ast_def *def)
+{
+	const char *doc = def->kind == DEF_OP	    ? def->op->doc
+			  : def->kind == DEF_OPAQUE ? def->opaque->doc
+			  : def->kind == DEF_BLOCK  ? def->block->doc
+						    : def->model->doc;
+	return doc ? doc : "";
 }
 
 /* The comment that a file begins with, without the slashes; "" for none. */
@@ -75,9 +87,13 @@ static const char *about_file(arena *a, const ast_module *m)
 	return about;
 }
 
+/* Operators and opaque functions; of files, models and defs too: those of the
+ * library are of use to it alone. */
 static bool is_wanted(const doc_request *r, const ast_def *def)
 {
-	if (def->kind != DEF_OP && def->kind != DEF_OPAQUE)
+	bool model = def->kind == DEF_MODEL || def->kind == DEF_BLOCK;
+	if (def->kind != DEF_OP && def->kind != DEF_OPAQUE &&
+	    !(model && r->files.n))
 		return false;
 	for (int i = 0; i < r->names.n; i++)
 		if (!strcmp(r->names.at[i], name_of(def)))
@@ -197,15 +213,13 @@ static void write_op(const writer *w, const ast_op *o)
 static void write_def(const writer *w, const ast_def *def)
 {
 	arena *a = w->request->d->arena;
-	const char *doc = def->kind == DEF_OP ? def->op->doc
-					      : def->opaque->doc;
 	w->page->heading(w->to, 3, name_of(def));
-	if (doc)
-		w->page->text(w->to, doc);
+	if (*doc_of(def))
+		w->page->text(w->to, doc_of(def));
 	w->page->code(w->to, dsl_header_text(a, def));
 	if (def->kind == DEF_OP)
 		write_op(w, def->op);
-	else
+	else if (def->kind == DEF_OPAQUE)
 		w->page->text(w->to, arena_printf(
 			a, "An opaque function; its kernel is `%s`.",
 			def->opaque->symbol));
@@ -263,13 +277,24 @@ static void write_mapped(const writer *w, const sections *all)
 	w->page->index(w->to, &index);
 }
 
+static bool any_operator(const sections *all)
+{
+	for (int i = 0; i < all->n; i++)
+		for (int j = 0; j < all->at[i].defs.n; j++)
+			if (all->at[i].defs.at[j]->kind == DEF_OP)
+				return true;
+	return false;
+}
+
 static void write_page(const writer *w, const sections *all)
 {
 	bool whole = !w->request->names.n;
 	w->page->begin(w->to, whole && !w->request->files.n
 				      ? "The operator library"
-				      : "Operators");
-	w->page->text(w->to, how_to_read);
+			      : any_operator(all) ? "Operators"
+						  : "Models");
+	if (any_operator(all))
+		w->page->text(w->to, how_to_read);
 	if (whole)
 		write_index(w, all);
 	for (int i = 0; i < all->n; i++) {
@@ -306,22 +331,41 @@ static json_t *op_json(const doc_request *r, const ast_def *def)
 	return j;
 }
 
+static json_t *def_json(const doc_request *r, const ast_def *def)
+{
+	if (def->kind == DEF_OP)
+		return op_json(r, def);
+	json_t *j = json_pack("{s:s, s:s}", "name", name_of(def), "doc",
+			      doc_of(def));
+	if (def->kind == DEF_OPAQUE)
+		json_object_set_new(j, "kernel",
+				    json_string(def->opaque->symbol));
+	else
+		json_object_set_new(j, "header",
+				    json_string(dsl_header_text(r->d->arena,
+								def)));
+	return j;
+}
+
+/* All of a file's definitions of one kind. */
+static json_t *defs_json(const doc_request *r, const section *s, def_kind kind)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < s->defs.n; i++)
+		if (s->defs.at[i]->kind == kind)
+			json_array_append_new(list,
+					      def_json(r, s->defs.at[i]));
+	return list;
+}
+
 static json_t *section_json(const doc_request *r, const section *s)
 {
-	json_t *ops = json_array(), *opaques = json_array();
-	for (int i = 0; i < s->defs.n; i++) {
-		const ast_def *def = s->defs.at[i];
-		if (def->kind == DEF_OP) {
-			json_array_append_new(ops, op_json(r, def));
-			continue;
-		}
-		const char *doc = def->opaque->doc;
-		json_array_append_new(opaques, json_pack(
-			"{s:s, s:s, s:s}", "name", def->opaque->name, "doc",
-			doc ? doc : "", "kernel", def->opaque->symbol));
-	}
-	return json_pack("{s:s, s:s, s:o, s:o}", "file", s->file, "about",
-			 s->about, "operators", ops, "opaque", opaques);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "file", s->file,
+			 "about", s->about, "operators",
+			 defs_json(r, s, DEF_OP), "opaque",
+			 defs_json(r, s, DEF_OPAQUE), "models",
+			 defs_json(r, s, DEF_MODEL), "blocks",
+			 defs_json(r, s, DEF_BLOCK));
 }
 
 static void write_json(const doc_request *r, FILE *to, const sections *all)
@@ -345,6 +389,14 @@ static bool is_file(const char *operand)
 	       (n > 4 && !strcmp(operand + n - 4, ".tdl"));
 }
 
+static bool is_known(const doc_request *r, const char *name)
+{
+	const tdl_modules *m = r->modules;
+	return dsl_op(m, name) || dsl_opaque(m, name) ||
+	       (r->files.n && (dsl_block(m, name) ||
+			       strmap_get(m->models, name)));
+}
+
 static cli_status load(doc_request *r)
 {
 	driver *d = r->d;
@@ -360,8 +412,7 @@ static cli_status load(doc_request *r)
 	if (r->files.n && !analysis_check(r->modules, d->sink))
 		return CLI_INPUT;
 	for (int i = 0; i < r->names.n; i++)
-		if (!dsl_op(r->modules, r->names.at[i]) &&
-		    !dsl_opaque(r->modules, r->names.at[i]))
+		if (!is_known(r, r->names.at[i]))
 			return cli_usage(&d->program, "there is no operator "
 					 "'%s' in %s", r->names.at[i],
 					 r->files.n ? "the files given"

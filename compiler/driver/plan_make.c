@@ -7,7 +7,7 @@
 graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 		       cli_status *status)
 {
-	model_options o = { 0 };
+	model_options o = { .model = m->name };
 	*status = driver_model_options(d, path, &m->defines, &m->shapes, &o);
 	if (*status == CLI_OK)
 		*status = driver_train_options(d, &m->train, &o);

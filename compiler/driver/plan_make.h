@@ -11,6 +11,7 @@
 
 /* What the command line says of the model that is planned. */
 typedef struct plan_model {
+	const char *name; /* of one in a file with several; NULL */
 	cli_words defines, shapes;
 	train_request train;
 } plan_model;
@@ -24,6 +25,7 @@ typedef struct plan_model {
 	  &(m)->defines },                                                   \
 	{ CLI_REPEAT, 0, "shape", "NAME=AxB",                                \
 	  "replace the shape of an input", &(m)->shapes },                   \
+	DRIVER_OPTION_MODEL(&(m)->name),                                     \
 	DRIVER_OPTIONS_TRAIN(&(m)->train)
 
 /* Reads the model at path.  NULL when errors were added, or printed: then
