@@ -144,12 +144,15 @@ static void print_ops(arena *a, const coverage *c)
 void coverage_text(arena *a, const coverage *c)
 {
 	printf("%s on %lld devices: %d operators, %d of them whole on every "
-	       "device; %d node%s unsupported\n\n", c->graph->name,
-	       (long long)c->devices, c->graph->nnodes, c->whole.n,
-	       c->survey.unsupported.n,
-	       c->survey.unsupported.n == 1 ? "" : "s");
-	print_kinds(a, c);
-	putchar('\n');
+	       "device", c->graph->name, (long long)c->devices,
+	       c->graph->nnodes, c->whole.n);
+	/* A model in TDL calls operators of the library and no others. */
+	if (c->kinds.n) {
+		printf("; %d node%s unsupported\n\n", c->survey.unsupported.n,
+		       c->survey.unsupported.n == 1 ? "" : "s");
+		print_kinds(a, c);
+	}
+	printf("%s\n", c->kinds.n ? "" : "\n");
 	print_ops(a, c);
 	for (int i = 0; i < c->whole.n; i++) {
 		const coverage_whole *w = &c->whole.at[i];

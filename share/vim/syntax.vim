@@ -5,11 +5,12 @@ if exists('b:current_syntax')
   finish
 endif
 
-syntax keyword tdlDefinition op opaque onnx model grad import
-syntax keyword tdlKeyword lambda let def input output param const broadcast
+syntax keyword tdlDefinition op opaque onnx def model grad import
+syntax keyword tdlKeyword lambda let input output param state next const
+syntax keyword tdlKeyword broadcast
 syntax keyword tdlKeyword return unsupported
 syntax keyword tdlConditional if then else
-syntax keyword tdlRepeat for
+syntax keyword tdlRepeat for in
 syntax keyword tdlOperator and or not
 syntax keyword tdlReducer Sum Prod Max Min And Or ArgMax ArgMin Mean
 syntax keyword tdlType f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool
