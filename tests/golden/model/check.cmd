@@ -1,0 +1,1 @@
+tdlc check features.tdl check.tdl --opdefs ../../../opdefs
