@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/driver/driver.h"
+#include "compiler/driver/train_options.h"
 
 /* Arithmetic operations of a node; INT64_MAX where they do not fit. */
 static int64_t node_flops(const graph *g, node_id n)
@@ -31,15 +31,22 @@ static const char *kind_name(const tensor *t)
 					    : "result";
 }
 
-static json_t *tensor_json(const tensor *t)
+static json_t *tensor_json(const graph *g, const tensor *t)
 {
 	json_t *shape = json_array();
 	for (int d = 0; d < t->type.ndim; d++)
 		json_array_append_new(shape, json_integer(t->type.dims[d]));
-	return json_pack("{s:s, s:s, s:s, s:o, s:I}", "name", t->name, "kind",
-			 kind_name(t), "type", dtype_name(t->type.type),
-			 "shape", shape, "bytes",
-			 (json_int_t)tensor_nbytes(&t->type));
+	json_t *j = json_pack("{s:s, s:s, s:s, s:o, s:I}", "name", t->name,
+			      "kind", kind_name(t), "type",
+			      dtype_name(t->type.type), "shape", shape, "bytes",
+			      (json_int_t)tensor_nbytes(&t->type));
+	if (t->kind == TENSOR_STATE)
+		json_object_set_new(
+			j, "next",
+			t->next == NONE
+				? json_null()
+				: json_string(g->tensors[t->next].name));
+	return j;
 }
 
 static json_t *names_json(const graph *g, const tensor_id *ids, int n)
@@ -65,11 +72,11 @@ static json_t *graph_json(const graph *g)
 {
 	json_t *tensors = json_array(), *nodes = json_array();
 	for (int i = 0; i < g->ntensors; i++)
-		json_array_append_new(tensors, tensor_json(&g->tensors[i]));
+		json_array_append_new(tensors, tensor_json(g, &g->tensors[i]));
 	for (int i = 0; i < g->nnodes; i++)
 		json_array_append_new(nodes, node_json(g, i));
-	return json_pack("{s:s, s:i, s:i, s:I, s:I, s:o, s:o, s:o, s:o}",
-			 "model", g->name, "operators", g->nnodes, "tensors",
+	return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:o, s:o, s:o, s:o}",
+			 "model", g->name, "train", g->training, "operators", g->nnodes, "tensors",
 			 g->ntensors, "parameters_bytes",
 			 (json_int_t)graph_parameter_bytes(g), "flops",
 			 (json_int_t)graph_flops(g), "inputs",
@@ -118,6 +125,11 @@ static void print_text(arena *a, const graph *g)
 	for (int i = 0; i < g->ntensors; i++)
 		if (is_kept(&g->tensors[i]))
 			print_face(a, g, "state", &i, 1);
+		else if (g->tensors[i].kind == TENSOR_STATE && g->training)
+			print_face(a, g,
+				   g->tensors[i].next == NONE ? "fixed"
+							      : "trained",
+				   &i, 1);
 	putchar('\n');
 	for (int i = 0; i < g->nnodes; i++) {
 		const node *n = &g->nodes[i];
@@ -207,6 +219,7 @@ cli_status command_show(driver *d, int argc, char **argv)
 	bool json = false, dot = false;
 	cli_words defines = { 0 }, shapes = { 0 };
 	model_options o = { 0 };
+	train_request train = TRAIN_REQUEST;
 	const cli_option options[] = {
 		{ CLI_REPEAT, 'D', "define", "NAME=VALUE",
 		  "the value of a symbolic dimension, or of an argument of a\n"
@@ -216,6 +229,7 @@ cli_status command_show(driver *d, int argc, char **argv)
 		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
 		  &dot },
 		DRIVER_OPTION_MODEL(&o.model),
+		DRIVER_OPTIONS_TRAIN(&train),
 		DRIVER_OPTION_JSON(&json),
 		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
@@ -232,6 +246,8 @@ cli_status command_show(driver *d, int argc, char **argv)
 		return cli_usage(&d->program,
 				 "--json and --dot exclude each other");
 	status = driver_model_options(d, argv[first], &defines, &shapes, &o);
+	if (status == CLI_OK)
+		status = driver_train_options(d, &train, &o);
 	if (status != CLI_OK)
 		return status;
 	tdl_modules *m = driver_load_needed(d, argv[first]);
@@ -240,6 +256,8 @@ cli_status command_show(driver *d, int argc, char **argv)
 	if (!g)
 		return CLI_OK;
 	status = driver_check_used(d, &o);
+	if (status == CLI_OK)
+		status = driver_check_freeze(d, &o);
 	if (status != CLI_OK)
 		return status;
 	if (json)

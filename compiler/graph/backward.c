@@ -261,8 +261,8 @@ static bool is_zero(const trainer *t, tensor_id x)
 }
 
 /* Adds to what the loss changes by with x. */
-static bool accumulate(trainer *t, const tape_call *c, const char *name,
-		       tensor_id x, tensor_id more)
+static bool accumulate(trainer *t, const tape_call *c, tensor_id x,
+		       tensor_id more)
 {
 	graph_builder *b = t->b;
 	tensor_id *sum = &t->flow[x].adjoint;
@@ -272,6 +272,7 @@ static bool accumulate(trainer *t, const tape_call *c, const char *name,
 		*sum = more;
 	} else {
 		const attr_value *none[1] = { NULL };
+		const char *name = arena_printf(b->arena, "%s.sum", c->name);
 		tensor_id args[2] = { *sum, more };
 		if (!graph_call(b, t->sum, name, args, none, c->site, sum))
 			return false;
@@ -291,7 +292,7 @@ static tensor_id adjoint_of(trainer *t, const tape_call *c, int r)
 	return train_fill(t, graph_type(t->b, x), 0);
 }
 
-static bool add_gradient(trainer *t, int i, int param, const char *name)
+static bool add_gradient(trainer *t, int i, int param)
 {
 	graph_builder *b = t->b;
 	const tape_call *c = &b->tape.at[i];
@@ -307,6 +308,8 @@ static bool add_gradient(trainer *t, int i, int param, const char *name)
 					 : c->args[r->args[j]];
 	for (int j = 0; j < r->op->nattrs; j++)
 		attrs[j] = r->attrs[j] == NONE ? NULL : c->attrs[r->attrs[j]];
+	const char *name = arena_printf(b->arena, "%s.%s", c->name,
+					r->op->name);
 	if (!graph_call(b, r->op, name, args, attrs, c->site, &result))
 		return false;
 	tensor_id x = c->args[param];
@@ -318,7 +321,7 @@ static bool add_gradient(trainer *t, int i, int param, const char *name)
 						    graph_type(b, result)),
 				   c->op->params[param].name,
 				   tensor_type_text(b->tmp, graph_type(b, x)));
-	return accumulate(t, c, name, x, result);
+	return accumulate(t, c, x, result);
 }
 
 static bool has_adjoint(const trainer *t, const tape_call *c)
@@ -352,25 +355,40 @@ static bool finish_weights(trainer *t, int i)
 		tensor_id w = c->args[j];
 		flow *f = &t->flow[w];
 		if (graph_tensor(t->b, w)->kind != TENSOR_STATE || !f->wanted ||
-		    f->first != i || f->adjoint == NONE)
+		    f->first != i)
 			continue;
-		tensor_id adjoint = f->adjoint;
-		f->adjoint = NONE; /* it may be an argument twice */
+		tensor_id adjoint =
+			f->adjoint != NONE
+				? f->adjoint
+				: train_fill(t, graph_type(t->b, w), 0);
+		f->wanted = false; /* it may be an argument twice */
 		if (!optimizer_gradient(t, w, adjoint))
 			return false;
 	}
 	return true;
 }
 
+/* The derivatives by what a call made are complete: "h.grad" of h. */
+static void name_adjoints(trainer *t, const tape_call *c)
+{
+	graph_builder *b = t->b;
+	for (int r = 0; r < c->op->nresults; r++) {
+		tensor_id x = c->results[r], adjoint = t->flow[x].adjoint;
+		const char *name = graph_tensor(b, x)->name;
+		if (is_fresh(c, r) && adjoint != NONE && name)
+			graph_name(b, adjoint,
+				   arena_printf(b->tmp, "%s.grad", name));
+	}
+}
+
 static bool add_call(trainer *t, int i)
 {
 	const tape_call *c = &t->b->tape.at[i];
 	if (is_wanted(t, c) && has_adjoint(t, c)) {
-		const char *name = arena_printf(t->b->arena, "%s.grad",
-						c->name);
 		set_forward(t, c);
+		name_adjoints(t, c);
 		for (int j = 0; j < c->op->nparams; j++)
-			if (flows_to(t, c, j) && !add_gradient(t, i, j, name))
+			if (flows_to(t, c, j) && !add_gradient(t, i, j))
 				return false;
 	}
 	return finish_weights(t, i);

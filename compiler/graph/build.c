@@ -253,7 +253,7 @@ static kernel *copy_kernel(graph_builder *b, const tensor *x)
 	return k;
 }
 
-static tensor_id add_copy(graph_builder *b, tensor_id t, const char *name)
+tensor_id build_copy(graph_builder *b, tensor_id t, const char *name)
 {
 	const kernel *k =
 		build_share(b, copy_kernel(b, &b->tensors.at[t]->t));
@@ -265,7 +265,7 @@ void graph_set_output(graph_builder *b, tensor_id t, const char *name)
 {
 	const built_tensor *x = b->tensors.at[t];
 	if (x->t.kind != TENSOR_RESULT || x->t.output || x->next_of != NONE)
-		t = add_copy(b, t, name);
+		t = build_copy(b, t, name);
 	tensor *out = &b->tensors.at[t]->t;
 	out->output = true;
 	out->name = arena_strdup(b->arena, name);
@@ -279,8 +279,8 @@ void graph_set_next(graph_builder *b, tensor_id state, tensor_id next)
 	if (next == state)
 		return;
 	if (x->t.kind != TENSOR_RESULT || x->t.output || x->next_of != NONE)
-		next = add_copy(b, next, arena_printf(b->arena, "%s.next",
-						      s->name));
+		next = build_copy(b, next, arena_printf(b->arena, "%s.next",
+							s->name));
 	b->tensors.at[next]->next_of = state;
 	s->next = next;
 }

@@ -86,6 +86,8 @@ bool build_is_identity(const kernel *k);
 tensor_id build_node(graph_builder *b, const kernel *k, const char *base,
 		     const char *op, const char *label,
 		     const tensor_id *inputs);
+/* A node that gives tensor t as it is. */
+tensor_id build_copy(graph_builder *b, tensor_id t, const char *name);
 /* The constant that a tensor is, or is as long as no weight is trained; NONE
  * where it is not known. */
 tensor_id build_known(const graph_builder *b, tensor_id t);

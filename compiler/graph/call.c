@@ -332,8 +332,12 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 		if (!make_value(b, &c, st, inputs, &values[x->nparams + i]))
 			return false;
 	}
-	for (int i = 0; i < x->nresults; i++)
+	for (int i = 0; i < x->nresults; i++) {
 		results[i] = values[x->results[i]];
+		/* What a call does not make has no gradient of its own. */
+		if (is_recording(b) && x->results[i] < x->nparams)
+			results[i] = build_copy(b, results[i], name);
+	}
 	if (is_recording(b))
 		record(b, &c, e, args, results, first);
 	return true;

@@ -212,6 +212,8 @@ static bool set_next(trainer *t, tensor_id state, tensor_id next)
 			b->tmp, "it makes %s of '%s', which is %s",
 			tensor_type_text(b->tmp, graph_type(b, next)), name,
 			tensor_type_text(b->tmp, graph_type(b, state))));
+	if (next == state) /* by a gradient of 0 */
+		return true;
 	graph_set_next(b, state, next);
 	graph_name(b, graph_tensor(b, state)->next,
 		   arena_printf(b->tmp, "%s.next", name));

@@ -89,6 +89,11 @@ bool train_add_loss(trainer *t)
 	if (b->outputs.n == 0)
 		return train_error(t, DIAG_NO_LOSS, site,
 				   "the model has no output");
+	for (int i = 0; i < b->outputs.n; i++)
+		if (!strcmp(graph_tensor(b, b->outputs.at[i])->name, "loss"))
+			return train_error(t, DIAG_NO_LOSS, site,
+					   "the model has an output 'loss' "
+					   "already");
 	tensor_id args[2] = { b->outputs.at[0], NONE }, result;
 	tensor_type label = { 0 };
 	if (!label_type(op, graph_type(b, args[0]), &label))
