@@ -30,6 +30,7 @@ typedef enum fact_kind {
 	FACT_COVERS,
 	FACT_MOVE,
 	FACT_COMBINE,
+	FACT_RUN,
 } fact_kind;
 
 /* Something known of two forms. */
@@ -129,10 +130,21 @@ static int64_t most_bytes(const forms *f, const form *x)
 	return most * (int64_t)dtype_size((dtype)x->key.type);
 }
 
+/* Of words, of which keys have a whole number. */
+static size_t hash_key(const key *k)
+{
+	uint64_t words[sizeof(*k) / sizeof(uint64_t)], h = HASH_SEED;
+	memcpy(words, k, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	return (size_t)h;
+}
+
 static int *form_slot(const forms *f, const key *k)
 {
-	size_t mask = f->of_forms.nslots - 1;
-	size_t i = hash_bytes(HASH_SEED, k, sizeof(*k)) & mask;
+	size_t mask = f->of_forms.nslots - 1, i = hash_key(k) & mask;
 	for (;; i = (i + 1) & mask) {
 		int *slot = &f->of_forms.slots[i];
 		if (!*slot || !memcmp(&f->forms.at[*slot - 1].key, k,
@@ -193,13 +205,12 @@ static void grow_facts(forms *f)
 	}
 }
 
-static fact add_fact(forms *f, fact x)
+static void add_fact(forms *f, fact x)
 {
 	vec_push(f->a, &f->facts, x);
 	*fact_slot(f, x.kind, x.x, x.y) = f->facts.n;
 	if ((size_t)f->facts.n * 2 > f->of_facts.nslots)
 		grow_facts(f);
-	return x;
 }
 
 static bool same(const region *x, const region *y)
@@ -232,7 +243,8 @@ static bool on_all(forms *f, fact_kind kind, int x, int y,
 		region s = plan_region_at(f->p, &b->buffer, coords);
 		all = holds(&r, &s);
 	} while (all && next_coords(&f->p->mesh, a->axes | b->axes, coords));
-	return add_fact(f, (fact){ (int)kind, x, y, all, COLL_LOCAL }).value;
+	add_fact(f, (fact){ (int)kind, x, y, all, COLL_LOCAL });
+	return all;
 }
 
 bool forms_same(forms *f, int x, int y)
@@ -246,24 +258,43 @@ bool forms_cover(forms *f, int x, int y)
 	return (x == y && whole) || on_all(f, FACT_COVERS, x, y, covers);
 }
 
-static fact transfer_of(forms *f, const plan_instr *in)
+/* The form of a run, besides what it writes to, is that of what it makes. */
+static int source_form(forms *f, const plan_instr *in)
 {
-	int kind = in->op == PLAN_MOVE ? FACT_MOVE : FACT_COMBINE;
-	int x = forms_of(f, &f->p->buffers[in->from]);
-	int y = forms_of(f, &f->p->buffers[in->to]);
-	int slot = *fact_slot(f, kind, x, y);
+	if (in->op != PLAN_RUN)
+		return forms_of(f, &f->p->buffers[in->from]);
+	const plan_buffer made = { .tensor = f->p->nodes[in->node].output,
+				   .region = PLAN_PRODUCES,
+				   .node = in->node };
+	return forms_of(f, &made);
+}
+
+int forms_instr(forms *f, const plan_instr *in)
+{
+	static const fact_kind kinds[] = { [PLAN_RUN] = FACT_RUN,
+					   [PLAN_MOVE] = FACT_MOVE,
+					   [PLAN_COMBINE] = FACT_COMBINE };
+	fact x = { .kind = (int)kinds[in->op], .x = source_form(f, in),
+		   .y = forms_of(f, &f->p->buffers[in->to]) };
+	int slot = *fact_slot(f, x.kind, x.x, x.y);
 	if (slot)
-		return f->facts.at[slot - 1];
-	return add_fact(f, (fact){ kind, x, y, transfer_total(f->p, in),
-				   transfer_collective(f->p, in) });
+		return slot - 1;
+	if (in->op != PLAN_RUN) {
+		x.value = transfer_total(f->p, in);
+		x.collective = transfer_collective(f->p, in);
+	}
+	add_fact(f, x);
+	return f->facts.n - 1;
 }
 
 int64_t forms_received(forms *f, const plan_instr *in)
 {
-	return transfer_of(f, in).value;
+	int what = forms_instr(f, in);
+	return f->facts.at[what].value;
 }
 
 collective forms_collective(forms *f, const plan_instr *in)
 {
-	return transfer_of(f, in).collective;
+	int what = forms_instr(f, in);
+	return f->facts.at[what].collective;
 }

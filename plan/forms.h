@@ -33,4 +33,8 @@ bool forms_cover(forms *f, int x, int y);
 int64_t forms_received(forms *f, const plan_instr *in);
 collective forms_collective(forms *f, const plan_instr *in);
 
+/* A small number for what an instruction does: two that have the same do the
+ * same on every worker, though in other places. */
+int forms_instr(forms *f, const plan_instr *in);
+
 #endif

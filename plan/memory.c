@@ -10,7 +10,7 @@
 
 enum {
 	MOST_ROUNDS = 64,
-	MOST_STEPS = 40000000,
+	MOST_STEPS = 12000000,
 	MOST_ITEMS = 4096, /* that are tried in several orders */
 	MOST_GAPS = 4096,  /* that are looked at for one item of more */
 };

@@ -2,6 +2,8 @@
 
 #include "compiler/lower/cost.h"
 
+#include "base/vec.h"
+#include "plan/forms.h"
 #include "plan/transfer.h"
 
 enum { MOST_LOOKED_AT = 64 };
@@ -114,10 +116,20 @@ static double instr_seconds(costs *c, const plan_instr *in)
 
 double lower_seconds(const plan *p, const topology *t)
 {
+	arena *tmp = arena_new();
 	costs c = { .p = p, .t = t };
+	forms *f = forms_new(tmp, p);
+	VEC(double) known = { 0 }; /* by what an instruction does; -1: not yet */
 	double total = 0;
 	topology_levels(t, &p->mesh, c.levels);
-	for (int i = 0; i < p->ninstrs; i++)
-		total += instr_seconds(&c, &p->program[i]);
+	for (int i = 0; i < p->ninstrs; i++) {
+		int what = forms_instr(f, &p->program[i]);
+		while (known.n <= what)
+			vec_push(tmp, &known, -1);
+		if (known.at[what] < 0)
+			known.at[what] = instr_seconds(&c, &p->program[i]);
+		total += known.at[what];
+	}
+	arena_free(tmp);
 	return total;
 }

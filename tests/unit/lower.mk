@@ -1,6 +1,7 @@
 # Lowering, the plan file, the memory plan.
 lower_libs = compiler/lower/liblower.a compiler/search/libsearch.a \
-	plan/libplan.a base/libbase.a $(unit_libs) $(ZLIB_LIBS)
+	compiler/analysis/libanalysis.a plan/libplan.a base/libbase.a \
+	$(unit_libs) $(ZLIB_LIBS)
 
 unit_tests += \
 	%D%/test_lower \
@@ -9,7 +10,7 @@ unit_tests += \
 	%D%/test_plan_check
 
 %C%_test_lower_SOURCES = %D%/test_lower.c %D%/random_graph.c \
-	%D%/random_graph.h
+	%D%/random_graph.h %D%/ladder.c %D%/ladder.h
 %C%_test_lower_LDADD = $(lower_libs)
 
 %C%_test_memory_LDADD = plan/libplan.a base/libbase.a $(unit_libs)

@@ -11,6 +11,7 @@
 #include "compiler/lower/lower.h"
 #include "plan/eval.h"
 #include "plan/transfer.h"
+#include "tests/unit/ladder.h"
 #include "tests/unit/random_graph.h"
 
 static const lower_options options = { .algorithm = "random" };
@@ -458,6 +459,90 @@ START_TEST(does_not_grow)
 }
 END_TEST
 
+/* ---- memory ------------------------------------------------------------ */
+
+static plan *lower_ladder(arena *a, const ladder *l, mesh m)
+{
+	graph *g = ladder_graph(a, l);
+	assignment as = ladder_assignment(a, g, &m);
+	return lower(a, g, &as);
+}
+
+/* The graph has all updates at its end; in the program each follows its
+ * gradient, so that at most one gradient is there besides the weights and one
+ * activation of each layer.  Nothing is copied. */
+START_TEST(updates_follow_gradients)
+{
+	const ladder l = { .layers = 30, .batch = 16, .width = 64 };
+	int64_t weight = 64 * 64 * 4, h = 16 * 64 * 4;
+	arena *a = arena_new();
+	plan *p = lower_ladder(a, &l, (mesh){ 0, { 0 } });
+	ck_assert_int_eq(count_updates(p), 0);
+	ck_assert_int_le(p->arena_bytes,
+			 30 * weight + 31 * h + weight + 3 * h);
+	arena_free(a);
+}
+END_TEST
+
+/* All gradients have to be there before the first is clipped. */
+START_TEST(clipped_gradients_wait)
+{
+	const ladder l = { .layers = 30, .batch = 16, .width = 64,
+			   .clipped = true };
+	int64_t weight = 64 * 64 * 4, h = 16 * 64 * 4;
+	arena *a = arena_new();
+	plan *p = lower_ladder(a, &l, (mesh){ 0, { 0 } });
+	ck_assert_int_eq(count_updates(p), 0);
+	ck_assert_int_ge(p->arena_bytes, 60 * weight);
+	ck_assert_int_le(p->arena_bytes, 60 * weight + 5 * h + 4096);
+	arena_free(a);
+}
+END_TEST
+
+/* The sum of a shared weight's gradients grows in one place. */
+START_TEST(gradients_are_summed_in_place)
+{
+	const ladder l = { .layers = 30, .batch = 16, .width = 64,
+			   .shared = true };
+	int64_t weight = 64 * 64 * 4, h = 16 * 64 * 4;
+	arena *a = arena_new();
+	plan *p = lower_ladder(a, &l, (mesh){ 0, { 0 } });
+	ck_assert_int_eq(count_updates(p), 0);
+	ck_assert_int_le(p->arena_bytes, 3 * weight + 31 * h + 3 * h);
+	arena_free(a);
+}
+END_TEST
+
+/* Eight workers need an eighth each, and what one layer fetches: copies of
+ * weights are not kept from the forward to the backward pass, unless memory is
+ * given for them, which then saves fetching them again. */
+START_TEST(an_eighth_each)
+{
+	const ladder l = { .layers = 64, .batch = 64, .width = 64 };
+	int64_t weight = 64 * 64 * 4;
+	arena *a = arena_new();
+	graph *g = ladder_graph(a, &l);
+	const mesh m = { 3, { 2, 2, 2 } };
+	assignment as = ladder_assignment(a, g, &m);
+	plan *p = lower(a, g, &as), *one = plan_one_device(a, p);
+	ck_assert_int_le(p->arena_bytes, one->arena_bytes / 8 + 2 * weight);
+	lower_options more = options;
+	more.memory = INT64_C(1) << 40;
+	plan *q = lower_plan(a, g, &as, &more, diag_sink_new(a));
+	ck_assert_int_ge(q->arena_bytes, p->arena_bytes + 60 * weight);
+	ck_assert_int_eq(p->communication_bytes - q->communication_bytes,
+			 63 * 7 * weight);
+	more.memory = p->arena_bytes + 10 * weight;
+	plan *r = lower_plan(a, g, &as, &more, diag_sink_new(a));
+	ck_assert_int_le(r->arena_bytes, more.memory);
+	ck_assert_int_le(p->communication_bytes - r->communication_bytes,
+			 20 * 7 * weight);
+	ck_assert_int_ge(p->communication_bytes - r->communication_bytes,
+			 10 * 7 * weight);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(predicted_time)
 {
 	arena *a = arena_new();
@@ -490,6 +575,10 @@ int main(void)
 	tcase_add_test(t, known_programs);
 	tcase_add_test(t, in_place);
 	tcase_add_test(t, does_not_grow);
+	tcase_add_test(t, updates_follow_gradients);
+	tcase_add_test(t, clipped_gradients_wait);
+	tcase_add_test(t, gradients_are_summed_in_place);
+	tcase_add_test(t, an_eighth_each);
 	tcase_add_test(t, predicted_time);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
