@@ -1,4 +1,4 @@
-show() { tdlc show two.tdl --opdefs ../../../opdefs "$@" || echo "-> $?"; }
+show() { tdlc show parts/two.tdl --opdefs ../../../opdefs "$@" || echo "-> $?"; }
 show --model no_loss --train
 show --model wide_loss --train
 show --model no_weights --train
@@ -26,4 +26,4 @@ show --model two --optimizer sgd
 show --model two --loss mse
 show --model two --clip-norm 1
 show --model two --freeze w
-tdlc plan two.tdl --opdefs ../../../opdefs --model two -k 2 --clip-norm 0 || echo "-> $?"
+tdlc plan parts/two.tdl --opdefs ../../../opdefs --model two -k 2 --clip-norm 0 || echo "-> $?"

@@ -1,4 +1,4 @@
-show() { tdlc show two.tdl --opdefs ../../../opdefs --train "$@" || echo "-> $?"; }
+show() { tdlc show parts/two.tdl --opdefs ../../../opdefs --train "$@" || echo "-> $?"; }
 show --model two
 show --model two --optimizer sgd,momentum=0.9,lr=0.1 --clip-norm 2.5 --freeze b
 show --model two --optimizer adamw | grep step
