@@ -119,7 +119,7 @@ double lower_seconds(const plan *p, const topology *t)
 	arena *tmp = arena_new();
 	costs c = { .p = p, .t = t };
 	forms *f = forms_new(tmp, p);
-	VEC(double) known = { 0 }; /* by what an instruction does; -1: not yet */
+	VEC(double) known = { 0 }; /* by forms_instr(); -1: not yet */
 	double total = 0;
 	topology_levels(t, &p->mesh, c.levels);
 	for (int i = 0; i < p->ninstrs; i++) {
