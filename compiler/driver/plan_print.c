@@ -113,6 +113,17 @@ static json_t *transfers_json(const plan *p)
 	return j;
 }
 
+static json_t *own_costs_json(const search_costs *c)
+{
+	if (!c->unit)
+		return json_null();
+	return json_pack("{s:s,s:I,s:o,s:I,s:I}", "unit", c->unit, "total",
+			 (json_int_t)c->total, "any_counts",
+			 c->any < 0 ? json_null() : json_integer(c->any),
+			 "data_parallel", (json_int_t)c->data_parallel,
+			 "one_device", (json_int_t)c->one_device);
+}
+
 static void set_int(json_t *j, const char *key, int64_t v)
 {
 	json_object_set_new(j, key, json_integer(v));
@@ -149,6 +160,7 @@ json_t *plan_report_json(const plan_report *r)
 	json_object_set_new(j, "search_seconds", json_real(s->seconds));
 	json_object_set_new(j, "optimal_by_step", optimal_json(s));
 	json_object_set_new(j, "lower_bound", bound);
+	json_object_set_new(j, "own_costs", own_costs_json(&s->own));
 	json_object_set_new(j, "note",
 			    s->note ? json_string(s->note) : json_null());
 	json_object_set_new(j, "tensor_layouts", tensors_json(tmp, r));
@@ -234,6 +246,17 @@ static void print_search(const plan_report *r)
 	putchar('\n');
 }
 
+/* What the planner has minimised, if not bytes. */
+static void print_own_costs(arena *a, const search_costs *c)
+{
+	if (!c->unit)
+		return;
+	double least = c->total > 0 ? (double)c->total : 1;
+	printf("  own cost       %s; data parallel %.2f, one device %.2f times "
+	       "that\n", scaled(a, (double)c->total, c->unit),
+	       (double)c->data_parallel / least, (double)c->one_device / least);
+}
+
 typedef struct row {
 	int64_t bytes;
 	int node;
@@ -293,6 +316,7 @@ void plan_report_text(arena *a, const plan_report *r)
 	printf("  predicted      %.3g s a run, for '%s'\n", r->seconds,
 	       r->machine);
 	print_search(r);
+	print_own_costs(a, &r->search->own);
 	print_operators(a, r);
 	if (r->search->note)
 		printf("  note           %s\n", r->search->note);

@@ -89,6 +89,11 @@ static batch *find_batch(arena *a, const graph *g, int k)
 	return b;
 }
 
+const int *planner_batch(arena *a, const graph *g, int k)
+{
+	return find_batch(a, g, k)->var;
+}
+
 /* The choice `wanted`, which has n elements of the batch, if it is there and
  * gives each group one at least; else none. */
 static choices one_of(const step *s, choices all, const cuts *before,

@@ -17,6 +17,9 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/order.c %D%/order.h \
 	%D%/outline.c %D%/outline.h \
 	%D%/pairs.c %D%/pairs.h \
+	%D%/pase.c \
+	%D%/pase_cost.c %D%/pase_cost.h \
+	%D%/pase_layers.c %D%/pase_layers.h \
 	%D%/planner.h \
 	%D%/planners.c \
 	%D%/problem.c %D%/problem.h \

@@ -27,7 +27,7 @@ typedef struct planner {
 /* The rows in the table of planners.c. */
 extern const planner planner_tofu, planner_optcnn, planner_equalchop,
 	planner_spartan, planner_allrow, planner_data_parallel, planner_joint,
-	planner_megatron, planner_ilp;
+	planner_megatron, planner_pase, planner_ilp;
 
 /* The i-th planner, NULL after the last. */
 const planner *planner_at(int i);
@@ -68,6 +68,12 @@ void search_mesh(search *s);
 
 /* Fills in what the cuts of the result cost: total, by_step, node_bytes. */
 void search_price(search *s);
+
+/* ---- the batch --------------------------------------------------------- */
+
+/* Per node the variable that data-parallel divides, CUT_NONE where there is
+ * none; in a. */
+const int *planner_batch(arena *a, const graph *g, int k);
 
 /* ---- notes ------------------------------------------------------------- */
 

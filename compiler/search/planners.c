@@ -14,6 +14,7 @@ static const planner *const planners[] = {
 	&planner_allrow,
 	&planner_data_parallel,
 	&planner_megatron,
+	&planner_pase,
 	&planner_ilp,
 };
 

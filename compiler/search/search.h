@@ -16,6 +16,15 @@ typedef struct assignment {
 	cuts *node_cuts;
 } assignment;
 
+/* What a planner minimises where that is not the byte model. */
+typedef struct search_costs {
+	const char *unit; /* NULL: it is */
+	int64_t total;	  /* of the plan */
+	int64_t any;	  /* the least there is, of what may be no plan for a
+			     mesh; -1 if unknown */
+	int64_t data_parallel, one_device; /* of these */
+} search_costs;
+
 typedef struct search_result {
 	const char *algorithm;
 	assignment assignment;
@@ -26,6 +35,7 @@ typedef struct search_result {
 	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */
 	int64_t lower_bound; /* of all plans that cut every tensor once per
 				axis; -1 if unknown */
+	search_costs own;
 	double seconds;			/* wall time of the search alone */
 	const char *note;		/* NULL, or what the user has to know */
 	const char *error; /* NULL, or why there is no plan: then only this and

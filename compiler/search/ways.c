@@ -6,6 +6,62 @@
 
 #include "base/intern.h"
 
+/* ---- equal ones are one ------------------------------------------------ */
+
+struct ways_pool {
+	arena *arena;
+	int cap, n; /* cap is a power of two */
+	ways **known;
+};
+
+ways_pool *ways_pool_new(arena *a)
+{
+	ways_pool *p = ARENA_NEW(a, ways_pool);
+	p->arena = a;
+	return p;
+}
+
+static bool same(const ways *w, const cuts *at, int n)
+{
+	return w->n == n && !memcmp(w->at, at, sizeof(*at) * (size_t)n);
+}
+
+static ways **slot(const ways_pool *p, const cuts *at, int n)
+{
+	uint64_t h = hash_bytes(HASH_SEED, at, sizeof(*at) * (size_t)n);
+	uint64_t mask = (uint64_t)p->cap - 1;
+	for (uint64_t i = h & mask;; i = (i + 1) & mask)
+		if (!p->known[i] || same(p->known[i], at, n))
+			return &p->known[i];
+}
+
+static void grow(ways_pool *p)
+{
+	ways **old = p->known;
+	int n = p->cap;
+	p->cap = n ? 2 * n : 64;
+	p->known = ARENA_ARRAY(p->arena, ways *, p->cap);
+	for (int i = 0; i < n; i++)
+		if (old[i])
+			*slot(p, old[i]->at, old[i]->n) = old[i];
+}
+
+const ways *ways_shared(ways_pool *p, const cuts *at, int n)
+{
+	if (2 * p->n >= p->cap)
+		grow(p);
+	ways **w = slot(p, at, n);
+	if (!*w) {
+		*w = ARENA_NEW(p->arena, ways);
+		(*w)->n = n;
+		(*w)->at = ARENA_COPY(p->arena, at, n);
+		p->n++;
+	}
+	return *w;
+}
+
+/* ---- all of some rules ------------------------------------------------- */
+
 /* What is looked at: one tensor's or one node's choices, axis after axis. */
 typedef struct finder {
 	arena *arena;
@@ -15,9 +71,7 @@ typedef struct finder {
 	int naxes, limit;
 	VEC(cuts) found;
 	bool too_many;
-	/* all that were found, by hash */
-	int cap, n;
-	ways **known;
+	ways_pool *pool;
 } finder;
 
 static choices choices_at(finder *f, tensor_id t, node_id n)
@@ -46,59 +100,19 @@ static void enumerate(finder *f, tensor_id t, node_id n, int axis)
 	c->dim[axis] = CUT_NONE;
 }
 
-/* ---- equal ones are one ------------------------------------------------ */
-
-static bool same(const ways *w, const cuts *at, int n)
-{
-	return w->n == n && !memcmp(w->at, at, sizeof(*at) * (size_t)n);
-}
-
-static ways **slot(const finder *f, const cuts *at, int n)
-{
-	uint64_t h = hash_bytes(HASH_SEED, at, sizeof(*at) * (size_t)n);
-	uint64_t mask = (uint64_t)f->cap - 1;
-	for (uint64_t i = h & mask;; i = (i + 1) & mask)
-		if (!f->known[i] || same(f->known[i], at, n))
-			return &f->known[i];
-}
-
-static void grow(finder *f)
-{
-	ways **old = f->known;
-	int n = f->cap;
-	f->cap = n ? 2 * n : 64;
-	f->known = ARENA_ARRAY(f->arena, ways *, f->cap);
-	for (int i = 0; i < n; i++)
-		if (old[i])
-			*slot(f, old[i]->at, old[i]->n) = old[i];
-}
-
-static const ways *shared(finder *f)
-{
-	if (2 * f->n >= f->cap)
-		grow(f);
-	ways **w = slot(f, f->found.at, f->found.n);
-	if (!*w) {
-		*w = ARENA_NEW(f->arena, ways);
-		(*w)->n = f->found.n;
-		(*w)->at = ARENA_COPY(f->arena, f->found.at, f->found.n);
-		f->n++;
-	}
-	return *w;
-}
-
 static const ways *find(finder *f, tensor_id t, node_id n)
 {
 	f->found.n = 0;
 	enumerate(f, t, n, 0);
-	return shared(f);
+	return ways_shared(f->pool, f->found.at, f->found.n);
 }
 
 ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 		   int limit)
 {
 	finder f = { .arena = a, .rules = r, .as.mesh = *m,
-		     .naxes = m->naxes, .limit = limit };
+		     .naxes = m->naxes, .limit = limit,
+		     .pool = ways_pool_new(a) };
 	ways_set w = { .tensors = ARENA_ARRAY(a, const ways *, g->ntensors),
 		       .nodes = ARENA_ARRAY(a, const ways *, g->nnodes),
 		       .tied = tied_tensors(a, g) };

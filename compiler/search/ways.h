@@ -11,9 +11,16 @@ typedef struct ways {
 	cuts *at;
 } ways;
 
+/* Ways that are equal are one. */
+typedef struct ways_pool ways_pool;
+
+ways_pool *ways_pool_new(arena *a);
+/* The ways at[0..n), which are copied. */
+const ways *ways_shared(ways_pool *p, const cuts *at, int n);
+
 /* What the steps of some rules can come to. */
 typedef struct ways_set {
-	const ways **tensors, **nodes; /* equal ones are the same pointer */
+	const ways **tensors, **nodes; /* of one ways_pool */
 	const tensor_id *tied; /* of tied_tensors(): these have one's ways */
 	bool complete; /* no tensor and no node has more than the limit; else
 			  nothing here may be used */

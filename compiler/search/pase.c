@@ -1,0 +1,244 @@
+/* PaSE (Elango, IPDPS'21): each operator has a configuration, into how many
+ * parts each of its variables is divided, and the sum of its layer costs and
+ * transfers is minimised, exactly.
+ *
+ * A plan is made of the best configurations whose counts are products of mesh
+ * axes.  Which axis divides which variable is then decided for least bytes; a
+ * tensor lies as it is computed, an input or a weight as its first reader wants
+ * it.  The cost of all counts is reported beside it. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/search/carry.h"
+#include "compiler/search/outline.h"
+#include "compiler/search/pase_layers.h"
+#include "compiler/search/whole.h"
+
+enum {
+	MOST_CONFIGURATIONS = 500, /* of a kernel */
+	MOST_WAYS = 256,	   /* to give axes to a configuration */
+};
+
+typedef struct pase {
+	arena *arena;
+	const graph *g;
+	const mesh *mesh;
+	const bool *forward;
+	counts *best; /* of each node */
+	ways_pool *pool;
+	ways_set ways;
+} pase;
+
+/* ---- axes for counts --------------------------------------------------- */
+
+typedef struct dealer {
+	const kernel *kernel;
+	const mesh *mesh;
+	counts left; /* to be dealt to each variable */
+	int nothing; /* to no variable */
+	cuts now;
+	int n;
+	cuts *found;
+} dealer;
+
+/* Deals the axes from `axis' on, in all ways. */
+static void deal(dealer *d, int axis)
+{
+	if (d->n == MOST_WAYS)
+		return;
+	if (axis == d->mesh->naxes) {
+		d->found[d->n++] = d->now;
+		return;
+	}
+	int size = d->mesh->size[axis];
+	if (d->nothing % size == 0) {
+		d->nothing /= size;
+		d->now.dim[axis] = CUT_NONE;
+		deal(d, axis + 1);
+		d->nothing *= size;
+	}
+	for (int v = 0; v < d->kernel->nvars; v++) {
+		if (d->left.of[v] % size)
+			continue;
+		d->left.of[v] = (short)(d->left.of[v] / size);
+		d->now.dim[axis] = (signed char)v;
+		deal(d, axis + 1);
+		d->left.of[v] = (short)(d->left.of[v] * size);
+	}
+	d->now.dim[axis] = CUT_NONE;
+}
+
+static const ways *node_ways(pase *p, node_id n)
+{
+	const kernel *k = p->g->nodes[n].kernel;
+	int devices = mesh_workers(p->mesh);
+	dealer d = { .kernel = k, .mesh = p->mesh, .left = p->best[n],
+		     .nothing = devices /
+				(int)counts_product(k, &p->best[n]),
+		     .now = cuts_none() };
+	d.found = ARENA_ARRAY(p->arena, cuts, MOST_WAYS);
+	deal(&d, 0);
+	return ways_shared(p->pool, d.found, d.n);
+}
+
+static bool same(const cuts *x, const cuts *y)
+{
+	return !memcmp(x, y, sizeof(*x));
+}
+
+/* Where the node's ways put a tensor whose dimension is dim[v] for variable v;
+ * each once, those that agree on all axes but the last one after the other, as
+ * they do there. */
+static const ways *tensor_ways(pase *p, const ways *of, const int *dim)
+{
+	cuts *at = ARENA_ARRAY(p->arena, cuts, of->n);
+	int n = 0;
+	for (int i = 0; i < of->n; i++) {
+		cuts c = of->at[i];
+		for (int a = 0; a < p->mesh->naxes; a++)
+			if (c.dim[a] != CUT_NONE)
+				c.dim[a] = (signed char)dim[(int)c.dim[a]];
+		int j = 0;
+		while (j < n && !same(&at[j], &c))
+			j++;
+		if (j == n)
+			at[n++] = c;
+	}
+	return ways_shared(p->pool, at, n);
+}
+
+/* ---- the plan ---------------------------------------------------------- */
+
+/* The tensors that a node of the forward pass computes, and reads first. */
+static void lay_out(pase *p, node_id id)
+{
+	const node *n = &p->g->nodes[id];
+	const kernel *k = n->kernel;
+	int dim[MAX_NVARS];
+	for (int v = 0; v < k->nvars; v++)
+		dim[v] = v < k->nout ? v : CUT_NONE;
+	p->ways.tensors[n->output] = tensor_ways(p, p->ways.nodes[id], dim);
+	for (int i = 0; i < k->ninputs; i++) {
+		tensor_id t = n->inputs[i];
+		if (p->g->tensors[t].producer != NONE || p->ways.tensors[t])
+			continue;
+		for (int v = 0; v < k->nvars; v++) {
+			int parts = p->best[id].of[v];
+			dim[v] = parts > 1 ? carried_dim(k, v, i, parts)
+					   : CUT_NONE;
+		}
+		p->ways.tensors[t] = tensor_ways(p, p->ways.nodes[id], dim);
+	}
+}
+
+/* Which axes divide what, of the forward pass. */
+static outline lay_out_all(pase *p)
+{
+	const graph *g = p->g;
+	const cuts none = cuts_none();
+	const ways *whole = ways_shared(p->pool, &none, 1);
+	outline o = outline_new(p->arena, g);
+	assignment as = { *p->mesh, o.tensors, o.nodes };
+	solve_limits limits = solve_defaults();
+	p->ways.tied = tied_tensors(p->arena, g);
+	p->ways.nodes = ARENA_ARRAY(p->arena, const ways *, g->nnodes);
+	p->ways.tensors = ARENA_ARRAY(p->arena, const ways *, g->ntensors);
+	for (node_id n = 0; n < g->nnodes; n++) {
+		o.node_set[n] = p->forward[n];
+		p->ways.nodes[n] = p->forward[n] ? node_ways(p, n) : whole;
+		if (p->forward[n])
+			lay_out(p, n);
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		o.tensor_set[t] = p->ways.tensors[t] != NULL;
+		if (!p->ways.tensors[t])
+			p->ways.tensors[t] = whole;
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		p->ways.tensors[t] = p->ways.tensors[p->ways.tied[t]];
+	problem *q = whole_problem(p->arena, g, p->mesh, &p->ways);
+	ways_take(&p->ways, g, solve(p->arena, q, &limits).value, &as);
+	return o;
+}
+
+/* The best configurations; false where there are too many. */
+static bool find_best(pase *p, const layers *l, int64_t *cost)
+{
+	solve_limits limits = solve_defaults();
+	if (!l)
+		return false;
+	solution s = solve(p->arena, l->problem, &limits);
+	p->best = ARENA_ARRAY(p->arena, counts, p->g->nnodes);
+	for (node_id n = 0; n < p->g->nnodes; n++)
+		p->best[n] = l->of[n] ? l->of[n]->at[s.value[n]]
+				      : counts_ones();
+	*cost = s.cost;
+	return true;
+}
+
+/* What the batch over all devices costs in the same model. */
+static int64_t data_parallel_cost(const pase *p, int k)
+{
+	const int *along = planner_batch(p->arena, p->g, k);
+	counts *of = ARENA_ARRAY(p->arena, counts, p->g->nnodes);
+	for (node_id n = 0; n < p->g->nnodes; n++) {
+		of[n] = counts_ones();
+		if (along[n] != CUT_NONE &&
+		    p->g->nodes[n].kernel->vars[along[n]].extent >= k)
+			of[n].of[along[n]] = (short)k;
+	}
+	return layers_cost(p->g, p->forward, of);
+}
+
+static int64_t one_device_cost(const pase *p)
+{
+	counts *of = ARENA_ARRAY(p->arena, counts, p->g->nnodes);
+	for (node_id n = 0; n < p->g->nnodes; n++)
+		of[n] = counts_ones();
+	return layers_cost(p->g, p->forward, of);
+}
+
+/* The least cost with any counts, -1 where it is not known. */
+static int64_t any_cost(const pase *p, int k)
+{
+	const layer_limits any = { k, false, MOST_CONFIGURATIONS };
+	const layers *l = layers_formulate(p->arena, p->g, p->forward, &any);
+	solve_limits limits = solve_defaults();
+	if (!l || !l->all)
+		return -1;
+	solution s = solve(p->arena, l->problem, &limits);
+	return s.optimal ? s.cost : -1;
+}
+
+static void plan(search *s)
+{
+	search_result *r = s->result;
+	arena *tmp = arena_new();
+	const layer_limits on_mesh = { s->k, true, MOST_CONFIGURATIONS };
+	mesh m = { 0 };
+	m.naxes = search_factors(s->k, m.size);
+	pase p = { .arena = tmp, .g = s->graph, .mesh = &m,
+		   .forward = outline_forward(tmp, s->graph),
+		   .pool = ways_pool_new(tmp) };
+	layers *l = layers_formulate(tmp, s->graph, p.forward, &on_mesh);
+	if (!find_best(&p, l, &r->own.total)) {
+		r->error = "the operators have too many configurations";
+	} else {
+		outline o = s->k > 1 ? lay_out_all(&p)
+				     : outline_new(tmp, s->graph);
+		outline_complete(s, &o);
+		r->own.unit = "FLOP";
+		r->own.any = any_cost(&p, s->k);
+		r->own.data_parallel = data_parallel_cost(&p, s->k);
+		r->own.one_device = one_device_cost(&p);
+	}
+	arena_free(tmp);
+}
+
+const planner planner_pase = {
+	.name = "pase",
+	.about = "counts for all variables, for least time in FLOPs",
+	.plan = plan,
+};

@@ -1,0 +1,132 @@
+#include "config.h"
+
+#include "compiler/search/pase_cost.h"
+
+#include "compiler/search/model.h"
+
+/* r: 10 TFLOP/s of a device, 16 GB/s of a link, 8 bytes per word. */
+static const double flops_per_element = 10e12 / (16e9 / 8);
+
+counts counts_ones(void)
+{
+	counts c;
+	for (int v = 0; v < MAX_NVARS; v++)
+		c.of[v] = 1;
+	return c;
+}
+
+int64_t counts_product(const kernel *k, const counts *c)
+{
+	int64_t n = 1;
+	for (int v = 0; v < k->nvars; v++)
+		n *= c->of[v];
+	return n;
+}
+
+/* The largest part of an extent. */
+static int64_t part(const kernel *k, const counts *c, int v)
+{
+	return (k->vars[v].extent + c->of[v] - 1) / c->of[v];
+}
+
+static double points(const kernel *k, const counts *c)
+{
+	double n = 1;
+	for (int v = 0; v < k->nvars; v++)
+		n *= k->vars[v].kind == KVAR_DERIVED ? 1
+						     : (double)part(k, c, v);
+	return n;
+}
+
+/* Of each element of the result's sum one operation is the sum's. */
+static double flops_per_point(const kernel *k)
+{
+	int64_t n = kernel_flops_per_point(k) - (k->reducer != RED_NONE);
+	bool contraction = k->reducer == RED_SUM && k->ninputs >= 2;
+	return (n > 0 ? (double)n : 0) * (contraction ? 3 : 1);
+}
+
+/* A sum of q parts of n elements each, on each of q devices. */
+static double all_reduce(double n, double q)
+{
+	return q > 1 ? flops_per_element * 2 * (q - 1) * n / q : 0;
+}
+
+static double volume(const double *extent, int ndim)
+{
+	double n = 1;
+	for (int d = 0; d < ndim; d++)
+		n *= extent[d];
+	return n;
+}
+
+/* A device's part of the space, from the middle. */
+static box middle(const kernel *k, const counts *c)
+{
+	box space = kernel_space(k);
+	for (int v = 0; v < k->nvars; v++) {
+		int64_t n = k->vars[v].extent, size = part(k, c, v);
+		int64_t lo = c->of[v] / 2 * n / c->of[v];
+		space.lo[v] = lo + size <= n ? lo : n - size;
+		space.hi[v] = space.lo[v] + size;
+	}
+	return space;
+}
+
+void pase_reads(const kernel *k, const counts *c, uint32_t inputs,
+		double *extent)
+{
+	box space = middle(k, c), need = model_need(k, &space, inputs);
+	for (int d = 0; d < need.n; d++)
+		extent[d] = (double)(need.hi[d] - need.lo[d]);
+}
+
+void pase_holds(const kernel *k, const counts *c, double *extent)
+{
+	for (int d = 0; d < k->nout; d++)
+		extent[d] = (double)part(k, c, d);
+}
+
+/* In how many parts, on as many devices, the gradient of an input comes: as
+ * often as all devices together read it. */
+static double input_sum(const kernel *k, const counts *c, int i)
+{
+	const counts whole = counts_ones();
+	double one[MAX_NDIM], all[MAX_NDIM];
+	int ndim = k->inputs[i].ndim;
+	pase_reads(k, c, UINT32_C(1) << i, one);
+	pase_reads(k, &whole, UINT32_C(1) << i, all);
+	double n = volume(one, ndim), of = volume(all, ndim);
+	if (n <= 0 || of <= 0)
+		return 0;
+	return all_reduce(n, (double)counts_product(k, c) * n / of);
+}
+
+static double output_sum(const kernel *k, const counts *c)
+{
+	double extent[MAX_NVARS], q = 1;
+	pase_holds(k, c, extent);
+	for (int v = k->nout; v < k->nvars; v++)
+		q *= c->of[v];
+	return all_reduce(volume(extent, k->nout), q);
+}
+
+double pase_layer(const kernel *k, const counts *c)
+{
+	double sum = points(k, c) * flops_per_point(k) + output_sum(k, c);
+	for (int i = 0; i < k->ninputs; i++)
+		if (dtype_is_float(k->inputs[i].type))
+			sum += input_sum(k, c, i);
+	return sum;
+}
+
+double pase_transfer(int ndim, const double *reads, int64_t readers,
+		     const double *holds, int64_t holders)
+{
+	double has = readers <= holders, needs = 1;
+	for (int d = 0; d < ndim; d++) {
+		needs *= reads[d];
+		has *= reads[d] < holds[d] ? reads[d] : holds[d];
+	}
+	return needs > has ? 2 * flops_per_element * (needs - has) : 0;
+}

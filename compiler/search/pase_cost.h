@@ -1,0 +1,39 @@
+/* The costs of PaSE (Elango, IPDPS'21, section II; its code, nn_ops.py), for
+ * any kernel.
+ *
+ * A configuration says into how many parts each variable of a kernel is
+ * divided.  Costs are FLOPs of one device: a layer's own, and r of them for
+ * each element that it receives.  A multiplication and addition counts as one,
+ * and so does in r a word of 8 bytes per element, as in PaSE. */
+#ifndef TDL_COMPILER_SEARCH_PASE_COST_H
+#define TDL_COMPILER_SEARCH_PASE_COST_H
+
+#include "plan/region.h"
+
+/* Parts per variable; 1 where it is not divided. */
+typedef struct counts {
+	short of[MAX_NVARS];
+} counts;
+
+counts counts_ones(void);
+/* How many devices have a part of their own. */
+int64_t counts_product(const kernel *k, const counts *c);
+
+/* t_l: what a device computes, 3 times where it is a contraction (its own and
+ * the gradients of two operands); and an all-reduce of each float tensor that
+ * is, or has a gradient that is, a sum of the parts of several devices. */
+double pase_layer(const kernel *k, const counts *c);
+
+/* The extents of what one device reads of an input, through all inputs of the
+ * mask, in the middle of what all read. */
+void pase_reads(const kernel *k, const counts *c, uint32_t inputs,
+		double *extent);
+/* The same of what it computes. */
+void pase_holds(const kernel *k, const counts *c, double *extent);
+
+/* t_x times r: what a device of the reader lacks of what it reads, forwards and
+ * backwards.  It holds nothing where more devices read than compute. */
+double pase_transfer(int ndim, const double *reads, int64_t readers,
+		     const double *holds, int64_t holders);
+
+#endif

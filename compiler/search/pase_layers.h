@@ -1,0 +1,44 @@
+/* PaSE's problem: a configuration for each operator of the forward pass. */
+#ifndef TDL_COMPILER_SEARCH_PASE_LAYERS_H
+#define TDL_COMPILER_SEARCH_PASE_LAYERS_H
+
+#include "compiler/search/pase_cost.h"
+#include "compiler/search/solve.h"
+#include "compiler/graph/graph.h"
+
+/* The configurations of a kernel, and their layer costs. */
+typedef struct layer {
+	const kernel *kernel;
+	int n;
+	counts *at;
+	int64_t *cost;
+	bool all; /* none was left out for being one too many */
+} layer;
+
+typedef struct layers {
+	const layer **of; /* of each node, the same for equal kernels; NULL
+			     where it is not in the forward pass */
+	problem *problem; /* a variable per node; those that are not in the
+			     forward pass have one value and cost nothing */
+	int64_t cells;	  /* of its tables */
+	bool all;	  /* as in every layer */
+} layers;
+
+/* Which configurations there are. */
+typedef struct layer_limits {
+	int devices; /* p: the product of the counts is at most that */
+	bool mesh;   /* and divides it, so that the counts are products of the
+			axes of a mesh; else they divide it or the extents */
+	int most;    /* configurations of a kernel: where there are more, only
+			those with parts of 2, 4, .. elements at least */
+} layer_limits;
+
+/* The problem, in a; NULL where its tables are too large. */
+layers *layers_formulate(arena *a, const graph *g, const bool *forward,
+			 const layer_limits *limits);
+
+/* What one configuration for each node, counts[n], costs. */
+int64_t layers_cost(const graph *g, const bool *forward,
+		    const counts *of);
+
+#endif
