@@ -28,9 +28,25 @@ void mapping_enter(evaluator *ev, const ast_block *def, range call,
 	ev->scope = s;
 }
 
+/* Warns of a parameter that was declared and not used: it would not be in the
+ * graph. */
+static void check_used(evaluator *ev, const mname *x)
+{
+	if (x->used || !x->at.beg || x->value.kind != MV_TENSOR)
+		return;
+	const tensor *t = graph_tensor(ev->b, (tensor_id)x->value.i);
+	if (!t->parameter || strcmp(t->name, mapping_model_name(ev, x->name)))
+		return;
+	diag_warning(ev->sink, DIAG_UNUSED_NAME, x->at,
+		     "the parameter '%s' is not used", t->name);
+	mapping_say_where(ev);
+}
+
 void mapping_leave(evaluator *ev)
 {
 	mscope *s = ev->scope;
+	for (int i = 0; ev->model && !ev->failed && i < s->names.n; i++)
+		check_used(ev, &s->names.at[i]);
 	ev->scope = s->outer;
 	s->outer = ev->unused;
 	ev->unused = s;

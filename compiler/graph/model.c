@@ -187,8 +187,10 @@ static bool run_model(evaluator *ev)
 			return false;
 	if (mapping_statements(ev, m->body, m->nbody, &out) == FLOW_FAILED)
 		return false;
-	if (strmap_count(ev->outputs) > 0)
+	if (strmap_count(ev->outputs) > 0) {
+		mapping_leave(ev);
 		return true;
+	}
 	mapping_error(ev, DIAG_NO_OUTPUT, m->name_at,
 		      "the model '%s' has no output with these arguments",
 		      m->name);
