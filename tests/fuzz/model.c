@@ -41,8 +41,8 @@ static void build(const char *text, size_t size, int which, bool train)
 	const model_options o = { .train = train ? &training : NULL,
 				  .steps = MAX_STEPS };
 	graph *g = m && which < strmap_count(m->models)
-			   ? model_graph(a, m, s, strmap_value(m->models, which),
-					 &o)
+			   ? model_graph(a, m, s,
+					 strmap_value(m->models, which), &o)
 			   : NULL;
 	FUZZ_CHECK(!m || which >= strmap_count(m->models) ||
 		   !g == (diag_errors(s) > 0));
