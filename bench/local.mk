@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/README.md \
 	%D%/bench.py \
+	%D%/plans.py \
 	%D%/search.py \
 	%D%/strategies.py
 
@@ -34,3 +35,8 @@ bench: bench-strategies
 bench-search: tdlc$(EXEEXT)
 	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/search.py $(SEARCH_FLAGS)
 .PHONY: bench-search
+
+# PLANS_FLAGS='--repeat 9 gpt3-96'
+bench-plans: tdlc$(EXEEXT)
+	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/plans.py $(PLANS_FLAGS)
+.PHONY: bench-plans

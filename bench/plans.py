@@ -1,0 +1,62 @@
+"""How long steps of training are searched: import and all of `tdlc plan` as
+wall time, the search as it says itself, the least of R.
+
+	plans.py [--repeat R] [NAME...]
+
+NAME: rows of the table below.
+"""
+import argparse
+import json
+import os
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODELS = os.path.join(HERE, "..", "examples", "models")
+TDLC = os.environ.get("TDLC", "./tdlc")
+ROWS = {
+    "wresnet-152-10": ("wresnet.tdl", 8, []),
+    "rnn-10-8k": ("rnn.tdl", 8, []),
+    "rnn-100-steps": ("rnn.tdl", 8, ["-Dsteps=100"]),
+    "gpt3-96": ("gpt3.tdl", 64, ["--optimizer", "adamw"]),
+    "gpt3-300": ("gpt3.tdl", 8, ["-Dlayers=300"]),
+    "gpt3-1100": ("gpt3.tdl", 8, ["-Dlayers=1100"]),
+}
+
+
+def run(*args):
+    """Wall time, and what is printed."""
+    began = time.perf_counter()
+    done = subprocess.run([TDLC, *args], stdout=subprocess.PIPE, check=True)
+    return time.perf_counter() - began, done.stdout
+
+
+def measure(model, devices, options, repeat):
+    path = os.path.join(MODELS, model)
+    plan = ["plan", path, "-k", str(devices), "--train", *options, "--json"]
+    runs = [(seconds, json.loads(text))
+            for seconds, text in (run(*plan) for _ in range(repeat))]
+    told = runs[0][1]
+    return {"operators": told["operators"],
+            "search": min(r["search_seconds"] for _, r in runs),
+            "all": min(seconds for seconds, _ in runs),
+            "proven": all(told["optimal_by_step"])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=5, metavar="R")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    args = parser.parse_args()
+    print(f"{'':16} {'devices':>7} {'operators':>9} {'search':>10} "
+          f"{'all':>10} optimal")
+    for name in args.names or ROWS:
+        model, devices, options = ROWS[name]
+        r = measure(model, devices, options, args.repeat)
+        print(f"{name:16} {devices:7} {r['operators']:9} "
+              f"{r['search'] * 1e3:7.0f} ms {r['all'] * 1e3:7.0f} ms "
+              f"{'proven' if r['proven'] else 'not proven'}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
