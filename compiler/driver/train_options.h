@@ -31,6 +31,10 @@ enum { NO_CLIP_NORM = -1 };
 	{ CLI_REPEAT, 0, "freeze", "GLOB",                                   \
 	  "do not train the weights whose names match; may be repeated",     \
 	  &(r)->freeze },                                                    \
+	{ CLI_TEXT, 0, "recompute", "WHAT",                                  \
+	  "compute again what the backward pass needs: tensors (GLOB,..),\n" \
+	  "as many as bring what is computed down to a size (2G), or to the\n" \
+	  "least that there is (sqrt)", &(r)->recompute },                   \
 	{ CLI_INT, 0, "seed", "N",                                           \
 	  "of what initial values are drawn from", &(r)->seed,               \
 	  .min = 0, .max = 9e18 }

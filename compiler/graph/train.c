@@ -210,10 +210,11 @@ static bool add_all(trainer *t)
 		return false;
 	settle_known(t);
 	t->b->training = true;
+	int nforward = t->b->nodes.n;
 	if (!backward_add(t) || !optimizer_close(t))
 		return false;
 	drop_copies(t);
-	return true;
+	return !t->o->recompute || recompute(t, nforward);
 }
 
 bool graph_train(graph_builder *b)

@@ -80,4 +80,8 @@ bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient);
 /* All are: clips, and drops states that no weight depends on. */
 bool optimizer_close(trainer *t);
 
+/* recompute.c: what the option says is computed again; the first nforward nodes
+ * are the forward pass.  False where errors were added. */
+bool recompute(trainer *t, int nforward);
+
 #endif

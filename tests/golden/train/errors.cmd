@@ -27,3 +27,7 @@ show --model two --loss mse
 show --model two --clip-norm 1
 show --model two --freeze w
 tdlc plan parts/two.tdl --opdefs ../../../opdefs --model two -k 2 --clip-norm 0 || echo "-> $?"
+show --model shared --train --recompute 100
+show --model shared --train --recompute 'h,q*'
+show --model shared --train --recompute loss
+show --model shared --recompute sqrt

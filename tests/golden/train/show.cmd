@@ -6,3 +6,6 @@ show --model two --optimizer signs
 show --model two --optimizer signs,rate=0.25 --json | grep -A7 '"rate"' | head -8
 show --model shared
 show --model no_loss --loss distance,times=2
+show --model shared --recompute 'h.matmul,h'
+show --model shared --recompute sqrt | grep -e operators -e "[.]again"
+show --model shared --recompute 64KiB | grep -e operators -e "[.]again"
