@@ -172,14 +172,20 @@ static void emit_bounds_of(emitter *g, loop_set s)
 }
 
 /* Runs go along the panel, or along the depth where that is how a factor's
- * memory lies. */
+ * memory lies; where it lies in both ways, as that of a window does, along the
+ * depth if runs along the panel are short beside those. */
 static bool runs_along_depth(const emitter *g, const kexpr *e, loop_set s)
 {
+	enum { SHORT = 8, LONGER = 2 };
+	const nest *n = &g->p.nest;
 	int across = set_last(s), depth = set_last(g->s.depth);
 	if (across < 0 || depth < 0)
 		return across < 0;
-	return step_of(&g->p.nest, e, across) >= FAR_STEP &&
-	       step_of(&g->p.nest, e, depth) < FAR_STEP;
+	if (step_of(n, e, depth) >= FAR_STEP)
+		return false;
+	return step_of(n, e, across) >= FAR_STEP ||
+	       (n->loops[across].extent < SHORT &&
+		n->loops[across].extent * LONGER <= n->loops[depth].extent);
 }
 
 static void emit_pack(emitter *g, const char *name, const kexpr *e, loop_set s,
