@@ -8,26 +8,43 @@
  * mesh is true of these, and the pieces of all to all are their square. */
 enum { MOST_LOOKED_AT = 64 };
 
-/* The pieces of one worker, and what it has before and after. */
+/* What a worker has before and after. */
+typedef struct ends {
+	region from, to;
+} ends;
+
+/* The pieces of one worker, and the ends of all that were asked for so far. */
 typedef struct look {
 	const plan *p;
 	const plan_instr *in;
 	int worker, npieces;
 	piece *pieces;
-	region from, to;
+	arena *tmp;
+	ends **known; /* by worker */
 } look;
+
+static const ends *ends_of(const look *l, int worker)
+{
+	ends **e = &l->known[worker];
+	if (!*e) {
+		*e = ARENA_NEW(l->tmp, ends);
+		(*e)->from = plan_region(l->p, l->in->from, worker);
+		(*e)->to = plan_region(l->p, l->in->to, worker);
+	}
+	return *e;
+}
 
 /* Each owner gives all that it has, and all who take part get the same. */
 static bool is_gather(const look *l)
 {
+	const box *all = &ends_of(l, l->worker)->to.at;
 	for (int i = 0; i < l->npieces;) {
 		int peer = l->pieces[i].peer;
-		region has = plan_region(l->p, l->in->from, peer);
-		region gets = plan_region(l->p, l->in->to, peer);
+		const ends *e = ends_of(l, peer);
 		int64_t gives = 0;
 		for (; i < l->npieces && l->pieces[i].peer == peer; i++)
 			gives += box_volume(&l->pieces[i].at);
-		if (gives != has.count || !box_equal(&gets.at, &l->to.at))
+		if (gives != e->from.count || !box_equal(&e->to.at, all))
 			return false;
 	}
 	return true;
@@ -55,7 +72,8 @@ static bool is_halo(const look *l)
 				? &l->p->tensors[from->tensor].cuts
 				: &l->p->nodes[from->node].cuts;
 	int mine[MAX_NVARS], theirs[MAX_NVARS];
-	if (from->region == PLAN_OWN || !box_contains(&l->to.at, &l->from.at))
+	const ends *e = ends_of(l, l->worker);
+	if (from->region == PLAN_OWN || !box_contains(&e->to.at, &e->from.at))
 		return false;
 	grid_index(l->p, c, l->worker, mine);
 	for (int i = 0; i < l->npieces; i++) {
@@ -72,17 +90,17 @@ static bool is_on_all(const plan *p, const plan_instr *in,
 {
 	int n = mesh_workers(&p->mesh);
 	int looked_at = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
+	look l = { .p = p, .in = in, .tmp = arena_new() };
+	l.known = ARENA_ARRAY(l.tmp, ends *, n);
 	bool holds = true;
 	for (int i = 0; holds && i < looked_at; i++) {
 		arena *tmp = arena_new();
-		look l = { .p = p, .in = in };
 		l.worker = (int)((int64_t)i * n / looked_at);
-		l.from = plan_region(p, in->from, l.worker);
-		l.to = plan_region(p, in->to, l.worker);
 		l.npieces = transfer_pieces(tmp, p, in, l.worker, &l.pieces);
 		holds = is(&l);
 		arena_free(tmp);
 	}
+	arena_free(l.tmp);
 	return holds;
 }
 
