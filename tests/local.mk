@@ -48,6 +48,7 @@ network_tests = \
 	%D%/onnx/elements.py \
 	%D%/onnx/coverage.py \
 	%D%/onnx/networks.py \
+	%D%/onnx/optimizers.py \
 	%D%/onnx/properties.py \
 	%D%/onnx/random_nodes.py \
 	%D%/onnx/speed.py \
