@@ -7,7 +7,7 @@ Nothing is taken from our operators: torch.nn.functional, and what autograd
 makes of it, is the judge.
 """
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch.nn import functional as F
@@ -16,14 +16,14 @@ from torch.nn import functional as F
 class Params:
     """Tensors by name, as seen from inside of a block."""
 
-    def __init__(self, tensors, prefix=""):
-        self.tensors, self.prefix = tensors, prefix
+    def __init__(self, tensors, prefix="", training=True):
+        self.tensors, self.prefix, self.training = tensors, prefix, training
 
     def __getitem__(self, name):
         return self.tensors[self.prefix + name]
 
     def of(self, name):
-        return Params(self.tensors, f"{self.prefix}{name}.")
+        return Params(self.tensors, f"{self.prefix}{name}.", self.training)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class Net:
     loss: Callable
     sizes: dict
     inputs: Callable
-    skips: set = field(default_factory=set)  # what cannot be compared
 
 
 # ---- layers -----------------------------------------------------------------
@@ -49,9 +48,9 @@ def conv(p, x, stride=1, pad=None, bias=False):
 
 
 def batch_norm(p, x, eps=1e-5):
-    """Changes the running statistics."""
-    return F.batch_norm(x, p["mean"], p["var"], p["scale"], p["bias"], True,
-                        0.1, eps)
+    """In training it changes the running statistics."""
+    return F.batch_norm(x, p["mean"], p["var"], p["scale"], p["bias"],
+                        p.training, 0.1, eps)
 
 
 def layer_norm(p, x, eps=1e-5):
@@ -495,7 +494,7 @@ NETS = {
                        sizes(image=32, growth=4, depth=[2, 3, 2, 1]),
                        images(32)),
     "resnet": Net(resnet, sizes(depth=18, image=32, width=4), images(32)),
-    "resnet-50": Net(resnet, sizes(depth=50, image=64, width=4), images(64)),
+    "resnet-50": Net(resnet, sizes(depth=50, image=32, width=4), images(32)),
     "wresnet": Net(wresnet, sizes(depth=50, image=32, width=2, widen=2),
                    images(32)),
     "rnn": Net(rnn, sizes(layers=2, hidden=8, steps=5, inputs=12, classes=6),
