@@ -280,22 +280,50 @@ static bool check_names(const plan *p, npz *z, const char *path, failure *f)
 	return good;
 }
 
-/* Reads all states out of a file, and gives them to the machine, unless that is
- * NULL. */
+/* Reads a state, and gives it to the machine, unless that is NULL. */
+static bool read_state(machine *m, const plan *p, int tensor, npz *z,
+		       failure *f)
+{
+	arena *work = arena_new();
+	array *x = arrays_of(work, p, &tensor, 1, f);
+	bool good = x && npz_read(z, x, f);
+	if (good && m)
+		machine_state_set(m, tensor, x);
+	arrays_free(x, 1);
+	arena_free(work);
+	return good;
+}
+
+/* Reads all states out of a file. */
 static bool read_states(machine *m, const plan *p, npz *z, failure *f)
 {
 	arena *work = arena_new();
 	int n, *states = plan_states(work, p, &n);
 	bool good = true;
-	for (int i = 0; good && i < n; i++) {
-		array *x = arrays_of(work, p, &states[i], 1, f);
-		good = x && npz_read(z, x, f);
-		if (good && m)
-			machine_state_set(m, states[i], x);
-		arrays_free(x, 1);
-	}
+	for (int i = 0; good && i < n; i++)
+		good = read_state(m, p, states[i], z, f);
 	arena_free(work);
 	return good;
+}
+
+/* Reads those that a file has; it must have all that no run changes. */
+static bool read_some(machine *m, const plan *p, npz *z, const char *path,
+		      failure *f)
+{
+	arena *work = arena_new();
+	int n, *states = plan_states(work, p, &n), nread = 0;
+	bool good = true;
+	for (int i = 0; good && i < n; i++) {
+		const plan_tensor *t = &p->tensors[states[i]];
+		if (t->next >= 0 && !npz_has(z, t->name))
+			continue;
+		good = read_state(m, p, states[i], z, f);
+		nread++;
+	}
+	arena_free(work);
+	return good && (nread > 0 ||
+			fail_with(f, CLI_INPUT, "%s: it has none of the plan's "
+				  "states", path));
 }
 
 static bool restore(machine *m, const plan *p, const char *path, position *at,
@@ -357,7 +385,7 @@ bool checkpoint_load(machine *m, const plan *p, const char *path, failure *f)
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		path = newest_of(work, path, f);
 	npz *z = path ? npz_open(work, path, f) : NULL;
-	bool good = z && read_states(m, p, z, f);
+	bool good = z && read_some(m, p, z, path, f);
 	if (z)
 		npz_close(z);
 	arena_free(work);

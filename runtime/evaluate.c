@@ -149,6 +149,8 @@ bool evaluation_take(evaluation *e, const machine *m, const plan *trained)
 		int tensor = e->feed->tensors[i];
 		const plan_tensor *t = &e->p->tensors[tensor];
 		const int *at = strmap_get(names, t->name);
+		if (!at && t->next >= 0)
+			continue;
 		if (!at || !same_tensor(&trained->tensors[*at], t)) {
 			good = fail_with(f, CLI_INPUT, "the plan that "
 					 "evaluates has a state '%s', the one "

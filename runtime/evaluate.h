@@ -23,7 +23,8 @@ evaluation *evaluation_open(session *s, const plan *p, const char *path,
 void evaluation_close(evaluation *e);
 
 /* Gives the plan the states of a machine that runs `trained`, by their names;
- * false, with the failure set, if it does not have all of them. */
+ * false, with the failure set, if that does not have all that the plan itself
+ * does not change. */
 bool evaluation_take(evaluation *e, const machine *m, const plan *trained);
 
 /* Runs all batches.  The last one is filled up with its last sample, and what
