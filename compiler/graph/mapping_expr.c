@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "compiler/graph/builder.h"
 
 /* ---- values ------------------------------------------------------------ */
 
@@ -379,12 +380,32 @@ static mvalue eval_list(evaluator *ev, const ast_expr *e)
 	return mv_list(items, e->nargs);
 }
 
+/* Whether there is no more time or memory; asked for each expression. */
+static bool is_exhausted(evaluator *ev, const ast_expr *e)
+{
+	if (ev->steps-- <= 0) {
+		if (!ev->failed)
+			mapping_error(ev, DIAG_MAPPING, e->at,
+				      "this takes too many steps");
+		return true;
+	}
+	if (ev->evaluated++ % 64)
+		return false;
+	size_t used = arena_used(ev->tmp);
+	if (ev->model)
+		used += arena_used(ev->b->arena) + arena_used(ev->b->tmp);
+	if (used <= MAPPING_MAX_MEMORY)
+		return false;
+	if (!ev->failed)
+		mapping_error(ev, DIAG_MAPPING, e->at,
+			      "this takes too much memory");
+	return true;
+}
+
 mvalue mapping_eval(evaluator *ev, const ast_expr *e)
 {
-	if (ev->steps-- <= 0)
-		return ev->failed ? (mvalue){ .kind = MV_BAD }
-				  : mapping_error(ev, DIAG_MAPPING, e->at,
-						  "this takes too many steps");
+	if (is_exhausted(ev, e))
+		return (mvalue){ .kind = MV_BAD };
 	switch (e->kind) {
 	case AST_INT:
 		return mv_int(e->i);

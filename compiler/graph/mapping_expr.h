@@ -39,6 +39,8 @@ enum {
 	MODEL_MAX_STEPS = 1 << 24,
 	MODEL_CALL_STEPS = 32, /* that a call of an operator counts as */
 };
+/* Bytes that the evaluation may take, and the graph with it. */
+#define MAPPING_MAX_MEMORY ((size_t)1 << 30)
 
 /* When a loop began, and the iteration that is at hand. */
 typedef struct mloop {
@@ -67,6 +69,7 @@ typedef struct evaluator {
 	int tick;
 	int branch; /* when the innermost `if' around began */
 	int seeds; /* that were asked for in a model */
+	unsigned evaluated; /* expressions */
 	int steps; /* expressions that may still be evaluated */
 	bool failed;
 } evaluator;
