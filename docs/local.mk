@@ -11,6 +11,7 @@ dist_doc_DATA = \
 	%D%/search.md \
 	%D%/solver.md \
 	%D%/topology.md \
+	%D%/training.md \
 	%D%/verify.md
 
 # What is made: the grammar out of bison's and flex's files, the reference of
