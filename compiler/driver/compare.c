@@ -10,6 +10,7 @@ typedef struct compare_options {
 	plan_model model;
 	cli_words algorithms, with;
 	const char *topology;
+	double seconds; /* of each search; 0: no limit */
 	bool json;
 } compare_options;
 
@@ -24,6 +25,7 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 		{ CLI_REPEAT, 0, "with", "A",
 		  "compare A, too, which needs another program (ilp)",
 		  &o->with },
+		PLAN_OPTION_TIME_LIMIT(&o->seconds),
 		PLAN_OPTION_TOPOLOGY(&o->topology),
 		PLAN_OPTIONS_MODEL(&o->model),
 		DRIVER_OPTION_JSON(&o->json),
@@ -74,10 +76,11 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 			      (o->algorithms.n == 0 &&
 			       !search_on_request(i));
 		const lower_options lower = { .algorithm = name };
+		const plan_search how = { name, o->seconds };
 		plan_report r;
 		if (!wanted)
 			continue;
-		if (!plan_make(d, g, (int)o->devices, t, name, &lower, &r))
+		if (!plan_make(d, g, (int)o->devices, t, &how, &lower, &r))
 			return false;
 		vec_push(d->arena, all, r);
 	}

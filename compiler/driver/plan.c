@@ -9,7 +9,8 @@
 
 typedef struct plan_options {
 	int64_t devices;
-	const char *algorithm, *output;
+	plan_search search;
+	const char *output;
 	plan_model model;
 	const char *warn_replicate; /* NULL, or a size */
 	plan_strictness strict;
@@ -26,7 +27,9 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  &o->devices, .min = 1, .max = PLAN_MAX_WORKERS },
 		{ CLI_TEXT, 0, "algorithm", "A",
 		  arena_printf(d->arena, "plan with A: %s",
-			       plan_algorithms(d->arena)), &o->algorithm },
+			       plan_algorithms(d->arena)),
+		  &o->search.algorithm },
+		PLAN_OPTION_TIME_LIMIT(&o->search.seconds),
 		PLAN_OPTION_TOPOLOGY(&o->topology),
 		PLAN_OPTIONS_MODEL(&o->model),
 		{ CLI_FLAG, 0, "fail-on-opaque", NULL,
@@ -81,7 +84,7 @@ static cli_status write_plan(driver *d, const plan *p, const char *path)
 static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 {
 	const lower_options lower = {
-		.algorithm = o->algorithm,
+		.algorithm = o->search.algorithm,
 		.codegen = o->output ? codegen_c : NULL,
 		.checksums = o->output != NULL,
 	};
@@ -89,10 +92,10 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 	const topology *t = plan_topology(d, o->topology, o->devices);
 	if (!t || !plan_is_countable(d, g, o->devices) ||
 	    !plan_is_divided(d->arena, g, &o->strict, d->sink) ||
-	    !plan_make(d, g, (int)o->devices, t, o->algorithm, &lower, &r))
+	    !plan_make(d, g, (int)o->devices, t, &o->search, &lower, &r))
 		return CLI_OK;
 	if (r.search->error) {
-		cli_failed(&d->program, "%s: %s", o->algorithm,
+		cli_failed(&d->program, "%s: %s", o->search.algorithm,
 			   r.search->error);
 		return r.search->absent ? CLI_MACHINE : CLI_NO_PLAN;
 	}
@@ -110,13 +113,13 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 
 cli_status command_plan(driver *d, int argc, char **argv)
 {
-	plan_options o = { .algorithm = "tofu", .strict.replicated = -1,
+	plan_options o = { .search.algorithm = "tofu", .strict.replicated = -1,
 			   .model = PLAN_MODEL };
 	const char *path;
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
-	if (!plan_is_algorithm(d, o.algorithm))
+	if (!plan_is_algorithm(d, o.search.algorithm))
 		return CLI_USAGE;
 	graph *g = plan_read_model(d, path, &o.model, &status);
 	return g ? plan_graph(d, g, &o) : status;

@@ -72,11 +72,12 @@ const topology *plan_topology(driver *d, const char *name, int64_t k)
 }
 
 bool plan_make(driver *d, const graph *g, int k, const topology *t,
-	       const char *algorithm, const lower_options *lower,
+	       const plan_search *search, const lower_options *lower,
 	       plan_report *r)
 {
 	*r = (plan_report){ .graph = g, .machine = t->name };
-	r->search = search_plan(d->arena, g, k, algorithm);
+	r->search = search_plan_within(d->arena, g, k, search->algorithm,
+				       search->seconds);
 	if (r->search->error)
 		return true;
 	plan *p = lower_plan(d->arena, g, &r->search->assignment, lower,

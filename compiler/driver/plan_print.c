@@ -92,6 +92,16 @@ static json_t *optimal_json(const search_result *s)
 	return all;
 }
 
+static json_t *least_json(const search_result *s)
+{
+	json_t *all = json_array();
+	for (int a = 0; a < s->assignment.mesh.naxes; a++)
+		json_array_append_new(all,
+				      s->least_by_step[a] < 0 ? json_null() :
+				      json_integer(s->least_by_step[a]));
+	return all;
+}
+
 /* How many transfers of each kind the program has. */
 static void count_transfers(const plan *p, int *counts)
 {
@@ -159,6 +169,7 @@ json_t *plan_report_json(const plan_report *r)
 	json_object_set_new(j, "predicted_for", json_string(r->machine));
 	json_object_set_new(j, "search_seconds", json_real(s->seconds));
 	json_object_set_new(j, "optimal_by_step", optimal_json(s));
+	json_object_set_new(j, "least_by_step", least_json(s));
 	json_object_set_new(j, "lower_bound", bound);
 	json_object_set_new(j, "own_costs", own_costs_json(&s->own));
 	json_object_set_new(j, "note",
@@ -231,6 +242,18 @@ static void print_communication(arena *a, const plan_report *r)
 	putchar('\n');
 }
 
+/* How much less the steps might move that are not proven optimal. */
+static void print_gaps(const search_result *s)
+{
+	for (int i = 0; i < s->assignment.mesh.naxes; i++) {
+		double least = (double)s->least_by_step[i];
+		double is = (double)s->by_step[i];
+		if (!s->optimal_by_step[i] && least >= 0 && is > least)
+			printf(", step %d within %.2g %%", i + 1,
+			       100 * (is - least) / is);
+	}
+}
+
 static void print_search(const plan_report *r)
 {
 	const search_result *s = r->search;
@@ -243,6 +266,7 @@ static void print_search(const plan_report *r)
 					  : "every step proven optimal");
 	else if (optimal > 0)
 		printf(", %d of %d steps proven optimal", optimal, naxes);
+	print_gaps(s);
 	putchar('\n');
 }
 

@@ -66,7 +66,7 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	window state = { all, &r->assignment, axes };
 	const rules some = { .dims = window_dims, .vars = window_vars,
 			     .state = &state };
-	solve_limits limits = solve_defaults();
+	solve_limits limits = search_limits(s, 1);
 	outcome how = TOO_LARGE;
 	arena *tmp = arena_new();
 	ways_set w = ways_find(tmp, s->graph, m, &some, MOST_WAYS);
@@ -101,6 +101,8 @@ static bool improve_windows(search *s, const rules *all, int n)
 	int naxes = s->result->assignment.mesh.naxes, idle = 0;
 	int64_t bound;
 	for (int i = 0; i < MOST_ROUNDS * naxes && idle < naxes; i++) {
+		if (search_is_over(s))
+			break;
 		outcome o = improve(s, all, axes_from(i % naxes, n, naxes),
 				    &bound);
 		if (o == TOO_LARGE)

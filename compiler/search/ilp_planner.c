@@ -11,6 +11,15 @@ enum {
 	SECONDS = 600,
 };
 
+/* What the program is given: it counts whole seconds. */
+static int seconds_for(const search *s)
+{
+	double left = search_limits(s, 1).seconds;
+	if (s->deadline == 0 || left >= SECONDS)
+		return SECONDS;
+	return left > 1 ? (int)left : 1;
+}
+
 static choices dims(const void *state, const step *s, tensor_id t)
 {
 	(void)state;
@@ -55,7 +64,7 @@ static void plan(search *s)
 	} else {
 		problem *p = whole_problem(tmp, s->graph, &r->assignment.mesh,
 					   &w);
-		ilp_result found = ilp_solve(s->arena, p, SECONDS);
+		ilp_result found = ilp_solve(s->arena, p, seconds_for(s));
 		r->error = found.error;
 		r->absent = found.absent;
 		if (!r->error)

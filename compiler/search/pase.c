@@ -22,6 +22,7 @@ enum {
 };
 
 typedef struct pase {
+	const search *search;
 	arena *arena;
 	const graph *g;
 	const mesh *mesh;
@@ -141,7 +142,7 @@ static outline lay_out_all(pase *p)
 	const ways *whole = ways_shared(p->pool, &none, 1);
 	outline o = outline_new(p->arena, g);
 	assignment as = { *p->mesh, o.tensors, o.nodes };
-	solve_limits limits = solve_defaults();
+	solve_limits limits = search_limits(p->search, 2);
 	p->ways.tied = tied_tensors(p->arena, g);
 	p->ways.nodes = ARENA_ARRAY(p->arena, const ways *, g->nnodes);
 	p->ways.tensors = ARENA_ARRAY(p->arena, const ways *, g->ntensors);
@@ -166,7 +167,7 @@ static outline lay_out_all(pase *p)
 /* The best configurations; false where there are too many. */
 static bool find_best(pase *p, const layers *l, int64_t *cost)
 {
-	solve_limits limits = solve_defaults();
+	solve_limits limits = search_limits(p->search, 3);
 	if (!l)
 		return false;
 	solution s = solve(p->arena, l->problem, &limits);
@@ -205,7 +206,7 @@ static int64_t any_cost(const pase *p, int k)
 {
 	const layer_limits any = { k, false, MOST_CONFIGURATIONS };
 	const layers *l = layers_formulate(p->arena, p->g, p->forward, &any);
-	solve_limits limits = solve_defaults();
+	solve_limits limits = search_limits(p->search, 1);
 	if (!l || !l->all)
 		return -1;
 	solution s = solve(p->arena, l->problem, &limits);
@@ -219,7 +220,7 @@ static void plan(search *s)
 	const layer_limits on_mesh = { s->k, true, MOST_CONFIGURATIONS };
 	mesh m = { 0 };
 	m.naxes = search_factors(s->k, m.size);
-	pase p = { .arena = tmp, .g = s->graph, .mesh = &m,
+	pase p = { .search = s, .arena = tmp, .g = s->graph, .mesh = &m,
 		   .forward = outline_forward(tmp, s->graph),
 		   .pool = ways_pool_new(tmp) };
 	layers *l = layers_formulate(tmp, s->graph, p.forward, &on_mesh);

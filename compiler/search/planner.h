@@ -11,7 +11,15 @@ typedef struct search {
 	const graph *graph;
 	int k;		       /* devices */
 	search_result *result; /* at first without axes and cuts */
+	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
 } search;
+
+/* The limits for a problem, if there are so many to solve one after another
+ * from now on. */
+solve_limits search_limits(const search *s, int nproblems);
+
+/* Whether the time is up. */
+bool search_is_over(const search *s);
 
 typedef struct planner {
 	const char *name;
@@ -45,7 +53,7 @@ typedef struct rules {
 	choices (*dims)(const void *state, const step *s, tensor_id t);
 	choices (*vars)(const void *state, const step *s, node_id n);
 	const void *state; /* handed to both */
-	/* Chooses; NULL: solve(), the best there is. */
+	/* Chooses; NULL: solve() within the limits, the best there is. */
 	solution (*solve)(arena *a, const formulation *f);
 	/* Whether the choices are all that a step has, so that what is proven
 	 * of them is proven of all plans that cut every tensor once. */

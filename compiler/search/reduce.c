@@ -542,7 +542,7 @@ reduction reduce_problem(arena *a, const problem *p, double deadline,
 			r.holds_back = true;
 			before.idle = 0;
 		}
-		if (deadline > 0 && now() > deadline)
+		if (i > 0 && deadline > 0 && now() > deadline)
 			break;
 	}
 	reduction s = result_of(&r, open);

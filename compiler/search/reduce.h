@@ -28,8 +28,8 @@ typedef struct reduction {
 } reduction;
 
 /* The result is in a.  Goes on while that pays, or with `glance` while it pays
- * very much, at most to the time of CLOCK_MONOTONIC that is given, in seconds;
- * 0 is no limit. */
+ * very much, at most to the time of CLOCK_MONOTONIC that is given, in seconds,
+ * and there and back once; 0 is no limit. */
 reduction reduce_problem(arena *a, const problem *p, double deadline,
 			 bool glance);
 

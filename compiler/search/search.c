@@ -40,6 +40,32 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- time -------------------------------------------------------------- */
+
+/* 512 MiB of tables, and as long as it takes. */
+static const solve_limits only_time = {
+	.cells = (int64_t)1 << 26,
+	.work = (int64_t)1 << 36,
+	.steps = INT64_MAX,
+};
+
+bool search_is_over(const search *s)
+{
+	return s->deadline > 0 && now() >= s->deadline;
+}
+
+solve_limits search_limits(const search *s, int nproblems)
+{
+	const double least = 1e-6;
+	if (s->deadline == 0)
+		return solve_defaults();
+	solve_limits l = only_time;
+	l.seconds = (s->deadline - now()) / nproblems;
+	if (l.seconds < least)
+		l.seconds = least;
+	return l;
+}
+
 /* ---- axis after axis --------------------------------------------------- */
 
 /* Writes the choices that the solver made to the last axis, and what they
@@ -60,6 +86,7 @@ static void keep(search_result *r, const formulation *f, const solution *best)
 			bytes[axis] -= bytes[a];
 	}
 	r->by_step[axis] = best->cost - r->total;
+	r->least_by_step[axis] = best->lower_bound - r->total;
 	r->total = best->cost;
 	r->optimal_by_step[axis] = best->optimal;
 	r->lower_bound = best->lower_bound;
@@ -78,19 +105,15 @@ static formulation formulate_step(arena *a, const step *s, const rules *all)
 	return formulate(a, s, dims, vars);
 }
 
-static solution solve_best(arena *a, const formulation *f)
-{
-	solve_limits limits = solve_defaults();
-	return solve(a, f->problem, &limits);
-}
-
-/* Decides the last axis of the mesh. */
-static void search_step(search *s, const rules *all)
+/* Decides the last axis of the mesh, of so many that are left. */
+static void search_step(search *s, const rules *all, int nleft)
 {
 	arena *tmp = arena_new();
 	step at = { s->graph, &s->result->assignment };
 	formulation f = formulate_step(tmp, &at, all);
-	solution best = all->solve ? all->solve(tmp, &f) : solve_best(tmp, &f);
+	solve_limits limits = search_limits(s, nleft);
+	solution best = all->solve ? all->solve(tmp, &f)
+				   : solve(tmp, f.problem, &limits);
 	keep(s->result, &f, &best);
 	arena_free(tmp);
 }
@@ -111,7 +134,7 @@ void search_by_step(search *s, const rules *all)
 	while (m->naxes < naxes) {
 		m->size[m->naxes] = factors[m->naxes];
 		m->naxes++;
-		search_step(s, all);
+		search_step(s, all, naxes - m->naxes + 1);
 	}
 	settle_bound(s->result, all->complete);
 }
@@ -148,8 +171,10 @@ void search_price(search *s)
 	memcpy(optimal, r->optimal_by_step, sizeof(optimal));
 	r->total = 0;
 	for (m->naxes = 1; m->naxes <= naxes; m->naxes++)
-		search_step(s, &as_it_is);
+		search_step(s, &as_it_is, naxes - m->naxes + 1);
 	m->naxes = naxes;
+	for (int a = 0; a < naxes; a++)
+		r->least_by_step[a] = -1;
 	memcpy(r->optimal_by_step, optimal, sizeof(optimal));
 	r->lower_bound = bound;
 }
@@ -171,14 +196,21 @@ static search_result *new_result(arena *a, const graph *g, const char *name)
 	return r;
 }
 
-search_result *search_plan(arena *a, const graph *g, int k,
-			   const char *algorithm)
+search_result *search_plan_within(arena *a, const graph *g, int k,
+				  const char *algorithm, double seconds)
 {
 	const planner *pl = planner_find(algorithm);
 	assert(pl && k >= 1 && k <= PLAN_MAX_WORKERS);
 	search s = { a, g, k, new_result(a, g, pl->name) };
 	double begin = now();
+	s.deadline = seconds > 0 ? begin + seconds : 0;
 	pl->plan(&s);
 	s.result->seconds = now() - begin;
 	return s.result;
+}
+
+search_result *search_plan(arena *a, const graph *g, int k,
+			   const char *algorithm)
+{
+	return search_plan_within(a, g, k, algorithm, 0);
 }

@@ -32,6 +32,8 @@ typedef struct search_result {
 	int64_t by_step[MAX_AXES];	/* delta_i */
 	bool optimal_by_step[MAX_AXES]; /* least of what the planner chooses
 					   from, given the steps before */
+	int64_t least_by_step[MAX_AXES]; /* the same in bytes, as far as it is
+					    proven; -1 if unknown */
 	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */
 	int64_t lower_bound; /* of all plans that cut every tensor once per
 				axis; -1 if unknown */
@@ -47,6 +49,12 @@ typedef struct search_result {
  * planners.  One that cannot cut over all devices says so in the note. */
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm);
+
+/* The same, but for about so many seconds with the best that was found by then;
+ * with time it also goes on where search_plan() stops.  0 is no limit, as
+ * there. */
+search_result *search_plan_within(arena *a, const graph *g, int k,
+				  const char *algorithm, double seconds);
 
 /* The i-th algorithm's name and one line on it; NULL after the last. */
 const char *search_algorithm(int i, const char **about);

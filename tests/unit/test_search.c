@@ -374,6 +374,31 @@ START_TEST(the_same_again)
 }
 END_TEST
 
+/* However little time there is, there is a plan, and what is said of it is
+ * true; with enough time it is the same as without a limit. */
+START_TEST(time_is_a_limit)
+{
+	rng r = { 14 };
+	for (int round = 0; round < 30; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 12);
+		search_result *x = plan_for(a, g, 8, "tofu");
+		search_result *y = search_plan_within(a, g, 8, "tofu", 1e-6);
+		search_result *z = search_plan_within(a, g, 8, "tofu", 100);
+		ck_assert_int_eq(model_bytes(g, &y->assignment, 3), y->total);
+		for (int i = 0; i < 3; i++)
+			ck_assert(y->least_by_step[i] <= y->by_step[i] &&
+				  y->optimal_by_step[i] ==
+					  (y->least_by_step[i] ==
+					   y->by_step[i]));
+		ck_assert(y->least_by_step[0] <= x->by_step[0] &&
+			  y->by_step[0] >= x->by_step[0]);
+		ck_assert_int_eq(z->total, x->total);
+		arena_free(a);
+	}
+}
+END_TEST
+
 START_TEST(one_device)
 {
 	rng r = { 13 };
@@ -581,6 +606,7 @@ int main(void)
 	tcase_add_loop_test(c, steps_are_optimal, 0, 4);
 	tcase_add_test(c, planners_keep_their_rules);
 	tcase_add_test(c, the_same_again);
+	tcase_add_test(c, time_is_a_limit);
 	tcase_add_test(c, one_device);
 	tcase_add_test(c, algorithms_are_listed);
 	tcase_add_test(c, batch_is_followed);
