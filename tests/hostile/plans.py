@@ -24,6 +24,25 @@ def network():
         [value("y", (2, 4, 1, 1))]))
 
 
+# A step of training: states that change in place and by a copy, random and
+# plain initial values, an input with a default.
+TRAINING = """
+model small() {
+    input x[8, 6]
+    input label[8]: i64
+    param w[6, 4] = normal(0, 0.1)
+    param b[4] = 0.5
+    state seen[4] = 0
+    state before[4] = uniform(-1, 1)
+    h = matmul(x, w) + b
+    next before = seen
+    next seen = reduce_sum(h, axes = [0])
+    loss = softmax_cross_entropy(h, label)
+    output loss
+}
+"""
+
+
 def places(tree, path=()):
     """The paths of all values in a JSON tree, but for the C sources."""
     yield path
@@ -89,24 +108,40 @@ def texts(sound):
         yield f"without {key}", json.dumps(less)
 
 
-def main():
-    judge = Judge()
-    path = judge.write("net.onnx", network())
+def sound_plan(judge, name, model, options, run=()):
+    """A plan for two workers that runs."""
     good = judge.folder + "/good.plan"
-    judge.run("plan", [TDLC, "plan", path, "-k", "2", "-o", good], status=(0,))
-    judge.run("run", [TDLRUN, good, "--verify"], status=(0,))
+    path = judge.write(name, model)
+    judge.run("plan " + name, [TDLC, "plan", path, "-k", "2", "-o", good,
+                               *options], status=(0,))
+    judge.run("run " + name, [TDLRUN, good, "--verify", *run],
+              status=(0,))
     with open(good) as f:
-        sound = json.load(f)
-    command = [TDLRUN, "--outputs", judge.out + "/y.npz"]
-    for name, data in texts(sound):
-        judge.run(name, command + [judge.write("bad.plan", data)], errors=None)
-    rng = random.Random(17)
+        return json.load(f)
+
+
+def mutate(judge, sound, seed, options=()):
+    rng = random.Random(seed)
     paths = [p for p in places(sound) if p]
     for i in range(MUTATIONS):
         path, tree = mutation(rng, sound, paths)
         bad = judge.write("bad.plan", json.dumps(tree))
         judge.run(f"mutation {i} at {'/'.join(map(str, path))}",
-                  [TDLRUN, bad], status=(0, 1), errors=None)
+                  [TDLRUN, bad, *options], status=(0, 1), errors=None)
+
+
+def main():
+    judge = Judge()
+    sound = sound_plan(judge, "net.onnx", network(), [])
+    command = [TDLRUN, "--outputs", judge.out + "/y.npz"]
+    for name, data in texts(sound):
+        judge.run(name, command + [judge.write("bad.plan", data)], errors=None)
+    mutate(judge, sound, 17)
+    # To compile all its kernels takes longer than a second.
+    slow = ["--kernels", "interpreter"]
+    trained = sound_plan(judge, "small.tdl", TRAINING,
+                         ["--train", "--optimizer", "adamw"], slow)
+    mutate(judge, trained, 18, slow)
     judge.finish()
 
 
