@@ -76,11 +76,12 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 			      (o->algorithms.n == 0 &&
 			       !search_on_request(i));
 		const lower_options lower = { .algorithm = name };
-		const plan_search how = { name, o->seconds };
+		const plan_search how = { name, o->seconds,
+					  (int)o->devices, t };
 		plan_report r;
 		if (!wanted)
 			continue;
-		if (!plan_make(d, g, (int)o->devices, t, &how, &lower, &r))
+		if (!plan_make(d, g, &how, &lower, &r))
 			return false;
 		vec_push(d->arena, all, r);
 	}

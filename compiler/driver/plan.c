@@ -89,10 +89,12 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		.checksums = o->output != NULL,
 	};
 	plan_report r;
-	const topology *t = plan_topology(d, o->topology, o->devices);
-	if (!t || !plan_is_countable(d, g, o->devices) ||
+	plan_search how = o->search;
+	how.k = (int)o->devices;
+	how.topology = plan_topology(d, o->topology, o->devices);
+	if (!how.topology || !plan_is_countable(d, g, o->devices) ||
 	    !plan_is_divided(d->arena, g, &o->strict, d->sink) ||
-	    !plan_make(d, g, (int)o->devices, t, &o->search, &lower, &r))
+	    !plan_make(d, g, &how, &lower, &r))
 		return CLI_OK;
 	if (r.search->error) {
 		cli_failed(&d->program, "%s: %s", o->search.algorithm,

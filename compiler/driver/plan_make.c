@@ -71,13 +71,15 @@ const topology *plan_topology(driver *d, const char *name, int64_t k)
 	return NULL;
 }
 
-bool plan_make(driver *d, const graph *g, int k, const topology *t,
-	       const plan_search *search, const lower_options *lower,
-	       plan_report *r)
+bool plan_make(driver *d, const graph *g, const plan_search *search,
+	       const lower_options *lower, plan_report *r)
 {
+	const topology *t = search->topology;
+	search_request q = { .algorithm = search->algorithm,
+			     .seconds = search->seconds };
+	topology_mesh(t, search->k, &q.mesh);
 	*r = (plan_report){ .graph = g, .machine = t->name };
-	r->search = search_plan_within(d->arena, g, k, search->algorithm,
-				       search->seconds);
+	r->search = search_plan_for(d->arena, g, &q);
 	if (r->search->error)
 		return true;
 	plan *p = lower_plan(d->arena, g, &r->search->assignment, lower,

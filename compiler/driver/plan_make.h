@@ -51,10 +51,12 @@ const topology *plan_topology(driver *d, const char *name, int64_t k);
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100,\n"     \
 	  "h100-cluster) or a file", (t) }
 
-/* How a plan is searched. */
+/* How a plan is searched, and what for. */
 typedef struct plan_search {
 	const char *algorithm; /* there is */
-	double seconds;	       /* search_plan_within(); 0: no limit */
+	double seconds;	       /* of search_request; 0: no limit */
+	int k;
+	const topology *topology; /* on which k devices have a place */
 } plan_search;
 
 #define PLAN_OPTION_TIME_LIMIT(seconds)                                      \
@@ -62,11 +64,10 @@ typedef struct plan_search {
 	  "search for about S seconds, and take the best that was found",    \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
-/* Plans g for k devices of a machine, and lowers it.  *r is filled in; where
+/* Plans g, along the levels of the machine, and lowers it.  *r is filled in; where
  * the search has an error it has no plan, only `search`.  False when errors
  * were added. */
-bool plan_make(driver *d, const graph *g, int k, const topology *t,
-	       const plan_search *search, const lower_options *lower,
-	       plan_report *r);
+bool plan_make(driver *d, const graph *g, const plan_search *search,
+	       const lower_options *lower, plan_report *r);
 
 #endif

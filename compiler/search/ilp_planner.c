@@ -53,7 +53,7 @@ static void plan(search *s)
 {
 	search_result *r = s->result;
 	arena *tmp = arena_new();
-	search_mesh(s);
+	r->assignment.mesh = s->mesh;
 	r->lower_bound = -1;
 	ways_set w = ways_find(tmp, s->graph, &r->assignment.mesh, &all,
 			       MOST_WAYS);

@@ -312,12 +312,11 @@ static void plan(search *s)
 {
 	arena *tmp = arena_new();
 	expert *e = find_chains(tmp, s->graph, s->k);
-	int factors[MAX_AXES], naxes = search_factors(s->k, factors);
 	if (s->k > 1 && e->nrows == 0) {
 		s->result->error = "no chain of two contractions with weights "
 				   "can be divided by columns, then rows";
 	} else {
-		outline o = outline_of(e, naxes);
+		outline o = outline_of(e, s->mesh.naxes);
 		outline_complete(s, &o);
 		if (s->k > 1)
 			s->result->note = note(s->arena, e);

@@ -218,9 +218,7 @@ static void plan(search *s)
 	search_result *r = s->result;
 	arena *tmp = arena_new();
 	const layer_limits on_mesh = { s->k, true, MOST_CONFIGURATIONS };
-	mesh m = { 0 };
-	m.naxes = search_factors(s->k, m.size);
-	pase p = { .search = s, .arena = tmp, .g = s->graph, .mesh = &m,
+	pase p = { .search = s, .arena = tmp, .g = s->graph, .mesh = &s->mesh,
 		   .forward = outline_forward(tmp, s->graph),
 		   .pool = ways_pool_new(tmp) };
 	layers *l = layers_formulate(tmp, s->graph, p.forward, &on_mesh);

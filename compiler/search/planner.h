@@ -10,6 +10,7 @@ typedef struct search {
 	arena *arena; /* of the result */
 	const graph *graph;
 	int k;		       /* devices */
+	mesh mesh;	       /* of them */
 	search_result *result; /* at first without axes and cuts */
 	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
 } search;
@@ -60,7 +61,7 @@ typedef struct rules {
 	bool complete;
 } rules;
 
-/* Plans over the prime factors of k, the largest first, each the best given
+/* Plans over the axes of the mesh, the outermost first, each the best given
  * those before.  The note is left to the caller. */
 void search_by_step(search *s, const rules *r);
 
@@ -70,9 +71,6 @@ void search_by_step(search *s, const rules *r);
  * tables allow: it begins with that of search_by_step(), so that it is never
  * worse, and its lower_bound is that of all of them. */
 void search_at_once(search *s, const rules *r);
-
-/* Gives the result its mesh: the prime factors of k. */
-void search_mesh(search *s);
 
 /* Fills in what the cuts of the result cost: total, by_step, node_bytes. */
 void search_price(search *s);

@@ -25,6 +25,13 @@ int search_factors(int k, int *factors)
 	return n;
 }
 
+mesh search_mesh(int k)
+{
+	mesh m = { 0 };
+	m.naxes = search_factors(k, m.size);
+	return m;
+}
+
 const char *search_algorithm(int i, const char **about)
 {
 	const planner *p = planner_at(i);
@@ -129,10 +136,10 @@ static void settle_bound(search_result *r, bool complete)
 
 void search_by_step(search *s, const rules *all)
 {
-	int factors[MAX_AXES], naxes = search_factors(s->k, factors);
+	int naxes = s->mesh.naxes;
 	mesh *m = &s->result->assignment.mesh;
 	while (m->naxes < naxes) {
-		m->size[m->naxes] = factors[m->naxes];
+		m->size[m->naxes] = s->mesh.size[m->naxes];
 		m->naxes++;
 		search_step(s, all, naxes - m->naxes + 1);
 	}
@@ -140,12 +147,6 @@ void search_by_step(search *s, const rules *all)
 }
 
 /* ---- all axes at once -------------------------------------------------- */
-
-void search_mesh(search *s)
-{
-	mesh *m = &s->result->assignment.mesh;
-	m->naxes = search_factors(s->k, m->size);
-}
 
 static choices tensor_as_it_is(const void *state, const step *s, tensor_id t)
 {
@@ -196,14 +197,16 @@ static search_result *new_result(arena *a, const graph *g, const char *name)
 	return r;
 }
 
-search_result *search_plan_within(arena *a, const graph *g, int k,
-				  const char *algorithm, double seconds)
+search_result *search_plan_for(arena *a, const graph *g,
+			       const search_request *q)
 {
-	const planner *pl = planner_find(algorithm);
+	const planner *pl = planner_find(q->algorithm);
+	int k = mesh_workers(&q->mesh);
 	assert(pl && k >= 1 && k <= PLAN_MAX_WORKERS);
-	search s = { a, g, k, new_result(a, g, pl->name) };
+	search s = { .arena = a, .graph = g, .k = k, .mesh = q->mesh,
+		     .result = new_result(a, g, pl->name) };
 	double begin = now();
-	s.deadline = seconds > 0 ? begin + seconds : 0;
+	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;
 	pl->plan(&s);
 	s.result->seconds = now() - begin;
 	return s.result;
@@ -212,5 +215,7 @@ search_result *search_plan_within(arena *a, const graph *g, int k,
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm)
 {
-	return search_plan_within(a, g, k, algorithm, 0);
+	const search_request q = { .mesh = search_mesh(k),
+				   .algorithm = algorithm };
+	return search_plan_for(a, g, &q);
 }

@@ -50,11 +50,17 @@ typedef struct search_result {
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm);
 
-/* The same, but for about so many seconds with the best that was found by then;
- * with time it also goes on where search_plan() stops.  0 is no limit, as
- * there. */
-search_result *search_plan_within(arena *a, const graph *g, int k,
-				  const char *algorithm, double seconds);
+/* What a plan is searched for. */
+typedef struct search_request {
+	mesh mesh; /* of the devices, each axis a prime, outermost first */
+	const char *algorithm;
+	/* 0, or about how long it may take, with the best that was found by
+	 * then; with time it also goes on where search_plan() stops. */
+	double seconds;
+} search_request;
+
+search_result *search_plan_for(arena *a, const graph *g,
+			       const search_request *q);
 
 /* The i-th algorithm's name and one line on it; NULL after the last. */
 const char *search_algorithm(int i, const char **about);
@@ -73,6 +79,10 @@ int64_t node_model_bytes(const graph *g, const assignment *as, node_id n,
 			 int naxes);
 /* The sum over all nodes. */
 int64_t model_bytes(const graph *g, const assignment *as, int naxes);
+
+/* The mesh of k devices that are all alike: its axes are the prime factors of
+ * k, the largest first. */
+mesh search_mesh(int k);
 
 /* k >= 1 as its prime factors, largest first.  Returns their number, at most
  * 30. */

@@ -383,8 +383,11 @@ START_TEST(time_is_a_limit)
 		arena *a = arena_new();
 		graph *g = random_graph(a, &r, 12);
 		search_result *x = plan_for(a, g, 8, "tofu");
-		search_result *y = search_plan_within(a, g, 8, "tofu", 1e-6);
-		search_result *z = search_plan_within(a, g, 8, "tofu", 100);
+		search_request q = { .mesh = search_mesh(8),
+				     .algorithm = "tofu", .seconds = 1e-6 };
+		search_result *y = search_plan_for(a, g, &q);
+		q.seconds = 100;
+		search_result *z = search_plan_for(a, g, &q);
 		ck_assert_int_eq(model_bytes(g, &y->assignment, 3), y->total);
 		for (int i = 0; i < 3; i++)
 			ck_assert(y->least_by_step[i] <= y->by_step[i] &&
