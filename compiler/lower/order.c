@@ -213,8 +213,10 @@ int64_t clerk_run(clerk *c, int n)
 			most = max64(most, c->in_use + j->share + last);
 	}
 	c->in_use += added;
-	if (j->state >= 0 && !replaced)
+	if (j->state >= 0 && !replaced) {
 		c->waiting[j->state] = stored;
+		c->copied += stored;
+	}
 	for (int i = 0; i < j->nuses; i++) {
 		int t = j->uses[i].tensor;
 		c->left[t]--;
@@ -225,12 +227,13 @@ int64_t clerk_run(clerk *c, int n)
 	return max64(most, c->in_use);
 }
 
-int64_t jobs_peak(const jobs *x, const int *order)
+int64_t jobs_peak(const jobs *x, const int *order, int64_t *copied)
 {
 	clerk c = clerk_new(x);
 	int64_t most = c.in_use;
 	for (int i = 0; i < x->p->nnodes; i++)
 		most = max64(most, clerk_run(&c, order[i]));
+	*copied = c.copied;
 	return most;
 }
 
@@ -241,7 +244,7 @@ int *program_order(draft *d)
 	enum { NORDERS = 4 };
 	jobs x = jobs_of(d);
 	int *orders[NORDERS], best = 0;
-	int64_t least = INT64_MAX;
+	int64_t least = INT64_MAX, copied = 0, copies;
 	orders[0] = ARENA_ARRAY(d->tmp, int, d->p->nnodes);
 	for (int n = 0; n < d->p->nnodes; n++)
 		orders[0][n] = n;
@@ -249,9 +252,12 @@ int *program_order(draft *d)
 	orders[2] = jobs_eager(&x, orders[0]);
 	orders[3] = jobs_lazy(&x, orders[2]);
 	for (int i = 0; i < NORDERS; i++) {
-		int64_t most = jobs_peak(&x, orders[i]);
-		best = most < least ? i : best;
-		least = most < least ? most : least;
+		int64_t most = jobs_peak(&x, orders[i], &copies);
+		if (most > least || (most == least && copies >= copied))
+			continue;
+		best = i;
+		least = most;
+		copied = copies;
 	}
 	return orders[best];
 }

@@ -45,6 +45,7 @@ typedef struct clerk {
 	int64_t *waiting; /* by state: its next value, until nobody reads the
 			     state any more and it can be copied there */
 	int64_t in_use;
+	int64_t copied; /* of next values that do not replace their states */
 } clerk;
 
 clerk clerk_new(const jobs *x);
@@ -59,8 +60,8 @@ int64_t clerk_change(const clerk *c, int n);
 bool clerk_may_update(const clerk *c, int state, int n);
 
 /* The most bytes in use at once in a program that runs the nodes in an order
- * and keeps no copies. */
-int64_t jobs_peak(const jobs *x, const int *order);
+ * and keeps no copies; *copied: those that it copies to states. */
+int64_t jobs_peak(const jobs *x, const int *order, int64_t *copied);
 
 /* ---- orders ------------------------------------------------------------ */
 

@@ -1,11 +1,13 @@
 """Broken plans: tdlrun trusts nothing in them."""
 import copy
 import json
+import os
 import random
 
 from harness import Judge, SANITIZED, TDLC, TDLRUN
 from wire import attribute_ints, graph, model, node, tensor, value
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 MUTATIONS = 100 if SANITIZED else 400
 NUMBERS = (-1, 0, 1, 2, 3, 7, 63, 64, 4096, 65537, 1 << 31, (1 << 31) - 1,
            1 << 46, (1 << 63) - 1, -(1 << 63))
@@ -22,25 +24,6 @@ def network():
          node("GlobalAveragePool", ["r"], ["y"], name="pool")],
         [weights, bias], [value("x", (2, 4, 16, 16))],
         [value("y", (2, 4, 1, 1))]))
-
-
-# A step of training: states that change in place and by a copy, random and
-# plain initial values, an input with a default.
-TRAINING = """
-model small() {
-    input x[8, 6]
-    input label[8]: i64
-    param w[6, 4] = normal(0, 0.1)
-    param b[4] = 0.5
-    state seen[4] = 0
-    state before[4] = uniform(-1, 1)
-    h = matmul(x, w) + b
-    next before = seen
-    next seen = reduce_sum(h, axes = [0])
-    loss = softmax_cross_entropy(h, label)
-    output loss
-}
-"""
 
 
 def places(tree, path=()):
@@ -139,8 +122,9 @@ def main():
     mutate(judge, sound, 17)
     # To compile all its kernels takes longer than a second.
     slow = ["--kernels", "interpreter"]
-    trained = sound_plan(judge, "small.tdl", TRAINING,
-                         ["--train", "--optimizer", "adamw"], slow)
+    with open(os.path.join(HERE, "..", "golden", "plan", "kept.tdl")) as f:
+        trained = sound_plan(judge, "kept.tdl", f.read(),
+                             ["--train", "--optimizer", "adamw"], slow)
     mutate(judge, trained, 18, slow)
     judge.finish()
 
