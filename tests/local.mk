@@ -53,6 +53,7 @@ network_tests = \
 	%D%/onnx/random_nodes.py \
 	%D%/onnx/speed.py \
 	%D%/onnx/trained.py \
+	%D%/planners.py \
 	%D%/train/digits.py
 TESTS += $(source_tests)
 if TDLC
