@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/checkpoint.c %D%/checkpoint.h \
 	%D%/comm/barrier.c %D%/comm/barrier.h \
 	%D%/comm/comm.c %D%/comm/comm.h \
+	%D%/comm/post.c %D%/comm/post.h \
 	%D%/comm/threads.c \
 	%D%/cpu/build.c %D%/cpu/build.h \
 	%D%/cpu/cache.c %D%/cpu/cache.h \
@@ -15,7 +16,6 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/kernels/kernels.c %D%/cpu/kernels/kernels.h \
 	%D%/cpu/kernels/matrix.c \
 	%D%/cpu/kernels/order.c \
-	%D%/cpu/team.c %D%/cpu/team.h \
 	%D%/data.c %D%/data.h \
 	%D%/evaluate.c %D%/evaluate.h \
 	%D%/fail.c %D%/fail.h \
@@ -28,6 +28,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/schedule.c %D%/schedule.h \
 	%D%/session.c %D%/session.h \
 	%D%/stop.c %D%/stop.h \
+	%D%/team.c %D%/team.h \
 	%D%/train.c %D%/train.h \
 	%D%/verify.c %D%/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h

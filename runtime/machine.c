@@ -304,6 +304,8 @@ static void touch_transfer(machine *m, int worker, const plan_instr *in)
 static bool run_instr(machine *m, int worker, int i, failure *f)
 {
 	const plan_instr *in = &m->p->program[i];
+	if (!m->comm->ready(m->link, i, worker))
+		return false;
 	switch (in->op) {
 	case PLAN_RUN:
 		return run_kernel(m, worker, in, f);

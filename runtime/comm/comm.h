@@ -28,6 +28,9 @@ typedef struct communicator {
 	 * and returns when all have ended.  The first failure of any is left
 	 * in *f and ends all. */
 	bool (*launch)(void *c, comm_body *body, void *arg, failure *f);
+	/* Before an instruction of any kind: waits until what it writes may be
+	 * written.  False when another worker has failed. */
+	bool (*ready)(void *c, int instr, int worker);
 	/* Fetches what worker receives in the instruction, a MOVE or a
 	 * COMBINE, at the same point of the program on all workers. Returns
 	 * false when another worker has failed. */

@@ -404,6 +404,15 @@ static void start_collective(ranks *c, const exchange *x)
 	vec_push(c->a, &c->requests, r);
 }
 
+/* Others have copies. */
+static bool ready_ranks(void *state, int instr, int worker)
+{
+	(void)state;
+	(void)instr;
+	(void)worker;
+	return true;
+}
+
 static bool transfer(void *state, int instr, int worker)
 {
 	ranks *c = state;
@@ -475,6 +484,7 @@ const communicator comm_mpi = {
 	.here = here_ranks,
 	.attach = attach_ranks,
 	.launch = launch_rank,
+	.ready = ready_ranks,
 	.move = transfer,
 	.combine = transfer,
 	.barrier = wait_ranks,

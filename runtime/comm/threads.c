@@ -1,21 +1,33 @@
 /* All workers in this process, a thread each.  A worker pulls what it receives
- * straight out of its peers' arenas, between two barriers: the first makes
- * sure that it is there, the second that it is not overwritten too early. */
+ * straight out of its peers' arenas, once they have come to that point of the
+ * program; and before it writes where others pull from, it waits until they are
+ * past theirs.  Nobody waits for anybody else. */
 #include "config.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/vec.h"
 #include "plan/eval.h"
 #include "plan/transfer.h"
 #include "runtime/comm/barrier.h"
 #include "runtime/comm/comm.h"
+#include "runtime/comm/post.h"
+#include "runtime/team.h"
+
+/* Times to look for a peer before sleeping, where each worker has a processor
+ * of its own: about as long as it takes to fall asleep and wake up. */
+enum { SPINS = 2000 };
+
+typedef VEC(int) numbers;
 
 /* What one worker receives in one instruction. */
 typedef struct parcel {
 	int npieces;
 	struct pull *pulls;
+	numbers readers;  /* who receives from this worker */
 	int64_t received; /* bytes from others, so far */
 } parcel;
 
@@ -33,6 +45,11 @@ typedef struct threads {
 	unsigned char *const *arenas;
 	parcel *parcels; /* [instr * nworkers + worker] */
 	bool *local;	 /* instr: nobody receives anything from another */
+	numbers *guards; /* instr: transfers that read where it writes, and that
+			    no instruction before it waits for */
+	post *posts;	 /* by worker: instructions that it is done with */
+	team *team;
+	int spins;
 	barrier barrier;
 	pthread_mutex_t lock; /* of failure */
 	failure failure;
@@ -60,10 +77,58 @@ static void note_pieces(threads *c, int instr, int worker)
 		x->pulls[i] = (pull){ q->peer, q->add,
 				      ARENA_COPY(c->a, q->at.lo, q->at.n),
 				      ARENA_COPY(c->a, q->at.hi, q->at.n) };
-		if (q->peer != worker)
+		if (q->peer != worker) {
+			numbers *to = &parcel_of(c, instr, q->peer)->readers;
 			c->local[instr] = false;
+			if (to->n == 0 || to->at[to->n - 1] != worker)
+				vec_push(c->a, to, worker);
+		}
 	}
 	arena_free(work);
+}
+
+/* A place in every arena that an instruction reads for others. */
+typedef struct source {
+	int64_t lo, hi;
+	int instr;
+} source;
+
+static source source_of(const threads *c, int buffer, int instr)
+{
+	const plan_buffer *b = &c->p->buffers[buffer];
+	return (source){ b->offset, b->offset + b->nbytes, instr };
+}
+
+/* What was waited for once is read no more. */
+static void find_guards(threads *c)
+{
+	arena *work = arena_new();
+	VEC(source) read = { 0 };
+	for (int i = 0; i < c->p->ninstrs; i++) {
+		const plan_instr *in = &c->p->program[i];
+		source to = source_of(c, in->to, i);
+		int kept = 0;
+		for (int j = 0; j < read.n; j++) {
+			const source *from = &read.at[j];
+			if (from->lo < to.hi && to.lo < from->hi)
+				vec_push(c->a, &c->guards[i], from->instr);
+			else
+				read.at[kept++] = *from;
+		}
+		read.n = kept;
+		if (!c->local[i])
+			vec_push(work, &read, source_of(c, in->from, i));
+	}
+	arena_free(work);
+}
+
+static void open_posts(threads *c)
+{
+	c->posts = ARENA_ARRAY(c->a, post, c->nworkers + 1);
+	/* The arena aligns for any type of C's own. */
+	c->posts = (post *)(((uintptr_t)c->posts + 63) / 64 * 64);
+	for (int w = 0; w < c->nworkers; w++)
+		post_init(&c->posts[w]);
 }
 
 /* This process is the only one. */
@@ -88,11 +153,21 @@ static void here_threads(void *state, int *first, int *n, int *neighbours)
 	*n = *neighbours = ((threads *)state)->nworkers;
 }
 
+static void close_threads(void *state)
+{
+	threads *c = state;
+	team_close(c->team);
+	for (int w = 0; w < c->nworkers; w++)
+		post_destroy(&c->posts[w]);
+	pthread_mutex_destroy(&c->lock);
+	barrier_destroy(&c->barrier);
+	arena_free(c->a);
+}
+
 static void *open_threads(const plan *p, failure *f)
 {
 	arena *a = arena_new();
 	threads *c = ARENA_NEW(a, threads);
-	(void)f;
 	*c = (threads){ .a = a, .p = p, .nworkers = mesh_workers(&p->mesh) };
 	c->parcels = arena_calloc(a, (size_t)p->ninstrs * (size_t)c->nworkers,
 				  sizeof(parcel));
@@ -103,64 +178,57 @@ static void *open_threads(const plan *p, failure *f)
 		     w++)
 			note_pieces(c, i, w);
 	}
+	c->guards = ARENA_ARRAY(a, numbers, p->ninstrs);
+	find_guards(c);
+	open_posts(c);
+	c->spins = sysconf(_SC_NPROCESSORS_ONLN) >= c->nworkers ? SPINS : 0;
 	barrier_init(&c->barrier, c->nworkers);
 	pthread_mutex_init(&c->lock, NULL);
-	return c;
-}
-
-static void close_threads(void *state)
-{
-	threads *c = state;
-	pthread_mutex_destroy(&c->lock);
-	barrier_destroy(&c->barrier);
-	arena_free(c->a);
+	c->team = team_open(c->nworkers);
+	if (c->team && team_size(c->team) == c->nworkers)
+		return c;
+	fail_with(f, CLI_MACHINE, "cannot start a thread for each of %d "
+		  "workers", c->nworkers);
+	close_threads(c);
+	return NULL;
 }
 
 /* ---- workers ----------------------------------------------------------- */
 
-typedef struct crew {
+typedef struct launch {
 	threads *c;
-	int number;
 	comm_body *body;
 	void *arg;
-	pthread_t thread;
-} crew;
+} launch;
 
-static void *run_worker(void *arg)
+static void break_all(threads *c)
 {
-	crew *w = arg;
-	threads *c = w->c;
+	barrier_break(&c->barrier);
+	for (int w = 0; w < c->nworkers; w++)
+		post_break(&c->posts[w]);
+}
+
+static void run_worker(void *arg, int number)
+{
+	launch *l = arg;
+	threads *c = l->c;
 	failure f = { 0 };
-	if (!w->body(w->arg, w->number, &f)) {
-		pthread_mutex_lock(&c->lock);
-		if (f.status != CLI_OK && c->failure.status == CLI_OK)
-			c->failure = f;
-		pthread_mutex_unlock(&c->lock);
-		barrier_break(&c->barrier);
-	}
-	return NULL;
+	if (l->body(l->arg, number, &f))
+		return;
+	pthread_mutex_lock(&c->lock);
+	if (f.status != CLI_OK && c->failure.status == CLI_OK)
+		c->failure = f;
+	pthread_mutex_unlock(&c->lock);
+	break_all(c);
 }
 
 static bool launch_threads(void *state, comm_body *body, void *arg, failure *f)
 {
 	threads *c = state;
-	arena *work = arena_new();
-	crew *w = ARENA_ARRAY(work, crew, c->nworkers);
-	int started = 0, error = 0;
-	for (; started < c->nworkers && !error; started += !error) {
-		crew *x = &w[started];
-		*x = (crew){ .c = c, .number = started, .body = body,
-			       .arg = arg };
-		error = pthread_create(&x->thread, NULL, run_worker, x);
-	}
-	if (error) {
-		barrier_break(&c->barrier);
-		fail_with(f, CLI_MACHINE, "cannot start a thread for each of "
-			  "%d workers: %s", c->nworkers, strerror(error));
-	}
-	for (int i = 0; i < started; i++)
-		pthread_join(w[i].thread, NULL);
-	arena_free(work);
+	launch l = { c, body, arg };
+	for (int w = 0; w < c->nworkers; w++)
+		post_set(&c->posts[w], 0);
+	team_run(c->team, c->nworkers, run_worker, &l);
 	if (c->failure.status != CLI_OK && f->status == CLI_OK)
 		*f = c->failure;
 	return f->status == CLI_OK;
@@ -206,15 +274,38 @@ static void fetch(threads *c, const plan_instr *in, int number, const pull *x,
 	}
 }
 
+/* Waits until nobody pulls any more from where the instruction writes. */
+static bool ready_threads(void *state, int instr, int number)
+{
+	threads *c = state;
+	const numbers *guards = &c->guards[instr];
+	for (int i = 0; i < guards->n; i++) {
+		const numbers *r = &parcel_of(c, guards->at[i], number)->readers;
+		for (int j = 0; j < r->n; j++)
+			if (!post_wait(&c->posts[r->at[j]], guards->at[i] + 1,
+				       c->spins))
+				return false;
+	}
+	return true;
+}
+
 static bool transfer(void *state, int instr, int number)
 {
 	threads *c = state;
 	parcel *x = parcel_of(c, instr, number);
-	if (!c->local[instr] && !barrier_wait(&c->barrier))
-		return false;
-	for (int i = 0; i < x->npieces; i++)
-		fetch(c, &c->p->program[instr], number, &x->pulls[i], x);
-	return c->local[instr] || barrier_wait(&c->barrier);
+	post *own = &c->posts[number];
+	if (!c->local[instr])
+		post_set(own, instr);
+	for (int i = 0; i < x->npieces; i++) {
+		const pull *q = &x->pulls[i];
+		if (q->peer != number &&
+		    !post_wait(&c->posts[q->peer], instr, c->spins))
+			return false;
+		fetch(c, &c->p->program[instr], number, q, x);
+	}
+	if (!c->local[instr])
+		post_set(own, instr + 1);
+	return true;
 }
 
 static void share_threads(void *state, int worker, void *data, int64_t n)
@@ -248,6 +339,7 @@ const communicator comm_threads = {
 	.here = here_threads,
 	.attach = attach_threads,
 	.launch = launch_threads,
+	.ready = ready_threads,
 	.move = transfer,
 	.combine = transfer,
 	.barrier = wait_threads,

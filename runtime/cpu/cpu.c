@@ -13,7 +13,7 @@
 #include "runtime/backend.h"
 #include "runtime/cpu/build.h"
 #include "runtime/cpu/kernels/kernels.h"
-#include "runtime/cpu/team.h"
+#include "runtime/team.h"
 
 _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 	       (int)TDL_MAX_NVARS == (int)MAX_NVARS, "one size of boxes");

@@ -18,9 +18,9 @@
 #include "runtime/comm/barrier.h"
 #include "runtime/cpu/build.h"
 #include "runtime/cpu/kernels/kernels.h"
-#include "runtime/cpu/team.h"
 #include "runtime/inputs.h"
 #include "runtime/machine.h"
+#include "runtime/team.h"
 #include "runtime/verify.h"
 #include "tests/unit/random_plan.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/cpu/team.h"
+#include "runtime/team.h"
 
 #include <pthread.h>
 #include <stdlib.h>

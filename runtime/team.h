@@ -1,6 +1,6 @@
-/* Threads that help a worker: the parts of a job run at the same time. */
-#ifndef TDL_RUNTIME_CPU_TEAM_H
-#define TDL_RUNTIME_CPU_TEAM_H
+/* Threads that wait for work: the parts of a job run at the same time. */
+#ifndef TDL_RUNTIME_TEAM_H
+#define TDL_RUNTIME_TEAM_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,31 @@
+/* Where a worker stands in the program, for others who have to wait until it is
+ * far enough. */
+#ifndef TDL_RUNTIME_COMM_POST_H
+#define TDL_RUNTIME_COMM_POST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+typedef struct post {
+	_Alignas(64) atomic_int at;
+	atomic_int nwaiting;
+	atomic_bool broken;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+} post;
+
+void post_init(post *p);
+void post_destroy(post *p);
+
+/* Moves on, or back; the latter while nobody waits. */
+void post_set(post *p, int at);
+
+/* Waits until the worker has come to `at`, `spins` times without sleeping;
+ * false if the post is broken. */
+bool post_wait(post *p, int at, int spins);
+
+/* From now on nobody waits. */
+void post_break(post *p);
+
+#endif
