@@ -1,7 +1,8 @@
 /* The batch everywhere: activations and the operators that compute them are
  * cut along it, everything else is replicated.
  *
- * The batch is the first dimension of the model's inputs.  It is followed
+ * The batch is the first dimension of the model's inputs, or where that divides
+ * less work (an unrolled loop has the time first) the second.  It is followed
  * through the operators by what they read, never by their names: a variable
  * carries the batch of an input when dividing it into as many parts as the
  * batch has elements makes each part read one element of the batch, its own.
@@ -64,7 +65,8 @@ static bool reads_batch(const batch *b, const node *n)
 	return false;
 }
 
-static batch *find_batch(arena *a, const graph *g, int k)
+/* Follows dimension d of the inputs. */
+static batch *follow(arena *a, const graph *g, int k, int d)
 {
 	batch *b = ARENA_NEW(a, batch);
 	b->k = k;
@@ -73,10 +75,10 @@ static batch *find_batch(arena *a, const graph *g, int k)
 	b->var = ARENA_ARRAY(a, int, g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		const tensor *x = &g->tensors[t];
-		bool has = x->kind == TENSOR_INPUT && x->type.ndim > 0 &&
-			   x->type.dims[0] > 1;
-		b->dim[t] = has ? 0 : CUT_NONE;
-		b->n[t] = has ? x->type.dims[0] : 0;
+		bool has = x->kind == TENSOR_INPUT && x->type.ndim > d &&
+			   x->type.dims[d] > 1;
+		b->dim[t] = has ? d : CUT_NONE;
+		b->n[t] = has ? x->type.dims[d] : 0;
 	}
 	for (node_id id = 0; id < g->nnodes; id++) {
 		const node *n = &g->nodes[id];
@@ -87,6 +89,27 @@ static batch *find_batch(arena *a, const graph *g, int k)
 			b->stranded = id;
 	}
 	return b;
+}
+
+/* Points of iteration that the batch divides among outputs. */
+static double divided(const batch *b, const graph *g)
+{
+	double sum = 0;
+	for (node_id n = 0; n < g->nnodes; n++) {
+		const kernel *k = g->nodes[n].kernel;
+		if (b->var[n] != CUT_NONE && b->var[n] < k->nout)
+			sum += (double)kernel_points(k);
+	}
+	return sum;
+}
+
+static batch *find_batch(arena *a, const graph *g, int k)
+{
+	batch *first = follow(a, g, k, 0);
+	if (!first->nstranded)
+		return first;
+	batch *second = follow(a, g, k, 1);
+	return divided(second, g) > divided(first, g) ? second : first;
 }
 
 const int *planner_batch(arena *a, const graph *g, int k)

@@ -253,6 +253,33 @@ START_TEST(joint_is_never_above)
 }
 END_TEST
 
+/* ---- data parallelism -------------------------------------------------- */
+
+/* A window over the time, the first dimension: the batch is the second. */
+START_TEST(batch_behind_the_time)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t in[] = { 10, 8 }, turned[] = { 8, 10 };
+	const int64_t signal[] = { 8, 1, 10 }, filter[] = { 5, 1, 3 };
+	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 2, in);
+	tensor_id t = add_node(&m, kernel_transpose(a, 2, in), &x);
+	tensor_id s = add_node(&m, kernel_reshape(a, 2, turned, 3, signal), &t);
+	tensor_id w = add_tensor(&m, TENSOR_CONSTANT, DT_F32, 3, filter);
+	tensor_id y = add_node(&m, kernel_conv(a, signal, filter, 1, 0),
+			       (tensor_id[]){ s, w });
+	search_result *r = search_plan(a, make_graph(&m), 8, "data-parallel");
+	ck_assert_int_eq(r->total, 0);
+	for (int i = 0; i < 3; i++) {
+		const assignment *as = &r->assignment;
+		ck_assert_int_eq(as->tensor_cuts[x].dim[i], 1);
+		ck_assert_int_eq(as->tensor_cuts[w].dim[i], CUT_NONE);
+		ck_assert_int_eq(as->tensor_cuts[y].dim[i], 0);
+	}
+	arena_free(a);
+}
+END_TEST
+
 /* ---- megatron ---------------------------------------------------------- */
 
 static tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
@@ -497,6 +524,7 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, at_once_is_optimal, 0, 3);
 	tcase_add_test(c, joint_is_never_above);
+	tcase_add_test(c, batch_behind_the_time);
 	tcase_add_test(c, columns_then_rows);
 	tcase_add_test(c, columns_without_rows);
 	tcase_add_test(c, configurations_are_optimal);
