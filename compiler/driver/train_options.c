@@ -2,6 +2,8 @@
 
 #include "compiler/driver/train_options.h"
 
+const char *const train_precisions[] = { "f32", "bf16", "f16", NULL };
+
 /* The first of the options that are given and need --train; NULL for none. */
 static const char *needs_train(const train_request *r)
 {
@@ -28,7 +30,8 @@ cli_status driver_train_options(driver *d, const train_request *r,
 		.loss = r->loss,
 		.optimizer = r->optimizer ? r->optimizer : "sgd",
 		.clip_norm = r->clip_norm == NO_CLIP_NORM ? 0 : r->clip_norm,
-		.precision = r->precision,
+		.precision = r->precision ? train_precisions[r->precision]
+					  : NULL,
 		.recompute = r->recompute,
 		.freeze = r->freeze.at,
 		.nfreeze = r->freeze.n,

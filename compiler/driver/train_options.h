@@ -7,13 +7,17 @@
 
 typedef struct train_request {
 	bool train;
-	const char *loss, *optimizer, *precision, *recompute;
+	const char *loss, *optimizer, *recompute;
+	int precision; /* of train_precisions, 0 where it is not given */
 	double clip_norm; /* NO_CLIP_NORM where it is not given */
 	cli_words freeze;
 	int64_t seed;
 } train_request;
 
 enum { NO_CLIP_NORM = -1 };
+/* What --precision may say. */
+extern const char *const train_precisions[];
+
 #define TRAIN_REQUEST { .clip_norm = NO_CLIP_NORM }
 
 #define DRIVER_OPTIONS_TRAIN(r)                                              \
@@ -28,6 +32,9 @@ enum { NO_CLIP_NORM = -1 };
 	{ CLI_REAL, 0, "clip-norm", "X",                                     \
 	  "scale the gradients down to a norm of X; 0: never",               \
 	  &(r)->clip_norm, .min = 0, .max = 1e300 },                         \
+	{ CLI_CHOICE, 0, "precision", "TYPE",                                \
+	  "compute in f32 (default), bf16 or f16 where that is safe",        \
+	  &(r)->precision, .choices = train_precisions },                    \
 	{ CLI_REPEAT, 0, "freeze", "GLOB",                                   \
 	  "do not train the weights whose names match; may be repeated",     \
 	  &(r)->freeze },                                                    \

@@ -402,13 +402,28 @@ void backward_plan(trainer *t)
 	find_wanted(t);
 }
 
+/* The loss's derivative by itself: 1, or what the loss is scaled by. */
+static bool start(trainer *t)
+{
+	graph_builder *b = t->b;
+	const attr_value *none[1] = { NULL };
+	tensor_id args[] = { train_fill(t, graph_type(b, t->loss), 1),
+			     optimizer_loss_scale(t) };
+	tensor_id *adjoint = &t->flow[t->loss].adjoint;
+	*adjoint = args[0];
+	if (args[1] == NONE)
+		return true;
+	const ast_op *scale = train_library(t, "scaled_gradient");
+	return scale && graph_call(b, scale, "loss.scaled", args, none,
+				   (call_site){ .place = "--precision" },
+				   adjoint);
+}
+
 bool backward_add(trainer *t)
 {
 	graph_builder *b = t->b;
-	t->flow[t->loss].adjoint =
-		train_fill(t, graph_type(b, t->loss), 1);
 	const char *origin = b->origin;
-	bool ok = true;
+	bool ok = start(t);
 	for (int i = b->tape.n - 1; ok && i >= 0; i--)
 		ok = add_call(t, i);
 	b->forward = b->step = b->cell = NONE;

@@ -63,6 +63,7 @@ graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 	b->nvalue_slots = 64;
 	b->value_slots = ARENA_ARRAY(tmp, int, b->nvalue_slots);
 	b->fold_budget = FOLD_BUDGET;
+	b->precision = DT_NONE;
 	b->loss = b->learning_rate = b->forward = b->step = b->cell = NONE;
 	return b;
 }
@@ -263,6 +264,7 @@ tensor_id build_copy(graph_builder *b, tensor_id t, const char *name)
 
 void graph_set_output(graph_builder *b, tensor_id t, const char *name)
 {
+	precision_restore(b, &t, DT_F32, name);
 	const built_tensor *x = b->tensors.at[t];
 	if (x->t.kind != TENSOR_RESULT || x->t.output || x->next_of != NONE)
 		t = build_copy(b, t, name);

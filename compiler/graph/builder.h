@@ -70,6 +70,8 @@ struct graph_builder {
 	const struct train_options *train; /* NULL: nothing is recorded */
 	VEC(tape_call) tape;
 	bool training; /* the backward pass is being added, or was */
+	dtype precision; /* what is computed in beside f32, DT_NONE */
+	const ast_op *converter; /* the operator that converts; NULL: not yet */
 	tensor_id loss, learning_rate;
 };
 
@@ -100,6 +102,15 @@ void build_replace(graph_builder *b, const tensor_id *to);
  * 0*x.  inputs[] are made to fit.  k itself where nothing changes. */
 const kernel *build_literal(graph_builder *b, const kernel *k,
 			    tensor_id *inputs);
+
+/* precision.c: converts the arguments of a call that is recorded to what it is
+ * to compute in; false where errors were added. */
+bool precision_arguments(graph_builder *b, const ast_op *op, const char *name,
+			 call_site site, tensor_id *args);
+/* Converts *t, of which `name` is made, where the type is a short one for
+ * --precision alone. */
+bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
+		       const char *name);
 
 /* A name as a plan can have it. */
 const char *graph_presentable(arena *a, const char *name);

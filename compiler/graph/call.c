@@ -93,10 +93,16 @@ static bool all_fit(graph_builder *b, const expansion *x, const ast_op *op,
 		tensor_type t = build_result_type(x->stages[i].kernel);
 		if (tensor_type_ok(&t))
 			continue;
-		diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE,
-			      site.place ? site.place : b->name,
-			      "'%s' would make %s, more than 2^50 bytes",
-			      op->name, tensor_type_text(b->tmp, &t));
+		const char *text = arena_printf(
+			b->tmp, "'%s' would make %s, more than 2^50 bytes",
+			op->name, tensor_type_text(b->tmp, &t));
+		if (site.at.beg)
+			diag_error(b->sink, DIAG_MODEL_TOO_LARGE, site.at,
+				   "%s", text);
+		else
+			diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE,
+				      site.place ? site.place : b->name, "%s",
+				      text);
 		return false;
 	}
 	return true;
@@ -310,9 +316,12 @@ static void record(graph_builder *b, const calling *c,
 }
 
 bool graph_call(graph_builder *b, const ast_op *op, const char *name,
-		const tensor_id *args, const attr_value *const *attrs,
+		const tensor_id *given, const attr_value *const *attrs,
 		call_site site, tensor_id *results)
 {
+	tensor_id *args = ARENA_COPY(b->tmp, given, op->nparams);
+	if (!precision_arguments(b, op, name, site, args))
+		return false;
 	const built_expansion *e = expand(b, op, args, attrs, site);
 	const calling c = { op, name, site };
 	if (!e)

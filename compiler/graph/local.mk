@@ -28,6 +28,7 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/onnx_tensor.c \
 	%D%/optimizer.c \
 	%D%/order.c %D%/order.h \
+	%D%/precision.c \
 	%D%/recompute.c \
 	%D%/train.c %D%/train.h %D%/trainer.h \
 	%D%/train_loss.c \

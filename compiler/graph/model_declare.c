@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "compiler/graph/builder.h"
 #include "compiler/graph/mapping_expr.h"
 #include "plan/eval.h"
 
@@ -283,6 +284,11 @@ static bool set_next(evaluator *ev, const ast_stmt *s)
 	ev->base = base;
 	if (v.kind == MV_BAD)
 		return false;
+	tensor_id value = (tensor_id)v.i;
+	if (v.kind == MV_TENSOR &&
+	    !precision_restore(ev->b, &value, t->type.type, t->name))
+		return false;
+	v.i = value;
 	const tensor_type *next = v.kind == MV_TENSOR
 					  ? graph_type(ev->b, (tensor_id)v.i)
 					  : NULL;

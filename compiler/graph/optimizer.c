@@ -28,8 +28,11 @@ struct optimizer {
 	tensor_id *shared; /* by parameter: what all updates have, NONE */
 	VEC(update) updates; /* that wait for all the gradients */
 	VEC(tensor_id) states;
-	const ast_op *square, *clip, *scale; /* NULL where nothing is clipped */
-	tensor_id squares;		     /* of all gradients, NONE */
+	/* NULL where no gradient waits for the others: */
+	const ast_op *square, *clip, *scale;
+	const ast_op *kept, *rescale; /* NULL where the loss is not scaled */
+	tensor_id squares;	      /* of all gradients, NONE */
+	tensor_id loss_scale, good_steps;
 };
 
 /* ---- the signature ----------------------------------------------------- */
@@ -101,12 +104,27 @@ static bool open_clipping(trainer *t)
 	       (o->scale = train_library(t, "scaled_gradient"));
 }
 
+/* Small gradients vanish in f16, unless what is differentiated is large; a
+ * step in which one of them overflows is none. */
+static bool open_scaling(trainer *t)
+{
+	optimizer *o = t->optimizer;
+	return open_clipping(t) &&
+	       (o->clip = train_library(t, "unscale_factor")) &&
+	       (o->kept = train_library(t, "kept_unless_finite")) &&
+	       (o->rescale = train_library(t, "next_loss_scale"));
+}
+
 bool optimizer_open(trainer *t)
 {
 	optimizer *o = t->optimizer = ARENA_NEW(t->b->tmp, optimizer);
-	o->squares = NONE;
-	return train_read_option(t, "--optimizer", t->o->optimizer, &o->by) &&
-	       read_signature(t) && (t->o->clip_norm == 0 || open_clipping(t));
+	o->squares = o->loss_scale = o->good_steps = NONE;
+	if (!train_read_option(t, "--optimizer", t->o->optimizer, &o->by) ||
+	    !read_signature(t))
+		return false;
+	if (t->b->precision == DT_F16)
+		return open_scaling(t);
+	return t->o->clip_norm == 0 || open_clipping(t);
 }
 
 /* ---- parameters -------------------------------------------------------- */
@@ -142,11 +160,11 @@ static tensor_id add_input(trainer *t, int param, const tensor_type *type)
 }
 
 static tensor_id add_state(trainer *t, const char *name,
-			   const tensor_type *type)
+			   const tensor_type *type, double first)
 {
-	const constant zero =
-		graph_tensor(t->b, train_fill(t, type, 0))->constant;
-	tensor_id id = graph_add_state(t->b, name, type, &zero);
+	const constant value =
+		graph_tensor(t->b, train_fill(t, type, first))->constant;
+	tensor_id id = graph_add_state(t->b, name, type, &value);
 	vec_push(t->b->tmp, &t->optimizer->states, id);
 	return id;
 }
@@ -170,10 +188,10 @@ static tensor_id argument(trainer *t, int i, const update *u)
 				 arena_printf(b->tmp, "%s.%s",
 					      graph_tensor(b, u->weight)->name,
 					      p->name),
-				 &type);
+				 &type, 0);
 	type.ndim = 0;
 	o->shared[i] = o->next[i] == NONE ? add_input(t, i, &type)
-					  : add_state(t, p->name, &type);
+					  : add_state(t, p->name, &type, 0);
 	return o->shared[i];
 }
 
@@ -200,6 +218,21 @@ static const attr_value **attributes(trainer *t, const update *u)
 
 /* ---- the update of a weight -------------------------------------------- */
 
+/* Where the loss is scaled, a step with a gradient that is not finite leaves
+ * a state as it is. */
+static bool keep_unless_finite(trainer *t, tensor_id state, tensor_id *next)
+{
+	graph_builder *b = t->b;
+	const optimizer *o = t->optimizer;
+	const attr_value *none[1] = { NULL };
+	const char *name = arena_printf(b->arena, "%s.kept",
+					graph_tensor(b, state)->name);
+	tensor_id args[] = { *next, state, o->squares };
+	return !o->kept ||
+	       graph_call(b, o->kept, name, args, none,
+			  (call_site){ .place = "--precision" }, next);
+}
+
 /* What result r of the update of a weight becomes after the run. */
 static bool set_next(trainer *t, tensor_id state, tensor_id next)
 {
@@ -214,6 +247,8 @@ static bool set_next(trainer *t, tensor_id state, tensor_id next)
 			tensor_type_text(b->tmp, graph_type(b, state))));
 	if (next == state) /* by a gradient of 0 */
 		return true;
+	if (!keep_unless_finite(t, state, &next))
+		return false;
 	graph_set_next(b, state, next);
 	graph_name(b, graph_tensor(b, state)->next,
 		   arena_printf(b->tmp, "%s.next", name));
@@ -264,6 +299,24 @@ static bool add_squares(trainer *t, const update *u)
 	return graph_call(b, t->sum, name, args, none, site, &o->squares);
 }
 
+/* The scale of the next step. */
+static bool set_next_scale(trainer *t)
+{
+	graph_builder *b = t->b;
+	const optimizer *o = t->optimizer;
+	const attr_value *defaults[3] = { NULL };
+	tensor_id args[] = { o->loss_scale, o->good_steps, o->squares };
+	tensor_id results[2];
+	if (!o->rescale)
+		return true;
+	if (!graph_call(b, o->rescale, "loss_scale", args, defaults,
+			(call_site){ .place = "--precision" }, results))
+		return false;
+	graph_set_next(b, o->loss_scale, results[0]);
+	graph_set_next(b, o->good_steps, results[1]);
+	return true;
+}
+
 static bool clip_and_update(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -271,9 +324,9 @@ static bool clip_and_update(trainer *t)
 	const call_site site = { .place = "--clip-norm" };
 	const attr_value norm = { .type = ATTR_FLOAT, .n = 1,
 				  .floats = &t->o->clip_norm };
-	const attr_value *attrs[2] = { &norm, NULL };
-	tensor_id args[2];
-	if (!graph_call(b, o->clip, "clip", &o->squares, attrs, site, &args[1]))
+	const attr_value *attrs[2] = { t->o->clip_norm ? &norm : NULL, NULL };
+	tensor_id args[] = { o->squares, o->loss_scale };
+	if (!graph_call(b, o->clip, "clip", args, attrs, site, &args[1]))
 		return false;
 	attrs[0] = NULL;
 	for (int i = 0; i < o->updates.n; i++) {
@@ -286,7 +339,18 @@ static bool clip_and_update(trainer *t)
 		    !apply(t, &u))
 			return false;
 	}
-	return true;
+	return set_next_scale(t);
+}
+
+tensor_id optimizer_loss_scale(trainer *t)
+{
+	optimizer *o = t->optimizer;
+	const tensor_type real = { .type = DT_F64 }, count = { .type = DT_I64 };
+	if (!o->rescale)
+		return NONE;
+	o->loss_scale = add_state(t, "loss_scale", &real, 65536);
+	o->good_steps = add_state(t, "loss_scale.steps", &count, 0);
+	return o->loss_scale;
 }
 
 bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient)

@@ -67,6 +67,8 @@ tensor_id train_fill(trainer *t, const tensor_type *type, double value)
 void graph_record(graph_builder *b, const train_options *o)
 {
 	b->train = o;
+	if (o->precision)
+		b->precision = dtype_parse(o->precision);
 }
 
 /* ---- what is trained --------------------------------------------------- */

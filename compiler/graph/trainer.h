@@ -75,6 +75,9 @@ bool backward_add(trainer *t);
 
 /* optimizer.c: reads the option; false where errors were added. */
 bool optimizer_open(trainer *t);
+/* The state that the loss is scaled by, so that gradients stay in the range of
+ * f16; NONE where it is not. */
+tensor_id optimizer_loss_scale(trainer *t);
 /* The derivative by a weight is known. */
 bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient);
 /* All are: clips, and drops states that no weight depends on. */

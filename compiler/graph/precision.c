@@ -1,0 +1,201 @@
+/* --precision: a model computes in floats of 16 bits where that is safe, and
+ * keeps its weights in f32.
+ *
+ * Which calls compute in what follows from their operators' text: sums of
+ * products of tensors, as matrix products and convolutions are, take the short
+ * type, for they are what takes time, and are added up in f32 anyway; other
+ * sums, as those of norms, softmax and losses, are f32; what sums nothing has
+ * the type of what it is given, the longer one of two, where weights and
+ * constants take the type of what they meet.  (Micikevicius and others, "Mixed
+ * precision training", ICLR'18; the lists of torch.autocast come to the same.)
+ * Arguments are converted by calls of an operator, which have gradients. */
+#include "config.h"
+
+#include "compiler/graph/builder.h"
+
+#include <string.h>
+
+#include "compiler/graph/train.h"
+
+typedef enum summing {
+	SUMS_NOTHING,
+	SUMS_PRODUCTS, /* of different tensors, and nothing else */
+	SUMS_ANYTHING,
+} summing;
+
+typedef VEC(const char *) names;
+
+/* ---- what an operator sums ---------------------------------------------- */
+
+static void find_reads(graph_builder *b, const ast_expr *e, names *to)
+{
+	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME)
+		vec_push(b->tmp, to, e->args[0]->name);
+	for (int i = 0; i < e->nargs; i++)
+		find_reads(b, e->args[i], to);
+}
+
+/* Whether e is a product of two factors that read different tensors. */
+static bool is_product(graph_builder *b, const ast_expr *e)
+{
+	names left = { 0 }, right = { 0 };
+	while (e->kind == AST_UNARY && e->op == OP_NEG)
+		e = e->args[0];
+	if (e->kind != AST_BINARY || e->op != OP_MUL)
+		return false;
+	find_reads(b, e->args[0], &left);
+	find_reads(b, e->args[1], &right);
+	for (int i = 0; i < left.n; i++)
+		for (int j = 0; j < right.n; j++)
+			if (left.at[i] == right.at[j])
+				return false;
+	return left.n > 0 && right.n > 0;
+}
+
+static bool is_sum(const ast_expr *e)
+{
+	return e->kind == AST_CALL && e->nargs == 1 &&
+	       e->args[0]->kind == AST_LAMBDA &&
+	       (!strcmp(e->name, "Sum") || !strcmp(e->name, "Mean") ||
+		!strcmp(e->name, "Prod"));
+}
+
+static summing most(summing x, summing y)
+{
+	return x > y ? x : y;
+}
+
+static summing expr_sums(graph_builder *b, const ast_expr *e)
+{
+	summing s = SUMS_NOTHING;
+	if (is_sum(e))
+		s = !strcmp(e->name, "Sum") && is_product(b, e->args[0]->args[0])
+			    ? SUMS_PRODUCTS
+			    : SUMS_ANYTHING;
+	for (int i = 0; i < e->nargs; i++)
+		s = most(s, expr_sums(b, e->args[i]));
+	return s;
+}
+
+static summing op_sums(graph_builder *b, const ast_op *op);
+
+/* A lambda, or a call of an operator; these do not call each other in
+ * circles. */
+static summing let_sums(graph_builder *b, const ast_expr *e)
+{
+	const ast_op *callee = e->kind == AST_CALL ? dsl_op(b->modules, e->name)
+						   : NULL;
+	summing s = callee ? op_sums(b, callee) : expr_sums(b, e);
+	for (int i = 0; callee && i < e->nargs; i++)
+		s = most(s, let_sums(b, e->args[i]));
+	return s;
+}
+
+static summing op_sums(graph_builder *b, const ast_op *op)
+{
+	summing s = SUMS_NOTHING;
+	for (int i = 0; i < op->nlets; i++)
+		s = most(s, let_sums(b, op->lets[i].value));
+	for (int i = 0; i < op->nbodies; i++)
+		s = most(s, expr_sums(b, op->bodies[i]));
+	return s;
+}
+
+/* ---- what a call computes in -------------------------------------------- */
+
+/* Whether a parameter has the type that those without one share, and its
+ * argument one of the two types. */
+static bool takes_part(const graph_builder *b, const ast_tensor *p,
+		       tensor_id arg)
+{
+	dtype t = graph_type(b, arg)->type;
+	return !p->type.name && (t == DT_F32 || t == b->precision);
+}
+
+/* A weight or a constant, or made of these alone. */
+static bool is_pliable(const graph_builder *b, tensor_id t)
+{
+	return graph_tensor(b, t)->parameter || build_known(b, t) != NONE;
+}
+
+/* DT_NONE: it stays as it is. */
+static dtype type_of_call(graph_builder *b, const ast_op *op,
+			  const tensor_id *args)
+{
+	bool firm = false, wide = false;
+	for (int i = 0; i < op->nparams; i++) {
+		dtype t = graph_type(b, args[i])->type;
+		if (!op->params[i].type.name && !takes_part(b, &op->params[i],
+							    args[i]))
+			return DT_NONE;
+		if (op->params[i].type.name || is_pliable(b, args[i]))
+			continue;
+		firm = true;
+		wide |= t == DT_F32;
+	}
+	switch (op_sums(b, op)) {
+	case SUMS_PRODUCTS:
+		return b->precision;
+	case SUMS_ANYTHING:
+		return DT_F32;
+	default:
+		return !firm || wide ? DT_F32 : b->precision;
+	}
+}
+
+static bool find_converter(graph_builder *b)
+{
+	if (!b->converter)
+		b->converter = dsl_op(b->modules, "convert");
+	if (!b->converter)
+		diag_error_in(b->sink, DIAG_BAD_OPTION, "--precision",
+			      "it needs the operator 'convert', which the "
+			      "library does not have");
+	return b->converter != NULL;
+}
+
+/* Makes *t a tensor with another element type. */
+static bool convert(graph_builder *b, tensor_id *t, dtype to, const char *name,
+		    call_site site)
+{
+	if (graph_type(b, *t)->type == to)
+		return true;
+	if (!find_converter(b))
+		return false;
+	int64_t *type = ARENA_NEW(b->tmp, int64_t);
+	attr_value *v = ARENA_NEW(b->tmp, attr_value);
+	const attr_value **attrs = ARENA_ARRAY(b->tmp, const attr_value *, 2);
+	const char *own = graph_tensor(b, *t)->name;
+	*type = to;
+	*v = (attr_value){ .type = ATTR_TYPE, .n = 1, .ints = type };
+	attrs[0] = v;
+	name = arena_printf(b->arena, "%s.%s", own ? own : name,
+			    dtype_name(to));
+	return graph_call(b, b->converter, name, t, attrs, site, t);
+}
+
+static bool is_active(const graph_builder *b)
+{
+	return b->precision != DT_NONE && !b->training;
+}
+
+bool precision_arguments(graph_builder *b, const ast_op *op, const char *name,
+			 call_site site, tensor_id *args)
+{
+	if (!is_active(b) || op == b->converter)
+		return true;
+	dtype to = type_of_call(b, op, args);
+	for (int i = 0; to != DT_NONE && i < op->nparams; i++)
+		if (takes_part(b, &op->params[i], args[i]) &&
+		    !convert(b, &args[i], to, name, site))
+			return false;
+	return true;
+}
+
+bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
+		       const char *name)
+{
+	const call_site site = { .place = b->name };
+	return !is_active(b) || graph_type(b, *t)->type != b->precision ||
+	       to == b->precision || convert(b, t, to, name, site);
+}
