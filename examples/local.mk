@@ -6,4 +6,4 @@ slurmdir = $(examplesdir)/slurm
 dist_slurm_DATA = %D%/slurm/train.sbatch
 # Needs what is in tests/.
 EXTRA_DIST += %D%/resnet50.py
-EXTRA_DIST += %D%/digits
+EXTRA_DIST += %D%/characters %D%/digits

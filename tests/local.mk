@@ -54,6 +54,7 @@ network_tests = \
 	%D%/onnx/speed.py \
 	%D%/onnx/trained.py \
 	%D%/planners.py \
+	%D%/train/characters.py \
 	%D%/train/digits.py
 TESTS += $(source_tests)
 if TDLC
