@@ -44,8 +44,8 @@ bool checkpoints_restore(checkpoints *c, machine *m, const plan *p,
 			 position *at, failure *f);
 
 /* Gives the plan's states the values that they have in a file, or in the newest
- * checkpoint of a folder.  A state that a run changes may be missing there, as a
- * counter is, or what an optimizer keeps, and stays as it is; what no run
+ * checkpoint of a folder.  A state that a run changes may be missing there, as
+ * a counter is, or what an optimizer keeps, and stays as it is; what no run
  * changes, as a weight where none is trained, has to be there.  What else the
  * file has does not matter. */
 bool checkpoint_load(machine *m, const plan *p, const char *path, failure *f);

@@ -280,10 +280,10 @@ static bool ready_threads(void *state, int instr, int number)
 	threads *c = state;
 	const numbers *guards = &c->guards[instr];
 	for (int i = 0; i < guards->n; i++) {
-		const numbers *r = &parcel_of(c, guards->at[i], number)->readers;
+		int from = guards->at[i];
+		const numbers *r = &parcel_of(c, from, number)->readers;
 		for (int j = 0; j < r->n; j++)
-			if (!post_wait(&c->posts[r->at[j]], guards->at[i] + 1,
-				       c->spins))
+			if (!post_wait(&c->posts[r->at[j]], from + 1, c->spins))
 				return false;
 	}
 	return true;
