@@ -2,6 +2,26 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = \
 	%D%/README.md \
 	%D%/conv1d.tdl
+modelsdir = $(examplesdir)/models
+dist_models_DATA = \
+	%D%/models/README.md \
+	%D%/models/alexnet.tdl \
+	%D%/models/bert.tdl \
+	%D%/models/blocks.tdl \
+	%D%/models/densenet121.tdl \
+	%D%/models/gpt2.tdl \
+	%D%/models/gpt3.tdl \
+	%D%/models/inception_v3.tdl \
+	%D%/models/llama.tdl \
+	%D%/models/mlp.tdl \
+	%D%/models/moe.tdl \
+	%D%/models/resnet.tdl \
+	%D%/models/rnn.tdl \
+	%D%/models/transformer.tdl \
+	%D%/models/unet.tdl \
+	%D%/models/vgg19.tdl \
+	%D%/models/vit.tdl \
+	%D%/models/wresnet.tdl
 slurmdir = $(examplesdir)/slurm
 dist_slurm_DATA = %D%/slurm/train.sbatch
 # Needs what is in tests/.

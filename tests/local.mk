@@ -32,6 +32,7 @@ python_tests = \
 	%D%/hostile/operators.py \
 	%D%/hostile/plans.py \
 	%D%/hostile/unrolled.py \
+	%D%/models/sizes.py \
 	%D%/onnx/byte_model.py \
 	%D%/onnx/draws.py \
 	%D%/onnx/graphs.py \
@@ -42,6 +43,8 @@ python_tests = \
 # Whole networks, and what is as slow: `make check network_tests=' leaves them
 # out.
 network_tests = \
+	%D%/models/published.py \
+	%D%/models/train_step.py \
 	%D%/onnx/conformance.py \
 	%D%/onnx/exported.py \
 	%D%/onnx/gradients.py \
@@ -71,6 +74,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
 	%D%/lib.sh \
+	%D%/models \
 	%D%/onnx \
 	%D%/python.sh \
 	%D%/train \

@@ -16,7 +16,10 @@ try:
     import transformers
     from torch.nn import functional as F
 
+    import images
+    import layers
     import nets
+    import text
 except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
@@ -71,7 +74,7 @@ def flat(tree, prefix=""):
 
 
 def loss_of(function, tree, *args):
-    return function(nets.Params(flat(tree)), *args)
+    return function(layers.Params(flat(tree)), *args)
 
 
 def mask_of(length, tokens):
@@ -93,7 +96,8 @@ def bert():
                     "q": by_heads(w.linear(inner + "query")),
                     "k": by_heads(w.linear(inner + "key")),
                     "v": by_heads(w.linear(inner + "value")),
-                    "out": from_heads(w.linear(at + "attention.output.dense"))},
+                    "out": from_heads(
+                        w.linear(at + "attention.output.dense"))},
                 "norm_1": w.norm(at + "attention.output.LayerNorm"),
                 "ffn": {"up": w.linear(at + "intermediate.dense"),
                         "down": w.linear(at + "output.dense")},
@@ -112,7 +116,7 @@ def bert():
             **{f"layer_{i}": layer(i) for i in range(LAYERS)}}
     theirs = model(x["ids"], mask_of(x["length"], 8), x["segment"],
                    labels=x["label"], next_sentence_label=x["follows"])
-    return theirs.loss, loss_of(nets.bert, tree, x["ids"], x["segment"],
+    return theirs.loss, loss_of(text.bert, tree, x["ids"], x["segment"],
                                 x["length"], x["label"], x["follows"], LAYERS)
 
 
@@ -120,7 +124,7 @@ def gpt2():
     model = transformers.GPT2LMHeadModel(transformers.GPT2Config(
         vocab_size=WORDS, n_positions=8, n_embd=WIDTH, n_layer=LAYERS,
         n_head=HEADS)).eval()
-    w, x = Weights(model), nets.text()()
+    w, x = Weights(model), nets.sentences()
 
     def layer(i):
         at = f"transformer.h.{i}."
@@ -138,8 +142,8 @@ def gpt2():
             "norm": w.norm("transformer.ln_f"),
             **{f"layer_{i}": layer(i) for i in range(LAYERS)}}
     logits = model(x["ids"]).logits
-    return nets.label_loss(logits, x["label"]), \
-        loss_of(nets.gpt, tree, x["ids"], x["label"], LAYERS)
+    return layers.label_loss(logits, x["label"]), \
+        loss_of(text.gpt, tree, x["ids"], x["label"], LAYERS)
 
 
 def rotary_layer(w, i):
@@ -173,7 +177,7 @@ def rotary_config(**how):
 def llama():
     model = transformers.LlamaForCausalLM(
         transformers.LlamaConfig(**rotary_config())).eval()
-    w, x = Weights(model), nets.text()()
+    w, x = Weights(model), nets.sentences()
 
     def layer(i):
         at = f"model.layers.{i}.mlp."
@@ -182,8 +186,8 @@ def llama():
                    for n in ("gate", "up", "down")}}
 
     logits = model(x["ids"]).logits
-    return nets.label_loss(logits, x["label"]), \
-        loss_of(nets.llama, rotary_network(w, layer), x["ids"], x["label"],
+    return layers.label_loss(logits, x["label"]), \
+        loss_of(text.llama, rotary_network(w, layer), x["ids"], x["label"],
                 LAYERS)
 
 
@@ -191,7 +195,7 @@ def moe():
     """With room for all; Mixtral leaves no token out."""
     model = transformers.MixtralForCausalLM(transformers.MixtralConfig(
         num_local_experts=4, num_experts_per_tok=2, **rotary_config())).eval()
-    w, x = Weights(model), nets.text()()
+    w, x = Weights(model), nets.sentences()
 
     def layer(i):
         at = f"model.layers.{i}.mlp."
@@ -201,8 +205,8 @@ def moe():
             "down": w.of[at + "experts.down_proj"].mT}}
 
     logits = model(x["ids"]).logits
-    return nets.label_loss(logits, x["label"]), \
-        loss_of(nets.moe, rotary_network(w, layer), x["ids"], x["label"],
+    return layers.label_loss(logits, x["label"]), \
+        loss_of(text.moe, rotary_network(w, layer), x["ids"], x["label"],
                 LAYERS, 2, 8, 5e5)
 
 
@@ -211,7 +215,7 @@ def vit():
         hidden_size=WIDTH, num_hidden_layers=LAYERS, intermediate_size=WIDE,
         num_attention_heads=HEADS, image_size=16, patch_size=4, num_labels=10,
         layer_norm_eps=1e-6)).eval()
-    w, x = Weights(model), nets.images(16)()
+    w, x = Weights(model), nets.pictures(16)()
 
     def layer(i):
         at = f"vit.layers.{i}."
@@ -232,7 +236,7 @@ def vit():
             **{f"layer_{i}": layer(i) for i in range(LAYERS)}}
     logits = model(x["x"]).logits
     return F.cross_entropy(logits, x["label"]), \
-        loss_of(nets.vit, tree, x["x"], x["label"], LAYERS)
+        loss_of(images.vit, tree, x["x"], x["label"], LAYERS)
 
 
 def transformer():
@@ -268,7 +272,7 @@ def transformer():
     tree = {"table": table,
             **{f"encoder_{i}": layer("encoder", i, 2) for i in range(LAYERS)},
             **{f"decoder_{i}": layer("decoder", i, 3) for i in range(LAYERS)}}
-    at = nets.sinusoids(8, WIDTH, table.dtype)
+    at = text.sinusoids(8, WIDTH, table.dtype)
     source, target = (F.embedding(x[n], table) * WIDTH ** 0.5 + at
                       for n in ("source", "target"))
     hidden = mask_of(x["length"], 8) == 0
@@ -276,8 +280,8 @@ def transformer():
     source = model["encoder"](source, src_key_padding_mask=hidden)
     y = model["decoder"](target, source, tgt_mask=later,
                          memory_key_padding_mask=hidden)
-    return nets.label_loss(y @ table.T, x["label"], 0.1), \
-        loss_of(nets.transformer, tree, x["source"], x["length"], x["target"],
+    return layers.label_loss(y @ table.T, x["label"], 0.1), \
+        loss_of(text.transformer, tree, x["source"], x["length"], x["target"],
                 x["label"], LAYERS, 0.1)
 
 

@@ -68,8 +68,8 @@ PARAMETERS = [
     ("unet", {}, 35_746_307),
 ]
 
-# Weights, gradients and history in GiB, Tofu's Table 2: three times weights that
-# were rounded to 0.1 before.  Its RNN-8-6K has 28.5, a slip for 25.5.
+# Weights, gradients and history in GiB, Tofu's Table 2: three times weights
+# that were rounded to 0.1 before.  Its RNN-8-6K has 28.5, a slip for 25.5.
 TABLE2 = {
     "wresnet": ("depth", "widen", {
         50: {4: 4.2, 6: 9.6, 8: 17.1, 10: 26.7},
