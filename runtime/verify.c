@@ -16,37 +16,6 @@ static bool rounds_differently(const plan *p, int n)
 	return (r == RED_SUM || r == RED_PROD) && dtype_is_float(k->type);
 }
 
-/* One pass over the program; whether it found more. */
-static bool spread(const plan *p, bool *inexact)
-{
-	bool more = false;
-	for (int n = 0; n < p->nnodes; n++) {
-		const plan_node *node = &p->nodes[n];
-		const kernel *k = p->kernels[node->kernel].kernel;
-		bool is = rounds_differently(p, n);
-		for (int i = 0; i < k->ninputs; i++)
-			is |= inexact[node->inputs[i]];
-		inexact[node->output] = is;
-	}
-	for (int t = 0; t < p->ntensors; t++) {
-		int next = p->tensors[t].next;
-		if (p->tensors[t].role == PLAN_STATE && next >= 0 &&
-		    inexact[next] && !inexact[t])
-			inexact[t] = more = true;
-	}
-	return more;
-}
-
-/* Tensors that may differ from one worker's in their last bits, after as many
- * steps as it takes. */
-static bool *find_inexact(arena *a, const plan *p)
-{
-	bool *inexact = ARENA_ARRAY(a, bool, p->ntensors);
-	while (spread(p, inexact))
-		continue;
-	return inexact;
-}
-
 static double allowed(dtype t)
 {
 	switch (t) {
@@ -71,6 +40,42 @@ static double allowed(dtype t)
 	default:
 		return 0;
 	}
+}
+
+/* One pass over the program; whether it found more. */
+static bool spread(const plan *p, double *error)
+{
+	bool more = false;
+	for (int n = 0; n < p->nnodes; n++) {
+		const plan_node *node = &p->nodes[n];
+		const kernel *k = p->kernels[node->kernel].kernel;
+		double most = rounds_differently(p, n) ? allowed(k->type) : 0;
+		for (int i = 0; i < k->ninputs; i++)
+			most = fmax(most, error[node->inputs[i]]);
+		if (most > 0 && dtype_is_float(k->type))
+			most = fmax(most, allowed(k->type));
+		error[node->output] = most;
+	}
+	for (int t = 0; t < p->ntensors; t++) {
+		int next = p->tensors[t].next;
+		if (p->tensors[t].role == PLAN_STATE && next >= 0 &&
+		    error[next] > error[t]) {
+			error[t] = error[next];
+			more = true;
+		}
+	}
+	return more;
+}
+
+/* By how much, relatively, tensors may differ from one worker's, after as many
+ * steps as it takes: as much as the coarsest type does that they come from
+ * through what is added up otherwise; 0 where they have to be the same. */
+static double *find_errors(arena *a, const plan *p)
+{
+	double *error = ARENA_ARRAY(a, double, p->ntensors);
+	while (spread(p, error))
+		continue;
+	return error;
 }
 
 typedef struct distance {
@@ -111,11 +116,10 @@ static void note_greater(double *to, double v)
 		*to = isnan(*to) ? *to : v;
 }
 
-/* What is right between tensors i of got and want. */
-static double allowed_of(const array *want, const array *moved)
+/* What is right between what was got and want, where `most` is at least. */
+static double allowed_of(double most, const array *want, const array *moved)
 {
 	enum { TIMES = 16 };
-	double most = allowed(want->type);
 	if (moved) {
 		distance d = distance_of(moved, want);
 		note_greater(&most, TIMES * relative(&d));
@@ -128,7 +132,7 @@ comparison verify_tensors(const plan *p, int n, const int *tensors,
 			  const array *moved)
 {
 	arena *work = arena_new();
-	const bool *inexact = find_inexact(work, p);
+	const double *error = find_errors(work, p);
 	comparison c = { .equal = true, .exact = true };
 	for (int i = 0; i < n; i++) {
 		size_t nbytes = (size_t)array_nbytes(&got[i]);
@@ -139,8 +143,9 @@ comparison verify_tensors(const plan *p, int n, const int *tensors,
 		c.exact = false;
 		note_greater(&c.max_abs_error, d.most);
 		note_greater(&c.max_rel_error, rel);
-		if (inexact[tensors[i]] &&
-		    rel <= allowed_of(&want[i], moved ? &moved[i] : NULL))
+		double most = error[tensors[i]];
+		if (most > 0 &&
+		    rel <= allowed_of(most, &want[i], moved ? &moved[i] : NULL))
 			continue;
 		c.equal = false;
 		if (!c.worst)

@@ -58,7 +58,8 @@ network_tests = \
 	%D%/onnx/trained.py \
 	%D%/planners.py \
 	%D%/train/characters.py \
-	%D%/train/digits.py
+	%D%/train/digits.py \
+	%D%/train/precision.py
 TESTS += $(source_tests)
 if TDLC
 TESTS += $(script_tests)

@@ -69,7 +69,8 @@ static summing expr_sums(graph_builder *b, const ast_expr *e)
 {
 	summing s = SUMS_NOTHING;
 	if (is_sum(e))
-		s = !strcmp(e->name, "Sum") && is_product(b, e->args[0]->args[0])
+		s = !strcmp(e->name, "Sum") &&
+				    is_product(b, e->args[0]->args[0])
 			    ? SUMS_PRODUCTS
 			    : SUMS_ANYTHING;
 	for (int i = 0; i < e->nargs; i++)

@@ -1,0 +1,177 @@
+"""Training in bf16 and f16: a step is what it would be with every tensor that
+is to be short rounded by hand.
+
+In PyTorch the same network computes in f32; what torch.autocast would have in a
+short type is rounded to it, on the way there and on the way back.  In f16 the
+loss is scaled as by torch's GradScaler: a step that overflows leaves all as it
+is but the scale.
+
+	precision.py
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import torch
+    import torch.nn.functional as F
+except ImportError as e:
+    print(f"SKIP: {e} (tests/requirements-torch.txt)")
+    sys.exit(77)
+
+TDLC = os.environ.get("TDLC", "tdlc")
+TDLRUN = os.environ.get("TDLRUN", "tdlrun")
+RATE = 0.5
+# What a few roundings that fall otherwise make, of the norm of a change.
+TOLERANCE = {"bf16": 2e-2, "f16": 3e-3}
+SCALE = 65536.0
+
+MODEL = """
+model small(batch = 6) {
+    input x[batch, 3, 8, 8]
+    input label[batch]: i64
+    param f[8, 3, 3, 3]
+    param fb[8]
+    y = relu(add_channels(conv2d(x, f, pads = [1, 1, 1, 1]), fb))
+    param gs[8] = 1
+    param gb[8]
+    y = group_norm(y, gs, gb, groups = 2)
+    param w[512, 16]
+    param b[16]
+    h = gelu(matmul(reshape(y, shape = [batch, 512]), w) + b)
+    param ls[16] = 1
+    param lb[16]
+    n = layer_norm(h, ls, lb)
+    param v[16, 10]
+    logits = matmul(n, v)
+    loss = softmax_cross_entropy(logits, label)
+    output loss, logits
+}
+"""
+SHAPES = {"f": (8, 3, 3, 3), "fb": (8,), "gs": (8,), "gb": (8,),
+          "w": (512, 16), "b": (16,), "ls": (16,), "lb": (16,),
+          "v": (16, 10)}
+
+nfaults = 0
+
+
+def expect(what, is_so):
+    global nfaults
+    if not is_so:
+        nfaults += 1
+        print(f"FAIL: {what}")
+
+
+def by_hand(short):
+    """What rounds a value and its gradient."""
+    class Rounded(torch.autograd.Function):
+        @staticmethod
+        def forward(_, x):
+            return x.to(short).float()
+
+        @staticmethod
+        def backward(_, d):
+            return d.to(short).float()
+    return Rounded.apply
+
+
+def network(p, x, r):
+    y = r(F.relu(r(r(F.conv2d(r(x), r(p["f"]), padding=1))
+                   + r(p["fb"])[:, None, None])))
+    y = F.group_norm(y, 2, p["gs"], p["gb"])
+    h = r(r(r(y.reshape(len(x), 512)) @ r(p["w"])) + r(p["b"]))
+    h = r(F.gelu(h))
+    n = F.layer_norm(h, (16,), p["ls"], p["lb"])
+    return r(r(n) @ r(p["v"]))
+
+
+def gradients(weights, x, label, r, scale):
+    p = {k: torch.tensor(w, requires_grad=True) for k, w in weights.items()}
+    loss = F.cross_entropy(network(p, torch.tensor(x), r),
+                           torch.tensor(label))
+    slopes = torch.autograd.grad(loss * scale, list(p.values()))
+    return loss.item(), {k: d.numpy() / scale for k, d in zip(p, slopes)}
+
+
+class Step:
+    """One step of a plan from the values that are fed."""
+
+    def __init__(self, folder, precision, k):
+        self.folder = folder
+        self.plan = os.path.join(folder, f"plan.{precision}.{k}")
+        model = os.path.join(folder, "small.tdl")
+        with open(model, "w", encoding="utf-8") as out:
+            out.write(MODEL)
+        subprocess.run([TDLC, "plan", model, "-k", str(k), "--train",
+                        "--precision", precision, "--optimizer",
+                        f"sgd,lr={RATE}", "-o", self.plan], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def __call__(self, fed):
+        given, made = (os.path.join(self.folder, f) for f in
+                       ("in.npz", "out.npz"))
+        np.savez(given, **fed)
+        subprocess.run([TDLRUN, self.plan, "--verify", "--inputs", given,
+                        "--outputs", made], check=True,
+                       stdout=subprocess.DEVNULL)
+        return np.load(made)
+
+
+def check_step(step, precision, k, fed, weights, want):
+    loss, slopes = want
+    got = step({**fed, **weights})
+    where = f"{precision}, k = {k}"
+    worst = 0
+    expect(f"{where}: the loss is {got['loss']}, by hand {loss}",
+           abs(got["loss"] - loss) <= TOLERANCE[precision] * abs(loss) / 5)
+    for name, slope in slopes.items():
+        change = (weights[name] - got[name]) / RATE
+        error = np.linalg.norm(change - slope) / np.linalg.norm(slope)
+        worst = max(worst, error)
+        expect(f"{where}: the gradient by {name} is off by {error:.1e}",
+               error <= TOLERANCE[precision])
+    print(f"{where}: loss {loss:.4f}, gradients within {worst:.1e}")
+
+
+def check_scaling(step, fed, weights):
+    """What becomes of the scale."""
+    for scale, steps, then in ((SCALE, 5, (SCALE, 6)),
+                               (SCALE, 1999, (2 * SCALE, 0)),
+                               (2.0 ** 40, 1999, (2.0 ** 39, 0))):
+        got = step({**fed, **weights, "loss_scale": np.float64(scale),
+                    "loss_scale.steps": np.int64(steps)})
+        is_now = got["loss_scale"].item(), got["loss_scale.steps"].item()
+        expect(f"after {steps} steps the scale {scale} becomes {is_now}",
+               is_now == then)
+        same = all(np.array_equal(got[k], w) for k, w in weights.items())
+        expect(f"with the scale {scale}, weights {'stay' if same else 'move'}",
+               same == (scale > SCALE))
+
+
+def main():
+    draw = np.random.default_rng(5)
+    weights = {k: draw.standard_normal(s, dtype=np.float32)
+               * np.float32(np.prod(s[1:] if len(s) == 4 else s[:1]) ** -0.5)
+               for k, s in SHAPES.items()}
+    fed = {"x": draw.standard_normal((6, 3, 8, 8), dtype=np.float32),
+           "label": draw.integers(0, 10, 6)}
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("TDL_CACHE", folder)
+        for precision, short in (("bf16", torch.bfloat16),
+                                 ("f16", torch.float16)):
+            scale = SCALE if precision == "f16" else 1
+            want = gradients(weights, fed["x"], fed["label"], by_hand(short),
+                             scale)
+            for k in 1, 2, 4:
+                step = Step(folder, precision, k)
+                check_step(step, precision, k, fed, weights, want)
+                if precision == "f16":
+                    check_scaling(step, fed, weights)
+    sys.exit(1 if nfaults else 0)
+
+
+if __name__ == "__main__":
+    main()
