@@ -26,7 +26,7 @@ typedef struct train_options {
 	const char *optimizer;
 	double clip_norm;	/* of all gradients together; 0: as they are */
 	const char *precision;	/* "bf16", "f16" to compute in; NULL: as is */
-	const char *recompute;	/* what the backward pass computes again; NULL */
+	const char *recompute;	/* by the backward pass; NULL: nothing */
 	const char *const *freeze; /* globs: weights that are not trained */
 	int nfreeze;
 	bool *freeze_used; /* set: which ones name a weight */

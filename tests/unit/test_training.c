@@ -236,11 +236,11 @@ static values begin(const graph *g)
 			memcpy(v.of[i].data, numbers(n), (size_t)n * size);
 		if (t->kind != TENSOR_CONSTANT && t->kind != TENSOR_STATE)
 			continue;
-		for (int64_t j = 0; j < n; j++)
-			memcpy((char *)v.of[i].data + (size_t)j * size,
-			       (const char *)t->constant.data +
-				       (t->constant.fill ? 0 : (size_t)j * size),
-			       size);
+		size_t stride = t->constant.fill ? 0 : size;
+		const char *data = t->constant.data;
+		for (size_t j = 0; j < (size_t)n; j++)
+			memcpy((char *)v.of[i].data + j * size,
+			       data + j * stride, size);
 	}
 	return v;
 }
