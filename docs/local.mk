@@ -8,6 +8,7 @@ dist_doc_DATA = \
 	%D%/kernels.md \
 	%D%/language.md \
 	%D%/plan-format.md \
+	%D%/planners.md \
 	%D%/search.md \
 	%D%/solver.md \
 	%D%/topology.md \

@@ -82,12 +82,23 @@ static choices dims(const void *state, const step *s, tensor_id t)
 	return or_whole(step_dims(s, t));
 }
 
+/* Whether a node helps to compute the gradients of one that is divided: then
+ * it is, too, so that no device repeats the work of others. */
+static bool is_divided(const outline *o, node_id n, int axis)
+{
+	node_id of = o->graph->nodes[n].forward;
+	return of != NONE && o->node_set[of] &&
+	       o->nodes[of].dim[axis] != CUT_NONE;
+}
+
 static choices vars(const void *state, const step *s, node_id n)
 {
 	const outline *o = state;
+	int axis = step_axis(s);
 	if (o->node_set[n])
-		return choices_one(o->nodes[n].dim[step_axis(s)]);
-	return or_whole(step_vars(s, n));
+		return choices_one(o->nodes[n].dim[axis]);
+	choices all = step_vars(s, n);
+	return is_divided(o, n, axis) ? all : or_whole(all);
 }
 
 void outline_complete(search *s, outline *o)

@@ -20,7 +20,8 @@ bool *outline_forward(arena *a, const graph *g);
 
 /* Fills in the result: what is decided as it is, axis after axis over the prime
  * factors of k, and the rest such that the fewest bytes are moved then; it may
- * lie whole.  A gradient lies like the tensor that it is the gradient of, and
+ * be whole, but what helps to compute the gradients of a divided node is
+ * divided.  A gradient lies like the tensor that it is the gradient of, and
  * what a state becomes like the state. */
 void outline_complete(search *s, outline *o);
 
