@@ -3,7 +3,9 @@
 #include "runtime/team.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct member {
 	team *team;
@@ -108,4 +110,17 @@ void team_run(team *t, int n, void (*part)(void *arg, int i), void *arg)
 			pthread_cond_wait(&t->ended, &t->lock);
 		pthread_mutex_unlock(&t->lock);
 	}
+}
+
+int processors(int *all)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	int n = online > 0 ? (int)online : 1;
+	cpu_set_t own;
+	if (all)
+		*all = n;
+	if (sched_getaffinity(0, sizeof(own), &own) == 0 &&
+	    CPU_COUNT(&own) > 0)
+		return CPU_COUNT(&own);
+	return n;
 }

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/vec.h"
 #include "plan/eval.h"
@@ -181,7 +180,7 @@ static void *open_threads(const plan *p, failure *f)
 	c->guards = ARENA_ARRAY(a, numbers, p->ninstrs);
 	find_guards(c);
 	open_posts(c);
-	c->spins = sysconf(_SC_NPROCESSORS_ONLN) >= c->nworkers ? SPINS : 0;
+	c->spins = processors(NULL) >= c->nworkers ? SPINS : 0;
 	barrier_init(&c->barrier, c->nworkers);
 	pthread_mutex_init(&c->lock, NULL);
 	c->team = team_open(c->nworkers);

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "runtime/cpu/cache.h"
 #include "runtime/cpu/headers.h"
+#include "runtime/team.h"
 
 extern char **environ;
 
@@ -324,8 +325,8 @@ static bool link_chunks(builder *b)
  * than a few kernels. */
 static int count_chunks(int n)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int most = cpus < 1 ? 1 : cpus > MAX_CHUNKS ? MAX_CHUNKS : (int)cpus;
+	int cpus = processors(NULL);
+	int most = cpus > MAX_CHUNKS ? MAX_CHUNKS : cpus;
 	int want = (n + 3) / 4;
 	return want < 1 ? 1 : want > most ? most : want;
 }

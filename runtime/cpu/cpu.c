@@ -122,11 +122,14 @@ static void close_cpu(void *state)
 	arena_free(c->a);
 }
 
-/* The processors that are there for each of n workers. */
-static int share_of_processors(int n)
+/* The processors that are there for each worker.  A process that may use some of
+ * them alone has these for its own workers. */
+static int share_of_processors(const backend_options *o)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	return cpus > n ? (int)(cpus / n) : 1;
+	int all, own = processors(&all);
+	int n = own < all ? o->nworkers : o->neighbours;
+	int share = n > 0 ? (own < all ? own : all) / n : 1;
+	return share > 1 ? share : 1;
 }
 
 static void *open_cpu(const plan *p, const backend_options *o, failure *f)
@@ -135,7 +138,7 @@ static void *open_cpu(const plan *p, const backend_options *o, failure *f)
 	cpu *c = ARENA_NEW(a, cpu);
 	*c = (cpu){ .a = a, .p = p, .kernels = o->kernels,
 		    .nworkers = o->nworkers,
-		    .team_size = share_of_processors(o->neighbours) };
+		    .team_size = share_of_processors(o) };
 	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
 	c->opaque = ARENA_ARRAY(a, tdl_kernel *, p->nkernels);
 	bool good = o->kernels != KERNELS_LIBRARY ||
