@@ -6,9 +6,15 @@
 #include "base/file.h"
 #include "plan/read.h"
 
+enum { NTABLES = 5 };
+
+/* Each after those whose rows it names. */
+static const char *const tables[NTABLES] = { "kernels", "tensors", "nodes",
+					     "buffers", "program" };
+
 enum {
-	MOST_MEMORY = 160 << 20, /* of what jansson makes of it, estimated */
-	MOST_ROWS = 1 << 16,	/* of a table */
+	MOST_MEMORY = 64 << 20, /* of what jansson makes of a row, estimated */
+	MOST_ROWS = 1 << 20,	/* of a table */
 	MOST_ROW_INTS = 1 << 16,
 	MOST_NAME = 4096,
 	MOST_PLACE = 128,
@@ -344,39 +350,59 @@ static bool read_row(reader *r, plan *p, json_t *j, int i)
 	}
 }
 
-static bool read_rows(reader *r, plan *p, json_t *all, const char *table)
+/* Says where the text is no JSON. */
+static bool syntax_error(reader *r, const json_error_t *e)
 {
-	r->table = table;
+	r->failed = true;
+	diag_error_in(r->sink, DIAG_PLAN_SYNTAX, r->path,
+		      "this is not JSON: line %d, column %d: %s", e->line,
+		      e->column, e->text);
+	return false;
+}
+
+static bool read_rows(reader *r, plan *p, int table, int n)
+{
+	row_cursor c = rows_begin(r->rows, table);
+	json_error_t e;
+	json_t *j;
 	bool ok = true;
-	for (size_t i = 0; ok && i < json_array_size(all); i++) {
-		r->index = (int)i;
-		ok = read_row(r, p, json_array_get(all, i), (int)i);
+	r->table = tables[table];
+	for (r->index = 0; ok && (j = rows_next(&c, &e)); r->index++) {
+		ok = r->index < n && read_row(r, p, j, r->index);
+		json_decref(j);
 	}
 	r->table = NULL;
-	return ok;
+	return ok && (!*e.text || syntax_error(r, &e));
+}
+
+/* Tables are in the text, and empty in the object that was made of the rest. */
+static bool count_rows(reader *r, members *m, int table, int *n)
+{
+	json_t *empty;
+	if (!read_array(r, m, tables[table], 0, &empty))
+		return false;
+	int64_t count = rows_count(r->rows, table);
+	*n = (int)count;
+	return count <= MOST_ROWS ||
+	       read_error(r, "'%s' has %lld rows, at most %d are accepted",
+			  tables[table], (long long)count, MOST_ROWS);
 }
 
 /* The tables, each after those whose rows it names. */
 static bool read_tables(reader *r, plan *p, members *m)
 {
-	static const char *const keys[] = { "kernels", "tensors", "nodes",
-					    "buffers", "program" };
-	enum { NTABLES = sizeof(keys) / sizeof(*keys) };
 	int *const counts[NTABLES] = { &p->nkernels, &p->ntensors, &p->nnodes,
 				       &p->nbuffers, &p->ninstrs };
-	json_t *rows[NTABLES];
-	for (int i = 0; i < NTABLES; i++) {
-		if (!read_array(r, m, keys[i], MOST_ROWS, &rows[i]))
+	for (int i = 0; i < NTABLES; i++)
+		if (!count_rows(r, m, i, counts[i]))
 			return false;
-		*counts[i] = (int)json_array_size(rows[i]);
-	}
 	p->kernels = ARENA_ARRAY(r->arena, plan_kernel, p->nkernels);
 	p->tensors = ARENA_ARRAY(r->arena, plan_tensor, p->ntensors);
 	p->nodes = ARENA_ARRAY(r->arena, plan_node, p->nnodes);
 	p->buffers = ARENA_ARRAY(r->arena, plan_buffer, p->nbuffers);
 	p->program = ARENA_ARRAY(r->arena, plan_instr, p->ninstrs);
 	for (int i = 0; i < NTABLES; i++)
-		if (!read_rows(r, p, rows[i], keys[i]))
+		if (!read_rows(r, p, i, *counts[i]))
 			return false;
 	return true;
 }
@@ -467,55 +493,35 @@ static bool read_all(reader *r, plan *p, json_t *top)
 	       read_no_more(r, &m) && read_outputs(r, p);
 }
 
-/* Whether what jansson would make of the text stays within bounds: an object
- * takes about 250 bytes, an array 150, a member 100, an element 60, a string
- * as much again. */
-static bool fits_memory(const char *text, size_t len)
+static bool text_fits(const rows *r)
 {
-	size_t cost = 0;
-	bool quoted = false;
-	for (size_t i = 0; i < len && cost < MOST_MEMORY; i++) {
-		char c = text[i];
-		if (quoted && c == '\\')
-			i++;
-		else if (c == '"')
-			cost += (quoted = !quoted) ? 60 : 0;
-		else if (!quoted)
-			cost += c == '{' ? 250 : c == '[' ? 150
-			      : c == ':' ? 100 : c == ',' ? 60 : 0;
-	}
-	return cost < MOST_MEMORY;
-}
-
-static bool text_fits(const char *text, size_t len)
-{
-	return len <= PLAN_MOST_TEXT && fits_memory(text, len);
+	return r->len <= PLAN_MOST_TEXT && rows_fit(r, MOST_MEMORY);
 }
 
 bool plan_is_readable(const plan *p, const char *text, size_t len)
 {
+	rows r = rows_find(text, len, tables, NTABLES);
 	return p->nkernels <= MOST_ROWS && p->ntensors <= MOST_ROWS &&
 	       p->nnodes <= MOST_ROWS && p->nbuffers <= MOST_ROWS &&
-	       p->ninstrs <= MOST_ROWS && text_fits(text, len);
+	       p->ninstrs <= MOST_ROWS && text_fits(&r);
 }
 
 plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
 		 size_t len)
 {
 	json_error_t e;
-	if (!text_fits(text, len)) {
+	rows all = rows_find(text, len, tables, NTABLES);
+	reader r = { .arena = a, .sink = s, .path = path, .rows = &all };
+	if (!text_fits(&all)) {
 		diag_error_in(s, DIAG_TOO_LARGE, path,
 			      "the plan is larger than is accepted");
 		return NULL;
 	}
-	json_t *top = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+	json_t *top = rows_rest(&all, &e);
 	if (!top) {
-		diag_error_in(s, DIAG_PLAN_SYNTAX, path,
-			      "this is not JSON: line %d, column %d: %s",
-			      e.line, e.column, e.text);
+		syntax_error(&r, &e);
 		return NULL;
 	}
-	reader r = { .arena = a, .sink = s, .path = path };
 	plan *p = ARENA_NEW(a, plan);
 	bool ok = read_all(&r, p, top);
 	json_decref(top);

@@ -6,8 +6,9 @@
 #include <jansson.h>
 
 #include "plan/plan.h"
+#include "plan/rows.h"
 
-enum { PLAN_MOST_TEXT = 32 << 20 }; /* bytes of a plan file */
+enum { PLAN_MOST_TEXT = 128 << 20 }; /* bytes of a plan file */
 
 /* Where the reader is, for messages: "kernels[3]".  After the first error
  * nothing more is read; all functions return false from then on. */
@@ -15,6 +16,7 @@ typedef struct reader {
 	arena *arena;
 	diag_sink *sink;
 	const char *path;  /* of the plan */
+	const rows *rows;  /* its text */
 	const char *table; /* "kernels", NULL at the top */
 	int index;
 	bool failed;

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,40 @@ START_TEST(round_trip)
 		for (int k = 0; k < p->nkernels; k++)
 			ck_assert(kernel_equal(p->kernels[k].kernel,
 					       q->kernels[k].kernel));
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* The text of a plan that was read from other text. */
+static char *text_again(arena *a, const char *text, size_t len, size_t *n)
+{
+	diag_sink *s;
+	plan *q = parse(a, text, len, &s);
+	if (!q)
+		diag_print(s, stderr, false);
+	ck_assert_ptr_nonnull(q);
+	return plan_text(a, q, "x.plan", n);
+}
+
+/* Rows need no lines of their own, and members no order. */
+START_TEST(other_layouts)
+{
+	static const size_t flags[] = { 0, JSON_COMPACT | JSON_SORT_KEYS,
+					JSON_INDENT(3), JSON_ENSURE_ASCII };
+	for (int seed = 0; seed < 20; seed++) {
+		arena *a = arena_new();
+		size_t n, m;
+		char *text = plan_text(a, random_plan(a, seed), "x.plan", &n);
+		json_t *j = json_loadb(text, n, 0, NULL);
+		for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+			char *other = json_dumps(j, flags[i]);
+			char *again = text_again(a, other, strlen(other), &m);
+			ck_assert_int_eq(n, m);
+			ck_assert_mem_eq(text, again, n);
+			free(other);
+		}
+		json_decref(j);
 		arena_free(a);
 	}
 }
@@ -229,6 +264,19 @@ START_TEST(broken)
 		{ "[\"float\",\"f32\",7.0]", "[\"float\",\"f64\",7.0]" },
 		{ "[\"float\",\"f32\",7.0]", "[\"float\",\"i32\",7.0]" },
 		{ "[\"float\",\"f32\",7.0]", "[\"float\",\"f32\",\"x\"]" },
+		{ "\"nodes\":[", "\"nodes\":[," },
+		{ "\"nodes\":[", "\"nodes\":[1," },
+		{ "\"nodes\":[", "\"nodes\":[{}" },
+		{ "\"nodes\":[", "\"nodes\":[\"" },
+		{ "\"nodes\":[", "\"nodes\":[[" },
+		{ "\"nodes\":[", "\"nodes\":{" },
+		{ "\"nodes\":[", "\"nodes\":[],\"nodes\":[" },
+		{ "\"nodes\":[", "\"n\\u006fdes\":[" },
+		{ "\"nodes\":[", "\"nodes\" [" },
+		{ ",\n\"buffers\"", ",\n\"buffers\":[],\n\"buffers\"" },
+		{ "],\n\"buffers\"", ",],\n\"buffers\"" },
+		{ "],\n\"buffers\"", " 1],\n\"buffers\"" },
+		{ "],\n\"buffers\"", "},\n\"buffers\"" },
 	};
 	arena *a = arena_new();
 	size_t n;
@@ -531,8 +579,8 @@ END_TEST
 START_TEST(readable)
 {
 	arena *a = arena_new();
-	plan p = { .nnodes = 1 << 16 };
-	const size_t most = 32 << 20;
+	plan p = { .nnodes = 1 << 20 };
+	const size_t most = 128 << 20;
 	char *text = arena_alloc(a, most + 1);
 	memset(text, ' ', most + 1);
 	ck_assert(plan_is_readable(&p, text, most));
@@ -552,6 +600,7 @@ int main(void)
 	TCase *t = tcase_create("plan");
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, round_trip);
+	tcase_add_test(t, other_layouts);
 	tcase_add_test(t, readable);
 	tcase_add_test(t, mutations);
 	tcase_add_test(t, broken);
