@@ -309,10 +309,7 @@ static doc *block(formatter *f, ast_stmt *const *body, int n, range at,
 
 static void put_targets(formatter *f, doc *seq, const ast_stmt *s)
 {
-	for (int i = 0; i < s->ntargets; i++) {
-		put(f, seq, i ? ", " : "");
-		doc_add(f->arena, seq, format_expr(f, s->targets[i]));
-	}
+	doc_add(f->arena, seq, format_items(f, s->targets, s->ntargets));
 }
 
 /* param w[M, N]: f32 = 0 */
