@@ -3,7 +3,8 @@ EXTRA_DIST += \
 	%D%/bench.py \
 	%D%/plans.py \
 	%D%/search.py \
-	%D%/strategies.py
+	%D%/strategies.py \
+	%D%/training.py
 
 # What `make bench` alone needs.
 EXTRA_PROGRAMS = %D%/strategies
@@ -40,3 +41,9 @@ bench-search: tdlc$(EXEEXT)
 bench-plans: tdlc$(EXEEXT)
 	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/plans.py $(PLANS_FLAGS)
 .PHONY: bench-plans
+
+# TRAINING_FLAGS='--repeat 5 digits'
+bench-training: tdlc$(EXEEXT) tdlrun$(EXEEXT)
+	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/training.py \
+		$(TRAINING_FLAGS)
+.PHONY: bench-training
