@@ -1,0 +1,2 @@
+# The entry of a node calls a def that is for models.
+tdlc show ../graph/relu.onnx --opdefs parts/entry
