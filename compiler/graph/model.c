@@ -93,26 +93,44 @@ static const char *without_blanks(arena *a, const char *s, size_t n)
 	return arena_strndup(a, s, n);
 }
 
-/* [3, 4, 6, 3], the brackets may be missing; false if it is too long. */
-static bool read_list(arena *a, const char *text, mvalue *v)
+/* The length of the list's item at s: up to a comma outside of brackets. */
+static size_t item_length(const char *s)
 {
-	size_t n = strlen(text);
+	size_t n = 0;
+	for (int depth = 0; s[n] && (depth > 0 || s[n] != ','); n++)
+		depth += s[n] == '[' ? 1 : s[n] == ']' ? -1 : 0;
+	return n;
+}
+
+static bool in_brackets(const char *s)
+{
+	size_t n = strlen(s);
+	return n > 1 && s[0] == '[' && s[n - 1] == ']';
+}
+
+enum { MAX_LIST_DEPTH = 16 }; /* of lists in lists */
+
+/* [3, 4, 6, 3], [[1, 2], [3]]; the outer brackets may be missing.  False if it
+ * is too long, or too deep. */
+static bool read_list(arena *a, const char *text, int depth, mvalue *v)
+{
 	VEC(mvalue) items = { 0 };
-	text = without_blanks(a, text, n);
-	n = strlen(text);
-	if (n > 1 && text[0] == '[' && text[n - 1] == ']') {
-		text = without_blanks(a, text + 1, n - 2);
-		n = strlen(text);
-	}
-	for (const char *end = text + n; text <= end && n > 0;) {
-		const char *comma = strchr(text, ',');
-		const char *to = comma ? comma : end;
-		vec_push(a, &items,
-			 read_word(without_blanks(a, text,
-						  (size_t)(to - text))));
-		text = to + 1;
-		if (items.n > MAPPING_MAX_LIST)
+	text = without_blanks(a, text, strlen(text));
+	if (in_brackets(text) && item_length(text) == strlen(text))
+		text = without_blanks(a, text + 1, strlen(text) - 2);
+	for (bool more = *text; more;) {
+		size_t n = item_length(text);
+		const char *item = without_blanks(a, text, n);
+		mvalue x = { .kind = MV_BAD };
+		if (items.n == MAPPING_MAX_LIST || depth == MAX_LIST_DEPTH)
 			return false;
+		if (!in_brackets(item))
+			x = read_word(item);
+		else if (!read_list(a, item, depth + 1, &x))
+			return false;
+		vec_push(a, &items, x);
+		more = text[n] == ',';
+		text += n + more;
 	}
 	*v = mv_list(items.at, items.n);
 	return true;
@@ -130,10 +148,10 @@ static bool read_argument(arena *a, const char *text, const mvalue *usual,
 	case MV_FLOAT:
 		return read_number(text, v);
 	case MV_LIST:
-		return read_list(a, text, v);
+		return read_list(a, text, 0, v);
 	case MV_NULL:
 		if (*text == '[')
-			return read_list(a, text, v);
+			return read_list(a, text, 0, v);
 		*v = read_word(text);
 		return true;
 	default:

@@ -18,3 +18,8 @@ show --model arguments --shape x=7x7
 show --model arguments --shape y=7
 tdlc show ../../../opdefs/loss.tdl --opdefs ../../../opdefs || echo "-> $?"
 tdlc show absent.tdl --opdefs ../../../opdefs || echo "-> $?"
+for list in '[]' '2,3' ' [ 2 , 3 ] ' '[[2, 3], 4]' '[2],[3]' '[[[]]]' '[2, ]' '[' \
+	'[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]'; do
+	tdlc show lists.tdl --opdefs ../../../opdefs -D "dims=$list" 2>&1 |
+		grep -e '^input' -e error
+done
