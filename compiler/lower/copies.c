@@ -3,20 +3,25 @@
  * A program that fetches what a node reads right before it runs, and again for
  * the next one, moves the most and needs the least memory.  Each fetch that
  * another covers can go, if that copy is kept until then; whether it may is
- * asked of the bytes that are in use at each instant, the cheapest first. */
+ * asked of the bytes that are in use at each instant, the cheapest first.  In a
+ * step of training that is a third of what moves: weights and activations that
+ * the backward pass needs again. */
 #include "config.h"
 
 #include "compiler/lower/program.h"
 
 #include <stdlib.h>
 
-/* Earlier copies of a tensor that are compared with a fetch. */
-enum { MOST_COPIES = 64 };
+enum {
+	MOST_COPIES = 64, /* of a tensor, that are compared with a fetch */
+	USUAL_SHARE = 10, /* of the memory, a tenth more, if nobody says */
+};
 
 /* A fetch that could do with an earlier one of the same tensor. */
 typedef struct saving {
 	int fetch, before; /* buffers */
-	double price;	   /* bytes kept times instants, for a byte saved */
+	double price;	   /* bytes kept for a byte saved */
+	int gap;	   /* instants */
 } saving;
 
 /* Bytes in use at each instant: a segment tree of maxima, in which what is
@@ -138,7 +143,7 @@ static int by_price(const void *x, const void *y)
 	const saving *a = x, *b = y;
 	if (a->price != b->price)
 		return a->price < b->price ? -1 : 1;
-	return a->fetch - b->fetch;
+	return a->gap != b->gap ? a->gap - b->gap : a->fetch - b->fetch;
 }
 
 static int find_savings(keeper *k, saving *savings)
@@ -159,9 +164,8 @@ static int find_savings(keeper *k, saving *savings)
 			continue;
 		double moved = (double)forms_received(k->d->forms, in) + 1;
 		savings[n++] = (saving){
-			b, found,
-			(double)rounded(k->d, found) *
-				(t - k->lives[found].last) / moved,
+			b, found, (double)rounded(k->d, found) / moved,
+			t - k->lives[found].last,
 		};
 	}
 	qsort(savings, (size_t)n, sizeof(*savings), by_price);
@@ -247,7 +251,10 @@ void program_keep_copies(draft *d, int64_t memory)
 	fill_profile(&k);
 	saving *savings = ARENA_ARRAY(a, saving, p->ninstrs);
 	int n = find_savings(&k, savings);
-	int64_t most = k.in_use.most[1] > memory ? k.in_use.most[1] : memory;
+	int64_t least = k.in_use.most[1];
+	int64_t most = memory == 0 ? least + least / USUAL_SHARE
+		       : least > memory ? least
+					: memory;
 	for (int i = 0; i < n; i++)
 		try_saving(&k, &savings[i], most);
 	apply(&k);

@@ -15,16 +15,16 @@ typedef struct lower_options {
 	 * goes to a file needs. */
 	bool checksums;
 	/* Bytes that a worker may use so that less has to be moved: what one
-	 * operator fetched is kept for others until the plan needs as much.
-	 * Below what it needs anyhow, 0 for one, nothing is kept that makes it
-	 * need more. */
+	 * operator fetched is kept for others until the plan needs as much. 0:
+	 * a tenth more than it needs without.  Where that is more than is
+	 * given here, nothing is kept that makes it need more. */
 	int64_t memory;
 } lower_options;
 
 /* The program for g under an assignment.  The order of its nodes is chosen
  * for few bytes in use at once.  What a worker holds already is not copied, and
  * a tensor that several operators need in the same form is converted once
- * where keeping the copy in between takes no more memory.  NULL when errors
+ * where there is memory to keep the copy in between.  NULL when errors
  * were added: more than PLAN_MAX_BYTES in one place, weights that cannot be
  * read. */
 plan *lower_plan(arena *a, const graph *g, const assignment *as,

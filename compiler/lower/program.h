@@ -34,8 +34,9 @@ void program_make(arena *a, plan *p, int64_t memory);
 int *program_order(draft *d);
 
 /* Lets nodes read what was fetched for others before them, so that less moves,
- * where the most bytes in use at once stay within the larger of what they are
- * and `memory`.  The program is there, the transfers have no collective yet. */
+ * where the most bytes in use at once stay what they are, or within `memory`,
+ * see lower_options.  The program is there, the transfers have no collective
+ * yet. */
 void program_keep_copies(draft *d, int64_t memory);
 
 #endif

@@ -143,7 +143,7 @@ START_TEST(states_are_kept)
 		arena_free(a);
 	}
 	ck_assert_int_gt(states, 300);
-	ck_assert_int_gt(copies, 20);
+	ck_assert_int_gt(copies, 8);
 	ck_assert_int_lt(copies, states / 2);
 }
 END_TEST
@@ -524,9 +524,13 @@ START_TEST(an_eighth_each)
 	graph *g = ladder_graph(a, &l);
 	const mesh m = { 3, { 2, 2, 2 } };
 	assignment as = ladder_assignment(a, g, &m);
-	plan *p = lower(a, g, &as), *one = plan_one_device(a, p);
-	ck_assert_int_le(p->arena_bytes, one->arena_bytes / 8 + 2 * weight);
 	lower_options more = options;
+	more.memory = 1;
+	plan *p = lower_plan(a, g, &as, &more, diag_sink_new(a));
+	plan *one = plan_one_device(a, p), *usual = lower(a, g, &as);
+	ck_assert_int_le(p->arena_bytes, one->arena_bytes / 8 + 2 * weight);
+	ck_assert_int_le(usual->arena_bytes, p->arena_bytes * 11 / 10);
+	ck_assert_int_lt(usual->communication_bytes, p->communication_bytes);
 	more.memory = INT64_C(1) << 40;
 	plan *q = lower_plan(a, g, &as, &more, diag_sink_new(a));
 	ck_assert_int_ge(q->arena_bytes, p->arena_bytes + 60 * weight);
