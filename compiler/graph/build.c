@@ -142,6 +142,15 @@ tensor_id graph_add_state(graph_builder *b, const char *name,
 	return id;
 }
 
+tensor_id graph_keep(graph_builder *b, tensor_id t)
+{
+	tensor_id from = build_known(b, t);
+	if (!b->train || from == NONE)
+		return t;
+	const tensor *x = graph_tensor(b, from);
+	return graph_add_state(b, x->name, &x->type, &x->constant);
+}
+
 void graph_set_parameter(graph_builder *b, tensor_id state)
 {
 	b->tensors.at[state]->t.parameter = true;

@@ -134,6 +134,9 @@ tensor_id graph_add_weight(graph_builder *b, const char *name,
 /* A tensor that is kept from one run to the next. */
 tensor_id graph_add_state(graph_builder *b, const char *name,
 			  const tensor_type *t, const constant *initial);
+/* In a model that is trained, a new state that is t, which is known, before the
+ * first run; else t. */
+tensor_id graph_keep(graph_builder *b, tensor_id t);
 /* Says that a state is a weight of the model, to be trained. */
 void graph_set_parameter(graph_builder *b, tensor_id state);
 /* What the state becomes after a run; of the state's type.  What cannot be

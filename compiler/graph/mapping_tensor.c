@@ -66,6 +66,34 @@ mvalue fn_known(const mapping_call *c)
 	return mv_bool(graph_is_known(c->ev->b, (tensor_id)c->args[0].i));
 }
 
+/* In a model that is trained, a state that is x before the first step. */
+mvalue fn_state_of(const mapping_call *c)
+{
+	if (!type_of(c))
+		return (mvalue){ .kind = MV_BAD };
+	return mv_tensor(graph_keep(c->ev->b, (tensor_id)c->args[0].i));
+}
+
+/* Says what such a state becomes; gives that. */
+mvalue fn_becomes(const mapping_call *c)
+{
+	const tensor_type *t = type_of(c);
+	if (!t)
+		return (mvalue){ .kind = MV_BAD };
+	tensor_id state = (tensor_id)c->args[0].i;
+	if (c->args[1].kind != MV_TENSOR)
+		return mapping_refuse(c, 1, "a tensor");
+	tensor_id next = (tensor_id)c->args[1].i;
+	if (graph_tensor(c->ev->b, state)->kind != TENSOR_STATE)
+		return c->args[1];
+	const tensor_type *u = graph_type(c->ev->b, next);
+	if (t->type != u->type || t->ndim != u->ndim ||
+	    memcmp(t->dims, u->dims, (size_t)t->ndim * sizeof(*t->dims)))
+		return mapping_refuse(c, 1, "a tensor of the state's type");
+	graph_set_next(c->ev->b, state, next);
+	return c->args[1];
+}
+
 static mvalue element(dtype t, const void *p, int64_t i)
 {
 	if (dtype_is_float(t))

@@ -42,6 +42,7 @@ TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 RATE = 64  # so large that what a weight changes by keeps all its digits
 TOLERANCE = 1e-3  # relative norm error of a gradient, all in f32
 OPSETS = {"script": 17, "dynamo": 20}
+NORMALISED = "normalised"  # a network in training mode
 
 
 def perturb(net):
@@ -49,7 +50,7 @@ def perturb(net):
     be one weight."""
     torch.manual_seed(5)
     with torch.no_grad():
-        for p in net.module.parameters():
+        for p in net.parameters():
             p += 0.02 * torch.randn(p.shape)
 
 
@@ -149,10 +150,79 @@ def check(net, exporter, k, folder):
             f"{planned:7.2f} {error:8.1e}")
 
 
+# ---- a network in training mode ----------------------------------------------
+
+def normalised():
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+        torch.nn.Conv2d(8, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+        torch.nn.Flatten(), torch.nn.Linear(8 * 16, 5))
+    perturb(net)
+    return net.train()
+
+
+def check_training_mode(k, folder):
+    """The statistics of the batch count, and the running ones are updated; the
+    running variance is that of all elements, as ONNX says, not an estimate of
+    theirs, as PyTorch has it."""
+    rate, steps, momentum = 0.25, 3, 0.1
+    model, path, given, out = (os.path.join(folder, n) for n in (
+        "model.onnx", "plan", "in.npz", "out.npz"))
+    net = normalised()
+    x, label = torch.randn(6, 3, 8, 8), torch.randn(6, 5)
+    torch.onnx.export(net, (x,), model, dynamo=False, input_names=["x"],
+                      training=torch.onnx.TrainingMode.TRAINING,
+                      do_constant_folding=False, opset_version=17)
+    stored = {t.name: onnx.numpy_helper.to_array(t)
+              for t in onnx.load(model).graph.initializer}
+    np.savez(given, x=x.numpy(), label=label.numpy())
+    plan = call(TDLC, "plan", model, "-k", str(k), "-o", path, "--train",
+                "--loss", "mse", "--optimizer", f"sgd,lr={rate}")
+    run = call(TDLRUN, path, "--inputs", given, "--outputs", out, "--steps",
+               str(steps), "--verify", "--kernels", "interpreter")
+    check_run(run, plan)
+    by = torch.optim.SGD(net.parameters(), lr=rate)
+    losses = []
+    for _ in range(steps):
+        by.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(x), label)
+        loss.backward()
+        by.step()
+        losses.append(float(loss.detach()))
+    assert np.allclose(run["loss"], losses, rtol=1e-4), (run["loss"], losses)
+    worst = 0.0
+    with np.load(out) as got:
+        for name, want in net.state_dict().items():
+            if not name.endswith("tracked"):
+                want = want.numpy()
+                if name.endswith("running_var"):
+                    n = 6 * (36 if name[0] == "1" else 16)
+                    start = stored[name] * (1 - momentum) ** steps
+                    want = start + (want - start) * (n - 1) / n
+                worst = max(worst, relative_error(got[name], want))
+    assert worst <= 1e-5, f"relative error {worst}"
+    return (f"{plan['operators']:5}           {run['communication_bytes']:9} "
+            f"{run['arena_bytes']:9}         {worst:8.1e}")
+
+
+def try_training_mode(args):
+    torch.set_num_threads(1)
+    for k in args.devices:
+        row = f"normalised   script   {k:2}"
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                yield True, f"{row} {check_training_mode(k, folder)}"
+            except Exception as e:  # whatever it is, on with the next
+                yield False, f"FAIL: {row} {type(e).__name__}: {str(e)[:2000]}"
+
+
 def try_network(args, name):
+    if name == NORMALISED:
+        return list(try_training_mode(args))
+
     torch.set_num_threads(1)
     net = exported_nets.build(name)
-    perturb(net)
+    perturb(net.module)
     result = []
     index = list(exported_nets.NETS).index(name)
     exporters = list(OPSETS) if args.all else [list(OPSETS)[index % 2]]
@@ -191,7 +261,8 @@ def main():
     with concurrent.futures.ProcessPoolExecutor(
             args.jobs, multiprocessing.get_context("spawn")) as pool:
         futures = [pool.submit(try_network, args, name)
-                   for name in args.names or exported_nets.NETS]
+                   for name in args.names or [*exported_nets.NETS,
+                                              NORMALISED]]
         for future in futures:
             for well, line in future.result():
                 done, failed = done + 1, failed + (not well)
