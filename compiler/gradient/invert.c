@@ -413,9 +413,9 @@ static void solve(solver *s)
 		    solve_linear(s, e))
 			continue;
 		e.lhs = as_i64(s, e.lhs);
-		bool first = has_unknown(s, e.lhs) || grad_has_read(s->g, e.lhs);
-		require(s, first ? tree_binary(s->t, OP_EQ, e.lhs, e.rhs)
-				 : tree_binary(s->t, OP_EQ, e.rhs, e.lhs));
+		if (!has_unknown(s, e.lhs) && !grad_has_read(s->g, e.lhs))
+			e = (equation){e.rhs, e.lhs};
+		require(s, tree_binary(s->t, OP_EQ, e.lhs, e.rhs));
 	}
 }
 
