@@ -292,7 +292,11 @@ EDIT(next_taken)
 		x->next = y->next;
 }
 EDIT(next_kind) { state(p)->next = p->learning_rate; }
-EDIT(next_cuts) { p->tensors[state(p)->next].cuts.dim[0] ^= 1; }
+EDIT(next_cuts)
+{
+	cuts *c = &p->tensors[state(p)->next].cuts;
+	c->dim[0] = c->dim[0] == CUT_NONE ? 0 : CUT_NONE;
+}
 EDIT(state_output) { state(p)->output = true; }
 EDIT(update_from) { update(p)->from = replaced(p)->buffer; }
 EDIT(update_early)
@@ -321,7 +325,7 @@ EDIT(another_place)
 	b->offset = (p->arena_bytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
 	p->arena_bytes = b->offset + b->nbytes;
 }
-EDIT(no_loss) { p->loss = p->learning_rate; }
+EDIT(no_loss) { p->loss = state(p)->next; }
 EDIT(no_rate) { p->learning_rate = replaced(p)->next; }
 
 static const struct {
