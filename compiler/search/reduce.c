@@ -19,6 +19,7 @@ enum {
 	MAX_SHIFT = 16,
 	MAX_PASSES = 200, /* there or back */
 	MAX_IDLE = 3,
+	FEW_LEFT = 8, /* values more than variables */
 	MAX_POLISH = 4,
 	FEW = 5, /* values */
 };
@@ -486,6 +487,7 @@ static reduction result_of(reducer *r, bool open)
 {
 	int64_t round_up = ((int64_t)1 << r->scale.shift) - 1;
 	int64_t bound = (r->bound + round_up) >> r->scale.shift;
+	bound = (bound + r->p->unit - 1) / r->p->unit * r->p->unit;
 	bool moved = r->best_cost <= r->scale.cap;
 	reduction s = { r->best, r->best_cost, open ? bound : r->best_cost };
 	s.nvalues = ARENA_ARRAY(r->a, int, r->n);
@@ -517,13 +519,19 @@ typedef struct progress {
 	int idle;
 } progress;
 
+/* Whether what is left is more than an afterthought. */
+static bool many_left(const reducer *r)
+{
+	return r->live - r->n > FEW_LEFT + r->n / 16;
+}
+
 static bool goes_on(const reducer *r, progress *before, bool glance)
 {
 	int64_t gap = r->limit - r->bound;
 	bool moves = gap < before->gap - before->gap / (glance ? 2 : 32) ||
 		     r->live < before->live - (before->live - r->n) / 16;
 	*before = (progress){ gap, r->live, moves ? 0 : before->idle + 1 };
-	return before->idle < (glance ? 1 : MAX_IDLE) && r->live > r->n;
+	return before->idle < (glance ? 1 : MAX_IDLE) && many_left(r);
 }
 
 reduction reduce_problem(arena *a, const problem *p, double deadline,
@@ -537,7 +545,7 @@ reduction reduce_problem(arena *a, const problem *p, double deadline,
 		r.chooses = i > 0;
 		open = pass(&r, i % 2 == 0);
 		if (open && !goes_on(&r, &before, glance)) {
-			if (glance || r.holds_back || r.live <= r.n)
+			if (glance || r.holds_back || !many_left(&r))
 				break;
 			r.holds_back = true;
 			before.idle = 0;

@@ -371,7 +371,8 @@ static solution solve_reduced(arena *a, const problem *p, budget *b,
 		for (int v = 0; better && v < p->vars.n; v++)
 			value[v] = r.values[v][s.value[v]];
 		int64_t left = ((s.lower_bound - 1) >> r.shift) + 1;
-		bound = left < bound ? left : bound;
+		if (s.lower_bound < r.rest->top && left < bound)
+			bound = left;
 		bound = r.bound > bound ? r.bound : bound;
 	}
 	solution found = solution_of(p, value, bound);
