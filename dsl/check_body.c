@@ -30,18 +30,20 @@ void check_declare(checker *c, ast_symbol *s)
 	diag_note(c->sink, first->at, "the first declaration is here");
 }
 
-static bool begins_with(const char *name, const char *head)
+/* Whether a name begins like this.  After very many such questions the answer
+ * is yes, which only means that the evaluation will have to find out. */
+static bool begins_with(checker *c, const char *name, const char *head)
 {
-	return !strncmp(name, head, strlen(head));
+	enum { MAX_COMPARED = 1 << 20 };
+	return c->compared++ > MAX_COMPARED ||
+	       !strncmp(name, head, strlen(head));
 }
 
-/* Whether a family that is bound may have a member of this name, or one whose
- * name begins like that. */
-static bool may_be_member(const checker *c, const char *name)
+/* Whether a family that is bound may have a member of this name. */
+static bool may_be_member(checker *c, const char *name)
 {
-	for (int i = 0; i < c->families.n; i++)
-		if (begins_with(name, c->families.at[i]) ||
-		    begins_with(c->families.at[i], name))
+	for (int i = 0; i < strmap_count(c->families); i++)
+		if (begins_with(c, name, strmap_key(c->families, i)))
 			return true;
 	return false;
 }
@@ -57,15 +59,18 @@ static void walk_name(checker *c, const ast_expr *e)
 		    e->name);
 }
 
+/* A member may be that of a family, of a longer or shorter one, or a name. */
 static void walk_family(checker *c, const ast_expr *e)
 {
-	bool known = may_be_member(c, e->texts[0]);
+	const char *head = e->texts[0];
+	bool known = strmap_get(c->families, head) || may_be_member(c, head);
+	for (int i = 0; i < strmap_count(c->families) && !known; i++)
+		known = begins_with(c, strmap_key(c->families, i), head);
 	for (int i = 0; i < strmap_count(c->names) && !known; i++)
-		known = begins_with(strmap_key(c->names, i), e->texts[0]);
+		known = begins_with(c, strmap_key(c->names, i), head);
 	if (!known)
 		check_error(c, DIAG_UNBOUND_INDEX, e->at,
-			    "nothing binds a name like '%s{..}' here",
-			    e->texts[0]);
+			    "nothing binds a name like '%s{..}' here", head);
 }
 
 static void bind_target(checker *c, const ast_expr *e)
@@ -76,7 +81,7 @@ static void bind_target(checker *c, const ast_expr *e)
 	}
 	for (int i = 0; i < e->nargs; i++)
 		walk(c, e->args[i]);
-	vec_push(c->tmp, &c->families, e->texts[0]);
+	strmap_put(c->families, e->texts[0], c);
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -359,5 +364,6 @@ checker check_begin_body(tdl_modules *m, body_kind body)
 	c.names = strmap_new(c.tmp);
 	c.unbound = strmap_new(c.tmp);
 	c.packs = strmap_new(c.tmp);
+	c.families = strmap_new(c.tmp);
 	return c;
 }

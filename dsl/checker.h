@@ -98,7 +98,8 @@ typedef struct checker {
 	 * the families that it binds, whether it has outputs. */
 	body_kind body;
 	int height;
-	VEC(const char *) families;
+	strmap *families; /* the key is all that counts */
+	int compared;	  /* names with beginnings */
 	bool has_output;
 } checker;
 
