@@ -10,6 +10,7 @@
 #include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
 #include "plan/eval.h"
+#include "plan/forms.h"
 #include "plan/transfer.h"
 #include "tests/unit/ladder.h"
 #include "tests/unit/random_graph.h"
@@ -247,6 +248,80 @@ START_TEST(pieces_cover)
 	}
 	for (int c = 0; c < COLL_COUNT; c++)
 		ck_assert_msg(seen[c] > 0, "no %s", collective_name(c));
+}
+END_TEST
+
+/* ---- forms ------------------------------------------------------------- */
+
+/* Two buffers on all workers, one by one. */
+static void compare(const plan *p, int x, int y, bool *same, bool *covers)
+{
+	*same = *covers = true;
+	for (int w = 0; w < mesh_workers(&p->mesh); w++) {
+		region r = plan_region(p, x, w), s = plan_region(p, y, w);
+		bool whole = r.first == 0 && r.count == box_volume(&r.at);
+		bool none = r.count == 0 && s.count == 0;
+		*same = *same && (none || (box_equal(&r.at, &s.at) &&
+					   r.first == s.first &&
+					   r.count == s.count));
+		*covers = *covers &&
+			  (s.count == 0 ||
+			   (whole && box_contains(&r.at, &s.at)));
+	}
+}
+
+static void check_bytes(forms *f, const plan *p, int buffer)
+{
+	const plan_buffer *b = &p->buffers[buffer];
+	int64_t most = 0;
+	for (int w = 0; w < mesh_workers(&p->mesh); w++) {
+		region r = plan_region(p, buffer, w);
+		most = r.count > most ? r.count : most;
+	}
+	most *= (int64_t)dtype_size(p->tensors[b->tensor].type);
+	ck_assert_int_eq(forms_nbytes(f, forms_of(f, b)), most);
+}
+
+/* What was found out for one buffer holds for all of its form. */
+START_TEST(forms_are_alike)
+{
+	int shared = 0, pairs = 0;
+	for (int seed = 0; seed < 60; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(60000 + (uint64_t)seed);
+		graph *g = random_training(a, &r, 12);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		forms *f = forms_new(a, p);
+		for (int x = 0; x < p->nbuffers; x++) {
+			int m = forms_of(f, &p->buffers[x]);
+			check_bytes(f, p, x);
+			for (int y = 0; y < p->nbuffers; y++) {
+				int n = forms_of(f, &p->buffers[y]);
+				int d = p->tensors[p->buffers[x].tensor].ndim;
+				bool same, covers;
+				if (p->tensors[p->buffers[y].tensor].ndim != d)
+					continue;
+				compare(p, x, y, &same, &covers);
+				ck_assert(forms_same(f, m, n) == same);
+				ck_assert(forms_cover(f, m, n) == covers);
+				shared += x != y && m == n;
+				pairs += same;
+			}
+		}
+		for (int i = 0; i < p->ninstrs; i++) {
+			const plan_instr *in = &p->program[i];
+			if (in->op == PLAN_RUN)
+				continue;
+			ck_assert(forms_received(f, in) ==
+				  transfer_total(p, in));
+			ck_assert(forms_collective(f, in) ==
+				  transfer_collective(p, in));
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(shared, 100);
+	ck_assert_int_gt(pairs, shared);
 }
 END_TEST
 
@@ -574,6 +649,7 @@ int main(void)
 	tcase_add_test(t, states_are_kept);
 	tcase_add_test(t, same_again);
 	tcase_add_test(t, pieces_cover);
+	tcase_add_test(t, forms_are_alike);
 	tcase_add_test(t, never_more_than_model);
 	tcase_add_test(t, as_model_where_nothing_is_shared);
 	tcase_add_test(t, known_programs);
