@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/memory.c %D%/memory.h \
 	%D%/one.c \
 	%D%/overlap.c %D%/overlap.h \
+	%D%/peak.c %D%/peak.h \
 	%D%/place.c %D%/place.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/random.c %D%/random.h \

@@ -11,6 +11,7 @@
 #include "compiler/lower/lower.h"
 #include "plan/eval.h"
 #include "plan/forms.h"
+#include "plan/peak.h"
 #include "plan/transfer.h"
 #include "tests/unit/ladder.h"
 #include "tests/unit/random_graph.h"
@@ -622,6 +623,37 @@ START_TEST(an_eighth_each)
 }
 END_TEST
 
+/* The peak is what no arena can be smaller than, and what makes it up is in use
+ * then. */
+START_TEST(at_the_peak)
+{
+	for (int seed = 0; seed < 100; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(70000 + (uint64_t)seed);
+		graph *g = random_training(a, &r, 14);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		plan_peak x = plan_find_peak(a, p);
+		lifetime *l = plan_lifetimes(a, p);
+		int64_t sum = 0;
+		for (int i = 0; i < x.n; i++) {
+			int b = x.uses[i].buffer;
+			sum += x.uses[i].nbytes;
+			ck_assert_int_eq(p->buffers[b].nbytes,
+					 x.uses[i].nbytes);
+			ck_assert_int_le(l[b].first, x.instr);
+			ck_assert(i == 0 ||
+				  x.uses[i].nbytes <= x.uses[i - 1].nbytes);
+		}
+		ck_assert_int_eq(sum, x.nbytes);
+		int64_t bound = plan_place(p);
+		ck_assert_int_le(x.nbytes, bound);
+		ck_assert_int_ge(x.nbytes + x.n * PLAN_ALIGN, bound);
+		arena_free(a);
+	}
+}
+END_TEST
+
 START_TEST(predicted_time)
 {
 	arena *a = arena_new();
@@ -659,6 +691,7 @@ int main(void)
 	tcase_add_test(t, clipped_gradients_wait);
 	tcase_add_test(t, gradients_are_summed_in_place);
 	tcase_add_test(t, an_eighth_each);
+	tcase_add_test(t, at_the_peak);
 	tcase_add_test(t, predicted_time);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);

@@ -1,0 +1,23 @@
+/* What a worker's memory is taken up with when most of it is in use. */
+#ifndef TDL_PLAN_PEAK_H
+#define TDL_PLAN_PEAK_H
+
+#include "plan/place.h"
+
+typedef struct plan_use {
+	int buffer;
+	int64_t nbytes;
+} plan_use;
+
+typedef struct plan_peak {
+	int instr; /* -1: before the first, ninstrs: after the last */
+	int64_t nbytes;
+	int n;
+	plan_use *uses; /* that add up to nbytes, the largest first */
+} plan_peak;
+
+/* Of a whole plan, in a.  Nothing is said of gaps between buffers: the arena
+ * is as large as that or a little larger. */
+plan_peak plan_find_peak(arena *a, const plan *p);
+
+#endif
