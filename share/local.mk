@@ -61,11 +61,13 @@ tdlc_pages = \
 	%D%/man/tdlc-compare.1 \
 	%D%/man/tdlc-compile.1 \
 	%D%/man/tdlc-coverage.1 \
+	%D%/man/tdlc-diff.1 \
 	%D%/man/tdlc-doc.1 \
 	%D%/man/tdlc-explain.1 \
 	%D%/man/tdlc-fmt.1 \
 	%D%/man/tdlc-ops.1 \
 	%D%/man/tdlc-plan.1 \
+	%D%/man/tdlc-score.1 \
 	%D%/man/tdlc-show.1 \
 	%D%/man/tdlc-solve.1 \
 	%D%/man/tdlc-verify.1

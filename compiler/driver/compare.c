@@ -3,12 +3,14 @@
 
 #include <string.h>
 
-#include "compiler/driver/plan_make.h"
+#include "compiler/driver/compare.h"
 
 typedef struct compare_options {
 	int64_t devices;
 	plan_model model;
 	cli_words algorithms, with;
+	bool score;	  /* a plan out of the pins comes first: */
+	pin_options pins; /* else the planners' plans have them */
 	const char *topology;
 	double seconds; /* of each search; 0: no limit */
 	bool json;
@@ -27,6 +29,7 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 		  &o->with },
 		PLAN_OPTION_TIME_LIMIT(&o->seconds),
 		PLAN_OPTION_TOPOLOGY(&o->topology),
+		PIN_OPTIONS(&o->pins),
 		PLAN_OPTIONS_MODEL(&o->model),
 		DRIVER_OPTION_JSON(&o->json),
 		DRIVER_OPTION_LOAD(d),
@@ -42,6 +45,8 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 		cli_usage(&d->program, "one model is expected");
 	else if (o->devices == 0)
 		cli_usage(&d->program, "-k N is missing");
+	else if (o->score && !pins_are_given(&o->pins))
+		cli_usage(&d->program, "--pins FILE is missing");
 	else
 		*status = CLI_OK;
 	for (int i = 0; i < o->algorithms.n && *status == CLI_OK; i++)
@@ -64,11 +69,29 @@ static bool among(const cli_words *words, const char *name)
 
 typedef VEC(plan_report) reports;
 
+/* What the user has decided; tofu decides the rest. */
+static bool plan_pinned(driver *d, const graph *g, const compare_options *o,
+			const topology *t, reports *all)
+{
+	const lower_options lower = { .algorithm = "pins" };
+	const plan_search how = { "tofu", o->seconds, (int)o->devices, t,
+				  o->pins };
+	plan_report r;
+	if (!plan_make(d, g, &how, &lower, &r))
+		return false;
+	search_result *s = ARENA_COPY(d->arena, r.search, 1);
+	s->algorithm = "pins";
+	r.search = s;
+	vec_push(d->arena, all, r);
+	return true;
+}
+
 /* Plans with all planners that are wanted, in the order of their table.  False
  * when errors were added. */
 static bool plan_all(driver *d, const graph *g, const compare_options *o,
 		     const topology *t, reports *all)
 {
+	const pin_options none = { 0 };
 	const char *name;
 	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
 		bool wanted = among(&o->algorithms, name) ||
@@ -77,7 +100,8 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 			       !search_on_request(i));
 		const lower_options lower = { .algorithm = name };
 		const plan_search how = { name, o->seconds,
-					  (int)o->devices, t };
+					  (int)o->devices, t,
+					  o->score ? none : o->pins };
 		plan_report r;
 		if (!wanted)
 			continue;
@@ -115,29 +139,33 @@ static double gap(const plan_report *r, int64_t bound)
 	return (double)(s->total - bound) / (double)bound;
 }
 
+static json_t *entry_json(const plan_report *r, int64_t bound)
+{
+	const search_result *s = r->search;
+	if (s->error)
+		return json_pack("{s:s,s:s}", "algorithm", s->algorithm,
+				 "error", s->error);
+	double over = gap(r, bound);
+	json_t *j = plan_report_json(r);
+	json_object_set_new(j, "gap", over < 0 ? json_null()
+					       : json_real(over));
+	return j;
+}
+
 static json_t *compare_json(const graph *g, const compare_options *o,
 			    const reports *all)
 {
 	int64_t bound = proven_bound(all);
 	json_t *list = json_array();
-	for (int i = 0; i < all->n; i++) {
-		const plan_report *r = &all->at[i];
-		const search_result *s = r->search;
-		json_t *j;
-		if (s->error) {
-			j = json_pack("{s:s,s:s}", "algorithm", s->algorithm,
-				      "error", s->error);
-		} else {
-			double over = gap(r, bound);
-			j = plan_report_json(r);
-			json_object_set_new(j, "gap", over < 0
-							? json_null()
-							: json_real(over));
-		}
-		json_array_append_new(list, j);
-	}
-	return json_pack("{s:s,s:I,s:o}", "model", g->name, "devices",
-			 (json_int_t)o->devices, "planners", list);
+	json_t *j = json_pack("{s:s,s:I}", "model", g->name, "devices",
+			      (json_int_t)o->devices);
+	if (o->score)
+		json_object_set_new(j, "pinned",
+				    entry_json(&all->at[0], bound));
+	for (int i = o->score; i < all->n; i++)
+		json_array_append_new(list, entry_json(&all->at[i], bound));
+	json_object_set_new(j, "planners", list);
+	return j;
 }
 
 static void print_row(arena *a, const plan_report *r, int64_t bound)
@@ -171,9 +199,9 @@ static void print_text(arena *a, const graph *g, const compare_options *o,
 		       plan_bytes_text(a, bound));
 }
 
-cli_status command_compare(driver *d, int argc, char **argv)
+cli_status compare_planners(driver *d, int argc, char **argv, bool score)
 {
-	compare_options o = { .model = PLAN_MODEL };
+	compare_options o = { .model = PLAN_MODEL, .score = score };
 	reports all = { 0 };
 	const char *path;
 	cli_status status;
@@ -182,10 +210,16 @@ cli_status command_compare(driver *d, int argc, char **argv)
 	graph *g = plan_read_model(d, path, &o.model, &status);
 	const topology *t = g ? plan_topology(d, o.topology, o.devices) : NULL;
 	if (!t || !plan_is_countable(d, g, o.devices) ||
+	    (score && !plan_pinned(d, g, &o, t, &all)) ||
 	    !plan_all(d, g, &o, t, &all))
 		return status;
 	if (o.json)
 		return driver_print_json(d, compare_json(g, &o, &all));
 	print_text(d->arena, g, &o, &all);
 	return CLI_OK;
+}
+
+cli_status command_compare(driver *d, int argc, char **argv)
+{
+	return compare_planners(d, argc, argv, false);
 }

@@ -2,13 +2,14 @@ bin_PROGRAMS += tdlc
 tdlc_SOURCES = \
 	%D%/check.c \
 	%D%/commands.def \
-	%D%/compare.c \
+	%D%/compare.c %D%/compare.h \
 	%D%/compile.c \
 	%D%/coverage.c %D%/coverage.h \
 	%D%/coverage_print.c \
 	%D%/describe.h \
 	%D%/describe_json.c \
 	%D%/describe_text.c \
+	%D%/diff.c \
 	%D%/doc.c \
 	%D%/driver.c %D%/driver.h \
 	%D%/emit.h \
@@ -24,10 +25,12 @@ tdlc_SOURCES = \
 	%D%/page.c %D%/page.h \
 	%D%/page_html.c \
 	%D%/page_markdown.c \
+	%D%/pins.c %D%/pins.h \
 	%D%/plan.c \
 	%D%/plan_make.c %D%/plan_make.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
+	%D%/score.c \
 	%D%/show.c \
 	%D%/solve.c \
 	%D%/train_options.c %D%/train_options.h \

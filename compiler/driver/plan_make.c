@@ -78,6 +78,11 @@ bool plan_make(driver *d, const graph *g, const plan_search *search,
 	search_request q = { .algorithm = search->algorithm,
 			     .seconds = search->seconds };
 	topology_mesh(t, search->k, &q.mesh);
+	if (pins_are_given(&search->pins)) {
+		q.pins = pins_resolve(d, &search->pins, g, &q.mesh);
+		if (!q.pins)
+			return false;
+	}
 	*r = (plan_report){ .graph = g, .machine = t->name };
 	r->search = search_plan_for(d->arena, g, &q);
 	if (r->search->error)

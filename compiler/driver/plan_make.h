@@ -4,6 +4,7 @@
 #define TDL_COMPILER_DRIVER_PLAN_MAKE_H
 
 #include "compiler/driver/driver.h"
+#include "compiler/driver/pins.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/train_options.h"
 #include "compiler/lower/cost.h"
@@ -57,6 +58,7 @@ typedef struct plan_search {
 	double seconds;	       /* of search_request; 0: no limit */
 	int k;
 	const topology *topology; /* on which k devices have a place */
+	pin_options pins;
 } plan_search;
 
 #define PLAN_OPTION_TIME_LIMIT(seconds)                                      \
@@ -64,9 +66,9 @@ typedef struct plan_search {
 	  "search for about S seconds, and take the best that was found",    \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
-/* Plans g, along the levels of the machine, and lowers it.  *r is filled in; where
- * the search has an error it has no plan, only `search`.  False when errors
- * were added. */
+/* Plans g, along the levels of the machine, and lowers it.  *r is filled in;
+ * where the search has an error it has no plan, only `search`.  False when
+ * errors were added. */
 bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r);
 

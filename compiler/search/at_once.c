@@ -118,9 +118,10 @@ static void set_optimal(search_result *r, bool optimal)
 		r->optimal_by_step[a] = optimal;
 }
 
-void search_at_once(search *s, const rules *all)
+void search_at_once(search *s, const rules *wanted)
 {
 	search_result *r = s->result;
+	const rules with = search_pinned(s, wanted), *all = &with;
 	search_by_step(s, all);
 	int naxes = r->assignment.mesh.naxes, n = naxes - 1;
 	int64_t bound = -1;

@@ -41,7 +41,7 @@ static void take(search *s, const ways_set *w, const ilp_result *found)
 	search_price(s);
 	for (int i = 0; i < r->assignment.mesh.naxes; i++)
 		r->optimal_by_step[i] = found->solution.optimal;
-	if (found->solution.optimal)
+	if (r->total == 0 || (found->solution.optimal && !s->pins))
 		r->lower_bound = r->total;
 	r->note = arena_printf(s->arena, "solved by %s%s", found->solver,
 			       found->solution.optimal
@@ -55,7 +55,8 @@ static void plan(search *s)
 	arena *tmp = arena_new();
 	r->assignment.mesh = s->mesh;
 	r->lower_bound = -1;
-	ways_set w = ways_find(tmp, s->graph, &r->assignment.mesh, &all,
+	const rules with = search_pinned(s, &all);
+	ways_set w = ways_find(tmp, s->graph, &r->assignment.mesh, &with,
 			       MOST_WAYS);
 	if (!w.complete || whole_cells(s->graph, &w) > MOST_COLUMNS) {
 		r->error = "the model is too large for a 0-1 program";

@@ -2,6 +2,10 @@
 
 #include "compiler/search/outline.h"
 
+#include <string.h>
+
+#include "compiler/analysis/strategy.h"
+
 outline outline_new(arena *a, const graph *g)
 {
 	outline o = { g, ARENA_ARRAY(a, cuts, g->ntensors),
@@ -50,6 +54,23 @@ static void lie_like(outline *o, tensor_id t, tensor_id like)
 	o->tensor_set[t] = true;
 }
 
+tensor_id outline_tie(outline *o)
+{
+	const graph *g = o->graph;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		if (x->kind != TENSOR_STATE || x->next == NONE)
+			continue;
+		lie_like(o, x->next, t);
+		lie_like(o, t, x->next);
+		if (o->tensor_set[t] &&
+		    memcmp(&o->tensors[t], &o->tensors[x->next],
+			   sizeof(cuts)))
+			return t;
+	}
+	return NONE;
+}
+
 static void follow(outline *o)
 {
 	const graph *g = o->graph;
@@ -58,11 +79,51 @@ static void follow(outline *o)
 		if (x->gradient_of != NONE &&
 		    same_shape(x, &g->tensors[x->gradient_of]))
 			lie_like(o, t, x->gradient_of);
-		if (x->kind == TENSOR_STATE && x->next != NONE) {
-			lie_like(o, x->next, t);
-			lie_like(o, t, x->next);
-		}
 	}
+	outline_tie(o);
+}
+
+/* ---- what can be decided ----------------------------------------------- */
+
+/* Why an extent is too short for an axis, or NULL. */
+static const char *too_short(arena *a, int64_t parts, int groups)
+{
+	if (parts >= groups)
+		return NULL;
+	return arena_printf(a, "%d groups cannot share %lld", groups,
+			    (long long)parts);
+}
+
+const char *outline_refuses_dim(arena *a, const step *s, tensor_id t, int d)
+{
+	const tensor_type *type = &s->g->tensors[t].type;
+	const mesh *m = &s->as->mesh;
+	if (d == CUT_NONE)
+		return NULL;
+	if (d >= type->ndim)
+		return arena_printf(a, "it has %d dimensions", type->ndim);
+	return too_short(a, cuts_smallest(type->dims[d], m,
+					  &s->as->tensor_cuts[t],
+					  step_axis(s), d),
+			 m->size[step_axis(s)]);
+}
+
+const char *outline_refuses_var(arena *a, const step *s, node_id n, int v)
+{
+	const kernel *k = s->g->nodes[n].kernel;
+	const mesh *m = &s->as->mesh;
+	const char *why;
+	if (v == CUT_NONE)
+		return NULL;
+	if (!strategy_offered(k, v, &why))
+		return why;
+	why = too_short(a, cuts_smallest(k->vars[v].extent, m,
+					 &s->as->node_cuts[n], step_axis(s), v),
+			m->size[step_axis(s)]);
+	choices all = step_vars(s, n);
+	if (!why && !choices_have(&all, v))
+		return "its partial results are combined otherwise";
+	return why;
 }
 
 /* ---- the rest ---------------------------------------------------------- */

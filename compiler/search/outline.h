@@ -5,14 +5,24 @@
 
 #include "compiler/search/planner.h"
 
-typedef struct outline {
+struct outline {
 	const graph *graph;
 	cuts *tensors, *nodes;
 	bool *tensor_set, *node_set; /* whether it is decided */
-} outline;
+};
 
 /* Nothing is decided. */
 outline outline_new(arena *a, const graph *g);
+
+/* What becomes of a state lies like the state, where one of both is decided.
+ * Returns a state that is decided otherwise than what it becomes, or NONE. */
+tensor_id outline_tie(outline *o);
+
+/* Whether a tensor can be cut along dimension d, a node divided along variable
+ * v, by the last axis of as->mesh, after what as says of the axes before: NULL,
+ * or why not.  CUT_NONE always can. */
+const char *outline_refuses_dim(arena *a, const step *s, tensor_id t, int d);
+const char *outline_refuses_var(arena *a, const step *s, node_id n, int v);
 
 /* Per node whether it belongs to the forward pass: it helps to compute no
  * gradient, and needs none.  All nodes of a graph that is not trained do. */

@@ -13,6 +13,7 @@ typedef struct search {
 	mesh mesh;	       /* of them */
 	search_result *result; /* at first without axes and cuts */
 	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
+	const outline *pins;   /* of the request */
 } search;
 
 /* The limits for a problem, if there are so many to solve one after another
@@ -60,6 +61,9 @@ typedef struct rules {
 	 * of them is proven of all plans that cut every tensor once. */
 	bool complete;
 } rules;
+
+/* The same rules, but for what the user has pinned. */
+rules search_pinned(const search *s, const rules *r);
 
 /* Plans over the axes of the mesh, the outermost first, each the best given
  * those before.  The note is left to the caller. */

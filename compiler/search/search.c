@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compiler/search/outline.h"
 #include "compiler/search/planner.h"
 #include "plan/plan.h"
 
@@ -134,8 +135,45 @@ static void settle_bound(search_result *r, bool complete)
 		r->lower_bound = -1;
 }
 
-void search_by_step(search *s, const rules *all)
+/* Rules, and what is pinned. */
+typedef struct pinned {
+	rules rules;
+	const outline *pins;
+} pinned;
+
+static choices pinned_dims(const void *state, const step *s, tensor_id t)
 {
+	const pinned *p = state;
+	return p->pins->tensor_set[t]
+		       ? choices_one(p->pins->tensors[t].dim[step_axis(s)])
+		       : p->rules.dims(p->rules.state, s, t);
+}
+
+static choices pinned_vars(const void *state, const step *s, node_id n)
+{
+	const pinned *p = state;
+	return p->pins->node_set[n]
+		       ? choices_one(p->pins->nodes[n].dim[step_axis(s)])
+		       : p->rules.vars(p->rules.state, s, n);
+}
+
+rules search_pinned(const search *s, const rules *r)
+{
+	rules with = *r;
+	if (!s->pins)
+		return with;
+	pinned *p = ARENA_NEW(s->arena, pinned);
+	*p = (pinned){ *r, s->pins };
+	with.dims = pinned_dims;
+	with.vars = pinned_vars;
+	with.state = p;
+	with.complete = false;
+	return with;
+}
+
+void search_by_step(search *s, const rules *r)
+{
+	const rules with = search_pinned(s, r), *all = &with;
 	int naxes = s->mesh.naxes;
 	mesh *m = &s->result->assignment.mesh;
 	while (m->naxes < naxes) {
@@ -204,7 +242,8 @@ search_result *search_plan_for(arena *a, const graph *g,
 	int k = mesh_workers(&q->mesh);
 	assert(pl && k >= 1 && k <= PLAN_MAX_WORKERS);
 	search s = { .arena = a, .graph = g, .k = k, .mesh = q->mesh,
-		     .result = new_result(a, g, pl->name) };
+		     .result = new_result(a, g, pl->name),
+		     .pins = q->pins };
 	double begin = now();
 	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;
 	pl->plan(&s);

@@ -50,6 +50,8 @@ typedef struct search_result {
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm);
 
+typedef struct outline outline; /* compiler/search/outline.h */
+
 /* What a plan is searched for. */
 typedef struct search_request {
 	mesh mesh; /* of the devices, each axis a prime, outermost first */
@@ -57,6 +59,10 @@ typedef struct search_request {
 	/* 0, or about how long it may take, with the best that was found by
 	 * then; with time it also goes on where search_plan() stops. */
 	double seconds;
+	/* What is decided already, of the tensors and nodes that it has set;
+	 * NULL: nothing.  States and what they become have to agree, see
+	 * outline_tie(). */
+	const outline *pins;
 } search_request;
 
 search_result *search_plan_for(arena *a, const graph *g,

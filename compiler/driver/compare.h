@@ -1,0 +1,10 @@
+/* What tdlc compare and tdlc score share. */
+#ifndef TDL_COMPILER_DRIVER_COMPARE_H
+#define TDL_COMPILER_DRIVER_COMPARE_H
+
+#include "compiler/driver/plan_make.h"
+
+/* Either command.  score: a plan out of pins comes first. */
+cli_status compare_planners(driver *d, int argc, char **argv, bool score);
+
+#endif

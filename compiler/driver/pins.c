@@ -1,0 +1,214 @@
+#include "config.h"
+
+#include "compiler/driver/pins.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compiler/search/outline.h"
+
+enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
+
+/* A pin: its pattern, and a word per axis; one stands for all. */
+typedef struct pin {
+	range at;
+	const char *names;
+	bool of_nodes; /* what the first word is for */
+	int nwords;
+	const char *words[MAX_AXES]; /* "1" of "cut 1"; NULL: whole */
+} pin;
+
+typedef struct reading {
+	driver *d;
+	const graph *g;
+	const mesh *mesh;
+	outline *outline;
+	assignment as; /* to ask what can be decided */
+} reading;
+
+static bool fail(const reading *r, const pin *p, const char *why)
+{
+	diag_error(r->d->sink, DIAG_BAD_PIN, p->at, "%s", why);
+	return false;
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+/* text without blanks at its ends, cut out of what it is in */
+static char *trimmed(char *text)
+{
+	text += strspn(text, " \t\r");
+	size_t n = strlen(text);
+	while (n > 0 && strchr(" \t\r", text[n - 1]))
+		n--;
+	text[n] = '\0';
+	return text;
+}
+
+/* What follows `word' and blanks in text; NULL where that is not how it
+ * begins. */
+static const char *behind(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+	if (strncmp(text, word, n) || !text[n] || !strchr(" \t", text[n]))
+		return NULL;
+	return text + n + strspn(text + n, " \t");
+}
+
+static bool read_word(const reading *r, pin *p, const char *text)
+{
+	const char *cut = behind(text, "cut"), *by = behind(text, "by");
+	bool of_nodes = by || !strcmp(text, "whole");
+	if (!cut && !of_nodes && strcmp(text, "replicated"))
+		return fail(r, p, arena_printf(r->d->arena, "'%s' is none of "
+					       "cut D, replicated, by V, whole",
+					       text));
+	if (p->nwords > 0 && of_nodes != p->of_nodes)
+		return fail(r, p, "some words are for tensors, some for "
+			    "operators");
+	if (p->nwords == MAX_AXES)
+		return fail(r, p, "there are more words than axes");
+	p->of_nodes = of_nodes;
+	p->words[p->nwords++] = cut ? cut : by;
+	return true;
+}
+
+/* Reads NAMES=WORDS, which it cuts into pieces. */
+static bool read_pin(const reading *r, char *text, pin *p)
+{
+	char *words = strrchr(text, '=');
+	if (!words)
+		return fail(r, p, "NAMES=WORDS is expected");
+	*words++ = '\0';
+	p->names = trimmed(text);
+	for (char *word; (word = strsep(&words, ","));)
+		if (!read_word(r, p, trimmed(word)))
+			return false;
+	if (p->nwords != 1 && p->nwords != r->mesh->naxes)
+		return fail(r, p, arena_printf(r->d->arena, "%d words, but "
+					       "the mesh has %d axes",
+					       p->nwords, r->mesh->naxes));
+	return true;
+}
+
+/* ---- meaning ----------------------------------------------------------- */
+
+/* The dimension that a word says, or the variable of a node; CUT_NONE for
+ * whole, -2 for what is neither. */
+static int choice_of(const char *word, const kernel *k)
+{
+	int64_t d;
+	if (!word)
+		return CUT_NONE;
+	if (!k)
+		return cli_int(word, 0, MAX_NDIM - 1, &d) ? (int)d : -2;
+	for (int v = 0; v < k->nvars; v++)
+		if (!strcmp(k->vars[v].name, word))
+			return v;
+	return -2;
+}
+
+/* Decides a tensor, or where k is its kernel a node. */
+static bool decide(reading *r, const pin *p, int id, const kernel *k)
+{
+	const step s = { r->g, &r->as };
+	cuts *c = k ? &r->as.node_cuts[id] : &r->as.tensor_cuts[id];
+	const char *name = k ? r->g->nodes[id].name : r->g->tensors[id].name;
+	*c = cuts_none();
+	for (int a = 0; a < r->mesh->naxes; a++) {
+		const char *word = p->words[p->nwords == 1 ? 0 : a];
+		int d = choice_of(word, k);
+		const char *why;
+		r->as.mesh.naxes = a + 1;
+		if (d == -2)
+			why = k ? "it has no such variable"
+				: "that is no dimension";
+		else
+			why = k ? outline_refuses_var(r->d->arena, &s, id, d)
+				: outline_refuses_dim(r->d->arena, &s, id, d);
+		if (why)
+			return fail(r, p, arena_printf(
+					r->d->arena, "'%s' cannot be %s %s%s: "
+					"%s", name, k ? "divided by" : "cut "
+					"along dimension", word,
+					a ? " once more" : "", why));
+		c->dim[a] = (signed char)d;
+	}
+	*(k ? &r->outline->nodes[id] : &r->outline->tensors[id]) = *c;
+	*(k ? &r->outline->node_set[id] : &r->outline->tensor_set[id]) = true;
+	return true;
+}
+
+static bool apply(reading *r, const pin *p)
+{
+	int count = 0;
+	bool ok = true;
+	for (tensor_id t = 0; ok && !p->of_nodes && t < r->g->ntensors; t++)
+		if (!fnmatch(p->names, r->g->tensors[t].name, 0)) {
+			ok = decide(r, p, t, NULL);
+			count++;
+		}
+	for (node_id n = 0; ok && p->of_nodes && n < r->g->nnodes; n++)
+		if (!fnmatch(p->names, r->g->nodes[n].name, 0)) {
+			ok = decide(r, p, n, r->g->nodes[n].kernel);
+			count++;
+		}
+	if (ok && count == 0)
+		return fail(r, p, arena_printf(r->d->arena, "no %s is called "
+					       "'%s'", p->of_nodes ? "operator"
+					       : "tensor", p->names));
+	return ok;
+}
+
+/* Reads and applies the pins in a text, one a line.  False when errors were
+ * added. */
+static bool apply_all(reading *r, const char *path, const char *text,
+		      size_t len)
+{
+	uint32_t base = diag_add_source(r->d->sink, path, text, len);
+	char *rest = arena_strndup(r->d->arena, text, len), *all = rest;
+	bool ok = base > 0;
+	for (char *line; base > 0 && (line = strsep(&rest, "\n"));) {
+		uint32_t beg = base + (uint32_t)(line - all);
+		pin p = { .at = { beg, beg + (uint32_t)strlen(line) } };
+		line[strcspn(line, "#")] = '\0';
+		if (*trimmed(line))
+			ok &= read_pin(r, trimmed(line), &p) && apply(r, &p);
+	}
+	return ok;
+}
+
+/* Whether states and what they become are decided alike. */
+static bool agree(const reading *r, const pin_options *o)
+{
+	tensor_id t = outline_tie(r->outline);
+	if (t == NONE)
+		return true;
+	diag_error_in(r->d->sink, DIAG_BAD_PIN, o->file ? o->file : "--pin",
+		      "'%s' and what it becomes, '%s', cannot lie differently",
+		      r->g->tensors[t].name,
+		      r->g->tensors[r->g->tensors[t].next].name);
+	return false;
+}
+
+const outline *pins_resolve(driver *d, const pin_options *o, const graph *g,
+			    const mesh *m)
+{
+	outline *all = ARENA_NEW(d->arena, outline);
+	outline scratch = outline_new(d->arena, g);
+	reading r = { d, g, m, all,
+		      { *m, scratch.tensors, scratch.nodes } };
+	bool ok = true;
+	*all = outline_new(d->arena, g);
+	if (o->file) {
+		size_t len;
+		const char *text = file_read(d->arena, d->sink, o->file,
+					     MOST_TEXT, &len);
+		ok = text && apply_all(&r, o->file, text, len);
+	}
+	for (int i = 0; i < o->pins.n; i++)
+		ok &= apply_all(&r, "--pin", o->pins.at[i],
+				strlen(o->pins.at[i]));
+	return ok && agree(&r, o) ? all : NULL;
+}

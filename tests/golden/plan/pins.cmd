@@ -1,0 +1,13 @@
+# What the user decides of a plan; diff says what that changed.
+status() { "$@" >"$tmp/out" || echo "-> $?"; sed 's/ *[0-9.e+-]* ms$//; /^  search/d' "$tmp/out"; }
+printf '%s\n' '# by columns, then rows' 'w = cut 1, cut 0' '' \
+	'MatMul_* = by j, by k # twice' >"$tmp/pins"
+status tdlc plan matmul.onnx -k 4 --pins "$tmp/pins" -o "$tmp/mine"
+status tdlc plan matmul.onnx -k 4 --pin 'x=replicated' --pin '?=cut 0' --pin 'w=cut 1'
+status tdlc plan matmul.onnx -k 4 --algorithm joint -o "$tmp/joint"
+status tdlc diff "$tmp/joint" "$tmp/mine"
+status tdlc diff "$tmp/mine" "$tmp/mine"
+status tdlc diff "$tmp/joint" "$tmp/mine" --json
+status tdlc score matmul.onnx -k 4 --pins "$tmp/pins" --algorithm tofu
+status tdlc score matmul.onnx -k 4
+tdlrun "$tmp/mine" --verify --kernels interpreter --json | grep verified
