@@ -15,9 +15,9 @@ typedef struct lower_options {
 	 * goes to a file needs. */
 	bool checksums;
 	/* Bytes that a worker may use so that less has to be moved: what one
-	 * operator fetched is kept for others until the plan needs as much. 0:
-	 * a tenth more than it needs without.  Where that is more than is
-	 * given here, nothing is kept that makes it need more. */
+	 * operator fetched is kept for others as long as the arena is no
+	 * larger.  0: a tenth more than it needs without.  Where that is more
+	 * than is given here, nothing is kept that makes it need more. */
 	int64_t memory;
 } lower_options;
 

@@ -85,6 +85,8 @@ static void set_buffers(draft *d)
 	plan *p = d->p;
 	buffer_list l = { .d = d };
 	d->nodes = ARENA_ARRAY(d->tmp, node_buffers, p->nnodes);
+	for (int i = 0; i < p->ntensors; i++)
+		p->tensors[i].buffer = -1;
 	for (int i = 0; i < p->ntensors; i++) {
 		const plan_tensor *t = &p->tensors[i];
 		if ((t->output && t->role != PLAN_RESULT) ||

@@ -623,6 +623,40 @@ START_TEST(an_eighth_each)
 }
 END_TEST
 
+/* A limit on the arena is kept to, and the more there is the less moves, where
+ * gaps between buffers do not matter. */
+START_TEST(within_a_limit)
+{
+	int less = 0;
+	for (int seed = 0; seed < 60; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(80000 + (uint64_t)seed);
+		graph *g = random_training(a, &r, 20);
+		assignment as = random_assignment(a, &r, g);
+		lower_options o = options;
+		diag_sink *s = diag_sink_new(a);
+		o.memory = 1;
+		plan *least = lower_plan(a, g, &as, &o, s);
+		o.memory = INT64_C(1) << 40;
+		plan *most = lower_plan(a, g, &as, &o, s);
+		for (int i = 1; i < 4; i++) {
+			o.memory = least->arena_bytes * (8 + i) / 8;
+			plan *p = lower_plan(a, g, &as, &o, s);
+			ck_assert(plan_check(p, s, "p"));
+			ck_assert_int_le(p->arena_bytes, o.memory);
+			ck_assert_int_le(p->communication_bytes,
+					 least->communication_bytes);
+			ck_assert_int_ge(p->communication_bytes,
+					 most->communication_bytes);
+			less += p->communication_bytes <
+				least->communication_bytes;
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(less, 5);
+}
+END_TEST
+
 /* The peak is what no arena can be smaller than, and what makes it up is in use
  * then. */
 START_TEST(at_the_peak)
@@ -691,6 +725,7 @@ int main(void)
 	tcase_add_test(t, clipped_gradients_wait);
 	tcase_add_test(t, gradients_are_summed_in_place);
 	tcase_add_test(t, an_eighth_each);
+	tcase_add_test(t, within_a_limit);
 	tcase_add_test(t, at_the_peak);
 	tcase_add_test(t, predicted_time);
 	suite_add_tcase(s, t);
