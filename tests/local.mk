@@ -29,6 +29,7 @@ script_tests = \
 python_tests = \
 	%D%/grammar.py \
 	%D%/hostile/models.py \
+	%D%/hostile/networks.py \
 	%D%/hostile/operators.py \
 	%D%/hostile/plans.py \
 	%D%/hostile/unrolled.py \

@@ -393,7 +393,8 @@ static bool is_exhausted(evaluator *ev, const ast_expr *e)
 		return false;
 	size_t used = arena_used(ev->tmp);
 	if (ev->model)
-		used += arena_used(ev->b->arena) + arena_used(ev->b->tmp);
+		used += arena_used(ev->b->arena) - ev->before +
+			arena_used(ev->b->tmp);
 	if (used <= MAPPING_MAX_MEMORY)
 		return false;
 	if (!ev->failed)

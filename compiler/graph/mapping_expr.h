@@ -36,11 +36,10 @@ struct mscope {
 enum {
 	MAPPING_MAX_STEPS = 1 << 22,
 	MAPPING_MAX_LIST = 1 << 16,
-	MODEL_MAX_STEPS = 1 << 24,
-	MODEL_CALL_STEPS = 32, /* that a call of an operator counts as */
+	MODEL_CALL_STEPS = 16, /* that a call of an operator counts as */
+	MAPPING_MAX_MEMORY = 160 << 20, /* bytes, those of a model's graph
+					   included */
 };
-/* Bytes that the evaluation may take, and the graph with it. */
-#define MAPPING_MAX_MEMORY ((size_t)1 << 30)
 
 /* When a loop began, and the iteration that is at hand. */
 typedef struct mloop {
@@ -69,7 +68,9 @@ typedef struct evaluator {
 	int tick;
 	int branch; /* when the innermost `if' around began */
 	int seeds; /* that were asked for in a model */
-	unsigned evaluated; /* expressions */
+	unsigned evaluated; /* expressions; memory is looked at where it is a
+			       multiple of 64 */
+	size_t before; /* bytes in the graph's arena when it began */
 	int steps; /* expressions that may still be evaluated */
 	bool failed;
 } evaluator;

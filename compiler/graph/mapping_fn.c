@@ -11,6 +11,8 @@
 void mapping_charge(const mapping_call *c, int64_t n)
 {
 	c->ev->steps -= (int)(n / 16);
+	if (n > 1024)
+		c->ev->evaluated = 0; /* memory is looked at next */
 }
 
 mvalue mapping_refuse(const mapping_call *c, int arg, const char *want)

@@ -220,7 +220,8 @@ graph *model_graph(arena *a, tdl_modules *m, diag_sink *s,
 {
 	evaluator ev = { .modules = m, .sink = s, .tmp = arena_new(),
 			 .model = model, .options = o, .base = "",
-			 .steps = o->steps ? o->steps : MODEL_MAX_STEPS };
+			 .before = arena_used(a),
+			 .steps = o->steps ? o->steps : MAPPING_MAX_STEPS };
 	ev.declared = strmap_new(ev.tmp);
 	ev.outputs = strmap_new(ev.tmp);
 	ev.b = graph_begin(a, m, s, model->name);
