@@ -4,9 +4,10 @@
  * Which calls compute in what follows from their operators' text: sums of
  * products of tensors, as matrix products and convolutions are, take the short
  * type, for they are what takes time, and are added up in f32 anyway; other
- * sums, as those of norms, softmax and losses, are f32; what sums nothing has
- * the type of what it is given, the longer one of two, where weights and
- * constants take the type of what they meet.  (Micikevicius and others, "Mixed
+ * sums, as those of norms, softmax and losses, are f32, and so is what is read
+ * at indices out of data, whose gradient is added up in memory; all else has the
+ * type of what it is given, the longer one of two, where weights and constants
+ * take the type of what they meet.  (Micikevicius and others, "Mixed
  * precision training", ICLR'18; the lists of torch.autocast come to the same.)
  * Arguments are converted by calls of an operator, which have gradients. */
 #include "config.h"
@@ -20,7 +21,7 @@
 typedef enum summing {
 	SUMS_NOTHING,
 	SUMS_PRODUCTS, /* of different tensors, and nothing else */
-	SUMS_ANYTHING,
+	SUMS_ANYTHING, /* in the operator, or in its gradient */
 } summing;
 
 typedef VEC(const char *) names;
@@ -60,6 +61,17 @@ static bool is_sum(const ast_expr *e)
 		!strcmp(e->name, "Prod"));
 }
 
+/* Whether a tensor is read at an index that is read. */
+static bool is_gather(graph_builder *b, const ast_expr *e)
+{
+	names in_index = { 0 };
+	if (e->kind != AST_INDEX || e->args[0]->kind != AST_NAME)
+		return false;
+	for (int i = 1; i < e->nargs; i++)
+		find_reads(b, e->args[i], &in_index);
+	return in_index.n > 0;
+}
+
 static summing most(summing x, summing y)
 {
 	return x > y ? x : y;
@@ -73,6 +85,8 @@ static summing expr_sums(graph_builder *b, const ast_expr *e)
 				    is_product(b, e->args[0]->args[0])
 			    ? SUMS_PRODUCTS
 			    : SUMS_ANYTHING;
+	if (is_gather(b, e))
+		s = SUMS_ANYTHING;
 	for (int i = 0; i < e->nargs; i++)
 		s = most(s, expr_sums(b, e->args[i]));
 	return s;
