@@ -6,6 +6,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/data_parallel.c \
 	%D%/eliminate.c %D%/eliminate.h \
 	%D%/equalchop.c \
+	%D%/extended.c \
 	%D%/formulate.c %D%/formulate.h \
 	%D%/ilp.h \
 	%D%/ilp_planner.c \
@@ -13,6 +14,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/ilp_write.c \
 	%D%/joint.c \
 	%D%/model.c %D%/model.h \
+	%D%/objective.c %D%/objective.h \
 	%D%/optcnn.c \
 	%D%/order.c %D%/order.h \
 	%D%/outline.c %D%/outline.h \

@@ -4,6 +4,7 @@
 
 #include "compiler/search/formulate.h"
 #include "compiler/search/solve.h"
+#include "compiler/search/topology.h"
 
 /* A search under way. */
 typedef struct search {
@@ -13,7 +14,9 @@ typedef struct search {
 	mesh mesh;	       /* of them */
 	search_result *result; /* at first without axes and cuts */
 	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
-	const outline *pins;   /* of the request */
+	const outline *pins;   /* of the request, as the two below */
+	const topology *topology;
+	double byte_price;
 } search;
 
 /* The limits for a problem, if there are so many to solve one after another
@@ -37,7 +40,7 @@ typedef struct planner {
 /* The rows in the table of planners.c. */
 extern const planner planner_tofu, planner_optcnn, planner_equalchop,
 	planner_spartan, planner_allrow, planner_data_parallel, planner_joint,
-	planner_megatron, planner_pase, planner_ilp;
+	planner_extended, planner_megatron, planner_pase, planner_ilp;
 
 /* The i-th planner, NULL after the last. */
 const planner *planner_at(int i);
@@ -56,7 +59,9 @@ typedef struct rules {
 	choices (*vars)(const void *state, const step *s, node_id n);
 	const void *state; /* handed to both */
 	/* Chooses; NULL: solve() within the limits, the best there is. */
-	solution (*solve)(arena *a, const formulation *f);
+	solution (*solve)(const void *solver, arena *a, const formulation *f,
+			  const solve_limits *limits);
+	const void *solver; /* handed to it */
 	/* Whether the choices are all that a step has, so that what is proven
 	 * of them is proven of all plans that cut every tensor once. */
 	bool complete;

@@ -8,6 +8,7 @@
 static const planner *const planners[] = {
 	&planner_tofu,
 	&planner_joint,
+	&planner_extended,
 	&planner_optcnn,
 	&planner_equalchop,
 	&planner_spartan,

@@ -120,7 +120,7 @@ static void search_step(search *s, const rules *all, int nleft)
 	step at = { s->graph, &s->result->assignment };
 	formulation f = formulate_step(tmp, &at, all);
 	solve_limits limits = search_limits(s, nleft);
-	solution best = all->solve ? all->solve(tmp, &f)
+	solution best = all->solve ? all->solve(all->solver, tmp, &f, &limits)
 				   : solve(tmp, f.problem, &limits);
 	keep(s->result, &f, &best);
 	arena_free(tmp);
@@ -243,7 +243,8 @@ search_result *search_plan_for(arena *a, const graph *g,
 	assert(pl && k >= 1 && k <= PLAN_MAX_WORKERS);
 	search s = { .arena = a, .graph = g, .k = k, .mesh = q->mesh,
 		     .result = new_result(a, g, pl->name),
-		     .pins = q->pins };
+		     .pins = q->pins, .topology = q->topology,
+		     .byte_price = q->byte_price };
 	double begin = now();
 	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;
 	pl->plan(&s);

@@ -63,6 +63,9 @@ typedef struct search_request {
 	 * NULL: nothing.  States and what they become have to agree, see
 	 * outline_tie(). */
 	const outline *pins;
+	/* What planners that count time count with; NULL: the first preset. */
+	const struct topology *topology;
+	double byte_price; /* seconds that they give for a byte less in use */
 } search_request;
 
 search_result *search_plan_for(arena *a, const graph *g,

@@ -24,6 +24,8 @@ enum {
 	CHEAP = 50,	   /* additions per cost of a component, with which
 			      eliminating it is less than reducing it */
 	CHEAP_ALWAYS = 10000, /* additions, in any case */
+	CHEAPER = 200, /* the same of what was reduced, with which eliminating */
+	CHEAPER_ALWAYS = 400000, /* it is less than splitting it */
 	EFFORT = 1 << 22, /* that an order is worth, */
 	EFFORT_PER_CELL = 64, /* and for each cost of a component */
 	STEPS_PER_CELL = 20,  /* that a split takes */
@@ -305,11 +307,19 @@ static elimination order_for(solver *s, const problem *p, const int_vec *vars,
 	return order_variables(s->tmp, &m, &most);
 }
 
+/* The additions with which eliminating p is less work than anything else. */
+static int64_t cheap_work(const problem *p, const budget *b)
+{
+	int64_t cells = table_cells(p);
+	return b->reduced == REDUCED ? CHEAPER * cells + CHEAPER_ALWAYS :
+				       CHEAP * cells + CHEAP_ALWAYS;
+}
+
 static void solve_component(solver *s, const int_vec *vars, const int *index,
 			    budget *b)
 {
 	const problem *p = problem_of(s, vars, index);
-	int64_t work = CHEAP * table_cells(p) + CHEAP_ALWAYS;
+	int64_t work = cheap_work(p, b);
 	elimination e = order_for(s, p, vars, index, b, work);
 	bool cheap = e.order && e.work < work;
 	solution found;

@@ -120,8 +120,11 @@ static void find_neighbours(greedy *g)
 		}
 }
 
-static solution solve_greedily(arena *a, const formulation *f)
+static solution solve_greedily(const void *solver, arena *a,
+			       const formulation *f, const solve_limits *limits)
 {
+	(void)solver;
+	(void)limits;
 	const graph *of = f->step->g;
 	const problem *p = f->problem;
 	greedy g = { a, f, ARENA_ARRAY(a, int, p->vars.n), NULL };

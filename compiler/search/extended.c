@@ -1,0 +1,64 @@
+/* The extended search: steps as in the recursive one, but any tensor may also
+ * be replicated and any operator computed by every device, and what is least
+ * is the predicted time, with a price for memory. */
+#include "config.h"
+
+#include "compiler/search/objective.h"
+#include "compiler/search/planner.h"
+
+/* The choices and none. */
+static choices or_whole(choices c)
+{
+	choices all = choices_one(CUT_NONE);
+	for (int i = 0; i < c.n; i++)
+		if (c.at[i] != CUT_NONE)
+			all.at[all.n++] = c.at[i];
+	return all;
+}
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return or_whole(step_dims(s, t));
+}
+
+static choices vars(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	return or_whole(step_vars(s, n));
+}
+
+/* The cheapest; its cost is in bytes, as all results are. */
+static solution solve_priced(const void *o, arena *a, const formulation *f,
+			     const solve_limits *limits)
+{
+	solution best = solve(a, objective_problem(a, o, f), limits);
+	best.cost = problem_cost(f->problem, best.value);
+	best.lower_bound = 0;
+	return best;
+}
+
+static void plan(search *s)
+{
+	arena *tmp = arena_new();
+	search_result *r = s->result;
+	const topology *t = s->topology ? s->topology : topology_preset(0);
+	const rules any = {
+		.dims = dims,
+		.vars = vars,
+		.solve = solve_priced,
+		.solver = objective_new(tmp, s->graph, &s->mesh, t,
+					s->byte_price),
+	};
+	search_by_step(s, &any);
+	for (int i = 0; i < s->mesh.naxes; i++)
+		r->least_by_step[i] = -1;
+	r->lower_bound = -1;
+	arena_free(tmp);
+}
+
+const planner planner_extended = {
+	.name = "extended",
+	.about = "tensors may be replicated; least time, by steps",
+	.plan = plan,
+};

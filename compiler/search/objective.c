@@ -1,0 +1,203 @@
+#include "config.h"
+
+#include "compiler/search/objective.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+
+/* ---- what is held ------------------------------------------------------ */
+
+/* Instants of tensors: what is computed lives from its node to its last reader,
+ * all else, and what is an output, always. */
+typedef struct life {
+	int first, last;
+} life;
+
+static life *find_lives(arena *a, const graph *g)
+{
+	life *l = ARENA_ARRAY(a, life, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		bool computed = x->kind == TENSOR_RESULT;
+		l[t].first = computed ? x->producer : 0;
+		l[t].last = computed && !x->output ? x->producer : g->nnodes;
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			life *x = &l[g->nodes[n].inputs[i]];
+			x->last = x->last < n ? n : x->last;
+		}
+	return l;
+}
+
+/* The node at which most bytes are held, each tensor whole. */
+static int find_peak(arena *a, const graph *g, const life *l)
+{
+	int64_t *change = ARENA_ARRAY(a, int64_t, g->nnodes + 2);
+	int64_t now = 0, most = -1;
+	int peak = 0;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		int64_t n = tensor_nbytes(&g->tensors[t].type);
+		change[l[t].first] += n;
+		change[l[t].last + 1] -= n;
+	}
+	for (int i = 0; i <= g->nnodes; i++) {
+		now += change[i];
+		if (now <= most)
+			continue;
+		most = now;
+		peak = i;
+	}
+	return peak;
+}
+
+objective *objective_new(arena *a, const graph *g, const mesh *m,
+			 const topology *t, double price)
+{
+	arena *tmp = arena_new();
+	objective *o = ARENA_NEW(a, objective);
+	*o = (objective){ .graph = g, .topology = t, .mesh = *m,
+			  .price = price,
+			  .held = ARENA_ARRAY(a, bool, g->ntensors) };
+	topology_levels(t, m, o->levels);
+	const life *l = find_lives(tmp, g);
+	int peak = find_peak(tmp, g, l);
+	for (tensor_id i = 0; i < g->ntensors; i++)
+		o->held[i] = l[i].first <= peak && peak <= l[i].last;
+	arena_free(tmp);
+	return o;
+}
+
+/* ---- costs ------------------------------------------------------------- */
+
+/* Fits: COST_MAX is more than ten days. */
+static int64_t picoseconds(double seconds)
+{
+	double c = seconds * 1e12;
+	return c < (double)COST_MAX ? (int64_t)c : COST_MAX;
+}
+
+typedef struct pricer {
+	arena *arena;
+	const objective *o;
+	const formulation *f;
+	int axis;
+	double later;	  /* workers along the axes still to come */
+	double latency;	  /* of a transfer on this axis */
+	double bandwidth; /* of all workers together */
+	/* Tables that were priced already, by those that they come from. */
+	int cap;
+	const int64_t **from;
+	int64_t **to;
+} pricer;
+
+static int64_t price_bytes(const pricer *p, int64_t bytes)
+{
+	return bytes == 0 ? 0 : picoseconds(p->latency + (double)bytes /
+					    p->bandwidth);
+}
+
+static const int64_t *price_table(pricer *p, const int64_t *cost, int n)
+{
+	uint64_t h = hash_bytes(HASH_SEED, &cost, sizeof(cost));
+	uint64_t mask = (uint64_t)p->cap - 1, i = h & mask;
+	while (p->from[i] && p->from[i] != cost)
+		i = (i + 1) & mask;
+	if (p->from[i])
+		return p->to[i];
+	p->from[i] = cost;
+	p->to[i] = ARENA_ARRAY(p->arena, int64_t, n);
+	for (int j = 0; j < n; j++)
+		p->to[i][j] = price_bytes(p, cost[j]);
+	return p->to[i];
+}
+
+/* Seconds of a worker's part of a node, when this axis divides variable v: of
+ * the last one, whose blocks are the largest. */
+static double node_seconds(const pricer *p, node_id n, int v)
+{
+	const step *s = p->f->step;
+	const node *x = &s->g->nodes[n];
+	const kernel *k = x->kernel;
+	int last[MAX_AXES];
+	cuts c = s->as->node_cuts[n];
+	c.dim[p->axis] = (signed char)v;
+	box all = kernel_space(k);
+	for (int a = 0; a <= p->axis; a++)
+		last[a] = s->as->mesh.size[a] - 1;
+	box part = cuts_block(&all, &s->as->mesh, &c, p->axis + 1, last);
+	box made = kernel_produces(k, &part);
+	double points = 1;
+	double bytes = (double)box_volume(&made) *
+		       (double)dtype_size(k->type);
+	for (int i = 0; i < k->nvars; i++)
+		if (k->vars[i].kind != KVAR_DERIVED)
+			points *= (double)(part.hi[i] - part.lo[i]);
+	for (int i = 0; i < k->ninputs; i++) {
+		box need = kernel_need(k, &part, i);
+		bytes += (double)box_volume(&need) *
+			 (double)dtype_size(k->inputs[i].type);
+	}
+	return topology_kernel_seconds(
+		p->o->topology, k->type,
+		points * (double)kernel_flops_per_point(k) / p->later,
+		bytes / p->later);
+}
+
+/* Bytes that a worker holds of a tensor when this axis cuts dimension d. */
+static double held_bytes(const pricer *p, tensor_id t, int d)
+{
+	const step *s = p->f->step;
+	const mesh *m = &s->as->mesh;
+	double n = (double)tensor_nbytes(&s->g->tensors[t].type) / p->later;
+	for (int a = 0; a < p->axis; a++)
+		if (s->as->tensor_cuts[t].dim[a] != CUT_NONE)
+			n /= m->size[a];
+	return d == CUT_NONE ? n : n / m->size[p->axis];
+}
+
+static void price_tensor(pricer *p, problem *to, tensor_id t)
+{
+	const choices *c = &p->f->tensors[p->f->tied[t]];
+	if (!p->o->held[t] || p->o->price == 0)
+		return;
+	for (int i = 0; i < c->n; i++)
+		problem_add_cost(to, p->f->tensor_var[t], i,
+				 picoseconds(p->o->price *
+					     held_bytes(p, t, c->at[i])));
+}
+
+problem *objective_problem(arena *a, const objective *o, const formulation *f)
+{
+	const problem *from = f->problem;
+	const graph *g = f->step->g;
+	problem *to = problem_new(a);
+	int axis = step_axis(f->step), nworkers = mesh_workers(&o->mesh);
+	const topology_level *l = &o->topology->levels[o->levels[axis]];
+	pricer p = { .arena = a, .o = o, .f = f, .axis = axis, .later = 1,
+		     .latency = l->latency * (o->mesh.size[axis] - 1),
+		     .bandwidth = l->bandwidth * nworkers, .cap = 16 };
+	for (int i = axis + 1; i < o->mesh.naxes; i++)
+		p.later *= o->mesh.size[i];
+	while (p.cap < 2 * from->tables.n)
+		p.cap *= 2;
+	p.from = ARENA_ARRAY(a, const int64_t *, p.cap);
+	p.to = ARENA_ARRAY(a, int64_t *, p.cap);
+	to->along_flow = from->along_flow;
+	for (int i = 0; i < from->vars.n; i++)
+		problem_add_var(to, from->vars.at[i].nvalues);
+	for (int i = 0; i < from->tables.n; i++) {
+		const problem_table *x = &from->tables.at[i];
+		int n = from->vars.at[x->x].nvalues *
+			from->vars.at[x->y].nvalues;
+		problem_add_table(to, x->x, x->y, price_table(&p, x->cost, n));
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < f->nodes[n].n; i++)
+			problem_add_cost(to, f->node_var[n], i, picoseconds(
+				node_seconds(&p, n, f->nodes[n].at[i])));
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		price_tensor(&p, to, t);
+	return to;
+}
