@@ -71,6 +71,14 @@ void dsl_too_large(dsl_parser *p, range at, int most, const char *what)
 	p->stop = true;
 }
 
+/* Whether a brace stands right behind a name. */
+static bool behind_name(const dsl_parser *p, range at)
+{
+	uint32_t i = at.beg - p->base;
+	return p->last == TOK_LBRACE && i > 0 && i < p->len &&
+	       p->text[i] == '{' && !strchr(" \t\r\n\f{}()", p->text[i - 1]);
+}
+
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected)
 {
@@ -89,11 +97,15 @@ void dsl_unexpected(dsl_parser *p, range at, const char *got,
 	bool literal = *got != '\'' && n > 0 && n <= 40;
 	const char *what =
 		literal ? arena_printf(p->arena, "'%.*s'", (int)n, text) : got;
+	bool heard = !p->quiet && !p->stop;
 	if (expected)
 		dsl_fault(p, DIAG_SYNTAX, at, "%s where %s is expected", what,
 			  expected);
 	else
 		dsl_fault(p, DIAG_SYNTAX, at, "%s is not expected here", what);
+	if (heard && behind_name(p, at))
+		diag_note(p->sink, NOWHERE, "a name that is made of a number "
+			  "has '_' before the brace, as in h_{i}");
 }
 
 static int bounded(dsl_parser *p, range at, int64_t n, const char *what)
