@@ -44,6 +44,7 @@ python_tests = \
 # Whole networks, and what is as slow: `make check network_tests=' leaves them
 # out.
 network_tests = \
+	%D%/models/dropout.py \
 	%D%/models/published.py \
 	%D%/models/train_step.py \
 	%D%/onnx/conformance.py \
