@@ -28,6 +28,7 @@ tdlc_SOURCES = \
 	%D%/pins.c %D%/pins.h \
 	%D%/plan.c \
 	%D%/plan_make.c %D%/plan_make.h \
+	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/score.c \

@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/plan_make.h"
+#include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_strict.h"
 
 typedef struct plan_options {
@@ -12,7 +13,8 @@ typedef struct plan_options {
 	plan_search search;
 	const char *output;
 	plan_model model;
-	const char *warn_replicate; /* NULL, or a size */
+	const char *warn_replicate, *memory; /* NULL, or a size */
+	int64_t limit;			     /* of memory; 0: there is none */
 	plan_strictness strict;
 	const char *topology;
 	bool json;
@@ -32,6 +34,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		PLAN_OPTION_TIME_LIMIT(&o->search.seconds),
 		PIN_OPTIONS(&o->search.pins),
 		PLAN_OPTION_TOPOLOGY(&o->topology),
+		PLAN_OPTION_MEMORY(&o->memory),
 		PLAN_OPTIONS_MODEL(&o->model),
 		{ CLI_FLAG, 0, "fail-on-opaque", NULL,
 		  "end with an error where no strategy divides an operator",
@@ -63,6 +66,11 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		cli_usage(&d->program, "--warn-replicate takes a number of "
 			  "bytes, with K, M, G or T behind it or without, not "
 			  "'%s'", o->warn_replicate);
+	else if (o->memory &&
+		 (!cli_size(o->memory, &o->limit) || o->limit == 0))
+		cli_usage(&d->program, "--memory takes a number of bytes, with "
+			  "K, M, G or T behind it or without, not '%s'",
+			  o->memory);
 	else
 		*status = CLI_OK;
 	*model = argv[first];
@@ -88,6 +96,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		.algorithm = o->search.algorithm,
 		.codegen = o->output ? codegen_c : NULL,
 		.checksums = o->output != NULL,
+		.memory = o->limit,
 	};
 	plan_report r;
 	plan_search how = o->search;
@@ -104,6 +113,8 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 	}
 	plan_warn_replicated(d->arena, g, &r.search->assignment, &o->strict,
 			     d->sink);
+	if (!plan_fits(d, r.plan, o->limit))
+		return CLI_NO_PLAN;
 	cli_status status = o->output ? write_plan(d, r.plan, o->output)
 				      : CLI_OK;
 	if (status != CLI_OK || (o->output && !strcmp(o->output, "-")))

@@ -1,0 +1,65 @@
+#include "config.h"
+
+#include "compiler/driver/plan_memory.h"
+
+#include "compiler/driver/plan_print.h"
+#include "plan/peak.h"
+
+enum { MOST_SHOWN = 8 };
+
+/* What a buffer holds, in words. */
+static const char *contents(arena *a, const plan *p, const plan_buffer *b)
+{
+	const char *name = p->tensors[b->tensor].name;
+	switch (b->region) {
+	case PLAN_STORED:
+		return name;
+	case PLAN_NEEDS:
+		return arena_printf(a, "%s, fetched for %s", name,
+				    p->nodes[b->node].name);
+	case PLAN_PRODUCES:
+		if (plan_partial(p, b->node, NULL) == RED_NONE)
+			break;
+		return arena_printf(a, "%s, a partial result", name);
+	case PLAN_OWN:
+		break;
+	}
+	return arena_printf(a, "%s, before it is moved", name);
+}
+
+/* When most is in use. */
+static const char *instant(arena *a, const plan *p, int instr)
+{
+	const plan_instr *in = &p->program[instr];
+	if (instr < 0)
+		return "at the beginning";
+	if (instr >= p->ninstrs)
+		return "in the end";
+	if (in->op != PLAN_MOVE)
+		return arena_printf(a, "for %s", p->nodes[in->node].name);
+	const plan_buffer *b = &p->buffers[in->to];
+	return arena_printf(a, "when %s is moved", p->tensors[b->tensor].name);
+}
+
+bool plan_fits(driver *d, const plan *p, int64_t limit)
+{
+	arena *a = d->arena;
+	int64_t more = p->arena_bytes - limit;
+	if (limit == 0 || more <= 0)
+		return true;
+	plan_peak x = plan_find_peak(a, p);
+	const char *what = "";
+	for (int i = 0; i < x.n && i < MOST_SHOWN; i++)
+		what = arena_printf(a, "%s\n  %-9s %s", what,
+				    plan_bytes_text(a, x.uses[i].nbytes),
+				    contents(a, p,
+					     &p->buffers[x.uses[i].buffer]));
+	if (x.n > MOST_SHOWN)
+		what = arena_printf(a, "%s\n  and %d more", what,
+				    x.n - MOST_SHOWN);
+	cli_failed(&d->program, "a device needs %lld bytes, %lld more than "
+		   "--memory allows; the most are in use %s:%s",
+		   (long long)p->arena_bytes, (long long)more,
+		   instant(a, p, x.instr), what);
+	return false;
+}

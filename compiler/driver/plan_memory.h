@@ -1,0 +1,18 @@
+/* What a plan needs of each device's memory, and what it may. */
+#ifndef TDL_COMPILER_DRIVER_PLAN_MEMORY_H
+#define TDL_COMPILER_DRIVER_PLAN_MEMORY_H
+
+#include "compiler/driver/driver.h"
+#include "plan/plan.h"
+
+/* The option; *size is NULL or what it was given. */
+#define PLAN_OPTION_MEMORY(size)                                             \
+	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
+	  "let no device need more than SIZE bytes (64K, 1M, 2G); what is\n" \
+	  "fetched is kept for later as long as it fits", (size) }
+
+/* Whether a plan needs at most `limit` bytes, 0 for any number; if not, a
+ * message is printed that says by how much and what is in the way. */
+bool plan_fits(driver *d, const plan *p, int64_t limit);
+
+#endif
