@@ -24,7 +24,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/read.c %D%/read.h %D%/read_constant.c \
 	%D%/read_kernel.c \
 	%D%/region.c %D%/region.h \
-	%D%/rows.c %D%/rows.h \
+	%D%/read_rows.c %D%/read_rows.h \
 	%D%/scalar.c %D%/scalar.h \
 	%D%/simplify.c \
 	%D%/state.c \

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "plan/plan.h"
-#include "plan/rows.h"
+#include "plan/read_rows.h"
 
 enum { PLAN_MOST_TEXT = 128 << 20 }; /* bytes of a plan file */
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/rows.h"
+#include "plan/read_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +26,14 @@ static size_t skip_string(const rows *r, size_t i, size_t end)
 	return i < end ? i + 1 : end;
 }
 
+static size_t skip_word(const rows *r, size_t i, size_t end)
+{
+	while (i < end && !is_space(r->text[i]) &&
+	       !strchr(",:[]{}\"", r->text[i]))
+		i++;
+	return i;
+}
+
 /* Behind the value that begins at i, whatever it is; `end` if it does not
  * end. */
 static size_t skip_value(const rows *r, size_t i, size_t end)
@@ -47,9 +55,7 @@ static size_t skip_value(const rows *r, size_t i, size_t end)
 			i++;
 			continue;
 		} else {
-			while (i < end && !strchr(",:[]{}\" \t\n\r", r->text[i]))
-				i++;
-			return i;
+			return skip_word(r, i, end);
 		}
 		if (depth == 0)
 			return i;

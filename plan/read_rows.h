@@ -1,8 +1,8 @@
 /* The text of a plan file as its tables' rows, and the rest.  What a JSON
  * library makes of a large plan takes ten times its text, so that it is read
  * a row at a time.  Inside plan/ only. */
-#ifndef TDL_PLAN_ROWS_H
-#define TDL_PLAN_ROWS_H
+#ifndef TDL_PLAN_READ_ROWS_H
+#define TDL_PLAN_READ_ROWS_H
 
 #include <jansson.h>
 #include <stdbool.h>
