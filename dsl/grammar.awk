@@ -369,7 +369,8 @@ function print_tokens(    i) {
 	      "and line ends separate tokens and\nmean nothing else; `//` " \
 	      "begins a comment, up to the end of the line.  Of the\nwords " \
 	      "only those of definitions are reserved; the others are names " \
-	      "wherever they\ncannot be meant as words.\n\n```"
+	      "wherever they\ncannot be meant as words.  MIDDLE and TAIL " \
+	      "follow a HEAD; elsewhere `}` is a token of its\nown.\n\n```"
 	for (i = 1; i <= nlexical; i++)
 		printf "%-6s %s\n", lexical[i], patterns[lexical[i]]
 	print "```"
