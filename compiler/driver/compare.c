@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/driver/compare.h"
+#include "compiler/driver/plan_auto.h"
 
 typedef struct compare_options {
 	int64_t devices;
@@ -67,11 +68,9 @@ static bool among(const cli_words *words, const char *name)
 	return false;
 }
 
-typedef VEC(plan_report) reports;
-
 /* What the user has decided; tofu decides the rest. */
 static bool plan_pinned(driver *d, const graph *g, const compare_options *o,
-			const topology *t, reports *all)
+			const topology *t, plan_reports *all)
 {
 	const lower_options lower = { .algorithm = "pins" };
 	const plan_search how = { "tofu", o->seconds, (int)o->devices, t,
@@ -89,7 +88,7 @@ static bool plan_pinned(driver *d, const graph *g, const compare_options *o,
 /* Plans with all planners that are wanted, in the order of their table.  False
  * when errors were added. */
 static bool plan_all(driver *d, const graph *g, const compare_options *o,
-		     const topology *t, reports *all)
+		     const topology *t, plan_reports *all)
 {
 	const pin_options none = { 0 };
 	const char *name;
@@ -112,9 +111,26 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 	return true;
 }
 
+/* The best of all planners, of which some were looked at; there is one. */
+static bool add_best(driver *d, const graph *g, const compare_options *o,
+		     const topology *t, plan_reports *all)
+{
+	const lower_options lower = { .algorithm = PLAN_AUTO };
+	const plan_search how = { PLAN_AUTO, o->seconds, (int)o->devices, t,
+				  o->pins };
+	plan_report r;
+	if (o->score || (o->algorithms.n > 0 &&
+			 !among(&o->algorithms, PLAN_AUTO)))
+		return true;
+	if (!plan_auto(d, g, &how, &lower, all, &r))
+		return false;
+	vec_push(d->arena, all, r);
+	return true;
+}
+
 /* The greatest bound that is proven for all plans that cut every tensor; -1
  * if there is none. */
-static int64_t proven_bound(const reports *all)
+static int64_t proven_bound(const plan_reports *all)
 {
 	int64_t bound = -1;
 	for (int i = 0; i < all->n; i++) {
@@ -153,7 +169,7 @@ static json_t *entry_json(const plan_report *r, int64_t bound)
 }
 
 static json_t *compare_json(const graph *g, const compare_options *o,
-			    const reports *all)
+			    const plan_reports *all)
 {
 	int64_t bound = proven_bound(all);
 	json_t *list = json_array();
@@ -185,7 +201,7 @@ static void print_row(arena *a, const plan_report *r, int64_t bound)
 }
 
 static void print_text(arena *a, const graph *g, const compare_options *o,
-		       const reports *all)
+		       const plan_reports *all)
 {
 	int64_t bound = proven_bound(all);
 	printf("%s on %d device%s\n\n", g->name, (int)o->devices,
@@ -202,7 +218,7 @@ static void print_text(arena *a, const graph *g, const compare_options *o,
 cli_status compare_planners(driver *d, int argc, char **argv, bool score)
 {
 	compare_options o = { .model = PLAN_MODEL, .score = score };
-	reports all = { 0 };
+	plan_reports all = { 0 };
 	const char *path;
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
@@ -211,7 +227,7 @@ cli_status compare_planners(driver *d, int argc, char **argv, bool score)
 	const topology *t = g ? plan_topology(d, o.topology, o.devices) : NULL;
 	if (!t || !plan_is_countable(d, g, o.devices) ||
 	    (score && !plan_pinned(d, g, &o, t, &all)) ||
-	    !plan_all(d, g, &o, t, &all))
+	    !plan_all(d, g, &o, t, &all) || !add_best(d, g, &o, t, &all))
 		return status;
 	if (o.json)
 		return driver_print_json(d, compare_json(g, &o, &all));

@@ -27,6 +27,7 @@ tdlc_SOURCES = \
 	%D%/page_markdown.c \
 	%D%/pins.c %D%/pins.h \
 	%D%/plan.c \
+	%D%/plan_auto.c %D%/plan_auto.h \
 	%D%/plan_make.c %D%/plan_make.h \
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/codegen/codegen.h"
-#include "compiler/driver/plan_make.h"
+#include "compiler/driver/plan_auto.h"
 #include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_strict.h"
 
@@ -17,13 +17,16 @@ typedef struct plan_options {
 	int64_t limit;			     /* of memory; 0: there is none */
 	plan_strictness strict;
 	const char *topology;
-	bool json;
+	int objective; /* a plan_objective; -1: not given */
+	bool frontier, json;
 } plan_options;
 
 /* Reads the command line; the operand is *model.  False with *status. */
 static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 			 const char **model, cli_status *status)
 {
+	static const char *const objectives[] = { "time", "bytes", "memory",
+						  NULL };
 	const cli_option options[] = {
 		{ CLI_INT, 'k', "devices", "N", "the number of devices",
 		  &o->devices, .min = 1, .max = PLAN_MAX_WORKERS },
@@ -31,6 +34,12 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  arena_printf(d->arena, "plan with A: %s",
 			       plan_algorithms(d->arena)),
 		  &o->search.algorithm },
+		{ CLI_CHOICE, 0, "objective", "O",
+		  "what the plan of auto has least of: time (default), bytes,\n"
+		  "memory", &o->objective, 0, 0, objectives },
+		{ CLI_FLAG, 0, "frontier", NULL,
+		  "list the plans that none is better than in time and memory",
+		  &o->frontier },
 		PLAN_OPTION_TIME_LIMIT(&o->search.seconds),
 		PIN_OPTIONS(&o->search.pins),
 		PLAN_OPTION_TOPOLOGY(&o->topology),
@@ -71,6 +80,12 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		cli_usage(&d->program, "--memory takes a number of bytes, with "
 			  "K, M, G or T behind it or without, not '%s'",
 			  o->memory);
+	else if (o->objective >= 0 && strcmp(o->search.algorithm, PLAN_AUTO))
+		cli_usage(&d->program, "--objective goes with --algorithm "
+			  PLAN_AUTO);
+	else if (o->frontier && (o->output || o->objective >= 0))
+		cli_usage(&d->program, "--frontier writes no plan: -o and "
+			  "--objective do not go with it");
 	else
 		*status = CLI_OK;
 	*model = argv[first];
@@ -98,13 +113,21 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		.checksums = o->output != NULL,
 		.memory = o->limit,
 	};
+	bool best = !strcmp(o->search.algorithm, PLAN_AUTO);
 	plan_report r;
 	plan_search how = o->search;
 	how.k = (int)o->devices;
+	how.memory = o->limit;
+	if (o->objective >= 0)
+		how.objective = (plan_objective)o->objective;
 	how.topology = plan_topology(d, o->topology, o->devices);
 	if (!how.topology || !plan_is_countable(d, g, o->devices) ||
-	    !plan_is_divided(d->arena, g, &o->strict, d->sink) ||
-	    !plan_make(d, g, &how, &lower, &r))
+	    !plan_is_divided(d->arena, g, &o->strict, d->sink))
+		return CLI_OK;
+	if (o->frontier)
+		return plan_print_frontier(d, g, &how, o->json);
+	if (best ? !plan_auto(d, g, &how, &lower, NULL, &r)
+		 : !plan_make(d, g, &how, &lower, &r))
 		return CLI_OK;
 	if (r.search->error) {
 		cli_failed(&d->program, "%s: %s", o->search.algorithm,
@@ -113,8 +136,10 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 	}
 	plan_warn_replicated(d->arena, g, &r.search->assignment, &o->strict,
 			     d->sink);
-	if (!plan_fits(d, r.plan, o->limit))
+	if (!plan_fits(d, r.plan, o->limit)) {
+		plan_say_enough(d, g, &how, &r);
 		return CLI_NO_PLAN;
+	}
 	cli_status status = o->output ? write_plan(d, r.plan, o->output)
 				      : CLI_OK;
 	if (status != CLI_OK || (o->output && !strcmp(o->output, "-")))
@@ -127,7 +152,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 
 cli_status command_plan(driver *d, int argc, char **argv)
 {
-	plan_options o = { .search.algorithm = "tofu", .strict.replicated = -1,
+	plan_options o = { .search.algorithm = "tofu", .objective = -1, .strict.replicated = -1,
 			   .model = PLAN_MODEL };
 	const char *path;
 	cli_status status;

@@ -36,6 +36,8 @@ bool plan_is_countable(driver *d, const graph *g, int64_t k)
 bool plan_is_algorithm(driver *d, const char *name)
 {
 	const char *known;
+	if (!strcmp(name, PLAN_AUTO))
+		return true;
 	for (int i = 0; (known = search_algorithm(i, NULL)); i++)
 		if (!strcmp(known, name))
 			return true;
@@ -76,14 +78,17 @@ bool plan_make(driver *d, const graph *g, const plan_search *search,
 {
 	const topology *t = search->topology;
 	search_request q = { .algorithm = search->algorithm,
-			     .seconds = search->seconds };
+			     .seconds = search->seconds,
+			     .topology = t,
+			     .byte_price = search->byte_price };
 	topology_mesh(t, search->k, &q.mesh);
 	if (pins_are_given(&search->pins)) {
 		q.pins = pins_resolve(d, &search->pins, g, &q.mesh);
 		if (!q.pins)
 			return false;
 	}
-	*r = (plan_report){ .graph = g, .machine = t->name };
+	*r = (plan_report){ .graph = g, .machine = t->name,
+			    .objective = "bytes" };
 	r->search = search_plan_for(d->arena, g, &q);
 	if (r->search->error)
 		return true;

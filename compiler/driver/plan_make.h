@@ -52,14 +52,30 @@ const topology *plan_topology(driver *d, const char *name, int64_t k);
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100,\n"     \
 	  "h100-cluster) or a file", (t) }
 
+typedef VEC(plan_report) plan_reports;
+
+/* What the best plan has least of. */
+typedef enum plan_objective {
+	OBJECTIVE_TIME,	  /* predicted seconds */
+	OBJECTIVE_BYTES,  /* moved in a run */
+	OBJECTIVE_MEMORY, /* of the device that uses most */
+} plan_objective;
+
 /* How a plan is searched, and what for. */
 typedef struct plan_search {
-	const char *algorithm; /* there is */
+	const char *algorithm; /* there is, or PLAN_AUTO */
 	double seconds;	       /* of search_request; 0: no limit */
 	int k;
 	const topology *topology; /* on which k devices have a place */
 	pin_options pins;
+	plan_objective objective; /* of PLAN_AUTO */
+	int64_t memory;		  /* bytes that a device may use; 0: any */
+	double byte_price;	  /* of search_request */
 } plan_search;
+
+/* The best of what all planners find, and of the extended search for several
+ * prices of memory: plan_auto.h. */
+#define PLAN_AUTO "auto"
 
 #define PLAN_OPTION_TIME_LIMIT(seconds)                                      \
 	{ CLI_REAL, 0, "time-limit", "S",                                    \

@@ -153,7 +153,7 @@ json_t *plan_report_json(const plan_report *r)
 	json_object_set_new(j, "train",
 			    json_boolean(r->graph->training));
 	json_object_set_new(j, "algorithm", json_string(s->algorithm));
-	json_object_set_new(j, "objective", json_string("bytes"));
+	json_object_set_new(j, "objective", json_string(r->objective));
 	set_int(j, "devices", mesh_workers(m));
 	json_object_set_new(j, "mesh", mesh_json(m));
 	set_int(j, "operators", r->graph->nnodes);
