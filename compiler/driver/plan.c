@@ -152,8 +152,8 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 
 cli_status command_plan(driver *d, int argc, char **argv)
 {
-	plan_options o = { .search.algorithm = "tofu", .objective = -1, .strict.replicated = -1,
-			   .model = PLAN_MODEL };
+	plan_options o = { .search.algorithm = "tofu", .objective = -1,
+			   .strict.replicated = -1, .model = PLAN_MODEL };
 	const char *path;
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
