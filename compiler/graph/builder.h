@@ -56,6 +56,7 @@ struct graph_builder {
 	VEC(built_node) nodes;
 	VEC(tensor_id) inputs;
 	VEC(tensor_id) outputs;
+	VEC(tensor_id) sources; /* what outputs are, or are copies of */
 	built_expansion **expansions; /* hash table of what was expanded */
 	int nexpansions, nexpansion_slots;
 	const kernel **kernels; /* hash table of distinct kernels */
@@ -111,6 +112,12 @@ bool precision_arguments(graph_builder *b, const ast_op *op, const char *name,
  * --precision alone. */
 bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
 		       const char *name);
+
+/* A kernel that reads, for inputs that are conversions of shorter floats with
+ * --precision, these; inputs[] are made to fit.  k itself where nothing
+ * changes. */
+const kernel *precision_widened(graph_builder *b, const kernel *k,
+				tensor_id *inputs);
 
 /* A name as a plan can have it. */
 const char *graph_presentable(arena *a, const char *name);

@@ -9,11 +9,14 @@
  * type of what it is given, the longer one of two, where weights and constants
  * take the type of what they meet.  (Micikevicius and others, "Mixed
  * precision training", ICLR'18; the lists of torch.autocast come to the same.)
- * Arguments are converted by calls of an operator, which have gradients. */
+ * Arguments are converted by calls of an operator, which have gradients.  What
+ * was made longer is read as it was before: kernels convert what they read, so
+ * that no copy is kept. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "compiler/graph/train.h"
@@ -28,24 +31,39 @@ typedef VEC(const char *) names;
 
 /* ---- what an operator sums ---------------------------------------------- */
 
-static void find_reads(graph_builder *b, const ast_expr *e, names *to)
+/* An operator of which expressions are looked at. */
+typedef struct text {
+	graph_builder *b;
+	const ast_op *op;
+} text;
+
+/* Whether e reads a tensor: not an element of a list of attributes. */
+static bool is_read(const text *t, const ast_expr *e)
 {
-	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME)
-		vec_push(b->tmp, to, e->args[0]->name);
+	bool read = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME;
+	for (int i = 0; read && i < t->op->nattrs; i++)
+		read = t->op->attrs[i].name != e->args[0]->name;
+	return read;
+}
+
+static void find_reads(const text *t, const ast_expr *e, names *to)
+{
+	if (is_read(t, e))
+		vec_push(t->b->tmp, to, e->args[0]->name);
 	for (int i = 0; i < e->nargs; i++)
-		find_reads(b, e->args[i], to);
+		find_reads(t, e->args[i], to);
 }
 
 /* Whether e is a product of two factors that read different tensors. */
-static bool is_product(graph_builder *b, const ast_expr *e)
+static bool is_product(const text *t, const ast_expr *e)
 {
 	names left = { 0 }, right = { 0 };
 	while (e->kind == AST_UNARY && e->op == OP_NEG)
 		e = e->args[0];
 	if (e->kind != AST_BINARY || e->op != OP_MUL)
 		return false;
-	find_reads(b, e->args[0], &left);
-	find_reads(b, e->args[1], &right);
+	find_reads(t, e->args[0], &left);
+	find_reads(t, e->args[1], &right);
 	for (int i = 0; i < left.n; i++)
 		for (int j = 0; j < right.n; j++)
 			if (left.at[i] == right.at[j])
@@ -62,13 +80,11 @@ static bool is_sum(const ast_expr *e)
 }
 
 /* Whether a tensor is read at an index that is read. */
-static bool is_gather(graph_builder *b, const ast_expr *e)
+static bool is_gather(const text *t, const ast_expr *e)
 {
 	names in_index = { 0 };
-	if (e->kind != AST_INDEX || e->args[0]->kind != AST_NAME)
-		return false;
-	for (int i = 1; i < e->nargs; i++)
-		find_reads(b, e->args[i], &in_index);
+	for (int i = 1; is_read(t, e) && i < e->nargs; i++)
+		find_reads(t, e->args[i], &in_index);
 	return in_index.n > 0;
 }
 
@@ -77,18 +93,18 @@ static summing most(summing x, summing y)
 	return x > y ? x : y;
 }
 
-static summing expr_sums(graph_builder *b, const ast_expr *e)
+static summing expr_sums(const text *t, const ast_expr *e)
 {
 	summing s = SUMS_NOTHING;
 	if (is_sum(e))
 		s = !strcmp(e->name, "Sum") &&
-				    is_product(b, e->args[0]->args[0])
+				    is_product(t, e->args[0]->args[0])
 			    ? SUMS_PRODUCTS
 			    : SUMS_ANYTHING;
-	if (is_gather(b, e))
+	if (is_gather(t, e))
 		s = SUMS_ANYTHING;
 	for (int i = 0; i < e->nargs; i++)
-		s = most(s, expr_sums(b, e->args[i]));
+		s = most(s, expr_sums(t, e->args[i]));
 	return s;
 }
 
@@ -96,23 +112,25 @@ static summing op_sums(graph_builder *b, const ast_op *op);
 
 /* A lambda, or a call of an operator; these do not call each other in
  * circles. */
-static summing let_sums(graph_builder *b, const ast_expr *e)
+static summing let_sums(const text *t, const ast_expr *e)
 {
-	const ast_op *callee = e->kind == AST_CALL ? dsl_op(b->modules, e->name)
-						   : NULL;
-	summing s = callee ? op_sums(b, callee) : expr_sums(b, e);
+	const ast_op *callee = e->kind == AST_CALL
+				       ? dsl_op(t->b->modules, e->name)
+				       : NULL;
+	summing s = callee ? op_sums(t->b, callee) : expr_sums(t, e);
 	for (int i = 0; callee && i < e->nargs; i++)
-		s = most(s, let_sums(b, e->args[i]));
+		s = most(s, let_sums(t, e->args[i]));
 	return s;
 }
 
 static summing op_sums(graph_builder *b, const ast_op *op)
 {
+	const text t = { b, op };
 	summing s = SUMS_NOTHING;
 	for (int i = 0; i < op->nlets; i++)
-		s = most(s, let_sums(b, op->lets[i].value));
+		s = most(s, let_sums(&t, op->lets[i].value));
 	for (int i = 0; i < op->nbodies; i++)
-		s = most(s, expr_sums(b, op->bodies[i]));
+		s = most(s, expr_sums(&t, op->bodies[i]));
 	return s;
 }
 
@@ -213,4 +231,81 @@ bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
 	const call_site site = { .place = b->name };
 	return !is_active(b) || graph_type(b, *t)->type != b->precision ||
 	       to == b->precision || convert(b, t, to, name, site);
+}
+
+/* ---- longer types in kernels --------------------------------------------- */
+
+/* What tensor t is out of, element by element, in a shorter type; NONE. */
+static tensor_id shorter(const graph_builder *b, tensor_id t)
+{
+	const built_tensor *x = b->tensors.at[t];
+	if (x->node == NONE)
+		return NONE;
+	const built_node *n = &b->nodes.at[x->node];
+	const kernel *k = n->kernel;
+	if (k->opaque || k->body->kind != KX_CAST ||
+	    !dtype_is_float(k->inputs[0].type) || !dtype_is_float(k->type) ||
+	    dtype_bits(k->inputs[0].type) >= dtype_bits(k->type))
+		return NONE;
+	kernel plain = *k;
+	plain.body = k->body->args[0];
+	plain.type = plain.body->type;
+	return build_is_identity(&plain) ? n->inputs[0] : NONE;
+}
+
+typedef struct widening {
+	arena *a;
+	const dtype *from; /* by input; DT_NONE: it is read as it is */
+	bool failed;
+} widening;
+
+static kexpr *widen(widening *w, const kexpr *e)
+{
+	kexpr *to = ARENA_COPY(w->a, e, 1);
+	dtype from = e->kind == KX_READ ? w->from[e->input] : DT_NONE;
+	to->args = ARENA_ARRAY(w->a, kexpr *, e->nargs + 1);
+	for (int i = 0; i < e->nargs; i++)
+		to->args[i] = widen(w, e->args[i]);
+	if (from == DT_NONE)
+		return to;
+	if (e->guarded) { /* what stands for a read has its type */
+		kexpr **value = &to->args[kx_ndim(e)];
+		w->failed |= (*value)->kind != KX_FLOAT ||
+			     ((*value)->f != 0 && !isinf((*value)->f));
+		*value = kx_float(w->a, (*value)->f, from);
+	}
+	to->type = from;
+	return kx_cast(w->a, to, e->type);
+}
+
+const kernel *precision_widened(graph_builder *b, const kernel *k,
+				tensor_id *inputs)
+{
+	dtype from[MAX_NINPUTS];
+	tensor_id source[MAX_NINPUTS];
+	bool any = false;
+	if (b->precision == DT_NONE || k->opaque)
+		return k;
+	kernel *to = ARENA_COPY(b->arena, k, 1);
+	to->inputs = ARENA_COPY(b->arena, k->inputs, k->ninputs);
+	for (int i = 0; i < k->ninputs; i++) {
+		source[i] = shorter(b, inputs[i]);
+		from[i] = DT_NONE;
+		if (source[i] == NONE) {
+			source[i] = inputs[i];
+			continue;
+		}
+		any = true;
+		from[i] = to->inputs[i].type = graph_type(b, source[i])->type;
+	}
+	widening w = { b->arena, from, false };
+	if (!any)
+		return k;
+	to->body = widen(&w, k->body);
+	if (w.failed)
+		return k;
+	memcpy(inputs, source, (size_t)k->ninputs * sizeof(*inputs));
+	to->naccesses = 0;
+	kernel_finish(b->arena, to);
+	return build_share(b, to);
 }

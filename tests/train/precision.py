@@ -24,8 +24,10 @@ except ImportError as e:
 TDLC = os.environ.get("TDLC", "tdlc")
 TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 RATE = 0.5
-# What a few roundings that fall otherwise make, of the norm of a change.
-TOLERANCE = {"bf16": 2e-2, "f16": 3e-3}
+# What a few roundings that fall otherwise make, of the norm of a change; more
+# do where sums are cut.
+TOLERANCE = {"bf16": 2e-2, "f16": 6e-3}
+WHOLE = 0.1  # of these
 SCALE = 65536.0
 
 MODEL = """
@@ -122,16 +124,16 @@ class Step:
 def check_step(step, precision, k, fed, weights, want):
     loss, slopes = want
     got = step({**fed, **weights})
-    where = f"{precision}, k = {k}"
-    worst = 0
+    where, worst = f"{precision}, k = {k}", 0
+    most = TOLERANCE[precision] * (WHOLE if k == 1 else 1)
     expect(f"{where}: the loss is {got['loss']}, by hand {loss}",
-           abs(got["loss"] - loss) <= TOLERANCE[precision] * abs(loss) / 5)
+           abs(got["loss"] - loss) <= most * abs(loss) / 5)
     for name, slope in slopes.items():
         change = (weights[name] - got[name]) / RATE
         error = np.linalg.norm(change - slope) / np.linalg.norm(slope)
         worst = max(worst, error)
         expect(f"{where}: the gradient by {name} is off by {error:.1e}",
-               error <= TOLERANCE[precision])
+               error <= most)
     print(f"{where}: loss {loss:.4f}, gradients within {worst:.1e}")
 
 
