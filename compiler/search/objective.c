@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "compiler/search/planner.h"
 
 /* ---- what is held ------------------------------------------------------ */
 
@@ -38,7 +39,7 @@ static int find_peak(arena *a, const graph *g, const life *l)
 	int64_t now = 0, most = -1;
 	int peak = 0;
 	for (tensor_id t = 0; t < g->ntensors; t++) {
-		int64_t n = tensor_nbytes(&g->tensors[t].type);
+		int64_t n = planner_bytes(&g->tensors[t].type);
 		change[l[t].first] += n;
 		change[l[t].last + 1] -= n;
 	}
@@ -150,7 +151,7 @@ static double held_bytes(const pricer *p, tensor_id t, int d)
 {
 	const step *s = p->f->step;
 	const mesh *m = &s->as->mesh;
-	double n = (double)tensor_nbytes(&s->g->tensors[t].type) / p->later;
+	double n = (double)planner_bytes(&s->g->tensors[t].type) / p->later;
 	for (int a = 0; a < p->axis; a++)
 		if (s->as->tensor_cuts[t].dim[a] != CUT_NONE)
 			n /= m->size[a];

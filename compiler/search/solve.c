@@ -24,8 +24,8 @@ enum {
 	CHEAP = 50,	   /* additions per cost of a component, with which
 			      eliminating it is less than reducing it */
 	CHEAP_ALWAYS = 10000, /* additions, in any case */
-	CHEAPER = 200, /* the same of what was reduced, with which eliminating */
-	CHEAPER_ALWAYS = 400000, /* it is less than splitting it */
+	CHEAPER = 200,	   /* the same of what was reduced, with which */
+	CHEAPER_ALWAYS = 400000, /* eliminating it is less than splitting it */
 	EFFORT = 1 << 22, /* that an order is worth, */
 	EFFORT_PER_CELL = 64, /* and for each cost of a component */
 	STEPS_PER_CELL = 20,  /* that a split takes */
