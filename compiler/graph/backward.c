@@ -260,6 +260,12 @@ static bool is_zero(const trainer *t, tensor_id x)
 	return bits == 0;
 }
 
+/* Whether the backward pass computes it, by a node of its own. */
+static bool is_made(const trainer *t, tensor_id x)
+{
+	return x >= t->ntensors && graph_tensor(t->b, x)->kind == TENSOR_RESULT;
+}
+
 /* Adds to what the loss changes by with x. */
 static bool accumulate(trainer *t, const tape_call *c, tensor_id x,
 		       tensor_id more)
@@ -278,7 +284,7 @@ static bool accumulate(trainer *t, const tape_call *c, tensor_id x,
 			return false;
 	}
 	tensor *made = &b->tensors.at[*sum]->t;
-	if (*sum >= t->ntensors && made->gradient_of == NONE)
+	if (is_made(t, *sum) && made->gradient_of == NONE)
 		made->gradient_of = x;
 	return true;
 }
@@ -375,7 +381,7 @@ static void name_adjoints(trainer *t, const tape_call *c)
 	for (int r = 0; r < c->op->nresults; r++) {
 		tensor_id x = c->results[r], adjoint = t->flow[x].adjoint;
 		const char *name = graph_tensor(b, x)->name;
-		if (is_fresh(c, r) && adjoint != NONE && name)
+		if (is_fresh(c, r) && name && is_made(t, adjoint))
 			graph_name(b, adjoint,
 				   arena_printf(b->tmp, "%s.grad", name));
 	}

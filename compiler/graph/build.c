@@ -275,6 +275,7 @@ void graph_set_output(graph_builder *b, tensor_id t, const char *name)
 {
 	precision_restore(b, &t, DT_F32, name);
 	const built_tensor *x = b->tensors.at[t];
+	vec_push(b->tmp, &b->sources, t);
 	if (x->t.kind != TENSOR_RESULT || x->t.output || x->next_of != NONE)
 		t = build_copy(b, t, name);
 	tensor *out = &b->tensors.at[t]->t;

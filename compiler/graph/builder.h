@@ -12,6 +12,9 @@ typedef struct built_tensor {
 	tensor_id next_of; /* the state that it becomes, NONE */
 	/* The constant that it is as long as no weight is trained, NONE. */
 	tensor_id known;
+	/* Where it is a weight in a shorter type: 1 + the tensor that is the
+	 * same, made again for the backward pass; 0: none yet. */
+	tensor_id again;
 } built_tensor;
 
 typedef struct built_node {

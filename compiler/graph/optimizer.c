@@ -358,9 +358,10 @@ bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient)
 	graph_builder *b = t->b;
 	const update u = { weight, gradient };
 	int forward = b->forward, step = b->step, cell = b->cell;
-	graph_name(b, gradient,
-		   arena_printf(b->tmp, "%s.grad",
-				graph_tensor(b, weight)->name));
+	if (graph_tensor(b, gradient)->gradient_of == weight)
+		graph_name(b, gradient,
+			   arena_printf(b->tmp, "%s.grad",
+					graph_tensor(b, weight)->name));
 	b->forward = b->step = b->cell = NONE;
 	bool ok = true;
 	if (t->optimizer->clip) {

@@ -82,17 +82,12 @@ static bool is_frozen(const train_options *o, const char *name)
 	return frozen;
 }
 
-/* The output that is called "loss": what it was copied from, if it was. */
-static tensor_id find_loss(const graph_builder *b)
+/* The number of the output that is called "loss"; NONE. */
+static int find_loss(const graph_builder *b)
 {
-	for (int i = 0; i < b->outputs.n; i++) {
-		tensor_id t = b->outputs.at[i];
-		const built_tensor *x = b->tensors.at[t];
-		if (strcmp(x->t.name, "loss"))
-			continue;
-		const built_node *n = &b->nodes.at[x->node];
-		return build_is_identity(n->kernel) ? n->inputs[0] : t;
-	}
+	for (int i = 0; i < b->outputs.n; i++)
+		if (!strcmp(graph_tensor(b, b->outputs.at[i])->name, "loss"))
+			return i;
 	return NONE;
 }
 
@@ -101,19 +96,18 @@ static bool set_loss(trainer *t)
 	graph_builder *b = t->b;
 	if (t->o->loss && !train_add_loss(t))
 		return false;
-	t->loss = find_loss(b);
-	if (t->loss == NONE)
+	int loss = find_loss(b);
+	if (loss == NONE)
 		return train_error(t, DIAG_NO_LOSS, (call_site){ .at = NOWHERE },
 				   "the model has no output 'loss'; --loss "
 				   "OPERATOR adds one");
+	t->loss = b->sources.at[loss];
+	b->loss = b->outputs.at[loss];
 	const tensor_type *type = graph_type(b, t->loss);
 	if (!dtype_is_float(type->type) || tensor_nelem(type) != 1)
 		return train_error(t, DIAG_NO_LOSS, (call_site){ .at = NOWHERE },
 				   "'loss' is %s, not one floating-point "
 				   "number", tensor_type_text(b->tmp, type));
-	for (int i = 0; i < b->outputs.n; i++)
-		if (!strcmp(graph_tensor(b, b->outputs.at[i])->name, "loss"))
-			b->loss = b->outputs.at[i];
 	return true;
 }
 

@@ -94,7 +94,7 @@ bool train_add_loss(trainer *t)
 			return train_error(t, DIAG_NO_LOSS, site,
 					   "the model has an output 'loss' "
 					   "already");
-	tensor_id args[2] = { b->outputs.at[0], NONE }, result;
+	tensor_id args[2] = { b->sources.at[0], NONE }, result;
 	tensor_type label = { 0 };
 	if (!label_type(op, graph_type(b, args[0]), &label))
 		return train_error(t, DIAG_BAD_OPTIMIZER, site,

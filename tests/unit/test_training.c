@@ -321,6 +321,48 @@ START_TEST(slopes)
 }
 END_TEST
 
+/* A node of the backward pass says whose gradient it computes, a tensor what it
+ * is the derivative by. */
+static void check_origins(const graph *g)
+{
+	for (int i = 0; i < g->nnodes; i++) {
+		int f = g->nodes[i].forward;
+		if (f == NONE)
+			continue;
+		ck_assert(f >= 0 && f < i);
+		ck_assert_int_eq(g->nodes[f].forward, NONE);
+		ck_assert_int_ne(g->nodes[f].call, g->nodes[i].call);
+	}
+	for (int i = 0; i < g->ntensors; i++) {
+		int x = g->tensors[i].gradient_of;
+		if (x == NONE)
+			continue;
+		ck_assert(g->tensors[i].kind == TENSOR_RESULT);
+		ck_assert(g->tensors[x].gradient_of == NONE);
+		ck_assert_int_eq(g->tensors[i].type.ndim,
+				 g->tensors[x].type.ndim);
+	}
+	ck_assert(g->training && g->tensors[g->loss].output);
+}
+
+START_TEST(origins)
+{
+	const char *const freeze[] = { "fro*" };
+	int made = 0;
+	for (int i = 0; i < TRIALS; i++) {
+		bool used[1] = { false };
+		const train_options o = { .optimizer = "descend",
+					  .freeze = freeze, .nfreeze = 1,
+					  .freeze_used = used };
+		graph *g = random_model(&o);
+		if (g)
+			check_origins(g);
+		made += g != NULL;
+	}
+	ck_assert_int_gt(made, TRIALS / 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("training");
@@ -328,6 +370,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, slopes);
+	tcase_add_test(t, origins);
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

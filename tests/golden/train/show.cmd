@@ -5,6 +5,7 @@ show --model two --optimizer adamw | grep step
 show --model two --optimizer signs
 show --model two --optimizer signs,rate=0.25 --json | grep -A7 '"rate"' | head -8
 show --model shared
+show --model single
 show --model no_loss --loss distance,times=2
 show --model shared --recompute 'h.matmul,h'
 show --model shared --recompute sqrt | grep -e operators -e "[.]again"
