@@ -4,8 +4,8 @@ Small models, whole and trained, are planned by every planner that `tdlc
 compare` lists, and run: the bytes that the transport counts are those of the
 plan, and no more than the byte model's; the arenas are as large as was said;
 the results are those of one device.  What a planner says of others has to
-hold, too: joint is never above tofu, and nothing that cuts every tensor below
-the bound.
+hold, too: joint is never above tofu, nothing that cuts every tensor below the
+bound, and auto never slower than any.  A limit of memory holds in the run.
 
 	planners.py [--devices 3,8] [MODEL...]
 """
@@ -28,8 +28,8 @@ SIZES = {
     "rnn": "batch=6 layers=2 hidden=8 steps=3 inputs=5 classes=7",
     "gpt2": "batch=2 tokens=6 vocabulary=48 layers=2 width=48 heads=24",
 }
-PLANNERS = ("tofu", "joint", "optcnn", "equalchop", "spartan", "allrow",
-            "data-parallel", "megatron", "pase")
+PLANNERS = ("tofu", "joint", "extended", "optcnn", "equalchop", "spartan",
+            "allrow", "data-parallel", "megatron", "pase", "auto")
 # Those that leave nothing whole which they could cut.
 CUTTING = ("tofu", "joint", "equalchop", "spartan", "allrow")
 
@@ -71,10 +71,33 @@ def check_others(plans):
     for name in CUTTING:
         assert total["joint"] <= total[name], (name, total)
         assert bound is None or bound <= total[name], (name, total)
+    for plan in plans.values():
+        assert plans["auto"]["predicted_seconds"] <= plan["predicted_seconds"]
     own = plans["pase"]["own_costs"]
     assert own["total"] <= own["one_device"], own
     if own["any_counts"] is not None:
         assert own["any_counts"] <= own["total"], own
+
+
+def check_limits(folder, model, options, plans):
+    """Under a limit that some plan keeps to, auto's does, too, and is as fast
+    as the fastest of those; what nothing keeps to is refused."""
+    peaks = sorted(p["peak_bytes_per_device"] for p in plans.values())
+    path = os.path.join(folder, "plan")
+    for limit in peaks[0], peaks[len(peaks) // 2]:
+        plan = call(TDLC, "plan", model, *options, "--algorithm", "auto",
+                    "--memory", str(limit), "-o", path)
+        assert plan["peak_bytes_per_device"] <= limit, (limit, plan)
+        run = call(TDLRUN, path, "--verify", "--kernels", "interpreter")
+        assert run["verified"] and run["arena_bytes"] <= limit, run
+        fit = [p["predicted_seconds"] for p in plans.values()
+               if p["peak_bytes_per_device"] <= limit]
+        # under a limit copies are kept as long as they fit
+        assert plan["predicted_seconds"] <= 1.01 * min(fit), (limit, fit)
+    done = subprocess.run([TDLC, "plan", model, *options, "--algorithm",
+                           "auto", "--memory", str(peaks[0] // 8)],
+                          capture_output=True, text=True)
+    assert done.returncode == 3 and "enough would be" in done.stderr, done
 
 
 def check(name, train, k):
@@ -82,7 +105,7 @@ def check(name, train, k):
     options = [w for size in SIZES[name].split() for w in ("-D", size)]
     options += ["-k", str(k)] + ["--train"] * train
     entries = call(TDLC, "compare", model, *options)["planners"]
-    assert [e["algorithm"] for e in entries] == list(PLANNERS), entries
+    assert set(PLANNERS) <= {e["algorithm"] for e in entries}, entries
     plans = {e["algorithm"]: e for e in entries if "error" not in e}
     # 24 rows are not divided by 5 devices
     assert set(PLANNERS) - set(plans) <= {"megatron"}, entries
@@ -90,6 +113,7 @@ def check(name, train, k):
         for planner, plan in plans.items():
             check_plan(plan, k)
             check_run(folder, model, options, planner, plan)
+        check_limits(folder, model, options, plans)
     check_others(plans)
     return len(plans)
 

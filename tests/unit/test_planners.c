@@ -253,6 +253,109 @@ START_TEST(joint_is_never_above)
 }
 END_TEST
 
+/* ---- pins -------------------------------------------------------------- */
+
+/* Some of the cuts of a plan. */
+static outline some_of(arena *a, rng *r, const graph *g, const assignment *as)
+{
+	outline o = outline_new(a, g);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		o.tensor_set[t] = chance(r, 30);
+		if (o.tensor_set[t])
+			o.tensors[t] = as->tensor_cuts[t];
+	}
+	for (node_id n = 0; n < g->nnodes; n++) {
+		o.node_set[n] = chance(r, 30);
+		if (o.node_set[n])
+			o.nodes[n] = as->node_cuts[n];
+	}
+	ck_assert_int_eq(outline_tie(&o), NONE);
+	return o;
+}
+
+static void check_pins(const outline *o, const assignment *as)
+{
+	for (tensor_id t = 0; t < o->graph->ntensors; t++)
+		if (o->tensor_set[t])
+			ck_assert_mem_eq(&o->tensors[t], &as->tensor_cuts[t],
+					 sizeof(cuts));
+	for (node_id n = 0; n < o->graph->nnodes; n++)
+		if (o->node_set[n])
+			ck_assert_mem_eq(&o->nodes[n], &as->node_cuts[n],
+					 sizeof(cuts));
+}
+
+/* What is pinned stays, whoever plans; with pins out of its own plan joint
+ * finds that again, or one that moves as much. */
+START_TEST(pins_hold)
+{
+	static const int ks[] = { 2, 4, 6, 8 };
+	rng r = { 360 };
+	for (int round = 0; round < 40; round++) {
+		arena *a = arena_new();
+		graph *g = random_graph(a, &r, 6);
+		if (round % 2)
+			make_states(g);
+		int k = ks[round % 4];
+		const char *name, *from = round % 3 ? "joint" : "spartan";
+		search_result *plan = search_plan(a, g, k, from);
+		outline o = some_of(a, &r, g, &plan->assignment);
+		search_request q = { .mesh = plan->assignment.mesh,
+				     .pins = &o };
+		for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
+			if (search_on_request(i))
+				continue;
+			q.algorithm = name;
+			search_result *with = search_plan_for(a, g, &q);
+			if (with->error)
+				continue;
+			check_pins(&o, &with->assignment);
+			ck_assert_int_eq(with->total,
+					 model_bytes(g, &with->assignment,
+						     q.mesh.naxes));
+			if (!strcmp(name, "joint") && !strcmp(from, name))
+				ck_assert_int_eq(with->total, plan->total);
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+static tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
+{
+	const int64_t dims[] = { rows, columns };
+	tensor_id t = add_tensor(m, TENSOR_CONSTANT, DT_F32, 2, dims);
+	m->tensors.at[t].parameter = true;
+	return t;
+}
+
+/* What cannot be pinned, and why. */
+START_TEST(pins_are_refused)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t in[] = { 3, 16 };
+	tensor_id x = add_tensor(&m, TENSOR_INPUT, DT_F32, 2, in);
+	add_node(&m, kernel_matmul(a, 3, 5, 16, false),
+		 (tensor_id[]){ x, weight(&m, 16, 5) });
+	graph *g = make_graph(&m);
+	outline o = outline_new(a, g);
+	assignment as = { { 1, { 4 } }, o.tensors, o.nodes };
+	const step s = { g, &as };
+	ck_assert(!outline_refuses_dim(a, &s, x, CUT_NONE));
+	ck_assert(!outline_refuses_dim(a, &s, x, 1));
+	ck_assert_str_eq(outline_refuses_dim(a, &s, x, 0),
+			 "4 groups cannot share 3");
+	ck_assert_str_eq(outline_refuses_dim(a, &s, x, 2),
+			 "it has 2 dimensions");
+	ck_assert(!outline_refuses_var(a, &s, 0, CUT_NONE));
+	ck_assert(!outline_refuses_var(a, &s, 0, 2));
+	ck_assert_str_eq(outline_refuses_var(a, &s, 0, 0),
+			 "4 groups cannot share 3");
+	arena_free(a);
+}
+END_TEST
+
 /* ---- data parallelism -------------------------------------------------- */
 
 /* A window over the time, the first dimension: the batch is the second. */
@@ -281,14 +384,6 @@ START_TEST(batch_behind_the_time)
 END_TEST
 
 /* ---- megatron ---------------------------------------------------------- */
-
-static tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
-{
-	const int64_t dims[] = { rows, columns };
-	tensor_id t = add_tensor(m, TENSOR_CONSTANT, DT_F32, 2, dims);
-	m->tensors.at[t].parameter = true;
-	return t;
-}
 
 /* A contraction by columns, what is between, one by rows: only the sum at the
  * end moves. */
@@ -524,6 +619,8 @@ int main(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, at_once_is_optimal, 0, 3);
 	tcase_add_test(c, joint_is_never_above);
+	tcase_add_test(c, pins_hold);
+	tcase_add_test(c, pins_are_refused);
 	tcase_add_test(c, batch_behind_the_time);
 	tcase_add_test(c, columns_then_rows);
 	tcase_add_test(c, columns_without_rows);
