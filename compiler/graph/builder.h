@@ -118,7 +118,7 @@ bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
 
 /* A kernel that reads, for inputs that are conversions of shorter floats with
  * --precision, these; inputs[] are made to fit.  k itself where nothing
- * changes. */
+ * changes.  In the backward pass weights in a shorter type are converted again. */
 const kernel *precision_widened(graph_builder *b, const kernel *k,
 				tensor_id *inputs);
 

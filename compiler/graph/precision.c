@@ -5,13 +5,14 @@
  * products of tensors, as matrix products and convolutions are, take the short
  * type, for they are what takes time, and are added up in f32 anyway; other
  * sums, as those of norms, softmax and losses, are f32, and so is what is read
- * at indices out of data, whose gradient is added up in memory; all else has the
- * type of what it is given, the longer one of two, where weights and constants
- * take the type of what they meet.  (Micikevicius and others, "Mixed
+ * at indices out of data, whose gradient is added up in memory; all else has
+ * the type of what it is given, the longer one of two, where weights and
+ * constants take the type of what they meet.  (Micikevicius and others, "Mixed
  * precision training", ICLR'18; the lists of torch.autocast come to the same.)
  * Arguments are converted by calls of an operator, which have gradients.  What
  * was made longer is read as it was before: kernels convert what they read, so
- * that no copy is kept. */
+ * that no copy is kept; and weights are converted again for the backward
+ * pass. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -235,8 +236,8 @@ bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
 
 /* ---- longer types in kernels --------------------------------------------- */
 
-/* What tensor t is out of, element by element, in a shorter type; NONE. */
-static tensor_id shorter(const graph_builder *b, tensor_id t)
+/* What tensor t is out of, element by element, in another float type; NONE. */
+static tensor_id unconverted(const graph_builder *b, tensor_id t)
 {
 	const built_tensor *x = b->tensors.at[t];
 	if (x->node == NONE)
@@ -244,13 +245,43 @@ static tensor_id shorter(const graph_builder *b, tensor_id t)
 	const built_node *n = &b->nodes.at[x->node];
 	const kernel *k = n->kernel;
 	if (k->opaque || k->body->kind != KX_CAST ||
-	    !dtype_is_float(k->inputs[0].type) || !dtype_is_float(k->type) ||
-	    dtype_bits(k->inputs[0].type) >= dtype_bits(k->type))
+	    !dtype_is_float(k->inputs[0].type) || !dtype_is_float(k->type))
 		return NONE;
 	kernel plain = *k;
 	plain.body = k->body->args[0];
 	plain.type = plain.body->type;
 	return build_is_identity(&plain) ? n->inputs[0] : NONE;
+}
+
+static int bits_of(const graph_builder *b, tensor_id t)
+{
+	return dtype_bits(graph_type(b, t)->type);
+}
+
+/* The same in a shorter type, which t is a conversion of; NONE. */
+static tensor_id shorter(const graph_builder *b, tensor_id t)
+{
+	tensor_id x = unconverted(b, t);
+	return x != NONE && bits_of(b, x) < bits_of(b, t) ? x : NONE;
+}
+
+/* A weight in a shorter type is converted again for the backward pass: it is
+ * there anyway, a copy would have to be kept. */
+static tensor_id converted_again(graph_builder *b, tensor_id t)
+{
+	built_tensor *x = b->tensors.at[t];
+	tensor_id w = unconverted(b, t);
+	if (!b->training || w == NONE || !graph_tensor(b, w)->parameter ||
+	    bits_of(b, w) <= bits_of(b, t))
+		return t;
+	if (!x->again) {
+		const built_node n = b->nodes.at[x->node];
+		tensor_id copy = build_node(
+			b, n.kernel, arena_printf(b->arena, "%s.again", n.base),
+			n.op, n.label, &w);
+		x->again = b->tensors.at[copy]->again = copy + 1;
+	}
+	return x->again - 1;
 }
 
 typedef struct widening {
@@ -286,6 +317,8 @@ const kernel *precision_widened(graph_builder *b, const kernel *k,
 	bool any = false;
 	if (b->precision == DT_NONE || k->opaque)
 		return k;
+	for (int i = 0; i < k->ninputs; i++)
+		inputs[i] = converted_again(b, inputs[i]);
 	kernel *to = ARENA_COPY(b->arena, k, 1);
 	to->inputs = ARENA_COPY(b->arena, k->inputs, k->ninputs);
 	for (int i = 0; i < k->ninputs; i++) {
