@@ -53,7 +53,6 @@ static void plan(search *s)
 	search_by_step(s, &any);
 	for (int i = 0; i < s->mesh.naxes; i++)
 		r->least_by_step[i] = -1;
-	r->lower_bound = -1;
 	arena_free(tmp);
 }
 
