@@ -118,7 +118,8 @@ bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
 
 /* A kernel that reads, for inputs that are conversions of shorter floats with
  * --precision, these; inputs[] are made to fit.  k itself where nothing
- * changes.  In the backward pass weights in a shorter type are converted again. */
+ * changes.  In the backward pass weights in a shorter type are converted
+ * again. */
 const kernel *precision_widened(graph_builder *b, const kernel *k,
 				tensor_id *inputs);
 
