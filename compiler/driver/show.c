@@ -76,8 +76,8 @@ static json_t *graph_json(const graph *g)
 	for (int i = 0; i < g->nnodes; i++)
 		json_array_append_new(nodes, node_json(g, i));
 	return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:o, s:o, s:o, s:o}",
-			 "model", g->name, "train", g->training, "operators", g->nnodes, "tensors",
-			 g->ntensors, "parameters_bytes",
+			 "model", g->name, "train", g->training, "operators",
+			 g->nnodes, "tensors", g->ntensors, "parameters_bytes",
 			 (json_int_t)graph_parameter_bytes(g), "flops",
 			 (json_int_t)graph_flops(g), "inputs",
 			 names_json(g, g->inputs, g->ninputs), "outputs",

@@ -11,6 +11,9 @@
 #include "dsl/builtins.h"
 #include "plan/eval.h"
 
+/* A place that is no call: the model as a whole. */
+static const call_site the_model = { .place = NULL };
+
 /* ---- for all parts ----------------------------------------------------- */
 
 bool train_error(trainer *t, diag_id id, call_site site, const char *fmt, ...)
@@ -31,7 +34,7 @@ const ast_op *train_library(trainer *t, const char *name)
 {
 	const ast_op *op = dsl_op(t->b->modules, name);
 	if (!op)
-		train_error(t, DIAG_BAD_OPTION, (call_site){ .place = NULL },
+		train_error(t, DIAG_BAD_OPTION, the_model,
 			    "training needs the operator '%s', which the "
 			    "library does not have", name);
 	return op;
@@ -98,14 +101,14 @@ static bool set_loss(trainer *t)
 		return false;
 	int loss = find_loss(b);
 	if (loss == NONE)
-		return train_error(t, DIAG_NO_LOSS, (call_site){ .at = NOWHERE },
+		return train_error(t, DIAG_NO_LOSS, the_model,
 				   "the model has no output 'loss'; --loss "
 				   "OPERATOR adds one");
 	t->loss = b->sources.at[loss];
 	b->loss = b->outputs.at[loss];
 	const tensor_type *type = graph_type(b, t->loss);
 	if (!dtype_is_float(type->type) || tensor_nelem(type) != 1)
-		return train_error(t, DIAG_NO_LOSS, (call_site){ .at = NOWHERE },
+		return train_error(t, DIAG_NO_LOSS, the_model,
 				   "'loss' is %s, not one floating-point "
 				   "number", tensor_type_text(b->tmp, type));
 	return true;
@@ -139,7 +142,7 @@ static bool set_weights(trainer *t)
 	}
 	if (t->weights.n > 0)
 		return true;
-	return train_error(t, DIAG_NOTHING_TRAINED, (call_site){ .at = NOWHERE },
+	return train_error(t, DIAG_NOTHING_TRAINED, the_model,
 			   "'loss' depends on no weight that may be trained");
 }
 
