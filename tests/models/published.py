@@ -194,7 +194,8 @@ def llama():
 def moe():
     """With room for all; Mixtral leaves no token out."""
     model = transformers.MixtralForCausalLM(transformers.MixtralConfig(
-        num_local_experts=4, num_experts_per_tok=2, **rotary_config())).eval()
+        num_local_experts=4, num_experts_per_tok=2, output_router_logits=True,
+        router_aux_loss_coef=0.5, **rotary_config())).eval()
     w, x = Weights(model), nets.sentences()
 
     def layer(i):
@@ -204,10 +205,11 @@ def moe():
             "router": w.of[at + "gate.weight"].T, "gate": gate, "up": up,
             "down": w.of[at + "experts.down_proj"].mT}}
 
-    logits = model(x["ids"]).logits
-    return layers.label_loss(logits, x["label"]), \
+    theirs = model(x["ids"])
+    return layers.label_loss(theirs.logits, x["label"]) \
+        + 0.5 * theirs.aux_loss, \
         loss_of(text.moe, rotary_network(w, layer), x["ids"], x["label"],
-                LAYERS, 2, 8, 5e5)
+                LAYERS, 2, 8, 5e5, 0.5)
 
 
 def vit():

@@ -115,8 +115,9 @@ def llama(p, ids, label, layers, theta=500000.0):
 
 def experts(p, x, chosen, room):
     """Expert by expert, the tokens of each text in their order."""
-    chances, at = torch.topk(x @ p["router"], chosen)
-    share = F.softmax(chances, -1)
+    liking = x @ p["router"]
+    most, at = torch.topk(liking, chosen)
+    share = F.softmax(most, -1)
     result = [torch.zeros_like(text) for text in x]
     for b, text in enumerate(x):
         for e in range(p["router"].shape[1]):
@@ -125,15 +126,22 @@ def experts(p, x, chosen, room):
             mine = {n: p[n][e] for n in ("gate", "up", "down")}
             y = gated(mine, text[token]) * share[b, token, choice][:, None]
             result[b] = result[b].index_add(0, token, y)
-    return torch.stack(result)
+    used = F.one_hot(at, liking.shape[-1]).to(x.dtype).mean((0, 1)).sum(0)
+    return torch.stack(result), used, F.softmax(liking, -1).mean((0, 1))
 
 
-def moe(p, ids, label, layers, chosen, room, theta=1e6):
+def moe(p, ids, label, layers, chosen, room, theta=1e6, balance=0.02):
     x = F.embedding(ids, p["words.table"])
+    used, liked = [], []
     for i in range(layers):
         layer = p.of(f"layer_{i}")
         x = x + rotary_attention(layer.of("self"),
                                  rms_norm(layer.of("norm_1"), x), theta)
-        x = x + experts(layer.of("moe"), rms_norm(layer.of("norm_2"), x),
-                        chosen, room)
-    return label_loss(rms_norm(p.of("norm"), x) @ p["classify"], label)
+        y, f, q = experts(layer.of("moe"), rms_norm(layer.of("norm_2"), x),
+                          chosen, room)
+        x = x + y
+        used.append(f)
+        liked.append(q)
+    even = len(f) * torch.stack(used).mean(0) @ torch.stack(liked).mean(0)
+    return label_loss(rms_norm(p.of("norm"), x) @ p["classify"], label) \
+        + balance * even
