@@ -203,8 +203,7 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 		return true;
 	r->search = credited(d->arena, &all, best);
 	r->objective = objectives[how->objective];
-	r->plan = lower_plan(d->arena, g, &r->search->assignment, lower,
-			     d->sink);
+	r->plan = plan_lower(d, g, &r->search->assignment, lower);
 	return r->plan != NULL;
 }
 

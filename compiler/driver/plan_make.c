@@ -73,6 +73,34 @@ const topology *plan_topology(driver *d, const char *name, int64_t k)
 	return NULL;
 }
 
+/* Whether p is better than q under a limit. */
+static bool is_better(const plan *p, const plan *q, int64_t limit)
+{
+	bool fits = p->arena_bytes <= limit;
+	if (fits != (q->arena_bytes <= limit))
+		return fits;
+	return fits ? p->communication_bytes < q->communication_bytes
+		    : p->arena_bytes < q->arena_bytes;
+}
+
+plan *plan_lower(driver *d, const graph *g, const assignment *as,
+		 const lower_options *lower)
+{
+	static const int64_t others[] = { 0, 1 };
+	int64_t limit = lower->memory;
+	plan *p = lower_plan(d->arena, g, as, lower, d->sink);
+	for (int i = 0; p && limit > 0 && i < 2; i++) {
+		lower_options o = *lower;
+		if (i > 0 && p->arena_bytes <= limit)
+			return p;
+		o.memory = others[i];
+		plan *q = lower_plan(d->arena, g, as, &o, d->sink);
+		if (q && is_better(q, p, limit))
+			p = q;
+	}
+	return p;
+}
+
 bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r)
 {
@@ -92,8 +120,7 @@ bool plan_make(driver *d, const graph *g, const plan_search *search,
 	r->search = search_plan_for(d->arena, g, &q);
 	if (r->search->error)
 		return true;
-	plan *p = lower_plan(d->arena, g, &r->search->assignment, lower,
-			     d->sink);
+	plan *p = plan_lower(d, g, &r->search->assignment, lower);
 	if (!p)
 		return false;
 	r->plan = p;

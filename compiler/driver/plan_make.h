@@ -82,6 +82,11 @@ typedef struct plan_search {
 	  "search for about S seconds, and take the best that was found",    \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
+/* lower_plan(); with a limit of memory the best of what keeps as many copies as
+ * that allows, as many as without one, or, if both pass it, none. */
+plan *plan_lower(driver *d, const graph *g, const assignment *as,
+		 const lower_options *lower);
+
 /* Plans g, along the levels of the machine, and lowers it.  *r is filled in;
  * where the search has an error it has no plan, only `search`.  False when
  * errors were added. */
