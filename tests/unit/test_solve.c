@@ -43,6 +43,7 @@ static problem *random_problem(arena *a, uint64_t *seed, const recipe *r)
 {
 	problem *p = problem_new(a);
 	int n = 1 + below(seed, r->max_vars);
+	p->along_flow = below(seed, 2);
 	for (int v = 0; v < n; v++) {
 		int nvalues = 1 + below(seed, r->max_values);
 		problem_add_var(p, nvalues);
@@ -142,6 +143,36 @@ START_TEST(branch_and_bound_is_exact)
 		solution s = solve(a, p, &limits);
 		check_solution(p, &s, best, "branch", _i, round);
 		ck_assert(s.optimal);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Along the flow of data a problem is reduced, and what is left of it again, and
+ * then split: costs are in parts of parts, and the gap closes all the same. */
+START_TEST(parts_of_parts_are_proven)
+{
+	uint64_t seed = 600 + (uint64_t)_i;
+	for (int round = 0; round < 10; round++) {
+		arena *a = arena_new();
+		enum { N = 24, VALUES = 4 };
+		problem *p = problem_new(a);
+		p->along_flow = true;
+		for (int v = 0; v < N; v++)
+			problem_add_var(p, VALUES);
+		for (int i = 0; i < 2 * N; i++) {
+			int x = below(&seed, N - 1);
+			int y = x + 1 + below(&seed, N - 1 - x);
+			int64_t *c = ARENA_ARRAY(a, int64_t, VALUES * VALUES);
+			for (int k = 0; k < VALUES * VALUES; k++)
+				c[k] = below(&seed, 1000000);
+			problem_add_table(p, x, y, c);
+		}
+		solve_limits split = { .steps = (int64_t)1 << 40 };
+		solve_limits limits = solve_defaults();
+		solution s = solve(a, p, &split), t = solve(a, p, &limits);
+		ck_assert(s.optimal && t.optimal);
+		ck_assert_int_eq(s.cost, t.cost);
 		arena_free(a);
 	}
 }
@@ -390,6 +421,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, elimination_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, branch_and_bound_is_exact, 0, NRECIPES);
+	tcase_add_loop_test(c, parts_of_parts_are_proven, 0, 4);
 	tcase_add_loop_test(c, reducing_keeps_an_optimum, 0, NRECIPES);
 	tcase_add_loop_test(c, top_is_a_limit, 0, NRECIPES);
 	tcase_add_test(c, rows_and_columns);
