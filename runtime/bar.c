@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NARROW = 80, WIDEST_BAR = 40 };
+enum { NARROW = 80, WIDEST_BAR = 40, MOST_TAIL = 42 };
 
 static int columns(void)
 {
@@ -52,14 +52,19 @@ void bar_show(const session *s, const bar_line *x)
 	arena *work = arena_new();
 	double left = (double)(x->steps - x->step) * (double)x->batch /
 		      x->samples_per_second;
-	const char *head = arena_printf(work, "epoch %" PRId64 ", step %" PRId64
-					" of %" PRId64, x->epoch, x->step,
-					x->steps);
+	const char *all = arena_printf(work, "%" PRId64, x->steps);
+	const char *at = arena_printf(work, "step %*" PRId64 " of %s",
+				      (int)strlen(all), x->step, all);
+	const char *head = arena_printf(work, "epoch %" PRId64 ", %s",
+					x->epoch, at);
 	const char *tail = isnan(x->loss) ? "" :
 			   arena_printf(work, " loss %.4g", x->loss);
 	tail = arena_printf(work, "%s %.4g samples/s, %s left", tail,
 			    x->samples_per_second, duration(work, left));
-	int room = columns() - (int)strlen(head) - (int)strlen(tail) - 4;
+	/* The bar keeps its width while the numbers change theirs. */
+	int used = (int)strlen(tail);
+	used = used > MOST_TAIL ? used : MOST_TAIL;
+	int room = columns() - (int)strlen(head) - used - 4;
 	session_progress(s, "%s%s%s", head, drawn(work, x, room), tail);
 	arena_free(work);
 }

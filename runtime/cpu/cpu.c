@@ -122,8 +122,8 @@ static void close_cpu(void *state)
 	arena_free(c->a);
 }
 
-/* The processors that are there for each worker.  A process that may use some of
- * them alone has these for its own workers. */
+/* The processors that are there for each worker.  A process that may use some
+ * of them alone has these for its own workers. */
 static int share_of_processors(const backend_options *o)
 {
 	int all, own = processors(&all);

@@ -330,6 +330,18 @@ static const struct {
 	{ "PLAN --inputs /nonexistent.npz", 1, "nonexistent" },
 	{ "PLAN --outputs /nonexistent/out.npz", 4, "cannot write" },
 	{ "PLAN --json >/dev/full", 4, "" },
+	{ "PLAN --epochs 3", 2, "--epochs needs --data" },
+	{ "PLAN --shuffle", 2, "--shuffle needs --data" },
+	{ "PLAN --data OUT --resume", 2, "--resume needs --checkpoint" },
+	{ "PLAN --data OUT --keep 2", 2, "--keep needs --checkpoint" },
+	{ "PLAN --data OUT --evaluate PLAN", 2, "needs --evaluate-data" },
+	{ "PLAN --data OUT --verify", 2, "a run without --data" },
+	{ "PLAN --data OUT --epochs 3", 1, "no step of training" },
+	{ "PLAN --data /nonexistent.npz", 1, "nonexistent" },
+	{ "PLAN --learning-rate 1", 1, "no learning rate" },
+	{ "PLAN --learning-rate -1", 2, "learning-rate" },
+	{ "PLAN --schedule wild", 2, "wild" },
+	{ "PLAN --parameters /nonexistent.npz", 1, "nonexistent" },
 };
 
 /* The arguments with PLAN and OUT replaced. */
