@@ -148,7 +148,7 @@ START_TEST(branch_and_bound_is_exact)
 }
 END_TEST
 
-/* Along the flow of data a problem is reduced, and what is left of it again, and
+/* Along the flow of data a problem is reduced, what is left of it again, and
  * then split: costs are in parts of parts, and the gap closes all the same. */
 START_TEST(parts_of_parts_are_proven)
 {
