@@ -26,6 +26,7 @@ static const char *const reserved[] = {
 	"run",	    "stop",	"left",	    "first",	 "count",   "depth",
 	"ndepth",   "row",	"nrows",    "col",	 "ncols",   "tile",
 	"panel",    "panel_",	"sum",	    "term",	 "best",    "where",
+	"lane",	    "total",	"terms",    "nothing",
 };
 
 /* What is put behind a name. */

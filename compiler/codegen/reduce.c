@@ -10,6 +10,9 @@
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
+/* TDL_TERMS, TDL_LANES */
+enum { TERMS_OF_A_BLOCK = 256, LANES = 32 };
+
 /* ---- accumulators ------------------------------------------------------ */
 
 /* The type that a reduction is kept in. */
@@ -91,6 +94,48 @@ static void store_sum(emitter *g, const char *sum)
 	    print_element(&g->p, sum, accumulator_of(g->k), g->k->type));
 }
 
+/* ---- long sums --------------------------------------------------------- */
+
+/* Whether sums are taken in blocks of TDL_TERMS: each of some accumulators that
+ * lie beside each other, with every n-th term in one of them, is added to one
+ * of f64 from time to time, so that rounding does not grow with the terms. */
+static bool has_blocks(const emitter *g, int64_t n)
+{
+	int64_t terms = 1, most = TERMS_OF_A_BLOCK * n;
+	const nest *x = &g->s.nest;
+	if (g->k->reducer != RED_SUM || accumulator_of(g->k) != DT_F32)
+		return false;
+	for (int l = 0; l < x->n; l++)
+		if (x->loops[l].reduced && terms <= most)
+			terms *= x->loops[l].extent < most + 1 ?
+					 x->loops[l].extent : most + 1;
+	return terms > most;
+}
+
+/* `n` accumulators, in C. */
+static void begin_blocks(emitter *g, const char *n)
+{
+	SAY("double total[%s] = {0};", n);
+	SAY("int terms = 0;");
+}
+
+static void flush(emitter *g, const char *sums, const char *n)
+{
+	OPEN("for (int64_t i = 0; i < %s; i++)", n);
+	SAY("total[i] += %s[i];", sums);
+	SAY("%s[i] = 0;", sums);
+	CLOSE();
+}
+
+/* Each accumulator got a term. */
+static void count_terms(emitter *g, const char *sums, const char *n)
+{
+	OPEN("if (++terms == TDL_TERMS)");
+	SAY("terms = 0;");
+	flush(g, sums, n);
+	CLOSE();
+}
+
 /* Opens "if" around the reduction where it may be empty for a variable that
  * has no loop; returns whether it did. */
 static bool open_some(emitter *g)
@@ -107,10 +152,13 @@ static bool open_some(emitter *g)
  * a C expression. */
 static void reduce_strip(emitter *g, const char *sum, const char *to)
 {
+	const char *from = stretch(g, g->s.inner, 0);
 	bool some = open_some(g);
 	int n = open_loops(g, loops_that(g, true));
-	emit_run(g, g->s.inner, stretch(g, g->s.inner, 0), to, g->k->body,
-		 add_term, sum);
+	emit_run(g, g->s.inner, from, to, g->k->body, add_term, sum);
+	if (has_blocks(g, 1))
+		count_terms(g, "sum", arena_printf(g->p.a, "%s - %s", to,
+						   from));
 	close_loops(g, n + some);
 }
 
@@ -132,6 +180,7 @@ void emit_strip(emitter *g)
 	const char *length = g->s.narrow ? "TDL_NARROW" : "TDL_STRIP";
 	const char *j = loop_name(g, g->s.inner);
 	const char *sum = arena_printf(g->p.a, "sum[%s - %s_0]", j, j);
+	const char *sum_of_all = sum;
 	loop_set out = loops_that(g, false);
 	emit_head(g);
 	emit_merge(g, out, g->k->body, true);
@@ -141,13 +190,19 @@ void emit_strip(emitter *g)
 	SAY("%s sum[%s];", type_of_value(accumulator_of(g->k)), length);
 	SAY("for (int64_t i = 0; i < %s_1 - %s_0; i++)", j, j);
 	SAY("\tsum[i] = %s;", print_identity(g));
+	if (has_blocks(g, 1)) {
+		begin_blocks(g, length);
+		sum_of_all = arena_printf(g->p.a,
+					  "(float)(total[%s - %s_0] + %s)", j,
+					  j, sum);
+	}
 	if (g->s.narrow)
 		reduce_narrow_strip(g, sum);
 	else
 		reduce_strip(g, sum, stretch(g, g->s.inner, 1));
 	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", j, j, j, j, j);
 	emit_whole(g, g->s.inner);
-	store_sum(g, sum);
+	store_sum(g, sum_of_all);
 	close_loops(g, n + 2);
 	emit_end(g);
 }
@@ -173,7 +228,72 @@ static void keep_best(emitter *g, const void *arg)
 	CLOSE();
 }
 
-void emit_single(emitter *g)
+/* Makes one of two accumulators. */
+static void combine(emitter *g, const char *x, const char *y)
+{
+	dtype t = accumulator_of(g->k);
+	bool max = g->k->reducer == RED_MAX;
+	if (g->k->reducer == RED_SUM || g->k->reducer == RED_PROD)
+		SAY("%s %c= %s;", x, g->k->reducer == RED_SUM ? '+' : '*', y);
+	else if (dtype_is_float(t))
+		SAY("%s = tdl_%s_%s(%s, %s);", x, max ? "max" : "min",
+		    type_suffix(t), x, y);
+	else
+		SAY("%s = %s %c %s ? %s : %s;", x, y, max ? '>' : '<', x, y, x);
+}
+
+/* The loops that reduce, the last of them in stretches of as many terms as
+ * there are lanes. */
+static void reduce_lanes(emitter *g, bool blocks)
+{
+	const char *j = loop_name(g, g->s.inner);
+	const char *lane = arena_printf(g->p.a, "lane[%s - %s_0]", j, j);
+	const char *from = stretch(g, g->s.inner, 0);
+	const char *to = arena_printf(g->p.a, "%s + TDL_LANES", from);
+	bool some = open_some(g);
+	int n = open_loops(g, set_without(loops_that(g, true), g->s.inner));
+	emit_inner_bounds(g);
+	SAY("int64_t %s = %s_lo;", from, j);
+	OPEN("for (; %s <= %s_hi; %s += TDL_LANES)", to, j, from);
+	emit_run(g, g->s.inner, from, to, g->k->body, add_term, lane);
+	if (blocks)
+		count_terms(g, "lane", "TDL_LANES");
+	CLOSE();
+	emit_run(g, g->s.inner, from, arena_printf(g->p.a, "%s_hi", j),
+		 g->k->body, add_term, lane);
+	if (blocks)
+		count_terms(g, "lane", "TDL_LANES");
+	close_loops(g, n + some);
+}
+
+/* Term i is added to accumulator i mod TDL_LANES, whatever the processor, and
+ * two of them at a time are made one in the end. */
+static void emit_lanes(emitter *g)
+{
+	bool blocks = has_blocks(g, LANES);
+	const char *of = blocks ? "total" : "lane";
+	const char *sum = blocks ? "(float)total[0]" : "lane[0]";
+	emit_head(g);
+	int n = open_loops(g, loops_that(g, false));
+	SAY("%s lane[TDL_LANES];", type_of_value(accumulator_of(g->k)));
+	SAY("for (int i = 0; i < TDL_LANES; i++)");
+	SAY("\tlane[i] = %s;", print_identity(g));
+	if (blocks)
+		begin_blocks(g, "TDL_LANES");
+	reduce_lanes(g, blocks);
+	if (blocks)
+		flush(g, "lane", "TDL_LANES");
+	SAY("for (int n = TDL_LANES / 2; n > 0; n /= 2)");
+	OPEN("\tfor (int i = 0; i < n; i++)");
+	combine(g, arena_printf(g->p.a, "%s[i]", of),
+		arena_printf(g->p.a, "%s[i + n]", of));
+	CLOSE();
+	store_sum(g, sum);
+	close_loops(g, n);
+	emit_end(g);
+}
+
+static void emit_one(emitter *g)
 {
 	const kernel *k = g->k;
 	bool arg = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
@@ -197,6 +317,14 @@ void emit_single(emitter *g)
 		store_sum(g, "sum");
 	close_loops(g, n);
 	emit_end(g);
+}
+
+void emit_single(emitter *g)
+{
+	if (g->s.lanes)
+		emit_lanes(g);
+	else
+		emit_one(g);
 }
 
 /* ---- scatters ---------------------------------------------------------- */

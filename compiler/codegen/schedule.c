@@ -166,6 +166,18 @@ static bool is_narrow(const nest *n, const kexpr *e, int inner)
 
 /* ---- all kernels ------------------------------------------------------- */
 
+/* One element of the result at a time. */
+static void as_single(schedule *s, const kernel *k)
+{
+	enum { LONG = 128 };
+	const nest *n = &s->nest;
+	bool reduced = n->n && n->loops[n->n - 1].reduced;
+	s->kind = SCHEDULE_SINGLE;
+	s->inner = reduced ? n->n - 1 : -1;
+	s->lanes = reduced && n->loops[n->n - 1].extent >= LONG &&
+		   k->reducer <= RED_MIN;
+}
+
 schedule schedule_of(const kernel *k)
 {
 	schedule s = {0};
@@ -178,14 +190,15 @@ schedule schedule_of(const kernel *k)
 	if (k->reducer == RED_NONE) {
 		s.kind = SCHEDULE_MAP;
 		s.across = find_across(&s.nest, k->body, out, s.inner);
-	} else if (out && k->reducer < RED_ARGMAX) {
+		return s;
+	}
+	if (out && k->reducer < RED_ARGMAX) {
 		s.kind = SCHEDULE_STRIP;
 		s.narrow = is_narrow(&s.nest, k->body, s.inner);
-	} else {
-		s.kind = SCHEDULE_SINGLE;
-		s.inner = s.nest.n && s.nest.loops[s.nest.n - 1].reduced
-				  ? s.nest.n - 1
-				  : -1;
+		if (!s.narrow)
+			return s;
 	}
-	return s;
+	schedule single = s;
+	as_single(&single, k);
+	return !s.narrow || single.lanes ? single : s;
 }

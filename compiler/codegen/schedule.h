@@ -9,7 +9,8 @@ typedef enum schedule_kind {
 	SCHEDULE_MAP,	  /* nothing is reduced: a nest of loops */
 	SCHEDULE_STRIP,	  /* an accumulator for each element of a strip of the
 			     result, the loops that reduce around the strip */
-	SCHEDULE_SINGLE,  /* one accumulator */
+	SCHEDULE_SINGLE,  /* the loops that reduce inside those of the result,
+			     one accumulator, or lanes of them */
 	SCHEDULE_PRODUCT, /* a sum of products as matrices, tdl/product.h */
 	SCHEDULE_SCATTER, /* terms under a condition that says where they go:
 			     each is added to its element, in memory */
@@ -32,6 +33,10 @@ typedef struct schedule {
 	schedule_kind kind;
 	nest nest;
 	int inner; /* the innermost loop; -1 where there is none */
+
+	/* SCHEDULE_SINGLE: the innermost loop is long, and its terms are
+	 * divided among accumulators. */
+	bool lanes;
 
 	/* SCHEDULE_MAP: a loop along which memory is read in order, where it
 	 * is not along the innermost: the two are walked in squares. Else -1.

@@ -13,7 +13,8 @@
  *	TDL_TYPED(x)	a name made of x and the type
  *	TDL_FMA		the multiply-add
  *
- * An element's terms are added by ascending depth, whatever the blocking. */
+ * An element's terms are added by ascending depth, TDL_DEPTH of them at a time,
+ * and their sums likewise, so that rounding grows with the blocks alone. */
 #ifndef TDL_PRODUCT_H
 #define TDL_PRODUCT_H
 
@@ -81,10 +82,8 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	vector sum[TDL_ROWS][2];
 	vector *to = (vector *)tile;
 #pragma GCC unroll 16
-	for (int r = 0; r < rows; r++) {
-		sum[r][0] = to[2 * r];
-		sum[r][1] = to[2 * r + 1];
-	}
+	for (int r = 0; r < rows; r++)
+		sum[r][0] = sum[r][1] = (vector){ 0 };
 	for (int64_t d = 0; d < depth; d++) {
 		const vector *x = (const vector *)(right + d * 2 * LANES);
 		const TDL_T *y = left + d * TDL_ROWS;
@@ -96,8 +95,8 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	}
 #pragma GCC unroll 16
 	for (int r = 0; r < rows; r++) {
-		to[2 * r] = sum[r][0];
-		to[2 * r + 1] = sum[r][1];
+		to[2 * r] += sum[r][0];
+		to[2 * r + 1] += sum[r][1];
 	}
 }
 

@@ -252,16 +252,20 @@ static double unit(dtype t)
 	}
 }
 
-/* How much a result may differ: the rounding of `terms` additions of products
- * that are at most about 1. */
+/* How much a result may differ: the rounding of as many additions of products
+ * that are at most about 1 as there are in a block, and what is left by chance
+ * of that of all blocks; in f64, in which the interpreter rounds, too, of all. */
 static double tolerance(const kernel *k, double value)
 {
+	enum { MOST = 2 * TDL_TERMS };
 	double n = 1, u = unit(k->type);
 	for (int i = 0; i < k->ninputs; i++)
 		u = fmax(u, unit(k->inputs[i].type));
 	for (int v = k->nout; v < k->nvars; v++)
 		if (k->vars[v].kind == KVAR_REDUCE)
 			n *= (double)k->vars[v].extent;
+	if (k->type != DT_F64)
+		n = fmin(n, MOST + 8 * sqrt(n));
 	return u * (fabs(value) * 4 + 8 + n);
 }
 

@@ -172,6 +172,50 @@ START_TEST(reductions)
 }
 END_TEST
 
+static kernel *reduce_first(reducer r, dtype t, int rows, int cols)
+{
+	kernel *k = begin("reduce", r, t);
+	kexpr *j = add_var(k, "j", KVAR_OUTPUT, cols);
+	kexpr *i = add_var(k, "i", KVAR_REDUCE, rows);
+	int x = add_input(k, "x", t, 2, rows, cols);
+	k->body = READ(k, x, NULL, i, j);
+	return k;
+}
+
+/* Long ones, of which sums are taken in blocks, and lanes; lengths around
+ * whole ones. */
+START_TEST(long_reductions)
+{
+	static const dtype types[] = {DT_F32, DT_F64, DT_BF16, DT_I32, DT_U8};
+	static const int lengths[] = {128, 255, 20001};
+	kernels all = {0};
+	for (int r = RED_SUM; r <= RED_MIN; r++)
+		for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++)
+			for (int n = 0; n < 3; n++) {
+				vec_push(mem, &all,
+					 reduce_last((reducer)r, types[t], 3,
+						     lengths[n]));
+				vec_push(mem, &all,
+					 reduce_last((reducer)r, types[t], 0,
+						     lengths[n]));
+			}
+	for (int n = 0; n < 3; n++) {
+		vec_push(mem, &all, reduce_first(RED_SUM, DT_F32, lengths[n],
+						 70));
+		vec_push(mem, &all, reduce_first(RED_SUM, DT_F16, lengths[n],
+						 3));
+	}
+	kernel *named = reduce_last(RED_SUM, DT_F32, 3, 20001);
+	named->inputs[0].name = "total";
+	named->vars[0].name = "lane";
+	named->vars[1].name = "terms";
+	vec_push(mem, &all, named);
+	vec_push(mem, &all, pool(RED_SUM, DT_F32, 20, 20, 17, 1, 8));
+	vec_push(mem, &all, matmul(1, 9, 40, 5000, false, false, DT_F32));
+	check_all(&all);
+}
+END_TEST
+
 /* Every function of every type that has it, on two inputs. */
 static kernel *elementwise(fn f, dtype t)
 {
@@ -686,6 +730,7 @@ int main(void)
 	tcase_add_test(c, convolutions);
 	tcase_add_test(c, products);
 	tcase_add_test(c, reductions);
+	tcase_add_test(c, long_reductions);
 	tcase_add_test(c, functions);
 	tcase_add_test(c, casts);
 	tcase_add_test(c, bitcasts);
