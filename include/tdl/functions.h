@@ -1,7 +1,7 @@
 /* Functions of f32 as kernels compute them: without branches or tables, so that
  * compilers do many elements at once, which they cannot with those of the C
- * library.  Errors are below 2.5 units in the last place; infinities, NaN and what is out of range are as C has them,
- * only the sign of a 0 may differ.
+ * library.  Errors are below 2.5 units in the last place; infinities, NaN and
+ * what is out of range are as C has them, only the sign of a 0 may differ.
  *
  * The polynomials are minimax approximations on the intervals that are named,
  * found by the exchange algorithm of Remez. */

@@ -29,7 +29,7 @@ enum {
 	TDL_SCRATCH = 1 << 20, /* bytes at tdl_args.scratch, 64-byte aligned */
 	TDL_STRIP = 64, /* accumulators that are kept beside each other, .. */
 	TDL_NARROW = 8, /* .. where each adds up memory of its own */
-	TDL_LANES = 32, /* accumulators of one element: each has every 32nd term */
+	TDL_LANES = 32, /* accumulators of one element: each every 32nd term */
 	TDL_TERMS = 256, /* of a sum of f32, before it is added to one of f64 */
 	TDL_SQUARE = 16, /* elements, where two dimensions change places */
 };

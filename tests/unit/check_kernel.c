@@ -254,7 +254,8 @@ static double unit(dtype t)
 
 /* How much a result may differ: the rounding of as many additions of products
  * that are at most about 1 as there are in a block, and what is left by chance
- * of that of all blocks; in f64, in which the interpreter rounds, too, of all. */
+ * of that of all blocks; in f64, in which the interpreter rounds, too, of
+ * all. */
 static double tolerance(const kernel *k, double value)
 {
 	enum { MOST = 2 * TDL_TERMS };
