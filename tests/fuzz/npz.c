@@ -29,6 +29,14 @@ static void read_as_all(npz *z, const char *name)
 		bool good = npz_read(z, &x, &f);
 		FUZZ_CHECK(good == (f.status == CLI_OK));
 		free(x.data);
+		/* What is read has the shape that the file says. */
+		failure g = { 0 };
+		if (good)
+			FUZZ_CHECK(npz_shape(z, &x, &g) &&
+				   x.ndim == wanted[i].ndim);
+		else
+			FUZZ_CHECK(npz_shape(z, &x, &g) ==
+				   (g.status == CLI_OK));
 	}
 }
 
