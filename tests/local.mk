@@ -77,7 +77,10 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
 	%D%/lib.sh \
-	%D%/models \
+	%D%/models/images.py \
+	%D%/models/layers.py \
+	%D%/models/nets.py \
+	%D%/models/text.py \
 	%D%/onnx \
 	%D%/python.sh \
 	%D%/train \
