@@ -20,19 +20,7 @@ static int seconds_for(const search *s)
 	return left > 1 ? (int)left : 1;
 }
 
-static choices dims(const void *state, const step *s, tensor_id t)
-{
-	(void)state;
-	return step_dims(s, t);
-}
-
-static choices vars(const void *state, const step *s, node_id n)
-{
-	(void)state;
-	return step_vars(s, n);
-}
-
-static const rules all = { .dims = dims, .vars = vars };
+static const rules all = { .dims = planner_dims, .vars = planner_vars };
 
 static void take(search *s, const ways_set *w, const ilp_result *found)
 {

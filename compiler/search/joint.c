@@ -6,23 +6,12 @@
 
 #include "compiler/search/planner.h"
 
-static choices dims(const void *state, const step *s, tensor_id t)
-{
-	(void)state;
-	return step_dims(s, t);
-}
-
-static choices vars(const void *state, const step *s, node_id n)
-{
-	(void)state;
-	return step_vars(s, n);
-}
-
 enum { WORTH_A_NOTE = 1 }; /* percent that is not cut */
 
 static void plan(search *s)
 {
-	const rules all = { .dims = dims, .vars = vars, .complete = true };
+	const rules all = { .dims = planner_dims, .vars = planner_vars,
+			    .complete = true };
 	search_at_once(s, &all);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result,
 					     WORTH_A_NOTE);

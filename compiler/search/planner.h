@@ -67,6 +67,10 @@ typedef struct rules {
 	bool complete;
 } rules;
 
+/* All that a step has, for `dims` and `vars`; without a state. */
+choices planner_dims(const void *state, const step *s, tensor_id t);
+choices planner_vars(const void *state, const step *s, node_id n);
+
 /* The same rules, but for what the user has pinned. */
 rules search_pinned(const search *s, const rules *r);
 

@@ -54,6 +54,18 @@ bool search_cuts_all(const graph *g, const assignment *as)
 	return true;
 }
 
+choices planner_dims(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return step_dims(s, t);
+}
+
+choices planner_vars(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	return step_vars(s, n);
+}
+
 bool planner_whole(const cuts *c, const mesh *m)
 {
 	for (int a = 0; a < m->naxes; a++)

@@ -144,21 +144,9 @@ static solution solve_greedily(const void *solver, arena *a,
 	return s;
 }
 
-static choices dims(const void *state, const step *s, tensor_id t)
-{
-	(void)state;
-	return step_dims(s, t);
-}
-
-static choices vars(const void *state, const step *s, node_id n)
-{
-	(void)state;
-	return step_vars(s, n);
-}
-
 static void plan(search *s)
 {
-	const rules any = { .dims = dims, .vars = vars,
+	const rules any = { .dims = planner_dims, .vars = planner_vars,
 			    .solve = solve_greedily };
 	search_by_step(s, &any);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result, 0);

@@ -318,6 +318,22 @@ void topology_levels(const topology *t, const mesh *m, int *levels)
 
 /* ---- times ------------------------------------------------------------- */
 
+/* How much more or less a collective brings each device over level i than the
+ * device takes from there in the end: it goes level after level, the outermost
+ * first, and what a device brings over one it hands on over those within.  So
+ * each brings only its share of what all within its part of the machine need,
+ * but what came over the levels before is handed on with it. */
+static double ring_share(const topology *t, const topology_move *m, int i)
+{
+	double share = 1;
+	for (int j = 0; j < t->nlevels; j++)
+		if (j < i)
+			share *= m->peers[j];
+		else if (j > i)
+			share /= m->peers[j];
+	return share;
+}
+
 /* Around a ring a message follows another, one less than there are peers; side
  * by side they wait for one latency, the longest. */
 double topology_move_seconds(const topology *t, const topology_move *m)
@@ -326,12 +342,15 @@ double topology_move_seconds(const topology *t, const topology_move *m)
 	for (int i = 0; i < t->nlevels; i++) {
 		const topology_level *l = &t->levels[i];
 		double wait = m->peers[i] > 1 ? l->latency : 0;
-		double seconds = m->bytes[i] / l->bandwidth;
-		slowest = seconds > slowest ? seconds : slowest;
-		if (m->ring)
+		double bytes = m->bytes[i];
+		if (m->ring) {
+			bytes *= ring_share(t, m, i);
 			latency += wait * (m->peers[i] - 1);
-		else
+		} else {
 			latency = wait > latency ? wait : latency;
+		}
+		if (bytes / l->bandwidth > slowest)
+			slowest = bytes / l->bandwidth;
 	}
 	return latency + slowest;
 }
