@@ -50,7 +50,11 @@ const char *plan_algorithms(arena *a)
 	enum { COLUMNS = 36 };
 	const char *text = "", *name;
 	size_t column = strlen("plan with A:  (default)");
-	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
+	bool more = true;
+	for (int i = 0; more; i++) {
+		more = (name = search_algorithm(i, NULL)) != NULL;
+		if (!more)
+			name = PLAN_AUTO;
 		bool wrap = column + strlen(name) > COLUMNS;
 		const char *gap = wrap ? ",\n" : ", ";
 		column = wrap ? strlen(name) : column + strlen(name) + 2;
