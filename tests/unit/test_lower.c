@@ -706,6 +706,31 @@ START_TEST(predicted_time)
 }
 END_TEST
 
+static topology two_levels(void)
+{
+	return (topology){
+		.nlevels = 2,
+		.levels = { { "slow", 2, 0, 1 }, { "fast", 8, 0, 100 } },
+	};
+}
+
+/* 1600 bytes for each of 2 x 8 devices that hold 100 each: over the slow level
+ * each brings its eighth of the other half, 100, over the fast one all but what
+ * its own eighths are, 1400. */
+START_TEST(levels_of_a_collective)
+{
+	const topology t = two_levels();
+	topology_move m = { .peers = { 2, 8 }, .bytes = { 800, 700 },
+			    .ring = true };
+	ck_assert_double_eq_tol(topology_move_seconds(&t, &m), 100, 1e-9);
+	topology fast = t;
+	fast.levels[0].bandwidth = 1e9;
+	ck_assert_double_eq_tol(topology_move_seconds(&fast, &m), 14, 1e-9);
+	m.ring = false;
+	ck_assert_double_eq_tol(topology_move_seconds(&t, &m), 800, 1e-9);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("lower");
@@ -728,6 +753,7 @@ int main(void)
 	tcase_add_test(t, within_a_limit);
 	tcase_add_test(t, at_the_peak);
 	tcase_add_test(t, predicted_time);
+	tcase_add_test(t, levels_of_a_collective);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_ENV);
