@@ -218,11 +218,9 @@ static bool write_file(const checkpoints *c, int64_t step, int n,
 	return good;
 }
 
-/* Adds a step that is the newest, and removes files beyond those to be kept. */
-static void note_written(checkpoints *c, int64_t step)
+/* Removes files beyond those to be kept. */
+static void prune(checkpoints *c)
 {
-	if (c->steps.n == 0 || c->steps.at[c->steps.n - 1] != step)
-		vec_push(c->a, &c->steps, step);
 	int64_t gone = c->keep > 0 ? c->steps.n - c->keep : 0;
 	if (gone <= 0)
 		return;
@@ -251,8 +249,11 @@ bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
 	}
 	all[n] = note_of(work, p, at);
 	good = good && (!c->leads || write_file(c, at->step, n + 1, all, f));
+	if (good && (c->steps.n == 0 ||
+		     c->steps.at[c->steps.n - 1] != at->step))
+		vec_push(c->a, &c->steps, at->step);
 	if (good)
-		note_written(c, at->step);
+		prune(c);
 	arrays_free(x, n);
 	arena_free(work);
 	return good;
@@ -360,8 +361,10 @@ static void name_older(const checkpoints *c, const plan *p, failure *f)
 bool checkpoints_restore(checkpoints *c, machine *m, const plan *p,
 			 position *at, failure *f)
 {
-	if (restore(m, p, checkpoints_newest(c), at, f))
+	if (restore(m, p, checkpoints_newest(c), at, f)) {
+		prune(c); /* which a killed run did not come to */
 		return true;
+	}
 	name_older(c, p, f);
 	return false;
 }
