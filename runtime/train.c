@@ -140,6 +140,10 @@ static bool open_evaluation(training *t)
 	const plan *p = plan_read(s->a, sink, s->o->evaluate);
 	if (!p)
 		return fail_of(&s->f, sink);
+	if (p->training)
+		return fail_with(&s->f, CLI_INPUT, "%s trains, too: what "
+				 "evaluates is planned without --train",
+				 s->o->evaluate);
 	t->evaluation = evaluation_open(s, p, s->o->evaluate,
 					s->o->evaluate_data, false, false);
 	return t->evaluation && evaluation_take(t->evaluation, t->m, t->p);

@@ -191,6 +191,8 @@ def complain(top, plan, data):
         (1, "--resume goes on", []),
         (1, "--seed 5, not 6", ["--resume", "--seed", "6"]),
         (2, "needs --checkpoint", None),
+        (1, "trains, too", ["--resume", "--evaluate", plan,
+                            "--evaluate-data", data]),
         (4, "the loss of step",
          ["--resume", "--learning-rate", "1e9", "--steps", "30"]),
     ]
