@@ -191,6 +191,7 @@ check_json() {
 		tdlc coverage "$srcdir/tests/golden/coverage/mixed.onnx" --json
 		tdlc show "$model" --json
 		tdlc plan "$model" -k 2 -o "$tmp/plan" --json
+		tdlc explain --plan "$tmp/plan" --tensor w --json
 		tdlrun "$tmp/plan" --verify --json
 		tdlc check --diagnostics=json "$tmp/none.tdl" 2>&1
 	} >"$tmp/json"

@@ -1,4 +1,5 @@
-/* tdlc explain: the strategies of one operator. */
+/* tdlc explain: the strategies of one operator, or why a plan cuts a tensor as
+ * it does. */
 #include "config.h"
 
 #include "compiler/driver/driver.h"
@@ -9,6 +10,7 @@
 #include "compiler/analysis/bounds.h"
 #include "compiler/driver/describe.h"
 #include "compiler/driver/explain.h"
+#include "compiler/driver/explain_plan.h"
 
 enum { MAX_PARTS = 4096, MAX_SYMBOLIC_PARTS = 64 };
 
@@ -16,6 +18,9 @@ static const char *const formats[] = {
 	[EXPLAIN_TEXT] = "text", [EXPLAIN_SHARDY] = "shardy",
 	[EXPLAIN_NNSCALER] = "nnscaler", [EXPLAIN_JAX] = "jax", NULL
 };
+
+/* Those that count bytes alone, as the choices of a tensor are compared by. */
+static const char *const planners[] = { "tofu", "joint", NULL };
 
 /* ---- what is asked ------------------------------------------------------ */
 
@@ -84,9 +89,25 @@ static cli_status explain(driver *d, explain_request *r, const char *name,
 	return explain_symbolic(d, r);
 }
 
+/* The command with --plan or --tensor. */
+static cli_status explain_tensor(driver *d, const explain_request *r,
+				 const explain_plan_request *q, int noperands)
+{
+	if (!q->plan || !q->tensor)
+		return cli_usage(&d->program, "--plan and --tensor go "
+				 "together");
+	if (noperands || r->shapes.n || r->defines.n || r->k ||
+	    r->format != EXPLAIN_TEXT)
+		return cli_usage(&d->program, "with --plan there are only "
+				 "--tensor, --algorithm and --json");
+	return explain_plan(d, q);
+}
+
 cli_status command_explain(driver *d, int argc, char **argv)
 {
 	explain_request r = { 0 };
+	explain_plan_request of_plan = { 0 };
+	int algorithm = -1; /* of planners; -1: not given */
 	const cli_option options[] = {
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "the shape of input NAME; once for each", &r.shapes },
@@ -99,6 +120,14 @@ cli_status command_explain(driver *d, int argc, char **argv)
 		  "text; or a rule in the words of another system: shardy,\n"
 		  "nnscaler, jax",
 		  &r.format, .choices = formats },
+		{ CLI_TEXT, 0, "plan", "PLAN",
+		  "say why this plan cuts a tensor as it does, instead",
+		  &of_plan.plan },
+		{ CLI_TEXT, 0, "tensor", "T", "the tensor, with --plan",
+		  &of_plan.tensor },
+		{ CLI_CHOICE, 0, "algorithm", "A",
+		  "how the rest is planned for each choice, with --plan: tofu\n"
+		  "(default), joint", &algorithm, .choices = planners },
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
@@ -108,6 +137,13 @@ cli_status command_explain(driver *d, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
+	of_plan.json = r.json;
+	if (of_plan.plan || of_plan.tensor) {
+		of_plan.algorithm = planners[algorithm < 0 ? 0 : algorithm];
+		return explain_tensor(d, &r, &of_plan, argc - first);
+	}
+	if (algorithm >= 0)
+		return cli_usage(&d->program, "--algorithm goes with --plan");
 	if (r.format != EXPLAIN_TEXT && (r.json || r.k))
 		return cli_usage(&d->program, "--format=%s goes with neither "
 				 "-k nor --json", formats[r.format]);

@@ -17,6 +17,8 @@ tdlc_SOURCES = \
 	%D%/explain.c %D%/explain.h \
 	%D%/explain_concrete.c \
 	%D%/explain_input.c \
+	%D%/explain_plan.c %D%/explain_plan.h \
+	%D%/explain_plan_print.c \
 	%D%/explain_rule.c \
 	%D%/fmt.c \
 	%D%/main.c \

@@ -1,0 +1,220 @@
+#include "config.h"
+
+#include "compiler/driver/explain_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compiler/driver/plan_print.h"
+
+enum { MOST_NEIGHBOURS_SHOWN = 8 };
+
+/* ---- words ------------------------------------------------------------- */
+
+static const char *dim_text(arena *a, int dim)
+{
+	return dim == CUT_NONE ? "replicated" : arena_printf(a, "cut %d", dim);
+}
+
+/* The variable that an axis divides; NULL: none. */
+static const char *variable_of(const plan_reasons *r, node_id n, int axis)
+{
+	int v = r->as.node_cuts[n].dim[axis];
+	return v == CUT_NONE ? NULL : r->graph->nodes[n].kernel->vars[v].name;
+}
+
+static const char *kind_text(const tensor *t)
+{
+	static const char *const words[] = {
+		[TENSOR_INPUT] = "an input", [TENSOR_CONSTANT] = "a constant",
+		[TENSOR_STATE] = "a state", [TENSOR_RESULT] = "computed",
+	};
+	return words[t->kind];
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+static void print_head(arena *a, const plan_reasons *r)
+{
+	const tensor *t = &r->graph->tensors[r->tensor];
+	const mesh *m = &r->as.mesh;
+	printf("%s of %s on %d device%s, planned by %s\n", t->name,
+	       r->graph->name, mesh_workers(m),
+	       mesh_workers(m) == 1 ? "" : "s", r->algorithm);
+	printf("  %s, %s, %s\n", tensor_type_text(a, &t->type),
+	       plan_bytes_text(a, tensor_nbytes(&t->type)), kind_text(t));
+	if (t->next != NONE)
+		printf("  after a run it becomes %s, which lies like it\n",
+		       r->graph->tensors[t->next].name);
+	printf("  the plan moves %s by the byte model\n",
+	       plan_bytes_text(a, r->bytes));
+	if (m->naxes == 0)
+		printf("  one device holds all of it\n");
+}
+
+/* "120 kB more": beside the plan. */
+static const char *beside_text(arena *a, const plan_reasons *r, int64_t bytes)
+{
+	if (bytes == r->bytes)
+		return "as the plan";
+	return arena_printf(a, "%s %s", plan_bytes_text(a, llabs(bytes -
+								 r->bytes)),
+			    bytes > r->bytes ? "more" : "less");
+}
+
+static void print_choices(arena *a, const plan_reasons *r, int axis)
+{
+	const plan_step *s = &r->steps[axis];
+	int is = r->as.tensor_cuts[r->tensor].dim[axis];
+	for (int i = 0; i < s->nchoices; i++) {
+		const plan_choice *x = &s->choices[i];
+		printf("%s %-11s ", x->dim == is ? "*" : " ",
+		       dim_text(a, x->dim));
+		if (x->refused)
+			printf("cannot be: %s\n", x->refused);
+		else
+			printf("%10s  %s%s\n", plan_bytes_text(a, x->bytes),
+			       beside_text(a, r, x->bytes),
+			       x->dim == CUT_NONE ? ", all of it in each group"
+						  : "");
+	}
+}
+
+static void print_neighbour(arena *a, const plan_reasons *r, int axis,
+			    const plan_neighbour *x)
+{
+	const node *n = &r->graph->nodes[x->node];
+	const plan_step *s = &r->steps[axis];
+	const char *by = variable_of(r, x->node, axis), *gap = "";
+	printf("    %s (%s), %s%s: ", n->name, n->op, by ? "by " : "whole",
+	       by ? by : "");
+	for (int i = 0; i < s->nchoices; i++) {
+		if (x->bytes[i] < 0)
+			continue;
+		printf("%s%s %s", gap, dim_text(a, s->choices[i].dim),
+		       plan_bytes_text(a, x->bytes[i]));
+		gap = ", ";
+	}
+	printf("\n");
+}
+
+static void print_neighbours(arena *a, const plan_reasons *r, int axis)
+{
+	const plan_step *s = &r->steps[axis];
+	int n = 0;
+	while (n < r->nneighbours && s->neighbours[n].spread > 0)
+		n++;
+	if (n > 0)
+		printf("  operators to which it makes a difference, and what "
+		       "they move:\n");
+	for (int i = 0; i < n && i < MOST_NEIGHBOURS_SHOWN; i++)
+		print_neighbour(a, r, axis, &s->neighbours[i]);
+	if (n > MOST_NEIGHBOURS_SHOWN)
+		printf("    and %d more\n", n - MOST_NEIGHBOURS_SHOWN);
+	if (n < r->nneighbours)
+		printf("  no difference to %d operator%s\n",
+		       r->nneighbours - n,
+		       r->nneighbours - n == 1 ? "" : "s");
+}
+
+static void print_undivided(const plan_reasons *r)
+{
+	for (int i = 0; i < r->undivided.n; i++) {
+		const plan_undivided *x = &r->undivided.at[i];
+		const node *n = &r->graph->nodes[x->node];
+		printf("%s  %s (%s) by %s: %s\n",
+		       i ? "" : "\noperators that cannot be divided\n",
+		       n->name, n->op, x->variable, x->why);
+	}
+}
+
+void explain_plan_text(arena *a, const plan_reasons *r)
+{
+	print_head(a, r);
+	for (int i = 0; i < r->as.mesh.naxes; i++) {
+		printf("\nstep %d of %d, over %d groups: the best by %s with "
+		       "it\n", i + 1, r->as.mesh.naxes, r->as.mesh.size[i],
+		       r->planner);
+		print_choices(a, r, i);
+		print_neighbours(a, r, i);
+	}
+	print_undivided(r);
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static json_t *bytes_json(int64_t bytes)
+{
+	return bytes < 0 ? json_null() : json_integer(bytes);
+}
+
+static json_t *text_json(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *neighbour_json(const plan_reasons *r, int axis,
+			      const plan_neighbour *x)
+{
+	const node *n = &r->graph->nodes[x->node];
+	json_t *bytes = json_array();
+	for (int i = 0; i < r->steps[axis].nchoices; i++)
+		json_array_append_new(bytes, bytes_json(x->bytes[i]));
+	return json_pack("{s:s,s:s,s:o,s:o}", "name", n->name, "op", n->op,
+			 "strategy", text_json(variable_of(r, x->node, axis)),
+			 "bytes", bytes);
+}
+
+static json_t *step_json(arena *a, const plan_reasons *r, int axis)
+{
+	const plan_step *s = &r->steps[axis];
+	json_t *all = json_array(), *operators = json_array();
+	for (int i = 0; i < s->nchoices; i++) {
+		const plan_choice *x = &s->choices[i];
+		json_array_append_new(
+			all, json_pack("{s:s,s:o,s:o}", "layout",
+				       dim_text(a, x->dim), "bytes",
+				       bytes_json(x->bytes), "reason",
+				       text_json(x->refused)));
+	}
+	for (int i = 0; i < r->nneighbours; i++)
+		json_array_append_new(operators,
+				      neighbour_json(r, axis,
+						     &s->neighbours[i]));
+	int is = r->as.tensor_cuts[r->tensor].dim[axis];
+	return json_pack("{s:i,s:s,s:o,s:o}", "groups", r->as.mesh.size[axis],
+			 "layout", dim_text(a, is), "choices", all,
+			 "operators", operators);
+}
+
+static json_t *undivided_json(const plan_reasons *r)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < r->undivided.n; i++) {
+		const plan_undivided *x = &r->undivided.at[i];
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:s}", "name",
+				       r->graph->nodes[x->node].name,
+				       "variable", x->variable, "reason",
+				       x->why));
+	}
+	return all;
+}
+
+cli_status explain_plan_json(driver *d, const plan_reasons *r)
+{
+	const tensor *t = &r->graph->tensors[r->tensor];
+	json_t *shape = json_array(), *steps = json_array();
+	for (int i = 0; i < t->type.ndim; i++)
+		json_array_append_new(shape, json_integer(t->type.dims[i]));
+	for (int i = 0; i < r->as.mesh.naxes; i++)
+		json_array_append_new(steps, step_json(d->arena, r, i));
+	json_t *j = json_pack(
+		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:s,s:o,s:o}", "model",
+		r->graph->name, "algorithm", r->algorithm, "devices",
+		mesh_workers(&r->as.mesh), "tensor", t->name, "shape", shape,
+		"bytes", (json_int_t)tensor_nbytes(&t->type), "byte_model",
+		(json_int_t)r->bytes, "planner", r->planner, "steps", steps,
+		"undivided", undivided_json(r));
+	return driver_print_json(d, j);
+}
