@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%D%/plans.py \
 	%D%/search.py \
 	%D%/strategies.py \
+	%D%/tofu.py \
 	%D%/training.py
 
 # What `make bench` alone needs.
@@ -47,3 +48,9 @@ bench-training: tdlc$(EXEEXT) tdlrun$(EXEEXT)
 	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/training.py \
 		$(TRAINING_FLAGS)
 .PHONY: bench-training
+
+# TOFU_FLAGS='figure11'
+bench-tofu: tdlc$(EXEEXT)
+	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
+		$(PYTHON) $(srcdir)/%D%/tofu.py $(TOFU_FLAGS)
+.PHONY: bench-tofu

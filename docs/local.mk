@@ -11,6 +11,7 @@ dist_doc_DATA = \
 	%D%/planners.md \
 	%D%/search.md \
 	%D%/solver.md \
+	%D%/tofu.md \
 	%D%/topology.md \
 	%D%/training.md \
 	%D%/verify.md
