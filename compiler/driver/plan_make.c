@@ -120,6 +120,7 @@ bool plan_make(driver *d, const graph *g, const plan_search *search,
 			return false;
 	}
 	*r = (plan_report){ .graph = g, .machine = t->name,
+			    .machine_memory = t->memory,
 			    .objective = "bytes" };
 	r->search = search_plan_for(d->arena, g, &q);
 	if (r->search->error)

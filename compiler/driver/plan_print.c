@@ -334,9 +334,13 @@ void plan_report_text(arena *a, const plan_report *r)
 {
 	print_head(a, r);
 	print_communication(a, r);
-	printf("  memory         %s per device, %s on one\n",
+	printf("  memory         %s per device, %s on one",
 	       plan_bytes_text(a, r->plan->arena_bytes),
 	       plan_bytes_text(a, r->one_device_bytes));
+	if (r->machine_memory > 0 && r->plan->arena_bytes > r->machine_memory)
+		printf("; '%s' has %s", r->machine,
+		       plan_bytes_text(a, r->machine_memory));
+	putchar('\n');
 	printf("  predicted      %.3g s a run, for '%s'\n", r->seconds,
 	       r->machine);
 	print_search(r);

@@ -14,6 +14,7 @@ typedef struct plan_report {
 	int64_t one_device_bytes; /* arena of the same program on one device */
 	double seconds;		  /* predicted, of one run */
 	const char *machine;	  /* that this is predicted for */
+	int64_t machine_memory;	  /* of a device of it; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */
 } plan_report;
 

@@ -174,10 +174,11 @@ static bool read_level(const reader *r, const json_t *of, topology_level *l)
 {
 	static const char *const keys[] = { "name", "size", "latency",
 					    "bandwidth", NULL };
-	double size;
+	double size, least = json_object_get(of, "size") ? 1 : 0;
 	if (!json_is_object(of))
 		return wrong(r, "a level is an object");
-	if (!known_keys(r, of, keys) || !number(r, of, "size", 0, 0, &size) ||
+	if (!known_keys(r, of, keys) ||
+	    !number(r, of, "size", least, 0, &size) ||
 	    !number(r, of, "latency", 0, -1, &l->latency) ||
 	    !number(r, of, "bandwidth", 1, -1, &l->bandwidth))
 		return false;
