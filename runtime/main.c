@@ -97,7 +97,7 @@ static cli_status run_plan(session *s)
 	/* What all processes have met the first tells, and ends the others
 	 * meanwhile. */
 	if (!s->leads)
-		sleep(1);
+		sleep(2);
 	if (s->p) {
 		cli_failed(&tdlrun, "%s", s->f.text);
 		return s->f.status;

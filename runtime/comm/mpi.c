@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <mpi.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/vec.h"
 #include "plan/eval.h"
@@ -229,8 +230,10 @@ static void end_ranks(cli_status status)
 {
 	int n;
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	/* mpirun, or Slurm, ends the others when one leaves like that, and
+	 * has its status; MPI_Abort() makes some mpiruns hang. */
 	if (status != CLI_OK && status != CLI_DIFFERENCE && n > 1)
-		MPI_Abort(MPI_COMM_WORLD, status);
+		_exit(status);
 	MPI_Finalize();
 }
 
