@@ -272,6 +272,7 @@ static bool has_variants(const ast_op *op)
 {
 	for (int i = 0; i < op->nattrs; i++)
 		if (op->attrs[i].type == ATTR_BOOL ||
+		    op->attrs[i].type == ATTR_FLOAT ||
 		    op->attrs[i].type == ATTR_TYPE ||
 		    op->attrs[i].type == ATTR_STRING)
 			return true;
