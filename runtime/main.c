@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -126,6 +127,13 @@ static bool is_there(const char *missing, cli_status *status)
 	return !missing;
 }
 
+/* Whether Open MPI has started more processes, but the workers are threads. */
+static bool is_one_of_many(const options *o)
+{
+	const char *n = getenv("OMPI_COMM_WORLD_SIZE");
+	return n && atoi(n) > 1 && comm_row(o->comm) == &comm_threads;
+}
+
 /* Returns what cli_parse() returns. */
 static int parse(arena *a, options *o, int argc, char **argv,
 		 cli_status *status)
@@ -231,6 +239,10 @@ static cli_status begin(arena *a, int argc, char **argv)
 		return status;
 	if (!check_options(&o, &status))
 		return status;
+	if (is_one_of_many(&o))
+		return cli_usage(&tdlrun, "mpirun has started several "
+				 "processes, each of which would run all "
+				 "workers: --comm mpi is missing");
 	return run_joined(a, &o);
 }
 

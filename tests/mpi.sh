@@ -87,6 +87,8 @@ expect 4 "$TDLRUN" "$tmp/mlp.plan" --comm mpi
 says "4 workers, and there is 1 MPI process: start it with 'mpirun -n 4"
 expect 4 ranks 2 "$tmp/mlp.plan"
 says 'the plan has 4 workers, and there are 2 MPI processes'
+expect 2 timeout 120 mpirun --oversubscribe -n 4 "$TDLRUN" "$tmp/mlp.plan"
+says '--comm mpi is missing'
 expect 1 ranks 2 "$tmp/nothing.plan"
 says 'cannot read'
 expect 4 ranks 4 "$tmp/mlp.plan" --outputs /nowhere/x.npz
