@@ -464,7 +464,9 @@ static problem *rest_problem(const reducer *r, bool moved)
 	q->along_flow = r->p->along_flow;
 	q->constant = moved ? r->bound : r->p->constant;
 	q->top = moved ? r->limit : r->best_cost;
-	q->unit = r->p->unit << (moved ? r->scale.shift : 0);
+	/* What it is a multiple of after the scaling; of 1 it always is. */
+	int shift = moved ? r->scale.shift : 0;
+	q->unit = r->p->unit <= COST_MAX >> shift ? r->p->unit << shift : 1;
 	for (int v = 0; v < r->n; v++) {
 		const node *o = &r->nodes[v];
 		const int64_t *cost = r->p->vars.at[v].cost;

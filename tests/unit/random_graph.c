@@ -106,7 +106,8 @@ static tensor_id add_tensor(maker *m, tensor_kind kind, dtype type, int ndim,
 	t->kind = kind;
 	t->type.type = type;
 	t->type.ndim = ndim;
-	memcpy(t->type.dims, dims, (size_t)ndim * sizeof(*dims));
+	if (ndim > 0)
+		memcpy(t->type.dims, dims, (size_t)ndim * sizeof(*dims));
 	t->producer = t->next = NONE;
 	if (kind == TENSOR_INPUT)
 		g->inputs[g->ninputs++] = g->ntensors;

@@ -88,7 +88,8 @@ static void list_ways(arena *a, lists *l, int id, bool is_node, int naxes)
 		if (!ok)
 			return;
 		cuts *at = ARENA_ARRAY(a, cuts, w->n + 1);
-		memcpy(at, w->at, sizeof(*at) * (size_t)w->n);
+		if (w->n > 0)
+			memcpy(at, w->at, sizeof(*at) * (size_t)w->n);
 		at[w->n++] = *c;
 		w->at = at;
 		return;
