@@ -41,7 +41,7 @@ static machine *open_plan(const plan *p)
 	return m;
 }
 
-static const array *small_inputs(const plan *p)
+static array *small_inputs(const plan *p)
 {
 	failure f = { 0 };
 	array *x = arrays_of(mem, p, p->inputs, p->ninputs, &f);
@@ -54,18 +54,26 @@ static const array *small_inputs(const plan *p)
 	return x;
 }
 
+/* The states, in the test's own memory. */
 static array *states_after(machine *m, const plan *p, int steps)
 {
 	failure f = { 0 };
 	int n, *states = plan_states(mem, p, &n);
-	const array *in = small_inputs(p);
+	array *in = small_inputs(p);
 	array *out = arrays_of(mem, p, p->outputs, p->noutputs, &f);
 	array *x = arrays_of(mem, p, states, n, &f);
 	for (int i = 0; i < steps; i++)
 		ck_assert_msg(machine_step(m, in, out, &f), "%s", f.text);
 	for (int i = 0; i < n; i++)
 		machine_state_get(m, states[i], &x[i]);
-	return x;
+	array *kept = ARENA_COPY(mem, x, n);
+	for (int i = 0; i < n; i++)
+		kept[i].data = arena_memdup(mem, x[i].data,
+					    (size_t)array_nbytes(&x[i]));
+	arrays_free(in, p->ninputs);
+	arrays_free(out, p->noutputs);
+	arrays_free(x, n);
+	return kept;
 }
 
 static void expect_same(const plan *p, const array *got, const array *want)
