@@ -391,10 +391,11 @@ bool recompute(trainer *t, int nforward)
 	const char *what = t->o->recompute;
 	const bool *dropped;
 	int64_t limit = 0;
-	if (!strcmp(what, "sqrt") || read_bytes(t, what, &limit)) {
+	bool limited = read_bytes(t, what, &limit);
+	if (limited || !strcmp(what, "sqrt")) {
 		choice c = choose(b, nforward, limit);
 		dropped = c.dropped;
-		if (limit > 0 && c.bytes > limit)
+		if (limited && c.bytes > limit)
 			return train_error(
 				t, DIAG_BAD_OPTION,
 				(call_site){ .place = "--recompute" },
