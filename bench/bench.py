@@ -2,7 +2,8 @@
 
 Seconds say little on another machine, so what is compared is a ratio: a run on
 one worker against ONNX Runtime on one thread, and a run on all workers against
-one worker.
+one worker.  Promised is, of resnet50 on 8 devices and a processor of today, a
+search of less than 50 ms, and less than half a second for a plan as a whole.
 
 	bench.py [-k N] [--batch B] [--repeat R] [--json] [NAME...]
 """
@@ -56,16 +57,24 @@ def run_seconds(plan, repeat):
     return best(repeat, lambda: call(TDLRUN, plan)["seconds_per_step"])
 
 
+def planned(model, args, path):
+    """The plan, and how long its search and all of it take at least: reading,
+    planning and writing."""
+    searches, seconds = [], []
+    for _ in range(args.repeat):
+        began = time.perf_counter()
+        plan = call(TDLC, "plan", model, "-k", str(args.k), "-o", path)
+        seconds.append(time.perf_counter() - began)
+        searches.append(plan["search_seconds"])
+    return plan, min(searches), min(seconds)
+
+
 def bench(folder, name, args):
     model = os.path.join(folder, "model.onnx")
     light.write(name, model, batch=args.batch)
     one, all_ = (os.path.join(folder, f"{k}.plan") for k in (1, args.k))
     call(TDLC, "plan", model, "-k", "1", "-o", one)
-    began = time.perf_counter()
-    plan = call(TDLC, "plan", model, "-k", str(args.k), "-o", all_)
-    plan_seconds = time.perf_counter() - began
-    search_seconds = best(args.repeat, lambda: call(
-        TDLC, "plan", model, "-k", str(args.k))["search_seconds"])
+    plan, search_seconds, plan_seconds = planned(model, args, all_)
     reference = onnxruntime_seconds(model, args.repeat)
     single, together = (run_seconds(p, args.repeat) for p in (one, all_))
     return {"name": name, "operators": plan["operators"],

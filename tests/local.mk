@@ -56,7 +56,6 @@ network_tests = \
 	%D%/onnx/optimizers.py \
 	%D%/onnx/properties.py \
 	%D%/onnx/random_nodes.py \
-	%D%/onnx/speed.py \
 	%D%/onnx/trained.py \
 	%D%/planners.py \
 	%D%/train/characters.py \
