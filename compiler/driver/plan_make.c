@@ -105,6 +105,14 @@ plan *plan_lower(driver *d, const graph *g, const assignment *as,
 	return p;
 }
 
+void plan_predict(plan_report *r, const topology *t)
+{
+	lower_times x = lower_time(r->plan, t);
+	r->seconds = x.run;
+	r->computation = x.computation;
+	r->communication = x.communication;
+}
+
 bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r)
 {
@@ -130,6 +138,6 @@ bool plan_make(driver *d, const graph *g, const plan_search *search,
 		return false;
 	r->plan = p;
 	r->one_device_bytes = plan_one_device(d->arena, p)->arena_bytes;
-	r->seconds = lower_seconds(p, t);
+	plan_predict(r, t);
 	return true;
 }

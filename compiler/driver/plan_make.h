@@ -87,6 +87,9 @@ typedef struct plan_search {
 plan *plan_lower(driver *d, const graph *g, const assignment *as,
 		 const lower_options *lower);
 
+/* Fills in how long the plan of a report takes on a machine. */
+void plan_predict(plan_report *r, const topology *t);
+
 /* Plans g, along the levels of the machine, and lowers it.  *r is filled in;
  * where the search has an error it has no plan, only `search`.  False when
  * errors were added. */

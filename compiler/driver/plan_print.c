@@ -166,7 +166,15 @@ json_t *plan_report_json(const plan_report *r)
 	set_int(j, "peak_bytes_per_device", r->plan->arena_bytes);
 	set_int(j, "peak_bytes_one_device", r->one_device_bytes);
 	json_object_set_new(j, "predicted_seconds", json_real(r->seconds));
+	json_object_set_new(j, "predicted_parts",
+			    json_pack("{s:f,s:f}", "computation",
+				      r->computation, "communication",
+				      r->communication));
 	json_object_set_new(j, "predicted_for", json_string(r->machine));
+	json_object_set_new(j, "machine_memory",
+			    r->machine_memory > 0
+				    ? json_integer(r->machine_memory)
+				    : json_null());
 	json_object_set_new(j, "search_seconds", json_real(s->seconds));
 	json_object_set_new(j, "optimal_by_step", optimal_json(s));
 	json_object_set_new(j, "least_by_step", least_json(s));
@@ -341,8 +349,12 @@ void plan_report_text(arena *a, const plan_report *r)
 		printf("; '%s' has %s", r->machine,
 		       plan_bytes_text(a, r->machine_memory));
 	putchar('\n');
-	printf("  predicted      %.3g s a run, for '%s'\n", r->seconds,
+	printf("  predicted      %.3g s a run, for '%s'", r->seconds,
 	       r->machine);
+	if (r->communication > 0)
+		printf("; %.3g s of computing, %.3g s of moving",
+		       r->computation, r->communication);
+	putchar('\n');
 	print_search(r);
 	print_own_costs(a, &r->search->own);
 	print_operators(a, r);

@@ -12,7 +12,9 @@ typedef struct plan_report {
 	const search_result *search;
 	const plan *plan;
 	int64_t one_device_bytes; /* arena of the same program on one device */
-	double seconds;		  /* predicted, of one run */
+	double seconds;		  /* predicted, of one run, .. */
+	double computation, communication; /* .. and of its instructions, see
+					      lower_times */
 	const char *machine;	  /* that this is predicted for */
 	int64_t machine_memory;	  /* of a device of it; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */

@@ -3,6 +3,7 @@
 #include "compiler/lower/cost.h"
 
 #include "base/vec.h"
+#include "compiler/lower/timeline.h"
 #include "plan/forms.h"
 #include "plan/transfer.h"
 
@@ -114,22 +115,36 @@ static double instr_seconds(costs *c, const plan_instr *in)
 	return slowest;
 }
 
-double lower_seconds(const plan *p, const topology *t)
+lower_times lower_time(const plan *p, const topology *t)
 {
 	arena *tmp = arena_new();
 	costs c = { .p = p, .t = t };
 	forms *f = forms_new(tmp, p);
 	VEC(double) known = { 0 }; /* by forms_instr(); -1: not yet */
-	double total = 0;
+	double *seconds = ARENA_ARRAY(tmp, double, p->ninstrs);
+	lower_times sum = { 0 };
 	topology_levels(t, &p->mesh, c.levels);
 	for (int i = 0; i < p->ninstrs; i++) {
-		int what = forms_instr(f, &p->program[i]);
+		const plan_instr *in = &p->program[i];
+		int what = forms_instr(f, in);
 		while (known.n <= what)
 			vec_push(tmp, &known, -1);
 		if (known.at[what] < 0)
-			known.at[what] = instr_seconds(&c, &p->program[i]);
-		total += known.at[what];
+			known.at[what] = instr_seconds(&c, in);
+		seconds[i] = known.at[what];
+		if (in->op != PLAN_RUN && in->collective != COLL_LOCAL)
+			sum.communication += seconds[i];
+		else
+			sum.computation += seconds[i];
+		sum.run += seconds[i];
 	}
+	if (t->overlap)
+		sum.run = timeline_end(p, seconds);
 	arena_free(tmp);
-	return total;
+	return sum;
+}
+
+double lower_seconds(const plan *p, const topology *t)
+{
+	return lower_time(p, t).run;
 }

@@ -19,7 +19,8 @@
 	  [DT_I64 ... DT_BOOL] = f, [DT_F8E4M3FN ... DT_F8E8M0] = q, \
 	  [DT_F6E2M3 ... DT_COUNT - 1] = f }
 
-/* A core of a common server with shared memory for a network; round numbers. */
+/* A core of a common server with shared memory for a network; round numbers.  It
+ * copies what it receives itself. */
 static const topology cpu = {
 	.name = "cpu",
 	.device = "a core",
@@ -38,6 +39,7 @@ static const topology k80 = {
 	.bandwidth = 240e9,
 	.launch = 5e-6,
 	.flops = RATES(1.4e12, 4.1e12, 4.1e12, 4.1e12),
+	.overlap = true,
 	.nlevels = 1,
 	.levels = { { "PCIe", 8, 10e-6, 21e9 } },
 };
@@ -45,7 +47,7 @@ static const topology k80 = {
 #define H100 \
 	.device = "H100 SXM", .memory = (int64_t)80 << 30, \
 	.bandwidth = 3.35e12, .launch = 3e-6, \
-	.flops = RATES(34e12, 67e12, 989e12, 1979e12)
+	.flops = RATES(34e12, 67e12, 989e12, 1979e12), .overlap = true
 
 static const topology h100 = {
 	.name = "8xh100-nvlink",
@@ -156,7 +158,8 @@ static bool read_flops(const reader *r, const json_t *of, topology *t)
 static bool read_device(const reader *r, const json_t *of, topology *t)
 {
 	static const char *const keys[] = { "name", "memory", "bandwidth",
-					    "launch", "flops", NULL };
+					    "launch", "flops", "overlap", NULL };
+	const json_t *overlap = json_object_get(of, "overlap");
 	double memory;
 	if (!json_is_object(of))
 		return wrong(r, "'device' is missing: an object");
@@ -165,6 +168,9 @@ static bool read_device(const reader *r, const json_t *of, topology *t)
 	    !number(r, of, "bandwidth", 1, -1, &t->bandwidth) ||
 	    !number(r, of, "launch", 0, 0, &t->launch))
 		return false;
+	if (overlap && !json_is_boolean(overlap))
+		return wrong(r, "'overlap' is true or false");
+	t->overlap = !json_is_false(overlap);
 	t->device = string(r, of, "name");
 	t->memory = memory < 0x1p60 ? (int64_t)memory : (int64_t)1 << 60;
 	return read_flops(r, json_object_get(of, "flops"), t);

@@ -27,6 +27,7 @@ typedef struct topology {
 	double bandwidth; /* bytes/s between its memory and its cores */
 	double launch;	  /* seconds that the shortest kernel takes */
 	double flops[DT_COUNT]; /* FLOP/s on elements of each type */
+	bool overlap;		/* it communicates while it computes */
 	int nlevels;
 	topology_level levels[MAX_AXES];
 } topology;

@@ -7,7 +7,8 @@ unit_tests += \
 	%D%/test_lower \
 	%D%/test_memory \
 	%D%/test_plan \
-	%D%/test_plan_check
+	%D%/test_plan_check \
+	%D%/test_timeline
 
 %C%_test_lower_SOURCES = %D%/test_lower.c %D%/random_graph.c \
 	%D%/random_graph.h %D%/ladder.c %D%/ladder.h
@@ -22,3 +23,7 @@ unit_tests += \
 %C%_test_plan_check_SOURCES = %D%/test_plan_check.c %D%/random_graph.c \
 	%D%/random_graph.h
 %C%_test_plan_check_LDADD = $(lower_libs)
+
+%C%_test_timeline_SOURCES = %D%/test_timeline.c %D%/random_graph.c \
+	%D%/random_graph.h
+%C%_test_timeline_LDADD = $(lower_libs)

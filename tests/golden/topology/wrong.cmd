@@ -16,3 +16,4 @@ try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"siz
 try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"latency\": 0, \"bandwidth\": 1}, {\"latency\": 0, \"bandwidth\": 1}]}"
 try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"latency\": 0, \"bandwidth\": 1, \"width\": 3}]}"
 try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"size\": 0, \"latency\": 0, \"bandwidth\": 1}]}"
+try '{"format": "tdl-topology", "version": 1, "device": {"bandwidth": 1, "flops": {"f32": 1e9}, "overlap": 1}}'

@@ -1,0 +1,125 @@
+/* The timeline of a program: two streams, held against a plain reading of its
+ * rules, byte by byte of the arena. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "compiler/lower/cost.h"
+#include "compiler/lower/lower.h"
+#include "compiler/lower/timeline.h"
+#include "tests/unit/random_graph.h"
+
+static const lower_options options = { .algorithm = "random" };
+
+static bool overlap(const plan_buffer *x, const plan_buffer *y)
+{
+	return x->nbytes > 0 && y->nbytes > 0 &&
+	       x->offset < y->offset + y->nbytes &&
+	       y->offset < x->offset + x->nbytes;
+}
+
+static bool moves(const plan_instr *in)
+{
+	return in->op != PLAN_RUN && in->collective != COLL_LOCAL;
+}
+
+static bool reads_place(const plan *p, const plan_instr *in, int buffer)
+{
+	const plan_buffer *b = &p->buffers[buffer];
+	if (in->op != PLAN_RUN)
+		return overlap(&p->buffers[in->from], b);
+	int k = p->nodes[in->node].kernel;
+	for (int i = 0; i < p->kernels[k].kernel->ninputs; i++)
+		if (overlap(&p->buffers[in->inputs[i]], b))
+			return true;
+	return false;
+}
+
+/* Whether y, which comes later in the program, has to wait for x. */
+static bool waits(const plan *p, const plan_instr *x, const plan_instr *y)
+{
+	return moves(x) == moves(y) || reads_place(p, y, x->to) ||
+	       reads_place(p, x, y->to) ||
+	       overlap(&p->buffers[x->to], &p->buffers[y->to]);
+}
+
+static double slow_end(arena *a, const plan *p, const double *seconds)
+{
+	double *end = ARENA_ARRAY(a, double, p->ninstrs), last = 0;
+	for (int i = 0; i < p->ninstrs; i++) {
+		for (int j = 0; j < i; j++)
+			if (waits(p, &p->program[j], &p->program[i]) &&
+			    end[j] > end[i])
+				end[i] = end[j];
+		end[i] += seconds[i];
+		last = end[i] > last ? end[i] : last;
+	}
+	return last;
+}
+
+START_TEST(as_by_hand)
+{
+	int hidden = 0;
+	for (int seed = 0; seed < 300; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		graph *g = seed % 3 ? random_graph(a, &r, 1 + seed % 20)
+				    : random_training(a, &r, 1 + seed % 8);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower_plan(a, g, &as, &options, diag_sink_new(a));
+		ck_assert(p);
+		double *seconds = ARENA_ARRAY(a, double, p->ninstrs);
+		double sum = 0;
+		for (int i = 0; i < p->ninstrs; i++)
+			sum += seconds[i] = rng_below(&r, 100);
+		double end = timeline_end(p, seconds);
+		ck_assert_double_eq(end, slow_end(a, p, seconds));
+		hidden += end < sum;
+		arena_free(a);
+	}
+	ck_assert_int_gt(hidden, 30);
+}
+END_TEST
+
+/* A machine that does one thing at a time takes the sum, one that does two at
+ * least as long as either takes. */
+START_TEST(what_overlaps)
+{
+	for (int seed = 0; seed < 100; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		graph *g = random_training(a, &r, 1 + seed % 10);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower_plan(a, g, &as, &options, diag_sink_new(a));
+		ck_assert(p);
+		topology one = *topology_preset(0), two = one;
+		one.overlap = false;
+		two.overlap = true;
+		lower_times x = lower_time(p, &one), y = lower_time(p, &two);
+		double sum = x.communication + x.computation;
+		ck_assert_double_eq(x.communication, y.communication);
+		ck_assert_double_eq(x.computation, y.computation);
+		ck_assert_double_eq_tol(x.run, sum, sum * 1e-12);
+		ck_assert_double_le(y.run, sum * (1 + 1e-12));
+		ck_assert_double_ge(y.run, y.communication * (1 - 1e-12));
+		ck_assert_double_ge(y.run, y.computation * (1 - 1e-12));
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("timeline");
+	TCase *t = tcase_create("timeline");
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, as_by_hand);
+	tcase_add_test(t, what_overlaps);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
