@@ -2,13 +2,16 @@
 
 #include "runtime/backend.h"
 
-static const backend cuda = {
+#ifndef HAVE_CUDA
+const backend backend_cuda = {
 	.name = "cuda",
 	.missing = "the backend 'cuda' is not built in; use --backend cpu",
 };
+#endif
 
 const backend *backend_row(int i)
 {
-	static const backend *const rows[] = { &backend_cpu, &cuda, NULL };
+	static const backend *const rows[] = { &backend_cpu, &backend_cuda,
+					       NULL };
 	return rows[i];
 }

@@ -7,6 +7,7 @@
 #include "runtime/fail.h"
 
 typedef enum kernels_from {
+	KERNELS_ANY = -1,    /* the backend's own choice */
 	KERNELS_GENERATED,   /* the plan's source, compiled */
 	KERNELS_INTERPRETER, /* plan/eval.h */
 	KERNELS_LIBRARY,     /* a vendor's */
@@ -28,22 +29,47 @@ typedef struct kernel_run {
 	view *out;
 } kernel_run;
 
+struct communicator;
+
+/* There are two kinds.  One whose memory is the host's computes kernels, and
+ * the communicator moves regions between the workers: it has run().  One with
+ * memory of its own runs whole programs, transfers among them: it has put()
+ * and all that is below it, and the communicator only joins the processes. */
 typedef struct backend {
 	const char *name;
 	const char *missing; /* why it is not there; NULL if it is */
 	/* Makes the kernels of a plan ready.  NULL with *f set. */
 	void *(*open)(const plan *p, const backend_options *o, failure *f);
-	/* Memory of the device, 64-byte aligned and zero; NULL if there is not
-	 * enough. */
-	void *(*alloc)(void *b, int64_t nbytes);
-	void (*free)(void *b, void *memory, int64_t nbytes);
-	/* Computes; called by worker `worker`, 0 <= worker < nworkers, maybe
-	 * at the same time as by others. */
-	bool (*run)(void *b, int worker, const kernel_run *r, failure *f);
+	/* Memory of the device, 64-byte aligned and zero, for one of the
+	 * workers 0 <= worker < nworkers; NULL if there is not enough. */
+	void *(*alloc)(void *b, int worker, int64_t nbytes);
+	void (*free)(void *b, int worker, void *memory, int64_t nbytes);
 	void (*close)(void *b);
+
+	/* Computes; called by worker `worker`, maybe at the same time as by
+	 * others. */
+	bool (*run)(void *b, int worker, const kernel_run *r, failure *f);
+
+	/* Copies n bytes of the host's to memory of a worker, and back; done
+	 * when they return. */
+	bool (*put)(void *b, int worker, void *to, const void *from, int64_t n,
+		    failure *f);
+	bool (*get)(void *b, int worker, void *to, const void *from, int64_t n,
+		    failure *f);
+	/* Once, before the first step: arenas[w] is the memory of worker
+	 * first + w of the plan. */
+	bool (*attach)(void *b, const struct communicator *c, void *link,
+		       int first, unsigned char *const *arenas, failure *f);
+	/* Runs the program on all workers that are here. */
+	bool (*step)(void *b, failure *f);
+	/* Bytes that these workers received from others in an instruction since
+	 * open(); how much of its arena any of them has used, from its
+	 * beginning. */
+	int64_t (*received)(void *b, int instr);
+	int64_t (*used)(void *b);
 } backend;
 
-extern const backend backend_cpu;
+extern const backend backend_cpu, backend_cuda;
 
 /* The i-th backend's row, NULL after the last. */
 const backend *backend_row(int i);

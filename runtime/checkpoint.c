@@ -240,7 +240,7 @@ bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
 	array *all = ARENA_ARRAY(work, array, n + 1);
 	bool good = x != NULL;
 	for (int i = 0; good && i < n; i++) {
-		machine_state_get(m, states[i], &x[i]);
+		good = machine_state_get(m, states[i], &x[i], f);
 		all[i] = x[i];
 		if (!strcmp(x[i].name, CHECKPOINT_NOTE))
 			good = fail_with(f, CLI_INPUT, "a state cannot be "
@@ -289,7 +289,7 @@ static bool read_state(machine *m, const plan *p, int tensor, npz *z,
 	array *x = arrays_of(work, p, &tensor, 1, f);
 	bool good = x && npz_read(z, x, f);
 	if (good && m)
-		machine_state_set(m, tensor, x);
+		good = machine_state_set(m, tensor, x, f);
 	arrays_free(x, 1);
 	arena_free(work);
 	return good;

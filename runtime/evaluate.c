@@ -159,11 +159,8 @@ bool evaluation_take(evaluation *e, const machine *m, const plan *trained)
 			break;
 		}
 		array *x = arrays_of(work, e->p, &tensor, 1, f);
-		good = x != NULL;
-		if (good) {
-			machine_state_get(m, *at, x);
-			machine_state_set(e->m, tensor, x);
-		}
+		good = x && machine_state_get(m, *at, x, f) &&
+		       machine_state_set(e->m, tensor, x, f);
 		arrays_free(x, 1);
 	}
 	arena_free(work);

@@ -229,9 +229,12 @@ bool feed_set_learning_rate(feed *x, double v, failure *f)
 	return true;
 }
 
-void feed_states(const feed *x, machine *m)
+bool feed_states(const feed *x, machine *m, failure *f)
 {
-	for (int i = 0; i < x->nstates; i++)
+	bool good = true;
+	for (int i = 0; good && i < x->nstates; i++)
 		if (x->states[i].data)
-			machine_state_set(m, x->tensors[i], &x->states[i]);
+			good = machine_state_set(m, x->tensors[i],
+						 &x->states[i], f);
+	return good;
 }

@@ -45,6 +45,6 @@ int feed_learning_rate(const feed *x);
 bool feed_set_learning_rate(feed *x, double v, failure *f);
 
 /* Gives the machine the states that were read. */
-void feed_states(const feed *x, machine *m);
+bool feed_states(const feed *x, machine *m, failure *f);
 
 #endif

@@ -68,16 +68,54 @@ static void copy_runs(runs *r, size_t size, char *dst, const char *src)
 		       (size_t)r->n * size);
 }
 
+/* Whether the host reads and writes the workers' memory itself. */
+static bool is_host(const machine *m)
+{
+	return !m->backend->put;
+}
+
+/* Host memory in place of a worker's own. */
+static void *stage(int64_t nbytes, failure *f)
+{
+	void *x = malloc(nbytes > 0 ? (size_t)nbytes : 1);
+	if (!x)
+		fail_with(f, CLI_MACHINE, "no memory for %" PRId64 " bytes",
+			  nbytes);
+	return x;
+}
+
+/* Copies a worker's part of a tensor, made on the host, to where it lies. */
+static bool put(machine *m, int worker, int buffer, const void *part,
+		int64_t nbytes, failure *f)
+{
+	return m->backend->put(m->device, worker - m->first,
+			       place(m, worker, buffer), part, nbytes, f);
+}
+
 /* Copies the worker's part out of a whole tensor. */
-static void scatter(machine *m, int worker, int tensor, const void *whole)
+static bool scatter(machine *m, int worker, int tensor, const void *whole,
+		    failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
 	region part = plan_region(m->p, t->buffer, worker);
 	region all = whole_region(t);
 	runs r = runs_of(&part.at, &part, &all);
+	size_t size = dtype_size(t->type);
 	touch(m, worker, t->buffer, &part);
-	copy_runs(&r, dtype_size(t->type), (char *)place(m, worker, t->buffer),
-		  whole);
+	if (is_host(m)) {
+		copy_runs(&r, size, (char *)place(m, worker, t->buffer), whole);
+		return true;
+	}
+	if (part.count == all.count)
+		return put(m, worker, t->buffer, whole,
+			   part.count * (int64_t)size, f);
+	void *staged = stage(part.count * (int64_t)size, f);
+	if (staged)
+		copy_runs(&r, size, staged, whole);
+	bool good = staged && put(m, worker, t->buffer, staged,
+				  part.count * (int64_t)size, f);
+	free(staged);
+	return good;
 }
 
 /* Whether other workers that hold the same part of a tensor come before this
@@ -98,53 +136,90 @@ static bool is_alone(const machine *m)
 	return m->end - m->first == m->nworkers;
 }
 
-/* Makes a tensor whole out of the workers' parts, in every process. */
-static void gather(const machine *m, int tensor, void *whole)
+/* A worker's part of a tensor in the host's memory, which `staged` may be. */
+static const char *part_of(const machine *m, int worker, int buffer,
+			   int64_t nbytes, char *staged, failure *f)
+{
+	unsigned char *at = place(m, worker, buffer);
+	if (is_host(m))
+		return (const char *)at;
+	return m->backend->get(m->device, worker - m->first, staged, at,
+			       nbytes, f) ? staged : NULL;
+}
+
+/* Adds one worker's part to a tensor, in every process. */
+static bool gather_part(const machine *m, int worker, int tensor, char *staged,
+			void *whole, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
-	region all = whole_region(t);
+	region all = whole_region(t), part = plan_region(m->p, t->buffer,
+							 worker);
+	runs r = runs_of(&part.at, &all, &part);
 	int64_t size = (int64_t)dtype_size(t->type);
-	arena *work = arena_new();
-	char *shared = is_alone(m) ? NULL :
-		       arena_alloc(work, (size_t)plan_tensor_nbytes(t) + 1);
-	for (int w = 0; w < m->nworkers; w++) {
-		if (is_copy(m, w, t))
-			continue;
-		region part = plan_region(m->p, t->buffer, w);
-		runs r = runs_of(&part.at, &all, &part);
-		bool here = m->first <= w && w < m->end;
-		const char *from = here ? (char *)place(m, w, t->buffer)
-					: shared;
-		if (shared && here)
-			memcpy(shared, from, (size_t)(part.count * size));
-		if (shared)
-			m->comm->share(m->link, w, shared, part.count * size);
-		copy_runs(&r, (size_t)size, whole, from);
+	const char *from = staged;
+	if (m->first <= worker && worker < m->end)
+		from = part_of(m, worker, t->buffer, part.count * size, staged,
+			       f);
+	if (!from)
+		return false;
+	if (!is_alone(m)) {
+		if (from != staged && m->first <= worker && worker < m->end)
+			memcpy(staged, from, (size_t)(part.count * size));
+		m->comm->share(m->link, worker, staged, part.count * size);
+		from = staged;
 	}
-	arena_free(work);
+	copy_runs(&r, (size_t)size, whole, from);
+	return true;
+}
+
+/* Makes a tensor whole out of the workers' parts, in every process. */
+static bool gather(const machine *m, int tensor, void *whole, failure *f)
+{
+	const plan_tensor *t = &m->p->tensors[tensor];
+	char *staged = NULL;
+	bool good = true;
+	if (!is_alone(m) || !is_host(m)) {
+		staged = stage(plan_tensor_nbytes(t), f);
+		good = staged != NULL;
+	}
+	for (int w = 0; good && w < m->nworkers; w++)
+		if (!is_copy(m, w, t))
+			good = gather_part(m, w, tensor, staged, whole, f);
+	free(staged);
+	return good;
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
 /* Those elements that are a formula, on each worker its own. */
-static void make_constant(machine *m, int tensor)
+static bool make_constant(machine *m, int tensor, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
-	for (int w = m->first; w < m->end; w++) {
+	int64_t size = (int64_t)dtype_size(t->type);
+	bool good = true;
+	for (int w = m->first; good && w < m->end; w++) {
 		region part = plan_region(m->p, t->buffer, w);
 		touch(m, w, t->buffer, &part);
-		plan_constant_box(t, &part.at, place(m, w, t->buffer));
+		if (is_host(m)) {
+			plan_constant_box(t, &part.at, place(m, w, t->buffer));
+			continue;
+		}
+		void *staged = stage(part.count * size, f);
+		if (staged)
+			plan_constant_box(t, &part.at, staged);
+		good = staged && put(m, w, t->buffer, staged,
+				     part.count * size, f);
+		free(staged);
 	}
+	return good;
 }
 
 static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
 	if (t->constant.kind == PLAN_CONST_FILL ||
-	    t->constant.kind == PLAN_CONST_RANDOM) {
-		make_constant(m, tensor);
-		return true;
-	}
+	    t->constant.kind == PLAN_CONST_RANDOM)
+		return make_constant(m, tensor, f);
 	int64_t nbytes = plan_tensor_nbytes(t);
 	void *whole = malloc(nbytes > 0 ? (size_t)nbytes : 1);
 	if (!whole)
@@ -152,7 +227,7 @@ static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
 				 " bytes of '%s'", nbytes, t->name);
 	bool good = plan_constant_read(m->p, tensor, whole, s);
 	for (int w = m->first; good && w < m->end; w++)
-		scatter(m, w, tensor, whole);
+		good = scatter(m, w, tensor, whole, f);
 	free(whole);
 	return good;
 }
@@ -190,12 +265,14 @@ static bool allocate(machine *m, failure *f)
 	int64_t all, have = (int64_t)sysconf(_SC_PHYS_PAGES) *
 			    (int64_t)sysconf(_SC_PAGESIZE);
 	int64_t each = m->p->arena_bytes;
+	if (!is_host(m))
+		have = 0;
 	if (!ck_mul(each, m->neighbours, &all) || (have > 0 && all > have))
 		return fail_with(f, CLI_MACHINE, "%d workers need %" PRId64
 				 " bytes each, the machine has %" PRId64
 				 " bytes of memory", m->neighbours, each, have);
 	for (int w = m->first; w < m->end; w++) {
-		m->arenas[w] = m->backend->alloc(m->device, each);
+		m->arenas[w] = m->backend->alloc(m->device, w - m->first, each);
 		if (!m->arenas[w])
 			return fail_with(f, CLI_MACHINE, "no memory for the %"
 					 PRId64 " bytes of worker %d", each, w);
@@ -229,6 +306,15 @@ static bool open_device(machine *m, const backend_options *o, failure *f)
 	return m->device != NULL;
 }
 
+static bool attach(machine *m, failure *f)
+{
+	if (!is_host(m))
+		return m->backend->attach(m->device, m->comm, m->link,
+					  m->first, m->arenas + m->first, f);
+	m->comm->attach(m->link, m->arenas);
+	return true;
+}
+
 machine *machine_open(const plan *p, const char *path, const backend *b,
 		      const communicator *c, const backend_options *o,
 		      failure *f)
@@ -240,10 +326,9 @@ machine *machine_open(const plan *p, const char *path, const backend *b,
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
 	if (open_link(m, f) && check_workers(m, path, f) &&
-	    open_device(m, o, f) && allocate(m, f) && load_constants(m, f)) {
-		c->attach(m->link, m->arenas);
+	    open_device(m, o, f) && allocate(m, f) && load_constants(m, f) &&
+	    attach(m, f))
 		return m;
-	}
 	machine_close(m);
 	return NULL;
 }
@@ -253,7 +338,8 @@ void machine_close(machine *m)
 	if (m->link)
 		m->comm->close(m->link);
 	for (int w = m->first; m->device && w < m->end; w++)
-		m->backend->free(m->device, m->arenas[w], m->p->arena_bytes);
+		m->backend->free(m->device, w - m->first, m->arenas[w],
+				 m->p->arena_bytes);
 	if (m->device)
 		m->backend->close(m->device);
 	arena_free(m->a);
@@ -326,6 +412,17 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static bool feed_worker(machine *m, int worker, failure *f)
+{
+	const plan *p = m->p;
+	bool good = true;
+	for (int i = 0; good && i < p->ninputs; i++)
+		if (p->tensors[p->inputs[i]].buffer >= 0)
+			good = scatter(m, worker, p->inputs[i],
+				       m->inputs[i].data, f);
+	return good;
+}
+
 /* One worker's step.  The time is that of worker 0 between two barriers, and
  * so that of the slowest. */
 static bool run_program(void *arg, int worker, failure *f)
@@ -333,10 +430,7 @@ static bool run_program(void *arg, int worker, failure *f)
 	machine *m = arg;
 	const plan *p = m->p;
 	double start;
-	for (int i = 0; i < p->ninputs; i++)
-		if (p->tensors[p->inputs[i]].buffer >= 0)
-			scatter(m, worker, p->inputs[i], m->inputs[i].data);
-	if (!m->comm->barrier(m->link, worker))
+	if (!feed_worker(m, worker, f) || !m->comm->barrier(m->link, worker))
 		return false;
 	start = now();
 	for (int i = 0; i < p->ninstrs; i++)
@@ -349,18 +443,33 @@ static bool run_program(void *arg, int worker, failure *f)
 	return true;
 }
 
+/* The same by a backend that runs programs, for all workers here. */
+static bool run_on_device(machine *m, failure *f)
+{
+	for (int w = m->first; w < m->end; w++)
+		if (!feed_worker(m, w, f))
+			return false;
+	m->comm->barrier(m->link, m->first);
+	double start = now();
+	if (!m->backend->step(m->device, f))
+		return false;
+	m->comm->barrier(m->link, m->first);
+	m->seconds += now() - start;
+	return true;
+}
+
 /* An output that is an input, or a constant, is where that is. */
 bool machine_step(machine *m, const array *inputs, const array *outputs,
 		  failure *f)
 {
 	const plan *p = m->p;
 	m->inputs = inputs;
-	if (!m->comm->launch(m->link, run_program, m, f))
-		return false;
-	for (int i = 0; i < p->noutputs; i++)
+	bool good = is_host(m) ? m->comm->launch(m->link, run_program, m, f) :
+				 run_on_device(m, f);
+	for (int i = 0; good && i < p->noutputs; i++)
 		if (outputs[i].data && p->tensors[p->outputs[i]].buffer >= 0)
-			gather(m, p->outputs[i], outputs[i].data);
-	return true;
+			good = gather(m, p->outputs[i], outputs[i].data, f);
+	return good;
 }
 
 /* ---- states ------------------------------------------------------------ */
@@ -375,15 +484,18 @@ int *plan_states(arena *a, const plan *p, int *n)
 	return states;
 }
 
-void machine_state_get(const machine *m, int tensor, const array *x)
+bool machine_state_get(const machine *m, int tensor, const array *x,
+		       failure *f)
 {
-	gather(m, tensor, x->data);
+	return gather(m, tensor, x->data, f);
 }
 
-void machine_state_set(machine *m, int tensor, const array *x)
+bool machine_state_set(machine *m, int tensor, const array *x, failure *f)
 {
-	for (int w = m->first; w < m->end; w++)
-		scatter(m, w, tensor, x->data);
+	bool good = true;
+	for (int w = m->first; good && w < m->end; w++)
+		good = scatter(m, w, tensor, x->data, f);
+	return good;
 }
 
 /* ---- what was measured ------------------------------------------------- */
@@ -403,13 +515,14 @@ int64_t machine_received(const machine *m)
 	int64_t n = 0;
 	for (int i = 0; i < m->p->ninstrs; i++)
 		if (m->p->program[i].op != PLAN_RUN)
-			n += m->comm->received(m->link, i);
+			n += is_host(m) ? m->comm->received(m->link, i) :
+					  m->backend->received(m->device, i);
 	return m->comm->sum(m->link, n);
 }
 
 int64_t machine_arena_used(const machine *m)
 {
-	int64_t most = 0;
+	int64_t most = is_host(m) ? 0 : m->backend->used(m->device);
 	for (int w = 0; w < m->nworkers; w++)
 		if (m->used[w] > most)
 			most = m->used[w];

@@ -31,8 +31,9 @@ int *plan_states(arena *a, const plan *p, int *n);
 
 /* Copies the value that a state has between two steps, whole, or gives it
  * another; x has the type and shape of the tensor. */
-void machine_state_get(const machine *m, int tensor, const array *x);
-void machine_state_set(machine *m, int tensor, const array *x);
+bool machine_state_get(const machine *m, int tensor, const array *x,
+		       failure *f);
+bool machine_state_set(machine *m, int tensor, const array *x, failure *f);
 
 /* The greatest of what the processes say, where that may differ. */
 int machine_agree(const machine *m, int x);

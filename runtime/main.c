@@ -107,10 +107,15 @@ static cli_status run_plan(session *s)
 	return CLI_INPUT;
 }
 
+static const communicator *row_of(const options *o)
+{
+	return comm_row(o->comm, !backend_row(o->backend)->put);
+}
+
 /* One of several processes speaks for all. */
 static cli_status run_joined(arena *a, const options *o)
 {
-	const communicator *c = comm_row(o->comm);
+	const communicator *c = row_of(o);
 	session s = { .a = a, .o = o, .leads = c->start() };
 	if (!s.leads && !freopen("/dev/null", "w", stdout))
 		return cli_failed(&tdlrun, "/dev/null: %s", strerror(errno));
@@ -131,7 +136,7 @@ static bool is_there(const char *missing, cli_status *status)
 static bool is_one_of_many(const options *o)
 {
 	const char *n = getenv("OMPI_COMM_WORLD_SIZE");
-	return n && atoi(n) > 1 && comm_row(o->comm) == &comm_threads;
+	return n && atoi(n) > 1 && o->comm == 0;
 }
 
 /* Returns what cli_parse() returns. */
@@ -164,8 +169,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "run N times; 1 if not given, with --data to the end of the "
 		  "epochs", &o->steps, 1, 1e9 },
 		{ CLI_CHOICE, 0, "kernels", "NAME",
-		  "generated C (the default), the interpreter, or a vendor's "
-		  "library", &o->kernels, 0, 0, kernels },
+		  "generated (the default on cpu), the interpreter, or a "
+		  "vendor's library (where it is there, on cuda)", &o->kernels, 0, 0, kernels },
 		{ CLI_TEXT, 0, "kernels-from", "LIB",
 		  "a shared library with the kernels of opaque functions",
 		  &o->library },
@@ -221,7 +226,7 @@ static cli_status begin(arena *a, int argc, char **argv)
 {
 	options o = { .steps = -1, .epochs = -1, .seed = -1, .schedule = -1,
 		      .learning_rate = -1, .warmup = -1, .every = -1,
-		      .keep = -1 };
+		      .keep = -1, .kernels = KERNELS_ANY };
 	cli_status status = CLI_OK;
 	int first = parse(a, &o, argc, argv, &status);
 	if (first < 0)
@@ -234,8 +239,15 @@ static cli_status begin(arena *a, int argc, char **argv)
 		return cli_usage(&tdlrun, argc == first ?
 				 "a plan is missing" : "one plan at a time");
 	o.plan = argv[first];
-	if (!is_there(backend_row(o.backend)->missing, &status) ||
-	    !is_there(comm_row(o.comm)->missing, &status))
+	if (!is_there(backend_row(o.backend)->missing, &status))
+		return status;
+	if (!row_of(&o))
+		return cli_usage(&tdlrun, "%s", o.backend ?
+				 "--comm mpi connects processors; with "
+				 "--backend cuda it is nccl" :
+				 "--comm nccl connects GPUs, of --backend "
+				 "cuda");
+	if (!is_there(row_of(&o)->missing, &status))
 		return status;
 	if (!check_options(&o, &status))
 		return status;

@@ -77,9 +77,11 @@ static bool step(run *r, machine *m, const results *to, bool noted)
 		if (noted)
 			note_loss(r, to->arrays);
 	}
-	for (int i = r->p->noutputs; i < to->n; i++)
-		machine_state_get(m, to->tensors[i], &to->arrays[i]);
-	return true;
+	bool good = true;
+	for (int i = r->p->noutputs; good && i < to->n; i++)
+		good = machine_state_get(m, to->tensors[i], &to->arrays[i],
+					 &s->f);
+	return good;
 }
 
 static bool run_plan(run *r)
@@ -104,17 +106,18 @@ static bool move_start(run *r, machine *m)
 {
 	for (int i = 0; i < r->p->ninputs; i++)
 		verify_move(&r->feed->inputs[i]);
-	for (int i = 0; i < r->feed->nstates; i++) {
+	bool good = true;
+	for (int i = 0; good && i < r->feed->nstates; i++) {
 		int tensor = r->feed->tensors[i];
-		array *x = arrays_of(r->s->a, r->p, &tensor, 1, &r->s->f);
-		if (!x)
-			return false;
-		machine_state_get(m, tensor, x);
-		verify_move(x);
-		machine_state_set(m, tensor, x);
+		failure *f = &r->s->f;
+		array *x = arrays_of(r->s->a, r->p, &tensor, 1, f);
+		good = x && machine_state_get(m, tensor, x, f);
+		if (good)
+			verify_move(x);
+		good = good && machine_state_set(m, tensor, x, f);
 		arrays_free(x, 1);
 	}
-	return true;
+	return good;
 }
 
 /* Runs the plan's program on one worker. */

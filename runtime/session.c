@@ -26,12 +26,15 @@ static machine *open_machine(session *s, const plan *p, const char *path,
 
 machine *session_machine(session *s, const plan *p, const char *path)
 {
-	return open_machine(s, p, path, comm_row(s->o->comm));
+	const backend *of = backend_row(s->o->backend);
+	return open_machine(s, p, path, comm_row(s->o->comm,
+						!of->put));
 }
 
 machine *session_alone(session *s, const plan *p, const char *path)
 {
-	return open_machine(s, p, path, &comm_threads);
+	const backend *of = backend_row(s->o->backend);
+	return open_machine(s, p, path, comm_row(0, !of->put));
 }
 
 bool session_states(session *s, machine *m, const plan *p, const feed *x)
@@ -39,8 +42,7 @@ bool session_states(session *s, machine *m, const plan *p, const feed *x)
 	if (s->o->parameters &&
 	    !checkpoint_load(m, p, s->o->parameters, &s->f))
 		return false;
-	feed_states(x, m);
-	return true;
+	return feed_states(x, m, &s->f);
 }
 
 bool session_changes_states(const plan *p)
@@ -62,14 +64,14 @@ bool session_outputs(session *s, const machine *m, const array *outputs)
 	VEC(array) all = { 0 };
 	for (int i = 0; i < p->noutputs; i++)
 		vec_push(work, &all, outputs[i]);
-	for (int i = 0; states && i < n; i++) {
-		machine_state_get(m, tensors[i], &states[i]);
+	bool good = states != NULL;
+	for (int i = 0; good && i < n; i++) {
+		good = machine_state_get(m, tensors[i], &states[i], &s->f);
 		if (!p->tensors[tensors[i]].output)
 			vec_push(work, &all, states[i]);
 	}
-	bool good = states &&
-		    (!s->leads ||
-		     npz_write(s->o->outputs, all.n, all.at, &s->f));
+	good = good && (!s->leads ||
+			npz_write(s->o->outputs, all.n, all.at, &s->f));
 	arrays_free(states, n);
 	arena_free(work);
 	return good;

@@ -9,15 +9,21 @@ const communicator comm_mpi = {
 };
 #endif
 
-static const communicator nccl = {
+#ifndef HAVE_NCCL
+const communicator comm_nccl = {
 	.name = "nccl",
 	.missing =
 		"the communicator 'nccl' is not built in; use --comm threads",
 };
+#endif
 
-const communicator *comm_row(int i)
+enum { NROWS = 3 };
+
+const communicator *comm_row(int i, bool moves)
 {
-	static const communicator *const rows[] = { &comm_threads, &comm_mpi,
-						    &nccl, NULL };
-	return rows[i];
+	static const communicator *const rows[2][NROWS + 1] = {
+		{ &comm_alone, NULL, &comm_nccl },
+		{ &comm_threads, &comm_mpi, NULL },
+	};
+	return i < NROWS ? rows[moves][i] : NULL;
 }

@@ -11,6 +11,10 @@ typedef bool comm_body(void *arg, int worker, failure *f);
 typedef struct communicator {
 	const char *name;
 	const char *missing; /* why it is not there; NULL if it is */
+	/* Whether it moves regions, in the host's memory.  One that does not
+	 * goes with backends that do it themselves, and has no attach(),
+	 * launch(), ready(), move(), combine() and received(). */
+	bool moves;
 	/* Joins the processes of the run, before anything else.  Returns
 	 * whether this is the one that speaks for all: the others print
 	 * nothing and write no file. */
@@ -50,9 +54,11 @@ typedef struct communicator {
 	void (*close)(void *c);
 } communicator;
 
-extern const communicator comm_threads, comm_mpi;
+extern const communicator comm_threads, comm_mpi, comm_alone, comm_nccl;
 
-/* The i-th communicator's row, NULL after the last. */
-const communicator *comm_row(int i);
+/* The i-th communicator's row for backends whose memory is the host's, or for
+ * the others: "threads", "mpi", "nccl".  NULL for one that does not go with
+ * them, and after the last. */
+const communicator *comm_row(int i, bool moves);
 
 #endif

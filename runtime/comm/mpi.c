@@ -481,6 +481,7 @@ static int64_t greatest_ranks(void *state, int64_t x)
 
 const communicator comm_mpi = {
 	.name = "mpi",
+	.moves = true,
 	.start = start_ranks,
 	.end = end_ranks,
 	.open = open_ranks,

@@ -332,6 +332,7 @@ static int64_t received_threads(void *state, int instr)
 
 const communicator comm_threads = {
 	.name = "threads",
+	.moves = true,
 	.start = start_threads,
 	.end = end_threads,
 	.open = open_threads,

@@ -77,7 +77,7 @@ static bool find_kernels(cpu *c, failure *f)
 		if (k->kernel->opaque) {
 			if (!find_opaque(c, i, f))
 				return false;
-		} else if (c->kernels == KERNELS_GENERATED) {
+		} else if (c->kernels != KERNELS_INTERPRETER) {
 			text[i] = k->c;
 			some |= k->c != NULL;
 		}
@@ -158,12 +158,13 @@ static void *open_cpu(const plan *p, const backend_options *o, failure *f)
 
 /* ---- memory ------------------------------------------------------------ */
 
-static void *alloc_cpu(void *state, int64_t nbytes)
+static void *alloc_cpu(void *state, int worker, int64_t nbytes)
 {
 	size_t n = nbytes > 0 ? (size_t)nbytes : 1;
 	void *m = mmap(NULL, n, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	(void)state;
+	(void)worker;
 	if (m == MAP_FAILED)
 		return NULL;
 #ifdef MADV_HUGEPAGE
@@ -172,9 +173,10 @@ static void *alloc_cpu(void *state, int64_t nbytes)
 	return m;
 }
 
-static void free_cpu(void *state, void *memory, int64_t nbytes)
+static void free_cpu(void *state, int worker, void *memory, int64_t nbytes)
 {
 	(void)state;
+	(void)worker;
 	if (memory)
 		munmap(memory, nbytes > 0 ? (size_t)nbytes : 1);
 }

@@ -109,9 +109,13 @@ START_TEST(library_is_not_built_in)
 					&o, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 	ck_assert_str_eq(backend_row(0)->name, "cpu");
-	ck_assert_ptr_nonnull(backend_row(1)->missing);
-	ck_assert_str_eq(comm_row(0)->name, "threads");
-	ck_assert_str_eq(comm_row(1)->name, "mpi");
+	ck_assert_str_eq(backend_row(1)->name, "cuda");
+	for (int moves = 0; moves < 2; moves++)
+		ck_assert_str_eq(comm_row(0, moves)->name, "threads");
+	ck_assert_str_eq(comm_row(1, true)->name, "mpi");
+	ck_assert_ptr_null(comm_row(1, false));
+	ck_assert_ptr_null(comm_row(2, true));
+	ck_assert_str_eq(comm_row(2, false)->name, "nccl");
 }
 END_TEST
 

@@ -65,7 +65,7 @@ static array *states_after(machine *m, const plan *p, int steps)
 	for (int i = 0; i < steps; i++)
 		ck_assert_msg(machine_step(m, in, out, &f), "%s", f.text);
 	for (int i = 0; i < n; i++)
-		machine_state_get(m, states[i], &x[i]);
+		ck_assert(machine_state_get(m, states[i], &x[i], &f));
 	array *kept = ARENA_COPY(mem, x, n);
 	for (int i = 0; i < n; i++)
 		kept[i].data = arena_memdup(mem, x[i].data,
