@@ -319,7 +319,7 @@ static const struct {
 #ifndef HAVE_MPI /* else tests/mpi.sh */
 	{ "PLAN --comm mpi", 4, "'mpi' is not built in" },
 #endif
-	{ "PLAN --comm nccl", 4, "'nccl' is not built in" },
+	{ "PLAN --comm nccl", 2, "connects GPUs" },
 	{ "PLAN --kernels library", 4, "not built in" },
 	{ "PLAN --kernels-from /nonexistent.so", 1, "nonexistent" },
 	{ "PLAN", 0, "as planned" },
