@@ -81,6 +81,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/models/nets.py \
 	%D%/models/text.py \
 	%D%/onnx \
+	%D%/programs.py \
 	%D%/python.sh \
 	%D%/train \
 	%D%/valgrind.sh

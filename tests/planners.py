@@ -10,16 +10,12 @@ bound, and auto never slower than any.  A limit of memory holds in the run.
 	planners.py [--devices 3,8] [MODEL...]
 """
 import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
-MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                      "examples", "models")
+from programs import MODELS, TDLC, TDLRUN, call
 
 # Sizes at which a run takes no time.
 SIZES = {
@@ -32,13 +28,6 @@ PLANNERS = ("tofu", "joint", "extended", "optcnn", "equalchop", "spartan",
             "allrow", "data-parallel", "megatron", "pase", "auto")
 # Those that leave nothing whole which they could cut.
 CUTTING = ("tofu", "joint", "equalchop", "spartan", "allrow")
-
-
-def call(*command):
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True)
-    assert done.returncode == 0, \
-        f"{' '.join(command)}: {done.returncode}\n{done.stderr[-2000:]}"
-    return json.loads(done.stdout)
 
 
 def check_plan(plan, k):

@@ -11,18 +11,15 @@ import statistics
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "onnx"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import MODELS, TDLC, TDLRUN, call, words  # noqa: E402
+
 try:
     import nets
-    from networks import call
 except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
-MODELS = os.path.join(HERE, "..", "..", "examples", "models")
 STEPS = 8
 SMALL = ["alexnet", "transformer", "bert", "gpt2"]  # what is quick
 
@@ -32,8 +29,7 @@ def losses(folder, name, ratio, k):
     plan = os.path.join(folder, "plan")
     sizes = {**nets.NETS[name].sizes, "dropout": ratio}
     call(TDLC, "plan", os.path.join(MODELS, name + ".tdl"), "-o", plan, "-k",
-         str(k), "--train", "--optimizer", "sgd,lr=0",
-         *(f"-D{n}={v}".replace(" ", "") for n, v in sizes.items()))
+         str(k), "--train", "--optimizer", "sgd,lr=0", *words(sizes))
     return call(TDLRUN, plan, "--steps", str(STEPS), "--kernels",
                 "interpreter")["loss"]
 

@@ -7,14 +7,12 @@ have to say the same.
 
 	sizes.py [NAME...]
 """
-import json
 import os
-import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TDLC = os.environ.get("TDLC", "tdlc")
-MODELS = os.path.join(HERE, "..", "..", "examples", "models")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import MODELS, TDLC, call, words  # noqa: E402
+
 
 
 def gpt(layers, width, heads):
@@ -85,11 +83,9 @@ TABLE2 = {
 def parameters(name, arguments):
     """How many the model has, and what its comment says of it."""
     file = os.path.join(MODELS, name + ".tdl")
-    options = [f"-D{n}={v}" for n, v in arguments.items()]
-    done = subprocess.run([TDLC, "show", file, "--json", *options],
-                          stdout=subprocess.PIPE, text=True, check=True)
+    shown = call(TDLC, "show", file, *words(arguments))
     with open(file, encoding="utf-8") as f:
-        return json.loads(done.stdout)["parameters_bytes"] // 4, f.read()
+        return shown["parameters_bytes"] // 4, f.read()
 
 
 def check_parameters(name, arguments, published):

@@ -19,22 +19,20 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "onnx"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import (MODELS, TDLC, TDLRUN, call, check_plan,  # noqa: E402
+                      check_run, words)
+
 try:
     import numpy as np
     import torch
 
     import layers
     import nets
-    from networks import call, check_plan, check_run
 except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
-MODELS = os.path.join(HERE, "..", "..", "examples", "models")
 LOSS_TOLERANCE = 3e-6  # relative
 STEP_TOLERANCE = 1e-4  # of the norm of the change of a tensor
 KEPT_TOLERANCE = 1e-6  # of the norm of the tensor: what f32 holds of it
@@ -120,11 +118,6 @@ class Case:
 
 def norm(x):
     return float(np.linalg.norm(x))
-
-
-def words(sizes):
-    """The options of tdlc for these arguments of a model."""
-    return [f"-D{n}={v}".replace(" ", "") for n, v in sizes.items()]
 
 
 def arguments_of(function):

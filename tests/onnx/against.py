@@ -1,6 +1,5 @@
 """Holds what tdlc and tdlrun make of a model against ONNX Runtime."""
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -13,17 +12,8 @@ except ImportError as e:
     print(f"SKIP: {e}")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
-
-
-def run(*command):
-    """What a command prints; it has to succeed."""
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise AssertionError(f"{command[0]}: status {done.returncode}\n"
-                             + done.stderr[-1000:])
-    return done.stdout
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, run  # noqa: E402
 
 
 class NoJudge(Exception):
@@ -50,6 +40,10 @@ def runtime_says(model, fed):
         onnx.shape_inference.infer_shapes(model).SerializeToString(), options)
     names = [o.name for o in model.graph.output]
     return dict(zip(names, session.run(names, fed)))
+
+
+def relative_error(got, want):
+    return float(np.linalg.norm(got - want) / np.linalg.norm(want))
 
 
 def compare(name, got, want, tolerance):

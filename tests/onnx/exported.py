@@ -25,7 +25,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from networks import call, check_plan, check_run, relative_error
+from against import relative_error
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import (TDLC, TDLRUN, call, check_plan,  # noqa: E402
+                      check_run)
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
@@ -38,8 +42,6 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 TOLERANCE = 1e-4  # relative norm error against PyTorch, all in f32
 
 

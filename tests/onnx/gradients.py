@@ -24,10 +24,9 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-from against import run
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, run  # noqa: E402
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 OPDEFS = os.environ["TDL_OPDEFS"]
 TOLERANCE = 2e-5  # of the greatest element
 

@@ -7,9 +7,7 @@ agree, and the output has to be ONNX Runtime's.
 	networks.py [--devices 1,2,8] [--algorithms tofu,allrow] [NAME...]
 """
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,22 +16,14 @@ import numpy as np
 import onnx
 import onnxruntime
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import light  # noqa: E402
+import light
+from against import relative_error
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import (TDLC, TDLRUN, call, check_plan,  # noqa: E402
+                      check_run)
+
 TOLERANCE = 1e-3  # relative norm error against ONNX Runtime
-
-
-def call(*command):
-    """The JSON that a command prints; it has to succeed."""
-    done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise AssertionError(f"status {done.returncode}: {' '.join(command)}\n"
-                             + done.stderr[-2000:])
-    return json.loads(done.stdout)
 
 
 def random_image(session):
@@ -41,26 +31,6 @@ def random_image(session):
     rng = np.random.default_rng(7)
     return {i.name: rng.standard_normal(i.shape).astype(np.float32)
             for i in session.get_inputs()}
-
-
-def check_plan(plan, k):
-    assert plan["devices"] == k, plan["devices"]
-    assert sum(plan["byte_model"]["by_step"]) == plan["byte_model"]["total"]
-    assert plan["communication_bytes"] <= plan["byte_model"]["total"]
-    assert all(plan["optimal_by_step"]), plan["optimal_by_step"]
-    assert int(np.prod(plan["mesh"])) == k, plan["mesh"]
-
-
-def check_run(run, plan):
-    assert run["verified"] is True
-    assert run["communication_bytes"] == plan["communication_bytes"], run
-    assert run["predicted_communication_bytes"] == plan["communication_bytes"]
-    assert run["arena_bytes"] == plan["peak_bytes_per_device"], run
-    assert run["predicted_arena_bytes"] == plan["peak_bytes_per_device"]
-
-
-def relative_error(got, want):
-    return float(np.linalg.norm(got - want) / np.linalg.norm(want))
 
 
 def check(folder, name, model, k, algorithm, inputs, expected):

@@ -11,7 +11,8 @@ import tempfile
 
 import numpy as np
 
-from networks import call, check_run
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, call, check_run  # noqa: E402
 
 try:
     import torch
@@ -19,8 +20,6 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 STEPS = 7
 TOLERANCE = {"f32": 5e-6, "f64": 1e-13}  # relative norm error of a weight
 

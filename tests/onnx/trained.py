@@ -23,7 +23,10 @@ import warnings
 
 import numpy as np
 
-from networks import call, check_run, relative_error
+from against import relative_error
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, call, check_run  # noqa: E402
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
@@ -37,8 +40,6 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 RATE = 64  # so large that what a weight changes by keeps all its digits
 TOLERANCE = 1e-3  # relative norm error of a gradient, all in f32
 OPSETS = {"script": 17, "dynamo": 20}

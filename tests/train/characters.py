@@ -6,7 +6,6 @@ any number of workers, and moves on by one in each step.
 """
 import csv
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -16,28 +15,14 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
-HERE = os.path.dirname(os.path.abspath(__file__))
-EXAMPLE = os.path.join(HERE, "..", "..", "examples", "characters")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import EXAMPLES, TDLC, TDLRUN, expect, finish, run  # noqa: E402
+
+EXAMPLE = os.path.join(EXAMPLES, "characters")
 MODEL = os.path.join(EXAMPLE, "characters.tdl")
 TEXT = os.path.join(EXAMPLE, "persuasion.txt")
 SMALL = ["-Dwidth=32", "-Dlayers=1", "-Dheads=2"]
 STEPS = 60
-
-nfaults = 0
-
-
-def expect(what, is_so):
-    global nfaults
-    if not is_so:
-        nfaults += 1
-        print(f"FAIL: {what}")
-
-
-def call(*command):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE,
-                          text=True).stdout
 
 
 def entropy(text):
@@ -49,9 +34,9 @@ def entropy(text):
 
 def train(folder, checkpoints):
     plan, log = (os.path.join(folder, n) for n in ("train.plan", "log.csv"))
-    call(TDLC, "plan", MODEL, "--model", "characters", *SMALL, "-k", "4",
+    run(TDLC, "plan", MODEL, "--model", "characters", *SMALL, "-k", "4",
          "--train", "--optimizer", "adamw", "--clip-norm", "1", "-o", plan)
-    call(TDLRUN, plan, "--data", os.path.join(folder, "train.npz"),
+    run(TDLRUN, plan, "--data", os.path.join(folder, "train.npz"),
          "--shuffle", "--steps", str(STEPS), "--learning-rate", "0.01",
          "--checkpoint", checkpoints, "--log", log)
     with open(log, newline="", encoding="utf-8") as f:
@@ -60,9 +45,9 @@ def train(folder, checkpoints):
 
 def write(folder, checkpoints, k, steps):
     plan, out = (os.path.join(folder, n) for n in (f"{k}.plan", "out.npz"))
-    call(TDLC, "plan", MODEL, "--model", "sample", *SMALL, "-Dlength=64",
+    run(TDLC, "plan", MODEL, "--model", "sample", *SMALL, "-Dlength=64",
          "-k", str(k), "-o", plan)
-    call(TDLRUN, plan, "--parameters", checkpoints, "--steps", str(steps),
+    run(TDLRUN, plan, "--parameters", checkpoints, "--steps", str(steps),
          "--outputs", out)
     with np.load(out) as arrays:
         expect("the count of steps", arrays["count"] == steps)
@@ -75,7 +60,7 @@ def main():
     with open(TEXT, encoding="utf-8") as f:
         text = f.read()
     with tempfile.TemporaryDirectory() as folder:
-        call(sys.executable, os.path.join(EXAMPLE, "data.py"), TEXT, folder)
+        run(sys.executable, os.path.join(EXAMPLE, "data.py"), TEXT, folder)
         checkpoints = os.path.join(folder, "checkpoints")
         losses = train(folder, checkpoints)
         last = np.mean(losses[-10:])
@@ -92,8 +77,8 @@ def main():
                more.max() < len(set(text)))
         command = [sys.executable, os.path.join(EXAMPLE, "data.py"), TEXT,
                    "--decode", os.path.join(folder, "out.npz")]
-        expect("no text", set(call(*command)) <= set(text))
-    sys.exit(nfaults != 0)
+        expect("no text", set(run(*command)) <= set(text))
+    finish()
 
 
 main()

@@ -12,7 +12,6 @@ import argparse
 import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -25,10 +24,11 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
-HERE = os.path.dirname(os.path.abspath(__file__))
-EXAMPLE = os.path.join(HERE, "..", "..", "examples", "digits")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import (EXAMPLES, TDLC, TDLRUN, call, expect,  # noqa: E402
+                      finish, run)
+
+EXAMPLE = os.path.join(EXAMPLES, "digits")
 MODEL = os.path.join(EXAMPLE, "digits.tdl")
 BATCH = 64
 OPTIMIZER = "sgd,momentum=0.9,lr=0.05"
@@ -36,21 +36,6 @@ RATE = 0.01
 LOSS_TOLERANCE = 1e-4
 WEIGHT_TOLERANCE = 1e-4     # of the norm of the change of a weight
 ACCURACY = 0.97
-
-nfaults = 0
-
-
-def expect(what, is_so):
-    global nfaults
-    if not is_so:
-        nfaults += 1
-        print(f"FAIL: {what}")
-
-
-def call(*command):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE,
-                          text=True).stdout
-
 
 # ---- PyTorch's --------------------------------------------------------------
 
@@ -116,14 +101,14 @@ def draw_weights(plan, rng):
 def compare(folder, data, steps):
     plan, start, log, out = (os.path.join(folder, n) for n in
                              ("8.plan", "start.npz", "log.csv", "out.npz"))
-    print(call(TDLC, "plan", MODEL, "-k", "8", "--train", "--optimizer",
-               OPTIMIZER, "-o", plan).splitlines()[0])
+    print(run(TDLC, "plan", MODEL, "-k", "8", "--train", "--optimizer",
+              OPTIMIZER, "-o", plan).splitlines()[0])
     weights = draw_weights(plan, np.random.default_rng(0))
     np.savez(start, **weights)
     epochs = -(-steps // (len(data["label"]) // BATCH))
-    call(TDLRUN, plan, "--data", os.path.join(folder, "train.npz"),
-         "--inputs", start, "--epochs", str(epochs), "--steps", str(steps),
-         "--learning-rate", str(RATE), "--log", log, "--outputs", out)
+    run(TDLRUN, plan, "--data", os.path.join(folder, "train.npz"), "--inputs",
+        start, "--epochs", str(epochs), "--steps", str(steps),
+        "--learning-rate", str(RATE), "--log", log, "--outputs", out)
     want, after = train_torch(weights, data["image"], data["label"], steps)
     with open(log, newline="", encoding="utf-8") as f:
         got = [float(row["loss"]) for row in csv.DictReader(f)]
@@ -140,13 +125,13 @@ def compare(folder, data, steps):
 
 def check_accuracy(folder):
     train, test = (os.path.join(folder, n) for n in ("train", "test"))
-    call(TDLC, "plan", MODEL, "-k", "8", "--train", "--optimizer", OPTIMIZER,
-         "-o", f"{train}.plan")
-    call(TDLC, "plan", MODEL, "-k", "8", "-o", f"{test}.plan")
-    result = json.loads(call(
+    run(TDLC, "plan", MODEL, "-k", "8", "--train", "--optimizer", OPTIMIZER,
+        "-o", f"{train}.plan")
+    run(TDLC, "plan", MODEL, "-k", "8", "-o", f"{test}.plan")
+    result = call(
         TDLRUN, f"{train}.plan", "--data", f"{train}.npz", "--epochs", "8",
-        "--shuffle", "--schedule", "cosine", "--json", "--evaluate",
-        f"{test}.plan", "--evaluate-data", f"{test}.npz"))
+        "--shuffle", "--schedule", "cosine", "--evaluate", f"{test}.plan",
+        "--evaluate-data", f"{test}.npz")
     right = result["evaluations"][-1]["means"]["right"]
     print(f"{right:.2%} right after {len(result['evaluations'])} epochs")
     expect("accuracy", right >= ACCURACY)
@@ -160,11 +145,11 @@ def main():
     args = p.parse_args()
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
-        call(sys.executable, os.path.join(EXAMPLE, "data.py"), folder)
+        run(sys.executable, os.path.join(EXAMPLE, "data.py"), folder)
         with np.load(os.path.join(folder, "train.npz")) as data:
             compare(folder, data, args.steps)
         check_accuracy(folder)
-    sys.exit(nfaults != 0)
+    finish()
 
 
 main()

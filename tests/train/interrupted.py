@@ -25,8 +25,9 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, expect, finish, run as call  # noqa: E402
+
 EPOCHS, PER_EPOCH = 4, 10
 
 MODEL = """
@@ -44,19 +45,6 @@ model small(batch = 12) {
     output loss
 }
 """
-
-nfaults = 0
-
-
-def fault(what):
-    global nfaults
-    nfaults += 1
-    print(f"FAIL: {what}")
-
-
-def expect(what, is_so):
-    if not is_so:
-        fault(what)
 
 
 class Run:
@@ -161,9 +149,8 @@ def go_on_elsewhere(top, plans, data):
     for k, plan in plans.items():
         out = os.path.join(top, f"states-{k}.npz")
         folder = run.checkpoints
-        subprocess.run([TDLRUN, plan, "--parameters", folder, "--steps", "1",
-                        "--learning-rate", "0", "--outputs", out],
-                       check=True, stdout=subprocess.DEVNULL)
+        call(TDLRUN, plan, "--parameters", folder, "--steps", "1",
+             "--learning-rate", "0", "--outputs", out)
         with np.load(out) as states, np.load(run.newest()) as was:
             for name in ("w", "b", "v"):
                 expect(f"{name} on {k} workers",
@@ -216,9 +203,8 @@ def make(top):
         f.write(MODEL)
     plans = {k: os.path.join(top, f"{k}.plan") for k in (1, 3, 4)}
     for k, plan in plans.items():
-        subprocess.run([TDLC, "plan", model, "-k", str(k), "--train",
-                        "--optimizer", "adamw,lr=0.01", "-o", plan],
-                       check=True, stdout=subprocess.DEVNULL)
+        call(TDLC, "plan", model, "-k", str(k), "--train", "--optimizer",
+             "adamw,lr=0.01", "-o", plan)
     rng = np.random.default_rng(0)
     data = os.path.join(top, "data.npz")
     np.savez(data, x=rng.standard_normal((125, 20)).astype(np.float32),
@@ -245,7 +231,7 @@ def main():
             stop_politely(top, plans[3], data, whole, seconds, how)
         go_on_elsewhere(top, plans, data)
         complain(top, plans[3], data)
-    sys.exit(nfaults != 0)
+    finish()
 
 
 main()

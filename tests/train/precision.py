@@ -9,7 +9,6 @@ is but the scale.
 	precision.py
 """
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -21,8 +20,9 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-TDLC = os.environ.get("TDLC", "tdlc")
-TDLRUN = os.environ.get("TDLRUN", "tdlrun")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, expect, finish, run  # noqa: E402
+
 RATE = 0.5
 # What a few roundings that fall otherwise make, of the norm of a change; more
 # do where sums are cut.
@@ -55,16 +55,6 @@ model small(batch = 6) {
 SHAPES = {"f": (8, 3, 3, 3), "fb": (8,), "gs": (8,), "gb": (8,),
           "w": (512, 16), "b": (16,), "ls": (16,), "lb": (16,),
           "v": (16, 10)}
-
-nfaults = 0
-
-
-def expect(what, is_so):
-    global nfaults
-    if not is_so:
-        nfaults += 1
-        print(f"FAIL: {what}")
-
 
 def by_hand(short):
     """What rounds a value and its gradient."""
@@ -106,18 +96,15 @@ class Step:
         model = os.path.join(folder, "small.tdl")
         with open(model, "w", encoding="utf-8") as out:
             out.write(MODEL)
-        subprocess.run([TDLC, "plan", model, "-k", str(k), "--train",
-                        "--precision", precision, "--optimizer",
-                        f"sgd,lr={RATE}", "-o", self.plan], check=True,
-                       stdout=subprocess.DEVNULL)
+        run(TDLC, "plan", model, "-k", str(k), "--train", "--precision",
+            precision, "--optimizer", f"sgd,lr={RATE}", "-o", self.plan)
 
     def __call__(self, fed):
         given, made = (os.path.join(self.folder, f) for f in
                        ("in.npz", "out.npz"))
         np.savez(given, **fed)
-        subprocess.run([TDLRUN, self.plan, "--verify", "--inputs", given,
-                        "--outputs", made], check=True,
-                       stdout=subprocess.DEVNULL)
+        run(TDLRUN, self.plan, "--verify", "--inputs", given, "--outputs",
+            made)
         return np.load(made)
 
 
@@ -172,7 +159,7 @@ def main():
                 check_step(step, precision, k, fed, weights, want)
                 if precision == "f16":
                     check_scaling(step, fed, weights)
-    sys.exit(1 if nfaults else 0)
+    finish()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+"""What the tests in Python share: the programs, and what is expected of them.
+
+A test that looks at one thing after another says expect() of each, and ends
+with finish(); one that tries many cases catches the AssertionError of each.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+
+TDLC = os.environ.get("TDLC", "tdlc")
+TDLRUN = os.environ.get("TDLRUN", "tdlrun")
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                        "examples")
+MODELS = os.path.join(EXAMPLES, "models")
+
+faults = []
+
+
+def run(*command):
+    """What a command prints; it has to succeed."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, \
+        f"status {done.returncode}: {' '.join(command)}\n{done.stderr[-2000:]}"
+    return done.stdout
+
+
+def call(*command):
+    """The same, read as JSON."""
+    return json.loads(run(*command, "--json"))
+
+
+def words(sizes):
+    """The options of tdlc for these arguments of a model."""
+    return [f"-D{n}={v}".replace(" ", "") for n, v in sizes.items()]
+
+
+# ---- what is expected ---------------------------------------------------------
+
+def expect(what, is_so):
+    if not is_so:
+        faults.append(what)
+        print(f"FAIL: {what}", flush=True)
+
+
+def finish():
+    """Ends the test, as well as it went."""
+    sys.exit(1 if faults else 0)
+
+
+def check_plan(plan, k):
+    """A plan of tofu's, as JSON: the sums are right, and all is optimal."""
+    assert plan["devices"] == k, plan["devices"]
+    assert sum(plan["byte_model"]["by_step"]) == plan["byte_model"]["total"]
+    assert plan["communication_bytes"] <= plan["byte_model"]["total"]
+    assert all(plan["optimal_by_step"]), plan["optimal_by_step"]
+    assert math.prod(plan["mesh"]) == k, plan["mesh"]
+
+
+def check_run(run, plan):
+    """A run, as JSON: the figures are those of the plan."""
+    assert run["verified"] is True
+    assert run["communication_bytes"] == plan["communication_bytes"], run
+    assert run["predicted_communication_bytes"] == plan["communication_bytes"]
+    assert run["arena_bytes"] == plan["peak_bytes_per_device"], run
+    assert run["predicted_arena_bytes"] == plan["peak_bytes_per_device"]
