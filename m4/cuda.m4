@@ -51,7 +51,10 @@ m4_popdef([have])])
 AC_DEFUN([TDL_WITH_CUDA], [
 TDL_WITH_LOADED([cuda], [#include <cuda.h>
 #include <nvrtc.h>
-#include <cublasLt.h>], [run plans on GPUs],
+#include <cublasLt.h>
+#if CUDA_VERSION < 12000
+#error CUDA 12 or later
+#endif], [run plans on GPUs],
 	[], [${CUDA_PATH-} ${CUDA_HOME-} /usr/local/cuda /opt/cuda])
 tdl_with_cuda="$CUDA_CPPFLAGS"])
 

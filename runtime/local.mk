@@ -33,6 +33,11 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/train.c %D%/train.h \
 	%D%/verify.c %D%/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
+if CUDA
+%C%_libruntime_a_SOURCES += \
+	%D%/cuda/api.c %D%/cuda/api.def %D%/cuda/api.h \
+	%D%/cuda/cuda.h %D%/cuda/link.h %D%/cuda/module.h
+endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi.c
 endif
@@ -40,7 +45,8 @@ endif
 bin_PROGRAMS += tdlrun
 tdlrun_SOURCES = %D%/main.c
 tdlrun_LDADD = %D%/libruntime.a plan/libplan.a base/libbase.a \
-	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(MPI_LIBS)
+	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(MPI_LIBS) \
+	$(CUDA_LIBS) $(NCCL_LIBS) $(CUDNN_LIBS)
 
 # The headers of generated kernels: installed, and as text in tdlrun, which
 # hands them to the compiler whether they are installed or not.

@@ -335,13 +335,13 @@ machine *machine_open(const plan *p, const char *path, const backend *b,
 
 void machine_close(machine *m)
 {
-	if (m->link)
-		m->comm->close(m->link);
 	for (int w = m->first; m->device && w < m->end; w++)
 		m->backend->free(m->device, w - m->first, m->arenas[w],
 				 m->p->arena_bytes);
 	if (m->device)
 		m->backend->close(m->device);
+	if (m->link)
+		m->comm->close(m->link);
 	arena_free(m->a);
 }
 

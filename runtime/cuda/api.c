@@ -1,0 +1,98 @@
+#include "config.h"
+
+#include "runtime/cuda/api.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- libraries --------------------------------------------------------- */
+
+/* They have threads and memory of their own: none of them is unloaded. */
+void *library_open(const char *name)
+{
+	return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+bool library_find(void *library, const char *name, void *to, failure *f)
+{
+	void *at = dlsym(library, name);
+	if (!at)
+		return fail_with(f, CLI_MACHINE, "a library is too old: it has "
+				 "no function '%s'; update NVIDIA's driver and "
+				 "the CUDA toolkit", name);
+	memcpy(to, &at, sizeof(at));
+	return true;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static void *open_driver(failure *f)
+{
+	void *library = library_open("libcuda.so.1");
+	if (!library)
+		fail_with(f, CLI_MACHINE, "there is no library libcuda.so.1, "
+			  "which comes with NVIDIA's driver: install that, or "
+			  "use --backend cpu");
+	return library;
+}
+
+/* Of the toolkit whose headers these are, or of an older one. */
+static void *open_nvrtc(failure *f)
+{
+	enum { NEWEST = CUDA_VERSION / 1000, OLDEST = 12 };
+	void *library = NULL;
+	for (int major = NEWEST; !library && major >= OLDEST; major--) {
+		char name[40];
+		snprintf(name, sizeof(name), "libnvrtc.so.%d", major);
+		library = library_open(name);
+	}
+	if (!library)
+		fail_with(f, CLI_MACHINE, "there is no library libnvrtc.so.%d, "
+			  "which compiles kernels: install the CUDA toolkit, "
+			  "or name its folder in LD_LIBRARY_PATH", NEWEST);
+	return library;
+}
+
+bool api_open(cuda_api *api, failure *f)
+{
+	void *driver = open_driver(f), *nvrtc = driver ? open_nvrtc(f) : NULL;
+	if (!nvrtc)
+		return false;
+	const struct {
+		const char *name;
+		void *library, *to;
+	} functions[] = {
+#define CU(f) { LIBRARY_SYMBOL(f), driver, &api->f },
+#define RTC(f) { LIBRARY_SYMBOL(f), nvrtc, &api->f },
+#include "runtime/cuda/api.def"
+	};
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (!library_find(functions[i].library, functions[i].name,
+				  functions[i].to, f))
+			return false;
+	return CUDA_CALL(api, f, cuInit, 0);
+}
+
+/* ---- errors ------------------------------------------------------------ */
+
+bool cuda_good(const cuda_api *api, CUresult result, const char *call,
+	       failure *f)
+{
+	const char *text = NULL;
+	if (result == CUDA_SUCCESS)
+		return true;
+	if (api->cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
+		return fail_with(f, CLI_MACHINE, "%s: error %d", call,
+				 (int)result);
+	return fail_with(f, CLI_MACHINE, "%s: %s", call, text);
+}
+
+bool nvrtc_good(const cuda_api *api, nvrtcResult result, const char *call,
+		failure *f)
+{
+	if (result == NVRTC_SUCCESS)
+		return true;
+	return fail_with(f, CLI_MACHINE, "%s: %s", call,
+			 api->nvrtcGetErrorString(result));
+}

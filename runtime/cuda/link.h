@@ -1,0 +1,29 @@
+/* How workers on GPUs exchange regions. */
+#ifndef TDL_RUNTIME_CUDA_LINK_H
+#define TDL_RUNTIME_CUDA_LINK_H
+
+#include "runtime/comm/comm.h"
+#include "runtime/cuda/cuda.h"
+
+typedef struct cuda_link {
+	/* For the workers first .. first + n, whose arenas are in device
+	 * memory.  Allocates all that transfers need.  `comm` is the state of
+	 * communicator c.  NULL with *f set. */
+	void *(*open)(cuda *dev, const plan *p, const communicator *c,
+		      void *comm, failure *f);
+	/* Enqueues n transfers, MOVE or COMBINE, as one bucket, for the
+	 * workers here, on a stream, which may be capturing. */
+	bool (*transfer)(void *l, const int *instrs, int n, CUstream s,
+			 failure *f);
+	/* Waits until the stream is done, or a peer has failed for 10 s. */
+	bool (*wait)(void *l, CUstream s, failure *f);
+	/* Bytes that the workers here receive from others in an instruction,
+	 * each time that it is run. */
+	int64_t (*received)(void *l, int instr);
+	void (*close)(void *l);
+} cuda_link;
+
+/* All workers in this process; one of them in each. */
+extern const cuda_link link_local, link_nccl;
+
+#endif
