@@ -28,6 +28,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/scalar.c %D%/scalar.h \
 	%D%/simplify.c \
 	%D%/state.c \
+	%D%/streams.c %D%/streams.h %D%/streams_check.c \
 	%D%/text.c \
 	%D%/transfer.c %D%/transfer.h \
 	%D%/write.c %D%/write.h %D%/write_kernel.c

@@ -8,6 +8,7 @@ unit_tests += \
 	%D%/test_memory \
 	%D%/test_plan \
 	%D%/test_plan_check \
+	%D%/test_streams \
 	%D%/test_timeline
 
 %C%_test_lower_SOURCES = %D%/test_lower.c %D%/random_graph.c \
@@ -27,3 +28,7 @@ unit_tests += \
 %C%_test_timeline_SOURCES = %D%/test_timeline.c %D%/random_graph.c \
 	%D%/random_graph.h
 %C%_test_timeline_LDADD = $(lower_libs)
+
+%C%_test_streams_SOURCES = %D%/test_streams.c %D%/random_plan.c \
+	%D%/random_plan.h %D%/random_graph.c %D%/random_graph.h
+%C%_test_streams_LDADD = compiler/codegen/libcodegen.a $(lower_libs)
