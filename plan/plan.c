@@ -40,6 +40,24 @@ int64_t plan_tensor_nbytes(const plan_tensor *t)
 	return plan_tensor_nelem(t) * (int64_t)dtype_size(t->type);
 }
 
+/* ---- launches ---------------------------------------------------------- */
+
+int64_t plan_launch_items(const plan_kernel *k, const box *space)
+{
+	const plan_launch *l = &k->launch;
+	box part = kernel_produces(k->kernel, space);
+	int64_t items = 1;
+	if (box_volume(&part) == 0)
+		return 0;
+	for (int i = 0; i < l->ntiles; i++) {
+		int v = l->tiles[i].var;
+		int64_t n = v < 0 ? box_volume(&part) : part.hi[v] - part.lo[v];
+		if (!ck_mul(items, (n - 1) / l->tiles[i].of + 1, &items))
+			return INT64_MAX;
+	}
+	return items;
+}
+
 /* ---- regions ----------------------------------------------------------- */
 
 static box space_at(const plan *p, const plan_node *n, const int *coords)

@@ -70,12 +70,31 @@ typedef struct plan_tensor {
 		       which a state always is */
 } plan_tensor;
 
+/* Blocks of threads share the part of the result that a kernel in CUDA computes
+ * (docs/kernels.md): one of them does one tile after another, `of` values of
+ * output variable `var`; or, where var is -1, `of` elements of the part. */
+typedef struct plan_tile {
+	int var;
+	int64_t of;
+} plan_tile;
+
+typedef struct plan_launch {
+	int threads;	/* of a block; a multiple of 32 */
+	int64_t shared; /* bytes of dynamic shared memory of a block */
+	int ntiles;
+	const plan_tile *tiles;
+} plan_launch;
+
+enum { PLAN_MAX_THREADS = 1024, PLAN_MAX_SHARED = 48 << 10 };
+
 typedef struct plan_kernel {
 	const kernel *kernel;
 	const char *c; /* its C source, by compiler/codegen; NULL without.  The
 			  result may lie where an input lies that
 			  kernel_in_place() allows, so that no pointer to such
 			  an input may be `restrict` */
+	const char *cuda;   /* the same as CUDA; NULL without */
+	plan_launch launch; /* of that */
 } plan_kernel;
 
 /* An operator's stage and how the workers divide its iteration space. */
@@ -195,6 +214,11 @@ reducer plan_partial(const plan *p, int node, uint32_t *axes);
 /* Whether the result may overwrite input i: the input has the result's type
  * and shape and is read at the result's own index and nowhere else. */
 bool kernel_in_place(const kernel *k, int input);
+
+/* How many blocks have something to do, at most, where the kernel computes the
+ * part `space`: the tiles of each kind multiplied.  Any number of blocks gives
+ * the same result. */
+int64_t plan_launch_items(const plan_kernel *k, const box *space);
 
 int64_t plan_tensor_nelem(const plan_tensor *t);
 int64_t plan_tensor_nbytes(const plan_tensor *t);

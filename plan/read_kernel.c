@@ -460,6 +460,62 @@ static bool finish(reader *r, kernel *k)
 	return true;
 }
 
+/* [variable, of]; a variable comes once. */
+static bool read_tile(reader *r, json_t *j, const kernel *k, uint32_t *known,
+		      plan_tile *t)
+{
+	int64_t var;
+	if (json_array_size(j) != 2)
+		return read_error(r, "a tile is not [variable, of]");
+	if (!read_int_value(r, json_array_get(j, 0), "a tile's variable", -1,
+			    k->nout - 1, &var) ||
+	    !read_int_value(r, json_array_get(j, 1), "a tile", 1,
+			    PLAN_MAX_BYTES, &t->of))
+		return false;
+	t->var = (int)var;
+	if (*known >> (var + 1) & 1)
+		return read_error(r, "a variable has two tiles");
+	*known |= (uint32_t)1 << (var + 1);
+	return true;
+}
+
+static bool read_tiles(reader *r, members *m, const kernel *k, plan_launch *l)
+{
+	json_t *all;
+	uint32_t known = 0;
+	if (!read_array(r, m, "tiles", MAX_NDIM, &all))
+		return false;
+	plan_tile *tiles =
+		ARENA_ARRAY(r->arena, plan_tile, (int)json_array_size(all));
+	l->tiles = tiles;
+	l->ntiles = (int)json_array_size(all);
+	for (int i = 0; i < l->ntiles; i++)
+		if (!read_tile(r, json_array_get(all, (size_t)i), k, &known,
+			       &tiles[i]))
+			return false;
+	return true;
+}
+
+static bool read_cuda(reader *r, json_t *j, plan_kernel *pk)
+{
+	plan_launch *l = &pk->launch;
+	members m;
+	int64_t threads;
+	if (!j)
+		return true;
+	if (pk->kernel->opaque)
+		return read_error(r, "an opaque kernel has no CUDA");
+	if (!read_members(r, j, &m) ||
+	    !read_text(r, &m, "source", &pk->cuda) ||
+	    !read_int(r, &m, "threads", 32, PLAN_MAX_THREADS, &threads) ||
+	    !read_int(r, &m, "shared", 0, PLAN_MAX_SHARED, &l->shared) ||
+	    !read_tiles(r, &m, pk->kernel, l) || !read_no_more(r, &m))
+		return false;
+	l->threads = (int)threads;
+	return threads % 32 == 0 ||
+	       read_error(r, "a block has no multiple of 32 threads");
+}
+
 bool read_kernel(reader *r, json_t *j, plan_kernel *pk)
 {
 	kernel *k = ARENA_NEW(r->arena, kernel);
@@ -476,5 +532,6 @@ bool read_kernel(reader *r, json_t *j, plan_kernel *pk)
 	json_t *c = read_optional(&m, "c");
 	if (c && !read_text_value(r, c, "'c'", &pk->c))
 		return false;
-	return read_no_more(r, &m) && finish(r, k);
+	return read_cuda(r, read_optional(&m, "cuda"), pk) &&
+	       read_no_more(r, &m) && finish(r, k);
 }

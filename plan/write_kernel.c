@@ -171,6 +171,19 @@ static json_t *of_opaque(const kernel *k)
 	return j;
 }
 
+static json_t *of_cuda(const plan_kernel *pk)
+{
+	const plan_launch *l = &pk->launch;
+	json_t *tiles = json_array();
+	for (int i = 0; i < l->ntiles; i++)
+		json_array_append_new(tiles,
+				      json_pack("[i,o]", l->tiles[i].var,
+						int_of(l->tiles[i].of)));
+	return json_pack("{s:o,s:i,s:o,s:o}", "source", json_of_text(pk->cuda),
+			 "threads", l->threads, "shared", int_of(l->shared),
+			 "tiles", tiles);
+}
+
 json_t *json_of_kernel(const plan_kernel *pk)
 {
 	const kernel *k = pk->kernel;
@@ -190,5 +203,7 @@ json_t *json_of_kernel(const plan_kernel *pk)
 		json_object_set_new(j, "opaque", of_opaque(k));
 	if (pk->c)
 		json_object_set_new(j, "c", json_of_text(pk->c));
+	if (pk->cuda)
+		json_object_set_new(j, "cuda", of_cuda(pk));
 	return j;
 }

@@ -109,7 +109,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 {
 	const lower_options lower = {
 		.algorithm = o->search.algorithm,
-		.codegen = o->output ? codegen_c : NULL,
+		.codegen = o->output ? codegen_sources : NULL,
 		.checksums = o->output != NULL,
 		.memory = o->limit,
 	};

@@ -72,7 +72,7 @@ static int kernel_number(lowerer *l, const kernel *k, const lower_options *o)
 		return *slot - 1;
 	p->kernels[p->nkernels].kernel = k;
 	if (o->codegen)
-		p->kernels[p->nkernels].c = o->codegen(l->a, k);
+		o->codegen(l->a, &p->kernels[p->nkernels]);
 	*slot = ++p->nkernels;
 	return *slot - 1;
 }

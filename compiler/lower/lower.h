@@ -8,9 +8,9 @@
 
 typedef struct lower_options {
 	const char *algorithm; /* that made the assignment */
-	/* Makes the C source of a kernel, in the arena; NULL for a plan that
+	/* Makes the sources of k->kernel, in the arena; NULL for a plan that
 	 * is looked at and not run. */
-	char *(*codegen)(arena *a, const kernel *k);
+	void (*codegen)(arena *a, plan_kernel *k);
 	/* Read the files of the weights for their checksums, which a plan that
 	 * goes to a file needs. */
 	bool checksums;

@@ -15,7 +15,7 @@ plan *random_plan(arena *a, uint64_t seed, int nnodes, bool sources)
 	assignment as = random_assignment(a, &r, g);
 	lower_options o = { .algorithm = "random" };
 	if (sources)
-		o.codegen = codegen_c;
+		o.codegen = codegen_sources;
 	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 	ck_assert_ptr_nonnull(p);
 	return p;

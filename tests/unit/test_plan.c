@@ -15,9 +15,15 @@
 #include "plan/base64.h"
 #include "tests/unit/random_graph.h"
 
-static char *codegen(arena *a, const kernel *k)
+static void codegen(arena *a, plan_kernel *pk)
 {
-	return arena_printf(a, "/* %s */\n\tint x = '\\n';\n", k->name);
+	static const plan_tile tiles[] = { { -1, 7 }, { 0, 1 } };
+	const kernel *k = pk->kernel;
+	pk->c = arena_printf(a, "/* %s */\n\tint x = '\\n';\n", k->name);
+	if (k->opaque)
+		return;
+	pk->cuda = arena_printf(a, "// %s\n", k->name);
+	pk->launch = (plan_launch){ 32, 16, k->nout > 0 ? 2 : 1, tiles };
 }
 
 static plan *random_plan(arena *a, int seed)
@@ -181,7 +187,7 @@ static char *sample(arena *a, size_t *n)
 	as.tensor_cuts[2] = as.node_cuts[0] = as.node_cuts[1] = cuts_none();
 	as.node_cuts[0].dim[0] = 2;
 	as.node_cuts[1].dim[0] = 1;
-	const lower_options o = { .algorithm = "hand" };
+	const lower_options o = { .algorithm = "hand", .codegen = codegen };
 	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 	return plan_text(a, p, "x", n);
 }
@@ -258,6 +264,21 @@ START_TEST(broken)
 		{ "[\"var\",0]", "[\"int\",\"i64\",9223372036854775807]" },
 		{ "[\"var\",0]", "[\"launch\",[\"var\",0]]" },
 		{ "[\"read\",0", "[\"read\",2" },
+		{ "\"threads\":32", "\"threads\":0" },
+		{ "\"threads\":32", "\"threads\":48" },
+		{ "\"threads\":32", "\"threads\":1056" },
+		{ "\"threads\":32", "\"threads\":32,\"blocks\":1" },
+		{ "\"threads\":32,", "" },
+		{ "\"shared\":16", "\"shared\":-1" },
+		{ "\"shared\":16", "\"shared\":49153" },
+		{ "\"tiles\":[[-1,7]", "\"tiles\":[[-2,7]" },
+		{ "\"tiles\":[[-1,7]", "\"tiles\":[[2,7]" },
+		{ "\"tiles\":[[-1,7]", "\"tiles\":[[-1,0]" },
+		{ "\"tiles\":[[-1,7]", "\"tiles\":[[-1]" },
+		{ "\"tiles\":[[-1,7]", "\"tiles\":[[0,7]" },
+		{ "\"tiles\":[[-1,7]", "\"tiles\":[1,[-1,7]" },
+		{ "\"source\":", "\"sauce\":" },
+		{ "\"cuda\":{", "\"cuda\":1,\"x\":{" },
 		{ "[\"*\",", "[\"and\"," },
 		{ "[\"*\",", "[\"neg\"," },
 		{ "[\"fmod\",", "[\"<\"," },
