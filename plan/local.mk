@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/check.c %D%/check.h %D%/check_worker.c \
 	%D%/collective.c \
 	%D%/constant.c \
+	%D%/contraction.c %D%/contraction.h \
 	%D%/derive.c %D%/derive.h \
 	%D%/partial.c %D%/partial.h \
 	%D%/elem.c %D%/elem.h \

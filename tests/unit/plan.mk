@@ -3,9 +3,14 @@
 plan_libs = plan/libplan.a base/libbase.a $(unit_libs)
 
 unit_tests += \
+	%D%/test_contraction \
 	%D%/test_eval \
 	%D%/test_region \
 	%D%/test_simplify
+
+%C%_test_contraction_SOURCES = %D%/test_contraction.c %D%/kernels.c \
+	%D%/kernels.h
+%C%_test_contraction_LDADD = $(plan_libs)
 
 %C%_test_eval_SOURCES = %D%/test_eval.c %D%/kernels.c %D%/kernels.h
 %C%_test_eval_LDADD = $(plan_libs)
