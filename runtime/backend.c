@@ -2,6 +2,12 @@
 
 #include "runtime/backend.h"
 
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/cpu/kernels/kernels.h"
+
 #ifndef HAVE_CUDA
 const backend backend_cuda = {
 	.name = "cuda",
@@ -14,4 +20,79 @@ const backend *backend_row(int i)
 	static const backend *const rows[] = { &backend_cpu, &backend_cuda,
 					       NULL };
 	return rows[i];
+}
+
+bool backend_at(const plan *p, int worker, int instr, failure *f)
+{
+	const plan_instr *in = &p->program[instr];
+	failure why = *f;
+	*f = (failure){ 0 };
+	if (in->op == PLAN_RUN) {
+		const plan_node *n = &p->nodes[in->node];
+		return fail_with(f, why.status, "worker %d: node '%s' (%s): %s",
+				 worker, n->name, n->op, why.text);
+	}
+	return fail_with(f, why.status, "worker %d: %s of '%s': %s", worker,
+			 collective_name(in->collective),
+			 p->tensors[p->buffers[in->to].tensor].name, why.text);
+}
+
+bool backend_explain(const kernel *k, eval_status status,
+		     const eval_fault *fault, failure *f)
+{
+	switch (status) {
+	case EVAL_OK:
+		return true;
+	case EVAL_INDEX_OUTSIDE:
+		return fail_with(f, CLI_INPUT, "'%s' is read at index %" PRId64
+				 " of dimension %d, which has %" PRId64
+				 " elements", k->inputs[fault->input].name,
+				 fault->value, fault->dim,
+				 k->inputs[fault->input].dims[fault->dim]);
+	case EVAL_KERNEL_FAILED:
+		return fail_with(f, CLI_INPUT, "the opaque function '%s' (%s) "
+				 "failed", k->opaque, k->opaque_symbol);
+	case EVAL_NO_KERNEL:
+		break;
+	}
+	return fail_with(f, CLI_INPUT, "the opaque function '%s' has no kernel",
+			 k->opaque ? k->opaque : "");
+}
+
+/* ---- opaque functions -------------------------------------------------- */
+
+static bool find_opaque(const kernel *k, void *library, opaque_fn *to,
+			failure *f)
+{
+	void *at = library ? dlsym(library, k->opaque_symbol) : NULL;
+	if (at)
+		memcpy(to, &at, sizeof(at));
+	else
+		*to = builtin_kernel(k->opaque_symbol);
+	if (*to)
+		return true;
+	return fail_with(f, CLI_INPUT, "the kernel '%s' of the opaque function "
+			 "'%s' in '%s' is missing; --kernels-from names a "
+			 "library that has it", k->opaque_symbol, k->opaque,
+			 k->name);
+}
+
+opaque_fn *backend_opaque(arena *a, const plan *p, const char *path,
+			  void **library, failure *f)
+{
+	opaque_fn *list = ARENA_ARRAY(a, opaque_fn, p->nkernels);
+	/* A name without a slash is a file too, not one of the system's. */
+	if (path && !strchr(path, '/'))
+		path = arena_printf(a, "./%s", path);
+	*library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	if (path && !*library) {
+		fail_with(f, CLI_INPUT, "cannot load the kernels: %s",
+			  dlerror());
+		return NULL;
+	}
+	for (int i = 0; i < p->nkernels; i++)
+		if (p->kernels[i].kernel->opaque &&
+		    !find_opaque(p->kernels[i].kernel, *library, &list[i], f))
+			return NULL;
+	return list;
 }

@@ -18,6 +18,8 @@ typedef struct backend_options {
 	const char *library; /* with opaque functions' kernels; may be NULL */
 	int nworkers;	/* that use it, at one time */
 	int neighbours; /* on this machine, they among them */
+	int first;	/* the first of the workers, .. */
+	int neighbour;	/* .. and which of the neighbours it is */
 } backend_options;
 
 /* A part of a kernel's result to be computed.  The views' memory belongs to
@@ -70,6 +72,22 @@ typedef struct backend {
 } backend;
 
 extern const backend backend_cpu, backend_cuda;
+
+/* ---- what all of them need --------------------------------------------- */
+
+/* Puts worker and instruction before a message: "worker 3: node 'x' (matmul):
+ * ..", or "worker 3: all-gather of 'x': ..".  Returns false. */
+bool backend_at(const plan *p, int worker, int instr, failure *f);
+
+/* Whether a kernel was evaluated; else says what is wrong. */
+bool backend_explain(const kernel *k, eval_status status,
+		     const eval_fault *fault, failure *f);
+
+/* The C functions of opaque kernels, by kernel: from the library at `path`, may
+ * be NULL, which is opened to *library for dlclose(), and built in.  They live
+ * in a.  NULL with *f set. */
+opaque_fn *backend_opaque(arena *a, const plan *p, const char *path,
+			  void **library, failure *f);
 
 /* The i-th backend's row, NULL after the last. */
 const backend *backend_row(int i);

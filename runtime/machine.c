@@ -298,6 +298,9 @@ static bool open_device(machine *m, const backend_options *o, failure *f)
 	backend_options own = *o;
 	own.nworkers = m->end - m->first;
 	own.neighbours = m->neighbours;
+	own.first = m->first;
+	if (m->comm->neighbour)
+		own.neighbour = m->comm->neighbour(m->link);
 	if (m->first > 0)
 		m->comm->barrier(m->link, m->first);
 	m->device = m->backend->open(m->p, &own, f);
@@ -356,18 +359,9 @@ static view view_of(machine *m, int worker, int buffer)
 			  m->p->tensors[b->tensor].type, &r.at);
 }
 
-/* Puts worker, node and operator before a message. */
-static bool name_node(machine *m, int worker, int node, failure *f)
+static bool run_kernel(machine *m, int worker, int instr, failure *f)
 {
-	const plan_node *n = &m->p->nodes[node];
-	failure why = *f;
-	*f = (failure){ 0 };
-	return fail_with(f, why.status, "worker %d: node '%s' (%s): %s",
-			 worker, n->name, n->op, why.text);
-}
-
-static bool run_kernel(machine *m, int worker, const plan_instr *in, failure *f)
-{
+	const plan_instr *in = &m->p->program[instr];
 	const plan_node *n = &m->p->nodes[in->node];
 	const kernel *k = m->p->kernels[n->kernel].kernel;
 	view inputs[MAX_NINPUTS], out = view_of(m, worker, in->to);
@@ -376,7 +370,7 @@ static bool run_kernel(machine *m, int worker, const plan_instr *in, failure *f)
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
 	return m->backend->run(m->device, worker - m->first, &r, f) ||
-	       name_node(m, worker, in->node, f);
+	       backend_at(m->p, worker, instr, f);
 }
 
 static void touch_transfer(machine *m, int worker, const plan_instr *in)
@@ -394,7 +388,7 @@ static bool run_instr(machine *m, int worker, int i, failure *f)
 		return false;
 	switch (in->op) {
 	case PLAN_RUN:
-		return run_kernel(m, worker, in, f);
+		return run_kernel(m, worker, i, f);
 	case PLAN_MOVE:
 		touch_transfer(m, worker, in);
 		return m->comm->move(m->link, i, worker);

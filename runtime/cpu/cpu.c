@@ -3,16 +3,13 @@
 #include "config.h"
 
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "include/tdl/generated.h"
 #include "runtime/backend.h"
 #include "runtime/cpu/build.h"
-#include "runtime/cpu/kernels/kernels.h"
 #include "runtime/team.h"
 
 _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
@@ -22,7 +19,7 @@ _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 typedef struct bench {
 	void *scratch; /* TDL_SCRATCH bytes */
 	eval_status status;
-	tdl_fault fault;
+	eval_fault fault;
 } bench;
 
 typedef struct cpu {
@@ -31,41 +28,13 @@ typedef struct cpu {
 	kernels_from kernels;
 	int nworkers, team_size;
 	cpu_kernel **generated; /* by kernel; NULL where it is evaluated */
-	tdl_kernel **opaque;
+	opaque_fn *opaque;
 	void *built, *library; /* handles of dlopen() */
 	team **teams;	       /* by worker */
 	bench *benches;	       /* [worker * team_size + thread] */
 } cpu;
 
 /* ---- opening ----------------------------------------------------------- */
-
-static bool open_library(cpu *c, const char *path, failure *f)
-{
-	/* A name without a slash is a file too, not one of the system's. */
-	if (path && !strchr(path, '/'))
-		path = arena_printf(c->a, "./%s", path);
-	c->library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-	if (path && !c->library)
-		return fail_with(f, CLI_INPUT, "cannot load the kernels: %s",
-				 dlerror());
-	return true;
-}
-
-static bool find_opaque(cpu *c, int i, failure *f)
-{
-	const kernel *k = c->p->kernels[i].kernel;
-	void *at = c->library ? dlsym(c->library, k->opaque_symbol) : NULL;
-	if (at)
-		memcpy(&c->opaque[i], &at, sizeof(at));
-	else
-		c->opaque[i] = builtin_kernel(k->opaque_symbol);
-	if (c->opaque[i])
-		return true;
-	return fail_with(f, CLI_INPUT, "the kernel '%s' of the opaque function "
-			 "'%s' in '%s' is missing; --kernels-from names a "
-			 "library that has it", k->opaque_symbol, k->opaque,
-			 k->name);
-}
 
 static bool find_kernels(cpu *c, failure *f)
 {
@@ -74,10 +43,7 @@ static bool find_kernels(cpu *c, failure *f)
 	bool some = false;
 	for (int i = 0; i < p->nkernels; i++) {
 		const plan_kernel *k = &p->kernels[i];
-		if (k->kernel->opaque) {
-			if (!find_opaque(c, i, f))
-				return false;
-		} else if (c->kernels != KERNELS_INTERPRETER) {
+		if (!k->kernel->opaque && c->kernels != KERNELS_INTERPRETER) {
 			text[i] = k->c;
 			some |= k->c != NULL;
 		}
@@ -140,11 +106,12 @@ static void *open_cpu(const plan *p, const backend_options *o, failure *f)
 		    .nworkers = o->nworkers,
 		    .team_size = share_of_processors(o) };
 	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
-	c->opaque = ARENA_ARRAY(a, tdl_kernel *, p->nkernels);
 	bool good = o->kernels != KERNELS_LIBRARY ||
 		    fail_with(f, CLI_MACHINE, "kernels of a vendor's library "
 			      "are not built in; use --kernels generated");
-	good = good && open_library(c, o->library, f) && find_kernels(c, f);
+	if (good)
+		c->opaque = backend_opaque(a, p, o->library, &c->library, f);
+	good = good && c->opaque && find_kernels(c, f);
 	if (good) {
 		open_teams(c);
 		good = is_complete(c) ||
@@ -219,7 +186,9 @@ static void run_generated(const job *j, const box *b, bench *at)
 	at->status = j->c->generated[j->r->kernel](&args) ?
 			     EVAL_INDEX_OUTSIDE :
 			     EVAL_OK;
-	at->fault = args.fault;
+	at->fault = (eval_fault){ .input = args.fault.input,
+				  .dim = args.fault.dim,
+				  .value = args.fault.value };
 }
 
 static void run_part(void *arg, int i)
@@ -227,16 +196,12 @@ static void run_part(void *arg, int i)
 	const job *j = arg;
 	bench *at = &j->benches[i];
 	box b = part_of(j, i);
-	eval_fault fault;
 	if (j->c->generated[j->r->kernel]) {
 		run_generated(j, &b, at);
 		return;
 	}
 	at->status = kernel_eval(j->k, &b, j->r->inputs, j->r->out,
-				 j->c->opaque[j->r->kernel], &fault);
-	if (at->status == EVAL_INDEX_OUTSIDE)
-		at->fault = (tdl_fault){ true, fault.input, fault.dim,
-					 fault.value };
+				 j->c->opaque[j->r->kernel], &at->fault);
 }
 
 /* Divides the kernel's work: along the first variable of the result that has
@@ -260,27 +225,6 @@ static void divide(job *j, int nthreads)
 		}
 }
 
-static bool explain(const job *j, const bench *at, failure *f)
-{
-	const kinput *in = &j->k->inputs[at->fault.input];
-	switch (at->status) {
-	case EVAL_OK:
-		return true;
-	case EVAL_INDEX_OUTSIDE:
-		return fail_with(f, CLI_INPUT, "'%s' is read at index %" PRId64
-				 " of dimension %d, which has %" PRId64
-				 " elements", in->name, at->fault.value,
-				 at->fault.dim, in->dims[at->fault.dim]);
-	case EVAL_KERNEL_FAILED:
-		return fail_with(f, CLI_INPUT, "the opaque function '%s' (%s) "
-				 "failed", j->k->opaque, j->k->opaque_symbol);
-	case EVAL_NO_KERNEL:
-		break;
-	}
-	return fail_with(f, CLI_INPUT, "the opaque function '%s' has no kernel",
-			 j->k->opaque ? j->k->opaque : "");
-}
-
 static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 {
 	cpu *c = state;
@@ -289,7 +233,8 @@ static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 	divide(&j, team_size(c->teams[number]));
 	team_run(c->teams[number], j.nparts, run_part, &j);
 	for (int i = 0; i < j.nparts; i++)
-		if (!explain(&j, &j.benches[i], f))
+		if (!backend_explain(j.k, j.benches[i].status,
+				     &j.benches[i].fault, f))
 			return false;
 	return true;
 }
