@@ -108,7 +108,7 @@ static _Noreturn void fail(const char *fmt, ...)
 	siglongjmp(failed, 1);
 }
 
-/* ---- fibers ------------------------------------------------------------------ */
+/* ---- fibers -------------------------------------------------------------- */
 
 #if !defined __x86_64__
 #error "switching between stacks is written for x86-64"
@@ -204,7 +204,7 @@ static void make_ready(int i)
 	ready[nready++] = i;
 }
 
-/* ---- barriers and exchanges -------------------------------------------------- */
+/* ---- barriers and exchanges ---------------------------------------------- */
 
 static void release_barrier(void)
 {
@@ -302,7 +302,7 @@ HIDDEN _Noreturn void emu_trap(int line, const char *why)
 	fail("%s at line %d", why, line);
 }
 
-/* ---- blocks ------------------------------------------------------------------ */
+/* ---- blocks -------------------------------------------------------------- */
 
 /* None can go on. */
 static _Noreturn void fail_stuck(void)
@@ -417,7 +417,7 @@ static void prepare(uint64_t *random)
 	shuffle(order, nthreads, random);
 }
 
-/* ---- faults ------------------------------------------------------------------ */
+/* ---- faults -------------------------------------------------------------- */
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 enum {
@@ -464,7 +464,7 @@ static void release_faults(const stack_t *other)
 	sigaltstack(other, NULL);
 }
 
-/* ---- what a library of kernels exports --------------------------------------- */
+/* ---- what a library of kernels exports ----------------------------------- */
 
 /* The kernels of the text; the last row's name is NULL. */
 EXPORT const emu_kernel *emu_kernels(void)
