@@ -36,7 +36,9 @@ nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
 if CUDA
 %C%_libruntime_a_SOURCES += \
 	%D%/cuda/api.c %D%/cuda/api.def %D%/cuda/api.h \
-	%D%/cuda/cuda.h %D%/cuda/link.h %D%/cuda/module.h
+	%D%/cuda/cuda.h %D%/cuda/link.h %D%/cuda/module.h \
+	%D%/cuda/pack.c %D%/cuda/pack.h
+nodist_%C%_libruntime_a_SOURCES += %D%/cuda/pack_text.h
 endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi.c
@@ -54,7 +56,8 @@ kernel_headers = \
 	include/tdl/functions.h \
 	include/tdl/generated.h \
 	include/tdl/kernels.h \
-	include/tdl/product.h
+	include/tdl/product.h \
+	include/tdl/scalar.h
 tdlincludedir = $(includedir)/tdl
 tdlinclude_HEADERS = $(kernel_headers) include/tdl/kernel.h
 
@@ -65,4 +68,12 @@ tdlinclude_HEADERS = $(kernel_headers) include/tdl/kernel.h
 %D%/cpu/build.$(OBJEXT): %D%/cpu/headers.h
 CLEANFILES += %D%/cpu/headers.h
 
-EXTRA_DIST += %D%/README.md %D%/cpu/headers.sh
+# The device's part of pack.c.
+%D%/cuda/pack_text.h: %D%/cuda/pack.cu %D%/cpu/headers.sh
+	$(AM_V_GEN)$(MKDIR_P) %D%/cuda && \
+	(cd $(srcdir) && $(SHELL) %D%/cpu/headers.sh %D%/cuda/pack.cu) \
+		>$@.tmp && mv $@.tmp $@
+%D%/cuda/pack.$(OBJEXT): %D%/cuda/pack_text.h
+CLEANFILES += %D%/cuda/pack_text.h
+
+EXTRA_DIST += %D%/README.md %D%/cpu/headers.sh %D%/cuda/pack.cu

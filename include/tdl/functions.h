@@ -8,17 +8,17 @@
 #ifndef TDL_FUNCTIONS_H
 #define TDL_FUNCTIONS_H
 
-#include "tdl/generated.h"
+#include "tdl/scalar.h"
 
 /* 2^n, -126 <= n <= 127. */
-static inline float tdl_power_of_two(int32_t n)
+TDL_INLINE float tdl_power_of_two(int32_t n)
 {
 	return tdl_float_of_bits((uint32_t)(n + 127) << 23);
 }
 
 /* The integer next to x log 2(e), and the rest as exp(rest) - 1:
  * exp(x) = 2^n (1 + *rest), for |x| < 2^20. */
-static inline int32_t tdl_exp_parts(float x, float *rest)
+TDL_INLINE int32_t tdl_exp_parts(float x, float *rest)
 {
 	const float magic = 12582912; /* 1.5 * 2^23: what is added is rounded */
 	const float z = tdl_fma_f32(x, 1.44269504f, magic), n = z - magic;
@@ -34,7 +34,7 @@ static inline int32_t tdl_exp_parts(float x, float *rest)
 	return (int32_t)(tdl_bits_of_float(z) - tdl_bits_of_float(magic));
 }
 
-static inline float tdl_exp_f32(float x)
+TDL_INLINE float tdl_exp_f32(float x)
 {
 	float rest;
 	x = x < -104 ? -104 : x;
@@ -44,7 +44,7 @@ static inline float tdl_exp_f32(float x)
 	return tdl_fma_f32(half, rest, half) * tdl_power_of_two(n - (n >> 1));
 }
 
-static inline float tdl_expm1_f32(float x)
+TDL_INLINE float tdl_expm1_f32(float x)
 {
 	float rest, y = x < -20 ? -20 : x;
 	y = y > 88 ? 88 : y;
@@ -53,7 +53,7 @@ static inline float tdl_expm1_f32(float x)
 		      : tdl_fma_f32(scale, rest, scale - 1);
 }
 
-static inline float tdl_log_f32(float x)
+TDL_INLINE float tdl_log_f32(float x)
 {
 	/* x = 2^e * (1 + t) with 1 + t from sqrt(1/2) to sqrt(2) */
 	const bool tiny = x < 1.17549435e-38f;
@@ -78,14 +78,14 @@ static inline float tdl_log_f32(float x)
 	return x > 3.40282347e38f || x != x ? x : y;
 }
 
-static inline float tdl_log1p_f32(float x)
+TDL_INLINE float tdl_log1p_f32(float x)
 {
 	/* What is lost in 1 + x is added to first order. */
 	const float u = 1 + x, y = tdl_log_f32(u), lost = (x - (u - 1)) / u;
 	return u > 0 && u < INFINITY ? y + lost : y;
 }
 
-static inline float tdl_tanh_f32(float x)
+TDL_INLINE float tdl_tanh_f32(float x)
 {
 	float a = fabsf(x), rest;
 	a = a > 10 ? 10 : a;
@@ -94,7 +94,7 @@ static inline float tdl_tanh_f32(float x)
 	return copysignf(e / (e + 2), x);
 }
 
-static inline float tdl_erf_f32(float x)
+TDL_INLINE float tdl_erf_f32(float x)
 {
 	const float a = fabsf(x), s = x * x;
 	/* erf(x)/x - 1 for x^2 on [0, 1] */
@@ -117,13 +117,13 @@ static inline float tdl_erf_f32(float x)
 	return a > 1 ? copysignf(1 - tdl_exp_f32(q), x) : tdl_fma_f32(x, p, x);
 }
 
-static inline float tdl_sigmoid_f32(float x)
+TDL_INLINE float tdl_sigmoid_f32(float x)
 {
 	const float e = tdl_exp_f32(-fabsf(x));
 	return (x < 0 ? e : 1) / (1 + e);
 }
 
-static inline float tdl_softplus_f32(float x)
+TDL_INLINE float tdl_softplus_f32(float x)
 {
 	return tdl_max_f32(x, 0) + tdl_log1p_f32(tdl_exp_f32(-fabsf(x)));
 }
