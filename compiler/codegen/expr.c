@@ -1,157 +1,30 @@
 #include "config.h"
 
-#include "compiler/codegen/expr.h"
+#include "compiler/codegen/expr_piece.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-/* How tightly C binds an expression's outermost operator. */
-enum {
-	BIND_SELECT,
-	BIND_OR,
-	BIND_AND,
-	BIND_BIT_OR,
-	BIND_BIT_XOR,
-	BIND_BIT_AND,
-	BIND_EQUAL,
-	BIND_LESS,
-	BIND_ADD,
-	BIND_MUL,
-	BIND_UNARY,
-	BIND_ATOM,
-};
-
-typedef struct piece {
-	const char *s;
-	int bind;
-} piece;
-
-static piece print(printer *p, const kexpr *e);
 static piece print_raw(printer *p, const kexpr *e);
 
-static const char *wrap(printer *p, piece x, int bind)
+const char *wrap_piece(printer *p, piece x, int bind)
 {
 	return x.bind >= bind ? x.s : arena_printf(p->a, "(%s)", x.s);
 }
 
-static const char *print_at(printer *p, const kexpr *e, int bind)
+const char *print_at(printer *p, const kexpr *e, int bind)
 {
-	return wrap(p, print(p, e), bind);
+	return wrap_piece(p, print_piece(p, e), bind);
 }
 
 const char *print_expr(printer *p, const kexpr *e)
 {
-	return print(p, e).s;
+	return print_piece(p, e).s;
 }
 
 const char *print_operand(printer *p, const kexpr *e)
 {
 	return print_at(p, e, BIND_ATOM);
-}
-
-/* ---- types ------------------------------------------------------------- */
-
-static const struct {
-	const char *value, *element, *suffix, *least, *largest;
-} types[DT_COUNT] = {
-	[DT_F64] = {"double", "double", "f64", "-INFINITY", "INFINITY"},
-	[DT_F32] = {"float", "float", "f32", "-INFINITY", "INFINITY"},
-	[DT_F16] = {"float", "uint16_t", "f32", "-INFINITY", "INFINITY"},
-	[DT_BF16] = {"float", "uint16_t", "f32", "-INFINITY", "INFINITY"},
-	[DT_I64] = {"int64_t", "int64_t", "i64", "INT64_MIN", "INT64_MAX"},
-	[DT_I32] = {"int32_t", "int32_t", "i64", "INT32_MIN", "INT32_MAX"},
-	[DT_I16] = {"int16_t", "int16_t", "i64", "INT16_MIN", "INT16_MAX"},
-	[DT_I8] = {"int8_t", "int8_t", "i64", "INT8_MIN", "INT8_MAX"},
-	[DT_U64] = {"uint64_t", "uint64_t", "u64", "0", "UINT64_MAX"},
-	[DT_U32] = {"uint32_t", "uint32_t", "u64", "0", "UINT32_MAX"},
-	[DT_U16] = {"uint16_t", "uint16_t", "u64", "0", "UINT16_MAX"},
-	[DT_U8] = {"uint8_t", "uint8_t", "u64", "0", "UINT8_MAX"},
-	[DT_BOOL] = {"bool", "uint8_t", "bool", "false", "true"},
-	[DT_F8E4M3FN] = {"float", "uint8_t", "f32", "-448.0f", "448.0f"},
-	[DT_F8E4M3FNUZ] = {"float", "uint8_t", "f32", "-240.0f", "240.0f"},
-	[DT_F8E5M2] = {"float", "uint8_t", "f32", "-INFINITY", "INFINITY"},
-	[DT_F8E5M2FNUZ] = {"float", "uint8_t", "f32", "-57344.0f", "57344.0f"},
-	[DT_F8E8M0] = {"float", "uint8_t", "f32", "0x1p-127f", "0x1p127f"},
-	[DT_F6E2M3] = {"float", "uint8_t", "f32", "-7.5f", "7.5f"},
-	[DT_F6E3M2] = {"float", "uint8_t", "f32", "-28.0f", "28.0f"},
-	[DT_F4E2M1] = {"float", "uint8_t", "f32", "-6.0f", "6.0f"},
-	[DT_I4] = {"int8_t", "int8_t", "i64", "-8", "7"},
-	[DT_U4] = {"uint8_t", "uint8_t", "u64", "0", "15"},
-	[DT_I2] = {"int8_t", "int8_t", "i64", "-2", "1"},
-	[DT_U2] = {"uint8_t", "uint8_t", "u64", "0", "3"},
-};
-
-const char *type_of_value(dtype t)
-{
-	return types[t].value;
-}
-
-const char *type_of_element(dtype t)
-{
-	return types[t].element;
-}
-
-const char *type_suffix(dtype t)
-{
-	return types[t].suffix;
-}
-
-const char *print_limit(printer *p, dtype t, bool largest)
-{
-	(void)p;
-	return largest ? types[t].largest : types[t].least;
-}
-
-/* Whether C computes in a wider type, so that a result has to be cut. */
-static bool is_narrow(dtype t)
-{
-	return dtype_is_int(t) && dtype_size(t) < 4;
-}
-
-/* Whether C has no type of as many bits. */
-static bool is_part_of_byte(dtype t)
-{
-	return dtype_is_int(t) && dtype_bits(t) < 8;
-}
-
-/* ---- constants --------------------------------------------------------- */
-
-static piece print_int(printer *p, int64_t i, dtype t)
-{
-	int bind = i < 0 ? BIND_UNARY : BIND_ATOM;
-	if (t == DT_BOOL)
-		return (piece){i ? "true" : "false", BIND_ATOM};
-	if (t == DT_U64)
-		return (piece){
-			arena_printf(p->a, "%" PRIu64 "ULL", (uint64_t)i),
-			BIND_ATOM};
-	if (i == INT64_MIN)
-		return (piece){"INT64_MIN", BIND_ATOM};
-	if (t == DT_U32)
-		return (piece){arena_printf(p->a, "%" PRId64 "U", i), bind};
-	bool small = i > -(1 << 15) && i < 1 << 15;
-	return (piece){arena_printf(p->a, "%" PRId64 "%s", i,
-				    small || dtype_size(t) < 8 ? "" : "LL"),
-		       bind};
-}
-
-static piece print_float(printer *p, double f, dtype t)
-{
-	bool wide = t == DT_F64;
-	int bind = signbit(f) ? BIND_UNARY : BIND_ATOM;
-	if (isnan(f))
-		return (piece){"NAN", BIND_ATOM};
-	if (isinf(f))
-		return (piece){f < 0 ? "-INFINITY" : "INFINITY", bind};
-	const char *s = arena_printf(p->a, wide ? "%.17g" : "%.9g",
-				     wide ? f : (double)(float)f);
-	if (isinf((float)f) && !wide)
-		return (piece){f < 0 ? "-INFINITY" : "INFINITY", bind};
-	return (piece){arena_printf(p->a, "%s%s%s", s,
-				    strpbrk(s, ".e") ? "" : ".0",
-				    wide ? "" : "f"),
-		       bind};
 }
 
 /* ---- indices ----------------------------------------------------------- */
@@ -204,7 +77,7 @@ static const char *find_named(const printer *p, const kexpr *e)
 	return NULL;
 }
 
-static piece print_index(printer *p, const kexpr *e)
+piece print_index(printer *p, const kexpr *e)
 {
 	const char *name = find_named(p, e);
 	if (name)
@@ -214,7 +87,7 @@ static piece print_index(printer *p, const kexpr *e)
 		return (piece){print_linear(p, &x, -1), bind_linear(p, &x)};
 	bool raw = p->raw;
 	p->raw = false;
-	piece s = print(p, e);
+	piece s = print_piece(p, e);
 	p->raw = raw;
 	return s;
 }
@@ -286,10 +159,10 @@ static piece print_load(printer *p, const kexpr *read)
 			continue;
 		if (d == n - 1)
 			at = arena_printf(p->a, "%s + %s", at,
-					  wrap(p, x, BIND_ADD));
+					  wrap_piece(p, x, BIND_ADD));
 		else
 			at = arena_printf(p->a, "%s + %s * %s_%d", at,
-					  wrap(p, x, BIND_MUL), name, d);
+					  wrap_piece(p, x, BIND_MUL), name, d);
 	}
 	const char *s = arena_printf(p->a, "%s[%s]", name, at);
 	if (dtype_is_small_float(read->type) && !p->raw)
@@ -305,7 +178,7 @@ static piece print_load(printer *p, const kexpr *read)
 static piece print_otherwise(printer *p, const kexpr *read)
 {
 	const kexpr *e = read->args[read->nargs - 1];
-	return p->raw ? print_raw(p, e) : print(p, e);
+	return p->raw ? print_raw(p, e) : print_piece(p, e);
 }
 
 /* The variable that stands for dimension d of an input that is read at a
@@ -358,10 +231,10 @@ static piece print_data_read(printer *p, const kexpr *read)
 	}
 	if (read->guarded)
 		when = print_inside(p, read, -1);
-	const char *load = wrap(p, print_load(p, read), BIND_OR);
+	const char *load = wrap_piece(p, print_load(p, read), BIND_OR);
 	const char *other =
 		read->guarded
-			? wrap(p, print_otherwise(p, read), BIND_OR)
+			? wrap_piece(p, print_otherwise(p, read), BIND_OR)
 			: "0";
 	p->named.n = known;
 	const char *s = arena_printf(p->a, "%s ? %s : %s", when ? when : "1",
@@ -386,8 +259,8 @@ static piece print_read(printer *p, const kexpr *e)
 	if (is_affine_guard(p, e) && p->guard == GUARD_OUTSIDE)
 		return print_otherwise(p, e);
 	return (piece){arena_printf(p->a, "%s ? %s : %s", when,
-				    wrap(p, print_load(p, e), BIND_OR),
-				    wrap(p, print_otherwise(p, e), BIND_OR)),
+				    wrap_piece(p, print_load(p, e), BIND_OR),
+				    wrap_piece(p, print_otherwise(p, e), BIND_OR)),
 		       BIND_SELECT};
 }
 
@@ -411,33 +284,12 @@ const char *print_result(printer *p)
 			at = arena_printf(p->a, "%s + %s", at, i.s);
 		else
 			at = arena_printf(p->a, "%s + %s * %s_%d", at,
-					  wrap(p, i, BIND_MUL), p->out, v);
+					  wrap_piece(p, i, BIND_MUL), p->out, v);
 	}
 	return arena_printf(p->a, "%s[%s]", p->out, at);
 }
 
 /* ---- conversions ------------------------------------------------------- */
-
-/* A float value as an integer of type t. */
-static const char *print_to_int(printer *p, const char *x, dtype t)
-{
-	if (t == DT_U64)
-		return arena_printf(p->a, "tdl_to_u64(%s)", x);
-	return arena_printf(p->a, "(%s)tdl_to_int(%s, %s, %s)", types[t].value,
-			    x, types[t].least, types[t].largest);
-}
-
-/* An integer as one of the type t, which C computes in a wider one. */
-static piece print_wrapped(printer *p, piece x, dtype t)
-{
-	if (is_part_of_byte(t))
-		return (piece){arena_printf(p->a, "tdl_wrap_%s(%s)",
-					    dtype_name(t), x.s),
-			       BIND_ATOM};
-	return (piece){arena_printf(p->a, "(%s)%s", types[t].value,
-				    wrap(p, x, BIND_UNARY)),
-		       BIND_UNARY};
-}
 
 /* The bits of x as a small float; what a C float does not hold is rounded to
  * it in a way that keeps what the second rounding has to know. */
@@ -456,22 +308,22 @@ static piece print_cast(printer *p, const kexpr *e)
 	const kexpr *x = e->args[0];
 	dtype from = x->type, to = e->type;
 	if (from == to)
-		return print(p, x);
+		return print_piece(p, x);
 	if (to == DT_BOOL)
 		return (piece){arena_printf(p->a, "%s != 0",
 					    print_at(p, x, BIND_LESS)),
 			       BIND_EQUAL};
 	if (dtype_is_float(from) && dtype_is_int(to))
-		return (piece){print_to_int(p, print(p, x).s, to), BIND_UNARY};
+		return (piece){print_to_int(p, print_piece(p, x).s, to), BIND_UNARY};
 	if (dtype_is_small_float(to))
 		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
 					    dtype_name(to),
-					    print_encoded(p, print(p, x).s,
+					    print_encoded(p, print_piece(p, x).s,
 							  from, to)),
 			       BIND_ATOM};
 	if (is_part_of_byte(to))
-		return print_wrapped(p, print(p, x), to);
-	return (piece){arena_printf(p->a, "(%s)%s", types[to].value,
+		return print_wrapped(p, print_piece(p, x), to);
+	return (piece){arena_printf(p->a, "(%s)%s", type_of_value(to),
 				    print_at(p, x, BIND_UNARY)),
 		       BIND_UNARY};
 }
@@ -514,13 +366,13 @@ static piece print_raw(printer *p, const kexpr *e)
 		return (piece){
 			arena_printf(p->a, "%s ? %s : %s",
 				     print_cooked(p, e->args[0], BIND_OR),
-				     wrap(p, print_raw(p, e->args[1]), BIND_OR),
-				     wrap(p, print_raw(p, e->args[2]),
+				     wrap_piece(p, print_raw(p, e->args[1]), BIND_OR),
+				     wrap_piece(p, print_raw(p, e->args[2]),
 					  BIND_OR)),
 			BIND_SELECT};
 	case KX_BITCAST:
 		return (piece){arena_printf(p->a, "(%s)((%s) & %d)",
-					    types[e->type].element,
+					    type_of_element(e->type),
 					    print_bits(p, e->args[0]),
 					    (1 << dtype_bits(e->type)) - 1),
 			       BIND_UNARY};
@@ -545,7 +397,7 @@ static piece print_bitcast(printer *p, const kexpr *e)
 		s = arena_printf(p->a, "tdl_float_of_bits((uint32_t)(%s))", s);
 	else
 		s = arena_printf(p->a, "tdl_from_%s((%s)(%s))", dtype_name(to),
-				 types[to].element, s);
+				 type_of_element(to), s);
 	return (piece){s, to == DT_BOOL ? BIND_UNARY : BIND_ATOM};
 }
 
@@ -570,302 +422,9 @@ const char *print_stored(printer *p, const kexpr *e, dtype to)
 		       : print_element(p, print_expr(p, e), e->type, to);
 }
 
-/* ---- functions --------------------------------------------------------- */
-
-typedef struct infix {
-	const char *op;
-	int bind;
-} infix;
-
-static infix infix_of(fn f)
-{
-	switch (f) {
-	case FN_ADD:
-		return (infix){"+", BIND_ADD};
-	case FN_SUB:
-		return (infix){"-", BIND_ADD};
-	case FN_MUL:
-		return (infix){"*", BIND_MUL};
-	case FN_LT:
-		return (infix){"<", BIND_LESS};
-	case FN_LE:
-		return (infix){"<=", BIND_LESS};
-	case FN_GT:
-		return (infix){">", BIND_LESS};
-	case FN_GE:
-		return (infix){">=", BIND_LESS};
-	case FN_EQ:
-		return (infix){"==", BIND_EQUAL};
-	case FN_NE:
-		return (infix){"!=", BIND_EQUAL};
-	case FN_AND:
-		return (infix){"&&", BIND_AND};
-	case FN_OR:
-		return (infix){"||", BIND_OR};
-	case FN_BIT_AND:
-		return (infix){"&", BIND_BIT_AND};
-	case FN_BIT_OR:
-		return (infix){"|", BIND_BIT_OR};
-	case FN_BIT_XOR:
-		return (infix){"^", BIND_BIT_XOR};
-	default:
-		return (infix){NULL, 0};
-	}
-}
-
-/* x op y; the right operand binds tighter, for C groups to the left, and &&
- * and || are kept apart from what compilers warn of. */
-static piece print_infix(printer *p, const kexpr *e, infix o)
-{
-	int left = o.bind <= BIND_LESS ? BIND_ADD : o.bind;
-	return (piece){arena_printf(p->a, "%s %s %s",
-				    print_at(p, e->args[0], left), o.op,
-				    print_at(p, e->args[1], left + 1)),
-		       o.bind};
-}
-
-/* An expression of functions.def, "pow($0, $1)", for doubles or floats. */
-static const char *print_template(printer *p, const char *c, bool wide,
-				  const char *const *x)
-{
-	size_t name = strcspn(c, "(");
-	const char *s =
-		arena_printf(p->a, "%.*s%s", (int)name, c, wide ? "" : "f");
-	for (c += name; *c; c++)
-		if (*c == '$')
-			s = arena_printf(p->a, "%s%s", s, x[*++c - '0']);
-		else
-			s = arena_printf(p->a, "%s%c", s, *c);
-	return s;
-}
-
-/* Whether tdl/functions.h has the function for f32. */
-static bool is_ours(fn f)
-{
-	switch (f) {
-	case FN_EXP:
-	case FN_EXPM1:
-	case FN_LOG:
-	case FN_LOG1P:
-	case FN_TANH:
-	case FN_ERF:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* A function of floats whose arguments are x[]. */
-static piece print_float_fn(printer *p, fn f, bool wide, const char *const *x)
-{
-	const char *suffix = wide ? "" : "f", *of = wide ? "f64" : "f32", *s;
-	switch (f) {
-	case FN_MIN:
-	case FN_MAX:
-		s = arena_printf(p->a, "tdl_%s_%s(%s, %s)", fn_name(f), of,
-				 x[0], x[1]);
-		break;
-	case FN_MOD:
-		s = arena_printf(p->a, "tdl_mod_%s(%s, %s)", of, x[0], x[1]);
-		break;
-	case FN_ABS:
-		s = arena_printf(p->a, "fabs%s(%s)", suffix, x[0]);
-		break;
-	case FN_SIGN:
-	case FN_SIGMOID:
-	case FN_SOFTPLUS:
-		s = arena_printf(p->a, "tdl_%s_%s(%s)", fn_name(f), of, x[0]);
-		break;
-	case FN_RSQRT:
-		s = arena_printf(p->a, "1 / sqrt%s(%s)", suffix, x[0]);
-		return (piece){s, BIND_MUL};
-	case FN_ISNAN:
-	case FN_ISINF:
-		s = arena_printf(p->a, "(bool)%s(%s)", fn_name(f), x[0]);
-		return (piece){s, BIND_UNARY};
-	default:
-		s = !wide && is_ours(f)
-			    ? arena_printf(p->a, "tdl_%s_f32(%s)", fn_name(f),
-					   x[0])
-			    : print_template(p, fn_c(f), wide, x);
-		break;
-	}
-	return (piece){s, BIND_ATOM};
-}
-
-/* x / y or x % y where y is a positive constant. */
-static piece print_by_constant(printer *p, const kexpr *e)
-{
-	int64_t lo, hi;
-	bool div = e->fn == FN_DIV;
-	linear x = linear_of(&p->nest, e->args[0]);
-	const char *y = print(p, e->args[1]).s;
-	if (!dtype_is_signed(e->type) ||
-	    (x.affine && linear_range(&p->nest, &x, &lo, &hi) && lo >= 0))
-		return (piece){arena_printf(p->a, "%s %c %s",
-					    wrap(p, print_index(p, e->args[0]),
-						 BIND_MUL),
-					    div ? '/' : '%', y),
-			       BIND_MUL};
-	return (piece){arena_printf(p->a, "%s(%s, %s)",
-				    div ? "tdl_div" : "tdl_mod",
-				    print_index(p, e->args[0]).s, y),
-		       BIND_ATOM};
-}
-
-/* A function of integers that C has no operator for. */
-static piece print_int_fn(printer *p, const kexpr *e, const char *const *x)
-{
-	dtype t = e->args[0]->type;
-	bool u = t == DT_U64;
-	int bits = dtype_bits(t);
-	const char *s;
-	switch (e->fn) {
-	case FN_RANDOM:
-		s = arena_printf(p->a, "tdl_random(%s, %s)", x[0], x[1]);
-		break;
-	case FN_DIV:
-		s = arena_printf(p->a, "%s(%s, %s)",
-				 u ? "tdl_div_u64" : "tdl_floor_div", x[0],
-				 x[1]);
-		break;
-	case FN_MOD:
-	case FN_FMOD:
-		s = arena_printf(p->a, "%s(%s, %s)",
-				 u		   ? "tdl_mod_u64"
-				 : e->fn == FN_MOD ? "tdl_floor_mod"
-						   : "tdl_rem",
-				 x[0], x[1]);
-		break;
-	case FN_POW:
-		s = arena_printf(p->a, "%s(%s, %s)",
-				 u ? "tdl_power_u64" : "tdl_power", x[0], x[1]);
-		break;
-	case FN_SHIFT_LEFT:
-		s = arena_printf(p->a, "tdl_shift_left(%s, %s, %d)", x[0], x[1],
-				 bits);
-		break;
-	case FN_SHIFT_RIGHT:
-		s = arena_printf(p->a, "tdl_shift_right%s(%s, %s, %d)",
-				 dtype_is_signed(t) ? "" : "_u", x[0], x[1],
-				 bits);
-		break;
-	default: { /* through floats */
-		const char *args[2] = {NULL, NULL};
-		for (int i = 0; i < e->nargs; i++)
-			args[i] = arena_printf(p->a, "(double)(%s)", x[i]);
-		s = print_to_int(p, print_float_fn(p, e->fn, true, args).s, t);
-		break;
-	}
-	}
-	return (piece){s, BIND_ATOM};
-}
-
-/* Functions of integers that C's own operators express. */
-static piece print_int_operator(printer *p, const kexpr *e)
-{
-	const char *x = print_at(p, e->args[0], BIND_UNARY);
-	const char *y =
-		e->nargs > 1 ? print_at(p, e->args[1], BIND_UNARY) : NULL;
-	dtype t = e->args[0]->type;
-	bool is_signed = dtype_is_signed(t);
-	switch (e->fn) {
-	case FN_NEG:
-		return (piece){
-			arena_printf(p->a, "-%s", print_operand(p, e->args[0])),
-			BIND_UNARY};
-	case FN_MIN:
-	case FN_MAX:
-		return (piece){arena_printf(p->a, "%s %c %s ? %s : %s", y,
-					    e->fn == FN_MIN ? '<' : '>', x, y,
-					    x),
-			       BIND_SELECT};
-	case FN_ABS:
-		return is_signed ? (piece){arena_printf(
-						   p->a, "%s < 0 ? -%s : %s", x,
-						   print_operand(p, e->args[0]),
-						   x),
-					   BIND_SELECT}
-				 : print(p, e->args[0]);
-	case FN_SIGN:
-		return (piece){
-			is_signed ? arena_printf(p->a, "(%s > 0) - (%s < 0)", x,
-						 x)
-				  : arena_printf(p->a, "(%s > 0) - 0", x),
-			BIND_ADD};
-	case FN_FLOOR:
-	case FN_CEIL:
-	case FN_ROUND:
-		return print(p, e->args[0]);
-	case FN_BIT_NOT:
-		return (piece){arena_printf(p->a, "%c%s",
-					    t == DT_BOOL ? '!' : '~',
-					    print_operand(p, e->args[0])),
-			       BIND_UNARY};
-	default:
-		return (piece){NULL, 0};
-	}
-}
-
-static bool is_positive_constant(const kexpr *e)
-{
-	return e->kind == KX_INT && e->type != DT_BOOL && e->i > 0;
-}
-
-static piece print_integer(printer *p, const kexpr *e)
-{
-	const char *x[2] = {NULL, NULL};
-	dtype t = e->args[0]->type;
-	if ((e->fn == FN_DIV || e->fn == FN_MOD) && t != DT_BOOL &&
-	    is_positive_constant(e->args[1]))
-		return print_by_constant(p, e);
-	if (e->fn == FN_ISNAN || e->fn == FN_ISINF)
-		return print_int(p, 0, DT_BOOL);
-	piece s = print_int_operator(p, e);
-	if (s.s)
-		return s;
-	for (int i = 0; i < e->nargs; i++)
-		x[i] = print(p, e->args[i]).s;
-	return print_int_fn(p, e, x);
-}
-
-static piece print_fn(printer *p, const kexpr *e)
-{
-	infix o = infix_of(e->fn);
-	dtype t = e->args[0]->type;
-	bool is_float = dtype_is_float(t);
-	const char *x[2] = {NULL, NULL};
-	piece s;
-	int l = nest_part(&p->nest, e);
-	if (l >= 0)
-		return (piece){p->nest.loops[l].name, BIND_ATOM};
-	if (e->fn == FN_DIV && is_float)
-		o = (infix){"/", BIND_MUL};
-	if (o.op) {
-		s = print_infix(p, e, o);
-	} else if (e->fn == FN_NOT) {
-		s = (piece){
-			arena_printf(p->a, "!%s", print_operand(p, e->args[0])),
-			BIND_UNARY};
-	} else if (e->fn == FN_NEG && is_float) {
-		s = (piece){
-			arena_printf(p->a, "-%s", print_operand(p, e->args[0])),
-			BIND_UNARY};
-	} else if (is_float) {
-		for (int i = 0; i < e->nargs; i++)
-			x[i] = print(p, e->args[i]).s;
-		s = print_float_fn(p, e->fn, t == DT_F64, x);
-	} else {
-		s = print_integer(p, e);
-	}
-	if (!fn_gives_bool(e->fn) && (is_narrow(t) || t == DT_BOOL))
-		s = print_wrapped(p, s, t);
-	return s;
-}
-
 /* ---- all expressions --------------------------------------------------- */
 
-static piece print(printer *p, const kexpr *e)
+piece print_piece(printer *p, const kexpr *e)
 {
 	switch (e->kind) {
 	case KX_INT:

@@ -2,7 +2,7 @@ noinst_LIBRARIES += %D%/libcodegen.a
 %C%_libcodegen_a_SOURCES = \
 	%D%/codegen.c %D%/codegen.h \
 	%D%/emit.c %D%/emit.h \
-	%D%/expr.c %D%/expr.h \
+	%D%/expr.c %D%/expr.h %D%/expr_fn.c %D%/expr_piece.h %D%/expr_types.c \
 	%D%/maps.c \
 	%D%/names.c \
 	%D%/nest.c %D%/nest.h \

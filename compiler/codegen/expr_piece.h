@@ -1,0 +1,55 @@
+/* What the printer of expressions shares with its parts.  Inside
+ * compiler/codegen/expr*.c only. */
+#ifndef TDL_COMPILER_CODEGEN_EXPR_PIECE_H
+#define TDL_COMPILER_CODEGEN_EXPR_PIECE_H
+
+#include "compiler/codegen/expr.h"
+
+/* How tightly C binds an expression's outermost operator. */
+enum {
+	BIND_SELECT,
+	BIND_OR,
+	BIND_AND,
+	BIND_BIT_OR,
+	BIND_BIT_XOR,
+	BIND_BIT_AND,
+	BIND_EQUAL,
+	BIND_LESS,
+	BIND_ADD,
+	BIND_MUL,
+	BIND_UNARY,
+	BIND_ATOM,
+};
+
+typedef struct piece {
+	const char *s;
+	int bind;
+} piece;
+
+piece print_piece(printer *p, const kexpr *e);
+
+/* In parentheses where it binds less tightly than that. */
+const char *wrap_piece(printer *p, piece x, int bind);
+const char *print_at(printer *p, const kexpr *e, int bind);
+
+/* An index expression, as which e is no value that is computed with. */
+piece print_index(printer *p, const kexpr *e);
+
+/* Constants.  (expr_types.c) */
+piece print_int(printer *p, int64_t i, dtype t);
+piece print_float(printer *p, double f, dtype t);
+
+/* Whether C computes in a wider type, so that a result has to be cut; whether
+ * it has no type of as many bits. */
+bool is_narrow(dtype t);
+bool is_part_of_byte(dtype t);
+
+/* A float value as an integer of type t; an integer as one of the type t, which
+ * C computes in a wider one. */
+const char *print_to_int(printer *p, const char *x, dtype t);
+piece print_wrapped(printer *p, piece x, dtype t);
+
+/* Functions, plan/functions.def.  (expr_fn.c) */
+piece print_fn(printer *p, const kexpr *e);
+
+#endif
