@@ -249,7 +249,7 @@ static void report_text(const evaluation *e, const figures *r)
 	figures_print(r, e->p);
 	for (int i = 0; i < e->nmetrics; i++)
 		printf("  %-14s %.6g\n", e->metrics[i].name,
-		       e->metrics[i].value);
+		       plain_nan(e->metrics[i].value));
 }
 
 static bool write_outputs(evaluation *e)

@@ -193,7 +193,8 @@ static void print_comparison(const run *r)
 		       c->exact ? "bit for bit" : "within rounding");
 	if (!c->exact)
 		printf(" (relative error %.2g, at most %.2g in an element)",
-		       c->max_rel_error, c->max_abs_error);
+		       plain_nan(c->max_rel_error),
+		       plain_nan(c->max_abs_error));
 	putchar('\n');
 }
 
@@ -205,7 +206,7 @@ static void report_text(const run *r)
 	       x->steps == 1 ? "" : "s", x->seconds_per_step);
 	figures_print(x, r->p);
 	for (int i = 0; i < r->loss.n; i++)
-		printf("  loss           %.6g\n", r->loss.at[i]);
+		printf("  loss           %.6g\n", plain_nan(r->loss.at[i]));
 	if (r->s->o->verify)
 		print_comparison(r);
 }

@@ -120,6 +120,11 @@ void session_progress(const session *s, const char *fmt, ...)
 	fflush(stderr);
 }
 
+double plain_nan(double v)
+{
+	return isnan(v) ? NAN : v;
+}
+
 json_t *json_number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();

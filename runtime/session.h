@@ -53,6 +53,9 @@ bool session_has_progress(const session *s);
 void session_progress(const session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* v, a NaN without the sign that printf() would show. */
+double plain_nan(double v);
+
 /* A JSON object with the figures; JSON has no infinity: such numbers are
  * null. */
 json_t *figures_json(const figures *r, const plan *p);
