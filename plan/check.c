@@ -138,6 +138,11 @@ static bool check_training(checker *c)
 	     p->tensors[p->learning_rate].role != PLAN_INPUT ||
 	     plan_tensor_nelem(&p->tensors[p->learning_rate]) != 1))
 		return flaw(c, "the learning rate is no input of one element");
+	if (p->loss_scale != -1 &&
+	    (!is_index(p->loss_scale, p->ntensors) ||
+	     p->tensors[p->loss_scale].role != PLAN_STATE ||
+	     plan_tensor_nelem(&p->tensors[p->loss_scale]) != 1))
+		return flaw(c, "the loss scale is no state of one element");
 	return true;
 }
 

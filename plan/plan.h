@@ -187,6 +187,8 @@ typedef struct plan {
 	bool training;		 /* a run is a step of training: */
 	int loss, learning_rate; /* an output, an input of one element each, or
 				    -1 */
+	int loss_scale; /* a state of one element, which falls in a step that
+			   leaves the others as they are; -1 */
 	int64_t arena_bytes;   /* of each worker */
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;

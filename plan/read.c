@@ -428,24 +428,28 @@ static bool read_mesh(reader *r, members *m, mesh *to)
 	return true;
 }
 
+/* A tensor that may be absent. */
+static bool read_tensor_of(reader *r, members *m, const char *name, int *to)
+{
+	return !json_object_get(m->object, name) ||
+	       read_index(r, m, name, MOST_ROWS, to);
+}
+
 /* What only a plan of a step of training has. */
 static bool read_training(reader *r, plan *p, members *top)
 {
 	json_t *j = read_optional(top, "training");
 	members m;
 	p->training = j != NULL;
-	p->loss = p->learning_rate = -1;
+	p->loss = p->learning_rate = p->loss_scale = -1;
 	if (!j)
 		return true;
 	if (!read_members(r, j, &m))
 		return false;
-	if (json_object_get(j, "loss") &&
-	    !read_index(r, &m, "loss", MOST_ROWS, &p->loss))
-		return false;
-	if (json_object_get(j, "learning_rate") &&
-	    !read_index(r, &m, "learning_rate", MOST_ROWS, &p->learning_rate))
-		return false;
-	return read_no_more(r, &m);
+	return read_tensor_of(r, &m, "loss", &p->loss) &&
+	       read_tensor_of(r, &m, "learning_rate", &p->learning_rate) &&
+	       read_tensor_of(r, &m, "loss_scale", &p->loss_scale) &&
+	       read_no_more(r, &m);
 }
 
 static bool read_outputs(reader *r, plan *p)

@@ -213,6 +213,9 @@ static json_t *of_training(const plan *p)
 	if (p->learning_rate >= 0)
 		json_object_set_new(j, "learning_rate",
 				    json_integer(p->learning_rate));
+	if (p->loss_scale >= 0)
+		json_object_set_new(j, "loss_scale",
+				    json_integer(p->loss_scale));
 	return j;
 }
 

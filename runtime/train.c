@@ -40,8 +40,11 @@ typedef struct training {
 	int64_t resumed; /* the step that this process began with */
 	int64_t per_epoch;
 	int64_t *order; /* of the samples in this epoch */
-	double sum;	/* of losses, .. */
-	int64_t count;	/* .. of so many steps in this epoch */
+	int64_t count;	/* of steps in this epoch, .. */
+	double sum;	/* .. of the losses of those .. */
+	int64_t summed; /* .. so many, whose loss is a number */
+	double scale;	/* of the loss, in short floats */
+	int skipped;	/* steps in a row that left all but that as it was */
 	double begun;	/* when the epoch, or its part, began */
 	double shown;	/* when the bar was shown last */
 	VEC(double) losses;
@@ -227,6 +230,23 @@ static bool open_checkpoints(training *t)
 	return !newest || resume(t);
 }
 
+/* What the loss is scaled by in the next step. */
+static bool read_scale(training *t)
+{
+	int tensor = t->p->loss_scale;
+	arena *work = arena_new();
+	array *x = NULL;
+	bool good = tensor < 0 ||
+		    ((x = arrays_of(work, t->p, &tensor, 1, &t->s->f)) &&
+		     machine_state_get(t->m, tensor, x, &t->s->f));
+	if (x && good)
+		t->scale = elem_get_f64(x->type, x->data, 0);
+	if (x)
+		arrays_free(x, 1);
+	arena_free(work);
+	return good;
+}
+
 static bool begin(training *t)
 {
 	session *s = t->s;
@@ -243,6 +263,8 @@ static bool begin(training *t)
 	    !open_checkpoints(t) || !open_evaluation(t) || !open_log(t))
 		return false;
 	t->resumed = t->at.step;
+	if (!read_scale(t))
+		return false;
 	if (s->o->shuffle)
 		t->order = ARENA_ARRAY(s->a, int64_t, t->data->samples);
 	return true;
@@ -256,13 +278,25 @@ static double rate_of(const training *t)
 	return elem_get_f64(x->type, x->data, 0);
 }
 
+/* Whether the step left all but the scale of the loss as it was, as one does in
+ * which something overflows, and may: by the last of so many in a row the scale
+ * is less than 1e-14 times what it was. */
+static bool may_be_skipped(training *t, bool fell)
+{
+	enum { IN_A_ROW = 48 };
+	t->skipped = fell ? t->skipped + 1 : 0;
+	return fell && t->skipped < IN_A_ROW;
+}
+
 static bool loss_is_number(training *t)
 {
 	session *s = t->s;
-	double loss = t->losses.at[t->losses.n - 1];
+	double loss = t->losses.at[t->losses.n - 1], before = t->scale;
 	const char *last = t->checkpoints ? checkpoints_newest(t->checkpoints) :
 					    NULL;
-	if (isfinite(loss))
+	if (!read_scale(t))
+		return false;
+	if (may_be_skipped(t, t->scale < before) || isfinite(loss))
 		return true;
 	return fail_with(&s->f, CLI_MACHINE, "the loss of step %" PRId64
 			 " is %s; %s%s", t->at.step + 1,
@@ -281,8 +315,11 @@ static bool note_loss(training *t)
 		loss = elem_get_f64(x->type, x->data, 0);
 	}
 	vec_push(t->s->a, &t->losses, loss);
-	t->sum += loss;
 	t->count++;
+	if (isfinite(loss)) {
+		t->sum += loss;
+		t->summed++;
+	}
 	return t->loss < 0 || loss_is_number(t);
 }
 
@@ -346,13 +383,14 @@ static void print_epoch(training *t)
 	printf("epoch %" PRId64 ", step %" PRId64 ":",
 	       (t->at.step - 1) / t->per_epoch + 1, t->at.step);
 	if (t->loss >= 0)
-		printf(" loss %.6g,", t->sum / (double)t->count);
+		printf(" loss %.6g,", t->summed ? t->sum / (double)t->summed :
+						 NAN);
 	printf(" %.4g samples/s", samples_per_second(t));
 	if (t->evaluation) {
 		const metric *x = evaluation_metrics(t->evaluation, &n);
 		for (int i = 0; i < n; i++)
 			printf("%s %s %.6g", i ? "," : "; evaluation:",
-			       x[i].name, x[i].value);
+			       x[i].name, plain_nan(x[i].value));
 	}
 	putchar('\n');
 	fflush(stdout);
@@ -429,7 +467,7 @@ static bool after_step(training *t)
 static void begin_epoch(training *t)
 {
 	t->sum = 0;
-	t->count = 0;
+	t->count = t->summed = 0;
 	t->begun = now();
 	if (t->order)
 		dataset_shuffle((uint64_t)t->at.seed, t->at.epoch,
@@ -506,7 +544,8 @@ static void report_text(const training *t, const figures *r)
 	putchar('\n');
 	figures_print(r, t->p);
 	if (t->loss >= 0 && t->losses.n > 0)
-		printf("  %-14s %.6g\n", "loss", t->losses.at[t->losses.n - 1]);
+		printf("  %-14s %.6g\n", "loss",
+		       plain_nan(t->losses.at[t->losses.n - 1]));
 	if (t->checkpoints && checkpoints_newest(t->checkpoints))
 		printf("  %-14s %s\n", "checkpoint",
 		       checkpoints_newest(t->checkpoints));

@@ -54,7 +54,8 @@ static const graph *graph_of(arena *a, const plan *p, assignment *as)
 		      .ninputs = p->ninputs, .inputs = p->inputs,
 		      .noutputs = p->noutputs, .outputs = p->outputs,
 		      .training = p->training, .loss = p->loss,
-		      .learning_rate = p->learning_rate };
+		      .learning_rate = p->learning_rate,
+		      .loss_scale = p->loss_scale };
 	*as = (assignment){ p->mesh, ARENA_ARRAY(a, cuts, p->ntensors),
 			    ARENA_ARRAY(a, cuts, p->nnodes) };
 	for (int t = 0; t < p->ntensors; t++) {

@@ -64,7 +64,8 @@ graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 	b->value_slots = ARENA_ARRAY(tmp, int, b->nvalue_slots);
 	b->fold_budget = FOLD_BUDGET;
 	b->precision = DT_NONE;
-	b->loss = b->learning_rate = b->forward = b->step = b->cell = NONE;
+	b->loss = b->learning_rate = b->loss_scale = NONE;
+	b->forward = b->step = b->cell = NONE;
 	return b;
 }
 

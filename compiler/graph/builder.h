@@ -76,7 +76,7 @@ struct graph_builder {
 	bool training; /* the backward pass is being added, or was */
 	dtype precision; /* what is computed in beside f32, DT_NONE */
 	const ast_op *converter; /* the operator that converts; NULL: not yet */
-	tensor_id loss, learning_rate;
+	tensor_id loss, learning_rate, loss_scale;
 };
 
 /* A new tensor of the graph without a name. */

@@ -121,6 +121,7 @@ static void place_tensors(graph_builder *b, graph *g, const bool *live,
 	g->training = b->training;
 	g->loss = new_number(b->loss, number);
 	g->learning_rate = new_number(b->learning_rate, number);
+	g->loss_scale = new_number(b->loss_scale, number);
 }
 
 static void place_nodes(graph_builder *b, graph *g, const bool *live,

@@ -88,6 +88,8 @@ typedef struct graph {
 	bool training;
 	tensor_id loss;		 /* what is trained for; NONE */
 	tensor_id learning_rate; /* an input; NONE */
+	tensor_id loss_scale;	 /* a state, which falls in a step that leaves
+				    all others as they are; NONE */
 } graph;
 
 /* Elements and bytes of a tensor; they fit, because importers check it. */

@@ -169,6 +169,15 @@ static tensor_id add_state(trainer *t, const char *name,
 	return id;
 }
 
+/* A state that all weights share.  Its name is none that a model gives: models
+ * without it may have the states of one that has been trained. */
+static tensor_id add_shared(trainer *t, const char *name,
+			    const tensor_type *type, double first)
+{
+	return add_state(t, arena_printf(t->b->tmp, "optimizer.%s", name),
+			 type, first);
+}
+
 /* What parameter i is given in the update of a weight. */
 static tensor_id argument(trainer *t, int i, const update *u)
 {
@@ -191,7 +200,7 @@ static tensor_id argument(trainer *t, int i, const update *u)
 				 &type, 0);
 	type.ndim = 0;
 	o->shared[i] = o->next[i] == NONE ? add_input(t, i, &type)
-					  : add_state(t, p->name, &type, 0);
+					  : add_shared(t, p->name, &type, 0);
 	return o->shared[i];
 }
 
@@ -348,8 +357,9 @@ tensor_id optimizer_loss_scale(trainer *t)
 	const tensor_type real = { .type = DT_F64 }, count = { .type = DT_I64 };
 	if (!o->rescale)
 		return NONE;
-	o->loss_scale = add_state(t, "loss_scale", &real, 65536);
-	o->good_steps = add_state(t, "loss_scale.steps", &count, 0);
+	o->loss_scale = add_shared(t, "loss_scale", &real, 65536);
+	t->b->loss_scale = o->loss_scale;
+	o->good_steps = add_shared(t, "good_steps", &count, 0);
 	return o->loss_scale;
 }
 

@@ -51,6 +51,7 @@ static void set_tensors(lowerer *l, const assignment *as)
 	p->training = l->g->training;
 	p->loss = l->g->training ? l->g->loss : -1;
 	p->learning_rate = l->g->training ? l->g->learning_rate : -1;
+	p->loss_scale = l->g->training ? l->g->loss_scale : -1;
 }
 
 static int *kernel_slot(lowerer *l, const kernel *k)

@@ -140,8 +140,9 @@ def kept_of(states, optimizer):
     kept = {}
     for name in states if optimizer else ():
         weight, _, end = name.rpartition(".")
-        if end in optimizer.kept and (not weight or weight in states):
-            kept[name] = weight, optimizer.kept[end]
+        if end in optimizer.kept and weight in {*states, "optimizer"}:
+            kept[name] = weight if weight in states else "", \
+                optimizer.kept[end]
     return kept
 
 

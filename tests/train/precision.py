@@ -8,7 +8,9 @@ is but the scale.
 
 	precision.py
 """
+import csv
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -129,14 +131,57 @@ def check_scaling(step, fed, weights):
     for scale, steps, then in ((SCALE, 5, (SCALE, 6)),
                                (SCALE, 1999, (2 * SCALE, 0)),
                                (2.0 ** 40, 1999, (2.0 ** 39, 0))):
-        got = step({**fed, **weights, "loss_scale": np.float64(scale),
-                    "loss_scale.steps": np.int64(steps)})
-        is_now = got["loss_scale"].item(), got["loss_scale.steps"].item()
+        got = step({**fed, **weights,
+                    "optimizer.loss_scale": np.float64(scale),
+                    "optimizer.good_steps": np.int64(steps)})
+        is_now = tuple(got["optimizer." + n].item()
+                       for n in ("loss_scale", "good_steps"))
         expect(f"after {steps} steps the scale {scale} becomes {is_now}",
                is_now == then)
         same = all(np.array_equal(got[k], w) for k, w in weights.items())
         expect(f"with the scale {scale}, weights {'stay' if same else 'move'}",
                same == (scale > SCALE))
+
+
+def train(folder, step, x, fed):
+    """Takes batches of x; the process and the losses."""
+    data, start, log, out = (os.path.join(folder, n) for n in
+                             ("data.npz", "start.npz", "log.csv", "end.npz"))
+    np.savez(data, x=x, label=np.tile(fed["label"], len(x) // 6))
+    np.savez(start, **{k: w for k, w in fed.items()
+                       if k not in ("x", "label")})
+    done = subprocess.run([TDLRUN, step.plan, "--data", data, "--inputs",
+                           start, "--log", log, "--epochs", "1", "--outputs",
+                           out], capture_output=True, text=True)
+    with open(log, newline="", encoding="utf-8") as f:
+        losses = [float(row["loss"] or "nan") for row in csv.DictReader(f)]
+    return done, losses
+
+
+def check_overflow(folder, step, fed, weights):
+    """A batch that overflows is left out, and training goes on."""
+    x = np.concatenate([fed["x"], 1e6 * fed["x"], fed["x"]])
+    done, losses = train(folder, step, x, {**fed, **weights})
+    expect(f"overflow: {done.stderr}", done.returncode == 0)
+    expect(f"overflow: losses {losses}",
+           np.isfinite(losses).tolist() == [True, False, True])
+    expect("a NaN has a sign", "-nan" not in done.stdout)
+    with np.load(os.path.join(folder, "end.npz")) as end:
+        expect("overflow: the scale is "
+               f"{end['optimizer.loss_scale']} after the steps",
+               end["optimizer.loss_scale"] == SCALE / 2)
+        after = {k: end[k] for k in weights}
+    train(folder, step, np.concatenate([fed["x"], fed["x"]]),
+          {**fed, **weights})
+    with np.load(os.path.join(folder, "end.npz")) as end:
+        for k, w in weights.items():
+            error = np.linalg.norm(after[k] - end[k]) \
+                / np.linalg.norm(end[k] - w)
+            expect(f"overflow: {k} is off by {error:.1e}", error <= 1e-3)
+    done, losses = train(folder, step, np.tile(1e6 * fed["x"], (60, 1, 1, 1)),
+                         {**fed, **weights})
+    expect(f"all overflow: {len(losses)} losses, {done.stderr}",
+           done.returncode == 4 and len(losses) == 47)
 
 
 def main():
@@ -159,6 +204,8 @@ def main():
                 check_step(step, precision, k, fed, weights, want)
                 if precision == "f16":
                     check_scaling(step, fed, weights)
+                if precision == "f16" and k == 2:
+                    check_overflow(folder, step, fed, weights)
     finish()
 
 

@@ -191,7 +191,8 @@ static graph *finish(maker *m, tensor_id x, tensor_id rate, tensor_id loss)
 	*g = (graph){ .name = "ladder", .ntensors = m->tensors.n,
 		      .nnodes = m->nodes.n, .tensors = m->tensors.at,
 		      .nodes = m->nodes.at, .ninputs = 2, .noutputs = 1,
-		      .training = true, .loss = loss, .learning_rate = rate };
+		      .training = true, .loss = loss, .learning_rate = rate,
+		      .loss_scale = NONE };
 	const tensor_id inputs[] = { x, rate };
 	g->inputs = ARENA_COPY(m->a, inputs, 2);
 	g->outputs = ARENA_COPY(m->a, &loss, 1);

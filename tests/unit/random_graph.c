@@ -469,7 +469,7 @@ graph *random_training(arena *a, rng *r, int nnodes)
 	bool *taken = ARENA_ARRAY(a, bool, MOST_TENSORS);
 	m.states = true;
 	g->training = true;
-	g->loss = NONE;
+	g->loss = g->loss_scale = NONE;
 	g->learning_rate = add_tensor(&m, TENSOR_INPUT, DT_F32, 0, NULL);
 	*rate = (constant){ .data = &one };
 	g->tensors[g->learning_rate].value = rate;

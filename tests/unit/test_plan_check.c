@@ -328,6 +328,7 @@ EDIT(another_place)
 }
 EDIT(no_loss) { p->loss = state(p)->next; }
 EDIT(no_rate) { p->learning_rate = replaced(p)->next; }
+EDIT(no_scale) { p->loss_scale = p->learning_rate; }
 
 static const struct {
 	void (*edit)(plan *p);
@@ -348,6 +349,7 @@ static const struct {
 	{ another_place, "the state does not get its next value" },
 	{ no_loss, "the loss is no output" },
 	{ no_rate, "the learning rate is no input" },
+	{ no_scale, "the loss scale is no state" },
 };
 
 START_TEST(states)

@@ -141,7 +141,7 @@ static plan *plan_of(int n, const plan_tensor *inputs)
 	p->inputs = ARENA_ARRAY(mem, int, n);
 	for (int i = 0; i < n; i++)
 		p->inputs[i] = i;
-	p->learning_rate = p->loss = -1;
+	p->learning_rate = p->loss = p->loss_scale = -1;
 	return p;
 }
 
