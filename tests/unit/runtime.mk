@@ -22,3 +22,8 @@ unit_tests += \
 	%D%/random_graph.c %D%/random_graph.h \
 	%D%/random_plan.c %D%/random_plan.h
 %C%_test_train_LDADD = $(%C%_test_runtime_LDADD)
+
+if CUDA
+unit_tests += %D%/test_pack
+%C%_test_pack_LDADD = $(runtime_libs)
+endif

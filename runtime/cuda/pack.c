@@ -1,0 +1,439 @@
+#include "config.h"
+
+#include "runtime/cuda/pack.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "runtime/cuda/module.h"
+#include "runtime/cuda/pack_text.h"
+
+/* As in pack.cu. */
+enum {
+	THREADS = 256,
+	TILE = 4 * THREADS, /* units */
+	HEAD = 4,
+	WIDEST = 4, /* log2 of the bytes of the largest unit */
+	MOST_BLOCKS = 512,
+	MOST_UNITS = 1 << 30, /* of a job */
+};
+
+typedef VEC(int64_t) words;
+
+/* The jobs of a list that one kernel does. */
+typedef struct group {
+	reducer reducer; /* RED_NONE: copies */
+	dtype type;	 /* of what is combined */
+	int njobs;
+	int64_t ntiles;
+	words first; /* tile, by job */
+	words where; /* by job, from the beginning of the jobs' words */
+	words jobs;
+	CUdeviceptr list;
+} group;
+
+struct pack_list {
+	packer *k;
+	int gpu;
+	VEC(group) groups;
+};
+
+typedef struct combiner {
+	reducer reducer;
+	dtype type;
+	CUfunction *on; /* by GPU */
+} combiner;
+
+struct packer {
+	arena *a;
+	cuda *c;
+	cuda_module module;
+	CUfunction *copy, *reached; /* by GPU */
+	VEC(combiner) combiners;
+	VEC(pack_list *) lists;
+	CUdeviceptr *memory; /* by GPU */
+};
+
+/* ---- the text ---------------------------------------------------------- */
+
+static void note_combiner(packer *k, reducer r, dtype t)
+{
+	combiner x = { .reducer = r, .type = t };
+	for (int i = 0; i < k->combiners.n; i++)
+		if (k->combiners.at[i].reducer == r &&
+		    k->combiners.at[i].type == t)
+			return;
+	vec_push(k->a, &k->combiners, x);
+}
+
+/* What the plan's transfers need. */
+static const char *text_of(packer *k, const plan *p)
+{
+	const char *text = arena_printf(k->a, "#include \"tdl/cuda.h\"\n%s",
+					headers[0].text);
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		if (in->op == PLAN_COMBINE)
+			note_combiner(k, plan_partial(p, in->node, NULL),
+				      p->tensors[p->buffers[in->to].tensor]
+					      .type);
+	}
+	for (int i = 0; i < k->combiners.n; i++) {
+		const combiner *x = &k->combiners.at[i];
+		text = arena_printf(k->a, "%s\nTDL_COMBINE(%s, %s)\n", text,
+				    reducer_name(x->reducer),
+				    dtype_name(x->type));
+	}
+	return text;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static bool find_kernels(packer *k, int gpu, failure *f)
+{
+	k->copy[gpu] = cuda_function(k->c, &k->module, gpu, "tdl_copy", f);
+	k->reached[gpu] = cuda_function(k->c, &k->module, gpu, "tdl_reached",
+					f);
+	for (int i = 0; k->reached[gpu] && i < k->combiners.n; i++) {
+		combiner *x = &k->combiners.at[i];
+		const char *name = arena_printf(k->a, "tdl_combine_%s_%s",
+						reducer_name(x->reducer),
+						dtype_name(x->type));
+		x->on[gpu] = cuda_function(k->c, &k->module, gpu, name, f);
+		if (!x->on[gpu])
+			return false;
+	}
+	return k->copy[gpu] && k->reached[gpu];
+}
+
+packer *pack_open(cuda *c, const plan *p, failure *f)
+{
+	arena *a = arena_new();
+	packer *k = ARENA_NEW(a, packer);
+	*k = (packer){ .a = a, .c = c };
+	k->copy = ARENA_ARRAY(a, CUfunction, c->ngpus);
+	k->reached = ARENA_ARRAY(a, CUfunction, c->ngpus);
+	k->memory = ARENA_ARRAY(a, CUdeviceptr, c->ngpus);
+	const char *text = text_of(k, p);
+	bool good = cuda_modules_load(c, 1, &text, "transfers", &k->module, f);
+	for (int i = 0; i < k->combiners.n; i++)
+		k->combiners.at[i].on = ARENA_ARRAY(a, CUfunction, c->ngpus);
+	for (int gpu = 0; good && gpu < c->ngpus; gpu++)
+		good = find_kernels(k, gpu, f);
+	if (good)
+		return k;
+	pack_close(k);
+	return NULL;
+}
+
+void pack_close(packer *k)
+{
+	failure ignored = { 0 };
+	for (int gpu = 0; gpu < k->c->ngpus; gpu++)
+		if (k->memory[gpu] && cuda_enter(k->c, gpu, &ignored))
+			k->c->api.cuMemFree(k->memory[gpu]);
+	if (k->module.on)
+		cuda_module_unload(k->c, &k->module);
+	arena_free(k->a);
+}
+
+pack_list *pack_new(packer *k, int gpu)
+{
+	pack_list *l = ARENA_NEW(k->a, pack_list);
+	*l = (pack_list){ .k = k, .gpu = gpu };
+	vec_push(k->a, &k->lists, l);
+	return l;
+}
+
+/* ---- jobs -------------------------------------------------------------- */
+
+/* Where a box begins in a block, and what a step in a dimension is. */
+typedef struct side {
+	int64_t at; /* address */
+	int64_t step[MAX_NDIM];
+} side;
+
+/* A box in the fewest dimensions: sides[0] is the destination. */
+typedef struct job {
+	int ndim, nsides;
+	int64_t count[MAX_NDIM];
+	side *sides;
+} job;
+
+static side side_of(const box *at, const pack_block *b, int64_t size)
+{
+	side s = { 0 };
+	int64_t step = 1, start = -b->held.first;
+	for (int d = at->n - 1; d >= 0; d--) {
+		s.step[d] = step;
+		start += (at->lo[d] - b->held.at.lo[d]) * step;
+		step *= b->held.at.hi[d] - b->held.at.lo[d];
+	}
+	s.at = (int64_t)b->data + start * size;
+	return s;
+}
+
+static void drop_dim(job *j, int d)
+{
+	for (int i = d; i < j->ndim - 1; i++) {
+		j->count[i] = j->count[i + 1];
+		for (int s = 0; s < j->nsides; s++)
+			j->sides[s].step[i] = j->sides[s].step[i + 1];
+	}
+	j->ndim--;
+}
+
+/* Whether a step in d is one over all of d + 1, everywhere. */
+static bool runs_on(const job *j, int d)
+{
+	for (int s = 0; s < j->nsides; s++)
+		if (j->sides[s].step[d] !=
+		    j->sides[s].step[d + 1] * j->count[d + 1])
+			return false;
+	return true;
+}
+
+static void simplify(job *j)
+{
+	for (int d = j->ndim - 1; d >= 0; d--)
+		if (j->count[d] == 1)
+			drop_dim(j, d);
+	for (int d = j->ndim - 2; d >= 0; d--) {
+		if (!runs_on(j, d))
+			continue;
+		j->count[d + 1] *= j->count[d];
+		drop_dim(j, d);
+	}
+}
+
+/* Whether the job can be done by units of n elements, nbytes in all. */
+static bool has_units(const job *j, int64_t n, int64_t nbytes)
+{
+	int last = j->ndim - 1;
+	if (n > 1 && (last < 0 || j->count[last] % n != 0))
+		return false;
+	for (int s = 0; s < j->nsides; s++) {
+		const side *x = &j->sides[s];
+		if (x->at % nbytes != 0 || (n > 1 && x->step[last] != 1))
+			return false;
+		for (int d = 0; d < last; d++)
+			if (x->step[d] % n != 0)
+				return false;
+	}
+	return true;
+}
+
+static void use_units(job *j, int64_t n)
+{
+	int last = j->ndim - 1;
+	if (n == 1)
+		return;
+	j->count[last] /= n;
+	for (int s = 0; s < j->nsides; s++)
+		for (int d = 0; d < last; d++)
+			j->sides[s].step[d] /= n;
+}
+
+static int log2_of(int64_t n)
+{
+	int log = 0;
+	while (n >> (log + 1))
+		log++;
+	return log;
+}
+
+/* Copies move the largest units, of bytes; what is combined does 16 bytes or
+ * one element at a time.  Returns the job's first word. */
+static int64_t widen(job *j, bool copies, int64_t size)
+{
+	int least = log2_of(size);
+	for (int w = WIDEST; w > least; w--) {
+		int64_t n = (int64_t)1 << (w - least);
+		if ((!copies && w < WIDEST) ||
+		    !has_units(j, n, (int64_t)1 << w))
+			continue;
+		use_units(j, n);
+		return copies ? w : w - least;
+	}
+	return copies ? least : 0;
+}
+
+static group *group_of(pack_list *l, reducer r, dtype t)
+{
+	group g = { .reducer = r, .type = t };
+	for (int i = 0; i < l->groups.n; i++) {
+		group *old = &l->groups.at[i];
+		if (old->reducer == r && (r == RED_NONE || old->type == t))
+			return old;
+	}
+	vec_push(l->k->a, &l->groups, g);
+	return &l->groups.at[l->groups.n - 1];
+}
+
+static void write_job(arena *a, group *g, const job *j, int64_t width,
+		      int64_t unit);
+
+/* Halves the outermost dimension; simplify() left none of one unit. */
+static void write_halves(arena *a, group *g, const job *j, int64_t width,
+			 int64_t unit)
+{
+	arena *work = arena_new();
+	job half = *j;
+	int64_t n = j->count[0] / 2;
+	half.count[0] = n;
+	write_job(a, g, &half, width, unit);
+	half.count[0] = j->count[0] - n;
+	half.sides = ARENA_COPY(work, j->sides, j->nsides);
+	for (int s = 0; s < j->nsides; s++)
+		half.sides[s].at += n * j->sides[s].step[0] * unit;
+	write_job(a, g, &half, width, unit);
+	arena_free(work);
+}
+
+/* The kernels count units in 32 bits: a job of more is halved. */
+static void write_job(arena *a, group *g, const job *j, int64_t width,
+		      int64_t unit)
+{
+	int64_t n = 1;
+	for (int d = 0; d < j->ndim; d++)
+		n *= j->count[d];
+	if (n > MOST_UNITS) {
+		write_halves(a, g, j, width, unit);
+		return;
+	}
+	vec_push(a, &g->first, g->ntiles);
+	vec_push(a, &g->where, g->jobs.n);
+	g->njobs++;
+	g->ntiles += (n + TILE - 1) / TILE;
+	vec_push(a, &g->jobs, width);
+	vec_push(a, &g->jobs, j->ndim);
+	vec_push(a, &g->jobs, n);
+	vec_push(a, &g->jobs, j->nsides - 1);
+	for (int d = 0; d < j->ndim; d++)
+		vec_push(a, &g->jobs, j->count[d]);
+	for (int s = 0; s < j->nsides; s++) {
+		vec_push(a, &g->jobs, j->sides[s].at);
+		for (int d = 0; d < j->ndim; d++)
+			vec_push(a, &g->jobs, j->sides[s].step[d]);
+	}
+}
+
+void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
+		  const pack_block *to, int nfrom, const pack_block *from)
+{
+	arena *work;
+	int64_t size = (int64_t)dtype_size(t);
+	job j = { .ndim = at->n, .nsides = nfrom + 1 };
+	if (box_is_empty(at))
+		return;
+	work = arena_new();
+	j.sides = ARENA_ARRAY(work, side, j.nsides);
+	j.sides[0] = side_of(at, to, size);
+	for (int i = 0; i < nfrom; i++)
+		j.sides[i + 1] = side_of(at, &from[i], size);
+	for (int d = 0; d < at->n; d++)
+		j.count[d] = at->hi[d] - at->lo[d];
+	if (nfrom == 1)
+		r = RED_NONE;
+	simplify(&j);
+	int64_t width = widen(&j, r == RED_NONE, size);
+	write_job(l->k->a, group_of(l, r, t), &j, width,
+		  r == RED_NONE ? (int64_t)1 << width : size << width);
+	arena_free(work);
+}
+
+void pack_copy(pack_list *l, dtype t, const box *at, const pack_block *to,
+	       const pack_block *from)
+{
+	pack_combine(l, t, RED_NONE, at, to, 1, from);
+}
+
+bool pack_is_empty(const pack_list *l)
+{
+	return l->groups.n == 0;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+/* The words of a group as the kernel reads them. */
+static void write_group(arena *a, const group *g, words *to)
+{
+	int64_t jobs = 2 * (int64_t)g->njobs + 1;
+	for (int i = 0; i < g->njobs; i++)
+		vec_push(a, to, g->first.at[i]);
+	vec_push(a, to, g->ntiles);
+	for (int i = 0; i < g->njobs; i++)
+		vec_push(a, to, jobs + g->where.at[i]);
+	for (int i = 0; i < g->jobs.n; i++)
+		vec_push(a, to, g->jobs.at[i]);
+}
+
+static bool upload(packer *k, int gpu, failure *f)
+{
+	const cuda_api *api = &k->c->api;
+	arena *work = arena_new();
+	words all = { 0 };
+	for (int i = 0; i < k->lists.n; i++) {
+		pack_list *l = k->lists.at[i];
+		for (int g = 0; l->gpu == gpu && g < l->groups.n; g++) {
+			l->groups.at[g].list = (CUdeviceptr)all.n *
+					       sizeof(int64_t);
+			write_group(work, &l->groups.at[g], &all);
+		}
+	}
+	size_t n = (size_t)all.n * sizeof(int64_t);
+	CUdeviceptr *memory = &k->memory[gpu];
+	bool good = n == 0 ||
+		    (cuda_enter(k->c, gpu, f) &&
+		     CUDA_CALL(api, f, cuMemAlloc, memory, n) &&
+		     CUDA_CALL(api, f, cuMemcpyHtoD, *memory, all.at, n));
+	for (int i = 0; i < k->lists.n; i++) {
+		pack_list *l = k->lists.at[i];
+		for (int g = 0; l->gpu == gpu && g < l->groups.n; g++)
+			l->groups.at[g].list += *memory;
+	}
+	arena_free(work);
+	return good;
+}
+
+bool pack_upload(packer *k, failure *f)
+{
+	for (int gpu = 0; gpu < k->c->ngpus; gpu++)
+		if (!upload(k, gpu, f))
+			return false;
+	return true;
+}
+
+static CUfunction kernel_of(const packer *k, const group *g, int gpu)
+{
+	for (int i = 0; i < k->combiners.n; i++) {
+		const combiner *x = &k->combiners.at[i];
+		if (x->reducer == g->reducer && x->type == g->type)
+			return x->on[gpu];
+	}
+	return k->copy[gpu];
+}
+
+bool pack_run(packer *k, const pack_list *l, CUstream s, failure *f)
+{
+	for (int i = 0; i < l->groups.n; i++) {
+		group *g = &l->groups.at[i];
+		unsigned int blocks = g->ntiles < MOST_BLOCKS
+					      ? (unsigned int)g->ntiles
+					      : MOST_BLOCKS;
+		void *args[] = { &g->list, &g->njobs };
+		if (!CUDA_CALL(&k->c->api, f, cuLaunchKernel,
+			       kernel_of(k, g, l->gpu), blocks, 1, 1, THREADS,
+			       1, 1, 0, s, args, NULL))
+			return false;
+	}
+	return true;
+}
+
+bool pack_reached(packer *k, int gpu, CUdeviceptr at, int instr, CUstream s,
+		  failure *f)
+{
+	void *args[] = { &at, &instr };
+	return CUDA_CALL(&k->c->api, f, cuLaunchKernel, k->reached[gpu], 1, 1,
+			 1, 1, 1, 1, 0, s, args, NULL);
+}

@@ -1,0 +1,53 @@
+/* Boxes of elements in device memory, copied from place to place or combined,
+ * many at a time by one kernel.
+ *
+ * All that is to be copied is known before the first step: lists are made,
+ * brought to the GPUs, and then run as often as wanted, by kernel launches
+ * alone, which a stream may be capturing. */
+#ifndef TDL_RUNTIME_CUDA_PACK_H
+#define TDL_RUNTIME_CUDA_PACK_H
+
+#include "plan/plan.h"
+#include "runtime/cuda/cuda.h"
+
+typedef struct packer packer;
+typedef struct pack_list pack_list;
+
+/* A region of a tensor in device memory: its first element is at data. */
+typedef struct pack_block {
+	CUdeviceptr data;
+	region held;
+} pack_block;
+
+/* Loads the kernels, for all that transfers of the plan combine.  NULL with *f
+ * set. */
+packer *pack_open(cuda *c, const plan *p, failure *f);
+void pack_close(packer *k);
+
+/* A list for a GPU, which lives as long as k.  What is in one list is done in
+ * any order, so that no job may write what another one reads or writes. */
+pack_list *pack_new(packer *k, int gpu);
+
+/* Adds a box that all blocks hold: copied, or combined by r in the order of
+ * from[], as reducer_combine() does that; nfrom >= 1.  A block may be memory of
+ * another GPU that the list's can access, or of the host that is mapped. An
+ * empty box adds nothing. */
+void pack_copy(pack_list *l, dtype t, const box *at, const pack_block *to,
+	       const pack_block *from);
+void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
+		  const pack_block *to, int nfrom, const pack_block *from);
+
+/* Brings all lists to their GPUs, once, before the first of them is run. */
+bool pack_upload(packer *k, failure *f);
+
+/* Enqueues a list on a stream of its GPU, whose context is the thread's.  An
+ * empty list does nothing. */
+bool pack_run(packer *k, const pack_list *l, CUstream s, failure *f);
+bool pack_is_empty(const pack_list *l);
+
+/* Makes *at, mapped memory of the host, equal to `instr` when the stream has
+ * come to this point. */
+bool pack_reached(packer *k, int gpu, CUdeviceptr at, int instr, CUstream s,
+		  failure *f);
+
+#endif
