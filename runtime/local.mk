@@ -59,7 +59,8 @@ kernel_headers = \
 	include/tdl/product.h \
 	include/tdl/scalar.h
 tdlincludedir = $(includedir)/tdl
-tdlinclude_HEADERS = $(kernel_headers) include/tdl/kernel.h
+tdlinclude_HEADERS = $(kernel_headers) include/tdl/cuda.h \
+	include/tdl/kernel.h
 
 %D%/cpu/headers.h: $(kernel_headers) %D%/cpu/headers.sh
 	$(AM_V_GEN)$(MKDIR_P) %D%/cpu && \

@@ -1,0 +1,535 @@
+/* What the text of a kernel in CUDA is compiled behind: by NVRTC or nvcc, with
+ * --fmad=false, so that a product and a sum are one operation where the text
+ * says so and nowhere else.
+ *
+ * A kernel computes a part of a tensor, as tdl/generated.h says of kernels in
+ * C.  Its text uses macros for all that is not the kernel's own.  Who compiles it
+ * defines them before it, and may define them anew for the next kernel:
+ *
+ *	TDL_KERNEL	the kernel's name
+ *	TDL_PART(x)	names of its helpers
+ *	TDL_INT		the type of indices: int64_t; or int32_t where all of
+ *			this is below 2^31 - 2^20: the number of elements of the
+ *			part and of the terms of an element, the extents, and
+ *			the strides of each tensor times the largest indices
+ *	TDL_NWORDS	how many words p.w[] the kernel's parameter has
+ *	TDL_LO_v, TDL_COUNT_v	the part of the iteration space: variable v runs
+ *			over TDL_COUNT_v values from TDL_LO_v
+ *	TDL_IN_i, TDL_OUT	pointers to where element 0, 0, .. of the
+ *			tensor is or would be
+ *	TDL_IN_i_STRIDE_d, TDL_OUT_STRIDE_d	in elements; the last is 1
+ *	TDL_FAULT	a tdl_fault *
+ *
+ * each a number, or a word such as (p.w[3]).  The result lies apart from the
+ * inputs, or just where one lies that is read at the result's own index only.
+ *
+ * A block does the items blockIdx.x, + gridDim.x, ..; how they are divided does
+ * not change a bit of the result. */
+#ifndef TDL_CUDA_H
+#define TDL_CUDA_H
+
+#ifdef __CUDACC_RTC__
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#define INT8_MIN   (-128)
+#define INT16_MIN  (-32768)
+#define INT32_MIN  (-2147483647 - 1)
+#define INT64_MIN  (-9223372036854775807LL - 1)
+#define INT8_MAX   127
+#define INT16_MAX  32767
+#define INT32_MAX  2147483647
+#define INT64_MAX  9223372036854775807LL
+#define UINT8_MAX  255
+#define UINT16_MAX 65535
+#define UINT32_MAX 4294967295U
+#define UINT64_MAX 18446744073709551615ULL
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fc00000)
+#endif
+#endif
+
+#include "tdl/scalar.h"
+
+#include "tdl/functions.h"
+
+/* ---- bindings ---------------------------------------------------------- */
+
+template <int n> struct tdl_words {
+	int64_t w[n ? n : 1];
+};
+#define tdl_params tdl_words<TDL_NWORDS>
+
+#define TDL_LO(v)	     ((TDL_INT)TDL_LO_##v)
+#define TDL_COUNT(v)	     ((TDL_INT)TDL_COUNT_##v)
+#define TDL_HI(v)	     (TDL_LO(v) + TDL_COUNT(v))
+#define TDL_IN(i)	     TDL_IN_##i
+#define TDL_IN_STRIDE(i, d)  ((TDL_INT)TDL_IN_##i##_STRIDE_##d)
+#define TDL_OUT_STRIDE(d)    ((TDL_INT)TDL_OUT_STRIDE_##d)
+
+/* A kernel of blocks of n threads. */
+#define TDL_GLOBAL(n) extern "C" __global__ void __launch_bounds__(n)
+
+/* ---- data-dependent indices -------------------------------------------- */
+
+/* As in tdl/generated.h; `found` is 0 or 1. */
+typedef struct tdl_fault {
+	int found, input, dim;
+	int64_t value;
+} tdl_fault;
+
+/* The index i of a dimension of n elements, checked: one that is outside is
+ * noted, unless one was before, and gives -1. */
+TDL_INLINE int64_t tdl_index(tdl_fault *f, int input, int dim, int64_t i,
+			     int64_t n)
+{
+	if (tdl_inside(i, n))
+		return i;
+	if (!atomicCAS(&f->found, 0, 1)) {
+		f->input = input;
+		f->dim = dim;
+		f->value = i;
+	}
+	return -1;
+}
+
+/* ---- indices ----------------------------------------------------------- */
+
+/* Those of tdl/scalar.h, in the type that indices have. */
+template <class I> TDL_INLINE I tdl_min(I a, I b)
+{
+	return a < b ? a : b;
+}
+
+template <class I> TDL_INLINE I tdl_max(I a, I b)
+{
+	return a > b ? a : b;
+}
+
+template <class I> TDL_INLINE I tdl_div(I a, I b)
+{
+	return a / b - (a % b < 0);
+}
+
+template <class I> TDL_INLINE I tdl_mod(I a, I b)
+{
+	const I m = a % b;
+	return m < 0 ? m + b : m;
+}
+
+template <class I> TDL_INLINE I tdl_ceil_div(I a, I b)
+{
+	return (a + b - 1) / b;
+}
+
+TDL_INLINE bool tdl_inside(int32_t i, int32_t n)
+{
+	return (uint32_t)i < (uint32_t)n;
+}
+
+/* The last digit of a number to the base n, which loses it; 0 <= at. */
+TDL_INLINE int32_t tdl_digit(int32_t &at, int32_t n)
+{
+	const uint32_t all = (uint32_t)at, left = all / (uint32_t)n;
+	at = (int32_t)left;
+	return (int32_t)(all - left * (uint32_t)n);
+}
+
+TDL_INLINE int64_t tdl_digit(int64_t &at, int64_t n)
+{
+	const uint64_t all = (uint64_t)at, left = all / (uint64_t)n;
+	at = (int64_t)left;
+	return (int64_t)(all - left * (uint64_t)n);
+}
+
+/* ---- vectors ----------------------------------------------------------- */
+
+/* n elements that are read or written by one instruction of up to 16 bytes. */
+template <class T, int n>
+struct __align__(sizeof(T) * n < 16 ? sizeof(T) * n : 16) tdl_vector {
+	T at[n];
+};
+
+template <int n, class T> TDL_INLINE tdl_vector<T, n> tdl_load(const T *from)
+{
+	return *(const tdl_vector<T, n> *)from;
+}
+
+template <int n, class T>
+TDL_INLINE void tdl_store(T *to, const tdl_vector<T, n> &x)
+{
+	*(tdl_vector<T, n> *)to = x;
+}
+
+/* Whether vectors of n elements may lie there. */
+template <class T> TDL_INLINE bool tdl_fits(const T *p, int n)
+{
+	return (uint64_t)p % (sizeof(T) * n < 16 ? sizeof(T) * n : 16) == 0;
+}
+
+/* ---- reductions -------------------------------------------------------- */
+
+/* join() makes one of two accumulators, and is commutative. */
+struct tdl_sum {
+	template <class T> static __device__ T join(T a, T b)
+	{
+		return a + b;
+	}
+};
+
+struct tdl_product {
+	template <class T> static __device__ T join(T a, T b)
+	{
+		return a * b;
+	}
+};
+
+struct tdl_largest {
+	template <class T> static __device__ T join(T a, T b)
+	{
+		return a != a || a > b ? a : b;
+	}
+};
+
+struct tdl_least {
+	template <class T> static __device__ T join(T a, T b)
+	{
+		return a != a || a < b ? a : b;
+	}
+};
+
+struct tdl_all {
+	static __device__ bool join(bool a, bool b)
+	{
+		return a && b;
+	}
+};
+
+struct tdl_any {
+	static __device__ bool join(bool a, bool b)
+	{
+		return a || b;
+	}
+};
+
+/* The best element, and where it was; -1 where there was none.  The lowest
+ * place of a tie wins, and the first NaN of all. */
+template <class T> struct tdl_best {
+	T best;
+	int64_t where;
+};
+
+/* Whether x is better than y, by `less` or `greater` than that. */
+template <class T>
+TDL_INLINE bool tdl_is_better(const tdl_best<T> &x, const tdl_best<T> &y,
+			      bool is_beyond)
+{
+	if (x.where < 0 || y.where < 0)
+		return x.where >= 0;
+	if (x.best != x.best || y.best != y.best) {
+		if (y.best == y.best)
+			return true;
+		return x.best != x.best && x.where < y.where;
+	}
+	return is_beyond || (x.best == y.best && x.where < y.where);
+}
+
+struct tdl_where_largest {
+	template <class T>
+	static __device__ tdl_best<T> join(tdl_best<T> a, tdl_best<T> b)
+	{
+		return tdl_is_better(a, b, a.best > b.best) ? a : b;
+	}
+};
+
+struct tdl_where_least {
+	template <class T>
+	static __device__ tdl_best<T> join(tdl_best<T> a, tdl_best<T> b)
+	{
+		return tdl_is_better(a, b, a.best < b.best) ? a : b;
+	}
+};
+
+/* What a lane has whose number differs by the bits `x`. */
+template <class T> TDL_INLINE T tdl_other(T v, int x)
+{
+	return (T)__shfl_xor_sync(0xffffffffu, v, x);
+}
+
+template <class T> TDL_INLINE tdl_best<T> tdl_other(tdl_best<T> v, int x)
+{
+	tdl_best<T> r;
+	r.best = tdl_other(v.best, x);
+	r.where = tdl_other(v.where, x);
+	return r;
+}
+
+/* One accumulator of those of a warp, which all of its threads get. */
+template <class Op, class T> TDL_INLINE T tdl_join_warp(T v)
+{
+#pragma unroll
+	for (int x = 16; x > 0; x /= 2)
+		v = Op::join(v, tdl_other(v, x));
+	return v;
+}
+
+/* One accumulator of those of a block, a multiple of 32 threads; all of them
+ * have to come, and thread 0 gets it.  shared[] has one for each warp. */
+template <class Op, class T> TDL_INLINE T tdl_join_block(T v, T *shared)
+{
+	const int nwarps = blockDim.x / 32;
+	v = tdl_join_warp<Op>(v);
+	if (threadIdx.x % 32 == 0)
+		shared[threadIdx.x / 32] = v;
+	__syncthreads();
+	if (threadIdx.x == 0)
+		for (int i = 1; i < nwarps; i++)
+			v = Op::join(v, shared[i]);
+	__syncthreads();
+	return v;
+}
+
+/* Of the threads that are the same modulo n, a power of two: the first n get
+ * the accumulators.  shared[] has one for each thread. */
+template <class Op, class T> TDL_INLINE T tdl_join_columns(T v, int n, T *shared)
+{
+	const int i = threadIdx.x;
+	shared[i] = v;
+	__syncthreads();
+	for (int m = blockDim.x / 2; m >= n; m /= 2) {
+		if (i < m)
+			shared[i] = Op::join(shared[i], shared[i + m]);
+		__syncthreads();
+	}
+	v = shared[i];
+	__syncthreads();
+	return v;
+}
+
+/* v joined with those of the lanes before it; with them alone: *before, which
+ * lane 0 is left with as it was. */
+template <class Op, class T> TDL_INLINE T tdl_scan_warp(T v, T *before)
+{
+	const int lane = threadIdx.x % 32;
+#pragma unroll
+	for (int x = 1; x < 32; x *= 2) {
+		const T other = (T)__shfl_up_sync(0xffffffffu, v, x);
+		if (lane >= x)
+			v = Op::join(other, v);
+	}
+	const T other = (T)__shfl_up_sync(0xffffffffu, v, 1);
+	if (lane > 0)
+		*before = other;
+	return v;
+}
+
+/* The same of a block, whose accumulators are joined to `total`, too.  shared[]
+ * has one for each warp. */
+template <class Op, class T>
+TDL_INLINE T tdl_scan_block(T v, T nothing, T *shared, T *total)
+{
+	const int warp = threadIdx.x / 32, nwarps = blockDim.x / 32;
+	T before = nothing, all = nothing;
+	v = tdl_scan_warp<Op>(v, &before);
+	if (threadIdx.x % 32 == 31)
+		shared[warp] = v;
+	__syncthreads();
+	before = nothing;
+	for (int i = 0; i < nwarps; i++) {
+		if (i == warp)
+			before = all;
+		all = Op::join(all, shared[i]);
+	}
+	__syncthreads();
+	*total = all;
+	return Op::join(before, v);
+}
+
+/* ---- sums of products -------------------------------------------------- */
+
+TDL_INLINE float tdl_fma(float a, float b, float c)
+{
+	return fmaf(a, b, c);
+}
+
+TDL_INLINE double tdl_fma(double a, double b, double c)
+{
+	return fma(a, b, c);
+}
+
+TDL_INLINE uint32_t tdl_fma(uint32_t a, uint32_t b, uint32_t c)
+{
+	return a * b + c;
+}
+
+TDL_INLINE uint64_t tdl_fma(uint64_t a, uint64_t b, uint64_t c)
+{
+	return a * b + c;
+}
+
+/* How a tile of the result, rows x cols elements, is computed by 256 threads:
+ * each has a x b of them.  Where there are more threads than that, they are
+ * `groups` that have a part of the depth each.  `depth` of it is in shared
+ * memory at one time. */
+template <class A, int nrows, int ncols, int a_, int b_, int ndepth>
+struct tdl_tile {
+	typedef A accumulator;
+	enum {
+		threads = 256,
+		rows = nrows,
+		cols = ncols,
+		a = a_,
+		b = b_,
+		depth = ndepth,
+		owners = rows * cols / (a * b), /* threads of a group */
+		groups = threads / owners,
+		pad = 16 / sizeof(A),
+		left = depth * (rows + pad), /* elements in shared memory */
+		right = depth * (cols + pad),
+		shared = left + right,
+	};
+};
+
+/* The tile's sums over all of the depth.  left(row, d) and right(d, col) give
+ * the factors, 0 outside; left_along says that memory lies along d.  Long sums
+ * are taken in blocks of 256.  Terms are added in a fixed order; the sums
+ * are those of the threads of group 0. */
+template <class Tile, bool is_long, bool left_along, bool right_along, class I,
+	  class Left, class Right>
+TDL_INLINE void tdl_sums(typename Tile::accumulator (&sum)[Tile::a][Tile::b],
+			 typename Tile::accumulator *shared, I depth, Left left,
+			 Right right)
+{
+	typedef typename Tile::accumulator A;
+	enum {
+		nleft = Tile::rows * Tile::depth / Tile::threads,
+		nright = Tile::cols * Tile::depth / Tile::threads,
+		lpitch = Tile::rows + Tile::pad,
+		rpitch = Tile::cols + Tile::pad,
+		share = Tile::depth / Tile::groups, /* of the depth, a group's */
+		block = 256 / share * share,
+	};
+	A *const lefts = shared, *const rights = shared + Tile::left;
+	const int thread = threadIdx.x;
+	const int group = thread / Tile::owners, owner = thread % Tile::owners;
+	const int row = owner / (Tile::cols / Tile::b) * Tile::a;
+	const int col = owner % (Tile::cols / Tile::b) * Tile::b;
+	A next_left[nleft], next_right[nright], part[Tile::a][Tile::b];
+	int terms = 0;
+	const auto fetch = [&](I from) {
+#pragma unroll
+		for (int i = 0; i < nleft; i++) {
+			const int at = thread + i * Tile::threads;
+			next_left[i] = left_along ? left(at / Tile::depth,
+							 from + at % Tile::depth)
+						  : left(at % Tile::rows,
+							 from + at / Tile::rows);
+		}
+#pragma unroll
+		for (int i = 0; i < nright; i++) {
+			const int at = thread + i * Tile::threads;
+			next_right[i] =
+				right_along ? right(from + at % Tile::depth,
+						    at / Tile::depth)
+					    : right(from + at / Tile::cols,
+						    at % Tile::cols);
+		}
+	};
+	const auto flush = [&] {
+#pragma unroll
+		for (int i = 0; i < Tile::a; i++)
+#pragma unroll
+			for (int j = 0; j < Tile::b; j++) {
+				sum[i][j] += part[i][j];
+				part[i][j] = 0;
+			}
+	};
+#pragma unroll
+	for (int i = 0; i < Tile::a; i++)
+#pragma unroll
+		for (int j = 0; j < Tile::b; j++)
+			sum[i][j] = part[i][j] = 0;
+	if (depth > 0)
+		fetch((I)0);
+	for (I from = 0; from < depth; from += Tile::depth) {
+		__syncthreads();
+#pragma unroll
+		for (int i = 0; i < nleft; i++) {
+			const int at = thread + i * Tile::threads;
+			const int r = left_along ? at / Tile::depth
+						 : at % Tile::rows;
+			const int d = left_along ? at % Tile::depth
+						 : at / Tile::rows;
+			lefts[d * lpitch + r] = next_left[i];
+		}
+#pragma unroll
+		for (int i = 0; i < nright; i++) {
+			const int at = thread + i * Tile::threads;
+			const int c = right_along ? at / Tile::depth
+						  : at % Tile::cols;
+			const int d = right_along ? at % Tile::depth
+						  : at / Tile::cols;
+			rights[d * rpitch + c] = next_right[i];
+		}
+		__syncthreads();
+		if (from + Tile::depth < depth)
+			fetch(from + Tile::depth);
+#pragma unroll
+		for (int i = 0; i < share; i++) {
+			const int d = group * share + i;
+			A l[Tile::a], r[Tile::b];
+#pragma unroll
+			for (int j = 0; j < Tile::a; j++)
+				l[j] = lefts[d * lpitch + row + j];
+#pragma unroll
+			for (int j = 0; j < Tile::b; j++)
+				r[j] = rights[d * rpitch + col + j];
+#pragma unroll
+			for (int j = 0; j < Tile::a; j++)
+#pragma unroll
+				for (int k = 0; k < Tile::b; k++) {
+					A &to = is_long ? part[j][k]
+							: sum[j][k];
+					to = tdl_fma(l[j], r[k], to);
+				}
+		}
+		terms += share;
+		if (is_long && terms == block) {
+			flush();
+			terms = 0;
+		}
+	}
+	if (is_long)
+		flush();
+	/* The groups' sums, in order. */
+	for (int g = 1; g < Tile::groups; g++) {
+		__syncthreads();
+		if (group == g)
+#pragma unroll
+			for (int i = 0; i < Tile::a; i++)
+#pragma unroll
+				for (int j = 0; j < Tile::b; j++)
+					shared[(row + i) * Tile::cols + col +
+					       j] = sum[i][j];
+		__syncthreads();
+		if (group == 0)
+#pragma unroll
+			for (int i = 0; i < Tile::a; i++)
+#pragma unroll
+				for (int j = 0; j < Tile::b; j++)
+					sum[i][j] +=
+						shared[(row + i) * Tile::cols +
+						       col + j];
+	}
+	__syncthreads();
+}
+
+#endif
