@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/kernels/kernels.c %D%/cpu/kernels/kernels.h \
 	%D%/cpu/kernels/matrix.c \
 	%D%/cpu/kernels/order.c \
+	%D%/cuda/bind.c %D%/cuda/bind.h \
 	%D%/data.c %D%/data.h \
 	%D%/evaluate.c %D%/evaluate.h \
 	%D%/fail.c %D%/fail.h \
@@ -36,9 +37,14 @@ nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
 if CUDA
 %C%_libruntime_a_SOURCES += \
 	%D%/cuda/api.c %D%/cuda/api.def %D%/cuda/api.h \
-	%D%/cuda/cuda.h %D%/cuda/link.h %D%/cuda/module.h \
-	%D%/cuda/pack.c %D%/cuda/pack.h
-nodist_%C%_libruntime_a_SOURCES += %D%/cuda/pack_text.h
+	%D%/cuda/cuda.c %D%/cuda/cuda.h \
+	%D%/cuda/host.c %D%/cuda/host.h \
+	%D%/cuda/kernels.c %D%/cuda/kernels.h \
+	%D%/cuda/link.h %D%/cuda/local.c \
+	%D%/cuda/module.c %D%/cuda/module.h \
+	%D%/cuda/pack.c %D%/cuda/pack.h \
+	%D%/cuda/program.c %D%/cuda/program.h
+nodist_%C%_libruntime_a_SOURCES += %D%/cuda/headers.h %D%/cuda/pack_text.h
 endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi.c
@@ -68,6 +74,18 @@ tdlinclude_HEADERS = $(kernel_headers) include/tdl/cuda.h \
 		>$@.tmp && mv $@.tmp $@
 %D%/cpu/build.$(OBJEXT): %D%/cpu/headers.h
 CLEANFILES += %D%/cpu/headers.h
+
+# The same for GPUs.
+device_headers = \
+	include/tdl/cuda.h \
+	include/tdl/functions.h \
+	include/tdl/scalar.h
+%D%/cuda/headers.h: $(device_headers) %D%/cpu/headers.sh
+	$(AM_V_GEN)$(MKDIR_P) %D%/cuda && \
+	(cd $(srcdir) && $(SHELL) %D%/cpu/headers.sh $(device_headers)) \
+		>$@.tmp && mv $@.tmp $@
+%D%/cuda/module.$(OBJEXT): %D%/cuda/headers.h
+CLEANFILES += %D%/cuda/headers.h
 
 # The device's part of pack.c.
 %D%/cuda/pack_text.h: %D%/cuda/pack.cu %D%/cpu/headers.sh

@@ -1,4 +1,4 @@
-/* The GPUs of this process, and what has been loaded onto them. */
+/* The GPUs of this process, and the workers that are on them. */
 #ifndef TDL_RUNTIME_CUDA_CUDA_H
 #define TDL_RUNTIME_CUDA_CUDA_H
 
@@ -14,26 +14,27 @@ typedef struct cuda_gpu {
 	CUstream compute, comm;
 } cuda_gpu;
 
-/* The functions take the first parameters of one another: a GPU's number, 0 <=
- * gpu < ngpus; a worker's, counted from `first`, 0 <= worker < nworkers. */
+/* Functions say `gpu` for 0 <= gpu < ngpus, and `worker` for a worker's number
+ * here, 0 <= worker < nworkers; in the plan it is first + worker. */
 typedef struct cuda {
 	arena *a; /* as long as the backend */
 	cuda_api api;
 	const plan *p;
 	int ngpus; /* of those visible, as many as have a worker */
 	cuda_gpu *gpus;
-	int first, nworkers;  /* of the plan's workers, those in this process */
-	CUdeviceptr *arenas;  /* by worker */
+	int first, nworkers;
+	CUdeviceptr *arenas; /* by worker */
+	struct cuda_kernels *kernels;
+	struct program *program;
 } cuda;
 
-/* Worker w is on this GPU. */
 static inline int cuda_gpu_of(const cuda *c, int worker)
 {
 	return worker % c->ngpus;
 }
 
-/* Makes a GPU the one that this thread's calls go to; all calls that take no
- * stream need it. */
+/* Makes a GPU the one that this thread's calls go to; all calls need it but
+ * those that only ask. */
 bool cuda_enter(const cuda *c, int gpu, failure *f);
 
 /* The address of a buffer in a worker's arena. */

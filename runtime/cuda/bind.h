@@ -1,0 +1,60 @@
+/* What the CUDA text of a kernel leaves open: names that stand for the part of
+ * the iteration space, for where tensors lie and for how far apart their
+ * elements are (include/tdl/cuda.h).  A value that all runs of a kernel have in
+ * common becomes a number in the text, which the compiler knows then; the
+ * others become 64-bit words, the kernel's parameter.
+ *
+ * Nothing here needs CUDA. */
+#ifndef TDL_RUNTIME_CUDA_BIND_H
+#define TDL_RUNTIME_CUDA_BIND_H
+
+#include "plan/plan.h"
+
+typedef enum bind_kind {
+	BIND_LO,      /* of variable i: the first value, .. */
+	BIND_COUNT,   /* .. how many */
+	BIND_ADDRESS, /* of element 0, 0, .. of operand i, which need not be in
+			 memory */
+	BIND_STRIDE,  /* of operand i along dimension d, elements */
+	BIND_FAULT,   /* the address of a tdl_fault */
+} bind_kind;
+
+/* Operands are the inputs and, after them, the result. */
+typedef struct bind_slot {
+	bind_kind kind;
+	int i, d;
+} bind_slot;
+
+/* A worker's run of a kernel: the part of the iteration space, what of each
+ * operand lies in memory, densely, and where that begins. */
+typedef struct bind_run {
+	const kernel *k;
+	box space;
+	box at[MAX_NINPUTS + 1];
+	uint64_t data[MAX_NINPUTS + 1];
+	uint64_t fault;
+} bind_run;
+
+/* Of a RUN; the addresses are those of an arena at `base`. */
+bind_run bind_run_of(const plan *p, int instr, int worker, uint64_t base);
+
+int64_t bind_value(const bind_run *r, bind_slot s);
+
+/* How a kernel is bound in a plan. */
+typedef struct binding {
+	bool used;
+	bool wide; /* indices do not fit 32 bits */
+	int nwords;
+	bind_slot *words;
+	const char *define, *undefine; /* text before and after the kernel's */
+} binding;
+
+/* One for each kernel of a plan that has CUDA, for these workers and a sample
+ * of the others: so that processes make the same text as long as workers are
+ * alike.  Kernel i is called tdl_kernel_i. */
+binding *bind_kernels(arena *a, const plan *p, int first, int nworkers);
+
+/* The words of a run: w[0 .. b->nwords). */
+void bind_words(const binding *b, const bind_run *r, int64_t *w);
+
+#endif

@@ -1,0 +1,18 @@
+/* Products of matrices by cuBLASLt. */
+#ifndef TDL_RUNTIME_CUDA_CUBLASLT_H
+#define TDL_RUNTIME_CUDA_CUBLASLT_H
+
+#include "runtime/cuda/library.h"
+
+enum { LT_WORKSPACE = 32 << 20 }; /* bytes on each GPU */
+
+typedef struct lt lt;
+typedef struct lt_run lt_run;
+
+/* See library.h; everything lives as long as the arena. */
+lt *lt_open(arena *a, cuda *c, const library_options *o, failure *f);
+void lt_close(lt *l);
+lt_run *lt_plan(lt *l, int worker, const bind_run *r);
+bool lt_run_on(lt *l, const lt_run *r, CUstream s, failure *f);
+
+#endif

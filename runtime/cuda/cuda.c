@@ -1,0 +1,276 @@
+/* The backend `cuda`: workers on GPUs, their memory there, programs that are
+ * replayed. */
+#include "config.h"
+
+#include "runtime/cuda/cuda.h"
+
+#include <inttypes.h>
+
+#include "runtime/backend.h"
+#include "runtime/comm/comm.h"
+#include "runtime/cuda/kernels.h"
+#include "runtime/cuda/program.h"
+
+bool cuda_enter(const cuda *c, int gpu, failure *f)
+{
+	return CUDA_CALL(&c->api, f, cuCtxSetCurrent, c->gpus[gpu].context);
+}
+
+/* ---- GPUs -------------------------------------------------------------- */
+
+static bool attribute(const cuda *c, CUdevice_attribute what, CUdevice device,
+		      int *value, failure *f)
+{
+	return CUDA_CALL(&c->api, f, cuDeviceGetAttribute, value, what, device);
+}
+
+static bool open_gpu(cuda *c, cuda_gpu *g, int ordinal, failure *f)
+{
+	const cuda_api *api = &c->api;
+	int major, minor;
+	CUdevice device;
+	if (!CUDA_CALL(api, f, cuDeviceGet, &device, ordinal) ||
+	    !attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device,
+		       &major, f) ||
+	    !attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device,
+		       &minor, f) ||
+	    !attribute(c, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device,
+		       &g->nprocessors, f))
+		return false;
+	g->arch = 10 * major + minor;
+	g->device = device;
+	return CUDA_CALL(api, f, cuDevicePrimaryCtxRetain, &g->context,
+			 device) &&
+	       CUDA_CALL(api, f, cuCtxSetCurrent, g->context) &&
+	       CUDA_CALL(api, f, cuStreamCreate, &g->compute,
+			 CU_STREAM_NON_BLOCKING) &&
+	       CUDA_CALL(api, f, cuStreamCreate, &g->comm,
+			 CU_STREAM_NON_BLOCKING);
+}
+
+static void close_gpu(cuda *c, cuda_gpu *g)
+{
+	const cuda_api *api = &c->api;
+	if (!g->context)
+		return;
+	if (api->cuCtxSetCurrent(g->context) == CUDA_SUCCESS) {
+		if (g->compute)
+			api->cuStreamDestroy(g->compute);
+		if (g->comm)
+			api->cuStreamDestroy(g->comm);
+	}
+	api->cuDevicePrimaryCtxRelease(g->device);
+}
+
+static bool reaches(const cuda *c, int from, int to)
+{
+	int can = 0;
+	return c->api.cuDeviceCanAccessPeer(&can, c->gpus[from].device,
+					    c->gpus[to].device) ==
+		       CUDA_SUCCESS && can;
+}
+
+/* As many of the GPUs as read each other's memory: workers do. */
+static int count_peers(const cuda *c)
+{
+	for (int n = 1; n < c->ngpus; n++)
+		for (int i = 0; i < n; i++)
+			if (!reaches(c, i, n) || !reaches(c, n, i))
+				return n;
+	return c->ngpus;
+}
+
+static bool enable_peers(cuda *c, failure *f)
+{
+	for (int i = 0; i < c->ngpus; i++)
+		for (int j = 0; j < c->ngpus; j++) {
+			CUresult r;
+			if (i == j)
+				continue;
+			if (!cuda_enter(c, i, f))
+				return false;
+			r = c->api.cuCtxEnablePeerAccess(c->gpus[j].context, 0);
+			if (r != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED &&
+			    !cuda_good(&c->api, r, "cuCtxEnablePeerAccess", f))
+				return false;
+		}
+	return true;
+}
+
+/* Workers of one process go to the GPUs in turn; so do processes, which have
+ * one each. */
+static bool open_gpus(cuda *c, const backend_options *o, failure *f)
+{
+	int visible = 0, all;
+	if (!CUDA_CALL(&c->api, f, cuDeviceGetCount, &visible))
+		return false;
+	if (visible < 1)
+		return fail_with(f, CLI_MACHINE, "there is no GPU that CUDA "
+				 "can use; use --backend cpu");
+	c->ngpus = visible < c->nworkers ? visible : c->nworkers;
+	c->gpus = ARENA_ARRAY(c->a, cuda_gpu, c->ngpus);
+	for (int i = 0; i < c->ngpus; i++)
+		if (!open_gpu(c, &c->gpus[i], (o->neighbour + i) % visible, f))
+			return false;
+	all = c->ngpus;
+	c->ngpus = count_peers(c);
+	for (int i = c->ngpus; i < all; i++)
+		close_gpu(c, &c->gpus[i]);
+	return enable_peers(c, f);
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+static bool check_memory(const cuda *c, int gpu, failure *f)
+{
+	size_t has = 0, all = 0;
+	double needed = 0;
+	for (int w = 0; w < c->nworkers; w++)
+		if (cuda_gpu_of(c, w) == gpu)
+			needed += (double)c->p->arena_bytes;
+	if (!cuda_enter(c, gpu, f) ||
+	    !CUDA_CALL(&c->api, f, cuMemGetInfo, &has, &all))
+		return false;
+	return needed <= (double)has ||
+	       fail_with(f, CLI_MACHINE, "GPU %d has %zu bytes of memory free, "
+			 "its workers need %.0f", c->gpus[gpu].device, has,
+			 needed);
+}
+
+/* Copies go through the stream of the kernels, so that one that waits for it
+ * has waited for both. */
+static CUstream stream_of(const cuda *c, int worker)
+{
+	return c->gpus[cuda_gpu_of(c, worker)].compute;
+}
+
+static bool finish(const cuda *c, int worker, failure *f)
+{
+	return CUDA_CALL(&c->api, f, cuStreamSynchronize,
+			 stream_of(c, worker));
+}
+
+static void *alloc_cuda(void *state, int worker, int64_t nbytes)
+{
+	cuda *c = state;
+	failure ignored = { 0 };
+	size_t n = nbytes > 0 ? (size_t)nbytes : 1;
+	CUdeviceptr m = 0;
+	if (cuda_enter(c, cuda_gpu_of(c, worker), &ignored) &&
+	    CUDA_CALL(&c->api, &ignored, cuMemAlloc, &m, n) &&
+	    CUDA_CALL(&c->api, &ignored, cuMemsetD8Async, m, 0, n,
+		      stream_of(c, worker)) && finish(c, worker, &ignored))
+		return (void *)(uintptr_t)m;
+	if (m)
+		c->api.cuMemFree(m);
+	return NULL;
+}
+
+/* What is in flight ends before memory goes. */
+static void free_cuda(void *state, int worker, void *memory, int64_t nbytes)
+{
+	cuda *c = state;
+	failure ignored = { 0 };
+	(void)nbytes;
+	if (c->program)
+		program_close(c->program);
+	c->program = NULL;
+	if (memory && cuda_enter(c, cuda_gpu_of(c, worker), &ignored))
+		c->api.cuMemFree((CUdeviceptr)(uintptr_t)memory);
+}
+
+static bool put_cuda(void *state, int worker, void *to, const void *from,
+		     int64_t n, failure *f)
+{
+	cuda *c = state;
+	return n == 0 || (cuda_enter(c, cuda_gpu_of(c, worker), f) &&
+			  CUDA_CALL(&c->api, f, cuMemcpyHtoDAsync,
+				    (CUdeviceptr)(uintptr_t)to, from, (size_t)n,
+				    stream_of(c, worker)) &&
+			  finish(c, worker, f));
+}
+
+static bool get_cuda(void *state, int worker, void *to, const void *from,
+		     int64_t n, failure *f)
+{
+	cuda *c = state;
+	return n == 0 || (cuda_enter(c, cuda_gpu_of(c, worker), f) &&
+			  CUDA_CALL(&c->api, f, cuMemcpyDtoHAsync, to,
+				    (CUdeviceptr)(uintptr_t)from, (size_t)n,
+				    stream_of(c, worker)) &&
+			  finish(c, worker, f));
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static void close_cuda(void *state)
+{
+	cuda *c = state;
+	if (c->program)
+		program_close(c->program);
+	if (c->kernels)
+		kernels_close(c->kernels);
+	for (int i = 0; c->gpus && i < c->ngpus; i++)
+		close_gpu(c, &c->gpus[i]);
+	arena_free(c->a);
+}
+
+static void *open_cuda(const plan *p, const backend_options *o, failure *f)
+{
+	arena *a = arena_new();
+	cuda *c = ARENA_NEW(a, cuda);
+	*c = (cuda){ .a = a, .p = p, .first = o->first,
+		     .nworkers = o->nworkers };
+	c->arenas = ARENA_ARRAY(a, CUdeviceptr, c->nworkers);
+	bool good = api_open(&c->api, f) && open_gpus(c, o, f);
+	for (int gpu = 0; good && gpu < c->ngpus; gpu++)
+		good = check_memory(c, gpu, f);
+	if (good)
+		c->kernels = kernels_open(c, o, f);
+	if (c->kernels)
+		return c;
+	close_cuda(c);
+	return NULL;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+static bool attach_cuda(void *state, const communicator *comm, void *link,
+			int first, unsigned char *const *arenas, failure *f)
+{
+	cuda *c = state;
+	(void)first;
+	for (int w = 0; w < c->nworkers; w++)
+		c->arenas[w] = (CUdeviceptr)(uintptr_t)arenas[w];
+	c->program = program_open(c, comm, link, f);
+	return c->program != NULL;
+}
+
+static bool step_cuda(void *state, failure *f)
+{
+	return program_step(((cuda *)state)->program, f);
+}
+
+static int64_t received_cuda(void *state, int instr)
+{
+	return program_received(((cuda *)state)->program, instr);
+}
+
+static int64_t used_cuda(void *state)
+{
+	return program_used(((cuda *)state)->program);
+}
+
+const backend backend_cuda = {
+	.name = "cuda",
+	.open = open_cuda,
+	.alloc = alloc_cuda,
+	.free = free_cuda,
+	.close = close_cuda,
+	.put = put_cuda,
+	.get = get_cuda,
+	.attach = attach_cuda,
+	.step = step_cuda,
+	.received = received_cuda,
+	.used = used_cuda,
+};

@@ -1,0 +1,34 @@
+/* NVIDIA's libraries, for what they compute faster than generated text.  Which
+ * kernels those are is found by their structure. */
+#ifndef TDL_RUNTIME_CUDA_LIBRARY_H
+#define TDL_RUNTIME_CUDA_LIBRARY_H
+
+#include "runtime/cuda/bind.h"
+#include "runtime/cuda/cuda.h"
+
+typedef struct cuda_library cuda_library;
+typedef struct library_run library_run;
+
+typedef struct library_options {
+	bool tf32; /* products of f32 may be rounded to 10 bits */
+} library_options;
+
+/* Loads what there is of them, makes ready what they need on each GPU.  Where
+ * none is there, or none works, NULL with the reason in *f, which is no failure
+ * of the run. */
+cuda_library *library_open_on(cuda *c, const library_options *o, failure *f);
+void library_close(cuda_library *l);
+
+/* A worker's run of a kernel as calls of a library, all of it chosen now; NULL
+ * where none fits.  It lives as long as l. */
+library_run *library_plan(cuda_library *l, int worker, const bind_run *r);
+
+/* Enqueues it on a stream of the worker's GPU, whose context is the thread's
+ * and which may be capturing. */
+bool library_run_on(cuda_library *l, const library_run *r, CUstream s,
+		    failure *f);
+
+/* Device memory beside the arenas, of each GPU, bytes. */
+int64_t library_memory(const cuda_library *l);
+
+#endif
