@@ -280,10 +280,10 @@ static bool allocate(machine *m, failure *f)
 	return true;
 }
 
-static bool open_link(machine *m, failure *f)
+static bool open_link(machine *m, void *run, failure *f)
 {
 	int n;
-	m->link = m->comm->open(m->p, f);
+	m->link = m->comm->open(run, m->p, f);
 	if (!m->link)
 		return false;
 	m->comm->here(m->link, &m->first, &n, &m->neighbours);
@@ -319,8 +319,8 @@ static bool attach(machine *m, failure *f)
 }
 
 machine *machine_open(const plan *p, const char *path, const backend *b,
-		      const communicator *c, const backend_options *o,
-		      failure *f)
+		      const communicator *c, void *run,
+		      const backend_options *o, failure *f)
 {
 	arena *a = arena_new();
 	machine *m = ARENA_NEW(a, machine);
@@ -328,7 +328,7 @@ machine *machine_open(const plan *p, const char *path, const backend *b,
 			.nworkers = mesh_workers(&p->mesh) };
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
-	if (open_link(m, f) && check_workers(m, path, f) &&
+	if (open_link(m, run, f) && check_workers(m, path, f) &&
 	    open_device(m, o, f) && allocate(m, f) && load_constants(m, f) &&
 	    attach(m, f))
 		return m;

@@ -10,13 +10,14 @@ typedef struct machine machine;
 
 /* Makes a plan ready to run: memory for the workers that are in this process,
  * kernels, constants, and the states' first values.  plan_check_worker() is
- * done here.  path is the plan's, for messages.  NULL, with *f set, on failure.
+ * done here.  path is the plan's, for messages; run is what c->start() has
+ * given.  NULL, with *f set, on failure.
  *
  * Where workers are processes, all of them call all that is below alike, and
  * get the same. */
 machine *machine_open(const plan *p, const char *path, const backend *b,
-		      const communicator *c, const backend_options *o,
-		      failure *f);
+		      const communicator *c, void *run,
+		      const backend_options *o, failure *f);
 void machine_close(machine *m);
 
 /* Runs the program once; inputs[i] is the plan's i-th input, whole. Then

@@ -116,12 +116,16 @@ static const communicator *row_of(const options *o)
 static cli_status run_joined(arena *a, const options *o)
 {
 	const communicator *c = row_of(o);
-	session s = { .a = a, .o = o, .leads = c->start() };
+	session s = { .a = a, .o = o };
+	if (!c->start(&o->processes, &s.run, &s.leads, &s.f)) {
+		cli_failed(&tdlrun, "%s", s.f.text);
+		return s.f.status;
+	}
 	if (!s.leads && !freopen("/dev/null", "w", stdout))
 		return cli_failed(&tdlrun, "/dev/null: %s", strerror(errno));
 	cli_status status = run_plan(&s);
 	fflush(NULL);
-	c->end(status);
+	c->end(s.run, status);
 	return status;
 }
 

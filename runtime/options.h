@@ -3,6 +3,7 @@
 #define TDL_RUNTIME_OPTIONS_H
 
 #include "base/cli.h"
+#include "runtime/comm/comm.h"
 
 typedef struct options {
 	const char *plan;
@@ -22,6 +23,7 @@ typedef struct options {
 	int64_t every, keep;
 	bool resume;
 	const char *log;
+	comm_options processes;
 } options;
 
 #endif

@@ -15,26 +15,27 @@
 /* ---- the machine ------------------------------------------------------- */
 
 static machine *open_machine(session *s, const plan *p, const char *path,
-			     const communicator *c)
+			     const communicator *c, void *run)
 {
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
 			      .library = s->o->library };
 	session_progress(s, "compiling %d kernels, loading weights",
 			 p->nkernels);
-	return machine_open(p, path, backend_row(s->o->backend), c, &o, &s->f);
+	return machine_open(p, path, backend_row(s->o->backend), c, run, &o,
+			    &s->f);
 }
 
 machine *session_machine(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
-	return open_machine(s, p, path, comm_row(s->o->comm,
-						!of->put));
+	return open_machine(s, p, path, comm_row(s->o->comm, !of->put),
+			    s->run);
 }
 
 machine *session_alone(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
-	return open_machine(s, p, path, comm_row(0, !of->put));
+	return open_machine(s, p, path, comm_row(0, !of->put), NULL);
 }
 
 bool session_states(session *s, machine *m, const plan *p, const feed *x)

@@ -12,6 +12,7 @@ typedef struct session {
 	arena *a;
 	const options *o;
 	const plan *p; /* the one that was asked for */
+	void *run;  /* the processes that this one has joined */
 	bool leads; /* this process prints, and writes files */
 	failure f;
 } session;

@@ -8,20 +8,27 @@ typedef struct alone {
 	int nworkers;
 } alone;
 
-static bool start_alone(void)
+static bool start_alone(const comm_options *o, void **run, bool *leads,
+			failure *f)
 {
+	(void)o;
+	(void)f;
+	*run = NULL;
+	*leads = true;
 	return true;
 }
 
-static void end_alone(cli_status status)
+static void end_alone(void *run, cli_status status)
 {
+	(void)run;
 	(void)status;
 }
 
-static void *open_alone(const plan *p, failure *f)
+static void *open_alone(void *run, const plan *p, failure *f)
 {
 	arena *a = arena_new();
 	alone *c = ARENA_NEW(a, alone);
+	(void)run;
 	(void)f;
 	*c = (alone){ a, mesh_workers(&p->mesh) };
 	return c;

@@ -2,8 +2,18 @@
 #ifndef TDL_RUNTIME_COMM_COMM_H
 #define TDL_RUNTIME_COMM_COMM_H
 
+#include <stdatomic.h>
+
 #include "plan/plan.h"
 #include "runtime/fail.h"
+
+/* How processes that nothing else has brought together find each other. */
+typedef struct comm_options {
+	const char *rendezvous; /* a folder that all reach, or the beginning of
+				   a file's path; NULL: by other means */
+	int64_t rank, ranks;	/* of them; -1: the environment says it */
+	double patience; /* seconds that one may stand still; 0: a default */
+} comm_options;
 
 /* What a worker does; false, with *f set, ends all of them. */
 typedef bool comm_body(void *arg, int worker, failure *f);
@@ -15,14 +25,16 @@ typedef struct communicator {
 	 * goes with backends that do it themselves, and has no attach(),
 	 * launch(), ready(), move(), combine() and received(). */
 	bool moves;
-	/* Joins the processes of the run, before anything else.  Returns
-	 * whether this is the one that speaks for all: the others print
-	 * nothing and write no file. */
-	bool (*start)(void);
+	/* Joins the processes of the run, before anything else, and gives what
+	 * end() and open() take.  *leads: whether this is the one that speaks
+	 * for all; the others print nothing and write no file.  False with *f
+	 * set. */
+	bool (*start)(const comm_options *o, void **run, bool *leads,
+		      failure *f);
 	/* Leaves them; where the run has failed, it ends them. */
-	void (*end)(cli_status status);
+	void (*end)(void *run, cli_status status);
 	/* For the workers of a plan.  NULL with *f set. */
-	void *(*open)(const plan *p, failure *f);
+	void *(*open)(void *run, const plan *p, failure *f);
 	/* The workers that are in this process, first .. first + n; and how
 	 * many are on this machine, which share its processors and memory. */
 	void (*here)(void *c, int *first, int *n, int *neighbours);
@@ -51,6 +63,11 @@ typedef struct communicator {
 	void (*share)(void *c, int worker, void *data, int64_t n);
 	int64_t (*sum)(void *c, int64_t x);
 	int64_t (*greatest)(void *c, int64_t x);
+	/* From now on *at, which the device writes, is told to the others as
+	 * the instruction that this process has come to, and `waits` whether
+	 * it waits for the device.  May be NULL. */
+	void (*watch)(void *c, const volatile int *at,
+		      const atomic_bool *waits);
 	/* Bytes that the workers here received from others in an instruction
 	 * since open(). */
 	int64_t (*received)(void *c, int instr);

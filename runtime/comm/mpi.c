@@ -216,19 +216,25 @@ static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 
 /* ---- opening ----------------------------------------------------------- */
 
-static bool start_ranks(void)
+static bool start_ranks(const comm_options *o, void **run, bool *leads,
+			failure *f)
 {
 	int rank, level;
+	(void)o;
+	(void)f;
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	return rank == 0;
+	*run = NULL;
+	*leads = rank == 0;
+	return true;
 }
 
 /* A failure that all have met is told by the first alone: it ends the others
  * while they wait.  A rank that has failed alone speaks a little later. */
-static void end_ranks(cli_status status)
+static void end_ranks(void *run, cli_status status)
 {
 	int n;
+	(void)run;
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	/* mpirun, or Slurm, ends the others when one leaves like that, and
 	 * has its status; MPI_Abort() makes some mpiruns hang. */
@@ -237,14 +243,15 @@ static void end_ranks(cli_status status)
 	MPI_Finalize();
 }
 
-static void *open_ranks(const plan *p, failure *f)
+static void *open_ranks(void *run, const plan *p, failure *f)
 {
 	int n, workers = mesh_workers(&p->mesh);
+	(void)run;
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (n != workers) {
 		fail_with(f, CLI_MACHINE, "the plan has %d worker%s, and there "
 			  "%s %d MPI process%s: start it with 'mpirun -n %d "
-			  "tdlrun PLAN --comm mpi'", workers,
+			  "tdlrun PLAN ..'", workers,
 			  workers == 1 ? "" : "s", n == 1 ? "is" : "are", n,
 			  n == 1 ? "" : "es", workers);
 		return NULL;

@@ -131,13 +131,19 @@ static void open_posts(threads *c)
 }
 
 /* This process is the only one. */
-static bool start_threads(void)
+static bool start_threads(const comm_options *o, void **run, bool *leads,
+			  failure *f)
 {
+	(void)o;
+	(void)f;
+	*run = NULL;
+	*leads = true;
 	return true;
 }
 
-static void end_threads(cli_status status)
+static void end_threads(void *run, cli_status status)
 {
+	(void)run;
 	(void)status;
 }
 
@@ -163,8 +169,9 @@ static void close_threads(void *state)
 	arena_free(c->a);
 }
 
-static void *open_threads(const plan *p, failure *f)
+static void *open_threads(void *run, const plan *p, failure *f)
 {
+	(void)run;
 	arena *a = arena_new();
 	threads *c = ARENA_NEW(a, threads);
 	*c = (threads){ .a = a, .p = p, .nworkers = mesh_workers(&p->mesh) };

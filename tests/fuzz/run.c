@@ -55,8 +55,8 @@ static bool step(const plan *p, const array *inputs, const array *outputs,
 		 failure *f)
 {
 	const backend_options o = { .kernels = KERNELS_INTERPRETER };
-	machine *m = machine_open(p, "fuzz.plan", backend_row(0), comm_row(0, true),
-				  &o, f);
+	machine *m = machine_open(p, "fuzz.plan", backend_row(0),
+				  comm_row(0, true), NULL, &o, f);
 	bool good = m && machine_step(m, inputs, outputs, f);
 	FUZZ_CHECK(good || f->status != CLI_OK);
 	if (m)

@@ -45,8 +45,8 @@ static outcome run_plan(const plan *p, const array *inputs, int steps,
 	backend_options o = { .kernels = kernels };
 	failure f = { 0 };
 	outcome out = { 0 };
-	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads, &o,
-				  &f);
+	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads,
+				  NULL, &o, &f);
 	ck_assert_msg(m != NULL, "%s", f.text);
 	out.outputs = arrays_of(mem, p, p->outputs, p->noutputs, &f);
 	for (int i = 0; i < steps; i++)
@@ -106,7 +106,7 @@ START_TEST(library_is_not_built_in)
 	backend_options o = { .kernels = KERNELS_LIBRARY };
 	failure f = { 0 };
 	ck_assert_ptr_null(machine_open(p, "plan", &backend_cpu, &comm_threads,
-					&o, &f));
+					NULL, &o, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 	ck_assert_str_eq(backend_row(0)->name, "cpu");
 	ck_assert_str_eq(backend_row(1)->name, "cuda");
@@ -212,8 +212,8 @@ static failure run_kernel(const plan *p, kernels_from kernels,
 {
 	backend_options o = { .kernels = kernels, .library = library };
 	failure f = { 0 };
-	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads, &o,
-				  &f);
+	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads,
+				  NULL, &o, &f);
 	if (!m)
 		return f;
 	array *in = arrays_of(mem, p, p->inputs, p->ninputs, &f);
@@ -443,7 +443,7 @@ START_TEST(a_failure_ends_all)
 		mem, (size_t)mesh_workers(&p->mesh), sizeof(*none));
 	failure f = { 0 };
 	quarrel q = { &comm_threads, NULL, 2, 10 };
-	q.link = q.c->open(p, &f);
+	q.link = q.c->open(NULL, p, &f);
 	q.c->attach(q.link, none);
 	ck_assert(!q.c->launch(q.link, meet, &q, &f));
 	ck_assert_int_eq(f.status, CLI_INPUT);
@@ -451,7 +451,7 @@ START_TEST(a_failure_ends_all)
 	q.c->close(q.link);
 	f = (failure){ 0 };
 	q.culprit = -1;
-	q.link = q.c->open(p, &f);
+	q.link = q.c->open(NULL, p, &f);
 	q.c->attach(q.link, none);
 	ck_assert(q.c->launch(q.link, meet, &q, &f));
 	q.c->close(q.link);
