@@ -6,6 +6,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/collective.c \
 	%D%/constant.c \
 	%D%/contraction.c %D%/contraction.h \
+	%D%/convolution.c %D%/convolution.h \
 	%D%/derive.c %D%/derive.h \
 	%D%/partial.c %D%/partial.h \
 	%D%/elem.c %D%/elem.h \

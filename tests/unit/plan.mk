@@ -4,6 +4,7 @@ plan_libs = plan/libplan.a base/libbase.a $(unit_libs)
 
 unit_tests += \
 	%D%/test_contraction \
+	%D%/test_convolution \
 	%D%/test_eval \
 	%D%/test_region \
 	%D%/test_simplify
@@ -11,6 +12,10 @@ unit_tests += \
 %C%_test_contraction_SOURCES = %D%/test_contraction.c %D%/kernels.c \
 	%D%/kernels.h
 %C%_test_contraction_LDADD = $(plan_libs)
+
+%C%_test_convolution_SOURCES = %D%/test_convolution.c %D%/kernels.c \
+	%D%/kernels.h
+%C%_test_convolution_LDADD = $(plan_libs)
 
 %C%_test_eval_SOURCES = %D%/test_eval.c %D%/kernels.c %D%/kernels.h
 %C%_test_eval_LDADD = $(plan_libs)

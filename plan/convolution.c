@@ -1,0 +1,438 @@
+#include "config.h"
+
+#include "plan/convolution.h"
+
+#include <string.h>
+
+#include "plan/index.h"
+
+/* ---- reads ------------------------------------------------------------- */
+
+/* An index: floor((c + sum of coef[v] * variable v) / divisor). */
+typedef struct place {
+	int64_t c, coef[MAX_NVARS], divisor;
+	const kexpr *of; /* what is divided */
+	uint32_t vars;
+} place;
+
+/* One factor of the product: a read that is 0 outside of its input. */
+typedef struct reading {
+	const kexpr *read;
+	place at[MAX_NDIM];
+	int nwindows; /* dimensions whose index is no plain variable */
+} reading;
+
+static bool is_const(const kexpr *e, int64_t value)
+{
+	return (e->kind == KX_INT && e->i == value) ||
+	       (e->kind == KX_FLOAT && e->f == (double)value);
+}
+
+/* Adds `times` e to an affine sum; false where it is none. */
+static bool add_affine(const kexpr *e, int64_t times, place *to)
+{
+	if (times > INT32_MAX || times < -INT32_MAX)
+		return false;
+	if (e->kind == KX_INT) {
+		if (e->i > INT32_MAX || e->i < -INT32_MAX)
+			return false;
+		to->c += times * e->i;
+		return true;
+	}
+	if (e->kind == KX_VAR) {
+		to->coef[e->var] += times;
+		return true;
+	}
+	if (e->kind != KX_FN)
+		return false;
+	const kexpr *x = e->args[0], *y = e->nargs > 1 ? e->args[1] : NULL;
+	switch (e->fn) {
+	case FN_ADD:
+		return add_affine(x, times, to) && add_affine(y, times, to);
+	case FN_SUB:
+		return add_affine(x, times, to) && add_affine(y, -times, to);
+	case FN_NEG:
+		return add_affine(x, -times, to);
+	case FN_MUL:
+		if (x->kind == KX_INT && x->i <= INT32_MAX &&
+		    x->i >= -INT32_MAX)
+			return add_affine(y, times * x->i, to);
+		return y->kind == KX_INT && y->i <= INT32_MAX &&
+		       y->i >= -INT32_MAX && add_affine(x, times * y->i, to);
+	default:
+		return false;
+	}
+}
+
+static bool place_of(const kexpr *e, place *to)
+{
+	*to = (place){ .divisor = 1, .of = e };
+	if (e->kind == KX_FN && e->fn == FN_DIV &&
+	    e->args[1]->kind == KX_INT && e->args[1]->i > 1) {
+		to->divisor = e->args[1]->i;
+		to->of = e->args[0];
+	}
+	if (!add_affine(to->of, 1, to))
+		return false;
+	for (int v = 0; v < MAX_NVARS; v++)
+		to->vars |= (uint32_t)(to->coef[v] != 0) << v;
+	return true;
+}
+
+/* The variable that an index is; -1 for none. */
+static int plain_var(const place *p)
+{
+	int v = p->vars ? __builtin_ctz(p->vars) : 0;
+	bool plain = p->vars && !(p->vars & (p->vars - 1)) && p->c == 0 &&
+		     p->coef[v] == 1 && p->divisor == 1;
+	return plain ? v : -1;
+}
+
+/* Takes the divisions out of a condition that says they have no remainder;
+ * false where it says anything else. */
+static bool take_condition(const kexpr *e, const reading *r, uint32_t *divided)
+{
+	if (e->kind == KX_FN && e->fn == FN_AND)
+		return take_condition(e->args[0], r, divided) &&
+		       take_condition(e->args[1], r, divided);
+	if (e->kind != KX_FN || e->fn != FN_EQ || !is_const(e->args[1], 0))
+		return false;
+	const kexpr *m = e->args[0];
+	if (m->kind != KX_FN || m->fn != FN_MOD)
+		return false;
+	for (int d = 0; d < kx_ndim(r->read); d++)
+		if (*divided >> d & 1 && is_const(m->args[1],
+						  r->at[d].divisor) &&
+		    kx_equal(m->args[0], r->at[d].of)) {
+			*divided &= ~(1u << d);
+			return true;
+		}
+	return false;
+}
+
+static bool is_widening(const kexpr *e)
+{
+	dtype from = e->kind == KX_CAST ? e->args[0]->type : e->type;
+	return e->kind == KX_CAST && dtype_is_float(from) &&
+	       dtype_size(e->type) > dtype_size(from) &&
+	       (e->type == DT_F64 || e->type == DT_F32);
+}
+
+static bool reading_of(const kexpr *e, reading *r)
+{
+	const kexpr *when = NULL;
+	uint32_t divided = 0;
+	while (is_widening(e))
+		e = e->args[0];
+	if (e->kind == KX_SELECT && is_const(e->args[2], 0)) {
+		when = e->args[0];
+		e = e->args[1];
+		while (is_widening(e))
+			e = e->args[0];
+	}
+	if (e->kind != KX_READ ||
+	    (e->guarded && !is_const(e->args[e->nargs - 1], 0)))
+		return false;
+	*r = (reading){ .read = e };
+	for (int d = 0; d < kx_ndim(e); d++) {
+		if (!place_of(e->args[d], &r->at[d]))
+			return false;
+		divided |= (uint32_t)(r->at[d].divisor > 1) << d;
+		r->nwindows += plain_var(&r->at[d]) < 0;
+	}
+	return (!when || take_condition(when, r, &divided)) && !divided;
+}
+
+/* ---- roles ------------------------------------------------------------- */
+
+static bool is_output(const kernel *k, int v)
+{
+	return v < k->nout;
+}
+
+/* The two variables of a window, one of the result and one that is reduced. */
+static bool window_of(const kernel *k, const place *p, int *out, int *reduced)
+{
+	*out = *reduced = -1;
+	for (int v = 0; v < k->nvars; v++)
+		if (p->vars >> v & 1) {
+			int *to = is_output(k, v) ? out : reduced;
+			if (*to >= 0)
+				return false;
+			*to = v;
+		}
+	return *out >= 0 && *reduced >= 0;
+}
+
+/* What the kind of a convolution and one of its axes follow from: where the
+ * variables stand. */
+typedef struct roles {
+	const kernel *k;
+	const reading *plain, *window;
+	int kept, summed; /* the window's plain variables: of the result, ..
+			     reduced */
+	int other;	  /* the result's variable that the window has not */
+	int naxes;
+	int out[CONV_MAX_SPATIAL], reduced[CONV_MAX_SPATIAL];
+	const place *place[CONV_MAX_SPATIAL];
+} roles;
+
+static bool read_window(roles *x)
+{
+	x->kept = x->summed = -1;
+	for (int d = 0; d < kx_ndim(x->window->read); d++) {
+		const place *p = &x->window->at[d];
+		int v = plain_var(p);
+		int *to = v >= 0 && is_output(x->k, v) ? &x->kept : &x->summed;
+		if (v >= 0) {
+			if (*to >= 0)
+				return false;
+			*to = v;
+			continue;
+		}
+		int i = x->naxes++;
+		if (i >= CONV_MAX_SPATIAL ||
+		    !window_of(x->k, p, &x->out[i], &x->reduced[i]))
+			return false;
+		x->place[i] = p;
+	}
+	return x->kept >= 0 && x->summed >= 0 && x->naxes > 0;
+}
+
+/* The other factor has all reduced variables, and one of the result. */
+static bool read_plain(roles *x)
+{
+	uint32_t have = 0, want = 1u << x->summed, all;
+	int ndim = kx_ndim(x->plain->read);
+	for (int i = 0; i < x->naxes; i++)
+		want |= 1u << x->reduced[i];
+	x->other = -1;
+	for (int d = 0; d < ndim; d++) {
+		int v = plain_var(&x->plain->at[d]);
+		if (v < 0 || have >> v & 1)
+			return false;
+		have |= 1u << v;
+		if (is_output(x->k, v))
+			x->other = v;
+	}
+	if (x->other < 0 || x->other == x->kept)
+		return false;
+	all = want | 1u << x->other | 1u << x->kept;
+	for (int i = 0; i < x->naxes; i++)
+		all |= 1u << x->out[i];
+	return have == (want | 1u << x->other) &&
+	       all == (1u << x->k->nvars) - 1 && ndim == x->naxes + 2 &&
+	       x->k->nout == x->naxes + 2;
+}
+
+/* ---- the kinds --------------------------------------------------------- */
+
+static int64_t extent_of(const roles *x, const int *vars)
+{
+	int64_t n = 1;
+	for (int i = 0; i < x->naxes; i++)
+		n += x->k->vars[vars[i]].extent;
+	return n;
+}
+
+/* A gradient of the data divides where to read, or goes backwards; one of the
+ * filter sums over more than it keeps. */
+static conv_kind kind_of(const roles *x)
+{
+	for (int i = 0; i < x->naxes; i++)
+		if (x->place[i]->divisor > 1 ||
+		    x->place[i]->coef[x->reduced[i]] < 0)
+			return CONV_DATA;
+	return extent_of(x, x->reduced) > extent_of(x, x->out) ? CONV_FILTER :
+								 CONV_FORWARD;
+}
+
+static bool axis_of(const roles *x, int i, conv_kind kind, conv_axis *to)
+{
+	const place *p = x->place[i];
+	int64_t out = p->coef[x->out[i]], reduced = p->coef[x->reduced[i]];
+	switch (kind) {
+	case CONV_FORWARD:
+		*to = (conv_axis){ x->out[i], x->reduced[i], out, reduced,
+				   -p->c };
+		return out > 0 && reduced > 0;
+	case CONV_FILTER:
+		*to = (conv_axis){ x->reduced[i], x->out[i], reduced, out,
+				   -p->c };
+		return out > 0 && reduced > 0;
+	case CONV_DATA:
+		*to = (conv_axis){ x->out[i], x->reduced[i], p->divisor,
+				   -reduced, p->c };
+		return out == 1 && reduced < 0;
+	}
+	return false;
+}
+
+static int dim_of(const reading *r, int var)
+{
+	for (int d = 0; d < kx_ndim(r->read); d++)
+		if (plain_var(&r->at[d]) == var)
+			return d;
+	return -1;
+}
+
+static int window_dim(const roles *x, int i)
+{
+	return (int)(x->place[i] - x->window->at);
+}
+
+/* The operand that is not read is the result, whose dimensions are the
+ * variables. */
+static void find_dims(const roles *x, convolution *c)
+{
+	static const conv_side windows[] = { CONV_X, CONV_Y, CONV_X };
+	static const conv_side plains[] = { CONV_W, CONV_W, CONV_Y };
+	static const conv_side results[] = { CONV_Y, CONV_X, CONV_W };
+	conv_side window = windows[c->kind], plain = plains[c->kind];
+	conv_side result = results[c->kind];
+	const int first[CONV_SIDES][2] = { { c->n, c->c },
+					   { c->k, c->c },
+					   { c->n, c->k } };
+	c->operand[window] = x->window->read->input;
+	c->operand[plain] = x->plain->read->input;
+	c->operand[result] = x->k->ninputs;
+	for (int i = 0; i < 2; i++) {
+		c->dim[window][i] = dim_of(x->window, first[window][i]);
+		c->dim[plain][i] = dim_of(x->plain, first[plain][i]);
+		c->dim[result][i] = first[result][i];
+	}
+	for (int i = 0; i < c->nspatial; i++) {
+		c->dim[window][2 + i] = window_dim(x, i);
+		c->dim[plain][2 + i] = dim_of(x->plain, x->reduced[i]);
+		c->dim[result][2 + i] = x->out[i];
+	}
+}
+
+bool convolution_of(const kernel *k, convolution *c)
+{
+	const kexpr *e = k->body;
+	reading one, two;
+	*c = (convolution){ 0 };
+	if (k->reducer != RED_SUM || k->nderived || !e || e->kind != KX_FN ||
+	    e->fn != FN_MUL || !dtype_is_float(k->type) ||
+	    !reading_of(e->args[0], &one) || !reading_of(e->args[1], &two) ||
+	    !one.nwindows == !two.nwindows)
+		return false;
+	roles x = { .k = k, .window = one.nwindows ? &one : &two,
+		    .plain = one.nwindows ? &two : &one };
+	if (!read_window(&x) || !read_plain(&x))
+		return false;
+	c->kind = kind_of(&x);
+	c->nspatial = x.naxes;
+	for (int i = 0; i < x.naxes; i++)
+		if (!axis_of(&x, i, c->kind, &c->axes[i]))
+			return false;
+	c->n = c->kind == CONV_FILTER ? x.summed : x.kept;
+	c->c = c->kind == CONV_FORWARD ? x.summed :
+	       c->kind == CONV_DATA	 ? x.other : x.kept;
+	c->k = c->kind == CONV_DATA ? x.summed : x.other;
+	find_dims(&x, c);
+	return true;
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+typedef struct part {
+	const kernel *k;
+	const convolution *c;
+	const box *space;
+	const view *views[CONV_SIDES];
+	conv_call *to;
+} part;
+
+/* Takes elements lo .. hi of an operand's dimension, the i-th in a call's
+ * order. */
+static void take(const part *x, conv_side side, int i, int64_t lo, int64_t hi)
+{
+	const view *v = x->views[side];
+	int d = x->c->dim[side][i];
+	conv_operand *to = &x->to->on[side];
+	to->at += (lo - v->at.lo[d]) * v->stride[d];
+	to->dims[i] = hi - lo;
+	to->strides[i] = v->stride[d];
+}
+
+static void take_var(const part *x, conv_side side, int i, int var)
+{
+	take(x, side, i, x->space->lo[var], x->space->hi[var]);
+}
+
+/* The positions of an operand that may be read: in its input, and held. */
+static void clip(const part *x, conv_side side, int i, int64_t *lo,
+		 int64_t *hi)
+{
+	const view *v = x->views[side];
+	int d = x->c->dim[side][i];
+	*lo = max_i64(*lo, v->at.lo[d]);
+	*hi = min_i64(*hi, v->at.hi[d]);
+}
+
+/* The positions of x follow from those of y. */
+static bool take_axis(const part *x, int i)
+{
+	const conv_axis *a = &x->c->axes[i];
+	int64_t i0 = x->space->lo[a->out], i1 = x->space->hi[a->out];
+	int64_t r0 = x->space->lo[a->tap], r1 = x->space->hi[a->tap];
+	int64_t first = a->stride * i0 + a->dilation * r0 - a->pad;
+	int64_t lo = first, hi = a->stride * (i1 - 1) +
+				 a->dilation * (r1 - 1) - a->pad + 1;
+	clip(x, CONV_X, 2 + i, &lo, &hi);
+	if (lo >= hi)
+		return false;
+	x->to->pad[i] = lo - first;
+	take(x, CONV_X, 2 + i, lo, hi);
+	take_var(x, CONV_Y, 2 + i, a->out);
+	return true;
+}
+
+/* The positions of y follow from those of x. */
+static bool take_data_axis(const part *x, int i)
+{
+	const conv_axis *a = &x->c->axes[i];
+	int64_t h0 = x->space->lo[a->out], h1 = x->space->hi[a->out];
+	int64_t r0 = x->space->lo[a->tap], r1 = x->space->hi[a->tap];
+	int64_t lo = h0 + a->pad - a->dilation * (r1 - 1) + a->stride - 1;
+	int64_t hi = h1 - 1 + a->pad - a->dilation * r0;
+	lo = span_div((span){ lo, lo }, a->stride).lo;
+	hi = span_div((span){ hi, hi }, a->stride).lo + 1;
+	clip(x, CONV_Y, 2 + i, &lo, &hi);
+	x->to->pad[i] = h0 + a->pad - a->stride * lo - a->dilation * r0;
+	if (lo >= hi || x->to->pad[i] < 0)
+		return false;
+	take(x, CONV_Y, 2 + i, lo, hi);
+	take_var(x, CONV_X, 2 + i, a->out);
+	return true;
+}
+
+bool convolution_call(const kernel *k, const convolution *c, const box *space,
+		      const view *inputs, const view *out, conv_call *to)
+{
+	part x = { .k = k, .c = c, .space = space, .to = to };
+	*to = (conv_call){ .kind = c->kind, .nspatial = c->nspatial };
+	for (int v = 0; v < k->nvars; v++)
+		if (space->lo[v] >= space->hi[v])
+			return false;
+	for (int s = 0; s < CONV_SIDES; s++)
+		x.views[s] = c->operand[s] < k->ninputs ?
+				     &inputs[c->operand[s]] : out;
+	take_var(&x, CONV_X, 0, c->n);
+	take_var(&x, CONV_X, 1, c->c);
+	take_var(&x, CONV_W, 0, c->k);
+	take_var(&x, CONV_W, 1, c->c);
+	take_var(&x, CONV_Y, 0, c->n);
+	take_var(&x, CONV_Y, 1, c->k);
+	for (int i = 0; i < c->nspatial; i++) {
+		to->stride[i] = c->axes[i].stride;
+		to->dilation[i] = c->axes[i].dilation;
+		take_var(&x, CONV_W, 2 + i, c->axes[i].tap);
+		if (!(c->kind == CONV_DATA ? take_data_axis(&x, i) :
+					     take_axis(&x, i)))
+			return false;
+	}
+	return true;
+}

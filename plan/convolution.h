@@ -1,0 +1,66 @@
+/* Kernels that are convolutions, or a convolution's gradients, found by their
+ * structure.  With x at position stride * i + dilation * r - pad, and 0 outside,
+ *
+ *	y[n, k, i..] = Sum(c, r..) x[n, c, ..] * w[k, c, r..]	forward
+ *	x[n, c, h..] = Sum(k, r..) y[n, k, i..] * w[k, c, r..]	of the data
+ *	w[k, c, r..] = Sum(n, i..) y[n, k, i..] * x[n, c, ..]	of the filter
+ *
+ * with dimensions in any order. */
+#ifndef TDL_PLAN_CONVOLUTION_H
+#define TDL_PLAN_CONVOLUTION_H
+
+#include "plan/eval.h"
+
+enum { CONV_MAX_SPATIAL = 3, CONV_MAX_NDIM = 2 + CONV_MAX_SPATIAL };
+
+typedef enum conv_kind { CONV_FORWARD, CONV_DATA, CONV_FILTER } conv_kind;
+
+/* The operands, x, w and y. */
+typedef enum conv_side { CONV_X, CONV_W, CONV_Y, CONV_SIDES } conv_side;
+
+/* Along one spatial dimension. */
+typedef struct conv_axis {
+	int out, tap; /* variables: of y (of x in CONV_DATA) and of w */
+	int64_t stride, dilation, pad;
+} conv_axis;
+
+typedef struct convolution {
+	conv_kind kind;
+	int n, k, c; /* variables */
+	int nspatial;
+	conv_axis axes[CONV_MAX_SPATIAL];
+	int operand[CONV_SIDES]; /* input of the kernel; the number of inputs
+				    for its result */
+	/* The dimension of an operand that is: x: n, c, positions; w: k, c,
+	 * taps; y: n, k, positions. */
+	int dim[CONV_SIDES][CONV_MAX_NDIM];
+} convolution;
+
+/* Whether a kernel is one, of one to three spatial dimensions, without groups.
+ * Casts to a wider float around a read are looked through. */
+bool convolution_of(const kernel *k, convolution *c);
+
+/* An operand of a call: dims[] and strides[] in the order of
+ * convolution.dim[]. */
+typedef struct conv_operand {
+	int64_t at; /* elements from the view's data */
+	int64_t dims[CONV_MAX_NDIM], strides[CONV_MAX_NDIM];
+} conv_operand;
+
+/* The same, of parts: x begins `pad` before its first element, and goes on
+ * with zeros after its last one as far as y needs. */
+typedef struct conv_call {
+	conv_kind kind;
+	int nspatial;
+	conv_operand on[CONV_SIDES];
+	int64_t stride[CONV_MAX_SPATIAL], dilation[CONV_MAX_SPATIAL];
+	int64_t pad[CONV_MAX_SPATIAL];
+} conv_call;
+
+/* The call that computes a part of the kernel's result from views that cover
+ * it as for kernel_eval().  False where there is none: a part that is empty, or
+ * that would need a negative pad. */
+bool convolution_call(const kernel *k, const convolution *c, const box *space,
+		      const view *inputs, const view *out, conv_call *to);
+
+#endif
