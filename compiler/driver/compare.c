@@ -147,10 +147,11 @@ static int64_t proven_bound(const plan_reports *all)
 static double gap(const plan_report *r, int64_t bound)
 {
 	const search_result *s = r->search;
+	if (!search_cuts_all(r->graph, &s->assignment))
+		return -1;
 	if (s->total == 0)
 		return 0;
-	if (bound <= 0 || s->total < bound ||
-	    !search_cuts_all(r->graph, &s->assignment))
+	if (bound <= 0 || s->total < bound)
 		return -1;
 	return (double)(s->total - bound) / (double)bound;
 }

@@ -30,6 +30,7 @@ tdlc_SOURCES = \
 	%D%/pins.c %D%/pins.h \
 	%D%/plan.c \
 	%D%/plan_auto.c %D%/plan_auto.h \
+	%D%/plan_bounded.c %D%/plan_bounded.h \
 	%D%/plan_make.c %D%/plan_make.h \
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \

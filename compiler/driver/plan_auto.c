@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/driver/plan_bounded.h"
+#include "compiler/search/levels.h"
+#include "plan/peak.h"
+
 enum {
 	MOST_PRICES = 12, /* that rise by a factor of four */
 	HALVINGS = 6,	  /* between two of them */
@@ -16,14 +20,13 @@ enum {
 
 /* Plans without source or checksums: most are thrown away. */
 static bool add(driver *d, const graph *g, const plan_search *how,
-		const char *algorithm, double price, plan_reports *all)
+		const char *algorithm, plan_reports *all)
 {
 	plan_search one = *how;
 	const lower_options lower = { .algorithm = algorithm,
 				      .memory = how->memory };
 	plan_report r;
 	one.algorithm = algorithm;
-	one.byte_price = price;
 	if (!plan_make(d, g, &one, &lower, &r))
 		return false;
 	vec_push(d->arena, all, r);
@@ -43,27 +46,70 @@ static bool passes(const plan_report *r, int64_t limit)
 	return limit > 0 && r->plan && r->plan->arena_bytes > limit;
 }
 
-/* The extended search at a price; *r is what it found. */
-static bool add_priced(driver *d, const graph *g, const plan_search *how,
-		       double price, plan_reports *all, const plan_report **r)
+/* ---- prices of memory -------------------------------------------------- */
+
+/* A planner that takes prices, and what was in use when most was, in the plans
+ * that it made so far: by tensor where it is stored, by node what only it
+ * needs. */
+typedef struct sweep {
+	driver *d;
+	const graph *g;
+	plan_search how;
+	const char *algorithm;
+	plan_reports *all;
+	int npeaks;
+	double *tensors, *nodes;
+} sweep;
+
+static void add_peak(sweep *s, const plan *p)
 {
-	if (!add(d, g, how, "extended", price, all))
-		return false;
-	*r = &all->at[all->n - 1];
-	return true;
+	arena *tmp = arena_new();
+	plan_peak peak = plan_find_peak(tmp, p);
+	for (int i = 0; i < peak.n; i++) {
+		const plan_buffer *b = &p->buffers[peak.uses[i].buffer];
+		if (b->region == PLAN_STORED)
+			s->tensors[b->tensor]++;
+		else
+			s->nodes[b->node]++;
+	}
+	s->npeaks++;
+	arena_free(tmp);
+}
+
+/* Plans with a byte in use at that price; *r is what it found. */
+static bool try_price(sweep *s, double price, const plan_report **r)
+{
+	const graph *g = s->g;
+	arena *tmp = arena_new();
+	double *tensors = ARENA_ARRAY(tmp, double, g->ntensors);
+	double *nodes = ARENA_ARRAY(tmp, double, g->nnodes);
+	double part = s->npeaks ? price / s->npeaks : 0;
+	for (int t = 0; t < g->ntensors; t++)
+		tensors[t] = part * s->tensors[t];
+	for (int n = 0; n < g->nnodes; n++)
+		nodes[n] = part * s->nodes[n];
+	const timed_prices prices = { tensors, nodes };
+	plan_search how = s->how;
+	how.byte_price = price;
+	how.prices = &prices;
+	bool ok = add(s->d, g, &how, s->algorithm, s->all);
+	*r = &s->all->at[s->all->n - 1];
+	if (ok && (*r)->plan && passes(*r, how.memory))
+		add_peak(s, (*r)->plan);
+	arena_free(tmp);
+	return ok;
 }
 
 /* Prices between two, of which the greater alone gives a plan within the
  * limit. */
-static bool halve_prices(driver *d, const graph *g, const plan_search *how,
-			 double low, double high, plan_reports *all)
+static bool halve_prices(sweep *s, double low, double high)
 {
 	const plan_report *r;
 	for (int i = 0; i < HALVINGS; i++) {
 		double price = low > 0 ? sqrt(low * high) : high / 4;
-		if (!add_priced(d, g, how, price, all, &r))
+		if (!try_price(s, price, &r))
 			return false;
-		if (passes(r, how->memory))
+		if (passes(r, s->how.memory))
 			low = price;
 		else
 			high = price;
@@ -72,24 +118,25 @@ static bool halve_prices(driver *d, const graph *g, const plan_search *how,
 }
 
 /* A byte is worth what it takes in a run without a price, more or less. */
-static bool add_prices(driver *d, const graph *g, const plan_search *how,
-		       bool wide, plan_reports *all)
+static bool try_prices(sweep *s, bool wide)
 {
 	const plan_report *r;
-	if (!add_priced(d, g, how, 0, all, &r))
+	if (!try_price(s, 0, &r))
 		return false;
 	if (!r->plan || r->plan->arena_bytes == 0 ||
-	    (!wide && !passes(r, how->memory)))
+	    (!wide && !passes(r, s->how.memory)))
 		return true;
 	double unit = r->seconds / (double)r->plan->arena_bytes;
 	double before = 0, price = unit / 64;
-	bool fits = !passes(r, how->memory);
+	bool fits = !passes(r, s->how.memory);
+	if (fits)
+		add_peak(s, r->plan);
 	for (int i = 0; i < MOST_PRICES && (wide || !fits); i++) {
-		if (!add_priced(d, g, how, price, all, &r))
+		if (!try_price(s, price, &r))
 			return false;
-		if (!fits && !passes(r, how->memory)) {
+		if (!fits && !passes(r, s->how.memory)) {
 			fits = true;
-			if (!halve_prices(d, g, how, before, price, all))
+			if (!halve_prices(s, before, price))
 				return false;
 		}
 		before = price;
@@ -98,16 +145,34 @@ static bool add_prices(driver *d, const graph *g, const plan_search *how,
 	return true;
 }
 
+/* Plans with the i-th planner for several prices. */
+static bool add_prices(driver *d, const graph *g, const plan_search *how,
+		       int i, bool wide, plan_reports *all)
+{
+	arena *tmp = arena_new();
+	sweep s = { .d = d, .g = g, .how = *how,
+		    .algorithm = search_algorithm(i, NULL), .all = all,
+		    .tensors = ARENA_ARRAY(tmp, double, g->ntensors),
+		    .nodes = ARENA_ARRAY(tmp, double, g->nnodes) };
+	search_request q;
+	bool ok = plan_request(d, g, how, &q);
+	if (ok && !strcmp(s.algorithm, "levels"))
+		s.how.tables = level_tables_new(tmp, g, &q);
+	ok = ok && try_prices(&s, wide);
+	arena_free(tmp);
+	return ok;
+}
+
 bool plan_gather(driver *d, const graph *g, const plan_search *how, bool wide,
 		 plan_reports *all)
 {
 	const char *name;
 	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
-		bool priced = !strcmp(name, "extended");
+		bool priced = search_is_priced(i);
 		if (search_on_request(i) || (!priced && found_by(all, name)))
 			continue;
-		if (priced ? !add_prices(d, g, how, wide, all) :
-			     !add(d, g, how, name, 0, all))
+		if (priced ? !add_prices(d, g, how, i, wide, all) :
+			     !add(d, g, how, name, all))
 			return false;
 	}
 	return true;
@@ -173,18 +238,37 @@ plan_reports plan_frontier(arena *a, const plan_reports *all)
 
 /* The best's search as it is reported: by this name, with all that it took. */
 static search_result *credited(arena *a, const plan_reports *all,
-			       const plan_report *best)
+			       const plan_report *best, const plan_proof *proof)
 {
 	search_result *s = arena_memdup(a, best->search, sizeof(*s));
 	const char *note = best->search->note;
 	s->algorithm = PLAN_AUTO;
-	s->note = arena_printf(a, "the best of %d plans, found by '%s'%s%s",
-			       all->n, best->search->algorithm,
+	s->note = arena_printf(a, "the best of %d plans, found by '%s'%s%s%s",
+			       all->n + proof->nplans, best->search->algorithm,
+			       proof->proven ? "; no plan is better" : "",
 			       note ? "; " : "", note ? note : "");
 	s->seconds = 0;
 	for (int i = 0; i < all->n; i++)
 		s->seconds += all->at[i].search->seconds;
 	return s;
+}
+
+/* The best of some reports, or of all plans there are where those are few. */
+static bool find_best(driver *d, const graph *g, const plan_search *how,
+		      plan_reports *all, plan_report *best, plan_proof *proof)
+{
+	const plan_report *found = plan_best(all, how);
+	*best = found ? *found : all->at[0];
+	*proof = (plan_proof){ 0 };
+	if (!found || how->objective == OBJECTIVE_BYTES)
+		return true;
+	if (!plan_bounded(d, g, how, best, proof))
+		return false;
+	if (!passes(best, how->memory) || how->objective == OBJECTIVE_MEMORY)
+		return true;
+	plan_search least = *how;
+	least.objective = OBJECTIVE_MEMORY;
+	return plan_bounded(d, g, &least, best, proof);
 }
 
 bool plan_auto(driver *d, const graph *g, const plan_search *how,
@@ -193,15 +277,15 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 {
 	static const char *const objectives[] = { "time", "bytes", "memory" };
 	plan_reports all = { 0 };
+	plan_proof proof;
 	for (int i = 0; made && i < made->n; i++)
 		vec_push(d->arena, &all, made->at[i]);
-	if (!plan_gather(d, g, how, false, &all))
+	if (!plan_gather(d, g, how, false, &all) ||
+	    !find_best(d, g, how, &all, r, &proof))
 		return false;
-	const plan_report *best = plan_best(&all, how);
-	*r = best ? *best : all.at[0];
-	if (!best)
+	if (!r->plan)
 		return true;
-	r->search = credited(d->arena, &all, best);
+	r->search = credited(d->arena, &all, r, &proof);
 	r->objective = objectives[how->objective];
 	r->plan = plan_lower(d, g, &r->search->assignment, lower);
 	return r->plan != NULL;
@@ -262,7 +346,7 @@ static int enough_devices(driver *d, const graph *g, const plan_search *how)
 		more.k = (int)k;
 		if (!topology_mesh(how->topology, (int)k, &m) ||
 		    !plan_is_countable(d, g, k) ||
-		    !add(d, g, &more, more.algorithm, 0, &one))
+		    !add(d, g, &more, more.algorithm, &one))
 			return 0;
 		if (one.at[0].plan && !passes(&one.at[0], how->memory))
 			return (int)k;

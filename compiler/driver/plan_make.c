@@ -113,31 +113,51 @@ void plan_predict(plan_report *r, const topology *t)
 	r->communication = x.communication;
 }
 
+static bool report(driver *d, const graph *g, const plan_search *search,
+		   const lower_options *lower, const search_result *s,
+		   plan_report *r)
+{
+	const topology *t = search->topology;
+	*r = (plan_report){ .graph = g, .search = s, .machine = t->name,
+			    .machine_memory = t->memory,
+			    .objective = "bytes" };
+	if (s->error)
+		return true;
+	r->plan = plan_lower(d, g, &s->assignment, lower);
+	if (!r->plan)
+		return false;
+	r->one_device_bytes = plan_one_device(d->arena, r->plan)->arena_bytes;
+	plan_predict(r, t);
+	return true;
+}
+
+bool plan_request(driver *d, const graph *g, const plan_search *search,
+		  search_request *q)
+{
+	*q = (search_request){ .algorithm = search->algorithm,
+			       .seconds = search->seconds,
+			       .topology = search->topology,
+			       .byte_price = search->byte_price,
+			       .prices = search->prices,
+			       .tables = search->tables };
+	topology_mesh(search->topology, search->k, &q->mesh);
+	if (pins_are_given(&search->pins))
+		q->pins = pins_resolve(d, &search->pins, g, &q->mesh);
+	return q->pins || !pins_are_given(&search->pins);
+}
+
 bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r)
 {
-	const topology *t = search->topology;
-	search_request q = { .algorithm = search->algorithm,
-			     .seconds = search->seconds,
-			     .topology = t,
-			     .byte_price = search->byte_price };
-	topology_mesh(t, search->k, &q.mesh);
-	if (pins_are_given(&search->pins)) {
-		q.pins = pins_resolve(d, &search->pins, g, &q.mesh);
-		if (!q.pins)
-			return false;
-	}
-	*r = (plan_report){ .graph = g, .machine = t->name,
-			    .machine_memory = t->memory,
-			    .objective = "bytes" };
-	r->search = search_plan_for(d->arena, g, &q);
-	if (r->search->error)
-		return true;
-	plan *p = plan_lower(d, g, &r->search->assignment, lower);
-	if (!p)
-		return false;
-	r->plan = p;
-	r->one_device_bytes = plan_one_device(d->arena, p)->arena_bytes;
-	plan_predict(r, t);
-	return true;
+	search_request q;
+	return plan_request(d, g, search, &q) &&
+	       report(d, g, search, lower, search_plan_for(d->arena, g, &q), r);
+}
+
+bool plan_make_of(driver *d, const graph *g, const plan_search *search,
+		  const search_result *s, plan_report *r)
+{
+	const lower_options lower = { .algorithm = s->algorithm,
+				      .memory = search->memory };
+	return report(d, g, search, &lower, s, r);
 }

@@ -70,7 +70,9 @@ typedef struct plan_search {
 	pin_options pins;
 	plan_objective objective; /* of PLAN_AUTO */
 	int64_t memory;		  /* bytes that a device may use; 0: any */
-	double byte_price;	  /* of search_request */
+	double byte_price;	  /* of search_request, as .. */
+	const struct timed_prices *prices;
+	const struct level_tables *tables;
 } plan_search;
 
 /* The best of what all planners find, and of the extended search for several
@@ -90,10 +92,18 @@ plan *plan_lower(driver *d, const graph *g, const assignment *as,
 /* Fills in how long the plan of a report takes on a machine. */
 void plan_predict(plan_report *r, const topology *t);
 
+/* What a search asks of the planners.  False when errors were added. */
+bool plan_request(driver *d, const graph *g, const plan_search *search,
+		  search_request *q);
+
 /* Plans g, along the levels of the machine, and lowers it.  *r is filled in;
  * where the search has an error it has no plan, only `search`.  False when
  * errors were added. */
 bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r);
+
+/* The same of what was searched for already. */
+bool plan_make_of(driver *d, const graph *g, const plan_search *search,
+		  const search_result *s, plan_report *r);
 
 #endif

@@ -5,8 +5,9 @@
 #include "compiler/search/topology.h"
 #include "plan/plan.h"
 
-/* A run of a program, in seconds.  Each instruction takes as long as its slowest
- * worker does; of more than 64 workers 64 evenly spaced ones are looked at. */
+/* A run of a program, in seconds.  Each instruction takes as long as its
+ * slowest worker does; of more than 64 workers 64 evenly spaced ones are looked
+ * at. */
 typedef struct lower_times {
 	double run; /* from its beginning to its end */
 	/* What the instructions take, one after the other: those that receive

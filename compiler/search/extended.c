@@ -60,4 +60,5 @@ const planner planner_extended = {
 	.name = "extended",
 	.about = "tensors may be replicated; least time, by steps",
 	.plan = plan,
+	.priced = true,
 };

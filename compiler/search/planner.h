@@ -17,6 +17,8 @@ typedef struct search {
 	const outline *pins;   /* of the request, as the two below */
 	const topology *topology;
 	double byte_price;
+	const struct timed_prices *prices;
+	const struct level_tables *tables;
 } search;
 
 /* The limits for a problem, if there are so many to solve one after another
@@ -35,12 +37,14 @@ typedef struct planner {
 	/* Needs a program of others: it is not among those that are compared
 	 * unless it is asked for. */
 	bool on_request;
+	bool priced; /* heeds byte_price, or prices */
 } planner;
 
 /* The rows in the table of planners.c. */
 extern const planner planner_tofu, planner_optcnn, planner_equalchop,
 	planner_spartan, planner_allrow, planner_data_parallel, planner_joint,
-	planner_extended, planner_megatron, planner_pase, planner_ilp;
+	planner_extended, planner_levels, planner_megatron, planner_pase,
+	planner_ilp;
 
 /* The i-th planner, NULL after the last. */
 const planner *planner_at(int i);

@@ -9,6 +9,7 @@ static const planner *const planners[] = {
 	&planner_tofu,
 	&planner_joint,
 	&planner_extended,
+	&planner_levels,
 	&planner_optcnn,
 	&planner_equalchop,
 	&planner_spartan,
@@ -37,6 +38,11 @@ const planner *planner_find(const char *name)
 bool search_on_request(int i)
 {
 	return planner_at(i)->on_request;
+}
+
+bool search_is_priced(int i)
+{
+	return planner_at(i)->priced;
 }
 
 bool search_cuts_all(const graph *g, const assignment *as)

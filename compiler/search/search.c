@@ -244,11 +244,28 @@ search_result *search_plan_for(arena *a, const graph *g,
 	search s = { .arena = a, .graph = g, .k = k, .mesh = q->mesh,
 		     .result = new_result(a, g, pl->name),
 		     .pins = q->pins, .topology = q->topology,
-		     .byte_price = q->byte_price };
+		     .byte_price = q->byte_price, .prices = q->prices,
+		     .tables = q->tables };
 	double begin = now();
 	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;
 	pl->plan(&s);
 	s.result->seconds = now() - begin;
+	return s.result;
+}
+
+search_result *search_given(arena *a, const graph *g, const assignment *as,
+			    const char *algorithm)
+{
+	search s = { .arena = a, .graph = g, .k = mesh_workers(&as->mesh),
+		     .mesh = as->mesh,
+		     .result = new_result(a, g, algorithm) };
+	assignment *to = &s.result->assignment;
+	to->mesh = as->mesh;
+	memcpy(to->tensor_cuts, as->tensor_cuts,
+	       sizeof(cuts) * (size_t)g->ntensors);
+	memcpy(to->node_cuts, as->node_cuts, sizeof(cuts) * (size_t)g->nnodes);
+	s.result->lower_bound = -1;
+	search_price(&s);
 	return s.result;
 }
 

@@ -66,10 +66,17 @@ typedef struct search_request {
 	/* What planners that count time count with; NULL: the first preset. */
 	const struct topology *topology;
 	double byte_price; /* seconds that they give for a byte less in use */
+	const struct timed_prices *prices; /* the same of each tensor and node,
+					      for `levels`; NULL: nothing */
+	const struct level_tables *tables; /* of `levels`, or NULL */
 } search_request;
 
 search_result *search_plan_for(arena *a, const graph *g,
 			       const search_request *q);
+
+/* What a plan costs that is there already; it claims nothing. */
+search_result *search_given(arena *a, const graph *g, const assignment *as,
+			    const char *algorithm);
 
 /* The i-th algorithm's name and one line on it; NULL after the last. */
 const char *search_algorithm(int i, const char **about);
@@ -77,6 +84,9 @@ const char *search_algorithm(int i, const char **about);
 /* Whether the i-th needs a program of others, and is compared with the others
  * only if it is asked for. */
 bool search_on_request(int i);
+
+/* Whether it takes prices: search_request. */
+bool search_is_priced(int i);
 
 /* Whether each axis cuts every tensor that it can cut, so that a lower_bound
  * holds for the plan, whoever made it. */

@@ -4,6 +4,7 @@ lower_libs = compiler/lower/liblower.a compiler/search/libsearch.a \
 	$(unit_libs) $(ZLIB_LIBS)
 
 unit_tests += \
+	%D%/test_bounded \
 	%D%/test_lower \
 	%D%/test_memory \
 	%D%/test_plan \
@@ -32,3 +33,7 @@ unit_tests += \
 %C%_test_streams_SOURCES = %D%/test_streams.c %D%/random_plan.c \
 	%D%/random_plan.h %D%/random_graph.c %D%/random_graph.h
 %C%_test_streams_LDADD = compiler/codegen/libcodegen.a $(lower_libs)
+
+%C%_test_bounded_SOURCES = %D%/test_bounded.c %D%/random_graph.c \
+	%D%/random_graph.h
+%C%_test_bounded_LDADD = $(lower_libs)

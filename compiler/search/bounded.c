@@ -1,0 +1,328 @@
+#include "config.h"
+
+#include "compiler/search/bounded.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/search/figures.h"
+#include "plan/plan.h"
+
+enum {
+	MOST_WAYS = 256,     /* of a tensor or node */
+	MOST_CELLS = 1 << 16, /* of all tables of costs */
+	MOST_LOOKS = 1 << 18, /* at a value of a variable */
+	MOST_PLANS = 2048,    /* that are lowered */
+	WEIGHINGS = 24,	      /* of bytes against seconds */
+	ROUNDS = 6,	      /* each with twice the distance to the bound */
+};
+
+/* A bound, and what it has to be below. */
+typedef struct bar {
+	relax *sum;
+	double shift; /* what is taken off it */
+	bool bytes;
+	double *at; /* by variable: the bound with its value */
+} bar;
+
+typedef struct hunt {
+	const bounded_request *q;
+	bounded_result *r;
+	arena *arena;
+	const ways_set *ways;
+	const figure_set *figures;
+	assignment as;
+	VEC(bar) bars;
+	int *value, *whole; /* of the variables; of those of whole_problem() */
+	double best; /* what is wanted has to be below */
+	double from, to; /* of this round: what bounds promise */
+	int looks;
+	bool failed; /* lower() did */
+} hunt;
+
+/* ---- plans ------------------------------------------------------------- */
+
+static choices or_whole(choices c)
+{
+	if (!choices_have(&c, CUT_NONE) && c.n < MAX_NVARS)
+		c.at[c.n++] = CUT_NONE;
+	return c;
+}
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	(void)state;
+	return or_whole(step_dims(s, t));
+}
+
+static choices vars(const void *state, const step *s, node_id n)
+{
+	(void)state;
+	return or_whole(step_vars(s, n));
+}
+
+static bool within_limit(const hunt *h, int64_t bytes)
+{
+	return h->q->limit == 0 || bytes <= h->q->limit;
+}
+
+/* Lowers the plan of some values. */
+static void look_at(hunt *h, const int *value)
+{
+	bounded_value v;
+	for (int i = 0; i < h->figures->nvars; i++)
+		h->whole[h->figures->of[i]] = value[i];
+	ways_take(h->ways, h->q->graph, h->whole, &h->as);
+	h->r->nplans++;
+	if (!h->q->lower(h->q->to, &h->as, &v)) {
+		h->failed = true;
+		return;
+	}
+	double is = h->q->memory ? (double)v.bytes : v.seconds;
+	if ((h->q->memory || within_limit(h, v.bytes)) && is < h->best)
+		h->best = is;
+}
+
+/* The values of the plan that is known; where it is not among the ways, 0. */
+static int *values_of(const hunt *h, arena *a, const assignment *as)
+{
+	const graph *g = h->q->graph;
+	int naxes = h->q->mesh.naxes;
+	int *whole = ARENA_ARRAY(a, int, g->ntensors + g->nnodes);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		whole[t] = ways_index(h->ways->tensors[t], &as->tensor_cuts[t],
+				      naxes);
+	for (node_id n = 0; n < g->nnodes; n++)
+		whole[g->ntensors + n] = ways_index(h->ways->nodes[n],
+						    &as->node_cuts[n], naxes);
+	for (int i = 0; i < g->ntensors + g->nnodes; i++)
+		whole[i] = whole[i] < 0 ? 0 : whole[i];
+	return whole;
+}
+
+/* ---- bounds ------------------------------------------------------------ */
+
+/* Offsets are rounded up, the end of the last buffer is not. */
+static double slack(void)
+{
+	return PLAN_ALIGN - 1;
+}
+
+static bar *add_bar(hunt *h, double shift, bool bytes)
+{
+	const figure_set *s = h->figures;
+	bar b = { .sum = relax_new(h->arena, s->nvars, s->nvalues),
+		  .shift = shift, .bytes = bytes,
+		  .at = ARENA_ARRAY(h->arena, double, s->nvars) };
+	vec_push(h->arena, &h->bars, b);
+	return &h->bars.at[h->bars.n - 1];
+}
+
+static void add_bars(hunt *h, const figures *all, double shift, bool bytes)
+{
+	for (int i = 0; i < all->n; i++) {
+		bar *b = add_bar(h, shift, bytes);
+		figure_add(b->sum, &all->at[i], 1);
+		relax_solve(b->sum, h->arena);
+	}
+}
+
+/* The values that a bound would have. */
+static void decode(const relax *x, int *value)
+{
+	double before = x->least;
+	for (int v = 0; v < x->nvars; v++) {
+		double least = INFINITY;
+		int best = 0;
+		for (value[v] = 0; value[v] < x->nvalues[v]; value[v]++) {
+			double f = relax_step(x, v, value, before);
+			if (f < least) {
+				least = f;
+				best = value[v];
+			}
+		}
+		value[v] = best;
+		before = least;
+	}
+}
+
+/* Goes up along how far each figure is above the limit (a subgradient), about
+ * as far as what is left to gain. */
+static void weigh(hunt *h, const int *value, double gain, double *weight)
+{
+	const figures *all = &h->figures->bytes;
+	double *over = ARENA_ARRAY(h->arena, double, all->n), length = 0;
+	for (int i = 0; i < all->n; i++) {
+		over[i] = figure_at(h->figures, &all->at[i], value) -
+			  (double)h->q->limit - slack();
+		if (over[i] > 0 || weight[i] > 0)
+			length += over[i] * over[i];
+	}
+	for (int i = 0; i < all->n; i++) {
+		weight[i] += length > 0 ? gain * over[i] / length : 0;
+		weight[i] = weight[i] > 0 ? weight[i] : 0;
+	}
+}
+
+/* Seconds, and what bytes above the limit cost, as much as makes the bound
+ * high; plans that it finds on its way are looked at. */
+static void add_weighted(hunt *h, const figure *seconds)
+{
+	const figure_set *s = h->figures;
+	const double limit = (double)h->q->limit + slack();
+	double *weight = ARENA_ARRAY(h->arena, double, s->bytes.n);
+	bar best = { 0 };
+	int *value = ARENA_ARRAY(h->arena, int, s->nvars);
+	for (int i = 0; i < WEIGHINGS && !h->failed; i++) {
+		relax *x = relax_new(h->arena, s->nvars, s->nvalues);
+		figure_add(x, seconds, 1);
+		for (int j = 0; j < s->bytes.n; j++)
+			if (weight[j] > 0) {
+				figure_add(x, &s->bytes.at[j], weight[j]);
+				x->constant -= weight[j] * limit;
+			}
+		relax_solve(x, h->arena);
+		if (!best.sum || x->least > best.sum->least)
+			best.sum = x;
+		decode(x, value);
+		look_at(h, value);
+		double goal = isfinite(h->best) ? h->best : 2 * x->least;
+		weigh(h, value, (goal - x->least) * (1 - i / (double)WEIGHINGS),
+		      weight);
+	}
+	best.at = ARENA_ARRAY(h->arena, double, s->nvars);
+	vec_push(h->arena, &h->bars, best);
+}
+
+/* ---- the search -------------------------------------------------------- */
+
+/* Whether the bound of all plans that begin with the values up to var is below
+ * what is wanted; *promise is what they come to at least. */
+static bool is_open(hunt *h, int var, double *promise)
+{
+	bool open = true;
+	*promise = 0;
+	for (int i = 0; i < h->bars.n && open; i++) {
+		bar *b = &h->bars.at[i];
+		double before = var > 0 ? b->at[var - 1] : b->sum->least;
+		double f = relax_step(b->sum, var, h->value, before);
+		b->at[var] = f;
+		if (b->bytes && h->q->limit > 0)
+			open = f - b->shift <= (double)h->q->limit;
+		if (b->bytes == h->q->memory && f - b->shift > *promise)
+			*promise = f - b->shift;
+		if (*promise >= h->best || *promise > h->to)
+			open = false;
+	}
+	return open;
+}
+
+static bool is_over(const hunt *h)
+{
+	return h->failed || h->looks >= MOST_LOOKS ||
+	       h->r->nplans >= MOST_PLANS;
+}
+
+/* The values of a variable, those first that promise most; the bars know all
+ * about the ones before. */
+static void search_from(hunt *h, int var)
+{
+	int n = h->figures->nvalues[var], last = h->figures->nvars - 1;
+	arena *tmp = arena_new();
+	double *promise = ARENA_ARRAY(tmp, double, n);
+	for (int i = 0; i < n; i++, h->looks++) {
+		h->value[var] = i;
+		if (!is_open(h, var, &promise[i]))
+			promise[i] = INFINITY;
+	}
+	while (!is_over(h)) {
+		int next = 0;
+		for (int i = 1; i < n; i++)
+			if (promise[i] < promise[next])
+				next = i;
+		if (promise[next] >= h->best)
+			break;
+		h->value[var] = next;
+		if (var < last && is_open(h, var, &promise[next]))
+			search_from(h, var + 1);
+		else if (var == last && promise[next] > h->from)
+			look_at(h, h->value);
+		promise[next] = INFINITY;
+	}
+	arena_free(tmp);
+}
+
+/* Rounds of plans that promise more and more, so that a limit on what is looked
+ * at leaves out those that promise least. */
+static void search_rounds(hunt *h)
+{
+	double least = 0;
+	for (int i = 0; i < h->bars.n; i++) {
+		const bar *b = &h->bars.at[i];
+		if (b->bytes == h->q->memory)
+			least = fmax(least, b->sum->least - b->shift);
+	}
+	h->r->bound = least;
+	h->from = -1;
+	for (int i = 0; i < ROUNDS && !is_over(h); i++) {
+		double part = ldexp(1, i + 1 - ROUNDS);
+		h->to = i + 1 < ROUNDS && isfinite(h->best)
+				? least + part * (h->best - least) : INFINITY;
+		search_from(h, 0);
+		if (is_over(h))
+			break;
+		h->r->bound = fmin(h->best, h->to);
+		h->from = h->to;
+		h->r->proven = h->best <= h->to;
+		if (h->r->proven)
+			break;
+	}
+}
+
+static void search_ways(hunt *h)
+{
+	const bounded_request *q = h->q;
+	const graph *g = q->graph;
+	timed *x = timed_new(h->arena, g, &q->mesh, q->topology, h->ways);
+	h->figures = figures_new(h->arena, x, q->topology,
+				 values_of(h, h->arena, q->start));
+	int n = h->figures->nvars;
+	h->value = ARENA_ARRAY(h->arena, int, n);
+	h->whole = ARENA_ARRAY(h->arena, int, g->ntensors + g->nnodes);
+	h->as = (assignment){ q->mesh, ARENA_ARRAY(h->arena, cuts, g->ntensors),
+			      ARENA_ARRAY(h->arena, cuts, g->nnodes) };
+	bool known = q->memory || within_limit(h, q->known.bytes);
+	h->best = !known    ? INFINITY
+		  : q->memory ? (double)q->known.bytes
+			      : q->known.seconds;
+	if (n == 0)
+		return;
+	h->r->tried = true;
+	if (!q->memory)
+		add_bars(h, &h->figures->seconds, 0, false);
+	if (q->memory || q->limit > 0)
+		add_bars(h, &h->figures->bytes, slack(), true);
+	for (int i = 0; i < h->figures->seconds.n && q->limit > 0 && !q->memory;
+	     i++)
+		add_weighted(h, &h->figures->seconds.at[i]);
+	search_rounds(h);
+}
+
+bool bounded_search(const bounded_request *q, bounded_result *r)
+{
+	arena *tmp = arena_new();
+	hunt h = { .q = q, .r = r, .arena = tmp };
+	const search s = { .arena = tmp, .pins = q->pins };
+	const rules any = { .dims = dims, .vars = vars };
+	const rules all = search_pinned(&s, &any);
+	*r = (bounded_result){ 0 };
+	if (q->graph->nnodes <= FIGURES_MOST_NODES) {
+		ways_set w = ways_find(tmp, q->graph, &q->mesh, &all,
+				       MOST_WAYS);
+		h.ways = &w;
+		if (w.complete && timed_cells(q->graph, &w) <= MOST_CELLS)
+			search_ways(&h);
+	}
+	arena_free(tmp);
+	return !h.failed;
+}

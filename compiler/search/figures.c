@@ -1,0 +1,425 @@
+#include "config.h"
+
+#include "compiler/search/figures.h"
+
+#include "plan/plan.h"
+
+/* Nodes as bits. */
+typedef uint64_t node_set;
+
+typedef struct maker {
+	figure_set *to;
+	const timed *x;
+	const graph *g;
+	int *tensor_var, *node_var;
+	node_set *above, *below; /* by node: what comes before it, after it */
+	node_set *readers;	 /* by tensor */
+	bool *next;		 /* by tensor: of a state */
+} maker;
+
+static node_set bit(node_id n)
+{
+	return (node_set)1 << n;
+}
+
+/* ---- variables --------------------------------------------------------- */
+
+static int add_var(maker *m, int of, int nvalues)
+{
+	figure_set *s = m->to;
+	s->of[s->nvars] = of;
+	s->nvalues[s->nvars] = nvalues;
+	return s->nvars++;
+}
+
+static void add_tensor(maker *m, tensor_id t)
+{
+	const ways_set *w = m->x->ways;
+	tensor_id by = w->tied[t];
+	if (m->tensor_var[by] < 0)
+		m->tensor_var[by] = add_var(m, by, w->tensors[by]->n);
+	m->tensor_var[t] = m->tensor_var[by];
+}
+
+static void set_vars(maker *m)
+{
+	const graph *g = m->g;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		m->tensor_var[t] = -1;
+	for (node_id n = 0; n < g->nnodes; n++) {
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
+			add_tensor(m, g->nodes[n].inputs[i]);
+		m->node_var[n] = add_var(m, g->ntensors + n,
+					 m->x->ways->nodes[n]->n);
+		add_tensor(m, g->nodes[n].output);
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		add_tensor(m, t);
+}
+
+static void set_order(maker *m)
+{
+	const graph *g = m->g;
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			tensor_id t = g->nodes[n].inputs[i];
+			node_id by = g->tensors[t].producer;
+			m->readers[t] |= bit(n);
+			if (by != NONE)
+				m->above[n] |= m->above[by] | bit(by);
+		}
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (node_id b = 0; b < n; b++)
+			if (m->above[n] & bit(b))
+				m->below[b] |= bit(n);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (g->tensors[t].kind == TENSOR_STATE &&
+		    g->tensors[t].next != NONE)
+			m->next[g->tensors[t].next] = true;
+}
+
+/* ---- terms ------------------------------------------------------------- */
+
+static void add_block(maker *m, figure *f, tensor_id t)
+{
+	int n = m->x->ways->tensors[t]->n;
+	double *cost = ARENA_ARRAY(m->to->arena, double, n);
+	for (int i = 0; i < n; i++)
+		cost[i] = (double)m->x->stored[t][i];
+	vec_push(m->to->arena, &f->terms,
+		 ((figure_term){ m->tensor_var[t], -1, cost }));
+}
+
+/* What is counted of a node and a tensor. */
+typedef double (*counting)(const maker *m, const timed_pair *p,
+			   const timed_cost *c, int64_t stored);
+
+static void add_pair(maker *m, figure *f, const timed_pair *p, counting count)
+{
+	int nn = m->x->ways->nodes[p->node]->n;
+	int nt = m->x->ways->tensors[p->tensor]->n;
+	double *cost = ARENA_ARRAY(m->to->arena, double, nn * nt);
+	for (int i = 0; i < nn * nt; i++) {
+		int64_t stored = m->next[p->tensor]
+					 ? 0 : m->x->stored[p->tensor][i % nt];
+		cost[i] = count(m, p, &p->cost[i], stored);
+	}
+	vec_push(m->to->arena, &f->terms,
+		 ((figure_term){ m->node_var[p->node], m->tensor_var[p->tensor],
+				 cost }));
+}
+
+/* ---- seconds ----------------------------------------------------------- */
+
+static bool is_shared(const maker *m, const timed_pair *p)
+{
+	return p->inputs && (m->readers[p->tensor] & ~bit(p->node));
+}
+
+/* A copy that several read may be fetched once: each pays its part. */
+static double share_of(const maker *m, const timed_pair *p, double seconds)
+{
+	return seconds / __builtin_popcountll(m->readers[p->tensor]);
+}
+
+static double all_seconds(const maker *m, const timed_pair *p,
+			  const timed_cost *c, int64_t stored)
+{
+	(void)stored;
+	return is_shared(m, p) ? share_of(m, p, c->wire) : c->seconds;
+}
+
+static double remote_seconds(const maker *m, const timed_pair *p,
+			     const timed_cost *c, int64_t stored)
+{
+	(void)stored;
+	return is_shared(m, p) ? share_of(m, p, c->wire) : c->remote;
+}
+
+static double local_seconds(const maker *m, const timed_pair *p,
+			    const timed_cost *c, int64_t stored)
+{
+	(void)stored;
+	return is_shared(m, p) ? 0 : c->seconds - c->remote;
+}
+
+/* Of what one waits for: a copy that others read, too, but not in part. */
+static double awaited_seconds(const maker *m, const timed_pair *p,
+			      const timed_cost *c, int64_t stored)
+{
+	(void)stored;
+	return is_shared(m, p) ? c->wire : c->seconds;
+}
+
+static void add_run(maker *m, figure *f, node_id n)
+{
+	vec_push(m->to->arena, &f->terms,
+		 ((figure_term){ m->node_var[n], -1, m->x->run[n] }));
+}
+
+/* All of the nodes, where `runs` is set, and what is counted of transfers. */
+static void add_total(maker *m, bool runs, counting count)
+{
+	figure f = { 0 };
+	for (node_id n = 0; runs && n < m->g->nnodes; n++)
+		add_run(m, &f, n);
+	for (int i = 0; i < m->x->pairs.n; i++)
+		add_pair(m, &f, &m->x->pairs.at[i], count);
+	vec_push(m->to->arena, &m->to->seconds, f);
+}
+
+static double usual_seconds(const maker *m, const timed_pair *p,
+			    const int *usual)
+{
+	const ways_set *w = m->x->ways;
+	int i = usual[m->g->ntensors + p->node], j = usual[w->tied[p->tensor]];
+	return awaited_seconds(m, p, &p->cost[i * w->tensors[p->tensor]->n + j],
+			       0);
+}
+
+/* The longest chain of nodes, each of which reads what the one before it
+ * computes: none of what is on it can overlap. */
+static void add_chain(maker *m, const int *usual)
+{
+	const timed *x = m->x;
+	int nnodes = m->g->nnodes;
+	arena *a = m->to->arena;
+	double *longest = ARENA_ARRAY(a, double, nnodes);
+	int *from = ARENA_ARRAY(a, int, nnodes), last = 0; /* pairs, or -1 */
+	for (node_id n = 0; n < nnodes; n++) {
+		from[n] = -1;
+		for (int i = x->first[n]; i < x->first[n + 1]; i++) {
+			const timed_pair *p = &x->pairs.at[i];
+			node_id by = m->g->tensors[p->tensor].producer;
+			double s = usual_seconds(m, p, usual);
+			if (!p->inputs || by == NONE ||
+			    longest[by] + s <= longest[n])
+				continue;
+			longest[n] = longest[by] + s;
+			from[n] = i;
+		}
+		longest[n] += x->run[n][usual[m->g->ntensors + n]] +
+			      usual_seconds(m, &x->pairs.at[x->first[n]],
+					    usual);
+		last = longest[n] > longest[last] ? n : last;
+	}
+	figure f = { 0 };
+	for (node_id n = last; n >= 0 && nnodes > 0;) {
+		add_run(m, &f, n);
+		add_pair(m, &f, &x->pairs.at[x->first[n]], awaited_seconds);
+		if (from[n] < 0)
+			break;
+		add_pair(m, &f, &x->pairs.at[from[n]], awaited_seconds);
+		n = m->g->tensors[x->pairs.at[from[n]].tensor].producer;
+	}
+	vec_push(a, &m->to->seconds, f);
+}
+
+/* ---- bytes ------------------------------------------------------------- */
+
+static bool is_kept(const tensor *t)
+{
+	return t->kind == TENSOR_STATE || t->kind == TENSOR_CONSTANT ||
+	       t->output;
+}
+
+/* Whether a tensor has its block when a node has run and what comes before it,
+ * whatever the order: somebody still needs it. */
+static bool is_needed_after(const maker *m, tensor_id t, node_id n)
+{
+	return is_kept(&m->g->tensors[t]) || (m->readers[t] & m->below[n]);
+}
+
+static bool is_there_before(const maker *m, tensor_id t, node_id n)
+{
+	const tensor *x = &m->g->tensors[t];
+	if (x->kind == TENSOR_RESULT)
+		return m->above[n] & bit(x->producer);
+	return x->kind == TENSOR_STATE || x->output || m->readers[t];
+}
+
+/* A tensor that becomes a state lies in the state's place, which is counted. */
+static bool is_live(const maker *m, tensor_id t, node_id n)
+{
+	return !m->next[t] && is_there_before(m, t, n) &&
+	       is_needed_after(m, t, n);
+}
+
+static double either(const maker *m, const timed_pair *p, const timed_cost *c,
+		     int64_t stored)
+{
+	bool stays = is_needed_after(m, p->tensor, p->node);
+	if (c->copy == 0)
+		return (double)stored;
+	return (double)(c->copy + (stays ? stored : 0));
+}
+
+static double least_of_both(const maker *m, const timed_pair *p,
+			    const timed_cost *c, int64_t stored)
+{
+	bool stays = is_needed_after(m, p->tensor, p->node);
+	return (double)(c->copy == 0 || stays || stored < c->copy ? stored
+								  : c->copy);
+}
+
+static double both(const maker *m, const timed_pair *p, const timed_cost *c,
+		   int64_t stored)
+{
+	(void)m;
+	(void)p;
+	return (double)(c->copy + stored);
+}
+
+static double result(const maker *m, const timed_pair *p, const timed_cost *c,
+		     int64_t stored)
+{
+	(void)m;
+	(void)p;
+	return (double)(c->copy ? c->copy : stored);
+}
+
+static double moved_result(const maker *m, const timed_pair *p,
+			   const timed_cost *c, int64_t stored)
+{
+	(void)m;
+	(void)p;
+	return (double)(c->copy && c->share ? c->copy + c->share
+					    : c->copy + stored);
+}
+
+/* Whether the result may take the place of an input. */
+static bool may_replace(const node *n)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (kernel_in_place(n->kernel, i))
+			return true;
+	return false;
+}
+
+/* What is in use besides what a node reads and computes. */
+static figure others(maker *m, node_id n)
+{
+	figure f = { 0 };
+	for (tensor_id t = 0; t < m->g->ntensors; t++)
+		if (is_live(m, t, n) && !(m->readers[t] & bit(n)))
+			add_block(m, &f, t);
+	return f;
+}
+
+static void add_inputs(maker *m, figure *f, node_id n, const timed_pair *but,
+		       counting count)
+{
+	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
+		const timed_pair *p = &m->x->pairs.at[i];
+		if (p->inputs && p != but)
+			add_pair(m, f, p, count);
+	}
+}
+
+static void add_bytes(maker *m, figure f)
+{
+	vec_push(m->to->arena, &m->to->bytes, f);
+}
+
+/* While it fetches, runs, and hands on. */
+static void add_instants(maker *m, node_id n)
+{
+	const timed_pair *out = &m->x->pairs.at[m->x->first[n]];
+	bool next = m->next[out->tensor];
+	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
+		const timed_pair *p = &m->x->pairs.at[i];
+		if (!p->inputs || is_shared(m, p))
+			continue;
+		figure f = others(m, n);
+		add_pair(m, &f, p, both);
+		add_inputs(m, &f, n, p, least_of_both);
+		add_bytes(m, f);
+	}
+	figure run = others(m, n);
+	add_inputs(m, &run, n, NULL, either);
+	if (!next && !may_replace(&m->g->nodes[n]))
+		add_pair(m, &run, out, result);
+	add_bytes(m, run);
+	figure done = others(m, n);
+	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
+		const timed_pair *p = &m->x->pairs.at[i];
+		if (p->inputs && is_live(m, p->tensor, n))
+			add_block(m, &done, p->tensor);
+	}
+	if (!next)
+		add_pair(m, &done, out, moved_result);
+	add_bytes(m, done);
+}
+
+/* Before the first node and after the last. */
+static void add_ends(maker *m)
+{
+	figure begin = { 0 }, end = { 0 };
+	for (tensor_id t = 0; t < m->g->ntensors; t++) {
+		const tensor *x = &m->g->tensors[t];
+		bool used = x->kind == TENSOR_STATE || x->output ||
+			    m->readers[t];
+		if (used && x->kind != TENSOR_RESULT)
+			add_block(m, &begin, t);
+		if (used && is_kept(x))
+			add_block(m, &end, t);
+	}
+	add_bytes(m, begin);
+	add_bytes(m, end);
+}
+
+/* ---- all of them ------------------------------------------------------- */
+
+figure_set *figures_new(arena *a, const timed *x, const topology *t,
+			const int *usual)
+{
+	const graph *g = x->graph;
+	int n = g->ntensors + g->nnodes;
+	figure_set *s = ARENA_NEW(a, figure_set);
+	*s = (figure_set){ .arena = a, .timed = x,
+			   .nvalues = ARENA_ARRAY(a, int, n),
+			   .of = ARENA_ARRAY(a, int, n) };
+	maker m = { .to = s, .x = x, .g = g,
+		    .tensor_var = ARENA_ARRAY(a, int, g->ntensors),
+		    .node_var = ARENA_ARRAY(a, int, g->nnodes),
+		    .above = ARENA_ARRAY(a, node_set, g->nnodes),
+		    .below = ARENA_ARRAY(a, node_set, g->nnodes),
+		    .readers = ARENA_ARRAY(a, node_set, g->ntensors),
+		    .next = ARENA_ARRAY(a, bool, g->ntensors) };
+	set_vars(&m);
+	set_order(&m);
+	if (t->overlap) {
+		add_total(&m, true, local_seconds);
+		add_total(&m, false, remote_seconds);
+		add_chain(&m, usual);
+	} else {
+		add_total(&m, true, all_seconds);
+	}
+	for (node_id i = 0; i < g->nnodes; i++)
+		add_instants(&m, i);
+	add_ends(&m);
+	return s;
+}
+
+void figure_add(relax *to, const figure *f, double times)
+{
+	for (int i = 0; i < f->terms.n; i++) {
+		const figure_term *t = &f->terms.at[i];
+		if (t->v < 0)
+			relax_add(to, t->u, t->cost, times);
+		else
+			relax_add_pair(to, t->u, t->v, t->cost, times);
+	}
+}
+
+double figure_at(const figure_set *s, const figure *f, const int *value)
+{
+	double sum = 0;
+	for (int i = 0; i < f->terms.n; i++) {
+		const figure_term *t = &f->terms.at[i];
+		sum += t->v < 0 ? t->cost[value[t->u]]
+				: t->cost[value[t->u] * s->nvalues[t->v] +
+					  value[t->v]];
+	}
+	return sum;
+}

@@ -1,0 +1,48 @@
+/* Bounds of what a program takes, as sums over the choices of its plan.
+ *
+ * Whatever the lowering does with a plan, its program takes at least the time
+ * of each of some sums, and at least the memory of each of others: what must be
+ * in use together, in any order of the nodes, however long copies are kept. */
+#ifndef TDL_COMPILER_SEARCH_FIGURES_H
+#define TDL_COMPILER_SEARCH_FIGURES_H
+
+#include "compiler/search/relax.h"
+#include "compiler/search/timed.h"
+
+enum { FIGURES_MOST_NODES = 64 };
+
+/* A table of a variable, or of two. */
+typedef struct figure_term {
+	int u, v; /* v is -1 for one variable */
+	const double *cost;
+} figure_term;
+
+typedef struct figure {
+	VEC(figure_term) terms;
+} figure;
+
+typedef VEC(figure) figures;
+
+/* Variables are the tensors that decide and the nodes, as the data flows. */
+typedef struct figure_set {
+	arena *arena;
+	const timed *timed;
+	int nvars;
+	int *nvalues;
+	int *of; /* the number in whole_problem() of each */
+	figures seconds, bytes;
+} figure_set;
+
+/* Of a graph of at most FIGURES_MOST_NODES nodes, in a.  usual[] has a value
+ * for each variable of whole_problem(): what is near to them is bounded best.
+ */
+figure_set *figures_new(arena *a, const timed *x, const topology *t,
+			const int *usual);
+
+/* Adds `times` a figure to a sum over the same variables. */
+void figure_add(relax *to, const figure *f, double times);
+
+/* What a figure comes to. */
+double figure_at(const figure_set *s, const figure *f, const int *value);
+
+#endif

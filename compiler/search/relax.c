@@ -1,0 +1,174 @@
+#include "config.h"
+
+#include "compiler/search/relax.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+relax *relax_new(arena *a, int nvars, const int *nvalues)
+{
+	relax *x = ARENA_NEW(a, relax);
+	*x = (relax){ .arena = a, .nvars = nvars, .nvalues = nvalues,
+		      .tables = ARENA_ARRAY(a, relax_tables, nvars) };
+	return x;
+}
+
+/* The table of one variable, or of two, lo < hi; lo is -1 for one. */
+static relax_table *table_of(relax *x, int lo, int hi)
+{
+	relax_tables *all = &x->tables[hi];
+	relax_table t = { .n = lo < 0 ? 1 : 2, .var = { hi } };
+	int n = x->nvalues[hi] * (lo < 0 ? 1 : x->nvalues[lo]);
+	if (lo >= 0)
+		t = (relax_table){ .n = 2, .var = { lo, hi } };
+	for (int i = 0; i < all->n; i++)
+		if (all->at[i].n == t.n && all->at[i].var[0] == t.var[0])
+			return &all->at[i];
+	t.cost = ARENA_ARRAY(x->arena, double, n);
+	vec_push(x->arena, all, t);
+	return &all->at[all->n - 1];
+}
+
+void relax_add(relax *x, int var, const double *cost, double times)
+{
+	relax_table *t = table_of(x, -1, var);
+	for (int i = 0; i < x->nvalues[var]; i++)
+		t->cost[i] += times * cost[i];
+}
+
+void relax_add_pair(relax *x, int u, int v, const double *cost, double times)
+{
+	int nu = x->nvalues[u], nv = x->nvalues[v];
+	relax_table *t = u < v ? table_of(x, u, v) : table_of(x, v, u);
+	for (int i = 0; i < nu; i++)
+		for (int j = 0; j < nv; j++)
+			t->cost[u < v ? i * nv + j : j * nu + i] +=
+				times * cost[i * nv + j];
+}
+
+static double table_at(const relax *x, const relax_table *t, const int *value)
+{
+	int at = 0;
+	for (int i = 0; i < t->n; i++)
+		at = at * x->nvalues[t->var[i]] + value[t->var[i]];
+	return t->cost[at];
+}
+
+static double sum_at(const relax *x, const relax_tables *all, const int *value)
+{
+	double sum = 0;
+	for (int i = 0; i < all->n; i++)
+		sum += table_at(x, &all->at[i], value);
+	return sum;
+}
+
+/* ---- elimination ------------------------------------------------------- */
+
+/* Tables that are summed up before their last variable is minimised. */
+typedef struct bucket {
+	relax_tables tables;
+	int n, var[RELAX_MOST_VARS + 1]; /* all of theirs, ascending */
+} bucket;
+
+/* Adds a table to a bucket, if what comes of that is not too large. */
+static bool bucket_take(const relax *x, arena *a, bucket *b,
+			const relax_table *t)
+{
+	int var[2 * RELAX_MOST_VARS + 1], n = 0, i = 0, j = 0;
+	double cells = 1;
+	while (i < b->n || j < t->n) {
+		int v = j == t->n || (i < b->n && b->var[i] < t->var[j])
+				? b->var[i] : t->var[j];
+		i += i < b->n && b->var[i] == v;
+		j += j < t->n && t->var[j] == v;
+		cells *= x->nvalues[v];
+		var[n++] = v;
+	}
+	if (b->tables.n > 0 &&
+	    (n > RELAX_MOST_VARS || cells > RELAX_MOST_CELLS))
+		return false;
+	memcpy(b->var, var, sizeof(*var) * (size_t)n);
+	b->n = n;
+	vec_push(a, &b->tables, *t);
+	return true;
+}
+
+/* The next values of the n variables, the last one changing first; false after
+ * all. */
+static bool next_values(const relax *x, const int *var, int n, int *value)
+{
+	for (int i = n; i-- > 0;) {
+		if (++value[var[i]] < x->nvalues[var[i]])
+			return true;
+		value[var[i]] = 0;
+	}
+	return false;
+}
+
+/* What is left of a bucket without its last variable. */
+static relax_table minimum(const relax *x, arena *a, const bucket *b,
+			   int *value)
+{
+	relax_table t = { .n = b->n - 1 };
+	int last = b->var[b->n - 1], at = 0;
+	int64_t cells = 1;
+	for (int i = 0; i < t.n; i++) {
+		t.var[i] = b->var[i];
+		cells *= x->nvalues[b->var[i]];
+		value[b->var[i]] = 0;
+	}
+	double *cost = ARENA_ARRAY(a, double, cells);
+	do {
+		double least = INFINITY;
+		for (value[last] = 0; value[last] < x->nvalues[last];
+		     value[last]++)
+			least = fmin(least, sum_at(x, &b->tables, value));
+		cost[at++] = least;
+	} while (next_values(x, t.var, t.n, value));
+	t.cost = cost;
+	return t;
+}
+
+static void send(relax *x, arena *a, int var, int *value)
+{
+	VEC(bucket) all = { 0 };
+	relax_tables *mine[] = { &x->tables[var], &x->received[var] };
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < mine[i]->n; j++) {
+			int at = 0;
+			while (at < all.n && !bucket_take(x, a, &all.at[at],
+							  &mine[i]->at[j]))
+				at++;
+			if (at < all.n)
+				continue;
+			bucket fresh = { 0 };
+			bucket_take(x, a, &fresh, &mine[i]->at[j]);
+			vec_push(a, &all, fresh);
+		}
+	for (int i = 0; i < all.n; i++) {
+		relax_table t = minimum(x, a, &all.at[i], value);
+		vec_push(a, &x->sent[var], t);
+		if (t.n > 0)
+			vec_push(a, &x->received[t.var[t.n - 1]], t);
+		else
+			x->least += t.cost[0];
+	}
+}
+
+void relax_solve(relax *x, arena *a)
+{
+	int *value = ARENA_ARRAY(a, int, x->nvars);
+	x->sent = ARENA_ARRAY(a, relax_tables, x->nvars);
+	x->received = ARENA_ARRAY(a, relax_tables, x->nvars);
+	x->least = x->constant;
+	for (int var = x->nvars; var-- > 0;)
+		send(x, a, var, value);
+}
+
+double relax_step(const relax *x, int var, const int *value, double before)
+{
+	return before + sum_at(x, &x->tables[var], value) +
+	       sum_at(x, &x->received[var], value) -
+	       sum_at(x, &x->sent[var], value);
+}

@@ -1,0 +1,53 @@
+/* Sums of tables over few variables, and what they are at least once the first
+ * variables, in a fixed order, have values: mini-bucket elimination (Dechter
+ * and Rish, JACM 2003).  Where no table had to be divided the bound is exact.
+ */
+#ifndef TDL_COMPILER_SEARCH_RELAX_H
+#define TDL_COMPILER_SEARCH_RELAX_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+
+enum {
+	RELAX_MOST_CELLS = 1 << 14, /* of a table */
+	RELAX_MOST_VARS = 8,	    /* that it is about */
+};
+
+/* A table, row by row; its variables ascend. */
+typedef struct relax_table {
+	int n, var[RELAX_MOST_VARS];
+	double *cost;
+} relax_table;
+
+typedef VEC(relax_table) relax_tables;
+
+/* A sum of tables. */
+typedef struct relax {
+	arena *arena;
+	int nvars;
+	const int *nvalues; /* by variable */
+	double constant;
+	relax_tables *tables; /* by their last variable */
+	/* Of relax_solve(): what the variables from one on come to at least, by
+	 * that variable, and the same tables by their last variable. */
+	relax_tables *sent, *received;
+	double least; /* of the whole sum, at least */
+} relax;
+
+/* An empty sum in a; nvalues has to outlive it. */
+relax *relax_new(arena *a, int nvars, const int *nvalues);
+
+/* Adds `times` a table of one variable, or of two, u x v; it is copied. */
+void relax_add(relax *x, int var, const double *cost, double times);
+void relax_add_pair(relax *x, int u, int v, const double *cost, double times);
+
+/* Finds the bounds for all beginnings, in a; those of before are forgotten. */
+void relax_solve(relax *x, arena *a);
+
+/* Given a bound for the values of the variables before var, `before`, and the
+ * values up to var: the bound with it.  For variable 0 it is x->least that goes
+ * before. */
+double relax_step(const relax *x, int var, const int *value, double before);
+
+#endif

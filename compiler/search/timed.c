@@ -1,0 +1,387 @@
+#include "config.h"
+
+#include "compiler/search/timed.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+#include "compiler/search/model.h"
+#include "compiler/search/seconds.h"
+#include "plan/forms.h"
+
+/* Of the pairs that are alike one has the table, of the nodes one the seconds
+ * that they run: without tensors. */
+typedef struct known {
+	const kernel *kernel;
+	uint32_t inputs;
+	const ways *nodes, *tensors;
+	const void *found; /* NULL: nothing is here */
+} known;
+
+typedef struct builder {
+	arena *arena;
+	const mesh *mesh;
+	const topology *topology;
+	timed *to;
+	int nknown, cap;
+	known *known;
+} builder;
+
+/* ---- one table --------------------------------------------------------- */
+
+/* A plan of nothing but a node in all its ways, by a tensor in all its ways:
+ * node i * tensors->n + j is the i-th way of it on the j-th tensor. */
+typedef struct scene {
+	plan plan;
+	plan_buffer buffers[3];
+	forms *forms;
+	const topology *topology;
+} scene;
+
+enum { STORED, MADE, SHARE };
+
+static void set_tensor(plan_tensor *to, const tensor_type *type, const cuts *c)
+{
+	*to = (plan_tensor){ .name = "", .type = type->type,
+			     .ndim = type->ndim, .role = PLAN_RESULT,
+			     .cuts = *c, .next = -1, .buffer = STORED };
+	memcpy(to->dims, type->dims, sizeof(to->dims));
+}
+
+static scene *scene_new(arena *tmp, const builder *b, const known *e,
+			const tensor_type *type)
+{
+	scene *x = ARENA_NEW(tmp, scene);
+	plan *p = &x->plan;
+	int nt = e->tensors->n, nn = e->nodes->n, none = nt;
+	plan_kernel *k = ARENA_NEW(tmp, plan_kernel);
+	k->kernel = e->kernel;
+	*p = (plan){ .mesh = *b->mesh, .nkernels = 1, .kernels = k,
+		     .ntensors = nt + 1, .nnodes = nn * nt,
+		     .nbuffers = 3, .buffers = x->buffers };
+	p->tensors = ARENA_ARRAY(tmp, plan_tensor, nt + 1);
+	p->nodes = ARENA_ARRAY(tmp, plan_node, p->nnodes);
+	cuts whole = cuts_none();
+	for (int j = 0; j < nt; j++)
+		set_tensor(&p->tensors[j], type, &e->tensors->at[j]);
+	set_tensor(&p->tensors[none], type, &whole);
+	for (int j = 0; j < nt; j++) {
+		int *inputs = ARENA_ARRAY(tmp, int, e->kernel->ninputs);
+		for (int i = 0; i < e->kernel->ninputs; i++)
+			inputs[i] = e->inputs >> i & 1 ? j : none;
+		for (int i = 0; i < nn; i++)
+			p->nodes[i * nt + j] = (plan_node){
+				.name = "", .op = "", .inputs = inputs,
+				.cuts = e->nodes->at[i],
+				.output = e->inputs ? none : j,
+			};
+	}
+	x->topology = b->topology;
+	x->forms = forms_new(tmp, p);
+	return x;
+}
+
+static int64_t rounded(int64_t n)
+{
+	return (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+}
+
+/* Puts a buffer there; its form. */
+static int set_buffer(scene *x, int at, plan_region_kind kind, node_id n,
+		      tensor_id t)
+{
+	plan_buffer b = { .tensor = t, .region = kind, .node = n };
+	int form = forms_of(x->forms, &b);
+	b.nbytes = forms_nbytes(x->forms, form);
+	x->buffers[at] = b;
+	return form;
+}
+
+/* The least that a worker takes for so many bytes to all: a message, over links
+ * each of which brings a share of what its part of the machine gets. */
+static double least_seconds(const scene *x, double bytes)
+{
+	const topology *t = x->topology;
+	double latency = t->levels[0].latency, fastest = 0, parts = 1;
+	for (int i = t->nlevels; i-- > 0;) {
+		const topology_level *l = &t->levels[i];
+		if (l->latency < latency)
+			latency = l->latency;
+		if (l->bandwidth * parts > fastest)
+			fastest = l->bandwidth * parts;
+		parts *= l->size;
+	}
+	int n = mesh_workers(&x->plan.mesh);
+	return bytes > 0 ? latency + bytes / n / fastest : 0;
+}
+
+static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
+			 timed_cost *c)
+{
+	plan_instr in = { .op = op, .node = op == PLAN_MOVE ? -1 : n,
+			  .from = from, .to = to };
+	in.collective = forms_collective(x->forms, &in);
+	double seconds = seconds_of(&x->plan, x->topology, &in);
+	c->seconds += seconds;
+	c->remote += in.collective == COLL_LOCAL ? 0 : seconds;
+	c->wire += least_seconds(x, (double)forms_received(x->forms, &in));
+}
+
+static timed_cost fetch_cost(scene *x, node_id n, tensor_id t)
+{
+	timed_cost c = { 0 };
+	int from = set_buffer(x, STORED, PLAN_STORED, -1, t);
+	int to = set_buffer(x, MADE, PLAN_NEEDS, n, t);
+	if (forms_cover(x->forms, from, to))
+		return c;
+	add_transfer(x, PLAN_MOVE, n, STORED, MADE, &c);
+	c.copy = rounded(x->buffers[MADE].nbytes);
+	return c;
+}
+
+static timed_cost result_cost(scene *x, node_id n, tensor_id t)
+{
+	timed_cost c = { 0 };
+	int to = set_buffer(x, STORED, PLAN_STORED, -1, t);
+	int made = set_buffer(x, MADE, PLAN_PRODUCES, n, t);
+	bool partial = plan_partial(&x->plan, n, NULL) != RED_NONE;
+	if (!partial && forms_same(x->forms, made, to))
+		return c;
+	c.copy = rounded(x->buffers[MADE].nbytes);
+	if (!partial) {
+		add_transfer(x, PLAN_MOVE, n, MADE, STORED, &c);
+		return c;
+	}
+	int share = set_buffer(x, SHARE, PLAN_OWN, n, t);
+	if (forms_same(x->forms, share, to)) {
+		add_transfer(x, PLAN_COMBINE, n, MADE, STORED, &c);
+		return c;
+	}
+	c.share = rounded(x->buffers[SHARE].nbytes);
+	add_transfer(x, PLAN_COMBINE, n, MADE, SHARE, &c);
+	add_transfer(x, PLAN_MOVE, n, SHARE, STORED, &c);
+	return c;
+}
+
+static const timed_cost *make_table(const builder *b, const known *e,
+				    const tensor_type *type)
+{
+	arena *tmp = arena_new();
+	scene *x = scene_new(tmp, b, e, type);
+	timed_cost *c = ARENA_ARRAY(b->arena, timed_cost, x->plan.nnodes);
+	for (int i = 0; i < x->plan.nnodes; i++)
+		c[i] = e->inputs ? fetch_cost(x, i, i % e->tensors->n)
+				 : result_cost(x, i, i % e->tensors->n);
+	arena_free(tmp);
+	return c;
+}
+
+/* ---- tables that were made already ------------------------------------- */
+
+/* Where it is, or would be. */
+static known *slot(const builder *b, const known *e)
+{
+	const void *p[] = { e->kernel, e->nodes, e->tensors };
+	uint64_t h = hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
+	uint64_t mask = (uint64_t)b->cap - 1;
+	for (uint64_t i = h & mask;; i = (i + 1) & mask) {
+		known *x = &b->known[i];
+		if (!x->found ||
+		    (x->kernel == e->kernel && x->inputs == e->inputs &&
+		     x->nodes == e->nodes && x->tensors == e->tensors))
+			return x;
+	}
+}
+
+static known *add_known(builder *b, const known *e)
+{
+	known *old = b->known, *x;
+	int n = b->cap;
+	if (2 * b->nknown >= n) {
+		b->cap = 2 * n;
+		b->known = ARENA_ARRAY(b->arena, known, b->cap);
+		for (int i = 0; i < n; i++)
+			if (old[i].found)
+				*slot(b, &old[i]) = old[i];
+	}
+	b->nknown++;
+	x = slot(b, e);
+	*x = *e;
+	return x;
+}
+
+static const timed_cost *table_of(builder *b, known e, const tensor_type *type)
+{
+	known *x = slot(b, &e);
+	if (!x->found) {
+		e.found = make_table(b, &e, type);
+		x = add_known(b, &e);
+	}
+	return x->found;
+}
+
+/* ---- all of them ------------------------------------------------------- */
+
+/* Whether what a node has at i, an input or for -1 the result, is the first of
+ * its inputs that are the same tensor. */
+static bool is_first(const node *n, int i, uint32_t *inputs)
+{
+	*inputs = i < 0 ? 0 : model_same_inputs(n, i);
+	return i < 0 || __builtin_ctz(*inputs) == i;
+}
+
+static tensor_id tensor_at(const node *n, int i)
+{
+	return i < 0 ? n->output : n->inputs[i];
+}
+
+static void add_pairs(builder *b, node_id id)
+{
+	timed *x = b->to;
+	const node *n = &x->graph->nodes[id];
+	x->first[id] = x->pairs.n;
+	for (int i = -1; i < n->kernel->ninputs; i++) {
+		timed_pair p = { .node = id, .tensor = tensor_at(n, i) };
+		if (!is_first(n, i, &p.inputs))
+			continue;
+		const known e = { n->kernel, p.inputs, x->ways->nodes[id],
+				  x->ways->tensors[p.tensor], NULL };
+		p.cost = table_of(b, e, &x->graph->tensors[p.tensor].type);
+		vec_push(b->arena, &x->pairs, p);
+	}
+}
+
+/* Seconds of each way to run a node. */
+static const double *make_runs(const builder *b, const known *e,
+			       const tensor_type *type)
+{
+	arena *tmp = arena_new();
+	cuts whole = cuts_none();
+	const ways none = { 1, &whole };
+	const known on = { .kernel = e->kernel, .nodes = e->nodes,
+			   .tensors = &none };
+	scene *x = scene_new(tmp, b, &on, type);
+	double *s = ARENA_ARRAY(b->arena, double, e->nodes->n);
+	for (int i = 0; i < e->nodes->n; i++) {
+		const plan_instr in = { .op = PLAN_RUN, .node = i, .to = MADE };
+		set_buffer(x, MADE, PLAN_PRODUCES, i, 0);
+		s[i] = seconds_of(&x->plan, b->topology, &in);
+	}
+	arena_free(tmp);
+	return s;
+}
+
+static const double *runs_of(builder *b, node_id id)
+{
+	const node *n = &b->to->graph->nodes[id];
+	known *x, e = { .kernel = n->kernel, .nodes = b->to->ways->nodes[id] };
+	x = slot(b, &e);
+	if (!x->found) {
+		e.found = make_runs(b, &e,
+				    &b->to->graph->tensors[n->output].type);
+		x = add_known(b, &e);
+	}
+	return x->found;
+}
+
+/* Bytes of the last block, the largest. */
+static const int64_t *blocks_of(const builder *b, tensor_id t)
+{
+	const tensor_type *type = &b->to->graph->tensors[t].type;
+	const ways *w = b->to->ways->tensors[t];
+	const mesh *m = b->mesh;
+	int64_t *n = ARENA_ARRAY(b->arena, int64_t, w->n);
+	box whole = box_whole(type->dims, type->ndim);
+	int last[MAX_AXES];
+	for (int a = 0; a < m->naxes; a++)
+		last[a] = m->size[a] - 1;
+	for (int i = 0; i < w->n; i++) {
+		box at = cuts_block(&whole, m, &w->at[i], m->naxes, last);
+		n[i] = rounded(box_volume(&at) *
+			       (int64_t)dtype_size(type->type));
+	}
+	return n;
+}
+
+timed *timed_new(arena *a, const graph *g, const mesh *m, const topology *t,
+		 const ways_set *w)
+{
+	timed *x = ARENA_NEW(a, timed);
+	*x = (timed){ .graph = g, .ways = w,
+		      .run = ARENA_ARRAY(a, const double *, g->nnodes),
+		      .stored = ARENA_ARRAY(a, const int64_t *, g->ntensors),
+		      .first = ARENA_ARRAY(a, int, g->nnodes + 1) };
+	builder b = { .arena = a, .mesh = m, .topology = t, .to = x,
+		      .cap = 256 };
+	b.known = ARENA_ARRAY(a, known, b.cap);
+	for (node_id n = 0; n < g->nnodes; n++) {
+		x->run[n] = runs_of(&b, n);
+		add_pairs(&b, n);
+	}
+	x->first[g->nnodes] = x->pairs.n;
+	for (tensor_id i = 0; i < g->ntensors; i++)
+		x->stored[i] = blocks_of(&b, i);
+	return x;
+}
+
+int64_t timed_cells(const graph *g, const ways_set *w)
+{
+	int64_t cells = 0;
+	uint32_t inputs;
+	for (node_id id = 0; id < g->nnodes; id++)
+		for (int i = -1; i < g->nodes[id].kernel->ninputs; i++)
+			if (is_first(&g->nodes[id], i, &inputs)) {
+				tensor_id t = tensor_at(&g->nodes[id], i);
+				cells += (int64_t)w->nodes[id]->n *
+					 w->tensors[t]->n;
+			}
+	return cells;
+}
+
+/* ---- the problem ------------------------------------------------------- */
+
+/* Fits: COST_MAX is more than ten days. */
+static int64_t picoseconds(double seconds)
+{
+	double c = seconds * 1e12;
+	return c < (double)COST_MAX ? (int64_t)c : COST_MAX;
+}
+
+static void add_tables(arena *a, problem *to, const timed *x,
+		       const timed_prices *p)
+{
+	int ntensors = x->graph->ntensors;
+	for (int i = 0; i < x->pairs.n; i++) {
+		const timed_pair *q = &x->pairs.at[i];
+		double price = p->nodes ? p->nodes[q->node] : 0;
+		int n = x->ways->nodes[q->node]->n *
+			x->ways->tensors[q->tensor]->n;
+		int64_t *cost = ARENA_ARRAY(a, int64_t, n);
+		for (int j = 0; j < n; j++)
+			cost[j] = picoseconds(
+				q->cost[j].seconds + price *
+				(double)(q->cost[j].copy + q->cost[j].share));
+		problem_add_table(to, ntensors + q->node,
+				  x->ways->tied[q->tensor], cost);
+	}
+}
+
+problem *timed_problem(arena *a, const timed *x, const timed_prices *p)
+{
+	const graph *g = x->graph;
+	const ways_set *w = x->ways;
+	problem *to = problem_new(a);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		problem_add_var(to, w->tied[t] == t ? w->tensors[t]->n : 1);
+	for (node_id n = 0; n < g->nnodes; n++) {
+		int var = problem_add_var(to, w->nodes[n]->n);
+		for (int i = 0; i < w->nodes[n]->n; i++)
+			problem_add_cost(to, var, i, picoseconds(x->run[n][i]));
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		for (int i = 0; p->tensors && i < w->tensors[t]->n; i++)
+			problem_add_cost(to, w->tied[t], i, picoseconds(
+				p->tensors[t] * (double)x->stored[t][i]));
+	add_tables(a, to, x, p);
+	return to;
+}
