@@ -209,6 +209,27 @@ int mesh_worker(const mesh *m, const int *coords)
 	return w;
 }
 
+uint32_t mesh_axes_between(const mesh *m, int v, int w)
+{
+	int at[MAX_AXES], other[MAX_AXES];
+	uint32_t axes = 0;
+	mesh_coords(m, v, at);
+	mesh_coords(m, w, other);
+	for (int i = 0; i < m->naxes; i++)
+		axes |= (uint32_t)(at[i] != other[i]) << i;
+	return axes;
+}
+
+int mesh_number_on(const mesh *m, uint32_t axes, int worker)
+{
+	int at[MAX_AXES], n = 0;
+	mesh_coords(m, worker, at);
+	for (int i = 0; i < m->naxes; i++)
+		if (axes >> i & 1)
+			n = n * m->size[i] + at[i];
+	return n;
+}
+
 cuts cuts_none(void)
 {
 	cuts c;

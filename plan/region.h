@@ -76,6 +76,11 @@ int mesh_workers(const mesh *m);
 void mesh_coords(const mesh *m, int worker, int *coords);
 int mesh_worker(const mesh *m, const int *coords);
 
+/* The axes on which two workers differ, a bit each; a worker's number among
+ * those that differ from it on some axes only. */
+uint32_t mesh_axes_between(const mesh *m, int v, int w);
+int mesh_number_on(const mesh *m, uint32_t axes, int worker);
+
 /* How an index space is cut: per mesh axis the dimension (or variable) that
  * is divided, or CUT_NONE.  Axes that cut one dimension nest, outermost
  * first. */

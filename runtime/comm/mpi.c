@@ -74,29 +74,6 @@ typedef struct ranks {
 
 /* ---- groups ------------------------------------------------------------ */
 
-/* The axes on which two workers differ, a bit each. */
-static uint32_t axes_between(const mesh *m, int v, int w)
-{
-	int at[MAX_AXES], other[MAX_AXES];
-	uint32_t axes = 0;
-	mesh_coords(m, v, at);
-	mesh_coords(m, w, other);
-	for (int i = 0; i < m->naxes; i++)
-		axes |= (uint32_t)(at[i] != other[i]) << i;
-	return axes;
-}
-
-/* A worker's number among those that differ on these axes only. */
-static int number_on(const mesh *m, uint32_t axes, int worker)
-{
-	int at[MAX_AXES], n = 0;
-	mesh_coords(m, worker, at);
-	for (int i = 0; i < m->naxes; i++)
-		if (axes >> i & 1)
-			n = n * m->size[i] + at[i];
-	return n;
-}
-
 /* All ranks ask for the same groups in the same order. */
 static MPI_Comm group_of(ranks *c, uint32_t axes)
 {
@@ -105,8 +82,8 @@ static MPI_Comm group_of(ranks *c, uint32_t axes)
 	for (int i = 0; i < c->groups.n; i++)
 		if (c->groups.at[i].axes == axes)
 			return c->groups.at[i].comm;
-	MPI_Comm_split(MPI_COMM_WORLD, number_on(m, ~axes, c->rank),
-		       number_on(m, axes, c->rank), &g.comm);
+	MPI_Comm_split(MPI_COMM_WORLD, mesh_number_on(m, ~axes, c->rank),
+		       mesh_number_on(m, axes, c->rank), &g.comm);
 	vec_push(c->a, &c->groups, g);
 	return g.comm;
 }
@@ -155,7 +132,7 @@ static bool note_counts(ranks *c, exchange *x, uint32_t axes, int n)
 			return false;
 		for (int i = 0; i < side[s]->n; i++) {
 			const parcel *q = &side[s]->of[i];
-			int r = number_on(&c->p->mesh, axes, q->peer);
+			int r = mesh_number_on(&c->p->mesh, axes, q->peer);
 			x->counts[2 * s * n + r] = (int)q->nbytes;
 			x->counts[(2 * s + 1) * n + r] = (int)q->at;
 		}
@@ -181,7 +158,7 @@ static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
 	piece *q;
 	int n = transfer_pieces(work, c->p, in, worker, &q);
 	for (int i = 0; i < n; i++) {
-		axes |= axes_between(&c->p->mesh, worker, q[i].peer);
+		axes |= mesh_axes_between(&c->p->mesh, worker, q[i].peer);
 		if (worker == c->rank)
 			note_part(c, &x->received, &q[i], q[i].peer, size);
 		else if (q[i].peer == c->rank)
