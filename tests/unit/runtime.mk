@@ -5,6 +5,7 @@ runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
 
 unit_tests += \
 	%D%/test_codegen \
+	%D%/test_cuda \
 	%D%/test_runtime \
 	%D%/test_train
 
@@ -27,3 +28,8 @@ if CUDA
 unit_tests += %D%/test_pack
 %C%_test_pack_LDADD = $(runtime_libs)
 endif
+
+%C%_test_cuda_SOURCES = %D%/test_cuda.c \
+	%D%/random_graph.c %D%/random_graph.h \
+	%D%/random_plan.c %D%/random_plan.h
+%C%_test_cuda_LDADD = $(%C%_test_runtime_LDADD)
