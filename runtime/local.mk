@@ -37,14 +37,22 @@ nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
 if CUDA
 %C%_libruntime_a_SOURCES += \
 	%D%/cuda/api.c %D%/cuda/api.def %D%/cuda/api.h \
+	%D%/cuda/cublaslt.c %D%/cuda/cublaslt.def %D%/cuda/cublaslt.h \
 	%D%/cuda/cuda.c %D%/cuda/cuda.h \
+	%D%/cuda/cudnn.def %D%/cuda/cudnn.h \
 	%D%/cuda/host.c %D%/cuda/host.h \
 	%D%/cuda/kernels.c %D%/cuda/kernels.h \
+	%D%/cuda/library.c %D%/cuda/library.h \
 	%D%/cuda/link.h %D%/cuda/local.c \
 	%D%/cuda/module.c %D%/cuda/module.h \
 	%D%/cuda/pack.c %D%/cuda/pack.h \
 	%D%/cuda/program.c %D%/cuda/program.h
 nodist_%C%_libruntime_a_SOURCES += %D%/cuda/headers.h %D%/cuda/pack_text.h
+if CUDNN
+%C%_libruntime_a_SOURCES += %D%/cuda/cudnn.c
+else
+%C%_libruntime_a_SOURCES += %D%/cuda/cudnn_none.c
+endif
 endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi.c

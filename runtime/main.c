@@ -59,6 +59,8 @@ static bool check_options(const options *o, cli_status *status)
 		{ "evaluate-data", "--evaluate", o->evaluate_data,
 		  o->evaluate },
 		{ "verify", "a run without --data", o->verify, !data },
+		{ "tf32", "--backend cuda", o->tf32,
+		  backend_row(o->backend)->put },
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
 		if (is_alone(&list[i], status))
@@ -178,6 +180,9 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_TEXT, 0, "kernels-from", "LIB",
 		  "a shared library with the kernels of opaque functions",
 		  &o->library },
+		{ CLI_FLAG, 0, "tf32", NULL,
+		  "on cuda: let libraries round factors of f32 to 10 bits",
+		  &o->tf32 },
 		{ CLI_REAL, 0, "learning-rate", "X",
 		  "the learning rate, or what it starts from",
 		  &o->learning_rate, 0, 1e9 },

@@ -9,6 +9,7 @@ typedef struct options {
 	const char *plan;
 	int backend, comm, kernels;
 	const char *library;
+	bool tf32;
 	const char *inputs, *outputs, *parameters;
 	bool verify, json, version;
 	/* NULL, false, -1: not given. */

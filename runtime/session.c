@@ -18,6 +18,7 @@ static machine *open_machine(session *s, const plan *p, const char *path,
 			     const communicator *c, void *run)
 {
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
+			      .tf32 = s->o->tf32,
 			      .library = s->o->library };
 	session_progress(s, "compiling %d kernels, loading weights",
 			 p->nkernels);

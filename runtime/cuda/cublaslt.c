@@ -18,6 +18,7 @@ typedef struct lt_api {
 typedef struct lt_call {
 	cublasLtMatrixLayout_t a, b, c;
 	cublasLtMatmulAlgo_t algo;
+	size_t workspace;
 	CUdeviceptr a_at, b_at, c_at;
 } lt_call;
 
@@ -35,7 +36,6 @@ struct lt {
 	lt_api api;
 	library_options o;
 	cublasLtHandle_t *handles; /* by GPU */
-	CUdeviceptr *workspaces;
 	VEC(lt_run *) runs;
 };
 
@@ -85,15 +85,11 @@ lt *lt_open(arena *a, cuda *c, const library_options *o, failure *f)
 	lt *l = ARENA_NEW(a, lt);
 	*l = (lt){ .arena = a, .c = c, .o = *o };
 	l->handles = ARENA_ARRAY(a, cublasLtHandle_t, c->ngpus);
-	l->workspaces = ARENA_ARRAY(a, CUdeviceptr, c->ngpus);
 	memset(l->handles, 0, (size_t)c->ngpus * sizeof(*l->handles));
-	memset(l->workspaces, 0, (size_t)c->ngpus * sizeof(*l->workspaces));
 	bool works = load(l, f);
 	for (int g = 0; works && g < c->ngpus; g++)
 		works = cuda_enter(c, g, f) &&
-			LT_CALL(l, f, cublasLtCreate, &l->handles[g]) &&
-			CUDA_CALL(&c->api, f, cuMemAlloc, &l->workspaces[g],
-				  LT_WORKSPACE);
+			LT_CALL(l, f, cublasLtCreate, &l->handles[g]);
 	if (works)
 		return l;
 	lt_close(l);
@@ -123,8 +119,6 @@ void lt_close(lt *l)
 			continue;
 		cuda_enter(l->c, g, &f);
 		l->api.cublasLtDestroy(l->handles[g]);
-		if (l->workspaces[g])
-			l->c->api.cuMemFree(l->workspaces[g]);
 	}
 }
 
@@ -286,6 +280,7 @@ static bool choose(lt *l, const lt_run *r, lt_call *x, const uint32_t *aligned,
 		n == 1 && found.state == CUBLAS_STATUS_SUCCESS;
 	l->api.cublasLtMatmulPreferenceDestroy(p);
 	x->algo = found.algo;
+	x->workspace = found.workspaceSize;
 	return works;
 }
 
@@ -327,7 +322,7 @@ static void view_operands(const bind_run *r, view *inputs, view *out)
 	*out = view_dense(NULL, r->k->type, &r->at[r->k->ninputs]);
 }
 
-lt_run *lt_plan(lt *l, int worker, const bind_run *run)
+lt_run *lt_plan(lt *l, int worker, const bind_run *run, size_t *workspace)
 {
 	arena *work = arena_new();
 	failure f = { 0 };
@@ -354,11 +349,15 @@ lt_run *lt_plan(lt *l, int worker, const bind_run *run)
 	}
 	for (int i = 0; fits && i < g.ncalls; i++)
 		fits = plan_call(l, r, &shape, &g.calls[i], run, &c, &f);
+	for (int i = 0; fits && i < g.ncalls; i++)
+		if (r->calls[i].workspace > *workspace)
+			*workspace = r->calls[i].workspace;
 	arena_free(work);
 	return fits ? r : NULL;
 }
 
-bool lt_run_on(lt *l, const lt_run *r, CUstream s, failure *f)
+bool lt_run_on(lt *l, const lt_run *r, CUdeviceptr workspace, CUstream s,
+	       failure *f)
 {
 	const float one = 1, zero = 0;
 	const double one_f64 = 1, zero_f64 = 0;
@@ -371,8 +370,7 @@ bool lt_run_on(lt *l, const lt_run *r, CUstream s, failure *f)
 			     r->product, alpha, (void *)(uintptr_t)x->a_at,
 			     x->a, (void *)(uintptr_t)x->b_at, x->b, beta, c,
 			     x->c, c, x->c, &x->algo,
-			     (void *)(uintptr_t)l->workspaces[r->gpu],
-			     LT_WORKSPACE, s))
+			     (void *)(uintptr_t)workspace, x->workspace, s))
 			return false;
 	}
 	return true;

@@ -4,15 +4,17 @@
 
 #include "runtime/cuda/library.h"
 
-enum { LT_WORKSPACE = 32 << 20 }; /* bytes on each GPU */
+enum { LT_WORKSPACE = 32 << 20 }; /* bytes, at most */
 
 typedef struct lt lt;
 typedef struct lt_run lt_run;
 
-/* See library.h; everything lives as long as the arena. */
+/* See library.h; everything lives as long as the arena.  A run needs
+ * *workspace bytes, which are at `workspace` then. */
 lt *lt_open(arena *a, cuda *c, const library_options *o, failure *f);
 void lt_close(lt *l);
-lt_run *lt_plan(lt *l, int worker, const bind_run *r);
-bool lt_run_on(lt *l, const lt_run *r, CUstream s, failure *f);
+lt_run *lt_plan(lt *l, int worker, const bind_run *r, size_t *workspace);
+bool lt_run_on(lt *l, const lt_run *r, CUdeviceptr workspace, CUstream s,
+	       failure *f);
 
 #endif

@@ -5,10 +5,12 @@
 #include "runtime/cuda/cuda.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "runtime/backend.h"
 #include "runtime/comm/comm.h"
 #include "runtime/cuda/kernels.h"
+#include "runtime/cuda/library.h"
 #include "runtime/cuda/program.h"
 
 bool cuda_enter(const cuda *c, int gpu, failure *f)
@@ -208,11 +210,30 @@ static void close_cuda(void *state)
 	cuda *c = state;
 	if (c->program)
 		program_close(c->program);
+	if (c->library)
+		library_close(c->library);
 	if (c->kernels)
 		kernels_close(c->kernels);
 	for (int i = 0; c->gpus && i < c->ngpus; i++)
 		close_gpu(c, &c->gpus[i]);
 	arena_free(c->a);
+}
+
+/* Without libraries all kernels are generated, which worker 0's process says
+ * unless it was asked for. */
+static bool open_library(cuda *c, const backend_options *o, failure *f)
+{
+	library_options how = { .tf32 = o->tf32 };
+	failure missing = { 0 };
+	if (o->kernels == KERNELS_GENERATED)
+		return true;
+	c->library = library_open_on(c, &how, &missing);
+	if (!c->library && o->kernels == KERNELS_LIBRARY)
+		*f = missing;
+	else if (missing.status != CLI_OK && c->first == 0)
+		fprintf(stderr, "tdlrun: note: %s: kernels that it could have "
+			"computed are generated ones\n", missing.text);
+	return f->status == CLI_OK;
 }
 
 static void *open_cuda(const plan *p, const backend_options *o, failure *f)
@@ -227,7 +248,7 @@ static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 		good = check_memory(c, gpu, f);
 	if (good)
 		c->kernels = kernels_open(c, o, f);
-	if (c->kernels)
+	if (c->kernels && open_library(c, o, f))
 		return c;
 	close_cuda(c);
 	return NULL;

@@ -26,6 +26,7 @@ typedef struct cuda {
 	CUdeviceptr *arenas; /* by worker */
 	struct cuda_kernels *kernels;
 	struct program *program;
+	struct cuda_library *library; /* NULL: kernels are generated */
 } cuda;
 
 static inline int cuda_gpu_of(const cuda *c, int worker)

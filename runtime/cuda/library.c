@@ -3,22 +3,33 @@
 #include "runtime/cuda/library.h"
 
 #include "runtime/cuda/cublaslt.h"
+#include "runtime/cuda/cudnn.h"
 
 struct cuda_library {
 	arena *a;
-	lt *products;
+	cuda *c;
+	lt *products;	   /* NULL where cuBLASLt is not there */
+	dnn *convolutions; /* NULL where cuDNN is not there */
+	size_t workspace;  /* bytes, the most that a run needs */
+	CUdeviceptr *workspaces; /* by GPU */
 };
 
 struct library_run {
+	int gpu;
 	lt_run *product;
+	dnn_run *convolution;
 };
 
 cuda_library *library_open_on(cuda *c, const library_options *o, failure *f)
 {
 	arena *a = arena_new();
 	cuda_library *l = ARENA_NEW(a, cuda_library);
-	*l = (cuda_library){ .a = a, .products = lt_open(a, c, o, f) };
-	if (l->products)
+	*l = (cuda_library){ .a = a, .c = c };
+	l->workspaces = arena_calloc(a, (size_t)c->ngpus,
+				     sizeof(*l->workspaces));
+	l->products = lt_open(a, c, o, f);
+	l->convolutions = dnn_open(a, c, o, f);
+	if (l->products || l->convolutions)
 		return l;
 	library_close(l);
 	return NULL;
@@ -26,29 +37,49 @@ cuda_library *library_open_on(cuda *c, const library_options *o, failure *f)
 
 void library_close(cuda_library *l)
 {
+	failure f = { 0 };
 	if (l->products)
 		lt_close(l->products);
+	if (l->convolutions)
+		dnn_close(l->convolutions);
+	for (int g = 0; g < l->c->ngpus; g++)
+		if (l->workspaces[g] && cuda_enter(l->c, g, &f))
+			l->c->api.cuMemFree(l->workspaces[g]);
 	arena_free(l->a);
 }
 
 library_run *library_plan(cuda_library *l, int worker, const bind_run *r)
 {
-	lt_run *product = lt_plan(l->products, worker, r);
-	if (!product)
+	library_run x = { .gpu = cuda_gpu_of(l->c, worker) };
+	size_t need = 0;
+	if (l->products)
+		x.product = lt_plan(l->products, worker, r, &need);
+	if (!x.product && l->convolutions)
+		x.convolution = dnn_plan(l->convolutions, worker, r, &need);
+	if (!x.product && !x.convolution)
 		return NULL;
+	if (need > l->workspace)
+		l->workspace = need;
 	library_run *run = ARENA_NEW(l->a, library_run);
-	*run = (library_run){ product };
+	*run = x;
 	return run;
+}
+
+bool library_allocate(cuda_library *l, failure *f)
+{
+	for (int g = 0; l->workspace && g < l->c->ngpus; g++)
+		if (!cuda_enter(l->c, g, f) ||
+		    !CUDA_CALL(&l->c->api, f, cuMemAlloc, &l->workspaces[g],
+			       l->workspace))
+			return false;
+	return true;
 }
 
 bool library_run_on(cuda_library *l, const library_run *r, CUstream s,
 		    failure *f)
 {
-	return lt_run_on(l->products, r->product, s, f);
-}
-
-int64_t library_memory(const cuda_library *l)
-{
-	(void)l;
-	return LT_WORKSPACE;
+	CUdeviceptr workspace = l->workspaces[r->gpu];
+	if (r->product)
+		return lt_run_on(l->products, r->product, workspace, s, f);
+	return dnn_run_on(l->convolutions, r->convolution, workspace, s, f);
 }

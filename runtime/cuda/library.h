@@ -10,12 +10,12 @@ typedef struct cuda_library cuda_library;
 typedef struct library_run library_run;
 
 typedef struct library_options {
-	bool tf32; /* products of f32 may be rounded to 10 bits */
+	bool tf32; /* factors of f32 may be rounded to 10 bits */
 } library_options;
 
-/* Loads what there is of them, makes ready what they need on each GPU.  Where
- * none is there, or none works, NULL with the reason in *f, which is no failure
- * of the run. */
+/* Loads what there is of them, cuBLASLt and cuDNN, for all GPUs.  *f says what
+ * the first that is missing is, which is no failure of the run; NULL where all
+ * are. */
 cuda_library *library_open_on(cuda *c, const library_options *o, failure *f);
 void library_close(cuda_library *l);
 
@@ -23,12 +23,13 @@ void library_close(cuda_library *l);
  * where none fits.  It lives as long as l. */
 library_run *library_plan(cuda_library *l, int worker, const bind_run *r);
 
-/* Enqueues it on a stream of the worker's GPU, whose context is the thread's
+/* Allocates what the planned runs need beside the arenas, on each GPU, once,
+ * after all were planned. */
+bool library_allocate(cuda_library *l, failure *f);
+
+/* Enqueues a run on a stream of the worker's GPU, whose context is the thread's
  * and which may be capturing. */
 bool library_run_on(cuda_library *l, const library_run *r, CUstream s,
 		    failure *f);
-
-/* Device memory beside the arenas, of each GPU, bytes. */
-int64_t library_memory(const cuda_library *l);
 
 #endif

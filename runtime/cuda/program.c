@@ -10,6 +10,7 @@
 #include "runtime/backend.h"
 #include "runtime/cuda/host.h"
 #include "runtime/cuda/kernels.h"
+#include "runtime/cuda/library.h"
 #include "runtime/cuda/link.h"
 
 /* tdl_fault of include/tdl/cuda.h. */
@@ -21,6 +22,7 @@ typedef struct device_fault {
 /* What a worker does in a RUN: a launch, or a call of the host. */
 typedef struct action {
 	int instr, worker;
+	library_run *library; /* in place of the launch; or NULL */
 	launch launch;
 	host_call *call;
 	int fault; /* its number among those on the GPU; -1 where there can be
@@ -170,6 +172,8 @@ static void make_action(program *x, action *n)
 	if (kernels_on_gpu(c->kernels, k)) {
 		bind_run r = bind_run_of(x->p, n->instr, c->first + n->worker,
 					 c->arenas[n->worker]);
+		if (c->library)
+			n->library = library_plan(c->library, n->worker, &r);
 		if (n->fault >= 0)
 			r.fault = x->stations[gpu].faults +
 				  (size_t)n->fault * sizeof(device_fault);
@@ -205,7 +209,7 @@ static bool open_actions(program *x, failure *f)
 	for (int i = 0; i < x->p->ninstrs; i++)
 		for (int w = 0; x->actions[i] && w < c->nworkers; w++)
 			make_action(x, &x->actions[i][w]);
-	return true;
+	return !c->library || library_allocate(c->library, f);
 }
 
 static bool open_events(program *x, failure *f)
@@ -320,6 +324,9 @@ static bool run_launch(program *x, const action *n, failure *f)
 	const launch *l = &n->launch;
 	void *parameters[] = { l->words };
 	int gpu = cuda_gpu_of(x->c, n->worker);
+	if (n->library)
+		return library_run_on(x->c->library, n->library,
+				      x->c->gpus[gpu].compute, f);
 	return !l->blocks ||
 	       CUDA_CALL(&x->c->api, f, cuLaunchKernel, l->function, l->blocks,
 			 1, 1, l->threads, 1, 1, l->shared,
