@@ -2,6 +2,7 @@ noinst_LIBRARIES += %D%/libplan.a
 %C%_libplan_a_SOURCES = \
 	%D%/access.c \
 	%D%/base64.c %D%/base64.h \
+	%D%/bind.c %D%/bind.h \
 	%D%/check.c %D%/check.h %D%/check_worker.c \
 	%D%/collective.c \
 	%D%/constant.c \

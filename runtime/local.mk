@@ -17,7 +17,6 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/kernels/kernels.c %D%/cpu/kernels/kernels.h \
 	%D%/cpu/kernels/matrix.c \
 	%D%/cpu/kernels/order.c \
-	%D%/cuda/bind.c %D%/cuda/bind.h \
 	%D%/data.c %D%/data.h \
 	%D%/evaluate.c %D%/evaluate.h \
 	%D%/fail.c %D%/fail.h \

@@ -135,11 +135,6 @@ cuda_kernels *kernels_open(cuda *c, const backend_options *o, failure *f)
 			  "cpu");
 		return NULL;
 	}
-	if (o->kernels == KERNELS_LIBRARY) {
-		fail_with(f, CLI_MACHINE, "kernels of a vendor's library are "
-			  "not built in; use --kernels generated");
-		return NULL;
-	}
 	k->bindings = bind_kernels(k->a, k->p, c->first, c->nworkers);
 	k->functions = ARENA_ARRAY(k->a, function, k->p->nkernels * c->ngpus);
 	k->opaque = backend_opaque(k->a, k->p, o->library, &k->library, f);

@@ -4,7 +4,7 @@
 #define TDL_RUNTIME_CUDA_KERNELS_H
 
 #include "runtime/backend.h"
-#include "runtime/cuda/bind.h"
+#include "plan/bind.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct cuda_kernels cuda_kernels;

@@ -3,7 +3,7 @@
 #ifndef TDL_RUNTIME_CUDA_LIBRARY_H
 #define TDL_RUNTIME_CUDA_LIBRARY_H
 
-#include "runtime/cuda/bind.h"
+#include "plan/bind.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct cuda_library cuda_library;

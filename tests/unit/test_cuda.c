@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda/bind.h"
+#include "plan/bind.h"
 #include "tests/unit/random_plan.h"
 
 static arena *mem;

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/cuda/bind.h"
+#include "plan/bind.h"
 
 #include <inttypes.h>
 #include <math.h>

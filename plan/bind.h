@@ -5,8 +5,8 @@
  * others become 64-bit words, the kernel's parameter.
  *
  * Nothing here needs CUDA. */
-#ifndef TDL_RUNTIME_CUDA_BIND_H
-#define TDL_RUNTIME_CUDA_BIND_H
+#ifndef TDL_PLAN_BIND_H
+#define TDL_PLAN_BIND_H
 
 #include "plan/plan.h"
 
