@@ -48,6 +48,7 @@ typedef struct node {
 	int nbefore, nlinks;
 	int place;	/* in the order of the passes */
 	int choice;	/* of the assignment being made */
+	bool stale;	/* whether a neighbour has changed since it was made */
 } node;
 
 typedef struct reducer {
@@ -397,17 +398,26 @@ static bool visit(reducer *r, int v, bool forward)
 }
 
 /* Gives each variable the value that is best given all others, while that
- * changes something. */
+ * changes something; one whose neighbours are as they were has it already. */
 static void polish(reducer *r)
 {
 	bool better = true;
+	for (int v = 0; v < r->n; v++)
+		r->nodes[v].stale = true;
 	for (int i = 0; i < MAX_POLISH && better; i++) {
 		better = false;
 		for (int k = 0; k < r->n; k++) {
 			node *o = &r->nodes[r->order[k]];
 			int was = o->choice;
+			if (!o->stale)
+				continue;
 			choose(r, r->order[k], 0, o->nlinks);
-			better = better || o->choice != was;
+			o->stale = false;
+			if (o->choice == was)
+				continue;
+			better = true;
+			for (int l = 0; l < o->nlinks; l++)
+				r->nodes[o->links[l].other].stale = true;
 		}
 	}
 }
