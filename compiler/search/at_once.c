@@ -2,19 +2,20 @@
  *
  * It begins with what the steps of the rules come to one after another, and
  * looks for something better: over all axes where the tables of that problem
- * are small enough, which is exact; else over as many axes at a time as fit,
- * the others staying as they are, until nothing gets better. */
+ * are small enough, which may prove that there is nothing; else over some axes
+ * at a time, the others staying as they are, until nothing gets better. */
 #include "config.h"
 
 #include <string.h>
 
-#include "compiler/search/planner.h"
+#include "compiler/search/classes.h"
 #include "compiler/search/whole.h"
 
 enum {
 	MOST_WAYS = 4096,     /* of one tensor or node */
 	MOST_CELLS = 1 << 25, /* of all tables */
-	MOST_ROUNDS = 8,      /* through the windows */
+	PART_CELLS = 1 << 23, /* the same of a part of the axes */
+	MOST_ROUNDS = 8,      /* through all parts */
 };
 
 /* Rules for some axes, while the others stay. */
@@ -56,10 +57,27 @@ typedef enum outcome {
 	BETTER,
 } outcome;
 
-/* Looks for something better; *bound is what nothing in the window is less
- * than. */
+/* The plan that there is as an assignment of whole_problem(). */
+static int *value_now(arena *a, const search *s, const ways_set *w)
+{
+	const graph *g = s->graph;
+	const assignment *as = &s->result->assignment;
+	int *value = ARENA_ARRAY(a, int, g->ntensors + g->nnodes);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (w->tied[t] == t)
+			value[t] = ways_index(w->tensors[t],
+					      &as->tensor_cuts[t],
+					      as->mesh.naxes);
+	for (node_id n = 0; n < g->nnodes; n++)
+		value[g->ntensors + n] = ways_index(
+			w->nodes[n], &as->node_cuts[n], as->mesh.naxes);
+	return value;
+}
+
+/* Looks for something better that differs on these axes, where the tables have
+ * so many costs at most; *bound is what nothing of that is less than. */
 static outcome improve(search *s, const rules *all, uint32_t axes,
-		       int64_t *bound)
+		       int64_t cells, int64_t *bound)
 {
 	search_result *r = s->result;
 	const mesh *m = &r->assignment.mesh;
@@ -70,12 +88,12 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	outcome how = TOO_LARGE;
 	arena *tmp = arena_new();
 	ways_set w = ways_find(tmp, s->graph, m, &some, MOST_WAYS);
-	if (w.complete && whole_cells(s->graph, &w) <= MOST_CELLS) {
+	if (w.complete && whole_cells(s->graph, &w) <= cells) {
 		problem *p = whole_problem(tmp, s->graph, m, &w);
-		p->top = r->total;
-		solution found = solve(tmp, p, &limits);
+		const int *now = value_now(tmp, s, &w);
+		solution found = whole_solve(tmp, s->graph, p, now, &limits);
 		*bound = found.lower_bound;
-		how = found.cost < p->top ? BETTER : NO_BETTER;
+		how = found.cost < r->total ? BETTER : NO_BETTER;
 		if (how == BETTER) {
 			ways_take(&w, s->graph, found.value, &r->assignment);
 			search_price(s);
@@ -94,9 +112,9 @@ static uint32_t axes_from(int first, int n, int naxes)
 	return axes;
 }
 
-/* Goes through the windows of n axes until none gets better.  False if their
- * tables are too large. */
-static bool improve_windows(search *s, const rules *all, int n)
+/* Goes through all n axes that follow each other until none gets better.  False
+ * if their tables are too large. */
+static bool improve_parts(search *s, const rules *all, int n)
 {
 	int naxes = s->result->assignment.mesh.naxes, idle = 0;
 	int64_t bound;
@@ -104,7 +122,7 @@ static bool improve_windows(search *s, const rules *all, int n)
 		if (search_is_over(s))
 			break;
 		outcome o = improve(s, all, axes_from(i % naxes, n, naxes),
-				    &bound);
+				    PART_CELLS, &bound);
 		if (o == TOO_LARGE)
 			return false;
 		idle = o == BETTER ? 0 : idle + 1;
@@ -123,16 +141,18 @@ void search_at_once(search *s, const rules *wanted)
 	search_result *r = s->result;
 	const rules with = search_pinned(s, wanted), *all = &with;
 	search_by_step(s, all);
-	int naxes = r->assignment.mesh.naxes, n = naxes - 1;
-	int64_t bound = -1;
+	int naxes = r->assignment.mesh.naxes;
+	int64_t bound = r->total > 0 ? -1 : 0, whole = -1;
 	if (naxes < 2)
 		return;
-	if (r->total > 0)
-		improve(s, all, axes_from(0, naxes, naxes), &bound);
-	else
-		bound = 0;
-	while (bound < r->total && n > 0 && !improve_windows(s, all, n))
-		n--;
+	if (all->complete && r->total > 0)
+		bound = classes_bound(s, all, r->total);
+	if (bound < r->total &&
+	    improve(s, all, axes_from(0, naxes, naxes), MOST_CELLS, &whole) ==
+		    TOO_LARGE)
+		for (int n = 2; n < naxes && improve_parts(s, all, n);)
+			n++;
+	bound = whole > bound ? whole : bound;
 	set_optimal(r, bound == r->total);
 	r->lower_bound = all->complete || r->total == 0 ? bound : -1;
 }

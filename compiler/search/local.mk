@@ -4,6 +4,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/at_once.c \
 	%D%/bounded.c %D%/bounded.h \
 	%D%/carry.c %D%/carry.h \
+	%D%/classes.c %D%/classes.h \
 	%D%/data_parallel.c \
 	%D%/eliminate.c %D%/eliminate.h \
 	%D%/equalchop.c \
@@ -28,6 +29,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/planner.h \
 	%D%/planners.c \
 	%D%/problem.c %D%/problem.h \
+	%D%/regions.c %D%/regions.h \
 	%D%/search.c %D%/search.h \
 	%D%/seconds.c %D%/seconds.h \
 	%D%/separable.c %D%/separable.h \
@@ -43,5 +45,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/topology.c %D%/topology.h \
 	%D%/ways.c %D%/ways.h \
 	%D%/wcsp.c %D%/wcsp.h \
-	%D%/whole.c %D%/whole.h
+	%D%/whole.c %D%/whole.h \
+	%D%/whole_solve.c \
+	%D%/whole_table.c %D%/whole_table.h
 EXTRA_DIST += %D%/README.md

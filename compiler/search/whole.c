@@ -21,6 +21,7 @@ typedef struct builder {
 	arena *arena;
 	const mesh *mesh;
 	problem *problem;
+	whole_filler fill;
 	int nentries, cap;
 	entry *entries;
 } builder;
@@ -38,37 +39,46 @@ static int run_of(const ways *w, int i, int naxes, choices *last)
 	return last->n;
 }
 
-/* Fills in the part of a table that begins with the i-th way of the node and
- * the j-th of the tensor; p knows what these choose. */
-static void fill_part(const entry *e, int i, int j, const pair *p,
+/* Fills in a part of a table whose rows have `width` costs; p knows what the
+ * node and the tensor choose there. */
+static void fill_part(int64_t *to, int width, const pair *p,
 		      const int64_t *part)
 {
 	for (int x = 0; x < p->vars->n; x++)
-		memcpy(e->table + (size_t)(i + x) * (size_t)e->tensors->n + j,
+		memcpy(to + (size_t)x * (size_t)width,
 		       part + (size_t)x * (size_t)p->dims->n,
 		       (size_t)p->dims->n * sizeof(*part));
 }
 
 /* The table, put together from those of the last axis after all ways to decide
  * those before. */
-static void fill(const builder *b, const entry *e)
+static void fill_by_axis(const mesh *m, const whole_pair *e, int64_t *table)
 {
 	arena *tmp = arena_new();
-	pair_cache *cache = pair_cache_new(tmp, b->mesh);
+	pair_cache *cache = pair_cache_new(tmp, m);
 	choices vars, dims;
 	pair p = { .kernel = e->kernel, .inputs = e->inputs, .vars = &vars,
 		   .dims = &dims };
-	int naxes = b->mesh->naxes;
+	int naxes = m->naxes;
 	for (int i = 0, ni; i < e->nodes->n; i += ni) {
 		ni = run_of(e->nodes, i, naxes, &vars);
 		p.node_cuts = &e->nodes->at[i];
 		for (int j = 0, nj; j < e->tensors->n; j += nj) {
 			nj = run_of(e->tensors, j, naxes, &dims);
 			p.tensor_cuts = &e->tensors->at[j];
-			fill_part(e, i, j, &p, pair_table(cache, &p));
+			fill_part(table + (size_t)i * (size_t)e->tensors->n + j,
+				  e->tensors->n, &p, pair_table(cache, &p));
 		}
 	}
 	arena_free(tmp);
+}
+
+static void fill(const mesh *m, const whole_pair *p, int64_t *table)
+{
+	if (whole_table_can(m, p))
+		whole_table(m, p, table);
+	else
+		fill_by_axis(m, p, table);
 }
 
 /* ---- tables that were made already ------------------------------------- */
@@ -107,7 +117,8 @@ static const int64_t *table_of(builder *b, entry *e)
 		return known->table;
 	e->table = ARENA_ARRAY(b->arena, int64_t,
 			       (size_t)e->nodes->n * (size_t)e->tensors->n);
-	fill(b, e);
+	const whole_pair p = { e->kernel, e->inputs, e->nodes, e->tensors };
+	b->fill(b->mesh, &p, e->table);
 	*known = *e;
 	b->nentries++;
 	return known->table;
@@ -146,7 +157,14 @@ static void add_node(builder *b, const graph *g, const ways_set *w, node_id id)
 problem *whole_problem(arena *a, const graph *g, const mesh *m,
 		       const ways_set *w)
 {
-	builder b = { .arena = a, .mesh = m, .problem = problem_new(a) };
+	return whole_problem_of(a, g, m, w, fill);
+}
+
+problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
+			  const ways_set *w, whole_filler filler)
+{
+	builder b = { .arena = a, .mesh = m, .problem = problem_new(a),
+		      .fill = filler };
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		problem_add_var(b.problem,
 				w->tied[t] == t ? w->tensors[t]->n : 1);

@@ -2,13 +2,27 @@
 #ifndef TDL_COMPILER_SEARCH_WHOLE_H
 #define TDL_COMPILER_SEARCH_WHOLE_H
 
-#include "compiler/search/ways.h"
+#include "compiler/search/whole_table.h"
 
 /* Variable t stands for tensor t, if t decides for itself, variable
  * ntensors + n for node n, value i for the i-th of their ways.  A total is C_m
  * of the byte model. */
 problem *whole_problem(arena *a, const graph *g, const mesh *m,
 		       const ways_set *w);
+
+/* What fills in a table, as whole_table() does. */
+typedef void (*whole_filler)(const mesh *m, const whole_pair *p,
+			     int64_t *table);
+
+/* The same with tables of another kind. */
+problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
+			  const ways_set *w, whole_filler fill);
+
+/* Solves that problem, or one with the same variables and tables between the
+ * same, within the limits.  value[]: an assignment to begin with, so that the
+ * result costs no more, or NULL.  The result is in a. */
+solution whole_solve(arena *a, const graph *g, const problem *p,
+		     const int *value, const solve_limits *limits);
 
 /* Costs in its tables, in all, at most COST_MAX. */
 int64_t whole_cells(const graph *g, const ways_set *w);

@@ -1,0 +1,243 @@
+/* Axes of one size that follow each other are alike: cutting rows by the first
+ * and columns by the second makes the same blocks as the other way round, in
+ * other places.  So ways are put into classes, one for all that differ in the
+ * order of such axes only: 84 in place of 4,096 for a tensor of four dimensions
+ * over 64 devices.
+ *
+ * A class of a node and a class of a tensor have at least the cost that their
+ * blocks have where they lie together as well as blocks of these sizes can.  So
+ * what the problem of classes is not less than, no plan is.  It loses little:
+ * were axes alike in every way, messages could be averaged over their orders
+ * without a loss, and the bound by messages of all ways were that of classes.
+ */
+#include "config.h"
+
+#include "compiler/search/classes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/search/model.h"
+#include "compiler/search/whole.h"
+
+enum {
+	MOST_WAYS = 2048,	 /* classes of one tensor or node */
+	MOST_CELLS = 1 << 27,	 /* of all tables */
+	MOST_GROUPS = 256,
+};
+
+/* More than what a few multiplications and divisions are off. */
+#define ROUNDING 0x1p-40
+
+/* ---- which classes there are ------------------------------------------- */
+
+/* Of the choices c those that are in order: on axes of one size not before what
+ * was chosen on the axis before; what cuts nothing comes last. */
+static choices in_order(const step *s, choices c, const cuts *before)
+{
+	int axis = step_axis(s);
+	const int *size = s->as->mesh.size;
+	choices some = { 0 };
+	if (axis == 0 || size[axis] != size[axis - 1])
+		return c;
+	int last = before->dim[axis - 1];
+	for (int i = 0; i < c.n; i++)
+		if (c.at[i] == CUT_NONE ||
+		    (last != CUT_NONE && c.at[i] >= last))
+			some.at[some.n++] = c.at[i];
+	return some;
+}
+
+static choices class_dims(const void *state, const step *s, tensor_id t)
+{
+	const rules *all = state;
+	return in_order(s, all->dims(all->state, s, t),
+			&s->as->tensor_cuts[t]);
+}
+
+static choices class_vars(const void *state, const step *s, node_id n)
+{
+	const rules *all = state;
+	return in_order(s, all->vars(all->state, s, n), &s->as->node_cuts[n]);
+}
+
+/* ---- tables ------------------------------------------------------------ */
+
+/* The extents of what a group deals with, and how many groups do. */
+typedef struct size {
+	double extent[MAX_NVARS];
+	int count;
+} size;
+
+typedef struct sizes {
+	int n, nsizes; /* n: dimensions */
+	size *at;
+	double volume; /* of all groups */
+	bool whole[MAX_NVARS]; /* all groups deal with all of the dimension */
+} sizes;
+
+static int64_t box_extent(const box *b, int d)
+{
+	return b->hi[d] - b->lo[d];
+}
+
+static void add_box(sizes *s, const box *b, const box *whole)
+{
+	size one = { .count = 1 };
+	double volume = 1;
+	for (int d = 0; d < b->n; d++)
+		volume *= one.extent[d] = (double)box_extent(b, d);
+	s->volume += volume;
+	for (int d = 0; d < b->n; d++)
+		s->whole[d] &= box_extent(b, d) == box_extent(whole, d);
+	for (int i = 0; i < s->nsizes; i++)
+		if (!memcmp(s->at[i].extent, one.extent, sizeof(one.extent))) {
+			s->at[i].count++;
+			return;
+		}
+	s->at[s->nsizes++] = one;
+}
+
+/* What the groups read of the tensor, or produce. */
+static sizes dealt_with(arena *a, const mesh *m, const whole_pair *p,
+			const box *whole, const cuts *c)
+{
+	int coords[MAX_AXES], ngroups = mesh_workers(m);
+	const box space = kernel_space(p->kernel);
+	sizes s = { .n = whole->n, .at = ARENA_ARRAY(a, size, ngroups) };
+	for (int d = 0; d < s.n; d++)
+		s.whole[d] = true;
+	for (int g = 0; g < ngroups; g++) {
+		mesh_coords(m, g, coords);
+		box part = cuts_block(&space, m, c, m->naxes, coords);
+		box deals = p->inputs ?
+				    model_need(p->kernel, &part, p->inputs) :
+				    kernel_produces(p->kernel, &part);
+		add_box(&s, &deals, whole);
+	}
+	return s;
+}
+
+/* The blocks of a tensor that is cut like this: their extents, at most and on
+ * average. */
+typedef struct blocks {
+	double most[MAX_NVARS], mean[MAX_NVARS];
+} blocks;
+
+static blocks blocks_of(const box *whole, const mesh *m, const cuts *c)
+{
+	blocks b;
+	for (int d = 0; d < whole->n; d++)
+		b.mean[d] = b.most[d] = (double)whole->hi[d];
+	for (int a = 0; a < m->naxes; a++) {
+		int d = c->dim[a];
+		if (d == CUT_NONE)
+			continue;
+		b.mean[d] /= m->size[a];
+		b.most[d] = ceil(b.most[d] / m->size[a]);
+	}
+	return b;
+}
+
+/* At most this much of what groups deal with lies in such blocks: each group
+ * has a largest one, or, in dimensions that all groups deal with throughout,
+ * one of each. */
+static double common(const sizes *s, const blocks *b)
+{
+	double sum = 0, most = 0, mean = 1, ngroups = 0;
+	for (int i = 0; i < s->nsizes; i++) {
+		double v = 1, cut = 1;
+		for (int d = 0; d < s->n; d++) {
+			double x = s->at[i].extent[d];
+			double least = x < b->most[d] ? x : b->most[d];
+			v *= least;
+			cut *= s->whole[d] ? 1 : least;
+		}
+		sum += v * s->at[i].count;
+		most = cut > most ? cut : most;
+		ngroups += s->at[i].count;
+	}
+	for (int d = 0; d < s->n; d++)
+		mean *= s->whole[d] ? b->mean[d] : 1;
+	mean = floor(ngroups * most * mean * (1 + ROUNDING));
+	return sum < mean ? sum : mean;
+}
+
+/* The groups that share parts of a sum, for a node that is divided so. */
+static int share_of(const mesh *m, const whole_pair *p, const cuts *c)
+{
+	uint32_t partial = p->inputs ? 0 :
+				       model_partial(p->kernel, c, m->naxes);
+	int share = 1;
+	for (int a = 0; a < m->naxes; a++)
+		share *= partial >> a & 1 ? m->size[a] : 1;
+	return share;
+}
+
+/* What all groups together store of the tensor. */
+static double stored_volume(const box *whole, const mesh *m, const cuts *c)
+{
+	double v = 1;
+	for (int d = 0; d < whole->n; d++)
+		v *= (double)whole->hi[d];
+	for (int a = 0; a < m->naxes; a++)
+		v *= c->dim[a] == CUT_NONE ? m->size[a] : 1;
+	return v;
+}
+
+/* Elements that groups receive at least, of which `both` at most are there. */
+static double least_received(const whole_pair *p, const sizes *s, int share,
+			     double stored, double both)
+{
+	double own = s->volume / share;
+	if (p->inputs)
+		return s->volume - both;
+	return own * (share - 1) + stored - (both < own ? both : own);
+}
+
+static void fill(const mesh *m, const whole_pair *p, int64_t *table)
+{
+	arena *tmp = arena_new();
+	int64_t dims[MAX_NVARS], element;
+	int n = whole_sizes(p, dims, &element), nt = p->tensors->n;
+	box whole = box_whole(dims, n);
+	blocks *b = ARENA_ARRAY(tmp, blocks, nt);
+	double *stored = ARENA_ARRAY(tmp, double, nt);
+	for (int j = 0; j < nt; j++) {
+		b[j] = blocks_of(&whole, m, &p->tensors->at[j]);
+		stored[j] = stored_volume(&whole, m, &p->tensors->at[j]);
+	}
+	for (int i = 0; i < p->nodes->n && whole_is_exact(m, p); i++) {
+		const cuts *c = &p->nodes->at[i];
+		sizes s = dealt_with(tmp, m, p, &whole, c);
+		int share = share_of(m, p, c);
+		for (int j = 0; j < nt; j++) {
+			double received = least_received(
+				p, &s, share, stored[j],
+				common(&s, &b[j]));
+			*table++ = cost_mul((int64_t)received, element);
+		}
+	}
+	arena_free(tmp);
+}
+
+int64_t classes_bound(const search *s, const rules *all, int64_t top)
+{
+	const rules ordered = { .dims = class_dims, .vars = class_vars,
+				.state = all };
+	const mesh *m = &s->result->assignment.mesh;
+	solve_limits limits = search_limits(s, 1);
+	if (mesh_workers(m) > MOST_GROUPS)
+		return -1;
+	arena *tmp = arena_new();
+	int64_t bound = -1;
+	ways_set w = ways_find(tmp, s->graph, m, &ordered, MOST_WAYS);
+	if (w.complete && whole_cells(s->graph, &w) <= MOST_CELLS) {
+		problem *p = whole_problem_of(tmp, s->graph, m, &w, fill);
+		p->top = top;
+		bound = whole_solve(tmp, s->graph, p, NULL, &limits)
+				.lower_bound;
+	}
+	arena_free(tmp);
+	return bound;
+}

@@ -1,0 +1,288 @@
+/* In each dimension a way to cut the tensor shows as a mask only: the axes that
+ * cut that dimension.  So what a row, a way to divide the node, needs and has
+ * in a dimension is looked up by mask and group, and a cost is a sum over
+ * groups of products of numbers that are there already. */
+#include "config.h"
+
+#include "compiler/search/whole_table.h"
+
+#include <string.h>
+
+#include "compiler/search/model.h"
+
+enum { MOST_GROUPS = 64 };
+
+/* Whole numbers up to here are exact as double. */
+#define EXACT 0x1p52
+
+typedef struct interval {
+	int64_t lo, hi;
+} interval;
+
+/* How the tensor is cut in one dimension: the masks of axes that there are,
+ * and for each the blocks. */
+typedef struct dimension {
+	int64_t size;
+	int nmasks;
+	uint32_t *mask;
+	interval *have; /* [nmasks][ngroups] */
+	double *both;	/* the same, of a row: how much of that it deals with */
+} dimension;
+
+typedef struct maker {
+	arena *tmp;
+	const mesh *m;
+	const whole_pair *p;
+	int ngroups, n;		       /* dimensions of the tensor */
+	int (*coords)[MAX_AXES];       /* of the groups */
+	dimension dims[MAX_NVARS];
+	unsigned char *masks; /* [tensors->n][n]: places in dims[].mask */
+	/* Of the row at hand. */
+	box *deals; /* what groups read, or produce */
+	uint32_t partial;
+	double sums;   /* what groups receive of parts of sums */
+	double volume; /* of all deals */
+} maker;
+
+/* ---- set-up ------------------------------------------------------------ */
+
+int whole_sizes(const whole_pair *p, int64_t *sizes, int64_t *element)
+{
+	const kernel *k = p->kernel;
+	if (p->inputs) {
+		const kinput *in = &k->inputs[__builtin_ctz(p->inputs)];
+		*element = (int64_t)dtype_size(in->type);
+		memcpy(sizes, in->dims, (size_t)in->ndim * sizeof(*sizes));
+		return in->ndim;
+	}
+	*element = (int64_t)dtype_size(k->type);
+	for (int d = 0; d < k->nout; d++)
+		sizes[d] = kernel_dim(k, d);
+	return k->nout;
+}
+
+bool whole_is_exact(const mesh *m, const whole_pair *p)
+{
+	int64_t sizes[MAX_NVARS], element;
+	int n = whole_sizes(p, sizes, &element);
+	/* A group receives, of parts of a sum, what all others have of it. */
+	double volume = (double)mesh_workers(m) * mesh_workers(m);
+	for (int d = 0; d < n; d++)
+		volume *= (double)sizes[d];
+	return volume < EXACT;
+}
+
+bool whole_table_can(const mesh *m, const whole_pair *p)
+{
+	return mesh_workers(m) <= MOST_GROUPS && whole_is_exact(m, p);
+}
+
+static uint32_t mask_of(const mesh *m, const cuts *c, int d)
+{
+	uint32_t mask = 0;
+	for (int a = 0; a < m->naxes; a++)
+		if (c->dim[a] == d)
+			mask |= UINT32_C(1) << a;
+	return mask;
+}
+
+/* The place of a mask in a dimension, which is added if it is new. */
+static int place_of(dimension *d, uint32_t mask)
+{
+	for (int i = 0; i < d->nmasks; i++)
+		if (d->mask[i] == mask)
+			return i;
+	d->mask[d->nmasks] = mask;
+	return d->nmasks++;
+}
+
+/* What of [0, size) a group has where the axes in the mask cut it. */
+static interval block_of(const maker *w, interval i, uint32_t mask, int group)
+{
+	for (; mask; mask &= mask - 1) {
+		int a = __builtin_ctz(mask);
+		block(i.lo, i.hi, w->coords[group][a], w->m->size[a], &i.lo,
+		      &i.hi);
+	}
+	return i;
+}
+
+static void set_dimension(maker *w, int at)
+{
+	dimension *d = &w->dims[at];
+	const ways *tensors = w->p->tensors;
+	d->mask = ARENA_ARRAY(w->tmp, uint32_t, 1 << w->m->naxes);
+	for (int j = 0; j < tensors->n; j++)
+		w->masks[j * w->n + at] = (unsigned char)place_of(
+			d, mask_of(w->m, &tensors->at[j], at));
+	d->have = ARENA_ARRAY(w->tmp, interval, d->nmasks * w->ngroups);
+	d->both = ARENA_ARRAY(w->tmp, double, d->nmasks * w->ngroups);
+	for (int i = 0; i < d->nmasks; i++)
+		for (int g = 0; g < w->ngroups; g++)
+			d->have[i * w->ngroups + g] = block_of(
+				w, (interval){ 0, d->size }, d->mask[i], g);
+}
+
+static maker start(arena *tmp, const mesh *m, const whole_pair *p,
+		   int64_t *element)
+{
+	maker w = { .tmp = tmp, .m = m, .p = p, .ngroups = mesh_workers(m) };
+	int64_t sizes[MAX_NVARS];
+	w.n = whole_sizes(p, sizes, element);
+	w.coords = arena_calloc(tmp, (size_t)w.ngroups, sizeof(*w.coords));
+	for (int g = 0; g < w.ngroups; g++)
+		mesh_coords(m, g, w.coords[g]);
+	w.masks = ARENA_ARRAY(tmp, unsigned char, p->tensors->n * w.n);
+	w.deals = ARENA_ARRAY(tmp, box, w.ngroups);
+	for (int d = 0; d < w.n; d++) {
+		w.dims[d].size = sizes[d];
+		set_dimension(&w, d);
+	}
+	return w;
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static interval common(interval x, interval y)
+{
+	interval i = { x.lo > y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi };
+	return i.hi > i.lo ? i : (interval){ 0, 0 };
+}
+
+/* What is dealt with of dimension d: where that is parts of a sum, of which a
+ * group owns one, cut by those axes as the tensor is. */
+static void set_both(maker *w, int at)
+{
+	dimension *d = &w->dims[at];
+	for (int i = 0; i < d->nmasks; i++)
+		for (int g = 0; g < w->ngroups; g++) {
+			const box *b = &w->deals[g];
+			interval own = block_of(w, (interval){ b->lo[at],
+							       b->hi[at] },
+						d->mask[i] & w->partial, g);
+			interval c = common(own, d->have[i * w->ngroups + g]);
+			d->both[i * w->ngroups + g] = (double)(c.hi - c.lo);
+		}
+}
+
+static double volume_of(const box *b)
+{
+	double v = 1;
+	for (int d = 0; d < b->n; d++)
+		v *= (double)(b->hi[d] - b->lo[d]);
+	return v;
+}
+
+static void set_row(maker *w, const cuts *c)
+{
+	const whole_pair *p = w->p;
+	const box space = kernel_space(p->kernel);
+	int share = 1;
+	w->partial = p->inputs ? 0 : model_partial(p->kernel, c, w->m->naxes);
+	for (int a = 0; a < w->m->naxes; a++)
+		share *= w->partial >> a & 1 ? w->m->size[a] : 1;
+	w->volume = 0;
+	for (int g = 0; g < w->ngroups; g++) {
+		box part = cuts_block(&space, w->m, c, w->m->naxes,
+				      w->coords[g]);
+		w->deals[g] = p->inputs ?
+				      model_need(p->kernel, &part, p->inputs) :
+				      kernel_produces(p->kernel, &part);
+		w->volume += volume_of(&w->deals[g]);
+	}
+	/* All that share parts of a sum own it once, and each receives its
+	 * own from all others. */
+	w->sums = w->volume / share * (share - 1);
+	for (int d = 0; d < w->n; d++)
+		set_both(w, d);
+}
+
+/* ---- costs ------------------------------------------------------------- */
+
+/* Elements of what groups deal with that they have, under the j-th way of the
+ * tensor. */
+static double both_of(const maker *w, int j)
+{
+	const unsigned char *mask = w->masks + j * w->n;
+	double product[MOST_GROUPS], sum = 0;
+	for (int g = 0; g < w->ngroups; g++)
+		product[g] = 1;
+	for (int d = 0; d < w->n; d++) {
+		const double *both = w->dims[d].both + mask[d] * w->ngroups;
+		for (int g = 0; g < w->ngroups; g++)
+			product[g] *= both[g];
+	}
+	for (int g = 0; g < w->ngroups; g++)
+		sum += product[g];
+	return sum;
+}
+
+static box stored_of(const maker *w, int j, int group)
+{
+	const unsigned char *mask = w->masks + j * w->n;
+	box b = { .n = w->n };
+	for (int d = 0; d < w->n; d++) {
+		const dimension *at = &w->dims[d];
+		interval i = at->have[mask[d] * w->ngroups + group];
+		b.lo[d] = i.lo;
+		b.hi[d] = i.hi;
+	}
+	return b;
+}
+
+/* Whether a part of a sum that a group owns is no box. */
+static bool owns_runs(const maker *w, const cuts *c)
+{
+	for (int a = 0; a < w->m->naxes; a++)
+		if ((w->partial >> a & 1) && c->dim[a] == CUT_NONE)
+			return true;
+	return false;
+}
+
+/* Elements of the result that groups receive, where they own runs of it. */
+static double received(const maker *w, int j)
+{
+	result_move r = { w->m, w->m->naxes, &w->p->tensors->at[j],
+			  w->partial };
+	double sum = 0;
+	for (int g = 0; g < w->ngroups; g++) {
+		box stored = stored_of(w, j, g);
+		sum += (double)model_result(&r, &w->deals[g], &stored,
+					    w->coords[g]);
+	}
+	return sum;
+}
+
+/* Elements that all groups store under each way of the tensor. */
+static double *stored_volumes(const maker *w)
+{
+	double *to = ARENA_ARRAY(w->tmp, double, w->p->tensors->n);
+	for (int j = 0; j < w->p->tensors->n; j++)
+		for (int g = 0; g < w->ngroups; g++) {
+			box stored = stored_of(w, j, g);
+			to[j] += volume_of(&stored);
+		}
+	return to;
+}
+
+void whole_table(const mesh *m, const whole_pair *p, int64_t *table)
+{
+	arena *tmp = arena_new();
+	int64_t element;
+	maker w = start(tmp, m, p, &element);
+	const double *stored = p->inputs ? NULL : stored_volumes(&w);
+	for (int i = 0; i < p->nodes->n; i++) {
+		set_row(&w, &p->nodes->at[i]);
+		for (int j = 0; j < p->tensors->n; j++) {
+			double n;
+			if (p->inputs)
+				n = w.volume - both_of(&w, j);
+			else if (owns_runs(&w, &p->tensors->at[j]))
+				n = received(&w, j);
+			else
+				n = w.sums + stored[j] - both_of(&w, j);
+			*table++ = cost_mul((int64_t)n, element);
+		}
+	}
+	arena_free(tmp);
+}

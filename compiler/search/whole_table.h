@@ -1,0 +1,28 @@
+/* What a node and one of its tensors cost together, for all ways to divide the
+ * one and to cut the other over all axes of a mesh. */
+#ifndef TDL_COMPILER_SEARCH_WHOLE_TABLE_H
+#define TDL_COMPILER_SEARCH_WHOLE_TABLE_H
+
+#include "compiler/search/ways.h"
+
+typedef struct whole_pair {
+	const kernel *kernel;
+	uint32_t inputs; /* that are the tensor; 0: it is the result */
+	const ways *nodes, *tensors;
+} whole_pair;
+
+/* The tensor's sizes, as the kernel knows them, and bytes of an element.
+ * Returns how many dimensions it has. */
+int whole_sizes(const whole_pair *p, int64_t *sizes, int64_t *element);
+
+/* Whether volumes of all groups can be added in floating point, exactly. */
+bool whole_is_exact(const mesh *m, const whole_pair *p);
+
+/* Whether whole_table() can: they are few, and that is exact. */
+bool whole_table_can(const mesh *m, const whole_pair *p);
+
+/* Fills in table[nodes->n][tensors->n]: bytes over all groups, the same as
+ * pairs.h has axis by axis. */
+void whole_table(const mesh *m, const whole_pair *p, int64_t *table);
+
+#endif
