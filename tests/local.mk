@@ -86,6 +86,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
 	%D%/train \
 	%D%/valgrind.sh
 
+include tests/cuda/local.mk
 include tests/unit/local.mk
 if TDLC
 include tests/fuzz/local.mk

@@ -8,10 +8,11 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-flags= out= text=
+flags= out= text= arch=
 while [ $# -gt 0 ]; do
 	case $1 in
 	-o) out=$2; shift ;;
+	-DEMU_ARCH=*) arch=${1#*=} ;;
 	-*) flags="$flags $1" ;;
 	*) text=$1 ;;
 	esac
@@ -46,6 +47,8 @@ dynamic=$(names 'extern *__shared__[^;[]*\[ *\]')
 		echo "emu_caller<decltype(&$k), $k>::row(\"$k\"),"
 	done
 	echo '{nullptr, 0, nullptr, nullptr}};'
+	echo 'extern "C" __attribute__((visibility("default")))'
+	echo "extern const int emu_arch = ${arch:-90};"
 } >"$tmp/text.ii"
 
 link=

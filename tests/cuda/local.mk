@@ -1,0 +1,30 @@
+# The fake libraries of CUDA, for tests without a GPU: fake/fake.h says how they
+# behave.  They have the names of the real ones, and LD_LIBRARY_PATH finds them.
+fakes = \
+	%D%/fake/libcuda.so.1 \
+	%D%/fake/libnvrtc.so.13
+fake_driver = \
+	%D%/fake/driver.c %D%/fake/driver.h %D%/fake/fake.h \
+	%D%/fake/memory.c %D%/fake/module.c %D%/fake/queue.c %D%/fake/queue.h
+EXTRA_DIST += $(fake_driver) \
+	%D%/emulate.c %D%/emulate.h %D%/emulate.sh \
+	%D%/fake/nvrtc.c \
+	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
+	%D%/include/nccl.h %D%/include/nvrtc.h
+
+if CUDA
+check_DATA = $(fakes)
+CLEANFILES += $(fakes)
+endif
+
+fake_link = $(MKDIR_P) %D%/fake && \
+	$(CC) $(AM_CPPFLAGS) -std=gnu11 -O1 -g -Wall -Wextra -fPIC -shared \
+	-fvisibility=hidden -Wl,-soname,$(@F) -o $@
+
+%D%/fake/libcuda.so.1: $(fake_driver)
+	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/driver.c \
+		$(srcdir)/%D%/fake/memory.c $(srcdir)/%D%/fake/module.c \
+		$(srcdir)/%D%/fake/queue.c -ldl -lpthread
+%D%/fake/libnvrtc.so.13: %D%/fake/nvrtc.c %D%/emulate.sh
+	$(AM_V_GEN)$(fake_link) -DEMULATE='"$(abs_srcdir)/%D%/emulate.sh"' \
+		$(srcdir)/%D%/fake/nvrtc.c
