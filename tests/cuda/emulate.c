@@ -342,6 +342,8 @@ static void run_block(size_t shared)
 		       (size_t)(__stop_emu_shared - __start_emu_shared));
 	memset(emu_dynamic, POISON, shared);
 	started = at_barrier = predicates = nready = 0;
+	for (int i = 0; i < nthreads; i++)
+		threads[i].state = NOT_STARTED;
 	live = nthreads;
 	while (live > 0) {
 		if (nready > 0) {
