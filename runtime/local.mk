@@ -7,8 +7,11 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/checkpoint.c %D%/checkpoint.h \
 	%D%/comm/alone.c \
 	%D%/comm/barrier.c %D%/comm/barrier.h \
+	%D%/comm/board.c %D%/comm/board.h \
 	%D%/comm/comm.c %D%/comm/comm.h \
+	%D%/comm/notice.c %D%/comm/notice.h \
 	%D%/comm/post.c %D%/comm/post.h \
+	%D%/comm/rendezvous.c %D%/comm/rendezvous.h \
 	%D%/comm/threads.c \
 	%D%/cpu/build.c %D%/cpu/build.h \
 	%D%/cpu/cache.c %D%/cpu/cache.h \
@@ -39,6 +42,7 @@ if CUDA
 	%D%/cuda/cublaslt.c %D%/cuda/cublaslt.def %D%/cuda/cublaslt.h \
 	%D%/cuda/cuda.c %D%/cuda/cuda.h \
 	%D%/cuda/cudnn.def %D%/cuda/cudnn.h \
+	%D%/cuda/exchange.c %D%/cuda/exchange.h \
 	%D%/cuda/host.c %D%/cuda/host.h \
 	%D%/cuda/kernels.c %D%/cuda/kernels.h \
 	%D%/cuda/library.c %D%/cuda/library.h \
@@ -52,6 +56,10 @@ if CUDNN
 else
 %C%_libruntime_a_SOURCES += %D%/cuda/cudnn_none.c
 endif
+endif
+if NCCL
+%C%_libruntime_a_SOURCES += %D%/comm/nccl.c \
+	%D%/cuda/nccl.c %D%/cuda/nccl.def
 endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi.c

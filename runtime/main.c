@@ -13,6 +13,9 @@
 
 static const char name[] = "tdlrun";
 
+/* --comm, in the order of communicators' rows. */
+enum { COMM_THREADS, COMM_MPI, COMM_NCCL };
+
 static const cli_program tdlrun = {
 	name,
 	"PLAN [OPTION]...",
@@ -42,6 +45,7 @@ static bool is_alone(const companion *x, cli_status *status)
 static bool check_options(const options *o, cli_status *status)
 {
 	bool data = o->data, folder = o->checkpoint;
+	bool joins = o->processes.rendezvous;
 	const companion list[] = {
 		{ "shuffle", "--data", o->shuffle, data },
 		{ "epochs", "--data", o->epochs >= 0, data },
@@ -59,6 +63,11 @@ static bool check_options(const options *o, cli_status *status)
 		{ "evaluate-data", "--evaluate", o->evaluate_data,
 		  o->evaluate },
 		{ "verify", "a run without --data", o->verify, !data },
+		{ "rendezvous", "--comm nccl", joins, o->comm == COMM_NCCL },
+		{ "rank", "--rendezvous", o->processes.rank >= 0, joins },
+		{ "ranks", "--rendezvous", o->processes.ranks >= 0, joins },
+		{ "patience", "--rendezvous", o->processes.patience > 0,
+		  joins },
 		{ "tf32", "--backend cuda", o->tf32,
 		  backend_row(o->backend)->put },
 	};
@@ -142,7 +151,7 @@ static bool is_there(const char *missing, cli_status *status)
 static bool is_one_of_many(const options *o)
 {
 	const char *n = getenv("OMPI_COMM_WORLD_SIZE");
-	return n && atoi(n) > 1 && o->comm == 0;
+	return n && atoi(n) > 1 && o->comm == COMM_THREADS;
 }
 
 /* Returns what cli_parse() returns. */
@@ -162,6 +171,18 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_CHOICE, 0, "comm", "NAME",
 		  "what connects the workers: threads (the default), mpi or "
 		  "nccl", &o->comm, 0, 0, comms },
+		{ CLI_TEXT, 0, "rendezvous", "DIR|PATH",
+		  "a folder that all processes reach, or what the paths of "
+		  "files begin with; for nccl without MPI",
+		  &o->processes.rendezvous },
+		{ CLI_INT, 0, "rank", "R",
+		  "which process this is, from 0, if neither mpirun, Slurm "
+		  "nor torchrun says it", &o->processes.rank, 0, 65535 },
+		{ CLI_INT, 0, "ranks", "N", "how many there are",
+		  &o->processes.ranks, 1, 65536 },
+		{ CLI_REAL, 0, "patience", "SECONDS",
+		  "how long one may not be heard of, or stand still; 8 if not "
+		  "given", &o->processes.patience, 1, 1e6 },
 		{ CLI_TEXT, 0, "inputs", "FILE.npz",
 		  "the inputs, by their names in the model; states, too",
 		  &o->inputs },
@@ -234,6 +255,7 @@ static int parse(arena *a, options *o, int argc, char **argv,
 static cli_status begin(arena *a, int argc, char **argv)
 {
 	options o = { .steps = -1, .epochs = -1, .seed = -1, .schedule = -1,
+		      .processes = { .rank = -1, .ranks = -1 },
 		      .learning_rate = -1, .warmup = -1, .every = -1,
 		      .keep = -1, .kernels = KERNELS_ANY };
 	cli_status status = CLI_OK;

@@ -15,6 +15,14 @@ typedef struct comm_options {
 	double patience; /* seconds that one may stand still; 0: a default */
 } comm_options;
 
+/* How far a process has come, where its device runs the program. */
+typedef struct comm_progress {
+	atomic_long steps;     /* begun so far */
+	atomic_bool waits;     /* for the device to end one */
+	const volatile int *at; /* the last transfer that it has ended, written
+				   by the device */
+} comm_progress;
+
 /* What a worker does; false, with *f set, ends all of them. */
 typedef bool comm_body(void *arg, int worker, failure *f);
 
@@ -63,11 +71,9 @@ typedef struct communicator {
 	void (*share)(void *c, int worker, void *data, int64_t n);
 	int64_t (*sum)(void *c, int64_t x);
 	int64_t (*greatest)(void *c, int64_t x);
-	/* From now on *at, which the device writes, is told to the others as
-	 * the instruction that this process has come to, and `waits` whether
-	 * it waits for the device.  May be NULL. */
-	void (*watch)(void *c, const volatile int *at,
-		      const atomic_bool *waits);
+	/* From now on the others are told how far this process has come, and
+	 * the run is given up where one of them stands still.  May be NULL. */
+	void (*watch)(void *c, const comm_progress *x);
 	/* Bytes that the workers here received from others in an instruction
 	 * since open(). */
 	int64_t (*received)(void *c, int instr);

@@ -1,0 +1,295 @@
+#include "config.h"
+
+#include "runtime/comm/board.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds between two looks at the others; for the lowest rank that lives to
+ * say what has happened, before another one does. */
+#define LOOK 0.5
+#define GRACE 1.0
+
+/* ---- files ------------------------------------------------------------- */
+
+char *board_shared(const board *b, arena *a, int64_t meeting)
+{
+	return arena_printf(a, "%sdata-%" PRIx64 "-%" PRId64, b->prefix,
+			    b->joined[0], meeting);
+}
+
+bool board_write(board *b)
+{
+	pthread_mutex_lock(&b->lock);
+	bool good = notice_write(b->path, &b->own,
+				 b->rank == 0 ? b->nranks : 0, b->joined);
+	pthread_mutex_unlock(&b->lock);
+	return good;
+}
+
+bool board_read(const board *b, int rank, notice *x)
+{
+	char path[4096];
+	snprintf(path, sizeof(path), "%s%d", b->prefix, rank);
+	return notice_read(path, x, 0, NULL);
+}
+
+void board_clear_old(const board *b)
+{
+	arena *work = arena_new();
+	glob_t found;
+	const char *own = arena_printf(work, "%sdata-%" PRIx64 "-", b->prefix,
+				       b->own.self);
+	if (glob(arena_printf(work, "%sdata-*", b->prefix), 0, NULL, &found)) {
+		arena_free(work);
+		return;
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		if (strncmp(found.gl_pathv[i], own, strlen(own)) != 0)
+			unlink(found.gl_pathv[i]);
+	globfree(&found);
+	arena_free(work);
+}
+
+/* ---- time -------------------------------------------------------------- */
+
+double board_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void pause_for(double seconds)
+{
+	struct timespec t = { (time_t)seconds,
+			      (long)((seconds - (double)(time_t)seconds) *
+				     1e9) };
+	nanosleep(&t, NULL);
+}
+
+void board_rest(int nth)
+{
+	pause_for(nth < 20 ? 0.0002 : nth < 200 ? 0.001 : 0.01);
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+/* " at instruction 17 (all-gather of 'x') of step 3" */
+static void tell_place(const board *b, const notice *x, char *text, size_t n)
+{
+	if (x->steps == 0)
+		snprintf(text, n, "before the first step");
+	else if (x->at < 0 || !b->p || x->at >= b->p->ninstrs)
+		snprintf(text, n, "in step %" PRId64 ", before its first "
+			 "transfer", x->steps);
+	else
+		snprintf(text, n, "in step %" PRId64 ", after instruction %d "
+			 "(%s of '%s')", x->steps, x->at,
+			 collective_name(b->p->program[x->at].collective),
+			 b->p->tensors[b->p->buffers[b->p->program[x->at].to]
+					       .tensor].name);
+}
+
+void board_die(board *b, cli_status status, const char *fmt, ...)
+{
+	va_list ap;
+	fputs("tdlrun: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	fflush(stderr);
+	pthread_mutex_lock(&b->lock);
+	b->own.status = status;
+	notice_write(b->path, &b->own, b->rank == 0 ? b->nranks : 0,
+		     b->joined);
+	_exit(status);
+}
+
+/* ---- looking after the others ------------------------------------------ */
+
+static bool has_failed(int status)
+{
+	return status != NOTICE_RUNS && status != CLI_OK &&
+	       status != CLI_DIFFERENCE;
+}
+
+static bool is_lost(const board *b, int rank, double now)
+{
+	const peer *x = &b->peers[rank];
+	return rank != b->rank && x->status == NOTICE_RUNS &&
+	       now - x->heard > b->patience;
+}
+
+/* Of all that live the lowest one speaks; the others leave it a moment. */
+static bool speaks(board *b, int about)
+{
+	int lowest = 0;
+	while (lowest == about || is_lost(b, lowest, board_now()))
+		lowest++;
+	if (lowest >= b->rank)
+		return true;
+	for (double until = board_now() + GRACE; board_now() < until;) {
+		notice x;
+		pause_for(LOOK / 10);
+		if (board_read(b, lowest, &x) && has_failed(x.status))
+			return false;
+	}
+	return true;
+}
+
+static void give_up(board *b, int rank, const notice *x, const char *why)
+{
+	char place[300];
+	if (!speaks(b, rank))
+		_exit(CLI_MACHINE);
+	pthread_mutex_lock(&b->lock);
+	tell_place(b, x, place, sizeof(place));
+	pthread_mutex_unlock(&b->lock);
+	board_die(b, CLI_MACHINE, "rank %d on '%s' %s for %g seconds; it was "
+		  "%s", rank, b->peers[rank].host, why, b->patience, place);
+}
+
+static void look_at(board *b, int rank, notice *x)
+{
+	peer *q = &b->peers[rank];
+	double now = board_now();
+	if (!board_read(b, rank, x))
+		return;
+	if (x->self != b->joined[rank])
+		board_die(b, CLI_MACHINE, "another run uses '%s' too: each "
+			  "needs a --rendezvous of its own", b->prefix);
+	if (x->beat != q->beat)
+		q->heard = now;
+	q->beat = x->beat;
+	q->status = x->status;
+	/* It has said why. */
+	if (has_failed(x->status))
+		_exit(x->status);
+}
+
+static bool is_behind(const notice *x, const notice *y)
+{
+	return x->steps != y->steps ? x->steps < y->steps : x->at < y->at;
+}
+
+/* Whether this process has waited for its device, which waits for others, for
+ * too long. */
+typedef struct stall {
+	int64_t steps;
+	int at;
+	double since;
+} stall;
+
+static bool stalls(board *b, stall *s)
+{
+	double now = board_now();
+	notice own = b->own;
+	if (!own.waits || own.steps != s->steps || own.at != s->at)
+		*s = (stall){ own.steps, own.at, now };
+	return now - s->since > b->patience;
+}
+
+static void look(board *b, stall *s)
+{
+	notice last = b->own, x;
+	int behind = b->rank;
+	for (int r = 0; r < b->nranks; r++) {
+		if (r == b->rank || b->peers[r].status == CLI_OK ||
+		    b->peers[r].status == CLI_DIFFERENCE)
+			continue;
+		x = (notice){ .at = -1 };
+		look_at(b, r, &x);
+		if (is_lost(b, r, board_now()))
+			give_up(b, r, &x, "has not been heard of");
+		if (x.self && is_behind(&x, &last)) {
+			last = x;
+			behind = r;
+		}
+	}
+	if (stalls(b, s))
+		give_up(b, behind, &last, "stands still");
+}
+
+static void note_progress(board *b)
+{
+	pthread_mutex_lock(&b->lock);
+	const comm_progress *x = b->progress;
+	b->own.beat++;
+	if (x) {
+		b->own.steps = atomic_load(&x->steps);
+		b->own.waits = atomic_load(&x->waits);
+		b->own.at = *x->at;
+	}
+	pthread_mutex_unlock(&b->lock);
+}
+
+static bool has_ended(board *b)
+{
+	pthread_mutex_lock(&b->lock);
+	bool ends = b->ends;
+	pthread_mutex_unlock(&b->lock);
+	return ends;
+}
+
+static void *watch(void *arg)
+{
+	board *b = arg;
+	stall s = { 0 };
+	while (!has_ended(b)) {
+		note_progress(b);
+		board_write(b);
+		look(b, &s);
+		pause_for(LOOK);
+	}
+	return NULL;
+}
+
+/* Signals are the other thread's matter. */
+bool board_watch(board *b)
+{
+	sigset_t all, before;
+	b->peers = ARENA_ARRAY(b->a, peer, b->nranks);
+	for (int r = 0; r < b->nranks; r++) {
+		notice x = b->own;
+		if (r != b->rank)
+			board_read(b, r, &x);
+		b->peers[r] = (peer){ .beat = x.beat, .heard = board_now(),
+				      .status = NOTICE_RUNS };
+		memcpy(b->peers[r].host, x.host, sizeof(x.host));
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	b->watches = pthread_create(&b->thread, NULL, watch, b) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return b->watches;
+}
+
+void board_end(board *b, cli_status status)
+{
+	pthread_mutex_lock(&b->lock);
+	b->ends = true;
+	b->own.status = status;
+	pthread_mutex_unlock(&b->lock);
+	if (b->watches)
+		pthread_join(b->thread, NULL);
+	board_write(b);
+}
+
+void board_clear(board *b)
+{
+	arena *work = arena_new();
+	for (int i = 0; i < b->nshared; i++)
+		unlink(board_shared(b, work, b->shared[i]));
+	unlink(b->path);
+	arena_free(work);
+}

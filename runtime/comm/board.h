@@ -1,0 +1,68 @@
+/* The notices of all processes of a run, and the thread that looks after them.
+ * Private to rendezvous.c. */
+#ifndef TDL_RUNTIME_COMM_BOARD_H
+#define TDL_RUNTIME_COMM_BOARD_H
+
+#include <pthread.h>
+
+#include "runtime/comm/comm.h"
+#include "runtime/comm/notice.h"
+
+enum { BOARD_SHARED = 4 }; /* files that others may not have read yet */
+
+/* The other ranks as the thread sees them. */
+typedef struct peer {
+	int64_t beat;
+	double heard; /* when that was new */
+	int status;
+	char host[64];
+} peer;
+
+typedef struct board {
+	arena *a;
+	const char *prefix; /* of all files' paths */
+	const char *path, *first; /* of the own notice, of rank 0's */
+	int rank, nranks;
+	double patience; /* seconds */
+	uint64_t *joined; /* what the ranks have drawn */
+	peer *peers;
+	pthread_t thread;
+	bool watches;
+	int64_t shared[BOARD_SHARED]; /* meetings, the oldest first */
+	int nshared;
+	pthread_mutex_t lock; /* of what follows */
+	notice own;
+	const plan *p; /* NULL for none */
+	const comm_progress *progress;
+	bool ends;
+} board;
+
+/* The file of what was shared at a meeting; in a. */
+char *board_shared(const board *b, arena *a, int64_t meeting);
+
+/* Writes the own notice; false with errno set. */
+bool board_write(board *b);
+
+/* Reads that of another, or the own. */
+bool board_read(const board *b, int rank, notice *x);
+
+double board_now(void); /* seconds */
+
+/* Waits a moment, longer the more often nothing was found. */
+void board_rest(int nth);
+
+/* Starts the thread. */
+bool board_watch(board *b);
+
+/* Ends the thread, and tells the others with which status this process ends. */
+void board_end(board *b, cli_status status);
+
+/* Removes this process's files; of a run before, whatever it has shared. */
+void board_clear(board *b);
+void board_clear_old(const board *b);
+
+/* Says why and ends the process, and so the others. */
+void board_die(board *b, cli_status status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), noreturn));
+
+#endif

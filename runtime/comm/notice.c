@@ -1,0 +1,89 @@
+#include "config.h"
+
+#include "runtime/comm/notice.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char first_line[] = "tdlrun's notice 1";
+
+static void print(FILE *to, const notice *x, int n, const uint64_t *joined)
+{
+	fprintf(to, "%s\n%" PRIx64 " %" PRIx64 " %d\n", first_line, x->self,
+		x->run, x->begun);
+	fprintf(to, "%" PRId64 " %d %s\n", x->beat, x->status, x->host);
+	fprintf(to, "%" PRId64, x->met);
+	for (int i = 0; i < NOTICE_KEPT; i++)
+		fprintf(to, " %" PRId64 " %" PRId64, x->brought[i].at,
+			x->brought[i].value);
+	fprintf(to, "\n%" PRId64 " %d %d\n%d\n", x->steps, x->waits, x->at, n);
+	for (int i = 0; i < n; i++)
+		fprintf(to, "%" PRIx64 "\n", joined[i]);
+	fprintf(to, "end\n");
+}
+
+/* Another file takes its place, so that nobody sees half of it. */
+bool notice_write(const char *path, const notice *x, int n,
+		  const uint64_t *joined)
+{
+	char next[4096];
+	int length = snprintf(next, sizeof(next), "%s.next", path);
+	if (length >= (int)sizeof(next)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	FILE *to = fopen(next, "w");
+	if (!to)
+		return false;
+	print(to, x, n, joined);
+	bool good = !ferror(to);
+	good = fclose(to) == 0 && good;
+	return good && rename(next, path) == 0;
+}
+
+static bool scan(FILE *from, notice *x, int n, uint64_t *joined)
+{
+	char line[32], end[8];
+	int begun, waits, count;
+	if (!fgets(line, sizeof(line), from) ||
+	    strncmp(line, first_line, sizeof(first_line) - 1) != 0)
+		return false;
+	if (fscanf(from, "%" SCNx64 " %" SCNx64 " %d", &x->self, &x->run,
+		   &begun) != 3 ||
+	    fscanf(from, "%" SCNd64 " %d %63s", &x->beat, &x->status,
+		   x->host) != 3 ||
+	    fscanf(from, "%" SCNd64, &x->met) != 1)
+		return false;
+	for (int i = 0; i < NOTICE_KEPT; i++)
+		if (fscanf(from, "%" SCNd64 " %" SCNd64, &x->brought[i].at,
+			   &x->brought[i].value) != 2)
+			return false;
+	if (fscanf(from, "%" SCNd64 " %d %d %d", &x->steps, &waits, &x->at,
+		   &count) != 4)
+		return false;
+	x->begun = begun;
+	x->waits = waits;
+	for (int i = 0; i < count; i++) {
+		uint64_t id;
+		if (fscanf(from, "%" SCNx64, &id) != 1)
+			return false;
+		if (i < n)
+			joined[i] = id;
+	}
+	return fscanf(from, "%7s", end) == 1 && !strcmp(end, "end");
+}
+
+bool notice_read(const char *path, notice *x, int n, uint64_t *joined)
+{
+	FILE *from = fopen(path, "r");
+	if (!from)
+		return false;
+	for (int i = 0; i < n; i++)
+		joined[i] = 0;
+	bool good = scan(from, x, n, joined);
+	fclose(from);
+	return good;
+}

@@ -1,0 +1,70 @@
+/* A transfer between GPUs of several processes, as one of them sees it: which
+ * collective it is, and what goes through staging memory.
+ *
+ * All processes come to the same from the plan alone. */
+#ifndef TDL_RUNTIME_CUDA_EXCHANGE_H
+#define TDL_RUNTIME_CUDA_EXCHANGE_H
+
+#include "plan/plan.h"
+#include "runtime/cuda/pack.h"
+
+typedef enum exchange_kind {
+	EXCHANGE_LOCAL,	     /* nobody receives anything from another */
+	EXCHANGE_MESSAGES,   /* between those that have something to send */
+	EXCHANGE_ALL_GATHER, /* these by the library, among equals */
+	EXCHANGE_ALL_TO_ALL,
+	EXCHANGE_REDUCE_SCATTER,
+	EXCHANGE_ALL_REDUCE, /* with the next transfer, .. */
+	EXCHANGE_NOTHING,    /* .. which this one is */
+} exchange_kind;
+
+/* What goes to one peer, or comes from it. */
+typedef struct parcel {
+	int peer;   /* a worker */
+	int number; /* in the group */
+	int nboxes;
+	box *boxes;
+	int64_t nbytes;
+	/* In staging memory; or in the buffer itself, where it lies there in
+	 * one piece. */
+	bool direct;
+	int64_t at;
+} parcel;
+
+typedef struct exchange {
+	exchange_kind kind;
+	int instr, worker;
+	uint32_t axes; /* of the mesh, along which it goes: those that differ
+			  on them only are a group, .. */
+	int size, number; /* .. of so many, of which this is one */
+	dtype type;
+	reducer reducer;  /* COMBINE */
+	int nto, nfrom;
+	parcel *to, *from; /* others, by ascending number */
+	parcel own;	   /* what does not leave the worker */
+	/* A collective has a slot for each of the group, so long; in staging
+	 * memory or in the buffer itself. */
+	int64_t slot;
+	bool sends_direct, receives_direct;
+	int64_t outbox, inbox; /* staging memory that it needs, bytes */
+	int64_t outbox_at, inbox_at; /* set by the caller */
+	int64_t received; /* bytes from others */
+} exchange;
+
+/* Whether the library combines elements as reducer_combine() does, apart from
+ * the order. */
+typedef bool reduces_fn(reducer r, dtype t);
+
+exchange exchange_of(arena *a, const plan *p, int instr, int worker,
+		     reduces_fn *reduces);
+
+/* Makes one of two that follow each other, where that is right. */
+void exchange_merge(const plan *p, exchange *combine, exchange *move);
+
+/* Adds what is to be done before the library's part to `before`, and after it
+ * to `after`.  memory is the worker's arena. */
+void exchange_lists(const exchange *x, const plan *p, CUdeviceptr memory,
+		    CUdeviceptr outbox, CUdeviceptr inbox, pack_list *before,
+		    pack_list *after);
+
+#endif

@@ -1,0 +1,533 @@
+/* Workers on GPUs as processes that NCCL connects, one GPU each.
+ *
+ * A transfer is the collective that it amounts to, on the communicator of the
+ * mesh axes that it goes along; halos and gathers by pieces are grouped sends
+ * and receives.  A bucket is one kernel that packs, one group of calls, one
+ * kernel that unpacks, where there is anything to pack.  NCCL adds in an order
+ * of its own; what it does not combine as reducer_combine() does, or not at
+ * all, is exchanged and combined here in the order of the workers. */
+#include "config.h"
+
+#include "runtime/cuda/link.h"
+
+#include <nccl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "plan/streams.h"
+#include "runtime/cuda/exchange.h"
+#include "runtime/cuda/pack.h"
+
+/* The library, loaded where a run asks for it. */
+typedef struct nccl_api {
+#define NCCL(f) __typeof__(f) *f;
+#define NEWER(f) __typeof__(f) *f;
+#include "runtime/cuda/nccl.def"
+} nccl_api;
+
+/* The communicator of those that differ on some axes of the mesh only. */
+typedef struct group {
+	uint32_t axes;
+	ncclComm_t comm;
+} group;
+
+/* Transfers that nothing orders. */
+typedef struct phase {
+	int n;
+	exchange **of; /* those that need the library */
+	pack_list *before, *after;
+} phase;
+
+/* All but the moves that spread what the same bucket combines, then these. */
+enum { PHASES = 2 };
+
+typedef struct bucket {
+	phase phases[PHASES];
+	int last; /* of its instructions; -1 where all is local */
+} bucket;
+
+typedef struct nccl {
+	arena *a;
+	nccl_api api;
+	cuda *c;
+	const plan *p;
+	int worker;
+	VEC(group) groups; /* the first is that of all */
+	exchange *exchanges; /* by instruction */
+	bucket *buckets;     /* by the first instruction of each */
+	packer *packer;
+	CUdeviceptr outbox, inbox;
+	int *at; /* mapped memory: the last transfer that has ended */
+	comm_progress progress;
+} nccl;
+
+/* ---- the library ------------------------------------------------------- */
+
+static bool open_library(nccl_api *api, failure *f)
+{
+	const struct {
+		const char *name;
+		void *to;
+		bool newer;
+	} functions[] = {
+#define NCCL(f) { LIBRARY_SYMBOL(f), &api->f, false },
+#define NEWER(f) { LIBRARY_SYMBOL(f), &api->f, true },
+#include "runtime/cuda/nccl.def"
+	};
+	void *library = library_open("libnccl.so.2");
+	if (!library)
+		return fail_with(f, CLI_MACHINE, "there is no library "
+				 "libnccl.so.2, which connects GPUs: install "
+				 "NCCL, or name its folder in "
+				 "LD_LIBRARY_PATH");
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		failure missing = { 0 };
+		if (library_find(library, functions[i].name,
+				 functions[i].to, &missing) ||
+		    functions[i].newer)
+			continue;
+		return fail_with(f, CLI_MACHINE, "libnccl.so.2 is too old: it "
+				 "has no function '%s'; NCCL 2.18 or later is "
+				 "needed", functions[i].name);
+	}
+	return true;
+}
+
+/* Whether a call worked; what the library has to say about it otherwise. */
+static bool good(const nccl *l, ncclResult_t r, const char *call, failure *f)
+{
+	if (r == ncclSuccess)
+		return true;
+	const char *more = l->api.ncclGetLastError(NULL);
+	return fail_with(f, CLI_MACHINE, "%s: %s%s%s", call,
+			 l->api.ncclGetErrorString(r),
+			 more && *more ? ": " : "", more ? more : "");
+}
+
+#define CALL(l, f, function, ...) \
+	good((l), (l)->api.function(__VA_ARGS__), #function, (f))
+
+/* ---- types ------------------------------------------------------------- */
+
+static const struct {
+	bool known;
+	ncclDataType_t type;
+} types[DT_COUNT] = {
+	[DT_F64] = { true, ncclFloat64 }, [DT_F32] = { true, ncclFloat32 },
+	[DT_F16] = { true, ncclFloat16 }, [DT_BF16] = { true, ncclBfloat16 },
+	[DT_I64] = { true, ncclInt64 },	  [DT_I32] = { true, ncclInt32 },
+	[DT_I8] = { true, ncclInt8 },	  [DT_U64] = { true, ncclUint64 },
+	[DT_U32] = { true, ncclUint32 },  [DT_U8] = { true, ncclUint8 },
+	[DT_BOOL] = { true, ncclUint8 },
+};
+
+/* Truth values are 0 and 1. */
+static ncclRedOp_t operation_of(reducer r)
+{
+	switch (r) {
+	case RED_PROD:
+		return ncclProd;
+	case RED_MAX:
+	case RED_OR:
+		return ncclMax;
+	case RED_MIN:
+	case RED_AND:
+		return ncclMin;
+	default:
+		return ncclSum;
+	}
+}
+
+/* Its max and min lose a NaN. */
+static bool reduces(reducer r, dtype t)
+{
+	if (r == RED_MAX || r == RED_MIN)
+		return types[t].known && !dtype_is_float(t);
+	if (r == RED_AND || r == RED_OR)
+		return t == DT_BOOL;
+	return types[t].known && t != DT_BOOL;
+}
+
+/* ---- groups ------------------------------------------------------------ */
+
+static bool join_all(nccl *l, const communicator *comm, void *link, failure *f)
+{
+	group all = { .axes = (UINT32_C(1) << l->p->mesh.naxes) - 1 };
+	ncclUniqueId id;
+	memset(&id, 0, sizeof(id));
+	if (l->worker == 0 && !CALL(l, f, ncclGetUniqueId, &id))
+		return false;
+	comm->share(link, 0, &id, sizeof(id));
+	if (!CALL(l, f, ncclCommInitRank, &all.comm,
+		  mesh_workers(&l->p->mesh), id, l->worker))
+		return false;
+	vec_push(l->a, &l->groups, all);
+	return true;
+}
+
+/* All processes ask for the same groups in the same order. */
+static bool join_group(nccl *l, uint32_t axes, failure *f)
+{
+	const mesh *m = &l->p->mesh;
+	group g = { .axes = axes };
+	for (int i = 0; i < l->groups.n; i++)
+		if (l->groups.at[i].axes == axes)
+			return true;
+	if (!CALL(l, f, ncclCommSplit, l->groups.at[0].comm,
+		  mesh_number_on(m, ~axes, l->worker),
+		  mesh_number_on(m, axes, l->worker), &g.comm, NULL))
+		return false;
+	vec_push(l->a, &l->groups, g);
+	return true;
+}
+
+static ncclComm_t comm_of(const nccl *l, const exchange *x)
+{
+	for (int i = 1; i < l->groups.n; i++)
+		if (l->groups.at[i].axes == x->axes)
+			return l->groups.at[i].comm;
+	return l->groups.at[0].comm;
+}
+
+/* Those that are cut out of others first. */
+static void leave_all(nccl *l, bool failed)
+{
+	for (int i = l->groups.n - 1; i >= 0; i--) {
+		ncclComm_t g = l->groups.at[i].comm;
+		if (failed)
+			l->api.ncclCommAbort(g);
+		else
+			l->api.ncclCommDestroy(g);
+	}
+	l->groups.n = 0;
+}
+
+/* ---- opening ----------------------------------------------------------- */
+
+static bool is_spread(const nccl *l, const stream_step *t, int i)
+{
+	return i > 0 && t->instrs[i - 1] == t->instrs[i] - 1 &&
+	       stream_is_all_reduce(l->p, t->instrs[i - 1]);
+}
+
+/* Transfers of a bucket have staging memory side by side. */
+static void note_bucket(nccl *l, const stream_step *t, int64_t *outbox,
+			int64_t *inbox)
+{
+	bucket *b = &l->buckets[t->instrs[0]];
+	int64_t out = 0, in = 0;
+	b->last = -1;
+	for (int i = 0; i < PHASES; i++) {
+		b->phases[i].of = ARENA_ARRAY(l->a, exchange *, t->ninstrs);
+		b->phases[i].before = pack_new(l->packer, 0);
+		b->phases[i].after = pack_new(l->packer, 0);
+	}
+	for (int i = 0; i < t->ninstrs; i++) {
+		exchange *x = &l->exchanges[t->instrs[i]];
+		*x = exchange_of(l->a, l->p, t->instrs[i], l->worker, reduces);
+		if (is_spread(l, t, i))
+			exchange_merge(l->p, x - 1, x);
+	}
+	for (int i = 0; i < t->ninstrs; i++) {
+		exchange *x = &l->exchanges[t->instrs[i]];
+		phase *to = &b->phases[is_spread(l, t, i)];
+		x->outbox_at = out;
+		x->inbox_at = in;
+		out += (x->outbox + 255) / 256 * 256;
+		in += (x->inbox + 255) / 256 * 256;
+		if (x->kind == EXCHANGE_LOCAL)
+			continue;
+		b->last = x->instr;
+		if (x->kind != EXCHANGE_NOTHING)
+			to->of[to->n++] = x;
+	}
+	*outbox = out > *outbox ? out : *outbox;
+	*inbox = in > *inbox ? in : *inbox;
+}
+
+static bool open_bucket(nccl *l, const stream_step *t, failure *f)
+{
+	const bucket *b = &l->buckets[t->instrs[0]];
+	for (int i = 0; i < t->ninstrs; i++) {
+		const exchange *x = &l->exchanges[t->instrs[i]];
+		const phase *to = &b->phases[is_spread(l, t, i)];
+		exchange_lists(x, l->p, l->c->arenas[0], l->outbox, l->inbox,
+			       to->before, to->after);
+		if (x->kind != EXCHANGE_LOCAL && !join_group(l, x->axes, f))
+			return false;
+	}
+	return true;
+}
+
+static bool open_memory(nccl *l, int64_t outbox, int64_t inbox, failure *f)
+{
+	const cuda_api *api = &l->c->api;
+	return cuda_enter(l->c, 0, f) &&
+	       (outbox == 0 || CUDA_CALL(api, f, cuMemAlloc, &l->outbox,
+					 (size_t)outbox)) &&
+	       (inbox == 0 || CUDA_CALL(api, f, cuMemAlloc, &l->inbox,
+					(size_t)inbox)) &&
+	       CUDA_CALL(api, f, cuMemAllocHost, (void **)&l->at,
+			 sizeof(*l->at));
+}
+
+static bool open_transfers(nccl *l, failure *f)
+{
+	stream_schedule s = plan_streams(l->a, l->p);
+	int64_t outbox = 0, inbox = 0;
+	l->exchanges = ARENA_ARRAY(l->a, exchange, l->p->ninstrs);
+	l->buckets = ARENA_ARRAY(l->a, bucket, l->p->ninstrs);
+	l->packer = pack_open(l->c, l->p, f);
+	if (!l->packer)
+		return false;
+	for (int i = 0; i < s.nsteps; i++)
+		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
+			note_bucket(l, &s.steps[i], &outbox, &inbox);
+	if (!open_memory(l, outbox, inbox, f))
+		return false;
+	for (int i = 0; i < s.nsteps; i++)
+		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN &&
+		    !open_bucket(l, &s.steps[i], f))
+			return false;
+	*l->at = -1;
+	l->progress.at = l->at;
+	return pack_upload(l->packer, f);
+}
+
+static void close_nccl(void *state)
+{
+	nccl *l = state;
+	failure ignored = { 0 };
+	leave_all(l, false);
+	if (cuda_enter(l->c, 0, &ignored)) {
+		if (l->outbox)
+			l->c->api.cuMemFree(l->outbox);
+		if (l->inbox)
+			l->c->api.cuMemFree(l->inbox);
+		if (l->at)
+			l->c->api.cuMemFreeHost(l->at);
+	}
+	if (l->packer)
+		pack_close(l->packer);
+	arena_free(l->a);
+}
+
+static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
+		       void *link, failure *f)
+{
+	arena *a = arena_new();
+	nccl *l = ARENA_NEW(a, nccl);
+	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first };
+	if (open_library(&l->api, f) && cuda_enter(c, 0, f) &&
+	    join_all(l, comm, link, f) && open_transfers(l, f)) {
+		if (comm->watch)
+			comm->watch(link, &l->progress);
+		return l;
+	}
+	close_nccl(l);
+	return NULL;
+}
+
+/* ---- transfers --------------------------------------------------------- */
+
+static void *pointer(CUdeviceptr at)
+{
+	return (void *)(uintptr_t)at;
+}
+
+static CUdeviceptr buffer(const nccl *l, int number)
+{
+	return cuda_place(l->c, 0, number);
+}
+
+static bool enqueue_messages(const nccl *l, const exchange *x, CUdeviceptr out,
+			     CUdeviceptr in, ncclComm_t g, CUstream s,
+			     failure *f)
+{
+	const plan_instr *instr = &l->p->program[x->instr];
+	for (int i = 0; i < x->nto; i++) {
+		const parcel *q = &x->to[i];
+		CUdeviceptr at = (q->direct ? buffer(l, instr->from) : out) +
+				 (CUdeviceptr)q->at;
+		if (!CALL(l, f, ncclSend, pointer(at), (size_t)q->nbytes,
+			  ncclUint8, q->number, g, s))
+			return false;
+	}
+	for (int i = 0; i < x->nfrom; i++) {
+		const parcel *q = &x->from[i];
+		CUdeviceptr at = (q->direct ? buffer(l, instr->to) : in) +
+				 (CUdeviceptr)q->at;
+		if (!CALL(l, f, ncclRecv, pointer(at), (size_t)q->nbytes,
+			  ncclUint8, q->number, g, s))
+			return false;
+	}
+	return true;
+}
+
+/* All slots, this worker's own too. */
+static bool enqueue_all_to_all(const nccl *l, const exchange *x, char *send,
+			       char *receive, ncclComm_t g, CUstream s,
+			       failure *f)
+{
+	size_t n = (size_t)x->slot;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+	if (l->api.ncclAlltoAll)
+		return CALL(l, f, ncclAlltoAll, send, receive, n, ncclUint8, g,
+			    s);
+#endif
+	for (int i = 0; i < x->size; i++)
+		if (!CALL(l, f, ncclSend, send + (size_t)i * n, n, ncclUint8, i,
+			  g, s) ||
+		    !CALL(l, f, ncclRecv, receive + (size_t)i * n, n, ncclUint8,
+			  i, g, s))
+			return false;
+	return true;
+}
+
+static bool enqueue(const nccl *l, const exchange *x, CUstream s, failure *f)
+{
+	const plan_instr *in = &l->p->program[x->instr];
+	ncclComm_t g = comm_of(l, x);
+	CUdeviceptr outbox = l->outbox + (CUdeviceptr)x->outbox_at;
+	CUdeviceptr inbox = l->inbox + (CUdeviceptr)x->inbox_at;
+	char *send = pointer(x->sends_direct ? buffer(l, in->from) : outbox);
+	char *receive = pointer(x->receives_direct ? buffer(l, in->to)
+						   : inbox);
+	size_t n = (size_t)x->slot, count = n / dtype_size(x->type);
+	ncclDataType_t t = types[x->type].type;
+	switch (x->kind) {
+	case EXCHANGE_MESSAGES:
+		return enqueue_messages(l, x, outbox, inbox, g, s, f);
+	case EXCHANGE_ALL_GATHER:
+		return CALL(l, f, ncclAllGather, send, receive, n, ncclUint8,
+			    g, s);
+	case EXCHANGE_ALL_TO_ALL:
+		return enqueue_all_to_all(l, x, send, receive, g, s, f);
+	case EXCHANGE_REDUCE_SCATTER:
+		return n == 0 ||
+		       CALL(l, f, ncclReduceScatter, send, receive, count, t,
+			    operation_of(x->reducer), g, s);
+	case EXCHANGE_ALL_REDUCE:
+		receive = pointer(buffer(l, in[1].to));
+		return n == 0 ||
+		       CALL(l, f, ncclAllReduce, send, receive, count, t,
+			    operation_of(x->reducer), g, s);
+	default:
+		return true;
+	}
+}
+
+/* A group that was begun is ended in any case. */
+static bool enqueue_group(const nccl *l, const phase *x, CUstream s, failure *f)
+{
+	bool well = true;
+	if (x->n == 0)
+		return true;
+	if (!CALL(l, f, ncclGroupStart))
+		return false;
+	for (int i = 0; well && i < x->n; i++)
+		well = enqueue(l, x->of[i], s, f);
+	return CALL(l, f, ncclGroupEnd) && well;
+}
+
+static bool transfer_nccl(void *state, const int *instrs, int n, CUstream s,
+			  failure *f)
+{
+	nccl *l = state;
+	const bucket *b = &l->buckets[instrs[0]];
+	(void)n;
+	for (int i = 0; i < PHASES; i++) {
+		const phase *x = &b->phases[i];
+		if (!pack_run(l->packer, x->before, s, f) ||
+		    !enqueue_group(l, x, s, f) ||
+		    !pack_run(l->packer, x->after, s, f))
+			return false;
+	}
+	return b->last < 0 ||
+	       pack_reached(l->packer, 0, (CUdeviceptr)(uintptr_t)l->at,
+			    b->last, s, f);
+}
+
+/* ---- waiting ----------------------------------------------------------- */
+
+/* What NCCL has met meanwhile: a connection that broke, a peer that left. */
+static bool look(const nccl *l, failure *f)
+{
+	for (int i = 0; i < l->groups.n; i++) {
+		ncclResult_t r = ncclSuccess;
+		if (!CALL(l, f, ncclCommGetAsyncError, l->groups.at[i].comm,
+			  &r))
+			return false;
+		if (r != ncclSuccess && r != ncclInProgress)
+			return good(l, r, "NCCL", f);
+	}
+	return true;
+}
+
+static bool name_transfer(const nccl *l, failure *f)
+{
+	failure why = *f;
+	int at = *(volatile int *)l->at;
+	*f = (failure){ 0 };
+	if (at < 0)
+		return fail_with(f, why.status, "worker %d, in the first "
+				 "transfer of a step: %s", l->worker, why.text);
+	const plan_instr *in = &l->p->program[at];
+	return fail_with(f, why.status, "worker %d, after instruction %d (%s "
+			 "of '%s'): %s", l->worker, at,
+			 collective_name(in->collective),
+			 l->p->tensors[l->p->buffers[in->to].tensor].name,
+			 why.text);
+}
+
+/* Short steps are not slept over: a look at the stream costs a microsecond. */
+static void rest(int64_t looks)
+{
+	if (looks < 1000)
+		sched_yield();
+	else
+		usleep(50);
+}
+
+/* Where something has failed the communicators are given up, so that nothing
+ * on the stream waits for others any more. */
+static bool wait_nccl(void *state, CUstream s, failure *f)
+{
+	nccl *l = state;
+	CUresult r = CUDA_ERROR_NOT_READY;
+	bool well = true;
+	atomic_fetch_add(&l->progress.steps, 1);
+	atomic_store(&l->progress.waits, true);
+	for (int64_t i = 0; well && r == CUDA_ERROR_NOT_READY; i++) {
+		r = l->c->api.cuStreamQuery(s);
+		if (r == CUDA_ERROR_NOT_READY) {
+			rest(i);
+			well = i % 16 != 15 || look(l, f);
+		}
+	}
+	atomic_store(&l->progress.waits, false);
+	if (!well)
+		name_transfer(l, f);
+	else
+		well = cuda_good(&l->c->api, r, "cuStreamQuery", f);
+	if (!well)
+		leave_all(l, true);
+	return well;
+}
+
+static int64_t received_nccl(void *state, int instr)
+{
+	return ((nccl *)state)->exchanges[instr].received;
+}
+
+const cuda_link link_nccl = {
+	.open = open_nccl,
+	.transfer = transfer_nccl,
+	.wait = wait_nccl,
+	.received = received_nccl,
+	.close = close_nccl,
+};
