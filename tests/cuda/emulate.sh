@@ -48,7 +48,7 @@ dynamic=$(names 'extern *__shared__[^;[]*\[ *\]')
 	done
 	echo '{nullptr, 0, nullptr, nullptr}};'
 	echo 'extern "C" __attribute__((visibility("default")))'
-	echo "extern const int emu_arch = ${arch:-90};"
+	echo "const int emu_arch = ${arch:-90};"
 } >"$tmp/text.ii"
 
 link=

@@ -1,6 +1,7 @@
 /* A fake NVRTC: compiles for the host, with emulate.sh.
  *
- *	CXX, CC		compilers, "c++" and "cc" */
+ *	CXX, CC			compilers, "c++" and "cc"
+ *	FAKE_NVRTC_KEEP		the folders in /tmp where they worked stay */
 #include <nvrtc.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -334,7 +335,8 @@ FAKE_EXPORT nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int noptions,
 	if (!mkdtemp(folder))
 		return NVRTC_ERROR_OUT_OF_MEMORY;
 	const nvrtcResult result = compile_in(folder, p, &o);
-	delete_folder(folder);
+	if (!getenv("FAKE_NVRTC_KEEP"))
+		delete_folder(folder);
 	return result;
 }
 
