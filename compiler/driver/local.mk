@@ -35,6 +35,7 @@ tdlc_SOURCES = \
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
+	%D%/plan_sweep.c %D%/plan_sweep.h \
 	%D%/score.c \
 	%D%/show.c \
 	%D%/solve.c \

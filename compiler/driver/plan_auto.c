@@ -3,34 +3,20 @@
 #include "compiler/driver/plan_auto.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "compiler/driver/plan_bounded.h"
-#include "compiler/search/levels.h"
-#include "plan/peak.h"
-
-enum {
-	MOST_PRICES = 12, /* that rise by a factor of four */
-	HALVINGS = 6,	  /* between two of them */
-};
+#include "compiler/driver/plan_sweep.h"
 
 /* ---- what is found ----------------------------------------------------- */
 
-/* Plans without source or checksums: most are thrown away. */
 static bool add(driver *d, const graph *g, const plan_search *how,
 		const char *algorithm, plan_reports *all)
 {
 	plan_search one = *how;
-	const lower_options lower = { .algorithm = algorithm,
-				      .memory = how->memory };
-	plan_report r;
 	one.algorithm = algorithm;
-	if (!plan_make(d, g, &one, &lower, &r))
-		return false;
-	vec_push(d->arena, all, r);
-	return true;
+	return plan_add(d, g, &one, all);
 }
 
 static bool found_by(const plan_reports *all, const char *algorithm)
@@ -41,128 +27,6 @@ static bool found_by(const plan_reports *all, const char *algorithm)
 	return false;
 }
 
-static bool passes(const plan_report *r, int64_t limit)
-{
-	return limit > 0 && r->plan && r->plan->arena_bytes > limit;
-}
-
-/* ---- prices of memory -------------------------------------------------- */
-
-/* A planner that takes prices, and what was in use when most was, in the plans
- * that it made so far: by tensor where it is stored, by node what only it
- * needs. */
-typedef struct sweep {
-	driver *d;
-	const graph *g;
-	plan_search how;
-	const char *algorithm;
-	plan_reports *all;
-	int npeaks;
-	double *tensors, *nodes;
-} sweep;
-
-static void add_peak(sweep *s, const plan *p)
-{
-	arena *tmp = arena_new();
-	plan_peak peak = plan_find_peak(tmp, p);
-	for (int i = 0; i < peak.n; i++) {
-		const plan_buffer *b = &p->buffers[peak.uses[i].buffer];
-		if (b->region == PLAN_STORED)
-			s->tensors[b->tensor]++;
-		else
-			s->nodes[b->node]++;
-	}
-	s->npeaks++;
-	arena_free(tmp);
-}
-
-/* Plans with a byte in use at that price; *r is what it found. */
-static bool try_price(sweep *s, double price, const plan_report **r)
-{
-	const graph *g = s->g;
-	arena *tmp = arena_new();
-	double *tensors = ARENA_ARRAY(tmp, double, g->ntensors);
-	double *nodes = ARENA_ARRAY(tmp, double, g->nnodes);
-	double part = s->npeaks ? price / s->npeaks : 0;
-	for (int t = 0; t < g->ntensors; t++)
-		tensors[t] = part * s->tensors[t];
-	for (int n = 0; n < g->nnodes; n++)
-		nodes[n] = part * s->nodes[n];
-	const timed_prices prices = { tensors, nodes };
-	plan_search how = s->how;
-	how.byte_price = price;
-	how.prices = &prices;
-	bool ok = add(s->d, g, &how, s->algorithm, s->all);
-	*r = &s->all->at[s->all->n - 1];
-	if (ok && (*r)->plan && passes(*r, how.memory))
-		add_peak(s, (*r)->plan);
-	arena_free(tmp);
-	return ok;
-}
-
-/* Prices between two, of which the greater alone gives a plan within the
- * limit. */
-static bool halve_prices(sweep *s, double low, double high)
-{
-	const plan_report *r;
-	for (int i = 0; i < HALVINGS; i++) {
-		double price = low > 0 ? sqrt(low * high) : high / 4;
-		if (!try_price(s, price, &r))
-			return false;
-		if (passes(r, s->how.memory))
-			low = price;
-		else
-			high = price;
-	}
-	return true;
-}
-
-/* A byte is worth what it takes in a run without a price, more or less. */
-static bool try_prices(sweep *s, bool wide)
-{
-	const plan_report *r;
-	if (!try_price(s, 0, &r))
-		return false;
-	if (!r->plan || r->plan->arena_bytes == 0 ||
-	    (!wide && !passes(r, s->how.memory)))
-		return true;
-	double unit = r->seconds / (double)r->plan->arena_bytes;
-	double before = 0, price = unit / 64;
-	bool fits = !passes(r, s->how.memory);
-	if (fits)
-		add_peak(s, r->plan);
-	for (int i = 0; i < MOST_PRICES && (wide || !fits); i++) {
-		if (!try_price(s, price, &r))
-			return false;
-		if (!fits && !passes(r, s->how.memory)) {
-			fits = true;
-			if (!halve_prices(s, before, price))
-				return false;
-		}
-		before = price;
-		price *= 4;
-	}
-	return true;
-}
-
-/* Plans with the i-th planner for several prices. */
-static bool add_prices(driver *d, const graph *g, const plan_search *how,
-		       int i, bool wide, plan_reports *all)
-{
-	arena *tmp = arena_new();
-	sweep s = { .d = d, .g = g, .how = *how,
-		    .algorithm = search_algorithm(i, NULL), .all = all,
-		    .tensors = ARENA_ARRAY(tmp, double, g->ntensors),
-		    .nodes = ARENA_ARRAY(tmp, double, g->nnodes) };
-	search_request q;
-	bool ok = plan_request(d, g, how, &q);
-	if (ok && !strcmp(s.algorithm, "levels"))
-		s.how.tables = level_tables_new(tmp, g, &q);
-	ok = ok && try_prices(&s, wide);
-	arena_free(tmp);
-	return ok;
-}
-
 bool plan_gather(driver *d, const graph *g, const plan_search *how, bool wide,
 		 plan_reports *all)
 {
@@ -171,7 +35,7 @@ bool plan_gather(driver *d, const graph *g, const plan_search *how, bool wide,
 		bool priced = search_is_priced(i);
 		if (search_on_request(i) || (!priced && found_by(all, name)))
 			continue;
-		if (priced ? !add_prices(d, g, how, i, wide, all) :
+		if (priced ? !plan_sweep(d, g, how, name, wide, all) :
 			     !add(d, g, how, name, all))
 			return false;
 	}
@@ -209,7 +73,7 @@ const plan_report *plan_best(const plan_reports *all, const plan_search *how)
 			continue;
 		if (!least || compare_reports(r, least, OBJECTIVE_MEMORY) < 0)
 			least = r;
-		if (!passes(r, how->memory) &&
+		if (!plan_passes(r, how->memory) &&
 		    (!best || compare_reports(r, best, how->objective) < 0))
 			best = r;
 	}
@@ -264,11 +128,22 @@ static bool find_best(driver *d, const graph *g, const plan_search *how,
 		return true;
 	if (!plan_bounded(d, g, how, best, proof))
 		return false;
-	if (!passes(best, how->memory) || how->objective == OBJECTIVE_MEMORY)
+	if (!plan_passes(best, how->memory) ||
+	    how->objective == OBJECTIVE_MEMORY)
 		return true;
 	plan_search least = *how;
 	least.objective = OBJECTIVE_MEMORY;
 	return plan_bounded(d, g, &least, best, proof);
+}
+
+/* Bytes that copies may take: up to the limit, or all that there are where only
+ * time counts. */
+static int64_t room_for(const plan_search *how)
+{
+	if (how->memory > 0 || how->objective != OBJECTIVE_TIME)
+		return how->memory;
+	return how->topology->memory > 0 ? how->topology->memory
+					 : PLAN_MAX_BYTES;
 }
 
 bool plan_auto(driver *d, const graph *g, const plan_search *how,
@@ -278,16 +153,23 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 	static const char *const objectives[] = { "time", "bytes", "memory" };
 	plan_reports all = { 0 };
 	plan_proof proof;
-	for (int i = 0; made && i < made->n; i++)
-		vec_push(d->arena, &all, made->at[i]);
-	if (!plan_gather(d, g, how, false, &all) ||
-	    !find_best(d, g, how, &all, r, &proof))
+	plan_search roomy = *how;
+	lower_options last = *lower;
+	last.memory = roomy.room = room_for(how);
+	for (int i = 0; made && i < made->n; i++) {
+		if (!plan_make_of(d, g, &roomy, made->at[i].search, r))
+			return false;
+		vec_push(d->arena, &all, *r);
+	}
+	if (!plan_gather(d, g, &roomy, false, &all) ||
+	    !find_best(d, g, &roomy, &all, r, &proof))
 		return false;
 	if (!r->plan)
 		return true;
 	r->search = credited(d->arena, &all, r, &proof);
 	r->objective = objectives[how->objective];
-	r->plan = plan_lower(d, g, &r->search->assignment, lower);
+	r->plan = plan_lower(d, g, &r->search->assignment, &last,
+			     how->topology);
 	return r->plan != NULL;
 }
 
@@ -348,7 +230,7 @@ static int enough_devices(driver *d, const graph *g, const plan_search *how)
 		    !plan_is_countable(d, g, k) ||
 		    !add(d, g, &more, more.algorithm, &one))
 			return 0;
-		if (one.at[0].plan && !passes(&one.at[0], how->memory))
+		if (one.at[0].plan && !plan_passes(&one.at[0], how->memory))
 			return (int)k;
 	}
 	return 0;

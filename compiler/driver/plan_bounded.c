@@ -40,9 +40,10 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 	keeper *k = to;
 	driver one = *k->d;
 	const lower_options options = { .algorithm = PLAN_BOUNDED,
-					.memory = k->how->memory };
+					.memory = k->how->room };
 	one.arena = arena_new();
-	const plan *p = plan_lower(&one, k->g, as, &options);
+	const plan *p = plan_lower(&one, k->g, as, &options,
+				   k->how->topology);
 	if (p) {
 		v->seconds = lower_seconds(p, k->how->topology);
 		v->bytes = p->arena_bytes;

@@ -78,31 +78,28 @@ const topology *plan_topology(driver *d, const char *name, int64_t k)
 }
 
 /* Whether p is better than q under a limit. */
-static bool is_better(const plan *p, const plan *q, int64_t limit)
+static bool is_better(const plan *p, const plan *q, int64_t limit,
+		      const topology *t)
 {
 	bool fits = p->arena_bytes <= limit;
 	if (fits != (q->arena_bytes <= limit))
 		return fits;
-	return fits ? p->communication_bytes < q->communication_bytes
-		    : p->arena_bytes < q->arena_bytes;
+	if (!fits)
+		return p->arena_bytes < q->arena_bytes;
+	return t ? lower_seconds(p, t) < lower_seconds(q, t)
+		 : p->communication_bytes < q->communication_bytes;
 }
 
 plan *plan_lower(driver *d, const graph *g, const assignment *as,
-		 const lower_options *lower)
+		 const lower_options *lower, const topology *t)
 {
-	static const int64_t others[] = { 0, 1 };
-	int64_t limit = lower->memory;
+	lower_options usual = *lower;
 	plan *p = lower_plan(d->arena, g, as, lower, d->sink);
-	for (int i = 0; p && limit > 0 && i < 2; i++) {
-		lower_options o = *lower;
-		if (i > 0 && p->arena_bytes <= limit)
-			return p;
-		o.memory = others[i];
-		plan *q = lower_plan(d->arena, g, as, &o, d->sink);
-		if (q && is_better(q, p, limit))
-			p = q;
-	}
-	return p;
+	if (!p || lower->memory == 0)
+		return p;
+	usual.memory = 0;
+	plan *q = lower_plan(d->arena, g, as, &usual, d->sink);
+	return q && is_better(q, p, lower->memory, t) ? q : p;
 }
 
 void plan_predict(plan_report *r, const topology *t)
@@ -123,7 +120,7 @@ static bool report(driver *d, const graph *g, const plan_search *search,
 			    .objective = "bytes" };
 	if (s->error)
 		return true;
-	r->plan = plan_lower(d, g, &s->assignment, lower);
+	r->plan = plan_lower(d, g, &s->assignment, lower, t);
 	if (!r->plan)
 		return false;
 	r->one_device_bytes = plan_one_device(d->arena, r->plan)->arena_bytes;
@@ -137,7 +134,6 @@ bool plan_request(driver *d, const graph *g, const plan_search *search,
 	*q = (search_request){ .algorithm = search->algorithm,
 			       .seconds = search->seconds,
 			       .topology = search->topology,
-			       .byte_price = search->byte_price,
 			       .prices = search->prices,
 			       .tables = search->tables };
 	topology_mesh(search->topology, search->k, &q->mesh);
@@ -158,6 +154,23 @@ bool plan_make_of(driver *d, const graph *g, const plan_search *search,
 		  const search_result *s, plan_report *r)
 {
 	const lower_options lower = { .algorithm = s->algorithm,
-				      .memory = search->memory };
+				      .memory = search->room };
 	return report(d, g, search, &lower, s, r);
+}
+
+bool plan_add(driver *d, const graph *g, const plan_search *search,
+	      plan_reports *all)
+{
+	const lower_options lower = { .algorithm = search->algorithm,
+				      .memory = search->room };
+	plan_report r;
+	if (!plan_make(d, g, search, &lower, &r))
+		return false;
+	vec_push(d->arena, all, r);
+	return true;
+}
+
+bool plan_passes(const plan_report *r, int64_t limit)
+{
+	return limit > 0 && r->plan && r->plan->arena_bytes > limit;
 }

@@ -70,8 +70,8 @@ typedef struct plan_search {
 	pin_options pins;
 	plan_objective objective; /* of PLAN_AUTO */
 	int64_t memory;		  /* bytes that a device may use; 0: any */
-	double byte_price;	  /* of search_request, as .. */
-	const struct timed_prices *prices;
+	int64_t room;		  /* the same of lower_options */
+	const struct timed_prices *prices; /* of search_request, as .. */
 	const struct level_tables *tables;
 } plan_search;
 
@@ -84,10 +84,11 @@ typedef struct plan_search {
 	  "search for about S seconds, and take the best that was found",    \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
-/* lower_plan(); with a limit of memory the best of what keeps as many copies as
- * that allows, as many as without one, or, if both pass it, none. */
+/* lower_plan(); with a limit of memory the better of what keeps as many copies
+ * as that allows and what keeps as many as without one: of those within it the
+ * faster on a machine, or for NULL what moves less. */
 plan *plan_lower(driver *d, const graph *g, const assignment *as,
-		 const lower_options *lower);
+		 const lower_options *lower, const topology *t);
 
 /* Fills in how long the plan of a report takes on a machine. */
 void plan_predict(plan_report *r, const topology *t);
@@ -105,5 +106,13 @@ bool plan_make(driver *d, const graph *g, const plan_search *search,
 /* The same of what was searched for already. */
 bool plan_make_of(driver *d, const graph *g, const plan_search *search,
 		  const search_result *s, plan_report *r);
+
+/* plan_make() of one plan among many, without source or checksums: most are
+ * thrown away. */
+bool plan_add(driver *d, const graph *g, const plan_search *search,
+	      plan_reports *all);
+
+/* Whether a plan needs more than a limit, 0 for none. */
+bool plan_passes(const plan_report *r, int64_t limit);
 
 #endif

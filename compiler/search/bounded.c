@@ -42,23 +42,16 @@ typedef struct hunt {
 
 /* ---- plans ------------------------------------------------------------- */
 
-static choices or_whole(choices c)
-{
-	if (!choices_have(&c, CUT_NONE) && c.n < MAX_NVARS)
-		c.at[c.n++] = CUT_NONE;
-	return c;
-}
-
 static choices dims(const void *state, const step *s, tensor_id t)
 {
 	(void)state;
-	return or_whole(step_dims(s, t));
+	return choices_or_whole(step_dims(s, t));
 }
 
 static choices vars(const void *state, const step *s, node_id n)
 {
 	(void)state;
-	return or_whole(step_vars(s, n));
+	return choices_or_whole(step_vars(s, n));
 }
 
 static bool within_limit(const hunt *h, int64_t bytes)

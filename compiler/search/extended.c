@@ -5,27 +5,18 @@
 
 #include "compiler/search/objective.h"
 #include "compiler/search/planner.h"
-
-/* The choices and none. */
-static choices or_whole(choices c)
-{
-	choices all = choices_one(CUT_NONE);
-	for (int i = 0; i < c.n; i++)
-		if (c.at[i] != CUT_NONE)
-			all.at[all.n++] = c.at[i];
-	return all;
-}
+#include "compiler/search/timed.h"
 
 static choices dims(const void *state, const step *s, tensor_id t)
 {
 	(void)state;
-	return or_whole(step_dims(s, t));
+	return choices_or_whole(step_dims(s, t));
 }
 
 static choices vars(const void *state, const step *s, node_id n)
 {
 	(void)state;
-	return or_whole(step_vars(s, n));
+	return choices_or_whole(step_vars(s, n));
 }
 
 /* The cheapest; its cost is in bytes, as all results are. */
@@ -43,13 +34,14 @@ static void plan(search *s)
 	arena *tmp = arena_new();
 	search_result *r = s->result;
 	const topology *t = s->topology ? s->topology : topology_preset(0);
+	objective *o = objective_new(tmp, s->graph, &s->mesh, t);
 	const rules any = {
 		.dims = dims,
 		.vars = vars,
 		.solve = solve_priced,
-		.solver = objective_new(tmp, s->graph, &s->mesh, t,
-					s->byte_price),
+		.solver = o,
 	};
+	o->price = s->prices ? s->prices->tensors : NULL;
 	search_by_step(s, &any);
 	for (int i = 0; i < s->mesh.naxes; i++)
 		r->least_by_step[i] = -1;

@@ -18,6 +18,15 @@ static void choices_add(choices *c, int d)
 	c->at[c->n++] = (signed char)d;
 }
 
+choices choices_or_whole(choices c)
+{
+	choices all = choices_one(CUT_NONE);
+	for (int i = 0; i < c.n; i++)
+		if (c.at[i] != CUT_NONE)
+			choices_add(&all, c.at[i]);
+	return all;
+}
+
 bool choices_have(const choices *c, int d)
 {
 	for (int i = 0; i < c->n; i++)

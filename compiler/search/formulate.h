@@ -34,6 +34,9 @@ choices step_dims(const step *s, tensor_id t);
  * Partial results on several axes have to be combined by one reducer. */
 choices step_vars(const step *s, node_id n);
 
+/* c and CUT_NONE. */
+choices choices_or_whole(choices c);
+
 /* Whether d is among what a function above returned. */
 bool choices_have(const choices *c, int d);
 

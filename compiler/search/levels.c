@@ -26,9 +26,7 @@ static choices alike(const level_rules *r, choices c, const cuts *before,
 		return same == CUT_NONE || choices_have(&c, same)
 			       ? choices_one(same)
 			       : (choices){ 0 };
-	if (!choices_have(&c, CUT_NONE) && c.n < MAX_NVARS)
-		c.at[c.n++] = CUT_NONE;
-	return c;
+	return choices_or_whole(c);
 }
 
 static choices dims(const void *state, const step *s, tensor_id t)

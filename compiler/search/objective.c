@@ -7,70 +7,14 @@
 #include "base/intern.h"
 #include "compiler/search/planner.h"
 
-/* ---- what is held ------------------------------------------------------ */
-
-/* Instants of tensors: what is computed lives from its node to its last reader,
- * all else, and what is an output, always. */
-typedef struct life {
-	int first, last;
-} life;
-
-static life *find_lives(arena *a, const graph *g)
-{
-	life *l = ARENA_ARRAY(a, life, g->ntensors);
-	for (tensor_id t = 0; t < g->ntensors; t++) {
-		const tensor *x = &g->tensors[t];
-		bool computed = x->kind == TENSOR_RESULT;
-		l[t].first = computed ? x->producer : 0;
-		l[t].last = computed && !x->output ? x->producer : g->nnodes;
-	}
-	for (node_id n = 0; n < g->nnodes; n++)
-		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
-			life *x = &l[g->nodes[n].inputs[i]];
-			x->last = x->last < n ? n : x->last;
-		}
-	return l;
-}
-
-/* The node at which most bytes are held, each tensor whole. */
-static int find_peak(arena *a, const graph *g, const life *l)
-{
-	int64_t *change = ARENA_ARRAY(a, int64_t, g->nnodes + 2);
-	int64_t now = 0, most = -1;
-	int peak = 0;
-	for (tensor_id t = 0; t < g->ntensors; t++) {
-		int64_t n = planner_bytes(&g->tensors[t].type);
-		change[l[t].first] += n;
-		change[l[t].last + 1] -= n;
-	}
-	for (int i = 0; i <= g->nnodes; i++) {
-		now += change[i];
-		if (now <= most)
-			continue;
-		most = now;
-		peak = i;
-	}
-	return peak;
-}
-
 objective *objective_new(arena *a, const graph *g, const mesh *m,
-			 const topology *t, double price)
+			 const topology *t)
 {
-	arena *tmp = arena_new();
 	objective *o = ARENA_NEW(a, objective);
-	*o = (objective){ .graph = g, .topology = t, .mesh = *m,
-			  .price = price,
-			  .held = ARENA_ARRAY(a, bool, g->ntensors) };
+	*o = (objective){ .graph = g, .topology = t, .mesh = *m };
 	topology_levels(t, m, o->levels);
-	const life *l = find_lives(tmp, g);
-	int peak = find_peak(tmp, g, l);
-	for (tensor_id i = 0; i < g->ntensors; i++)
-		o->held[i] = l[i].first <= peak && peak <= l[i].last;
-	arena_free(tmp);
 	return o;
 }
-
-/* ---- costs ------------------------------------------------------------- */
 
 /* Fits: COST_MAX is more than ten days. */
 static int64_t picoseconds(double seconds)
@@ -161,11 +105,11 @@ static double held_bytes(const pricer *p, tensor_id t, int d)
 static void price_tensor(pricer *p, problem *to, tensor_id t)
 {
 	const choices *c = &p->f->tensors[p->f->tied[t]];
-	if (!p->o->held[t] || p->o->price == 0)
+	if (!p->o->price || p->o->price[t] == 0)
 		return;
 	for (int i = 0; i < c->n; i++)
 		problem_add_cost(to, p->f->tensor_var[t], i,
-				 picoseconds(p->o->price *
+				 picoseconds(p->o->price[t] *
 					     held_bytes(p, t, c->at[i])));
 }
 

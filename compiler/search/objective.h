@@ -3,8 +3,7 @@
  * What is moved on an axis takes a latency, and its share of the bytes over the
  * bandwidth of the axis' level; what a node computes takes as long as its part
  * for one worker does, if the axes still to come divide it evenly; and each
- * byte that a worker holds when most are held costs a price, in seconds. Costs
- * are picoseconds. */
+ * byte that a worker holds costs a price, in seconds. Costs are picoseconds. */
 #ifndef TDL_COMPILER_SEARCH_OBJECTIVE_H
 #define TDL_COMPILER_SEARCH_OBJECTIVE_H
 
@@ -16,13 +15,13 @@ typedef struct objective {
 	const topology *topology;
 	mesh mesh;		/* all axes */
 	int levels[MAX_AXES];	/* of the topology */
-	double price;		/* seconds of a byte that is held */
-	bool *held;		/* tensors that are, when most are held */
+	const double *price;	/* by tensor: seconds of a byte that a worker
+				   holds; NULL: nothing */
 } objective;
 
-/* For a graph on a mesh of a topology, in a. */
+/* For a graph on a mesh of a topology, in a, at no price. */
 objective *objective_new(arena *a, const graph *g, const mesh *m,
-			 const topology *t, double price);
+			 const topology *t);
 
 /* The problem of a formulation with these costs instead of bytes, in a. */
 problem *objective_problem(arena *a, const objective *o, const formulation *f);

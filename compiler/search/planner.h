@@ -16,7 +16,6 @@ typedef struct search {
 	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
 	const outline *pins;   /* of the request, as the two below */
 	const topology *topology;
-	double byte_price;
 	const struct timed_prices *prices;
 	const struct level_tables *tables;
 } search;
@@ -37,7 +36,7 @@ typedef struct planner {
 	/* Needs a program of others: it is not among those that are compared
 	 * unless it is asked for. */
 	bool on_request;
-	bool priced; /* heeds byte_price, or prices */
+	bool priced; /* heeds prices */
 } planner;
 
 /* The rows in the table of planners.c. */

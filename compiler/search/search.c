@@ -244,7 +244,7 @@ search_result *search_plan_for(arena *a, const graph *g,
 	search s = { .arena = a, .graph = g, .k = k, .mesh = q->mesh,
 		     .result = new_result(a, g, pl->name),
 		     .pins = q->pins, .topology = q->topology,
-		     .byte_price = q->byte_price, .prices = q->prices,
+		     .prices = q->prices,
 		     .tables = q->tables };
 	double begin = now();
 	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;

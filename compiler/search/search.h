@@ -65,9 +65,9 @@ typedef struct search_request {
 	const outline *pins;
 	/* What planners that count time count with; NULL: the first preset. */
 	const struct topology *topology;
-	double byte_price; /* seconds that they give for a byte less in use */
-	const struct timed_prices *prices; /* the same of each tensor and node,
-					      for `levels`; NULL: nothing */
+	/* Seconds that those that are priced give for a byte less in use;
+	 * NULL: none. */
+	const struct timed_prices *prices;
 	const struct level_tables *tables; /* of `levels`, or NULL */
 } search_request;
 
