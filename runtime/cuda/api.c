@@ -54,6 +54,14 @@ static void *open_nvrtc(failure *f)
 	return library;
 }
 
+static bool start(const cuda_api *api, failure *f)
+{
+	failure why = { 0 };
+	return CUDA_CALL(api, &why, cuInit, 0) ||
+	       fail_with(f, CLI_MACHINE, "there is no GPU to run on: %s; use "
+			 "--backend cpu", why.text);
+}
+
 bool api_open(cuda_api *api, failure *f)
 {
 	void *driver = open_driver(f), *nvrtc = driver ? open_nvrtc(f) : NULL;
@@ -71,7 +79,7 @@ bool api_open(cuda_api *api, failure *f)
 		if (!library_find(functions[i].library, functions[i].name,
 				  functions[i].to, f))
 			return false;
-	return CUDA_CALL(api, f, cuInit, 0);
+	return start(api, f);
 }
 
 /* ---- errors ------------------------------------------------------------ */

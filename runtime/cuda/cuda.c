@@ -107,8 +107,8 @@ static bool open_gpus(cuda *c, const backend_options *o, failure *f)
 	if (!CUDA_CALL(&c->api, f, cuDeviceGetCount, &visible))
 		return false;
 	if (visible < 1)
-		return fail_with(f, CLI_MACHINE, "there is no GPU that CUDA "
-				 "can use; use --backend cpu");
+		return fail_with(f, CLI_MACHINE, "there is no GPU to run on; "
+				 "use --backend cpu");
 	c->ngpus = visible < c->nworkers ? visible : c->nworkers;
 	c->gpus = ARENA_ARRAY(c->a, cuda_gpu, c->ngpus);
 	for (int i = 0; i < c->ngpus; i++)

@@ -94,8 +94,6 @@ static bool find_function(cuda_kernels *k, int i, int gpu,
 	char name[40];
 	int blocks = 0;
 	snprintf(name, sizeof(name), "tdl_kernel_%d", i);
-	if (!cuda_enter(k->c, gpu, f))
-		return false;
 	to->at = cuda_function(k->c, m, gpu, name, f);
 	if (!to->at ||
 	    !CUDA_CALL(&k->c->api, f,

@@ -329,8 +329,8 @@ CUfunction cuda_function(const cuda *c, const cuda_module *m, int gpu,
 			 const char *name, failure *f)
 {
 	CUfunction function;
-	if (CUDA_CALL(&c->api, f, cuModuleGetFunction, &function, m->on[gpu],
-		      name))
-		return function;
-	return NULL;
+	bool good = cuda_enter(c, gpu, f) &&
+		    CUDA_CALL(&c->api, f, cuModuleGetFunction, &function,
+			      m->on[gpu], name);
+	return good ? function : NULL;
 }

@@ -386,7 +386,10 @@ static bool upload(packer *k, int gpu, failure *f)
 	bool good = n == 0 ||
 		    (cuda_enter(k->c, gpu, f) &&
 		     CUDA_CALL(api, f, cuMemAlloc, memory, n) &&
-		     CUDA_CALL(api, f, cuMemcpyHtoD, *memory, all.at, n));
+		     CUDA_CALL(api, f, cuMemcpyHtoDAsync, *memory, all.at, n,
+			       k->c->gpus[gpu].compute) &&
+		     CUDA_CALL(api, f, cuStreamSynchronize,
+			       k->c->gpus[gpu].compute));
 	for (int i = 0; i < k->lists.n; i++) {
 		pack_list *l = k->lists.at[i];
 		for (int g = 0; l->gpu == gpu && g < l->groups.n; g++)
