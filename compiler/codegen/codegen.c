@@ -4,9 +4,7 @@
 
 #include "compiler/codegen/emit.h"
 
-/* The kernel's formula above its code; what would end the comment is
- * broken. */
-static void emit_comment(emitter *g)
+void emit_comment(emitter *g)
 {
 	char *s = arena_printf(g->p.a, "%s: %s", g->k->name,
 			       kernel_text(g->p.a, g->k));
@@ -34,19 +32,12 @@ char *codegen_c(arena *a, const kernel *k)
 		return NULL;
 	}
 	g.s = schedule_of(k);
-	printer_init(&g.p, work, &g.s.nest);
+	printer_init(&g.p, work, &g.s.nest, false);
 	emit_comment(&g);
 	emit[g.s.kind](&g);
 	s = arena_strdup(a, text_end(&g.t));
 	arena_free(work);
 	return s;
-}
-
-char *codegen_cuda(arena *a, const kernel *k, plan_launch *launch)
-{
-	(void)a, (void)k;
-	*launch = (plan_launch){0};
-	return NULL;
 }
 
 void codegen_sources(arena *a, plan_kernel *k)

@@ -107,126 +107,6 @@ void emit_whole(emitter *g, int l)
 		    g->p.var[p->var], p->divisor, p[-1].name, p->name);
 }
 
-/* ---- merging loops ----------------------------------------------------- */
-
-/* Conditions of a merge: the accesses' steps, as C. */
-typedef struct merge {
-	int outer, inner;
-	bool possible;
-	const char *when; /* NULL: always */
-} merge;
-
-/* How far one step of a loop goes in a tensor whose index in dimension d moves
- * by coef[d]; "0" for nowhere. */
-static const char *print_step(emitter *g, const char *name, const int64_t *coef,
-			      int ndim)
-{
-	const char *s = "0";
-	for (int d = 0; d < ndim; d++) {
-		if (!coef[d])
-			continue;
-		const char *one =
-			d == ndim - 1
-				? arena_printf(g->p.a, "%" PRId64, coef[d])
-			: coef[d] == 1
-				? arena_printf(g->p.a, "%s_%d", name, d)
-				: arena_printf(g->p.a, "%" PRId64 " * %s_%d",
-					       coef[d], name, d);
-		s = *s == '0' ? one : arena_printf(g->p.a, "%s + %s", s, one);
-	}
-	return s;
-}
-
-static void merge_access(emitter *g, merge *m, const char *name,
-			 const int64_t *outer, const int64_t *inner, int ndim)
-{
-	const char *x = print_step(g, name, outer, ndim);
-	const char *y = print_step(g, name, inner, ndim);
-	const char *n = loop_name(g, m->inner), *one;
-	if (*x == '0' && *y == '0')
-		return;
-	if (*x == '0' || *y == '0') {
-		m->possible = false;
-		return;
-	}
-	if (*y == '1' && !y[1])
-		one = arena_printf(g->p.a, "%s == %s_hi - %s_lo", x, n, n);
-	else
-		one = arena_printf(g->p.a, "%s == (%s) * (%s_hi - %s_lo)", x, y,
-				   n, n);
-	m->when =
-		m->when ? arena_printf(g->p.a, "%s && %s", m->when, one) : one;
-}
-
-/* Notes what the read e asks of a merge. */
-static void merge_read(emitter *g, merge *m, const kexpr *e)
-{
-	int64_t outer[MAX_NDIM], inner[MAX_NDIM];
-	loop_set both = loop_bit(m->outer) | loop_bit(m->inner);
-	for (int d = 0; d < kx_ndim(e); d++) {
-		linear x = linear_of(&g->p.nest, e->args[d]);
-		outer[d] = x.affine ? x.coef[m->outer] : 0;
-		inner[d] = x.affine ? x.coef[m->inner] : 0;
-		if ((!x.affine || needs_check(&g->p, e, d)) &&
-		    loops_of(&g->p.nest, e->args[d]) & both)
-			m->possible = false;
-	}
-	merge_access(g, m, g->p.input[e->input], outer, inner, kx_ndim(e));
-}
-
-static void merge_expr(emitter *g, merge *m, const kexpr *e)
-{
-	loop_set both = loop_bit(m->outer) | loop_bit(m->inner);
-	if (e->kind == KX_READ) {
-		merge_read(g, m, e);
-		if (e->guarded)
-			merge_expr(g, m, e->args[e->nargs - 1]);
-		return;
-	}
-	if ((e->kind == KX_VAR || nest_part(&g->p.nest, e) >= 0) &&
-	    loops_of(&g->p.nest, e) & both)
-		m->possible = false;
-	for (int i = 0; i < e->nargs; i++)
-		merge_expr(g, m, e->args[i]);
-}
-
-static void merge_result(emitter *g, merge *m)
-{
-	int64_t outer[MAX_NVARS] = {0}, inner[MAX_NVARS] = {0};
-	outer[g->p.nest.loops[m->outer].var] = 1;
-	inner[g->p.nest.loops[m->inner].var] = 1;
-	merge_access(g, m, g->p.out, outer, inner, g->k->nout);
-}
-
-void emit_merge(emitter *g, loop_set s, const kexpr *e, bool result)
-{
-	merge m = {.inner = set_last(s)};
-	const char *before = NULL;
-	if (m.inner < 0 || g->p.nest.loops[m.inner].part != LOOP_WHOLE)
-		return;
-	for (s &= ~loop_bit(m.inner); s; s &= ~loop_bit(m.outer)) {
-		m.outer = set_last(s);
-		m.possible = g->p.nest.loops[m.outer].part == LOOP_WHOLE;
-		m.when = before;
-		if (m.possible)
-			merge_expr(g, &m, e);
-		if (m.possible && result)
-			merge_result(g, &m);
-		if (!m.possible)
-			return;
-		const char *o = loop_name(g, m.outer);
-		const char *i = loop_name(g, m.inner);
-		OPEN("if (%s)", m.when ? m.when : "true");
-		SAY("%s_hi += (%s_hi - %s_lo - 1) * (%s_hi - %s_lo);", i, o, o,
-		    i, i);
-		SAY("%s_hi = %s_lo + 1;", o, o);
-		CLOSE();
-		before = arena_printf(g->p.a, "%s%s%s_hi - %s_lo == 1",
-				      before ? before : "",
-				      before ? " && " : "", o, o);
-	}
-}
-
 /* ---- loops ------------------------------------------------------------- */
 
 int open_loops(emitter *g, loop_set s)
@@ -420,8 +300,10 @@ const char *print_some(emitter *g)
 		if (g->k->vars[v].kind != KVAR_REDUCE ||
 		    g->p.nest.first[v] >= 0)
 			continue;
-		const char *one = arena_printf(
-			g->p.a, "args->lo[%d] < args->hi[%d]", v, v);
+		const char *one =
+			arena_printf(g->p.a, "%s < %s",
+				     print_bound(&g->p, v, false),
+				     print_bound(&g->p, v, true));
 		s = s ? arena_printf(g->p.a, "%s && %s", s, one) : one;
 	}
 	return s;

@@ -19,6 +19,10 @@ static inline const char *loop_name(const emitter *g, int l)
 	return g->p.nest.loops[l].name;
 }
 
+/* The kernel's formula above its code; what would end the comment is
+ * broken. */
+void emit_comment(emitter *g);
+
 /* ---- declarations ------------------------------------------------------ */
 
 /* Pointers, strides and starts of the inputs that e reads; of the result. */
@@ -38,6 +42,11 @@ void emit_whole(emitter *g, int l);
  * where the accesses of e, and of the result if asked, allow it, the bounds
  * of the last loop are extended over those before it. */
 void emit_merge(emitter *g, loop_set s, const kexpr *e, bool result);
+
+/* How far one step of a loop goes in a tensor whose index in dimension d moves
+ * by coef[d]; "0" for nowhere. */
+const char *print_step(emitter *g, const char *name, const int64_t *coef,
+		       int ndim);
 
 /* ---- loops ------------------------------------------------------------- */
 
@@ -66,6 +75,29 @@ loop_set loops_that(const emitter *g, bool reduce);
 
 /* A set without a loop, which may be -1. */
 loop_set set_without(loop_set s, int l);
+
+/* ---- reductions -------------------------------------------------------- */
+
+/* The type that a reduction is kept in. */
+dtype accumulator_of(const kernel *k);
+const char *print_identity(emitter *g);
+
+/* Adds the term at hand to the accumulator `to`, a name. */
+void emit_term(emitter *g, const void *to);
+/* Keeps the better of `best` and the term at hand, and `where` it was. */
+void emit_best(emitter *g, const void *unused);
+/* Stores an accumulator as an element of the result. */
+void emit_sum(emitter *g, const char *sum);
+
+/* Opens "if" around the reduction where it may be empty for a variable that
+ * has no loop; returns whether it did. */
+bool open_some(emitter *g);
+
+/* Declares what a reduction under a condition begins with, `nothing`: what it
+ * is without terms, or where none of its terms meets the condition. */
+void emit_nothing(emitter *g);
+/* Opens an "if" for each condition, and returns how many. */
+int open_wheres(emitter *g);
 
 /* ---- schedules --------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include "compiler/codegen/expr_piece.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static piece print_raw(printer *p, const kexpr *e);
@@ -27,11 +28,72 @@ const char *print_operand(printer *p, const kexpr *e)
 	return print_at(p, e, BIND_ATOM);
 }
 
+/* ---- the size of indices ----------------------------------------------- */
+
+/* Whether an integer expression of variables, and all that it is made of, is
+ * within [*lo, *hi], near 0. */
+static bool is_small(const printer *p, const kexpr *e, int64_t *lo, int64_t *hi)
+{
+	const int64_t limit = INT64_C(1) << 30;
+	int64_t a, b, c, d;
+	if (e->kind == KX_INT)
+		*lo = *hi = e->i;
+	else if (e->kind == KX_VAR)
+		*lo = 0, *hi = p->nest.k->vars[e->var].extent;
+	else if (e->kind != KX_FN || e->nargs > 2 ||
+		 !is_small(p, e->args[0], &a, &b) ||
+		 (e->nargs == 2 && !is_small(p, e->args[1], &c, &d)))
+		return false;
+	else if (e->fn == FN_ADD)
+		*lo = a + c, *hi = b + d;
+	else if (e->fn == FN_SUB)
+		*lo = a - d, *hi = b - c;
+	else if (e->fn == FN_NEG)
+		*lo = -b, *hi = -a;
+	else if (e->fn == FN_MIN || e->fn == FN_MAX)
+		*lo = a < c ? a : c, *hi = b > d ? b : d;
+	else if (e->fn == FN_DIV && c == d && c > 0)
+		*lo = a / c - 1, *hi = b / c;
+	else if (e->fn == FN_MOD && c == d && c > 0)
+		*lo = 0, *hi = c;
+	else if (e->fn == FN_MUL) {
+		*hi = (-a > b ? -a : b) * (-c > d ? -c : d);
+		*lo = -*hi;
+	} else {
+		return false;
+	}
+	return *lo > -limit && *hi < limit;
+}
+
+static bool is_wide(const printer *p, const kexpr *e)
+{
+	int64_t lo, hi;
+	return p->cuda && e->type == DT_I64 && !is_small(p, e, &lo, &hi);
+}
+
+/* The same of an affine sum. */
+static bool is_wide_linear(const printer *p, const linear *x)
+{
+	double most = fabs((double)x->c);
+	for (int l = 0; l < p->nest.n; l++)
+		most += fabs((double)x->coef[l]) *
+			(double)p->nest.loops[l].extent;
+	return p->cuda && most >= 1 << 30;
+}
+
+const char *print_bound(printer *p, int var, bool end)
+{
+	return arena_printf(p->a, p->cuda ? (end ? "TDL_HI(%d)" : "TDL_LO(%d)")
+				  : end	  ? "args->hi[%d]"
+					  : "args->lo[%d]",
+			    var);
+}
+
 /* ---- indices ----------------------------------------------------------- */
 
 const char *print_linear(printer *p, const linear *x, int skip)
 {
-	const char *s = "";
+	const char *s = "", *cast = is_wide_linear(p, x) ? "(int64_t)" : "";
 	for (int l = 0; l < p->nest.n; l++) {
 		int64_t coef = x->coef[l];
 		if (!coef || l == skip)
@@ -45,7 +107,7 @@ const char *print_linear(printer *p, const linear *x, int skip)
 				: arena_printf(p->a, "%" PRIu64 " * ",
 					       coef < 0 ? 0 - (uint64_t)coef
 							: (uint64_t)coef);
-		s = arena_printf(p->a, "%s%s%s%s", s, sign, times,
+		s = arena_printf(p->a, "%s%s%s%s%s", s, sign, times, cast,
 				 p->nest.loops[l].name);
 	}
 	if (!*s)
@@ -85,10 +147,11 @@ piece print_index(printer *p, const kexpr *e)
 	linear x = linear_of(&p->nest, e);
 	if (x.affine)
 		return (piece){print_linear(p, &x, -1), bind_linear(p, &x)};
-	bool raw = p->raw;
-	p->raw = false;
+	bool raw = p->raw, wide = p->wide;
+	p->raw = p->wide = false;
 	piece s = print_piece(p, e);
 	p->raw = raw;
+	p->wide = wide;
 	return s;
 }
 
@@ -142,29 +205,60 @@ const char *print_data_index(printer *p, const kexpr *read, int d)
 	const char *at = print_index(p, read->args[d]).s;
 	if (read->guarded)
 		return at;
-	return arena_printf(p->a, "tdl_index(args, %d, %d, %s, %" PRId64 ")",
-			    read->input, d, at,
+	return arena_printf(p->a, "tdl_index(%s, %d, %d, %s, %" PRId64 ")",
+			    p->cuda ? "TDL_FAULT" : "args", read->input, d, at,
 			    p->nest.k->inputs[read->input].dims[d]);
+}
+
+/* "a + b", where a may be nothing yet. */
+static const char *print_sum(printer *p, const char *a, const char *b)
+{
+	return *a ? arena_printf(p->a, "%s + %s", a, b) : b;
+}
+
+/* What the index x of dimension d of n adds to where an element is. */
+static const char *print_offset(printer *p, const char *name, piece x, int d,
+				int n)
+{
+	if (d == n - 1)
+		return wrap_piece(p, x, BIND_ADD);
+	return arena_printf(p->a, "%s * %s_%d", wrap_piece(p, x, BIND_MUL),
+			    name, d);
+}
+
+/* Where element 0, 0, .. is: in CUDA that is what the pointers lead to. */
+static const char *print_start(printer *p, const char *name, int ndim)
+{
+	return p->cuda || !ndim ? "" : arena_printf(p->a, "%s_at", name);
+}
+
+const char *print_element_at(printer *p, const kexpr *read)
+{
+	const char *name = p->input[read->input];
+	int n = kx_ndim(read);
+	const char *at = print_start(p, name, n);
+	for (int d = 0; d < n; d++) {
+		piece x = print_index(p, read->args[d]);
+		if (strcmp(x.s, "0") != 0)
+			at = print_sum(p, at, print_offset(p, name, x, d, n));
+	}
+	return arena_printf(p->a, "%s[%s]", name, *at ? at : "0");
+}
+
+static const char *find_loaded(const printer *p, const kexpr *e)
+{
+	for (int i = 0; i < p->loaded.n; i++)
+		if (kx_equal(p->loaded.at[i].e, e))
+			return p->loaded.at[i].name;
+	return NULL;
 }
 
 /* input[where the indices lead] as a value. */
 static piece print_load(printer *p, const kexpr *read)
 {
-	const char *name = p->input[read->input];
-	int n = kx_ndim(read);
-	const char *at = n ? arena_printf(p->a, "%s_at", name) : "0";
-	for (int d = 0; d < n; d++) {
-		piece x = print_index(p, read->args[d]);
-		if (!strcmp(x.s, "0"))
-			continue;
-		if (d == n - 1)
-			at = arena_printf(p->a, "%s + %s", at,
-					  wrap_piece(p, x, BIND_ADD));
-		else
-			at = arena_printf(p->a, "%s + %s * %s_%d", at,
-					  wrap_piece(p, x, BIND_MUL), name, d);
-	}
-	const char *s = arena_printf(p->a, "%s[%s]", name, at);
+	const char *s = find_loaded(p, read);
+	if (!s)
+		s = print_element_at(p, read);
 	if (dtype_is_small_float(read->type) && !p->raw)
 		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
 					    dtype_name(read->type), s),
@@ -198,9 +292,9 @@ static const char *print_data_condition(printer *p, const kexpr *read, int d,
 {
 	int v = derived_var(p->nest.k, read, d);
 	if (v >= 0)
-		return arena_printf(p->a,
-				    "args->lo[%d] <= %s && %s < args->hi[%d]",
-				    v, index, index, v);
+		return arena_printf(p->a, "%s <= %s && %s < %s",
+				    print_bound(p, v, false), index, index,
+				    print_bound(p, v, true));
 	return arena_printf(p->a, "%s >= 0", index);
 }
 
@@ -241,7 +335,11 @@ static piece print_data_read(printer *p, const kexpr *read)
 				     load, other);
 	if (!*lets)
 		return (piece){s, BIND_SELECT};
-	return (piece){arena_printf(p->a, "({ %s%s; })", lets, s), BIND_ATOM};
+	return (piece){arena_printf(p->a,
+				    p->cuda ? "[&] { %sreturn %s; }()"
+					    : "({ %s%s; })",
+				    lets, s),
+		       BIND_ATOM};
 }
 
 static piece print_read(printer *p, const kexpr *e)
@@ -267,7 +365,7 @@ static piece print_read(printer *p, const kexpr *e)
 const char *print_result(printer *p)
 {
 	const kernel *k = p->nest.k;
-	const char *at = k->nout ? arena_printf(p->a, "%s_at", p->out) : "0";
+	const char *at = print_start(p, p->out, k->nout);
 	for (int v = 0; v < k->nout; v++) {
 		linear x = {.affine = true};
 		int l = p->nest.first[v];
@@ -280,13 +378,10 @@ const char *print_result(printer *p)
 			x.coef[l] = 1;
 		}
 		piece i = {print_linear(p, &x, -1), bind_linear(p, &x)};
-		if (v == k->nout - 1)
-			at = arena_printf(p->a, "%s + %s", at, i.s);
-		else
-			at = arena_printf(p->a, "%s + %s * %s_%d", at,
-					  wrap_piece(p, i, BIND_MUL), p->out, v);
+		at = print_sum(p, at,
+			       print_offset(p, p->out, i, v, k->nout));
 	}
-	return arena_printf(p->a, "%s[%s]", p->out, at);
+	return arena_printf(p->a, "%s[%s]", p->out, *at ? at : "0");
 }
 
 /* ---- conversions ------------------------------------------------------- */
@@ -424,7 +519,7 @@ const char *print_stored(printer *p, const kexpr *e, dtype to)
 
 /* ---- all expressions --------------------------------------------------- */
 
-piece print_piece(printer *p, const kexpr *e)
+static piece print_any(printer *p, const kexpr *e)
 {
 	switch (e->kind) {
 	case KX_INT:
@@ -432,6 +527,10 @@ piece print_piece(printer *p, const kexpr *e)
 	case KX_FLOAT:
 		return print_float(p, e->f, e->type);
 	case KX_VAR:
+		if (p->wide)
+			return (piece){arena_printf(p->a, "(int64_t)%s",
+						    p->var[e->var]),
+				       BIND_UNARY};
 		return (piece){p->var[e->var], BIND_ATOM};
 	case KX_READ:
 		return print_read(p, e);
@@ -449,4 +548,13 @@ piece print_piece(printer *p, const kexpr *e)
 		return print_bitcast(p, e);
 	}
 	return (piece){"0", BIND_ATOM};
+}
+
+piece print_piece(printer *p, const kexpr *e)
+{
+	bool wide = p->wide;
+	p->wide |= is_wide(p, e);
+	piece s = print_any(p, e);
+	p->wide = wide;
+	return s;
 }

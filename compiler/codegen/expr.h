@@ -25,13 +25,19 @@ typedef struct printer {
 	const char *input[MAX_NINPUTS];
 	const char *out;
 	guard_state guard;
-	bool raw; /* small floats are printed as their bits */
+	bool raw;  /* small floats are printed as their bits */
+	bool cuda; /* for tdl/cuda.h; else for tdl/kernels.h */
+	bool wide; /* CUDA: of indices more than 32 bits are needed */
 	VEC(named) named;
+	VEC(named) loaded; /* elements that are not read where they are used */
 	int nnames; /* index0, index1, .. so far */
 } printer;
 
 /* Chooses names that are C identifiers, apart from all others in the text. */
-void printer_init(printer *p, arena *a, const nest *n);
+void printer_init(printer *p, arena *a, const nest *n, bool cuda);
+
+/* Where the part of a variable that is asked for begins, or ends. */
+const char *print_bound(printer *p, int var, bool end);
 
 /* The C type of a value, and of an element in memory. */
 const char *type_of_value(dtype t);
@@ -56,6 +62,9 @@ const char *print_stored(printer *p, const kexpr *e, dtype to);
 
 /* The least or largest value of a type, as C. */
 const char *print_limit(printer *p, dtype t, bool largest);
+
+/* input[..], where the indices of a read lead. */
+const char *print_element_at(printer *p, const kexpr *read);
 
 /* out[..] at the variables' own index. */
 const char *print_result(printer *p);

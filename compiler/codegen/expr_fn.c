@@ -270,6 +270,10 @@ piece print_fn(printer *p, const kexpr *e)
 	const char *x[2] = {NULL, NULL};
 	piece s;
 	int l = nest_part(&p->nest, e);
+	if (l >= 0 && p->wide)
+		return (piece){arena_printf(p->a, "(int64_t)%s",
+					    p->nest.loops[l].name),
+			       BIND_UNARY};
 	if (l >= 0)
 		return (piece){p->nest.loops[l].name, BIND_ATOM};
 	if (e->fn == FN_DIV && is_float)

@@ -87,7 +87,8 @@ piece print_int(printer *p, int64_t i, dtype t)
 		return (piece){"INT64_MIN", BIND_ATOM};
 	if (t == DT_U32)
 		return (piece){arena_printf(p->a, "%" PRId64 "U", i), bind};
-	bool small = i > -(1 << 15) && i < 1 << 15;
+	int64_t limit = INT64_C(1) << (p->cuda && !p->wide ? 30 : 15);
+	bool small = i > -limit && i < limit;
 	return (piece){arena_printf(p->a, "%" PRId64 "%s", i,
 				    small || dtype_size(t) < 8 ? "" : "LL"),
 		       bind};

@@ -29,11 +29,40 @@ static const char *const reserved[] = {
 	"lane",	    "total",	"terms",    "nothing",
 };
 
+/* Words of C++ and of CUDA, and of the text around that is in CUDA. */
+static const char *const reserved_cuda[] = {
+	"alignas",   "alignof",	 "and",	      "bitand",	   "bitor",
+	"catch",     "class",	 "compl",     "constexpr", "decltype",
+	"delete",    "explicit", "export",    "friend",	   "mutable",
+	"namespace", "new",	 "noexcept",  "not",	   "nullptr",
+	"operator",  "or",	 "private",   "protected", "public",
+	"template",  "this",	 "throw",     "try",	   "typeid",
+	"typename",  "using",	 "virtual",   "xor",	   "wchar_t",
+	"min",	     "max",	 "threadIdx", "blockIdx",  "blockDim",
+	"gridDim",   "warpSize", "dim3",      "assert",	   "printf",
+	"p",	     "item",	 "items",     "elements",  "element",
+	"some",	     "shared",	 "before",    "value",	   "all",
+	"rows",	     "cols",	 "vectors",   "unit",	   "outer",
+	"part",	     "outs",	 "group",     "result",	   "depths",
+	"lgamma",    "tgamma",	 "j0",	      "j1",	   "y0",
+	"y1",	     "jn",	 "yn",	      "rint",	   "abs",
+	"round",     "trunc",	 "exp2",      "log2",	   "log10",
+	"cbrt",	     "hypot",	 "fma",	      "signal",	   "rsqrt",
+	"norm",	     "clock",	 "malloc",    "free",	   "isfinite",
+	"right",     "last",	 "next",      "from",	   "last_term",
+	"row_0",     "col_0",	 "row_at",    "col_at",	   "row_tiles",
+	"col_tiles", "outer_at", "free_at",   "depth_at",  "term_at",
+	"stretches", "tile0",	 "tile1",     "tile2",	   "tile3",
+	"part0",     "part1",	 "part2",     "part3",	   "part4",
+	"part5",     "part6",	 "part7",
+};
+
 /* What is put behind a name. */
 static const char *const suffixes[] = {
 	"",	 "_lo",	  "_hi",      "_at",   "_first",
 	"_q",	 "_r",	  "_q_lo",    "_q_hi", "_q_first",
 	"_r_lo", "_r_hi", "_r_first", "_r_0",  "_r_1",
+	"_n",	 "_tile", "_vector",
 };
 
 /* A function of floats has the name of that of doubles and an "f". */
@@ -94,13 +123,16 @@ static const char *choose(strmap *taken, arena *a, const char *name,
 	return s;
 }
 
-void printer_init(printer *p, arena *a, const nest *n)
+void printer_init(printer *p, arena *a, const nest *n, bool cuda)
 {
 	const kernel *k = n->k;
 	strmap *taken = strmap_new(a);
-	*p = (printer){.a = a, .nest = *n};
+	*p = (printer){.a = a, .nest = *n, .cuda = cuda};
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
 		strmap_put(taken, reserved[i], taken);
+	for (size_t i = 0; cuda && i < sizeof(reserved_cuda) /
+					       sizeof(*reserved_cuda); i++)
+		strmap_put(taken, reserved_cuda[i], taken);
 	for (int v = 0; v < k->nvars; v++)
 		p->var[v] = choose(taken, a, k->vars[v].name, "v");
 	for (int i = 0; i < k->ninputs; i++)

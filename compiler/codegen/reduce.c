@@ -15,8 +15,7 @@ enum { TERMS_OF_A_BLOCK = 256, LANES = 32 };
 
 /* ---- accumulators ------------------------------------------------------ */
 
-/* The type that a reduction is kept in. */
-static dtype accumulator_of(const kernel *k)
+dtype accumulator_of(const kernel *k)
 {
 	dtype t = k->body->type;
 	switch (k->reducer) {
@@ -31,7 +30,7 @@ static dtype accumulator_of(const kernel *k)
 	}
 }
 
-static const char *print_identity(emitter *g)
+const char *print_identity(emitter *g)
 {
 	dtype t = g->k->body->type;
 	switch (g->k->reducer) {
@@ -49,8 +48,7 @@ static const char *print_identity(emitter *g)
 	}
 }
 
-/* Adds the term at hand to the accumulator `to`. */
-static void add_term(emitter *g, const void *arg)
+void emit_term(emitter *g, const void *arg)
 {
 	const char *to = arg;
 	const kexpr *e = g->s.term;
@@ -88,7 +86,7 @@ static void add_term(emitter *g, const void *arg)
 	}
 }
 
-static void store_sum(emitter *g, const char *sum)
+void emit_sum(emitter *g, const char *sum)
 {
 	SAY("%s = %s;", print_result(&g->p),
 	    print_element(&g->p, sum, accumulator_of(g->k), g->k->type));
@@ -136,9 +134,7 @@ static void count_terms(emitter *g, const char *sums, const char *n)
 	CLOSE();
 }
 
-/* Opens "if" around the reduction where it may be empty for a variable that
- * has no loop; returns whether it did. */
-static bool open_some(emitter *g)
+bool open_some(emitter *g)
 {
 	const char *some = print_some(g);
 	if (some)
@@ -155,7 +151,7 @@ static void reduce_strip(emitter *g, const char *sum, const char *to)
 	const char *from = stretch(g, g->s.inner, 0);
 	bool some = open_some(g);
 	int n = open_loops(g, loops_that(g, true));
-	emit_run(g, g->s.inner, from, to, g->k->body, add_term, sum);
+	emit_run(g, g->s.inner, from, to, g->k->body, emit_term, sum);
 	if (has_blocks(g, 1))
 		count_terms(g, "sum", arena_printf(g->p.a, "%s - %s", to,
 						   from));
@@ -202,15 +198,14 @@ void emit_strip(emitter *g)
 		reduce_strip(g, sum, stretch(g, g->s.inner, 1));
 	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", j, j, j, j, j);
 	emit_whole(g, g->s.inner);
-	store_sum(g, sum_of_all);
+	emit_sum(g, sum_of_all);
 	close_loops(g, n + 2);
 	emit_end(g);
 }
 
 /* ---- one accumulator --------------------------------------------------- */
 
-/* Keeps the better of the best and the term at hand, and where it was. */
-static void keep_best(emitter *g, const void *arg)
+void emit_best(emitter *g, const void *arg)
 {
 	const kexpr *e = g->k->body;
 	const char *op = g->k->reducer == RED_ARGMAX ? ">" : "<";
@@ -255,12 +250,12 @@ static void reduce_lanes(emitter *g, bool blocks)
 	emit_inner_bounds(g);
 	SAY("int64_t %s = %s_lo;", from, j);
 	OPEN("for (; %s <= %s_hi; %s += TDL_LANES)", to, j, from);
-	emit_run(g, g->s.inner, from, to, g->k->body, add_term, lane);
+	emit_run(g, g->s.inner, from, to, g->k->body, emit_term, lane);
 	if (blocks)
 		count_terms(g, "lane", "TDL_LANES");
 	CLOSE();
 	emit_run(g, g->s.inner, from, arena_printf(g->p.a, "%s_hi", j),
-		 g->k->body, add_term, lane);
+		 g->k->body, emit_term, lane);
 	if (blocks)
 		count_terms(g, "lane", "TDL_LANES");
 	close_loops(g, n + some);
@@ -288,7 +283,7 @@ static void emit_lanes(emitter *g)
 	combine(g, arena_printf(g->p.a, "%s[i]", of),
 		arena_printf(g->p.a, "%s[i + n]", of));
 	CLOSE();
-	store_sum(g, sum);
+	emit_sum(g, sum);
 	close_loops(g, n);
 	emit_end(g);
 }
@@ -308,13 +303,13 @@ static void emit_one(emitter *g)
 	int m = open_loops(g, set_without(reduce, g->s.inner));
 	emit_inner_bounds(g);
 	emit_run(g, g->s.inner, inner_bound(g, "lo"), inner_bound(g, "hi"),
-		 k->body, arg ? keep_best : add_term, "sum");
+		 k->body, arg ? emit_best : emit_term, "sum");
 	close_loops(g, m + some);
 	if (arg)
 		SAY("%s = %s;", print_result(&g->p),
 		    print_element(&g->p, "tdl_max(where, 0)", DT_I64, k->type));
 	else
-		store_sum(g, "sum");
+		emit_sum(g, "sum");
 	close_loops(g, n);
 	emit_end(g);
 }
@@ -329,17 +324,17 @@ void emit_single(emitter *g)
 
 /* ---- scatters ---------------------------------------------------------- */
 
-/* Declares what a reduction under a condition begins with: what it is without
- * terms, or where none of its terms meets the condition. */
-static void emit_nothing(emitter *g)
+void emit_nothing(emitter *g)
 {
 	const char *type = type_of_value(accumulator_of(g->k));
 	const char *value = print_identity(g), *some = NULL;
 	for (int v = g->k->nout; g->s.otherwise && v < g->k->nvars; v++)
 		if (g->k->vars[v].kind == KVAR_REDUCE)
-			some = arena_printf(
-				g->p.a, "%s%sargs->lo[%d] < args->hi[%d]",
-				some ? some : "", some ? " && " : "", v, v);
+			some = arena_printf(g->p.a, "%s%s%s < %s",
+					    some ? some : "",
+					    some ? " && " : "",
+					    print_bound(&g->p, v, false),
+					    print_bound(&g->p, v, true));
 	if (some)
 		value = arena_printf(g->p.a, "%s ? %s : %s", some,
 				     print_operand(&g->p, g->s.otherwise),
@@ -367,8 +362,7 @@ static const char *print_given(emitter *g, const where *w)
 	return arena_printf(g->p.a, "%s - (%s)", e, rest);
 }
 
-/* Opens an "if" for each condition. */
-static int open_wheres(emitter *g)
+int open_wheres(emitter *g)
 {
 	for (int i = 0; i < g->s.nwheres; i++) {
 		const where *w = &g->s.wheres[i];
@@ -386,7 +380,7 @@ static int open_wheres(emitter *g)
 static void add_to_result(emitter *g, const void *arg)
 {
 	(void)arg;
-	add_term(g, print_result(&g->p));
+	emit_term(g, print_result(&g->p));
 }
 
 void emit_scatter(emitter *g)
@@ -433,9 +427,9 @@ static void open_scan(emitter *g, const char *sum)
 	n += open_loops(g, set_without(loops_that(g, true), s->step));
 	if (s->inner >= 0)
 		emit_run(g, s->inner, stretch(g, s->inner, 0),
-			 stretch(g, s->inner, 1), s->term, add_term, sum);
+			 stretch(g, s->inner, 1), s->term, emit_term, sum);
 	else
-		emit_run(g, -1, "", "", s->term, add_term, sum);
+		emit_run(g, -1, "", "", s->term, emit_term, sum);
 	close_loops(g, n + 1);
 }
 
@@ -451,7 +445,7 @@ static void emit_scan_strips(emitter *g)
 	open_scan(g, sum);
 	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", l, l, l, l, l);
 	emit_whole(g, g->s.inner);
-	store_sum(g, sum);
+	emit_sum(g, sum);
 	close_loops(g, 3);
 }
 
@@ -466,7 +460,7 @@ void emit_scan(emitter *g)
 	} else {
 		SAY("%s sum = nothing;", type_of_value(accumulator_of(g->k)));
 		open_scan(g, "sum");
-		store_sum(g, "sum");
+		emit_sum(g, "sum");
 		CLOSE();
 	}
 	close_loops(g, n);

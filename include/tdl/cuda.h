@@ -76,7 +76,7 @@ template <int n> struct tdl_words {
 #define TDL_OUT_STRIDE(d)    ((TDL_INT)TDL_OUT_STRIDE_##d)
 
 /* A kernel of blocks of n threads. */
-#define TDL_GLOBAL(n) extern "C" __global__ void __launch_bounds__(n)
+#define TDL_GLOBAL(n) extern "C" __global__ __launch_bounds__(n)
 
 /* ---- data-dependent indices -------------------------------------------- */
 
@@ -130,9 +130,11 @@ template <class I> TDL_INLINE I tdl_ceil_div(I a, I b)
 	return (a + b - 1) / b;
 }
 
-TDL_INLINE bool tdl_inside(int32_t i, int32_t n)
+template <class I, class N> TDL_INLINE bool tdl_inside(I i, N n)
 {
-	return (uint32_t)i < (uint32_t)n;
+	return sizeof(I) == 4 && sizeof(N) == 4
+		       ? (uint32_t)i < (uint32_t)n
+		       : (uint64_t)(int64_t)i < (uint64_t)(int64_t)n;
 }
 
 /* The last digit of a number to the base n, which loses it; 0 <= at. */

@@ -5,6 +5,7 @@
 #define TDL_TESTS_UNIT_CHECK_KERNEL_H
 
 #include "base/vec.h"
+#include "include/tdl/generated.h"
 #include "plan/kernel.h"
 
 extern arena *mem; /* of the test that runs */
@@ -41,5 +42,18 @@ typedef VEC(kernel *) kernels;
 
 /* Builds all and runs each, whole and in parts. */
 void check_all(const kernels *all);
+
+/* ---- what is checked --------------------------------------------------- */
+
+/* Kernels whose sources were generated and compiled: check_c.c, check_cuda.c.
+ * Whatever goes wrong there ends the test. */
+typedef struct built built;
+
+built *built_open(const kernels *all);
+/* Runs the kernel number i; what it returns in C. */
+int built_run(built *b, int i, tdl_args *args);
+void built_close(built *b);
+/* The source of a kernel, for messages. */
+const char *built_text(const kernel *k);
 
 #endif

@@ -5,13 +5,19 @@ runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
 
 unit_tests += \
 	%D%/test_codegen \
+	%D%/test_codegen_cuda \
 	%D%/test_cuda \
 	%D%/test_runtime \
 	%D%/test_train
 
-%C%_test_codegen_SOURCES = %D%/test_codegen.c \
+%C%_test_codegen_SOURCES = %D%/test_codegen.c %D%/check_c.c \
 	%D%/check_kernel.c %D%/check_kernel.h
 %C%_test_codegen_LDADD = $(runtime_libs)
+
+# The same kernels in CUDA, on the host.
+%C%_test_codegen_cuda_SOURCES = %D%/test_codegen.c %D%/check_cuda.c \
+	%D%/check_kernel.c %D%/check_kernel.h
+%C%_test_codegen_cuda_LDADD = $(runtime_libs)
 
 %C%_test_runtime_SOURCES = %D%/test_runtime.c \
 	%D%/random_graph.c %D%/random_graph.h \

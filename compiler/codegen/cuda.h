@@ -1,0 +1,80 @@
+/* Kernels as CUDA: what the schedules share.  A thread finds out by division
+ * which element of the result is its own, so that here variables count, and
+ * loops (nest.h) where an index is looked at. */
+#ifndef TDL_COMPILER_CODEGEN_CUDA_H
+#define TDL_COMPILER_CODEGEN_CUDA_H
+
+#include "compiler/codegen/emit.h"
+#include "plan/plan.h"
+
+typedef struct cuda_text {
+	emitter g;
+	plan_launch launch;
+	plan_tile tiles[MAX_NDIM];
+} cuda_text;
+
+/* A set of variables, a bit for each. */
+typedef uint32_t var_set;
+
+static inline var_set var_bit(int v)
+{
+	return (var_set)1 << v;
+}
+
+/* Those with more than one value, of the result, or that are reduced. */
+var_set cuda_vars(const emitter *g, bool reduced);
+/* Those of some loops; all reduced ones, with those of one value. */
+var_set vars_of_loops(const nest *n, loop_set s);
+var_set all_reduced(const kernel *k);
+
+/* The extents of some variables multiplied, at most `cap`. */
+int64_t cuda_points(const kernel *k, var_set s, int64_t cap);
+
+/* ---- declarations ------------------------------------------------------ */
+
+/* Pointers, strides and bounds of all that e uses; of the result. */
+void cuda_head(cuda_text *c, const kexpr *e, int threads);
+/* Merges loops of the result, or that are reduced, as emit_merge() does. */
+void cuda_merge(cuda_text *c, bool reduced, const kexpr *e, bool result);
+
+/* "i_n * j_n", how many points some variables have; "1" for none. */
+const char *cuda_count(emitter *g, var_set s);
+
+/* Declares variables at the point number `at`, a variable that is lost. */
+void cuda_decode(emitter *g, var_set s, const char *at);
+/* What divided variables consist of, behind the declaration of v. */
+void cuda_parts(emitter *g, int v);
+/* Variables of the result at their first values. */
+void cuda_first(emitter *g, var_set s);
+
+/* Opens the loop over a variable; the loops over several, returning how
+ * many. */
+void cuda_loop(emitter *g, int v);
+int cuda_loops(emitter *g, var_set s);
+
+/* Adds a tile to the launch. */
+void cuda_tile(cuda_text *c, int var, int64_t of);
+
+/* Opens the loop over the items of a block, of which there are as many as this
+ * C expression says; closes it and the kernel. */
+void cuda_items(emitter *g, const char *items);
+void cuda_end(emitter *g);
+
+/* ---- schedules --------------------------------------------------------- */
+
+void cuda_map(cuda_text *c);
+void cuda_reduce(cuda_text *c);
+void cuda_product(cuda_text *c);
+void cuda_scatter(cuda_text *c);
+void cuda_scan(cuda_text *c);
+
+/* Whether a product can be divided into tiles; else it is a reduction. */
+bool cuda_has_tiles(const schedule *s);
+
+/* The functor of tdl/cuda.h that joins accumulators. */
+const char *cuda_joins(reducer r);
+/* Terms of a sum of f32, before they are added to one of f64. */
+enum { CUDA_TERMS = 32, CUDA_THREADS = 256 };
+bool cuda_is_long(const kernel *k, int64_t terms);
+
+#endif

@@ -1,0 +1,186 @@
+/* CUDA of sums of products: tiles in shared memory, tdl_sums() of tdl/cuda.h. */
+#include "config.h"
+
+#include "compiler/codegen/cuda.h"
+
+#include <inttypes.h>
+
+#define SAY(...)  text_line(&g->t, __VA_ARGS__)
+#define OPEN(...) text_open(&g->t, __VA_ARGS__)
+#define CLOSE()	  text_close(&g->t)
+
+bool cuda_has_tiles(const schedule *s)
+{
+	for (int l = 0; l < s->nest.n; l++)
+		if (s->nest.loops[l].part == LOOP_REMAINDER &&
+		    !(s->outer & loop_bit(l)))
+			return false;
+	return true;
+}
+
+/* ---- the tile ---------------------------------------------------------- */
+
+typedef struct tile {
+	int rows, cols, a, b, depth; /* tdl_tile */
+	bool is_long;
+} tile;
+
+/* The type of the accumulators, and of the factors. */
+static const char *tile_type(const kernel *k)
+{
+	dtype t = k->body->type;
+	if (dtype_is_float(t))
+		return t == DT_F64 ? "double" : "float";
+	return dtype_size(t) > 4 ? "uint64_t" : "uint32_t";
+}
+
+static int64_t ceil_of(int64_t n, int64_t d)
+{
+	return (n + d - 1) / d;
+}
+
+/* Large tiles where there are enough of them for all multiprocessors; where
+ * there are few and the depth is long, small ones whose threads share it. */
+static tile tile_for(const emitter *g, var_set rows, var_set cols,
+		     var_set outer, var_set depth)
+{
+	enum { CAP = 1 << 30, ENOUGH = 256, FEW = 64, LONG = 512 };
+	const kernel *k = g->k;
+	int64_t m = cuda_points(k, rows, CAP), n = cuda_points(k, cols, CAP);
+	int64_t o = cuda_points(k, outer, CAP), d = cuda_points(k, depth, CAP);
+	bool is_long = d > LONG && dtype_is_float(k->body->type) &&
+		       k->body->type != DT_F64;
+	bool is_word = dtype_size(k->body->type) <= 4;
+	if (is_word && m >= 96 && n >= 96 &&
+	    o * ceil_of(m, 128) * ceil_of(n, 128) >= ENOUGH)
+		return (tile){128, 128, 8, 8, 8, is_long};
+	if (o * ceil_of(m, 64) * ceil_of(n, 64) >= FEW || d < LONG)
+		return (tile){64, 64, 4, 4, 16, is_long};
+	return (tile){32, 32, 4, 4, 32, is_long};
+}
+
+/* The launch: tiles of each variable's own, which are as many as these or
+ * more. */
+static void divide(cuda_text *c, var_set s, int64_t of)
+{
+	for (int v = c->g.k->nvars - 1; v >= 0; v--) {
+		if (!(s & var_bit(v)))
+			continue;
+		int64_t n = c->g.k->vars[v].extent;
+		int64_t own = n > 0 && n < of ? n : of;
+		cuda_tile(c, v, own);
+		of = of / own > 1 ? of / own : 1;
+	}
+}
+
+/* ---- factors ----------------------------------------------------------- */
+
+/* Whether a factor's memory lies along the depth, and not along its own
+ * side. */
+static bool is_along_depth(const emitter *g, const kexpr *e, loop_set side)
+{
+	const nest *n = &g->p.nest;
+	int along = set_last(g->s.depth), across = set_last(side);
+	if (along < 0 || step_of(n, e, along) >= FAR_STEP)
+		return false;
+	return across < 0 || step_of(n, e, across) >= FAR_STEP ||
+	       step_of(n, e, across) == 0;
+}
+
+/* A function of a place in the tile's side and of the depth. */
+static void emit_factor(emitter *g, const char *name, const kexpr *e,
+			var_set side, const char *which, bool depth_first)
+{
+	const char *type = tile_type(g->k);
+	const char *first = depth_first ? "depth_at" : "at";
+	const char *second = depth_first ? "at" : "depth_at";
+	bool cast = !dtype_is_float(e->type);
+	OPEN("const auto %s = [&](TDL_INT %s, TDL_INT %s) -> %s", name, first,
+	     second, type);
+	SAY("at += %s_0;", which);
+	SAY("if (at >= %ss || depth_at >= depths)", which);
+	SAY("\treturn 0;");
+	cuda_decode(g, side, "at");
+	cuda_decode(g, vars_of_loops(&g->p.nest, g->s.depth), "depth_at");
+	if (cast)
+		SAY("return (%s)(%s);", type, print_expr(&g->p, e));
+	else
+		SAY("return %s;", print_expr(&g->p, e));
+	g->t.depth--;
+	SAY("};");
+}
+
+/* ---- the result -------------------------------------------------------- */
+
+static void emit_tile_store(emitter *g, const tile *t, var_set rows,
+			    var_set cols)
+{
+	dtype type = g->k->body->type;
+	dtype from = type == DT_F64	     ? DT_F64
+		     : dtype_is_float(type) ? DT_F32
+					     : DT_I64;
+	int across = t->cols / t->b;
+	SAY("#pragma unroll");
+	OPEN("for (int row = 0; row < %d; row++)", t->a);
+	SAY("TDL_INT row_at = row_0 + threadIdx.x / %d * %d + row;", across,
+	    t->a);
+	SAY("if (threadIdx.x >= tile::owners || row_at >= rows)");
+	SAY("\tbreak;");
+	SAY("const auto total = sum[row];");
+	cuda_decode(g, rows, "row_at");
+	SAY("#pragma unroll");
+	OPEN("for (int col = 0; col < %d; col++)", t->b);
+	SAY("TDL_INT col_at = col_0 + threadIdx.x %% %d * %d + col;", across,
+	    t->b);
+	SAY("if (col_at >= cols)");
+	SAY("\tbreak;");
+	SAY("const %s value = total[col];", tile_type(g->k));
+	cuda_decode(g, cols, "col_at");
+	SAY("%s = %s;", print_result(&g->p),
+	    print_element(&g->p, "value", from, g->k->type));
+	CLOSE();
+	CLOSE();
+}
+
+void cuda_product(cuda_text *c)
+{
+	emitter *g = &c->g;
+	const nest *n = &g->p.nest;
+	const schedule *s = &g->s;
+	var_set rows = vars_of_loops(n, s->rows);
+	var_set cols = vars_of_loops(n, s->cols);
+	var_set outer = vars_of_loops(n, s->outer);
+	tile t = tile_for(g, rows, cols, outer, all_reduced(g->k));
+	divide(c, outer, 1);
+	divide(c, rows, t.rows);
+	divide(c, cols, t.cols);
+	cuda_head(c, g->k->body, CUDA_THREADS);
+	SAY("typedef tdl_tile<%s, %d, %d, %d, %d, %d> tile;", tile_type(g->k),
+	    t.rows, t.cols, t.a, t.b, t.depth);
+	SAY("__shared__ __align__(16) %s shared[tile::shared];",
+	    tile_type(g->k));
+	SAY("const TDL_INT rows = %s, cols = %s;", cuda_count(g, rows),
+	    cuda_count(g, cols));
+	SAY("const TDL_INT depths = %s;", cuda_count(g, all_reduced(g->k)));
+	SAY("const TDL_INT row_tiles = tdl_ceil_div(rows, (TDL_INT)%d);",
+	    t.rows);
+	SAY("const TDL_INT col_tiles = tdl_ceil_div(cols, (TDL_INT)%d);",
+	    t.cols);
+	cuda_items(g, arena_printf(g->p.a, "%s * row_tiles * col_tiles",
+				   cuda_count(g, outer)));
+	SAY("TDL_INT outer_at = item;");
+	SAY("const TDL_INT col_0 = tdl_digit(outer_at, col_tiles) * %d;",
+	    t.cols);
+	SAY("const TDL_INT row_0 = tdl_digit(outer_at, row_tiles) * %d;",
+	    t.rows);
+	cuda_decode(g, outer, "outer_at");
+	emit_factor(g, "left", s->left, rows, "row", false);
+	emit_factor(g, "right", s->right, cols, "col", true);
+	SAY("%s sum[%d][%d];", tile_type(g->k), t.a, t.b);
+	SAY("tdl_sums<tile, %s, %s, %s>(sum, shared, depths, left, right);",
+	    t.is_long ? "true" : "false",
+	    is_along_depth(g, s->left, s->rows) ? "true" : "false",
+	    is_along_depth(g, s->right, s->cols) ? "true" : "false");
+	emit_tile_store(g, &t, rows, cols);
+	cuda_end(g);
+}

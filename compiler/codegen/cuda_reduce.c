@@ -1,0 +1,326 @@
+/* CUDA of reductions: a thread has an element of the result, or several share
+ * one and have every n-th term each. */
+#include "config.h"
+
+#include "compiler/codegen/cuda.h"
+
+#include <inttypes.h>
+
+#define SAY(...)  text_line(&g->t, __VA_ARGS__)
+#define OPEN(...) text_open(&g->t, __VA_ARGS__)
+#define CLOSE()	  text_close(&g->t)
+
+/* ---- accumulators ------------------------------------------------------ */
+
+const char *cuda_joins(reducer r)
+{
+	static const char *const names[RED_COUNT] = {
+		[RED_SUM] = "tdl_sum",
+		[RED_PROD] = "tdl_product",
+		[RED_MAX] = "tdl_largest",
+		[RED_MIN] = "tdl_least",
+		[RED_AND] = "tdl_all",
+		[RED_OR] = "tdl_any",
+		[RED_ARGMAX] = "tdl_where_largest",
+		[RED_ARGMIN] = "tdl_where_least",
+	};
+	return names[r];
+}
+
+bool cuda_is_long(const kernel *k, int64_t terms)
+{
+	return k->reducer == RED_SUM && accumulator_of(k) == DT_F32 &&
+	       terms > CUDA_TERMS;
+}
+
+static bool is_arg(const kernel *k)
+{
+	return k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+}
+
+/* The C type that threads join; long sums are kept in f64. */
+static const char *joined_type(emitter *g, bool is_long)
+{
+	const char *t = type_of_value(accumulator_of(g->k));
+	if (is_arg(g->k))
+		return arena_printf(g->p.a, "tdl_best<%s>", t);
+	return is_long ? "double" : t;
+}
+
+/* Declares the accumulators: sum; or best and where. */
+static void declare_accumulator(emitter *g, bool is_long)
+{
+	const char *t = type_of_value(accumulator_of(g->k));
+	if (is_arg(g->k)) {
+		SAY("%s best = %s;", t, print_identity(g));
+		SAY("int64_t where = -1;");
+	} else {
+		SAY("%s sum = %s;", is_long ? "double" : t,
+		    g->s.kind == SCHEDULE_SCATTER ? "nothing"
+						  : print_identity(g));
+	}
+}
+
+static void store_accumulator(emitter *g, bool is_long)
+{
+	if (is_arg(g->k))
+		SAY("%s = %s;", print_result(&g->p),
+		    print_element(&g->p, "tdl_max(where, (int64_t)0)", DT_I64,
+				  g->k->type));
+	else
+		emit_sum(g, is_long ? "(float)sum" : "sum");
+}
+
+/* ---- terms ------------------------------------------------------------- */
+
+/* How the terms of an element are walked: those of `flat` by their number,
+ * those of `inside` in loops within. */
+typedef struct terms {
+	var_set flat, inside;
+} terms;
+
+/* Where variables that are reduced have one value, or a condition gives them,
+ * they have no loop. */
+static terms terms_of(const emitter *g)
+{
+	const nest *n = &g->p.nest;
+	terms t = {.flat = cuda_vars(g, true)};
+	if (g->s.kind == SCHEDULE_SCATTER) {
+		var_set given = vars_of_loops(n, g->s.given);
+		var_set around = vars_of_loops(n, g->s.around);
+		t.inside = t.flat & ~around & ~given;
+		t.flat &= around;
+	}
+	return t;
+}
+
+/* The bounds that the conditions of a scatter are compared with. */
+static void declare_given(emitter *g)
+{
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->s.given & loop_bit(l))
+			SAY("const TDL_INT %s_hi = %s_lo + %s_n;",
+			    loop_name(g, l), loop_name(g, l), loop_name(g, l));
+}
+
+/* The term of a point of `flat`. */
+static void emit_point(emitter *g, const terms *t, const char *sum)
+{
+	int n = 0;
+	if (g->s.kind == SCHEDULE_SCATTER)
+		n = open_wheres(g);
+	n += cuda_loops(g, t->inside);
+	if (is_arg(g->k))
+		emit_best(g, NULL);
+	else
+		emit_term(g, sum);
+	while (n--)
+		CLOSE();
+}
+
+/* ---- a thread for each element ----------------------------------------- */
+
+/* Loops over all terms; long sums are added to one of f64 from time to
+ * time. */
+static void emit_loops(emitter *g, const terms *t, bool is_long)
+{
+	bool some = open_some(g);
+	if (is_long) {
+		SAY("float part = 0;");
+		SAY("int terms = 0;");
+	}
+	int n = cuda_loops(g, t->flat);
+	emit_point(g, t, is_long ? "part" : "sum");
+	if (is_long) {
+		OPEN("if (++terms == %d)", CUDA_TERMS);
+		SAY("sum += part;");
+		SAY("part = 0;");
+		SAY("terms = 0;");
+		CLOSE();
+	}
+	while (n--)
+		CLOSE();
+	if (is_long)
+		SAY("sum += part;");
+	if (some)
+		CLOSE();
+}
+
+static void reduce_alone(cuda_text *c, bool is_long)
+{
+	emitter *g = &c->g;
+	var_set out = cuda_vars(g, false);
+	terms t = terms_of(g);
+	cuda_tile(c, -1, CUDA_THREADS);
+	SAY("const TDL_INT elements = %s;", cuda_count(g, out));
+	cuda_items(g, arena_printf(g->p.a,
+				   "tdl_ceil_div(elements, (TDL_INT)%d)",
+				   CUDA_THREADS));
+	SAY("TDL_INT at = item * %d + threadIdx.x;", CUDA_THREADS);
+	SAY("if (at >= elements)");
+	SAY("\tbreak;");
+	cuda_decode(g, out, "at");
+	declare_accumulator(g, is_long);
+	emit_loops(g, &t, is_long);
+	store_accumulator(g, is_long);
+	cuda_end(g);
+}
+
+/* ---- several threads for each element ---------------------------------- */
+
+/* Which threads of a block share an element: `lanes` of them, beside each
+ * other or, where memory lies along the result, `columns` apart. */
+typedef struct team {
+	int threads, lanes, columns;
+	bool apart;
+} team;
+
+/* The terms from this lane's first one on, in stretches. */
+static void emit_lane(emitter *g, const terms *t, const team *how,
+		      bool is_long)
+{
+	OPEN("for (TDL_INT term_at = lane; term_at < stop;)");
+	if (is_long) {
+		SAY("const TDL_INT end = tdl_min(stop, term_at + %d);",
+		    CUDA_TERMS * how->lanes);
+		SAY("float part = 0;");
+	} else {
+		SAY("const TDL_INT end = stop;");
+	}
+	SAY("#pragma unroll 4");
+	OPEN("for (; term_at < end; term_at += %d)", how->lanes);
+	if (t->flat)
+		SAY("TDL_INT at = term_at;");
+	cuda_decode(g, t->flat, "at");
+	emit_point(g, t, is_long ? "part" : "sum");
+	CLOSE();
+	if (is_long)
+		SAY("sum += part;");
+	CLOSE();
+}
+
+/* Makes one accumulator of those of a team. */
+static void emit_join(emitter *g, const team *how)
+{
+	const char *name = is_arg(g->k) ? "all" : "sum";
+	const char *op = cuda_joins(g->k->reducer);
+	if (is_arg(g->k)) {
+		SAY("%s all;", joined_type(g, false));
+		SAY("all.best = best;");
+		SAY("all.where = where;");
+	}
+	if (how->apart)
+		SAY("%s = tdl_join_columns<%s>(%s, %d, shared);", name, op,
+		    name, how->columns);
+	else if (how->lanes == 32)
+		SAY("%s = tdl_join_warp<%s>(%s);", name, op, name);
+	else
+		SAY("%s = tdl_join_block<%s>(%s, shared);", name, op, name);
+	if (is_arg(g->k))
+		SAY("where = all.where;");
+}
+
+static void reduce_together(cuda_text *c, const team *how, bool is_long)
+{
+	emitter *g = &c->g;
+	var_set out = cuda_vars(g, false);
+	terms t = terms_of(g);
+	var_set counted = all_reduced(g->k);
+	if (g->s.kind == SCHEDULE_SCATTER)
+		counted &= ~t.inside & ~vars_of_loops(&g->p.nest, g->s.given);
+	int nshared = how->apart	 ? how->threads
+		      : how->lanes == 32 ? 0
+					 : how->threads / 32;
+	cuda_tile(c, -1, how->columns);
+	if (nshared)
+		SAY("__shared__ %s shared[%d];", joined_type(g, is_long),
+		    nshared);
+	SAY("const TDL_INT elements = %s, terms = %s;", cuda_count(g, out),
+	    cuda_count(g, counted));
+	SAY("const int lane = threadIdx.x %s %d;", how->apart ? "/" : "%",
+	    how->apart ? how->columns : how->lanes);
+	cuda_items(g, arena_printf(g->p.a,
+				   "tdl_ceil_div(elements, (TDL_INT)%d)",
+				   how->columns));
+	SAY("const TDL_INT element = item * %d + threadIdx.x %s %d;",
+	    how->columns, how->apart ? "%" : "/",
+	    how->apart ? how->columns : how->lanes);
+	SAY("const TDL_INT stop = element < elements ? terms : 0;");
+	if (out) {
+		SAY("TDL_INT at = tdl_min(element, elements - 1);");
+		cuda_decode(g, out, "at");
+	}
+	declare_accumulator(g, is_long);
+	emit_lane(g, &t, how, is_long);
+	emit_join(g, how);
+	OPEN("if (lane == 0 && element < elements)");
+	store_accumulator(g, is_long);
+	CLOSE();
+	cuda_end(g);
+}
+
+/* ---- which way --------------------------------------------------------- */
+
+static bool is_near(const emitter *g, int l)
+{
+	int64_t step = l < 0 ? 0 : step_of(&g->p.nest, g->s.term, l);
+	return step > 0 && step < FAR_STEP;
+}
+
+/* How many threads share an element, by the extents and by how memory is
+ * read. */
+static team team_of(const emitter *g, int64_t results, int64_t nterms)
+{
+	enum { FEW = 32, MANY = 1 << 16, WARPS = 2048, LONG = 1 << 14 };
+	const nest *n = &g->p.nest;
+	loop_set out = loops_that(g, false), reduced = loops_that(g, true);
+	bool along_result = is_near(g, set_last(out));
+	bool along_terms = is_near(g, set_last(reduced));
+	team alone = {CUDA_THREADS, 1, CUDA_THREADS, false};
+	if (nterms < FEW || n->n == 0)
+		return alone;
+	if (along_result || !along_terms) {
+		if (results >= MANY)
+			return alone;
+		int columns = results >= WARPS	     ? 32
+			      : results >= WARPS / 4 ? 16
+			      : results >= 8	     ? 8
+						     : 1;
+		int threads = nterms >= LONG && results < MANY / 4
+				      ? 1024
+				      : CUDA_THREADS;
+		if (columns > 1)
+			return (team){threads, threads / columns, columns,
+				      true};
+	}
+	if (nterms >= LONG && results < 512)
+		return (team){1024, 1024, 1, false};
+	if (nterms >= WARPS || (nterms >= 512 && results < WARPS))
+		return (team){CUDA_THREADS, CUDA_THREADS, 1, false};
+	return (team){CUDA_THREADS, 32, CUDA_THREADS / 32, false};
+}
+
+void cuda_reduce(cuda_text *c)
+{
+	enum { CAP = 1 << 30 };
+	emitter *g = &c->g;
+	terms t = terms_of(g);
+	bool is_scatter = g->s.kind == SCHEDULE_SCATTER;
+	int64_t results = cuda_points(g->k, cuda_vars(g, false), CAP);
+	team how = team_of(g, results, cuda_points(g->k, t.flat, CAP));
+	bool is_long = cuda_is_long(
+		g->k, cuda_points(g->k, t.flat | t.inside, CAP));
+	cuda_head(c, g->k->body, how.threads);
+	if (is_scatter) {
+		emit_nothing(g);
+		declare_given(g);
+	} else {
+		cuda_merge(c, false, g->k->body, true);
+		if (how.lanes > 1)
+			cuda_merge(c, true, g->k->body, false);
+	}
+	if (how.lanes == 1)
+		reduce_alone(c, is_long);
+	else
+		reduce_together(c, &how, is_long);
+}

@@ -1,0 +1,266 @@
+/* CUDA of reductions under a condition: scatters and running reductions. */
+#include "config.h"
+
+#include "compiler/codegen/cuda.h"
+
+#include <inttypes.h>
+
+#define SAY(...)  text_line(&g->t, __VA_ARGS__)
+#define OPEN(...) text_open(&g->t, __VA_ARGS__)
+#define CLOSE()	  text_close(&g->t)
+
+/* ---- scatters ---------------------------------------------------------- */
+
+/* A thread has one point of the variables of the result that no condition
+ * gives, and a stretch of the first one that a condition does give.  It looks
+ * at all terms in order and adds those that belong there, so that nothing is
+ * atomic and the order is always the same. */
+typedef struct owners {
+	var_set free, given; /* of the result */
+	int along;	     /* the variable that is divided into stretches */
+	int64_t length;	     /* of a stretch */
+} owners;
+
+static owners owners_of(const emitter *g)
+{
+	enum { CAP = 1 << 30, THREADS = 1 << 16 };
+	var_set out = cuda_vars(g, false);
+	owners o = {.given = vars_of_loops(&g->p.nest, g->s.given) & out};
+	o.free = out & ~o.given;
+	o.along = o.given ? __builtin_ctz(o.given) : -1;
+	if (o.along < 0)
+		return o;
+	int64_t n = g->k->vars[o.along].extent;
+	int64_t others = cuda_points(g->k, o.free, CAP);
+	int64_t stretches = others ? THREADS / others : 1;
+	if (stretches < 1)
+		stretches = 1;
+	o.length = n / stretches > 1 ? n / stretches : 1;
+	return o;
+}
+
+/* The bounds of variables that conditions give; those of this thread's
+ * stretch. */
+static void declare_given(emitter *g, const owners *o)
+{
+	for (int l = 0; l < g->p.nest.n; l++) {
+		const char *x = loop_name(g, l);
+		int v = g->p.nest.loops[l].var;
+		if (!(g->s.given & loop_bit(l)))
+			continue;
+		if (v == o->along) {
+			SAY("const TDL_INT %s_lo = TDL_LO(%d) + "
+			    "tdl_digit(at, stretches) * %" PRId64 ";",
+			    x, v, o->length);
+			SAY("const TDL_INT %s_hi = tdl_min(TDL_HI(%d), %s_lo + "
+			    "%" PRId64 ");", x, v, x, o->length);
+			SAY("const TDL_INT %s_n = %s_hi - %s_lo;", x, x, x);
+		} else {
+			SAY("const TDL_INT %s_hi = TDL_HI(%d);", x, v);
+		}
+	}
+}
+
+static void add_to_result(emitter *g)
+{
+	emit_term(g, print_result(&g->p));
+}
+
+static void emit_owner(emitter *g, const owners *o)
+{
+	const nest *n = &g->p.nest;
+	var_set reduced = cuda_vars(g, true);
+	var_set given = vars_of_loops(n, g->s.given);
+	var_set around = vars_of_loops(n, g->s.around) & reduced;
+	int opened = cuda_loops(g, o->given);
+	SAY("%s = nothing;", print_result(&g->p));
+	while (opened--)
+		CLOSE();
+	opened = open_some(g);
+	opened += cuda_loops(g, around);
+	opened += open_wheres(g);
+	opened += cuda_loops(g, reduced & ~around & ~given);
+	add_to_result(g);
+	while (opened--)
+		CLOSE();
+}
+
+void cuda_scatter(cuda_text *c)
+{
+	emitter *g = &c->g;
+	owners o = owners_of(g);
+	if (o.along < 0) {
+		cuda_reduce(c);
+		return;
+	}
+	cuda_tile(c, -1, CUDA_THREADS * o.length);
+	cuda_head(c, g->k->body, CUDA_THREADS);
+	emit_nothing(g);
+	SAY("const TDL_INT stretches = tdl_ceil_div(%s_n, (TDL_INT)%" PRId64
+	    ");", g->p.var[o.along], o.length);
+	SAY("const TDL_INT elements = %s * stretches;", cuda_count(g, o.free));
+	cuda_items(g, arena_printf(g->p.a,
+				   "tdl_ceil_div(elements, (TDL_INT)%d)",
+				   CUDA_THREADS));
+	SAY("TDL_INT at = item * %d + threadIdx.x;", CUDA_THREADS);
+	SAY("if (at >= elements)");
+	SAY("\tbreak;");
+	/* Threads beside each other have elements beside each other. */
+	if (o.free) {
+		SAY("TDL_INT free_at = tdl_digit(at, %s);",
+		    arena_printf(g->p.a, "(TDL_INT)(%s)",
+				 cuda_count(g, o.free)));
+		cuda_decode(g, o.free, "free_at");
+	}
+	declare_given(g, &o);
+	emit_owner(g, &o);
+	cuda_end(g);
+}
+
+/* ---- running reductions ------------------------------------------------ */
+
+/* The terms of one point of the loop `step`. */
+static void emit_step(emitter *g, const char *sum)
+{
+	var_set others = cuda_vars(g, true) &
+			 ~var_bit(g->p.nest.loops[g->s.step].var);
+	int n = open_some(g);
+	n += cuda_loops(g, others);
+	emit_term(g, sum);
+	while (n--)
+		CLOSE();
+}
+
+/* A thread has a row along the result, and walks it. */
+static void scan_alone(cuda_text *c, var_set rows, bool is_long)
+{
+	emitter *g = &c->g;
+	const schedule *s = &g->s;
+	const char *i = loop_name(g, s->along), *j = loop_name(g, s->step);
+	const char *type = type_of_value(accumulator_of(g->k));
+	int64_t shift = s->shift + !s->down;
+	cuda_tile(c, -1, CUDA_THREADS);
+	SAY("const TDL_INT elements = %s;", cuda_count(g, rows));
+	cuda_items(g, arena_printf(g->p.a,
+				   "tdl_ceil_div(elements, (TDL_INT)%d)",
+				   CUDA_THREADS));
+	SAY("TDL_INT at = item * %d + threadIdx.x;", CUDA_THREADS);
+	SAY("if (at >= elements)");
+	SAY("\tbreak;");
+	cuda_decode(g, rows, "at");
+	SAY("%s total = nothing;", is_long ? "double" : type);
+	if (s->down) {
+		SAY("TDL_INT next = %s_lo + %s_n - 1;", j, j);
+		OPEN("for (TDL_INT %s = %s_lo + %s_n - 1; %s >= %s_lo; %s--)",
+		     i, i, i, i, i, i);
+		OPEN("for (; next >= tdl_max(%s_lo, (TDL_INT)(%s + %" PRId64
+		     ")); next--)", j, i, shift);
+	} else {
+		SAY("TDL_INT next = %s_lo;", j);
+		OPEN("for (TDL_INT %s = %s_lo; %s < %s_lo + %s_n; %s++)", i, i,
+		     i, i, i, i);
+		OPEN("for (; next < tdl_min((TDL_INT)(%s_lo + %s_n), "
+		     "(TDL_INT)(%s + %" PRId64 ")); next++)", j, j, i, shift);
+	}
+	SAY("const TDL_INT %s = next;", j);
+	if (is_long) {
+		SAY("float sum = 0;");
+		emit_step(g, "sum");
+		SAY("total += sum;");
+	} else {
+		emit_step(g, "total");
+	}
+	CLOSE();
+	emit_sum(g, is_long ? "(float)total" : "total");
+	CLOSE();
+	cuda_end(g);
+}
+
+/* Stores `value` where the element of the result exists whose last term is
+ * the one at hand. */
+static void emit_last_term(emitter *g)
+{
+	const char *i = loop_name(g, g->s.along), *j = loop_name(g, g->s.step);
+	SAY("const TDL_INT %s = last - %" PRId64 ";", i, g->s.shift);
+	OPEN("if (last_term < %s_n && %s_lo <= %s && %s < %s_lo + %s_n)", j, i,
+	     i, i, i, i);
+	emit_sum(g, "value");
+	CLOSE();
+}
+
+/* A block has a row: it takes as many terms at a time as it has threads. */
+static void scan_together(cuda_text *c, var_set rows, bool is_long)
+{
+	emitter *g = &c->g;
+	const schedule *s = &g->s;
+	const char *i = loop_name(g, s->along), *j = loop_name(g, s->step);
+	const char *type = type_of_value(accumulator_of(g->k));
+	const char *wide = is_long ? "double" : type;
+	const char *op = cuda_joins(g->k->reducer);
+	const char *value = is_long ? "(float)(before + value)"
+				    : arena_printf(g->p.a, "%s::join(before, "
+						   "value)", op);
+	for (int v = 0; v < g->k->nout; v++)
+		if (rows & var_bit(v))
+			cuda_tile(c, v, 1);
+	SAY("__shared__ %s shared[%d];", type, CUDA_THREADS / 32);
+	cuda_items(g, cuda_count(g, rows));
+	if (rows)
+		SAY("TDL_INT at = item;");
+	cuda_decode(g, rows, "at");
+	SAY("%s before = nothing;", wide);
+	OPEN("for (TDL_INT from = 0; from < %s_n; from += %d)", j,
+	     CUDA_THREADS);
+	SAY("const TDL_INT last_term = from + threadIdx.x;");
+	if (s->down)
+		SAY("const TDL_INT last = %s_lo + %s_n - 1 - last_term;", j, j);
+	else
+		SAY("const TDL_INT last = %s_lo + last_term;", j);
+	SAY("%s value = %s, total;", type, print_identity(g));
+	OPEN("if (last_term < %s_n)", j);
+	SAY("const TDL_INT %s = last;", j);
+	emit_step(g, "value");
+	CLOSE();
+	SAY("value = tdl_scan_block<%s>(value, (%s)%s, shared, &total);", op,
+	    type, print_identity(g));
+	SAY("value = %s;", value);
+	emit_last_term(g);
+	if (is_long)
+		SAY("before += total;");
+	else
+		SAY("before = %s::join(before, total);", op);
+	CLOSE();
+	/* Elements without terms, and behind all terms. */
+	OPEN("for (TDL_INT %s = %s_lo + threadIdx.x; %s < %s_lo + %s_n; %s += "
+	     "%d)", i, i, i, i, i, i, CUDA_THREADS);
+	SAY("const TDL_INT last = %s + %" PRId64 ";", i, s->shift);
+	OPEN("if (last < %s_lo || last >= %s_lo + %s_n)", j, j, j);
+	if (s->down)
+		SAY("const %s value = last < %s_lo ? (%s)before : nothing;",
+		    type, j, type);
+	else
+		SAY("const %s value = last < %s_lo ? nothing : (%s)before;",
+		    type, j, type);
+	emit_sum(g, "value");
+	CLOSE();
+	CLOSE();
+	cuda_end(g);
+}
+
+void cuda_scan(cuda_text *c)
+{
+	enum { CAP = 1 << 30, MANY = 1 << 14, LONG = 256 };
+	emitter *g = &c->g;
+	int along = g->p.nest.loops[g->s.along].var;
+	var_set rows = cuda_vars(g, false) & ~var_bit(along);
+	bool is_long = cuda_is_long(
+		g->k, cuda_points(g->k, all_reduced(g->k), CAP));
+	int64_t nrows = cuda_points(g->k, rows, CAP);
+	cuda_head(c, g->k->body, CUDA_THREADS);
+	emit_nothing(g);
+	if (g->k->vars[along].extent >= LONG &&
+	    (g->s.inner < 0 || nrows < MANY))
+		scan_together(c, rows, is_long);
+	else
+		scan_alone(c, rows, is_long);
+}
