@@ -45,9 +45,17 @@ static CUresult device_free(CUdeviceptr at)
 	return CUDA_SUCCESS;
 }
 
-static CUresult device_put(CUdeviceptr to, const void *from, size_t n)
+static CUresult device_put(CUdeviceptr to, const void *from, size_t n,
+			   CUstream s)
 {
+	(void)s;
 	memcpy((void *)(uintptr_t)to, from, n);
+	return CUDA_SUCCESS;
+}
+
+static CUresult device_wait(CUstream s)
+{
+	(void)s;
 	return CUDA_SUCCESS;
 }
 
@@ -123,9 +131,11 @@ void cuda_module_unload(cuda *c, cuda_module *m)
 static void open_device(cuda *c)
 {
 	*c = (cuda){ .a = arena_new(), .ngpus = 1 };
+	c->gpus = ARENA_NEW(c->a, cuda_gpu);
 	c->api.cuMemAlloc = device_alloc;
 	c->api.cuMemFree = device_free;
-	c->api.cuMemcpyHtoD = device_put;
+	c->api.cuMemcpyHtoDAsync = device_put;
+	c->api.cuStreamSynchronize = device_wait;
 	c->api.cuLaunchKernel = device_launch;
 }
 
