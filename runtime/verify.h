@@ -22,16 +22,27 @@ typedef struct comparison {
  *
  * Some values hang on rounding alone: a gradient that is 0 but for the last
  * bits, and all that an optimizer which scales gradients makes of it.  Where
- * `moved` is given, what one worker got after verify_move(), a relative error
- * of 16 times that between `moved` and `want` is right, too. */
+ * `sway` is given, by tensor, a relative error of 16 times that is right, too.
+ */
 comparison verify_tensors(const plan *p, int n, const int *tensors,
 			  const array *got, const array *want,
-			  const array *moved);
+			  const double *sway);
+
+/* Notes in sway, by tensor, by how much one worker's results at most differ,
+ * relatively, from those that it got from numbers after verify_move(). */
+void verify_sway(int n, const array *moved, const array *want, double *sway);
 
 /* The same for the outputs of a run whose states, if any, were new. */
 comparison verify_outputs(const plan *p, const array *got, const array *want);
 
-/* Changes numbers of 16 bits and more in their last bits, up or down. */
-void verify_move(const array *x);
+/* By how much, relatively, a number changes in the last bit of the coarsest of
+ * the types, of 16 bits and more, that a plan computes in between what is added
+ * up otherwise and its outputs and states. */
+double verify_noise(const plan *p);
+
+/* Changes numbers of 16 bits and more in their last bits, up or down as the
+ * seed has it, and by as much as noise: what computes in bf16 does not see the
+ * last bit of an f32. */
+void verify_move(const array *x, double noise, uint64_t seed);
 
 #endif
