@@ -144,15 +144,29 @@ static int scope_of(solver *s, int x, int_vec *scope)
 	return scope->n;
 }
 
-/* A factor as the sum over x sees it: where its values lie for given values of
- * the scope's variables and x.  The scope's last variable has stride 1, or is
- * not in it. */
+/* A factor as the sum over x sees it: how far apart neighbouring values are
+ * of x, of the scope's last variable but one (`row`) and of its last one
+ * (`column`), 0 where it has none of them, and of the others. */
 typedef struct view {
 	const int64_t *cost;
-	int64_t stride_x;
-	int64_t *stride; /* per variable of the scope but the last */
-	int64_t offset;	 /* of the values at hand */
+	int64_t x, row, column;
+	int64_t *stride; /* per variable of the scope but the last two */
+	int64_t offset;	 /* of the values at hand of those */
 } view;
+
+/* The least over x of a sum of factors, for all values of a scope.  Its last
+ * two variables are done at once, as a product of two tables: the sum of what
+ * has the last one, [x][column], and of what has not, [x][row].  What has both
+ * comes in between. */
+typedef struct min_sum {
+	solver *s;
+	int var; /* x */
+	const int_vec *scope;
+	int64_t nx, nrows, ncolumns;
+	view *views;
+	int nviews;
+	int64_t *rows, *columns, *both;
+} min_sum;
 
 /* f with its variable y last. */
 static const int64_t *turned(solver *s, factor *f, int y)
@@ -177,46 +191,82 @@ static const int64_t *turned(solver *s, factor *f, int y)
 
 static view view_of(solver *s, factor *f, int x, const int_vec *scope)
 {
-	int last = scope->at[scope->n - 1];
-	view w = { .cost = f->cost };
-	if (stride_of(s, f, last) > 1)
-		w.cost = turned(s, f, last);
-	w.stride_x = stride_of(s, f, x);
+	int last = scope->n - 1;
+	int64_t row = stride_of(s, f, scope->at[last - 1]);
+	int64_t column = stride_of(s, f, scope->at[last]);
+	if (row && column > 1)
+		turned(s, f, scope->at[last]);
+	view w = { .cost = f->cost, .x = stride_of(s, f, x) };
+	w.row = stride_of(s, f, scope->at[last - 1]);
+	w.column = stride_of(s, f, scope->at[last]);
 	w.stride = ARENA_ARRAY(s->tmp, int64_t, scope->n);
-	for (int i = 0; i + 1 < scope->n; i++)
+	for (int i = 0; i + 2 < scope->n; i++)
 		w.stride[i] = stride_of(s, f, scope->at[i]);
 	return w;
 }
 
-/* to[y] = min(to[y], c + sum of the rows [y]), for ny values. */
-static void min_rows(int64_t *restrict to, int64_t *restrict sum, int64_t c,
-		     const view *rows, int nrows, int x, int ny)
+/* The sums for the values at hand. */
+static void add_views(min_sum *m)
 {
-	const int64_t *r = rows[0].cost + rows[0].offset + x * rows[0].stride_x;
-	if (nrows == 1) {
-		minplus_row(to, r, c, ny);
-		return;
+	const int64_t *own = m->s->unary[m->var];
+	int64_t width = minplus_padded(m->nrows);
+	for (int64_t x = 0; x < m->nx; x++)
+		for (int64_t r = 0; r < m->nrows; r++)
+			m->rows[x * width + r] = own[x];
+	memset(m->columns, 0, (size_t)(m->nx * minplus_padded(m->ncolumns)) *
+				      sizeof(*m->columns));
+	for (int i = 0; i < m->nviews; i++) {
+		const view *v = &m->views[i];
+		const int64_t *cost = v->cost + v->offset;
+		if (!v->column)
+			minplus_add(m->rows, cost, m->nx, v->x, m->nrows,
+				    v->row, COST_MAX);
+		else if (!v->row)
+			minplus_add(m->columns, cost, m->nx, v->x, m->ncolumns,
+				    v->column, COST_MAX);
 	}
-	for (int y = 0; y < ny; y++)
-		sum[y] = cost_clamp(c + r[y]);
-	for (int i = 1; i < nrows; i++) {
-		r = rows[i].cost + rows[i].offset + x * rows[i].stride_x;
-		for (int y = 0; y < ny; y++)
-			sum[y] = cost_clamp(sum[y] + r[y]);
-	}
-	for (int y = 0; y < ny; y++)
-		to[y] = sum[y] < to[y] ? sum[y] : to[y];
 }
 
-/* Goes on to the next values of the scope's variables but the last. */
-static bool advance(const solver *s, const int_vec *scope, int *value,
-		    view *views, int nviews)
+/* One row of the result where there are factors with both variables. */
+static void sum_row(min_sum *m, int64_t r, int64_t *to)
 {
-	for (int i = scope->n - 2; i >= 0; i--) {
-		bool more = ++value[i] < s->nvalues[scope->at[i]];
+	const view *first = NULL;
+	const int64_t *rows = NULL;
+	int64_t stride = 0;
+	for (int i = 0; i < m->nviews; i++) {
+		const view *v = &m->views[i];
+		if (!v->row || !v->column)
+			continue;
+		const int64_t *cost = v->cost + v->offset + r * v->row;
+		if (!first) {
+			first = v;
+			rows = cost;
+			stride = v->x;
+			continue;
+		}
+		int64_t width = minplus_padded(m->ncolumns);
+		for (int64_t x = 0; x < m->nx; x++)
+			for (int64_t y = 0; y < m->ncolumns; y++)
+				m->both[x * width + y] = cost_clamp(
+					rows[x * stride + y] +
+					cost[x * v->x + y]);
+		rows = m->both;
+		stride = width;
+	}
+	minplus_rows_sum(to, m->rows + r, minplus_padded(m->nrows), rows,
+			 stride, m->columns, m->ncolumns, m->nx);
+	for (int64_t y = 0; y < m->ncolumns; y++)
+		to[y] = cost_clamp(to[y]);
+}
+
+/* Goes on to the next values of the scope's variables but the last two. */
+static bool advance(const min_sum *m, int *value)
+{
+	for (int i = m->scope->n - 3; i >= 0; i--) {
+		bool more = ++value[i] < m->s->nvalues[m->scope->at[i]];
 		int64_t by = more ? 1 : 1 - value[i];
-		for (int k = 0; k < nviews; k++)
-			views[k].offset += by * views[k].stride[i];
+		for (int k = 0; k < m->nviews; k++)
+			m->views[k].offset += by * m->views[k].stride[i];
 		if (more)
 			return true;
 		value[i] = 0;
@@ -224,39 +274,75 @@ static bool advance(const solver *s, const int_vec *scope, int *value,
 	return false;
 }
 
-/* The least, over the values of x, of the sum of its factors, for all values
- * of the scope's variables. rows are the views with the last variable. */
-static void min_sum(solver *s, int x, const int_vec *scope, view *views,
-		    int nviews, int nrows, int64_t *to)
+/* Room for n costs, from a multiple of 64 bytes on, until the next call. */
+static int64_t *work_space(solver *s, int64_t n)
 {
-	int ny = s->nvalues[scope->at[scope->n - 1]];
-	int *value = ARENA_ARRAY(s->tmp, int, scope->n);
-	int64_t *sum = ARENA_ARRAY(s->tmp, int64_t, ny);
-	do {
-		for (int y = 0; y < ny; y++)
-			to[y] = COST_MAX;
-		for (int i = 0; i < s->nvalues[x]; i++) {
-			int64_t c = s->unary[x][i];
-			for (int k = nrows; k < nviews; k++)
-				c = cost_add(c, views[k].cost[
-					views[k].offset +
-					i * views[k].stride_x]);
-			min_rows(to, sum, c, views, nrows, i, ny);
-		}
-		to += ny;
-	} while (advance(s, scope, value, views, nviews));
+	enum { ALIGN = MINPLUS_LANES * sizeof(int64_t) };
+	if (n > s->nwork) {
+		s->nwork = 2 * n;
+		char *at = (char *)ARENA_ARRAY(s->tmp, int64_t,
+					       s->nwork + MINPLUS_LANES);
+		s->work = (int64_t *)(at + (-(uintptr_t)at & (ALIGN - 1)));
+	}
+	return s->work;
 }
 
-/* Puts the variable with the most values last, where the loops are long. */
-static void longest_last(const solver *s, int_vec *scope)
+static void find_min_sum(min_sum *m, bool both, int64_t *to)
 {
-	int longest = 0, last = scope->n - 1;
+	arena *tmp = m->s->tmp;
+	int *value = ARENA_ARRAY(tmp, int, m->scope->n);
+	int64_t ncells = m->nrows * m->ncolumns;
+	int64_t width = minplus_padded(m->ncolumns);
+	m->rows = work_space(m->s, m->nx * (minplus_padded(m->nrows) +
+					    (both ? 2 : 1) * width));
+	m->columns = m->rows + m->nx * minplus_padded(m->nrows);
+	m->both = m->columns + m->nx * width;
+	do {
+		add_views(m);
+		if (!both)
+			minplus_product(to, m->rows, m->nrows, m->columns,
+					m->ncolumns, m->nx, COST_MAX);
+		for (int64_t r = 0; both && r < m->nrows; r++)
+			sum_row(m, r, to + r * m->ncolumns);
+		to += ncells;
+	} while (advance(m, value));
+}
+
+static bool meet_in_factor(const solver *s, int x, int v, int u)
+{
+	for (int i = 0; i < s->at[x].n; i++) {
+		const factor *f = s->at[x].at[i];
+		if (!f->dead && stride_of(s, f, v) && stride_of(s, f, u))
+			return true;
+	}
+	return false;
+}
+
+static void move_to(int_vec *scope, int from, int to)
+{
+	int v = scope->at[from];
+	scope->at[from] = scope->at[to];
+	scope->at[to] = v;
+}
+
+/* Puts the variable with the most values last, where the loops are long; before
+ * it the one with most of those that share no factor with it and x, if there
+ * is one.  Returns whether there is none. */
+static bool arrange(const solver *s, int x, int_vec *scope)
+{
+	int longest = 0, last = scope->n - 1, best = -1;
 	for (int i = 1; i <= last; i++)
 		if (s->nvalues[scope->at[i]] >= s->nvalues[scope->at[longest]])
 			longest = i;
-	int v = scope->at[longest];
-	scope->at[longest] = scope->at[last];
-	scope->at[last] = v;
+	move_to(scope, longest, last);
+	for (int i = 0; i < last; i++)
+		if ((best < 0 || s->nvalues[scope->at[i]] >=
+					 s->nvalues[scope->at[best]]) &&
+		    !meet_in_factor(s, x, scope->at[i], scope->at[last]))
+			best = i;
+	if (best >= 0)
+		move_to(scope, best, last - 1);
+	return best < 0;
 }
 
 static void add_result(solver *s, const int_vec *scope, int64_t *cost,
@@ -270,22 +356,6 @@ static void add_result(solver *s, const int_vec *scope, int64_t *cost,
 		add_pair(s, scope->at[0], scope->at[1], cost, cost);
 	else
 		new_factor(s, scope->n, scope->at, cost, cost);
-}
-
-/* Collects the factors of x, those with the variable `last` first; returns how
- * many these are. */
-static int collect(solver *s, int x, int last, factor_vec *factors)
-{
-	int nrows = 0;
-	for (int rows = 1; rows >= 0; rows--) {
-		for (int i = 0; i < s->at[x].n; i++) {
-			factor *f = s->at[x].at[i];
-			if (!f->dead && (stride_of(s, f, last) > 0) == rows)
-				vec_push(s->tmp, factors, f);
-		}
-		nrows = rows ? factors->n : nrows;
-	}
-	return nrows;
 }
 
 static int64_t least_cost(const solver *s, int x)
@@ -314,6 +384,28 @@ static void eliminate_leaf(solver *s, int x, int y, factor *f)
 	kill_factor(s, f);
 }
 
+/* A variable that meets several others: makes a table over these. */
+static void eliminate_between(solver *s, int x, int_vec *scope,
+			      const factor_vec *factors)
+{
+	bool both = arrange(s, x, scope);
+	min_sum m = { .s = s, .var = x, .scope = scope, .nviews = factors->n,
+		      .nx = s->nvalues[x],
+		      .nrows = s->nvalues[scope->at[scope->n - 2]],
+		      .ncolumns = s->nvalues[scope->at[scope->n - 1]] };
+	m.views = ARENA_ARRAY(s->tmp, view, m.nviews);
+	for (int i = 0; i < m.nviews; i++)
+		m.views[i] = view_of(s, factors->at[i], x, scope);
+	int64_t ncells = 1;
+	for (int i = 0; i < scope->n; i++)
+		ncells *= s->nvalues[scope->at[i]];
+	int64_t *to = ARENA_ARRAY(s->tmp, int64_t, ncells + MINPLUS_LANES);
+	find_min_sum(&m, both, to);
+	for (int i = 0; i < m.nviews; i++)
+		kill_factor(s, factors->at[i]);
+	add_result(s, scope, to, ncells);
+}
+
 void solver_eliminate(solver *s, int x)
 {
 	int_vec scope = { 0 };
@@ -324,50 +416,43 @@ void solver_eliminate(solver *s, int x)
 		vec_push(s->tmp, &s->stack, g);
 		return;
 	}
-	if (scope.n == 1 && s->nlive[x] == 1) {
-		collect(s, x, scope.at[0], &g.factors);
-		vec_push(s->tmp, &s->stack, g);
-		eliminate_leaf(s, x, scope.at[0], g.factors.at[0]);
-		return;
-	}
-	longest_last(s, &scope);
-	int nrows = collect(s, x, scope.at[scope.n - 1], &g.factors);
-	view *views = ARENA_ARRAY(s->tmp, view, g.factors.n);
-	for (int i = 0; i < g.factors.n; i++)
-		views[i] = view_of(s, g.factors.at[i], x, &scope);
-	int64_t ncells = 1;
-	for (int i = 0; i < scope.n; i++)
-		ncells *= s->nvalues[scope.at[i]];
-	int64_t *to = ARENA_ARRAY(s->tmp, int64_t, ncells);
-	min_sum(s, x, &scope, views, g.factors.n, nrows, to);
-	for (int i = 0; i < g.factors.n; i++)
-		kill_factor(s, g.factors.at[i]);
+	for (int i = 0; i < s->at[x].n; i++)
+		if (!s->at[x].at[i]->dead)
+			vec_push(s->tmp, &g.factors, s->at[x].at[i]);
 	vec_push(s->tmp, &s->stack, g);
-	add_result(s, &scope, to, ncells);
+	if (scope.n == 1)
+		eliminate_leaf(s, x, scope.at[0], g.factors.at[0]);
+	else
+		eliminate_between(s, x, &scope, &g.factors);
+}
+
+/* Adds to sum[i] what f costs with value i of v, all its other variables having
+ * theirs. */
+static void add_given(const solver *s, const factor *f, int v, int64_t *sum)
+{
+	int64_t at = 0, stride = 0, step = 1;
+	for (int d = f->n - 1; d >= 0; d--) {
+		if (f->vars[d] == v)
+			stride = step;
+		else
+			at += s->value[f->vars[d]] * step;
+		step *= s->nvalues[f->vars[d]];
+	}
+	for (int i = 0; i < s->nvalues[v]; i++)
+		sum[i] = cost_add(sum[i], f->cost[at + i * stride]);
 }
 
 void solver_read_back(solver *s)
 {
 	for (int k = s->stack.n - 1; k >= 0; k--) {
 		const gone *g = &s->stack.at[k];
-		int64_t least = INT64_MAX;
+		int64_t *sum = s->unary[g->var];
 		int best = 0;
-		for (int i = 0; i < s->nvalues[g->var]; i++) {
-			int64_t c = s->unary[g->var][i];
-			s->value[g->var] = i;
-			for (int j = 0; j < g->factors.n; j++) {
-				const factor *f = g->factors.at[j];
-				int64_t at = 0;
-				for (int d = 0; d < f->n; d++)
-					at = at * s->nvalues[f->vars[d]] +
-					     s->value[f->vars[d]];
-				c = cost_add(c, f->cost[at]);
-			}
-			if (c < least) {
-				least = c;
+		for (int j = 0; j < g->factors.n; j++)
+			add_given(s, g->factors.at[j], g->var, sum);
+		for (int i = 1; i < s->nvalues[g->var]; i++)
+			if (sum[i] < sum[best])
 				best = i;
-			}
-		}
 		s->value[g->var] = best;
 	}
 }

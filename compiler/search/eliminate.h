@@ -40,6 +40,8 @@ typedef struct solver {
 	int64_t least; /* what all that is done costs, or a lower bound */
 	int nleft;     /* after folding */
 	int *value;
+	int64_t *work; /* for sums, from one variable to the next */
+	int64_t nwork;
 } solver;
 
 /* Everything of p, nothing eliminated.  Parallel tables are one, variables

@@ -8,8 +8,33 @@
 
 #include <stdint.h>
 
-/* to[y] = min(to[y], c + row[y]) */
-void minplus_row(int64_t *to, const int64_t *row, int64_t c, int64_t n);
+/* The product of two tables over x, a sum for each product and the least for
+ * the sum: to[r][y] = the least over x of rows[x][r] + columns[x][y], for r
+ * below nr, y below ny and nx >= 1; `most' where that is more.  The rows of `rows` and of `columns` are as
+ * long as minplus_padded() says and begin at multiples of 64 bytes; what is
+ * behind nr and ny in them may be anything whose sum is a number.  There is room
+ * for MINPLUS_LANES more costs behind `to'. */
+void minplus_product(int64_t *to, const int64_t *rows, int64_t nr,
+		     const int64_t *columns, int64_t ny, int64_t nx,
+		     int64_t most);
+
+enum { MINPLUS_LANES = 8 };
+
+static inline int64_t minplus_padded(int64_t n)
+{
+	return (n + MINPLUS_LANES - 1) / MINPLUS_LANES * MINPLUS_LANES;
+}
+
+/* sum[x][i] += cost[x * stride + i * step], up to most, for x below nx and i
+ * below n; the rows of sum are padded. */
+void minplus_add(int64_t *sum, const int64_t *cost, int64_t nx, int64_t stride,
+		 int64_t n, int64_t step, int64_t most);
+
+/* to[y] = the least over x of c[x * step] + row x [y] + columns[x][y]; row x
+ * begins at rows + x * stride. */
+void minplus_rows_sum(int64_t *to, const int64_t *c, int64_t step,
+		      const int64_t *rows, int64_t stride,
+		      const int64_t *columns, int64_t ny, int64_t nx);
 
 /* How costs of tables count: up to cap, in parts of 1 / 2^shift. */
 typedef struct minplus_scale {
@@ -30,6 +55,24 @@ void minplus_columns(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
 /* to[x] = the least over y of own[y] + scaled cost[x][y]. */
 void minplus_rows(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
 		  const int64_t *own, minplus_scale s);
+
+/* The least of cost[0..n), n >= 1. */
+int64_t minplus_least(const int64_t *cost, int64_t n);
+
+/* Takes `least' off all costs; those that are `most' or more then, or were
+ * gone, are gone, the others count up to cap.  Returns how many these are. */
+int64_t minplus_prune(int64_t *cost, int64_t n, int64_t least, int64_t most,
+		      int64_t cap, int64_t gone);
+
+/* give[x] = a part of cost[x], which is below 2^53 where it is not gone,
+ * rounded down; takes it off cost[x] so many times where that is not gone. */
+void minplus_share(int64_t *give, int64_t *cost, int64_t n, double part,
+		   int64_t times, int64_t gone);
+
+/* own[x] += cost[x * step] - moved[x], up to gone. */
+void minplus_choose(int64_t *own, const int64_t *cost, int64_t step,
+		    const int64_t *moved, int64_t n, minplus_scale s,
+		    int64_t gone);
 
 /* Gives give[x] away, of values that cost less than gone: moved[x] is less by
  * that, own[x] what moved[x] takes off tables; for the others it is gone. */

@@ -22,6 +22,8 @@ enum {
 	FEW_LEFT = 8, /* values more than variables */
 	MAX_POLISH = 4,
 	FEW = 5, /* values */
+	SOME = 8,
+	HOPELESS = 2, /* times the gap is more than what values differ by */
 };
 
 /* A table, and what was moved out of it to its two variables: side 0 has the
@@ -68,6 +70,8 @@ typedef struct reducer {
 	int64_t live; /* values left, in all */
 	bool holds_back; /* see visit() */
 	bool chooses;	 /* there is something to choose by */
+	double spread;	 /* by how much values cost more than the best one of
+			    their variable, on average, summed over variables */
 } reducer;
 
 static inline int64_t least(int64_t x, int64_t y)
@@ -271,25 +275,28 @@ static void compact(reducer *r, int v)
 	o->n = n;
 }
 
+/* The average cost of some of the values. */
+static double spread_of(const node *o)
+{
+	const int step = o->n / SOME + 1;
+	double sum = 0;
+	for (int x = 0; x < o->n; x += step)
+		sum += (double)o->cost[x];
+	return sum / ((o->n - 1) / step + 1);
+}
+
 /* Takes the least cost of v out of its values, and those values out that are
  * too dear.  False if none is left. */
 static bool prune(reducer *r, int v)
 {
 	node *o = &r->nodes[v];
-	int64_t m = GONE, nlive = 0;
-	for (int x = 0; x < o->n; x++)
-		m = least(m, o->cost[x]);
-	m = least(m, r->limit - r->bound);
+	int64_t m = least(minplus_least(o->cost, o->n), r->limit - r->bound);
 	r->bound += m;
-	int64_t gap = r->limit - r->bound;
-	for (int x = 0; x < o->n; x++) {
-		int64_t c = o->cost[x] - m;
-		bool gone = c >= gap || o->cost[x] >= GONE;
-		o->cost[x] = gone ? GONE : least(c, CAP);
-		nlive += !gone;
-	}
+	int nlive = (int)minplus_prune(o->cost, o->n, m, r->limit - r->bound,
+				       CAP, GONE);
+	r->spread += spread_of(o);
 	r->live += nlive - o->nlive;
-	o->nlive = (int)nlive;
+	o->nlive = nlive;
 	return nlive > 0;
 }
 
@@ -352,10 +359,7 @@ static void choose(reducer *r, int v, int first, int end)
 		int64_t step = l->side ? 1 : u->n;
 		const int64_t *c = l->e->cost +
 				   u->choice * (l->side ? o->n : 1);
-		for (int x = 0; x < o->n; x++)
-			r->own[x] = least(r->own[x] - moved[x] +
-					  minplus_scaled(c[x * step], r->scale),
-					  GONE);
+		minplus_choose(r->own, c, step, moved, o->n, r->scale, GONE);
 	}
 	int best = -1;
 	for (int x = 0; x < o->n; x++)
@@ -385,27 +389,23 @@ static bool visit(reducer *r, int v, bool forward)
 	int share = end - first;
 	if (r->holds_back && share < o->nlinks - share)
 		share = o->nlinks - share;
-	double part = (1 - 0x1p-50) / share;
-	for (int x = 0; x < o->n; x++)
-		r->give[x] = share == 1 ? o->cost[x]
-					: (int64_t)((double)o->cost[x] * part);
+	double part = share > 1 ? (1 - 0x1p-50) / share : 1;
+	minplus_share(r->give, o->cost, o->n, part, end - first, GONE);
 	for (int i = first; i < end; i++)
 		send(r, o, &o->links[i]);
-	for (int x = 0; x < o->n; x++)
-		if (o->cost[x] < GONE)
-			o->cost[x] -= (end - first) * r->give[x];
 	return true;
 }
 
-/* Gives each variable the value that is best given all others, while that
- * changes something; one whose neighbours are as they were has it already. */
-static void polish(reducer *r)
+/* Gives variables the value that is best given all others, while that changes
+ * something; one whose neighbours are as they were has it already.  Returns
+ * whether anything has changed. */
+static bool polish(reducer *r)
 {
-	bool better = true;
+	bool better = false, again = true;
 	for (int v = 0; v < r->n; v++)
 		r->nodes[v].stale = true;
-	for (int i = 0; i < MAX_POLISH && better; i++) {
-		better = false;
+	for (int i = 0; i < MAX_POLISH && again; i++) {
+		again = false;
 		for (int k = 0; k < r->n; k++) {
 			node *o = &r->nodes[r->order[k]];
 			int was = o->choice;
@@ -415,11 +415,12 @@ static void polish(reducer *r)
 			o->stale = false;
 			if (o->choice == was)
 				continue;
-			better = true;
+			again = better = true;
 			for (int l = 0; l < o->nlinks; l++)
 				r->nodes[o->links[l].other].stale = true;
 		}
 	}
+	return better;
 }
 
 static void keep_best(reducer *r)
@@ -434,13 +435,14 @@ static void keep_best(reducer *r)
 /* All variables in their order, or backward. */
 static bool pass(reducer *r, bool forward)
 {
+	r->spread = 0;
 	for (int i = 0; i < r->n; i++)
 		if (!visit(r, r->order[forward ? i : r->n - 1 - i], forward))
 			return false;
-	if (r->chooses) {
-		polish(r);
+	if (r->chooses)
 		keep_best(r);
-	}
+	if (r->chooses && r->bound < r->limit && polish(r))
+		keep_best(r);
 	return r->bound < r->limit;
 }
 
@@ -495,13 +497,15 @@ static problem *rest_problem(const reducer *r, bool moved)
 	return q;
 }
 
-static reduction result_of(reducer *r, bool open)
+static reduction result_of(reducer *r, bool open, bool hopeless)
 {
 	int64_t round_up = ((int64_t)1 << r->scale.shift) - 1;
 	int64_t bound = (r->bound + round_up) >> r->scale.shift;
 	bound = (bound + r->p->unit - 1) / r->p->unit * r->p->unit;
 	bool moved = r->best_cost <= r->scale.cap;
 	reduction s = { r->best, r->best_cost, open ? bound : r->best_cost };
+	if (hopeless)
+		return s;
 	s.nvalues = ARENA_ARRAY(r->a, int, r->n);
 	s.values = ARENA_ARRAY(r->a, int *, r->n);
 	for (int v = 0; open && v < r->n; v++) {
@@ -537,6 +541,13 @@ static bool many_left(const reducer *r)
 	return r->live - r->n > FEW_LEFT + r->n / 16;
 }
 
+/* Whether the gap is so large after the first way there and back that hardly a
+ * value can go soon. */
+static bool is_hopeless(const reducer *r)
+{
+	return HOPELESS * (double)(r->limit - r->bound) > r->spread / r->n;
+}
+
 static bool goes_on(const reducer *r, progress *before, bool glance)
 {
 	int64_t gap = r->limit - r->bound;
@@ -551,11 +562,15 @@ reduction reduce_problem(arena *a, const problem *p, double deadline,
 {
 	arena *tmp = arena_new();
 	reducer r = start(a, tmp, p);
-	bool open = r.bound < r.limit;
+	bool open = r.bound < r.limit, hopeless = false;
 	progress before = { INT64_MAX, INT64_MAX, 0 };
 	for (int i = 0; open && i < MAX_PASSES; i++) {
 		r.chooses = i > 0;
 		open = pass(&r, i % 2 == 0);
+		if (open && glance && i == 1 && is_hopeless(&r)) {
+			hopeless = true;
+			break;
+		}
 		if (open && !goes_on(&r, &before, glance)) {
 			if (glance || r.holds_back || !many_left(&r))
 				break;
@@ -565,7 +580,7 @@ reduction reduce_problem(arena *a, const problem *p, double deadline,
 		if (i > 0 && deadline > 0 && now() > deadline)
 			break;
 	}
-	reduction s = result_of(&r, open);
+	reduction s = result_of(&r, open, hopeless);
 	arena_free(tmp);
 	return s;
 }

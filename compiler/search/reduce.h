@@ -23,7 +23,7 @@ typedef struct reduction {
 	 * assignment below best_cost, moved from tables to values as far as
 	 * that raised the bound; where bound < best_cost.  Its costs are in
 	 * parts of 1 / 2^shift. */
-	problem *rest;
+	problem *rest; /* NULL also if next to nothing was gained */
 	int shift;
 } reduction;
 

@@ -18,10 +18,10 @@
 #include "compiler/search/split.h"
 
 enum {
-	LARGE_TABLE = 100, /* costs per table from which on reducing is less
+	LARGE_TABLE = 900, /* costs per table from which on reducing is less
 			      work than eliminating */
-	MAY_FOLD = 4,	   /* times the costs of a variable's tables */
-	CHEAP = 50,	   /* additions per cost of a component, with which
+	MAY_FOLD = 64,	   /* times the costs of a variable's tables */
+	CHEAP = 100,	   /* additions per cost of a component, with which
 			      eliminating it is less than reducing it */
 	CHEAP_ALWAYS = 10000, /* additions, in any case */
 	CHEAPER = 200,	   /* the same of what was reduced, with which */
@@ -83,25 +83,45 @@ static bool may_fold(solver *s, budget *b, int v)
 	return true;
 }
 
+/* Variables to be looked at: those of degree 2 wait until there are no others,
+ * for theirs may get less. */
+typedef struct fold_queue {
+	int_vec of[2];
+	int head[2];
+} fold_queue;
+
+static void fold_later(solver *s, fold_queue *q, int v)
+{
+	if (!s->done[v] && s->nlive[v] <= 2)
+		vec_push(s->tmp, &q->of[s->nlive[v] == 2], v);
+}
+
+/* The next one whose degree is still what it was; -1 after the last. */
+static int fold_next(const solver *s, fold_queue *q)
+{
+	for (int two = 0; two < 2; two++)
+		while (q->head[two] < q->of[two].n) {
+			int v = q->of[two].at[q->head[two]++];
+			if (!s->done[v] && (s->nlive[v] == 2) == two)
+				return v;
+		}
+	return -1;
+}
+
 /* Eliminates variables of degree 0, 1 and 2, until there are no more.  All
  * factors are of two variables, before and after, one per pair. */
 static void fold(solver *s, budget *b)
 {
-	int_vec queue = { 0 };
+	fold_queue q = { 0 };
 	for (int v = 0; v < s->n; v++)
-		vec_push(s->tmp, &queue, v);
-	for (int head = 0; head < queue.n; head++) {
-		int v = queue.at[head];
-		if (s->done[v] || s->nlive[v] > 2 || !may_fold(s, b, v))
+		fold_later(s, &q, v);
+	for (int v; (v = fold_next(s, &q)) >= 0;) {
+		if (!may_fold(s, b, v))
 			continue;
 		solver_eliminate(s, v);
 		const factor_vec *had = &s->stack.at[s->stack.n - 1].factors;
-		for (int i = 0; i < had->n; i++) {
-			const factor *f = had->at[i];
-			int u = factor_other(f, v);
-			if (s->nlive[u] <= 2)
-				vec_push(s->tmp, &queue, u);
-		}
+		for (int i = 0; i < had->n; i++)
+			fold_later(s, &q, factor_other(had->at[i], v));
 	}
 }
 
@@ -373,15 +393,17 @@ static solution solve_reduced(arena *a, const problem *p, budget *b,
 	int *value = ARENA_COPY(a, r.best, p->vars.n);
 	int64_t bound = r.best_cost;
 	if (r.bound < r.best_cost) {
+		const problem *rest = r.rest ? r.rest : p;
 		budget inner = *b;
 		inner.reduced = how;
-		solution s = solve_tables(tmp, r.rest, &inner);
+		solution s = solve_tables(tmp, rest, &inner);
 		b->left = inner.left;
-		bool better = s.cost < r.rest->top;
+		bool better = s.cost < rest->top;
 		for (int v = 0; better && v < p->vars.n; v++)
-			value[v] = r.values[v][s.value[v]];
+			value[v] = r.rest ? r.values[v][s.value[v]]
+					  : s.value[v];
 		int64_t left = ((s.lower_bound - 1) >> r.shift) + 1;
-		if (s.lower_bound < r.rest->top && left < bound)
+		if (s.lower_bound < rest->top && left < bound)
 			bound = left;
 		bound = r.bound > bound ? r.bound : bound;
 	}
@@ -424,9 +446,7 @@ solution solve(arena *a, const problem *p, const solve_limits *limits)
 {
 	budget b = { .left = *limits };
 	limit_work(&b);
-	if (reduce_first(p))
-		return solve_reduced(a, p, &b, REDUCED);
-	if (p->along_flow)
+	if (p->along_flow || reduce_first(p))
 		return solve_reduced(a, p, &b, GLANCED_AT);
 	return solve_tables(a, p, &b);
 }
