@@ -93,13 +93,19 @@ static bool is_better(const plan *p, const plan *q, int64_t limit,
 plan *plan_lower(driver *d, const graph *g, const assignment *as,
 		 const lower_options *lower, const topology *t)
 {
-	lower_options usual = *lower;
-	plan *p = lower_plan(d->arena, g, as, lower, d->sink);
-	if (!p || lower->memory == 0)
-		return p;
-	usual.memory = 0;
-	plan *q = lower_plan(d->arena, g, as, &usual, d->sink);
-	return q && is_better(q, p, lower->memory, t) ? q : p;
+	lower_options others[2] = { *lower, *lower };
+	bool overlap = t && t->overlap;
+	plan *best = lower_plan(d->arena, g, as, lower, d->sink);
+	if (lower->memory == 0)
+		return best;
+	others[0].memory = 0;
+	others[1].patient = true;
+	for (int i = 0; best && i < 1 + overlap; i++) {
+		plan *p = lower_plan(d->arena, g, as, &others[i], d->sink);
+		if (p && is_better(p, best, lower->memory, t))
+			best = p;
+	}
+	return best;
 }
 
 void plan_predict(plan_report *r, const topology *t)

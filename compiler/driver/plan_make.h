@@ -84,9 +84,10 @@ typedef struct plan_search {
 	  "search for about S seconds, and take the best that was found",    \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
-/* lower_plan(); with a limit of memory the better of what keeps as many copies
- * as that allows and what keeps as many as without one: of those within it the
- * faster on a machine, or for NULL what moves less. */
+/* lower_plan(); with a limit of memory the best of what keeps as many copies as
+ * that allows, what keeps as many as without one, and if the machine overlaps
+ * what is patient: of those within it the fastest, or for NULL what moves
+ * least. */
 plan *plan_lower(driver *d, const graph *g, const assignment *as,
 		 const lower_options *lower, const topology *t);
 

@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/lazy.c \
 	%D%/lower.c %D%/lower.h \
 	%D%/order.c %D%/order.h \
+	%D%/patient.c \
 	%D%/program.c %D%/program.h \
 	%D%/timeline.c %D%/timeline.h
 

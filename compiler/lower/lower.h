@@ -19,6 +19,10 @@ typedef struct lower_options {
 	 * larger.  0: a tenth more than it needs without.  Where that is more
 	 * than is given here, nothing is kept that makes it need more. */
 	int64_t memory;
+	/* What waits for others' parts of a result runs a little later, if
+	 * others can run meanwhile, for machines that communicate while they
+	 * compute.  It takes more memory. */
+	bool patient;
 } lower_options;
 
 /* The program for g under an assignment.  The order of its nodes is chosen

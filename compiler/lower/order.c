@@ -239,7 +239,7 @@ int64_t jobs_peak(const jobs *x, const int *order, int64_t *copied)
 
 /* ---- the best of several ----------------------------------------------- */
 
-int *program_order(draft *d)
+int *program_order(draft *d, bool patient)
 {
 	enum { NORDERS = 4 };
 	jobs x = jobs_of(d);
@@ -259,5 +259,5 @@ int *program_order(draft *d)
 		least = most;
 		copied = copies;
 	}
-	return orders[best];
+	return patient ? jobs_patient(&x, orders[best]) : orders[best];
 }

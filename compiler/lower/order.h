@@ -75,4 +75,10 @@ int *jobs_eager(const jobs *x, const int *order);
  * conversion, what a backward pass computes again. */
 int *jobs_lazy(const jobs *x, const int *order);
 
+/* The nodes in a given order, but what reads a result that has to be moved to
+ * where it is stored lets others go before it for a while, so that they run
+ * while it moves: of a step of training the update of a weight, whose gradient
+ * is summed up. */
+int *jobs_patient(const jobs *x, const int *order);
+
 #endif

@@ -104,6 +104,7 @@ static void set_buffers(draft *d)
 typedef struct writer {
 	draft *d;
 	VEC(plan_instr) program;
+	bool *fetched; /* by buffer of what a node reads */
 } writer;
 
 static void put(writer *w, plan_instr in)
@@ -117,23 +118,40 @@ static void put_move(writer *w, int from, int to)
 			     .to = to });
 }
 
-/* What the node reads is fetched right before it runs, so that it takes no
- * memory any longer than that. */
-static void put_node(writer *w, int n)
+/* Fetches what a node reads of a tensor, if it has to and has not yet. */
+static void put_fetch(writer *w, int n, int input)
 {
 	const plan *p = w->d->p;
+	int from = p->tensors[p->nodes[n].inputs[input]].buffer;
+	int to = w->d->nodes[n].sources[input];
+	if (to == from || w->fetched[to])
+		return;
+	w->fetched[to] = true;
+	put_move(w, from, to);
+}
+
+static int count_inputs(const draft *d, int n)
+{
+	return d->p->kernels[d->p->nodes[n].kernel].kernel->ninputs;
+}
+
+static void put_fetches(writer *w, int n)
+{
+	for (int i = 0; i < count_inputs(w->d, n); i++)
+		put_fetch(w, n, i);
+}
+
+static void put_run(writer *w, int n)
+{
 	const node_buffers *b = &w->d->nodes[n];
-	const plan_node *x = &p->nodes[n];
-	int ninputs = p->kernels[x->kernel].kernel->ninputs;
-	for (int i = 0; i < ninputs; i++) {
-		int from = p->tensors[x->inputs[i]].buffer, before = 0;
-		while (b->sources[before] != b->sources[i])
-			before++;
-		if (b->sources[i] != from && before == i)
-			put_move(w, from, b->sources[i]);
-	}
 	put(w, (plan_instr){ .op = PLAN_RUN, .node = n, .inputs = b->sources,
 			     .from = -1, .to = b->made });
+}
+
+/* Brings a result to where it is stored. */
+static void put_result(writer *w, int n)
+{
+	const node_buffers *b = &w->d->nodes[n];
 	int made = b->made;
 	if (b->share >= 0) {
 		made = b->share;
@@ -142,6 +160,61 @@ static void put_node(writer *w, int n)
 	}
 	if (made != b->stored)
 		put_move(w, made, b->stored);
+}
+
+/* What a node reads is fetched right before it runs, and what it computes moved
+ * right after, so that neither takes memory any longer than that. */
+static void put_nodes(writer *w, const int *order)
+{
+	for (int i = 0; i < w->d->p->nnodes; i++) {
+		put_fetches(w, order[i]);
+		put_run(w, order[i]);
+		put_result(w, order[i]);
+	}
+}
+
+static bool reads_result(const draft *d, int n, int of)
+{
+	const plan_node *x = &d->p->nodes[n];
+	for (int i = 0; i < count_inputs(d, n); i++)
+		if (x->inputs[i] == d->p->nodes[of].output)
+			return true;
+	return false;
+}
+
+/* Fetches what node n reads, but for the results of two others. */
+static void put_early(writer *w, int n, int but, int and)
+{
+	const plan *p = w->d->p;
+	for (int i = 0; i < count_inputs(w->d, n); i++) {
+		int t = p->nodes[n].inputs[i];
+		if (t != p->nodes[but].output &&
+		    (and < 0 || t != p->nodes[and].output))
+			put_fetch(w, n, i);
+	}
+}
+
+/* What is fetched for a node, and what is left of one to be moved, keeps its
+ * memory while another node runs, so that it can move meanwhile. */
+static void put_patiently(writer *w, const int *order)
+{
+	int nnodes = w->d->p->nnodes, before = -1;
+	for (int i = 0; i < nnodes; i++) {
+		int n = order[i];
+		if (before >= 0 && reads_result(w->d, n, before)) {
+			put_result(w, before);
+			before = -1;
+		}
+		put_fetches(w, n);
+		if (i + 1 < nnodes)
+			put_early(w, order[i + 1], n, before);
+		put_run(w, n);
+		if (before >= 0)
+			put_result(w, before);
+		before = n;
+	}
+	if (before >= 0)
+		put_result(w, before);
 }
 
 static void set_transfers(draft *d)
@@ -157,15 +230,18 @@ static void set_transfers(draft *d)
 	}
 }
 
-void program_make(arena *a, plan *p, int64_t memory)
+void program_make(arena *a, plan *p, int64_t memory, bool patient)
 {
 	draft d = { .a = a, .tmp = arena_new(), .p = p };
 	d.forms = forms_new(d.tmp, p);
 	set_buffers(&d);
 	writer w = { .d = &d };
-	int *order = program_order(&d);
-	for (int i = 0; i < p->nnodes; i++)
-		put_node(&w, order[i]);
+	int *order = program_order(&d, patient);
+	w.fetched = ARENA_ARRAY(d.tmp, bool, p->nbuffers);
+	if (patient)
+		put_patiently(&w, order);
+	else
+		put_nodes(&w, order);
 	p->ninstrs = w.program.n;
 	p->program = w.program.at;
 	program_keep_copies(&d, memory);

@@ -26,12 +26,12 @@ typedef struct draft {
 } draft;
 
 /* Fills in p's buffers and program; everything else is set.  Places in the
- * arena are not given.  memory: see lower_options. */
-void program_make(arena *a, plan *p, int64_t memory);
+ * arena are not given.  memory, patient: see lower_options. */
+void program_make(arena *a, plan *p, int64_t memory, bool patient);
 
 /* An order of the nodes, in d->tmp: topological, and such that the most bytes
- * in use at once are few. */
-int *program_order(draft *d);
+ * in use at once are few; a patient one by jobs_patient(). */
+int *program_order(draft *d, bool patient);
 
 /* Lets nodes read what was fetched for others before them, so that less moves,
  * where the most bytes in use at once stay what they are, or within `memory`,

@@ -105,6 +105,7 @@ START_TEST(no_program_is_below)
 			const lower_options o = {
 				.algorithm = "random",
 				.memory = memories[round % 3],
+				.patient = round % 2,
 			};
 			plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 			ck_assert(p);

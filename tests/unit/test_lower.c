@@ -18,10 +18,11 @@
 
 static const lower_options options = { .algorithm = "random" };
 
-static plan *lower(arena *a, const graph *g, const assignment *as)
+static plan *lower_by(arena *a, const graph *g, const assignment *as,
+		      const lower_options *how)
 {
 	diag_sink *s = diag_sink_new(a);
-	plan *p = lower_plan(a, g, as, &options, s);
+	plan *p = lower_plan(a, g, as, how, s);
 	bool ok = p && plan_check(p, s, "plan");
 	for (int w = 0; ok && w < mesh_workers(&p->mesh); w++)
 		ok = plan_check_worker(p, w, s, "plan");
@@ -29,6 +30,17 @@ static plan *lower(arena *a, const graph *g, const assignment *as)
 		diag_print(s, stderr, false);
 	ck_assert(ok);
 	return p;
+}
+
+static plan *lower(arena *a, const graph *g, const assignment *as)
+{
+	return lower_by(a, g, as, &options);
+}
+
+static plan *lower_patiently(arena *a, const graph *g, const assignment *as)
+{
+	const lower_options how = { .algorithm = "random", .patient = true };
+	return lower_by(a, g, as, &how);
 }
 
 /* ---- the program computes ---------------------------------------------- */
@@ -96,7 +108,8 @@ START_TEST(same_results)
 		rng r = rng_new((uint64_t)seed);
 		graph *g = random_graph(a, &r, 1 + seed % 12);
 		assignment as = random_assignment(a, &r, g);
-		plan *p = lower(a, g, &as);
+		plan *p = seed % 2 ? lower(a, g, &as)
+				   : lower_patiently(a, g, &as);
 		plan *one = plan_one_device(a, p);
 		diag_sink *s = diag_sink_new(a);
 		ck_assert(plan_check(one, s, "one"));
@@ -127,7 +140,9 @@ START_TEST(states_are_kept)
 		rng r = rng_new(50000 + (uint64_t)seed);
 		graph *g = random_training(a, &r, 1 + seed % 16);
 		assignment as = random_assignment(a, &r, g);
-		plan *p = lower(a, g, &as), *one = plan_one_device(a, p);
+		plan *p = seed % 2 ? lower(a, g, &as)
+				   : lower_patiently(a, g, &as);
+		plan *one = plan_one_device(a, p);
 		diag_sink *s = diag_sink_new(a);
 		ck_assert(plan_check(one, s, "one"));
 		machine m = machine_new(a, p), whole = machine_new(a, one);
@@ -158,7 +173,8 @@ START_TEST(same_again)
 		rng r = rng_new(5000 + (uint64_t)seed);
 		graph *g = random_graph(a, &r, 8);
 		assignment as = random_assignment(a, &r, g);
-		plan *p = lower(a, g, &as);
+		plan *p = seed % 2 ? lower(a, g, &as)
+				   : lower_patiently(a, g, &as);
 		machine m = machine_new(a, p);
 		machine_run(&m);
 		void **first = ARENA_ARRAY(a, void *, p->noutputs);

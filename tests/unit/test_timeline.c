@@ -10,7 +10,10 @@
 #include "compiler/lower/timeline.h"
 #include "tests/unit/random_graph.h"
 
-static const lower_options options = { .algorithm = "random" };
+static lower_options how(int seed)
+{
+	return (lower_options){ .algorithm = "random", .patient = seed % 2 };
+}
 
 static bool overlap(const plan_buffer *x, const plan_buffer *y)
 {
@@ -67,7 +70,8 @@ START_TEST(as_by_hand)
 		graph *g = seed % 3 ? random_graph(a, &r, 1 + seed % 20)
 				    : random_training(a, &r, 1 + seed % 8);
 		assignment as = random_assignment(a, &r, g);
-		plan *p = lower_plan(a, g, &as, &options, diag_sink_new(a));
+		const lower_options o = how(seed);
+		plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 		ck_assert(p);
 		double *seconds = ARENA_ARRAY(a, double, p->ninstrs);
 		double sum = 0;
@@ -91,7 +95,8 @@ START_TEST(what_overlaps)
 		rng r = rng_new((uint64_t)seed);
 		graph *g = random_training(a, &r, 1 + seed % 10);
 		assignment as = random_assignment(a, &r, g);
-		plan *p = lower_plan(a, g, &as, &options, diag_sink_new(a));
+		const lower_options o = how(seed);
+		plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 		ck_assert(p);
 		topology one = *topology_preset(0), two = one;
 		one.overlap = false;
