@@ -14,7 +14,7 @@
 enum {
 	MOST_WAYS = 4096,     /* of one tensor or node */
 	MOST_CELLS = 1 << 25, /* of all tables */
-	PART_CELLS = 1 << 23, /* the same of a part of the axes */
+	PART_CELLS = 1 << 24, /* the same of a part of the axes */
 	MOST_ROUNDS = 8,      /* through all parts */
 };
 

@@ -24,6 +24,7 @@ typedef struct regions {
 	int *first, *tables; /* of variable v: tables[first[v] .. first[v+1]) */
 	int *changed;	     /* when a variable did last; 0: never */
 	int clock;
+	int *covered; /* the last round with a region that had the variable */
 	int n, at[SIZE]; /* the region at hand */
 	int *place;	 /* of a variable in it; -1: it is not there */
 } regions;
@@ -42,6 +43,7 @@ static regions start(arena *tmp, const problem *p, int *value)
 		      .first = ARENA_ARRAY(tmp, int, n + 2),
 		      .tables = ARENA_ARRAY(tmp, int, 2 * p->tables.n),
 		      .changed = ARENA_ARRAY(tmp, int, n),
+		      .covered = ARENA_ARRAY(tmp, int, n),
 		      .place = ARENA_ARRAY(tmp, int, n) };
 	for (int i = 0; i < p->tables.n; i++) {
 		r.first[p->tables.at[i].x + 2]++;
@@ -161,19 +163,30 @@ static bool improve(regions *r)
 	return better;
 }
 
+/* Whether a region begins at v: every so many variables, and where no region
+ * of the round has come to. */
+static bool begins_at(const regions *r, int v, int round)
+{
+	return v % STRIDE == 0 || r->covered[v] != round;
+}
+
 int64_t regions_improve(const problem *p, int *value, double deadline)
 {
 	arena *tmp = arena_new();
 	regions r = start(tmp, p, value);
 	int *seen = ARENA_ARRAY(tmp, int, p->vars.n);
 	bool better = true;
-	for (int round = 0; round < MOST_ROUNDS && better; round++) {
+	for (int round = 1; round <= MOST_ROUNDS && better; round++) {
 		better = false;
-		for (int v = 0; v < p->vars.n; v += STRIDE) {
+		for (int v = 0; v < p->vars.n; v++) {
+			if (!begins_at(&r, v, round))
+				continue;
 			if (deadline > 0 && now() > deadline)
 				break;
 			find_region(&r, v);
-			if (round > 0 && !has_changed(&r, seen[v]))
+			for (int i = 0; i < r.n; i++)
+				r.covered[r.at[i]] = round;
+			if (round > 1 && !has_changed(&r, seen[v]))
 				continue;
 			r.clock++;
 			better |= improve(&r);

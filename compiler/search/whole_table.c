@@ -10,7 +10,10 @@
 
 #include "compiler/search/model.h"
 
-enum { MOST_GROUPS = 64 };
+enum {
+	MOST_GROUPS = 64,
+	LANES = 8, /* groups are looked at so many at a time */
+};
 
 /* Whole numbers up to here are exact as double. */
 #define EXACT 0x1p52
@@ -26,14 +29,16 @@ typedef struct dimension {
 	int nmasks;
 	uint32_t *mask;
 	interval *have; /* [nmasks][ngroups] */
-	double *both;	/* the same, of a row: how much of that it deals with */
+	double *both;	/* [nmasks][nlanes], of a row: how much of that it
+			   deals with */
 } dimension;
 
 typedef struct maker {
 	arena *tmp;
 	const mesh *m;
 	const whole_pair *p;
-	int ngroups, n;		       /* dimensions of the tensor */
+	int ngroups, nlanes;	       /* nlanes: groups, rounded up */
+	int n;			       /* dimensions of the tensor */
 	int (*coords)[MAX_AXES];       /* of the groups */
 	dimension dims[MAX_NVARS];
 	unsigned char *masks; /* [tensors->n][n]: places in dims[].mask */
@@ -116,7 +121,7 @@ static void set_dimension(maker *w, int at)
 		w->masks[j * w->n + at] = (unsigned char)place_of(
 			d, mask_of(w->m, &tensors->at[j], at));
 	d->have = ARENA_ARRAY(w->tmp, interval, d->nmasks * w->ngroups);
-	d->both = ARENA_ARRAY(w->tmp, double, d->nmasks * w->ngroups);
+	d->both = ARENA_ARRAY(w->tmp, double, d->nmasks * w->nlanes);
 	for (int i = 0; i < d->nmasks; i++)
 		for (int g = 0; g < w->ngroups; g++)
 			d->have[i * w->ngroups + g] = block_of(
@@ -128,6 +133,7 @@ static maker start(arena *tmp, const mesh *m, const whole_pair *p,
 {
 	maker w = { .tmp = tmp, .m = m, .p = p, .ngroups = mesh_workers(m) };
 	int64_t sizes[MAX_NVARS];
+	w.nlanes = (w.ngroups + LANES - 1) / LANES * LANES;
 	w.n = whole_sizes(p, sizes, element);
 	w.coords = arena_calloc(tmp, (size_t)w.ngroups, sizeof(*w.coords));
 	for (int g = 0; g < w.ngroups; g++)
@@ -161,7 +167,7 @@ static void set_both(maker *w, int at)
 							       b->hi[at] },
 						d->mask[i] & w->partial, g);
 			interval c = common(own, d->have[i * w->ngroups + g]);
-			d->both[i * w->ngroups + g] = (double)(c.hi - c.lo);
+			d->both[i * w->nlanes + g] = (double)(c.hi - c.lo);
 		}
 }
 
@@ -204,17 +210,23 @@ static void set_row(maker *w, const cuts *c)
 static double both_of(const maker *w, int j)
 {
 	const unsigned char *mask = w->masks + j * w->n;
-	double product[MOST_GROUPS], sum = 0;
-	for (int g = 0; g < w->ngroups; g++)
-		product[g] = 1;
-	for (int d = 0; d < w->n; d++) {
-		const double *both = w->dims[d].both + mask[d] * w->ngroups;
-		for (int g = 0; g < w->ngroups; g++)
-			product[g] *= both[g];
+	double sum[LANES] = { 0 };
+	for (int g = 0; g < w->nlanes; g += LANES) {
+		double product[LANES];
+		for (int i = 0; i < LANES; i++)
+			product[i] = g + i < w->ngroups;
+		for (int d = 0; d < w->n; d++) {
+			const dimension *at = &w->dims[d];
+			const double *both = at->both + mask[d] * w->nlanes + g;
+			for (int i = 0; i < LANES; i++)
+				product[i] *= both[i];
+		}
+		for (int i = 0; i < LANES; i++)
+			sum[i] += product[i];
 	}
-	for (int g = 0; g < w->ngroups; g++)
-		sum += product[g];
-	return sum;
+	for (int i = 1; i < LANES; i++)
+		sum[0] += sum[i];
+	return sum[0];
 }
 
 static box stored_of(const maker *w, int j, int group)

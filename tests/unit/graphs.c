@@ -236,10 +236,11 @@ kernel *kernel_reshape(arena *a, int ndim, const int64_t *dims, int new_ndim,
 
 /* ---- random graphs ----------------------------------------------------- */
 
-static int64_t extent(rng *r)
+static int64_t extent(const graph_maker *m, rng *r)
 {
 	static const int64_t some[] = { 1, 2, 3, 4, 5, 7, 8 };
-	return some[pick(r, 0, 6)];
+	return m->nextents ? m->extents[pick(r, 0, m->nextents - 1)] :
+			     some[pick(r, 0, 6)];
 }
 
 /* A tensor of f32 with so many dimensions that is there, or a new one. */
@@ -253,7 +254,7 @@ static tensor_id any_tensor(graph_maker *m, rng *r, int ndim)
 			return t;
 	}
 	for (int d = 0; d < ndim; d++)
-		dims[d] = extent(r);
+		dims[d] = extent(m, r);
 	return add_tensor(m, chance(r, 50) ? TENSOR_INPUT : TENSOR_CONSTANT,
 			  DT_F32, ndim, dims);
 }
@@ -272,39 +273,40 @@ static tensor_id like(graph_maker *m, rng *r, const kinput *in)
 	return add_tensor(m, TENSOR_CONSTANT, in->type, in->ndim, in->dims);
 }
 
-static kernel *random_conv(arena *a, rng *r, const int64_t *data)
+static kernel *random_conv(const graph_maker *m, rng *r, const int64_t *data)
 {
 	int64_t taps = pick(r, 1, 3), pad = pick(r, 0, 1);
 	if (taps > data[2])
 		taps = data[2];
-	int64_t filter[] = { extent(r), data[1], taps };
-	return kernel_conv(a, data, filter, pick(r, 1, 2), pad);
+	int64_t filter[] = { extent(m, r), data[1], taps };
+	return kernel_conv(m->a, data, filter, pick(r, 1, 2), pad);
 }
 
 /* A kernel that takes a tensor like x first. */
-static kernel *any_kernel(arena *a, rng *r, const tensor_type *x)
+static kernel *any_kernel(const graph_maker *m, rng *r, const tensor_type *x)
 {
+	arena *a = m->a;
 	int what = pick(r, 0, 9);
 	int64_t flat = 1;
 	for (int d = 0; d < x->ndim; d++)
 		flat *= x->dims[d];
 	if (x->ndim == 2 && what < 3)
-		return kernel_matmul(a, x->dims[0], extent(r), x->dims[1],
+		return kernel_matmul(a, x->dims[0], extent(m, r), x->dims[1],
 				     false);
 	if (x->ndim == 2 && what == 3)
 		return kernel_matmul(a, x->dims[0], x->dims[0], x->dims[1],
 				     true);
-	if (x->ndim == 3 && what < 4)
-		return random_conv(a, r, x->dims);
+	if (x->ndim == 3 && what < 4 && flat)
+		return random_conv(m, r, x->dims);
 	if (x->ndim == 2 && what == 4)
-		return kernel_gather(a, extent(r), x->dims[0], x->dims[1]);
+		return kernel_gather(a, extent(m, r), x->dims[0], x->dims[1]);
 	if (x->ndim && what < 6)
 		return kernel_reduce(a, x->ndim, x->dims,
 				     pick(r, 0, x->ndim - 1),
 				     chance(r, 50) ? RED_SUM : RED_MAX);
 	if (x->ndim && what == 6)
 		return kernel_transpose(a, x->ndim, x->dims);
-	if (x->ndim && what == 7 && flat <= 64)
+	if (x->ndim && what == 7 && flat && flat <= 64)
 		return kernel_reshape(a, x->ndim, x->dims, 1, &flat);
 	if (what == 8)
 		return kernel_to(a, x->ndim, x->dims,
@@ -314,13 +316,19 @@ static kernel *any_kernel(arena *a, rng *r, const tensor_type *x)
 
 graph *random_graph(arena *a, rng *r, int max_nodes)
 {
-	graph_maker m = { .a = a };
+	return random_graph_of(a, r, max_nodes, NULL, 0);
+}
+
+graph *random_graph_of(arena *a, rng *r, int max_nodes, const int64_t *extents,
+		       int nextents)
+{
+	graph_maker m = { .a = a, .extents = extents, .nextents = nextents };
 	int nnodes = pick(r, 1, max_nodes);
 	for (int n = 0; n < nnodes; n++) {
 		tensor_id in[MAX_NINPUTS] = { any_tensor(&m, r,
 							 pick(r, 1, 3)) };
 		const tensor_type type = m.tensors.at[in[0]].type;
-		kernel *k = any_kernel(a, r, &type);
+		kernel *k = any_kernel(&m, r, &type);
 		for (int i = 1; i < k->ninputs; i++)
 			in[i] = like(&m, r, &k->inputs[i]);
 		add_node(&m, k, in);

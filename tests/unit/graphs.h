@@ -11,6 +11,8 @@ typedef struct graph_maker {
 	arena *a;
 	VEC(tensor) tensors;
 	VEC(node) nodes;
+	const int64_t *extents; /* of random tensors; */
+	int nextents;		/* 0: some small ones */
 } graph_maker;
 
 tensor_id add_tensor(graph_maker *m, tensor_kind kind, dtype t, int ndim,
@@ -52,6 +54,9 @@ kernel *kernel_reshape(arena *a, int ndim, const int64_t *dims, int new_ndim,
 
 /* A graph of up to max_nodes of these, of odd extents; values at random. */
 graph *random_graph(arena *a, rng *r, int max_nodes);
+/* The same with these extents, which may be 0. */
+graph *random_graph_of(arena *a, rng *r, int max_nodes, const int64_t *extents,
+		       int nextents);
 
 /* Makes states of inputs and constants: each becomes a result of its type that
  * no other does.  Returns how many there are. */

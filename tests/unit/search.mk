@@ -3,11 +3,16 @@ search_libs = compiler/search/libsearch.a compiler/analysis/libanalysis.a \
 	plan/libplan.a base/libbase.a $(unit_libs)
 
 unit_tests += \
+	%D%/test_joint \
 	%D%/test_model \
 	%D%/test_planners \
 	%D%/test_search \
 	%D%/test_solve \
 	%D%/test_wcsp
+
+%C%_test_joint_SOURCES = %D%/test_joint.c %D%/graphs.c %D%/graphs.h \
+	%D%/kernels.c %D%/kernels.h
+%C%_test_joint_LDADD = $(search_libs)
 
 %C%_test_model_SOURCES = %D%/test_model.c %D%/graphs.c %D%/graphs.h \
 	%D%/kernels.c %D%/kernels.h

@@ -1,0 +1,199 @@
+/* compiler/search: all axes at once, and what bounds them. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/search/classes.h"
+#include "compiler/search/model.h"
+#include "compiler/search/regions.h"
+#include "compiler/search/whole.h"
+#include "tests/unit/graphs.h"
+
+enum { MOST_WAYS = 4096 };
+
+static const int64_t uneven[] = { 0, 1, 5, 7, 9, 28 };
+static const rules all = { .dims = planner_dims, .vars = planner_vars,
+			   .complete = true };
+
+static graph *any_graph(arena *a, rng *r, int nnodes, int round)
+{
+	return round % 2 ? random_graph(a, r, nnodes) :
+			   random_graph_of(a, r, nnodes, uneven, 6);
+}
+
+static int *any_values(arena *a, rng *r, const problem *p)
+{
+	int *value = ARENA_ARRAY(a, int, p->vars.n);
+	for (int v = 0; v < p->vars.n; v++)
+		value[v] = pick(r, 0, p->vars.at[v].nvalues - 1);
+	return value;
+}
+
+/* What any assignment of the whole problem costs is what the model says. */
+START_TEST(tables_equal_the_model)
+{
+	static const int ks[] = { 2, 3, 4, 6, 8, 12, 16, 30, 64, 96 };
+	rng r = { 400 };
+	int partial = 0;
+	for (int round = 0; round < 200; round++) {
+		arena *a = arena_new();
+		graph *g = any_graph(a, &r, 5, round / 10);
+		const mesh m = search_mesh(ks[round % 10]);
+		ways_set w = ways_find(a, g, &m, &all, MOST_WAYS);
+		if (!w.complete || whole_cells(g, &w) > 1 << 18) {
+			arena_free(a);
+			continue;
+		}
+		problem *p = whole_problem(a, g, &m, &w);
+		assignment as = { m, ARENA_ARRAY(a, cuts, g->ntensors),
+				  ARENA_ARRAY(a, cuts, g->nnodes) };
+		for (int i = 0; i < 5; i++) {
+			const int *value = any_values(a, &r, p);
+			ways_take(&w, g, value, &as);
+			ck_assert_int_eq(problem_cost(p, value),
+					 model_bytes(g, &as, m.naxes));
+			for (node_id n = 0; n < g->nnodes; n++)
+				partial += model_partial(g->nodes[n].kernel,
+							 &as.node_cuts[n],
+							 m.naxes) != 0;
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(partial, 100);
+}
+END_TEST
+
+/* ---- the bound by classes ---------------------------------------------- */
+
+/* Of a search over the mesh of k devices. */
+static int64_t bound_of(arena *a, const graph *g, int k, int64_t top)
+{
+	search_result result = { .assignment.mesh = search_mesh(k) };
+	search s = { .arena = a, .graph = g, .k = k, .result = &result };
+	return classes_bound(&s, &all, top);
+}
+
+/* It is below what any plan costs, and seldom far below the best. */
+START_TEST(classes_are_a_bound)
+{
+	static const int ks[] = { 4, 8, 9, 16, 12, 24, 32, 64 };
+	rng r = { 410 };
+	int tight = 0, proven = 0;
+	for (int round = 0; round < 160; round++) {
+		arena *a = arena_new();
+		graph *g = any_graph(a, &r, 6, round / 8);
+		int k = ks[round % 8];
+		if (round % 4 == 0)
+			make_states(g);
+		search_result *j = search_plan(a, g, k, "joint");
+		int64_t bound = bound_of(a, g, k, COST_MAX);
+		ck_assert_int_le(bound, j->total);
+		ck_assert_int_ge(bound, 0);
+		ck_assert_int_le(bound_of(a, g, k, j->total), j->total);
+		ck_assert_int_ge(j->lower_bound, 0);
+		ck_assert_int_le(j->lower_bound, j->total);
+		if (j->total > 0 && j->lower_bound == j->total) {
+			proven++;
+			tight += bound == j->total;
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(proven, 60);
+	ck_assert_int_gt(tight, 25);
+}
+END_TEST
+
+/* Whatever way a node and its tensors are cut, their classes cost no more. */
+START_TEST(classes_cost_no_more)
+{
+	static const int ks[] = { 4, 6, 8, 12, 16, 18, 36 };
+	rng r = { 420 };
+	for (int round = 0; round < 210; round++) {
+		arena *a = arena_new();
+		graph *g = any_graph(a, &r, 1, round / 7);
+		int k = ks[round % 7];
+		const mesh m = search_mesh(k);
+		ways_set w = ways_find(a, g, &m, &all, MOST_WAYS);
+		problem *p = whole_problem(a, g, &m, &w);
+		int64_t bound = bound_of(a, g, k, COST_MAX);
+		solve_limits limits = solve_defaults();
+		ck_assert_int_le(bound, solve(a, p, &limits).cost);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* ---- regions ----------------------------------------------------------- */
+
+static problem *random_problem(arena *a, rng *r, int n, int ntables)
+{
+	problem *p = problem_new(a);
+	for (int v = 0; v < n; v++) {
+		problem_add_var(p, pick(r, 1, 4));
+		for (int x = 0; x < p->vars.at[v].nvalues; x++)
+			problem_add_cost(p, v, x, pick(r, 0, 9));
+	}
+	for (int i = 0; i < ntables; i++) {
+		int x = pick(r, 0, n - 1), y = x;
+		/* Most are between near ones. */
+		while (y == x)
+			y = chance(r, 90) ? (x + pick(r, 1, 3)) % n :
+					    pick(r, 0, n - 1);
+		int cells = p->vars.at[x].nvalues * p->vars.at[y].nvalues;
+		int64_t *cost = ARENA_ARRAY(a, int64_t, cells);
+		for (int c = 0; c < cells; c++)
+			cost[c] = pick(r, 0, 20);
+		problem_add_table(p, x, y, cost);
+	}
+	return p;
+}
+
+/* What fits into one region becomes the best; of more than that nothing becomes
+ * worse, and no single variable is better otherwise. */
+START_TEST(regions_get_better)
+{
+	rng r = { 430 };
+	for (int round = 0; round < 120; round++) {
+		arena *a = arena_new();
+		int n = round % 2 ? pick(&r, 2, 60) : pick(&r, 100, 400);
+		problem *p = random_problem(a, &r, n, n + n / 4);
+		int *value = any_values(a, &r, p);
+		int64_t before = problem_cost(p, value);
+		int64_t cost = regions_improve(p, value, 0);
+		ck_assert_int_eq(cost, problem_cost(p, value));
+		ck_assert_int_le(cost, before);
+		for (int v = 0; v < n; v++) {
+			int was = value[v];
+			for (int x = 0; x < p->vars.at[v].nvalues; x++) {
+				value[v] = x;
+				ck_assert_int_ge(problem_cost(p, value), cost);
+			}
+			value[v] = was;
+		}
+		solve_limits limits = solve_defaults();
+		solution s = solve(a, p, &limits);
+		if (round % 2 && s.optimal && n <= 40)
+			ck_assert_int_eq(cost, s.cost);
+		arena_free(a);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("joint");
+	TCase *c = tcase_create("all");
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, tables_equal_the_model);
+	tcase_add_test(c, classes_are_a_bound);
+	tcase_add_test(c, classes_cost_no_more);
+	tcase_add_test(c, regions_get_better);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
