@@ -101,10 +101,11 @@ static bool enable_peers(cuda *c, failure *f)
 
 /* Workers of one process go to the GPUs in turn; so do processes, which have
  * one each. */
-static bool open_gpus(cuda *c, const backend_options *o, failure *f)
+bool cuda_gpus_open(cuda *c, int neighbour, failure *f)
 {
 	int visible = 0, all;
-	if (!CUDA_CALL(&c->api, f, cuDeviceGetCount, &visible))
+	if (!api_open(&c->api, f) ||
+	    !CUDA_CALL(&c->api, f, cuDeviceGetCount, &visible))
 		return false;
 	if (visible < 1)
 		return fail_with(f, CLI_MACHINE, "there is no GPU to run on; "
@@ -112,13 +113,19 @@ static bool open_gpus(cuda *c, const backend_options *o, failure *f)
 	c->ngpus = visible < c->nworkers ? visible : c->nworkers;
 	c->gpus = ARENA_ARRAY(c->a, cuda_gpu, c->ngpus);
 	for (int i = 0; i < c->ngpus; i++)
-		if (!open_gpu(c, &c->gpus[i], (o->neighbour + i) % visible, f))
+		if (!open_gpu(c, &c->gpus[i], (neighbour + i) % visible, f))
 			return false;
 	all = c->ngpus;
 	c->ngpus = count_peers(c);
 	for (int i = c->ngpus; i < all; i++)
 		close_gpu(c, &c->gpus[i]);
 	return enable_peers(c, f);
+}
+
+void cuda_gpus_close(cuda *c)
+{
+	for (int i = 0; c->gpus && i < c->ngpus; i++)
+		close_gpu(c, &c->gpus[i]);
 }
 
 /* ---- memory ------------------------------------------------------------ */
@@ -214,8 +221,7 @@ static void close_cuda(void *state)
 		library_close(c->library);
 	if (c->kernels)
 		kernels_close(c->kernels);
-	for (int i = 0; c->gpus && i < c->ngpus; i++)
-		close_gpu(c, &c->gpus[i]);
+	cuda_gpus_close(c);
 	arena_free(c->a);
 }
 
@@ -243,7 +249,7 @@ static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 	*c = (cuda){ .a = a, .p = p, .first = o->first,
 		     .nworkers = o->nworkers };
 	c->arenas = ARENA_ARRAY(a, CUdeviceptr, c->nworkers);
-	bool good = api_open(&c->api, f) && open_gpus(c, o, f);
+	bool good = cuda_gpus_open(c, o->neighbour, f);
 	for (int gpu = 0; good && gpu < c->ngpus; gpu++)
 		good = check_memory(c, gpu, f);
 	if (good)

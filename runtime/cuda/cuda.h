@@ -34,6 +34,11 @@ static inline int cuda_gpu_of(const cuda *c, int worker)
 	return worker % c->ngpus;
 }
 
+/* Loads CUDA and takes GPUs for c->nworkers workers: in a process that is the
+ * n-th on the machine those from the n-th on. */
+bool cuda_gpus_open(cuda *c, int neighbour, failure *f);
+void cuda_gpus_close(cuda *c);
+
 /* Makes a GPU the one that this thread's calls go to; all calls need it but
  * those that only ask. */
 bool cuda_enter(const cuda *c, int gpu, failure *f);
