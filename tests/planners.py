@@ -7,7 +7,10 @@ the results are those of one device.  What a planner says of others has to
 hold, too: joint is never above tofu, nothing that cuts every tensor below the
 bound, and auto never slower than any.  A limit of memory holds in the run.
 
-	planners.py [--devices 3,8] [MODEL...]
+	planners.py [--all] [--devices 3,8] [MODEL...]
+
+Without --all, or CHECK_ALL=yes, each model is whole on one number of devices,
+and trained on another.
 """
 import argparse
 import os
@@ -15,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import MODELS, TDLC, TDLRUN, call
+from programs import ALL, MODELS, TDLC, TDLRUN, call
 
 # Sizes at which a run takes no time.
 SIZES = {
@@ -109,13 +112,18 @@ def check(name, train, k):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--devices", default="3,8")
+    parser.add_argument("--all", action="store_true", default=ALL)
+    parser.add_argument("--devices", default=[3, 8],
+                        type=lambda s: [int(k) for k in s.split(",")])
     parser.add_argument("models", nargs="*", metavar="MODEL")
     args = parser.parse_args()
     failed = 0
-    for name in args.models or SIZES:
+    n = len(args.devices)
+    for i, name in enumerate(args.models or SIZES):
         for train in False, True:
-            for k in map(int, args.devices.split(",")):
+            for j, k in enumerate(args.devices):
+                if not args.all and (i + train) % n != j:
+                    continue
                 what = f"{name}, k = {k}{', trained' * train}"
                 try:
                     print(f"PASS: {what}: {check(name, train, k)} plans",

@@ -14,6 +14,9 @@ TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                         "examples")
 MODELS = os.path.join(EXAMPLES, "models")
+# `make check-all': every combination.  Else some, so chosen that each network,
+# planner, optimizer and number of devices is among them.
+ALL = os.environ.get("CHECK_ALL") == "yes"
 
 faults = []
 

@@ -9,7 +9,8 @@ as exactly as PyTorch is in f32.  So has the loss without training.
 	train_step.py [--all] [--devices 1,2,8] [--optimizers adamw,none]
 	              [NAME...]
 
-Without --all each network has one optimizer, and two numbers of devices.
+Without --all, or CHECK_ALL=yes, each network has one optimizer, and one number of
+devices with it and one without.
 """
 import argparse
 import json
@@ -20,8 +21,8 @@ import time
 from dataclasses import dataclass
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import (MODELS, TDLC, TDLRUN, call, check_plan,  # noqa: E402
-                      check_run, words)
+from programs import (ALL, MODELS, TDLC, TDLRUN, call,  # noqa: E402
+                      check_plan, check_run, words)
 
 try:
     import numpy as np
@@ -313,14 +314,15 @@ def chosen(args):
             if args.all:
                 yield name, optimizer, plans
             elif optimizer == "none":
-                yield name, optimizer, plans[1:2]
+                yield name, optimizer, [plans[(i + 1) % len(plans)]]
             elif optimizer == training[i % len(training)]:
-                yield name, optimizer, plans[i // len(training) % 2::2]
+                at = (i + i // len(training)) % len(plans)
+                yield name, optimizer, [plans[at]]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--all", action="store_true", default=ALL)
     parser.add_argument("--devices", default=[1, 2, 4, 8],
                         type=lambda s: [int(k) for k in s.split(",")])
     parser.add_argument("--optimizers", default=list(OPTIMIZERS),

@@ -4,7 +4,9 @@ Each gets seeded random weights and a random image, is planned for 1, 2, 3, 4
 and 8 devices, run on as many workers and verified; the three figures have to
 agree, and the output has to be ONNX Runtime's.
 
-	networks.py [--devices 1,2,8] [--algorithms tofu,allrow] [NAME...]
+	networks.py [--all] [--devices 1,2,8] [--algorithms tofu,allrow] [NAME...]
+
+Without --all, or CHECK_ALL=yes, each network is for two numbers of devices.
 """
 import argparse
 import os
@@ -20,7 +22,7 @@ import light
 from against import relative_error
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import (TDLC, TDLRUN, call, check_plan,  # noqa: E402
+from programs import (ALL, TDLC, TDLRUN, call, check_plan,  # noqa: E402
                       check_run)
 
 TOLERANCE = 1e-3  # relative norm error against ONNX Runtime
@@ -52,9 +54,18 @@ def check(folder, name, model, k, algorithm, inputs, expected):
             f"error {worst:.1e}, {run['seconds_per_step']:.2f} s")
 
 
+def devices_of(args, name):
+    """They take turns, so that each number comes as often as any other."""
+    n, i = len(args.devices), light.NAMES.index(name)
+    return args.devices if args.all or n <= 2 else \
+        [args.devices[i % n], args.devices[(i + 2) % n]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--devices", default="1,2,3,4,8")
+    parser.add_argument("--all", action="store_true", default=ALL)
+    parser.add_argument("--devices", default=[1, 2, 3, 4, 8],
+                        type=lambda s: [int(k) for k in s.split(",")])
     parser.add_argument("--algorithms", default="tofu")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
@@ -69,7 +80,7 @@ def main():
             expected = dict(zip(names, session.run(names, inputs)))
             np.savez(os.path.join(folder, "in.npz"), **inputs)
             for algorithm in args.algorithms.split(","):
-                for k in map(int, args.devices.split(",")):
+                for k in devices_of(args, name):
                     began = time.monotonic()
                     try:
                         said = check(folder, name, model, k, algorithm,

@@ -5,9 +5,10 @@ optimizer for several numbers of devices.  After a step of gradient descent
 each weight has to have changed by PyTorch's gradient, the loss has to be
 PyTorch's, and the three figures have to agree.
 
-	trained.py [--all] [--devices 1,4] [--jobs N] [--keep FOLDER] [NAME...]
+	trained.py [--all] [--devices 4,1] [--jobs N] [--keep FOLDER] [NAME...]
 
-Without --all it is one exporter per network, and the interpreter.
+Without --all, or CHECK_ALL=yes, it is one exporter and one number of devices per
+network, and the interpreter.
 """
 import argparse
 import concurrent.futures
@@ -26,7 +27,7 @@ import numpy as np
 from against import relative_error
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import TDLC, TDLRUN, call, check_run  # noqa: E402
+from programs import ALL, TDLC, TDLRUN, call, check_run  # noqa: E402
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
@@ -231,11 +232,13 @@ def try_network(args, name):
     exporters = list(OPSETS) if args.all else \
         [list(OPSETS)[index % 4 == 3]]
     kernels = "generated" if args.all else "interpreter"
+    devices = args.devices if args.all else \
+        [args.devices[index % len(args.devices)]]
     with tempfile.TemporaryDirectory() as folder:
         for exporter in exporters:
             where = os.path.join(args.keep or folder, f"{name}-{exporter}")
             os.makedirs(where, exist_ok=True)
-            for k in args.devices:
+            for k in devices:
                 row = f"{name:12} {exporter:8} {k:2}"
                 try:
                     line = check(net, exporter, k, where, kernels)
@@ -248,8 +251,8 @@ def try_network(args, name):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--devices", default="1,4",
+    parser.add_argument("--all", action="store_true", default=ALL)
+    parser.add_argument("--devices", default="4,1",
                         type=lambda s: [int(k) for k in s.split(",")])
     parser.add_argument("--jobs", type=int,
                         default=len(os.sched_getaffinity(0)))
