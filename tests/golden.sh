@@ -8,6 +8,7 @@
 #
 #	golden.sh [AREA/NAME]...	those cases, by default all
 #	UPDATE=1 golden.sh		accepts what is printed now
+#	SAMPLE=N golden.sh		every Nth of each area, the first too
 . "${srcdir:-.}/tests/lib.sh"
 
 root=$(cd "${srcdir:-.}/tests/golden" && pwd)
@@ -23,7 +24,8 @@ all_cases() {
 	(cd "$root" && find . -type f \
 		\( -name '*.cmd' -o -name '*.tdl' -o -name '*.out' \) \
 		! -path '*/parts/*') |
-	sed 's|^\./||; s|\.[a-z]*$||' | LC_ALL=C sort -u
+	sed 's|^\./||; s|\.[a-z]*$||' | LC_ALL=C sort -u |
+	awk -F/ -v n="${SAMPLE:-1}" 'seen[$1]++ % n == 0'
 }
 
 # The output of a case on standard output.

@@ -7,6 +7,7 @@ AM_TESTS_ENVIRONMENT = \
 	TDL_OPDEFS='$(abs_top_srcdir)/opdefs'; export TDL_OPDEFS; \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	CC='$(CC)'; export CC; \
+	CHECK_ALL='$(check_all)'; export CHECK_ALL; \
 	SANITIZE='$(enable_sanitize)'; export SANITIZE; \
 	FUZZ='$(enable_fuzz)'; export FUZZ; \
 	MANUALS='$(manuals)'; export MANUALS; \
@@ -17,6 +18,7 @@ TEST_EXTENSIONS = .sh .py
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
+# Automake starts the tests in the order of TESTS: the longest come first.
 source_tests = %D%/layering.sh %D%/style.sh
 script_tests = \
 	%D%/cli.sh \
@@ -26,49 +28,51 @@ script_tests = \
 	%D%/installed.sh \
 	%D%/mpi.sh \
 	%D%/verify.sh
-python_tests = \
-	%D%/grammar.py \
+python_files = \
+	%D%/onnx/nodes.py \
+	%D%/rules.py \
 	%D%/hostile/models.py \
+	%D%/onnx/byte_model.py \
 	%D%/hostile/networks.py \
 	%D%/hostile/operators.py \
 	%D%/hostile/plans.py \
-	%D%/hostile/unrolled.py \
-	%D%/models/sizes.py \
-	%D%/onnx/byte_model.py \
 	%D%/onnx/draws.py \
-	%D%/onnx/graphs.py \
+	%D%/grammar.py \
 	%D%/onnx/inner.py \
-	%D%/onnx/nodes.py \
-	%D%/rules.py \
-	%D%/train/interrupted.py
-# Whole networks, and what is as slow: `make check network_tests=' leaves them
-# out.
-network_tests = \
-	%D%/models/dropout.py \
-	%D%/models/published.py \
-	%D%/models/train_step.py \
-	%D%/onnx/conformance.py \
+	%D%/onnx/graphs.py \
+	%D%/train/interrupted.py \
+	%D%/hostile/unrolled.py \
+	%D%/models/sizes.py
+# Whole networks, and what is as slow.
+network_files = \
 	%D%/onnx/exported.py \
-	%D%/onnx/gradients.py \
-	%D%/onnx/elements.py \
-	%D%/onnx/coverage.py \
+	%D%/onnx/conformance.py \
 	%D%/onnx/networks.py \
-	%D%/onnx/optimizers.py \
-	%D%/onnx/properties.py \
-	%D%/onnx/random_nodes.py \
-	%D%/onnx/trained.py \
 	%D%/planners.py \
-	%D%/train/characters.py \
+	%D%/models/train_step.py \
+	%D%/onnx/gradients.py \
 	%D%/train/digits.py \
-	%D%/train/precision.py
-TESTS += $(source_tests)
+	%D%/onnx/elements.py \
+	%D%/models/dropout.py \
+	%D%/onnx/properties.py \
+	%D%/onnx/trained.py \
+	%D%/train/precision.py \
+	%D%/train/characters.py \
+	%D%/onnx/coverage.py \
+	%D%/models/published.py \
+	%D%/onnx/optimizers.py \
+	%D%/onnx/random_nodes.py
+# `make check network_tests=' leaves these out, and so on.
+network_tests = $(network_files)
+python_tests = $(python_files)
 if TDLC
-TESTS += $(script_tests)
 if HAVE_PYTHON
-TESTS += $(python_tests) $(network_tests)
+TESTS += $(network_tests) $(python_tests)
 endif
+TESTS += $(script_tests)
 endif
-EXTRA_DIST += $(source_tests) $(script_tests) $(python_tests) $(network_tests) \
+TESTS += $(source_tests)
+EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/coverage.sh \
 	%D%/data \
 	%D%/golden \
@@ -92,11 +96,19 @@ if TDLC
 include tests/fuzz/local.mk
 endif
 
-# The front end under valgrind: all golden tests, and the unit tests of what
-# reads files.
+# Tests try some combinations of networks, planners and numbers of devices;
+# with this all of them.
+check-all: all
+	$(MAKE) $(AM_MAKEFLAGS) check check_all=yes
+	$(MAKE) $(AM_MAKEFLAGS) check-valgrind
+.PHONY: check-all
+
+# tdlc under valgrind: the golden tests; `make check-valgrind SAMPLE=4' takes
+# every fourth of each folder.
 valgrind_tests = %D%/golden.sh
 check-valgrind: all
 	VALGRIND='$(VALGRIND)' TDLC_ALONE='$(abs_top_builddir)/tdlc' \
+	SAMPLE='$(SAMPLE)' \
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(valgrind_tests)' \
 		tested_tdlc='$(abs_srcdir)/%D%/valgrind.sh'
 .PHONY: check-valgrind fuzz
