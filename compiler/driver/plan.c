@@ -1,17 +1,22 @@
 /* tdlc plan: a model, divided over devices. */
 #include "config.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/plan_auto.h"
 #include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_strict.h"
+#include "compiler/export/program.h"
 
 typedef struct plan_options {
 	int64_t devices;
 	plan_search search;
 	const char *output;
+	const char *cuda; /* a folder for a program */
 	plan_model model;
 	const char *warn_replicate, *memory; /* NULL, or a size */
 	int64_t limit;			     /* of memory; 0: there is none */
@@ -53,6 +58,9 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "that every device stores or fetches whole",
 		  &o->warn_replicate },
 		DRIVER_OPTION_OUTPUT(&o->output),
+		{ CLI_TEXT, 0, "emit-cuda", "DIR",
+		  "write a program in CUDA that runs the plan, as source, to DIR",
+		  &o->cuda },
 		DRIVER_OPTION_JSON(&o->json),
 		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
@@ -83,9 +91,9 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 	else if (o->objective >= 0 && strcmp(o->search.algorithm, PLAN_AUTO))
 		cli_usage(&d->program, "--objective goes with --algorithm "
 			  PLAN_AUTO);
-	else if (o->frontier && (o->output || o->objective >= 0))
-		cli_usage(&d->program, "--frontier writes no plan: -o and "
-			  "--objective do not go with it");
+	else if (o->frontier && (o->output || o->cuda || o->objective >= 0))
+		cli_usage(&d->program, "--frontier writes no plan: -o, "
+			  "--emit-cuda and --objective do not go with it");
 	else
 		*status = CLI_OK;
 	*model = argv[first];
@@ -104,12 +112,42 @@ static cli_status write_plan(driver *d, const plan *p, const char *path)
 	return CLI_INPUT;
 }
 
+/* Makes a folder and those below it that a file needs. */
+static bool make_folders(arena *a, const char *folder, const char *name)
+{
+	const char *slash = strchr(name, '/');
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return false;
+	if (!slash)
+		return true;
+	const char *inner = arena_strndup(a, name, (size_t)(slash - name));
+	return make_folders(a, path_join(a, folder, inner), slash + 1);
+}
+
+static cli_status write_program(driver *d, const plan *p, const char *folder)
+{
+	program source;
+	if (!program_of(d->arena, p, d->sink, &source))
+		return CLI_INPUT;
+	for (int i = 0; i < source.nfiles; i++) {
+		const program_file *f = &source.files[i];
+		const char *path = path_join(d->arena, folder, f->name);
+		if (!make_folders(d->arena, folder, f->name))
+			return cli_failed(&d->program, "%s: %s", folder,
+					  strerror(errno));
+		cli_status status = driver_write(d, path, f->data, f->len);
+		if (status != CLI_OK)
+			return status;
+	}
+	return CLI_OK;
+}
+
 /* Plans the graph; writes and prints what is asked for. */
 static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 {
 	const lower_options lower = {
 		.algorithm = o->search.algorithm,
-		.codegen = o->output ? codegen_sources : NULL,
+		.codegen = o->output || o->cuda ? codegen_sources : NULL,
 		.checksums = o->output != NULL,
 		.memory = o->limit,
 	};
@@ -140,8 +178,10 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		plan_say_enough(d, g, &how, &r);
 		return CLI_NO_PLAN;
 	}
-	cli_status status = o->output ? write_plan(d, r.plan, o->output)
-				      : CLI_OK;
+	cli_status status = o->cuda ? write_program(d, r.plan, o->cuda)
+				    : CLI_OK;
+	if (status == CLI_OK && o->output)
+		status = write_plan(d, r.plan, o->output);
 	if (status != CLI_OK || (o->output && !strcmp(o->output, "-")))
 		return status;
 	if (o->json)

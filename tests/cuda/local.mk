@@ -2,12 +2,17 @@
 # behave.  They have the names of the real ones, and LD_LIBRARY_PATH finds them.
 fakes = \
 	%D%/fake/libcuda.so.1 \
+	%D%/fake/libnccl.so.2 \
 	%D%/fake/libnvrtc.so.13
 fake_driver = \
 	%D%/fake/driver.c %D%/fake/driver.h %D%/fake/fake.h \
 	%D%/fake/memory.c %D%/fake/module.c %D%/fake/queue.c %D%/fake/queue.h
-EXTRA_DIST += $(fake_driver) \
+fake_nccl = \
+	%D%/fake/nccl.c %D%/fake/nccl_op.c %D%/fake/nccl_op.h \
+	%D%/fake/numbers.h %D%/fake/ring.c %D%/fake/ring.h
+EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/emulate.c %D%/emulate.h %D%/emulate.sh \
+	%D%/program/cuda_runtime_api.h %D%/program/runtime.cc \
 	%D%/fake/nvrtc.c \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
 	%D%/include/nccl.h %D%/include/nvrtc.h
@@ -25,6 +30,10 @@ fake_link = $(MKDIR_P) %D%/fake && \
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/driver.c \
 		$(srcdir)/%D%/fake/memory.c $(srcdir)/%D%/fake/module.c \
 		$(srcdir)/%D%/fake/queue.c -ldl -lpthread
+%D%/fake/libnccl.so.2: $(fake_nccl) %D%/fake/libcuda.so.1
+	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/nccl.c \
+		$(srcdir)/%D%/fake/nccl_op.c $(srcdir)/%D%/fake/ring.c \
+		-L%D%/fake -l:libcuda.so.1 -lm -lrt
 %D%/fake/libnvrtc.so.13: %D%/fake/nvrtc.c %D%/emulate.sh
 	$(AM_V_GEN)$(fake_link) -DEMULATE='"$(abs_srcdir)/%D%/emulate.sh"' \
 		$(srcdir)/%D%/fake/nvrtc.c

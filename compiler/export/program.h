@@ -1,0 +1,28 @@
+/* A plan as a program in CUDA: its source, to be read and built. */
+#ifndef TDL_COMPILER_EXPORT_PROGRAM_H
+#define TDL_COMPILER_EXPORT_PROGRAM_H
+
+#include "plan/plan.h"
+
+typedef struct program_file {
+	const char *name; /* in the program's folder, maybe in a folder there */
+	const char *data;
+	size_t len;
+} program_file;
+
+typedef struct program {
+	int nfiles;
+	program_file *files;
+} program;
+
+/* The files of a program that runs a plan, whose kernels have CUDA: all workers
+ * in one process, on the GPUs that there are.  Everything is in a, the plan's
+ * constants, too.  False where errors were added: a kernel is a function of the
+ * host, constants cannot be read. */
+bool program_of(arena *a, const plan *p, diag_sink *s, program *to);
+
+/* The parts: plan.cu, and the n-th file of kernels, NULL after the last. */
+char *program_plan(arena *a, const plan *p);
+char *program_kernels(arena *a, const plan *p, int n);
+
+#endif
