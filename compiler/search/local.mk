@@ -26,6 +26,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/pase.c \
 	%D%/pase_cost.c %D%/pase_cost.h \
 	%D%/pase_layers.c %D%/pase_layers.h \
+	%D%/pase_weights.c %D%/pase_weights.h \
 	%D%/planner.h \
 	%D%/planners.c \
 	%D%/problem.c %D%/problem.h \

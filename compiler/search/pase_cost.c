@@ -87,19 +87,42 @@ void pase_holds(const kernel *k, const counts *c, double *extent)
 		extent[d] = (double)part(k, c, d);
 }
 
-/* In how many parts, on as many devices, the gradient of an input comes: as
- * often as all devices together read it. */
-static double input_sum(const kernel *k, const counts *c, int i)
+/* It comes in as many parts as all devices together read the input times. */
+pase_sum pase_gradient(const kernel *k, const counts *c, int input)
 {
 	const counts whole = counts_ones();
-	double one[MAX_NDIM], all[MAX_NDIM];
-	int ndim = k->inputs[i].ndim;
-	pase_reads(k, c, UINT32_C(1) << i, one);
-	pase_reads(k, &whole, UINT32_C(1) << i, all);
-	double n = volume(one, ndim), of = volume(all, ndim);
-	if (n <= 0 || of <= 0)
-		return 0;
-	return all_reduce(n, (double)counts_product(k, c) * n / of);
+	uint32_t mask = UINT32_C(1) << input;
+	double all[MAX_NDIM];
+	pase_sum s = { .ndim = k->inputs[input].ndim };
+	pase_reads(k, c, mask, s.extent);
+	pase_reads(k, &whole, mask, all);
+	double n = volume(s.extent, s.ndim), of = volume(all, s.ndim);
+	if (n > 0 && of > 0)
+		s.q = (double)counts_product(k, c) * n / of;
+	return s;
+}
+
+bool pase_sum_equal(const pase_sum *x, const pase_sum *y)
+{
+	bool equal = x->ndim == y->ndim && x->q == y->q;
+	for (int d = 0; equal && d < x->ndim; d++)
+		equal = x->extent[d] == y->extent[d];
+	return equal;
+}
+
+static double sum_cost(const pase_sum *s)
+{
+	return all_reduce(volume(s->extent, s->ndim), s->q);
+}
+
+int64_t pase_sum_cost(const pase_sum *s)
+{
+	return pase_rounded(sum_cost(s));
+}
+
+int64_t pase_rounded(double cost)
+{
+	return cost < (double)COST_MAX ? (int64_t)(cost + 0.5) : COST_MAX;
 }
 
 static double output_sum(const kernel *k, const counts *c)
@@ -111,12 +134,15 @@ static double output_sum(const kernel *k, const counts *c)
 	return all_reduce(volume(extent, k->nout), q);
 }
 
-double pase_layer(const kernel *k, const counts *c)
+double pase_layer(const kernel *k, const counts *c, uint32_t without)
 {
 	double sum = points(k, c) * flops_per_point(k) + output_sum(k, c);
-	for (int i = 0; i < k->ninputs; i++)
-		if (dtype_is_float(k->inputs[i].type))
-			sum += input_sum(k, c, i);
+	for (int i = 0; i < k->ninputs; i++) {
+		if (without >> i & 1 || !dtype_is_float(k->inputs[i].type))
+			continue;
+		const pase_sum s = pase_gradient(k, c, i);
+		sum += sum_cost(&s);
+	}
 	return sum;
 }
 

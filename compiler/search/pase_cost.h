@@ -8,6 +8,7 @@
 #ifndef TDL_COMPILER_SEARCH_PASE_COST_H
 #define TDL_COMPILER_SEARCH_PASE_COST_H
 
+#include "compiler/search/problem.h"
 #include "plan/region.h"
 
 /* Parts per variable; 1 where it is not divided. */
@@ -21,8 +22,24 @@ int64_t counts_product(const kernel *k, const counts *c);
 
 /* t_l: what a device computes, 3 times where it is a contraction (its own and
  * the gradients of two operands); and an all-reduce of each float tensor that
- * is, or has a gradient that is, a sum of the parts of several devices. */
-double pase_layer(const kernel *k, const counts *c);
+ * is, or has a gradient that is, a sum of the parts of several devices, but not
+ * of the gradients of the inputs in the mask. */
+double pase_layer(const kernel *k, const counts *c, uint32_t without);
+
+/* The gradient of an input as a sum of q parts, on as many devices. */
+typedef struct pase_sum {
+	int ndim;
+	double extent[MAX_NDIM]; /* of a part */
+	double q;
+} pase_sum;
+
+pase_sum pase_gradient(const kernel *k, const counts *c, int input);
+bool pase_sum_equal(const pase_sum *x, const pase_sum *y);
+/* Of an all-reduce of its parts, rounded. */
+int64_t pase_sum_cost(const pase_sum *s);
+
+/* A cost as a whole number, COST_MAX at most. */
+int64_t pase_rounded(double cost);
 
 /* The extents of what one device reads of an input, through all inputs of the
  * mask, in the middle of what all read. */

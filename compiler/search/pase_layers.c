@@ -6,13 +6,7 @@
 
 #include "compiler/analysis/strategy.h"
 #include "compiler/search/model.h"
-
-enum { MOST_CELLS = 1 << 26 }; /* of all tables, equal ones counted once */
-
-static int64_t rounded(double cost)
-{
-	return cost < (double)COST_MAX ? (int64_t)(cost + 0.5) : COST_MAX;
-}
+#include "compiler/search/pase_weights.h"
 
 /* ---- configurations ---------------------------------------------------- */
 
@@ -65,7 +59,7 @@ static void list(lister *l, int v, int left)
 	l->now.of[v] = 1;
 }
 
-static const layer *layer_of(arena *a, const kernel *k,
+static const layer *layer_of(arena *a, const kernel *k, uint32_t without,
 			     const layer_limits *limits)
 {
 	lister l = { .arena = a, .kernel = k, .limits = limits, .least = 1,
@@ -77,10 +71,10 @@ static const layer *layer_of(arena *a, const kernel *k,
 			break;
 	}
 	layer *of = ARENA_NEW(a, layer);
-	*of = (layer){ k, l.all.n, l.all.at,
+	*of = (layer){ k, without, l.all.n, l.all.at,
 		       ARENA_ARRAY(a, int64_t, l.all.n), l.least == 1 };
 	for (int i = 0; i < of->n; i++)
-		of->cost[i] = rounded(pase_layer(k, &of->at[i]));
+		of->cost[i] = pase_rounded(pase_layer(k, &of->at[i], without));
 	return of;
 }
 
@@ -119,8 +113,9 @@ static int64_t *edge_costs(arena *a, const edge *e)
 			int64_t to = counts_product(e->to->kernel,
 						    &e->to->at[j]);
 			cost[i * e->to->n + j] =
-				rounded(pase_transfer(ndim, reads + N * j, to,
-						      holds + N * i, from));
+				pase_rounded(pase_transfer(ndim, reads + N * j,
+							   to, holds + N * i,
+							   from));
 		}
 	}
 	arena_free(tmp);
@@ -138,7 +133,7 @@ static const int64_t *table_of(maker *m, edge e)
 			return known->cost;
 	}
 	m->all->cells += (int64_t)e.from->n * e.to->n;
-	if (m->all->cells > MOST_CELLS)
+	if (m->all->cells > PASE_MOST_CELLS)
 		return NULL;
 	e.cost = edge_costs(m->arena, &e);
 	vec_push(m->arena, &m->edges, e);
@@ -181,13 +176,15 @@ static bool add_node(maker *m, const graph *g, const bool *forward, node_id id)
 
 /* The layer of a node, shared with an earlier one of the same kernel. */
 static const layer *shared(arena *a, const layers *l, const graph *g,
-			   node_id id, const layer_limits *limits)
+			   node_id id, uint32_t without,
+			   const layer_limits *limits)
 {
 	const kernel *k = g->nodes[id].kernel;
 	for (node_id n = id - 1; n >= 0; n--)
-		if (l->of[n] && l->of[n]->kernel == k)
+		if (l->of[n] && l->of[n]->kernel == k &&
+		    l->of[n]->without == without)
 			return l->of[n];
-	return layer_of(a, k, limits);
+	return layer_of(a, k, without, limits);
 }
 
 layers *layers_formulate(arena *a, const graph *g, const bool *forward,
@@ -195,29 +192,33 @@ layers *layers_formulate(arena *a, const graph *g, const bool *forward,
 {
 	layers *l = ARENA_NEW(a, layers);
 	maker m = { .arena = a, .all = l };
+	const shared_weights *w = pase_weights(a, g, forward);
 	l->of = ARENA_ARRAY(a, const layer *, g->nnodes);
 	l->problem = problem_new(a);
 	l->all = true;
 	for (node_id n = 0; n < g->nnodes; n++) {
 		if (forward[n])
-			l->of[n] = shared(a, l, g, n, limits);
+			l->of[n] = shared(a, l, g, n, w->inputs[n], limits);
 		l->all &= !forward[n] || l->of[n]->all;
 		if (!add_node(&m, g, forward, n))
 			return NULL;
 	}
-	return l;
+	return pase_weights_add(a, l, w) ? l : NULL;
 }
 
 int64_t layers_cost(const graph *g, const bool *forward, const counts *of)
 {
-	int64_t sum = 0;
+	arena *tmp = arena_new();
+	const shared_weights *w = pase_weights(tmp, g, forward);
+	int64_t sum = pase_weights_cost(g, w, of);
 	for (node_id id = 0; id < g->nnodes; id++) {
 		const node *n = &g->nodes[id];
 		double reads[MAX_NDIM], holds[MAX_NVARS];
 		uint32_t inputs;
 		if (!forward[id])
 			continue;
-		sum = cost_add(sum, rounded(pase_layer(n->kernel, &of[id])));
+		sum = cost_add(sum, pase_rounded(pase_layer(
+				       n->kernel, &of[id], w->inputs[id])));
 		for (int i = 0; i < n->kernel->ninputs; i++) {
 			node_id by = maker_of(g, forward, n, i, &inputs);
 			if (by == NONE)
@@ -229,8 +230,9 @@ int64_t layers_cost(const graph *g, const bool *forward, const counts *of)
 				from->nout, reads,
 				counts_product(n->kernel, &of[id]), holds,
 				counts_product(from, &of[by]));
-			sum = cost_add(sum, rounded(t));
+			sum = cost_add(sum, pase_rounded(t));
 		}
 	}
+	arena_free(tmp);
 	return sum;
 }

@@ -9,6 +9,7 @@
 /* The configurations of a kernel, and their layer costs. */
 typedef struct layer {
 	const kernel *kernel;
+	uint32_t without; /* inputs whose gradients cost has not */
 	int n;
 	counts *at;
 	int64_t *cost;
@@ -19,10 +20,13 @@ typedef struct layers {
 	const layer **of; /* of each node, the same for equal kernels; NULL
 			     where it is not in the forward pass */
 	problem *problem; /* a variable per node; those that are not in the
-			     forward pass have one value and cost nothing */
+			     forward pass have one value and cost nothing.
+			     Behind them those of pase_weights.h */
 	int64_t cells;	  /* of its tables */
 	bool all;	  /* as in every layer */
 } layers;
+
+enum { PASE_MOST_CELLS = 1 << 26 }; /* of all tables, equal ones once */
 
 /* Which configurations there are. */
 typedef struct layer_limits {

@@ -9,7 +9,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/search/ilp.h"
 #include "compiler/search/outline.h"
-#include "compiler/search/pase_layers.h"
+#include "compiler/search/pase_weights.h"
 #include "compiler/search/planner.h"
 #include "compiler/search/whole.h"
 #include "tests/unit/graphs.h"
@@ -488,7 +488,7 @@ static int64_t least_cost(arena *a, const graph *g, const bool *forward,
 START_TEST(configurations_are_optimal)
 {
 	static const int ks[] = { 2, 4, 6 };
-	int checked = 0;
+	int checked = 0, nshared = 0;
 	rng r = { 350 };
 	for (int round = 0; round < 60; round++) {
 		arena *a = arena_new();
@@ -500,6 +500,7 @@ START_TEST(configurations_are_optimal)
 		solve_limits limits = solve_defaults();
 		solution s = solve(a, l->problem, &limits);
 		int64_t least = least_cost(a, g, forward, l);
+		nshared += pase_weights(a, g, forward)->n > 0 && least >= 0;
 		search_result *p = search_plan(a, g, k, "pase");
 		check_result(g, p, k);
 		ck_assert_int_le(p->own.any, p->own.total);
@@ -513,6 +514,7 @@ START_TEST(configurations_are_optimal)
 		arena_free(a);
 	}
 	ck_assert_int_gt(checked, 20);
+	ck_assert_int_gt(nshared, 2);
 }
 END_TEST
 
@@ -523,15 +525,48 @@ START_TEST(a_layer_costs)
 	arena *a = arena_new();
 	const kernel *k = kernel_matmul(a, 64, 48, 80, false);
 	counts c = counts_ones();
-	ck_assert(pase_layer(k, &c) == 3.0 * 64 * 48 * 80);
+	ck_assert(pase_layer(k, &c, 0) == 3.0 * 64 * 48 * 80);
 	c.of[0] = 2;
 	c.of[1] = 4;
 	c.of[2] = 5;
 	ck_assert_int_eq(counts_product(k, &c), 40);
 	double m = 32, n = 12, q = 16, sums;
 	sums = m * n * 4 / 5 + m * q * 3 / 4 + q * n * 1 / 2;
-	ck_assert_double_eq_tol(pase_layer(k, &c),
+	ck_assert_double_eq_tol(pase_layer(k, &c, 0),
 				3 * m * n * q + 5000 * 2 * sums, 1e-3);
+	arena_free(a);
+}
+END_TEST
+
+/* Two products with one weight: divided alike, the gradient's parts are added
+ * up and exchanged once; else one of the two is exchanged for itself. */
+START_TEST(a_shared_weight_costs_once)
+{
+	arena *a = arena_new();
+	graph_maker m = { .a = a };
+	const int64_t in[] = { 8, 12 };
+	tensor_id w = weight(&m, 12, 20), x[2];
+	const kernel *k = kernel_matmul(a, 8, 20, 12, false);
+	for (int i = 0; i < 2; i++) {
+		x[i] = add_tensor(&m, TENSOR_INPUT, DT_F32, 2, in);
+		add_node(&m, k, (tensor_id[]){ x[i], w });
+	}
+	graph *g = make_graph(&m);
+	const bool forward[] = { true, true };
+	counts of[] = { counts_ones(), counts_ones() };
+	of[0].of[0] = of[1].of[0] = 4;
+	double work = 3.0 * 2 * 20 * 12, sum = 5000 * 2 * 3 / 4.0 * 12 * 20;
+	ck_assert(layers_cost(g, forward, of) == 2 * work + sum);
+	of[1] = counts_ones();
+	of[1].of[1] = 4;
+	double x_sum = 5000 * 2 * 3 / 4.0 * 8 * 12;
+	ck_assert(layers_cost(g, forward, of) ==
+		  work + 3.0 * 8 * 5 * 12 + sum + x_sum);
+	of[1] = counts_ones();
+	of[1].of[0] = 2;
+	double other = 5000 * 2 * 1 / 2.0 * 12 * 20;
+	ck_assert(layers_cost(g, forward, of) ==
+		  work + 3.0 * 4 * 20 * 12 + sum + other);
 	arena_free(a);
 }
 END_TEST
@@ -640,6 +675,7 @@ int main(void)
 	tcase_add_test(c, columns_without_rows);
 	tcase_add_test(c, configurations_are_optimal);
 	tcase_add_test(c, a_layer_costs);
+	tcase_add_test(c, a_shared_weight_costs_once);
 	tcase_add_test(c, a_transfer_costs);
 	tcase_add_test(c, oracle_agrees);
 	tcase_add_test(c, oracle_may_be_absent);

@@ -1,0 +1,41 @@
+/* Weights that several operators read, as the steps of an unrolled loop do.
+ *
+ * A weight's gradient is the sum of what all its readers have.  Those that are
+ * divided alike add up their parts where they are, and the devices exchange the
+ * sum once.  So each such weight has a variable of its own in PaSE's problem:
+ * how the gradient is divided that is exchanged once; readers that have it
+ * otherwise exchange theirs by themselves, and with value 0 all do. */
+#ifndef TDL_COMPILER_SEARCH_PASE_WEIGHTS_H
+#define TDL_COMPILER_SEARCH_PASE_WEIGHTS_H
+
+#include "compiler/graph/graph.h"
+#include "compiler/search/pase_layers.h"
+
+typedef struct weight_use {
+	node_id node;
+	int input;
+} weight_use;
+
+typedef struct shared_weight {
+	int n;
+	weight_use *uses;
+} shared_weight;
+
+typedef struct shared_weights {
+	int n;
+	shared_weight *at;
+	uint32_t *inputs; /* of each node: those that are such a weight */
+} shared_weights;
+
+/* Those that at least two nodes of the forward pass read, in a. */
+shared_weights *pase_weights(arena *a, const graph *g, const bool *forward);
+
+/* Adds a variable for each, and tables to those of its readers, which have no
+ * cost for their part of its gradient.  False where tables are too large. */
+bool pase_weights_add(arena *a, layers *l, const shared_weights *w);
+
+/* What their gradients cost with these configurations of all nodes. */
+int64_t pase_weights_cost(const graph *g, const shared_weights *w,
+			  const counts *of);
+
+#endif
