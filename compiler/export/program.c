@@ -37,7 +37,7 @@ static const char makefile[] =
 	"plan: $(objects)\n"
 	"\t$(NVCC) $(NVCCFLAGS) -o $@ $(objects)\n"
 	"\n"
-	"# A product and a sum are one operation where the text says so alone.\n"
+	"# A product and a sum are one operation only where the text says so.\n"
 	"%%.o: %%.cu boxes.h program.h tdl/cuda.h\n"
 	"\t$(NVCC) $(NVCCFLAGS) --fmad=false -std=c++17 \\\n"
 	"		--diag-suppress 177 -I. -c -o $@ $<\n"

@@ -1,7 +1,7 @@
 /* Boxes of elements that workers get from each other's arenas, for the host and
  * for kernels, which have int64_t before they come here. */
-#ifndef BOXES_H
-#define BOXES_H
+#ifndef TDL_COMPILER_EXPORT_PROGRAM_BOXES_H
+#define TDL_COMPILER_EXPORT_PROGRAM_BOXES_H
 
 enum { MAX_NDIM = 12 };
 

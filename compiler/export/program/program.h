@@ -1,7 +1,7 @@
 /* What the files of this program share: tables of the plan, which plan.cu has,
  * and what runs them, in main.cu. */
-#ifndef PROGRAM_H
-#define PROGRAM_H
+#ifndef TDL_COMPILER_EXPORT_PROGRAM_PROGRAM_H
+#define TDL_COMPILER_EXPORT_PROGRAM_PROGRAM_H
 
 #include <stdint.h>
 
