@@ -1,5 +1,6 @@
 dist_doc_DATA = \
 	%D%/adding-an-operator.md \
+	%D%/auto.md \
 	%D%/coverage.md \
 	%D%/descriptor.md \
 	%D%/distributed.md \

@@ -39,6 +39,21 @@ static json_t *layout_json(arena *a, const mesh *m, const cuts *c)
 	return all;
 }
 
+/* What a tensor is in the model. */
+static const char *kind_of(const graph *g, const tensor *t)
+{
+	tensor_id of = t->gradient_of;
+	if (t->parameter)
+		return "parameter";
+	if (t->kind == TENSOR_STATE)
+		return "state";
+	if (t->kind == TENSOR_INPUT)
+		return "input";
+	if (t->kind == TENSOR_CONSTANT)
+		return "constant";
+	return of != NONE && g->tensors[of].parameter ? "gradient" : "result";
+}
+
 static json_t *tensors_json(arena *a, const plan_report *r)
 {
 	const assignment *as = &r->search->assignment;
@@ -48,7 +63,8 @@ static json_t *tensors_json(arena *a, const plan_report *r)
 		json_t *shape = bytes_json(t->type.dims, t->type.ndim);
 		json_array_append_new(
 			all,
-			json_pack("{s:s,s:o,s:I,s:o}", "name", t->name,
+			json_pack("{s:s,s:s,s:o,s:I,s:o}", "name", t->name,
+				  "kind", kind_of(r->graph, t),
 				  "shape", shape, "bytes",
 				  (json_int_t)tensor_nbytes(&t->type),
 				  "layout",

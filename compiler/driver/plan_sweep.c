@@ -17,6 +17,7 @@
 
 enum {
 	MOST_PRICES = 12, /* that rise by a factor of four */
+	MORE_PRICES = 2,  /* above the least that fits */
 	HALVINGS = 6,	  /* between two of them */
 	PARTINGS = 6,	  /* of the layers */
 	WIDE_PARTS = 4,	  /* of the layers, between two corners */
@@ -152,7 +153,7 @@ static bool try_price(sweep *s, double price, const plan_report **r)
 	const tariff same = { price, price, 0 };
 	if (!try_tariff(s, &same, r))
 		return false;
-	if (plan_passes(*r, s->how.memory))
+	if ((*r)->plan && (s->npeaks == 0 || plan_passes(*r, s->how.memory)))
 		add_peak(s, (*r)->plan);
 	return true;
 }
@@ -195,6 +196,16 @@ static bool part_layers(sweep *s, double low, double high, bool from_first)
 	return true;
 }
 
+/* What fits easily has room for copies. */
+static bool rise_above(sweep *s, double price)
+{
+	const plan_report *r;
+	for (int i = 0; i < MORE_PRICES; i++)
+		if (!try_price(s, price *= 4, &r))
+			return false;
+	return true;
+}
+
 /* All prices for plans within the limit. */
 static bool keep_limit(sweep *s, double unit)
 {
@@ -204,7 +215,8 @@ static bool keep_limit(sweep *s, double unit)
 		if (!try_price(s, high, &r))
 			return false;
 		if (!plan_passes(r, s->how.memory))
-			return halve_prices(s, &low, &high) &&
+			return rise_above(s, high) &&
+			       halve_prices(s, &low, &high) &&
 			       part_layers(s, low, high, true) &&
 			       part_layers(s, low, high, false);
 	}
@@ -217,7 +229,6 @@ static bool try_all(sweep *s, const plan *free, double unit)
 {
 	int64_t before = free->arena_bytes;
 	double low = 0, high = unit / 64;
-	add_peak(s, free);
 	for (int i = 0; i < MOST_PRICES; i++, low = high, high *= 4) {
 		const plan_report *r;
 		if (!try_price(s, high, &r))
@@ -233,6 +244,25 @@ static bool try_all(sweep *s, const plan *free, double unit)
 	return true;
 }
 
+/* Whether a plan would be another without the limit: it passes it, or would if
+ * it kept all copies. */
+static bool is_limited(const sweep *s, const plan_report *r)
+{
+	arena *tmp = arena_new();
+	driver one = *s->d;
+	const lower_options all = { .algorithm = r->search->algorithm,
+				    .memory = PLAN_MAX_BYTES };
+	one.arena = tmp;
+	const plan *p = s->how.memory > 0
+				? plan_lower(&one, s->g, &r->search->assignment,
+					     &all, s->how.topology)
+				: NULL;
+	bool limited = plan_passes(r, s->how.memory) ||
+		       (p && p->arena_bytes > s->how.memory);
+	arena_free(tmp);
+	return limited;
+}
+
 /* A byte is worth what it takes in a run without a price, more or less. */
 static bool try_prices(sweep *s, bool wide)
 {
@@ -245,7 +275,7 @@ static bool try_prices(sweep *s, bool wide)
 	double unit = r->seconds / (double)free->arena_bytes;
 	if (wide)
 		return try_all(s, free, unit);
-	return !plan_passes(r, s->how.memory) || keep_limit(s, unit);
+	return !is_limited(s, r) || keep_limit(s, unit);
 }
 
 bool plan_sweep(driver *d, const graph *g, const plan_search *how,
