@@ -1,0 +1,18 @@
+/* The bindings of a kernel's CUDA text, tdl/cuda.h, where all is in words. */
+#ifndef TDL_TESTS_CUDA_BINDING_H
+#define TDL_TESTS_CUDA_BINDING_H
+
+#include "include/tdl/generated.h"
+#include "plan/kernel.h"
+
+enum { BINDING_WORDS = 3 + 2 * MAX_NVARS + MAX_NINPUTS * (MAX_NDIM + 1) +
+		       MAX_NDIM };
+
+/* The definitions for tdl_kernel_<number>, with indices of so many bits. */
+const char *binding_text(arena *a, const kernel *k, int number, int bits);
+
+/* The words w[BINDING_WORDS]; faults are noted in *fault. */
+void binding_words(const kernel *k, const tdl_args *args, tdl_fault *fault,
+		   int64_t *w);
+
+#endif

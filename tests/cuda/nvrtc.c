@@ -1,0 +1,230 @@
+/* Compiles the kernels of all operators and of plans with NVRTC, which needs no
+ * GPU:
+ *
+ *	nvrtc INCLUDE OPDEFS PLAN...
+ *
+ * Those of the operators and of the first plans are compiled for all of the
+ * architectures, the others for one of them.  Every message of the compiler, and
+ * registers that do not suffice, are errors.  $TDL_NVRTC is the library, which
+ * is found by the loader otherwise; without one the exit status is 77. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "compiler/codegen/codegen.h"
+#include "tests/cuda/binding.h"
+#include "tests/cuda/operators.h"
+
+enum { PER_PROGRAM = 64, SHAPES = 2, SKIPPED = 77, MAX_HEADER = 1 << 20 };
+
+static const char *const archs[] = {"sm_80", "sm_90", "sm_100"};
+enum { NARCHS = 3 };
+
+/* ---- the library ------------------------------------------------------- */
+
+/* As nvrtc.h declares them, which need not be here. */
+typedef struct nvrtc {
+	int (*create)(void **program, const char *text, const char *name,
+		      int nheaders, const char *const *headers,
+		      const char *const *names);
+	int (*compile)(void *program, int noptions, const char *const *options);
+	int (*log_size)(void *program, size_t *n);
+	int (*log)(void *program, char *to);
+	int (*destroy)(void **program);
+	int (*version)(int *major, int *minor);
+} nvrtc;
+
+static void *open_library(void)
+{
+	static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
+					    "libnvrtc.so"};
+	const char *given = getenv("TDL_NVRTC");
+	void *library = NULL;
+	if (given)
+		return dlopen(given, RTLD_NOW);
+	for (int i = 0; i < 3 && !library; i++)
+		library = dlopen(names[i], RTLD_NOW);
+	return library;
+}
+
+static bool find(void *library, const char *name, void *to)
+{
+	*(void **)to = dlsym(library, name);
+	return *(void **)to != NULL;
+}
+
+static bool open_nvrtc(nvrtc *n)
+{
+	void *l = open_library();
+	return l && find(l, "nvrtcCreateProgram", &n->create) &&
+	       find(l, "nvrtcCompileProgram", &n->compile) &&
+	       find(l, "nvrtcGetProgramLogSize", &n->log_size) &&
+	       find(l, "nvrtcGetProgramLog", &n->log) &&
+	       find(l, "nvrtcDestroyProgram", &n->destroy) &&
+	       find(l, "nvrtcVersion", &n->version);
+}
+
+/* ---- compiling --------------------------------------------------------- */
+
+typedef struct builder {
+	nvrtc rtc;
+	const char *names[3], *headers[3];
+	int nkernels, nprograms, nfailed;
+	double seconds;
+} builder;
+
+static bool read_headers(arena *a, const char *include, builder *b)
+{
+	static const char *const names[] = {"tdl/cuda.h", "tdl/functions.h",
+					    "tdl/scalar.h"};
+	diag_sink *s = diag_sink_new(a);
+	for (int i = 0; i < 3; i++) {
+		size_t len;
+		b->names[i] = names[i];
+		b->headers[i] = file_read(
+			a, s, arena_printf(a, "%s/%s", include, names[i]),
+			MAX_HEADER, &len);
+		if (!b->headers[i])
+			return false;
+	}
+	return true;
+}
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* What the assembler says of registers, line by line; the rest is complaints. */
+static bool is_harmless(const char *line)
+{
+	return strncmp(line, "ptxas", 5) == 0
+		       ? strstr(line, "spill") == NULL ||
+				 strstr(line, " 0 bytes spill stores") != NULL
+		       : *line == '\0';
+}
+
+static bool check_log(arena *a, const builder *b, void *program)
+{
+	size_t n;
+	bool ok = true;
+	b->rtc.log_size(program, &n);
+	char *log = arena_alloc(a, n + 1), *save = NULL;
+	const char *kernel = "";
+	b->rtc.log(program, log);
+	for (char *l = strtok_r(log, "\n", &save); l;
+	     l = strtok_r(NULL, "\n", &save)) {
+		if (strstr(l, "Function properties for"))
+			kernel = l;
+		if (is_harmless(l))
+			continue;
+		printf("%s\n%s\n", kernel, l);
+		ok = false;
+	}
+	return ok;
+}
+
+static void compile(builder *b, arena *a, const char *text, const char *arch)
+{
+	const char *options[] = {
+		arena_printf(a, "--gpu-architecture=%s", arch), "--std=c++17",
+		"--fmad=false", "--ptxas-options=-v",
+	};
+	void *program;
+	double begin = now();
+	if (b->rtc.create(&program, text, "kernels.cu", 3, b->headers,
+			  b->names)) {
+		b->nfailed++;
+		return;
+	}
+	bool ok = b->rtc.compile(program, 4, options) == 0;
+	ok &= check_log(a, b, program);
+	if (!ok) {
+		const char *keep = getenv("TDL_KEEP");
+		FILE *f = keep ? fopen(keep, "w") : NULL;
+		printf("for %s\n", arch);
+		if (f) {
+			fputs(text, f);
+			fclose(f);
+		}
+	}
+	b->nfailed += !ok;
+	b->nprograms++;
+	b->rtc.destroy(&program);
+	b->seconds += now() - begin;
+}
+
+/* Programs of some of the kernels each. */
+static void compile_all(builder *b, const kernel_list *all, bool everywhere)
+{
+	for (int i = 0; i < all->n; i += PER_PROGRAM) {
+		arena *a = arena_new();
+		char *text = arena_strdup(a, "#include \"tdl/cuda.h\"\n");
+		for (int j = i; j < all->n && j < i + PER_PROGRAM; j++) {
+			plan_launch launch;
+			text = arena_printf(
+				a, "%s%s%s", text,
+				binding_text(a, all->at[j], j,
+					     j % 4 ? 32 : 64),
+				codegen_cuda(a, all->at[j], &launch));
+		}
+		for (int n = 0; n < NARCHS; n++)
+			if (everywhere || n == i / PER_PROGRAM % NARCHS)
+				compile(b, a, text, archs[n]);
+		arena_free(a);
+	}
+	b->nkernels += all->n;
+}
+
+static bool add_plan(arena *a, const char *path, kernel_list *to)
+{
+	diag_sink *s = diag_sink_new(a);
+	plan *p = plan_read(a, s, path);
+	for (int i = 0; p && i < p->nkernels; i++) {
+		const kernel *k = p->kernels[i].kernel;
+		bool known = !k->body;
+		for (int j = 0; j < to->n && !known; j++)
+			known = kernel_equal(to->at[j], k);
+		if (!known)
+			vec_push(a, to, k);
+	}
+	if (!p)
+		diag_print(s, stderr, false);
+	return p != NULL;
+}
+
+int main(int argc, char **argv)
+{
+	arena *a = arena_new();
+	builder b = {.nfailed = 0};
+	kernel_list of_operators = {0}, of_plans = {0};
+	int major, minor, nops;
+	if (argc < 3)
+		return 2;
+	if (!open_nvrtc(&b.rtc)) {
+		printf("SKIP: NVRTC is not here; TDL_NVRTC may name it\n");
+		return SKIPPED;
+	}
+	if (!read_headers(a, argv[1], &b))
+		return 1;
+	nops = operators_list(a, argv[2], SHAPES, 1, &of_operators);
+	for (int i = 3; i < argc; i++)
+		if (!add_plan(a, argv[i], &of_plans))
+			return 1;
+	compile_all(&b, &of_operators, false);
+	compile_all(&b, &of_plans, true);
+	b.rtc.version(&major, &minor);
+	printf("NVRTC %d.%d: %d kernels, those of %d operators and %d plans, "
+	       "in %d programs, %.0f s\n", major, minor, b.nkernels, nops,
+	       argc - 3, b.nprograms, b.seconds);
+	arena_free(a);
+	return nops <= 0 || b.nfailed > 0;
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# NVRTC compiles every kernel of every operator and of the examples' models for
+# GPUs that need not be here.
+. "${srcdir:-.}/tests/lib.sh"
+program=${NVRTC_TEST:-tests/cuda/nvrtc}
+[ -x "$program" ] || skip "$program is not built"
+for model in "${srcdir:-.}"/examples/models/*.tdl; do
+	case $model in
+	*/blocks.tdl) continue ;;
+	esac
+	name=$(basename "$model" .tdl)
+	expect 0 "$TDLC" plan "$model" -k 1 -o "$tmp/$name.plan"
+done
+for example in characters digits; do
+	expect 0 "$TDLC" plan "${srcdir:-.}/examples/$example/$example.tdl" \
+		-k 1 --train -o "$tmp/$example.plan"
+done
+status=0
+"$program" "${srcdir:-.}/include" "${srcdir:-.}/opdefs" "$tmp"/*.plan ||
+	status=$?
+[ "$status" -ne 77 ] || exit 77
+[ "$status" -eq 0 ] || fail "status $status"
+finish
