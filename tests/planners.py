@@ -27,8 +27,11 @@ SIZES = {
     "rnn": "batch=6 layers=2 hidden=8 steps=3 inputs=5 classes=7",
     "gpt2": "batch=2 tokens=6 vocabulary=48 layers=2 width=48 heads=24",
 }
-PLANNERS = ("tofu", "joint", "extended", "optcnn", "equalchop", "spartan",
+PLANNERS = ("tofu", "joint", "extended", "levels", "optcnn", "equalchop", "spartan",
             "allrow", "data-parallel", "megatron", "pase", "auto")
+# Over two boxes of eight.
+BOXES = [("mlp", "batch=4096"), ("gpt2", "batch=16", "layers=2"),
+         ("wresnet", "batch=32", "depth=50", "widen=4")]
 # Those that leave nothing whole which they could cut.
 CUTTING = ("tofu", "joint", "equalchop", "spartan", "allrow")
 
@@ -110,6 +113,32 @@ def check(name, train, k):
     return len(plans)
 
 
+def reversed_pins(plan):
+    """The same plan with the axes of its mesh the other way round."""
+    for t in plan["tensor_layouts"]:
+        yield f"{t['name']}={','.join(reversed(t['layout']))}\n"
+    for o in plan["operator_strategies"]:
+        words = [f"by {v}" if v else "whole" for v in o["strategy"]]
+        yield f"{o['name']}={','.join(reversed(words))}\n"
+
+
+def check_boxes(name, *sizes):
+    """Two boxes of eight: the first step goes between them."""
+    options = [os.path.join(MODELS, name + ".tdl"), "--train", "-k", "16",
+               "--topology", "2x8xh100"]
+    options += [w for size in sizes for w in ("-D", size)]
+    plan = call(TDLC, "plan", *options)
+    steps = plan["byte_model"]["by_step"]
+    assert plan["mesh"] == [2, 2, 2, 2] and steps[0] == min(steps), steps
+    with tempfile.NamedTemporaryFile("w", suffix=".pins") as pins:
+        pins.writelines(reversed_pins(plan))
+        pins.flush()
+        other = call(TDLC, "plan", *options, "--pins", pins.name)
+    more = other["predicted_seconds"] / plan["predicted_seconds"]
+    assert more > 1.1, f"{more} times the time"
+    return more
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", default=ALL)
@@ -131,6 +160,13 @@ def main():
                 except AssertionError as e:
                     print(f"FAIL: {what}: {e}", flush=True)
                     failed += 1
+    for name, *sizes in [] if args.models else BOXES:
+        try:
+            print(f"PASS: {name} in two boxes: the other way round takes "
+                  f"{check_boxes(name, *sizes):.2f} times as long", flush=True)
+        except AssertionError as e:
+            print(f"FAIL: {name} in two boxes: {e}", flush=True)
+            failed += 1
     sys.exit(1 if failed else 0)
 
 
