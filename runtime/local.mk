@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/backend.c %D%/backend.h \
 	%D%/bar.c %D%/bar.h \
 	%D%/checkpoint.c %D%/checkpoint.h \
+	%D%/comm/ahead.c %D%/comm/ahead.h \
 	%D%/comm/alone.c \
 	%D%/comm/barrier.c %D%/comm/barrier.h \
 	%D%/comm/board.c %D%/comm/board.h \

@@ -5,7 +5,8 @@
  * transfer_pieces() gives, not by the library's reductions: so the results are
  * those of the threads, bit for bit.  A collective runs on the communicator of
  * the mesh axes that it goes along; halos and gathers by pieces are messages
- * between those that have something to send. */
+ * between those that have something to send.  All go on while workers compute,
+ * from when their source is there until their target is needed. */
 #include "config.h"
 
 #include "runtime/comm/comm.h"
@@ -18,6 +19,7 @@
 #include "base/vec.h"
 #include "plan/eval.h"
 #include "plan/transfer.h"
+#include "runtime/comm/ahead.h"
 
 /* The most bytes of one message: MPI counts by int. */
 enum { MOST_BYTES = 1 << 30 };
@@ -53,6 +55,8 @@ typedef struct exchange {
 	int *counts; /* of the group's ranks: sent, where, received, where */
 	bool local;  /* nobody receives anything from another */
 	int64_t total; /* bytes received, so far */
+	char *outbox, *inbox;
+	VEC(MPI_Request) requests; /* while it goes on */
 } exchange;
 
 /* The communicator of those that differ on some axes of the mesh only. */
@@ -68,8 +72,9 @@ typedef struct ranks {
 	unsigned char *arena;
 	exchange *exchanges; /* by instruction */
 	VEC(group) groups;
-	char *outbox, *inbox;
-	VEC(MPI_Request) requests;
+	ahead schedule;
+	int at; /* the instruction before which all that is to be done is */
+	char *staging;
 } ranks;
 
 /* ---- groups ------------------------------------------------------------ */
@@ -169,7 +174,9 @@ static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
 }
 
 /* Looks at what every worker receives; what it comes to is the same on all
- * ranks. */
+ * ranks.  A rank that neither sends nor receives anything does not count a
+ * non-blocking collective of Open MPI, which then takes those that follow for
+ * one another: there messages are exchanged. */
 static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 {
 	const mesh *m = &c->p->mesh;
@@ -184,7 +191,8 @@ static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 		MPI_Comm g = group_of(c, axes);
 		int n, fits, all;
 		MPI_Comm_size(g, &n);
-		fits = note_counts(c, x, axes, n);
+		fits = note_counts(c, x, axes, n) &&
+		       x->to.n + x->from.n > 0;
 		MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN,
 			      MPI_COMM_WORLD);
 		x->group = all ? g : MPI_COMM_NULL;
@@ -235,7 +243,7 @@ static void *open_ranks(void *run, const plan *p, failure *f)
 	}
 	arena *a = arena_new();
 	ranks *c = ARENA_NEW(a, ranks);
-	*c = (ranks){ .a = a, .p = p };
+	*c = (ranks){ .a = a, .p = p, .at = -1 };
 	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
 	return c;
 }
@@ -252,22 +260,36 @@ static void here_ranks(void *state, int *first, int *n, int *neighbours)
 	MPI_Comm_free(&machine);
 }
 
+/* Of the rank that needs most: the schedule is to be the same on all. */
+static int64_t *staging_bytes(ranks *c)
+{
+	int n = c->p->ninstrs;
+	int64_t *nbytes = ARENA_ARRAY(c->a, int64_t, n);
+	for (int i = 0; i < n; i++) {
+		const exchange *x = &c->exchanges[i];
+		nbytes[i] = c->p->program[i].op == PLAN_RUN || x->local ? -1 :
+			    x->to.nbytes + x->from.nbytes;
+	}
+	MPI_Allreduce(MPI_IN_PLACE, nbytes, n, MPI_INT64_T, MPI_MAX,
+		      MPI_COMM_WORLD);
+	return nbytes;
+}
+
 static void attach_ranks(void *state, unsigned char *const *arenas)
 {
 	ranks *c = state;
-	int64_t out = 0, in = 0;
 	c->arena = arenas[c->rank];
 	c->exchanges = ARENA_ARRAY(c->a, exchange, c->p->ninstrs);
+	for (int i = 0; i < c->p->ninstrs; i++)
+		if (c->p->program[i].op != PLAN_RUN)
+			note_exchange(c, &c->p->program[i], &c->exchanges[i]);
+	c->schedule = ahead_of(c->a, c->p, staging_bytes(c));
+	c->staging = arena_alloc(c->a, (size_t)c->schedule.nbytes + 1);
 	for (int i = 0; i < c->p->ninstrs; i++) {
 		exchange *x = &c->exchanges[i];
-		if (c->p->program[i].op == PLAN_RUN)
-			continue;
-		note_exchange(c, &c->p->program[i], x);
-		out = x->to.nbytes > out ? x->to.nbytes : out;
-		in = x->from.nbytes > in ? x->from.nbytes : in;
+		x->outbox = c->staging + c->schedule.at[i];
+		x->inbox = x->outbox + x->to.nbytes;
 	}
-	c->outbox = arena_alloc(c->a, (size_t)out + 1);
-	c->inbox = arena_alloc(c->a, (size_t)in + 1);
 }
 
 static void close_ranks(void *state)
@@ -316,7 +338,7 @@ static void pack(ranks *c, const plan_instr *in, const exchange *x)
 	region mine = plan_region(c->p, in->from, c->rank);
 	const unsigned char *from = place(c, in->from);
 	for (int i = 0; i < x->sent.n; i++) {
-		char *to = c->outbox + x->sent.at[i].at;
+		char *to = x->outbox + x->sent.at[i].at;
 		box b = part_box(&x->sent.at[i], t->ndim);
 		region packed = dense(&b);
 		runs r = runs_of(&b, &packed, &mine);
@@ -329,7 +351,8 @@ static void pack(ranks *c, const plan_instr *in, const exchange *x)
 
 /* Copies a part to where it belongs, or combines it with what is there: this
  * rank's own out of its buffer, another's out of the inbox. */
-static void unpack(ranks *c, const plan_instr *in, const part *x)
+static void unpack(ranks *c, const plan_instr *in, const exchange *of,
+		   const part *x)
 {
 	const plan_tensor *t = tensor_of(c, in);
 	int64_t size = (int64_t)dtype_size(t->type);
@@ -339,7 +362,7 @@ static void unpack(ranks *c, const plan_instr *in, const part *x)
 	region dst = plan_region(c->p, in->to, c->rank);
 	unsigned char *to = place(c, in->to);
 	const unsigned char *from = own ? place(c, in->from)
-					: (unsigned char *)c->inbox + x->at;
+					: (unsigned char *)of->inbox + x->at;
 	reducer red = x->add ? plan_partial(c->p, in->node, NULL) : RED_NONE;
 	runs r = runs_of(&b, &dst, &src);
 	while (runs_next(&r)) {
@@ -352,15 +375,9 @@ static void unpack(ranks *c, const plan_instr *in, const part *x)
 	}
 }
 
-static void wait_all(ranks *c)
-{
-	MPI_Waitall(c->requests.n, c->requests.at, MPI_STATUSES_IGNORE);
-	c->requests.n = 0;
-}
-
 /* Starts the messages to, or from, all peers; long ones go in pieces. */
-static void start_messages(ranks *c, const parcels *all, char *memory,
-			   bool send)
+static void start_messages(ranks *c, exchange *x, const parcels *all,
+			   char *memory, bool send)
 {
 	for (int i = 0; i < all->n; i++) {
 		const parcel *q = &all->of[i];
@@ -375,55 +392,89 @@ static void start_messages(ranks *c, const parcels *all, char *memory,
 			else
 				MPI_Irecv(data, n, MPI_BYTE, q->peer, 0,
 					  MPI_COMM_WORLD, &r);
-			vec_push(c->a, &c->requests, r);
+			vec_push(c->a, &x->requests, r);
 		}
 	}
 }
 
-static void start_collective(ranks *c, const exchange *x)
+static void start_collective(ranks *c, exchange *x)
 {
 	MPI_Request r;
 	int n;
 	MPI_Comm_size(x->group, &n);
-	MPI_Ialltoallv(c->outbox, x->counts, x->counts + n, MPI_BYTE,
-		       c->inbox, x->counts + 2 * n, x->counts + 3 * n,
+	MPI_Ialltoallv(x->outbox, x->counts, x->counts + n, MPI_BYTE,
+		       x->inbox, x->counts + 2 * n, x->counts + 3 * n,
 		       MPI_BYTE, x->group, &r);
-	vec_push(c->a, &c->requests, r);
+	vec_push(c->a, &x->requests, r);
 }
 
-/* Others have copies. */
+static void begin(ranks *c, int instr)
+{
+	exchange *x = &c->exchanges[instr];
+	pack(c, &c->p->program[instr], x);
+	if (x->group != MPI_COMM_NULL) {
+		start_collective(c, x);
+		return;
+	}
+	start_messages(c, x, &x->from, x->inbox, false);
+	start_messages(c, x, &x->to, x->outbox, true);
+}
+
+static void unpack_all(ranks *c, int instr)
+{
+	const exchange *x = &c->exchanges[instr];
+	for (int i = 0; i < x->received.n; i++)
+		unpack(c, &c->p->program[instr], x, &x->received.at[i]);
+}
+
+static void end(ranks *c, int instr)
+{
+	exchange *x = &c->exchanges[instr];
+	MPI_Waitall(x->requests.n, x->requests.at, MPI_STATUSES_IGNORE);
+	x->requests.n = 0;
+	x->total += x->from.nbytes;
+	unpack_all(c, instr);
+}
+
+/* Open MPI moves what is on its way while it is called, and hardly else. */
+static void go_on(void)
+{
+	int found;
+	MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found,
+		   MPI_STATUS_IGNORE);
+}
+
 static bool ready_ranks(void *state, int instr, int worker)
 {
-	(void)state;
-	(void)instr;
+	ranks *c = state;
+	const ahead *s = &c->schedule;
 	(void)worker;
+	for (int i = s->first[instr]; i < s->first[instr + 1]; i++)
+		if (s->events[i].begins)
+			begin(c, s->events[i].instr);
+		else
+			end(c, s->events[i].instr);
+	c->at = instr;
+	go_on();
 	return true;
 }
 
+/* All but what stays within the worker is the schedule's matter. */
 static bool transfer(void *state, int instr, int worker)
 {
 	ranks *c = state;
-	exchange *x = &c->exchanges[instr];
-	const plan_instr *in = &c->p->program[instr];
 	(void)worker;
-	pack(c, in, x);
-	if (x->group != MPI_COMM_NULL) {
-		start_collective(c, x);
-	} else {
-		start_messages(c, &x->from, c->inbox, false);
-		start_messages(c, &x->to, c->outbox, true);
-	}
-	wait_all(c);
-	for (int i = 0; i < x->received.n; i++)
-		unpack(c, in, &x->received.at[i]);
-	x->total += x->from.nbytes;
+	if (c->exchanges[instr].local)
+		unpack_all(c, instr);
 	return true;
 }
 
+/* What goes on when the program has ended ends here. */
 static bool wait_ranks(void *state, int worker)
 {
-	(void)state;
-	(void)worker;
+	ranks *c = state;
+	if (c->exchanges && c->at == c->p->ninstrs - 1)
+		ready_ranks(c, c->p->ninstrs, worker);
 	MPI_Barrier(MPI_COMM_WORLD);
 	return true;
 }
