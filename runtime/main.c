@@ -13,9 +13,6 @@
 
 static const char name[] = "tdlrun";
 
-/* --comm, in the order of communicators' rows. */
-enum { COMM_THREADS, COMM_MPI, COMM_NCCL };
-
 static const cli_program tdlrun = {
 	name,
 	"PLAN [OPTION]...",

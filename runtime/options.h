@@ -5,6 +5,9 @@
 #include "base/cli.h"
 #include "runtime/comm/comm.h"
 
+/* --comm, in the order of communicators' rows. */
+enum { COMM_THREADS, COMM_MPI, COMM_NCCL };
+
 typedef struct options {
 	const char *plan;
 	int backend, comm, kernels;

@@ -134,6 +134,19 @@ static bool open_outputs(training *t)
 	return true;
 }
 
+/* Threads are as many as a plan has workers, processes as many as there are. */
+static bool has_as_many(training *t, const plan *p)
+{
+	const session *s = t->s;
+	int n = mesh_workers(&p->mesh), all = mesh_workers(&t->p->mesh);
+	if (s->o->comm == COMM_THREADS || n == all)
+		return true;
+	return fail_with(&t->s->f, CLI_INPUT, "%s is for %d worker%s, %s for "
+			 "%d: where workers are processes, both plans are for "
+			 "as many", s->o->evaluate, n, n == 1 ? "" : "s",
+			 s->o->plan, all);
+}
+
 static bool open_evaluation(training *t)
 {
 	session *s = t->s;
@@ -147,6 +160,8 @@ static bool open_evaluation(training *t)
 		return fail_with(&s->f, CLI_INPUT, "%s trains, too: what "
 				 "evaluates is planned without --train",
 				 s->o->evaluate);
+	if (!has_as_many(t, p))
+		return false;
 	t->evaluation = evaluation_open(s, p, s->o->evaluate,
 					s->o->evaluate_data, false, false);
 	return t->evaluation && evaluation_take(t->evaluation, t->m, t->p);

@@ -87,6 +87,13 @@ expect 4 "$TDLRUN" "$tmp/mlp.plan" --comm mpi
 says "4 workers, and there is 1 MPI process: start it with 'mpirun -n 4"
 expect 4 ranks 2 "$tmp/mlp.plan"
 says 'the plan has 4 workers, and there are 2 MPI processes'
+mv "$tmp/mlp.plan" "$tmp/train.plan"
+plans 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2
+# shellcheck disable=SC2086
+expect 1 ranks 4 "$tmp/train.plan" $train --epochs 1 --checkpoint "$tmp/c" \
+	--evaluate "$tmp/mlp.plan" --evaluate-data "$tmp/data.npz"
+says 'mlp.plan is for 2 workers, .*train.plan for 4'
+mv "$tmp/train.plan" "$tmp/mlp.plan"
 expect 2 timeout 120 mpirun --oversubscribe -n 4 "$TDLRUN" "$tmp/mlp.plan"
 says '--comm mpi is missing'
 expect 1 ranks 2 "$tmp/nothing.plan"
