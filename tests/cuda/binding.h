@@ -1,4 +1,4 @@
-/* The bindings of a kernel's CUDA text, tdl/cuda.h, where all is in words. */
+/* The words of codegen_cuda_words(). */
 #ifndef TDL_TESTS_CUDA_BINDING_H
 #define TDL_TESTS_CUDA_BINDING_H
 
@@ -7,9 +7,6 @@
 
 enum { BINDING_WORDS = 3 + 2 * MAX_NVARS + MAX_NINPUTS * (MAX_NDIM + 1) +
 		       MAX_NDIM };
-
-/* The definitions for tdl_kernel_<number>, with indices of so many bits. */
-const char *binding_text(arena *a, const kernel *k, int number, int bits);
 
 /* The words w[BINDING_WORDS]; faults are noted in *fault. */
 void binding_words(const kernel *k, const tdl_args *args, tdl_fault *fault,

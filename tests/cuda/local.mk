@@ -1,7 +1,9 @@
 # The fake libraries of CUDA, for tests without a GPU: fake/fake.h says how they
 # behave.  They have the names of the real ones, and LD_LIBRARY_PATH finds them.
 fakes = \
+	%D%/fake/libcublasLt.so.13 \
 	%D%/fake/libcuda.so.1 \
+	%D%/fake/libcudnn.so.9 \
 	%D%/fake/libnccl.so.2 \
 	%D%/fake/libnvrtc.so.13
 fake_driver = \
@@ -13,7 +15,7 @@ fake_nccl = \
 EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/emulate.c %D%/emulate.h %D%/emulate.sh \
 	%D%/program/cuda_runtime_api.h %D%/program/runtime.cc \
-	%D%/fake/nvrtc.c \
+	%D%/fake/cublaslt.c %D%/fake/cudnn.c %D%/fake/nvrtc.c \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
 	%D%/include/nccl.h %D%/include/nvrtc.h
 
@@ -30,6 +32,12 @@ fake_link = $(MKDIR_P) %D%/fake && \
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/driver.c \
 		$(srcdir)/%D%/fake/memory.c $(srcdir)/%D%/fake/module.c \
 		$(srcdir)/%D%/fake/queue.c -ldl -lpthread
+%D%/fake/libcublasLt.so.13: %D%/fake/cublaslt.c %D%/fake/libcuda.so.1
+	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/cublaslt.c \
+		-L%D%/fake -l:libcuda.so.1 -lm
+%D%/fake/libcudnn.so.9: %D%/fake/cudnn.c %D%/fake/libcuda.so.1
+	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/cudnn.c \
+		-L%D%/fake -l:libcuda.so.1 -lm
 %D%/fake/libnccl.so.2: $(fake_nccl) %D%/fake/libcuda.so.1
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/nccl.c \
 		$(srcdir)/%D%/fake/nccl_op.c $(srcdir)/%D%/fake/ring.c \

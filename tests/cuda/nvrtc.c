@@ -18,10 +18,9 @@
 
 #include "base/file.h"
 #include "compiler/codegen/codegen.h"
-#include "tests/cuda/binding.h"
 #include "tests/cuda/operators.h"
 
-enum { PER_PROGRAM = 64, SHAPES = 2, SKIPPED = 77, MAX_HEADER = 1 << 20 };
+enum { PER_PROGRAM = 64, SHAPES = 1, SKIPPED = 77, FEW_BYTES = 64, MAX_HEADER = 1 << 20 };
 
 static const char *const archs[] = {"sm_80", "sm_90", "sm_100"};
 enum { NARCHS = 3 };
@@ -103,13 +102,14 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* What the assembler says of registers, line by line; the rest is complaints. */
+/* Whether a line is what the assembler always says, of registers.  A few that
+ * do not suffice are no matter. */
 static bool is_harmless(const char *line)
 {
-	return strncmp(line, "ptxas", 5) == 0
-		       ? strstr(line, "spill") == NULL ||
-				 strstr(line, " 0 bytes spill stores") != NULL
-		       : *line == '\0';
+	const char *spill = strstr(line, "bytes stack frame, ");
+	if (spill)
+		return atoi(spill + strlen("bytes stack frame, ")) <= FEW_BYTES;
+	return !*line || !strncmp(line, "ptxas", 5);
 }
 
 static bool check_log(arena *a, const builder *b, void *program)
@@ -118,15 +118,15 @@ static bool check_log(arena *a, const builder *b, void *program)
 	bool ok = true;
 	b->rtc.log_size(program, &n);
 	char *log = arena_alloc(a, n + 1), *save = NULL;
-	const char *kernel = "";
+	const char *which = "";
 	b->rtc.log(program, log);
 	for (char *l = strtok_r(log, "\n", &save); l;
 	     l = strtok_r(NULL, "\n", &save)) {
 		if (strstr(l, "Function properties for"))
-			kernel = l;
+			which = l;
 		if (is_harmless(l))
 			continue;
-		printf("%s\n%s\n", kernel, l);
+		printf("%s\n%s\n", which, l);
 		ok = false;
 	}
 	return ok;
@@ -134,9 +134,11 @@ static bool check_log(arena *a, const builder *b, void *program)
 
 static void compile(builder *b, arena *a, const char *text, const char *arch)
 {
+	/* Drawn attributes may make a constant 0, or a type unsigned. */
 	const char *options[] = {
 		arena_printf(a, "--gpu-architecture=%s", arch), "--std=c++17",
 		"--fmad=false", "--ptxas-options=-v",
+		"--diag-suppress=39,186",
 	};
 	void *program;
 	double begin = now();
@@ -145,7 +147,7 @@ static void compile(builder *b, arena *a, const char *text, const char *arch)
 		b->nfailed++;
 		return;
 	}
-	bool ok = b->rtc.compile(program, 4, options) == 0;
+	bool ok = b->rtc.compile(program, 5, options) == 0;
 	ok &= check_log(a, b, program);
 	if (!ok) {
 		const char *keep = getenv("TDL_KEEP");
@@ -172,8 +174,10 @@ static void compile_all(builder *b, const kernel_list *all, bool everywhere)
 			plan_launch launch;
 			text = arena_printf(
 				a, "%s%s%s", text,
-				binding_text(a, all->at[j], j,
-					     j % 4 ? 32 : 64),
+				codegen_cuda_words(
+					a, all->at[j],
+					arena_printf(a, "tdl_kernel_%d", j),
+					j % 4 ? 32 : 64),
 				codegen_cuda(a, all->at[j], &launch));
 		}
 		for (int n = 0; n < NARCHS; n++)
