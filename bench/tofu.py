@@ -150,6 +150,32 @@ def figure10(_):
                   rows)
 
 
+# ---- one dimension, the first step's ---------------------------------------
+
+def repeated(_):
+    """What plans move that cut every tensor for 8 devices along the dimension
+    that is the best for 2, as Tofu's prototype of EqualChop does; operators,
+    and tensors that are too short for that, are left to `tofu`."""
+    rows = []
+    networks = {"RNN-4-8K, batch 512": FIGURE_10["RNN-4-8K, batch 512"][0],
+                **RNN, **WRESNET}
+    with tempfile.TemporaryDirectory() as folder:
+        pins = os.path.join(folder, "pins")
+        for name, model in networks.items():
+            with open(pins, "w", encoding="utf-8") as out:
+                for t in run("plan", model, k=2)["tensor_layouts"]:
+                    how = t["layout"][0]
+                    if (how.startswith("cut ") and
+                            t["shape"][int(how.split()[1])] >= 8):
+                        out.write(f"{t['name']}={how}\n")
+            told = run("score", model, "--pins", pins, "--algorithm", "tofu",
+                       "--algorithm", "equalchop")
+            rows.append([name, *(f"{p['byte_model']['total'] / 1e9:.1f}"
+                                 for p in (*told["planners"],
+                                           told["pinned"]))])
+    table(["GB", "`tofu`", "`equalchop`", "first step, repeated"], rows)
+
+
 # ---- figure 11 -------------------------------------------------------------
 
 def place(name):
@@ -278,6 +304,7 @@ def machines(_):
 
 SECTIONS = {"communication": communication, "times": times,
             "recursion": recursion, "figure10": figure10,
+            "repeated": repeated,
             "figure11": figure11, "machines": machines}
 
 
