@@ -39,53 +39,6 @@ zlib.h		plan/* runtime/* tests/*
 dlfcn.h		runtime/* tests/*
 '
 
-# matches WORD PATTERN...
-matches() {
-	word=$1
-	shift
-	for pattern; do
-		# shellcheck disable=SC2254
-		case $word in $pattern) return 0 ;; esac
-	done
-	return 1
-}
-
-# folder_of PATH: the longest row of the table that is a prefix of it.
-folder_of() {
-	printf '%s\n' "$folders" | awk -v path="$1" '
-		NF && index(path, $1 "/") == 1 && length($1) > n {
-			n = length($1); best = $1 }
-		END { print best }'
-}
-
-check_folder() {	# FILE FOLDER INCLUDED
-	to=$(folder_of "$3")
-	[ "$to" ] || return 0
-	allowed=$(printf '%s\n' "$folders" |
-		awk -v f="$2" '$1 == f { $1 = ""; print }')
-	case " $allowed $2 include/tdl " in
-	*" $to "*) ;;
-	*)
-		echo "$1 includes $3: $2 may include" \
-			"${allowed:- nothing of ours} only"
-		;;
-	esac
-}
-
-# shellcheck disable=SC2162 # a \ joins two lines of the table
-check_fence() {		# FILE INCLUDED
-	printf '%s\n' "$fences" | while read header files; do
-		[ "$header" ] || continue
-		matches "$2" "$header" || continue
-		set -f
-		# shellcheck disable=SC2086
-		matches "$1" $files ||
-			echo "$1 includes $2: only $files may"
-		set +f
-		break
-	done
-}
-
 # Prints one line per fault in the tree.
 faults() {
 	cd "$1"
@@ -95,19 +48,77 @@ faults() {
 	xargs awk '/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
 		match($0, /[<"][^>"]*/)
 		print FILENAME, substr($0, RSTART + 1, RLENGTH - 1) }' |
-	while read -r file included; do
-		folder=$(folder_of "$file")
-		check_fence "$file" "$included"
-		case $included in
-		tdl/*) included=include/$included ;;
-		esac
-		if [ -z "$folder" ]; then
-			echo "$file is in no folder of the table"
-		else
-			check_folder "$file" "$folder" "$included"
-		fi
-	done
+	FOLDERS=$folders FENCES=$fences awk "$rules"
 }
+
+# Lines of FILE INCLUDED to faults.
+rules='
+# A shell pattern as a regular expression.
+function expression(glob) {
+	gsub(/\./, "[.]", glob)
+	gsub(/\*/, ".*", glob)
+	return "^" glob "$"
+}
+
+# The rows of a table: their first words in keys, the others in others.
+function read_table(text, keys, others,	lines, words, n, i, nkeys) {
+	gsub(/\\\n/, " ", text)
+	n = split(text, lines, "\n")
+	for (i = 1; i <= n; i++) {
+		if (split(lines[i], words, " ") == 0)
+			continue
+		keys[++nkeys] = words[1]
+		sub(/^[ \t]*[^ \t]+[ \t]*/, "", lines[i])
+		gsub(/[ \t]+/, " ", lines[i])
+		others[nkeys] = lines[i]
+	}
+	return nkeys
+}
+
+# The row of the longest folder that a path begins with; 0.
+function folder_of(path,	i, best) {
+	for (i = 1; i <= nfolders; i++)
+		if (index(path, folder[i] "/") == 1 && \
+		    length(folder[i]) > length(folder[best]))
+			best = i
+	return best + 0
+}
+
+function check_fence(file, included,	i, n, j, patterns) {
+	for (i = 1; i <= nfences; i++)
+		if (included ~ expression(header[i]))
+			break
+	if (i > nfences)
+		return
+	n = split(users[i], patterns, " ")
+	for (j = 1; j <= n; j++)
+		if (file ~ expression(patterns[j]))
+			return
+	print file " includes " included ": only " users[i] " may"
+}
+
+function check_folder(file, from, included,	to, all) {
+	to = folder_of(included)
+	all = " " allowed[from] " " folder[from] " include/tdl "
+	if (to == 0 || index(all, " " folder[to] " "))
+		return
+	print file " includes " included ": " folder[from] " may include " \
+		(allowed[from] ? allowed[from] : "nothing of ours") " only"
+}
+
+BEGIN {
+	nfolders = read_table(ENVIRON["FOLDERS"], folder, allowed)
+	nfences = read_table(ENVIRON["FENCES"], header, users)
+}
+
+{
+	check_fence($1, $2)
+	from = folder_of($1)
+	if (from == 0)
+		print $1 " is in no folder of the table"
+	else
+		check_folder($1, from, $2 ~ /^tdl\// ? "include/" $2 : $2)
+}'
 
 # plant FILE INCLUDE WANT: a tree with this one line has WANT faults.
 plant() {
