@@ -20,7 +20,7 @@ except ImportError as e:
     print(f"SKIP: {e} (tests/requirements-torch.txt)")
     sys.exit(77)
 
-STEPS = 8
+STEPS = 6
 SMALL = ["alexnet", "transformer", "bert", "gpt2"]  # what is quick
 
 
