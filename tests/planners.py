@@ -14,6 +14,7 @@ and trained on another.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -79,7 +80,8 @@ def check_limits(folder, model, options, plans):
     as the fastest of those; what nothing keeps to is refused."""
     peaks = sorted(p["peak_bytes_per_device"] for p in plans.values())
     path = os.path.join(folder, "plan")
-    for limit in peaks[0], peaks[len(peaks) // 2]:
+    times = []
+    for limit in peaks[0], peaks[len(peaks) // 2], peaks[-1] * 2:
         plan = call(TDLC, "plan", model, *options, "--algorithm", "auto",
                     "--memory", str(limit), "-o", path)
         assert plan["peak_bytes_per_device"] <= limit, (limit, plan)
@@ -89,10 +91,25 @@ def check_limits(folder, model, options, plans):
                if p["peak_bytes_per_device"] <= limit]
         # under a limit copies are kept as long as they fit
         assert plan["predicted_seconds"] <= 1.02 * min(fit), (limit, fit)
-    done = subprocess.run([TDLC, "plan", model, *options, "--algorithm",
-                           "auto", "--memory", str(peaks[0] // 8)],
+        times.append(plan["predicted_seconds"])
+    assert times == sorted(times, reverse=True), times
+    check_enough(model, options, peaks[0] // 4)
+
+
+def check_enough(model, options, limit):
+    """What nothing keeps to is refused, and what is said to do does."""
+    command = [TDLC, "plan", model, *options, "--algorithm", "auto"]
+    done = subprocess.run([*command, "--memory", str(limit)],
                           capture_output=True, text=True)
-    assert done.returncode == 3 and "enough would be" in done.stderr, done
+    if done.returncode == 0:
+        return
+    said = re.search(r"enough would be (?:(\d+) devices, or )?"
+                     r"--memory (\d+)", done.stderr)
+    assert done.returncode == 3 and said, done
+    plan = call(*command, "--memory", said[2])
+    assert plan["peak_bytes_per_device"] <= int(said[2]), plan
+    if said[1]:
+        call(*command, "--memory", str(limit), "-k", said[1])
 
 
 def check(name, train, k):

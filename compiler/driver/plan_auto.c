@@ -100,6 +100,16 @@ plan_reports plan_frontier(arena *a, const plan_reports *all)
 	}
 }
 
+/* Bytes that copies may take: up to the limit, or all that there are where only
+ * time counts. */
+static int64_t room_for(const plan_search *how)
+{
+	if (how->memory > 0 || how->objective != OBJECTIVE_TIME)
+		return how->memory;
+	return how->topology->memory > 0 ? how->topology->memory
+					 : PLAN_MAX_BYTES;
+}
+
 /* The best's search as it is reported: by this name, with all that it took. */
 static search_result *credited(arena *a, const plan_reports *all,
 			       const plan_report *best, const plan_proof *proof)
@@ -136,16 +146,6 @@ static bool find_best(driver *d, const graph *g, const plan_search *how,
 	return plan_bounded(d, g, &least, best, proof);
 }
 
-/* Bytes that copies may take: up to the limit, or all that there are where only
- * time counts. */
-static int64_t room_for(const plan_search *how)
-{
-	if (how->memory > 0 || how->objective != OBJECTIVE_TIME)
-		return how->memory;
-	return how->topology->memory > 0 ? how->topology->memory
-					 : PLAN_MAX_BYTES;
-}
-
 bool plan_auto(driver *d, const graph *g, const plan_search *how,
 	       const lower_options *lower, const plan_reports *made,
 	       plan_report *r)
@@ -175,7 +175,8 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 
 /* ---- the frontier ------------------------------------------------------ */
 
-static json_t *frontier_json(const graph *g, const plan_reports *f, int k)
+static json_t *frontier_json(const graph *g, const plan_reports *f, int k,
+			     bool proven)
 {
 	json_t *list = json_array();
 	for (int i = 0; i < f->n; i++) {
@@ -188,21 +189,55 @@ static json_t *frontier_json(const graph *g, const plan_reports *f, int k)
 			"communication_bytes",
 			(json_int_t)r->plan->communication_bytes));
 	}
-	return json_pack("{s:s, s:i, s:o}", "model", g->name, "devices", k,
-			 "frontier", list);
+	return json_pack("{s:s, s:i, s:b, s:o}", "model", g->name, "devices", k,
+			 "proven", proven, "frontier", list);
+}
+
+/* Of a small graph the best plan of all, then the best of those with less
+ * memory than that, and so on.  *proven: that is all there is. */
+static bool add_proven(driver *d, const graph *g, const plan_search *how,
+		       plan_reports *all, bool *proven)
+{
+	enum { MOST_POINTS = 32 };
+	plan_search one = *how;
+	one.objective = OBJECTIVE_TIME;
+	one.room = room_for(&one);
+	for (int i = 0; i < MOST_POINTS; i++) {
+		const plan_report *known = plan_best(all, &one);
+		plan_proof proof;
+		if (!known)
+			return true;
+		plan_report r = *known;
+		if (!plan_bounded(d, g, &one, &r, &proof))
+			return false;
+		if (!proof.proven)
+			return true;
+		*proven = plan_passes(&r, one.memory);
+		if (*proven)
+			return true;
+		vec_push(d->arena, all, r);
+		one.memory = one.room = r.plan->arena_bytes - 1;
+		if (one.memory <= 0)
+			return true;
+	}
+	return true;
 }
 
 cli_status plan_print_frontier(driver *d, const graph *g,
 			       const plan_search *how, bool json)
 {
 	plan_reports all = { 0 };
-	if (!plan_gather(d, g, how, true, &all))
+	bool proven = false;
+	if (!plan_gather(d, g, how, true, &all) ||
+	    !add_proven(d, g, how, &all, &proven))
 		return CLI_OK;
 	plan_reports f = plan_frontier(d->arena, &all);
 	if (json)
-		return driver_print_json(d, frontier_json(g, &f, how->k));
-	printf("%s on %d devices, for '%s': %d of %d plans\n\n", g->name,
-	       how->k, how->topology->name, f.n, all.n);
+		return driver_print_json(d, frontier_json(g, &f, how->k,
+							  proven));
+	printf("%s on %d devices, for '%s': %d of %d plans%s\n\n", g->name,
+	       how->k, how->topology->name, f.n, all.n,
+	       proven ? ", and no others are better" : "");
 	printf(" predicted      memory       moved  planner\n");
 	for (int i = 0; i < f.n; i++) {
 		const plan_report *r = &f.at[i];
@@ -216,23 +251,41 @@ cli_status plan_print_frontier(driver *d, const graph *g,
 
 /* ---- no room ----------------------------------------------------------- */
 
-/* The least number of devices above k for which the recursive search finds room
- * among those that double, and fit the machine; 0 if there is none. */
+/* Whether there is room on k devices; for auto, whether the recursive search
+ * finds it, or on a small graph any plan. */
+static bool fits_on(driver *d, const graph *g, const plan_search *how, int k)
+{
+	bool best = !strcmp(how->algorithm, PLAN_AUTO);
+	plan_search more = *how;
+	plan_reports one = { 0 };
+	plan_proof proof;
+	mesh m;
+	more.k = k;
+	more.room = how->memory;
+	more.algorithm = best ? "tofu" : how->algorithm;
+	more.objective = OBJECTIVE_MEMORY;
+	if (!topology_mesh(how->topology, k, &m) ||
+	    !plan_is_countable(d, g, k) || !plan_add(d, g, &more, &one))
+		return false;
+	plan_report *r = &one.at[0];
+	if (best && r->plan && plan_passes(r, how->memory) &&
+	    !plan_bounded(d, g, &more, r, &proof))
+		return false;
+	return r->plan && !plan_passes(r, how->memory);
+}
+
+/* A number of devices above k that does, the least of those that are tried: up
+ * to twice as many, then those that double; 0 if there is none. */
 static int enough_devices(driver *d, const graph *g, const plan_search *how)
 {
-	plan_search more = *how;
-	mesh m;
-	more.algorithm = "tofu";
-	for (int64_t k = 2 * (int64_t)how->k; k <= 1024; k *= 2) {
-		plan_reports one = { 0 };
-		more.k = (int)k;
-		if (!topology_mesh(how->topology, (int)k, &m) ||
-		    !plan_is_countable(d, g, k) ||
-		    !add(d, g, &more, more.algorithm, &one))
-			return 0;
-		if (one.at[0].plan && !plan_passes(&one.at[0], how->memory))
-			return (int)k;
-	}
+	enum { MOST_TRIED = 16, MOST_DEVICES = 1024 };
+	int first = how->k, stride = (first + MOST_TRIED - 1) / MOST_TRIED;
+	for (int k = first + stride; k < 2 * first; k += stride)
+		if (fits_on(d, g, how, k))
+			return k;
+	for (int k = 2 * first; k <= MOST_DEVICES; k *= 2)
+		if (fits_on(d, g, how, k))
+			return k;
 	return 0;
 }
 
