@@ -129,7 +129,7 @@ def check_accuracy(folder):
         "-o", f"{train}.plan")
     run(TDLC, "plan", MODEL, "-k", "8", "-o", f"{test}.plan")
     result = call(
-        TDLRUN, f"{train}.plan", "--data", f"{train}.npz", "--epochs", "5",
+        TDLRUN, f"{train}.plan", "--data", f"{train}.npz", "--epochs", "6",
         "--shuffle", "--schedule", "cosine", "--evaluate", f"{test}.plan",
         "--evaluate-data", f"{test}.npz")
     right = result["evaluations"][-1]["means"]["right"]
