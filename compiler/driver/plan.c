@@ -23,7 +23,7 @@ typedef struct plan_options {
 	plan_strictness strict;
 	const char *topology;
 	int objective; /* a plan_objective; -1: not given */
-	bool frontier, json;
+	bool frontier, separate, json;
 } plan_options;
 
 /* Reads the command line; the operand is *model.  False with *status. */
@@ -57,6 +57,8 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "warn of each tensor of SIZE bytes and more (64K, 1M, 2G)\n"
 		  "that every device stores or fetches whole",
 		  &o->warn_replicate },
+		{ CLI_FLAG, 0, "no-fuse", NULL,
+		  "keep every operator a kernel of its own", &o->separate },
 		DRIVER_OPTION_OUTPUT(&o->output),
 		{ CLI_TEXT, 0, "emit-cuda", "DIR",
 		  "write a program in CUDA that runs the plan to DIR",
@@ -150,6 +152,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		.codegen = o->output || o->cuda ? codegen_sources : NULL,
 		.checksums = o->output != NULL,
 		.memory = o->limit,
+		.separate = o->separate,
 	};
 	bool best = !strcmp(o->search.algorithm, PLAN_AUTO);
 	plan_report r;

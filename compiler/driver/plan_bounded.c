@@ -40,6 +40,7 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 	keeper *k = to;
 	driver one = *k->d;
 	const lower_options options = { .algorithm = PLAN_BOUNDED,
+					.separate = true,
 					.memory = k->how->room };
 	one.arena = arena_new();
 	const plan *p = plan_lower(&one, k->g, as, &options,

@@ -4,6 +4,7 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/copies.c \
 	%D%/cost.c %D%/cost.h \
 	%D%/eager.c \
+	%D%/fuse.c %D%/fuse.h \
 	%D%/lazy.c \
 	%D%/lower.c %D%/lower.h \
 	%D%/order.c %D%/order.h \

@@ -7,6 +7,7 @@
 
 #include "base/intern.h"
 #include "compiler/lower/constants.h"
+#include "compiler/lower/fuse.h"
 #include "compiler/lower/program.h"
 
 typedef struct lowerer {
@@ -136,9 +137,11 @@ static bool check_sizes(const plan *p, diag_sink *s)
 	return fits;
 }
 
-plan *lower_plan(arena *a, const graph *g, const assignment *as,
+plan *lower_plan(arena *a, const graph *whole, const assignment *chosen,
 		 const lower_options *o, diag_sink *s)
 {
+	assignment own = *chosen, *as = &own;
+	const graph *g = o->separate ? whole : fuse_graph(a, whole, as);
 	int64_t workers = 1;
 	for (int i = 0; i < as->mesh.naxes; i++)
 		workers *= as->mesh.size[i];

@@ -23,6 +23,8 @@ typedef struct lower_options {
 	 * others can run meanwhile, for machines that communicate while they
 	 * compute.  It takes more memory. */
 	bool patient;
+	/* Every node stays a kernel of its own: else see fuse.h. */
+	bool separate;
 } lower_options;
 
 /* The program for g under an assignment.  The order of its nodes is chosen

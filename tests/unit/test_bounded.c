@@ -106,6 +106,7 @@ START_TEST(no_program_is_below)
 				.algorithm = "random",
 				.memory = memories[round % 3],
 				.patient = round % 2,
+				.separate = true,
 			};
 			plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 			ck_assert(p);
@@ -130,7 +131,8 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 {
 	judge *j = to;
 	arena *a = arena_new();
-	const lower_options o = { .algorithm = "x", .memory = j->limit };
+	const lower_options o = { .algorithm = "x", .memory = j->limit,
+				  .separate = true };
 	plan *p = lower_plan(a, j->g, as, &o, diag_sink_new(a));
 	ck_assert(p);
 	*v = (bounded_value){ lower_seconds(p, j->t), p->arena_bytes };

@@ -129,6 +129,52 @@ START_TEST(same_results)
 }
 END_TEST
 
+static int tensor_called(const plan *p, const char *name)
+{
+	for (int t = 0; t < p->ntensors; t++)
+		if (!strcmp(p->tensors[t].name, name))
+			return t;
+	return -1;
+}
+
+/* Kernels that were made of several compute what these do, whatever is divided
+ * how. */
+START_TEST(fused_kernels_compute_the_same)
+{
+	const lower_options separate = { .algorithm = "random",
+					 .separate = true };
+	int fused = 0;
+	for (int seed = 0; seed < 400; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(90000 + (uint64_t)seed);
+		graph *g = seed % 2 ? random_chain(a, &r, 1 + seed % 9) :
+				      random_graph(a, &r, 1 + seed % 12);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		plan *q = lower_by(a, g, &as, &separate);
+		machine m = machine_new(a, p), n = machine_new(a, q);
+		machine_run(&m);
+		machine_run(&n);
+		for (int t = 0; t < p->ntensors; t++) {
+			const plan_tensor *x = &p->tensors[t];
+			int u = tensor_called(q, x->name);
+			ck_assert_int_ge(u, 0);
+			if (!x->output)
+				continue;
+			ck_assert_msg(!memcmp(machine_tensor(a, &m, t),
+					      machine_tensor(a, &n, u),
+					      (size_t)plan_tensor_nbytes(x)),
+				      "seed %d, tensor '%s'", seed, x->name);
+		}
+		ck_assert_int_le(p->communication_bytes,
+				 q->communication_bytes);
+		fused += q->nnodes - p->nnodes;
+		arena_free(a);
+	}
+	ck_assert_int_gt(fused, 50);
+}
+END_TEST
+
 /* Three figures agree in every step: states and outputs are what the graph
  * says, on all workers and on one. */
 START_TEST(states_are_kept)
@@ -425,14 +471,18 @@ static int64_t model(const plan *p)
 
 START_TEST(never_more_than_model)
 {
+	const lower_options separate = { .algorithm = "random",
+					 .separate = true };
 	int less = 0;
 	for (int seed = 0; seed < 200; seed++) {
 		arena *a = arena_new();
 		rng r = rng_new(20000 + (uint64_t)seed);
 		graph *g = random_graph(a, &r, 10);
 		assignment as = random_assignment(a, &r, g);
-		plan *p = lower(a, g, &as);
+		plan *p = lower_by(a, g, &as, &separate);
+		plan *fused = lower(a, g, &as);
 		ck_assert_int_eq(model_bytes(g, &as, as.mesh.naxes), model(p));
+		ck_assert_int_le(model(fused), model(p));
 		ck_assert_int_le(p->communication_bytes, model(p));
 		less += p->communication_bytes < model(p);
 		arena_free(a);
@@ -766,6 +816,7 @@ int main(void)
 	tcase_add_test(t, clipped_gradients_wait);
 	tcase_add_test(t, gradients_are_summed_in_place);
 	tcase_add_test(t, an_eighth_each);
+	tcase_add_test(t, fused_kernels_compute_the_same);
 	tcase_add_test(t, within_a_limit);
 	tcase_add_test(t, at_the_peak);
 	tcase_add_test(t, predicted_time);

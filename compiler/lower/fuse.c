@@ -1,0 +1,428 @@
+#include "config.h"
+
+#include "compiler/lower/fuse.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+
+/* Of a kernel that was made of others: nodes of its body, inputs. */
+enum { MOST_NODES = 300, MOST_INPUTS = 12, LONGEST_NAME = 48 };
+/* What is computed more than once, because it is read more than once, is as
+ * small as this. */
+enum { SMALL_BODY = 16, MOST_READS = 4 };
+
+/* A kernel made of two, so that nodes share it. */
+typedef struct pairing {
+	const kernel *first, *second, *made;
+	int slot;
+	int inputs[MAX_NINPUTS]; /* of the first: their number in `made` */
+} pairing;
+
+typedef struct fuser {
+	arena *a, *tmp;
+	const graph *g;
+	const assignment *as;
+	node *nodes;   /* as they become */
+	bool *gone;    /* nodes that are part of another */
+	int *readers;  /* by tensor: inputs that it is */
+	bool *is_next; /* by tensor: of a state */
+	int *last;     /* by tensor: the last node that reads it */
+	pairing *pairs;
+	size_t nslots;
+} fuser;
+
+/* ---- what a node reads ------------------------------------------------- */
+
+static int count_nodes(const kexpr *e)
+{
+	int n = 1;
+	for (int i = 0; i < e->nargs; i++)
+		n += count_nodes(e->args[i]);
+	return n;
+}
+
+/* Reads of an input: their number; *read is one of them, all are equal, or the
+ * number is more than any. */
+static int count_reads(const kexpr *e, int input, const kexpr **read)
+{
+	int n = 0;
+	if (e->kind == KX_READ && e->input == input) {
+		for (int d = 0; *read && d < kx_ndim(e); d++)
+			if (!kx_equal(e->args[d], (*read)->args[d]))
+				return MOST_NODES;
+		*read = e;
+		n = 1;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		n += count_reads(e->args[i], input, read);
+	return n;
+}
+
+/* Whether a read's indices are all variables of a kernel, each once, and run
+ * over the whole input: then a part of the iteration space reads the same part
+ * of the input, and no element twice. */
+static bool reads_each_once(const kernel *k, const kexpr *read)
+{
+	uint32_t seen = 0;
+	for (int d = 0; d < kx_ndim(read); d++) {
+		const kexpr *i = read->args[d];
+		if (i->kind != KX_VAR || seen >> i->var & 1 ||
+		    k->vars[i->var].extent !=
+			    k->inputs[read->input].dims[d])
+			return false;
+		seen |= 1u << i->var;
+	}
+	return seen == (1u << k->nvars) - 1;
+}
+
+/* They fit: importers check it. */
+static int64_t bytes_of(const tensor *t)
+{
+	int64_t n = (int64_t)dtype_size(t->type.type);
+	for (int d = 0; d < t->type.ndim; d++)
+		n *= t->type.dims[d];
+	return n;
+}
+
+/* ---- which nodes ------------------------------------------------------- */
+
+static bool is_plain(const kernel *k)
+{
+	return k->body && !k->opaque && !k->nderived;
+}
+
+/* What is divided along a dimension of the tensor is divided along the variable
+ * that reads it. */
+static bool divided_alike(const fuser *x, node_id first, node_id second,
+			  tensor_id t, const kexpr *read)
+{
+	const cuts *made = &x->as->node_cuts[first];
+	const cuts *held = &x->as->tensor_cuts[t];
+	const cuts *used = &x->as->node_cuts[second];
+	for (int i = 0; i < x->as->mesh.naxes; i++) {
+		int d = held->dim[i];
+		if (made->dim[i] != d ||
+		    (d >= 0 && used->dim[i] != read->args[d]->var))
+			return false;
+	}
+	return true;
+}
+
+/* Bytes that would have to be kept until `second` which are not needed then. */
+static int64_t kept_longer(const fuser *x, const node *first, node_id second)
+{
+	int64_t bytes = 0;
+	for (int i = 0; i < first->kernel->ninputs; i++) {
+		const tensor *t = &x->g->tensors[first->inputs[i]];
+		if (t->kind == TENSOR_RESULT && !t->output &&
+		    x->last[first->inputs[i]] < second)
+			bytes += bytes_of(t);
+	}
+	return bytes;
+}
+
+static bool is_in_between(const fuser *x, tensor_id t)
+{
+	const tensor *made = &x->g->tensors[t];
+	return made->kind == TENSOR_RESULT && !made->output &&
+	       !x->is_next[t] && x->readers[t] == 1 && t != x->g->loss;
+}
+
+/* Whether input `slot` of a node can be computed where it is read. */
+static bool can_fuse(const fuser *x, node_id second, int slot)
+{
+	const node *n = &x->nodes[second];
+	tensor_id t = n->inputs[slot];
+	const kexpr *read = NULL;
+	if (!is_in_between(x, t) || !is_plain(n->kernel))
+		return false;
+	node_id producer = x->g->tensors[t].producer;
+	const node *m = &x->nodes[producer];
+	const kernel *k = m->kernel;
+	if (!is_plain(k) || k->reducer != RED_NONE ||
+	    k->ninputs + n->kernel->ninputs - 1 > MOST_INPUTS)
+		return false;
+	int reads = count_reads(n->kernel->body, slot, &read);
+	int nodes = count_nodes(k->body);
+	if (reads < 1 || reads > MOST_READS ||
+	    (reads > 1 && nodes > SMALL_BODY) ||
+	    reads * nodes + count_nodes(n->kernel->body) > MOST_NODES)
+		return false;
+	return reads_each_once(n->kernel, read) &&
+	       divided_alike(x, producer, second, t, read) &&
+	       kept_longer(x, m, second) <=
+		       bytes_of(&x->g->tensors[t]);
+}
+
+/* ---- one kernel of two ------------------------------------------------- */
+
+typedef struct rewriter {
+	arena *a;
+	const kernel *first; /* goes to where `slot` is read */
+	int slot;
+	const int *inputs;   /* numbers of the first's inputs, .. */
+	kexpr *const *index; /* .. and what its variables are; NULL: they stay */
+} rewriter;
+
+static kexpr *copy_of(const rewriter *w, const kexpr *e)
+{
+	kexpr *to = ARENA_NEW(w->a, kexpr);
+	*to = *e;
+	to->args = ARENA_ARRAY(w->a, kexpr *, e->nargs);
+	return to;
+}
+
+/* The first kernel's body, in the second's variables. */
+static kexpr *rewrite_first(const rewriter *w, const kexpr *e)
+{
+	if (e->kind == KX_VAR)
+		return w->index[e->var];
+	kexpr *to = copy_of(w, e);
+	if (e->kind == KX_READ)
+		to->input = w->inputs[e->input];
+	for (int i = 0; i < e->nargs; i++)
+		to->args[i] = rewrite_first(w, e->args[i]);
+	return to;
+}
+
+/* Whether storing an element rounds or cuts what an expression of its type is
+ * computed as. */
+static bool storing_matters(dtype t)
+{
+	return t != DT_F64 && t != DT_F32 && t != DT_BOOL &&
+	       dtype_bits(t) < 64;
+}
+
+static kexpr *rewrite(const rewriter *w, const kexpr *e)
+{
+	if (e->kind == KX_READ && e->input == w->slot) {
+		rewriter inner = *w;
+		inner.index = e->args;
+		kexpr *x = rewrite_first(&inner, w->first->body);
+		bool cast = storing_matters(w->first->type) ||
+			    x->type != w->first->type;
+		return cast ? kx_cast(w->a, x, w->first->type) : x;
+	}
+	kexpr *to = copy_of(w, e);
+	if (e->kind == KX_READ)
+		to->input = e->input - (e->input > w->slot);
+	for (int i = 0; i < e->nargs; i++)
+		to->args[i] = rewrite(w, e->args[i]);
+	return to;
+}
+
+static const kernel *make_kernel(fuser *x, const pairing *p)
+{
+	const kernel *first = p->first, *second = p->second;
+	kernel *k = ARENA_NEW(x->a, kernel);
+	rewriter w = { x->a, first, p->slot, p->inputs, NULL };
+	*k = *second;
+	k->name = arena_printf(x->a, "%.*s+%.*s", LONGEST_NAME, first->name,
+			       LONGEST_NAME, second->name);
+	k->inputs = ARENA_ARRAY(x->a, kinput,
+				first->ninputs + second->ninputs);
+	k->ninputs = 0;
+	for (int i = 0; i < second->ninputs; i++)
+		if (i != p->slot)
+			k->inputs[k->ninputs++] = second->inputs[i];
+	for (int i = 0; i < first->ninputs; i++)
+		if (p->inputs[i] == k->ninputs)
+			k->inputs[k->ninputs++] = first->inputs[i];
+	k->body = rewrite(&w, second->body);
+	kernel_finish(x->a, k);
+	return k;
+}
+
+/* ---- pairs that were made before --------------------------------------- */
+
+static bool same_pairing(const pairing *p, const pairing *q)
+{
+	return p->first == q->first && p->second == q->second &&
+	       p->slot == q->slot &&
+	       !memcmp(p->inputs, q->inputs,
+		       (size_t)p->first->ninputs * sizeof(*p->inputs));
+}
+
+static const kernel *kernel_of(fuser *x, pairing *p)
+{
+	uint64_t i = hash_bytes(HASH_SEED, &p->first, sizeof(p->first));
+	i = hash_bytes(i, &p->second, sizeof(p->second));
+	for (;; i++) {
+		pairing *q = &x->pairs[i & (x->nslots - 1)];
+		if (!q->made) {
+			*q = *p;
+			q->made = make_kernel(x, p);
+		} else if (!same_pairing(p, q)) {
+			continue;
+		}
+		return q->made;
+	}
+}
+
+/* ---- nodes ------------------------------------------------------------- */
+
+/* Makes the producer of an input a part of the node. */
+static void fuse(fuser *x, node_id second, int slot)
+{
+	node *n = &x->nodes[second];
+	node_id producer = x->g->tensors[n->inputs[slot]].producer;
+	const node *m = &x->nodes[producer];
+	pairing p = { .first = m->kernel, .second = n->kernel, .slot = slot };
+	tensor_id inputs[2 * MAX_NINPUTS];
+	int ninputs = 0;
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (i != slot)
+			inputs[ninputs++] = n->inputs[i];
+	for (int i = 0; i < m->kernel->ninputs; i++) {
+		int at = 0;
+		while (at < ninputs && inputs[at] != m->inputs[i])
+			at++;
+		p.inputs[i] = at;
+		if (at < ninputs)
+			x->readers[m->inputs[i]]--;
+		else
+			inputs[ninputs++] = m->inputs[i];
+		if (x->last[m->inputs[i]] < second)
+			x->last[m->inputs[i]] = second;
+	}
+	n->kernel = kernel_of(x, &p);
+	n->inputs = ARENA_COPY(x->a, inputs, ninputs);
+	n->op = arena_printf(x->a, "%.*s+%.*s", LONGEST_NAME, m->op,
+			     LONGEST_NAME, n->op);
+	x->gone[producer] = true;
+}
+
+static void fuse_inputs(fuser *x, node_id second)
+{
+	for (int slot = 0; slot < x->nodes[second].kernel->ninputs; slot++)
+		if (can_fuse(x, second, slot)) {
+			fuse(x, second, slot);
+			slot = -1;
+		}
+}
+
+static void count_readers(fuser *x)
+{
+	const graph *g = x->g;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		x->last[t] = NONE;
+		if (g->tensors[t].next >= 0)
+			x->is_next[g->tensors[t].next] = true;
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			x->readers[g->nodes[n].inputs[i]]++;
+			x->last[g->nodes[n].inputs[i]] = n;
+		}
+}
+
+/* ---- the new graph ----------------------------------------------------- */
+
+static tensor_id renumbered(const int *number, tensor_id t)
+{
+	return t < 0 ? t : number[t];
+}
+
+static tensor_id *renumber_all(fuser *x, const int *number,
+			       const tensor_id *from, int n)
+{
+	tensor_id *to = ARENA_ARRAY(x->a, tensor_id, n);
+	for (int i = 0; i < n; i++)
+		to[i] = number[from[i]];
+	return to;
+}
+
+/* Numbers of what is left, -1 for what is gone. */
+static int *number_tensors(fuser *x)
+{
+	int *number = ARENA_ARRAY(x->tmp, int, x->g->ntensors), n = 0;
+	for (tensor_id t = 0; t < x->g->ntensors; t++) {
+		node_id from = x->g->tensors[t].producer;
+		number[t] = from >= 0 && x->gone[from] ? NONE : n++;
+	}
+	return number;
+}
+
+static int *number_nodes(fuser *x)
+{
+	int *number = ARENA_ARRAY(x->tmp, int, x->g->nnodes), n = 0;
+	for (node_id i = 0; i < x->g->nnodes; i++)
+		number[i] = x->gone[i] ? NONE : n++;
+	return number;
+}
+
+static void copy_tensors(fuser *x, graph *to, assignment *as, const int *number,
+			 const int *nodes)
+{
+	const graph *g = x->g;
+	to->tensors = ARENA_ARRAY(x->a, tensor, g->ntensors);
+	to->ntensors = 0;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		if (number[t] < 0)
+			continue;
+		tensor *n = &to->tensors[to->ntensors];
+		*n = g->tensors[t];
+		n->next = renumbered(number, n->next);
+		n->gradient_of = renumbered(number, n->gradient_of);
+		n->producer = n->producer < 0 ? NONE : nodes[n->producer];
+		as->tensor_cuts[to->ntensors++] = x->as->tensor_cuts[t];
+	}
+	to->inputs = renumber_all(x, number, g->inputs, g->ninputs);
+	to->outputs = renumber_all(x, number, g->outputs, g->noutputs);
+	to->loss = renumbered(number, g->loss);
+	to->learning_rate = renumbered(number, g->learning_rate);
+	to->loss_scale = renumbered(number, g->loss_scale);
+}
+
+static void copy_nodes(fuser *x, graph *to, assignment *as, const int *number,
+		       const int *nodes)
+{
+	to->nodes = ARENA_ARRAY(x->a, node, x->g->nnodes);
+	to->nnodes = 0;
+	for (node_id i = 0; i < x->g->nnodes; i++) {
+		if (x->gone[i])
+			continue;
+		node *n = &to->nodes[to->nnodes];
+		*n = x->nodes[i];
+		n->inputs = renumber_all(x, number, n->inputs,
+					 n->kernel->ninputs);
+		n->output = number[n->output];
+		n->forward = n->forward < 0 ? NONE : nodes[n->forward];
+		as->node_cuts[to->nnodes++] = x->as->node_cuts[i];
+	}
+}
+
+static const graph *new_graph(fuser *x, assignment *as)
+{
+	graph *to = ARENA_NEW(x->a, graph);
+	int *number = number_tensors(x), *nodes = number_nodes(x);
+	*to = *x->g;
+	as->mesh = x->as->mesh;
+	as->tensor_cuts = ARENA_ARRAY(x->a, cuts, x->g->ntensors);
+	as->node_cuts = ARENA_ARRAY(x->a, cuts, x->g->nnodes);
+	copy_tensors(x, to, as, number, nodes);
+	copy_nodes(x, to, as, number, nodes);
+	return to;
+}
+
+const graph *fuse_graph(arena *a, const graph *g, assignment *as)
+{
+	fuser x = { .a = a, .tmp = arena_new(), .g = g, .as = as };
+	assignment fused;
+	x.nodes = ARENA_COPY(x.tmp, g->nodes, g->nnodes);
+	x.gone = arena_calloc(x.tmp, (size_t)g->nnodes + 1, sizeof(bool));
+	x.readers = arena_calloc(x.tmp, (size_t)g->ntensors + 1, sizeof(int));
+	x.is_next = arena_calloc(x.tmp, (size_t)g->ntensors + 1, sizeof(bool));
+	x.last = ARENA_ARRAY(x.tmp, int, g->ntensors);
+	for (x.nslots = 16; x.nslots < 2 * (size_t)g->nnodes; x.nslots *= 2)
+		;
+	x.pairs = arena_calloc(x.tmp, x.nslots, sizeof(*x.pairs));
+	count_readers(&x);
+	for (node_id n = 0; n < g->nnodes; n++)
+		fuse_inputs(&x, n);
+	const graph *to = new_graph(&x, &fused);
+	arena_free(x.tmp);
+	*as = fused;
+	return to;
+}

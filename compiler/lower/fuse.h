@@ -1,0 +1,18 @@
+/* Fewer, larger kernels. */
+#ifndef TDL_COMPILER_LOWER_FUSE_H
+#define TDL_COMPILER_LOWER_FUSE_H
+
+#include "compiler/search/search.h"
+
+/* The graph in which a node that computes element by element what one other
+ * node alone reads, each element once, is a part of that node: its result is
+ * never in memory.  Where the two are divided alike, so that nothing moves
+ * between them, and where what the first reads does not have to be kept for
+ * longer than its result would be, if that is more.
+ *
+ * Results are the same, bit for bit, as kernels in C and CUDA compute them; the
+ * interpreter does not round an f32 or f64 in between.  *as becomes the
+ * assignment of the new graph, which shares what it has of the old one. */
+const graph *fuse_graph(arena *a, const graph *g, assignment *as);
+
+#endif
