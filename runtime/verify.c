@@ -7,12 +7,12 @@
 
 #include "plan/eval.h"
 
-/* Whether the workers divide a reduction of node n whose result depends on the
- * order of its terms. */
-static bool rounds_differently(const plan *p, int n)
+/* Whether the workers, or a library, divide a reduction of node n whose result
+ * depends on the order of its terms. */
+static bool rounds_differently(const plan *p, int n, bool library)
 {
 	const kernel *k = p->kernels[p->nodes[n].kernel].kernel;
-	reducer r = plan_partial(p, n, NULL);
+	reducer r = library && k->body ? k->reducer : plan_partial(p, n, NULL);
 	return (r == RED_SUM || r == RED_PROD) && dtype_is_float(k->type);
 }
 
@@ -43,13 +43,15 @@ static double allowed(dtype t)
 }
 
 /* One pass over the program; whether it found more. */
-static bool spread(const plan *p, double *error)
+static bool spread(const plan *p, bool library, double *error)
 {
 	bool more = false;
 	for (int n = 0; n < p->nnodes; n++) {
 		const plan_node *node = &p->nodes[n];
 		const kernel *k = p->kernels[node->kernel].kernel;
-		double most = rounds_differently(p, n) ? allowed(k->type) : 0;
+		double most = 0;
+		if (rounds_differently(p, n, library))
+			most = allowed(k->type);
 		for (int i = 0; i < k->ninputs; i++)
 			most = fmax(most, error[node->inputs[i]]);
 		if (most > 0 && dtype_is_float(k->type))
@@ -70,10 +72,10 @@ static bool spread(const plan *p, double *error)
 /* By how much, relatively, tensors may differ from one worker's, after as many
  * steps as it takes: as much as the coarsest type does that they come from
  * through what is added up otherwise; 0 where they have to be the same. */
-static double *find_errors(arena *a, const plan *p)
+static double *find_errors(arena *a, const plan *p, bool library)
 {
 	double *error = ARENA_ARRAY(a, double, p->ntensors);
-	while (spread(p, error))
+	while (spread(p, library, error))
 		continue;
 	return error;
 }
@@ -116,13 +118,13 @@ static void note_greater(double *to, double v)
 		*to = isnan(*to) ? *to : v;
 }
 
-comparison verify_tensors(const plan *p, int n, const int *tensors,
-			  const array *got, const array *want,
-			  const double *sway)
+comparison verify_tensors(const plan *p, bool library, int n,
+			  const int *tensors, const array *got,
+			  const array *want, const double *sway)
 {
 	enum { TIMES = 16 };
 	arena *work = arena_new();
-	const double *error = find_errors(work, p);
+	const double *error = find_errors(work, p, library);
 	comparison c = { .equal = true, .exact = true };
 	for (int i = 0; i < n; i++) {
 		size_t nbytes = (size_t)array_nbytes(&got[i]);
@@ -156,7 +158,8 @@ void verify_sway(int n, const array *moved, const array *want, double *sway)
 
 comparison verify_outputs(const plan *p, const array *got, const array *want)
 {
-	return verify_tensors(p, p->noutputs, p->outputs, got, want, NULL);
+	return verify_tensors(p, false, p->noutputs, p->outputs, got, want,
+			      NULL);
 }
 
 /* ---- numbers moved ----------------------------------------------------- */
@@ -181,7 +184,7 @@ static double last_bit(dtype t)
 double verify_noise(const plan *p)
 {
 	arena *work = arena_new();
-	const double *error = find_errors(work, p);
+	const double *error = find_errors(work, p, library);
 	double noise = 0;
 	for (int t = 0; t < p->ntensors; t++)
 		if (error[t] > 0)

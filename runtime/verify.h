@@ -15,8 +15,9 @@ typedef struct comparison {
 } comparison;
 
 /* Compares tensors of a plan, outputs and states after some steps, with those
- * of one worker.  Where no sum or product of floats was divided among workers
- * they have to be the same, bit for bit; else the relative error of each is at
+ * of one worker.  Where no sum or product of floats was divided among workers,
+ * nor added up by a `library`, which may do that otherwise for every shape, they
+ * have to be the same, bit for bit; else the relative error of each is at
  * most 1e-4 in f32, 1e-9 in f64, 1e-2 in f16, 1e-1 in bf16; where the mantissa
  * has three bits 0.5, with less 1.
  *
@@ -24,15 +25,16 @@ typedef struct comparison {
  * bits, and all that an optimizer which scales gradients makes of it.  Where
  * `sway` is given, by tensor, a relative error of 16 times that is right, too.
  */
-comparison verify_tensors(const plan *p, int n, const int *tensors,
-			  const array *got, const array *want,
-			  const double *sway);
+comparison verify_tensors(const plan *p, bool library, int n,
+			  const int *tensors, const array *got,
+			  const array *want, const double *sway);
 
 /* Notes in sway, by tensor, by how much one worker's results at most differ,
  * relatively, from those that it got from numbers after verify_move(). */
 void verify_sway(int n, const array *moved, const array *want, double *sway);
 
-/* The same for the outputs of a run whose states, if any, were new. */
+/* The same for the outputs of a run whose states, if any, were new, without a
+ * library. */
 comparison verify_outputs(const plan *p, const array *got, const array *want);
 
 /* By how much, relatively, a number changes in the last bit of the coarsest of

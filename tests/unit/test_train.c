@@ -587,7 +587,8 @@ static bool is_right(const plan *p, int t, double sway)
 	array want = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 3 },
 		       .data = x }, got = want;
 	got.data = y;
-	comparison c = verify_tensors(p, 1, &t, &got, &want, &sway);
+	comparison c = verify_tensors(p, false, 1, &t, &got, &want,
+				      &sway);
 	ck_assert(!c.exact && c.equal == !c.worst);
 	return c.equal;
 }
