@@ -184,7 +184,7 @@ static double last_bit(dtype t)
 double verify_noise(const plan *p)
 {
 	arena *work = arena_new();
-	const double *error = find_errors(work, p, library);
+	const double *error = find_errors(work, p, false);
 	double noise = 0;
 	for (int t = 0; t < p->ntensors; t++)
 		if (error[t] > 0)
