@@ -18,7 +18,6 @@ TEST_EXTENSIONS = .sh .py
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
-# Automake starts the tests in the order of TESTS: the longest come first.
 source_tests = %D%/layering.sh %D%/style.sh
 script_tests = \
 	%D%/cli.sh \
@@ -63,6 +62,10 @@ network_files = \
 	%D%/models/published.py \
 	%D%/onnx/optimizers.py \
 	%D%/onnx/random_nodes.py
+# Tests start in the order of TESTS: those that may take longest come first,
+# which with sanitizers is one of the unit tests.
+include tests/unit/local.mk
+
 # `make check network_tests=' leaves these out, and so on.
 network_tests = $(network_files)
 python_tests = $(python_files)
@@ -92,7 +95,6 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/valgrind.sh
 
 include tests/cuda/local.mk
-include tests/unit/local.mk
 if TDLC
 include tests/fuzz/local.mk
 endif

@@ -10,6 +10,7 @@ reference evaluator judges.
 	         [PREFIX...]
 """
 import argparse
+import os
 
 import against
 from onnx import helper, numpy_helper
@@ -18,6 +19,8 @@ from nodes_cases import CASES, Constant
 import nodes_microsoft  # noqa: F401 -- adds to CASES
 from nodes_opsets import at_every_opset, untried
 from programs import ALL  # against knows where it is
+
+SANITIZED = os.environ.get("SANITIZE") == "yes"
 
 
 def make(op, inputs, attrs, opset, noutputs):
@@ -69,7 +72,8 @@ def main():
     if args.untried:
         print("\n".join(untried(CASES)))
         return
-    more, missing = at_every_opset(CASES)
+    # Sanitizers see nothing new in the operators of another opset.
+    more, missing = at_every_opset(CASES) if not SANITIZED else ([], [])
     for op, opset in missing:
         print(f"no case of {op} is one at opset {opset}")
     # What differs between opsets is settled before anything is divided.
