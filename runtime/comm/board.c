@@ -285,11 +285,12 @@ void board_end(board *b, cli_status status)
 	board_write(b);
 }
 
-void board_clear(board *b)
+void board_clear(board *b, bool all)
 {
 	arena *work = arena_new();
 	for (int i = 0; i < b->nshared; i++)
 		unlink(board_shared(b, work, b->shared[i]));
-	unlink(b->path);
+	if (all)
+		unlink(b->path);
 	arena_free(work);
 }

@@ -57,8 +57,9 @@ bool board_watch(board *b);
 /* Ends the thread, and tells the others with which status this process ends. */
 void board_end(board *b, cli_status status);
 
-/* Removes this process's files; of a run before, whatever it has shared. */
-void board_clear(board *b);
+/* Removes what this process has shared, or all its files; what a run
+ * before has shared. */
+void board_clear(board *b, bool all);
 void board_clear_old(const board *b);
 
 /* Says why and ends the process, and so the others. */

@@ -71,9 +71,11 @@ typedef struct communicator {
 	void (*share)(void *c, int worker, void *data, int64_t n);
 	int64_t (*sum)(void *c, int64_t x);
 	int64_t (*greatest)(void *c, int64_t x);
-	/* From now on the others are told how far this process has come, and
-	 * the run is given up where one of them stands still.  May be NULL. */
-	void (*watch)(void *c, const comm_progress *x);
+	/* From now on the others are told how far this process has come.
+	 * Returns within how many seconds the run is ended, with a message
+	 * that names it, where one of them is gone or stands still; 0: nobody
+	 * looks after that.  May be NULL. */
+	double (*watch)(void *c, const comm_progress *x);
 	/* Bytes that the workers here received from others in an instruction
 	 * since open(). */
 	int64_t (*received)(void *c, int instr);

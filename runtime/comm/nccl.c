@@ -117,11 +117,10 @@ static int64_t greatest_processes(void *state, int64_t x)
 	return m->by->greatest(m->link, x);
 }
 
-static void watch_processes(void *state, const comm_progress *x)
+static double watch_processes(void *state, const comm_progress *x)
 {
 	const members *m = state;
-	if (m->by->watch)
-		m->by->watch(m->link, x);
+	return m->by->watch ? m->by->watch(m->link, x) : 0;
 }
 
 static void close_processes(void *state)

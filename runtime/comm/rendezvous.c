@@ -18,6 +18,7 @@ enum {
 	JOIN_SECONDS = 120,
 	LEAVE_SECONDS = 5,
 	PATIENCE = 8,	   /* seconds, if no option says another number */
+	SAID = 2, /* seconds later somebody has said who is gone */
 	MOST_RANKS = 4096,
 };
 
@@ -207,8 +208,7 @@ static void end_rendezvous(void *run, cli_status status)
 				x.status == NOTICE_RUNS; i++)
 			board_rest(i);
 	}
-	if (!failed)
-		board_clear(b);
+	board_clear(b, !failed);
 	if (failed && b->nranks > 1)
 		_exit(status);
 	pthread_mutex_destroy(&b->lock);
@@ -243,12 +243,13 @@ static void close_rendezvous(void *state)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static void watch_rendezvous(void *state, const comm_progress *x)
+static double watch_rendezvous(void *state, const comm_progress *x)
 {
 	board *b = state;
 	pthread_mutex_lock(&b->lock);
 	b->progress = x;
 	pthread_mutex_unlock(&b->lock);
+	return b->patience + SAID;
 }
 
 /* Of ranks on this machine, how many there are up to `end`. */

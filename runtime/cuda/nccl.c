@@ -63,6 +63,7 @@ typedef struct nccl {
 	CUdeviceptr outbox, inbox;
 	int *at; /* mapped memory: the last transfer that has ended */
 	comm_progress progress;
+	double patience; /* seconds until a peer that is gone has a name */
 } nccl;
 
 /* ---- the library ------------------------------------------------------- */
@@ -325,7 +326,7 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 	if (open_library(&l->api, f) && cuda_enter(c, 0, f) &&
 	    join_all(l, comm, link, f) && open_transfers(l, f)) {
 		if (comm->watch)
-			comm->watch(link, &l->progress);
+			l->patience = comm->watch(link, &l->progress);
 		return l;
 	}
 	close_nccl(l);
@@ -493,27 +494,32 @@ static void rest(int64_t looks)
 		usleep(50);
 }
 
-/* Where something has failed the communicators are given up, so that nothing
- * on the stream waits for others any more. */
+/* Until the stream has ended, or cannot any more. */
+static bool wait_stream(nccl *l, CUstream s, failure *f)
+{
+	CUresult r = CUDA_ERROR_NOT_READY;
+	for (int64_t i = 0; r == CUDA_ERROR_NOT_READY; i++) {
+		if (i % 16 == 15 && !look(l, f))
+			return name_transfer(l, f);
+		r = l->c->api.cuStreamQuery(s);
+		if (r == CUDA_ERROR_NOT_READY)
+			rest(i);
+	}
+	return cuda_good(&l->c->api, r, "cuStreamQuery", f);
+}
+
+/* Where a peer is gone, who looks after them names it, and ends this process,
+ * too.  Else the communicators are given up, so that nothing on the stream
+ * waits for others any more. */
 static bool wait_nccl(void *state, CUstream s, failure *f)
 {
 	nccl *l = state;
-	CUresult r = CUDA_ERROR_NOT_READY;
-	bool well = true;
 	atomic_fetch_add(&l->progress.steps, 1);
 	atomic_store(&l->progress.waits, true);
-	for (int64_t i = 0; well && r == CUDA_ERROR_NOT_READY; i++) {
-		r = l->c->api.cuStreamQuery(s);
-		if (r == CUDA_ERROR_NOT_READY) {
-			rest(i);
-			well = i % 16 != 15 || look(l, f);
-		}
-	}
-	atomic_store(&l->progress.waits, false);
+	bool well = wait_stream(l, s, f);
 	if (!well)
-		name_transfer(l, f);
-	else
-		well = cuda_good(&l->c->api, r, "cuStreamQuery", f);
+		usleep((useconds_t)(l->patience * 1e6));
+	atomic_store(&l->progress.waits, false);
 	if (!well)
 		leave_all(l, true);
 	return well;

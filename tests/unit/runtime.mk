@@ -5,6 +5,7 @@ runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
 
 unit_tests += \
 	%D%/test_codegen \
+	%D%/test_rendezvous \
 	%D%/test_codegen_cuda \
 	%D%/test_cuda \
 	%D%/test_runtime \
@@ -24,6 +25,8 @@ unit_tests += \
 	%D%/random_plan.c %D%/random_plan.h
 %C%_test_runtime_LDADD = compiler/lower/liblower.a \
 	compiler/search/libsearch.a $(runtime_libs)
+
+%C%_test_rendezvous_LDADD = $(runtime_libs)
 
 %C%_test_train_SOURCES = %D%/test_train.c \
 	%D%/random_graph.c %D%/random_graph.h \
