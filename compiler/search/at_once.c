@@ -75,7 +75,8 @@ static int *value_now(arena *a, const search *s, const ways_set *w)
 }
 
 /* Looks for something better that differs on these axes, where the tables have
- * so many costs at most; *bound is what nothing of that is less than. */
+ * so many costs at most; *bound is what nothing of that is less than.  With NULL
+ * it does not take long to prove it: it is one look of many. */
 static outcome improve(search *s, const rules *all, uint32_t axes,
 		       int64_t cells, int64_t *bound)
 {
@@ -85,6 +86,10 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	const rules some = { .dims = window_dims, .vars = window_vars,
 			     .state = &state };
 	solve_limits limits = search_limits(s, 1);
+	if (!bound) {
+		limits.steps /= 64;
+		limits.work /= 16;
+	}
 	outcome how = TOO_LARGE;
 	arena *tmp = arena_new();
 	ways_set w = ways_find(tmp, s->graph, m, &some, MOST_WAYS);
@@ -92,7 +97,8 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 		problem *p = whole_problem(tmp, s->graph, m, &w);
 		const int *now = value_now(tmp, s, &w);
 		solution found = whole_solve(tmp, s->graph, p, now, &limits);
-		*bound = found.lower_bound;
+		if (bound)
+			*bound = found.lower_bound;
 		how = found.cost < r->total ? BETTER : NO_BETTER;
 		if (how == BETTER) {
 			ways_take(&w, s->graph, found.value, &r->assignment);
@@ -117,17 +123,32 @@ static uint32_t axes_from(int first, int n, int naxes)
 static bool improve_parts(search *s, const rules *all, int n)
 {
 	int naxes = s->result->assignment.mesh.naxes, idle = 0;
-	int64_t bound;
 	for (int i = 0; i < MOST_ROUNDS * naxes && idle < naxes; i++) {
 		if (search_is_over(s))
 			break;
 		outcome o = improve(s, all, axes_from(i % naxes, n, naxes),
-				    PART_CELLS, &bound);
+				    PART_CELLS, NULL);
 		if (o == TOO_LARGE)
 			return false;
 		idle = o == BETTER ? 0 : idle + 1;
 	}
 	return true;
+}
+
+/* Over all axes at once, and over some at a time where that does not fit.  With
+ * rules that leave out much (optcnn's, no sums) all at once begins better with
+ * what some at a time come to. */
+static void improve_all(search *s, const rules *all, int64_t *bound)
+{
+	int naxes = s->result->assignment.mesh.naxes;
+	uint32_t every = axes_from(0, naxes, naxes);
+	if (all->complete &&
+	    improve(s, all, every, MOST_CELLS, bound) != TOO_LARGE)
+		return;
+	for (int n = 2; n < naxes && improve_parts(s, all, n);)
+		n++;
+	if (!all->complete)
+		improve(s, all, every, MOST_CELLS, bound);
 }
 
 static void set_optimal(search_result *r, bool optimal)
@@ -147,11 +168,8 @@ void search_at_once(search *s, const rules *wanted)
 		return;
 	if (all->complete && r->total > 0)
 		bound = classes_bound(s, all, r->total);
-	if (bound < r->total &&
-	    improve(s, all, axes_from(0, naxes, naxes), MOST_CELLS, &whole) ==
-		    TOO_LARGE)
-		for (int n = 2; n < naxes && improve_parts(s, all, n);)
-			n++;
+	if (bound < r->total)
+		improve_all(s, all, &whole);
 	bound = whole > bound ? whole : bound;
 	set_optimal(r, bound == r->total);
 	r->lower_bound = all->complete || r->total == 0 ? bound : -1;
