@@ -126,7 +126,7 @@ static void keep_freed_memory(void)
 {
 #ifdef __GLIBC__
 	mallopt(M_TRIM_THRESHOLD, 256 << 20);
-	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 #endif
 }
 

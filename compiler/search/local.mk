@@ -37,7 +37,8 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/solve.c %D%/solve.h \
 	%D%/megatron.c \
 	%D%/minplus.c %D%/minplus.h \
-	%D%/reduce.c %D%/reduce.h \
+	%D%/branch.c %D%/branch.h \
+	%D%/reduce.c %D%/reduce.h %D%/reducer.h \
 	%D%/relax.c %D%/relax.h \
 	%D%/spartan.c \
 	%D%/split.c %D%/split.h \

@@ -10,10 +10,10 @@
 
 /* The product of two tables over x, a sum for each product and the least for
  * the sum: to[r][y] = the least over x of rows[x][r] + columns[x][y], for r
- * below nr, y below ny and nx >= 1; `most' where that is more.  The rows of `rows` and of `columns` are as
- * long as minplus_padded() says and begin at multiples of 64 bytes; what is
- * behind nr and ny in them may be anything whose sum is a number.  There is room
- * for MINPLUS_LANES more costs behind `to'. */
+ * below nr, y below ny and nx >= 1; `most' where that is more.  The rows of
+ * both are as long as minplus_padded() says and begin at multiples of 64 bytes;
+ * what is behind nr and ny in them may be anything whose sum is a number.
+ * There is room for MINPLUS_LANES more costs behind `to'. */
 void minplus_product(int64_t *to, const int64_t *rows, int64_t nr,
 		     const int64_t *columns, int64_t ny, int64_t nx,
 		     int64_t most);

@@ -6,14 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "compiler/search/minplus.h"
-
-/* Costs count in parts of 1 / 2^shift, so that small ones can be shared out.
- * Those in tables count up to CAP only, which lowers bounds and so is safe; a
- * message moves by 2 * CAP in a pass at most.  So do those of values, while
- * they are not taken out; then they are GONE. */
-#define CAP ((int64_t)1 << 50)
-#define GONE ((int64_t)1 << 60)
+#include "compiler/search/reducer.h"
 
 enum {
 	MAX_SHIFT = 16,
@@ -25,64 +18,6 @@ enum {
 	SOME = 8,
 	HOPELESS = 2, /* times the gap is more than what values differ by */
 };
-
-/* A table, and what was moved out of it to its two variables: side 0 has the
- * rows, side 1 the columns.  cost[x][y] - moved[0][x] - moved[1][y] >= 0 for
- * all values that are left. */
-typedef struct edge {
-	int var[2];
-	const int64_t *cost;
-	int64_t *moved[2];
-} edge;
-
-typedef struct link {
-	int other;
-	edge *e;
-	int side; /* of this variable in e */
-} link;
-
-/* A variable with the values that are left, or were until lately. */
-typedef struct node {
-	int n, nlive;
-	int *value;	/* of the problem; NULL: 0, 1, .. */
-	int64_t *cost;	/* >= 0; GONE for values taken out */
-	link *links;	/* those to variables before this one first */
-	int nbefore, nlinks;
-	int place;	/* in the order of the passes */
-	int choice;	/* of the assignment being made */
-	bool stale;	/* whether a neighbour has changed since it was made */
-} node;
-
-typedef struct reducer {
-	arena *a, *tmp;
-	const problem *p;
-	int n;
-	node *nodes;
-	int *order; /* of the passes */
-	edge *edges;
-	minplus_scale scale;
-	int64_t bound; /* what was taken out of all costs, in parts */
-	int *best;
-	int64_t best_cost;
-	int64_t limit; /* what is not better than it costs at least, in parts */
-	int *value; /* work space, per variable */
-	int64_t *own, *new, *give; /* the same, per value */
-	int64_t live; /* values left, in all */
-	bool holds_back; /* see visit() */
-	bool chooses;	 /* there is something to choose by */
-	double spread;	 /* by how much values cost more than the best one of
-			    their variable, on average, summed over variables */
-} reducer;
-
-static inline int64_t least(int64_t x, int64_t y)
-{
-	return x < y ? x : y;
-}
-
-static inline int value_at(const node *o, int x)
-{
-	return o->value ? o->value[x] : x;
-}
 
 /* ---- set-up ------------------------------------------------------------ */
 
@@ -194,7 +129,7 @@ static void set_scale(reducer *r)
 	set_best(r, most);
 }
 
-static reducer start(arena *a, arena *tmp, const problem *p)
+reducer reducer_new(arena *a, arena *tmp, const problem *p)
 {
 	reducer r = { .a = a, .tmp = tmp, .p = p, .n = p->vars.n };
 	r.nodes = ARENA_ARRAY(tmp, node, r.n);
@@ -285,9 +220,7 @@ static double spread_of(const node *o)
 	return sum / ((o->n - 1) / step + 1);
 }
 
-/* Takes the least cost of v out of its values, and those values out that are
- * too dear.  False if none is left. */
-static bool prune(reducer *r, int v)
+bool reducer_prune(reducer *r, int v)
 {
 	node *o = &r->nodes[v];
 	int64_t m = least(minplus_least(o->cost, o->n), r->limit - r->bound);
@@ -302,8 +235,8 @@ static bool prune(reducer *r, int v)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* send() where there are so few values that calls would cost more than what
- * they do. */
+/* reducer_send() where there are so few values that calls would cost more than
+ * what they do. */
 static void send_few(reducer *r, node *o, const link *l)
 {
 	const edge *e = l->e;
@@ -326,9 +259,7 @@ static void send_few(reducer *r, node *o, const link *l)
 	}
 }
 
-/* Moves give[], of the costs of v, into the table of a link, and out of it to
- * the other variable whatever it can take. */
-static void send(reducer *r, node *o, const link *l)
+void reducer_send(reducer *r, node *o, const link *l)
 {
 	edge *e = l->e;
 	node *to = &r->nodes[l->other];
@@ -346,9 +277,7 @@ static void send(reducer *r, node *o, const link *l)
 	minplus_take(to->cost, other, r->new, to->n, GONE);
 }
 
-/* The value of v for the assignment being made, given the choices of its
- * neighbours first .. end - 1. */
-static void choose(reducer *r, int v, int first, int end)
+void reducer_choose(reducer *r, int v, int first, int end)
 {
 	node *o = &r->nodes[v];
 	memcpy(r->own, o->cost, (size_t)o->n * sizeof(*r->own));
@@ -356,6 +285,8 @@ static void choose(reducer *r, int v, int first, int end)
 		const link *l = &o->links[i];
 		const node *u = &r->nodes[l->other];
 		const int64_t *moved = l->e->moved[l->side];
+		if (u->settled)
+			continue;
 		int64_t step = l->side ? 1 : u->n;
 		const int64_t *c = l->e->cost +
 				   u->choice * (l->side ? o->n : 1);
@@ -376,11 +307,11 @@ static void choose(reducer *r, int v, int first, int end)
 static bool visit(reducer *r, int v, bool forward)
 {
 	node *o = &r->nodes[v];
-	if (!prune(r, v))
+	if (!reducer_prune(r, v))
 		return false;
 	compact(r, v);
 	if (r->chooses)
-		choose(r, v, forward ? 0 : o->nbefore,
+		reducer_choose(r, v, forward ? 0 : o->nbefore,
 		       forward ? o->nbefore : o->nlinks);
 	int first = forward ? o->nbefore : 0;
 	int end = forward ? o->nlinks : o->nbefore;
@@ -392,7 +323,7 @@ static bool visit(reducer *r, int v, bool forward)
 	double part = share > 1 ? (1 - 0x1p-50) / share : 1;
 	minplus_share(r->give, o->cost, o->n, part, end - first, GONE);
 	for (int i = first; i < end; i++)
-		send(r, o, &o->links[i]);
+		reducer_send(r, o, &o->links[i]);
 	return true;
 }
 
@@ -411,7 +342,7 @@ static bool polish(reducer *r)
 			int was = o->choice;
 			if (!o->stale)
 				continue;
-			choose(r, r->order[k], 0, o->nlinks);
+			reducer_choose(r, r->order[k], 0, o->nlinks);
 			o->stale = false;
 			if (o->choice == was)
 				continue;
@@ -423,7 +354,7 @@ static bool polish(reducer *r)
 	return better;
 }
 
-static void keep_best(reducer *r)
+void reducer_keep_best(reducer *r)
 {
 	int64_t cost = problem_cost(r->p, r->value);
 	if (cost >= r->best_cost)
@@ -440,9 +371,9 @@ static bool pass(reducer *r, bool forward)
 		if (!visit(r, r->order[forward ? i : r->n - 1 - i], forward))
 			return false;
 	if (r->chooses)
-		keep_best(r);
+		reducer_keep_best(r);
 	if (r->chooses && r->bound < r->limit && polish(r))
-		keep_best(r);
+		reducer_keep_best(r);
 	return r->bound < r->limit;
 }
 
@@ -497,11 +428,16 @@ static problem *rest_problem(const reducer *r, bool moved)
 	return q;
 }
 
-static reduction result_of(reducer *r, bool open, bool hopeless)
+int64_t reducer_whole(const reducer *r, int64_t bound)
 {
 	int64_t round_up = ((int64_t)1 << r->scale.shift) - 1;
-	int64_t bound = (r->bound + round_up) >> r->scale.shift;
-	bound = (bound + r->p->unit - 1) / r->p->unit * r->p->unit;
+	int64_t unit = r->p->unit, whole = (bound + round_up) >> r->scale.shift;
+	return (whole + unit - 1) / unit * unit;
+}
+
+static reduction result_of(reducer *r, bool open, bool hopeless)
+{
+	int64_t bound = reducer_whole(r, r->bound);
 	bool moved = r->best_cost <= r->scale.cap;
 	reduction s = { r->best, r->best_cost, open ? bound : r->best_cost };
 	if (hopeless)
@@ -561,7 +497,7 @@ reduction reduce_problem(arena *a, const problem *p, double deadline,
 			 bool glance)
 {
 	arena *tmp = arena_new();
-	reducer r = start(a, tmp, p);
+	reducer r = reducer_new(a, tmp, p);
 	bool open = r.bound < r.limit, hopeless = false;
 	progress before = { INT64_MAX, INT64_MAX, 0 };
 	for (int i = 0; open && i < MAX_PASSES; i++) {

@@ -3,7 +3,8 @@
  * that is little work, then each component of what is left: in an order found
  * beforehand, or where that is much work or no order is within the limits, the
  * component is reduced first (reduce.h), which often is all.  What is left of
- * it goes the same way, at last to branch and bound. */
+ * it is tried by a few nodes of branch and bound (branch.h), then goes the same
+ * way, at last to all of branch and bound. */
 #include "config.h"
 
 #include "compiler/search/solve.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compiler/search/branch.h"
 #include "compiler/search/eliminate.h"
 #include "compiler/search/order.h"
 #include "compiler/search/reduce.h"
@@ -28,6 +30,7 @@ enum {
 	CHEAPER_ALWAYS = 400000, /* eliminating it is less than splitting it */
 	EFFORT = 1 << 22, /* that an order is worth, */
 	EFFORT_PER_CELL = 64, /* and for each cost of a component */
+	FEW_NODES = 40,	   /* of branch and bound, tried before others */
 	STEPS_PER_CELL = 20,  /* that a split takes */
 	MAX_DEPTH = 1000,     /* of splits */
 	MAX_SPLIT_CELLS = 1 << 26, /* of all problems that are split */
@@ -259,8 +262,9 @@ static void take_better(solution *all, const problem *p, const split *at,
 	all->cost = part->cost;
 }
 
-/* Branch and bound: solves p in two parts, the more promising one first, whose
- * result the other one has to beat.  Where the budget ends p is left as it
+/* Branch and bound of what is too large for branch.h, or falls apart: solves p
+ * in two parts, the more promising one first, whose result the other one has to
+ * beat.  Where the budget ends p is left as it
  * is, bounded by its constant. */
 static solution solve_split(arena *a, const problem *p, budget *b)
 {
@@ -303,9 +307,24 @@ static bool split_instead(solver *s, const problem *p, const elimination *e,
 	if (e->order && inner.left.steps > e->work / 4)
 		inner.left.steps = e->work / 4;
 	int64_t steps = inner.left.steps;
-	*found = solve_split(s->tmp, p, &inner);
+	if (branch_fits(p))
+		*found = branch(s->tmp, p, &inner.left.steps, b->deadline);
+	else
+		*found = solve_split(s->tmp, p, &inner);
 	b->left.steps -= steps - inner.left.steps;
 	return !e->order || found->lower_bound >= p->top || found->optimal;
+}
+
+/* Whether a few nodes of branch and bound solve p, which was reduced. */
+static bool branch_a_little(solver *s, const problem *p, budget *b,
+			    solution *found)
+{
+	int64_t few = table_cells(p) * FEW_NODES, steps = few;
+	if (b->reduced < REDUCED || !branch_fits(p) || b->left.steps < few)
+		return false;
+	*found = branch(s->tmp, p, &steps, b->deadline);
+	b->left.steps -= few - steps;
+	return found->optimal || found->lower_bound >= p->top;
 }
 
 /* The order to eliminate a component in.  None is looked for if p is to be
@@ -340,9 +359,13 @@ static void solve_component(solver *s, const int_vec *vars, const int *index,
 {
 	const problem *p = problem_of(s, vars, index);
 	int64_t work = cheap_work(p, b);
+	solution found;
+	if (branch_a_little(s, p, b, &found)) {
+		keep_values(s, vars, &found);
+		return;
+	}
 	elimination e = order_for(s, p, vars, index, b, work);
 	bool cheap = e.order && e.work < work;
-	solution found;
 	if (!cheap && b->reduced < REDUCED) {
 		found = solve_reduced(s->tmp, p, b, REDUCED);
 		keep_values(s, vars, &found);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compiler/search/branch.h"
 #include "compiler/search/minplus.h"
 #include "compiler/search/reduce.h"
 #include "compiler/search/solve.h"
@@ -382,20 +383,171 @@ END_TEST
 /* Branch and bound that is stopped anywhere. */
 START_TEST(stopped_bounds_are_true)
 {
-	const recipe dense = { 7, 5, 160, 10, 0 };
+	const recipe dense = { 12, 5, 160, 1000, 0 };
+	const solve_limits all = solve_defaults();
 	uint64_t seed = 300 + (uint64_t)_i;
 	int gaps = 0;
 	for (int round = 0; round < 40; round++) {
 		arena *a = arena_new();
 		problem *p = random_problem(a, &seed, &dense);
-		int64_t best = brute_force(a, p);
-		solve_limits limits = { .steps = below(&seed, 9000) };
+		int64_t best = solve(a, p, &all).cost;
+		solve_limits limits = { .steps = below(&seed, 15000) };
 		solution s = solve(a, p, &limits);
 		check_solution(p, &s, best, "stopped", 0, round);
 		gaps += !s.optimal;
 		arena_free(a);
 	}
 	ck_assert_int_gt(gaps, 0);
+}
+END_TEST
+
+/* ---- many kinds of problems -------------------------------------------- */
+
+/* Costs of all sizes, and rules of which there are few kinds. */
+typedef enum costs {
+	ANY,
+	FEW, /* ties */
+	ZERO,
+	SPARSE, /* most are 0 */
+	FORBIDDEN, /* some are not wanted at all */
+	UNARY, /* values cost more than pairs */
+	EQUAL, /* pairs cost the less the nearer values are */
+	NCOSTS,
+} costs;
+
+static int64_t cost_of(uint64_t *seed, costs kind, int x, int y)
+{
+	switch (kind) {
+	case FEW:
+		return below(seed, 3);
+	case ZERO:
+		return 0;
+	case SPARSE:
+		return below(seed, 10) ? 0 : below(seed, 100);
+	case FORBIDDEN:
+		return below(seed, 4) ? below(seed, 50) : COST_MAX;
+	case UNARY:
+		return below(seed, y < 0 ? 1000000 : 10000);
+	case EQUAL:
+		return y < 0 ? below(seed, 100) : 10 * abs(x - y);
+	default:
+		return (int64_t)(next(seed) >> 20);
+	}
+}
+
+static void add_pair(problem *p, uint64_t *seed, costs kind, int x, int y)
+{
+	int nx = p->vars.at[x].nvalues, ny = p->vars.at[y].nvalues;
+	int64_t *c = ARENA_ARRAY(p->arena, int64_t, nx * ny);
+	for (int i = 0; i < nx * ny; i++)
+		c[i] = cost_of(seed, kind, i / ny, i % ny);
+	if (below(seed, 2)) {
+		problem_add_table(p, x, y, c);
+		return;
+	}
+	int64_t *t = ARENA_ARRAY(p->arena, int64_t, nx * ny);
+	for (int i = 0; i < nx * ny; i++)
+		t[i % ny * nx + i / ny] = c[i];
+	problem_add_table(p, y, x, t);
+}
+
+/* What meets what. */
+typedef enum shape {
+	TREE,
+	GRID,	/* 3 wide */
+	BLOCKS, /* rings in a row, which may be equal */
+	RING,
+	ALL,	/* with all */
+	PAIRS,	/* more than one table for a pair */
+	NONE,	/* unary costs alone */
+	NSHAPES,
+} shape;
+
+static void add_pairs(problem *p, uint64_t *seed, shape what, costs kind)
+{
+	const int n = p->vars.n;
+	uint64_t block = next(seed);
+	for (int v = 1; v < n && what != NONE; v++) {
+		uint64_t same = block + (uint64_t)(v % 4) * 77;
+		int u = what == TREE ? below(seed, v) : v - 1;
+		if (what != GRID || v % 3)
+			add_pair(p, what == BLOCKS ? &same : seed, kind, u, v);
+		if (what == GRID && v >= 3)
+			add_pair(p, seed, kind, v - 3, v);
+		if (what == BLOCKS && v % 4 == 3)
+			add_pair(p, &same, kind, v - 3, v);
+		for (int w = 0; what == ALL && w < v - 1; w++)
+			add_pair(p, seed, kind, w, v);
+		if (what == PAIRS && below(seed, 2))
+			add_pair(p, seed, kind, u, v);
+	}
+	if (what == RING && n > 2)
+		add_pair(p, seed, kind, n - 1, 0);
+}
+
+/* All ways to solve a problem agree with all assignments. */
+START_TEST(kinds_are_solved)
+{
+	const shape what = (shape)_i;
+	uint64_t seed = 800 + (uint64_t)_i;
+	for (int round = 0; round < 12 * NCOSTS; round++) {
+		costs kind = (costs)(round % NCOSTS);
+		int n = 1 + below(&seed, 8), most = n > 5 ? 3 : n > 3 ? 5 : 30;
+		arena *a = arena_new();
+		problem *p = problem_new(a);
+		p->along_flow = below(&seed, 2);
+		for (int v = 0; v < n; v++) {
+			int nvalues = 1 + (what == BLOCKS ? most - 1 :
+						   below(&seed, most));
+			problem_add_var(p, nvalues);
+			for (int x = 0; x < nvalues && v % 3; x++)
+				problem_add_cost(p, v, x,
+						 cost_of(&seed, kind, x, -1));
+		}
+		add_pairs(p, &seed, what, kind);
+		int64_t best = brute_force(a, p), steps = 1 << 30;
+		const solve_limits limits[] = {
+			solve_defaults(),
+			{ .steps = 1 << 30 },
+			{ .cells = 1 << 20, .work = 1 << 20 },
+		};
+		for (int i = 0; i < 3; i++) {
+			solution s = solve(a, p, &limits[i]);
+			check_solution(p, &s, best, "kinds", _i, round);
+			ck_assert(s.optimal || i == 2);
+		}
+		p->top = cost_clamp(best + 1 - below(&seed, 2));
+		if (branch_fits(p)) {
+			solution s = branch(a, p, &steps, 0);
+			ck_assert_int_eq(s.lower_bound, least(best, p->top));
+			ck_assert(best == p->top || s.cost == best);
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Too many variables for one place: split, and into components, and the same
+ * problem by elimination. */
+START_TEST(large_ones_are_split)
+{
+	uint64_t seed = 900;
+	arena *a = arena_new();
+	enum { N = 1200 };
+	problem *p = problem_new(a);
+	for (int v = 0; v < N; v++) {
+		problem_add_var(p, 3);
+		for (int x = 0; x < 3; x++)
+			problem_add_cost(p, v, x, below(&seed, 20000));
+	}
+	add_pairs(p, &seed, GRID, UNARY);
+	p->top = 1 << 30;
+	ck_assert(!branch_fits(p));
+	solve_limits all = solve_defaults(), split = { .steps = 1 << 30 };
+	solution s = solve(a, p, &split), t = solve(a, p, &all);
+	ck_assert(t.optimal && s.optimal);
+	ck_assert_int_eq(s.cost, t.cost);
+	arena_free(a);
 }
 END_TEST
 
@@ -486,6 +638,8 @@ int main(void)
 	tcase_add_test(c, time_is_a_limit);
 	tcase_add_loop_test(c, bounds_are_true, 0, NRECIPES);
 	tcase_add_loop_test(c, stopped_bounds_are_true, 0, 4);
+	tcase_add_loop_test(c, kinds_are_solved, 0, NSHAPES);
+	tcase_add_test(c, large_ones_are_split);
 	tcase_add_test(c, fallback_reports_its_gap);
 	tcase_add_test(c, order_does_not_matter);
 	tcase_add_test(c, nothing_to_solve);

@@ -1,0 +1,272 @@
+/* A variable is given its most promising value, or else has that one no longer.
+ * Before that each node moves costs about, from where its parent left them, so
+ * that little is left to do; what is between nodes is a copy of the costs. */
+#include "config.h"
+
+#include "compiler/search/branch.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "compiler/search/reducer.h"
+
+enum {
+	MAX_CELLS = 1 << 22, /* of all copies */
+	MAX_SWEEPS = 20,     /* of the first node, each of which has to */
+	GAIN = 8,	     /* close that part of the gap; others have one */
+	SLICE = 64,	     /* nodes from one look at the clock to the next, */
+	MANY_CELLS = 100000, /* unless each takes a while */
+};
+
+/* Costs that were moved are below that, or the search ends. */
+#define FAR ((int64_t)1 << 58)
+
+typedef struct brancher {
+	reducer r;
+	int64_t ncosts, nmoved; /* of all variables, of all tables */
+	int64_t *costs, *moved;
+	int64_t *copies; /* one behind the other, by depth */
+	int *nlive;	 /* the same */
+	int64_t cells;	 /* of all tables */
+	int64_t *steps;
+	int64_t open; /* bound of what was given up, in parts */
+	double deadline;
+	int nnodes;
+	bool stops;
+} brancher;
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int64_t state_size(const problem *p)
+{
+	int64_t n = 0;
+	for (int v = 0; v < p->vars.n; v++)
+		n += p->vars.at[v].nvalues;
+	for (int i = 0; i < p->tables.n; i++)
+		n += p->vars.at[p->tables.at[i].x].nvalues +
+		     p->vars.at[p->tables.at[i].y].nvalues;
+	return n;
+}
+
+bool branch_fits(const problem *p)
+{
+	return p->top <= CAP &&
+	       cost_mul(state_size(p), p->vars.n) <= MAX_CELLS;
+}
+
+/* ---- costs that move --------------------------------------------------- */
+
+/* Links of v among first .. end - 1 whose other end is not settled. */
+static int count_open(const reducer *r, const node *v, int first, int end)
+{
+	int n = 0;
+	for (int i = first; i < end; i++)
+		n += !r->nodes[v->links[i].other].settled;
+	return n;
+}
+
+/* v gives costs to those behind it, and holds back what it gives on the way
+ * back; it takes the value that is best for those behind it. */
+static bool visit(reducer *r, int v, bool forward)
+{
+	node *o = &r->nodes[v];
+	if (!reducer_prune(r, v))
+		return false;
+	int first = forward ? o->nbefore : 0;
+	int end = forward ? o->nlinks : o->nbefore;
+	if (!forward)
+		reducer_choose(r, v, o->nbefore, o->nlinks);
+	int to = count_open(r, o, first, end);
+	int from = count_open(r, o, 0, o->nlinks) - to;
+	if (to == 0)
+		return true;
+	int share = to > from ? to : from;
+	double part = share > 1 ? (1 - 0x1p-50) / share : 1;
+	minplus_share(r->give, o->cost, o->n, part, to, GONE);
+	for (int i = first; i < end; i++)
+		if (!r->nodes[o->links[i].other].settled)
+			reducer_send(r, o, &o->links[i]);
+	return true;
+}
+
+/* All variables there and back; false if nothing better is left. */
+static bool sweep(brancher *b)
+{
+	reducer *r = &b->r;
+	for (int i = 0; i < 2 * r->n; i++) {
+		int v = r->order[i < r->n ? i : 2 * r->n - 1 - i];
+		if (!r->nodes[v].settled && !visit(r, v, i < r->n))
+			return false;
+	}
+	*b->steps -= b->cells;
+	reducer_keep_best(r);
+	return r->bound < r->limit;
+}
+
+/* ---- nodes ------------------------------------------------------------- */
+
+/* What the choices of v and u leave of the costs of their table. */
+static int64_t left_of(const reducer *r, const node *v, const link *l, int x,
+		       int y)
+{
+	const node *u = &r->nodes[l->other];
+	int64_t at = l->side ? (int64_t)y * v->n + x : (int64_t)x * u->n + y;
+	return minplus_scaled(l->e->cost[at], r->scale) -
+	       l->e->moved[l->side][x] - l->e->moved[!l->side][y];
+}
+
+/* The variable whose choice costs most: the gap is there. */
+static int most_open(const reducer *r)
+{
+	double most = -1;
+	int best = -1;
+	for (int v = 0; v < r->n; v++) {
+		const node *o = &r->nodes[v];
+		if (o->settled || o->nlive < 2)
+			continue;
+		double sum = (double)o->cost[o->choice];
+		for (int i = 0; i < o->nlinks; i++) {
+			const node *u = &r->nodes[o->links[i].other];
+			if (!u->settled)
+				sum += (double)left_of(r, o, &o->links[i],
+						       o->choice, u->choice);
+		}
+		sum /= o->nlive;
+		if (sum > most) {
+			most = sum;
+			best = v;
+		}
+	}
+	return best;
+}
+
+/* Gives v the value x. */
+static void settle(reducer *r, int v, int x)
+{
+	node *o = &r->nodes[v];
+	r->bound += o->cost[x];
+	r->live -= o->nlive - 1;
+	o->settled = true;
+	r->value[v] = o->value ? o->value[x] : x;
+	for (int i = 0; i < o->nlinks; i++) {
+		node *u = &r->nodes[o->links[i].other];
+		for (int y = 0; !u->settled && y < u->n; y++)
+			u->cost[y] = least(u->cost[y] +
+					   left_of(r, o, &o->links[i], x, y),
+					   GONE);
+	}
+}
+
+static void save(brancher *b, int depth)
+{
+	int64_t *to = b->copies + depth * (b->ncosts + b->nmoved);
+	memcpy(to, b->costs, (size_t)b->ncosts * sizeof(*to));
+	memcpy(to + b->ncosts, b->moved, (size_t)b->nmoved * sizeof(*to));
+	for (int v = 0; v < b->r.n; v++)
+		b->nlive[depth * b->r.n + v] = b->r.nodes[v].nlive;
+}
+
+/* A sweep moves 4 CAP at most.  So many in one direction, one after the other,
+ * have not been seen, but are not ruled out. */
+static bool moved_far(const brancher *b)
+{
+	int64_t bits = 0;
+	for (int64_t i = 0; i < b->nmoved; i++)
+		bits |= b->moved[i] ^ (b->moved[i] >> 63);
+	return bits >= FAR;
+}
+
+static void restore(brancher *b, int depth)
+{
+	const int64_t *from = b->copies + depth * (b->ncosts + b->nmoved);
+	memcpy(b->costs, from, (size_t)b->ncosts * sizeof(*from));
+	memcpy(b->moved, from + b->ncosts,
+	       (size_t)b->nmoved * sizeof(*from));
+	for (int v = 0; v < b->r.n; v++)
+		b->r.nodes[v].nlive = b->nlive[depth * b->r.n + v];
+}
+
+/* Whether the search ends here. */
+static bool is_spent(brancher *b)
+{
+	if (b->stops || *b->steps <= 0 || moved_far(b))
+		return true;
+	if (b->deadline > 0 &&
+	    (b->cells > MANY_CELLS || ++b->nnodes % SLICE == 0))
+		b->stops = now() > b->deadline;
+	return b->stops;
+}
+
+/* Moves costs while that closes a good part of the gap; false if nothing better
+ * is left. */
+static bool begin(brancher *b)
+{
+	for (int i = 0; i < MAX_SWEEPS; i++) {
+		int64_t gap = b->r.limit - b->r.bound;
+		if (gap <= 0 || !sweep(b))
+			return false;
+		if (b->r.limit - b->r.bound > gap - gap / GAIN || is_spent(b))
+			break;
+	}
+	return true;
+}
+
+/* Finds all that is better than the best, with the values that are left. */
+static void search(brancher *b, int depth)
+{
+	reducer *r = &b->r;
+	while (r->bound < r->limit) {
+		if (is_spent(b)) {
+			b->open = least(b->open, r->bound);
+			return;
+		}
+		if (!sweep(b))
+			return;
+		int v = most_open(r);
+		if (v < 0)
+			return;
+		int x = r->nodes[v].choice;
+		int64_t bound = r->bound;
+		save(b, depth);
+		settle(r, v, x);
+		search(b, depth + 1);
+		restore(b, depth);
+		r->nodes[v].settled = false;
+		r->bound = bound;
+		r->nodes[v].cost[x] = GONE;
+		r->nodes[v].nlive--;
+	}
+}
+
+solution branch(arena *a, const problem *p, int64_t *steps, double deadline)
+{
+	arena *tmp = arena_new();
+	brancher b = { .r = reducer_new(a, tmp, p), .steps = steps,
+		       .open = INT64_MAX, .deadline = deadline };
+	reducer *r = &b.r;
+	for (int v = 0; v < r->n; v++)
+		b.ncosts += r->nodes[v].n;
+	b.nmoved = state_size(p) - b.ncosts;
+	for (int i = 0; i < p->tables.n; i++)
+		b.cells += (int64_t)r->nodes[r->edges[i].var[0]].n *
+			   r->nodes[r->edges[i].var[1]].n;
+	b.costs = r->n ? r->nodes[0].cost : NULL;
+	b.moved = p->tables.n ? r->edges[0].moved[0] : NULL;
+	b.copies = ARENA_ARRAY(tmp, int64_t, r->n * (b.ncosts + b.nmoved));
+	b.nlive = ARENA_ARRAY(tmp, int, (int64_t)r->n * r->n);
+	if (begin(&b))
+		search(&b, 0);
+	int64_t bound = least(b.open, r->limit);
+	solution s = { r->best, r->best_cost, r->best_cost };
+	if (bound < r->limit)
+		s.lower_bound = least(reducer_whole(r, bound), s.cost);
+	s.cost = problem_cost(p, s.value);
+	s.optimal = s.cost == s.lower_bound;
+	arena_free(tmp);
+	return s;
+}

@@ -1,0 +1,99 @@
+/* The state of message passing (reduce.h), and its steps. */
+#ifndef TDL_COMPILER_SEARCH_REDUCER_H
+#define TDL_COMPILER_SEARCH_REDUCER_H
+
+#include <stdbool.h>
+
+#include "compiler/search/minplus.h"
+#include "compiler/search/problem.h"
+
+/* Costs count in parts of 1 / 2^shift, so that small ones can be shared out.
+ * Those in tables count up to CAP only, which lowers bounds and so is safe; a
+ * message moves by 2 * CAP in a pass at most.  So do those of values, while
+ * they are not taken out; then they are GONE. */
+#define CAP ((int64_t)1 << 50)
+#define GONE ((int64_t)1 << 60)
+
+/* A table, and what was moved out of it to its two variables: side 0 has the
+ * rows, side 1 the columns.  cost[x][y] - moved[0][x] - moved[1][y] >= 0 for
+ * all values that are left. */
+typedef struct edge {
+	int var[2];
+	const int64_t *cost;
+	int64_t *moved[2];
+} edge;
+
+typedef struct link {
+	int other;
+	edge *e;
+	int side; /* of this variable in e */
+} link;
+
+/* A variable with the values that are left, or were until lately. */
+typedef struct node {
+	int n, nlive;
+	int *value;	/* of the problem; NULL: 0, 1, .. */
+	int64_t *cost;	/* >= 0; GONE for values taken out */
+	link *links;	/* those to variables before this one first */
+	int nbefore, nlinks;
+	int place;	/* in the order of the passes */
+	int choice;	/* of the assignment being made */
+	bool settled;	/* it has its value, and what that costs its
+			   neighbours is theirs */
+	bool stale;	/* whether a neighbour has changed since it was made */
+} node;
+
+typedef struct reducer {
+	arena *a, *tmp;
+	const problem *p;
+	int n;
+	node *nodes;
+	int *order; /* of the passes */
+	edge *edges;
+	minplus_scale scale;
+	int64_t bound; /* what was taken out of all costs, in parts */
+	int *best;
+	int64_t best_cost;
+	int64_t limit; /* what is not better than it costs at least, in parts */
+	int *value; /* work space, per variable */
+	int64_t *own, *new, *give; /* the same, per value */
+	int64_t live; /* values left, in all */
+	bool holds_back; /* see visit() */
+	bool chooses;	 /* there is something to choose by */
+	double spread;	 /* by how much values cost more than the best one of
+			    their variable, on average, summed over variables */
+} reducer;
+
+static inline int64_t least(int64_t x, int64_t y)
+{
+	return x < y ? x : y;
+}
+
+static inline int value_at(const node *o, int x)
+{
+	return o->value ? o->value[x] : x;
+}
+
+/* All of p, with nothing moved.  The best assignment is in a, all else in
+ * tmp. */
+reducer reducer_new(arena *a, arena *tmp, const problem *p);
+
+/* Takes the least cost of v out of its values, and those values out that are
+ * too dear.  False if none is left. */
+bool reducer_prune(reducer *r, int v);
+
+/* Moves give[], of the costs of v, into the table of a link, and out of it to
+ * the other variable whatever it can take. */
+void reducer_send(reducer *r, node *v, const link *l);
+
+/* The value of v for the assignment being made, given the choices of its
+ * neighbours first .. end - 1 that are not settled. */
+void reducer_choose(reducer *r, int v, int first, int end);
+
+/* Keeps the assignment that was made, if it is the best one. */
+void reducer_keep_best(reducer *r);
+
+/* The least whole cost that bound, in parts, allows. */
+int64_t reducer_whole(const reducer *r, int64_t bound);
+
+#endif
