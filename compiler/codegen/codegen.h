@@ -10,8 +10,15 @@
  * has no source. */
 char *codegen_c(arena *a, const kernel *k);
 
-/* The same as CUDA, to be compiled behind tdl/cuda.h, and how it is launched. */
+/* The same as CUDA, to be compiled behind tdl/cuda.h, and how it is
+ * launched. */
 char *codegen_cuda(arena *a, const kernel *k, plan_launch *launch);
+
+/* What defines, before that text, a kernel of this name with indices of 32 or
+ * 64 bits, all of whose bindings are words of its parameter, p.w[]: for each
+ * variable TDL_LO and TDL_COUNT, for each input TDL_IN and its strides, then
+ * TDL_OUT and its strides, then TDL_FAULT. */
+char *codegen_cuda_words(arena *a, const kernel *k, const char *name, int bits);
 
 /* Both, for k->kernel. */
 void codegen_sources(arena *a, plan_kernel *k);

@@ -97,29 +97,31 @@ static void declare_result(emitter *g)
 		    d);
 }
 
-static void declare_bounds(emitter *g, const kexpr *e)
+static void declare_bounds(emitter *g, const kexpr *e, var_set merges)
 {
 	var_set used = vars_of(e);
 	for (int v = 0; v < g->k->nvars; v++) {
 		const char *x = g->p.var[v];
 		if (g->k->vars[v].kind == KVAR_DERIVED)
 			continue;
-		if (g->p.nest.first[v] >= 0)
-			SAY("TDL_INT %s_lo = TDL_LO(%d), %s_n = TDL_COUNT(%d);",
-			    x, v, x, v);
-		else if (used & var_bit(v))
+		if (g->p.nest.first[v] >= 0) {
+			SAY("const TDL_INT %s_lo = TDL_LO(%d);", x, v);
+			SAY("%sTDL_INT %s_n = TDL_COUNT(%d);",
+			    merges & var_bit(v) ? "" : "const ", x, v);
+		} else if (used & var_bit(v)) {
 			SAY("const TDL_INT %s = 0;", x);
+		}
 	}
 }
 
-void cuda_head(cuda_text *c, const kexpr *e, int threads)
+void cuda_head(cuda_text *c, const kexpr *e, int threads, var_set merges)
 {
 	emitter *g = &c->g;
 	c->launch.threads = threads;
 	OPEN("TDL_GLOBAL(%d) void TDL_KERNEL(const tdl_params p)", threads);
 	declare_inputs(g, e);
 	declare_result(g);
-	declare_bounds(g, e);
+	declare_bounds(g, e, merges);
 }
 
 void cuda_merge(cuda_text *c, bool reduced, const kexpr *e, bool result)
@@ -148,8 +150,9 @@ void cuda_parts(emitter *g, int v)
 	const loop *p = &g->p.nest.loops[g->p.nest.first[v]];
 	if (g->p.nest.first[v] < 0 || p->part != LOOP_QUOTIENT)
 		return;
-	SAY("const TDL_INT %s = %s / %" PRId64 ", %s = %s %% %" PRId64 ";",
-	    p[0].name, g->p.var[v], p->divisor, p[1].name, g->p.var[v],
+	SAY("const TDL_INT %s = %s / %" PRId64 ";", p[0].name, g->p.var[v],
+	    p->divisor);
+	SAY("const TDL_INT %s = %s %% %" PRId64 ";", p[1].name, g->p.var[v],
 	    p->divisor);
 }
 
@@ -250,7 +253,7 @@ char *codegen_cuda(arena *a, const kernel *k, plan_launch *launch)
 	printer_init(&c.g.p, work, &c.g.s.nest, true);
 	emit_comment(&c.g);
 	emit[c.g.s.kind](&c);
-	char *s = arena_strdup(a, text_end(&c.g.t));
+	char *s = arena_strdup(a, cuda_tidy(work, text_end(&c.g.t)));
 	*launch = c.launch;
 	launch->tiles = ARENA_COPY(a, c.tiles, c.launch.ntiles);
 	arena_free(work);

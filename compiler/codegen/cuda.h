@@ -32,8 +32,9 @@ int64_t cuda_points(const kernel *k, var_set s, int64_t cap);
 
 /* ---- declarations ------------------------------------------------------ */
 
-/* Pointers, strides and bounds of all that e uses; of the result. */
-void cuda_head(cuda_text *c, const kexpr *e, int threads);
+/* Pointers, strides and bounds of all that e uses; of the result.  Counts of
+ * the variables in `merges` can be changed. */
+void cuda_head(cuda_text *c, const kexpr *e, int threads, var_set merges);
 /* Merges loops of the result, or that are reduced, as emit_merge() does. */
 void cuda_merge(cuda_text *c, bool reduced, const kexpr *e, bool result);
 
@@ -60,6 +61,43 @@ void cuda_tile(cuda_text *c, int var, int64_t of);
 void cuda_items(emitter *g, const char *items);
 void cuda_end(emitter *g);
 
+/* ---- vectors ----------------------------------------------------------- */
+
+enum { CUDA_MAX_READS = 8 };
+
+/* Reads of a kind, each once. */
+typedef struct cuda_reads cuda_reads;
+struct cuda_reads {
+	const emitter *g;
+	int loop; /* along which memory is read; may be -1 */
+	bool (*wanted)(const cuda_reads *f, const kexpr *read);
+	int n;
+	const kexpr *reads[CUDA_MAX_READS];
+};
+
+/* Adds those of e outside of conditions: they are inside their inputs. */
+void cuda_find_reads(cuda_reads *f, const kexpr *e);
+/* Whether a read is always inside its input, at indices that are sums. */
+bool cuda_is_plain(const cuda_reads *f, const kexpr *e);
+/* Whether f->loop leads from each element to the next. */
+bool cuda_is_along(const cuda_reads *f, const kexpr *e);
+
+/* Finds the reads of e that go along memory; how many elements a vector has: 16
+ * bytes of the largest type, one of `size` bytes included; 1 for none. */
+int cuda_vector_length(cuda_reads *f, const kexpr *e, size_t size);
+
+/* Declares `vectors`: whether the loop consists of whole vectors that lie where
+ * vectors may, for all values of these variables; of the result, too. */
+void cuda_check_vectors(emitter *g, const cuda_reads *f, int n, var_set all,
+			bool result);
+const char *cuda_vector_type(emitter *g, dtype t, int n);
+
+/* Reads the vectors at point `at`, which is lost, and opens the loop over their
+ * elements, in which these reads are what was loaded. */
+void cuda_open_vector(emitter *g, const cuda_reads *f, int n, var_set all,
+		      bool result);
+void cuda_close_vector(emitter *g);
+
 /* ---- schedules --------------------------------------------------------- */
 
 void cuda_map(cuda_text *c);
@@ -76,5 +114,9 @@ const char *cuda_joins(reducer r);
 /* Terms of a sum of f32, before they are added to one of f64. */
 enum { CUDA_TERMS = 32, CUDA_THREADS = 256 };
 bool cuda_is_long(const kernel *k, int64_t terms);
+
+/* The text, whose memory is written to, without declarations that nothing
+ * uses. */
+char *cuda_tidy(arena *a, char *text);
 
 #endif

@@ -10,7 +10,7 @@
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
-enum { VECTOR = 16, SQUARE = 32, MAX_STAGED = 4, MAX_VECTORS = 8 };
+enum { SQUARE = 32, MAX_STAGED = 4 };
 
 static void store_body(emitter *g)
 {
@@ -18,182 +18,20 @@ static void store_body(emitter *g)
 	    print_stored(&g->p, g->k->body, g->k->type));
 }
 
-/* ---- reads that are always made ---------------------------------------- */
-
-/* Which reads to look for. */
-typedef struct finder {
-	const emitter *g;
-	bool (*wanted)(const emitter *g, const kexpr *read);
-	int n, most;
-	const kexpr *reads[MAX_VECTORS];
-} finder;
-
-static void note_read(finder *f, const kexpr *e)
-{
-	for (int i = 0; i < f->n; i++)
-		if (kx_equal(f->reads[i], e))
-			return;
-	if (f->n < f->most && f->wanted(f->g, e))
-		f->reads[f->n++] = e;
-}
-
-/* Reads outside of conditions: they are inside their inputs. */
-static void find_reads(finder *f, const kexpr *e)
-{
-	bool is_lazy = e->kind == KX_SELECT ||
-		       (e->kind == KX_FN &&
-			(e->fn == FN_AND || e->fn == FN_OR));
-	if (e->kind == KX_READ) {
-		note_read(f, e);
-		return;
-	}
-	for (int i = 0; i < (is_lazy ? 1 : e->nargs); i++)
-		find_reads(f, e->args[i]);
-}
-
-static bool is_plain(const emitter *g, const kexpr *e)
-{
-	for (int d = 0; d < kx_ndim(e); d++)
-		if (needs_check(&g->p, e, d) ||
-		    !linear_of(&g->p.nest, e->args[d]).affine)
-			return false;
-	return true;
-}
-
-/* How far a read goes in memory along a loop: 0 nowhere, 1 to the next
- * element. */
-static int64_t stride_along(const emitter *g, const kexpr *e, int l)
-{
-	return step_of(&g->p.nest, e, l);
-}
-
 /* ---- vectors ----------------------------------------------------------- */
 
-static bool is_along_memory(const emitter *g, const kexpr *e)
-{
-	int last = kx_ndim(e) - 1, inner = g->s.inner;
-	return last >= 0 && is_plain(g, e) && stride_along(g, e, inner) == 1 &&
-	       linear_of(&g->p.nest, e->args[last]).coef[inner] == 1;
-}
-
-/* What has to be a multiple of the vector's length: how far outer loops go. */
-static void check_steps(emitter *g, const char *name, int ndim, int n,
-			const linear *x)
-{
-	int64_t coef[MAX_NDIM];
-	for (int l = 0; l < g->p.nest.n; l++) {
-		const loop *p = &g->p.nest.loops[l];
-		if (l == g->s.inner)
-			continue;
-		for (int d = 0; d < ndim; d++)
-			coef[d] = x[d].coef[l];
-		const char *step = print_step(g, name, coef, ndim);
-		if (*step == '0')
-			continue;
-		if (p->part == LOOP_WHOLE)
-			SAY("vectors = vectors && (%s_n == 1 || (%s) %% %d == "
-			    "0);", p->name, step, n);
-		else
-			SAY("vectors = vectors && (%s) %% %d == 0;", step, n);
-	}
-}
-
-static void check_read(emitter *g, const kexpr *e, int n)
-{
-	linear x[MAX_NDIM];
-	for (int d = 0; d < kx_ndim(e); d++)
-		x[d] = linear_of(&g->p.nest, e->args[d]);
-	SAY("vectors = vectors && tdl_fits(&%s, %d);",
-	    print_element_at(&g->p, e), n);
-	check_steps(g, g->p.input[e->input], kx_ndim(e), n, x);
-}
-
-static void check_result(emitter *g, int n)
-{
-	linear x[MAX_NDIM];
-	for (int v = 0; v < g->k->nout; v++) {
-		int l = g->p.nest.first[v];
-		x[v] = (linear){.affine = true};
-		if (l < 0)
-			continue;
-		x[v].coef[l] = g->p.nest.loops[l].divisor;
-		if (g->p.nest.loops[l].part == LOOP_QUOTIENT)
-			x[v].coef[l + 1] = 1;
-	}
-	SAY("vectors = vectors && tdl_fits(&%s, %d);", print_result(&g->p), n);
-	check_steps(g, g->p.out, g->k->nout, n, x);
-}
-
-/* How many elements a vector has: 16 bytes of the largest type; 1 for none. */
-static int vector_length(emitter *g, const finder *f)
-{
-	size_t size = dtype_size(g->k->type);
-	if (g->s.inner < 0 || g->p.nest.loops[g->s.inner].part != LOOP_WHOLE ||
-	    g->p.nest.loops[g->s.inner].var != g->k->nout - 1)
-		return 1;
-	for (int i = 0; i < f->n; i++)
-		if (dtype_size(f->reads[i]->type) > size)
-			size = dtype_size(f->reads[i]->type);
-	return VECTOR / (int)size;
-}
-
-/* Whether rows consist of whole vectors that begin where vectors may lie. */
-static void emit_checks(emitter *g, const finder *f, int n, var_set out)
-{
-	SAY("bool vectors = %s_n %% %d == 0;", loop_name(g, g->s.inner), n);
-	text_block(&g->t);
-	cuda_first(g, out);
-	for (int i = 0; i < f->n; i++)
-		check_read(g, f->reads[i], n);
-	check_result(g, n);
-	CLOSE();
-}
-
-static const char *vector_type(emitter *g, dtype t, int n)
-{
-	return arena_printf(g->p.a, "tdl_vector<%s, %d>", type_of_element(t),
-			    n);
-}
-
-/* The vector at point `at` of the result's part. */
-static void emit_vector(emitter *g, const finder *f, int n, var_set out)
-{
-	const char *x = loop_name(g, g->s.inner);
-	int last = g->p.nest.loops[g->s.inner].var;
-	SAY("const TDL_INT first = %s_lo + tdl_digit(at, %s_n);", x, x);
-	cuda_decode(g, out & ~var_bit(last), "at");
-	text_block(&g->t);
-	SAY("const TDL_INT %s = first;", x);
-	SAY("result = &%s;", print_result(&g->p));
-	for (int i = 0; i < f->n; i++)
-		SAY("part%d = tdl_load<%d>(&%s);", i, n,
-		    print_element_at(&g->p, f->reads[i]));
-	CLOSE();
-	for (int i = 0; i < f->n; i++)
-		vec_push(g->p.a, &g->p.loaded,
-			 ((named){f->reads[i],
-				  arena_printf(g->p.a, "part%d.at[unit]", i)}));
-	SAY("#pragma unroll");
-	OPEN("for (int unit = 0; unit < %d; unit++)", n);
-	SAY("const TDL_INT %s = first + unit;", x);
-	SAY("all.at[unit] = %s;", print_stored(&g->p, g->k->body, g->k->type));
-	CLOSE();
-	SAY("tdl_store(result, all);");
-	g->p.loaded.n = 0;
-}
-
-static void emit_vectors(emitter *g, const finder *f, int n, var_set out)
+static void emit_vectors(emitter *g, const cuda_reads *f, int n, var_set out)
 {
 	OPEN("for (TDL_INT item = blockIdx.x; vectors && item < items; item += "
 	     "gridDim.x)");
 	SAY("TDL_INT at = (item * %d + threadIdx.x) * %d;", CUDA_THREADS, n);
 	SAY("if (at >= elements)");
 	SAY("\tcontinue;");
-	SAY("%s *result;", type_of_element(g->k->type));
-	SAY("%s all;", vector_type(g, g->k->type, n));
-	for (int i = 0; i < f->n; i++)
-		SAY("%s part%d;", vector_type(g, f->reads[i]->type, n), i);
-	emit_vector(g, f, n, out);
+	SAY("%s all;", cuda_vector_type(g, g->k->type, n));
+	cuda_open_vector(g, f, n, out, true);
+	SAY("all.at[unit] = %s;", print_stored(&g->p, g->k->body, g->k->type));
+	cuda_close_vector(g);
+	SAY("tdl_store(result, all);");
 	CLOSE();
 	SAY("if (vectors)");
 	SAY("\treturn;");
@@ -203,14 +41,16 @@ static void emit_vectors(emitter *g, const finder *f, int n, var_set out)
 
 /* Whether memory is read in order along the loop across, and not along the
  * innermost one. */
-static bool is_across(const emitter *g, const kexpr *e)
+static bool is_across(const cuda_reads *f, const kexpr *e)
 {
-	int64_t step = stride_along(g, e, g->s.across);
-	return is_plain(g, e) && step > 0 && step < FAR_STEP &&
-	       stride_along(g, e, g->s.inner) >= FAR_STEP;
+	const emitter *g = f->g;
+	int64_t step = step_of(&g->p.nest, e, g->s.across);
+	return f->n < MAX_STAGED && cuda_is_plain(f, e) && step > 0 &&
+	       step < FAR_STEP &&
+	       step_of(&g->p.nest, e, g->s.inner) >= FAR_STEP;
 }
 
-static void declare_tiles(emitter *g, const finder *f)
+static void declare_tiles(emitter *g, const cuda_reads *f)
 {
 	for (int i = 0; i < f->n; i++)
 		SAY("__shared__ %s tile%d[%d][%d];",
@@ -230,7 +70,7 @@ static void open_square(emitter *g, const char *slow, const char *fast)
 	     fast, fast, fast);
 }
 
-static void emit_squares(cuda_text *c, const finder *f, var_set out)
+static void emit_squares(cuda_text *c, const cuda_reads *f, var_set out)
 {
 	emitter *g = &c->g;
 	const char *x = loop_name(g, g->s.across);
@@ -262,8 +102,10 @@ static void emit_squares(cuda_text *c, const finder *f, var_set out)
 	SAY("__syncthreads();");
 	for (int i = 0; i < f->n; i++)
 		vec_push(g->p.a, &g->p.loaded,
-			 ((named){f->reads[i],
-				  arena_printf(g->p.a, "tile%d[lane][row]", i)}));
+			 ((named){f->reads[i], arena_printf(
+						       g->p.a,
+						       "tile%d[lane][row]",
+						       i)}));
 	open_square(g, x, y);
 	store_body(g);
 	CLOSE();
@@ -278,18 +120,19 @@ static void emit_squares(cuda_text *c, const finder *f, var_set out)
 static void emit_rows(cuda_text *c, var_set out)
 {
 	emitter *g = &c->g;
-	finder f = {.g = g, .wanted = is_along_memory, .most = MAX_VECTORS};
+	cuda_reads f = {.g = g, .loop = -1};
 	cuda_merge(c, false, g->k->body, true);
-	if (g->s.inner >= 0)
-		find_reads(&f, g->k->body);
-	int n = vector_length(g, &f);
+	if (g->s.inner >= 0 &&
+	    g->p.nest.loops[g->s.inner].var == g->k->nout - 1)
+		f.loop = g->s.inner;
+	int n = cuda_vector_length(&f, g->k->body, dtype_size(g->k->type));
 	int per_item = CUDA_THREADS * n;
 	cuda_tile(c, -1, per_item);
 	SAY("const TDL_INT elements = %s;", cuda_count(g, out));
 	SAY("const TDL_INT items = tdl_ceil_div(elements, (TDL_INT)%d);",
 	    per_item);
 	if (n > 1) {
-		emit_checks(g, &f, n, out);
+		cuda_check_vectors(g, &f, n, out, true);
 		emit_vectors(g, &f, n, out);
 	}
 	OPEN("for (TDL_INT item = blockIdx.x; item < items; item += "
@@ -311,10 +154,10 @@ void cuda_map(cuda_text *c)
 {
 	emitter *g = &c->g;
 	var_set out = cuda_vars(g, false);
-	finder f = {.g = g, .wanted = is_across, .most = MAX_STAGED};
-	cuda_head(c, g->k->body, CUDA_THREADS);
+	cuda_reads f = {.g = g, .loop = g->s.across, .wanted = is_across};
+	cuda_head(c, g->k->body, CUDA_THREADS, out);
 	if (g->s.across >= 0)
-		find_reads(&f, g->k->body);
+		cuda_find_reads(&f, g->k->body);
 	if (f.n)
 		emit_squares(c, &f, out);
 	else

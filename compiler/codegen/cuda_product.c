@@ -1,4 +1,5 @@
-/* CUDA of sums of products: tiles in shared memory, tdl_sums() of tdl/cuda.h. */
+/* CUDA of sums of products: tiles in shared memory, tdl_sums() of
+ * tdl/cuda.h. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -154,7 +155,7 @@ void cuda_product(cuda_text *c)
 	divide(c, outer, 1);
 	divide(c, rows, t.rows);
 	divide(c, cols, t.cols);
-	cuda_head(c, g->k->body, CUDA_THREADS);
+	cuda_head(c, g->k->body, CUDA_THREADS, 0);
 	SAY("typedef tdl_tile<%s, %d, %d, %d, %d, %d> tile;", tile_type(g->k),
 	    t.rows, t.cols, t.a, t.b, t.depth);
 	SAY("__shared__ __align__(16) %s shared[tile::shared];",

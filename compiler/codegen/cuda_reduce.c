@@ -175,28 +175,57 @@ typedef struct team {
 	bool apart;
 } team;
 
-/* The terms from this lane's first one on, in stretches. */
-static void emit_lane(emitter *g, const terms *t, const team *how,
-		      bool is_long)
+/* n terms from term_at on, which are a vector where vectors may be read. */
+static void emit_elements(emitter *g, const terms *t, const cuda_reads *f,
+			  int n, const char *sum)
 {
-	OPEN("for (TDL_INT term_at = lane; term_at < stop;)");
+	OPEN("if (vectors)");
+	SAY("TDL_INT at = term_at;");
+	cuda_open_vector(g, f, n, t->flat, false);
+	emit_point(g, t, sum);
+	cuda_close_vector(g);
+	CLOSE();
+	OPEN("for (int unit = 0; !vectors && unit < %d && term_at + unit < "
+	     "stop; unit++)", n);
+	SAY("TDL_INT at = term_at + unit;");
+	cuda_decode(g, t->flat, "at");
+	emit_point(g, t, sum);
+	CLOSE();
+}
+
+/* The terms of this lane, n beside each other at a time, in stretches. */
+static void emit_lane(emitter *g, const terms *t, const team *how,
+		      const cuda_reads *f, int n, bool is_long)
+{
+	const char *sum = is_long ? "part" : "sum", *end = "stop";
 	if (is_long) {
+		OPEN("for (TDL_INT term_at = lane%s; term_at < stop;)",
+		     n > 1 ? arena_printf(g->p.a, " * %d", n) : "");
 		SAY("const TDL_INT end = tdl_min(stop, term_at + %d);",
 		    CUDA_TERMS * how->lanes);
 		SAY("float part = 0;");
-	} else {
-		SAY("const TDL_INT end = stop;");
+		end = "end";
 	}
-	SAY("#pragma unroll 4");
-	OPEN("for (; term_at < end; term_at += %d)", how->lanes);
-	if (t->flat)
-		SAY("TDL_INT at = term_at;");
-	cuda_decode(g, t->flat, "at");
-	emit_point(g, t, is_long ? "part" : "sum");
+	SAY("#pragma unroll %d", n > 1 ? 2 : 4);
+	OPEN("for (%s; term_at < %s; term_at += %d)",
+	     is_long ? ""
+		     : arena_printf(g->p.a, "TDL_INT term_at = lane%s",
+				    n > 1 ? arena_printf(g->p.a, " * %d", n)
+					  : ""),
+	     end, n * how->lanes);
+	if (n > 1) {
+		emit_elements(g, t, f, n, sum);
+	} else {
+		if (t->flat)
+			SAY("TDL_INT at = term_at;");
+		cuda_decode(g, t->flat, "at");
+		emit_point(g, t, sum);
+	}
 	CLOSE();
-	if (is_long)
+	if (is_long) {
 		SAY("sum += part;");
-	CLOSE();
+		CLOSE();
+	}
 }
 
 /* Makes one accumulator of those of a team. */
@@ -231,6 +260,10 @@ static void reduce_together(cuda_text *c, const team *how, bool is_long)
 	int nshared = how->apart	 ? how->threads
 		      : how->lanes == 32 ? 0
 					 : how->threads / 32;
+	cuda_reads f = {.g = g, .loop = -1};
+	if (!how->apart && g->s.kind != SCHEDULE_SCATTER)
+		f.loop = set_last(loops_that(g, true));
+	int n = cuda_vector_length(&f, g->s.term, 0);
 	cuda_tile(c, -1, how->columns);
 	if (nshared)
 		SAY("__shared__ %s shared[%d];", joined_type(g, is_long),
@@ -239,6 +272,8 @@ static void reduce_together(cuda_text *c, const team *how, bool is_long)
 	    cuda_count(g, counted));
 	SAY("const int lane = threadIdx.x %s %d;", how->apart ? "/" : "%",
 	    how->apart ? how->columns : how->lanes);
+	if (n > 1)
+		cuda_check_vectors(g, &f, n, out | t.flat, false);
 	cuda_items(g, arena_printf(g->p.a,
 				   "tdl_ceil_div(elements, (TDL_INT)%d)",
 				   how->columns));
@@ -251,7 +286,7 @@ static void reduce_together(cuda_text *c, const team *how, bool is_long)
 		cuda_decode(g, out, "at");
 	}
 	declare_accumulator(g, is_long);
-	emit_lane(g, &t, how, is_long);
+	emit_lane(g, &t, how, &f, n, is_long);
 	emit_join(g, how);
 	OPEN("if (lane == 0 && element < elements)");
 	store_accumulator(g, is_long);
@@ -310,7 +345,8 @@ void cuda_reduce(cuda_text *c)
 	team how = team_of(g, results, cuda_points(g->k, t.flat, CAP));
 	bool is_long = cuda_is_long(
 		g->k, cuda_points(g->k, t.flat | t.inside, CAP));
-	cuda_head(c, g->k->body, how.threads);
+	cuda_head(c, g->k->body, how.threads,
+		  is_scatter ? 0 : ~(var_set)0);
 	if (is_scatter) {
 		emit_nothing(g);
 		declare_given(g);

@@ -94,7 +94,7 @@ void cuda_scatter(cuda_text *c)
 		return;
 	}
 	cuda_tile(c, -1, CUDA_THREADS * o.length);
-	cuda_head(c, g->k->body, CUDA_THREADS);
+	cuda_head(c, g->k->body, CUDA_THREADS, 0);
 	emit_nothing(g);
 	SAY("const TDL_INT stretches = tdl_ceil_div(%s_n, (TDL_INT)%" PRId64
 	    ");", g->p.var[o.along], o.length);
@@ -256,7 +256,7 @@ void cuda_scan(cuda_text *c)
 	bool is_long = cuda_is_long(
 		g->k, cuda_points(g->k, all_reduced(g->k), CAP));
 	int64_t nrows = cuda_points(g->k, rows, CAP);
-	cuda_head(c, g->k->body, CUDA_THREADS);
+	cuda_head(c, g->k->body, CUDA_THREADS, 0);
 	emit_nothing(g);
 	if (g->k->vars[along].extent >= LONG &&
 	    (g->s.inner < 0 || nrows < MANY))

@@ -8,14 +8,14 @@
 
 static piece print_raw(printer *p, const kexpr *e);
 
-const char *wrap_piece(printer *p, piece x, int bind)
+const char *wrap(printer *p, piece x, int bind)
 {
 	return x.bind >= bind ? x.s : arena_printf(p->a, "(%s)", x.s);
 }
 
 const char *print_at(printer *p, const kexpr *e, int bind)
 {
-	return wrap_piece(p, print_piece(p, e), bind);
+	return wrap(p, print_piece(p, e), bind);
 }
 
 const char *print_expr(printer *p, const kexpr *e)
@@ -221,8 +221,8 @@ static const char *print_offset(printer *p, const char *name, piece x, int d,
 				int n)
 {
 	if (d == n - 1)
-		return wrap_piece(p, x, BIND_ADD);
-	return arena_printf(p->a, "%s * %s_%d", wrap_piece(p, x, BIND_MUL),
+		return wrap(p, x, BIND_ADD);
+	return arena_printf(p->a, "%s * %s_%d", wrap(p, x, BIND_MUL),
 			    name, d);
 }
 
@@ -325,10 +325,10 @@ static piece print_data_read(printer *p, const kexpr *read)
 	}
 	if (read->guarded)
 		when = print_inside(p, read, -1);
-	const char *load = wrap_piece(p, print_load(p, read), BIND_OR);
+	const char *load = wrap(p, print_load(p, read), BIND_OR);
 	const char *other =
 		read->guarded
-			? wrap_piece(p, print_otherwise(p, read), BIND_OR)
+			? wrap(p, print_otherwise(p, read), BIND_OR)
 			: "0";
 	p->named.n = known;
 	const char *s = arena_printf(p->a, "%s ? %s : %s", when ? when : "1",
@@ -357,8 +357,8 @@ static piece print_read(printer *p, const kexpr *e)
 	if (is_affine_guard(p, e) && p->guard == GUARD_OUTSIDE)
 		return print_otherwise(p, e);
 	return (piece){arena_printf(p->a, "%s ? %s : %s", when,
-				    wrap_piece(p, print_load(p, e), BIND_OR),
-				    wrap_piece(p, print_otherwise(p, e), BIND_OR)),
+				    wrap(p, print_load(p, e), BIND_OR),
+				    wrap(p, print_otherwise(p, e), BIND_OR)),
 		       BIND_SELECT};
 }
 
@@ -409,11 +409,12 @@ static piece print_cast(printer *p, const kexpr *e)
 					    print_at(p, x, BIND_LESS)),
 			       BIND_EQUAL};
 	if (dtype_is_float(from) && dtype_is_int(to))
-		return (piece){print_to_int(p, print_piece(p, x).s, to), BIND_UNARY};
+		return (piece){print_to_int(p, print_piece(p, x).s, to),
+			       BIND_UNARY};
 	if (dtype_is_small_float(to))
 		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
 					    dtype_name(to),
-					    print_encoded(p, print_piece(p, x).s,
+					    print_encoded(p, print_expr(p, x),
 							  from, to)),
 			       BIND_ATOM};
 	if (is_part_of_byte(to))
@@ -461,8 +462,8 @@ static piece print_raw(printer *p, const kexpr *e)
 		return (piece){
 			arena_printf(p->a, "%s ? %s : %s",
 				     print_cooked(p, e->args[0], BIND_OR),
-				     wrap_piece(p, print_raw(p, e->args[1]), BIND_OR),
-				     wrap_piece(p, print_raw(p, e->args[2]),
+				     wrap(p, print_raw(p, e->args[1]), BIND_OR),
+				     wrap(p, print_raw(p, e->args[2]),
 					  BIND_OR)),
 			BIND_SELECT};
 	case KX_BITCAST:

@@ -136,7 +136,7 @@ static piece print_by_constant(printer *p, const kexpr *e)
 	if (!dtype_is_signed(e->type) ||
 	    (x.affine && linear_range(&p->nest, &x, &lo, &hi) && lo >= 0))
 		return (piece){arena_printf(p->a, "%s %c %s",
-					    wrap_piece(p, print_index(p, e->args[0]),
+					    wrap(p, print_index(p, e->args[0]),
 						 BIND_MUL),
 					    div ? '/' : '%', y),
 			       BIND_MUL};

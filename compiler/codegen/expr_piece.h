@@ -29,7 +29,7 @@ typedef struct piece {
 piece print_piece(printer *p, const kexpr *e);
 
 /* In parentheses where it binds less tightly than that. */
-const char *wrap_piece(printer *p, piece x, int bind);
+const char *wrap(printer *p, piece x, int bind);
 const char *print_at(printer *p, const kexpr *e, int bind);
 
 /* An index expression, as which e is no value that is computed with. */

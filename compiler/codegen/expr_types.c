@@ -131,6 +131,6 @@ piece print_wrapped(printer *p, piece x, dtype t)
 					    dtype_name(t), x.s),
 			       BIND_ATOM};
 	return (piece){arena_printf(p->a, "(%s)%s", types[t].value,
-				    wrap_piece(p, x, BIND_UNARY)),
+				    wrap(p, x, BIND_UNARY)),
 		       BIND_UNARY};
 }

@@ -2,7 +2,8 @@ noinst_LIBRARIES += %D%/libcodegen.a
 %C%_libcodegen_a_SOURCES = \
 	%D%/codegen.c %D%/codegen.h \
 	%D%/cuda.c %D%/cuda.h %D%/cuda_map.c %D%/cuda_product.c \
-	%D%/cuda_reduce.c %D%/cuda_where.c \
+	%D%/cuda_reduce.c %D%/cuda_tidy.c %D%/cuda_vector.c %D%/cuda_where.c \
+	%D%/cuda_words.c \
 	%D%/emit.c %D%/emit.h \
 	%D%/expr.c %D%/expr.h %D%/expr_fn.c %D%/expr_piece.h %D%/expr_types.c \
 	%D%/maps.c \

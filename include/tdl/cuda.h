@@ -3,8 +3,8 @@
  * says so and nowhere else.
  *
  * A kernel computes a part of a tensor, as tdl/generated.h says of kernels in
- * C.  Its text uses macros for all that is not the kernel's own.  Who compiles it
- * defines them before it, and may define them anew for the next kernel:
+ * C.  Its text uses macros for all that is not the kernel's own.  Who compiles
+ * it defines them before it, and may define them anew for the next kernel:
  *
  *	TDL_KERNEL	the kernel's name
  *	TDL_PART(x)	names of its helpers
@@ -301,7 +301,8 @@ template <class Op, class T> TDL_INLINE T tdl_join_block(T v, T *shared)
 
 /* Of the threads that are the same modulo n, a power of two: the first n get
  * the accumulators.  shared[] has one for each thread. */
-template <class Op, class T> TDL_INLINE T tdl_join_columns(T v, int n, T *shared)
+template <class Op, class T>
+TDL_INLINE T tdl_join_columns(T v, int n, T *shared)
 {
 	const int i = threadIdx.x;
 	shared[i] = v;
@@ -416,7 +417,7 @@ TDL_INLINE void tdl_sums(typename Tile::accumulator (&sum)[Tile::a][Tile::b],
 		nright = Tile::cols * Tile::depth / Tile::threads,
 		lpitch = Tile::rows + Tile::pad,
 		rpitch = Tile::cols + Tile::pad,
-		share = Tile::depth / Tile::groups, /* of the depth, a group's */
+		share = Tile::depth / Tile::groups, /* a group's */
 		block = 256 / share * share,
 	};
 	A *const lefts = shared, *const rights = shared + Tile::left;
@@ -430,19 +431,22 @@ TDL_INLINE void tdl_sums(typename Tile::accumulator (&sum)[Tile::a][Tile::b],
 #pragma unroll
 		for (int i = 0; i < nleft; i++) {
 			const int at = thread + i * Tile::threads;
-			next_left[i] = left_along ? left(at / Tile::depth,
-							 from + at % Tile::depth)
-						  : left(at % Tile::rows,
-							 from + at / Tile::rows);
+			if (left_along)
+				next_left[i] = left(at / Tile::depth,
+						    from + at % Tile::depth);
+			else
+				next_left[i] = left(at % Tile::rows,
+						    from + at / Tile::rows);
 		}
 #pragma unroll
 		for (int i = 0; i < nright; i++) {
 			const int at = thread + i * Tile::threads;
-			next_right[i] =
-				right_along ? right(from + at % Tile::depth,
-						    at / Tile::depth)
-					    : right(from + at / Tile::cols,
-						    at % Tile::cols);
+			if (right_along)
+				next_right[i] = right(from + at % Tile::depth,
+						      at / Tile::depth);
+			else
+				next_right[i] = right(from + at / Tile::cols,
+						      at % Tile::cols);
 		}
 	};
 	const auto flush = [&] {
@@ -487,20 +491,17 @@ TDL_INLINE void tdl_sums(typename Tile::accumulator (&sum)[Tile::a][Tile::b],
 #pragma unroll
 		for (int i = 0; i < share; i++) {
 			const int d = group * share + i;
-			A l[Tile::a], r[Tile::b];
-#pragma unroll
-			for (int j = 0; j < Tile::a; j++)
-				l[j] = lefts[d * lpitch + row + j];
-#pragma unroll
-			for (int j = 0; j < Tile::b; j++)
-				r[j] = rights[d * rpitch + col + j];
+			const auto l = tdl_load<Tile::a>(
+				&lefts[d * lpitch + row]);
+			const auto r = tdl_load<Tile::b>(
+				&rights[d * rpitch + col]);
 #pragma unroll
 			for (int j = 0; j < Tile::a; j++)
 #pragma unroll
 				for (int k = 0; k < Tile::b; k++) {
 					A &to = is_long ? part[j][k]
 							: sum[j][k];
-					to = tdl_fma(l[j], r[k], to);
+					to = tdl_fma(l.at[j], r.at[k], to);
 				}
 		}
 		terms += share;

@@ -1,0 +1,90 @@
+/* Declarations that nothing uses are taken out of a text. */
+#include "config.h"
+
+#include "compiler/codegen/cuda.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char declaration[] = "const TDL_INT ";
+static const char digit[] = "tdl_digit(";
+
+static int depth_of(const char *line)
+{
+	return (int)strspn(line, "\t");
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *line, const char *word, size_t n)
+{
+	for (const char *s = line; (s = strstr(s, word)); s += n)
+		if ((s == line || !is_word(s[-1])) && !is_word(s[n]))
+			return true;
+	return false;
+}
+
+/* Whether what line i declares is used in the lines behind it in its block. */
+static bool is_used(arena *a, char *const *lines, int n, int i)
+{
+	const char *name = lines[i] + depth_of(lines[i]) + strlen(declaration);
+	size_t len = strcspn(name, " ");
+	const char *word = arena_strndup(a, name, len);
+	for (int j = i + 1; j < n; j++) {
+		if (*lines[j] && *lines[j] != '#' &&
+		    depth_of(lines[j]) < depth_of(lines[i]))
+			return false;
+		if (has_word(lines[j], word, len))
+			return true;
+	}
+	return false;
+}
+
+/* What is left of a declaration that is not used: the step of a division into
+ * digits. */
+static char *without_name(arena *a, const char *line)
+{
+	const char *call = strstr(line, digit);
+	if (!call)
+		return NULL;
+	return arena_printf(a, "%.*s%.*s;", depth_of(line), line,
+			    (int)strcspn(call, ")") + 1, call);
+}
+
+static int split_lines(arena *a, char *s, char ***lines)
+{
+	int n = 0;
+	for (const char *c = s; *c; c++)
+		n += *c == '\n';
+	*lines = ARENA_ARRAY(a, char *, n);
+	for (int i = 0; i < n; i++) {
+		char *end = strchr(s, '\n');
+		*end = '\0';
+		(*lines)[i] = s;
+		s = end + 1;
+	}
+	return n;
+}
+
+char *cuda_tidy(arena *a, char *s)
+{
+	char **lines;
+	int n = split_lines(a, s, &lines);
+	text t = {.a = a};
+	/* From the end, so that what an unused one used is seen as well. */
+	for (int i = n - 1; i >= 0; i--) {
+		const char *line = lines[i] + depth_of(lines[i]);
+		if (!strncmp(line, declaration, strlen(declaration)) &&
+		    !is_used(a, lines, n, i))
+			lines[i] = without_name(a, lines[i]);
+		if (!lines[i])
+			lines[i] = (char *)"";
+	}
+	for (int i = 0; i < n; i++)
+		if (*lines[i])
+			text_line(&t, "%s", lines[i]);
+	return text_end(&t);
+}

@@ -1,0 +1,187 @@
+/* CUDA: elements that one instruction reads. */
+#include "config.h"
+
+#include "compiler/codegen/cuda.h"
+
+#define SAY(...)  text_line(&g->t, __VA_ARGS__)
+#define OPEN(...) text_open(&g->t, __VA_ARGS__)
+#define CLOSE()	  text_close(&g->t)
+
+enum { VECTOR = 16 };
+
+/* ---- reads that are always made ---------------------------------------- */
+
+static void note_read(cuda_reads *f, const kexpr *e)
+{
+	for (int i = 0; i < f->n; i++)
+		if (kx_equal(f->reads[i], e))
+			return;
+	if (f->n < CUDA_MAX_READS && f->wanted(f, e))
+		f->reads[f->n++] = e;
+}
+
+void cuda_find_reads(cuda_reads *f, const kexpr *e)
+{
+	bool is_lazy = e->kind == KX_SELECT ||
+		       (e->kind == KX_FN &&
+			(e->fn == FN_AND || e->fn == FN_OR));
+	if (e->kind == KX_READ) {
+		note_read(f, e);
+		return;
+	}
+	for (int i = 0; i < (is_lazy ? 1 : e->nargs); i++)
+		cuda_find_reads(f, e->args[i]);
+}
+
+bool cuda_is_plain(const cuda_reads *f, const kexpr *e)
+{
+	for (int d = 0; d < kx_ndim(e); d++)
+		if (needs_check(&f->g->p, e, d) ||
+		    !linear_of(&f->g->p.nest, e->args[d]).affine)
+			return false;
+	return true;
+}
+
+bool cuda_is_along(const cuda_reads *f, const kexpr *e)
+{
+	const nest *n = &f->g->p.nest;
+	int last = kx_ndim(e) - 1;
+	return last >= 0 && cuda_is_plain(f, e) &&
+	       step_of(n, e, f->loop) == 1 &&
+	       linear_of(n, e->args[last]).coef[f->loop] == 1;
+}
+
+/* Whether a read goes along memory that is not among these: threads beside each
+ * other read elements beside each other then, and no vectors. */
+static bool has_other_read(const cuda_reads *f, const kexpr *e)
+{
+	int64_t step = e->kind == KX_READ
+			       ? step_of(&f->g->p.nest, e, f->loop)
+			       : 0;
+	bool found = step == 0 || step >= FAR_STEP;
+	for (int i = 0; i < f->n && !found; i++)
+		found = kx_equal(f->reads[i], e);
+	for (int i = 0; i < e->nargs && found; i++)
+		found = !has_other_read(f, e->args[i]);
+	return !found;
+}
+
+int cuda_vector_length(cuda_reads *f, const kexpr *e, size_t size)
+{
+	f->wanted = cuda_is_along;
+	if (f->loop < 0 || f->g->p.nest.loops[f->loop].part != LOOP_WHOLE)
+		return 1;
+	cuda_find_reads(f, e);
+	if (has_other_read(f, e))
+		return 1;
+	for (int i = 0; i < f->n; i++)
+		if (dtype_size(f->reads[i]->type) > size)
+			size = dtype_size(f->reads[i]->type);
+	return size ? VECTOR / (int)size : 1;
+}
+
+/* ---- where vectors may lie ---------------------------------------------- */
+
+/* What has to be a multiple of the vector's length: how far other loops go. */
+static void check_steps(emitter *g, int along, const char *name, int ndim,
+			int n, const linear *x)
+{
+	int64_t coef[MAX_NDIM];
+	for (int l = 0; l < g->p.nest.n; l++) {
+		const loop *p = &g->p.nest.loops[l];
+		if (l == along)
+			continue;
+		for (int d = 0; d < ndim; d++)
+			coef[d] = x[d].coef[l];
+		const char *step = print_step(g, name, coef, ndim);
+		if (*step == '0')
+			continue;
+		if (p->part == LOOP_WHOLE)
+			SAY("vectors = vectors && (%s_n == 1 || (%s) %% %d == "
+			    "0);", p->name, step, n);
+		else
+			SAY("vectors = vectors && (%s) %% %d == 0;", step, n);
+	}
+}
+
+static void check_read(emitter *g, int along, const kexpr *e, int n)
+{
+	linear x[MAX_NDIM];
+	for (int d = 0; d < kx_ndim(e); d++)
+		x[d] = linear_of(&g->p.nest, e->args[d]);
+	SAY("vectors = vectors && tdl_fits(&%s, %d);",
+	    print_element_at(&g->p, e), n);
+	check_steps(g, along, g->p.input[e->input], kx_ndim(e), n, x);
+}
+
+static void check_result(emitter *g, int along, int n)
+{
+	linear x[MAX_NDIM];
+	for (int v = 0; v < g->k->nout; v++) {
+		int l = g->p.nest.first[v];
+		x[v] = (linear){.affine = true};
+		if (l < 0)
+			continue;
+		x[v].coef[l] = g->p.nest.loops[l].divisor;
+		if (g->p.nest.loops[l].part == LOOP_QUOTIENT)
+			x[v].coef[l + 1] = 1;
+	}
+	SAY("vectors = vectors && tdl_fits(&%s, %d);", print_result(&g->p), n);
+	check_steps(g, along, g->p.out, g->k->nout, n, x);
+}
+
+void cuda_check_vectors(emitter *g, const cuda_reads *f, int n, var_set all,
+			bool result)
+{
+	SAY("bool vectors = %s_n %% %d == 0;", loop_name(g, f->loop), n);
+	text_block(&g->t);
+	cuda_first(g, all);
+	for (int i = 0; i < f->n; i++)
+		check_read(g, f->loop, f->reads[i], n);
+	if (result)
+		check_result(g, f->loop, n);
+	CLOSE();
+}
+
+/* ---- vectors ----------------------------------------------------------- */
+
+const char *cuda_vector_type(emitter *g, dtype t, int n)
+{
+	return arena_printf(g->p.a, "tdl_vector<%s, %d>", type_of_element(t),
+			    n);
+}
+
+void cuda_open_vector(emitter *g, const cuda_reads *f, int n, var_set all,
+		      bool result)
+{
+	const char *x = loop_name(g, f->loop);
+	var_set others = all & ~var_bit(g->p.nest.loops[f->loop].var);
+	if (result)
+		SAY("%s *result;", type_of_element(g->k->type));
+	for (int i = 0; i < f->n; i++)
+		SAY("%s part%d;", cuda_vector_type(g, f->reads[i]->type, n), i);
+	SAY("const TDL_INT first = %s_lo + %s;", x,
+	    others ? arena_printf(g->p.a, "tdl_digit(at, %s_n)", x) : "at");
+	cuda_decode(g, others, "at");
+	text_block(&g->t);
+	SAY("const TDL_INT %s = first;", x);
+	if (result)
+		SAY("result = &%s;", print_result(&g->p));
+	for (int i = 0; i < f->n; i++) {
+		SAY("part%d = tdl_load<%d>(&%s);", i, n,
+		    print_element_at(&g->p, f->reads[i]));
+		vec_push(g->p.a, &g->p.loaded,
+			 ((named){f->reads[i],
+				  arena_printf(g->p.a, "part%d.at[unit]", i)}));
+	}
+	CLOSE();
+	SAY("#pragma unroll");
+	OPEN("for (int unit = 0; unit < %d; unit++)", n);
+	SAY("const TDL_INT %s = first + unit;", x);
+}
+
+void cuda_close_vector(emitter *g)
+{
+	CLOSE();
+	g->p.loaded.n = 0;
+}
