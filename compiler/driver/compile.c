@@ -1,5 +1,5 @@
 /* tdlc compile: operators as descriptors, JSON, a syntax tree, a C header, or
- * those of their gradients; for build steps. */
+ * those of their gradients; the kernels of one of them; for build steps. */
 #include "config.h"
 
 #include "compiler/driver/driver.h"
@@ -26,7 +26,13 @@ typedef struct compile_options {
 	const char *output, *dep_file;
 	int emit;
 	bool depends, gradients;
+	kernel_request kernels; /* EMIT_C, EMIT_CUDA */
 } compile_options;
+
+static bool emits_kernels(const compile_options *o)
+{
+	return o->emit == EMIT_C || o->emit == EMIT_CUDA;
+}
 
 /* What was given: the modules of .tdl files, or the operators of a .tdd. */
 typedef struct compile_input {
@@ -186,11 +192,19 @@ static char *emit_gradients(driver *d, const compile_options *o,
 			    *w.imports ? "\n" : "", w.text);
 }
 
-/* The text of the output, *len bytes. */
+/* The text of the output, *len bytes; NULL, with *status, where there is
+ * none. */
 static const void *emit_output(driver *d, const compile_options *o,
-			       const compile_input *in, size_t *len)
+			       const compile_input *in, size_t *len,
+			       cli_status *status)
 {
 	char *text = NULL;
+	if (emits_kernels(o)) {
+		text = emit_kernels(d, &o->kernels, in->modules, in->own,
+				    in->n, status);
+		*len = text ? strlen(text) : 0;
+		return text;
+	}
 	if (o->gradients) {
 		text = emit_gradients(d, o, in);
 		*len = strlen(text);
@@ -273,10 +287,10 @@ static cli_status check_options(driver *d, const compile_options *o, int n)
 		return cli_usage(&d->program, "a file is missing");
 	if (!o->output)
 		return cli_usage(&d->program, "-o FILE is missing");
-	if (o->emit == EMIT_C || o->emit == EMIT_CUDA)
-		return cli_usage(&d->program, "%s comes with a later version",
-				 o->emit == EMIT_C ? "--emit=c"
-						   : "--emit=cuda");
+	if (!emits_kernels(o) && (o->kernels.op || o->kernels.shapes.n ||
+				  o->kernels.defines.n))
+		return cli_usage(&d->program, "--op, --shape and -D go with "
+				 "--emit=c and --emit=cuda");
 	if (o->gradients && o->emit != EMIT_DESCRIPTOR)
 		return cli_usage(&d->program,
 				 "--gradients writes TDL, --emit=%s does not",
@@ -293,7 +307,8 @@ static cli_status run(driver *d, const compile_options *o, char **paths, int n)
 {
 	compile_input in = { 0 };
 	if (n == 1 && is_descriptor(paths[0])) {
-		if (o->emit == EMIT_AST || o->depends || o->gradients)
+		if (o->emit == EMIT_AST || o->depends || o->gradients ||
+		    emits_kernels(o))
 			return cli_usage(&d->program,
 					 "a .tdd file has no source");
 		load_descriptor(d, paths[0], &in);
@@ -303,8 +318,10 @@ static cli_status run(driver *d, const compile_options *o, char **paths, int n)
 	if (diag_errors(d->sink))
 		return CLI_INPUT;
 	size_t len;
-	const void *data = emit_output(d, o, &in, &len);
 	cli_status status = CLI_OK;
+	const void *data = emit_output(d, o, &in, &len, &status);
+	if (!data)
+		return status;
 	if (o->depends)
 		status = write_depends(d, o, in.modules);
 	if (status != CLI_OK)
@@ -322,7 +339,17 @@ cli_status command_compile(driver *d, int argc, char **argv)
 		DRIVER_OPTION_OUTPUT(&o.output),
 		{ CLI_CHOICE, 0, "emit", "WHAT",
 		  "what to write: descriptor (.tdd; the default), json, ast,\n"
-		  "header (a C header)", &o.emit, .choices = emits },
+		  "header (a C header), c or cuda (an operator's kernels)",
+		  &o.emit, .choices = emits },
+		{ CLI_TEXT, 0, "op", "NAME",
+		  "whose kernels, where there are several operators",
+		  &o.kernels.op },
+		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
+		  "kernels: the shape of input NAME; once for each",
+		  &o.kernels.shapes },
+		{ CLI_REPEAT, 'D', NULL, "ATTR=V",
+		  "kernels: the value of an attribute; a list is 1,2",
+		  &o.kernels.defines },
 		{ CLI_FLAG, 0, "gradients", NULL,
 		  "write the operators that compute the gradients, as TDL",
 		  &o.gradients },
@@ -340,6 +367,7 @@ cli_status command_compile(driver *d, int argc, char **argv)
 			      &status);
 	if (first < 0)
 		return status;
+	o.kernels.cuda = o.emit == EMIT_CUDA;
 	status = check_options(d, &o, argc - first);
 	return status == CLI_OK ? run(d, &o, argv + first, argc - first)
 				: status;

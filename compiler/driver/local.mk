@@ -14,6 +14,7 @@ tdlc_SOURCES = \
 	%D%/driver.c %D%/driver.h \
 	%D%/emit.h \
 	%D%/emit_header.c \
+	%D%/emit_kernels.c \
 	%D%/explain.c %D%/explain.h \
 	%D%/explain_concrete.c \
 	%D%/explain_input.c \

@@ -1,0 +1,1 @@
+tdlc compile parts/rows.tdl --emit=c --shape x=40x1000 -o -
