@@ -3,9 +3,9 @@
  *
  *	nvrtc INCLUDE OPDEFS PLAN...
  *
- * Those of the operators and of the first plans are compiled for all of the
- * architectures, the others for one of them.  Every message of the compiler, and
- * registers that do not suffice, are errors.  $TDL_NVRTC is the library, which
+ * Those of the plans are compiled for all of the architectures, those of the
+ * operators for one of them each.  Every message of the compiler, and registers
+ * that do not suffice, are errors.  $TDL_NVRTC is the library, which
  * is found by the loader otherwise; without one the exit status is 77. */
 #include "config.h"
 
@@ -20,7 +20,13 @@
 #include "compiler/codegen/codegen.h"
 #include "tests/cuda/operators.h"
 
-enum { PER_PROGRAM = 64, SHAPES = 1, SKIPPED = 77, FEW_BYTES = 64, MAX_HEADER = 1 << 20 };
+enum {
+	PER_PROGRAM = 64, /* kernels */
+	SHAPES = 1,	  /* of each operator */
+	SKIPPED = 77,
+	FEW_BYTES = 64, /* of registers that are kept in memory */
+	MAX_HEADER = 1 << 20,
+};
 
 static const char *const archs[] = {"sm_80", "sm_90", "sm_100"};
 enum { NARCHS = 3 };

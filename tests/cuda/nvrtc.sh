@@ -2,8 +2,20 @@
 # NVRTC compiles every kernel of every operator and of the examples' models for
 # GPUs that need not be here.
 . "${srcdir:-.}/tests/lib.sh"
-program=${NVRTC_TEST:-tests/cuda/nvrtc}
+program=tests/cuda/nvrtc
 [ -x "$program" ] || skip "$program is not built"
+
+# The one of quickstart, where none is named.
+for library in "${srcdir:-.}"/.venv/lib/python3*/site-packages/nvidia/*/lib; do
+	[ -n "${TDL_NVRTC-}" ] || [ ! -f "$library/libnvrtc.so.13" ] ||
+		TDL_NVRTC=$library/libnvrtc.so.13
+done
+if [ -n "${TDL_NVRTC-}" ]; then
+	export TDL_NVRTC
+	beside=$(dirname "$TDL_NVRTC")
+	LD_LIBRARY_PATH=$beside${LD_LIBRARY_PATH+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+fi
 for model in "${srcdir:-.}"/examples/models/*.tdl; do
 	case $model in
 	*/blocks.tdl) continue ;;

@@ -3,13 +3,13 @@
 
 #include <check.h>
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "compiler/codegen/codegen.h"
+#include "tests/cuda/binding.h"
 #include "tests/unit/check_kernel.h"
 
 /* tests/cuda/emulate.c */
@@ -23,72 +23,6 @@ struct built {
 	const kernels *all;
 	plan_launch *launch;
 };
-
-enum { MAX_WORDS = 3 + 2 * MAX_NVARS + MAX_NINPUTS * (MAX_NDIM + 1) +
-		   MAX_NDIM };
-
-/* ---- bindings ---------------------------------------------------------- */
-
-/* All are words; every other kernel has indices of 32 bits. */
-static int define(FILE *f, const char *name, int n)
-{
-	fprintf(f, "#undef %s\n#define %s (p.w[%d])\n", name, name, n);
-	return n + 1;
-}
-
-static int define_place(FILE *f, const char *name, const char *type, int ndim,
-			int n)
-{
-	fprintf(f, "#undef %s\n#define %s ((%s *)p.w[%d])\n", name, name, type,
-		n++);
-	for (int d = 0; d < ndim; d++)
-		n = define(f, arena_printf(mem, "%s_STRIDE_%d", name, d), n);
-	return n;
-}
-
-static void write_bindings(FILE *f, int i, const kernel *k)
-{
-	int n = 0;
-	for (int v = 0; v < k->nvars; v++) {
-		n = define(f, arena_printf(mem, "TDL_LO_%d", v), n);
-		n = define(f, arena_printf(mem, "TDL_COUNT_%d", v), n);
-	}
-	for (int in = 0; in < k->ninputs; in++)
-		n = define_place(f, arena_printf(mem, "TDL_IN_%d", in),
-				 "const void", k->inputs[in].ndim, n);
-	n = define_place(f, "TDL_OUT", "void", k->nout, n);
-	n = define_place(f, "TDL_FAULT", "tdl_fault", 0, n);
-	fprintf(f, "#undef TDL_NWORDS\n#define TDL_NWORDS %d\n", n);
-	fprintf(f, "#undef TDL_INT\n#define TDL_INT int%d_t\n",
-		i % 2 ? 32 : 64);
-	fprintf(f, "#undef TDL_KERNEL\n#define TDL_KERNEL tdl_kernel_%d\n", i);
-	fprintf(f, "#undef TDL_PART\n#define TDL_PART(x) tdl_kernel_%d_##x\n",
-		i);
-}
-
-static int64_t origin(const tdl_block *b, int ndim, size_t size)
-{
-	return (int64_t)(intptr_t)b->data +
-	       tdl_start(b, ndim) * (int64_t)size;
-}
-
-static void set_words(const kernel *k, const tdl_args *a, int64_t *w)
-{
-	for (int v = 0; v < k->nvars; v++) {
-		*w++ = a->lo[v];
-		*w++ = a->hi[v] - a->lo[v];
-	}
-	for (int i = 0; i < k->ninputs; i++) {
-		int ndim = k->inputs[i].ndim;
-		*w++ = origin(&a->in[i], ndim, dtype_size(k->inputs[i].type));
-		for (int d = 0; d < ndim; d++)
-			*w++ = a->in[i].stride[d];
-	}
-	*w++ = origin(&a->out, k->nout, dtype_size(k->type));
-	for (int d = 0; d < k->nout; d++)
-		*w++ = a->out.stride[d];
-	*w = (int64_t)(intptr_t)&a->fault;
-}
 
 /* ---- building ---------------------------------------------------------- */
 
@@ -115,7 +49,10 @@ built *built_open(const kernels *all)
 	b->launch = ARENA_ARRAY(mem, plan_launch, all->n);
 	fputs("#include \"tdl/cuda.h\"\n", f);
 	for (int i = 0; i < all->n; i++) {
-		write_bindings(f, i, all->at[i]);
+		/* Every other one has indices of 32 bits. */
+		fputs(codegen_cuda_words(mem, all->at[i],
+					 arena_printf(mem, "tdl_kernel_%d", i),
+					 i % 2 ? 32 : 64), f);
 		fputs(codegen_cuda(mem, all->at[i], &b->launch[i]), f);
 	}
 	fclose(f);
@@ -136,7 +73,7 @@ int built_run(built *b, int i, tdl_args *args)
 	plan_kernel pk = {.kernel = k, .launch = b->launch[i]};
 	const unsigned block[3] = {(unsigned)pk.launch.threads, 1, 1};
 	unsigned grid[3] = {1, 1, 1};
-	int64_t w[MAX_WORDS];
+	int64_t w[BINDING_WORDS];
 	void *params[] = {w};
 	box space = {.n = k->nvars};
 	memcpy(space.lo, args->lo, sizeof(space.lo));
@@ -145,7 +82,7 @@ int built_run(built *b, int i, tdl_args *args)
 	if (items == 0)
 		return 0;
 	grid[0] = (unsigned)pick(1, items < 8 ? items + 2 : 8);
-	set_words(k, args, w);
+	binding_words(k, args, &args->fault, w);
 	const char *why = b->run(arena_printf(mem, "tdl_kernel_%d", i), grid,
 				 block, (size_t)pk.launch.shared, params);
 	ck_assert_msg(!why, "%s: %s\n%s", k->name, why, built_text(k));

@@ -17,8 +17,28 @@ unit_tests += \
 
 # The same kernels in CUDA, on the host.
 %C%_test_codegen_cuda_SOURCES = %D%/test_codegen.c %D%/check_cuda.c \
+	tests/cuda/binding.c tests/cuda/binding.h \
 	%D%/check_kernel.c %D%/check_kernel.h
 %C%_test_codegen_cuda_LDADD = $(runtime_libs)
+
+# Those of all operators, on the host, and compiled by NVRTC.
+operator_libs = compiler/codegen/libcodegen.a compiler/verify/libverify.a \
+	compiler/gradient/libgradient.a compiler/analysis/libanalysis.a \
+	compiler/expand/libexpand.a $(dsl_libs)
+unit_tests += %D%/test_operators_cuda
+%C%_test_operators_cuda_SOURCES = %D%/test_operators_cuda.c \
+	%D%/check_cuda.c %D%/check_kernel.c %D%/check_kernel.h \
+	tests/cuda/binding.c tests/cuda/binding.h \
+	tests/cuda/operators.c tests/cuda/operators.h
+%C%_test_operators_cuda_LDADD = $(operator_libs) $(runtime_libs)
+
+check_PROGRAMS += tests/cuda/nvrtc
+tests_cuda_nvrtc_SOURCES = tests/cuda/nvrtc.c \
+	tests/cuda/operators.c tests/cuda/operators.h
+tests_cuda_nvrtc_LDADD = $(operator_libs) plan/libplan.a base/libbase.a \
+	$(JANSSON_LIBS) $(ZLIB_LIBS)
+TESTS += tests/cuda/nvrtc.sh
+EXTRA_DIST += tests/cuda/nvrtc.sh
 
 %C%_test_runtime_SOURCES = %D%/test_runtime.c \
 	%D%/random_graph.c %D%/random_graph.h \
