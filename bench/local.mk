@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/README.md \
 	%D%/bench.py \
+	%D%/gpu.py \
 	%D%/plans.py \
 	%D%/search.py \
 	%D%/strategies.py \
@@ -54,3 +55,8 @@ bench-tofu: tdlc$(EXEEXT)
 	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
 		$(PYTHON) $(srcdir)/%D%/tofu.py $(TOFU_FLAGS)
 .PHONY: bench-tofu
+
+# On a machine with a GPU.  GPU_FLAGS='--precision f32 resnet50'
+bench-gpu: tdlc$(EXEEXT) tdlrun$(EXEEXT)
+	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/gpu.py $(GPU_FLAGS)
+.PHONY: bench-gpu
