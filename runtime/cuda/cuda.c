@@ -244,6 +244,12 @@ static bool open_library(cuda *c, const backend_options *o, failure *f)
 
 static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 {
+	if (o->kernels == KERNELS_INTERPRETER) {
+		fail_with(f, CLI_USAGE, "the interpreter runs on the host "
+			  "alone: --kernels interpreter goes with --backend "
+			  "cpu");
+		return NULL;
+	}
 	arena *a = arena_new();
 	cuda *c = ARENA_NEW(a, cuda);
 	*c = (cuda){ .a = a, .p = p, .first = o->first,

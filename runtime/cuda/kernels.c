@@ -127,12 +127,6 @@ cuda_kernels *kernels_open(cuda *c, const backend_options *o, failure *f)
 {
 	cuda_kernels *k = ARENA_NEW(c->a, cuda_kernels);
 	*k = (cuda_kernels){ .c = c, .p = c->p, .a = c->a };
-	if (o->kernels == KERNELS_INTERPRETER) {
-		fail_with(f, CLI_USAGE, "the interpreter runs on the host "
-			  "alone: --kernels interpreter goes with --backend "
-			  "cpu");
-		return NULL;
-	}
 	k->bindings = bind_kernels(k->a, k->p, c->first, c->nworkers);
 	k->functions = ARENA_ARRAY(k->a, function, k->p->nkernels * c->ngpus);
 	k->opaque = backend_opaque(k->a, k->p, o->library, &k->library, f);
