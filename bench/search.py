@@ -1,13 +1,15 @@
 """How long the exact solver takes beside toulbar2, on the same problems.
 
-	search.py [--repeat R] [--limit S] [FILE.wcsp...]
+	search.py [--repeat R] [--limit S] [FILE.wcsp[.xz]|FOLDER...]
 
-Without files it makes some up.  Each solve is the first in a fresh process;
-the least of R is printed, of both: what the solvers themselves say, without
-reading the file.  Ends with an error if the optima differ.
+Without files it makes some up, a few of each family.  Each solve is the first
+in a fresh process; the least of R is printed, of both: what the solvers
+themselves say, without reading the file.  Ends with an error if the optima
+differ.
 """
 import argparse
 import json
+import lzma
 import os
 import random
 import re
@@ -55,29 +57,107 @@ def network(n, values, seed):
     return tables(f"network_{n}_{values}", domains, pairs, cost)
 
 
-def graph(kind, n, values, seed):
-    """Random costs, on a tree, a grid or a sparse graph."""
-    rng = random.Random(seed)
-    pairs = {
-        "tree": lambda: {(rng.randrange(v), v) for v in range(1, n)},
-        "grid": lambda: {(v, v + s) for v in range(n) for s in (1, 6)
-                         if v + s < n and (s > 1 or (v + 1) % 6)},
-        "sparse": lambda: {tuple(sorted(rng.sample(range(n), 2)))
-                           for _ in range(n * 5 // 4)},
-    }[kind]()
-    return tables(f"{kind}_{n}_{values}", [values] * n, sorted(pairs),
-                  lambda scope, at: rng.randrange(10 ** 6))
+def branches(n, rng):
+    """Four paths side by side that join, one such block after the other."""
+    pairs, last, v = set(), 0, 1
+    while v < n - 12:
+        ends = []
+        for _ in range(4):
+            ends.append(last)
+            for _ in range(rng.randint(1, 3)):
+                pairs.add((ends[-1], v))
+                ends[-1] = v
+                v += 1
+        pairs |= {(end, v) for end in ends}
+        last = v
+        v += 1
+    return pairs | {(u - 1, u) for u in range(v, n)}
+
+
+# Which variables meet, of n.
+SHAPES = {
+    "chain": lambda n, rng: {(v, v + 1) for v in range(n - 1)},
+    "tree": lambda n, rng: {(rng.randrange(v), v) for v in range(1, n)},
+    "skips": lambda n, rng: {(v, v + 1) for v in range(n - 1)} |
+             {(v, v + rng.randint(2, 5)) for v in range(0, n - 6, 4)},
+    "ladder": lambda n, rng: {(v, v + 2) for v in range(n - 2)} |
+              {(v, v + 1) for v in range(0, n - 1, 2)},
+    "branches": branches,
+    "near": lambda n, rng: {(rng.randrange(max(0, v - 4), v), v)
+                            for v in range(1, n)
+                            for _ in range(rng.choice((1, 1, 2)))},
+    "grid": lambda n, rng: {(v, v + 1) for v in range(n - 1)
+                            if (v + 1) % round(n ** .5)} |
+            {(v, v + round(n ** .5)) for v in range(n - round(n ** .5))},
+    "sparse": lambda n, rng: {tuple(sorted(rng.sample(range(n), 2)))
+                              for _ in range(n * 5 // 4)},
+    "dense": lambda n, rng: {(u, v) for v in range(n) for u in range(v)},
+}
+
+# What values and pairs of them cost.
+COSTS = {
+    "random": lambda rng, at: rng.randrange(10 ** 6),
+    "unary": lambda rng, at: rng.randrange(10 ** (7 - len(at))),
+    "small": lambda rng, at: rng.randrange(10),
+    "potts": lambda rng, at: (30 * (at[0] != at[1]) if len(at) == 2
+                              else rng.randrange(100)),
+}
+
+
+def graph(shape, costs, n, values):
+    rng = random.Random(n * values)
+    pairs = sorted(SHAPES[shape](n, rng))
+    domains = [rng.randint((values + 1) // 2, values) for _ in range(n)]
+    return tables(f"{shape}_{costs}_{n}_{values}", domains, pairs,
+                  lambda scope, at: COSTS[costs](rng, at))
+
+
+FAMILIES = [
+    ("chain", "random", 200, 40), ("tree", "random", 200, 40),
+    ("skips", "random", 200, 40), ("skips", "unary", 300, 30),
+    ("skips", "potts", 300, 30), ("ladder", "random", 200, 30),
+    ("branches", "random", 200, 30), ("branches", "unary", 200, 40),
+    ("near", "random", 300, 40), ("near", "unary", 200, 20),
+    ("grid", "random", 100, 4), ("grid", "random", 36, 12),
+    ("grid", "small", 100, 4), ("grid", "potts", 400, 4),
+    ("sparse", "random", 60, 8), ("sparse", "random", 200, 8),
+    ("dense", "random", 25, 2), ("dense", "random", 15, 6),
+    ("dense", "random", 10, 20), ("dense", "unary", 15, 6),
+]
 
 
 def made_up(folder):
-    problems = [network(100, 20, 1), network(200, 40, 2), network(300, 60, 3),
-                graph("tree", 200, 40, 4), graph("grid", 36, 6, 5),
-                graph("sparse", 60, 8, 6)]
-    for text in problems:
+    problems = (network(100, 20, 1), network(200, 40, 2), network(300, 60, 3))
+    for text in (*problems, *(graph(*family) for family in FAMILIES)):
         path = os.path.join(folder, text.split(maxsplit=1)[0] + ".wcsp")
         with open(path, "w", encoding="ascii") as f:
             f.write(text)
         yield path
+
+
+def given(paths, folder):
+    """The files, and all those in folders, the smallest first."""
+    files = []
+    for path in paths:
+        inner = sorted(os.listdir(path)) if os.path.isdir(path) else None
+        files += [path] if inner is None else [
+            os.path.join(path, name) for name in inner
+            if name.endswith((".wcsp", ".wcsp.xz"))]
+    for path in sorted(files, key=os.path.getsize):
+        if path.endswith(".xz"):
+            name = os.path.basename(path).removesuffix(".xz")
+            with lzma.open(path) as packed:
+                text = packed.read()
+            path = os.path.join(folder, name)
+            with open(path, "wb") as f:
+                f.write(text)
+        yield path
+
+
+def size(path):
+    """Variables and the largest domain."""
+    with open(path, encoding="ascii") as f:
+        return f.readline().split()[1:3]
 
 
 def ours(path, limit):
@@ -98,6 +178,27 @@ def least(runs):
     return min(runs, key=lambda r: (r[0] is None, r[1] or 0))
 
 
+def compare(path, repeat, limit, reference):
+    """Prints a line; returns whether the optima differ."""
+    a, b = [], []
+    for _ in range(repeat):    # in turn: the machine is the same
+        a.append(ours(path, limit))
+        if reference:
+            b.append(theirs(path, limit))
+    mine, other = least(a), least(b) if b else (None, None)
+    name = os.path.basename(path).removesuffix(".wcsp")
+    variables, values = size(path)
+    line = f"{name:26} {variables:>5} {values:>6} {mine[0]!s:>16}"
+    line += f" {mine[1] * 1e3:10.3f} ms"
+    if other[1] is not None:
+        line += f" {other[1] * 1e3:7.0f} ms {other[1] / mine[1]:6.1f}"
+    elif reference:
+        line += f" > {limit:.0f} s"
+    differ = None not in (mine[0], other[0]) and mine[0] != other[0]
+    print(line + " DIFFER" * differ, flush=True)
+    return differ
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeat", type=int, default=5)
@@ -107,26 +208,13 @@ def main():
     reference = shutil.which("toulbar2")
     if not reference:
         print("toulbar2 is not installed: no ratios")
-    differ = False
-    print(f"{'problem':24} {'optimum':>16} {'tdlc':>12} {'toulbar2':>12} ratio")
+    print(f"{'problem':26} {'vars':>5} {'values':>6} {'optimum':>16} "
+          f"{'tdlc':>13} {'toulbar2':>10} {'ratio':>6}")
     with tempfile.TemporaryDirectory() as folder:
-        for path in args.files or made_up(folder):
-            a, b = [], []
-            for _ in range(args.repeat):    # in turn: the machine is the same
-                a.append(ours(path, args.limit))
-                if reference:
-                    b.append(theirs(path, args.limit))
-            mine, other = least(a), least(b) if b else (None, None)
-            name = os.path.basename(path).removesuffix(".wcsp")
-            line = f"{name:24} {mine[0]!s:>16} {mine[1] * 1e3:9.3f} ms"
-            if other[1] is not None:
-                ratio = other[1] / mine[1]
-                line += f" {other[1] * 1e3:9.0f} ms {ratio:5.0f}"
-                if mine[0] != other[0]:
-                    line += " DIFFER"
-                    differ = True
-            print(line, flush=True)
-    return 1 if differ else 0
+        paths = given(args.files, folder) if args.files else made_up(folder)
+        differ = [compare(path, args.repeat, args.limit, reference)
+                  for path in paths]
+    return 1 if any(differ) else 0
 
 
 if __name__ == "__main__":
