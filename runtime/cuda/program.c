@@ -36,6 +36,7 @@ typedef struct station {
 	device_fault *seen; /* on the host, after a step */
 	CUevent ended;	    /* the last step, on this GPU's queue */
 	uint32_t *reached;  /* on the host: see watch() */
+	CUdeviceptr marks;  /* 1, 2, ..: what is copied there */
 } station;
 
 struct program {
@@ -150,6 +151,37 @@ static void number_faults(program *x, int instr, int worker)
 		n->fault = x->stations[cuda_gpu_of(x->c, worker)].nfaults++;
 }
 
+static int station_of(const program *x, const stream_step *t, int worker)
+{
+	if (has_two_queues(x) && t->on == STREAM_COMMUNICATION)
+		return x->c->ngpus;
+	return cuda_gpu_of(x->c, worker);
+}
+
+/* A number for each thing that queues do, ascending on each: 0 before all. */
+static uint32_t mark_of(const program *x, int step, int worker)
+{
+	return (uint32_t)(step * x->c->nworkers + worker + 1);
+}
+
+static bool open_marks(program *x, int i, failure *f)
+{
+	station *s = &x->stations[i];
+	const cuda_api *api = &x->c->api;
+	uint32_t n = mark_of(x, x->schedule.nsteps, 0);
+	arena *work = arena_new();
+	uint32_t *marks = ARENA_ARRAY(work, uint32_t, n);
+	size_t nbytes = n * sizeof(*marks);
+	for (uint32_t k = 0; k < n; k++)
+		marks[k] = k + 1;
+	bool good = CUDA_CALL(api, f, cuMemAlloc, &s->marks, nbytes) &&
+		    CUDA_CALL(api, f, cuMemcpyHtoDAsync, s->marks, marks,
+			      nbytes, queue(x, i)) &&
+		    CUDA_CALL(api, f, cuStreamSynchronize, queue(x, i));
+	arena_free(work);
+	return good;
+}
+
 static bool open_station(program *x, int i, failure *f)
 {
 	station *s = &x->stations[i];
@@ -158,7 +190,8 @@ static bool open_station(program *x, int i, failure *f)
 	if (!pin(x, (void **)&s->reached, sizeof(*s->reached), f) ||
 	    !enter_station(x, i, f) ||
 	    !CUDA_CALL(api, f, cuEventCreate, &s->ended,
-		       CU_EVENT_DISABLE_TIMING))
+		       CU_EVENT_DISABLE_TIMING) ||
+	    !open_marks(x, i, f))
 		return false;
 	return nbytes == 0 ||
 	       (CUDA_CALL(api, f, cuMemAlloc, &s->faults, nbytes) &&
@@ -277,6 +310,8 @@ void program_close(program *x)
 			api->cuEventDestroy(s->ended);
 		if (s->faults)
 			api->cuMemFree(s->faults);
+		if (s->marks)
+			api->cuMemFree(s->marks);
 		if (s->seen)
 			api->cuMemFreeHost(s->seen);
 		if (s->reached)
@@ -296,27 +331,16 @@ void program_close(program *x)
 
 /* ---- instructions ------------------------------------------------------ */
 
-static int station_of(const program *x, const stream_step *t, int worker)
-{
-	if (has_two_queues(x) && t->on == STREAM_COMMUNICATION)
-		return x->c->ngpus;
-	return cuda_gpu_of(x->c, worker);
-}
-
-/* A number for each thing that queues do, ascending on each: 0 before all. */
-static uint32_t mark_of(const program *x, int step, int worker)
-{
-	return (uint32_t)(step * x->c->nworkers + worker + 1);
-}
-
 /* Lets the queue tell that it has come so far, so that an error, which the
  * device reports when the host asks, finds its instruction. */
 static bool watch(program *x, int step, int worker, failure *f)
 {
 	int i = station_of(x, &x->schedule.steps[step], worker);
-	return CUDA_CALL(&x->c->api, f, cuMemsetD32Async,
-			 (CUdeviceptr)(uintptr_t)x->stations[i].reached,
-			 mark_of(x, step, worker), 1, queue(x, i));
+	const station *s = &x->stations[i];
+	uint32_t mark = mark_of(x, step, worker);
+	return CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync, s->reached,
+			 s->marks + (mark - 1) * sizeof(mark), sizeof(mark),
+			 queue(x, i));
 }
 
 static bool run_launch(program *x, const action *n, failure *f)
