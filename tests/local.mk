@@ -20,6 +20,7 @@ PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
 source_tests = %D%/layering.sh %D%/style.sh
 script_tests = \
+	%D%/combinations.sh \
 	%D%/cli.sh \
 	%D%/diag_covered.sh \
 	%D%/docs.sh \
