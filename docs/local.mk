@@ -2,6 +2,7 @@ dist_doc_DATA = \
 	%D%/adding-an-operator.md \
 	%D%/auto.md \
 	%D%/coverage.md \
+	%D%/cuda.md \
 	%D%/descriptor.md \
 	%D%/distributed.md \
 	%D%/gradients.md \
