@@ -25,8 +25,8 @@ typedef struct brancher {
 	reducer r;
 	int64_t ncosts, nmoved; /* of all variables, of all tables */
 	int64_t *costs, *moved;
-	int64_t *copies; /* one behind the other, by depth */
-	int *nlive;	 /* the same */
+	int64_t **copies; /* of both, by depth */
+	int **nlive;	  /* the same, of the values left */
 	int64_t cells;	 /* of all tables */
 	int64_t *steps;
 	int64_t open; /* bound of what was given up, in parts */
@@ -164,15 +164,19 @@ static void settle(reducer *r, int v, int x)
 
 static void save(brancher *b, int depth)
 {
-	int64_t *to = b->copies + depth * (b->ncosts + b->nmoved);
+	if (!b->copies[depth]) {
+		b->copies[depth] = ARENA_ARRAY(b->r.tmp, int64_t,
+					       b->ncosts + b->nmoved);
+		b->nlive[depth] = ARENA_ARRAY(b->r.tmp, int, b->r.n);
+	}
+	int64_t *to = b->copies[depth];
 	memcpy(to, b->costs, (size_t)b->ncosts * sizeof(*to));
 	memcpy(to + b->ncosts, b->moved, (size_t)b->nmoved * sizeof(*to));
 	for (int v = 0; v < b->r.n; v++)
-		b->nlive[depth * b->r.n + v] = b->r.nodes[v].nlive;
+		b->nlive[depth][v] = b->r.nodes[v].nlive;
 }
 
-/* A sweep moves 4 CAP at most.  So many in one direction, one after the other,
- * have not been seen, but are not ruled out. */
+/* So much in one direction has not been seen, but is not ruled out. */
 static bool moved_far(const brancher *b)
 {
 	int64_t bits = 0;
@@ -183,23 +187,24 @@ static bool moved_far(const brancher *b)
 
 static void restore(brancher *b, int depth)
 {
-	const int64_t *from = b->copies + depth * (b->ncosts + b->nmoved);
+	const int64_t *from = b->copies[depth];
 	memcpy(b->costs, from, (size_t)b->ncosts * sizeof(*from));
 	memcpy(b->moved, from + b->ncosts,
 	       (size_t)b->nmoved * sizeof(*from));
 	for (int v = 0; v < b->r.n; v++)
-		b->r.nodes[v].nlive = b->nlive[depth * b->r.n + v];
+		b->r.nodes[v].nlive = b->nlive[depth][v];
 }
 
-/* Whether the search ends here. */
+/* Whether the search ends here.  Between two looks at what was moved it gets
+ * 4 SLICE CAP more at most. */
 static bool is_spent(brancher *b)
 {
-	if (b->stops || *b->steps <= 0 || moved_far(b))
+	bool looks = ++b->nnodes % SLICE == 0;
+	if (b->stops || *b->steps <= 0)
 		return true;
-	if (b->deadline > 0 &&
-	    (b->cells > MANY_CELLS || ++b->nnodes % SLICE == 0))
+	if (b->deadline > 0 && (looks || b->cells > MANY_CELLS))
 		b->stops = now() > b->deadline;
-	return b->stops;
+	return b->stops || (looks && moved_far(b));
 }
 
 /* Moves costs while that closes a good part of the gap; false if nothing better
@@ -257,8 +262,8 @@ solution branch(arena *a, const problem *p, int64_t *steps, double deadline)
 			   r->nodes[r->edges[i].var[1]].n;
 	b.costs = r->n ? r->nodes[0].cost : NULL;
 	b.moved = p->tables.n ? r->edges[0].moved[0] : NULL;
-	b.copies = ARENA_ARRAY(tmp, int64_t, r->n * (b.ncosts + b.nmoved));
-	b.nlive = ARENA_ARRAY(tmp, int, (int64_t)r->n * r->n);
+	b.copies = ARENA_ARRAY(tmp, int64_t *, r->n);
+	b.nlive = ARENA_ARRAY(tmp, int *, r->n);
 	if (begin(&b))
 		search(&b, 0);
 	int64_t bound = least(b.open, r->limit);
