@@ -38,6 +38,7 @@ python_files = \
 	%D%/hostile/plans.py \
 	%D%/onnx/draws.py \
 	%D%/grammar.py \
+	%D%/oracle.py \
 	%D%/onnx/inner.py \
 	%D%/onnx/graphs.py \
 	%D%/train/interrupted.py \

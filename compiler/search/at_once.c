@@ -75,8 +75,8 @@ static int *value_now(arena *a, const search *s, const ways_set *w)
 }
 
 /* Looks for something better that differs on these axes, where the tables have
- * so many costs at most; *bound is what nothing of that is less than.  With NULL
- * it does not take long to prove it: it is one look of many. */
+ * so many costs at most; *bound is what nothing of that is less than.  With
+ * NULL it does not take long to prove it: it is one look of many. */
 static outcome improve(search *s, const rules *all, uint32_t axes,
 		       int64_t cells, int64_t *bound)
 {
