@@ -263,7 +263,8 @@ bool contraction_gemm(arena *a, const kernel *k, const contraction *c,
 	*g = (gemm){ .rows = i.count, .left_row = i.first, .out_row = i.second,
 		     .cols = j.count, .right_col = j.first,
 		     .out_col = j.second, .depth = l.count,
-		     .left_depth = l.first, .right_depth = l.second };
+		     .left_depth = l.first, .right_depth = l.second,
+		     .row_vars = i.vars, .col_vars = j.vars };
 	uint32_t batch = several(&x, c->batch) | (rows & ~i.vars) |
 			 (cols & ~j.vars);
 	return list_calls(a, &x, space, batch, g);

@@ -41,6 +41,7 @@ typedef struct gemm_call {
 typedef struct gemm {
 	int64_t rows, cols, depth;
 	int64_t left_row, left_depth, right_depth, right_col, out_row, out_col;
+	uint32_t row_vars, col_vars; /* what rows and columns are made of */
 	int ncalls;
 	gemm_call *calls;
 } gemm;

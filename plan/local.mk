@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/derive.c %D%/derive.h \
 	%D%/partial.c %D%/partial.h \
 	%D%/elem.c %D%/elem.h \
+	%D%/epilogue.c %D%/epilogue.h \
 	%D%/eval.c %D%/eval.h \
 	%D%/forms.c %D%/forms.h \
 	%D%/functions.def \

@@ -46,6 +46,7 @@ if CUDA
 	%D%/cuda/exchange.c %D%/cuda/exchange.h \
 	%D%/cuda/host.c %D%/cuda/host.h \
 	%D%/cuda/kernels.c %D%/cuda/kernels.h \
+	%D%/cuda/epilogue.c %D%/cuda/epilogue.h \
 	%D%/cuda/library.c %D%/cuda/library.h \
 	%D%/cuda/link.h %D%/cuda/local.c \
 	%D%/cuda/module.c %D%/cuda/module.h \

@@ -217,6 +217,31 @@ static bool set_product(lt *l, lt_run *r, const lt_shape *x, dtype type,
 		       CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof(b));
 }
 
+/* A bias goes along the columns of c as they are stored, all of it, and is the
+ * same for all products. */
+static bool takes_epilogue(const gemm *g, const lt_shape *x,
+			   const library_epilogue *e)
+{
+	uint32_t vars = x->swapped ? g->col_vars : g->row_vars;
+	return !e->bias || vars == UINT32_C(1) << e->dim;
+}
+
+static bool set_epilogue(lt *l, lt_run *r, const library_epilogue *e,
+			 failure *f)
+{
+	cublasLtEpilogue_t what = CUBLASLT_EPILOGUE_RELU;
+	void *bias = (void *)(uintptr_t)e->bias;
+	if (bias)
+		what = e->relu ? CUBLASLT_EPILOGUE_RELU_BIAS :
+				 CUBLASLT_EPILOGUE_BIAS;
+	return LT_CALL(l, f, cublasLtMatmulDescSetAttribute, r->product,
+		       CUBLASLT_MATMUL_DESC_EPILOGUE, &what, sizeof(what)) &&
+	       (!bias ||
+		LT_CALL(l, f, cublasLtMatmulDescSetAttribute, r->product,
+			CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+			sizeof(bias)));
+}
+
 static bool lay_out(lt *l, cublasLtMatrixLayout_t *to, const matrix *m,
 		    dtype type, int64_t count, int64_t step, failure *f)
 {
@@ -322,7 +347,8 @@ static void view_operands(const bind_run *r, view *inputs, view *out)
 	*out = view_dense(NULL, r->k->type, &r->at[r->k->ninputs]);
 }
 
-lt_run *lt_plan(lt *l, int worker, const bind_run *run, size_t *workspace)
+lt_run *lt_plan(lt *l, int worker, const bind_run *run,
+		const library_epilogue *e, size_t *workspace)
 {
 	arena *work = arena_new();
 	failure f = { 0 };
@@ -335,7 +361,8 @@ lt_run *lt_plan(lt *l, int worker, const bind_run *run, size_t *workspace)
 		    takes(c.left.type, c.right.type, run->k->type) &&
 		    contraction_gemm(work, run->k, &c, &run->space, inputs,
 				     &out, &g) &&
-		    g.ncalls > 0 && shape_of(&g, &shape);
+		    g.ncalls > 0 && shape_of(&g, &shape) &&
+		    (!e || takes_epilogue(&g, &shape, e));
 	lt_run *r = NULL;
 	if (fits) {
 		r = ARENA_NEW(l->arena, lt_run);
@@ -345,7 +372,8 @@ lt_run *lt_plan(lt *l, int worker, const bind_run *run, size_t *workspace)
 					sizeof(*r->calls));
 		vec_push(l->arena, &l->runs, r);
 		fits = cuda_enter(l->c, r->gpu, &f) &&
-		       set_product(l, r, &shape, c.left.type, &f);
+		       set_product(l, r, &shape, c.left.type, &f) &&
+		       (!e || set_epilogue(l, r, e, &f));
 	}
 	for (int i = 0; fits && i < g.ncalls; i++)
 		fits = plan_call(l, r, &shape, &g.calls[i], run, &c, &f);

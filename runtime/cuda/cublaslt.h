@@ -13,7 +13,8 @@ typedef struct lt_run lt_run;
  * *workspace bytes, which are at `workspace` then. */
 lt *lt_open(arena *a, cuda *c, const library_options *o, failure *f);
 void lt_close(lt *l);
-lt_run *lt_plan(lt *l, int worker, const bind_run *r, size_t *workspace);
+lt_run *lt_plan(lt *l, int worker, const bind_run *r,
+		const library_epilogue *e, size_t *workspace);
 bool lt_run_on(lt *l, const lt_run *r, CUdeviceptr workspace, CUstream s,
 	       failure *f);
 

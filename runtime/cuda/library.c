@@ -48,13 +48,14 @@ void library_close(cuda_library *l)
 	arena_free(l->a);
 }
 
-library_run *library_plan(cuda_library *l, int worker, const bind_run *r)
+library_run *library_plan(cuda_library *l, int worker, const bind_run *r,
+			  const library_epilogue *e)
 {
 	library_run x = { .gpu = cuda_gpu_of(l->c, worker) };
 	size_t need = 0;
 	if (l->products)
-		x.product = lt_plan(l->products, worker, r, &need);
-	if (!x.product && l->convolutions)
+		x.product = lt_plan(l->products, worker, r, e, &need);
+	if (!x.product && !e && l->convolutions)
 		x.convolution = dnn_plan(l->convolutions, worker, r, &need);
 	if (!x.product && !x.convolution)
 		return NULL;

@@ -19,9 +19,18 @@ typedef struct library_options {
 cuda_library *library_open_on(cuda *c, const library_options *o, failure *f);
 void library_close(cuda_library *l);
 
-/* A worker's run of a kernel as calls of a library, all of it chosen now; NULL
- * where none fits.  It lives as long as l. */
-library_run *library_plan(cuda_library *l, int worker, const bind_run *r);
+/* What is done to each element of the result before it is stored. */
+typedef struct library_epilogue {
+	CUdeviceptr bias; /* a vector that is added, or 0, .. */
+	int dim;	  /* .. along this dimension of the result */
+	bool relu;
+} library_epilogue;
+
+/* A worker's run of a kernel, and what follows it, or NULL, as calls of a
+ * library, all of it chosen now; NULL where none fits.  It lives as long as
+ * l. */
+library_run *library_plan(cuda_library *l, int worker, const bind_run *r,
+			  const library_epilogue *e);
 
 /* Allocates what the planned runs need beside the arenas, on each GPU, once,
  * after all were planned. */

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "plan/streams.h"
 #include "runtime/backend.h"
+#include "runtime/cuda/epilogue.h"
 #include "runtime/cuda/host.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/library.h"
@@ -23,6 +24,7 @@ typedef struct device_fault {
 typedef struct action {
 	int instr, worker;
 	library_run *library; /* in place of the launch; or NULL */
+	bool done;	      /* with the action before this one */
 	launch launch;
 	host_call *call;
 	int fault; /* its number among those on the GPU; -1 where there can be
@@ -198,6 +200,30 @@ static bool open_station(program *x, int i, failure *f)
 		pin(x, (void **)&s->seen, nbytes, f));
 }
 
+/* Whether an instruction may run as soon as the one before it, a kernel, may. */
+static bool waits_for_nobody(const program *x, int instr)
+{
+	for (int i = 0; has_two_queues(x) && i < x->schedule.nsteps; i++)
+		if (x->schedule.steps[i].instrs[0] == instr)
+			return x->schedule.steps[i].after < 0;
+	return true;
+}
+
+/* A library may do the next action in the same call. */
+static void call_library(program *x, action *n, const bind_run *r)
+{
+	cuda *c = x->c;
+	bind_run both = *r;
+	library_epilogue e;
+	if (waits_for_nobody(x, n->instr + 1) &&
+	    epilogue_after(c, n->instr, n->worker, &both, &e))
+		n->library = library_plan(c->library, n->worker, &both, &e);
+	if (n->library)
+		x->actions[n->instr + 1][n->worker].done = true;
+	else
+		n->library = library_plan(c->library, n->worker, r, NULL);
+}
+
 static void make_action(program *x, action *n)
 {
 	cuda *c = x->c;
@@ -206,7 +232,7 @@ static void make_action(program *x, action *n)
 		bind_run r = bind_run_of(x->p, n->instr, c->first + n->worker,
 					 c->arenas[n->worker]);
 		if (c->library)
-			n->library = library_plan(c->library, n->worker, &r);
+			call_library(x, n, &r);
 		if (n->fault >= 0)
 			r.fault = x->stations[gpu].faults +
 				  (size_t)n->fault * sizeof(device_fault);
@@ -348,6 +374,8 @@ static bool run_launch(program *x, const action *n, failure *f)
 	const launch *l = &n->launch;
 	void *parameters[] = { l->words };
 	int gpu = cuda_gpu_of(x->c, n->worker);
+	if (n->done)
+		return true;
 	if (n->library)
 		return library_run_on(x->c->library, n->library,
 				      x->c->gpus[gpu].compute, f);

@@ -5,6 +5,7 @@ plan_libs = plan/libplan.a base/libbase.a $(unit_libs)
 unit_tests += \
 	%D%/test_contraction \
 	%D%/test_convolution \
+	%D%/test_epilogue \
 	%D%/test_eval \
 	%D%/test_region \
 	%D%/test_simplify
@@ -16,6 +17,9 @@ unit_tests += \
 %C%_test_convolution_SOURCES = %D%/test_convolution.c %D%/kernels.c \
 	%D%/kernels.h
 %C%_test_convolution_LDADD = $(plan_libs)
+
+%C%_test_epilogue_SOURCES = %D%/test_epilogue.c
+%C%_test_epilogue_LDADD = $(plan_libs)
 
 %C%_test_eval_SOURCES = %D%/test_eval.c %D%/kernels.c %D%/kernels.h
 %C%_test_eval_LDADD = $(plan_libs)
