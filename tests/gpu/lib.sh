@@ -57,6 +57,6 @@ for name in a.files:
     if error > tolerance:
         print(f"{name}: relative error {error:.2g}")
 print(f"{worst:.2g}")
-sys.exit(worst > tolerance)
+sys.exit(int(worst > tolerance))
 END
 }
