@@ -21,8 +21,7 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 			 const char **model, cli_status *status)
 {
 	const cli_option options[] = {
-		{ CLI_INT, 'k', "devices", "N", "the number of devices",
-		  &o->devices, .min = 1, .max = PLAN_MAX_WORKERS },
+		PLAN_OPTION_DEVICES(&o->devices),
 		{ CLI_REPEAT, 0, "algorithm", "A",
 		  "compare A only; may be repeated", &o->algorithms },
 		{ CLI_REPEAT, 0, "with", "A",
@@ -42,11 +41,9 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 	if (first < 0)
 		return false;
 	*status = CLI_USAGE;
-	if (argc - first != 1)
-		cli_usage(&d->program, "one model is expected");
-	else if (o->devices == 0)
-		cli_usage(&d->program, "-k N is missing");
-	else if (o->score && !pins_are_given(&o->pins))
+	if (!plan_is_asked_for(d, argc - first, o->devices))
+		return false;
+	if (o->score && !pins_are_given(&o->pins))
 		cli_usage(&d->program, "--pins FILE is missing");
 	else
 		*status = CLI_OK;

@@ -33,8 +33,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 	static const char *const objectives[] = { "time", "bytes", "memory",
 						  NULL };
 	const cli_option options[] = {
-		{ CLI_INT, 'k', "devices", "N", "the number of devices",
-		  &o->devices, .min = 1, .max = PLAN_MAX_WORKERS },
+		PLAN_OPTION_DEVICES(&o->devices),
 		{ CLI_TEXT, 0, "algorithm", "A",
 		  arena_printf(d->arena, "plan with A: %s",
 			       plan_algorithms(d->arena)),
@@ -73,11 +72,9 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 	if (first < 0)
 		return false;
 	*status = CLI_USAGE;
-	if (argc - first != 1)
-		cli_usage(&d->program, "one model is expected");
-	else if (o->devices == 0)
-		cli_usage(&d->program, "-k N is missing");
-	else if (o->json && o->output && !strcmp(o->output, "-"))
+	if (!plan_is_asked_for(d, argc - first, o->devices))
+		return false;
+	if (o->json && o->output && !strcmp(o->output, "-"))
 		cli_usage(&d->program, "--json and -o - would print into each "
 			  "other");
 	else if (o->warn_replicate &&

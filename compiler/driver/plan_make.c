@@ -33,6 +33,15 @@ bool plan_is_countable(driver *d, const graph *g, int64_t k)
 	return false;
 }
 
+bool plan_is_asked_for(driver *d, int nmodels, int64_t devices)
+{
+	if (nmodels != 1)
+		cli_usage(&d->program, "one model is expected");
+	else if (devices == 0)
+		cli_usage(&d->program, "-k N is missing");
+	return nmodels == 1 && devices > 0;
+}
+
 bool plan_is_algorithm(driver *d, const char *name)
 {
 	const char *known;

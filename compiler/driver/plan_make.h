@@ -37,6 +37,14 @@ graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 /* Whether what k devices move can be counted; if not, with an error. */
 bool plan_is_countable(driver *d, const graph *g, int64_t k);
 
+#define PLAN_OPTION_DEVICES(k)                                               \
+	{ CLI_INT, 'k', "devices", "N", "the number of devices", (k),        \
+	  .min = 1, .max = PLAN_MAX_WORKERS }
+
+/* Whether the command line has one model, and a number of devices; if not, with
+ * a usage error printed. */
+bool plan_is_asked_for(driver *d, int nmodels, int64_t devices);
+
 /* Whether there is such a planner; if not, with a usage error printed. */
 bool plan_is_algorithm(driver *d, const char *name);
 
@@ -72,7 +80,7 @@ typedef struct plan_search {
 	int64_t memory;		  /* bytes that a device may use; 0: any */
 	int64_t room;		  /* the same of lower_options */
 	const struct timed_prices *prices; /* of search_request, as .. */
-	const struct level_tables *tables;
+	struct level_tables *tables;
 } plan_search;
 
 /* The best of what all planners find, and of the extended search for several
