@@ -292,7 +292,7 @@ bool plan_sweep(driver *d, const graph *g, const plan_search *how,
 	find_depths(&s);
 	bool ok = plan_request(d, g, how, &q);
 	if (ok && !strcmp(algorithm, "levels"))
-		s.how.tables = level_tables_new(tmp, g, &q);
+		s.how.tables = level_tables_new(tmp, &q);
 	ok = ok && try_prices(&s, wide);
 	arena_free(tmp);
 	return ok;

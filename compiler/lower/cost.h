@@ -6,8 +6,7 @@
 #include "plan/plan.h"
 
 /* A run of a program, in seconds.  Each instruction takes as long as its
- * slowest worker does; of more than 64 workers 64 evenly spaced ones are looked
- * at. */
+ * slowest worker does, as seconds_of() says of 64. */
 typedef struct lower_times {
 	double run; /* from its beginning to its end */
 	/* What the instructions take, one after the other: those that receive

@@ -276,7 +276,8 @@ static void search_ways(hunt *h)
 {
 	const bounded_request *q = h->q;
 	const graph *g = q->graph;
-	timed *x = timed_new(h->arena, g, &q->mesh, q->topology, h->ways);
+	timed_cache *c = timed_cache_new(h->arena, &q->mesh, q->topology, true);
+	timed *x = timed_new(h->arena, c, g, h->ways);
 	h->figures = figures_new(h->arena, x, q->topology,
 				 values_of(h, h->arena, q->start));
 	int n = h->figures->nvars;

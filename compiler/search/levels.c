@@ -1,92 +1,122 @@
-/* All axes of a level of links as one: along each level a tensor is cut along
- * one dimension or replicated, an operator divided along one variable or
- * computed by all, and all levels are decided together for the least predicted
- * time, with a price for memory.  Data parallelism, ZeRO, tensor and sequence
- * parallelism are plans of this kind. */
+/* All axes of a level of links as one: along it a tensor is cut along one
+ * dimension or replicated, an operator divided along one variable or computed
+ * by all, for the least predicted time, with a price for memory.  All levels do
+ * the same at first; then each is decided anew, the others staying as they are.
+ * Data parallelism, ZeRO, tensor and sequence parallelism are such plans. */
 #include "config.h"
 
 #include "compiler/search/levels.h"
 
 enum {
-	MOST_WAYS = 1024,	/* of one tensor or node */
-	MOST_CELLS = 1 << 22, /* of all tables */
+	MOST_WAYS = 1024,     /* of one tensor or node */
+	MOST_CELLS = 1 << 24, /* of all tables */
+	ROUNDS = 2,	      /* through the levels */
 };
 
+/* Of the axes that go along levels; a level is free, or all as one, or as it
+ * is. */
 typedef struct level_rules {
 	int levels[MAX_AXES]; /* of the axes */
+	int free;	      /* a level; ALL: they are one */
+	const assignment *now;
 } level_rules;
 
-/* The choices and none, where a level begins; else what the axis before has, if
- * that is among them. */
+enum { ALL = -1 };
+
+/* The choices and none, where what is free begins; else what the axis before
+ * has, or the axis has now, if that is among them. */
 static choices alike(const level_rules *r, choices c, const cuts *before,
-		     int axis)
+		     const cuts *now, int axis)
 {
-	int same = axis > 0 ? before->dim[axis - 1] : CUT_NONE;
-	if (axis > 0 && r->levels[axis] == r->levels[axis - 1])
-		return same == CUT_NONE || choices_have(&c, same)
-			       ? choices_one(same)
-			       : (choices){ 0 };
-	return choices_or_whole(c);
+	int same, level = r->levels[axis];
+	if (r->free != ALL && level != r->free)
+		same = now->dim[axis];
+	else if (axis == 0 || (r->free != ALL && r->levels[axis - 1] != level))
+		return choices_or_whole(c);
+	else
+		same = before->dim[axis - 1];
+	return same == CUT_NONE || choices_have(&c, same) ? choices_one(same)
+							  : (choices){ 0 };
 }
 
 static choices dims(const void *state, const step *s, tensor_id t)
 {
-	return alike(state, step_dims(s, t), &s->as->tensor_cuts[t],
-		     step_axis(s));
+	const level_rules *r = state;
+	return alike(r, step_dims(s, t), &s->as->tensor_cuts[t],
+		     r->now ? &r->now->tensor_cuts[t] : NULL, step_axis(s));
 }
 
 static choices vars(const void *state, const step *s, node_id n)
 {
-	return alike(state, step_vars(s, n), &s->as->node_cuts[n],
-		     step_axis(s));
+	const level_rules *r = state;
+	return alike(r, step_vars(s, n), &s->as->node_cuts[n],
+		     r->now ? &r->now->node_cuts[n] : NULL, step_axis(s));
 }
 
 struct level_tables {
-	ways_set ways;
-	timed *timed;
+	ways_pool *pool;
+	timed_cache *cache;
 };
 
-static level_tables *make_tables(arena *a, const search *s)
+level_tables *level_tables_new(arena *a, const search_request *q)
 {
-	const topology *t = s->topology ? s->topology : topology_preset(0);
-	level_rules state;
-	topology_levels(t, &s->mesh, state.levels);
-	const rules some = { .dims = dims, .vars = vars, .state = &state };
-	const rules all = search_pinned(s, &some);
+	const topology *t = q->topology ? q->topology : topology_preset(0);
 	level_tables *x = ARENA_NEW(a, level_tables);
-	x->ways = ways_find(a, s->graph, &s->mesh, &all, MOST_WAYS);
-	if (!x->ways.complete || timed_cells(s->graph, &x->ways) > MOST_CELLS)
-		return NULL;
-	x->timed = timed_new(a, s->graph, &s->mesh, t, &x->ways);
+	x->pool = ways_pool_new(a);
+	x->cache = timed_cache_new(a, &q->mesh, t, false);
 	return x;
 }
 
-level_tables *level_tables_new(arena *a, const graph *g,
-			       const search_request *q)
+/* Decides for what is free.  False where there are too many ways. */
+static bool decide(search *s, level_tables *x, const level_rules *state,
+		   int nleft)
 {
-	const search s = { .arena = a, .graph = g, .mesh = q->mesh,
-			   .pins = q->pins, .topology = q->topology };
-	return make_tables(a, &s);
+	static const timed_prices none = { 0 };
+	arena *tmp = arena_new();
+	const rules some = { .dims = dims, .vars = vars, .state = state };
+	const rules all = search_pinned(s, &some);
+	ways_set w = ways_find_in(x->pool, tmp, s->graph, &s->mesh, &all,
+				  MOST_WAYS);
+	bool ok = w.complete && timed_cells(s->graph, &w) <= MOST_CELLS;
+	if (ok) {
+		solve_limits limits = search_limits(s, nleft);
+		timed *t = timed_new(tmp, x->cache, s->graph, &w);
+		problem *p = timed_problem(tmp, t,
+					   s->prices ? s->prices : &none);
+		ways_take(&w, s->graph, solve(tmp, p, &limits).value,
+			  &s->result->assignment);
+	}
+	arena_free(tmp);
+	return ok;
 }
 
 static void plan(search *s)
 {
-	static const timed_prices none = { 0 };
 	arena *tmp = arena_new();
 	search_result *r = s->result;
-	const level_tables *x = s->tables ? s->tables : make_tables(tmp, s);
-	if (x) {
-		solve_limits limits = search_limits(s, 1);
-		problem *p = timed_problem(tmp, x->timed,
-					   s->prices ? s->prices : &none);
-		r->assignment.mesh = s->mesh;
-		ways_take(&x->ways, s->graph, solve(tmp, p, &limits).value,
-			  &r->assignment);
-		r->lower_bound = -1;
+	const topology *t = s->topology ? s->topology : topology_preset(0);
+	const search_request q = { .mesh = s->mesh, .topology = t };
+	level_tables *x = s->tables ? s->tables : level_tables_new(tmp, &q);
+	level_rules state = { .free = ALL };
+	topology_levels(t, &s->mesh, state.levels);
+	r->assignment.mesh = s->mesh;
+	int last = s->mesh.naxes - 1, nlevels = 0, nleft;
+	for (int a = 0; a <= last; a++)
+		nlevels += a == 0 || state.levels[a] != state.levels[a - 1];
+	nleft = nlevels > 1 ? 1 + ROUNDS * nlevels : 1;
+	bool ok = decide(s, x, &state, nleft--);
+	state.now = &r->assignment;
+	for (int i = 0; ok && i < ROUNDS && nlevels > 1; i++)
+		for (int a = 0; ok && a <= last; a++) {
+			state.free = state.levels[a];
+			if (a == last || state.levels[a + 1] != state.free)
+				ok = decide(s, x, &state, nleft--);
+		}
+	r->lower_bound = -1;
+	if (ok)
 		search_price(s);
-	} else {
-		r->error = "there are too many ways for this machine's levels";
-	}
+	else
+		r->error = "there are too many ways";
 	arena_free(tmp);
 }
 

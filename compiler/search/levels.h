@@ -4,12 +4,10 @@
 
 #include "compiler/search/timed.h"
 
-/* Everything but prices. */
+/* What choices cost. */
 typedef struct level_tables level_tables;
 
-/* In a, for requests of the same graph, mesh, topology and pins.  NULL where
- * there are too many ways. */
-level_tables *level_tables_new(arena *a, const graph *g,
-			       const search_request *q);
+/* In a, for requests of the same graph, mesh and topology. */
+level_tables *level_tables_new(arena *a, const search_request *q);
 
 #endif

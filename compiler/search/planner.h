@@ -17,7 +17,7 @@ typedef struct search {
 	const outline *pins;   /* of the request, as the two below */
 	const topology *topology;
 	const struct timed_prices *prices;
-	const struct level_tables *tables;
+	struct level_tables *tables;
 } search;
 
 /* The limits for a problem, if there are so many to solve one after another

@@ -68,7 +68,7 @@ typedef struct search_request {
 	/* Seconds that those that are priced give for a byte less in use;
 	 * NULL: none. */
 	const struct timed_prices *prices;
-	const struct level_tables *tables; /* of `levels`, or NULL */
+	struct level_tables *tables; /* of `levels`, or NULL */
 } search_request;
 
 search_result *search_plan_for(arena *a, const graph *g,

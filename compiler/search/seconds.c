@@ -4,8 +4,6 @@
 
 #include "plan/transfer.h"
 
-enum { MOST_LOOKED_AT = 64 };
-
 typedef struct costs {
 	const plan *p;
 	const topology *t;
@@ -95,20 +93,20 @@ static double transfer_seconds(const costs *c, const plan_instr *in, int worker)
 	return local + topology_move_seconds(c->t, &m);
 }
 
-double seconds_of(const plan *p, const topology *t, const plan_instr *in)
+double seconds_of(const plan *p, const topology *t, const plan_instr *in,
+		  int most)
 {
-	costs all = { .p = p, .t = t }, *c = &all;
-	int n = mesh_workers(&p->mesh);
-	int looked_at = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
+	costs c = { .p = p, .t = t, .tmp = arena_new() };
+	int n = mesh_workers(&p->mesh), looked_at = n < most ? n : most;
 	double slowest = 0;
-	topology_levels(t, &p->mesh, c->levels);
-	c->tmp = arena_new();
+	topology_levels(t, &p->mesh, c.levels);
 	for (int i = 0; i < looked_at; i++) {
-		int w = (int)((int64_t)i * n / looked_at);
-		double s = in->op == PLAN_RUN ? run_seconds(c, in, w)
-					      : transfer_seconds(c, in, w);
+		int64_t last = looked_at > 1 ? looked_at - 1 : 1;
+		int w = (int)(i * (int64_t)(n - 1) / last);
+		double s = in->op == PLAN_RUN ? run_seconds(&c, in, w)
+					      : transfer_seconds(&c, in, w);
 		slowest = s > slowest ? s : slowest;
 	}
-	arena_free(c->tmp);
+	arena_free(c.tmp);
 	return slowest;
 }

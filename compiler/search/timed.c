@@ -18,14 +18,14 @@ typedef struct known {
 	const void *found; /* NULL: nothing is here */
 } known;
 
-typedef struct builder {
+struct timed_cache {
 	arena *arena;
-	const mesh *mesh;
+	mesh mesh;
 	const topology *topology;
-	timed *to;
+	bool bounds;
 	int nknown, cap;
 	known *known;
-} builder;
+};
 
 /* ---- one table --------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ typedef struct scene {
 	plan plan;
 	plan_buffer buffers[3];
 	forms *forms;
-	const topology *topology;
+	const timed_cache *cache;
 } scene;
 
 enum { STORED, MADE, SHARE };
@@ -48,7 +48,7 @@ static void set_tensor(plan_tensor *to, const tensor_type *type, const cuts *c)
 	memcpy(to->dims, type->dims, sizeof(to->dims));
 }
 
-static scene *scene_new(arena *tmp, const builder *b, const known *e,
+static scene *scene_new(arena *tmp, const timed_cache *b, const known *e,
 			const tensor_type *type)
 {
 	scene *x = ARENA_NEW(tmp, scene);
@@ -56,7 +56,7 @@ static scene *scene_new(arena *tmp, const builder *b, const known *e,
 	int nt = e->tensors->n, nn = e->nodes->n, none = nt;
 	plan_kernel *k = ARENA_NEW(tmp, plan_kernel);
 	k->kernel = e->kernel;
-	*p = (plan){ .mesh = *b->mesh, .nkernels = 1, .kernels = k,
+	*p = (plan){ .mesh = b->mesh, .nkernels = 1, .kernels = k,
 		     .ntensors = nt + 1, .nnodes = nn * nt,
 		     .nbuffers = 3, .buffers = x->buffers };
 	p->tensors = ARENA_ARRAY(tmp, plan_tensor, nt + 1);
@@ -76,7 +76,7 @@ static scene *scene_new(arena *tmp, const builder *b, const known *e,
 				.output = e->inputs ? none : j,
 			};
 	}
-	x->topology = b->topology;
+	x->cache = b;
 	x->forms = forms_new(tmp, p);
 	return x;
 }
@@ -101,7 +101,7 @@ static int set_buffer(scene *x, int at, plan_region_kind kind, node_id n,
  * each of which brings a share of what its part of the machine gets. */
 static double least_seconds(const scene *x, double bytes)
 {
-	const topology *t = x->topology;
+	const topology *t = x->cache->topology;
 	double latency = t->levels[0].latency, fastest = 0, parts = 1;
 	for (int i = t->nlevels; i-- > 0;) {
 		const topology_level *l = &t->levels[i];
@@ -115,16 +115,26 @@ static double least_seconds(const scene *x, double bytes)
 	return bytes > 0 ? latency + bytes / n / fastest : 0;
 }
 
+static double scene_seconds(const scene *x, const plan_instr *in)
+{
+	enum { FEW = 8, OF_MANY = 4 };
+	int n = mesh_workers(&x->plan.mesh);
+	return seconds_of(&x->plan, x->cache->topology, in,
+			  n <= FEW ? n : OF_MANY);
+}
+
 static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
 			 timed_cost *c)
 {
 	plan_instr in = { .op = op, .node = op == PLAN_MOVE ? -1 : n,
 			  .from = from, .to = to };
 	in.collective = forms_collective(x->forms, &in);
-	double seconds = seconds_of(&x->plan, x->topology, &in);
+	double seconds = scene_seconds(x, &in);
 	c->seconds += seconds;
 	c->remote += in.collective == COLL_LOCAL ? 0 : seconds;
-	c->wire += least_seconds(x, (double)forms_received(x->forms, &in));
+	if (x->cache->bounds)
+		c->wire += least_seconds(x, (double)forms_received(x->forms,
+								   &in));
 }
 
 static timed_cost fetch_cost(scene *x, node_id n, tensor_id t)
@@ -163,7 +173,7 @@ static timed_cost result_cost(scene *x, node_id n, tensor_id t)
 	return c;
 }
 
-static const timed_cost *make_table(const builder *b, const known *e,
+static const timed_cost *make_table(const timed_cache *b, const known *e,
 				    const tensor_type *type)
 {
 	arena *tmp = arena_new();
@@ -179,7 +189,7 @@ static const timed_cost *make_table(const builder *b, const known *e,
 /* ---- tables that were made already ------------------------------------- */
 
 /* Where it is, or would be. */
-static known *slot(const builder *b, const known *e)
+static known *slot(const timed_cache *b, const known *e)
 {
 	const void *p[] = { e->kernel, e->nodes, e->tensors };
 	uint64_t h = hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
@@ -193,7 +203,7 @@ static known *slot(const builder *b, const known *e)
 	}
 }
 
-static known *add_known(builder *b, const known *e)
+static known *add_known(timed_cache *b, const known *e)
 {
 	known *old = b->known, *x;
 	int n = b->cap;
@@ -210,7 +220,8 @@ static known *add_known(builder *b, const known *e)
 	return x;
 }
 
-static const timed_cost *table_of(builder *b, known e, const tensor_type *type)
+static const timed_cost *table_of(timed_cache *b, known e,
+				  const tensor_type *type)
 {
 	known *x = slot(b, &e);
 	if (!x->found) {
@@ -235,9 +246,8 @@ static tensor_id tensor_at(const node *n, int i)
 	return i < 0 ? n->output : n->inputs[i];
 }
 
-static void add_pairs(builder *b, node_id id)
+static void add_pairs(arena *a, timed_cache *b, timed *x, node_id id)
 {
-	timed *x = b->to;
 	const node *n = &x->graph->nodes[id];
 	x->first[id] = x->pairs.n;
 	for (int i = -1; i < n->kernel->ninputs; i++) {
@@ -247,12 +257,12 @@ static void add_pairs(builder *b, node_id id)
 		const known e = { n->kernel, p.inputs, x->ways->nodes[id],
 				  x->ways->tensors[p.tensor], NULL };
 		p.cost = table_of(b, e, &x->graph->tensors[p.tensor].type);
-		vec_push(b->arena, &x->pairs, p);
+		vec_push(a, &x->pairs, p);
 	}
 }
 
 /* Seconds of each way to run a node. */
-static const double *make_runs(const builder *b, const known *e,
+static const double *make_runs(const timed_cache *b, const known *e,
 			       const tensor_type *type)
 {
 	arena *tmp = arena_new();
@@ -265,62 +275,65 @@ static const double *make_runs(const builder *b, const known *e,
 	for (int i = 0; i < e->nodes->n; i++) {
 		const plan_instr in = { .op = PLAN_RUN, .node = i, .to = MADE };
 		set_buffer(x, MADE, PLAN_PRODUCES, i, 0);
-		s[i] = seconds_of(&x->plan, b->topology, &in);
+		s[i] = scene_seconds(x, &in);
 	}
 	arena_free(tmp);
 	return s;
 }
 
-static const double *runs_of(builder *b, node_id id)
+static const double *runs_of(timed_cache *b, const timed *to, node_id id)
 {
-	const node *n = &b->to->graph->nodes[id];
-	known *x, e = { .kernel = n->kernel, .nodes = b->to->ways->nodes[id] };
+	const node *n = &to->graph->nodes[id];
+	known *x, e = { .kernel = n->kernel, .nodes = to->ways->nodes[id] };
 	x = slot(b, &e);
 	if (!x->found) {
-		e.found = make_runs(b, &e,
-				    &b->to->graph->tensors[n->output].type);
+		e.found = make_runs(b, &e, &to->graph->tensors[n->output].type);
 		x = add_known(b, &e);
 	}
 	return x->found;
 }
 
 /* Bytes of the last block, the largest. */
-static const int64_t *blocks_of(const builder *b, tensor_id t)
+static const int64_t *blocks_of(arena *a, const mesh *m, const tensor_type *t,
+				const ways *w)
 {
-	const tensor_type *type = &b->to->graph->tensors[t].type;
-	const ways *w = b->to->ways->tensors[t];
-	const mesh *m = b->mesh;
-	int64_t *n = ARENA_ARRAY(b->arena, int64_t, w->n);
-	box whole = box_whole(type->dims, type->ndim);
+	int64_t *n = ARENA_ARRAY(a, int64_t, w->n);
+	box whole = box_whole(t->dims, t->ndim);
 	int last[MAX_AXES];
-	for (int a = 0; a < m->naxes; a++)
-		last[a] = m->size[a] - 1;
+	for (int i = 0; i < m->naxes; i++)
+		last[i] = m->size[i] - 1;
 	for (int i = 0; i < w->n; i++) {
 		box at = cuts_block(&whole, m, &w->at[i], m->naxes, last);
-		n[i] = rounded(box_volume(&at) *
-			       (int64_t)dtype_size(type->type));
+		n[i] = rounded(box_volume(&at) * (int64_t)dtype_size(t->type));
 	}
 	return n;
 }
 
-timed *timed_new(arena *a, const graph *g, const mesh *m, const topology *t,
-		 const ways_set *w)
+timed_cache *timed_cache_new(arena *a, const mesh *m, const topology *t,
+			     bool bounds)
+{
+	timed_cache *c = ARENA_NEW(a, timed_cache);
+	*c = (timed_cache){ .arena = a, .mesh = *m, .topology = t,
+			    .bounds = bounds, .cap = 256 };
+	c->known = ARENA_ARRAY(a, known, c->cap);
+	return c;
+}
+
+timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w)
 {
 	timed *x = ARENA_NEW(a, timed);
 	*x = (timed){ .graph = g, .ways = w,
 		      .run = ARENA_ARRAY(a, const double *, g->nnodes),
 		      .stored = ARENA_ARRAY(a, const int64_t *, g->ntensors),
 		      .first = ARENA_ARRAY(a, int, g->nnodes + 1) };
-	builder b = { .arena = a, .mesh = m, .topology = t, .to = x,
-		      .cap = 256 };
-	b.known = ARENA_ARRAY(a, known, b.cap);
 	for (node_id n = 0; n < g->nnodes; n++) {
-		x->run[n] = runs_of(&b, n);
-		add_pairs(&b, n);
+		x->run[n] = runs_of(c, x, n);
+		add_pairs(a, c, x, n);
 	}
 	x->first[g->nnodes] = x->pairs.n;
 	for (tensor_id i = 0; i < g->ntensors; i++)
-		x->stored[i] = blocks_of(&b, i);
+		x->stored[i] = blocks_of(a, &c->mesh, &g->tensors[i].type,
+					 w->tensors[i]);
 	return x;
 }
 

@@ -15,7 +15,7 @@ typedef struct timed_cost {
 	double seconds; /* of the transfers between them, .. */
 	double remote;	/* .. of those that receive from other workers, .. */
 	double wire;	/* .. and what any copy that would do for this one takes
-			   at least */
+			   at least; 0 unless bounds are wanted */
 	int64_t copy;	/* bytes of what is fetched, or is computed elsewhere
 			   than where it is stored; 0: nothing is */
 	int64_t share;	/* of a partial result, those of the worker's share, if
@@ -39,10 +39,17 @@ typedef struct timed {
 	VEC(timed_pair) pairs;
 } timed;
 
-/* Of a graph on a mesh of a machine, in a; the ways have to outlive it.  Bytes
- * are rounded up as places in an arena are. */
-timed *timed_new(arena *a, const graph *g, const mesh *m, const topology *t,
-		 const ways_set *w);
+/* Tables that were made already, of ways of one pool. */
+typedef struct timed_cache timed_cache;
+
+/* For a mesh of a machine, in a. */
+timed_cache *timed_cache_new(arena *a, const mesh *m, const topology *t,
+			     bool bounds);
+
+/* Of a graph, in a; the ways and the cache have to outlive it.  Bytes are
+ * rounded up as places in an arena are.  Of more than 8 workers 4 are looked
+ * at. */
+timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w);
 
 /* Entries of all tables that it would have, each of which takes microseconds to
  * find out. */

@@ -110,9 +110,15 @@ static const ways *find(finder *f, tensor_id t, node_id n)
 ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 		   int limit)
 {
+	return ways_find_in(ways_pool_new(a), a, g, m, r, limit);
+}
+
+ways_set ways_find_in(ways_pool *p, arena *a, const graph *g, const mesh *m,
+		      const rules *r, int limit)
+{
 	finder f = { .arena = a, .rules = r, .as.mesh = *m,
 		     .naxes = m->naxes, .limit = limit,
-		     .pool = ways_pool_new(a) };
+		     .pool = p };
 	ways_set w = { .tensors = ARENA_ARRAY(a, const ways *, g->ntensors),
 		       .nodes = ARENA_ARRAY(a, const ways *, g->nnodes),
 		       .tied = tied_tensors(a, g) };

@@ -32,6 +32,10 @@ typedef struct ways_set {
 ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 		   int limit);
 
+/* The same of a pool, which outlives them. */
+ways_set ways_find_in(ways_pool *p, arena *a, const graph *g, const mesh *m,
+		      const rules *r, int limit);
+
 /* Writes the ways that an assignment of whole_problem() stands for. */
 void ways_take(const ways_set *w, const graph *g, const int *value,
 	       assignment *as);

@@ -91,7 +91,8 @@ START_TEST(no_program_is_below)
 			arena_free(a);
 			continue;
 		}
-		timed *x = timed_new(a, g, m, &t, &w);
+		timed_cache *c = timed_cache_new(a, m, &t, true);
+		timed *x = timed_new(a, c, g, &w);
 		int nwhole = g->ntensors + g->nnodes;
 		int *whole = ARENA_ARRAY(a, int, nwhole);
 		figure_set *s = figures_new(a, x, &t, whole);
