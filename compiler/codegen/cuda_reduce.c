@@ -264,6 +264,10 @@ static void reduce_together(cuda_text *c, const team *how, bool is_long)
 	if (!how->apart && g->s.kind != SCHEDULE_SCATTER)
 		f.loop = set_last(loops_that(g, true));
 	int n = cuda_vector_length(&f, g->s.term, 0);
+	/* A lane has n terms beside each other, whether they can be read as a
+	 * vector or not; so where they can not, it has one. */
+	if (n > 1 && g->p.nest.loops[f.loop].extent % n != 0)
+		n = 1;
 	cuda_tile(c, -1, how->columns);
 	if (nshared)
 		SAY("__shared__ %s shared[%d];", joined_type(g, is_long),

@@ -27,17 +27,39 @@ static bool has_word(const char *line, const char *word, size_t n)
 	return false;
 }
 
-/* Whether what line i declares is used in the lines behind it in its block. */
+/* Whether a line declares this name, and makes no use of another one of that
+ * name for it. */
+static bool declares(const char *line, const char *word, size_t n)
+{
+	const char *s = line + depth_of(line);
+	size_t head = strlen(declaration);
+	return !strncmp(s, declaration, head) &&
+	       !strncmp(s + head, word, n) && s[head + n] == ' ' &&
+	       !has_word(s + head + n, word, n);
+}
+
+/* The line behind the rest of the block that line i is in; it is at most n. */
+static int end_of_block(char *const *lines, int n, int i)
+{
+	int depth = depth_of(lines[i]);
+	while (++i < n)
+		if (*lines[i] && *lines[i] != '#' && depth_of(lines[i]) < depth)
+			break;
+	return i;
+}
+
+/* Whether what line i declares is used in the lines behind it in its block,
+ * apart from blocks that have another of its name. */
 static bool is_used(arena *a, char *const *lines, int n, int i)
 {
 	const char *name = lines[i] + depth_of(lines[i]) + strlen(declaration);
 	size_t len = strcspn(name, " ");
 	const char *word = arena_strndup(a, name, len);
-	for (int j = i + 1; j < n; j++) {
-		if (*lines[j] && *lines[j] != '#' &&
-		    depth_of(lines[j]) < depth_of(lines[i]))
-			return false;
-		if (has_word(lines[j], word, len))
+	int end = end_of_block(lines, n, i);
+	for (int j = i + 1; j < end; j++) {
+		if (declares(lines[j], word, len))
+			j = end_of_block(lines, n, j) - 1;
+		else if (has_word(lines[j], word, len))
 			return true;
 	}
 	return false;

@@ -3,8 +3,8 @@
  *
  *	nvrtc INCLUDE OPDEFS PLAN...
  *
- * Those of the plans are compiled for all of the architectures, those of the
- * operators for one of them each.  Every message of the compiler, and registers
+ * Some of those of the plans are compiled for all of the architectures, the
+ * others for one of them each.  Every message of the compiler, and registers
  * that do not suffice, are errors.  $TDL_NVRTC is the library, which
  * is found by the loader otherwise; without one the exit status is 77. */
 #include "config.h"
@@ -170,8 +170,9 @@ static void compile(builder *b, arena *a, const char *text, const char *arch)
 	b->seconds += now() - begin;
 }
 
-/* Programs of some of the kernels each. */
-static void compile_all(builder *b, const kernel_list *all, bool everywhere)
+/* Programs of some of the kernels each, the first one for all architectures
+ * where this is a sample of what they are used for. */
+static void compile_all(builder *b, const kernel_list *all, bool is_sample)
 {
 	for (int i = 0; i < all->n; i += PER_PROGRAM) {
 		arena *a = arena_new();
@@ -187,7 +188,8 @@ static void compile_all(builder *b, const kernel_list *all, bool everywhere)
 				codegen_cuda(a, all->at[j], &launch));
 		}
 		for (int n = 0; n < NARCHS; n++)
-			if (everywhere || n == i / PER_PROGRAM % NARCHS)
+			if ((is_sample && i == 0) ||
+			    n == i / PER_PROGRAM % NARCHS)
 				compile(b, a, text, archs[n]);
 		arena_free(a);
 	}

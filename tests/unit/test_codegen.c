@@ -174,7 +174,7 @@ END_TEST
 
 static kernel *reduce_first(reducer r, dtype t, int rows, int cols)
 {
-	kernel *k = begin("reduce", r, t);
+	kernel *k = begin("reduce", r, r >= RED_ARGMAX ? DT_I64 : t);
 	kexpr *j = add_var(k, "j", KVAR_OUTPUT, cols);
 	kexpr *i = add_var(k, "i", KVAR_REDUCE, rows);
 	int x = add_input(k, "x", t, 2, rows, cols);
@@ -566,6 +566,65 @@ START_TEST(scans)
 }
 END_TEST
 
+/* ---- large extents ------------------------------------------------------ */
+
+/* out[j] = reduction of x[i, j, k] over i and k. */
+static kernel *reduce_around(reducer r, dtype t, int i, int j, int k)
+{
+	kernel *x = begin("reduce", r, t);
+	kexpr *b = add_var(x, "j", KVAR_OUTPUT, j);
+	kexpr *a = add_var(x, "i", KVAR_REDUCE, i);
+	kexpr *c = add_var(x, "k", KVAR_REDUCE, k);
+	int in = add_input(x, "x", t, 3, i, j, k);
+	x->body = READ(x, in, NULL, a, b, c);
+	return x;
+}
+
+/* out[b, j, i] = 2 x[b, i, j] + y[j, i] */
+static kernel *turned(dtype t, int b, int i, int j)
+{
+	kernel *k = begin("turned", RED_NONE, t);
+	kexpr *u = add_var(k, "b", KVAR_OUTPUT, b);
+	kexpr *v = add_var(k, "j", KVAR_OUTPUT, j);
+	kexpr *w = add_var(k, "i", KVAR_OUTPUT, i);
+	int x = add_input(k, "x", t, 3, b, i, j);
+	int y = add_input(k, "y", t, 2, j, i);
+	k->body = add(mul(constant(t, 2), READ(k, x, NULL, u, w, v)),
+		      READ(k, y, NULL, v, w));
+	return k;
+}
+
+/* Schedules that only large extents have. */
+START_TEST(large)
+{
+	static const dtype types[] = {DT_F32, DT_BF16, DT_U8, DT_F64};
+	static const fn compare[] = {FN_LE, FN_LT, FN_GE, FN_GT};
+	kernels all = {0};
+	for (int t = 0; t < 4; t++) {
+		vec_push(mem, &all, reduce_around(RED_SUM, types[t], 9, 5, 64));
+		vec_push(mem, &all, reduce_around(RED_MAX, types[t], 3, 4,
+						  1024));
+		vec_push(mem, &all, reduce_first(RED_SUM, types[t], 90, 600));
+		vec_push(mem, &all, reduce_first(RED_MIN, types[t], 40, 3000));
+		vec_push(mem, &all, reduce_first(RED_ARGMAX, types[t], 90, 70));
+		vec_push(mem, &all, reduce_last(RED_ARGMIN, types[t], 3, 3000));
+		vec_push(mem, &all, reduce_last(RED_ARGMAX, types[t], 90, 40));
+		vec_push(mem, &all, turned(types[t], 2, 45, 70));
+		for (int way = 0; way < 4; way++)
+			vec_push(mem, &all,
+				 scan(way & 1 ? RED_SUM : RED_MAX,
+				      t == 2 ? DT_I8 : types[t],
+				      compare[(t + way) % 4], way & 1, way & 2,
+				      600, (int)pick(-300, 300)));
+	}
+	vec_push(mem, &all, scatter(RED_SUM, DT_F32, 0, 3000, 9));
+	vec_push(mem, &all, scatter(RED_MAX, DT_I64, 2, 2000, 9));
+	vec_push(mem, &all, matmul(256, 97, 98, 5, false, true, DT_F32));
+	vec_push(mem, &all, matmul(256, 96, 100, 9, true, false, DT_BF16));
+	check_all(&all);
+}
+END_TEST
+
 START_TEST(schedules)
 {
 	for (int variant = 0; variant < 5; variant++)
@@ -739,6 +798,7 @@ int main(void)
 	tcase_add_test(c, schedules);
 	tcase_add_test(c, scatters);
 	tcase_add_test(c, scans);
+	tcase_add_test(c, large);
 	tcase_add_test(c, in_place);
 	tcase_add_test(c, random_kernels);
 	suite_add_tcase(s, c);
