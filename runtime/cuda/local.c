@@ -1,7 +1,7 @@
-/* Workers on GPUs of one process: who receives copies, or combines, straight out
- * of the others' arenas.  On one GPU the order of its queue makes that right.
- * On several all wait for each other before and after: what is read has been
- * written then, and is not written again before it was read. */
+/* Workers on GPUs of one process: who receives copies, or combines, straight
+ * out of the others' arenas.  On one GPU the order of its queue makes that
+ * right.  On several all wait for each other before and after: what is read has
+ * been written then, and is not written again before it was read. */
 #include "config.h"
 
 #include "runtime/cuda/link.h"

@@ -9,8 +9,8 @@
 typedef struct program program;
 
 /* Needs the arenas of the workers that are here, and makes all else that a step
- * uses: a step allocates nothing.  `link` is the state of the communicator. NULL
- * with *f set. */
+ * uses: a step allocates nothing.  `link` is the state of the communicator.
+ * NULL with *f set. */
 program *program_open(cuda *c, const communicator *comm, void *link,
 		      failure *f);
 void program_close(program *p);

@@ -4,8 +4,8 @@
 # device.  They give what one worker gives; one that dies ends all.
 . "${srcdir:-.}/tests/gpu/lib.sh"
 
-"$TDLRUN" "$tmp/none" --backend cuda --comm nccl 2>&1 | grep -q 'not built in' &&
-	skip 'tdlrun was built without NCCL'
+"$TDLRUN" "$tmp/none" --backend cuda --comm nccl 2>&1 |
+	grep -q 'not built in' && skip 'tdlrun was built without NCCL'
 LIMIT=${TDL_GPU_PATIENCE:-300}
 
 # rank R N COMMAND...: becomes a command that runs rank R of N

@@ -17,7 +17,8 @@ plan() {
 
 folder=$1
 images='-D batch=8 -D classes=10'
-text='-D batch=4 -D tokens=8 -D vocabulary=24 -D layers=2 -D width=16 -D heads=4'
+text='-D batch=4 -D tokens=8 -D vocabulary=24 -D layers=2 -D width=16'
+text="$text -D heads=4"
 adamw='--train --optimizer adamw'
 sgd='--train --optimizer sgd,momentum=0.9'
 # shellcheck disable=SC2086 # words

@@ -65,8 +65,8 @@ static void check_operand(const plan *p, const binding *b, const int64_t *w,
 	for (int d = 0; d < r.at.n; d++) {
 		/* The middle, which is no corner. */
 		int64_t i = (r.at.lo[d] + r.at.hi[d]) / 2;
-		int64_t stride = defined_of(b, arena_printf(mem, "%s_STRIDE_%%d",
-							    name), d, w);
+		const char *of = arena_printf(mem, "%s_STRIDE_%d", name, d);
+		int64_t stride = defined(b, of, w);
 		at += i * stride * (int64_t)size;
 		dense = dense * (r.at.hi[d] - r.at.lo[d]) + i - r.at.lo[d];
 	}
