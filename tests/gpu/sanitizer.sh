@@ -5,12 +5,13 @@
 command -v compute-sanitizer >/dev/null ||
 	skip 'there is no compute-sanitizer (CUDA toolkit)'
 
+# Launches, not a graph: what is found has a kernel's name.
+export TDL_CUDA_GRAPH=0
 for plan in mlp-4 resnet-2 gpt2-2 moe-4 rnn-4; do
 	for tool in memcheck racecheck synccheck; do
-		# Launches, not a graph: what is found has a kernel's name.
-		TDL_CUDA_GRAPH=0 expect 0 compute-sanitizer \
-			--tool "$tool" --error-exitcode 9 "$TDLRUN" \
-			"$plans/$plan.plan" --backend cuda --kernels generated
+		expect 0 compute-sanitizer --tool "$tool" \
+			--error-exitcode 9 "$TDLRUN" "$plans/$plan.plan" \
+			--backend cuda --kernels generated
 		echo "$plan, $tool: $(grep 'ERROR SUMMARY' "$tmp/out" "$tmp/err" |
 			tail -n 1)"
 	done
