@@ -128,7 +128,7 @@ const char *planner_note_whole(arena *a, const graph *g,
 	    !is_worth_a_note(&nodes, percent))
 		return NULL;
 	return arena_printf(a, "%d of %d tensors (%" PRId64 " bytes in all) "
-			    "and %d of %d operators cannot be cut over all %d "
+			    "and %d of %d operators are not cut over all %d "
 			    "devices", tensors.n, g->ntensors, tensors.of,
 			    nodes.n, g->nnodes, mesh_workers(&as->mesh));
 }
