@@ -174,9 +174,9 @@ static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
 }
 
 /* Looks at what every worker receives; what it comes to is the same on all
- * ranks.  A rank that neither sends nor receives anything does not count a
- * non-blocking collective of Open MPI, which then takes those that follow for
- * one another: there messages are exchanged. */
+ * ranks.  A collective is taken where all of a group exchange something with all:
+ * those of Open MPI that do not block have been seen to wait for ever, and to
+ * be taken for one another, where some counts are 0. */
 static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 {
 	const mesh *m = &c->p->mesh;
@@ -192,7 +192,7 @@ static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 		int n, fits, all;
 		MPI_Comm_size(g, &n);
 		fits = note_counts(c, x, axes, n) &&
-		       x->to.n + x->from.n > 0;
+		       x->to.n == n - 1 && x->from.n == n - 1;
 		MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN,
 			      MPI_COMM_WORLD);
 		x->group = all ? g : MPI_COMM_NULL;
