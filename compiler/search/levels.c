@@ -112,11 +112,11 @@ static void plan(search *s)
 			if (a == last || state.levels[a + 1] != state.free)
 				ok = decide(s, x, &state, nleft--);
 		}
-	r->lower_bound = -1;
 	if (ok)
 		search_price(s);
 	else
 		r->error = "there are too many ways";
+	r->lower_bound = ok && r->total == 0 ? 0 : -1;
 	arena_free(tmp);
 }
 
