@@ -494,13 +494,16 @@ static void rest(int64_t looks)
 		usleep(50);
 }
 
-/* Until the stream has ended, or cannot any more. */
+/* Until the stream has ended, or cannot any more.  Where a peer is gone, who
+ * looks after them names it, and ends this process, too. */
 static bool wait_stream(nccl *l, CUstream s, failure *f)
 {
 	CUresult r = CUDA_ERROR_NOT_READY;
 	for (int64_t i = 0; r == CUDA_ERROR_NOT_READY; i++) {
-		if (i % 16 == 15 && !look(l, f))
+		if (i % 16 == 15 && !look(l, f)) {
+			usleep((useconds_t)(l->patience * 1e6));
 			return name_transfer(l, f);
+		}
 		r = l->c->api.cuStreamQuery(s);
 		if (r == CUDA_ERROR_NOT_READY)
 			rest(i);
@@ -508,8 +511,7 @@ static bool wait_stream(nccl *l, CUstream s, failure *f)
 	return cuda_good(&l->c->api, r, "cuStreamQuery", f);
 }
 
-/* Where a peer is gone, who looks after them names it, and ends this process,
- * too.  Else the communicators are given up, so that nothing on the stream
+/* After a failure the communicators are given up, so that nothing on the stream
  * waits for others any more. */
 static bool wait_nccl(void *state, CUstream s, failure *f)
 {
@@ -517,8 +519,6 @@ static bool wait_nccl(void *state, CUstream s, failure *f)
 	atomic_fetch_add(&l->progress.steps, 1);
 	atomic_store(&l->progress.waits, true);
 	bool well = wait_stream(l, s, f);
-	if (!well)
-		usleep((useconds_t)(l->patience * 1e6));
 	atomic_store(&l->progress.waits, false);
 	if (!well)
 		leave_all(l, true);
