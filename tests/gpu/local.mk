@@ -27,5 +27,6 @@ endif
 endif
 endif
 check-gpu: all $(gpu_made)
-	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(gpu_tests)'
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(gpu_tests)' \
+		check_PROGRAMS= check_DATA=
 .PHONY: check-gpu
