@@ -28,7 +28,7 @@ static plan *written_and_read(arena *a, const plan *p)
 void fuzz_plan(arena *a, diag_sink *s, const graph *g)
 {
 	const lower_options lower = { .algorithm = "tofu",
-				      .codegen = codegen_c,
+				      .codegen = codegen_sources,
 				      .checksums = true };
 	if (g->nnodes > MAX_NODES || g->ntensors > MAX_TENSORS ||
 	    graph_traffic(g) > INT64_MAX / 4 / DEVICES)
