@@ -267,7 +267,9 @@ solution branch(arena *a, const problem *p, int64_t *steps, double deadline)
 	if (begin(&b))
 		search(&b, 0);
 	int64_t bound = least(b.open, r->limit);
-	solution s = { r->best, r->best_cost, r->best_cost };
+	solution s = { .value = r->best,
+		       .cost = r->best_cost,
+		       .lower_bound = r->best_cost };
 	if (bound < r->limit)
 		s.lower_bound = least(reducer_whole(r, bound), s.cost);
 	s.cost = problem_cost(p, s.value);

@@ -40,18 +40,22 @@ typedef int64_t unaligned
 		((x) & less) | ((y) & ~less);         \
 	})
 
+/* x with its lanes in another order. */
+#ifdef __clang__
+#define SHUFFLE(x, ...) __builtin_shufflevector((x), (x), __VA_ARGS__)
+#else
+#define SHUFFLE(x, ...) __builtin_shuffle((x), (lanes){ __VA_ARGS__ })
+#endif
+
 /* The least of all lanes. */
-#define LEAST(x)                                                              \
-	({                                                                    \
-		const lanes by_4 = { 4, 5, 6, 7, 0, 1, 2, 3 };                \
-		const lanes by_2 = { 2, 3, 0, 1, 6, 7, 4, 5 };                \
-		const lanes by_1 = { 1, 0, 3, 2, 5, 4, 7, 6 };                \
-		lanes all = (x), other = __builtin_shuffle(all, by_4);        \
-		all = LESSER(all, other);                                     \
-		other = __builtin_shuffle(all, by_2);                         \
-		all = LESSER(all, other);                                     \
-		other = __builtin_shuffle(all, by_1);                         \
-		least(all[0], other[0]);                                      \
+#define LEAST(x)                                                       \
+	({                                                             \
+		lanes all = (x), other;                                \
+		other = SHUFFLE(all, 4, 5, 6, 7, 0, 1, 2, 3);          \
+		all = LESSER(all, other);                              \
+		other = SHUFFLE(all, 2, 3, 0, 1, 6, 7, 4, 5);          \
+		all = LESSER(all, other);                              \
+		least(all[0], all[1]);                                 \
 	})
 
 #define LOAD(at) (*(const unaligned *)(at))
@@ -68,13 +72,11 @@ void minplus_product(int64_t *restrict to, const int64_t *restrict rows,
 		     int64_t nx, int64_t most)
 {
 	const int64_t width = minplus_padded(nr), step = minplus_padded(ny);
-	lanes m[TILE], s;
 	const lanes limit = (lanes){ 0 } + most;
 	for (int64_t r = 0; r < nr; r += TILE)
 		for (int64_t y = step; (y -= MINPLUS_LANES) >= 0;) {
 			const int64_t *c = rows + r, *v = columns + y;
-			for (int k = 0; k < TILE; k++)
-				m[k] = limit;
+			lanes m[TILE] = { limit, limit, limit, limit }, s;
 			for (int64_t x = 0; x < nx; x++) {
 				lanes t = *(const lanes *)v;
 				for (int k = 0; k < TILE; k++) {
