@@ -23,7 +23,7 @@ dist_models_DATA = \
 	%D%/models/vit.tdl \
 	%D%/models/wresnet.tdl
 slurmdir = $(examplesdir)/slurm
-dist_slurm_DATA = %D%/slurm/train.sbatch
+dist_slurm_DATA = %D%/slurm/train.sbatch %D%/slurm/train-gpu.sbatch
 # Needs what is in tests/.
 EXTRA_DIST += %D%/resnet50.py
 EXTRA_DIST += %D%/characters %D%/digits

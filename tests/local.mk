@@ -50,6 +50,7 @@ network_files = \
 	%D%/cuda/program.py \
 	%D%/onnx/conformance.py \
 	%D%/onnx/networks.py \
+	%D%/onnx/processes.py \
 	%D%/planners.py \
 	%D%/models/train_step.py \
 	%D%/onnx/gradients.py \
