@@ -37,6 +37,12 @@ isl/*		tests/*
 zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*
 dlfcn.h		runtime/* tests/*
+mpi.h		runtime/comm/mpi.c
+cuda.h		runtime/cuda/api.h tests/cuda/*
+nvrtc.h		runtime/cuda/api.h tests/cuda/*
+cublasLt.h	runtime/cuda/cublaslt.c tests/cuda/*
+cudnn.h		runtime/cuda/cudnn.c tests/cuda/*
+nccl.h		runtime/cuda/nccl.c tests/cuda/*
 '
 
 # Prints one line per fault in the tree.
@@ -149,6 +155,10 @@ self_test() {
 	plant runtime/cpu/a.c '"compiler/graph/graph.h"' 1
 	plant runtime/cpu/a.c '  "tdl/kernel.h"' 0
 	plant runtime/cpu/a.c '<check.h>' 1
+	plant runtime/cuda/api.h '<cuda.h>' 0
+	plant runtime/machine.c '<cuda.h>' 1
+	plant runtime/cuda/local.c '<nccl.h>' 1
+	plant runtime/comm/threads.c '<mpi.h>' 1
 	plant include/tdl/a.h '"base/arena.h"' 1
 	plant compiler/misc/a.c '"base/arena.h"' 1
 }

@@ -200,7 +200,8 @@ static bool open_station(program *x, int i, failure *f)
 		pin(x, (void **)&s->seen, nbytes, f));
 }
 
-/* Whether an instruction may run as soon as the one before it, a kernel, may. */
+/* Whether an instruction may run as soon as the one before it, a kernel,
+ * may. */
 static bool waits_for_nobody(const program *x, int instr)
 {
 	for (int i = 0; has_two_queues(x) && i < x->schedule.nsteps; i++)
