@@ -126,7 +126,7 @@ typedef struct blocks {
 
 static blocks blocks_of(const box *whole, const mesh *m, const cuts *c)
 {
-	blocks b;
+	blocks b = { 0 };
 	for (int d = 0; d < whole->n; d++)
 		b.mean[d] = b.most[d] = (double)whole->hi[d];
 	for (int a = 0; a < m->naxes; a++) {
