@@ -5,6 +5,7 @@ runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
 
 unit_tests += \
 	%D%/test_codegen \
+	%D%/test_ahead \
 	%D%/test_rendezvous \
 	%D%/test_codegen_cuda \
 	%D%/test_cuda \
@@ -44,6 +45,12 @@ EXTRA_DIST += tests/cuda/nvrtc.sh
 	%D%/random_graph.c %D%/random_graph.h \
 	%D%/random_plan.c %D%/random_plan.h
 %C%_test_runtime_LDADD = compiler/lower/liblower.a \
+	compiler/search/libsearch.a $(runtime_libs)
+
+%C%_test_ahead_SOURCES = %D%/test_ahead.c \
+	%D%/random_graph.c %D%/random_graph.h \
+	%D%/random_plan.c %D%/random_plan.h
+%C%_test_ahead_LDADD = compiler/lower/liblower.a \
 	compiler/search/libsearch.a $(runtime_libs)
 
 %C%_test_rendezvous_LDADD = $(runtime_libs)
