@@ -37,12 +37,14 @@ static void *open_driver(failure *f)
 	return library;
 }
 
-/* Of the toolkit whose headers these are, or of an older one. */
-static void *open_nvrtc(failure *f)
+/* Of the toolkit whose headers these are, or of an older one; what it compiles
+ * runs on drivers of its generation and later ones. */
+static void *open_nvrtc(int driver, failure *f)
 {
 	enum { NEWEST = CUDA_VERSION / 1000, OLDEST = 12 };
+	int newest = driver / 1000 < NEWEST ? driver / 1000 : NEWEST;
 	void *library = NULL;
-	for (int major = NEWEST; !library && major >= OLDEST; major--) {
+	for (int major = newest; !library && major >= OLDEST; major--) {
 		char name[40];
 		snprintf(name, sizeof(name), "libnvrtc.so.%d", major);
 		library = library_open(name);
@@ -50,36 +52,50 @@ static void *open_nvrtc(failure *f)
 	if (!library)
 		fail_with(f, CLI_MACHINE, "there is no library libnvrtc.so.%d, "
 			  "which compiles kernels: install the CUDA toolkit, "
-			  "or name its folder in LD_LIBRARY_PATH", NEWEST);
+			  "or name its folder in LD_LIBRARY_PATH", newest);
 	return library;
 }
 
-static bool start(const cuda_api *api, failure *f)
+static bool start(const cuda_api *api, int *driver, failure *f)
 {
 	failure why = { 0 };
-	return CUDA_CALL(api, &why, cuInit, 0) ||
-	       fail_with(f, CLI_MACHINE, "there is no GPU to run on: %s; use "
-			 "--backend cpu", why.text);
+	if (!CUDA_CALL(api, &why, cuInit, 0))
+		return fail_with(f, CLI_MACHINE, "there is no GPU to run on: "
+				 "%s; use --backend cpu", why.text);
+	return CUDA_CALL(api, f, cuDriverGetVersion, driver);
+}
+
+typedef struct function {
+	const char *name;
+	void *to;
+} function;
+
+static bool find_all(void *library, const function *list, size_t n, failure *f)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!library_find(library, list[i].name, list[i].to, f))
+			return false;
+	return true;
 }
 
 bool api_open(cuda_api *api, failure *f)
 {
-	void *driver = open_driver(f), *nvrtc = driver ? open_nvrtc(f) : NULL;
-	if (!nvrtc)
-		return false;
-	const struct {
-		const char *name;
-		void *library, *to;
-	} functions[] = {
-#define CU(f) { LIBRARY_SYMBOL(f), driver, &api->f },
-#define RTC(f) { LIBRARY_SYMBOL(f), nvrtc, &api->f },
+	const function of_driver[] = {
+#define CU(f) { LIBRARY_SYMBOL(f), &api->f },
+#include "runtime/cuda/api.def"
+	}, of_nvrtc[] = {
+#define RTC(f) { LIBRARY_SYMBOL(f), &api->f },
 #include "runtime/cuda/api.def"
 	};
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!library_find(functions[i].library, functions[i].name,
-				  functions[i].to, f))
-			return false;
-	return start(api, f);
+	int version;
+	void *driver = open_driver(f), *nvrtc;
+	if (!driver ||
+	    !find_all(driver, of_driver, sizeof(of_driver) / sizeof(function),
+		      f) || !start(api, &version, f))
+		return false;
+	nvrtc = open_nvrtc(version, f);
+	return nvrtc && find_all(nvrtc, of_nvrtc,
+				 sizeof(of_nvrtc) / sizeof(function), f);
 }
 
 /* ---- errors ------------------------------------------------------------ */
