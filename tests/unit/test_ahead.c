@@ -108,6 +108,15 @@ static void expect_room(const plan *p, const ahead *s, const int64_t *nbytes,
 	}
 }
 
+/* Some of which are all that there is room for. */
+static int64_t draw_nbytes(const plan *p, int instr, uint64_t seed)
+{
+	uint64_t x = seed * 7919 + (uint64_t)instr * 104729;
+	if (p->program[instr].op == PLAN_RUN || stream_is_local(p, instr))
+		return -1;
+	return (int64_t)(x % 5) * (INT64_C(11) << 20);
+}
+
 START_TEST(schedules_are_right)
 {
 	int early = 0, late = 0;
@@ -116,10 +125,7 @@ START_TEST(schedules_are_right)
 				     random_training_plan(mem, seed, 8, NULL);
 		int64_t *nbytes = ARENA_ARRAY(mem, int64_t, p->ninstrs);
 		for (int i = 0; i < p->ninstrs; i++)
-			nbytes[i] = p->program[i].op == PLAN_RUN ||
-				    stream_is_local(p, i) ? -1 :
-				    (int64_t)(seed * 7919 + (uint64_t)i * 104729)
-					    % 5 * (INT64_C(11) << 20);
+			nbytes[i] = draw_nbytes(p, i, seed);
 		ahead s = ahead_of(mem, p, nbytes);
 		times t = replay(p, &s, nbytes);
 		expect_order(p, &t, seed);
