@@ -175,8 +175,8 @@ static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
 
 /* Looks at what every worker receives; what it comes to is the same on all
  * ranks.  A collective is taken where all of a group exchange something with
- * all: those of Open MPI that do not block have been seen to wait for ever where
- * some counts are 0. */
+ * all: those of Open MPI that do not block have been seen to wait for ever
+ * where some counts are 0. */
 static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 {
 	const mesh *m = &c->p->mesh;
