@@ -12,8 +12,8 @@ for plan in mlp-4 resnet-2 gpt2-2 moe-4 rnn-4; do
 		expect 0 compute-sanitizer --tool "$tool" \
 			--error-exitcode 9 "$TDLRUN" "$plans/$plan.plan" \
 			--backend cuda --kernels generated
-		echo "$plan, $tool: $(grep 'ERROR SUMMARY' "$tmp/out" "$tmp/err" |
-			tail -n 1)"
+		summary=$(cat "$tmp/out" "$tmp/err" | grep 'ERROR SUMMARY')
+		echo "$plan, $tool: $summary"
 	done
 done
 finish
