@@ -28,8 +28,8 @@ trap 'rm -rf "$tmp"' EXIT
 # Macros are expanded first, with __global__ and the like left as they are, so
 # that the kernels' names and those of dynamic shared memory can be seen.
 # shellcheck disable=SC2086
-${CXX:-c++} -std=gnu++17 -E -x c++ -include "$here/emulate.h" $flags \
-	"$text" >"$tmp/all.ii"
+${CXX:-c++} -std=gnu++17 -nostdinc -nostdinc++ -E -x c++ \
+	-include "$here/emulate.h" $flags "$text" >"$tmp/all.ii"
 grep -v '^#' "$tmp/all.ii" | tr '\n\t' '  ' |
 	sed 's/__attribute__ *((__[a-z]*__([0-9]*)))//g' >"$tmp/line"
 names() {
@@ -60,8 +60,9 @@ done
 common='-O1 -fPIC -march=native -ffp-contract=off -fvisibility=hidden
 	-U_FORTIFY_SOURCE'
 # shellcheck disable=SC2086
-${CXX:-c++} -std=gnu++17 $common -fno-exceptions -fno-rtti -fno-strict-aliasing \
-	-fsanitize=alignment -fsanitize-undefined-trap-on-error -w \
+${CXX:-c++} -std=gnu++17 $common -fno-exceptions -fno-rtti -w \
+	-fno-strict-aliasing -fsanitize=alignment \
+	-fsanitize-undefined-trap-on-error \
 	${EMULATE_CXXFLAGS:-} '-D__global__=' '-D__device__=' \
 	'-D__constant__=' \
 	'-D__shared__=static __attribute__((__section__("emu_shared")))' \

@@ -8,6 +8,7 @@ fakes = \
 	%D%/fake/libnvrtc.so.13
 fake_driver = \
 	%D%/fake/driver.c %D%/fake/driver.h %D%/fake/fake.h \
+	%D%/fake/graph.c \
 	%D%/fake/memory.c %D%/fake/module.c %D%/fake/queue.c %D%/fake/queue.h
 fake_nccl = \
 	%D%/fake/nccl.c %D%/fake/nccl_op.c %D%/fake/nccl_op.h \
@@ -19,17 +20,39 @@ EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
 	%D%/include/nccl.h %D%/include/nvrtc.h
 
+fake_tests = %D%/abi.sh %D%/ranks.sh %D%/threads.sh
+EXTRA_DIST += $(fake_tests) %D%/README.md %D%/abi.txt %D%/lib.sh
+
 if CUDA
 check_DATA = $(fakes)
 CLEANFILES += $(fakes)
+TESTS += %D%/abi.sh
+if HAVE_CHECK
+check_PROGRAMS += %D%/test_fakes
+TESTS += %D%/test_fakes
+endif
+if TDLC
+TESTS += %D%/threads.sh
+if NCCL
+TESTS += %D%/ranks.sh
+endif
+endif
 endif
 
+# They are built with our headers whatever the product is built with, and
+# without sanitizers, which they could not be loaded with.
+fake_cppflags = -I$(srcdir)/%D%/include
 fake_link = $(MKDIR_P) %D%/fake && \
-	$(CC) $(AM_CPPFLAGS) -std=gnu11 -O1 -g -Wall -Wextra -fPIC -shared \
+	$(CC) $(fake_cppflags) -std=gnu11 -O1 -g -Wall -Wextra -fPIC -shared \
 	-fvisibility=hidden -Wl,-soname,$(@F) -o $@
+%C%_test_fakes_CPPFLAGS = $(fake_cppflags) $(CHECK_CFLAGS)
+%C%_test_fakes_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+%C%_test_fakes_LDFLAGS = -Wl,-rpath,$(abs_builddir)/%D%/fake
+%C%_test_fakes_LDADD = $(fakes) $(CHECK_LIBS)
 
 %D%/fake/libcuda.so.1: $(fake_driver)
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/driver.c \
+		$(srcdir)/%D%/fake/graph.c \
 		$(srcdir)/%D%/fake/memory.c $(srcdir)/%D%/fake/module.c \
 		$(srcdir)/%D%/fake/queue.c -ldl -lpthread
 %D%/fake/libcublasLt.so.13: %D%/fake/cublaslt.c %D%/fake/libcuda.so.1

@@ -85,7 +85,8 @@ FAKE_EXPORT const char *cublasLtGetStatusString(cublasStatus_t status)
 	case CUBLAS_STATUS_SUCCESS: return "success";
 	case CUBLAS_STATUS_NOT_INITIALIZED:
 		return "the library was not initialized";
-	case CUBLAS_STATUS_ALLOC_FAILED: return "the resource allocation failed";
+	case CUBLAS_STATUS_ALLOC_FAILED:
+		return "the resource allocation failed";
 	case CUBLAS_STATUS_INVALID_VALUE:
 		return "an invalid value was used as an argument";
 	case CUBLAS_STATUS_EXECUTION_FAILED:

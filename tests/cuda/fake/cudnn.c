@@ -454,7 +454,8 @@ static void multiply(call *c, const int *at, const int *tap)
 	const double x = c->kind == DATA ? 0 : get(t, c->x, place(&s->x, from));
 	const double w = c->kind == FILTER ? 0
 					   : get(t, c->w, place(&s->w, tap));
-	const double y = c->kind == FORWARD ? 0 : get(t, c->y, place(&s->y, at));
+	const double y = c->kind == FORWARD ? 0
+					    : get(t, c->y, place(&s->y, at));
 	switch (c->kind) {
 	case FORWARD: c->sums[dense(&s->y, at)] += x * w; break;
 	case DATA: c->sums[dense(&s->x, from)] += y * w; break;
@@ -523,7 +524,8 @@ static cudnnStatus_t run(cudnnHandle_t h, call *c, int algo, const void *alpha,
 	if (!h || !h->has_stream || algo < 0 || algo > 1 || !alpha || !beta ||
 	    workspace < NEEDED ||
 	    fake_device_of(c->workspace, workspace, &pinned) != h->device ||
-	    !lies(&c->s.x, c->x, h->device) || !lies(&c->s.w, c->w, h->device) ||
+	    !lies(&c->s.x, c->x, h->device) ||
+	    !lies(&c->s.w, c->w, h->device) ||
 	    !lies(&c->s.y, c->y, h->device))
 		return CUDNN_STATUS_BAD_PARAM;
 	call *k = malloc(sizeof *k);

@@ -2,7 +2,7 @@
  * does what is enqueued in any order that streams and events allow.
  *
  * Nothing is done when it is enqueued.  Work is done when the program waits for
- * it or asks for it (or after some milliseconds, by a thread of its own), always
+ * it or asks for it, or after some milliseconds, by a thread of its own; always
  * one piece at a time, by a choice among what may be next that FAKE_CUDA_SEED
  * determines: an event that is missing shows as a wrong result, and again with
  * the same seed.

@@ -71,8 +71,8 @@ void memory_open(CUcontext c)
 		return;
 	opened = device;
 	for (block *b = blocks; b; b = b->next)
-		protect(b, c && b->device >= 0 &&
-				   (b->device == device || c->peers[b->device]));
+		protect(b, c && b->device >= 0 && (b->device == device ||
+						   c->peers[b->device]));
 }
 
 /* For a copy, which needs no rights to a peer's memory. */

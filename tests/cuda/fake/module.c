@@ -58,7 +58,8 @@ static unsigned char *image_of_text(const char *text)
 	const char *digits = strchr(text, '\n');
 	if (strncmp(text, "// fake PTX", 11) || !digits)
 		return NULL;
-	unsigned char *image = malloc(strlen(++digits) / 2 + sizeof(Elf64_Ehdr));
+	unsigned char *image =
+		malloc(strlen(++digits) / 2 + sizeof(Elf64_Ehdr));
 	if (!image)
 		abort();
 	unsigned byte;

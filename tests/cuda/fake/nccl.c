@@ -160,13 +160,15 @@ static ncclResult_t open_comm(ncclComm_t *comm, const char *name, int nranks,
 		sit_down(c);
 		result = meet(c);
 	}
+	if (!result && rank == 0)
+		board_forget(c->name);
 	if (!result)
 		result = check_seats(c);
 	if (!result)
 		result = meet(c);
 	if (result) {
 		if (c->board)
-			board_close(c->board, c->name);
+			board_close(c->board);
 		free(c);
 	} else {
 		*comm = c;
@@ -251,7 +253,7 @@ FAKE_EXPORT ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 
 static ncclResult_t close_comm(ncclComm_t comm)
 {
-	board_close(comm->board, comm->name);
+	board_close(comm->board);
 	/* Work that was not finished may look at it still. */
 	comm->board = NULL;
 	return ncclSuccess;

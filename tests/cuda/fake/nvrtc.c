@@ -236,7 +236,8 @@ static bool read_option(const char *s, options *o)
 	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
 		if (!strcmp(s, plain[i]))
 			return true;
-	if (begins(s, "--gpu-architecture=", &rest) || begins(s, "-arch=", &rest))
+	if (begins(s, "--gpu-architecture=", &rest) ||
+	    begins(s, "-arch=", &rest))
 		return read_arch(rest, o);
 	if (begins(s, "--fmad=", &rest) || begins(s, "-fmad=", &rest)) {
 		o->fmad = strcmp(rest, "false");
@@ -259,7 +260,8 @@ static bool read_option(const char *s, options *o)
 
 static char *to_text(const char *image, size_t *size)
 {
-	static const char head[] = "// fake PTX\n", digit[] = "0123456789abcdef";
+	static const char head[] = "// fake PTX\n";
+	static const char digit[] = "0123456789abcdef";
 	char *text = take(sizeof head + 2 * *size, 1);
 	strcpy(text, head);
 	char *p = text + strlen(head);

@@ -34,10 +34,13 @@ board *board_open(const char *name, int nranks)
 	return b;
 }
 
-void board_close(board *b, const char *name)
+void board_forget(const char *name)
 {
-	if (atomic_fetch_add(&b->left, 1) == b->nranks - 1)
-		shm_unlink(name);
+	shm_unlink(name);
+}
+
+void board_close(board *b)
+{
 	munmap(b, size_of(b->nranks));
 }
 

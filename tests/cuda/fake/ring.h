@@ -32,7 +32,6 @@ typedef struct seat {
 
 typedef struct board {
 	_Atomic int nranks; /* 0: nobody has come yet */
-	_Atomic int left;
 	seat seats[MAX_RANKS];
 	ring rings[]; /* [from * nranks + to] */
 } board;
@@ -40,8 +39,9 @@ typedef struct board {
 /* Opens the board of a name, made by whoever comes first; NULL where another
  * has another number of ranks, or the system has no memory. */
 FAKE_HIDDEN board *board_open(const char *name, int nranks);
-/* The last one to leave removes it. */
-FAKE_HIDDEN void board_close(board *b, const char *name);
+/* Once all are there, one of them takes the name away. */
+FAKE_HIDDEN void board_forget(const char *name);
+FAKE_HIDDEN void board_close(board *b);
 
 /* Waits until all have come to meeting n; the rank of one that has died, or
  * -1. */

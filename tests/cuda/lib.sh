@@ -1,0 +1,52 @@
+# Sourced by the tests of --backend cuda on the fake libraries: $plans, a folder
+# for plans, and functions that make and run them.
+# shellcheck shell=sh disable=SC2154
+. "${srcdir:-.}/tests/lib.sh"
+
+here=$(cd "${srcdir:-.}" && pwd)
+fakes=$(pwd)/tests/cuda/fake
+[ -f "$fakes/libcuda.so.1" ] || skip 'the fake libraries were not built'
+command -v "${CXX:-c++}" >/dev/null || skip 'there is no C++ compiler'
+LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+# Compilers that the fake NVRTC starts keep what they make there as well.
+XDG_CACHE_HOME=$tmp/cache
+export XDG_CACHE_HOME
+
+# plan NAME K MODEL ARGUMENT...: $tmp/NAME-K.plan
+plan() {
+	name=$1 k=$2 model=$3
+	shift 3
+	expect 0 "$TDLC" plan "$here/examples/models/$model.tdl" -k "$k" \
+		-o "$tmp/$name-$k.plan" "$@"
+}
+
+cuda() {
+	timeout 120 "$TDLRUN" "$@" --backend cuda
+}
+
+# What every run that was verified prints.
+verified() {
+	before=$nfailed
+	prints 'communication .*, as planned'
+	prints 'memory .*, as planned'
+	prints ' verified '
+	[ "$nfailed" -eq "$before" ] || cat "$tmp/out"
+}
+
+# near A.npz B.npz: the arrays are the same but for rounding.
+near() {
+	"${PYTHON:-python3}" - "$@" <<'END'
+import sys
+import numpy as np
+a, b = np.load(sys.argv[1]), np.load(sys.argv[2])
+assert a.files and sorted(a.files) == sorted(b.files)
+for name in a.files:
+    x, y = (np.asarray(z[name], np.float64) for z in (a, b))
+    assert x.shape == y.shape
+    error = np.linalg.norm(x - y)
+    # What should be 0, as some gradients, is noise.
+    noise = 1e-6 * np.sqrt(x.size)
+    assert error <= 1e-4 * np.linalg.norm(y) + noise, f"{name}: {error:.2g}"
+END
+}

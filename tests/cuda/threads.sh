@@ -1,0 +1,95 @@
+#!/bin/sh
+# --backend cuda with all workers in one process, on fake GPUs: what one worker
+# gives, what the processor gives, whatever the order in which the GPU does what
+# it may; checkpoints that either backend goes on from; failures that say what
+# they are.
+. "${srcdir:-.}/tests/cuda/lib.sh"
+"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip 'there is no numpy'
+
+# ---- results -----------------------------------------------------------------
+
+mlp='-D batch=8 -D inputs=6 -D width=10 -D depth=2 --train --optimizer
+	sgd,momentum=0.9'
+# shellcheck disable=SC2086
+for k in 1 2 4 8; do
+	plan mlp $k mlp $mlp
+done
+plan resnet 2 resnet -D depth=18 -D batch=2 -D image=33 -D width=4 \
+	-D classes=7
+plan gpt2 4 gpt2 -D layers=1 -D heads=2 -D width=16 -D tokens=9 -D batch=4 \
+	-D vocabulary=50 --train --optimizer adamw
+
+for name in mlp-1 mlp-2 mlp-4 mlp-8 resnet-2 gpt2-4; do
+	plan=$tmp/$name.plan
+	expect 0 "$TDLRUN" "$plan" --steps 3 --outputs "$tmp/cpu.npz"
+	expect 0 cuda "$plan" --steps 3 --outputs "$tmp/cuda.npz" --verify
+	verified
+	expect 0 near "$tmp/cuda.npz" "$tmp/cpu.npz"
+	expect 0 cuda "$plan" --steps 2 --kernels generated --verify
+	verified
+done
+for seed in 2 3 4 5 6 7 8; do
+	for gpus in 1 2 3; do
+		export FAKE_CUDA_SEED=$seed FAKE_CUDA_DEVICES=$gpus
+		expect 0 cuda "$tmp/mlp-4.plan" --steps 3 --verify \
+			--outputs "$tmp/$gpus.npz"
+		verified
+	done
+	cmp "$tmp/1.npz" "$tmp/3.npz" || fail "seed $seed: GPUs differ"
+done
+unset FAKE_CUDA_SEED FAKE_CUDA_DEVICES
+
+# ---- libraries that have nothing to offer ------------------------------------
+
+for absent in FAKE_CUBLASLT_NONE FAKE_CUDNN_NONE; do
+	expect 0 env $absent=1 timeout 120 "$TDLRUN" "$tmp/resnet-2.plan" \
+		--backend cuda --verify
+	verified
+done
+
+# ---- training ----------------------------------------------------------------
+
+expect 0 "${PYTHON:-python3}" - "$tmp/data.npz" <<'END'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+np.savez(sys.argv[1], x=rng.standard_normal((40, 6), dtype=np.float32),
+         label=rng.integers(0, 10, 40))
+END
+train="$tmp/mlp-4.plan --data $tmp/data.npz --shuffle --seed 5
+	--checkpoint-every 2 --epochs 2"
+# Eight steps on the one, the last two on the other.
+# shellcheck disable=SC2086
+{
+	expect 0 cuda $train --checkpoint "$tmp/a"
+	expect 0 "$TDLRUN" $train --checkpoint "$tmp/b"
+	expect 0 near "$tmp/a/step-10.npz" "$tmp/b/step-10.npz"
+	cp -r "$tmp/a" "$tmp/c"
+	rm "$tmp/a/step-10.npz" "$tmp/b/step-10.npz" "$tmp/c/step-10.npz"
+	expect 0 cuda $train --checkpoint "$tmp/c" --resume
+	expect 0 cuda $train --checkpoint "$tmp/b" --resume
+	expect 0 "$TDLRUN" $train --checkpoint "$tmp/a" --resume
+}
+expect 0 near "$tmp/a/step-10.npz" "$tmp/b/step-10.npz"
+expect 0 near "$tmp/a/step-10.npz" "$tmp/c/step-10.npz"
+
+# ---- failures ----------------------------------------------------------------
+
+# fails STATUS SETTING PATTERN: of the environment of the fake libraries
+fails() {
+	expect "$1" env "$2" timeout 120 "$TDLRUN" "$tmp/mlp-2.plan" \
+		--backend cuda --steps 3
+	says "$3"
+}
+
+fails 4 FAKE_CUDA_DEVICES=0 'GPU\|device'
+fails 4 FAKE_CUDA_FAIL=kernel:7:700 \
+	'worker .*: .*an illegal memory access was encountered'
+fails 4 FAKE_CUDA_FAIL=cuLaunchKernel:3:701 \
+	'cuLaunchKernel: too many resources requested for launch'
+fails 4 FAKE_CUDA_FAIL=cuMemAlloc:1:2 'memory'
+fails 4 FAKE_CUDA_FAIL=cuStreamEndCapture:1:901 'cuStreamEndCapture'
+fails 4 FAKE_CUDA_FAIL=cuGraphLaunch:1:719 'cuGraphLaunch'
+fails 4 FAKE_CUDA_MEMORY=0 'memory'
+fails 4 FAKE_CUDA_ARCH=50 'architecture'
+finish
