@@ -189,12 +189,26 @@ static void add_weighted(hunt *h, const figure *seconds)
 
 /* ---- the search -------------------------------------------------------- */
 
+/* What plans come to at least. */
+typedef struct promise {
+	double value; /* seconds or bytes, whatever is wanted */
+	double bytes;
+} promise;
+
+static bool is_better(const promise *x, const promise *y)
+{
+	const double same = 1 - 1e-9;
+	if (x->value < y->value * same || y->value < x->value * same)
+		return x->value < y->value;
+	return x->bytes < y->bytes;
+}
+
 /* Whether the bound of all plans that begin with the values up to var is below
- * what is wanted; *promise is what they come to at least. */
-static bool is_open(hunt *h, int var, double *promise)
+ * what is wanted; *p is what they promise. */
+static bool is_open(hunt *h, int var, promise *p)
 {
 	bool open = true;
-	*promise = 0;
+	*p = (promise){ 0, 0 };
 	for (int i = 0; i < h->bars.n && open; i++) {
 		bar *b = &h->bars.at[i];
 		double before = var > 0 ? b->at[var - 1] : b->sum->least;
@@ -202,9 +216,11 @@ static bool is_open(hunt *h, int var, double *promise)
 		b->at[var] = f;
 		if (b->bytes && h->q->limit > 0)
 			open = f - b->shift <= (double)h->q->limit;
-		if (b->bytes == h->q->memory && f - b->shift > *promise)
-			*promise = f - b->shift;
-		if (*promise >= h->best || *promise > h->to)
+		if (b->bytes == h->q->memory && f - b->shift > p->value)
+			p->value = f - b->shift;
+		if (b->bytes && f > p->bytes)
+			p->bytes = f;
+		if (p->value >= h->best || p->value > h->to)
 			open = false;
 	}
 	return open;
@@ -222,25 +238,25 @@ static void search_from(hunt *h, int var)
 {
 	int n = h->figures->nvalues[var], last = h->figures->nvars - 1;
 	arena *tmp = arena_new();
-	double *promise = ARENA_ARRAY(tmp, double, n);
+	promise *all = ARENA_ARRAY(tmp, promise, n);
 	for (int i = 0; i < n; i++, h->looks++) {
 		h->value[var] = i;
-		if (!is_open(h, var, &promise[i]))
-			promise[i] = INFINITY;
+		if (!is_open(h, var, &all[i]))
+			all[i].value = INFINITY;
 	}
 	while (!is_over(h)) {
-		int next = 0;
-		for (int i = 1; i < n; i++)
-			if (promise[i] < promise[next])
-				next = i;
-		if (promise[next] >= h->best)
+		promise *next = all;
+		for (promise *p = all; p < all + n; p++)
+			if (is_better(p, next))
+				next = p;
+		if (next->value >= h->best)
 			break;
-		h->value[var] = next;
-		if (var < last && is_open(h, var, &promise[next]))
+		h->value[var] = (int)(next - all);
+		if (var < last && is_open(h, var, next))
 			search_from(h, var + 1);
-		else if (var == last && promise[next] > h->from)
+		else if (var == last && next->value > h->from)
 			look_at(h, h->value);
-		promise[next] = INFINITY;
+		next->value = INFINITY;
 	}
 	arena_free(tmp);
 }

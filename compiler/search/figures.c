@@ -151,6 +151,14 @@ static double awaited_seconds(const maker *m, const timed_pair *p,
 	return is_shared(m, p) ? c->wire : c->seconds;
 }
 
+/* Of what the first node of all waits for: its fetches follow each other. */
+static double first_seconds(const maker *m, const timed_pair *p,
+			    const timed_cost *c, int64_t stored)
+{
+	(void)stored;
+	return is_shared(m, p) ? c->wire : c->remote;
+}
+
 static void add_run(maker *m, figure *f, node_id n)
 {
 	vec_push(m->to->arena, &f->terms,
@@ -207,6 +215,9 @@ static void add_chain(maker *m, const int *usual)
 	for (node_id n = last; n >= 0 && nnodes > 0;) {
 		add_run(m, &f, n);
 		add_pair(m, &f, &x->pairs.at[x->first[n]], awaited_seconds);
+		for (int i = x->first[n] + 1; from[n] < 0 && i < x->first[n + 1];
+		     i++)
+			add_pair(m, &f, &x->pairs.at[i], first_seconds);
 		if (from[n] < 0)
 			break;
 		add_pair(m, &f, &x->pairs.at[from[n]], awaited_seconds);
