@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/intern.h"
 #include "compiler/codegen/codegen.h"
 #include "tests/cuda/operators.h"
 
@@ -196,6 +197,23 @@ static void compile_all(builder *b, const kernel_list *all, bool is_sample)
 	b->nkernels += all->n;
 }
 
+/* The kernels whose texts differ in more than their first line, which is a
+ * comment. */
+static kernel_list distinct(arena *a, const kernel_list *all, strmap *seen)
+{
+	kernel_list some = {0};
+	for (int i = 0; i < all->n; i++) {
+		plan_launch launch;
+		const char *text = strchr(codegen_cuda(a, all->at[i], &launch),
+					  '\n');
+		if (strmap_get(seen, text))
+			continue;
+		strmap_put(seen, text, seen);
+		vec_push(a, &some, all->at[i]);
+	}
+	return some;
+}
+
 static bool add_plan(arena *a, const char *path, kernel_list *to)
 {
 	diag_sink *s = diag_sink_new(a);
@@ -231,6 +249,9 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc; i++)
 		if (!add_plan(a, argv[i], &of_plans))
 			return 1;
+	strmap *seen = strmap_new(a);
+	of_operators = distinct(a, &of_operators, seen);
+	of_plans = distinct(a, &of_plans, seen);
 	compile_all(&b, &of_operators, false);
 	compile_all(&b, &of_plans, true);
 	b.rtc.version(&major, &minor);
