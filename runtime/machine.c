@@ -443,13 +443,12 @@ static bool run_on_device(machine *m, failure *f)
 	for (int w = m->first; w < m->end; w++)
 		if (!feed_worker(m, w, f))
 			return false;
-	m->comm->barrier(m->link, m->first);
-	double start = now();
-	if (!m->backend->step(m->device, f))
+	if (!m->comm->barrier(m->link, m->first))
 		return false;
-	m->comm->barrier(m->link, m->first);
+	double start = now();
+	bool good = m->backend->step(m->device, f);
 	m->seconds += now() - start;
-	return true;
+	return good;
 }
 
 /* An output that is an input, or a constant, is where that is. */
