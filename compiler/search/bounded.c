@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "compiler/search/figures.h"
-#include "plan/plan.h"
 
 enum {
 	MOST_WAYS = 256,     /* of a tensor or node */
@@ -36,7 +35,7 @@ typedef struct hunt {
 	int *value, *whole; /* of the variables; of those of whole_problem() */
 	double best; /* what is wanted has to be below */
 	double from, to; /* of this round: what bounds promise */
-	int looks;
+	int looks, most_looks, most_plans;
 	bool failed; /* lower() did */
 } hunt;
 
@@ -96,9 +95,9 @@ static int *values_of(const hunt *h, arena *a, const assignment *as)
 /* ---- bounds ------------------------------------------------------------ */
 
 /* Offsets are rounded up, the end of the last buffer is not. */
-static double slack(void)
+static double slack(const hunt *h)
 {
-	return PLAN_ALIGN - 1;
+	return (double)h->figures->timed->pad;
 }
 
 static bar *add_bar(hunt *h, double shift, bool bytes)
@@ -147,7 +146,7 @@ static void weigh(hunt *h, const int *value, double gain, double *weight)
 	double *over = ARENA_ARRAY(h->arena, double, all->n), length = 0;
 	for (int i = 0; i < all->n; i++) {
 		over[i] = figure_at(h->figures, &all->at[i], value) -
-			  (double)h->q->limit - slack();
+			  (double)h->q->limit - slack(h);
 		if (over[i] > 0 || weight[i] > 0)
 			length += over[i] * over[i];
 	}
@@ -162,7 +161,7 @@ static void weigh(hunt *h, const int *value, double gain, double *weight)
 static void add_weighted(hunt *h, const figure *seconds)
 {
 	const figure_set *s = h->figures;
-	const double limit = (double)h->q->limit + slack();
+	const double limit = (double)h->q->limit + slack(h);
 	double *weight = ARENA_ARRAY(h->arena, double, s->bytes.n);
 	bar best = { 0 };
 	int *value = ARENA_ARRAY(h->arena, int, s->nvars);
@@ -228,8 +227,8 @@ static bool is_open(hunt *h, int var, promise *p)
 
 static bool is_over(const hunt *h)
 {
-	return h->failed || h->looks >= MOST_LOOKS ||
-	       h->r->nplans >= MOST_PLANS;
+	return h->failed || h->looks >= h->most_looks ||
+	       h->r->nplans >= h->most_plans;
 }
 
 /* The values of a variable, those first that promise most; the bars know all
@@ -288,6 +287,26 @@ static void search_rounds(hunt *h)
 	}
 }
 
+/* First as if nothing were rounded up, which finds what fits sooner, then all
+ * that may be better. */
+static void search_twice(hunt *h)
+{
+	h->most_looks = MOST_LOOKS / 4;
+	h->most_plans = h->r->nplans + MOST_PLANS / 4;
+	for (int i = 0; i < h->bars.n; i++)
+		if (h->bars.at[i].bytes)
+			h->bars.at[i].shift = 0;
+	if (h->q->limit > 0 && !h->q->memory)
+		search_rounds(h);
+	h->most_looks = h->looks + MOST_LOOKS;
+	h->most_plans = h->r->nplans + MOST_PLANS;
+	for (int i = 0; i < h->bars.n; i++)
+		if (h->bars.at[i].bytes)
+			h->bars.at[i].shift = slack(h);
+	h->r->proven = false;
+	search_rounds(h);
+}
+
 static void search_ways(hunt *h)
 {
 	const bounded_request *q = h->q;
@@ -311,11 +330,11 @@ static void search_ways(hunt *h)
 	if (!q->memory)
 		add_bars(h, &h->figures->seconds, 0, false);
 	if (q->memory || q->limit > 0)
-		add_bars(h, &h->figures->bytes, slack(), true);
+		add_bars(h, &h->figures->bytes, slack(h), true);
 	for (int i = 0; i < h->figures->seconds.n && q->limit > 0 && !q->memory;
 	     i++)
 		add_weighted(h, &h->figures->seconds.at[i]);
-	search_rounds(h);
+	search_twice(h);
 }
 
 bool bounded_search(const bounded_request *q, bounded_result *r)

@@ -215,11 +215,11 @@ static void add_chain(maker *m, const int *usual)
 	for (node_id n = last; n >= 0 && nnodes > 0;) {
 		add_run(m, &f, n);
 		add_pair(m, &f, &x->pairs.at[x->first[n]], awaited_seconds);
-		for (int i = x->first[n] + 1; from[n] < 0 && i < x->first[n + 1];
-		     i++)
-			add_pair(m, &f, &x->pairs.at[i], first_seconds);
-		if (from[n] < 0)
+		if (from[n] < 0) {
+			for (int i = x->first[n] + 1; i < x->first[n + 1]; i++)
+				add_pair(m, &f, &x->pairs.at[i], first_seconds);
 			break;
+		}
 		add_pair(m, &f, &x->pairs.at[from[n]], awaited_seconds);
 		n = m->g->tensors[x->pairs.at[from[n]].tensor].producer;
 	}

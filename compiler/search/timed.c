@@ -23,6 +23,7 @@ struct timed_cache {
 	mesh mesh;
 	const topology *topology;
 	bool bounds;
+	int64_t pad; /* the most by which a size was rounded up */
 	int nknown, cap;
 	known *known;
 };
@@ -35,7 +36,7 @@ typedef struct scene {
 	plan plan;
 	plan_buffer buffers[3];
 	forms *forms;
-	const timed_cache *cache;
+	timed_cache *cache;
 } scene;
 
 enum { STORED, MADE, SHARE };
@@ -48,7 +49,7 @@ static void set_tensor(plan_tensor *to, const tensor_type *type, const cuts *c)
 	memcpy(to->dims, type->dims, sizeof(to->dims));
 }
 
-static scene *scene_new(arena *tmp, const timed_cache *b, const known *e,
+static scene *scene_new(arena *tmp, timed_cache *b, const known *e,
 			const tensor_type *type)
 {
 	scene *x = ARENA_NEW(tmp, scene);
@@ -81,9 +82,12 @@ static scene *scene_new(arena *tmp, const timed_cache *b, const known *e,
 	return x;
 }
 
-static int64_t rounded(int64_t n)
+static int64_t rounded(int64_t n, int64_t *pad)
 {
-	return (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	int64_t up = (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	if (up - n > *pad)
+		*pad = up - n;
+	return up;
 }
 
 /* Puts a buffer there; its form. */
@@ -145,7 +149,7 @@ static timed_cost fetch_cost(scene *x, node_id n, tensor_id t)
 	if (forms_cover(x->forms, from, to))
 		return c;
 	add_transfer(x, PLAN_MOVE, n, STORED, MADE, &c);
-	c.copy = rounded(x->buffers[MADE].nbytes);
+	c.copy = rounded(x->buffers[MADE].nbytes, &x->cache->pad);
 	return c;
 }
 
@@ -157,7 +161,7 @@ static timed_cost result_cost(scene *x, node_id n, tensor_id t)
 	bool partial = plan_partial(&x->plan, n, NULL) != RED_NONE;
 	if (!partial && forms_same(x->forms, made, to))
 		return c;
-	c.copy = rounded(x->buffers[MADE].nbytes);
+	c.copy = rounded(x->buffers[MADE].nbytes, &x->cache->pad);
 	if (!partial) {
 		add_transfer(x, PLAN_MOVE, n, MADE, STORED, &c);
 		return c;
@@ -167,13 +171,13 @@ static timed_cost result_cost(scene *x, node_id n, tensor_id t)
 		add_transfer(x, PLAN_COMBINE, n, MADE, STORED, &c);
 		return c;
 	}
-	c.share = rounded(x->buffers[SHARE].nbytes);
+	c.share = rounded(x->buffers[SHARE].nbytes, &x->cache->pad);
 	add_transfer(x, PLAN_COMBINE, n, MADE, SHARE, &c);
 	add_transfer(x, PLAN_MOVE, n, SHARE, STORED, &c);
 	return c;
 }
 
-static const timed_cost *make_table(const timed_cache *b, const known *e,
+static const timed_cost *make_table(timed_cache *b, const known *e,
 				    const tensor_type *type)
 {
 	arena *tmp = arena_new();
@@ -262,7 +266,7 @@ static void add_pairs(arena *a, timed_cache *b, timed *x, node_id id)
 }
 
 /* Seconds of each way to run a node. */
-static const double *make_runs(const timed_cache *b, const known *e,
+static const double *make_runs(timed_cache *b, const known *e,
 			       const tensor_type *type)
 {
 	arena *tmp = arena_new();
@@ -294,9 +298,10 @@ static const double *runs_of(timed_cache *b, const timed *to, node_id id)
 }
 
 /* Bytes of the last block, the largest. */
-static const int64_t *blocks_of(arena *a, const mesh *m, const tensor_type *t,
+static const int64_t *blocks_of(arena *a, timed_cache *c, const tensor_type *t,
 				const ways *w)
 {
+	const mesh *m = &c->mesh;
 	int64_t *n = ARENA_ARRAY(a, int64_t, w->n);
 	box whole = box_whole(t->dims, t->ndim);
 	int last[MAX_AXES];
@@ -304,7 +309,8 @@ static const int64_t *blocks_of(arena *a, const mesh *m, const tensor_type *t,
 		last[i] = m->size[i] - 1;
 	for (int i = 0; i < w->n; i++) {
 		box at = cuts_block(&whole, m, &w->at[i], m->naxes, last);
-		n[i] = rounded(box_volume(&at) * (int64_t)dtype_size(t->type));
+		n[i] = rounded(box_volume(&at) * (int64_t)dtype_size(t->type),
+			       &c->pad);
 	}
 	return n;
 }
@@ -332,8 +338,9 @@ timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w)
 	}
 	x->first[g->nnodes] = x->pairs.n;
 	for (tensor_id i = 0; i < g->ntensors; i++)
-		x->stored[i] = blocks_of(a, &c->mesh, &g->tensors[i].type,
+		x->stored[i] = blocks_of(a, c, &g->tensors[i].type,
 					 w->tensors[i]);
+	x->pad = c->pad;
 	return x;
 }
 

@@ -37,6 +37,7 @@ typedef struct timed {
 				   way */
 	int *first;		/* of a node's pairs; nnodes + 1 */
 	VEC(timed_pair) pairs;
+	int64_t pad; /* the most by which a size was rounded up */
 } timed;
 
 /* Tables that were made already, of ways of one pool. */

@@ -70,7 +70,7 @@ static void check_bounds(const figure_set *s, const int *value, const plan *p,
 				    seconds * (1 + 1e-9));
 	for (int i = 0; i < s->bytes.n; i++)
 		ck_assert_double_le(figure_at(s, &s->bytes.at[i], value),
-				    (double)p->arena_bytes + PLAN_ALIGN - 1);
+				    (double)(p->arena_bytes + s->timed->pad));
 }
 
 START_TEST(no_program_is_below)
