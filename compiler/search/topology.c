@@ -19,8 +19,8 @@
 	  [DT_I64 ... DT_BOOL] = f, [DT_F8E4M3FN ... DT_F8E8M0] = q, \
 	  [DT_F6E2M3 ... DT_COUNT - 1] = f }
 
-/* A core of a common server with shared memory for a network; round numbers.  It
- * copies what it receives itself. */
+/* A core of a common server with shared memory for a network; round numbers.
+ * It copies what it receives itself. */
 static const topology cpu = {
 	.name = "cpu",
 	.device = "a core",
@@ -158,7 +158,8 @@ static bool read_flops(const reader *r, const json_t *of, topology *t)
 static bool read_device(const reader *r, const json_t *of, topology *t)
 {
 	static const char *const keys[] = { "name", "memory", "bandwidth",
-					    "launch", "flops", "overlap", NULL };
+					    "launch", "flops", "overlap",
+					    NULL };
 	const json_t *overlap = json_object_get(of, "overlap");
 	double memory;
 	if (!json_is_object(of))
