@@ -15,6 +15,7 @@ struct ncclComm {
 	_Atomic bool aborted, inside;
 	ncclResult_t error;
 	char text[400];
+	ncclComm_t next; /* of those that are closed */
 };
 
 /* Who sends what to whom. */
