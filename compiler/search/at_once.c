@@ -15,6 +15,8 @@ enum {
 	MOST_WAYS = 4096,     /* of one tensor or node */
 	MOST_CELLS = 1 << 25, /* of all tables */
 	PART_CELLS = 1 << 24, /* the same of a part of the axes */
+	MOST_WORK = 1 << 28,  /* that tables take to be made, */
+	PART_WORK = 1 << 26,  /* and those of a part */
 	MOST_ROUNDS = 8,      /* through all parts */
 };
 
@@ -93,7 +95,8 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	outcome how = TOO_LARGE;
 	arena *tmp = arena_new();
 	ways_set w = ways_find(tmp, s->graph, m, &some, MOST_WAYS);
-	if (w.complete && whole_cells(s->graph, &w) <= cells) {
+	if (w.complete && whole_cells(s->graph, &w) <= cells &&
+	    whole_work(s->graph, m, &w) <= (bound ? MOST_WORK : PART_WORK)) {
 		problem *p = whole_problem(tmp, s->graph, m, &w);
 		const int *now = value_now(tmp, s, &w);
 		solution found = whole_solve(tmp, s->graph, p, now, &limits);

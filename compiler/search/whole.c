@@ -21,7 +21,8 @@ typedef struct builder {
 	arena *arena;
 	const mesh *mesh;
 	problem *problem;
-	whole_filler fill;
+	whole_filler fill; /* NULL: tables are counted only */
+	int64_t cells;	   /* of the tables so far, equal ones counted once */
 	int nentries, cap;
 	entry *entries;
 } builder;
@@ -115,10 +116,12 @@ static const int64_t *table_of(builder *b, entry *e)
 	entry *known = slot(b, e);
 	if (known->table)
 		return known->table;
-	e->table = ARENA_ARRAY(b->arena, int64_t,
-			       (size_t)e->nodes->n * (size_t)e->tensors->n);
+	size_t n = (size_t)e->nodes->n * (size_t)e->tensors->n;
 	const whole_pair p = { e->kernel, e->inputs, e->nodes, e->tensors };
-	b->fill(b->mesh, &p, e->table);
+	b->cells += (int64_t)n;
+	e->table = ARENA_ARRAY(b->arena, int64_t, b->fill ? n : 1);
+	if (b->fill)
+		b->fill(b->mesh, &p, e->table);
 	*known = *e;
 	b->nentries++;
 	return known->table;
@@ -173,6 +176,19 @@ problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
 	for (node_id n = 0; n < g->nnodes; n++)
 		add_node(&b, g, w, n);
 	return b.problem;
+}
+
+int64_t whole_work(const graph *g, const mesh *m, const ways_set *w)
+{
+	arena *tmp = arena_new();
+	builder b = { .arena = tmp, .mesh = m, .problem = problem_new(tmp) };
+	for (int v = 0; v < g->ntensors + g->nnodes; v++)
+		problem_add_var(b.problem, 1);
+	for (node_id n = 0; n < g->nnodes; n++)
+		add_node(&b, g, w, n);
+	int64_t work = cost_mul(b.cells, whole_cell_work(m));
+	arena_free(tmp);
+	return work;
 }
 
 int64_t whole_cells(const graph *g, const ways_set *w)

@@ -24,6 +24,9 @@ problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
 solution whole_solve(arena *a, const graph *g, const problem *p,
 		     const int *value, const solve_limits *limits);
 
+/* What its tables take to be made, in nanoseconds or so. */
+int64_t whole_work(const graph *g, const mesh *m, const ways_set *w);
+
 /* Costs in its tables, in all, at most COST_MAX. */
 int64_t whole_cells(const graph *g, const ways_set *w);
 

@@ -11,7 +11,8 @@
 #include "compiler/search/model.h"
 
 enum {
-	MOST_GROUPS = 64,
+	MOST_GROUPS = 256, /* so masks of axes that cut a dimension are, too */
+	BY_AXIS = 8192, /* what takes as long as a cost axis by axis */
 	LANES = 8, /* groups are looked at so many at a time */
 };
 
@@ -80,6 +81,12 @@ bool whole_is_exact(const mesh *m, const whole_pair *p)
 bool whole_table_can(const mesh *m, const whole_pair *p)
 {
 	return mesh_workers(m) <= MOST_GROUPS && whole_is_exact(m, p);
+}
+
+int64_t whole_cell_work(const mesh *m)
+{
+	int ngroups = mesh_workers(m);
+	return ngroups <= MOST_GROUPS ? ngroups : BY_AXIS;
 }
 
 static uint32_t mask_of(const mesh *m, const cuts *c, int d)

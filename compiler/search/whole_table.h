@@ -21,6 +21,10 @@ bool whole_is_exact(const mesh *m, const whole_pair *p);
 /* Whether whole_table() can: they are few, and that is exact. */
 bool whole_table_can(const mesh *m, const whole_pair *p);
 
+/* What a cost of a table takes to be found, in nanoseconds or so, whether by
+ * whole_table() or axis by axis. */
+int64_t whole_cell_work(const mesh *m);
+
 /* Fills in table[nodes->n][tensors->n]: bytes over all groups, the same as
  * pairs.h has axis by axis. */
 void whole_table(const mesh *m, const whole_pair *p, int64_t *table);
