@@ -6,7 +6,8 @@
 here=$(cd "${srcdir:-.}" && pwd)
 fakes=$(pwd)/tests/cuda/fake
 [ -f "$fakes/libcuda.so.1" ] || skip 'the fake libraries were not built'
-command -v "${CXX:-c++}" >/dev/null || skip 'there is no C++ compiler'
+# shellcheck disable=SC2086 # words
+command -v ${CXX:-c++} >/dev/null || skip 'there is no C++ compiler'
 LD_LIBRARY_PATH=$fakes${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 # Compilers that the fake NVRTC starts keep what they make there as well.

@@ -863,7 +863,7 @@ END_TEST
 
 int main(void)
 {
-	if (system("command -v \"${CXX:-c++}\" >/dev/null")) {
+	if (system("command -v ${CXX:-c++} >/dev/null")) {
 		puts("SKIP: there is no C++ compiler");
 		return 77;
 	}
