@@ -1,5 +1,6 @@
 /* Kernels that are convolutions, or a convolution's gradients, found by their
- * structure.  With x at position stride * i + dilation * r - pad, and 0 outside,
+ * structure.  With x at position stride * i + dilation * r - pad, and 0
+ * outside,
  *
  *	y[n, k, i..] = Sum(c, r..) x[n, c, ..] * w[k, c, r..]	forward
  *	x[n, c, h..] = Sum(k, r..) y[n, k, i..] * w[k, c, r..]	of the data

@@ -16,8 +16,8 @@ typedef struct comparison {
 
 /* Compares tensors of a plan, outputs and states after some steps, with those
  * of one worker.  Where no sum or product of floats was divided among workers,
- * nor added up by a `library`, which may do that otherwise for every shape, they
- * have to be the same, bit for bit; else the relative error of each is at
+ * nor added up by a `library`, which may do that otherwise for every shape,
+ * they have to be the same, bit for bit; else the relative error of each is at
  * most 1e-4 in f32, 1e-9 in f64, 1e-2 in f16, 1e-1 in bf16; where the mantissa
  * has three bits 0.5, with less 1.
  *

@@ -162,7 +162,7 @@ typedef struct rewriter {
 	const kernel *first; /* goes to where `slot` is read */
 	int slot;
 	const int *inputs;   /* numbers of the first's inputs, .. */
-	kexpr *const *index; /* .. and what its variables are; NULL: they stay */
+	kexpr *const *index; /* .. and what its variables are */
 } rewriter;
 
 static kexpr *copy_of(const rewriter *w, const kexpr *e)

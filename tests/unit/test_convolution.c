@@ -58,8 +58,9 @@ static kexpr *num(int64_t i)
 static kexpr *position(const maker *m, int a, int i, int r)
 {
 	return apply(FN_SUB,
-		  apply(FN_ADD, apply(FN_MUL, num(m->stride[a]), kx_var(mem, i)),
-		     apply(FN_MUL, kx_var(mem, r), num(m->dilation[a]))),
+		  apply(FN_ADD,
+			apply(FN_MUL, num(m->stride[a]), kx_var(mem, i)),
+			apply(FN_MUL, kx_var(mem, r), num(m->dilation[a]))),
 		  num(m->pad[a]));
 }
 
@@ -138,8 +139,8 @@ static kexpr *data_body(maker *m)
 			       apply(FN_SUB, kx_var(mem, h[a]),
 				  apply(FN_MUL, num(m->dilation[a]),
 				     kx_var(mem, r[a]))));
-		kexpr *whole = apply(FN_EQ, apply(FN_MOD, at, num(m->stride[a])),
-				  num(0));
+		kexpr *rest = apply(FN_MOD, at, num(m->stride[a]));
+		kexpr *whole = apply(FN_EQ, rest, num(0));
 		if (m->stride[a] > 1)
 			when = when ? apply(FN_AND, when, whole) : whole;
 		y[2 + a] = m->stride[a] > 1 ?

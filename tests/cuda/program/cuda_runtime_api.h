@@ -1,11 +1,14 @@
 /* As much of CUDA's runtime as an emitted program calls, for the host: one
  * GPU, whose memory is the host's, and whose kernels are emulated. */
-#ifndef CUDA_RUNTIME_API_H
-#define CUDA_RUNTIME_API_H
+#ifndef TDL_TESTS_CUDA_PROGRAM_CUDA_RUNTIME_API_H
+#define TDL_TESTS_CUDA_PROGRAM_CUDA_RUNTIME_API_H
 
 #include <stddef.h>
 
-typedef enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1 } cudaError_t;
+typedef enum cudaError {
+	cudaSuccess = 0,
+	cudaErrorInvalidValue = 1,
+} cudaError_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 enum { cudaEventDisableTiming = 2, cudaHostAllocPortable = 1 };
