@@ -16,6 +16,7 @@ typedef enum kernels_from {
 typedef struct backend_options {
 	kernels_from kernels;
 	bool tf32; /* a library may round factors of f32 to 10 bits */
+	bool again; /* for the same plan as before: nothing is said twice */
 	const char *library; /* with opaque functions' kernels; may be NULL */
 	int nworkers;	/* that use it, at one time */
 	int neighbours; /* on this machine, they among them */

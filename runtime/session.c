@@ -15,10 +15,10 @@
 /* ---- the machine ------------------------------------------------------- */
 
 static machine *open_machine(session *s, const plan *p, const char *path,
-			     const communicator *c, void *run)
+			     const communicator *c, void *run, bool again)
 {
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
-			      .tf32 = s->o->tf32,
+			      .tf32 = s->o->tf32, .again = again,
 			      .library = s->o->library };
 	session_progress(s, "compiling %d kernels, loading weights",
 			 p->nkernels);
@@ -30,13 +30,13 @@ machine *session_machine(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, p, path, comm_row(s->o->comm, !of->put),
-			    s->run);
+			    s->run, false);
 }
 
 machine *session_alone(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
-	return open_machine(s, p, path, comm_row(0, !of->put), NULL);
+	return open_machine(s, p, path, comm_row(0, !of->put), NULL, true);
 }
 
 bool session_states(session *s, machine *m, const plan *p, const feed *x)

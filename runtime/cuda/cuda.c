@@ -236,7 +236,8 @@ static bool open_library(cuda *c, const backend_options *o, failure *f)
 	c->library = library_open_on(c, &how, &missing);
 	if (!c->library && o->kernels == KERNELS_LIBRARY)
 		*f = missing;
-	else if (missing.status != CLI_OK && c->first == 0)
+	else if (missing.status != CLI_OK && c->first == 0 &&
+		 !o->again)
 		fprintf(stderr, "tdlrun: note: %s: kernels that it could have "
 			"computed are generated ones\n", missing.text);
 	return f->status == CLI_OK;
