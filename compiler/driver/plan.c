@@ -93,6 +93,9 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 	else if (o->frontier && (o->output || o->cuda || o->objective >= 0))
 		cli_usage(&d->program, "--frontier writes no plan: -o, "
 			  "--emit-cuda and --objective do not go with it");
+	else if (o->frontier && strcmp(o->search.algorithm, PLAN_AUTO))
+		cli_usage(&d->program, "--frontier takes plans of all planners: "
+			  "--algorithm does not go with it");
 	else
 		*status = CLI_OK;
 	*model = argv[first];
@@ -147,7 +150,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 	const lower_options lower = {
 		.algorithm = o->search.algorithm,
 		.codegen = o->output || o->cuda ? codegen_sources : NULL,
-		.checksums = o->output != NULL,
+		.checksums = o->output || o->cuda,
 		.memory = o->limit,
 		.separate = o->separate,
 	};

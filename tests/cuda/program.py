@@ -132,9 +132,22 @@ def check(folder, name, workers, steps, defines, options):
     return folder
 
 
+def check_weights(folder):
+    """Weights in a file, without a plan beside the program."""
+    model = TOP / "tests/golden/plan/matmul.onnx"
+    for name, options in ("alone", []), ("both", ["-o", folder / "both.plan"]):
+        run(TDLC, "plan", model, "-k", 2, "--emit-cuda", folder / name,
+            *options)
+    alone, both = (folder / name / "constants.bin" for name in
+                   ("alone", "both"))
+    assert alone.read_bytes() == both.read_bytes() != b""
+    print("weights in a file: the same with a plan and without")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        check_weights(folder)
         programs = [check(folder, *m) for m in MODELS]
         nvcc = shutil.which("nvcc")
         if nvcc:
