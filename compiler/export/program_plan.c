@@ -131,7 +131,18 @@ static const char *descr_of(dtype t)
 
 static int float_of(dtype t)
 {
-	return t == DT_F64 ? 8 : t == DT_F32 ? 4 : t == DT_BF16 ? 3 : 0;
+	switch (t) {
+	case DT_F64:
+		return 8;
+	case DT_F32:
+		return 4;
+	case DT_BF16:
+		return 3;
+	case DT_F16:
+		return 2;
+	default:
+		return 0;
+	}
 }
 
 /* Whether a tensor is there before a step or after it. */

@@ -132,6 +132,40 @@ def check(folder, name, workers, steps, defines, options):
     return folder
 
 
+HALVES = """
+import "elementwise.tdl"
+model halves() {
+    input x[70, 90]: f16
+    input y[5, 7]: bf16
+    input z[]: f16
+    x = neg(x)
+    y = neg(y)
+    z = neg(z)
+    output x, y, z
+}
+"""
+
+
+def check_defaults(folder):
+    """What inputs are that nobody gave is what tdlrun takes, bit for bit."""
+    model = folder / "halves.tdl"
+    model.write_text(HALVES)
+    plan = folder / "halves.plan"
+    program = folder / "halves"
+    run(TDLC, "plan", model, "-k", 2, "--emit-cuda", program, "-o", plan)
+    build(program)
+    empty, out = program / "in", program / "out"
+    empty.mkdir()
+    out.mkdir()
+    run(program / "host", empty, out, cwd=program)
+    run(TDLRUN, plan, "--outputs", program / "want.npz")
+    want = np.load(program / "want.npz")
+    for name in want.files:
+        got = np.load(out / f"{name}.npy")
+        assert got.tobytes() == want[name].tobytes(), name
+    print("halves: inputs that nobody gave are tdlrun's")
+
+
 def check_weights(folder):
     """Weights in a file, without a plan beside the program."""
     model = TOP / "tests/golden/plan/matmul.onnx"
@@ -148,6 +182,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         check_weights(folder)
+        check_defaults(folder)
         programs = [check(folder, *m) for m in MODELS]
         nvcc = shutil.which("nvcc")
         if nvcc:

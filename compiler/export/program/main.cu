@@ -10,6 +10,7 @@
 #include "program.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,28 @@ static void get(const tensor *t, char *whole)
 	free(part);
 }
 
+static uint32_t bits_of(float x)
+{
+	uint32_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+/* Without the lowest n bits, rounded to nearest, ties to even. */
+static uint16_t cut(uint32_t bits, int n)
+{
+	return (uint16_t)((bits + (1u << (n - 1)) - 1 + (bits >> n & 1)) >> n);
+}
+
+/* x, from 0 to 1, as IEEE's binary16, whose exponents begin 112 later and which
+ * counts by 2^-24 below the smallest of them. */
+static uint16_t to_f16(float x)
+{
+	if (x < 1.0f / 16384)
+		return (uint16_t)lrintf(x * 16777216);
+	return cut(bits_of(x) - (112u << 23), 13);
+}
+
 /* element / number of elements, for a float; else 0 */
 static void invent(const tensor *t, char *whole)
 {
@@ -258,7 +281,6 @@ static void invent(const tensor *t, char *whole)
 	for (int64_t i = 0; i < n; i++) {
 		double v = (double)i / (double)n;
 		float f = (float)v;
-		uint16_t h;
 		switch (t->is_float) {
 		case 8:
 			((double *)whole)[i] = v;
@@ -267,8 +289,10 @@ static void invent(const tensor *t, char *whole)
 			((float *)whole)[i] = f;
 			break;
 		case 3:
-			memcpy(&h, (char *)&f + 2, 2);
-			((uint16_t *)whole)[i] = h;
+			((uint16_t *)whole)[i] = cut(bits_of(f), 16);
+			break;
+		case 2:
+			((uint16_t *)whole)[i] = to_f16(f);
 			break;
 		default:
 			break;
