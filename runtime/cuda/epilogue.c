@@ -105,6 +105,9 @@ bool epilogue_after(const cuda *c, int instr, int worker, bind_run *r,
 	    !same_part(r, &after) || !stores_apart(p, in, next->to) ||
 	    !is_in_between(p, in->to, instr + 1))
 		return false;
+	/* The bias may be read after the result was written. */
+	if (what.bias >= 0 && overlaps(p, next->inputs[what.bias], next->to))
+		return false;
 	int out = after.k->ninputs;
 	r->at[r->k->ninputs] = after.at[out];
 	r->data[r->k->ninputs] = after.data[out];

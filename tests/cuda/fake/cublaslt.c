@@ -481,6 +481,20 @@ static bool lies(const layout *x, const void *at, uint32_t alignment,
 			      &pinned) == device;
 }
 
+/* Whether the bias lies apart from the result, which may be written before the
+ * bias is read. */
+static bool bias_is_apart(const call *c)
+{
+	const char *bias = c->p.bias, *d = c->at_d;
+	const int64_t last = place(&c->d, c->d.batches - 1,
+				   (int64_t)c->d.rows - 1,
+				   (int64_t)c->d.cols - 1);
+	const size_t size = size_of(c->d.type);
+	return !(c->p.epilogue & CUBLASLT_EPILOGUE_BIAS) ||
+	       bias + c->d.rows * size <= d ||
+	       d + (size_t)(last + 1) * size <= bias;
+}
+
 static double scalar(const product *p, const void *at)
 {
 	return p->scale == CUDA_R_64F ? *(const double *)at
@@ -527,7 +541,8 @@ cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
 	    !lies(&k->b, b, x.alignment[1], handle->device) ||
 	    (k->beta != 0 &&
 	     !lies(&k->c, c, x.alignment[2], handle->device)) ||
-	    !lies(&k->d, d, x.alignment[3], handle->device)) {
+	    !lies(&k->d, d, x.alignment[3], handle->device) ||
+	    !bias_is_apart(k)) {
 		free(k);
 		return CUBLAS_STATUS_INVALID_VALUE;
 	}
