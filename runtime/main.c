@@ -67,6 +67,8 @@ static bool check_options(const options *o, cli_status *status)
 		  joins },
 		{ "tf32", "--backend cuda", o->tf32,
 		  backend_row(o->backend)->put },
+		{ "tf32", "kernels of a library", o->tf32,
+		  o->kernels != KERNELS_GENERATED },
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
 		if (is_alone(&list[i], status))

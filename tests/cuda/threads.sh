@@ -47,6 +47,31 @@ for absent in FAKE_CUBLASLT_NONE FAKE_CUDNN_NONE; do
 	verified
 done
 
+# ---- a bias where the sum is to be -------------------------------------------
+
+cat >"$tmp/bias.tdl" <<'END'
+import "elementwise.tdl"
+import "linear.tdl"
+import "reduce.tdl"
+model biased() {
+    input a[30, 40]
+    input b[40]
+    input p[30, 6]
+    v = reduce_sum(p, axes = [1])
+    y = v + matmul_vector(a, b)
+    output y
+}
+END
+expect 0 "$TDLC" plan "$tmp/bias.tdl" -k 1 -o "$tmp/bias.plan"
+expect 0 "$TDLRUN" "$tmp/bias.plan" --outputs "$tmp/cpu.npz"
+expect 0 cuda "$tmp/bias.plan" --kernels library --outputs "$tmp/cuda.npz"
+expect 0 near "$tmp/cuda.npz" "$tmp/cpu.npz"
+
+# ---- options that say opposite things ----------------------------------------
+
+expect 2 cuda "$tmp/bias.plan" --kernels generated --tf32
+says '--tf32 needs kernels of a library'
+
 # ---- training ----------------------------------------------------------------
 
 expect 0 "${PYTHON:-python3}" - "$tmp/data.npz" <<'END'
