@@ -71,6 +71,8 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 			      status);
 	if (first < 0)
 		return false;
+	if (!o->search.algorithm)
+		o->search.algorithm = o->frontier ? PLAN_AUTO : "tofu";
 	*status = CLI_USAGE;
 	if (!plan_is_asked_for(d, argc - first, o->devices))
 		return false;
@@ -195,8 +197,8 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 
 cli_status command_plan(driver *d, int argc, char **argv)
 {
-	plan_options o = { .search.algorithm = "tofu", .objective = -1,
-			   .strict.replicated = -1, .model = PLAN_MODEL };
+	plan_options o = { .objective = -1, .strict.replicated = -1,
+			   .model = PLAN_MODEL };
 	const char *path;
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/driver/plan_bounded.h"
+#include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_sweep.h"
 
 /* ---- what is found ----------------------------------------------------- */
@@ -80,10 +81,10 @@ const plan_report *plan_best(const plan_reports *all, const plan_search *how)
 	return best ? best : least;
 }
 
-plan_reports plan_frontier(arena *a, const plan_reports *all)
+plan_reports plan_frontier(arena *a, const plan_reports *all, int64_t limit)
 {
 	plan_reports f = { 0 };
-	int64_t held = INT64_MAX;
+	int64_t held = limit > 0 ? limit + 1 : INT64_MAX;
 	for (;;) {
 		const plan_report *next = NULL;
 		for (int i = 0; i < all->n; i++) {
@@ -121,7 +122,7 @@ static search_result *credited(arena *a, const plan_reports *all,
 			       all->n + proof->nplans, best->search->algorithm,
 			       proof->proven ? "; no plan is better" : "",
 			       note ? "; " : "", note ? note : "");
-	s->seconds = 0;
+	s->seconds = proof->seconds;
 	for (int i = 0; i < all->n; i++)
 		s->seconds += all->at[i].search->seconds;
 	return s;
@@ -223,15 +224,48 @@ static bool add_proven(driver *d, const graph *g, const plan_search *how,
 	return true;
 }
 
+/* Whether a report before has the same plan. */
+static bool is_repeated(const plan_reports *all, int i)
+{
+	for (int j = 0; j < i; j++)
+		if (all->at[j].plan == all->at[i].plan)
+			return true;
+	return false;
+}
+
+/* The same plans with programs that take the room there is. */
+static bool add_roomy(driver *d, const graph *g, const plan_search *how,
+		      plan_reports *all)
+{
+	plan_search roomy = *how;
+	plan_report r;
+	int n = all->n;
+	roomy.room = room_for(how);
+	for (int i = 0; i < n; i++) {
+		if (!all->at[i].plan || is_repeated(all, i))
+			continue;
+		if (!plan_make_of(d, g, &roomy, all->at[i].search, &r))
+			return false;
+		vec_push(d->arena, all, r);
+	}
+	return true;
+}
+
 cli_status plan_print_frontier(driver *d, const graph *g,
 			       const plan_search *how, bool json)
 {
 	plan_reports all = { 0 };
 	bool proven = false;
 	if (!plan_gather(d, g, how, true, &all) ||
+	    !add_roomy(d, g, how, &all) ||
 	    !add_proven(d, g, how, &all, &proven))
 		return CLI_OK;
-	plan_reports f = plan_frontier(d->arena, &all);
+	plan_reports f = plan_frontier(d->arena, &all, how->memory);
+	const plan_report *least = plan_best(&all, how);
+	if (least && !plan_fits(d, least->plan, how->memory)) {
+		plan_say_enough(d, g, how, least);
+		return CLI_NO_PLAN;
+	}
 	if (json)
 		return driver_print_json(d, frontier_json(g, &f, how->k,
 							  proven));
@@ -255,12 +289,14 @@ cli_status plan_print_frontier(driver *d, const graph *g,
  * finds it, or on a small graph any plan. */
 static bool fits_on(driver *d, const graph *g, const plan_search *how, int k)
 {
+	enum { MOST_PLANS = 64 };
 	bool best = !strcmp(how->algorithm, PLAN_AUTO);
 	plan_search more = *how;
 	plan_reports one = { 0 };
 	plan_proof proof;
 	mesh m;
 	more.k = k;
+	more.most_plans = MOST_PLANS;
 	more.room = how->memory;
 	more.algorithm = best ? "tofu" : how->algorithm;
 	more.objective = OBJECTIVE_MEMORY;

@@ -26,11 +26,12 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 	       const lower_options *lower, const plan_reports *made,
 	       plan_report *r);
 
-/* The reports that no other is better than in both, by rising time and falling
- * memory. */
-plan_reports plan_frontier(arena *a, const plan_reports *all);
+/* The reports within a limit, 0 for none, that no other is better than in both,
+ * by rising time and falling memory. */
+plan_reports plan_frontier(arena *a, const plan_reports *all, int64_t limit);
 
-/* plan_gather() and what is on the frontier, as a table or as JSON. */
+/* plan_gather() and what is on the frontier within the limit, as a table or as
+ * JSON; what plan_say_enough() says where nothing is. */
 cli_status plan_print_frontier(driver *d, const graph *g,
 			       const plan_search *how, bool json);
 

@@ -83,16 +83,17 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		.memory = how->objective == OBJECTIVE_MEMORY,
 		.start = &best->search->assignment,
 		.known = k.value,
+		.most_plans = how->most_plans,
+		.seconds = how->seconds,
 		.lower = lower,
 		.to = &k,
 	};
 	bounded_result r;
 	if (!bounded_search(&q, &r))
 		return false;
-	*proof = (plan_proof){ r.tried, r.proven, r.nplans };
+	*proof = (plan_proof){ r.tried, r.proven, r.nplans, now() - begin };
 	if (!k.found)
 		return true;
 	search_result *s = search_given(d->arena, g, &k.best, PLAN_BOUNDED);
-	s->seconds = now() - begin;
 	return plan_make_of(d, g, how, s, best);
 }

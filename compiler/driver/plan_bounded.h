@@ -11,6 +11,7 @@
 typedef struct plan_proof {
 	bool tried, proven;
 	int nplans; /* that were lowered */
+	double seconds; /* that it took */
 } plan_proof;
 
 /* Looks for something better than *best by how->objective, time or memory,

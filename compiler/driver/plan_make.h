@@ -81,6 +81,7 @@ typedef struct plan_search {
 	int64_t room;		  /* the same of lower_options */
 	const struct timed_prices *prices; /* of search_request, as .. */
 	struct level_tables *tables;
+	int most_plans; /* of bounded_request */
 } plan_search;
 
 /* The best of what all planners find, and of the extended search for several

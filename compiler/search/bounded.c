@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "compiler/search/figures.h"
 
@@ -36,8 +37,21 @@ typedef struct hunt {
 	double best; /* what is wanted has to be below */
 	double from, to; /* of this round: what bounds promise */
 	int looks, most_looks, most_plans;
+	double deadline; /* 0: none */
 	bool failed; /* lower() did */
 } hunt;
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_late(const hunt *h)
+{
+	return h->deadline > 0 && now() > h->deadline;
+}
 
 /* ---- plans ------------------------------------------------------------- */
 
@@ -165,7 +179,7 @@ static void add_weighted(hunt *h, const figure *seconds)
 	double *weight = ARENA_ARRAY(h->arena, double, s->bytes.n);
 	bar best = { 0 };
 	int *value = ARENA_ARRAY(h->arena, int, s->nvars);
-	for (int i = 0; i < WEIGHINGS && !h->failed; i++) {
+	for (int i = 0; i < WEIGHINGS && !h->failed && !is_late(h); i++) {
 		relax *x = relax_new(h->arena, s->nvars, s->nvalues);
 		figure_add(x, seconds, 1);
 		for (int j = 0; j < s->bytes.n; j++)
@@ -228,7 +242,7 @@ static bool is_open(hunt *h, int var, promise *p)
 static bool is_over(const hunt *h)
 {
 	return h->failed || h->looks >= h->most_looks ||
-	       h->r->nplans >= h->most_plans;
+	       h->r->nplans >= h->most_plans || is_late(h);
 }
 
 /* The values of a variable, those first that promise most; the bars know all
@@ -291,15 +305,16 @@ static void search_rounds(hunt *h)
  * that may be better. */
 static void search_twice(hunt *h)
 {
+	int most = h->q->most_plans ? h->q->most_plans : MOST_PLANS;
 	h->most_looks = MOST_LOOKS / 4;
-	h->most_plans = h->r->nplans + MOST_PLANS / 4;
+	h->most_plans = h->r->nplans + most / 4;
 	for (int i = 0; i < h->bars.n; i++)
 		if (h->bars.at[i].bytes)
 			h->bars.at[i].shift = 0;
 	if (h->q->limit > 0 && !h->q->memory)
 		search_rounds(h);
 	h->most_looks = h->looks + MOST_LOOKS;
-	h->most_plans = h->r->nplans + MOST_PLANS;
+	h->most_plans = h->r->nplans + most;
 	for (int i = 0; i < h->bars.n; i++)
 		if (h->bars.at[i].bytes)
 			h->bars.at[i].shift = slack(h);
@@ -337,10 +352,20 @@ static void search_ways(hunt *h)
 	search_twice(h);
 }
 
+/* Whether tables of so many costs are made within the time there is: for each
+ * worker a cost takes about so long. */
+static bool is_affordable(const bounded_request *q, int64_t cells)
+{
+	const double each = 2e-6 * mesh_workers(&q->mesh);
+	return cells <= MOST_CELLS &&
+	       (q->seconds <= 0 || (double)cells * each <= q->seconds);
+}
+
 bool bounded_search(const bounded_request *q, bounded_result *r)
 {
 	arena *tmp = arena_new();
 	hunt h = { .q = q, .r = r, .arena = tmp };
+	h.deadline = q->seconds > 0 ? now() + q->seconds : 0;
 	const search s = { .arena = tmp, .pins = q->pins };
 	const rules any = { .dims = dims, .vars = vars };
 	const rules all = search_pinned(&s, &any);
@@ -349,7 +374,7 @@ bool bounded_search(const bounded_request *q, bounded_result *r)
 		ways_set w = ways_find(tmp, q->graph, &q->mesh, &all,
 				       MOST_WAYS);
 		h.ways = &w;
-		if (w.complete && timed_cells(q->graph, &w) <= MOST_CELLS)
+		if (w.complete && is_affordable(q, timed_cells(q->graph, &w)))
 			search_ways(&h);
 	}
 	arena_free(tmp);
