@@ -287,7 +287,7 @@ const char *topology_sizes(arena *a, const topology *t)
 	int64_t n = t->levels[t->nlevels - 1].size;
 	const char *text = n ? arena_printf(a, "it has up to %d", (int)n)
 			     : "it has any number";
-	for (int i = t->nlevels - 1; i-- > 0;) {
+	for (int i = t->nlevels - 1; i-- > 0 && n <= PLAN_MAX_WORKERS;) {
 		int size = t->levels[i].size;
 		text = size ? arena_printf(a, "%s, and multiples of %" PRId64
 					   " up to %" PRId64, text, n,

@@ -17,3 +17,9 @@ try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"lat
 try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"latency\": 0, \"bandwidth\": 1, \"width\": 3}]}"
 try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"size\": 0, \"latency\": 0, \"bandwidth\": 1}]}"
 try '{"format": "tdl-topology", "version": 1, "device": {"bandwidth": 1, "flops": {"f32": 1e9}, "overlap": 1}}'
+# What many levels have in all has no bounds.
+level='{"size": 65536, "latency": 0, "bandwidth": 1}'
+all='{"size": 3, "latency": 0, "bandwidth": 1}'
+for i in 1 2 3 4 5; do all="$level, $all"; done
+printf '%s' "{\"format\": \"tdl-topology\", \"version\": 1, \"name\": \"deep\", $device, \"levels\": [$all]}" >"$tmp/t.json"
+tdlc plan parts/chain.tdl -k 4 --topology "$tmp/t.json"
