@@ -151,9 +151,12 @@ static bool stays(const plan_tensor *t)
 	return t->buffer >= 0 && (t->role != PLAN_RESULT || t->output);
 }
 
+/* Of a name; file systems take 255 bytes, with what is behind it. */
+enum { LONGEST_FILE = 200 };
+
 static const char *file_of(arena *a, strmap *taken, const char *name)
 {
-	char *s = arena_strdup(a, name);
+	char *s = arena_strndup(a, name, strnlen(name, LONGEST_FILE));
 	for (char *c = s; *c; c++)
 		if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
 			*c = '_';
