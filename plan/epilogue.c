@@ -11,12 +11,6 @@ static const kexpr *uncast(const kernel *k, const kexpr *e)
 	return e;
 }
 
-static bool is_zero(const kernel *k, const kexpr *e)
-{
-	e = uncast(k, e);
-	return e->kind == KX_FLOAT && e->f == 0;
-}
-
 /* Whether e is input `of` at the result's own index. */
 static bool is_own(const kernel *k, const kexpr *e, int of)
 {
@@ -52,18 +46,9 @@ bool epilogue_of(const kernel *k, int of, epilogue *e)
 	    !dtype_is_float(k->type))
 		return false;
 	const kexpr *x = uncast(k, k->body);
-	if (x->kind == KX_FN && x->fn == FN_MAX) {
-		bool first = is_zero(k, x->args[0]);
-		if (!first && !is_zero(k, x->args[1]))
-			return false;
-		e->relu = true;
-		x = uncast(k, x->args[first]);
-	}
-	if (x->kind == KX_FN && x->fn == FN_ADD) {
-		const kexpr *a = x->args[0], *b = x->args[1];
-		return (is_own(k, a, of) && is_bias(k, b, e) &&
-			e->bias != of) ||
-		       (is_own(k, b, of) && is_bias(k, a, e) && e->bias != of);
-	}
-	return e->relu && is_own(k, x, of);
+	if (x->kind != KX_FN || x->fn != FN_ADD)
+		return false;
+	const kexpr *a = x->args[0], *b = x->args[1];
+	return ((is_own(k, a, of) && is_bias(k, b, e)) ||
+		(is_own(k, b, of) && is_bias(k, a, e))) && e->bias != of;
 }

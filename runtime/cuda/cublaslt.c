@@ -223,23 +223,19 @@ static bool takes_epilogue(const gemm *g, const lt_shape *x,
 			   const library_epilogue *e)
 {
 	uint32_t vars = x->swapped ? g->col_vars : g->row_vars;
-	return !e->bias || vars == UINT32_C(1) << e->dim;
+	return vars == UINT32_C(1) << e->dim;
 }
 
 static bool set_epilogue(lt *l, lt_run *r, const library_epilogue *e,
 			 failure *f)
 {
-	cublasLtEpilogue_t what = CUBLASLT_EPILOGUE_RELU;
+	const cublasLtEpilogue_t what = CUBLASLT_EPILOGUE_BIAS;
 	void *bias = (void *)(uintptr_t)e->bias;
-	if (bias)
-		what = e->relu ? CUBLASLT_EPILOGUE_RELU_BIAS :
-				 CUBLASLT_EPILOGUE_BIAS;
 	return LT_CALL(l, f, cublasLtMatmulDescSetAttribute, r->product,
 		       CUBLASLT_MATMUL_DESC_EPILOGUE, &what, sizeof(what)) &&
-	       (!bias ||
-		LT_CALL(l, f, cublasLtMatmulDescSetAttribute, r->product,
-			CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
-			sizeof(bias)));
+	       LT_CALL(l, f, cublasLtMatmulDescSetAttribute, r->product,
+		       CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+		       sizeof(bias));
 }
 
 static bool lay_out(lt *l, cublasLtMatrixLayout_t *to, const matrix *m,

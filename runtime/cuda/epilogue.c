@@ -106,13 +106,11 @@ bool epilogue_after(const cuda *c, int instr, int worker, bind_run *r,
 	    !is_in_between(p, in->to, instr + 1))
 		return false;
 	/* The bias may be read after the result was written. */
-	if (what.bias >= 0 && overlaps(p, next->inputs[what.bias], next->to))
+	if (overlaps(p, next->inputs[what.bias], next->to))
 		return false;
 	int out = after.k->ninputs;
 	r->at[r->k->ninputs] = after.at[out];
 	r->data[r->k->ninputs] = after.data[out];
-	*e = (library_epilogue){ .dim = what.dim, .relu = what.relu };
-	if (what.bias >= 0)
-		e->bias = bias_at(&after, &what);
+	*e = (library_epilogue){ bias_at(&after, &what), what.dim };
 	return true;
 }

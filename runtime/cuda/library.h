@@ -21,9 +21,8 @@ void library_close(cuda_library *l);
 
 /* What is done to each element of the result before it is stored. */
 typedef struct library_epilogue {
-	CUdeviceptr bias; /* a vector that is added, or 0, .. */
+	CUdeviceptr bias; /* a vector that is added .. */
 	int dim;	  /* .. along this dimension of the result */
-	bool relu;
 } library_epilogue;
 
 /* A worker's run of a kernel, and what follows it, or NULL, as calls of a
