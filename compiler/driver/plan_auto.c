@@ -154,6 +154,7 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 	static const char *const objectives[] = { "time", "bytes", "memory" };
 	plan_reports all = { 0 };
 	plan_proof proof;
+	bool memory = how->objective == OBJECTIVE_MEMORY;
 	plan_search roomy = *how;
 	lower_options last = *lower;
 	last.memory = roomy.room = room_for(how);
@@ -162,7 +163,7 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 			return false;
 		vec_push(d->arena, &all, *r);
 	}
-	if (!plan_gather(d, g, &roomy, false, &all) ||
+	if (!plan_gather(d, g, &roomy, memory, &all) ||
 	    !find_best(d, g, &roomy, &all, r, &proof))
 		return false;
 	if (!r->plan)
@@ -199,11 +200,12 @@ static json_t *frontier_json(const graph *g, const plan_reports *f, int k,
 static bool add_proven(driver *d, const graph *g, const plan_search *how,
 		       plan_reports *all, bool *proven)
 {
-	enum { MOST_POINTS = 32 };
+	enum { MOST_POINTS = 32, MOST_PLANS = 2048 };
+	int nplans = 0;
 	plan_search one = *how;
 	one.objective = OBJECTIVE_TIME;
 	one.room = room_for(&one);
-	for (int i = 0; i < MOST_POINTS; i++) {
+	for (int i = 0; i < MOST_POINTS && nplans < MOST_PLANS; i++) {
 		const plan_report *known = plan_best(all, &one);
 		plan_proof proof;
 		if (!known)
@@ -213,6 +215,7 @@ static bool add_proven(driver *d, const graph *g, const plan_search *how,
 			return false;
 		if (!proof.proven)
 			return true;
+		nplans += proof.nplans;
 		*proven = plan_passes(&r, one.memory);
 		if (*proven)
 			return true;

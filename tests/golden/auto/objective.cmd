@@ -4,4 +4,7 @@ for o in time bytes memory; do
 		grep -E 'communication|memory|predicted'
 done
 tdlc plan parts/net.tdl -k 8 --algorithm auto --json | grep -E 'algorithm"|objective'
+# No planner without a price has less than 162 kB.
+tdlc plan parts/net.tdl -D width=20 -D depth=5 -k 3 --train --algorithm auto \
+	--objective memory | grep memory
 tdlc plan parts/net.tdl -k 8 --objective time
