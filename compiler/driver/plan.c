@@ -96,8 +96,8 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		cli_usage(&d->program, "--frontier writes no plan: -o, "
 			  "--emit-cuda and --objective do not go with it");
 	else if (o->frontier && strcmp(o->search.algorithm, PLAN_AUTO))
-		cli_usage(&d->program, "--frontier takes plans of all planners: "
-			  "--algorithm does not go with it");
+		cli_usage(&d->program, "--frontier takes plans of all "
+			  "planners: --algorithm does not go with it");
 	else
 		*status = CLI_OK;
 	*model = argv[first];
