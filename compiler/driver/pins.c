@@ -169,6 +169,11 @@ static bool apply_all(reading *r, const char *path, const char *text,
 	uint32_t base = diag_add_source(r->d->sink, path, text, len);
 	char *rest = arena_strndup(r->d->arena, text, len), *all = rest;
 	bool ok = base > 0;
+	if (memchr(text, '\0', len)) {
+		diag_error_in(r->d->sink, DIAG_BAD_PIN, path,
+			      "this is no text: it has a byte 0");
+		return false;
+	}
 	for (char *line; base > 0 && (line = strsep(&rest, "\n"));) {
 		uint32_t beg = base + (uint32_t)(line - all);
 		pin p = { .at = { beg, beg + (uint32_t)strlen(line) } };

@@ -10,4 +10,6 @@ status tdlc diff "$tmp/mine" "$tmp/mine"
 status tdlc diff "$tmp/joint" "$tmp/mine" --json
 status tdlc score matmul.onnx -k 4 --pins "$tmp/pins" --algorithm tofu
 status tdlc score matmul.onnx -k 4
+printf 'w=cut 1\n\0\nx=nonsense\n' >"$tmp/zero"
+(cd "$tmp" && tdlc plan "$OLDPWD/matmul.onnx" -k 4 --pins zero)
 tdlrun "$tmp/mine" --verify --kernels interpreter --json | grep verified
