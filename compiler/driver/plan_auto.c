@@ -272,8 +272,8 @@ cli_status plan_print_frontier(driver *d, const graph *g,
 	if (json)
 		return driver_print_json(d, frontier_json(g, &f, how->k,
 							  proven));
-	printf("%s on %d devices, for '%s': %d of %d plans%s\n\n", g->name,
-	       how->k, how->topology->name, f.n, all.n,
+	printf("%s on %d device%s, for '%s': %d of %d plans%s\n\n", g->name,
+	       how->k, how->k == 1 ? "" : "s", how->topology->name, f.n, all.n,
 	       proven ? ", and no others are better" : "");
 	printf(" predicted      memory       moved  planner\n");
 	for (int i = 0; i < f.n; i++) {
