@@ -32,14 +32,14 @@ operator_libs = compiler/codegen/libcodegen.a compiler/verify/libverify.a \
 %C%_test_operators_cuda_LDADD = $(operator_libs) $(runtime_libs)
 
 # What compiles many kernels: `make check emulated_tests=' leaves it out.
+emulated_files = tests/cuda/nvrtc.sh
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_codegen_cuda %D%/test_operators_cuda
-emulated_tests = %D%/test_codegen_cuda %D%/test_operators_cuda \
-	tests/cuda/nvrtc.sh
-else
-emulated_tests = tests/cuda/nvrtc.sh
+emulated_files += tests/cuda/kernels.sh
 endif
+emulated_tests = $(emulated_files)
 TESTS += $(emulated_tests)
+EXTRA_DIST += tests/cuda/kernels.sh
 
 check_PROGRAMS += tests/cuda/nvrtc
 tests_cuda_nvrtc_SOURCES = tests/cuda/nvrtc.c \
