@@ -1,6 +1,6 @@
 #!/bin/sh
-# Kernels in CUDA, compiled for the host and run there: random ones, and those of
-# all operators.
+# Kernels in CUDA, compiled for the host and run there: random ones, and those
+# of all operators.
 set -u
 
 ./tests/unit/test_codegen_cuda &
