@@ -162,6 +162,25 @@ static bool draw(uint64_t *x)
 	return getrandom(x, sizeof(*x), 0) == sizeof(*x) && *x != 0;
 }
 
+static bool open_board(board *b, const comm_options *o, failure *f)
+{
+	if (!find_rank(b, o, f))
+		return false;
+	find_prefix(b, o->rendezvous);
+	b->joined = ARENA_ARRAY(b->a, uint64_t, b->nranks);
+	if (!draw(&b->own.self))
+		return fail_with(f, CLI_MACHINE, "no random number: %s",
+				 strerror(errno));
+	b->own.run = b->rank == 0 ? b->own.self : 0;
+	b->joined[b->rank] = b->own.self;
+	if (!join(b, f))
+		return false;
+	if (b->rank == 0)
+		board_clear_old(b);
+	return board_watch(b) ||
+	       fail_with(f, CLI_MACHINE, "cannot start a thread");
+}
+
 static bool start_rendezvous(const comm_options *o, void **run, bool *leads,
 			     failure *f)
 {
@@ -172,23 +191,14 @@ static bool start_rendezvous(const comm_options *o, void **run, bool *leads,
 	b->own = (notice){ .status = NOTICE_RUNS, .at = -1 };
 	gethostname(b->own.host, sizeof(b->own.host) - 1);
 	pthread_mutex_init(&b->lock, NULL);
-	if (!find_rank(b, o, f))
+	if (!open_board(b, o, f)) {
+		pthread_mutex_destroy(&b->lock);
+		arena_free(a);
 		return false;
-	find_prefix(b, o->rendezvous);
-	b->joined = ARENA_ARRAY(a, uint64_t, b->nranks);
-	if (!draw(&b->own.self))
-		return fail_with(f, CLI_MACHINE, "no random number: %s",
-				 strerror(errno));
-	b->own.run = b->rank == 0 ? b->own.self : 0;
-	b->joined[b->rank] = b->own.self;
-	if (!join(b, f))
-		return false;
-	if (b->rank == 0)
-		board_clear_old(b);
+	}
 	*leads = b->rank == 0;
 	*run = b;
-	return board_watch(b) ||
-	       fail_with(f, CLI_MACHINE, "cannot start a thread");
+	return true;
 }
 
 /* ---- leaving ----------------------------------------------------------- */

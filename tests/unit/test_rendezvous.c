@@ -343,8 +343,9 @@ int main(void)
 	srunner_run_all(r, CK_ENV);
 	int failed = srunner_ntests_failed(r);
 	srunner_free(r);
-	if (failed == 0 && system(arena_printf(arena_new(), "rm -rf '%s'",
-					       folder)))
-		return 1;
+	arena *a = arena_new();
+	if (failed == 0 && system(arena_printf(a, "rm -rf '%s'", folder)))
+		failed = 1;
+	arena_free(a);
 	return failed != 0;
 }
