@@ -315,7 +315,9 @@ static const struct {
 	{ "x --steps 0", 2, "steps" },
 	{ "x --backend tpu", 2, "tpu" },
 	{ "/nonexistent.plan", 1, "cannot read" },
+#ifndef HAVE_CUDA /* else tests/cuda/threads.sh */
 	{ "PLAN --backend cuda", 4, "'cuda' is not built in" },
+#endif
 #ifndef HAVE_MPI /* else tests/mpi.sh */
 	{ "PLAN --comm mpi", 4, "'mpi' is not built in" },
 #endif
