@@ -328,7 +328,9 @@ static bool plan_call(lt *l, lt_run *r, const lt_shape *s, const gemm_call *g,
 		alignment(x->c_at, g->count, g->out_step * out_size), 0
 	};
 	aligned[3] = aligned[2];
-	return g->count <= INT32_MAX &&
+	/* That matrices may lie backwards is nowhere said. */
+	return g->count <= INT32_MAX && a_step >= 0 && b_step >= 0 &&
+	       g->out_step >= 0 &&
 	       lay_out(l, &x->a, &s->a, in, g->count, a_step, f) &&
 	       lay_out(l, &x->b, &s->b, in, g->count, b_step, f) &&
 	       lay_out(l, &x->c, &s->c, out, g->count, g->out_step, f) &&

@@ -216,8 +216,8 @@ static void call_library(program *x, action *n, const bind_run *r)
 	cuda *c = x->c;
 	bind_run both = *r;
 	library_epilogue e;
-	if (waits_for_nobody(x, n->instr + 1) &&
-	    epilogue_after(c, n->instr, n->worker, &both, &e))
+	if (epilogue_after(c, n->instr, n->worker, &both, &e) &&
+	    waits_for_nobody(x, n->instr + 1))
 		n->library = library_plan(c->library, n->worker, &both, &e);
 	if (n->library)
 		x->actions[n->instr + 1][n->worker].done = true;
