@@ -5,6 +5,7 @@ include compiler/verify/local.mk
 include compiler/graph/local.mk
 include compiler/search/local.mk
 include compiler/lower/local.mk
+include compiler/placement/local.mk
 include compiler/codegen/local.mk
 include compiler/export/local.mk
 include compiler/driver/local.mk

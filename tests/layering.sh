@@ -17,8 +17,8 @@ runtime		base plan
 include/tdl
 '
 before='base dsl plan'
-for stage in expand analysis gradient verify graph search lower codegen \
-	export driver; do
+for stage in expand analysis gradient verify graph search lower placement \
+	codegen export driver; do
 	folders="$folders
 compiler/$stage	$before"
 	before="$before compiler/$stage"
@@ -29,7 +29,8 @@ tests		$before runtime"
 # HEADER: the files that may include it, as shell patterns.
 fences='
 jansson.h	base/json* base/diag.c plan/read* plan/write* \
-		compiler/search/topology* compiler/driver/* runtime/* tests/*
+		compiler/search/topology* compiler/placement/* \
+		compiler/driver/* runtime/* tests/*
 check.h		tests/*
 protobuf-c/*	compiler/graph/onnx* tests/fuzz/*
 *.pb-c.h	compiler/graph/onnx* tests/fuzz/*

@@ -46,6 +46,7 @@ tdlc_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 tdlc_LDADD = \
 	compiler/export/libexport.a \
 	compiler/codegen/libcodegen.a \
+	compiler/placement/libplacement.a \
 	compiler/lower/liblower.a \
 	compiler/search/libsearch.a \
 	compiler/verify/libverify.a \

@@ -1,0 +1,265 @@
+/* dnn-partitioning's JSON (Tarnawski et al., NeurIPS 2020): nodes with times in
+ * milliseconds and sizes in bytes, edges with costs in milliseconds. */
+#include "config.h"
+
+#include "compiler/placement/cost_graph.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+
+typedef struct reader {
+	arena *a;
+	diag_sink *s;
+	const char *path;
+	cost_builder *b;
+	const char *place; /* "FILE: node 3" */
+} reader;
+
+static bool wrong(const reader *r, const char *what)
+{
+	diag_error_in(r->s, DIAG_COST_GRAPH_INVALID, r->place, "%s", what);
+	return false;
+}
+
+/* A number of 0 to most; `otherwise` where there is none, unless that is
+ * NAN. */
+static bool number(const reader *r, const json_t *of, const char *key,
+		   double most, double otherwise, double *to)
+{
+	const json_t *v = json_object_get(of, key);
+	*to = v ? json_number_value(v) : otherwise;
+	if (!v && !isnan(otherwise))
+		return true;
+	if (v && json_is_number(v) && *to >= 0 && *to <= most)
+		return true;
+	return wrong(r, arena_printf(r->a, "'%s' is %s; a number from 0 to %g "
+				     "is expected", key,
+				     v ? "something else" : "missing", most));
+}
+
+/* An integer of 0 to most as text. */
+static const char *identity(const reader *r, const json_t *of, const char *key)
+{
+	const json_t *v = json_object_get(of, key);
+	if (json_is_integer(v))
+		return arena_printf(r->a, "%" JSON_INTEGER_FORMAT,
+				    json_integer_value(v));
+	wrong(r, arena_printf(r->a, "'%s' is %s; an integer is expected", key,
+			      v ? "something else" : "missing"));
+	return NULL;
+}
+
+/* true, false, 1 or 0. */
+static bool truth(const reader *r, const json_t *of, const char *key, bool *to)
+{
+	const json_t *v = json_object_get(of, key);
+	*to = json_is_true(v) || json_integer_value(v) == 1;
+	if (json_is_boolean(v) || (json_is_integer(v) &&
+				   json_integer_value(v) >= 0 &&
+				   json_integer_value(v) <= 1))
+		return true;
+	return wrong(r, arena_printf(r->a, "'%s' is %s; 0 or 1 is expected",
+				     key, v ? "something else" : "missing"));
+}
+
+static bool colour(const reader *r, const json_t *of, int *to)
+{
+	const json_t *v = json_object_get(of, "colorClass");
+	int64_t c = json_integer_value(v);
+	*to = v ? (int)c : -1;
+	if (!v || (json_is_integer(v) && c >= 0 && c <= INT32_MAX))
+		return true;
+	return wrong(r, "'colorClass' is something else; an integer from 0 to "
+			"2147483647 is expected");
+}
+
+static bool read_node(reader *r, const json_t *j)
+{
+	cost_op op = { .mirror = -1 };
+	double bytes;
+	bool runs;
+	if (!json_is_object(j))
+		return wrong(r, "a node is an object");
+	op.id = identity(r, j, "id");
+	if (!op.id)
+		return false;
+	const char *name = json_string_value(json_object_get(j, "name"));
+	op.name = name ? arena_strdup(r->a, name) : op.id;
+	if (!number(r, j, "fpgaLatency", COST_GRAPH_MAX_MS, NAN, &op.ms) ||
+	    !number(r, j, "cpuLatency", COST_GRAPH_MAX_MS, -1, &op.core_ms) ||
+	    !number(r, j, "size", COST_GRAPH_MAX_BYTES, 0, &bytes) ||
+	    !truth(r, j, "isBackwardNode", &op.backward) ||
+	    !truth(r, j, "supportedOnFpga", &runs) ||
+	    !colour(r, j, &op.colour))
+		return false;
+	if (!runs)
+		return wrong(r, "'supportedOnFpga' is 0, an operator that no "
+				"accelerator runs; it cannot be placed");
+	op.resident_nbytes = (int64_t)floor(bytes + 0.5);
+	return cost_builder_op(r->b, &op) >= 0;
+}
+
+/* One end of an edge; -1 after an error. */
+static int end_of(const reader *r, const json_t *j, const char *key)
+{
+	const char *id = identity(r, j, key);
+	int v = id ? cost_builder_find(r->b, id) : -1;
+	if (id && v < 0)
+		wrong(r, arena_printf(r->a, "'%s' is %s, and no node has this "
+				      "id", key, id));
+	return v;
+}
+
+/* What the edges of an operator say of its result. */
+typedef struct claim {
+	double bytes, ms;
+	bool cost_differs, bytes_differ;
+} claim;
+
+static bool read_edge(reader *r, const json_t *j, claim *claims)
+{
+	double ms, bytes;
+	if (!json_is_object(j))
+		return wrong(r, "an edge is an object");
+	int u = end_of(r, j, "sourceId");
+	int v = u < 0 ? -1 : end_of(r, j, "destId");
+	if (v < 0 ||
+	    !number(r, j, "cost", COST_GRAPH_MAX_MS, NAN, &ms) ||
+	    !number(r, j, "size", COST_GRAPH_MAX_BYTES, 0, &bytes))
+		return false;
+	claim *c = &claims[u];
+	bool first = c->ms < 0;
+	c->cost_differs |= !first && c->ms != ms;
+	c->bytes_differ |= !first && c->bytes != bytes;
+	c->ms = ms;
+	c->bytes = bytes > c->bytes ? bytes : c->bytes;
+	cost_builder_result(r->b, u, c->bytes, c->ms);
+	return cost_builder_edge(r->b, u, v);
+}
+
+static bool read_nodes(reader *r, const json_t *j)
+{
+	json_t *of;
+	size_t i;
+	if (!json_is_array(j))
+		return wrong(r, "'nodes' is missing: a list of objects");
+	json_array_foreach((json_t *)j, i, of) {
+		r->place = arena_printf(r->a, "%s: node %zu", r->path, i + 1);
+		if (!read_node(r, of))
+			return false;
+	}
+	r->place = r->path;
+	return true;
+}
+
+/* Says where the edges of one source disagree. */
+static void say_claims(const reader *r, const claim *c, size_t n)
+{
+	int costs = 0, sizes = 0;
+	for (size_t i = 0; i < n; i++) {
+		costs += c[i].cost_differs;
+		sizes += c[i].bytes_differ;
+	}
+	if (costs > 0)
+		diag_warning_in(r->s, DIAG_COST_GRAPH_REPAIRED, r->path,
+				"the edges of %d nodes differ in 'cost', though "
+				"a result has one; the last counts", costs);
+	if (sizes > 0)
+		diag_warning_in(r->s, DIAG_COST_GRAPH_REPAIRED, r->path,
+				"the edges of %d nodes differ in 'size', though "
+				"a result has one; the largest counts", sizes);
+}
+
+static bool read_edges(reader *r, const json_t *j, size_t nnodes)
+{
+	claim *claims = ARENA_ARRAY(r->a, claim, nnodes);
+	json_t *of;
+	size_t i;
+	if (!json_is_array(j))
+		return wrong(r, "'edges' is missing: a list of objects");
+	for (size_t v = 0; v < nnodes; v++)
+		claims[v].ms = -1;
+	json_array_foreach((json_t *)j, i, of) {
+		r->place = arena_printf(r->a, "%s: edge %zu", r->path, i + 1);
+		if (!read_edge(r, of, claims))
+			return false;
+	}
+	r->place = r->path;
+	say_claims(r, claims, nnodes);
+	return true;
+}
+
+/* Layer training graphs: the backward pass is a second copy of the forward
+ * one, and no edge leads from pass to pass. */
+static bool is_mirrored(const cost_graph *g)
+{
+	bool forward = false;
+	for (int u = 0; u < g->nops; u++) {
+		forward |= !g->ops[u].backward;
+		for (int i = g->first_succ[u]; i < g->first_succ[u + 1]; i++)
+			if (!g->ops[u].backward &&
+			    g->ops[g->succ[i].op].backward)
+				return false;
+	}
+	return forward && g->training;
+}
+
+/* The partner of an operator is the last one of its colour in the other pass. */
+static void pair_passes(cost_graph *g)
+{
+	arena *work = arena_new();
+	int *last[2] = { ARENA_ARRAY(work, int, g->ncolours),
+			 ARENA_ARRAY(work, int, g->ncolours) };
+	for (int v = 0; v < g->nops; v++)
+		last[g->ops[v].backward][g->ops[v].colour] = v + 1;
+	for (int v = 0; v < g->nops; v++)
+		g->ops[v].mirror =
+			last[!g->ops[v].backward][g->ops[v].colour] - 1;
+	arena_free(work);
+}
+
+static cost_graph *read_graph(reader *r, const json_t *j)
+{
+	double memory, accelerators, cores;
+	const json_t *nodes = json_object_get(j, "nodes");
+	if (!json_is_object(j)) {
+		wrong(r, "this is no cost graph: an object is expected");
+		return NULL;
+	}
+	if (!read_nodes(r, nodes) ||
+	    !read_edges(r, json_object_get(j, "edges"),
+			json_array_size(nodes)) ||
+	    !number(r, j, "maxSizePerFPGA", 0x1p62, -1, &memory) ||
+	    !number(r, j, "maxFPGAs", 1 << 24, -1, &accelerators) ||
+	    !number(r, j, "maxCPUs", 1 << 24, -1, &cores))
+		return NULL;
+	cost_graph *g = cost_builder_finish(r->b, COST_FORMAT_DNN);
+	if (!g)
+		return NULL;
+	g->integer_ids = g->resident_has_results = true;
+	g->memory_nbytes = (int64_t)memory;
+	g->accelerators = (int64_t)accelerators;
+	g->cores = (int64_t)cores;
+	g->mirrored = is_mirrored(g);
+	if (g->mirrored)
+		pair_passes(g);
+	return g;
+}
+
+cost_graph *cost_graph_read_dnn(arena *a, diag_sink *s, const char *path,
+				const char *text, size_t len)
+{
+	reader r = { .a = a, .s = s, .path = path, .place = path,
+		     .b = cost_builder_new(a, s, path) };
+	json_error_t e;
+	json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+	if (!j)
+		diag_error_in(s, DIAG_COST_GRAPH_SYNTAX,
+			      arena_printf(a, "%s:%d:%d", path, e.line,
+					   e.column),
+			      "this is no JSON: %s", e.text);
+	cost_graph *g = j ? read_graph(&r, j) : NULL;
+	json_decref(j);
+	return g;
+}
