@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/driver/compare.h"
+#include "compiler/driver/place.h"
 #include "compiler/driver/plan_auto.h"
 
 typedef struct compare_options {
@@ -235,5 +236,7 @@ cli_status compare_planners(driver *d, int argc, char **argv, bool score)
 
 cli_status command_compare(driver *d, int argc, char **argv)
 {
-	return compare_planners(d, argc, argv, false);
+	return place_is_meant(argc, argv) ? place_compare(d, argc, argv) :
+					    compare_planners(d, argc, argv,
+							     false);
 }

@@ -29,6 +29,9 @@ tdlc_SOURCES = \
 	%D%/page_html.c \
 	%D%/page_markdown.c \
 	%D%/pins.c %D%/pins.h \
+	%D%/place.c %D%/place.h \
+	%D%/place_common.c \
+	%D%/place_score.c \
 	%D%/plan.c \
 	%D%/plan_auto.c %D%/plan_auto.h \
 	%D%/plan_bounded.c %D%/plan_bounded.h \

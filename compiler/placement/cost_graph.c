@@ -117,7 +117,8 @@ bool cost_builder_own(cost_builder *b, int u, int v, double bytes, double ms)
 static int *group_edges(arena *a, int n, const new_edge *e, int ne,
 			bool by_source, int **first_of)
 {
-	int *first = ARENA_ARRAY(a, int, n + 2), *list = ARENA_ARRAY(a, int, ne);
+	int *first = ARENA_ARRAY(a, int, n + 2);
+	int *list = ARENA_ARRAY(a, int, ne);
 	for (int i = 0; i < ne; i++)
 		first[(by_source ? e[i].from : e[i].to) + 2]++;
 	for (int i = 0; i < n; i++)
@@ -346,6 +347,7 @@ cost_graph *cost_builder_finish(cost_builder *b, cost_format format)
 	drop_repeated(b);
 	cost_graph *g = ARENA_NEW(b->a, cost_graph);
 	const char *slash = strrchr(b->path, '/');
+	g->path = b->path;
 	g->name = slash ? slash + 1 : b->path;
 	g->format = format;
 	g->nops = b->ops.n;

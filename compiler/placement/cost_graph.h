@@ -31,8 +31,8 @@ enum {
 #define COST_GRAPH_MAX_NS ((int64_t)1 << 61)
 
 typedef struct cost_op {
-	const char *id;	  /* as in the file: of a profile's backward operators
-			     the layer's with ' behind it */
+	const char *id;	  /* as in the file; of a profile's backward operators
+			     the layer's with a ' */
 	const char *name; /* for people */
 	double ms, core_ms;	  /* on an accelerator; on a processor core,
 				     < 0 if the file does not say */
@@ -68,14 +68,14 @@ typedef enum cost_format {
 } cost_format;
 
 typedef struct cost_graph {
-	const char *name; /* of the file, without folders */
+	const char *path, *name; /* of the file; without folders */
 	cost_format format;
 	int nops, nresults, nedges, ncolours;
 	cost_op *ops;
 	cost_result *results; /* of operator v: first_result[v] .. [v + 1] */
 	int *first_result;
 	int *readers;
-	cost_edge *succ, *pred; /* of v: first_succ[v] .. first_succ[v + 1]; in
+	cost_edge *succ, *pred; /* of v: first_succ[v] .. first_succ[v + 1], in
 				   the order of the file; each pair once */
 	int *first_succ, *first_pred;
 	int *order; /* topological: of what is ready, the lowest number first */

@@ -163,12 +163,12 @@ static void say_claims(const reader *r, const claim *c, size_t n)
 	}
 	if (costs > 0)
 		diag_warning_in(r->s, DIAG_COST_GRAPH_REPAIRED, r->path,
-				"the edges of %d nodes differ in 'cost', though "
-				"a result has one; the last counts", costs);
+				"the edges of %d nodes differ in 'cost'; a "
+				"result has one: the last counts", costs);
 	if (sizes > 0)
 		diag_warning_in(r->s, DIAG_COST_GRAPH_REPAIRED, r->path,
-				"the edges of %d nodes differ in 'size', though "
-				"a result has one; the largest counts", sizes);
+				"the edges of %d nodes differ in 'size'; a "
+				"result has one: the largest counts", sizes);
 }
 
 static bool read_edges(reader *r, const json_t *j, size_t nnodes)

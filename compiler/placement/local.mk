@@ -3,5 +3,13 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/cost_graph.c %D%/cost_graph.h \
 	%D%/cost_graph_dnn.c \
 	%D%/cost_graph_profile.c \
+	%D%/figures.c %D%/figures.h \
+	%D%/heft.c \
+	%D%/judge.c %D%/judge.h \
+	%D%/machine.c %D%/machine.h \
+	%D%/metf.c \
+	%D%/placement_file.c %D%/placement_file.h \
+	%D%/simple.c \
+	%D%/task.c %D%/task.h \
 	%D%/tie.c
 EXTRA_DIST += %D%/README.md

@@ -38,7 +38,7 @@ static bool has_partners(diag_sink *s, const cost_graph *g)
 		const cost_op *op = &g->ops[v];
 		if (op->backward || op->mirror >= 0)
 			continue;
-		diag_error_in(s, DIAG_COST_GRAPH_INVALID, g->name,
+		diag_error_in(s, DIAG_COST_GRAPH_INVALID, g->path,
 			      "no edge leads from the forward to the backward "
 			      "pass, and forward node %s has no backward node "
 			      "of its 'colorClass'", op->id);
@@ -52,7 +52,7 @@ const cost_graph *cost_graph_tie_training(arena *a, diag_sink *s,
 {
 	if (!g->mirrored)
 		return g;
-	cost_builder *b = cost_builder_new(a, s, g->name);
+	cost_builder *b = cost_builder_new(a, s, g->path);
 	if (!has_partners(s, g) || !copy_ops(g, b))
 		return NULL;
 	for (int u = 0; u < g->nops; u++)
@@ -66,7 +66,7 @@ const cost_graph *cost_graph_tie_training(arena *a, diag_sink *s,
 	t->accelerators = g->accelerators;
 	t->cores = g->cores;
 	t->memory_nbytes = g->memory_nbytes;
-	diag_warning_in(s, DIAG_COST_GRAPH_REPAIRED, g->name,
+	diag_warning_in(s, DIAG_COST_GRAPH_REPAIRED, g->path,
 			"the edges of the backward pass run as the forward "
 			"ones do, and none ties the passes; they are reversed, "
 			"and each backward node reads its forward node's "

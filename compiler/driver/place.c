@@ -1,0 +1,101 @@
+/* tdlc place: whole operators of a cost graph on devices. */
+#include "config.h"
+
+#include "compiler/driver/place.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "compiler/placement/placement_file.h"
+
+typedef struct options {
+	place_options place;
+	const char *algorithm, *output;
+} options;
+
+static int read_options(driver *d, int argc, char **argv, options *o,
+			cli_status *status)
+{
+	const char *known = "";
+	for (const place_algorithm *p = place_algorithms; p->name; p++)
+		known = arena_printf(d->arena, "%s%s%s", known,
+				     *known ? ", " : "", p->name);
+	const char *help = arena_printf(d->arena, "place with A:\n%s", known);
+	const cli_option table[] = {
+		{ CLI_TEXT, 0, "algorithm", "A", help, &o->algorithm },
+		PLACE_OPTIONS_MACHINE(&o->place),
+		PLACE_OPTIONS_SEARCH(&o->place),
+		DRIVER_OPTION_OUTPUT(&o->output),
+		DRIVER_OPTIONS(d),
+		{ CLI_END },
+	};
+	int first = cli_parse(d->arena, &d->program, table, argc, argv,
+			      status);
+	if (first < 0 || place_is_algorithm(o->algorithm))
+		return first;
+	*status = cli_usage(&d->program, "there is no algorithm '%s'",
+			    o->algorithm);
+	return -1;
+}
+
+/* Says what is in the way of a placement within the memory. */
+static cli_status say_no_room(driver *d, const place_input *in,
+			      const options *o, const place_report *r)
+{
+	const machine *m = in->m;
+	int64_t all = 0, most = 0;
+	for (int v = 0; v < m->g->nops; v++) {
+		all += m->resident[v];
+		most = m->resident[v] > most ? m->resident[v] : most;
+	}
+	fflush(stdout);
+	if (r->place)
+		for (int i = 0; i < m->ndevices; i++)
+			if (r->peak[i] > m->limit) {
+				cli_failed(&d->program,
+					   "%s: device %d needs %" PRId64
+					   " bytes", o->algorithm, i,
+					   r->peak[i]);
+				break;
+			}
+	cli_failed(&d->program, "%s found no placement within %" PRId64
+		   " bytes of each of %d devices: the operators keep %" PRId64
+		   " bytes in all, the largest %" PRId64, o->algorithm,
+		   m->limit, m->ndevices, all, most);
+	return CLI_NO_PLAN;
+}
+
+static cli_status write_placement(driver *d, const place_input *in,
+				  const place_report *r, const char *path)
+{
+	json_t *j = placement_json(in->file, r->place, in->m->ndevices);
+	char *text = json_dumps(j, JSON_INDENT(1));
+	char *line = arena_printf(d->arena, "%s\n", text);
+	json_decref(j);
+	free(text);
+	return driver_write(d, path, line, strlen(line));
+}
+
+cli_status command_place(driver *d, int argc, char **argv)
+{
+	options o = { .place = PLACE_OPTIONS, .algorithm = "heft" };
+	cli_status status;
+	place_input in;
+	int first = read_options(d, argc, argv, &o, &status);
+	if (first < 0 ||
+	    !place_read(d, &o.place, argc, argv, first, &in, &status))
+		return status;
+	place_report r = place_searched(d->arena, &in, &o.place, o.algorithm);
+	if (!r.place || !r.fits)
+		return say_no_room(d, &in, &o, &r);
+	place_bounds b = place_bound(in.m);
+	if (o.output)
+		status = write_placement(d, &in, &r, o.output);
+	if (status != CLI_OK || (o.output && !strcmp(o.output, "-")))
+		return status;
+	if (o.place.json)
+		return driver_print_json(d, place_report_json(&in, &o.place,
+							      &r, &b));
+	place_report_text(d->arena, &in, &o.place, &r, &b);
+	return CLI_OK;
+}

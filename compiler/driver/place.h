@@ -1,0 +1,99 @@
+/* What tdlc place, and score and compare of cost graphs, share. */
+#ifndef TDL_COMPILER_DRIVER_PLACE_H
+#define TDL_COMPILER_DRIVER_PLACE_H
+
+#include "compiler/driver/driver.h"
+#include "compiler/placement/figures.h"
+#include "compiler/placement/task.h"
+
+#define PLACE_BEST "best"
+
+typedef struct place_options {
+	int64_t devices;
+	int network; /* of place_networks */
+	const char *topology, *link, *memory;
+	double factor; /* bytes of states per byte of weights */
+	bool colocation, json;
+	double seconds; /* of each search; 0: no limit */
+} place_options;
+
+#define PLACE_OPTIONS { .factor = 4 }
+
+extern const char *const place_networks[]; /* "ports", "free" */
+
+#define PLACE_OPTIONS_MACHINE(o)                                             \
+	{ CLI_INT, 'k', "devices", "N", "the number of devices",             \
+	  &(o)->devices, .min = 1, .max = PLACE_MAX_DEVICES },               \
+	{ CLI_CHOICE, 0, "network", "NETWORK",                               \
+	  "ports (default): a device sends one result at a time and\n"       \
+	  "receives one; free: transfers never wait", &(o)->network,         \
+	  .choices = place_networks },                                       \
+	{ CLI_TEXT, 0, "topology", "T",                                      \
+	  "take the links of a machine: a preset (cpu, 8xk80,\n"             \
+	  "8xh100-nvlink, 2x8xh100, h100-cluster) or a file",                \
+	  &(o)->topology },                                                  \
+	{ CLI_TEXT, 0, "link", "GB/S[,US]",                                  \
+	  "let a transfer take US microseconds (0) and its bytes at\n"       \
+	  "GB/S; the default is what the file says", &(o)->link },           \
+	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
+	  "let no device need more than SIZE bytes (64K, 1M, 2G)",           \
+	  &(o)->memory },                                                    \
+	{ CLI_REAL, 0, "factor", "X",                                        \
+	  "of profiles: bytes of states per byte of weights; 4 if it is\n"   \
+	  "not given", &(o)->factor, .min = 0, .max = 1e6 },                 \
+	DRIVER_OPTION_JSON(&(o)->json)
+
+/* .. and of those that search. */
+#define PLACE_OPTIONS_SEARCH(o)                                              \
+	{ CLI_FLAG, 0, "colocation", NULL,                                   \
+	  "keep operators of one colour on one device", &(o)->colocation },  \
+	{ CLI_REAL, 0, "time-limit", "S",                                    \
+	  "end a search after S seconds, with the best until then",          \
+	  &(o)->seconds, .min = 1e-6, .max = 1e9 }
+
+/* A cost graph on the machine that is asked for. */
+typedef struct place_input {
+	const cost_graph *file; /* as it is in the file: for loads */
+	const machine *m;	/* as a graph that can be run */
+	const machine *load;	/* of `file` */
+} place_input;
+
+/* Reads the operand argv[first]; false when errors were added or printed, then
+ * *status is what the command ends with. */
+bool place_read(driver *d, const place_options *o, int argc, char **argv,
+		int first, place_input *in, cli_status *status);
+
+/* A placement and what there is to say of it; an algorithm that found none has
+ * no `place`. */
+typedef struct place_report {
+	const char *algorithm;
+	const int *place;
+	int64_t makespan, max_load; /* ns; makespan < 0: it has none, for it
+				       uses processor cores */
+	int64_t *peak;		    /* bytes of each device */
+	bool fits;
+	double seconds; /* of the search */
+} place_report;
+
+/* Judges a placement, which place_report_json() and _text() print. */
+place_report place_judged(arena *a, const place_input *in, judge *j,
+			  const char *algorithm, const int *place);
+
+/* Runs an algorithm of the table, or best; NULL for one that is not there. */
+bool place_is_algorithm(const char *name);
+place_report place_searched(arena *a, const place_input *in,
+			    const place_options *o, const char *algorithm);
+
+json_t *place_report_json(const place_input *in, const place_options *o,
+			  const place_report *r, const place_bounds *b);
+void place_report_text(arena *a, const place_input *in,
+		       const place_options *o, const place_report *r,
+		       const place_bounds *b);
+
+/* Whether score or compare is asked about a cost graph, and no model: a word
+ * ends in .json or .txt, and none in .tdl or .onnx. */
+bool place_is_meant(int argc, char **argv);
+cli_status place_score(driver *d, int argc, char **argv);
+cli_status place_compare(driver *d, int argc, char **argv);
+
+#endif

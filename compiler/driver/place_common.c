@@ -1,0 +1,230 @@
+/* What tdlc place, and score and compare of cost graphs, share. */
+#include "config.h"
+
+#include "compiler/driver/place.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compiler/placement/placement_file.h"
+
+const char *const place_networks[] = { "ports", "free", NULL };
+
+/* ---- the command line ---------------------------------------------------- */
+
+/* A positive number that ends at `end`. */
+static bool real(const char *text, char end, double least, double *to,
+		 const char **rest)
+{
+	char *stop;
+	*to = strtod(text, &stop);
+	*rest = *stop ? stop + 1 : stop;
+	return stop != text && (*stop == end || *stop == 0) && *to >= least &&
+	       *to <= 1e12;
+}
+
+/* --link GB/S[,US] as bytes/s and seconds. */
+static bool read_link(driver *d, const char *text, machine_request *r)
+{
+	const char *rest;
+	double gb, us = 0;
+	bool good = real(text, ',', 1e-9, &gb, &rest);
+	if (good && *rest)
+		good = real(rest, 0, 0, &us, &rest);
+	if (!good)
+		cli_usage(&d->program, "--link is GB/S[,MICROSECONDS], not "
+			  "'%s'", text);
+	r->bandwidth = gb * 1e9;
+	r->latency = us / 1e6;
+	return good;
+}
+
+/* The machine; false after a usage error, or with errors added. */
+static bool read_machine(driver *d, const place_options *o,
+			 machine_request *r, cli_status *status)
+{
+	*status = CLI_USAGE;
+	r->ndevices = (int)o->devices;
+	r->free_network = o->network == 1;
+	r->factor = o->factor;
+	if (o->devices == 0)
+		cli_usage(&d->program, "-k N is missing");
+	else if (o->link && o->topology)
+		cli_usage(&d->program, "--link and --topology both say how "
+			  "long a transfer takes");
+	else if (o->memory && (!cli_size(o->memory, &r->memory) ||
+			       r->memory == 0))
+		cli_usage(&d->program, "--memory is a number of bytes, not "
+			  "'%s'", o->memory);
+	else if (!o->link || read_link(d, o->link, r))
+		*status = CLI_OK;
+	if (*status == CLI_OK && o->topology) {
+		r->topology = topology_read(d->arena, d->sink, o->topology);
+		return r->topology != NULL;
+	}
+	return *status == CLI_OK;
+}
+
+bool place_read(driver *d, const place_options *o, int argc, char **argv,
+		int first, place_input *in, cli_status *status)
+{
+	machine_request r = { 0 };
+	if (argc - first != 1) {
+		*status = cli_usage(&d->program, "one cost graph is expected");
+		return false;
+	}
+	if (!read_machine(d, o, &r, status))
+		return false;
+	in->file = cost_graph_read(d->arena, d->sink, argv[first]);
+	const cost_graph *g = in->file ? cost_graph_tie_training(d->arena,
+								 d->sink,
+								 in->file) :
+					 NULL;
+	in->m = g ? machine_new(d->arena, d->sink, g, &r) : NULL;
+	in->load = in->m;
+	if (in->m && g != in->file)
+		in->load = machine_new(d->arena, d->sink, in->file, &r);
+	return in->load != NULL;
+}
+
+bool place_is_meant(int argc, char **argv)
+{
+	bool found = false;
+	for (int i = 1; i < argc; i++) {
+		const char *dot = strrchr(argv[i], '.');
+		if (dot && (!strcmp(dot, ".tdl") || !strcmp(dot, ".onnx")))
+			return false;
+		found |= dot && (!strcmp(dot, ".json") || !strcmp(dot, ".txt"));
+	}
+	return found;
+}
+
+/* ---- searching ----------------------------------------------------------- */
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const place_algorithm *algorithm_of(const char *name)
+{
+	const place_algorithm *p = place_algorithms;
+	while (p->name && strcmp(p->name, name))
+		p++;
+	return p->name ? p : NULL;
+}
+
+bool place_is_algorithm(const char *name)
+{
+	return algorithm_of(name);
+}
+
+place_report place_judged(arena *a, const place_input *in, judge *j,
+			  const char *algorithm, const int *place)
+{
+	const machine *m = in->m;
+	verdict v = judge_run(j, place, INT64_MAX);
+	const int64_t *load = place_loads(a, in->load, place, m->ndevices);
+	place_report r = { .algorithm = algorithm, .place = place,
+			   .makespan = v.makespan,
+			   .peak = ARENA_COPY(a, v.peak, m->ndevices),
+			   .fits = judge_fits(m, &v) };
+	for (int i = 0; i < m->ndevices; i++)
+		r.max_load = load[i] > r.max_load ? load[i] : r.max_load;
+	return r;
+}
+
+place_report place_searched(arena *a, const place_input *in,
+			    const place_options *o, const char *algorithm)
+{
+	double begun = now();
+	const place_task *t = place_task_new(a, in->m, o->colocation,
+					     o->seconds > 0 ?
+						     begun + o->seconds : 0);
+	const int *place = algorithm_of(algorithm)->run(a, t);
+	double seconds = now() - begun;
+	place_report r = { .algorithm = algorithm };
+	if (place)
+		r = place_judged(a, in, t->j, algorithm, place);
+	r.seconds = seconds;
+	return r;
+}
+
+/* ---- printing ------------------------------------------------------------ */
+
+static json_t *seconds_of(int64_t ns)
+{
+	return ns < 0 ? json_null() : json_real((double)ns * 1e-9);
+}
+
+json_t *place_report_json(const place_input *in, const place_options *o,
+			  const place_report *r, const place_bounds *b)
+{
+	json_t *j = json_object(), *peak = json_array();
+	for (int d = 0; d < in->m->ndevices; d++)
+		json_array_append_new(peak, json_integer(r->peak[d]));
+	json_object_set_new(j, "graph", json_string(in->file->name));
+	json_object_set_new(j, "algorithm", json_string(r->algorithm));
+	json_object_set_new(j, "objective", json_string("makespan"));
+	json_object_set_new(j, "network",
+			    json_string(place_networks[o->network]));
+	json_object_set_new(j, "devices", json_integer(in->m->ndevices));
+	json_object_set_new(j, "makespan_seconds", seconds_of(r->makespan));
+	json_object_set_new(j, "max_load_seconds", seconds_of(r->max_load));
+	json_object_set_new(j, "peak_bytes", peak);
+	json_object_set_new(j, "lower_bound_seconds", seconds_of(b->greatest));
+	json_object_set_new(j, "optimal",
+			    json_boolean(r->fits &&
+					 r->makespan == b->greatest));
+	json_object_set_new(j, "seconds", json_real(r->seconds));
+	json_object_set_new(j, "placement",
+			    placement_list(in->file, r->place));
+	return j;
+}
+
+static void print_devices(arena *a, const place_input *in,
+			  const place_report *r)
+{
+	const machine *m = in->m;
+	int *nops = ARENA_ARRAY(a, int, m->ndevices);
+	int64_t *ns = ARENA_ARRAY(a, int64_t, m->ndevices);
+	for (int v = 0; v < m->g->nops; v++) {
+		nops[r->place[v]]++;
+		ns[r->place[v]] += machine_ns(m, v, r->place[v]);
+	}
+	printf("\n%6s  %9s  %12s  %6s  %12s\n", "device", "operators",
+	       "work", "busy", "peak");
+	for (int d = 0; d < m->ndevices; d++)
+		printf("%6d  %9d  %9.3f ms  %4.0f %%  %9.1f MB\n", d, nops[d],
+		       (double)ns[d] * 1e-6,
+		       r->makespan ? 100.0 * (double)ns[d] /
+					     (double)r->makespan : 0.0,
+		       (double)r->peak[d] * 1e-6);
+}
+
+void place_report_text(arena *a, const place_input *in,
+		       const place_options *o, const place_report *r,
+		       const place_bounds *b)
+{
+	double gap = b->greatest > 0 ? (double)r->makespan /
+					       (double)b->greatest - 1 : 0;
+	printf("%s on %d device%s, %s: %d operators, %d results\n",
+	       in->file->name, in->m->ndevices,
+	       in->m->ndevices == 1 ? "" : "s", r->algorithm,
+	       in->m->g->nops, in->m->g->nresults);
+	printf("makespan     %.3f ms (network: %s)\n",
+	       (double)r->makespan * 1e-6, place_networks[o->network]);
+	printf("lower bound  %.3f ms (path %.3f, work %.3f, cut %.3f); ",
+	       (double)b->greatest * 1e-6, (double)b->path * 1e-6,
+	       (double)b->work * 1e-6, (double)b->cut * 1e-6);
+	if (r->makespan == b->greatest)
+		printf("the makespan is optimal\n");
+	else
+		printf("the gap is %.1f %%\n", 100 * gap);
+	printf("largest load %.3f ms\n", (double)r->max_load * 1e-6);
+	print_devices(a, in, r);
+}

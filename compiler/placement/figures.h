@@ -1,0 +1,25 @@
+/* What can be said of a placement beside its makespan: loads, and bounds. */
+#ifndef TDL_COMPILER_PLACEMENT_FIGURES_H
+#define TDL_COMPILER_PLACEMENT_FIGURES_H
+
+#include "compiler/placement/machine.h"
+
+/* The load of each device, ns: the time of its operators, plus each result of
+ * which it has the producer or a reader while another device has one of the
+ * others, once (Tarnawski et al., NeurIPS 2020).  Devices from m->ndevices on
+ * are processor cores, which pay no transfers.  ndevices: with these. */
+int64_t *place_loads(arena *a, const machine *m, const int *place,
+		     int ndevices);
+
+/* A makespan that no placement is below, the greatest of
+ *  - the longest path of operators, each on its fastest device;
+ *  - all work, each operator on its fastest device, divided by their number;
+ *  - of each connected part of the graph: its work on the fastest device if it
+ *    may lie on one, or the least path over an edge between devices. */
+typedef struct place_bounds {
+	int64_t path, work, cut, greatest;
+} place_bounds;
+
+place_bounds place_bound(const machine *m);
+
+#endif

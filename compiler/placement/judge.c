@@ -1,0 +1,428 @@
+#include "config.h"
+
+#include "compiler/placement/judge.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* What runs: operators and, from nops on, transfers. */
+typedef struct event {
+	int64_t time;
+	int what;
+} event;
+
+struct judge {
+	const machine *m;
+	const cost_graph *g;
+	const int *place;
+	int64_t now, most;
+	int64_t *level, *begin, *end;
+	int *need; /* results that are not there yet, of each operator */
+
+	transfer *transfers;
+	int *first_transfer, ntransfers;
+	int *mark; /* [device] */
+
+	/* Heaps as trees (pairing heaps; Fredman et al. 1986): items are
+	 * operators or transfers, -1 is none. */
+	int *op_child, *op_next, *ready; /* ready: [device] */
+	int *move_child, *move_next, *waiting; /* [from * k + to] */
+	int *changed, nchanged; /* pairs of devices that may begin one */
+	bool *is_changed, *busy, *sends, *receives;
+
+	event *running; /* a binary heap */
+	int nrunning;
+
+	int64_t *held, *peak, *resident, *work; /* [device] */
+	int *users;	 /* of a result on its own device: readers, transfers */
+	int *copy_users; /* of a transfer */
+};
+
+judge *judge_new(arena *a, const machine *m)
+{
+	const cost_graph *g = m->g;
+	int n = g->nops, k = m->ndevices, most = g->nedges;
+	judge *j = ARENA_NEW(a, judge);
+	j->m = m;
+	j->g = g;
+	j->level = ARENA_ARRAY(a, int64_t, n);
+	j->begin = ARENA_ARRAY(a, int64_t, n);
+	j->end = ARENA_ARRAY(a, int64_t, n);
+	j->need = ARENA_ARRAY(a, int, n);
+	j->transfers = ARENA_ARRAY(a, transfer, most);
+	j->first_transfer = ARENA_ARRAY(a, int, g->nresults + 1);
+	j->mark = ARENA_ARRAY(a, int, k);
+	j->op_child = ARENA_ARRAY(a, int, n);
+	j->op_next = ARENA_ARRAY(a, int, n);
+	j->ready = ARENA_ARRAY(a, int, k);
+	j->move_child = ARENA_ARRAY(a, int, most);
+	j->move_next = ARENA_ARRAY(a, int, most);
+	j->waiting = ARENA_ARRAY(a, int, k * k);
+	j->changed = ARENA_ARRAY(a, int, k * k);
+	j->is_changed = ARENA_ARRAY(a, bool, k * k);
+	j->busy = ARENA_ARRAY(a, bool, k);
+	j->sends = ARENA_ARRAY(a, bool, k);
+	j->receives = ARENA_ARRAY(a, bool, k);
+	j->running = ARENA_ARRAY(a, event, k + most);
+	j->held = ARENA_ARRAY(a, int64_t, k);
+	j->peak = ARENA_ARRAY(a, int64_t, k);
+	j->resident = ARENA_ARRAY(a, int64_t, k);
+	j->work = ARENA_ARRAY(a, int64_t, k);
+	j->users = ARENA_ARRAY(a, int, g->nresults);
+	j->copy_users = ARENA_ARRAY(a, int, most);
+	return j;
+}
+
+/* ---- levels and transfers ------------------------------------------------ */
+
+static void find_levels(judge *j)
+{
+	const cost_graph *g = j->g;
+	for (int i = g->nops; i-- > 0;) {
+		int v = g->order[i], d = j->place[v];
+		int64_t most = 0;
+		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++) {
+			int c = g->succ[e].op;
+			int64_t t = j->level[c] +
+				    machine_move(j->m, g->succ[e].result, d,
+						 j->place[c]);
+			most = t > most ? t : most;
+		}
+		j->level[v] = machine_ns(j->m, v, d) + most;
+	}
+}
+
+/* The transfers of a result, receivers in ascending order. */
+static void list_transfers(judge *j, int r)
+{
+	const cost_result *x = &j->g->results[r];
+	int first = j->ntransfers, from = j->place[x->producer];
+	j->first_transfer[r] = first;
+	j->users[r] = 0;
+	for (int i = 0; i < x->nreaders; i++) {
+		int c = j->g->readers[x->first_reader + i], to = j->place[c];
+		int at = j->ntransfers;
+		if (to == from) {
+			j->users[r]++;
+			continue;
+		}
+		if (j->mark[to] > first) {
+			transfer *t = &j->transfers[j->mark[to] - 1];
+			if (j->level[c] > t->level)
+				t->level = j->level[c];
+			j->copy_users[j->mark[to] - 1]++;
+			continue;
+		}
+		while (at > first && j->transfers[at - 1].to > to) {
+			j->transfers[at] = j->transfers[at - 1];
+			j->copy_users[at] = j->copy_users[at - 1];
+			j->mark[j->transfers[at].to] = at + 1;
+			at--;
+		}
+		j->transfers[at] = (transfer){ r, to, j->level[c], -1, -1 };
+		j->copy_users[at] = 1;
+		j->mark[to] = at + 1;
+		j->ntransfers++;
+	}
+	j->users[r] += j->ntransfers - first;
+}
+
+/* ---- heaps --------------------------------------------------------------- */
+
+static bool op_before(const judge *j, int a, int b)
+{
+	return j->level[a] != j->level[b] ? j->level[a] > j->level[b] : a < b;
+}
+
+static bool move_before(const judge *j, int a, int b)
+{
+	int64_t x = j->transfers[a].level, y = j->transfers[b].level;
+	return x != y ? x > y : a < b;
+}
+
+/* The operations on heaps of operators and of transfers. */
+#define PAIRING_HEAP(name, before)                                           \
+	static int name##_meld(judge *j, int a, int b)                       \
+	{                                                                    \
+		if (a < 0 || b < 0)                                          \
+			return a < 0 ? b : a;                                \
+		if (before(j, b, a)) {                                       \
+			int t = a;                                           \
+			a = b;                                               \
+			b = t;                                               \
+		}                                                            \
+		j->name##_next[b] = j->name##_child[a];                      \
+		j->name##_child[a] = b;                                      \
+		return a;                                                    \
+	}                                                                    \
+	static void name##_push(judge *j, int *heap, int x)                  \
+	{                                                                    \
+		j->name##_child[x] = j->name##_next[x] = -1;                 \
+		*heap = name##_meld(j, *heap, x);                            \
+	}                                                                    \
+	static int name##_pop(judge *j, int *heap)                           \
+	{                                                                    \
+		int top = *heap, c = j->name##_child[top], pairs = -1;       \
+		while (c >= 0) {                                             \
+			int d = j->name##_next[c];                           \
+			int rest = d < 0 ? -1 : j->name##_next[d];           \
+			int p = name##_meld(j, c, d);                        \
+			j->name##_next[p] = pairs;                           \
+			pairs = p;                                           \
+			c = rest;                                            \
+		}                                                            \
+		*heap = -1;                                                  \
+		while (pairs >= 0) {                                         \
+			int rest = j->name##_next[pairs];                    \
+			*heap = name##_meld(j, *heap, pairs);                \
+			pairs = rest;                                        \
+		}                                                            \
+		return top;                                                  \
+	}
+
+PAIRING_HEAP(op, op_before)
+PAIRING_HEAP(move, move_before)
+
+static bool earlier(event a, event b)
+{
+	return a.time != b.time ? a.time < b.time : a.what < b.what;
+}
+
+static void run_until(judge *j, int64_t time, int what)
+{
+	event e = { time, what };
+	int i = j->nrunning++;
+	for (; i > 0 && earlier(e, j->running[(i - 1) / 2]); i = (i - 1) / 2)
+		j->running[i] = j->running[(i - 1) / 2];
+	j->running[i] = e;
+}
+
+static int first_to_end(judge *j)
+{
+	event *h = j->running, e = h[--j->nrunning];
+	int what = h[0].what, i = 0, n = j->nrunning;
+	for (int c; (c = 2 * i + 1) < n; i = c) {
+		c += c + 1 < n && earlier(h[c + 1], h[c]);
+		if (!earlier(h[c], e))
+			break;
+		h[i] = h[c];
+	}
+	h[i] = e;
+	return what;
+}
+
+/* ---- ends ---------------------------------------------------------------- */
+
+/* The readers of a result on device d have it. */
+static void feed(judge *j, int r, int d)
+{
+	const cost_result *x = &j->g->results[r];
+	for (int i = 0; i < x->nreaders; i++) {
+		int v = j->g->readers[x->first_reader + i];
+		if (j->place[v] == d && --j->need[v] == 0)
+			op_push(j, &j->ready[d], v);
+	}
+}
+
+static void drop_user(judge *j, int r)
+{
+	const cost_result *x = &j->g->results[r];
+	if (--j->users[r] == 0)
+		j->held[j->place[x->producer]] -= x->nbytes;
+}
+
+/* Operator v has read its operands. */
+static void drop_operands(judge *j, int v)
+{
+	const cost_graph *g = j->g;
+	for (int e = g->first_pred[v]; e < g->first_pred[v + 1]; e++) {
+		int r = g->pred[e].result, t = j->first_transfer[r];
+		if (j->place[g->pred[e].op] == j->place[v]) {
+			drop_user(j, r);
+			continue;
+		}
+		while (j->transfers[t].to != j->place[v])
+			t++;
+		if (--j->copy_users[t] == 0)
+			j->held[j->place[v]] -= g->results[r].nbytes;
+	}
+}
+
+/* Transfers from device to device may begin. */
+static void change(judge *j, int pair)
+{
+	if (j->waiting[pair] >= 0 && !j->is_changed[pair]) {
+		j->is_changed[pair] = true;
+		j->changed[j->nchanged++] = pair;
+	}
+}
+
+static void end_op(judge *j, int v)
+{
+	const cost_graph *g = j->g;
+	int d = j->place[v], k = j->m->ndevices;
+	j->busy[d] = false;
+	for (int r = g->first_result[v]; r < g->first_result[v + 1]; r++) {
+		feed(j, r, d);
+		for (int t = j->first_transfer[r];
+		     t < j->first_transfer[r + 1]; t++) {
+			int pair = d * k + j->transfers[t].to;
+			move_push(j, &j->waiting[pair], t);
+			change(j, pair);
+		}
+	}
+	if (j->m->lifetimes)
+		drop_operands(j, v);
+}
+
+static void end_transfer(judge *j, int t)
+{
+	int r = j->transfers[t].result, to = j->transfers[t].to;
+	int k = j->m->ndevices;
+	int from = j->place[j->g->results[r].producer];
+	j->sends[from] = j->receives[to] = false;
+	if (j->m->ports)
+		for (int d = 0; d < k; d++) {
+			change(j, from * k + d);
+			change(j, d * k + to);
+		}
+	feed(j, r, to);
+	if (j->m->lifetimes)
+		drop_user(j, r);
+}
+
+/* ---- begins -------------------------------------------------------------- */
+
+static void begin_transfer(judge *j, int pair)
+{
+	int k = j->m->ndevices, from = pair / k, to = pair % k;
+	int t = move_pop(j, &j->waiting[pair]), r = j->transfers[t].result;
+	j->sends[from] = j->receives[to] = true;
+	j->transfers[t].begin = j->now;
+	j->transfers[t].end = j->now + machine_move(j->m, r, from, to);
+	j->held[to] += j->g->results[r].nbytes;
+	run_until(j, j->transfers[t].end, j->g->nops + t);
+}
+
+/* Those that have both their ports, the greatest level first.  Only one of a
+ * pair of devices can begin, so that the first of each pair are all there is
+ * to look at; sorted by insertion, for they are few. */
+static void begin_transfers(judge *j)
+{
+	int *c = j->changed, n = j->nchanged, k = j->m->ndevices;
+	for (int i = 0; i < n; i++) {
+		int pair = c[i], at = i;
+		j->is_changed[pair] = false;
+		for (; at > 0 && move_before(j, j->waiting[pair],
+					     j->waiting[c[at - 1]]); at--)
+			c[at] = c[at - 1];
+		c[at] = pair;
+	}
+	for (int i = 0; i < n; i++) {
+		while (!j->m->ports && j->waiting[c[i]] >= 0)
+			begin_transfer(j, c[i]);
+		if (j->m->ports && !j->sends[c[i] / k] &&
+		    !j->receives[c[i] % k])
+			begin_transfer(j, c[i]);
+	}
+	j->nchanged = 0;
+}
+
+/* False where the pass will take too long: what depends on an operator takes
+ * its level at least. */
+static bool begin_ops(judge *j)
+{
+	const cost_graph *g = j->g;
+	for (int d = 0; d < j->m->ndevices; d++) {
+		if (j->busy[d] || j->ready[d] < 0)
+			continue;
+		int v = op_pop(j, &j->ready[d]);
+		if (j->level[v] > j->most - j->now)
+			return false;
+		j->busy[d] = true;
+		j->begin[v] = j->now;
+		j->end[v] = j->now + machine_ns(j->m, v, d);
+		j->work[d] += machine_ns(j->m, v, d);
+		for (int r = g->first_result[v]; r < g->first_result[v + 1];
+		     r++)
+			j->held[d] += g->results[r].nbytes;
+		run_until(j, j->end[v], v);
+	}
+	return true;
+}
+
+/* ---- the pass ------------------------------------------------------------ */
+
+static void start(judge *j, const int *place)
+{
+	const cost_graph *g = j->g;
+	int k = j->m->ndevices;
+	j->place = place;
+	j->now = 0;
+	j->ntransfers = j->nchanged = j->nrunning = 0;
+	find_levels(j);
+	memset(j->mark, 0, sizeof(*j->mark) * (size_t)k);
+	for (int r = 0; r < g->nresults; r++)
+		list_transfers(j, r);
+	j->first_transfer[g->nresults] = j->ntransfers;
+	for (int i = 0; i < k * k; i++) {
+		j->waiting[i] = -1;
+		j->is_changed[i] = false;
+	}
+	for (int d = 0; d < k; d++) {
+		j->ready[d] = -1;
+		j->busy[d] = j->sends[d] = j->receives[d] = false;
+		j->resident[d] = j->work[d] = j->held[d] = 0;
+	}
+	for (int v = 0; v < g->nops; v++) {
+		assert(place[v] >= 0 && place[v] < k);
+		j->resident[place[v]] += j->m->resident[v];
+		j->need[v] = g->first_pred[v + 1] - g->first_pred[v];
+		if (j->need[v] == 0)
+			op_push(j, &j->ready[place[v]], v);
+	}
+	memcpy(j->peak, j->resident, sizeof(*j->peak) * (size_t)k);
+}
+
+/* What is held once an instant is over: bytes that are freed at it make room
+ * for those that are needed from it on. */
+static void note_peaks(judge *j)
+{
+	for (int d = 0; d < j->m->ndevices; d++)
+		if (j->resident[d] + j->held[d] > j->peak[d])
+			j->peak[d] = j->resident[d] + j->held[d];
+}
+
+verdict judge_run(judge *j, const int *place, int64_t most)
+{
+	int n = j->g->nops;
+	j->most = most;
+	start(j, place);
+	bool good = begin_ops(j);
+	while (good && j->nrunning > 0) {
+		int64_t next = j->running[0].time;
+		if (j->m->lifetimes && next > j->now)
+			note_peaks(j);
+		j->now = next;
+		while (j->nrunning > 0 && j->running[0].time == next) {
+			int what = first_to_end(j);
+			if (what < n)
+				end_op(j, what);
+			else
+				end_transfer(j, what - n);
+		}
+		begin_transfers(j);
+		good = begin_ops(j);
+	}
+	return (verdict){ good ? j->now : INT64_MAX, j->begin, j->end,
+			  j->level, j->transfers, j->first_transfer,
+			  j->ntransfers, j->peak, j->resident, j->work };
+}
+
+bool judge_fits(const machine *m, const verdict *v)
+{
+	for (int d = 0; d < m->ndevices; d++)
+		if (v->peak[d] > m->limit)
+			return false;
+	return true;
+}

@@ -1,0 +1,147 @@
+#include "config.h"
+
+#include "compiler/placement/machine.h"
+
+#include <math.h>
+
+static int64_t rounded(double ns)
+{
+	return (int64_t)floor(ns + 0.5);
+}
+
+/* ---- operators ----------------------------------------------------------- */
+
+static void set_speeds(arena *a, machine *m, const double *speed)
+{
+	double *known = ARENA_ARRAY(a, double, m->ndevices);
+	m->speed_of = ARENA_ARRAY(a, int, m->ndevices);
+	for (int d = 0; d < m->ndevices; d++) {
+		double s = speed ? speed[d] : 1;
+		int c = 0;
+		while (c < m->nspeeds && known[c] != s)
+			c++;
+		if (c == m->nspeeds)
+			known[m->nspeeds++] = s;
+		m->speed_of[d] = c;
+	}
+	m->ns = ARENA_ARRAY(a, int64_t *, m->nspeeds);
+	for (int c = 0; c < m->nspeeds; c++) {
+		m->ns[c] = ARENA_ARRAY(a, int64_t, m->g->nops);
+		for (int v = 0; v < m->g->nops; v++)
+			m->ns[c][v] = rounded(m->g->ops[v].ms * 1e6 / known[c]);
+	}
+}
+
+static void set_memory(arena *a, machine *m, const machine_request *r)
+{
+	m->limit = r->memory ? r->memory : INT64_MAX;
+	m->lifetimes = !m->g->resident_has_results;
+	m->resident = ARENA_ARRAY(a, int64_t, m->g->nops);
+	for (int v = 0; v < m->g->nops; v++) {
+		int64_t n = m->g->ops[v].resident_nbytes;
+		m->resident[v] = m->lifetimes ? rounded((double)n * r->factor)
+					      : n;
+	}
+}
+
+/* ---- links --------------------------------------------------------------- */
+
+static void set_level(arena *a, machine *m, double latency, double bandwidth)
+{
+	int64_t *move = ARENA_ARRAY(a, int64_t, m->g->nresults);
+	for (int i = 0; i < m->g->nresults; i++)
+		move[i] = rounded(latency * 1e9 +
+				  m->g->results[i].bytes / (bandwidth / 1e9));
+	m->move[m->nlevels++] = move;
+}
+
+static bool set_topology(arena *a, diag_sink *s, machine *m,
+			 const topology *t)
+{
+	int64_t span = 1;
+	mesh unused;
+	if (!topology_mesh(t, m->ndevices, &unused)) {
+		diag_error_in(s, DIAG_TOPOLOGY_SIZE, t->name,
+			      "%d devices do not fit: %s", m->ndevices,
+			      topology_sizes(a, t));
+		return false;
+	}
+	m->move = ARENA_ARRAY(a, int64_t *, t->nlevels);
+	m->span = ARENA_ARRAY(a, int, t->nlevels);
+	for (int i = t->nlevels; i-- > 0;) {
+		const topology_level *l = &t->levels[i];
+		span *= l->size ? l->size : m->ndevices;
+		span = span > m->ndevices ? m->ndevices : span;
+		m->span[m->nlevels] = (int)span;
+		set_level(a, m, l->latency, l->bandwidth);
+		if (span == m->ndevices)
+			break;
+	}
+	return true;
+}
+
+/* The costs in the file, of which those that are read need one. */
+static bool set_file_costs(arena *a, diag_sink *s, machine *m)
+{
+	const cost_graph *g = m->g;
+	m->move = ARENA_ARRAY(a, int64_t *, 1);
+	m->move[0] = ARENA_ARRAY(a, int64_t, g->nresults);
+	m->nlevels = 1;
+	for (int i = 0; i < g->nresults; i++) {
+		const cost_result *x = &g->results[i];
+		if (x->ms < 0 && x->nreaders > 0 && m->ndevices > 1) {
+			diag_error_in(s, DIAG_COST_GRAPH_INVALID, g->path,
+				      "the file has bytes and no times of "
+				      "transfers: a link is needed (--link, "
+				      "--topology)");
+			return false;
+		}
+		m->move[0][i] = x->ms < 0 ? 0 : cost_ns(x->ms);
+	}
+	return true;
+}
+
+/* Whether the times of all operators and of all transfers, each to each device
+ * or reader, have a sum that can be counted. */
+static bool times_fit(diag_sink *s, const machine *m)
+{
+	double ns = 0;
+	for (int v = 0; v < m->g->nops; v++) {
+		int64_t most = 0;
+		for (int c = 0; c < m->nspeeds; c++)
+			most = m->ns[c][v] > most ? m->ns[c][v] : most;
+		ns += (double)most;
+	}
+	for (int i = 0; i < m->g->nresults; i++) {
+		int64_t most = 0;
+		for (int l = 0; l < m->nlevels; l++)
+			most = m->move[l][i] > most ? m->move[l][i] : most;
+		ns += (double)most * m->g->results[i].nreaders;
+	}
+	if (ns < (double)COST_GRAPH_MAX_NS)
+		return true;
+	diag_error_in(s, DIAG_COST_GRAPH_INVALID, m->g->path,
+		      "the times add up to more than can be counted (%g s)",
+		      ns * 1e-9);
+	return false;
+}
+
+const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
+			   const machine_request *r)
+{
+	machine *m = ARENA_NEW(a, machine);
+	m->g = g;
+	m->ndevices = r->ndevices;
+	m->ports = !r->free_network;
+	set_speeds(a, m, r->speed);
+	set_memory(a, m, r);
+	if (r->topology && !set_topology(a, s, m, r->topology))
+		return NULL;
+	if (!r->topology && r->bandwidth > 0) {
+		m->move = ARENA_ARRAY(a, int64_t *, 1);
+		set_level(a, m, r->latency, r->bandwidth);
+	} else if (!r->topology && !set_file_costs(a, s, m)) {
+		return NULL;
+	}
+	return times_fit(s, m) ? m : NULL;
+}

@@ -1,0 +1,76 @@
+/* A cost graph on a machine: how long each operator takes on each device and
+ * each result to another, in whole nanoseconds, rounded once.
+ *
+ * Devices are numbered from 0, so that those of one group of a level of links
+ * (a box) follow each other.  A transfer goes over the outermost level at which
+ * its ends differ. */
+#ifndef TDL_COMPILER_PLACEMENT_MACHINE_H
+#define TDL_COMPILER_PLACEMENT_MACHINE_H
+
+#include "compiler/placement/cost_graph.h"
+#include "compiler/search/topology.h"
+
+enum { PLACE_MAX_DEVICES = 1024 };
+
+/* The machine that a user asks for. */
+typedef struct machine_request {
+	int ndevices;
+	bool free_network; /* transfers never wait; else each device sends one
+			      at a time and receives one */
+	/* Links: the costs in the file, unless there are these. */
+	const topology *topology; /* NULL */
+	double bandwidth;	  /* bytes/s; 0 if not given */
+	double latency;		  /* seconds */
+	int64_t memory;	 /* bytes that a device may need; 0 for any number */
+	double factor;	 /* bytes of states per byte of a profile's weights */
+	const double *speed; /* of each device: an operator takes its time /
+				speed; NULL for 1 */
+} machine_request;
+
+typedef struct machine {
+	const cost_graph *g;
+	int ndevices;
+	bool ports;
+	bool lifetimes; /* results count in a device's memory, while they are
+			   needed */
+	int nspeeds;
+	int *speed_of; /* device to class of speed */
+	int64_t **ns;  /* [class][operator] */
+	int nlevels;
+	int *span;	/* [level]: devices in a group of it, the innermost
+			   level first, the last without bound */
+	int64_t **move; /* [level][result] */
+	int64_t *resident; /* bytes of each operator, all the time */
+	int64_t limit;	   /* bytes of a device; INT64_MAX */
+} machine;
+
+/* NULL when errors were added: the graph has no costs of transfers and no link
+ * is given, the devices have no place in the topology, or too much in all. */
+const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
+			   const machine_request *r);
+
+static inline int64_t machine_ns(const machine *m, int op, int device)
+{
+	return m->ns[m->speed_of[device]][op];
+}
+
+/* Nanoseconds that a result takes from device to device; 0 on the same. */
+static inline int64_t machine_move(const machine *m, int result, int from,
+				   int to)
+{
+	int level = 0;
+	if (from == to)
+		return 0;
+	while (level + 1 < m->nlevels &&
+	       from / m->span[level] != to / m->span[level])
+		level++;
+	return m->move[level][result];
+}
+
+/* The shortest that a result may take to another device. */
+static inline int64_t machine_least_move(const machine *m, int result)
+{
+	return m->move[0][result];
+}
+
+#endif

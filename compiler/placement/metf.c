@@ -1,0 +1,168 @@
+/* m-ETF of Baechi (Jeon et al., SoCC 2020): of all ready operators and devices
+ * with room, the pair that can begin first; ties by the longest path to the
+ * end, then the lower operator, then the lower device.
+ *
+ * For each device there are two heaps of ready operators: those whose operands
+ * are there before the device is free, by their longest paths, and those that
+ * come later, by the time.  So each step looks at the tops alone; operators
+ * that another device has taken are dropped when they come up.
+ * O(K (V + E) log V). */
+#include "config.h"
+
+#include "compiler/placement/task.h"
+
+#include "base/vec.h"
+
+typedef struct entry {
+	int64_t when; /* operands are there */
+	int op;
+} entry;
+
+typedef VEC(entry) entries;
+
+typedef struct metf {
+	const place_task *t;
+	arena *a;
+	int64_t *rank, *end;
+	int64_t *free; /* [device]: when its last operator ends */
+	entries *now, *later; /* [device]: heaps */
+	int *place;
+	place_room room;
+} metf;
+
+static bool before(const metf *s, bool by_time, entry a, entry b)
+{
+	if (by_time && a.when != b.when)
+		return a.when < b.when;
+	return s->rank[a.op] != s->rank[b.op] ?
+		       s->rank[a.op] > s->rank[b.op] :
+		       a.op < b.op;
+}
+
+static void push(metf *s, entries *h, bool by_time, entry x)
+{
+	vec_push(s->a, h, x);
+	int i = h->n - 1;
+	for (int p; i > 0 && before(s, by_time, x, h->at[p = (i - 1) / 2]);
+	     i = p)
+		h->at[i] = h->at[p];
+	h->at[i] = x;
+}
+
+static void pop(metf *s, entries *h, bool by_time)
+{
+	entry x = h->at[--h->n];
+	int i = 0;
+	for (int c; (c = 2 * i + 1) < h->n; i = c) {
+		c += c + 1 < h->n &&
+		     before(s, by_time, h->at[c + 1], h->at[c]);
+		if (!before(s, by_time, h->at[c], x))
+			break;
+		h->at[i] = h->at[c];
+	}
+	if (h->n > 0)
+		h->at[i] = x;
+}
+
+/* Drops what is placed, or has no room on d any more, from the top. */
+static void clean(metf *s, entries *h, bool by_time, int d)
+{
+	while (h->n > 0 && (s->place[h->at[0].op] >= 0 ||
+			    !place_has_room(&s->room, h->at[0].op, d)))
+		pop(s, h, by_time);
+}
+
+/* The operator that can begin first on d, and when; -1. */
+static int first_on(metf *s, int d, int64_t *begin)
+{
+	entries *now = &s->now[d], *later = &s->later[d];
+	clean(s, later, true, d);
+	while (later->n > 0 && later->at[0].when <= s->free[d]) {
+		push(s, now, false, later->at[0]);
+		pop(s, later, true);
+		clean(s, later, true, d);
+	}
+	clean(s, now, false, d);
+	if (now->n > 0) {
+		*begin = s->free[d];
+		return now->at[0].op;
+	}
+	if (later->n == 0)
+		return -1;
+	*begin = later->at[0].when;
+	return later->at[0].op;
+}
+
+static void make_ready(metf *s, int v)
+{
+	const cost_graph *g = s->t->m->g;
+	for (int d = 0; d < s->t->m->ndevices; d++) {
+		int64_t at = 0;
+		for (int e = g->first_pred[v]; e < g->first_pred[v + 1]; e++) {
+			int p = g->pred[e].op;
+			int64_t t = s->end[p] +
+				    machine_move(s->t->m, g->pred[e].result,
+						 s->place[p], d);
+			at = t > at ? t : at;
+		}
+		if (at <= s->free[d])
+			push(s, &s->now[d], false, (entry){ at, v });
+		else
+			push(s, &s->later[d], true, (entry){ at, v });
+	}
+}
+
+/* Places the pair that can begin first; the operator, -1 if there is none. */
+static int place_next(metf *s)
+{
+	int best = -1, on = -1;
+	int64_t first = INT64_MAX;
+	for (int d = 0; d < s->t->m->ndevices; d++) {
+		int64_t begin;
+		int v = first_on(s, d, &begin);
+		if (v < 0 || (best >= 0 && begin > first))
+			continue;
+		if (best < 0 || begin < first ||
+		    before(s, false, (entry){ 0, v }, (entry){ 0, best })) {
+			first = begin;
+			best = v;
+			on = d;
+		}
+	}
+	if (best < 0)
+		return -1;
+	s->place[best] = on;
+	s->end[best] = first + machine_ns(s->t->m, best, on);
+	s->free[on] = s->end[best];
+	place_take_room(&s->room, best, on);
+	return best;
+}
+
+int *place_metf(arena *a, const place_task *t)
+{
+	const cost_graph *g = t->m->g;
+	int n = g->nops, k = t->m->ndevices, placed = 0;
+	arena *work = arena_new();
+	metf s = { .t = t, .a = work,
+		   .rank = place_ranks(work, t->m, place_mean_move),
+		   .end = ARENA_ARRAY(work, int64_t, n),
+		   .free = ARENA_ARRAY(work, int64_t, k),
+		   .now = ARENA_ARRAY(work, entries, k),
+		   .later = ARENA_ARRAY(work, entries, k),
+		   .place = ARENA_ARRAY(a, int, n),
+		   .room = place_room_new(work, t) };
+	int *left = ARENA_ARRAY(work, int, n);
+	for (int v = 0; v < n; v++) {
+		s.place[v] = -1;
+		left[v] = g->first_pred[v + 1] - g->first_pred[v];
+	}
+	for (int v = 0; v < n; v++)
+		if (left[v] == 0)
+			make_ready(&s, v);
+	for (int v; (v = place_next(&s)) >= 0; placed++)
+		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++)
+			if (--left[g->succ[e].op] == 0)
+				make_ready(&s, g->succ[e].op);
+	arena_free(work);
+	return placed == n ? s.place : NULL;
+}

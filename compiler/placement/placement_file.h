@@ -1,0 +1,22 @@
+/* Placement files:
+ *	{"format": "tdl-placement", "version": 1, "devices": K,
+ *	 "placement": [{"id": .., "device": d}, ..]}
+ * ids as in the file of the cost graph, devices from 0. */
+#ifndef TDL_COMPILER_PLACEMENT_PLACEMENT_FILE_H
+#define TDL_COMPILER_PLACEMENT_PLACEMENT_FILE_H
+
+#include <jansson.h>
+
+#include "compiler/placement/cost_graph.h"
+
+/* A device of 0 .. ndevices - 1 for each operator.  Of profiles, a layer whose
+ * backward operator (ID') is not in the file has it with its forward one.  NULL
+ * when errors were added. */
+int *placement_read(arena *a, diag_sink *s, const char *path,
+		    const cost_graph *g, int ndevices);
+
+/* The list "placement", and the whole file; new references. */
+json_t *placement_list(const cost_graph *g, const int *place);
+json_t *placement_json(const cost_graph *g, const int *place, int ndevices);
+
+#endif

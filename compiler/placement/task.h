@@ -1,0 +1,75 @@
+/* What is to be placed, as all algorithms of whole operators get it, and the
+ * table of these algorithms. */
+#ifndef TDL_COMPILER_PLACEMENT_TASK_H
+#define TDL_COMPILER_PLACEMENT_TASK_H
+
+#include "compiler/placement/judge.h"
+
+typedef struct place_task {
+	const machine *m;
+	judge *j;
+	/* Units lie on one device each: with --colocation colours, else single
+	 * operators.  Members of u: member[first_member[u]] .. [u + 1]. */
+	int nunits, *unit_of, *first_member, *member;
+	int64_t *unit_nbytes; /* resident */
+	double deadline; /* clock_seconds() that ends a search; 0: none */
+} place_task;
+
+const place_task *place_task_new(arena *a, const machine *m, bool colocation,
+				 double deadline);
+
+/* Whether a search has to stop: its evaluations are counted, not timed, so that
+ * its result is always the same, but for a deadline. */
+bool place_is_late(const place_task *t);
+
+/* A device for each operator, in a; NULL where it finds none that keeps to the
+ * limit of memory. */
+typedef int *place_function(arena *a, const place_task *t);
+
+place_function place_single, place_balanced, place_heft, place_metf;
+
+typedef struct place_algorithm {
+	const char *name;
+	place_function *run;
+} place_algorithm;
+
+/* Ends in one without a name. */
+extern const place_algorithm place_algorithms[];
+
+/* ---- parts of algorithms ------------------------------------------------- */
+
+/* Nanoseconds of an operator, the mean over devices; and of a result to another
+ * device, the mean over all others, and over all with itself. */
+int64_t place_mean_ns(const machine *m, int op);
+int64_t place_mean_move(const machine *m, int result);
+int64_t place_expected_move(const machine *m, int result);
+
+/* For each operator, the longest path from its begin to the end, a result
+ * taking what `move` says: the upward rank of Topcuoglu et al. 2002. */
+int64_t *place_ranks(arena *a, const machine *m,
+		     int64_t (*move)(const machine *m, int result));
+
+/* A topological order, depth first: what became ready last comes first. */
+int *place_depth_first(arena *a, const cost_graph *g);
+
+/* Bytes that each device has left, while an algorithm places units. */
+typedef struct place_room {
+	const place_task *t;
+	int *device;	/* of each unit; -1 until one member has a place */
+	int64_t *nbytes; /* of each device */
+} place_room;
+
+place_room place_room_new(arena *a, const place_task *t);
+
+/* Whether an operator can go to a device: its unit is there, or is nowhere yet
+ * and fits. */
+static inline bool place_has_room(const place_room *r, int op, int d)
+{
+	int u = r->t->unit_of[op];
+	return r->device[u] >= 0 ? r->device[u] == d :
+				   r->t->unit_nbytes[u] <= r->nbytes[d];
+}
+
+void place_take_room(place_room *r, int op, int d);
+
+#endif
