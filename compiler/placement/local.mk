@@ -13,3 +13,9 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/task.c %D%/task.h \
 	%D%/tie.c
 EXTRA_DIST += %D%/README.md
+
+# Stages and schedules.
+%C%_libplacement_a_SOURCES += \
+	%D%/schedule.c %D%/schedule.h \
+	%D%/schedule_zb.c \
+	%D%/split.c %D%/split.h

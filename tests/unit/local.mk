@@ -17,6 +17,7 @@ include tests/unit/graph.mk
 include tests/unit/lower.mk
 include tests/unit/runtime.mk
 include tests/unit/search.mk
+include tests/unit/stages.mk
 endif
 
 if HAVE_CHECK

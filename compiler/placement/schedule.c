@@ -1,0 +1,230 @@
+/* Schedules: their lists, and what running them takes. */
+#include "config.h"
+
+#include <assert.h>
+
+#include "compiler/placement/schedule.h"
+
+const char *schedule_name(schedule_kind kind)
+{
+	static const char *const names[] = {
+		[SCHEDULE_GPIPE] = "gpipe",
+		[SCHEDULE_1F1B] = "1f1b",
+		[SCHEDULE_INTERLEAVED] = "interleaved",
+		[SCHEDULE_ZB] = "zb",
+	};
+	return names[kind];
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int schedule_in_flight(schedule_kind kind, int s, int ndevices, int chunks,
+		       int micro_batches)
+{
+	int64_t n = ndevices, v = chunks, all = (int64_t)micro_batches * v;
+	switch (kind) {
+	case SCHEDULE_GPIPE:
+		return (int)all;
+	case SCHEDULE_1F1B:
+		return (int)least(all, n - s);
+	case SCHEDULE_INTERLEAVED:
+		return (int)least(all, 2 * (n - s - 1) + (v - 1) * n + 1);
+	case SCHEDULE_ZB:
+		return (int)least(all, n);
+	}
+	assert(!"a kind of schedule");
+	return 0;
+}
+
+/* ---- lists -------------------------------------------------------------- */
+
+/* The k-th forward or backward step of a device: chunk by chunk, S
+ * micro-batches of each; the backward pass takes the chunks from behind. */
+static void add(const pipeline *p, step_list *to, step_kind kind, int k)
+{
+	int n = p->ndevices, v = p->chunks;
+	int chunk = k / n % v;
+	to->at[to->n++] = (pipeline_step){
+		.kind = kind,
+		.chunk = v == 1 ? 0 : kind == STEP_F ? chunk : v - 1 - chunk,
+		.micro_batch = v == 1 ? k : k / (n * v) * n + k % n,
+	};
+}
+
+/* Forward steps before the first backward step. */
+static int warm_up(const pipeline *p, int s)
+{
+	int n = p->ndevices, v = p->chunks, all = p->micro_batches * v;
+	if (p->kind == SCHEDULE_GPIPE)
+		return all;
+	if (p->kind == SCHEDULE_1F1B)
+		return (int)least(all, n - s - 1);
+	return (int)least(all, 2 * (n - s - 1) + (v - 1) * n);
+}
+
+static step_list list_of(arena *a, const pipeline *p, int s)
+{
+	int all = p->micro_batches * p->chunks, warm = warm_up(p, s);
+	step_list list = { ARENA_ARRAY(a, pipeline_step, 2 * all), 0 };
+	for (int k = 0; k < warm; k++)
+		add(p, &list, STEP_F, k);
+	for (int k = warm; k < all; k++) {
+		add(p, &list, STEP_F, k);
+		add(p, &list, STEP_BW, k - warm);
+	}
+	for (int k = all - warm; k < all; k++)
+		add(p, &list, STEP_BW, k);
+	return list;
+}
+
+/* ---- running lists ------------------------------------------------------ */
+
+typedef struct runner {
+	const pipeline *p;
+	int nstages; /* virtual */
+	int64_t *forward_end, *backward_end; /* by stage and micro-batch; -1 */
+	int64_t *free_at;		     /* by device */
+	int *next, *kept;
+	pipeline_run *run;
+} runner;
+
+static int64_t *cell(const runner *r, int64_t *of, int q, int m)
+{
+	return &of[(int64_t)q * r->p->micro_batches + m];
+}
+
+/* When what a step needs is on its device; -1 if that is not known yet. */
+static int64_t ready(const runner *r, const pipeline_step *t, int q)
+{
+	int m = t->micro_batch, from;
+	int64_t at;
+	if (t->kind == STEP_W)
+		return *cell(r, r->backward_end, q, m);
+	if (t->kind == STEP_F && q == 0)
+		return 0;
+	if (t->kind != STEP_F && q == r->nstages - 1)
+		return *cell(r, r->forward_end, q, m);
+	from = t->kind == STEP_F ? q - 1 : q + 1;
+	at = *cell(r, t->kind == STEP_F ? r->forward_end : r->backward_end,
+		   from, m);
+	if (at < 0 || !r->p->link || r->p->ndevices == 1)
+		return at;
+	return at + r->p->link[from < q ? from : q];
+}
+
+static int64_t duration(const pipeline *p, step_kind kind, int q)
+{
+	switch (kind) {
+	case STEP_F:
+		return p->forward[q];
+	case STEP_B:
+		return p->backward[q];
+	case STEP_W:
+		return p->weight[q];
+	case STEP_BW:
+		return p->backward[q] + p->weight[q];
+	}
+	assert(!"a kind of step");
+	return 0;
+}
+
+/* Does the next step of device s, if it can begin. */
+static bool advance(runner *r, step_list *list, int s)
+{
+	pipeline_step *t = &list->at[r->next[s]];
+	int q = t->chunk * r->p->ndevices + s;
+	int64_t at = ready(r, t, q);
+	if (at < 0)
+		return false;
+	t->begin = at > r->free_at[s] ? at : r->free_at[s];
+	t->end = t->begin + duration(r->p, t->kind, q);
+	r->free_at[s] = t->end;
+	if (t->kind == STEP_F)
+		*cell(r, r->forward_end, q, t->micro_batch) = t->end;
+	else if (t->kind != STEP_W)
+		*cell(r, r->backward_end, q, t->micro_batch) = t->end;
+	if (t->kind == STEP_F)
+		r->kept[s]++;
+	else if (t->kind != STEP_B)
+		r->kept[s]--;
+	if (r->kept[s] > r->run->in_flight[s])
+		r->run->in_flight[s] = r->kept[s];
+	r->next[s]++;
+	return true;
+}
+
+static runner runner_new(arena *a, arena *own, const pipeline *p)
+{
+	int n = p->ndevices;
+	runner r = { .p = p, .nstages = n * p->chunks };
+	int64_t cells = (int64_t)r.nstages * p->micro_batches;
+	r.forward_end = ARENA_ARRAY(own, int64_t, cells);
+	r.backward_end = ARENA_ARRAY(own, int64_t, cells);
+	for (int64_t i = 0; i < cells; i++)
+		r.forward_end[i] = r.backward_end[i] = -1;
+	r.free_at = ARENA_ARRAY(own, int64_t, n);
+	r.next = ARENA_ARRAY(own, int, n);
+	r.kept = ARENA_ARRAY(own, int, n);
+	r.run = ARENA_NEW(a, pipeline_run);
+	r.run->in_flight = ARENA_ARRAY(a, int, n);
+	r.run->nsteps = ARENA_ARRAY(a, int, n);
+	r.run->steps = ARENA_ARRAY(a, pipeline_step *, n);
+	return r;
+}
+
+static void measure(pipeline_run *run, const pipeline *p, const int64_t *ends)
+{
+	double work = 0;
+	for (int s = 0; s < p->ndevices; s++)
+		if (ends[s] > run->ns)
+			run->ns = ends[s];
+	for (int q = 0; q < p->ndevices * p->chunks; q++)
+		work += (double)(p->forward[q] + p->backward[q] + p->weight[q]);
+	work *= p->micro_batches;
+	run->bubble = run->ns == 0 ? 0 :
+		1 - work / ((double)run->ns * p->ndevices);
+}
+
+pipeline_run *pipeline_run_lists(arena *a, const pipeline *p, step_list *lists)
+{
+	arena *own = arena_new();
+	runner r = runner_new(a, own, p);
+	bool moved = true, all = true;
+	while (moved) {
+		moved = false;
+		for (int s = 0; s < p->ndevices; s++)
+			while (r.next[s] < lists[s].n &&
+			       advance(&r, &lists[s], s))
+				moved = true;
+	}
+	for (int s = 0; s < p->ndevices; s++) {
+		all = all && r.next[s] == lists[s].n;
+		r.run->steps[s] = lists[s].at;
+		r.run->nsteps[s] = lists[s].n;
+	}
+	measure(r.run, p, r.free_at);
+	arena_free(own);
+	return all ? r.run : NULL;
+}
+
+const pipeline_run *pipeline_simulate(arena *a, const pipeline *p)
+{
+	pipeline_run *run;
+	assert(p->ndevices >= 1 && p->chunks >= 1 && p->micro_batches >= 1);
+	if (p->kind == SCHEDULE_ZB) {
+		assert(p->chunks == 1);
+		return pipeline_zero_bubble(a, p);
+	}
+	assert(p->chunks == 1 || p->kind == SCHEDULE_INTERLEAVED);
+	assert(p->kind != SCHEDULE_INTERLEAVED ||
+	       p->micro_batches % p->ndevices == 0);
+	step_list *lists = ARENA_ARRAY(a, step_list, p->ndevices);
+	for (int s = 0; s < p->ndevices; s++)
+		lists[s] = list_of(a, p, s);
+	run = pipeline_run_lists(a, p, lists);
+	assert(run && "lists that wait for each other");
+	return run;
+}

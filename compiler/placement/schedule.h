@@ -1,0 +1,83 @@
+/* Schedules of pipelines: who does what in which order, how long a step takes,
+ * and how many micro-batches lie on a device.
+ *
+ * S devices, V chunks on each: virtual stage c S + s is chunk c of device s.
+ * For each micro-batch a virtual stage does F (forward), B (the gradient of
+ * what came in) and W (the gradient of the weights); schedules that do not
+ * split the backward pass do B and W as one.  A device does the next thing of
+ * its list as soon as what it needs is there; a message between neighbours
+ * takes its link's time, holds up no device and waits for no other message.
+ * A micro-batch is in flight on a device from the begin of its F until the end
+ * of its B and W. */
+#ifndef TDL_COMPILER_PLACEMENT_SCHEDULE_H
+#define TDL_COMPILER_PLACEMENT_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+typedef enum schedule_kind {
+	SCHEDULE_GPIPE,	      /* all F, then all B (Huang et al. 2019) */
+	SCHEDULE_1F1B,	      /* PipeDream-flush (Narayanan et al. 2021) */
+	SCHEDULE_INTERLEAVED, /* 1F1B over chunks (Megatron-LM) */
+	SCHEDULE_ZB,	      /* zero bubble, memory as 1F1B's first stage (Qi
+				 et al. 2024) */
+} schedule_kind;
+
+/* gpipe, 1f1b, interleaved, zb */
+const char *schedule_name(schedule_kind kind);
+
+typedef struct pipeline {
+	schedule_kind kind;
+	int ndevices;	   /* S >= 1 */
+	int chunks;	   /* V >= 1; 1 unless the schedule is interleaved */
+	int micro_batches; /* M >= 1; interleaved: a multiple of S */
+	/* Nanoseconds of a micro-batch, by virtual stage. */
+	const int64_t *forward, *backward, *weight;
+	/* Nanoseconds of a message between virtual stages q and q + 1, in each
+	 * direction; NULL if messages take no time. */
+	const int64_t *link;
+} pipeline;
+
+typedef enum step_kind { STEP_F, STEP_B, STEP_W, STEP_BW } step_kind;
+
+typedef struct pipeline_step {
+	step_kind kind;
+	int chunk, micro_batch;
+	int64_t begin, end; /* ns */
+} pipeline_step;
+
+typedef struct pipeline_run {
+	int64_t ns;	 /* until the last device has done all */
+	double bubble;	 /* part of the devices' time without work */
+	int *in_flight;	 /* by device, the most (chunk-)micro-batches */
+	int *nsteps;	 /* by device */
+	pipeline_step **steps;
+} pipeline_run;
+
+/* Micro-batches (interleaved: chunk-micro-batches) in flight on device s at
+ * most: GPipe M, 1F1B min(M, S - s), interleaved min(M V, 2 (S - s - 1) +
+ * (V - 1) S + 1), zero bubble min(M, S). */
+int schedule_in_flight(schedule_kind kind, int s, int ndevices, int chunks,
+		       int micro_batches);
+
+/* Simulates one step; the result is in a. */
+const pipeline_run *pipeline_simulate(arena *a, const pipeline *p);
+
+/* ---- shared by the schedules' files ------------------------------------- */
+
+/* A device's list; begin and end are not set yet. */
+typedef struct step_list {
+	pipeline_step *at;
+	int n;
+} step_list;
+
+/* Runs the lists, of ndevices.  NULL if they wait for each other. */
+pipeline_run *pipeline_run_lists(arena *a, const pipeline *p, step_list *lists);
+
+/* Zero bubble: of several plans of the lists with at most min(M, S)
+ * micro-batches in flight, the fastest. */
+pipeline_run *pipeline_zero_bubble(arena *a, const pipeline *p);
+
+#endif

@@ -1,0 +1,351 @@
+/* Exact splits into stages: dynamic programs over prefixes of the layers. */
+#include "config.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/placement/split.h"
+
+static double *table(arena *a, int n)
+{
+	return ARENA_ARRAY(a, double, (size_t)n * ((size_t)n + 1) / 2);
+}
+
+intervals *intervals_new(arena *a, int n, bool sync)
+{
+	intervals *t = ARENA_NEW(a, intervals);
+	assert(n >= 1 && n <= SPLIT_MAX_LAYERS);
+	t->n = n;
+	t->time = table(a, n);
+	t->fixed = table(a, n);
+	t->kept = table(a, n);
+	t->sync = sync ? table(a, n) : NULL;
+	return t;
+}
+
+static double *floor_of(arena *a, int n, const double *of)
+{
+	double *least = table(a, n);
+	for (int j = 1; j <= n; j++) {
+		size_t row = interval_at(0, j);
+		double at = INFINITY;
+		for (int i = 0; i < j; i++)
+			least[row + i] = at = fmin(at, of[row + i]);
+	}
+	return least;
+}
+
+void intervals_finish(arena *a, intervals *t)
+{
+	t->time_floor = floor_of(a, t->n, t->time);
+	t->fixed_floor = floor_of(a, t->n, t->fixed);
+	t->kept_floor = floor_of(a, t->n, t->kept);
+}
+
+/* ---- dynamic programs --------------------------------------------------- */
+
+/* What a stage may cost at most. */
+typedef struct limits {
+	double memory, time, sync;
+} limits;
+
+typedef enum goal {
+	LEAST_MEMORY, /* the greatest of a stage */
+	LEAST_TIME,   /* the greatest of a stage */
+	LEAST_SUM,    /* the sum of times, then the greatest memory */
+} goal;
+
+/* Best values of prefixes in s stages; `second` decides between equal ones. */
+typedef struct prefixes {
+	double *first, *second;
+} prefixes;
+
+typedef struct program {
+	const split_problem *p;
+	limits max;
+	goal goal;
+	prefixes from, to;
+	int *back; /* of stage s and end j */
+} program;
+
+/* No [i', j) with i' <= i keeps the limits, or improves on what is known. */
+static bool hopeless(const program *g, int s, size_t x, double best)
+{
+	const intervals *t = g->p->of;
+	double memory = t->fixed_floor[x] +
+		g->p->in_flight[s] * t->kept_floor[x];
+	if (t->time_floor[x] > g->max.time || memory > g->max.memory)
+		return true;
+	if (g->goal == LEAST_MEMORY)
+		return memory >= best;
+	if (g->goal == LEAST_TIME)
+		return t->time_floor[x] >= best;
+	return t->time_floor[x] > best;
+}
+
+/* The best value of layers [0, j) with stage s as the last. */
+static void extend(program *g, int s, int j)
+{
+	const intervals *t = g->p->of;
+	double best = INFINITY, second = INFINITY;
+	int arg = -1;
+	for (int i = j - 1; i >= s; i--) {
+		size_t x = interval_at(i, j);
+		if (hopeless(g, s, x, best))
+			break;
+		double memory = split_memory(g->p, s, x), at = g->from.first[i];
+		if (at == INFINITY || t->time[x] > g->max.time ||
+		    memory > g->max.memory ||
+		    (t->sync && t->sync[x] > g->max.sync))
+			continue;
+		double other = fmax(g->from.second[i], memory);
+		double value = g->goal == LEAST_SUM ? at + t->time[x] :
+			fmax(at, g->goal == LEAST_TIME ? t->time[x] : memory);
+		if (value < best || (value == best && other < second)) {
+			best = value;
+			second = other;
+			arg = i;
+		}
+	}
+	g->to.first[j] = best;
+	g->to.second[j] = second;
+	g->back[(size_t)s * ((size_t)t->n + 1) + (size_t)j] = arg;
+}
+
+static void swap(prefixes *a, prefixes *b)
+{
+	prefixes c = *a;
+	*a = *b;
+	*b = c;
+}
+
+static prefixes no_prefixes(arena *a, int n)
+{
+	prefixes p = { ARENA_ARRAY(a, double, n + 1),
+		       ARENA_ARRAY(a, double, n + 1) };
+	for (int j = 0; j <= n; j++)
+		p.first[j] = p.second[j] = INFINITY;
+	return p;
+}
+
+/* The best value of a goal within limits, INFINITY if none; first[0 .. S] is
+ * the split. */
+static double solve(const split_problem *p, goal what, limits max, int *first)
+{
+	arena *own = arena_new();
+	int n = p->of->n, S = p->nstages;
+	program g = { p, max, what, no_prefixes(own, n), no_prefixes(own, n),
+		      ARENA_ARRAY(own, int, (size_t)S * ((size_t)n + 1)) };
+	g.to.first[0] = g.to.second[0] = 0;
+	for (int s = 0; s < S; s++) {
+		swap(&g.from, &g.to);
+		for (int j = 0; j <= n; j++)
+			g.to.first[j] = g.to.second[j] = INFINITY;
+		for (int j = s == S - 1 ? n : s + 1; j <= n - (S - 1 - s); j++)
+			extend(&g, s, j);
+	}
+	double value = g.to.first[n];
+	first[S] = n;
+	for (int s = S - 1; s >= 0 && value < INFINITY; s--)
+		first[s] = g.back[(size_t)s * ((size_t)n + 1) +
+				  (size_t)first[s + 1]];
+	arena_free(own);
+	return value;
+}
+
+void split_measure(const split_problem *p, split *s)
+{
+	double sum = 0, sync = 0;
+	s->peak = s->bottleneck = 0;
+	for (int i = 0; i < p->nstages; i++) {
+		size_t x = interval_at(s->first[i], s->first[i + 1]);
+		s->peak = fmax(s->peak, split_memory(p, i, x));
+		s->bottleneck = fmax(s->bottleneck, p->of->time[x]);
+		sum += p->of->time[x];
+		if (p->of->sync)
+			sync = fmax(sync, p->of->sync[x]);
+	}
+	s->step = sum + (p->micro_batches - 1) * s->bottleneck + sync;
+}
+
+/* ---- least step --------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The different values of a table from `least` on, sorted. */
+static double *values(arena *a, const double *of, int n, double least, int *nv)
+{
+	int all = n * (n + 1) / 2, m = 0, kept = 0;
+	double *v = ARENA_ARRAY(a, double, all);
+	for (int i = 0; i < all; i++)
+		if (of[i] >= least)
+			v[m++] = of[i];
+	qsort(v, (size_t)m, sizeof(*v), by_value);
+	for (int i = 0; i < m; i++)
+		if (i == 0 || v[i] != v[i - 1])
+			v[kept++] = v[i];
+	*nv = kept;
+	return v;
+}
+
+/* Longest times and exchanges by their numbers in the sorted values. */
+typedef struct box {
+	int t_lo, t_hi, x_lo, x_hi;
+} box;
+
+typedef struct stepper {
+	arena *a;
+	const split_problem *p;
+	limits max;
+	const double *times, *syncs;
+	VEC(box) todo;
+	split best;
+	int *first;
+} stepper;
+
+static void keep_better(stepper *w)
+{
+	split s = { .first = w->first };
+	split_measure(w->p, &s);
+	if (s.step > w->best.step ||
+	    (s.step == w->best.step && s.peak >= w->best.peak))
+		return;
+	memcpy(w->best.first, w->first,
+	       sizeof(int) * ((size_t)w->p->nstages + 1));
+	s.first = w->best.first;
+	w->best = s;
+}
+
+/* The least sum in a box is a bound for all in it, and its split a solution;
+ * what the bound does not exclude is halved along its dearer side. */
+static void look_into(stepper *w, box b)
+{
+	double weight = w->p->micro_batches - 1;
+	double t_lo = w->times[b.t_lo], x_lo = w->syncs[b.x_lo];
+	limits max = { w->max.memory, w->times[b.t_hi], w->syncs[b.x_hi] };
+	double spread_t = weight * (max.time - t_lo);
+	double sum = solve(w->p, LEAST_SUM, max, w->first);
+	if (sum == INFINITY)
+		return;
+	keep_better(w);
+	if (sum + weight * t_lo + x_lo > w->best.step ||
+	    (b.t_lo == b.t_hi && b.x_lo == b.x_hi))
+		return;
+	box low = b, high = b;
+	if (b.x_lo == b.x_hi ||
+	    (b.t_lo < b.t_hi && spread_t >= max.sync - x_lo)) {
+		low.t_hi = b.t_lo + (b.t_hi - b.t_lo) / 2;
+		high.t_lo = low.t_hi + 1;
+	} else {
+		low.x_hi = b.x_lo + (b.x_hi - b.x_lo) / 2;
+		high.x_lo = low.x_hi + 1;
+	}
+	vec_push(w->a, &w->todo, high);
+	vec_push(w->a, &w->todo, low);
+}
+
+/* The least step of splits within limits, and of at most `limit`; best->first
+ * has room. */
+static bool least_step(const split_problem *p, limits max, double limit,
+		       split *best)
+{
+	arena *own = arena_new();
+	stepper w = { .a = own, .p = p, .max = max, .best = *best };
+	int nt = 1, nx = 1, n = p->of->n;
+	w.best.step = limit;
+	w.best.peak = INFINITY;
+	w.first = ARENA_ARRAY(own, int, p->nstages + 1);
+	double bound = solve(p, LEAST_TIME, max, w.first);
+	if (bound < INFINITY) {
+		static const double none[] = { 0 };
+		w.times = values(own, p->of->time, n, bound, &nt);
+		while (w.times[nt - 1] > max.time)
+			nt--;
+		w.syncs = p->of->sync ? values(own, p->of->sync, n, 0, &nx) :
+			none;
+		/* Of one micro-batch, the longest stage counts once. */
+		vec_push(own, &w.todo,
+			 ((box){ p->micro_batches == 1 ? nt - 1 : 0, nt - 1, 0,
+				 nx - 1 }));
+	}
+	while (w.todo.n > 0)
+		look_into(&w, w.todo.at[--w.todo.n]);
+	arena_free(own);
+	*best = w.best;
+	return best->peak < INFINITY;
+}
+
+/* ---- what is asked for -------------------------------------------------- */
+
+static const limits unlimited = { INFINITY, INFINITY, INFINITY };
+
+bool split_least_peak(arena *a, const split_problem *p, split *best)
+{
+	limits max = unlimited;
+	max.memory = p->cap;
+	best->first = ARENA_ARRAY(a, int, p->nstages + 1);
+	max.memory = solve(p, LEAST_MEMORY, max, best->first);
+	return max.memory < INFINITY && least_step(p, max, INFINITY, best);
+}
+
+bool split_least_bottleneck(arena *a, const split_problem *p, split *best)
+{
+	limits max = unlimited;
+	max.memory = p->cap;
+	best->first = ARENA_ARRAY(a, int, p->nstages + 1);
+	max.time = solve(p, LEAST_TIME, max, best->first);
+	if (max.time == INFINITY)
+		return false;
+	max.memory = solve(p, LEAST_MEMORY, max, best->first);
+	return least_step(p, max, INFINITY, best);
+}
+
+bool split_least_step(arena *a, const split_problem *p, double limit,
+		      split *best)
+{
+	limits max = unlimited;
+	max.memory = p->cap;
+	best->first = ARENA_ARRAY(a, int, p->nstages + 1);
+	return least_step(p, max, limit, best);
+}
+
+split_list split_frontier(arena *a, const split_problem *p, bool steps)
+{
+	split_problem q = *p;
+	split_list back = { 0 }, out = { 0 };
+	arena *own = arena_new();
+	split s;
+	while (steps ? split_least_step(a, &q, INFINITY, &s) :
+	       split_least_bottleneck(a, &q, &s)) {
+		vec_push(own, &back, s);
+		q.cap = nextafter(s.peak, -INFINITY);
+	}
+	while (back.n > 0)
+		vec_push(a, &out, back.at[--back.n]);
+	arena_free(own);
+	return out;
+}
+
+int split_in_the_way(arena *a, const split_problem *p, split *least)
+{
+	split_problem q = *p;
+	int worst = 0;
+	double most = -1;
+	q.cap = INFINITY;
+	if (!split_least_peak(a, &q, least))
+		return -1;
+	for (int s = 0; s < p->nstages; s++) {
+		size_t x = interval_at(least->first[s], least->first[s + 1]);
+		if (split_memory(p, s, x) > most) {
+			most = split_memory(p, s, x);
+			worst = s;
+		}
+	}
+	return worst;
+}

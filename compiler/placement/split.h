@@ -1,0 +1,90 @@
+/* Splits of a sequence of layers into contiguous stages, exactly.
+ *
+ * What a stage costs is a table over intervals [i, j) of layers, with any
+ * numbers in it: the programs below do not need that a longer interval costs
+ * more.  Of n layers the interval [i, j) is at interval_at(i, j).
+ *
+ * Stage s of S that holds [i, j) takes memory fixed + in_flight[s] * kept, and
+ * time.  Of a split, peak is the greatest memory of a stage, bottleneck the
+ * greatest time, and a step of M micro-batches takes
+ *	sum of times + (M - 1) * bottleneck + greatest sync
+ * (fill and drain; Zheng et al. 2022).  Sums of whole numbers below 2^53 are
+ * exact, so that equal splits are equal. */
+#ifndef TDL_COMPILER_PLACEMENT_SPLIT_H
+#define TDL_COMPILER_PLACEMENT_SPLIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+enum { SPLIT_MAX_LAYERS = 4096 };
+
+typedef struct intervals {
+	int n;	       /* layers */
+	double *time;  /* of a micro-batch; any unit */
+	double *fixed; /* bytes that do not depend on what is in flight */
+	double *kept;  /* bytes of each micro-batch in flight */
+	double *sync;  /* once per step; NULL if there is none */
+	/* The least over all [i', j) with i' <= i, so that a scan over i from
+	 * behind knows when nothing can follow: intervals_finish(). */
+	double *time_floor, *fixed_floor, *kept_floor;
+} intervals;
+
+static inline size_t interval_at(int i, int j)
+{
+	return (size_t)j * (size_t)(j - 1) / 2 + (size_t)i;
+}
+
+/* Tables of zeros, 1 <= n <= SPLIT_MAX_LAYERS. */
+intervals *intervals_new(arena *a, int n, bool sync);
+
+/* To be called when the tables are filled. */
+void intervals_finish(arena *a, intervals *t);
+
+typedef struct split_problem {
+	const intervals *of;
+	int nstages;	      /* 1 <= nstages <= n; no stage is empty */
+	const int *in_flight; /* by stage */
+	int micro_batches;    /* M */
+	double cap;	      /* bytes of a stage; INFINITY */
+} split_problem;
+
+typedef struct split {
+	int *first; /* nstages + 1; stage s holds [first[s], first[s + 1]) */
+	double peak, bottleneck, step;
+} split;
+
+/* The memory of stage s with the interval at x. */
+static inline double split_memory(const split_problem *p, int s, size_t x)
+{
+	return p->of->fixed[x] + p->in_flight[s] * p->of->kept[x];
+}
+
+/* Fills in peak, bottleneck and step of the stages that first says. */
+void split_measure(const split_problem *p, split *s);
+
+/* The best split within the cap, made in a; false if there is none.
+ *	least_peak		peak, then step
+ *	least_bottleneck	bottleneck, then peak, then step
+ *	least_step		step, then peak
+ * least_step looks for steps of at most `limit` only (INFINITY: any).  All are
+ * dynamic programs in O(S n^2) at most, of which least_step needs several: for
+ * intervals of longest times, halved until a bound excludes them. */
+bool split_least_peak(arena *a, const split_problem *p, split *best);
+bool split_least_bottleneck(arena *a, const split_problem *p, split *best);
+bool split_least_step(arena *a, const split_problem *p, double limit,
+		      split *best);
+
+typedef VEC(split) split_list;
+
+/* All (peak, bottleneck), or with `steps` all (peak, step), that no split
+ * within the cap is below in both; least peak first. */
+split_list split_frontier(arena *a, const split_problem *p, bool steps);
+
+/* If nothing fits: the split of least peak without the cap, and its stage of
+ * greatest memory. */
+int split_in_the_way(arena *a, const split_problem *p, split *least);
+
+#endif

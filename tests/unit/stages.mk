@@ -1,0 +1,12 @@
+# Pipelines: schedules, stages, plans over replicas, tensors and stages.
+stages_libs = compiler/placement/libplacement.a base/libbase.a $(unit_libs) -lm
+
+unit_tests += \
+	%D%/test_schedule \
+	%D%/test_split
+
+%C%_test_schedule_SOURCES = %D%/test_schedule.c %D%/draw.h
+%C%_test_schedule_LDADD = $(stages_libs)
+
+%C%_test_split_SOURCES = %D%/test_split.c %D%/draw.h
+%C%_test_split_LDADD = $(stages_libs)
