@@ -18,4 +18,5 @@ EXTRA_DIST += %D%/README.md
 %C%_libplacement_a_SOURCES += \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/schedule_zb.c \
-	%D%/split.c %D%/split.h
+	%D%/split.c %D%/split.h \
+	%D%/stages.c %D%/stages.h

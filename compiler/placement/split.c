@@ -178,13 +178,17 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The different values of a table from `least` on, sorted. */
-static double *values(arena *a, const double *of, int n, double least, int *nv)
+/* The different values of a table from `least` to `most`, sorted. */
+static double *values(arena *a, const double *of, int n, double least,
+		      double most, int *nv)
 {
 	int all = n * (n + 1) / 2, m = 0, kept = 0;
-	double *v = ARENA_ARRAY(a, double, all);
 	for (int i = 0; i < all; i++)
-		if (of[i] >= least)
+		m += of[i] >= least && of[i] <= most;
+	double *v = ARENA_ARRAY(a, double, m);
+	m = 0;
+	for (int i = 0; i < all; i++)
+		if (of[i] >= least && of[i] <= most)
 			v[m++] = of[i];
 	qsort(v, (size_t)m, sizeof(*v), by_value);
 	for (int i = 0; i < m; i++)
@@ -250,6 +254,41 @@ static void look_into(stepper *w, box b)
 	vec_push(w->a, &w->todo, low);
 }
 
+/* Beyond this no longest time is worth a look: even with the least sum within
+ * the limits the step would be longer than the best one, which a split of the
+ * least longest time, `bound`, begins with.  A little more, for rounding. */
+static double longest_worth(stepper *w, double bound)
+{
+	limits max = w->max;
+	double weight = w->p->micro_batches - 1;
+	max.time = bound;
+	if (solve(w->p, LEAST_SUM, max, w->first) < INFINITY)
+		keep_better(w);
+	double sum = solve(w->p, LEAST_SUM, w->max, w->first);
+	keep_better(w);
+	if (weight == 0 || w->best.step == INFINITY)
+		return w->max.time;
+	return fmin(w->max.time, (w->best.step - sum) / weight * (1 + 1e-9));
+}
+
+/* Everything that can be better, in one box.  Of one micro-batch the longest
+ * stage counts once, so that no other longest time has to be told apart. */
+static void begin(stepper *w, double bound)
+{
+	static const double none[] = { 0 };
+	const intervals *t = w->p->of;
+	int nt, nx = 1;
+	double most = longest_worth(w, bound);
+	w->times = values(w->a, t->time, t->n, bound, most, &nt);
+	w->syncs = none;
+	if (t->sync)
+		w->syncs = values(w->a, t->sync, t->n, 0, INFINITY, &nx);
+	if (nt > 0)
+		vec_push(w->a, &w->todo,
+			 ((box){ w->p->micro_batches == 1 ? nt - 1 : 0, nt - 1,
+				 0, nx - 1 }));
+}
+
 /* The least step of splits within limits, and of at most `limit`; best->first
  * has room. */
 static bool least_step(const split_problem *p, limits max, double limit,
@@ -257,23 +296,12 @@ static bool least_step(const split_problem *p, limits max, double limit,
 {
 	arena *own = arena_new();
 	stepper w = { .a = own, .p = p, .max = max, .best = *best };
-	int nt = 1, nx = 1, n = p->of->n;
 	w.best.step = limit;
 	w.best.peak = INFINITY;
 	w.first = ARENA_ARRAY(own, int, p->nstages + 1);
 	double bound = solve(p, LEAST_TIME, max, w.first);
-	if (bound < INFINITY) {
-		static const double none[] = { 0 };
-		w.times = values(own, p->of->time, n, bound, &nt);
-		while (w.times[nt - 1] > max.time)
-			nt--;
-		w.syncs = p->of->sync ? values(own, p->of->sync, n, 0, &nx) :
-			none;
-		/* Of one micro-batch, the longest stage counts once. */
-		vec_push(own, &w.todo,
-			 ((box){ p->micro_batches == 1 ? nt - 1 : 0, nt - 1, 0,
-				 nx - 1 }));
-	}
+	if (bound < INFINITY)
+		begin(&w, bound);
 	while (w.todo.n > 0)
 		look_into(&w, w.todo.at[--w.todo.n]);
 	arena_free(own);

@@ -3,10 +3,14 @@ stages_libs = compiler/placement/libplacement.a base/libbase.a $(unit_libs) -lm
 
 unit_tests += \
 	%D%/test_schedule \
-	%D%/test_split
+	%D%/test_split \
+	%D%/test_stages
 
 %C%_test_schedule_SOURCES = %D%/test_schedule.c %D%/draw.h
 %C%_test_schedule_LDADD = $(stages_libs)
 
 %C%_test_split_SOURCES = %D%/test_split.c %D%/draw.h
 %C%_test_split_LDADD = $(stages_libs)
+
+%C%_test_stages_SOURCES = %D%/test_stages.c %D%/draw.h
+%C%_test_stages_LDADD = $(stages_libs)

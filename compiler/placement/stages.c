@@ -1,0 +1,189 @@
+/* Profiles as sequences of layers. */
+#include "config.h"
+
+#include <math.h>
+
+#include "base/vec.h"
+#include "compiler/placement/stages.h"
+
+static void add_reads(arena *a, layer_chain *l, const cost_graph *g,
+		      const int *position)
+{
+	VEC(int) reads = { 0 };
+	for (int v = 0; v < l->n; v++)
+		l->last_reader[v] = -1;
+	for (int v = 0; v < l->n; v++) {
+		int op = l->op[v];
+		l->first_read[v] = reads.n;
+		int end = g->first_pred[op + 1];
+		for (int e = g->first_pred[op]; e < end; e++) {
+			int u = position[g->pred[e].op];
+			vec_push(a, &reads, u);
+			if (v > l->last_reader[u])
+				l->last_reader[u] = v;
+		}
+	}
+	l->first_read[l->n] = reads.n;
+	l->reads = reads.at;
+}
+
+layer_chain *layer_chain_new(arena *a, const cost_graph *g)
+{
+	layer_chain *l = ARENA_NEW(a, layer_chain);
+	int *position = ARENA_ARRAY(a, int, g->nops);
+	int n = g->nops;
+	l->op = ARENA_ARRAY(a, int, n);
+	l->forward = ARENA_ARRAY(a, double, n);
+	l->backward = ARENA_ARRAY(a, double, n);
+	l->parameters = ARENA_ARRAY(a, double, n);
+	l->activation = ARENA_ARRAY(a, double, n);
+	l->first_read = ARENA_ARRAY(a, int, n + 1);
+	l->last_reader = ARENA_ARRAY(a, int, n);
+	for (int i = 0; i < n; i++) {
+		const cost_op *op = &g->ops[g->order[i]];
+		if (op->backward)
+			continue;
+		int v = l->n++;
+		position[g->order[i]] = v;
+		l->op[v] = g->order[i];
+		l->forward[v] = (double)op->ns;
+		if (op->mirror >= 0)
+			l->backward[v] = (double)g->ops[op->mirror].ns;
+		l->parameters[v] = (double)op->resident_nbytes;
+		l->activation[v] = (double)op->activation_nbytes;
+	}
+	add_reads(a, l, g, position);
+	return l;
+}
+
+/* Bytes made before i and read in [i, j), for all j: seen[u] is i + 1 where u
+ * is counted already. */
+static void incoming(const layer_chain *l, int i, int *seen, double *bytes)
+{
+	double sum = 0;
+	for (int v = i; v < l->n; v++) {
+		for (int e = l->first_read[v]; e < l->first_read[v + 1]; e++) {
+			int u = l->reads[e];
+			if (u < i && seen[u] != i + 1) {
+				seen[u] = i + 1;
+				sum += l->activation[u];
+			}
+		}
+		bytes[v + 1] = sum;
+	}
+}
+
+/* Bytes made in [i, j) and read from j on, for all i. */
+static void outgoing(const layer_chain *l, int j, double *bytes)
+{
+	double sum = 0;
+	for (int u = j - 1; u >= 0; u--) {
+		if (l->last_reader[u] >= j)
+			sum += l->activation[u];
+		bytes[u] = sum;
+	}
+}
+
+static double transfer_ns(double bytes, double bandwidth)
+{
+	return floor(bytes / bandwidth * 1e9 + 0.5);
+}
+
+/* kept gets incoming bytes, time outgoing ones, for fill() to go on. */
+static void fill_transfers(const layer_chain *l, intervals *t)
+{
+	arena *own = arena_new();
+	int *seen = ARENA_ARRAY(own, int, l->n);
+	double *bytes = ARENA_ARRAY(own, double, l->n + 1);
+	for (int i = 0; i < l->n; i++) {
+		incoming(l, i, seen, bytes);
+		for (int j = i + 1; j <= l->n; j++)
+			t->kept[interval_at(i, j)] = bytes[j];
+	}
+	for (int j = 1; j <= l->n; j++)
+		outgoing(l, j, &t->time[interval_at(0, j)]);
+	arena_free(own);
+}
+
+intervals *layer_intervals(arena *a, const layer_chain *l,
+			   const stage_model *m)
+{
+	intervals *t = intervals_new(a, l->n, false);
+	fill_transfers(l, t);
+	for (int j = 1; j <= l->n; j++) {
+		double ns = 0, parameters = 0, activations = 0;
+		for (int i = j - 1; i >= 0; i--) {
+			size_t x = interval_at(i, j);
+			ns += l->forward[i] * (m->recompute ? 2 : 1) +
+				l->backward[i];
+			parameters += l->parameters[i];
+			activations += l->activation[i];
+			t->time[x] = ns + transfer_ns(
+				2 * (t->kept[x] + t->time[x]), m->bandwidth);
+			t->fixed[x] = m->factor * parameters;
+			*(m->recompute ? &t->fixed[x] : &t->kept[x]) +=
+				activations;
+		}
+	}
+	intervals_finish(a, t);
+	return t;
+}
+
+int *stage_in_flight(arena *a, const stage_model *m, int nstages)
+{
+	int *n = ARENA_ARRAY(a, int, nstages);
+	for (int s = 0; s < nstages; s++)
+		n[s] = schedule_in_flight(m->schedule, s, nstages, 1,
+					  m->micro_batches);
+	return n;
+}
+
+/* Sums from behind: what layer i alone costs, and what the layers behind it add
+ * to the ones before them. */
+static void predict(int n, const double *of, double *to)
+{
+	for (int j = 1; j <= n; j++) {
+		double added = 0;
+		for (int i = j - 1; i >= 0; i--) {
+			to[interval_at(i, j)] = of[interval_at(i, i + 1)] +
+				added;
+			if (i > 0)
+				added += of[interval_at(i - 1, i + 1)] -
+					of[interval_at(i - 1, i)];
+		}
+	}
+}
+
+intervals *intervals_predicted(arena *a, const intervals *t)
+{
+	intervals *p = intervals_new(a, t->n, false);
+	p->time = t->time;
+	predict(t->n, t->fixed, p->fixed);
+	predict(t->n, t->kept, p->kept);
+	intervals_finish(a, p);
+	return p;
+}
+
+const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
+				    const stage_model *m, const split *s,
+				    int nstages)
+{
+	int64_t *f = ARENA_ARRAY(a, int64_t, nstages);
+	int64_t *b = ARENA_ARRAY(a, int64_t, nstages);
+	int64_t *w = ARENA_ARRAY(a, int64_t, nstages);
+	int64_t *link = ARENA_ARRAY(a, int64_t, nstages);
+	double *bytes = ARENA_ARRAY(a, double, l->n);
+	for (int q = 0; q < nstages; q++) {
+		for (int v = s->first[q]; v < s->first[q + 1]; v++) {
+			f[q] += (int64_t)l->forward[v];
+			b[q] += (int64_t)l->backward[v];
+		}
+		w[q] = b[q] / 2;
+		b[q] += (m->recompute ? f[q] : 0) - w[q];
+		outgoing(l, s->first[q + 1], bytes);
+		link[q] = (int64_t)transfer_ns(bytes[0], m->bandwidth);
+	}
+	pipeline p = { m->schedule, nstages, 1, m->micro_batches, f, b, w,
+		       link };
+	return pipeline_simulate(a, &p);
+}

@@ -1,0 +1,61 @@
+/* Profiles as sequences of layers, and what their stages cost.
+ *
+ * The layers of a profile in topological order, of what is ready the first of
+ * the file, are cut into stages.  Stage s with the layers [i, j) takes
+ *
+ *	memory	factor * parameters + n(s) * (activations + incoming)
+ *	time	forward + backward + 2 * (incoming + outgoing) / bandwidth
+ *
+ * where incoming are the tensors made before i and read in [i, j), outgoing
+ * those made in [i, j) and read from j on, each once, and n(s) the
+ * micro-batches in flight.  With recomputation only what is incoming is kept of
+ * each micro-batch, the activations are there once, and the forward pass counts
+ * twice.  A micro-batch is the minibatch that was profiled. */
+#ifndef TDL_COMPILER_PLACEMENT_STAGES_H
+#define TDL_COMPILER_PLACEMENT_STAGES_H
+
+#include "compiler/placement/cost_graph.h"
+#include "compiler/placement/schedule.h"
+#include "compiler/placement/split.h"
+
+typedef struct layer_chain {
+	int n;
+	int *op;		 /* forward operators of the graph */
+	double *forward, *backward; /* ns */
+	double *parameters, *activation; /* bytes */
+	int *first_read; /* reads[first_read[v] .. first_read[v + 1]): the */
+	int *reads;	 /* layers, each once, whose tensors v reads */
+	int *last_reader; /* of its tensor; -1 if nobody reads it */
+} layer_chain;
+
+typedef struct stage_model {
+	schedule_kind schedule;
+	int micro_batches;
+	bool recompute;
+	double factor;	  /* bytes of states per byte of parameters */
+	double bandwidth; /* bytes/s; INFINITY if transfers take no time */
+} stage_model;
+
+/* The layers of a profile. */
+layer_chain *layer_chain_new(arena *a, const cost_graph *g);
+
+/* What stages cost; times in ns, whole, transfers rounded halves up. */
+intervals *layer_intervals(arena *a, const layer_chain *l,
+			   const stage_model *m);
+
+/* Micro-batches in flight by stage. */
+int *stage_in_flight(arena *a, const stage_model *m, int nstages);
+
+/* mCAP's predictor of memory (Dreuning, Bal, van Nieuwpoort 2022): the first
+ * layer alone, plus what each other adds to the layer before it.  Times are
+ * those of t. */
+intervals *intervals_predicted(arena *a, const intervals *t);
+
+/* A step of a split, simulated: messages beside the computation, in place of
+ * within the stages' times.  Backward passes that a schedule splits are taken
+ * as two halves. */
+const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
+				    const stage_model *m, const split *s,
+				    int nstages);
+
+#endif
