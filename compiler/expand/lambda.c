@@ -257,10 +257,13 @@ static bool is_arg(reducer r)
 	return r == RED_ARGMAX || r == RED_ARGMIN;
 }
 
-/* A compiled reduction: Sum(lambda a: Sum(lambda b: e)) is one of a and b. */
+/* A compiled reduction: Sum(lambda a: Sum(lambda b: e)) is one of a and b, and
+ * so is Mean(lambda a: Sum(lambda b: e)), which is divided by the extent of a:
+ * the first nown variables are those of the outermost lambda. */
 typedef struct reduction {
 	reducer reducer;
 	int nvars, vars[MAX_NVARS];
+	int nown;
 	kexpr *body;
 	dtype type; /* of the result */
 } reduction;
@@ -297,6 +300,8 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 			return false;
 		}
 		memcpy(out->vars + out->nvars, vars, (size_t)n * sizeof(*vars));
+		if (body == e)
+			out->nown = n;
 		out->nvars += n;
 		body = lambda->args[0];
 	} while (!is_arg(out->reducer) &&
@@ -364,7 +369,7 @@ val expand_reduction(context *cx, const ast_expr *e)
 	if (!mean)
 		return val_expr(read);
 	double count = 1;
-	for (int i = 0; i < red.nvars; i++)
+	for (int i = 0; i < red.nown; i++)
 		count *= (double)cx->vars.at[red.vars[i]].extent;
 	if (!dtype_is_float(red.type)) {
 		expand_error(cx, DIAG_TYPE_MISMATCH, e->at,

@@ -249,6 +249,28 @@ static const expected cases[] = {
 	  "lambda: Sum(lambda i: Sum(lambda j: x[i, j]))", "total",
 	  { "f32 2x2" }, .nstages = 1, .result = "f32 ", .values = { 10 },
 	  .nvalues = 1 },
+	/* A Mean of sums is divided by the extent of its own variables, and an
+	 * empty sum is 0; a Mean over nothing is none. */
+	{ "op f(p[A, B]) -> y[] = "
+	  "lambda: Mean(lambda j: Sum(lambda i: p[i, j]))", "f",
+	  { "f32 2x4" }, .nstages = 2, .result = "f32 ", .values = { 9 },
+	  .nvalues = 1 },
+	{ "op f(p[A, B]) -> y[] = "
+	  "lambda: Mean(lambda j: Sum(lambda i: p[i, j]))", "f",
+	  { "f32 0x4" }, .nstages = 2, .result = "f32 ", .values = { 0 },
+	  .nvalues = 1 },
+	{ "op f(p[A, B, C]) -> y[B] = lambda j: "
+	  "Sum(lambda k: Mean(lambda i: Sum(lambda r < 2: p[i, j, k])))",
+	  "f", { "f32 2x1x3" }, .nstages = 2, .result = "f32 1",
+	  .values = { 21 }, .nvalues = 1 },
+	{ "op f(p[A, B]) -> y[] = "
+	  "lambda: Mean(lambda j: Mean(lambda i: p[i, j]))", "f",
+	  { "f32 2x4" }, .nstages = 3, .result = "f32 ", .values = { 4.5 },
+	  .nvalues = 1 },
+	{ "op f(p[A, B]) -> y[]: bool = "
+	  "lambda: isnan(Mean(lambda j: Sum(lambda i: p[i, j])))", "f",
+	  { "f32 2x0" }, .nstages = 2, .result = "bool ", .values = { 1 },
+	  .nvalues = 1 },
 	/* The result is the parameter itself: no stage. */
 	{ "op same(x[..d]) -> y[..d] = lambda ..d: x[..d]", "same",
 	  { "f32 2" }, .nstages = 0, .result = "f32 2", .values = { 1, 2 },
