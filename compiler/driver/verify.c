@@ -82,8 +82,10 @@ static void print_finding(const verify_finding *f)
 
 static void print_result(const verify_result *r)
 {
-	printf("%s: %d %s, %d %s proven, %d whole, %d partial", r->name,
-	       r->shapes, plural(r->shapes, "shape", "shapes"), r->strategies,
+	printf("%s: %d %s, %lld %s as defined, %d %s proven, %d whole, "
+	       "%d partial", r->name, r->shapes,
+	       plural(r->shapes, "shape", "shapes"), (long long)r->elements,
+	       r->elements == 1 ? "element" : "elements", r->strategies,
 	       plural(r->strategies, "strategy", "strategies"), r->whole,
 	       r->partials);
 	if (r->gradients)
@@ -113,9 +115,12 @@ static json_t *json_result(const verify_result *r)
 	json_t *all = json_array();
 	for (int i = 0; i < r->nfindings; i++)
 		json_array_append_new(all, json_finding(&r->findings[i]));
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, "
-			 "s:I, s:i, s:i, s:i, s:o}",
+	return json_pack("{s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, "
+			 "s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:o}",
 			 "name", r->name, "shapes", r->shapes,
+			 "defined_shapes", r->defined, "elements",
+			 (json_int_t)r->elements, "doubtful",
+			 (json_int_t)r->doubtful,
 			 "descriptor_shapes", r->symbolic, "strategies",
 			 r->strategies, "whole", r->whole, "partials",
 			 r->partials, "gradients", r->gradients, "slopes",
@@ -132,6 +137,7 @@ static json_t *json_result(const verify_result *r)
 
 typedef struct totals {
 	int operators, shapes, strategies, untried;
+	int64_t elements;
 	int found[VERIFY_KINDS];
 } totals;
 
@@ -139,6 +145,7 @@ static void add(totals *t, const verify_result *r)
 {
 	t->operators++;
 	t->shapes += r->shapes;
+	t->elements += r->elements;
 	t->strategies += r->strategies;
 	t->untried += r->shapes == 0;
 	for (int k = 0; k < VERIFY_KINDS; k++)
@@ -174,10 +181,12 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 				     t.found[VERIFY_MISSED], "wide",
 				     t.found[VERIFY_WIDE], "verified", !bad));
 	else
-		printf("%d %s, %d %s, %d %s proven; %d wrong, %d missed, %d "
-		       "wide\n", t.operators,
+		printf("%d %s, %d %s, %lld %s as defined, %d %s proven; %d "
+		       "wrong, %d missed, %d wide\n", t.operators,
 		       plural(t.operators, "operator", "operators"), t.shapes,
-		       plural(t.shapes, "shape", "shapes"), t.strategies,
+		       plural(t.shapes, "shape", "shapes"),
+		       (long long)t.elements,
+		       t.elements == 1 ? "element" : "elements", t.strategies,
 		       plural(t.strategies, "strategy", "strategies"),
 		       t.found[VERIFY_WRONG],
 		       t.found[VERIFY_MISSED], t.found[VERIFY_WIDE]);

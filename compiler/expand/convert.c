@@ -21,10 +21,18 @@ typedef struct bounds {
 	kexpr *low, *high;
 } bounds;
 
+/* The greatest double that is no more than the greatest number of an integer
+ * type. */
+static double greatest_int(dtype t)
+{
+	double beyond = ldexp(1, value_bits(t));
+	return fmin(beyond - 1, nextafter(beyond, 0));
+}
+
 static bounds float_bounds(arena *a, dtype x, dtype t)
 {
 	bool is_int = dtype_is_int(t);
-	double high = is_int ? ldexp(1, value_bits(t)) - 1 : elem_greatest(t);
+	double high = is_int ? greatest_int(t) : elem_greatest(t);
 	double low = !is_int		   ? elem_least(t)
 		     : !dtype_is_signed(t) ? 0
 					   : -ldexp(1, value_bits(t));

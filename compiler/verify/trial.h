@@ -221,6 +221,8 @@ void check_cuts(trial *t, int stage);	  /* cuts.c */
 void check_regions(trial *t, int stage);  /* reads.c */
 void check_attempts(trial *t, int stage); /* attempts.c */
 void check_partials(trial *t, int stage); /* partials.c */
+/* Whether the definition could be evaluated within reason (agree.c). */
+bool check_reference(trial *t);
 void check_symbolic(trial *t);		  /* symbolic.c */
 void check_gradients(trial *t);		  /* gradients.c */
 

@@ -213,10 +213,12 @@ static bool try_draw(verifier *v, arena *a, const draw *d, int64_t limit)
 		check_attempts(&t, i);
 		check_partials(&t, i);
 	}
+	bool computed = computes(x);
+	v->result->defined += check_reference(&t) && computed;
 	check_symbolic(&t);
 	if (v->gradients)
 		check_gradients(&t);
-	return computes(x);
+	return computed;
 }
 
 /* ---- an operator -------------------------------------------------------- */

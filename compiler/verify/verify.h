@@ -1,6 +1,10 @@
 /* Whether what is said of an operator is true: it is run whole, by the
  * interpreter, and cut along each strategy, on many small shapes.
  *
+ * The whole is compared with a reference that evaluates the operator's text
+ * (compiler/verify/reference/): equal for integers, within the bound that the
+ * reference derives for floats.
+ *
  * A part is given nothing but what its regions say: all else of its inputs is
  * poisoned.  The parts' results, put together as the strategy says, are the
  * whole one's bit for bit where nothing was reduced in parts; else within u *
@@ -25,8 +29,9 @@ typedef struct verify_options {
 } verify_options;
 
 typedef enum verify_kind {
-	VERIFY_WRONG,  /* the parts do not give the whole, a read is outside its
-			  region, or the descriptor says something else */
+	VERIFY_WRONG,  /* the whole is not what the definition says, the parts
+			  do not give the whole, a read is outside its region,
+			  or the descriptor says something else */
 	VERIFY_MISSED, /* what was not offered works */
 	VERIFY_WIDE,   /* a region is larger than the box of the indices that
 			  are read, for no reason that is known */
@@ -50,6 +55,10 @@ typedef struct verify_result {
 	int whole;	  /* those that are not offered, for a reason */
 	int partials;	  /* inputs that partial values pass, by reducer */
 	int symbolic;	  /* shapes on which the descriptor was compared */
+	int defined;	  /* shapes on which the reference was compared */
+	int64_t elements; /* of results, that were compared with it */
+	int64_t doubtful; /* of them, of which rounding leaves open what is
+			     right */
 	bool open;	  /* the descriptor follows only from shapes */
 	int gradients;	  /* that were derived, where these are checked */
 	int64_t slopes;	  /* of elements, that they were compared with */

@@ -271,6 +271,11 @@ static const expected cases[] = {
 	  "lambda: isnan(Mean(lambda j: Sum(lambda i: p[i, j])))", "f",
 	  { "f32 2x0" }, .nstages = 2, .result = "bool ", .values = { 1 },
 	  .nvalues = 1 },
+	/* 2^63 is no i64; the f32 below it is 2^63 - 2^39. */
+	{ "op f(x[N]: f32) -> y[N]: i64 = "
+	  "lambda i: cast(saturate(x[i] * 1e30, i64), i64)", "f",
+	  { "f32 1" }, .nstages = 1, .result = "i64 1",
+	  .values = { 9223371487098961920.0 }, .nvalues = 1 },
 	/* The result is the parameter itself: no stage. */
 	{ "op same(x[..d]) -> y[..d] = lambda ..d: x[..d]", "same",
 	  { "f32 2" }, .nstages = 0, .result = "f32 2", .values = { 1, 2 },

@@ -252,6 +252,47 @@ START_TEST(passing_wrong)
 }
 END_TEST
 
+/* ---- definitions --------------------------------------------------------- */
+
+/* Whether the reference tells the kernels from their operator's text. */
+static bool differs(bench *b)
+{
+	b->v.findings.n = 0;
+	ck_assert(begin_trial(&b->t));
+	ck_assert(check_reference(&b->t));
+	return b->v.findings.n > 0;
+}
+
+START_TEST(definition_changed)
+{
+	bench b;
+	set_up(&b, "op f(x[M, N], k[M]: i32) -> (y[M], z[M]: i32) =\n"
+	       "lambda i: Mean(lambda j: Sum(lambda r < 2: x[i, j] - 1))\n"
+	       "lambda i: k[i] / 3",
+	       (dtype[]){ DT_F32, DT_I32 }, (int[]){ 2, 1 }, DIMS(5, 4, 5));
+	arena *a = b.t.arena;
+	ck_assert_int_eq(b.t.x->nstages, 3);
+	ck_assert(!differs(&b));
+	ck_assert_int_gt(b.result.elements, 0);
+	/* The divisor of all merged variables. */
+	kernel *mean = b.t.x->stages[1].kernel;
+	kexpr *body = ARENA_COPY(a, mean->body, 1);
+	mean->body = body;
+	body->args = ARENA_COPY(a, body->args, 2);
+	body->args[1] = kx_float(a, 8, DT_F32);
+	ck_assert(differs(&b));
+	body->args[1] = kx_float(a, 4, DT_F32);
+	ck_assert(!differs(&b));
+	/* Towards zero. */
+	kexpr *third = last(&b)->body;
+	last(&b)->body = kx_cast(a, kx_fn2(a, FN_DIV,
+					   kx_cast(a, third->args[0], DT_F32),
+					   kx_float(a, 3, DT_F32)), DT_I32);
+	ck_assert(differs(&b));
+	tear_down(&b);
+}
+END_TEST
+
 /* ---- opaque functions --------------------------------------------------- */
 
 START_TEST(opaque_functions)
@@ -288,6 +329,7 @@ int main(void)
 	tcase_add_test(t, reason_wrong);
 	tcase_add_test(t, descriptor_wrong);
 	tcase_add_test(t, passing_wrong);
+	tcase_add_test(t, definition_changed);
 	tcase_add_test(t, opaque_functions);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);

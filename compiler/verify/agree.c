@@ -1,0 +1,171 @@
+/* An operator's results, as expansion and the interpreter give them, against
+ * the reference, which evaluates its definition. */
+#include "config.h"
+
+#include "compiler/verify/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/verify/reference/reference.h"
+#include "include/tdl/kernel.h"
+
+enum { MAX_STEPS = 3000000 }; /* of a shape */
+
+/* ---- between views and the reference's tensors -------------------------- */
+
+static ref_number number_at(const view *v, int64_t i)
+{
+	return dtype_is_float(v->type)
+		       ? ref_float(v->type, elem_get_f64(v->type, v->data, i))
+		       : ref_int(v->type, elem_get_i64(v->type, v->data, i));
+}
+
+/* An empty view does not say its shape, which type does. */
+static ref_tensor tensor_of_view(arena *a, const view *v,
+				 const tensor_type *type)
+{
+	int64_t n = view_count(v);
+	ref_tensor t = { .type = v->type, .ndim = type->ndim,
+			 .at = ARENA_ARRAY(a, ref_number, n + 1) };
+	memcpy(t.dims, type->dims, sizeof(t.dims));
+	for (int64_t i = 0; i < n; i++)
+		t.at[i] = number_at(v, i);
+	return t;
+}
+
+static view view_of_tensor(arena *a, const ref_tensor *t)
+{
+	view v = new_view(a, t->type, t->ndim, t->dims);
+	int64_t n = view_count(&v);
+	for (int64_t i = 0; i < n; i++)
+		if (dtype_is_float(t->type))
+			elem_set_f64(t->type, v.data, i, t->at[i].f);
+		else
+			elem_set_i64(t->type, v.data, i, t->at[i].i);
+	return v;
+}
+
+static tdl_view argument(view *v, const int64_t *dims)
+{
+	return (tdl_view){ .data = v->data, .dtype = (int)v->type,
+			   .ndim = v->at.n, .dims = dims,
+			   .strides = v->stride };
+}
+
+/* stand_in() for the reference. */
+static void opaque(const ast_opaque *f, int n, const ref_tensor *slices,
+		   ref_tensor *result)
+{
+	arena *a = arena_new();
+	view *views = ARENA_ARRAY(a, view, n + 1);
+	tdl_view *in = ARENA_ARRAY(a, tdl_view, n + 1), out;
+	(void)f;
+	for (int i = 0; i < n; i++) {
+		views[i] = view_of_tensor(a, &slices[i]);
+		in[i] = argument(&views[i], slices[i].dims);
+	}
+	views[n] = new_view(a, result->type, result->ndim, result->dims);
+	out = argument(&views[n], result->dims);
+	tdl_kernel_call call = { n, in, 1, &out, 0, NULL };
+	stand_in(&call);
+	int64_t count = view_count(&views[n]);
+	for (int64_t i = 0; i < count; i++)
+		result->at[i] = number_at(&views[n], i);
+	arena_free(a);
+}
+
+static const ref_attr *const *attrs_of(const trial *t)
+{
+	const ast_op *op = t->v->op;
+	const ref_attr **all = ARENA_ARRAY(t->arena, const ref_attr *,
+					   op->nattrs + 1);
+	for (int i = 0; i < op->nattrs; i++) {
+		const attr_value *v = t->drawn->attrs[i];
+		if (!v)
+			continue;
+		ref_attr *made = ARENA_NEW(t->arena, ref_attr);
+		*made = (ref_attr){ v->type, v->is_list, v->n, v->ints,
+				    v->floats, v->strings };
+		all[i] = made;
+	}
+	return all;
+}
+
+/* ---- comparing ---------------------------------------------------------- */
+
+/* Whether element i of a result is what the reference says. */
+static bool agrees(const view *got, int64_t i, const ref_number *want)
+{
+	if (!dtype_is_float(got->type))
+		return elem_get_i64(got->type, got->data, i) == want->i;
+	double x = elem_get_f64(got->type, got->data, i);
+	if (isnan(want->f) || isinf(want->f))
+		return isnan(want->f) ? isnan(x) : x == want->f;
+	return fabs(x - want->f) <= want->error;
+}
+
+static const char *text_of(arena *a, const ref_number *x)
+{
+	if (!dtype_is_float(x->type))
+		return arena_printf(a, "%lld", (long long)x->i);
+	return arena_printf(a, x->error > 0 ? "%.9g within %.2g" : "%.9g",
+			    x->f, x->error);
+}
+
+static void compare(trial *t, int result, const ref_tensor *want)
+{
+	const char *name = t->v->op->results[result].name;
+	const view *got = &t->values[t->x->results[result]];
+	int64_t n = view_count(got);
+	if (got->type != want->type || ref_count(want) != n) {
+		note(t, VERIFY_WRONG, "", name, 0,
+		     "it has another type or shape than by its definition");
+		return;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		if (want->at[i].doubt) {
+			t->v->result->doubtful++;
+			continue;
+		}
+		t->v->result->elements++;
+		if (agrees(got, i, &want->at[i]))
+			continue;
+		note(t, VERIFY_WRONG, "", name, 0,
+		     "it differs from its definition (element %lld is %s, by "
+		     "the definition %s)", (long long)i,
+		     value_text(t->arena, got, i),
+		     text_of(t->arena, &want->at[i]));
+		return;
+	}
+}
+
+bool check_reference(trial *t)
+{
+	verifier *v = t->v;
+	ref_tensor *params = ARENA_ARRAY(t->arena, ref_tensor,
+					 t->x->nparams + 1);
+	for (int i = 0; i < t->x->nparams; i++)
+		params[i] = tensor_of_view(t->arena, &t->values[i],
+					   &t->drawn->types[i]);
+	ref_outcome r = reference_run(t->arena, v->modules, v->op, params,
+				      attrs_of(t), opaque, MAX_STEPS);
+	switch (r.status) {
+	case REF_TOO_LONG:
+		return false;
+	case REF_OUTSIDE:
+		if (!r.doubtful)
+			note(t, VERIFY_WRONG, "", "", 0,
+			     "by its definition it reads outside a tensor");
+		return false;
+	case REF_REFUSED:
+		note(t, VERIFY_WRONG, "", "", 0,
+		     "it has no value by its definition: %s", r.why);
+		return false;
+	case REF_DONE:
+		break;
+	}
+	for (int i = 0; i < r.nresults; i++)
+		compare(t, i, &r.results[i]);
+	return true;
+}

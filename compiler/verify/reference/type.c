@@ -1,0 +1,153 @@
+/* The types of expressions: nothing converts by itself but constants, which
+ * have none until they meet a number that has one. */
+#include "config.h"
+
+#include "compiler/verify/reference/frame.h"
+
+#include <string.h>
+
+const ast_opaque *ref_opaque_of(const frame *f, const ast_expr *e)
+{
+	return e->kind == AST_CALL ? strmap_get(f->w->modules->opaques, e->name)
+				   : NULL;
+}
+
+dtype ref_type_named(frame *f, const ast_expr *e)
+{
+	const ref_attr *v = ref_find_attr(f, e->name);
+	const ref_name *n = ref_find(f, e->name);
+	if (v && v->type == ATTR_TYPE)
+		return (dtype)v->ints[0];
+	return n && n->means == MEANS_TENSOR ? n->tensor->type
+					     : dtype_parse(e->name);
+}
+
+static dtype type_of_name(const ref_name *n)
+{
+	if (!n) /* bound by a lambda that is not entered */
+		return DT_I64;
+	switch (n->means) {
+	case MEANS_VAR:
+		return DT_I64;
+	case MEANS_ATTR:
+		return n->attr->type == ATTR_BOOL ? DT_BOOL : DT_NONE;
+	case MEANS_TENSOR:
+		return n->tensor->type;
+	case MEANS_NUMBER:
+		break;
+	}
+	return n->v.type;
+}
+
+/* Of x, or of y where x is a constant. */
+static dtype either(frame *f, const ast_expr *x, const ast_expr *y)
+{
+	dtype t = ref_type_of(f, x);
+	return t == DT_NONE ? ref_type_of(f, y) : t;
+}
+
+/* A lambda's variables are in scope in its body. */
+static dtype type_of_body(frame *f, const ast_expr *lambda)
+{
+	int n = f->names.n;
+	for (int i = 0; i < lambda->nvars; i++)
+		if (lambda->vars[i].name)
+			ref_push(f, (ref_name){ .name = lambda->vars[i].name,
+						.means = MEANS_VAR });
+	dtype t = ref_type_of(f, lambda->args[0]);
+	f->names.n = n;
+	return t;
+}
+
+static dtype type_of_reduction(frame *f, const ast_expr *e, builtin_rule rule)
+{
+	if (rule == RULE_LOGIC)
+		return DT_BOOL;
+	if (rule == RULE_WHERE)
+		return DT_I64;
+	dtype t = type_of_body(f, e->args[0]);
+	if (t == DT_NONE)
+		t = f->shared != DT_NONE ? f->shared : f->around;
+	return t;
+}
+
+static dtype type_of_opaque(frame *f, const ast_expr *call)
+{
+	const ast_opaque *o = ref_opaque_of(f, call);
+	const char *declared = o->results[0].type.name;
+	if (declared && dtype_parse(declared) != DT_NONE)
+		return dtype_parse(declared);
+	for (int i = 0; i < call->nargs; i++) {
+		const ast_expr *arg = call->args[i];
+		const char *own = o->params[i].type.name;
+		bool same = declared ? own && !strcmp(own, declared) : !own;
+		if (same)
+			return ref_type_of(f, arg->kind == AST_INDEX
+						      ? arg->args[0]
+						      : arg);
+	}
+	return DT_NONE;
+}
+
+static dtype type_of_call(frame *f, const ast_expr *e)
+{
+	const builtin *b = builtin_find(BUILTIN_REDUCER, e->name);
+	if (b)
+		return type_of_reduction(f, e, b->rule);
+	b = builtin_find(BUILTIN_SCALAR, e->name);
+	switch (b ? b->rule : RULE_NONE) {
+	case RULE_CAST:
+	case RULE_BITCAST:
+		return ref_type_named(f, e->args[1]);
+	case RULE_SATURATE:
+		return ref_type_of(f, e->args[0]);
+	case RULE_TEST:
+		return DT_BOOL;
+	case RULE_SELECT:
+		return either(f, e->args[1], e->args[2]);
+	case RULE_POSITION:
+		return DT_I64;
+	case RULE_LENGTH:
+	case RULE_POINTS:
+	case RULE_NONE:
+		return DT_NONE;
+	default:
+		break;
+	}
+	if (!strcmp(e->name, "random"))
+		return DT_I64;
+	for (int i = 0; i < e->nargs; i++) {
+		dtype t = ref_type_of(f, e->args[i]);
+		if (t != DT_NONE)
+			return t;
+	}
+	return DT_NONE;
+}
+
+dtype ref_type_of(frame *f, const ast_expr *e)
+{
+	switch (e->kind) {
+	case AST_BOOL:
+		return DT_BOOL;
+	case AST_NAME:
+		return type_of_name(ref_find(f, e->name));
+	case AST_INDEX:
+		if (ref_opaque_of(f, e->args[0]))
+			return type_of_opaque(f, e->args[0]);
+		return type_of_name(ref_find(f, e->args[0]->name));
+	case AST_GUARD:
+		return ref_type_of(f, e->args[0]);
+	case AST_UNARY:
+		return e->op == OP_NOT ? DT_BOOL : ref_type_of(f, e->args[0]);
+	case AST_BINARY:
+		if (e->op >= OP_LT)
+			return DT_BOOL;
+		return either(f, e->args[0], e->args[1]);
+	case AST_IF:
+		return either(f, e->args[1], e->args[2]);
+	case AST_CALL:
+		return type_of_call(f, e);
+	default:
+		return DT_NONE;
+	}
+}
