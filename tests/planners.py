@@ -35,6 +35,8 @@ BOXES = [("mlp", "batch=4096"), ("gpt2", "batch=16", "layers=2"),
          ("wresnet", "batch=32", "depth=50", "widen=4")]
 # Those that leave nothing whole which they could cut.
 CUTTING = ("tofu", "joint", "equalchop", "spartan", "allrow")
+# Those whose proofs are of bytes.
+PROVING = ("tofu", "joint", "optcnn", "equalchop", "allrow", "ilp")
 
 
 def check_plan(plan, k):
@@ -45,6 +47,9 @@ def check_plan(plan, k):
     assert plan["communication_bytes"] <= model["total"], model
     bound = plan["lower_bound"]
     assert bound is None or bound <= model["total"], plan["lower_bound"]
+    if plan["algorithm"] not in PROVING:
+        assert not any(plan["optimal_by_step"]), plan["algorithm"]
+        assert set(plan["least_by_step"]) == {None}, plan["algorithm"]
 
 
 def check_run(folder, model, options, planner, plan):

@@ -210,7 +210,8 @@ static void print_text(arena *a, const graph *g, const compare_options *o,
 	for (int i = 0; i < all->n; i++)
 		print_row(a, &all->at[i], bound);
 	if (bound >= 0)
-		printf("\nNo plan that cuts every tensor moves less than %s.\n",
+		printf("\nBy the byte model no plan that cuts every tensor "
+		       "moves less than %s.\n",
 		       plan_bytes_text(a, bound));
 }
 

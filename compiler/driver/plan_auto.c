@@ -122,6 +122,11 @@ static search_result *credited(arena *a, const plan_reports *all,
 			       all->n + proof->nplans, best->search->algorithm,
 			       proof->proven ? "; no plan is better" : "",
 			       note ? "; " : "", note ? note : "");
+	s->proves = SEARCH_PROVES_NOTHING;
+	for (int i = 0; i < MAX_AXES; i++) {
+		s->optimal_by_step[i] = false;
+		s->least_by_step[i] = -1;
+	}
 	s->seconds = proof->seconds;
 	for (int i = 0; i < all->n; i++)
 		s->seconds += all->at[i].search->seconds;
@@ -170,6 +175,7 @@ bool plan_auto(driver *d, const graph *g, const plan_search *how,
 		return true;
 	r->search = credited(d->arena, &all, r, &proof);
 	r->objective = objectives[how->objective];
+	r->proven = proof.proven;
 	r->plan = plan_lower(d, g, &r->search->assignment, &last,
 			     how->topology);
 	return r->plan != NULL;

@@ -132,7 +132,8 @@ static bool report(driver *d, const graph *g, const plan_search *search,
 	const topology *t = search->topology;
 	*r = (plan_report){ .graph = g, .search = s, .machine = t->name,
 			    .machine_memory = t->memory,
-			    .objective = "bytes" };
+			    .objective = "bytes",
+			    .proven = s->lower_bound == s->total };
 	if (s->error)
 		return true;
 	r->plan = plan_lower(d, g, &s->assignment, lower, t);

@@ -195,6 +195,7 @@ json_t *plan_report_json(const plan_report *r)
 	json_object_set_new(j, "optimal_by_step", optimal_json(s));
 	json_object_set_new(j, "least_by_step", least_json(s));
 	json_object_set_new(j, "lower_bound", bound);
+	json_object_set_new(j, "proven", json_boolean(r->proven));
 	json_object_set_new(j, "own_costs", own_costs_json(&s->own));
 	json_object_set_new(j, "note",
 			    s->note ? json_string(s->note) : json_null());
@@ -278,6 +279,19 @@ static void print_gaps(const search_result *s)
 	}
 }
 
+/* Which question was answered, and for which plans. */
+static void print_proof(const search_result *s)
+{
+	bool steps = s->proves == SEARCH_PROVES_STEPS &&
+		     s->assignment.mesh.naxes > 1;
+	printf(", proven by the byte model: no %s moves less",
+	       steps ? "step" : "plan");
+	if (s->among)
+		printf(" among those %s", s->among);
+	if (s->pinned)
+		printf(" with these pins");
+}
+
 static void print_search(const plan_report *r)
 {
 	const search_result *s = r->search;
@@ -286,10 +300,9 @@ static void print_search(const plan_report *r)
 		optimal += s->optimal_by_step[i];
 	printf("  search         %.1f ms", s->seconds * 1e3);
 	if (naxes > 0 && optimal == naxes)
-		printf(", %s", naxes == 1 ? "proven optimal"
-					  : "every step proven optimal");
+		print_proof(s);
 	else if (optimal > 0)
-		printf(", %d of %d steps proven optimal", optimal, naxes);
+		printf(", %d of %d steps proven", optimal, naxes);
 	print_gaps(s);
 	putchar('\n');
 }

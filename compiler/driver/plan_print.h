@@ -18,6 +18,7 @@ typedef struct plan_report {
 	const char *machine;	  /* that this is predicted for */
 	int64_t machine_memory;	  /* of a device of it; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */
+	bool proven; /* that no plan is better by it: docs/json.md */
 } plan_report;
 
 /* The object of cli.md, `tdlc plan --json`. */

@@ -28,4 +28,6 @@ const planner planner_allrow = {
 	.name = "allrow",
 	.about = "every tensor along its first dimension that is long enough",
 	.plan = plan,
+	.proves = SEARCH_PROVES_STEPS,
+	.among = "that cut tensors by rows",
 };

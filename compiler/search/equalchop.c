@@ -49,4 +49,6 @@ const planner planner_equalchop = {
 	.name = "equalchop",
 	.about = "every tensor along one dimension only, the best one",
 	.plan = plan,
+	.proves = SEARCH_PROVES_PLANS,
+	.among = "that cut each tensor along one dimension",
 };

@@ -66,5 +66,6 @@ const planner planner_ilp = {
 	.name = "ilp",
 	.about = "joint's problem as a 0-1 program, by highs or glpsol",
 	.plan = plan,
+	.proves = SEARCH_PROVES_PLANS,
 	.on_request = true,
 };

@@ -21,4 +21,5 @@ const planner planner_joint = {
 	.name = "joint",
 	.about = "all axes in one problem, from the plan of tofu on",
 	.plan = plan,
+	.proves = SEARCH_PROVES_PLANS,
 };

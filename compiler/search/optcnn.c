@@ -34,4 +34,6 @@ const planner planner_optcnn = {
 	.name = "optcnn",
 	.about = "all axes in one problem, nothing divided along a reduction",
 	.plan = plan,
+	.proves = SEARCH_PROVES_PLANS,
+	.among = "that divide nothing along a sum",
 };

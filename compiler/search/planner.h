@@ -37,6 +37,10 @@ typedef struct planner {
 	 * unless it is asked for. */
 	bool on_request;
 	bool priced; /* heeds prices */
+	/* What it means that its solver has found the least, and among which
+	 * plans, in words; NULL: among all that cut every tensor. */
+	search_proof proves;
+	const char *among;
 } planner;
 
 /* The rows in the table of planners.c. */

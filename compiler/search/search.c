@@ -235,6 +235,18 @@ static search_result *new_result(arena *a, const graph *g, const char *name)
 	return r;
 }
 
+/* A solver that was asked something else has proven nothing of bytes. */
+static void settle_claims(search_result *r, const planner *pl, bool pins)
+{
+	r->proves = pl->proves;
+	r->among = pl->among;
+	r->pinned = pins;
+	for (int i = 0; i < MAX_AXES && !pl->proves; i++) {
+		r->optimal_by_step[i] = false;
+		r->least_by_step[i] = -1;
+	}
+}
+
 search_result *search_plan_for(arena *a, const graph *g,
 			       const search_request *q)
 {
@@ -249,6 +261,7 @@ search_result *search_plan_for(arena *a, const graph *g,
 	double begin = now();
 	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;
 	pl->plan(&s);
+	settle_claims(s.result, pl, q->pins != NULL);
 	s.result->seconds = now() - begin;
 	return s.result;
 }
@@ -266,6 +279,8 @@ search_result *search_given(arena *a, const graph *g, const assignment *as,
 	memcpy(to->node_cuts, as->node_cuts, sizeof(cuts) * (size_t)g->nnodes);
 	s.result->lower_bound = -1;
 	search_price(&s);
+	for (int i = 0; i < MAX_AXES; i++)
+		s.result->optimal_by_step[i] = false;
 	return s.result;
 }
 

@@ -25,13 +25,24 @@ typedef struct search_costs {
 	int64_t data_parallel, one_device; /* of these */
 } search_costs;
 
+/* What a solver's proof says of bytes moved, as the byte model counts them. */
+typedef enum search_proof {
+	SEARCH_PROVES_NOTHING, /* it solves another problem, or a part of one */
+	SEARCH_PROVES_STEPS,   /* no step moves less, given those before */
+	SEARCH_PROVES_PLANS,   /* no plan moves less */
+} search_proof;
+
 typedef struct search_result {
 	const char *algorithm;
+	search_proof proves; /* where optimal_by_step[] is set .. */
+	const char *among;   /* .. among plans "that ..", NULL: that cut every
+				tensor */
+	bool pinned;	     /* .. with what was given in a request */
 	assignment assignment;
 	int64_t total;			/* C_m, bytes (search.md) */
 	int64_t by_step[MAX_AXES];	/* delta_i */
-	bool optimal_by_step[MAX_AXES]; /* least of what the planner chooses
-					   from, given the steps before */
+	bool optimal_by_step[MAX_AXES]; /* as `proves' says; all unset where
+					   that is nothing */
 	int64_t least_by_step[MAX_AXES]; /* the same in bytes, as far as it is
 					    proven; -1 if unknown */
 	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */

@@ -20,4 +20,5 @@ const planner planner_tofu = {
 	.name = "tofu",
 	.about = "recursive search, every tensor cut over all devices",
 	.plan = plan,
+	.proves = SEARCH_PROVES_STEPS,
 };
