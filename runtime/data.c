@@ -108,14 +108,21 @@ static bool note_one_batch(dataset *d)
 	return d->batch > 0;
 }
 
-static bool read_arrays(dataset *d, npz *z, const char *path, failure *f)
+static void note_unused(arena *a, dataset *d, const char *name)
+{
+	d->unused = arena_printf(a, "%s%s'%s'", d->unused ? d->unused : "",
+				 d->unused ? ", " : "", name);
+}
+
+static bool read_arrays(arena *a, dataset *d, npz *z, const char *path,
+			failure *f)
 {
 	for (int n = 0; npz_name(z, n); n++) {
 		int i = find_input(d->p, npz_name(z, n));
-		if (i < 0)
-			return fail_with(f, CLI_INPUT, "%s: the model has no "
-					 "input '%.200s'", path,
-					 npz_name(z, n));
+		if (i < 0) {
+			note_unused(a, d, npz_name(z, n));
+			continue;
+		}
 		if (!describe(d, z, i, path, f) || !load(d, z, i, path, f))
 			return false;
 	}
@@ -138,7 +145,7 @@ dataset *dataset_read(arena *a, const plan *p, const char *path, failure *f)
 	d->divided = ARENA_ARRAY(a, bool, p->ninputs);
 	for (int i = 0; i < p->ninputs; i++)
 		d->arrays[i] = machine_array(p, p->inputs[i]);
-	bool good = read_arrays(d, z, path, f);
+	bool good = read_arrays(a, d, z, path, f);
 	npz_close(z);
 	if (good)
 		return d;

@@ -17,10 +17,11 @@ typedef struct dataset {
 	array *arrays; /* by input; .data is NULL where the file has none */
 	bool *divided; /* by input: into samples */
 	int64_t samples, batch; /* of the set, of a step */
+	const char *unused; /* "'a', 'b'": arrays that are no inputs; NULL */
 } dataset;
 
-/* Reads all of a file, whose names must be inputs of the plan, and which must
- * have samples.  NULL, with *f set, on failure.  dataset_free() frees the
+/* Reads from a file, which must have samples, the arrays that have names of
+ * inputs.  NULL, with *f set, on failure.  dataset_free() frees the
  * elements. */
 dataset *dataset_read(arena *a, const plan *p, const char *path, failure *f);
 void dataset_free(dataset *d);

@@ -104,8 +104,8 @@ evaluation *evaluation_open(session *s, const plan *p, const char *path,
 			    const char *data, bool fed, bool collect)
 {
 	evaluation *e = ARENA_NEW(s->a, evaluation);
-	*e = (evaluation){ .s = s, .p = p };
-	e->data = dataset_read(s->a, p, data, &s->f);
+	*e = (evaluation){ .s = s, .p = p, .path = path };
+	e->data = session_data(s, p, data);
 	bool good = e->data && open_feed(e, data, fed);
 	if (good)
 		e->outputs = arrays_of(s->a, p, p->outputs, p->noutputs,

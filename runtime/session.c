@@ -39,6 +39,15 @@ machine *session_alone(session *s, const plan *p, const char *path)
 	return open_machine(s, p, path, comm_row(0, !of->put), NULL, true);
 }
 
+dataset *session_data(session *s, const plan *p, const char *path)
+{
+	dataset *d = dataset_read(s->a, p, path, &s->f);
+	if (d && d->unused)
+		session_note(s, "%s: not used, because the plan has no such "
+			     "input: %s", path, d->unused);
+	return d;
+}
+
 bool session_states(session *s, machine *m, const plan *p, const feed *x)
 {
 	if (s->o->parameters &&
@@ -120,6 +129,19 @@ void session_progress(const session *s, const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fflush(stderr);
+}
+
+void session_note(const session *s, const char *fmt, ...)
+{
+	va_list ap;
+	if (!s->leads)
+		return;
+	session_progress(s, "%s", "");
+	fputs("tdlrun: note: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
 }
 
 double plain_nan(double v)

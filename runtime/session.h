@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "runtime/data.h"
 #include "runtime/inputs.h"
 #include "runtime/options.h"
 
@@ -31,6 +32,9 @@ machine *session_machine(session *s, const plan *p, const char *path);
 /* The same in this process alone, whatever connects the workers of others. */
 machine *session_alone(session *s, const plan *p, const char *path);
 
+/* Reads samples for a plan, and notes what it does not use; NULL on failure. */
+dataset *session_data(session *s, const plan *p, const char *path);
+
 /* The states that --parameters and x give. */
 bool session_states(session *s, machine *m, const plan *p, const feed *x);
 
@@ -52,6 +56,10 @@ int session_loss(const plan *p);
  * there is no terminal, and with --json. */
 bool session_has_progress(const session *s);
 void session_progress(const session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A line on standard error, of one process for all. */
+void session_note(const session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* v, a NaN without the sign that printf() would show. */

@@ -66,7 +66,7 @@ static bool read_data(training *t)
 	session *s = t->s;
 	const options *o = s->o;
 	t->feed = feed_new(s->a, t->p, false, &s->f);
-	t->data = t->feed ? dataset_read(s->a, t->p, o->data, &s->f) : NULL;
+	t->data = t->feed ? session_data(s, t->p, o->data) : NULL;
 	if (!t->data || (o->inputs && !feed_read(t->feed, o->inputs, &s->f)))
 		return false;
 	if (t->data->samples < t->data->batch)
