@@ -189,6 +189,9 @@ typedef struct plan {
 				    -1 */
 	int loss_scale; /* a state of one element, which falls in a step that
 			   leaves the others as they are; -1 */
+	int nfixed;
+	const char **fixed; /* the model's weights that are no states: what
+			       trains others cannot have changed them */
 	int64_t arena_bytes;   /* of each worker */
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;

@@ -60,19 +60,22 @@ bool read_text_value(reader *r, json_t *j, const char *what, const char **v)
 }
 
 /* A name for people: short, and nothing that moves a cursor. */
-static bool read_name(reader *r, members *m, const char *key, const char **v)
+static bool check_name(reader *r, const char *key, const char *v)
 {
-	if (!read_text(r, m, key, v))
-		return false;
-	size_t n = strlen(*v);
+	size_t n = strlen(v);
 	if (n == 0 || n > MOST_NAME)
 		return read_error(r, "'%s' has %zu bytes, 1 to %d are accepted",
 				  key, n, MOST_NAME);
 	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)(*v)[i] < 0x20 || (*v)[i] == 0x7f)
+		if ((unsigned char)v[i] < 0x20 || v[i] == 0x7f)
 			return read_error(r, "'%s' has a control character",
 					  key);
 	return true;
+}
+
+static bool read_name(reader *r, members *m, const char *key, const char **v)
+{
+	return read_text(r, m, key, v) && check_name(r, key, *v);
 }
 
 bool read_type_value(reader *r, json_t *j, const char *what, dtype *v)
@@ -452,6 +455,23 @@ static bool read_training(reader *r, plan *p, members *top)
 	       read_no_more(r, &m);
 }
 
+static bool read_fixed(reader *r, plan *p, members *top)
+{
+	json_t *all;
+	if (!json_object_get(top->object, "fixed"))
+		return true;
+	if (!read_array(r, top, "fixed", MOST_ROWS, &all))
+		return false;
+	p->nfixed = (int)json_array_size(all);
+	p->fixed = ARENA_ARRAY(r->arena, const char *, p->nfixed + 1);
+	for (int i = 0; i < p->nfixed; i++)
+		if (!read_text_value(r, json_array_get(all, (size_t)i),
+				     "a name", &p->fixed[i]) ||
+		    !check_name(r, "fixed", p->fixed[i]))
+			return false;
+	return true;
+}
+
 static bool read_outputs(reader *r, plan *p)
 {
 	for (int i = 0; i < p->noutputs; i++) {
@@ -492,7 +512,7 @@ static bool read_all(reader *r, plan *p, json_t *top)
 			&p->communication_bytes) &&
 	       read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) &&
 	       read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) &&
-	       read_training(r, p, &m) &&
+	       read_training(r, p, &m) && read_fixed(r, p, &m) &&
 	       read_tables(r, p, &m) &&
 	       read_no_more(r, &m) && read_outputs(r, p);
 }

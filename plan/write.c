@@ -32,6 +32,14 @@ static json_t *of_ints(const int *v, int n)
 	return all;
 }
 
+static json_t *of_texts(const char *const *v, int n)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < n; i++)
+		json_array_append_new(all, json_of_text(v[i]));
+	return all;
+}
+
 /* Per axis the dimension or variable, null where none. */
 static json_t *of_cuts(const plan *p, const cuts *c)
 {
@@ -233,6 +241,8 @@ static void put_plan(writer *w, const plan *p)
 	put_member(w, "outputs", of_ints(p->outputs, p->noutputs));
 	if (p->training)
 		put_member(w, "training", of_training(p));
+	if (p->nfixed > 0)
+		put_member(w, "fixed", of_texts(p->fixed, p->nfixed));
 	put_table(w, p, "kernels", p->nkernels);
 	put_table(w, p, "tensors", p->ntensors);
 	put_table(w, p, "nodes", p->nnodes);

@@ -307,13 +307,26 @@ static bool read_states(machine *m, const plan *p, npz *z, failure *f)
 	return good;
 }
 
+/* A weight that the file has must not be a constant of the plan. */
+static bool check_fixed(const plan *p, npz *z, const char *path, failure *f)
+{
+	for (int i = 0; i < p->nfixed; i++)
+		if (npz_has(z, p->fixed[i]))
+			return fail_with(f, CLI_INPUT, "%s: the weight '%s' "
+					 "is a constant in this plan; 'tdlc "
+					 "plan --evaluate' makes one in which "
+					 "weights are states", path,
+					 p->fixed[i]);
+	return true;
+}
+
 /* Reads those that a file has; it must have all that no run changes. */
 static bool read_some(machine *m, const plan *p, npz *z, const char *path,
 		      failure *f)
 {
 	arena *work = arena_new();
 	int n, *states = plan_states(work, p, &n), nread = 0;
-	bool good = true;
+	bool good = check_fixed(p, z, path, f);
 	for (int i = 0; good && i < n; i++) {
 		const plan_tensor *t = &p->tensors[states[i]];
 		if (t->next >= 0 && !npz_has(z, t->name))

@@ -29,6 +29,7 @@ typedef struct result {
 struct evaluation {
 	session *s;
 	const plan *p;
+	const char *path; /* of the plan */
 	dataset *data;
 	feed *feed;
 	machine *m;
@@ -136,33 +137,68 @@ static bool same_tensor(const plan_tensor *x, const plan_tensor *y)
 	       !memcmp(x->dims, y->dims, (size_t)x->ndim * sizeof(*x->dims));
 }
 
-bool evaluation_take(evaluation *e, const machine *m, const plan *trained)
+/* What training has changed must not be a constant where it is evaluated. */
+static bool check_fixed(evaluation *e, const strmap *trained)
+{
+	for (int i = 0; i < e->p->nfixed; i++)
+		if (strmap_get(trained, e->p->fixed[i]))
+			return fail_with(&e->s->f, CLI_INPUT, "%s: the weight "
+					 "'%s', which is trained, is a "
+					 "constant in this plan; 'tdlc plan "
+					 "--evaluate', with --loss and "
+					 "--freeze as for training, makes one "
+					 "that takes its value",
+					 e->path, e->p->fixed[i]);
+	return true;
+}
+
+/* Gives state `tensor` the value of state `from` of the plan that trains. */
+static bool take(evaluation *e, int tensor, const machine *m, int from)
 {
 	arena *work = arena_new();
 	failure *f = &e->s->f;
-	int n, *from = plan_states(work, trained, &n);
-	strmap *names = strmap_new(work);
+	array *x = arrays_of(work, e->p, &tensor, 1, f);
+	bool good = x && machine_state_get(m, from, x, f) &&
+		    machine_state_set(e->m, tensor, x, f);
+	arrays_free(x, 1);
+	arena_free(work);
+	return good;
+}
+
+/* A state that the plan that trains does not have keeps its value where it is
+ * a weight that is not trained, or changes by itself. */
+static bool take_all(evaluation *e, const machine *m, const plan *trained,
+		     const strmap *names, const strmap *fixed)
+{
 	bool good = true;
-	for (int i = 0; i < n; i++)
-		strmap_put(names, trained->tensors[from[i]].name, &from[i]);
 	for (int i = 0; good && i < e->feed->nstates; i++) {
 		int tensor = e->feed->tensors[i];
 		const plan_tensor *t = &e->p->tensors[tensor];
 		const int *at = strmap_get(names, t->name);
-		if (!at && t->next >= 0)
+		if (!at && (t->next >= 0 || strmap_get(fixed, t->name)))
 			continue;
-		if (!at || !same_tensor(&trained->tensors[*at], t)) {
-			good = fail_with(f, CLI_INPUT, "the plan that "
+		if (at && same_tensor(&trained->tensors[*at], t))
+			good = take(e, tensor, m, *at);
+		else
+			good = fail_with(&e->s->f, CLI_INPUT, "the plan that "
 					 "evaluates has a state '%s', the one "
 					 "that trains has no such one",
 					 t->name);
-			break;
-		}
-		array *x = arrays_of(work, e->p, &tensor, 1, f);
-		good = x && machine_state_get(m, *at, x, f) &&
-		       machine_state_set(e->m, tensor, x, f);
-		arrays_free(x, 1);
 	}
+	return good;
+}
+
+bool evaluation_take(evaluation *e, const machine *m, const plan *trained)
+{
+	arena *work = arena_new();
+	int n, *from = plan_states(work, trained, &n);
+	strmap *names = strmap_new(work), *fixed = strmap_new(work);
+	for (int i = 0; i < n; i++)
+		strmap_put(names, trained->tensors[from[i]].name, &from[i]);
+	for (int i = 0; i < trained->nfixed; i++)
+		strmap_put(fixed, trained->fixed[i], fixed);
+	bool good = check_fixed(e, names) &&
+		    take_all(e, m, trained, names, fixed);
 	arena_free(work);
 	return good;
 }

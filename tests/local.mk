@@ -55,6 +55,7 @@ network_files = \
 	%D%/models/train_step.py \
 	%D%/onnx/gradients.py \
 	%D%/train/digits.py \
+	%D%/train/evaluated.py \
 	%D%/onnx/elements.py \
 	%D%/models/dropout.py \
 	%D%/onnx/properties.py \

@@ -7,27 +7,45 @@ const char *const train_precisions[] = { "f32", "bf16", "f16", NULL };
 /* The first of the options that are given and need --train; NULL for none. */
 static const char *needs_train(const train_request *r)
 {
-	return r->loss				    ? "loss"
-	       : r->optimizer			    ? "optimizer"
-	       : r->clip_norm != NO_CLIP_NORM	    ? "clip-norm"
-	       : r->precision			    ? "precision"
-	       : r->recompute			    ? "recompute"
-	       : r->freeze.n > 0		    ? "freeze"
-						    : NULL;
+	return r->optimizer			 ? "optimizer"
+	       : r->clip_norm != NO_CLIP_NORM ? "clip-norm"
+	       : r->precision		 ? "precision"
+	       : r->recompute		 ? "recompute"
+					 : NULL;
+}
+
+/* Whether the options go together; says which do not. */
+static bool is_consistent(driver *d, const train_request *r)
+{
+	const char *option = needs_train(r);
+	const char *either = r->loss		? "loss"
+			     : r->freeze.n > 0 ? "freeze"
+					       : NULL;
+	if (r->train && r->evaluate)
+		cli_usage(&d->program, "--train and --evaluate exclude each "
+			  "other");
+	else if (!r->train && option)
+		cli_usage(&d->program, "--%s needs --train", option);
+	else if (!r->train && !r->evaluate && either)
+		cli_usage(&d->program, "--%s needs --train or --evaluate",
+			  either);
+	else
+		return true;
+	return false;
 }
 
 cli_status driver_train_options(driver *d, const train_request *r,
 				model_options *o)
 {
-	const char *option = needs_train(r);
 	o->seed = (uint64_t)r->seed;
-	if (!r->train && option)
-		return cli_usage(&d->program, "--%s needs --train", option);
-	if (!r->train)
+	if (!is_consistent(d, r))
+		return CLI_USAGE;
+	if (!r->train && !r->evaluate)
 		return CLI_OK;
 	train_options *t = ARENA_NEW(d->arena, train_options);
 	*t = (train_options){
 		.loss = r->loss,
+		.evaluate = r->evaluate,
 		.optimizer = r->optimizer ? r->optimizer : "sgd",
 		.clip_norm = r->clip_norm == NO_CLIP_NORM ? 0 : r->clip_norm,
 		.precision = r->precision ? train_precisions[r->precision]

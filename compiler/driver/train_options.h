@@ -6,7 +6,7 @@
 #include "compiler/graph/train.h"
 
 typedef struct train_request {
-	bool train;
+	bool train, evaluate;
 	const char *loss, *optimizer, *recompute;
 	int precision; /* of train_precisions, 0 where it is not given */
 	double clip_norm; /* NO_CLIP_NORM where it is not given */
@@ -23,9 +23,13 @@ extern const char *const train_precisions[];
 #define DRIVER_OPTIONS_TRAIN(r)                                              \
 	{ CLI_FLAG, 0, "train", NULL,                                        \
 	  "plan a step of the model's training", &(r)->train },              \
+	{ CLI_FLAG, 0, "evaluate", NULL,                                     \
+	  "plan what evaluates such steps: the weights are states, which\n"  \
+	  "tdlrun --evaluate and --parameters give their values",            \
+	  &(r)->evaluate },                                                  \
 	{ CLI_TEXT, 0, "loss", "OP[,ATTR=V]...",                             \
-	  "train for operator OP of the model's first output and a label;\n" \
-	  "without it, for the output 'loss'", &(r)->loss },                 \
+	  "the loss: operator OP of the model's first output and a label;\n" \
+	  "without it, the output 'loss'", &(r)->loss },                     \
 	{ CLI_TEXT, 0, "optimizer", "OP[,ATTR=V]...",                        \
 	  "sgd (default), adam, adamw, or an operator of one's own, as in\n" \
 	  "sgd,lr=0.1,momentum=0.9", &(r)->optimizer },                      \
@@ -47,7 +51,7 @@ extern const char *const train_precisions[];
 	  .min = 0, .max = 9e18 }
 
 /* Sets o->train and o->seed.  CLI_USAGE, after a message, where an option needs
- * --train, which is not given. */
+ * --train, or --evaluate, which is not given. */
 cli_status driver_train_options(driver *d, const train_request *r,
 				model_options *o);
 

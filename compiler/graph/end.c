@@ -124,6 +124,17 @@ static void place_tensors(graph_builder *b, graph *g, const bool *live,
 	g->loss_scale = new_number(b->loss_scale, number);
 }
 
+static void list_fixed(graph_builder *b, graph *g)
+{
+	g->fixed = ARENA_ARRAY(b->arena, const char *, b->tensors.n + 1);
+	for (int i = 0; i < b->tensors.n; i++) {
+		const tensor *t = &b->tensors.at[i]->t;
+		if (t->parameter && t->kind == TENSOR_CONSTANT && t->name)
+			g->fixed[g->nfixed++] =
+				graph_presentable(b->arena, t->name);
+	}
+}
+
 static void place_nodes(graph_builder *b, graph *g, const bool *live,
 			const tensor_id *number)
 {
@@ -199,6 +210,7 @@ graph *graph_end(graph_builder *b)
 			ARENA_ARRAY(b->tmp, tensor_id, b->tensors.n + 1);
 		place_tensors(b, g, keep, number);
 		place_nodes(b, g, live, number);
+		list_fixed(b, g);
 		g->ninputs = b->inputs.n;
 		g->noutputs = b->outputs.n;
 		g->inputs = renumber(b, b->inputs.at, b->inputs.n, number);

@@ -90,6 +90,10 @@ typedef struct graph {
 	tensor_id learning_rate; /* an input; NONE */
 	tensor_id loss_scale;	 /* a state, which falls in a step that leaves
 				    all others as they are; NONE */
+	/* The names of weights that no run can change: they are constants, or
+	 * were folded into some. */
+	int nfixed;
+	const char **fixed;
 } graph;
 
 /* Elements and bytes of a tensor; they fit, because importers check it. */

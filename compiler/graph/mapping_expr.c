@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "compiler/graph/builder.h"
+#include "compiler/graph/train.h"
 
 /* ---- values ------------------------------------------------------------ */
 
@@ -150,7 +151,8 @@ static mvalue eval_name(evaluator *ev, const ast_expr *e)
 	if (!strcmp(name, "none"))
 		return (mvalue){ .kind = MV_NULL };
 	if (ev->model && !strcmp(name, "training"))
-		return mv_bool(ev->options->train != NULL);
+		return mv_bool(ev->options->train &&
+			       !ev->options->train->evaluate);
 	dtype t = dtype_parse(name);
 	if (t != DT_NONE)
 		return mv_type(t);

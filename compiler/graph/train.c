@@ -142,7 +142,8 @@ static bool set_weights(trainer *t)
 	}
 	if (t->weights.n > 0)
 		return true;
-	return train_error(t, DIAG_NOTHING_TRAINED, the_model,
+	return t->o->evaluate ||
+	       train_error(t, DIAG_NOTHING_TRAINED, the_model,
 			   "'loss' depends on no weight that may be trained");
 }
 
@@ -216,6 +217,25 @@ static bool add_all(trainer *t)
 	return !t->o->recompute || recompute(t, nforward);
 }
 
+/* Without a loss all weights may be what a run of training has changed. */
+static bool add_states(trainer *t)
+{
+	graph_builder *b = t->b;
+	bool has_loss = t->o->loss || find_loss(b) != NONE;
+	if (has_loss && !set_loss(t))
+		return false;
+	find_candidates(t);
+	if (has_loss)
+		backward_plan(t);
+	for (int i = 0; !has_loss && i < t->ntensors; i++)
+		t->flow[i].wanted = t->flow[i].moves;
+	if (!set_weights(t))
+		return false;
+	settle_known(t);
+	drop_copies(t);
+	return true;
+}
+
 bool graph_train(graph_builder *b)
 {
 	trainer t = { .b = b, .o = b->train,
@@ -223,6 +243,8 @@ bool graph_train(graph_builder *b)
 		      .constants = strmap_new(b->tmp) };
 	if (diag_errors(b->sink) > b->nerrors)
 		return false;
+	if (b->train->evaluate)
+		return add_states(&t);
 	t.sum = train_library(&t, builtin_overload(OP_ADD));
 	return t.sum && add_all(&t);
 }

@@ -30,6 +30,9 @@ typedef struct train_options {
 	const char *const *freeze; /* globs: weights that are not trained */
 	int nfreeze;
 	bool *freeze_used; /* set: which ones name a weight */
+	/* No step of training, but what evaluates its weights: those that
+	 * would be trained are states, and stay as they are. */
+	bool evaluate;
 } train_options;
 
 /* Keeps what graph_train() will need: the calls, and what is folded out of
@@ -37,7 +40,7 @@ typedef struct train_options {
 void graph_record(graph_builder *b, const train_options *o);
 
 /* Adds the backward pass, and the optimizer: weights become states with a
- * next.  False when errors were added. */
+ * next; to evaluate, states without one.  False when errors were added. */
 bool graph_train(graph_builder *b);
 
 #endif

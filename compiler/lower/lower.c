@@ -49,6 +49,8 @@ static void set_tensors(lowerer *l, const assignment *as)
 	p->noutputs = l->g->noutputs;
 	p->inputs = ARENA_COPY(l->a, l->g->inputs, p->ninputs);
 	p->outputs = ARENA_COPY(l->a, l->g->outputs, p->noutputs);
+	p->nfixed = l->g->nfixed;
+	p->fixed = l->g->fixed;
 	p->training = l->g->training;
 	p->loss = l->g->training ? l->g->loss : -1;
 	p->learning_rate = l->g->training ? l->g->learning_rate : -1;

@@ -26,6 +26,9 @@ show --model two --optimizer sgd
 show --model two --loss mse
 show --model two --clip-norm 1
 show --model two --freeze w
+show --model two --train --evaluate
+show --model two --evaluate --optimizer sgd
+show --model two --evaluate --freeze 'q*'
 tdlc plan parts/two.tdl --opdefs ../../../opdefs --model two -k 2 --clip-norm 0 || echo "-> $?"
 show --model shared --train --recompute 100
 show --model shared --train --recompute 'h,q*'

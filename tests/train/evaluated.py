@@ -1,0 +1,178 @@
+"""ONNX networks that are evaluated while they train.
+
+The accuracy that tdlrun --evaluate prints after each epoch is NumPy's for the
+weights of that epoch's checkpoint, and so is what --parameters gives to a plan
+that is run alone.  A plan in which a trained weight is a constant is refused,
+whether the weight is there under its own name or folded into another constant.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as e:
+    print(f"SKIP: {e} (tests/requirements.txt)")
+    sys.exit(77)
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, call, expect, finish, run  # noqa: E402
+
+BATCH, WIDTH, HIDDEN, CLASSES = 8, 6, 16, 4
+LOSS = ["--loss", "softmax_cross_entropy"]
+
+
+def draw_weights():
+    rng = np.random.default_rng(1)
+    shapes = {"a.w": (HIDDEN, WIDTH), "a.b": (HIDDEN,),
+              "norm.scale": (HIDDEN,), "norm.bias": (HIDDEN,),
+              "norm.mean": (HIDDEN,), "norm.var": (HIDDEN,),
+              "b.w": (HIDDEN, CLASSES)}
+    weights = {n: (0.5 * rng.standard_normal(s)).astype(np.float32)
+               for n, s in shapes.items()}
+    weights["norm.var"] = abs(weights["norm.var"]) + np.float32(0.5)
+    return weights
+
+
+def write_network(path, weights):
+    """A layer whose matrix lies transposed, a normalisation, another layer;
+    beside the logits, whether they are right."""
+    nodes = [
+        helper.make_node("Transpose", ["a.w"], ["a.turned"], perm=[1, 0]),
+        helper.make_node("MatMul", ["x", "a.turned"], ["product"]),
+        helper.make_node("Add", ["product", "a.b"], ["h"]),
+        helper.make_node("BatchNormalization",
+                         ["h", "norm.scale", "norm.bias", "norm.mean",
+                          "norm.var"], ["n"]),
+        helper.make_node("Relu", ["n"], ["r"]),
+        helper.make_node("MatMul", ["r", "b.w"], ["logits"]),
+        helper.make_node("ArgMax", ["logits"], ["best"], axis=1, keepdims=0),
+        helper.make_node("Equal", ["best", "target"], ["same"]),
+        helper.make_node("Cast", ["same"], ["right"], to=TensorProto.FLOAT),
+    ]
+
+    def value(name, kind, *shape):
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    graph = helper.make_graph(
+        nodes, "net",
+        [value("x", TensorProto.FLOAT, BATCH, WIDTH),
+         value("target", TensorProto.INT64, BATCH)],
+        [value("logits", TensorProto.FLOAT, BATCH, CLASSES),
+         value("right", TensorProto.FLOAT, BATCH)],
+        [numpy_helper.from_array(v, n) for n, v in weights.items()])
+    onnx.save(helper.make_model(
+        graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), path)
+
+
+def logits_of(w, x):
+    h = x @ w["a.w"].T + w["a.b"]
+    n = (h - w["norm.mean"]) / np.sqrt(w["norm.var"] + 1e-5)
+    return np.maximum(n * w["norm.scale"] + w["norm.bias"], 0) @ w["b.w"]
+
+
+def loss_of(w, x, target):
+    y = logits_of(w, x).astype(np.float64)
+    y -= y.max(axis=1, keepdims=True)
+    chosen = y[np.arange(len(y)), target]
+    return float(np.mean(np.log(np.exp(y).sum(axis=1)) - chosen))
+
+
+def accuracy_of(w, x, target):
+    return float(np.mean(logits_of(w, x).argmax(axis=1) == target))
+
+
+def draw_data(path, n, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, WIDTH)).astype(np.float32)
+    target = (x[:, 0] > 0) * 2 + (x[:, 1] * x[:, 2] > 0)
+    target = target.astype(np.int64)
+    np.savez(path, x=x, target=target, label=target)
+    return x, target
+
+
+def load(path, weights):
+    """The weights, with those of a checkpoint."""
+    with np.load(path) as states:
+        return {n: states[n] if n in states else v
+                for n, v in weights.items()}
+
+
+def refused(what, word, *command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    expect(f"{what}: status {done.returncode}, {done.stderr}",
+           done.returncode == 1 and word in done.stderr and
+           "--evaluate" in done.stderr)
+
+
+def check(folder, k, train_options, evaluate_options):
+    """Trains; each epoch's accuracy and loss have to be NumPy's."""
+    def path(name):
+        return os.path.join(folder, name)
+
+    weights = draw_weights()
+    write_network(path("net.onnx"), weights)
+    draw_data(path("train.npz"), 160, 2)
+    x, target = draw_data(path("test.npz"), 48, 3)
+    run(TDLC, "plan", path("net.onnx"), "-k", str(k), "--train", *LOSS,
+        "--optimizer", "adam,lr=0.02", *train_options, "-o", path("a.plan"))
+    run(TDLC, "plan", path("net.onnx"), "-k", str(k), "--evaluate",
+        *evaluate_options, "-o", path("b.plan"))
+    result = call(
+        TDLRUN, path("a.plan"), "--data", path("train.npz"), "--epochs", "5",
+        "--shuffle", "--evaluate", path("b.plan"), "--evaluate-data",
+        path("test.npz"), "--checkpoint", path("c"), "--keep", "0")
+    seen = []
+    for epoch in result["evaluations"]:
+        w = load(path(f"c/step-{epoch['step']}.npz"), weights)
+        want = accuracy_of(w, x, target)
+        seen.append(epoch["means"]["right"])
+        expect(f"accuracy {seen[-1]}, NumPy's {want}",
+               abs(seen[-1] - want) < 1e-6)
+        if "loss" in epoch["means"]:
+            want, got = loss_of(w, x, target), epoch["means"]["loss"]
+            expect(f"loss {got}, NumPy's {want}", abs(got - want) < 1e-5)
+    print(f"{k} workers, {train_options}, {evaluate_options}: {seen}")
+    expect("nothing was learnt", seen[-1] > seen[0])
+    # The same from the checkpoint alone.
+    alone = call(TDLRUN, path("b.plan"), "--parameters", path("c"), "--data",
+                 path("test.npz"))
+    expect(f"{alone['evaluation']['right']} alone, {seen[-1]} beside training",
+           alone["evaluation"]["right"] == seen[-1])
+    return path
+
+
+def check_refused(path):
+    """Plans in which what is trained is a constant."""
+    run(TDLC, "plan", path("net.onnx"), "-k", "2", "-o", path("fixed.plan"))
+    with open(path("fixed.plan"), encoding="utf-8") as f:
+        plan = json.load(f)
+    named = [t["name"] for t in plan["tensors"] if t["role"] == "constant"]
+    expect("a.w is not folded", "a.w" not in named and
+           "a.w" in plan["fixed"])
+    run(TDLC, "plan", path("net.onnx"), "-k", "2", "--evaluate", *LOSS,
+        "--freeze", "a.w", "-o", path("frozen.plan"))
+    for name in "fixed", "frozen":
+        plan = path(f"{name}.plan")
+        refused(f"--evaluate {name}", "a.w", TDLRUN, path("a.plan"), "--data",
+                path("train.npz"), "--evaluate", plan, "--evaluate-data",
+                path("test.npz"))
+        refused(f"--parameters {name}", "a.w", TDLRUN, plan, "--parameters",
+                path("c"), "--data", path("test.npz"))
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    for number, (devices, train, evaluate) in enumerate((
+            (2, [], LOSS),
+            (1, ["--freeze", "norm.*"], [*LOSS, "--freeze", "norm.*"]),
+            (4, [], ["--freeze", "norm.mean", "--freeze", "norm.var"]))):
+        at = os.path.join(tmp, str(number))
+        os.mkdir(at)
+        there = check(at, devices, train, evaluate)
+        if number == 0:
+            check_refused(there)
+finish()
