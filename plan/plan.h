@@ -189,6 +189,9 @@ typedef struct plan {
 				    -1 */
 	int loss_scale; /* a state of one element, which falls in a step that
 			   leaves the others as they are; -1 */
+	uint64_t digest; /* of the file's bytes, weights of its own included:
+			    those in other files by their checksums; 0 for one
+			    that was not read */
 	int nfixed;
 	const char **fixed; /* the model's weights that are no states: what
 			       trains others cannot have changed them */

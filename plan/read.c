@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/intern.h"
 #include "plan/read.h"
 
 enum { NTABLES = 5 };
@@ -549,6 +550,7 @@ plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
 	plan *p = ARENA_NEW(a, plan);
 	bool ok = read_all(&r, p, top);
 	json_decref(top);
+	p->digest = hash_bytes(HASH_SEED, text, len);
 	return ok && plan_check(p, s, path) ? p : NULL;
 }
 

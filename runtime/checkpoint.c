@@ -394,12 +394,17 @@ static const char *newest_of(arena *a, const char *folder, failure *f)
 	return checkpoints_newest(&c);
 }
 
+const char *checkpoint_path(arena *a, const char *path, failure *f)
+{
+	struct stat st;
+	bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return is_folder ? newest_of(a, path, f) : path;
+}
+
 bool checkpoint_load(machine *m, const plan *p, const char *path, failure *f)
 {
 	arena *work = arena_new();
-	struct stat st;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		path = newest_of(work, path, f);
+	path = checkpoint_path(work, path, f);
 	npz *z = path ? npz_open(work, path, f) : NULL;
 	bool good = z && read_some(m, p, z, path, f);
 	if (z)

@@ -43,6 +43,10 @@ bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
 bool checkpoints_restore(checkpoints *c, machine *m, const plan *p,
 			 position *at, failure *f);
 
+/* The file itself, or the newest checkpoint of a folder, in a; NULL with *f set
+ * where there is none. */
+const char *checkpoint_path(arena *a, const char *path, failure *f);
+
 /* Gives the plan's states the values that they have in a file, or in the newest
  * checkpoint of a folder.  A state that a run changes may be missing there, as
  * a counter is, or what an optimizer keeps, and stays as it is; what no run

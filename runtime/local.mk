@@ -2,6 +2,7 @@
 # It links neither flex, bison nor protobuf, and includes base and plan alone.
 noinst_LIBRARIES += %D%/libruntime.a
 %C%_libruntime_a_SOURCES = \
+	%D%/agree.c %D%/agree.h \
 	%D%/backend.c %D%/backend.h \
 	%D%/bar.c %D%/bar.h \
 	%D%/checkpoint.c %D%/checkpoint.h \

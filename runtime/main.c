@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/agree.h"
 #include "runtime/evaluate.h"
 #include "runtime/run.h"
 #include "runtime/train.h"
@@ -97,29 +98,31 @@ static bool run_session(session *s, cli_status *status)
 	return evaluate_command(s, status);
 }
 
+static const communicator *row_of(const options *o)
+{
+	return comm_row(o->comm, !backend_row(o->backend)->put);
+}
+
 static cli_status run_plan(session *s)
 {
 	diag_sink *sink = diag_sink_new(s->a);
 	cli_status status = CLI_OK;
 	s->p = plan_read(s->a, sink, s->o->plan);
-	if (s->p && run_session(s, &status))
+	if (s->p && agree(s, row_of(s->o)) && run_session(s, &status))
 		return status;
 	session_progress(s, "%s", "");
 	/* What all processes have met the first tells, and ends the others
 	 * meanwhile. */
 	if (!s->leads)
 		sleep(2);
-	if (s->p) {
+	if (s->p && s->leads)
 		cli_failed(&tdlrun, "%s", s->f.text);
-		return s->f.status;
-	}
-	diag_print(sink, stderr, cli_colour());
-	return CLI_INPUT;
-}
-
-static const communicator *row_of(const options *o)
-{
-	return comm_row(o->comm, !backend_row(o->backend)->put);
+	else if (!s->leads)
+		cli_failed(&tdlrun, "rank %d: %s", s->rank,
+			   s->p ? s->f.text : "its plan cannot be used");
+	if (!s->p)
+		diag_print(sink, stderr, cli_colour());
+	return s->p ? s->f.status : CLI_INPUT;
 }
 
 /* One of several processes speaks for all. */
@@ -127,10 +130,11 @@ static cli_status run_joined(arena *a, const options *o)
 {
 	const communicator *c = row_of(o);
 	session s = { .a = a, .o = o };
-	if (!c->start(&o->processes, &s.run, &s.leads, &s.f)) {
+	if (!c->start(&o->processes, &s.run, &s.rank, &s.f)) {
 		cli_failed(&tdlrun, "%s", s.f.text);
 		return s.f.status;
 	}
+	s.leads = s.rank == 0;
 	if (!s.leads && !freopen("/dev/null", "w", stdout))
 		return cli_failed(&tdlrun, "/dev/null: %s", strerror(errno));
 	cli_status status = run_plan(&s);

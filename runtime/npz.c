@@ -257,6 +257,22 @@ bool npz_has(const npz *z, const char *name)
 	return strmap_get(z->members, name) != NULL;
 }
 
+uint64_t npz_digest(const npz *z)
+{
+	uint64_t sum = 0;
+	for (int i = 0; i < strmap_count(z->members); i++) {
+		zip_stat_t st;
+		zip_uint64_t at = (uintptr_t)strmap_value(z->members, i) - 1;
+		uint64_t h = hash_str(HASH_SEED, strmap_key(z->members, i));
+		if (!zip_stat_index(z->zip, at, 0, &st)) {
+			h = hash_i64(h, (int64_t)st.size);
+			h = hash_i64(h, st.crc);
+		}
+		sum += h; /* in any order */
+	}
+	return sum ? sum : 1;
+}
+
 static bool check_type(npz *z, const array *x, const header *h, failure *f)
 {
 	if (strcmp(h->descr, descriptions[x->type]))

@@ -14,7 +14,8 @@ typedef struct session {
 	const options *o;
 	const plan *p; /* the one that was asked for */
 	void *run;  /* the processes that this one has joined */
-	bool leads; /* this process prints, and writes files */
+	int rank;
+	bool leads; /* this process, rank 0, prints and writes files */
 	failure f;
 } session;
 

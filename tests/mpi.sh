@@ -3,7 +3,7 @@
 # same bytes, checkpoints that either goes on from, and failures that end all.
 . "${srcdir:-.}/tests/lib.sh"
 
-here=$(cd "${srcdir:-.}" && pwd)
+root=$(cd "${srcdir:-.}" && pwd)
 "$TDLRUN" --comm mpi "$tmp/none" 2>&1 | grep -q 'not built in' &&
 	skip 'tdlrun was built without MPI'
 command -v mpirun >/dev/null || skip 'there is no mpirun'
@@ -24,7 +24,7 @@ ranks() {
 plans() {
 	k=$1 name=$2
 	shift 2
-	expect 0 "$TDLC" plan "$here/examples/models/$name.tdl" -k "$k" \
+	expect 0 "$TDLC" plan "$root/examples/models/$name.tdl" -k "$k" \
 		-o "$tmp/$name.plan" "$@"
 }
 
@@ -80,6 +80,69 @@ expect 0 ranks 4 "$tmp/mlp.plan" $train --epochs 2 --checkpoint "$tmp/b" \
 	--resume
 cmp "$tmp/a/step-10.npz" "$tmp/b/step-10.npz" ||
 	fail 'resumed by processes: it differs'
+
+# ---- processes that do not fit each other ------------------------------------
+
+# odd RANK PLAN ARGUMENT... -- PLAN ARGUMENT...: four processes, of which one,
+# RANK, has the second plan and arguments.
+odd() {
+	at=$1
+	shift
+	usual='' before=--np\ $at after=--np\ $((3 - at))
+	while [ "$1" != -- ]; do
+		usual="$usual $1"
+		shift
+	done
+	shift
+	[ "$at" -gt 0 ] || before=
+	[ "$at" -lt 3 ] || after=
+	# shellcheck disable=SC2086
+	timeout 120 mpirun --oversubscribe \
+		${before:+$before "$TDLRUN" $usual --comm mpi :} \
+		-n 1 "$TDLRUN" "$@" --comm mpi \
+		${after:+: $after "$TDLRUN" $usual --comm mpi}
+}
+
+mlp='-D batch=8 -D inputs=6 -D width=10 -D depth=2 --train'
+here="$tmp/here.plan"
+cp "$tmp/mlp.plan" "$here"
+other() {	# ARGUMENT...: another plan of the same model
+	# shellcheck disable=SC2086
+	expect 0 "$TDLC" plan "$root/examples/models/mlp.tdl" -k 4 \
+		-o "$tmp/there.plan" $mlp "$@"
+}
+data="--data $tmp/data.npz"
+other --optimizer sgd,momentum=0.8
+# shellcheck disable=SC2086
+expect 1 odd 3 "$here" $data -- "$tmp/there.plan" $data
+says 'need the same plan, data and options: rank 3 has another plan$'
+other --optimizer sgd,momentum=0.9 --algorithm data-parallel
+# shellcheck disable=SC2086
+expect 1 odd 0 "$here" $data -- "$tmp/there.plan" $data
+says 'rank 0 has another plan$'
+"${PYTHON:-python3}" - "$tmp" <<'END'
+import sys
+import numpy as np
+with np.load(f"{sys.argv[1]}/data.npz") as f:
+    x, label = f["x"], f["label"]
+np.savez(f"{sys.argv[1]}/short.npz", x=x[:32], label=label[:32])
+x[17, 3] += 1
+np.savez(f"{sys.argv[1]}/moved.npz", x=x, label=label)
+END
+for file in short moved none; do
+	# shellcheck disable=SC2086
+	expect 1 odd 1 "$here" $data -- "$here" --data "$tmp/$file.npz"
+	says 'rank 1 has another --data'
+done
+# shellcheck disable=SC2086
+expect 1 odd 2 "$here" $data --seed 4 -- "$here" $data --seed 5 --steps 3
+says 'rank 2 has another --steps; rank 2 has another --seed$'
+# shellcheck disable=SC2086
+expect 1 odd 2 "$here" $data -- "$here"
+says 'rank 2 has another --data$'
+# shellcheck disable=SC2086
+expect 1 odd 1 "$here" $data -- "$tmp/none.plan" $data
+says 'rank 1: its plan cannot be used'
 
 # ---- failures ----------------------------------------------------------------
 

@@ -8,13 +8,13 @@ typedef struct alone {
 	int nworkers;
 } alone;
 
-static bool start_alone(const comm_options *o, void **run, bool *leads,
+static bool start_alone(const comm_options *o, void **run, int *rank,
 			failure *f)
 {
 	(void)o;
 	(void)f;
 	*run = NULL;
-	*leads = true;
+	*rank = 0;
 	return true;
 }
 

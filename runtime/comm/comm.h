@@ -34,13 +34,16 @@ typedef struct communicator {
 	 * launch(), ready(), move(), combine() and received(). */
 	bool moves;
 	/* Joins the processes of the run, before anything else, and gives what
-	 * end() and open() take.  *leads: whether this is the one that speaks
-	 * for all; the others print nothing and write no file.  False with *f
-	 * set. */
-	bool (*start)(const comm_options *o, void **run, bool *leads,
+	 * end(), gather() and open() take.  Rank 0 speaks for all; the others
+	 * print nothing and write no file.  False with *f set. */
+	bool (*start)(const comm_options *o, void **run, int *rank,
 		      failure *f);
 	/* Leaves them; where the run has failed, it ends them. */
 	void (*end)(void *run, cli_status status);
+	/* A number of each process, by rank, in a; there are *n.  All call it
+	 * alike.  NULL where there is but this process; may be NULL for
+	 * that. */
+	uint64_t *(*gather)(void *run, arena *a, uint64_t x, int *n);
 	/* For the workers of a plan.  NULL with *f set. */
 	void *(*open)(void *run, const plan *p, failure *f);
 	/* The workers that are in this process, first .. first + n; and how

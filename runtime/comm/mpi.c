@@ -201,16 +201,15 @@ static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 
 /* ---- opening ----------------------------------------------------------- */
 
-static bool start_ranks(const comm_options *o, void **run, bool *leads,
+static bool start_ranks(const comm_options *o, void **run, int *rank,
 			failure *f)
 {
-	int rank, level;
+	int level;
 	(void)o;
 	(void)f;
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_rank(MPI_COMM_WORLD, rank);
 	*run = NULL;
-	*leads = rank == 0;
 	return true;
 }
 
@@ -226,6 +225,16 @@ static void end_ranks(void *run, cli_status status)
 	if (status != CLI_OK && status != CLI_DIFFERENCE && n > 1)
 		_exit(status);
 	MPI_Finalize();
+}
+
+static uint64_t *gather_ranks(void *run, arena *a, uint64_t x, int *n)
+{
+	(void)run;
+	MPI_Comm_size(MPI_COMM_WORLD, n);
+	uint64_t *all = ARENA_ARRAY(a, uint64_t, *n);
+	MPI_Allgather(&x, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T,
+		      MPI_COMM_WORLD);
+	return all;
 }
 
 static void *open_ranks(void *run, const plan *p, failure *f)
@@ -519,6 +528,7 @@ const communicator comm_mpi = {
 	.moves = true,
 	.start = start_ranks,
 	.end = end_ranks,
+	.gather = gather_ranks,
 	.open = open_ranks,
 	.here = here_ranks,
 	.attach = attach_ranks,

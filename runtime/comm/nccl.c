@@ -43,14 +43,14 @@ static bool choose(const comm_options *o, const communicator **by, failure *f)
 	return true;
 }
 
-static bool start_processes(const comm_options *o, void **run, bool *leads,
+static bool start_processes(const comm_options *o, void **run, int *rank,
 			    failure *f)
 {
 	arena *a = arena_new();
 	processes *x = ARENA_NEW(a, processes);
 	x->a = a;
 	*run = x;
-	return choose(o, &x->by, f) && x->by->start(o, &x->run, leads, f);
+	return choose(o, &x->by, f) && x->by->start(o, &x->run, rank, f);
 }
 
 static void end_processes(void *run, cli_status status)
@@ -58,6 +58,12 @@ static void end_processes(void *run, cli_status status)
 	processes *x = run;
 	x->by->end(x->run, status);
 	arena_free(x->a);
+}
+
+static uint64_t *gather_processes(void *run, arena *a, uint64_t x, int *n)
+{
+	const processes *p = run;
+	return p->by->gather ? p->by->gather(p->run, a, x, n) : NULL;
 }
 
 /* Alone there is one process, so one worker. */
@@ -134,6 +140,7 @@ const communicator comm_nccl = {
 	.name = "nccl",
 	.start = start_processes,
 	.end = end_processes,
+	.gather = gather_processes,
 	.open = open_processes,
 	.here = here_processes,
 	.neighbour = neighbour_processes,

@@ -181,7 +181,7 @@ static bool open_board(board *b, const comm_options *o, failure *f)
 	       fail_with(f, CLI_MACHINE, "cannot start a thread");
 }
 
-static bool start_rendezvous(const comm_options *o, void **run, bool *leads,
+static bool start_rendezvous(const comm_options *o, void **run, int *rank,
 			     failure *f)
 {
 	arena *a = arena_new();
@@ -196,7 +196,7 @@ static bool start_rendezvous(const comm_options *o, void **run, bool *leads,
 		arena_free(a);
 		return false;
 	}
-	*leads = b->rank == 0;
+	*rank = b->rank;
 	*run = b;
 	return true;
 }
@@ -308,24 +308,47 @@ static int64_t brought_to(const notice *x, int64_t meeting)
 	return 0;
 }
 
-typedef int64_t merge_fn(int64_t x, int64_t y);
-
-static int64_t meet(board *b, int64_t x, merge_fn *merge)
+/* Comes to the next meeting with x. */
+static int64_t come(board *b, int64_t x)
 {
 	pthread_mutex_lock(&b->lock);
-	int64_t meeting = ++b->own.met, result = 0;
+	int64_t meeting = ++b->own.met;
 	for (int i = NOTICE_KEPT - 1; i > 0; i--)
 		b->own.brought[i] = b->own.brought[i - 1];
 	b->own.brought[0].at = meeting;
 	b->own.brought[0].value = x;
 	pthread_mutex_unlock(&b->lock);
 	board_write(b);
+	return meeting;
+}
+
+/* What a rank has brought to a meeting that this one has come to with x. */
+static int64_t ask(board *b, int rank, int64_t meeting, int64_t x)
+{
+	if (rank == b->rank)
+		return x;
+	notice other = wait_for(b, rank, meeting);
+	return brought_to(&other, meeting);
+}
+
+static uint64_t *gather_rendezvous(void *run, arena *a, uint64_t x, int *n)
+{
+	board *b = run;
+	int64_t meeting = come(b, (int64_t)x);
+	uint64_t *all = ARENA_ARRAY(a, uint64_t, b->nranks);
+	for (int r = 0; r < b->nranks; r++)
+		all[r] = (uint64_t)ask(b, r, meeting, (int64_t)x);
+	*n = b->nranks;
+	return all;
+}
+
+typedef int64_t merge_fn(int64_t x, int64_t y);
+
+static int64_t meet(board *b, int64_t x, merge_fn *merge)
+{
+	int64_t meeting = come(b, x), result = 0;
 	for (int r = 0; r < b->nranks; r++) {
-		int64_t y = x;
-		if (r != b->rank) {
-			notice other = wait_for(b, r, meeting);
-			y = brought_to(&other, meeting);
-		}
+		int64_t y = ask(b, r, meeting, x);
 		result = r == 0 ? y : merge(result, y);
 	}
 	return result;
@@ -421,6 +444,7 @@ const communicator comm_rendezvous = {
 	.name = "rendezvous",
 	.start = start_rendezvous,
 	.end = end_rendezvous,
+	.gather = gather_rendezvous,
 	.open = open_rendezvous,
 	.here = here_rendezvous,
 	.neighbour = neighbour_rendezvous,

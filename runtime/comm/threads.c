@@ -131,13 +131,13 @@ static void open_posts(threads *c)
 }
 
 /* This process is the only one. */
-static bool start_threads(const comm_options *o, void **run, bool *leads,
+static bool start_threads(const comm_options *o, void **run, int *rank,
 			  failure *f)
 {
 	(void)o;
 	(void)f;
 	*run = NULL;
-	*leads = true;
+	*rank = 0;
 	return true;
 }
 

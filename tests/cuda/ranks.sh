@@ -80,6 +80,19 @@ export FAKE_CUDA_FAIL=kernel:9:700
 expect 4 ranks 2 "$tmp/mlp-2.plan" --steps 3
 unset FAKE_CUDA_FAIL
 says 'illegal memory access'
+
+# Another plan is noticed before the first step.
+plan other 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
+	--optimizer adamw,lr=0.5
+mkdir "$tmp/meet"
+rank 1 2 "$tmp/other-2.plan" --steps 3 >"$tmp/out-1" 2>&1 &
+expect 1 rank 0 2 "$tmp/mlp-2.plan" --steps 3
+says 'rank 1 has another plan'
+got=0
+wait $! || got=$?
+[ "$got" -eq 1 ] || fail "rank 1 ends with status $got, not 1"
+rm -rf "$tmp/meet"
+
 seconds=$(($(date +%s) - begin))
 [ "$seconds" -le 90 ] || fail "failures were noticed after $seconds s"
 finish

@@ -43,14 +43,14 @@ static bool join(member *m)
 {
 	comm_options o = { folder, m->rank, m->n, m->patience };
 	failure f = { 0 };
-	bool leads = false;
-	if (!comm_rendezvous.start(&o, &m->run, &leads, &f)) {
+	int rank = -1;
+	if (!comm_rendezvous.start(&o, &m->run, &rank, &f)) {
 		fprintf(stderr, "%s\n", f.text);
 		return false;
 	}
 	m->p = (plan){ .mesh = { 1, { m->n } }, .program = m->program };
 	m->link = comm_rendezvous.open(m->run, &m->p, &f);
-	return m->link && leads == (m->rank == 0);
+	return m->link && rank == m->rank;
 }
 
 static void leave(member *m, cli_status status)
@@ -105,6 +105,19 @@ static int count_files(void)
 
 /* ---- meetings ---------------------------------------------------------- */
 
+/* How many numbers are not there that each has brought. */
+static int gather_wrong(member *m, uint64_t x)
+{
+	arena *a = arena_new();
+	int n, wrong = 0;
+	const uint64_t *all = comm_rendezvous.gather(m->run, a,
+						     x - (uint64_t)m->rank, &n);
+	for (int r = 0; r < n; r++)
+		wrong += all[r] != x - (uint64_t)r;
+	arena_free(a);
+	return wrong + (n != m->n);
+}
+
 static int meet_often(member *m)
 {
 	const communicator *c = &comm_rendezvous;
@@ -120,6 +133,7 @@ static int meet_often(member *m)
 		wrong += c->sum(m->link, m->rank + i) !=
 			 m->n * (m->n - 1) / 2 + m->n * i;
 		wrong += c->greatest(m->link, -m->rank - i) != -i;
+		wrong += gather_wrong(m, UINT64_MAX - (uint64_t)i);
 		/* Some come late. */
 		if (i % m->n == m->rank)
 			usleep(2000);
@@ -300,8 +314,8 @@ START_TEST(test_wrong_ranks)
 	comm_options o = { folder, 3, 3, 0 };
 	failure f = { 0 };
 	void *x;
-	bool leads;
-	ck_assert(!comm_rendezvous.start(&o, &x, &leads, &f));
+	int own;
+	ck_assert(!comm_rendezvous.start(&o, &x, &own, &f));
 	ck_assert_int_eq(f.status, CLI_USAGE);
 	ck_assert(strstr(f.text, "no rank 3 of 3") != NULL);
 	f = (failure){ 0 };
@@ -310,7 +324,7 @@ START_TEST(test_wrong_ranks)
 	unsetenv("PMI_RANK");
 	unsetenv("RANK");
 	unsetenv("SLURM_PROCID");
-	ck_assert(!comm_rendezvous.start(&o, &x, &leads, &f));
+	ck_assert(!comm_rendezvous.start(&o, &x, &own, &f));
 	ck_assert_int_eq(f.status, CLI_USAGE);
 	setenv("SLURM_PROCID", "2", 1);
 	setenv("SLURM_NTASKS", "8", 1);
