@@ -15,11 +15,15 @@ typedef struct cuda_link {
 	 * workers here, on a stream, which may be capturing. */
 	bool (*transfer)(void *l, const int *instrs, int n, CUstream s,
 			 failure *f);
-	/* Waits until the stream is done, or a peer has failed for 10 s. */
+	/* Waits until the stream is done, or cannot be any more. */
 	bool (*wait)(void *l, CUstream s, failure *f);
 	/* Bytes that the workers here receive from others in an instruction,
 	 * each time that it is run. */
 	int64_t (*received)(void *l, int instr);
+	/* After a failure, once no graph has transfers any more: nothing on
+	 * the stream waits for others from then on, nor does close().  May be
+	 * NULL. */
+	void (*abandon)(void *l);
 	void (*close)(void *l);
 } cuda_link;
 

@@ -511,8 +511,6 @@ static bool wait_stream(nccl *l, CUstream s, failure *f)
 	return cuda_good(&l->c->api, r, "cuStreamQuery", f);
 }
 
-/* After a failure the communicators are given up, so that nothing on the stream
- * waits for others any more. */
 static bool wait_nccl(void *state, CUstream s, failure *f)
 {
 	nccl *l = state;
@@ -520,9 +518,12 @@ static bool wait_nccl(void *state, CUstream s, failure *f)
 	atomic_store(&l->progress.waits, true);
 	bool well = wait_stream(l, s, f);
 	atomic_store(&l->progress.waits, false);
-	if (!well)
-		leave_all(l, true);
 	return well;
+}
+
+static void abandon_nccl(void *state)
+{
+	leave_all(state, true);
 }
 
 static int64_t received_nccl(void *state, int instr)
@@ -535,5 +536,6 @@ const cuda_link link_nccl = {
 	.transfer = transfer_nccl,
 	.wait = wait_nccl,
 	.received = received_nccl,
+	.abandon = abandon_nccl,
 	.close = close_nccl,
 };

@@ -57,6 +57,7 @@ struct program {
 	void *transfers;
 	CUgraphExec graph;
 	bool replays; /* all steps but the first */
+	bool failed;
 	int64_t nsteps, used;
 };
 
@@ -318,16 +319,34 @@ program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 	return NULL;
 }
 
+static void drop_graph(program *x)
+{
+	if (x->graph)
+		x->c->api.cuGraphExecDestroy(x->graph);
+	x->graph = NULL;
+}
+
+/* After a failure the queues end without the other processes.  A graph keeps
+ * the communicators that its transfers use, so it goes first, or, while it
+ * runs, as soon as these let it end. */
+static void abandon(program *x)
+{
+	drop_graph(x);
+	if (x->transfers && x->link->abandon)
+		x->link->abandon(x->transfers);
+}
+
 /* Errors are not told: a device that has failed reports them for ever. */
 void program_close(program *x)
 {
 	const cuda_api *api = &x->c->api;
 	failure ignored = { 0 };
+	if (x->failed)
+		abandon(x);
 	for (int i = 0; i < x->nstations; i++)
 		if (enter_station(x, i, &ignored))
 			api->cuStreamSynchronize(queue(x, i));
-	if (x->graph)
-		api->cuGraphExecDestroy(x->graph);
+	drop_graph(x);
 	if (x->transfers)
 		x->link->close(x->transfers);
 	for (int i = 0; i < x->nstations; i++) {
@@ -554,7 +573,7 @@ static bool check(program *x, const action *n, failure *f)
 	       backend_at(x->p, x->c->first + n->worker, n->instr, f);
 }
 
-bool program_step(program *x, failure *f)
+static bool run(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
 	bool watched = !x->replays || x->nsteps == 0, good = true;
@@ -576,6 +595,12 @@ bool program_step(program *x, failure *f)
 		if (!check(x, x->checked.at[i], f))
 			return false;
 	return true;
+}
+
+bool program_step(program *x, failure *f)
+{
+	x->failed = !run(x, f);
+	return !x->failed;
 }
 
 int64_t program_received(const program *x, int instr)

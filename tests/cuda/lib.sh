@@ -51,3 +51,35 @@ for name in a.files:
     assert error <= 1e-4 * np.linalg.norm(y) + noise, f"{name}: {error:.2g}"
 END
 }
+
+# rank R N PLAN ARGUMENT...; $odd: what rank 1 alone has in its environment
+rank() {
+	r=$1 n=$2 set=NCCL_HOSTID=host-$1
+	shift 2
+	[ "$r" != 1 ] || set="$set $odd"
+	# shellcheck disable=SC2086 # words
+	env $set FAKE_CUDA_SEED=$((seed + r)) timeout "$limit" \
+		"$TDLRUN" "$@" --backend cuda --comm nccl \
+		--rendezvous "$tmp/meet" --rank "$r" --ranks "$n" \
+		--patience "$patience"
+}
+
+# ranks N PLAN ARGUMENT...: the greatest status of all; what rank 0 says.
+ranks() {
+	mkdir "$tmp/meet"
+	pids=
+	for r in $(seq 1 $(($1 - 1))); do
+		rank "$r" "$@" >"$tmp/out-$r" 2>"$tmp/err-$r" &
+		pids="$pids $!"
+	done
+	greatest=0
+	rank 0 "$@" || greatest=$?
+	for p in $pids; do
+		got=0
+		wait "$p" || got=$?
+		[ "$got" -le "$greatest" ] || greatest=$got
+	done
+	rm -rf "$tmp/meet"
+	return "$greatest"
+}
+seed=1 limit=120 patience=60 odd= # the machine may be busy

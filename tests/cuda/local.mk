@@ -20,7 +20,7 @@ EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
 	%D%/include/nccl.h %D%/include/nvrtc.h
 
-fake_tests = %D%/abi.sh %D%/ranks.sh %D%/threads.sh
+fake_tests = %D%/abi.sh %D%/failures.sh %D%/ranks.sh %D%/threads.sh
 EXTRA_DIST += $(fake_tests) %D%/README.md %D%/abi.txt %D%/lib.sh
 
 if CUDA
@@ -34,7 +34,7 @@ endif
 if TDLC
 TESTS += %D%/threads.sh
 if NCCL
-TESTS += %D%/ranks.sh
+TESTS += %D%/failures.sh %D%/ranks.sh
 endif
 endif
 endif

@@ -6,6 +6,7 @@
 #include <cudnn.h>
 #include <nccl.h>
 #include <nvrtc.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -606,6 +607,40 @@ static int in_graph(ncclComm_t comm, int rank, int n, CUstream s)
 	return element(x, 0, s) == (float)(n * n);
 }
 
+/* Leaves while there is a graph of its calls, or after that. */
+static int abort_captured(ncclComm_t comm, CUstream s, bool live)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+	const CUdeviceptr x = counting(3, 1, s);
+	GOOD(cuStreamSynchronize(s));
+	GOOD(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+	GOOD(ncclAllReduce(at(x), at(x), 3, ncclFloat, ncclSum, comm, s));
+	GOOD(cuStreamEndCapture(s, &graph));
+	GOOD(cuGraphInstantiate(&exec, graph, 0));
+	GOOD(cuGraphDestroy(graph));
+	if (!live)
+		GOOD(cuGraphExecDestroy(exec));
+	signal(SIGALRM, SIG_DFL);
+	alarm(2);
+	GOOD(ncclCommAbort(comm));
+	return 1;
+}
+
+static int after_graph(ncclComm_t comm, int rank, int n, CUstream s)
+{
+	(void)rank;
+	(void)n;
+	return abort_captured(comm, s, false);
+}
+
+static int before_graph(ncclComm_t comm, int rank, int n, CUstream s)
+{
+	(void)rank;
+	(void)n;
+	return abort_captured(comm, s, true);
+}
+
 static int mismatched(ncclComm_t comm, int rank, int n, CUstream s)
 {
 	ncclResult_t error = ncclSuccess;
@@ -659,8 +694,8 @@ static int refused(ncclComm_t comm, int rank, int n, CUstream s)
 	return 1;
 }
 
-static rank_fn *const rank_tests[] = {collectives, split, in_graph, deserted,
-				      refused};
+static rank_fn *const rank_tests[] = {collectives, split, in_graph,
+				      after_graph, deserted, refused};
 
 START_TEST(test_ranks)
 {
@@ -672,6 +707,13 @@ END_TEST
 START_TEST(test_mismatch)
 {
 	ck_assert_int_lt(ranks(4, mismatched), 4);
+}
+END_TEST
+
+/* None comes back. */
+START_TEST(test_abort_of_captured)
+{
+	ck_assert_int_eq(ranks(2, before_graph), 2);
 }
 END_TEST
 
@@ -886,6 +928,7 @@ int main(void)
 	tcase_add_loop_test(t, test_ranks, 0,
 			    sizeof rank_tests / sizeof rank_tests[0]);
 	tcase_add_test(t, test_mismatch);
+	tcase_add_test(t, test_abort_of_captured);
 	tcase_add_test(t, test_one_gpu);
 	tcase_add_test(t, test_matmul);
 	tcase_add_test(t, test_convolution);

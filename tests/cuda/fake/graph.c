@@ -161,6 +161,9 @@ FAKE_EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
 		c->graph->refs++;
 		note("captured a graph of %d nodes", c->graph->n);
 	}
+	/* Events that were recorded keep the capture, but not its graph. */
+	drop_graph(c->graph);
+	c->graph = NULL;
 	drop_capture(c);
 	return leave(result);
 }

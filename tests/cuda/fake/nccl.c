@@ -5,7 +5,9 @@
  * stream; a send that is not in one group with a receive waits for the other
  * side; ranks that call different things, or with other counts or types, are
  * told so; two ranks on one GPU are refused unless NCCL_HOSTID tells them
- * apart.  Sums are added in an order of their own, as those of the real one.
+ * apart; a communicator is left, or aborted, when the graphs that have captured
+ * calls of it are gone.  Sums are added in an order of their own, as those of
+ * the real one.
  *
  *	FAKE_NCCL_FAIL		FUNCTION:N:ERROR, as FAKE_CUDA_FAIL; of
  *				`transfer', the N-th group of calls of this
@@ -251,9 +253,20 @@ FAKE_EXPORT ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 	return open_comm(split, name, n, rank);
 }
 
+/* Until the graphs are gone that its calls are in, as the real one, even where
+ * it is aborted. */
+static void wait_for_graphs(ncclComm_t comm)
+{
+	while (comm->captured > 0) {
+		fake_progress();
+		usleep(100);
+	}
+}
+
 static ncclResult_t close_comm(ncclComm_t comm)
 {
 	static ncclComm_t closed;
+	wait_for_graphs(comm);
 	board_close(comm->board);
 	/* Work that was not finished may look at it still: it is kept. */
 	comm->board = NULL;
@@ -394,6 +407,8 @@ static ncclResult_t launch(CUstream s, group *g)
 			     .step = group_step,
 			     .release = group_release,
 			     .arg = g};
+	if (fake_stream_captures(s))
+		group_capture(g);
 	const CUresult result = fake_enqueue(s, &w);
 	return result ? wrong(ncclUnhandledCudaError, "error %d of CUDA",
 			      (int)result)

@@ -51,6 +51,13 @@ group *group_add(group *g, const op *o)
 	return g;
 }
 
+void group_capture(group *g)
+{
+	g->captured = true;
+	for (int i = 0; i < g->n; i++)
+		g->ops[i].comm->captured++;
+}
+
 /* ---- what is to be transferred ------------------------------------------- */
 
 static header header_of(const op *o, size_t bytes)
@@ -429,6 +436,8 @@ CUresult group_step(void *arg, bool first)
 void group_release(void *arg)
 {
 	group *g = arg;
+	for (int i = 0; g->captured && i < g->n; i++)
+		g->ops[i].comm->captured--;
 	for (int i = 0; g->parts && i < g->n; i++)
 		free(g->parts[i]);
 	free(g->parts);

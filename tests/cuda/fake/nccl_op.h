@@ -12,6 +12,7 @@ struct ncclComm {
 	char name[120];
 	board *board; /* NULL: closed */
 	_Atomic int pending;	/* groups that were enqueued */
+	_Atomic int captured;	/* calls in graphs that there are still */
 	_Atomic bool aborted, inside;
 	ncclResult_t error;
 	char text[400];
@@ -53,12 +54,16 @@ typedef struct group {
 	struct transfer *transfers;
 	int ntransfers;
 	bool hangs, counted;
+	bool captured; /* in a graph */
 	unsigned char **parts; /* by call: what came from all ranks */
 } group;
 
 FAKE_HIDDEN size_t op_size(const op *o); /* of an element */
 /* Appends a call to a group, or to a new one. */
 FAKE_HIDDEN group *group_add(group *g, const op *o);
+/* Its calls belong to a graph, and to their communicators until that is gone.
+ */
+FAKE_HIDDEN void group_capture(group *g);
 FAKE_HIDDEN CUresult group_step(void *arg, bool first);
 FAKE_HIDDEN void group_release(void *arg);
 

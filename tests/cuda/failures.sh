@@ -1,0 +1,37 @@
+#!/bin/sh
+# --backend cuda --comm nccl on fake libraries, and processes that fail: all
+# end, and what is said is what has happened.
+. "${srcdir:-.}/tests/cuda/lib.sh"
+
+plan mlp 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
+	--optimizer adamw
+
+# failing SETTING: both ranks, with that in their environment
+failing() {
+	export "${1?}"
+	expect 4 ranks 2 "$tmp/mlp-2.plan" --steps 30
+	unset "${1%%=*}"
+}
+limit=60 patience=3
+
+failing FAKE_NCCL_FAIL=transfer:3
+failing FAKE_NCCL_FAIL=ncclCommInitRank:1:2
+says 'nccl'
+failing FAKE_CUDA_FAIL=kernel:9:700
+says 'illegal memory access'
+# In a step that is replayed.
+failing FAKE_CUDA_FAIL=kernel:150:700
+says 'a step that was replayed: .*illegal memory access'
+
+# Another plan is noticed before the first step.
+plan other 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
+	--optimizer adamw,lr=0.5
+mkdir "$tmp/meet"
+rank 1 2 "$tmp/other-2.plan" --steps 3 >"$tmp/out-1" 2>&1 &
+expect 1 rank 0 2 "$tmp/mlp-2.plan" --steps 3
+says 'rank 1 has another plan'
+got=0
+wait $! || got=$?
+[ "$got" -eq 1 ] || fail "rank 1 ends with status $got, not 1"
+rm -rf "$tmp/meet"
+finish
