@@ -195,15 +195,26 @@ static ncclComm_t comm_of(const nccl *l, const exchange *x)
 }
 
 /* Those that are cut out of others first. */
-static void leave_all(nccl *l, bool failed)
+static void leave_all(nccl *l)
 {
-	for (int i = l->groups.n - 1; i >= 0; i--) {
-		ncclComm_t g = l->groups.at[i].comm;
-		if (failed)
-			l->api.ncclCommAbort(g);
-		else
-			l->api.ncclCommDestroy(g);
-	}
+	for (int i = l->groups.n - 1; i >= 0; i--)
+		l->api.ncclCommDestroy(l->groups.at[i].comm);
+	l->groups.n = 0;
+}
+
+/* To abort one may synchronise the device, and so wait for work of another that
+ * has not been told: all are told, then closed, where a group does that. */
+static void abort_all(nccl *l)
+{
+	enum { GROUPED = 22200 }; /* 2.22: they are part of a group */
+	int version = 0;
+	bool grouped = l->api.ncclGetVersion(&version) == ncclSuccess &&
+		       version >= GROUPED &&
+		       l->api.ncclGroupStart() == ncclSuccess;
+	for (int i = l->groups.n - 1; i >= 0; i--)
+		l->api.ncclCommAbort(l->groups.at[i].comm);
+	if (grouped)
+		l->api.ncclGroupEnd();
 	l->groups.n = 0;
 }
 
@@ -303,7 +314,7 @@ static void close_nccl(void *state)
 {
 	nccl *l = state;
 	failure ignored = { 0 };
-	leave_all(l, false);
+	leave_all(l);
 	if (cuda_enter(l->c, 0, &ignored)) {
 		if (l->outbox)
 			l->c->api.cuMemFree(l->outbox);
@@ -523,7 +534,7 @@ static bool wait_nccl(void *state, CUstream s, failure *f)
 
 static void abandon_nccl(void *state)
 {
-	leave_all(state, true);
+	abort_all(state);
 }
 
 static int64_t received_nccl(void *state, int instr)

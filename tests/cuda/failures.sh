@@ -5,6 +5,8 @@
 
 plan mlp 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
 	--optimizer adamw
+plan gpt2 4 gpt2 -D layers=1 -D heads=2 -D width=16 -D tokens=9 -D batch=4 \
+	-D vocabulary=50 --train --optimizer adamw
 
 # failing SETTING: both ranks, with that in their environment
 failing() {
@@ -13,15 +15,6 @@ failing() {
 	unset "${1%%=*}"
 }
 limit=60 patience=3
-
-failing FAKE_NCCL_FAIL=transfer:3
-failing FAKE_NCCL_FAIL=ncclCommInitRank:1:2
-says 'nccl'
-failing FAKE_CUDA_FAIL=kernel:9:700
-says 'illegal memory access'
-# In a step that is replayed.
-failing FAKE_CUDA_FAIL=kernel:150:700
-says 'a step that was replayed: .*illegal memory access'
 
 # Another plan is noticed before the first step.
 plan other 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
@@ -34,4 +27,22 @@ got=0
 wait $! || got=$?
 [ "$got" -eq 1 ] || fail "rank 1 ends with status $got, not 1"
 rm -rf "$tmp/meet"
+
+failing FAKE_NCCL_FAIL=transfer:3
+failing FAKE_NCCL_FAIL=ncclCommInitRank:1:2
+says 'nccl'
+failing FAKE_CUDA_FAIL=kernel:9:700
+says 'illegal memory access'
+# In a step that is replayed.
+failing FAKE_CUDA_FAIL=kernel:150:700
+says 'a step that was replayed: .*illegal memory access'
+
+# Of several communicators that are given up one has work that does not end.
+for nth in 1 2 3 4; do
+	odd="FAKE_NCCL_FAIL=transfer:$nth FAKE_CUDA_FAIL=cuStreamQuery:400:719"
+	expect 4 ranks 4 "$tmp/gpt2-4.plan"
+	grep -q 'cuStreamQuery' "$tmp/err" "$tmp/err-1" ||
+		fail "with transfer $nth stuck nobody says why"
+done
+odd=
 finish

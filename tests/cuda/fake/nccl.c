@@ -6,8 +6,8 @@
  * side; ranks that call different things, or with other counts or types, are
  * told so; two ranks on one GPU are refused unless NCCL_HOSTID tells them
  * apart; a communicator is left, or aborted, when the graphs that have captured
- * calls of it are gone.  Sums are added in an order of their own, as those of
- * the real one.
+ * calls of it are gone, and the others' work is done or aborted.  Sums are
+ * added in an order of their own, as those of the real one.
  *
  *	FAKE_NCCL_FAIL		FUNCTION:N:ERROR, as FAKE_CUDA_FAIL; of
  *				`transfer', the N-th group of calls of this
@@ -27,6 +27,8 @@
 #include "nccl_op.h"
 
 static _Thread_local char last_error[400];
+static _Thread_local int depth; /* of groups */
+static ncclComm_t comms, closed;
 
 static ncclResult_t wrong(ncclResult_t result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -173,7 +175,8 @@ static ncclResult_t open_comm(ncclComm_t *comm, const char *name, int nranks,
 			board_close(c->board);
 		free(c);
 	} else {
-		*comm = c;
+		c->next = comms;
+		comms = *comm = c;
 	}
 	return result;
 }
@@ -263,10 +266,26 @@ static void wait_for_graphs(ncclComm_t comm)
 	}
 }
 
+/* What closing does may synchronise the device: with kernels of communicators
+ * that were not aborted, too. */
+static void wait_for_others(void)
+{
+	for (ncclComm_t c = comms; c; c = c->next)
+		while (c->pending > 0 && !c->aborted) {
+			fake_progress();
+			usleep(100);
+		}
+}
+
 static ncclResult_t close_comm(ncclComm_t comm)
 {
-	static ncclComm_t closed;
+	wait_for_others();
 	wait_for_graphs(comm);
+	for (ncclComm_t *c = &comms; *c; c = &(*c)->next)
+		if (*c == comm) {
+			*c = comm->next;
+			break;
+		}
 	board_close(comm->board);
 	/* Work that was not finished may look at it still: it is kept. */
 	comm->board = NULL;
@@ -292,7 +311,8 @@ FAKE_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm)
 	return close_comm(comm);
 }
 
-/* What has been enqueued ends, with whatever it has. */
+/* What has been enqueued ends, with whatever it has; what a group aborts is
+ * closed at its end, when all of it has been told. */
 FAKE_EXPORT ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
 	if (!comm || !comm->board)
@@ -300,7 +320,20 @@ FAKE_EXPORT ncclResult_t ncclCommAbort(ncclComm_t comm)
 	comm->aborted = true;
 	while (comm->inside)
 		usleep(100);
+	if (depth > 0) {
+		comm->leaves = true;
+		return ncclSuccess;
+	}
 	return close_comm(comm);
+}
+
+static void close_left(void)
+{
+	for (ncclComm_t c = comms, next; c; c = next) {
+		next = c->next;
+		if (c->leaves)
+			close_comm(c);
+	}
 }
 
 FAKE_EXPORT ncclResult_t ncclCommGetAsyncError(ncclComm_t comm,
@@ -397,7 +430,7 @@ typedef struct unit {
 	CUstream s;
 	group *g;
 } unit;
-static _Thread_local int depth, nunits;
+static _Thread_local int nunits;
 static _Thread_local unit units[16];
 static _Thread_local ncclResult_t in_group;
 
@@ -475,6 +508,7 @@ FAKE_EXPORT ncclResult_t ncclGroupEnd(void)
 	}
 	nunits = 0;
 	in_group = ncclSuccess;
+	close_left();
 	return result;
 }
 

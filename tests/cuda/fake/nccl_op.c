@@ -436,6 +436,7 @@ CUresult group_step(void *arg, bool first)
 void group_release(void *arg)
 {
 	group *g = arg;
+	uncount(g); /* of a device that has failed */
 	for (int i = 0; g->captured && i < g->n; i++)
 		g->ops[i].comm->captured--;
 	for (int i = 0; g->parts && i < g->n; i++)

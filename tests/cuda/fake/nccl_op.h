@@ -14,9 +14,10 @@ struct ncclComm {
 	_Atomic int pending;	/* groups that were enqueued */
 	_Atomic int captured;	/* calls in graphs that there are still */
 	_Atomic bool aborted, inside;
+	bool leaves; /* at the end of the group */
 	ncclResult_t error;
 	char text[400];
-	ncclComm_t next; /* of those that are closed */
+	ncclComm_t next; /* of those that are open, or closed */
 };
 
 /* Who sends what to whom. */
