@@ -97,18 +97,23 @@ static void give_up(walk *w, const char *fmt, const char *name)
 		w->g->because = arena_printf(w->g->t.a, fmt, name);
 }
 
-/* Whether a tensor whose derivative is wanted is read in e, in order to compute
- * with it. */
-static bool is_reached(const walk *w, const ast_expr *e)
+/* Whether one of a set of tensors is read in e, in order to compute with it. */
+static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
 {
 	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME) {
-		int t = grad_find_tensor(w->g, e->args[0]->name);
-		return t >= 0 && w->wanted[t];
+		int t = grad_find_tensor(g, e->args[0]->name);
+		return t >= 0 && set[t];
 	}
 	for (int i = 0; i < e->nargs; i++)
-		if (is_reached(w, e->args[i]))
+		if (reads_any(g, e->args[i], set))
 			return true;
 	return false;
+}
+
+/* The same of those whose derivative is wanted. */
+static bool is_reached(const walk *w, const ast_expr *e)
+{
+	return reads_any(w->g, e, w->wanted);
 }
 
 static void read_tensor(walk *w, ast_expr *e, ast_expr *adjoint,
@@ -173,8 +178,24 @@ static void arithmetic(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 	}
 }
 
-/* max and min: the argument that is chosen.  One that does not depend on what
- * is wanted wins a tie, so that relu has no slope at 0; else the last does. */
+/* The part of the derivative that argument i of max or min gets where it is
+ * chosen: as many as are equal to it, and are no constants, share. */
+static ast_expr *share_of(walk *w, ast_expr *e, int i, ast_expr *d)
+{
+	trees *t = &w->g->t;
+	ast_expr *n = tree_int(t, 1), *one = tree_int(t, 1);
+	for (int j = 0; j < e->nargs; j++)
+		if (j != i && reads_any(w->g, e->args[j], w->g->varying))
+			n = tree_add(t, n,
+				     tree_if(t,
+					     tree_binary(t, OP_EQ, e->args[i],
+							 e->args[j]),
+					     one, tree_int(t, 0)));
+	return tree_div(t, d, n);
+}
+
+/* max and min: the argument that is chosen.  A constant wins a tie, so that
+ * max(x, 0) has no slope at 0; others that are equal share. */
 static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 		     ast_expr *condition)
 {
@@ -184,7 +205,8 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 		if (!is_reached(w, e->args[i]))
 			continue;
 		for (int j = 0; j < e->nargs; j++) {
-			bool strict = j > i || !is_reached(w, e->args[j]);
+			bool strict = !reads_any(w->g, e->args[j],
+						 w->g->varying);
 			ast_operator op = max ? (strict ? OP_GT : OP_GE)
 					      : (strict ? OP_LT : OP_LE);
 			if (j != i)
@@ -192,7 +214,7 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 					     tree_binary(t, op, e->args[i],
 							 e->args[j]));
 		}
-		propagate(w, e->args[i], d, c);
+		propagate(w, e->args[i], share_of(w, e, i, d), c);
 	}
 }
 
@@ -327,14 +349,12 @@ static ast_expr *count_terms(grad_op *g, const grad_stage *s)
 	return n;
 }
 
-/* Where in the reduction the reduced variables are, as a number. */
-static ast_expr *position(grad_op *g, const grad_stage *s)
+/* One more stage, at its own variables. */
+static ast_expr *other_stage(grad_op *g, const char *name, grad_stage other)
 {
-	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, s->nreduced + 1);
-	grad_items(g, s->reduced, s->nreduced, items);
-	if (s->nreduced == 1 && !s->reduced[0].pack)
-		return items[0];
-	return tree_call(&g->t, "ravel", s->nreduced, items);
+	int tensor = grad_add_stage(g, grad_fresh(g, name), other);
+	g->tensors.at[tensor].smooth = false; /* it only tells terms apart */
+	return at_stage(g, &other, g->tensors.at[tensor].name);
 }
 
 /* A stage that reduces something else over the same terms, at the stage's own
@@ -346,28 +366,72 @@ static ast_expr *other_reduction(grad_op *g, const grad_stage *s,
 	grad_stage other = *s;
 	other.reducer = intern(g->t.names, reducer);
 	other.body = body;
-	int tensor = grad_add_stage(g, grad_fresh(g, name), other);
-	g->tensors.at[tensor].smooth = false; /* it only tells terms apart */
-	return at_stage(g, s, g->tensors.at[tensor].name);
+	return other_stage(g, name, other);
 }
 
-/* The condition that the term is the one that a Max or Min chose: the first of
- * those that are equal. */
-static ast_expr *is_chosen(grad_op *g, const grad_stage *s, bool max)
+/* Whether e is one of the numbers that it is computed from, or one that all
+ * types have: storing it does not round. */
+static bool is_exact(const grad_op *g, const ast_expr *e)
+{
+	const rule *r = e->kind == AST_CALL ? find_rule(e->name) : NULL;
+	int first = e->kind == AST_IF; /* the condition is not stored */
+	switch (e->kind) {
+	case AST_INDEX:
+		return grad_is_read(g, e);
+	case AST_INT:
+		return e->i == 0 || e->i == 1;
+	case AST_FLOAT:
+		return isinf(e->f);
+	case AST_UNARY:
+	case AST_GUARD:
+	case AST_IF:
+		break;
+	case AST_CALL:
+		first = r && r->kind == RULE_CONDITION;
+		if (!r || (r->kind != RULE_GREATEST && r->kind != RULE_LEAST &&
+			   !first))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	for (int i = first; i < e->nargs; i++)
+		if (!is_exact(g, e->args[i]))
+			return false;
+	return true;
+}
+
+/* The terms of a reduction as they are when each is stored: all that is told
+ * of them is told of the same numbers.  An expression computed twice need not
+ * give the same ones, nor one that is rounded and one that is not. */
+static ast_expr *stored_terms(grad_op *g, const grad_stage *s)
+{
+	if (is_exact(g, s->body))
+		return s->body;
+	grad_stage terms = {.nvars = s->nvars + s->nreduced, .body = s->body};
+	terms.vars = ARENA_ARRAY(g->t.a, ast_var, terms.nvars + 1);
+	for (int i = 0; i < terms.nvars; i++)
+		terms.vars[i] = i < s->nvars ? s->vars[i]
+					     : s->reduced[i - s->nvars];
+	return other_stage(g, "terms", terms);
+}
+
+/* The condition that the term is one of those that a Max or Min chose, which
+ * share the derivative. */
+static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 {
 	trees *t = &g->t;
-	ast_expr *at = position(g, s), *chosen;
-	if (at->kind == AST_NAME) {
-		chosen = other_reduction(g, s, "chosen",
-					 max ? "ArgMax" : "ArgMin", s->body);
-	} else {
-		ast_expr *y = at_stage(g, s, g->tensors.at[s->tensor].name);
-		chosen = other_reduction(
-			g, s, "chosen", "Min",
-			tree_if(t, tree_binary(t, OP_EQ, s->body, y), at,
-				tree_float(t, INFINITY)));
-	}
-	return tree_binary(t, OP_EQ, at, chosen);
+	ast_expr *x = stored_terms(g, s), *y;
+	if (x == s->body)
+		y = at_stage(g, s, g->tensors.at[s->tensor].name);
+	else
+		y = other_reduction(g, s, "best", s->reducer, x);
+	ast_expr *chosen = tree_binary(t, OP_EQ, x, y);
+	ast_expr *n = other_reduction(
+		g, s, "equals", "Sum",
+		tree_if(t, chosen, tree_int(t, 1), tree_int(t, 0)));
+	*d = tree_div(t, *d, n);
+	return chosen;
 }
 
 /* The product of the other terms: the product over this one, unless it is 0;
@@ -375,7 +439,8 @@ static ast_expr *is_chosen(grad_op *g, const grad_stage *s, bool max)
 static ast_expr *other_terms(grad_op *g, const grad_stage *s)
 {
 	trees *t = &g->t;
-	ast_expr *zero = tree_int(t, 0), *one = tree_int(t, 1), *x = s->body;
+	ast_expr *zero = tree_int(t, 0), *one = tree_int(t, 1);
+	ast_expr *x = stored_terms(g, s);
 	ast_expr *is_zero = tree_binary(t, OP_EQ, x, zero);
 	ast_expr *y = at_stage(g, s, g->tensors.at[s->tensor].name);
 	ast_expr *zeros = other_reduction(g, s, "zeros", "Sum",
@@ -410,7 +475,7 @@ void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
 		break;
 	case RULE_GREATEST:
 	case RULE_LEAST:
-		condition = is_chosen(g, s, kind == RULE_GREATEST);
+		condition = is_chosen(g, s, &d);
 		break;
 	default:
 		break;

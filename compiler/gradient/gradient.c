@@ -7,6 +7,9 @@
 #include "compiler/gradient/invert.h"
 #include "compiler/gradient/signature.h"
 
+/* A stage, and those that are made to tell its terms apart. */
+enum { MOST_MADE = 4 };
+
 typedef struct named_text {
 	const char *name, *text;
 } named_text;
@@ -46,32 +49,45 @@ static int argument_of(const grad_op *g, const grad_stage *s, int i)
 	return grad_find_tensor(g, s->call->args[i]->name);
 }
 
-static void want_results(derivation *d, const grad_stage *s)
+/* Marks the results of a call of which an argument is marked. */
+static void mark_results(derivation *d, const grad_stage *s, bool *marked)
 {
 	bool any = false;
 	for (int i = 0; i < s->call->nargs; i++)
-		any |= d->wanted[argument_of(&d->g, s, i)] &&
+		any |= marked[argument_of(&d->g, s, i)] &&
 		       grad_has_floats(&s->callee->params[i]);
 	for (int i = 0; any && i < s->callee->nresults; i++)
-		d->wanted[s->tensor + i] =
-			d->g.tensors.at[s->tensor + i].smooth;
+		marked[s->tensor + i] = d->g.tensors.at[s->tensor + i].smooth;
 }
 
-/* The tensors on the way from the input to a result. */
-static void find_wanted(derivation *d)
+/* Marks the tensors on the way from those that are marked to a result. */
+static void mark_dependent(derivation *d, bool *marked)
 {
 	grad_op *g = &d->g;
-	d->wanted = ARENA_ARRAY(g->t.a, bool, 2 * g->tensors.n + 2);
-	d->wanted[d->input] = true;
 	for (int i = 0; i < g->stages.n; i++) {
 		const grad_stage *s = g->stages.at[i];
 		if (s->callee)
-			want_results(d, s);
+			mark_results(d, s, marked);
 		else if (g->tensors.at[s->tensor].smooth &&
 			 !grad_is_constant(s) &&
-			 reads_any(g, s->body, d->wanted))
-			d->wanted[s->tensor] = true;
+			 reads_any(g, s->body, marked))
+			marked[s->tensor] = true;
 	}
+}
+
+static void find_wanted(derivation *d)
+{
+	grad_op *g = &d->g;
+	bool *varying = ARENA_ARRAY(g->t.a, bool, g->tensors.n + 1);
+	d->wanted = ARENA_ARRAY(g->t.a, bool,
+				MOST_MADE * g->tensors.n + 1);
+	d->wanted[d->input] = true;
+	mark_dependent(d, d->wanted);
+	for (int i = 0; i < g->tensors.n; i++)
+		varying[i] = g->tensors.at[i].param >= 0 &&
+			     g->tensors.at[i].smooth;
+	mark_dependent(d, varying);
+	g->varying = varying;
 }
 
 /* ---- writing ----------------------------------------------------------- */
@@ -449,7 +465,8 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 		d.zero = true;
 	}
 	if (!d.g.because) {
-		d.needed = ARENA_ARRAY(tmp, bool, 2 * d.g.tensors.n + 2);
+		d.needed = ARENA_ARRAY(tmp, bool,
+				       MOST_MADE * d.g.tensors.n + 1);
 		derive_all(&d);
 	}
 	if (d.g.because)

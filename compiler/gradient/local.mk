@@ -3,11 +3,14 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/adjoint.c %D%/adjoint.h %D%/rules.def \
 	%D%/call.c \
 	%D%/gradient.c %D%/gradient.h \
+	%D%/inside.c \
 	%D%/invert.c %D%/invert.h \
 	%D%/range.c %D%/range.h \
 	%D%/signature.c %D%/signature.h \
+	%D%/solve.c %D%/solve_pack.c %D%/solver.h \
 	%D%/stage.c %D%/stage.h \
 	%D%/tree.c %D%/tree.h \
-	%D%/type.c
+	%D%/type.c \
+	%D%/unknown.c
 
 EXTRA_DIST += %D%/README.md

@@ -70,6 +70,9 @@ bool grad_is_global(const grad_op *g, const char *name)
 static bool is_used(const grad_op *g, const char *name)
 {
 	const ast_op *op = g->op;
+	for (int i = 0; i < g->bound.n; i++)
+		if (g->bound.at[i] == name)
+			return true;
 	for (int i = 0; i < op->nlets; i++)
 		if (expr_uses(op->lets[i].value, name))
 			return true;
@@ -87,6 +90,11 @@ const char *grad_fresh(grad_op *g, const char *stem)
 			      arena_printf(g->t.a, "%s%d", stem, i));
 	vec_push(g->t.a, &g->taken, name);
 	return name;
+}
+
+void grad_keep_name(grad_op *g, const char *name)
+{
+	vec_push(g->t.a, &g->bound, name);
 }
 
 const char *grad_adjoint_name(grad_op *g, int tensor)
@@ -148,6 +156,18 @@ static ast_expr *dim_beside(ast_expr *const *items, int n, int i,
 	return n == ndims && dims[d]->kind != AST_PACK ? dims[d] : NULL;
 }
 
+ast_expr *grad_read_size(const grad_op *g, const ast_expr *read, int i)
+{
+	const char *name = read->args[0]->name;
+	int t = grad_find_tensor(g, name);
+	for (int j = 0; t < 0 && j < g->adjoints.n; j++)
+		t = g->adjoints.at[j] == name ? j : -1;
+	return t < 0 ? NULL
+		     : dim_beside(read->args + 1, read->nargs - 1, i - 1,
+				  g->tensors.at[t].dims,
+				  g->tensors.at[t].ndims);
+}
+
 ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
 {
 	bool guarded = e->kind == AST_GUARD;
@@ -156,11 +176,9 @@ ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
 	bool read = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME;
 	int t = read && !guarded ? grad_find_tensor(g, e->args[0]->name) : -1;
 	for (int i = 1; t >= 0 && i < e->nargs; i++) {
-		const grad_tensor *x = &g->tensors.at[t];
-		if (e->args[i]->kind != AST_NAME || e->args[i]->name != v)
-			continue;
-		ast_expr *dim = dim_beside(e->args + 1, e->nargs - 1, i - 1,
-					   x->dims, x->ndims);
+		bool itself = e->args[i]->kind == AST_NAME &&
+			      e->args[i]->name == v;
+		ast_expr *dim = itself ? grad_read_size(g, e, i) : NULL;
 		if (dim)
 			return dim;
 	}
@@ -209,20 +227,8 @@ bool grad_is_reduction(const ast_expr *e)
 /* What is hoisted out of a stage's expression. */
 typedef struct hoisting {
 	grad_op *g;
-	VEC(ast_var) around; /* variables that lambdas in it bind */
+	VEC(ast_var) around; /* variables that are bound where it stands */
 } hoisting;
-
-static void find_variables(hoisting *h, const ast_expr *e)
-{
-	if (grad_is_reduction(e)) {
-		ast_expr *lambda = e->args[0];
-		ast_var *vars = variables(h->g, lambda, NULL);
-		for (int i = 0; i < lambda->nvars; i++)
-			vec_push(h->g->t.a, &h->around, vars[i]);
-	}
-	for (int i = 0; i < e->nargs; i++)
-		find_variables(h, e->args[i]);
-}
 
 static bool mentions_pack(const ast_expr *e, const ast_pack *p)
 {
@@ -275,51 +281,106 @@ int grad_add_stage(grad_op *g, const char *name, grad_stage s)
 	return s.tensor;
 }
 
-/* A reduction inside an expression as a stage of its own. */
-static ast_expr *hoist(void *arg, const ast_expr *e)
+static void go_into(hoisting *h, const ast_var *vars, int n)
 {
-	hoisting *h = arg;
+	for (int i = 0; i < n; i++)
+		vec_push(h->g->t.a, &h->around, vars[i]);
+}
+
+static ast_expr *hoist(void *arg, const ast_expr *e);
+
+/* A reduction inside an expression as a stage of its own. */
+static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
+{
 	grad_op *g = h->g;
-	if (!grad_is_reduction(e))
-		return NULL;
 	const ast_expr *lambda = e->args[0];
+	int before = h->around.n;
 	VEC(ast_var) vars = {0};
-	for (int i = 0; i < h->around.n; i++)
+	for (int i = 0; i < before; i++)
 		if (depends_on(lambda, &h->around.at[i]))
 			vec_push(g->t.a, &vars, h->around.at[i]);
+	grad_stage s = {.nvars = vars.n,
+			.vars = vars.at,
+			.reducer = e->name,
+			.nreduced = lambda->nvars,
+			.reduced = variables(g, lambda, NULL)};
+	go_into(h, s.reduced, s.nreduced);
+	s.body = hoist(h, lambda->args[0]);
+	h->around.n = before;
 	const char *name = grad_fresh(g, "t");
-	grad_add_stage(g, name,
-		       (grad_stage){.nvars = vars.n,
-			       .vars = vars.at,
-			       .reducer = e->name,
-			       .nreduced = lambda->nvars,
-			       .reduced = variables(g, lambda, NULL),
-			       .body = lambda->args[0]});
+	grad_add_stage(g, name, s);
 	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, vars.n + 1);
 	grad_items(g, vars.at, vars.n, items);
 	return tree_index(&g->t, tree_name(&g->t, name), vars.n, items);
 }
 
+/* An expression without reductions. */
+static ast_expr *hoist(void *arg, const ast_expr *e)
+{
+	hoisting *h = arg;
+	return grad_is_reduction(e) ? hoist_reduction(h, e)
+				    : tree_with(&h->g->t, e, hoist, h);
+}
+
+/* Names that are bound where an expression stands. */
+typedef struct scope {
+	grad_op *g;
+	VEC(const char *) names;
+} scope;
+
+static bool is_in_scope(const scope *s, const char *name)
+{
+	for (int i = 0; i < s->names.n; i++)
+		if (s->names.at[i] == name)
+			return true;
+	return grad_is_global(s->g, name);
+}
+
+/* The expression with another name for each variable that hides a name. */
+static ast_expr *unhidden(void *arg, const ast_expr *e)
+{
+	scope *s = arg;
+	grad_op *g = s->g;
+	int before = s->names.n;
+	if (e->kind != AST_LAMBDA)
+		return tree_with(&g->t, e, unhidden, s);
+	ast_var *vars = ARENA_COPY(g->t.a, e->vars, e->nvars);
+	for (int i = 0; i < e->nvars; i++)
+		if (!vars[i].pack)
+			vec_push(g->t.a, &s->names, vars[i].name);
+	ast_expr *body = unhidden(s, e->args[0]);
+	s->names.n = before;
+	for (int i = 0; i < e->nvars; i++) {
+		if (vars[i].pack || !is_in_scope(s, vars[i].name))
+			continue;
+		vars[i].name = grad_fresh(g, vars[i].name);
+		body = tree_replace(&g->t, body, e->vars[i].name,
+				    tree_name(&g->t, vars[i].name));
+	}
+	return tree_lambda(&g->t, e->nvars, vars, body);
+}
+
 static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 		      ast_expr *const *dims)
 {
-	const ast_expr *e = lambda->args[0];
+	scope global = {.g = g};
 	hoisting h = {.g = g};
+	lambda = unhidden(&global, lambda);
+	const ast_expr *e = lambda->args[0];
 	for (int i = 0; i < g->constants.n; i++)
 		e = tree_replace(&g->t, e, g->constants.at[i].name,
 				 g->constants.at[i].value);
 	grad_stage s = {.nvars = lambda->nvars,
 			.vars = variables(g, lambda, dims)};
-	for (int i = 0; i < s.nvars; i++)
-		vec_push(g->t.a, &h.around, s.vars[i]);
-	find_variables(&h, e);
+	go_into(&h, s.vars, s.nvars);
 	if (grad_is_reduction(e)) {
 		s.reducer = e->name;
 		s.nreduced = e->args[0]->nvars;
 		s.reduced = variables(g, e->args[0], NULL);
+		go_into(&h, s.reduced, s.nreduced);
 		e = e->args[0]->args[0];
 	}
-	s.body = tree_map(&g->t, e, hoist, &h);
+	s.body = hoist(&h, e);
 	return grad_add_stage(g, name, s);
 }
 

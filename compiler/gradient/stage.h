@@ -46,7 +46,11 @@ typedef struct grad_op {
 	VEC(grad_constant) constants;
 	int *results;		  /* tensors, as many as the operator has */
 	VEC(const char *) taken;  /* names that were made */
+	VEC(const char *) bound;  /* of them, those of variables, which others
+				     may have, too */
 	VEC(const char *) adjoints; /* of tensors, by number; NULL: not yet */
+	const bool *varying; /* by tensor: it follows from a parameter of
+				floats */
 	const char *because; /* why it has no stages; NULL where it has */
 } grad_op;
 
@@ -99,6 +103,9 @@ bool grad_has_read(const grad_op *g, const ast_expr *e);
 /* A name that stands nowhere in the operator: the stem, or it and a number. */
 const char *grad_fresh(grad_op *g, const char *stem);
 
+/* Notes that a variable of what is written has that name. */
+void grad_keep_name(grad_op *g, const char *name);
+
 /* The variables as the items of an index. */
 void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items);
 
@@ -109,6 +116,10 @@ void grad_add_call(grad_op *g, const char *const *names, int n,
 
 /* Whether e is a call of one of the reducers. */
 bool grad_is_reduction(const ast_expr *e);
+
+/* The size of the dimension that operand i of a read indexes, of a tensor or
+ * the derivative by one; NULL where a pack is in between. */
+ast_expr *grad_read_size(const grad_op *g, const ast_expr *read, int i);
 
 /* The size of the dimension that v indexes by itself, without a guard, in e;
  * NULL for none. */

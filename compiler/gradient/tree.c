@@ -351,20 +351,30 @@ static ast_expr *subtract(trees *t, ast_expr *sum, const tree_terms *terms)
 	return sum ? sum : tree_int(t, 0);
 }
 
+/* Whether coef * q is b times what (a / b) is for r = a % b. */
+static bool is_whole_of(const ast_expr *q, double coef, const ast_expr *r)
+{
+	const ast_expr *b = r->args[1];
+	if (is_op(q, OP_MUL) && tree_same(q->args[1], b))
+		q = q->args[0];
+	else if (b->kind == AST_INT && b->i && coef == (double)b->i)
+		coef = 1;
+	else
+		return false;
+	return coef == 1 && is_op(q, OP_DIV) &&
+	       tree_same(q->args[0], r->args[0]) && tree_same(q->args[1], b);
+}
+
 /* (a / b) * b + a % b is a. */
 static void recompose(trees *t, tree_terms *terms)
 {
 	for (int i = 0; i < terms->n; i++)
 		for (int j = 0; j < terms->n; j++) {
-			const ast_expr *q = terms->at[i].of;
 			const ast_expr *r = terms->at[j].of;
-			double coef = terms->at[i].coef;
-			if (!coef || coef != terms->at[j].coef ||
-			    !is_op(q, OP_MUL) || !is_op(r, OP_MOD) ||
-			    !is_op(q->args[0], OP_DIV) ||
-			    !tree_same(q->args[0]->args[0], r->args[0]) ||
-			    !tree_same(q->args[0]->args[1], r->args[1]) ||
-			    !tree_same(q->args[1], r->args[1]))
+			double coef = terms->at[j].coef;
+			if (!coef || !is_op(r, OP_MOD) ||
+			    !is_whole_of(terms->at[i].of,
+					 terms->at[i].coef / coef, r))
 				continue;
 			terms->at[i].coef = terms->at[j].coef = 0;
 			add_term(t, terms, r->args[0], coef);
@@ -648,6 +658,16 @@ ast_expr *tree_map(trees *t, const ast_expr *e, tree_change *change, void *arg)
 {
 	mapping m = {t, change, arg};
 	return map(&m, e);
+}
+
+ast_expr *tree_with(trees *t, const ast_expr *e, tree_change *change,
+		    void *arg)
+{
+	mapping m = {t, NULL, NULL};
+	ast_expr **args = ARENA_ARRAY(t->a, ast_expr *, e->nargs + 1);
+	for (int i = 0; i < e->nargs; i++)
+		args[i] = change(arg, e->args[i]);
+	return remake(&m, e, args);
 }
 
 typedef struct replacement {

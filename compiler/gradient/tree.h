@@ -78,6 +78,10 @@ typedef ast_expr *tree_change(void *arg, const ast_expr *e);
 /* e with every node changed, operands first. */
 ast_expr *tree_map(trees *t, const ast_expr *e, tree_change *change, void *arg);
 
+/* e with its operands changed, which `change` does all of. */
+ast_expr *tree_with(trees *t, const ast_expr *e, tree_change *change,
+		    void *arg);
+
 /* e with an expression in place of a name. */
 ast_expr *tree_replace(trees *t, const ast_expr *e, const char *name,
 		       ast_expr *by);

@@ -1,0 +1,148 @@
+/* Points that an index leads to and that the stage does not have. */
+#include "config.h"
+
+#include <string.h>
+
+#include "compiler/gradient/solver.h"
+
+bool solver_is_product(const grad_op *g, const ast_expr *e)
+{
+	if (!grad_has_read(g, e))
+		return true;
+	switch (e->kind) {
+	case AST_INDEX:
+		return true;
+	case AST_GUARD:
+		return tree_is_zero(e->args[1]);
+	case AST_UNARY:
+		return e->op == OP_NEG && solver_is_product(g, e->args[0]);
+	case AST_BINARY:
+		if (e->op == OP_MUL)
+			return solver_is_product(g, e->args[0]) &&
+			       solver_is_product(g, e->args[1]);
+		return e->op == OP_DIV && solver_is_product(g, e->args[0]) &&
+		       !grad_has_read(g, e->args[1]);
+	default:
+		return false;
+	}
+}
+
+/* What reads with this unknown in an index become. */
+typedef struct guarding {
+	solver *s;
+	const char *name;
+} guarding;
+
+static ast_expr *guard_read(void *arg, const ast_expr *e)
+{
+	const guarding *w = arg;
+	trees *t = w->s->t;
+	if (e->kind == AST_GUARD && e->args[0]->kind == AST_GUARD)
+		return tree_guard(t, e->args[0]->args[0], e->args[1]);
+	if (!grad_is_read(w->s->g, e))
+		return NULL;
+	const char *type = grad_type(w->s->g, e);
+	bool boolean = type && !strcmp(type, "bool");
+	for (int i = 1; i < e->nargs; i++)
+		if (tree_mentions(e->args[i], w->name))
+			return tree_guard(t, ARENA_COPY(t->a, e, 1),
+					  boolean ? tree_bool(t, false)
+						  : tree_int(t, 0));
+	return NULL;
+}
+
+void solver_guard_reads(solver *s, const unknown *u)
+{
+	guarding w = {s, u->v.name};
+	s->value = tree_map(s->t, s->value, guard_read, &w);
+	for (int i = 0; i < s->inside.n; i++)
+		s->inside.at[i] =
+			tree_map(s->t, s->inside.at[i], guard_read, &w);
+	for (int i = 0; i < s->given.n; i++)
+		s->given.at[i] = tree_map(s->t, s->given.at[i], guard_read, &w);
+	for (int i = 0; i < s->equal.n; i++)
+		s->equal.at[i] = tree_map(s->t, s->equal.at[i], guard_read, &w);
+}
+
+/* Whether a factor of a product is read by the unknown itself, along a
+ * dimension of its extent: outside of the one is outside of the other. */
+static bool indexes_factor(const solver *s, const ast_expr *e, const unknown *u)
+{
+	if (!grad_has_read(s->g, e))
+		return false;
+	bool quotient = e->kind == AST_BINARY && e->op == OP_DIV;
+	for (int i = 0; e->kind != AST_INDEX && i < e->nargs - quotient; i++)
+		if (indexes_factor(s, e->args[i], u))
+			return true;
+	for (int i = 1; e->kind == AST_INDEX && i < e->nargs; i++) {
+		ast_expr *dim = e->args[i]->name == u->v.name
+					? grad_read_size(s->g, e, i)
+					: NULL;
+		if (dim && tree_same(dim, u->v.extent))
+			return true;
+	}
+	return false;
+}
+
+static bool is_proven_inside(const solver *s, const grad_facts *f,
+			     const unknown *u)
+{
+	return u->in_range ||
+	       (grad_is_proven(f, OP_GE, u->by, tree_int(s->t, 0)) &&
+		grad_is_proven(f, OP_LT, u->by, u->v.extent));
+}
+
+void solver_keep_inside(solver *s, const grad_facts *f)
+{
+	trees *t = s->t;
+	bool product = solver_is_product(s->g, s->value);
+	for (int i = 0; i < s->unknowns.n; i++) {
+		unknown *u = &s->unknowns.at[i];
+		if (!u->by || u->v.pack || is_proven_inside(s, f, u))
+			continue;
+		if (product && indexes_factor(s, s->value, u)) {
+			solver_guard_reads(s, u);
+			continue;
+		}
+		u->astray = true;
+		vec_push(t->a, &s->inside,
+			 tree_binary(t, OP_GE, u->by, tree_int(t, 0)));
+		vec_push(t->a, &s->inside,
+			 tree_binary(t, OP_LT, u->by, u->v.extent));
+	}
+}
+
+/* How many reads are in the indices of one another. */
+static int depth_of_reads(const grad_op *g, const ast_expr *e)
+{
+	int depth = 0;
+	for (int i = 0; i < e->nargs; i++) {
+		int n = depth_of_reads(g, e->args[i]);
+		depth = n > depth ? n : depth;
+	}
+	return depth + grad_is_read(g, e);
+}
+
+/* In this order: that it reads the element, as far as that reads nothing; that
+ * the point is there, what reads most last; those that the expression is
+ * under; that it reads the element. */
+ast_expr *solver_conditions(solver *s)
+{
+	ast_expr *all = NULL;
+	for (int i = 0; i < s->equal.n; i++)
+		if (!grad_has_read(s->g, s->equal.at[i]))
+			all = solver_and(s, all, s->equal.at[i]);
+	for (int depth = 0, left = s->inside.n; left; depth++)
+		for (int i = 0; i < s->inside.n; i++)
+			if (depth_of_reads(s->g, s->inside.at[i]) == depth) {
+				all = solver_and(s, all, s->inside.at[i]);
+				left--;
+			}
+	for (int i = 0; i < s->given.n; i++)
+		if (s->given.at[i]->kind != AST_BOOL || !s->given.at[i]->i)
+			all = solver_and(s, all, s->given.at[i]);
+	for (int i = 0; i < s->equal.n; i++)
+		if (grad_has_read(s->g, s->equal.at[i]))
+			all = solver_and(s, all, s->equal.at[i]);
+	return solver_with_known(s, all);
+}
