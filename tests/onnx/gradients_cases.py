@@ -14,6 +14,12 @@ def f(*shape):
     return draw.standard_normal(shape, dtype=np.float32)
 
 
+def halves(*shape):
+    """Few numbers, so that many are equal, and many where a function has two
+    slopes."""
+    return (draw.integers(-3, 4, shape) / 2).astype(np.float32)
+
+
 def positive(*shape):
     return draw.random(shape, dtype=np.float32) + 0.5
 
@@ -634,9 +640,81 @@ def more_cases():
     ]
 
 
+def tied_windows(nd, **names):
+    size = (5, 6, 4)[:nd]
+    return {"x": halves(2, 2, *size)}, {"kernel": [3] * nd,
+                                        "strides": [2] * nd,
+                                        "pads": [1] * (2 * nd), **names}
+
+
+def over_channel(nd):
+    """What a window as large as the channel has: the first of the greatest."""
+    size = (5, 3, 4)[:nd]
+    return (f"global_max_pool{nd}d", {"x": halves(3, 2, *size)}, {},
+            lambda x: POOLS["max"][nd - 1](x, size))
+
+
+def bounded(x, low, high):
+    return torch.clamp(x, low.expand_as(x), high.expand_as(x))
+
+
+def tied_cases():
+    """Where elements are equal, and at the points of two slopes."""
+    return [
+        unary("relu", F.relu, halves),
+        unary("leaky_relu", F.leaky_relu, halves),
+        unary("thresholded_relu", lambda x: F.threshold(x, 0.5, 0), halves,
+              alpha=0.5),
+        unary("elu", lambda x: F.elu(x, 1.5), halves, alpha=1.5),
+        unary("selu", F.selu, halves),
+        unary("celu", lambda x: F.celu(x, 0.5), halves, alpha=0.5),
+        unary("hard_sigmoid", F.hardsigmoid, lambda *s: 2 * halves(*s),
+              alpha=1 / 6, beta=0.5),
+        unary("hard_swish", F.hardswish, lambda *s: 2 * halves(*s)),
+        unary("softsign", F.softsign, halves),
+        unary("shrink", F.softshrink, halves, lambd=0.5, bias=0.5),
+        unary("shrink", lambda x: F.hardshrink(x, 1.0), halves, lambd=1.0,
+              bias=0.0),
+        unary("clip", lambda x: torch.clamp(x, -0.5, 1), halves, low=-0.5,
+              high=1.0),
+        ("clip_tensors", {"x": halves(4, 6), "low": halves(6),
+                          "high": halves(4, 1)}, {}, bounded),
+        unary("abs", torch.abs, halves),
+        binary("maximum", torch.maximum, halves, halves),
+        binary("minimum", torch.minimum, halves, halves),
+        ("prelu", {"a": halves(3, 4, 5), "b": f(4, 1)}, {},
+         lambda a, b: F.prelu(a, b[:, 0])),
+        ("mean_absolute_error", {"a": halves(3, 5), "b": halves(3, 5)}, {},
+         F.l1_loss),
+        ("reduce_max", {"x": halves(3, 4, 5)}, {"axes": [0, 2]},
+         lambda x: x.amax((0, 2))),
+        ("reduce_min", {"x": halves(3, 8)}, {"axes": [1]},
+         lambda x: x.amin(1)),
+        ("reduce_l1", {"x": halves(3, 4)}, {"axes": [1]},
+         lambda x: x.abs().sum(1)),
+        ("reduce_l2", {"x": halves(30, 2)}, {"axes": [1]},
+         lambda x: torch.linalg.vector_norm(x, dim=1)),
+        ("reduce_prod", {"x": halves(9, 5)}, {"axes": [1]},
+         lambda x: x.prod(1)),
+        ("reduce_log_sum_exp", {"x": halves(3, 4)}, {"axes": [0]},
+         lambda x: x.logsumexp(0)),
+        ("cumprod", {"x": halves(3, 6, 2)}, {"outer": [3]},
+         lambda x: x.cumprod(1)),
+        *[(f"max_pool{nd}d", *tied_windows(nd),
+           lambda x, nd=nd: POOLS["max"][nd - 1](x, 3, 2, 1))
+          for nd in (1, 2, 3)],
+        ("max_pool2d", *tied_windows(2, dilations=[2, 1]),
+         lambda x: F.max_pool2d(x, 3, 2, 1, (2, 1))),
+        *[over_channel(nd) for nd in (1, 2, 3)],
+        scattering("max", "amax", halves), scattering("min", "amin", halves),
+        scattering_rows("max", "amax", halves),
+        scattering_rows("min", "amin", halves),
+    ]
+
+
 def cases(seed):
     """All, with other data and where they have no shapes of their own other
     shapes for each seed."""
     global draw
     draw = np.random.default_rng(seed)
-    return fixed_cases() + more_cases()
+    return fixed_cases() + more_cases() + tied_cases()
