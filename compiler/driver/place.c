@@ -78,7 +78,7 @@ static cli_status write_placement(driver *d, const place_input *in,
 
 cli_status command_place(driver *d, int argc, char **argv)
 {
-	options o = { .place = PLACE_OPTIONS, .algorithm = "heft" };
+	options o = { .place = PLACE_OPTIONS, .algorithm = PLACE_BEST };
 	cli_status status;
 	place_input in;
 	int first = read_options(d, argc, argv, &o, &status);

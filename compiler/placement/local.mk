@@ -1,10 +1,12 @@
 noinst_LIBRARIES += %D%/libplacement.a
 %C%_libplacement_a_SOURCES = \
+	%D%/best.c \
 	%D%/cost_graph.c %D%/cost_graph.h \
 	%D%/cost_graph_dnn.c \
 	%D%/cost_graph_profile.c \
 	%D%/figures.c %D%/figures.h \
 	%D%/heft.c \
+	%D%/improve.c %D%/improve.h \
 	%D%/judge.c %D%/judge.h \
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \

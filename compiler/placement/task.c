@@ -5,6 +5,7 @@
 #include <time.h>
 
 const place_algorithm place_algorithms[] = {
+	{ "best", place_best },
 	{ "single", place_single },
 	{ "balanced", place_balanced },
 	{ "heft", place_heft },

@@ -26,7 +26,8 @@ bool place_is_late(const place_task *t);
  * limit of memory. */
 typedef int *place_function(arena *a, const place_task *t);
 
-place_function place_single, place_balanced, place_heft, place_metf;
+place_function place_best, place_single, place_balanced, place_heft,
+	place_metf;
 
 typedef struct place_algorithm {
 	const char *name;
