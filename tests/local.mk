@@ -101,6 +101,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 include tests/cuda/local.mk
 if TDLC
 include tests/fuzz/local.mk
+include tests/random/local.mk
 endif
 
 # Tests try some combinations of networks, planners and numbers of devices;

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/verify/reference/reference.h"
 #include "include/tdl/kernel.h"
 
 enum { MAX_STEPS = 3000000 }; /* of a shape */
@@ -113,43 +112,58 @@ static const char *text_of(arena *a, const ref_number *x)
 			    x->f, x->error);
 }
 
-static void compare(trial *t, int result, const ref_tensor *want)
+const char *differs_from(arena *a, const view *got, const ref_tensor *want,
+			 agreement *count)
 {
-	const char *name = t->v->op->results[result].name;
-	const view *got = &t->values[t->x->results[result]];
 	int64_t n = view_count(got);
-	if (got->type != want->type || ref_count(want) != n) {
-		note(t, VERIFY_WRONG, "", name, 0,
-		     "it has another type or shape than by its definition");
-		return;
-	}
+	if (got->type != want->type || ref_count(want) != n)
+		return "it has another type or shape than by its definition";
 	for (int64_t i = 0; i < n; i++) {
 		if (want->at[i].doubt) {
-			t->v->result->doubtful++;
+			count->doubtful++;
 			continue;
 		}
-		t->v->result->elements++;
-		if (agrees(got, i, &want->at[i]))
-			continue;
-		note(t, VERIFY_WRONG, "", name, 0,
-		     "it differs from its definition (element %lld is %s, by "
-		     "the definition %s)", (long long)i,
-		     value_text(t->arena, got, i),
-		     text_of(t->arena, &want->at[i]));
-		return;
+		count->elements++;
+		if (!agrees(got, i, &want->at[i]))
+			return arena_printf(a, "it differs from its definition "
+					    "(element %lld is %s, by the "
+					    "definition %s)", (long long)i,
+					    value_text(a, got, i),
+					    text_of(a, &want->at[i]));
 	}
+	return NULL;
 }
 
-bool check_reference(trial *t)
+ref_outcome define(const trial *t)
 {
-	verifier *v = t->v;
 	ref_tensor *params = ARENA_ARRAY(t->arena, ref_tensor,
 					 t->x->nparams + 1);
 	for (int i = 0; i < t->x->nparams; i++)
 		params[i] = tensor_of_view(t->arena, &t->values[i],
 					   &t->drawn->types[i]);
-	ref_outcome r = reference_run(t->arena, v->modules, v->op, params,
-				      attrs_of(t), opaque, MAX_STEPS);
+	return reference_run(t->arena, t->v->modules, t->v->op, params,
+			     attrs_of(t), opaque, MAX_STEPS);
+}
+
+static void compare(trial *t, const ref_outcome *r)
+{
+	verify_result *to = t->v->result;
+	agreement count = { 0 };
+	for (int i = 0; i < r->nresults; i++) {
+		const view *got = &t->values[t->x->results[i]];
+		const char *why = differs_from(t->arena, got, &r->results[i],
+					       &count);
+		if (why)
+			note(t, VERIFY_WRONG, "", t->v->op->results[i].name, 0,
+			     "%s", why);
+	}
+	to->elements += count.elements;
+	to->doubtful += count.doubtful;
+}
+
+bool check_reference(trial *t)
+{
+	ref_outcome r = define(t);
 	switch (r.status) {
 	case REF_TOO_LONG:
 		return false;
@@ -165,7 +179,6 @@ bool check_reference(trial *t)
 	case REF_DONE:
 		break;
 	}
-	for (int i = 0; i < r.nresults; i++)
-		compare(t, i, &r.results[i]);
+	compare(t, &r);
 	return true;
 }

@@ -6,6 +6,7 @@
 #include "compiler/analysis/descriptor.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/analysis/symbolic.h"
+#include "compiler/verify/reference/reference.h"
 #include "compiler/verify/verify.h"
 #include "plan/eval.h"
 
@@ -123,6 +124,10 @@ typedef struct trial {
  * are found for which every index is inside its tensor. */
 bool begin_trial(trial *t);
 
+/* Runs all stages on the parameters' values; false where an index is outside
+ * its tensor. */
+bool run_stages(trial *t);
+
 /* Makes findings of the attempts that never failed. */
 void report_attempts(verifier *v);
 
@@ -209,6 +214,21 @@ double *rounding_slack(trial *t, const kernel *k, const view *inputs,
 
 /* A function for every opaque one (stand_in.c). */
 int stand_in(const struct tdl_kernel_call *call);
+
+/* ---- definitions (agree.c) ---------------------------------------------- */
+
+/* Elements that were compared, and those of which rounding leaves open what is
+ * right. */
+typedef struct agreement {
+	int64_t elements, doubtful;
+} agreement;
+
+/* The operator's results for a trial's parameters by the reference. */
+ref_outcome define(const trial *t);
+/* A sentence that says how a result differs from its definition, NULL where it
+ * does not. */
+const char *differs_from(arena *a, const view *got, const ref_tensor *want,
+			 agreement *count);
 
 /* ---- what is checked of a stage ----------------------------------------- */
 

@@ -1,0 +1,17 @@
+# Random operators under the reference, the interpreter and the C compiler.
+check_PROGRAMS += %D%/operators
+TESTS += %D%/operators
+%C%_operators_SOURCES = \
+	%D%/compiled.c \
+	%D%/generate.c %D%/generate.h \
+	%D%/generate_expr.c \
+	%D%/generate_index.c \
+	%D%/generator.h \
+	%D%/judge.c %D%/judge.h \
+	%D%/operators.c \
+	%D%/shrink.c %D%/shrink.h
+%C%_operators_LDADD = compiler/codegen/libcodegen.a \
+	compiler/verify/libverify.a compiler/gradient/libgradient.a \
+	compiler/analysis/libanalysis.a compiler/expand/libexpand.a \
+	$(dsl_libs) runtime/libruntime.a plan/libplan.a base/libbase.a \
+	$(MPI_LIBS) $(JANSSON_LIBS)

@@ -1,0 +1,15 @@
+/* A smaller operator that goes wrong as well. */
+#ifndef TDL_TESTS_RANDOM_SHRINK_H
+#define TDL_TESTS_RANDOM_SHRINK_H
+
+#include "tests/random/judge.h"
+
+/* Whether an operator still shows what is sought. */
+typedef bool shows(const random_operator *o, const void *context);
+
+/* Takes away what is not needed to show it: results, lets, parameters, parts of
+ * expressions, elements.  Lives in arena a. */
+random_operator shrink(arena *a, const random_operator *o, shows *test,
+		       const void *context);
+
+#endif
