@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "plan/eval.h"
+#include "plan/scalar.h"
 
 const val val_bad = { .kind = VAL_BAD };
 
@@ -100,7 +101,7 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 		if (dtype_is_float(want))
 			return kx_float(a, (double)v.i, want);
 		if (want != DT_BOOL)
-			return kx_int(a, v.i, want);
+			return kx_int(a, scalar_wrap(want, v.i), want);
 		expand_error(cx, DIAG_TYPE_MISMATCH, at,
 			     "a number where a condition is expected");
 		break;

@@ -276,6 +276,15 @@ static const expected cases[] = {
 	  "lambda i: cast(saturate(x[i] * 1e30, i64), i64)", "f",
 	  { "f32 1" }, .nstages = 1, .result = "i64 1",
 	  .values = { 9223371487098961920.0 }, .nvalues = 1 },
+	/* Constants wrap in the type that they meet. */
+	{ "op f(x[N]: i4, y[N]: u8) -> z[N]: i64 = lambda i: "
+	  "if x[i] > 15 and y[i] < 258 then 1 else 0", "f",
+	  { "i4 2", "u8 2" }, .ids = { 0, 1 }, .nstages = 1,
+	  .result = "i64 2", .values = { 1, 1 }, .nvalues = 2 },
+	{ "op f(x[N]: u8) -> z[N]: i64 = lambda i: "
+	  "cast((x[i - 5] else 259), i64)", "f", { "u8 2" },
+	  .ids = { 0, 0 }, .nstages = 1, .result = "i64 2",
+	  .values = { 3, 3 }, .nvalues = 2 },
 	/* The result is the parameter itself: no stage. */
 	{ "op same(x[..d]) -> y[..d] = lambda ..d: x[..d]", "same",
 	  { "f32 2" }, .nstages = 0, .result = "f32 2", .values = { 1, 2 },

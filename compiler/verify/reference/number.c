@@ -363,8 +363,7 @@ ref_number ref_bitcast(ref_number x, dtype t)
 		return ref_doubt(t);
 	if (!dtype_is_float(x.type))
 		return from_bits(t, bits);
-	if (x.error > 0)
-		x = ref_stored(x);
+	x = ref_stored(x);
 	if (x.doubt || x.error > 0 || !bits_of(x.type, x.f, &bits))
 		return ref_doubt(t);
 	return from_bits(t, bits);

@@ -46,6 +46,64 @@ static dtype either(frame *f, const ast_expr *x, const ast_expr *y)
 	return t == DT_NONE ? ref_type_of(f, y) : t;
 }
 
+/* Whether e is made of literals, sizes and attributes alone. */
+static bool is_constant(frame *f, const ast_expr *e)
+{
+	const ref_name *n;
+	switch (e->kind) {
+	case AST_INT:
+	case AST_FLOAT:
+	case AST_BOOL:
+	case AST_STRING:
+		return true;
+	case AST_NAME:
+		n = ref_find(f, e->name);
+		return n && (n->means == MEANS_NUMBER ||
+			     n->means == MEANS_ATTR);
+	case AST_INDEX:
+		n = e->args[0]->kind == AST_NAME
+			    ? ref_find(f, e->args[0]->name) : NULL;
+		return n && n->means == MEANS_ATTR;
+	case AST_IF:
+		return ref_chosen(f, e->args) &&
+		       is_constant(f, ref_chosen(f, e->args));
+	case AST_CALL:
+		if (!strcmp(e->name, "len") || !strcmp(e->name, "size"))
+			return true;
+		if (strcmp(e->name, "min") && strcmp(e->name, "max"))
+			return false;
+		break;
+	case AST_UNARY:
+		break;
+	case AST_BINARY:
+		/* What decides by itself leaves the other side out. */
+		if ((e->op == OP_AND || e->op == OP_OR) &&
+		    is_constant(f, e->args[0]) &&
+		    (ref_eval(f, e->args[0]).i != 0) == (e->op == OP_OR))
+			return true;
+		break;
+	default:
+		return false;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (!is_constant(f, e->args[i]))
+			return false;
+	return true;
+}
+
+const ast_expr *ref_chosen(frame *f, ast_expr *const args[3])
+{
+	if (!is_constant(f, args[0]))
+		return NULL;
+	return args[ref_eval(f, args[0]).i ? 1 : 2];
+}
+
+static dtype type_of_choice(frame *f, ast_expr *const args[3])
+{
+	const ast_expr *only = ref_chosen(f, args);
+	return only ? ref_type_of(f, only) : either(f, args[1], args[2]);
+}
+
 /* A lambda's variables are in scope in its body. */
 static dtype type_of_body(frame *f, const ast_expr *lambda)
 {
@@ -104,7 +162,7 @@ static dtype type_of_call(frame *f, const ast_expr *e)
 	case RULE_TEST:
 		return DT_BOOL;
 	case RULE_SELECT:
-		return either(f, e->args[1], e->args[2]);
+		return type_of_choice(f, e->args);
 	case RULE_POSITION:
 		return DT_I64;
 	case RULE_LENGTH:
@@ -144,7 +202,7 @@ dtype ref_type_of(frame *f, const ast_expr *e)
 			return DT_BOOL;
 		return either(f, e->args[0], e->args[1]);
 	case AST_IF:
-		return either(f, e->args[1], e->args[2]);
+		return type_of_choice(f, e->args);
 	case AST_CALL:
 		return type_of_call(f, e);
 	default:
