@@ -65,7 +65,7 @@ if NCCL
 	%D%/cuda/nccl.c %D%/cuda/nccl.def
 endif
 if MPI
-%C%_libruntime_a_SOURCES += %D%/comm/mpi.c
+%C%_libruntime_a_SOURCES += %D%/comm/beat.c %D%/comm/beat.h %D%/comm/mpi.c
 endif
 
 bin_PROGRAMS += tdlrun

@@ -41,7 +41,7 @@ isl/*		tests/*
 zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*
 dlfcn.h		runtime/* tests/*
-mpi.h		runtime/comm/mpi.c
+mpi.h		runtime/comm/mpi.c runtime/comm/beat.c
 cuda.h		runtime/cuda/api.h tests/cuda/*
 nvrtc.h		runtime/cuda/api.h tests/cuda/*
 cublasLt.h	runtime/cuda/cublaslt.c tests/cuda/*

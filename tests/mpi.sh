@@ -144,6 +144,63 @@ says 'rank 2 has another --data$'
 expect 1 odd 1 "$here" $data -- "$tmp/none.plan" $data
 says 'rank 1: its plan cannot be used'
 
+# ---- processes that stand still ----------------------------------------------
+
+# How long it takes is nobody's matter; that it ends, and names the rank, is.
+stopped() {	# RANK
+	rm -f "$tmp"/pid.*
+	timeout 120 mpirun --oversubscribe -n 4 sh -c '
+		echo $$ >"$0.$OMPI_COMM_WORLD_RANK.new"
+		mv "$0.$OMPI_COMM_WORLD_RANK.new" "$0.$OMPI_COMM_WORLD_RANK"
+		exec "$@"' "$tmp/pid" "$TDLRUN" "$here" --comm mpi \
+		--data "$tmp/data.npz" --epochs 1000000 --patience 2 \
+		--log "$tmp/still.csv" &
+	# In the midst of it.
+	until [ "$(wc -l <"$tmp/still.csv")" -gt 20 ]; do sleep 0.2; done
+	kill -STOP "$(cat "$tmp/pid.$1")"
+	wait $!
+}
+for rank in 0 2; do
+	: >"$tmp/still.csv"
+	expect 4 stopped "$rank"
+	says "rank $rank on '.*' has not been heard of for 2 seconds; it was in"
+done
+cat >"$tmp/wait.tdl" <<'END'
+import "reduce.tdl"
+opaque waiter(x[M]) -> y[M] = "waiter"
+op waiters(x[N, M]) -> y[N, M] = lambda n, i: waiter(x[n, :])[i]
+model waits(batch = 8) {
+    input x[batch, 4]
+    y = waiters(x)
+    z = reduce_sum(y, axes = [0])
+    output z
+}
+END
+cat >"$tmp/wait.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <tdl/kernel.h>
+int waiter(const tdl_kernel_call *call)
+{
+	if (!strcmp(getenv("OMPI_COMM_WORLD_RANK"), "1"))
+		pause();
+	*(float *)call->outputs[0].data = 0;
+	return 0;
+}
+END
+if ${CC:-cc} -I"$root/include" -shared -fPIC -o "$tmp/wait.so" "$tmp/wait.c"
+then
+	expect 0 "$TDLC" plan "$tmp/wait.tdl" -k 2 -o "$tmp/wait.plan"
+	expect 4 ranks 2 "$tmp/wait.plan" --kernels-from "$tmp/wait.so" \
+		--patience 2
+	says "rank 1 on '.*' stands still, .*for 2 seconds; it was in step 1"
+fi
+expect 2 "$TDLRUN" "$here" --patience 3
+says -- '--patience needs --comm mpi or nccl'
+expect 2 "$TDLRUN" "$here" --comm mpi --rendezvous "$tmp/meet"
+says -- '--rendezvous needs --comm nccl'
+
 # ---- failures ----------------------------------------------------------------
 
 expect 4 "$TDLRUN" "$tmp/mlp.plan" --comm mpi

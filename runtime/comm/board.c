@@ -83,22 +83,6 @@ void board_rest(int nth)
 
 /* ---- what is said ------------------------------------------------------ */
 
-/* " at instruction 17 (all-gather of 'x') of step 3" */
-static void tell_place(const board *b, const notice *x, char *text, size_t n)
-{
-	if (x->steps == 0)
-		snprintf(text, n, "before the first step");
-	else if (x->at < 0 || !b->p || x->at >= b->p->ninstrs)
-		snprintf(text, n, "in step %" PRId64 ", before its first "
-			 "transfer", x->steps);
-	else
-		snprintf(text, n, "in step %" PRId64 ", after instruction %d "
-			 "(%s of '%s')", x->steps, x->at,
-			 collective_name(b->p->program[x->at].collective),
-			 b->p->tensors[b->p->buffers[b->p->program[x->at].to]
-					       .tensor].name);
-}
-
 void board_die(board *b, cli_status status, const char *fmt, ...)
 {
 	va_list ap;
@@ -153,7 +137,7 @@ static void give_up(board *b, int rank, const notice *x, const char *why)
 	if (!speaks(b, rank))
 		_exit(CLI_MACHINE);
 	pthread_mutex_lock(&b->lock);
-	tell_place(b, x, place, sizeof(place));
+	place_text(b->p, x->steps, x->at, place, sizeof(place));
 	pthread_mutex_unlock(&b->lock);
 	board_die(b, CLI_MACHINE, "rank %d on '%s' %s for %g seconds; it was "
 		  "%s", rank, b->peers[rank].host, why, b->patience, place);

@@ -15,6 +15,8 @@ typedef struct comm_options {
 	double patience; /* seconds that one may stand still; 0: a default */
 } comm_options;
 
+enum { COMM_PATIENCE = 8 }; /* seconds, where no option says another number */
+
 /* How far a process has come, where its device runs the program. */
 typedef struct comm_progress {
 	atomic_long steps;     /* begun so far */

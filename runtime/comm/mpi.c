@@ -20,6 +20,7 @@
 #include "plan/eval.h"
 #include "plan/transfer.h"
 #include "runtime/comm/ahead.h"
+#include "runtime/comm/beat.h"
 
 /* The most bytes of one message: MPI counts by int. */
 enum { MOST_BYTES = 1 << 30 };
@@ -67,6 +68,7 @@ typedef struct group {
 
 typedef struct ranks {
 	arena *a;
+	beat *beat;
 	const plan *p;
 	int rank;
 	unsigned char *arena;
@@ -205,11 +207,15 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 			failure *f)
 {
 	int level;
-	(void)o;
-	(void)f;
-	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+	MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, rank);
 	*run = NULL;
+	if (level == MPI_THREAD_MULTIPLE)
+		*run = beat_open(o->patience > 0 ? o->patience : COMM_PATIENCE);
+	else if (o->patience > 0)
+		return fail_with(f, CLI_MACHINE, "--patience goes with an MPI "
+				 "that several threads may call, which this "
+				 "one is not");
 	return true;
 }
 
@@ -218,12 +224,12 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 static void end_ranks(void *run, cli_status status)
 {
 	int n;
-	(void)run;
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	/* mpirun, or Slurm, ends the others when one leaves like that, and
 	 * has its status; MPI_Abort() makes some mpiruns hang. */
 	if (status != CLI_OK && status != CLI_DIFFERENCE && n > 1)
 		_exit(status);
+	beat_close(run);
 	MPI_Finalize();
 }
 
@@ -240,7 +246,6 @@ static uint64_t *gather_ranks(void *run, arena *a, uint64_t x, int *n)
 static void *open_ranks(void *run, const plan *p, failure *f)
 {
 	int n, workers = mesh_workers(&p->mesh);
-	(void)run;
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (n != workers) {
 		fail_with(f, CLI_MACHINE, "the plan has %d worker%s, and there "
@@ -252,7 +257,7 @@ static void *open_ranks(void *run, const plan *p, failure *f)
 	}
 	arena *a = arena_new();
 	ranks *c = ARENA_NEW(a, ranks);
-	*c = (ranks){ .a = a, .p = p, .at = -1 };
+	*c = (ranks){ .a = a, .beat = run, .p = p, .at = -1 };
 	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
 	return c;
 }
@@ -304,6 +309,7 @@ static void attach_ranks(void *state, unsigned char *const *arenas)
 static void close_ranks(void *state)
 {
 	ranks *c = state;
+	beat_watch(c->beat, NULL, NULL);
 	for (int i = 0; i < c->groups.n; i++)
 		MPI_Comm_free(&c->groups.at[i].comm);
 	arena_free(c->a);
@@ -311,7 +317,11 @@ static void close_ranks(void *state)
 
 static bool launch_rank(void *state, comm_body *body, void *arg, failure *f)
 {
-	return body(arg, ((ranks *)state)->rank, f);
+	ranks *c = state;
+	beat_step(c->beat, c->p);
+	bool good = body(arg, c->rank, f);
+	beat_step(c->beat, NULL);
+	return good;
 }
 
 /* ---- transfers --------------------------------------------------------- */
@@ -439,7 +449,10 @@ static void unpack_all(ranks *c, int instr)
 static void end(ranks *c, int instr)
 {
 	exchange *x = &c->exchanges[instr];
+	beat_wait(c->beat, true);
 	MPI_Waitall(x->requests.n, x->requests.at, MPI_STATUSES_IGNORE);
+	beat_wait(c->beat, false);
+	beat_pass(c->beat, instr);
 	x->requests.n = 0;
 	x->total += x->from.nbytes;
 	unpack_all(c, instr);
@@ -484,8 +497,18 @@ static bool wait_ranks(void *state, int worker)
 	ranks *c = state;
 	if (c->exchanges && c->at == c->p->ninstrs - 1)
 		ready_ranks(c, c->p->ninstrs, worker);
+	beat_wait(c->beat, true);
 	MPI_Barrier(MPI_COMM_WORLD);
+	beat_wait(c->beat, false);
 	return true;
+}
+
+/* Nobody looks after how far devices come. */
+static double watch_ranks(void *state, const comm_progress *x)
+{
+	ranks *c = state;
+	beat_watch(c->beat, c->p, x);
+	return 0;
 }
 
 static int64_t received_ranks(void *state, int instr)
@@ -540,6 +563,7 @@ const communicator comm_mpi = {
 	.share = share_ranks,
 	.sum = sum_ranks,
 	.greatest = greatest_ranks,
+	.watch = watch_ranks,
 	.received = received_ranks,
 	.close = close_ranks,
 };

@@ -87,3 +87,17 @@ bool notice_read(const char *path, notice *x, int n, uint64_t *joined)
 	fclose(from);
 	return good;
 }
+
+void place_text(const plan *p, int64_t steps, int at, char *text, size_t n)
+{
+	if (steps == 0)
+		snprintf(text, n, "before the first step");
+	else if (at < 0 || !p || at >= p->ninstrs)
+		snprintf(text, n, "in step %" PRId64 ", before its first "
+			 "transfer", steps);
+	else
+		snprintf(text, n, "in step %" PRId64 ", after instruction %d "
+			 "(%s of '%s')", steps, at,
+			 collective_name(p->program[at].collective),
+			 p->tensors[p->buffers[p->program[at].to].tensor].name);
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "plan/plan.h"
 
 enum { NOTICE_RUNS = -1, NOTICE_KEPT = 2 };
 
@@ -39,5 +40,10 @@ bool notice_write(const char *path, const notice *x, int n,
 
 /* Reads one; false where there is none.  n and joined may be 0 and NULL. */
 bool notice_read(const char *path, notice *x, int n, uint64_t *joined);
+
+/* Where in a plan, which may be NULL, a process is that has begun so many
+ * steps, and in the last one ended transfer `at`, or -1: "in step 3, after
+ * instruction 17 (all-gather of 'x')". */
+void place_text(const plan *p, int64_t steps, int at, char *text, size_t n);
 
 #endif

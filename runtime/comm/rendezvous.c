@@ -17,7 +17,6 @@
 enum {
 	JOIN_SECONDS = 120,
 	LEAVE_SECONDS = 5,
-	PATIENCE = 8,	   /* seconds, if no option says another number */
 	SAID = 2, /* seconds later somebody has said who is gone */
 	MOST_RANKS = 4096,
 };
@@ -187,7 +186,7 @@ static bool start_rendezvous(const comm_options *o, void **run, int *rank,
 	arena *a = arena_new();
 	board *b = ARENA_NEW(a, board);
 	*b = (board){ .a = a, .patience = o->patience > 0 ? o->patience
-							  : PATIENCE };
+							  : COMM_PATIENCE };
 	b->own = (notice){ .status = NOTICE_RUNS, .at = -1 };
 	gethostname(b->own.host, sizeof(b->own.host) - 1);
 	pthread_mutex_init(&b->lock, NULL);

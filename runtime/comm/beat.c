@@ -1,0 +1,268 @@
+#include "config.h"
+
+#include "runtime/comm/beat.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/comm/notice.h"
+
+/* Seconds between two looks.  Who has not looked for so many has been stopped
+ * itself, and knows nothing of the others. */
+#define LOOK 0.5
+#define SLEPT 2.0
+/* A thread that does anything needs more of a processor than this. */
+#define IDLE 0.005
+
+enum { MOST_HOST = 64 };
+
+/* What a rank tells the next one. */
+typedef struct pulse {
+	int64_t steps; /* begun */
+	int at;	       /* the last transfer that has ended in this one, -1 */
+	int leaves;    /* it is done: this is its last one */
+	char host[MOST_HOST];
+} pulse;
+
+struct beat {
+	MPI_Comm comm;
+	int rank, before, next;
+	double patience;
+	pthread_t thread;
+	atomic_bool ends;
+	/* Of the program, as the main thread sees it. */
+	atomic_long steps;
+	atomic_int at;
+	atomic_bool inside, waits;
+	pthread_mutex_t lock; /* of these two */
+	const plan *p;
+	const comm_progress *progress;
+	/* The thread's own. */
+	pulse sent, heard;
+	MPI_Request sending;
+	double heard_at, looked_at;
+	long idle_steps; /* where it has used no processor .. */
+	int idle_at;
+	double idle_since, idle_cpu; /* .. since, by the two clocks */
+};
+
+/* ---- clocks ------------------------------------------------------------ */
+
+static double clock_of(clockid_t id)
+{
+	struct timespec t;
+	clock_gettime(id, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Processor seconds of all threads but this one. */
+static double used(void)
+{
+	return clock_of(CLOCK_PROCESS_CPUTIME_ID) -
+	       clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* ---- what is said ------------------------------------------------------ */
+
+static void give_up(beat *b, int rank, const pulse *x, const char *why)
+{
+	char place[300];
+	pthread_mutex_lock(&b->lock);
+	place_text(b->p, x->steps, x->at, place, sizeof(place));
+	fprintf(stderr, "tdlrun: rank %d on '%s' %s for %g seconds; it was "
+		"%s\n", rank, x->host, why, b->patience, place);
+	fflush(stderr);
+	_exit(CLI_MACHINE);
+}
+
+/* ---- the thread -------------------------------------------------------- */
+
+static void look_at_own(beat *b, pulse *x)
+{
+	pthread_mutex_lock(&b->lock);
+	const comm_progress *progress = b->progress;
+	x->steps = progress ? atomic_load(&progress->steps) :
+			      atomic_load(&b->steps);
+	x->at = progress ? *progress->at : atomic_load(&b->at);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static bool is_sent(beat *b)
+{
+	int done;
+	MPI_Test(&b->sending, &done, MPI_STATUS_IGNORE);
+	return done;
+}
+
+/* Where the next rank does not take it, it is told later. */
+static void tell(beat *b, bool leaves)
+{
+	if (!is_sent(b))
+		return;
+	look_at_own(b, &b->sent);
+	b->sent.leaves = leaves;
+	MPI_Isend(&b->sent, (int)sizeof(b->sent), MPI_BYTE, b->next, 0,
+		  b->comm, &b->sending);
+}
+
+static void hear(beat *b)
+{
+	int there;
+	MPI_Iprobe(b->before, 0, b->comm, &there, MPI_STATUS_IGNORE);
+	for (; there; MPI_Iprobe(b->before, 0, b->comm, &there,
+				 MPI_STATUS_IGNORE)) {
+		MPI_Recv(&b->heard, (int)sizeof(b->heard), MPI_BYTE, b->before,
+			 0, b->comm, MPI_STATUS_IGNORE);
+		b->heard_at = clock_of(CLOCK_MONOTONIC);
+	}
+}
+
+/* Whether the main thread, inside a step, has done nothing for too long. */
+static bool stands_still(beat *b, double now)
+{
+	double cpu = used();
+	long steps = atomic_load(&b->steps);
+	int at = atomic_load(&b->at);
+	bool works = !atomic_load(&b->inside) || atomic_load(&b->waits) ||
+		     cpu - b->idle_cpu > IDLE * (now - b->idle_since) + IDLE;
+	if (works || steps != b->idle_steps || at != b->idle_at) {
+		b->idle_steps = steps;
+		b->idle_at = at;
+		b->idle_since = now;
+		b->idle_cpu = cpu;
+	}
+	return now - b->idle_since > b->patience;
+}
+
+static void look(beat *b)
+{
+	double now = clock_of(CLOCK_MONOTONIC);
+	if (now - b->looked_at > SLEPT)
+		b->heard_at = b->idle_since = now;
+	b->looked_at = now;
+	hear(b);
+	if (!b->heard.leaves && now - b->heard_at > b->patience)
+		give_up(b, b->before, &b->heard, "has not been heard of");
+	if (stands_still(b, now)) {
+		look_at_own(b, &b->sent);
+		give_up(b, b->rank, &b->sent, "stands still, neither "
+			"computing nor waiting for others,");
+	}
+}
+
+static void pause_a_little(double seconds)
+{
+	struct timespec t = { 0, (long)(seconds * 1e9) };
+	nanosleep(&t, NULL);
+}
+
+/* Ends when the rank before is done, too, so that nothing is on its way. */
+static void *keep_beating(void *arg)
+{
+	beat *b = arg;
+	while (!atomic_load(&b->ends)) {
+		tell(b, false);
+		look(b);
+		for (int i = 0; i < 10 && !atomic_load(&b->ends); i++)
+			pause_a_little(LOOK / 10);
+	}
+	while (!is_sent(b) || !b->sent.leaves || !b->heard.leaves) {
+		if (!b->sent.leaves)
+			tell(b, true);
+		look(b);
+		pause_a_little(0.001);
+	}
+	return NULL;
+}
+
+/* ---- for the main thread ----------------------------------------------- */
+
+/* Signals are the main thread's matter. */
+static bool start(beat *b)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	bool good = pthread_create(&b->thread, NULL, keep_beating, b) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return good;
+}
+
+beat *beat_open(double patience)
+{
+	int n;
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	beat *b = n > 1 ? calloc(1, sizeof(*b)) : NULL;
+	if (!b)
+		return NULL;
+	MPI_Comm_dup(MPI_COMM_WORLD, &b->comm);
+	MPI_Comm_rank(b->comm, &b->rank);
+	b->before = (b->rank + n - 1) % n;
+	b->next = (b->rank + 1) % n;
+	b->patience = patience;
+	b->sending = MPI_REQUEST_NULL;
+	b->sent.at = b->heard.at = b->at = -1;
+	gethostname(b->sent.host, sizeof(b->sent.host) - 1);
+	MPI_Sendrecv(&b->sent, (int)sizeof(b->sent), MPI_BYTE, b->next, 0,
+		     &b->heard, (int)sizeof(b->heard), MPI_BYTE, b->before, 0,
+		     b->comm, MPI_STATUS_IGNORE);
+	b->heard_at = b->looked_at = b->idle_since =
+		clock_of(CLOCK_MONOTONIC);
+	pthread_mutex_init(&b->lock, NULL);
+	if (start(b))
+		return b;
+	MPI_Comm_free(&b->comm);
+	free(b);
+	return NULL;
+}
+
+void beat_close(beat *b)
+{
+	if (!b)
+		return;
+	atomic_store(&b->ends, true);
+	pthread_join(b->thread, NULL);
+	pthread_mutex_destroy(&b->lock);
+	MPI_Comm_free(&b->comm);
+	free(b);
+}
+
+void beat_watch(beat *b, const plan *p, const comm_progress *x)
+{
+	if (!b)
+		return;
+	pthread_mutex_lock(&b->lock);
+	b->p = p;
+	b->progress = x;
+	pthread_mutex_unlock(&b->lock);
+}
+
+void beat_step(beat *b, const plan *p)
+{
+	if (b && p) {
+		beat_watch(b, p, NULL);
+		atomic_store(&b->at, -1);
+		atomic_fetch_add(&b->steps, 1);
+	}
+	if (b)
+		atomic_store(&b->inside, p != NULL);
+}
+
+void beat_pass(beat *b, int instr)
+{
+	if (b)
+		atomic_store(&b->at, instr);
+}
+
+void beat_wait(beat *b, bool waits)
+{
+	if (b)
+		atomic_store(&b->waits, waits);
+}

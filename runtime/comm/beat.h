@@ -1,0 +1,36 @@
+/* Processes of MPI that look after each other.
+ *
+ * A thread of each tells the next rank twice a second that it lives, and where
+ * it is; the last rank tells the first.  Who does not hear of the rank before
+ * it for too long says so and ends its process, upon which mpirun or Slurm ends
+ * the others.  A rank whose device is the host's processors notices by itself
+ * that it stands still: inside a step, neither computing nor waiting for
+ * others. */
+#ifndef TDL_RUNTIME_COMM_BEAT_H
+#define TDL_RUNTIME_COMM_BEAT_H
+
+#include "runtime/comm/comm.h"
+
+typedef struct beat beat;
+
+/* Starts the thread, on all ranks alike; needs MPI_THREAD_MULTIPLE.  patience:
+ * seconds.  NULL where there is but one rank, or no thread. */
+beat *beat_open(double patience);
+
+/* All ranks alike; waits for those that look after each other to be done. */
+void beat_close(beat *b);
+
+/* From now on *x tells how far a device has come in a plan; NULL, NULL: it
+ * does not any more.  b may be NULL here and below. */
+void beat_watch(beat *b, const plan *p, const comm_progress *x);
+
+/* A step of a plan begins; NULL: it ends. */
+void beat_step(beat *b, const plan *p);
+
+/* A transfer has ended. */
+void beat_pass(beat *b, int instr);
+
+/* This rank begins to wait for others, or is done with that. */
+void beat_wait(beat *b, bool waits);
+
+#endif
