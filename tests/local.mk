@@ -39,6 +39,8 @@ python_files = \
 	%D%/onnx/draws.py \
 	%D%/grammar.py \
 	%D%/oracle.py \
+	%D%/placement/judge.py \
+	%D%/placement/small.py \
 	%D%/onnx/inner.py \
 	%D%/onnx/graphs.py \
 	%D%/train/interrupted.py \
@@ -94,6 +96,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/models/text.py \
 	%D%/onnx \
 	%D%/programs.py \
+	%D%/placement/reference.py \
 	%D%/python.sh \
 	%D%/train \
 	%D%/valgrind.sh

@@ -59,9 +59,10 @@ static cli_status say_no_room(driver *d, const place_input *in,
 				break;
 			}
 	cli_failed(&d->program, "%s found no placement within %" PRId64
-		   " bytes of each of %d devices: the operators keep %" PRId64
+		   " bytes of each of %d device%s: the operators keep %" PRId64
 		   " bytes in all, the largest %" PRId64, o->algorithm,
-		   m->limit, m->ndevices, all, most);
+		   m->limit, m->ndevices, m->ndevices == 1 ? "" : "s", all,
+		   most);
 	return CLI_NO_PLAN;
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "compiler/driver/place.h"
+#include "compiler/driver/plan_print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -199,11 +200,11 @@ static void print_devices(arena *a, const place_input *in,
 	printf("\n%6s  %9s  %12s  %6s  %12s\n", "device", "operators",
 	       "work", "busy", "peak");
 	for (int d = 0; d < m->ndevices; d++)
-		printf("%6d  %9d  %9.3f ms  %4.0f %%  %9.1f MB\n", d, nops[d],
+		printf("%6d  %9d  %9.3f ms  %4.0f %%  %12s\n", d, nops[d],
 		       (double)ns[d] * 1e-6,
 		       r->makespan ? 100.0 * (double)ns[d] /
 					     (double)r->makespan : 0.0,
-		       (double)r->peak[d] * 1e-6);
+		       plan_bytes_text(a, r->peak[d]));
 }
 
 void place_report_text(arena *a, const place_input *in,

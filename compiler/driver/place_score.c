@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "compiler/driver/place.h"
+#include "compiler/driver/plan_print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static int64_t most_bytes(const place_input *in, const place_report *r)
 	return most;
 }
 
-static void print_row(const place_input *in, const place_report *r,
+static void print_row(arena *a, const place_input *in, const place_report *r,
 		      const place_bounds *b)
 {
 	if (!r->place) {
@@ -129,16 +130,16 @@ static void print_row(const place_input *in, const place_report *r,
 		       r->algorithm);
 		return;
 	}
-	printf("%-9s  %11.3f ms  %5.1f %%  %11.3f ms  %9.1f MB  %6.2f s%s\n",
+	printf("%-9s  %11.3f ms  %5.1f %%  %11.3f ms  %12s  %6.2f s%s\n",
 	       r->algorithm, (double)r->makespan * 1e-6,
 	       b->greatest ? 100 * ((double)r->makespan /
 					    (double)b->greatest - 1) : 0.0,
 	       (double)r->max_load * 1e-6,
-	       (double)most_bytes(in, r) * 1e-6, r->seconds,
+	       plan_bytes_text(a, most_bytes(in, r)), r->seconds,
 	       r->fits ? "" : "  over memory");
 }
 
-static void print_table(const place_input *in, const place_options *o,
+static void print_table(arena *a, const place_input *in, const place_options *o,
 			const reports *all, const place_bounds *b)
 {
 	printf("%s on %d device%s (network: %s)\n\n", in->file->name,
@@ -147,7 +148,7 @@ static void print_table(const place_input *in, const place_options *o,
 	printf("%-9s  %14s  %7s  %14s  %12s  %8s\n", "algorithm", "makespan",
 	       "gap", "largest load", "peak", "search");
 	for (int i = 0; i < all->n; i++)
-		print_row(in, &all->at[i], b);
+		print_row(a, in, &all->at[i], b);
 	printf("\nNo placement takes less than %.3f ms (path %.3f, work %.3f, "
 	       "cut %.3f).\n", (double)b->greatest * 1e-6,
 	       (double)b->path * 1e-6, (double)b->work * 1e-6,
@@ -231,6 +232,6 @@ cli_status place_compare(driver *d, int argc, char **argv)
 	place_bounds b = place_bound(in.m);
 	if (o.json)
 		return driver_print_json(d, table_json(&in, &o, &all, &b));
-	print_table(&in, &o, &all, &b);
+	print_table(d->arena, &in, &o, &all, &b);
 	return CLI_OK;
 }

@@ -267,7 +267,7 @@ static void say_cycle(const cost_builder *b, const cost_graph *g,
 			break;
 	}
 	diag_error_in(b->s, DIAG_COST_GRAPH_CYCLE, b->path,
-		      "%d operators form a cycle: %s", length, text);
+		      "operators wait for each other in a circle: %s", text);
 }
 
 static bool find_order(const cost_builder *b, cost_graph *g)

@@ -48,12 +48,12 @@ typedef struct cost_op {
 } cost_op;
 
 /* A tensor: it goes from its producer to each other device with a reader, once.
- * The readers are readers[first_reader .. + nreaders), in the order of edges. */
+ * Its readers are readers[first_reader .. + nreaders), in order of edges. */
 typedef struct cost_result {
 	int producer;
 	double bytes;	/* as in the file */
 	int64_t nbytes; /* rounded */
-	double ms;	/* over one link, as the file says; < 0 if it does not */
+	double ms;	/* over one link, by the file; < 0 if it says nothing */
 	int first_reader, nreaders;
 } cost_result;
 

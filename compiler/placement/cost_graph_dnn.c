@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct reader {
 	arena *a;
@@ -22,6 +23,18 @@ static bool wrong(const reader *r, const char *what)
 	return false;
 }
 
+/* Says that a member is not what is expected. */
+static bool unexpected(const reader *r, const json_t *of, const char *key,
+		       const char *expected)
+{
+	const json_t *v = json_object_get(of, key);
+	char *text = v ? json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	wrong(r, arena_printf(r->a, "'%s' is %.40s; %s is expected", key,
+			      text ? text : "missing", expected));
+	free(text);
+	return false;
+}
+
 /* A number of 0 to most; `otherwise` where there is none, unless that is
  * NAN. */
 static bool number(const reader *r, const json_t *of, const char *key,
@@ -33,20 +46,18 @@ static bool number(const reader *r, const json_t *of, const char *key,
 		return true;
 	if (v && json_is_number(v) && *to >= 0 && *to <= most)
 		return true;
-	return wrong(r, arena_printf(r->a, "'%s' is %s; a number from 0 to %g "
-				     "is expected", key,
-				     v ? "something else" : "missing", most));
+	return unexpected(r, of, key,
+			  arena_printf(r->a, "a number from 0 to %g", most));
 }
 
-/* An integer of 0 to most as text. */
+/* An integer as text. */
 static const char *identity(const reader *r, const json_t *of, const char *key)
 {
 	const json_t *v = json_object_get(of, key);
 	if (json_is_integer(v))
 		return arena_printf(r->a, "%" JSON_INTEGER_FORMAT,
 				    json_integer_value(v));
-	wrong(r, arena_printf(r->a, "'%s' is %s; an integer is expected", key,
-			      v ? "something else" : "missing"));
+	unexpected(r, of, key, "an integer");
 	return NULL;
 }
 
@@ -59,8 +70,7 @@ static bool truth(const reader *r, const json_t *of, const char *key, bool *to)
 				   json_integer_value(v) >= 0 &&
 				   json_integer_value(v) <= 1))
 		return true;
-	return wrong(r, arena_printf(r->a, "'%s' is %s; 0 or 1 is expected",
-				     key, v ? "something else" : "missing"));
+	return unexpected(r, of, key, "0 or 1");
 }
 
 static bool colour(const reader *r, const json_t *of, int *to)
@@ -70,8 +80,8 @@ static bool colour(const reader *r, const json_t *of, int *to)
 	*to = v ? (int)c : -1;
 	if (!v || (json_is_integer(v) && c >= 0 && c <= INT32_MAX))
 		return true;
-	return wrong(r, "'colorClass' is something else; an integer from 0 to "
-			"2147483647 is expected");
+	return unexpected(r, of, "colorClass",
+			  "an integer from 0 to 2147483647");
 }
 
 static bool read_node(reader *r, const json_t *j)
@@ -97,7 +107,10 @@ static bool read_node(reader *r, const json_t *j)
 		return wrong(r, "'supportedOnFpga' is 0, an operator that no "
 				"accelerator runs; it cannot be placed");
 	op.resident_nbytes = (int64_t)floor(bytes + 0.5);
-	return cost_builder_op(r->b, &op) >= 0;
+	int v = cost_builder_op(r->b, &op);
+	if (v >= 0)
+		cost_builder_result(r->b, v, 0, 0);
+	return v >= 0;
 }
 
 /* One end of an edge; -1 after an error. */
@@ -113,7 +126,7 @@ static int end_of(const reader *r, const json_t *j, const char *key)
 
 /* What the edges of an operator say of its result. */
 typedef struct claim {
-	double bytes, ms;
+	double bytes, ms; /* ms < 0: nothing yet */
 	bool cost_differs, bytes_differ;
 } claim;
 
@@ -205,7 +218,7 @@ static bool is_mirrored(const cost_graph *g)
 	return forward && g->training;
 }
 
-/* The partner of an operator is the last one of its colour in the other pass. */
+/* An operator's partner is the last one of its colour in the other pass. */
 static void pair_passes(cost_graph *g)
 {
 	arena *work = arena_new();

@@ -120,10 +120,10 @@ static int64_t cut_bound(arena *a, const machine *m, const paths *p)
 	}
 	for (int c = 0; c < n; c++) {
 		int64_t least = cut[c];
-		if (part[c] != c || (nbytes[c] > m->limit && least == INT64_MAX))
+		bool apart = m->ndevices > 1 && nbytes[c] > m->limit;
+		if (part[c] != c || (apart && least == INT64_MAX))
 			continue;
-		if (m->ndevices == 1 ||
-		    (nbytes[c] <= m->limit && alone[c] < least))
+		if (m->ndevices == 1 || (!apart && alone[c] < least))
 			least = alone[c];
 		greatest = least > greatest ? least : greatest;
 	}

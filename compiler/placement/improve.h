@@ -23,9 +23,9 @@ place_cost place_cost_of(const place_task *t, const int *place);
  *
  * In cycles (multilevel refinement; Hendrickson, Leland 1995, repeated from the
  * present placement as in Walshaw 2004): units that lie on one device and
- * exchange much are joined, pair by pair, level by level; then from the coarsest
- * level to the finest each group tries the devices of its neighbours and one
- * other, and stays where the cost is not worse. */
+ * exchange much are joined, pair by pair, level by level; then from the
+ * coarsest level to the finest each group tries the devices of its neighbours
+ * and one other, and stays where the cost is not worse. */
 void place_improve(const place_task *t, int *place, int64_t bound,
 		   int64_t *evaluations, uint64_t seed);
 

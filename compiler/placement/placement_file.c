@@ -115,11 +115,10 @@ json_t *placement_list(const cost_graph *g, const int *place)
 	json_t *list = json_array();
 	for (int v = 0; v < g->nops; v++) {
 		const char *id = g->ops[v].id;
-		json_t *row = json_object();
-		json_object_set_new(row, "id",
-				    g->integer_ids ?
-					    json_integer(strtoll(id, NULL, 10)) :
-					    json_string(id));
+		json_t *row = json_object(), *name;
+		name = g->integer_ids ? json_integer(strtoll(id, NULL, 10)) :
+					json_string(id);
+		json_object_set_new(row, "id", name);
 		json_object_set_new(row, "device", json_integer(place[v]));
 		json_array_append_new(list, row);
 	}

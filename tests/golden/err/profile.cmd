@@ -1,0 +1,22 @@
+# Profiles that cannot be.
+try() {
+	printf "$1" >"$tmp/graph.txt"
+	tdlc place "$tmp/graph.txt" -k 2 ${2---link 12} 2>&1
+	echo "status $?"
+}
+node() {
+	echo "$1 -- Linear -- forward_compute_time=${2-1.0}, backward_compute_time=1.0, activation_size=${3-8.0}, parameter_size=4.0"
+}
+try ''
+try 'import graph\n'
+try 'node1 -- Linear(8, 8)\n'
+try "$(node a nan)"
+try "$(node a -1)"
+try "$(node a 1e30)"
+try "$(node a 1 [1.0)"
+try "$(node a 1 many)"
+try 'a -- Linear -- forward_compute_time=1.0\n'
+try "$(node a)\n$(node a)\n"
+try "$(node a)\na -- b\n"
+try "$(node a)\n$(node b)\na -- b\nb -- a\n"
+try "$(node a)\n$(node b)\na -- b\n" "--algorithm heft"
