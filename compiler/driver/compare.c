@@ -7,6 +7,8 @@
 #include "compiler/driver/place.h"
 #include "compiler/driver/plan_auto.h"
 
+typedef VEC(plan_report) plan_reports;
+
 typedef struct compare_options {
 	int64_t devices;
 	plan_model model;
@@ -120,7 +122,11 @@ static bool add_best(driver *d, const graph *g, const compare_options *o,
 	if (o->score || (o->algorithms.n > 0 &&
 			 !among(&o->algorithms, PLAN_AUTO)))
 		return true;
-	if (!plan_auto(d, g, &how, &lower, all, &r))
+	const search_result **made = ARENA_ARRAY(d->arena,
+						 const search_result *, all->n);
+	for (int i = 0; i < all->n; i++)
+		made[i] = all->at[i].search;
+	if (!plan_auto(d, g, &how, &lower, made, all->n, &r))
 		return false;
 	vec_push(d->arena, all, r);
 	return true;

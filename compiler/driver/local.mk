@@ -37,7 +37,9 @@ tdlc_SOURCES = \
 	%D%/plan_bounded.c %D%/plan_bounded.h \
 	%D%/plan_make.c %D%/plan_make.h \
 	%D%/plan_memory.c %D%/plan_memory.h \
+	%D%/plan_frontier.c \
 	%D%/plan_print.c %D%/plan_print.h \
+	%D%/plan_programs.c %D%/plan_programs.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/plan_sweep.c %D%/plan_sweep.h \
 	%D%/score.c \

@@ -153,14 +153,13 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		.algorithm = o->search.algorithm,
 		.codegen = o->output || o->cuda ? codegen_sources : NULL,
 		.checksums = o->output || o->cuda,
-		.memory = o->limit,
-		.separate = o->separate,
 	};
 	bool best = !strcmp(o->search.algorithm, PLAN_AUTO);
 	plan_report r;
 	plan_search how = o->search;
 	how.k = (int)o->devices;
 	how.memory = o->limit;
+	how.separate = o->separate;
 	if (o->objective >= 0)
 		how.objective = (plan_objective)o->objective;
 	how.topology = plan_topology(d, o->topology, o->devices);
@@ -169,7 +168,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		return CLI_OK;
 	if (o->frontier)
 		return plan_print_frontier(d, g, &how, o->json);
-	if (best ? !plan_auto(d, g, &how, &lower, NULL, &r)
+	if (best ? !plan_auto(d, g, &how, &lower, NULL, 0, &r)
 		 : !plan_make(d, g, &how, &lower, &r))
 		return CLI_OK;
 	if (r.search->error) {
@@ -180,7 +179,7 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 	plan_warn_replicated(d->arena, g, &r.search->assignment, &o->strict,
 			     d->sink);
 	if (!plan_fits(d, r.plan, o->limit)) {
-		plan_say_enough(d, g, &how, &r);
+		plan_say_enough(d, g, &how, r.plan->arena_bytes);
 		return CLI_NO_PLAN;
 	}
 	cli_status status = o->cuda ? write_program(d, r.plan, o->cuda)

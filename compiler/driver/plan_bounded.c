@@ -2,18 +2,22 @@
 
 #include "compiler/driver/plan_bounded.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
+#include "compiler/driver/plan_programs.h"
 #include "compiler/search/bounded.h"
 
-/* The best so far; lowering is in an arena of its own each time. */
+/* ---- one search -------------------------------------------------------- */
+
+/* The best so far. */
 typedef struct keeper {
 	driver *d;
 	const graph *g;
 	const plan_search *how;
 	bool found;
-	bounded_value value;
+	plan_program program;
 	assignment best;
 } keeper;
 
@@ -24,38 +28,31 @@ static assignment copy_of(arena *a, const graph *g, const assignment *as)
 			     ARENA_COPY(a, as->node_cuts, g->nnodes) };
 }
 
-static bool is_better(const keeper *k, const bounded_value *v)
+static bool is_better(const keeper *k, const plan_program *p)
 {
-	bool memory = k->how->objective == OBJECTIVE_MEMORY;
-	if (memory)
-		return v->bytes < k->value.bytes;
-	if (k->how->memory > 0 && v->bytes > k->how->memory)
-		return false;
-	return v->seconds < k->value.seconds ||
-	       (k->how->memory > 0 && k->value.bytes > k->how->memory);
+	int64_t limit = k->how->memory;
+	if (k->how->objective == OBJECTIVE_MEMORY)
+		return p->held < k->program.held;
+	return program_fits(p, limit) &&
+	       (!program_fits(&k->program, limit) ||
+		p->seconds < k->program.seconds);
 }
 
 static bool lower(void *to, const assignment *as, bounded_value *v)
 {
 	keeper *k = to;
-	driver one = *k->d;
-	const lower_options options = { .algorithm = PLAN_BOUNDED,
-					.separate = true,
-					.memory = k->how->room };
-	one.arena = arena_new();
-	const plan *p = plan_lower(&one, k->g, as, &options,
-				   k->how->topology);
-	if (p) {
-		v->seconds = lower_seconds(p, k->how->topology);
-		v->bytes = p->arena_bytes;
-	}
-	if (p && is_better(k, v)) {
+	bool known = program_fits(&k->program, k->how->memory);
+	plan_program p;
+	if (!program_best(k->d, k->g, as, k->how, NULL,
+			  known ? &k->program : NULL, &p))
+		return false;
+	*v = (bounded_value){ p.seconds, p.held };
+	if (is_better(k, &p)) {
 		k->found = true;
-		k->value = *v;
+		k->program = p;
 		k->best = copy_of(k->d->arena, k->g, as);
 	}
-	arena_free(one.arena);
-	return p != NULL;
+	return true;
 }
 
 static double now(void)
@@ -66,11 +63,10 @@ static double now(void)
 }
 
 bool plan_bounded(driver *d, const graph *g, const plan_search *how,
-		  plan_report *best, plan_proof *proof)
+		  plan_candidate *best, plan_proof *proof)
 {
 	double begin = now();
-	keeper k = { .d = d, .g = g, .how = how,
-		     .value = { best->seconds, best->plan->arena_bytes } };
+	keeper k = { .d = d, .g = g, .how = how, .program = best->program };
 	search_request wanted;
 	if (!plan_request(d, g, how, &wanted))
 		return false;
@@ -82,7 +78,7 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		.limit = how->memory,
 		.memory = how->objective == OBJECTIVE_MEMORY,
 		.start = &best->search->assignment,
-		.known = k.value,
+		.known = { best->program.seconds, best->program.held },
 		.most_plans = how->most_plans,
 		.seconds = how->seconds,
 		.lower = lower,
@@ -91,9 +87,120 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 	bounded_result r;
 	if (!bounded_search(&q, &r))
 		return false;
-	*proof = (plan_proof){ r.tried, r.proven, r.nplans, now() - begin };
-	if (!k.found)
+	proof->tried = r.tried;
+	proof->proven = r.proven;
+	proof->nplans += r.nplans;
+	proof->seconds += now() - begin;
+	if (k.found)
+		*best = (plan_candidate){
+			.search = search_given(d->arena, g, &k.best,
+					       PLAN_BOUNDED),
+			.program = k.program,
+		};
+	return true;
+}
+
+/* ---- with less and less memory ----------------------------------------- */
+
+enum {
+	MOST_POINTS = 64,  /* of the frontier */
+	MOST_PLANS = 2048, /* that are lowered for it */
+	NRUNGS = 8,	   /* limits between the least memory and the most */
+	RUNG_PLANS = MOST_PLANS / NRUNGS,
+};
+
+typedef struct descent {
+	driver *d;
+	const graph *g;
+	const plan_search *how;
+	plan_candidates *all;
+	plan_proof *proof;
+} descent;
+
+/* Searches with a limit, from the best that is known.  *found is what is the
+ * best then. */
+static bool search_within(descent *x, int64_t limit, int most_plans,
+			  plan_objective by, plan_candidate *found)
+{
+	plan_search how = *x->how;
+	plan_candidate *best;
+	how.memory = limit;
+	how.most_plans = most_plans;
+	how.objective = by;
+	if (!plan_best(x->d, x->g, &how, x->all, &best))
+		return false;
+	*found = *best;
+	if (!plan_bounded(x->d, x->g, &how, found, x->proof))
+		return false;
+	if (found->search != best->search)
+		vec_push(x->d->arena, x->all, *found);
+	return true;
+}
+
+/* Down to the limit that is asked for; *limit is the first without a proof, or
+ * the last. */
+static bool go_down(descent *x, int64_t *limit)
+{
+	plan_candidate found;
+	*limit = 0;
+	for (int i = 0; i < MOST_POINTS; i++) {
+		int left = MOST_PLANS - x->proof->nplans;
+		x->proof->proven = false;
+		if (left <= 0)
+			return true;
+		if (!search_within(x, *limit, left, OBJECTIVE_TIME, &found))
+			return false;
+		if (!x->proof->proven ||
+		    program_fits(&found.program, x->how->memory) ||
+		    !program_fits(&found.program, *limit))
+			return true;
+		*limit = found.program.held - 1;
+	}
+	x->proof->proven = false;
+	return true;
+}
+
+/* Limits from the least memory there is to `most`, each so many times the one
+ * before it, that are not above the one that is asked for. */
+static bool go_up(descent *x, int64_t most)
+{
+	plan_candidate least, found;
+	if (!search_within(x, 0, RUNG_PLANS, OBJECTIVE_MEMORY, &least))
+		return false;
+	double from = (double)least.program.held, to = (double)most;
+	for (int i = 0; i < NRUNGS && from > 0; i++) {
+		int64_t limit = (int64_t)(from * pow(to / from,
+						     i / (double)NRUNGS));
+		if (x->how->memory > 0 && limit > x->how->memory)
+			break;
+		if (!search_within(x, limit, RUNG_PLANS, OBJECTIVE_TIME,
+				   &found))
+			return false;
+	}
+	x->proof->proven = false;
+	return true;
+}
+
+bool plan_descend(driver *d, const graph *g, const plan_search *how,
+		  plan_candidates *all, plan_proof *proof)
+{
+	descent x = { .d = d, .g = g, .how = how, .all = all, .proof = proof };
+	plan_candidate found;
+	int64_t most;
+	if (how->seconds > 0)
+		return search_within(&x, how->memory, 0, OBJECTIVE_TIME,
+				     &found);
+	if (!go_down(&x, &most))
+		return false;
+	if (proof->proven || !proof->tried)
 		return true;
-	search_result *s = search_given(d->arena, g, &k.best, PLAN_BOUNDED);
-	return plan_make_of(d, g, how, s, best);
+	if (most == 0) {
+		plan_search free = *how;
+		plan_candidate *best;
+		free.memory = 0;
+		if (!plan_best(d, g, &free, all, &best))
+			return false;
+		most = best->program.held;
+	}
+	return go_up(&x, most);
 }

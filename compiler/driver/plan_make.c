@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "compiler/driver/plan_programs.h"
+
 graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 		       cli_status *status)
 {
@@ -86,62 +88,12 @@ const topology *plan_topology(driver *d, const char *name, int64_t k)
 	return NULL;
 }
 
-/* Whether p is better than q under a limit. */
-static bool is_better(const plan *p, const plan *q, int64_t limit,
-		      const topology *t)
-{
-	bool fits = p->arena_bytes <= limit;
-	if (fits != (q->arena_bytes <= limit))
-		return fits;
-	if (!fits)
-		return p->arena_bytes < q->arena_bytes;
-	return t ? lower_seconds(p, t) < lower_seconds(q, t)
-		 : p->communication_bytes < q->communication_bytes;
-}
-
-plan *plan_lower(driver *d, const graph *g, const assignment *as,
-		 const lower_options *lower, const topology *t)
-{
-	lower_options others[2] = { *lower, *lower };
-	bool overlap = t && t->overlap;
-	plan *best = lower_plan(d->arena, g, as, lower, d->sink);
-	if (lower->memory == 0)
-		return best;
-	others[0].memory = 0;
-	others[1].patient = true;
-	for (int i = 0; best && i < 1 + overlap; i++) {
-		plan *p = lower_plan(d->arena, g, as, &others[i], d->sink);
-		if (p && is_better(p, best, lower->memory, t))
-			best = p;
-	}
-	return best;
-}
-
 void plan_predict(plan_report *r, const topology *t)
 {
 	lower_times x = lower_time(r->plan, t);
 	r->seconds = x.run;
 	r->computation = x.computation;
 	r->communication = x.communication;
-}
-
-static bool report(driver *d, const graph *g, const plan_search *search,
-		   const lower_options *lower, const search_result *s,
-		   plan_report *r)
-{
-	const topology *t = search->topology;
-	*r = (plan_report){ .graph = g, .search = s, .machine = t->name,
-			    .machine_memory = t->memory,
-			    .objective = "bytes",
-			    .proven = s->lower_bound == s->total };
-	if (s->error)
-		return true;
-	r->plan = plan_lower(d, g, &s->assignment, lower, t);
-	if (!r->plan)
-		return false;
-	r->one_device_bytes = plan_one_device(d->arena, r->plan)->arena_bytes;
-	plan_predict(r, t);
-	return true;
 }
 
 bool plan_request(driver *d, const graph *g, const plan_search *search,
@@ -158,35 +110,41 @@ bool plan_request(driver *d, const graph *g, const plan_search *search,
 	return q->pins || !pins_are_given(&search->pins);
 }
 
-bool plan_make(driver *d, const graph *g, const plan_search *search,
-	       const lower_options *lower, plan_report *r)
-{
-	search_request q;
-	return plan_request(d, g, search, &q) &&
-	       report(d, g, search, lower, search_plan_for(d->arena, g, &q), r);
-}
-
 bool plan_make_of(driver *d, const graph *g, const plan_search *search,
-		  const search_result *s, plan_report *r)
+		  const search_result *s, const lower_options *lower,
+		  const plan_program *program, plan_report *r)
 {
-	const lower_options lower = { .algorithm = s->algorithm,
-				      .memory = search->room };
-	return report(d, g, search, &lower, s, r);
-}
-
-bool plan_add(driver *d, const graph *g, const plan_search *search,
-	      plan_reports *all)
-{
-	const lower_options lower = { .algorithm = search->algorithm,
-				      .memory = search->room };
-	plan_report r;
-	if (!plan_make(d, g, search, &lower, &r))
+	const topology *t = search->topology;
+	lower_options how = *lower;
+	how.memory = program->room;
+	how.patient = program->patient;
+	how.separate = search->separate;
+	*r = (plan_report){ .graph = g, .search = s, .machine = t->name,
+			    .machine_memory = t->memory,
+			    .objective = "bytes",
+			    .proven = s->lower_bound == s->total };
+	if (s->error)
+		return true;
+	r->plan = lower_plan(d->arena, g, &s->assignment, &how, d->sink);
+	if (!r->plan)
 		return false;
-	vec_push(d->arena, all, r);
+	r->one_device_bytes = plan_one_device(d->arena, r->plan)->arena_bytes;
+	plan_predict(r, t);
 	return true;
 }
 
-bool plan_passes(const plan_report *r, int64_t limit)
+bool plan_make(driver *d, const graph *g, const plan_search *search,
+	       const lower_options *lower, plan_report *r)
 {
-	return limit > 0 && r->plan && r->plan->arena_bytes > limit;
+	plan_search how = *search;
+	plan_program best = { 0 }; /* which is the one without a limit */
+	search_request q;
+	if (!plan_request(d, g, search, &q))
+		return false;
+	const search_result *s = search_plan_for(d->arena, g, &q);
+	how.room = how.memory;
+	bool choose = !s->error && how.memory > 0;
+	return (!choose || program_best(d, g, &s->assignment, &how, NULL, NULL,
+					&best)) &&
+	       plan_make_of(d, g, search, s, lower, &best, r);
 }

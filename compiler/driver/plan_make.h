@@ -60,8 +60,6 @@ const topology *plan_topology(driver *d, const char *name, int64_t k);
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100,\n"     \
 	  "h100-cluster) or a file", (t) }
 
-typedef VEC(plan_report) plan_reports;
-
 /* What the best plan has least of. */
 typedef enum plan_objective {
 	OBJECTIVE_TIME,	  /* predicted seconds */
@@ -78,11 +76,25 @@ typedef struct plan_search {
 	pin_options pins;
 	plan_objective objective; /* of PLAN_AUTO */
 	int64_t memory;		  /* bytes that a device may use; 0: any */
-	int64_t room;		  /* the same of lower_options */
+	/* Bytes that copies may take where there is no limit, as of
+	 * lower_options; 0: a tenth more than a program needs. */
+	int64_t room;
+	bool separate; /* of lower_options */
 	const struct timed_prices *prices; /* of search_request, as .. */
 	struct level_tables *tables;
 	int most_plans; /* of bounded_request */
 } plan_search;
+
+/* One of the programs of a plan, and what it takes: plan_programs.h. */
+typedef struct plan_program {
+	int64_t room; /* of lower_options, and .. */
+	bool patient; /* .. likewise */
+	double seconds;
+	int64_t moved, held; /* bytes: in a run, and of the arena */
+	int64_t in_use; /* when most are, without gaps; -1: not looked at */
+} plan_program;
+
+typedef VEC(plan_program) plan_programs;
 
 /* The best of what all planners find, and of the extended search for several
  * prices of memory: plan_auto.h. */
@@ -93,13 +105,6 @@ typedef struct plan_search {
 	  "search for about S seconds, and take the best that was found",    \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
-/* lower_plan(); with a limit of memory the best of what keeps as many copies as
- * that allows, what keeps as many as without one, and if the machine overlaps
- * what is patient: of those within it the fastest, or for NULL what moves
- * least. */
-plan *plan_lower(driver *d, const graph *g, const assignment *as,
-		 const lower_options *lower, const topology *t);
-
 /* Fills in how long the plan of a report takes on a machine. */
 void plan_predict(plan_report *r, const topology *t);
 
@@ -107,22 +112,15 @@ void plan_predict(plan_report *r, const topology *t);
 bool plan_request(driver *d, const graph *g, const plan_search *search,
 		  search_request *q);
 
-/* Plans g, along the levels of the machine, and lowers it.  *r is filled in;
- * where the search has an error it has no plan, only `search`.  False when
- * errors were added. */
+/* Plans g, along the levels of the machine, and makes the best program of it
+ * (program_best()) as `lower` says.  *r is filled in; where the search has an
+ * error it has no plan, only `search`.  False when errors were added. */
 bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r);
 
-/* The same of what was searched for already. */
+/* The same of what was searched for already, as one of its programs. */
 bool plan_make_of(driver *d, const graph *g, const plan_search *search,
-		  const search_result *s, plan_report *r);
-
-/* plan_make() of one plan among many, without source or checksums: most are
- * thrown away. */
-bool plan_add(driver *d, const graph *g, const plan_search *search,
-	      plan_reports *all);
-
-/* Whether a plan needs more than a limit, 0 for none. */
-bool plan_passes(const plan_report *r, int64_t limit);
+		  const search_result *s, const lower_options *lower,
+		  const plan_program *program, plan_report *r);
 
 #endif

@@ -4,7 +4,8 @@
  * it.  One price for all gives the corners of the hull of time against memory;
  * between two of them it changes the plan everywhere at once, in all layers of
  * a network.  So there a part of the layers gets the one price, and the others
- * the other one. */
+ * the other one.  Where plans differ most in memory more are looked for, as
+ * many as there is patience for: which ones does not depend on a limit. */
 #include "config.h"
 
 #include "compiler/driver/plan_sweep.h"
@@ -12,16 +13,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/driver/plan_programs.h"
 #include "compiler/search/levels.h"
 #include "plan/peak.h"
 
 enum {
-	MOST_PRICES = 12, /* that rise by a factor of four */
-	MORE_PRICES = 2,  /* above the least that fits */
-	HALVINGS = 6,	  /* between two of them */
-	PARTINGS = 6,	  /* of the layers */
-	WIDE_PARTS = 4,	  /* of the layers, between two corners */
+	NPRICES = 12,  /* that rise by a factor of four */
+	HALVINGS = 2,  /* between two of them, before layers are parted */
+	NBETWEEN = 24, /* plans between prices */
 };
+
+/* Plans whose memory differs by less than this part are near enough. */
+static const double near = 0.02;
 
 /* A price for what is first in the network, another one for the rest. */
 typedef struct tariff {
@@ -29,16 +32,17 @@ typedef struct tariff {
 	double part; /* of the layers, that is first */
 } tariff;
 
-/* What was in use when most was, in the plans that passed the limit so far: by
+/* What was in use when most was, in the plans for one price so far: by
  * tensor where it is stored, by node what only it needs. */
 typedef struct sweep {
 	driver *d;
 	const graph *g;
 	plan_search how;
-	plan_reports *all;
+	plan_candidates *all;
 	int npeaks;
 	double *tensors, *nodes;
 	double *tensor_at, *node_at; /* how deep in the network, 0 to 1 */
+	int first; /* candidate that is of this sweep */
 } sweep;
 
 /* ---- layers ------------------------------------------------------------ */
@@ -77,8 +81,9 @@ static void find_depths(sweep *s)
 
 /* ---- plans ------------------------------------------------------------- */
 
-static void add_peak(sweep *s, const plan *p)
+static void add_peak(void *to, const plan *p)
 {
+	sweep *s = to;
 	arena *tmp = arena_new();
 	plan_peak peak = plan_find_peak(tmp, p);
 	for (int i = 0; i < peak.n; i++) {
@@ -100,23 +105,26 @@ static bool same_plan(const graph *g, const assignment *x, const assignment *y)
 		       sizeof(cuts) * (size_t)g->nnodes);
 }
 
-/* Adds what a search found; what was found before is not lowered again. */
-static bool add_plan(sweep *s, const search_result *found)
+/* Adds what a search found; *p is its program without a limit.  What was found
+ * before is not added again. */
+static bool add_plan(sweep *s, const search_result *found, bool peak,
+		     plan_program *p)
 {
-	plan_report r;
-	for (int i = s->all->n; i-- > 0;) {
-		r = s->all->at[i];
-		if (!r.plan || strcmp(r.search->algorithm, found->algorithm) ||
-		    !same_plan(s->g, &r.search->assignment,
+	plan_candidate c = { .search = found };
+	for (int i = s->first; i < s->all->n; i++) {
+		const plan_candidate *old = &s->all->at[i];
+		if (!same_plan(s->g, &old->search->assignment,
 			       &found->assignment))
 			continue;
-		r.search = found;
-		vec_push(s->d->arena, s->all, r);
+		*p = old->programs.at[0];
 		return true;
 	}
-	if (!plan_make_of(s->d, s->g, &s->how, found, &r))
+	*p = (plan_program){ .in_use = -1 };
+	if (!program_try(s->d, s->g, &found->assignment, &s->how, p,
+			 peak ? add_peak : NULL, s))
 		return false;
-	vec_push(s->d->arena, s->all, r);
+	vec_push(s->d->arena, &c.programs, *p);
+	vec_push(s->d->arena, s->all, c);
 	return true;
 }
 
@@ -125,164 +133,143 @@ static double price_at(const tariff *p, double depth)
 	return depth < p->part ? p->first : p->rest;
 }
 
-/* Plans with these prices; *r is what it found. */
-static bool try_tariff(sweep *s, const tariff *p, const plan_report **r)
+/* Plans with these prices; *p is the program without a limit.  Peak: what
+ * is in use then gets a price. */
+static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 {
 	const graph *g = s->g;
 	arena *tmp = arena_new();
 	double *tensors = ARENA_ARRAY(tmp, double, g->ntensors);
 	double *nodes = ARENA_ARRAY(tmp, double, g->nnodes);
 	double n = s->npeaks ? s->npeaks : 1;
-	for (int t = 0; t < g->ntensors; t++)
-		tensors[t] = s->tensors[t] / n * price_at(p, s->tensor_at[t]);
+	for (int i = 0; i < g->ntensors; i++)
+		tensors[i] = s->tensors[i] / n * price_at(t, s->tensor_at[i]);
 	for (int i = 0; i < g->nnodes; i++)
-		nodes[i] = s->nodes[i] / n * price_at(p, s->node_at[i]);
+		nodes[i] = s->nodes[i] / n * price_at(t, s->node_at[i]);
 	const timed_prices prices = { tensors, nodes };
 	plan_search how = s->how;
 	search_request q;
 	how.prices = &prices;
 	bool ok = plan_request(s->d, g, &how, &q) &&
-		  add_plan(s, search_plan_for(s->d->arena, g, &q));
+		  add_plan(s, search_plan_for(s->d->arena, g, &q), peak, p);
 	arena_free(tmp);
-	*r = &s->all->at[s->all->n - 1];
 	return ok;
-}
-
-static bool try_price(sweep *s, double price, const plan_report **r)
-{
-	const tariff same = { price, price, 0 };
-	if (!try_tariff(s, &same, r))
-		return false;
-	if ((*r)->plan && (s->npeaks == 0 || plan_passes(*r, s->how.memory)))
-		add_peak(s, (*r)->plan);
-	return true;
 }
 
 /* ---- between two prices ------------------------------------------------ */
 
-/* The least price, between two, of those of which a plan fits; it is high. */
-static bool halve_prices(sweep *s, double *low, double *high)
+/* What lies between two tariffs, and what their plans hold. */
+typedef struct gap {
+	double low, high; /* prices: those of `less' and `more' memory are .. */
+	double from, to;  /* .. high and low, or if layers are parted, of these
+			     parts of the layers, which are at the low one */
+	bool parted, first; /* layers; the first ones are at the low price */
+	int halvings;
+	int64_t less, more;
+} gap;
+
+typedef VEC(gap) gaps;
+
+static double width(const gap *x)
 {
-	const plan_report *r;
-	for (int i = 0; i < HALVINGS; i++) {
-		double price = *low > 0 ? sqrt(*low * *high) : *high / 4;
-		if (!try_price(s, price, &r))
-			return false;
-		if (plan_passes(r, s->how.memory))
-			*low = price;
-		else
-			*high = price;
+	return x->less > 0 ? log((double)x->more / (double)x->less) : 0;
+}
+
+/* The widest, or NULL where all are near enough. */
+static gap *widest(const gaps *all)
+{
+	gap *most = NULL;
+	for (int i = 0; i < all->n; i++)
+		if (width(&all->at[i]) > (most ? width(most) : near))
+			most = &all->at[i];
+	return most;
+}
+
+static tariff between(const gap *x)
+{
+	double part = (x->from + x->to) / 2;
+	double price = x->low > 0 ? sqrt(x->low * x->high) : x->high / 4;
+	if (!x->parted)
+		return (tariff){ price, price, 0 };
+	return x->first ? (tariff){ x->low, x->high, part }
+			: (tariff){ x->high, x->low, 1 - part };
+}
+
+/* Two gaps in the place of one; the second is new. */
+static gap divide(gap *x, const tariff *t, int64_t held)
+{
+	gap more = *x;
+	x->more = more.less = held;
+	if (x->parted) {
+		x->to = more.from = (x->from + x->to) / 2;
+	} else {
+		x->low = more.high = t->first;
+		x->halvings = ++more.halvings;
 	}
-	return true;
+	return more;
 }
 
-/* As many layers as fit get the low price, beginning with the first or with
- * the last. */
-static bool part_layers(sweep *s, double low, double high, bool from_first)
+/* From the first layers on, and from the last. */
+static void part_layers(sweep *s, gaps *all, gap *x)
 {
-	double fits = 0, passes = 1;
-	for (int i = 0; i < PARTINGS; i++) {
-		double part = (fits + passes) / 2;
-		const tariff p = from_first ? (tariff){ low, high, part }
-					    : (tariff){ high, low, 1 - part };
-		const plan_report *r;
-		if (!try_tariff(s, &p, &r))
-			return false;
-		if (plan_passes(r, s->how.memory))
-			passes = part;
-		else
-			fits = part;
-	}
-	return true;
+	gap last = *x;
+	last.parted = x->parted = x->first = true;
+	last.first = false;
+	last.from = x->from = 0;
+	last.to = x->to = 1;
+	vec_push(s->d->arena, all, last);
 }
 
-/* What fits easily has room for copies. */
-static bool rise_above(sweep *s, double price)
+static bool fill_gaps(sweep *s, gaps *all)
 {
-	const plan_report *r;
-	for (int i = 0; i < MORE_PRICES; i++)
-		if (!try_price(s, price *= 4, &r))
-			return false;
-	return true;
-}
-
-/* All prices for plans within the limit. */
-static bool keep_limit(sweep *s, double unit)
-{
-	double low = 0, high = unit / 64;
-	const plan_report *r;
-	for (int i = 0; i < MOST_PRICES; i++, low = high, high *= 4) {
-		if (!try_price(s, high, &r))
-			return false;
-		if (!plan_passes(r, s->how.memory))
-			return rise_above(s, high) &&
-			       halve_prices(s, &low, &high) &&
-			       part_layers(s, low, high, true) &&
-			       part_layers(s, low, high, false);
-	}
-	return true;
-}
-
-/* Prices up to where little is left to save, and between those that make
- * plans of other sizes. */
-static bool try_all(sweep *s, const plan *free, double unit)
-{
-	int64_t before = free->arena_bytes;
-	double low = 0, high = unit / 64;
-	for (int i = 0; i < MOST_PRICES; i++, low = high, high *= 4) {
-		const plan_report *r;
-		if (!try_price(s, high, &r))
-			return false;
-		int64_t now = r->plan ? r->plan->arena_bytes : before;
-		for (int j = 1; j < WIDE_PARTS && now != before; j++) {
-			const tariff p = { high, low, (double)j / WIDE_PARTS };
-			if (!try_tariff(s, &p, &r))
-				return false;
+	for (int i = 0; i < NBETWEEN; i++) {
+		plan_program p;
+		gap *x = widest(all);
+		if (!x)
+			return true;
+		if (!x->parted && x->halvings == HALVINGS) {
+			part_layers(s, all, x);
+			x = widest(all);
 		}
-		before = now;
+		const tariff t = between(x);
+		if (!try_tariff(s, &t, false, &p))
+			return false;
+		gap more = divide(x, &t, p.held);
+		vec_push(s->d->arena, all, more);
 	}
 	return true;
 }
 
-/* Whether a plan would be another without the limit: it passes it, or would if
- * it kept all copies. */
-static bool is_limited(const sweep *s, const plan_report *r)
-{
-	arena *tmp = arena_new();
-	driver one = *s->d;
-	const lower_options all = { .algorithm = r->search->algorithm,
-				    .memory = PLAN_MAX_BYTES };
-	one.arena = tmp;
-	const plan *p = s->how.memory > 0
-				? plan_lower(&one, s->g, &r->search->assignment,
-					     &all, s->how.topology)
-				: NULL;
-	bool limited = plan_passes(r, s->how.memory) ||
-		       (p && p->arena_bytes > s->how.memory);
-	arena_free(tmp);
-	return limited;
-}
+/* ---- all of them ------------------------------------------------------- */
 
-/* A byte is worth what it takes in a run without a price, more or less. */
-static bool try_prices(sweep *s, bool wide)
+/* Prices up to where little is left to save; a byte is worth what it takes in a
+ * run without a price, more or less. */
+static bool try_prices(sweep *s)
 {
-	const plan_report *r;
-	if (!try_price(s, 0, &r))
+	const tariff none = { 0, 0, 0 };
+	gaps all = { 0 };
+	plan_program p;
+	if (!try_tariff(s, &none, true, &p))
 		return false;
-	const plan *free = r->plan;
-	if (!free || free->arena_bytes == 0)
+	if (p.held == 0)
 		return true;
-	double unit = r->seconds / (double)free->arena_bytes;
-	if (wide)
-		return try_all(s, free, unit);
-	return !is_limited(s, r) || keep_limit(s, unit);
+	double price = p.seconds / (double)p.held / 64, before = 0;
+	for (int i = 0; i < NPRICES; i++, before = price, price *= 4) {
+		const tariff one = { price, price, 0 };
+		gap x = { .low = before, .high = price, .more = p.held };
+		if (!try_tariff(s, &one, true, &p))
+			return false;
+		x.less = p.held;
+		vec_push(s->d->arena, &all, x);
+	}
+	return fill_gaps(s, &all);
 }
 
 bool plan_sweep(driver *d, const graph *g, const plan_search *how,
-		const char *algorithm, bool wide, plan_reports *all)
+		const char *algorithm, plan_candidates *all)
 {
 	arena *tmp = arena_new();
-	sweep s = { .d = d, .g = g, .how = *how, .all = all,
+	sweep s = { .d = d, .g = g, .how = *how, .all = all, .first = all->n,
 		    .tensors = ARENA_ARRAY(tmp, double, g->ntensors),
 		    .nodes = ARENA_ARRAY(tmp, double, g->nnodes),
 		    .tensor_at = ARENA_ARRAY(tmp, double, g->ntensors),
@@ -293,7 +280,7 @@ bool plan_sweep(driver *d, const graph *g, const plan_search *how,
 	bool ok = plan_request(d, g, how, &q);
 	if (ok && !strcmp(algorithm, "levels"))
 		s.how.tables = level_tables_new(tmp, &q);
-	ok = ok && try_prices(&s, wide);
+	ok = ok && try_prices(&s);
 	arena_free(tmp);
 	return ok;
 }

@@ -2,13 +2,12 @@
 #ifndef TDL_COMPILER_DRIVER_PLAN_SWEEP_H
 #define TDL_COMPILER_DRIVER_PLAN_SWEEP_H
 
-#include "compiler/driver/plan_make.h"
+#include "compiler/driver/plan_auto.h"
 
-/* Plans by an algorithm that is search_is_priced(): for no price, and if that
- * passes how->memory, or `wide` is set, for more and more; then between those
- * of which one gives a plan within the limit and one does not.  Adds them to
- * *all.  False when errors were added. */
+/* Plans by an algorithm that is search_is_priced(): for no price, for more and
+ * more, and between those whose plans differ most in memory.  Adds them to
+ * *all.  They do not depend on how->memory.  False when errors were added. */
 bool plan_sweep(driver *d, const graph *g, const plan_search *how,
-		const char *algorithm, bool wide, plan_reports *all);
+		const char *algorithm, plan_candidates *all);
 
 #endif
