@@ -71,6 +71,9 @@ typedef struct backend {
 	 * beginning. */
 	int64_t (*received)(void *b, int instr);
 	int64_t (*used)(void *b);
+	/* The run has failed, here or elsewhere: freeing and closing wait for
+	 * no other process from now on. */
+	void (*abandon)(void *b);
 } backend;
 
 extern const backend backend_cpu, backend_cuda;

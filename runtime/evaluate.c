@@ -123,7 +123,7 @@ evaluation *evaluation_open(session *s, const plan *p, const char *path,
 void evaluation_close(evaluation *e)
 {
 	if (e->m)
-		machine_close(e->m);
+		session_close(e->s, e->m);
 	for (int i = 0; e->results && i < e->p->noutputs; i++)
 		free(e->results[i].all.data);
 	arrays_free(e->outputs, e->p->noutputs);

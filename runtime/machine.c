@@ -332,8 +332,15 @@ machine *machine_open(const plan *p, const char *path, const backend *b,
 	    open_device(m, o, f) && allocate(m, f) && load_constants(m, f) &&
 	    attach(m, f))
 		return m;
+	machine_abandon(m);
 	machine_close(m);
 	return NULL;
+}
+
+void machine_abandon(machine *m)
+{
+	if (m->device && m->backend->abandon)
+		m->backend->abandon(m->device);
 }
 
 void machine_close(machine *m)

@@ -20,6 +20,10 @@ machine *machine_open(const plan *p, const char *path, const backend *b,
 		      const backend_options *o, failure *f);
 void machine_close(machine *m);
 
+/* The run has failed, here or elsewhere: machine_close() waits for no other
+ * process. */
+void machine_abandon(machine *m);
+
 /* Runs the program once; inputs[i] is the plan's i-th input, whole. Then
  * outputs[i].data holds the plan's i-th output, whole, unless it is NULL; the
  * states have their next values. */

@@ -139,6 +139,7 @@ static cli_status run_joined(arena *a, const options *o)
 		return cli_failed(&tdlrun, "/dev/null: %s", strerror(errno));
 	cli_status status = run_plan(&s);
 	fflush(NULL);
+	session_end(&s);
 	c->end(s.run, status);
 	return status;
 }

@@ -95,7 +95,7 @@ static bool run_plan(run *r)
 	if (good && s->o->outputs)
 		good = session_outputs(s, m, r->got.arrays);
 	if (m)
-		machine_close(m);
+		session_close(s, m);
 	return good;
 }
 
@@ -136,7 +136,7 @@ static bool run_one(run *r, const results *to, const array *fed, uint64_t seed)
 		    (!fed || move_start(r, m, fed, seed)) &&
 		    step(r, m, to, false);
 	if (m)
-		machine_close(m);
+		session_close(s, m);
 	return good;
 }
 

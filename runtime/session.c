@@ -48,6 +48,23 @@ dataset *session_data(session *s, const plan *p, const char *path)
 	return d;
 }
 
+void session_close(session *s, machine *m)
+{
+	if (s->f.status == CLI_OK)
+		machine_close(m);
+	else
+		vec_push(s->a, &s->left, m);
+}
+
+void session_end(session *s)
+{
+	for (int i = 0; i < s->left.n; i++) {
+		machine_abandon(s->left.at[i]);
+		machine_close(s->left.at[i]);
+	}
+	s->left.n = 0;
+}
+
 bool session_states(session *s, machine *m, const plan *p, const feed *x)
 {
 	if (s->o->parameters &&

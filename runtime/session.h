@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/vec.h"
 #include "runtime/data.h"
 #include "runtime/inputs.h"
 #include "runtime/options.h"
@@ -17,6 +18,7 @@ typedef struct session {
 	int rank;
 	bool leads; /* this process, rank 0, prints and writes files */
 	failure f;
+	VEC(machine *) left; /* see session_close() */
 } session;
 
 /* What the machine has measured. */
@@ -35,6 +37,11 @@ machine *session_alone(session *s, const plan *p, const char *path);
 
 /* Reads samples for a plan, and notes what it does not use; NULL on failure. */
 dataset *session_data(session *s, const plan *p, const char *path);
+
+/* Closes a machine; after a failure session_end() does that, when it has been
+ * told: a device that has failed may be long about it. */
+void session_close(session *s, machine *m);
+void session_end(session *s);
 
 /* The states that --parameters and x give. */
 bool session_states(session *s, machine *m, const plan *p, const feed *x);

@@ -585,7 +585,7 @@ static void report(training *t)
 static void close_all(training *t)
 {
 	if (t->m)
-		machine_close(t->m);
+		session_close(t->s, t->m);
 	if (t->evaluation)
 		evaluation_close(t->evaluation);
 	if (t->checkpoints)

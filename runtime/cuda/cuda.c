@@ -295,6 +295,13 @@ static int64_t used_cuda(void *state)
 	return program_used(((cuda *)state)->program);
 }
 
+static void abandon_cuda(void *state)
+{
+	cuda *c = state;
+	if (c->program)
+		program_abandon(c->program);
+}
+
 const backend backend_cuda = {
 	.name = "cuda",
 	.open = open_cuda,
@@ -307,4 +314,5 @@ const backend backend_cuda = {
 	.step = step_cuda,
 	.received = received_cuda,
 	.used = used_cuda,
+	.abandon = abandon_cuda,
 };

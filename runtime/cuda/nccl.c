@@ -340,6 +340,7 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 			l->patience = comm->watch(link, &l->progress);
 		return l;
 	}
+	abort_all(l);
 	close_nccl(l);
 	return NULL;
 }

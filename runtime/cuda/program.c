@@ -57,7 +57,6 @@ struct program {
 	void *transfers;
 	CUgraphExec graph;
 	bool replays; /* all steps but the first */
-	bool failed;
 	int64_t nsteps, used;
 };
 
@@ -326,10 +325,10 @@ static void drop_graph(program *x)
 	x->graph = NULL;
 }
 
-/* After a failure the queues end without the other processes.  A graph keeps
- * the communicators that its transfers use, so it goes first, or, while it
- * runs, as soon as these let it end. */
-static void abandon(program *x)
+/* The queues end without the other processes.  A graph keeps the communicators
+ * that its transfers use, so it goes first, or, while it runs, as soon as these
+ * let it end. */
+void program_abandon(program *x)
 {
 	drop_graph(x);
 	if (x->transfers && x->link->abandon)
@@ -341,8 +340,6 @@ void program_close(program *x)
 {
 	const cuda_api *api = &x->c->api;
 	failure ignored = { 0 };
-	if (x->failed)
-		abandon(x);
 	for (int i = 0; i < x->nstations; i++)
 		if (enter_station(x, i, &ignored))
 			api->cuStreamSynchronize(queue(x, i));
@@ -573,7 +570,7 @@ static bool check(program *x, const action *n, failure *f)
 	       backend_at(x->p, x->c->first + n->worker, n->instr, f);
 }
 
-static bool run(program *x, failure *f)
+bool program_step(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
 	bool watched = !x->replays || x->nsteps == 0, good = true;
@@ -595,12 +592,6 @@ static bool run(program *x, failure *f)
 		if (!check(x, x->checked.at[i], f))
 			return false;
 	return true;
-}
-
-bool program_step(program *x, failure *f)
-{
-	x->failed = !run(x, f);
-	return !x->failed;
 }
 
 int64_t program_received(const program *x, int instr)

@@ -13,6 +13,9 @@ typedef struct program program;
  * NULL with *f set. */
 program *program_open(cuda *c, const communicator *comm, void *link,
 		      failure *f);
+/* After a failure, also one that the program knows nothing of: its close waits
+ * for no other process. */
+void program_abandon(program *p);
 void program_close(program *p);
 
 /* Runs it once and waits for the end. */

@@ -2,6 +2,7 @@
 # --backend cuda --comm nccl on fake libraries, and processes that fail: all
 # end, and what is said is what has happened.
 . "${srcdir:-.}/tests/cuda/lib.sh"
+"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip 'there is no numpy'
 
 plan mlp 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \
 	--optimizer adamw
@@ -45,4 +46,19 @@ for nth in 1 2 3 4; do
 		fail "with transfer $nth stuck nobody says why"
 done
 odd=
+
+# What rank 1 alone finds wrong in its part of an input it says, though it does
+# not lead, and ends the others.
+plan parallel 2 gpt2 -D layers=1 -D heads=2 -D width=16 -D tokens=9 \
+	-D batch=4 -D vocabulary=50 --train --algorithm data-parallel
+expect 0 "${PYTHON:-python3}" - "$tmp/ids.npz" <<'END'
+import sys
+import numpy as np
+ids = np.zeros((4, 9), np.int64)
+ids[3, 5] = 70
+np.savez(sys.argv[1], ids=ids, label=np.zeros((4, 9), np.int64))
+END
+expect 1 ranks 2 "$tmp/parallel-2.plan" --inputs "$tmp/ids.npz" --steps 3
+grep -q 'read at index 70' "$tmp/err-1" ||
+	fail 'nobody says which index is outside'
 finish

@@ -6,8 +6,9 @@
  * side; ranks that call different things, or with other counts or types, are
  * told so; two ranks on one GPU are refused unless NCCL_HOSTID tells them
  * apart; a communicator is left, or aborted, when the graphs that have captured
- * calls of it are gone, and the others' work is done or aborted.  Sums are
- * added in an order of their own, as those of the real one.
+ * calls of it are gone, and the others' work is done or aborted; it is left by
+ * all ranks at a time.  Sums are added in an order of their own, as those of
+ * the real one.
  *
  *	FAKE_NCCL_FAIL		FUNCTION:N:ERROR, as FAKE_CUDA_FAIL; of
  *				`transfer', the N-th group of calls of this
@@ -299,10 +300,12 @@ FAKE_EXPORT ncclResult_t ncclCommFinalize(ncclComm_t comm)
 	return comm ? ncclSuccess : ncclInvalidArgument;
 }
 
+/* A collective: returns when all have come, or died. */
 FAKE_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm)
 {
 	if (!comm || !comm->board)
 		return ncclInvalidArgument;
+	(void)meet(comm);
 	while (comm->pending > 0 && !comm->error) {
 		fake_progress();
 		usleep(100);
