@@ -30,6 +30,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/region.c %D%/region.h \
 	%D%/read_rows.c %D%/read_rows.h \
 	%D%/scalar.c %D%/scalar.h \
+	%D%/sign.c %D%/sign.h \
 	%D%/simplify.c \
 	%D%/state.c \
 	%D%/streams.c %D%/streams.h %D%/streams_check.c \

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "plan/derive.h"
+#include "plan/sign.h"
 
 /* How an expression takes the maximum (or the minimum) of partial inputs: it
  * is a homomorphism, e(max(a, b)) is max(e(a), e(b)) or min(e(a), e(b)). */
@@ -53,97 +54,35 @@ static course extreme(course x, course y, course of)
 
 /* ---- signs -------------------------------------------------------------- */
 
-typedef enum sign {
-	SIGN_ANY,
-	SIGN_PLUS,  /* >= 0 */
-	SIGN_MINUS, /* <= 0 */
-} sign;
-
-static sign sign_of(const kexpr *e);
-
-static sign sign_product(sign x, sign y)
+static bearing bearing_of_expr(const kexpr *e)
 {
-	if (x == SIGN_ANY || y == SIGN_ANY)
-		return SIGN_ANY;
-	return x == y ? SIGN_PLUS : SIGN_MINUS;
-}
-
-static sign sign_negated(sign x)
-{
-	return x == SIGN_PLUS ? SIGN_MINUS : x == SIGN_MINUS ? SIGN_PLUS : x;
-}
-
-static sign sign_fn(const kexpr *e)
-{
-	sign x = sign_of(e->args[0]);
-	sign y = e->nargs > 1 ? sign_of(e->args[1]) : SIGN_ANY;
-	switch (e->fn) {
-	case FN_ABS:
-	case FN_EXP:
-	case FN_SQRT:
-	case FN_RSQRT:
-	case FN_COSH:
-	case FN_SIGMOID:
-	case FN_SOFTPLUS:
-		return SIGN_PLUS;
-	case FN_NEG:
-		return sign_negated(x);
-	case FN_ADD:
-		return x == y ? x : SIGN_ANY;
-	case FN_MUL:
-		return kx_equal(e->args[0], e->args[1]) ? SIGN_PLUS
-							: sign_product(x, y);
-	case FN_DIV:
-		return sign_product(x, y);
-	case FN_MAX:
-		return x == SIGN_PLUS || y == SIGN_PLUS ? SIGN_PLUS
-		       : x == y				? x
-							: SIGN_ANY;
-	case FN_MIN:
-		return x == SIGN_MINUS || y == SIGN_MINUS ? SIGN_MINUS
-		       : x == y				  ? x
-							  : SIGN_ANY;
-	default:
-		return SIGN_ANY;
-	}
-}
-
-/* The sign of a float that is not NaN. */
-static sign sign_of(const kexpr *e)
-{
+	const bearing none = { SIGN_ANY, false };
+	bearing x, y = none;
 	switch (e->kind) {
 	case KX_INT:
-		return e->i >= 0 ? SIGN_PLUS : SIGN_MINUS;
+		return bearing_of((double)e->i);
 	case KX_FLOAT:
-		return e->f < 0 ? SIGN_MINUS : SIGN_PLUS;
+		return bearing_of(e->f);
 	case KX_VAR:
-		return SIGN_PLUS;
-	case KX_FN:
-		return dtype_is_float(e->type) ? sign_fn(e) : SIGN_ANY;
-	case KX_SELECT:
-		return sign_of(e->args[1]) == sign_of(e->args[2])
-			       ? sign_of(e->args[1])
-			       : SIGN_ANY;
+		return (bearing){ SIGN_PLUS, false };
 	case KX_CAST:
-		return dtype_is_float(e->type) ? sign_of(e->args[0])
-					       : SIGN_ANY;
+		return dtype_is_float(e->type) ? bearing_of_expr(e->args[0])
+					       : none;
+	case KX_SELECT:
+		return bearing_either(bearing_of_expr(e->args[1]),
+				      bearing_of_expr(e->args[2]));
+	case KX_FN:
+		if (!dtype_is_float(e->type))
+			return none;
+		x = bearing_of_expr(e->args[0]);
+		if (e->nargs > 1)
+			y = bearing_of_expr(e->args[1]);
+		return bearing_fn(e->fn, x, y,
+				  e->nargs > 1 &&
+					  kx_equal(e->args[0], e->args[1]));
 	default:
-		return SIGN_ANY;
+		return none;
 	}
-}
-
-/* Whether a float is never 0: a constant, an exponential, or something more
- * than what has the same sign. */
-static bool is_divisor(const kexpr *e)
-{
-	while (e->kind == KX_CAST && dtype_is_float(e->type))
-		e = e->args[0];
-	if (e->kind == KX_FN && e->fn == FN_ADD)
-		return sign_of(e) != SIGN_ANY && (is_divisor(e->args[0]) ||
-						  is_divisor(e->args[1]));
-	return (e->kind == KX_INT && e->i != 0) ||
-	       (e->kind == KX_FLOAT && e->f != 0) ||
-	       (e->kind == KX_FN && e->fn == FN_EXP);
 }
 
 /* ---- courses ------------------------------------------------------------ */
@@ -165,7 +104,7 @@ static course course_product(const kexpr *e, course x, course y)
 {
 	const kexpr *factor = x == COURSE_FREE ? e->args[0] : e->args[1];
 	course c = rising(x, y);
-	switch (sign_of(factor)) {
+	switch (bearing_of_expr(factor).sign) {
 	case SIGN_PLUS:
 		return c;
 	case SIGN_MINUS:
@@ -178,6 +117,7 @@ static course course_product(const kexpr *e, course x, course y)
 
 static course course_float(const kexpr *e, course x, course y)
 {
+	bearing by;
 	switch (e->fn) {
 	case FN_ADD:
 		return rising(x, y);
@@ -186,27 +126,14 @@ static course course_float(const kexpr *e, course x, course y)
 	case FN_MUL:
 		return course_product(e, x, y);
 	case FN_DIV:
-		if (y != COURSE_FREE || !is_divisor(e->args[1]))
+		by = bearing_of_expr(e->args[1]);
+		if (y != COURSE_FREE || !by.nonzero || by.sign == SIGN_ANY)
 			return COURSE_OTHER;
-		return sign_of(e->args[1]) == SIGN_PLUS ? x : turned(x);
+		return by.sign == SIGN_PLUS ? x : turned(x);
 	case FN_NEG:
 		return turned(x);
-	case FN_SIGN:
-	case FN_FLOOR:
-	case FN_CEIL:
-	case FN_ROUND:
-	case FN_EXP:
-	case FN_EXPM1:
-	case FN_TANH:
-	case FN_SINH:
-	case FN_ATAN:
-	case FN_ASINH:
-	case FN_ERF:
-	case FN_SIGMOID:
-	case FN_SOFTPLUS:
-		return x;
 	default:
-		return COURSE_OTHER;
+		return fn_rises(e->fn) ? x : COURSE_OTHER;
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "compiler/analysis/symbolic.h"
 #include "dsl/builtins.h"
+#include "plan/sign.h"
 
 enum {
 	SYM_MAX_DIMS = 32,
@@ -25,12 +26,6 @@ typedef struct dependence {
 	uint64_t course[2][2];
 } dependence;
 
-typedef enum sym_sign {
-	SIGN_ANY,
-	SIGN_PLUS,  /* >= 0 */
-	SIGN_MINUS, /* <= 0 */
-} sym_sign;
-
 /* A scalar, as far as the analysis is concerned. */
 typedef struct sval {
 	const poly *p; /* of an integer expression without reads; else NULL */
@@ -38,8 +33,7 @@ typedef struct sval {
 	bool data;     /* depends on elements of tensors */
 	bool attr;     /* depends on an attribute that is no number */
 	bool zero;
-	sym_sign sign; /* of a float that is not NaN; of p see there */
-	bool nonzero;  /* with a sign: never 0 */
+	bearing bearing; /* of a float that is not NaN; of p see there */
 	bool varies;   /* from point to point */
 	sym_read *read; /* set where it is a read and nothing more */
 	stype type;
@@ -202,8 +196,12 @@ dependence sym_dep_any(dependence x, dependence y);
 
 /* ---- symbolic_course.c -------------------------------------------------- */
 
-/* The sign and the course of r = f(x, y), or f(x) with an empty y. */
-void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y);
+/* What holds of x and of y. */
+bearing sym_either_bearing(const build *b, const sval *x, const sval *y);
+/* The sign and the course of r = f(x, y), or f(x) with an empty y; equal where
+ * both are the same expression. */
+void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y,
+		 bool equal);
 void sym_course_fn(const build *b, fn f, sval *r, const sval *x,
 		   const sval *y);
 /* Of a read of the slots in bits, at an index. */

@@ -13,7 +13,7 @@ enum { BY_MAX, BY_MIN, NCOURSES };
 /* ---- signs -------------------------------------------------------------- */
 
 /* Of a polynomial whose coefficients have one sign, in atoms >= 0. */
-static sym_sign sign_of_poly(const build *b, const poly *p)
+static value_sign sign_of_poly(const build *b, const poly *p)
 {
 	bool plus = true, minus = true;
 	for (int i = 0; i < p->n; i++) {
@@ -27,72 +27,26 @@ static sym_sign sign_of_poly(const build *b, const poly *p)
 	return plus ? SIGN_PLUS : minus ? SIGN_MINUS : SIGN_ANY;
 }
 
-static sym_sign sign_of(const build *b, const sval *x)
-{
-	return x->p ? sign_of_poly(b, x->p) : x->sign;
-}
-
-static bool is_nonzero(const sval *x)
+static bearing bearing_of_value(const build *b, const sval *x)
 {
 	int64_t i;
-	return x->p ? poly_is_constant(x->p, &i) && i != 0 : x->nonzero;
+	if (!x->p)
+		return x->bearing;
+	return (bearing){ sign_of_poly(b, x->p),
+			  poly_is_constant(x->p, &i) && i != 0 };
 }
 
-static sym_sign negated(sym_sign s)
+bearing sym_either_bearing(const build *b, const sval *x, const sval *y)
 {
-	return s == SIGN_PLUS ? SIGN_MINUS : s == SIGN_MINUS ? SIGN_PLUS : s;
+	bearing of_x = bearing_of_value(b, x), of_y = bearing_of_value(b, y);
+	return bearing_either(of_x, of_y);
 }
 
-static sym_sign product(sym_sign x, sym_sign y)
+void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y,
+		 bool equal)
 {
-	if (x == SIGN_ANY || y == SIGN_ANY)
-		return SIGN_ANY;
-	return x == y ? SIGN_PLUS : SIGN_MINUS;
-}
-
-void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y)
-{
-	sym_sign of_x = sign_of(b, x), of_y = sign_of(b, y);
-	r->sign = SIGN_ANY;
-	r->nonzero = false;
-	switch (f) {
-	case FN_EXP:
-		r->nonzero = true;
-		r->sign = SIGN_PLUS;
-		break;
-	case FN_ABS:
-	case FN_SQRT:
-	case FN_RSQRT:
-	case FN_COSH:
-	case FN_SIGMOID:
-	case FN_SOFTPLUS:
-		r->sign = SIGN_PLUS;
-		break;
-	case FN_NEG:
-		r->sign = negated(of_x);
-		r->nonzero = is_nonzero(x);
-		break;
-	case FN_ADD:
-		r->sign = of_x == of_y ? of_x : SIGN_ANY;
-		r->nonzero = r->sign != SIGN_ANY &&
-			     (is_nonzero(x) || is_nonzero(y));
-		break;
-	case FN_MUL:
-	case FN_DIV:
-		r->sign = product(of_x, of_y);
-		r->nonzero = is_nonzero(x) && is_nonzero(y);
-		break;
-	case FN_MAX:
-		if (of_x == SIGN_PLUS || of_y == SIGN_PLUS)
-			r->sign = SIGN_PLUS;
-		break;
-	case FN_MIN:
-		if (of_x == SIGN_MINUS || of_y == SIGN_MINUS)
-			r->sign = SIGN_MINUS;
-		break;
-	default:
-		break;
-	}
+	r->bearing = bearing_fn(f, bearing_of_value(b, x),
+				bearing_of_value(b, y), equal);
 }
 
 /* ---- courses ------------------------------------------------------------ */
@@ -143,7 +97,7 @@ static void either(dependence *r, const dependence *x, const dependence *y,
 		}
 }
 
-static void scaled(dependence *r, const dependence *x, sym_sign factor)
+static void scaled(dependence *r, const dependence *x, value_sign factor)
 {
 	dependence t = factor == SIGN_MINUS ? turned(*x) : *x;
 	if (factor != SIGN_ANY)
@@ -151,8 +105,8 @@ static void scaled(dependence *r, const dependence *x, sym_sign factor)
 }
 
 /* x * y: each is scaled by the sign of the other in what it alone uses. */
-static void multiplied(dependence *r, const dependence *x, sym_sign of_x,
-		       const dependence *y, sym_sign of_y)
+static void multiplied(dependence *r, const dependence *x, value_sign of_x,
+		       const dependence *y, value_sign of_y)
 {
 	dependence left = { .uses = x->uses }, right = { .uses = y->uses };
 	scaled(&left, x, of_y);
@@ -166,33 +120,12 @@ static bool is_float(const sval *x)
 	return x->type == ST_OPEN;
 }
 
-static bool rises(fn f)
-{
-	switch (f) {
-	case FN_SIGN:
-	case FN_FLOOR:
-	case FN_CEIL:
-	case FN_ROUND:
-	case FN_EXP:
-	case FN_EXPM1:
-	case FN_TANH:
-	case FN_SINH:
-	case FN_ATAN:
-	case FN_ASINH:
-	case FN_ERF:
-	case FN_SIGMOID:
-	case FN_SOFTPLUS:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void course_fn(const build *b, fn f, dependence *r, const sval *x,
 		      const dependence *dx, const sval *y, const dependence *dy)
 {
 	dependence left = turned(*dx), right = turned(*dy);
 	bool real = is_float(x) && is_float(y);
+	bearing of_x = bearing_of_value(b, x), of_y = bearing_of_value(b, y);
 	memset(r->course, 0, sizeof(r->course));
 	if (f == FN_MAX || f == FN_OR)
 		extreme(r, dx, dy, BY_MAX);
@@ -204,14 +137,14 @@ static void course_fn(const build *b, fn f, dependence *r, const sval *x,
 		rising(r, &left, dy);
 	else if (f == FN_NOT || (f == FN_NEG && real))
 		rising(r, &left, dy);
-	else if (real && (f == FN_ADD || rises(f)))
+	else if (real && (f == FN_ADD || fn_rises(f)))
 		rising(r, dx, dy);
 	else if (real && f == FN_SUB)
 		rising(r, dx, &right);
 	else if (real && f == FN_MUL)
-		multiplied(r, dx, sign_of(b, x), dy, sign_of(b, y));
-	else if (real && f == FN_DIV && is_nonzero(y))
-		multiplied(r, dx, SIGN_ANY, dy, sign_of(b, y));
+		multiplied(r, dx, of_x.sign, dy, of_y.sign);
+	else if (real && f == FN_DIV && of_y.nonzero)
+		multiplied(r, dx, SIGN_ANY, dy, of_y.sign);
 }
 
 void sym_course_fn(const build *b, fn f, sval *r, const sval *x,

@@ -189,7 +189,8 @@ static const poly *any_poly(sval x)
 	return x.p ? x.p : x.cases;
 }
 
-static sval apply2(build *b, fn f, sval x, sval y)
+/* equal: both are the same expression. */
+static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 {
 	sval r = both(x, y);
 	if (x.p && y.p)
@@ -215,7 +216,7 @@ static sval apply2(build *b, fn f, sval x, sval y)
 	default:
 		break;
 	}
-	sym_sign_fn(b, f, &r, &x, &y);
+	sym_sign_fn(b, f, &r, &x, &y, equal);
 	sym_course_fn(b, f, &r, &x, &y);
 	if (gives_bool(f))
 		r.type = ST_BOOL;
@@ -242,7 +243,7 @@ static sval apply1(build *b, fn f, sval x)
 	if (f == FN_ABS && x.cases)
 		r.cases = poly_max(b->space, x.cases,
 				   poly_scale(b->arena, x.cases, -1));
-	sym_sign_fn(b, f, &r, &x, &unknown);
+	sym_sign_fn(b, f, &r, &x, &unknown, false);
 	sym_course_fn(b, f, &r, &x, &unknown);
 	if (gives_bool(f))
 		r.type = ST_BOOL;
@@ -442,6 +443,7 @@ static sval choose(build *b, const ast_expr *c, const ast_expr *x,
 	r.apart = sym_dep_quotient(r.apart, vc.apart);
 	sym_course_choice((const ast_expr *[]){ c, x, y }, &r, &vc, &vx, &vy);
 	r.zero = vx.zero && vy.zero;
+	r.bearing = sym_either_bearing(b, &vx, &vy);
 	r.data |= vc.data;
 	r.attr |= vc.attr;
 	r.varies |= vc.varies;
@@ -480,7 +482,7 @@ static sval call_fn(build *b, const ast_expr *e, fn f)
 	if (fn_nargs(f) == 1)
 		return apply1(b, f, v);
 	for (int i = 1; i < e->nargs; i++)
-		v = apply2(b, f, v, sym_scalar(b, e->args[i]));
+		v = apply2(b, f, v, sym_scalar(b, e->args[i]), false);
 	return v;
 }
 
@@ -538,8 +540,8 @@ static sval cast(build *b, const ast_expr *e)
 	if (v.type != ST_OPEN || type != ST_OPEN || few_bits)
 		v.whole.linear = v.apart.linear = 0;
 	sym_course_cast(&v, v.type, exact);
-	v.sign = v.p ? SIGN_ANY : v.sign;
-	v.nonzero &= !v.p;
+	if (v.p)
+		v.bearing = (bearing){ SIGN_ANY, false };
 	v.type = type;
 	v.p = NULL;
 	v.read = NULL;
@@ -552,8 +554,7 @@ static sval bent(sval x)
 {
 	x.whole = sym_dep_any(x.whole, (dependence){ 0 });
 	x.apart = sym_dep_any(x.apart, (dependence){ 0 });
-	x.sign = SIGN_ANY;
-	x.nonzero = false;
+	x.bearing = (bearing){ SIGN_ANY, false };
 	x.p = x.cases = NULL;
 	x.read = NULL;
 	x.zero = false;
@@ -632,20 +633,33 @@ static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
 	return v;
 }
 
-sval sym_scalar(build *b, const ast_expr *e)
+static bool is_square(const build *b, const ast_expr *e)
 {
-	static const fn binary[] = {
+	return e->op == OP_MUL &&
+	       !strcmp(dsl_expr_text(b->arena, e->args[0]),
+		       dsl_expr_text(b->arena, e->args[1]));
+}
+
+static sval binary(build *b, const ast_expr *e)
+{
+	static const fn fns[] = {
 		[OP_ADD] = FN_ADD, [OP_SUB] = FN_SUB, [OP_MUL] = FN_MUL,
 		[OP_DIV] = FN_DIV, [OP_MOD] = FN_MOD, [OP_LT] = FN_LT,
 		[OP_LE] = FN_LE,   [OP_GT] = FN_GT,   [OP_GE] = FN_GE,
 		[OP_EQ] = FN_EQ,   [OP_NE] = FN_NE,
 	};
+	sval x = sym_scalar(b, e->args[0]), y = sym_scalar(b, e->args[1]);
+	return apply2(b, fns[e->op], x, y, is_square(b, e));
+}
+
+sval sym_scalar(build *b, const ast_expr *e)
+{
 	switch (e->kind) {
 	case AST_INT:
 		return sym_poly(poly_int(b->arena, e->i));
 	case AST_FLOAT:
-		return (sval){ .zero = e->f == 0, .nonzero = e->f != 0,
-			       .sign = e->f >= 0 ? SIGN_PLUS : SIGN_MINUS };
+		return (sval){ .zero = e->f == 0,
+			       .bearing = bearing_of(e->f) };
 	case AST_NAME:
 		return name_value(b, e);
 	case AST_INDEX:
@@ -664,11 +678,7 @@ sval sym_scalar(build *b, const ast_expr *e)
 	case AST_BINARY:
 		if (e->op == OP_AND || e->op == OP_OR)
 			return logical(b, e);
-		{
-			sval x = sym_scalar(b, e->args[0]);
-			return apply2(b, binary[e->op], x,
-				      sym_scalar(b, e->args[1]));
-		}
+		return binary(b, e);
 	case AST_IF:
 		return choose(b, e->args[0], e->args[1], e->args[2]);
 	case AST_STRING:

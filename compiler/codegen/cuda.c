@@ -99,7 +99,7 @@ static void declare_result(emitter *g)
 
 static void declare_bounds(emitter *g, const kexpr *e, var_set merges)
 {
-	var_set used = vars_of(e);
+	var_set used = vars_of(e) | position_var(g->k);
 	for (int v = 0; v < g->k->nvars; v++) {
 		const char *x = g->p.var[v];
 		if (g->k->vars[v].kind == KVAR_DERIVED)

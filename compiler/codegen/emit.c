@@ -65,9 +65,15 @@ void emit_result(emitter *g)
 	emit_block(g, g->p.out, "args->out", g->k->nout);
 }
 
+uint32_t position_var(const kernel *k)
+{
+	bool arg = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	return arg ? (uint32_t)1 << k->nout : 0;
+}
+
 void emit_constants(emitter *g, const kexpr *e)
 {
-	uint32_t used = vars_of(e);
+	uint32_t used = vars_of(e) | position_var(g->k);
 	for (int v = 0; v < g->k->nvars; v++)
 		if (used >> v & 1 && g->p.nest.first[v] < 0)
 			SAY("const int64_t %s = 0;", g->p.var[v]);

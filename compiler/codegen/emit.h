@@ -31,6 +31,9 @@ void emit_result(emitter *g);
 
 /* Variables that have one value, where e uses them. */
 void emit_constants(emitter *g, const kexpr *e);
+/* As a set, the variable whose value ArgMax and ArgMin give, though their body
+ * may not use it. */
+uint32_t position_var(const kernel *k);
 
 /* <loop>_lo and <loop>_hi.  A remainder's depend on its quotient. */
 void emit_bounds(emitter *g, int l);

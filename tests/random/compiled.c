@@ -63,7 +63,7 @@ static void judge_one(judgement *j, cpu_kernel **compiled, void *scratch)
 	}
 }
 
-bool judge_compiled(judgement *const *all, int n)
+void judge_compiled(judgement *const *all, int n)
 {
 	arena *a = arena_new();
 	VEC(const char *) sources = { 0 };
@@ -74,9 +74,16 @@ bool judge_compiled(judgement *const *all, int n)
 	cpu_kernel **kernels = ARENA_ARRAY(a, cpu_kernel *, sources.n + 1);
 	failure why = { 0 };
 	void *library = cpu_build(sources.n, sources.at, kernels, &why);
-	if (!library)
+	if (!library && n == 1)
 		fprintf(stderr, "%s\n", why.text);
 	void *scratch = aligned_alloc(64, TDL_SCRATCH);
+	/* One at a time says which it is. */
+	for (int i = 0; !library && n > 1 && i < n; i++)
+		judge_compiled(all + i, 1);
+	if (!library && n == 1) {
+		all[0]->verdict = DIFFERS;
+		all[0]->why = "its kernels do not compile";
+	}
 	for (int i = 0, first = 0; library && i < n; i++) {
 		judge_one(all[i], kernels + first, scratch);
 		first += all[i]->t.x->nstages;
@@ -85,5 +92,4 @@ bool judge_compiled(judgement *const *all, int n)
 	if (library)
 		cpu_close(library);
 	arena_free(a);
-	return library != NULL;
 }

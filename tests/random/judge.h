@@ -29,8 +29,8 @@ typedef struct judgement {
  * does. */
 judgement judge(arena *a, const random_operator *o, bool analysis);
 
-/* The same for the compiled kernels of n operators, each in an arena of its
- * own; whether there is a C compiler.  Sets their verdicts. */
-bool judge_compiled(judgement *const *all, int n);
+/* The same for the compiled kernels of n operators that agree, each in an arena
+ * of its own.  Sets their verdicts. */
+void judge_compiled(judgement *const *all, int n);
 
 #endif

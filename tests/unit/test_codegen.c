@@ -142,6 +142,15 @@ static kernel *reduce_last(reducer r, dtype t, int rows, int cols)
 	return k;
 }
 
+/* The position of an extreme of what does not depend on it. */
+static kernel *position_of_same(reducer r, int rows, int cols)
+{
+	kernel *k = reduce_last(r, DT_F32, rows, cols);
+	k->inputs[0].ndim = 1;
+	k->body = READ(k, 0, NULL, kx_var(mem, 0));
+	return k;
+}
+
 START_TEST(reductions)
 {
 	kernels all = {0};
@@ -168,6 +177,10 @@ START_TEST(reductions)
 						     0));
 			}
 		}
+	for (int n = 0; n < 4; n++) {
+		vec_push(mem, &all, position_of_same(RED_ARGMAX, 7, n));
+		vec_push(mem, &all, position_of_same(RED_ARGMIN, 1, n));
+	}
 	check_all(&all);
 }
 END_TEST

@@ -1,0 +1,36 @@
+/* Signs of floats, and functions that rise: what is known of a value by the
+ * functions that it is made with.  One table for kernels (plan/partial.c) and
+ * for operators before their shapes are known (compiler/analysis). */
+#ifndef TDL_PLAN_SIGN_H
+#define TDL_PLAN_SIGN_H
+
+#include "plan/kernel.h"
+
+typedef enum value_sign {
+	SIGN_ANY,
+	SIGN_PLUS,  /* >= 0 */
+	SIGN_MINUS, /* <= 0 */
+} value_sign;
+
+/* Of a float that is not NaN.  Underflow is left aside: exp(x) is not 0. */
+typedef struct bearing {
+	value_sign sign;
+	bool nonzero;
+} bearing;
+
+value_sign sign_negated(value_sign x);
+
+/* Of a constant. */
+bearing bearing_of(double x);
+
+/* Of x or y. */
+bearing bearing_either(bearing x, bearing y);
+
+/* Of f(x, y), or f(x); equal says that both arguments are the same
+ * expression. */
+bearing bearing_fn(fn f, bearing x, bearing y, bool equal);
+
+/* Whether f of one float never falls, and is defined for all. */
+bool fn_rises(fn f);
+
+#endif
