@@ -373,7 +373,8 @@ static const char *arithmetic(generator *g, value_class c)
 		return TEXT(g, "%s(%s, %s)", percent(g, 50) ? "min" : "max", x,
 			    operand(g, c));
 	if (percent(g, 5))
-		return TEXT(g, "max(%s, %s, %s)", x, operand(g, c), value(g, c));
+		return TEXT(g, "max(%s, %s, %s)", x, operand(g, c),
+			    value(g, c));
 	const char *y = operand(g, c);
 	return percent(g, 80) ? TEXT(g, "(%s %s %s)", x, ops[below(g, 3)], y)
 			      : TEXT(g, "(%s %s %s)", y, ops[below(g, 3)], x);

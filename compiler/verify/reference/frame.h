@@ -100,8 +100,8 @@ void ref_declared_dims(frame *f, const ast_tensor *t, ref_tensor *to);
 dtype ref_type_of(frame *f, const ast_expr *e);
 /* That which the second argument of cast(), bitcast() or saturate() names. */
 dtype ref_type_named(frame *f, const ast_expr *e);
-/* The alternative that a condition of constants leaves; NULL where the condition
- * is none. */
+/* The alternative that a condition of constants leaves; NULL where the
+ * condition is none. */
 const ast_expr *ref_chosen(frame *f, ast_expr *const args[3]);
 /* The opaque function that is called; NULL. */
 const ast_opaque *ref_opaque_of(const frame *f, const ast_expr *e);
