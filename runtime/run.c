@@ -17,6 +17,12 @@ typedef struct results {
 	array *arrays;
 } results;
 
+/* A tensor with elements that are NaN, here and on one worker. */
+typedef struct nans {
+	const char *name;
+	int64_t nelem, got, want;
+} nans;
+
 typedef struct run {
 	session *s;
 	const plan *p;
@@ -25,6 +31,7 @@ typedef struct run {
 	figures figures;
 	VEC(double) loss;
 	comparison compared;
+	VEC(nans) nans;
 	bool verified;
 } run;
 
@@ -140,7 +147,8 @@ static bool run_one(run *r, const results *to, const array *fed, uint64_t seed)
 	return good;
 }
 
-static void compare_results(run *r, const results *want, const double *sway)
+static void compare_results(run *r, const results *want,
+			    const error_of *sway)
 {
 	const results *got = &r->got;
 	bool library = backend_row(r->s->o->backend)->put &&
@@ -158,7 +166,7 @@ static bool compare_moved(run *r, const results *want)
 	arena *a = r->s->a;
 	const plan *p = r->p;
 	results moved = results_of(r);
-	double *sway = ARENA_ARRAY(a, double, moved.n);
+	error_of *sway = ARENA_ARRAY(a, error_of, moved.n);
 	array *fed = arrays_of(a, p, p->inputs, p->ninputs, &r->s->f);
 	bool good = fed != NULL;
 	for (int i = 0; good && i < p->ninputs; i++)
@@ -177,11 +185,25 @@ static bool compare_moved(run *r, const results *want)
 	return good;
 }
 
+/* Lists the tensors with elements that are NaN. */
+static void note_nans(run *r, const results *want)
+{
+	for (int i = 0; i < r->got.n; i++) {
+		const array *x = &r->got.arrays[i];
+		nans v = { x->name, array_nelem(x), verify_nans(x),
+			   verify_nans(&want->arrays[i]) };
+		if (v.got || v.want)
+			vec_push(r->s->a, &r->nans, v);
+	}
+}
+
 /* Most runs need one comparison. */
 static bool compare(run *r)
 {
 	results want = results_of(r);
 	bool good = run_one(r, &want, NULL, 0);
+	if (good)
+		note_nans(r, &want);
 	if (good)
 		compare_results(r, &want, NULL);
 	if (good && !r->compared.equal)
@@ -195,21 +217,89 @@ static bool compare(run *r)
 
 /* ---- the report -------------------------------------------------------- */
 
-/* Without --verify its three results are null. */
+static const char *const rules[] = {
+	[VERIFY_EXACT] = "exact",
+	[VERIFY_BY_TYPE] = "type",
+	[VERIFY_BY_MOVING] = "moving",
+};
+
+/* The tensor that is the nearest to what is allowed, or the furthest beyond;
+ * null where all are the same. */
+static json_t *worst_json(const comparison *c)
+{
+	if (!c->worst)
+		return json_null();
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "tensor", c->worst,
+			 "rule", rules[c->rule], "error",
+			 json_number(c->error.norm), "allowed",
+			 json_number(c->allowed.norm), "element_error",
+			 json_number(c->error.element), "element_allowed",
+			 json_number(c->allowed.element));
+}
+
+static json_t *nans_json(const run *r)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < r->nans.n; i++) {
+		const nans *x = &r->nans.at[i];
+		json_array_append_new(
+			list, json_pack("{s:s, s:I, s:I, s:I}", "tensor",
+					x->name, "elements",
+					(json_int_t)x->nelem, "nan",
+					(json_int_t)x->got, "nan_on_one_worker",
+					(json_int_t)x->want));
+	}
+	return list;
+}
+
+/* Without --verify its results are null. */
 static void report_json(const run *r)
 {
 	json_t *j = figures_json(&r->figures, r->p);
 	bool known = r->s->o->verify;
+	const comparison *c = &r->compared;
 	json_object_set_new(j, "max_abs_error", known ?
-			    json_number(r->compared.max_abs_error) :
-			    json_null());
+			    json_number(c->max_abs_error) : json_null());
 	json_object_set_new(j, "max_rel_error", known ?
-			    json_number(r->compared.max_rel_error) :
-			    json_null());
+			    json_number(c->max_rel_error) : json_null());
+	json_object_set_new(j, "worst", known ? worst_json(c) : json_null());
+	json_object_set_new(j, "nan", known ? nans_json(r) : json_null());
 	json_object_set_new(j, "verified", known ?
 			    json_boolean(r->verified) : json_null());
 	json_object_set_new(j, "loss", json_numbers(r->loss.at, r->loss.n));
 	print_json(j);
+}
+
+/* The worst tensor, the error that is the most of what is allowed, and the rule
+ * that it was held against. */
+static void print_worst(const comparison *c)
+{
+	bool element = c->error.element * c->allowed.norm >
+		       c->error.norm * c->allowed.element;
+	double error = element ? c->error.element : c->error.norm;
+	double allowed = element ? c->allowed.element : c->allowed.norm;
+	printf("  %-14s '%s', %s by %.2g of %s; ", "worst", c->worst,
+	       element ? "an element" : "as a whole", plain_nan(error),
+	       element ? "its size" : "its norm");
+	if (c->rule == VERIFY_EXACT)
+		printf("no sum that was divided leads to it\n");
+	else if (c->rule == VERIFY_BY_TYPE)
+		printf("%.2g is allowed for rounding in its types\n", allowed);
+	else
+		printf("%.2g is allowed, 4 times what the last bits of the "
+		       "inputs change on one worker\n", allowed);
+}
+
+static void print_nans(const run *r)
+{
+	for (int i = 0; i < r->nans.n; i++) {
+		const nans *x = &r->nans.at[i];
+		printf("  %-14s '%s': %" PRId64 " of %" PRId64 " elements",
+		       i ? "" : "NaN", x->name, x->got, x->nelem);
+		if (x->got != x->want)
+			printf(", %" PRId64 " on one worker", x->want);
+		putchar('\n');
+	}
 }
 
 static void print_comparison(const run *r)
@@ -217,18 +307,16 @@ static void print_comparison(const run *r)
 	const comparison *c = &r->compared;
 	bool states = r->got.n > r->p->noutputs;
 	if (!c->equal)
-		printf("  %-14s '%s' differs from one worker's", "different",
+		printf("  %-14s '%s' differs from one worker's\n", "different",
 		       c->worst);
 	else
-		printf("  %-14s the outputs%s are, %s, one worker's",
+		printf("  %-14s the outputs%s are, %s, one worker's\n",
 		       r->verified ? "verified" : "not verified",
 		       states ? " and states" : "",
 		       c->exact ? "bit for bit" : "within rounding");
 	if (!c->exact)
-		printf(" (relative error %.2g, at most %.2g in an element)",
-		       plain_nan(c->max_rel_error),
-		       plain_nan(c->max_abs_error));
-	putchar('\n');
+		print_worst(c);
+	print_nans(r);
 }
 
 static void report_text(const run *r)

@@ -7,6 +7,11 @@
 
 #include "plan/eval.h"
 
+enum {
+	ELEMENT = 4, /* times the error of a tensor that an element may have */
+	SWAYS = 4,   /* times what moving inputs does */
+};
+
 /* Whether the workers, or a library, divide a reduction of node n whose result
  * depends on the order of its terms. */
 static bool rounds_differently(const plan *p, int n, bool library)
@@ -20,13 +25,13 @@ static double allowed(dtype t)
 {
 	switch (t) {
 	case DT_F64:
-		return 1e-9;
+		return 1e-11;
 	case DT_F32:
-		return 1e-4;
+		return 5e-5;
 	case DT_F16:
-		return 1e-2;
+		return 5e-3;
 	case DT_BF16:
-		return 1e-1;
+		return 5e-2;
 	case DT_F8E4M3FN:
 	case DT_F8E4M3FNUZ:
 	case DT_F6E2M3:
@@ -80,36 +85,16 @@ static double *find_errors(arena *a, const plan *p, bool library)
 	return error;
 }
 
+/* ---- two tensors ------------------------------------------------------- */
+
 typedef struct distance {
-	double most;	  /* |a - b| of an element; NAN where one is NaN */
-	double diff, all; /* sums of squares */
+	double most; /* |a - b| of an element; NAN where one is NaN */
+	error_of of;
 } distance;
 
-static distance distance_of(const array *x, const array *y)
+static bool is_same(double a, double b)
 {
-	distance d = { 0 };
-	int64_t n = array_nelem(x);
-	for (int64_t i = 0; i < n; i++) {
-		double a = elem_get_f64(x->type, x->data, i);
-		double b = elem_get_f64(y->type, y->data, i);
-		if (a == b || (isnan(a) && isnan(b))) {
-			d.all += isfinite(b) ? b * b : 0;
-			continue;
-		}
-		double e = fabs(a - b);
-		if (isnan(e) || e > d.most)
-			d.most = isnan(d.most) ? d.most : e;
-		d.diff += e * e;
-		d.all += b * b;
-	}
-	return d;
-}
-
-static double relative(const distance *d)
-{
-	if (d->diff == 0)
-		return 0;
-	return d->all > 0 ? sqrt(d->diff / d->all) : INFINITY;
+	return a == b || (isnan(a) && isnan(b));
 }
 
 static void note_greater(double *to, double v)
@@ -118,41 +103,108 @@ static void note_greater(double *to, double v)
 		*to = isnan(*to) ? *to : v;
 }
 
+/* The root of the mean square of what is finite. */
+static double scale_of(const array *x)
+{
+	double sum = 0;
+	int64_t n = array_nelem(x);
+	for (int64_t i = 0; i < n; i++) {
+		double v = elem_get_f64(x->type, x->data, i);
+		sum += isfinite(v) ? v * v : 0;
+	}
+	return n > 0 ? sqrt(sum / (double)n) : 0;
+}
+
+static distance distance_of(const array *x, const array *y)
+{
+	distance d = { 0 };
+	double scale = scale_of(y), sum = 0;
+	int64_t n = array_nelem(x);
+	for (int64_t i = 0; i < n; i++) {
+		double a = elem_get_f64(x->type, x->data, i);
+		double b = elem_get_f64(y->type, y->data, i);
+		if (is_same(a, b))
+			continue;
+		double e = fabs(a - b), size = fmax(fabs(b), scale);
+		note_greater(&d.most, e);
+		note_greater(&d.of.element, size > 0 ? e / size : INFINITY);
+		sum += e * e;
+	}
+	if (sum != 0)
+		d.of.norm = scale > 0 ? sqrt(sum / (double)n) / scale
+				      : INFINITY;
+	return d;
+}
+
+/* ---- what is allowed --------------------------------------------------- */
+
+/* An error, as a multiple of what is allowed; NAN where there is none. */
+static double part_of(const error_of *e, const error_of *allowed)
+{
+	double part = 0;
+	note_greater(&part, e->norm / allowed->norm);
+	note_greater(&part, e->element / allowed->element);
+	return part;
+}
+
+/* By the type alone, or by what moving the inputs does. */
+static error_of allow(double type, const error_of *sway, verify_rule *rule)
+{
+	error_of a = { type, ELEMENT * type };
+	*rule = type > 0 ? VERIFY_BY_TYPE : VERIFY_EXACT;
+	if (type <= 0 || !sway)
+		return a;
+	if (SWAYS * sway->norm > a.norm || SWAYS * sway->element > a.element)
+		*rule = VERIFY_BY_MOVING;
+	a.norm = fmax(a.norm, SWAYS * sway->norm);
+	a.element = fmax(a.element, SWAYS * sway->element);
+	return a;
+}
+
+static bool is_worse(double part, double than)
+{
+	return isnan(part) ? !isnan(than) : part > than;
+}
+
 comparison verify_tensors(const plan *p, bool library, int n,
 			  const int *tensors, const array *got,
-			  const array *want, const double *sway)
+			  const array *want, const error_of *sway)
 {
-	enum { TIMES = 16 };
 	arena *work = arena_new();
 	const double *error = find_errors(work, p, library);
-	comparison c = { .equal = true, .exact = true };
+	comparison c = { .equal = true, .exact = true, .part = -1 };
 	for (int i = 0; i < n; i++) {
 		size_t nbytes = (size_t)array_nbytes(&got[i]);
 		if (!memcmp(got[i].data, want[i].data, nbytes))
 			continue;
+		verify_rule rule;
 		distance d = distance_of(&got[i], &want[i]);
-		double rel = relative(&d);
+		error_of most = allow(error[tensors[i]], sway ? &sway[i] : NULL,
+				      &rule);
+		double part = part_of(&d.of, &most);
 		c.exact = false;
+		c.equal = c.equal && rule != VERIFY_EXACT && part <= 1;
 		note_greater(&c.max_abs_error, d.most);
-		note_greater(&c.max_rel_error, rel);
-		double most = error[tensors[i]];
-		if (most > 0 && sway)
-			note_greater(&most, TIMES * sway[i]);
-		if (most > 0 && rel <= most)
+		note_greater(&c.max_rel_error, d.of.norm);
+		if (!is_worse(part, c.part))
 			continue;
-		c.equal = false;
-		if (!c.worst)
-			c.worst = got[i].name;
+		c.part = part;
+		c.worst = got[i].name;
+		c.type = want[i].type;
+		c.error = d.of;
+		c.allowed = most;
+		c.rule = rule;
 	}
 	arena_free(work);
 	return c;
 }
 
-void verify_sway(int n, const array *moved, const array *want, double *sway)
+void verify_sway(int n, const array *moved, const array *want, error_of *sway)
 {
 	for (int i = 0; i < n; i++) {
 		distance d = distance_of(&moved[i], &want[i]);
-		note_greater(&sway[i], relative(&d));
+		note_greater(&sway[i].norm, d.of.norm);
+		note_greater(&sway[i].element, d.of.element);
 	}
 }
 
@@ -160,6 +212,14 @@ comparison verify_outputs(const plan *p, const array *got, const array *want)
 {
 	return verify_tensors(p, false, p->noutputs, p->outputs, got, want,
 			      NULL);
+}
+
+int64_t verify_nans(const array *x)
+{
+	int64_t count = 0, n = dtype_is_float(x->type) ? array_nelem(x) : 0;
+	for (int64_t i = 0; i < n; i++)
+		count += isnan(elem_get_f64(x->type, x->data, i)) != 0;
+	return count;
 }
 
 /* ---- numbers moved ----------------------------------------------------- */

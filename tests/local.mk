@@ -27,6 +27,7 @@ script_tests = \
 	%D%/golden.sh \
 	%D%/installed.sh \
 	%D%/mpi.sh \
+	%D%/verified.sh \
 	%D%/verify.sh
 python_files = \
 	%D%/onnx/nodes.py \

@@ -588,17 +588,89 @@ START_TEST(numbers_that_hang_on_rounding)
 END_TEST
 
 /* Of tensor t of p, in which some elements are a hundredth too large. */
-static bool is_right(const plan *p, int t, double sway)
+static bool is_right(const plan *p, int t, double moves)
 {
+	error_of sway = { moves, 2 * moves };
 	float x[] = { 1, -2, 3 }, y[] = { 1.01f, -2, 3 };
 	array want = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 3 },
 		       .data = x }, got = want;
 	got.data = y;
 	comparison c = verify_tensors(p, false, 1, &t, &got, &want,
 				      &sway);
-	ck_assert(!c.exact && c.equal == !c.worst);
+	ck_assert(!c.exact && c.equal == (c.part <= 1));
+	ck_assert_str_eq(c.worst, "x");
+	ck_assert(c.error.norm > 0.002 && c.error.norm < 0.003);
 	return c.equal;
 }
+
+/* A plan's tensor of a type that what is divided leads to; -1 for none. */
+static int rounded_tensor(const plan *p, dtype type)
+{
+	float x[] = { 1, 2 }, y[] = { 1, 2.00001f };
+	array want = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 2 },
+		       .data = x }, got = want;
+	got.data = y;
+	for (int t = 0; t < p->ntensors; t++) {
+		comparison c = verify_tensors(p, false, 1, &t, &got, &want,
+					      NULL);
+		if (p->tensors[t].type == type && c.rule == VERIFY_BY_TYPE)
+			return t;
+	}
+	return -1;
+}
+
+/* What is wrong in a few elements of many is seen, in every type. */
+START_TEST(small_faults_are_seen)
+{
+	enum { N = 1 << 16 };
+	const mesh four = { 2, { 2, 2 } };
+	const dtype type = DT_F32;
+	float *x = ARENA_ARRAY(mem, float, N), *y = ARENA_ARRAY(mem, float, N);
+	array want = { .name = "x", .type = type, .ndim = 1, .dims = { N },
+		       .data = x }, got = want;
+	int t = -1;
+	plan *p = NULL;
+	for (uint64_t seed = 0; t < 0; seed++) {
+		p = random_training_plan(mem, seed, 6, &four);
+		t = rounded_tensor(p, type);
+	}
+	for (int i = 0; i < N; i++)
+		x[i] = y[i] = (float)sin(i);
+	got.data = y;
+	for (int i = 0; i < N; i++)
+		y[i] *= i % 2 ? 1 + 1e-5f : 1 - 1e-5f;
+	ck_assert(verify_tensors(p, false, 1, &t, &got, &want, NULL).equal);
+	/* By 1e-5 of the norm: an element in place of its neighbour's. */
+	for (int i = 0; i < N; i += 997) {
+		float was = y[i];
+		y[i] = x[i] + 0.001f;
+		comparison c = verify_tensors(p, false, 1, &t, &got, &want,
+					      NULL);
+		ck_assert(!c.equal && c.error.norm < 5e-5);
+		ck_assert(c.error.element > 5e-4);
+		/* Nor does a tensor that moves little explain it. */
+		error_of sway = { 1e-5, 1e-4 };
+		ck_assert(!verify_tensors(p, false, 1, &t, &got, &want,
+					  &sway).equal);
+		y[i] = was;
+	}
+	/* All of them, by as little more than is allowed. */
+	for (int i = 0; i < N; i++)
+		y[i] = x[i] * (1 + 6e-5f);
+	ck_assert(!verify_tensors(p, false, 1, &t, &got, &want, NULL).equal);
+}
+END_TEST
+
+START_TEST(numbers_that_are_none)
+{
+	float x[] = { 1, NAN, NAN };
+	array a = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 3 },
+		    .data = x };
+	ck_assert_int_eq(verify_nans(&a), 2);
+	a.type = DT_I32;
+	ck_assert_int_eq(verify_nans(&a), 0);
+}
+END_TEST
 
 START_TEST(rounding_explains_so_much)
 {
@@ -654,6 +726,8 @@ int main(void)
 	tcase_add_test(c, asked_to_end);
 	tcase_add_test(c, numbers_that_hang_on_rounding);
 	tcase_add_test(c, rounding_explains_so_much);
+	tcase_add_test(c, small_faults_are_seen);
+	tcase_add_test(c, numbers_that_are_none);
 	suite_add_tcase(s, c);
 	TCase *signals = tcase_create("signals");
 	tcase_add_test_raise_signal(signals, ended, SIGTERM);

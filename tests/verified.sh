@@ -1,0 +1,52 @@
+#!/bin/sh
+# What tdlrun --verify says: the worst tensor, its error, the rule, NaN.
+. "${srcdir:-.}/tests/lib.sh"
+
+cat >"$tmp/sums.tdl" <<'END'
+import "reduce.tdl"
+model sums(batch = 4, width = 4096) {
+    input x[batch, width]
+    total = reduce_sum(x, axes = [0, 1])
+    y = x * 2
+    output total
+    output y
+}
+END
+expect 0 "$TDLC" plan "$tmp/sums.tdl" -k 2 -o "$tmp/sums.plan"
+expect 0 "$TDLRUN" "$tmp/sums.plan" --verify
+prints "verified .*one worker's$"
+grep -q NaN "$tmp/out" && fail 'NaN where there is none'
+"${PYTHON:-python3}" - "$tmp" <<'END' || skip 'no numpy for the rest'
+import sys
+import numpy as np
+x = np.random.default_rng(1).standard_normal((4, 4096), dtype=np.float32)
+x[1, 7] = x[3, 0] = np.nan
+np.savez(f"{sys.argv[1]}/nan.npz", x=x)
+END
+expect 0 "$TDLRUN" "$tmp/sums.plan" --verify --inputs "$tmp/nan.npz"
+prints "NaN  *'total': 1 of 1 elements$"
+prints "   'y': 2 of 16384 elements$"
+expect 0 "$TDLRUN" "$tmp/sums.plan" --verify --inputs "$tmp/nan.npz" --json
+prints '"nan_on_one_worker": 2'
+expect 0 "$TDLRUN" "$tmp/sums.plan" --inputs "$tmp/nan.npz" --json
+prints '"worst": null'
+
+# Sums that are divided; then Adam in a short type, which makes noise of a
+# gradient that is 0.
+gpt2() {
+	expect 0 "$TDLC" plan "${srcdir:-.}/examples/models/gpt2.tdl" -k 4 \
+		-D layers=1 -D heads=2 -D width=16 -D tokens=9 -D batch=4 \
+		-D vocabulary=50 --train "$@" -o "$tmp/gpt2.plan"
+}
+gpt2
+expect 0 "$TDLRUN" "$tmp/gpt2.plan" --verify
+prints 'verified .*within rounding'
+prints "worst  *'.*', .* by [0-9.e-]* of its .*; [0-9.e-]* is allowed"
+expect 0 "$TDLRUN" "$tmp/gpt2.plan" --verify --json
+prints '"rule": "type"'
+prints '"element_allowed": 0.0002'
+prints '"nan": \[\]'
+gpt2 --optimizer adamw --precision bf16
+expect 0 "$TDLRUN" "$tmp/gpt2.plan" --verify --steps 2
+prints "worst  *'layer_0.self.k.b.*', .* 4 times what the last bits"
+finish
