@@ -10,8 +10,10 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/judge.c %D%/judge.h \
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \
+	%D%/pardnn.c \
 	%D%/placement_file.c %D%/placement_file.h \
 	%D%/simple.c \
+	%D%/slice.c %D%/slice.h \
 	%D%/task.c %D%/task.h \
 	%D%/tie.c
 EXTRA_DIST += %D%/README.md

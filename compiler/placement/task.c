@@ -10,6 +10,7 @@ const place_algorithm place_algorithms[] = {
 	{ "balanced", place_balanced },
 	{ "heft", place_heft },
 	{ "metf", place_metf },
+	{ "pardnn", place_pardnn },
 	{ NULL, NULL },
 };
 

@@ -1,0 +1,330 @@
+/* ParDNN (Qararyah, Wahib, Dikbayir, Belviranli, Unat, Parallel Computing
+ * 2021): slicing, mapping (slice.h), then here refinement on emulated
+ * schedules, and the step that brings devices within their memory.
+ *
+ * The schedule is emulated by the judge, ports and lifetimes included, and a
+ * move is kept where the judge says that it pays; their program's emulation
+ * visits operators in the order of a queue. */
+#include "config.h"
+
+#include "compiler/placement/improve.h"
+#include "compiler/placement/slice.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+enum {
+	WORK = 4000000, /* operators and edges emulated in refinement */
+	ROUNDS = 64,	/* of the memory step */
+};
+
+typedef struct refiner {
+	const place_task *t;
+	const machine *m;
+	const cost_graph *g;
+	const place_slices *s;
+	int *place;
+	place_cost cost;
+	int64_t *nbytes; /* resident, of each device */
+	int64_t left;	 /* emulations */
+} refiner;
+
+/* ---- moves --------------------------------------------------------------- */
+
+static void move_unit(refiner *r, int u, int to)
+{
+	const place_task *t = r->t;
+	for (int i = t->first_member[u]; i < t->first_member[u + 1]; i++) {
+		int v = t->member[i];
+		r->nbytes[r->place[v]] -= r->m->resident[v];
+		r->nbytes[to] += r->m->resident[v];
+		r->place[v] = to;
+	}
+}
+
+/* Moves the units of some operators; undone unless the cost is less. */
+static bool try_move(refiner *r, const int *ops, int n, int to)
+{
+	int *old = malloc(sizeof(int) * (size_t)n);
+	if (!old || r->left <= 0) {
+		free(old);
+		return false;
+	}
+	for (int i = 0; i < n; i++) {
+		old[i] = r->place[ops[i]];
+		move_unit(r, r->t->unit_of[ops[i]], to);
+	}
+	r->left--;
+	place_cost new = { 0, INT64_MAX };
+	if (r->nbytes[to] <= r->m->limit)
+		new = place_cost_of(r->t, r->place);
+	bool better = place_cost_less(new, r->cost);
+	if (better)
+		r->cost = new;
+	for (int i = n; i-- > 0 && !better;)
+		move_unit(r, r->t->unit_of[ops[i]], old[i]);
+	free(old);
+	return better;
+}
+
+/* ---- the critical path --------------------------------------------------- */
+
+typedef struct crossing {
+	int from, to; /* operators on two devices */
+} crossing;
+
+typedef VEC(crossing) crossings;
+
+typedef struct begun {
+	int64_t begin;
+	int op;
+} begun;
+
+static int by_begin(const void *a, const void *b)
+{
+	const begun *x = a, *y = b;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->op > y->op) - (x->op < y->op);
+}
+
+/* For each operator the one before it on its device; -1. */
+static int *before_on_device(arena *a, const refiner *r, const verdict *v)
+{
+	int n = r->g->nops, *before = ARENA_ARRAY(a, int, n);
+	int *last = ARENA_ARRAY(a, int, r->m->ndevices);
+	begun *list = ARENA_ARRAY(a, begun, n);
+	for (int i = 0; i < n; i++)
+		list[i] = (begun){ v->begin[i], i };
+	qsort(list, (size_t)n, sizeof(*list), by_begin);
+	for (int i = 0; i < n; i++) {
+		int op = list[i].op, d = r->place[op];
+		before[op] = last[d] - 1;
+		last[d] = op + 1;
+	}
+	return before;
+}
+
+/* The operator whose result came last to v. */
+static int last_operand(const refiner *r, const verdict *v, int op)
+{
+	const cost_graph *g = r->g;
+	int64_t latest = -1;
+	int best = -1;
+	for (int e = g->first_pred[op]; e < g->first_pred[op + 1]; e++) {
+		int u = g->pred[e].op, t = v->first_transfer[g->pred[e].result];
+		int64_t at = v->end[u];
+		if (r->place[u] != r->place[op]) {
+			while (v->transfers[t].to != r->place[op])
+				t++;
+			at = v->transfers[t].end;
+		}
+		if (at > latest) {
+			latest = at;
+			best = u;
+		}
+	}
+	return latest == v->begin[op] ? best : -1;
+}
+
+/* The results on the critical path that go from device to device, the last
+ * first. */
+static void trace(arena *a, const refiner *r, crossings *found)
+{
+	verdict v = judge_run(r->t->j, r->place, INT64_MAX);
+	const int *before = before_on_device(a, r, &v);
+	int op = 0, steps = 0;
+	for (int i = 1; i < r->g->nops; i++)
+		if (v.end[i] > v.end[op])
+			op = i;
+	while (op >= 0 && steps++ < r->g->nops) {
+		int u = last_operand(r, &v, op);
+		if (u >= 0 && r->place[u] != r->place[op])
+			vec_push(a, found, ((crossing){ u, op }));
+		op = u >= 0 ? u : before[op];
+	}
+}
+
+/* The path of an operator as far as it lies on the operator's device. */
+static int path_on_device(const refiner *r, int op, int *list)
+{
+	int n = 0, path = r->s->of[op];
+	for (int i = r->s->first[path]; i < r->s->first[path + 1]; i++)
+		if (r->place[r->s->member[i]] == r->place[op])
+			list[n++] = r->s->member[i];
+	return n;
+}
+
+/* What sends or reads over a link on the critical path comes to the other's
+ * device: its path, or it alone; whether that paid. */
+static bool refine_crossing(refiner *r, crossing c, int *list)
+{
+	if (r->place[c.from] == r->place[c.to])
+		return false;
+	int n = path_on_device(r, c.to, list);
+	if (try_move(r, list, n, r->place[c.from]))
+		return true;
+	n = path_on_device(r, c.from, list);
+	return try_move(r, list, n, r->place[c.to]) ||
+	       try_move(r, &c.to, 1, r->place[c.from]) ||
+	       try_move(r, &c.from, 1, r->place[c.to]);
+}
+
+static void refine(refiner *r)
+{
+	arena *a = arena_new();
+	int *list = ARENA_ARRAY(a, int, r->g->nops);
+	r->left = WORK / (r->g->nops + r->g->nedges) + 1;
+	for (bool better = true; better && r->left > 0;) {
+		arena *work = arena_new();
+		crossings found = { 0 };
+		trace(work, r, &found);
+		better = false;
+		for (int i = 0; i < found.n && !place_is_late(r->t); i++)
+			better |= refine_crossing(r, found.at[i], list);
+		arena_free(work);
+	}
+	arena_free(a);
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+typedef struct candidate {
+	double value; /* bytes that leave, per transfer that comes */
+	int unit;
+} candidate;
+
+static int by_value(const void *a, const void *b)
+{
+	const candidate *x = a, *y = b;
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* Bytes that a unit keeps on its device, its results among them where these
+ * count, and the time of the results that it exchanges within its device. */
+static candidate weigh_unit(const refiner *r, int u, int64_t *nbytes)
+{
+	const cost_graph *g = r->g;
+	const place_task *t = r->t;
+	double ns = 0;
+	*nbytes = t->unit_nbytes[u];
+	for (int i = t->first_member[u]; i < t->first_member[u + 1]; i++) {
+		int v = t->member[i];
+		for (int q = g->first_result[v];
+		     r->m->lifetimes && q < g->first_result[v + 1]; q++)
+			*nbytes += g->results[q].nbytes;
+		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++)
+			if (r->place[g->succ[e].op] == r->place[v])
+				ns += (double)place_mean_move(
+					r->m, g->succ[e].result);
+		for (int e = g->first_pred[v]; e < g->first_pred[v + 1]; e++)
+			if (r->place[g->pred[e].op] == r->place[v])
+				ns += (double)place_mean_move(
+					r->m, g->pred[e].result);
+	}
+	return (candidate){ ((double)*nbytes + 0.1) / (ns + 1), u };
+}
+
+/* The device with the lowest peak that has room; -1. */
+static int lowest_peak(const refiner *r, const int64_t *peak, int64_t nbytes)
+{
+	int best = -1;
+	for (int d = 0; d < r->m->ndevices; d++)
+		if (nbytes <= r->m->limit - peak[d] &&
+		    (best < 0 || peak[d] < peak[best]))
+			best = d;
+	return best;
+}
+
+/* Moves units away from device d until its peak should keep to the limit;
+ * whether one was moved. */
+static bool unload(refiner *r, int d, int64_t *peak)
+{
+	arena *a = arena_new();
+	candidate *list = ARENA_ARRAY(a, candidate, r->t->nunits);
+	int64_t *nbytes = ARENA_ARRAY(a, int64_t, r->t->nunits);
+	int n = 0;
+	bool moved = false;
+	for (int u = 0; u < r->t->nunits; u++) {
+		int v = r->t->member[r->t->first_member[u]];
+		if (r->place[v] != d)
+			continue;
+		list[n] = weigh_unit(r, u, &nbytes[u]);
+		n += nbytes[u] > 0;
+	}
+	qsort(list, (size_t)n, sizeof(*list), by_value);
+	for (int i = 0; i < n && peak[d] > r->m->limit; i++) {
+		int u = list[i].unit, to = lowest_peak(r, peak, nbytes[u]);
+		if (to < 0 || to == d)
+			continue;
+		move_unit(r, u, to);
+		peak[to] += nbytes[u];
+		peak[d] -= nbytes[u];
+		moved = true;
+	}
+	arena_free(a);
+	return moved;
+}
+
+/* Emulates, unloads the devices that need too much, and again. */
+static void fit_memory(refiner *r)
+{
+	int k = r->m->ndevices;
+	for (int round = 0; round < ROUNDS; round++) {
+		arena *a = arena_new();
+		verdict v = judge_run(r->t->j, r->place, INT64_MAX);
+		int64_t *peak = ARENA_COPY(a, v.peak, k);
+		bool moved = false;
+		for (int d = 0; d < k; d++)
+			if (peak[d] > r->m->limit)
+				moved |= unload(r, d, peak);
+		arena_free(a);
+		if (!moved)
+			break;
+	}
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+/* Members of a unit come together where most of their time is. */
+static void collocate(refiner *r)
+{
+	const place_task *t = r->t;
+	arena *a = arena_new();
+	int64_t *ns = ARENA_ARRAY(a, int64_t, r->m->ndevices);
+	for (int u = 0; u < t->nunits; u++) {
+		int best = r->place[t->member[t->first_member[u]]];
+		for (int i = t->first_member[u]; i < t->first_member[u + 1];
+		     i++)
+			ns[r->place[t->member[i]]] = 0;
+		for (int i = t->first_member[u]; i < t->first_member[u + 1];
+		     i++) {
+			int v = t->member[i], d = r->place[v];
+			ns[d] += 1 + machine_ns(r->m, v, d);
+			best = ns[d] > ns[best] ? d : best;
+		}
+		move_unit(r, u, best);
+	}
+	arena_free(a);
+}
+
+int *place_pardnn(arena *a, const place_task *t)
+{
+	arena *work = arena_new();
+	int n = t->m->g->nops, *place = ARENA_ARRAY(a, int, n);
+	place_slices s = place_slice(work, t->m);
+	refiner r = { .t = t, .m = t->m, .g = t->m->g, .s = &s, .place = place,
+		      .nbytes = ARENA_ARRAY(work, int64_t, t->m->ndevices) };
+	place_map_slices(t->m, &s, place);
+	for (int v = 0; v < n; v++)
+		r.nbytes[place[v]] += t->m->resident[v];
+	collocate(&r);
+	fit_memory(&r);
+	r.cost = place_cost_of(t, place);
+	refine(&r);
+	arena_free(work);
+	return r.cost.overflow == 0 ? place : NULL;
+}
