@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	MOST_STARTS = 8,
+	MOST_STARTS = 6,
 	WORK = 60000000,   /* operators and edges simulated */
 	LEAST_EVALUATIONS = 50,
 	MOST_EVALUATIONS = 40000,
@@ -23,25 +23,46 @@ typedef struct start {
 	place_cost cost;
 } start;
 
-/* The algorithms' placements, the best first; equal ones once. */
+/* Keeps a placement if it is among the best, which are in order; of equal ones
+ * the first. */
+static int keep_start(const place_task *t, start *starts, int n, int *place)
+{
+	start s = { place, place_cost_of(t, place) };
+	int at = n;
+	while (at > 0 && place_cost_less(s.cost, starts[at - 1].cost))
+		at--;
+	if (at == MOST_STARTS ||
+	    (at > 0 && !place_cost_less(starts[at - 1].cost, s.cost)))
+		return n;
+	n += n < MOST_STARTS;
+	for (int i = n - 1; i > at; i--)
+		starts[i] = starts[i - 1];
+	starts[at] = s;
+	return n;
+}
+
+/* The best of the algorithms' placements, on all devices and on the first two
+ * alone. */
 static int list_starts(arena *a, const place_task *t, start *starts)
 {
+	machine two = *t->m;
+	two.ndevices = 2;
+	const place_task *on_two = t->m->ndevices > 2 ?
+					   place_task_new(a, &two,
+							  t->nunits <
+								  t->m->g->nops,
+							  t->deadline) :
+					   NULL;
 	int n = 0;
 	for (const place_algorithm *p = place_algorithms; p->name; p++) {
-		if (p->run == place_best || n == MOST_STARTS)
+		if (p->run == place_best)
 			continue;
-		start s = { .place = p->run(a, t) };
-		if (!s.place)
-			continue;
-		s.cost = place_cost_of(t, s.place);
-		int at = n;
-		while (at > 0 && place_cost_less(s.cost, starts[at - 1].cost))
-			at--;
-		if (at > 0 && !place_cost_less(starts[at - 1].cost, s.cost))
-			continue;
-		for (int i = n++; i > at; i--)
-			starts[i] = starts[i - 1];
-		starts[at] = s;
+		int *place = p->run(a, t);
+		if (place)
+			n = keep_start(t, starts, n, place);
+		place = on_two ? p->run(a, on_two) : NULL;
+		if (place)
+			n = keep_start(t, starts, n, place);
 	}
 	return n;
 }

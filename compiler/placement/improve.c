@@ -280,12 +280,81 @@ static void cycle(search *s)
 	arena_free(a);
 }
 
+/* Moves operators around a random one, up to a tenth of all, from its device
+ * to another, and looks what that costs. */
+static void kick(search *s, arena *a)
+{
+	const cost_graph *g = s->g;
+	int *list = ARENA_ARRAY(a, int, g->nops + 1), n = 0;
+	int most = 1 + draw_below(s, 1 + g->nops / 10);
+	int v = draw_below(s, g->nops), from = s->place[v];
+	int to = (from + 1 + draw_below(s, s->m->ndevices - 1)) %
+		 s->m->ndevices;
+	list[n++] = v;
+	for (int i = 0; i < n && n < most; i++) {
+		int u = s->t->unit_of[list[i]];
+		for (int k = s->t->first_member[u];
+		     k < s->t->first_member[u + 1]; k++) {
+			int x = s->t->member[k];
+			s->nbytes[s->place[x]] -= s->m->resident[x];
+			s->nbytes[to] += s->m->resident[x];
+			s->place[x] = to;
+		}
+		for (int e = g->first_succ[list[i]];
+		     e < g->first_succ[list[i] + 1] && n < most; e++)
+			if (s->place[g->succ[e].op] == from)
+				list[n++] = g->succ[e].op;
+		for (int e = g->first_pred[list[i]];
+		     e < g->first_pred[list[i] + 1] && n < most; e++)
+			if (s->place[g->pred[e].op] == from)
+				list[n++] = g->pred[e].op;
+	}
+	s->cost = place_cost_of(s->t, s->place);
+	s->left--;
+}
+
+static void set_place(search *s, const int *place)
+{
+	memset(s->nbytes, 0, sizeof(*s->nbytes) * (size_t)s->m->ndevices);
+	for (int v = 0; v < s->g->nops; v++) {
+		s->place[v] = place[v];
+		s->nbytes[place[v]] += s->m->resident[v];
+	}
+}
+
+/* Cycles from the best placement so far; where two in a row gained nothing,
+ * with a kick before (iterated local search; Lourenco, Martin, Stutzle
+ * 2003). */
+static void iterate(search *s, int *best)
+{
+	place_cost least = s->cost;
+	for (int idle = 0; !ended(s);) {
+		arena *work = arena_new();
+		int64_t before = s->left;
+		if (idle >= 2) {
+			set_place(s, best);
+			kick(s, work);
+		}
+		cycle(s);
+		idle = place_cost_less(s->cost, least) ? 0 : idle + 1;
+		if (!place_cost_less(least, s->cost)) {
+			least = s->cost;
+			memcpy(best, s->place,
+			       sizeof(*best) * (size_t)s->g->nops);
+		}
+		arena_free(work);
+		if (s->left == before && idle < 2)
+			idle = 2;
+	}
+}
+
 void place_improve(const place_task *t, int *place, int64_t bound,
 		   int64_t *evaluations, uint64_t seed)
 {
 	arena *a = arena_new();
 	int n = t->m->g->nops, k = t->m->ndevices;
-	search s = { .t = t, .m = t->m, .g = t->m->g, .place = place,
+	search s = { .t = t, .m = t->m, .g = t->m->g,
+		     .place = ARENA_COPY(a, place, t->m->g->nops),
 		     .cost = place_cost_of(t, place), .bound = bound,
 		     .left = *evaluations - 1,
 		     .random = seed * 0x9e3779b97f4a7c15u | 1,
@@ -297,13 +366,9 @@ void place_improve(const place_task *t, int *place, int64_t bound,
 		     .mark = ARENA_ARRAY(a, int, n),
 		     .tie = ARENA_ARRAY(a, int64_t, n),
 		     .near = ARENA_ARRAY(a, int, k) };
-	for (int v = 0; v < n; v++)
-		s.nbytes[place[v]] += t->m->resident[v];
-	for (int64_t before = s.left + 1; k > 1 && s.left < before &&
-					  !ended(&s);) {
-		before = s.left;
-		cycle(&s);
-	}
+	set_place(&s, place);
+	if (k > 1)
+		iterate(&s, place);
 	*evaluations = s.left;
 	arena_free(a);
 }

@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/heft.c \
 	%D%/improve.c %D%/improve.h \
 	%D%/judge.c %D%/judge.h \
+	%D%/list.c \
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \
 	%D%/pardnn.c \

@@ -9,6 +9,7 @@ const place_algorithm place_algorithms[] = {
 	{ "single", place_single },
 	{ "balanced", place_balanced },
 	{ "heft", place_heft },
+	{ "list", place_list },
 	{ "metf", place_metf },
 	{ "pardnn", place_pardnn },
 	{ NULL, NULL },

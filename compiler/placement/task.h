@@ -27,7 +27,7 @@ bool place_is_late(const place_task *t);
 typedef int *place_function(arena *a, const place_task *t);
 
 place_function place_best, place_single, place_balanced, place_heft,
-	place_metf, place_pardnn;
+	place_list, place_metf, place_pardnn;
 
 typedef struct place_algorithm {
 	const char *name;
