@@ -16,7 +16,7 @@ typedef struct need {
 	int op, result;
 } need;
 
-/* A result on a device that is not its producer's. */
+/* A result on another device than its producer's. */
 typedef struct copy {
 	int result, device;
 	int64_t there; /* the end of its transfer; -1: an empty place */
@@ -29,7 +29,7 @@ typedef struct lister {
 	int64_t *rank, *end;
 	int *place;
 	int64_t *free, *sends, *receives; /* [device]: busy until */
-	int64_t *sends_then;		  /* the same with a trial's transfers */
+	int64_t *sends_then; /* the same with a trial's transfers */
 	copy *copies; /* a hash table with open addressing */
 	uint64_t mask;
 	need *needs;
@@ -67,7 +67,8 @@ static void make_copies(lister *s, arena *a)
 		s->copies[i].there = -1;
 }
 
-/* When the operator with these needs can begin on d; with `commit` its transfers are made. */
+/* When the operator with these needs can begin on d; with `commit` its
+ * transfers are made. */
 static int64_t begin_on(lister *s, int d, int nneeds, bool commit)
 {
 	int64_t at = s->free[d], receives = s->receives[d];

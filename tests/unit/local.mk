@@ -15,6 +15,7 @@ include tests/unit/dsl.mk
 include tests/unit/expand.mk
 include tests/unit/graph.mk
 include tests/unit/lower.mk
+include tests/unit/placement.mk
 include tests/unit/runtime.mk
 include tests/unit/search.mk
 include tests/unit/stages.mk

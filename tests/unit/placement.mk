@@ -1,0 +1,7 @@
+# Placement of whole operators.
+placement_libs = compiler/placement/libplacement.a compiler/search/libsearch.a \
+	compiler/analysis/libanalysis.a plan/libplan.a base/libbase.a \
+	$(unit_libs)
+
+unit_tests += %D%/test_placement
+%C%_test_placement_LDADD = $(placement_libs)
