@@ -19,8 +19,13 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/tie.c
 EXTRA_DIST += %D%/README.md
 
-# Stages and schedules.
+# Stages and schedules; loads.
 %C%_libplacement_a_SOURCES += \
+	%D%/groups.c %D%/groups.h \
+	%D%/ideals.c %D%/ideals.h \
+	%D%/load.c %D%/load.h \
+	%D%/load_any.c \
+	%D%/load_chain.c %D%/load_chain.h \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/schedule_zb.c \
 	%D%/split.c %D%/split.h \

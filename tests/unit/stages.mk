@@ -2,6 +2,7 @@
 stages_libs = compiler/placement/libplacement.a base/libbase.a $(unit_libs) -lm
 
 unit_tests += \
+	%D%/test_load \
 	%D%/test_schedule \
 	%D%/test_split \
 	%D%/test_stages
@@ -14,3 +15,6 @@ unit_tests += \
 
 %C%_test_stages_SOURCES = %D%/test_stages.c %D%/draw.h
 %C%_test_stages_LDADD = $(stages_libs)
+
+%C%_test_load_SOURCES = %D%/test_load.c %D%/draw.h
+%C%_test_load_LDADD = $(stages_libs)

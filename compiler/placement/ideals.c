@@ -1,0 +1,159 @@
+/* Ideals, enumerated. */
+#include "config.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "compiler/placement/ideals.h"
+
+/* Open addressing; slots hold numbers of ideals, -1 if empty. */
+typedef struct collector {
+	arena *a;
+	int cap, nslots;
+	ideals *s;
+	int *slots;
+} collector;
+
+static uint64_t hash(const uint64_t *bits, int nwords)
+{
+	uint64_t h = 0x9e3779b97f4a7c15u;
+	for (int w = 0; w < nwords; w++) {
+		h = (h ^ bits[w]) * 0xff51afd7ed558ccdu;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static int *slot_of(const collector *c, const uint64_t *bits)
+{
+	size_t n = sizeof(*bits) * (size_t)c->s->nwords;
+	unsigned mask = (unsigned)c->nslots - 1;
+	unsigned at = (unsigned)hash(bits, c->s->nwords) & mask;
+	while (c->slots[at] >= 0 &&
+	       memcmp(ideal_bits(c->s, c->slots[at]), bits, n) != 0)
+		at = (at + 1) & mask;
+	return &c->slots[at];
+}
+
+static void rehash(collector *c, int nslots)
+{
+	c->nslots = nslots;
+	c->slots = ARENA_ARRAY(c->a, int, nslots);
+	memset(c->slots, 0xff, sizeof(int) * (size_t)nslots);
+	for (int i = 0; i < c->s->n; i++)
+		*slot_of(c, ideal_bits(c->s, i)) = i;
+}
+
+/* Adds a set unless it is there. */
+static void collect(collector *c, const uint64_t *bits)
+{
+	size_t row = (size_t)c->s->nwords;
+	int *slot = slot_of(c, bits);
+	if (*slot >= 0)
+		return;
+	if (c->s->n == c->cap) {
+		uint64_t *old = c->s->bits;
+		c->cap *= 2;
+		c->s->bits = ARENA_ARRAY(c->a, uint64_t,
+					 (size_t)c->cap * row);
+		memcpy(c->s->bits, old, sizeof(*old) * row * (size_t)c->s->n);
+	}
+	memcpy(&c->s->bits[(size_t)c->s->n * row], bits, sizeof(*bits) * row);
+	*slot = c->s->n++;
+	if (c->s->n > c->nslots / 2)
+		rehash(c, 2 * c->nslots);
+}
+
+static bool may_follow(const precedence *p, const uint64_t *set, int v)
+{
+	for (int e = p->first[v]; e < p->first[v + 1]; e++)
+		if (!(set[p->before[e] / 64] >> (p->before[e] % 64) & 1))
+			return false;
+	return true;
+}
+
+static ideals *ideals_new(arena *a, int n, int cap)
+{
+	ideals *s = ARENA_NEW(a, ideals);
+	s->nwords = n > 0 ? (n + 63) / 64 : 1;
+	s->bits = ARENA_ARRAY(a, uint64_t, (size_t)cap * (size_t)s->nwords);
+	s->n = 1;
+	return s;
+}
+
+ideals *ideals_all(arena *a, const precedence *p, int limit)
+{
+	arena *own = arena_new();
+	collector c = { own, 256, 0, ideals_new(own, p->n, 256), NULL };
+	int nw = c.s->nwords;
+	uint64_t *set = ARENA_ARRAY(own, uint64_t, nw);
+	ideals *all = NULL;
+	rehash(&c, 1024);
+	for (int i = 0; i < c.s->n && c.s->n <= limit; i++) {
+		memcpy(set, ideal_bits(c.s, i), sizeof(*set) * (size_t)nw);
+		for (int v = 0; v < p->n; v++) {
+			uint64_t bit = (uint64_t)1 << (v % 64);
+			if (set[v / 64] & bit || !may_follow(p, set, v))
+				continue;
+			set[v / 64] |= bit;
+			collect(&c, set);
+			set[v / 64] &= ~bit;
+		}
+	}
+	if (c.s->n <= limit) {
+		all = ARENA_NEW(a, ideals);
+		*all = *c.s;
+		all->bits = ARENA_COPY(a, c.s->bits,
+				       (size_t)c.s->n * (size_t)nw);
+	}
+	arena_free(own);
+	return all;
+}
+
+/* Elements by what comes before them, and how much of that is left. */
+typedef struct successors {
+	int *first, *after, *left;
+} successors;
+
+static successors turn(arena *a, const precedence *p)
+{
+	int nedges = p->first[p->n];
+	successors s = { ARENA_ARRAY(a, int, p->n + 2),
+			 ARENA_ARRAY(a, int, nedges),
+			 ARENA_ARRAY(a, int, p->n) };
+	for (int e = 0; e < nedges; e++)
+		s.first[p->before[e] + 2]++;
+	for (int v = 0; v < p->n; v++)
+		s.first[v + 1] += s.first[v];
+	for (int v = 0; v < p->n; v++) {
+		s.left[v] = p->first[v + 1] - p->first[v];
+		for (int e = p->first[v]; e < p->first[v + 1]; e++)
+			s.after[s.first[p->before[e] + 1]++] = v;
+	}
+	return s;
+}
+
+ideals *ideals_prefixes(arena *a, const precedence *p)
+{
+	arena *own = arena_new();
+	ideals *s = ideals_new(a, p->n, p->n + 1);
+	successors next = turn(own, p);
+	int *ready = ARENA_ARRAY(own, int, p->n + 1), nready = 0;
+	for (int v = 0; v < p->n; v++)
+		if (next.left[v] == 0)
+			ready[nready++] = v;
+	while (nready > 0) {
+		int v = ready[--nready];
+		uint64_t *set = &s->bits[(int64_t)s->n * s->nwords];
+		memcpy(set, set - s->nwords,
+		       sizeof(*set) * (size_t)s->nwords);
+		set[v / 64] |= (uint64_t)1 << (v % 64);
+		s->n++;
+		for (int e = next.first[v]; e < next.first[v + 1]; e++)
+			if (--next.left[next.after[e]] == 0)
+				ready[nready++] = next.after[e];
+	}
+	assert(s->n == p->n + 1);
+	arena_free(own);
+	return s;
+}

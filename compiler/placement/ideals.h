@@ -1,0 +1,49 @@
+/* Ideals: sets of groups that hold whatever comes before their members. */
+#ifndef TDL_COMPILER_PLACEMENT_IDEALS_H
+#define TDL_COMPILER_PLACEMENT_IDEALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+typedef struct ideals {
+	int n, nwords; /* sets, and words of each */
+	uint64_t *bits;
+} ideals;
+
+static inline const uint64_t *ideal_bits(const ideals *s, int i)
+{
+	return &s->bits[(int64_t)i * s->nwords];
+}
+
+static inline bool ideal_has(const ideals *s, int i, int v)
+{
+	return ideal_bits(s, i)[v / 64] >> (v % 64) & 1;
+}
+
+/* a is part of b. */
+static inline bool ideal_within(const ideals *s, int a, int b)
+{
+	const uint64_t *x = ideal_bits(s, a), *y = ideal_bits(s, b);
+	for (int w = 0; w < s->nwords; w++)
+		if (x[w] & ~y[w])
+			return false;
+	return true;
+}
+
+/* Elements 0 .. n - 1, and those that come directly before v:
+ * before[first[v] .. first[v + 1]).  Without cycles. */
+typedef struct precedence {
+	int n;
+	const int *first, *before;
+} precedence;
+
+/* All ideals, in any order, the empty one first.  NULL if there are more than
+ * limit. */
+ideals *ideals_all(arena *a, const precedence *p, int limit);
+
+/* The prefixes of one depth-first topological order, the shortest first. */
+ideals *ideals_prefixes(arena *a, const precedence *p);
+
+#endif
