@@ -56,6 +56,7 @@ network_files = \
 	%D%/onnx/processes.py \
 	%D%/planners.py \
 	%D%/models/train_step.py \
+	%D%/models/random_models.py \
 	%D%/onnx/gradients.py \
 	%D%/train/digits.py \
 	%D%/train/evaluated.py \
@@ -91,10 +92,19 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
 	%D%/lib.sh \
+	%D%/models/described.py \
+	%D%/models/drawn.py \
 	%D%/models/images.py \
+	%D%/models/known.py \
+	%D%/models/lambdas.py \
+	%D%/models/lambdas_drawn.py \
 	%D%/models/layers.py \
+	%D%/models/library.py \
 	%D%/models/nets.py \
+	%D%/models/shrinking.py \
+	%D%/models/steps.py \
 	%D%/models/text.py \
+	%D%/models/twins.py \
 	%D%/onnx \
 	%D%/programs.py \
 	%D%/placement/reference.py \

@@ -1,6 +1,8 @@
 """Faults that are known, and not mended yet, so that each is reported once."""
 import lambdas
 
+CHOOSING = ("if", "max", "min", "relu", "abs", "Max", "Min")
+
 
 def expressions(e):
     """All expressions in a tree, the tree included."""
@@ -32,6 +34,32 @@ def greatest_of_expression(case, said):
         and e[2][0] not in ("read", "guard") for e in of_operators(case))
 
 
+def lost_guard(case, said):
+    """In the condition of a gradient a guard's number that is not 0."""
+    return case["how"]["train"] and said.startswith("values") and any(
+        g[0] == "guard" and g[3] for e in of_operators(case)
+        if e[0] in CHOOSING for g in expressions(e))
+
+
+def folded_reduction(case, said):
+    """Of a body that becomes 0, whose variables then have no extents."""
+    return "the extent of an index follows from a guarded read" in said
+
+
+def trained_for_nothing(case, said):
+    """A weight that the loss does not hang on decays: its gradient is 0, and
+    is not seen to be."""
+    return "which PyTorch does not train" in said \
+        and case["how"]["attributes"].get("weight_decay", 1)
+
+
+def rounding_alone(case, said):
+    """`verify` of a gradient that is 0 but for rounding, which does not show
+    where moved inputs leave one worker's 0."""
+    return said.startswith("verify") \
+        and case["how"]["optimizer"] in ("lion", "adam", "adamw")
+
+
 def invalid_gradient(case, said):
     """A gradient is no valid TDL: a read whose guard is lost, a position out
     of an expression."""
@@ -43,8 +71,9 @@ def unused_variable(case, said):
     return "undeclared" in said
 
 
-FAULTS = [mean_of_reduction, greatest_of_expression, invalid_gradient,
-          unused_variable]
+FAULTS = [mean_of_reduction, greatest_of_expression, lost_guard,
+          folded_reduction, trained_for_nothing, rounding_alone,
+          invalid_gradient, unused_variable]
 
 
 def recognised(case, said):

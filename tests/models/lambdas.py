@@ -172,7 +172,7 @@ class Evaluator:
             inside = inside & (i >= 0) & (i < n)
             kept.append(i.clamp(0, max(n - 1, 0)))
         if x.numel() == 0:
-            return torch.zeros(at[0].shape, dtype=x.dtype), inside & False
+            return x.sum().to(x.dtype).expand(at[0].shape), inside & False
         return x[tuple(kept)], inside
 
     def value(self, e):

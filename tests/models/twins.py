@@ -336,8 +336,8 @@ def gather(x, ids, outer):
     n = x.shape[len(outer)]
     at = torch.where(ids < 0, ids + n, ids)
     y = x.index_select(len(outer), at.flatten())
-    return y.reshape(*x.shape[:len(outer)], *ids.shape,
-                     *x.shape[len(outer) + 1:])
+    return y.reshape([*x.shape[:len(outer)], *ids.shape,
+                      *x.shape[len(outer) + 1:]])
 
 
 @twin
@@ -347,10 +347,10 @@ def gather_elements(x, ids, outer):
 
 @twin
 def scatter_rows(x, at, u):
-    rows = list(x.unbind(0))
+    rows = torch.arange(x.shape[0]).reshape(-1, *[1] * (x.ndim - 1))
     for k, m in enumerate(at.tolist()):
-        rows[m] = u[k]
-    return torch.stack(rows) if rows else x
+        x = torch.where(rows == m, u[k], x)
+    return x
 
 
 @twin
@@ -407,8 +407,17 @@ def softmax_cross_entropy(x, t, ignore_index=-100, label_smoothing=0.0):
                            label_smoothing=label_smoothing)
 
 
+def even(f):
+    """Nothing is broadcast."""
+    def of(a, b):
+        if a.shape != b.shape:
+            raise ValueError(f"{a.shape} and {b.shape}")
+        return f(a, b)
+    return of
+
+
 TWINS |= {
-    "mse": F.mse_loss, "mean_absolute_error": F.l1_loss,
+    "mse": even(F.mse_loss), "mean_absolute_error": even(F.l1_loss),
     "sigmoid_cross_entropy": lambda x, t: (F.softplus(x) - t * x).mean(),
     "negative_log_likelihood": lambda x, t, ignore_index: F.nll_loss(
         x, t, ignore_index=ignore_index, reduction="none"),
