@@ -18,6 +18,10 @@
 #define LOOK 0.5
 #define GRACE 1.0
 
+/* The first steps load modules and libraries, connect devices and capture what
+ * is replayed: so many of them may take so many times as long. */
+enum { STARTING = 2, START_FACTOR = 5 };
+
 /* ---- files ------------------------------------------------------------- */
 
 char *board_shared(const board *b, arena *a, int64_t meeting)
@@ -131,7 +135,8 @@ static bool speaks(board *b, int about)
 	return true;
 }
 
-static void give_up(board *b, int rank, const notice *x, const char *why)
+static void give_up(board *b, int rank, const notice *x, const char *why,
+		    double seconds)
 {
 	char place[300];
 	if (!speaks(b, rank))
@@ -140,7 +145,7 @@ static void give_up(board *b, int rank, const notice *x, const char *why)
 	place_text(b->p, x->steps, x->at, place, sizeof(place));
 	pthread_mutex_unlock(&b->lock);
 	board_die(b, CLI_MACHINE, "rank %d on '%s' %s for %g seconds; it was "
-		  "%s", rank, b->peers[rank].host, why, b->patience, place);
+		  "%s", rank, b->peers[rank].host, why, seconds, place);
 }
 
 static void look_at(board *b, int rank, notice *x)
@@ -166,21 +171,29 @@ static bool is_behind(const notice *x, const notice *y)
 	return x->steps != y->steps ? x->steps < y->steps : x->at < y->at;
 }
 
-/* Whether this process has waited for its device, which waits for others, for
- * too long. */
+/* Since when this process waits for its device, which waits for others. */
 typedef struct stall {
 	int64_t steps;
 	int at;
 	double since;
 } stall;
 
-static bool stalls(board *b, stall *s)
+static double patience_in(const board *b, int64_t step)
+{
+	return b->patience * (step <= STARTING ? START_FACTOR : 1);
+}
+
+/* Whether that is too long.  For one that is `behind`, in the step before, and
+ * lives, the device waits as long as it takes: it may read, or write, or wait
+ * for a device itself, as it knows. */
+static bool stalls(const board *b, stall *s, const notice *behind)
 {
 	double now = board_now();
 	notice own = b->own;
-	if (!own.waits || own.steps != s->steps || own.at != s->at)
+	if (!own.waits || own.steps != s->steps || own.at != s->at ||
+	    behind->steps < own.steps)
 		*s = (stall){ own.steps, own.at, now };
-	return now - s->since > b->patience;
+	return now - s->since > patience_in(b, own.steps);
 }
 
 static void look(board *b, stall *s)
@@ -194,14 +207,16 @@ static void look(board *b, stall *s)
 		x = (notice){ .at = -1 };
 		look_at(b, r, &x);
 		if (is_lost(b, r, board_now()))
-			give_up(b, r, &x, "has not been heard of");
+			give_up(b, r, &x, "has not been heard of",
+				b->patience);
 		if (x.self && is_behind(&x, &last)) {
 			last = x;
 			behind = r;
 		}
 	}
-	if (stalls(b, s))
-		give_up(b, behind, &last, "stands still");
+	if (stalls(b, s, &last))
+		give_up(b, behind, &last, "stands still",
+			patience_in(b, last.steps));
 }
 
 static void note_progress(board *b)

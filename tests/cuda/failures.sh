@@ -15,7 +15,7 @@ failing() {
 	expect 4 ranks 2 "$tmp/mlp-2.plan" --steps 30
 	unset "${1%%=*}"
 }
-limit=60 patience=3
+limit=60 patience=2
 
 # Another plan is noticed before the first step.
 plan other 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=2 --train \

@@ -289,8 +289,8 @@ static int stand_alone(member *m)
 	static comm_progress x;
 	at = m->rank == 2 ? 3 : 4;
 	x.at = &at;
-	atomic_store(&x.steps, 1);
-	atomic_store(&x.waits, m->rank != 2);
+	atomic_store(&x.steps, 3);
+	atomic_store(&x.waits, true);
 	comm_rendezvous.watch(m->link, &x);
 	pause();
 	return 0;
@@ -306,6 +306,41 @@ START_TEST(test_stands)
 		      "%s", text);
 	for (int r = 0; r < 4; r++)
 		ck_assert_int_eq(status[r], CLI_MACHINE);
+}
+END_TEST
+
+/* Long past the patience of 1 s, for `of` of them in the step before. */
+static int wait_long(member *m, int steps, int of)
+{
+	static const int at = 3;
+	static comm_progress x;
+	x.at = &at;
+	atomic_store(&x.steps, m->rank < of ? steps - 1 : steps);
+	atomic_store(&x.waits, m->rank >= of);
+	comm_rendezvous.watch(m->link, &x);
+	usleep(3000000);
+	return 0;
+}
+
+/* Rank 0 reads what it trains on, or writes a checkpoint. */
+static int wait_for_host(member *m)
+{
+	return wait_long(m, 9, 1);
+}
+
+/* Modules are loaded, connections made, graphs captured. */
+static int wait_for_start(member *m)
+{
+	return wait_long(m, 2, 0);
+}
+
+START_TEST(test_long)
+{
+	int status[MOST];
+	char *text = run(3, 1, _i ? wait_for_host : wait_for_start, status);
+	ck_assert_str_eq(text, "");
+	for (int r = 0; r < 3; r++)
+		ck_assert_int_eq(status[r], CLI_OK);
 }
 END_TEST
 
@@ -351,6 +386,7 @@ int main(void)
 	tcase_add_test(t, test_failed);
 	tcase_add_test(t, test_dead);
 	tcase_add_test(t, test_stands);
+	tcase_add_loop_test(t, test_long, 0, 2);
 	tcase_add_test(t, test_wrong_ranks);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
