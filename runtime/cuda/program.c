@@ -299,13 +299,22 @@ static const cuda_link *link_of(const communicator *comm)
 	return &link_local;
 }
 
+/* Transfers are captured by all processes or by none: as the first says. */
+static bool wants_replay(const program *x, const communicator *comm, void *link)
+{
+	const char *graph = getenv("TDL_CUDA_GRAPH");
+	bool wants = !graph || strcmp(graph, "0") != 0;
+	if (x->link != &link_local)
+		comm->share(link, 0, &wants, sizeof(wants));
+	return wants;
+}
+
 program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 {
 	arena *a = arena_new();
 	program *x = ARENA_NEW(a, program);
-	const char *graph = getenv("TDL_CUDA_GRAPH");
-	*x = (program){ .a = a, .c = c, .p = c->p, .link = link_of(comm),
-			.replays = !graph || strcmp(graph, "0") != 0 };
+	*x = (program){ .a = a, .c = c, .p = c->p, .link = link_of(comm) };
+	x->replays = wants_replay(x, comm, link);
 	x->schedule = plan_streams(a, c->p);
 	x->nstations = c->ngpus + has_two_queues(x);
 	x->stations = ARENA_ARRAY(a, station, x->nstations);

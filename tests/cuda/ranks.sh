@@ -19,6 +19,13 @@ for seed in 11 21 31 41; do
 	verified
 done
 
+# ---- graphs are a matter of all ----------------------------------------------
+
+odd=TDL_CUDA_GRAPH=0
+expect 0 ranks 2 "$tmp/mlp-2.plan" --steps 3 --verify
+verified
+odd=
+
 # ---- an event that is missing ------------------------------------------------
 
 # Some wait, where it is left out, some seed shows it.

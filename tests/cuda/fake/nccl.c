@@ -3,12 +3,12 @@
  *
  * It is as strict as the documentation: work is done in the order of the
  * stream; a send that is not in one group with a receive waits for the other
- * side; ranks that call different things, or with other counts or types, are
- * told so; two ranks on one GPU are refused unless NCCL_HOSTID tells them
- * apart; a communicator is left, or aborted, when the graphs that have captured
- * calls of it are gone, and the others' work is done or aborted; it is left by
- * all ranks at a time.  Sums are added in an order of their own, as those of
- * the real one.
+ * side; ranks that call different things, or with other counts or types, or in
+ * a graph where another does not, are told so; two ranks on one GPU are refused
+ * unless NCCL_HOSTID tells them apart; a communicator is left, or aborted, when
+ * the graphs that have captured calls of it are gone, and the others' work is
+ * done or aborted; it is left by all ranks at a time.  Sums are added in an
+ * order of their own, as those of the real one.
  *
  *	FAKE_NCCL_FAIL		FUNCTION:N:ERROR, as FAKE_CUDA_FAIL; of
  *				`transfer', the N-th group of calls of this

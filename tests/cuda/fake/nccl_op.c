@@ -13,7 +13,7 @@
 typedef struct header {
 	char name[24];
 	uint64_t bytes;
-	int32_t type, op, root, pad;
+	int32_t type, op, root, captured;
 } header;
 
 /* Bytes from or to a peer. */
@@ -60,9 +60,10 @@ void group_capture(group *g)
 
 /* ---- what is to be transferred ------------------------------------------- */
 
-static header header_of(const op *o, size_t bytes)
+static header header_of(const group *g, const op *o, size_t bytes)
 {
-	header h = {.bytes = bytes, .type = o->type, .op = o->op};
+	header h = {.bytes = bytes, .type = o->type, .op = o->op,
+		    .captured = g->captured};
 	const bool pair = o->kind->exchange >= SEND;
 	snprintf(h.name, sizeof h.name, "%s",
 		 pair ? "ncclSend" : o->kind->name);
@@ -78,7 +79,7 @@ static void add_transfer(group *g, const op *o, int peer, bool sends,
 		(transfer){.o = o,
 			   .peer = peer,
 			   .sends = sends,
-			   .head = header_of(o, bytes),
+			   .head = header_of(g, o, bytes),
 			   .bytes = bytes,
 			   .at = (unsigned char *)(uintptr_t)at};
 }
@@ -159,12 +160,14 @@ static void mismatch(const transfer *t)
 	c->error = ncclInvalidUsage;
 	snprintf(c->text, sizeof c->text,
 		 "rank %d calls %s of %llu bytes, type %d, operation %d, root "
-		 "%d; rank %d calls %s of %llu bytes, type %d, operation %d, "
-		 "root %d",
+		 "%d%s; rank %d calls %s of %llu bytes, type %d, operation %d, "
+		 "root %d%s",
 		 c->rank, t->head.name, (unsigned long long)t->head.bytes,
-		 t->head.type, t->head.op, t->head.root, t->peer,
+		 t->head.type, t->head.op, t->head.root,
+		 t->head.captured ? ", captured" : "", t->peer,
 		 t->other.name, (unsigned long long)t->other.bytes,
-		 t->other.type, t->other.op, t->other.root);
+		 t->other.type, t->other.op, t->other.root,
+		 t->other.captured ? ", captured" : "");
 	fprintf(stderr, "fake NCCL: %s\n", c->text);
 }
 
