@@ -52,7 +52,8 @@ if CUDA
 	%D%/cuda/link.h %D%/cuda/local.c \
 	%D%/cuda/module.c %D%/cuda/module.h \
 	%D%/cuda/pack.c %D%/cuda/pack.h \
-	%D%/cuda/program.c %D%/cuda/program.h
+	%D%/cuda/parts.h %D%/cuda/program.c %D%/cuda/program.h \
+	%D%/cuda/step.c
 nodist_%C%_libruntime_a_SOURCES += %D%/cuda/headers.h %D%/cuda/pack_text.h
 if CUDNN
 %C%_libruntime_a_SOURCES += %D%/cuda/cudnn.c

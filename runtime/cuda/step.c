@@ -1,0 +1,241 @@
+/* A step of a program: enqueued and watched, or captured and replayed. */
+#include "config.h"
+
+#include "runtime/backend.h"
+#include "runtime/cuda/parts.h"
+
+/* ---- instructions ------------------------------------------------------ */
+
+/* Lets the queue tell that it has come so far, so that an error, which the
+ * device reports when the host asks, finds its instruction. */
+static bool watch(program *x, int step, int worker, failure *f)
+{
+	int i = program_station(x, &x->schedule.steps[step], worker);
+	const station *s = &x->stations[i];
+	uint32_t mark = program_mark(x, step, worker);
+	return CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync, s->reached,
+			 s->marks + (mark - 1) * sizeof(mark), sizeof(mark),
+			 program_queue(x, i));
+}
+
+static bool run_launch(program *x, const action *n, failure *f)
+{
+	const launch *l = &n->launch;
+	void *parameters[] = { l->words };
+	int gpu = cuda_gpu_of(x->c, n->worker);
+	if (n->done)
+		return true;
+	if (n->library)
+		return library_run_on(x->c->library, n->library,
+				      x->c->gpus[gpu].compute, f);
+	return !l->blocks ||
+	       CUDA_CALL(&x->c->api, f, cuLaunchKernel, l->function, l->blocks,
+			 1, 1, l->threads, 1, 1, l->shared,
+			 x->c->gpus[gpu].compute, parameters, NULL);
+}
+
+static bool run_actions(program *x, int step, bool watched, failure *f)
+{
+	int instr = x->schedule.steps[step].instrs[0];
+	for (int w = 0; w < x->c->nworkers; w++) {
+		action *n = &x->actions[instr][w];
+		int gpu = cuda_gpu_of(x->c, w);
+		bool good = cuda_enter(x->c, gpu, f) &&
+			    (n->call ? host_call_run(n->call,
+						     program_queue(x, gpu), f)
+				     : run_launch(x, n, f));
+		if (!good)
+			return backend_at(x->p, x->c->first + w, instr, f);
+		if (watched && !watch(x, step, w, f))
+			return false;
+	}
+	return true;
+}
+
+static bool run_transfers(program *x, int step, bool watched, failure *f)
+{
+	const stream_step *t = &x->schedule.steps[step];
+	int i = program_station(x, t, 0);
+	if (!program_enter(x, i, f))
+		return false;
+	if (!x->link->transfer(x->transfers, t->instrs, t->ninstrs,
+			       program_queue(x, i), f))
+		return backend_at(x->p, x->c->first, t->instrs[0], f);
+	return !watched || (program_enter(x, i, f) && watch(x, step, 0, f));
+}
+
+static bool run_step(program *x, int step, bool watched, failure *f)
+{
+	const stream_step *t = &x->schedule.steps[step];
+	const cuda_api *api = &x->c->api;
+	CUstream s = program_queue(x, program_station(x, t, 0));
+	if (program_has_two_queues(x) && t->after >= 0 &&
+	    !CUDA_CALL(api, f, cuStreamWaitEvent, s, x->done[t->after], 0))
+		return false;
+	if (!(x->p->program[t->instrs[0]].op == PLAN_RUN ?
+	      run_actions(x, step, watched, f) :
+	      run_transfers(x, step, watched, f)))
+		return false;
+	return !x->done[step] ||
+	       CUDA_CALL(api, f, cuEventRecord, x->done[step], s);
+}
+
+/* ---- a step ------------------------------------------------------------ */
+
+/* All queues begin after what the first one did before. */
+static bool begin(program *x, failure *f)
+{
+	const cuda_api *api = &x->c->api;
+	if (!cuda_enter(x->c, 0, f) ||
+	    !CUDA_CALL(api, f, cuEventRecord, x->begun, program_queue(x, 0)))
+		return false;
+	for (int i = 0; i < x->nstations; i++) {
+		const station *s = &x->stations[i];
+		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
+		if (!program_enter(x, i, f) ||
+		    (i > 0 && !CUDA_CALL(api, f, cuStreamWaitEvent,
+					 program_queue(x, i), x->begun, 0)) ||
+		    (nbytes && !CUDA_CALL(api, f, cuMemsetD8Async, s->faults, 0,
+					  nbytes, program_queue(x, i))))
+			return false;
+	}
+	return true;
+}
+
+/* The first queue ends after all others. */
+static bool end(program *x, failure *f)
+{
+	const cuda_api *api = &x->c->api;
+	for (int i = x->nstations - 1; i >= 0; i--) {
+		const station *s = &x->stations[i];
+		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
+		if (!program_enter(x, i, f) ||
+		    (nbytes && !CUDA_CALL(api, f, cuMemcpyDtoHAsync, s->seen,
+					  s->faults, nbytes,
+					  program_queue(x, i))))
+			return false;
+		if (i > 0 && (!CUDA_CALL(api, f, cuEventRecord, s->ended,
+					 program_queue(x, i)) ||
+			      !cuda_enter(x->c, 0, f) ||
+			      !CUDA_CALL(api, f, cuStreamWaitEvent,
+					 program_queue(x, 0), s->ended, 0)))
+			return false;
+	}
+	return true;
+}
+
+static bool enqueue(program *x, bool watched, failure *f)
+{
+	bool good = begin(x, f);
+	for (int i = 0; good && i < x->schedule.nsteps; i++)
+		good = run_step(x, i, watched, f);
+	return good && end(x, f) && cuda_enter(x->c, 0, f);
+}
+
+/* Queues of other GPUs and the transfers' are captured, too: they wait for the
+ * first one, and it for them. */
+static bool capture(program *x, failure *f)
+{
+	const cuda_api *api = &x->c->api;
+	CUgraph graph = NULL;
+	CUresult r;
+	if (!CUDA_CALL(api, f, cuStreamBeginCapture, program_queue(x, 0),
+		       CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
+		return false;
+	bool good = enqueue(x, false, f);
+	cuda_enter(x->c, 0, f);
+	r = api->cuStreamEndCapture(program_queue(x, 0), &graph);
+	good = good && cuda_good(api, r, "cuStreamEndCapture", f) &&
+	       CUDA_CALL(api, f, cuGraphInstantiateWithFlags, &x->graph, graph,
+			 0);
+	if (graph)
+		api->cuGraphDestroy(graph);
+	return good;
+}
+
+/* ---- what went wrong --------------------------------------------------- */
+
+/* The first step that its queue has not ended; -1 where all are done. */
+static int step_at_fault(const program *x, int *worker)
+{
+	for (int t = 0; t < x->schedule.nsteps; t++) {
+		const stream_step *s = &x->schedule.steps[t];
+		bool runs = x->p->program[s->instrs[0]].op == PLAN_RUN;
+		for (*worker = 0; *worker < (runs ? x->c->nworkers : 1);
+		     ++*worker) {
+			int i = program_station(x, s, *worker);
+			if (*x->stations[i].reached <
+			    program_mark(x, t, *worker))
+				return t;
+		}
+	}
+	return -1;
+}
+
+/* Names the instruction that the first run, which is watched, came to; a graph
+ * tells nothing of its parts. */
+static bool locate(program *x, bool watched, failure *f)
+{
+	int worker, step = watched ? step_at_fault(x, &worker) : -1;
+	if (step >= 0)
+		return backend_at(x->p, x->c->first + worker,
+				  x->schedule.steps[step].instrs[0], f);
+	failure why = *f;
+	*f = (failure){ 0 };
+	return fail_with(f, why.status, "a step that was replayed: %s; with "
+			 "TDL_CUDA_GRAPH=0 in the environment the message "
+			 "says where", why.text);
+}
+
+static bool check(program *x, const action *n, failure *f)
+{
+	const kernel *k = x->p->kernels[program_kernel(x, n->instr)].kernel;
+	bool good;
+	if (n->call) {
+		good = host_call_good(n->call, f);
+	} else {
+		int gpu = cuda_gpu_of(x->c, n->worker);
+		const device_fault *d = &x->stations[gpu].seen[n->fault];
+		eval_fault fault = { .input = d->input, .dim = d->dim,
+				     .value = d->value };
+		good = !d->found ||
+		       backend_explain(k, EVAL_INDEX_OUTSIDE, &fault, f);
+	}
+	return good ||
+	       backend_at(x->p, x->c->first + n->worker, n->instr, f);
+}
+
+bool program_step(program *x, failure *f)
+{
+	const cuda_api *api = &x->c->api;
+	bool watched = !x->replays || x->nsteps == 0, good = true;
+	for (int i = 0; i < x->nstations; i++)
+		*x->stations[i].reached = 0;
+	if (!cuda_enter(x->c, 0, f))
+		return false;
+	if (watched)
+		good = enqueue(x, true, f);
+	else
+		good = (x->graph || capture(x, f)) &&
+		       CUDA_CALL(api, f, cuGraphLaunch, x->graph,
+				 program_queue(x, 0));
+	if (!good)
+		return false;
+	if (!x->link->wait(x->transfers, program_queue(x, 0), f))
+		return locate(x, watched, f);
+	x->nsteps++;
+	for (int i = 0; i < x->checked.n; i++)
+		if (!check(x, x->checked.at[i], f))
+			return false;
+	return true;
+}
+
+int64_t program_received(const program *x, int instr)
+{
+	return x->nsteps * x->link->received(x->transfers, instr);
+}
+
+int64_t program_used(const program *x)
+{
+	return x->used;
+}
