@@ -5,6 +5,7 @@
 #include "runtime/cuda/cuda.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "runtime/backend.h"
@@ -16,6 +17,18 @@
 bool cuda_enter(const cuda *c, int gpu, failure *f)
 {
 	return CUDA_CALL(&c->api, f, cuCtxSetCurrent, c->gpus[gpu].context);
+}
+
+void cuda_note(const cuda *c, const char *fmt, ...)
+{
+	va_list ap;
+	if (c->again)
+		return;
+	fputs("tdlrun: note: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
 }
 
 /* ---- GPUs -------------------------------------------------------------- */
@@ -236,10 +249,9 @@ static bool open_library(cuda *c, const backend_options *o, failure *f)
 	c->library = library_open_on(c, &how, &missing);
 	if (!c->library && o->kernels == KERNELS_LIBRARY)
 		*f = missing;
-	else if (missing.status != CLI_OK && c->first == 0 &&
-		 !o->again)
-		fprintf(stderr, "tdlrun: note: %s: kernels that it could have "
-			"computed are generated ones\n", missing.text);
+	else if (missing.status != CLI_OK && c->first == 0)
+		cuda_note(c, "%s: kernels that it could have computed are "
+			  "generated ones", missing.text);
 	return f->status == CLI_OK;
 }
 
@@ -254,7 +266,7 @@ static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 	arena *a = arena_new();
 	cuda *c = ARENA_NEW(a, cuda);
 	*c = (cuda){ .a = a, .p = p, .first = o->first,
-		     .nworkers = o->nworkers };
+		     .nworkers = o->nworkers, .again = o->again };
 	c->arenas = ARENA_ARRAY(a, CUdeviceptr, c->nworkers);
 	bool good = cuda_gpus_open(c, o->neighbour, f);
 	for (int gpu = 0; good && gpu < c->ngpus; gpu++)

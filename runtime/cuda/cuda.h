@@ -23,6 +23,7 @@ typedef struct cuda {
 	int ngpus; /* of those visible, as many as have a worker */
 	cuda_gpu *gpus;
 	int first, nworkers;
+	bool again; /* notes were said before */
 	CUdeviceptr *arenas; /* by worker */
 	struct cuda_kernels *kernels;
 	struct program *program;
@@ -42,6 +43,10 @@ void cuda_gpus_close(cuda *c);
 /* Makes a GPU the one that this thread's calls go to; all calls need it but
  * those that only ask. */
 bool cuda_enter(const cuda *c, int gpu, failure *f);
+
+/* Says what is no failure, on standard error: unless it was said before. */
+void cuda_note(const cuda *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* The address of a buffer in a worker's arena. */
 static inline CUdeviceptr cuda_place(const cuda *c, int worker, int buffer)

@@ -51,6 +51,8 @@ struct program {
 	CUevent begun;
 	CUevent *done; /* by step of the schedule, of those that mark */
 	const cuda_link *link;
+	const communicator *comm;
+	void *members; /* the communicator's state */
 	void *transfers;
 	CUgraphExec graph;
 	bool replays; /* all steps but the first */

@@ -209,12 +209,12 @@ static const cuda_link *link_of(const communicator *comm)
 }
 
 /* Transfers are captured by all processes or by none: as the first says. */
-static bool wants_replay(const program *x, const communicator *comm, void *link)
+static bool wants_replay(const program *x)
 {
 	const char *graph = getenv("TDL_CUDA_GRAPH");
 	bool wants = !graph || strcmp(graph, "0") != 0;
 	if (x->link != &link_local)
-		comm->share(link, 0, &wants, sizeof(wants));
+		x->comm->share(x->members, 0, &wants, sizeof(wants));
 	return wants;
 }
 
@@ -222,8 +222,9 @@ program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 {
 	arena *a = arena_new();
 	program *x = ARENA_NEW(a, program);
-	*x = (program){ .a = a, .c = c, .p = c->p, .link = link_of(comm) };
-	x->replays = wants_replay(x, comm, link);
+	*x = (program){ .a = a, .c = c, .p = c->p, .link = link_of(comm),
+			.comm = comm, .members = link };
+	x->replays = wants_replay(x);
 	x->schedule = plan_streams(a, c->p);
 	x->nstations = c->ngpus + program_has_two_queues(x);
 	x->stations = ARENA_ARRAY(a, station, x->nstations);

@@ -153,6 +153,24 @@ static bool capture(program *x, failure *f)
 	return good;
 }
 
+/* Not all that a library does can be captured: then each step is enqueued, in
+ * all processes, and the first of those that could not says why. */
+static void prepare_replay(program *x)
+{
+	failure why = { 0 };
+	int workers = mesh_workers(&x->p->mesh);
+	bool good = capture(x, &why);
+	int64_t first = good ? 0 : workers - x->c->first;
+	if (x->link != &link_local)
+		first = x->comm->greatest(x->members, first);
+	if (first == 0)
+		return;
+	if (!good && first == workers - x->c->first)
+		cuda_note(x->c, "steps are not replayed: %s", why.text);
+	program_drop_graph(x);
+	x->replays = false;
+}
+
 /* ---- what went wrong --------------------------------------------------- */
 
 /* The first step that its queue has not ended; -1 where all are done. */
@@ -208,18 +226,16 @@ static bool check(program *x, const action *n, failure *f)
 bool program_step(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
-	bool watched = !x->replays || x->nsteps == 0, good = true;
 	for (int i = 0; i < x->nstations; i++)
 		*x->stations[i].reached = 0;
 	if (!cuda_enter(x->c, 0, f))
 		return false;
-	if (watched)
-		good = enqueue(x, true, f);
-	else
-		good = (x->graph || capture(x, f)) &&
-		       CUDA_CALL(api, f, cuGraphLaunch, x->graph,
-				 program_queue(x, 0));
-	if (!good)
+	if (x->replays && x->nsteps > 0 && !x->graph)
+		prepare_replay(x);
+	bool watched = !x->graph;
+	if (!(watched ? enqueue(x, true, f) :
+			CUDA_CALL(api, f, cuGraphLaunch, x->graph,
+				  program_queue(x, 0))))
 		return false;
 	if (!x->link->wait(x->transfers, program_queue(x, 0), f))
 		return locate(x, watched, f);

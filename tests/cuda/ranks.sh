@@ -24,6 +24,11 @@ done
 odd=TDL_CUDA_GRAPH=0
 expect 0 ranks 2 "$tmp/mlp-2.plan" --steps 3 --verify
 verified
+odd=FAKE_CUBLASLT_WAITS=1
+expect 0 ranks 2 "$tmp/mlp-2.plan" --steps 3 --verify
+verified
+grep -q 'worker 1: .*cublasLtMatmul' "$tmp/err-1" ||
+	fail 'nobody says why steps are not replayed'
 odd=
 
 # ---- an event that is missing ------------------------------------------------

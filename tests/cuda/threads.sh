@@ -113,7 +113,10 @@ fails 4 FAKE_CUDA_FAIL=kernel:7:700 \
 fails 4 FAKE_CUDA_FAIL=cuLaunchKernel:3:701 \
 	'cuLaunchKernel: too many resources requested for launch'
 fails 4 FAKE_CUDA_FAIL=cuMemAlloc:1:2 'memory'
-fails 4 FAKE_CUDA_FAIL=cuStreamEndCapture:1:901 'cuStreamEndCapture'
+fails 0 FAKE_CUDA_FAIL=cuGraphInstantiateWithFlags:1:2 \
+	'note: steps are not replayed: .*Instantiate.*: out of memory'
+fails 0 FAKE_CUBLASLT_WAITS=1 \
+	'note: steps are not replayed: .*(matmul.*): .*cublasLtMatmul'
 fails 4 FAKE_CUDA_FAIL=cuGraphLaunch:1:719 'cuGraphLaunch'
 fails 4 FAKE_CUDA_MEMORY=0 'memory'
 fails 4 FAKE_CUDA_ARCH=50 'architecture'

@@ -546,6 +546,11 @@ cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
 		free(k);
 		return CUBLAS_STATUS_INVALID_VALUE;
 	}
+	if (fake_stream_captures(stream) && getenv("FAKE_CUBLASLT_WAITS")) {
+		cuStreamSynchronize(stream);
+		free(k);
+		return CUBLAS_STATUS_EXECUTION_FAILED;
+	}
 	const fake_work w = {
 		.what = "matmul", .step = step, .release = free, .arg = k};
 	return fake_enqueue(stream, &w) ? CUBLAS_STATUS_EXECUTION_FAILED
