@@ -37,32 +37,37 @@ static void *open_driver(failure *f)
 	return library;
 }
 
-/* Of the toolkit whose headers these are, or of an older one; what it compiles
- * runs on drivers of its generation and later ones. */
-static void *open_nvrtc(int driver, failure *f)
+/* What a library compiles, or brings, runs on drivers of its generation and
+ * later ones. */
+void *library_of_toolkit(const cuda_api *api, const char *name,
+			 const char *what, failure *f)
 {
 	enum { NEWEST = CUDA_VERSION / 1000, OLDEST = 12 };
-	int newest = driver / 1000 < NEWEST ? driver / 1000 : NEWEST;
+	int newest = api->generation < NEWEST ? api->generation : NEWEST;
 	void *library = NULL;
 	for (int major = newest; !library && major >= OLDEST; major--) {
-		char name[40];
-		snprintf(name, sizeof(name), "libnvrtc.so.%d", major);
-		library = library_open(name);
+		char file[60];
+		snprintf(file, sizeof(file), "%s.so.%d", name, major);
+		library = library_open(file);
 	}
 	if (!library)
-		fail_with(f, CLI_MACHINE, "there is no library libnvrtc.so.%d, "
-			  "which compiles kernels: install the CUDA toolkit, "
-			  "or name its folder in LD_LIBRARY_PATH", newest);
+		fail_with(f, CLI_MACHINE, "there is no library %s.so.%d, which "
+			  "%s: install the CUDA toolkit, or name its folder in "
+			  "LD_LIBRARY_PATH", name, newest, what);
 	return library;
 }
 
-static bool start(const cuda_api *api, int *driver, failure *f)
+static bool start(cuda_api *api, failure *f)
 {
 	failure why = { 0 };
+	int version;
 	if (!CUDA_CALL(api, &why, cuInit, 0))
 		return fail_with(f, CLI_MACHINE, "there is no GPU to run on: "
 				 "%s; use --backend cpu", why.text);
-	return CUDA_CALL(api, f, cuDriverGetVersion, driver);
+	if (!CUDA_CALL(api, f, cuDriverGetVersion, &version))
+		return false;
+	api->generation = version / 1000;
+	return true;
 }
 
 typedef struct function {
@@ -87,13 +92,12 @@ bool api_open(cuda_api *api, failure *f)
 #define RTC(f) { LIBRARY_SYMBOL(f), &api->f },
 #include "runtime/cuda/api.def"
 	};
-	int version;
 	void *driver = open_driver(f), *nvrtc;
 	if (!driver ||
 	    !find_all(driver, of_driver, sizeof(of_driver) / sizeof(function),
-		      f) || !start(api, &version, f))
+		      f) || !start(api, f))
 		return false;
-	nvrtc = open_nvrtc(version, f);
+	nvrtc = library_of_toolkit(api, "libnvrtc", "compiles kernels", f);
 	return nvrtc && find_all(nvrtc, of_nvrtc,
 				 sizeof(of_nvrtc) / sizeof(function), f);
 }

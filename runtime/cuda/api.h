@@ -11,6 +11,7 @@
 /* The functions of api.def.  The headers give some of them the name of a newer
  * version, which the members have, too. */
 typedef struct cuda_api {
+	int generation; /* of the driver, as 12 */
 #define CU(f) __typeof__(f) *f;
 #define RTC(f) __typeof__(f) *f;
 #include "runtime/cuda/api.def"
@@ -23,6 +24,11 @@ bool api_open(cuda_api *api, failure *f);
 /* Opens a library, which stays loaded until the process ends; NULL if it is
  * not there. */
 void *library_open(const char *name);
+/* Opens a library of the toolkit, "libnvrtc": the newest of the driver's
+ * generation, or of that of these headers, or of an older one.  NULL, with *f
+ * set to CLI_MACHINE, where there is none; `what` is what it does. */
+void *library_of_toolkit(const cuda_api *api, const char *name,
+			 const char *what, failure *f);
 /* Stores the address of a function at `to`, which points to a pointer to one;
  * false, with *f set, where the library does not have it. */
 bool library_find(void *library, const char *name, void *to, failure *f);

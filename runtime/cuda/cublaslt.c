@@ -55,17 +55,10 @@ static bool good(const lt *l, cublasStatus_t status, const char *call,
 
 static bool load(lt *l, failure *f)
 {
-	enum { NEWEST = CUDA_VERSION / 1000, OLDEST = 12 };
-	void *library = NULL;
-	for (int major = NEWEST; !library && major >= OLDEST; major--) {
-		char name[40];
-		snprintf(name, sizeof(name), "libcublasLt.so.%d", major);
-		library = library_open(name);
-	}
+	void *library = library_of_toolkit(&l->c->api, "libcublasLt",
+					   "multiplies matrices", f);
 	if (!library)
-		return fail_with(f, CLI_MACHINE,
-				 "there is no library libcublasLt.so.%d",
-				 (int)NEWEST);
+		return false;
 	const struct {
 		const char *name;
 		void *to;

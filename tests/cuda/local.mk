@@ -1,11 +1,15 @@
 # The fake libraries of CUDA, for tests without a GPU: fake/fake.h says how they
 # behave.  They have the names of the real ones, and LD_LIBRARY_PATH finds them.
-fakes = \
+newest_fakes = \
 	%D%/fake/libcublasLt.so.13 \
 	%D%/fake/libcuda.so.1 \
 	%D%/fake/libcudnn.so.9 \
 	%D%/fake/libnccl.so.2 \
 	%D%/fake/libnvrtc.so.13
+# For a driver of that generation.
+fakes = $(newest_fakes) \
+	%D%/fake/libcublasLt.so.12 \
+	%D%/fake/libnvrtc.so.12
 fake_driver = \
 	%D%/fake/driver.c %D%/fake/driver.h %D%/fake/fake.h \
 	%D%/fake/graph.c \
@@ -48,15 +52,18 @@ fake_link = $(MKDIR_P) %D%/fake && \
 %C%_test_fakes_CPPFLAGS = $(fake_cppflags) $(CHECK_CFLAGS)
 %C%_test_fakes_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 %C%_test_fakes_LDFLAGS = -Wl,-rpath,$(abs_builddir)/%D%/fake
-%C%_test_fakes_LDADD = $(fakes) $(CHECK_LIBS)
+%C%_test_fakes_LDADD = $(newest_fakes) $(CHECK_LIBS)
 
 %D%/fake/libcuda.so.1: $(fake_driver)
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/driver.c \
 		$(srcdir)/%D%/fake/graph.c \
 		$(srcdir)/%D%/fake/memory.c $(srcdir)/%D%/fake/module.c \
 		$(srcdir)/%D%/fake/queue.c -ldl -lpthread
+%D%/fake/libcublasLt.so.12: %D%/fake/cublaslt.c %D%/fake/libcuda.so.1
+	$(AM_V_GEN)$(fake_link) -DMAJOR=12 $(srcdir)/%D%/fake/cublaslt.c \
+		-L%D%/fake -l:libcuda.so.1 -lm
 %D%/fake/libcublasLt.so.13: %D%/fake/cublaslt.c %D%/fake/libcuda.so.1
-	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/cublaslt.c \
+	$(AM_V_GEN)$(fake_link) -DMAJOR=13 $(srcdir)/%D%/fake/cublaslt.c \
 		-L%D%/fake -l:libcuda.so.1 -lm
 %D%/fake/libcudnn.so.9: %D%/fake/cudnn.c %D%/fake/libcuda.so.1
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/cudnn.c \
@@ -65,6 +72,7 @@ fake_link = $(MKDIR_P) %D%/fake && \
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/nccl.c \
 		$(srcdir)/%D%/fake/nccl_op.c $(srcdir)/%D%/fake/ring.c \
 		-L%D%/fake -l:libcuda.so.1 -lm -lrt
-%D%/fake/libnvrtc.so.13: %D%/fake/nvrtc.c %D%/emulate.sh
+%D%/fake/libnvrtc.so.12 %D%/fake/libnvrtc.so.13: %D%/fake/nvrtc.c \
+		%D%/emulate.sh
 	$(AM_V_GEN)$(fake_link) -DEMULATE='"$(abs_srcdir)/%D%/emulate.sh"' \
 		$(srcdir)/%D%/fake/nvrtc.c

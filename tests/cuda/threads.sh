@@ -47,6 +47,18 @@ for absent in FAKE_CUBLASLT_NONE FAKE_CUDNN_NONE; do
 	verified
 done
 
+# ---- libraries of the driver's generation ------------------------------------
+
+for version in 12080 13000; do
+	export FAKE_CUDA_VERSION=$version FAKE_CUDA_LOG="$tmp/log"
+	expect 0 cuda "$tmp/mlp-2.plan" --verify
+	verified
+	silent err
+	grep -q matmul "$tmp/log" || fail "$version: cuBLASLt has done nothing"
+	rm "$tmp/log"
+done
+unset FAKE_CUDA_VERSION FAKE_CUDA_LOG
+
 # ---- a bias where the sum is to be -------------------------------------------
 
 cat >"$tmp/bias.tdl" <<'END'

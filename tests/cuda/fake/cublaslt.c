@@ -59,7 +59,10 @@ FAKE_EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 {
 	CUdevice device;
 	*handle = NULL;
-	if (cuCtxGetDevice(&device))
+	/* A library is no newer than the driver. */
+	int driver;
+	if (cuCtxGetDevice(&device) || cuDriverGetVersion(&driver) ||
+	    driver / 1000 < MAJOR)
 		return CUBLAS_STATUS_NOT_INITIALIZED;
 	*handle = malloc(sizeof **handle);
 	if (!*handle)

@@ -221,7 +221,7 @@ FAKE_EXPORT CUresult cuInit(unsigned flags)
 
 FAKE_EXPORT CUresult cuDriverGetVersion(int *version)
 {
-	*version = CUDA_VERSION;
+	*version = (int)setting("FAKE_CUDA_VERSION", CUDA_VERSION);
 	return CUDA_SUCCESS;
 }
 

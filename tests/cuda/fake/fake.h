@@ -9,6 +9,7 @@
  *
  *	FAKE_CUDA_DEVICES	GPUs, 1
  *	FAKE_CUDA_ARCH		their architecture, 90
+ *	FAKE_CUDA_VERSION	the driver's, as 12080, instead of the headers'
  *	FAKE_CUDA_MEMORY	MiB of each, 4096
  *	FAKE_CUDA_SEED		of the choices, 1
  *	FAKE_CUDA_FAIL		FUNCTION:N:ERROR, which lets the N-th call of a
