@@ -89,9 +89,15 @@ static bool reaches(const cuda *c, int from, int to)
 static int count_peers(const cuda *c)
 {
 	for (int n = 1; n < c->ngpus; n++)
-		for (int i = 0; i < n; i++)
-			if (!reaches(c, i, n) || !reaches(c, n, i))
-				return n;
+		for (int i = 0; i < n; i++) {
+			if (reaches(c, i, n) && reaches(c, n, i))
+				continue;
+			cuda_note(c, "GPUs %d and %d do not read each other's "
+				  "memory: %d of %d are used; with --comm nccl "
+				  "all are", c->gpus[i].device,
+				  c->gpus[n].device, n, c->ngpus);
+			return n;
+		}
 	return c->ngpus;
 }
 

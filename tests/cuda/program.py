@@ -120,8 +120,11 @@ def check(folder, name, workers, steps, defines, options):
     build(folder)
     out = folder / "out"
     out.mkdir()
-    said = run(folder / "host", "--steps", steps, inputs, out, cwd=folder)
-    assert f"{workers} workers" in said, said
+    for gpus in {"GPUS": "3", "APART": ""}, {"GPUS": "2"}, {}:
+        said = run(folder / "host", "--steps", steps, inputs, out, cwd=folder,
+                   env=os.environ | gpus)
+        one = gpus.keys() != {"GPUS"} or workers == 1
+        assert f"{workers} workers on {1 if one else 2} GPUs" in said, said
     run(TDLRUN, plan, "--inputs", npz, "--steps", steps, "--outputs",
         folder / "want.npz")
     want = np.load(folder / "want.npz")

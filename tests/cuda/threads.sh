@@ -59,6 +59,14 @@ for version in 12080 13000; do
 done
 unset FAKE_CUDA_VERSION FAKE_CUDA_LOG
 
+# ---- GPUs that do not reach each other ---------------------------------------
+
+export FAKE_CUDA_DEVICES=2 FAKE_CUDA_NO_PEERS=1
+expect 0 cuda "$tmp/mlp-2.plan" --verify
+verified
+says 'note: GPUs 0 and 1 do not read .*: 1 of 2 are used'
+unset FAKE_CUDA_DEVICES FAKE_CUDA_NO_PEERS
+
 # ---- a bias where the sum is to be -------------------------------------------
 
 cat >"$tmp/bias.tdl" <<'END'

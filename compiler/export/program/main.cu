@@ -138,12 +138,30 @@ void transfer(const piece *pieces, int n, int size, reducer r, type t)
 
 /* ---- GPUs -------------------------------------------------------------- */
 
+/* As many of them as read each other's memory: workers do. */
+static int count_peers(int n)
+{
+	for (int i = 1; i < n; i++)
+		for (int j = 0; j < i; j++) {
+			int to = 0, from = 0;
+			CHECK(cudaDeviceCanAccessPeer(&to, i, j));
+			CHECK(cudaDeviceCanAccessPeer(&from, j, i));
+			if (to && from)
+				continue;
+			fprintf(stderr, "note: GPUs %d and %d do not read each "
+				"other's memory: %d of %d are used\n", j, i, i,
+				n);
+			return i;
+		}
+	return n;
+}
+
 /* Workers of one GPU share its stream, so that their order is the program's. */
 static void open_workers(void)
 {
 	int visible = 0;
 	CHECK(cudaGetDeviceCount(&visible));
-	ngpus = visible < nworkers ? visible : nworkers;
+	ngpus = count_peers(visible < nworkers ? visible : nworkers);
 	workers = (worker *)allocate((size_t)nworkers * sizeof(*workers));
 	for (int i = 0; i < nworkers; i++) {
 		worker *w = &workers[i];

@@ -1,5 +1,5 @@
-/* As much of CUDA's runtime as an emitted program calls, for the host: one
- * GPU, whose memory is the host's, and whose kernels are emulated. */
+/* As much of CUDA's runtime as an emitted program calls, for the host: GPUs
+ * whose memory is the host's, and whose kernels are emulated. */
 #ifndef TDL_TESTS_CUDA_PROGRAM_CUDA_RUNTIME_API_H
 #define TDL_TESTS_CUDA_PROGRAM_CUDA_RUNTIME_API_H
 
@@ -26,6 +26,7 @@ const char *cudaGetErrorString(cudaError_t e);
 cudaError_t cudaGetDeviceCount(int *n);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int device);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned flags);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaStreamCreate(cudaStream_t *s);

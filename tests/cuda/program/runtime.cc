@@ -43,15 +43,23 @@ const char *cudaGetErrorString(cudaError_t e)
 	return e == cudaSuccess ? "no error" : "invalid argument";
 }
 
+/* Of $GPUS, which do not read each other's memory where $APART is set. */
+static int gpus()
+{
+	const char *n = getenv("GPUS");
+	return n ? atoi(n) : 1;
+}
+
 cudaError_t cudaGetDeviceCount(int *n)
 {
-	*n = 1;
+	*n = gpus();
 	return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-	return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
+	return 0 <= device && device < gpus() ? cudaSuccess
+					      : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
@@ -60,9 +68,15 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
 	return cudaSuccess;
 }
 
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+	*can = device != peer && !getenv("APART");
+	return cudaSuccess;
+}
+
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned)
 {
-	return cudaErrorInvalidValue;
+	return getenv("APART") ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize()
