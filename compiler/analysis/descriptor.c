@@ -112,19 +112,22 @@ static void add_derived(arena *a, const sym_op *op, const sym_stage *x,
 	}
 }
 
-/* The atoms for a variable's block: 0 <= begin < end <= extent. */
+/* The atoms for a variable's block: 0 <= begin < end <= extent.  A derived
+ * variable adds no loop, so that its block may be empty where others are read:
+ * begin <= end. */
 static void add_ends(arena *a, poly_space *space, desc_var *v)
 {
+	int least = v->kind != KVAR_DERIVED;
 	v->begin = poly_new_atom(space, ATOM_VAR,
 				 arena_printf(a, "%s.begin", v->name), 0);
 	v->end = poly_new_atom(space, ATOM_VAR,
-			       arena_printf(a, "%s.end", v->name), 1);
+			       arena_printf(a, "%s.end", v->name), least);
 	if (v->begin < 0 || v->end < 0) {
 		v->begin = v->end = -1;
 		v->whole_because = "the operator is too large";
 		return;
 	}
-	space->atoms[v->begin].max = poly_shift(a, poly_of(a, v->end), -1);
+	space->atoms[v->begin].max = poly_shift(a, poly_of(a, v->end), -least);
 	space->atoms[v->end].max = v->extent;
 }
 

@@ -536,6 +536,10 @@ static sval cast(build *b, const ast_expr *e)
 	sval v = sym_scalar(b, e->args[0]);
 	stype type = type_said(b, e);
 	dtype exact = dtype_parse(e->args[1]->name);
+	if (v.p && exact == DT_I64) {
+		v.type = type;
+		return v;
+	}
 	bool few_bits = exact != DT_NONE && dtype_bits(exact) < 16;
 	if (v.type != ST_OPEN || type != ST_OPEN || few_bits)
 		v.whole.linear = v.apart.linear = 0;
@@ -633,6 +637,13 @@ static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
 	return v;
 }
 
+/* Two reductions, and two gathers, are stages of their own though they are
+ * alike. */
+static int nstages(const build *b)
+{
+	return b->stages.n + (b->into ? b->into->gathers.n : 0);
+}
+
 static bool is_square(const build *b, const ast_expr *e)
 {
 	return e->op == OP_MUL &&
@@ -648,8 +659,10 @@ static sval binary(build *b, const ast_expr *e)
 		[OP_LE] = FN_LE,   [OP_GT] = FN_GT,   [OP_GE] = FN_GE,
 		[OP_EQ] = FN_EQ,   [OP_NE] = FN_NE,
 	};
+	int before = nstages(b);
 	sval x = sym_scalar(b, e->args[0]), y = sym_scalar(b, e->args[1]);
-	return apply2(b, fns[e->op], x, y, is_square(b, e));
+	return apply2(b, fns[e->op], x, y,
+		      nstages(b) == before && is_square(b, e));
 }
 
 sval sym_scalar(build *b, const ast_expr *e)

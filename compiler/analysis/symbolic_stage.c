@@ -320,6 +320,7 @@ reducer sym_reducer(const ast_expr *e, bool *mean)
 typedef struct reduction {
 	reducer reducer;
 	int nvars, vars[SYM_MAX_DIMS];
+	int nown; /* of them, those of the outermost lambda */
 	sval body;
 } reduction;
 
@@ -337,6 +338,8 @@ static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
 		if (n < 0 || out->nvars + n > SYM_MAX_DIMS)
 			return false;
 		memcpy(out->vars + out->nvars, vars, (size_t)n * sizeof(*vars));
+		if (body == e)
+			out->nown = n;
 		out->nvars += n;
 		body = body->args[0]->args[0];
 	} while (!arg && sym_reducer(body, &mean) == out->reducer && !mean);
@@ -371,6 +374,23 @@ static sval plain_read(build *b, int tensor, const int *vars, int n, range at)
 			    (sval){ 0 }, true);
 }
 
+/* A Mean is a Sum and a division; over nothing it is none, whatever is
+ * summed. */
+static sval divided_by_points(const build *b, sval v, const reduction *red)
+{
+	v.flops++;
+	v.read = NULL;
+	for (int i = 0; i < red->nown; i++) {
+		int64_t n;
+		const poly *extent = b->vars.at[red->vars[i]].extent.extent;
+		if (!poly_is_constant(extent, &n) || n != 0)
+			continue;
+		memset(v.whole.course, 0, sizeof(v.whole.course));
+		memset(v.apart.course, 0, sizeof(v.apart.course));
+	}
+	return v;
+}
+
 sval sym_reduction(build *b, const ast_expr *e)
 {
 	bool mean;
@@ -396,10 +416,8 @@ sval sym_reduction(build *b, const ast_expr *e)
 	if (tensor < 0)
 		return (sval){ .data = true, .varies = true, .nfactors = -1 };
 	sval v = plain_read(b, tensor, outs, nouts, e->at);
-	if (mean) {
-		v.flops++;
-		v.read = NULL;
-	}
+	if (mean)
+		v = divided_by_points(b, v, &red);
 	return v;
 }
 

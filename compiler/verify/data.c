@@ -152,6 +152,29 @@ const char *value_text(arena *a, const view *v, int64_t at)
 
 /* ---- rounding ----------------------------------------------------------- */
 
+/* The least number above 0 that has all of its bits. */
+static double least_normal(dtype t)
+{
+	return t == DT_F64 ? 0x1p-1022 : t == DT_F16 ? 0x1p-14 : 0x1p-126;
+}
+
+/* What is lost of a product where parts of it are too small: each that is may
+ * be off by the least normal number, times the others. */
+static double lost(dtype t, const view *parts, int nparts, int64_t at)
+{
+	double all = 0;
+	for (int p = 0; p < nparts; p++) {
+		double x = least_normal(t);
+		if (fabs(elem_get_f64(t, parts[p].data, at)) >= x)
+			continue;
+		for (int q = 0; q < nparts; q++)
+			x *= q == p ? 1 : fabs(elem_get_f64(t, parts[q].data,
+							    at));
+		all += x;
+	}
+	return all;
+}
+
 double unit_roundoff(dtype t)
 {
 	switch (t) {
@@ -216,5 +239,7 @@ double *rounding_slack(trial *t, const kernel *k, const view *inputs,
 	double u = unit_roundoff(k->type) * (8 + 2 * log2((double)terms));
 	for (int64_t i = 0; i < n; i++)
 		sum[i] *= isfinite(sum[i]) ? u : 0;
+	for (int64_t i = 0; i < n && r == RED_PROD; i++)
+		sum[i] += lost(k->type, parts, nparts, i);
 	return sum;
 }
