@@ -69,6 +69,10 @@ static bool decide(proof *p, int atom, int nesting)
 		return true;
 	if (!t->x || nesting == 0)
 		return false;
+	/* The greater one is no less than half of both: as |x| = max(x, -x). */
+	if (t->kind == ATOM_MAX &&
+	    surely_nonneg(p, poly_add(p->arena, t->x, t->y), nesting - 1))
+		return true;
 	bool x = surely_nonneg(p, t->x, nesting - 1);
 	if (t->kind == ATOM_DIV || x == (t->kind == ATOM_MAX))
 		return x;

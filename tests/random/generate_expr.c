@@ -186,11 +186,13 @@ static known extent(generator *g)
 const char *open_vars(generator *g, int n, const char **must, value_class *of)
 {
 	const char *s = "";
+	bool written = !of;
 	*must = NULL;
 	for (int i = 0; i < n; i++) {
 		int dim = 0;
 		const char *name = new_var(g);
-		const tensor *t = !*must && g->tensors.n && percent(g, 60)
+		const tensor *t = !*must && !written && g->tensors.n &&
+						  percent(g, 60)
 					  ? with_dims(g, &dim) : NULL;
 		known e = t ? t->dims[dim] : extent(g);
 		vec_push(g->arena, &g->vars,
@@ -253,13 +255,13 @@ const char *reduction(generator *g, value_class c)
 		if (c.type == DT_BOOL)
 			c = exact(DT_F32);
 	}
-	const char *must;
+	const char *must, *body = NULL;
 	value_class of = c;
+	/* One reduction right in another. */
+	bool nested = !where && percent(g, 25);
 	g->reductions++;
-	const char *vars = open_vars(g, n, &must, &of);
-	const char *body = NULL;
-	/* One reduction right in another, as often as not of the same kind. */
-	if (!must && !where && percent(g, 30))
+	const char *vars = open_vars(g, n, &must, nested ? NULL : &of);
+	if (nested)
 		body = reduction(g, c);
 	if (!body)
 		body = body_of(g, c, must, of);
@@ -353,8 +355,32 @@ static const char *conversion(generator *g, value_class c)
 	}
 }
 
+/* What is evaluated for the first values of a variable alone may read what is
+ * inside for these. */
+static const char *for_first(generator *g, value_class c)
+{
+	int at = below(g, g->vars.n);
+	const variable v = g->vars.at[at];
+	if (!v.settled || v.n < 2)
+		return NULL;
+	int n = 1 + below(g, (int)v.n - 1);
+	g->vars.at[at].n = n;
+	g->vars.at[at].extent = "";
+	const char *x = percent(g, 50) ? reduction(g, c) : NULL;
+	if (!x)
+		x = value(g, c);
+	g->vars.at[at] = v;
+	return percent(g, 50) ? TEXT(g, "(if %s < %d then %s else %s)", v.name,
+				     n, x, operand(g, c))
+			      : TEXT(g, "(if %s >= %d then %s else %s)",
+				     v.name, n, operand(g, c), x);
+}
+
 static const char *choice(generator *g, value_class c)
 {
+	const char *s = g->vars.n && percent(g, 45) ? for_first(g, c) : NULL;
+	if (s)
+		return s;
 	const char *test = condition(g);
 	const char *x = value(g, c), *y = operand(g, c);
 	if (percent(g, 20))

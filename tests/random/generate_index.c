@@ -3,8 +3,9 @@
 
 #include "tests/random/generator.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/checked.h"
 
 /* ---- indices ------------------------------------------------------------ */
 
@@ -47,6 +48,34 @@ index_text affine(generator *g)
 	return x;
 }
 
+/* Quotients and remainders of sums, and sums of these, which may make one
+ * another up again. */
+static index_text composed(generator *g, int depth)
+{
+	index_text x = depth > 0 && percent(g, 60) ? composed(g, depth - 1)
+						   : affine(g);
+	int d = (int)rng_in(&g->r, 2, 6);
+	index_text below_d = { NULL, 0, d - 1 };
+	switch (below(g, 6)) {
+	case 0:
+	case 1:
+		return (index_text){ TEXT(g, "(%s) / %d", x.text, d),
+				     floor_div(x.lo, d), floor_div(x.hi, d) };
+	case 2:
+		below_d.text = TEXT(g, "(%s) %% %d", x.text, d);
+		return below_d;
+	case 3:
+		below_d.text = TEXT(g, "%s - %d*((%s) / %d)", x.text, d,
+				    x.text, d);
+		return below_d;
+	case 4:
+		return (index_text){ TEXT(g, "%d*((%s) / %d) + (%s) %% %d", d,
+					  x.text, d, x.text, d), x.lo, x.hi };
+	default:
+		return x;
+	}
+}
+
 /* Something that is looked up. */
 static const char *looked_up(generator *g)
 {
@@ -63,13 +92,10 @@ static const char *looked_up(generator *g)
 static index_text free_index(generator *g)
 {
 	index_text x = affine(g);
-	int d = (int)rng_in(&g->r, 2, 3);
 	switch (below(g, 8)) {
 	case 0:
-		return (index_text){ TEXT(g, "(%s) / %d", x.text, d), -9, 99 };
 	case 1:
-		return (index_text){ TEXT(g, "(%s) %% %d", x.text, d), 0,
-				     d - 1 };
+		return composed(g, 2);
 	case 2:
 		return (index_text){ TEXT(g, "abs(%s)", x.text), 0, 99 };
 	case 3:
@@ -103,8 +129,8 @@ static const char *inside(generator *g, known dim)
 		return var;
 	if (dim.n < 1)
 		return bare_var(g, dim);
-	for (int i = 0; i < 3; i++) {
-		index_text x = affine(g);
+	for (int i = 0; i < 6; i++) {
+		index_text x = i < 3 ? affine(g) : composed(g, 2);
 		if (x.lo >= 0 && x.hi < dim.n)
 			return x.text;
 	}

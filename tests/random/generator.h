@@ -105,7 +105,8 @@ const tensor *tensor_of(generator *g, value_class c);
 /* A reduction, or NULL. */
 const char *reduction(generator *g, value_class c);
 /* A lambda's variables as text, brought into scope; and what a body has to
- * read so that all have an extent, NULL for nothing. */
+ * read so that all have an extent, and its class.  With a NULL for the class
+ * all extents are written, and nothing has to be read. */
 const char *open_vars(generator *g, int n, const char **must, value_class *of);
 
 #endif
