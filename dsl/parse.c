@@ -2,6 +2,7 @@
  * from names. */
 #include "config.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -79,9 +80,56 @@ static bool behind_name(const dsl_parser *p, range at)
 	       p->text[i] == '{' && !strchr(" \t\r\n\f{}()", p->text[i - 1]);
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Whether the text ends in the word `lambda' before offset i. */
+static bool behind_lambda(const dsl_parser *p, size_t i)
+{
+	static const char word[] = "lambda";
+	const size_t n = sizeof(word) - 1;
+	while (i > 0 && is_blank(p->text[i - 1]))
+		i--;
+	if (i < n || memcmp(p->text + i - n, word, n))
+		return false;
+	return i == n || (p->text[i - n - 1] != '_' &&
+			  !isalnum((unsigned char)p->text[i - n - 1]));
+}
+
+/* lambda (i): e, at whichever token that comes to be a fault: where the
+ * parenthesis is. */
+static bool has_parentheses(const dsl_parser *p, range at, range *where)
+{
+	size_t i = at.beg - p->base, end = at.end - p->base;
+	if (i >= p->len)
+		return false;
+	if (p->text[i] == ':') {
+		while (i > 0 && is_blank(p->text[i - 1]))
+			i--;
+		if (i == 0 || p->text[i - 1] != ')')
+			return false;
+		while (i > 0 && p->text[i] != '(')
+			i--;
+	} else {
+		for (i = end; i < p->len && is_blank(p->text[i]); i++)
+			;
+	}
+	*where = (range){ p->base + (uint32_t)i, p->base + (uint32_t)i + 1 };
+	return i < p->len && p->text[i] == '(' && behind_lambda(p, i);
+}
+
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected)
 {
+	range open;
+	if (has_parentheses(p, at, &open)) {
+		dsl_fault(p, DIAG_SYNTAX, open,
+			  "the variables of a lambda have no parentheses "
+			  "around them, as in 'lambda i, j: ..'");
+		return;
+	}
 	if (begins_definition(p->last)) {
 		dsl_fault(p, DIAG_SYNTAX, at,
 			  begins_line(p, at.beg)
