@@ -242,6 +242,11 @@ static bool judge(judgement j, const sym_path *path, const poly *goal)
 	arena *a = j.arena;
 	const sym_op *op = j.op;
 	bounds_verdict *v = j.v;
+	/* As a rule ranges are enough, among which many conditions would have
+	 * to be looked through. */
+	const sym_path ranges = { 0 };
+	if (path->n && holds(a, op, j.stage, &ranges, goal))
+		return true;
 	const sym_choice *c = choice_in(op, path, goal);
 	if (c)
 		return judge_sides(j, path, goal, c);
