@@ -189,6 +189,10 @@ static const char *derivative(derivation *d, int tensor,
 	if (g->because)
 		return NULL;
 	note_needs(d, sum);
+	/* Where conditions are decided a literal may be all that is left. */
+	const char *type = g->tensors.at[tensor].type;
+	if (tensor != d->input && type && *type && sum->kind != AST_CALL)
+		sum = grad_cast(g, sum, type);
 	return lambda_text(g, vars, g->tensors.at[tensor].ndims, sum,
 			   tensor == d->input);
 }

@@ -51,17 +51,18 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 	return NULL;
 }
 
-void solver_guard_reads(solver *s, const unknown *u)
+/* Changes what the operator reads, at the unknown u. */
+static void change_reads(solver *s, const unknown *u, tree_change *change)
 {
 	guarding w = {s, u->v.name};
-	s->value = tree_map(s->t, s->value, guard_read, &w);
-	for (int i = 0; i < s->inside.n; i++)
-		s->inside.at[i] =
-			tree_map(s->t, s->inside.at[i], guard_read, &w);
+	s->value = tree_map(s->t, s->value, change, &w);
 	for (int i = 0; i < s->given.n; i++)
-		s->given.at[i] = tree_map(s->t, s->given.at[i], guard_read, &w);
-	for (int i = 0; i < s->equal.n; i++)
-		s->equal.at[i] = tree_map(s->t, s->equal.at[i], guard_read, &w);
+		s->given.at[i] = tree_map(s->t, s->given.at[i], change, &w);
+}
+
+void solver_guard_reads(solver *s, const unknown *u)
+{
+	change_reads(s, u, guard_read);
 }
 
 /* Whether a factor of a product is read by the unknown itself, along a
@@ -92,10 +93,53 @@ static bool is_proven_inside(const solver *s, const grad_facts *f,
 		grad_is_proven(f, OP_LT, u->by, u->v.extent));
 }
 
+/* Whether what was solved reads nothing: else a guard has to be around these
+ * reads, too, whose indices are not told by their unknowns any more. */
+static bool solved_without_reads(const solver *s)
+{
+	bool reads = false;
+	for (int i = 0; i < s->unknowns.n; i++)
+		reads |= s->unknowns.at[i].by &&
+			 grad_has_read(s->g, s->unknowns.at[i].by);
+	for (int i = 0; i < s->inside.n; i++)
+		reads |= grad_has_read(s->g, s->inside.at[i]);
+	for (int i = 0; i < s->equal.n; i++)
+		reads |= grad_has_read(s->g, s->equal.at[i]);
+	return !reads;
+}
+
+/* Whether an index is a sum of multiples, of which ranges are told. */
+static bool is_affine(const ast_expr *e)
+{
+	bool sum = e->kind == AST_BINARY &&
+		   (e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL);
+	if (e->nargs && !sum && e->kind != AST_UNARY)
+		return false;
+	for (int i = 0; i < e->nargs; i++)
+		if (!is_affine(e->args[i]))
+			return false;
+	return true;
+}
+
+/* The same of reads under the condition that an unknown is inside: where that
+ * may not be seen to be enough. */
+static ast_expr *guard_intricate(void *arg, const ast_expr *e)
+{
+	const guarding *w = arg;
+	bool read = grad_is_read(w->s->g, e);
+	bool affine = true;
+	for (int i = 1; read && i < e->nargs; i++)
+		affine &= !tree_mentions(e->args[i], w->name) ||
+			  is_affine(e->args[i]);
+	bool guard = e->kind == AST_GUARD || !affine;
+	return guard ? guard_read(arg, e) : NULL;
+}
+
 void solver_keep_inside(solver *s, const grad_facts *f)
 {
 	trees *t = s->t;
-	bool product = solver_is_product(s->g, s->value);
+	bool product = solver_is_product(s->g, s->value) &&
+		       solved_without_reads(s);
 	for (int i = 0; i < s->unknowns.n; i++) {
 		unknown *u = &s->unknowns.at[i];
 		if (!u->by || u->v.pack || is_proven_inside(s, f, u))
@@ -105,6 +149,7 @@ void solver_keep_inside(solver *s, const grad_facts *f)
 			continue;
 		}
 		u->astray = true;
+		change_reads(s, u, guard_intricate);
 		vec_push(t->a, &s->inside,
 			 tree_binary(t, OP_GE, u->by, tree_int(t, 0)));
 		vec_push(t->a, &s->inside,

@@ -98,7 +98,8 @@ bool solver_is_product(const grad_op *g, const ast_expr *e);
 void solver_guard_reads(solver *s, const unknown *u);
 
 /* Makes the terms of points outside of the stage 0: guards do where a factor
- * is read outside, too; else there are conditions. */
+ * is read outside, too, and nothing else is read; else there are conditions,
+ * under which reads are made, guarded where these may not be understood. */
 void solver_keep_inside(solver *s, const grad_facts *f);
 
 /* All conditions, each of which reads only where those before it hold; NULL
