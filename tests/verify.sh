@@ -2,8 +2,11 @@
 # What is said of the library's operators is true on many small shapes, and
 # no cut that works is missed.
 . "${srcdir:-.}/tests/lib.sh"
-expect 0 "$TDLC" verify --strict --gradients
-prints ' 0 wrong, 0 missed, 0 wide$'
+# Of opaque functions, for which others stand in, no slopes are known.
+expect 5 "$TDLC" verify --strict --gradients
+prints ' 0 wrong, 0 missed, 0 wide; 2 gradients checked nowhere$'
+prints '^det: .* 1 unchecked$'
+prints '^inverse: .* 1 unchecked$'
 grep -E '^  (wrong|missed|wide): ' "$tmp/out" && fail "see above"
 
 # Other shapes, by another seed; the same ones by the same.

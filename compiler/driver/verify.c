@@ -80,6 +80,16 @@ static void print_finding(const verify_finding *f)
 	putchar('\n');
 }
 
+static void print_gradients(const verify_result *r)
+{
+	int n = r->gradients - r->unchecked;
+	printf(", %d %s at %lld points, %lld rounded", n,
+	       plural(n, "gradient", "gradients"), (long long)r->slopes,
+	       (long long)r->rounded);
+	if (r->unchecked)
+		printf(", %d unchecked", r->unchecked);
+}
+
 static void print_result(const verify_result *r)
 {
 	printf("%s: %d %s, %lld %s as defined, %d %s proven, %d whole, "
@@ -89,9 +99,7 @@ static void print_result(const verify_result *r)
 	       plural(r->strategies, "strategy", "strategies"), r->whole,
 	       r->partials);
 	if (r->gradients)
-		printf(", %d %s at %lld points", r->gradients,
-		       plural(r->gradients, "gradient", "gradients"),
-		       (long long)r->slopes);
+		print_gradients(r);
 	for (int k = 0; k < VERIFY_KINDS; k++)
 		if (count(r, (verify_kind)k))
 			printf(", %d %s", count(r, (verify_kind)k), kinds[k]);
@@ -116,15 +124,17 @@ static json_t *json_result(const verify_result *r)
 	for (int i = 0; i < r->nfindings; i++)
 		json_array_append_new(all, json_finding(&r->findings[i]));
 	return json_pack("{s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, "
-			 "s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:o}",
+			 "s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:o}",
 			 "name", r->name, "shapes", r->shapes,
 			 "defined_shapes", r->defined, "elements",
 			 (json_int_t)r->elements, "doubtful",
 			 (json_int_t)r->doubtful,
 			 "descriptor_shapes", r->symbolic, "strategies",
 			 r->strategies, "whole", r->whole, "partials",
-			 r->partials, "gradients", r->gradients, "slopes",
-			 (json_int_t)r->slopes, "parts",
+			 r->partials, "gradients", r->gradients,
+			 "unchecked_gradients", r->unchecked, "slopes",
+			 (json_int_t)r->slopes, "rounded_slopes",
+			 (json_int_t)r->rounded, "parts",
 			 (json_int_t)r->parts, "regions",
 			 (json_int_t)r->regions, "loose_regions",
 			 (json_int_t)r->loose, "wrong",
@@ -136,7 +146,7 @@ static json_t *json_result(const verify_result *r)
 /* ---- all of it ---------------------------------------------------------- */
 
 typedef struct totals {
-	int operators, shapes, strategies, untried;
+	int operators, shapes, strategies, untried, unchecked;
 	int64_t elements;
 	int found[VERIFY_KINDS];
 } totals;
@@ -148,6 +158,7 @@ static void add(totals *t, const verify_result *r)
 	t->elements += r->elements;
 	t->strategies += r->strategies;
 	t->untried += r->shapes == 0;
+	t->unchecked += r->unchecked;
 	for (int k = 0; k < VERIFY_KINDS; k++)
 		t->found[k] += count(r, (verify_kind)k);
 }
@@ -171,8 +182,13 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 	}
 	bool bad = t.found[VERIFY_WRONG] || t.untried ||
 		   (r->strict && (t.found[VERIFY_MISSED] ||
-				  t.found[VERIFY_WIDE]));
+				  t.found[VERIFY_WIDE] || t.unchecked));
 	cli_status printed = CLI_OK;
+	const char *unchecked = t.unchecked
+		? arena_printf(d->arena, "; %d %s checked nowhere",
+			       t.unchecked, plural(t.unchecked, "gradient",
+						   "gradients"))
+		: "";
 	if (r->json)
 		printed = driver_print_json(
 			d, json_pack("{s:I, s:o, s:i, s:i, s:i, s:b}", "seed",
@@ -182,14 +198,15 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 				     t.found[VERIFY_WIDE], "verified", !bad));
 	else
 		printf("%d %s, %d %s, %lld %s as defined, %d %s proven; %d "
-		       "wrong, %d missed, %d wide\n", t.operators,
+		       "wrong, %d missed, %d wide%s\n", t.operators,
 		       plural(t.operators, "operator", "operators"), t.shapes,
 		       plural(t.shapes, "shape", "shapes"),
 		       (long long)t.elements,
 		       t.elements == 1 ? "element" : "elements", t.strategies,
 		       plural(t.strategies, "strategy", "strategies"),
 		       t.found[VERIFY_WRONG],
-		       t.found[VERIFY_MISSED], t.found[VERIFY_WIDE]);
+		       t.found[VERIFY_MISSED], t.found[VERIFY_WIDE],
+		       unchecked);
 	if (!r->json)
 		json_decref(all);
 	return printed != CLI_OK ? printed : bad ? CLI_DIFFERENCE : CLI_OK;
@@ -225,10 +242,11 @@ cli_status command_verify(driver *d, int argc, char **argv)
 		  "how many shapes of each operator to try (25)", &r.trials,
 		  .min = 1, .max = 100000 },
 		{ CLI_FLAG, 0, "strict", NULL,
-		  "end with status 5 where a strategy is missed or a region\n"
-		  "too large, too", &r.strict },
+		  "end with status 5 where a strategy is missed, a region too\n"
+		  "large, or a gradient compared nowhere, too", &r.strict },
 		{ CLI_FLAG, 0, "gradients", NULL,
-		  "compare the derived gradients with differences, too",
+		  "compare the derived gradients with differences, and those in\n"
+		  "f32, bf16 and f16 with those in f64, too",
 		  &r.gradients },
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),

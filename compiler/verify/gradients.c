@@ -10,24 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/gradient/gradient.h"
-#include "compiler/verify/trial.h"
+#include "compiler/verify/gradients.h"
 
 enum {
 	MAX_ELEMENTS = 6, /* of an input, that are changed in a trial */
 };
 
-/* An operator with all that it is run on. */
-typedef struct run {
-	trial *t;
-	const ast_op *op;
-	const expansion *x;
-	const tensor_type *types; /* of the parameters */
-	view *values; /* as in struct trial */
-	const char *because; /* why it has no expansion */
-} run;
-
-static bool expand_run(run *r, const attr_value *const *attrs)
+bool expand_run(run *r, const attr_value *const *attrs)
 {
 	trial *t = r->t;
 	call_site site = { .place = "verify" };
@@ -41,51 +30,55 @@ static bool expand_run(run *r, const attr_value *const *attrs)
 	return r->x != NULL;
 }
 
-static bool execute(run *r)
+bool execute_stage(run *r, int i)
 {
-	for (int i = 0; i < r->x->nstages; i++) {
-		const stage *st = &r->x->stages[i];
-		view in[MAX_NINPUTS], *out = &r->values[r->x->nparams + i];
-		box all = kernel_space(st->kernel);
-		for (int j = 0; j < st->kernel->ninputs; j++)
-			in[j] = r->values[st->inputs[j]];
-		if (!out->data)
-			*out = new_result(r->t->arena, st->kernel);
-		if (kernel_eval(st->kernel, &all, in, out, stand_in, NULL) !=
-		    EVAL_OK)
+	const stage *st = &r->x->stages[i];
+	view in[MAX_NINPUTS], *out = &r->values[r->x->nparams + i];
+	box all = kernel_space(st->kernel);
+	for (int j = 0; j < st->kernel->ninputs; j++)
+		in[j] = r->values[st->inputs[j]];
+	if (!out->data)
+		*out = new_result(r->t->arena, st->kernel);
+	return kernel_eval(st->kernel, &all, in, out, stand_in, NULL) ==
+	       EVAL_OK;
+}
+
+bool execute_run(run *r)
+{
+	for (int i = 0; i < r->x->nstages; i++)
+		if (!execute_stage(r, i))
 			return false;
-	}
 	return true;
 }
 
 /* ---- the operator itself ------------------------------------------------ */
 
-/* The parameters' types with f64 in place of other floats. */
-static tensor_type *in_f64(const trial *t)
+tensor_type *types_in(const trial *t, dtype type)
 {
 	int n = t->v->op->nparams;
 	tensor_type *types = ARENA_COPY(t->arena, t->drawn->types, n);
 	for (int i = 0; i < n; i++)
 		if (dtype_is_float(types[i].type))
-			types[i].type = DT_F64;
+			types[i].type = type;
 	return types;
 }
 
-/* The same of the attributes that are types. */
-static const attr_value **attrs_in_f64(const trial *t)
+const attr_value **attrs_in(const trial *t, dtype type)
 {
-	static const int64_t f64[] = { DT_F64 };
 	const ast_op *op = t->v->op;
+	int64_t *named = ARENA_NEW(t->arena, int64_t);
 	const attr_value **attrs = ARENA_COPY(t->arena, t->drawn->attrs,
 					      op->nattrs);
+	*named = type;
 	for (int i = 0; i < op->nattrs; i++) {
 		const attr_value *v = attrs[i];
 		if (op->attrs[i].type != ATTR_TYPE || op->attrs[i].is_list ||
 		    (v && !dtype_is_float((dtype)v->ints[0])))
 			continue;
-		attr_value *wide = ARENA_NEW(t->arena, attr_value);
-		*wide = (attr_value){ .type = ATTR_TYPE, .n = 1, .ints = f64 };
-		attrs[i] = wide;
+		attr_value *other = ARENA_NEW(t->arena, attr_value);
+		*other = (attr_value){ .type = ATTR_TYPE, .n = 1,
+				       .ints = named };
+		attrs[i] = other;
 	}
 	return attrs;
 }
@@ -104,10 +97,18 @@ static bool fill(run *r)
 		else
 			*v = copy_view(r->t->arena, like);
 	}
-	return execute(r);
+	return execute_run(r);
 }
 
-/* The results' numbers, NULL data for a result that has no floats. */
+void leave_infinite(const view *y, view *weights)
+{
+	for (int64_t e = 0; e < view_count(y); e++)
+		if (!isfinite(elem_get_f64(y->type, y->data, e)))
+			elem_set_f64(weights->type, weights->data, e, 0);
+}
+
+/* The results' numbers, 0 for what is not finite; NULL data for a result that
+ * has no floats. */
 static view *draw_weights(run *r)
 {
 	contents c = { .style = 2 };
@@ -119,6 +120,7 @@ static view *draw_weights(run *r)
 		w[i] = new_view(r->t->arena, type->type, type->ndim,
 				type->dims);
 		fill_random(&r->t->v->random, &c, &w[i]);
+		leave_infinite(&r->values[r->x->results[i]], &w[i]);
 	}
 	return w;
 }
@@ -131,9 +133,9 @@ static double loss(const run *r, const view *weights, double *scale)
 	for (int i = 0; i < r->x->nresults; i++) {
 		const view *y = &r->values[r->x->results[i]];
 		for (int64_t e = 0; weights[i].data && e < view_count(y); e++) {
-			double one =
-				elem_get_f64(y->type, y->data, e) *
-				elem_get_f64(y->type, weights[i].data, e);
+			double w = elem_get_f64(y->type, weights[i].data, e);
+			double one = w ? w * elem_get_f64(y->type, y->data, e)
+				       : 0;
 			sum += one;
 			*scale += fabs(one);
 		}
@@ -184,13 +186,13 @@ static bool slope(run *r, view *x, int64_t e, const view *weights,
 	double h = s.h * fmax(1, fabs(at));
 	double here = loss(r, weights, &scale);
 	elem_set_f64(x->type, x->data, e, at + h);
-	bool fine = execute(r);
+	bool fine = execute_run(r);
 	double above = loss(r, weights, &scale);
 	elem_set_f64(x->type, x->data, e, at - h);
-	fine &= execute(r);
+	fine &= execute_run(r);
 	double below = loss(r, weights, &scale);
 	elem_set_f64(x->type, x->data, e, at);
-	fine &= execute(r);
+	fine &= execute_run(r);
 	double up = (above - here) / h, down = (here - below) / h;
 	*result = (up + down) / 2;
 	*slack = s.error * (fabs(*result) + 1) + s.noise * scale;
@@ -211,6 +213,7 @@ static void compare(run *r, view *x, const view *weights, const char *input,
 		if (!isfinite(is)) /* the root of 0 */
 			continue;
 		t->v->result->slopes++;
+		t->v->points[x - r->values]++;
 		/* The difference between the sides bounds the error of h. */
 		if (fabs(is - want) <= 100 * slack)
 			continue;
@@ -241,8 +244,7 @@ static const view *find_argument(const run *f, const view *weights,
 	return NULL;
 }
 
-/* Whether the derivative by a result is asked for that has integers here. */
-static bool asks_for_none(const run *f, const view *weights, const gradient *d,
+bool asks_for_none(const run *f, const view *weights, const gradient *d,
 			  const ast_op *op)
 {
 	for (int i = 0; i < f->x->nresults; i++)
@@ -281,8 +283,7 @@ static const attr_value **find_attributes(const run *f, const ast_op *op,
 	return given;
 }
 
-/* Expands the derived operator for the arguments at hand, and runs it. */
-static bool run_gradient(run *g, const run *f, const view *weights,
+bool run_gradient(run *g, const run *f, const view *weights,
 			 const attr_value *const *attrs, const gradient *d)
 {
 	const char *input = d->input;
@@ -307,16 +308,14 @@ static bool run_gradient(run *g, const run *f, const view *weights,
 	}
 	for (int i = 0; i < op->nparams; i++)
 		g->values[i] = *inputs[i];
-	if (execute(g))
+	if (execute_run(g))
 		return true;
 	note(t, VERIFY_WRONG, "", input, 0,
 	     "its gradient reads at an index outside its input");
 	return false;
 }
 
-/* The numbers without those of results that a grad definition does not ask
- * for: it says so that nothing comes back from these, which are only kept. */
-static const view *weights_asked(const run *f, const view *weights,
+const view *weights_asked(const run *f, const view *weights,
 				 const gradient *d)
 {
 	view *asked = ARENA_COPY(f->t->arena, weights, f->x->nresults);
@@ -358,8 +357,8 @@ void check_gradients(trial *t)
 {
 	verifier *v = t->v;
 	run f = { .t = t, .op = v->op };
-	const attr_value *const *attrs = attrs_in_f64(t);
-	f.types = in_f64(t);
+	const attr_value *const *attrs = attrs_in(t, DT_F64);
+	f.types = types_in(t, DT_F64);
 	if (!expand_run(&f, attrs)) { /* types that the text says */
 		attrs = t->drawn->attrs;
 		f.types = t->drawn->types;
@@ -382,12 +381,22 @@ void check_gradients(trial *t)
 			     "the text of its gradient has faults");
 		else if (v->gradients[i] && dtype_is_float(f.types[i].type))
 			check_gradient(&f, weights, attrs, i, v->gradients[i]);
+	if (attrs != t->drawn->attrs)
+		check_rounded_gradients(t);
+}
+
+void report_gradients(verifier *v)
+{
+	for (int i = 0; i < v->op->nparams; i++)
+		if (v->gradients[i] && v->points[i] == 0)
+			v->result->unchecked++;
 }
 
 void derive_gradients(verifier *v, tdl_modules *m)
 {
 	int n = gradient_derive(v->arena, m, v->op, &v->derived);
 	v->gradients = ARENA_ARRAY(v->arena, const ast_op *, n + 1);
+	v->points = ARENA_ARRAY(v->arena, int64_t, n + 1);
 	for (int i = 0; i < n; i++) {
 		const gradient *g = &v->derived[i];
 		gradient_load(m, g);

@@ -5,7 +5,7 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/cuts.c \
 	%D%/data.c \
 	%D%/draw.c \
-	%D%/gradients.c \
+	%D%/gradients.c %D%/gradients.h \
 	%D%/partials.c \
 	%D%/reads.c \
 	%D%/reference/frame.h \
@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/reference/scope.c \
 	%D%/reference/type.c \
 	%D%/roles.c \
+	%D%/rounded.c \
 	%D%/spots.c \
 	%D%/stand_in.c \
 	%D%/symbolic.c \

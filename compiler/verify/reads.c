@@ -265,6 +265,14 @@ static void walk(watch *w, const kexpr *e)
 		walk(w, e->args[0]);
 		return;
 	}
+	if (logic) { /* the second operand is read as the first one says */
+		bool rounded = is_rounded(e->args[0]);
+		walk(w, e->args[0]);
+		w->nstrided += rounded;
+		walk_args(w, e, 1);
+		w->nstrided -= rounded;
+		return;
+	}
 	if (e->kind == KX_READ) {
 		place p = place_of(w, e->input, e->args, e->guarded);
 		see_index(w, find_place(w, e, p), e->args);

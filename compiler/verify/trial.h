@@ -110,6 +110,7 @@ typedef struct verifier {
 	VEC(const char *) proved, whole, passing; /* "stage variable" */
 	struct gradient *derived; /* by parameter; NULL: are not checked */
 	const ast_op **gradients; /* that these are; NULL for none */
+	int64_t *points; /* by parameter: where slopes were compared */
 } verifier;
 
 typedef struct trial {
@@ -248,5 +249,8 @@ void check_gradients(trial *t);		  /* gradients.c */
 
 /* Derives the operators of the gradients, and adds them to m. */
 void derive_gradients(verifier *v, tdl_modules *m);
+
+/* Counts those that were compared nowhere. */
+void report_gradients(verifier *v);
 
 #endif

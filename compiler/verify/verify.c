@@ -267,6 +267,8 @@ verify_result verify_op(arena *a, tdl_modules *m, const ast_op *op,
 							    : MANY_TRIALS,
 			  LAST_DRAWS, MANY_POINTS);
 	report_attempts(&v);
+	if (v.derived)
+		report_gradients(&v);
 	if (v.unlike >= MIN_ATTEMPTS && r.symbolic == 0)
 		note_for(&v, VERIFY_MISSED, "", "",
 			 "the descriptor has other stages or variables than "

@@ -61,7 +61,9 @@ typedef struct verify_result {
 			     right */
 	bool open;	  /* the descriptor follows only from shapes */
 	int gradients;	  /* that were derived, where these are checked */
+	int unchecked;	  /* of them, compared with no slope */
 	int64_t slopes;	  /* of elements, that they were compared with */
+	int64_t rounded;  /* of elements, in shorter floats beside f64 */
 	int64_t parts;	  /* that were run */
 	int64_t regions;  /* that were compared */
 	int64_t loose;	  /* of them, larger than what is read: by data, by

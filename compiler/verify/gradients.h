@@ -1,0 +1,52 @@
+/* What the files share that check gradients. */
+#ifndef TDL_COMPILER_VERIFY_GRADIENTS_H
+#define TDL_COMPILER_VERIFY_GRADIENTS_H
+
+#include "compiler/gradient/gradient.h"
+#include "compiler/verify/trial.h"
+
+/* An operator with all that it is run on. */
+typedef struct run {
+	trial *t;
+	const ast_op *op;
+	const expansion *x;
+	const tensor_type *types; /* of the parameters */
+	view *values;		  /* as in struct trial */
+	const char *because;	  /* why it has no expansion */
+} run;
+
+/* Expands the operator for the run's types, and makes room for values; false,
+ * with because, where that cannot be. */
+bool expand_run(run *r, const attr_value *const *attrs);
+
+/* Computes all stages, or one; false where an index is outside its tensor. */
+bool execute_run(run *r);
+bool execute_stage(run *r, int i);
+
+/* The parameters' types in a trial with a type in place of all floats; the same
+ * of the attributes that are types. */
+tensor_type *types_in(const trial *t, dtype type);
+const attr_value **attrs_in(const trial *t, dtype type);
+
+/* Makes the numbers 0 that belong to elements of y which are not finite. */
+void leave_infinite(const view *y, view *weights);
+
+/* The numbers, one view for each result of f, without those of results that a
+ * grad definition does not ask for: it says so that nothing comes back from
+ * these, which are only kept. */
+const view *weights_asked(const run *f, const view *weights,
+			  const gradient *d);
+
+/* Whether the derivative by a result is asked for that has integers here. */
+bool asks_for_none(const run *f, const view *weights, const gradient *d,
+		   const ast_op *op);
+
+/* Expands the derived operator g->op of the operator that f runs for the
+ * arguments at hand, and runs it; false, with a finding, where that fails. */
+bool run_gradient(run *g, const run *f, const view *weights,
+		  const attr_value *const *attrs, const gradient *d);
+
+/* Compares derived gradients in shorter floats with f64 (rounded.c). */
+void check_rounded_gradients(trial *t);
+
+#endif

@@ -1,0 +1,336 @@
+/* Derived gradients in the floats that they run in, against f64.
+ *
+ * The reference is the same gradient in f64, of the same inputs, which the
+ * shorter type has.  Where the operator chooses, rounding may choose otherwise,
+ * so that there are two kinds of inputs: few numbers, of which many are equal,
+ * if the operator computes exactly the same of them in both types, and so
+ * chooses the same; and any numbers, of which elements count that inputs a few
+ * round-offs away do not change much.  How far rounding of what comes in
+ * between moves an element is measured: by gradients in f64 of which each stage
+ * is rounded at random (Vignes, "A stochastic arithmetic for reliable
+ * scientific computation", 1993).  They are compared with each other: a gradient
+ * that is wrong wherever something is rounded is so in all of them. */
+#include "config.h"
+
+#include <math.h>
+
+#include "compiler/verify/gradients.h"
+
+enum {
+	FEW = 2, MANY = 40, /* gradients close by that are looked at: at
+			       first, and before a fault is told */
+	NEAR = 4,	/* round-offs that they are away, at most */
+	SLACK = 32,	/* round-offs that a gradient may be off */
+	SPREAD = 8,	/* times that it may be off as those close by are */
+	MOST_OFF = 4,	/* times the slack that these may be off, to count */
+};
+
+/* The same operator in both types, on the same inputs. */
+typedef struct pair {
+	trial *t;
+	dtype type;
+	run wide, narrow;
+	const attr_value **wide_attrs, **narrow_attrs;
+	view *wide_weights, *narrow_weights;
+	bool tied; /* few numbers */
+} pair;
+
+/* ---- inputs ------------------------------------------------------------- */
+
+static double drawn(pair *p)
+{
+	rng *r = &p->t->v->random;
+	if (p->tied)
+		return (double)rng_in(r, -3, 3) / 2;
+	double x = (double)rng_in(r, 1, 4096) / 1024;
+	return rng_percent(r, 50) ? x : -x;
+}
+
+/* Two views of the same numbers, which the shorter type has. */
+static void fill_both(pair *p, view *wide, view *narrow)
+{
+	int64_t n = view_count(wide);
+	for (int64_t e = 0; e < n; e++) {
+		elem_set_f64(narrow->type, narrow->data, e, drawn(p));
+		elem_set_f64(wide->type, wide->data, e,
+			     elem_get_f64(narrow->type, narrow->data, e));
+	}
+}
+
+static view like(const trial *t, const tensor_type *type)
+{
+	return new_view(t->arena, type->type, type->ndim, type->dims);
+}
+
+/* Whether the shorter type has no number for what the operator computes. */
+static bool overflows(const pair *p)
+{
+	int n = p->wide.x->nparams + p->wide.x->nstages;
+	for (int i = p->wide.x->nparams; i < n; i++) {
+		const view *x = &p->wide.values[i], *y = &p->narrow.values[i];
+		for (int64_t e = 0; e < view_count(x); e++)
+			if (dtype_is_float(x->type) &&
+			    isfinite(elem_get_f64(x->type, x->data, e)) &&
+			    !isfinite(elem_get_f64(y->type, y->data, e)))
+				return true;
+	}
+	return false;
+}
+
+static bool fill_inputs(pair *p)
+{
+	for (int i = 0; i < p->wide.x->nparams; i++) {
+		view *wide = &p->wide.values[i], *narrow = &p->narrow.values[i];
+		if (!dtype_is_float(p->wide.types[i].type)) {
+			*wide = copy_view(p->t->arena, &p->t->values[i]);
+			*narrow = *wide;
+			continue;
+		}
+		*wide = like(p->t, &p->wide.types[i]);
+		*narrow = like(p->t, &p->narrow.types[i]);
+		fill_both(p, wide, narrow);
+	}
+	return execute_run(&p->wide) && execute_run(&p->narrow) &&
+	       !overflows(p);
+}
+
+/* Numbers of the results, 0 for what one of the two has no finite number of;
+ * false where the results have other types than the two. */
+static bool draw_weights(pair *p)
+{
+	int n = p->wide.x->nresults;
+	p->wide_weights = ARENA_ARRAY(p->t->arena, view, n);
+	p->narrow_weights = ARENA_ARRAY(p->t->arena, view, n);
+	for (int i = 0; i < n; i++) {
+		const tensor_type *wide = &p->wide.x->result_types[i];
+		const tensor_type *narrow = &p->narrow.x->result_types[i];
+		if (dtype_is_float(wide->type) != dtype_is_float(narrow->type))
+			return false;
+		if (!dtype_is_float(wide->type))
+			continue;
+		view *w = &p->wide_weights[i], *v = &p->narrow_weights[i];
+		*w = like(p->t, wide);
+		*v = like(p->t, narrow);
+		fill_both(p, w, v);
+		for (int j = 0; j < 2; j++) {
+			run *r = j ? &p->wide : &p->narrow;
+			const view *y = &r->values[r->x->results[i]];
+			leave_infinite(y, w);
+			leave_infinite(y, v);
+		}
+	}
+	return true;
+}
+
+/* Whether all that the operator computes is the same in both types. */
+static bool is_exact(const pair *p)
+{
+	int n = p->wide.x->nparams + p->wide.x->nstages;
+	for (int i = p->wide.x->nparams; i < n; i++) {
+		const view *x = &p->wide.values[i], *y = &p->narrow.values[i];
+		for (int64_t e = 0; e < view_count(x); e++)
+			if (dtype_is_float(x->type) &&
+			    elem_get_f64(x->type, x->data, e) !=
+				    elem_get_f64(y->type, y->data, e))
+				return false;
+	}
+	return true;
+}
+
+/* ---- neighbours --------------------------------------------------------- */
+
+/* What is told of an element by gradients close by. */
+typedef struct spread {
+	double *inputs; /* how far those of inputs close by are from it */
+	double *low, *high; /* between which those are that round */
+} spread;
+
+/* A copy of floats, each of which is up to `most` times itself away. */
+static view disturbed(pair *p, const view *v, double most, bool exact)
+{
+	view c = copy_view(p->t->arena, v);
+	view type = new_view(p->t->arena, p->type, 0, NULL);
+	for (int64_t e = 0; e < view_count(v); e++) {
+		double x = elem_get_f64(v->type, v->data, e);
+		double r = (double)rng_in(&p->t->v->random, -1024, 1024) / 1024;
+		elem_set_f64(type.type, type.data, 0, x);
+		if (exact || elem_get_f64(type.type, type.data, 0) != x)
+			elem_set_f64(c.type, c.data, e, x * (1 + most * r));
+	}
+	return c;
+}
+
+/* The gradient at inputs a few round-offs away; NULL where it has none. */
+static const view *at_neighbour(pair *p, const view *weights, const run *g,
+				const gradient *d)
+{
+	run f = p->wide, *h = ARENA_NEW(p->t->arena, run);
+	int n = f.x->nparams;
+	*h = (run){.t = p->t, .op = g->op};
+	f.values = ARENA_COPY(p->t->arena, f.values, n + f.x->nstages);
+	for (int i = 0; i < n; i++)
+		if (dtype_is_float(f.values[i].type))
+			f.values[i] = disturbed(p, &f.values[i],
+						NEAR * unit_roundoff(p->type),
+						true);
+	if (!run_gradient(h, &f, weights, p->wide_attrs, d))
+		return NULL;
+	return &h->values[h->x->results[0]];
+}
+
+/* The gradient in f64, of which each stage is rounded somehow, where the
+ * shorter type has to. */
+static const view *rounding(pair *p, const run *g)
+{
+	run *h = ARENA_COPY(p->t->arena, g, 1);
+	int n = g->x->nparams;
+	h->values = ARENA_COPY(p->t->arena, g->values, n + g->x->nstages);
+	for (int i = 0; i < g->x->nstages; i++) {
+		view *y = &h->values[n + i];
+		*y = (view){0};
+		if (!execute_stage(h, i))
+			return NULL;
+		if (dtype_is_float(y->type))
+			*y = disturbed(p, y, unit_roundoff(p->type), false);
+	}
+	return &h->values[g->x->results[0]];
+}
+
+/* false where the gradient cannot be computed close by. */
+static bool find_spread(pair *p, const view *weights, const run *g,
+			const gradient *d, int neighbours, spread *s)
+{
+	const view *at = &g->values[g->x->results[0]];
+	int64_t n = view_count(at);
+	s->inputs = ARENA_ARRAY(p->t->arena, double, n + 1);
+	s->low = ARENA_ARRAY(p->t->arena, double, n + 1);
+	s->high = ARENA_ARRAY(p->t->arena, double, n + 1);
+	for (int k = 0; k < neighbours; k++) {
+		const view *near = p->tied ? at : at_neighbour(p, weights, g, d);
+		const view *rounded = rounding(p, g);
+		if (!near || !rounded)
+			return false;
+		for (int64_t e = 0; e < n; e++) {
+			double x = elem_get_f64(at->type, at->data, e);
+			double y = elem_get_f64(near->type, near->data, e);
+			double z = elem_get_f64(rounded->type, rounded->data,
+						e);
+			s->inputs[e] = fmax(s->inputs[e], fabs(x - y));
+			s->low[e] = k ? fmin(s->low[e], z) : z;
+			s->high[e] = k ? fmax(s->high[e], z) : z;
+		}
+	}
+	return true;
+}
+
+/* ---- comparing ---------------------------------------------------------- */
+
+static double greatest(const view *v)
+{
+	double most = 0;
+	for (int64_t e = 0; e < view_count(v); e++)
+		most = fmax(most, fabs(elem_get_f64(v->type, v->data, e)));
+	return most;
+}
+
+/* Whether a number of f64 overflows in the shorter type. */
+static bool overflows_as(pair *p, double x)
+{
+	view one = new_view(p->t->arena, p->type, 0, NULL);
+	elem_set_f64(one.type, one.data, 0, x);
+	return isfinite(x) && !isfinite(elem_get_f64(one.type, one.data, 0));
+}
+
+/* Whether something that the gradient computes does. */
+static bool any_overflows(pair *p, const run *g)
+{
+	for (int i = 0; i < g->x->nstages; i++) {
+		const view *y = &g->values[g->x->nparams + i];
+		if (dtype_is_float(y->type) && overflows_as(p, greatest(y)))
+			return true;
+	}
+	return false;
+}
+
+/* The first element that is off, -1 for none; counts what was compared. */
+static int64_t compare(pair *p, const view *want, const view *got,
+		       const spread *s, int64_t *compared)
+{
+	double scale = fmax(greatest(want), 1);
+	double slack = SLACK * unit_roundoff(p->type) * scale;
+	*compared = 0;
+	for (int64_t e = 0; e < view_count(want); e++) {
+		double x = elem_get_f64(want->type, want->data, e);
+		double y = elem_get_f64(got->type, got->data, e);
+		double off = s->inputs[e] + SPREAD * (s->high[e] - s->low[e]);
+		if (!isfinite(x) || !(off <= MOST_OFF * slack))
+			continue;
+		++*compared;
+		if (!(fabs(x - y) <= slack + SPREAD * off))
+			return e;
+	}
+	return -1;
+}
+
+static void compare_all(pair *p, const gradient *d, const view *want,
+			const view *got, const view *weights, const run *g)
+{
+	int64_t compared = 0, e = -1;
+	spread s;
+	for (int n = FEW; n <= MANY && (n == FEW || e >= 0); n += MANY - FEW) {
+		if (!find_spread(p, weights, g, d, n, &s))
+			return;
+		e = compare(p, want, got, &s, &compared);
+	}
+	p->t->v->result->rounded += compared;
+	if (e >= 0)
+		note(p->t, VERIFY_WRONG, "", d->input, 0,
+		     "its gradient in %s is not that in f64 (element %lld is "
+		     "%.9g, in f64 %.9g%s)", dtype_name(p->type), (long long)e,
+		     elem_get_f64(got->type, got->data, e),
+		     elem_get_f64(want->type, want->data, e),
+		     p->tied ? ", of few numbers" : "");
+}
+
+static void check_gradient(pair *p, int input, const ast_op *op)
+{
+	const gradient *d = &p->t->v->derived[input];
+	run wide = {.t = p->t, .op = op}, narrow = wide;
+	const view *weights = weights_asked(&p->wide, p->wide_weights, d);
+	const view *rounded = weights_asked(&p->narrow, p->narrow_weights, d);
+	if (!asks_for_none(&p->wide, weights, d, op) &&
+	    run_gradient(&wide, &p->wide, weights, p->wide_attrs, d) &&
+	    run_gradient(&narrow, &p->narrow, rounded, p->narrow_attrs, d) &&
+	    !any_overflows(p, &wide))
+		compare_all(p, d, &wide.values[wide.x->results[0]],
+			    &narrow.values[narrow.x->results[0]], weights,
+			    &wide);
+}
+
+static void check_pair(pair *p)
+{
+	verifier *v = p->t->v;
+	if (p->narrow.x->nstages != p->wide.x->nstages || !fill_inputs(p) ||
+	    !draw_weights(p) || (p->tied && !is_exact(p)))
+		return;
+	for (int i = 0; i < v->op->nparams; i++)
+		if (v->gradients[i] &&
+		    dtype_is_float(p->wide.types[i].type))
+			check_gradient(p, i, v->gradients[i]);
+}
+
+void check_rounded_gradients(trial *t)
+{
+	static const dtype types[] = {DT_F32, DT_BF16, DT_F16};
+	for (int i = 0; i < 6; i++) {
+		pair p = {.t = t, .type = types[i / 2], .tied = i % 2};
+		p.wide = p.narrow = (run){.t = t, .op = t->v->op};
+		p.wide.types = types_in(t, DT_F64);
+		p.narrow.types = types_in(t, p.type);
+		p.wide_attrs = attrs_in(t, DT_F64);
+		p.narrow_attrs = attrs_in(t, p.type);
+		if (expand_run(&p.wide, p.wide_attrs) &&
+		    expand_run(&p.narrow, p.narrow_attrs))
+			check_pair(&p);
+	}
+}
