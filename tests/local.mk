@@ -32,6 +32,7 @@ script_tests = \
 python_files = \
 	%D%/onnx/nodes.py \
 	%D%/rules.py \
+	%D%/gradients.py \
 	%D%/hostile/models.py \
 	%D%/onnx/byte_model.py \
 	%D%/hostile/networks.py \
