@@ -245,7 +245,7 @@ cli_status command_verify(driver *d, int argc, char **argv)
 		  "end with status 5 where a strategy is missed, a region too\n"
 		  "large, or a gradient compared nowhere, too", &r.strict },
 		{ CLI_FLAG, 0, "gradients", NULL,
-		  "compare the derived gradients with differences, and those in\n"
+		  "compare the derived gradients with differences, and in\n"
 		  "f32, bf16 and f16 with those in f64, too",
 		  &r.gradients },
 		DRIVER_OPTION_JSON(&r.json),

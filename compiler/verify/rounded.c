@@ -8,8 +8,8 @@
  * round-offs away do not change much.  How far rounding of what comes in
  * between moves an element is measured: by gradients in f64 of which each stage
  * is rounded at random (Vignes, "A stochastic arithmetic for reliable
- * scientific computation", 1993).  They are compared with each other: a gradient
- * that is wrong wherever something is rounded is so in all of them. */
+ * scientific computation", 1993).  They are compared with each other: a
+ * gradient that is wrong wherever something is rounded is so in all of them. */
 #include "config.h"
 
 #include <math.h>
@@ -206,7 +206,8 @@ static bool find_spread(pair *p, const view *weights, const run *g,
 	s->low = ARENA_ARRAY(p->t->arena, double, n + 1);
 	s->high = ARENA_ARRAY(p->t->arena, double, n + 1);
 	for (int k = 0; k < neighbours; k++) {
-		const view *near = p->tied ? at : at_neighbour(p, weights, g, d);
+		const view *near =
+			p->tied ? at : at_neighbour(p, weights, g, d);
 		const view *rounded = rounding(p, g);
 		if (!near || !rounded)
 			return false;
