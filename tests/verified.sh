@@ -31,6 +31,22 @@ prints '"nan_on_one_worker": 2'
 expect 0 "$TDLRUN" "$tmp/sums.plan" --inputs "$tmp/nan.npz" --json
 prints '"worst": null'
 
+# A compiler whose path has blanks, with arguments of its own.
+mkdir "$tmp/my tools"
+cat >"$tmp/my tools/a compiler" <<END
+#!/bin/sh
+[ "\$1" = -DMINE ] && echo "\$@" >>"$tmp/called" && shift
+exec ${CC:-cc} "\$@"
+END
+chmod +x "$tmp/my tools/a compiler"
+expect 0 env TDL_CACHE="$tmp/cache" CC="$tmp/my tools/a compiler -DMINE" \
+	"$TDLRUN" "$tmp/sums.plan"
+grep -q -- '-DMINE.*-c\|-DMINE.*-shared' "$tmp/called" ||
+	fail 'the compiler was not called with its argument'
+expect 4 env TDL_CACHE="$tmp/cache2" CC="$tmp/my tools/none" \
+	"$TDLRUN" "$tmp/sums.plan"
+says "cannot run the C compiler '$tmp/my'"
+
 # Sums that are divided; then Adam in a short type, which makes noise of a
 # gradient that is 0.
 gpt2() {

@@ -120,11 +120,34 @@ static void add_flags(builder *b, words *w)
 
 /* ---- the key ----------------------------------------------------------- */
 
+static bool is_program(const char *path)
+{
+	struct stat st;
+	return strchr(path, '/') && access(path, X_OK) == 0 &&
+	       stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The length of the longest beginning of a command, up to a blank or its end,
+ * that is the path of a program; 0: none. */
+static size_t program_length(arena *a, const char *command)
+{
+	const char *blanks = " \t"; /* and the end */
+	for (size_t n = strlen(command); n > 0; n--)
+		if (strchr(blanks, command[n]) &&
+		    is_program(arena_strndup(a, command, n)))
+			return n;
+	return 0;
+}
+
+/* A path may have blanks; other words that CC has are arguments. */
 static void find_compiler(builder *b)
 {
 	const char *cc = getenv("CC");
 	char *s = arena_strdup(b->a, cc && *cc ? cc : "cc"), *save = NULL;
-	for (char *w = strtok_r(s, " \t", &save); w;
+	size_t n = program_length(b->a, s);
+	if (n > 0)
+		vec_push(b->a, &b->cc, arena_strndup(b->a, s, n));
+	for (char *w = strtok_r(s + n, " \t", &save); w;
 	     w = strtok_r(NULL, " \t", &save))
 		vec_push(b->a, &b->cc, w);
 	if (!b->cc.n)
