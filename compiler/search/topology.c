@@ -125,10 +125,15 @@ static bool known_keys(const reader *r, const json_t *of,
 	return true;
 }
 
-static const char *string(const reader *r, const json_t *of, const char *key)
+/* A text, "" where there is none. */
+static bool string(const reader *r, const json_t *of, const char *key,
+		   const char **to)
 {
-	const char *text = json_string_value(json_object_get(of, key));
-	return text ? arena_strdup(r->a, text) : "";
+	const json_t *v = json_object_get(of, key);
+	const char *text = v ? json_string_value(v) : "";
+	*to = text ? arena_strdup(r->a, text) : "";
+	return text || wrong(r, arena_printf(r->a, "'%s' is something else; a "
+					     "string is expected", key));
 }
 
 /* What a type has no rate of its own for runs at that of f32. */
@@ -165,6 +170,7 @@ static bool read_device(const reader *r, const json_t *of, topology *t)
 	if (!json_is_object(of))
 		return wrong(r, "'device' is missing: an object");
 	if (!known_keys(r, of, keys) ||
+	    !string(r, of, "name", &t->device) ||
 	    !number(r, of, "memory", 0, 0, &memory) ||
 	    !number(r, of, "bandwidth", 1, -1, &t->bandwidth) ||
 	    !number(r, of, "launch", 0, 0, &t->launch))
@@ -172,7 +178,6 @@ static bool read_device(const reader *r, const json_t *of, topology *t)
 	if (overlap && !json_is_boolean(overlap))
 		return wrong(r, "'overlap' is true or false");
 	t->overlap = !json_is_false(overlap);
-	t->device = string(r, of, "name");
 	t->memory = memory < 0x1p60 ? (int64_t)memory : (int64_t)1 << 60;
 	return read_flops(r, json_object_get(of, "flops"), t);
 }
@@ -185,6 +190,7 @@ static bool read_level(const reader *r, const json_t *of, topology_level *l)
 	if (!json_is_object(of))
 		return wrong(r, "a level is an object");
 	if (!known_keys(r, of, keys) ||
+	    !string(r, of, "name", &l->name) ||
 	    !number(r, of, "size", least, 0, &size) ||
 	    !number(r, of, "latency", 0, -1, &l->latency) ||
 	    !number(r, of, "bandwidth", 1, -1, &l->bandwidth))
@@ -192,7 +198,6 @@ static bool read_level(const reader *r, const json_t *of, topology_level *l)
 	if (size != floor(size) || size > PLAN_MAX_WORKERS)
 		return wrong(r, "the size of a level is an integer up to "
 				"65536");
-	l->name = string(r, of, "name");
 	l->size = (int)size;
 	return true;
 }
@@ -225,8 +230,7 @@ static bool read_topology(const reader *r, const json_t *j, topology *t)
 				"\"tdl-topology\"");
 	if (json_integer_value(json_object_get(j, "version")) != 1)
 		return wrong(r, "the version of the format is not 1");
-	t->name = string(r, j, "name");
-	return known_keys(r, j, keys) &&
+	return known_keys(r, j, keys) && string(r, j, "name", &t->name) &&
 	       read_device(r, json_object_get(j, "device"), t) &&
 	       read_levels(r, json_object_get(j, "levels"), t);
 }
