@@ -18,6 +18,7 @@ CLEANFILES += $(nodist_cmake_DATA)
 
 fill_in = $(AM_V_GEN)$(MKDIR_P) $(@D) && sed \
 	-e 's|@bindir[@]|$(bindir)|g' \
+	-e 's|@includedir[@]|$(includedir)|g' \
 	-e 's|@pkgdatadir[@]|$(pkgdatadir)|g' \
 	-e 's|@VERSION[@]|$(VERSION)|g'
 %D%/TdlConfig.cmake: $(srcdir)/%D%/TdlConfig.cmake.in Makefile

@@ -128,6 +128,32 @@ if command -v cmake >/dev/null; then
 	expect 0 cmake -S "$project" -B "$tmp/cmake" -DCMAKE_PREFIX_PATH="$inst"
 	cd "$tmp/cmake" || exit 1
 	rebuilds cmake cmake --build .
+	# A header, in a program that prints what it holds.
+	cat >"$project/main.c" <<'END'
+#include <stdio.h>
+#include "net.h"
+int main(void)
+{
+	for (int i = 0; i < net_count; i++)
+		puts(net_names[i]);
+	return 0;
+}
+END
+	sed 's/project NONE/project C/' "$project/CMakeLists.txt" \
+		>"$project/with_c"
+	cat >>"$project/with_c" <<'END'
+tdl_compile(OUTPUT net.h SOURCES net.tdl INCLUDE parts EMIT header)
+add_executable(program main.c net.h)
+target_link_libraries(program PRIVATE Tdl::headers)
+END
+	mkdir "$tmp/with_c"
+	cp -r "$project"/*.c "$project"/*.tdl "$project/parts" "$tmp/with_c"
+	cp "$project/with_c" "$tmp/with_c/CMakeLists.txt"
+	expect 0 cmake -S "$tmp/with_c" -B "$tmp/cmake3" \
+		-DCMAKE_PREFIX_PATH="$inst"
+	expect 0 cmake --build "$tmp/cmake3"
+	expect 0 "$tmp/cmake3/program"
+	prints '^twice$'
 	sed -i 's/Tdl 0.1/Tdl 0.2/' "$project/CMakeLists.txt"
 	expect 1 cmake -S "$project" -B "$tmp/cmake2" \
 		-DCMAKE_PREFIX_PATH="$inst"
