@@ -19,9 +19,12 @@ dist_doc_DATA = \
 	%D%/verify.md
 
 # What is made: the grammar out of bison's and flex's files, the reference of
-# the operator library out of the library.
+# the operator library out of the library, by a tdlc that runs here.
 if TDLC
-nodist_doc_DATA = %D%/grammar.md %D%/library.md %D%/library.html
+nodist_doc_DATA = %D%/grammar.md
+if !CROSS
+nodist_doc_DATA += %D%/library.md %D%/library.html
+endif
 CLEANFILES += $(nodist_doc_DATA)
 
 %D%/grammar.md: dsl/gram.y dsl/scan.l dsl/grammar.awk

@@ -47,6 +47,18 @@ lacks() {
 	! "${PYTHON:-python3}" -c "import ctypes; ctypes.CDLL('$1')" 2>/dev/null
 }
 
+# Nothing runs what is built for another machine.
+mkdir "$tmp/cross"
+cd "$tmp/cross" || exit 1
+expect 0 "$here/configure" -q --build=x86_64-linux-gnu \
+	--host=i686-tdl-linux-gnu --cache-file="$tmp/cross.cache" CC="$CC" \
+	CFLAGS=-O0 PKG_CONFIG="$(command -v pkg-config)" --without-mpi \
+	--without-cuda
+expect 0 make -n all
+grep -E '(^|[;&|] *|")\./tdl(c|run)' "$tmp/out" &&
+	fail 'a program for another machine would be run'
+cd "$OLDPWD" || exit 1
+
 builds none --without-mpi --without-cuda
 runs none 0 'verified' --verify
 runs none 4 "'cuda' is not built in; use --backend cpu" --backend cuda
