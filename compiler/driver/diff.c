@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "compiler/driver/driver.h"
+#include "compiler/driver/plan_make.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/lower/cost.h"
 #include "plan/plan.h"
@@ -165,13 +166,15 @@ static void print_text(const differ *d, const differences *tensors,
 cli_status command_diff(driver *d, int argc, char **argv)
 {
 	bool json = false;
+	const char *on = NULL;
 	const cli_option options[] = {
+		PLAN_OPTION_TOPOLOGY(&on),
 		DRIVER_OPTION_JSON(&json),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
 	};
 	cli_status status;
-	differ x = { .arena = d->arena, .machine = topology_preset(0) };
+	differ x = { .arena = d->arena };
 	int first = cli_parse(d->arena, &d->program, options, argc, argv,
 			      &status);
 	if (first < 0)
@@ -180,7 +183,10 @@ cli_status command_diff(driver *d, int argc, char **argv)
 		return cli_usage(&d->program, "two plans are expected");
 	for (int i = 0; i < 2; i++) {
 		x.plan[i] = plan_read(d->arena, d->sink, argv[first + i]);
-		if (!x.plan[i])
+		if (x.plan[i])
+			x.machine = plan_topology(d, on,
+					mesh_workers(&x.plan[i]->mesh));
+		if (!x.plan[i] || !x.machine)
 			return CLI_OK;
 	}
 	differences tensors = compare(&x, false), operators = compare(&x, true);

@@ -8,6 +8,8 @@ status tdlc plan matmul.onnx -k 4 --algorithm joint -o "$tmp/joint"
 status tdlc diff "$tmp/joint" "$tmp/mine"
 status tdlc diff "$tmp/mine" "$tmp/mine"
 status tdlc diff "$tmp/joint" "$tmp/mine" --json
+tdlc diff "$tmp/joint" "$tmp/mine" --topology 8xk80 | grep predicted
+status tdlc diff "$tmp/joint" "$tmp/mine" --topology none
 status tdlc score matmul.onnx -k 4 --pins "$tmp/pins" --algorithm tofu
 status tdlc score matmul.onnx -k 4
 printf 'w=cut 1\n\0\nx=nonsense\n' >"$tmp/zero"
