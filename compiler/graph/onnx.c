@@ -251,6 +251,15 @@ static bool same_shape(const Onnx__TensorShapeProto *s, const tensor_type *t)
 	return same;
 }
 
+/* Whether a tensor may have been computed as one type where another is
+ * declared, because --precision asks for short floats. */
+static bool is_converted(const importer *im, dtype declared, dtype computed)
+{
+	const train_options *o = im->options->train;
+	return o && o->precision && dtype_is_float(declared) &&
+	       dtype_is_float(computed);
+}
+
 /* What the model declares of what nodes compute: worth a warning where it is
  * wrong, and no more, for it is not used. */
 static void check_declared(importer *im, const onnx_frame *f,
@@ -263,8 +272,9 @@ static void check_declared(importer *im, const onnx_frame *f,
 	const Onnx__TypeProto__Tensor *declared = v->type->tensor_type;
 	const tensor_type *t = graph_type(im->b, (tensor_id)x->v.i);
 	const char *place = onnx_place(im, "tensor", v->name, NULL);
-	if (declared->elem_type &&
-	    mapping_onnx_type(declared->elem_type) != t->type)
+	dtype type = mapping_onnx_type(declared->elem_type);
+	if (declared->elem_type && type != t->type &&
+	    !is_converted(im, type, t->type))
 		diag_warning_in(im->sink, DIAG_TYPE_DISAGREES, place,
 				"the model declares another element type than "
 				"the computed one, %s", dtype_name(t->type));
