@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/intern.h"
+#include "compiler/driver/plan_print.h"
 #include "compiler/driver/train_options.h"
 
 /* Arithmetic operations of a node; INT64_MAX where they do not fit. */
@@ -17,6 +19,11 @@ static int64_t node_flops(const graph *g, node_id n)
 static bool is_kept(const tensor *t)
 {
 	return t->kind == TENSOR_STATE && !t->parameter;
+}
+
+static bool is_trained(const tensor *t)
+{
+	return t->kind == TENSOR_STATE && t->next != NONE;
 }
 
 /* ---- json -------------------------------------------------------------- */
@@ -75,9 +82,11 @@ static json_t *graph_json(const graph *g)
 		json_array_append_new(tensors, tensor_json(g, &g->tensors[i]));
 	for (int i = 0; i < g->nnodes; i++)
 		json_array_append_new(nodes, node_json(g, i));
-	return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:o, s:o, s:o, s:o}",
-			 "model", g->name, "train", g->training, "operators",
-			 g->nnodes, "tensors", g->ntensors, "parameters_bytes",
+	return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:o, s:o, s:o, "
+			 "s:o}", "model", g->name, "train", g->training,
+			 "operators", g->nnodes, "tensors", g->ntensors,
+			 "parameters", (json_int_t)graph_parameter_nelem(g),
+			 "parameters_bytes",
 			 (json_int_t)graph_parameter_bytes(g), "flops",
 			 (json_int_t)graph_flops(g), "inputs",
 			 names_json(g, g->inputs, g->ninputs), "outputs",
@@ -102,6 +111,17 @@ static void print_face(arena *a, const graph *g, const char *what,
 	}
 }
 
+/* Weights that are not trained and are part of other constants. */
+static void print_folded(arena *a, const graph *g)
+{
+	strmap *there = strmap_new(a);
+	for (int i = 0; i < g->ntensors; i++)
+		strmap_put(there, g->tensors[i].name, there);
+	for (int i = 0; i < g->nfixed && g->training; i++)
+		if (!strmap_get(there, g->fixed[i]))
+			printf("%-12s %s  folded\n", "fixed", g->fixed[i]);
+}
+
 static int widest(const graph *g, bool op)
 {
 	size_t most = 0;
@@ -118,18 +138,20 @@ static void print_text(arena *a, const graph *g)
 	printf("%-12s %s\n", "model", g->name);
 	print_count("operators", g->nnodes);
 	print_count("tensors", g->ntensors);
-	print_count("parameters", graph_parameter_bytes(g));
+	printf("%-12s %" PRId64 ", %s\n", "parameters",
+	       graph_parameter_nelem(g),
+	       plan_bytes_text(a, graph_parameter_bytes(g)));
 	print_count("flops", graph_flops(g));
 	print_face(a, g, "input", g->inputs, g->ninputs);
 	print_face(a, g, "output", g->outputs, g->noutputs);
 	for (int i = 0; i < g->ntensors; i++)
 		if (is_kept(&g->tensors[i]))
 			print_face(a, g, "state", &i, 1);
-		else if (g->tensors[i].kind == TENSOR_STATE && g->training)
-			print_face(a, g,
-				   g->tensors[i].next == NONE ? "fixed"
-							      : "trained",
+		else if (g->tensors[i].parameter && g->training)
+			print_face(a, g, is_trained(&g->tensors[i]) ? "trained"
+								: "fixed",
 				   &i, 1);
+	print_folded(a, g);
 	putchar('\n');
 	for (int i = 0; i < g->nnodes; i++) {
 		const node *n = &g->nodes[i];

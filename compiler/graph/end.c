@@ -237,7 +237,8 @@ static bool keeps_weights(const graph *g)
 	return false;
 }
 
-int64_t graph_parameter_bytes(const graph *g)
+static int64_t sum_parameters(const graph *g,
+			      int64_t (*size)(const tensor_type *t))
 {
 	bool kept = keeps_weights(g);
 	int64_t sum = 0;
@@ -246,10 +247,20 @@ int64_t graph_parameter_bytes(const graph *g)
 		bool counts = kept ? t->parameter
 				   : t->kind == TENSOR_CONSTANT &&
 					     !dtype_is_int(t->type.type);
-		if (counts && !ck_add(sum, tensor_nbytes(&t->type), &sum))
+		if (counts && !ck_add(sum, size(&t->type), &sum))
 			return INT64_MAX;
 	}
 	return sum;
+}
+
+int64_t graph_parameter_bytes(const graph *g)
+{
+	return sum_parameters(g, tensor_nbytes);
+}
+
+int64_t graph_parameter_nelem(const graph *g)
+{
+	return sum_parameters(g, tensor_nelem);
 }
 
 int64_t graph_flops(const graph *g)

@@ -112,9 +112,10 @@ bool tensor_type_ok(const tensor_type *t);
 /* "f32 [1, 3, 224, 224]" */
 char *tensor_type_text(arena *a, const tensor_type *t);
 
-/* The weights of a model that keeps any in states, in bytes; of others the
- * constants of a type that is not an integer. */
+/* The weights of a model that keeps any in states, in bytes and in elements; of
+ * others the constants of a type that is not an integer. */
 int64_t graph_parameter_bytes(const graph *g);
+int64_t graph_parameter_nelem(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
 int64_t graph_flops(const graph *g);
 

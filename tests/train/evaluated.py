@@ -64,7 +64,8 @@ def write_network(path, weights):
          value("target", TensorProto.INT64, BATCH)],
         [value("logits", TensorProto.FLOAT, BATCH, CLASSES),
          value("right", TensorProto.FLOAT, BATCH)],
-        [numpy_helper.from_array(v, n) for n, v in weights.items()])
+        [numpy_helper.from_array(v, n) for n, v in weights.items()],
+        value_info=[value("product", TensorProto.FLOAT, BATCH, HIDDEN)])
     onnx.save(helper.make_model(
         graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), path)
 
@@ -146,6 +147,22 @@ def check(folder, k, train_options, evaluate_options):
     return path
 
 
+def check_shown(path):
+    """What is frozen is listed, and short floats are no reason to warn."""
+    def show(*options):
+        done = subprocess.run(
+            [TDLC, "show", path("net.onnx"), "--train", *LOSS, *options],
+            capture_output=True, text=True, check=True)
+        expect(f"{options}: {done.stderr}", not done.stderr)
+        words = [line.split() for line in done.stdout.splitlines()]
+        return {w[1] for w in words if w and w[0] == "fixed"}
+
+    expect("fixed", show() == {"norm.mean", "norm.var"})
+    expect("frozen", show("--freeze", "a.*", "--freeze", "norm.*") ==
+           {"a.w", "a.b", *(n for n in draw_weights() if "norm" in n)})
+    show("--precision", "bf16")
+
+
 def check_refused(path):
     """Plans in which what is trained is a constant."""
     run(TDLC, "plan", path("net.onnx"), "-k", "2", "-o", path("fixed.plan"))
@@ -175,4 +192,5 @@ with tempfile.TemporaryDirectory() as tmp:
         there = check(at, devices, train, evaluate)
         if number == 0:
             check_refused(there)
+            check_shown(there)
 finish()
