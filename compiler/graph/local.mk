@@ -31,6 +31,7 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/precision.c \
 	%D%/recompute.c \
 	%D%/train.c %D%/train.h %D%/trainer.h \
+	%D%/train_doubt.c \
 	%D%/train_loss.c \
 	%D%/train_option.c
 

@@ -133,6 +133,8 @@ static void find_candidates(trainer *t)
 static bool set_weights(trainer *t)
 {
 	graph_builder *b = t->b;
+	if (!t->o->evaluate)
+		train_doubt(t);
 	for (int i = 0; i < t->ntensors; i++) {
 		tensor *x = &b->tensors.at[i]->t;
 		if (!x->parameter || !t->flow[i].wanted)

@@ -67,6 +67,10 @@ bool train_read_option(trainer *t, const char *option, const char *text,
 /* train_loss.c: adds the operator of --loss, and its label. */
 bool train_add_loss(trainer *t);
 
+/* train_doubt.c: warns of constants of an ONNX model that are to be trained
+ * and may be no weights. */
+void train_doubt(trainer *t);
+
 /* backward.c: marks what depends on weights and leads to the loss. */
 void backward_plan(trainer *t);
 /* Adds the backward pass; calls optimizer_step() when the derivative by a

@@ -1,0 +1,103 @@
+/* Constants of an ONNX model that may be no weights.
+ *
+ * Exporters keep both as initializers, and keep what is equal once: a scale,
+ * the zeros that a state begins with, and the ones of several norms, look like
+ * weights.  Nothing tells them apart for certain, so what is trained all the
+ * same is named. */
+#include "config.h"
+
+#include "compiler/graph/trainer.h"
+
+#include <string.h>
+
+/* The nodes of the model that read each tensor. */
+typedef struct users {
+	int *count;
+	const char **last; /* place of the last one */
+	tensor_id *is; /* the tensor that it is in a shorter type, or itself */
+} users;
+
+static void note_user(users *u, tensor_id t, const char *place)
+{
+	t = u->is[t];
+	if (u->last[t] && place && !strcmp(u->last[t], place))
+		return;
+	u->count[t]++;
+	u->last[t] = place;
+}
+
+/* Calls that one node of the model makes have one place. */
+static users find_users(trainer *t)
+{
+	graph_builder *b = t->b;
+	users u = { ARENA_ARRAY(b->tmp, int, t->ntensors),
+		    ARENA_ARRAY(b->tmp, const char *, t->ntensors),
+		    ARENA_ARRAY(b->tmp, tensor_id, t->ntensors) };
+	for (int i = 0; i < t->ntensors; i++)
+		u.is[i] = i;
+	for (int i = 0; i < b->tape.n; i++) {
+		const tape_call *c = &b->tape.at[i];
+		if (c->op == b->converter)
+			u.is[c->results[0]] = u.is[c->args[0]];
+		for (int j = 0; c->op != b->converter && j < c->op->nparams;
+		     j++)
+			note_user(&u, c->args[j], c->site.place);
+	}
+	return u;
+}
+
+static bool is_uniform(graph_builder *b, tensor_id t)
+{
+	enum { MOST = 1 << 22 }; /* bytes; what is larger is a weight */
+	const tensor_type *type = graph_type(b, t);
+	const char *data = graph_constant_data(b, t, MOST);
+	size_t size = dtype_size(type->type);
+	int64_t n = data ? tensor_nelem(type) : 0;
+	for (int64_t i = 1; i < n; i++)
+		if (memcmp(data, data + (size_t)i * size, size) != 0)
+			return false;
+	return n > 0;
+}
+
+/* Why a tensor may be no weight; NULL: nothing says so.  What has one dimension,
+ * equal elements and one user may be the weight of a norm before training. */
+static const char *doubt(trainer *t, tensor_id id, int nusers)
+{
+	graph_builder *b = t->b;
+	const tensor_type *type = graph_type(b, id);
+	if (tensor_nelem(type) == 1)
+		return "one number";
+	bool uniform = (nusers > 1 || type->ndim > 1) && is_uniform(b, id);
+	if (nusers > 1)
+		return arena_printf(b->tmp, "%sread by %d nodes",
+				    uniform ? "all equal, " : "", nusers);
+	return uniform ? "all equal" : NULL;
+}
+
+void train_doubt(trainer *t)
+{
+	enum { FEW = 8 };
+	graph_builder *b = t->b;
+	users u = find_users(t);
+	const char *text = "";
+	int count = 0;
+	for (int i = 0; i < t->ntensors; i++) {
+		const tensor *x = graph_tensor(b, i);
+		const char *why;
+		if (!x->parameter || x->kind != TENSOR_CONSTANT ||
+		    !t->flow[i].wanted || !(why = doubt(t, i, u.count[i])))
+			continue;
+		if (count++ < FEW)
+			text = arena_printf(b->tmp, "%s%s'%s' (%s)", text,
+					    count > 1 ? ", " : "", x->name,
+					    why);
+	}
+	if (count > FEW)
+		text = arena_printf(b->tmp, "%s and %d more", text,
+				    count - FEW);
+	if (count > 0)
+		diag_warning_in(b->sink, DIAG_TRAINED_CONSTANT, b->name,
+				"what is trained may be constants, or weights "
+				"that were merged: %s; --freeze leaves out "
+				"what is not to be trained", text);
+}

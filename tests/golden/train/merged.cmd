@@ -1,0 +1,8 @@
+# Initializers that may be no weights, or several, are named where they train.
+show() {
+	tdlc show merged.onnx --train --loss mse "$@" | grep trained
+}
+show
+show --freeze scale --freeze zeros --precision bf16
+show --freeze scale --freeze zeros --freeze ones --freeze tied
+tdlc show merged.onnx --evaluate | grep parameters
