@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/list.c \
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \
+	%D%/msct.c \
 	%D%/pardnn.c \
 	%D%/placement_file.c %D%/placement_file.h \
 	%D%/simple.c \

@@ -6,7 +6,11 @@
  * are there before the device is free, by their longest paths, and those that
  * come later, by the time.  So each step looks at the tops alone; operators
  * that another device has taken are dropped when they come up.
- * O(K (V + E) log V). */
+ * O(K (V + E) log V).
+ *
+ * m-SCT of the same paper gives operators favourite children (Hanen, Munier
+ * 1995): a device whose last operator has one that is not placed yet is kept
+ * for it as long as the child would take to come to another. */
 #include "config.h"
 
 #include "compiler/placement/task.h"
@@ -26,8 +30,10 @@ typedef struct metf {
 	int64_t *rank, *end;
 	int64_t *free; /* [device]: when its last operator ends */
 	entries *now, *later; /* [device]: heaps */
-	int *place;
+	int *place, *left;
 	place_room room;
+	const int *favourite; /* an edge of each operator, or -1; NULL */
+	int *last;	      /* [device]: its last operator; -1 */
 } metf;
 
 static bool before(const metf *s, bool by_time, entry a, entry b)
@@ -72,39 +78,84 @@ static void clean(metf *s, entries *h, bool by_time, int d)
 		pop(s, h, by_time);
 }
 
-/* The operator that can begin first on d, and when; -1. */
-static int first_on(metf *s, int d, int64_t *begin)
+/* When all that v reads can be on device d. */
+static int64_t ready_at(const metf *s, int v, int d)
+{
+	const cost_graph *g = s->t->m->g;
+	int64_t at = 0;
+	for (int e = g->first_pred[v]; e < g->first_pred[v + 1]; e++) {
+		int p = g->pred[e].op;
+		int64_t t = s->end[p] + machine_move(s->t->m,
+						     g->pred[e].result,
+						     s->place[p], d);
+		at = t > at ? t : at;
+	}
+	return at;
+}
+
+/* The child that device d is kept for until *until; -1. */
+static int awaited(const metf *s, int d, int64_t *until)
+{
+	int e = s->favourite && s->last[d] >= 0 ? s->favourite[s->last[d]] : -1;
+	const cost_edge *x = &s->t->m->g->succ[e < 0 ? 0 : e];
+	*until = s->free[d];
+	if (e < 0 || s->place[x->op] >= 0)
+		return -1;
+	*until += place_mean_move(s->t->m, x->result);
+	return x->op;
+}
+
+/* Has those operators in `now` whose operands are there by `until`, and that
+ * can be placed; at least at the tops. */
+static void sort_out(metf *s, int d, int64_t until)
 {
 	entries *now = &s->now[d], *later = &s->later[d];
+	clean(s, now, false, d);
+	while (now->n > 0 && now->at[0].when > until) {
+		push(s, later, true, now->at[0]);
+		pop(s, now, false);
+		clean(s, now, false, d);
+	}
 	clean(s, later, true, d);
-	while (later->n > 0 && later->at[0].when <= s->free[d]) {
+	while (later->n > 0 && later->at[0].when <= until) {
 		push(s, now, false, later->at[0]);
 		pop(s, later, true);
 		clean(s, later, true, d);
 	}
-	clean(s, now, false, d);
-	if (now->n > 0) {
-		*begin = s->free[d];
-		return now->at[0].op;
+}
+
+/* The operator that can begin first on d, and when; -1. */
+static int first_on(metf *s, int d, int64_t *begin)
+{
+	int64_t until;
+	int child = awaited(s, d, &until), v = -1;
+	*begin = INT64_MAX;
+	sort_out(s, d, until);
+	if (s->now[d].n > 0) {
+		v = s->now[d].at[0].op;
+		*begin = until;
+	} else if (s->later[d].n > 0) {
+		v = s->later[d].at[0].op;
+		*begin = s->later[d].at[0].when;
 	}
-	if (later->n == 0)
-		return -1;
-	*begin = later->at[0].when;
-	return later->at[0].op;
+	if (child >= 0 && s->left[child] == 0 &&
+	    place_has_room(&s->room, child, d)) {
+		int64_t at = ready_at(s, child, d);
+		at = at > s->free[d] ? at : s->free[d];
+		if (v < 0 || v == child || at < *begin ||
+		    (at == *begin && before(s, false, (entry){ 0, child },
+					    (entry){ 0, v }))) {
+			v = child;
+			*begin = at;
+		}
+	}
+	return v;
 }
 
 static void make_ready(metf *s, int v)
 {
-	const cost_graph *g = s->t->m->g;
 	for (int d = 0; d < s->t->m->ndevices; d++) {
-		int64_t at = 0;
-		for (int e = g->first_pred[v]; e < g->first_pred[v + 1]; e++) {
-			int p = g->pred[e].op;
-			int64_t t = s->end[p] +
-				    machine_move(s->t->m, g->pred[e].result,
-						 s->place[p], d);
-			at = t > at ? t : at;
-		}
+		int64_t at = ready_at(s, v, d);
 		if (at <= s->free[d])
 			push(s, &s->now[d], false, (entry){ at, v });
 		else
@@ -134,11 +185,12 @@ static int place_next(metf *s)
 	s->place[best] = on;
 	s->end[best] = first + machine_ns(s->t->m, best, on);
 	s->free[on] = s->end[best];
+	s->last[on] = best;
 	place_take_room(&s->room, best, on);
 	return best;
 }
 
-int *place_metf(arena *a, const place_task *t)
+int *place_earliest(arena *a, const place_task *t, const int *favourite)
 {
 	const cost_graph *g = t->m->g;
 	int n = g->nops, k = t->m->ndevices, placed = 0;
@@ -150,19 +202,28 @@ int *place_metf(arena *a, const place_task *t)
 		   .now = ARENA_ARRAY(work, entries, k),
 		   .later = ARENA_ARRAY(work, entries, k),
 		   .place = ARENA_ARRAY(a, int, n),
+		   .left = ARENA_ARRAY(work, int, n),
+		   .last = ARENA_ARRAY(work, int, k),
+		   .favourite = favourite,
 		   .room = place_room_new(work, t) };
-	int *left = ARENA_ARRAY(work, int, n);
+	for (int d = 0; d < k; d++)
+		s.last[d] = -1;
 	for (int v = 0; v < n; v++) {
 		s.place[v] = -1;
-		left[v] = g->first_pred[v + 1] - g->first_pred[v];
+		s.left[v] = g->first_pred[v + 1] - g->first_pred[v];
 	}
 	for (int v = 0; v < n; v++)
-		if (left[v] == 0)
+		if (s.left[v] == 0)
 			make_ready(&s, v);
 	for (int v; (v = place_next(&s)) >= 0; placed++)
 		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++)
-			if (--left[g->succ[e].op] == 0)
+			if (--s.left[g->succ[e].op] == 0)
 				make_ready(&s, g->succ[e].op);
 	arena_free(work);
 	return placed == n ? s.place : NULL;
+}
+
+int *place_metf(arena *a, const place_task *t)
+{
+	return place_earliest(a, t, NULL);
 }

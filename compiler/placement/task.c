@@ -11,6 +11,7 @@ const place_algorithm place_algorithms[] = {
 	{ "heft", place_heft },
 	{ "list", place_list },
 	{ "metf", place_metf },
+	{ "msct", place_msct },
 	{ "pardnn", place_pardnn },
 	{ NULL, NULL },
 };

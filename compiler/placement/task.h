@@ -27,7 +27,7 @@ bool place_is_late(const place_task *t);
 typedef int *place_function(arena *a, const place_task *t);
 
 place_function place_best, place_single, place_balanced, place_heft,
-	place_list, place_metf, place_pardnn;
+	place_list, place_metf, place_msct, place_pardnn;
 
 typedef struct place_algorithm {
 	const char *name;
@@ -36,6 +36,10 @@ typedef struct place_algorithm {
 
 /* Ends in one without a name. */
 extern const place_algorithm place_algorithms[];
+
+/* m-ETF, or m-SCT: favourite[v] is the edge of g->succ to the child that v's
+ * device is kept for, or -1; NULL for m-ETF. */
+int *place_earliest(arena *a, const place_task *t, const int *favourite);
 
 /* ---- parts of algorithms ------------------------------------------------- */
 
