@@ -6,11 +6,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compiler/placement/gantt.h"
 #include "compiler/placement/placement_file.h"
 
 typedef struct options {
 	place_options place;
-	const char *algorithm, *output;
+	const char *algorithm, *output, *gantt;
 } options;
 
 static int read_options(driver *d, int argc, char **argv, options *o,
@@ -26,11 +27,19 @@ static int read_options(driver *d, int argc, char **argv, options *o,
 		PLACE_OPTIONS_MACHINE(&o->place),
 		PLACE_OPTIONS_SEARCH(&o->place),
 		DRIVER_OPTION_OUTPUT(&o->output),
+		{ CLI_TEXT, 0, "gantt", "FILE",
+		  "draw the schedule as SVG; - prints it as text", &o->gantt },
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
 	};
 	int first = cli_parse(d->arena, &d->program, table, argc, argv,
 			      status);
+	if (first >= 0 && o->gantt && !strcmp(o->gantt, "-") &&
+	    (o->place.json || (o->output && !strcmp(o->output, "-")))) {
+		*status = cli_usage(&d->program, "--gantt - cannot be with --json "
+				    "or -o -, which print, too");
+		return -1;
+	}
 	if (first < 0 || place_is_algorithm(o->algorithm))
 		return first;
 	*status = cli_usage(&d->program, "there is no algorithm '%s'",
@@ -77,6 +86,20 @@ static cli_status write_placement(driver *d, const place_input *in,
 	return driver_write(d, path, line, strlen(line));
 }
 
+static cli_status draw_schedule(driver *d, const place_input *in,
+				const place_report *r, const char *path)
+{
+	judge *j = judge_new(d->arena, in->m);
+	verdict v = judge_run(j, r->place, INT64_MAX);
+	if (strcmp(path, "-")) {
+		const char *svg = gantt_svg(d->arena, in->m, r->place, &v);
+		return svg ? driver_write(d, path, svg, strlen(svg)) :
+			     cli_failed(&d->program, "no memory for a chart");
+	}
+	fputs(gantt_text(d->arena, in->m, r->place, &v), stdout);
+	return CLI_OK;
+}
+
 cli_status command_place(driver *d, int argc, char **argv)
 {
 	options o = { .place = PLACE_OPTIONS, .algorithm = PLACE_BEST };
@@ -92,6 +115,8 @@ cli_status command_place(driver *d, int argc, char **argv)
 	place_bounds b = place_bound(in.m);
 	if (o.output)
 		status = write_placement(d, &in, &r, o.output);
+	if (status == CLI_OK && o.gantt)
+		status = draw_schedule(d, &in, &r, o.gantt);
 	if (status != CLI_OK || (o.output && !strcmp(o.output, "-")))
 		return status;
 	if (o.place.json)

@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/cost_graph_dnn.c \
 	%D%/cost_graph_profile.c \
 	%D%/figures.c %D%/figures.h \
+	%D%/gantt.c %D%/gantt.h \
 	%D%/heft.c \
 	%D%/improve.c %D%/improve.h \
 	%D%/judge.c %D%/judge.h \

@@ -1,11 +1,11 @@
 /* m-SCT of Baechi (Jeon et al., SoCC 2020): m-ETF with favourite children.
  *
  * The paper takes the favourites from a linear program (Hanen, Munier 1995):
- * each operator has one at most and is of one at most, in parts, and the longest
- * path without their moves is short; a child in which more than nine tenths of
- * a favourite are is one.  Here the program is not solved: edges on the longest
- * path are chosen, path after path; where two edges contend for an operator,
- * each counts as a half, and neither is a favourite. */
+ * each operator has one at most and is of one at most, in parts, and the
+ * longest path without their moves is short; a child in which more than nine
+ * tenths of a favourite are is one.  Here the program is not solved: edges on
+ * the longest path are chosen, path after path; where two edges contend for an
+ * operator, each counts as a half, and neither is a favourite. */
 #include "config.h"
 
 #include "compiler/placement/task.h"
