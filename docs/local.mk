@@ -9,6 +9,7 @@ dist_doc_DATA = \
 	%D%/json.md \
 	%D%/kernels.md \
 	%D%/language.md \
+	%D%/placement.md \
 	%D%/plan-format.md \
 	%D%/planners.md \
 	%D%/search.md \

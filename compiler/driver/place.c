@@ -36,8 +36,8 @@ static int read_options(driver *d, int argc, char **argv, options *o,
 			      status);
 	if (first >= 0 && o->gantt && !strcmp(o->gantt, "-") &&
 	    (o->place.json || (o->output && !strcmp(o->output, "-")))) {
-		*status = cli_usage(&d->program, "--gantt - cannot be with --json "
-				    "or -o -, which print, too");
+		*status = cli_usage(&d->program, "--gantt - cannot be with "
+				    "--json or -o -, which print, too");
 		return -1;
 	}
 	if (first < 0 || place_is_algorithm(o->algorithm))
