@@ -325,12 +325,16 @@ static void number_colours(cost_graph *g)
 	strmap *seen = strmap_new(work);
 	for (int v = 0; v < g->nops; v++) {
 		cost_op *op = &g->ops[v];
+		if (op->colour < 0) {
+			op->colour = g->ncolours++;
+			continue;
+		}
 		const char *key = arena_printf(work, "%d", op->colour);
-		void *old = op->colour < 0 ? NULL : strmap_get(seen, key);
-		int new = old ? (int)(intptr_t)old - 1 : g->ncolours++;
-		if (op->colour >= 0 && !old)
-			strmap_put(seen, key, (void *)(intptr_t)(new + 1));
-		op->colour = new;
+		void *old = strmap_get(seen, key);
+		op->colour = old ? (int)(intptr_t)old - 1 : g->ncolours++;
+		if (!old)
+			strmap_put(seen, key,
+				   (void *)(intptr_t)(op->colour + 1));
 	}
 	arena_free(work);
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct reader {
@@ -14,12 +15,16 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path;
 	cost_builder *b;
-	const char *place; /* "FILE: node 3" */
+	const char *part; /* where it is: in "node" .. */
+	size_t row;	  /* .. 3; NULL: in neither */
 } reader;
 
 static bool wrong(const reader *r, const char *what)
 {
-	diag_error_in(r->s, DIAG_COST_GRAPH_INVALID, r->place, "%s", what);
+	diag_error_in(r->s, DIAG_COST_GRAPH_INVALID,
+		      r->part ? arena_printf(r->a, "%s: %s %zu", r->path,
+					     r->part, r->row) :
+				r->path, "%s", what);
 	return false;
 }
 
@@ -51,14 +56,19 @@ static bool number(const reader *r, const json_t *of, const char *key,
 }
 
 /* An integer as text. */
-static const char *identity(const reader *r, const json_t *of, const char *key)
+typedef struct identity {
+	char text[24];
+} identity;
+
+static bool read_identity(const reader *r, const json_t *of, const char *key,
+			  identity *id)
 {
 	const json_t *v = json_object_get(of, key);
-	if (json_is_integer(v))
-		return arena_printf(r->a, "%" JSON_INTEGER_FORMAT,
-				    json_integer_value(v));
-	unexpected(r, of, key, "an integer");
-	return NULL;
+	if (!json_is_integer(v))
+		return unexpected(r, of, key, "an integer");
+	snprintf(id->text, sizeof(id->text), "%" JSON_INTEGER_FORMAT,
+		 json_integer_value(v));
+	return true;
 }
 
 /* true, false, 1 or 0. */
@@ -87,13 +97,14 @@ static bool colour(const reader *r, const json_t *of, int *to)
 static bool read_node(reader *r, const json_t *j)
 {
 	cost_op op = { .mirror = -1 };
+	identity id;
 	double bytes;
 	bool runs;
 	if (!json_is_object(j))
 		return wrong(r, "a node is an object");
-	op.id = identity(r, j, "id");
-	if (!op.id)
+	if (!read_identity(r, j, "id", &id))
 		return false;
+	op.id = arena_strdup(r->a, id.text);
 	const char *name = json_string_value(json_object_get(j, "name"));
 	op.name = name ? arena_strdup(r->a, name) : op.id;
 	if (!number(r, j, "fpgaLatency", COST_GRAPH_MAX_MS, NAN, &op.ms) ||
@@ -116,11 +127,13 @@ static bool read_node(reader *r, const json_t *j)
 /* One end of an edge; -1 after an error. */
 static int end_of(const reader *r, const json_t *j, const char *key)
 {
-	const char *id = identity(r, j, key);
-	int v = id ? cost_builder_find(r->b, id) : -1;
-	if (id && v < 0)
+	identity id;
+	if (!read_identity(r, j, key, &id))
+		return -1;
+	int v = cost_builder_find(r->b, id.text);
+	if (v < 0)
 		wrong(r, arena_printf(r->a, "'%s' is %s, and no node has this "
-				      "id", key, id));
+				      "id", key, id.text));
 	return v;
 }
 
@@ -158,11 +171,12 @@ static bool read_nodes(reader *r, const json_t *j)
 	if (!json_is_array(j))
 		return wrong(r, "'nodes' is missing: a list of objects");
 	json_array_foreach((json_t *)j, i, of) {
-		r->place = arena_printf(r->a, "%s: node %zu", r->path, i + 1);
+		r->part = "node";
+		r->row = i + 1;
 		if (!read_node(r, of))
 			return false;
 	}
-	r->place = r->path;
+	r->part = NULL;
 	return true;
 }
 
@@ -194,11 +208,12 @@ static bool read_edges(reader *r, const json_t *j, size_t nnodes)
 	for (size_t v = 0; v < nnodes; v++)
 		claims[v].ms = -1;
 	json_array_foreach((json_t *)j, i, of) {
-		r->place = arena_printf(r->a, "%s: edge %zu", r->path, i + 1);
+		r->part = "edge";
+		r->row = i + 1;
 		if (!read_edge(r, of, claims))
 			return false;
 	}
-	r->place = r->path;
+	r->part = NULL;
 	say_claims(r, claims, nnodes);
 	return true;
 }
@@ -263,7 +278,7 @@ static cost_graph *read_graph(reader *r, const json_t *j)
 cost_graph *cost_graph_read_dnn(arena *a, diag_sink *s, const char *path,
 				const char *text, size_t len)
 {
-	reader r = { .a = a, .s = s, .path = path, .place = path,
+	reader r = { .a = a, .s = s, .path = path,
 		     .b = cost_builder_new(a, s, path) };
 	json_error_t e;
 	json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
