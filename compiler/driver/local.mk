@@ -31,7 +31,10 @@ tdlc_SOURCES = \
 	%D%/pins.c %D%/pins.h \
 	%D%/place.c %D%/place.h \
 	%D%/place_common.c \
+	%D%/place_load.c \
+	%D%/place_more.c %D%/place_more.h \
 	%D%/place_score.c \
+	%D%/place_stages.c \
 	%D%/plan.c \
 	%D%/plan_auto.c %D%/plan_auto.h \
 	%D%/plan_bounded.c %D%/plan_bounded.h \

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "compiler/driver/place.h"
+#include "compiler/driver/place_more.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,8 +12,44 @@
 
 typedef struct options {
 	place_options place;
+	place_more more;
 	const char *algorithm, *output, *gantt;
 } options;
+
+static const place_special *special_of(const char *name)
+{
+	const place_special *p = place_specials;
+	while (p->name && strcmp(p->name, name))
+		p++;
+	return p->name ? p : NULL;
+}
+
+/* Options that only algorithms with results of their own know. */
+static bool has_more(const place_more *m)
+{
+	return m->objective > PLACE_MAKESPAN || m->schedule ||
+		m->micro_batches || m->recompute || m->frontier ||
+		m->predictor || m->any_split || m->cores >= 0;
+}
+
+/* Why these options do not go together; NULL where they do. */
+static const char *misfit(driver *d, const options *o)
+{
+	bool prints = o->place.json || (o->output && !strcmp(o->output, "-"));
+	if (o->gantt && !strcmp(o->gantt, "-") && prints)
+		return "--gantt - cannot be with --json or -o -, which print, "
+		       "too";
+	if (special_of(o->algorithm))
+		return !o->gantt ? NULL :
+			arena_printf(d->arena, "%s makes no schedule of "
+				     "operators for --gantt", o->algorithm);
+	if (!place_is_algorithm(o->algorithm))
+		return arena_printf(d->arena, "there is no algorithm '%s'",
+				    o->algorithm);
+	return !has_more(&o->more) ? NULL :
+		arena_printf(d->arena, "%s knows only the makespan, and no "
+			     "stages", o->algorithm);
+}
 
 static int read_options(driver *d, int argc, char **argv, options *o,
 			cli_status *status)
@@ -21,11 +58,14 @@ static int read_options(driver *d, int argc, char **argv, options *o,
 	for (const place_algorithm *p = place_algorithms; p->name; p++)
 		known = arena_printf(d->arena, "%s%s%s", known,
 				     *known ? ", " : "", p->name);
+	for (const place_special *p = place_specials; p->name; p++)
+		known = arena_printf(d->arena, "%s, %s", known, p->name);
 	const char *help = arena_printf(d->arena, "place with A:\n%s", known);
 	const cli_option table[] = {
 		{ CLI_TEXT, 0, "algorithm", "A", help, &o->algorithm },
 		PLACE_OPTIONS_MACHINE(&o->place),
 		PLACE_OPTIONS_SEARCH(&o->place),
+		PLACE_OPTIONS_MORE(&o->more),
 		DRIVER_OPTION_OUTPUT(&o->output),
 		{ CLI_TEXT, 0, "gantt", "FILE",
 		  "draw the schedule as SVG; - prints it as text", &o->gantt },
@@ -34,16 +74,10 @@ static int read_options(driver *d, int argc, char **argv, options *o,
 	};
 	int first = cli_parse(d->arena, &d->program, table, argc, argv,
 			      status);
-	if (first >= 0 && o->gantt && !strcmp(o->gantt, "-") &&
-	    (o->place.json || (o->output && !strcmp(o->output, "-")))) {
-		*status = cli_usage(&d->program, "--gantt - cannot be with "
-				    "--json or -o -, which print, too");
-		return -1;
-	}
-	if (first < 0 || place_is_algorithm(o->algorithm))
+	const char *why = first < 0 ? NULL : misfit(d, o);
+	if (!why)
 		return first;
-	*status = cli_usage(&d->program, "there is no algorithm '%s'",
-			    o->algorithm);
+	*status = cli_usage(&d->program, "%s", why);
 	return -1;
 }
 
@@ -100,12 +134,24 @@ static cli_status draw_schedule(driver *d, const place_input *in,
 	return CLI_OK;
 }
 
+static cli_status run_special(driver *d, const options *o, int argc,
+			      char **argv, int first)
+{
+	if (argc - first != 1)
+		return cli_usage(&d->program, "one cost graph is expected");
+	place_run r = { d, &o->place, &o->more, o->algorithm, argv[first],
+			o->output };
+	return special_of(o->algorithm)->run(&r);
+}
+
 cli_status command_place(driver *d, int argc, char **argv)
 {
-	options o = { .place = PLACE_OPTIONS, .algorithm = PLACE_BEST };
+	options o = { PLACE_OPTIONS, PLACE_MORE, PLACE_BEST, NULL };
 	cli_status status;
 	place_input in;
 	int first = read_options(d, argc, argv, &o, &status);
+	if (first >= 0 && special_of(o.algorithm))
+		return run_special(d, &o, argc, argv, first);
 	if (first < 0 ||
 	    !place_read(d, &o.place, argc, argv, first, &in, &status))
 		return status;

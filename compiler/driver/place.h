@@ -58,6 +58,11 @@ typedef struct place_input {
 	const machine *load;	/* of `file` */
 } place_input;
 
+/* The machine that the options ask for; false after a usage error, or with
+ * errors added, then *status is what the command ends with. */
+bool place_read_machine(driver *d, const place_options *o, machine_request *r,
+			cli_status *status);
+
 /* Reads the operand argv[first]; false when errors were added or printed, then
  * *status is what the command ends with. */
 bool place_read(driver *d, const place_options *o, int argc, char **argv,

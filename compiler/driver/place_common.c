@@ -42,9 +42,8 @@ static bool read_link(driver *d, const char *text, machine_request *r)
 	return good;
 }
 
-/* The machine; false after a usage error, or with errors added. */
-static bool read_machine(driver *d, const place_options *o,
-			 machine_request *r, cli_status *status)
+bool place_read_machine(driver *d, const place_options *o, machine_request *r,
+			cli_status *status)
 {
 	*status = CLI_USAGE;
 	r->ndevices = (int)o->devices;
@@ -76,7 +75,7 @@ bool place_read(driver *d, const place_options *o, int argc, char **argv,
 		*status = cli_usage(&d->program, "one cost graph is expected");
 		return false;
 	}
-	if (!read_machine(d, o, &r, status))
+	if (!place_read_machine(d, o, &r, status))
 		return false;
 	in->file = cost_graph_read(d->arena, d->sink, argv[first]);
 	const cost_graph *g = in->file ? cost_graph_tie_training(d->arena,

@@ -255,7 +255,7 @@ static void sum_up(arena *a, const joiner *j, groups *r)
 		const cost_op *op = &j->g->ops[v];
 		int x = j->of[v];
 		r->ns[x] += op->ns;
-		r->nbytes[x] += op->resident_nbytes;
+		r->nbytes[x] += j->o->nbytes[v];
 		if (op->core_ns < 0 || r->core_ns[x] == GROUP_NEVER)
 			r->core_ns[x] = GROUP_NEVER;
 		else

@@ -38,6 +38,7 @@ typedef struct groups {
 
 typedef struct group_options {
 	const int64_t *transfer_ns; /* by result of the graph */
+	const int64_t *nbytes;	    /* by operator: all the time */
 	bool cores;	/* there are processor cores */
 	bool contiguous; /* groups on a cycle become one */
 	bool join;	/* groups that take no time join their only neighbour:

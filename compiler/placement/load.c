@@ -154,7 +154,7 @@ static bool fits(const cost_graph *g, const load_options *o, const int *device)
 	int64_t *nbytes = ARENA_ARRAY(own, int64_t, o->accelerators + o->cores);
 	bool all = true;
 	for (int v = 0; v < g->nops; v++)
-		nbytes[device[v]] += g->ops[v].resident_nbytes;
+		nbytes[device[v]] += o->nbytes[v];
 	for (int d = 0; d < o->accelerators; d++)
 		all = all && nbytes[d] <= o->memory_nbytes;
 	arena_free(own);
@@ -165,7 +165,8 @@ static attempt try_graph(arena *a, const cost_graph *g, const load_options *o,
 			 bool join)
 {
 	arena *own = arena_new();
-	group_options how = { o->transfer_ns, o->cores > 0, true, join };
+	group_options how = { o->transfer_ns, o->nbytes,
+			      o->cores > 0, true, join };
 	attempt t = try_groups(a, g, o, groups_new(own, g, &how));
 	arena_free(own);
 	return t;
@@ -180,7 +181,8 @@ const load_result *load_contiguous(arena *a, const cost_graph *g,
 	load_result *r = ARENA_NEW(a, load_result);
 	arena *own = arena_new();
 	load_options free_of = *o;
-	group_options how = { o->transfer_ns, o->cores > 0, true, false };
+	group_options how = { o->transfer_ns, o->nbytes,
+			      o->cores > 0, true, false };
 	free_of.memory_nbytes = INT64_MAX;
 	attempt t = try_graph(a, g, &free_of, true), u;
 	r->bound_ns = t.proven ? t.ns :

@@ -2,7 +2,7 @@
  * loads, is as small as it can be.
  *
  * Operators of one colour lie together.  Accelerators are devices 0 .. k - 1
- * and hold resident_nbytes of their operators up to a limit; processor cores
+ * and hold bytes of their operators up to a limit; processor cores
  * are devices from k on, without a limit. */
 #ifndef TDL_COMPILER_PLACEMENT_LOAD_H
 #define TDL_COMPILER_PLACEMENT_LOAD_H
@@ -19,6 +19,7 @@ typedef struct load_options {
 	int accelerators, cores;
 	int64_t memory_nbytes;	    /* of an accelerator; INT64_MAX: any */
 	const int64_t *transfer_ns; /* by result of the graph */
+	const int64_t *nbytes;	    /* by operator: all the time */
 } load_options;
 
 typedef struct load_result {

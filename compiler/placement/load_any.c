@@ -321,7 +321,8 @@ const load_result *load_any(arena *a, const cost_graph *g,
 {
 	load_result *r = ARENA_NEW(a, load_result);
 	arena *own = arena_new();
-	group_options how = { o->transfer_ns, o->cores > 0, false, false };
+	group_options how = { o->transfer_ns, o->nbytes,
+			      o->cores > 0, false, false };
 	const groups *all = groups_new(own, g, &how);
 	split_state *s = state_new(own, all, o);
 	int *device = ARENA_ARRAY(own, int, all->n), *given = NULL;

@@ -13,7 +13,7 @@ enum { MAX_OPS = 16, MAX_COLOURS = 6, MAX_DEVICES = 4 };
 typedef struct instance {
 	cost_graph *g;
 	load_options o;
-	int64_t transfer[MAX_OPS];
+	int64_t transfer[MAX_OPS], nbytes[MAX_OPS];
 } instance;
 
 static void add_op(cost_builder *b, draw *d, arena *a, int i, bool backward,
@@ -62,8 +62,11 @@ static instance *draw_instance(arena *a, draw *d)
 	x->g = draw_graph(a, d);
 	x->o.accelerators = draw_int(d, 1, 3);
 	x->o.cores = draw_int(d, 0, 1);
-	for (int v = 0; v < x->g->nops; v++)
-		total += x->g->ops[v].resident_nbytes;
+	for (int v = 0; v < x->g->nops; v++) {
+		x->nbytes[v] = x->g->ops[v].resident_nbytes;
+		total += x->nbytes[v];
+	}
+	x->o.nbytes = x->nbytes;
 	x->o.memory_nbytes = draw_int(d, 0, 1) ? INT64_MAX :
 		total * draw_int(d, 3, 9) / 10;
 	for (int i = 0; i < x->g->nresults; i++)

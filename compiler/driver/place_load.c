@@ -1,0 +1,191 @@
+/* tdlc place --algorithm load: the least of the greatest loads. */
+#include "config.h"
+
+#include "compiler/driver/place_more.h"
+#include "compiler/driver/plan_print.h"
+
+#include <inttypes.h>
+
+#include "compiler/placement/load.h"
+#include "compiler/placement/placement_file.h"
+
+/* Moves that --any-split tries; about a second for each ten millions. */
+enum { MOVES = 40000000 };
+
+typedef struct load {
+	const place_run *run;
+	place_input in;
+	load_options o;
+	const load_result *best;
+	int64_t *loads, *peak; /* by device */
+	int64_t makespan;	/* ns; -1 if cores are used */
+	double seconds;
+} load;
+
+static bool usage(const place_run *r, cli_status *status)
+{
+	const place_more *m = r->more;
+	const char *wrong = NULL;
+	if (m->schedule || m->micro_batches || m->recompute || m->frontier ||
+	    m->predictor)
+		wrong = "loads have no schedule and no stages";
+	else if (m->objective != PLACE_UNSAID && m->objective != PLACE_LOAD)
+		wrong = "load has no other objective than load";
+	else if (r->o->seconds > 0)
+		wrong = "load knows no --time-limit";
+	if (wrong)
+		*status = cli_usage(&r->d->program, "%s", wrong);
+	return !wrong;
+}
+
+static bool read_load(load *l, cli_status *status)
+{
+	const place_run *r = l->run;
+	char *argv[] = { (char *)r->path, NULL };
+	if (!usage(r, status) ||
+	    !place_read(r->d, r->o, 1, argv, 0, &l->in, status))
+		return false;
+	const cost_graph *g = l->in.file;
+	if (l->in.load->nlevels > 1) {
+		*status = cli_usage(&r->d->program, "loads know links of one "
+				    "kind only: use --link");
+		return false;
+	}
+	if (g->ncolours > LOAD_MAX_GROUPS) {
+		diag_error_in(r->d->sink, DIAG_LOAD_TOO_LARGE, r->path,
+			      "loads are balanced of %d groups at most, not %d",
+			      LOAD_MAX_GROUPS, g->ncolours);
+		return false;
+	}
+	l->o = (load_options){
+		.accelerators = (int)r->o->devices,
+		.cores = (int)(r->more->cores >= 0 ? r->more->cores :
+			       g->cores > 0 ? g->cores : 0),
+		.memory_nbytes = l->in.load->limit,
+		.transfer_ns = l->in.load->move[0],
+		.nbytes = l->in.load->resident,
+	};
+	if (!r->o->memory && g->memory_nbytes > 0)
+		l->o.memory_nbytes = g->memory_nbytes;
+	return true;
+}
+
+static cli_status say_no_room(const load *l)
+{
+	arena *own = arena_new();
+	const cost_graph *g = l->in.file;
+	int64_t all = 0, most = 0;
+	int64_t *of = ARENA_ARRAY(own, int64_t, g->ncolours);
+	for (int v = 0; v < g->nops; v++) {
+		int64_t *c = &of[g->ops[v].colour];
+		*c += l->o.nbytes[v];
+		all += l->o.nbytes[v];
+		most = *c > most ? *c : most;
+	}
+	arena_free(own);
+	fflush(stdout);
+	cli_failed(&l->run->d->program,
+		   "load found no split within %" PRId64 " bytes of each of %d "
+		   "accelerators: the operators keep %" PRId64 " bytes in all, "
+		   "those of the largest colour %" PRId64, l->o.memory_nbytes,
+		   l->o.accelerators, all, most);
+	return CLI_NO_PLAN;
+}
+
+static void search(load *l)
+{
+	arena *a = l->run->d->arena;
+	double begun = place_clock();
+	int n = l->o.accelerators + l->o.cores;
+	bool cores = false;
+	l->best = load_contiguous(a, l->in.file, &l->o);
+	if (l->run->more->any_split)
+		l->best = load_any(a, l->in.file, &l->o, l->best, MOVES);
+	l->seconds = place_clock() - begun;
+	if (!l->best)
+		return;
+	l->loads = load_of(a, l->in.file, &l->o, l->best->device);
+	l->peak = ARENA_ARRAY(a, int64_t, n);
+	for (int v = 0; v < l->in.file->nops; v++) {
+		cores |= l->best->device[v] >= l->o.accelerators;
+		l->peak[l->best->device[v]] += l->o.nbytes[v];
+	}
+	l->makespan = -1;
+	if (!cores) {
+		judge *j = judge_new(a, l->in.m);
+		l->makespan = judge_run(j, l->best->device,
+					INT64_MAX).makespan;
+	}
+}
+
+static json_t *load_json(const load *l)
+{
+	json_t *j = json_object(), *peak = json_array(), *loads = json_array();
+	const load_result *b = l->best;
+	for (int d = 0; d < l->o.accelerators; d++)
+		json_array_append_new(peak, json_integer(l->peak[d]));
+	for (int d = 0; d < l->o.accelerators + l->o.cores; d++)
+		json_array_append_new(loads,
+				      place_seconds((double)l->loads[d]));
+	json_object_set_new(j, "graph", json_string(l->in.file->name));
+	json_object_set_new(j, "algorithm", json_string("load"));
+	json_object_set_new(j, "objective", json_string("load"));
+	json_object_set_new(j, "network",
+			    json_string(place_networks[l->run->o->network]));
+	json_object_set_new(j, "devices", json_integer(l->o.accelerators));
+	json_object_set_new(j, "cores", json_integer(l->o.cores));
+	json_object_set_new(j, "makespan_seconds", l->makespan < 0 ?
+			    json_null() : place_seconds((double)l->makespan));
+	json_object_set_new(j, "max_load_seconds",
+			    place_seconds((double)b->ns));
+	json_object_set_new(j, "load_seconds", loads);
+	json_object_set_new(j, "peak_bytes", peak);
+	json_object_set_new(j, "lower_bound_seconds",
+			    place_seconds((double)b->bound_ns));
+	json_object_set_new(j, "optimal", json_boolean(b->optimal));
+	json_object_set_new(j, "contiguous",
+			    json_boolean(!l->run->more->any_split));
+	json_object_set_new(j, "seconds", json_real(l->seconds));
+	json_object_set_new(j, "placement",
+			    placement_list(l->in.file, b->device));
+	return j;
+}
+
+static void print_load(const void *result)
+{
+	const load *l = result;
+	const load_result *b = l->best;
+	arena *a = l->run->d->arena;
+	printf("%s on %d accelerator%s and %d core%s, load: %d operators, %d "
+	       "groups", l->in.file->name, l->o.accelerators,
+	       l->o.accelerators == 1 ? "" : "s", l->o.cores,
+	       l->o.cores == 1 ? "" : "s", l->in.file->nops, b->ngroups);
+	if (b->nideals > 0)
+		printf(", %d ideals", b->nideals);
+	printf("\nlargest load %.3f ms; ", (double)b->ns * 1e-6);
+	if (b->optimal && !l->run->more->any_split)
+		printf("the least of contiguous splits\n");
+	else if (b->optimal)
+		printf("the least of all splits\n");
+	else
+		printf("lower bound %.3f ms\n", (double)b->bound_ns * 1e-6);
+	printf("\n%6s  %15s  %12s\n", "device", "load", "memory");
+	for (int d = 0; d < l->o.accelerators + l->o.cores; d++)
+		printf("%6d  %12.3f ms  %12s\n", d,
+		       (double)l->loads[d] * 1e-6,
+		       d < l->o.accelerators ?
+		       plan_bytes_text(a, l->peak[d]) : "core");
+}
+
+cli_status place_load(const place_run *r)
+{
+	cli_status status = CLI_OK;
+	load l = { .run = r };
+	if (!read_load(&l, &status))
+		return status;
+	search(&l);
+	if (!l.best)
+		return say_no_room(&l);
+	return place_finish(r, l.in.file, l.best->device, load_json(&l),
+			    print_load, &l);
+}

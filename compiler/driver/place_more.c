@@ -1,0 +1,60 @@
+/* tdlc place: what algorithms with results of their own share. */
+#include "config.h"
+
+#include "compiler/driver/place_more.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compiler/placement/placement_file.h"
+
+const char *const place_objectives[] = { "default", "makespan", "load", "peak",
+					 NULL };
+const char *const place_schedules[] = { "1f1b", "gpipe", "zb", NULL };
+
+const place_special place_specials[] = {
+	{ "mcap", place_mcap },
+	{ "load", place_load },
+	{ 0 },
+};
+
+double place_clock(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+json_t *place_seconds(double ns)
+{
+	return json_real(ns / 1e9);
+}
+
+json_t *place_bytes(double bytes)
+{
+	return json_integer((json_int_t)ceil(bytes));
+}
+
+cli_status place_finish(const place_run *r, const cost_graph *g,
+			const int *place, json_t *json,
+			void (*text)(const void *), const void *result)
+{
+	cli_status status = CLI_OK;
+	if (r->output) {
+		json_t *j = placement_json(g, place, (int)r->o->devices);
+		char *dump = json_dumps(j, JSON_INDENT(1));
+		char *line = arena_printf(r->d->arena, "%s\n", dump);
+		json_decref(j);
+		free(dump);
+		status = driver_write(r->d, r->output, line, strlen(line));
+	}
+	if (status == CLI_OK && r->o->json && !(r->output &&
+						!strcmp(r->output, "-")))
+		return driver_print_json(r->d, json);
+	json_decref(json);
+	if (status == CLI_OK && !(r->output && !strcmp(r->output, "-")))
+		text(result);
+	return status;
+}

@@ -1,0 +1,86 @@
+/* Algorithms of tdlc place that have results of their own: stages, least
+ * loads. */
+#ifndef TDL_COMPILER_DRIVER_PLACE_MORE_H
+#define TDL_COMPILER_DRIVER_PLACE_MORE_H
+
+#include "compiler/driver/place.h"
+
+typedef enum place_objective {
+	PLACE_UNSAID, /* the algorithm's own */
+	PLACE_MAKESPAN,
+	PLACE_LOAD,
+	PLACE_PEAK,
+} place_objective;
+
+extern const char *const place_objectives[], *const place_schedules[];
+
+typedef struct place_more {
+	int objective;	       /* of place_objectives */
+	int schedule;	       /* of place_schedules */
+	int64_t micro_batches; /* 0: not given */
+	bool recompute, frontier, predictor, any_split;
+	int64_t cores; /* -1: what the file says */
+} place_more;
+
+#define PLACE_MORE { .cores = -1 }
+
+#define PLACE_OPTIONS_MORE(o)                                                \
+	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
+	  "of mcap: peak (default), load (the longest stage), makespan\n"    \
+	  "(the step); load takes load, all others makespan",                \
+	  &(o)->objective, .choices = place_objectives },                    \
+	{ CLI_CHOICE, 0, "schedule", "S",                                    \
+	  "of stages: 1f1b (default), gpipe, zb", &(o)->schedule,            \
+	  .choices = place_schedules },                                      \
+	{ CLI_INT, 0, "micro-batches", "M",                                  \
+	  "of stages; four per stage if it is not given",                    \
+	  &(o)->micro_batches, .min = 1, .max = 1 << 16 },                   \
+	{ CLI_FLAG, 0, "recompute", NULL,                                    \
+	  "of stages: keep only what comes in, and compute the\n"            \
+	  "activations again", &(o)->recompute },                            \
+	{ CLI_FLAG, 0, "frontier", NULL,                                     \
+	  "of mcap: print all peaks with the least times for them",          \
+	  &(o)->frontier },                                                  \
+	{ CLI_FLAG, 0, "predictor", NULL,                                    \
+	  "of mcap: choose by mCAP's additive predictor, and print its\n"    \
+	  "error", &(o)->predictor },                                        \
+	{ CLI_FLAG, 0, "any-split", NULL,                                    \
+	  "of load: splits that are not contiguous, too; not proven",        \
+	  &(o)->any_split },                                                 \
+	{ CLI_INT, 0, "cores", "N",                                          \
+	  "of load: processor cores; the default is what the file says",     \
+	  &(o)->cores, .min = 0, .max = PLACE_MAX_DEVICES }
+
+/* What a command has read, and runs. */
+typedef struct place_run {
+	driver *d;
+	const place_options *o;
+	const place_more *more;
+	const char *algorithm, *path, *output;
+} place_run;
+
+typedef struct place_special {
+	const char *name;
+	cli_status (*run)(const place_run *r);
+} place_special;
+
+/* Ends in one without a name. */
+extern const place_special place_specials[];
+
+cli_status place_mcap(const place_run *r);
+cli_status place_load(const place_run *r);
+
+/* ---- shared ------------------------------------------------------------- */
+
+double place_clock(void);
+
+/* Writes the placement file if there is to be one, then prints the object or,
+ * without --json, what text() prints.  Steals the reference. */
+cli_status place_finish(const place_run *r, const cost_graph *g,
+			const int *place, json_t *json,
+			void (*text)(const void *), const void *result);
+
+json_t *place_seconds(double ns);
+json_t *place_bytes(double bytes);
+
+#endif

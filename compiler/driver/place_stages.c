@@ -1,0 +1,355 @@
+/* tdlc place --algorithm mcap: layers of a profile in contiguous stages. */
+#include "config.h"
+
+#include "compiler/driver/place_more.h"
+#include "compiler/driver/plan_print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/placement/placement_file.h"
+#include "compiler/placement/stages.h"
+
+typedef struct stages {
+	const place_run *run;
+	const cost_graph *g;
+	const layer_chain *l;
+	stage_model model;
+	split_problem p;
+	const intervals *by; /* what splits are chosen by */
+	place_objective objective;
+	split best; /* measured by the formula */
+	double predicted; /* the predictor's peak of best */
+	split_list frontier;
+	const pipeline_run *simulated;
+	double seconds; /* of the search */
+} stages;
+
+static const schedule_kind kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
+				       SCHEDULE_ZB };
+
+/* ---- reading ------------------------------------------------------------ */
+
+static bool usage(const place_run *r, cli_status *status)
+{
+	const place_more *m = r->more;
+	const char *wrong = NULL;
+	if (m->any_split || m->cores >= 0)
+		wrong = "--any-split and --cores are load's";
+	else if (r->o->topology)
+		wrong = "stages take --link, not --topology";
+	else if (r->o->colocation || r->o->seconds > 0 || r->o->network != 0)
+		wrong = "stages know no --colocation, --time-limit, --network";
+	if (wrong)
+		*status = cli_usage(&r->d->program, "%s", wrong);
+	return !wrong;
+}
+
+/* The profile and the model; false when *status is what to end with. */
+static bool read_stages(stages *s, cli_status *status)
+{
+	const place_run *r = s->run;
+	machine_request q = { 0 };
+	if (!usage(r, status) ||
+	    !place_read_machine(r->d, r->o, &q, status))
+		return false;
+	s->g = cost_graph_read(r->d->arena, r->d->sink, r->path);
+	if (!s->g)
+		return false;
+	if (s->g->format != COST_FORMAT_PIPEDREAM) {
+		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
+			      "stages are cut from profiles (graph.txt), whose "
+			      "layers have parameters and activations");
+		return false;
+	}
+	s->l = layer_chain_new(r->d->arena, s->g);
+	s->model = (stage_model){
+		.schedule = kinds[r->more->schedule],
+		.micro_batches = r->more->micro_batches ?
+			(int)r->more->micro_batches : 4 * q.ndevices,
+		.recompute = r->more->recompute,
+		.factor = q.factor,
+		.bandwidth = q.bandwidth > 0 ? q.bandwidth : INFINITY,
+	};
+	s->p.nstages = q.ndevices;
+	s->p.micro_batches = s->model.micro_batches;
+	s->p.cap = q.memory > 0 ? (double)q.memory : INFINITY;
+	return true;
+}
+
+/* ---- where nothing fits ------------------------------------------------- */
+
+/* The least peak under another model; INFINITY if there is none. */
+static double peak_of(const stages *s, stage_model m, int nstages)
+{
+	arena *own = arena_new();
+	split_problem p = { layer_intervals(own, s->l, &m), nstages,
+			    stage_in_flight(own, &m, nstages),
+			    m.micro_batches, INFINITY };
+	split best;
+	double peak = split_least_peak(own, &p, &best) ? best.peak : INFINITY;
+	arena_free(own);
+	return peak;
+}
+
+/* What would do, one line each. */
+static void say_remedies(const stages *s)
+{
+	const cli_program *program = &s->run->d->program;
+	arena *a = s->run->d->arena;
+	stage_model m = s->model;
+	double peak;
+	for (int k = 2 * s->p.nstages; k <= s->l->n; k *= 2)
+		if ((peak = peak_of(s, m, k)) <= s->p.cap) {
+			cli_failed(program, "%d stages need %s", k,
+				   plan_bytes_text(a, (int64_t)ceil(peak)));
+			break;
+		}
+	m.recompute = true;
+	peak = s->model.recompute ? INFINITY : peak_of(s, m, s->p.nstages);
+	if (peak <= s->p.cap)
+		cli_failed(program, "with --recompute they need %s",
+			   plan_bytes_text(a, (int64_t)ceil(peak)));
+	m = s->model;
+	while (m.micro_batches > 1) {
+		m.micro_batches /= 2;
+		peak = peak_of(s, m, s->p.nstages);
+		if (peak > s->p.cap)
+			continue;
+		cli_failed(program, "%d micro-batch%s need%s %s",
+			   m.micro_batches, m.micro_batches > 1 ? "es" : "",
+			   m.micro_batches > 1 ? "" : "s",
+			   plan_bytes_text(a, (int64_t)ceil(peak)));
+		break;
+	}
+}
+
+static cli_status say_no_room(const stages *s)
+{
+	split least;
+	fflush(stdout);
+	if (s->p.nstages > s->l->n) {
+		cli_failed(&s->run->d->program,
+			   "%d layers make no %d stages", s->l->n,
+			   s->p.nstages);
+		return CLI_NO_PLAN;
+	}
+	int at = split_in_the_way(s->run->d->arena, &s->p, &least);
+	cli_failed(&s->run->d->program,
+		   "no %d stages fit: at best, stage %d (layers %d to %d) "
+		   "needs %.0f bytes", s->p.nstages, at, least.first[at],
+		   least.first[at + 1] - 1, ceil(least.peak));
+	say_remedies(s);
+	return CLI_NO_PLAN;
+}
+
+/* ---- searching ---------------------------------------------------------- */
+
+static bool search(stages *s)
+{
+	arena *a = s->run->d->arena;
+	double begun = place_clock();
+	split_problem q;
+	bool found;
+	if (s->p.nstages > s->l->n)
+		return false;
+	s->p.of = layer_intervals(a, s->l, &s->model);
+	s->p.in_flight = stage_in_flight(a, &s->model, s->p.nstages);
+	q = s->p;
+	if (s->run->more->predictor)
+		q.of = intervals_predicted(a, s->p.of);
+	if (s->objective == PLACE_PEAK)
+		found = split_least_peak(a, &q, &s->best);
+	else if (s->objective == PLACE_LOAD)
+		found = split_least_bottleneck(a, &q, &s->best);
+	else
+		found = split_least_step(a, &q, INFINITY, &s->best);
+	if (!found)
+		return false;
+	s->predicted = s->best.peak;
+	split_measure(&s->p, &s->best);
+	if (s->run->more->frontier)
+		s->frontier = split_frontier(a, &q, s->objective ==
+					     PLACE_MAKESPAN);
+	for (int i = 0; i < s->frontier.n; i++)
+		split_measure(&s->p, &s->frontier.at[i]);
+	s->simulated = stages_simulate(a, s->l, &s->model, &s->best,
+				       s->p.nstages);
+	s->seconds = place_clock() - begun;
+	return true;
+}
+
+/* ---- printing ----------------------------------------------------------- */
+
+static size_t stage_at(const stages *s, int i)
+{
+	return interval_at(s->best.first[i], s->best.first[i + 1]);
+}
+
+static int *placement_of(const stages *s)
+{
+	int *place = ARENA_ARRAY(s->run->d->arena, int, s->g->nops);
+	for (int i = 0; i < s->p.nstages; i++)
+		for (int v = s->best.first[i]; v < s->best.first[i + 1]; v++) {
+			int op = s->l->op[v];
+			place[op] = i;
+			if (s->g->ops[op].mirror >= 0)
+				place[s->g->ops[op].mirror] = i;
+		}
+	return place;
+}
+
+static void set_figures(json_t *j, const split *s)
+{
+	json_object_set_new(j, "peak_bytes_max", place_bytes(s->peak));
+	json_object_set_new(j, "bottleneck_seconds",
+			    place_seconds(s->bottleneck));
+	json_object_set_new(j, "step_seconds", place_seconds(s->step));
+}
+
+static json_t *stages_list(const stages *s, json_t *peaks)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < s->p.nstages; i++) {
+		json_t *j = json_object();
+		double bytes = split_memory(&s->p, i, stage_at(s, i));
+		json_object_set_new(j, "nodes", json_integer(
+			s->best.first[i + 1] - s->best.first[i]));
+		json_object_set_new(j, "peak_bytes", place_bytes(bytes));
+		json_object_set_new(j, "seconds", place_seconds(
+			s->p.of->time[stage_at(s, i)]));
+		json_object_set_new(j, "in_flight",
+				    json_integer(s->p.in_flight[i]));
+		json_array_append_new(list, j);
+		json_array_append_new(peaks, place_bytes(bytes));
+	}
+	return list;
+}
+
+/* A value that no split of the order is below; null of a peak. */
+static json_t *bound_of(const stages *s)
+{
+	if (s->objective == PLACE_PEAK || s->run->more->predictor)
+		return json_null();
+	return place_seconds(s->objective == PLACE_LOAD ?
+			     s->best.bottleneck : s->best.step);
+}
+
+static void set_search(json_t *j, const stages *s)
+{
+	const place_more *m = s->run->more;
+	json_object_set_new(j, "makespan_seconds",
+			    place_seconds((double)s->simulated->ns));
+	json_object_set_new(j, "max_load_seconds",
+			    place_seconds(s->best.bottleneck));
+	json_object_set_new(j, "lower_bound_seconds", bound_of(s));
+	json_object_set_new(j, "optimal", json_boolean(!m->predictor));
+	json_object_set_new(j, "order", json_string("fixed"));
+	json_object_set_new(j, "seconds", json_real(s->seconds));
+	if (m->predictor) {
+		json_object_set_new(j, "predicted_peak_bytes",
+				    place_bytes(s->predicted));
+		json_object_set_new(j, "prediction_error", json_real(
+			s->predicted / s->best.peak - 1));
+	}
+	if (m->frontier) {
+		json_t *list = json_array();
+		for (int i = 0; i < s->frontier.n; i++) {
+			json_t *f = json_object();
+			set_figures(f, &s->frontier.at[i]);
+			json_array_append_new(list, f);
+		}
+		json_object_set_new(j, "frontier", list);
+	}
+}
+
+static json_t *stages_json(const stages *s, const int *place)
+{
+	json_t *j = json_object(), *peaks = json_array();
+	json_t *list = stages_list(s, peaks);
+	json_object_set_new(j, "graph", json_string(s->g->name));
+	json_object_set_new(j, "algorithm", json_string(s->run->algorithm));
+	json_object_set_new(j, "objective", json_string(
+		place_objectives[s->objective]));
+	json_object_set_new(j, "network", json_string(
+		place_networks[s->run->o->network]));
+	json_object_set_new(j, "devices", json_integer(s->p.nstages));
+	json_object_set_new(j, "schedule", json_string(
+		schedule_name(s->model.schedule)));
+	json_object_set_new(j, "micro_batches",
+			    json_integer(s->model.micro_batches));
+	json_object_set_new(j, "recompute", json_boolean(s->model.recompute));
+	json_object_set_new(j, "peak_bytes", peaks);
+	json_object_set_new(j, "stages", list);
+	set_figures(j, &s->best);
+	set_search(j, s);
+	json_object_set_new(j, "placement", placement_list(s->g, place));
+	return j;
+}
+
+static void print_frontier(const stages *s)
+{
+	arena *a = s->run->d->arena;
+	printf("\n%12s  %15s  %15s\n", "peak", "longest stage", "step");
+	for (int i = 0; i < s->frontier.n; i++) {
+		const split *f = &s->frontier.at[i];
+		printf("%12s  %12.3f ms  %12.3f ms\n",
+		       plan_bytes_text(a, (int64_t)ceil(f->peak)),
+		       f->bottleneck * 1e-6, f->step * 1e-6);
+	}
+}
+
+static void print_stages(const void *result)
+{
+	const stages *s = result;
+	arena *a = s->run->d->arena;
+	printf("%s in %d stage%s, %s, %d micro-batch%s%s: %d layers in the "
+	       "order of the file\n", s->g->name, s->p.nstages,
+	       s->p.nstages == 1 ? "" : "s", schedule_name(s->model.schedule),
+	       s->model.micro_batches,
+	       s->model.micro_batches == 1 ? "" : "es",
+	       s->model.recompute ? ", recomputed" : "", s->l->n);
+	printf("peak          %s%s\n",
+	       plan_bytes_text(a, (int64_t)ceil(s->best.peak)),
+	       s->run->more->predictor ? "" :
+	       s->objective == PLACE_PEAK ? ", the least" : "");
+	if (s->run->more->predictor)
+		printf("predicted     %s (error %+.1f %%)\n",
+		       plan_bytes_text(a, (int64_t)ceil(s->predicted)),
+		       100 * (s->predicted / s->best.peak - 1));
+	printf("longest stage %.3f ms\n", s->best.bottleneck * 1e-6);
+	printf("step          %.3f ms; simulated %.3f ms\n",
+	       s->best.step * 1e-6, (double)s->simulated->ns * 1e-6);
+	printf("\n%6s  %7s  %9s  %12s  %15s\n", "stage", "layers", "in flight",
+	       "peak", "time");
+	for (int i = 0; i < s->p.nstages; i++)
+		printf("%6d  %7d  %9d  %12s  %12.3f ms\n", i,
+		       s->best.first[i + 1] - s->best.first[i],
+		       s->p.in_flight[i], plan_bytes_text(a, (int64_t)ceil(
+				split_memory(&s->p, i, stage_at(s, i)))),
+		       s->p.of->time[stage_at(s, i)] * 1e-6);
+	if (s->run->more->frontier)
+		print_frontier(s);
+}
+
+cli_status place_mcap(const place_run *r)
+{
+	cli_status status = CLI_OK;
+	stages s = { .run = r };
+	if (!read_stages(&s, &status))
+		return status;
+	s.objective = r->more->objective != PLACE_UNSAID ?
+		(place_objective)r->more->objective :
+		s.p.cap < INFINITY ? PLACE_MAKESPAN : PLACE_PEAK;
+	if (s.l->n > SPLIT_MAX_LAYERS) {
+		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
+			      "stages are cut of %d layers at most, not %d",
+			      SPLIT_MAX_LAYERS, s.l->n);
+		return CLI_OK;
+	}
+	if (!search(&s))
+		return say_no_room(&s);
+	int *place = placement_of(&s);
+	return place_finish(r, s.g, place, stages_json(&s, place),
+			    print_stages, &s);
+}
