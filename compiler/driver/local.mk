@@ -30,6 +30,7 @@ tdlc_SOURCES = \
 	%D%/page_markdown.c \
 	%D%/pins.c %D%/pins.h \
 	%D%/place.c %D%/place.h \
+	%D%/place_capture.c \
 	%D%/place_common.c \
 	%D%/place_load.c \
 	%D%/place_more.c %D%/place_more.h \

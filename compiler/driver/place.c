@@ -29,7 +29,8 @@ static bool has_more(const place_more *m)
 {
 	return m->objective > PLACE_MAKESPAN || m->schedule ||
 		m->micro_batches || m->recompute || m->frontier ||
-		m->predictor || m->any_split || m->cores >= 0;
+		m->zero || m->no_recompute || m->predictor ||
+		m->any_split || m->cores >= 0;
 }
 
 /* Why these options do not go together; NULL where they do. */

@@ -12,12 +12,12 @@ typedef struct place_options {
 	int64_t devices;
 	int network; /* of place_networks */
 	const char *topology, *link, *memory;
-	double factor; /* bytes of states per byte of weights */
+	double factor; /* bytes of states per byte of weights; < 0: not given */
 	bool colocation, json;
 	double seconds; /* of each search; 0: no limit */
 } place_options;
 
-#define PLACE_OPTIONS { .factor = 4 }
+#define PLACE_OPTIONS { .factor = -1 }
 
 extern const char *const place_networks[]; /* "ports", "free" */
 
@@ -39,8 +39,8 @@ extern const char *const place_networks[]; /* "ports", "free" */
 	  "let no device need more than SIZE bytes (64K, 1M, 2G)",           \
 	  &(o)->memory },                                                    \
 	{ CLI_REAL, 0, "factor", "X",                                        \
-	  "of profiles: bytes of states per byte of weights; 4 if it is\n"   \
-	  "not given", &(o)->factor, .min = 0, .max = 1e6 },                 \
+	  "bytes of states per byte of weights (4 of profiles, 8 of layer\n" \
+	  "tables)", &(o)->factor, .min = 0, .max = 1e6 },                 \
 	DRIVER_OPTION_JSON(&(o)->json)
 
 /* .. and of those that search. */

@@ -48,7 +48,7 @@ bool place_read_machine(driver *d, const place_options *o, machine_request *r,
 	*status = CLI_USAGE;
 	r->ndevices = (int)o->devices;
 	r->free_network = o->network == 1;
-	r->factor = o->factor;
+	r->factor = o->factor < 0 ? 4 : o->factor;
 	if (o->devices == 0)
 		cli_usage(&d->program, "-k N is missing");
 	else if (o->link && o->topology)

@@ -11,12 +11,13 @@
 #include "compiler/placement/placement_file.h"
 
 const char *const place_objectives[] = { "default", "makespan", "load", "peak",
-					 NULL };
+					 "cost", NULL };
 const char *const place_schedules[] = { "1f1b", "gpipe", "zb", NULL };
 
 const place_special place_specials[] = {
 	{ "mcap", place_mcap },
 	{ "load", place_load },
+	{ "capture", place_capture },
 	{ 0 },
 };
 

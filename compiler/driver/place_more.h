@@ -10,6 +10,7 @@ typedef enum place_objective {
 	PLACE_MAKESPAN,
 	PLACE_LOAD,
 	PLACE_PEAK,
+	PLACE_COST,
 } place_objective;
 
 extern const char *const place_objectives[], *const place_schedules[];
@@ -18,7 +19,8 @@ typedef struct place_more {
 	int objective;	       /* of place_objectives */
 	int schedule;	       /* of place_schedules */
 	int64_t micro_batches; /* 0: not given */
-	bool recompute, frontier, predictor, any_split;
+	bool recompute, no_recompute, zero; /* of stages, or of capture */
+	bool frontier, predictor, any_split;
 	int64_t cores; /* -1: what the file says */
 } place_more;
 
@@ -27,19 +29,28 @@ typedef struct place_more {
 #define PLACE_OPTIONS_MORE(o)                                                \
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
 	  "of mcap: peak (default), load (the longest stage), makespan\n"    \
-	  "(the step); load takes load, all others makespan",                \
+	  "(the step, default with --memory); of capture: makespan\n"        \
+	  "(default), peak, cost (device-seconds); load takes load, all\n"   \
+	  "others makespan",                                                 \
 	  &(o)->objective, .choices = place_objectives },                    \
 	{ CLI_CHOICE, 0, "schedule", "S",                                    \
 	  "of stages: 1f1b (default), gpipe, zb", &(o)->schedule,            \
 	  .choices = place_schedules },                                      \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
-	  "of stages; four per stage if it is not given",                    \
+	  "of stages; if it is not given, mcap takes four per stage, and\n"  \
+	  "capture tries all",                                               \
 	  &(o)->micro_batches, .min = 1, .max = 1 << 16 },                   \
 	{ CLI_FLAG, 0, "recompute", NULL,                                    \
 	  "of stages: keep only what comes in, and compute the\n"            \
 	  "activations again", &(o)->recompute },                            \
+	{ CLI_FLAG, 0, "no-recompute", NULL,                                 \
+	  "of capture: try no plans that recompute", &(o)->no_recompute },   \
+	{ CLI_FLAG, 0, "zero", NULL,                                         \
+	  "of capture: divide the optimizer's states among replicas",        \
+	  &(o)->zero },                                                      \
 	{ CLI_FLAG, 0, "frontier", NULL,                                     \
-	  "of mcap: print all peaks with the least times for them",          \
+	  "of mcap, capture: print all peaks with the least times for\n"      \
+	  "them",                                                            \
 	  &(o)->frontier },                                                  \
 	{ CLI_FLAG, 0, "predictor", NULL,                                    \
 	  "of mcap: choose by mCAP's additive predictor, and print its\n"    \
@@ -69,6 +80,7 @@ extern const place_special place_specials[];
 
 cli_status place_mcap(const place_run *r);
 cli_status place_load(const place_run *r);
+cli_status place_capture(const place_run *r);
 
 /* ---- shared ------------------------------------------------------------- */
 

@@ -34,7 +34,9 @@ static bool usage(const place_run *r, cli_status *status)
 {
 	const place_more *m = r->more;
 	const char *wrong = NULL;
-	if (m->any_split || m->cores >= 0)
+	if (m->zero || m->no_recompute || m->objective == PLACE_COST)
+		wrong = "--zero, --no-recompute and the cost are capture's";
+	else if (m->any_split || m->cores >= 0)
 		wrong = "--any-split and --cores are load's";
 	else if (r->o->topology)
 		wrong = "stages take --link, not --topology";

@@ -23,8 +23,10 @@ EXTRA_DIST += %D%/README.md
 
 # Stages and schedules; loads.
 %C%_libplacement_a_SOURCES += \
+	%D%/capture.c %D%/capture.h \
 	%D%/groups.c %D%/groups.h \
 	%D%/ideals.c %D%/ideals.h \
+	%D%/layers.c %D%/layers.h \
 	%D%/load.c %D%/load.h \
 	%D%/load_any.c \
 	%D%/load_chain.c %D%/load_chain.h \

@@ -2,6 +2,7 @@
 stages_libs = compiler/placement/libplacement.a base/libbase.a $(unit_libs) -lm
 
 unit_tests += \
+	%D%/test_capture \
 	%D%/test_load \
 	%D%/test_schedule \
 	%D%/test_split \
@@ -18,3 +19,6 @@ unit_tests += \
 
 %C%_test_load_SOURCES = %D%/test_load.c %D%/draw.h
 %C%_test_load_LDADD = $(stages_libs)
+
+%C%_test_capture_SOURCES = %D%/test_capture.c %D%/draw.h
+%C%_test_capture_LDADD = $(stages_libs)

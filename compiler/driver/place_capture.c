@@ -1,0 +1,262 @@
+/* tdlc place --algorithm capture: replicas, tensors, stages and micro-batches
+ * of a layer table. */
+#include "config.h"
+
+#include "compiler/driver/place_more.h"
+#include "compiler/driver/plan_print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/placement/capture.h"
+
+typedef struct capture {
+	const place_run *run;
+	const layer_table *t;
+	capture_request r;
+	capture_plan best, fastest; /* fastest: without recomputation */
+	bool has_fastest;
+	capture_plans frontier;
+	double seconds;
+} capture;
+
+static const schedule_kind kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
+				       SCHEDULE_ZB };
+
+/* ---- reading ------------------------------------------------------------ */
+
+static bool usage(const place_run *r, int64_t *memory, cli_status *status)
+{
+	const place_more *m = r->more;
+	const place_options *o = r->o;
+	const char *wrong = NULL;
+	if (m->any_split || m->cores >= 0 || m->predictor)
+		wrong = "--any-split, --cores and --predictor are no options "
+			"of capture";
+	else if (m->objective == PLACE_LOAD)
+		wrong = "the objectives of capture are makespan, peak, cost";
+	else if (o->topology || o->link || o->colocation || o->network ||
+		 o->seconds > 0)
+		wrong = "the machine of capture is in the table: no --link, "
+			"--topology, --network, --colocation, --time-limit";
+	else if (r->output)
+		wrong = "a plan of capture places no operators: no --output";
+	else if (o->factor >= 0 && o->factor < 2)
+		wrong = "--factor of capture is 2 for weights and gradients, "
+			"and the optimizer's states";
+	else if (o->memory && (!cli_size(o->memory, memory) || *memory == 0))
+		wrong = "--memory is a number of bytes";
+	if (wrong)
+		*status = cli_usage(&r->d->program, "%s", wrong);
+	return !wrong;
+}
+
+static bool read_capture(capture *c, cli_status *status)
+{
+	const place_run *r = c->run;
+	static const capture_objective of[] = {
+		[PLACE_UNSAID] = CAPTURE_TIME, [PLACE_MAKESPAN] = CAPTURE_TIME,
+		[PLACE_PEAK] = CAPTURE_PEAK, [PLACE_COST] = CAPTURE_COST,
+	};
+	int64_t memory = 0;
+	if (!usage(r, &memory, status))
+		return false;
+	c->t = layers_read(r->d->arena, r->d->sink, r->path);
+	if (!c->t)
+		return false;
+	c->r = (capture_request){
+		.objective = of[r->more->objective],
+		.schedule = kinds[r->more->schedule],
+		.devices = r->o->devices ? (int)r->o->devices : c->t->devices,
+		.cap = memory > 0 ? (double)memory : c->t->memory,
+		.optimizer = r->o->factor < 0 ? 6 : r->o->factor - 2,
+		.zero = r->more->zero,
+		.plain = !r->more->recompute,
+		.recompute = !r->more->no_recompute,
+		.micro_batches = (int)r->more->micro_batches,
+	};
+	return true;
+}
+
+/* ---- searching ---------------------------------------------------------- */
+
+static bool search(capture *c)
+{
+	arena *a = c->run->d->arena;
+	double begun = place_clock();
+	capture_request r = c->r;
+	if (!capture_best(a, c->t, &c->r, &c->best))
+		return false;
+	if (c->run->more->frontier)
+		c->frontier = capture_frontier(a, c->t, &c->r);
+	r.objective = CAPTURE_TIME;
+	r.plain = true;
+	r.recompute = false;
+	c->has_fastest = capture_best(a, c->t, &r, &c->fastest);
+	c->seconds = place_clock() - begun;
+	return true;
+}
+
+static cli_status say_no_room(const capture *c)
+{
+	arena *a = c->run->d->arena;
+	capture_request r = c->r;
+	capture_plan p;
+	const cli_program *program = &c->run->d->program;
+	int worst = 0;
+	r.objective = CAPTURE_PEAK;
+	r.cap = INFINITY;
+	fflush(stdout);
+	if (!capture_best(a, c->t, &r, &p)) {
+		cli_failed(program, "%d devices, a batch of %d and %d layers "
+			   "make no plan of equal stages", r.devices,
+			   c->t->batch, c->t->n);
+		return CLI_NO_PLAN;
+	}
+	for (int s = 1; s < p.stages; s++)
+		if (p.peak[s] > p.peak[worst])
+			worst = s;
+	cli_failed(program, "no plan fits into %.0f bytes: at best, stage %d "
+		   "of %d needs %.0f bytes", c->r.cap, worst, p.stages,
+		   ceil(p.split.peak));
+	r.recompute = true;
+	if (!c->r.recompute && capture_best(a, c->t, &r, &p) &&
+	    p.split.peak <= c->r.cap)
+		cli_failed(program, "with recomputation %.0f bytes would do",
+			   ceil(p.split.peak));
+	for (r.devices = 2 * c->r.devices; r.devices <= LAYERS_MAX_DEVICES &&
+	     r.devices <= 8 * c->r.devices; r.devices *= 2)
+		if (capture_best(a, c->t, &r, &p) && p.split.peak <= c->r.cap) {
+			cli_failed(program, "%d devices would do", r.devices);
+			break;
+		}
+	return CLI_NO_PLAN;
+}
+
+/* ---- printing ----------------------------------------------------------- */
+
+static void set_plan(json_t *j, const capture_plan *p)
+{
+	json_object_set_new(j, "devices", json_integer(p->devices));
+	json_object_set_new(j, "replicas", json_integer(p->replicas));
+	json_object_set_new(j, "tensor_degree", json_integer(p->tensor));
+	json_object_set_new(j, "nstages", json_integer(p->stages));
+	json_object_set_new(j, "micro_batch", json_integer(p->micro_batch));
+	json_object_set_new(j, "micro_batches",
+			    json_integer(p->micro_batches));
+	json_object_set_new(j, "recompute", json_boolean(p->recompute));
+	json_object_set_new(j, "peak_bytes_max", place_bytes(p->split.peak));
+	json_object_set_new(j, "bottleneck_seconds",
+			    json_real(p->split.bottleneck));
+	json_object_set_new(j, "step_seconds", json_real(p->split.step));
+	json_object_set_new(j, "device_seconds",
+			    json_real(p->split.step * p->devices));
+}
+
+static json_t *stages_list(const capture_plan *p, json_t *peaks)
+{
+	json_t *list = json_array();
+	for (int s = 0; s < p->stages; s++) {
+		int each = p->devices / p->stages;
+		json_t *j = json_object();
+		json_object_set_new(j, "nodes", json_integer(
+			p->split.first[s + 1] - p->split.first[s]));
+		json_object_set_new(j, "devices", json_integer(each));
+		json_object_set_new(j, "peak_bytes", place_bytes(p->peak[s]));
+		json_object_set_new(j, "seconds", json_real(p->seconds[s]));
+		json_array_append_new(list, j);
+		for (int d = 0; d < each; d++)
+			json_array_append_new(peaks, place_bytes(p->peak[s]));
+	}
+	return list;
+}
+
+/* Beside the fastest plan without recomputation within the memory. */
+static void set_comparison(json_t *j, const capture *c)
+{
+	json_t *f = json_object();
+	if (!c->has_fastest) {
+		json_decref(f);
+		return;
+	}
+	set_plan(f, &c->fastest);
+	json_object_set_new(j, "fastest", f);
+	json_object_set_new(j, "memory_reduction", json_real(
+		1 - c->best.split.peak / c->fastest.split.peak));
+	json_object_set_new(j, "step_ratio", json_real(
+		c->best.split.step / c->fastest.split.step));
+}
+
+static json_t *capture_json(const capture *c)
+{
+	json_t *j = json_object(), *peaks = json_array();
+	json_t *stages = stages_list(&c->best, peaks);
+	static const char *const names[] = { "makespan", "peak", "cost" };
+	json_object_set_new(j, "graph", json_string(c->t->name));
+	json_object_set_new(j, "algorithm", json_string("capture"));
+	json_object_set_new(j, "objective",
+			    json_string(names[c->r.objective]));
+	json_object_set_new(j, "schedule",
+			    json_string(schedule_name(c->r.schedule)));
+	set_plan(j, &c->best);
+	json_object_set_new(j, "peak_bytes", peaks);
+	json_object_set_new(j, "stages", stages);
+	json_object_set_new(j, "optimal", json_true());
+	json_object_set_new(j, "seconds", json_real(c->seconds));
+	set_comparison(j, c);
+	if (c->run->more->frontier) {
+		json_t *list = json_array();
+		for (int i = 0; i < c->frontier.n; i++) {
+			json_t *f = json_object();
+			set_plan(f, &c->frontier.at[i]);
+			json_array_append_new(list, f);
+		}
+		json_object_set_new(j, "frontier", list);
+	}
+	return j;
+}
+
+static void print_plan(const capture *c, const capture_plan *p)
+{
+	const split *f = &c->fastest.split;
+	printf("%8d  %8d  %6d  %6d  %6d x %-6d  %-9s  %10s  %12.6g s",
+	       p->devices, p->replicas, p->tensor, p->stages,
+	       p->micro_batches, p->micro_batch, p->recompute ? "recompute" :
+	       "", plan_bytes_text(c->run->d->arena,
+				   (int64_t)ceil(p->split.peak)),
+	       p->split.step);
+	if (c->has_fastest)
+		printf("  %5.1f %%  %6.3f", 100 * (p->split.peak / f->peak - 1),
+		       p->split.step / f->step);
+	printf("\n");
+}
+
+static void print_capture(const capture *c)
+{
+	printf("%s, capture: %d layers, batch %d, %s\n", c->t->name, c->t->n,
+	       c->t->batch, schedule_name(c->r.schedule));
+	if (c->has_fastest)
+		printf("memory and step are compared with the fastest plan "
+		       "without recomputation\n");
+	printf("\n%8s  %8s  %6s  %6s  %15s  %-9s  %10s  %14s%s\n", "devices",
+	       "replicas", "tensor", "stages", "micro-batches", "", "peak",
+	       "step", c->has_fastest ? "   memory    step" : "");
+	if (!c->run->more->frontier)
+		print_plan(c, &c->best);
+	for (int i = 0; i < c->frontier.n; i++)
+		print_plan(c, &c->frontier.at[i]);
+}
+
+cli_status place_capture(const place_run *r)
+{
+	cli_status status = CLI_OK;
+	capture c = { .run = r };
+	if (!read_capture(&c, &status))
+		return status;
+	if (!search(&c))
+		return say_no_room(&c);
+	if (r->o->json)
+		return driver_print_json(r->d, capture_json(&c));
+	print_capture(&c);
+	return CLI_OK;
+}

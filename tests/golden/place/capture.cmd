@@ -1,0 +1,31 @@
+# Replicas, tensors, stages, micro-batches: objectives, the frontier, nothing
+# that fits, and tables that are none.
+net=parts/net.layers.json
+tdlc place $net --algorithm capture --frontier
+for objective in peak cost; do
+	tdlc place $net --algorithm capture --objective $objective --zero | tail -n 1
+done
+tdlc place $net --algorithm capture --recompute --schedule gpipe --micro-batches 4 | tail -n 1
+tdlc place $net --algorithm capture --memory 70000 --json | sed 's/^  "seconds": .*/  "seconds": S,/'
+for options in "--memory 9K" "--memory 9K --no-recompute -k 2" "-k 7 --micro-batches 3"; do
+	tdlc place $net --algorithm capture $options || echo "status $?"
+done
+for options in "--objective load" "--link 1" "--predictor" "-o x.json" "--factor 1"; do
+	tdlc place $net --algorithm capture $options 2>&1 | head -n 1
+done
+try() {
+	printf '%s' "$1" >"$tmp/t.json"
+	tdlc place "$tmp/t.json" --algorithm capture 2>&1
+	echo "status $?"
+}
+layer='{"params": 1, "flops": 1, "act": 1, "rep": 1, "edge": 1, "ar": 1}'
+machine='{"devices": 2, "node": 2, "flops": 1, "intra": 1, "inter": 1, "memory": 1}'
+try '{"format": "tdl-layers",'
+try '[]'
+try '{"format": "tdl-layers", "version": 2}'
+try '{"format": "tdl-layers", "version": 1, "layers": []}'
+try '{"format": "tdl-layers", "version": 1, "layers": [7]}'
+try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer, {\"params\": -1}]}"
+try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer]}"
+try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer], \"machine\": $machine}"
+try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer], \"machine\": $machine, \"batch\": 1.5}"
