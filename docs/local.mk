@@ -14,6 +14,7 @@ dist_doc_DATA = \
 	%D%/planners.md \
 	%D%/search.md \
 	%D%/solver.md \
+	%D%/stages.md \
 	%D%/tofu.md \
 	%D%/topology.md \
 	%D%/training.md \

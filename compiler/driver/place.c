@@ -42,8 +42,8 @@ static const char *misfit(driver *d, const options *o)
 		       "too";
 	if (special_of(o->algorithm))
 		return !o->gantt ? NULL :
-			arena_printf(d->arena, "%s makes no schedule of "
-				     "operators for --gantt", o->algorithm);
+			arena_printf(d->arena, "--gantt draws no schedule of "
+				     "%s", o->algorithm);
 	if (!place_is_algorithm(o->algorithm))
 		return arena_printf(d->arena, "there is no algorithm '%s'",
 				    o->algorithm);

@@ -20,3 +20,4 @@ for options in "--any-split" "--topology cpu" "--network free"; do
 	tdlc place $net -k 2 --algorithm mcap $options 2>&1 | head -n 1
 done
 tdlc place parts/two.json -k 2 --algorithm heft --recompute 2>&1 | head -n 1
+tdlc place $net -k 2 --algorithm mcap --gantt - 2>&1 | head -n 1
