@@ -7,7 +7,10 @@
 #include <time.h>
 
 #include "compiler/driver/plan_programs.h"
+#include "compiler/lower/fuse.h"
 #include "compiler/search/bounded.h"
+
+enum { MOST_PLANS = 2048 }; /* that are lowered */
 
 /* ---- one search -------------------------------------------------------- */
 
@@ -62,6 +65,42 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static bool has_merges(const graph *g, const merge *merges)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (merges[t].may)
+			return true;
+	return false;
+}
+
+/* First as if no operator became a part of another: such bounds are of no other
+ * programs, but they are near to what plans promise.  Then with bounds that
+ * hold. */
+static bool search_both(bounded_request *q, plan_proof *proof)
+{
+	const merge *merges = q->merges;
+	bounded_result r = { 0 };
+	int first = 0;
+	if (merges && has_merges(q->graph, merges)) {
+		q->merges = NULL;
+		q->most_plans /= 2;
+		if (!bounded_search(q, &r))
+			return false;
+		first = r.nplans;
+		q->merges = merges;
+		q->most_plans /= 2;
+		keeper *k = q->to;
+		q->known = (bounded_value){ k->program.seconds,
+					    k->program.held };
+	}
+	if (!bounded_search(q, &r))
+		return false;
+	proof->tried = r.tried;
+	proof->proven = r.proven;
+	proof->nplans += first + r.nplans;
+	return true;
+}
+
 bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		  plan_candidate *best, plan_proof *proof)
 {
@@ -70,26 +109,24 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 	search_request wanted;
 	if (!plan_request(d, g, how, &wanted))
 		return false;
-	const bounded_request q = {
+	bounded_request q = {
 		.graph = g,
 		.mesh = wanted.mesh,
 		.pins = wanted.pins,
+		.merges = how->separate ? NULL : fuse_outlook(d->arena, g),
 		.topology = how->topology,
 		.limit = how->memory,
 		.memory = how->objective == OBJECTIVE_MEMORY,
 		.start = &best->search->assignment,
 		.known = { best->program.seconds, best->program.held },
-		.most_plans = how->most_plans,
+		.most_plans = how->most_plans > 0 ? how->most_plans
+						  : MOST_PLANS,
 		.seconds = how->seconds,
 		.lower = lower,
 		.to = &k,
 	};
-	bounded_result r;
-	if (!bounded_search(&q, &r))
+	if (!search_both(&q, proof))
 		return false;
-	proof->tried = r.tried;
-	proof->proven = r.proven;
-	proof->nplans += r.nplans;
 	proof->seconds += now() - begin;
 	if (k.found)
 		*best = (plan_candidate){
@@ -104,7 +141,6 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 
 enum {
 	MOST_POINTS = 64,  /* of the frontier */
-	MOST_PLANS = 2048, /* that are lowered for it */
 	NRUNGS = 8,	   /* limits between the least memory and the most */
 	RUNG_PLANS = MOST_PLANS / NRUNGS,
 };

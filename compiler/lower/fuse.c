@@ -155,6 +155,53 @@ static bool can_fuse(const fuser *x, node_id second, int slot)
 		       bytes_of(&x->g->tensors[t]);
 }
 
+/* ---- which nodes some assignment fuses ---------------------------------- */
+
+/* Nodes that read a tensor and do not go themselves; the last of all. */
+static int count_lasting(const fuser *x, const merge *all, tensor_id t,
+			 node_id *reader)
+{
+	int n = 0;
+	for (node_id i = 0; i < x->g->nnodes; i++) {
+		const node *by = &x->g->nodes[i];
+		bool reads = false;
+		for (int j = 0; j < by->kernel->ninputs; j++)
+			reads = reads || by->inputs[j] == t;
+		if (reads)
+			*reader = i;
+		n += reads && !all[by->output].may;
+	}
+	return n;
+}
+
+/* One that is read more than once may be read once when its readers have become
+ * one node: all but one of them have to go. */
+static merge outlook_of(const fuser *x, const merge *all, tensor_id t)
+{
+	merge m = { .reader = NONE };
+	const tensor *made = &x->g->tensors[t];
+	const kexpr *read = NULL;
+	node_id reader = NONE;
+	if (made->kind != TENSOR_RESULT || made->output || x->is_next[t] ||
+	    t == x->g->loss || x->readers[t] == 0)
+		return m;
+	const kernel *k = x->g->nodes[made->producer].kernel;
+	int lasting = count_lasting(x, all, t, &reader);
+	m.may = is_plain(k) && k->reducer == RED_NONE && lasting <= 1;
+	if (!m.may || x->readers[t] > 1)
+		return m;
+	const node *by = &x->g->nodes[reader];
+	int slot = 0;
+	while (by->inputs[slot] != t)
+		slot++;
+	m.may = is_plain(by->kernel) &&
+		count_reads(by->kernel->body, slot, &read) <= MOST_READS &&
+		read && reads_each_once(by->kernel, read);
+	m.reader = reader;
+	m.read = read;
+	return m;
+}
+
 /* ---- one kernel of two ------------------------------------------------- */
 
 typedef struct rewriter {
@@ -404,6 +451,23 @@ static const graph *new_graph(fuser *x, assignment *as)
 	copy_tensors(x, to, as, number, nodes);
 	copy_nodes(x, to, as, number, nodes);
 	return to;
+}
+
+/* Readers come after what they read. */
+const merge *fuse_outlook(arena *a, const graph *g)
+{
+	fuser x = { .a = a, .tmp = arena_new(), .g = g };
+	merge *all = ARENA_ARRAY(a, merge, g->ntensors);
+	x.readers = ARENA_ARRAY(x.tmp, int, g->ntensors);
+	x.is_next = ARENA_ARRAY(x.tmp, bool, g->ntensors);
+	x.last = ARENA_ARRAY(x.tmp, int, g->ntensors);
+	count_readers(&x);
+	for (node_id n = g->nnodes; n-- > 0;) {
+		tensor_id t = g->nodes[n].output;
+		all[t] = outlook_of(&x, all, t);
+	}
+	arena_free(x.tmp);
+	return all;
 }
 
 const graph *fuse_graph(arena *a, const graph *g, assignment *as)

@@ -2,6 +2,7 @@
 #ifndef TDL_COMPILER_LOWER_FUSE_H
 #define TDL_COMPILER_LOWER_FUSE_H
 
+#include "compiler/search/merges.h"
 #include "compiler/search/search.h"
 
 /* The graph in which a node that computes element by element what one other
@@ -14,5 +15,10 @@
  * interpreter does not round an f32 or f64 in between.  *as becomes the
  * assignment of the new graph, which shares what it has of the old one. */
 const graph *fuse_graph(arena *a, const graph *g, assignment *as);
+
+/* By tensor, in a: whether the node that computes it is a part of another under
+ * some assignment, and at least what that has to be like.  Nodes that are not
+ * said to be never are. */
+const merge *fuse_outlook(arena *a, const graph *g);
 
 #endif

@@ -329,7 +329,8 @@ static void search_ways(hunt *h)
 	timed_cache *c = timed_cache_new(h->arena, &q->mesh, q->topology, true);
 	timed *x = timed_new(h->arena, c, g, h->ways);
 	h->figures = figures_new(h->arena, x, q->topology,
-				 values_of(h, h->arena, q->start));
+				 values_of(h, h->arena, q->start), q->merges,
+				 q->pins != NULL);
 	int n = h->figures->nvars;
 	h->value = ARENA_ARRAY(h->arena, int, n);
 	h->whole = ARENA_ARRAY(h->arena, int, g->ntensors + g->nnodes);

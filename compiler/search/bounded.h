@@ -8,6 +8,7 @@
 #ifndef TDL_COMPILER_SEARCH_BOUNDED_H
 #define TDL_COMPILER_SEARCH_BOUNDED_H
 
+#include "compiler/search/merges.h"
 #include "compiler/search/search.h"
 
 /* What the program of a plan takes. */
@@ -21,6 +22,7 @@ typedef struct bounded_request {
 	mesh mesh;
 	const struct topology *topology;
 	const outline *pins; /* NULL: none */
+	const merge *merges; /* that lower() may make; NULL: none */
 	int64_t limit;	     /* of bytes; 0: none */
 	bool memory;	     /* least bytes are wanted, not least seconds */
 	int most_plans;	     /* that are lowered; 0: some 2,048 */

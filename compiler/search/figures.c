@@ -2,7 +2,10 @@
 
 #include "compiler/search/figures.h"
 
+#include "compiler/search/planner.h"
 #include "plan/plan.h"
+
+enum { MOST_OF_THREE = 1 << 12 }; /* entries of a table of three */
 
 /* Nodes as bits. */
 typedef uint64_t node_set;
@@ -15,6 +18,10 @@ typedef struct maker {
 	node_set *above, *below; /* by node: what comes before it, after it */
 	node_set *readers;	 /* by tensor */
 	bool *next;		 /* by tensor: of a state */
+	const merge *merges;	 /* by tensor; NULL: none */
+	bool pinned;
+	bool *loose; /* by tensor that may vanish: the ways of its nodes are not
+			all that there are */
 } maker;
 
 static node_set bit(node_id n)
@@ -78,16 +85,183 @@ static void set_order(maker *m)
 			m->next[g->tensors[t].next] = true;
 }
 
+/* ---- merges ------------------------------------------------------------ */
+
+static bool may_vanish(const maker *m, tensor_id t)
+{
+	return m->merges && m->merges[t].may;
+}
+
+/* Whether a node may be a part of another. */
+static bool may_go(const maker *m, node_id n)
+{
+	return may_vanish(m, m->g->nodes[n].output);
+}
+
+/* Whether others may be parts of a node. */
+static bool may_grow(const maker *m, node_id n)
+{
+	const node *x = &m->g->nodes[n];
+	for (int i = 0; i < x->kernel->ninputs; i++)
+		if (may_vanish(m, x->inputs[i]))
+			return true;
+	return false;
+}
+
+/* Whether a node and the tensor that it computes are divided alike. */
+static bool made_alike(const maker *m, tensor_id t, int i, int j)
+{
+	node_id n = m->g->tensors[t].producer;
+	const cuts *made = &m->x->ways->nodes[n]->at[i];
+	const cuts *held = &m->x->ways->tensors[t]->at[j];
+	if (m->merges[t].reader == NONE)
+		return true;
+	for (int a = 0; a < m->x->mesh.naxes; a++)
+		if (made->dim[a] != held->dim[a])
+			return false;
+	return true;
+}
+
+/* Whether the reader of a tensor is. */
+static bool read_alike(const maker *m, tensor_id t, int i, int j)
+{
+	const merge *x = &m->merges[t];
+	if (x->reader == NONE)
+		return true;
+	const cuts *used = &m->x->ways->nodes[x->reader]->at[i];
+	const cuts *held = &m->x->ways->tensors[t]->at[j];
+	for (int a = 0; a < m->x->mesh.naxes; a++) {
+		int d = held->dim[a];
+		int var = d >= 0 ? x->read->args[d]->var : CUT_NONE;
+		bool any = m->loose[t] && (d < 0 || used->dim[a] == CUT_NONE);
+		if (!any && used->dim[a] != var)
+			return false;
+	}
+	return true;
+}
+
+/* What a reader that is divided further than a tensor on some axes is divided
+ * like: cuts of the tensor, and of the node that computes it. */
+static bool refined(const maker *m, tensor_id t, int i, int j, cuts *to)
+{
+	const merge *x = &m->merges[t];
+	const cuts *used = &m->x->ways->nodes[x->reader]->at[i];
+	bool further = false;
+	*to = m->x->ways->tensors[t]->at[j];
+	for (int a = 0; a < m->x->mesh.naxes; a++) {
+		if (to->dim[a] != CUT_NONE || used->dim[a] == CUT_NONE)
+			continue;
+		further = true;
+		for (int d = 0; d < kx_ndim(x->read); d++)
+			if (x->read->args[d]->var == used->dim[a])
+				to->dim[a] = (signed char)d;
+	}
+	return further;
+}
+
+/* A node that is a part of another is divided as that one is.  Where it lies
+ * whole for itself, and the other is divided, its program is that of a plan
+ * which divides both: it is enough to look at that, if it is among the ways. */
+static bool is_loose(const maker *m, tensor_id t)
+{
+	const ways_set *w = m->x->ways;
+	const merge *x = &m->merges[t];
+	cuts to;
+	if (m->pinned || x->reader == NONE)
+		return true;
+	for (int i = 0; i < w->nodes[x->reader]->n; i++)
+		for (int j = 0; j < w->tensors[t]->n; j++)
+			if (refined(m, t, i, j, &to) &&
+			    (ways_index(w->tensors[t], &to,
+					m->x->mesh.naxes) < 0 ||
+			     ways_index(w->nodes[m->g->tensors[t].producer],
+					&to, m->x->mesh.naxes) < 0))
+				return true;
+	return false;
+}
+
+static void set_loose(maker *m)
+{
+	m->loose = ARENA_ARRAY(m->to->arena, bool, m->g->ntensors);
+	for (tensor_id t = 0; t < m->g->ntensors; t++)
+		m->loose[t] = may_vanish(m, t) && is_loose(m, t);
+	/* What is read by a part of another is divided as that one is. */
+	for (node_id n = m->g->nnodes; n-- > 0;) {
+		tensor_id t = m->g->nodes[n].output;
+		node_id by = may_vanish(m, t) ? m->merges[t].reader : NONE;
+		if (by != NONE && m->loose[m->g->nodes[by].output])
+			m->loose[t] = true;
+	}
+}
+
+/* What a node fetches that may be divided in ways that are not looked at is
+ * nothing, where its way leaves that open. */
+static void leave_open(const maker *m, node_id n, int ntensor, double *cost)
+{
+	const ways *w = m->x->ways->nodes[n];
+	for (int i = 0; i < w->n; i++)
+		for (int t = 0; t < ntensor; t++)
+			if (planner_whole(&w->at[i], &m->x->mesh))
+				cost[i * ntensor + t] = 0;
+}
+
 /* ---- terms ------------------------------------------------------------- */
+
+static void add_term(maker *m, figure *f, int u, int v, const double *cost)
+{
+	vec_push(m->to->arena, &f->terms, ((figure_term){ u, v, -1, cost }));
+}
+
+/* Adds what is lost where a tensor that may vanish does not: cost[] by ways of
+ * its node, of the tensor, and of its reader, if all are looked at, else by the
+ * first two. */
+typedef double (*losing)(const maker *m, tensor_id t, int made, int held,
+			 int used);
+
+static void add_loss(maker *m, figure *f, tensor_id t, losing loss)
+{
+	const ways_set *w = m->x->ways;
+	node_id by = m->g->tensors[t].producer, to = m->merges[t].reader;
+	int nb = w->nodes[by]->n, nt = w->tensors[t]->n;
+	int nr = to != NONE ? w->nodes[to]->n : 1, at = 0;
+	if (to == NONE)
+		return;
+	bool three = (int64_t)nb * nt * nr <= MOST_OF_THREE;
+	double *cost = ARENA_ARRAY(m->to->arena, double,
+				   nb * nt * (three ? nr : 1));
+	for (int i = 0; i < nb; i++)
+		for (int j = 0; j < nt; j++) {
+			bool made = made_alike(m, t, i, j);
+			for (int r = 0; r < (three ? nr : 1); r++, at++)
+				if (!made ||
+				    (three && !read_alike(m, t, r, j)))
+					cost[at] = loss(m, t, i, j,
+							three ? r : -1);
+		}
+	vec_push(m->to->arena, &f->terms,
+		 ((figure_term){ m->node_var[by], m->tensor_var[t],
+				 three ? m->node_var[to] : -1, cost }));
+}
+
+static double lost_bytes(const maker *m, tensor_id t, int made, int held,
+			 int used)
+{
+	(void)made;
+	(void)used;
+	return (double)m->x->stored[t][held];
+}
 
 static void add_block(maker *m, figure *f, tensor_id t)
 {
+	if (may_vanish(m, t)) {
+		add_loss(m, f, t, lost_bytes);
+		return;
+	}
 	int n = m->x->ways->tensors[t]->n;
 	double *cost = ARENA_ARRAY(m->to->arena, double, n);
 	for (int i = 0; i < n; i++)
 		cost[i] = (double)m->x->stored[t][i];
-	vec_push(m->to->arena, &f->terms,
-		 ((figure_term){ m->tensor_var[t], -1, cost }));
+	add_term(m, f, m->tensor_var[t], -1, cost);
 }
 
 /* What is counted of a node and a tensor. */
@@ -103,10 +277,13 @@ static void add_pair(maker *m, figure *f, const timed_pair *p, counting count)
 		int64_t stored = m->next[p->tensor]
 					 ? 0 : m->x->stored[p->tensor][i % nt];
 		cost[i] = count(m, p, &p->cost[i], stored);
+		if (p->inputs && may_vanish(m, p->tensor) &&
+		    read_alike(m, p->tensor, i / nt, i % nt))
+			cost[i] = 0;
 	}
-	vec_push(m->to->arena, &f->terms,
-		 ((figure_term){ m->node_var[p->node], m->tensor_var[p->tensor],
-				 cost }));
+	if (p->inputs && m->loose[m->g->nodes[p->node].output])
+		leave_open(m, p->node, nt, cost);
+	add_term(m, f, m->node_var[p->node], m->tensor_var[p->tensor], cost);
 }
 
 /* ---- seconds ----------------------------------------------------------- */
@@ -159,10 +336,40 @@ static double first_seconds(const maker *m, const timed_pair *p,
 	return is_shared(m, p) ? c->wire : c->remote;
 }
 
+static int count_parts(const maker *m, node_id n)
+{
+	const node *x = &m->g->nodes[n];
+	int parts = 0;
+	for (int i = 0; i < x->kernel->ninputs; i++)
+		parts += may_vanish(m, x->inputs[i]);
+	return parts;
+}
+
+static const double *run_of(const maker *m, node_id n)
+{
+	return may_grow(m, n) ? m->x->work[n] : m->x->run[n];
+}
+
+/* Of a node that is no part of its reader; that has to read its result then. */
+static double lost_seconds(const maker *m, tensor_id t, int made, int held,
+			   int used)
+{
+	node_id by = m->g->tensors[t].producer, to = m->merges[t].reader;
+	double lost = run_of(m, by)[made];
+	(void)held;
+	if (used >= 0 && !may_go(m, to) && count_parts(m, to) == 1)
+		lost += m->x->run[to][used] - m->x->work[to][used];
+	return lost;
+}
+
+/* A node of which others are parts takes what its own arithmetic takes, at
+ * least; one that is a part itself takes nothing of its own. */
 static void add_run(maker *m, figure *f, node_id n)
 {
-	vec_push(m->to->arena, &f->terms,
-		 ((figure_term){ m->node_var[n], -1, m->x->run[n] }));
+	if (may_go(m, n))
+		add_loss(m, f, m->g->nodes[n].output, lost_seconds);
+	else
+		add_term(m, f, m->node_var[n], -1, run_of(m, n));
 }
 
 /* All of the nodes, where `runs` is set, and what is counted of transfers. */
@@ -256,10 +463,21 @@ static bool is_live(const maker *m, tensor_id t, node_id n)
 	       is_needed_after(m, t, n);
 }
 
+/* Where a part of the node reads the tensor, too, what is fetched may be more,
+ * and in the place of the block. */
+static bool may_fetch_more(const maker *m, const timed_pair *p,
+			   const timed_cost *c)
+{
+	return c->copy == 0 && is_shared(m, p) && may_grow(m, p->node) &&
+	       !is_needed_after(m, p->tensor, p->node);
+}
+
 static double either(const maker *m, const timed_pair *p, const timed_cost *c,
 		     int64_t stored)
 {
 	bool stays = is_needed_after(m, p->tensor, p->node);
+	if (may_fetch_more(m, p, c))
+		return 0;
 	if (c->copy == 0)
 		return (double)stored;
 	return (double)(c->copy + (stays ? stored : 0));
@@ -269,6 +487,8 @@ static double least_of_both(const maker *m, const timed_pair *p,
 			    const timed_cost *c, int64_t stored)
 {
 	bool stays = is_needed_after(m, p->tensor, p->node);
+	if (may_fetch_more(m, p, c))
+		return 0;
 	return (double)(c->copy == 0 || stays || stored < c->copy ? stored
 								  : c->copy);
 }
@@ -298,13 +518,15 @@ static double moved_result(const maker *m, const timed_pair *p,
 					    : c->copy + stored);
 }
 
-/* Whether the result may take the place of an input. */
-static bool may_replace(const node *n)
+/* Whether the result may take the place of an input, of the node or of one that
+ * is a part of it. */
+static bool may_replace(const maker *m, node_id id)
 {
+	const node *n = &m->g->nodes[id];
 	for (int i = 0; i < n->kernel->ninputs; i++)
 		if (kernel_in_place(n->kernel, i))
 			return true;
-	return false;
+	return may_grow(m, id);
 }
 
 /* What is in use besides what a node reads and computes. */
@@ -348,7 +570,7 @@ static void add_instants(maker *m, node_id n)
 	}
 	figure run = others(m, n);
 	add_inputs(m, &run, n, NULL, either);
-	if (!next && !may_replace(&m->g->nodes[n]))
+	if (!next && !may_replace(m, n))
 		add_pair(m, &run, out, result);
 	add_bytes(m, run);
 	figure done = others(m, n);
@@ -382,7 +604,7 @@ static void add_ends(maker *m)
 /* ---- all of them ------------------------------------------------------- */
 
 figure_set *figures_new(arena *a, const timed *x, const topology *t,
-			const int *usual)
+			const int *usual, const merge *merges, bool pinned)
 {
 	const graph *g = x->graph;
 	int n = g->ntensors + g->nnodes;
@@ -390,7 +612,8 @@ figure_set *figures_new(arena *a, const timed *x, const topology *t,
 	*s = (figure_set){ .arena = a, .timed = x,
 			   .nvalues = ARENA_ARRAY(a, int, n),
 			   .of = ARENA_ARRAY(a, int, n) };
-	maker m = { .to = s, .x = x, .g = g,
+	maker m = { .to = s, .x = x, .g = g, .merges = merges,
+		    .pinned = pinned,
 		    .tensor_var = ARENA_ARRAY(a, int, g->ntensors),
 		    .node_var = ARENA_ARRAY(a, int, g->nnodes),
 		    .above = ARENA_ARRAY(a, node_set, g->nnodes),
@@ -399,6 +622,7 @@ figure_set *figures_new(arena *a, const timed *x, const topology *t,
 		    .next = ARENA_ARRAY(a, bool, g->ntensors) };
 	set_vars(&m);
 	set_order(&m);
+	set_loose(&m);
 	if (t->overlap) {
 		add_total(&m, true, local_seconds);
 		add_total(&m, false, remote_seconds);
@@ -407,7 +631,8 @@ figure_set *figures_new(arena *a, const timed *x, const topology *t,
 		add_total(&m, true, all_seconds);
 	}
 	for (node_id i = 0; i < g->nnodes; i++)
-		add_instants(&m, i);
+		if (!may_go(&m, i))
+			add_instants(&m, i);
 	add_ends(&m);
 	return s;
 }
@@ -416,8 +641,11 @@ void figure_add(relax *to, const figure *f, double times)
 {
 	for (int i = 0; i < f->terms.n; i++) {
 		const figure_term *t = &f->terms.at[i];
+		const int vars[] = { t->u, t->v, t->w };
 		if (t->v < 0)
 			relax_add(to, t->u, t->cost, times);
+		else if (t->w >= 0)
+			relax_add_three(to, vars, t->cost, times);
 		else
 			relax_add_pair(to, t->u, t->v, t->cost, times);
 	}
@@ -428,9 +656,12 @@ double figure_at(const figure_set *s, const figure *f, const int *value)
 	double sum = 0;
 	for (int i = 0; i < f->terms.n; i++) {
 		const figure_term *t = &f->terms.at[i];
-		sum += t->v < 0 ? t->cost[value[t->u]]
-				: t->cost[value[t->u] * s->nvalues[t->v] +
-					  value[t->v]];
+		int at = value[t->u];
+		if (t->v >= 0)
+			at = at * s->nvalues[t->v] + value[t->v];
+		if (t->w >= 0)
+			at = at * s->nvalues[t->w] + value[t->w];
+		sum += t->cost[at];
 	}
 	return sum;
 }

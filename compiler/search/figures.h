@@ -6,14 +6,16 @@
 #ifndef TDL_COMPILER_SEARCH_FIGURES_H
 #define TDL_COMPILER_SEARCH_FIGURES_H
 
+#include "compiler/search/merges.h"
 #include "compiler/search/relax.h"
 #include "compiler/search/timed.h"
 
 enum { FIGURES_MOST_NODES = 64 };
 
-/* A table of a variable, or of two. */
+/* A table of one variable, of two or three; of three the last one's values
+ * change first. */
 typedef struct figure_term {
-	int u, v; /* v is -1 for one variable */
+	int u, v, w; /* -1 where there is none */
 	const double *cost;
 } figure_term;
 
@@ -35,9 +37,10 @@ typedef struct figure_set {
 
 /* Of a graph of at most FIGURES_MOST_NODES nodes, in a.  usual[] has a value
  * for each variable of whole_problem(): what is near to them is bounded best.
- */
+ * Merges, by tensor, are those that programs may have; NULL: none.  What pins
+ * leave out of the ways of a node another may still do in its place. */
 figure_set *figures_new(arena *a, const timed *x, const topology *t,
-			const int *usual);
+			const int *usual, const merge *merges, bool pinned);
 
 /* Adds `times` a figure to a sum over the same variables. */
 void figure_add(relax *to, const figure *f, double times);

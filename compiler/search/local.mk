@@ -35,7 +35,7 @@ noinst_LIBRARIES += %D%/libsearch.a
 	%D%/seconds.c %D%/seconds.h \
 	%D%/separable.c %D%/separable.h \
 	%D%/solve.c %D%/solve.h \
-	%D%/megatron.c \
+	%D%/megatron.c %D%/merges.h \
 	%D%/minplus.c %D%/minplus.h \
 	%D%/branch.c %D%/branch.h \
 	%D%/reduce.c %D%/reduce.h %D%/reducer.h \

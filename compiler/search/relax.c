@@ -47,6 +47,44 @@ void relax_add_pair(relax *x, int u, int v, const double *cost, double times)
 				times * cost[i * nv + j];
 }
 
+/* The table of three variables that ascend. */
+static relax_table *table_of_three(relax *x, const int *var)
+{
+	relax_tables *all = &x->tables[var[2]];
+	relax_table t = { .n = 3, .var = { var[0], var[1], var[2] } };
+	for (int i = 0; i < all->n; i++)
+		if (all->at[i].n == 3 && all->at[i].var[0] == var[0] &&
+		    all->at[i].var[1] == var[1])
+			return &all->at[i];
+	t.cost = ARENA_ARRAY(x->arena, double, x->nvalues[var[0]] *
+			     x->nvalues[var[1]] * x->nvalues[var[2]]);
+	vec_push(x->arena, all, t);
+	return &all->at[all->n - 1];
+}
+
+void relax_add_three(relax *x, const int *vars, const double *cost,
+		     double times)
+{
+	int var[3], stride[3], at = 0; /* of each of vars in the table */
+	for (int i = 0; i < 3; i++) {
+		int place = 0;
+		for (int j = 0; j < 3; j++)
+			place += vars[j] < vars[i];
+		var[place] = vars[i];
+	}
+	for (int i = 0; i < 3; i++)
+		stride[i] = vars[i] == var[2]   ? 1
+			    : vars[i] == var[1] ? x->nvalues[var[2]]
+						: x->nvalues[var[2]] *
+							  x->nvalues[var[1]];
+	relax_table *t = table_of_three(x, var);
+	for (int i = 0; i < x->nvalues[vars[0]]; i++)
+		for (int j = 0; j < x->nvalues[vars[1]]; j++)
+			for (int k = 0; k < x->nvalues[vars[2]]; k++)
+				t->cost[i * stride[0] + j * stride[1] +
+					k * stride[2]] += times * cost[at++];
+}
+
 static double table_at(const relax *x, const relax_table *t, const int *value)
 {
 	int at = 0;

@@ -42,6 +42,11 @@ relax *relax_new(arena *a, int nvars, const int *nvalues);
 void relax_add(relax *x, int var, const double *cost, double times);
 void relax_add_pair(relax *x, int u, int v, const double *cost, double times);
 
+/* The same for three variables, of which no two are the same: the values of w
+ * change first. */
+void relax_add_three(relax *x, const int *vars, const double *cost,
+		     double times);
+
 /* Finds the bounds for all beginnings, in a; those of before are forgotten. */
 void relax_solve(relax *x, arena *a);
 

@@ -2,6 +2,7 @@
 
 #include "compiler/search/timed.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/intern.h"
@@ -18,10 +19,14 @@ typedef struct known {
 	const void *found; /* NULL: nothing is here */
 } known;
 
+/* In the place of inputs, where there are no tensors. */
+enum { ARITHMETIC = 1 };
+
 struct timed_cache {
 	arena *arena;
 	mesh mesh;
 	const topology *topology;
+	topology at_once; /* the same with memory that takes no time */
 	bool bounds;
 	int64_t pad; /* the most by which a size was rounded up */
 	int nknown, cap;
@@ -119,12 +124,17 @@ static double least_seconds(const scene *x, double bytes)
 	return bytes > 0 ? latency + bytes / n / fastest : 0;
 }
 
-static double scene_seconds(const scene *x, const plan_instr *in)
+static double seconds_on(const scene *x, const topology *t,
+			 const plan_instr *in)
 {
 	enum { FEW = 8, OF_MANY = 4 };
 	int n = mesh_workers(&x->plan.mesh);
-	return seconds_of(&x->plan, x->cache->topology, in,
-			  n <= FEW ? n : OF_MANY);
+	return seconds_of(&x->plan, t, in, n <= FEW ? n : OF_MANY);
+}
+
+static double scene_seconds(const scene *x, const plan_instr *in)
+{
+	return seconds_on(x, x->cache->topology, in);
 }
 
 static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
@@ -265,9 +275,9 @@ static void add_pairs(arena *a, timed_cache *b, timed *x, node_id id)
 	}
 }
 
-/* Seconds of each way to run a node. */
+/* Seconds of each way to run a node on a machine. */
 static const double *make_runs(timed_cache *b, const known *e,
-			       const tensor_type *type)
+			       const tensor_type *type, const topology *t)
 {
 	arena *tmp = arena_new();
 	cuts whole = cuts_none();
@@ -279,19 +289,22 @@ static const double *make_runs(timed_cache *b, const known *e,
 	for (int i = 0; i < e->nodes->n; i++) {
 		const plan_instr in = { .op = PLAN_RUN, .node = i, .to = MADE };
 		set_buffer(x, MADE, PLAN_PRODUCES, i, 0);
-		s[i] = scene_seconds(x, &in);
+		s[i] = seconds_on(x, t, &in);
 	}
 	arena_free(tmp);
 	return s;
 }
 
-static const double *runs_of(timed_cache *b, const timed *to, node_id id)
+static const double *runs_of(timed_cache *b, const timed *to, node_id id,
+			     bool work)
 {
 	const node *n = &to->graph->nodes[id];
-	known *x, e = { .kernel = n->kernel, .nodes = to->ways->nodes[id] };
+	known *x, e = { .kernel = n->kernel, .nodes = to->ways->nodes[id],
+			.inputs = work ? ARITHMETIC : 0 };
 	x = slot(b, &e);
 	if (!x->found) {
-		e.found = make_runs(b, &e, &to->graph->tensors[n->output].type);
+		e.found = make_runs(b, &e, &to->graph->tensors[n->output].type,
+				    work ? &b->at_once : b->topology);
 		x = add_known(b, &e);
 	}
 	return x->found;
@@ -320,7 +333,8 @@ timed_cache *timed_cache_new(arena *a, const mesh *m, const topology *t,
 {
 	timed_cache *c = ARENA_NEW(a, timed_cache);
 	*c = (timed_cache){ .arena = a, .mesh = *m, .topology = t,
-			    .bounds = bounds, .cap = 256 };
+			    .at_once = *t, .bounds = bounds, .cap = 256 };
+	c->at_once.bandwidth = INFINITY;
 	c->known = ARENA_ARRAY(a, known, c->cap);
 	return c;
 }
@@ -328,12 +342,15 @@ timed_cache *timed_cache_new(arena *a, const mesh *m, const topology *t,
 timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w)
 {
 	timed *x = ARENA_NEW(a, timed);
-	*x = (timed){ .graph = g, .ways = w,
+	*x = (timed){ .mesh = c->mesh, .graph = g, .ways = w,
 		      .run = ARENA_ARRAY(a, const double *, g->nnodes),
+		      .work = ARENA_ARRAY(a, const double *, g->nnodes),
 		      .stored = ARENA_ARRAY(a, const int64_t *, g->ntensors),
 		      .first = ARENA_ARRAY(a, int, g->nnodes + 1) };
 	for (node_id n = 0; n < g->nnodes; n++) {
-		x->run[n] = runs_of(c, x, n);
+		x->run[n] = runs_of(c, x, n, false);
+		if (c->bounds)
+			x->work[n] = runs_of(c, x, n, true);
 		add_pairs(a, c, x, n);
 	}
 	x->first[g->nnodes] = x->pairs.n;

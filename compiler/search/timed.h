@@ -30,9 +30,12 @@ typedef struct timed_pair {
 } timed_pair;
 
 typedef struct timed {
+	mesh mesh;
 	const graph *graph;
 	const ways_set *ways;
 	const double **run;	/* by node: seconds, each way */
+	const double **work;	/* the same of its arithmetic alone, if
+				   bounds are wanted */
 	const int64_t **stored; /* by tensor: bytes of a worker's block, each
 				   way */
 	int *first;		/* of a node's pairs; nnodes + 1 */

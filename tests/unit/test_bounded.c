@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "compiler/lower/cost.h"
+#include "compiler/lower/fuse.h"
 #include "compiler/lower/lower.h"
 #include "compiler/search/bounded.h"
 #include "compiler/search/figures.h"
@@ -95,7 +96,10 @@ START_TEST(no_program_is_below)
 		timed *x = timed_new(a, c, g, &w);
 		int nwhole = g->ntensors + g->nnodes;
 		int *whole = ARENA_ARRAY(a, int, nwhole);
-		figure_set *s = figures_new(a, x, &t, whole);
+		bool separate = seed % 2;
+		const merge *merges = separate ? NULL : fuse_outlook(a, g);
+		/* Of any plan, and not of one of those that are alike. */
+		figure_set *s = figures_new(a, x, &t, whole, merges, true);
 		int *value = ARENA_ARRAY(a, int, s->nvars);
 		assignment as = blank(a, g, m);
 		for (int round = 0; round < 9; round++) {
@@ -107,7 +111,7 @@ START_TEST(no_program_is_below)
 				.algorithm = "random",
 				.memory = memories[round % 3],
 				.patient = round % 2,
-				.separate = true,
+				.separate = separate,
 			};
 			plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 			ck_assert(p);
@@ -125,7 +129,7 @@ typedef struct judge {
 	const topology *t;
 	int64_t limit;
 	double best; /* seconds within the limit, or bytes */
-	bool memory;
+	bool memory, separate;
 } judge;
 
 static bool lower(void *to, const assignment *as, bounded_value *v)
@@ -133,7 +137,7 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 	judge *j = to;
 	arena *a = arena_new();
 	const lower_options o = { .algorithm = "x", .memory = j->limit,
-				  .separate = true };
+				  .separate = j->separate };
 	plan *p = lower_plan(a, j->g, as, &o, diag_sink_new(a));
 	ck_assert(p);
 	*v = (bounded_value){ lower_seconds(p, j->t), p->arena_bytes };
@@ -197,6 +201,8 @@ static void search_for(const judge *like, const mesh *m, double want)
 		as.node_cuts[n] = cuts_none();
 	bounded_request q = { .graph = j.g, .mesh = *m, .topology = j.t,
 			      .limit = j.limit, .memory = j.memory,
+			      .merges = j.separate ? NULL
+						   : fuse_outlook(a, j.g),
 			      .start = &as, .lower = lower, .to = &j };
 	j.best = INFINITY;
 	lower(&j, &as, &q.known);
@@ -233,7 +239,7 @@ START_TEST(best_of_all)
 		ways_set w = ways_find(a, g, m, &all_ways, 64);
 		double n = w.complete ? count_plans(g, &w) : INFINITY;
 		if (n >= 20 && n <= 1500) {
-			judge j = { g, &t, 0, INFINITY, false };
+			judge j = { g, &t, 0, INFINITY, false, ntried % 2 };
 			int64_t least, most, limit;
 			ntried++;
 			try_all(&j, &w, m, &least, &most);
