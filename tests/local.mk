@@ -55,6 +55,7 @@ network_files = \
 	%D%/onnx/conformance.py \
 	%D%/onnx/networks.py \
 	%D%/onnx/processes.py \
+	%D%/metamorphic.py \
 	%D%/planners.py \
 	%D%/models/train_step.py \
 	%D%/models/random_models.py \

@@ -303,7 +303,7 @@ def check_memory(case, path, first):
     limits = case.rng.sample(peaks, min(len(peaks), 3))
     limits += [case.rng.randint(peaks[0], peaks[-1])]
     before = {}
-    for limit in sorted(set(limits)):
+    for limit in sorted({n for n in limits if n > 0}):
         memory = "--memory", str(limit)
         named = {p: plan for p in free
                  if (plan := case.plan(path, "--algorithm", p, *memory))}
@@ -314,7 +314,7 @@ def check_memory(case, path, first):
                         key)
             before[o] = auto or before.get(o)
     for o, key in KEYS.items():
-        check_limit(case, f"no limit, {o}", first[o], free, before.get(o), key)
+        check_limit(case, f"no limit, {o}", first[o], free, None, key)
 
 
 def check_limit(case, what, auto, named, before, key):

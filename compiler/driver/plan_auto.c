@@ -103,7 +103,8 @@ static search_result *credited(arena *a, const plan_candidates *all,
 	s->algorithm = PLAN_AUTO;
 	s->note = arena_printf(a, "the best of %d plans, found by '%s'%s%s%s",
 			       all->n + proof->nplans, best->search->algorithm,
-			       proof->proven ? "; no plan is better" : "",
+			       proof->proven ? "; as the model is written no "
+					       "plan is better" : "",
 			       note ? "; " : "", note ? note : "");
 	s->proves = SEARCH_PROVES_NOTHING;
 	for (int i = 0; i < MAX_AXES; i++) {
@@ -128,7 +129,7 @@ static bool find_least(driver *d, const graph *g, const plan_search *how,
 	if (!plan_best(d, g, &least, all, &found))
 		return false;
 	*best = *found;
-	return plan_bounded(d, g, &least, best, proof);
+	return plan_bounded(d, g, &least, true, best, proof);
 }
 
 /* The best of some plans, or of all that there are where those are few. */
@@ -196,7 +197,7 @@ static bool fits_on(driver *d, const graph *g, const plan_search *how, int k)
 		return false;
 	more.objective = OBJECTIVE_MEMORY;
 	if (best && !program_fits(&c->program, how->memory) &&
-	    !plan_bounded(d, g, &more, c, &proof))
+	    !plan_bounded(d, g, &more, false, c, &proof))
 		return false;
 	return program_fits(&c->program, how->memory);
 }

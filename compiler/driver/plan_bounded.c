@@ -76,7 +76,7 @@ static bool has_merges(const graph *g, const merge *merges)
 /* First as if no operator became a part of another: such bounds are of no other
  * programs, but they are near to what plans promise.  Then with bounds that
  * hold. */
-static bool search_both(bounded_request *q, plan_proof *proof)
+static bool search_both(bounded_request *q, bool prove, plan_proof *proof)
 {
 	const merge *merges = q->merges;
 	bounded_result r = { 0 };
@@ -88,10 +88,14 @@ static bool search_both(bounded_request *q, plan_proof *proof)
 			return false;
 		first = r.nplans;
 		q->merges = merges;
-		q->most_plans /= 2;
 		keeper *k = q->to;
 		q->known = (bounded_value){ k->program.seconds,
 					    k->program.held };
+	}
+	if (first > 0 && !prove) {
+		proof->tried = true;
+		proof->nplans += first;
+		return true;
 	}
 	if (!bounded_search(q, &r))
 		return false;
@@ -102,7 +106,7 @@ static bool search_both(bounded_request *q, plan_proof *proof)
 }
 
 bool plan_bounded(driver *d, const graph *g, const plan_search *how,
-		  plan_candidate *best, plan_proof *proof)
+		  bool prove, plan_candidate *best, plan_proof *proof)
 {
 	double begin = now();
 	keeper k = { .d = d, .g = g, .how = how, .program = best->program };
@@ -125,7 +129,7 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		.lower = lower,
 		.to = &k,
 	};
-	if (!search_both(&q, proof))
+	if (!search_both(&q, prove, proof))
 		return false;
 	proof->seconds += now() - begin;
 	if (k.found)
@@ -141,8 +145,8 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 
 enum {
 	MOST_POINTS = 64,  /* of the frontier */
-	NRUNGS = 8,	   /* limits between the least memory and the most */
-	RUNG_PLANS = MOST_PLANS / NRUNGS,
+	NRUNGS = 4,	   /* limits between the least memory and the most */
+	RUNG_PLANS = MOST_PLANS / 8,
 };
 
 typedef struct descent {
@@ -156,7 +160,7 @@ typedef struct descent {
 /* Searches with a limit, from the best that is known.  *found is what is the
  * best then. */
 static bool search_within(descent *x, int64_t limit, int most_plans,
-			  plan_objective by, plan_candidate *found)
+			  plan_objective by, bool prove, plan_candidate *found)
 {
 	plan_search how = *x->how;
 	plan_candidate *best;
@@ -166,7 +170,7 @@ static bool search_within(descent *x, int64_t limit, int most_plans,
 	if (!plan_best(x->d, x->g, &how, x->all, &best))
 		return false;
 	*found = *best;
-	if (!plan_bounded(x->d, x->g, &how, found, x->proof))
+	if (!plan_bounded(x->d, x->g, &how, prove, found, x->proof))
 		return false;
 	if (found->search != best->search)
 		vec_push(x->d->arena, x->all, *found);
@@ -184,7 +188,8 @@ static bool go_down(descent *x, int64_t *limit)
 		x->proof->proven = false;
 		if (left <= 0)
 			return true;
-		if (!search_within(x, *limit, left, OBJECTIVE_TIME, &found))
+		if (!search_within(x, *limit, left, OBJECTIVE_TIME, true,
+				   &found))
 			return false;
 		if (!x->proof->proven ||
 		    program_fits(&found.program, x->how->memory) ||
@@ -201,7 +206,8 @@ static bool go_down(descent *x, int64_t *limit)
 static bool go_up(descent *x, int64_t most)
 {
 	plan_candidate least, found;
-	if (!search_within(x, 0, RUNG_PLANS, OBJECTIVE_MEMORY, &least))
+	if (!search_within(x, 0, RUNG_PLANS, OBJECTIVE_MEMORY, false,
+			   &least))
 		return false;
 	double from = (double)least.program.held, to = (double)most;
 	for (int i = 0; i < NRUNGS && from > 0; i++) {
@@ -209,7 +215,7 @@ static bool go_up(descent *x, int64_t most)
 						     i / (double)NRUNGS));
 		if (x->how->memory > 0 && limit > x->how->memory)
 			break;
-		if (!search_within(x, limit, RUNG_PLANS, OBJECTIVE_TIME,
+		if (!search_within(x, limit, RUNG_PLANS, OBJECTIVE_TIME, false,
 				   &found))
 			return false;
 	}
@@ -224,11 +230,11 @@ bool plan_descend(driver *d, const graph *g, const plan_search *how,
 	plan_candidate found;
 	int64_t most;
 	if (how->seconds > 0)
-		return search_within(&x, how->memory, 0, OBJECTIVE_TIME,
+		return search_within(&x, how->memory, 0, OBJECTIVE_TIME, true,
 				     &found);
 	if (!go_down(&x, &most))
 		return false;
-	if (proof->proven || !proof->tried)
+	if (proof->proven || !proof->tried || how->memory == 0)
 		return true;
 	if (most == 0) {
 		plan_search free = *how;

@@ -16,10 +16,11 @@ typedef struct plan_proof {
 
 /* Looks for something better than *best by how->objective, time or memory,
  * within the limit: a candidate with a program, which gets the place of *best,
- * if it is found.  *proof is added to, but for whether there is one.  False
- * when errors were added. */
+ * if it is found.  Without `prove` it may do less, of which nothing follows.
+ * *proof is added to, but for whether there is one.  False when errors were
+ * added. */
 bool plan_bounded(driver *d, const graph *g, const plan_search *how,
-		  plan_candidate *best, plan_proof *proof);
+		  bool prove, plan_candidate *best, plan_proof *proof);
 
 /* Looks for the fastest plans of a small graph and adds them to *all: without a
  * limit, then with less memory than the fastest needs, and so on until one is

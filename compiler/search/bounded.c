@@ -306,14 +306,16 @@ static void search_rounds(hunt *h)
 static void search_twice(hunt *h)
 {
 	int most = h->q->most_plans ? h->q->most_plans : MOST_PLANS;
-	h->most_looks = MOST_LOOKS / 4;
+	int looks = most < MOST_PLANS ? MOST_LOOKS / MOST_PLANS * most
+				      : MOST_LOOKS;
+	h->most_looks = looks / 4;
 	h->most_plans = h->r->nplans + most / 4;
 	for (int i = 0; i < h->bars.n; i++)
 		if (h->bars.at[i].bytes)
 			h->bars.at[i].shift = 0;
 	if (h->q->limit > 0 && !h->q->memory)
 		search_rounds(h);
-	h->most_looks = h->looks + MOST_LOOKS;
+	h->most_looks = h->looks + looks;
 	h->most_plans = h->r->nplans + most;
 	for (int i = 0; i < h->bars.n; i++)
 		if (h->bars.at[i].bytes)

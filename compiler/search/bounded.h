@@ -25,7 +25,8 @@ typedef struct bounded_request {
 	const merge *merges; /* that lower() may make; NULL: none */
 	int64_t limit;	     /* of bytes; 0: none */
 	bool memory;	     /* least bytes are wanted, not least seconds */
-	int most_plans;	     /* that are lowered; 0: some 2,048 */
+	int most_plans;	     /* that are lowered; 0: some 2,048; as many
+				times less is looked at otherwise */
 	double seconds;	     /* the search may take about so long; 0: any */
 	/* A plan that is known, and what it takes. */
 	const assignment *start;
