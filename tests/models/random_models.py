@@ -50,7 +50,7 @@ except ImportError as e:
 TOPOLOGIES = {"8xk80": range(1, 9), "8xh100-nvlink": range(1, 9),
               "2x8xh100": (*range(1, 9), 16)}  # devices
 ATTEMPTS = 5
-PATIENCE = 120  # seconds of a command
+PATIENCE = 1800  # seconds of a command, which then hangs
 # What a planner or a model rightly refuses, and what others mend.
 REFUSED = [
     (4, r"tdlc plan: ilp: no solver", "no solver"),
@@ -145,8 +145,8 @@ def draw_model(seed, how):
             model = drawn.draw(f"{seed} {attempt}", data, how["train"])
             steps.Steps(model, data, how)
             return model
-        except (steps.Unfit, ValueError):
-            continue
+        except (steps.Unfit, ValueError, RuntimeError):
+            continue  # PyTorch cannot run it, or not backwards
     raise ValueError("nothing drawn")
 
 
@@ -421,21 +421,27 @@ def finished(log):
         return {int(line.split()[0]) for line in f if line.split()}
 
 
+def results_of(seeds, args):
+    if args.jobs == 1:
+        yield from (try_seed(s, args) for s in seeds)
+        return
+    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
+        yield from pool.map(try_seed, seeds, [args] * len(seeds))
+
+
 def campaign(args):
     done = finished(args.log)
     seeds = [s for s in range(args.seed, args.seed + args.count)
              if s not in done]
     counts = collections.Counter()
     log = open(args.log, "a", encoding="utf-8") if args.log else None
-    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
-        for seed, word, said, seconds in pool.map(
-                try_seed, seeds, [args] * len(seeds)):
-            counts[word] += 1
-            line = f"{seed} {word} {seconds:.1f} {said.splitlines()[:1]}"
-            if log:
-                print(line, file=log, flush=True)
-            if word not in GOOD:
-                print(f"FAIL: seed {seed}: {said}", flush=True)
+    for seed, word, said, seconds in results_of(seeds, args):
+        counts[word] += 1
+        line = f"{seed} {word} {seconds:.1f} {said.splitlines()[:1]}"
+        if log:
+            print(line, file=log, flush=True)
+        if word not in GOOD:
+            print(f"FAIL: seed {seed}: {said}", flush=True)
     print(", ".join(f"{n} {w}" for w, n in counts.most_common()))
     failed = sum(n for w, n in counts.items() if w not in GOOD)
     few = counts["passed"] * 2 < len(seeds)
