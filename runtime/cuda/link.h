@@ -11,6 +11,9 @@ typedef struct cuda_link {
 	 * communicator c.  NULL with *f set. */
 	void *(*open)(cuda *dev, const plan *p, const communicator *c,
 		      void *comm, failure *f);
+	/* Before the first transfer of a step, on the stream of the first; may
+	 * be NULL. */
+	bool (*begin)(void *l, CUstream s, failure *f);
 	/* Enqueues n transfers, MOVE or COMBINE, as one bucket, for the
 	 * workers here, on a stream, which may be capturing. */
 	bool (*transfer)(void *l, const int *instrs, int n, CUstream s,

@@ -447,6 +447,14 @@ static bool enqueue_group(const nccl *l, const phase *x, CUstream s, failure *f)
 	return CALL(l, f, ncclGroupEnd) && well;
 }
 
+/* None has ended. */
+static bool begin_nccl(void *state, CUstream s, failure *f)
+{
+	nccl *l = state;
+	return pack_reached(l->packer, 0, (CUdeviceptr)(uintptr_t)l->at, -1, s,
+			    f);
+}
+
 static bool transfer_nccl(void *state, const int *instrs, int n, CUstream s,
 			  failure *f)
 {
@@ -545,6 +553,7 @@ static int64_t received_nccl(void *state, int instr)
 
 const cuda_link link_nccl = {
 	.open = open_nccl,
+	.begin = begin_nccl,
 	.transfer = transfer_nccl,
 	.wait = wait_nccl,
 	.received = received_nccl,

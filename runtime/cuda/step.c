@@ -99,7 +99,9 @@ static bool begin(program *x, failure *f)
 					  nbytes, program_queue(x, i))))
 			return false;
 	}
-	return true;
+	return !x->link->begin ||
+	       x->link->begin(x->transfers,
+			      program_queue(x, x->nstations - 1), f);
 }
 
 /* The first queue ends after all others. */

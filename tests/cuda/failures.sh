@@ -30,6 +30,13 @@ wait $! || got=$?
 rm -rf "$tmp/meet"
 
 failing FAKE_NCCL_FAIL=transfer:3
+says 'in step 1, after instruction'
+# The first transfer of step 3.
+export FAKE_CUDA_LOG="$tmp/log"
+expect 0 ranks 2 "$tmp/mlp-2.plan"
+unset FAKE_CUDA_LOG
+failing FAKE_NCCL_FAIL=transfer:$(($(grep -c ': nccl' "$tmp/log") + 1))
+says 'in step 3, before its first transfer'
 failing FAKE_NCCL_FAIL=ncclCommInitRank:1:2
 says 'nccl'
 failing FAKE_CUDA_FAIL=kernel:9:700
