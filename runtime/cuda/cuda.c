@@ -149,20 +149,25 @@ void cuda_gpus_close(cuda *c)
 
 /* ---- memory ------------------------------------------------------------ */
 
-static bool check_memory(const cuda *c, int gpu, failure *f)
+bool cuda_has_room(const cuda *c, int gpu, double nbytes, const char *what,
+		   failure *f)
 {
 	size_t has = 0, all = 0;
+	if (!cuda_enter(c, gpu, f) ||
+	    !CUDA_CALL(&c->api, f, cuMemGetInfo, &has, &all))
+		return false;
+	return nbytes <= (double)has ||
+	       fail_with(f, CLI_MACHINE, "GPU %d has %zu bytes of memory free, "
+			 "%s %.0f", c->gpus[gpu].device, has, what, nbytes);
+}
+
+static bool check_memory(const cuda *c, int gpu, failure *f)
+{
 	double needed = 0;
 	for (int w = 0; w < c->nworkers; w++)
 		if (cuda_gpu_of(c, w) == gpu)
 			needed += (double)c->p->arena_bytes;
-	if (!cuda_enter(c, gpu, f) ||
-	    !CUDA_CALL(&c->api, f, cuMemGetInfo, &has, &all))
-		return false;
-	return needed <= (double)has ||
-	       fail_with(f, CLI_MACHINE, "GPU %d has %zu bytes of memory free, "
-			 "its workers need %.0f", c->gpus[gpu].device, has,
-			 needed);
+	return cuda_has_room(c, gpu, needed, "its workers need", f);
 }
 
 /* Copies go through the stream of the kernels, so that one that waits for it

@@ -44,6 +44,11 @@ void cuda_gpus_close(cuda *c);
  * those that only ask. */
 bool cuda_enter(const cuda *c, int gpu, failure *f);
 
+/* Whether a GPU has so much memory left, in bytes, for `what`, which takes it
+ * when it likes to. */
+bool cuda_has_room(const cuda *c, int gpu, double nbytes, const char *what,
+		   failure *f);
+
 /* Says what is no failure, on standard error: unless it was said before. */
 void cuda_note(const cuda *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -155,34 +155,54 @@ static bool reduces(reducer r, dtype t)
 
 /* ---- groups ------------------------------------------------------------ */
 
+/* All processes ask for the same groups in the same order. */
+static void note_group(nccl *l, uint32_t axes)
+{
+	for (int i = 0; i < l->groups.n; i++)
+		if (l->groups.at[i].axes == axes)
+			return;
+	vec_push(l->a, &l->groups, ((group){ .axes = axes }));
+}
+
+/* Those that are split off share its buffers. */
 static bool join_all(nccl *l, const communicator *comm, void *link, failure *f)
 {
-	group all = { .axes = (UINT32_C(1) << l->p->mesh.naxes) - 1 };
+	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 	ncclUniqueId id;
+	config.splitShare = 1;
 	memset(&id, 0, sizeof(id));
 	if (l->worker == 0 && !CALL(l, f, ncclGetUniqueId, &id))
 		return false;
 	comm->share(link, 0, &id, sizeof(id));
-	if (!CALL(l, f, ncclCommInitRank, &all.comm,
-		  mesh_workers(&l->p->mesh), id, l->worker))
-		return false;
-	vec_push(l->a, &l->groups, all);
-	return true;
+	return CALL(l, f, ncclCommInitRankConfig, &l->groups.at[0].comm,
+		    mesh_workers(&l->p->mesh), id, l->worker, &config);
 }
 
-/* All processes ask for the same groups in the same order. */
-static bool join_group(nccl *l, uint32_t axes, failure *f)
+static bool join_group(nccl *l, group *g, failure *f)
 {
 	const mesh *m = &l->p->mesh;
-	group g = { .axes = axes };
-	for (int i = 0; i < l->groups.n; i++)
-		if (l->groups.at[i].axes == axes)
-			return true;
-	if (!CALL(l, f, ncclCommSplit, l->groups.at[0].comm,
-		  mesh_number_on(m, ~axes, l->worker),
-		  mesh_number_on(m, axes, l->worker), &g.comm, NULL))
+	return CALL(l, f, ncclCommSplit, l->groups.at[0].comm,
+		    mesh_number_on(m, ~g->axes, l->worker),
+		    mesh_number_on(m, g->axes, l->worker), &g->comm, NULL);
+}
+
+/* Its buffers come with the first collective, a step's: they are about as large
+ * as that. */
+static bool has_room(const nccl *l, failure *f)
+{
+	enum { ALL = 1 << 30, GROUP = 256 << 20 };
+	double nbytes = ALL + (double)GROUP * (l->groups.n - 1);
+	return cuda_has_room(l->c, 0, nbytes, "NCCL may need", f);
+}
+
+static bool join_groups(nccl *l, const communicator *comm, void *link,
+			failure *f)
+{
+	if (!has_room(l, f) || !join_all(l, comm, link, f))
 		return false;
-	vec_push(l->a, &l->groups, g);
+	for (int i = 1; i < l->groups.n; i++)
+		if (!join_group(l, &l->groups.at[i], f))
+			return false;
 	return true;
 }
 
@@ -198,7 +218,8 @@ static ncclComm_t comm_of(const nccl *l, const exchange *x)
 static void leave_all(nccl *l)
 {
 	for (int i = l->groups.n - 1; i >= 0; i--)
-		l->api.ncclCommDestroy(l->groups.at[i].comm);
+		if (l->groups.at[i].comm)
+			l->api.ncclCommDestroy(l->groups.at[i].comm);
 	l->groups.n = 0;
 }
 
@@ -212,7 +233,8 @@ static void abort_all(nccl *l)
 		       version >= GROUPED &&
 		       l->api.ncclGroupStart() == ncclSuccess;
 	for (int i = l->groups.n - 1; i >= 0; i--)
-		l->api.ncclCommAbort(l->groups.at[i].comm);
+		if (l->groups.at[i].comm)
+			l->api.ncclCommAbort(l->groups.at[i].comm);
 	if (grouped)
 		l->api.ncclGroupEnd();
 	l->groups.n = 0;
@@ -261,7 +283,7 @@ static void note_bucket(nccl *l, const stream_step *t, int64_t *outbox,
 	*inbox = in > *inbox ? in : *inbox;
 }
 
-static bool open_bucket(nccl *l, const stream_step *t, failure *f)
+static void open_bucket(nccl *l, const stream_step *t)
 {
 	const bucket *b = &l->buckets[t->instrs[0]];
 	for (int i = 0; i < t->ninstrs; i++) {
@@ -269,10 +291,9 @@ static bool open_bucket(nccl *l, const stream_step *t, failure *f)
 		const phase *to = &b->phases[is_spread(l, t, i)];
 		exchange_lists(x, l->p, l->c->arenas[0], l->outbox, l->inbox,
 			       to->before, to->after);
-		if (x->kind != EXCHANGE_LOCAL && !join_group(l, x->axes, f))
-			return false;
+		if (x->kind != EXCHANGE_LOCAL)
+			note_group(l, x->axes);
 	}
-	return true;
 }
 
 static bool open_memory(nccl *l, int64_t outbox, int64_t inbox, failure *f)
@@ -301,10 +322,10 @@ static bool open_transfers(nccl *l, failure *f)
 			note_bucket(l, &s.steps[i], &outbox, &inbox);
 	if (!open_memory(l, outbox, inbox, f))
 		return false;
+	note_group(l, (UINT32_C(1) << l->p->mesh.naxes) - 1);
 	for (int i = 0; i < s.nsteps; i++)
-		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN &&
-		    !open_bucket(l, &s.steps[i], f))
-			return false;
+		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
+			open_bucket(l, &s.steps[i]);
 	*l->at = -1;
 	l->progress.at = l->at;
 	return pack_upload(l->packer, f);
@@ -335,7 +356,7 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 	nccl *l = ARENA_NEW(a, nccl);
 	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first };
 	if (open_library(&l->api, f) && cuda_enter(c, 0, f) &&
-	    join_all(l, comm, link, f) && open_transfers(l, f)) {
+	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
 		if (comm->watch)
 			l->patience = comm->watch(link, &l->progress);
 		return l;

@@ -218,6 +218,18 @@ static bool wants_replay(const program *x)
 	return wants;
 }
 
+/* The driver puts code on a GPU when it is launched first, and so do
+ * libraries. */
+static bool has_room(const program *x, failure *f)
+{
+	enum { CODE = 256 << 20 };
+	for (int i = 0; i < x->c->ngpus; i++)
+		if (!cuda_has_room(x->c, i, CODE, "code of kernels and "
+				   "libraries may need", f))
+			return false;
+	return true;
+}
+
 program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 {
 	arena *a = arena_new();
@@ -228,7 +240,7 @@ program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 	x->schedule = plan_streams(a, c->p);
 	x->nstations = c->ngpus + program_has_two_queues(x);
 	x->stations = ARENA_ARRAY(a, station, x->nstations);
-	if (open_actions(x, f) && open_events(x, f)) {
+	if (open_actions(x, f) && open_events(x, f) && has_room(x, f)) {
 		x->transfers = x->link->open(c, c->p, comm, link, f);
 		if (x->transfers)
 			return x;

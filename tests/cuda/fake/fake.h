@@ -51,6 +51,10 @@ FAKE_EXPORT CUresult fake_enqueue(CUstream s, const fake_work *w);
  * which is a device's as well. */
 FAKE_EXPORT int fake_device_of(const void *p, size_t n, bool *pinned);
 
+/* Takes memory of a device that nobody reads, as libraries do; false where
+ * there is not as much. */
+FAKE_EXPORT bool fake_take(int device, size_t nbytes);
+
 /* The device of a stream, whether it captures. */
 FAKE_EXPORT int fake_stream_device(CUstream s);
 FAKE_EXPORT bool fake_stream_captures(CUstream s);

@@ -141,6 +141,16 @@ static size_t total(void)
 	return (size_t)(s ? strtoull(s, NULL, 10) : 4096) << 20;
 }
 
+bool fake_take(int device, size_t nbytes)
+{
+	pthread_mutex_lock(&fake_lock);
+	const bool has = nbytes <= total() - used[device];
+	if (has)
+		used[device] += nbytes;
+	pthread_mutex_unlock(&fake_lock);
+	return has;
+}
+
 FAKE_EXPORT CUresult cuMemGetInfo(size_t *available, size_t *all)
 {
 	ENTER(NEEDS_CONTEXT);

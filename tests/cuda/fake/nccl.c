@@ -13,6 +13,9 @@
  *	FAKE_NCCL_FAIL		FUNCTION:N:ERROR, as FAKE_CUDA_FAIL; of
  *				`transfer', the N-th group of calls of this
  *				process never ends
+ *	FAKE_NCCL_BUFFERS	MiB that a communicator takes of the device's
+ *				memory at its first call, 16; those that share
+ *				with the one that they were split from, none
  *	FAKE_NCCL_SILENT	a rank that dies is not noticed, as where GPUs
  *				of one machine are concerned */
 #include <errno.h>
@@ -205,11 +208,15 @@ FAKE_EXPORT ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks,
 		result = check_config(config);
 	if (result)
 		return result;
+	const bool shares = config && config->splitShare == 1;
 	if (nranks < 1 || nranks > MAX_RANKS || rank < 0 || rank >= nranks ||
 	    strncmp(id.internal, "/fake-nccl-", 11))
 		return wrong(ncclInvalidArgument, "rank %d of %d", rank,
 			     nranks);
-	return open_comm(comm, id.internal, nranks, rank);
+	result = open_comm(comm, id.internal, nranks, rank);
+	if (!result)
+		(*comm)->shares = shares;
+	return result;
 }
 
 FAKE_EXPORT ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks,
@@ -254,7 +261,10 @@ FAKE_EXPORT ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 	char name[sizeof comm->name + 32];
 	snprintf(name, sizeof name, "%s.%d.%d", comm->name, comm->splits,
 		 color);
-	return open_comm(split, name, n, rank);
+	result = open_comm(split, name, n, rank);
+	if (!result)
+		(*split)->connected = (*split)->shares = comm->shares;
+	return result;
 }
 
 /* Until the graphs are gone that its calls are in, as the real one, even where
@@ -469,6 +479,19 @@ static ncclResult_t add(CUstream s, const op *o)
 	return ncclSuccess;
 }
 
+static ncclResult_t connect(ncclComm_t comm)
+{
+	const char *s = getenv("FAKE_NCCL_BUFFERS");
+	const size_t nbytes = (size_t)(s ? atoi(s) : 16) << 20;
+	if (comm->connected)
+		return ncclSuccess;
+	if (!fake_take(comm->device, nbytes))
+		return wrong(ncclUnhandledCudaError,
+			     "Cuda failure 2 'out of memory'");
+	comm->connected = true;
+	return ncclSuccess;
+}
+
 static ncclResult_t call(const op *o, CUstream s)
 {
 	const size_t n = o->comm ? (size_t)o->comm->nranks : 0;
@@ -483,6 +506,8 @@ static ncclResult_t call(const op *o, CUstream s)
 		result = check_buffer(o, o->to, to, "what is received");
 	if (!result && o->kind->sends && o->kind->receives)
 		result = check_overlap(o, from, to);
+	if (!result)
+		result = connect(o->comm);
 	if (!result && o->count > 0)
 		result = add(s, o);
 	if (result && depth > 0 && !in_group)

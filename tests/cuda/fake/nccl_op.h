@@ -15,6 +15,8 @@ struct ncclComm {
 	_Atomic int captured;	/* calls in graphs that there are still */
 	_Atomic bool aborted, inside;
 	bool leaves; /* at the end of the group */
+	bool shares; /* its buffers with those that are split off */
+	bool connected;
 	ncclResult_t error;
 	char text[400];
 	ncclComm_t next; /* of those that are open, or closed */
