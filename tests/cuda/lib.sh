@@ -67,6 +67,7 @@ rank() {
 # ranks N PLAN ARGUMENT...: the greatest status of all; what rank 0 says.
 ranks() {
 	mkdir "$tmp/meet"
+	rm -f "$tmp"/err-*
 	pids=
 	for r in $(seq 1 $(($1 - 1))); do
 		rank "$r" "$@" >"$tmp/out-$r" 2>"$tmp/err-$r" &

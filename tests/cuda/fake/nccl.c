@@ -164,6 +164,9 @@ static ncclResult_t open_comm(ncclComm_t *comm, const char *name, int nranks,
 		c->board ? ncclSuccess
 			 : wrong(ncclInvalidUsage,
 				 "ranks differ in how many they are");
+	if (!result && rank == 0 &&
+	    getrandom(&c->board->order, sizeof c->board->order, 0) < 0)
+		result = ncclSystemError;
 	if (!result) {
 		sit_down(c);
 		result = meet(c);

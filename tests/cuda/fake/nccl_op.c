@@ -352,14 +352,19 @@ static number divide(const op *o, number a)
 	return a;
 }
 
-/* Elements of different pieces are added in different orders, as on a ring;
- * each step is rounded to the type. */
+/* Elements of different pieces are added in different orders, as on a ring, or,
+ * as by a switch (NVLS), in one that is another each time; each step is rounded
+ * to the type. */
 static void reduce(const op *o, const unsigned char *parts)
 {
+	const char *nvls = getenv("NCCL_NVLS_ENABLE");
+	const size_t turn = nvls && !strcmp(nvls, "0")
+				    ? 1
+				    : o->comm->board->order + o->comm->sums++;
 	const size_t size = op_size(o), n = (size_t)o->comm->nranks;
 	const size_t piece = (o->count + n - 1) / n;
 	for (size_t i = 0; i < o->count; i++) {
-		const size_t first = (i / piece + 1) % n;
+		const size_t first = (i / piece + turn) % n;
 		unsigned char sum[8];
 		for (size_t k = 0; k < n; k++) {
 			const size_t r = (first + k) % n;

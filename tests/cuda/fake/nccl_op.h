@@ -12,6 +12,7 @@ struct ncclComm {
 	char name[120];
 	board *board; /* NULL: closed */
 	_Atomic int pending;	/* groups that were enqueued */
+	unsigned sums; /* that it has done */
 	_Atomic int captured;	/* calls in graphs that there are still */
 	_Atomic bool aborted, inside;
 	bool leaves; /* at the end of the group */

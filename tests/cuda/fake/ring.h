@@ -32,6 +32,7 @@ typedef struct seat {
 
 typedef struct board {
 	_Atomic int nranks; /* 0: nobody has come yet */
+	unsigned order;	    /* of sums, drawn by rank 0 */
 	seat seats[MAX_RANKS];
 	ring rings[]; /* [from * nranks + to] */
 } board;
