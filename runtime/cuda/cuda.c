@@ -39,6 +39,19 @@ static bool attribute(const cuda *c, CUdevice_attribute what, CUdevice device,
 	return CUDA_CALL(&c->api, f, cuDeviceGetAttribute, value, what, device);
 }
 
+/* Transfers go first: behind a kernel that fills the GPU they would begin when
+ * it ends, and all that wait for them. */
+static bool open_streams(const cuda_api *api, cuda_gpu *g, failure *f)
+{
+	int least = 0, greatest = 0;
+	return CUDA_CALL(api, f, cuCtxGetStreamPriorityRange, &least,
+			 &greatest) &&
+	       CUDA_CALL(api, f, cuStreamCreateWithPriority, &g->compute,
+			 CU_STREAM_NON_BLOCKING, least) &&
+	       CUDA_CALL(api, f, cuStreamCreateWithPriority, &g->comm,
+			 CU_STREAM_NON_BLOCKING, greatest);
+}
+
 static bool open_gpu(cuda *c, cuda_gpu *g, int ordinal, failure *f)
 {
 	const cuda_api *api = &c->api;
@@ -57,10 +70,7 @@ static bool open_gpu(cuda *c, cuda_gpu *g, int ordinal, failure *f)
 	return CUDA_CALL(api, f, cuDevicePrimaryCtxRetain, &g->context,
 			 device) &&
 	       CUDA_CALL(api, f, cuCtxSetCurrent, g->context) &&
-	       CUDA_CALL(api, f, cuStreamCreate, &g->compute,
-			 CU_STREAM_NON_BLOCKING) &&
-	       CUDA_CALL(api, f, cuStreamCreate, &g->comm,
-			 CU_STREAM_NON_BLOCKING);
+	       open_streams(api, g, f);
 }
 
 static void close_gpu(cuda *c, cuda_gpu *g)

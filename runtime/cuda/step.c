@@ -149,7 +149,7 @@ static bool capture(program *x, failure *f)
 	r = api->cuStreamEndCapture(program_queue(x, 0), &graph);
 	good = good && cuda_good(api, r, "cuStreamEndCapture", f) &&
 	       CUDA_CALL(api, f, cuGraphInstantiateWithFlags, &x->graph, graph,
-			 0);
+			 CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
 	if (graph)
 		api->cuGraphDestroy(graph);
 	return good;

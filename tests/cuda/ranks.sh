@@ -34,6 +34,20 @@ for i in 1 2; do
 done
 cmp "$tmp/1.npz" "$tmp/2.npz" || fail 'two runs without NVLS differ'
 
+# ---- transfers go first ------------------------------------------------------
+
+export FAKE_CUDA_LOG="$tmp/log"
+expect 0 ranks 2 "$tmp/mlp-2.plan" --steps 2
+unset FAKE_CUDA_LOG
+for pid in $(sed 's/:.*//' "$tmp/log" | sort -u); do
+	of=$(sed -n "s/^$pid: stream \([0-9]*\): nccl.*/\1/p" "$tmp/log" |
+		sort -u)
+	grep -q "^$pid: stream $of is the most urgent" "$tmp/log" ||
+		fail "transfers are not urgent, on stream $of"
+	grep -q "^$pid: a graph has the priorities" "$tmp/log" ||
+		fail 'transfers are not urgent in a graph'
+done
+
 # ---- graphs are a matter of all ----------------------------------------------
 
 odd=TDL_CUDA_GRAPH=0

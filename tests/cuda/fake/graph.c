@@ -405,6 +405,8 @@ FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec,
 	ENTER(NEEDS_CONTEXT);
 	if (!graph || flags > 15)
 		return leave(CUDA_ERROR_INVALID_VALUE);
+	if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+		note("a graph has the priorities of its streams");
 	*exec = take(1, sizeof **exec);
 	(*exec)->graph = graph;
 	graph->refs++;

@@ -405,11 +405,28 @@ FAKE_EXPORT CUresult cuStreamCreate(CUstream *s, unsigned flags)
 	return leave(CUDA_SUCCESS);
 }
 
+enum {
+	LEAST = 0,
+	GREATEST = -5,
+};
+
+FAKE_EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+	ENTER(NEEDS_CONTEXT);
+	*least = LEAST;
+	*greatest = GREATEST;
+	return leave(CUDA_SUCCESS);
+}
+
+/* Which is done first where several may is drawn, whatever their priorities
+ * are: they promise nothing. */
 FAKE_EXPORT CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags,
 						int priority)
 {
-	(void)priority;
-	return cuStreamCreate(s, flags);
+	const CUresult result = cuStreamCreate(s, flags);
+	if (!result && priority <= GREATEST)
+		note("stream %d is the most urgent", (*s)->number);
+	return result;
 }
 
 FAKE_EXPORT CUresult cuStreamDestroy(CUstream handle)

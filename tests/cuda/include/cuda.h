@@ -132,6 +132,10 @@ typedef enum CUstreamCaptureMode_enum {
 	CU_STREAM_CAPTURE_MODE_RELAXED = 2
 } CUstreamCaptureMode;
 
+typedef enum CUgraphInstantiate_flags_enum {
+	CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8
+} CUgraphInstantiate_flags;
+
 typedef enum CUstreamCaptureStatus_enum {
 	CU_STREAM_CAPTURE_STATUS_NONE = 0,
 	CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
@@ -233,6 +237,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t n,
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t n, CUstream s);
 
 CUresult cuStreamCreate(CUstream *s, unsigned flags);
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);
 CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority);
 CUresult cuStreamDestroy(CUstream s);
 CUresult cuStreamSynchronize(CUstream s);
