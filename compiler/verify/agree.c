@@ -136,9 +136,9 @@ const char *differs_from(arena *a, const view *got, const ref_tensor *want,
 
 ref_outcome define(const trial *t)
 {
-	ref_tensor *params = ARENA_ARRAY(t->arena, ref_tensor,
-					 t->x->nparams + 1);
-	for (int i = 0; i < t->x->nparams; i++)
+	int n = t->v->op->nparams;
+	ref_tensor *params = ARENA_ARRAY(t->arena, ref_tensor, n + 1);
+	for (int i = 0; i < n; i++)
 		params[i] = tensor_of_view(t->arena, &t->values[i],
 					   &t->drawn->types[i]);
 	return reference_run(t->arena, t->v->modules, t->v->op, params,

@@ -188,6 +188,35 @@ static tdl_modules *load(arena *a, const random_operator *o, judgement *j)
 	return NULL;
 }
 
+/* Shapes, types and contents of the parameters. */
+static void draw_params(arena *a, const random_operator *o, const ast_op *op,
+			draw *d, view *values)
+{
+	d->attrs = ARENA_ARRAY(a, const attr_value *, op->nattrs + 1);
+	d->types = ARENA_ARRAY(a, tensor_type, op->nparams + 1);
+	for (int i = 0; i < op->nparams; i++) {
+		const random_param *p = param_named(o, op->params[i].name);
+		d->types[i] = (tensor_type){ .type = p->type, .ndim = p->ndim };
+		memcpy(d->types[i].dims, p->dims, sizeof(p->dims));
+		values[i] = new_view(a, p->type, p->ndim, p->dims);
+		fill(p, o->seed, &values[i]);
+	}
+}
+
+/* Expansion refuses the operator.  Where it says that a read is outside, it has
+ * to be; what it cannot show to be inside may be so. */
+static void refused(judgement *j, const diag_sink *sink)
+{
+	const char *why = complaint(sink);
+	decide(j, UNSUITED, why);
+	if (!strstr(why, "is read from"))
+		return;
+	j->right = define(&j->t);
+	if (j->right.status == REF_DONE && !j->right.doubtful)
+		decide(j, DIFFERS, arena_printf(j->t.arena, "by its definition "
+						"it reads inside: %s", why));
+}
+
 judgement judge(arena *a, const random_operator *o, bool analysis)
 {
 	judgement j = { .verdict = AGREES };
@@ -199,28 +228,23 @@ judgement judge(arena *a, const random_operator *o, bool analysis)
 			 .random = { o->seed },
 			 .result = ARENA_NEW(a, verify_result) };
 	const ast_op *op = v->op;
-	draw *d = ARENA_NEW(a, draw);
-	d->attrs = ARENA_ARRAY(a, const attr_value *, op->nattrs + 1);
-	d->types = ARENA_ARRAY(a, tensor_type, op->nparams + 1);
-	for (int i = 0; i < op->nparams; i++) {
-		const random_param *p = param_named(o, op->params[i].name);
-		d->types[i] = (tensor_type){ .type = p->type, .ndim = p->ndim };
-		memcpy(d->types[i].dims, p->dims, sizeof(p->dims));
-	}
 	diag_sink *sink = diag_sink_new(a);
-	j.t = (trial){ .arena = a, .v = v, .drawn = d };
+	draw *d = ARENA_NEW(a, draw);
+	view params[MAX_PARAMS];
+	draw_params(a, o, op, d, params);
+	j.t = (trial){ .arena = a, .v = v, .drawn = d, .values = params };
 	j.t.x = expand_op(a, m, sink, op, d->types, d->attrs,
 			  (call_site){ .place = "a test" });
-	if (!j.t.x || !is_small(j.t.x)) {
-		decide(&j, j.t.x ? TOO_LARGE : UNSUITED, complaint(sink));
+	int nstages = j.t.x ? j.t.x->nstages : 0;
+	j.t.values = ARENA_ARRAY(a, view, op->nparams + nstages + 1);
+	memcpy(j.t.values, params, (size_t)op->nparams * sizeof(*params));
+	if (!j.t.x) {
+		refused(&j, sink);
 		return j;
 	}
-	j.t.values = ARENA_ARRAY(a, view, j.t.x->nparams + j.t.x->nstages + 1);
-	for (int i = 0; i < op->nparams; i++) {
-		const tensor_type *t = &d->types[i];
-		j.t.values[i] = new_view(a, t->type, t->ndim, t->dims);
-		fill(param_named(o, op->params[i].name), o->seed,
-		     &j.t.values[i]);
+	if (!is_small(j.t.x)) {
+		decide(&j, TOO_LARGE, "");
+		return j;
 	}
 	settle(&j, run_stages(&j.t));
 	if (analysis && j.verdict == AGREES) {

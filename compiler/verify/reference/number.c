@@ -249,6 +249,8 @@ ref_number ref_stored(ref_number x)
 	double high = ref_round(x.type, x.f + x.error);
 	if (low == r.f && high == r.f)
 		return r;
+	if (isnan(low) || isnan(high))
+		return ref_doubt(x.type);
 	r.error = fmax(fabs(high - r.f), fabs(low - r.f));
 	return isfinite(r.error) ? r : ref_doubt(x.type);
 }
@@ -385,8 +387,9 @@ static double bound_within(dtype x, dtype t, bool low)
 	uint64_t bits;
 	if (!outside || !bits_of(x, r, &bits))
 		return r;
-	/* Towards zero: of a float's bits the one below. */
-	return from_bits(x, bits - 1).f;
+	/* Away from the bound: of a float's bits the one below is towards zero.
+	 * A least number above 0, that of powers of two, is left upwards. */
+	return from_bits(x, low && b > 0 ? bits + 1 : bits - 1).f;
 }
 
 static ref_number saturate_float(ref_number x, dtype t)

@@ -75,7 +75,7 @@ static void add_logic(tally *y, ref_number v)
 
 static void add_term(arena *a, tally *y, ref_number v)
 {
-	y->n++;
+	bool first = y->n++ == 0;
 	if (is_where(y)) {
 		vec_push(a, &y->terms, v);
 		return;
@@ -92,8 +92,9 @@ static void add_term(arena *a, tally *y, ref_number v)
 	else if (is(y, "Prod"))
 		add_product(y, v);
 	else
-		y->value = ref_apply(is(y, "Max") ? "max" : "min", 2, y->value,
-				     v);
+		y->value = first ? v
+				 : ref_apply(is(y, "Max") ? "max" : "min", 2,
+					     y->value, v);
 	y->doubt |= y->value.doubt;
 }
 
@@ -126,6 +127,18 @@ static ref_number end_product(const tally *y)
 	if (y->least < low)
 		r.error += y->most * low;
 	return r;
+}
+
+/* Of a type without infinity the extremes of its range are where it begins, and
+ * a term that has not been rounded yet may be beyond. */
+static ref_number end_extreme(const tally *y)
+{
+	dtype t = y->type;
+	bool bounded = dtype_is_float(t) && !ref_has_infinity(t);
+	if (bounded && y->n > 0 && (y->value.f < ref_least(t) ||
+				    y->value.f > ref_greatest(t)))
+		return ref_doubt(t);
+	return y->value;
 }
 
 /* Where the first term is that none is beyond; a NaN is beyond all. */
@@ -173,7 +186,9 @@ static ref_number end(const tally *y)
 		return end_sum(y);
 	if (is(y, "Mean"))
 		return end_mean(y);
-	return is(y, "Prod") ? end_product(y) : y->value;
+	if (is(y, "Prod"))
+		return end_product(y);
+	return is(y, "Max") || is(y, "Min") ? end_extreme(y) : y->value;
 }
 
 /* ---- reductions --------------------------------------------------------- */
