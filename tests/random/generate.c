@@ -36,12 +36,18 @@ static value_class param_class(generator *g, bool first)
 		return g->shared;
 	if (percent(g, 15))
 		return exact(DT_BOOL);
+	if (percent(g, 20))
+		return percent(g, 60) ? g->some_int : g->some_float;
 	return exact(percent(g, 40) ? DT_I64 : some_type(g));
 }
 
 static const char *type_text(generator *g, value_class c)
 {
-	return c.kind == OF_SHARED ? "" : TEXT(g, ": %s", dtype_name(c.type));
+	static const char *const classes[] = {
+		[OF_SHARED] = "", [OF_INT] = ": int", [OF_FLOAT] = ": float",
+	};
+	return c.kind == OF_EXACT ? TEXT(g, ": %s", dtype_name(c.type))
+				  : classes[c.kind];
 }
 
 /* ---- parameters --------------------------------------------------------- */
@@ -314,6 +320,12 @@ random_operator random_operator_new(arena *a, uint64_t seed)
 	const char *params = "", *lets = "", *results = "", *bodies = "";
 	rng_next(&g.r);
 	g.shared = (value_class){ OF_SHARED, some_type(&g) };
+	do
+		g.some_int = (value_class){ OF_INT, some_type(&g) };
+	while (!dtype_is_int(g.some_int.type));
+	do
+		g.some_float = (value_class){ OF_FLOAT, some_type(&g) };
+	while (!dtype_is_float(g.some_float.type));
 	if (percent(&g, 25))
 		add_packs(&g, &o, &params);
 	int n = 1 + below(&g, 3);

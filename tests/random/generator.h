@@ -43,7 +43,7 @@ typedef struct generator {
 	VEC(known) numbers; /* attributes and constants, integers */
 	VEC(variable) vars;
 	VEC(tensor) tensors;
-	value_class shared;
+	value_class shared, some_int, some_float;
 	bool has_pack;	 /* there is a pack ..d */
 	int nbound;	 /* lambdas around that bind all of it */
 	int nvars, nlets; /* for names that are new */
