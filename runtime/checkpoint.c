@@ -134,12 +134,15 @@ static const char format[] = "tdl-checkpoint";
 static array note_of(arena *a, const plan *p, const position *at)
 {
 	json_t *j = json_pack(
-		"{s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:I}", "format",
+		"{s:s, s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:f, s:I}",
+		"format",
 		format, "version", 1, "model", p->model, "step",
 		(json_int_t)at->step, "epoch", (json_int_t)at->epoch,
 		"in_epoch", (json_int_t)at->in_epoch, "samples",
 		(json_int_t)at->samples, "batch", (json_int_t)at->batch,
-		"shuffle", at->shuffle, "seed", (json_int_t)at->seed);
+		"shuffle", at->shuffle, "seed", (json_int_t)at->seed,
+		"epoch_loss", at->loss, "epoch_losses",
+		(json_int_t)at->losses);
 	char *text = json_dumps(j, JSON_COMPACT);
 	array x = { .name = CHECKPOINT_NOTE, .type = DT_U8, .ndim = 1,
 		    .data = arena_strdup(a, text ? text : "") };
@@ -152,19 +155,23 @@ static array note_of(arena *a, const plan *p, const position *at)
 static bool parse_note(const array *x, position *at)
 {
 	json_int_t version, step, epoch, in_epoch, samples, batch, seed;
+	json_int_t losses = 0;
+	double loss = 0;
 	const char *is;
 	int shuffle;
 	json_t *j = json_loadb(x->data, (size_t)x->dims[0], 0, NULL);
 	bool good = j && !json_unpack(
-		j, "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I}", "format",
+		j, "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s?f, s?I}",
+		"format",
 		&is, "version", &version, "step", &step, "epoch", &epoch,
 		"in_epoch", &in_epoch, "samples", &samples, "batch", &batch,
-		"shuffle", &shuffle, "seed", &seed);
+		"shuffle", &shuffle, "seed", &seed, "epoch_loss", &loss,
+		"epoch_losses", &losses);
 	good = good && !strcmp(is, format) && version == 1 && step >= 0 &&
 	       epoch >= 0 && in_epoch >= 0 && samples > 0 && batch > 0;
 	if (good)
 		*at = (position){ step, epoch, in_epoch, samples, batch,
-				  shuffle, seed };
+				  shuffle, seed, loss, losses };
 	json_decref(j);
 	return good;
 }

@@ -20,6 +20,10 @@ typedef struct position {
 	int64_t samples, batch;	 /* of the data, of a step */
 	bool shuffle;
 	int64_t seed;
+	/* The sum of the losses of this epoch so far that are numbers, and
+	 * how many these are. */
+	double loss;
+	int64_t losses;
 } position;
 
 /* A folder that this run alone writes checkpoints to.  `keep` of them are

@@ -356,6 +356,8 @@ static bool step(training *t)
 	if (++t->at.in_epoch == t->per_epoch) {
 		t->at.in_epoch = 0;
 		t->at.epoch++;
+		t->at.loss = 0;
+		t->at.losses = 0;
 	}
 	return true;
 }
@@ -430,8 +432,17 @@ static bool write_log(training *t, double rate, bool evaluated)
 	return log_write(t->log, &line, &t->s->f);
 }
 
+/* What a run that goes on from here needs to print the epoch's mean. */
+static void note_epoch(training *t)
+{
+	bool within = t->at.in_epoch > 0 && isfinite(t->sum);
+	t->at.loss = within ? t->sum : 0;
+	t->at.losses = within ? t->summed : 0;
+}
+
 static bool write_checkpoint(training *t)
 {
+	note_epoch(t);
 	return !t->checkpoints ||
 	       checkpoints_write(t->checkpoints, t->m, t->p, &t->at, &t->s->f);
 }
@@ -481,8 +492,9 @@ static bool after_step(training *t)
 
 static void begin_epoch(training *t)
 {
-	t->sum = 0;
-	t->count = t->summed = 0;
+	t->sum = t->at.loss;
+	t->summed = t->at.losses;
+	t->count = 0;
 	t->begun = now();
 	if (t->order)
 		dataset_shuffle((uint64_t)t->at.seed, t->at.epoch,

@@ -59,8 +59,9 @@ static bool is_uniform(graph_builder *b, tensor_id t)
 	return n > 0;
 }
 
-/* Why a tensor may be no weight; NULL: nothing says so.  What has one dimension,
- * equal elements and one user may be the weight of a norm before training. */
+/* Why a tensor may be no weight; NULL: nothing says so.  What has one
+ * dimension, equal elements and one user may be the weight of a norm before
+ * training. */
 static const char *doubt(trainer *t, tensor_id id, int nusers)
 {
 	graph_builder *b = t->b;

@@ -7,6 +7,7 @@ whether the weight is there under its own name or folded into another constant.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -147,6 +148,22 @@ def check(folder, k, train_options, evaluate_options):
     return path
 
 
+def check_resumed(path):
+    """The loss of an epoch is the mean over its steps, wherever it was
+    interrupted."""
+    def train(folder, *options):
+        lines = run(TDLRUN, path("a.plan"), "--data", path("train.npz"),
+                    "--checkpoint", path(folder), *options).splitlines()
+        return re.search("loss ([^,]*),", lines[0])[1]
+
+    want = train("whole", "--epochs", "1")
+    train("parts", "--steps", "7")
+    train("parts", "--steps", "12", "--resume")
+    got = train("parts", "--epochs", "1", "--resume")
+    expect(f"the epoch's loss is {got} after resuming, not {want}",
+           got == want)
+
+
 def check_shown(path):
     """What is frozen is listed, and short floats are no reason to warn."""
     def show(*options):
@@ -193,4 +210,5 @@ with tempfile.TemporaryDirectory() as tmp:
         if number == 0:
             check_refused(there)
             check_shown(there)
+            check_resumed(there)
 finish()
