@@ -186,6 +186,16 @@ for last in 0, 1:
        f32(0.02), zero(100), channels_last=last, tolerance=1)
 ms("QLinearConcat", f32(0.05), zero(90), u8(2, 3), f32(0.03),
    zero(120), u8(2, 4), f32(0.02), zero(100), axis=1, tolerance=1)
+for ta, tb in (0, 0), (0, 1), (1, 0), (1, 1):
+    x = u8(8, 3) if ta else u8(3, 8)
+    y = u8(5, 8) if tb else u8(8, 5)
+    for c in None, ints(5, low=-900, high=900, dtype=np.int32):
+        ms("QGemm", x, f32(0.03), zero(120), y, f32(0.02), zero(100), c,
+           f32(0.4), zero(90), transA=ta, transB=tb, tolerance=1)
+        ms("QGemm", x, f32(0.03), zero(120), y, f32(0.02), zero(100), c,
+           transA=ta, transB=tb, alpha=0.5, tolerance=1e-3)
+    ms("QGemm", x, f32(0.03), zero(120), y, positive(5), u8(5), None,
+       f32(0.4), zero(90), transA=ta, transB=tb, alpha=2.0, tolerance=1)
 for bias in None, floats(5):
     ms("MatMulIntegerToFloat", u8(2, 3, 8), u8(8, 5), f32(0.03), positive(5),
        zero(120), u8(5), bias, tolerance=1e-3)
