@@ -92,7 +92,7 @@ static void print_gradients(const verify_result *r)
 
 static void print_result(const verify_result *r)
 {
-	printf("%s: %d %s, %lld %s as defined, %d %s proven, %d whole, "
+	printf("%s: %d %s, %lld %s as defined, %d %s passed, %d whole, "
 	       "%d partial", r->name, r->shapes,
 	       plural(r->shapes, "shape", "shapes"), (long long)r->elements,
 	       r->elements == 1 ? "element" : "elements", r->strategies,
@@ -197,7 +197,7 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 				     t.found[VERIFY_MISSED], "wide",
 				     t.found[VERIFY_WIDE], "verified", !bad));
 	else
-		printf("%d %s, %d %s, %lld %s as defined, %d %s proven; %d "
+		printf("%d %s, %d %s, %lld %s as defined, %d %s passed; %d "
 		       "wrong, %d missed, %d wide%s\n", t.operators,
 		       plural(t.operators, "operator", "operators"), t.shapes,
 		       plural(t.shapes, "shape", "shapes"),
