@@ -155,8 +155,9 @@ stopped() {	# RANK
 		exec "$@"' "$tmp/pid" "$TDLRUN" "$here" --comm mpi \
 		--data "$tmp/data.npz" --epochs 1000000 --patience 2 \
 		--log "$tmp/still.csv" &
-	# In the midst of it.
+	# In the midst of it, when others have been told of that.
 	until [ "$(wc -l <"$tmp/still.csv")" -gt 20 ]; do sleep 0.2; done
+	sleep 2
 	kill -STOP "$(cat "$tmp/pid.$1")"
 	wait $!
 }
