@@ -8,10 +8,13 @@
  *
  * since h is paid unless the part has none of it or all of it.  Few edges
  * straddle I.  Ideals are sorted by the least time that their groups take
- * anywhere, so that those below I that an upper bound leaves are a window. */
+ * anywhere, so that those below I that an upper bound leaves are a window; and
+ * of an ideal only such numbers of devices count as can hold it, and leave
+ * enough others for the rest. */
 #include "config.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +48,9 @@ typedef struct chain {
 	int64_t *best; /* by ideal, cores, accelerators at most */
 	choice *back;
 	int64_t most;
+	int64_t *need, *can; /* by cell: keys of ideals that leave no more than
+				the other devices can take, and that these can
+				hold */
 } chain;
 
 static int64_t least(int64_t a, int64_t b)
@@ -214,7 +220,7 @@ static choice *choices(const chain *c, int i)
 static void improve(chain *c, int i, int cell, int64_t value, choice how)
 {
 	int64_t *at = &cells(c, i)[cell];
-	if (value < *at) {
+	if (value < *at && c->key[i] >= c->need[cell]) {
 		*at = value;
 		choices(c, i)[cell] = how;
 	}
@@ -259,21 +265,71 @@ static void leave_out(chain *c, int i)
 	}
 }
 
+/* The most key that a core takes within the bound, at most `total`: as much as
+ * the group that does best on one.  A little more, for rounding. */
+static int64_t core_takes(const chain *c, int64_t total)
+{
+	double best = 0;
+	for (int v = 0; v < c->r->n; v++) {
+		double key = (double)key_of(c, v);
+		if (key > 0)
+			best = fmax(best, key / (double)c->r->core_ns[v]);
+	}
+	best *= (double)c->most * (1 + 1e-12);
+	return best < (double)total ? (int64_t)best + 1 : total;
+}
+
+static void bound_cells(chain *c)
+{
+	int64_t total = c->key[c->s.n - 1], each = least(c->most, total);
+	int64_t core = c->nc > 0 ? core_takes(c, total) : 0;
+	int row = c->nk + 1, per = row * (c->nc + 1);
+	c->need = ARENA_ARRAY(c->a, int64_t, per);
+	c->can = ARENA_ARRAY(c->a, int64_t, per);
+	for (int q = 0; q < per; q++) {
+		int k = q % row, n = q / row;
+		c->can[q] = k * each + n * core;
+		c->need[q] = total - (c->nk - k) * each - (c->nc - n) * core;
+	}
+}
+
+/* Whether an ideal can be on a chain within the bound. */
+static bool useful(const chain *c, int i)
+{
+	for (int q = 0; q < (c->nk + 1) * (c->nc + 1); q++)
+		if (c->need[q] <= c->key[i] && c->key[i] <= c->can[q])
+			return true;
+	return false;
+}
+
+/* Whether a chain leads to an ideal. */
+static bool reached(const chain *c, int i)
+{
+	for (int q = 0; q < (c->nk + 1) * (c->nc + 1); q++)
+		if (cells(c, i)[q] <= c->most)
+			return true;
+	return false;
+}
+
 static void run(chain *c)
 {
 	int per = (c->nk + 1) * (c->nc + 1), lo = 0;
+	int *live = ARENA_ARRAY(c->a, int, c->s.n), nlive = 1;
 	for (int i = 0; i < c->s.n; i++)
 		for (int q = 0; q < per; q++)
 			cells(c, i)[q] = i == 0 ? 0 : LOAD_NONE;
 	for (int i = 1; i < c->s.n; i++) {
-		while (c->key[i] - c->key[lo] > c->most)
+		if (!useful(c, i))
+			continue;
+		while (lo < nlive && c->key[i] - c->key[live[lo]] > c->most)
 			lo++;
 		find_terms(c, i);
-		for (int j = lo; j < i; j++)
-			if (cells(c, j)[per - 1] <= c->most &&
-			    ideal_within(&c->s, j, i))
-				extend(c, i, j);
+		for (int j = lo; j < nlive; j++)
+			if (ideal_within(&c->s, live[j], i))
+				extend(c, i, live[j]);
 		leave_out(c, i);
+		if (reached(c, i))
+			live[nlive++] = i;
 	}
 }
 
@@ -308,6 +364,7 @@ int64_t load_chain(const groups *r, const ideals *sets, const load_options *o,
 	sort_ideals(&c, sets);
 	sum_up(&c);
 	make_edges(&c);
+	bound_cells(&c);
 	c.straddling = ARENA_ARRAY(own, int64_t, sets->n);
 	c.best = ARENA_ARRAY(own, int64_t, per * sets->n);
 	c.back = ARENA_ARRAY(own, choice, per * sets->n);
