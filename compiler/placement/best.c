@@ -64,6 +64,11 @@ static int list_starts(arena *a, const place_task *t, start *starts)
 		if (place)
 			n = keep_start(t, starts, n, place);
 	}
+	if (n == 0 || starts[0].cost.overflow > 0) {
+		int *place = place_packed(a, t);
+		if (place)
+			n = keep_start(t, starts, n, place);
+	}
 	return n;
 }
 

@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \
 	%D%/msct.c \
+	%D%/pack.c \
 	%D%/pardnn.c \
 	%D%/placement_file.c %D%/placement_file.h \
 	%D%/simple.c \

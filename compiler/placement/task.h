@@ -37,6 +37,10 @@ typedef struct place_algorithm {
 /* Ends in one without a name. */
 extern const place_algorithm place_algorithms[];
 
+/* Units to devices so that resident bytes keep to the limit, whatever time that
+ * takes: exact up to 20 million steps of a search; NULL. */
+int *place_packed(arena *a, const place_task *t);
+
 /* m-ETF, or m-SCT: favourite[v] is the edge of g->succ to the child that v's
  * device is kept for, or -1; NULL for m-ETF. */
 int *place_earliest(arena *a, const place_task *t, const int *favourite);

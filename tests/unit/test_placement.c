@@ -148,6 +148,27 @@ START_TEST(improves)
 }
 END_TEST
 
+START_TEST(packed)
+{
+	/* 8 + 5 + 3 = 7 + 6 + 3 = 16 bytes; 8 with 6 leaves two. */
+	static const int nbytes[] = { 8, 7, 6, 5, 3, 3 };
+	cost_builder *b = cost_builder_new(a, s, "packed");
+	for (int i = 0; i < 6; i++)
+		add(b, arena_printf(a, "%d", i), 1, nbytes[i]);
+	cost_graph *g = cost_builder_finish(b, COST_FORMAT_DNN);
+	g->resident_has_results = true;
+	const machine *m = machine_of(g, (machine_request){ .ndevices = 2,
+							    .memory = 16 });
+	const place_task *t = place_task_new(a, m, false, 0);
+	const int *place = place_packed(a, t);
+	ck_assert_ptr_nonnull(place);
+	ck_assert_int_eq(place_cost_of(t, place).overflow, 0);
+	ck_assert_int_eq(place_cost_of(t, place_best(a, t)).overflow, 0);
+	m = machine_of(g, (machine_request){ .ndevices = 2, .memory = 15 });
+	ck_assert_ptr_null(place_packed(a, place_task_new(a, m, false, 0)));
+}
+END_TEST
+
 START_TEST(long_chain)
 {
 	enum { N = 200000 };
@@ -179,6 +200,7 @@ int main(void)
 	tcase_add_test(c, loads);
 	tcase_add_test(c, slices);
 	tcase_add_test(c, improves);
+	tcase_add_test(c, packed);
 	tcase_add_test(c, long_chain);
 	suite_add_tcase(suite, c);
 	SRunner *r = srunner_create(suite);
