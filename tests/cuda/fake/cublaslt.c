@@ -3,7 +3,9 @@
  * leading dimensions, batches, and buffers that are less aligned, or
  * workspaces that are smaller, than was said when the algorithm was chosen.
  *
- *	FAKE_CUBLASLT_NONE	there is no algorithm for anything */
+ *	FAKE_CUBLASLT_NONE	there is no algorithm for anything
+ *	FAKE_CUBLASLT_WAITS	a product waits for its stream, which a capture
+ *				does not allow */
 #include <cublasLt.h>
 #include <math.h>
 #include <stdlib.h>
