@@ -366,7 +366,8 @@ ref_number ref_bitcast(ref_number x, dtype t)
 	if (!dtype_is_float(x.type))
 		return from_bits(t, bits);
 	x = ref_stored(x);
-	if (x.doubt || x.error > 0 || !bits_of(x.type, x.f, &bits))
+	/* Of two zeros min and max give either. */
+	if (x.doubt || x.error > 0 || x.f == 0 || !bits_of(x.type, x.f, &bits))
 		return ref_doubt(t);
 	return from_bits(t, bits);
 }

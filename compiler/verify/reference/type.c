@@ -147,6 +147,17 @@ static dtype type_of_opaque(frame *f, const ast_expr *call)
 	return DT_NONE;
 }
 
+/* A function of constants alone gives one again where it is arithmetic; else
+ * they have met it, as numbers of the types that these have by themselves. */
+static dtype type_of_constants(const char *name, builtin_rule rule)
+{
+	if (!strcmp(name, "sqrt"))
+		return DT_NONE;
+	return rule == RULE_FLOAT     ? DT_F32
+	       : rule == RULE_INTEGER ? DT_I64
+				      : DT_NONE;
+}
+
 static dtype type_of_call(frame *f, const ast_expr *e)
 {
 	const builtin *b = builtin_find(BUILTIN_REDUCER, e->name);
@@ -179,7 +190,7 @@ static dtype type_of_call(frame *f, const ast_expr *e)
 		if (t != DT_NONE)
 			return t;
 	}
-	return DT_NONE;
+	return type_of_constants(e->name, b->rule);
 }
 
 dtype ref_type_of(frame *f, const ast_expr *e)
