@@ -182,8 +182,8 @@ static bool rises(dtype from, dtype to)
 	if (dtype_is_float(from))
 		return true;
 	if (dtype_is_signed(from) == dtype_is_signed(to))
-		return dtype_size(to) >= dtype_size(from);
-	return dtype_is_signed(to) && dtype_size(to) > dtype_size(from);
+		return dtype_bits(to) >= dtype_bits(from);
+	return dtype_is_signed(to) && dtype_bits(to) > dtype_bits(from);
 }
 
 static bool is_infinite(const kexpr *e, bool minus)
