@@ -427,7 +427,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=3000 if ALL else 300)
     parser.add_argument("--each", type=int, default=25)
-    parser.add_argument("--run-every", type=int, default=1 if ALL else 4)
+    parser.add_argument("--run-every", type=int, default=4 if ALL else 12)
     parser.add_argument("--go-on", action="store_true")
     args = parser.parse_args()
     faults = valid = 0
