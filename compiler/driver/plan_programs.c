@@ -163,11 +163,20 @@ static void climb(ladder *x, int64_t least, int64_t all, bool patient)
 	}
 }
 
+/* Whether each program has more in use at once than the one to beat needs. */
+static bool is_hopeless(ladder *x, bool patient)
+{
+	plan_program least = try(x, least_room, patient);
+	return x->failed || (x->beat && least.in_use >= x->beat->held);
+}
+
 static void try_all(ladder *x, bool patient)
 {
 	const plan_search *how = x->how;
 	bool memory = how->objective == OBJECTIVE_MEMORY;
 	plan_program all = { 0 };
+	if (memory && how->room > 0 && is_hopeless(x, patient))
+		return;
 	try(x, usual_room, patient);
 	if (how->room == 0 || x->failed)
 		return;
