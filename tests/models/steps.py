@@ -288,7 +288,7 @@ class Steps:
             d = np.abs(got[name].astype("f8") - want)
             error = float(d.max()) if d.size else 0.0
             if not error <= self.allowed[name]:
-                if name in self.states and name not in self.trained:
-                    name += ", which PyTorch does not train,"
-                found.append((name, error, self.allowed[name]))
+                rest = name in self.states and name not in self.trained
+                found.append((name + ", which PyTorch does not train," * rest,
+                              error, self.allowed[name]))
         return found
