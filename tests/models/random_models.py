@@ -455,7 +455,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--log")
     parser.add_argument("--save", default="random_models.failed")
-    parser.add_argument("--generated", type=float, default=0.04,
+    parser.add_argument("--generated", type=float, default=0.03,
                         help="the share of runs with generated kernels")
     parser.add_argument("--whole", action="store_true",
                         help="save failures without shrinking them")
