@@ -10,7 +10,7 @@ net=parts/net.graph.txt
 	tdlc place $net -k 3 --algorithm mcap --schedule zb --factor 8 --predictor | sed -n 1,5p
 	tdlc place $net -k 3 --algorithm mcap --memory 60000 | sed -n 2,4p
 	tdlc place $net -k 3 --algorithm mcap --link 1 --frontier --json | sed 's/^  "seconds": .*/  "seconds": S,/'
-	tdlc place $net -k 2 --algorithm mcap -o - --micro-batches 1 | head -n 12
+	tdlc place $net -k 2 --algorithm mcap -o - --micro-batches 1 2>/dev/null | head -n 12
 	tdlc place $net -k 3 --algorithm mcap --memory 39000 --micro-batches 9 || echo "status $?"
 	tdlc place $net -k 2 --algorithm mcap --memory 50000 --schedule gpipe --micro-batches 9 || echo "status $?"
 	tdlc place $net -k 8 --algorithm mcap || echo "status $?"
