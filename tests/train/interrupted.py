@@ -126,7 +126,9 @@ def stop_politely(top, plan, data, whole, seconds, how):
     """The process ends by the signal, after a checkpoint of its last step."""
     run = Run(top, how.name, plan, data)
     p = run.start("--keep", "0")
-    time.sleep(seconds / 2)
+    while p.poll() is None and not os.path.exists(run.log):
+        time.sleep(seconds / 100)   # it has not begun yet
+    time.sleep(seconds / 4)
     p.send_signal(how)
     _, err = p.communicate()
     if p.returncode == 0:
