@@ -208,7 +208,8 @@ beat *beat_open(double patience)
 	b->next = (b->rank + 1) % n;
 	b->patience = patience;
 	b->sending = MPI_REQUEST_NULL;
-	b->sent.at = b->heard.at = b->at = -1;
+	atomic_store(&b->at, -1);
+	b->sent.at = b->heard.at = -1;
 	gethostname(b->sent.host, sizeof(b->sent.host) - 1);
 	MPI_Sendrecv(&b->sent, (int)sizeof(b->sent), MPI_BYTE, b->next, 0,
 		     &b->heard, (int)sizeof(b->heard), MPI_BYTE, b->before, 0,
