@@ -320,7 +320,9 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 	val v = expand_scalar(cx, body);
 	cx->want = outer;
 	if (want == DT_NONE && v.kind != VAL_EXPR)
-		want = cx->shared;
+		want = cx->shared != DT_NONE ? cx->shared
+		       : outer != DT_BOOL    ? outer
+					     : DT_NONE;
 	out->body = expand_as(cx, v, want, body->at);
 	out->type = is_arg(out->reducer) ? DT_I64 : out->body->type;
 	if (!cx->failed && !reducer_takes(out->reducer, out->body->type))

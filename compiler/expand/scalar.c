@@ -254,6 +254,22 @@ static val fold_int(context *cx, fn f, int64_t x, int64_t y, range at)
 	return val_bad;
 }
 
+/* A function of constants is one again: of integers where all are and it takes
+ * them.  kind VAL_EXPR where it is not folded. */
+static val fold_function(fn f, val x, val y)
+{
+	const builtin *b = builtin_find(BUILTIN_SCALAR, fn_name(f));
+	bool whole = x.kind == VAL_INT && y.kind == VAL_INT &&
+		     !(b && b->rule == RULE_FLOAT);
+	if (fn_gives_bool(f))
+		return (val){ .kind = VAL_EXPR };
+	if (whole && fn_takes(f, DT_I64))
+		return val_int(scalar_int(f, DT_I64, x.i, y.i));
+	if (fn_takes(f, DT_F64))
+		return val_float(scalar_float(f, as_double(x), as_double(y)));
+	return (val){ .kind = VAL_EXPR };
+}
+
 /* A binary function of two constants; kind VAL_EXPR where it is not folded. */
 static val fold_binary(context *cx, fn f, val x, val y, range at)
 {
@@ -293,14 +309,12 @@ static val fold_binary(context *cx, fn f, val x, val y, range at)
 			return val_float(fmin(a, b));
 		case FN_MAX:
 			return val_float(fmax(a, b));
-		case FN_POW:
-			return val_float(pow(a, b));
 		default:
 			break;
 		}
 	}
-	if (numbers)
-		return (val){ .kind = VAL_EXPR };
+	if (numbers && f != FN_RANDOM)
+		return fold_function(f, x, y);
 	expand_error(cx, DIAG_TYPE_MISMATCH, at,
 		     "'%s' cannot be applied to these", fn_name(f));
 	return val_bad;
@@ -377,8 +391,11 @@ static val apply1(context *cx, fn f, val x, range at)
 		return val_float(-x.f);
 	if (f == FN_NOT && x.kind == VAL_BOOL)
 		return val_bool(!x.i);
-	if (f == FN_SQRT && (x.kind == VAL_INT || x.kind == VAL_FLOAT))
-		return val_float(sqrt(as_double(x)));
+	if (x.kind == VAL_INT || x.kind == VAL_FLOAT) {
+		val v = fold_function(f, x, x);
+		if (v.kind != VAL_EXPR)
+			return v;
+	}
 	kexpr *e = expand_as(cx, x, wants_bool(f) ? DT_BOOL : DT_NONE, at);
 	if (e->kind == KX_INT && x.kind == VAL_INT && fn_c(f))
 		e = expand_as(cx, x, DT_F32, at);

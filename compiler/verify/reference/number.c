@@ -233,8 +233,11 @@ ref_number ref_meet(ref_number x, dtype t)
 		return ref_doubt(t);
 	if (x.fraction && isinf(x.f))
 		return extreme(t, x.f < 0);
-	if (dtype_is_float(t))
-		return about(t, x.fraction ? x.f : (double)x.i);
+	if (dtype_is_float(t)) {
+		ref_number r = about(t, x.fraction ? x.f : (double)x.i);
+		r.error += x.error;
+		return r;
+	}
 	return ref_int(t, x.fraction ? (int64_t)x.f : x.i);
 }
 

@@ -27,6 +27,26 @@ static double as_double(ref_number x)
 }
 
 /* Of two constants: whole numbers as such, else as floats. */
+/* A constant as a number of i64 or of f64. */
+static ref_number in_widest(ref_number x, bool whole)
+{
+	if (x.doubt)
+		return ref_doubt(whole ? DT_I64 : DT_F64);
+	return whole ? ref_int(DT_I64, x.i)
+		     : (ref_number){ .type = DT_F64, .f = as_double(x),
+				     .error = x.error };
+}
+
+/* What a function of such numbers gave. */
+static ref_number as_constant(ref_number x)
+{
+	if (x.type == DT_BOOL)
+		return x;
+	x.fraction = dtype_is_float(x.type);
+	x.type = DT_NONE;
+	return x;
+}
+
 static ref_number of_constants(const char *name, ref_number x, ref_number y)
 {
 	bool whole = !x.fraction && !y.fraction;
@@ -34,12 +54,8 @@ static ref_number of_constants(const char *name, ref_number x, ref_number y)
 		return ref_doubt(DT_NONE);
 	if (x.text && y.text)
 		return ref_bool(!strcmp(x.text, y.text) == (*name == '='));
-	x = whole ? ref_int(DT_I64, x.i) : ref_float(DT_F64, as_double(x));
-	y = whole ? ref_int(DT_I64, y.i) : ref_float(DT_F64, as_double(y));
-	ref_number r = ref_apply(name, 2, x, y);
-	if (r.type == DT_BOOL)
-		return r;
-	return whole ? ref_constant(r.i) : ref_fraction(r.f);
+	return as_constant(ref_apply(name, 2, in_widest(x, whole),
+				     in_widest(y, whole)));
 }
 
 static ref_number apply(const char *name, ref_number x, ref_number y)
@@ -140,16 +156,14 @@ static ref_number points(frame *f, const ast_expr *item)
 	return ref_constant(count);
 }
 
-/* A function of one argument of a constant: a root is a constant again. */
+/* A function of one argument of a constant: a constant again, but for tests. */
 static ref_number of_constant(const char *name, ref_number x)
 {
-	if (!strcmp(name, "sqrt"))
-		return ref_fraction(sqrt(as_double(x)));
 	const builtin *b = builtin_find(BUILTIN_SCALAR, name);
-	if (b->rule == RULE_FLOAT)
-		x = ref_fraction(as_double(x));
-	x = ref_meet(x, DT_NONE);
-	return ref_apply(name, 1, x, x);
+	bool whole = !x.fraction && b->rule != RULE_FLOAT &&
+		     b->rule != RULE_TEST;
+	x = in_widest(x, whole);
+	return as_constant(ref_apply(name, 1, x, x));
 }
 
 static ref_number function(frame *f, const ast_expr *e)

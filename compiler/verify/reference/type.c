@@ -46,6 +46,15 @@ static dtype either(frame *f, const ast_expr *x, const ast_expr *y)
 	return t == DT_NONE ? ref_type_of(f, y) : t;
 }
 
+/* Whether a function of constants is one, too. */
+static bool is_arithmetic(const char *name)
+{
+	const builtin *b = builtin_find(BUILTIN_SCALAR, name);
+	return b && strcmp(name, "random") &&
+	       (b->rule == RULE_FLOAT || b->rule == RULE_NUMBER ||
+		b->rule == RULE_INTEGER);
+}
+
 /* Whether e is made of literals, sizes and attributes alone. */
 static bool is_constant(frame *f, const ast_expr *e)
 {
@@ -70,7 +79,7 @@ static bool is_constant(frame *f, const ast_expr *e)
 	case AST_CALL:
 		if (!strcmp(e->name, "len") || !strcmp(e->name, "size"))
 			return true;
-		if (strcmp(e->name, "min") && strcmp(e->name, "max"))
+		if (!is_arithmetic(e->name))
 			return false;
 		break;
 	case AST_UNARY:
@@ -147,17 +156,6 @@ static dtype type_of_opaque(frame *f, const ast_expr *call)
 	return DT_NONE;
 }
 
-/* A function of constants alone gives one again where it is arithmetic; else
- * they have met it, as numbers of the types that these have by themselves. */
-static dtype type_of_constants(const char *name, builtin_rule rule)
-{
-	if (!strcmp(name, "sqrt"))
-		return DT_NONE;
-	return rule == RULE_FLOAT     ? DT_F32
-	       : rule == RULE_INTEGER ? DT_I64
-				      : DT_NONE;
-}
-
 static dtype type_of_call(frame *f, const ast_expr *e)
 {
 	const builtin *b = builtin_find(BUILTIN_REDUCER, e->name);
@@ -190,7 +188,7 @@ static dtype type_of_call(frame *f, const ast_expr *e)
 		if (t != DT_NONE)
 			return t;
 	}
-	return type_of_constants(e->name, b->rule);
+	return DT_NONE;
 }
 
 dtype ref_type_of(frame *f, const ast_expr *e)
