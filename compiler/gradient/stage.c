@@ -168,8 +168,18 @@ ast_expr *grad_read_size(const grad_op *g, const ast_expr *read, int i)
 				  g->tensors.at[t].ndims);
 }
 
+static bool binds(const ast_expr *lambda, const char *name)
+{
+	for (int i = 0; i < lambda->nvars; i++)
+		if (lambda->vars[i].name == name)
+			return true;
+	return false;
+}
+
 ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
 {
+	if (binds(e, v)) /* another one of that name */
+		return NULL;
 	bool guarded = e->kind == AST_GUARD;
 	if (guarded) /* what its indices read is read without it */
 		e = e->args[0];
@@ -190,10 +200,10 @@ ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
 	return NULL;
 }
 
-/* The variables of a lambda with their extents; dims gives those of a result,
- * or is NULL. */
-static ast_var *variables(grad_op *g, const ast_expr *lambda,
-			  ast_expr *const *dims)
+/* The variables of a lambda with the extents that are known; dims gives those
+ * of a result, or is NULL. */
+static ast_var *extended(grad_op *g, const ast_expr *lambda,
+			 ast_expr *const *dims)
 {
 	ast_var *vars = ARENA_COPY(g->t.a, lambda->vars, lambda->nvars);
 	for (int i = 0; i < lambda->nvars; i++) {
@@ -209,11 +219,18 @@ static ast_var *variables(grad_op *g, const ast_expr *lambda,
 		if (vars[i].extent)
 			vars[i].extent =
 				tree_map(&g->t, vars[i].extent, NULL, NULL);
-		else
-			give_up(g, "the extent of an index follows from a "
-				   "guarded read");
 	}
 	return vars;
+}
+
+/* The variables of a lambda, all of which need an extent. */
+static ast_var *variables(grad_op *g, const ast_expr *lambda)
+{
+	for (int i = 0; i < lambda->nvars; i++)
+		if (!lambda->vars[i].pack && !lambda->vars[i].extent)
+			give_up(g, "the extent of an index follows from a "
+				   "guarded read");
+	return lambda->vars;
 }
 
 /* ---- reductions -------------------------------------------------------- */
@@ -303,7 +320,7 @@ static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
 			.vars = vars.at,
 			.reducer = e->name,
 			.nreduced = lambda->nvars,
-			.reduced = variables(g, lambda, NULL)};
+			.reduced = variables(g, lambda)};
 	go_into(h, s.reduced, s.nreduced);
 	s.body = hoist(h, lambda->args[0]);
 	h->around.n = before;
@@ -325,6 +342,7 @@ static ast_expr *hoist(void *arg, const ast_expr *e)
 /* Names that are bound where an expression stands. */
 typedef struct scope {
 	grad_op *g;
+	ast_expr *const *dims; /* of the result whose lambda it is, NULL */
 	VEC(const char *) names;
 } scope;
 
@@ -336,7 +354,8 @@ static bool is_in_scope(const scope *s, const char *name)
 	return grad_is_global(s->g, name);
 }
 
-/* The expression with another name for each variable that hides a name. */
+/* The expression with another name for each variable that hides a name, and
+ * with the extent of each: the reads that show it may be folded away. */
 static ast_expr *unhidden(void *arg, const ast_expr *e)
 {
 	scope *s = arg;
@@ -344,7 +363,8 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 	int before = s->names.n;
 	if (e->kind != AST_LAMBDA)
 		return tree_with(&g->t, e, unhidden, s);
-	ast_var *vars = ARENA_COPY(g->t.a, e->vars, e->nvars);
+	ast_var *vars = extended(g, e, s->dims);
+	s->dims = NULL;
 	for (int i = 0; i < e->nvars; i++)
 		if (!vars[i].pack)
 			vec_push(g->t.a, &s->names, vars[i].name);
@@ -363,7 +383,7 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 		      ast_expr *const *dims)
 {
-	scope global = {.g = g};
+	scope global = {.g = g, .dims = dims};
 	hoisting h = {.g = g};
 	lambda = unhidden(&global, lambda);
 	const ast_expr *e = lambda->args[0];
@@ -371,12 +391,12 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 		e = tree_replace(&g->t, e, g->constants.at[i].name,
 				 g->constants.at[i].value);
 	grad_stage s = {.nvars = lambda->nvars,
-			.vars = variables(g, lambda, dims)};
+			.vars = variables(g, lambda)};
 	go_into(&h, s.vars, s.nvars);
 	if (grad_is_reduction(e)) {
 		s.reducer = e->name;
 		s.nreduced = e->args[0]->nvars;
-		s.reduced = variables(g, e->args[0], NULL);
+		s.reduced = variables(g, e->args[0]);
 		go_into(&h, s.reduced, s.nreduced);
 		e = e->args[0]->args[0];
 	}
