@@ -168,9 +168,9 @@ static ast_expr *contribute(grad_op *g, const contribution *c,
 	return tree_index(&g->t, c->adjoint, n, items);
 }
 
-/* The derivative by a tensor as a lambda. */
+/* The derivative by a tensor as a lambda, and whether it is 0. */
 static const char *derivative(derivation *d, int tensor,
-			      const contributions *all)
+			      const contributions *all, bool *zero)
 {
 	grad_op *g = &d->g;
 	ast_var *vars = grad_variables(g, tensor, all);
@@ -182,10 +182,9 @@ static const char *derivative(derivation *d, int tensor,
 		if (e)
 			sum = tree_add(&g->t, sum, e);
 	}
-	if (!g->because && tensor == d->input && tree_is_zero(sum)) {
+	*zero = !g->because && tree_is_zero(sum);
+	if (*zero && tensor == d->input)
 		g->because = "it is 0 wherever it is defined";
-		d->zero = true;
-	}
 	if (g->because)
 		return NULL;
 	note_needs(d, sum);
@@ -219,19 +218,23 @@ static const char *only_contribution(int tensor, const contributions *all)
 	return only ? only->adjoint->name : NULL;
 }
 
-static void add_derivative(derivation *d, int tensor, const contributions *all)
+/* Names the derivative by a tensor, and writes it where it has no name; false
+ * where it is 0. */
+static bool add_derivative(derivation *d, int tensor, const contributions *all)
 {
 	grad_op *g = &d->g;
 	const char *only = only_contribution(tensor, all);
 	if (only) {
 		grad_adjoint_name(g, tensor);
 		g->adjoints.at[tensor] = only;
-		return;
+		return true;
 	}
-	const char *text = derivative(d, tensor, all);
+	bool zero = false;
+	const char *text = derivative(d, tensor, all, &zero);
 	const char *name = grad_adjoint_name(g, tensor);
 	if (text)
 		vec_push(g->t.a, &d->lets, ((named_text){name, text}));
+	return !zero;
 }
 
 /* ---- calls ------------------------------------------------------------- */
@@ -309,13 +312,13 @@ static void derive_argument(derivation *d, const grad_stage *s, int i,
 static void derive_call(derivation *d, const grad_stage *s, contributions *all)
 {
 	grad_op *g = &d->g;
-	bool any = false;
+	bool any = false, reached = false;
 	for (int i = 0; i < s->callee->nresults; i++)
 		any |= d->wanted[s->tensor + i];
 	for (int i = 0; any && i < s->callee->nresults && !g->because; i++)
 		if (g->tensors.at[s->tensor + i].smooth)
-			add_derivative(d, s->tensor + i, all);
-	for (int i = 0; any && i < s->call->nargs && !g->because; i++)
+			reached |= add_derivative(d, s->tensor + i, all);
+	for (int i = 0; reached && i < s->call->nargs && !g->because; i++)
 		if (d->wanted[argument_of(g, s, i)] &&
 		    grad_has_floats(&s->callee->params[i]))
 			derive_argument(d, s, i, all);
@@ -332,13 +335,13 @@ static void derive_all(derivation *d)
 		if (s->callee) {
 			derive_call(d, s, &all);
 		} else if (d->wanted[s->tensor]) {
-			if (!is_result(g, s->tensor))
-				add_derivative(d, s->tensor, &all);
-			grad_contributions(g, s, d->wanted, &all);
+			if (is_result(g, s->tensor) ||
+			    add_derivative(d, s->tensor, &all))
+				grad_contributions(g, s, d->wanted, &all);
 		}
 	}
 	if (!g->because)
-		d->body = derivative(d, d->input, &all);
+		d->body = derivative(d, d->input, &all, &d->zero);
 }
 
 /* ---- the operator ------------------------------------------------------ */
