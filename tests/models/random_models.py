@@ -50,6 +50,7 @@ except ImportError as e:
 TOPOLOGIES = {"8xk80": range(1, 9), "8xh100-nvlink": range(1, 9),
               "2x8xh100": (*range(1, 9), 16)}  # devices
 ATTEMPTS = 5
+COARSE = 0.15  # of the models
 PATIENCE = 1800  # seconds of a command, which then hangs
 # What a planner or a model rightly refuses, and what others mend.
 REFUSED = [
@@ -137,9 +138,12 @@ def draw_how(rng, generated):
     return how
 
 
-def draw_model(seed, how):
+def data_of(case):
+    return described.Data(case["seed"], case.get("coarse", False))
+
+
+def draw_model(seed, how, data):
     """One of which something can be said; a few are drawn."""
-    data = described.Data(seed)
     for attempt in range(ATTEMPTS):
         try:
             model = drawn.draw(f"{seed} {attempt}", data, how["train"])
@@ -153,11 +157,13 @@ def draw_model(seed, how):
 def draw_case(seed, generated):
     rng = random.Random(f"{seed} how")
     how = draw_how(rng, generated)
-    model = draw_model(seed, how)
+    # Numbers on a grid, of which many are equal: ties, and steps of 0.
+    coarse = random.Random(f"{seed} coarse").random() < COARSE
+    model = draw_model(seed, how, described.Data(seed, coarse))
     weights = [s[1] for s in model["body"] if s[0] == "param"]
     if how["train"] and len(weights) > 1 and rng.random() < 0.2:
         how["freeze"] = [rng.choice(weights)]
-    return {"seed": seed, "model": model, "how": how}
+    return {"seed": seed, "model": model, "how": how, "coarse": coarse}
 
 
 # ---- running -----------------------------------------------------------------
@@ -330,8 +336,7 @@ def check_case(case, folder):
     """Tries a case in a folder; raises Fault."""
     how, commands = case["how"], []
     try:
-        expected = steps.Steps(case["model"], described.Data(case["seed"]),
-                               how)
+        expected = steps.Steps(case["model"], data_of(case), how)
         expected.allowance()
     except RuntimeError as e:
         raise steps.Unfit(f"PyTorch cannot: {e}") from None

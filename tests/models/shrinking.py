@@ -119,7 +119,8 @@ def shrunk(case, fails):
 def with_shapes(case):
     """With the shape of every tensor, so that it can become an input."""
     import described
-    twin = described.Twin(case["model"], described.Data(case["seed"]), {},
+    data = described.Data(case["seed"], case.get("coarse", False))
+    twin = described.Twin(case["model"], data, {},
                           training=case["how"]["train"])
     twin.run()
     shapes = {n: list(x.shape) for n, x in twin.scope.items()
