@@ -123,7 +123,7 @@ static void compile_dim(builder *b, const kaccess *acc, int dim,
 		return;
 	if (kx_has_read(index)) {
 		out->var = derived_var(b->k, acc->input, dim);
-		if (out->var >= 0 && !acc->guarded)
+		if (out->var >= 0)
 			out->kind = DIM_DERIVED;
 		return;
 	}

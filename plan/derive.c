@@ -10,8 +10,8 @@ typedef enum degree {
 	DEGREE_OTHER, /* in some other way */
 } degree;
 
-/* The reads in question: all of an input, or those without a guard whose
- * index in a dimension is data-dependent. */
+/* The reads in question: all of an input, or those whose index in a dimension
+ * is data-dependent. */
 typedef struct target {
 	int input;
 	int dim; /* -1 for all */
@@ -21,7 +21,7 @@ static bool is_target(const kexpr *e, target t)
 {
 	if (e->kind != KX_READ || e->input != t.input)
 		return false;
-	return t.dim < 0 || (!e->guarded && kx_has_read(e->args[t.dim]));
+	return t.dim < 0 || kx_has_read(e->args[t.dim]);
 }
 
 static bool is_free(degree d)
@@ -62,6 +62,8 @@ static degree degree_read(const kexpr *e, target t)
 	degree otherwise = degree_of(e->args[ndim], t);
 	if (own == DEGREE_NONE)
 		return is_free(otherwise) ? own : DEGREE_OTHER;
+	if (t.dim >= 0 && otherwise != DEGREE_ZERO)
+		return DEGREE_OTHER; /* every part would add it */
 	return degree_sum(own, otherwise);
 }
 

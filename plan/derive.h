@@ -11,9 +11,9 @@
 bool kernel_body_linear(const kernel *k, int input);
 
 /* Adds a derived variable (see kderived) for each dimension of an input that
- * is read at a data-dependent index without a guard, where the body is linear
- * in those reads and is reduced by Sum or not at all.  It is called
- * "INPUT.DIM".  Before kernel_finish(). */
+ * is read at a data-dependent index, where the body is linear in those reads,
+ * what stands for those outside of the input is 0, and the body is reduced by
+ * Sum or not at all.  It is called "INPUT.DIM".  Before kernel_finish(). */
 void kernel_derive(arena *a, kernel *k);
 
 #endif

@@ -80,7 +80,7 @@ static place *prepare_places(run *r, const kexpr *e)
 	place *at = ARENA_ARRAY(r->work, place, ndim);
 	for (int d = 0; d < ndim; d++) {
 		const box *b = NULL;
-		if (!e->guarded && kx_has_read(e->args[d]))
+		if (kx_has_read(e->args[d]))
 			b = derived_range(r, e->input, d, &var);
 		at[d] = (place){
 			.size = r->k->inputs[e->input].dims[d],
@@ -136,8 +136,9 @@ typedef enum found {
 	FOUND_ZERO,    /* outside the derived variable's part, or a fault */
 } found;
 
-/* Where a read finds its element.  All of its indices are evaluated, also
- * where an earlier one is outside. */
+/* Where a read finds its element: outside of the input before outside of a
+ * part.  All of its indices are evaluated, also where an earlier one is
+ * outside. */
 static found find(run *r, const node *n, int64_t *offset)
 {
 	found result = FOUND;
@@ -155,7 +156,8 @@ static found find(run *r, const node *n, int64_t *offset)
 			continue;
 		}
 		if (p->masked && (i < p->from || i >= p->to)) {
-			result = FOUND_ZERO;
+			if (result == FOUND)
+				result = FOUND_ZERO;
 			continue;
 		}
 		held &= i >= p->lo && i < p->hi;

@@ -43,8 +43,8 @@ static cutting cut(arena *a, const sym_op *op, const sym_stage *x,
 static bool stands_for(const cutting *c, const sym_read *r, int d)
 {
 	const sym_lookup *l = c->lookup;
-	return l && l->tensor == r->tensor && l->dim == d && !r->guarded &&
-	       !r->open && r->index[d].data;
+	return l && l->tensor == r->tensor && l->dim == d && !r->open &&
+	       r->index[d].data;
 }
 
 static desc_region own_block(const cutting *c)

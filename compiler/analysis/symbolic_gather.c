@@ -78,10 +78,10 @@ static bool is_looked_up(const sym_read *r)
 static uint64_t slots_of(build *b, const sym_read *r)
 {
 	uint64_t bits = slot_bit(b, r->tensor, SLOT_WHOLE);
-	for (int d = 0; d < r->n && !r->guarded; d++)
+	for (int d = 0; d < r->n; d++)
 		if (r->index[d].data)
 			bits |= slot_bit(b, r->tensor, d);
-	if (r->open_data && !r->guarded)
+	if (r->open_data)
 		bits |= slot_bit(b, r->tensor, SLOT_SOME);
 	return bits;
 }

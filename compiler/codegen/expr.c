@@ -279,14 +279,15 @@ static piece print_otherwise(printer *p, const kexpr *read)
  * data-dependent index; -1 for none. */
 static int derived_var(const kernel *k, const kexpr *read, int d)
 {
-	for (int i = 0; i < k->nderived && !read->guarded; i++)
+	for (int i = 0; i < k->nderived; i++)
 		if (k->derived[i].input == read->input &&
 		    k->derived[i].dim == d)
 			return k->derived[i].var;
 	return -1;
 }
 
-/* The condition under which an unguarded data-dependent index is read at. */
+/* The condition under which a data-dependent index is read at, a guard's left
+ * out; NULL for none. */
 static const char *print_data_condition(printer *p, const kexpr *read, int d,
 					const char *index)
 {
@@ -295,7 +296,12 @@ static const char *print_data_condition(printer *p, const kexpr *read, int d,
 		return arena_printf(p->a, "%s <= %s && %s < %s",
 				    print_bound(p, v, false), index, index,
 				    print_bound(p, v, true));
-	return arena_printf(p->a, "%s >= 0", index);
+	return read->guarded ? NULL : arena_printf(p->a, "%s >= 0", index);
+}
+
+static const char *both_conditions(printer *p, const char *x, const char *y)
+{
+	return x && y ? arena_printf(p->a, "%s && %s", x, y) : x ? x : y;
 }
 
 /* A read with data-dependent indices.  Those that have no name yet get one, in
@@ -318,13 +324,11 @@ static piece print_data_read(printer *p, const kexpr *read)
 			vec_push(p->a, &p->named,
 				 ((named){read->args[d], name}));
 		}
-		if (read->guarded)
-			continue;
 		const char *one = print_data_condition(p, read, d, name);
-		when = when ? arena_printf(p->a, "%s && %s", when, one) : one;
+		when = both_conditions(p, when, one);
 	}
 	if (read->guarded)
-		when = print_inside(p, read, -1);
+		when = both_conditions(p, print_inside(p, read, -1), when);
 	const char *load = wrap(p, print_load(p, read), BIND_OR);
 	const char *other =
 		read->guarded

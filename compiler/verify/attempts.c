@@ -76,7 +76,7 @@ static void try_reductions(const try *y)
 
 static bool is_looked_up(const kexpr *e, int input, int dim)
 {
-	if (e->kind == KX_READ && e->input == input && !e->guarded &&
+	if (e->kind == KX_READ && e->input == input &&
 	    kx_has_read(e->args[dim]))
 		return true;
 	for (int i = 0; i < e->nargs; i++)
@@ -93,8 +93,11 @@ static bool has_derived(const kernel *k, int input, int dim)
 	return false;
 }
 
-/* A kernel with one more derived variable. */
-static kernel *with_derived(arena *a, const kernel *k, int input, int dim)
+/* A kernel with one more derived variable, for the input's nth dimension that
+ * is looked up: packs of other widths move the dimension, and shapes where a
+ * cut fails are to count with those where it happens to work. */
+static kernel *with_derived(arena *a, const kernel *k, int input, int dim,
+			    int nth)
 {
 	kernel *r = ARENA_COPY(a, k, 1);
 	r->vars = ARENA_ARRAY(a, kvar, k->nvars + 1);
@@ -104,13 +107,29 @@ static kernel *with_derived(arena *a, const kernel *k, int input, int dim)
 	for (int i = 0; i < k->nderived; i++)
 		r->derived[i] = k->derived[i];
 	r->vars[r->nvars] = (kvar){
-		arena_printf(a, "%s.%d", k->inputs[input].name, dim),
+		arena_printf(a, "look-up %d of %s", nth, k->inputs[input].name),
 		KVAR_DERIVED, k->inputs[input].dims[dim], NULL };
 	r->derived[r->nderived++] = (kderived){ r->nvars++, input, dim };
 	return r;
 }
 
 /* Dimensions that are indexed by data, and have no variable. */
+static void try_lookups_of(const try *y, int input)
+{
+	const kernel *k = y->k;
+	const kinput *in = &k->inputs[input];
+	for (int d = 0, nth = 0; d < in->ndim; d++) {
+		if (!is_looked_up(k->body, input, d))
+			continue;
+		nth++;
+		if (has_derived(k, input, d) || in->dims[d] < 2)
+			continue;
+		try more = *y;
+		more.k = with_derived(y->t->arena, k, input, d, nth);
+		try_reducer(&more, more.k->nvars - 1, RED_SUM);
+	}
+}
+
 static void try_lookups(const try *y)
 {
 	const kernel *k = y->k;
@@ -118,15 +137,7 @@ static void try_lookups(const try *y)
 	    (k->reducer != RED_NONE && k->reducer != RED_SUM))
 		return;
 	for (int i = 0; i < k->ninputs; i++)
-		for (int d = 0; d < k->inputs[i].ndim; d++) {
-			if (has_derived(k, i, d) ||
-			    k->inputs[i].dims[d] < 2 ||
-			    !is_looked_up(k->body, i, d))
-				continue;
-			try more = *y;
-			more.k = with_derived(y->t->arena, k, i, d);
-			try_reducer(&more, more.k->nvars - 1, RED_SUM);
-		}
+		try_lookups_of(y, i);
 }
 
 void check_attempts(trial *t, int at)

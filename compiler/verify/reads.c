@@ -27,7 +27,6 @@ typedef struct seen {
 typedef struct place {
 	const void *key;
 	int input, ndim;
-	bool guarded;
 	bool loose; /* intervals are not exact, see is_loose(), or a condition
 		       is on a quotient or a remainder: strides */
 	bool data[MAX_NDIM]; /* the index depends on data, or is all */
@@ -219,11 +218,10 @@ static bool is_loose(const kexpr *e)
 	return has_mod(e);
 }
 
-static place place_of(const watch *w, int input, kexpr *const *index,
-		      bool guarded)
+static place place_of(const watch *w, int input, kexpr *const *index)
 {
 	place p = { .input = input, .ndim = w->k->inputs[input].ndim,
-		    .guarded = guarded, .loose = w->nstrided > 0 };
+		    .loose = w->nstrided > 0 };
 	for (int d = 0; d < p.ndim; d++) {
 		p.data[d] = !index[d] || kx_has_read(index[d]);
 		p.loose |= index[d] && is_loose(index[d]);
@@ -274,7 +272,7 @@ static void walk(watch *w, const kexpr *e)
 		return;
 	}
 	if (e->kind == KX_READ) {
-		place p = place_of(w, e->input, e->args, e->guarded);
+		place p = place_of(w, e->input, e->args);
 		see_index(w, find_place(w, e, p), e->args);
 	}
 	walk_args(w, e, 0);
@@ -287,7 +285,7 @@ static void walk_point(watch *w)
 		walk(w, k->body);
 	for (int s = 0; s < k->nslices; s++) {
 		const kslice *slice = &k->slices[s];
-		place p = place_of(w, slice->input, slice->at, false);
+		place p = place_of(w, slice->input, slice->at);
 		see_index(w, find_place(w, slice, p), slice->at);
 		for (int d = 0; d < slice->ndim; d++)
 			if (slice->at[d])
@@ -318,7 +316,7 @@ static void walk_points(watch *w)
 static bool stands_for(const kernel *k, int var, const place *p, int d)
 {
 	for (int i = 0; i < k->nderived; i++)
-		if (k->derived[i].var == var && !p->guarded &&
+		if (k->derived[i].var == var &&
 		    k->derived[i].input == p->input && k->derived[i].dim == d)
 			return true;
 	return false;

@@ -273,7 +273,7 @@ static bool is_masked(const oracle *o, const kexpr *e, int dim, int64_t i)
 {
 	for (int n = 0; n < o->k->nderived; n++) {
 		const kderived *d = &o->k->derived[n];
-		if (d->input == e->input && d->dim == dim && !e->guarded &&
+		if (d->input == e->input && d->dim == dim &&
 		    kx_has_read(e->args[dim]))
 			return i < o->space->lo[d->var] ||
 			       i >= o->space->hi[d->var];

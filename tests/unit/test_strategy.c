@@ -193,7 +193,12 @@ START_TEST(derived)
 		{ kx_select(a, odd, row, b), false },
 		{ kx_select(a, F(LT, row, zero), row, zero), false },
 		{ kx_cast(a, row, DT_I64), false },
-		{ kx_read(a, 1, DT_F32, 2, index, zero), false },
+		{ kx_read(a, 1, DT_F32, 2, index, zero), true },
+		{ F(MUL, kx_read(a, 1, DT_F32, 2, index, zero), b), true },
+		{ kx_read(a, 1, DT_F32, 2, index, b), false },
+		{ kx_read(a, 1, DT_F32, 2, index, R(-INFINITY)), false },
+		{ kx_read(a, 1, DT_F32, 2, index, row), false },
+		{ F(MUL, row, kx_read(a, 1, DT_F32, 2, index, R(1))), false },
 		{ first, false },
 		{ b, false },
 	};

@@ -478,6 +478,10 @@ static const char *const operators[] = {
 	"op flags(t[V]: bool, ids[N]: i64) -> (y[N]: bool, z[N]: bool) =\n"
 	"  lambda n: t[ids[n]]\n"
 	"  lambda n: t[ids[n]] and t[ids[n] / 2]",
+	"op kept(t[V, W], ids[N]: i64) -> (x[N, W], y[N, W], z[N, W]) =\n"
+	"  lambda n, w: (t[ids[n], w] else 0)\n"
+	"  lambda n, w: 2*(t[ids[n] + 1, w - 1] else 0) - t[ids[n], w]\n"
+	"  lambda n, w: (t[ids[n], w] else 1) * t[ids[n], w]",
 	"op chain(t[V]: i64) -> y[V]: i64 = lambda n: t[t[t[n]]]",
 	"opaque invert(m[N, N]) -> l[N, N] = \"inverse\"\n"
 	"op rows(a[B, N, N], ids[N]: i64) -> y[B, N, N] =\n"

@@ -182,14 +182,48 @@ static void set_up_lookup(bench *b)
 	       (dtype[]){ DT_I64, DT_F32 }, (int[]){ 1, 2 }, DIMS(6, 5, 3));
 }
 
+/* Takes what a look-up gives from the last stage, as if it were not known. */
+static void forget_lookup(bench *b)
+{
+	ck_assert_int_eq(last(b)->nderived, 1);
+	last(b)->nderived--;
+	last(b)->nvars--;
+}
+
 START_TEST(strategy_missing)
 {
 	bench b;
 	set_up_lookup(&b);
-	ck_assert_int_eq(last(&b)->nderived, 1);
-	last(&b)->nderived--;
-	last(&b)->nvars--;
+	forget_lookup(&b);
 	ck_assert_int_eq(found(&b, VERIFY_MISSED), 1);
+	tear_down(&b);
+}
+END_TEST
+
+START_TEST(guarded_missing)
+{
+	bench b;
+	set_up(&b, "op f(ids[N]: i64, t[V, D]) -> y[N, D] = "
+	       "lambda n, d: (t[ids[n] + 1, d] else 0)",
+	       (dtype[]){ DT_I64, DT_F32 }, (int[]){ 1, 2 }, DIMS(6, 5, 3));
+	forget_lookup(&b);
+	ck_assert_int_eq(found(&b, VERIFY_MISSED), 1);
+	tear_down(&b);
+}
+END_TEST
+
+/* Every part adds the 1 that stands for what is outside. */
+START_TEST(guard_wrong)
+{
+	bench b;
+	set_up(&b, "op f(ids[N]: i64, t[V, D]) -> y[N, D] = "
+	       "lambda n, d: (t[ids[n] + 1, d] else 0)",
+	       (dtype[]){ DT_I64, DT_F32 }, (int[]){ 1, 2 }, DIMS(6, 5, 3));
+	const kexpr *read = last(&b)->body;
+	last(&b)->body = kx_read(b.t.arena, read->input, read->type, 2,
+				 read->args,
+				 kx_float(b.t.arena, 1, read->type));
+	ck_assert_int_ge(found(&b, VERIFY_WRONG), 1);
 	tear_down(&b);
 }
 END_TEST
@@ -325,6 +359,8 @@ int main(void)
 	tcase_add_test(t, condition_too_narrow);
 	tcase_add_test(t, condition_dropped);
 	tcase_add_test(t, strategy_missing);
+	tcase_add_test(t, guarded_missing);
+	tcase_add_test(t, guard_wrong);
 	tcase_add_test(t, reducer_wrong);
 	tcase_add_test(t, reason_wrong);
 	tcase_add_test(t, descriptor_wrong);
