@@ -20,6 +20,11 @@ def halves(*shape):
     return (draw.integers(-3, 4, shape) / 2).astype(np.float32)
 
 
+def counted(*shape):
+    """0, 1, 2, and again."""
+    return np.resize(np.arange(3, dtype=np.float32), shape)
+
+
 def positive(*shape):
     return draw.random(shape, dtype=np.float32) + 0.5
 
@@ -680,6 +685,7 @@ def tied_cases():
         ("clip_tensors", {"x": halves(4, 6), "low": halves(6),
                           "high": halves(4, 1)}, {}, bounded),
         unary("abs", torch.abs, halves),
+        binary("power", torch.pow, counted, counted),
         binary("maximum", torch.maximum, halves, halves),
         binary("minimum", torch.minimum, halves, halves),
         ("prelu", {"a": halves(3, 4, 5), "b": f(4, 1)}, {},
