@@ -145,17 +145,39 @@ typedef struct spread {
 	double *low, *high; /* between which those are that round */
 } spread;
 
-/* A copy of floats, each of which is up to `most` times itself away. */
-static view disturbed(pair *p, const view *v, double most, bool exact)
+/* A number that is up to `most` times itself away. */
+static double moved(pair *p, double x, double most)
+{
+	double r = (double)rng_in(&p->t->v->random, -1024, 1024) / 1024;
+	return x * (1 + most * r);
+}
+
+/* A copy of floats, each of which is moved. */
+static view disturbed(pair *p, const view *v, double most)
 {
 	view c = copy_view(p->t->arena, v);
-	view type = new_view(p->t->arena, p->type, 0, NULL);
+	for (int64_t e = 0; e < view_count(v); e++)
+		elem_set_f64(c.type, c.data, e,
+			     moved(p, elem_get_f64(v->type, v->data, e), most));
+	return c;
+}
+
+/* A copy of floats, each of which is one of the two next to it that the shorter
+ * type has, or as it is if that has it: what is chosen of numbers that were
+ * rounded stays equal to what it was chosen from. */
+static view rounded_somehow(pair *p, const view *v)
+{
+	view c = copy_view(p->t->arena, v);
+	view one = new_view(p->t->arena, p->type, 0, NULL);
+	double most = unit_roundoff(p->type);
 	for (int64_t e = 0; e < view_count(v); e++) {
 		double x = elem_get_f64(v->type, v->data, e);
-		double r = (double)rng_in(&p->t->v->random, -1024, 1024) / 1024;
-		elem_set_f64(type.type, type.data, 0, x);
-		if (exact || elem_get_f64(type.type, type.data, 0) != x)
-			elem_set_f64(c.type, c.data, e, x * (1 + most * r));
+		elem_set_f64(one.type, one.data, 0, x);
+		if (elem_get_f64(one.type, one.data, 0) == x)
+			continue;
+		elem_set_f64(one.type, one.data, 0, moved(p, x, most));
+		elem_set_f64(c.type, c.data, e,
+			     elem_get_f64(one.type, one.data, 0));
 	}
 	return c;
 }
@@ -171,8 +193,7 @@ static const view *at_neighbour(pair *p, const view *weights, const run *g,
 	for (int i = 0; i < n; i++)
 		if (dtype_is_float(f.values[i].type))
 			f.values[i] = disturbed(p, &f.values[i],
-						NEAR * unit_roundoff(p->type),
-						true);
+						NEAR * unit_roundoff(p->type));
 	if (!run_gradient(h, &f, weights, p->wide_attrs, d))
 		return NULL;
 	return &h->values[h->x->results[0]];
@@ -191,7 +212,7 @@ static const view *rounding(pair *p, const run *g)
 		if (!execute_stage(h, i))
 			return NULL;
 		if (dtype_is_float(y->type))
-			*y = disturbed(p, y, unit_roundoff(p->type), false);
+			*y = rounded_somehow(p, y);
 	}
 	return &h->values[g->x->results[0]];
 }
