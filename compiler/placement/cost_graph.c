@@ -381,5 +381,5 @@ cost_graph *cost_graph_read(arena *a, diag_sink *s, const char *path)
 		return NULL;
 	if (first_of(text) == '{' || first_of(text) == '[')
 		return cost_graph_read_dnn(a, s, path, text, len);
-	return cost_graph_read_profile(a, s, path, text);
+	return cost_graph_read_profile(a, s, path, text, len);
 }

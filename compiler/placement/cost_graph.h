@@ -132,10 +132,10 @@ bool cost_builder_own(cost_builder *b, int u, int v, double bytes, double ms);
 /* The graph.  NULL when errors were added: a cycle, or too much in all. */
 cost_graph *cost_builder_finish(cost_builder *b, cost_format format);
 
-/* The readers of formats; text is zero-terminated. */
+/* The readers of formats; a zero follows the len bytes of text. */
 cost_graph *cost_graph_read_dnn(arena *a, diag_sink *s, const char *path,
 				const char *text, size_t len);
 cost_graph *cost_graph_read_profile(arena *a, diag_sink *s, const char *path,
-				    char *text);
+				    char *text, size_t len);
 
 #endif

@@ -42,18 +42,34 @@ static bool wrong(const reader *r, diag_id id, const char *what)
 	return false;
 }
 
+/* The length of the decimal number that a text begins with; 0 if it begins with
+ * none.  strtod() would take "inf", "nan", "-1", "0x1" too. */
+static size_t decimal(const char *s)
+{
+	static const char digits[] = "0123456789";
+	size_t n = strspn(s, digits), fraction = 0, exponent = n;
+	if (s[n] == '.') {
+		fraction = strspn(s + n + 1, digits);
+		exponent = n + 1 + fraction;
+	}
+	if (n + fraction == 0)
+		return 0;
+	n = exponent;
+	if (s[n] == 'e' || s[n] == 'E') {
+		n += 1 + (s[n + 1] == '+' || s[n + 1] == '-');
+		if (isdigit((unsigned char)s[n]))
+			return n + strspn(s + n, digits);
+	}
+	return exponent;
+}
+
 /* A number at *at, which goes behind it; 0 to most. */
 static bool number(const reader *r, char **at, double most, double *to)
 {
-	char *end;
-	if (!isdigit((unsigned char)**at) && **at != '.') {
-		/* strtod() would take "inf", "nan", "-1", "0x1" too. */
-		return wrong(r, DIAG_COST_GRAPH_INVALID,
-			     arena_printf(r->a, "a number from 0 to %g is "
-					  "expected, not '%.20s'", most, *at));
-	}
-	*to = strtod(*at, &end);
-	if (!(*to >= 0 && *to <= most))
+	size_t n = decimal(*at);
+	char *end = *at;
+	*to = n > 0 ? strtod(*at, &end) : -1;
+	if (end != *at + n || !(*to >= 0 && *to <= most))
 		return wrong(r, DIAG_COST_GRAPH_INVALID,
 			     arena_printf(r->a, "a number from 0 to %g is "
 					  "expected, not '%.20s'", most, *at));
@@ -229,14 +245,20 @@ static void say_inputs(const reader *r)
 }
 
 cost_graph *cost_graph_read_profile(arena *a, diag_sink *s, const char *path,
-				    char *text)
+				    char *text, size_t len)
 {
 	reader r = { .a = a, .s = s, .path = path };
+	const char *end = text + len;
 	for (char *next; text; text = next) {
-		next = strchr(text, '\n');
-		if (next)
-			*next++ = 0;
+		char *stop = text + strcspn(text, "\n");
+		next = *stop ? stop + 1 : NULL;
 		r.line++;
+		if (!next && stop < end) {
+			wrong(&r, DIAG_COST_GRAPH_SYNTAX,
+			      "a zero byte is no text");
+			return NULL;
+		}
+		*stop = 0;
 		if (!read_line(&r, text))
 			return NULL;
 	}

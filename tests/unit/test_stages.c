@@ -4,6 +4,7 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler/placement/stages.h"
 #include "tests/unit/draw.h"
@@ -48,7 +49,7 @@ static layer_chain *chain_of(arena *a, const profile *p)
 			if (p->reads[v][u])
 				text = arena_printf(a, "%s\tnode%d -- node%d\n",
 						    text, u, v);
-	cost_graph *g = cost_graph_read_profile(a, sink, "profile", text);
+	cost_graph *g = cost_graph_read_profile(a, sink, "profile", text, strlen(text));
 	ck_assert(g);
 	return layer_chain_new(a, g);
 }
