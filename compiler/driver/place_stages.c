@@ -21,7 +21,8 @@ typedef struct stages {
 	split best; /* measured by the formula */
 	double predicted; /* the predictor's peak of best */
 	split_list frontier;
-	const pipeline_run *simulated;
+	const pipeline_run *simulated; /* NULL: refused */
+	const char *refused;
 	double seconds; /* of the search */
 } stages;
 
@@ -176,7 +177,7 @@ static bool search(stages *s)
 	for (int i = 0; i < s->frontier.n; i++)
 		split_measure(&s->p, &s->frontier.at[i]);
 	s->simulated = stages_simulate(a, s->l, &s->model, &s->best,
-				       s->p.nstages);
+				       s->p.nstages, &s->refused);
 	s->seconds = place_clock() - begun;
 	return true;
 }
@@ -351,6 +352,11 @@ cli_status place_mcap(const place_run *r)
 	}
 	if (!search(&s))
 		return say_no_room(&s);
+	if (!s.simulated) {
+		diag_error_in(r->d->sink, DIAG_SCHEDULE_TOO_LARGE, r->path,
+			      "%s", s.refused);
+		return CLI_OK;
+	}
 	int *place = placement_of(&s);
 	return place_finish(r, s.g, place, stages_json(&s, place),
 			    print_stages, &s);

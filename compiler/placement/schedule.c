@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/checked.h"
 #include "compiler/placement/schedule.h"
 
 const char *schedule_name(schedule_kind kind)
@@ -37,6 +38,44 @@ int schedule_in_flight(schedule_kind kind, int s, int ndevices, int chunks,
 	}
 	assert(!"a kind of schedule");
 	return 0;
+}
+
+/* ---- limits ------------------------------------------------------------- */
+
+/* Whether the times of all steps and messages have a sum. */
+static bool times_fit(const pipeline *p)
+{
+	int64_t ns = 0, n = (int64_t)p->ndevices * p->chunks;
+	for (int64_t q = 0; q < n; q++) {
+		if (!ck_add(ns, p->forward[q], &ns) ||
+		    !ck_add(ns, p->backward[q], &ns) ||
+		    !ck_add(ns, p->weight[q], &ns))
+			return false;
+		if (p->link && q + 1 < n &&
+		    (!ck_add(ns, p->link[q], &ns) ||
+		     !ck_add(ns, p->link[q], &ns)))
+			return false;
+	}
+	return ck_mul(ns, p->micro_batches, &ns);
+}
+
+const char *pipeline_refused(arena *a, const pipeline *p)
+{
+	const int64_t of[] = { p->ndevices, p->chunks, p->micro_batches, 3,
+			       p->kind == SCHEDULE_ZB ? p->ndevices : 1 };
+	int64_t n;
+	if (!ck_product(of, 4, &n) || n > SCHEDULE_MAX_STEPS)
+		return arena_printf(a, "%d stages of %d micro-batches have "
+				    "more than %d steps", p->ndevices,
+				    p->micro_batches, SCHEDULE_MAX_STEPS);
+	if (!ck_product(of, 5, &n) || n > SCHEDULE_MAX_CHOICES)
+		return arena_printf(a, "%d stages of %d micro-batches leave a "
+				    "schedule that splits backward passes more "
+				    "than %d choices", p->ndevices,
+				    p->micro_batches, SCHEDULE_MAX_CHOICES);
+	return times_fit(p) ? NULL :
+		arena_printf(a, "the times of %d micro-batches add up to more "
+			     "than can be counted", p->micro_batches);
 }
 
 /* ---- lists -------------------------------------------------------------- */
@@ -213,6 +252,7 @@ pipeline_run *pipeline_run_lists(arena *a, const pipeline *p, step_list *lists)
 const pipeline_run *pipeline_simulate(arena *a, const pipeline *p)
 {
 	pipeline_run *run;
+	assert(!pipeline_refused(a, p));
 	assert(p->ndevices >= 1 && p->chunks >= 1 && p->micro_batches >= 1);
 	if (p->kind == SCHEDULE_ZB) {
 		assert(p->chunks == 1);

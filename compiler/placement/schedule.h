@@ -62,7 +62,18 @@ typedef struct pipeline_run {
 int schedule_in_flight(schedule_kind kind, int s, int ndevices, int chunks,
 		       int micro_batches);
 
-/* Simulates one step; the result is in a. */
+enum {
+	SCHEDULE_MAX_STEPS = 1 << 23, /* F, B and W of all, S V M 3 */
+	/* .. times S, which zero bubble looks at. */
+	SCHEDULE_MAX_CHOICES = 1 << 28,
+};
+
+/* Why a pipeline cannot be simulated, in a; NULL if it can be: it has more
+ * steps than the limits, or all its steps and messages one behind the other
+ * take more than INT64_MAX ns. */
+const char *pipeline_refused(arena *a, const pipeline *p);
+
+/* Simulates one step of a pipeline that is not refused; the result is in a. */
 const pipeline_run *pipeline_simulate(arena *a, const pipeline *p);
 
 /* ---- shared by the schedules' files ------------------------------------- */

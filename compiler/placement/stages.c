@@ -166,7 +166,7 @@ intervals *intervals_predicted(arena *a, const intervals *t)
 
 const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
 				    const stage_model *m, const split *s,
-				    int nstages)
+				    int nstages, const char **why)
 {
 	int64_t *f = ARENA_ARRAY(a, int64_t, nstages);
 	int64_t *b = ARENA_ARRAY(a, int64_t, nstages);
@@ -181,9 +181,11 @@ const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
 		w[q] = b[q] / 2;
 		b[q] += (m->recompute ? f[q] : 0) - w[q];
 		outgoing(l, s->first[q + 1], bytes);
-		link[q] = (int64_t)transfer_ns(bytes[0], m->bandwidth);
+		link[q] = (int64_t)fmin(transfer_ns(bytes[0], m->bandwidth),
+					0x1p62);
 	}
 	pipeline p = { m->schedule, nstages, 1, m->micro_batches, f, b, w,
 		       link };
-	return pipeline_simulate(a, &p);
+	*why = pipeline_refused(a, &p);
+	return *why ? NULL : pipeline_simulate(a, &p);
 }

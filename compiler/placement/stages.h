@@ -53,9 +53,9 @@ intervals *intervals_predicted(arena *a, const intervals *t);
 
 /* A step of a split, simulated: messages beside the computation, in place of
  * within the stages' times.  Backward passes that a schedule splits are taken
- * as two halves. */
+ * as two halves.  NULL if the schedule is refused; *why then says why. */
 const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
 				    const stage_model *m, const split *s,
-				    int nstages);
+				    int nstages, const char **why);
 
 #endif

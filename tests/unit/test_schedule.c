@@ -257,6 +257,33 @@ START_TEST(closed_forms)
 }
 END_TEST
 
+/* The greatest that is simulated, and one more. */
+START_TEST(limits)
+{
+	static const int most[] = { SCHEDULE_MAX_STEPS / 3,
+				    SCHEDULE_MAX_CHOICES / 3 / 64 / 64 };
+	arena *a = arena_new();
+	for (int k = 0; k < 2; k++) {
+		pipeline p = equal(a, k ? SCHEDULE_ZB : SCHEDULE_GPIPE,
+				   k ? 64 : 1, 1, most[k]);
+		ck_assert_ptr_null(pipeline_refused(a, &p));
+		p.micro_batches++;
+		ck_assert_ptr_nonnull(pipeline_refused(a, &p));
+	}
+	/* Two stages, of each three parts and two messages: 8 times. */
+	int64_t ns[2] = { INT64_MAX / 8, INT64_MAX / 8 };
+	pipeline p = { SCHEDULE_GPIPE, 2, 1, 1, ns, ns, ns, ns };
+	ck_assert_ptr_null(pipeline_refused(a, &p));
+	ck_assert_int_gt(pipeline_simulate(a, &p)->ns, INT64_MAX / 8 * 7);
+	p.micro_batches = 2;
+	ck_assert_ptr_nonnull(pipeline_refused(a, &p));
+	p.micro_batches = 1;
+	ns[0] = INT64_MAX / 2;
+	ck_assert_ptr_nonnull(pipeline_refused(a, &p));
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("schedule");
@@ -264,6 +291,7 @@ int main(void)
 	tcase_add_test(t, as_the_second_implementation);
 	tcase_add_test(t, zero_bubble_is_a_schedule);
 	tcase_add_test(t, closed_forms);
+	tcase_add_test(t, limits);
 	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);

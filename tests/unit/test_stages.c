@@ -49,7 +49,8 @@ static layer_chain *chain_of(arena *a, const profile *p)
 			if (p->reads[v][u])
 				text = arena_printf(a, "%s\tnode%d -- node%d\n",
 						    text, u, v);
-	cost_graph *g = cost_graph_read_profile(a, sink, "profile", text, strlen(text));
+	cost_graph *g = cost_graph_read_profile(a, sink, "profile", text,
+						strlen(text));
 	ck_assert(g);
 	return layer_chain_new(a, g);
 }
@@ -151,6 +152,7 @@ START_TEST(simulated)
 				    stage_in_flight(a, &m, S), m.micro_batches,
 				    INFINITY };
 		split s;
+		const char *why;
 		double f = 0, b = 0, most_f = 0, most_b = 0;
 		ck_assert(split_least_step(a, &q, INFINITY, &s));
 		for (int i = 0; i < S; i++) {
@@ -165,7 +167,8 @@ START_TEST(simulated)
 			most_f = fmax(most_f, x);
 			most_b = fmax(most_b, y);
 		}
-		const pipeline_run *run = stages_simulate(a, l, &m, &s, S);
+		const pipeline_run *run = stages_simulate(a, l, &m, &s, S,
+							  &why);
 		double gpipe = f + b + (m.micro_batches - 1) * (most_f +
 								most_b);
 		if (m.schedule == SCHEDULE_GPIPE)

@@ -27,3 +27,14 @@ try "$(node a)\n$(node a)\n"
 try "$(node a)\na -- b\n"
 try "$(node a)\n$(node b)\na -- b\nb -- a\n"
 try "$(node a)\n$(node b)\na -- b\n" "--algorithm heft"
+# Steps, and times, of which there are too many.
+long=$(node a 1e9)
+for id in b c d; do
+	long="$long\\n$(node $id 1e9)"
+done
+try "$long" "--link 12 --algorithm mcap --micro-batches 65536"
+try "$long" "--link 1e-9 --algorithm mcap --micro-batches 1"
+try "$long" "--algorithm mcap --schedule zb --micro-batches 65536"
+many=$(for i in $(seq 64); do node $i; done | sed 's/$/\\n/' | tr -d '\n')
+try "$many" "-k 64 --algorithm mcap --micro-batches 65536"
+try "$many" "-k 64 --algorithm mcap --schedule zb --micro-batches 40000"
