@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include "compiler/driver/place_more.h"
-#include "compiler/driver/plan_print.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,6 +74,12 @@ static bool read_capture(capture *c, cli_status *status)
 		.recompute = !r->more->no_recompute,
 		.micro_batches = (int)r->more->micro_batches,
 	};
+	if (capture_most_bytes(c->t, &c->r) >= PLACE_MAX_BYTES) {
+		diag_error_in(r->d->sink, DIAG_LAYERS_INVALID, r->path,
+			      "the bytes of the layers add up to more than can "
+			      "be counted");
+		return false;
+	}
 	return true;
 }
 
@@ -174,17 +179,19 @@ static json_t *stages_list(const capture_plan *p, json_t *peaks)
 /* Beside the fastest plan without recomputation within the memory. */
 static void set_comparison(json_t *j, const capture *c)
 {
-	json_t *f = json_object();
-	if (!c->has_fastest) {
-		json_decref(f);
+	double f_peak = c->fastest.split.peak, f_step = c->fastest.split.step;
+	json_t *f;
+	if (!c->has_fastest)
 		return;
-	}
+	f = json_object();
 	set_plan(f, &c->fastest);
 	json_object_set_new(j, "fastest", f);
-	json_object_set_new(j, "memory_reduction", json_real(
-		1 - c->best.split.peak / c->fastest.split.peak));
-	json_object_set_new(j, "step_ratio", json_real(
-		c->best.split.step / c->fastest.split.step));
+	json_object_set_new(j, "memory_reduction", f_peak > 0 ?
+			    json_real(1 - c->best.split.peak / f_peak) :
+			    json_null());
+	json_object_set_new(j, "step_ratio", f_step > 0 ?
+			    json_real(c->best.split.step / f_step) :
+			    json_null());
 }
 
 static json_t *capture_json(const capture *c)
@@ -222,12 +229,16 @@ static void print_plan(const capture *c, const capture_plan *p)
 	printf("%8d  %8d  %6d  %6d  %6d x %-6d  %-9s  %10s  %12.6g s",
 	       p->devices, p->replicas, p->tensor, p->stages,
 	       p->micro_batches, p->micro_batch, p->recompute ? "recompute" :
-	       "", plan_bytes_text(c->run->d->arena,
-				   (int64_t)ceil(p->split.peak)),
+	       "", place_bytes_text(c->run->d->arena, p->split.peak),
 	       p->split.step);
-	if (c->has_fastest)
-		printf("  %5.1f %%  %6.3f", 100 * (p->split.peak / f->peak - 1),
-		       p->split.step / f->step);
+	if (c->has_fastest && f->peak > 0)
+		printf("  %5.1f %%", 100 * (p->split.peak / f->peak - 1));
+	else if (c->has_fastest)
+		printf("  %7s", "-");
+	if (c->has_fastest && f->step > 0)
+		printf("  %6.3f", p->split.step / f->step);
+	else if (c->has_fastest)
+		printf("  %6s", "-");
 	printf("\n");
 }
 

@@ -221,8 +221,10 @@ void place_report_text(arena *a, const place_input *in,
 	printf("lower bound  %.3f ms (path %.3f, work %.3f, cut %.3f); ",
 	       (double)b->greatest * 1e-6, (double)b->path * 1e-6,
 	       (double)b->work * 1e-6, (double)b->cut * 1e-6);
-	if (r->makespan == b->greatest)
+	if (r->makespan == b->greatest && r->fits)
 		printf("the makespan is optimal\n");
+	else if (r->makespan == b->greatest)
+		printf("a device is over its memory\n");
 	else
 		printf("the gap is %.1f %%\n", 100 * gap);
 	printf("largest load %.3f ms\n", (double)r->max_load * 1e-6);

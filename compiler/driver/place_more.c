@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include "compiler/driver/place_more.h"
+#include "compiler/driver/plan_print.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +37,14 @@ json_t *place_seconds(double ns)
 
 json_t *place_bytes(double bytes)
 {
+	assert(bytes < PLACE_MAX_BYTES);
 	return json_integer((json_int_t)ceil(bytes));
+}
+
+const char *place_bytes_text(arena *a, double bytes)
+{
+	assert(bytes < PLACE_MAX_BYTES);
+	return plan_bytes_text(a, (int64_t)ceil(bytes));
 }
 
 cli_status place_finish(const place_run *r, const cost_graph *g,

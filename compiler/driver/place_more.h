@@ -93,6 +93,10 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 			void (*text)(const void *), const void *result);
 
 json_t *place_seconds(double ns);
+
+/* Bytes, rounded up, as an integer and for people; below PLACE_MAX_BYTES. */
+#define PLACE_MAX_BYTES 0x1p62
 json_t *place_bytes(double bytes);
+const char *place_bytes_text(arena *a, double bytes);
 
 #endif

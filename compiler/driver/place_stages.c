@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "compiler/driver/place_more.h"
-#include "compiler/driver/plan_print.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,14 +104,14 @@ static void say_remedies(const stages *s)
 	for (int k = 2 * s->p.nstages; k <= s->l->n; k *= 2)
 		if ((peak = peak_of(s, m, k)) <= s->p.cap) {
 			cli_failed(program, "%d stages need %s", k,
-				   plan_bytes_text(a, (int64_t)ceil(peak)));
+				   place_bytes_text(a, peak));
 			break;
 		}
 	m.recompute = true;
 	peak = s->model.recompute ? INFINITY : peak_of(s, m, s->p.nstages);
 	if (peak <= s->p.cap)
 		cli_failed(program, "with --recompute they need %s",
-			   plan_bytes_text(a, (int64_t)ceil(peak)));
+			   place_bytes_text(a, peak));
 	m = s->model;
 	while (m.micro_batches > 1) {
 		m.micro_batches /= 2;
@@ -122,7 +121,7 @@ static void say_remedies(const stages *s)
 		cli_failed(program, "%d micro-batch%s need%s %s",
 			   m.micro_batches, m.micro_batches > 1 ? "es" : "",
 			   m.micro_batches > 1 ? "" : "s",
-			   plan_bytes_text(a, (int64_t)ceil(peak)));
+			   place_bytes_text(a, peak));
 		break;
 	}
 }
@@ -252,8 +251,9 @@ static void set_search(json_t *j, const stages *s)
 	if (m->predictor) {
 		json_object_set_new(j, "predicted_peak_bytes",
 				    place_bytes(s->predicted));
-		json_object_set_new(j, "prediction_error", json_real(
-			s->predicted / s->best.peak - 1));
+		json_object_set_new(j, "prediction_error",
+				    s->best.peak > 0 ? json_real(
+			s->predicted / s->best.peak - 1) : json_null());
 	}
 	if (m->frontier) {
 		json_t *list = json_array();
@@ -297,7 +297,7 @@ static void print_frontier(const stages *s)
 	for (int i = 0; i < s->frontier.n; i++) {
 		const split *f = &s->frontier.at[i];
 		printf("%12s  %12.3f ms  %12.3f ms\n",
-		       plan_bytes_text(a, (int64_t)ceil(f->peak)),
+		       place_bytes_text(a, f->peak),
 		       f->bottleneck * 1e-6, f->step * 1e-6);
 	}
 }
@@ -313,13 +313,13 @@ static void print_stages(const void *result)
 	       s->model.micro_batches == 1 ? "" : "es",
 	       s->model.recompute ? ", recomputed" : "", s->l->n);
 	printf("peak          %s%s\n",
-	       plan_bytes_text(a, (int64_t)ceil(s->best.peak)),
+	       place_bytes_text(a, s->best.peak),
 	       s->run->more->predictor ? "" :
 	       s->objective == PLACE_PEAK ? ", the least" : "");
 	if (s->run->more->predictor)
 		printf("predicted     %s (error %+.1f %%)\n",
-		       plan_bytes_text(a, (int64_t)ceil(s->predicted)),
-		       100 * (s->predicted / s->best.peak - 1));
+		       place_bytes_text(a, s->predicted), s->best.peak > 0 ?
+		       100 * (s->predicted / s->best.peak - 1) : 0.0);
 	printf("longest stage %.3f ms\n", s->best.bottleneck * 1e-6);
 	printf("step          %.3f ms; simulated %.3f ms\n",
 	       s->best.step * 1e-6, (double)s->simulated->ns * 1e-6);
@@ -328,8 +328,8 @@ static void print_stages(const void *result)
 	for (int i = 0; i < s->p.nstages; i++)
 		printf("%6d  %7d  %9d  %12s  %12.3f ms\n", i,
 		       s->best.first[i + 1] - s->best.first[i],
-		       s->p.in_flight[i], plan_bytes_text(a, (int64_t)ceil(
-				split_memory(&s->p, i, stage_at(s, i)))),
+		       s->p.in_flight[i], place_bytes_text(
+				a, split_memory(&s->p, i, stage_at(s, i))),
 		       s->p.of->time[stage_at(s, i)] * 1e-6);
 	if (s->run->more->frontier)
 		print_frontier(s);
@@ -348,6 +348,12 @@ cli_status place_mcap(const place_run *r)
 		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
 			      "stages are cut of %d layers at most, not %d",
 			      SPLIT_MAX_LAYERS, s.l->n);
+		return CLI_OK;
+	}
+	if (stages_most_bytes(s.l, &s.model) >= PLACE_MAX_BYTES) {
+		diag_error_in(r->d->sink, DIAG_COST_GRAPH_INVALID, r->path,
+			      "the bytes of %d micro-batches add up to more "
+			      "than can be counted", s.model.micro_batches);
 		return CLI_OK;
 	}
 	if (!search(&s))

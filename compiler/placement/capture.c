@@ -95,6 +95,18 @@ static capture_plan keep(arena *a, const capture_plan *p,
 	return k;
 }
 
+/* Micro-batches in flight have the samples of a batch at most. */
+double capture_most_bytes(const layer_table *t, const capture_request *r)
+{
+	double params = 0, acts = 0, edges = 0;
+	for (int i = 0; i < t->n; i++) {
+		params += t->at[i].params;
+		acts += t->at[i].act + t->at[i].rep;
+		edges += t->at[i].edge;
+	}
+	return (2 + r->optimizer) * params + t->batch * (2 * acts + edges);
+}
+
 /* ---- all plans ---------------------------------------------------------- */
 
 /* Whether replicas and tensors divide the devices and the batch into stages,

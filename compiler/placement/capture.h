@@ -49,6 +49,9 @@ typedef struct capture_plan {
 
 typedef VEC(capture_plan) capture_plans;
 
+/* Bytes that no device of any plan is above. */
+double capture_most_bytes(const layer_table *t, const capture_request *r);
+
 /* The best plan within the cap; false if there is none. */
 bool capture_best(arena *a, const layer_table *t, const capture_request *r,
 		  capture_plan *best);

@@ -4,9 +4,14 @@
 
 #include <math.h>
 
-static int64_t rounded(double ns)
+/* No time and no size is above this; what would be is refused once all are
+ * known, by their sum. */
+#define MOST ((double)COST_GRAPH_MAX_NS)
+
+/* Halves up; at most MOST. */
+static int64_t rounded(double x)
 {
-	return (int64_t)floor(ns + 0.5);
+	return (int64_t)fmin(floor(x + 0.5), MOST);
 }
 
 /* ---- operators ----------------------------------------------------------- */
@@ -121,8 +126,23 @@ static bool times_fit(diag_sink *s, const machine *m)
 	if (ns < (double)COST_GRAPH_MAX_NS)
 		return true;
 	diag_error_in(s, DIAG_COST_GRAPH_INVALID, m->g->path,
-		      "the times add up to more than can be counted (%g s)",
+		      "the times add up to more than can be counted (%g s or "
+		      "more)",
 		      ns * 1e-9);
+	return false;
+}
+
+/* .. and what lies on devices all the time. */
+static bool bytes_fit(diag_sink *s, const machine *m)
+{
+	double nbytes = 0;
+	for (int v = 0; v < m->g->nops; v++)
+		nbytes += (double)m->resident[v];
+	if (nbytes < MOST)
+		return true;
+	diag_error_in(s, DIAG_COST_GRAPH_INVALID, m->g->path,
+		      "the operators keep more bytes than can be counted (%g "
+		      "or more)", nbytes);
 	return false;
 }
 
@@ -143,5 +163,5 @@ const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
 	} else if (!r->topology && !set_file_costs(a, s, m)) {
 		return NULL;
 	}
-	return times_fit(s, m) ? m : NULL;
+	return times_fit(s, m) && bytes_fit(s, m) ? m : NULL;
 }

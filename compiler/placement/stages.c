@@ -129,6 +129,18 @@ intervals *layer_intervals(arena *a, const layer_chain *l,
 	return t;
 }
 
+/* The predictor adds up as many differences as there are layers. */
+double stages_most_bytes(const layer_chain *l, const stage_model *m)
+{
+	double parameters = 0, activations = 0;
+	for (int v = 0; v < l->n; v++) {
+		parameters += l->parameters[v];
+		activations += l->activation[v];
+	}
+	return m->factor * parameters +
+		(l->n + 1.0) * (m->micro_batches + 1.0) * activations;
+}
+
 int *stage_in_flight(arena *a, const stage_model *m, int nstages)
 {
 	int *n = ARENA_ARRAY(a, int, nstages);

@@ -43,6 +43,9 @@ layer_chain *layer_chain_new(arena *a, const cost_graph *g);
 intervals *layer_intervals(arena *a, const layer_chain *l,
 			   const stage_model *m);
 
+/* Bytes that no stage is above, nor is what is predicted of one. */
+double stages_most_bytes(const layer_chain *l, const stage_model *m);
+
 /* Micro-batches in flight by stage. */
 int *stage_in_flight(arena *a, const stage_model *m, int nstages);
 

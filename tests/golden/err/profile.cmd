@@ -38,3 +38,8 @@ try "$long" "--algorithm mcap --schedule zb --micro-batches 65536"
 many=$(for i in $(seq 64); do node $i; done | sed 's/$/\\n/' | tr -d '\n')
 try "$many" "-k 64 --algorithm mcap --micro-batches 65536"
 try "$many" "-k 64 --algorithm mcap --schedule zb --micro-batches 40000"
+# .. and bytes.
+large=$(node a 1.0 0x | sed 's/0x/1125899906842624/')
+try "$large\n$(node b)" "--algorithm mcap --micro-batches 65536 --schedule gpipe"
+try "$(node a | sed 's/size=4.0/size=1125899906842624/')\n" "--link 12 --factor 1e6"
+try "$large\n$(node b)\na -- b\n" "--link 1e-9"
