@@ -145,12 +145,26 @@ static cli_status run_special(driver *d, const options *o, int argc,
 	return special_of(o->algorithm)->run(&r);
 }
 
+/* Whether a file's name is not that of a model, which has no costs. */
+static bool is_no_model(driver *d, const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	if (!dot || (strcmp(dot, ".tdl") && strcmp(dot, ".onnx")))
+		return true;
+	diag_error_in(d->sink, DIAG_COST_GRAPH_SYNTAX, path,
+		      "this is a model; cost graphs are expected: "
+		      "dnn-partitioning's JSON, PipeDream's graph.txt");
+	return false;
+}
+
 cli_status command_place(driver *d, int argc, char **argv)
 {
 	options o = { PLACE_OPTIONS, PLACE_MORE, PLACE_BEST, NULL };
 	cli_status status;
 	place_input in;
 	int first = read_options(d, argc, argv, &o, &status);
+	if (first >= 0 && first < argc && !is_no_model(d, argv[first]))
+		return CLI_OK;
 	if (first >= 0 && special_of(o.algorithm))
 		return run_special(d, &o, argc, argv, first);
 	if (first < 0 ||

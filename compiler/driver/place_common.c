@@ -82,6 +82,11 @@ bool place_read(driver *d, const place_options *o, int argc, char **argv,
 								 d->sink,
 								 in->file) :
 					 NULL;
+	if (g && o->factor >= 0 && in->file->resident_has_results) {
+		*status = cli_usage(&d->program, "--factor is of profiles and "
+				    "layer tables");
+		return false;
+	}
 	in->m = g ? machine_new(d->arena, d->sink, g, &r) : NULL;
 	in->load = in->m;
 	if (in->m && g != in->file)

@@ -33,6 +33,11 @@ static bool usage(const place_run *r, cli_status *status)
 		wrong = "load has no other objective than load";
 	else if (r->o->seconds > 0)
 		wrong = "load knows no --time-limit";
+	else if (r->o->network != 0)
+		wrong = "loads know no --network: no transfer waits";
+	else if (r->o->colocation)
+		wrong = "load keeps colours together in any case: no "
+			"--colocation";
 	if (wrong)
 		*status = cli_usage(&r->d->program, "%s", wrong);
 	return !wrong;

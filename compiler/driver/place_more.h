@@ -28,10 +28,11 @@ typedef struct place_more {
 
 #define PLACE_OPTIONS_MORE(o)                                                \
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
-	  "of mcap: peak (default), load (the longest stage), makespan\n"    \
-	  "(the step, default with --memory); of capture: makespan\n"        \
-	  "(default), peak, cost (device-seconds); load takes load, all\n"   \
-	  "others makespan",                                                 \
+	  "default: the algorithm's own; of mcap: peak (its own), load\n"    \
+	  "(the longest stage), makespan (the formula's step; its own\n"     \
+	  "with --memory); of capture: makespan (the step; its own),\n"      \
+	  "peak, cost (device-seconds); of load: load; of all others:\n"     \
+	  "makespan",                                                        \
 	  &(o)->objective, .choices = place_objectives },                    \
 	{ CLI_CHOICE, 0, "schedule", "S",                                    \
 	  "of stages: 1f1b (default), gpipe, zb", &(o)->schedule,            \

@@ -228,13 +228,13 @@ static json_t *stages_list(const stages *s, json_t *peaks)
 	return list;
 }
 
-/* A value that no split of the order is below; null of a peak. */
+/* A longest stage that no split of the order is below.  Of the makespan, which
+ * is simulated, nothing is known: the formula's step can be above it. */
 static json_t *bound_of(const stages *s)
 {
-	if (s->objective == PLACE_PEAK || s->run->more->predictor)
+	if (s->objective != PLACE_LOAD || s->run->more->predictor)
 		return json_null();
-	return place_seconds(s->objective == PLACE_LOAD ?
-			     s->best.bottleneck : s->best.step);
+	return place_seconds(s->best.bottleneck);
 }
 
 static void set_search(json_t *j, const stages *s)

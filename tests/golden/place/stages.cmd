@@ -21,3 +21,5 @@ for options in "--any-split" "--topology cpu" "--network free"; do
 done
 tdlc place parts/two.json -k 2 --algorithm heft --recompute 2>&1 | head -n 1
 tdlc place $net -k 2 --algorithm mcap --gantt - 2>&1 | head -n 1
+tdlc place parts/net.graph.txt -k 3 --algorithm mcap --objective makespan --json 2>/dev/null | grep -E 'bound|optimal|step_sec|makespan'
+tdlc place parts/net.graph.txt -k 3 --algorithm mcap --objective load --json 2>/dev/null | grep -E 'bound|optimal|max_load'
