@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "compiler/placement/gantt.h"
-#include "compiler/placement/placement_file.h"
 
 typedef struct options {
 	place_options place;
@@ -110,17 +109,6 @@ static cli_status say_no_room(driver *d, const place_input *in,
 	return CLI_NO_PLAN;
 }
 
-static cli_status write_placement(driver *d, const place_input *in,
-				  const place_report *r, const char *path)
-{
-	json_t *j = placement_json(in->file, r->place, in->m->ndevices);
-	char *text = json_dumps(j, JSON_INDENT(1));
-	char *line = arena_printf(d->arena, "%s\n", text);
-	json_decref(j);
-	free(text);
-	return driver_write(d, path, line, strlen(line));
-}
-
 static cli_status draw_schedule(driver *d, const place_input *in,
 				const place_report *r, const char *path)
 {
@@ -175,7 +163,8 @@ cli_status command_place(driver *d, int argc, char **argv)
 		return say_no_room(d, &in, &o, &r);
 	place_bounds b = place_bound(in.m);
 	if (o.output)
-		status = write_placement(d, &in, &r, o.output);
+		status = place_write(d, in.file, r.place, in.m->ndevices,
+				     o.output);
 	if (status == CLI_OK && o.gantt)
 		status = draw_schedule(d, &in, &r, o.gantt);
 	if (status != CLI_OK || (o.output && !strcmp(o.output, "-")))

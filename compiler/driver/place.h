@@ -95,6 +95,10 @@ void place_report_text(arena *a, const place_input *in,
 		       const place_options *o, const place_report *r,
 		       const place_bounds *b);
 
+/* Writes a placement file; "-" is the standard output. */
+cli_status place_write(driver *d, const cost_graph *g, const int *place,
+		       int ndevices, const char *path);
+
 /* Whether score or compare is asked about a cost graph, and no model: a word
  * ends in .json or .txt, and none in .tdl or .onnx. */
 bool place_is_meant(int argc, char **argv);

@@ -19,9 +19,6 @@ typedef struct capture {
 	double seconds;
 } capture;
 
-static const schedule_kind kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
-				       SCHEDULE_ZB };
-
 /* ---- reading ------------------------------------------------------------ */
 
 static bool usage(const place_run *r, int64_t *memory, cli_status *status)
@@ -65,7 +62,7 @@ static bool read_capture(capture *c, cli_status *status)
 		return false;
 	c->r = (capture_request){
 		.objective = of[r->more->objective],
-		.schedule = kinds[r->more->schedule],
+		.schedule = place_schedule_kinds[r->more->schedule],
 		.devices = r->o->devices ? (int)r->o->devices : c->t->devices,
 		.cap = memory > 0 ? (double)memory : c->t->memory,
 		.optimizer = r->o->factor < 0 ? 6 : r->o->factor - 2,

@@ -235,3 +235,16 @@ void place_report_text(arena *a, const place_input *in,
 	printf("largest load %.3f ms\n", (double)r->max_load * 1e-6);
 	print_devices(a, in, r);
 }
+
+cli_status place_write(driver *d, const cost_graph *g, const int *place,
+		       int ndevices, const char *path)
+{
+	json_t *j = placement_json(g, place, ndevices);
+	char *text = json_dumps(j, JSON_INDENT(1));
+	json_decref(j);
+	if (!text)
+		return cli_failed(&d->program, "no memory for a placement");
+	char *line = arena_printf(d->arena, "%s\n", text);
+	free(text);
+	return driver_write(d, path, line, strlen(line));
+}

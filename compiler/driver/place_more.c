@@ -10,11 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "compiler/placement/placement_file.h"
 
 const char *const place_objectives[] = { "default", "makespan", "load", "peak",
 					 "cost", NULL };
 const char *const place_schedules[] = { "1f1b", "gpipe", "zb", NULL };
+
+const schedule_kind place_schedule_kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
+					       SCHEDULE_ZB };
 
 const place_special place_specials[] = {
 	{ "mcap", place_mcap },
@@ -52,14 +54,9 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 			void (*text)(const void *), const void *result)
 {
 	cli_status status = CLI_OK;
-	if (r->output) {
-		json_t *j = placement_json(g, place, (int)r->o->devices);
-		char *dump = json_dumps(j, JSON_INDENT(1));
-		char *line = arena_printf(r->d->arena, "%s\n", dump);
-		json_decref(j);
-		free(dump);
-		status = driver_write(r->d, r->output, line, strlen(line));
-	}
+	if (r->output)
+		status = place_write(r->d, g, place, (int)r->o->devices,
+				     r->output);
 	if (status == CLI_OK && r->o->json && !(r->output &&
 						!strcmp(r->output, "-")))
 		return driver_print_json(r->d, json);

@@ -4,6 +4,7 @@
 #define TDL_COMPILER_DRIVER_PLACE_MORE_H
 
 #include "compiler/driver/place.h"
+#include "compiler/placement/schedule.h"
 
 typedef enum place_objective {
 	PLACE_UNSAID, /* the algorithm's own */
@@ -14,6 +15,7 @@ typedef enum place_objective {
 } place_objective;
 
 extern const char *const place_objectives[], *const place_schedules[];
+extern const schedule_kind place_schedule_kinds[]; /* of place_schedules */
 
 typedef struct place_more {
 	int objective;	       /* of place_objectives */

@@ -25,9 +25,6 @@ typedef struct stages {
 	double seconds; /* of the search */
 } stages;
 
-static const schedule_kind kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
-				       SCHEDULE_ZB };
-
 /* ---- reading ------------------------------------------------------------ */
 
 static bool usage(const place_run *r, cli_status *status)
@@ -66,7 +63,7 @@ static bool read_stages(stages *s, cli_status *status)
 	}
 	s->l = layer_chain_new(r->d->arena, s->g);
 	s->model = (stage_model){
-		.schedule = kinds[r->more->schedule],
+		.schedule = place_schedule_kinds[r->more->schedule],
 		.micro_batches = r->more->micro_batches ?
 			(int)r->more->micro_batches : 4 * q.ndevices,
 		.recompute = r->more->recompute,

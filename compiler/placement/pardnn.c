@@ -28,6 +28,7 @@ typedef struct refiner {
 	place_cost cost;
 	int64_t *nbytes; /* resident, of each device */
 	int64_t left;	 /* emulations */
+	int *old;	 /* nops devices, to undo a move by */
 } refiner;
 
 /* ---- moves --------------------------------------------------------------- */
@@ -46,11 +47,9 @@ static void move_unit(refiner *r, int u, int to)
 /* Moves the units of some operators; undone unless the cost is less. */
 static bool try_move(refiner *r, const int *ops, int n, int to)
 {
-	int *old = malloc(sizeof(int) * (size_t)n);
-	if (!old || r->left <= 0) {
-		free(old);
+	int *old = r->old;
+	if (r->left <= 0)
 		return false;
-	}
 	for (int i = 0; i < n; i++) {
 		old[i] = r->place[ops[i]];
 		move_unit(r, r->t->unit_of[ops[i]], to);
@@ -64,7 +63,6 @@ static bool try_move(refiner *r, const int *ops, int n, int to)
 		r->cost = new;
 	for (int i = n; i-- > 0 && !better;)
 		move_unit(r, r->t->unit_of[ops[i]], old[i]);
-	free(old);
 	return better;
 }
 
@@ -175,6 +173,7 @@ static void refine(refiner *r)
 {
 	arena *a = arena_new();
 	int *list = ARENA_ARRAY(a, int, r->g->nops);
+	r->old = ARENA_ARRAY(a, int, r->g->nops);
 	r->left = WORK / (r->g->nops + r->g->nedges) + 1;
 	for (bool better = true; better && r->left > 0;) {
 		arena *work = arena_new();
