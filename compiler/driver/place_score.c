@@ -84,7 +84,8 @@ cli_status place_score(driver *d, int argc, char **argv)
 	    !place_read(d, &o, argc, argv, first, &in, &status))
 		return status;
 	int n = in.m->ndevices, all = n + cores_of(&in);
-	int *place = placement_read(d->arena, d->sink, path, in.file, all);
+	int *place = placement_read(d->arena, d->sink, path, in.file, n,
+				    all - n);
 	if (!place)
 		return CLI_OK;
 	bool cores = false;

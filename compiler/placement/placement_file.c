@@ -14,7 +14,7 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path, *place;
 	const cost_graph *g;
-	int ndevices;
+	int naccelerators, ndevices; /* ndevices: processor cores, too */
 	strmap *ids; /* to the operator's number + 1 */
 	int *device;
 } reader;
@@ -75,6 +75,27 @@ static bool read_rows(reader *r, const json_t *j)
 	return true;
 }
 
+/* With other devices than the file was made for, those of lower numbers alone
+ * are the same: what the file means by the others is none, or a core. */
+static bool check_devices(const reader *r, const json_t *j)
+{
+	int64_t n = json_integer_value(j), most = 0;
+	if (!j || n == r->naccelerators)
+		return true;
+	if (n < 1)
+		return wrong(r, "'devices' is to be a number, 1 or more");
+	for (int v = 0; v < r->g->nops; v++)
+		most = r->device[v] > most ? r->device[v] : most;
+	const char *what = arena_printf(
+		r->a, "the placement is for %" PRId64 " device%s, not %d", n,
+		n == 1 ? "" : "s", r->naccelerators);
+	if (most >= n || most >= r->naccelerators)
+		return wrong(r, arena_printf(r->a, "%s, and uses device %"
+					     PRId64, what, most));
+	diag_warning_in(r->s, DIAG_PLACEMENT_INVALID, r->place, "%s", what);
+	return true;
+}
+
 static bool read_placement(reader *r, const json_t *j)
 {
 	const char *format = json_string_value(json_object_get(j, "format"));
@@ -83,13 +104,15 @@ static bool read_placement(reader *r, const json_t *j)
 				"\"tdl-placement\"");
 	if (json_integer_value(json_object_get(j, "version")) != 1)
 		return wrong(r, "the version of the format is not 1");
-	return read_rows(r, json_object_get(j, "placement"));
+	return read_rows(r, json_object_get(j, "placement")) &&
+	       check_devices(r, json_object_get(j, "devices"));
 }
 
 int *placement_read(arena *a, diag_sink *s, const char *path,
-		    const cost_graph *g, int ndevices)
+		    const cost_graph *g, int naccelerators, int ncores)
 {
-	reader r = { a, s, path, path, g, ndevices, strmap_new(a),
+	reader r = { a, s, path, path, g, naccelerators,
+		     naccelerators + ncores, strmap_new(a),
 		     ARENA_ARRAY(a, int, g->nops) };
 	json_error_t e;
 	size_t len;

@@ -9,11 +9,13 @@
 
 #include "compiler/placement/cost_graph.h"
 
-/* A device of 0 .. ndevices - 1 for each operator.  Of profiles, a layer whose
+/* A device for each operator: 0 .. naccelerators - 1, behind them the cores.
+ * A file for another number of devices is an error where it uses any that are
+ * not the same, else a warning.  Of profiles, a layer whose
  * backward operator (ID') is not in the file has it with its forward one.  NULL
  * when errors were added. */
 int *placement_read(arena *a, diag_sink *s, const char *path,
-		    const cost_graph *g, int ndevices);
+		    const cost_graph *g, int naccelerators, int ncores);
 
 /* The list "placement", and the whole file; new references. */
 json_t *placement_list(const cost_graph *g, const int *place);
