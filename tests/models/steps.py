@@ -129,7 +129,9 @@ class Steps:
     def __init__(self, model, data, how):
         self.model, self.data, self.how = model, data, how
         self.inputs, self.states, self.trained = [], {}, []
+        self.slopes = 0     # steps with a derivative that is not 0
         self.exact = self.run()
+        self.has_slope = self.slopes > 0
 
     def twin(self, given, step, dtype, noise):
         return described.Twin(self.model, self.data, given, dtype,
@@ -171,6 +173,9 @@ class Steps:
                 if not twin.outputs["loss"].requires_grad:
                     raise Unfit("nothing to train")
                 twin.outputs["loss"].backward()
+                self.slopes += any(
+                    states[n].grad is not None and bool(states[n].grad.any())
+                    for n in self.params)
                 if optimizer is None:
                     optimizer = self.optimizer(states)
                 self.update(optimizer, states, step)
