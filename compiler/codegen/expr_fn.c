@@ -262,6 +262,18 @@ static piece print_integer(printer *p, const kexpr *e)
 	return print_int_fn(p, e, x);
 }
 
+/* Whether C may give a value of another type than t for a function of integers
+ * of t: the functions of tdl/scalar.h give 64 bits, a sign is an int. */
+static bool gives_another_type(fn f, dtype t)
+{
+	if (is_narrow(t) || t == DT_BOOL)
+		return true;
+	bool ours = !infix_of(f).op && f != FN_NEG && f != FN_MIN &&
+		    f != FN_MAX && f != FN_ABS && f != FN_BIT_NOT;
+	return dtype_is_int(t) && ours &&
+	       (dtype_size(t) == 4 || f == FN_SIGN);
+}
+
 piece print_fn(printer *p, const kexpr *e)
 {
 	infix o = infix_of(e->fn);
@@ -295,7 +307,7 @@ piece print_fn(printer *p, const kexpr *e)
 	} else {
 		s = print_integer(p, e);
 	}
-	if (!fn_gives_bool(e->fn) && (is_narrow(t) || t == DT_BOOL))
+	if (!fn_gives_bool(e->fn) && gives_another_type(e->fn, t))
 		s = print_wrapped(p, s, t);
 	return s;
 }

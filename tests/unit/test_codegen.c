@@ -244,6 +244,19 @@ static kernel *elementwise(fn f, dtype t)
 	return k;
 }
 
+/* r - r * r - 1 of the result r of a function of integers, as a float, which
+ * differs where C has r in a type that wraps around elsewhere than t. */
+static kernel *wrapped(fn f, dtype t)
+{
+	kernel *k = elementwise(f, t);
+	kexpr *one = kx_int(mem, 1, t);
+	kexpr *less = kx_fn2(mem, FN_SUB, k->body,
+			     kx_fn2(mem, FN_MUL, k->body, k->body));
+	k->type = DT_F64;
+	k->body = kx_cast(mem, kx_fn2(mem, FN_SUB, less, one), DT_F64);
+	return k;
+}
+
 static bool has_function(fn f, dtype t)
 {
 	bool bits = f >= FN_BIT_AND && f <= FN_SHIFT_RIGHT;
@@ -264,9 +277,14 @@ START_TEST(functions)
 	kernels all = {0};
 	for (int f = 0; f < FN_COUNT; f++)
 		for (int t = 0; t < DT_COUNT; t++)
-			if (has_function((fn)f, (dtype)t))
+			if (has_function((fn)f, (dtype)t)) {
 				vec_push(mem, &all,
 					 elementwise((fn)f, (dtype)t));
+				if (dtype_is_int((dtype)t) &&
+				    !fn_gives_bool((fn)f))
+					vec_push(mem, &all,
+						 wrapped((fn)f, (dtype)t));
+			}
 	check_all(&all);
 }
 END_TEST
