@@ -140,10 +140,10 @@ static const char *add_attrs(generator *g)
 			 (int)n);
 	}
 	if (percent(g, 15)) {
+		const char *flag = percent(g, 50) ? "true" : "false";
 		g->flags = "";
 		s = TEXT(g, "%s%sflag: bool = %s, mode: string = \"%c\"", s,
-			 *s ? ", " : "; ", percent(g, 50) ? "true" : "false",
-			 'a' + below(g, 2));
+			 *s ? ", " : "; ", flag, 'a' + below(g, 2));
 	}
 	if (g->has_pack) {
 		int n = g->tensors.at[0].ndim;

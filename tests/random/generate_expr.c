@@ -69,10 +69,11 @@ static const char *position(generator *g)
 {
 	if (g->nbound && percent(g, 30))
 		return "ravel(..d)";
-	if (g->vars.n > 1 && percent(g, 15))
-		return TEXT(g, "ravel(%s, %s)",
-			    g->vars.at[below(g, g->vars.n)].name,
-			    g->vars.at[below(g, g->vars.n)].name);
+	if (g->vars.n > 1 && percent(g, 15)) {
+		int x = below(g, g->vars.n), y = below(g, g->vars.n);
+		return TEXT(g, "ravel(%s, %s)", g->vars.at[x].name,
+			    g->vars.at[y].name);
+	}
 	if (!g->vars.n)
 		return "cast(3, i64)";
 	return percent(g, 40) ? g->vars.at[below(g, g->vars.n)].name
@@ -118,14 +119,17 @@ static const char *comparison(generator *g)
 const char *condition(generator *g)
 {
 	const tensor *t;
+	const char *x, *y;
 	if (g->room-- < 0)
 		return g->vars.n ? TEXT(g, "(%s < 1)", g->vars.at[0].name)
 				 : "true";
 	switch (below(g, 12)) {
 	case 0:
-		return TEXT(g, "(%s and %s)", condition(g), condition(g));
+		x = condition(g), y = condition(g);
+		return TEXT(g, "(%s and %s)", x, y);
 	case 1:
-		return TEXT(g, "(%s or %s)", condition(g), condition(g));
+		x = condition(g), y = condition(g);
+		return TEXT(g, "(%s or %s)", x, y);
 	case 2:
 		return TEXT(g, "(not %s)", condition(g));
 	case 3: {
@@ -133,8 +137,8 @@ const char *condition(generator *g)
 		value_class c = dtype_is_float(g->shared.type)
 					? g->shared
 					: exact(t4[below(g, 4)]);
-		return TEXT(g, "%s(%s)", percent(g, 50) ? "isnan" : "isinf",
-			    value(g, c));
+		x = percent(g, 50) ? "isnan" : "isinf";
+		return TEXT(g, "%s(%s)", x, value(g, c));
 	}
 	case 4:
 		t = tensor_of(g, exact(DT_BOOL));
@@ -222,11 +226,10 @@ static const char *joined(generator *g, const char *must, value_class of,
 		must = converted(g, must, of, c);
 	if (g->room <= 0 || percent(g, 35))
 		return must;
-	if (c.type == DT_BOOL)
-		return TEXT(g, "(%s %s %s)", must, percent(g, 50) ? "and"
-								 : "or",
-			    condition(g));
-	return TEXT(g, "(%s %s %s)", must, ops[below(g, 3)], operand(g, c));
+	const char *op = c.type != DT_BOOL ? ops[below(g, 3)]
+			 : percent(g, 50)  ? "and"
+					   : "or";
+	return TEXT(g, "(%s %s %s)", must, op, operand(g, c));
 }
 
 /* Sum(lambda ..(d & axes): ..) inside of what binds the others, and so all. */
@@ -302,6 +305,7 @@ static const char *int_value(generator *g, value_class c)
 					   "shift_left", "shift_right", "pow",
 					   "fmod" };
 	const char *x = value(g, c);
+	const char *name = fns[below(g, 7)];
 	int d = (int)rng_in(&g->r, 1, 4);
 	switch (below(g, 9)) {
 	case 0:
@@ -319,8 +323,7 @@ static const char *int_value(generator *g, value_class c)
 			return TEXT(g, "random(%s, %s)", x, value(g, c));
 		return TEXT(g, "%s(%s)", percent(g, 50) ? "abs" : "sign", x);
 	default:
-		return TEXT(g, "%s(%s, %s)", fns[below(g, 7)], x,
-			    operand(g, c));
+		return TEXT(g, "%s(%s, %s)", name, x, operand(g, c));
 	}
 }
 
@@ -348,8 +351,9 @@ static const char *conversion(generator *g, value_class c)
 		return TEXT(g, "cast(saturate(%s, %s), %s)", value(g, from), to,
 			    to);
 	case 2:
+		from.type = (dtype)below(g, DT_BOOL);
 		return TEXT(g, "saturate(%s, %s)", value(g, c),
-			    dtype_name((dtype)below(g, DT_BOOL)));
+			    dtype_name(from.type));
 	default:
 		return TEXT(g, "cast(%s, %s)", value(g, from), to);
 	}
@@ -395,13 +399,12 @@ static const char *arithmetic(generator *g, value_class c)
 	const char *x = value(g, c);
 	if (percent(g, 12))
 		return TEXT(g, "(-%s)", x);
+	const char *y = operand(g, c);
 	if (percent(g, 15))
 		return TEXT(g, "%s(%s, %s)", percent(g, 50) ? "min" : "max", x,
-			    operand(g, c));
+			    y);
 	if (percent(g, 5))
-		return TEXT(g, "max(%s, %s, %s)", x, operand(g, c),
-			    value(g, c));
-	const char *y = operand(g, c);
+		return TEXT(g, "max(%s, %s, %s)", x, y, value(g, c));
 	return percent(g, 80) ? TEXT(g, "(%s %s %s)", x, ops[below(g, 3)], y)
 			      : TEXT(g, "(%s %s %s)", y, ops[below(g, 3)], x);
 }

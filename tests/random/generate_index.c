@@ -91,7 +91,7 @@ static const char *looked_up(generator *g)
 /* An index that is anything. */
 static index_text free_index(generator *g)
 {
-	index_text x = affine(g);
+	index_text x = affine(g), y;
 	switch (below(g, 8)) {
 	case 0:
 	case 1:
@@ -101,9 +101,10 @@ static index_text free_index(generator *g)
 	case 3:
 		return (index_text){ looked_up(g), -99, 99 };
 	case 4:
+		y = affine(g);
 		return (index_text){ TEXT(g, "(if %s then %s else %s)",
-					  condition(g), x.text,
-					  affine(g).text), -99, 99 };
+					  condition(g), x.text, y.text),
+				     -99, 99 };
 	default:
 		return x;
 	}
