@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/arena.c %D%/arena.h \
 	%D%/checked.h \
 	%D%/cli.c %D%/cli.h \
+	%D%/clock.c %D%/clock.h \
 	%D%/diag.c %D%/diag.def %D%/diag.h \
 	%D%/dtype.c %D%/dtype.h \
 	%D%/file.c %D%/file.h \

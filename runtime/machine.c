@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/clock.h"
 #include "plan/transfer.h"
 
 struct machine {
@@ -406,13 +406,6 @@ static bool run_instr(machine *m, int worker, int i, failure *f)
 	return false;
 }
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static bool feed_worker(machine *m, int worker, failure *f)
 {
 	const plan *p = m->p;
@@ -433,14 +426,14 @@ static bool run_program(void *arg, int worker, failure *f)
 	double start;
 	if (!feed_worker(m, worker, f) || !m->comm->barrier(m->link, worker))
 		return false;
-	start = now();
+	start = clock_seconds();
 	for (int i = 0; i < p->ninstrs; i++)
 		if (!run_instr(m, worker, i, f))
 			return false;
 	if (!m->comm->barrier(m->link, worker))
 		return false;
 	if (worker == 0)
-		m->seconds += now() - start;
+		m->seconds += clock_seconds() - start;
 	return true;
 }
 
@@ -452,9 +445,9 @@ static bool run_on_device(machine *m, failure *f)
 			return false;
 	if (!m->comm->barrier(m->link, m->first))
 		return false;
-	double start = now();
+	double start = clock_seconds();
 	bool good = m->backend->step(m->device, f);
-	m->seconds += now() - start;
+	m->seconds += clock_seconds() - start;
 	return good;
 }
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 #include "plan/eval.h"
 #include "runtime/bar.h"
@@ -51,13 +51,6 @@ typedef struct training {
 	VEC(judgement) judgements;
 	int signal;
 } training;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- beginning --------------------------------------------------------- */
 
@@ -366,7 +359,7 @@ static bool step(training *t)
 
 static double samples_per_second(const training *t)
 {
-	double seconds = now() - t->begun;
+	double seconds = clock_seconds() - t->begun;
 	return seconds > 0 ?
 	       (double)(t->count * t->data->batch) / seconds : 0;
 }
@@ -461,9 +454,9 @@ static void show_bar(training *t)
 			  .loss = t->losses.at[t->losses.n - 1],
 			  .samples_per_second = samples_per_second(t),
 			  .batch = t->data->batch };
-	if (now() - t->shown < 0.1)
+	if (clock_seconds() - t->shown < 0.1)
 		return;
-	t->shown = now();
+	t->shown = clock_seconds();
 	bar_show(t->s, &line);
 }
 
@@ -495,7 +488,7 @@ static void begin_epoch(training *t)
 	t->sum = t->at.loss;
 	t->summed = t->at.losses;
 	t->count = 0;
-	t->begun = now();
+	t->begun = clock_seconds();
 	if (t->order)
 		dataset_shuffle((uint64_t)t->at.seed, t->at.epoch,
 				t->data->samples, t->order);

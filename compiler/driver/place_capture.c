@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "compiler/placement/capture.h"
 
 typedef struct capture {
@@ -85,7 +86,7 @@ static bool read_capture(capture *c, cli_status *status)
 static bool search(capture *c)
 {
 	arena *a = c->run->d->arena;
-	double begun = place_clock();
+	double begun = clock_seconds();
 	capture_request r = c->r;
 	if (!capture_best(a, c->t, &c->r, &c->best))
 		return false;
@@ -95,7 +96,7 @@ static bool search(capture *c)
 	r.plain = true;
 	r.recompute = false;
 	c->has_fastest = capture_best(a, c->t, &r, &c->fastest);
-	c->seconds = place_clock() - begun;
+	c->seconds = clock_seconds() - begun;
 	return true;
 }
 

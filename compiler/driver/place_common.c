@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/placement/placement_file.h"
 
 const char *const place_networks[] = { "ports", "free", NULL };
@@ -108,13 +108,6 @@ bool place_is_meant(int argc, char **argv)
 
 /* ---- searching ----------------------------------------------------------- */
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static const place_algorithm *algorithm_of(const char *name)
 {
 	const place_algorithm *p = place_algorithms;
@@ -146,12 +139,12 @@ place_report place_judged(arena *a, const place_input *in, judge *j,
 place_report place_searched(arena *a, const place_input *in,
 			    const place_options *o, const char *algorithm)
 {
-	double begun = now();
+	double begun = clock_seconds();
 	const place_task *t = place_task_new(a, in->m, o->colocation,
 					     o->seconds > 0 ?
 						     begun + o->seconds : 0);
 	const int *place = algorithm_of(algorithm)->run(a, t);
-	double seconds = now() - begun;
+	double seconds = clock_seconds() - begun;
 	place_report r = { .algorithm = algorithm };
 	if (place)
 		r = place_judged(a, in, t->j, algorithm, place);

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "compiler/placement/load.h"
 #include "compiler/placement/placement_file.h"
 
@@ -100,13 +101,13 @@ static cli_status say_no_room(const load *l)
 static void search(load *l)
 {
 	arena *a = l->run->d->arena;
-	double begun = place_clock();
+	double begun = clock_seconds();
 	int n = l->o.accelerators + l->o.cores;
 	bool cores = false;
 	l->best = load_contiguous(a, l->in.file, &l->o);
 	if (l->run->more->any_split)
 		l->best = load_any(a, l->in.file, &l->o, l->best, MOVES);
-	l->seconds = place_clock() - begun;
+	l->seconds = clock_seconds() - begun;
 	if (!l->best)
 		return;
 	l->loads = load_of(a, l->in.file, &l->o, l->best->device);

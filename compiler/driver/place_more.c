@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 
 const char *const place_objectives[] = { "default", "makespan", "load", "peak",
@@ -24,13 +23,6 @@ const place_special place_specials[] = {
 	{ "capture", place_capture },
 	{ 0 },
 };
-
-double place_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 json_t *place_seconds(double ns)
 {

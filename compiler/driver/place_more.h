@@ -87,7 +87,6 @@ cli_status place_capture(const place_run *r);
 
 /* ---- shared ------------------------------------------------------------- */
 
-double place_clock(void);
 
 /* Writes the placement file if there is to be one, then prints the object or,
  * without --json, what text() prints.  Steals the reference. */

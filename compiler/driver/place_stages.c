@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "compiler/placement/placement_file.h"
 #include "compiler/placement/stages.h"
 
@@ -147,7 +148,7 @@ static cli_status say_no_room(const stages *s)
 static bool search(stages *s)
 {
 	arena *a = s->run->d->arena;
-	double begun = place_clock();
+	double begun = clock_seconds();
 	split_problem q;
 	bool found;
 	if (s->p.nstages > s->l->n)
@@ -174,7 +175,7 @@ static bool search(stages *s)
 		split_measure(&s->p, &s->frontier.at[i]);
 	s->simulated = stages_simulate(a, s->l, &s->model, &s->best,
 				       s->p.nstages, &s->refused);
-	s->seconds = place_clock() - begun;
+	s->seconds = clock_seconds() - begun;
 	return true;
 }
 

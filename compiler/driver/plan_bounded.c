@@ -4,8 +4,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/driver/plan_programs.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/search/bounded.h"
@@ -58,13 +58,6 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 	return true;
 }
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool has_merges(const graph *g, const merge *merges)
 {
 	for (tensor_id t = 0; t < g->ntensors; t++)
@@ -108,7 +101,7 @@ static bool search_both(bounded_request *q, bool prove, plan_proof *proof)
 bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		  bool prove, plan_candidate *best, plan_proof *proof)
 {
-	double begin = now();
+	double begin = clock_seconds();
 	keeper k = { .d = d, .g = g, .how = how, .program = best->program };
 	search_request wanted;
 	if (!plan_request(d, g, how, &wanted))
@@ -131,7 +124,7 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 	};
 	if (!search_both(&q, prove, proof))
 		return false;
-	proof->seconds += now() - begin;
+	proof->seconds += clock_seconds() - begin;
 	if (k.found)
 		*best = (plan_candidate){
 			.search = search_given(d->arena, g, &k.best,

@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/driver/driver.h"
 #include "compiler/search/solve.h"
 #include "compiler/search/wcsp.h"
@@ -15,13 +15,6 @@ static solve_limits limits_for(double seconds)
 			       .work = (int64_t)1 << 36,
 			       .steps = INT64_MAX,
 			       .seconds = seconds };
-}
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static json_t *result_json(const problem *p, const solution *s, double seconds)
@@ -78,9 +71,9 @@ cli_status command_solve(driver *d, int argc, char **argv)
 	if (!p)
 		return CLI_OK;
 	const solve_limits limits = limits_for(limit);
-	double begin = now();
+	double begin = clock_seconds();
 	solution s = solve(d->arena, p, &limits);
-	double seconds = now() - begin;
+	double seconds = clock_seconds() - begin;
 	if (json)
 		status = driver_print_json(d, result_json(p, &s, seconds));
 	else

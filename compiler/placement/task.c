@@ -2,7 +2,8 @@
 
 #include "compiler/placement/task.h"
 
-#include <time.h>
+#include "base/clock.h"
+
 
 const place_algorithm place_algorithms[] = {
 	{ "best", place_best },
@@ -50,11 +51,7 @@ const place_task *place_task_new(arena *a, const machine *m, bool colocation,
 
 bool place_is_late(const place_task *t)
 {
-	struct timespec now;
-	if (t->deadline == 0)
-		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec > t->deadline;
+	return t->deadline != 0 && clock_seconds() > t->deadline;
 }
 
 /* ---- parts of algorithms ------------------------------------------------- */

@@ -4,8 +4,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/search/figures.h"
 
 enum {
@@ -41,16 +41,9 @@ typedef struct hunt {
 	bool failed; /* lower() did */
 } hunt;
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool is_late(const hunt *h)
 {
-	return h->deadline > 0 && now() > h->deadline;
+	return h->deadline > 0 && clock_seconds() > h->deadline;
 }
 
 /* ---- plans ------------------------------------------------------------- */
@@ -368,7 +361,7 @@ bool bounded_search(const bounded_request *q, bounded_result *r)
 {
 	arena *tmp = arena_new();
 	hunt h = { .q = q, .r = r, .arena = tmp };
-	h.deadline = q->seconds > 0 ? now() + q->seconds : 0;
+	h.deadline = q->seconds > 0 ? clock_seconds() + q->seconds : 0;
 	const search s = { .arena = tmp, .pins = q->pins };
 	const rules any = { .dims = dims, .vars = vars };
 	const rules all = search_pinned(&s, &any);

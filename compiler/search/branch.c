@@ -6,8 +6,8 @@
 #include "compiler/search/branch.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/search/reducer.h"
 
 enum {
@@ -34,13 +34,6 @@ typedef struct brancher {
 	int nnodes;
 	bool stops;
 } brancher;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int64_t state_size(const problem *p)
 {
@@ -203,7 +196,7 @@ static bool is_spent(brancher *b)
 	if (b->stops || *b->steps <= 0)
 		return true;
 	if (b->deadline > 0 && (looks || b->cells > MANY_CELLS))
-		b->stops = now() > b->deadline;
+		b->stops = clock_seconds() > b->deadline;
 	return b->stops || (looks && moved_far(b));
 }
 

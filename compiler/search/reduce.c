@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/search/reducer.h"
 
 enum {
@@ -457,13 +457,6 @@ static reduction result_of(reducer *r, bool open, bool hopeless)
 }
 /* ---- the loop ---------------------------------------------------------- */
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* How far things are; passes go on while a few of them still take a part of
  * the gap or of the values away. */
 typedef struct progress {
@@ -513,7 +506,7 @@ reduction reduce_problem(arena *a, const problem *p, double deadline,
 			r.holds_back = true;
 			before.idle = 0;
 		}
-		if (i > 0 && deadline > 0 && now() > deadline)
+		if (i > 0 && deadline > 0 && clock_seconds() > deadline)
 			break;
 	}
 	reduction s = result_of(&r, open, hopeless);

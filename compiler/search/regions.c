@@ -8,7 +8,8 @@
 #include "compiler/search/regions.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum {
 	SIZE = 64,	 /* variables of a region, */
@@ -28,13 +29,6 @@ typedef struct regions {
 	int n, at[SIZE]; /* the region at hand */
 	int *place;	 /* of a variable in it; -1: it is not there */
 } regions;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static regions start(arena *tmp, const problem *p, int *value)
 {
@@ -181,7 +175,7 @@ int64_t regions_improve(const problem *p, int *value, double deadline)
 		for (int v = 0; v < p->vars.n; v++) {
 			if (!begins_at(&r, v, round))
 				continue;
-			if (deadline > 0 && now() > deadline)
+			if (deadline > 0 && clock_seconds() > deadline)
 				break;
 			find_region(&r, v);
 			for (int i = 0; i < r.n; i++)

@@ -4,8 +4,8 @@
 
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/search/outline.h"
 #include "compiler/search/planner.h"
 #include "plan/plan.h"
@@ -41,13 +41,6 @@ const char *search_algorithm(int i, const char **about)
 	return p ? p->name : NULL;
 }
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- time -------------------------------------------------------------- */
 
 /* 512 MiB of tables, and as long as it takes. */
@@ -59,7 +52,7 @@ static const solve_limits only_time = {
 
 bool search_is_over(const search *s)
 {
-	return s->deadline > 0 && now() >= s->deadline;
+	return s->deadline > 0 && clock_seconds() >= s->deadline;
 }
 
 solve_limits search_limits(const search *s, int nproblems)
@@ -68,7 +61,7 @@ solve_limits search_limits(const search *s, int nproblems)
 	if (s->deadline == 0)
 		return solve_defaults();
 	solve_limits l = only_time;
-	l.seconds = (s->deadline - now()) / nproblems;
+	l.seconds = (s->deadline - clock_seconds()) / nproblems;
 	if (l.seconds < least)
 		l.seconds = least;
 	return l;
@@ -258,11 +251,11 @@ search_result *search_plan_for(arena *a, const graph *g,
 		     .pins = q->pins, .topology = q->topology,
 		     .prices = q->prices,
 		     .tables = q->tables };
-	double begin = now();
+	double begin = clock_seconds();
 	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;
 	pl->plan(&s);
 	settle_claims(s.result, pl, q->pins != NULL);
-	s.result->seconds = now() - begin;
+	s.result->seconds = clock_seconds() - begin;
 	return s.result;
 }
 

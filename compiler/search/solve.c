@@ -11,8 +11,8 @@
 
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "compiler/search/branch.h"
 #include "compiler/search/eliminate.h"
 #include "compiler/search/order.h"
@@ -235,16 +235,10 @@ static int64_t table_cells(const problem *p)
 	return cells;
 }
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool is_spent(const budget *b)
 {
-	return b->left.steps <= 0 || (b->deadline > 0 && now() > b->deadline);
+	return b->left.steps <= 0 ||
+	       (b->deadline > 0 && clock_seconds() > b->deadline);
 }
 
 /* Takes a part's solution over, if it is better than what there is; its values
@@ -441,7 +435,7 @@ static void limit_work(budget *b)
 	const double per_second = 3e8;
 	if (b->left.seconds <= 0)
 		return;
-	b->deadline = now() + b->left.seconds;
+	b->deadline = clock_seconds() + b->left.seconds;
 	if (b->left.seconds * per_second < (double)b->left.work)
 		b->left.work = (int64_t)(b->left.seconds * per_second);
 }

@@ -4,18 +4,10 @@
 
 #include "compiler/search/whole.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "compiler/search/regions.h"
 
 enum { MOST_ROUNDS = 4 };
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The places of all variables along the flow of data: what a node reads, the
  * node, what it computes. */
@@ -93,7 +85,8 @@ solution whole_solve(arena *a, const graph *g, const problem *p,
 	int n = p->vars.n, *at = ARENA_ARRAY(tmp, int, n);
 	int *back = ARENA_ARRAY(a, int, n);
 	problem *q = renumbered(tmp, p, place);
-	double deadline = limits->seconds > 0 ? now() + limits->seconds : 0;
+	double deadline = limits->seconds > 0
+				  ? clock_seconds() + limits->seconds : 0;
 	for (int v = 0; v < n && value; v++)
 		at[place[v]] = value[v];
 	solution s = value ? improve(tmp, q, at, limits, deadline)

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* Seconds between two looks at the others; for the lowest rank that lives to
  * say what has happened, before another one does. */
 #define LOOK 0.5
@@ -65,13 +67,6 @@ void board_clear_old(const board *b)
 
 /* ---- time -------------------------------------------------------------- */
 
-double board_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void pause_for(double seconds)
 {
 	struct timespec t = { (time_t)seconds,
@@ -122,11 +117,11 @@ static bool is_lost(const board *b, int rank, double now)
 static bool speaks(board *b, int about)
 {
 	int lowest = 0;
-	while (lowest == about || is_lost(b, lowest, board_now()))
+	while (lowest == about || is_lost(b, lowest, clock_seconds()))
 		lowest++;
 	if (lowest >= b->rank)
 		return true;
-	for (double until = board_now() + GRACE; board_now() < until;) {
+	for (double until = clock_seconds() + GRACE; clock_seconds() < until;) {
 		notice x;
 		pause_for(LOOK / 10);
 		if (board_read(b, lowest, &x) && has_failed(x.status))
@@ -151,7 +146,7 @@ static void give_up(board *b, int rank, const notice *x, const char *why,
 static void look_at(board *b, int rank, notice *x)
 {
 	peer *q = &b->peers[rank];
-	double now = board_now();
+	double now = clock_seconds();
 	if (!board_read(b, rank, x))
 		return;
 	if (x->self != b->joined[rank])
@@ -188,7 +183,7 @@ static double patience_in(const board *b, int64_t step)
  * for a device itself, as it knows. */
 static bool stalls(const board *b, stall *s, const notice *behind)
 {
-	double now = board_now();
+	double now = clock_seconds();
 	notice own = b->own;
 	if (!own.waits || own.steps != s->steps || own.at != s->at ||
 	    behind->steps < own.steps)
@@ -206,7 +201,7 @@ static void look(board *b, stall *s)
 			continue;
 		x = (notice){ .at = -1 };
 		look_at(b, r, &x);
-		if (is_lost(b, r, board_now()))
+		if (is_lost(b, r, clock_seconds()))
 			give_up(b, r, &x, "has not been heard of",
 				b->patience);
 		if (x.self && is_behind(&x, &last)) {
@@ -262,7 +257,7 @@ bool board_watch(board *b)
 		notice x = b->own;
 		if (r != b->rank)
 			board_read(b, r, &x);
-		b->peers[r] = (peer){ .beat = x.beat, .heard = board_now(),
+		b->peers[r] = (peer){ .beat = x.beat, .heard = clock_seconds(),
 				      .status = NOTICE_RUNS };
 		memcpy(b->peers[r].host, x.host, sizeof(x.host));
 	}

@@ -46,7 +46,6 @@ bool board_write(board *b);
 /* Reads that of another, or the own. */
 bool board_read(const board *b, int rank, notice *x);
 
-double board_now(void); /* seconds */
 
 /* Waits a moment, longer the more often nothing was found. */
 void board_rest(int nth);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runtime/comm/board.h"
 
 enum {
@@ -129,11 +130,11 @@ static bool fail_to_join(const board *b, failure *f)
 
 static bool join(board *b, failure *f)
 {
-	double until = board_now() + JOIN_SECONDS;
+	double until = clock_seconds() + JOIN_SECONDS;
 	if (!board_write(b))
 		return fail_with(f, CLI_MACHINE, "%s: %s", b->path,
 				 strerror(errno));
-	for (int i = 0; board_now() < until; i++) {
+	for (int i = 0; clock_seconds() < until; i++) {
 		if (b->rank == 0 ? gather_all(b) : follow(b))
 			return true;
 		board_rest(i);
@@ -207,12 +208,13 @@ static bool start_rendezvous(const comm_options *o, void **run, int *rank,
 static void end_rendezvous(void *run, cli_status status)
 {
 	board *b = run;
-	double until = board_now() + LEAVE_SECONDS;
+	double until = clock_seconds() + LEAVE_SECONDS;
 	board_end(b, status);
 	bool failed = status != CLI_OK && status != CLI_DIFFERENCE;
 	for (int r = 0; !failed && r < b->nranks; r++) {
 		notice x;
-		for (int i = 0; board_now() < until && board_read(b, r, &x) &&
+		for (int i = 0; clock_seconds() < until &&
+				board_read(b, r, &x) &&
 				x.self == b->joined[r] &&
 				x.status == NOTICE_RUNS; i++)
 			board_rest(i);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runtime/comm/notice.h"
 #include "runtime/comm/rendezvous.h"
 
@@ -31,13 +31,6 @@ typedef struct member {
 
 /* What a process does; its exit status. */
 typedef int life(member *m);
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static bool join(member *m)
 {
@@ -233,12 +226,12 @@ static int fail_alone(member *m)
 START_TEST(test_failed)
 {
 	int status[MOST];
-	double begun = now();
+	double begun = clock_seconds();
 	char *text = run(4, 0, fail_alone, status);
 	ck_assert_str_eq(text, "rank 1 says why\n");
 	for (int r = 0; r < 4; r++)
 		ck_assert_int_eq(status[r], CLI_INPUT);
-	ck_assert(now() - begun < 10);
+	ck_assert(clock_seconds() - begun < 10);
 }
 END_TEST
 
@@ -267,7 +260,7 @@ static int die_alone(member *m)
 START_TEST(test_dead)
 {
 	int status[MOST];
-	double begun = now();
+	double begun = clock_seconds();
 	char *text = run(4, 2, die_alone, status);
 	const char *want = "tdlrun: rank 0 on '";
 	ck_assert_msg(!strncmp(text, want, strlen(want)), "%s", text);
@@ -278,7 +271,7 @@ START_TEST(test_dead)
 	ck_assert_int_eq(status[0], 128 + SIGKILL);
 	for (int r = 1; r < 4; r++)
 		ck_assert_int_eq(status[r], CLI_MACHINE);
-	ck_assert(now() - begun < 10);
+	ck_assert(clock_seconds() - begun < 10);
 }
 END_TEST
 
