@@ -8,6 +8,7 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	CC='$(CC)'; export CC; \
 	CHECK_ALL='$(check_all)'; export CHECK_ALL; \
+	KERNEL_SAMPLE='$(KERNEL_SAMPLE)'; export KERNEL_SAMPLE; \
 	SANITIZE='$(enable_sanitize)'; export SANITIZE; \
 	FUZZ='$(enable_fuzz)'; export FUZZ; \
 	MANUALS='$(manuals)'; export MANUALS; \

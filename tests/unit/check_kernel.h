@@ -40,7 +40,8 @@ kexpr *constant(dtype t, double f);
 
 typedef VEC(kernel *) kernels;
 
-/* Builds all and runs each, whole and in parts. */
+/* Builds all and runs each, whole and in parts; with KERNEL_SAMPLE=N in the
+ * environment every Nth, since compiling them takes long. */
 void check_all(const kernels *all);
 
 /* ---- what is checked --------------------------------------------------- */
