@@ -137,6 +137,14 @@ static course course_float(const kexpr *e, course x, course y)
 	}
 }
 
+/* A comparison of NaN is false, as its maximum and minimum are NaN: the parts'
+ * conditions combine by And, which one of NaN makes false, but not by Or. */
+static course compared(const kexpr *e, course c)
+{
+	bool real = dtype_is_float(e->args[0]->type);
+	return real && c == COURSE_MAX ? COURSE_OTHER : c;
+}
+
 /* What is defined for part of the numbers alone is not here: where a part is
  * NaN, so is the maximum.  Nor is arithmetic on integers, which wraps. */
 static course course_fn(const kexpr *e, target t)
@@ -158,17 +166,18 @@ static course course_fn(const kexpr *e, target t)
 		return turned(x);
 	case FN_GT:
 	case FN_GE:
-		return rising(x, turned(y));
+		return compared(e, rising(x, turned(y)));
 	case FN_LT:
 	case FN_LE:
-		return rising(turned(x), y);
+		return compared(e, rising(turned(x), y));
 	default:
 		return dtype_is_float(e->type) ? course_float(e, x, y)
 					       : COURSE_OTHER;
 	}
 }
 
-/* Whether conversion never falls. */
+/* Whether conversion never falls; from floats to integers it does not keep
+ * NaN. */
 static bool rises(dtype from, dtype to)
 {
 	bool wide = to == DT_F64 || to == DT_F32 || to == DT_F16 ||
@@ -180,7 +189,7 @@ static bool rises(dtype from, dtype to)
 	if (!dtype_is_int(to))
 		return false;
 	if (dtype_is_float(from))
-		return true;
+		return false;
 	if (dtype_is_signed(from) == dtype_is_signed(to))
 		return dtype_bits(to) >= dtype_bits(from);
 	return dtype_is_signed(to) && dtype_bits(to) > dtype_bits(from);

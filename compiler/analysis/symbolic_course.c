@@ -120,6 +120,14 @@ static bool is_float(const sval *x)
 	return x->type == ST_OPEN;
 }
 
+/* A comparison of NaN, which a maximum or minimum keeps, is false: conditions
+ * of floats combine by And alone. */
+static void forget_or(dependence *r)
+{
+	for (int i = 0; i < NCOURSES; i++)
+		r->course[i][BY_MAX] = 0;
+}
+
 static void course_fn(const build *b, fn f, dependence *r, const sval *x,
 		      const dependence *dx, const sval *y, const dependence *dy)
 {
@@ -145,6 +153,8 @@ static void course_fn(const build *b, fn f, dependence *r, const sval *x,
 		multiplied(r, dx, of_x.sign, dy, of_y.sign);
 	else if (real && f == FN_DIV && of_y.nonzero)
 		multiplied(r, dx, SIGN_ANY, dy, of_y.sign);
+	if (fn_is_comparison(f) && real)
+		forget_or(r);
 }
 
 void sym_course_fn(const build *b, fn f, sval *r, const sval *x,
@@ -191,8 +201,7 @@ void sym_course_cast(sval *v, stype from, dtype to)
 	bool wide = to == DT_F64 || to == DT_F32 || to == DT_F16 ||
 		    to == DT_BF16;
 	bool rise = wide || (to != DT_NONE && from == ST_BOOL &&
-			     dtype_is_int(to)) ||
-		    (to != DT_NONE && from == ST_OPEN && dtype_is_int(to));
+			     dtype_is_int(to)); /* not of NaN */
 	if (rise)
 		return;
 	memset(v->whole.course, 0, sizeof(v->whole.course));

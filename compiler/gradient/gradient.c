@@ -456,7 +456,7 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	if (find_own(a, m, op, &r))
 		return r;
 	arena *tmp = arena_new();
-	derivation d = {.g = {.t = {tmp, m->names}, .modules = m, .op = op},
+	derivation d = {.g = {.t = {tmp, m->names, op}, .modules = m, .op = op},
 			.modules = m,
 			.input = input,
 			.arena = a};

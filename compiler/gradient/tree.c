@@ -476,6 +476,39 @@ static ast_expr *both(trees *t, ast_expr *x, ast_expr *y)
 	return tree_same(x, y) ? x : plain(t, OP_AND, x, y);
 }
 
+static const ast_attr *find_attr(const ast_op *op, const char *name)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return &op->attrs[i];
+	return NULL;
+}
+
+/* Whether the text shows that e is a whole number: arithmetic on variables,
+ * sizes and attributes. */
+static bool is_whole(const trees *t, const ast_expr *e)
+{
+	const ast_expr *base = e->kind == AST_INDEX ? e->args[0] : e;
+	const ast_attr *attr = base->kind == AST_NAME ?
+			       find_attr(t->op, base->name) : NULL;
+	switch (e->kind) {
+	case AST_INT:
+		return true;
+	case AST_NAME:
+		return !attr || attr->type == ATTR_INT;
+	case AST_INDEX:
+		return attr && attr->type == ATTR_INT;
+	case AST_UNARY:
+	case AST_BINARY:
+		for (int i = 0; i < e->nargs; i++)
+			if (!is_whole(t, e->args[i]))
+				return false;
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The constant of a sum that is nothing else. */
 static double sum_number(const tree_terms *terms)
 {
@@ -507,6 +540,8 @@ static bool holds(ast_operator op, double x)
 static ast_expr *compare(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 {
 	tree_terms all = {0}, one = {0}, two = {0};
+	if (!is_whole(t, x) || !is_whole(t, y))
+		return plain(t, op, x, y);
 	tree_collect(t, &one, x, 1);
 	tree_collect(t, &two, y, 1);
 	tree_collect(t, &all, x, 1);
@@ -554,7 +589,9 @@ ast_expr *tree_not(trees *t, ast_expr *x)
 		return tree_bool(t, !x->i);
 	if (is_op(x, OP_NOT))
 		return x->args[0];
-	if (x->kind == AST_BINARY && bind_of(x) == BIND_COMPARE)
+	if (x->kind == AST_BINARY && bind_of(x) == BIND_COMPARE &&
+	    (x->op == OP_EQ || x->op == OP_NE ||
+	     (is_whole(t, x->args[0]) && is_whole(t, x->args[1]))))
 		return plain(t, opposite[x->op], x->args[0], x->args[1]);
 	x = operand(t, x, BIND_NOT);
 	ast_expr *e = node(t, AST_UNARY, 1, &x);

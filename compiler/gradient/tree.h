@@ -13,6 +13,7 @@
 typedef struct trees {
 	arena *a;
 	interner *names;
+	const ast_op *op; /* whose expressions they are; its attributes' types */
 } trees;
 
 /* ---- making ------------------------------------------------------------ */
@@ -40,7 +41,10 @@ ast_expr *tree_mul(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_div(trees *t, ast_expr *x, ast_expr *y);
 
 /* Any other operator; conditions that are known are decided, and what stands
- * on both sides of a comparison is taken away from both. */
+ * on both sides of a comparison of whole numbers is taken away from both.
+ * Comparisons of floats stay as they are, as x < x + 1 is false of many, and
+ * not (x < y) is another condition than x >= y: of NaN the one is true, the
+ * other false. */
 ast_expr *tree_binary(trees *t, ast_operator op, ast_expr *x, ast_expr *y);
 ast_expr *tree_not(trees *t, ast_expr *x);
 ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y);
