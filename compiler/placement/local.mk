@@ -4,11 +4,14 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/cost_graph.c %D%/cost_graph.h \
 	%D%/cost_graph_dnn.c \
 	%D%/cost_graph_profile.c \
+	%D%/favourites.c \
 	%D%/figures.c %D%/figures.h \
 	%D%/gantt.c %D%/gantt.h \
 	%D%/heft.c \
 	%D%/improve.c %D%/improve.h \
+	%D%/interior.c %D%/interior.h \
 	%D%/judge.c %D%/judge.h \
+	%D%/ldl.c %D%/ldl.h \
 	%D%/list.c \
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \

@@ -1,116 +1,147 @@
 /* m-SCT of Baechi (Jeon et al., SoCC 2020): m-ETF with favourite children.
  *
- * The paper takes the favourites from a linear program (Hanen, Munier 1995):
- * each operator has one at most and is of one at most, in parts, and the
- * longest path without their moves is short; a child in which more than nine
- * tenths of a favourite are is one.  Here the program is not solved: edges on
- * the longest path are chosen, path after path; where two edges contend for an
- * operator, each counts as a half, and neither is a favourite. */
+ * Favourites are those of Hanen and Munier (1995): each operator has one child
+ * as its favourite at most and is that of one parent at most; the longest path
+ * is the shortest that there can be if no result moves from an operator to its
+ * favourite.  Relaxed, favourites in parts y:
+ *
+ *	least end
+ *	start(c) >= start(v) + time(v) + (1 - y(e)) move(e)   for each edge e
+ *	end >= start(v) + time(v)
+ *	sum of y(e) over edges from v <= 1, over edges to v <= 1
+ *
+ * A child of which v has more than nine tenths is a favourite.  Among the
+ * solutions, one of most parts is taken: all parts together weigh a thousandth
+ * of the longest path. */
 #include "config.h"
 
+#include "compiler/placement/interior.h"
 #include "compiler/placement/task.h"
 
-enum { WORK = 100000000 }; /* operators and edges looked at */
+#include "base/vec.h"
 
-typedef enum part {
-	NONE,
-	ALL,
-	HALF, /* contended for */
-} part;
+enum { STEP = 10000000 }; /* multiplications of one step of the program */
 
-typedef struct program {
-	const machine *m;
-	const cost_graph *g;
-	part *part;	 /* [edge of g->succ] */
-	int *out, *in;	 /* [operator]: the edge that is chosen; -1 */
-	int64_t *behind; /* [operator]: the longest path from its begin */
-} program;
+/* The linear program while it is made: variables are the starts of operators,
+ * the end, and the parts of edges. */
+typedef struct rows {
+	arena *a;
+	VEC(int) first, column;
+	VEC(double) value, bound;
+} rows;
 
-static int64_t way(const program *p, int e)
+static void add_entry(rows *r, int column, double value)
 {
-	int64_t ns = place_mean_move(p->m, p->g->succ[e].result);
-	return p->part[e] == ALL ? 0 : p->part[e] == HALF ? ns / 2 : ns;
+	vec_push(r->a, &r->column, column);
+	vec_push(r->a, &r->value, value);
 }
 
-static void measure(program *p)
+/* The row of the entries that were added since the last is at least `bound`. */
+static void end_row(rows *r, double bound)
 {
-	const cost_graph *g = p->g;
-	for (int i = g->nops; i-- > 0;) {
-		int v = g->order[i];
-		int64_t most = 0;
+	vec_push(r->a, &r->bound, bound);
+	vec_push(r->a, &r->first, r->column.n);
+}
+
+/* Operators by the longest path without favourites, so that all times lie
+ * between 0 and 1. */
+static double unit_of_time(const machine *m)
+{
+	arena *a = arena_new();
+	const int64_t *rank = place_ranks(a, m, place_mean_move);
+	int64_t most = 1;
+	for (int v = 0; v < m->g->nops; v++)
+		most = rank[v] > most ? rank[v] : most;
+	arena_free(a);
+	return 1 / (double)most;
+}
+
+static void add_edges(rows *r, const machine *m, double unit)
+{
+	const cost_graph *g = m->g;
+	int end = g->nops, part = g->nops + 1;
+	for (int v = 0; v < g->nops; v++) {
+		double ns = unit * (double)place_mean_ns(m, v);
 		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++) {
-			int64_t t = p->behind[g->succ[e].op] + way(p, e);
-			most = t > most ? t : most;
+			double move = unit *
+				(double)place_mean_move(m, g->succ[e].result);
+			add_entry(r, g->succ[e].op, 1);
+			add_entry(r, v, -1);
+			add_entry(r, part + e, move);
+			end_row(r, ns + move);
 		}
-		p->behind[v] = place_mean_ns(p->m, v) + most;
+		if (g->first_succ[v] == g->first_succ[v + 1]) {
+			add_entry(r, end, 1);
+			add_entry(r, v, -1);
+			end_row(r, ns);
+		}
 	}
 }
 
-/* The edge with which a longest path goes on from v; -1. */
-static int next_edge(const program *p, int v)
+/* The edges to each operator, as numbers of g->succ. */
+static int *edges_to(arena *a, const cost_graph *g)
 {
-	const cost_graph *g = p->g;
-	int64_t rest = p->behind[v] - place_mean_ns(p->m, v);
-	for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++)
-		if (p->behind[g->succ[e].op] + way(p, e) == rest)
-			return e;
-	return -1;
-}
-
-/* Chooses edge e from v, or contends for it; whether that changes something. */
-static bool choose(program *p, int v, int e)
-{
-	int *out = &p->out[v], *in = &p->in[p->g->succ[e].op];
-	if (p->part[e] != NONE || way(p, e) == 0)
-		return false;
-	if (*out < 0 && *in < 0) {
-		p->part[e] = ALL;
-		*out = *in = e;
-		return true;
+	int *at = ARENA_ARRAY(a, int, g->nops);
+	int *list = ARENA_ARRAY(a, int, g->nedges);
+	for (int e = 0; e < g->nedges; e++) {
+		int v = g->succ[e].op;
+		list[g->first_pred[v] + at[v]++] = e;
 	}
-	if ((*out >= 0 && p->part[*out] == HALF) ||
-	    (*in >= 0 && p->part[*in] == HALF))
-		return false;
-	if (*out >= 0)
-		p->part[*out] = HALF;
-	if (*in >= 0)
-		p->part[*in] = HALF;
-	p->part[e] = HALF;
-	*out = *in = e;
-	return true;
+	return list;
 }
 
-/* Goes along a longest path; whether something has changed. */
-static bool shorten(program *p)
+static void add_parts(rows *r, const cost_graph *g)
 {
-	const cost_graph *g = p->g;
-	bool changed = false;
-	int v = 0;
-	for (int i = 1; i < g->nops; i++)
-		v = p->behind[i] > p->behind[v] ? i : v;
-	for (int e; (e = next_edge(p, v)) >= 0; v = g->succ[e].op)
-		changed |= choose(p, v, e);
-	return changed;
+	const int *to = edges_to(r->a, g);
+	int part = g->nops + 1;
+	for (int v = 0; v < g->nops; v++) {
+		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++)
+			add_entry(r, part + e, -1);
+		if (g->first_succ[v] < g->first_succ[v + 1])
+			end_row(r, -1);
+		for (int i = g->first_pred[v]; i < g->first_pred[v + 1]; i++)
+			add_entry(r, part + to[i], -1);
+		if (g->first_pred[v] < g->first_pred[v + 1])
+			end_row(r, -1);
+	}
+}
+
+int *place_program_favourites(arena *a, const machine *m)
+{
+	const cost_graph *g = m->g;
+	arena *work = arena_new();
+	int end = g->nops, part = g->nops + 1, n = part + g->nedges;
+	int *favourite = NULL;
+	double *cost = ARENA_ARRAY(work, double, n);
+	rows r = { .a = work };
+	vec_push(work, &r.first, 0);
+	add_edges(&r, m, unit_of_time(m));
+	add_parts(&r, g);
+	cost[end] = 1;
+	for (int e = 0; e < g->nedges; e++)
+		cost[part + e] = -1e-3 / g->nedges;
+	linear_program p = { r.bound.n, n, r.first.at, r.column.at, r.value.at,
+			     r.bound.at, cost };
+	const double *x = interior_solve(work, &p, STEP);
+	if (x)
+		favourite = ARENA_ARRAY(a, int, g->nops);
+	for (int v = 0; v < g->nops && x; v++) {
+		favourite[v] = -1;
+		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++)
+			if (x[part + e] > 0.9)
+				favourite[v] = e;
+	}
+	arena_free(work);
+	return favourite;
 }
 
 int *place_msct(arena *a, const place_task *t)
 {
-	const cost_graph *g = t->m->g;
 	arena *work = arena_new();
-	program p = { t->m, g, ARENA_ARRAY(work, part, g->nedges),
-		      ARENA_ARRAY(work, int, g->nops),
-		      ARENA_ARRAY(work, int, g->nops),
-		      ARENA_ARRAY(work, int64_t, g->nops) };
-	for (int v = 0; v < g->nops; v++)
-		p.out[v] = p.in[v] = -1;
-	measure(&p);
-	for (int64_t left = WORK; left > 0 && shorten(&p);
-	     left -= g->nops + g->nedges)
-		measure(&p);
-	for (int v = 0; v < g->nops; v++)
-		if (p.out[v] >= 0 && p.part[p.out[v]] != ALL)
-			p.out[v] = -1;
-	int *place = place_earliest(a, t, p.out);
+	const int *favourite = place_program_favourites(work, t->m);
+	if (!favourite)
+		favourite = place_path_favourites(work, t->m);
+	int *place = place_earliest(a, t, favourite);
 	arena_free(work);
 	return place;
 }

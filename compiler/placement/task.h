@@ -45,6 +45,11 @@ int *place_packed(arena *a, const place_task *t);
  * device is kept for, or -1; NULL for m-ETF. */
 int *place_earliest(arena *a, const place_task *t, const int *favourite);
 
+/* Favourites of m-SCT: by the linear program, NULL where it is too large; and
+ * along longest paths. */
+int *place_program_favourites(arena *a, const machine *m);
+int *place_path_favourites(arena *a, const machine *m);
+
 /* ---- parts of algorithms ------------------------------------------------- */
 
 /* Nanoseconds of an operator, the mean over devices; and of a result to another

@@ -5,3 +5,6 @@ placement_libs = compiler/placement/libplacement.a compiler/search/libsearch.a \
 
 unit_tests += %D%/test_placement
 %C%_test_placement_LDADD = $(placement_libs)
+
+unit_tests += %D%/test_interior
+%C%_test_interior_LDADD = $(placement_libs) -lm

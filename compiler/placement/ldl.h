@@ -1,0 +1,35 @@
+/* Sparse symmetric systems, again and again with one pattern.
+ *
+ * The matrix is quasi-definite: up to the order of rows, [-E A'; A F] with E
+ * and F positive definite.  So it has factors L D L' in any order, with a
+ * diagonal D (Vanderbei 1995), and the order can be chosen for few entries:
+ * that of minimum degree, degrees approximated (Amestoy, Davis, Duff 1996).
+ * Rows of L are made one by one (Davis, Algorithm 849, 2005). */
+#ifndef TDL_COMPILER_PLACEMENT_LDL_H
+#define TDL_COMPILER_PLACEMENT_LDL_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+typedef struct ldl ldl;
+
+/* One pair of places (i, j) and (j, i) off the diagonal. */
+typedef struct ldl_place {
+	int i, j;
+} ldl_place;
+
+/* Orders n rows with entries at these places, each there once.  NULL where
+ * that, or the factors, would take more than `most` steps and multiplications
+ * (but for those of columns with the few rows that have very many entries). */
+ldl *ldl_new(arena *a, int n, const ldl_place *places, int nplaces,
+	     int64_t most);
+
+/* Makes the factors of the matrix with this diagonal, [n], and these values,
+ * one for each place. */
+void ldl_factor(ldl *f, const double *diagonal, const double *value);
+
+/* Solves for the right-hand side x, [n], in place. */
+void ldl_solve(const ldl *f, double *x);
+
+#endif
