@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Under AddressSanitizer only what was handed out may be touched. */
+/* Under AddressSanitizer only memory that was handed out may be touched. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SANITIZED
@@ -71,7 +71,8 @@ void arena_free(arena *a)
 }
 
 /* A block of its own is zeroed at once, by the system where it is large; the
- * others as they are used, so that what is not stays untouched. */
+ * other blocks are zeroed piece by piece as they are used, so that unused
+ * memory stays untouched. */
 static block *add_block(arena *a, size_t nbytes)
 {
 	size_t size = nbytes > a->next_size ? nbytes : a->next_size;
@@ -84,8 +85,8 @@ static block *add_block(arena *a, size_t nbytes)
 	b->clean = clean;
 	if (a->next_size < LARGEST_BLOCK)
 		a->next_size *= 2;
-	/* A block for one large object goes below the top, so that what is
-	 * left of the top is still used. */
+	/* A block for one large object goes below the top, so that the rest of
+	 * the top block is still used. */
 	if (a->top && nbytes == size && a->top->size > a->top->used) {
 		b->next = a->top->next;
 		a->top->next = b;

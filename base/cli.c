@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 enum {
-	LONG_VALUES = CHAR_MAX + 1, /* what getopt returns for row 0 */
+	LONG_VALUES = CHAR_MAX + 1, /* the value that getopt returns for row
+				     * 0 */
 	HELP_COLUMN = 26,
 };
 
@@ -265,7 +266,7 @@ static cli_status take(arena *a, const cli_program *p, const cli_option *o,
 	return CLI_OK;
 }
 
-/* What getopt_long() wants, made from the table.  Row i returns its letter, or
+/* The table in the form that getopt_long() takes.  Row i returns its letter, or
  * LONG_VALUES + i. */
 typedef struct getopt_table {
 	char *letters;

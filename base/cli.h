@@ -25,7 +25,7 @@ typedef enum cli_status {
 typedef struct cli_program {
 	const char *name;     /* "tdlc plan" */
 	const char *synopsis; /* "MODEL -k N [OPTION]..." */
-	const char *about;    /* what it does, a sentence or more */
+	const char *about;    /* the command's purpose, a sentence or more */
 } cli_program;
 
 /* Words given to an option that may be repeated, in their order. */
@@ -55,18 +55,17 @@ typedef struct cli_option {
 
 /* Parses argv[1..argc) by the table, which ends in { CLI_END }; operands are
  * moved to the end of argv and argv[argc] stays NULL.  --help is understood
- * unasked.  Returns the index of the first operand; or -1 when all is said
- * and main() is to end with *status: after --help, or an error, which has
- * been printed. */
+ * unasked.  Returns the index of the first operand; or -1 if main() has to end
+ * with *status: after --help, or after an error, which has been printed. */
 int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	      int argc, char **argv, cli_status *status);
 
-/* Prints "tdlc plan: what is wrong" and "Try 'tdlc plan --help' ..". Returns
- * CLI_USAGE. */
+/* Prints "tdlc plan: " with the message and "Try 'tdlc plan --help' ..".
+ * Returns CLI_USAGE. */
 cli_status cli_usage(const cli_program *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Prints "tdlc plan: what failed"; returns CLI_MACHINE. */
+/* Prints "tdlc plan: " with the message; returns CLI_MACHINE. */
 cli_status cli_failed(const cli_program *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -77,8 +76,8 @@ void cli_version(const char *program);
  * returns status, or CLI_MACHINE with a message where that failed. */
 cli_status cli_finish(const char *program, cli_status status);
 
-/* Whether what is printed to standard error may be coloured: it is a terminal
- * that is not dumb, and NO_COLOR is not set (no-color.org). */
+/* Whether output to standard error may be coloured: it is a terminal that is
+ * not dumb, and NO_COLOR is not set (no-color.org). */
 bool cli_colour(void);
 
 /* A whole number, all of text and nothing else, min <= *v <= max. */

@@ -1,4 +1,5 @@
-/* The time that passes while a program runs. */
+/* The elapsed time of a running program, for progress reports, time limits and
+ * measurements. */
 #ifndef TDL_BASE_CLOCK_H
 #define TDL_BASE_CLOCK_H
 

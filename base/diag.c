@@ -25,7 +25,7 @@ typedef struct diag {
 struct diag_sink {
 	arena *arena;
 	VEC(source) sources;
-	VEC(diag) diags; /* notes follow what they belong to */
+	VEC(diag) diags; /* a note follows its diagnostic */
 	uint32_t next_base;
 	int nerrors;
 	bool note_dropped; /* the diagnostic before was not kept */

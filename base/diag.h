@@ -1,6 +1,7 @@
-/* Diagnostics: what is wrong with the user's input, where, and what to do.
+/* Diagnostics: faults in the user's input, each with its place and, where there
+ * is one, a remedy.
  *
- * Whatever reads input takes a diag_sink, adds to it and goes on; only the
+ * Every reader of input takes a diag_sink, adds to it and goes on; only the
  * driver prints.  Each diagnostic has a name out of base/diag.def, and each
  * name has a golden test. */
 #ifndef TDL_BASE_DIAG_H

@@ -48,9 +48,9 @@ static bool is_named(const char *path)
 	return real != NULL;
 }
 
-/* Opens a file, or a pipe that somebody writes to; -1 with errno set for all
- * else, ENODEV for what is neither.  Does not wait: nobody may ever open the
- * other end of a named pipe, and a device may never be ready. */
+/* Opens a file, or a pipe that somebody writes to; -1 with errno set on
+ * failure, ENODEV for anything that is neither.  Does not wait: nobody may ever
+ * open the other end of a named pipe, and a device may never be ready. */
 static int open_input(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

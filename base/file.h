@@ -9,10 +9,10 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-/* Reads a file of at most limit bytes into a, with a zero byte behind it
- * that *len does not count.  On failure adds cannot-read or too-large and
- * returns NULL.  "-" is standard input; of what is no regular file only the
- * pipes without a name are read, such as /dev/stdin or a shell's <(..). */
+/* Reads a file of at most limit bytes into a, with a zero byte behind it that
+ * *len does not count.  On failure adds cannot-read or too-large and returns
+ * NULL.  "-" is standard input; of files that are not regular, only pipes
+ * without a name are read, such as /dev/stdin or a shell's <(..). */
 char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 		size_t *len);
 

@@ -1,4 +1,5 @@
-/* Interned strings and a hash map keyed by them. */
+/* Interned strings and a hash map keyed by strings: the names of the language,
+ * of models and of files, wherever they are looked up. */
 #ifndef TDL_BASE_INTERN_H
 #define TDL_BASE_INTERN_H
 
@@ -9,7 +10,7 @@
 #include "base/arena.h"
 
 /* A set of strings: equal strings have the same address, so that they are
- * compared by ==.  What it holds lives in its arena. */
+ * compared by ==.  The strings live in its arena. */
 typedef struct interner interner;
 
 interner *interner_new(arena *a);

@@ -1,4 +1,5 @@
-/* UTF-8, RFC 3629. */
+/* UTF-8, RFC 3629: the check of bytes that come from source texts and
+ * models. */
 #ifndef TDL_BASE_UTF8_H
 #define TDL_BASE_UTF8_H
 

@@ -4,7 +4,7 @@
  *	vec_push(a, &v, 3);
  *	for (int i = 0; i < v.n; i++) use(v.at[i]);
  *
- * Growing doubles; what is outgrown stays in the arena until it is freed. */
+ * Growing doubles; outgrown storage stays in the arena until it is freed. */
 #ifndef TDL_BASE_VEC_H
 #define TDL_BASE_VEC_H
 
