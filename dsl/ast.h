@@ -18,7 +18,7 @@ typedef struct ast_stmt ast_stmt;
 typedef struct ast_op ast_op;
 typedef struct ast_opaque ast_opaque;
 
-/* What a name means; private to the checker. */
+/* The meaning of a name; private to the checker. */
 typedef struct ast_symbol ast_symbol;
 
 /* ---- expressions ------------------------------------------------------- */
@@ -83,7 +83,7 @@ typedef struct ast_named {
 	range at;
 } ast_named;
 
-/* How deep expressions and blocks may be nested; a + a + .. nests once per
+/* The greatest nesting of expressions and blocks; a + a + .. nests once per
  * term. */
 enum { AST_MAX_DEPTH = 500 };
 
@@ -225,7 +225,7 @@ struct ast_stmt {
 				    of the if for else if */
 };
 
-/* def name(x, n = 1) { body }: what several entries share. */
+/* def name(x, n = 1) { body }: statements that several entries share. */
 typedef struct ast_block {
 	const char *name, *doc;
 	range name_at, at;

@@ -1,4 +1,6 @@
-/* The functions that TDL brings along: the tables of builtins.def. */
+/* The built-in functions of TDL: scalar functions, reducers and the functions
+ * of bodies, as tables made of builtins.def.  The checker, expansion and every
+ * analysis look functions up here. */
 #ifndef TDL_DSL_BUILTINS_H
 #define TDL_DSL_BUILTINS_H
 
@@ -40,7 +42,7 @@ typedef struct builtin {
 /* NULL if there is none of that kind and name. */
 const builtin *builtin_find(builtin_kind kind, const char *name);
 
-/* The operator that `op' of tensors stands for, "add"; NULL if there is
+/* The library operator that `op' of tensors stands for, "add"; NULL if there is
  * none. */
 const char *builtin_overload(ast_operator op);
 

@@ -1,4 +1,4 @@
-/* The table of checks, and what runs them. */
+/* The table of checks, and the functions that run them. */
 #include "config.h"
 
 #include "dsl/check.h"
@@ -78,7 +78,8 @@ const ast_op *check_callee(checker *c, const ast_expr *call)
 
 static void check_op(tdl_modules *m, ast_op *op);
 
-/* Checks what e calls before the caller; returns the height of the calls. */
+/* Checks the operators that e calls before the caller; returns the height of
+ * the calls. */
 static int callees(checker *c, const ast_expr *e)
 {
 	int height = 0;
@@ -213,14 +214,15 @@ static const struct check {
 	{ "attributes", ATTRIBUTES, NAMES, check_attributes },
 	/* Sizes and packs are bound, element types exist. */
 	{ "dimensions", DIMENSIONS, NAMES, check_dimensions },
-	/* Every name in the body means something that fits its place. */
+	/* Every name in the body is bound to something that fits its place. */
 	{ "scopes", SCOPES, CALLEES | NAMES | ATTRIBUTES | DIMENSIONS,
 	  check_scopes },
 	/* Every index variable has one extent. */
 	{ "extents", EXTENTS, SCOPES, check_extents },
 	/* Element types agree. */
 	{ "types", TYPES, SCOPES, check_types },
-	/* A gradient is that of an operator, and takes what it has. */
+	/* A gradient belongs to an operator, and its parameters are that
+	 * operator's or derivatives by its results. */
 	{ "gradient", GRADIENT, NAMES, check_gradient },
 	/* Everything that is bound is used. */
 	{ "unused", UNUSED, SCOPES | EXTENTS | TYPES, check_unused },

@@ -1,6 +1,6 @@
 /* Checks of the bodies of models, onnx entries and defs: names are bound before
- * they are used, what is called exists, and statements stand where they have a
- * meaning.  What values are, only the evaluation can know. */
+ * they are used, called functions exist, and statements stand where they have a
+ * meaning.  Only the evaluation knows the values. */
 #include "config.h"
 
 #include <string.h>
@@ -290,7 +290,7 @@ static void walk_declaration(checker *c, const ast_stmt *s)
 	bind_target(c, s->targets[0]);
 }
 
-/* Returns whether the statement ends the body whatever happens. */
+/* Returns whether every path through the statement ends the body. */
 static bool walk_stmt(checker *c, const ast_stmt *s)
 {
 	bool body, other;

@@ -1,9 +1,9 @@
 /* Extents: each index variable runs over the dimensions that it indexes.
  *
- * What is always read decides; what is read under a condition only where
- * nothing else does, and what is guarded never.  A written extent and a
+ * A read that is always made decides; a read under a condition decides only
+ * where no other one does, and a guarded read never.  A written extent and a
  * result's dimension need no inference.  Extents here are expressions of the
- * signature; where two cannot be told apart, expansion will see. */
+ * signature; expansion compares those that cannot be told apart here. */
 #include "config.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void walk(checker *c, const ast_expr *e);
 
 /* ---- comparing sizes ---------------------------------------------------- */
 
-/* Compares at most *budget nodes; what is larger counts as the same. */
+/* Compares at most *budget nodes; larger trees count as the same. */
 static bool same_tree(const ast_expr *x, const ast_expr *y, int *budget)
 {
 	if (x == y || --*budget < 0)
@@ -222,7 +222,7 @@ static void walk_lambda(checker *c, const ast_expr *e,
 static void walk(checker *c, const ast_expr *e)
 {
 	if (e->kind == AST_GUARD) {
-		/* What its indices read is read without it. */
+		/* The guard does not cover the reads inside the indices. */
 		for (int i = 1; i < e->args[0]->nargs; i++)
 			walk(c, e->args[0]->args[i]);
 		return;

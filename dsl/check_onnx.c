@@ -1,4 +1,4 @@
-/* Checks of onnx entries: inputs and attributes have types, and every way
+/* Checks of onnx entries: inputs and attributes have types, and every path
  * through the body ends. */
 #include "config.h"
 

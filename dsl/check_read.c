@@ -1,4 +1,4 @@
-/* Ranks, where packs have any: sums of unknowns. */
+/* Ranks, in the presence of packs: sums with unknowns. */
 #include "config.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static void add_term(checker *c, rank_sum *r, const char *of, int times)
 	vec_push(c->tmp, &r->terms, ((term){ of, times }));
 }
 
-/* How many axes a selector selects, times `times`. */
+/* Adds the number of axes that a selector selects, times `times`. */
 static void add_axes(checker *c, rank_sum *r, const ast_expr *sel, int times)
 {
 	if (sel->kind == AST_LIST) {

@@ -1,12 +1,12 @@
-/* Scopes: what the names in a body mean, and whether that fits their places.
- * Sets ast_expr.symbol, on which the later checks build. */
+/* Scopes: the meaning of the names in a body, and whether it fits their
+ * places.  Sets ast_expr.symbol, on which the later checks build. */
 #include "config.h"
 
 #include <string.h>
 
 #include "dsl/checker.h"
 
-/* Where an expression stands. */
+/* The place of an expression, which decides what it may name. */
 typedef enum place {
 	PLACE_VALUE,	/* in a lambda: sizes, attributes, variables, reads */
 	PLACE_CONSTANT, /* an extent, a size: no variables, no tensors */
@@ -595,7 +595,8 @@ static void bind_vars(checker *c, const ast_expr *lambda)
 	}
 }
 
-/* The variables of a lambda as the dimensions of what it computes. */
+/* The variables of a lambda as the dimensions of the tensor that it
+ * computes. */
 static ast_expr **var_dims(checker *c, const ast_expr *lambda)
 {
 	ast_expr **dims = ARENA_ARRAY(c->tmp, ast_expr *, lambda->nvars + 1);
@@ -650,7 +651,7 @@ static void bind_let(checker *c, const ast_let *let, int i, ast_symbol *s)
 	diag_note(c->sink, first->at, "it is bound here");
 }
 
-/* What an operator's result is, as far as the callee's signature says. */
+/* The result of a called operator, as far as the callee's signature says. */
 static ast_symbol *call_result(checker *c, const ast_tensor *r)
 {
 	ast_symbol *s = check_symbol(c, SYM_TENSOR, NULL, NOWHERE);

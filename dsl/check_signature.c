@@ -135,8 +135,8 @@ static bool is_number(const ast_expr *e, ast_kind kind)
 	return e->kind == kind;
 }
 
-/* Whether e may be one element of the attribute; what is computed is for
- * expansion to see. */
+/* Whether e may be one element of the attribute; computed values are for
+ * expansion to check. */
 static bool element_fits(const checker *c, const ast_attr *a,
 			 const ast_expr *e)
 {
@@ -305,8 +305,8 @@ static void bind_pack(checker *c, const char *name)
 	strmap_put(c->packs, name, (void *)name);
 }
 
-/* How many packs of t nothing binds yet; *last is one of them that t itself
- * can bind, NULL for none. */
+/* The number of packs of t that no parameter binds yet; *last is one of them
+ * that t itself can bind, NULL for none. */
 static int unbound(const checker *c, const ast_tensor *t, const char **last)
 {
 	int n = 0;

@@ -1,6 +1,6 @@
 /* Element types.  Nothing converts by itself but constants: numbers, sizes,
- * attributes.  What only expansion can know (the type behind an attribute or
- * `int') is let pass here. */
+ * attributes.  Types that only expansion knows (behind an attribute or `int')
+ * pass here. */
 #include "config.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static etype exact(dtype t)
 static const etype unknown = { .kind = TY_UNKNOWN };
 static const etype faulty = { .kind = TY_FAULTY };
 
-/* What follows "this is". */
+/* A noun phrase for messages, to follow "this is". */
 static const char *type_text(checker *c, etype t)
 {
 	switch (t.kind) {
@@ -140,7 +140,7 @@ static etype want(checker *c, bool fits, range at, const char *what, etype t)
 	return faulty;
 }
 
-/* The type of what is made of x and y, or of x alone, if both are sound. */
+/* The type of an operation on x and y, or on x alone, if both are sound. */
 static etype made_of(etype r, etype x, etype y)
 {
 	return x.kind == TY_FAULTY || y.kind == TY_FAULTY ? faulty : r;
@@ -211,7 +211,7 @@ static etype choice(checker *c, const ast_expr *e)
 
 /* ---- reads -------------------------------------------------------------- */
 
-/* Whether e changes with an index variable alone, not with what is read. */
+/* Whether an index variable occurs in e outside of reads. */
 static bool varies(const ast_expr *e)
 {
 	if (e->kind == AST_NAME)

@@ -1,4 +1,4 @@
-/* What the files of the checker share.
+/* The state of the checker, shared by the files dsl/check*.c alone.
  *
  * A check is a row of the table in check.c: a function that reports and
  * returns nothing; it runs when the checks that it needs found no error.
@@ -22,7 +22,8 @@ enum {
 
 typedef enum etype_kind {
 	TY_UNKNOWN, /* anything; expansion will see */
-	TY_FAULTY,  /* an error was reported: fits everywhere, and spreads */
+	TY_FAULTY,  /* the type after an error that was reported: fits
+		     * everywhere, and spreads */
 	TY_INT,	    /* a constant that takes any numeric type */
 	TY_FLOAT,   /* a constant that takes any float type */
 	TY_STRING,
@@ -63,9 +64,9 @@ struct ast_symbol {
 	const ast_expr **dims;
 	bool broadcast;
 
-	/* SYM_VAR: how many conditions are around its lambda, and the extent:
-	 * found where a read, a result or a `<' says it; NULL for one that
-	 * only expansion can know. */
+	/* SYM_VAR: the number of conditions around its lambda, and the extent:
+	 * found where a read, a result or a `<' says it; NULL for one that only
+	 * expansion can know. */
 	int conditions;
 	bool found, tentative;
 	bool settled; /* reads have no say any more */
@@ -78,7 +79,7 @@ typedef struct bound_pack {
 	const ast_pack *pack;
 } bound_pack;
 
-/* What a body of statements belongs to. */
+/* The kind of definition that a body of statements belongs to. */
 typedef enum body_kind { BODY_ONNX, BODY_DEF, BODY_MODEL } body_kind;
 
 typedef struct checker {
@@ -112,7 +113,8 @@ ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
 const ast_attr *check_find_attr(const checker *c, const char *name);
 /* The name that is called. */
 range check_call_at(const ast_expr *call);
-/* Whether a definition is not there for a fault that is reported already. */
+/* Whether a definition is missing because it has a fault, which has been
+ * reported. */
 bool check_is_missing(const tdl_modules *m, const char *name);
 /* The operator that a call means; NULL, with an error, if there is none, or
  * without one where that was reported already. */
@@ -143,7 +145,7 @@ void check_pack(checker *c, const ast_pack *p, range at);
 /* Whether as many dimensions are given as there are. */
 void check_rank(checker *c, range at, const char *what, ast_expr *const *items,
 		int n, const ast_expr *const *dims, int ndims);
-/* Whether lambdas around bind all of what the pack selects. */
+/* Whether lambdas around bind all dimensions that the pack item selects. */
 void check_bound(checker *c, const ast_expr *item);
 
 /* ---- check_call.c ------------------------------------------------------- */
@@ -161,7 +163,7 @@ void check_bind(checker *c, const char *name, range at);
 /* The same for what is declared once. */
 void check_declare(checker *c, ast_symbol *s);
 void check_body_value(checker *c, const ast_expr *e);
-/* Returns whether the statements end with a return whatever happens. */
+/* Returns whether every path through the statements ends with a return. */
 bool check_statements(checker *c, ast_stmt *const *body, int n);
 
 /* ---- check_extent.c, check_type.c, check_onnx.c, check_model.c ----------- */

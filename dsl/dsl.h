@@ -1,11 +1,13 @@
-/* The front end: text to checked operators. */
+/* The front end: source text to checked operators.  It is the interface of dsl/
+ * for the rest of the compiler: a set of modules is loaded, then operators are
+ * looked up by name.  A definition with a fault is not found. */
 #ifndef TDL_DSL_DSL_H
 #define TDL_DSL_DSL_H
 
 #include "base/intern.h"
 #include "dsl/ast.h"
 
-/* A set of modules: the files given, and what they import. */
+/* A set of modules: the given files and all that they import. */
 typedef struct tdl_modules {
 	arena *arena;
 	diag_sink *sink;
@@ -75,9 +77,8 @@ char *dsl_format(arena *a, const ast_module *m);
 /* "f(x[N]; k: int = 1) -> y[N]", on one line. */
 char *dsl_signature_text(arena *a, const ast_op *op);
 
-/* "op f(x[N]; k: int = 1) -> y[N]": what a definition of an operator, an opaque
- * function, a def or a model says before its '=' or '{', in the canonical
- * layout. */
+/* "op f(x[N]; k: int = 1) -> y[N]": the head of a definition, before its '=' or
+ * '{', in the canonical layout. */
 char *dsl_header_text(arena *a, const ast_def *def);
 
 /* One expression as canonical text, for messages. */

@@ -72,8 +72,8 @@ void put_comma(formatter *f, doc *seq, uint32_t next)
 	doc_add(f->arena, seq, &doc_line);
 }
 
-/* What ended at `end` is over: a comment behind it on its line belongs to it,
- * and an empty line is kept. */
+/* The construct that ended at `end` is over: a comment behind it on its line
+ * belongs to it, and an empty line is kept. */
 static void put_end(formatter *f, doc *seq, uint32_t end)
 {
 	if (f->next < f->module->ncomments) {
@@ -478,7 +478,7 @@ static doc *model_header(formatter *f, const ast_model *m)
 	return head(f, "model ", m->name, m->params, m->nparams);
 }
 
-/* What follows its header. */
+/* A header and the block that follows it. */
 static doc *with_block(formatter *f, doc *d, ast_stmt *const *body, int n,
 		       range at)
 {

@@ -1,4 +1,6 @@
-/* What the files of the formatter share. */
+/* The state of one run of the formatter, shared by the files dsl/format*.c
+ * alone.  They turn a tree into a document (dsl/doc.h) and place the comments
+ * of the source, which are not in the tree, by their offsets. */
 #ifndef TDL_DSL_FORMAT_H
 #define TDL_DSL_FORMAT_H
 

@@ -428,7 +428,7 @@ exprs1:
 	{ PUSH($1, $3); $$ = $1; }
 ;
 
-/* What stands in the brackets of a read, and in those of a signature. */
+/* The items in the brackets of a read, and in those of a signature. */
 items:
   %empty
 	{ $$ = LIST(expr_list); }
@@ -651,8 +651,9 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what)
 
 enum { MAX_EXPECTED = 4 };
 
-/* The tokens that would do, for a message; NULL if there are too many to be
- * of help.  Where a name may stand, so may the words that can be names. */
+/* The tokens that the grammar accepts here, for a message; NULL if there are
+ * too many to be of help.  A name among them stands for the words that can be
+ * names, too. */
 static const char *expected(const yypcontext_t *cx, dsl_parser *p)
 {
 	yysymbol_kind_t kinds[YYNTOKENS];

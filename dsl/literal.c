@@ -1,4 +1,4 @@
-/* What the scanner's matches mean. */
+/* The values of the scanner's matches: strings, numbers and names. */
 #include "config.h"
 
 #include <errno.h>

@@ -74,8 +74,8 @@ static void *grown(arena *a, const void *at, int n, size_t size)
 
 /* ---- definitions -------------------------------------------------------- */
 
-/* What else has the name of an operator, an opaque function or a def; NOWHERE
- * if nothing has. */
+/* The place of the definition that has a name already, an operator, an opaque
+ * function or a def; NOWHERE if there is none. */
 static range defined_at(const tdl_modules *m, const char *name)
 {
 	const ast_op *op = strmap_get(m->ops, name);

@@ -1,5 +1,5 @@
-/* From text to a tree: the text is checked, scanned, and its words are told
- * from names. */
+/* From text to a tree: the text is checked and scanned, and words are told from
+ * names. */
 #include "config.h"
 
 #include <ctype.h>
@@ -31,8 +31,8 @@ static bool begins_definition(int kind)
 
 /* ---- faults ------------------------------------------------------------- */
 
-/* A name, or what was meant to be one, behind a fault: it may be the name of
- * the definition, so that calls of it are not reported. */
+/* A name, or a token in its place, behind a fault: it may be the name of the
+ * definition, so that calls of it are not reported. */
 static void note_word(dsl_parser *p, const dsl_token *t)
 {
 	if (p->lost && (t->kind == TOK_NAME || t->kind == TOK_STRING))
@@ -274,8 +274,7 @@ static bool ends_operand(int kind)
 	}
 }
 
-/* A token that can be the first of an expression, but not of what stands
- * behind a name. */
+/* A token that can be the first of an expression, but cannot follow a name. */
 static bool begins_operand(int kind)
 {
 	switch (kind) {

@@ -1,4 +1,5 @@
-/* What scanner, grammar and tree builder share: the state of one parse. */
+/* The state of one parse, shared by the scanner, the grammar and the tree
+ * builder. */
 #ifndef TDL_DSL_PARSE_H
 #define TDL_DSL_PARSE_H
 
@@ -14,7 +15,8 @@ typedef VEC(ast_attr) attr_list;
 typedef VEC(ast_let) let_list;
 typedef VEC(ast_stmt *) stmt_list;
 
-/* h_{i}_w as it is read: a text before each expression. */
+/* A name with expressions, h_{i}_w, while it is read: a text before each
+ * expression. */
 typedef struct family {
 	VEC(const char *) texts;
 	expr_list exprs;
@@ -85,7 +87,8 @@ typedef struct dsl_parser {
 } dsl_parser;
 
 enum {
-	/* Expressions and statements in one file; about 100 MB of them. */
+	/* The most expressions and statements of one file; the tree of so many
+	 * takes about 100 MB. */
 	AST_MAX_NODES = 400000,
 	AST_MAX_DEFS = 10000, /* definitions in one file */
 	AST_MAX_COMMENTS = 200000, /* lines of them in one file */
@@ -101,7 +104,8 @@ ast_expr *ast_float(dsl_parser *p, range at, double f);
 ast_expr *ast_bool(dsl_parser *p, range at, bool b);
 /* AST_STRING or AST_NAME */
 ast_expr *ast_text(dsl_parser *p, ast_kind kind, range at, const char *s);
-/* h_{i}_w: what `parts' has, and the text behind the last '}'. */
+/* The family h_{i}_w: the pieces in `parts', and the text behind the last
+ * '}'. */
 ast_expr *ast_family(dsl_parser *p, range at, const family *parts,
 		     const char *tail);
 ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
@@ -125,7 +129,7 @@ ast_attr ast_attribute(dsl_parser *p, range at, const char *name,
 ast_tensor ast_constant(range at, const char *name, const written_type *type);
 
 ast_stmt *ast_statement(dsl_parser *p, stmt_kind kind, range at);
-/* targets = value; without a value where that is NULL. */
+/* targets = value; value is NULL for a statement without one. */
 ast_stmt *ast_assign(dsl_parser *p, stmt_kind kind, range at,
 		     const expr_list *targets, ast_expr *value);
 /* The kind is set by the caller. */
@@ -194,7 +198,8 @@ void dsl_doc(dsl_parser *p, range at);
 bool scan_open(dsl_parser *p);
 void scan_close(dsl_parser *p);
 
-/* What the scanner's matches mean. Those that fail add an error. */
+/* The values of the tokens that the scanner matches.  A function that fails
+ * adds an error. */
 bool literal_string(dsl_parser *p, range at, const char *text, int len,
 		    const char **s);
 bool literal_int(dsl_parser *p, range at, const char *text, int64_t *i);
