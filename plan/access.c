@@ -1,4 +1,4 @@
-/* What a kernel's body reads: each read, compiled once by kernel_finish(), with
+/* The reads of a kernel's body: each is compiled once by kernel_finish(), with
  * the conditions under which it is made. */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 typedef enum dim_kind {
 	DIM_INDEX,
 	DIM_WHOLE,   /* data-dependent */
-	DIM_DERIVED, /* data-dependent, and var stands for the dimension */
+	DIM_DERIVED, /* a data-dependent index; var stands for the dimension */
 	DIM_UNKNOWN, /* an index that intervals do not follow */
 } dim_kind;
 
@@ -64,8 +64,8 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* Where x = g * p + .. and y = h * p + .. for the same sum p of variables
- * without a common divisor: true, with g > 0 and h. */
+/* Whether x = g * p + .. and y = h * p + .. for the same sum p of variables
+ * without a common divisor; then g > 0 and h are set. */
 static bool parallel(const lin *x, const lin *y, int64_t *g, int64_t *h)
 {
 	if (!x->affine || !y->affine || x->n != y->n || !x->n)
@@ -189,7 +189,8 @@ static bool is_logic(const kexpr *e)
 static void collect(builder *b, const kexpr *e, const path *p)
 {
 	if (is_logic(e)) {
-		/* The second is evaluated where the first does not decide. */
+		/* The second argument is evaluated only if the first does not
+		 * decide. */
 		const kexpr *c = kx_simplify(b->a, e->args[0], b->k->vars);
 		collect(b, e->args[0], p);
 		collect_branch(b, e->args[1], p,
@@ -252,7 +253,8 @@ static inline span affine_span(const lin *x, const box *b)
 	return r;
 }
 
-/* What dimension x of an access covers, clipped; false where it is nothing. */
+/* The range [*lo, *hi) that an access reads of dimension x, clipped; false if
+ * it is empty. */
 static inline bool dim_need(const access_dim *x, const box *space, int64_t *lo,
 			    int64_t *hi)
 {
@@ -277,7 +279,8 @@ static inline bool dim_need(const access_dim *x, const box *space, int64_t *lo,
 	return *lo < *hi;
 }
 
-/* Adds what one access needs to what is needed already, if `some` is. */
+/* Extends the needed box by the reads of one access; `some` says that the box
+ * is not empty.  Returns whether it is not empty then. */
 static bool add_need(const kaccess *acc, const box *space, box *need,
 		     bool some)
 {
@@ -401,7 +404,7 @@ typedef struct search {
 	int steps; /* left */
 } search;
 
-/* The used variable that runs furthest; -1 where each has one value. */
+/* The used variable with the longest range; -1 if each has one value. */
 static int widest(const search *s, const box *space)
 {
 	int at = -1;

@@ -36,7 +36,8 @@ static int64_t stride_of(const box *at, int dim)
 	return stride;
 }
 
-/* Where element 0, 0, .. would be: what is subtracted may pass it. */
+/* The address of element 0, 0, .., which may lie outside of the buffer and wrap
+ * around. */
 static int64_t origin(const bind_run *r, int i)
 {
 	const box *at = &r->at[i];
@@ -71,8 +72,8 @@ void bind_words(const binding *b, const bind_run *r, int64_t *w)
 
 /* ---- how large indices become ------------------------------------------ */
 
-/* A bound for |e|, an index: of what is read from a tensor nothing is known
- * but that it is checked. */
+/* A bound for |e|, an index.  An element read from a tensor has no bound but
+ * that of its check. */
 static double greatest(const kernel *k, const kexpr *e)
 {
 	double x[3] = { 0 };

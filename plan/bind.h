@@ -1,10 +1,11 @@
-/* What the CUDA text of a kernel leaves open: names that stand for the part of
- * the iteration space, for where tensors lie and for how far apart their
- * elements are (include/tdl/cuda.h).  A value that all runs of a kernel have in
- * common becomes a number in the text, which the compiler knows then; the
- * others become 64-bit words, the kernel's parameter.
+/* Bindings of the names that the CUDA text of a kernel leaves open: bounds of
+ * the part of the iteration space, addresses and strides of the tensors
+ * (include/tdl/cuda.h).  A value that all runs of a kernel in a plan share
+ * becomes a constant in the text; the others become 64-bit words of the
+ * kernel's parameter.
  *
- * Nothing here needs CUDA. */
+ * Used by the CUDA backend and by exported programs; nothing here needs
+ * CUDA. */
 #ifndef TDL_PLAN_BIND_H
 #define TDL_PLAN_BIND_H
 
@@ -25,8 +26,8 @@ typedef struct bind_slot {
 	int i, d;
 } bind_slot;
 
-/* A worker's run of a kernel: the part of the iteration space, what of each
- * operand lies in memory, densely, and where that begins. */
+/* A worker's run of a kernel: the part of the iteration space, and of each
+ * operand the box that lies in memory, densely, and its address. */
 typedef struct bind_run {
 	const kernel *k;
 	box space;
@@ -40,7 +41,7 @@ bind_run bind_run_of(const plan *p, int instr, int worker, uint64_t base);
 
 int64_t bind_value(const bind_run *r, bind_slot s);
 
-/* How a kernel is bound in a plan. */
+/* The bindings of one kernel of a plan. */
 typedef struct binding {
 	bool used;
 	bool wide; /* indices do not fit 32 bits */

@@ -1,5 +1,5 @@
-/* Whether a plan is one: each check looks at one table and trusts those
- * before it. */
+/* The checks of a plan: each looks at one table and relies on the checks of
+ * those before it. */
 #include "config.h"
 
 #include "plan/check.h"
@@ -101,8 +101,8 @@ static bool same_type(const plan_tensor *t, dtype type, int ndim,
 	return true;
 }
 
-/* What becomes of a state: a result with its type, shape and cuts that is no
- * other's. */
+/* The next value of a state: a result with the state's type, shape and cuts
+ * that is the next value of no other state. */
 static bool check_next(checker *c, const plan_tensor *t, bool *taken)
 {
 	const plan *p = c->p;
@@ -275,7 +275,7 @@ static bool reads_tensor(const plan *p, const plan_node *n, int tensor)
 	return false;
 }
 
-/* Whether the formula of a buffer means something. */
+/* Whether the formula of a buffer is meaningful. */
 static bool check_formula(checker *c, const plan_buffer *b)
 {
 	const plan *p = c->p;
@@ -503,9 +503,9 @@ static int64_t expr_length(const kexpr *e)
 	return n;
 }
 
-/* What a kernel reads takes time in the length of its body.  A worker asks
- * that for each buffer with a formula and each input of a run; a plan where
- * that takes longer than a second or so is refused. */
+/* The reads of a kernel are found in time proportional to the length of its
+ * body.  A worker does that for each buffer with a formula and each input of a
+ * run; a plan that needs more than a second or so for it is refused. */
 static bool check_work(checker *c, arena *tmp)
 {
 	enum { MOST_WORK = 20000000 };

@@ -1,5 +1,5 @@
-/* Checking a plan: what plan/check.c shares with its half for one worker.
- * Inside plan/ only. */
+/* The state of the plan checker, shared by plan/check.c and plan/check_worker.c
+ * alone. */
 #ifndef TDL_PLAN_CHECK_H
 #define TDL_PLAN_CHECK_H
 

@@ -1,4 +1,5 @@
-/* Whether a plan that plan_check() found sound is so for one worker. */
+/* The regions and transfers of one worker, of a plan that plan_check() found
+ * sound. */
 #include "config.h"
 
 #include "base/checked.h"

@@ -4,11 +4,12 @@
 
 #include "plan/transfer.h"
 
-/* Workers that are looked at, evenly spaced: what is true of all of a larger
- * mesh is true of these, and the pieces of all to all are their square. */
+/* Workers that are looked at, evenly spaced: a pattern of all workers of a
+ * larger mesh shows in these, and the pieces of an all-to-all are their
+ * square. */
 enum { MOST_LOOKED_AT = 64 };
 
-/* What a worker has before and after. */
+/* The regions of a worker before and after a transfer. */
 typedef struct ends {
 	region from, to;
 } ends;
@@ -34,7 +35,8 @@ static const ends *ends_of(const look *l, int worker)
 	return *e;
 }
 
-/* Each owner gives all that it has, and all who take part get the same. */
+/* Each owner gives its whole region, and all members of the group get the
+ * same. */
 static bool is_gather(const look *l)
 {
 	const box *all = &ends_of(l, l->worker)->to.at;
@@ -50,7 +52,7 @@ static bool is_gather(const look *l)
 	return true;
 }
 
-/* Where a worker's block is in the grid of all blocks, per dimension. */
+/* The position of a worker's block in the grid of all blocks, per dimension. */
 static void grid_index(const plan *p, const cuts *c, int worker, int *at)
 {
 	int coords[MAX_AXES];

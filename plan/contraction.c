@@ -32,8 +32,8 @@ static uint32_t vars_of(const kexpr *e)
 	return vars;
 }
 
-/* The indices of a read; false where one is no sum, or may be outside the
- * input, where a guard would matter. */
+/* The indices of a read; false if one is not an affine sum, or may lie outside
+ * the input, so that a guard would matter. */
 static bool factor_of(arena *a, const kernel *k, const kexpr *read, factor *f)
 {
 	const kinput *in = &k->inputs[read->input];

@@ -49,8 +49,8 @@ typedef struct gemm {
 enum { GEMM_MAX_CALLS = 256 };
 
 /* The products that compute a part of the kernel's result from dense or strided
- * views, which cover it as for kernel_eval().  False where they are not such:
- * more than one group of summed variables, none, too many calls. */
+ * views, which cover it as for kernel_eval().  False if there is no summed
+ * variable or more than one group of them, or if that takes too many calls. */
 bool contraction_gemm(arena *a, const kernel *k, const contraction *c,
 		      const box *space, const view *inputs, const view *out,
 		      gemm *g);

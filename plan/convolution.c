@@ -88,8 +88,8 @@ static int plain_var(const place *p)
 	return plain ? v : -1;
 }
 
-/* Takes the divisions out of a condition that says they have no remainder;
- * false where it says anything else. */
+/* Collects the divisions that a condition requires to be exact; false for any
+ * other condition. */
 static bool take_condition(const kexpr *e, const reading *r, uint32_t *divided)
 {
 	if (e->kind == KX_FN && e->fn == FN_AND)
@@ -164,8 +164,8 @@ static bool window_of(const kernel *k, const place *p, int *out, int *reduced)
 	return *out >= 0 && *reduced >= 0;
 }
 
-/* What the kind of a convolution and one of its axes follow from: where the
- * variables stand. */
+/* The variables of the two factors by their part in a convolution, from which
+ * its kind and the variables of one spatial axis follow. */
 typedef struct roles {
 	const kernel *k;
 	const reading *plain, *window;

@@ -2,7 +2,7 @@
 
 #include "plan/derive.h"
 
-/* How an expression depends on the reads in question. */
+/* The dependence of an expression on the reads in question. */
 typedef enum degree {
 	DEGREE_NONE,  /* not at all */
 	DEGREE_ZERO,  /* not at all: it is the constant 0 */
@@ -101,8 +101,8 @@ static degree degree_select(const kexpr *e, target t)
 	return degree_sum(x, y);
 }
 
-/* Whether a sum of numbers cast to the type is near enough to their sum, cast:
- * not where a few bits are left, nor where there is no 0. */
+/* Whether a sum of numbers cast to the type is near enough to the cast of their
+ * sum: not for types of few bits, nor for those without 0. */
 static bool keeps_sums(dtype t)
 {
 	return dtype_is_float(t) && dtype_bits(t) >= 16;

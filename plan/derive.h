@@ -1,5 +1,5 @@
-/* What follows from the form of a kernel's body: in which reads it is linear,
- * and the variables that this adds. */
+/* Facts that follow from the form of a kernel's body: the reads in which it is
+ * linear, and the derived variables that these allow. */
 #ifndef TDL_PLAN_DERIVE_H
 #define TDL_PLAN_DERIVE_H
 
@@ -10,10 +10,10 @@
  * input and 0 where the input is. */
 bool kernel_body_linear(const kernel *k, int input);
 
-/* Adds a derived variable (see kderived) for each dimension of an input that
- * is read at a data-dependent index, where the body is linear in those reads,
- * what stands for those outside of the input is 0, and the body is reduced by
- * Sum or not at all.  It is called "INPUT.DIM".  Before kernel_finish(). */
+/* Adds a derived variable (see kderived) for each dimension of an input that is
+ * read at a data-dependent index, where the body is linear in those reads, the
+ * value of a read outside of the input is 0, and the body is reduced by Sum or
+ * not at all.  It is called "INPUT.DIM".  Before kernel_finish(). */
 void kernel_derive(arena *a, kernel *k);
 
 #endif

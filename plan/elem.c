@@ -13,9 +13,9 @@
 /* ---- floats as bits ---------------------------------------------------- */
 
 /* A format of sign, exponent and mantissa.  Codes without the sign up to
- * `largest` are finite numbers; `over` is what lies beyond becomes, `nan` what
- * is not a number does, 0 where there is none.  Without a negative zero its
- * code is that of NaN. */
+ * `largest` are finite numbers; `over` is the code for numbers beyond, `nan`
+ * that of NaN, 0 if there is none.  Without a negative zero its code is that of
+ * NaN. */
 typedef struct format {
 	int exponent, mantissa, bias;
 	uint16_t largest, over, nan;

@@ -8,9 +8,9 @@
 #include "base/dtype.h"
 
 /* The bits of v as a float of type t, rounded to nearest even (f8e8m0: of two
- * as near to the greater).  What is out of range becomes infinite, NaN in a
- * type that has no infinity, the greatest number with v's sign in one that has
- * no NaN either; there a NaN becomes 0.  0 is out of f8e8m0's range. */
+ * as near to the greater).  A number out of range becomes infinite, NaN in a
+ * type without infinity, and the greatest number with v's sign in a type
+ * without NaN; there a NaN becomes 0.  0 is out of f8e8m0's range. */
 uint64_t elem_encode(dtype t, double v);
 double elem_decode(dtype t, uint64_t bits);
 

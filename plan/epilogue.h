@@ -1,6 +1,7 @@
-/* What a kernel does to each element of a product of matrices before it is
- * stored, as libraries have it: adds a bias.  What they have for activations
- * does not say what becomes of a NaN, which must not be lost. */
+/* Epilogues: operations on each element of a product of matrices before it is
+ * stored, which libraries fuse with the product.  A bias is the only one: the
+ * activations of libraries do not specify the result for a NaN, which must not
+ * be lost. */
 #ifndef TDL_PLAN_EPILOGUE_H
 #define TDL_PLAN_EPILOGUE_H
 
@@ -11,9 +12,9 @@ typedef struct epilogue {
 	int dim;  /* .. and the dimension of the result that it goes along */
 } epilogue;
 
-/* Whether all that a kernel does is that to its input `of`, which has the
- * result's shape and type and is read at the result's own index; found in its
- * structure. */
+/* Whether a kernel is nothing but such an epilogue of its input `of`, which has
+ * the result's shape and type and is read at the result's own index; found in
+ * its structure. */
 bool epilogue_of(const kernel *k, int of, epilogue *e);
 
 #endif

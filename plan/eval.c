@@ -136,9 +136,9 @@ typedef enum found {
 	FOUND_ZERO,    /* outside the derived variable's part, or a fault */
 } found;
 
-/* Where a read finds its element: outside of the input before outside of a
- * part.  All of its indices are evaluated, also where an earlier one is
- * outside. */
+/* Finds the element of a read.  One that is outside of the input counts as that
+ * even if it is outside of a derived variable's part, too.  All indices are
+ * evaluated, also those after one that is outside. */
 static found find(run *r, const node *n, int64_t *offset)
 {
 	found result = FOUND;
@@ -499,7 +499,7 @@ static int64_t out_offset(const run *r, const view *out, int n)
 	return at;
 }
 
-/* Where the reduction variables end: derived ones add no loop. */
+/* The end of the reduction variables that are loops: derived ones add none. */
 static int loops_end(const kernel *k)
 {
 	int end = k->nvars;

@@ -3,13 +3,13 @@
  * path.
  *
  * Floats are computed in f64 and rounded by casts and by storing alone.
- * Integers wrap at the width of their type, `/` and `%` round down; division
- * by zero gives 0; a shift by the width or more leaves 0, or the sign where a
+ * Integers wrap at the width of their type, `/` and `%` round down; division by
+ * zero gives 0; a shift by the width or more leaves 0, or the sign where a
  * signed number goes right.  A float that the integer type of a cast does not
  * hold becomes the nearest that it holds, a NaN 0.  min, max, Min, Max, ArgMax
  * and ArgMin treat NaN as NumPy does: a NaN wins, the first one.  `and` and
- * `or` leave out their second argument where the first one decides.  What only
- * moves or reinterprets elements keeps all of their bits. */
+ * `or` leave out their second argument where the first one decides.  Functions
+ * that only move or reinterpret elements keep all of their bits. */
 #ifndef TDL_PLAN_EVAL_H
 #define TDL_PLAN_EVAL_H
 
@@ -35,8 +35,8 @@ typedef enum eval_status {
 	EVAL_KERNEL_FAILED, /* an opaque function did not return 0 */
 } eval_status;
 
-/* Where EVAL_INDEX_OUTSIDE happened; of EVAL_KERNEL_FAILED only the value, what
- * the function returned. */
+/* The place of EVAL_INDEX_OUTSIDE; for EVAL_KERNEL_FAILED only the value, which
+ * is the function's return value. */
 typedef struct eval_fault {
 	int input, dim;
 	int64_t value;
@@ -47,10 +47,10 @@ typedef struct eval_fault {
 struct tdl_kernel_call;
 typedef int (*opaque_fn)(const struct tdl_kernel_call *);
 
-/* Computes the part of the result that `space` gives into out, which must
- * cover kernel_produces().  Each input must cover kernel_need().  Where
- * reduction variables run over a part only, the result is the partial one; an
- * empty reduction gives the reducer's identity. */
+/* Computes the part of the result that `space` gives into out, which must cover
+ * kernel_produces().  Each input must cover kernel_need().  If reduction
+ * variables run over a part only, the result is partial; an empty reduction
+ * gives the reducer's identity. */
 eval_status kernel_eval(const kernel *k, const box *space, const view *inputs,
 			view *out, opaque_fn opaque, eval_fault *fault);
 

@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "plan/transfer.h"
 
-/* What the formula of a buffer depends on; zero where it does not.  Without
- * gaps, so that keys are compared as bytes. */
+/* The values that the formula of a buffer depends on; the others are zero.
+ * Without padding, so that keys are compared as bytes. */
 typedef struct key {
 	int64_t dims[MAX_NDIM];
 	const kernel *kernel;
@@ -40,7 +40,7 @@ typedef struct fact {
 	collective collective; /* of a transfer */
 } fact;
 
-/* Numbers of rows by the hash of what identifies them; 0 is free. */
+/* Row numbers by the hash of the row's key; 0 is free. */
 typedef struct table {
 	int *slots;
 	size_t nslots; /* a power of two */
@@ -228,7 +228,7 @@ static bool covers(const region *x, const region *y)
 		x->count == box_volume(&x->at));
 }
 
-/* Whether something holds of the regions on every worker. */
+/* Whether a predicate holds of the regions on every worker. */
 static bool on_all(forms *f, fact_kind kind, int x, int y,
 		   bool (*holds)(const region *, const region *))
 {

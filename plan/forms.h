@@ -1,11 +1,10 @@
 /* Regions, computed once for all buffers that have them.
  *
- * What a buffer holds follows from a formula on few things: the tensor's shape
- * and cuts, the kernel, the cuts of the node.  A network has the same layer
- * many times, and so the same few of these; those that read the same are one
- * form.  What takes all workers to find out (how many bytes, what moves) is
- * found out once per form, or pair of forms.  Inside plan/ and for the
- * compiler. */
+ * The region of a buffer is a formula on few values: the tensor's shape and
+ * cuts, the kernel, the cuts of the node.  A network repeats its layers, and so
+ * these values; buffers with equal values have one form.  Facts that take a
+ * loop over all workers (numbers of bytes, transfers) are computed once per
+ * form, or pair of forms.  Inside plan/ and for the compiler. */
 #ifndef TDL_PLAN_FORMS_H
 #define TDL_PLAN_FORMS_H
 
@@ -24,7 +23,7 @@ int forms_of(forms *f, const plan_buffer *b);
 int64_t forms_nbytes(forms *f, int x);
 
 /* Whether buffers of forms x and y hold the same region on every worker;
- * whether what x holds covers y on every worker. */
+ * whether the region of x covers that of y on every worker. */
 bool forms_same(forms *f, int x, int y);
 bool forms_cover(forms *f, int x, int y);
 
@@ -33,8 +32,8 @@ bool forms_cover(forms *f, int x, int y);
 int64_t forms_received(forms *f, const plan_instr *in);
 collective forms_collective(forms *f, const plan_instr *in);
 
-/* A small number for what an instruction does: two that have the same do the
- * same on every worker, though in other places. */
+/* A small number that identifies the work of an instruction: two instructions
+ * with the same number do the same on every worker, at other addresses. */
 int forms_instr(forms *f, const plan_instr *in);
 
 #endif

@@ -100,11 +100,12 @@ span index_span(const lin *x, const box *b);
  * none. */
 bool index_narrow(const cond *c, box *b);
 
-/* Compiles e; false where it is no i64 expression in the variables that
- * intervals follow. */
+/* Compiles e; false if it is not an i64 expression over the variables that
+ * intervals can follow. */
 bool index_compile(arena *a, const kernel *k, const kexpr *e, lin *x);
 
-/* What is known of the variables where e is `want`; NULL for nothing. */
+/* The bounds on the variables that follow from e being `want`; NULL if none
+ * follow. */
 const cond *index_cond(arena *a, const kernel *k, const kexpr *e, bool want);
 
 /* All of n conditions, some of which may be NULL. */

@@ -216,7 +216,7 @@ uint64_t kernel_hash(const kernel *k);
 char *kx_text(arena *a, const kernel *k, const kexpr *e);
 char *kernel_text(arena *a, const kernel *k);
 
-/* Prepares accesses (plan/region.h); called once by whoever makes a kernel. */
+/* Prepares accesses (plan/region.h); called once by the maker of a kernel. */
 void kernel_finish(arena *a, kernel *k);
 
 /* Arithmetic operations per point of the iteration space, the reducer's own

@@ -68,8 +68,8 @@ static int by_area(const void *x, const void *y)
 	return by_size(x, y);
 }
 
-/* The offset of the smallest gap that holds e, among what is in use at the
- * same time; *at is where it goes in the slots. */
+/* The offset of the smallest gap that holds e, among the items in use at the
+ * same time; *at is its position among the slots. */
 static int64_t best_fit(const packer *k, int nslots, const entry *e)
 {
 	int64_t top = k->base, found = -1, least = INT64_MAX;
@@ -127,7 +127,7 @@ static int attempt(packer *k, const entry *order)
 	return highest;
 }
 
-/* Moves what ends up on top to the front of the order, again and again. */
+/* Moves the items that end up on top to the front of the order, repeatedly. */
 static void improve(packer *k, entry *order, int64_t bound)
 {
 	int64_t steps = (int64_t)k->n * k->n / 2 + 1;
@@ -312,7 +312,7 @@ typedef struct event {
 	int64_t nbytes;
 } event;
 
-/* What goes out of use at an instant goes before what comes. */
+/* At one instant, buffers that end come before buffers that begin. */
 static int by_instant(const void *x, const void *y)
 {
 	const event *a = x, *b = y;

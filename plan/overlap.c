@@ -6,9 +6,10 @@
 
 #include "plan/place.h"
 
-/* What is in use in the arena, a segment tree over the places where buffers
- * begin or end: node i has children 2i and 2i + 1.  owner is 1 + the buffer
- * that covers all of a node, inside whether anything below it is in use. */
+/* The buffers in use in the arena, as a segment tree over the places where
+ * buffers begin or end: node i has children 2i and 2i + 1.  owner is 1 + the
+ * buffer that covers all of a node, inside whether anything below it is in
+ * use. */
 typedef struct space {
 	int nplaces, nleaves; /* leaf i is from place i to place i + 1 */
 	int64_t *places;

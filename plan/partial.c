@@ -7,8 +7,9 @@
 #include "plan/derive.h"
 #include "plan/sign.h"
 
-/* How an expression takes the maximum (or the minimum) of partial inputs: it
- * is a homomorphism, e(max(a, b)) is max(e(a), e(b)) or min(e(a), e(b)). */
+/* The response of an expression to the maximum (or the minimum) of partial
+ * inputs: it is a homomorphism, e(max(a, b)) is max(e(a), e(b)) or min(e(a),
+ * e(b)). */
 typedef enum course {
 	COURSE_FREE,  /* it does not depend on the input */
 	COURSE_MAX,   /* its values combine by Max */
@@ -145,8 +146,9 @@ static course compared(const kexpr *e, course c)
 	return real && c == COURSE_MAX ? COURSE_OTHER : c;
 }
 
-/* What is defined for part of the numbers alone is not here: where a part is
- * NaN, so is the maximum.  Nor is arithmetic on integers, which wraps. */
+/* Functions that are defined for part of the numbers alone are missing: if one
+ * part is NaN, so is the maximum.  So is arithmetic on integers, which
+ * wraps. */
 static course course_fn(const kexpr *e, target t)
 {
 	course x = course_of(e->args[0], t);

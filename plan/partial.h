@@ -15,9 +15,8 @@
 
 #include "plan/kernel.h"
 
-/* The reducer s that combines the results where the input is partial by r,
- * and the other inputs are not partial; RED_NONE where it has to be combined
- * before. */
+/* The reducer s that combines the results if the input is partial by r, and the
+ * other inputs are not partial; RED_NONE where it has to be combined before. */
 reducer kernel_passes(const kernel *k, int input, reducer r);
 
 #endif

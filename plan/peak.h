@@ -1,4 +1,4 @@
-/* What a worker's memory is taken up with when most of it is in use. */
+/* The contents of a worker's memory at the instant of greatest use. */
 #ifndef TDL_PLAN_PEAK_H
 #define TDL_PLAN_PEAK_H
 
@@ -16,8 +16,8 @@ typedef struct plan_peak {
 	plan_use *uses; /* that add up to nbytes, the largest first */
 } plan_peak;
 
-/* Of a whole plan, in a.  Nothing is said of gaps between buffers: the arena
- * is as large as that or a little larger. */
+/* Of a whole plan, in a.  Gaps between buffers are not counted: the arena is as
+ * large as the sum or a little larger. */
 plan_peak plan_find_peak(arena *a, const plan *p);
 
 #endif

@@ -26,7 +26,8 @@ static void read_now(void *to, int buffer)
 		c->lives[buffer].last = c->now;
 }
 
-/* What the program does not say of the lifetime of a stored block. */
+/* The part of a stored block's lifetime that follows from its tensor's role,
+ * not from the program. */
 static void keep_stored(const plan *p, const plan_tensor *t, lifetime *l)
 {
 	lifetime *x = &l[t->buffer];
@@ -112,7 +113,8 @@ static void join_states(const placer *s)
 	}
 }
 
-/* Whether what instruction t writes may lie where its input `from` dies. */
+/* Whether the result of instruction t may lie in the place of its input `from`,
+ * which dies there. */
 static bool is_in_place(const placer *s, int t, int from)
 {
 	const plan_buffer *x = &s->p->buffers[from];
@@ -123,7 +125,7 @@ static bool is_in_place(const placer *s, int t, int from)
 			  forms_of(s->forms, to));
 }
 
-/* Whether a place is free again when the one who has a right to it comes. */
+/* Whether a place is free again when the buffer that has to get it begins. */
 static bool leaves_in_time(const placer *s, int buffer, int heir)
 {
 	int t = s->lives[heir].first, last = s->lives[buffer].last;

@@ -1,4 +1,6 @@
-/* When the buffers of a program are in use. */
+/* Lifetimes of the buffers of a program, and the buffers that share a place.
+ * Shared by memory planning, the states' updates, the checks of a plan and the
+ * report of its peak. */
 #ifndef TDL_PLAN_PLACE_H
 #define TDL_PLAN_PLACE_H
 
@@ -30,7 +32,7 @@ typedef struct plan_places {
 plan_places plan_find_places(arena *a, const plan *p, forms *f);
 
 /* Adds, for each state whose next value cannot lie in its place, a MOVE that
- * brings it there as soon as all who read the old one are done. */
+ * brings it there after the last reader of the old value. */
 void plan_update_states(arena *a, plan *p);
 
 /* Calls f for each buffer that an instruction reads; with repetitions. */

@@ -36,8 +36,8 @@ typedef enum plan_constant_kind {
 	PLAN_CONST_RANDOM, /* drawn, see plan_constant_box() */
 } plan_constant_kind;
 
-/* How random elements are distributed: between a and b, or with mean a and
- * standard deviation b. */
+/* The distribution of random elements: uniform between a and b, or normal with
+ * mean a and standard deviation b. */
 typedef enum plan_law { PLAN_UNIFORM, PLAN_NORMAL } plan_law;
 
 /* The elements of a constant: little-endian, dense, row-major. */
@@ -66,8 +66,8 @@ typedef struct plan_tensor {
 	/* STATE: the result of its type, shape and cuts that is its value after
 	 * a run; -1 where it stays as it is. */
 	int next;
-	int buffer; /* that holds the stored block; -1 where nobody uses it,
-		       which a state always is */
+	int buffer; /* the buffer of the stored block; -1 if it is not used;
+		       a state always has one */
 } plan_tensor;
 
 /* Blocks of threads share the part of the result that a kernel in CUDA computes
@@ -109,11 +109,11 @@ typedef struct plan_node {
 
 typedef enum plan_region_kind {
 	PLAN_STORED,   /* the tensor's block under its cuts */
-	PLAN_NEEDS,    /* the bounding box of what the node reads of the tensor,
+	PLAN_NEEDS,    /* the bounding box of the node's reads of the tensor,
 			  through all its inputs that are this tensor */
-	PLAN_PRODUCES, /* what the node computes of the tensor: its partial
-			  result where reduction variables are cut */
-	PLAN_OWN,      /* of what the node produces, the share that the worker
+	PLAN_PRODUCES, /* the node's block of the result: a partial result where
+			  reduction variables are cut */
+	PLAN_OWN,      /* the share of the node's result that the worker
 			  combines, see transfer.h */
 } plan_region_kind;
 
@@ -133,8 +133,8 @@ typedef enum plan_op {
 			 of node in everybody's `from` */
 } plan_op;
 
-/* What a transfer amounts to.  Nothing but speed depends on it: the pieces of
- * transfer.h say everything. */
+/* The pattern of a transfer.  It affects only speed: the pieces of transfer.h
+ * are complete without it. */
 typedef enum collective {
 	COLL_LOCAL,	     /* nobody receives anything */
 	COLL_ALL_GATHER,
@@ -152,7 +152,7 @@ typedef struct plan_instr {
 	plan_op op;
 	int node;	   /* RUN, COMBINE */
 	const int *inputs; /* RUN: buffers, one per input of the kernel; each
-			      covers what the input is read at */
+			      covers all reads of the input */
 	int from;	   /* MOVE, COMBINE */
 	int to;
 	collective collective; /* MOVE, COMBINE */
@@ -193,8 +193,8 @@ typedef struct plan {
 			    those in other files by their checksums; 0 for one
 			    that was not read */
 	int nfixed;
-	const char **fixed; /* the model's weights that are no states: what
-			       trains others cannot have changed them */
+	const char **fixed; /* the model's weights that are not states: another
+			       training run cannot have changed them */
 	int64_t arena_bytes;   /* of each worker */
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
@@ -207,23 +207,23 @@ typedef struct region {
 	int64_t first, count;
 } region;
 
-/* Which region of its tensor the worker holds in a buffer. */
+/* The region of its tensor that the worker holds in a buffer. */
 region plan_region(const plan *p, int buffer, int worker);
 region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
 
 /* The part of its node's iteration space that a worker computes. */
 box plan_space(const plan *p, int node, int worker);
 
-/* How partial results of a node are combined; RED_NONE where no axis cuts a
- * reduction variable.  *axes, may be NULL, has a bit for each axis that does.
- */
+/* The reducer that combines partial results of a node; RED_NONE where no axis
+ * cuts a reduction variable.  *axes, may be NULL, has a bit for each axis that
+ * does. */
 reducer plan_partial(const plan *p, int node, uint32_t *axes);
 
 /* Whether the result may overwrite input i: the input has the result's type
  * and shape and is read at the result's own index and nowhere else. */
 bool kernel_in_place(const kernel *k, int input);
 
-/* How many blocks have something to do, at most, where the kernel computes the
+/* The greatest number of blocks that have work where the kernel computes the
  * part `space`: the tiles of each kind multiplied.  Any number of blocks gives
  * the same result. */
 int64_t plan_launch_items(const plan_kernel *k, const box *space);
@@ -247,7 +247,7 @@ bool plan_is_readable(const plan *p, const char *text, size_t len);
 /* Writes it atomically; false with errno set. */
 bool plan_write(const plan *p, const char *path);
 
-/* What plan_parse() checks after the syntax: indices, kinds, types, order,
+/* The checks of plan_parse() after the syntax: indices, kinds, types, order,
  * places in the arena.  Adds errors at `path`. */
 bool plan_check(const plan *p, diag_sink *s, const char *path);
 

@@ -1,4 +1,5 @@
-/* Random numbers as a pure function.  Private to plan/. */
+/* Random numbers as a pure function of a seed and a position, so that every
+ * division of a tensor draws the same elements.  Private to plan/. */
 #ifndef TDL_PLAN_RANDOM_H
 #define TDL_PLAN_RANDOM_H
 

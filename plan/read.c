@@ -439,7 +439,7 @@ static bool read_tensor_of(reader *r, members *m, const char *name, int *to)
 	       read_index(r, m, name, MOST_ROWS, to);
 }
 
-/* What only a plan of a step of training has. */
+/* The members that only a plan of a training step has. */
 static bool read_training(reader *r, plan *p, members *top)
 {
 	json_t *j = read_optional(top, "training");

@@ -1,5 +1,5 @@
-/* Reading the plan file, docs/plan-format.md: what plan/read.c shares with its
- * half for kernels.  Inside plan/ only. */
+/* The reader of the plan file (docs/plan-format.md), shared by plan/read.c,
+ * read_kernel.c and read_constant.c alone.  Nothing in the file is trusted. */
 #ifndef TDL_PLAN_READ_H
 #define TDL_PLAN_READ_H
 
@@ -10,8 +10,9 @@
 
 enum { PLAN_MOST_TEXT = 128 << 20 }; /* bytes of a plan file */
 
-/* Where the reader is, for messages: "kernels[3]".  After the first error
- * nothing more is read; all functions return false from then on. */
+/* The reader and its position in the file, for messages: "kernels[3]".  After
+ * the first error nothing more is read; all functions return false from then
+ * on. */
 typedef struct reader {
 	arena *arena;
 	diag_sink *sink;

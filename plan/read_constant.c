@@ -1,5 +1,5 @@
-/* Reading the constants of a plan file: which member there is says where the
- * elements are. */
+/* Reading the constants of a plan file: the member that is present decides
+ * where the elements are. */
 #include "config.h"
 
 #include <math.h>

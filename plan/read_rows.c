@@ -17,7 +17,7 @@ static size_t skip_space(const rows *r, size_t i, size_t end)
 	return i;
 }
 
-/* Behind the string that begins at i, `end` if it does not end. */
+/* The offset behind the string that begins at i; `end` if it does not end. */
 static size_t skip_string(const rows *r, size_t i, size_t end)
 {
 	for (i++; i < end && r->text[i] != '"'; i++)
@@ -34,8 +34,8 @@ static size_t skip_word(const rows *r, size_t i, size_t end)
 	return i;
 }
 
-/* Behind the value that begins at i, whatever it is; `end` if it does not
- * end. */
+/* The offset behind the value of any kind that begins at i; `end` if it does
+ * not end. */
 static size_t skip_value(const rows *r, size_t i, size_t end)
 {
 	size_t depth = 0;
@@ -110,8 +110,9 @@ rows rows_find(const char *text, size_t len, const char *const *names,
 
 /* ---- bounds ------------------------------------------------------------ */
 
-/* What jansson makes of a part of the text: an object takes about 250 bytes,
- * an array 150, a member 100, an element 60, a string as much again. */
+/* The memory of the tree that jansson builds of a part of the text: an object
+ * takes about 250 bytes, an array 150, a member 100, an element 60, a string as
+ * much again. */
 static size_t cost_of(const rows *r, size_t i, size_t end)
 {
 	size_t cost = 0;
@@ -159,8 +160,7 @@ bool rows_fit(const rows *r, size_t most)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* The text is handed over with blanks for the tables' rows, which leaves all
- * places what they are. */
+/* The tables' rows are blanked out, which keeps all offsets of the text. */
 typedef struct blanked {
 	const rows *r;
 	size_t at;

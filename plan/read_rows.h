@@ -1,6 +1,6 @@
-/* The text of a plan file as its tables' rows, and the rest.  What a JSON
- * library makes of a large plan takes ten times its text, so that it is read
- * a row at a time.  Inside plan/ only. */
+/* The text of a plan file as its tables' rows, and the rest.  The tree that a
+ * JSON library builds of a large plan takes ten times the memory of its text,
+ * so that it is parsed a row at a time.  Inside plan/ only. */
 #ifndef TDL_PLAN_READ_ROWS_H
 #define TDL_PLAN_READ_ROWS_H
 
@@ -23,19 +23,20 @@ typedef struct rows {
 } rows;
 
 /* Finds the tables: members of the text's object with these names that are
- * arrays.  Nothing is said of whether the text is JSON. */
+ * arrays.  It does not check that the text is JSON. */
 rows rows_find(const char *text, size_t len, const char *const *names,
 	       int ntables);
 
-/* Whether what the library makes of a row, and of the rest, is less than a
- * number of bytes, by an estimate. */
+/* Whether the trees of each row, and of the rest, take less than a number of
+ * bytes, by an estimate. */
 bool rows_fit(const rows *r, size_t most);
 
 /* The object, its tables empty.  NULL, with the place in the text in *e, where
  * it is no JSON. */
 json_t *rows_rest(const rows *r, json_error_t *e);
 
-/* How many rows a table has at most; the rows decide whether it is JSON. */
+/* The greatest number of rows that a table can have; only reading them tells
+ * whether it is JSON. */
 int64_t rows_count(const rows *r, int table);
 
 /* Goes through the rows of a table. */

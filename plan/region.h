@@ -29,7 +29,7 @@ box box_intersect(const box *a, const box *b);
 box box_hull(const box *a, const box *b);
 /* |a \ b| */
 int64_t box_volume_less(const box *a, const box *b);
-/* How many elements of inner, a box inside outer, are among the first n of
+/* The number of elements of inner, a box inside outer, among the first n of
  * outer in row-major order. */
 int64_t box_count_before(const box *outer, const box *inner, int64_t n);
 
@@ -37,9 +37,9 @@ int64_t box_count_before(const box *outer, const box *inner, int64_t n);
  * where one of them is 0 too. */
 box kernel_space(const kernel *k);
 
-/* For a part of the iteration space, the bounding box of what each input is
- * read at, clipped to the input: needs[0..ninputs).  An input that is not
- * read gives an empty box. */
+/* For a part of the iteration space, the bounding box of the reads of each
+ * input, clipped to the input: needs[0..ninputs).  An input that is not read
+ * gives an empty box. */
 void kernel_needs(const kernel *k, const box *space, box *needs);
 /* The same for one input. */
 box kernel_need(const kernel *k, const box *space, int input);
@@ -50,13 +50,13 @@ typedef struct outside {
 			      one without indices, for its input */
 	int dim;
 	int64_t size;	   /* of the input's dimension */
-	bool known;	   /* whether lo and hi are; else the index is one that
-			      intervals do not follow */
+	bool known;	   /* whether lo and hi are known; else intervals do not
+			      follow the index */
 	int64_t lo, hi;	   /* the index takes values in [lo, hi) */
 } outside;
 
-/* Whether there is such a read anywhere in the kernel's iteration space;
- * *o tells the first.  Data-dependent indices are the run's matter and do not
+/* Whether there is such a read anywhere in the kernel's iteration space; *o
+ * tells the first.  Data-dependent indices are checked in the run and do not
  * count, nor does a read that no point of the space makes. */
 bool kernel_reads_outside(const kernel *k, outside *o);
 
@@ -81,7 +81,7 @@ int mesh_worker(const mesh *m, const int *coords);
 uint32_t mesh_axes_between(const mesh *m, int v, int w);
 int mesh_number_on(const mesh *m, uint32_t axes, int worker);
 
-/* How an index space is cut: per mesh axis the dimension (or variable) that
+/* A division of an index space: per mesh axis the dimension (or variable) that
  * is divided, or CUT_NONE.  Axes that cut one dimension nest, outermost
  * first. */
 enum { CUT_NONE = -1 };

@@ -1,5 +1,5 @@
-/* Signs of floats, and functions that rise: what is known of a value by the
- * functions that it is made with.  One table for kernels (plan/partial.c) and
+/* Signs of floats, and increasing functions: facts on a value that follow from
+ * the functions in its expression.  One table for kernels (plan/partial.c) and
  * for operators before their shapes are known (compiler/analysis). */
 #ifndef TDL_PLAN_SIGN_H
 #define TDL_PLAN_SIGN_H
@@ -30,7 +30,7 @@ bearing bearing_either(bearing x, bearing y);
  * expression. */
 bearing bearing_fn(fn f, bearing x, bearing y, bool equal);
 
-/* Whether f of one float never falls, and is defined for all. */
+/* Whether f of one float is non-decreasing and defined for all floats. */
 bool fn_rises(fn f);
 
 #endif

@@ -21,7 +21,7 @@
 enum { MAX_ATOMS = 48, MAX_ROUNDS = 16 };
 #define LIMIT ((int64_t)1 << 60)
 
-/* Below it the error of a product may underflow. */
+/* Below this limit the error of a product may underflow. */
 #define TINY 1e-280
 
 typedef struct pass {

@@ -1,4 +1,5 @@
-/* How states get their next values. */
+/* The updates of states: a next value that cannot lie in the place of its state
+ * is moved there. */
 #include "config.h"
 
 #include "plan/place.h"

@@ -71,8 +71,8 @@ static bool conflicts_with(const plan *p, int instr, const int *others, int n)
 	return false;
 }
 
-/* The latest step of the other queue that has to end before a step begins, of
- * those that its queue has not waited for. */
+/* The latest step of the other queue that has to end before a step begins and
+ * that its queue has not waited for. */
 static int step_before(const streams *x, const stream_step *t)
 {
 	for (int j = x->last[!t->on]; j > x->known[t->on]; j--) {

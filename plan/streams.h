@@ -1,5 +1,5 @@
-/* In which order a device with queues runs a plan: kernels on one, transfers on
- * another, and what waits for what.
+/* The schedule of a plan on a device with queues: kernels on one, transfers on
+ * another, and the waits between them.
  *
  * A program is in one order, and its places in memory are given for that order
  * (plan_place()).  Two queues that run beside each other need it only between
@@ -16,7 +16,7 @@ typedef enum stream_id {
 	STREAM_COUNT
 } stream_id;
 
-/* What is handed to a queue at a time: a kernel, or a bucket of transfers.  The
+/* The unit of work of a queue: a kernel, or a bucket of transfers.  The
  * transfers of a bucket do not touch each other, but for a COMBINE and, right
  * after it, the MOVE that spreads its result: an all-reduce. */
 typedef struct stream_step {
@@ -34,8 +34,8 @@ typedef struct stream_schedule {
 	stream_step *steps;
 } stream_schedule;
 
-/* Small transfers of one kind share a bucket, as long as nothing in between
- * needs them or writes to where they read. */
+/* Small transfers of one kind share a bucket, as long as no instruction in
+ * between needs them or overwrites their sources. */
 enum {
 	STREAM_SMALL = 1 << 20,	 /* bytes of a transfer in a bucket, .. */
 	STREAM_BUCKET = 8 << 20, /* .. of all together */
@@ -63,10 +63,10 @@ typedef struct stream_fault {
 	int first, second; /* instructions, in the program's order */
 } stream_fault;
 
-/* Replays a schedule, and looks at every pair of instructions of which one
- * writes what the other reads or writes: whether the first has ended whenever
- * the second begins.  It knows nothing of how schedules are made.  False with
- * *f set where one is not right. */
+/* Replays a schedule, and checks for every pair of instructions with a conflict
+ * (one writes memory that the other reads or writes) that the first has ended
+ * whenever the second begins.  It shares nothing with the making of schedules.
+ * False, with *f set, for a wrong schedule. */
 bool streams_check(const plan *p, const stream_schedule *s, stream_fault *f);
 
 #endif

@@ -77,8 +77,8 @@ static bool place_instructions(replay *r, stream_fault *f)
 	return true;
 }
 
-/* Runs the queues: what has ended when a step begins is what its queue has
- * waited for, and what that had waited for. */
+/* Runs the queues: a step has ended when another begins if the other's queue
+ * has waited for it, directly or through a step that waited for it. */
 static bool run_queues(replay *r, stream_fault *f)
 {
 	int ended[STREAM_COUNT] = { -1, -1 };

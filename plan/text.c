@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "plan/kernel.h"
 
-/* How tightly the parts of an expression hold, as in TDL. */
+/* Precedence levels of the parts of an expression, as in TDL. */
 enum {
 	LEVEL_SELECT,
 	LEVEL_OR,
@@ -167,7 +167,7 @@ static int level(const kexpr *e)
 	}
 }
 
-/* Writes e, in parentheses where it holds less tightly than `least`. */
+/* Writes e, in parentheses if its level is below `least`. */
 static void expr(writer *w, const kexpr *e, int least)
 {
 	bool parens = level(e) < least;

@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 
-/* How the source of a transfer is spread over the mesh: nested splits of its
+/* The division of a transfer's source over the mesh: nested splits of its
  * dimensions, the outermost first, then, for the shares of a partial result,
  * even runs over flat axes.  On all other axes it is replicated. */
 typedef struct layout {

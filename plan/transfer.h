@@ -1,4 +1,5 @@
-/* Who sends what to whom: the pieces of a transfer, for one worker.
+/* Pieces of a transfer: the boxes that one worker receives, and their senders.
+ * The lowering counts their bytes; every runtime copies them.
  *
  * The owner of an element, for worker w, is the worker that holds it and has
  * w's coordinate on every axis over which the source is replicated; w itself
@@ -17,9 +18,9 @@
 #include "plan/plan.h"
 
 typedef struct piece {
-	int peer; /* where it comes from; the worker itself: a local copy */
+	int peer; /* the sender; the worker itself for a local copy */
 	box at;	  /* in the tensor's coordinates */
-	bool add; /* combined with what is there already, by the reducer of
+	bool add; /* combined with the destination's value, by the reducer of
 		     plan_partial(); else copied */
 } piece;
 

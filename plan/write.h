@@ -1,5 +1,5 @@
-/* Writing the plan file, docs/plan-format.md: what plan/write.c shares with its
- * half for kernels.  Inside plan/ only. */
+/* The writer of the plan file (docs/plan-format.md), shared by plan/write.c and
+ * write_kernel.c alone. */
 #ifndef TDL_PLAN_WRITE_H
 #define TDL_PLAN_WRITE_H
 
@@ -9,7 +9,7 @@
 
 json_t *json_of_kernel(const plan_kernel *k);
 
-/* A JSON string of any bytes: what is not UTF-8 becomes '?'. */
+/* A JSON string of any bytes: those that are not UTF-8 become '?'. */
 json_t *json_of_text(const char *text);
 
 #endif

@@ -1,7 +1,7 @@
-/* A kernel as JSON.  An expression is an array, its first element says what
- * it is: ["var", 0], ["int", "i64", 1], ["float", "f32", 0.5],
- * ["read", input, [index..]] or with a fourth element, the value outside,
- * ["select", c, x, y], ["cast", "f32", x], ["+", x, y]. */
+/* A kernel as JSON.  An expression is an array whose first element names its
+ * kind: ["var", 0], ["int", "i64", 1], ["float", "f32", 0.5], ["read", input,
+ * [index..]] or with a fourth element, the value outside, ["select", c, x, y],
+ * ["cast", "f32", x], ["+", x, y]. */
 #include "config.h"
 
 #include <math.h>
