@@ -16,7 +16,7 @@ enum {
 
 typedef VEC(const poly *) poly_list;
 
-/* What holds where the read is made: the variables of its stage are in range,
+/* The facts at the place of a read: the variables of its stage are in range,
  * its conditions are met. */
 static poly_list facts_of(arena *a, const sym_op *op, const sym_stage *s,
 			  const sym_path *path)
@@ -44,8 +44,8 @@ static bool holds(arena *a, const sym_op *op, const sym_stage *s,
 
 /* ---- counterexamples ---------------------------------------------------- */
 
-/* The named atoms that matter, sizes before the variables, and all that has to
- * hold of them. */
+/* The named atoms that matter, sizes before the variables, and all facts about
+ * them. */
 typedef struct search {
 	const sym_op *op;
 	int natoms;
@@ -105,8 +105,8 @@ static bool is_counterexample(const search *s)
 	return poly_eval(space, s->goal, s->values, &v) && v < 0;
 }
 
-/* The largest value to try for an atom: of a variable what its extent allows,
- * -1 where that is not known or empty. */
+/* The largest value to try for an atom: of a variable its last value, -1 if
+ * that is not known or there is none. */
 static int64_t last_value(const search *s, int i)
 {
 	int64_t last;
@@ -157,8 +157,8 @@ static const int64_t *counterexample(arena *a, const sym_op *op,
 
 /* ---- verdicts ----------------------------------------------------------- */
 
-/* Whether an attribute has a say in this: in the index, its range, the size
- * or the conditions. */
+/* Whether the goal depends on an attribute: through the index, its range, the
+ * size or the conditions. */
 static bool has_attribute(arena *a, const sym_op *op, const sym_read *r,
 			  const sym_path *path, const poly *goal)
 {
@@ -187,7 +187,7 @@ typedef struct judgement {
 
 static bool judge(judgement j, const sym_path *path, const poly *goal);
 
-/* A choice that has a say in the goal; NULL for none. */
+/* A choice that the goal depends on; NULL for none. */
 static const sym_choice *choice_in(const sym_op *op, const sym_path *path,
 				   const poly *goal)
 {
@@ -242,8 +242,8 @@ static bool judge(judgement j, const sym_path *path, const poly *goal)
 	arena *a = j.arena;
 	const sym_op *op = j.op;
 	bounds_verdict *v = j.v;
-	/* As a rule ranges are enough, among which many conditions would have
-	 * to be looked through. */
+	/* The ranges alone are tried first: they are usually enough, and a
+	 * search through many conditions is slow. */
 	const sym_path ranges = { 0 };
 	if (path->n && holds(a, op, j.stage, &ranges, goal))
 		return true;
@@ -257,7 +257,7 @@ static bool judge(judgement j, const sym_path *path, const poly *goal)
 	if (!v->deferred)
 		v->at = counterexample(a, op, path, goal);
 	v->known = v->at != NULL;
-	/* Where the effort is spent, expand has to find out. */
+	/* A goal for which the effort ran out is left to expand. */
 	if (!v->known && op->space->effort && *op->space->effort <= 0)
 		v->deferred = true;
 	return false;

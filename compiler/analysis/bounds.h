@@ -1,22 +1,22 @@
-/* The check that every read of an operator is inside its tensor, whatever the
- * sizes are, or guarded (diagnostic read-outside).
+/* The check that every read of an operator is inside its tensor for all
+ * sizes, or guarded (diagnostic read-outside).
  *
- * What depends on attributes and cannot be decided is left to compiler/expand,
- * which checks again when they are known. */
+ * A read that depends on attributes and cannot be decided is left to
+ * compiler/expand, which checks again when they are known. */
 #ifndef TDL_COMPILER_ANALYSIS_BOUNDS_H
 #define TDL_COMPILER_ANALYSIS_BOUNDS_H
 
 #include "compiler/analysis/symbolic.h"
 
-/* Checks the operators of m that the front end found nothing wrong with.
- * Returns false when errors were added. */
+/* Checks the operators of m that passed the front end.  Returns false when
+ * errors were added. */
 bool analysis_check(const tdl_modules *m, diag_sink *sink);
 
 /* The same for one operator; effort bounds the work, see poly_space. */
 bool analysis_check_op(const tdl_modules *m, diag_sink *sink, const ast_op *op,
 		       int64_t *effort);
 
-/* Where an index leaves its tensor. */
+/* The side on which an index leaves its tensor. */
 typedef enum bounds_end {
 	BOUNDS_INSIDE,
 	BOUNDS_BELOW,

@@ -169,8 +169,8 @@ static bool is_repeated(const sym_dim *dim, const poly *at)
 	       size == 1;
 }
 
-/* x[i, j] at variables of the result in their order, none twice, or what
- * broadcasts into it. */
+/* x[i, j] at variables of the result in their order, none twice, or a tensor
+ * broadcast into it. */
 static bool reads_broadcast(const sym_op *op, const sym_stage *x,
 			    const sym_read *r)
 {

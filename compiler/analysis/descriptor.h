@@ -1,6 +1,7 @@
 /* The descriptor of an operator: its partition strategies and the facts that
- * follow from its text, for all shapes.  docs/descriptor.md describes the file
- * and the JSON that are made of it. */
+ * follow from its text, for all shapes.  Verification compares it with concrete
+ * shapes; tdlc shows it, exports it, and writes it as a file and as JSON
+ * (docs/descriptor.md). */
 #ifndef TDL_COMPILER_ANALYSIS_DESCRIPTOR_H
 #define TDL_COMPILER_ANALYSIS_DESCRIPTOR_H
 
@@ -35,8 +36,8 @@ typedef struct desc_var {
 	int begin, end; /* atoms: the ends of a part's block, -1 where none */
 } desc_var;
 
-/* What is read of one dimension: [lo, hi), clipped to the tensor; NULL, NULL
- * for all of it. */
+/* The part of one dimension that is read: [lo, hi), clipped to the tensor;
+ * NULL, NULL for all of it. */
 typedef struct desc_region {
 	const poly *lo, *hi;
 	bool follows;	   /* it depends on the block [begin, end) */
@@ -103,10 +104,10 @@ typedef struct descriptor {
 /* The descriptor of an operator without errors. */
 desc_op *descriptor_of(arena *a, const tdl_modules *m, const ast_op *op);
 
-/* For the block [begin, end) of strategy st's variable, what each input of the
- * stage is read at: needs[0..ninputs).  values are by atom: sizes, attributes
- * and those of the inputs' dimensions; begin and end are written into it.
- * False where a number does not fit. */
+/* For the block [begin, end) of strategy st's variable, the region of each
+ * input that the stage reads: needs[0..ninputs).  values are by atom: sizes,
+ * attributes and those of the inputs' dimensions; begin and end are written
+ * into it.  False where a number does not fit. */
 bool descriptor_needs(const desc_op *op, const desc_stage *s,
 		      const desc_strategy *st, int64_t *values, int64_t begin,
 		      int64_t end, box *needs);

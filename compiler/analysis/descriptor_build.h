@@ -1,4 +1,4 @@
-/* Shared by the files that make descriptors alone. */
+/* The steps of making a descriptor, shared by the files descriptor*.c alone. */
 #ifndef TDL_COMPILER_ANALYSIS_DESCRIPTOR_BUILD_H
 #define TDL_COMPILER_ANALYSIS_DESCRIPTOR_BUILD_H
 

@@ -1,6 +1,6 @@
-/* Descriptors as files.  Numbers are in LEB128, signed ones zigzag; strings
- * and lists have their length before them.  The reader takes nothing on trust:
- * what it accepts, the writer would have written. */
+/* Descriptors as files.  Numbers are in LEB128, signed ones zigzag; strings and
+ * lists have their length before them.  The reader takes nothing on trust: it
+ * accepts only files that the writer could have written. */
 #include "config.h"
 
 #include <string.h>

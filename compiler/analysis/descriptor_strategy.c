@@ -1,4 +1,4 @@
-/* Which region of each input a block of one variable needs (Tofu, section
+/* The region of each input that a block of one variable needs (Tofu, section
  * 4.2), and contractions that libraries know. */
 #include "config.h"
 
@@ -59,7 +59,7 @@ static bool depends(const cutting *c, const poly *p)
 	       poly_uses(c->op->space, p, c->var->end);
 }
 
-/* [lo, hi) of one index; NULL, NULL for what is not followed. */
+/* [lo, hi) of one index; NULL, NULL for one that intervals do not follow. */
 static desc_region region_of(const cutting *c, const sym_index *x)
 {
 	desc_region r = { 0 };
@@ -102,8 +102,9 @@ static void classify(const cutting *c, desc_region *r)
 	r->after = after;
 }
 
-/* Where a condition of a read, f >= 0, bounds a variable that is not divided
- * by what is: v >= -rest of f = v + rest, or v <= rest of f = rest - v. */
+/* Narrows the range of a variable that is not divided by a condition of a read,
+ * f >= 0, on the divided one: v >= -rest of f = v + rest, or v <= rest of f =
+ * rest - v. */
 static void narrow(const cutting *c, const poly *f, sym_range *to)
 {
 	poly_space *space = c->op->space;
@@ -214,7 +215,8 @@ void descriptor_strategies(arena *a, const sym_op *op, const sym_stage *x,
 
 /* ---- patterns ----------------------------------------------------------- */
 
-/* How a variable occurs in a read: nowhere, alone in an index, with others. */
+/* The occurrence of a variable in a read: none, alone in an index, with
+ * others. */
 typedef enum part { ABSENT, ALONE, MIXED } part;
 
 static part part_of(const sym_op *op, const sym_read *r, const sym_var *v)

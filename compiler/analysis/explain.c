@@ -18,8 +18,8 @@ static int64_t times(int64_t x, int64_t y)
 	return ck_mul(x, y, &r) ? r : INT64_MAX;
 }
 
-/* Elements of an input that the parts need beyond their own block of it, where
- * it is cut along a dimension. */
+/* Elements of an input that the parts need beyond their own block of it, if it
+ * is cut along a dimension. */
 static int64_t fetched(const kernel *k, int input, int dim,
 		       const explain_strategy *s, int nparts)
 {

@@ -1,5 +1,6 @@
-/* What each part of a kernel reads and computes when one variable is divided
- * among k workers, and the bytes that this moves. */
+/* The regions that each part of a kernel reads and computes when one variable
+ * is divided among k workers, and the bytes that this moves.  Used by tdlc
+ * explain. */
 #ifndef TDL_COMPILER_ANALYSIS_EXPLAIN_H
 #define TDL_COMPILER_ANALYSIS_EXPLAIN_H
 
@@ -12,9 +13,10 @@ typedef struct explain_part {
 
 typedef struct explain_strategy {
 	int var;
-	reducer reducer; /* that combines the parts' results; or RED_NONE */
-	/* Over the inputs, the least over a stored input's cuts of what the
-	 * parts need and do not hold; and k-1 times each partial result. */
+	reducer reducer; /* the reducer for the parts' results; or RED_NONE */
+	/* For each input, the bytes that the parts need and do not hold, the
+	 * least over the cuts of the stored input; plus k-1 times each partial
+	 * result. */
 	int64_t bytes;
 	explain_part *parts; /* k of them */
 } explain_strategy;

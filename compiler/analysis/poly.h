@@ -2,10 +2,11 @@
  * iteration variables, with floor divisions, remainders, minima and maxima as
  * atoms: the expressions of which index expressions and extents are made.
  *
- * A poly is immutable and in normal form: equal polynomials have equal terms
- * in equal order.  NULL stands for "not known": what does not fit 64 bits,
- * what grows too large, an index out of data.  Every function takes NULL and
- * hands it on, so that a chain of operations is checked once, at its end. */
+ * A poly is immutable and in normal form: equal polynomials have equal terms in
+ * equal order.  NULL stands for "not known": a number that does not fit 64
+ * bits, a polynomial that grows too large, a data-dependent index.  Every
+ * function takes NULL and hands it on, so that a chain of operations is checked
+ * once, at its end. */
 #ifndef TDL_COMPILER_ANALYSIS_POLY_H
 #define TDL_COMPILER_ANALYSIS_POLY_H
 
@@ -50,7 +51,8 @@ typedef struct poly_atom {
 	const char *name;	/* of the first three kinds */
 	const poly *x, *y;	/* of the others */
 	int weight;
-	/* What is known: min <= atom, and atom <= max where max is not NULL. */
+	/* The range of an atom: min <= atom, and atom <= max where max is not
+	 * NULL. */
 	int64_t min;
 	const poly *max;
 } poly_atom;
@@ -60,7 +62,7 @@ typedef struct poly_space {
 	arena *arena;
 	int natoms, cap;
 	poly_atom *atoms;
-	int64_t *effort; /* what is left to be tried in proofs; NULL: no end */
+	int64_t *effort; /* remaining steps of proofs; NULL: no bound */
 } poly_space;
 
 poly_space *poly_space_new(arena *a);
@@ -115,7 +117,7 @@ char *poly_text(arena *a, const poly_space *s, const poly *x);
 
 /* ---- proofs ------------------------------------------------------------ */
 
-/* What holds besides the ranges of the atoms: each is >= 0. */
+/* Facts besides the ranges of the atoms: each is >= 0. */
 typedef struct poly_facts {
 	int n;
 	const poly *const *at;

@@ -1,10 +1,10 @@
 /* Proofs of x >= 0.
  *
  * A goal is shown by subtracting from it facts that are >= 0, times factors
- * that are, until what is left is a sum of products of numbers that are: a
- * search for a certificate of Handelman's kind.  The facts are the ranges of
- * the atoms, what defines floor division and remainder, and what the caller
- * knows.  Source of the idea: D. Handelman, Pacific J. Math. 132 (1988). */
+ * that are, until a sum of products of numbers >= 0 is left: a search for a
+ * certificate of Handelman's kind.  The facts are the ranges of the atoms, the
+ * definitions of floor division and remainder, and the caller's facts.  Source
+ * of the idea: D. Handelman, Pacific J. Math. 132 (1988). */
 #include "config.h"
 
 #include "compiler/analysis/poly.h"
@@ -212,7 +212,7 @@ static int64_t gcd(int64_t x, int64_t y)
 	return x < 0 ? -x : x;
 }
 
-/* How much of a term of the goal a term of a fact is; what is closer is tried
+/* The similarity of a term of a fact to one of the goal; closer ones are tried
  * first. */
 typedef enum closeness { SAME, PART, CONSTANT, NCLOSE } closeness;
 
@@ -256,7 +256,7 @@ static const poly *without_division(proof *p, const poly *goal, const term *t)
 			q->x);
 }
 
-/* Takes the effort of looking at a goal off what is left. */
+/* Subtracts the effort of looking at a goal from the remaining one. */
 static bool spend(proof *p, const poly *goal)
 {
 	int cost = 1 + goal->n / 8;

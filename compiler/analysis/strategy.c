@@ -49,7 +49,7 @@ static bool every_read(const kernel *k, const kexpr *e, int input,
 	return true;
 }
 
-/* x[i, j], or what broadcasts into it: dimensions left out, or of size 1. */
+/* x[i, j], or a tensor broadcast into it: dimensions left out, or of size 1. */
 static bool reads_broadcast(const kernel *k, const kexpr *read)
 {
 	const kinput *in = &k->inputs[read->input];

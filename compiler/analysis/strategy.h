@@ -9,8 +9,8 @@
 
 #include "plan/region.h"
 
-/* Whether variable v of k may be divided at all; where not, *why (may be
- * NULL) is the reason, a clause that goes after "cannot be split: ". */
+/* Whether variable v of k may be divided at all; if not, *why (may be NULL) is
+ * the reason, a clause that goes after "cannot be split: ". */
 bool strategy_offered(const kernel *k, int v, const char **why);
 
 /* The reducer that combines partial results when variable v is divided;

@@ -199,7 +199,7 @@ static void note_pack_parts(build *b, sym_tensor *t)
 	}
 }
 
-/* The dimensions of a tensor as they are written, where what they stand for is
+/* The dimensions of a tensor as they are written; used if their values are
  * known only with shapes. */
 static void written_dims(build *b, const ast_tensor *t, dim_list *dims)
 {
@@ -261,7 +261,7 @@ static void bind_size(build *b, const char *name, const poly *p)
 			 ((sname){ .name = name, .kind = SN_POLY, .p = p }));
 }
 
-/* The sizes before and after a pack, and the pack as what is left. */
+/* The sizes before and after a pack, and the pack as the dimensions between. */
 static bool bind_param(build *b, const ast_tensor *t, const sym_tensor *arg)
 {
 	int open = -1, npacks = 0;
@@ -300,8 +300,8 @@ static bool bind_param(build *b, const ast_tensor *t, const sym_tensor *arg)
 	return true;
 }
 
-/* Where the pack of a declared tensor is, and how many of the argument's
- * dimensions are its; false where it has none, or several. */
+/* The position of the pack of a declared tensor, and the number of the
+ * argument's dimensions that are its; false if there is no pack, or several. */
 static bool pack_place(const ast_tensor *t, const sym_tensor *arg, int *at,
 		       int *width)
 {

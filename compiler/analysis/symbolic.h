@@ -1,13 +1,12 @@
 /* An operator before its shapes are known: the stages that compiler/expand
  * will make of it, with polynomials in place of numbers.
  *
- * A pack is represented by as many dimensions as the operator tells parts of
- * it apart: ..d by one, or by two, ..(d \ axes) and ..(d & axes), where a set
- * of axes is singled out.  Sizes are taken to be at least 1: what an empty
- * tensor does, compiler/expand finds out.  What holds for such a dimension
- * holds for each of those that it stands for.  Where a structure follows only
- * from attributes or shapes (a reshape), the stage says so and is left open.
- */
+ * A pack is represented by as many dimensions as the operator tells parts of it
+ * apart: ..d by one, or by two, ..(d \ axes) and ..(d & axes), where a set of
+ * axes is singled out.  Sizes are taken to be at least 1: compiler/expand deals
+ * with empty tensors.  A fact on such a dimension holds for each of those that
+ * it stands for.  A stage whose structure follows only from attributes or
+ * shapes (a reshape) is marked as open. */
 #ifndef TDL_COMPILER_ANALYSIS_SYMBOLIC_H
 #define TDL_COMPILER_ANALYSIS_SYMBOLIC_H
 
@@ -24,8 +23,8 @@ typedef struct sym_dim {
 
 bool sym_same_dim(const sym_dim *x, const sym_dim *y);
 
-/* What is known of an element type; a tensor without a declared one is taken
- * to be of floats. */
+/* The type of an element, as far as it is known; a tensor without a declared
+ * one is taken to be of floats. */
 typedef enum stype { ST_OPEN, ST_INT, ST_BOOL } stype;
 
 typedef struct sym_tensor {
@@ -70,8 +69,8 @@ typedef struct sym_choice {
 
 typedef struct sym_index {
 	const poly *at; /* NULL: data-dependent, or all of the dimension */
-	/* Where at is NULL because the index makes a choice: with atoms for
-	 * the choices. */
+	/* If the index makes a choice, at is NULL and this is the index, with
+	 * atoms for the choices. */
 	const poly *cases;
 	bool all;	/* the ':' of an opaque function's slice */
 	bool data;	/* depends on the elements of a tensor */
@@ -86,10 +85,10 @@ typedef struct sym_read {
 	sym_index *index;
 	bool guarded;
 	bool inlined; /* stands in an operator that this one calls */
-	bool open;    /* which dimension is read where follows from shapes */
-	bool open_data; /* and where depends on the elements of a tensor */
-	bool vague;   /* conditions were left out that were too many, or are
-			 on what only a call knows */
+	bool open;    /* the dimensions of its indices follow from shapes */
+	bool open_data; /* and an index depends on the elements of a tensor */
+	bool vague;   /* some conditions were left out: too many, or known
+			 only to a call */
 	int npaths;
 	sym_path *paths;
 } sym_read;
@@ -164,7 +163,7 @@ typedef struct sym_interval {
 	const poly *lo, *hi;
 } sym_interval;
 
-/* Where an atom runs while the interval of an expression is asked for. */
+/* The range of an atom in a query for the interval of an expression. */
 typedef struct sym_range {
 	int atom;
 	sym_interval in;

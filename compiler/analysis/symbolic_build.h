@@ -1,4 +1,6 @@
-/* What the files symbolic_*.c share: the state of one symbolic expansion. */
+/* The state of one symbolic expansion, shared by the files symbolic_*.c alone.
+ * A sval carries what the analysis knows of a scalar; a collector gathers the
+ * reads of one stage while its body is walked. */
 #ifndef TDL_COMPILER_ANALYSIS_SYMBOLIC_BUILD_H
 #define TDL_COMPILER_ANALYSIS_SYMBOLIC_BUILD_H
 
@@ -16,8 +18,8 @@ enum {
 	SYM_MAX_SLOTS = 64, /* told apart in facts on linearity */
 };
 
-/* How a body depends on the reads that the slots stand for: those that it
- * uses, and those in which it is linear: a sum of terms each of which has
+/* The dependence of a body on the reads that the slots stand for: those that it
+ * uses, and those in which it is linear, a sum of terms each of which has
  * exactly one of them as a factor.  As plan/derive.c has it.  course[i][j]:
  * those whose maximum (i = 0) or minimum (1) it takes to that (j = 0) or this
  * (1) of its values, as plan/partial.c has it. */
@@ -90,7 +92,8 @@ struct frame {
 	VEC(sattr) attrs;
 };
 
-/* What a scope has to put back: the variable of a pack's dimension. */
+/* A binding that the end of a scope undoes: the variable of a pack's
+ * dimension. */
 typedef struct undo {
 	spack *pack;
 	int dim, var;
@@ -117,14 +120,14 @@ typedef struct gather {
 	int slot; /* of the reads of its result */
 } gather;
 
-/* What a condition around reads. */
+/* The reads of a condition, and the variables in them. */
 typedef struct condition {
 	int nreads;
 	sym_read **reads;
 	int_list touched;
 } condition;
 
-/* What is collected while a stage's body is walked. */
+/* The reads, slots and gathers found while a stage's body is walked. */
 typedef struct collector {
 	struct collector *outer;
 	VEC(sym_read *) reads;
@@ -196,7 +199,7 @@ dependence sym_dep_any(dependence x, dependence y);
 
 /* ---- symbolic_course.c -------------------------------------------------- */
 
-/* What holds of x and of y. */
+/* The bearing that x and y have in common. */
 bearing sym_either_bearing(const build *b, const sval *x, const sval *y);
 /* The sign and the course of r = f(x, y), or f(x) with an empty y; equal where
  * both are the same expression. */
@@ -215,25 +218,25 @@ void sym_course_cast(sval *v, stype from, dtype to);
 void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
 		      stype type);
 
-/* What a collector was before the index of a read. */
+/* The state of a collector before the index of a read. */
 typedef struct read_begin {
 	int nreads, ngathers;
 	int_list touched;
 	const char *because, *apart_because;
 } read_begin;
 
-/* A read of a tensor; its index is walked between the two, and what it
- * depends on handed to the second.  additive: outside it is 0. */
+/* A read of a tensor; its index is walked between the two, and the index's
+ * dependence handed to the second.  additive: its value outside is 0. */
 read_begin sym_begin_read(build *b);
 sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
 		  bool additive);
-/* As the walk of e, which is a condition; what it reads is noted. */
+/* Walks e, a condition, and notes its reads. */
 sval sym_condition(build *b, const ast_expr *e, condition *out);
 /* Makes the conditions around part of the body of a reduction. */
 void sym_add_conditions(build *b, sval *body);
 /* Whether the body is linear in reads that are looked up. */
 bool sym_is_derived(const collector *c, sval body);
-/* Makes stages of the gathers, c and body what is left. */
+/* Makes stages of the gathers; c and body become those of the rest. */
 void sym_extract_gathers(build *b, collector *c, sval *body);
 
 /* ---- symbolic_stage.c --------------------------------------------------- */

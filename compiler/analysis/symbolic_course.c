@@ -1,6 +1,6 @@
-/* Which partial values pass a body: those of a tensor of which it takes the
- * maximum (or the minimum) as plan/partial.c has it, before shapes and
- * attributes are known. */
+/* Partial values that pass a body: those of a tensor of which it takes the
+ * maximum (or the minimum) as plan/partial.c does, before shapes and attributes
+ * are known. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -104,7 +104,8 @@ static void scaled(dependence *r, const dependence *x, value_sign factor)
 		memcpy(r->course, t.course, sizeof(r->course));
 }
 
-/* x * y: each is scaled by the sign of the other in what it alone uses. */
+/* x * y: each is scaled by the sign of the other in the reads that it alone
+ * uses. */
 static void multiplied(dependence *r, const dependence *x, value_sign of_x,
 		       const dependence *y, value_sign of_y)
 {
@@ -210,7 +211,8 @@ void sym_course_cast(sval *v, stype from, dtype to)
 
 /* ---- stages ------------------------------------------------------------- */
 
-/* How parts combined by r are combined as values; -1 for another reducer. */
+/* The extreme by which values combine whose parts combine by r; -1 for another
+ * reducer. */
 static int course_by(reducer r)
 {
 	return r == RED_MAX || r == RED_OR    ? BY_MAX

@@ -1,12 +1,11 @@
-/* How far an index variable runs that nothing declares: as far as the
- * dimensions that it indexes alone.  dsl/check_extent.c has said what is wrong
- * with it. */
+/* The extent of an index variable that nothing declares: that of the dimensions
+ * that it indexes alone.  dsl/check_extent.c has reported the errors in it. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
 
-/* Two polynomials without floor divisions and the like are equal for few
- * sizes if they are not the same; else it takes a proof. */
+/* Two different polynomials without floor divisions and the like are equal for
+ * few sizes; for others it takes a proof. */
 static bool differ(const build *b, const poly *x, const poly *y)
 {
 	arena *a = b->arena;
@@ -87,7 +86,7 @@ static void infer_items(inference *in, const ast_expr *e, const sym_dim *dims,
 }
 
 /* The dimensions that a tensor is indexed with: those of an argument that is
- * broadcast with what is absent, which no single variable can index. */
+ * broadcast include the absent ones, which no single variable can index. */
 static int indexed_dims(const build *b, const sname *n,
 			sym_dim dims[SYM_MAX_DIMS])
 {

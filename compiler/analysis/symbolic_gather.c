@@ -1,6 +1,5 @@
-/* Reads: what a body depends on through them, and those at data-dependent
- * indices that get a stage of their own, as compiler/expand/gather.c makes
- * them.
+/* Reads: the dependence of a body on them, and the stages of those at
+ * data-dependent indices, as compiler/expand/gather.c makes them.
  *
  * A body is looked at in two ways while it is walked: as it stands, and with
  * each such read replaced by one of its own stage's result.  Which of the two
@@ -52,7 +51,7 @@ static uint64_t slot_bit(build *b, int tensor, int dim)
 
 /* ---- reads -------------------------------------------------------------- */
 
-/* What is touched and opened from here on is the index's. */
+/* From here on touched variables and reasons to be open belong to the index. */
 read_begin sym_begin_read(build *b)
 {
 	collector *c = b->into;

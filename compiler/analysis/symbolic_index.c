@@ -16,7 +16,7 @@ void sym_open(build *b, const char *because)
 
 /* ---- selectors ---------------------------------------------------------- */
 
-/* What a name of an attribute stands for, through the calls. */
+/* Follows the name of an attribute through the calls to its value. */
 static void resolve(const ast_expr **e, const frame **f)
 {
 	while ((*e)->kind == AST_NAME) {
@@ -283,8 +283,8 @@ static bool aligned(const sym_read *r, const sym_tensor *t)
 	return true;
 }
 
-/* An argument that is broadcast is read at its own dimensions: what is absent
- * is dropped, what has one element is read at 0. */
+/* An argument that is broadcast is read at its own dimensions: absent ones are
+ * dropped, those of one element are read at 0. */
 static void broadcast(build *b, sym_read *r, const sname *n)
 {
 	const sym_tensor *t = &b->tensors.at[n->index];

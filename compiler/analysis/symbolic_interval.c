@@ -170,8 +170,8 @@ static sym_interval interval(query *q, const poly *x)
 		return nothing;
 	arena *a = q->space->arena;
 	sym_interval sum = fixed(poly_int(a, 0));
-	/* What has a common varying factor is taken together, so that the
-	 * signs of (2 - s) * i are those of 2 - s. */
+	/* Terms with a common varying factor are added first, so that the signs
+	 * of (2 - s) * i are those of 2 - s. */
 	for (int i = 0; i < q->n; i++) {
 		const poly *c, *rest;
 		if (!poly_split(q->space, a, x, q->ranges[i].atom, &c,

@@ -1,4 +1,4 @@
-/* Scalar expressions: what they are as polynomials, and what they read. */
+/* Scalar expressions: the polynomials that they are, and their reads. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -121,7 +121,7 @@ static sval name_value(build *b, const ast_expr *e)
 
 /* ---- arithmetic --------------------------------------------------------- */
 
-/* What holds for any function of two: what they read, how much they cost. */
+/* The facts on any function of two: their reads, their cost. */
 static sval both(sval x, sval y)
 {
 	return (sval){ .data = x.data || y.data,
@@ -293,7 +293,7 @@ static path_list product(build *b, const sym_path *x, int nx,
 	return r;
 }
 
-/* What x OP y, or its opposite, says of two integers. */
+/* The facts that follow from x OP y, or from its opposite, for two integers. */
 static void compare(build *b, ast_operator op, bool truth, const poly *x,
 		    const poly *y, path_list *out)
 {
@@ -326,8 +326,8 @@ static void compare(build *b, ast_operator op, bool truth, const poly *x,
 	}
 }
 
-/* A condition as alternatives of facts.  One on data says nothing: either
- * way is possible. */
+/* A condition as alternatives of facts.  A data-dependent one gives none:
+ * either way is possible. */
 static path_list paths_of(build *b, const ast_expr *e, bool truth)
 {
 	path_list r = { 0 };
@@ -360,7 +360,7 @@ static path_list paths_of(build *b, const ast_expr *e, bool truth)
 	return r;
 }
 
-/* A condition as alternatives, and as what it reads. */
+/* A condition as alternatives, and its reads. */
 typedef struct asked {
 	condition noted;
 	path_list yes, no;
@@ -398,8 +398,8 @@ static sval under(build *b, const asked *a, bool truth, const ast_expr *e)
 	return v;
 }
 
-/* The choice between two integers as an atom, where that matters: in an index
- * or in a condition. */
+/* The choice between two integers as an atom, only in an index or in a
+ * condition. */
 static const poly *choice(build *b, const ast_expr *const e[3], const asked *a,
 			  sval x, sval y)
 {
@@ -451,7 +451,7 @@ static sval choose(build *b, const ast_expr *c, const ast_expr *x,
 	return r;
 }
 
-/* `a and b`, `a or b`: b is evaluated under what a says. */
+/* `a and b`, `a or b`: b is evaluated under the facts of a. */
 static sval logical(build *b, const ast_expr *e)
 {
 	asked a;

@@ -374,8 +374,7 @@ static sval plain_read(build *b, int tensor, const int *vars, int n, range at)
 			    (sval){ 0 }, true);
 }
 
-/* A Mean is a Sum and a division; over nothing it is none, whatever is
- * summed. */
+/* A Mean is a Sum and a division; over no points it is not monotone. */
 static sval divided_by_points(const build *b, sval v, const reduction *red)
 {
 	v.flops++;
@@ -522,8 +521,8 @@ static int sliced(build *b, const ast_expr *arg)
 	return n ? n->index : -1;
 }
 
-/* Which dimensions of the tensor the slice keeps; false where that follows
- * only from shapes. */
+/* The dimensions of the tensor that the slice keeps; false if they follow only
+ * from shapes. */
 static bool kept_dims(build *b, const ast_expr *arg, int tensor, dim_list *out)
 {
 	const sym_tensor *t = &b->tensors.at[tensor];
@@ -557,7 +556,7 @@ static const poly *bound_size(const frame *f, const char *name)
 	return NULL;
 }
 
-/* What a call gives for an attribute, or its default; NULL if neither. */
+/* The value of an attribute in a call, or its default; NULL if neither. */
 static const ast_expr *given_value(const ast_expr *call, const ast_attr *a)
 {
 	for (int i = 0; i < call->nnamed; i++)
@@ -648,7 +647,7 @@ static void hidden_vars(build *b, const ast_opaque *f, const ast_expr *index,
 	}
 }
 
-/* The slices are taken everywhere, whatever the conditions around. */
+/* The slices are taken everywhere, under any condition around. */
 static void slices(build *b, const ast_expr *call)
 {
 	static sym_path always;
