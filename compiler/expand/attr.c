@@ -88,7 +88,7 @@ const attr_value *attr_from_expr(context *cx, const ast_attr *a,
 	return v;
 }
 
-/* Whether a value handed in is what the attribute declares. */
+/* Whether a given value is of the kind that the attribute declares. */
 static bool fits(const ast_attr *a, const attr_value *v)
 {
 	bool integer = (a->type == ATTR_INT || a->type == ATTR_AXIS) &&

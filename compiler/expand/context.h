@@ -1,4 +1,4 @@
-/* What the files of compiler/expand share: the state of one expansion.
+/* The state of one expansion, shared by the files of compiler/expand alone.
  *
  * While an operator is expanded, variables and tensors have numbers of their
  * own, good for the whole expansion: KX_VAR.var indexes context.vars and
@@ -11,8 +11,8 @@
 #include "compiler/expand/expand.h"
 #include "dsl/builtins.h"
 
-/* A scalar as it is compiled: a constant, which takes the type of what it
- * meets, or an expression with a type. */
+/* A scalar as it is compiled: a constant, which takes the type of the other
+ * operand, or an expression with a type. */
 typedef enum val_kind {
 	VAL_BAD, /* an error was added */
 	VAL_INT,
@@ -97,8 +97,8 @@ typedef struct context {
 	const char *label; /* prefix of stages' labels, "" at the top */
 	bool failed;
 	dtype shared;	/* type of the tensors without one, DT_NONE if open */
-	dtype want;	/* what `if c then 1 else 0` is, where nothing else
-			   tells; DT_NONE for i64 or f32 */
+	dtype want;	/* the type of `if c then 1 else 0` where no other
+			   operand decides it; DT_NONE for i64 or f32 */
 
 	VEC(xname) names; /* the innermost last */
 	VEC(xpack) packs;
@@ -126,8 +126,8 @@ int item_index(context *cx, const ast_expr *e, int rank, const int64_t *dims,
 	       kexpr *out[MAX_NDIM]);
 /* The index variables that a pack item stands for. */
 int pack_index(context *cx, const ast_expr *item, kexpr **out);
-/* How many dimensions an index item stands for; -2 for ..unravel(), which
- * takes what is left; -1 after an error. */
+/* The number of dimensions that an index item stands for; -2 for ..unravel(),
+ * which takes all that are left; -1 after an error. */
 int item_width(context *cx, const ast_expr *e);
 
 /* ---- scalar.c: expressions --------------------------------------------- */
@@ -143,7 +143,7 @@ extern const val val_bad;
 /* Compiles a scalar expression. */
 val expand_scalar(context *cx, const ast_expr *e);
 /* A value as an expression of a type; a constant is converted, anything else
- * must have that type. want == DT_NONE: what the value has, f32 or i64 for a
+ * must have that type.  want == DT_NONE: the value's own type, f32 or i64 for a
  * constant. */
 kexpr *expand_as(context *cx, val v, dtype want, range at);
 /* An index: an i64 expression; elements of other integer types are cast. */

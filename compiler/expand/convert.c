@@ -105,8 +105,8 @@ static val convert(context *cx, const ast_expr *e, builtin_rule rule,
 				     dtype_name(t), dtype_bits(t)));
 }
 
-/* An element type's own name, or that of an attribute or a tensor that has
- * one; DT_NONE for what is none of these. */
+/* An element type's own name, or that of an attribute or a tensor that has one;
+ * DT_NONE for any other name. */
 static dtype type_named(const context *cx, const ast_expr *e)
 {
 	if (e->kind != AST_NAME)

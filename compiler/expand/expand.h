@@ -29,9 +29,9 @@ typedef struct attr_value {
 	const char *const *strings;
 } attr_value;
 
-/* One kernel of an expansion.  inputs[i] is the value that the kernel's input
- * i is: a parameter of the operator, 0 <= v < nparams, or the result of an
- * earlier stage s, v = nparams + s. */
+/* One kernel of an expansion.  inputs[i] is the value of the kernel's input i:
+ * a parameter of the operator, 0 <= v < nparams, or the result of an earlier
+ * stage s, v = nparams + s. */
 typedef struct stage {
 	kernel *kernel;
 	const char *label; /* "" for the operator's result itself, "m" for the
@@ -49,7 +49,7 @@ typedef struct expansion {
 	tensor_type *result_types;
 } expansion;
 
-/* Where a call stands, for messages: a range in a source, or a text. */
+/* The place of a call, for messages: a range in a source, or a text. */
 typedef struct call_site {
 	range at;
 	const char *place;

@@ -8,7 +8,7 @@
 
 #include "compiler/expand/context.h"
 
-/* What is bool cannot be summed up. */
+/* A bool cannot be summed up. */
 static bool is_gather(const kexpr *e)
 {
 	if (e->kind != KX_READ || e->guarded || e->type == DT_BOOL)
@@ -19,7 +19,7 @@ static bool is_gather(const kexpr *e)
 	return false;
 }
 
-/* A body that is one read and nothing more is no better off in a stage of its
+/* A body that is one read and nothing more gains nothing from a stage of its
  * own. */
 bool has_gather(const kexpr *e)
 {
@@ -49,15 +49,14 @@ static kexpr *gather_stage(context *cx, kexpr *e)
 	return kx_read(cx->tmp, value, e->type, nouts, index, NULL);
 }
 
-/* How many of the arguments are evaluated whatever the first is. */
+/* The number of leading arguments that are always evaluated. */
 static int always_evaluated(const kexpr *e)
 {
 	bool logic = e->kind == KX_FN && (e->fn == FN_AND || e->fn == FN_OR);
 	return logic || e->kind == KX_SELECT ? 1 : e->nargs;
 }
 
-/* What is read under a condition stays there: elsewhere its index may be
- * outside. */
+/* A read under a condition stays there: elsewhere its index may be outside. */
 kexpr *extract_gathers(context *cx, kexpr *e)
 {
 	if (is_gather(e))

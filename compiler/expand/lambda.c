@@ -37,8 +37,8 @@ void scope_pop(context *cx, const scope *s)
 
 /* ---- extents ------------------------------------------------------------ */
 
-/* Which reads may tell the extent of a variable: first those that are always
- * made, then those under a condition. */
+/* A search for the extent of a variable in the reads: first in those that are
+ * always made, then in those under a condition. */
 typedef struct inference {
 	const char *name;
 	bool conditional; /* look under conditions, too */
@@ -279,7 +279,7 @@ static kexpr *identity_of(context *cx, reducer r, dtype t, range at)
 	return expand_as(cx, v, t, at);
 }
 
-/* type is what the result has to be, DT_NONE for any. */
+/* type is the required type of the result, DT_NONE for any. */
 static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 			      reduction *out)
 {
@@ -341,7 +341,7 @@ val expand_reduction(context *cx, const ast_expr *e)
 	scope_pop(cx, &s);
 	if (!ok)
 		return val_bad;
-	/* The position of an extreme is not asked for where they do not hold:
+	/* The position of an extreme is not used if the conditions do not hold:
 	 * any number will do. */
 	kexpr *none = identity_of(cx, is_arg(r) ? RED_SUM : r, red.body->type,
 				  e->at);

@@ -108,8 +108,8 @@ wrong:
 	return -1;
 }
 
-/* A broadcast parameter is read at its own dimensions: what is missing is
- * dropped, what has extent 1 is read at 0. Returns their number. */
+/* A broadcast parameter is read at its own dimensions: missing ones are
+ * dropped, those of extent 1 are read at 0.  Returns their number. */
 static int broadcast_index(context *cx, const xvalue *v, kexpr **index)
 {
 	const xpack *p = find_pack(cx, v->broadcast);

@@ -61,7 +61,7 @@ static double as_double(val v)
 	return v.kind == VAL_FLOAT ? v.f : (double)v.i;
 }
 
-/* What a choice between constants, and arithmetic on it, is in another type. */
+/* A choice between constants, or arithmetic on it, in another type. */
 static kexpr *retyped(context *cx, const kexpr *e, dtype want, range at)
 {
 	if (e->kind == KX_INT)
@@ -441,7 +441,7 @@ static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 	return r;
 }
 
-/* `a and b`, `a or b`: b is evaluated under what a says. */
+/* `a and b`, `a or b`: b is evaluated under the facts of a. */
 static val logical(context *cx, const ast_expr *e)
 {
 	fn f = binary_fn[e->op];
@@ -460,7 +460,8 @@ static val logical(context *cx, const ast_expr *e)
 	return apply2(cx, f, x, y, e->args[0]->at, e->args[1]->at, e->at);
 }
 
-/* From left to right: the stages of the operands are in that order. */
+/* Arguments are evaluated from left to right: the stages of the operands are in
+ * that order. */
 static val binary(context *cx, const ast_expr *e)
 {
 	val x = expand_scalar(cx, e->args[0]);
@@ -471,7 +472,8 @@ static val binary(context *cx, const ast_expr *e)
 
 /* ---- calls -------------------------------------------------------------- */
 
-/* min and max take any number of arguments, the rest what fn_nargs() says. */
+/* min and max take any number of arguments, the rest as many as fn_nargs()
+ * says. */
 static val call_fn(context *cx, const ast_expr *e, fn f)
 {
 	bool chain = f == FN_MIN || f == FN_MAX;
@@ -496,7 +498,7 @@ static val call_fn(context *cx, const ast_expr *e, fn f)
 	return v;
 }
 
-/* How many points the dimensions of a pack item have. */
+/* The number of points in the dimensions of a pack item. */
 static val pack_size(context *cx, const ast_expr *item)
 {
 	xpack *p;

@@ -14,7 +14,7 @@ bool check_sizes(context *cx, const ast_tensor *t, const tensor_type *type);
  * declared type share. */
 bool bind_type(context *cx, const ast_tensor *p, dtype t);
 
-/* The value of an attribute: what is given, else the default.  Its length is
+/* The value of an attribute: the given one, else the default.  Its length is
  * checked. */
 const attr_value *bind_attr(context *cx, const ast_attr *a,
 			    const attr_value *given);

@@ -74,7 +74,8 @@ static int local_input(draft *d, int value)
 	return k->ninputs++;
 }
 
-/* In the result's arena: kx_simplify() keeps what it does not change. */
+/* In the result's arena: kx_simplify() shares the subtrees that it does not
+ * change. */
 static kexpr *renumber(draft *d, const kexpr *e)
 {
 	arena *a = d->cx->arena;
@@ -219,7 +220,7 @@ static const char *dim_name(context *cx, int value, int dim)
 	return NULL;
 }
 
-/* A variable that the analysis made up is called as its dimension is. */
+/* A variable that the analysis derived has the name of its dimension. */
 static void name_derived(draft *d)
 {
 	kernel *k = d->kernel;
