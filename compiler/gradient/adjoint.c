@@ -178,8 +178,8 @@ static void arithmetic(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 	}
 }
 
-/* The part of the derivative that argument i of max or min gets where it is
- * chosen: as many as are equal to it, and are no constants, share. */
+/* The share of argument i of max or min in the derivative if it is chosen:
+ * equal arguments that are not constants share. */
 static ast_expr *share_of(walk *w, ast_expr *e, int i, ast_expr *d)
 {
 	trees *t = &w->g->t;
@@ -335,7 +335,7 @@ static ast_expr *at_stage(grad_op *g, const grad_stage *s, const char *tensor)
 	return tree_index(&g->t, tree_name(&g->t, tensor), s->nvars, items);
 }
 
-/* How many terms the stage reduces. */
+/* The number of terms that the stage reduces. */
 static ast_expr *count_terms(grad_op *g, const grad_stage *s)
 {
 	trees *t = &g->t;
@@ -401,9 +401,9 @@ static bool is_exact(const grad_op *g, const ast_expr *e)
 	return true;
 }
 
-/* The terms of a reduction as they are when each is stored: all that is told
- * of them is told of the same numbers.  An expression computed twice need not
- * give the same ones, nor one that is rounded and one that is not. */
+/* The terms of a reduction, each rounded as it is stored: all comparisons are
+ * of the same numbers.  An expression computed twice need not give equal
+ * numbers, nor a rounded one and one that is not. */
 static ast_expr *stored_terms(grad_op *g, const grad_stage *s)
 {
 	if (is_exact(g, s->body))
@@ -434,8 +434,9 @@ static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 	return chosen;
 }
 
-/* The product of the other terms: the product over this one, unless it is 0;
- * then that of all that are not, if no other one is 0. */
+/* The product of the other terms: the whole product divided by this term,
+ * unless it is 0; then the product of all terms that are not 0, if this is the
+ * only one. */
 static ast_expr *other_terms(grad_op *g, const grad_stage *s)
 {
 	trees *t = &g->t;

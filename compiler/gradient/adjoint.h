@@ -1,5 +1,6 @@
-/* What each read of a stage's expression contributes to the derivative by the
- * tensor that is read. */
+/* The contributions of one stage to derivatives: for each read of its
+ * expression, the adjoint that the element read gets.  gradient.c collects them
+ * stage by stage, invert.c turns them into the derivative by each tensor. */
 #ifndef TDL_COMPILER_GRADIENT_ADJOINT_H
 #define TDL_COMPILER_GRADIENT_ADJOINT_H
 
@@ -23,9 +24,9 @@ typedef VEC(contribution) contributions;
 /* Whether the stage's reduction is constant almost everywhere. */
 bool grad_is_constant(const grad_stage *s);
 
-/* Adds what stage s contributes to the derivatives by the tensors for which
- * wanted[tensor] is set.  Stages that it needs are added to g.  Where there is
- * no rule for something, g->because is set. */
+/* Adds the contributions of stage s to the derivatives by the tensors for which
+ * wanted[tensor] is set.  Stages that they need are added to g.  If a rule is
+ * missing, g->because is set. */
 void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
 			contributions *out);
 

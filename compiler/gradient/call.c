@@ -1,4 +1,4 @@
-/* Calls of operators: what their results' dimensions are in the caller. */
+/* Calls of operators: the dimensions of their results in the caller's terms. */
 #include "config.h"
 
 #include <string.h>
@@ -47,8 +47,8 @@ static void mean(calling *c, const char *name, bool pack, ast_expr **dims,
 	vec_push(c->g->t.a, &c->meanings, ((meaning){name, pack, n, dims}));
 }
 
-/* A parameter's dimensions beside those of its argument: one pack takes what
- * the others leave; several, if the argument has as many. */
+/* A parameter's dimensions beside those of its argument: a single pack takes
+ * the dimensions that are left; several packs need an argument with as many. */
 static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 {
 	int npacks = 0, left = x->ndims - p->ndims + 1;
@@ -71,7 +71,7 @@ static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 	}
 }
 
-/* What the call gives an attribute, or its default; NULL for neither. */
+/* The value of an attribute in the call, or its default; NULL for neither. */
 static const ast_expr *attribute_value(const calling *c, const char *name)
 {
 	for (int i = 0; i < c->call->nnamed; i++)
@@ -121,7 +121,7 @@ static void add_dim(calling *c, const ast_expr *d, grad_tensor *to)
 	to->dims[to->ndims++] = tree_pack(t, &p);
 }
 
-/* How many dimensions all of a result's are at most. */
+/* An upper bound of the number of a result's dimensions. */
 static int most_dims(const calling *c, const ast_tensor *r)
 {
 	int n = r->ndims;
@@ -131,7 +131,7 @@ static int most_dims(const calling *c, const ast_tensor *r)
 }
 
 /* A result's element type in terms of the caller: that of the first argument
- * which has the same, or what an attribute is. */
+ * which has the same, or an attribute's value. */
 static const char *result_type(const calling *c, const ast_tensor *r)
 {
 	const char *type = r->type.name;

@@ -128,7 +128,7 @@ static const char *stage_text(grad_op *g, const grad_stage *s)
 	return lambda_text(g, s->vars, s->nvars, body, false);
 }
 
-/* Notes the file in which something is that the text calls. */
+/* Notes the file that defines a name which the text calls. */
 static void note_file(derivation *d, range at)
 {
 	const char *path = diag_path(d->modules->sink, at);
@@ -188,7 +188,7 @@ static const char *derivative(derivation *d, int tensor,
 	if (g->because)
 		return NULL;
 	note_needs(d, sum);
-	/* Where conditions are decided a literal may be all that is left. */
+	/* Decided conditions may leave nothing but a literal. */
 	const char *type = g->tensors.at[tensor].type;
 	if (tensor != d->input && type && *type && sum->kind != AST_CALL)
 		sum = grad_cast(g, sum, type);
@@ -204,7 +204,8 @@ static bool is_result(const grad_op *g, int tensor)
 	return false;
 }
 
-/* What alone contributes to a tensor, all of it at once; NULL for none. */
+/* The only contribution to a tensor, if it is to all of it at once; else
+ * NULL. */
 static const char *only_contribution(int tensor, const contributions *all)
 {
 	const contribution *only = NULL;
@@ -239,7 +240,7 @@ static bool add_derivative(derivation *d, int tensor, const contributions *all)
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* What the parameter of a callee's gradient is given: the derivative by one of
+/* The argument for a parameter of a callee's gradient: the derivative by one of
  * its results, or one of its arguments. */
 static const char *call_argument(derivation *d, const grad_stage *s,
 				 const gradient *by, const char *name)
@@ -282,7 +283,7 @@ static ast_expr *call_gradient(derivation *d, const grad_stage *s,
 
 static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input);
 
-/* What a call contributes to the derivative by its argument i. */
+/* The contribution of a call to the derivative by its argument i. */
 static void derive_argument(derivation *d, const grad_stage *s, int i,
 			    contributions *all)
 {
@@ -432,7 +433,7 @@ static bool any_result_wanted(const derivation *d)
 	return false;
 }
 
-/* What a grad definition says; false where there is none. */
+/* The gradient that a grad definition gives; false if there is none. */
 static bool find_own(arena *a, const tdl_modules *m, const ast_op *op,
 		     gradient *r)
 {
@@ -506,7 +507,8 @@ bool gradient_load(tdl_modules *m, const gradient *g)
 		ok &= gradient_load(m, &g->needs[i]);
 	if (!g->text || dsl_op(m, g->name))
 		return ok;
-	/* The set, and what is said of its texts, outlive what was derived. */
+	/* The set, and the diagnostics on its texts, outlive the derived
+	 * text. */
 	const char *text = arena_strdup(m->arena, g->text);
 	return dsl_load_text(m,
 			     arena_printf(m->arena, "the text of %s", g->name),

@@ -7,9 +7,10 @@
  *
  * whose parameters are the derivatives of a scalar by the results, called as
  * the results with a d before, and those parameters of f, by their names, that
- * it needs; so are its attributes.  It is TDL: what intermediates it needs are
+ * it needs; so are its attributes.  It is TDL: intermediates that it needs are
  * computed again, which costs nothing in a graph that shares equal nodes.  A
- * definition "grad f x(..)" stands in the place of what would be derived. */
+ * definition "grad f x(..)" replaces the derived one.  The backward pass and
+ * verification use them; tdlc shows their text. */
 #ifndef TDL_COMPILER_GRADIENT_GRADIENT_H
 #define TDL_COMPILER_GRADIENT_GRADIENT_H
 
@@ -27,13 +28,14 @@ typedef struct gradient {
 				nothing is derived, and text is NULL */
 	/* The definition as a tree, not checked; that of own, if there is. */
 	const ast_op *tree;
-	int nneeds; /* gradients of what f calls, that this one calls */
+	int nneeds; /* gradients of operators that f calls, which this one
+		     * calls */
 	struct gradient *needs;
-	int nfiles; /* where what the text calls is defined */
+	int nfiles; /* the files that define the names in the text */
 	const char **files;
-	const char **adjoints; /* by result: what the parameter is called that
-				  is the derivative by it; NULL for a result
-				  that has none */
+	const char **adjoints; /* by result: the name of the parameter that is
+				  the derivative by it; NULL for a result that
+				  has none */
 } gradient;
 
 /* The gradients of op, which has no errors and is none itself, by each of its

@@ -1,4 +1,4 @@
-/* Points that an index leads to and that the stage does not have. */
+/* Points that an index leads to and that are outside of the stage. */
 #include "config.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ bool solver_is_product(const grad_op *g, const ast_expr *e)
 	}
 }
 
-/* What reads with this unknown in an index become. */
+/* The unknown whose reads are guarded: a read with it in an index gets a
+ * guard. */
 typedef struct guarding {
 	solver *s;
 	const char *name;
@@ -51,7 +52,7 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 	return NULL;
 }
 
-/* Changes what the operator reads, at the unknown u. */
+/* Changes the reads of the expression and its conditions, at the unknown u. */
 static void change_reads(solver *s, const unknown *u, tree_change *change)
 {
 	guarding w = {s, u->v.name};
@@ -93,8 +94,8 @@ static bool is_proven_inside(const solver *s, const grad_facts *f,
 		grad_is_proven(f, OP_LT, u->by, u->v.extent));
 }
 
-/* Whether what was solved reads nothing: else a guard has to be around these
- * reads, too, whose indices are not told by their unknowns any more. */
+/* Whether the solved values read nothing: else a guard has to be around these
+ * reads, too, because the names of unknowns do not show in their indices. */
 static bool solved_without_reads(const solver *s)
 {
 	bool reads = false;
@@ -157,7 +158,7 @@ void solver_keep_inside(solver *s, const grad_facts *f)
 	}
 }
 
-/* How many reads are in the indices of one another. */
+/* The greatest nesting of reads in the indices of one another. */
 static int depth_of_reads(const grad_op *g, const ast_expr *e)
 {
 	int depth = 0;

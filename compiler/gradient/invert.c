@@ -104,8 +104,8 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
 	return tree_call(t, "Sum", 1, &lambda);
 }
 
-/* Whether a condition tells nothing about what is summed over, or only what
- * can be divided by what. */
+/* Whether a condition says nothing about the variables that are summed over, or
+ * only which of them are divisible. */
 static bool is_apart(const solver *s, const ast_expr *e)
 {
 	if (e->kind == AST_BINARY && e->op == OP_AND)

@@ -40,7 +40,7 @@ static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
 	       (e->op == OP_DIV || is_nonnegative(f, e->args[1], depth));
 }
 
-/* The most that an atom can be; NULL where that is not known. */
+/* The upper bound of an atom; NULL if it is not known. */
 static ast_expr *most_of(const grad_facts *f, const ast_expr *e)
 {
 	ast_expr *n = NULL;
@@ -51,8 +51,8 @@ static ast_expr *most_of(const grad_facts *f, const ast_expr *e)
 	return n ? tree_sub(&f->g->t, n, tree_int(&f->g->t, 1)) : NULL;
 }
 
-/* Whether a sum is never negative: where each term that is taken away is at
- * its most, and each that is added at its least. */
+/* Whether a sum is >= 0 even with each negative term at its greatest and each
+ * positive one at its least. */
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
 {
 	tree_terms terms = {0};

@@ -1,4 +1,6 @@
-/* What holds for all values of variables within their extents. */
+/* Facts that hold for all values of variables within their extents: proofs of
+ * comparisons, and simplifications that need them.  Used where derivatives are
+ * written down. */
 #ifndef TDL_COMPILER_GRADIENT_RANGE_H
 #define TDL_COMPILER_GRADIENT_RANGE_H
 

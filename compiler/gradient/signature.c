@@ -1,4 +1,5 @@
-/* The head of a derived operator: what it takes, and no more. */
+/* The head of a derived operator: the parameters and attributes that it needs,
+ * and no more. */
 #include "config.h"
 
 #include "compiler/gradient/signature.h"
@@ -134,7 +135,7 @@ static bool is_bound(const bindings *b, const char *name)
 	return is_list_attribute(b->g, name);
 }
 
-/* Adds what t binds; returns whether that is more than was bound. */
+/* Adds the names that t binds; returns whether any of them is new. */
 static bool bind(bindings *b, const ast_tensor *t)
 {
 	const char *open = NULL;
@@ -185,7 +186,8 @@ static bool can_drop(grad_op *g, signature *s, int p, const char *body)
 
 /* ---- the head ---------------------------------------------------------- */
 
-/* Parameters and attributes that it takes; others it has not. */
+/* The head with the parameters and attributes that the body needs, and no
+ * others. */
 const char *grad_header(grad_op *g, int input, const char *name,
 			const char *body)
 {

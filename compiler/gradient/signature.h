@@ -1,4 +1,5 @@
-/* The head of a derived operator. */
+/* The head of a derived operator: its name, doc comment, parameters and
+ * results.  Used by gradient.c alone. */
 #ifndef TDL_COMPILER_GRADIENT_SIGNATURE_H
 #define TDL_COMPILER_GRADIENT_SIGNATURE_H
 

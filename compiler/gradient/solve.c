@@ -137,7 +137,8 @@ static bool is_divisor(const solver *s, const ast_expr *e)
 	return false;
 }
 
-/* How gladly an unknown with this coefficient is solved for; 0: not at all. */
+/* The rank of an unknown with this coefficient among those to solve for; 0: it
+ * cannot be solved for. */
 static int preference(const solver *s, const unknown *u, const ast_expr *coef)
 {
 	bool one = tree_is_int(coef, 1);
@@ -242,7 +243,7 @@ static bool settle_given(solver *s, const ast_expr *e)
 	return false;
 }
 
-/* Takes what the conditions say about the unknowns. */
+/* Solves the conditions for unknowns. */
 static void use_given(solver *s)
 {
 	for (int i = 0; i < s->equations.n; i++)

@@ -1,4 +1,4 @@
-/* Packs of variables of a stage, as far as a read says what they are. */
+/* Packs of variables of a stage, as far as a read determines them. */
 #include "config.h"
 
 #include "compiler/gradient/solver.h"

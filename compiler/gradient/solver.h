@@ -1,13 +1,13 @@
-/* Indices solved for the variables of a stage: where an element of a tensor is
- * read.  Shared by the files that do so. */
+/* Indices solved for the variables of a stage: the points at which an element
+ * of a tensor is read.  Shared by the files that do so. */
 #ifndef TDL_COMPILER_GRADIENT_SOLVER_H
 #define TDL_COMPILER_GRADIENT_SOLVER_H
 
 #include "compiler/gradient/adjoint.h"
 #include "compiler/gradient/range.h"
 
-/* A variable of the stage, and what it is in terms of the others and of those
- * of the derivative. */
+/* A variable of the stage, and its value in terms of the others and of those of
+ * the derivative. */
 typedef struct unknown {
 	ast_var v;
 	const char *own; /* the name in the stage; v.name is unique */
@@ -46,7 +46,7 @@ void solver_add_unknowns(solver *s, const ast_var *vars, int n, bool of_result);
 /* e in the names of the unknowns. */
 ast_expr *solver_in_unknowns(solver *s, ast_expr *e);
 
-/* e, in these, with what is known put in; NULL stays NULL. */
+/* e, in these, with the known ones substituted; NULL stays NULL. */
 ast_expr *solver_with_known(solver *s, ast_expr *e);
 
 /* e with the positions of unknowns as arithmetic, so that it can be solved. */
@@ -57,8 +57,8 @@ bool solver_has_unknown(const solver *s, const ast_expr *e);
 /* The one of that name that is not known yet; NULL for none. */
 unknown *solver_find(solver *s, const char *name);
 
-/* Says what an unknown is; those that were known before are kept free of it.
- * in_range: it is within the extent wherever the element is. */
+/* Sets the value of an unknown; those that were known before are kept free of
+ * it.  in_range: it is within the extent wherever the element is. */
 void solver_settle(solver *s, unknown *u, ast_expr *by, bool in_range);
 
 /* ---- equations (solve.c) ------------------------------------------------ */
@@ -66,11 +66,11 @@ void solver_settle(solver *s, unknown *u, ast_expr *by, bool in_range);
 /* Adds what the contribution is under. */
 void solver_add_given(solver *s, ast_expr *e);
 
-/* Settles what equations and conditions say; the rest of them are conditions.
- */
+/* Solves equations and conditions for unknowns; the rest of them become
+ * conditions. */
 void solver_solve(solver *s);
 
-/* The variables that may stand in what is known. */
+/* The variables that may occur in the values of unknowns. */
 grad_facts solver_facts(const solver *s);
 
 /* ---- packs (solve_pack.c) ----------------------------------------------- */

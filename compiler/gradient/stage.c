@@ -241,7 +241,7 @@ bool grad_is_reduction(const ast_expr *e)
 	       e->args[0]->kind == AST_LAMBDA;
 }
 
-/* What is hoisted out of a stage's expression. */
+/* The state of hoisting reductions and calls out of a stage's expression. */
 typedef struct hoisting {
 	grad_op *g;
 	VEC(ast_var) around; /* variables that are bound where it stands */

@@ -54,7 +54,7 @@ typedef struct grad_op {
 	const char *because; /* why it has no stages; NULL where it has */
 } grad_op;
 
-/* The stages of op.  Where they are not found, because is set. */
+/* The stages of op.  If they are not found, because is set. */
 void grad_stages(grad_op *g);
 
 /* Adds a stage; its result gets the name and the extents of its variables.
@@ -103,7 +103,7 @@ bool grad_has_read(const grad_op *g, const ast_expr *e);
 /* A name that stands nowhere in the operator: the stem, or it and a number. */
 const char *grad_fresh(grad_op *g, const char *stem);
 
-/* Notes that a variable of what is written has that name. */
+/* Notes that a variable of the written text has that name. */
 void grad_keep_name(grad_op *g, const char *name);
 
 /* The variables as the items of an index. */

@@ -9,7 +9,7 @@
 
 /* ---- nodes ------------------------------------------------------------- */
 
-/* How tightly an expression's outermost operator binds. */
+/* Precedence of an expression's outermost operator. */
 enum { BIND_IF, BIND_OR, BIND_AND, BIND_NOT, BIND_COMPARE, BIND_ADD, BIND_MUL,
        BIND_SIGN, BIND_ATOM };
 
@@ -61,7 +61,7 @@ static ast_expr *node(trees *t, ast_kind kind, int n, ast_expr *const *args)
 	return e;
 }
 
-/* x as an operand of something that binds as tightly as `bind`. */
+/* x as an operand of an operator of precedence `bind`. */
 static ast_expr *operand(trees *t, ast_expr *x, int bind)
 {
 	bool needed = bind_of(x) < bind;
@@ -351,7 +351,7 @@ static ast_expr *subtract(trees *t, ast_expr *sum, const tree_terms *terms)
 	return sum ? sum : tree_int(t, 0);
 }
 
-/* Whether coef * q is b times what (a / b) is for r = a % b. */
+/* Whether coef * q is b * (a / b), where r = a % b. */
 static bool is_whole_of(const ast_expr *q, double coef, const ast_expr *r)
 {
 	const ast_expr *b = r->args[1];

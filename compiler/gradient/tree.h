@@ -1,8 +1,8 @@
 /* Making expressions of TDL, simplified while they are made.
  *
- * What is made is as the parser would have made it from canonical text:
- * parentheses stand where they are needed and nowhere else.  Trees may share
- * nodes and are not modified once made.  Everything lives in the arena. */
+ * A tree is as the parser would have made it from canonical text: parentheses
+ * stand where they are needed and nowhere else.  Trees may share nodes and are
+ * not modified once made.  Everything lives in the arena. */
 #ifndef TDL_COMPILER_GRADIENT_TREE_H
 #define TDL_COMPILER_GRADIENT_TREE_H
 
@@ -31,20 +31,19 @@ ast_expr *tree_guard(trees *t, ast_expr *read, ast_expr *value);
 ast_expr *tree_lambda(trees *t, int nvars, const ast_var *vars,
 		      ast_expr *body);
 
-/* Arithmetic: what constants make trivial is left out; a product's sign and
- * number come first; a sum has what is added before what is taken away, and
- * each term once. */
+/* Arithmetic: operations that constants make trivial are left out; a product's
+ * sign and number come first; a sum has positive terms before negative ones,
+ * and each term once. */
 ast_expr *tree_neg(trees *t, ast_expr *x);
 ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_mul(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_div(trees *t, ast_expr *x, ast_expr *y);
 
-/* Any other operator; conditions that are known are decided, and what stands
- * on both sides of a comparison of whole numbers is taken away from both.
- * Comparisons of floats stay as they are, as x < x + 1 is false of many, and
- * not (x < y) is another condition than x >= y: of NaN the one is true, the
- * other false. */
+/* Any other operator.  Known conditions are decided, and equal terms on both
+ * sides of a comparison of whole numbers are cancelled.  Comparisons of floats
+ * stay as they are: x < x + 1 is false for many x, and not (x < y) is not
+ * x >= y, since for NaN the first holds and the second does not. */
 ast_expr *tree_binary(trees *t, ast_operator op, ast_expr *x, ast_expr *y);
 ast_expr *tree_not(trees *t, ast_expr *x);
 ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y);
@@ -61,8 +60,8 @@ bool tree_is_zero(const ast_expr *e);
 /* Whether a name stands in it, as that of a variable, tensor, size, .. */
 bool tree_mentions(const ast_expr *e, const char *name);
 
-/* A sum as terms: coef times the product of what is not a number, "1" for the
- * constant. */
+/* A sum as terms: coef times the product of the factors that are not numbers,
+ * "1" for the constant. */
 typedef struct tree_term {
 	double coef;
 	ast_expr *of;
@@ -70,13 +69,13 @@ typedef struct tree_term {
 
 typedef VEC(tree_term) tree_terms;
 
-/* Adds the terms of e, each times `times`, to those that are there. */
+/* Adds the terms of e, each times `times`, to the terms there. */
 void tree_collect(trees *t, tree_terms *to, ast_expr *e, double times);
 
 /* ---- changing ---------------------------------------------------------- */
 
-/* Returns what stands in the place of e, whose operands are done, or NULL for
- * e itself made anew. */
+/* Returns the replacement of e, whose operands are done, or NULL for e itself
+ * made anew. */
 typedef ast_expr *tree_change(void *arg, const ast_expr *e);
 
 /* e with every node changed, operands first. */

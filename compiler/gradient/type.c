@@ -42,7 +42,7 @@ static const char *first_type(const grad_op *g, ast_expr *const *e, int n)
 	return type;
 }
 
-/* What an opaque function returns: the type that is declared, or that of the
+/* The type that an opaque function returns: the declared one, or that of the
  * first slice that it is given. */
 static const char *opaque_type(const grad_op *g, const ast_expr *call)
 {

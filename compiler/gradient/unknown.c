@@ -1,4 +1,4 @@
-/* The unknowns of a solver: variables of a stage, and what they are. */
+/* The unknowns of a solver: variables of a stage, and their values. */
 #include "config.h"
 
 #include <string.h>
@@ -36,8 +36,8 @@ static ast_expr *put_pack(void *arg, const ast_expr *e)
 									 : NULL;
 }
 
-/* Whether ravel(..) of this item is still that of a variable of the same
- * extent when what is known is put in. */
+/* Whether ravel(..) of this item is still that of a variable of the same extent
+ * after known ones are substituted. */
 static bool stays_variable(const solver *s, const ast_expr *item)
 {
 	for (int i = 0; i < s->unknowns.n; i++) {
@@ -75,8 +75,8 @@ static ast_expr *ravel_spelt(solver *s, const ast_expr *e)
 	return at;
 }
 
-/* ravel(i, j) as arithmetic, where i or j is going to be none of a lambda's
- * variables, or one of another extent. */
+/* ravel(i, j) as arithmetic; needed if i or j becomes something else than a
+ * lambda's variable of the same extent. */
 static ast_expr *spell_ravel(void *arg, const ast_expr *e)
 {
 	solver *s = arg;
