@@ -1,11 +1,11 @@
 /* Reverse accumulation over the calls of a model.
  *
  * The tape has the calls in the order in which they were made, so that each
- * reads what earlier ones made.  From the last one to the first, what the loss
- * changes by with the results of a call gives what it changes by with its
- * arguments, by the derived gradients of its operator; what comes from several
- * calls is added up.  Only what lies between a weight and the loss is looked
- * at.  (Griewank, Walther, "Evaluating derivatives", 2nd ed., ch. 3.) */
+ * reads what earlier ones made.  From the last one to the first, the gradients
+ * of the loss by the results of a call give those by its arguments, through the
+ * derived gradients of its operator; contributions of several calls are added
+ * up.  Only tensors between a weight and the loss are considered.  (Griewank,
+ * Walther, "Evaluating derivatives", 2nd ed., ch. 3.) */
 #include "config.h"
 
 #include "compiler/graph/trainer.h"
@@ -374,7 +374,7 @@ static bool finish_weights(trainer *t, int i)
 	return true;
 }
 
-/* The derivatives by what a call made are complete: "h.grad" of h. */
+/* The derivatives by the results of a call are complete: "h.grad" of h. */
 static void name_adjoints(trainer *t, const tape_call *c)
 {
 	graph_builder *b = t->b;
@@ -408,7 +408,7 @@ void backward_plan(trainer *t)
 	find_wanted(t);
 }
 
-/* The loss's derivative by itself: 1, or what the loss is scaled by. */
+/* The loss's derivative by itself: 1, or the scale of the loss. */
 static bool start(trainer *t)
 {
 	graph_builder *b = t->b;

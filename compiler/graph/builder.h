@@ -10,10 +10,11 @@ typedef struct built_tensor {
 	tensor t;
 	int node;	   /* that makes it, NONE */
 	tensor_id next_of; /* the state that it becomes, NONE */
-	/* The constant that it is as long as no weight is trained, NONE. */
+	/* The constant that it is equal to as long as no weight is trained,
+	 * NONE. */
 	tensor_id known;
-	/* Where it is a weight in a shorter type: 1 + the tensor that is the
-	 * same, made again for the backward pass; 0: none yet. */
+	/* Of a weight in a shorter type: 1 + the tensor that is the same, made
+	 * again for the backward pass; 0: none yet. */
 	tensor_id again;
 } built_tensor;
 
@@ -29,7 +30,7 @@ typedef struct built_node {
 	int forward, step, cell; /* as in node; forward is an index here */
 } built_node;
 
-/* What a kernel makes of these inputs. */
+/* The result of a kernel on these inputs. */
 typedef struct built_value {
 	const kernel *kernel;
 	tensor_id *inputs;
@@ -86,7 +87,7 @@ tensor_id build_tensor(graph_builder *b, tensor_kind kind,
 const kernel *build_share(graph_builder *b, const kernel *k);
 
 tensor_type build_result_type(const kernel *k);
-/* Whether a kernel gives its first input as it is. */
+/* Whether a kernel's result is its first input, unchanged. */
 bool build_is_identity(const kernel *k);
 /* A node of a kernel, and its result. */
 tensor_id build_node(graph_builder *b, const kernel *k, const char *base,
@@ -102,13 +103,14 @@ tensor_id build_known(const graph_builder *b, tensor_id t);
 void build_replace(graph_builder *b, const tensor_id *to);
 
 /* A kernel in which constants of one value stand for the inputs that have it,
- * and what that makes trivial is left out: x*1, x + 0, and as in derivatives
- * 0*x.  inputs[] are made to fit.  k itself where nothing changes. */
+ * and operations that are trivial then are left out: x*1, x + 0, and as in
+ * derivatives 0*x.  inputs[] are made to fit.  k itself where nothing
+ * changes. */
 const kernel *build_literal(graph_builder *b, const kernel *k,
 			    tensor_id *inputs);
 
-/* precision.c: converts the arguments of a call that is recorded to what it is
- * to compute in; false where errors were added. */
+/* precision.c: converts the arguments of a call that is recorded to the type
+ * that it computes in; false where errors were added. */
 bool precision_arguments(graph_builder *b, const ast_op *op, const char *name,
 			 call_site site, tensor_id *args);
 /* Converts *t, of which `name` is made, where the type is a short one for

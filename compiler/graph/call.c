@@ -1,5 +1,5 @@
-/* Calling operators: their expansions, and nodes for what was not computed
- * before. */
+/* Calling operators: their expansions, and nodes for stages that were not
+ * computed before. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -10,7 +10,8 @@
 
 /* ---- expansions -------------------------------------------------------- */
 
-/* What a call comes to, for all with such arguments and attributes. */
+/* The expansion of a call, shared by all calls with such arguments and
+ * attributes. */
 struct built_expansion {
 	const void *key;
 	size_t len;
@@ -85,7 +86,7 @@ static void grow_expansions(graph_builder *b)
 			*expansion_slot(b, old[i]->key, old[i]->len) = old[i];
 }
 
-/* Whether what the stages make is not too large to be counted. */
+/* Whether no stage's result is too large; else adds an error. */
 static bool all_fit(graph_builder *b, const expansion *x, const ast_op *op,
 		    call_site site)
 {
@@ -236,8 +237,7 @@ static bool is_recording(const graph_builder *b)
 	return b->train && !b->training;
 }
 
-/* Whether a tensor that is known is not so for good: a weight may be
- * trained. */
+/* Whether a known tensor may change: a weight may be trained. */
 static bool may_change(const graph_builder *b, tensor_id t)
 {
 	const built_tensor *x = b->tensors.at[t];
@@ -246,8 +246,7 @@ static bool may_change(const graph_builder *b, tensor_id t)
 					     : x->known != NONE);
 }
 
-/* Computes a stage when planning.  *changes: what it is computed of may
- * change. */
+/* Computes a stage when planning.  *changes: its inputs may change. */
 static fold_result fold(graph_builder *b, const kernel *k,
 			const tensor_id *inputs, call_site site,
 			tensor_id *value, bool *changes)
@@ -263,14 +262,14 @@ static fold_result fold(graph_builder *b, const kernel *k,
 	return fold_stage(b, k, known, site, value);
 }
 
-/* Where a stage is named and reported. */
+/* The name and the place of a call, for its stages and their errors. */
 typedef struct calling {
 	const ast_op *op;
 	const char *name;
 	call_site site;
 } calling;
 
-/* Gives *value what a stage makes of the inputs; false where errors were
+/* Sets *value to the stage's result on the inputs; false where errors were
  * added. */
 static bool make_value(graph_builder *b, const calling *c, const stage *st,
 		       tensor_id *inputs, tensor_id *value)
@@ -344,7 +343,8 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	}
 	for (int i = 0; i < x->nresults; i++) {
 		results[i] = values[x->results[i]];
-		/* What a call does not make has no gradient of its own. */
+		/* A result that the call does not compute has no gradient of
+		 * its own. */
 		if (is_recording(b) && x->results[i] < x->nparams)
 			results[i] = build_copy(b, results[i], name);
 	}

@@ -10,8 +10,8 @@
 
 enum { LONGEST_NAME = 1000 }; /* bytes */
 
-/* Marks what the outputs and what states become depend on; nodes are in
- * topological order. */
+/* Marks the tensors that outputs and the next values of states depend on; nodes
+ * are in topological order. */
 static bool *live_nodes(const graph_builder *b, bool *live_tensor)
 {
 	bool *live = ARENA_ARRAY(b->tmp, bool, b->nodes.n + 1);
@@ -32,8 +32,8 @@ static bool *live_nodes(const graph_builder *b, bool *live_tensor)
 	return live;
 }
 
-/* A byte that is no character, or one that moves a cursor, is '_', and what is
- * too long ends early. */
+/* Replaces bytes that are no characters, or move a cursor, by '_', and cuts off
+ * long names. */
 const char *graph_presentable(arena *a, const char *name)
 {
 	size_t len = strlen(name), n = 0;
@@ -165,8 +165,8 @@ static void place_nodes(graph_builder *b, graph *g, const bool *live,
 	}
 }
 
-/* The model's own names go first, inputs and outputs before the others, so
- * that what is made up gives way. */
+/* The model's own names go first, inputs and outputs before the others, so that
+ * made-up names give way. */
 static void name_all(graph_builder *b, graph *g)
 {
 	strmap *tensors = strmap_new(b->tmp), *nodes = strmap_new(b->tmp);

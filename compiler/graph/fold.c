@@ -1,8 +1,9 @@
-/* Computing when planning what depends on constants only.
+/* Constant folding: values that depend on constants only are computed when
+ * planning.
  *
  * Shape arithmetic is done here, by the interpreter, so that no operator needs
- * to be known by name.  Two rules more keep weights out of the run: what a
- * kernel makes of fills alone, at every point alike, is a fill again; and a
+ * to be known by name.  Two rules more keep weights out of the run: the result
+ * of a kernel on fills alone, the same at every point, is a fill again; and a
  * kernel that reads a constant in its own order is the constant in another
  * shape. */
 #include "config.h"

@@ -1,4 +1,6 @@
-/* A model as a graph of kernels on tensors of known shapes. */
+/* A model as a graph of kernels on tensors of known shapes.  Importers build it
+ * with a graph_builder; planners cut it, lowering makes a plan of it.  A
+ * finished graph does not change. */
 #ifndef TDL_COMPILER_GRAPH_GRAPH_H
 #define TDL_COMPILER_GRAPH_GRAPH_H
 
@@ -17,15 +19,15 @@ typedef enum tensor_kind {
 	TENSOR_RESULT,	 /* computed by a node */
 } tensor_kind;
 
-/* What elements are drawn from; element i is a function of (key, i) alone, so
- * that no cut changes it (plan/random.h). */
+/* The source of a constant's elements.  Element i is a function of (key, i)
+ * alone, so that no cut changes it (plan/random.h). */
 typedef enum constant_init {
 	INIT_NONE,    /* they are not random */
 	INIT_UNIFORM, /* lo <= x < hi */
 	INIT_NORMAL,
 } constant_init;
 
-/* Where elements are.  Little-endian, dense, row-major. */
+/* The elements of a constant.  Little-endian, dense, row-major. */
 typedef struct constant {
 	const void *data;   /* in memory, or NULL */
 	const char *path;   /* else in this file, .. */
@@ -47,7 +49,8 @@ typedef struct tensor {
 	node_id producer;
 	/* The elements of a constant, of a state before the first run. */
 	constant constant;
-	/* What an input is in a run that feeds none; NULL: it must be fed. */
+	/* The default of an input, used in a run that feeds none; NULL: it must
+	 * be fed. */
 	const struct constant *value;
 	/* Of a state: the tensor that it becomes after a run, one of the same
 	 * type that is computed, no output, and the next of no other state.
@@ -112,15 +115,15 @@ bool tensor_type_ok(const tensor_type *t);
 /* "f32 [1, 3, 224, 224]" */
 char *tensor_type_text(arena *a, const tensor_type *t);
 
-/* The weights of a model that keeps any in states, in bytes and in elements; of
- * others the constants of a type that is not an integer. */
+/* The weights of a model, in bytes and in elements: those in states; in a model
+ * without such states, the constants whose type is not an integer. */
 int64_t graph_parameter_bytes(const graph *g);
 int64_t graph_parameter_nelem(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
 int64_t graph_flops(const graph *g);
 
-/* Bytes of all tensors, and of all that nodes read and write, each whole.  What
- * k devices move and hold is at most 2k times that. */
+/* Bytes of all tensors, and of all reads and writes of nodes, each whole.  The
+ * bytes that k devices move and hold are at most 2k times that. */
 int64_t graph_traffic(const graph *g);
 
 /* ---- building ---------------------------------------------------------- */
@@ -146,33 +149,33 @@ tensor_id graph_add_state(graph_builder *b, const char *name,
 tensor_id graph_keep(graph_builder *b, tensor_id t);
 /* Says that a state is a weight of the model, to be trained. */
 void graph_set_parameter(graph_builder *b, tensor_id state);
-/* What the state becomes after a run; of the state's type.  What cannot be
- * that itself (see tensor.next) is copied by a node; the state itself: it
- * stays as it is. */
+/* Sets the next value of a state, of the state's type.  A tensor that cannot be
+ * the next value itself (see tensor.next) is copied by a node; the state
+ * itself: it stays as it is. */
 void graph_set_next(graph_builder *b, tensor_id state, tensor_id next);
-/* What an input is where a run feeds none. */
+/* Sets the value of an input in a run that feeds none. */
 void graph_set_default(graph_builder *b, tensor_id input, const constant *c);
 /* The key of a random constant: of its name, and the seed of all. */
 uint64_t graph_key(const char *name, uint64_t seed);
 /* Memory that lives as long as the graph, for constants. */
 void *graph_alloc(graph_builder *b, size_t size);
-/* What is known of a tensor so far; the name may still change. */
+/* The tensor as it is known so far; the name may still change. */
 const tensor *graph_tensor(const graph_builder *b, tensor_id t);
 const tensor_type *graph_type(const graph_builder *b, tensor_id t);
 
 /* Whether a tensor's elements are known when planning. */
 bool graph_is_known(const graph_builder *b, tensor_id t);
-/* The elements of what is known and has at most `limit` bytes, read where they
- * are in a file; else NULL.  For a fill they are spread out. */
+/* The elements of a tensor that is known and has at most `limit` bytes, read if
+ * they are in a file; else NULL.  For a fill they are spread out. */
 const void *graph_constant_data(graph_builder *b, tensor_id t, int64_t limit);
 
-/* Calls an operator: adds a node per stage, named after `name`, and writes
- * the operator's nresults results to results.  Nodes that follow each other
- * with one name (the same pointer) and come from several calls have the
- * operators' names added.  A stage whose inputs are constants is computed at
- * once where that is cheap, see fold.c; what was computed before is not
- * computed again, and what is just one of its inputs is that input (in a model
- * that is trained once graph_train() is done).  Returns false when errors were
+/* Calls an operator: adds a node per stage, named after `name`, and writes the
+ * operator's nresults results to results.  Nodes that follow each other with
+ * one name (the same pointer) and come from several calls have the operators'
+ * names added.  A stage whose inputs are constants is computed at once where
+ * that is cheap, see fold.c; a stage that was computed before is not computed
+ * again, and a stage that copies an input becomes that input (in a model that
+ * is trained, when graph_train() is done).  Returns false when errors were
  * added. */
 bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 		const tensor_id *args, const attr_value *const *attrs,
@@ -182,28 +185,28 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
  * in the model.  The first name stays. */
 void graph_name(graph_builder *b, tensor_id t, const char *name);
 
-/* The same for an output of the model.  What cannot be one itself (an input, a
- * constant, what is an output already) is copied by a node. */
+/* The same for an output of the model.  A tensor that cannot be one itself (an
+ * input, a constant, an output already) is copied by a node. */
 void graph_set_output(graph_builder *b, tensor_id t, const char *name);
 
-/* The finished graph: what no output and no state's next depends on is gone,
- * but for inputs; equal kernels are one; names are unique.  NULL when errors
- * were added. */
+/* The finished graph: nodes and tensors that no output and no state's next
+ * depends on are gone, but for inputs; equal kernels are one; names are unique.
+ * NULL when errors were added. */
 graph *graph_end(graph_builder *b);
 
 /* ---- models from files ------------------------------------------------- */
 
-/* What a survey says of the model's own operators of one kind. */
+/* The survey of the model's own operators of one kind. */
 typedef struct survey_kind {
 	const char *op; /* "Conv", "com.microsoft Gelu" */
 	int nodes;	/* those in functions and inner graphs, too */
 	int unsupported;
-	int unknown; /* not looked into: what an unsupported one makes is not
-			known */
+	int unknown; /* not looked into: they depend on the unknown results of
+			an unsupported one */
 } survey_kind;
 
-/* A node of the model that is not supported.  What it makes is an input of the
- * graph where the model declares its shape. */
+/* A node of the model that is not supported.  Its results become inputs of the
+ * graph if the model declares their shapes. */
 typedef struct survey_node {
 	const char *name, *op, *why;
 	int64_t input_bytes, output_bytes; /* of what is known, at most
@@ -215,7 +218,7 @@ typedef struct model_survey {
 	VEC(survey_node) unsupported;
 } model_survey;
 
-/* What the command line says of a model. */
+/* The options of the command line that concern a model. */
 typedef struct model_options {
 	int nsizes; /* -D name=value: symbolic dimensions */
 	const char **size_names;
@@ -226,12 +229,13 @@ typedef struct model_options {
 	const tensor_type *shapes; /* type unused */
 	bool *size_used, *shape_used; /* set by the importer */
 	int steps;	   /* that a TDL model may take; 0: as many as usual */
-	const char *model; /* which one of a TDL file with several, or NULL */
+	const char *model; /* the name of one of several models of a TDL file,
+			    * or NULL */
 	uint64_t seed;	   /* of initial values */
 	const struct train_options *train; /* compiler/graph/train.h; NULL:
 					      the model is not trained */
-	model_survey *survey; /* NULL, or what to fill in: then the import goes
-				 on after nodes that are not supported */
+	model_survey *survey; /* NULL, or the survey to fill in: then the import
+				 goes on after nodes that are not supported */
 } model_options;
 
 /* Whether a file is read as TDL, by its name; others are ONNX. */

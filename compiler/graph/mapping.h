@@ -22,8 +22,8 @@ typedef enum mkind {
 	MV_LIST,   /* of tensors: a sequence */
 } mkind;
 
-/* What a name stands for: in an entry, and between the nodes of a model, where
- * it is a tensor, a sequence, or nothing. */
+/* A value in a body: a name's value in an entry, and between the nodes of a
+ * model, where it is a tensor, a sequence, or nothing. */
 typedef struct mvalue mvalue;
 typedef struct mstore mstore;
 struct mvalue {
@@ -37,7 +37,7 @@ struct mvalue {
 		const constant *init;
 		const mvalue *items;
 	};
-	mstore *store; /* that holds the items, and may have room; NULL */
+	mstore *store; /* the store of the items, which may have room; NULL */
 };
 
 typedef struct mapping_attr {
@@ -82,8 +82,8 @@ bool mapping_apply(arena *a, graph_builder *b, const tdl_modules *m,
 
 mvalue mv_tensor(tensor_id t); /* NONE: MV_NULL */
 
-/* The value of type `type` in ONNX's numbering, DT_NONE for what tdlc does not
- * have. */
+/* The element type with number `type` in ONNX, DT_NONE for one that tdlc does
+ * not have. */
 dtype mapping_onnx_type(int64_t type);
 
 #endif

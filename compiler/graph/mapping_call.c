@@ -74,9 +74,9 @@ static bool has_attr(const ast_onnx *e, const char *name)
 	return false;
 }
 
-/* What `, ..` gives an attribute or a parameter: the attribute of the entry,
- * or the parameter of the def or model, that has the name; NULL if it has
- * none. */
+/* The value that `, ..` gives an attribute or a parameter: the attribute of the
+ * entry, or the parameter of the def or model, that has the name; NULL if it
+ * has none. */
 static const mvalue *inherited(evaluator *ev, const char *name)
 {
 	const ast_block *def = ev->scope->def;
@@ -255,8 +255,8 @@ static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
 			     def->name, name);
 }
 
-/* A def sees its parameters and no other names; what it gives names has the
- * name of the assignment that calls it before its own. */
+/* A def sees its parameters and no other names; the names that it gives begin
+ * with the name of the assignment that calls it. */
 static mvalue call_def(evaluator *ev, const ast_expr *e, const ast_block *def,
 		       const mvalue *args)
 {

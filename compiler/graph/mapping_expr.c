@@ -99,7 +99,7 @@ const char *mv_kind_name(mkind k)
 
 /* ---- errors ------------------------------------------------------------ */
 
-/* How the body at hand came to be evaluated. */
+/* Notes the calls, or the node, through which the body is evaluated. */
 void mapping_say_where(evaluator *ev)
 {
 	for (const mscope *s = ev->scope; s; s = s->outer)
@@ -291,7 +291,7 @@ static mvalue eval_logical(evaluator *ev, const ast_expr *e)
 	return is_bool(ev, e->args[1], &y) ? y : (mvalue){ .kind = MV_BAD };
 }
 
-/* What an operator of tensors takes. */
+/* Whether an operator of tensors takes it as an operand. */
 static bool is_operand(const mvalue *v)
 {
 	return v->kind == MV_TENSOR || mv_is_number(v);

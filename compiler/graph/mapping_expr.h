@@ -1,5 +1,6 @@
 /* The evaluator of the bodies of models, onnx entries and defs: values, names,
- * expressions and statements. */
+ * expressions and statements.  Shared by the files mapping*.c and model*.c
+ * alone. */
 #ifndef TDL_COMPILER_GRAPH_MAPPING_EXPR_H
 #define TDL_COMPILER_GRAPH_MAPPING_EXPR_H
 
@@ -41,7 +42,7 @@ enum {
 					   included */
 };
 
-/* When a loop began, and the iteration that is at hand. */
+/* The start of a loop, and its current iteration. */
 typedef struct mloop {
 	int begun, iteration;
 } mloop;
@@ -60,8 +61,8 @@ typedef struct evaluator {
 			     -> declaration */
 	strmap *outputs;  /* of a model, by name */
 	strmap *numbers;  /* tensors of one number, by type and value */
-	const char *base; /* of the names of nodes: a node's, or what an
-			     assignment binds */
+	const char *base; /* of the names of nodes: a node's, or the target of
+			     an assignment */
 	mscope *scope;
 	mscope *unused; /* scopes that are over */
 	VEC(mloop) loops;
@@ -104,13 +105,13 @@ const char *mv_kind_name(mkind k);
 void mapping_enter(evaluator *ev, const ast_block *def, range call,
 		   const char *prefix);
 void mapping_leave(evaluator *ev);
-/* The value of a name in the scope at hand; NULL where it has none. */
+/* The value of a name in the current scope; NULL if it has none. */
 const mvalue *mapping_find(evaluator *ev, const char *name);
 void mapping_set(evaluator *ev, const char *name, mvalue v);
-/* What a target is called: interned, without the scope's prefix; NULL when an
+/* The name of a target: interned, without the scope's prefix; NULL when an
  * error was added. */
 const char *mapping_target(evaluator *ev, const ast_expr *target);
-/* What it is called in a model's graph: the prefix comes first. */
+/* Its name in a model's graph: the prefix comes first. */
 const char *mapping_model_name(evaluator *ev, const char *name);
 /* Binds a target.  In models it is an error where the value that it had was
  * never used, and an `if' or an iteration of a loop does not lie between; false
@@ -123,10 +124,10 @@ mvalue mapping_eval(evaluator *ev, const ast_expr *e);
 /* An integer of any size, an error where v is none. */
 bool mapping_integer(evaluator *ev, range at, const mvalue *v);
 
-/* How a list of statements ended. */
+/* The end of a list of statements. */
 typedef enum mflow { FLOW_ON, FLOW_RETURN, FLOW_FAILED } mflow;
 
-/* What a body returns. */
+/* The values that a body returns. */
 typedef struct outcome {
 	int n;
 	mvalue *values;
@@ -136,8 +137,8 @@ typedef struct outcome {
 /* mapping_stmt.c */
 mflow mapping_statements(evaluator *ev, ast_stmt *const *body, int n,
 			 outcome *out);
-/* Runs the body of a def, whose names are bound, and gives what it returns:
- * several values are a list. */
+/* Runs the body of a def, whose names are bound, and gives its value: several
+ * values are a list. */
 mvalue mapping_run(evaluator *ev, const ast_block *def);
 
 /* model_declare.c: inputs, parameters, states, outputs.  False when an error

@@ -1,5 +1,5 @@
-/* The functions that the bodies of models, entries and defs may call: of what
- * is given, of graphs, numbers and types. */
+/* The functions that the bodies of models, entries and defs may call, on any
+ * values, graphs, numbers and types. */
 #include "config.h"
 
 #include <math.h>
@@ -67,9 +67,9 @@ mvalue fn_outputs(const mapping_call *c)
 	return mv_int(c->ev->node->noutputs);
 }
 
-/* node_seed(s): where the stream of random numbers of this node starts.  Nodes
- * with the same s have the same one; a node where s is not given has its own,
- * the same whenever the model is read. */
+/* node_seed(s): the start of this node's stream of random numbers.  Nodes with
+ * the same s have the same one; a node where s is not given has its own, the
+ * same whenever the model is read. */
 mvalue fn_node_seed(const mapping_call *c)
 {
 	const mvalue *s = &c->args[0];
@@ -248,7 +248,7 @@ mvalue fn_pow(const mapping_call *c)
 	return mv_int(r);
 }
 
-/* How a parameter is drawn at first. */
+/* The distribution of a parameter's initial values. */
 static mvalue distribution(const mapping_call *c, constant_init init)
 {
 	if (!mv_is_number(&c->args[0]) || !mv_is_number(&c->args[1]))

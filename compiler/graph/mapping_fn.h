@@ -1,11 +1,12 @@
-/* What the files of the functions that bodies may call share.  Each function
- * is a row of dsl/builtins.def, and fn_NAME() here. */
+/* The functions that bodies may call, and helpers for them.  Each function is a
+ * row of dsl/builtins.def, and fn_NAME() here.  Shared by the files mapping_*.c
+ * alone. */
 #ifndef TDL_COMPILER_GRAPH_MAPPING_FN_H
 #define TDL_COMPILER_GRAPH_MAPPING_FN_H
 
 #include "compiler/graph/mapping_expr.h"
 
-/* What a function is called with. */
+/* A call of a function: the arguments and the place. */
 typedef struct mapping_call {
 	evaluator *ev;
 	range at;
@@ -23,9 +24,9 @@ typedef struct mapping_call {
 #undef REDUCER
 #undef SCALAR
 
-/* What n elements cost that a call goes through, or makes. */
+/* Charges the cost of n elements that a call reads or makes. */
 void mapping_charge(const mapping_call *c, int64_t n);
-/* An error: the argument is not what is wanted. */
+/* Adds an error: the argument is not of the wanted kind. */
 mvalue mapping_refuse(const mapping_call *c, int arg, const char *want);
 /* Whether v is a list of values of one kind. */
 bool mv_is_list_of(const mvalue *v, mkind kind);

@@ -64,7 +64,8 @@ mvalue fn_fill(const mapping_call *c)
 	return mv_list(items, (int)n);
 }
 
-/* Where a list is cut: n elements from the front; negative, from the end. */
+/* The position at which a list is cut: n elements from the front; negative,
+ * from the end. */
 static bool cut_of(const mapping_call *c, int *at)
 {
 	const mvalue *l = &c->args[0], *n = &c->args[1];
@@ -105,7 +106,7 @@ mvalue fn_reverse(const mapping_call *c)
 	return mv_list(items, l->n);
 }
 
-/* find(l, v): where v comes first, -1 if it does not. */
+/* find(l, v): the first position of v, -1 if there is none. */
 mvalue fn_find(const mapping_call *c)
 {
 	const mvalue *l = &c->args[0];

@@ -61,7 +61,7 @@ static mflow run_if(evaluator *ev, const ast_stmt *s, outcome *out)
 	return f;
 }
 
-/* How often a loop runs; a list's items, or NULL for 0, 1, .. */
+/* The number of iterations of a loop; a list's items, or NULL for 0, 1, .. */
 static bool loop_over(evaluator *ev, const ast_stmt *s, int64_t *n,
 		      const mvalue **items)
 {

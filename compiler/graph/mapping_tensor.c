@@ -188,7 +188,7 @@ static bool target_fits(const mvalue *target, const tensor_type *t)
 	return open ? product > 0 && nelem % product == 0 : product == nelem;
 }
 
-/* What the tensor was with the shapes that the model declares. */
+/* The tensor's type with the shapes that the model declares. */
 static const tensor_type *type_before(const mapping_call *c)
 {
 	const mapping_node *n = c->ev->node;
@@ -199,11 +199,10 @@ static const tensor_type *type_before(const mapping_call *c)
 	return NULL;
 }
 
-/* rebatched(x, target): exporters write the batch into the targets of
- * reshapes.  Where --shape changed the first dimension of x and no other, the
- * target keeps the elements of x as the model declares it, and its first
- * entry is the old first dimension, that entry is the batch, and becomes the
- * new one. */
+/* rebatched(x, target): exporters write the batch into the targets of reshapes.
+ * If --shape changed the first dimension of x and no other, the target keeps
+ * the elements of x as the model declares it, and its first entry is the old
+ * first dimension, that entry is the batch, and becomes the new one. */
 mvalue fn_rebatched(const mapping_call *c)
 {
 	const tensor_type *now = type_of(c), *old = now ? type_before(c) : NULL;

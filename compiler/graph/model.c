@@ -1,4 +1,4 @@
-/* Models in TDL: which one is meant, its arguments, and its body, which the
+/* Models in TDL: the choice of a model, its arguments, and its body, which the
  * evaluator of entries and defs runs. */
 #include "config.h"
 
@@ -136,8 +136,8 @@ static bool read_list(arena *a, const char *text, int depth, mvalue *v)
 	return true;
 }
 
-/* What a text on the command line means, where a value like `usual' is
- * expected; any, where that is nothing. */
+/* The value of a text on the command line, of the kind of `usual'; any kind if
+ * that is nothing. */
 static bool read_argument(arena *a, const char *text, const mvalue *usual,
 			  mvalue *v)
 {
@@ -160,7 +160,7 @@ static bool read_argument(arena *a, const char *text, const mvalue *usual,
 	}
 }
 
-/* Arguments come one after the other: a default may be made of those before. */
+/* Arguments are evaluated in order: a default may use those before. */
 static bool bind_argument(evaluator *ev, const ast_named *p)
 {
 	const model_options *o = ev->options;

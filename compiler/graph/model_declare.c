@@ -1,4 +1,4 @@
-/* What a model declares: inputs, parameters, states, outputs. */
+/* Declarations of a model: inputs, parameters, states, outputs. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ static bool extents(evaluator *ev, const ast_stmt *s, tensor_type *t)
 	return true;
 }
 
-/* What --shape says of an input. */
+/* Replaces the declared shape of an input by that of --shape. */
 static bool replace_shape(evaluator *ev, const ast_stmt *s, const char *name,
 			  tensor_type *t)
 {
@@ -151,9 +151,9 @@ static bool constant_of(evaluator *ev, const ast_stmt *s, const mvalue *v,
 	return true;
 }
 
-/* Where nothing is said: vectors are 0; what has more dimensions is drawn as
- * Glorot and Bengio (AISTATS'10) propose, uniformly, so that what passes
- * forward and back keeps its variance. */
+/* The initial value if none is given: vectors are 0; tensors of more dimensions
+ * are drawn as Glorot and Bengio (AISTATS'10) propose, uniformly, so that
+ * values passed forward and gradients passed back keep their variance. */
 static constant usual_value(evaluator *ev, const tensor_type *t)
 {
 	int64_t rest = 1;

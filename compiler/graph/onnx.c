@@ -106,7 +106,8 @@ static bool symbolic(importer *im, const char *place, const char *input,
 	return false;
 }
 
-/* The declared shape with what -D says; false where a size is not known. */
+/* The declared shape with the sizes that -D gives; false if one is not
+ * known. */
 static bool declared_dims(importer *im, const Onnx__TensorShapeProto *s,
 			  int64_t *dims)
 {
@@ -260,8 +261,9 @@ static bool is_converted(const importer *im, dtype declared, dtype computed)
 	       dtype_is_float(computed);
 }
 
-/* What the model declares of what nodes compute: worth a warning where it is
- * wrong, and no more, for it is not used. */
+/* Compares the type that the model declares with that of the node's result: a
+ * difference is worth a warning and no more, because the declared type is not
+ * used. */
 static void check_declared(importer *im, const onnx_frame *f,
 			   const Onnx__ValueInfoProto *v)
 {
@@ -368,8 +370,8 @@ static void keep_types(importer *im, const importer *from,
 	}
 }
 
-/* Imports the model as it is, only to learn its tensors' types: rebatched()
- * compares with them.  Errors in that do not matter. */
+/* Imports the model as it is, only for its tensors' types: rebatched() compares
+ * with them.  Errors in that import are ignored. */
 static void import_before(importer *im, const onnx_frame *f)
 {
 	importer plain = *im;

@@ -1,4 +1,4 @@
-/* Nodes that are known by name: constants, and what asks for shapes. */
+/* Nodes that are known by name: constants, and queries of shapes. */
 #include "config.h"
 
 #include "compiler/graph/onnx_import.h"

@@ -1,7 +1,7 @@
 /* Elements that lie in a file beside the model.
  *
  * Source: onnx docs/ExternalData.md.  The file has to be inside the model's
- * folder: nothing that leads out of it is followed. */
+ * folder: no path that leads out of it is followed. */
 #include "config.h"
 
 #include "compiler/graph/onnx_import.h"

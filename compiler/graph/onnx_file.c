@@ -235,7 +235,7 @@ static void walk_payload(walk *w, const field *f)
 	w->memory += RECORD + 32;
 }
 
-/* What tdlc does not look at. */
+/* Fields that tdlc does not look at. */
 static bool is_ignored(const ProtobufCFieldDescriptor *d)
 {
 	static const char *const names[] = {

@@ -1,4 +1,4 @@
-/* An ONNX file as bytes, and what is safe to unpack of it.
+/* An ONNX file as bytes, and the part of it that is safe to unpack.
  *
  * protobuf-c has neither a limit on nesting nor one on memory, and copies
  * every payload.  So a file is walked first, along protobuf-c's own
@@ -25,7 +25,7 @@ typedef struct onnx_file {
 	bool mapped; /* else data is in an arena, or there is none */
 } onnx_file;
 
-/* Maps the file; what is no regular file is read into a.  Returns false when
+/* Maps the file; a file that is not regular is read into a.  Returns false when
  * errors were added; else onnx_file_close() is due. */
 bool onnx_file_open(arena *a, diag_sink *s, const char *path, onnx_file *f);
 void onnx_file_close(onnx_file *f);
@@ -34,7 +34,7 @@ void onnx_file_close(onnx_file *f);
 const Onnx__ModelProto *onnx_file_unpack(arena *a, diag_sink *s,
 					 const onnx_file *f);
 
-/* Where the elements of a tensor lie in the file: what raw_data holds after
+/* The place of a tensor's elements in the file: the contents of raw_data after
  * onnx_file_unpack(). */
 typedef struct onnx_payload {
 	uint64_t offset, nbytes;

@@ -15,12 +15,13 @@ enum {
 	ONNX_MAX_OPSET = 28,	   /* the last one that the entries know */
 };
 
-/* What a name stands for. */
+/* The value of a name. */
 typedef struct onnx_value {
-	/* A tensor or a sequence; MV_NULL: what was left out, or is not
-	 * computed; MV_BAD: not there because of an error. */
+	/* A tensor or a sequence; MV_NULL: left out, or not computed; MV_BAD:
+	 * not there because of an error. */
 	mvalue v;
-	const char *why; /* it is not computed; NULL where it was left out */
+	const char *why; /* the reason that it is not computed; NULL if it was
+			  * left out */
 } onnx_value;
 
 typedef struct onnx_opset {
@@ -28,8 +29,8 @@ typedef struct onnx_opset {
 	int version;
 } onnx_opset;
 
-/* A graph, one inside a node, or the body of a function: names, and what is
- * around. */
+/* A graph, one inside a node, or the body of a function: its names, and the
+ * frame around it. */
 typedef struct onnx_frame onnx_frame;
 struct onnx_frame {
 	const onnx_frame *outer; /* whose names can be seen; NULL */
@@ -115,8 +116,8 @@ bool onnx_initializers(importer *im, onnx_frame *f,
 		       const Onnx__GraphProto *g);
 /* Whether no more nodes may be evaluated; there was an error then. */
 bool onnx_exhausted(const importer *im);
-/* Counts the memory, about, for what a graph inside a node or a function makes
- * anew each time that it is evaluated. */
+/* Counts the approximate memory that a graph inside a node, or a function,
+ * takes each time that it is evaluated. */
 void onnx_charge(importer *im, size_t bytes);
 
 /* ---- onnx.c ------------------------------------------------------------- */
@@ -128,8 +129,8 @@ bool onnx_declared_type(importer *im, const Onnx__ValueInfoProto *v,
 
 /* ---- onnx_builtin.c: nodes that shape the graph itself ----------------- */
 
-/* An attribute as it counts: in a function one may refer to an attribute of
- * the call; NULL where that was not given. */
+/* An attribute's own value: in a function it may refer to an attribute of the
+ * call; NULL if that was not given. */
 const Onnx__AttributeProto *onnx_resolve(const onnx_frame *f,
 					 const Onnx__AttributeProto *a);
 /* The attribute of a node, NULL if it is not there. */
@@ -152,7 +153,7 @@ onnx_builtin onnx_find_builtin(const char *op_type);
 
 /* ---- onnx_survey.c: going on after what is not supported ----------------- */
 
-/* What was before a node that is surveyed. */
+/* The importer's state before a node that is surveyed. */
 typedef struct onnx_before {
 	diag_sink *sink;
 	const char *origin;
@@ -160,11 +161,11 @@ typedef struct onnx_before {
 } onnx_before;
 
 /* Around the evaluation of a node.  nerrors: errors after its inputs were
- * looked up.  The result is whether all that it makes is known. */
+ * looked up.  Returns whether all results of the node are known. */
 onnx_before onnx_survey_begin(importer *im, const Onnx__NodeProto *n);
 bool onnx_survey_end(importer *im, onnx_frame *f, const onnx_call *c,
 		     onnx_before before, int nerrors, bool ok);
-/* At the end of the graph: keeps what unsupported nodes read. */
+/* At the end of the graph: keeps the tensors that unsupported nodes read. */
 void onnx_survey_keep(importer *im);
 
 /* ---- onnx_inner.c: graphs in nodes, functions --------------------------- */
@@ -173,7 +174,7 @@ void onnx_survey_keep(importer *im);
 bool onnx_inline(importer *im, onnx_frame *f, const onnx_call *c,
 		 const Onnx__FunctionProto *callee);
 
-/* What onnx_run_graph() is called with. */
+/* The context of onnx_run_graph(). */
 typedef struct onnx_context {
 	importer *im;
 	onnx_frame *frame;

@@ -44,7 +44,7 @@ bool onnx_bind(importer *im, onnx_frame *f, const char *name, onnx_value v,
 
 /* ---- the order of nodes ------------------------------------------------ */
 
-/* Who defines a name: 1 + the node's number, as a pointer in a map. */
+/* The producers of names, and the edges between nodes that follow from them. */
 typedef struct ordering {
 	importer *im;
 	Onnx__NodeProto **nodes;
@@ -125,7 +125,8 @@ static void add_edge(ordering *o, const char *name, const inner_names *in)
 		vec_push(o->im->tmp, &o->edge_to, *p);
 }
 
-/* What a node reads; a graph inside reads names of the graph around it too. */
+/* The names that a node reads; a graph inside reads names of the graph around
+ * it too. */
 static void add_edges(ordering *o, const Onnx__NodeProto *n,
 		      const inner_names *outer)
 {

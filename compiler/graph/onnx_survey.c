@@ -1,9 +1,10 @@
 /* An import that goes on after nodes that are not supported, and says which
  * these are.
  *
- * Each node has a sink of its own while it is evaluated; what it says there is
- * the reason.  What an unsupported node makes becomes an input of the graph,
- * where the model declares its shape; else what depends on it is not known. */
+ * Each node has a sink of its own while it is evaluated; its error there is the
+ * reason.  Results of an unsupported node become inputs of the graph if the
+ * model declares their shapes; else the tensors that depend on them are not
+ * known. */
 #include "config.h"
 
 #include "compiler/graph/onnx_import.h"

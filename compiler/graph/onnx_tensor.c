@@ -1,4 +1,4 @@
-/* TensorProto: element type, shape, and where the elements are. */
+/* TensorProto: element type, shape, and the place of the elements. */
 #include "config.h"
 
 #include "compiler/graph/onnx_import.h"
@@ -181,8 +181,8 @@ static numbers field_for(const Onnx__TensorProto *p, dtype t)
 	return (numbers){ p->n_int32_data, .i32 = p->int32_data };
 }
 
-/* How many numbers hold the elements: as many, or the bytes that four or two
- * bits of each fill. */
+/* The number of numbers that hold the elements: one each, or one for each byte
+ * that four or two bits of each fill. */
 static int64_t count_numbers(const tensor_type *type)
 {
 	return dtype_bits(type->type) <= 4 ? onnx_packed_nbytes(type)

@@ -4,11 +4,11 @@
  *	       default_lr: float = 0.001, momentum: float = 0.0, ..)
  *	    -> (next_w[..d], next_velocity[..d], next_step[]: i64)
  *
- * The first parameter is the weight, the second what the loss changes by with
- * it.  A parameter p for which there is a result next_p is a state, 0 before
- * the first step: one of each weight, or, where it has no dimensions, one for
- * all.  Any other is an input without dimensions, which is fed in each run, or
- * is what the attribute default_p says. */
+ * The first parameter is the weight, the second the gradient of the loss by it.
+ * A parameter p for which there is a result next_p is a state, 0 before the
+ * first step: one of each weight, or, where it has no dimensions, one for all.
+ * Any other is an input without dimensions, which is fed in each run, or is
+ * what the attribute default_p says. */
 #include "config.h"
 
 #include "compiler/graph/trainer.h"
@@ -104,8 +104,8 @@ static bool open_clipping(trainer *t)
 	       (o->scale = train_library(t, "scaled_gradient"));
 }
 
-/* Small gradients vanish in f16, unless what is differentiated is large; a
- * step in which one of them overflows is none. */
+/* Small gradients vanish in f16 unless the loss is scaled up; a step in which
+ * one of them overflows is skipped. */
 static bool open_scaling(trainer *t)
 {
 	optimizer *o = t->optimizer;
@@ -178,7 +178,7 @@ static tensor_id add_shared(trainer *t, const char *name,
 			 type, first);
 }
 
-/* What parameter i is given in the update of a weight. */
+/* The argument for parameter i in the update of a weight. */
 static tensor_id argument(trainer *t, int i, const update *u)
 {
 	graph_builder *b = t->b;
@@ -227,8 +227,8 @@ static const attr_value **attributes(trainer *t, const update *u)
 
 /* ---- the update of a weight -------------------------------------------- */
 
-/* Where the loss is scaled, a step with a gradient that is not finite leaves
- * a state as it is. */
+/* If the loss is scaled, a step with a gradient that is not finite leaves a
+ * state as it is. */
 static bool keep_unless_finite(trainer *t, tensor_id state, tensor_id *next)
 {
 	graph_builder *b = t->b;
@@ -242,7 +242,7 @@ static bool keep_unless_finite(trainer *t, tensor_id state, tensor_id *next)
 			  (call_site){ .place = "--precision" }, next);
 }
 
-/* What result r of the update of a weight becomes after the run. */
+/* Makes a result of the update of a weight the next value of a state. */
 static bool set_next(trainer *t, tensor_id state, tensor_id next)
 {
 	graph_builder *b = t->b;
@@ -388,8 +388,8 @@ bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient)
 
 /* ---- states that no weight depends on ---------------------------------- */
 
-/* Marks a tensor, and what it is made of; a state that is read is so together
- * with what it becomes. */
+/* Marks a tensor, and those that it is computed from; with a state that is
+ * read, its next value is marked, too. */
 static void mark(trainer *t, tensor_id from, bool *live)
 {
 	graph_builder *b = t->b;

@@ -1,17 +1,19 @@
 /* --precision: a model computes in floats of 16 bits where that is safe, and
  * keeps its weights in f32.
  *
- * Which calls compute in what follows from their operators' text: sums of
- * products of tensors, as matrix products and convolutions are, take the short
- * type, for they are what takes time, and are added up in f32 anyway; other
- * sums, as those of norms, softmax and losses, are f32, and so is what is read
- * at indices out of data, whose gradient is added up in memory; all else has
- * the type of what it is given, the longer one of two, where weights and
- * constants take the type of what they meet.  (Micikevicius and others, "Mixed
- * precision training", ICLR'18; the lists of torch.autocast come to the same.)
- * Arguments are converted by calls of an operator, which have gradients.  What
- * was made longer is read as it was before: kernels convert what they read, so
- * that no copy is kept; and weights are converted again for the backward
+ * The type in which a call computes follows from its operator's text.  Sums of
+ * products of tensors, such as matrix products and convolutions, take the short
+ * type: they take most of the time, and are added up in f32 anyway.  Other
+ * sums, such as those of norms, softmax and losses, are f32, and so are tensors
+ * read at data-dependent indices, whose gradient is added up in memory.  Any
+ * other call has the type of its arguments, the longer one of two; weights and
+ * constants take the type of the other arguments.  (Micikevicius and others,
+ * "Mixed precision training", ICLR'18; the lists of torch.autocast come to the
+ * same.)
+ *
+ * Arguments are converted by calls of an operator, which have gradients.
+ * Kernels that read a tensor in a longer type read the shorter one and convert
+ * it, so that no copy is kept; and weights are converted again for the backward
  * pass. */
 #include "config.h"
 
@@ -236,7 +238,8 @@ bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
 
 /* ---- longer types in kernels --------------------------------------------- */
 
-/* What tensor t is out of, element by element, in another float type; NONE. */
+/* The tensor that t is converted from, element by element, from another float
+ * type; NONE. */
 static tensor_id unconverted(const graph_builder *b, tensor_id t)
 {
 	const built_tensor *x = b->tensors.at[t];

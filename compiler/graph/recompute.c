@@ -1,13 +1,14 @@
-/* --recompute: the backward pass reads some of what the forward pass made out
- * of copies, nodes that compute it again from what is kept, as late as it is
+/* --recompute: the backward pass reads some results of the forward pass out of
+ * copies: nodes that compute them again from kept tensors, as late as they are
  * needed.
  *
- * What a budget leaves out is found by trying: for each of several widths the
- * forward pass is taken apart into segments, as in Chen, Xu, Zhang, Guestrin,
- * "Training deep nets with sublinear memory cost", 2016, at places where few
- * bytes cross; what crosses is kept, the rest of a segment is computed again
- * when the backward pass comes to it.  And: everything that is not reduced, as
- * it is cheap, is computed again from what is. */
+ * The tensors to recompute under a budget are found by trials: for each of
+ * several widths the forward pass is taken apart into segments, as in Chen, Xu,
+ * Zhang, Guestrin, "Training deep nets with sublinear memory cost", 2016, at
+ * places where few bytes cross; tensors that cross are kept, the rest of a
+ * segment is computed again when the backward pass comes to it.  One more
+ * trial: everything but reductions is cheap, and is computed again from their
+ * results. */
 #include "config.h"
 
 #include "compiler/graph/trainer.h"
@@ -32,7 +33,7 @@ typedef struct rewriting {
 	int64_t flops; /* of the copies */
 } rewriting;
 
-/* What has been tried, and the best of it. */
+/* The best of the trials so far. */
 typedef struct choice {
 	int64_t bytes; /* that are in use at once */
 	int64_t flops;
@@ -216,8 +217,8 @@ static bool may_drop(const graph_builder *b, int nforward, tensor_id t)
 	       !x->t.output && x->next_of == NONE;
 }
 
-/* The bytes that are made before and read behind each node of the forward
- * pass, by it alone. */
+/* The bytes that are made before and read behind each node of the forward pass,
+ * by it alone. */
 static int64_t *crossing_bytes(const graph_builder *b, int nforward,
 			       const int *last)
 {
@@ -297,8 +298,8 @@ static const bool *drop_cheap(const graph_builder *b, int nforward)
 	return dropped;
 }
 
-/* Of what stays within the limit the one that computes least again; of what
- * does not, the one that has least in use. */
+/* Among trials within the limit the one that computes least again; among the
+ * others, the one that has least in use. */
 static bool is_better(const choice *x, const choice *than, int64_t limit)
 {
 	if (!than->dropped)

@@ -1,5 +1,5 @@
-/* From a model to a step of its training: what is trained, for what, and in
- * which order the parts of it are made. */
+/* From a model to a step of its training: the weights that are trained, the
+ * loss, and the order in which the parts are made. */
 #include "config.h"
 
 #include "compiler/graph/trainer.h"
@@ -114,7 +114,7 @@ static bool set_loss(trainer *t)
 	return true;
 }
 
-/* Sets up what is known by tensor; weights that may be trained move. */
+/* Sets up the flow of each tensor; weights that may be trained move. */
 static void find_candidates(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -152,8 +152,7 @@ static bool set_weights(trainer *t)
 /* ---- what was folded --------------------------------------------------- */
 
 
-/* What is known, and depends on no weight that is trained, is a constant for
- * good. */
+/* A known tensor that depends on no trained weight is a constant for good. */
 static void settle_known(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -179,8 +178,8 @@ static void settle_known(trainer *t)
 	build_replace(b, to);
 }
 
-/* What is just one of its inputs is that input: until now it was a call of its
- * own, whose gradient may be another than that of nothing at all. */
+/* A node that copies one of its inputs is replaced by that input: until now it
+ * was a call of its own, whose gradient may differ from that of no call. */
 static void drop_copies(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -219,7 +218,7 @@ static bool add_all(trainer *t)
 	return !t->o->recompute || recompute(t, nforward);
 }
 
-/* Without a loss all weights may be what a run of training has changed. */
+/* Without a loss any weight may have been changed by a run of training. */
 static bool add_states(trainer *t)
 {
 	graph_builder *b = t->b;

@@ -30,13 +30,13 @@ typedef struct train_options {
 	const char *const *freeze; /* globs: weights that are not trained */
 	int nfreeze;
 	bool *freeze_used; /* set: which ones name a weight */
-	/* No step of training, but what evaluates its weights: those that
+	/* Not a step of training but an evaluation of its weights: those that
 	 * would be trained are states, and stay as they are. */
 	bool evaluate;
 } train_options;
 
-/* Keeps what graph_train() will need: the calls, and what is folded out of
- * weights. */
+/* Keeps the records that graph_train() needs: the calls, and the constants
+ * folded out of weights. */
 void graph_record(graph_builder *b, const train_options *o);
 
 /* Adds the backward pass, and the optimizer: weights become states with a

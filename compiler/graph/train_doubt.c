@@ -1,9 +1,9 @@
 /* Constants of an ONNX model that may be no weights.
  *
- * Exporters keep both as initializers, and keep what is equal once: a scale,
- * the zeros that a state begins with, and the ones of several norms, look like
- * weights.  Nothing tells them apart for certain, so what is trained all the
- * same is named. */
+ * Exporters keep both as initializers, and keep equal ones once: a scale, the
+ * zeros that a state begins with, and the ones of several norms, look like
+ * weights.  Nothing tells them apart for certain, so those that are trained all
+ * the same are named. */
 #include "config.h"
 
 #include "compiler/graph/trainer.h"
@@ -59,9 +59,9 @@ static bool is_uniform(graph_builder *b, tensor_id t)
 	return n > 0;
 }
 
-/* Why a tensor may be no weight; NULL: nothing says so.  What has one
- * dimension, equal elements and one user may be the weight of a norm before
- * training. */
+/* The reason to doubt that a tensor is a weight; NULL for none.  A tensor of
+ * one dimension with equal elements and one user may be the weight of a norm
+ * before training. */
 static const char *doubt(trainer *t, tensor_id id, int nusers)
 {
 	graph_builder *b = t->b;

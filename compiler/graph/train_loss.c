@@ -1,11 +1,12 @@
-/* --loss OPERATOR: what a model without a loss is trained for. */
+/* --loss OPERATOR: the loss that a model without one is trained for. */
 #include "config.h"
 
 #include "compiler/graph/trainer.h"
 
 #include <string.h>
 
-/* What the operator's first parameter says of the names in its signature. */
+/* The sizes that the operator's first parameter gives the names in its
+ * signature. */
 typedef struct binding {
 	const ast_tensor *param;
 	const tensor_type *type;

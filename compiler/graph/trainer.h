@@ -45,7 +45,7 @@ typedef struct trainer {
 	optimizer *optimizer;
 } trainer;
 
-/* An error at a call, or of the model where site says nothing; returns
+/* Adds an error at a call, or at the model if site has no place; returns
  * false. */
 bool train_error(trainer *t, diag_id id, call_site site, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -71,7 +71,7 @@ bool train_add_loss(trainer *t);
  * and may be no weights. */
 void train_doubt(trainer *t);
 
-/* backward.c: marks what depends on weights and leads to the loss. */
+/* backward.c: marks the tensors that depend on weights and lead to the loss. */
 void backward_plan(trainer *t);
 /* Adds the backward pass; calls optimizer_step() when the derivative by a
  * weight is complete. */
@@ -87,8 +87,8 @@ bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient);
 /* All are: clips, and drops states that no weight depends on. */
 bool optimizer_close(trainer *t);
 
-/* recompute.c: what the option says is computed again; the first nforward nodes
- * are the forward pass.  False where errors were added. */
+/* recompute.c: makes the tensors that the option selects computed again; the
+ * first nforward nodes are the forward pass.  False where errors were added. */
 bool recompute(trainer *t, int nforward);
 
 #endif
