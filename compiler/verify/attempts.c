@@ -1,5 +1,5 @@
-/* Cuts that are not offered are tried: what works on every shape, where it
- * could have failed, is a strategy that the analysis misses. */
+/* Cuts that are not offered are tried: one that works on every shape on which
+ * it could have failed is a strategy that the analysis misses. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -37,8 +37,8 @@ static bool run(const try *y, int var, int p, view *out)
 	       EVAL_OK;
 }
 
-/* Divides by var in two and combines with r.  It counts where neither part
- * gives the whole result by itself, or what is combined is wrong. */
+/* Divides by var in two and combines with r.  It counts if neither part gives
+ * the whole result by itself, or the combined result is wrong. */
 static void try_reducer(const try *y, int var, reducer r)
 {
 	view part[2];

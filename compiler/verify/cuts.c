@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* What a part of a stage computes from poisoned inputs. */
+/* The results that parts of a stage compute from poisoned inputs. */
 typedef struct cut {
 	trial *t;
 	const stage *stage;

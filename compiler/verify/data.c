@@ -158,8 +158,8 @@ static double least_normal(dtype t)
 	return t == DT_F64 ? 0x1p-1022 : t == DT_F16 ? 0x1p-14 : 0x1p-126;
 }
 
-/* What is lost of a product where parts of it are too small: each that is may
- * be off by the least normal number, times the others. */
+/* The error of a product through underflow of its parts: each part below the
+ * least normal number may be off by it, times the others. */
 static double lost(dtype t, const view *parts, int nparts, int64_t at)
 {
 	double all = 0;

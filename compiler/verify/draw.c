@@ -1,9 +1,9 @@
 /* Shapes, attributes and types that may suit an operator.
  *
- * Sizes and packs are drawn by name, so that what a signature says is equal is
- * equal; an attribute by the role that it has in the text.  What else has to
- * hold (a divisor, a window that fits) is left to chance: expansion refuses a
- * draw that does not suit, and another one is made. */
+ * Sizes and packs are drawn by name, so that dimensions that a signature
+ * declares equal are equal; an attribute by the role that it has in the text.
+ * Other requirements (a divisor, a window that fits) are left to chance:
+ * expansion refuses a draw that does not suit, and another one is made. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -310,8 +310,8 @@ static values pack_values(drawer *w, const draw_pack *p)
 	return v;
 }
 
-/* Returns false where there is nothing to draw from, and leaves the default
- * where it takes that. */
+/* Returns false if there is nothing to draw from; an attribute that is to have
+ * its default is left without a value. */
 static bool draw_attr(drawer *w, int i, bool shapes_known)
 {
 	const ast_attr *attr = &w->op->attrs[i];

@@ -145,8 +145,8 @@ static double loss(const run *r, const view *weights, double *scale)
 
 /* ---- differences -------------------------------------------------------- */
 
-/* The width of a difference, and what is made of rounding by it, both relative:
- * in f64 the first is small beside what a slope changes by, in f32 it cannot
+/* The width of a difference, and its amplification of rounding, both relative:
+ * in f64 the width is small beside the change of a slope, in f32 it cannot
  * be. */
 typedef struct step {
 	double h, error, noise;
@@ -226,7 +226,7 @@ static void compare(run *r, view *x, const view *weights, const char *input,
 
 /* ---- the derived operator ----------------------------------------------- */
 
-/* What the parameter of that name of a derived operator is given. */
+/* The argument for the parameter of that name of a derived operator. */
 static const view *find_argument(const run *f, const view *weights,
 				 const gradient *g, const char *name,
 				 tensor_type *type)

@@ -1,4 +1,5 @@
-/* What the files share that check gradients. */
+/* The checks of gradients, shared by gradients.c and rounded.c alone: operators
+ * and their derived gradients are expanded and run on the same arguments. */
 #ifndef TDL_COMPILER_VERIFY_GRADIENTS_H
 #define TDL_COMPILER_VERIFY_GRADIENTS_H
 
@@ -32,8 +33,7 @@ const attr_value **attrs_in(const trial *t, dtype type);
 void leave_infinite(const view *y, view *weights);
 
 /* The numbers, one view for each result of f, without those of results that a
- * grad definition does not ask for: it says so that nothing comes back from
- * these, which are only kept. */
+ * grad definition does not take: no gradient flows back from these. */
 const view *weights_asked(const run *f, const view *weights,
 			  const gradient *d);
 

@@ -1,5 +1,5 @@
-/* Partial values: an input in two parts that a reducer has yet to combine, and
- * what a stage makes of the parts against what it makes of the whole. */
+/* Partial values: an input in two parts that a reducer has yet to combine; a
+ * stage's results for the parts are compared with that for the whole. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -31,7 +31,7 @@ static bool run(const passing *p, const view *input, view *out)
 	       EVAL_OK;
 }
 
-/* Parts at random; false where they, or what they combine to, cannot be run. */
+/* Parts at random; false if they, or their combination, cannot be run. */
 static bool run_parts(passing *p)
 {
 	trial *t = p->t;

@@ -1,9 +1,9 @@
 /* Regions against the reads that are made.
  *
  * All points of a stage are walked.  Indices and conditions that do not depend
- * on data are computed; where they do, an index may be anything and a
- * condition may go either way.  So what is found is what some data would make
- * a part read, exactly. */
+ * on data are computed; where they do, an index may be anything and a condition
+ * may go either way.  The result is exactly the set of reads that some data
+ * would make. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -16,7 +16,7 @@ typedef struct interval {
 	int64_t lo, hi; /* half open; lo >= hi: nothing yet */
 } interval;
 
-/* What a part reads through one read of the body. */
+/* The elements that a part reads through one read of the body. */
 typedef struct seen {
 	interval index[MAX_NDIM];  /* around the indices */
 	interval inside[MAX_NDIM]; /* around those of elements */
@@ -322,8 +322,8 @@ static bool stands_for(const kernel *k, int var, const place *p, int d)
 	return false;
 }
 
-/* What a read adds to the box of an input: where a dimension depends on data
- * all of it, or the derived variable's part; the rest is clipped. */
+/* The box of an input that a read adds: where a dimension depends on data all
+ * of it, or the derived variable's part; the rest is clipped. */
 static box box_of(const watch *w, const way *y, const box *space,
 		  const place *p, const interval *index)
 {
@@ -353,8 +353,8 @@ static const char *box_text(arena *a, const box *b)
 	return arena_printf(a, "[%s]", s);
 }
 
-/* A region may be larger than what is read by what data decides, what guards
- * leave out, what strides skip, and what intervals do not follow. */
+/* A region may be larger than the reads by elements that data selects, guards
+ * leave out, strides skip, or intervals do not follow. */
 static void compare(watch *w, const way *y, int p)
 {
 	arena *a = w->t->arena;

@@ -1,5 +1,6 @@
-/* What an operator's text says of its attributes: which are shapes of packs,
- * axes, permutations, and with which words a text is compared. */
+/* The roles of attributes, as far as an operator's text shows them: shapes of
+ * packs, axes, permutations, and texts with the words that they are compared
+ * with. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"

@@ -5,11 +5,11 @@
  * so that there are two kinds of inputs: few numbers, of which many are equal,
  * if the operator computes exactly the same of them in both types, and so
  * chooses the same; and any numbers, of which elements count that inputs a few
- * round-offs away do not change much.  How far rounding of what comes in
- * between moves an element is measured: by gradients in f64 of which each stage
- * is rounded at random (Vignes, "A stochastic arithmetic for reliable
- * scientific computation", 1993).  They are compared with each other: a
- * gradient that is wrong wherever something is rounded is so in all of them. */
+ * round-offs away do not change much.  The effect of rounding intermediate
+ * values on an element is measured: by gradients in f64 of which each stage is
+ * rounded at random (Vignes, "A stochastic arithmetic for reliable scientific
+ * computation", 1993).  They are compared with each other: a gradient that is
+ * wrong wherever something is rounded is so in all of them. */
 #include "config.h"
 
 #include <math.h>
@@ -139,7 +139,7 @@ static bool is_exact(const pair *p)
 
 /* ---- neighbours --------------------------------------------------------- */
 
-/* What is told of an element by gradients close by. */
+/* The range of an element over nearby gradients. */
 typedef struct spread {
 	double *inputs; /* how far those of inputs close by are from it */
 	double *low, *high; /* between which those are that round */
@@ -163,8 +163,8 @@ static view disturbed(pair *p, const view *v, double most)
 }
 
 /* A copy of floats, each of which is one of the two next to it that the shorter
- * type has, or as it is if that has it: what is chosen of numbers that were
- * rounded stays equal to what it was chosen from. */
+ * type has, or as it is if that has it: a number that is chosen among rounded
+ * ones stays equal to the one that it was chosen from. */
 static view rounded_somehow(pair *p, const view *v)
 {
 	view c = copy_view(p->t->arena, v);

@@ -1,6 +1,6 @@
-/* Which dimension of a descriptor each dimension of a shape is: a pack's part
- * stands for any number of them, and the parts ..(d \ axes) and ..(d & axes)
- * lie among each other, as the axes say. */
+/* The correspondence of a shape's dimensions to those of a descriptor: a pack's
+ * part stands for any number of them, and the parts ..(d \ axes) and ..(d &
+ * axes) lie among each other, as the axes say. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"

@@ -1,7 +1,7 @@
 /* A function that stands for every opaque one: each element of its results
- * mixes all elements of all arguments with its own position.  What holds of
- * the strategies for this function holds for any: it depends on nothing but
- * the slices that it is handed. */
+ * mixes all elements of all arguments with its own position.  Strategies that
+ * are right for this function are right for any: it depends on nothing but its
+ * slices. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"

@@ -1,6 +1,6 @@
-/* What the descriptor says for all shapes against what is found for shapes:
- * the stages, their variables and extents, the strategies, and the regions of
- * each part. */
+/* The descriptor, which is made for all shapes, against the analysis of given
+ * shapes: the stages, their variables and extents, the strategies, and the
+ * regions of each part. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -186,8 +186,8 @@ static bool said_range(const symbols *s, const pair *q,
 	return true;
 }
 
-/* Of an empty block nothing is needed; of a derived variable's, of its input
- * alone. */
+/* For an empty block nothing is needed; for one of a derived variable, nothing
+ * of its input alone. */
 static bool said_need(const symbols *s, const pair *q,
 		      const desc_strategy *st, int v, bool empty, int i,
 		      box *need)
@@ -274,8 +274,8 @@ static bool reads_input(const kexpr *e, int input)
 	return false;
 }
 
-/* What the descriptor says to pass does for shapes; attributes may let more
- * pass. */
+/* Partial values that pass by the descriptor pass for the shapes; attributes
+ * may let more pass. */
 static void compare_passing(const symbols *s, int at)
 {
 	const desc_stage *d = &s->d->stages[at];

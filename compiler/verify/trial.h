@@ -1,4 +1,6 @@
-/* What the files of compiler/verify share. */
+/* The state of a verification: random shapes, attributes and contents (a
+ * trial), the findings over all trials, and the helpers of the checks.  Shared
+ * by the files of compiler/verify alone. */
 #ifndef TDL_COMPILER_VERIFY_TRIAL_H
 #define TDL_COMPILER_VERIFY_TRIAL_H
 
@@ -76,8 +78,8 @@ typedef struct draw {
 	bool repeats;		  /* some operand is broadcast */
 } draw;
 
-/* Draws shapes, attributes and types that may suit the operator; false where
- * the draw came to nothing. */
+/* Draws shapes, attributes and types that may suit the operator; false if the
+ * draw failed. */
 bool draw_signature(arena *a, rng *r, const ast_op *op, const role *roles,
 		    draw *d);
 
@@ -89,7 +91,7 @@ const char *draw_text(arena *a, const ast_op *op, const draw *d);
 
 /* ---- a trial ------------------------------------------------------------ */
 
-/* What was tried though it is not offered, over all trials. */
+/* An attempt of a cut that is not offered, over all trials. */
 typedef struct attempt {
 	const char *stage, *about, *what;
 	int tried;  /* where it could have failed */
@@ -157,8 +159,8 @@ view *stage_inputs(const trial *t, int stage);
 
 /* ---- dimensions of descriptors (spots.c) -------------------------------- */
 
-/* Of a dimension of a shape: that of the descriptor; the pack and the place in
- * it, NULL and -1 for a dimension of its own. */
+/* The spot of a dimension of a shape: the descriptor's dimension; the pack and
+ * the position in it, NULL and -1 for a dimension of its own. */
 typedef struct spot {
 	int dim;
 	const char *pack;
@@ -170,14 +172,14 @@ typedef struct spots {
 	spot at[MAX_NVARS];
 } spots;
 
-/* The spots of what the descriptor's n dimensions, given as text, stand for;
- * false where they cannot be told. */
+/* The spots of the dimensions that the descriptor's n dimensions, given as
+ * text, stand for; false if they cannot be told. */
 bool find_spots(const trial *t, const char *const *texts, const bool *packs,
 		 int n, spots *out);
 
 /* ---- contents (data.c) -------------------------------------------------- */
 
-/* Where random contents come from. */
+/* The distribution of random contents. */
 typedef struct contents {
 	int style;	/* of floats */
 	int64_t lo, hi; /* of integers */
@@ -208,8 +210,8 @@ double unit_roundoff(dtype t);
 void add_terms(trial *t, const kernel *k, const view *inputs, double *sum,
 	       int64_t n);
 
-/* How far a result that was combined from n_parts partial ones may be from
- * the whole one; NULL where nothing is rounded. */
+/* The greatest difference by rounding between a result combined from n_parts
+ * partial ones and the whole one; NULL if nothing is rounded. */
 double *rounding_slack(trial *t, const kernel *k, const view *inputs,
 		       reducer r, const view *parts, int nparts);
 
@@ -218,8 +220,8 @@ int stand_in(const struct tdl_kernel_call *call);
 
 /* ---- definitions (agree.c) ---------------------------------------------- */
 
-/* Elements that were compared, and those of which rounding leaves open what is
- * right. */
+/* Elements that were compared, and those whose right value rounding leaves
+ * open. */
 typedef struct agreement {
 	int64_t elements, doubtful;
 } agreement;

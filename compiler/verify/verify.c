@@ -35,8 +35,8 @@ static verify_finding *find_finding(verifier *v, verify_kind kind,
 	return NULL;
 }
 
-/* What a sentence begins with tells findings apart; the numbers in
- * parentheses at its end do not. */
+/* The beginning of a sentence tells findings apart; the numbers in parentheses
+ * at its end do not. */
 static const char *key_of(arena *a, const char *what)
 {
 	const char *open = strstr(what, " (");

@@ -1,22 +1,22 @@
-/* Whether what is said of an operator is true: it is run whole, by the
- * interpreter, and cut along each strategy, on many small shapes.
+/* Verification of an operator's strategies and gradients: it is run whole, by
+ * the interpreter, and cut along each strategy, on many small shapes.  tdlc
+ * verify reports the findings.
  *
  * The whole is compared with a reference that evaluates the operator's text
  * (compiler/verify/reference/): equal for integers, within the bound that the
  * reference derives for floats.
  *
- * A part is given nothing but what its regions say: all else of its inputs is
- * poisoned.  The parts' results, put together as the strategy says, are the
- * whole one's bit for bit where nothing was reduced in parts; else within u *
- * (8 + 2 log2 n) * sum |terms| of it (n terms, u the unit round-off of the
- * result's type; for Prod the sum is the result itself), and equal for
- * reducers that do not round.  Elements do not count where a part of a sum or
- * product is infinite, or where the result is and a derived variable is
- * divided.
+ * A part is given nothing but its regions: all else of its inputs is poisoned.
+ * The parts' results, put together as the strategy says, are the whole one's
+ * bit for bit where nothing was reduced in parts; else within u * (8 + 2 log2
+ * n) * sum |terms| of it (n terms, u the unit round-off of the result's type;
+ * for Prod the sum is the result itself), and equal for reducers that do not
+ * round.  Elements do not count where a part of a sum or product is infinite,
+ * or where the result is and a derived variable is divided.
  *
- * The regions are held against the reads that are made, found by walking all
- * points; the descriptor, which is made before shapes are known, against what
- * is found for shapes; what was not offered is tried. */
+ * The regions are compared with the reads that are made, found by walking all
+ * points; the descriptor, which is made before shapes are known, with the
+ * analysis of the shapes at hand.  Cuts that are not offered are tried, too. */
 #ifndef TDL_COMPILER_VERIFY_VERIFY_H
 #define TDL_COMPILER_VERIFY_VERIFY_H
 
@@ -38,7 +38,7 @@ typedef enum verify_kind {
 	VERIFY_KINDS
 } verify_kind;
 
-/* What was found, of one stage, variable or input, with the first example. */
+/* A finding on one stage, variable or input, with the first example. */
 typedef struct verify_finding {
 	verify_kind kind;
 	const char *stage;    /* "" for the result's own */
@@ -57,8 +57,8 @@ typedef struct verify_result {
 	int symbolic;	  /* shapes on which the descriptor was compared */
 	int defined;	  /* shapes on which the reference was compared */
 	int64_t elements; /* of results, that were compared with it */
-	int64_t doubtful; /* of them, of which rounding leaves open what is
-			     right */
+	int64_t doubtful; /* elements, of them, whose right value rounding
+			     leaves open */
 	bool open;	  /* the descriptor follows only from shapes */
 	int gradients;	  /* that were derived, where these are checked */
 	int unchecked;	  /* of them, compared with no slope */
@@ -66,8 +66,8 @@ typedef struct verify_result {
 	int64_t rounded;  /* of elements, in shorter floats beside f64 */
 	int64_t parts;	  /* that were run */
 	int64_t regions;  /* that were compared */
-	int64_t loose;	  /* of them, larger than what is read: by data, by
-			     guards and strides */
+	int64_t loose;	  /* regions, of them, larger than the reads: by data,
+			     by guards and strides */
 	int nfindings;
 	verify_finding *findings;
 } verify_result;

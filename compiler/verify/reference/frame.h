@@ -1,5 +1,5 @@
-/* What the files of the reference share: the operator that is evaluated, and
- * what the names in it mean. */
+/* One evaluation by the reference: the operator, and the meanings of the names
+ * in it.  Shared by the files of compiler/verify/reference alone. */
 #ifndef TDL_COMPILER_VERIFY_REFERENCE_FRAME_H
 #define TDL_COMPILER_VERIFY_REFERENCE_FRAME_H
 
@@ -81,11 +81,11 @@ void ref_push(frame *f, ref_name n);
  * order; -1 after a refusal. */
 int ref_positions(frame *f, const ast_pack *p, range at, int *pack,
 		  int positions[REF_MAX_NDIM]);
-/* How many dimensions an item of an index list stands for; -1 for those that
- * are left. */
+/* The number of dimensions that an item of an index list stands for; -1 for
+ * those that are left. */
 int ref_width(frame *f, const ast_expr *item);
-/* The pack over which a tensor is broadcast, and where among its dimensions it
- * is; -1 for one that is not broadcast. */
+/* The pack over which a tensor is broadcast, and its position among the
+ * dimensions; -1 for one that is not broadcast. */
 int ref_broadcast(frame *f, const ref_name *n, int *at);
 /* The number of indices that a tensor is read with. */
 int ref_rank(frame *f, const ref_name *n);
@@ -98,7 +98,8 @@ void ref_declared_dims(frame *f, const ast_tensor *t, ref_tensor *to);
 
 /* The type of an expression's value; DT_NONE for what is made of constants. */
 dtype ref_type_of(frame *f, const ast_expr *e);
-/* That which the second argument of cast(), bitcast() or saturate() names. */
+/* The type that the second argument of cast(), bitcast() or saturate()
+ * names. */
 dtype ref_type_named(frame *f, const ast_expr *e);
 /* The alternative that a condition of constants leaves; NULL where the
  * condition is none. */
@@ -116,7 +117,7 @@ typedef struct axis {
 	int outer, outer_dim;	/* that pack's position that goes with it */
 } axis;
 
-/* What a lambda has to leave as it was. */
+/* The state that a lambda has to restore. */
 typedef struct ref_scope {
 	int nnames, npacks;
 	ref_pack *packs; /* NULL where the lambda binds none */
@@ -138,7 +139,7 @@ bool ref_next(frame *f, const axis *axes, int n, int64_t *at);
 ref_number ref_eval(frame *f, const ast_expr *e);
 /* A constant that has to be an integer. */
 int64_t ref_eval_size(frame *f, const ast_expr *e);
-/* A reduction; type is what constants are in it, DT_NONE where nothing says. */
+/* A reduction; type is that of its constants, DT_NONE if nothing says. */
 ref_number ref_reduce(frame *f, const ast_expr *e, dtype type);
 /* f(slices)[index] */
 ref_number ref_eval_opaque(frame *f, const ast_expr *e);

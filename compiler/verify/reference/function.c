@@ -1,5 +1,5 @@
-/* The scalar functions of the language, one after the other, by what
- * docs/language.md says of them. */
+/* The scalar functions of the language, one after the other, as
+ * docs/language.md defines them. */
 #include "config.h"
 
 #include "compiler/verify/reference/number.h"
@@ -60,7 +60,8 @@ static int find_of_one(const char *name)
 	return -1;
 }
 
-/* How far f is at most from its value at x, for arguments up to e away. */
+/* The greatest difference of f from its value at x, for arguments up to e
+ * away. */
 static double spread(double (*f)(double), bool turns, double x, double e)
 {
 	double at = f(x), low = f(x - e), high = f(x + e);

@@ -51,9 +51,9 @@ static bool is_hidden(const ast_expr *lambda, const char *var)
 	return false;
 }
 
-/* How many elements a variable runs over by what it indexes by itself in e: a
- * guarded read does not count, one under a condition where conditional says
- * so.  -1 where nothing says. */
+/* The number of elements that a variable runs over, by the dimensions that it
+ * indexes by itself in e: a guarded read does not count, one under a condition
+ * only if `conditional'.  -1 if nothing says. */
 static int64_t extent_in(frame *f, const ast_expr *e, const char *var,
 			 bool conditional)
 {

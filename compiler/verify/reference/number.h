@@ -5,11 +5,11 @@
  * is what the reference judges.
  *
  * Of the bound: each operation of a float type adds a few units of the type in
- * which it is computed, f32 for the small floats, and what its operands may be
- * off by is carried on, by the function's values at the ends.  Where that
- * leaves open what a result is (a comparison of two numbers that are too near,
- * a root of what may be negative, what may overflow), it is in doubt, and so is
- * all that depends on it. */
+ * which it is computed, f32 for the small floats, and the errors of its
+ * operands are propagated, by the function's values at the ends.  A result that
+ * this leaves open (a comparison of two numbers that are too near, a root of a
+ * number that may be negative, a possible overflow) is in doubt, and so is all
+ * that depends on it. */
 #ifndef TDL_COMPILER_VERIFY_REFERENCE_NUMBER_H
 #define TDL_COMPILER_VERIFY_REFERENCE_NUMBER_H
 
@@ -23,7 +23,7 @@ typedef struct ref_number {
 	bool fraction; /* of such a one: it is f, else i */
 	bool doubt;    /* nothing is known but the type */
 	double f;      /* of a float */
-	double error;  /* how far from it others may be, >= 0 and finite */
+	double error;  /* bound of the error of others, >= 0 and finite */
 	int64_t i;     /* of an integer or bool; of a u64 its bits */
 	const char *text; /* of a string */
 } ref_number;
@@ -39,8 +39,8 @@ ref_number ref_doubt(dtype t);
 /* A constant as a number of type t; anything else stays. */
 ref_number ref_meet(ref_number x, dtype t);
 
-/* x as it is kept in a tensor of its own type: rounded, and what it may be off
- * by with it. */
+/* x as it is kept in a tensor of its own type: rounded, with the error that
+ * this may add. */
 ref_number ref_stored(ref_number x);
 /* x where it may have been kept in a tensor on the way, or not. */
 ref_number ref_passed(ref_number x);
@@ -61,8 +61,8 @@ bool ref_has_infinity(dtype t);
 
 /* The unit round-off of the type in which numbers of type t are computed. */
 double ref_unit(dtype t);
-/* What is left to add to a result f of type t: the error of its operands is in
- * `error` already, NaN where nothing is known. */
+/* Adds the rounding error of a result f of type t: the error of its operands is
+ * in `error` already, NaN if nothing is known. */
 ref_number ref_result(dtype t, double f, double error);
 
 /* The operators + - * / % and the comparisons, by their text; and, or, not;

@@ -63,7 +63,7 @@ static void add_product(tally *y, ref_number v)
 	y->least *= far > 0 ? fmin(far, 1) : 1;
 }
 
-/* One term that is surely false decides, whatever is in doubt. */
+/* One term that is surely false decides, even if others are in doubt. */
 static void add_logic(tally *y, ref_number v)
 {
 	bool deciding = is(y, "Or");
@@ -141,7 +141,8 @@ static ref_number end_extreme(const tally *y)
 	return y->value;
 }
 
-/* Where the first term is that none is beyond; a NaN is beyond all. */
+/* The position of the first term that no other one is beyond; a NaN is beyond
+ * all. */
 static ref_number end_where(const tally *y)
 {
 	bool max = is(y, "ArgMax"), is_float = dtype_is_float(y->type);

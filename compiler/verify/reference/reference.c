@@ -26,8 +26,7 @@ static double as_double(ref_number x)
 	return x.fraction ? x.f : (double)x.i;
 }
 
-/* Of two constants: whole numbers as such, else as floats. */
-/* A constant as a number of i64 or of f64. */
+/* A constant as a number of i64 if it is `whole', else of f64. */
 static ref_number in_widest(ref_number x, bool whole)
 {
 	if (x.doubt)
@@ -37,7 +36,7 @@ static ref_number in_widest(ref_number x, bool whole)
 				     .error = x.error };
 }
 
-/* What a function of such numbers gave. */
+/* The result of a function of such numbers, as a constant. */
 static ref_number as_constant(ref_number x)
 {
 	if (x.type == DT_BOOL)

@@ -1,12 +1,11 @@
 /* The semantics of a checked operator, written down once more: straight from
  * the syntax tree, every element by its definition.
  *
- * It is the judge of what expansion, simplification, the interpreter and
- * generated code make of an operator, and shares nothing with them: it knows
- * the tree (dsl/) and numbers of its own (number.h).  Nothing is
- * merged, moved or rewritten; a reduction is evaluated wherever it stands, as
- * often as it is reached; only what a `let` names is kept, element by element.
- * So it is slow, and for small shapes only. */
+ * It judges expansion, simplification, the interpreter and generated code, and
+ * shares nothing with them: it knows the tree (dsl/) and numbers of its own
+ * (number.h).  Nothing is merged, moved or rewritten; a reduction is evaluated
+ * wherever it stands, as often as it is reached; only the tensors of a `let`
+ * are kept, element by element.  So it is slow, and for small shapes only. */
 #ifndef TDL_COMPILER_VERIFY_REFERENCE_REFERENCE_H
 #define TDL_COMPILER_VERIFY_REFERENCE_REFERENCE_H
 
@@ -38,7 +37,7 @@ typedef enum ref_status {
 	REF_DONE,
 	REF_OUTSIDE,  /* a read without a guard leaves its tensor */
 	REF_TOO_LONG, /* it takes more steps than allowed */
-	REF_REFUSED,  /* the operator cannot be evaluated; .why says why */
+	REF_REFUSED,  /* the operator cannot be evaluated; .why is the reason */
 } ref_status;
 
 /* Stands for an opaque function: fills result, whose type and dimensions are

@@ -1,5 +1,5 @@
-/* Signatures and names of the reference: sizes and packs bound by shapes, what
- * selects dimensions, attributes. */
+/* Signatures and names of the reference: sizes and packs bound by shapes,
+ * selectors of dimensions, attributes. */
 #include "config.h"
 
 #include "compiler/verify/reference/frame.h"

@@ -85,7 +85,8 @@ static bool is_constant(frame *f, const ast_expr *e)
 	case AST_UNARY:
 		break;
 	case AST_BINARY:
-		/* What decides by itself leaves the other side out. */
+		/* An argument that decides by itself leaves the other one
+		 * out. */
 		if ((e->op == OP_AND || e->op == OP_OR) &&
 		    is_constant(f, e->args[0]) &&
 		    (ref_eval(f, e->args[0]).i != 0) == (e->op == OP_OR))
