@@ -1,4 +1,6 @@
-/* Kernels as C. */
+/* Code generation: kernels as C and CUDA source.  Plans contain both; the
+ * runtime and exported programs compile them.  Equal kernels get equal text, so
+ * that compiled code can be shared. */
 #ifndef TDL_COMPILER_CODEGEN_CODEGEN_H
 #define TDL_COMPILER_CODEGEN_CODEGEN_H
 
@@ -10,12 +12,12 @@
  * has no source. */
 char *codegen_c(arena *a, const kernel *k);
 
-/* The same as CUDA, to be compiled behind tdl/cuda.h, and how it is
- * launched. */
+/* The same as CUDA, to be compiled behind tdl/cuda.h, and the dimensions of its
+ * launch. */
 char *codegen_cuda(arena *a, const kernel *k, plan_launch *launch);
 
-/* What defines, before that text, a kernel of this name with indices of 32 or
- * 64 bits, all of whose bindings are words of its parameter, p.w[]: for each
+/* The definitions before that text for a kernel of this name with indices of 32
+ * or 64 bits, all of whose bindings are words of its parameter, p.w[]: for each
  * variable TDL_LO and TDL_COUNT, for each input TDL_IN and its strides, then
  * TDL_OUT and its strides, then TDL_FAULT. */
 char *codegen_cuda_words(arena *a, const kernel *k, const char *name, int bits);

@@ -222,7 +222,7 @@ void cuda_end(emitter *g)
 
 /* ---- the stage --------------------------------------------------------- */
 
-/* What is no product of tiles is a reduction like others. */
+/* A product without tiles is a reduction like others. */
 static schedule schedule_for_cuda(const kernel *k)
 {
 	schedule s = schedule_of(k);

@@ -1,6 +1,7 @@
-/* Kernels as CUDA: what the schedules share.  A thread finds out by division
- * which element of the result is its own, so that here variables count, and
- * loops (nest.h) where an index is looked at. */
+/* Kernels as CUDA: state and helpers of the schedules, shared by the files
+ * cuda*.c alone.  A thread finds out by division which element of the result is
+ * its own, so that here variables count, and loops (nest.h) where an index is
+ * looked at. */
 #ifndef TDL_COMPILER_CODEGEN_CUDA_H
 #define TDL_COMPILER_CODEGEN_CUDA_H
 
@@ -38,12 +39,13 @@ void cuda_head(cuda_text *c, const kexpr *e, int threads, var_set merges);
 /* Merges loops of the result, or that are reduced, as emit_merge() does. */
 void cuda_merge(cuda_text *c, bool reduced, const kexpr *e, bool result);
 
-/* "i_n * j_n", how many points some variables have; "1" for none. */
+/* "i_n * j_n", the number of points of some variables; "1" for none. */
 const char *cuda_count(emitter *g, var_set s);
 
 /* Declares variables at the point number `at`, a variable that is lost. */
 void cuda_decode(emitter *g, var_set s, const char *at);
-/* What divided variables consist of, behind the declaration of v. */
+/* Declares the quotients and remainders of v that are variables, behind the
+ * declaration of v. */
 void cuda_parts(emitter *g, int v);
 /* Variables of the result at their first values. */
 void cuda_first(emitter *g, var_set s);
@@ -115,8 +117,7 @@ const char *cuda_joins(reducer r);
 enum { CUDA_TERMS = 32, CUDA_THREADS = 256 };
 bool cuda_is_long(const kernel *k, int64_t terms);
 
-/* The text, whose memory is written to, without declarations that nothing
- * uses. */
+/* The text, whose memory is written to, without unused declarations. */
 char *cuda_tidy(arena *a, char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* CUDA of what reduces nothing: vectors along memory, squares through shared
- * memory where an input lies across the result. */
+/* CUDA of kernels that reduce nothing: vectors along memory, squares through
+ * shared memory where an input lies across the result. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"

@@ -73,14 +73,14 @@ static void store_accumulator(emitter *g, bool is_long)
 
 /* ---- terms ------------------------------------------------------------- */
 
-/* How the terms of an element are walked: those of `flat` by their number,
- * those of `inside` in loops within. */
+/* The walk over the terms of an element: those of `flat` by their number, those
+ * of `inside` in loops within. */
 typedef struct terms {
 	var_set flat, inside;
 } terms;
 
-/* Where variables that are reduced have one value, or a condition gives them,
- * they have no loop. */
+/* Reduced variables that have one value, or that a condition determines, have
+ * no loop. */
 static terms terms_of(const emitter *g)
 {
 	const nest *n = &g->p.nest;
@@ -168,7 +168,7 @@ static void reduce_alone(cuda_text *c, bool is_long)
 
 /* ---- several threads for each element ---------------------------------- */
 
-/* Which threads of a block share an element: `lanes` of them, beside each
+/* The threads of a block that share an element: `lanes` of them, beside each
  * other or, where memory lies along the result, `columns` apart. */
 typedef struct team {
 	int threads, lanes, columns;
@@ -306,8 +306,8 @@ static bool is_near(const emitter *g, int l)
 	return step > 0 && step < FAR_STEP;
 }
 
-/* How many threads share an element, by the extents and by how memory is
- * read. */
+/* The number of threads that share an element, by the extents and by the order
+ * of reads in memory. */
 static team team_of(const emitter *g, int64_t results, int64_t nterms)
 {
 	enum { FEW = 32, MANY = 1 << 16, WARPS = 2048, LONG = 1 << 14 };

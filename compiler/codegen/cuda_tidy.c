@@ -1,4 +1,4 @@
-/* Declarations that nothing uses are taken out of a text. */
+/* Removes unused declarations from a text. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -50,8 +50,8 @@ static int end_of_block(char *const *lines, int n, int i)
 	return i;
 }
 
-/* Whether what line i declares is used in the lines behind it in its block,
- * apart from blocks that have another of its name. */
+/* Whether the name that line i declares is used in the lines behind it in its
+ * block, apart from blocks that have another of its name. */
 static bool is_used(arena *a, char *const *lines, int n, int i)
 {
 	const char *name = lines[i] + depth_of(lines[i]) + strlen(declaration);
@@ -67,8 +67,8 @@ static bool is_used(arena *a, char *const *lines, int n, int i)
 	return false;
 }
 
-/* What is left of a declaration that is not used: the step of a division into
- * digits. */
+/* The rest of a declaration whose name is not used: the step of a division into
+ * digits; NULL if it can be left out as a whole. */
 static char *without_name(arena *a, const char *line)
 {
 	const char *call = strstr(line, digit);
@@ -98,7 +98,8 @@ char *cuda_tidy(arena *a, char *s)
 	char **lines;
 	int n = split_lines(a, s, &lines);
 	text t = {.a = a};
-	/* From the end, so that what an unused one used is seen as well. */
+	/* From the end, so that declarations that only unused ones use are
+	 * found as well. */
 	for (int i = n - 1; i >= 0; i--) {
 		const char *line = lines[i] + depth_of(lines[i]);
 		if (!strncmp(line, declaration, strlen(declaration)) &&

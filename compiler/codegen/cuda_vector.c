@@ -82,7 +82,8 @@ int cuda_vector_length(cuda_reads *f, const kexpr *e, size_t size)
 
 /* ---- where vectors may lie ---------------------------------------------- */
 
-/* What has to be a multiple of the vector's length: how far other loops go. */
+/* Prints checks that the steps of other loops are multiples of the vector's
+ * length. */
 static void check_steps(emitter *g, int along, const char *name, int ndim,
 			int n, const linear *x)
 {

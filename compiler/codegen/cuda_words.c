@@ -1,4 +1,4 @@
-/* A kernel's CUDA text by itself: all that it leaves open is in words. */
+/* A kernel's CUDA text by itself: all bindings are words of its parameter. */
 #include "config.h"
 
 #include "compiler/codegen/codegen.h"

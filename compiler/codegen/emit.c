@@ -193,7 +193,7 @@ static int count_guards(const emitter *g, const kexpr *e, const kexpr **first)
 	return n;
 }
 
-/* Where the result lies where an input lies, an element is read only to be
+/* If the result lies in the place of an input, an element is read only to be
  * written: no iteration depends on another, which the compiler cannot see.
  * Elements that share a byte depend on each other. */
 static void emit_independence(emitter *g)

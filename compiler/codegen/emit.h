@@ -1,4 +1,5 @@
-/* What the schedules write: declarations, loops, runs of a loop. */
+/* Pieces of C that all schedules write: declarations, loops, runs of a loop.
+ * Shared by the files of compiler/codegen alone. */
 #ifndef TDL_COMPILER_CODEGEN_EMIT_H
 #define TDL_COMPILER_CODEGEN_EMIT_H
 
@@ -19,8 +20,8 @@ static inline const char *loop_name(const emitter *g, int l)
 	return g->p.nest.loops[l].name;
 }
 
-/* The kernel's formula above its code; what would end the comment is
- * broken. */
+/* The kernel's formula as a comment above its code; an end of comment in it is
+ * broken up. */
 void emit_comment(emitter *g);
 
 /* ---- declarations ------------------------------------------------------ */
@@ -46,8 +47,8 @@ void emit_whole(emitter *g, int l);
  * of the last loop are extended over those before it. */
 void emit_merge(emitter *g, loop_set s, const kexpr *e, bool result);
 
-/* How far one step of a loop goes in a tensor whose index in dimension d moves
- * by coef[d]; "0" for nowhere. */
+/* The distance in elements of one step of a loop in a tensor whose index in
+ * dimension d moves by coef[d]; "0" for none. */
 const char *print_step(emitter *g, const char *name, const int64_t *coef,
 		       int ndim);
 
@@ -96,8 +97,8 @@ void emit_sum(emitter *g, const char *sum);
  * has no loop; returns whether it did. */
 bool open_some(emitter *g);
 
-/* Declares what a reduction under a condition begins with, `nothing`: what it
- * is without terms, or where none of its terms meets the condition. */
+/* Declares the initial value of a reduction under a condition, `nothing`: its
+ * value without terms, or if none of its terms meets the condition. */
 void emit_nothing(emitter *g);
 /* Opens an "if" for each condition, and returns how many. */
 int open_wheres(emitter *g);
@@ -111,7 +112,7 @@ void emit_product(emitter *g);
 void emit_scatter(emitter *g);
 void emit_scan(emitter *g);
 
-/* What all schedules of plain loops begin with: emit_begin(), declarations,
+/* The beginning of all schedules of plain loops: emit_begin(), declarations,
  * bounds. */
 void emit_head(emitter *g);
 

@@ -118,7 +118,7 @@ const char *print_linear(printer *p, const linear *x, int skip)
 			    x->c < 0 ? 0 - (uint64_t)x->c : (uint64_t)x->c);
 }
 
-/* How an affine sum binds when printed. */
+/* Precedence of an affine sum when printed. */
 static int bind_linear(const printer *p, const linear *x)
 {
 	int nterms = x->c != 0, bind = x->c < 0 ? BIND_UNARY : BIND_ATOM;
@@ -216,7 +216,7 @@ static const char *print_sum(printer *p, const char *a, const char *b)
 	return *a ? arena_printf(p->a, "%s + %s", a, b) : b;
 }
 
-/* What the index x of dimension d of n adds to where an element is. */
+/* The summand of an element's offset for the index x of dimension d of n. */
 static const char *print_offset(printer *p, const char *name, piece x, int d,
 				int n)
 {
@@ -226,7 +226,8 @@ static const char *print_offset(printer *p, const char *name, piece x, int d,
 			    name, d);
 }
 
-/* Where element 0, 0, .. is: in CUDA that is what the pointers lead to. */
+/* The offset of element 0, 0, ..: none in CUDA, where the pointers lead to
+ * it. */
 static const char *print_start(printer *p, const char *name, int ndim)
 {
 	return p->cuda || !ndim ? "" : arena_printf(p->a, "%s_at", name);
@@ -268,7 +269,7 @@ static piece print_load(printer *p, const kexpr *read)
 	return (piece){s, BIND_ATOM};
 }
 
-/* What stands for a guarded read outside. */
+/* The value of a guarded read outside of its input. */
 static piece print_otherwise(printer *p, const kexpr *read)
 {
 	const kexpr *e = read->args[read->nargs - 1];
@@ -390,8 +391,8 @@ const char *print_result(printer *p)
 
 /* ---- conversions ------------------------------------------------------- */
 
-/* The bits of x as a small float; what a C float does not hold is rounded to
- * it in a way that keeps what the second rounding has to know. */
+/* The bits of x as a small float; a number that a C float does not hold is
+ * rounded to it so that the second rounding is right. */
 static const char *print_encoded(printer *p, const char *x, dtype from,
 				 dtype to)
 {

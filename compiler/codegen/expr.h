@@ -1,11 +1,13 @@
-/* Expressions as C. */
+/* The printer of expressions as C, and the names of variables in the text.
+ * Shared by the files of compiler/codegen alone. */
 #ifndef TDL_COMPILER_CODEGEN_EXPR_H
 #define TDL_COMPILER_CODEGEN_EXPR_H
 
 #include "base/vec.h"
 #include "compiler/codegen/nest.h"
 
-/* What is known of the guarded reads whose indices are affine. */
+/* The state of the guarded reads whose indices are affine, at the place of the
+ * printed text. */
 typedef enum guard_state {
 	GUARD_CHECK,   /* nothing: each is checked where it is made */
 	GUARD_INSIDE,  /* all are inside their inputs */
@@ -36,7 +38,8 @@ typedef struct printer {
 /* Chooses names that are C identifiers, apart from all others in the text. */
 void printer_init(printer *p, arena *a, const nest *n, bool cuda);
 
-/* Where the part of a variable that is asked for begins, or ends. */
+/* The first value of a variable in the part to compute, or the end of its
+ * values. */
 const char *print_bound(printer *p, int var, bool end);
 
 /* The C type of a value, and of an element in memory. */

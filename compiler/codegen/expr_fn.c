@@ -46,8 +46,8 @@ static infix infix_of(fn f)
 	}
 }
 
-/* x op y; the right operand binds tighter, for C groups to the left, and &&
- * and || are kept apart from what compilers warn of. */
+/* x op y; the right operand binds tighter, for C groups to the left, and && and
+ * || get the parentheses whose absence compilers warn of. */
 static piece print_infix(printer *p, const kexpr *e, infix o)
 {
 	int left = o.bind <= BIND_LESS ? BIND_ADD : o.bind;

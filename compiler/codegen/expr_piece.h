@@ -1,11 +1,11 @@
-/* What the printer of expressions shares with its parts.  Inside
- * compiler/codegen/expr*.c only. */
+/* Pieces of printed expressions with their precedence, shared by the printer's
+ * parts.  Inside compiler/codegen/expr*.c only. */
 #ifndef TDL_COMPILER_CODEGEN_EXPR_PIECE_H
 #define TDL_COMPILER_CODEGEN_EXPR_PIECE_H
 
 #include "compiler/codegen/expr.h"
 
-/* How tightly C binds an expression's outermost operator. */
+/* Precedence in C of an expression's outermost operator. */
 enum {
 	BIND_SELECT,
 	BIND_OR,
@@ -28,11 +28,11 @@ typedef struct piece {
 
 piece print_piece(printer *p, const kexpr *e);
 
-/* In parentheses where it binds less tightly than that. */
+/* In parentheses if it binds less tightly than that. */
 const char *wrap(printer *p, piece x, int bind);
 const char *print_at(printer *p, const kexpr *e, int bind);
 
-/* An index expression, as which e is no value that is computed with. */
+/* An index expression; e is not printed as a value of its own type. */
 piece print_index(printer *p, const kexpr *e);
 
 /* Constants.  (expr_types.c) */

@@ -15,8 +15,8 @@ static void store_body(emitter *g, const void *arg)
 	    print_stored(&g->p, e, g->k->type));
 }
 
-/* Two loops in squares, so that what a cache line holds is used while it is
- * there, whichever of the two it lies along. */
+/* Two loops in squares, so that the elements of a cache line are used while it
+ * is in the cache, along either loop. */
 static void emit_squares(emitter *g, loop_set all)
 {
 	int across = g->s.across, inner = g->s.inner;

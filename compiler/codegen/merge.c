@@ -37,7 +37,7 @@ const char *print_step(emitter *g, const char *name, const int64_t *coef,
 	return s;
 }
 
-/* How many values a loop has. */
+/* The number of values of a loop. */
 static const char *count_of(emitter *g, int l)
 {
 	const char *n = loop_name(g, l);

@@ -57,7 +57,7 @@ static const char *const reserved_cuda[] = {
 	"part5",     "part6",	 "part7",
 };
 
-/* What is put behind a name. */
+/* The suffixes of a name's derived names. */
 static const char *const suffixes[] = {
 	"",	 "_lo",	  "_hi",      "_at",   "_first",
 	"_q",	 "_r",	  "_q_lo",    "_q_hi", "_q_first",

@@ -1,4 +1,4 @@
-/* A sum of products: what tdl/product.h asks for. */
+/* A sum of products: the functions that tdl/product.h asks for. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -19,7 +19,7 @@ typedef struct side {
 
 /* ---- the factors' type ------------------------------------------------- */
 
-/* What a product is computed in. */
+/* The type in which a product is computed. */
 static dtype product_type(const kernel *k)
 {
 	dtype t = k->body->type;
@@ -28,7 +28,7 @@ static dtype product_type(const kernel *k)
 
 /* ---- walking ----------------------------------------------------------- */
 
-/* <loop>_first: where point `first` of the side is. */
+/* <loop>_first: the position of point `first` of the side. */
 static void emit_decode(emitter *g, const side *s)
 {
 	loop_set left = s->loops;
@@ -83,7 +83,7 @@ static void emit_next(emitter *g, loop_set s)
 		CLOSE();
 }
 
-/* What a run executes, and how its place in the packed panel is written. */
+/* The statement of a run, and its position in the packed panel. */
 typedef struct walk {
 	const kexpr *e;
 	statement *st;

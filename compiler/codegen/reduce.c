@@ -403,8 +403,8 @@ void emit_scatter(emitter *g)
 
 /* ---- running reductions ------------------------------------------------ */
 
-/* Opens the loop over the result, and in it adds the terms that the element
- * has and the one before had not. */
+/* Opens the loop over the result, and in it adds the terms that the element has
+ * and the previous one has not. */
 static void open_scan(emitter *g, const char *sum)
 {
 	const schedule *s = &g->s;

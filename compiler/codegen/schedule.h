@@ -1,5 +1,6 @@
-/* How a kernel is computed: which loop is innermost, what is kept in
- * registers, what is packed.  Found in the structure of its body alone. */
+/* The schedule of a kernel: the innermost loop, the values in registers, the
+ * operands that are packed.  It follows from the structure of the body
+ * alone. */
 #ifndef TDL_COMPILER_CODEGEN_SCHEDULE_H
 #define TDL_COMPILER_CODEGEN_SCHEDULE_H
 
@@ -12,8 +13,9 @@ typedef enum schedule_kind {
 	SCHEDULE_SINGLE,  /* the loops that reduce inside those of the result,
 			     one accumulator, or lanes of them */
 	SCHEDULE_PRODUCT, /* a sum of products as matrices, tdl/product.h */
-	SCHEDULE_SCATTER, /* terms under a condition that says where they go:
-			     each is added to its element, in memory */
+	SCHEDULE_SCATTER, /* terms under a condition that determines their
+			     elements: each is added to its element, in
+			     memory */
 	SCHEDULE_SCAN,	  /* a running reduction: of the terms up to, or from,
 			     the result's own index */
 } schedule_kind;
@@ -52,13 +54,13 @@ typedef struct schedule {
 	bool left_first; /* the body is left * right */
 	loop_set outer, rows, cols, depth;
 
-	/* What is reduced: the body, or, for a scatter or a scan, what it is
+	/* The reduced term: the body, or, for a scatter or a scan, its value
 	 * where its condition holds.  Elsewhere it is the reducer's identity,
 	 * or a constant that changes nothing beside any term. */
 	const kexpr *term, *otherwise; /* NULL for the identity */
 
 	/* SCHEDULE_SCATTER: the conditions, in order; the loops around them.
-	 * Loops that a condition gives are no loops. */
+	 * Variables that a condition determines have no loop. */
 	int nwheres;
 	where wheres[MAX_WHERES];
 	loop_set given, around;
@@ -72,8 +74,8 @@ typedef struct schedule {
 
 schedule schedule_of(const kernel *k);
 
-/* A reduction under a condition as a scatter or as a scan, where that is what
- * its condition says.  (schedule_where.c) */
+/* A reduction under a condition as a scatter or as a scan, if its condition
+ * allows it.  (schedule_where.c) */
 bool as_scatter(schedule *s, const kernel *k);
 bool as_scan(schedule *s, const kernel *k);
 
@@ -81,8 +83,8 @@ bool as_scan(schedule *s, const kernel *k);
  * (schedule_where.c) */
 bool any_in_place(const kernel *k);
 
-/* Where running along a loop reads memory: the sum over the reads of e of how
- * many elements one step goes, FAR_STEP where it leaves the innermost
+/* The distance of reads along a loop: the sum over the reads of e of the number
+ * of elements that one step goes, FAR_STEP if it leaves the innermost
  * dimension. */
 enum { FAR_STEP = 1 << 16 };
 int64_t step_of(const nest *n, const kexpr *e, int l);

@@ -64,7 +64,7 @@ static bool is_absorbed(const nest *n, reducer r, const kexpr *e,
 	return r == RED_MAX ? e->i <= lo : r == RED_MIN && hi <= e->i;
 }
 
-/* The body is: if condition then term, else what adds nothing. */
+/* The body is: if condition then term, else a value that adds nothing. */
 static bool find_term(schedule *s, const kernel *k)
 {
 	const kexpr *e = k->body;
@@ -238,7 +238,8 @@ bool as_scatter(schedule *s, const kernel *k)
 	    !adds_in_memory(k) || any_in_place(k) ||
 	    has_data_index(k->body->args[0]))
 		return false;
-	/* A variable that is given is not divided; others may be. */
+	/* A variable that a condition determines is not divided; others may
+	 * be. */
 	if (!find_scatter(s, k, ~(uint32_t)0) ||
 	    !find_scatter(s, k, given_vars(s)))
 		return false;

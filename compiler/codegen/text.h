@@ -14,7 +14,8 @@ typedef struct text {
 void text_line(text *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A line that ends in " {" and what follows is indented; and the "}". */
+/* A line that ends in " {" and begins a block, which is indented; and the
+ * "}". */
 void text_open(text *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void text_block(text *t); /* no line, "{" alone */
