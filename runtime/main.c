@@ -19,8 +19,8 @@ static const cli_program tdlrun = {
 	"PLAN [OPTION]...",
 	"Runs a plan that 'tdlc plan' made.  Without --inputs it feeds "
 	"arange(n)/n, and\n"
-	"integers that count up below what they index.  With --data a plan of "
-	"a step of\n"
+	"integers that count up below the extent they index.  With --data a "
+	"plan of a step of\n"
 	"training trains, any other is run over all samples.",
 };
 
@@ -170,23 +170,23 @@ static int parse(arena *a, options *o, int argc, char **argv,
 						 "cosine", NULL };
 	const cli_option table[] = {
 		{ CLI_CHOICE, 0, "backend", "NAME",
-		  "what computes: cpu (the default) or cuda", &o->backend, 0, 0,
+		  "the backend: cpu (the default) or cuda", &o->backend, 0, 0,
 		  backends },
 		{ CLI_CHOICE, 0, "comm", "NAME",
-		  "what connects the workers: threads (the default), mpi or "
-		  "nccl", &o->comm, 0, 0, comms },
+		  "the transport between workers: threads (the default), mpi "
+		  "or nccl", &o->comm, 0, 0, comms },
 		{ CLI_TEXT, 0, "rendezvous", "DIR|PATH",
-		  "a folder that all processes reach, or what the paths of "
-		  "files begin with; for nccl without MPI",
+		  "a folder that all processes reach, or the beginning of the "
+		  "paths of files; for nccl without MPI",
 		  &o->processes.rendezvous },
 		{ CLI_INT, 0, "rank", "R",
-		  "which process this is, from 0, if neither mpirun, Slurm "
-		  "nor torchrun says it", &o->processes.rank, 0, 65535 },
-		{ CLI_INT, 0, "ranks", "N", "how many there are",
+		  "the number of this process, from 0, if neither mpirun, "
+		  "Slurm nor torchrun gives it", &o->processes.rank, 0, 65535 },
+		{ CLI_INT, 0, "ranks", "N", "the number of processes",
 		  &o->processes.ranks, 1, 65536 },
 		{ CLI_REAL, 0, "patience", "SECONDS",
-		  "how long one may not be heard of, or stand still; 8 if not "
-		  "given", &o->processes.patience, 1, 1e6 },
+		  "end if a process is silent or stands still for so long; 8 "
+		  "if not given", &o->processes.patience, 1, 1e6 },
 		{ CLI_TEXT, 0, "inputs", "FILE.npz",
 		  "the inputs, by their names in the model; states, too",
 		  &o->inputs },
@@ -194,8 +194,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "all states, from a checkpoint, or the newest of a folder",
 		  &o->parameters },
 		{ CLI_TEXT, 0, "outputs", "FILE.npz",
-		  "where the outputs of the last step go, and the states if it "
-		  "changes any", &o->outputs },
+		  "the file for the outputs of the last step, and for the "
+		  "states if it changes any", &o->outputs },
 		{ CLI_INT, 0, "steps", "N",
 		  "run N times; 1 if not given, with --data to the end of the "
 		  "epochs", &o->steps, 1, 1e9 },
@@ -210,7 +210,7 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "on cuda: let libraries round factors of f32 to 10 bits",
 		  &o->tf32 },
 		{ CLI_REAL, 0, "learning-rate", "X",
-		  "the learning rate, or what it starts from",
+		  "the learning rate, or its initial value",
 		  &o->learning_rate, 0, 1e9 },
 		{ CLI_TEXT, 0, "data", "FILE.npz",
 		  "samples, by the names of the inputs, that batches are cut "
@@ -224,8 +224,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_INT, 0, "seed", "S", "of these orders; 0 if not given",
 		  &o->seed, 0, 0x1p53 },
 		{ CLI_CHOICE, 0, "schedule", "NAME",
-		  "how the learning rate falls to the end: constant (the "
-		  "default), linear or cosine", &o->schedule, 0, 0, schedules },
+		  "the decay of the learning rate: constant (the default), "
+		  "linear or cosine", &o->schedule, 0, 0, schedules },
 		{ CLI_INT, 0, "warmup", "N",
 		  "let it rise over the first N steps", &o->warmup, 0, 1e9 },
 		{ CLI_TEXT, 0, "evaluate", "PLAN",

@@ -338,11 +338,11 @@ cli_status command_compile(driver *d, int argc, char **argv)
 	const cli_option options[] = {
 		DRIVER_OPTION_OUTPUT(&o.output),
 		{ CLI_CHOICE, 0, "emit", "WHAT",
-		  "what to write: descriptor (.tdd; the default), json, ast,\n"
+		  "the output: descriptor (.tdd; the default), json, ast,\n"
 		  "header (a C header), c or cuda (an operator's kernels)",
 		  &o.emit, .choices = emits },
 		{ CLI_TEXT, 0, "op", "NAME",
-		  "whose kernels, where there are several operators",
+		  "the operator of the kernels, if there are several",
 		  &o.kernels.op },
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "kernels: the shape of input NAME; once for each",

@@ -64,7 +64,7 @@ extern const char *const driver_diagnostics[]; /* "text", "json" */
 /* --model NAME */
 #define DRIVER_OPTION_MODEL(to)                                              \
 	{ CLI_TEXT, 0, "model", "NAME",                                     \
-	  "which model of a TDL file with several", (to) }
+	  "the model, of a TDL file with several", (to) }
 
 /* -k N */
 enum { DRIVER_MAX_DEVICES = 1 << 24 };

@@ -34,7 +34,7 @@ extern const char *const place_networks[]; /* "ports", "free" */
 	  &(o)->topology },                                                  \
 	{ CLI_TEXT, 0, "link", "GB/S[,US]",                                  \
 	  "let a transfer take US microseconds (0) and its bytes at\n"       \
-	  "GB/S; the default is what the file says", &(o)->link },           \
+	  "GB/S; the default is in the file", &(o)->link },                  \
 	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
 	  "let no device need more than SIZE bytes (64K, 1M, 2G)",           \
 	  &(o)->memory },                                                    \

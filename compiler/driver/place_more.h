@@ -44,7 +44,7 @@ typedef struct place_more {
 	  "capture tries all",                                               \
 	  &(o)->micro_batches, .min = 1, .max = 1 << 16 },                   \
 	{ CLI_FLAG, 0, "recompute", NULL,                                    \
-	  "of stages: keep only what comes in, and compute the\n"            \
+	  "of stages: keep only a stage's inputs, and compute the\n"         \
 	  "activations again", &(o)->recompute },                            \
 	{ CLI_FLAG, 0, "no-recompute", NULL,                                 \
 	  "of capture: try no plans that recompute", &(o)->no_recompute },   \
@@ -62,7 +62,7 @@ typedef struct place_more {
 	  "of load: splits that are not contiguous, too; not proven",        \
 	  &(o)->any_split },                                                 \
 	{ CLI_INT, 0, "cores", "N",                                          \
-	  "of load: processor cores; the default is what the file says",     \
+	  "of load: processor cores; the default is in the file",            \
 	  &(o)->cores, .min = 0, .max = PLACE_MAX_DEVICES }
 
 /* What a command has read, and runs. */

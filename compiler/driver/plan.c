@@ -39,10 +39,10 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 			       plan_algorithms(d->arena)),
 		  &o->search.algorithm },
 		{ CLI_CHOICE, 0, "objective", "O",
-		  "what the plan of auto has least of: time (default), bytes,\n"
+		  "the cost that auto minimizes: time (default), bytes,\n"
 		  "memory", &o->objective, 0, 0, objectives },
 		{ CLI_FLAG, 0, "frontier", NULL,
-		  "list the plans that none is better than in time and memory",
+		  "list the Pareto-optimal plans in time and memory",
 		  &o->frontier },
 		PLAN_OPTION_TIME_LIMIT(&o->search.seconds),
 		PIN_OPTIONS(&o->search.pins),

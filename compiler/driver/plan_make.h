@@ -102,7 +102,7 @@ typedef VEC(plan_program) plan_programs;
 
 #define PLAN_OPTION_TIME_LIMIT(seconds)                                      \
 	{ CLI_REAL, 0, "time-limit", "S",                                    \
-	  "search for about S seconds, and take the best that was found",    \
+	  "search for about S seconds, and take the best plan found",        \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
 /* Fills in how long the plan of a report takes on a machine. */

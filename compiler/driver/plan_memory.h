@@ -8,8 +8,8 @@
 /* The option; *size is NULL or what it was given. */
 #define PLAN_OPTION_MEMORY(size)                                             \
 	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
-	  "let no device need more than SIZE bytes (64K, 1M, 2G); what is\n" \
-	  "fetched is kept for later as long as it fits", (size) }
+	  "let no device need more than SIZE bytes (64K, 1M, 2G); fetched\n" \
+	  "tensors are kept for later uses as long as they fit", (size) }
 
 /* Whether a plan needs at most `limit` bytes, 0 for any number; if not, a
  * message is printed that says by how much and what is in the way. */

@@ -54,7 +54,7 @@ cli_status command_solve(driver *d, int argc, char **argv)
 	bool json = false;
 	const cli_option options[] = {
 		{ CLI_REAL, 0, "time-limit", "S",
-		  "stop after S seconds with the best that was found", &limit,
+		  "stop after S seconds with the best solution found", &limit,
 		  .min = 1e-6, .max = 1e9 },
 		DRIVER_OPTION_JSON(&json),
 		DRIVER_OPTIONS(d),

@@ -24,8 +24,8 @@ extern const char *const train_precisions[];
 	{ CLI_FLAG, 0, "train", NULL,                                        \
 	  "plan a step of the model's training", &(r)->train },              \
 	{ CLI_FLAG, 0, "evaluate", NULL,                                     \
-	  "plan what evaluates such steps: the weights are states, which\n"  \
-	  "tdlrun --evaluate and --parameters give their values",            \
+	  "plan the evaluation of such steps: the weights are states,\n"     \
+	  "whose values tdlrun --evaluate and --parameters give",            \
 	  &(r)->evaluate },                                                  \
 	{ CLI_TEXT, 0, "loss", "OP[,ATTR=V]...",                             \
 	  "the loss: operator OP of the model's first output and a label;\n" \
@@ -43,11 +43,11 @@ extern const char *const train_precisions[];
 	  "do not train the weights whose names match; may be repeated",     \
 	  &(r)->freeze },                                                    \
 	{ CLI_TEXT, 0, "recompute", "WHAT",                                  \
-	  "compute again what the backward pass needs: tensors (GLOB,..),\n" \
-	  "as many as bring what is computed down to a size (2G), or to the\n" \
-	  "least that there is (sqrt)", &(r)->recompute },                   \
+	  "recompute tensors for the backward pass: some names (GLOB,..),\n" \
+	  "as many as bring computed tensors down to a size (2G), or to the\n" \
+	  "least possible (sqrt)", &(r)->recompute },                        \
 	{ CLI_INT, 0, "seed", "N",                                           \
-	  "of what initial values are drawn from", &(r)->seed,               \
+	  "the seed of random initial values", &(r)->seed,                   \
 	  .min = 0, .max = 9e18 }
 
 /* Sets o->train and o->seed.  CLI_USAGE, after a message, where an option needs

@@ -236,14 +236,14 @@ cli_status command_verify(driver *d, int argc, char **argv)
 	request r = { .seed = 1, .trials = 25 };
 	const cli_option options[] = {
 		{ CLI_INT, 0, "seed", "N",
-		  "where the random numbers begin (1)", &r.seed,
+		  "the seed of the random numbers (1)", &r.seed,
 		  .min = 0, .max = INT32_MAX },
 		{ CLI_INT, 0, "trials", "N",
-		  "how many shapes of each operator to try (25)", &r.trials,
+		  "the number of shapes for each operator (25)", &r.trials,
 		  .min = 1, .max = 100000 },
 		{ CLI_FLAG, 0, "strict", NULL,
-		  "end with status 5 where a strategy is missed, a region too\n"
-		  "large, or a gradient compared nowhere, too", &r.strict },
+		  "end with status 5 if a strategy is missed, a region is\n"
+		  "too large, or a gradient is compared nowhere, too", &r.strict },
 		{ CLI_FLAG, 0, "gradients", NULL,
 		  "compare the derived gradients with differences, and in\n"
 		  "f32, bf16 and f16 with those in f64, too",
