@@ -1,6 +1,6 @@
-/* Every tensor along its first dimension that is long enough, every operator
- * by what is the best strategy then (AllRow-Greedy in Tofu, EuroSys'19,
- * section 7.3). */
+/* Every tensor is cut along its first dimension that is long enough, and every
+ * operator divided by the best strategy for that (AllRow-Greedy in Tofu,
+ * EuroSys'19, section 7.3). */
 #include "config.h"
 
 #include "compiler/search/planner.h"

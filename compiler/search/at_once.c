@@ -1,9 +1,9 @@
 /* All axes of the mesh at once.
  *
- * It begins with what the steps of the rules come to one after another, and
- * looks for something better: over all axes where the tables of that problem
- * are small enough, which may prove that there is nothing; else over some axes
- * at a time, the others staying as they are, until nothing gets better. */
+ * The search begins with the plan that the rules give step by step, and looks
+ * for a better one: over all axes where the tables of that problem are small
+ * enough, which may prove that there is none; else over some axes at a time,
+ * the others fixed, until no window of axes improves the plan. */
 #include "config.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ typedef struct window {
 	uint32_t axes; /* that may change */
 } window;
 
-/* What is left of the choices c at an axis, where it is `now`. */
+/* The choices of c that are open at an axis, where `now' is chosen at
+ * present. */
 static choices in_window(const window *w, choices c, int axis, int now)
 {
 	if (w->axes >> axis & 1)

@@ -17,10 +17,10 @@ enum {
 	ROUNDS = 6,	      /* each with twice the distance to the bound */
 };
 
-/* A bound, and what it has to be below. */
+/* A sum of tables that, less `shift', is a lower bound of seconds or bytes. */
 typedef struct bar {
 	relax *sum;
-	double shift; /* what is taken off it */
+	double shift; /* subtracted from it */
 	bool bytes;
 	double *at; /* by variable: the bound with its value */
 } bar;
@@ -34,7 +34,7 @@ typedef struct hunt {
 	assignment as;
 	VEC(bar) bars;
 	int *value, *whole; /* of the variables; of those of whole_problem() */
-	double best; /* what is wanted has to be below */
+	double best; /* only values below this are wanted */
 	double from, to; /* of this round: what bounds promise */
 	int looks, most_looks, most_plans;
 	double deadline; /* 0: none */
@@ -195,7 +195,7 @@ static void add_weighted(hunt *h, const figure *seconds)
 
 /* ---- the search -------------------------------------------------------- */
 
-/* What plans come to at least. */
+/* Lower bounds of a set of plans. */
 typedef struct promise {
 	double value; /* seconds or bytes, whatever is wanted */
 	double bytes;

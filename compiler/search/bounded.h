@@ -1,17 +1,18 @@
-/* The best plan of a small graph, by the figures of its program.
+/* The best plan of a small graph, by the time or memory of its program:
+ * best-first search over assignments, which the portfolio `auto` calls.
  *
- * Plans are lowered one by one, those first that bounds promise most of: sums
- * over choices that no program is faster than, and sums that no program needs
- * less memory than (figures.h), the latter as a limit and, weighted (a
- * Lagrangian relaxation), added to the former.  When no bound is below the best
- * that was found, that is the best there is. */
+ * Plans are lowered one by one, the most promising first by two kinds of lower
+ * bounds: sums over choices that no program is faster than, and sums that no
+ * program needs less memory than (figures.h).  The latter serve as a limit and,
+ * weighted, are added to the former (a Lagrangian relaxation).  The search ends
+ * when no bound is below the best plan found, which is optimal then. */
 #ifndef TDL_COMPILER_SEARCH_BOUNDED_H
 #define TDL_COMPILER_SEARCH_BOUNDED_H
 
 #include "compiler/search/merges.h"
 #include "compiler/search/search.h"
 
-/* What the program of a plan takes. */
+/* Time and memory of the program of a plan. */
 typedef struct bounded_value {
 	double seconds;
 	int64_t bytes; /* of the arena */
@@ -25,10 +26,11 @@ typedef struct bounded_request {
 	const merge *merges; /* that lower() may make; NULL: none */
 	int64_t limit;	     /* of bytes; 0: none */
 	bool memory;	     /* least bytes are wanted, not least seconds */
-	int most_plans;	     /* that are lowered; 0: some 2,048; as many
-				times less is looked at otherwise */
-	double seconds;	     /* the search may take about so long; 0: any */
-	/* A plan that is known, and what it takes. */
+	int most_plans;	     /* limit of plans lowered; 0: some 2,048.  Other
+				work is reduced in proportion */
+	double seconds;	     /* time limit of the search, approximate; 0:
+				none */
+	/* A plan known beforehand, and its value. */
 	const assignment *start;
 	bounded_value known;
 	/* Lowers a plan; false ends the search. */
@@ -38,12 +40,12 @@ typedef struct bounded_request {
 
 typedef struct bounded_result {
 	bool tried;   /* the graph is small enough */
-	bool proven;  /* nothing is better than the best that was lowered */
-	double bound; /* that nothing is below, seconds or bytes */
-	int nplans;   /* that were lowered */
+	bool proven;  /* no plan is better than the best that was lowered */
+	double bound; /* lower bound of all plans, seconds or bytes */
+	int nplans;   /* number of plans lowered */
 } bounded_result;
 
-/* False if lower() was. */
+/* False if lower() returned false. */
 bool bounded_search(const bounded_request *q, bounded_result *r);
 
 #endif

@@ -1,6 +1,7 @@
-/* A variable is given its most promising value, or else has that one no longer.
- * Before that each node moves costs about, from where its parent left them, so
- * that little is left to do; what is between nodes is a copy of the costs. */
+/* Branch and bound: a variable is given its most promising value, or else loses
+ * that value.  Before each branching a node of the tree improves its bound by
+ * message passing that starts from its parent's messages, so that little search
+ * is left; the nodes of the tree share no costs but work on copies. */
 #include "config.h"
 
 #include "compiler/search/branch.h"
@@ -103,7 +104,7 @@ static bool sweep(brancher *b)
 
 /* ---- nodes ------------------------------------------------------------- */
 
-/* What the choices of v and u leave of the costs of their table. */
+/* The cost that the choices of v and u leave in their table. */
 static int64_t left_of(const reducer *r, const node *v, const link *l, int x,
 		       int y)
 {

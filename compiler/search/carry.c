@@ -2,13 +2,13 @@
 
 #include "compiler/search/carry.h"
 
-/* Where part p of n parts of an extent begins. */
+/* The lower end of part p of n parts of an extent. */
 static int64_t edge(int64_t extent, int64_t n, int64_t p)
 {
 	return (int64_t)((__int128)p * extent / n);
 }
 
-/* What part p of n of variable v reads of an input. */
+/* The region of an input that part p of n of variable v reads. */
 static box part_of(const kernel *k, int v, int input, int64_t n, int64_t p)
 {
 	box space = kernel_space(k);

@@ -1,4 +1,6 @@
-/* Which variable of a kernel carries which dimension of an input. */
+/* Alignment of a kernel's variables with the dimensions of its inputs: variable
+ * v carries dimension d when dividing v divides the input along d, too.  Used
+ * by planners that follow a cut through the graph. */
 #ifndef TDL_COMPILER_SEARCH_CARRY_H
 #define TDL_COMPILER_SEARCH_CARRY_H
 
@@ -13,8 +15,8 @@ bool carries(const kernel *k, int v, int input, int d, int64_t n);
  * first, CUT_NONE if it carries none. */
 int carried_dim(const kernel *k, int v, int input, int64_t n);
 
-/* Whether each part of n of variable v reads all that the kernel reads of an
- * input. */
+/* Whether each of n parts of variable v reads the same of an input as the
+ * undivided kernel. */
 bool carries_nothing(const kernel *k, int v, int input, int64_t n);
 
 #endif

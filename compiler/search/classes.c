@@ -6,10 +6,10 @@
  *
  * A class of a node and a class of a tensor have at least the cost that their
  * blocks have where they lie together as well as blocks of these sizes can.  So
- * what the problem of classes is not less than, no plan is.  It loses little:
- * were axes alike in every way, messages could be averaged over their orders
- * without a loss, and the bound by messages of all ways were that of classes.
- */
+ * a lower bound of the problem of classes is one of all plans.  It loses
+ * little: were axes alike in every way, messages could be averaged over their
+ * orders without a loss, and the bound by message passing over all ways would
+ * be that of the classes. */
 #include "config.h"
 
 #include "compiler/search/classes.h"
@@ -98,7 +98,7 @@ static void add_box(sizes *s, const box *b, const box *whole)
 	s->at[s->nsizes++] = one;
 }
 
-/* What the groups read of the tensor, or produce. */
+/* The sizes of the regions that the groups read of the tensor, or produce. */
 static sizes dealt_with(arena *a, const mesh *m, const whole_pair *p,
 			const box *whole, const cuts *c)
 {
@@ -174,7 +174,7 @@ static int share_of(const mesh *m, const whole_pair *p, const cuts *c)
 	return share;
 }
 
-/* What all groups together store of the tensor. */
+/* The volume of the tensor that all groups together store. */
 static double stored_volume(const box *whole, const mesh *m, const cuts *c)
 {
 	double v = 1;

@@ -26,8 +26,8 @@ typedef struct batch {
 	node_id stranded; /* the first of them */
 } batch;
 
-/* How many inputs of a node have their batch carried by variable v, and how
- * many elements the first of these batches has. */
+/* The number of inputs of a node whose batch variable v carries, and the number
+ * of elements of the first of these batches. */
 static int carried(const batch *b, const node *n, int v, int64_t *nelem)
 {
 	int count = 0;

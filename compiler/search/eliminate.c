@@ -15,7 +15,7 @@ static int64_t factor_cells(const solver *s, const factor *f)
 	return n;
 }
 
-/* How far apart neighbouring values of v are in f; 0 where v is not in it. */
+/* The distance of neighbouring values of v in f; 0 if v is not in it. */
 static int64_t stride_of(const solver *s, const factor *f, int v)
 {
 	int64_t stride = 1;
@@ -155,9 +155,9 @@ typedef struct view {
 } view;
 
 /* The least over x of a sum of factors, for all values of a scope.  Its last
- * two variables are done at once, as a product of two tables: the sum of what
- * has the last one, [x][column], and of what has not, [x][row].  What has both
- * comes in between. */
+ * two variables are done at once, as a product of two tables: the sum of the
+ * factors that have the last one, [x][column], and the sum of those that have
+ * the other, [x][row].  Factors that have both are added in between. */
 typedef struct min_sum {
 	solver *s;
 	int var; /* x */

@@ -19,8 +19,8 @@ typedef struct factor {
 
 typedef VEC(factor *) factor_vec;
 
-/* A variable that is gone, with the factors that say which value it has once
- * all others of theirs have one. */
+/* An eliminated variable, with the factors that determine its value once all
+ * their other variables have one. */
 typedef struct gone {
 	int var;
 	factor_vec factors;
@@ -34,10 +34,11 @@ typedef struct solver {
 	int *nvalues;
 	int64_t **unary;
 	factor_vec *at; /* per variable; also dead ones */
-	int *nlive;	/* how many are not dead */
+	int *nlive;	/* number that are not dead */
 	bool *done;
 	VEC(gone) stack;
-	int64_t least; /* what all that is done costs, or a lower bound */
+	int64_t least; /* cost of everything eliminated so far, or a lower bound
+			  of it */
 	int nleft;     /* after folding */
 	int *value;
 	int64_t *work; /* for sums, from one variable to the next */

@@ -5,9 +5,9 @@
 
 #include "compiler/search/planner.h"
 
-/* Of the choices c those that all axes can make: what the first axis chose, or
- * at the first one what has an element for every device.  Where there is no
- * such choice, all. */
+/* The choices of c that all axes can make: the choice of the first axis, or at
+ * the first axis those with an element for every device.  If there is no such
+ * choice, all of c. */
 static choices repeat(const step *s, choices c, const cuts *before,
 		      const int64_t *extents, int k)
 {

@@ -1,6 +1,6 @@
 /* The extended search: steps as in the recursive one, but any tensor may also
- * be replicated and any operator computed by every device, and what is least
- * is the predicted time, with a price for memory. */
+ * be replicated and any operator computed by every device, and the minimised
+ * cost is the predicted time, with a price for memory. */
 #include "config.h"
 
 #include "compiler/search/objective.h"

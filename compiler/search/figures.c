@@ -140,8 +140,8 @@ static bool read_alike(const maker *m, tensor_id t, int i, int j)
 	return true;
 }
 
-/* What a reader that is divided further than a tensor on some axes is divided
- * like: cuts of the tensor, and of the node that computes it. */
+/* The cuts of a tensor, and of the node that computes it, refined on the axes
+ * on which its reader is divided further. */
 static bool refined(const maker *m, tensor_id t, int i, int j, cuts *to)
 {
 	const merge *x = &m->merges[t];
@@ -159,9 +159,10 @@ static bool refined(const maker *m, tensor_id t, int i, int j, cuts *to)
 	return further;
 }
 
-/* A node that is a part of another is divided as that one is.  Where it lies
- * whole for itself, and the other is divided, its program is that of a plan
- * which divides both: it is enough to look at that, if it is among the ways. */
+/* A node that is a part of another is divided as that one is.  Where its own
+ * way divides nothing, and the other is divided, its program is that of a plan
+ * which divides both: a bound of that plan is enough, if the plan is among the
+ * ways. */
 static bool is_loose(const maker *m, tensor_id t)
 {
 	const ways_set *w = m->x->ways;
@@ -185,7 +186,8 @@ static void set_loose(maker *m)
 	m->loose = ARENA_ARRAY(m->to->arena, bool, m->g->ntensors);
 	for (tensor_id t = 0; t < m->g->ntensors; t++)
 		m->loose[t] = may_vanish(m, t) && is_loose(m, t);
-	/* What is read by a part of another is divided as that one is. */
+	/* A tensor read by a part of another node is divided as that node
+	 * is. */
 	for (node_id n = m->g->nnodes; n-- > 0;) {
 		tensor_id t = m->g->nodes[n].output;
 		node_id by = may_vanish(m, t) ? m->merges[t].reader : NONE;
@@ -194,8 +196,8 @@ static void set_loose(maker *m)
 	}
 }
 
-/* What a node fetches that may be divided in ways that are not looked at is
- * nothing, where its way leaves that open. */
+/* Sets to 0 the bytes that a node fetches under a way that divides nothing: as
+ * a part of another node it may be divided in ways that are not enumerated. */
 static void leave_open(const maker *m, node_id n, int ntensor, double *cost)
 {
 	const ways *w = m->x->ways->nodes[n];
@@ -264,7 +266,7 @@ static void add_block(maker *m, figure *f, tensor_id t)
 	add_term(m, f, m->tensor_var[t], -1, cost);
 }
 
-/* What is counted of a node and a tensor. */
+/* The amount that a figure counts for a node and a tensor. */
 typedef double (*counting)(const maker *m, const timed_pair *p,
 			   const timed_cost *c, int64_t stored);
 
@@ -463,8 +465,8 @@ static bool is_live(const maker *m, tensor_id t, node_id n)
 	       is_needed_after(m, t, n);
 }
 
-/* Where a part of the node reads the tensor, too, what is fetched may be more,
- * and in the place of the block. */
+/* Whether a node may fetch more of a tensor, in place of the block: if a part
+ * of the node reads the tensor, too. */
 static bool may_fetch_more(const maker *m, const timed_pair *p,
 			   const timed_cost *c)
 {
@@ -529,7 +531,7 @@ static bool may_replace(const maker *m, node_id id)
 	return may_grow(m, id);
 }
 
-/* What is in use besides what a node reads and computes. */
+/* The bytes in use besides those that a node reads and computes. */
 static figure others(maker *m, node_id n)
 {
 	figure f = { 0 };

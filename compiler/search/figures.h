@@ -1,8 +1,11 @@
-/* Bounds of what a program takes, as sums over the choices of its plan.
+/* Lower bounds of the time and memory of a program, as sums over the choices of
+ * its plan.
  *
- * Whatever the lowering does with a plan, its program takes at least the time
- * of each of some sums, and at least the memory of each of others: what must be
- * in use together, in any order of the nodes, however long copies are kept. */
+ * The program that the lowering makes of a plan takes at least the time of each
+ * of some sums, and at least the memory of each of others.  A sum of memory
+ * counts blocks that are in use together in any order of the nodes, however
+ * long copies are kept.  bounded.c searches with them, on graphs of at most
+ * FIGURES_MOST_NODES nodes. */
 #ifndef TDL_COMPILER_SEARCH_FIGURES_H
 #define TDL_COMPILER_SEARCH_FIGURES_H
 
@@ -35,17 +38,18 @@ typedef struct figure_set {
 	figures seconds, bytes;
 } figure_set;
 
-/* Of a graph of at most FIGURES_MOST_NODES nodes, in a.  usual[] has a value
- * for each variable of whole_problem(): what is near to them is bounded best.
- * Merges, by tensor, are those that programs may have; NULL: none.  What pins
- * leave out of the ways of a node another may still do in its place. */
+/* The bounds of a graph of at most FIGURES_MOST_NODES nodes, in a.  usual[] has
+ * a value for each variable of whole_problem(): bounds are tightest near these
+ * values.  Merges, by tensor, are those that programs may have; NULL: none.
+ * With `pinned' the ways of a node may lack some that another node, merged with
+ * it, could still take in its place. */
 figure_set *figures_new(arena *a, const timed *x, const topology *t,
 			const int *usual, const merge *merges, bool pinned);
 
 /* Adds `times` a figure to a sum over the same variables. */
 void figure_add(relax *to, const figure *f, double times);
 
-/* What a figure comes to. */
+/* The value of a figure under an assignment. */
 double figure_at(const figure_set *s, const figure *f, const int *value);
 
 #endif

@@ -1,11 +1,14 @@
-/* One step of the recursive search as a strategy problem. */
+/* One step of the recursive search as a strategy problem: variables for tensors
+ * and nodes, values for the choices that are left on one axis of the mesh,
+ * costs by the byte model.  Planners formulate with it, solve.h solves. */
 #ifndef TDL_COMPILER_SEARCH_FORMULATE_H
 #define TDL_COMPILER_SEARCH_FORMULATE_H
 
 #include "compiler/search/problem.h"
 #include "compiler/search/search.h"
 
-/* A step: the last axis of as->mesh is to be decided, those before are. */
+/* A step: the last axis of as->mesh is to be decided, all axes before it have
+ * been. */
 typedef struct step {
 	const graph *g;
 	const assignment *as;
@@ -16,8 +19,8 @@ static inline int step_axis(const step *s)
 	return s->as->mesh.naxes - 1;
 }
 
-/* What may be chosen for a tensor (dimensions) or a node (variables), in
- * ascending order; CUT_NONE is a choice too. */
+/* The choices for a tensor (dimensions) or a node (variables), in ascending
+ * order; CUT_NONE is a choice too. */
 typedef struct choices {
 	int n;
 	signed char at[MAX_NVARS];
@@ -40,9 +43,9 @@ choices choices_or_whole(choices c);
 /* Whether d is among what a function above returned. */
 bool choices_have(const choices *c, int d);
 
-/* Per tensor the one that decides for it: a state and what it becomes after a
- * run lie alike, and the first of those that have to decides; else the tensor
- * itself.  In a. */
+/* For each tensor the one that decides its layout, in a.  A state and its value
+ * after a run have the same layout, and the first of all tensors tied in this
+ * way decides for them; any other tensor decides for itself. */
 tensor_id *tied_tensors(arena *a, const graph *g);
 
 /* The problem.  Variables are numbered as the data flows: what a node reads,
@@ -62,11 +65,11 @@ typedef struct formulation {
 formulation formulate(arena *a, const step *s, const choices *tensors,
 		      const choices *nodes);
 
-/* What is chosen for a tensor, or a node, by an assignment of the problem. */
+/* The choice for a tensor, or a node, in an assignment of the problem. */
 int formulation_dim(const formulation *f, tensor_id t, const int *value);
 int formulation_strategy(const formulation *f, node_id n, const int *value);
 
-/* What one node costs under an assignment of the problem. */
+/* The cost of one node in an assignment of the problem. */
 int64_t formulation_node_bytes(const formulation *f, node_id n,
 			       const int *value);
 

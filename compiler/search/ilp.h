@@ -1,5 +1,5 @@
-/* Strategy problems as 0-1 programs for solvers of others: the oracle that our
- * own solver is held against.
+/* Strategy problems as 0-1 programs for external solvers: the oracle that our
+ * own solver is compared with, and the planner `ilp'.
  *
  * A variable's values are 0-1 columns of which one is 1, a table's entries
  * columns that are the products of two of these: their sum over a row, or a
@@ -15,9 +15,9 @@
 typedef struct ilp_result {
 	const char *error; /* NULL, or why there is no solution */
 	bool absent;	   /* because no solver is installed */
-	const char *solver; /* that was run: "highs", "glpsol" */
-	/* Optimal if the solver says so, which computes in floating point: up
-	 * to its tolerances. */
+	const char *solver; /* name of the solver: "highs", "glpsol" */
+	/* Optimal if the solver says so; it computes in floating point, so this
+	 * holds up to its tolerances. */
 	solution solution;
 } ilp_result;
 

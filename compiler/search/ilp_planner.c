@@ -1,4 +1,4 @@
-/* The problem of `joint' as a 0-1 program, solved by a program of others. */
+/* The problem of `joint' as a 0-1 program, solved by an external program. */
 #include "config.h"
 
 #include "compiler/search/ilp.h"
@@ -11,7 +11,7 @@ enum {
 	SECONDS = 600,
 };
 
-/* What the program is given: it counts whole seconds. */
+/* The time limit given to the program, in whole seconds. */
 static int seconds_for(const search *s)
 {
 	double left = search_limits(s, 1).seconds;

@@ -162,7 +162,8 @@ static bool write_model(const run *r, const problem *p)
 	return !fclose(f) && written;
 }
 
-/* What the columns say: of each variable the value that is 1. */
+/* The assignment in a solution: of each variable the value whose column is
+ * 1. */
 static int *values_of(arena *a, const problem *p, const double *column)
 {
 	int *value = ARENA_ARRAY(a, int, p->vars.n);

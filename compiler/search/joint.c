@@ -1,5 +1,6 @@
-/* What tofu chooses from, for all axes of the mesh together: the best plan that
- * cuts every tensor once per axis, however many bytes the first axis takes. */
+/* The choices of the planner `tofu', for all axes of the mesh together: the
+ * best plan that cuts every tensor once per axis, however many bytes the first
+ * axis takes. */
 #include "config.h"
 
 #include <inttypes.h>

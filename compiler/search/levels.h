@@ -1,10 +1,11 @@
-/* What the planner `levels` searches, for those who ask it several times. */
+/* Reusable cost tables of the planner `levels' (levels.c), for callers that
+ * plan the same graph many times, with other prices. */
 #ifndef TDL_COMPILER_SEARCH_LEVELS_H
 #define TDL_COMPILER_SEARCH_LEVELS_H
 
 #include "compiler/search/timed.h"
 
-/* What choices cost. */
+/* Costs of the choices of one graph on one mesh and topology. */
 typedef struct level_tables level_tables;
 
 /* In a, for requests of the same graph, mesh and topology. */

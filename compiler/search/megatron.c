@@ -5,9 +5,9 @@
  * columns, an output variable; what it computes is then cut, and the operators
  * that read it are divided with it for as long as each part reads nothing but
  * its own, up to a contraction with a weight that sums over what is cut: that
- * one is divided along the sum, the weight's rows.  So a chain from columns to
- * rows moves nothing but the sum at its end.  An embedding's table is cut along
- * the vocabulary; all else is computed by every device. */
+ * one is divided along the sum, the weight's rows.  A chain from columns to
+ * rows thus moves only the sum at its end.  An embedding's table is cut along
+ * the vocabulary; all other operators are computed by every device. */
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
@@ -24,10 +24,10 @@ typedef struct expert {
 	ids *readers;	 /* of each tensor: nodes of the forward pass */
 	signed char *dim; /* of each tensor, CUT_NONE: it lies whole */
 	signed char *var; /* of each node, CUT_NONE: all compute it */
-	ids tensors, nodes; /* what the chain at hand has set, in order */
+	ids tensors, nodes; /* set by the current chain, in order */
 	int ncolumns, nrows, nembeddings; /* divided, in all */
-	/* Of the chain at hand: where it ended in rows, in sums of parts that
-	 * are no rows, or at what an earlier chain had divided, or outputs. */
+	/* Numbers of ends of the current chain: in rows, in sums of parts that
+	 * are no rows, at nodes of earlier chains or at outputs. */
 	int rows, sums, joined;
 } expert;
 
@@ -143,8 +143,9 @@ static bool is_small(const expert *e, const node *n, tensor_id t)
 	       nelem(&e->g->tensors[t].type);
 }
 
-/* How a node can take a cut tensor over, best first: as the rows of a weight,
- * cut itself, as a small sum of parts.  CUT_NONE: not at all. */
+/* The variable along which a node takes over a cut tensor, the best first: as
+ * the rows of a weight, cut itself, as a small sum of parts.  CUT_NONE:
+ * none. */
 static int successor(const expert *e, const node *n, tensor_id t)
 {
 	int own = CUT_NONE, part = CUT_NONE;

@@ -1,7 +1,8 @@
 /* Operators that may become a part of the one that reads what they compute.
  *
- * Which ones do depends on how they are divided (lower/fuse.h); here is what
- * can be said before. */
+ * The assignment determines which of them do (lower/fuse.h); a `merge' states
+ * the facts known before there is one.  Made by fuse_outlook(), used by the
+ * lower bounds of figures.h. */
 #ifndef TDL_COMPILER_SEARCH_MERGES_H
 #define TDL_COMPILER_SEARCH_MERGES_H
 
@@ -10,8 +11,8 @@
 /* Of a tensor that may never be in memory: */
 typedef struct merge {
 	bool may;
-	/* Where it is known that one node alone reads it: that one, which has
-	 * to be divided as `read` says and as the tensor lies. */
+	/* The only node that reads the tensor, where that is known.  It has to
+	 * be divided as `read' says and as the tensor is cut. */
 	node_id reader;		  /* NONE where it is not known */
 	const struct kexpr *read; /* in the reader's kernel */
 } merge;

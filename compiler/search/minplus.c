@@ -62,8 +62,8 @@ typedef int64_t unaligned
 
 #define STORE(at, x) (*(unaligned *)(at) = (x))
 
-/* A tile of 4 rows stays in registers while x goes by.  What is behind a row's
- * end spills over into the next row, which comes later. */
+/* A tile of 4 rows stays in registers while x goes by.  The columns beyond a
+ * row's end spill over into the next row, which is written later. */
 enum { TILE = 4 };
 
 FOR_EACH_ISA
@@ -124,7 +124,7 @@ void minplus_rows_sum(int64_t *restrict to, const int64_t *restrict c,
 
 /* ---- tables with costs of their own -------------------------------------- */
 
-/* Where there are fewer than MINPLUS_LANES in a row. */
+/* The same for rows of fewer than MINPLUS_LANES columns. */
 static void few_columns(int64_t *restrict to, const int64_t *restrict cost,
 			int64_t nx, int64_t ny, const int64_t *restrict own,
 			minplus_scale s)

@@ -36,7 +36,8 @@ void minplus_rows_sum(int64_t *to, const int64_t *c, int64_t step,
 		      const int64_t *rows, int64_t stride,
 		      const int64_t *columns, int64_t ny, int64_t nx);
 
-/* How costs of tables count: up to cap, in parts of 1 / 2^shift. */
+/* Scaling of the costs of tables: each counts as at most cap, in units of 1 /
+ * 2^shift. */
 typedef struct minplus_scale {
 	int64_t cap;
 	int shift;
@@ -59,8 +60,9 @@ void minplus_rows(int64_t *to, const int64_t *cost, int64_t nx, int64_t ny,
 /* The least of cost[0..n), n >= 1. */
 int64_t minplus_least(const int64_t *cost, int64_t n);
 
-/* Takes `least' off all costs; those that are `most' or more then, or were
- * gone, are gone, the others count up to cap.  Returns how many these are. */
+/* Subtracts `least' from all costs.  Costs that were `gone', or are `most' or
+ * more afterwards, become `gone'; the others are limited to cap.  Returns the
+ * number of the others. */
 int64_t minplus_prune(int64_t *cost, int64_t n, int64_t least, int64_t most,
 		      int64_t cap, int64_t gone);
 
@@ -79,8 +81,8 @@ void minplus_choose(int64_t *own, const int64_t *cost, int64_t step,
 void minplus_give(int64_t *moved, int64_t *own, const int64_t *give,
 		  const int64_t *cost, int64_t n, int64_t gone);
 
-/* Adds to cost[x] what new[x] is more than moved[x], up to gone, and makes it
- * moved[x]. */
+/* Adds new[x] - moved[x] to cost[x], up to gone, and sets moved[x] to
+ * new[x]. */
 void minplus_take(int64_t *cost, int64_t *moved, const int64_t *new,
 		  int64_t n, int64_t gone);
 

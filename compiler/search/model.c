@@ -81,7 +81,7 @@ typedef struct group {
 	const assignment *as;
 	mesh mesh; /* the axes that count */
 	int coords[MAX_AXES];
-	box space; /* what the node at hand computes here */
+	box space; /* computed here by the current node */
 } group;
 
 static box stored_block(const group *gr, tensor_id t)

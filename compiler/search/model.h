@@ -1,14 +1,17 @@
-/* The byte model of one operator in one group of workers. */
+/* The byte model of one operator in one group of workers: which elements a
+ * group needs, produces and stores, and which it receives.  All planners that
+ * minimise bytes count with it. */
 #ifndef TDL_COMPILER_SEARCH_MODEL_H
 #define TDL_COMPILER_SEARCH_MODEL_H
 
 #include "compiler/search/search.h"
 
-/* The axes, of the first naxes, on which a kernel that is cut like this gives
- * partial results: a bit each. */
+/* The axes, of the first naxes, along which a kernel cut by c produces partial
+ * results: a bit each. */
 uint32_t model_partial(const kernel *k, const cuts *c, int naxes);
 
-/* How one group comes from what it produced of a tensor to what it stores. */
+/* The move of a tensor from where a group produced it to where the group stores
+ * it. */
 typedef struct result_move {
 	const mesh *mesh;
 	int naxes;
@@ -31,8 +34,8 @@ typedef struct result_move {
 int64_t model_result(const result_move *r, const box *produced,
 		     const box *stored, const int *coords);
 
-/* What a node reads of one tensor, through all inputs in the mask, in a part
- * of its iteration space. */
+/* The region of one tensor that a node reads, through all inputs in the mask,
+ * for a part of its iteration space. */
 box model_need(const kernel *k, const box *space, uint32_t inputs);
 
 /* The inputs of a node that are the same tensor as input i. */

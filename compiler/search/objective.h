@@ -1,9 +1,10 @@
 /* A step of the search as a problem of time and memory instead of bytes.
  *
- * What is moved on an axis takes a latency, and its share of the bytes over the
- * bandwidth of the axis' level; what a node computes takes as long as its part
- * for one worker does, if the axes still to come divide it evenly; and each
- * byte that a worker holds costs a price, in seconds. Costs are picoseconds. */
+ * A transfer on an axis takes a latency, and its share of the bytes over the
+ * bandwidth of the axis' level.  A node takes as long as one worker's part of
+ * it, if the axes still to come divide it evenly.  Each byte that a worker
+ * holds costs a price, in seconds.  Costs are picoseconds.  Used by planners
+ * that minimise time axis by axis (`extended'). */
 #ifndef TDL_COMPILER_SEARCH_OBJECTIVE_H
 #define TDL_COMPILER_SEARCH_OBJECTIVE_H
 

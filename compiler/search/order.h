@@ -1,4 +1,5 @@
-/* In which order variables are eliminated. */
+/* Orders in which variables are eliminated (eliminate.h): heuristics for small
+ * tables and little work.  Used by solve.c. */
 #ifndef TDL_COMPILER_SEARCH_ORDER_H
 #define TDL_COMPILER_SEARCH_ORDER_H
 
@@ -22,18 +23,18 @@ typedef struct elimination {
 	int64_t work;  /* additions that are made, in all */
 } elimination;
 
-/* What an order may need, and what looking for it may take. */
+/* Limits of an elimination, and of the search for its order. */
 typedef struct order_limits {
 	int64_t cells, work; /* of the elimination */
 	int64_t effort;	     /* steps, of each of the two orders */
 } order_limits;
 
-/* The better, by work, of two orders: the variable with the smallest table
- * next (for equal domains: of least degree); and the one next that joins the
- * fewest pairs (min-fill), which is given up where looking for it is more than
- * it may save.  Ties go to the smaller table, then to the lower index.  Orders
- * that are not within the limits do not count.  The order is in a; m is
- * unchanged. */
+/* The better, by work, of two orders: the variable with the smallest table next
+ * (for equal domains: of least degree); and the one next that joins the fewest
+ * pairs (min-fill); the search for the latter is given up when it takes more
+ * work than it can save.  Ties go to the smaller table, then to the lower
+ * index.  Orders that are not within the limits do not count.  The order is in
+ * a; m is unchanged. */
 elimination order_variables(arena *a, const meet *m, const order_limits *most);
 
 #endif

@@ -1,5 +1,5 @@
-/* A plan of which a part is decided, by a rule or by another model of costs,
- * and the rest is not. */
+/* A partial assignment: a plan of which a part is decided, by a rule, by the
+ * user's pins or by another cost model, and the rest is not. */
 #ifndef TDL_COMPILER_SEARCH_OUTLINE_H
 #define TDL_COMPILER_SEARCH_OUTLINE_H
 
@@ -14,25 +14,27 @@ struct outline {
 /* Nothing is decided. */
 outline outline_new(arena *a, const graph *g);
 
-/* What becomes of a state lies like the state, where one of both is decided.
- * Returns a state that is decided otherwise than what it becomes, or NONE. */
+/* Gives a state and its value after a run the same layout, where one of both is
+ * decided.  Returns a state whose layout is decided otherwise than that of its
+ * next value, or NONE. */
 tensor_id outline_tie(outline *o);
 
-/* Whether a tensor can be cut along dimension d, a node divided along variable
- * v, by the last axis of as->mesh, after what as says of the axes before: NULL,
- * or why not.  CUT_NONE always can. */
+/* Whether the last axis of as->mesh can cut a tensor along dimension d, or
+ * divide a node along variable v, given the choices of as for the axes before:
+ * NULL, or the reason why not.  CUT_NONE always can. */
 const char *outline_refuses_dim(arena *a, const step *s, tensor_id t, int d);
 const char *outline_refuses_var(arena *a, const step *s, node_id n, int v);
 
-/* Per node whether it belongs to the forward pass: it helps to compute no
- * gradient, and needs none.  All nodes of a graph that is not trained do. */
+/* For each node whether it belongs to the forward pass: it is no part of the
+ * computation of a gradient, and depends on none.  All nodes of a graph without
+ * training do. */
 bool *outline_forward(arena *a, const graph *g);
 
-/* Fills in the result: what is decided as it is, axis after axis over the prime
- * factors of k, and the rest such that the fewest bytes are moved then; it may
- * be whole, but what helps to compute the gradients of a divided node is
- * divided.  A gradient lies like the tensor that it is the gradient of, and
- * what a state becomes like the state. */
+/* Fills in the result: decided tensors and nodes as they are, axis after axis
+ * over the prime factors of k, the rest such that the fewest bytes are moved.
+ * The rest may stay undivided, except that nodes that compute gradients of a
+ * divided node are divided.  A gradient has the layout of the tensor that it is
+ * the gradient of, and the next value of a state that of the state. */
 void outline_complete(search *s, outline *o);
 
 #endif

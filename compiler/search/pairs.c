@@ -11,7 +11,7 @@
 /* So many groups are enumerated, more only where they have to. */
 enum { FEW_GROUPS = 4 };
 
-/* What tells a table from others, as bytes. */
+/* The key of a table: all that distinguishes it from others, as bytes. */
 enum { MAX_KEY = sizeof(void *) + 4 + 2 * MAX_AXES + 2 * (1 + MAX_NVARS) };
 
 typedef struct key {
@@ -201,7 +201,7 @@ static key key_of(const pair_cache *c, const pair *p)
 	return k;
 }
 
-/* Where a key is, or where it belongs. */
+/* The entry of a key, or the free one where it belongs. */
 static entry *slot(const pair_cache *c, uint64_t hash, const key *k)
 {
 	uint64_t mask = (uint64_t)c->cap - 1;

@@ -1,4 +1,5 @@
-/* What a node and one of its tensors cost together, for all choices of both. */
+/* Byte costs of a node and one of its tensors together, for all choices of both
+ * on one axis, and a cache of these tables.  Used by formulate.c. */
 #ifndef TDL_COMPILER_SEARCH_PAIRS_H
 #define TDL_COMPILER_SEARCH_PAIRS_H
 
@@ -7,12 +8,13 @@
 /* A node's kernel and one tensor, and how both are cut on the axes before. */
 typedef struct pair {
 	const kernel *kernel;
-	uint32_t inputs; /* that are the tensor; 0: it is the result */
+	uint32_t inputs; /* the inputs that are the tensor; 0: it is the
+			    result */
 	const cuts *node_cuts, *tensor_cuts;
 	const choices *vars, *dims;
 } pair;
 
-/* Tables that were computed already: networks repeat their blocks. */
+/* Tables that were computed already; networks repeat their blocks. */
 typedef struct pair_cache pair_cache;
 
 /* Everything is in a; the last axis of m is the one to be decided. */

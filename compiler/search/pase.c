@@ -1,11 +1,12 @@
-/* PaSE (Elango, IPDPS'21): each operator has a configuration, into how many
- * parts each of its variables is divided, and the sum of its layer costs and
- * transfers is minimised, exactly.
+/* PaSE (Elango, IPDPS'21): each operator has a configuration, the number of
+ * parts of each of its variables, and the sum of all layer costs and transfers
+ * is minimised exactly.
  *
  * A plan is made of the best configurations whose counts are products of mesh
- * axes.  Which axis divides which variable is then decided for least bytes; a
- * tensor lies as it is computed, an input or a weight as its first reader wants
- * it.  The cost of all counts is reported beside it. */
+ * axes.  The assignment of axes to variables is then the one that moves the
+ * fewest bytes; a tensor is stored as it is computed, an input or a weight as
+ * its first reader needs it.  The least cost of any configurations is reported
+ * beside it. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -89,9 +90,9 @@ static bool same(const cuts *x, const cuts *y)
 	return !memcmp(x, y, sizeof(*x));
 }
 
-/* Where the node's ways put a tensor whose dimension is dim[v] for variable v;
- * each once, those that agree on all axes but the last one after the other, as
- * they do there. */
+/* The ways of a tensor that follow from the node's ways, its dimension dim[v]
+ * being divided with variable v; each once, those that agree on all axes but
+ * the last one after the other, as they do there. */
 static const ways *tensor_ways(pase *p, const ways *of, const int *dim)
 {
 	cuts *at = ARENA_ARRAY(p->arena, cuts, of->n);
@@ -134,7 +135,7 @@ static void lay_out(pase *p, node_id id)
 	}
 }
 
-/* Which axes divide what, of the forward pass. */
+/* The division of the forward pass: axes for its tensors and nodes. */
 static outline lay_out_all(pase *p)
 {
 	const graph *g = p->g;
@@ -179,7 +180,7 @@ static bool find_best(pase *p, const layers *l, int64_t *cost)
 	return true;
 }
 
-/* What the batch over all devices costs in the same model. */
+/* The cost in the same model of dividing the batch over all devices. */
 static int64_t data_parallel_cost(const pase *p, int k)
 {
 	const int *along = planner_batch(p->arena, p->g, k);

@@ -17,13 +17,14 @@ typedef struct counts {
 } counts;
 
 counts counts_ones(void);
-/* How many devices have a part of their own. */
+/* The number of devices that have a part of their own. */
 int64_t counts_product(const kernel *k, const counts *c);
 
-/* t_l: what a device computes, 3 times where it is a contraction (its own and
- * the gradients of two operands); and an all-reduce of each float tensor that
- * is, or has a gradient that is, a sum of the parts of several devices, but not
- * of the gradients of the inputs in the mask. */
+/* t_l, the FLOPs of one device, three times where the kernel is a contraction:
+ * its own and those of the gradients of two operands.  To these are added the
+ * all-reduces of float tensors that are sums of parts of several devices: the
+ * result, and the gradients of the inputs, except inputs in the mask
+ * `without'. */
 double pase_layer(const kernel *k, const counts *c, uint32_t without);
 
 /* The gradient of an input as a sum of q parts, on as many devices. */
@@ -35,21 +36,22 @@ typedef struct pase_sum {
 
 pase_sum pase_gradient(const kernel *k, const counts *c, int input);
 bool pase_sum_equal(const pase_sum *x, const pase_sum *y);
-/* Of an all-reduce of its parts, rounded. */
+/* The cost of an all-reduce of its parts, rounded. */
 int64_t pase_sum_cost(const pase_sum *s);
 
 /* A cost as a whole number, COST_MAX at most. */
 int64_t pase_rounded(double cost);
 
-/* The extents of what one device reads of an input, through all inputs of the
- * mask, in the middle of what all read. */
+/* The extents of the region that one device reads of an input, through all
+ * inputs of the mask; of a device in the middle of the iteration space. */
 void pase_reads(const kernel *k, const counts *c, uint32_t inputs,
 		double *extent);
-/* The same of what it computes. */
+/* The same of the region that it computes. */
 void pase_holds(const kernel *k, const counts *c, double *extent);
 
-/* t_x times r: what a device of the reader lacks of what it reads, forwards and
- * backwards.  It holds nothing where more devices read than compute. */
+/* t_x times r: the elements that a device of the reader reads and does not
+ * hold, forwards and backwards.  With more readers than holders some devices
+ * hold nothing. */
 double pase_transfer(int ndim, const double *reads, int64_t readers,
 		     const double *holds, int64_t holders);
 

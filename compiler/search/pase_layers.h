@@ -9,7 +9,7 @@
 /* The configurations of a kernel, and their layer costs. */
 typedef struct layer {
 	const kernel *kernel;
-	uint32_t without; /* inputs whose gradients cost has not */
+	uint32_t without; /* inputs whose gradients' costs are not in it */
 	int n;
 	counts *at;
 	int64_t *cost;
@@ -28,7 +28,7 @@ typedef struct layers {
 
 enum { PASE_MOST_CELLS = 1 << 26 }; /* of all tables, equal ones once */
 
-/* Which configurations there are. */
+/* Limits of the set of configurations. */
 typedef struct layer_limits {
 	int devices; /* p: the product of the counts is at most that */
 	bool mesh;   /* and divides it, so that the counts are products of the
@@ -41,7 +41,7 @@ typedef struct layer_limits {
 layers *layers_formulate(arena *a, const graph *g, const bool *forward,
 			 const layer_limits *limits);
 
-/* What one configuration for each node, counts[n], costs. */
+/* The cost of one configuration for each node, counts[n]. */
 int64_t layers_cost(const graph *g, const bool *forward,
 		    const counts *of);
 

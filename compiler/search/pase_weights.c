@@ -54,8 +54,8 @@ static int place_of(arena *a, sums *all, const pase_sum *s)
 	return all->n - 1;
 }
 
-/* What the readers of one layer have of the gradient, in each configuration:
- * places in the sums of all readers. */
+/* The contribution of the readers of one layer to the gradient, in each
+ * configuration: indices into the sums of all readers. */
 typedef struct reader {
 	const layer *layer;
 	int input;
@@ -137,7 +137,8 @@ bool pase_weights_add(arena *a, layers *l, const shared_weights *w)
 
 /* ---- costs ------------------------------------------------------------- */
 
-/* What the readers exchange if those that have this sum do it together. */
+/* The cost of the readers' exchanges if those with this sum do theirs
+ * together. */
 static int64_t cost_together(const pase_sum *of, int n, const pase_sum *s)
 {
 	int64_t cost = s ? pase_sum_cost(s) : 0;

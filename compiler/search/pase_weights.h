@@ -1,10 +1,11 @@
 /* Weights that several operators read, as the steps of an unrolled loop do.
  *
- * A weight's gradient is the sum of what all its readers have.  Those that are
- * divided alike add up their parts where they are, and the devices exchange the
- * sum once.  So each such weight has a variable of its own in PaSE's problem:
- * how the gradient is divided that is exchanged once; readers that have it
- * otherwise exchange theirs by themselves, and with value 0 all do. */
+ * A weight's gradient is the sum of the contributions of all its readers.
+ * Those that are divided alike add up their parts where they are, and the
+ * devices exchange the sum once.  So each such weight has a variable of its own
+ * in PaSE's problem, the division of the gradient that is exchanged once.
+ * Readers whose contribution is divided otherwise exchange it by themselves;
+ * with value 0 all do. */
 #ifndef TDL_COMPILER_SEARCH_PASE_WEIGHTS_H
 #define TDL_COMPILER_SEARCH_PASE_WEIGHTS_H
 
@@ -34,7 +35,8 @@ shared_weights *pase_weights(arena *a, const graph *g, const bool *forward);
  * cost for their part of its gradient.  False where tables are too large. */
 bool pase_weights_add(arena *a, layers *l, const shared_weights *w);
 
-/* What their gradients cost with these configurations of all nodes. */
+/* The cost of the gradients of these weights under a configuration of each
+ * node. */
 int64_t pase_weights_cost(const graph *g, const shared_weights *w,
 			  const counts *of);
 

@@ -1,4 +1,6 @@
-/* A planner: how a plan is searched. */
+/* The interface of planners, and what they share: rules of choice, the search
+ * axis after axis and over all axes at once, notes.  One planner is one file
+ * and one row in the table of planners.c. */
 #ifndef TDL_COMPILER_SEARCH_PLANNER_H
 #define TDL_COMPILER_SEARCH_PLANNER_H
 
@@ -6,7 +8,7 @@
 #include "compiler/search/solve.h"
 #include "compiler/search/topology.h"
 
-/* A search under way. */
+/* A search in progress, the argument of every planner. */
 typedef struct search {
 	arena *arena; /* of the result */
 	const graph *graph;
@@ -20,8 +22,8 @@ typedef struct search {
 	struct level_tables *tables;
 } search;
 
-/* The limits for a problem, if there are so many to solve one after another
- * from now on. */
+/* The limits for the next problem, if nproblems of the same kind have to be
+ * solved one after another within the time left. */
 solve_limits search_limits(const search *s, int nproblems);
 
 /* Whether the time is up. */
@@ -30,15 +32,15 @@ bool search_is_over(const search *s);
 typedef struct planner {
 	const char *name;
 	const char *about; /* one line for users */
-	/* Fills in the result, all but its algorithm and seconds.  Where there
-	 * is no plan it says so in result->error. */
+	/* Fills in the result, all but its algorithm and seconds.  If there is
+	 * no plan, result->error is set. */
 	void (*plan)(search *s);
-	/* Needs a program of others: it is not among those that are compared
-	 * unless it is asked for. */
+	/* Needs an external program; compared with others only if it is asked
+	 * for. */
 	bool on_request;
-	bool priced; /* heeds prices */
-	/* What it means that its solver has found the least, and among which
-	 * plans, in words; NULL: among all that cut every tensor. */
+	bool priced; /* takes prices into account */
+	/* The meaning of a proof by its solver, and the plans among which it
+	 * holds, in words; NULL: all that cut every tensor. */
 	search_proof proves;
 	const char *among;
 } planner;
@@ -57,28 +59,28 @@ const planner *planner_find(const char *name);
 
 /* ---- axis after axis --------------------------------------------------- */
 
-/* What a planner that takes one axis after another lets the solver choose
- * from. */
+/* The choices that a planner which takes one axis after another offers to the
+ * solver. */
 typedef struct rules {
-	/* What may be chosen at a step, given what was for the same tensor or
-	 * node at those before; at least one thing. */
+	/* The choices at a step, at least one, given those made for the same
+	 * tensor or node at the steps before. */
 	choices (*dims)(const void *state, const step *s, tensor_id t);
 	choices (*vars)(const void *state, const step *s, node_id n);
 	const void *state; /* handed to both */
-	/* Chooses; NULL: solve() within the limits, the best there is. */
+	/* Solves the step; NULL: solve() within the limits, for the optimum. */
 	solution (*solve)(const void *solver, arena *a, const formulation *f,
 			  const solve_limits *limits);
 	const void *solver; /* handed to it */
-	/* Whether the choices are all that a step has, so that what is proven
-	 * of them is proven of all plans that cut every tensor once. */
+	/* Whether the choices are all that a step has, so that a proof about
+	 * them holds for all plans that cut every tensor once per axis. */
 	bool complete;
 } rules;
 
-/* All that a step has, for `dims` and `vars`; without a state. */
+/* Rules that allow all choices of a step; the state is not used. */
 choices planner_dims(const void *state, const step *s, tensor_id t);
 choices planner_vars(const void *state, const step *s, node_id n);
 
-/* The same rules, but for what the user has pinned. */
+/* The same rules, restricted by the user's pins. */
 rules search_pinned(const search *s, const rules *r);
 
 /* Plans over the axes of the mesh, the outermost first, each the best given
@@ -87,12 +89,12 @@ void search_by_step(search *s, const rules *r);
 
 /* ---- all axes at once -------------------------------------------------- */
 
-/* The best of all plans that the steps of the rules can come to, as far as the
- * tables allow: it begins with that of search_by_step(), so that it is never
- * worse, and its lower_bound is that of all of them. */
+/* The best of all plans that the rules allow at successive steps, as far as the
+ * tables permit.  The search begins with the plan of search_by_step() and so is
+ * never worse; its lower_bound holds for all those plans. */
 void search_at_once(search *s, const rules *r);
 
-/* Fills in what the cuts of the result cost: total, by_step, node_bytes. */
+/* Fills in the cost of the result's cuts: total, by_step, node_bytes. */
 void search_price(search *s);
 
 /* ---- the batch --------------------------------------------------------- */
@@ -104,8 +106,8 @@ const int *planner_batch(arena *a, const graph *g, int k);
 /* ---- notes ------------------------------------------------------------- */
 
 /* A note that counts the tensors and operators which are not cut over all
- * devices; NULL where these tensors have less than that percentage of all
- * bytes, and these operators of all points of iteration. */
+ * devices; NULL where these tensors have less than `percent' of all bytes, and
+ * these operators less of all points of iteration. */
 const char *planner_note_whole(arena *a, const graph *g,
 			       const search_result *r, int percent);
 

@@ -94,7 +94,7 @@ static int64_t points(const node *n)
 	return p < 0 ? COST_MAX : cost_clamp(p);
 }
 
-/* How many of n things are whole, and how much of all they are. */
+/* The number of undivided things of n, and their share of the total size. */
 typedef struct whole_part {
 	int n;
 	int64_t of, all; /* bytes, or points of iteration */

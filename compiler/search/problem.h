@@ -2,8 +2,8 @@
  * and a table of costs per pair of variables that meet.  Wanted is the
  * assignment of least total cost.
  *
- * It knows nothing of graphs: planners formulate (formulate.h), solvers solve
- * (solve.h). */
+ * It knows nothing of graphs: planners formulate problems (formulate.h),
+ * solvers solve them (solve.h). */
 #ifndef TDL_COMPILER_SEARCH_PROBLEM_H
 #define TDL_COMPILER_SEARCH_PROBLEM_H
 
@@ -48,11 +48,11 @@ typedef struct problem {
 	arena *arena;
 	VEC(problem_var) vars;
 	VEC(problem_table) tables;
-	int64_t constant; /* what every assignment costs besides */
+	int64_t constant; /* part of the cost of every assignment */
 	int64_t top;	  /* only assignments that cost less are wanted */
-	int64_t unit;	  /* what every assignment costs is a multiple of it */
-	bool along_flow;  /* the numbers of variables follow the flow of data:
-			     what depends on others comes after them */
+	int64_t unit;	  /* divides the cost of every assignment */
+	bool along_flow;  /* the numbers of variables follow the flow of data: a
+			     variable comes after those that it depends on */
 } problem;
 
 /* An empty problem in a, without a top: it is COST_MAX, the unit is 1. */
@@ -69,7 +69,7 @@ void problem_add_cost(problem *p, int var, int value, int64_t cost);
  * shared between pairs, and has to outlive the problem. */
 void problem_add_table(problem *p, int x, int y, const int64_t *cost);
 
-/* What an assignment costs: value[0..vars.n). */
+/* The cost of an assignment: value[0..vars.n). */
 int64_t problem_cost(const problem *p, const int *value);
 
 #endif

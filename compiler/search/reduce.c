@@ -108,7 +108,7 @@ static void sort_links(reducer *r, int v)
 	}
 }
 
-/* What is better costs at least a unit less. */
+/* A better assignment costs at least a unit less. */
 static void set_best(reducer *r, int64_t cost)
 {
 	int64_t better = (cost - 1) / r->p->unit * r->p->unit;
@@ -407,7 +407,7 @@ static problem *rest_problem(const reducer *r, bool moved)
 	q->along_flow = r->p->along_flow;
 	q->constant = moved ? r->bound : r->p->constant;
 	q->top = moved ? r->limit : r->best_cost;
-	/* What it is a multiple of after the scaling; of 1 it always is. */
+	/* The unit after scaling; if that is too large, 1. */
 	int shift = moved ? r->scale.shift : 0;
 	q->unit = r->p->unit <= COST_MAX >> shift ? r->p->unit << shift : 1;
 	for (int v = 0; v < r->n; v++) {
@@ -457,8 +457,8 @@ static reduction result_of(reducer *r, bool open, bool hopeless)
 }
 /* ---- the loop ---------------------------------------------------------- */
 
-/* How far things are; passes go on while a few of them still take a part of
- * the gap or of the values away. */
+/* The state of convergence; passes go on while a few of them still remove a
+ * part of the gap or of the values. */
 typedef struct progress {
 	int64_t gap, live;
 	int idle;

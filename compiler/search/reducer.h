@@ -1,4 +1,5 @@
-/* The state of message passing (reduce.h), and its steps. */
+/* The state of message passing, and its steps.  Inside reduce.c and branch.c
+ * only. */
 #ifndef TDL_COMPILER_SEARCH_REDUCER_H
 #define TDL_COMPILER_SEARCH_REDUCER_H
 
@@ -7,14 +8,14 @@
 #include "compiler/search/minplus.h"
 #include "compiler/search/problem.h"
 
-/* Costs count in parts of 1 / 2^shift, so that small ones can be shared out.
- * Those in tables count up to CAP only, which lowers bounds and so is safe; a
- * message moves by 2 * CAP in a pass at most.  So do those of values, while
- * they are not taken out; then they are GONE. */
+/* Costs count in units of 1 / 2^shift, so that small ones can be shared out.
+ * Costs in tables count up to CAP only, which lowers bounds and so is safe; a
+ * message changes by 2 * CAP in a pass at most.  Costs of values, too, count up
+ * to CAP until the value is removed; then they are GONE. */
 #define CAP ((int64_t)1 << 50)
 #define GONE ((int64_t)1 << 60)
 
-/* A table, and what was moved out of it to its two variables: side 0 has the
+/* A table, and the costs moved out of it to its two variables: side 0 has the
  * rows, side 1 the columns.  cost[x][y] - moved[0][x] - moved[1][y] >= 0 for
  * all values that are left. */
 typedef struct edge {
@@ -29,7 +30,7 @@ typedef struct link {
 	int side; /* of this variable in e */
 } link;
 
-/* A variable with the values that are left, or were until lately. */
+/* A variable: n values, of which nlive are left. */
 typedef struct node {
 	int n, nlive;
 	int *value;	/* of the problem; NULL: 0, 1, .. */
@@ -38,9 +39,9 @@ typedef struct node {
 	int nbefore, nlinks;
 	int place;	/* in the order of the passes */
 	int choice;	/* of the assignment being made */
-	bool settled;	/* it has its value, and what that costs its
-			   neighbours is theirs */
-	bool stale;	/* whether a neighbour has changed since it was made */
+	bool settled;	/* it has its value, and the cost of that is added to
+			   its neighbours */
+	bool stale;	/* a neighbour has changed since the choice was made */
 } node;
 
 typedef struct reducer {
@@ -51,15 +52,17 @@ typedef struct reducer {
 	int *order; /* of the passes */
 	edge *edges;
 	minplus_scale scale;
-	int64_t bound; /* what was taken out of all costs, in parts */
+	int64_t bound; /* lower bound: the cost taken out of all values, in
+			  units */
 	int *best;
 	int64_t best_cost;
-	int64_t limit; /* what is not better than it costs at least, in parts */
+	int64_t limit; /* least cost that is no better than the best
+			  assignment's, in units */
 	int *value; /* work space, per variable */
 	int64_t *own, *new, *give; /* the same, per value */
 	int64_t live; /* values left, in all */
 	bool holds_back; /* see visit() */
-	bool chooses;	 /* there is something to choose by */
+	bool chooses;	 /* passes choose an assignment, all but the first */
 	double spread;	 /* by how much values cost more than the best one of
 			    their variable, on average, summed over variables */
 } reducer;
@@ -78,12 +81,12 @@ static inline int value_at(const node *o, int x)
  * tmp. */
 reducer reducer_new(arena *a, arena *tmp, const problem *p);
 
-/* Takes the least cost of v out of its values, and those values out that are
+/* Subtracts the least cost of v from its values, and removes values that are
  * too dear.  False if none is left. */
 bool reducer_prune(reducer *r, int v);
 
-/* Moves give[], of the costs of v, into the table of a link, and out of it to
- * the other variable whatever it can take. */
+/* Moves give[] from the costs of v into the table of a link, and out of it to
+ * the other variable as much as the table allows. */
 void reducer_send(reducer *r, node *v, const link *l);
 
 /* The value of v for the assignment being made, given the choices of its
@@ -93,7 +96,7 @@ void reducer_choose(reducer *r, int v, int first, int end);
 /* Keeps the assignment that was made, if it is the best one. */
 void reducer_keep_best(reducer *r);
 
-/* The least whole cost that bound, in parts, allows. */
+/* The least integer cost that is consistent with `bound', in units. */
 int64_t reducer_whole(const reducer *r, int64_t bound);
 
 #endif

@@ -1,8 +1,8 @@
-/* What is better than a good assignment of a network's problem mostly differs
- * from it in one place, by some neighbours.  So a region of some dozens of
- * variables is solved exactly, what is around it staying as it is, and another
- * one, each overlapping those before.  A region is looked at again only if
- * something in it or around it has changed. */
+/* An assignment that improves a good one mostly differs from it in one place,
+ * by a few neighbouring variables.  So a region of some dozens of variables is
+ * solved exactly, with the variables around it fixed, then another one, each
+ * overlapping those before.  A region is visited again only if something in it
+ * or around it has changed. */
 #include "config.h"
 
 #include "compiler/search/regions.h"

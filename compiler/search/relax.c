@@ -144,7 +144,7 @@ static bool next_values(const relax *x, const int *var, int n, int *value)
 	return false;
 }
 
-/* What is left of a bucket without its last variable. */
+/* The table that a bucket leaves once its last variable is minimised out. */
 static relax_table minimum(const relax *x, arena *a, const bucket *b,
 			   int *value)
 {

@@ -1,7 +1,7 @@
-/* Sums of tables over few variables, and what they are at least once the first
- * variables, in a fixed order, have values: mini-bucket elimination (Dechter
- * and Rish, JACM 2003).  Where no table had to be divided the bound is exact.
- */
+/* Sums of tables over few variables, and lower bounds of such a sum once its
+ * first variables, in a fixed order, have values: mini-bucket elimination
+ * (Dechter and Rish, JACM 2003).  Where no table had to be divided the bound is
+ * exact.  Used by the best-first search of bounded.c. */
 #ifndef TDL_COMPILER_SEARCH_RELAX_H
 #define TDL_COMPILER_SEARCH_RELAX_H
 
@@ -11,7 +11,7 @@
 
 enum {
 	RELAX_MOST_CELLS = 1 << 14, /* of a table */
-	RELAX_MOST_VARS = 8,	    /* that it is about */
+	RELAX_MOST_VARS = 8,	    /* of a table */
 };
 
 /* A table, row by row; its variables ascend. */
@@ -29,10 +29,10 @@ typedef struct relax {
 	const int *nvalues; /* by variable */
 	double constant;
 	relax_tables *tables; /* by their last variable */
-	/* Of relax_solve(): what the variables from one on come to at least, by
-	 * that variable, and the same tables by their last variable. */
+	/* Of relax_solve(): lower bounds of the sum of all variables from one
+	 * on, by that variable, and the same tables by their last variable. */
 	relax_tables *sent, *received;
-	double least; /* of the whole sum, at least */
+	double least; /* lower bound of the whole sum */
 } relax;
 
 /* An empty sum in a; nvalues has to outlive it. */
@@ -47,12 +47,12 @@ void relax_add_pair(relax *x, int u, int v, const double *cost, double times);
 void relax_add_three(relax *x, const int *vars, const double *cost,
 		     double times);
 
-/* Finds the bounds for all beginnings, in a; those of before are forgotten. */
+/* Finds the bounds for all prefixes of assignments, in a; former ones are
+ * forgotten. */
 void relax_solve(relax *x, arena *a);
 
-/* Given a bound for the values of the variables before var, `before`, and the
- * values up to var: the bound with it.  For variable 0 it is x->least that goes
- * before. */
+/* The bound for the values up to var, given `before', the bound for those of
+ * the variables before var; for variable 0 that is x->least. */
 double relax_step(const relax *x, int var, const int *value, double before);
 
 #endif

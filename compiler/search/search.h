@@ -1,13 +1,13 @@
-/* Searching for a plan: which dimension of each tensor, which variable of
- * each operator is divided along each mesh axis. */
+/* Search for a plan: the dimension of each tensor and the variable of each
+ * operator that is divided along each mesh axis.  The entry to all planners. */
 #ifndef TDL_COMPILER_SEARCH_SEARCH_H
 #define TDL_COMPILER_SEARCH_SEARCH_H
 
 #include "compiler/graph/graph.h"
 #include "plan/region.h"
 
-/* What a planner decides.  tensor_cuts[t].dim[a] is the dimension of tensor t
- * that axis a cuts, CUT_NONE where it lies whole in every group;
+/* The decisions of a planner.  tensor_cuts[t].dim[a] is the dimension of tensor
+ * t that axis a cuts, CUT_NONE where every group has all of it;
  * node_cuts[n].dim[a] is the variable of node n's kernel that axis a divides,
  * CUT_NONE where every group computes all. */
 typedef struct assignment {
@@ -16,16 +16,17 @@ typedef struct assignment {
 	cuts *node_cuts;
 } assignment;
 
-/* What a planner minimises where that is not the byte model. */
+/* The figure that a planner minimises, if that is not the byte model. */
 typedef struct search_costs {
 	const char *unit; /* NULL: it is */
 	int64_t total;	  /* of the plan */
-	int64_t any;	  /* the least there is, of what may be no plan for a
-			     mesh; -1 if unknown */
-	int64_t data_parallel, one_device; /* of these */
+	int64_t any;	  /* least cost without the restriction to a mesh; -1 if
+			     unknown */
+	int64_t data_parallel, one_device; /* of these plans */
 } search_costs;
 
-/* What a solver's proof says of bytes moved, as the byte model counts them. */
+/* The meaning of a solver's proof, in bytes moved as the byte model counts
+ * them. */
 typedef enum search_proof {
 	SEARCH_PROVES_NOTHING, /* it solves another problem, or a part of one */
 	SEARCH_PROVES_STEPS,   /* no step moves less, given those before */
@@ -37,7 +38,7 @@ typedef struct search_result {
 	search_proof proves; /* where optimal_by_step[] is set .. */
 	const char *among;   /* .. among plans "that ..", NULL: that cut every
 				tensor */
-	bool pinned;	     /* .. with what was given in a request */
+	bool pinned;	     /* .. that agree with the request's pins */
 	assignment assignment;
 	int64_t total;			/* C_m, bytes (search.md) */
 	int64_t by_step[MAX_AXES];	/* delta_i */
@@ -50,7 +51,7 @@ typedef struct search_result {
 				axis; -1 if unknown */
 	search_costs own;
 	double seconds;			/* wall time of the search alone */
-	const char *note;		/* NULL, or what the user has to know */
+	const char *note;		/* NULL, or a remark for the user */
 	const char *error; /* NULL, or why there is no plan: then only this and
 			      the algorithm count */
 	bool absent;	   /* because a program that it needs is not there */
@@ -63,21 +64,21 @@ search_result *search_plan(arena *a, const graph *g, int k,
 
 typedef struct outline outline; /* compiler/search/outline.h */
 
-/* What a plan is searched for. */
+/* The input of a search. */
 typedef struct search_request {
 	mesh mesh; /* of the devices, each axis a prime, outermost first */
 	const char *algorithm;
-	/* 0, or about how long it may take, with the best that was found by
-	 * then; with time it also goes on where search_plan() stops. */
+	/* 0, or about how long it may take: the best plan found by then is
+	 * returned.  With time it also goes on where search_plan() stops. */
 	double seconds;
-	/* What is decided already, of the tensors and nodes that it has set;
-	 * NULL: nothing.  States and what they become have to agree, see
+	/* Decisions already made, for the tensors and nodes that it has set;
+	 * NULL: none.  States and their next values have to agree, see
 	 * outline_tie(). */
 	const outline *pins;
-	/* What planners that count time count with; NULL: the first preset. */
+	/* The machine for planners that count time; NULL: the first preset. */
 	const struct topology *topology;
-	/* Seconds that those that are priced give for a byte less in use;
-	 * NULL: none. */
+	/* The price of a byte in use, in seconds, for planners that take
+	 * prices; NULL: none. */
 	const struct timed_prices *prices;
 	struct level_tables *tables; /* of `levels`, or NULL */
 } search_request;
@@ -85,22 +86,22 @@ typedef struct search_request {
 search_result *search_plan_for(arena *a, const graph *g,
 			       const search_request *q);
 
-/* What a plan costs that is there already; it claims nothing. */
+/* The cost of a given plan; it claims no proof. */
 search_result *search_given(arena *a, const graph *g, const assignment *as,
 			    const char *algorithm);
 
 /* The i-th algorithm's name and one line on it; NULL after the last. */
 const char *search_algorithm(int i, const char **about);
 
-/* Whether the i-th needs a program of others, and is compared with the others
- * only if it is asked for. */
+/* Whether the i-th algorithm needs an external program, and is compared with
+ * the others only if it is asked for. */
 bool search_on_request(int i);
 
 /* Whether it takes prices: search_request. */
 bool search_is_priced(int i);
 
 /* Whether each axis cuts every tensor that it can cut, so that a lower_bound
- * holds for the plan, whoever made it. */
+ * holds for the plan, whatever planner made it. */
 bool search_cuts_all(const graph *g, const assignment *as);
 
 /* C_i of search.md for one node under an assignment, counting the first naxes

@@ -61,7 +61,7 @@ static int way_between(const costs *c, int v, int w, uint32_t *axes)
 	return level;
 }
 
-/* What a worker receives in a transfer, and along which axes. */
+/* The bytes that a worker receives in a transfer, and the axes along which. */
 static topology_move move_of(const costs *c, const plan_instr *in, int worker)
 {
 	const plan *p = c->p;
@@ -85,7 +85,7 @@ static topology_move move_of(const costs *c, const plan_instr *in, int worker)
 	return m;
 }
 
-/* What is copied within the worker's own memory is read and written there. */
+/* The part copied within the worker's own memory is read and written there. */
 static double transfer_seconds(const costs *c, const plan_instr *in, int worker)
 {
 	topology_move m = move_of(c, in, worker);

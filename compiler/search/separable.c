@@ -1,8 +1,8 @@
-/* What a group needs and has of a tensor are boxes: products of intervals, and
- * mostly each interval depends on a few axes of the mesh only, those that cut
- * the tensor's dimension or a variable in its index.  The sum over all groups
- * of a product of lengths is then a product of sums over sets of axes that
- * have nothing to do with each other: 8 + 8 terms in place of 64. */
+/* The regions of a tensor that a group needs and has are boxes: products of
+ * intervals, and mostly each interval depends on a few axes of the mesh only,
+ * those that cut the tensor's dimension or a variable in its index.  The sum
+ * over all groups of a product of lengths is then a product of sums over
+ * disjoint sets of axes: 8 + 8 terms in place of 64. */
 #include "config.h"
 
 #include "compiler/search/separable.h"
@@ -31,7 +31,7 @@ typedef struct extent {
 typedef enum measure {
 	MEASURE_NEED,
 	MEASURE_HAVE,
-	MEASURE_BOTH, /* what is needed and there */
+	MEASURE_BOTH, /* elements that are both needed and there */
 } measure;
 
 typedef struct separable {
@@ -72,7 +72,7 @@ static uint32_t vars_in(const kexpr *e)
 	return vars;
 }
 
-/* Which variables each dimension of the input that is read depends on. */
+/* The variables that each dimension of the region read depends on. */
 static bool find_vars(separable *s)
 {
 	const kernel *k = s->p->kernel;
@@ -147,9 +147,10 @@ static void cut(const separable *s, interval *i, const cuts *c, uint32_t axes,
 			      &i->hi);
 }
 
-/* What is read in dimension d where the axes have these coordinates.  The
- * variables that are not in its index are whole: should another dimension be
- * empty nonetheless, so is it in every group that has these coordinates. */
+/* The interval read in dimension d by groups with these coordinates on these
+ * axes.  The variables that are not in its index are undivided here: should
+ * another dimension be empty nonetheless, it is so in every group with these
+ * coordinates. */
 static interval read_in(const separable *s, int d, uint32_t axes,
 			const int *coords)
 {
@@ -165,8 +166,8 @@ static interval read_in(const separable *s, int d, uint32_t axes,
 	return (interval){ need.lo[d], need.hi[d] };
 }
 
-/* What is owned of a result: what is produced, cut as it is stored by the
- * partial axes. */
+/* The interval of a result that a group owns: the interval produced, cut by the
+ * partial axes as the tensor is stored. */
 static interval owned_in(const separable *s, int d, const int *coords)
 {
 	interval i = { 0, s->sizes[d] };

@@ -1,4 +1,5 @@
-/* The costs of pairs.h without looking at every group. */
+/* The costs of pairs.h in closed form, without enumerating groups, for regions
+ * whose dimensions are independent of each other. */
 #ifndef TDL_COMPILER_SEARCH_SEPARABLE_H
 #define TDL_COMPILER_SEARCH_SEPARABLE_H
 

@@ -1,10 +1,10 @@
-/* What is done, and when.  A problem along the flow of data is glanced at, by a
- * few passes of reducing.  Variables of degree 0, 1 and 2 are eliminated, where
- * that is little work, then each component of what is left: in an order found
- * beforehand, or where that is much work or no order is within the limits, the
- * component is reduced first (reduce.h), which often is all.  What is left of
- * it is tried by a few nodes of branch and bound (branch.h), then goes the same
- * way, at last to all of branch and bound. */
+/* The strategy of the solver.  A problem along the flow of data gets a few
+ * passes of reducing first, a glance.  Variables of degree 0, 1 and 2 are
+ * eliminated, where that is little work, then each component of the rest: in an
+ * order found beforehand, or where that is much work or no order is within the
+ * limits, the component is reduced first (reduce.h), which often solves it.
+ * The rest is tried by a few nodes of branch and bound (branch.h), then goes
+ * the same way again, at last to all of branch and bound. */
 #include "config.h"
 
 #include "compiler/search/solve.h"
@@ -43,12 +43,12 @@ typedef enum reduced {
 	REDUCED,
 } reduced;
 
-/* What is left of the limits, and how far the problem is. */
+/* The remaining limits, and the progress of the problem. */
 typedef struct budget {
 	solve_limits left;
 	double deadline;
 	reduced reduced;
-	int depth; /* how often the problem was split */
+	int depth; /* number of splits above it */
 } budget;
 
 static solution solve_reduced(arena *a, const problem *p, budget *b,
@@ -256,10 +256,10 @@ static void take_better(solution *all, const problem *p, const split *at,
 	all->cost = part->cost;
 }
 
-/* Branch and bound of what is too large for branch.h, or falls apart: solves p
- * in two parts, the more promising one first, whose result the other one has to
- * beat.  Where the budget ends p is left as it
- * is, bounded by its constant. */
+/* Branch and bound of problems that are too large for branch.h, or fall apart:
+ * solves p in two parts, the more promising one first, whose result the other
+ * one has to improve.  When the budget ends p is left as it is, bounded by its
+ * constant. */
 static solution solve_split(arena *a, const problem *p, budget *b)
 {
 	solution all = { ARENA_ARRAY(a, int, p->vars.n), p->top, p->top };

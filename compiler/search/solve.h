@@ -1,4 +1,5 @@
-/* The exact solver of strategy problems. */
+/* The exact solver of strategy problems.  docs/solver.md describes it, and
+ * proves its parts. */
 #ifndef TDL_COMPILER_SEARCH_SOLVE_H
 #define TDL_COMPILER_SEARCH_SOLVE_H
 
@@ -6,8 +7,8 @@
 
 #include "compiler/search/problem.h"
 
-/* What a solution may cost to find.  Counts, not seconds: the same problem has
- * the same solution on every machine. */
+/* Limits of the work for a solution: counts, not seconds, so that the same
+ * problem has the same solution on every machine. */
 typedef struct solve_limits {
 	int64_t cells;	/* of the tables that elimination makes, in all */
 	int64_t work;	/* additions that elimination makes, in all */
@@ -24,13 +25,13 @@ typedef struct solution {
 	int *value;	     /* per variable */
 	int64_t cost;	     /* of value */
 	int64_t lower_bound; /* proven: no assignment costs less; the problem's
-				top, if nothing is below that */
+				top, if none is below that */
 	bool optimal;	     /* cost == lower_bound */
 } solution;
 
-/* Solves p.  Optimal unless the limits were in the way, then the best that was
- * found and what is known of the optimum.  Of equally good assignments always
- * the same one is returned. The result is in a. */
+/* Solves p, the result is in a.  It is optimal unless the limits were reached;
+ * then it is the best assignment found, with the best lower bound known.  Of
+ * equally good assignments always the same one is returned. */
 solution solve(arena *a, const problem *p, const solve_limits *limits);
 
 #endif

@@ -1,7 +1,7 @@
 /* The largest tensor first, greedily (Spartan: Huang et al., USENIX ATC'15, as
  * Tofu, EuroSys'19, section 7.3, compares itself with it): it is cut along the
- * dimension that is best for the operators around it, then they are divided by
- * what is best for what is cut so far. */
+ * dimension that is best for the operators around it, then these are divided by
+ * the best strategies for the tensors cut so far. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct greedy {
 	VEC(int) *around; /* per variable of a tensor: the nodes it meets */
 } greedy;
 
-/* What a table costs at the best, given what is decided; `at` is the value
+/* The least cost of a table under the decisions made so far; `at' is the value
  * of its node, x. */
 static int64_t table_cost(const greedy *g, const problem_table *t, int at)
 {
@@ -29,7 +29,7 @@ static int64_t table_cost(const greedy *g, const problem_table *t, int at)
 	return least;
 }
 
-/* What a node costs under its value i. */
+/* The cost of a node under its value i. */
 static int64_t strategy_cost(const greedy *g, node_id n, int i)
 {
 	int64_t sum = 0;

@@ -202,7 +202,7 @@ static const timed_cost *make_table(timed_cache *b, const known *e,
 
 /* ---- tables that were made already ------------------------------------- */
 
-/* Where it is, or would be. */
+/* The place of an entry, or the free one where it belongs. */
 static known *slot(const timed_cache *b, const known *e)
 {
 	const void *p[] = { e->kernel, e->nodes, e->tensors };

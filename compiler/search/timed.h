@@ -1,10 +1,10 @@
-/* What the choices of a plan cost in its program: seconds on a machine, bytes
- * in the arena.
+/* Costs of the choices of a plan in its program: seconds on a machine, bytes in
+ * the arena.  Used by `levels' and by the best-first search of bounded.c.
  *
- * A program fetches what a node reads, runs it, and brings the result to where
- * it is stored.  What each of these takes follows from the ways of the node and
- * of one tensor, so that a program that keeps no copy takes exactly the sum of
- * what is here, one instruction after the other. */
+ * A program fetches the inputs of a node, runs it, and brings the result to
+ * where it is stored.  The cost of each of these follows from the ways of the
+ * node and of one tensor, so that a program that keeps no copy takes exactly
+ * the sum of these costs, one instruction after the other. */
 #ifndef TDL_COMPILER_SEARCH_TIMED_H
 #define TDL_COMPILER_SEARCH_TIMED_H
 
@@ -14,10 +14,10 @@
 typedef struct timed_cost {
 	double seconds; /* of the transfers between them, .. */
 	double remote;	/* .. of those that receive from other workers, .. */
-	double wire;	/* .. and what any copy that would do for this one takes
-			   at least; 0 unless bounds are wanted */
-	int64_t copy;	/* bytes of what is fetched, or is computed elsewhere
-			   than where it is stored; 0: nothing is */
+	double wire;	/* .. and a lower bound for any copy that serves in its
+			   place; 0 unless bounds are wanted */
+	int64_t copy;	/* bytes fetched, or computed elsewhere than where they
+			   are stored; 0: none */
 	int64_t share;	/* of a partial result, those of the worker's share, if
 			   that is not where it is stored */
 } timed_cost;
@@ -25,7 +25,8 @@ typedef struct timed_cost {
 typedef struct timed_pair {
 	node_id node;
 	tensor_id tensor;
-	uint32_t inputs;	/* that are the tensor; 0: it is the result */
+	uint32_t inputs;	/* the inputs that are the tensor; 0: it is the
+				   result */
 	const timed_cost *cost; /* [ways of the node][ways of the tensor] */
 } timed_pair;
 
@@ -55,12 +56,11 @@ timed_cache *timed_cache_new(arena *a, const mesh *m, const topology *t,
  * at. */
 timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w);
 
-/* Entries of all tables that it would have, each of which takes microseconds to
- * find out. */
+/* Number of entries of all its tables; each takes microseconds to compute. */
 int64_t timed_cells(const graph *g, const ways_set *w);
 
-/* What a byte costs, in seconds, that a worker holds of a tensor where it is
- * stored, and of copies and partial results while a node runs; either may be
+/* Prices in seconds per byte that a worker holds: of tensors where they are
+ * stored, and of copies and partial results while a node runs.  Either may be
  * NULL, for nothing. */
 typedef struct timed_prices {
 	const double *tensors, *nodes;

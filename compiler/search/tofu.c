@@ -1,6 +1,6 @@
 /* The recursive search (Tofu, EuroSys'19, section 5.2): at each step every
  * tensor is cut along some dimension and every operator divided along some
- * variable, whichever are the best together. */
+ * variable, those that are the best together. */
 #include "config.h"
 
 #include "compiler/search/planner.h"

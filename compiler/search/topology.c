@@ -136,7 +136,7 @@ static bool string(const reader *r, const json_t *of, const char *key,
 					     "string is expected", key));
 }
 
-/* What a type has no rate of its own for runs at that of f32. */
+/* A type without a rate of its own runs at that of f32. */
 static bool read_flops(const reader *r, const json_t *of, topology *t)
 {
 	const char *key;
@@ -273,7 +273,8 @@ const topology *topology_read(arena *a, diag_sink *s, const char *name)
 
 /* ---- the mesh ---------------------------------------------------------- */
 
-/* How much of each level k devices fill, from the innermost on. */
+/* The number of parts of each level that k devices fill, from the innermost
+ * on. */
 static bool fill_levels(const topology *t, int k, int *used)
 {
 	for (int i = t->nlevels; i-- > 0;) {
@@ -330,11 +331,12 @@ void topology_levels(const topology *t, const mesh *m, int *levels)
 
 /* ---- times ------------------------------------------------------------- */
 
-/* How much more or less a collective brings each device over level i than the
- * device takes from there in the end: it goes level after level, the outermost
- * first, and what a device brings over one it hands on over those within.  So
- * each brings only its share of what all within its part of the machine need,
- * but what came over the levels before is handed on with it. */
+/* The bytes that a collective brings each device over level i, relative to
+ * those that the device finally keeps from there.  A collective goes level
+ * after level, the outermost first, and a device passes the bytes of one level
+ * on over the levels within.  So each device brings only its share of the needs
+ * of all devices within its part of the machine, but the bytes of the levels
+ * before are passed on with it. */
 static double ring_share(const topology *t, const topology_move *m, int i)
 {
 	double share = 1;

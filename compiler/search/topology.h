@@ -2,9 +2,9 @@
  * levels, the outermost and slowest first.
  *
  * Times are predictions: a kernel takes as long as its arithmetic or its bytes,
- * whatever is more (the roofline model), a transfer a latency for each message
- * that follows another and its bytes over the level's bandwidth (the alpha-beta
- * model; Thakur, Rabenseifner, Gropp 2005). */
+ * whichever takes longer (the roofline model), a transfer a latency for each
+ * message that follows another and its bytes over the level's bandwidth (the
+ * alpha-beta model; Thakur, Rabenseifner, Gropp 2005). */
 #ifndef TDL_COMPILER_SEARCH_TOPOLOGY_H
 #define TDL_COMPILER_SEARCH_TOPOLOGY_H
 
@@ -15,8 +15,8 @@
 
 typedef struct topology_level {
 	const char *name;
-	int size; /* what it connects: of the next level, or devices; 0 for as
-		     many as there are */
+	int size; /* number of parts that it connects: of the next level, or
+		     devices; 0: as many as there are */
 	double latency;	  /* seconds until a message's first byte is there */
 	double bandwidth; /* bytes/s that one device receives */
 } topology_level;
@@ -40,24 +40,26 @@ const topology *topology_preset(int i);
  * an error was added. */
 const topology *topology_read(arena *a, diag_sink *s, const char *name);
 
-/* What numbers of devices there can be, in words: "up to 8, or 16, ..". */
+/* The numbers of devices that the machine can have, in words: "up to 8, or 16,
+ * ..". */
 const char *topology_sizes(arena *a, const topology *t);
 
 /* The mesh of k devices, which fill levels from the innermost on: the prime
- * factors of what each level connects, the largest first, so that an axis lies
- * within one level.  False where there are less than k devices, or they fill a
- * level in part and need another. */
+ * factors of the number of parts that each level connects, the largest first,
+ * so that an axis lies within one level.  False where there are less than k
+ * devices, or they fill a level in part and need another. */
 bool topology_mesh(const topology *t, int k, mesh *m);
 
 /* The level along which each axis of a mesh goes; the outermost for one that
  * crosses levels, as a mesh that was made otherwise may. */
 void topology_levels(const topology *t, const mesh *m, int *levels);
 
-/* What moves in a transfer: how many take part in it along each level, and
- * what one of them receives from where. */
+/* A transfer: the number of workers that take part in it along each level, and
+ * the bytes that one of them receives over each. */
 typedef struct topology_move {
 	int peers[MAX_AXES]; /* by level; 1 for one that nothing crosses */
-	/* By level: from those for whom it is the outermost on the way. */
+	/* By level: received from workers for whom it is the outermost level
+	 * between. */
 	double bytes[MAX_AXES];
 	bool ring; /* a collective around a ring; else messages side by side */
 } topology_move;

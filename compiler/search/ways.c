@@ -62,11 +62,12 @@ const ways *ways_shared(ways_pool *p, const cuts *at, int n)
 
 /* ---- all of some rules ------------------------------------------------- */
 
-/* What is looked at: one tensor's or one node's choices, axis after axis. */
+/* The state of an enumeration: one tensor's or one node's choices, axis after
+ * axis. */
 typedef struct finder {
 	arena *arena;
 	const rules *rules;
-	assignment as; /* what is chosen so far */
+	assignment as; /* the choices so far */
 	step step;
 	int naxes, limit;
 	VEC(cuts) found;

@@ -1,4 +1,6 @@
-/* The ways to cut a tensor, or to divide a node, over all axes of a mesh. */
+/* Candidates for layouts: the ways to cut a tensor, or to divide a node, over
+ * all axes of a mesh.  They are the values of the variables of
+ * whole_problem(). */
 #ifndef TDL_COMPILER_SEARCH_WAYS_H
 #define TDL_COMPILER_SEARCH_WAYS_H
 
@@ -18,7 +20,7 @@ ways_pool *ways_pool_new(arena *a);
 /* The ways at[0..n), which are copied. */
 const ways *ways_shared(ways_pool *p, const cuts *at, int n);
 
-/* What the steps of some rules can come to. */
+/* The ways that successive steps of some rules lead to. */
 typedef struct ways_set {
 	const ways **tensors, **nodes; /* of one ways_pool */
 	const tensor_id *tied; /* of tied_tensors(): these have one's ways */
@@ -28,7 +30,7 @@ typedef struct ways_set {
 
 /* All ways over the axes of m, at least one each, at most `limit`.  The choices
  * at a step may depend on those made for the same tensor or node before, and
- * none at all is a dead end: what leads there is left out. */
+ * none at all is a dead end: the choices that lead there are left out. */
 ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
 		   int limit);
 
@@ -40,7 +42,7 @@ ways_set ways_find_in(ways_pool *p, arena *a, const graph *g, const mesh *m,
 void ways_take(const ways_set *w, const graph *g, const int *value,
 	       assignment *as);
 
-/* Which of the ways a cut is; -1 if it is none. */
+/* The index of a cut among the ways; -1 if it is none of them. */
 int ways_index(const ways *w, const cuts *c, int naxes);
 
 #endif

@@ -27,8 +27,8 @@ typedef struct builder {
 	entry *entries;
 } builder;
 
-/* How many ways from the i-th on agree with it on all axes but the last; what
- * they choose there goes to *last. */
+/* The number of ways from the i-th on that agree with it on all axes but the
+ * last; their choices there go to *last. */
 static int run_of(const ways *w, int i, int naxes, choices *last)
 {
 	last->n = 0;

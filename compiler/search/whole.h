@@ -1,4 +1,5 @@
-/* All axes of a mesh as one strategy problem. */
+/* All axes of a mesh as one strategy problem, whose values are the ways of
+ * ways.h.  Used by at_once.c, pase.c and ilp_planner.c. */
 #ifndef TDL_COMPILER_SEARCH_WHOLE_H
 #define TDL_COMPILER_SEARCH_WHOLE_H
 
@@ -10,7 +11,7 @@
 problem *whole_problem(arena *a, const graph *g, const mesh *m,
 		       const ways_set *w);
 
-/* What fills in a table, as whole_table() does. */
+/* The function that fills in a table, as whole_table() does. */
 typedef void (*whole_filler)(const mesh *m, const whole_pair *p,
 			     int64_t *table);
 
@@ -24,10 +25,10 @@ problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
 solution whole_solve(arena *a, const graph *g, const problem *p,
 		     const int *value, const solve_limits *limits);
 
-/* What its tables take to be made, in nanoseconds or so. */
+/* Estimate of the time to make its tables, about nanoseconds. */
 int64_t whole_work(const graph *g, const mesh *m, const ways_set *w);
 
-/* Costs in its tables, in all, at most COST_MAX. */
+/* The number of entries in its tables, at most COST_MAX. */
 int64_t whole_cells(const graph *g, const ways_set *w);
 
 #endif

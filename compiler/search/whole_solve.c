@@ -1,5 +1,6 @@
-/* Where variables are numbered along the flow of data, a few passes of messages
- * are mostly all, there and back. */
+/* Solving the problem of whole.h: where variables are numbered along the flow
+ * of data, a few passes of messages, there and back, mostly suffice; elsewhere
+ * parts of the problem are solved first. */
 #include "config.h"
 
 #include "compiler/search/whole.h"
@@ -9,8 +10,8 @@
 
 enum { MOST_ROUNDS = 4 };
 
-/* The places of all variables along the flow of data: what a node reads, the
- * node, what it computes. */
+/* The places of all variables along the flow of data: the inputs of a node, the
+ * node, its output. */
 static int *flow_of(arena *a, const graph *g)
 {
 	int n = 0, nt = g->ntensors;
@@ -52,9 +53,9 @@ static problem *renumbered(arena *a, const problem *p, const int *place)
 	return q;
 }
 
-/* Makes the assignment better that there is, part by part first: what has to be
- * beaten lets the solver take values out.  Then all at once; what that comes to
- * without proof may be better by parts again. */
+/* Improves an assignment, by regions first: the cost to beat lets the solver
+ * remove values.  Then the whole problem is solved; a result without proof may
+ * be improved by regions again. */
 static solution improve(arena *a, problem *q, int *value,
 			const solve_limits *limits, double deadline)
 {

@@ -1,7 +1,7 @@
-/* In each dimension a way to cut the tensor shows as a mask only: the axes that
- * cut that dimension.  So what a row, a way to divide the node, needs and has
- * in a dimension is looked up by mask and group, and a cost is a sum over
- * groups of products of numbers that are there already. */
+/* In each dimension a way to cut the tensor is a mask: the axes that cut that
+ * dimension.  So the elements that a row, a way to divide the node, needs and
+ * has in a dimension are looked up by mask and group, and a cost is a sum over
+ * groups of products of numbers that are computed already. */
 #include "config.h"
 
 #include "compiler/search/whole_table.h"
@@ -12,7 +12,7 @@
 
 enum {
 	MOST_GROUPS = 256, /* so masks of axes that cut a dimension are, too */
-	BY_AXIS = 8192, /* what takes as long as a cost axis by axis */
+	BY_AXIS = 8192, /* work of a cost computed axis by axis */
 	LANES = 8, /* groups are looked at so many at a time */
 };
 
@@ -23,8 +23,8 @@ typedef struct interval {
 	int64_t lo, hi;
 } interval;
 
-/* How the tensor is cut in one dimension: the masks of axes that there are,
- * and for each the blocks. */
+/* The cuts of the tensor in one dimension: the masks of axes that occur, and
+ * the blocks of each. */
 typedef struct dimension {
 	int64_t size;
 	int nmasks;
@@ -44,9 +44,9 @@ typedef struct maker {
 	dimension dims[MAX_NVARS];
 	unsigned char *masks; /* [tensors->n][n]: places in dims[].mask */
 	/* Of the row at hand. */
-	box *deals; /* what groups read, or produce */
+	box *deals; /* regions that groups read, or produce */
 	uint32_t partial;
-	double sums;   /* what groups receive of parts of sums */
+	double sums;   /* received by groups as parts of sums */
 	double volume; /* of all deals */
 } maker;
 
@@ -108,7 +108,7 @@ static int place_of(dimension *d, uint32_t mask)
 	return d->nmasks++;
 }
 
-/* What of [0, size) a group has where the axes in the mask cut it. */
+/* The part of [0, size) that a group has where the axes in the mask cut it. */
 static interval block_of(const maker *w, interval i, uint32_t mask, int group)
 {
 	for (; mask; mask &= mask - 1) {
@@ -162,8 +162,9 @@ static interval common(interval x, interval y)
 	return i.hi > i.lo ? i : (interval){ 0, 0 };
 }
 
-/* What is dealt with of dimension d: where that is parts of a sum, of which a
- * group owns one, cut by those axes as the tensor is. */
+/* Sets the part of each region that lies in dimension d's block.  For parts of
+ * a sum, of which a group owns one, the region is first cut by those axes as
+ * the tensor is. */
 static void set_both(maker *w, int at)
 {
 	dimension *d = &w->dims[at];

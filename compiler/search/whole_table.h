@@ -1,5 +1,6 @@
-/* What a node and one of its tensors cost together, for all ways to divide the
- * one and to cut the other over all axes of a mesh. */
+/* Byte costs of a node and one of its tensors together, for all ways to divide
+ * the one and to cut the other over all axes of a mesh: the tables of
+ * whole.h. */
 #ifndef TDL_COMPILER_SEARCH_WHOLE_TABLE_H
 #define TDL_COMPILER_SEARCH_WHOLE_TABLE_H
 
@@ -7,7 +8,8 @@
 
 typedef struct whole_pair {
 	const kernel *kernel;
-	uint32_t inputs; /* that are the tensor; 0: it is the result */
+	uint32_t inputs; /* the inputs that are the tensor; 0: it is the
+			    result */
 	const ways *nodes, *tensors;
 } whole_pair;
 
@@ -15,18 +17,18 @@ typedef struct whole_pair {
  * Returns how many dimensions it has. */
 int whole_sizes(const whole_pair *p, int64_t *sizes, int64_t *element);
 
-/* Whether volumes of all groups can be added in floating point, exactly. */
+/* Whether sums of volumes over all groups are exact in floating point. */
 bool whole_is_exact(const mesh *m, const whole_pair *p);
 
-/* Whether whole_table() can: they are few, and that is exact. */
+/* Whether whole_table() applies: the ways are few, and sums are exact. */
 bool whole_table_can(const mesh *m, const whole_pair *p);
 
-/* What a cost of a table takes to be found, in nanoseconds or so, whether by
+/* Estimate of the time per entry of a table, about nanoseconds, by
  * whole_table() or axis by axis. */
 int64_t whole_cell_work(const mesh *m);
 
 /* Fills in table[nodes->n][tensors->n]: bytes over all groups, the same as
- * pairs.h has axis by axis. */
+ * pairs.h computes axis by axis. */
 void whole_table(const mesh *m, const whole_pair *p, int64_t *table);
 
 #endif
