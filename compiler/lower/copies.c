@@ -1,11 +1,11 @@
-/* Which copies of fetched tensors are kept for those who need them later.
+/* The choice of fetched copies that are kept for later readers.
  *
- * A program that fetches what a node reads right before it runs, and again for
- * the next one, moves the most and needs the least memory.  Each fetch that
- * another covers can go, if that copy is kept until then; whether it may is
- * asked of the bytes that are in use at each instant, the cheapest first.  In a
- * step of training that is a third of what moves: weights and activations that
- * the backward pass needs again. */
+ * A program that fetches the inputs of a node right before it runs, and again
+ * for the next one, moves the most and needs the least memory.  A fetch that
+ * another covers can go, if that copy is kept until then; the bytes in use at
+ * each instant decide whether it is, the cheapest copies first.  In a step of
+ * training that is a third of the bytes moved: weights and activations that the
+ * backward pass needs again. */
 #include "config.h"
 
 #include "compiler/lower/program.h"

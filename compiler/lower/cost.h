@@ -1,4 +1,6 @@
-/* How long a plan takes on a machine. */
+/* The predicted time of a plan on a machine, instruction by instruction.  Used
+ * by the portfolio and by reports; seconds.h has the model of one
+ * instruction. */
 #ifndef TDL_COMPILER_LOWER_COST_H
 #define TDL_COMPILER_LOWER_COST_H
 
@@ -6,12 +8,11 @@
 #include "plan/plan.h"
 
 /* A run of a program, in seconds.  Each instruction takes as long as its
- * slowest worker does, as seconds_of() says of 64. */
+ * slowest worker, of at most 64 that seconds_of() looks at. */
 typedef struct lower_times {
 	double run; /* from its beginning to its end */
-	/* What the instructions take, one after the other: those that receive
-	 * from other workers, and the others.  The run takes as much as both
-	 * together where the machine does one thing at a time, less where it
+	/* Sums over the instructions: those that receive from other workers,
+	 * and the others.  The run takes their total, or less on a machine that
 	 * communicates while it computes (topology.overlap; timeline.h). */
 	double communication, computation;
 } lower_times;

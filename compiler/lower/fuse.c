@@ -8,8 +8,8 @@
 
 /* Of a kernel that was made of others: nodes of its body, inputs. */
 enum { MOST_NODES = 300, MOST_INPUTS = 12, LONGEST_NAME = 48 };
-/* What is computed more than once, because it is read more than once, is as
- * small as this. */
+/* A body is computed more than once, because its result is read more than once,
+ * only if it is as small as this. */
 enum { SMALL_BODY = 16, MOST_READS = 4 };
 
 /* A kernel made of two, so that nodes share it. */
@@ -92,8 +92,9 @@ static bool is_plain(const kernel *k)
 	return k->body && !k->opaque && !k->nderived;
 }
 
-/* What is divided along a dimension of the tensor is divided along the variable
- * that reads it. */
+/* Whether two nodes are divided alike: where the first is divided along a
+ * dimension of the tensor, the second is divided along the variable that reads
+ * it. */
 static bool divided_alike(const fuser *x, node_id first, node_id second,
 			  tensor_id t, const kexpr *read)
 {

@@ -74,8 +74,8 @@ static void add_order(queue *q, int first, int then)
 	q->missing[then]++;
 }
 
-/* What a node reads is there, and those who read the state that it changes in
- * the given order before it do so still. */
+/* Adds the constraints of a node: its operands are there, and readers of the
+ * state that it changes which come before it in the given order still do. */
 static void add_node(queue *q, int n)
 {
 	const jobs *x = q->x;

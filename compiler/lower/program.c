@@ -162,8 +162,8 @@ static void put_result(writer *w, int n)
 		put_move(w, made, b->stored);
 }
 
-/* What a node reads is fetched right before it runs, and what it computes moved
- * right after, so that neither takes memory any longer than that. */
+/* The inputs of a node are fetched right before it runs, and its result is
+ * moved right after, so that neither takes memory any longer than that. */
 static void put_nodes(writer *w, const int *order)
 {
 	for (int i = 0; i < w->d->p->nnodes; i++) {
@@ -194,8 +194,8 @@ static void put_early(writer *w, int n, int but, int and)
 	}
 }
 
-/* What is fetched for a node, and what is left of one to be moved, keeps its
- * memory while another node runs, so that it can move meanwhile. */
+/* The copies fetched for a node, and a result still to be moved, keep their
+ * memory while another node runs, so that they can move meanwhile. */
 static void put_patiently(writer *w, const int *order)
 {
 	int nnodes = w->d->p->nnodes, before = -1;

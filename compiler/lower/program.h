@@ -1,5 +1,5 @@
-/* The program of a plan: which buffers there are, in which order the nodes
- * run, what is fetched when.  Inside lower/ only. */
+/* The program of a plan: its buffers, the order of its nodes, the instants of
+ * its transfers.  Inside lower/ only. */
 #ifndef TDL_COMPILER_LOWER_PROGRAM_H
 #define TDL_COMPILER_LOWER_PROGRAM_H
 
@@ -7,13 +7,13 @@
 #include "plan/place.h"
 
 /* The buffers of a node: the run reads sources[] and writes `made`; where that
- * is partial, it is combined to `share`; what came of it goes to the stored
- * block, unless it is that. */
+ * is partial, it is combined to `share`; the result of both goes to the stored
+ * block, unless it is that block. */
 typedef struct node_buffers {
 	int *sources; /* one per input of the kernel: the stored block, or one
 			 of this node's own, filled from that */
 	int made;
-	int share; /* -1 where the run's result is not partial */
+	int share; /* -1 if the run's result is not partial */
 	int stored;
 } node_buffers;
 
@@ -26,16 +26,16 @@ typedef struct draft {
 } draft;
 
 /* Fills in p's buffers and program; everything else is set.  Places in the
- * arena are not given.  memory, patient: see lower_options. */
+ * arena are not assigned.  memory, patient: see lower_options. */
 void program_make(arena *a, plan *p, int64_t memory, bool patient);
 
 /* An order of the nodes, in d->tmp: topological, and such that the most bytes
- * in use at once are few; a patient one by jobs_patient(). */
+ * in use at once are few; with `patient' by jobs_patient(). */
 int *program_order(draft *d, bool patient);
 
-/* Lets nodes read what was fetched for others before them, so that less moves,
- * where the most bytes in use at once stay what they are, or within `memory`,
- * see lower_options.  The program is there, the transfers have no collective
+/* Lets nodes read copies that were fetched for others before them, so that less
+ * moves, where the most bytes in use at once stay the same, or within `memory',
+ * see lower_options.  The program is there, its transfers have no collective
  * yet. */
 void program_keep_copies(draft *d, int64_t memory);
 

@@ -18,7 +18,7 @@ typedef struct latest {
 typedef struct timeline {
 	const plan *p;
 	int ncells;
-	int64_t *cells; /* where they begin, ascending */
+	int64_t *cells; /* lower ends of cells, ascending */
 	latest written, used;
 	double ready; /* of the instruction at hand */
 } timeline;

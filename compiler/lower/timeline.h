@@ -1,4 +1,5 @@
-/* When the instructions of a program run on a machine. */
+/* Simulation of a program on a machine: the instants at which its instructions
+ * run.  Used by cost.h for machines that communicate while they compute. */
 #ifndef TDL_COMPILER_LOWER_TIMELINE_H
 #define TDL_COMPILER_LOWER_TIMELINE_H
 
@@ -8,8 +9,8 @@
  * takes seconds[i].  A worker has two streams: one computes, which also copies
  * within the worker's memory, one communicates; each goes through its
  * instructions in the order of the program.  An instruction begins when its
- * stream is free, what it reads is written, and nobody any more reads or writes
- * what lies where it writes. */
+ * stream is free, its operands are written, and no earlier instruction still
+ * reads or writes the memory that it writes. */
 double timeline_end(const plan *p, const double *seconds);
 
 #endif
