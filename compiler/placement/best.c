@@ -1,9 +1,9 @@
-/* The best placement that is found: all algorithms, the best of them improved
- * by local search.  So it is never worse than any of them, nor than one device
+/* The best placement found: the best result of all algorithms, improved by
+ * local search.  So it is never worse than any of them, nor than one device
  * where that fits.
  *
  * Work is counted in simulations of operators and edges, so that the result is
- * always the same; a deadline only cuts it. */
+ * always the same; a deadline only cuts it short. */
 #include "config.h"
 
 #include "compiler/placement/figures.h"

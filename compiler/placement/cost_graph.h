@@ -1,13 +1,13 @@
 /* Cost graphs: operators with their times and bytes, without their kernels.
  *
- * A cost graph says of each operator how long it takes and how many bytes lie
- * on its device, and of each result how large it is, how long it takes to
- * another device where a file says so, and who reads it.  It is acyclic.
+ * A cost graph has for each operator its time and the bytes that lie on its
+ * device, and for each result its size, its readers, and, if the file gives it,
+ * the time of a transfer to another device.  It is acyclic.
  *
- * Operators have the order of the file, edges too; ties everywhere are decided
- * by these numbers.  Times are whole nanoseconds, rounded once, halves up; the
- * numbers of the file are kept for machines that round anew (a device twice as
- * fast, a link with a bandwidth). */
+ * Operators and edges are numbered in the order of the file; ties everywhere
+ * are broken by these numbers.  Times are whole nanoseconds, rounded once,
+ * halves up; the numbers of the file are kept for machines that round anew (a
+ * device twice as fast, a link with a bandwidth). */
 #ifndef TDL_COMPILER_PLACEMENT_COST_GRAPH_H
 #define TDL_COMPILER_PLACEMENT_COST_GRAPH_H
 
@@ -23,9 +23,9 @@ enum {
 	COST_GRAPH_MAX_EDGES = 1 << 23,
 };
 
-/* No single cost of a file is above these, nor is the sum of all times, each
- * transfer counted once per reader, above COST_GRAPH_MAX_NS, so that no sum
- * over a schedule can overflow. */
+/* Limits of a single cost in a file.  The sum of all times, each transfer
+ * counted once per reader, is at most COST_GRAPH_MAX_NS, so that no sum over a
+ * schedule can overflow. */
 #define COST_GRAPH_MAX_MS 1e9	   /* 11 days */
 #define COST_GRAPH_MAX_BYTES 0x1p50
 #define COST_GRAPH_MAX_NS ((int64_t)1 << 61)
@@ -86,19 +86,19 @@ typedef struct cost_graph {
 	bool mirrored; /* edges of the backward pass run as the forward ones do
 			  and nothing ties the two: no graph that can be run
 			  (cost_graph_tie_training()) */
-	/* What the file says of the machine; -1 where it says nothing. */
+	/* The file's machine; -1 where the file gives no value. */
 	int64_t accelerators, cores, memory_nbytes;
 } cost_graph;
 
-/* Reads a cost graph.  Says in warnings what it repaired.  NULL when errors
- * were added. */
+/* Reads a cost graph.  Repairs are reported as warnings.  NULL when errors were
+ * added. */
 cost_graph *cost_graph_read(arena *a, diag_sink *s, const char *path);
 
 /* dnn-partitioning's layer training graphs as graphs that can be run: the
- * gradient of a result of u goes from v' to u' (a result of its own, as large
- * and as dear as the file's of u'), and u' reads u's result; u' is the backward
- * operator of u's colour.  Adds a warning that says so.  A graph that is not
- * `mirrored` is returned as it is; NULL when errors were added. */
+ * gradient of a result of u goes from v' to u' (a result of its own, of the
+ * size and time that the file gives for u'), and u' reads u's result; u' is the
+ * backward operator of u's colour.  Adds a warning that says so.  A graph that
+ * is not `mirrored` is returned as it is; NULL when errors were added. */
 const cost_graph *cost_graph_tie_training(arena *a, diag_sink *s,
 					  const cost_graph *g);
 
@@ -109,24 +109,23 @@ int64_t cost_ns(double ms);
 
 typedef struct cost_builder cost_builder;
 
-/* path is the place of what is added to s. */
+/* `path' is the place of the diagnostics added to s. */
 cost_builder *cost_builder_new(arena *a, diag_sink *s, const char *path);
 
-/* Adds an operator; id, name, ms, core_ms, resident_nbytes,
- * activation_nbytes, backward, mirror are taken over, colour too unless it is
- * < 0.  Returns its number; -1 after an error (an id that is there already, too
- * many). */
+/* Adds an operator; id, name, ms, core_ms, resident_nbytes, activation_nbytes,
+ * backward, mirror are copied, colour too unless it is < 0.  Returns its
+ * number; -1 after an error (a duplicate id, too many operators). */
 int cost_builder_op(cost_builder *b, const cost_op *op);
 
 /* The number of the operator with an id; -1 if there is none. */
 int cost_builder_find(const cost_builder *b, const char *id);
 cost_op *cost_builder_at(cost_builder *b, int op);
 
-/* v reads the first result of u; its bytes and ms are those said of it last by
- * cost_builder_result(). */
+/* v reads the first result of u, whose bytes and ms are those of the last call
+ * of cost_builder_result(). */
 bool cost_builder_edge(cost_builder *b, int u, int v);
 void cost_builder_result(cost_builder *b, int u, double bytes, double ms);
-/* .. or a result of u that nobody else reads. */
+/* v reads a result of u that no other operator reads. */
 bool cost_builder_own(cost_builder *b, int u, int v, double bytes, double ms);
 
 /* The graph.  NULL when errors were added: a cycle, or too much in all. */

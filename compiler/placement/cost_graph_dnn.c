@@ -15,7 +15,7 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path;
 	cost_builder *b;
-	const char *part; /* where it is: in "node" .. */
+	const char *part; /* its place: in "node" .. */
 	size_t row;	  /* .. 3; NULL: in neither */
 } reader;
 
@@ -137,7 +137,7 @@ static int end_of(const reader *r, const json_t *j, const char *key)
 	return v;
 }
 
-/* What the edges of an operator say of its result. */
+/* The bytes and time of an operator's result, as its edges give them. */
 typedef struct claim {
 	double bytes, ms; /* ms < 0: nothing yet */
 	bool cost_differs, bytes_differ;

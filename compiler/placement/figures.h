@@ -1,4 +1,5 @@
-/* What can be said of a placement beside its makespan: loads, and bounds. */
+/* Figures of a placement beside its makespan: loads of devices, and lower
+ * bounds. */
 #ifndef TDL_COMPILER_PLACEMENT_FIGURES_H
 #define TDL_COMPILER_PLACEMENT_FIGURES_H
 

@@ -4,14 +4,14 @@
 
 #include "compiler/placement/judge.h"
 
-/* As SVG: for each device what it computes, sends and receives.  What is too
- * narrow to be seen is drawn together with what follows it; wide bars have
- * their operators' names.  v: of judge_run() to the end, on `place`. */
+/* As SVG: for each device its operators, sends and receives.  Bars too narrow
+ * to be seen are drawn together with those that follow; wide bars have their
+ * operators' names.  v: of judge_run() to the end, on `place`. */
 const char *gantt_svg(arena *a, const machine *m, const int *place,
 		      const verdict *v);
 
 /* As text, a line for each device: # where it computes for more than half of
- * the time, + where less, . where it does not. */
+ * the time, + where less, . where not at all. */
 const char *gantt_text(arena *a, const machine *m, const int *place,
 		       const verdict *v);
 

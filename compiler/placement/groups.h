@@ -4,8 +4,8 @@
  * that some but not all of {producer, readers} on it need, once, the time of
  * its transfer.  A processor core pays for no transfers (Tarnawski et al.,
  * Efficient Algorithms for Device Placement of DNN Graph Operators, NeurIPS
- * 2020).  So a tensor is an edge of a hypergraph, and whoever has a part of a
- * cut edge pays for it. */
+ * 2020).  So a tensor is an edge of a hypergraph, and each accelerator with a
+ * part of a cut edge pays for it. */
 #ifndef TDL_COMPILER_PLACEMENT_GROUPS_H
 #define TDL_COMPILER_PLACEMENT_GROUPS_H
 

@@ -1,4 +1,5 @@
-/* Ideals: sets of groups that hold whatever comes before their members. */
+/* Ideals: sets of groups that contain all predecessors of their members.
+ * Dynamic programs over them find exact splits (load_chain.h). */
 #ifndef TDL_COMPILER_PLACEMENT_IDEALS_H
 #define TDL_COMPILER_PLACEMENT_IDEALS_H
 
@@ -32,8 +33,8 @@ static inline bool ideal_within(const ideals *s, int a, int b)
 	return true;
 }
 
-/* Elements 0 .. n - 1, and those that come directly before v:
- * before[first[v] .. first[v + 1]).  Without cycles. */
+/* Elements 0 .. n - 1, and the direct predecessors of v: before[first[v] ..
+ * first[v + 1]).  Without cycles. */
 typedef struct precedence {
 	int n;
 	const int *first, *before;

@@ -18,8 +18,9 @@ static inline bool place_cost_less(place_cost a, place_cost b)
 
 place_cost place_cost_of(const place_task *t, const int *place);
 
-/* Improves a placement in place with at most *evaluations simulations, which
- * are taken off; never makes it worse.  Stops at makespan `bound`.
+/* Improves a placement in place with at most *evaluations simulations, from
+ * which those used are subtracted; never makes it worse.  Stops at makespan
+ * `bound`.
  *
  * In cycles (multilevel refinement; Hendrickson, Leland 1995, repeated from the
  * present placement as in Walshaw 2004): units that lie on one device and

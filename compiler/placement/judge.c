@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What runs: operators and, from nops on, transfers. */
+/* An event: of an operator or, from nops on, a transfer. */
 typedef struct event {
 	int64_t time;
 	int what;
@@ -384,8 +384,8 @@ static void start(judge *j, const int *place)
 	memcpy(j->peak, j->resident, sizeof(*j->peak) * (size_t)k);
 }
 
-/* What is held once an instant is over: bytes that are freed at it make room
- * for those that are needed from it on. */
+/* Updates the peaks once an instant is over: bytes freed at it make room for
+ * those that are needed from it on. */
 static void note_peaks(judge *j)
 {
 	for (int d = 0; d < j->m->ndevices; d++)

@@ -39,8 +39,8 @@ typedef struct transfer {
 	int64_t level, begin, end;
 } transfer;
 
-/* Where a pass has been simulated to its end; arrays are the judge's own, and
- * valid until it runs again. */
+/* The result of a simulated pass; arrays are the judge's own, and valid until
+ * it runs again. */
 typedef struct verdict {
 	int64_t makespan;	  /* ns; INT64_MAX where it was given up */
 	int64_t *begin, *end;	  /* of operators */

@@ -1,9 +1,8 @@
-/* Layer tables: models for plans over replicas, tensors and stages, by what
- * their layers need.
- *	{"format": "tdl-layers", "version": 1,
- *	 "layers": [{"params", "flops", "act", "rep", "edge", "ar"}, ..],
- *	 "machine": {"devices", "node", "flops", "intra", "inter", "memory"},
- *	 "batch": B} */
+/* Layer tables: models as lists of layers with their costs, for plans over
+ * replicas, tensors and stages (capture.h).  {"format": "tdl-layers",
+ * "version": 1, "layers": [{"params", "flops", "act", "rep", "edge", "ar"},
+ * ..], "machine": {"devices", "node", "flops", "intra", "inter", "memory"},
+ * "batch": B} */
 #ifndef TDL_COMPILER_PLACEMENT_LAYERS_H
 #define TDL_COMPILER_PLACEMENT_LAYERS_H
 

@@ -112,8 +112,8 @@ static int limit_of(const groups *r, const load_options *o)
 	return (int)(n < LOAD_MAX_IDEALS ? n : LOAD_MAX_IDEALS);
 }
 
-/* What is known of a grouping: the least load, if it is proven, and by
- * operator the device. */
+/* The result for one grouping: the least load, whether it is proven, and the
+ * device of each operator. */
 typedef struct attempt {
 	int64_t ns; /* LOAD_NONE if nothing fits */
 	bool proven;

@@ -24,7 +24,7 @@ typedef struct load_options {
 
 typedef struct load_result {
 	int64_t ns, bound_ns;
-	bool optimal; /* ns is least of what was asked for */
+	bool optimal; /* ns is the least possible of those asked for */
 	int ngroups, nideals; /* nideals 0: too many */
 	int *device;  /* by operator */
 } load_result;
@@ -44,13 +44,13 @@ const load_result *load_any(arena *a, const cost_graph *g,
 			    const load_options *o, const load_result *from,
 			    int64_t moves);
 
-/* A bound for any split, without transfers: the work that is left when cores
- * have taken, in parts if need be, what they are best at; and the longest
- * group. */
+/* A lower bound for any split, without transfers: the work that is left when
+ * each core has taken, in parts if need be, the work that suits it best; and
+ * the longest group. */
 int64_t load_bound(const groups *r, const load_options *o);
 
 /* The loads of a placement by device (accelerators and cores), from the
- * definition; memory is not looked at. */
+ * definition; memory is ignored. */
 int64_t *load_of(arena *a, const cost_graph *g, const load_options *o,
 		 const int *device);
 

@@ -104,7 +104,7 @@ static change change_of(const split_state *s, int v, int to)
 	return c;
 }
 
-/* What a device adds to the sum that moves are judged by. */
+/* The term of a device in the sum that moves are judged by. */
 static double energy(const split_state *s, int d, int64_t load, int64_t nbytes)
 {
 	double x = (double)load / s->unit, y = x * x * x;

@@ -3,14 +3,14 @@
  * A part is the difference of ideals J < I.  An edge straddles an ideal if it
  * has some of its pins, not all.  The transfers of the part are
  *
- *	straddling(J) + sum over edges h that straddle I of
- *		w(h) * (1 if J has none of h & I, 0 if some, -1 if all)
+ * 	straddling(J) + sum over edges h that straddle I of
+ * 		w(h) * (1 if J has none of h & I, 0 if some, -1 if all)
  *
  * since h is paid unless the part has none of it or all of it.  Few edges
  * straddle I.  Ideals are sorted by the least time that their groups take
  * anywhere, so that those below I that an upper bound leaves are a window; and
- * of an ideal only such numbers of devices count as can hold it, and leave
- * enough others for the rest. */
+ * for an ideal only those numbers of devices are considered that can hold it,
+ * and leave enough others for the rest. */
 #include "config.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ typedef struct term {
 	uint64_t *mask; /* all words */
 } term;
 
-/* What was chosen for a cell: the ideal before, and whose the part is. */
+/* The choice for a cell: the ideal before, and the device of the part. */
 typedef struct choice {
 	int from;
 	enum { ACCELERATOR, CORE } kind;

@@ -1,4 +1,4 @@
-/* The least load over chains of ideals. */
+/* The least load over chains of ideals: the dynamic program of load.h. */
 #ifndef TDL_COMPILER_PLACEMENT_LOAD_CHAIN_H
 #define TDL_COMPILER_PLACEMENT_LOAD_CHAIN_H
 

@@ -1,5 +1,6 @@
-/* A cost graph on a machine: how long each operator takes on each device and
- * each result to another, in whole nanoseconds, rounded once.
+/* A cost graph on a machine: the time of each operator on each device, and of
+ * each result's transfer to another, in whole nanoseconds, rounded once.  All
+ * algorithms and the judge take their times from it.
  *
  * Devices are numbered from 0, so that those of one group of a level of links
  * (a box) follow each other.  A transfer goes over the outermost level at which
@@ -17,7 +18,7 @@ typedef struct machine_request {
 	int ndevices;
 	bool free_network; /* transfers never wait; else each device sends one
 			      at a time and receives one */
-	/* Links: the costs in the file, unless there are these. */
+	/* Links: the costs in the file, unless one of these is given. */
 	const topology *topology; /* NULL */
 	double bandwidth;	  /* bytes/s; 0 if not given */
 	double latency;		  /* seconds */
@@ -45,7 +46,8 @@ typedef struct machine {
 } machine;
 
 /* NULL when errors were added: the graph has no costs of transfers and no link
- * is given, the devices have no place in the topology, or too much in all. */
+ * is given, the devices have no place in the topology, or a sum is too
+ * large. */
 const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
 			   const machine_request *r);
 
@@ -54,7 +56,7 @@ static inline int64_t machine_ns(const machine *m, int op, int device)
 	return m->ns[m->speed_of[device]][op];
 }
 
-/* Nanoseconds that a result takes from device to device; 0 on the same. */
+/* Nanoseconds of a result's transfer between two devices; 0 on the same. */
 static inline int64_t machine_move(const machine *m, int result, int from,
 				   int to)
 {
@@ -67,7 +69,7 @@ static inline int64_t machine_move(const machine *m, int result, int from,
 	return m->move[level][result];
 }
 
-/* The shortest that a result may take to another device. */
+/* The shortest time of a result's transfer to another device. */
 static inline int64_t machine_least_move(const machine *m, int result)
 {
 	return m->move[0][result];

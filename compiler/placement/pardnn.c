@@ -154,8 +154,8 @@ static int path_on_device(const refiner *r, int op, int *list)
 	return n;
 }
 
-/* What sends or reads over a link on the critical path comes to the other's
- * device: its path, or it alone; whether that paid. */
+/* Moves the reader or the sender of a transfer on the critical path to the
+ * other's device, with its path or alone; whether that paid. */
 static bool refine_crossing(refiner *r, crossing c, int *list)
 {
 	if (r->place[c.from] == r->place[c.to])

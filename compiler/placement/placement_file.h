@@ -9,11 +9,11 @@
 
 #include "compiler/placement/cost_graph.h"
 
-/* A device for each operator: 0 .. naccelerators - 1, behind them the cores.
- * A file for another number of devices is an error where it uses any that are
- * not the same, else a warning.  Of profiles, a layer whose
- * backward operator (ID') is not in the file has it with its forward one.  NULL
- * when errors were added. */
+/* A device for each operator: 0 .. naccelerators - 1, behind them the cores.  A
+ * file for another number of devices is an error if it uses a device that is a
+ * different one here, else a warning.  Of profiles, a layer whose backward
+ * operator (ID') is not in the file has it with its forward one.  NULL when
+ * errors were added. */
 int *placement_read(arena *a, diag_sink *s, const char *path,
 		    const cost_graph *g, int naccelerators, int ncores);
 

@@ -1,4 +1,4 @@
-/* Schedules: their lists, and what running them takes. */
+/* Schedules: their lists, and their simulation. */
 #include "config.h"
 
 #include <assert.h>

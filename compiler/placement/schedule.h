@@ -1,14 +1,13 @@
-/* Schedules of pipelines: who does what in which order, how long a step takes,
- * and how many micro-batches lie on a device.
+/* Schedules of pipelines: the order of the passes on each device, the time of a
+ * step, and the number of micro-batches in flight.
  *
  * S devices, V chunks on each: virtual stage c S + s is chunk c of device s.
- * For each micro-batch a virtual stage does F (forward), B (the gradient of
- * what came in) and W (the gradient of the weights); schedules that do not
- * split the backward pass do B and W as one.  A device does the next thing of
- * its list as soon as what it needs is there; a message between neighbours
- * takes its link's time, holds up no device and waits for no other message.
- * A micro-batch is in flight on a device from the begin of its F until the end
- * of its B and W. */
+ * For each micro-batch a virtual stage does F (forward), B (the gradient of its
+ * input) and W (the gradients of the weights); schedules that do not split the
+ * backward pass do B and W as one.  A device does the next pass of its list as
+ * soon as its input is there; a message between neighbours takes its link's
+ * time, holds up no device and waits for no other message.  A micro-batch is in
+ * flight on a device from the begin of its F until the end of its B and W. */
 #ifndef TDL_COMPILER_PLACEMENT_SCHEDULE_H
 #define TDL_COMPILER_PLACEMENT_SCHEDULE_H
 
@@ -51,7 +50,7 @@ typedef struct pipeline_step {
 typedef struct pipeline_run {
 	int64_t ns;	 /* until the last device has done all */
 	double bubble;	 /* part of the devices' time without work */
-	int *in_flight;	 /* by device, the most (chunk-)micro-batches */
+	int *in_flight;	 /* by device, the maximum of (chunk-)micro-batches */
 	int *nsteps;	 /* by device */
 	pipeline_step **steps;
 } pipeline_run;
@@ -63,14 +62,14 @@ int schedule_in_flight(schedule_kind kind, int s, int ndevices, int chunks,
 		       int micro_batches);
 
 enum {
-	SCHEDULE_MAX_STEPS = 1 << 23, /* F, B and W of all, S V M 3 */
-	/* .. times S, which zero bubble looks at. */
+	SCHEDULE_MAX_STEPS = 1 << 23, /* all F, B and W, S V M 3 */
+	/* .. times S: choices that zero bubble evaluates. */
 	SCHEDULE_MAX_CHOICES = 1 << 28,
 };
 
-/* Why a pipeline cannot be simulated, in a; NULL if it can be: it has more
- * steps than the limits, or all its steps and messages one behind the other
- * take more than INT64_MAX ns. */
+/* The reason why a pipeline cannot be simulated, in a; NULL if it can be: it
+ * has more steps than the limits, or the sum of all its steps and messages is
+ * more than INT64_MAX ns. */
 const char *pipeline_refused(arena *a, const pipeline *p);
 
 /* Simulates one step of a pipeline that is not refused; the result is in a. */

@@ -13,8 +13,8 @@ int *place_single(arena *a, const place_task *t)
 }
 
 /* A depth-first order cut into runs of equal time, by the running sum at the
- * middle of each operator; members of a unit follow the first of them.  What
- * does not fit any more goes to the next device that has room. */
+ * middle of each operator; members of a unit follow the first of them.  A unit
+ * that does not fit any more goes to the next device with room. */
 int *place_balanced(arena *a, const place_task *t)
 {
 	const machine *m = t->m;

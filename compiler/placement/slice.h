@@ -13,10 +13,10 @@ typedef struct place_slices {
 	int *first, *member;
 } place_slices;
 
-/* Cuts the graph into paths.  A path begins at the operator that is not in one
- * yet and has the longest way to the end, transfers included, and goes on to
- * the reader of which that holds.  After each of the first K paths the ways are
- * measured anew, over what is left.  O((K + 1)(V + E)). */
+/* Cuts the graph into paths.  A path begins at the operator outside all paths
+ * that has the longest way to the end, transfers included, and goes on to the
+ * reader with the longest one.  After each of the first K paths the ways are
+ * measured anew, over the operators left.  O((K + 1)(V + E)). */
 place_slices place_slice(arena *a, const machine *m);
 
 /* Paths to devices: a path whose transfers cannot be hidden behind the work of

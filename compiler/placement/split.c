@@ -46,7 +46,7 @@ void intervals_finish(arena *a, intervals *t)
 
 /* ---- dynamic programs --------------------------------------------------- */
 
-/* What a stage may cost at most. */
+/* Upper limits of the cost of a stage. */
 typedef struct limits {
 	double memory, time, sync;
 } limits;

@@ -1,13 +1,13 @@
 /* Splits of a sequence of layers into contiguous stages, exactly.
  *
- * What a stage costs is a table over intervals [i, j) of layers, with any
- * numbers in it: the programs below do not need that a longer interval costs
- * more.  Of n layers the interval [i, j) is at interval_at(i, j).
+ * The cost of a stage is a table over intervals [i, j) of layers with arbitrary
+ * values: the programs below do not need that a longer interval costs more.
+ * The entry of [i, j) is at interval_at(i, j).
  *
  * Stage s of S that holds [i, j) takes memory fixed + in_flight[s] * kept, and
  * time.  Of a split, peak is the greatest memory of a stage, bottleneck the
  * greatest time, and a step of M micro-batches takes
- *	sum of times + (M - 1) * bottleneck + greatest sync
+ * 	sum of times + (M - 1) * bottleneck + greatest sync
  * (fill and drain; Zheng et al. 2022).  Sums of whole numbers below 2^53 are
  * exact, so that equal splits are equal. */
 #ifndef TDL_COMPILER_PLACEMENT_SPLIT_H
@@ -24,11 +24,12 @@ enum { SPLIT_MAX_LAYERS = 4096 };
 typedef struct intervals {
 	int n;	       /* layers */
 	double *time;  /* of a micro-batch; any unit */
-	double *fixed; /* bytes that do not depend on what is in flight */
+	double *fixed; /* bytes that do not depend on micro-batches in flight */
 	double *kept;  /* bytes of each micro-batch in flight */
 	double *sync;  /* once per step; NULL if there is none */
 	/* The least over all [i', j) with i' <= i, so that a scan over i from
-	 * behind knows when nothing can follow: intervals_finish(). */
+	 * the end knows when no further interval can fit:
+	 * intervals_finish(). */
 	double *time_floor, *fixed_floor, *kept_floor;
 } intervals;
 
@@ -62,7 +63,7 @@ static inline double split_memory(const split_problem *p, int s, size_t x)
 	return p->of->fixed[x] + p->in_flight[s] * p->of->kept[x];
 }
 
-/* Fills in peak, bottleneck and step of the stages that first says. */
+/* Fills in peak, bottleneck and step of the split given by `first'. */
 void split_measure(const split_problem *p, split *s);
 
 /* The best split within the cap, made in a; false if there is none.
@@ -79,11 +80,11 @@ bool split_least_step(arena *a, const split_problem *p, double limit,
 
 typedef VEC(split) split_list;
 
-/* All (peak, bottleneck), or with `steps` all (peak, step), that no split
- * within the cap is below in both; least peak first. */
+/* The Pareto frontier of (peak, bottleneck), or with `steps' of (peak, step),
+ * within the cap; least peak first. */
 split_list split_frontier(arena *a, const split_problem *p, bool steps);
 
-/* If nothing fits: the split of least peak without the cap, and its stage of
+/* If no split fits: the split of least peak without the cap, and its stage of
  * greatest memory. */
 int split_in_the_way(arena *a, const split_problem *p, split *least);
 

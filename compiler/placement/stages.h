@@ -1,16 +1,16 @@
-/* Profiles as sequences of layers, and what their stages cost.
+/* Profiles as sequences of layers, and the costs of their stages.
  *
- * The layers of a profile in topological order, of what is ready the first of
- * the file, are cut into stages.  Stage s with the layers [i, j) takes
+ * The layers of a profile, in topological order with ties in the order of the
+ * file, are cut into stages.  Stage s with the layers [i, j) takes
  *
- *	memory	factor * parameters + n(s) * (activations + incoming)
- *	time	forward + backward + 2 * (incoming + outgoing) / bandwidth
+ * 	memory	factor * parameters + n(s) * (activations + incoming)
+ * 	time	forward + backward + 2 * (incoming + outgoing) / bandwidth
  *
  * where incoming are the tensors made before i and read in [i, j), outgoing
  * those made in [i, j) and read from j on, each once, and n(s) the
- * micro-batches in flight.  With recomputation only what is incoming is kept of
- * each micro-batch, the activations are there once, and the forward pass counts
- * twice.  A micro-batch is the minibatch that was profiled. */
+ * micro-batches in flight.  With recomputation only incoming tensors are kept
+ * of each micro-batch, the activations are there once, and the forward pass
+ * counts twice.  A micro-batch is the minibatch that was profiled. */
 #ifndef TDL_COMPILER_PLACEMENT_STAGES_H
 #define TDL_COMPILER_PLACEMENT_STAGES_H
 
@@ -25,7 +25,7 @@ typedef struct layer_chain {
 	double *parameters, *activation; /* bytes */
 	int *first_read; /* reads[first_read[v] .. first_read[v + 1]): the */
 	int *reads;	 /* layers, each once, whose tensors v reads */
-	int *last_reader; /* of its tensor; -1 if nobody reads it */
+	int *last_reader; /* of its tensor; -1 if it has no reader */
 } layer_chain;
 
 typedef struct stage_model {
@@ -39,24 +39,25 @@ typedef struct stage_model {
 /* The layers of a profile. */
 layer_chain *layer_chain_new(arena *a, const cost_graph *g);
 
-/* What stages cost; times in ns, whole, transfers rounded halves up. */
+/* The costs of stages; times in whole ns, transfers rounded halves up. */
 intervals *layer_intervals(arena *a, const layer_chain *l,
 			   const stage_model *m);
 
-/* Bytes that no stage is above, nor is what is predicted of one. */
+/* An upper bound of the bytes of a stage, exact or predicted. */
 double stages_most_bytes(const layer_chain *l, const stage_model *m);
 
 /* Micro-batches in flight by stage. */
 int *stage_in_flight(arena *a, const stage_model *m, int nstages);
 
 /* mCAP's predictor of memory (Dreuning, Bal, van Nieuwpoort 2022): the first
- * layer alone, plus what each other adds to the layer before it.  Times are
- * those of t. */
+ * layer alone, plus the increase that each other layer adds to the one before
+ * it.  Times are those of t. */
 intervals *intervals_predicted(arena *a, const intervals *t);
 
-/* A step of a split, simulated: messages beside the computation, in place of
- * within the stages' times.  Backward passes that a schedule splits are taken
- * as two halves.  NULL if the schedule is refused; *why then says why. */
+/* A step of a split, simulated, with messages concurrent to the computation
+ * instead of within the stages' times.  A backward pass that a schedule splits
+ * counts as two halves.  NULL if the schedule is refused; with the reason in
+ * *why. */
 const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
 				    const stage_model *m, const split *s,
 				    int nstages, const char **why);

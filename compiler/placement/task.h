@@ -1,4 +1,4 @@
-/* What is to be placed, as all algorithms of whole operators get it, and the
+/* The placement problem, as all algorithms for whole operators get it, and the
  * table of these algorithms. */
 #ifndef TDL_COMPILER_PLACEMENT_TASK_H
 #define TDL_COMPILER_PLACEMENT_TASK_H
@@ -18,11 +18,11 @@ typedef struct place_task {
 const place_task *place_task_new(arena *a, const machine *m, bool colocation,
 				 double deadline);
 
-/* Whether a search has to stop: its evaluations are counted, not timed, so that
- * its result is always the same, but for a deadline. */
+/* Whether a search has to stop at its deadline.  Otherwise the limit of a
+ * search is a count of evaluations, so that its result is always the same. */
 bool place_is_late(const place_task *t);
 
-/* A device for each operator, in a; NULL where it finds none that keeps to the
+/* A device for each operator, in a; NULL if the algorithm finds none within the
  * limit of memory. */
 typedef int *place_function(arena *a, const place_task *t);
 
@@ -34,11 +34,11 @@ typedef struct place_algorithm {
 	place_function *run;
 } place_algorithm;
 
-/* Ends in one without a name. */
+/* The last entry has no name. */
 extern const place_algorithm place_algorithms[];
 
-/* Units to devices so that resident bytes keep to the limit, whatever time that
- * takes: exact up to 20 million steps of a search; NULL. */
+/* Units to devices so that resident bytes keep to the limit, regardless of
+ * time.  Exact up to 20 million steps of a search; NULL if none is found. */
 int *place_packed(arena *a, const place_task *t);
 
 /* m-ETF, or m-SCT: favourite[v] is the edge of g->succ to the child that v's
@@ -58,12 +58,13 @@ int64_t place_mean_ns(const machine *m, int op);
 int64_t place_mean_move(const machine *m, int result);
 int64_t place_expected_move(const machine *m, int result);
 
-/* For each operator, the longest path from its begin to the end, a result
- * taking what `move` says: the upward rank of Topcuoglu et al. 2002. */
+/* For each operator, the longest path from its begin to the end, the time of a
+ * transfer being `move': the upward rank of Topcuoglu et al. 2002. */
 int64_t *place_ranks(arena *a, const machine *m,
 		     int64_t (*move)(const machine *m, int result));
 
-/* A topological order, depth first: what became ready last comes first. */
+/* A topological order, depth first: the operator that became ready last comes
+ * first. */
 int *place_depth_first(arena *a, const cost_graph *g);
 
 /* Bytes that each device has left, while an algorithm places units. */
