@@ -13,7 +13,7 @@
 typedef struct trees {
 	arena *a;
 	interner *names;
-	const ast_op *op; /* whose expressions they are; its attributes' types */
+	const ast_op *op; /* it owns the expressions; types of attributes */
 } trees;
 
 /* ---- making ------------------------------------------------------------ */
