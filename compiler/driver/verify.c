@@ -243,7 +243,8 @@ cli_status command_verify(driver *d, int argc, char **argv)
 		  .min = 1, .max = 100000 },
 		{ CLI_FLAG, 0, "strict", NULL,
 		  "end with status 5 if a strategy is missed, a region is\n"
-		  "too large, or a gradient is compared nowhere, too", &r.strict },
+		  "too large, or a gradient is compared nowhere, too",
+		  &r.strict },
 		{ CLI_FLAG, 0, "gradients", NULL,
 		  "compare the derived gradients with differences, and in\n"
 		  "f32, bf16 and f16 with those in f64, too",
