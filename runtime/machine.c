@@ -2,6 +2,7 @@
 
 #include "runtime/machine.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "plan/transfer.h"
+#include "runtime/verify.h"
 
 struct machine {
 	arena *a;
@@ -25,6 +27,9 @@ struct machine {
 	int64_t *used; /* by worker: its arena up to the last byte touched */
 	const array *inputs;
 	double seconds;
+	const bool *disturbed; /* nodes; see machine_disturb() */
+	double noise;
+	uint64_t seed; /* of the next result that is disturbed */
 };
 
 array machine_array(const plan *p, int tensor)
@@ -366,6 +371,23 @@ static view view_of(machine *m, int worker, int buffer)
 			  m->p->tensors[b->tensor].type, &r.at);
 }
 
+void machine_disturb(machine *m, const bool *nodes, double noise,
+		     uint64_t seed)
+{
+	m->disturbed = nodes;
+	m->noise = noise;
+	m->seed = seed;
+}
+
+/* One worker has whole tensors. */
+static void disturb(machine *m, int worker, const plan_instr *in)
+{
+	array x = machine_array(m->p, m->p->buffers[in->to].tensor);
+	x.data = place(m, worker, in->to);
+	assert(m->nworkers == 1);
+	verify_move(&x, m->noise, m->seed++);
+}
+
 static bool run_kernel(machine *m, int worker, int instr, failure *f)
 {
 	const plan_instr *in = &m->p->program[instr];
@@ -376,8 +398,11 @@ static bool run_kernel(machine *m, int worker, int instr, failure *f)
 	kernel_run r = { n->kernel, &space, inputs, &out };
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
-	return m->backend->run(m->device, worker - m->first, &r, f) ||
-	       backend_at(m->p, worker, instr, f);
+	if (!m->backend->run(m->device, worker - m->first, &r, f))
+		return backend_at(m->p, worker, instr, f);
+	if (m->disturbed && m->disturbed[in->node])
+		disturb(m, worker, in);
+	return true;
 }
 
 static void touch_transfer(machine *m, int worker, const plan_instr *in)

@@ -24,6 +24,12 @@ void machine_close(machine *m);
  * process. */
 void machine_abandon(machine *m);
 
+/* From now on the results of the nodes that are marked are changed in their
+ * last bits, as verify_move() does, where the backend's memory is the host's:
+ * as if they had been added up otherwise.  `nodes` has to live as long. */
+void machine_disturb(machine *m, const bool *nodes, double noise,
+		     uint64_t seed);
+
 /* Runs the program once; inputs[i] is the plan's i-th input, whole. Then
  * outputs[i].data holds the plan's i-th output, whole, unless it is NULL; the
  * states have their next values. */

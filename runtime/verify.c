@@ -7,10 +7,7 @@
 
 #include "plan/eval.h"
 
-enum {
-	ELEMENT = 4, /* times the error of a tensor that an element may have */
-	SWAYS = 4,   /* times what moving inputs does */
-};
+enum { ELEMENT = 4 }; /* times a tensor's error that an element may have */
 
 /* Whether the workers, or a library, divide a reduction of node n whose result
  * depends on the order of its terms. */
@@ -19,6 +16,14 @@ static bool rounds_differently(const plan *p, int n, bool library)
 	const kernel *k = p->kernels[p->nodes[n].kernel].kernel;
 	reducer r = library && k->body ? k->reducer : plan_partial(p, n, NULL);
 	return (r == RED_SUM || r == RED_PROD) && dtype_is_float(k->type);
+}
+
+bool *verify_rounded(arena *a, const plan *p, bool library)
+{
+	bool *rounded = ARENA_ARRAY(a, bool, p->nnodes);
+	for (int n = 0; n < p->nnodes; n++)
+		rounded[n] = rounds_differently(p, n, library);
+	return rounded;
 }
 
 static double allowed(dtype t)
@@ -90,6 +95,7 @@ static double *find_errors(arena *a, const plan *p, bool library)
 typedef struct distance {
 	double most; /* |a - b| of an element; NAN where one is NaN */
 	error_of of;
+	int64_t doubtful;
 } distance;
 
 static bool is_same(double a, double b)
@@ -115,7 +121,30 @@ static double scale_of(const array *x)
 	return n > 0 ? sqrt(sum / (double)n) : 0;
 }
 
-static distance distance_of(const array *x, const array *y)
+/* The values that element i may have if it is in doubt. */
+typedef struct reach {
+	double least, most;
+} reach;
+
+static reach reach_of(const sway *s, int64_t i, double b)
+{
+	if (!s || !s->least)
+		return (reach){ b, b };
+	double least = s->least[i], most = s->most[i];
+	double width = least < most ? most - least : 0;
+	return (reach){ least - width, most + width };
+}
+
+/* Whether rounding moves the element b of a tensor by more than `most`. */
+static bool is_doubtful(const reach *r, double b, double most)
+{
+	return r->most - b > most || b - r->least > most;
+}
+
+/* The distance of x from y, where an element in doubt has none if it is within
+ * its reach; `type` is the error, in the norm, that is allowed for rounding. */
+static distance distance_of(const array *x, const array *y, double type,
+			    const sway *s)
 {
 	distance d = { 0 };
 	double scale = scale_of(y), sum = 0;
@@ -123,10 +152,15 @@ static distance distance_of(const array *x, const array *y)
 	for (int64_t i = 0; i < n; i++) {
 		double a = elem_get_f64(x->type, x->data, i);
 		double b = elem_get_f64(y->type, y->data, i);
+		double e = fabs(a - b), size = fmax(fabs(b), scale);
+		reach r = reach_of(s, i, b);
+		bool doubtful = is_doubtful(&r, b, type * size);
+		d.doubtful += doubtful;
 		if (is_same(a, b))
 			continue;
-		double e = fabs(a - b), size = fmax(fabs(b), scale);
 		note_greater(&d.most, e);
+		if (doubtful && r.least <= a && a <= r.most)
+			continue;
 		note_greater(&d.of.element, size > 0 ? e / size : INFINITY);
 		sum += e * e;
 	}
@@ -147,64 +181,81 @@ static double part_of(const error_of *e, const error_of *allowed)
 	return part;
 }
 
-/* By the type alone, or by what moving the inputs does. */
-static error_of allow(double type, const error_of *sway, verify_rule *rule)
-{
-	error_of a = { type, ELEMENT * type };
-	*rule = type > 0 ? VERIFY_BY_TYPE : VERIFY_EXACT;
-	if (type <= 0 || !sway)
-		return a;
-	if (SWAYS * sway->norm > a.norm || SWAYS * sway->element > a.element)
-		*rule = VERIFY_BY_MOVING;
-	a.norm = fmax(a.norm, SWAYS * sway->norm);
-	a.element = fmax(a.element, SWAYS * sway->element);
-	return a;
-}
-
 static bool is_worse(double part, double than)
 {
 	return isnan(part) ? !isnan(than) : part > than;
 }
 
+/* Notes how far a tensor is from one worker's. */
+static void note_tensor(comparison *c, const array *got, const array *want,
+			double type, const sway *s)
+{
+	distance d = distance_of(got, want, type, s);
+	error_of most = { type, ELEMENT * type };
+	double part = part_of(&d.of, &most);
+	c->exact = false;
+	c->equal = c->equal && type > 0 && part <= 1;
+	c->doubtful += d.doubtful;
+	note_greater(&c->max_abs_error, d.most);
+	note_greater(&c->max_rel_error, d.of.norm);
+	if (!is_worse(part, c->part))
+		return;
+	c->part = part;
+	c->worst = got->name;
+	c->type = want->type;
+	c->error = d.of;
+	c->allowed = most;
+	c->rule = type > 0 ? VERIFY_BY_TYPE : VERIFY_EXACT;
+}
+
 comparison verify_tensors(const plan *p, bool library, int n,
 			  const int *tensors, const array *got,
-			  const array *want, const error_of *sway)
+			  const array *want, const sway *sways)
 {
 	arena *work = arena_new();
 	const double *error = find_errors(work, p, library);
 	comparison c = { .equal = true, .exact = true, .part = -1 };
 	for (int i = 0; i < n; i++) {
+		double type = error[tensors[i]];
 		size_t nbytes = (size_t)array_nbytes(&got[i]);
-		if (!memcmp(got[i].data, want[i].data, nbytes))
-			continue;
-		verify_rule rule;
-		distance d = distance_of(&got[i], &want[i]);
-		error_of most = allow(error[tensors[i]], sway ? &sway[i] : NULL,
-				      &rule);
-		double part = part_of(&d.of, &most);
-		c.exact = false;
-		c.equal = c.equal && rule != VERIFY_EXACT && part <= 1;
-		note_greater(&c.max_abs_error, d.most);
-		note_greater(&c.max_rel_error, d.of.norm);
-		if (!is_worse(part, c.part))
-			continue;
-		c.part = part;
-		c.worst = got[i].name;
-		c.type = want[i].type;
-		c.error = d.of;
-		c.allowed = most;
-		c.rule = rule;
+		c.nelem += array_nelem(&got[i]);
+		if (memcmp(got[i].data, want[i].data, nbytes))
+			note_tensor(&c, &got[i], &want[i], type,
+				    type > 0 && sways ? &sways[i] : NULL);
 	}
 	arena_free(work);
 	return c;
 }
 
-void verify_sway(int n, const array *moved, const array *want, error_of *sway)
+static void note_value(sway *s, int64_t i, double v)
 {
-	for (int i = 0; i < n; i++) {
-		distance d = distance_of(&moved[i], &want[i]);
-		note_greater(&sway[i].norm, d.of.norm);
-		note_greater(&sway[i].element, d.of.element);
+	if (isnan(v)) {
+		s->least[i] = -INFINITY;
+		s->most[i] = INFINITY;
+		return;
+	}
+	s->least[i] = fmin(s->least[i], v);
+	s->most[i] = fmax(s->most[i], v);
+}
+
+void verify_sway(arena *a, int n, const array *moved, const array *want,
+		 sway *sways)
+{
+	for (int t = 0; t < n; t++) {
+		sway *s = &sways[t];
+		const array *x = &moved[t], *y = &want[t];
+		int64_t nelem = array_nelem(x);
+		bool fresh = !s->least;
+		if (fresh) {
+			s->least = ARENA_ARRAY(a, double, nelem);
+			s->most = ARENA_ARRAY(a, double, nelem);
+		}
+		for (int64_t i = 0; i < nelem; i++) {
+			double v = elem_get_f64(y->type, y->data, i);
+			if (fresh)
+				s->least[i] = s->most[i] = v;
+			note_value(s, i, elem_get_f64(x->type, x->data, i));
+		}
 	}
 }
 

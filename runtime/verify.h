@@ -15,7 +15,6 @@ typedef struct error_of {
 typedef enum verify_rule {
 	VERIFY_EXACT,	 /* the same, bit for bit */
 	VERIFY_BY_TYPE,	 /* as much as rounding in the type does */
-	VERIFY_BY_MOVING, /* as much as it moves if the inputs do */
 } verify_rule;
 
 typedef struct comparison {
@@ -23,6 +22,8 @@ typedef struct comparison {
 	bool exact; /* bit for bit, all of them */
 	double max_abs_error; /* of an element */
 	double max_rel_error; /* of a tensor, in the norm */
+	int64_t doubtful; /* elements that rounding alone decides, .. */
+	int64_t nelem;	  /* .. of so many */
 	/* The tensor whose error is the most of what is allowed, and that; NULL
 	 * where all are the same. */
 	const char *worst;
@@ -32,6 +33,12 @@ typedef struct comparison {
 	double part; /* the greater quotient of the two */
 } comparison;
 
+/* Where an element lies, least and most, in runs of one worker that round
+ * otherwise; by element.  `least` is NULL where there was none. */
+typedef struct sway {
+	double *least, *most;
+} sway;
+
 /* Compares tensors of a plan, outputs and states after some steps, with those
  * of one worker.  Where no sum or product of floats was divided among workers,
  * nor added up by a `library`, which may do that otherwise for every shape,
@@ -40,16 +47,24 @@ typedef struct comparison {
  * mantissa has three bits 0.5, with less 1; and that of an element 4 times as
  * much, so that a few wrong ones do not vanish among many.
  *
- * Some values hang on rounding alone: a gradient that is 0 but for the last
- * bits, and all that an optimizer which scales gradients makes of it.  Where
- * `sway` is given, by tensor, 4 times that is right, too. */
+ * Some elements hang on rounding alone: a gradient that is 0 but for the last
+ * bits, and all that an optimizer which scales gradients, or takes their signs,
+ * makes of it.  Where `sway` is given, by tensor, an element for which it is
+ * wider than the error that its type allows is in doubt: it may lie anywhere in
+ * that range, and beyond it by as much as that is wide; then it counts for no
+ * error but for the greatest.  All others are held against the rule above. */
 comparison verify_tensors(const plan *p, bool library, int n,
 			  const int *tensors, const array *got,
-			  const array *want, const error_of *sway);
+			  const array *want, const sway *sways);
 
-/* Notes in sway, by tensor, by how much one worker's results at most differ
- * from those that it got from numbers after verify_move(). */
-void verify_sway(int n, const array *moved, const array *want, error_of *sway);
+/* Notes in sways, by tensor, where the elements lie: those that one worker got,
+ * and those that it got after verify_move().  What is new is in a. */
+void verify_sway(arena *a, int n, const array *moved, const array *want,
+		 sway *sways);
+
+/* Marks the nodes of a plan whose sums are divided, or whose terms a library
+ * may add up otherwise; by node, in a. */
+bool *verify_rounded(arena *a, const plan *p, bool library);
 
 /* The same as verify_tensors() for the outputs of a run whose states, if any,
  * were new, without a library. */
