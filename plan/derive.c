@@ -2,6 +2,8 @@
 
 #include "plan/derive.h"
 
+#include "plan/eval.h"
+
 /* The dependence of an expression on the reads in question. */
 typedef enum degree {
 	DEGREE_NONE,  /* not at all */
@@ -164,7 +166,7 @@ static void add_derived(arena *a, kernel *k, int input, int dim)
 
 void kernel_derive(arena *a, kernel *k)
 {
-	if (!k->body || k->type == DT_BOOL || k->type == DT_F8E8M0 ||
+	if (!k->body || k->type == DT_BOOL || !elem_has_zero(k->type) ||
 	    (k->reducer != RED_NONE && k->reducer != RED_SUM))
 		return;
 	for (int i = 0; i < k->ninputs; i++)

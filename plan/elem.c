@@ -139,6 +139,11 @@ double elem_least(dtype t)
 	return t == DT_F8E8M0 ? ldexp(1, -POWER_BIAS) : -elem_greatest(t);
 }
 
+bool elem_has_zero(dtype t)
+{
+	return t != DT_F8E8M0;
+}
+
 bool elem_has_infinity(dtype t)
 {
 	return t == DT_F64 || t == DT_F32 ||

@@ -67,6 +67,9 @@ double elem_least(dtype t);
 double elem_greatest(dtype t);
 bool elem_has_infinity(dtype t);
 
+/* Whether 0 is among the numbers of a type, as in all but f8e8m0. */
+bool elem_has_zero(dtype t);
+
 /* The number of the float type t that is next to v, which is in its range: the
  * least that is not below, or the greatest that is not above. */
 double elem_beside(dtype t, double v, bool above);

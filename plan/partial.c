@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "plan/derive.h"
+#include "plan/eval.h"
 #include "plan/sign.h"
 
 /* The response of an expression to the maximum (or the minimum) of partial
@@ -273,8 +274,10 @@ reducer kernel_passes(const kernel *k, int input, reducer r)
 		return RED_NONE;
 	if (r == RED_SUM) {
 		bool adds = k->reducer == RED_NONE || k->reducer == RED_SUM;
-		return adds && kernel_body_linear(k, input) ? RED_SUM
-							    : RED_NONE;
+		bool zero = elem_has_zero(k->type) &&
+			    elem_has_zero(k->inputs[input].type);
+		return adds && zero && kernel_body_linear(k, input) ? RED_SUM
+								    : RED_NONE;
 	}
 	target t = { input, course_by(r) };
 	if (t.read == COURSE_OTHER)

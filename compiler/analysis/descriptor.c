@@ -147,6 +147,10 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 				"the index of an extreme in a part does not "
 				"tell its value, so that the parts' results "
 				"cannot be compared";
+		else if (v->kind == KVAR_REDUCE && x->reducer == RED_SUM &&
+			 op->tensors[x->result].type == ST_POWER)
+			to.whole_because = "its type has no 0, which the sum "
+					   "of an empty part is";
 		vec_push(a, &vars, to);
 	}
 	add_derived(a, op, x, s, &vars, derived);

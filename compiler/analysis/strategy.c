@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "plan/derive.h"
+#include "plan/eval.h"
 
 bool strategy_offered(const kernel *k, int v, const char **why)
 {
@@ -14,6 +15,9 @@ bool strategy_offered(const kernel *k, int v, const char **why)
 	if (!reason && k->vars[v].kind == KVAR_REDUCE && arg)
 		reason = "the index of an extreme in a part does not tell its "
 			 "value, so that the parts' results cannot be compared";
+	if (!reason && k->vars[v].kind == KVAR_REDUCE &&
+	    k->reducer == RED_SUM && !elem_has_zero(k->type))
+		reason = "its type has no 0, which the sum of an empty part is";
 	if (why)
 		*why = reason;
 	return !reason;

@@ -24,8 +24,8 @@ typedef struct sym_dim {
 bool sym_same_dim(const sym_dim *x, const sym_dim *y);
 
 /* The type of an element, as far as it is known; a tensor without a declared
- * one is taken to be of floats. */
-typedef enum stype { ST_OPEN, ST_INT, ST_BOOL } stype;
+ * one is taken to be of floats.  ST_POWER is f8e8m0, whose floats lack 0. */
+typedef enum stype { ST_OPEN, ST_INT, ST_BOOL, ST_POWER } stype;
 
 typedef struct sym_tensor {
 	const char *name;

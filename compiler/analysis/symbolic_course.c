@@ -118,7 +118,7 @@ static void multiplied(dependence *r, const dependence *x, value_sign of_x,
 /* Arithmetic on integers wraps. */
 static bool is_float(const sval *x)
 {
-	return x->type == ST_OPEN;
+	return x->type == ST_OPEN || x->type == ST_POWER;
 }
 
 /* A comparison of NaN, which a maximum or minimum keeps, is false: conditions
@@ -231,6 +231,12 @@ static void add_passing(build *b, sym_stage *s, int tensor, reducer by,
 	s->passing = all;
 }
 
+/* Whether parts of a sum are numbers of the type, an empty one's 0, too. */
+static bool adds(stype type)
+{
+	return type != ST_BOOL && type != ST_POWER;
+}
+
 void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
 		      stype type)
 {
@@ -238,7 +244,7 @@ void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
 						    { RED_OR, RED_AND } };
 	int only = course_by(s->reducer);
 	for (int i = 0; i < s->nlinear; i++)
-		if (b->tensors.at[s->linear[i]].type != ST_BOOL)
+		if (adds(type) && adds(b->tensors.at[s->linear[i]].type))
 			add_passing(b, s, s->linear[i], RED_SUM, RED_SUM);
 	if (s->reducer != RED_NONE && only < 0)
 		return;

@@ -244,7 +244,8 @@ static void note_linear(build *b, sym_stage *s, sval body, const collector *c)
 			continue;
 		if (x.dim == SLOT_WHOLE)
 			s->linear[s->nlinear++] = x.tensor;
-		else if (x.dim >= 0 && body.type != ST_BOOL)
+		else if (x.dim >= 0 && body.type != ST_BOOL &&
+			 body.type != ST_POWER)
 			s->lookups[s->nlookups++] =
 				(sym_lookup){ x.tensor, x.dim };
 	}
@@ -263,7 +264,8 @@ stype sym_declared_type(const ast_type *t)
 	bool any = t->name && !strcmp(t->name, "int");
 	return exact == DT_BOOL			     ? ST_BOOL
 	       : any || (exact >= 0 && dtype_is_int(exact)) ? ST_INT
-							    : ST_OPEN;
+	       : exact == DT_F8E8M0		     ? ST_POWER
+						     : ST_OPEN;
 }
 
 int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
