@@ -162,7 +162,8 @@ static const char *tell(arena *a, const subject *s, const uint64_t *all, int n)
 			    missing ? ", or none that can be read" : "");
 }
 
-/* A first meeting says whether more are needed. */
+/* A first meeting says whether more are needed.  All ranks gather, or none
+ * does where there is but this process. */
 static bool differ(const session *s, const communicator *c, const subjects *x)
 {
 	uint64_t digest = HASH_SEED;
@@ -183,7 +184,7 @@ static bool compare(session *s, const communicator *c, const subjects *x)
 		const subject *of = &x->of.at[i];
 		int n;
 		const uint64_t *all = c->gather(s->run, x->a, of->digest, &n);
-		if (all_equal(all, n))
+		if (!all || all_equal(all, n))
 			continue;
 		const char *more = tell(x->a, of, all, n);
 		text = text ? arena_printf(x->a, "%s; %s", text, more) : more;

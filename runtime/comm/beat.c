@@ -41,7 +41,8 @@ struct beat {
 	atomic_long steps;
 	atomic_int at;
 	atomic_bool inside, waits;
-	pthread_mutex_t lock; /* of these two */
+	pthread_mutex_t lock; /* of these three */
+	bool alone; /* another rank has no thread */
 	const plan *p;
 	const comm_progress *progress;
 	/* The thread's own. */
@@ -163,10 +164,16 @@ static void pause_a_little(double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* Ends when the rank before is done, too, so that nothing is on its way. */
+/* Ends when the rank before is done, too, so that nothing is on its way. Begins
+ * when it is known whether all ranks have such a thread. */
 static void *keep_beating(void *arg)
 {
 	beat *b = arg;
+	pthread_mutex_lock(&b->lock);
+	bool alone = b->alone;
+	pthread_mutex_unlock(&b->lock);
+	if (alone)
+		return NULL;
 	while (!atomic_load(&b->ends)) {
 		tell(b, false);
 		look(b);
@@ -195,13 +202,17 @@ static bool start(beat *b)
 	return good;
 }
 
-beat *beat_open(double patience)
+/* Whether all ranks say so. */
+static bool all_have(bool x)
 {
-	int n;
-	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	beat *b = n > 1 ? calloc(1, sizeof(*b)) : NULL;
-	if (!b)
-		return NULL;
+	int own = x, all;
+	MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	return all != 0;
+}
+
+/* Introduces the rank to its neighbours. */
+static void meet(beat *b, int n, double patience)
+{
 	MPI_Comm_dup(MPI_COMM_WORLD, &b->comm);
 	MPI_Comm_rank(b->comm, &b->rank);
 	b->before = (b->rank + n - 1) % n;
@@ -217,11 +228,41 @@ beat *beat_open(double patience)
 	b->heard_at = b->looked_at = b->idle_since =
 		clock_of(CLOCK_MONOTONIC);
 	pthread_mutex_init(&b->lock, NULL);
-	if (start(b))
-		return b;
+}
+
+/* Starts the threads of all ranks, or of none. */
+static bool start_all(beat *b)
+{
+	pthread_mutex_lock(&b->lock);
+	bool started = start(b), all = all_have(started);
+	b->alone = !all;
+	pthread_mutex_unlock(&b->lock);
+	if (started && !all)
+		pthread_join(b->thread, NULL);
+	return all;
+}
+
+bool beat_open(double patience, beat **to)
+{
+	int n;
+	*to = NULL;
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (n < 2)
+		return true;
+	beat *b = calloc(1, sizeof(*b));
+	if (!all_have(b != NULL)) {
+		free(b);
+		return false;
+	}
+	meet(b, n, patience);
+	if (start_all(b)) {
+		*to = b;
+		return true;
+	}
+	pthread_mutex_destroy(&b->lock);
 	MPI_Comm_free(&b->comm);
 	free(b);
-	return NULL;
+	return false;
 }
 
 void beat_close(beat *b)

@@ -13,9 +13,10 @@
 
 typedef struct beat beat;
 
-/* Starts the thread, on all ranks alike; needs MPI_THREAD_MULTIPLE.  patience:
- * seconds.  NULL where there is but one rank, or no thread. */
-beat *beat_open(double patience);
+/* Starts the threads of all ranks, which call it alike; needs
+ * MPI_THREAD_MULTIPLE.  patience: seconds.  *to is NULL where there is but one
+ * rank; false, with all ranks, where one of them has no memory or no thread. */
+bool beat_open(double patience, beat **to);
 
 /* All ranks alike; waits for those that look after each other to be done. */
 void beat_close(beat *b);

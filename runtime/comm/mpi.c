@@ -209,10 +209,13 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 	int level;
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, rank);
-	*run = NULL;
-	if (level == MPI_THREAD_MULTIPLE)
-		*run = beat_open(o->patience > 0 ? o->patience : COMM_PATIENCE);
-	else if (o->patience > 0)
+	beat *b = NULL;
+	double patience = o->patience > 0 ? o->patience : COMM_PATIENCE;
+	if (level == MPI_THREAD_MULTIPLE && !beat_open(patience, &b))
+		return fail_with(f, CLI_MACHINE, "a rank has no memory or no "
+				 "thread to look after another");
+	*run = b;
+	if (level != MPI_THREAD_MULTIPLE && o->patience > 0)
 		return fail_with(f, CLI_MACHINE, "--patience goes with an MPI "
 				 "that several threads may call, which this "
 				 "one is not");
