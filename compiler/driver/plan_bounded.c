@@ -104,6 +104,8 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 	double begin = clock_seconds();
 	keeper k = { .d = d, .g = g, .how = how, .program = best->program };
 	search_request wanted;
+	if (!bounded_may_try(g))
+		return true;
 	if (!plan_request(d, g, how, &wanted))
 		return false;
 	bounded_request q = {
@@ -222,6 +224,8 @@ bool plan_descend(driver *d, const graph *g, const plan_search *how,
 	descent x = { .d = d, .g = g, .how = how, .all = all, .proof = proof };
 	plan_candidate found;
 	int64_t most;
+	if (!bounded_may_try(g))
+		return true;
 	if (how->seconds > 0)
 		return search_within(&x, how->memory, 0, OBJECTIVE_TIME, true,
 				     &found);

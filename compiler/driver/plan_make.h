@@ -90,6 +90,9 @@ typedef struct plan_program {
 	int64_t room; /* of lower_options, and .. */
 	bool patient; /* .. likewise */
 	double seconds;
+	/* What none of the plan's programs with less room takes less than, if
+	 * they are as patient. */
+	double least;
 	int64_t moved, held; /* bytes: in a run, and of the arena */
 	int64_t in_use; /* when most are, without gaps; -1: not looked at */
 } plan_program;

@@ -49,6 +49,15 @@ static int64_t in_use(const plan *p)
 	return most;
 }
 
+/* Programs with less room fetch more, so that each stream has more to do. */
+static void set_seconds(plan_program *p, const plan *made, const topology *t)
+{
+	lower_times x = lower_time(made, t);
+	double busy = fmax(x.computation, x.communication);
+	p->seconds = x.run;
+	p->least = t->overlap ? busy : x.run;
+}
+
 bool program_try(driver *d, const graph *g, const assignment *as,
 		 const plan_search *how, plan_program *p,
 		 void (*see)(void *to, const plan *p), void *to)
@@ -59,7 +68,7 @@ bool program_try(driver *d, const graph *g, const assignment *as,
 	arena *tmp = arena_new();
 	const plan *made = lower_plan(tmp, g, as, &o, d->sink);
 	if (made) {
-		p->seconds = lower_seconds(made, how->topology);
+		set_seconds(p, made, how->topology);
 		p->moved = made->communication_bytes;
 		p->held = made->arena_bytes;
 	}
@@ -121,16 +130,39 @@ static void make(ladder *x, plan_program *p)
 		vec_push(x->d->arena, x->known, *p);
 }
 
-static plan_program try(ladder *x, int64_t room, bool patient)
+static plan_program find(ladder *x, int64_t room, bool patient)
 {
 	plan_program p = { .room = room, .patient = patient, .in_use = -1 };
 	if (!is_known(x, &p))
 		make(x, &p);
-	if (!x->failed && is_better(x, &p)) {
-		x->best = p;
+	return p;
+}
+
+static void take(ladder *x, const plan_program *p)
+{
+	if (!x->failed && is_better(x, p)) {
+		x->best = *p;
 		x->any = true;
 	}
+}
+
+static plan_program try(ladder *x, int64_t room, bool patient)
+{
+	plan_program p = find(x, room, patient);
+	take(x, &p);
 	return p;
+}
+
+/* Whether each program of the plan is worse than the one to beat, given the one
+ * that keeps all copies.  Without a limit there is none: it has no more room
+ * than the machine. */
+static bool is_beaten(const ladder *x, const plan_program *all)
+{
+	if (x->failed || !x->beat || x->how->memory == 0)
+		return false;
+	return x->how->objective == OBJECTIVE_TIME
+		       ? all->least > x->beat->seconds
+		       : all->moved > x->beat->moved;
 }
 
 /* Whether no program with less room is wanted, given the one that keeps all
@@ -170,28 +202,39 @@ static bool is_hopeless(ladder *x, bool patient)
 	return x->failed || (x->beat && least.in_use >= x->beat->held);
 }
 
+/* For least memory. */
+static void try_for_memory(ladder *x, bool patient)
+{
+	if (x->how->room > 0 && is_hopeless(x, patient))
+		return;
+	try(x, usual_room, patient);
+	if (x->how->room == 0 || x->failed)
+		return;
+	plan_program least = try(x, least_room, patient);
+	/* Between places there is no gap that another program may fill. */
+	if (x->failed || least.held <= least.in_use)
+		return;
+	plan_program all = try(x, PLAN_MAX_BYTES, patient);
+	if (!x->failed && least.held > 0 && all.held > least.held)
+		climb(x, least.held, all.held, patient);
+}
+
 static void try_all(ladder *x, bool patient)
 {
 	const plan_search *how = x->how;
-	bool memory = how->objective == OBJECTIVE_MEMORY;
-	plan_program all = { 0 };
-	if (memory && how->room > 0 && is_hopeless(x, patient))
+	if (how->room == 0) {
+		try(x, usual_room, patient);
 		return;
-	try(x, usual_room, patient);
-	if (how->room == 0 || x->failed)
-		return;
-	if (!memory) {
-		all = try(x, how->memory > 0 ? PLAN_MAX_BYTES : how->room,
-			  patient);
-		if (x->failed || is_enough(x, &all))
-			return;
 	}
-	plan_program least = try(x, least_room, patient);
-	/* Between places there is no gap that another program may fill. */
-	if (x->failed || (memory && least.held <= least.in_use))
+	plan_program all = find(x, how->memory > 0 ? PLAN_MAX_BYTES : how->room,
+				patient);
+	bool beaten = is_beaten(x, &all);
+	if (!beaten && !x->failed)
+		try(x, usual_room, patient);
+	take(x, &all);
+	if (beaten || x->failed || is_enough(x, &all))
 		return;
-	if (memory)
-		all = try(x, PLAN_MAX_BYTES, patient);
+	plan_program least = try(x, least_room, patient);
 	if (!x->failed && least.held > 0 && all.held > least.held)
 		climb(x, least.held, all.held, patient);
 }
@@ -202,9 +245,12 @@ bool program_best(driver *d, const graph *g, const assignment *as,
 {
 	ladder x = { .d = d, .g = g, .as = as, .how = how, .beat = beat,
 		     .known = known };
-	try_all(&x, false);
+	bool memory = how->objective == OBJECTIVE_MEMORY;
+	void (*all)(ladder *x, bool patient) = memory ? try_for_memory
+						      : try_all;
+	all(&x, false);
 	if (how->room > 0 && how->topology->overlap && !x.failed)
-		try_all(&x, true);
+		all(&x, true);
 	*best = x.best;
 	return !x.failed;
 }

@@ -357,6 +357,11 @@ static bool is_affordable(const bounded_request *q, int64_t cells)
 	       (q->seconds <= 0 || (double)cells * each <= q->seconds);
 }
 
+bool bounded_may_try(const graph *g)
+{
+	return g->nnodes <= FIGURES_MOST_NODES;
+}
+
 bool bounded_search(const bounded_request *q, bounded_result *r)
 {
 	arena *tmp = arena_new();
@@ -366,7 +371,7 @@ bool bounded_search(const bounded_request *q, bounded_result *r)
 	const rules any = { .dims = dims, .vars = vars };
 	const rules all = search_pinned(&s, &any);
 	*r = (bounded_result){ 0 };
-	if (q->graph->nnodes <= FIGURES_MOST_NODES) {
+	if (bounded_may_try(q->graph)) {
 		ways_set w = ways_find(tmp, q->graph, &q->mesh, &all,
 				       MOST_WAYS);
 		h.ways = &w;

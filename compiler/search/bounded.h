@@ -45,6 +45,10 @@ typedef struct bounded_result {
 	int nplans;   /* number of plans lowered */
 } bounded_result;
 
+/* Whether a graph has few enough operators; bounded_search() says whether they
+ * have few enough choices. */
+bool bounded_may_try(const graph *g);
+
 /* False if lower() returned false. */
 bool bounded_search(const bounded_request *q, bounded_result *r);
 
