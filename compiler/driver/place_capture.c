@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "compiler/placement/capture.h"
+#include "compiler/placement/degrees.h"
 
 typedef struct capture {
 	const place_run *run;
@@ -48,7 +49,7 @@ static bool usage(const place_run *r, int64_t *memory, cli_status *status)
 	return !wrong;
 }
 
-static bool read_capture(capture *c, cli_status *status)
+static bool read_capture(capture *c, const json_t *table, cli_status *status)
 {
 	const place_run *r = c->run;
 	static const capture_objective of[] = {
@@ -58,7 +59,7 @@ static bool read_capture(capture *c, cli_status *status)
 	int64_t memory = 0;
 	if (!usage(r, &memory, status))
 		return false;
-	c->t = layers_read(r->d->arena, r->d->sink, r->path);
+	c->t = layers_read(r->d->arena, r->d->sink, r->path, table);
 	if (!c->t)
 		return false;
 	c->r = (capture_request){
@@ -256,11 +257,11 @@ static void print_capture(const capture *c)
 		print_plan(c, &c->frontier.at[i]);
 }
 
-cli_status place_capture(const place_run *r)
+static cli_status plan_layers(const place_run *r, const json_t *table)
 {
 	cli_status status = CLI_OK;
 	capture c = { .run = r };
-	if (!read_capture(&c, &status))
+	if (!read_capture(&c, table, &status))
 		return status;
 	if (!search(&c))
 		return say_no_room(&c);
@@ -268,4 +269,15 @@ cli_status place_capture(const place_run *r)
 		return driver_print_json(r->d, capture_json(&c));
 	print_capture(&c);
 	return CLI_OK;
+}
+
+cli_status place_capture(const place_run *r)
+{
+	json_t *table = layers_load(r->d->arena, r->d->sink, r->path);
+	if (!table)
+		return CLI_OK;
+	cli_status status = degrees_are_meant(table) ?
+		place_piper(r, table) : plan_layers(r, table);
+	json_decref(table);
+	return status;
 }

@@ -94,6 +94,9 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 			const int *place, json_t *json,
 			void (*text)(const void *), const void *result);
 
+/* capture of a table by tensor degree, whose JSON is given. */
+cli_status place_piper(const place_run *r, const json_t *table);
+
 json_t *place_seconds(double ns);
 
 /* Bytes, rounded up, as an integer and for people; below PLACE_MAX_BYTES. */

@@ -1,7 +1,6 @@
 /* The reader of layer tables. */
 #include "config.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,25 +95,27 @@ static bool read_table(reader *r, const json_t *j, layer_table *t)
 	       whole(r, j, "table", "batch", LAYERS_MAX_BATCH, &t->batch);
 }
 
-layer_table *layers_read(arena *a, diag_sink *s, const char *path)
+json_t *layers_load(arena *a, diag_sink *s, const char *path)
 {
-	reader r = { a, s, path };
-	layer_table *t = ARENA_NEW(a, layer_table);
-	const char *slash = strrchr(path, '/');
 	json_error_t e;
 	size_t len;
 	char *text = file_read(a, s, path, LAYERS_MAX_FILE, &len);
 	if (!text)
 		return NULL;
 	json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
-	if (!j) {
+	if (!j)
 		diag_error_in(s, DIAG_LAYERS_INVALID,
 			      arena_printf(a, "%s:%d:%d", path, e.line,
 					   e.column), "%s", e.text);
-		return NULL;
-	}
+	return j;
+}
+
+layer_table *layers_read(arena *a, diag_sink *s, const char *path,
+			 const json_t *j)
+{
+	reader r = { a, s, path };
+	layer_table *t = ARENA_NEW(a, layer_table);
+	const char *slash = strrchr(path, '/');
 	t->name = slash ? slash + 1 : path;
-	bool good = read_table(&r, j, t);
-	json_decref(j);
-	return good ? t : NULL;
+	return read_table(&r, j, t) ? t : NULL;
 }

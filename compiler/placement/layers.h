@@ -6,6 +6,8 @@
 #ifndef TDL_COMPILER_PLACEMENT_LAYERS_H
 #define TDL_COMPILER_PLACEMENT_LAYERS_H
 
+#include <jansson.h>
+
 #include "base/arena.h"
 #include "base/diag.h"
 
@@ -38,7 +40,12 @@ typedef struct layer_table {
 	int batch;	   /* samples of a step */
 } layer_table;
 
+/* The JSON of a file, for the caller to json_decref(); NULL when an error was
+ * added. */
+json_t *layers_load(arena *a, diag_sink *s, const char *path);
+
 /* NULL when errors were added. */
-layer_table *layers_read(arena *a, diag_sink *s, const char *path);
+layer_table *layers_read(arena *a, diag_sink *s, const char *path,
+			 const json_t *j);
 
 #endif

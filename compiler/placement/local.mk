@@ -28,12 +28,15 @@ EXTRA_DIST += %D%/README.md
 # Stages and schedules; loads.
 %C%_libplacement_a_SOURCES += \
 	%D%/capture.c %D%/capture.h \
+	%D%/degrees.c %D%/degrees.h \
 	%D%/groups.c %D%/groups.h \
 	%D%/ideals.c %D%/ideals.h \
 	%D%/layers.c %D%/layers.h \
 	%D%/load.c %D%/load.h \
 	%D%/load_any.c \
 	%D%/load_chain.c %D%/load_chain.h \
+	%D%/piper.c %D%/piper.h \
+	%D%/piper_cost.c \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/schedule_zb.c \
 	%D%/split.c %D%/split.h \
