@@ -104,26 +104,104 @@ static int *before_on_device(arena *a, const refiner *r, const verdict *v)
 	return before;
 }
 
-/* The operator whose result came last to v. */
-static int last_operand(const refiner *r, const verdict *v, int op)
+/* The operator whose result came last to `op`, and the transfer that brought it
+ * (-1 on the same device); -1 where `op` did not wait for one. */
+static int last_operand(const refiner *r, const verdict *v, int op, int *by)
 {
 	const cost_graph *g = r->g;
 	int64_t latest = -1;
 	int best = -1;
 	for (int e = g->first_pred[op]; e < g->first_pred[op + 1]; e++) {
 		int u = g->pred[e].op, t = v->first_transfer[g->pred[e].result];
-		int64_t at = v->end[u];
-		if (r->place[u] != r->place[op]) {
-			while (v->transfers[t].to != r->place[op])
-				t++;
-			at = v->transfers[t].end;
-		}
+		bool here = r->place[u] == r->place[op];
+		while (!here && v->transfers[t].to != r->place[op])
+			t++;
+		int64_t at = here ? v->end[u] : v->transfers[t].end;
 		if (at > latest) {
 			latest = at;
 			best = u;
+			*by = here ? -1 : t;
 		}
 	}
 	return latest == v->begin[op] ? best : -1;
+}
+
+static int sender(const refiner *r, const verdict *v, int t)
+{
+	return r->place[r->g->results[v->transfers[t].result].producer];
+}
+
+typedef struct ended {
+	int64_t end;
+	int transfer;
+} ended;
+
+static int by_end(const void *a, const void *b)
+{
+	const ended *x = a, *y = b;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return (x->transfer > y->transfer) - (x->transfer < y->transfer);
+}
+
+static ended *list_ended(arena *a, const verdict *v)
+{
+	ended *list = ARENA_ARRAY(a, ended, v->ntransfers);
+	for (int t = 0; t < v->ntransfers; t++)
+		list[t] = (ended){ v->transfers[t].end, t };
+	qsort(list, (size_t)v->ntransfers, sizeof(*list), by_end);
+	return list;
+}
+
+/* The transfer that had a port of t until t began; -1 where t did not wait. */
+static int blocker(const refiner *r, const verdict *v, const ended *list, int t)
+{
+	const transfer *x = &v->transfers[t];
+	int low = 0, high = v->ntransfers;
+	if (!r->m->ports ||
+	    x->begin == v->end[r->g->results[x->result].producer])
+		return -1;
+	while (low < high) {
+		int mid = (low + high) / 2;
+		if (list[mid].end < x->begin)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < v->ntransfers && list[low].end == x->begin; low++) {
+		int o = list[low].transfer;
+		if (o != t && (v->transfers[o].to == x->to ||
+			       sender(r, v, o) == sender(r, v, t)))
+			return o;
+	}
+	return -1;
+}
+
+/* The reader of a transfer's result for which it is most urgent. */
+static int reader_of(const refiner *r, const verdict *v, int t)
+{
+	const cost_result *x = &r->g->results[v->transfers[t].result];
+	const int *reader = r->g->readers + x->first_reader;
+	int best = -1;
+	for (int i = 0; i < x->nreaders; i++)
+		if (r->place[reader[i]] == v->transfers[t].to &&
+		    (best < 0 || v->level[reader[i]] > v->level[best]))
+			best = reader[i];
+	return best;
+}
+
+/* The transfers on the critical path, the last first, each with those before
+ * it that it waited for at a port; the operator before them all. */
+static int trace_transfers(arena *a, const refiner *r, const verdict *v,
+			   const ended *list, int t, crossings *found)
+{
+	int u = -1;
+	for (int steps = 0; t >= 0 && steps < v->ntransfers; steps++) {
+		u = r->g->results[v->transfers[t].result].producer;
+		vec_push(a, found, ((crossing){ u, reader_of(r, v, t) }));
+		t = blocker(r, v, list, t);
+	}
+	return u;
 }
 
 /* The results on the critical path that go from device to device, the last
@@ -132,14 +210,15 @@ static void trace(arena *a, const refiner *r, crossings *found)
 {
 	verdict v = judge_run(r->t->j, r->place, INT64_MAX);
 	const int *before = before_on_device(a, r, &v);
+	const ended *list = list_ended(a, &v);
 	int op = 0, steps = 0;
 	for (int i = 1; i < r->g->nops; i++)
 		if (v.end[i] > v.end[op])
 			op = i;
 	while (op >= 0 && steps++ < r->g->nops) {
-		int u = last_operand(r, &v, op);
-		if (u >= 0 && r->place[u] != r->place[op])
-			vec_push(a, found, ((crossing){ u, op }));
+		int by = -1, u = last_operand(r, &v, op, &by);
+		if (by >= 0)
+			u = trace_transfers(a, r, &v, list, by, found);
 		op = u >= 0 ? u : before[op];
 	}
 }
@@ -179,6 +258,7 @@ static void refine(refiner *r)
 		arena *work = arena_new();
 		crossings found = { 0 };
 		trace(work, r, &found);
+		r->left--;
 		better = false;
 		for (int i = 0; i < found.n && !place_is_late(r->t); i++)
 			better |= refine_crossing(r, found.at[i], list);
