@@ -15,7 +15,8 @@ static bool has_defaults(const ast_model *m)
 	return true;
 }
 
-/* What is wrong with a file's models for the defaults of their arguments. */
+/* Reports the faults of a file's models, for the defaults of their
+ * arguments. */
 static void check_models(driver *d, tdl_modules *m, const ast_module *module)
 {
 	const model_options o = { 0 };

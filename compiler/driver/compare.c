@@ -68,7 +68,7 @@ static bool among(const cli_words *words, const char *name)
 	return false;
 }
 
-/* What the user has decided; tofu decides the rest. */
+/* Adds the plan of the user's pins; tofu decides the rest. */
 static bool plan_pinned(driver *d, const graph *g, const compare_options *o,
 			const topology *t, plan_reports *all)
 {
@@ -146,8 +146,8 @@ static int64_t proven_bound(const plan_reports *all)
 	return bound;
 }
 
-/* How far above the bound a plan is, as a part of it; -1 where that means
- * nothing: the plan leaves tensors whole that could be cut. */
+/* The excess of a plan over the bound, as a part of the bound; -1 if that is
+ * meaningless, since the plan replicates tensors that could be cut. */
 static double gap(const plan_report *r, int64_t bound)
 {
 	const search_result *s = r->search;

@@ -1,4 +1,4 @@
-/* What tdlc compare and tdlc score share. */
+/* The common body of `tdlc compare' and `tdlc score'. */
 #ifndef TDL_COMPILER_DRIVER_COMPARE_H
 #define TDL_COMPILER_DRIVER_COMPARE_H
 

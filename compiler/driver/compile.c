@@ -34,7 +34,7 @@ static bool emits_kernels(const compile_options *o)
 	return o->emit == EMIT_C || o->emit == EMIT_CUDA;
 }
 
-/* What was given: the modules of .tdl files, or the operators of a .tdd. */
+/* The input: the modules of .tdl files, or the operators of a .tdd. */
 typedef struct compile_input {
 	tdl_modules *modules;
 	int n;

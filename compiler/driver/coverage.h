@@ -1,4 +1,5 @@
-/* What tdlc coverage finds, and prints. */
+/* The facts that `tdlc coverage' collects of a model, between the collector
+ * (coverage.c) and the printer (coverage_print.c). */
 #ifndef TDL_COMPILER_DRIVER_COVERAGE_H
 #define TDL_COMPILER_DRIVER_COVERAGE_H
 
@@ -35,7 +36,8 @@ typedef struct coverage_whole {
 
 typedef struct coverage {
 	int64_t devices;
-	int64_t parts; /* in so many an operator is divided at least */
+	int64_t parts; /* the least number of parts that an operator should be
+			  divided into */
 	const graph *graph;
 	const search_result *search;
 	model_survey survey;
@@ -46,10 +48,10 @@ typedef struct coverage {
 json_t *coverage_json(const coverage *c);
 void coverage_text(arena *a, const coverage *c);
 
-/* Whether no strategy divides a kernel among so many parts; not so where it is
- * no longer than that anyway, and not opaque. */
+/* Whether no strategy divides a kernel into that many parts.  Kernels with no
+ * extent that large do not count, unless they are opaque. */
 bool node_is_whole(const kernel *k, int64_t parts);
-/* Why not, a clause. */
+/* The reason, a clause. */
 const char *node_whole_reasons(arena *a, const kernel *k);
 /* Bytes of the tensors that a node reads. */
 int64_t node_input_bytes(const graph *g, node_id n);

@@ -1,4 +1,4 @@
-/* What tdlc coverage prints. */
+/* The output of `tdlc coverage'. */
 #include "config.h"
 
 #include <stdio.h>

@@ -43,26 +43,26 @@ void describe_text(FILE *to, const desc_op *op);
 void describe_parts_text(FILE *to, desc_op *op, int k);
 json_t *describe_parts_json(desc_op *op, int k);
 
-/* What part p of k reads of dimension d of an input; of the result where need
- * is NULL: [lo, hi) as text. */
+/* The range [lo, hi) that part p of k reads of dimension d of an input, as
+ * text; of the result if need is NULL. */
 void describe_range(arena *a, const desc_op *op, const desc_stage *s,
 		    const desc_strategy *st, const desc_tensor *t,
 		    const desc_need *need, int d, int p, int k, char **lo,
 		    char **hi);
 
-/* The name of a stage: its label, or the result's; and of what it computes: the
+/* The name of a stage: its label, or the result's; and of its result: the
  * result's, or its label. */
 const char *describe_stage_name(const desc_op *op, const desc_stage *s);
 const char *describe_result_name(const desc_op *op, const desc_stage *s);
 
 /* The strategies of a stage, which is not open: a heading, then a row each with
- * the variable, its extent, its kind, what it needs of each input, the
+ * the variable, its extent, its kind, the regions of each input, and the
  * result. */
 text_table describe_strategies(arena *a, const desc_op *op,
 			       const desc_stage *s);
 
-/* What else follows from its text: variables that cannot be split and why,
- * "element-wise", "linear in: x", .. */
+/* Further facts that follow from the stage's text: variables that cannot be
+ * split and the reason, "element-wise", "linear in: x", .. */
 typedef VEC(const char *) text_lines;
 text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s);
 

@@ -17,7 +17,7 @@ typedef struct differ {
 	const topology *machine;
 } differ;
 
-/* What a name stands for in both plans; NULL: nothing. */
+/* The meaning of a name in both plans; NULL: none. */
 typedef struct difference {
 	const char *name;
 	const char *was, *is; /* "cut 0, cut 1" */
@@ -67,7 +67,7 @@ static strmap *texts_of(arena *a, const plan *p, bool operators)
 	return all;
 }
 
-/* What is not the same in both, in the order of the first, then what only the
+/* The differences in the order of the first plan, then names that only the
  * second has. */
 static differences compare(const differ *d, bool operators)
 {

@@ -14,7 +14,7 @@
 static const char *const formats[] = { "markdown", "html", NULL };
 static const page_format *const pages[] = { &page_markdown, &page_html };
 
-/* What is asked for: all operators of the library or of files, or some. */
+/* The operators asked for: all of the library or of files, or some. */
 typedef struct doc_request {
 	driver *d;
 	tdl_modules *modules;
@@ -22,10 +22,10 @@ typedef struct doc_request {
 	strmap *mapped;
 } doc_request;
 
-/* What is written of one file. */
+/* The documented definitions of one file. */
 typedef struct section {
 	const char *file, *about;
-	VEC(const ast_def *) defs; /* what is written of */
+	VEC(const ast_def *) defs; /* in the order of the file */
 } section;
 
 typedef VEC(section) sections;
@@ -138,7 +138,7 @@ typedef struct writer {
 	FILE *to;
 } writer;
 
-/* What a fact says, as code where it is a formula. */
+/* A fact with its value as code, if that is a formula. */
 static const char *as_formula(arena *a, const char *fact)
 {
 	const char *says = strstr(fact, ": ");
@@ -172,7 +172,8 @@ static void write_stage(const writer *w, const desc_op *op,
 		w->page->list(w->to, &facts);
 }
 
-/* What is assumed of attributes, and what is mapped to the operator. */
+/* Writes the assumptions about attributes, and the ONNX operators mapped to
+ * it. */
 static void write_rest(const writer *w, const desc_op *op,
 		       const mapped_names *from)
 {

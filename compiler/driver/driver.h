@@ -1,4 +1,4 @@
-/* tdlc: what its commands share.
+/* The frame that all commands of tdlc share: options, modules, output.
  *
  * A command is one file, command_NAME() in it, and one row in commands.def.
  * It calls cli_parse() with its own options and DRIVER_OPTIONS(d), then the
@@ -6,23 +6,22 @@
  * It does not print diagnostics: they go into d->sink, and main() prints them
  * and turns CLI_OK into CLI_INPUT where there are errors.
  *
- *	cli_status command_show(driver *d, int argc, char **argv)
- *	{
- *		bool dot = false;
- *		const cli_option options[] = {
- *			{ CLI_FLAG, 0, "dot", NULL, "print it for graphviz",
- *			  &dot },
- *			DRIVER_OPTIONS(d),
- *			{ CLI_END },
- *		};
- *		cli_status status;
- *		int first = cli_parse(d->arena, &d->program, options, argc,
- *				      argv, &status);
- *		if (first < 0)
- *			return status;
- *		..
- *	}
- */
+ * 	cli_status command_show(driver *d, int argc, char **argv)
+ * 	{
+ * 		bool dot = false;
+ * 		const cli_option options[] = {
+ * 			{ CLI_FLAG, 0, "dot", NULL, "print it for graphviz",
+ * 			  &dot },
+ * 			DRIVER_OPTIONS(d),
+ * 			{ CLI_END },
+ * 		};
+ * 		cli_status status;
+ * 		int first = cli_parse(d->arena, &d->program, options, argc,
+ * 				      argv, &status);
+ * 		if (first < 0)
+ * 			return status;
+ * 		..
+ * 	} */
 #ifndef TDL_COMPILER_DRIVER_DRIVER_H
 #define TDL_COMPILER_DRIVER_DRIVER_H
 
@@ -35,7 +34,7 @@
 
 typedef struct driver {
 	cli_program program; /* of the command: "tdlc plan" */
-	arena *arena;	     /* of all that the command makes */
+	arena *arena;	     /* of all allocations of the command */
 	diag_sink *sink;
 	cli_words folders;   /* -I */
 	const char *opdefs;  /* --opdefs, NULL if not given */
@@ -55,7 +54,7 @@ extern const char *const driver_diagnostics[]; /* "text", "json" */
 	  "print diagnostics as text or json", &(d)->diagnostics,            \
 	  .choices = driver_diagnostics }
 
-/* Of the commands that call driver_load_opdefs(). */
+/* For commands that call driver_load_opdefs(). */
 #define DRIVER_OPTION_LOAD(d)                                                \
 	{ CLI_REPEAT, 0, "load", "FILE",                                     \
 	  "add FILE.tdl to the operator library; may be repeated",           \
@@ -80,10 +79,10 @@ enum { DRIVER_MAX_DEVICES = 1 << 24 };
 	{ CLI_TEXT, 'o', "output", "FILE",                                   \
 	  "write to FILE; - is standard output", (to) }
 
-/* The folder of the operator library: --opdefs, else $TDL_OPDEFS, else what
- * lies beside the program (opdefs/ of the source tree for a program in its
- * build tree, ../share/tdlc/opdefs for an installed one), else where `make
- * install` puts it. */
+/* The folder of the operator library: --opdefs, else $TDL_OPDEFS, else the
+ * folder beside the program (opdefs/ of the source tree for a program in its
+ * build tree, ../share/tdlc/opdefs for an installed one), else the one of `make
+ * install`. */
 const char *driver_opdefs(driver *d);
 
 /* An empty set of modules that looks up imports in -I and the library. */
@@ -94,13 +93,14 @@ tdl_modules *driver_modules(driver *d);
  * when that gave errors. */
 tdl_modules *driver_load_opdefs(driver *d);
 
-/* The same for a model, which needs a part of the library only: faults in its
- * files are warnings, and what has them is as if it were not there.  A model
- * in TDL needs nothing of onnx/, whose defs might have the names of its own. */
+/* The same for a model, which needs a part of the library only: faults in the
+ * library's files are warnings, and definitions that have them are left out.  A
+ * model in TDL needs nothing of onnx/, whose definitions might have the names
+ * of its own. */
 tdl_modules *driver_load_needed(driver *d, const char *model);
 
-/* The module that a file is, once it is loaded; however it was reached.  NULL
- * where it could not be read. */
+/* The module of a file, once it is loaded, by whatever path.  NULL if the file
+ * could not be read. */
 const ast_module *driver_module(const tdl_modules *m, const char *path);
 
 /* -D NAME=N and --shape NAME=AxB for the model in a file.  On a malformed one
@@ -109,13 +109,14 @@ cli_status driver_model_options(driver *d, const char *model,
 				const cli_words *defines,
 				const cli_words *shapes, model_options *o);
 
-/* CLI_USAGE, after a message, where one of them named nothing in the model. */
+/* CLI_USAGE, after a message, if one of the options names nothing in the
+ * model. */
 cli_status driver_check_used(driver *d, const model_options *o);
 
 /* Prints to standard output, and steals the reference. */
 cli_status driver_print_json(driver *d, json_t *json);
 
-/* file_write(), with the failure printed. */
+/* file_write(); prints a failure. */
 cli_status driver_write(driver *d, const char *path, const void *data,
 			size_t len);
 

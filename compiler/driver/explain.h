@@ -1,4 +1,4 @@
-/* What the files of tdlc explain share. */
+/* The request of `tdlc explain', and the parts of the command by file. */
 #ifndef TDL_COMPILER_DRIVER_EXPLAIN_H
 #define TDL_COMPILER_DRIVER_EXPLAIN_H
 
@@ -38,8 +38,8 @@ tensor_type *explain_params(driver *d, const explain_request *r,
 			    const attr_value *const *attrs,
 			    cli_status *status);
 
-/* Expands it.  What shares a type that is not declared is f32, or, where the
- * operator has no meaning for that, i64 or bool.  NULL when errors were
+/* Expands the operator.  Parameters that share an undeclared type are f32 or,
+ * if the operator has no meaning for that, i64 or bool.  NULL when errors were
  * added. */
 expansion *explain_expand(driver *d, const explain_request *r,
 			  tensor_type *types, const attr_value *const *attrs);

@@ -1,22 +1,23 @@
-/* Why a tensor lies as it does in a plan: what else there was, what that would
- * have cost, and who would have paid. */
+/* The reasons for a tensor's layout in a plan: the alternatives, their costs,
+ * and the operators that would pay them. */
 #ifndef TDL_COMPILER_DRIVER_EXPLAIN_PLAN_H
 #define TDL_COMPILER_DRIVER_EXPLAIN_PLAN_H
 
 #include "compiler/driver/driver.h"
 #include "compiler/search/search.h"
 
-/* A way for a tensor to lie along one axis, the others being as in the plan. */
+/* A layout of a tensor along one axis, the other axes being as in the plan. */
 typedef struct plan_choice {
 	int dim;	     /* CUT_NONE: replicated */
-	const char *refused; /* NULL, or why it cannot be, or has no plan */
+	const char *refused; /* NULL, or the reason why it is impossible or has
+				no plan */
 	int64_t bytes;	     /* of the byte model, of the best plan with it; -1
-				where it is refused */
+				if it is refused */
 } plan_choice;
 
-/* What an operator that reads or computes the tensor moves on the axes up to
- * one, all other tensors being as in the plan, and the operator as it is on
- * the axes before and divided at its best along this one. */
+/* The bytes that an operator which reads or computes the tensor moves on the
+ * axes up to one: all other tensors as in the plan, the operator as in the plan
+ * on the axes before, and divided at its best along this one. */
 typedef struct plan_neighbour {
 	node_id node;
 	int64_t bytes[MAX_NDIM + 1]; /* by choice; -1 where it is refused */
@@ -37,7 +38,7 @@ typedef struct plan_undivided {
 
 typedef struct plan_reasons {
 	const char *algorithm; /* that made the plan */
-	const char *planner;   /* that the choices were tried with */
+	const char *planner;   /* with which the choices were tried */
 	const graph *graph;
 	assignment as; /* the plan's */
 	tensor_id tensor;
@@ -53,7 +54,7 @@ typedef struct explain_plan_request {
 	bool json;
 } explain_plan_request;
 
-/* Reads the plan, tries all choices and prints what comes of it. */
+/* Reads the plan, tries all choices and prints the reasons. */
 cli_status explain_plan(driver *d, const explain_plan_request *r);
 
 /* Prints the reasons. */

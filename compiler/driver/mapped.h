@@ -1,4 +1,4 @@
-/* Which ONNX operators are mapped to an operator. */
+/* The ONNX operators that are mapped to each operator of the library. */
 #ifndef TDL_COMPILER_DRIVER_MAPPED_H
 #define TDL_COMPILER_DRIVER_MAPPED_H
 

@@ -1,7 +1,7 @@
 /* A page of text in one of several formats.
  *
- * Texts are plain: what stands between backquotes is code, nothing else in
- * them means anything to a format. */
+ * Texts are plain: words between backquotes are code, and no other mark has a
+ * meaning to a format. */
 #ifndef TDL_COMPILER_DRIVER_PAGE_H
 #define TDL_COMPILER_DRIVER_PAGE_H
 
@@ -45,16 +45,16 @@ typedef void (*page_put)(FILE *to, const char *s, size_t n);
 void page_spans(FILE *to, const char *line, size_t n, page_put plain,
 		page_put code);
 
-/* The next line of *text without the blanks around it, *n bytes; NULL behind
- * the last. */
+/* The next line of *text without the blanks around it, *n bytes; NULL after the
+ * last. */
 const char *page_line(const char **text, size_t *n);
 
-/* Whether a cell of a table reads better as code: it has other marks than
- * those of prose. */
+/* Whether a cell of a table reads better as code: it has marks other than those
+ * of prose. */
 bool page_is_code(const char *cell);
 
-/* Writes what a link to a heading names: its words in lower case, blanks as
- * '-', without other marks, as the pages of git hosts have it. */
+/* Writes the target of a link to a heading: its words in lower case, '-' for
+ * blanks, without other marks, as git hosts form it. */
 void page_anchor(FILE *to, const char *words);
 
 #endif

@@ -14,7 +14,7 @@ enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
 typedef struct pin {
 	range at;
 	const char *names;
-	bool of_nodes; /* what the first word is for */
+	bool of_nodes; /* the first word is one for operators */
 	int nwords;
 	const char *words[MAX_AXES]; /* "1" of "cut 1"; NULL: whole */
 } pin;
@@ -46,8 +46,7 @@ static char *trimmed(char *text)
 	return text;
 }
 
-/* What follows `word' and blanks in text; NULL where that is not how it
- * begins. */
+/* The text after `word' and blanks; NULL if text does not begin with these. */
 static const char *behind(const char *text, const char *word)
 {
 	size_t n = strlen(word);

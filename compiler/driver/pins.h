@@ -1,11 +1,13 @@
-/* What the user decides of a plan: tensors' cuts and operators' strategies.
+/* Pins: decisions of the user about a plan, tensors' cuts and operators'
+ * strategies.
  *
- *	NAMES=WORD,WORD..
+ * 	NAMES=WORD,WORD..
  *
- * NAMES is a pattern of tensors' names, or of operators', as the shell's; a
- * word for each axis of the mesh, or one for all: `cut D' or `replicated' for
- * tensors, `by V' or `whole' for operators.  Of several that fit a name the
- * last one counts.  In a file each has a line; # begins a comment. */
+ * NAMES is a pattern of tensors' names, or of operators', as the shell's; the
+ * words are one for each axis of the mesh, or one for all: `cut D' or
+ * `replicated' for tensors, `by V' or `whole' for operators.  Of several that
+ * fit a name the last one counts.  In a file each has a line; # begins a
+ * comment. */
 #ifndef TDL_COMPILER_DRIVER_PINS_H
 #define TDL_COMPILER_DRIVER_PINS_H
 
@@ -30,8 +32,8 @@ static inline bool pins_are_given(const pin_options *o)
 	return o->file || o->pins.n > 0;
 }
 
-/* What they decide of g on a mesh; those of the file first.  NULL when errors
- * were added. */
+/* The partial assignment of g that the pins make on a mesh; those of the file
+ * are applied first.  NULL when errors were added. */
 const outline *pins_resolve(driver *d, const pin_options *o, const graph *g,
 			    const mesh *m);
 

@@ -1,4 +1,5 @@
-/* What tdlc place, and score and compare of cost graphs, share. */
+/* The options and reports that `tdlc place', and `score' and `compare' of cost
+ * graphs, share. */
 #ifndef TDL_COMPILER_DRIVER_PLACE_H
 #define TDL_COMPILER_DRIVER_PLACE_H
 
@@ -51,25 +52,24 @@ extern const char *const place_networks[]; /* "ports", "free" */
 	  "end a search after S seconds, with the best until then",          \
 	  &(o)->seconds, .min = 1e-6, .max = 1e9 }
 
-/* A cost graph on the machine that is asked for. */
+/* A cost graph on the machine of the options. */
 typedef struct place_input {
-	const cost_graph *file; /* as it is in the file: for loads */
+	const cost_graph *file; /* as read from the file: for loads */
 	const machine *m;	/* as a graph that can be run */
 	const machine *load;	/* of `file` */
 } place_input;
 
-/* The machine that the options ask for; false after a usage error, or with
- * errors added, then *status is what the command ends with. */
+/* The machine of the options; false after a usage error, or with errors added,
+ * then *status is the command's. */
 bool place_read_machine(driver *d, const place_options *o, machine_request *r,
 			cli_status *status);
 
 /* Reads the operand argv[first]; false when errors were added or printed, then
- * *status is what the command ends with. */
+ * *status is the command's. */
 bool place_read(driver *d, const place_options *o, int argc, char **argv,
 		int first, place_input *in, cli_status *status);
 
-/* A placement and what there is to say of it; an algorithm that found none has
- * no `place`. */
+/* A placement and its figures; an algorithm that found none has no `place'. */
 typedef struct place_report {
 	const char *algorithm;
 	const int *place;
@@ -99,7 +99,7 @@ void place_report_text(arena *a, const place_input *in,
 cli_status place_write(driver *d, const cost_graph *g, const int *place,
 		       int ndevices, const char *path);
 
-/* Whether score or compare is asked about a cost graph, and no model: a word
+/* Whether score or compare is called for a cost graph, not for a model: a word
  * ends in .json or .txt, and none in .tdl or .onnx. */
 bool place_is_meant(int argc, char **argv);
 cli_status place_score(driver *d, int argc, char **argv);

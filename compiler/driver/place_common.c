@@ -1,4 +1,5 @@
-/* What tdlc place, and score and compare of cost graphs, share. */
+/* The common code of `tdlc place', and of `score' and `compare' of cost
+ * graphs. */
 #include "config.h"
 
 #include "compiler/driver/place.h"

@@ -7,7 +7,7 @@
 #include "compiler/placement/schedule.h"
 
 typedef enum place_objective {
-	PLACE_UNSAID, /* the algorithm's own */
+	PLACE_UNSAID, /* not given: the algorithm's own */
 	PLACE_MAKESPAN,
 	PLACE_LOAD,
 	PLACE_PEAK,
@@ -23,7 +23,7 @@ typedef struct place_more {
 	int64_t micro_batches; /* 0: not given */
 	bool recompute, no_recompute, zero; /* of stages, or of capture */
 	bool frontier, predictor, any_split;
-	int64_t cores; /* -1: what the file says */
+	int64_t cores; /* -1: as in the file */
 } place_more;
 
 #define PLACE_MORE { .cores = -1 }
@@ -65,7 +65,7 @@ typedef struct place_more {
 	  "of load: processor cores; the default is in the file",            \
 	  &(o)->cores, .min = 0, .max = PLACE_MAX_DEVICES }
 
-/* What a command has read, and runs. */
+/* The inputs and options that a command has read, for an algorithm to run. */
 typedef struct place_run {
 	driver *d;
 	const place_options *o;
@@ -78,7 +78,7 @@ typedef struct place_special {
 	cli_status (*run)(const place_run *r);
 } place_special;
 
-/* Ends in one without a name. */
+/* The last entry has no name. */
 extern const place_special place_specials[];
 
 cli_status place_mcap(const place_run *r);
@@ -88,8 +88,8 @@ cli_status place_capture(const place_run *r);
 /* ---- shared ------------------------------------------------------------- */
 
 
-/* Writes the placement file if there is to be one, then prints the object or,
- * without --json, what text() prints.  Steals the reference. */
+/* Writes the placement file if one is asked for, then prints the object or,
+ * without --json, the text of text().  Steals the reference. */
 cli_status place_finish(const place_run *r, const cost_graph *g,
 			const int *place, json_t *json,
 			void (*text)(const void *), const void *result);

@@ -13,7 +13,7 @@
 
 /* ---- score --------------------------------------------------------------- */
 
-/* How many processor cores the file has, devices behind the others. */
+/* The number of processor cores of the file, devices after the others. */
 static int cores_of(const place_input *in)
 {
 	enum { MOST = 1024 };
@@ -25,7 +25,8 @@ static int cores_of(const place_input *in)
 					(int)in->file->cores;
 }
 
-/* What uses processor cores has loads and sums of bytes, and no makespan. */
+/* Placements on processor cores have loads and sums of bytes, and no
+ * makespan. */
 static place_report score_loads(arena *a, const place_input *in,
 				const int *place, int ndevices)
 {

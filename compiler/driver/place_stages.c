@@ -16,7 +16,7 @@ typedef struct stages {
 	const layer_chain *l;
 	stage_model model;
 	split_problem p;
-	const intervals *by; /* what splits are chosen by */
+	const intervals *by; /* costs that splits are chosen by */
 	place_objective objective;
 	split best; /* measured by the formula */
 	double predicted; /* the predictor's peak of best */
@@ -92,7 +92,7 @@ static double peak_of(const stages *s, stage_model m, int nstages)
 	return peak;
 }
 
-/* What would do, one line each. */
+/* Prints the changes of options that would fit, one line each. */
 static void say_remedies(const stages *s)
 {
 	const cli_program *program = &s->run->d->program;

@@ -147,7 +147,7 @@ static search_result *credited(arena *a, const plan_candidates *all,
 	return s;
 }
 
-/* What needs least memory, of some plans or of all that there are. */
+/* The plan of least memory, of some plans or of all that there are. */
 static bool find_least(driver *d, const graph *g, const plan_search *how,
 		       plan_candidates *all, plan_candidate *best,
 		       plan_proof *proof)

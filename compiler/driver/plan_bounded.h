@@ -7,26 +7,27 @@
 /* The name that such a plan is found by. */
 #define PLAN_BOUNDED "bounded"
 
-/* Whether nothing is better, and what a search for it looked at. */
+/* The result of a search for better plans: whether one is excluded, and its
+ * effort. */
 typedef struct plan_proof {
 	bool tried, proven;
 	int nplans; /* that were lowered */
-	double seconds; /* that it took */
+	double seconds; /* of the search */
 } plan_proof;
 
-/* Looks for something better than *best by how->objective, time or memory,
- * within the limit: a candidate with a program, which gets the place of *best,
- * if it is found.  Without `prove` it may do less, of which nothing follows.
- * *proof is added to, but for whether there is one.  False when errors were
- * added. */
+/* Searches for a plan better than *best by how->objective, time or memory,
+ * within the limit.  *best is a candidate with a program; a better one replaces
+ * it.  Without `prove` the search may be smaller, and proves nothing.  *proof
+ * adds up the efforts of all calls, and says whether the last one was a proof.
+ * False when errors were added. */
 bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		  bool prove, plan_candidate *best, plan_proof *proof);
 
-/* Looks for the fastest plans of a small graph and adds them to *all: without a
- * limit, then with less memory than the fastest needs, and so on until one is
- * within how->memory.  As long as each is proven to be the fastest, these are
- * all that there are on the frontier of time and memory; where that takes too
- * long, the fastest within each of some limits are looked for that rise up to
+/* Searches for the fastest plans of a small graph and adds them to *all:
+ * without a limit, then with less memory than the fastest needs, and so on
+ * until one is within how->memory.  As long as each is proven to be the
+ * fastest, they are the whole frontier of time and memory.  If that takes too
+ * long, the fastest plans are searched within several limits that rise up to
  * how->memory.  A search whose time is limited is for how->memory at once.
  * proof->proven says that the best of *all within the limit is the best of all
  * plans.  False when errors were added. */

@@ -1,5 +1,5 @@
-/* From a graph to a plan and what there is to say of it: what tdlc plan does,
- * and tdlc compare with every planner. */
+/* From a graph to a plan and its report: the common work of `tdlc plan', for
+ * one planner, and of `tdlc compare', for all. */
 #ifndef TDL_COMPILER_DRIVER_PLAN_MAKE_H
 #define TDL_COMPILER_DRIVER_PLAN_MAKE_H
 
@@ -10,7 +10,7 @@
 #include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
 
-/* What the command line says of the model that is planned. */
+/* The options of the command line about the model. */
 typedef struct plan_model {
 	const char *name; /* of one in a file with several; NULL */
 	cli_words defines, shapes;
@@ -34,7 +34,8 @@ typedef struct plan_model {
 graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 		       cli_status *status);
 
-/* Whether what k devices move can be counted; if not, with an error. */
+/* Whether the bytes that k devices move can be counted; if not, with an
+ * error. */
 bool plan_is_countable(driver *d, const graph *g, int64_t k);
 
 #define PLAN_OPTION_DEVICES(k)                                               \
@@ -60,16 +61,16 @@ const topology *plan_topology(driver *d, const char *name, int64_t k);
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100,\n"     \
 	  "h100-cluster) or a file", (t) }
 
-/* What the best plan has least of. */
+/* The figure that the best plan minimises. */
 typedef enum plan_objective {
 	OBJECTIVE_TIME,	  /* predicted seconds */
 	OBJECTIVE_BYTES,  /* moved in a run */
 	OBJECTIVE_MEMORY, /* of the device that uses most */
 } plan_objective;
 
-/* How a plan is searched, and what for. */
+/* The method and the aims of a search for a plan. */
 typedef struct plan_search {
-	const char *algorithm; /* there is, or PLAN_AUTO */
+	const char *algorithm; /* one that exists, or PLAN_AUTO */
 	double seconds;	       /* of search_request; 0: no limit */
 	int k;
 	const topology *topology; /* on which k devices have a place */
@@ -85,7 +86,7 @@ typedef struct plan_search {
 	int most_plans; /* of bounded_request */
 } plan_search;
 
-/* One of the programs of a plan, and what it takes: plan_programs.h. */
+/* One of the programs of a plan, and its figures: plan_programs.h. */
 typedef struct plan_program {
 	int64_t room; /* of lower_options, and .. */
 	bool patient; /* .. likewise */
@@ -94,13 +95,13 @@ typedef struct plan_program {
 	 * they are as patient. */
 	double least;
 	int64_t moved, held; /* bytes: in a run, and of the arena */
-	int64_t in_use; /* when most are, without gaps; -1: not looked at */
+	int64_t in_use; /* the peak, without gaps; -1: not computed */
 } plan_program;
 
 typedef VEC(plan_program) plan_programs;
 
-/* The best of what all planners find, and of the extended search for several
- * prices of memory: plan_auto.h. */
+/* The best plan of all planners, and of the extended search for several prices
+ * of memory: plan_auto.h. */
 #define PLAN_AUTO "auto"
 
 #define PLAN_OPTION_TIME_LIMIT(seconds)                                      \
@@ -108,20 +109,21 @@ typedef VEC(plan_program) plan_programs;
 	  "search for about S seconds, and take the best plan found",        \
 	  (seconds), .min = 1e-6, .max = 1e9 }
 
-/* Fills in how long the plan of a report takes on a machine. */
+/* Fills in the predicted times of a report's plan on a machine. */
 void plan_predict(plan_report *r, const topology *t);
 
-/* What a search asks of the planners.  False when errors were added. */
+/* The request that a search makes of the planners.  False when errors were
+ * added. */
 bool plan_request(driver *d, const graph *g, const plan_search *search,
 		  search_request *q);
 
 /* Plans g, along the levels of the machine, and makes the best program of it
- * (program_best()) as `lower` says.  *r is filled in; where the search has an
- * error it has no plan, only `search`.  False when errors were added. */
+ * (program_best()) as `lower` says.  *r is filled in; if the search has an
+ * error there is no plan, only `search`.  False when errors were added. */
 bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r);
 
-/* The same of what was searched for already, as one of its programs. */
+/* The same for the result of a former search, as one of its programs. */
 bool plan_make_of(driver *d, const graph *g, const plan_search *search,
 		  const search_result *s, const lower_options *lower,
 		  const plan_program *program, plan_report *r);

@@ -7,7 +7,7 @@
 
 enum { MOST_SHOWN = 8 };
 
-/* What a buffer holds, in words. */
+/* The contents of a buffer, in words. */
 static const char *contents(arena *a, const plan *p, const plan_buffer *b)
 {
 	const char *name = p->tensors[b->tensor].name;

@@ -39,7 +39,7 @@ static json_t *layout_json(arena *a, const mesh *m, const cuts *c)
 	return all;
 }
 
-/* What a tensor is in the model. */
+/* The role of a tensor in the model, in a word. */
 static const char *kind_of(const graph *g, const tensor *t)
 {
 	tensor_id of = t->gradient_of;
@@ -118,7 +118,7 @@ static json_t *least_json(const search_result *s)
 	return all;
 }
 
-/* How many transfers of each kind the program has. */
+/* The number of the program's transfers of each kind. */
 static void count_transfers(const plan *p, int *counts)
 {
 	for (int c = 0; c < COLL_COUNT; c++)
@@ -267,7 +267,7 @@ static void print_communication(arena *a, const plan_report *r)
 	putchar('\n');
 }
 
-/* How much less the steps might move that are not proven optimal. */
+/* Prints the gaps of steps that are not proven optimal. */
 static void print_gaps(const search_result *s)
 {
 	for (int i = 0; i < s->assignment.mesh.naxes; i++) {
@@ -279,7 +279,7 @@ static void print_gaps(const search_result *s)
 	}
 }
 
-/* Which question was answered, and for which plans. */
+/* Prints the statement that was proven, and the plans among which it holds. */
 static void print_proof(const search_result *s)
 {
 	bool steps = s->proves == SEARCH_PROVES_STEPS &&
@@ -307,7 +307,7 @@ static void print_search(const plan_report *r)
 	putchar('\n');
 }
 
-/* What the planner has minimised, if not bytes. */
+/* Prints the figure that the planner has minimised, if not bytes. */
 static void print_own_costs(arena *a, const search_costs *c)
 {
 	if (!c->unit)

@@ -1,4 +1,4 @@
-/* What `tdlc plan` says of a plan. */
+/* The output of `tdlc plan': a report, as JSON and as text. */
 #ifndef TDL_COMPILER_DRIVER_PLAN_PRINT_H
 #define TDL_COMPILER_DRIVER_PLAN_PRINT_H
 
@@ -15,7 +15,7 @@ typedef struct plan_report {
 	double seconds;		  /* predicted, of one run, .. */
 	double computation, communication; /* .. and of its instructions, see
 					      lower_times */
-	const char *machine;	  /* that this is predicted for */
+	const char *machine;	  /* for which this is predicted */
 	int64_t machine_memory;	  /* of a device of it; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */
 	bool proven; /* that no plan is better by it: docs/json.md */

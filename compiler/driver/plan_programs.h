@@ -1,11 +1,11 @@
 /* The programs of one plan, and the best of them.
  *
- * A plan leaves open which copies of what was fetched its program keeps.  Its
- * programs are those that keep a tenth more than they need, nothing more, all
- * copies, and some in between, each of them patient, too, if the machine
- * communicates while it computes.  They follow from the plan alone, not from
- * the limit of memory that they have to keep to: what a limit allows, larger
- * ones allow, too, so that the best is never worse with more memory. */
+ * A plan leaves open which fetched copies its program keeps.  Its programs are
+ * those that keep a tenth more than they need, nothing more, all copies, and
+ * some in between, each of them patient, too, if the machine communicates while
+ * it computes.  They follow from the plan alone, not from the limit of memory:
+ * programs within a limit are also within a larger one, so that the best is
+ * never worse with more memory. */
 #ifndef TDL_COMPILER_DRIVER_PLAN_PROGRAMS_H
 #define TDL_COMPILER_DRIVER_PLAN_PROGRAMS_H
 
@@ -19,18 +19,18 @@ bool program_fits(const plan_program *p, int64_t limit);
 int program_compare(const plan_program *x, const plan_program *y,
 		    plan_objective by);
 
-/* Makes a program of a plan, looks at it and forgets it.  *p says which one,
- * and gets its figures.  See, if it is not NULL, is shown it.  False when
- * errors were added. */
+/* Makes a program of a plan, measures it and discards it.  *p selects the
+ * program, and receives its figures.  `see', if not NULL, is called with it.
+ * False when errors were added. */
 bool program_try(driver *d, const graph *g, const assignment *as,
 		 const plan_search *how, plan_program *p,
 		 void (*see)(void *to, const plan *p), void *to);
 
 /* The best of a plan's programs by how->objective, within how->memory; the one
- * that needs least where none is within it.  Without how->room there is one,
- * which keeps a tenth more.  Where `beat` is not NULL, *best is right only if
- * it is better than that.  What is in *known, which may be NULL, is not made
- * again, and what is made is added.  False when errors were added. */
+ * that needs the least memory if none is within it.  Without how->room there is
+ * one, which keeps a tenth more.  Where `beat` is not NULL, *best is right only
+ * if it is better than that.  Programs in *known, which may be NULL, are not
+ * made again; new ones are added.  False when errors were added. */
 bool program_best(driver *d, const graph *g, const assignment *as,
 		  const plan_search *how, plan_programs *known,
 		  const plan_program *beat, plan_program *best);

@@ -11,13 +11,13 @@ typedef struct plan_strictness {
 			       never */
 } plan_strictness;
 
-/* Where it is asked for, an error for each operator that no strategy divides;
- * then false. */
+/* If asked for, adds an error for each operator that no strategy divides;
+ * returns false then. */
 bool plan_is_divided(arena *a, const graph *g, const plan_strictness *s,
 		     diag_sink *sink);
 
-/* Where it is asked for, a warning for each tensor that every device stores, or
- * fetches, whole. */
+/* If asked for, adds a warning for each tensor that every device stores, or
+ * fetches, in full. */
 void plan_warn_replicated(arena *a, const graph *g, const assignment *as,
 			  const plan_strictness *s, diag_sink *sink);
 

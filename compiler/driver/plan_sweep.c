@@ -1,11 +1,11 @@
 /* Memory for time.
  *
- * A price for each byte that is in use when most is makes a plan with less of
- * it.  One price for all gives the corners of the hull of time against memory;
- * between two of them it changes the plan everywhere at once, in all layers of
- * a network.  So there a part of the layers gets the one price, and the others
- * the other one.  Where plans differ most in memory more are looked for, as
- * many as there is patience for: which ones does not depend on a limit. */
+ * A price on each byte that is in use at the peak leads to a plan with a lower
+ * peak.  A single price for all layers gives the corners of the convex hull of
+ * time against memory; between two corners the plan changes in all layers of a
+ * network at once.  So between them a part of the layers gets one price, and
+ * the others the other.  More plans are searched where neighbours differ most
+ * in memory, up to a fixed number, independent of the limit. */
 #include "config.h"
 
 #include "compiler/driver/plan_sweep.h"
@@ -32,8 +32,8 @@ typedef struct tariff {
 	double part; /* of the layers, that is first */
 } tariff;
 
-/* What was in use when most was, in the plans for one price so far: by
- * tensor where it is stored, by node what only it needs. */
+/* The bytes in use at the peaks of the plans for one price so far: by tensor
+ * where it is stored, by node those that only it needs. */
 typedef struct sweep {
 	driver *d;
 	const graph *g;
@@ -41,7 +41,7 @@ typedef struct sweep {
 	plan_candidates *all;
 	int npeaks;
 	double *tensors, *nodes;
-	double *tensor_at, *node_at; /* how deep in the network, 0 to 1 */
+	double *tensor_at, *node_at; /* depth in the network, 0 to 1 */
 	int first; /* candidate that is of this sweep */
 } sweep;
 
@@ -105,8 +105,8 @@ static bool same_plan(const graph *g, const assignment *x, const assignment *y)
 		       sizeof(cuts) * (size_t)g->nnodes);
 }
 
-/* Adds what a search found; *p is its program without a limit.  What was found
- * before is not added again. */
+/* Adds the result of a search, unless it was found before; *p is its program
+ * without a limit. */
 static bool add_plan(sweep *s, const search_result *found, bool peak,
 		     plan_program *p)
 {
@@ -158,7 +158,7 @@ static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 
 /* ---- between two prices ------------------------------------------------ */
 
-/* What lies between two tariffs, and what their plans hold. */
+/* The interval between two tariffs, and the memory of their plans. */
 typedef struct gap {
 	double low, high; /* prices: those of `less' and `more' memory are .. */
 	double from, to;  /* .. high and low, or if layers are parted, of these

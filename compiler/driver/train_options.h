@@ -15,7 +15,7 @@ typedef struct train_request {
 } train_request;
 
 enum { NO_CLIP_NORM = -1 };
-/* What --precision may say. */
+/* The arguments of --precision. */
 extern const char *const train_precisions[];
 
 #define TRAIN_REQUEST { .clip_norm = NO_CLIP_NORM }
@@ -50,8 +50,8 @@ extern const char *const train_precisions[];
 	  "the seed of random initial values", &(r)->seed,                   \
 	  .min = 0, .max = 9e18 }
 
-/* Sets o->train and o->seed.  CLI_USAGE, after a message, where an option needs
- * --train, or --evaluate, which is not given. */
+/* Sets o->train and o->seed.  CLI_USAGE, after a message, if an option needs
+ * --train, or --evaluate, which is missing. */
 cli_status driver_train_options(driver *d, const train_request *r,
 				model_options *o);
 
