@@ -244,7 +244,7 @@ static void note_derived(reading *r)
 
 /* ---- what follows a variable in another way ----------------------------- */
 
-/* What is read of an input where the variable runs over [lo, hi). */
+/* The region read of an input if the variable runs over [lo, hi). */
 static box need(const reading *r, int input, int var, int64_t lo, int64_t hi)
 {
 	box space = kernel_space(r->kernel);

@@ -1,5 +1,6 @@
-/* How the dimensions that an operator reads lie to its iteration variables:
- * what a rule of another system can say of an operator, and no more. */
+/* Links between the dimensions that an operator reads and its iteration
+ * variables: the facts of an operator that rules of other systems can express,
+ * and no more. */
 #ifndef TDL_COMPILER_EXPORT_LINKS_H
 #define TDL_COMPILER_EXPORT_LINKS_H
 
@@ -26,7 +27,8 @@ typedef struct dim_link {
 	link_kind kind;
 	int n;
 	digit digits[MAX_DIGITS];
-	const char *note; /* of LINK_FOLLOWS: what is read, a clause */
+	const char *note; /* of LINK_FOLLOWS: the region that is read, a
+			     clause */
 } dim_link;
 
 typedef struct link_var {
@@ -34,7 +36,7 @@ typedef struct link_var {
 	kvar_kind kind;
 	bool offered;	 /* it may be divided */
 	bool positional; /* it is used as a number, or in an index that is not a
-			    LINK_EXACT: a part has to know where it begins */
+			    LINK_EXACT: a part has to know its offset */
 	bool pack;	 /* stands for any number of variables */
 	int64_t extent;	 /* -1 before shapes are known */
 } link_var;

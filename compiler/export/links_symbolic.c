@@ -35,7 +35,7 @@ static const char *note(arena *a, const desc_op *op, const desc_tensor *t,
 			    op->space->atoms[v->end].name);
 }
 
-/* What the strategies of a stage need of dimension d of an input. */
+/* The link of dimension d of an input, from the stage's strategies. */
 static dim_link link_of(arena *a, const desc_op *op, const desc_stage *s,
 			int input, int d)
 {

@@ -1,9 +1,9 @@
 /* Annotations of microsoft/nnscaler, nnscaler/graph/function/dimops.py.
  *
  * A part runs the same function on smaller tensors, and knows nothing of the
- * others: what is computed may depend neither on where the part begins nor on
- * the size of the whole.  '+' divides all inputs that do not have the
- * dimension by value, so that all of them have to have it. */
+ * others: the result may depend neither on the part's offset nor on the
+ * undivided size.  '+' divides all inputs that do not have the dimension by
+ * value, so that all of them have to have it. */
 #include "config.h"
 
 #include "compiler/export/text.h"
@@ -234,8 +234,8 @@ static bool in_product(const rule *r, int factor)
 	return false;
 }
 
-/* What the annotation leaves out: factors that are frozen here alone, and the
- * sizes of those in products. */
+/* Facts that the annotation leaves out: factors frozen only here, and the sizes
+ * of those in products. */
 static char *remarks(arena *a, const rule *r, const writing *w)
 {
 	char *s = arena_strdup(a, "");

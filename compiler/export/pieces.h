@@ -22,8 +22,8 @@ typedef struct pieces {
 	entity **dims;	    /* by value */
 	entity **vars;	    /* by stage */
 	bool **cut_off;	    /* by value: it is not its stage's variable */
-	link_kind ***kinds; /* by stage, input, dimension: what is left of the
-			       links, where pieces do not fit each other */
+	link_kind ***kinds; /* by stage, input, dimension: the links, weakened
+			       where pieces do not fit each other */
 	bool **positional;  /* by stage and variable */
 	int n;
 	int *parent;   /* by piece: union-find */

@@ -16,7 +16,7 @@ typedef struct program {
 } program;
 
 /* The files of a program that runs a plan, whose kernels have CUDA: all workers
- * in one process, on the GPUs that there are.  Everything is in a, the plan's
+ * in one process, on the available GPUs.  Everything is in a, the plan's
  * constants, too.  False where errors were added: a kernel is a function of the
  * host, constants cannot be read. */
 bool program_of(arena *a, const plan *p, diag_sink *s, program *to);

@@ -1,5 +1,5 @@
-/* What a program says of its own plan: tables of the tensors, and the
- * instructions as functions, in the order of the program. */
+/* The part of a program that depends on its plan: tables of the tensors, and
+ * the instructions as functions, in the order of the program. */
 #include "config.h"
 
 #include <ctype.h>
@@ -290,7 +290,7 @@ static void write_run(writer *w, int instr)
 
 /* ---- transfers --------------------------------------------------------- */
 
-/* Where a box begins in a region that holds it, and its steps, in bytes. */
+/* The offset of a box in a region that holds it, and its steps, in bytes. */
 static int64_t place_of(const region *r, const box *at, int64_t size,
 			int64_t *step)
 {

@@ -13,7 +13,7 @@
 typedef struct class_facts {
 	rule_kind kind;
 	bool positional, direct;
-	const char *instead; /* how it could be divided, but in no target */
+	const char *instead; /* a division that no target can express */
 } class_facts;
 
 typedef struct composer {
@@ -67,8 +67,8 @@ static bool reads_whole(const composer *c, int s, int class)
 	return false;
 }
 
-/* How many inputs of a stage are partial results; *linear says whether it is
- * linear in all of them. */
+/* The number of inputs of a stage that are partial results; *linear: whether it
+ * is linear in all of them. */
 static int partial_inputs(const link_stage *st, const bool *partial,
 			  bool *linear)
 {
@@ -82,8 +82,8 @@ static int partial_inputs(const link_stage *st, const bool *partial,
 	return n;
 }
 
-/* How a stage divides the variable v of the class.  False where it cannot, or
- * no target says how. */
+/* Adds to *f the division of variable v of the class by a stage.  False if it
+ * has none, or one that no target can express. */
 static bool divides(const composer *c, int s, int v, int class, bool *partial,
 		    class_facts *f)
 {
@@ -278,7 +278,7 @@ static rule_factor make_factor(composer *c, int class, int value, int d,
 	rule_factor f = { class_name(c, class, value, d), class_size(c, class),
 			  facts->kind, c->links->values[value].pack[d],
 			  facts->positional, facts->direct };
-	/* What is not divided anyway. */
+	/* A factor of size 1 is not divided in any case. */
 	if (f.size >= 0 && f.size <= 1 && f.kind == RULE_WHOLE)
 		f.kind = RULE_PASS;
 	return f;
@@ -334,7 +334,8 @@ static rule_tensor tensor_of(composer *c, int value, const char *name)
 	return t;
 }
 
-/* What is read of a dimension that follows a variable, but not exactly. */
+/* Adds a note on the region read of a dimension that follows a variable
+ * inexactly. */
 static void note_link(composer *c, int s, int i, int d)
 {
 	const link_input *in = &c->links->stages[s].inputs[i];

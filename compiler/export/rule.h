@@ -1,9 +1,9 @@
-/* The rule of an operator: which dimensions of its inputs and results are
- * divided together, as other systems state it.
+/* The sharding rule of an operator: the sets of dimensions of its inputs and
+ * results that are divided together, as other systems state it.
  *
- * A factor is what is divided; a dimension is a product of factors, the major
- * one first.  An operator of several stages has one rule, in which a factor is
- * passed on by all of its stages or has to be whole. */
+ * A factor is the unit of division; a dimension is a product of factors, the
+ * major one first.  An operator of several stages has one rule, in which a
+ * factor is passed on by all of its stages or may not be divided. */
 #ifndef TDL_COMPILER_EXPORT_RULE_H
 #define TDL_COMPILER_EXPORT_RULE_H
 
@@ -21,7 +21,7 @@ typedef struct rule_factor {
 	int64_t size;	  /* -1 before shapes are known */
 	rule_kind kind;
 	bool pack;	 /* stands for any number of factors */
-	bool positional; /* what is computed depends on where a part begins */
+	bool positional; /* the result depends on the part's offset */
 	bool direct;	 /* of RULE_REDUCE: the result is the sum itself */
 } rule_factor;
 
@@ -42,7 +42,7 @@ typedef struct rule {
 	int ninputs, noutputs, nfactors, nnotes;
 	rule_tensor *inputs, *outputs;
 	rule_factor *factors;
-	const char **notes; /* what no target can say, a line each */
+	const char **notes; /* facts that no target can express, a line each */
 } rule;
 
 rule *rule_of(arena *a, const links *l);

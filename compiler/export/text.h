@@ -1,10 +1,10 @@
-/* What the targets' texts share. */
+/* Helpers that the targets' texts share. */
 #ifndef TDL_COMPILER_EXPORT_TEXT_H
 #define TDL_COMPILER_EXPORT_TEXT_H
 
 #include "compiler/export/rule.h"
 
-/* s with what fmt gives behind it. */
+/* s followed by the formatted text. */
 char *text_append(arena *a, const char *s, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
