@@ -137,7 +137,7 @@ bool plan_make(driver *d, const graph *g, const plan_search *search,
 	       const lower_options *lower, plan_report *r)
 {
 	plan_search how = *search;
-	plan_program best = { 0 }; /* the zero program has no limit */
+	plan_program best = { 0 }; /* the one made without a limit */
 	search_request q;
 	if (!plan_request(d, g, search, &q))
 		return false;
