@@ -1,4 +1,5 @@
-/* Backends: what computes kernels. */
+/* Backends: the devices that hold arenas and compute kernels, each a row of
+ * functions. */
 #ifndef TDL_RUNTIME_BACKEND_H
 #define TDL_RUNTIME_BACKEND_H
 
@@ -16,12 +17,12 @@ typedef enum kernels_from {
 typedef struct backend_options {
 	kernels_from kernels;
 	bool tf32; /* a library may round factors of f32 to 10 bits */
-	bool again; /* for the same plan as before: nothing is said twice */
+	bool again; /* for the same plan as before: no note is printed twice */
 	const char *library; /* with opaque functions' kernels; may be NULL */
 	int nworkers;	/* that use it, at one time */
 	int neighbours; /* on this machine, they among them */
 	int first;	/* the first of the workers, .. */
-	int neighbour;	/* .. and which of the neighbours it is */
+	int neighbour;	/* .. and its number among the neighbours */
 } backend_options;
 
 /* A part of a kernel's result to be computed.  The views' memory belongs to
@@ -41,7 +42,8 @@ struct communicator;
  * and all that is below it, and the communicator only joins the processes. */
 typedef struct backend {
 	const char *name;
-	const char *missing; /* why it is not there; NULL if it is */
+	const char *missing; /* the reason why it is unavailable; NULL if it is
+				not */
 	/* Makes the kernels of a plan ready.  NULL with *f set. */
 	void *(*open)(const plan *p, const backend_options *o, failure *f);
 	/* Memory of the device, 64-byte aligned and zero, for one of the
@@ -67,12 +69,12 @@ typedef struct backend {
 	/* Runs the program on all workers that are here. */
 	bool (*step)(void *b, failure *f);
 	/* Bytes that these workers received from others in an instruction since
-	 * open(); how much of its arena any of them has used, from its
-	 * beginning. */
+	 * open(); the greatest part of its arena that any of them has used,
+	 * from its beginning. */
 	int64_t (*received)(void *b, int instr);
 	int64_t (*used)(void *b);
-	/* The run has failed, here or elsewhere: freeing and closing wait for
-	 * no other process from now on. */
+	/* Marks the run as failed, here or elsewhere: freeing and closing wait
+	 * for no other process from now on. */
 	void (*abandon)(void *b);
 } backend;
 
@@ -84,7 +86,7 @@ extern const backend backend_cpu, backend_cuda;
  * ..", or "worker 3: all-gather of 'x': ..".  Returns false. */
 bool backend_at(const plan *p, int worker, int instr, failure *f);
 
-/* Whether a kernel was evaluated; else says what is wrong. */
+/* Whether a kernel was evaluated; if not, the failure explains the status. */
 bool backend_explain(const kernel *k, eval_status status,
 		     const eval_fault *fault, failure *f);
 

@@ -5,13 +5,13 @@
 #include "plan/plan.h"
 #include "runtime/npz.h"
 
-/* What a .npz file holds for the inputs of a plan.  An array of an input's own
- * shape is fed whole in each step.  An array whose first dimension alone
- * differs has a sample per element of it, and a step takes as many as the
- * input has; of an array with one dimension more, in front, it takes one.  All
- * have the same number of samples, and a step takes as many of each.  Where all
- * arrays have their inputs' own shapes, and the same first dimension, they are
- * the samples of one step. */
+/* The arrays of an .npz file for the inputs of a plan.  An array of an input's
+ * own shape is fed whole in each step.  An array whose first dimension alone
+ * differs has a sample per element of it, and a step takes as many as the input
+ * has; of an array with one dimension more, in front, it takes one.  All have
+ * the same number of samples, and a step takes as many of each.  If all arrays
+ * have their inputs' own shapes, and the same first dimension, they are the
+ * samples of one step. */
 typedef struct dataset {
 	const plan *p;
 	array *arrays; /* by input; .data is NULL where the file has none */
@@ -26,7 +26,8 @@ typedef struct dataset {
 dataset *dataset_read(arena *a, const plan *p, const char *path, failure *f);
 void dataset_free(dataset *d);
 
-/* The steps that an epoch has: of full batches, or, padded, of all samples. */
+/* The number of steps in an epoch: of full batches, or, padded, of all
+ * samples. */
 int64_t dataset_steps(const dataset *d, bool padded);
 
 /* The order of the samples in an epoch, which depends on nothing but the seed
@@ -35,9 +36,9 @@ int64_t dataset_steps(const dataset *d, bool padded);
 void dataset_shuffle(uint64_t seed, int64_t epoch, int64_t n, int64_t *to);
 
 /* Fills the inputs that the set has with step `step` of an epoch: samples
- * order[step * batch] and so on, or in the order of the file where order is
- * NULL.  Beyond the last sample it is repeated.  Returns how many samples are
- * not repetitions. */
+ * order[step * batch] and so on, or in the order of the file if order is NULL.
+ * The last sample is repeated to fill the batch.  Returns the number of samples
+ * without these repetitions. */
 int64_t dataset_fill(const dataset *d, const int64_t *order, int64_t step,
 		     const array *inputs);
 

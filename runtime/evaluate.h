@@ -14,28 +14,28 @@ typedef struct metric {
 
 typedef struct evaluation evaluation;
 
-/* Makes a plan ready.  Inputs that the data do not have come out of --inputs
- * where `fed`, or have values of their own.  With `collect`, outputs that have
- * an element or more for each sample are kept for all samples.  NULL, with s->f
- * set, on failure. */
+/* Prepares a plan for evaluation.  Inputs that the data do not have come from
+ * --inputs where `fed`, or have values of their own.  With `collect`, outputs
+ * that have an element or more for each sample are kept for all samples.  NULL,
+ * with s->f set, on failure. */
 evaluation *evaluation_open(session *s, const plan *p, const char *path,
 			    const char *data, bool fed, bool collect);
 void evaluation_close(evaluation *e);
 
 /* Gives the plan the states of a machine that runs `trained`, by their names;
- * false, with the failure set, if that does not have all that the plan itself
- * does not change. */
+ * false, with the failure set, if that lacks a state that the plan itself does
+ * not change. */
 bool evaluation_take(evaluation *e, const machine *m, const plan *trained);
 
-/* Runs all batches.  The last one is filled up with its last sample, and what
- * comes of that is left out. */
+/* Runs all batches.  The last one is filled up with its last sample, and the
+ * results for the repetitions are left out. */
 bool evaluation_run(evaluation *e);
 
 /* The results of the last run; *n of them. */
 const metric *evaluation_metrics(const evaluation *e, int *n);
 
-/* Runs the session's plan, which does not train, over --data, and prints what
- * it found. */
+/* Runs the session's plan, which does not train, over --data, and prints the
+ * results. */
 bool evaluate_command(session *s, cli_status *status);
 
 #endif

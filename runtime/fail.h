@@ -1,5 +1,5 @@
-/* What went wrong in a run: the first failure is kept, with its exit status,
- * and handed up to main(). */
+/* The failure of a run: the first one is kept, with its exit status, and handed
+ * up to main(). */
 #ifndef TDL_RUNTIME_FAIL_H
 #define TDL_RUNTIME_FAIL_H
 

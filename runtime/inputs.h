@@ -1,4 +1,4 @@
-/* What a plan's inputs are fed with. */
+/* The values of a plan's inputs and states at the beginning of a run. */
 #ifndef TDL_RUNTIME_INPUTS_H
 #define TDL_RUNTIME_INPUTS_H
 
@@ -16,7 +16,7 @@ void arrays_free(array *x, int n);
  * that they index, at 128 where they index none; a bool is true for odd i. */
 void inputs_invent(const plan *p, const array *inputs);
 
-/* What a run starts with. */
+/* Inputs and states for a run. */
 typedef struct feed {
 	const plan *p;
 	array *inputs; /* of the plan, whole */
@@ -26,9 +26,9 @@ typedef struct feed {
 	array *states; /* .data is NULL where the plan's own value stays */
 } feed;
 
-/* Inputs have the values that the plan gives them; where they are `invented`,
- * the others have those of inputs_invent().  NULL, with *f set, on failure.
- * feed_free() frees the arrays; NULL is accepted. */
+/* Inputs have the values that the plan gives them; with `invented' the others
+ * have those of inputs_invent().  NULL, with *f set, on failure.  feed_free()
+ * frees the arrays; NULL is accepted. */
 feed *feed_new(arena *a, const plan *p, bool invented, failure *f);
 void feed_free(feed *x);
 
@@ -36,7 +36,8 @@ void feed_free(feed *x);
  * else. */
 bool feed_read(feed *x, const char *path, failure *f);
 
-/* Whether every input has a value; `from` is where it should have come from. */
+/* Whether every input has a value; if not, the failure names `from', the
+ * expected source. */
 bool feed_is_complete(const feed *x, const char *from, failure *f);
 
 /* The number of the input that is the learning rate, whose one element it is;

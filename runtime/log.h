@@ -6,7 +6,7 @@
 
 typedef struct train_log train_log;
 
-/* What a step has shown.  A number that is NAN leaves its column empty. */
+/* The figures of a step; NAN leaves a column empty. */
 typedef struct log_line {
 	int64_t step, epoch; /* from 1 */
 	double loss, learning_rate, samples_per_second;
@@ -14,9 +14,9 @@ typedef struct log_line {
 	const metric *metrics;
 } log_line;
 
-/* Opens a log with a column for each of the metrics.  Of one that is there,
- * the first `steps` steps are kept where these are not 0: those that a run
- * which is resumed does not make again.  NULL, with *f set, on failure. */
+/* Opens a log with a column for each of the metrics.  Of an existing log the
+ * first `steps` steps are kept, those that a resumed run does not repeat; 0:
+ * none.  NULL, with *f set, on failure. */
 train_log *log_open(arena *a, const char *path, int64_t steps, int nmetrics,
 		    const metric *metrics, failure *f);
 

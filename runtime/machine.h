@@ -1,4 +1,5 @@
-/* The workers of a plan: their memory, and a run of the program. */
+/* The workers of a plan in this process: their memory, and runs of the program
+ * on a backend and a communicator.  Used by every command of tdlrun. */
 #ifndef TDL_RUNTIME_MACHINE_H
 #define TDL_RUNTIME_MACHINE_H
 
@@ -20,8 +21,8 @@ machine *machine_open(const plan *p, const char *path, const backend *b,
 		      const backend_options *o, failure *f);
 void machine_close(machine *m);
 
-/* The run has failed, here or elsewhere: machine_close() waits for no other
- * process. */
+/* Marks the run as failed, here or elsewhere: machine_close() then waits for no
+ * other process. */
 void machine_abandon(machine *m);
 
 /* From now on the results of the nodes that are marked are changed in their
@@ -46,20 +47,21 @@ bool machine_state_get(const machine *m, int tensor, const array *x,
 		       failure *f);
 bool machine_state_set(machine *m, int tensor, const array *x, failure *f);
 
-/* The greatest of what the processes say, where that may differ. */
+/* The greatest of the processes' values of x, which may differ. */
 int machine_agree(const machine *m, int x);
 
-/* Of the program alone, over all steps so far; worker 0's process knows. */
+/* Seconds of the program alone, over all steps so far; known in worker 0's
+ * process. */
 double machine_seconds(const machine *m);
 
 /* Bytes that workers received from others, in all steps so far. */
 int64_t machine_received(const machine *m);
 
-/* How much of the arena has been in use by any worker, from its beginning to
- * the end of the buffers that were written, read or filled. */
+/* Bytes of the arena that any worker has used, from its beginning to the end of
+ * the buffers that were written, read or filled. */
 int64_t machine_arena_used(const machine *m);
 
-/* The array that a tensor of the plan is, without data. */
+/* The array of a tensor of the plan, without data. */
 array machine_array(const plan *p, int tensor);
 
 #endif

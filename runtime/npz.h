@@ -42,9 +42,9 @@ uint64_t npz_digest(const npz *z);
 bool npz_shape(npz *z, array *x, failure *f);
 
 /* Reads the array called x->name into x->data, which has room for it.  False,
- * with *f set, unless it has exactly the type and shape that x has.  What NumPy
- * has no type for lies in a file as integers of as many bytes: bf16 as u16, the
- * floats of 8 bits and less as u8, i4 and i2 as i8, u4 and u2 as u8. */
+ * with *f set, unless it has exactly the type and shape that x has.  Types that
+ * NumPy lacks are stored as integers of as many bytes: bf16 as u16, the floats
+ * of 8 bits and less as u8, i4 and i2 as i8, u4 and u2 as u8. */
 bool npz_read(npz *z, const array *x, failure *f);
 
 /* Writes n arrays, all or nothing; the same bytes for the same arrays. The

@@ -1,4 +1,4 @@
-/* What tdlrun's command line says. */
+/* The options of tdlrun's command line. */
 #ifndef TDL_RUNTIME_OPTIONS_H
 #define TDL_RUNTIME_OPTIONS_H
 

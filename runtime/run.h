@@ -5,8 +5,8 @@
 
 #include "runtime/session.h"
 
-/* Runs the session's plan and prints what it found; true, with *status set to
- * the exit status; or false, with s->f set. */
+/* Runs the session's plan and prints the results; true, with *status set to the
+ * exit status; or false, with s->f set. */
 bool run_command(session *s, cli_status *status);
 
 #endif

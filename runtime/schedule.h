@@ -13,15 +13,15 @@ typedef enum schedule_kind {
 
 typedef struct schedule {
 	schedule_kind kind;
-	double base;	/* the learning rate that it is a fraction of */
+	double base;	/* the learning rate that `rate' is a fraction of */
 	int64_t warmup; /* steps; the first of them has 1 / warmup of the base,
 			   the last all of it */
 	int64_t steps;	/* of the whole run; a rate that falls would be 0 in
 			   the step after the last */
 } schedule;
 
-/* The rate of a step, 0 <= step < steps.  It depends on nothing else, so that
- * a run that is resumed has the same. */
+/* The rate of a step, 0 <= step < steps.  It depends on these alone, so that a
+ * resumed run has the same. */
 double schedule_rate(const schedule *s, int64_t step);
 
 #endif

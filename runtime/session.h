@@ -1,5 +1,5 @@
-/* What all runs of tdlrun have in common: the command line, the plan, a machine
- * that it runs on, what was measured. */
+/* The state that all runs of tdlrun share: the command line, the plan, the
+ * processes, measurements. */
 #ifndef TDL_RUNTIME_SESSION_H
 #define TDL_RUNTIME_SESSION_H
 
@@ -21,7 +21,7 @@ typedef struct session {
 	VEC(machine *) left; /* see session_close() */
 } session;
 
-/* What the machine has measured. */
+/* The measurements of a machine. */
 typedef struct figures {
 	int devices;
 	int64_t steps;
@@ -32,14 +32,15 @@ typedef struct figures {
 /* A machine for a plan, which was read from `path`. */
 machine *session_machine(session *s, const plan *p, const char *path);
 
-/* The same in this process alone, whatever connects the workers of others. */
+/* The same in this process alone, without the communicator. */
 machine *session_alone(session *s, const plan *p, const char *path);
 
-/* Reads samples for a plan, and notes what it does not use; NULL on failure. */
+/* Reads samples for a plan, and notes arrays that it does not use; NULL on
+ * failure. */
 dataset *session_data(session *s, const plan *p, const char *path);
 
-/* Closes a machine; after a failure session_end() does that, when it has been
- * told: a device that has failed may be long about it. */
+/* Closes a machine; after a failure session_end() does that, once the failure
+ * is printed: a device that has failed may take long. */
 void session_close(session *s, machine *m);
 void session_end(session *s);
 
@@ -49,19 +50,19 @@ bool session_states(session *s, machine *m, const plan *p, const feed *x);
 /* Writes --outputs: the outputs, and all states if the plan changes any. */
 bool session_outputs(session *s, const machine *m, const array *outputs);
 
-/* Whether a run leaves states behind that differ from those it began with. */
+/* Whether a run leaves states with other values than it began with. */
 bool session_changes_states(const plan *p);
 
 figures session_figures(const session *s, const machine *m, int64_t steps);
 
-/* Whether the loss is there: the output that the plan names, or one called
- * loss, of one element; its number among the outputs, or -1. */
+/* The index of the loss among the outputs: the one that the plan names, or one
+ * called loss, of one element; -1 if there is none. */
 int session_loss(const plan *p);
 
-/* ---- what is said ------------------------------------------------------ */
+/* ---- messages ----------------------------------------------------------- */
 
-/* One line on a terminal, written over by the next; "" wipes it. Nothing where
- * there is no terminal, and with --json. */
+/* One line on a terminal, written over by the next; "" wipes it. Nothing
+ * without a terminal, and with --json. */
 bool session_has_progress(const session *s);
 void session_progress(const session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

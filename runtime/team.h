@@ -15,8 +15,8 @@ int team_size(const team *t);
  * be above its size. Returns when all have returned. */
 void team_run(team *t, int n, void (*part)(void *arg, int i), void *arg);
 
-/* The processors that this process may run on; *all, may be NULL, is how many
- * the machine has. */
+/* The processors that this process may run on; *all, may be NULL: the number of
+ * processors of the machine. */
 int processors(int *all);
 
 #endif

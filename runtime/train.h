@@ -4,7 +4,7 @@
 
 #include "runtime/session.h"
 
-/* Trains as the command line says, and prints what came of it; true, with
+/* Trains according to the command line, and prints the results; true, with
  * *status set to the exit status; or false, with s->f set.  After SIGINT or
  * SIGTERM it writes a checkpoint, if it was to write any, and ends the process
  * by that signal. */

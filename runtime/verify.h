@@ -1,12 +1,12 @@
-/* Comparing a run with that of one worker. */
+/* Comparison of a run with that of one worker: tolerances, and errors. */
 #ifndef TDL_RUNTIME_VERIFY_H
 #define TDL_RUNTIME_VERIFY_H
 
 #include "plan/plan.h"
 #include "runtime/npz.h"
 
-/* How far a tensor is from another: the norm of the difference by the norm of
- * the other; and of the element that is the furthest, the difference by the
+/* The distance of a tensor from another: the norm of the difference by the norm
+ * of the other; and of the element that is the furthest, the difference by the
  * element or, if that is greater, by the root mean square of all. */
 typedef struct error_of {
 	double norm, element;
@@ -14,18 +14,18 @@ typedef struct error_of {
 
 typedef enum verify_rule {
 	VERIFY_EXACT,	 /* the same, bit for bit */
-	VERIFY_BY_TYPE,	 /* as much as rounding in the type does */
+	VERIFY_BY_TYPE,	 /* up to rounding in the type */
 } verify_rule;
 
 typedef struct comparison {
-	bool equal; /* as much as it has to be */
+	bool equal; /* within the tolerance */
 	bool exact; /* bit for bit, all of them */
 	double max_abs_error; /* of an element */
 	double max_rel_error; /* of a tensor, in the norm */
 	int64_t doubtful; /* elements that rounding alone decides, .. */
 	int64_t nelem;	  /* .. of so many */
-	/* The tensor whose error is the most of what is allowed, and that; NULL
-	 * where all are the same. */
+	/* The tensor whose error is the largest part of its tolerance, and that
+	 * part; NULL if all are the same. */
 	const char *worst;
 	dtype type;
 	verify_rule rule;
@@ -41,11 +41,11 @@ typedef struct sway {
 
 /* Compares tensors of a plan, outputs and states after some steps, with those
  * of one worker.  Where no sum or product of floats was divided among workers,
- * nor added up by a `library`, which may do that otherwise for every shape,
- * they have to be the same, bit for bit; else the error of each, in the norm,
- * is at most 5e-5 in f32, 1e-11 in f64, 5e-3 in f16, 5e-2 in bf16; where the
- * mantissa has three bits 0.5, with less 1; and that of an element 4 times as
- * much, so that a few wrong ones do not vanish among many.
+ * nor added up by a `library`, whose order may depend on the shape, they have
+ * to be the same, bit for bit; else the error of each, in the norm, is at most
+ * 5e-5 in f32, 1e-11 in f64, 5e-3 in f16, 5e-2 in bf16; where the mantissa has
+ * three bits 0.5, with less 1; and that of an element 4 times as much, so that
+ * a few wrong ones do not vanish among many.
  *
  * Some elements hang on rounding alone: a gradient that is 0 but for the last
  * bits, and all that an optimizer which scales gradients, or takes their signs,
@@ -70,17 +70,17 @@ bool *verify_rounded(arena *a, const plan *p, bool library);
  * were new, without a library. */
 comparison verify_outputs(const plan *p, const array *got, const array *want);
 
-/* How many elements are NaN. */
+/* The number of elements that are NaN. */
 int64_t verify_nans(const array *x);
 
-/* By how much, relatively, a number changes in the last bit of the coarsest of
- * the types, of 16 bits and more, that a plan computes in between what is added
- * up otherwise and its outputs and states. */
+/* The relative change of a number in the last bit of the coarsest type, of 16
+ * bits and more, that a plan computes in between sums in another order and its
+ * outputs and states. */
 double verify_noise(const plan *p);
 
-/* Changes numbers of 16 bits and more in their last bits, up or down as the
- * seed has it, and by as much as noise: what computes in bf16 does not see the
- * last bit of an f32. */
+/* Changes numbers of 16 bits and more in their last bits, up or down by the
+ * seed, and by as much as noise: a computation in bf16 ignores the last bit of
+ * an f32. */
 void verify_move(const array *x, double noise, uint64_t seed);
 
 #endif

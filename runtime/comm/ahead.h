@@ -1,9 +1,9 @@
-/* When transfers begin and end that go on while workers compute.
+/* The instants at which transfers begin and end that overlap computation.
  *
- * What is sent is copied to staging memory when a transfer begins, and what is
- * received comes out of it when it ends.  So one may begin before its turn, as
- * soon as its source is there, and ends where somebody needs its target, or
- * writes to where its source is. */
+ * Data to send are copied to staging memory when a transfer begins, and
+ * received data are copied out of it when it ends.  So a transfer may begin
+ * before its turn, as soon as its source is there, and ends before the first
+ * instruction that needs its target, or overwrites its source. */
 #ifndef TDL_RUNTIME_COMM_AHEAD_H
 #define TDL_RUNTIME_COMM_AHEAD_H
 
@@ -24,8 +24,8 @@ typedef struct ahead {
 } ahead;
 
 /* A schedule for transfers of the given staging memory, by instruction; those
- * of -1 are no part of it.  A function of these alone: workers that have the
- * same do all in the same order. */
+ * of -1 are no part of it.  A function of these alone: workers with the same
+ * arguments do all in the same order. */
 ahead ahead_of(arena *a, const plan *p, const int64_t *nbytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* A barrier for threads that can be broken: after barrier_break() nobody waits
- * any more. */
+/* A barrier for threads that can be broken: after barrier_break() no thread
+ * waits any more. */
 #ifndef TDL_RUNTIME_COMM_BARRIER_H
 #define TDL_RUNTIME_COMM_BARRIER_H
 

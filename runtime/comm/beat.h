@@ -1,11 +1,11 @@
-/* Processes of MPI that look after each other.
+/* Heartbeats between processes of MPI.
  *
  * A thread of each tells the next rank twice a second that it lives, and where
- * it is; the last rank tells the first.  Who does not hear of the rank before
- * it for too long says so and ends its process, upon which mpirun or Slurm ends
- * the others.  A rank whose device is the host's processors notices by itself
- * that it stands still: inside a step, neither computing nor waiting for
- * others. */
+ * it is; the last rank tells the first.  A rank that does not hear from the one
+ * before it for too long reports that and ends its process, upon which mpirun
+ * or Slurm ends the others.  A rank whose device is the host's processors
+ * notices by itself that it stands still: inside a step, neither computing nor
+ * waiting for others. */
 #ifndef TDL_RUNTIME_COMM_BEAT_H
 #define TDL_RUNTIME_COMM_BEAT_H
 
@@ -18,11 +18,12 @@ typedef struct beat beat;
  * rank; false, with all ranks, where one of them has no memory or no thread. */
 bool beat_open(double patience, beat **to);
 
-/* All ranks alike; waits for those that look after each other to be done. */
+/* A collective call of all ranks; waits until those that monitor each other are
+ * done. */
 void beat_close(beat *b);
 
-/* From now on *x tells how far a device has come in a plan; NULL, NULL: it
- * does not any more.  b may be NULL here and below. */
+/* From now on *x is the progress of a device in a plan; NULL, NULL: not any
+ * more.  b may be NULL here and below. */
 void beat_watch(beat *b, const plan *p, const comm_progress *x);
 
 /* A step of a plan begins; NULL: it ends. */

@@ -1,5 +1,5 @@
-/* The notices of all processes of a run, and the thread that looks after them.
- * Private to rendezvous.c. */
+/* The heartbeats of all processes of a run, as files, and the thread that
+ * monitors them.  Private to rendezvous.c. */
 #ifndef TDL_RUNTIME_COMM_BOARD_H
 #define TDL_RUNTIME_COMM_BOARD_H
 
@@ -13,7 +13,7 @@ enum { BOARD_SHARED = 4 }; /* files that others may not have read yet */
 /* The other ranks as the thread sees them. */
 typedef struct peer {
 	int64_t beat;
-	double heard; /* when that was new */
+	double heard; /* the time when that was new */
 	int status;
 	char host[64];
 } peer;
@@ -24,7 +24,7 @@ typedef struct board {
 	const char *path, *first; /* of the own notice, of rank 0's */
 	int rank, nranks;
 	double patience; /* seconds */
-	uint64_t *joined; /* what the ranks have drawn */
+	uint64_t *joined; /* the numbers that the ranks have drawn */
 	peer *peers;
 	pthread_t thread;
 	bool watches;
@@ -37,7 +37,7 @@ typedef struct board {
 	bool ends;
 } board;
 
-/* The file of what was shared at a meeting; in a. */
+/* The file of data shared at a meeting; in a. */
 char *board_shared(const board *b, arena *a, int64_t meeting);
 
 /* Writes the own notice; false with errno set. */
@@ -53,15 +53,15 @@ void board_rest(int nth);
 /* Starts the thread. */
 bool board_watch(board *b);
 
-/* Ends the thread, and tells the others with which status this process ends. */
+/* Ends the thread, and tells the others the exit status of this process. */
 void board_end(board *b, cli_status status);
 
-/* Removes what this process has shared, or all its files; what a run
- * before has shared. */
+/* Removes the files that this process has shared, or all its files; files of a
+ * former run. */
 void board_clear(board *b, bool all);
 void board_clear_old(const board *b);
 
-/* Says why and ends the process, and so the others. */
+/* Prints the reason and ends the process, and so the others. */
 void board_die(board *b, cli_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
 

@@ -1,4 +1,5 @@
-/* Communicators: how workers are started and how they exchange regions. */
+/* Communicators: the start of workers, and the exchange of regions between
+ * them, each a row of functions. */
 #ifndef TDL_RUNTIME_COMM_COMM_H
 #define TDL_RUNTIME_COMM_COMM_H
 
@@ -7,7 +8,7 @@
 #include "plan/plan.h"
 #include "runtime/fail.h"
 
-/* How processes that nothing else has brought together find each other. */
+/* The means by which processes without a launcher find each other. */
 typedef struct comm_options {
 	const char *rendezvous; /* a folder that all reach, or the beginning of
 				   a file's path; NULL: by other means */
@@ -15,9 +16,9 @@ typedef struct comm_options {
 	double patience; /* seconds that one may stand still; 0: a default */
 } comm_options;
 
-enum { COMM_PATIENCE = 8 }; /* seconds, where no option says another number */
+enum { COMM_PATIENCE = 8 }; /* seconds, if no option gives another number */
 
-/* How far a process has come, where its device runs the program. */
+/* The progress of a process whose device runs the program. */
 typedef struct comm_progress {
 	atomic_long steps;     /* begun so far */
 	atomic_bool waits;     /* for the device to end one */
@@ -25,22 +26,23 @@ typedef struct comm_progress {
 				   by the device */
 } comm_progress;
 
-/* What a worker does; false, with *f set, ends all of them. */
+/* The body of a worker; false, with *f set, ends all of them. */
 typedef bool comm_body(void *arg, int worker, failure *f);
 
 typedef struct communicator {
 	const char *name;
-	const char *missing; /* why it is not there; NULL if it is */
+	const char *missing; /* the reason why it is unavailable; NULL if it is
+				not */
 	/* Whether it moves regions, in the host's memory.  One that does not
 	 * goes with backends that do it themselves, and has no attach(),
 	 * launch(), ready(), move(), combine() and received(). */
 	bool moves;
-	/* Joins the processes of the run, before anything else, and gives what
-	 * end(), gather() and open() take.  Rank 0 speaks for all; the others
-	 * print nothing and write no file.  False with *f set. */
+	/* Joins the processes of the run, before anything else, and sets *run,
+	 * the argument of end(), gather() and open().  Rank 0 speaks for all;
+	 * the others print nothing and write no file.  False with *f set. */
 	bool (*start)(const comm_options *o, void **run, int *rank,
 		      failure *f);
-	/* Leaves them; where the run has failed, it ends them. */
+	/* Leaves them; if the run has failed, it ends them. */
 	void (*end)(void *run, cli_status status);
 	/* A number of each process, by rank, in a; there are *n.  All call it
 	 * alike.  NULL where there is but this process; may be NULL for

@@ -1,5 +1,5 @@
-/* Where a worker stands in the program, for others who have to wait until it is
- * far enough. */
+/* The position of a worker in the program, for others that have to wait until
+ * it is far enough. */
 #ifndef TDL_RUNTIME_COMM_POST_H
 #define TDL_RUNTIME_COMM_POST_H
 
@@ -18,14 +18,14 @@ typedef struct post {
 void post_init(post *p);
 void post_destroy(post *p);
 
-/* Moves on, or back; the latter while nobody waits. */
+/* Moves on, or back; the latter only while no thread waits. */
 void post_set(post *p, int at);
 
 /* Waits until the worker has come to `at`, `spins` times without sleeping;
  * false if the post is broken. */
 bool post_wait(post *p, int at, int spins);
 
-/* From now on nobody waits. */
+/* No thread waits from now on. */
 void post_break(post *p);
 
 #endif

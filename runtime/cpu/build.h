@@ -8,7 +8,7 @@
 struct tdl_args;
 typedef int cpu_kernel(struct tdl_args *);
 
-/* Compiles n kernels, unless the cache has them, and writes where they are to
+/* Compiles n kernels, unless the cache has them, and writes their addresses to
  * kernels[].  sources[i] is the text of compiler/codegen; NULL for a kernel
  * that has none.  The compiler is $CC, or cc.  Returns a handle for
  * cpu_close(); NULL, with *f set, on failure. */

@@ -1,12 +1,12 @@
-/* A folder of the user's own for what was compiled. */
+/* The cache of compiled kernels: a folder of the user's own. */
 #ifndef TDL_RUNTIME_CPU_CACHE_H
 #define TDL_RUNTIME_CPU_CACHE_H
 
 #include "runtime/fail.h"
 
 /* Opens the cache: $TDL_CACHE, $XDG_CACHE_HOME/tdlc or ~/.cache/tdlc, made if
- * it is not there.  NULL in *path where there is none that can be written:
- * nothing is kept then.  A folder that others can write to is an error. */
+ * it is not there.  *path is NULL if none can be written: nothing is kept then.
+ * A folder that others can write to is an error. */
 bool cache_open(arena *a, const char **path, failure *f);
 
 /* The file `name` of an entry whose text `key` is exactly this; NULL if there
@@ -19,9 +19,10 @@ char *cache_find(arena *a, const char *cache, const char *hash, const char *key,
 char *cache_begin(arena *a, const char *cache, failure *f);
 
 /* Makes the folder the entry of that hash, with its key and a checksum of the
- * library `name` in it; at once, so that nobody sees half of it.  An entry that
- * was there, which cache_find() or the loader did not want, goes.  Returns
- * where it is now: the folder itself where the cache can't have it. */
+ * library `name` in it; atomically, so that no process sees a part of it.  An
+ * entry of the same hash, which cache_find() or the loader rejected, is
+ * replaced.  Returns its path: the folder itself if the cache cannot take
+ * it. */
 const char *cache_commit(arena *a, const char *cache, const char *folder,
 			 const char *hash, const char *key, const char *name);
 

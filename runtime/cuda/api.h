@@ -26,14 +26,15 @@ bool api_open(cuda_api *api, failure *f);
 void *library_open(const char *name);
 /* Opens a library of the toolkit, "libnvrtc": the newest of the driver's
  * generation, or of that of these headers, or of an older one.  NULL, with *f
- * set to CLI_MACHINE, where there is none; `what` is what it does. */
+ * set to CLI_MACHINE, if there is none; `what' is its purpose, for the
+ * message. */
 void *library_of_toolkit(const cuda_api *api, const char *name,
 			 const char *what, failure *f);
 /* Stores the address of a function at `to`, which points to a pointer to one;
  * false, with *f set, where the library does not have it. */
 bool library_find(void *library, const char *name, void *to, failure *f);
 
-/* A name as the library has it: the headers' macros are replaced. */
+/* A name as the library exports it: the headers' macros are expanded. */
 #define LIBRARY_SYMBOL_(name) #name
 #define LIBRARY_SYMBOL(name) LIBRARY_SYMBOL_(name)
 

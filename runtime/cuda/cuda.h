@@ -40,16 +40,17 @@ static inline int cuda_gpu_of(const cuda *c, int worker)
 bool cuda_gpus_open(cuda *c, int neighbour, failure *f);
 void cuda_gpus_close(cuda *c);
 
-/* Makes a GPU the one that this thread's calls go to; all calls need it but
- * those that only ask. */
+/* Makes a GPU the target of this thread's calls; all calls need that except
+ * queries. */
 bool cuda_enter(const cuda *c, int gpu, failure *f);
 
-/* Whether a GPU has so much memory left, in bytes, for `what`, which takes it
- * when it likes to. */
+/* Whether a GPU has that many bytes of memory left for `what', which allocates
+ * them itself later. */
 bool cuda_has_room(const cuda *c, int gpu, double nbytes, const char *what,
 		   failure *f);
 
-/* Says what is no failure, on standard error: unless it was said before. */
+/* Prints a note that is no failure on standard error, unless it was printed
+ * before. */
 void cuda_note(const cuda *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

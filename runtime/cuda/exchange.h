@@ -1,7 +1,7 @@
-/* A transfer between GPUs of several processes, as one of them sees it: which
- * collective it is, and what goes through staging memory.
+/* A transfer between GPUs of several processes, from the view of one of them:
+ * its collective, and the data that pass through staging memory.
  *
- * All processes come to the same from the plan alone. */
+ * All processes derive the same from the plan alone. */
 #ifndef TDL_RUNTIME_CUDA_EXCHANGE_H
 #define TDL_RUNTIME_CUDA_EXCHANGE_H
 
@@ -9,8 +9,8 @@
 #include "runtime/cuda/pack.h"
 
 typedef enum exchange_kind {
-	EXCHANGE_LOCAL,	     /* nobody receives anything from another */
-	EXCHANGE_MESSAGES,   /* between those that have something to send */
+	EXCHANGE_LOCAL,	     /* no worker receives from another */
+	EXCHANGE_MESSAGES,   /* between those with data to send */
 	EXCHANGE_ALL_GATHER, /* these by the library, among equals */
 	EXCHANGE_ALL_TO_ALL,
 	EXCHANGE_REDUCE_SCATTER,
@@ -18,7 +18,7 @@ typedef enum exchange_kind {
 	EXCHANGE_NOTHING,    /* .. which this one is */
 } exchange_kind;
 
-/* What goes to one peer, or comes from it. */
+/* The data sent to one peer, or received from it. */
 typedef struct parcel {
 	int peer;   /* a worker */
 	int number; /* in the group */
@@ -41,9 +41,9 @@ typedef struct exchange {
 	reducer reducer;  /* COMBINE */
 	int nto, nfrom;
 	parcel *to, *from; /* others, by ascending number */
-	parcel own;	   /* what does not leave the worker */
-	/* A collective has a slot for each of the group, so long; in staging
-	 * memory or in the buffer itself. */
+	parcel own;	   /* the data that stay with the worker */
+	/* A collective has a slot of this size for each worker of the group, in
+	 * staging memory or in the buffer itself. */
 	int64_t slot;
 	bool sends_direct, receives_direct;
 	int64_t outbox, inbox; /* staging memory that it needs, bytes */
@@ -58,11 +58,11 @@ typedef bool reduces_fn(reducer r, dtype t);
 exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 		     reduces_fn *reduces);
 
-/* Makes one of two that follow each other, where that is right. */
+/* Merges two that follow each other into one, if that is correct. */
 void exchange_merge(const plan *p, exchange *combine, exchange *move);
 
-/* Adds what is to be done before the library's part to `before`, and after it
- * to `after`.  memory is the worker's arena. */
+/* Appends the copies before the library's part to `before', and those after it
+ * to `after'.  memory is the worker's arena. */
 void exchange_lists(const exchange *x, const plan *p, CUdeviceptr memory,
 		    CUdeviceptr outbox, CUdeviceptr inbox, pack_list *before,
 		    pack_list *after);

@@ -1,5 +1,5 @@
-/* Kernels that the host computes, in the order of a GPU's stream: what they
- * read is copied down, and their result up. */
+/* Kernels that the host computes, in the order of a GPU's stream: their inputs
+ * are copied down, and their result up. */
 #ifndef TDL_RUNTIME_CUDA_HOST_H
 #define TDL_RUNTIME_CUDA_HOST_H
 
@@ -27,7 +27,7 @@ host_call *host_call_new(arena *a, const cuda *c, int instr, int worker,
 /* Enqueues it. */
 bool host_call_run(host_call *x, CUstream s, failure *f);
 
-/* Whether the last run worked; a failure is told once. */
+/* Whether the last run worked; a failure is reported once. */
 bool host_call_good(host_call *x, failure *f);
 
 #endif

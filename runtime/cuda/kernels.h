@@ -20,7 +20,7 @@ bool kernels_may_fault(const cuda_kernels *k, int i);
 /* The host's function of an opaque kernel; NULL for the interpreter. */
 opaque_fn kernels_opaque(const cuda_kernels *k, int i);
 
-/* A launch of a kernel: all that it takes but the stream. */
+/* A launch of a kernel: all its arguments but the stream. */
 typedef struct launch {
 	CUfunction function;
 	unsigned blocks; /* 0: there is nothing to do */

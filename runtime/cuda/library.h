@@ -1,5 +1,5 @@
-/* NVIDIA's libraries, for what they compute faster than generated text.  Which
- * kernels those are is found by their structure. */
+/* NVIDIA's libraries, for kernels that they compute faster than generated text.
+ * These kernels are found by their structure. */
 #ifndef TDL_RUNTIME_CUDA_LIBRARY_H
 #define TDL_RUNTIME_CUDA_LIBRARY_H
 
@@ -13,26 +13,24 @@ typedef struct library_options {
 	bool tf32; /* factors of f32 may be rounded to 10 bits */
 } library_options;
 
-/* Loads what there is of them, cuBLASLt and cuDNN, for all GPUs.  *f says what
- * the first that is missing is, which is no failure of the run; NULL where all
- * are. */
+/* Loads those that are installed of cuBLASLt and cuDNN, for all GPUs.  *f names
+ * the first that is missing, which is no failure of the run. */
 cuda_library *library_open_on(cuda *c, const library_options *o, failure *f);
 void library_close(cuda_library *l);
 
-/* What is done to each element of the result before it is stored. */
+/* The operation on each element of the result before it is stored. */
 typedef struct library_epilogue {
 	CUdeviceptr bias; /* a vector that is added .. */
 	int dim;	  /* .. along this dimension of the result */
 } library_epilogue;
 
-/* A worker's run of a kernel, and what follows it, or NULL, as calls of a
- * library, all of it chosen now; NULL where none fits.  It lives as long as
- * l. */
+/* A worker's run of a kernel, and its epilogue, or NULL, as calls of a library,
+ * chosen now; NULL if none fits.  It lives as long as l. */
 library_run *library_plan(cuda_library *l, int worker, const bind_run *r,
 			  const library_epilogue *e);
 
-/* Allocates what the planned runs need beside the arenas, on each GPU, once,
- * after all were planned. */
+/* Allocates the memory that the planned runs need beside the arenas, on each
+ * GPU; called once, after all were planned. */
 bool library_allocate(cuda_library *l, failure *f);
 
 /* Enqueues a run on a stream of the worker's GPU, whose context is the thread's

@@ -1,4 +1,5 @@
-/* How workers on GPUs exchange regions. */
+/* Links: the exchange of regions between workers on GPUs, within a process or
+ * by NCCL. */
 #ifndef TDL_RUNTIME_CUDA_LINK_H
 #define TDL_RUNTIME_CUDA_LINK_H
 
@@ -18,7 +19,7 @@ typedef struct cuda_link {
 	 * workers here, on a stream, which may be capturing. */
 	bool (*transfer)(void *l, const int *instrs, int n, CUstream s,
 			 failure *f);
-	/* Waits until the stream is done, or cannot be any more. */
+	/* Waits until the stream is done, or can no longer be. */
 	bool (*wait)(void *l, CUstream s, failure *f);
 	/* Bytes that the workers here receive from others in an instruction,
 	 * each time that it is run. */

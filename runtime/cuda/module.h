@@ -12,7 +12,8 @@ typedef struct cuda_module {
 /* Compiles n texts, at the same time, unless the cache has them, for the GPUs
  * that are there, and loads them: modules[0..n).  A text may include the
  * headers of include/tdl that are for devices: "tdl/cuda.h".  Names of kernels
- * must be extern "C".  `what` is named where a text does not compile. */
+ * must be extern "C".  `what' names the texts in the message when one does not
+ * compile. */
 bool cuda_modules_load(cuda *c, int n, const char *const *texts,
 		       const char *what, cuda_module *modules, failure *f);
 void cuda_module_unload(cuda *c, cuda_module *m);

@@ -1,9 +1,9 @@
 /* Boxes of elements in device memory, copied from place to place or combined,
  * many at a time by one kernel.
  *
- * All that is to be copied is known before the first step: lists are made,
- * brought to the GPUs, and then run as often as wanted, by kernel launches
- * alone, which a stream may be capturing. */
+ * All copies are known before the first step: lists are made, uploaded to the
+ * GPUs, and then run any number of times, by kernel launches alone, which a
+ * stream may be capturing. */
 #ifndef TDL_RUNTIME_CUDA_PACK_H
 #define TDL_RUNTIME_CUDA_PACK_H
 
@@ -19,13 +19,13 @@ typedef struct pack_block {
 	region held;
 } pack_block;
 
-/* Loads the kernels, for all that transfers of the plan combine.  NULL with *f
- * set. */
+/* Loads the kernels, for all reducers and types in the plan's transfers.  NULL
+ * with *f set. */
 packer *pack_open(cuda *c, const plan *p, failure *f);
 void pack_close(packer *k);
 
-/* A list for a GPU, which lives as long as k.  What is in one list is done in
- * any order, so that no job may write what another one reads or writes. */
+/* A list for a GPU, which lives as long as k.  The jobs of one list run in any
+ * order, so that none may write memory that another one reads or writes. */
 pack_list *pack_new(packer *k, int gpu);
 
 /* Adds a box that all blocks hold: copied, or combined by r in the order of
@@ -37,7 +37,7 @@ void pack_copy(pack_list *l, dtype t, const box *at, const pack_block *to,
 void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
 		  const pack_block *to, int nfrom, const pack_block *from);
 
-/* Brings all lists to their GPUs, once, before the first of them is run. */
+/* Uploads all lists to their GPUs, once, before the first of them is run. */
 bool pack_upload(packer *k, failure *f);
 
 /* Enqueues a list on a stream of its GPU, whose context is the thread's.  An
@@ -45,8 +45,8 @@ bool pack_upload(packer *k, failure *f);
 bool pack_run(packer *k, const pack_list *l, CUstream s, failure *f);
 bool pack_is_empty(const pack_list *l);
 
-/* Makes *at, mapped memory of the host, equal to `instr` when the stream has
- * come to this point. */
+/* Sets *at, mapped memory of the host, to `instr' when the stream reaches this
+ * point. */
 bool pack_reached(packer *k, int gpu, CUdeviceptr at, int instr, CUstream s,
 		  failure *f);
 

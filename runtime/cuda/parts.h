@@ -17,7 +17,7 @@ typedef struct device_fault {
 	int64_t value;
 } device_fault;
 
-/* What a worker does in a RUN: a launch, or a call of the host. */
+/* The execution of a RUN by a worker: a launch, or a call of the host. */
 typedef struct action {
 	int instr, worker;
 	library_run *library; /* in place of the launch; or NULL */
@@ -28,7 +28,7 @@ typedef struct action {
 		      none */
 } action;
 
-/* What a step needs of a GPU beside the arenas. */
+/* The resources of a GPU for a step, beside the arenas. */
 typedef struct station {
 	int nfaults;
 	CUdeviceptr faults;
@@ -60,8 +60,8 @@ struct program {
 };
 
 /* Transfers have a queue of their own where they go to other processes.  Those
- * within one read the other workers' memory at a point where these have all
- * come to. */
+ * within one process read the other workers' memory at a point that all of
+ * these have reached. */
 static inline bool program_has_two_queues(const program *x)
 {
 	return x->link != &link_local;
@@ -93,13 +93,13 @@ static inline int program_station(const program *x, const stream_step *t,
 	return cuda_gpu_of(x->c, worker);
 }
 
-/* A number for each thing that queues do, ascending on each: 0 before all. */
+/* A number for each event of the queues, ascending on each: 0 before all. */
 static inline uint32_t program_mark(const program *x, int step, int worker)
 {
 	return (uint32_t)(step * x->c->nworkers + worker + 1);
 }
 
-/* What is replayed is no more. */
+/* Discards the captured graph. */
 void program_drop_graph(program *x);
 
 #endif
