@@ -1,4 +1,5 @@
 dist_doc_DATA = \
+	%D%/README.md \
 	%D%/adding-an-operator.md \
 	%D%/auto.md \
 	%D%/coverage.md \
