@@ -61,8 +61,8 @@ static int compare_steps(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* What is there, unfinished files aside, which are removed if the folder is
- * ours. */
+/* Lists the files of the folder, except unfinished ones, which are removed if
+ * the folder is ours. */
 static bool list_folder(checkpoints *c, bool ours, failure *f)
 {
 	DIR *d = opendir(c->folder);
@@ -382,7 +382,7 @@ bool checkpoints_restore(checkpoints *c, machine *m, const plan *p,
 			 position *at, failure *f)
 {
 	if (restore(m, p, checkpoints_newest(c), at, f)) {
-		prune(c); /* which a killed run did not come to */
+		prune(c); /* a killed run may not have got to it */
 		return true;
 	}
 	name_older(c, p, f);

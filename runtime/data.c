@@ -25,8 +25,8 @@ static bool same_dims(const int64_t *x, const int64_t *y, int n)
 	return !memcmp(x, y, (size_t)n * sizeof(*x));
 }
 
-/* How many samples of array x a step takes as input t; 0: it is the input. -1:
- * it is neither. */
+/* The number of samples of array x that a step takes as input t; 0: the array
+ * is the input.  -1: it is neither. */
 static int64_t samples_per_step(const plan_tensor *t, const array *x)
 {
 	if (x->ndim == t->ndim && same_dims(x->dims, t->dims, t->ndim))

@@ -11,7 +11,7 @@
 #include "base/intern.h"
 #include "plan/eval.h"
 
-/* How an output of a batch is one of all samples. */
+/* The way in which outputs of batches become one of all samples. */
 typedef enum result_kind {
 	RESULT_BATCH,	/* it is not: the last batch's stays */
 	RESULT_SCALAR,	/* one element */
@@ -137,7 +137,8 @@ static bool same_tensor(const plan_tensor *x, const plan_tensor *y)
 	       !memcmp(x->dims, y->dims, (size_t)x->ndim * sizeof(*x->dims));
 }
 
-/* What training has changed must not be a constant where it is evaluated. */
+/* Reports states that training changes and the evaluated plan has as
+ * constants. */
 static bool check_fixed(evaluation *e, const strmap *trained)
 {
 	for (int i = 0; i < e->p->nfixed; i++)

@@ -56,7 +56,7 @@ static char *print_shape(arena *a, int ndim, const int64_t *dims)
 
 /* ---- headers ----------------------------------------------------------- */
 
-/* What the header of a .npy says. */
+/* The contents of the header of a .npy. */
 typedef struct header {
 	char descr[16];
 	bool fortran;
@@ -371,8 +371,7 @@ bool npz_read(npz *z, const array *x, failure *f)
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* What stands before the elements of an array in a .npy; its length becomes
- * *n. */
+/* The header of an array in a .npy; its length becomes *n. */
 static char *make_header(arena *a, const array *x, size_t *n)
 {
 	const char *dict = arena_printf(

@@ -212,7 +212,7 @@ static void print_bytes(int64_t n)
 		printf("%.1f %s", v, units[u]);
 }
 
-/* What was measured, beside what was planned. */
+/* A measured figure, beside the planned one. */
 static void print_figure(const char *what, int64_t measured, int64_t planned,
 			 const char *per)
 {

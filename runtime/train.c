@@ -238,7 +238,7 @@ static bool open_checkpoints(training *t)
 	return !newest || resume(t);
 }
 
-/* What the loss is scaled by in the next step. */
+/* Reads the scale of the loss in the next step. */
 static bool read_scale(training *t)
 {
 	int tensor = t->p->loss_scale;
@@ -425,7 +425,7 @@ static bool write_log(training *t, double rate, bool evaluated)
 	return log_write(t->log, &line, &t->s->f);
 }
 
-/* What a run that goes on from here needs to print the epoch's mean. */
+/* Notes the values that a resumed run needs to print the epoch's mean. */
 static void note_epoch(training *t)
 {
 	bool within = t->at.in_epoch > 0 && isfinite(t->sum);
@@ -460,7 +460,7 @@ static void show_bar(training *t)
 	bar_show(t->s, &line);
 }
 
-/* What is due after a step: the log, an evaluation, a checkpoint.  The outputs
+/* The work due after a step: the log, an evaluation, a checkpoint.  The outputs
  * of the last one are written before its checkpoint, so that a run which is
  * resumed after that has nothing to do. */
 static bool after_step(training *t)

@@ -47,7 +47,7 @@ typedef struct sway {
  * three bits 0.5, with less 1; and that of an element 4 times as much, so that
  * a few wrong ones do not vanish among many.
  *
- * Some elements hang on rounding alone: a gradient that is 0 but for the last
+ * Some elements depend on rounding alone: a gradient that is 0 but for the last
  * bits, and all that an optimizer which scales gradients, or takes their signs,
  * makes of it.  Where `sway` is given, by tensor, an element for which it is
  * wider than the error that its type allows is in doubt: it may lie anywhere in

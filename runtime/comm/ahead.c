@@ -148,8 +148,8 @@ static void step(maker *m, int i)
 
 /* ---- sources ----------------------------------------------------------- */
 
-/* What a transfer makes is not there before that has ended, so that nothing is
- * gained by beginning with it early. */
+/* The result of a transfer is not there before that has ended, so that nothing
+ * is gained by beginning with it early. */
 static int source_of(const maker *m, int instr)
 {
 	const plan *p = m->p;

@@ -14,8 +14,8 @@
 
 #include "runtime/comm/notice.h"
 
-/* Seconds between two looks.  Who has not looked for so many has been stopped
- * itself, and knows nothing of the others. */
+/* Seconds between two looks.  A rank that has not looked for so many has been
+ * stopped itself, and knows nothing of the others. */
 #define LOOK 0.5
 #define SLEPT 2.0
 /* A thread that does anything needs more of a processor than this. */
@@ -23,7 +23,7 @@
 
 enum { MOST_HOST = 64 };
 
-/* What a rank tells the next one. */
+/* The message of a rank to the next one. */
 typedef struct pulse {
 	int64_t steps; /* begun */
 	int at;	       /* the last transfer that has ended in this one, -1 */
@@ -49,7 +49,7 @@ struct beat {
 	pulse sent, heard;
 	MPI_Request sending;
 	double heard_at, looked_at;
-	long idle_steps; /* where it has used no processor .. */
+	long idle_steps; /* the position at which it has used no processor .. */
 	int idle_at;
 	double idle_since, idle_cpu; /* .. since, by the two clocks */
 };
@@ -102,7 +102,7 @@ static bool is_sent(beat *b)
 	return done;
 }
 
-/* Where the next rank does not take it, it is told later. */
+/* A message that the next rank has not taken yet is sent later. */
 static void tell(beat *b, bool leaves)
 {
 	if (!is_sent(b))

@@ -35,7 +35,7 @@ typedef struct part {
 
 typedef VEC(part) parts;
 
-/* What goes to one peer, or comes from it, in the staging memory. */
+/* The data sent to one peer, or received from it, in the staging memory. */
 typedef struct parcel {
 	int peer;
 	int64_t at, nbytes;
@@ -108,7 +108,7 @@ static void note_part(ranks *c, parts *to, const piece *q, int peer,
 	vec_push(c->a, to, x);
 }
 
-/* What goes to each peer lies together, in the order of the parts. */
+/* Data for one peer lie together, in the order of the parts. */
 static void note_parcels(ranks *c, parts *all, parcels *to)
 {
 	int nranks = mesh_workers(&c->p->mesh);
@@ -494,7 +494,7 @@ static bool transfer(void *state, int instr, int worker)
 	return true;
 }
 
-/* What goes on when the program has ended ends here. */
+/* Transfers still in progress when the program has ended end here. */
 static bool wait_ranks(void *state, int worker)
 {
 	ranks *c = state;

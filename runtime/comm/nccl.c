@@ -7,7 +7,7 @@
 #include "runtime/comm/comm.h"
 #include "runtime/comm/rendezvous.h"
 
-/* Which of the two it is, and what that one has given. */
+/* The communicator that joins the processes, and its state. */
 typedef struct processes {
 	arena *a;
 	const communicator *by;

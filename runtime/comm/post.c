@@ -24,7 +24,7 @@ static void wake(post *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Whoever is about to sleep counts itself first and looks then: one of the two
+/* A thread about to sleep counts itself first and looks then: one of the two
  * sees the other. */
 void post_set(post *p, int at)
 {

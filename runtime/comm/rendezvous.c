@@ -203,8 +203,8 @@ static bool start_rendezvous(const comm_options *o, void **run, int *rank,
 
 /* ---- leaving ----------------------------------------------------------- */
 
-/* Who is done waits a little for the others, which may still read what it has
- * brought. */
+/* A process that is done waits a little for the others, which may still read
+ * its values. */
 static void end_rendezvous(void *run, cli_status status)
 {
 	board *b = run;
@@ -299,8 +299,9 @@ static notice wait_for(board *b, int rank, int64_t meeting)
 	return x;
 }
 
-/* What a rank has brought to a meeting: it keeps that until it has been to the
- * one after the next, to which none comes that has not read it. */
+/* The value that a rank has brought to a meeting.  The rank keeps it until the
+ * meeting after the next, which no process reaches before it has read the
+ * value. */
 static int64_t brought_to(const notice *x, int64_t meeting)
 {
 	for (int i = 0; i < NOTICE_KEPT; i++)
@@ -323,7 +324,8 @@ static int64_t come(board *b, int64_t x)
 	return meeting;
 }
 
-/* What a rank has brought to a meeting that this one has come to with x. */
+/* The value that a rank has brought to a meeting, to which this one brings
+ * x. */
 static int64_t ask(board *b, int rank, int64_t meeting, int64_t x)
 {
 	if (rank == b->rank)

@@ -22,11 +22,11 @@ enum { SPINS = 2000 };
 
 typedef VEC(int) numbers;
 
-/* What one worker receives in one instruction. */
+/* The data that one worker receives in one instruction. */
 typedef struct parcel {
 	int npieces;
 	struct pull *pulls;
-	numbers readers;  /* who receives from this worker */
+	numbers readers;  /* the workers that receive from this one */
 	int64_t received; /* bytes from others, so far */
 } parcel;
 
@@ -98,7 +98,8 @@ static source source_of(const threads *c, int buffer, int instr)
 	return (source){ b->offset, b->offset + b->nbytes, instr };
 }
 
-/* What was waited for once is read no more. */
+/* Finds the reads that an instruction has to wait for before it writes to their
+ * source; a read that one instruction has waited for needs no other wait. */
 static void find_guards(threads *c)
 {
 	arena *work = arena_new();

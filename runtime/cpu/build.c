@@ -154,7 +154,7 @@ static void find_compiler(builder *b)
 		add(b, &b->cc, "cc");
 }
 
-/* What the compiler says of itself. */
+/* The version that the compiler prints. */
 static char *compiler_version(builder *b)
 {
 	words w = command(b);
@@ -172,7 +172,7 @@ static char *compiler_version(builder *b)
 	return head_of(b->a, out, 4096);
 }
 
-/* What -march=native depends on. */
+/* The properties of the processor that -march=native depends on. */
 static char *processor(arena *a)
 {
 	struct utsname u;

@@ -15,7 +15,7 @@
 _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 	       (int)TDL_MAX_NVARS == (int)MAX_NVARS, "one size of boxes");
 
-/* Where a thread of a worker's team works. */
+/* The work space of a thread of a worker's team. */
 typedef struct bench {
 	void *scratch; /* TDL_SCRATCH bytes */
 	eval_status status;
@@ -205,7 +205,7 @@ static void run_part(void *arg, int i)
 }
 
 /* Divides the kernel's work: along the first variable of the result that has
- * enough elements for all.  What is small is not divided. */
+ * enough elements for all.  Small kernels are not divided. */
 static void divide(job *j, int nthreads)
 {
 	enum { LEAST_POINTS = 1 << 14 };

@@ -37,8 +37,8 @@ static void *open_driver(failure *f)
 	return library;
 }
 
-/* What a library compiles, or brings, runs on drivers of its generation and
- * later ones. */
+/* Code that a library compiles, or contains, runs on drivers of its generation
+ * and later ones. */
 void *library_of_toolkit(const cuda_api *api, const char *name,
 			 const char *what, failure *f)
 {

@@ -136,8 +136,8 @@ static bool type_of(dtype t, cudaDataType_t *to)
 	return false;
 }
 
-/* What cuBLASLt multiplies and adds up without rounding in between: two
- * matrices of one type to one of that type, or halves to f32. */
+/* The types that cuBLASLt multiplies and adds up without rounding in between:
+ * two matrices of one type to one of that type, or halves to f32. */
 static bool takes(dtype left, dtype right, dtype out)
 {
 	bool half = left == DT_F16 || left == DT_BF16;
@@ -154,7 +154,7 @@ typedef struct matrix {
 	int64_t step; /* between columns, or rows, as it is stored */
 } matrix;
 
-/* How it is stored; false where neither dimension lies in order. */
+/* Sets the storage order; false if neither dimension is contiguous. */
 static bool store(matrix *m)
 {
 	bool by_rows = m->row_step == 1 || m->rows == 1;
@@ -259,8 +259,8 @@ static uint32_t alignment(CUdeviceptr at, int64_t count, int64_t step_bytes)
 	return (uint32_t)(all & -all);
 }
 
-/* Asks for the algorithm: the first of cuBLASLt's own ranking.  What it adds up
- * in parts has to stay in the type that it computes in. */
+/* Asks for the algorithm: the first of cuBLASLt's own ranking.  Partial sums
+ * have to stay in the type of the computation. */
 static bool choose(lt *l, const lt_run *r, lt_call *x, const uint32_t *aligned,
 		   failure *f)
 {

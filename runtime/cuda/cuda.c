@@ -209,7 +209,7 @@ static void *alloc_cuda(void *state, int worker, int64_t nbytes)
 	return NULL;
 }
 
-/* What is in flight ends before memory goes. */
+/* Work in flight ends before its memory is freed. */
 static void free_cuda(void *state, int worker, void *memory, int64_t nbytes)
 {
 	cuda *c = state;

@@ -225,7 +225,7 @@ static bool set_how(dnn *d, dnn_run *r, const conv_call *x, failure *f)
 
 /* ---- algorithms -------------------------------------------------------- */
 
-/* What cuDNN says of an algorithm, whatever its kind. */
+/* cuDNN's facts about an algorithm, of any kind. */
 typedef struct offer {
 	int algorithm;
 	cudnnStatus_t status;

@@ -1,4 +1,4 @@
-/* Where tdlrun was built without cuDNN. */
+/* Stubs for a tdlrun that was built without cuDNN. */
 #include "config.h"
 
 #include "runtime/cuda/cudnn.h"

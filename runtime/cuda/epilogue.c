@@ -16,7 +16,7 @@ static int ninputs_of(const plan *p, const plan_instr *in)
 	return p->kernels[p->nodes[in->node].kernel].kernel->ninputs;
 }
 
-/* How often a buffer is read, other than by instruction `but`. */
+/* Whether a buffer is read by an instruction other than `but'. */
 static bool is_read_elsewhere(const plan *p, int buffer, int but)
 {
 	for (int i = 0; i < p->ninstrs; i++) {
@@ -60,8 +60,8 @@ static int input_of(const plan *p, const plan_instr *in, int buffer)
 	return at;
 }
 
-/* What the product reads is there until the next kernel has run, unless that
- * one's result lies there. */
+/* Whether the operands of the product are intact until the next kernel has run:
+ * its result must not overlap them. */
 static bool stores_apart(const plan *p, const plan_instr *in, int to)
 {
 	for (int i = 0; i < ninputs_of(p, in); i++)
@@ -70,7 +70,7 @@ static bool stores_apart(const plan *p, const plan_instr *in, int to)
 	return true;
 }
 
-/* Where the part of a vector begins that a worker adds. */
+/* The address of the part of a vector that a worker adds. */
 static CUdeviceptr bias_at(const bind_run *next, const epilogue *e)
 {
 	const box *held = &next->at[e->bias];

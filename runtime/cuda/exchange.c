@@ -148,8 +148,8 @@ static exchange_kind kind_of(const plan *p, exchange *x, const table *t,
 
 /* ---- places ------------------------------------------------------------ */
 
-/* Where the boxes, one after the other, lie in one piece in a region: the
- * offset in bytes, or -1. */
+/* The offset in bytes at which the boxes, one after the other, lie in one piece
+ * in a region, or -1. */
 static int64_t place_in(const exchange *x, const parcel *q, const region *r)
 {
 	int64_t begin = -1, next = -1;
@@ -347,7 +347,7 @@ void exchange_merge(const plan *p, exchange *combine, exchange *move)
 
 /* ---- lists ------------------------------------------------------------- */
 
-/* Where an exchange finds things. */
+/* The memory of an exchange. */
 typedef struct places {
 	pack_block from, to; /* the buffers */
 	CUdeviceptr outbox, inbox;

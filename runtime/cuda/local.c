@@ -44,8 +44,8 @@ static int64_t volume_bytes(const box *at, dtype t)
 	return box_volume(at) * (int64_t)dtype_size(t);
 }
 
-/* Who combines gets the same boxes from each sharer, one sharer after the
- * other: those of the first come without `add`. */
+/* A worker that combines gets the same boxes from each sharer, one sharer after
+ * the other: those of the first come without `add`. */
 static void add_combine(local *l, pack_list *to, int instr, int worker,
 			const piece *pieces, int n)
 {

@@ -18,8 +18,8 @@
 enum { MAX_IMAGE = 1 << 30, LOG = 1500 };
 static const char image_name[] = "kernels.cubin";
 
-/* What NVRTC makes for a GPU: code for just that, or text for what is newer
- * than it knows, which the driver compiles. */
+/* The code that NVRTC makes for a GPU: for just that one, or as text that the
+ * driver compiles, for a GPU newer than NVRTC knows. */
 typedef struct target {
 	int arch; /* 90: sm_90 or compute_90 */
 	bool is_text;

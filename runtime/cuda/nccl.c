@@ -496,7 +496,8 @@ static bool transfer_nccl(void *state, const int *instrs, int n, CUstream s,
 
 /* ---- waiting ----------------------------------------------------------- */
 
-/* What NCCL has met meanwhile: a connection that broke, a peer that left. */
+/* Polls NCCL for an asynchronous error: a broken connection, a peer that
+ * left. */
 static bool look(const nccl *l, failure *f)
 {
 	for (int i = 0; i < l->groups.n; i++) {
@@ -535,8 +536,8 @@ static void rest(int64_t looks)
 		usleep(50);
 }
 
-/* Until the stream has ended, or cannot any more.  Where a peer is gone, who
- * looks after them names it, and ends this process, too. */
+/* Waits until the stream has ended, or cannot any more.  If a peer is gone, the
+ * thread that monitors the peers names it, and ends this process, too. */
 static bool wait_stream(nccl *l, CUstream s, failure *f)
 {
 	CUresult r = CUDA_ERROR_NOT_READY;

@@ -66,7 +66,7 @@ static void note_combiner(packer *k, reducer r, dtype t)
 	vec_push(k->a, &k->combiners, x);
 }
 
-/* What the plan's transfers need. */
+/* The text of the kernels that the plan's transfers need. */
 static const char *text_of(packer *k, const plan *p)
 {
 	const char *text = arena_printf(k->a, "#include \"tdl/cuda.h\"\n%s",
@@ -147,7 +147,7 @@ pack_list *pack_new(packer *k, int gpu)
 
 /* ---- jobs -------------------------------------------------------------- */
 
-/* Where a box begins in a block, and what a step in a dimension is. */
+/* The address of a box in a block, and the steps in its dimensions. */
 typedef struct side {
 	int64_t at; /* address */
 	int64_t step[MAX_NDIM];
