@@ -260,7 +260,7 @@ struct tdl_where_least {
 	}
 };
 
-/* What a lane has whose number differs by the bits `x`. */
+/* The value of the lane whose number differs by the bits `x'. */
 template <class T> TDL_INLINE T tdl_other(T v, int x)
 {
 	return (T)__shfl_xor_sync(0xffffffffu, v, x);
@@ -378,10 +378,10 @@ TDL_INLINE uint64_t tdl_fma(uint64_t a, uint64_t b, uint64_t c)
 	return a * b + c;
 }
 
-/* How a tile of the result, rows x cols elements, is computed by 256 threads:
- * each has a x b of them.  Where there are more threads than that, they are
- * `groups` that have a part of the depth each.  `depth` of it is in shared
- * memory at one time. */
+/* The division of a tile of the result, rows x cols elements, among 256
+ * threads: each has a x b of them.  Where there are more threads than that,
+ * they are `groups` that have a part of the depth each.  `depth` of it is in
+ * shared memory at one time. */
 template <class A, int nrows, int ncols, int a_, int b_, int ndepth>
 struct tdl_tile {
 	typedef A accumulator;

@@ -80,7 +80,7 @@ TDL_INLINE float tdl_log_f32(float x)
 
 TDL_INLINE float tdl_log1p_f32(float x)
 {
-	/* What is lost in 1 + x is added to first order. */
+	/* The error of rounding 1 + x is added to first order. */
 	const float u = 1 + x, y = tdl_log_f32(u), lost = (x - (u - 1)) / u;
 	return u > 0 && u < INFINITY ? y + lost : y;
 }

@@ -56,8 +56,8 @@ typedef struct tdl_args {
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* Where element 0, 0, .. of a block's tensor would be, in elements from the
- * block's data. */
+/* The offset of element 0, 0, .. of a block's tensor, in elements from the
+ * block's data, whether the block holds it or not. */
 static inline int64_t tdl_start(const tdl_block *b, int ndim)
 {
 	int64_t at = 0;

@@ -117,7 +117,7 @@ static void TDL_TYPED(add_tile)(int64_t rows, int64_t depth, const TDL_T *left,
 		TDL_TYPED(tile)(1, depth, left, right, tile);
 }
 
-/* Where the parts of the scratch memory are. */
+/* The layout of the scratch memory. */
 typedef struct TDL_TYPED(panels) {
 	TDL_T right[TDL_COL_TILES][TDL_DEPTH * TDL_COLS(TDL_T)];
 	TDL_T tile[TDL_ROW_TILES][TDL_COL_TILES][TDL_ROWS * TDL_COLS(TDL_T)];

@@ -1,5 +1,5 @@
-/* What generated kernels compute with, element by element: in C, and in CUDA,
- * where functions are the device's. */
+/* The element-wise arithmetic of generated kernels: in C, and in CUDA, where
+ * functions are the device's. */
 #ifndef TDL_SCALAR_H
 #define TDL_SCALAR_H
 
@@ -301,7 +301,7 @@ TDL_INLINE float tdl_decode(uint32_t h, int exponent, int mantissa, int bias,
 	return tdl_float_of_bits(sign | bits);
 }
 
-/* What is beyond the largest becomes `over`, NaN `nan` or, if that is 0, 0. */
+/* Values beyond the largest become `over', NaN `nan' or, if that is 0, 0. */
 TDL_INLINE uint8_t tdl_encode(float f, int exponent, int mantissa, int bias,
 				 uint32_t largest, uint32_t over, uint32_t nan,
 				 bool uz)
