@@ -59,7 +59,7 @@ typedef enum state {
 
 typedef struct thread {
 	state state;
-	int line; /* where it waits */
+	int line; /* the line where it waits */
 	void *stack_pointer;
 	uint3 index;
 	/* of an exchange */

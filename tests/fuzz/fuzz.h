@@ -1,9 +1,9 @@
-/* What the fuzz targets share.
+/* The interface of the fuzz targets.
  *
  * A target is a program of its own: LLVMFuzzerTestOneInput() of libFuzzer's
- * interface gets one input and returns, however broken that is.  What must not
- * happen ends in abort(): a crash, a sanitizer's finding, FUZZ_CHECK().
- * Source: llvm.org/docs/LibFuzzer.html. */
+ * interface gets one input and returns, however broken that is.  Faults end in
+ * abort(): a crash, a sanitizer's finding, FUZZ_CHECK().  Source:
+ * llvm.org/docs/LibFuzzer.html. */
 #ifndef TDL_TESTS_FUZZ_FUZZ_H
 #define TDL_TESTS_FUZZ_FUZZ_H
 
@@ -16,8 +16,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A changed input in place of data[0..size), of at most max bytes; and one
- * made of two.  What a seed gives is always the same. */
+/* A changed input in place of data[0..size), of at most max bytes; and one made
+ * of two.  A seed always gives the same. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 			       unsigned seed);
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *data1, size_t size1,

@@ -7,8 +7,8 @@
 /* Whether it takes little memory and time to run a plan. */
 bool run_is_small(const plan *p);
 
-/* Runs a small plan on invented inputs.  Whatever is in it, that ends, in a
- * result or a failure. */
+/* Runs a small plan on invented inputs.  Every plan ends, in a result or a
+ * failure. */
 void run_plan(const plan *p);
 
 /* Runs a small plan whole and on one worker, which must give the same, where

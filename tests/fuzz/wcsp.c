@@ -20,7 +20,7 @@ static bool advance(const problem *p, int *value)
 	return false;
 }
 
-/* What the best assignment costs, by trying them all; -1 for too many. */
+/* The cost of the best assignment, by enumeration; -1 for too many. */
 static int64_t try_all(arena *a, const problem *p)
 {
 	int64_t n = 1, best = COST_MAX;

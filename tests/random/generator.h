@@ -1,4 +1,5 @@
-/* What the files of the generator share. */
+/* The state and the steps that the files of the generator of random operators
+ * share. */
 #ifndef TDL_TESTS_RANDOM_GENERATOR_H
 #define TDL_TESTS_RANDOM_GENERATOR_H
 

@@ -47,7 +47,7 @@ void check_all(const kernels *all);
 /* ---- what is checked --------------------------------------------------- */
 
 /* Kernels whose sources were generated and compiled: check_c.c, check_cuda.c.
- * Whatever goes wrong there ends the test. */
+ * A failure there ends the test. */
 typedef struct built built;
 
 built *built_open(const kernels *all);

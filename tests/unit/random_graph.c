@@ -583,7 +583,7 @@ static void copy_block(const machine *m, int buffer, int worker, void *whole,
 	}
 }
 
-/* What is fed: small numbers; ids are rows of any table. */
+/* The input data: small numbers; ids are rows of any table. */
 static void *input_data(arena *a, const plan_tensor *t)
 {
 	int64_t n = plan_tensor_nelem(t);

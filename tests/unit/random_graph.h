@@ -51,8 +51,8 @@ machine machine_new(arena *a, const plan *p);
  * aborts the test where a kernel reads what it must not. */
 void machine_run(machine *m);
 
-/* What a program has to compute: its nodes on whole tensors, each with memory
- * of its own, and all states at once after that. */
+/* The reference of a program: its nodes on whole tensors, each with memory of
+ * its own, and all states at once after that. */
 typedef struct oracle {
 	const plan *p;
 	void **values; /* by tensor */

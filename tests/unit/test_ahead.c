@@ -137,7 +137,7 @@ START_TEST(schedules_are_right)
 				else
 					late += s.events[k].instr < i - 1;
 	}
-	/* What the test stands on. */
+	/* The campaign has enough cases of both kinds. */
 	ck_assert_int_gt(early, 100);
 	ck_assert_int_gt(late, 100);
 }

@@ -1,5 +1,5 @@
-/* What of running on GPUs needs none: kernels are bound to the runs of a plan,
- * their parameters packed. */
+/* The parts of running on GPUs that need none: kernels are bound to the runs of
+ * a plan, their parameters packed. */
 #include "config.h"
 
 #include <check.h>

@@ -1,4 +1,5 @@
-/* What kernels do to their input's elements, as libraries do it. */
+/* The operations of kernels on their input's elements, as libraries apply
+ * them. */
 #include "config.h"
 
 #include <check.h>
@@ -92,7 +93,7 @@ START_TEST(not_found)
 	ck_assert(!finds(t, kx_fn2(mem, FN_MAX, kx_fn2(mem, FN_ADD, x, b),
 				   kx_float(mem, 0, t)), &e));
 	ck_assert(!finds(t, kx_fn2(mem, FN_ADD, read2(t, X, 1, 0), b), &e));
-	/* What is stored in another type is rounded. */
+	/* A result stored in another type is rounded. */
 	ck_assert(!finds(t, kx_fn2(mem, FN_ADD, kx_cast(mem, kx_cast(
 		  mem, x, DT_F16), t), b), &e));
 }

@@ -358,7 +358,7 @@ START_TEST(values)
 }
 END_TEST
 
-/* What an expansion for these shapes has to complain of. */
+/* The diagnostics of expansions for these shapes. */
 static const struct {
 	const char *text, *op;
 	const char *types[3];
@@ -482,7 +482,7 @@ START_TEST(gathers)
 }
 END_TEST
 
-/* What the stages of an operator are called. */
+/* The labels of an operator's stages. */
 START_TEST(labels)
 {
 	const ast_op *op = load(SOFTMAX, "softmax");

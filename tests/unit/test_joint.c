@@ -31,7 +31,7 @@ static int *any_values(arena *a, rng *r, const problem *p)
 	return value;
 }
 
-/* What any assignment of the whole problem costs is what the model says. */
+/* The cost of any assignment of the whole problem is the byte model's. */
 START_TEST(tables_equal_the_model)
 {
 	static const int ks[] = { 2, 3, 4, 6, 8, 12, 16, 30, 64, 96 };
@@ -105,7 +105,7 @@ START_TEST(classes_are_a_bound)
 }
 END_TEST
 
-/* Whatever way a node and its tensors are cut, their classes cost no more. */
+/* The classes of a node's and its tensors' ways cost no more than the ways. */
 START_TEST(classes_cost_no_more)
 {
 	static const int ks[] = { 4, 6, 8, 12, 16, 18, 36 };

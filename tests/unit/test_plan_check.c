@@ -177,7 +177,7 @@ static const struct {
 	{ covered, "input 0 is not in buffer" },
 };
 
-/* What is wrong with p, in words; "" if nothing is. */
+/* The faults of p, in words; "" if there are none. */
 static char *judged(arena *a, const plan *p)
 {
 	char *text = NULL;

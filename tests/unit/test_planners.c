@@ -16,7 +16,7 @@
 
 /* ---- all plans --------------------------------------------------------- */
 
-/* What a planner may choose, said a second time: whether a tensor's cuts and a
+/* The choices of a planner, stated a second time: whether a tensor's cuts and a
  * node's are its own. */
 typedef struct rule {
 	const char *name;
@@ -163,7 +163,7 @@ static int64_t least_of_all(arena *a, const graph *g, const mesh *m,
 	return best;
 }
 
-/* What every result has to fulfil. */
+/* The properties of every result. */
 static void check_result(const graph *g, const search_result *r, int k)
 {
 	const assignment *as = &r->assignment;
@@ -342,7 +342,7 @@ static tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
 	return t;
 }
 
-/* What cannot be pinned, and why. */
+/* Pins that are impossible, and the reasons. */
 START_TEST(pins_are_refused)
 {
 	arena *a = arena_new();

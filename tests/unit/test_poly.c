@@ -269,8 +269,8 @@ static bool next(int64_t *v)
 	return false;
 }
 
-/* Whatever is proven holds for all small values, and nowhere is a point found
- * at which it does not. */
+/* Every proven statement holds for all small values, and no point is found at
+ * which it does not. */
 START_TEST(sound)
 {
 	int proofs = 0, refuted = 0;

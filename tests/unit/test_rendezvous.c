@@ -29,7 +29,7 @@ typedef struct member {
 	plan_instr program[1];
 } member;
 
-/* What a process does; its exit status. */
+/* The body of a process; its exit status. */
 typedef int life(member *m);
 
 static bool join(member *m)
@@ -98,7 +98,7 @@ static int count_files(void)
 
 /* ---- meetings ---------------------------------------------------------- */
 
-/* How many numbers are not there that each has brought. */
+/* The number of processes whose number is missing. */
 static int gather_wrong(member *m, uint64_t x)
 {
 	arena *a = arena_new();

@@ -10,7 +10,8 @@
 
 enum { MAX_STAGES = 8, MAX_CHUNKS = 4, MAX_MICRO = 32, MAX_STEPS = 3 * 256 };
 
-/* What a device has been doing: how many F and B of its chunks are done. */
+/* The progress of a device: the numbers of F and B of its chunks that are
+ * done. */
 typedef struct judge {
 	const pipeline *p;
 	int n[MAX_STAGES];

@@ -248,7 +248,7 @@ static search_result *plan_for(arena *a, const graph *g, int k,
 	return r;
 }
 
-/* What every result has to fulfil. */
+/* The properties of every result. */
 static void check_result(const graph *g, const search_result *r, int k)
 {
 	const assignment *as = &r->assignment;
@@ -578,7 +578,7 @@ START_TEST(tofu_notes_what_is_whole)
 }
 END_TEST
 
-/* What is less than a hundredth of a model is nothing to know about. */
+/* Tensors of less than a hundredth of a model are not worth a note. */
 START_TEST(tofu_notes_nothing_small)
 {
 	arena *a = arena_new();

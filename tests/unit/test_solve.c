@@ -25,7 +25,7 @@ static int below(uint64_t *seed, int n)
 	return (int)((next(seed) >> 33) % (uint64_t)n);
 }
 
-/* What kind of random problem. */
+/* The kind of a random problem. */
 typedef struct recipe {
 	int max_vars, max_values;
 	int density; /* percent of the pairs that have a table */
@@ -179,8 +179,8 @@ START_TEST(parts_of_parts_are_proven)
 }
 END_TEST
 
-/* Whatever is better than the best found has only values that are left, and
- * the bound is one. */
+/* Every assignment better than the best found has only values that are left,
+ * and the bound is a lower bound. */
 START_TEST(reducing_keeps_an_optimum)
 {
 	uint64_t seed = 400 + (uint64_t)_i;
@@ -451,7 +451,7 @@ static void add_pair(problem *p, uint64_t *seed, costs kind, int x, int y)
 	problem_add_table(p, y, x, t);
 }
 
-/* What meets what. */
+/* The graph of the variables that meet. */
 typedef enum shape {
 	TREE,
 	GRID,	/* 3 wide */

@@ -48,7 +48,7 @@ START_TEST(schedules_are_right)
 			waits += x->after >= 0;
 		}
 	}
-	/* What the test stands on. */
+	/* The campaign has enough cases of both kinds. */
 	ck_assert_int_gt(transfers, 400);
 	ck_assert_int_gt(shared, 50);
 	ck_assert_int_gt(waits, 400);

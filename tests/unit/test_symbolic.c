@@ -1,5 +1,5 @@
-/* What is said of an operator for all shapes is held against what
- * compiler/expand and plan/region find for shapes: the stages, their
+/* The analysis of an operator for all shapes against the results of
+ * compiler/expand and plan/region for given shapes: the stages, their
  * variables, the extents, and for each strategy the regions of the parts. */
 #include "config.h"
 

@@ -73,7 +73,7 @@ FAKE_EXPORT const char *ncclGetLastError(ncclComm_t comm)
 	return comm && comm->text[0] ? comm->text : last_error;
 }
 
-/* What FAKE_NCCL_FAIL has for a call. */
+/* The error that FAKE_NCCL_FAIL gives for a call. */
 static ncclResult_t injected(const char *function)
 {
 	static int calls;

@@ -19,7 +19,7 @@ typedef struct node {
 	struct node **deps, *next; /* in the stream */
 } node;
 
-/* What is being captured. */
+/* A capture in progress. */
 typedef struct capture {
 	CUgraph graph;
 	CUstream origin;
@@ -105,7 +105,7 @@ FAKE_HIDDEN bool captures_now(CUstream s);
 /* As fake_enqueue(), with the lock held. */
 FAKE_HIDDEN CUresult enqueue(CUstream s, const fake_work *w);
 
-/* What a stream captures is of no use any more; the error that says so. */
+/* Invalidates the capture of a stream; returns the error for that. */
 FAKE_HIDDEN CUresult spoil_capture(CUstream s);
 
 #endif
