@@ -98,7 +98,7 @@ static int count_files(void)
 
 /* ---- meetings ---------------------------------------------------------- */
 
-/* The number of processes whose number is missing. */
+/* The number of ranks whose number is wrong; one more if some are missing. */
 static int gather_wrong(member *m, uint64_t x)
 {
 	arena *a = arena_new();
