@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "compiler/placement/piper.h"
 
 typedef struct piper {
@@ -209,10 +210,10 @@ cli_status place_piper(const place_run *r, const json_t *table)
 	piper p = { .run = r };
 	if (!read_piper(&p, table, &status))
 		return status;
-	double begun = place_clock();
+	double begun = clock_seconds();
 	if (!piper_best(r->d->arena, p.t, &p.r, &p.best))
 		return say_no_room(&p);
-	p.seconds = place_clock() - begun;
+	p.seconds = clock_seconds() - begun;
 	if (r->o->json)
 		return driver_print_json(r->d, piper_json(&p));
 	print_piper(&p);
