@@ -2,7 +2,8 @@
 
 Random small models are planned, and the same written otherwise: statements in
 another order, other names, operands of commutative operators swapped, elements
-of twice as many bytes, the plan's own cuts as pins, more and less memory.
+of twice as many bytes, other numbers for the devices, the plan's own cuts as
+pins, more and less memory.
 Where a plan is proven to be the best, what it is the best in has to be equal,
 to 1e-9, and nothing may be better; with more memory `auto` has to be no worse,
 and never worse than any planner with the same limit.  Where nothing is proven
@@ -16,6 +17,7 @@ was planned lies in FOLDER.
 """
 import argparse
 import collections
+import itertools
 import json
 import math
 import os
@@ -34,6 +36,7 @@ COMMUTATIVE = ("add", "mul", "maximum", "minimum")
 UNARY = ("tanh", "relu", "sigmoid", "square", "exp")
 # Without overlap, and with.
 MACHINES = ("cpu", "8xh100-nvlink")
+MACHINES_OF_DEVICES = ("cpu", 4), ("8xh100-nvlink", 8), ("2x8xh100", 16)
 SAME = 1e-9
 
 
@@ -188,7 +191,7 @@ class Case:
         self.k = rng.choice((2, 2, 3, 4, 4, 6, 8))
         self.machine = MACHINES[rng.random() < 0.25]
         self.faults, self.spread = [], {}
-        self.nplans = 0
+        self.nplans = self.nrenumbered = 0
 
     def write(self, name, model):
         path = os.path.join(self.folder, name + ".tdl")
@@ -270,6 +273,62 @@ def pins_of(plan):
         yield f"{o['name']}={','.join(words)}\n"
 
 
+def renumbered(plan, order):
+    """The plan's pins with the mesh's axes in another order: the same work on
+    the same devices, which have other numbers."""
+    def turned(of):
+        return [of[i] for i in order]
+    layouts = [t | {"layout": turned(t["layout"])}
+               for t in plan["tensor_layouts"]]
+    strategies = [o | {"strategy": turned(o["strategy"])}
+                  for o in plan["operator_strategies"]]
+    return {"tensor_layouts": layouts, "operator_strategies": strategies}
+
+
+def is_renumbering(plan, order):
+    """Whether axes that cut the same keep their order: which of them is the
+    outer one is more than a number."""
+    cuts = [t["layout"] for t in plan["tensor_layouts"]]
+    cuts += [o["strategy"] for o in plan["operator_strategies"]]
+    swapped_axes = [(i, j) for i, j in itertools.combinations(order, 2)
+                    if i > j]
+    return not any(c[i] == c[j] and c[i] not in (None, "replicated")
+                   for c in cuts for i, j in swapped_axes)
+
+
+def score_pins(case, path, plan, *options):
+    pins = os.path.join(case.folder, "pins")
+    with open(pins, "w") as f:
+        f.writelines(pins_of(plan))
+    return case.call("score", path, "--pins", pins, "--algorithm", "tofu",
+                     *options)["pinned"]
+
+
+def check_devices(case, path):
+    """Other numbers for the devices, where all are joined alike, change
+    nothing: axes of one extent change places, in two machines those inside
+    one."""
+    for machine, k in MACHINES_OF_DEVICES:
+        options = "--topology", machine, "-k", str(k)
+        plan = case.plan(path, "--algorithm", "tofu", *options)
+        if plan is None:
+            continue
+        axes = range(len(plan["mesh"]))
+        fixed = machine.startswith("2x")
+        orders = [o for o in itertools.permutations(axes)
+                  if o != tuple(axes) and o[:fixed] == tuple(axes[:fixed])
+                  and is_renumbering(plan, o)]
+        if not orders:
+            continue
+        order = case.rng.choice(orders)
+        case.nrenumbered += 1
+        x = score_pins(case, path, plan, *options)
+        y = score_pins(case, path, renumbered(plan, order), *options)
+        for key in KEYS.values():
+            case.compare(f"devices of {machine} renumbered {order}", x, y, key,
+                         True)
+
+
 def check_pins(case, path, first, joint):
     """A plan's own cuts as pins are that plan, and no better than the best."""
     if not joint["mesh"]:
@@ -278,11 +337,7 @@ def check_pins(case, path, first, joint):
     plan = case.plan(path, "--algorithm", name)
     if plan is None:
         return
-    pins = os.path.join(case.folder, "pins")
-    with open(pins, "w") as f:
-        f.writelines(pins_of(plan))
-    is_so = case.call("score", path, "--pins", pins, "--algorithm",
-                      "tofu")["pinned"]
+    is_so = score_pins(case, path, plan)
     for key in KEYS.values():
         case.compare(f"pins of {name}", is_so, plan, key, True)
     if is_so["byte_model"]["total"] != plan["byte_model"]["total"]:
@@ -333,6 +388,7 @@ def check(seed, folder):
     path = case.write("model", case.model)
     first, joint = check_written_otherwise(case, path)
     check_bytes(case, joint)
+    check_devices(case, path)
     check_pins(case, path, first, joint)
     check_memory(case, path, first)
     case.proven = [o for o in KEYS if first[o]["proven"]]
