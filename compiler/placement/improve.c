@@ -218,8 +218,6 @@ static int list_devices(search *s, const level *l, int i, int *devices)
 	const cost_graph *g = s->g;
 	int n = 0, own = s->place[l->member[l->first[i]]];
 	int other = draw_below(s, s->m->ndevices);
-	for (int d = 0; d < s->m->ndevices; d++)
-		s->near[d] = 0;
 	s->near[own] = 1;
 	for (int k = l->first[i]; k < l->first[i + 1]; k++) {
 		int v = l->member[k];
@@ -232,6 +230,9 @@ static int list_devices(search *s, const level *l, int i, int *devices)
 	}
 	if (!s->near[other] && (n > 0 || draw_below(s, 4) == 0))
 		devices[n++] = other;
+	s->near[own] = 0;
+	for (int d = 0; d < n; d++)
+		s->near[devices[d]] = 0;
 	return n;
 }
 

@@ -11,6 +11,13 @@ typedef struct event {
 	int what;
 } event;
 
+typedef struct pair {
+	int from, to;
+	int next_from, next_to; /* in the lists of these; -1 */
+	int waiting;		/* transfers, a heap */
+	bool is_changed;
+} pair;
+
 struct judge {
 	const machine *m;
 	const cost_graph *g;
@@ -26,9 +33,18 @@ struct judge {
 	/* Heaps as trees (pairing heaps; Fredman et al. 1986): items are
 	 * operators or transfers, -1 is none. */
 	int *op_child, *op_next, *ready; /* ready: [device] */
-	int *move_child, *move_next, *waiting; /* [from * k + to] */
-	int *changed, nchanged; /* pairs of devices that may begin one */
-	bool *is_changed, *busy, *sends, *receives;
+	int *move_child, *move_next;
+	bool *busy, *sends, *receives;
+	/* Devices that may begin an operator; that hold more than before. */
+	int *idle, nidle, *grown, ngrown;
+	bool *is_idle, *is_grown;
+
+	/* Pairs of devices with transfers from one to the other. */
+	pair *pairs;
+	int npairs, *pair_of;	   /* [transfer] */
+	int *pair_at;		   /* [from * k + to], where it is a pair */
+	int *first_from, *first_to; /* [device]: lists of its pairs; -1 */
+	int *changed, nchanged;	   /* pairs that may begin one */
 
 	event *running; /* a binary heap */
 	int nrunning;
@@ -57,9 +73,17 @@ judge *judge_new(arena *a, const machine *m)
 	j->ready = ARENA_ARRAY(a, int, k);
 	j->move_child = ARENA_ARRAY(a, int, most);
 	j->move_next = ARENA_ARRAY(a, int, most);
-	j->waiting = ARENA_ARRAY(a, int, k * k);
-	j->changed = ARENA_ARRAY(a, int, k * k);
-	j->is_changed = ARENA_ARRAY(a, bool, k * k);
+	int npairs = most < k * k ? most : k * k;
+	j->pairs = ARENA_ARRAY(a, pair, npairs);
+	j->changed = ARENA_ARRAY(a, int, npairs);
+	j->pair_of = ARENA_ARRAY(a, int, most);
+	j->pair_at = ARENA_ARRAY(a, int, k * k);
+	j->first_from = ARENA_ARRAY(a, int, k);
+	j->first_to = ARENA_ARRAY(a, int, k);
+	j->idle = ARENA_ARRAY(a, int, k);
+	j->grown = ARENA_ARRAY(a, int, k);
+	j->is_idle = ARENA_ARRAY(a, bool, k);
+	j->is_grown = ARENA_ARRAY(a, bool, k);
 	j->busy = ARENA_ARRAY(a, bool, k);
 	j->sends = ARENA_ARRAY(a, bool, k);
 	j->receives = ARENA_ARRAY(a, bool, k);
@@ -125,6 +149,36 @@ static void list_transfers(judge *j, int r)
 		j->ntransfers++;
 	}
 	j->users[r] += j->ntransfers - first;
+}
+
+/* The pair of two devices; its place in pair_at says something only if that
+ * pair is there, so that nothing has to be cleared. */
+static int pair_of(judge *j, int from, int to)
+{
+	int *at = &j->pair_at[from * j->m->ndevices + to];
+	if (*at < j->npairs && j->pairs[*at].from == from &&
+	    j->pairs[*at].to == to)
+		return *at;
+	*at = j->npairs++;
+	j->pairs[*at] = (pair){ from, to, j->first_from[from],
+				j->first_to[to], -1, false };
+	j->first_from[from] = j->first_to[to] = *at;
+	return *at;
+}
+
+/* All transfers, and the pairs that they are between. */
+static void list_all_transfers(judge *j)
+{
+	const cost_graph *g = j->g;
+	memset(j->mark, 0, sizeof(*j->mark) * (size_t)j->m->ndevices);
+	j->ntransfers = j->npairs = 0;
+	for (int r = 0; r < g->nresults; r++) {
+		list_transfers(j, r);
+		int from = j->place[g->results[r].producer];
+		for (int t = j->first_transfer[r]; t < j->ntransfers; t++)
+			j->pair_of[t] = pair_of(j, from, j->transfers[t].to);
+	}
+	j->first_transfer[g->nresults] = j->ntransfers;
 }
 
 /* ---- heaps --------------------------------------------------------------- */
@@ -213,10 +267,28 @@ static int first_to_end(judge *j)
 
 /* ---- ends ---------------------------------------------------------------- */
 
+/* Device d may begin an operator. */
+static void wake(judge *j, int d)
+{
+	if (!j->is_idle[d])
+		j->idle[j->nidle++] = d;
+	j->is_idle[d] = true;
+}
+
+/* Device d holds nbytes more. */
+static void hold(judge *j, int d, int64_t nbytes)
+{
+	j->held[d] += nbytes;
+	if (!j->is_grown[d])
+		j->grown[j->ngrown++] = d;
+	j->is_grown[d] = true;
+}
+
 /* The readers of a result on device d have it. */
 static void feed(judge *j, int r, int d)
 {
 	const cost_result *x = &j->g->results[r];
+	wake(j, d);
 	for (int i = 0; i < x->nreaders; i++) {
 		int v = j->g->readers[x->first_reader + i];
 		if (j->place[v] == d && --j->need[v] == 0)
@@ -248,27 +320,28 @@ static void drop_operands(judge *j, int v)
 	}
 }
 
-/* Transfers from device to device may begin. */
-static void change(judge *j, int pair)
+/* Transfers of a pair of devices may begin. */
+static void change(judge *j, int p)
 {
-	if (j->waiting[pair] >= 0 && !j->is_changed[pair]) {
-		j->is_changed[pair] = true;
-		j->changed[j->nchanged++] = pair;
+	if (j->pairs[p].waiting >= 0 && !j->pairs[p].is_changed) {
+		j->pairs[p].is_changed = true;
+		j->changed[j->nchanged++] = p;
 	}
 }
 
 static void end_op(judge *j, int v)
 {
 	const cost_graph *g = j->g;
-	int d = j->place[v], k = j->m->ndevices;
+	int d = j->place[v];
 	j->busy[d] = false;
+	wake(j, d);
 	for (int r = g->first_result[v]; r < g->first_result[v + 1]; r++) {
 		feed(j, r, d);
 		for (int t = j->first_transfer[r];
 		     t < j->first_transfer[r + 1]; t++) {
-			int pair = d * k + j->transfers[t].to;
-			move_push(j, &j->waiting[pair], t);
-			change(j, pair);
+			int p = j->pair_of[t];
+			move_push(j, &j->pairs[p].waiting, t);
+			change(j, p);
 		}
 	}
 	if (j->m->lifetimes)
@@ -278,14 +351,15 @@ static void end_op(judge *j, int v)
 static void end_transfer(judge *j, int t)
 {
 	int r = j->transfers[t].result, to = j->transfers[t].to;
-	int k = j->m->ndevices;
-	int from = j->place[j->g->results[r].producer];
+	int from = j->pairs[j->pair_of[t]].from;
 	j->sends[from] = j->receives[to] = false;
-	if (j->m->ports)
-		for (int d = 0; d < k; d++) {
-			change(j, from * k + d);
-			change(j, d * k + to);
-		}
+	if (j->m->ports) {
+		for (int p = j->first_from[from]; p >= 0;
+		     p = j->pairs[p].next_from)
+			change(j, p);
+		for (int p = j->first_to[to]; p >= 0; p = j->pairs[p].next_to)
+			change(j, p);
+	}
 	feed(j, r, to);
 	if (j->m->lifetimes)
 		drop_user(j, r);
@@ -293,14 +367,14 @@ static void end_transfer(judge *j, int t)
 
 /* ---- begins -------------------------------------------------------------- */
 
-static void begin_transfer(judge *j, int pair)
+static void begin_transfer(judge *j, pair *p)
 {
-	int k = j->m->ndevices, from = pair / k, to = pair % k;
-	int t = move_pop(j, &j->waiting[pair]), r = j->transfers[t].result;
+	int from = p->from, to = p->to;
+	int t = move_pop(j, &p->waiting), r = j->transfers[t].result;
 	j->sends[from] = j->receives[to] = true;
 	j->transfers[t].begin = j->now;
 	j->transfers[t].end = j->now + machine_move(j->m, r, from, to);
-	j->held[to] += j->g->results[r].nbytes;
+	hold(j, to, j->g->results[r].nbytes);
 	run_until(j, j->transfers[t].end, j->g->nops + t);
 }
 
@@ -309,21 +383,21 @@ static void begin_transfer(judge *j, int pair)
  * to look at; sorted by insertion, for they are few. */
 static void begin_transfers(judge *j)
 {
-	int *c = j->changed, n = j->nchanged, k = j->m->ndevices;
+	int *c = j->changed, n = j->nchanged;
 	for (int i = 0; i < n; i++) {
-		int pair = c[i], at = i;
-		j->is_changed[pair] = false;
-		for (; at > 0 && move_before(j, j->waiting[pair],
-					     j->waiting[c[at - 1]]); at--)
+		int p = c[i], at = i;
+		j->pairs[p].is_changed = false;
+		for (; at > 0 && move_before(j, j->pairs[p].waiting,
+					     j->pairs[c[at - 1]].waiting); at--)
 			c[at] = c[at - 1];
-		c[at] = pair;
+		c[at] = p;
 	}
 	for (int i = 0; i < n; i++) {
-		while (!j->m->ports && j->waiting[c[i]] >= 0)
-			begin_transfer(j, c[i]);
-		if (j->m->ports && !j->sends[c[i] / k] &&
-		    !j->receives[c[i] % k])
-			begin_transfer(j, c[i]);
+		pair *p = &j->pairs[c[i]];
+		while (!j->m->ports && p->waiting >= 0)
+			begin_transfer(j, p);
+		if (j->m->ports && !j->sends[p->from] && !j->receives[p->to])
+			begin_transfer(j, p);
 	}
 	j->nchanged = 0;
 }
@@ -333,7 +407,9 @@ static void begin_transfers(judge *j)
 static bool begin_ops(judge *j)
 {
 	const cost_graph *g = j->g;
-	for (int d = 0; d < j->m->ndevices; d++) {
+	while (j->nidle > 0) {
+		int d = j->idle[--j->nidle];
+		j->is_idle[d] = false;
 		if (j->busy[d] || j->ready[d] < 0)
 			continue;
 		int v = op_pop(j, &j->ready[d]);
@@ -345,7 +421,7 @@ static bool begin_ops(judge *j)
 		j->work[d] += machine_ns(j->m, v, d);
 		for (int r = g->first_result[v]; r < g->first_result[v + 1];
 		     r++)
-			j->held[d] += g->results[r].nbytes;
+			hold(j, d, g->results[r].nbytes);
 		run_until(j, j->end[v], v);
 	}
 	return true;
@@ -359,27 +435,22 @@ static void start(judge *j, const int *place)
 	int k = j->m->ndevices;
 	j->place = place;
 	j->now = 0;
-	j->ntransfers = j->nchanged = j->nrunning = 0;
-	find_levels(j);
-	memset(j->mark, 0, sizeof(*j->mark) * (size_t)k);
-	for (int r = 0; r < g->nresults; r++)
-		list_transfers(j, r);
-	j->first_transfer[g->nresults] = j->ntransfers;
-	for (int i = 0; i < k * k; i++) {
-		j->waiting[i] = -1;
-		j->is_changed[i] = false;
-	}
+	j->nchanged = j->nrunning = j->nidle = j->ngrown = 0;
 	for (int d = 0; d < k; d++) {
-		j->ready[d] = -1;
+		j->ready[d] = j->first_from[d] = j->first_to[d] = -1;
 		j->busy[d] = j->sends[d] = j->receives[d] = false;
+		j->is_idle[d] = j->is_grown[d] = false;
 		j->resident[d] = j->work[d] = j->held[d] = 0;
 	}
+	find_levels(j);
+	list_all_transfers(j);
 	for (int v = 0; v < g->nops; v++) {
 		assert(place[v] >= 0 && place[v] < k);
 		j->resident[place[v]] += j->m->resident[v];
 		j->need[v] = g->first_pred[v + 1] - g->first_pred[v];
 		if (j->need[v] == 0)
 			op_push(j, &j->ready[place[v]], v);
+		wake(j, place[v]);
 	}
 	memcpy(j->peak, j->resident, sizeof(*j->peak) * (size_t)k);
 }
@@ -388,9 +459,12 @@ static void start(judge *j, const int *place)
  * those that are needed from it on. */
 static void note_peaks(judge *j)
 {
-	for (int d = 0; d < j->m->ndevices; d++)
+	while (j->ngrown > 0) {
+		int d = j->grown[--j->ngrown];
+		j->is_grown[d] = false;
 		if (j->resident[d] + j->held[d] > j->peak[d])
 			j->peak[d] = j->resident[d] + j->held[d];
+	}
 }
 
 verdict judge_run(judge *j, const int *place, int64_t most)
