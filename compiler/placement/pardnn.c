@@ -55,7 +55,7 @@ static bool try_move(refiner *r, const int *ops, int n, int to)
 		move_unit(r, r->t->unit_of[ops[i]], to);
 	}
 	r->left--;
-	place_cost new = { 0, INT64_MAX };
+	place_cost new = { INT64_MAX, INT64_MAX };
 	if (r->nbytes[to] <= r->m->limit)
 		new = place_cost_of(r->t, r->place);
 	bool better = place_cost_less(new, r->cost);

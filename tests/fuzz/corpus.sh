@@ -8,7 +8,7 @@ set -eu
 here=${srcdir:-.}/tests
 to=$1
 most=4000	# bytes of a model
-for target in descriptor model npz onnx plan tdl wcsp; do
+for target in descriptor model npz onnx place placement plan tdl wcsp; do
 	mkdir -p "$to/$target"
 done
 tdlc() { "$TDLC" "$@" 2>/dev/null; }
@@ -34,6 +34,10 @@ for file in "$to"/tdl/*; do
 	tdlc compile "$file" -o "$to/descriptor/$(basename "$file")" || :
 done
 cp "$here"/data/wcsp/*.wcsp "$to/wcsp"
+cp "$here"/golden/place/parts/* "$to/place"
+echo '{"format": "tdl-placement", "version": 1, "devices": 2, "placement": [
+{"id": 0, "device": 0}, {"id": 1, "device": 1}, {"id": 2, "device": 2}]}' \
+	>"$to/placement/three"
 # In one line each, as many small problems as combinations.
 for n in 1 2 3; do
 	for top in 0 7 1000; do

@@ -33,7 +33,7 @@ seeds=fuzz/seeds
 }
 
 status=0
-for target in ${*:-descriptor model npz onnx plan tdl wcsp}; do
+for target in ${*:-descriptor model npz onnx place placement plan tdl wcsp}; do
 	mkdir -p "fuzz/corpus/$target" fuzz/found
 	regressions=$here/regressions/$target
 	[ -e "$regressions" ] || regressions=

@@ -6,6 +6,8 @@ fuzz_targets = \
 	%D%/model \
 	%D%/npz \
 	%D%/onnx \
+	%D%/place \
+	%D%/placement \
 	%D%/plan \
 	%D%/tdl \
 	%D%/wcsp
@@ -31,6 +33,9 @@ fuzz_graph_libs = compiler/codegen/libcodegen.a compiler/lower/liblower.a \
 	compiler/search/libsearch.a compiler/analysis/libanalysis.a \
 	$(graph_libs) runtime/libruntime.a $(fuzz_front_libs) \
 	$(PROTOBUF_C_LIBS) $(LIBZIP_LIBS) $(ZLIB_LIBS) $(MPI_LIBS)
+fuzz_place_libs = compiler/placement/libplacement.a \
+	compiler/search/libsearch.a compiler/analysis/libanalysis.a \
+	plan/libplan.a base/libbase.a $(JANSSON_LIBS) -lm
 fuzz_run_libs = runtime/libruntime.a plan/libplan.a $(MPI_LIBS)
 
 %C%_descriptor_SOURCES = %D%/descriptor.c %D%/byte_mutate.c $(fuzz_shared) \
@@ -56,6 +61,18 @@ fuzz_run_libs = runtime/libruntime.a plan/libplan.a $(MPI_LIBS)
 %C%_onnx_CPPFLAGS = $(fuzz_cppflags)
 %C%_onnx_LDFLAGS = $(fuzz_ldflags)
 %C%_onnx_LDADD = $(fuzz_graph_libs)
+
+%C%_place_SOURCES = %D%/place.c %D%/text_mutate.c $(fuzz_tokens) \
+	$(fuzz_shared) $(fuzz_driver)
+%C%_place_CPPFLAGS = $(fuzz_cppflags)
+%C%_place_LDFLAGS = $(fuzz_ldflags)
+%C%_place_LDADD = $(fuzz_place_libs) $(fuzz_front_libs)
+
+%C%_placement_SOURCES = %D%/placement.c %D%/text_mutate.c $(fuzz_tokens) \
+	$(fuzz_shared) $(fuzz_driver)
+%C%_placement_CPPFLAGS = $(fuzz_cppflags)
+%C%_placement_LDFLAGS = $(fuzz_ldflags)
+%C%_placement_LDADD = $(fuzz_place_libs) $(fuzz_front_libs)
 
 %C%_plan_SOURCES = %D%/plan.c %D%/plan_mutate.c $(fuzz_run) $(fuzz_shared) \
 	$(fuzz_driver)

@@ -22,6 +22,11 @@ done
 give onnx "$here"/golden/graph/*.onnx
 give model "$here"/golden/model/*.tdl
 give tdl "$here"/golden/dsl/*.tdl "$here"/golden/err/*.tdl
+give place "$here"/golden/place/parts/*
+echo '{"format": "tdl-placement", "version": 1, "devices": 2, "placement": [
+{"id": 0, "device": 0}, {"id": 1, "device": 1}, {"id": 2, "device": 2}]}' \
+	>"$tmp/three"
+give placement "$tmp/three"
 give wcsp "$here"/data/wcsp/*.wcsp
 "$TDLC" compile "$here/golden/dsl/language.tdl" -o "$tmp/language.tdd" ||
 	fail tdd
