@@ -34,6 +34,7 @@ tdlc_SOURCES = \
 	%D%/place_common.c \
 	%D%/place_load.c \
 	%D%/place_more.c %D%/place_more.h \
+	%D%/place_pipedream.c \
 	%D%/place_piper.c \
 	%D%/place_score.c \
 	%D%/place_stages.c \

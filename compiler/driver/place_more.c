@@ -19,6 +19,7 @@ const schedule_kind place_schedule_kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
 
 const place_special place_specials[] = {
 	{ "mcap", place_mcap },
+	{ "pipedream", place_pipedream },
 	{ "load", place_load },
 	{ "capture", place_capture },
 	{ 0 },
@@ -39,6 +40,17 @@ const char *place_bytes_text(arena *a, double bytes)
 {
 	assert(bytes < PLACE_MAX_BYTES);
 	return plan_bytes_text(a, (int64_t)ceil(bytes));
+}
+
+const cost_graph *place_read_profile(const place_run *r)
+{
+	cost_graph *g = cost_graph_read(r->d->arena, r->d->sink, r->path);
+	if (!g || g->format == COST_FORMAT_PIPEDREAM)
+		return g;
+	diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
+		      "stages are cut from profiles (graph.txt), whose layers "
+		      "have parameters and activations");
+	return NULL;
 }
 
 cli_status place_finish(const place_run *r, const cost_graph *g,

@@ -40,8 +40,8 @@ typedef struct place_more {
 	  "of stages: 1f1b (default), gpipe, zb", &(o)->schedule,            \
 	  .choices = place_schedules },                                      \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
-	  "of stages; if it is not given, mcap takes four per stage, and\n"  \
-	  "capture tries all",                                               \
+	  "of stages; if it is not given, mcap and pipedream take four per\n" \
+	  "device, and capture tries all",                                   \
 	  &(o)->micro_batches, .min = 1, .max = 1 << 16 },                   \
 	{ CLI_FLAG, 0, "recompute", NULL,                                    \
 	  "of stages: keep only a stage's inputs, and compute the\n"         \
@@ -82,6 +82,7 @@ typedef struct place_special {
 extern const place_special place_specials[];
 
 cli_status place_mcap(const place_run *r);
+cli_status place_pipedream(const place_run *r);
 cli_status place_load(const place_run *r);
 cli_status place_capture(const place_run *r);
 
@@ -96,6 +97,9 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 
 /* capture of a table by tensor degree, whose JSON is given. */
 cli_status place_piper(const place_run *r, const json_t *table);
+
+/* Reads a profile, of whose layers stages are cut; NULL with errors added. */
+const cost_graph *place_read_profile(const place_run *r);
 
 json_t *place_seconds(double ns);
 

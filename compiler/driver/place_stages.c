@@ -53,15 +53,9 @@ static bool read_stages(stages *s, cli_status *status)
 	if (!usage(r, status) ||
 	    !place_read_machine(r->d, r->o, &q, status))
 		return false;
-	s->g = cost_graph_read(r->d->arena, r->d->sink, r->path);
+	s->g = place_read_profile(r);
 	if (!s->g)
 		return false;
-	if (s->g->format != COST_FORMAT_PIPEDREAM) {
-		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
-			      "stages are cut from profiles (graph.txt), whose "
-			      "layers have parameters and activations");
-		return false;
-	}
 	s->l = layer_chain_new(r->d->arena, s->g);
 	s->model = (stage_model){
 		.schedule = place_schedule_kinds[r->more->schedule],

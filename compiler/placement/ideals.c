@@ -110,6 +110,31 @@ ideals *ideals_all(arena *a, const precedence *p, int limit)
 	return all;
 }
 
+static int size_of(const ideals *s, int i)
+{
+	int n = 0;
+	for (int w = 0; w < s->nwords; w++)
+		n += __builtin_popcountll(ideal_bits(s, i)[w]);
+	return n;
+}
+
+/* Counting sort, so that equal sizes keep their order. */
+int *ideals_by_size(arena *a, const ideals *s)
+{
+	int most = 64 * s->nwords;
+	arena *own = arena_new();
+	int *first = ARENA_ARRAY(own, int, most + 2);
+	int *order = ARENA_ARRAY(a, int, s->n);
+	for (int i = 0; i < s->n; i++)
+		first[size_of(s, i) + 1]++;
+	for (int n = 0; n <= most; n++)
+		first[n + 1] += first[n];
+	for (int i = 0; i < s->n; i++)
+		order[first[size_of(s, i)]++] = i;
+	arena_free(own);
+	return order;
+}
+
 /* Elements by what comes before them, and how much of that is left. */
 typedef struct successors {
 	int *first, *after, *left;

@@ -47,4 +47,7 @@ ideals *ideals_all(arena *a, const precedence *p, int limit);
 /* The prefixes of one depth-first topological order, the shortest first. */
 ideals *ideals_prefixes(arena *a, const precedence *p);
 
+/* The numbers of ideals, the smallest first. */
+int *ideals_by_size(arena *a, const ideals *s);
+
 #endif

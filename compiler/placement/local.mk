@@ -35,6 +35,7 @@ EXTRA_DIST += %D%/README.md
 	%D%/load.c %D%/load.h \
 	%D%/load_any.c \
 	%D%/load_chain.c %D%/load_chain.h \
+	%D%/pipedream.c %D%/pipedream.h \
 	%D%/piper.c %D%/piper.h \
 	%D%/piper_cost.c \
 	%D%/schedule.c %D%/schedule.h \

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/placement/piper.h"
@@ -50,28 +49,6 @@ static precedence readers_first(arena *a, const degree_table *t)
 	}
 	first[t->n] = n;
 	return (precedence){ t->n, first, before };
-}
-
-static int size_of(const ideals *s, int i)
-{
-	int n = 0;
-	for (int w = 0; w < s->nwords; w++)
-		n += __builtin_popcountll(ideal_bits(s, i)[w]);
-	return n;
-}
-
-/* Counting sort, so that equal sizes keep their order. */
-static int *by_size(arena *a, const ideals *s, int most)
-{
-	int *first = ARENA_ARRAY(a, int, most + 2);
-	int *order = ARENA_ARRAY(a, int, s->n);
-	for (int i = 0; i < s->n; i++)
-		first[size_of(s, i) + 1]++;
-	for (int n = 0; n <= most; n++)
-		first[n + 1] += first[n];
-	for (int i = 0; i < s->n; i++)
-		order[first[size_of(s, i)]++] = i;
-	return order;
 }
 
 static const uint64_t *layers_of(arena *a, const ideals *s, const pair *p)
@@ -233,7 +210,7 @@ bool piper_best(arena *a, const degree_table *t, const piper_request *r,
 	best->fixed_order = !g.sets;
 	if (!g.sets)
 		g.sets = ideals_prefixes(own, &p);
-	g.order = by_size(own, g.sets, t->n);
+	g.order = ideals_by_size(own, g.sets);
 	make_pairs(own, &g);
 	int64_t nstates = (int64_t)g.sets->n * (g.sum + 1);
 	g.devices = ARENA_ARRAY(own, int, nstates);

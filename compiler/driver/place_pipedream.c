@@ -1,0 +1,184 @@
+/* tdlc place --algorithm pipedream: PipeDream's own plan of a profile, with
+ * what its planner says of it and what we do. */
+#include "config.h"
+
+#include "compiler/driver/place_more.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "compiler/placement/pipedream.h"
+
+typedef struct pipedream {
+	const place_run *run;
+	const cost_graph *g;
+	const layer_chain *l;
+	stage_model model;
+	int ndevices;
+	double limit;	   /* bytes of a device; INFINITY */
+	pipedream_plan best;
+	double seconds; /* of the search */
+} pipedream;
+
+/* ---- reading ------------------------------------------------------------- */
+
+static const char *misfit(const place_run *r)
+{
+	const place_more *m = r->more;
+	const place_options *o = r->o;
+	if (m->schedule || m->recompute || m->no_recompute || m->zero ||
+	    m->frontier || m->predictor || m->any_split || m->cores >= 0)
+		return "pipedream has 1F1B alone: no --schedule, --recompute, "
+		       "--no-recompute, --zero, --frontier, --predictor, "
+		       "--any-split, --cores";
+	if (m->objective > PLACE_MAKESPAN)
+		return "pipedream has one objective, its time per minibatch";
+	if (o->topology || o->colocation || o->network || o->seconds > 0)
+		return "pipedream knows no --topology, --colocation, "
+		       "--network, --time-limit";
+	if (r->output)
+		return "stages of pipedream have replicas, which are no "
+		       "placement: no --output";
+	return o->link || o->devices < 2 ? NULL :
+		"pipedream needs --link: replicas exchange parameters";
+}
+
+static bool read_pipedream(pipedream *p, cli_status *status)
+{
+	const place_run *r = p->run;
+	const char *wrong = misfit(r);
+	machine_request q = { 0 };
+	if (wrong) {
+		*status = cli_usage(&r->d->program, "%s", wrong);
+		return false;
+	}
+	if (!place_read_machine(r->d, r->o, &q, status))
+		return false;
+	if (q.latency > 0) {
+		*status = cli_usage(&r->d->program, "links of pipedream have "
+				    "no latency");
+		return false;
+	}
+	p->g = place_read_profile(r);
+	if (!p->g)
+		return false;
+	p->l = layer_chain_new(r->d->arena, p->g);
+	p->ndevices = q.ndevices;
+	p->limit = q.memory > 0 ? (double)q.memory : INFINITY;
+	p->model = (stage_model){
+		.schedule = SCHEDULE_1F1B,
+		.micro_batches = r->more->micro_batches ?
+			(int)r->more->micro_batches : 4 * q.ndevices,
+		.factor = q.factor,
+		.bandwidth = q.bandwidth > 0 ? q.bandwidth : INFINITY,
+	};
+	if ((int64_t)p->l->n * p->ndevices > PIPEDREAM_MAX_STATES) {
+		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
+			      "pipedream plans layers times devices up to %d, "
+			      "not %d times %d", PIPEDREAM_MAX_STATES, p->l->n,
+			      p->ndevices);
+		return false;
+	}
+	if (stages_most_bytes(p->l, &p->model) < PLACE_MAX_BYTES)
+		return true;
+	diag_error_in(r->d->sink, DIAG_COST_GRAPH_INVALID, r->path,
+		      "the bytes of %d micro-batches add up to more than can "
+		      "be counted", p->model.micro_batches);
+	return false;
+}
+
+/* ---- printing ------------------------------------------------------------ */
+
+static json_t *stage_json(const pipedream *p, const pipedream_stage *s)
+{
+	json_t *j = json_object(), *layers = json_array();
+	for (int i = 0; i < s->n; i++)
+		json_array_append_new(layers, json_string(
+			p->g->ops[p->l->op[s->layers[i]]].id));
+	json_object_set_new(j, "nodes", json_integer(s->n));
+	json_object_set_new(j, "devices", json_integer(s->replicas));
+	json_object_set_new(j, "predicted_seconds", json_real(s->predicted));
+	json_object_set_new(j, "in_flight", json_integer(s->in_flight));
+	json_object_set_new(j, "peak_bytes", place_bytes(s->nbytes));
+	json_object_set_new(j, "seconds", json_real(s->seconds));
+	json_object_set_new(j, "layers", layers);
+	return j;
+}
+
+static json_t *pipedream_json(const pipedream *p)
+{
+	json_t *j = json_object(), *stages = json_array();
+	json_t *peaks = json_array();
+	const pipedream_plan *b = &p->best;
+	for (int s = 0; s < b->nstages; s++) {
+		const pipedream_stage *x = &b->stages[s];
+		json_array_append_new(stages, stage_json(p, x));
+		for (int d = 0; d < x->replicas; d++)
+			json_array_append_new(peaks, place_bytes(x->nbytes));
+	}
+	json_object_set_new(j, "graph", json_string(p->g->name));
+	json_object_set_new(j, "algorithm", json_string("pipedream"));
+	json_object_set_new(j, "objective", json_string("makespan"));
+	json_object_set_new(j, "devices", json_integer(p->ndevices));
+	json_object_set_new(j, "micro_batches",
+			    json_integer(p->model.micro_batches));
+	json_object_set_new(j, "predicted_seconds", json_real(b->predicted));
+	json_object_set_new(j, "peak_bytes_max", place_bytes(b->peak));
+	json_object_set_new(j, "bottleneck_seconds",
+			    json_real(b->bottleneck));
+	json_object_set_new(j, "step_seconds", json_real(b->step));
+	json_object_set_new(j, "order", json_string(b->fixed_order ? "fixed" :
+								     "any"));
+	json_object_set_new(j, "optimal", json_false());
+	json_object_set_new(j, "peak_bytes", peaks);
+	json_object_set_new(j, "stages", stages);
+	json_object_set_new(j, "seconds", json_real(p->seconds));
+	return j;
+}
+
+static void print_pipedream(const pipedream *p)
+{
+	const pipedream_plan *b = &p->best;
+	arena *a = p->run->d->arena;
+	printf("%s, pipedream: %d layers on %d device%s, %d micro-batch%s%s\n",
+	       p->g->name, p->l->n, p->ndevices, p->ndevices == 1 ? "" : "s",
+	       p->model.micro_batches, p->model.micro_batches == 1 ? "" : "es",
+	       b->fixed_order ? ", splits of one order" : "");
+	printf("predicted     %.3f ms per micro-batch, by its planner\n",
+	       1e3 * b->predicted);
+	printf("longest stage %.3f ms per micro-batch, transfers counted\n",
+	       1e3 * b->bottleneck);
+	printf("step          %.3f ms\npeak          %s\n", 1e3 * b->step,
+	       place_bytes_text(a, b->peak));
+	printf("\n%6s  %7s  %8s  %9s  %12s  %15s  %15s\n", "stage", "layers",
+	       "replicas", "in flight", "peak", "time", "predicted");
+	for (int s = 0; s < b->nstages; s++) {
+		const pipedream_stage *x = &b->stages[s];
+		printf("%6d  %7d  %8d  %9d  %12s  %12.3f ms  %12.3f ms\n", s,
+		       x->n, x->replicas, x->in_flight,
+		       place_bytes_text(a, x->nbytes), 1e3 * x->seconds,
+		       1e3 * x->predicted);
+	}
+}
+
+cli_status place_pipedream(const place_run *r)
+{
+	cli_status status = CLI_OK;
+	pipedream p = { .run = r };
+	if (!read_pipedream(&p, &status))
+		return status;
+	double begun = place_clock();
+	pipedream_best(r->d->arena, p.l, &p.model, p.ndevices, &p.best);
+	p.seconds = place_clock() - begun;
+	if (p.best.peak > p.limit) {
+		fflush(stdout);
+		cli_failed(&r->d->program,
+			   "pipedream's plan needs %.0f bytes of a device: its "
+			   "planner looks at no memory", ceil(p.best.peak));
+		return CLI_NO_PLAN;
+	}
+	if (r->o->json)
+		return driver_print_json(r->d, pipedream_json(&p));
+	print_pipedream(&p);
+	return CLI_OK;
+}
