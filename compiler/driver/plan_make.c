@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/driver/plan_programs.h"
+#include "compiler/graph/canonical.h"
 
 graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 		       cli_status *status)
@@ -22,7 +23,7 @@ graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 	*status = driver_check_used(d, &o);
 	if (*status == CLI_OK)
 		*status = driver_check_freeze(d, &o);
-	return *status == CLI_OK ? g : NULL;
+	return *status == CLI_OK ? graph_canonical(d->arena, g) : NULL;
 }
 
 bool plan_is_countable(driver *d, const graph *g, int64_t k)

@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libgraph.a %D%/libonnxproto.a
 	%D%/backward.c \
 	%D%/build.c %D%/builder.h \
 	%D%/call.c \
+	%D%/canonical.c %D%/canonical.h \
 	%D%/end.c \
 	%D%/fold.c \
 	%D%/graph.h \

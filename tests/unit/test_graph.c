@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/graph/canonical.h"
 #include "compiler/graph/graph.h"
 #include "compiler/graph/order.h"
 
@@ -141,6 +142,52 @@ START_TEST(names)
 	ck_assert_str_eq(g->tensors[g->nodes[2].output].name, "x2");
 	ck_assert_str_eq(g->tensors[g->nodes[4].output].name, "n2");
 	ck_assert_str_eq(g->tensors[g->nodes[5].output].name, "y");
+}
+END_TEST
+
+/* Two branches of a sum and an output beside it, the statements as they are
+ * drawn: from x, or from y. */
+static const graph *branches(bool other)
+{
+	enum { N = 2 };
+	tensor_id in[N], r[N], m[N];
+	b = graph_begin(a, modules, sink, "test");
+	for (int i = 0; i < N; i++) {
+		int at = other ? N - 1 - i : i;
+		in[at] = input(at ? "y" : "x", 2, 3);
+	}
+	for (int i = 0; i < N; i++) {
+		int at = other ? N - 1 - i : i;
+		r[at] = call1("relu", at ? "ry" : "rx", in[at]);
+		m[at] = at ? call1("norm", "my", r[at]) : r[at];
+	}
+	tensor_id sum = other ? call2("add", "sum", m[1], m[0])
+			      : call2("add", "sum", m[0], m[1]);
+	graph_set_output(b, sum, "sum");
+	graph_set_output(b, call2("add", "more", r[1], in[0]), "more");
+	return graph_canonical(a, graph_end(b));
+}
+
+/* However the statements are ordered, and the operands of a sum. */
+START_TEST(written_otherwise)
+{
+	const graph *g = branches(false), *h = branches(true);
+	ck_assert_int_eq(g->nnodes, h->nnodes);
+	ck_assert_int_eq(g->ntensors, h->ntensors);
+	for (int n = 0; n < g->nnodes; n++) {
+		const node *x = &g->nodes[n], *y = &h->nodes[n];
+		ck_assert_str_eq(x->name, y->name);
+		ck_assert_int_eq(x->output, y->output);
+		for (int i = 0; i < x->kernel->ninputs; i++)
+			ck_assert_int_eq(x->inputs[i], y->inputs[i]);
+		ck_assert_int_eq(g->tensors[x->output].producer, n);
+	}
+	for (int t = 0; t < g->ntensors; t++)
+		ck_assert_str_eq(g->tensors[t].name, h->tensors[t].name);
+	for (int i = 0; i < g->noutputs; i++)
+		ck_assert_int_eq(g->outputs[i], h->outputs[i]);
+	ck_assert_str_eq(g->tensors[g->inputs[0]].name, "x");
+	ck_assert_str_eq(h->tensors[h->inputs[0]].name, "y");
 }
 END_TEST
 
@@ -321,6 +368,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, sharing);
 	tcase_add_test(t, names);
+	tcase_add_test(t, written_otherwise);
 	tcase_add_test(t, strange_names);
 	tcase_add_test(t, outputs);
 	tcase_add_test(t, folding);
