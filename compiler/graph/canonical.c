@@ -373,7 +373,7 @@ static bool same_form(const kinput *x, const kinput *y)
 	return same;
 }
 
-/* Whether a kernel computes the same, to the last bit, if its input from[i] gets
+/* Whether a kernel computes the same, to the last bit, if input from[i] gets
  * the place of input i. */
 static bool may_swap(const kernel *k, const int *from)
 {
