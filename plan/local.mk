@@ -7,6 +7,8 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/collective.c \
 	%D%/constant.c \
 	%D%/contraction.c %D%/contraction.h \
+	%D%/gemm.c %D%/gemm.h \
+	%D%/gemm_loops.c %D%/gemm_loops.h \
 	%D%/convolution.c %D%/convolution.h \
 	%D%/derive.c %D%/derive.h \
 	%D%/partial.c %D%/partial.h \

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "plan/contraction.h"
+#include "plan/gemm.h"
+#include "runtime/cuda/pack.h"
 
 typedef struct lt_api {
 #define LT(f) __typeof__(f) *f;
@@ -20,6 +21,7 @@ typedef struct lt_call {
 	cublasLtMatmulAlgo_t algo;
 	size_t workspace;
 	CUdeviceptr a_at, b_at, c_at;
+	bool adds;
 } lt_call;
 
 struct lt_run {
@@ -28,6 +30,9 @@ struct lt_run {
 	cublasLtMatmulDesc_t product;
 	int ncalls;
 	lt_call *calls;
+	/* Copies: of factors, before the calls; of the result, behind them.
+	 * NULL for none. */
+	pack_list *before, *after;
 };
 
 struct lt {
@@ -37,6 +42,9 @@ struct lt {
 	library_options o;
 	cublasLtHandle_t *handles; /* by GPU */
 	VEC(lt_run *) runs;
+	packer *packer;	      /* NULL: nothing is copied */
+	int64_t nbytes, used; /* of copies: what there is, what is taken */
+	CUdeviceptr *copies;  /* by GPU: workers that share one take turns */
 };
 
 static bool good(const lt *l, cublasStatus_t status, const char *call,
@@ -73,17 +81,33 @@ static bool load(lt *l, failure *f)
 	return true;
 }
 
+/* Memory for as many bytes as a run of the plan copies. */
+static bool open_copies(lt *l, failure *f)
+{
+	l->nbytes = gemm_plan_bytes(l->c->p);
+	if (l->nbytes == 0)
+		return true;
+	for (int g = 0; g < l->c->ngpus; g++)
+		if (!cuda_enter(l->c, g, f) ||
+		    !CUDA_CALL(&l->c->api, f, cuMemAlloc, &l->copies[g],
+			       (size_t)l->nbytes))
+			return false;
+	l->packer = pack_open(l->c, NULL, f);
+	return l->packer != NULL;
+}
+
 lt *lt_open(arena *a, cuda *c, const library_options *o, failure *f)
 {
 	lt *l = ARENA_NEW(a, lt);
 	*l = (lt){ .arena = a, .c = c, .o = *o };
 	l->handles = ARENA_ARRAY(a, cublasLtHandle_t, c->ngpus);
 	memset(l->handles, 0, (size_t)c->ngpus * sizeof(*l->handles));
+	l->copies = arena_calloc(a, (size_t)c->ngpus, sizeof(*l->copies));
 	bool works = load(l, f);
 	for (int g = 0; works && g < c->ngpus; g++)
 		works = cuda_enter(c, g, f) &&
 			LT_CALL(l, f, cublasLtCreate, &l->handles[g]);
-	if (works)
+	if (works && open_copies(l, f))
 		return l;
 	lt_close(l);
 	return NULL;
@@ -108,11 +132,14 @@ void lt_close(lt *l)
 	for (int i = 0; i < l->runs.n; i++)
 		destroy(l, l->runs.at[i]);
 	for (int g = 0; g < l->c->ngpus; g++) {
-		if (!l->handles[g])
-			continue;
 		cuda_enter(l->c, g, &f);
-		l->api.cublasLtDestroy(l->handles[g]);
+		if (l->handles[g])
+			l->api.cublasLtDestroy(l->handles[g]);
+		if (l->copies[g])
+			l->c->api.cuMemFree(l->copies[g]);
 	}
+	if (l->packer)
+		pack_close(l->packer);
 }
 
 /* ---- types ------------------------------------------------------------- */
@@ -136,63 +163,9 @@ static bool type_of(dtype t, cudaDataType_t *to)
 	return false;
 }
 
-/* The types that cuBLASLt multiplies and adds up without rounding in between:
- * two matrices of one type to one of that type, or halves to f32. */
-static bool takes(dtype left, dtype right, dtype out)
-{
-	bool half = left == DT_F16 || left == DT_BF16;
-	return left == right && (out == left || (half && out == DT_F32));
-}
-
 /* ---- one product ------------------------------------------------------- */
 
-/* A matrix that is read: rows x cols elements, which lie along columns, or,
- * where it is `transposed`, along rows. */
-typedef struct matrix {
-	int64_t rows, cols, row_step, col_step;
-	bool transposed;
-	int64_t step; /* between columns, or rows, as it is stored */
-} matrix;
-
-/* Sets the storage order; false if neither dimension is contiguous. */
-static bool store(matrix *m)
-{
-	bool by_rows = m->row_step == 1 || m->rows == 1;
-	bool by_cols = m->col_step == 1 || m->cols == 1;
-	m->transposed = !by_rows;
-	int64_t length = m->transposed ? m->cols : m->rows;
-	int64_t others = m->transposed ? m->rows : m->cols;
-	m->step = m->transposed ? m->row_step : m->col_step;
-	if (others == 1)
-		m->step = length;
-	return (by_rows || by_cols) && m->step >= length;
-}
-
-/* The product as c = a b with c stored by columns: where the result lies along
- * its columns it is transposed, and so are the factors, which change places. */
-typedef struct lt_shape {
-	matrix a, b, c;
-	bool swapped;
-} lt_shape;
-
-static bool shape_of(const gemm *g, lt_shape *x)
-{
-	matrix left = { g->rows, g->depth, g->left_row, g->left_depth };
-	matrix right = { g->depth, g->cols, g->right_depth, g->right_col };
-	matrix out = { g->rows, g->cols, g->out_row, g->out_col };
-	matrix left_t = { left.cols, left.rows, left.col_step, left.row_step };
-	matrix right_t = { right.cols, right.rows, right.col_step,
-			   right.row_step };
-	matrix out_t = { out.cols, out.rows, out.col_step, out.row_step };
-	*x = (lt_shape){ left, right, out, false };
-	if (store(&x->c) && !x->c.transposed)
-		return store(&x->a) && store(&x->b);
-	*x = (lt_shape){ right_t, left_t, out_t, true };
-	return store(&x->c) && !x->c.transposed && store(&x->a) &&
-	       store(&x->b);
-}
-
-static bool set_product(lt *l, lt_run *r, const lt_shape *x, dtype type,
+static bool set_product(lt *l, lt_run *r, const gemm *x, dtype type,
 			failure *f)
 {
 	cublasOperation_t a = x->a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -212,11 +185,13 @@ static bool set_product(lt *l, lt_run *r, const lt_shape *x, dtype type,
 
 /* A bias goes along the columns of c as they are stored, all of it, and is the
  * same for all products. */
-static bool takes_epilogue(const gemm *g, const lt_shape *x,
-			   const library_epilogue *e)
+static bool takes_epilogue(const gemm *g, const library_epilogue *e)
 {
-	uint32_t vars = x->swapped ? g->col_vars : g->row_vars;
-	return vars == UINT32_C(1) << e->dim;
+	uint32_t vars = g->swapped ? g->col_vars : g->row_vars;
+	for (int i = 0; i < g->ncalls; i++)
+		if (g->calls[i].adds)
+			return false;
+	return vars == UINT32_C(1) << e->dim && !g->copies[GEMM_OUT].nelem;
 }
 
 static bool set_epilogue(lt *l, lt_run *r, const library_epilogue *e,
@@ -231,7 +206,7 @@ static bool set_epilogue(lt *l, lt_run *r, const library_epilogue *e,
 		       sizeof(bias));
 }
 
-static bool lay_out(lt *l, cublasLtMatrixLayout_t *to, const matrix *m,
+static bool lay_out(lt *l, cublasLtMatrixLayout_t *to, const gemm_matrix *m,
 		    dtype type, int64_t count, int64_t step, failure *f)
 {
 	cudaDataType_t t;
@@ -298,99 +273,153 @@ static bool choose(lt *l, const lt_run *r, lt_call *x, const uint32_t *aligned,
 	return works;
 }
 
-static bool plan_call(lt *l, lt_run *r, const lt_shape *s, const gemm_call *g,
-		      const bind_run *run, const contraction *c, failure *f)
+/* What a copy, or the products, find where an operand is. */
+typedef struct operands {
+	CUdeviceptr data[GEMM_SIDES]; /* where it lies */
+	CUdeviceptr base[GEMM_SIDES]; /* that, or its copy */
+	dtype type[GEMM_SIDES];
+} operands;
+
+static operands operands_of(const lt *l, const lt_run *r, const bind_run *run,
+			    const contraction *c, const gemm *g)
 {
-	lt_call *x = &r->calls[r->ncalls++];
-	dtype in = c->left.type, out = run->k->type;
-	int64_t size = (int64_t)dtype_size(in);
-	int64_t out_size = (int64_t)dtype_size(out);
-	CUdeviceptr left = run->data[c->left.input] +
-			   (CUdeviceptr)(g->left * size);
-	CUdeviceptr right = run->data[c->right.input] +
-			    (CUdeviceptr)(g->right * size);
-	int64_t a_step = s->swapped ? g->right_step : g->left_step;
-	int64_t b_step = s->swapped ? g->left_step : g->right_step;
-	x->a_at = s->swapped ? right : left;
-	x->b_at = s->swapped ? left : right;
-	x->c_at = run->data[run->k->ninputs] +
-		  (CUdeviceptr)(g->out * out_size);
-	uint32_t aligned[] = {
-		alignment(x->a_at, g->count, a_step * size),
-		alignment(x->b_at, g->count, b_step * size),
-		alignment(x->c_at, g->count, g->out_step * out_size), 0
-	};
-	aligned[3] = aligned[2];
-	/* That matrices may lie backwards is nowhere said. */
-	return g->count <= INT32_MAX && a_step >= 0 && b_step >= 0 &&
-	       g->out_step >= 0 &&
-	       lay_out(l, &x->a, &s->a, in, g->count, a_step, f) &&
-	       lay_out(l, &x->b, &s->b, in, g->count, b_step, f) &&
-	       lay_out(l, &x->c, &s->c, out, g->count, g->out_step, f) &&
-	       choose(l, r, x, aligned, f);
+	const kernel *k = run->k;
+	operands o = { .type = { c->left.type, c->right.type, k->type } };
+	const int at[] = { c->left.input, c->right.input, k->ninputs };
+	for (int s = 0; s < GEMM_SIDES; s++) {
+		o.data[s] = o.base[s] = run->data[at[s]];
+		if (g->copies[s].nelem)
+			o.base[s] = l->copies[r->gpu] +
+				    (CUdeviceptr)gemm_copy_at(g, k, c,
+							      (gemm_side)s);
+	}
+	return o;
 }
 
-/* The views of a run, whose data are never looked at. */
-static void view_operands(const bind_run *r, view *inputs, view *out)
+/* One operand of a call; the greatest alignment of it. */
+static bool plan_operand(lt *l, cublasLtMatrixLayout_t *to, CUdeviceptr *at,
+			 const operands *o, const gemm_matrix *m,
+			 const gemm_call *g, gemm_side s, uint32_t *aligned,
+			 failure *f)
 {
-	for (int i = 0; i < r->k->ninputs; i++)
-		inputs[i] = view_dense(NULL, r->k->inputs[i].type, &r->at[i]);
-	*out = view_dense(NULL, r->k->type, &r->at[r->k->ninputs]);
+	int64_t size = (int64_t)dtype_size(o->type[s]);
+	*at = o->base[s] + (CUdeviceptr)(g->at[s] * size);
+	*aligned = alignment(*at, g->count, g->step[s] * size);
+	return lay_out(l, to, m, o->type[s], g->count, g->step[s], f);
+}
+
+static bool plan_call(lt *l, lt_run *r, const operands *o, const gemm *g,
+		      const gemm_call *call, failure *f)
+{
+	lt_call *x = &r->calls[r->ncalls++];
+	gemm_side a = g->swapped ? GEMM_RIGHT : GEMM_LEFT;
+	gemm_side b = g->swapped ? GEMM_LEFT : GEMM_RIGHT;
+	uint32_t aligned[4];
+	x->adds = call->adds;
+	if (!plan_operand(l, &x->a, &x->a_at, o, &g->a, call, a, &aligned[0],
+			  f) ||
+	    !plan_operand(l, &x->b, &x->b_at, o, &g->b, call, b, &aligned[1],
+			  f) ||
+	    !plan_operand(l, &x->c, &x->c_at, o, &g->c, call, GEMM_OUT,
+			  &aligned[2], f))
+		return false;
+	aligned[3] = aligned[2];
+	return choose(l, r, x, aligned, f);
+}
+
+static void plan_copy(lt *l, lt_run *r, const operands *o, const gemm_copy *x,
+		      gemm_side s)
+{
+	pack_list **list = s == GEMM_OUT ? &r->after : &r->before;
+	CUdeviceptr there = o->data[s] +
+			    (CUdeviceptr)(x->at *
+					  (int64_t)dtype_size(o->type[s]));
+	if (!x->nelem)
+		return;
+	if (!*list)
+		*list = pack_new(l->packer, r->gpu);
+	if (s == GEMM_OUT)
+		pack_strided(*list, o->type[s], x->ndim, x->count, there,
+			     x->there, o->base[s], x->here);
+	else
+		pack_strided(*list, o->type[s], x->ndim, x->count, o->base[s],
+			     x->here, there, x->there);
+}
+
+static bool plan_calls(lt *l, lt_run *r, const bind_run *run,
+		       const contraction *c, const gemm *g,
+		       const library_epilogue *e)
+{
+	failure f = { 0 };
+	operands o = operands_of(l, r, run, c, g);
+	r->calls = arena_calloc(l->arena, (size_t)g->ncalls,
+				sizeof(*r->calls));
+	if (!cuda_enter(l->c, r->gpu, &f) ||
+	    !set_product(l, r, g, c->left.type, &f) ||
+	    (e && !set_epilogue(l, r, e, &f)))
+		return false;
+	for (int i = 0; i < g->ncalls; i++)
+		if (!plan_call(l, r, &o, g, &g->calls[i], &f))
+			return false;
+	for (int s = 0; s < GEMM_SIDES; s++)
+		plan_copy(l, r, &o, &g->copies[s], (gemm_side)s);
+	return true;
 }
 
 lt_run *lt_plan(lt *l, int worker, const bind_run *run,
 		const library_epilogue *e, size_t *workspace)
 {
 	arena *work = arena_new();
-	failure f = { 0 };
 	contraction c;
 	gemm g;
-	lt_shape shape;
-	view inputs[MAX_NINPUTS], out;
-	view_operands(run, inputs, &out);
-	bool fits = contraction_of(work, run->k, &c) &&
-		    takes(c.left.type, c.right.type, run->k->type) &&
-		    contraction_gemm(work, run->k, &c, &run->space, inputs,
-				     &out, &g) &&
-		    g.ncalls > 0 && shape_of(&g, &shape) &&
-		    (!e || takes_epilogue(&g, &shape, e));
 	lt_run *r = NULL;
+	bool fits = gemm_of_run(work, run, &c, &g) && g.ncalls > 0 &&
+		    g.nbytes <= l->nbytes && (!e || takes_epilogue(&g, e));
 	if (fits) {
 		r = ARENA_NEW(l->arena, lt_run);
 		*r = (lt_run){ .gpu = cuda_gpu_of(l->c, worker),
 			       .wide = run->k->type == DT_F64 };
-		r->calls = arena_calloc(l->arena, (size_t)g.ncalls,
-					sizeof(*r->calls));
 		vec_push(l->arena, &l->runs, r);
-		fits = cuda_enter(l->c, r->gpu, &f) &&
-		       set_product(l, r, &shape, c.left.type, &f) &&
-		       (!e || set_epilogue(l, r, e, &f));
+		fits = plan_calls(l, r, run, &c, &g, e);
 	}
-	for (int i = 0; fits && i < g.ncalls; i++)
-		fits = plan_call(l, r, &shape, &g.calls[i], run, &c, &f);
 	for (int i = 0; fits && i < g.ncalls; i++)
 		if (r->calls[i].workspace > *workspace)
 			*workspace = r->calls[i].workspace;
+	if (fits && g.nbytes > l->used)
+		l->used = g.nbytes;
 	arena_free(work);
 	return fits ? r : NULL;
+}
+
+bool lt_upload(lt *l, failure *f)
+{
+	return !l->packer || pack_upload(l->packer, f);
+}
+
+void lt_copies(const lt *l, int64_t *planned, int64_t *used)
+{
+	*planned = l->nbytes;
+	*used = l->used;
 }
 
 bool lt_run_on(lt *l, const lt_run *r, CUdeviceptr workspace, CUstream s,
 	       failure *f)
 {
-	const float one = 1, zero = 0;
-	const double one_f64 = 1, zero_f64 = 0;
-	const void *alpha = r->wide ? (const void *)&one_f64 : &one;
-	const void *beta = r->wide ? (const void *)&zero_f64 : &zero;
+	const float f32[] = { 0, 1 };
+	const double f64[] = { 0, 1 };
+	const void *zero = r->wide ? (const void *)&f64[0] : &f32[0];
+	const void *one = r->wide ? (const void *)&f64[1] : &f32[1];
+	if (r->before && !pack_run(l->packer, r->before, s, f))
+		return false;
 	for (int i = 0; i < r->ncalls; i++) {
 		const lt_call *x = &r->calls[i];
 		void *c = (void *)(uintptr_t)x->c_at;
 		if (!LT_CALL(l, f, cublasLtMatmul, l->handles[r->gpu],
-			     r->product, alpha, (void *)(uintptr_t)x->a_at,
-			     x->a, (void *)(uintptr_t)x->b_at, x->b, beta, c,
-			     x->c, c, x->c, &x->algo,
+			     r->product, one, (void *)(uintptr_t)x->a_at,
+			     x->a, (void *)(uintptr_t)x->b_at, x->b,
+			     x->adds ? one : zero, c, x->c, c, x->c, &x->algo,
 			     (void *)(uintptr_t)workspace, x->workspace, s))
 			return false;
 	}
-	return true;
+	return !r->after || pack_run(l->packer, r->after, s, f);
 }

@@ -15,6 +15,11 @@ lt *lt_open(arena *a, cuda *c, const library_options *o, failure *f);
 void lt_close(lt *l);
 lt_run *lt_plan(lt *l, int worker, const bind_run *r,
 		const library_epilogue *e, size_t *workspace);
+/* Once, after all runs were planned. */
+bool lt_upload(lt *l, failure *f);
+/* Bytes for copies of operands that a GPU has beside the arenas, and how many
+ * of them a planned run takes. */
+void lt_copies(const lt *l, int64_t *planned, int64_t *used);
 bool lt_run_on(lt *l, const lt_run *r, CUdeviceptr workspace, CUstream s,
 	       failure *f);
 

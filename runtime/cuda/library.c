@@ -73,7 +73,14 @@ bool library_allocate(cuda_library *l, failure *f)
 		    !CUDA_CALL(&l->c->api, f, cuMemAlloc, &l->workspaces[g],
 			       l->workspace))
 			return false;
-	return true;
+	return !l->products || lt_upload(l->products, f);
+}
+
+void library_copies(const cuda_library *l, int64_t *planned, int64_t *used)
+{
+	*planned = *used = 0;
+	if (l->products)
+		lt_copies(l->products, planned, used);
 }
 
 bool library_run_on(cuda_library *l, const library_run *r, CUstream s,

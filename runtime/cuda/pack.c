@@ -71,7 +71,7 @@ static const char *text_of(packer *k, const plan *p)
 {
 	const char *text = arena_printf(k->a, "#include \"tdl/cuda.h\"\n%s",
 					headers[0].text);
-	for (int i = 0; i < p->ninstrs; i++) {
+	for (int i = 0; p && i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		if (in->op == PLAN_COMBINE)
 			note_combiner(k, plan_partial(p, in->node, NULL),
@@ -346,6 +346,24 @@ void pack_copy(pack_list *l, dtype t, const box *at, const pack_block *to,
 	       const pack_block *from)
 {
 	pack_combine(l, t, RED_NONE, at, to, 1, from);
+}
+
+void pack_strided(pack_list *l, dtype t, int ndim, const int64_t *count,
+		  CUdeviceptr to, const int64_t *to_step, CUdeviceptr from,
+		  const int64_t *from_step)
+{
+	int64_t size = (int64_t)dtype_size(t);
+	side sides[] = { { .at = (int64_t)to }, { .at = (int64_t)from } };
+	job j = { .ndim = ndim, .nsides = 2, .sides = sides };
+	for (int d = 0; d < ndim; d++) {
+		j.count[d] = count[d];
+		sides[0].step[d] = to_step[d];
+		sides[1].step[d] = from_step[d];
+	}
+	simplify(&j);
+	int64_t width = widen(&j, true, size);
+	write_job(l->k->a, group_of(l, RED_NONE, t), &j, width,
+		  (int64_t)1 << width);
 }
 
 bool pack_is_empty(const pack_list *l)

@@ -19,8 +19,8 @@ typedef struct pack_block {
 	region held;
 } pack_block;
 
-/* Loads the kernels, for all reducers and types in the plan's transfers.  NULL
- * with *f set. */
+/* Loads the kernels, for all that transfers of the plan combine; for copies
+ * alone where p is NULL.  NULL with *f set. */
 packer *pack_open(cuda *c, const plan *p, failure *f);
 void pack_close(packer *k);
 
@@ -37,7 +37,13 @@ void pack_copy(pack_list *l, dtype t, const box *at, const pack_block *to,
 void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
 		  const pack_block *to, int nfrom, const pack_block *from);
 
-/* Uploads all lists to their GPUs, once, before the first of them is run. */
+/* The same of count[0] x .. elements, ndim <= MAX_NDIM, that begin at addresses
+ * and lie to_step[], from_step[] elements after each other. */
+void pack_strided(pack_list *l, dtype t, int ndim, const int64_t *count,
+		  CUdeviceptr to, const int64_t *to_step, CUdeviceptr from,
+		  const int64_t *from_step);
+
+/* Brings all lists to their GPUs, once, before the first of them is run. */
 bool pack_upload(packer *k, failure *f);
 
 /* Enqueues a list on a stream of its GPU, whose context is the thread's.  An
