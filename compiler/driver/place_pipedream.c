@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/clock.h"
 #include "compiler/placement/pipedream.h"
 
 typedef struct pipedream {
@@ -167,9 +168,9 @@ cli_status place_pipedream(const place_run *r)
 	pipedream p = { .run = r };
 	if (!read_pipedream(&p, &status))
 		return status;
-	double begun = place_clock();
+	double begun = clock_seconds();
 	pipedream_best(r->d->arena, p.l, &p.model, p.ndevices, &p.best);
-	p.seconds = place_clock() - begun;
+	p.seconds = clock_seconds() - begun;
 	if (p.best.peak > p.limit) {
 		fflush(stdout);
 		cli_failed(&r->d->program,
