@@ -435,7 +435,8 @@ bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 	for (int v = 0; v < k->nvars; v++)
 		if (space->lo[v] >= space->hi[v])
 			return v < k->nout;
-	if (!takes(c->left.type, c->right.type, k->type) || !gemm_loops(&x, space))
+	if (!takes(c->left.type, c->right.type, k->type) ||
+	    !gemm_loops(&x, space))
 		return false;
 	for (unsigned copied = 0; copied < 1u << GEMM_SIDES; copied++) {
 		if (!start_way(&w, &x, copied) || !try_way(&w, worth, &batch) ||
