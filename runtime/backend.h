@@ -73,6 +73,9 @@ typedef struct backend {
 	 * from its beginning. */
 	int64_t (*received)(void *b, int instr);
 	int64_t (*used)(void *b);
+	/* Bytes that a device has beside the arenas for copies of operands,
+	 * and how many of them are taken; NULL for a backend without. */
+	void (*copies)(void *b, int64_t *planned, int64_t *used);
 	/* Marks the run as failed, here or elsewhere: freeing and closing wait
 	 * for no other process from now on. */
 	void (*abandon)(void *b);

@@ -538,6 +538,14 @@ int64_t machine_received(const machine *m)
 	return m->comm->sum(m->link, n);
 }
 
+void machine_copies(const machine *m, int64_t *planned, int64_t *used)
+{
+	*planned = *used = 0;
+	if (!is_host(m) && m->backend->copies)
+		m->backend->copies(m->device, planned, used);
+	*used = m->comm->greatest(m->link, *used);
+}
+
 int64_t machine_arena_used(const machine *m)
 {
 	int64_t most = is_host(m) ? 0 : m->backend->used(m->device);

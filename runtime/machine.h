@@ -61,6 +61,10 @@ int64_t machine_received(const machine *m);
  * the buffers that were written, read or filled. */
 int64_t machine_arena_used(const machine *m);
 
+/* Bytes that a device has beside the arenas for copies of operands, and the
+ * most that any of them takes. */
+void machine_copies(const machine *m, int64_t *planned, int64_t *used);
+
 /* The array of a tensor of the plan, without data. */
 array machine_array(const plan *p, int tensor);
 

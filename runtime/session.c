@@ -108,13 +108,15 @@ bool session_outputs(session *s, const machine *m, const array *outputs)
 figures session_figures(const session *s, const machine *m, int64_t steps)
 {
 	int64_t n = steps > 0 ? steps : 1;
-	return (figures){
+	figures r = {
 		.devices = mesh_workers(&s->p->mesh),
 		.steps = steps,
 		.seconds_per_step = machine_seconds(m) / (double)n,
 		.received = machine_received(m) / n,
 		.arena_used = machine_arena_used(m),
 	};
+	machine_copies(m, &r.copies, &r.copies_used);
+	return r;
 }
 
 int session_loss(const plan *p)
@@ -230,4 +232,6 @@ void figures_print(const figures *r, const plan *p)
 	print_figure("communication", r->received, p->communication_bytes,
 		     "a step");
 	print_figure("memory", r->arena_used, p->arena_bytes, "a worker");
+	if (r->copies > 0)
+		print_figure("copies", r->copies_used, r->copies, "a device");
 }

@@ -27,6 +27,7 @@ typedef struct figures {
 	int64_t steps;
 	double seconds_per_step;
 	int64_t received, arena_used; /* bytes; received in one step */
+	int64_t copies, copies_used;  /* bytes of a device beside the arenas */
 } figures;
 
 /* A machine for a plan, which was read from `path`. */

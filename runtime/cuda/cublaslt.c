@@ -81,14 +81,17 @@ static bool load(lt *l, failure *f)
 	return true;
 }
 
-/* Memory for as many bytes as a run of the plan copies. */
+/* Memory for as many bytes as a run of the plan copies; the arenas, which are
+ * allocated later, have to fit as well. */
 static bool open_copies(lt *l, failure *f)
 {
 	l->nbytes = gemm_plan_bytes(l->c->p);
 	if (l->nbytes == 0)
 		return true;
 	for (int g = 0; g < l->c->ngpus; g++)
-		if (!cuda_enter(l->c, g, f) ||
+		if (!cuda_has_room(l->c, g, cuda_arena_bytes(l->c, g) +
+				   (double)l->nbytes, "its workers and copies "
+				   "for cuBLASLt need", f) ||
 		    !CUDA_CALL(&l->c->api, f, cuMemAlloc, &l->copies[g],
 			       (size_t)l->nbytes))
 			return false;

@@ -171,12 +171,18 @@ bool cuda_has_room(const cuda *c, int gpu, double nbytes, const char *what,
 			 "%s %.0f", c->gpus[gpu].device, has, what, nbytes);
 }
 
-static bool check_memory(const cuda *c, int gpu, failure *f)
+double cuda_arena_bytes(const cuda *c, int gpu)
 {
 	double needed = 0;
 	for (int w = 0; w < c->nworkers; w++)
 		if (cuda_gpu_of(c, w) == gpu)
 			needed += (double)c->p->arena_bytes;
+	return needed;
+}
+
+static bool check_memory(const cuda *c, int gpu, failure *f)
+{
+	double needed = cuda_arena_bytes(c, gpu);
 	return cuda_has_room(c, gpu, needed, "its workers need", f);
 }
 
@@ -328,6 +334,14 @@ static int64_t used_cuda(void *state)
 	return program_used(((cuda *)state)->program);
 }
 
+static void copies_cuda(void *state, int64_t *planned, int64_t *used)
+{
+	const cuda *c = state;
+	*planned = *used = 0;
+	if (c->library)
+		library_copies(c->library, planned, used);
+}
+
 static void abandon_cuda(void *state)
 {
 	cuda *c = state;
@@ -347,5 +361,6 @@ const backend backend_cuda = {
 	.step = step_cuda,
 	.received = received_cuda,
 	.used = used_cuda,
+	.copies = copies_cuda,
 	.abandon = abandon_cuda,
 };

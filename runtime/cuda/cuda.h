@@ -49,6 +49,9 @@ bool cuda_enter(const cuda *c, int gpu, failure *f);
 bool cuda_has_room(const cuda *c, int gpu, double nbytes, const char *what,
 		   failure *f);
 
+/* Bytes of the arenas of a GPU's workers. */
+double cuda_arena_bytes(const cuda *c, int gpu);
+
 /* Prints a note that is no failure on standard error, unless it was printed
  * before. */
 void cuda_note(const cuda *c, const char *fmt, ...)

@@ -24,8 +24,8 @@ EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
 	%D%/include/nccl.h %D%/include/nvrtc.h
 
-fake_tests = %D%/abi.sh %D%/failures.sh %D%/ranks.sh %D%/threads.sh
-EXTRA_DIST += $(fake_tests) %D%/README.md %D%/abi.txt %D%/lib.sh
+fake_tests = %D%/abi.sh %D%/contractions.sh %D%/failures.sh %D%/ranks.sh %D%/threads.sh
+EXTRA_DIST += $(fake_tests) %D%/drawn.py %D%/README.md %D%/abi.txt %D%/lib.sh
 
 if CUDA
 check_DATA = $(fakes)
@@ -36,7 +36,7 @@ check_PROGRAMS += %D%/test_fakes
 TESTS += %D%/test_fakes
 endif
 if TDLC
-TESTS += %D%/threads.sh
+TESTS += %D%/contractions.sh %D%/threads.sh
 if NCCL
 TESTS += %D%/failures.sh %D%/ranks.sh
 endif

@@ -48,6 +48,13 @@ tests_cuda_nvrtc_LDADD = $(operator_libs) plan/libplan.a base/libbase.a \
 	$(JANSSON_LIBS) $(ZLIB_LIBS)
 EXTRA_DIST += tests/cuda/nvrtc.sh
 
+check_PROGRAMS += tests/cuda/products
+tests_cuda_products_SOURCES = tests/cuda/products.c
+tests_cuda_products_LDADD = plan/libplan.a base/libbase.a $(JANSSON_LIBS) \
+	$(ZLIB_LIBS)
+TESTS += tests/cuda/products.sh
+EXTRA_DIST += tests/cuda/products.sh
+
 %C%_test_runtime_SOURCES = %D%/test_runtime.c \
 	%D%/random_graph.c %D%/random_graph.h \
 	%D%/random_plan.c %D%/random_plan.h

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Random contractions by the fake cuBLASLt, whole and as divided plans make
+# their parts, against the interpreter.
+. "${srcdir:-.}/tests/cuda/lib.sh"
+"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip 'there is no numpy'
+
+# like A.npz B.npz: the arrays are the same but for rounding in their types.
+like() {
+	"${PYTHON:-python3}" - "$@" <<'END'
+import sys
+import numpy as np
+
+
+def floats(x):
+    """bf16 is what NumPy has no type for."""
+    if x.dtype.itemsize > 2:
+        return x.astype(np.float64), 1e-5
+    wide = x.view(np.uint16).astype(np.uint32) << 16
+    return wide.view(np.float32).astype(np.float64), 1e-2
+
+
+a, b = np.load(sys.argv[1]), np.load(sys.argv[2])
+assert a.files and sorted(a.files) == sorted(b.files)
+for name in a.files:
+    (x, allowed), (y, _) = floats(a[name]), floats(b[name])
+    assert x.shape == y.shape
+    error = np.linalg.norm(x - y)
+    assert error <= allowed * np.linalg.norm(y), f"{name}: {error:.2g}"
+END
+}
+
+for seed in 3; do
+	"${PYTHON:-python3}" "$here/tests/cuda/drawn.py" $seed 14 \
+		>"$tmp/model.tdl"
+	for k in 1 4; do
+		export FAKE_CUDA_SEED=$seed FAKE_CUDA_LOG="$tmp/log"
+		rm -f "$tmp/log"
+		expect 0 "$TDLC" plan "$tmp/model.tdl" -k $k -o "$tmp/plan"
+		expect 0 "$TDLRUN" "$tmp/plan" --kernels interpreter \
+			--outputs "$tmp/cpu.npz"
+		expect 0 cuda "$tmp/plan" --steps 3 --kernels library \
+			--verify --outputs "$tmp/cuda.npz"
+		verified
+		prints 'copies .*, as planned'
+		expect 0 like "$tmp/cuda.npz" "$tmp/cpu.npz"
+		for done in matmul tdl_copy; do
+			grep -q $done "$tmp/log" ||
+				fail "seed $seed: there is no $done"
+		done
+	done
+done
+finish

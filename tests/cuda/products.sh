@@ -1,0 +1,33 @@
+#!/bin/sh
+# Which products of the examples' models go to libraries: at least 98 % of what
+# they compute, and as the table in docs/cuda.md says.  UPDATE=1 writes it.
+. "${srcdir:-.}/tests/lib.sh"
+program=tests/cuda/products
+[ -x "$program" ] || skip "$program is not built"
+page="${srcdir:-.}/docs/cuda.md"
+
+# Training in bf16, several batches on one GPU.
+: >"$tmp/rows"
+for model in "${srcdir:-.}"/examples/models/*.tdl; do
+	name=$(basename "$model" .tdl)
+	[ "$name" != blocks ] || continue
+	expect 0 "$TDLC" plan "$model" -k 1 -D batch=4 --train \
+		--optimizer adamw --precision bf16 -o "$tmp/plan"
+	expect 0 "$program" "$name" "$tmp/plan"
+	cat "$tmp/out" >>"$tmp/rows"
+done
+awk -v rows="$tmp/rows" '
+	/^\| model \| direct/ { inside = 1 }
+	inside && /^\| `/ { next }
+	inside && !/^\|/ {
+		while ((getline line <rows) > 0)
+			print line
+		inside = 0
+	}
+	{ print }' "$page" >"$tmp/page"
+if [ -n "${UPDATE-}" ]; then
+	cp "$tmp/page" "$page"
+else
+	diff -u "$page" "$tmp/page" || fail 'docs/cuda.md has another table'
+fi
+finish
