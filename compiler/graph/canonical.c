@@ -61,7 +61,7 @@ static colour leaf_colour(const kexpr *e, const colour *inputs)
 /* Of a body that reads inputs of some colours; exact: to the last bit. */
 static colour body_colour(const kexpr *e, const colour *inputs, bool exact)
 {
-	colour c = mix(mix(HASH_SEED, e->kind), e->type), sum = 0;
+	colour c = mix(mix(HASH_SEED, e->kind), (colour)e->type), sum = 0;
 	bool any_order = e->kind == KX_FN &&
 			 (is_commutative(e->fn) ||
 			  (!exact && is_almost(e->fn)));
@@ -82,7 +82,7 @@ static colour kernel_colour(const kernel *k, int input)
 	colour inputs[MAX_NINPUTS] = { 0 };
 	if (!k->body)
 		return mix(kernel_hash(k), (colour)(input + 1));
-	colour c = mix(mix(HASH_SEED, k->reducer), k->type);
+	colour c = mix(mix(HASH_SEED, k->reducer), (colour)k->type);
 	for (int v = 0; v < k->nvars; v++)
 		c = mix(mix(c, (colour)k->vars[v].extent), k->vars[v].kind);
 	if (input != NONE)
@@ -107,7 +107,7 @@ static void colour_kernels(canon *c)
 
 static colour first_colour(const tensor *t)
 {
-	colour c = mix(mix(HASH_SEED, t->kind), t->type.type);
+	colour c = mix(mix(HASH_SEED, t->kind), (colour)t->type.type);
 	for (int d = 0; d < t->type.ndim; d++)
 		c = mix(c, (colour)t->type.dims[d]);
 	return mix(mix(mix(c, t->output), t->parameter), t->next != NONE);
