@@ -26,7 +26,7 @@ static const place_special *special_of(const char *name)
 /* Options that only algorithms with results of their own know. */
 static bool has_more(const place_more *m)
 {
-	return m->objective > PLACE_MAKESPAN || m->schedule ||
+	return m->objective > PLACE_MAKESPAN || m->schedule >= 0 ||
 		m->micro_batches || m->recompute || m->frontier ||
 		m->zero || m->no_recompute || m->predictor ||
 		m->any_split || m->cores >= 0;
@@ -35,6 +35,8 @@ static bool has_more(const place_more *m)
 /* Why these options do not go together; NULL where they do. */
 static const char *misfit(driver *d, const options *o)
 {
+	if (d->folders.n > 0 || d->opdefs)
+		return PLACE_NO_OPDEFS;
 	bool prints = o->place.json || (o->output && !strcmp(o->output, "-"));
 	if (o->gantt && !strcmp(o->gantt, "-") && prints)
 		return "--gantt - cannot be with --json or -o -, which print, "

@@ -9,6 +9,9 @@
 
 #define PLACE_BEST "best"
 
+#define PLACE_NO_OPDEFS                                                      \
+	"a cost graph has no operators in TDL: no --include, --opdefs"
+
 typedef struct place_options {
 	int64_t devices;
 	int network; /* of place_networks */

@@ -64,7 +64,7 @@ static bool read_capture(capture *c, const json_t *table, cli_status *status)
 		return false;
 	c->r = (capture_request){
 		.objective = of[r->more->objective],
-		.schedule = place_schedule_kinds[r->more->schedule],
+		.schedule = place_schedule(r->more),
 		.devices = r->o->devices ? (int)r->o->devices : c->t->devices,
 		.cap = memory > 0 ? (double)memory : c->t->memory,
 		.optimizer = r->o->factor < 0 ? 6 : r->o->factor - 2,

@@ -27,8 +27,8 @@ static bool usage(const place_run *r, cli_status *status)
 {
 	const place_more *m = r->more;
 	const char *wrong = NULL;
-	if (m->schedule || m->micro_batches || m->recompute || m->frontier ||
-	    m->predictor || m->zero || m->no_recompute)
+	if (m->schedule >= 0 || m->micro_batches || m->recompute ||
+	    m->frontier || m->predictor || m->zero || m->no_recompute)
 		wrong = "loads have no schedule and no stages";
 	else if (m->objective != PLACE_UNSAID && m->objective != PLACE_LOAD)
 		wrong = "load has no other objective than load";

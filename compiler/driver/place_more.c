@@ -14,8 +14,12 @@ const char *const place_objectives[] = { "default", "makespan", "load", "peak",
 					 "cost", NULL };
 const char *const place_schedules[] = { "1f1b", "gpipe", "zb", NULL };
 
-const schedule_kind place_schedule_kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
+schedule_kind place_schedule(const place_more *m)
+{
+	static const schedule_kind kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
 					       SCHEDULE_ZB };
+	return kinds[m->schedule < 0 ? 0 : m->schedule];
+}
 
 const place_special place_specials[] = {
 	{ "mcap", place_mcap },

@@ -15,18 +15,17 @@ typedef enum place_objective {
 } place_objective;
 
 extern const char *const place_objectives[], *const place_schedules[];
-extern const schedule_kind place_schedule_kinds[]; /* of place_schedules */
 
 typedef struct place_more {
 	int objective;	       /* of place_objectives */
-	int schedule;	       /* of place_schedules */
+	int schedule;	       /* of place_schedules; -1: not given */
 	int64_t micro_batches; /* 0: not given */
 	bool recompute, no_recompute, zero; /* of stages, or of capture */
 	bool frontier, predictor, any_split;
 	int64_t cores; /* -1: as in the file */
 } place_more;
 
-#define PLACE_MORE { .cores = -1 }
+#define PLACE_MORE { .schedule = -1, .cores = -1 }
 
 #define PLACE_OPTIONS_MORE(o)                                                \
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
@@ -94,6 +93,9 @@ cli_status place_capture(const place_run *r);
 cli_status place_finish(const place_run *r, const cost_graph *g,
 			const int *place, json_t *json,
 			void (*text)(const void *), const void *result);
+
+/* The schedule that is asked for; 1F1B unless it is given. */
+schedule_kind place_schedule(const place_more *m);
 
 /* capture of a table by tensor degree, whose JSON is given. */
 cli_status place_piper(const place_run *r, const json_t *table);

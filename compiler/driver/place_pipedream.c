@@ -27,7 +27,7 @@ static const char *misfit(const place_run *r)
 {
 	const place_more *m = r->more;
 	const place_options *o = r->o;
-	if (m->schedule || m->recompute || m->no_recompute || m->zero ||
+	if (m->schedule > 0 || m->recompute || m->no_recompute || m->zero ||
 	    m->frontier || m->predictor || m->any_split || m->cores >= 0)
 		return "pipedream has 1F1B alone: no --schedule, --recompute, "
 		       "--no-recompute, --zero, --frontier, --predictor, "

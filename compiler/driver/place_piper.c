@@ -25,7 +25,7 @@ static const char *misfit(const place_run *r)
 	const place_more *m = r->more;
 	const place_options *o = r->o;
 	if (m->any_split || m->cores >= 0 || m->predictor || m->zero ||
-	    m->frontier || m->schedule || m->recompute || m->no_recompute)
+	    m->frontier || m->schedule >= 0 || m->recompute || m->no_recompute)
 		return "a table by tensor degree says itself which ways there "
 		       "are: no --schedule, --recompute, --no-recompute, "
 		       "--zero, --frontier, --predictor, --any-split, --cores";

@@ -65,11 +65,12 @@ static int read_score(driver *d, int argc, char **argv, place_options *o,
 	};
 	int first = cli_parse(d->arena, &d->program, table, argc, argv,
 			      status);
-	if (first >= 0 && !*path) {
-		*status = cli_usage(&d->program, "--placement FILE is missing");
-		return -1;
-	}
-	return first;
+	const char *wrong = d->folders.n > 0 || d->opdefs ? PLACE_NO_OPDEFS :
+			    !*path ? "--placement FILE is missing" : NULL;
+	if (first < 0 || !wrong)
+		return first;
+	*status = cli_usage(&d->program, "%s", wrong);
+	return -1;
 }
 
 cli_status place_score(driver *d, int argc, char **argv)
@@ -196,6 +197,10 @@ static int read_compare(driver *d, int argc, char **argv, place_options *o,
 	};
 	int first = cli_parse(d->arena, &d->program, table, argc, argv,
 			      status);
+	if (first >= 0 && (d->folders.n > 0 || d->opdefs)) {
+		*status = cli_usage(&d->program, "%s", PLACE_NO_OPDEFS);
+		return -1;
+	}
 	for (int i = 0; i < algorithms->n && first >= 0; i++)
 		if (!place_is_algorithm(algorithms->at[i])) {
 			*status = cli_usage(&d->program, "there is no "

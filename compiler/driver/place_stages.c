@@ -53,12 +53,17 @@ static bool read_stages(stages *s, cli_status *status)
 	if (!usage(r, status) ||
 	    !place_read_machine(r->d, r->o, &q, status))
 		return false;
+	if (q.latency > 0) {
+		*status = cli_usage(&r->d->program, "links of stages have no "
+				    "latency");
+		return false;
+	}
 	s->g = place_read_profile(r);
 	if (!s->g)
 		return false;
 	s->l = layer_chain_new(r->d->arena, s->g);
 	s->model = (stage_model){
-		.schedule = place_schedule_kinds[r->more->schedule],
+		.schedule = place_schedule(r->more),
 		.micro_batches = r->more->micro_batches ?
 			(int)r->more->micro_batches : 4 * q.ndevices,
 		.recompute = r->more->recompute,

@@ -198,6 +198,25 @@ static void say_claims(const reader *r, const claim *c, size_t n)
 				"result has one: the largest counts", sizes);
 }
 
+/* Links of accelerators are slower than this. */
+#define MOST_BYTES_PER_SECOND 1e12
+
+/* Says if transfers cost next to nothing. */
+static void say_bandwidth(const reader *r, const claim *c, size_t n)
+{
+	double bytes = 0, seconds = 0;
+	for (size_t i = 0; i < n; i++)
+		if (c[i].ms > 0 && c[i].bytes > 0) {
+			bytes += c[i].bytes;
+			seconds += c[i].ms * 1e-3;
+		}
+	if (bytes > MOST_BYTES_PER_SECOND * seconds)
+		diag_warning_in(r->s, DIAG_COST_GRAPH_DOUBTFUL, r->path,
+				"the costs of edges are their sizes at %.0f "
+				"GB/s: without a link of your own, transfers "
+				"take next to nothing", bytes / seconds * 1e-9);
+}
+
 static bool read_edges(reader *r, const json_t *j, size_t nnodes)
 {
 	claim *claims = ARENA_ARRAY(r->a, claim, nnodes);
@@ -215,6 +234,7 @@ static bool read_edges(reader *r, const json_t *j, size_t nnodes)
 	}
 	r->part = NULL;
 	say_claims(r, claims, nnodes);
+	say_bandwidth(r, claims, nnodes);
 	return true;
 }
 

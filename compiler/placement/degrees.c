@@ -338,8 +338,8 @@ static void repair_times(const reader *r)
 			r->t->at[v].ways[i].seconds *= 1e-3;
 	diag_warning_in(r->s, DIAG_COST_GRAPH_REPAIRED, r->path,
 			"'timePerSample' is taken as milliseconds: in seconds, "
-			"the layers would keep %.3g bytes of activations in "
-			"%.3g s", bytes, seconds);
+			"the layers would keep %.3g MB of activations in "
+			"%.3g s", bytes * 1e-6, seconds);
 }
 
 bool degrees_are_meant(const json_t *j)
