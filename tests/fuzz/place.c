@@ -80,9 +80,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_print(s);
 	FUZZ_CHECK(!g == (diag_errors(s) > 0));
 	diag_sink *of_layers = diag_sink_new(a);
-	const layer_table *l = layers_read(a, of_layers, path);
+	json_t *table = layers_load(a, of_layers, path);
+	const layer_table *l = table ? layers_read(a, of_layers, path, table)
+				     : NULL;
 	fuzz_print(of_layers);
 	FUZZ_CHECK(!l == (diag_errors(of_layers) > 0));
+	json_decref(table);
 	if (g)
 		check_graph(a, g);
 	arena_free(a);
