@@ -1,9 +1,14 @@
-# Unit tests, with Check.  For test_X.c add a row to unit_tests and say what
-# it links with:
+# Unit tests, with Check: test_X.c defines suite(), and main.c runs it.  For
+# test_X.c add a row to unit_tests and say what it links with:
 #	unit_tests += %D%/test_X
 #	%C%_test_X_LDADD = plan/libplan.a base/libbase.a $(unit_libs)
 unit_tests =
-unit_libs = $(CHECK_LIBS) $(JANSSON_LIBS)
+unit_libs = %D%/libmain.a $(CHECK_LIBS) $(JANSSON_LIBS)
+
+if HAVE_CHECK
+check_LIBRARIES += %D%/libmain.a
+%C%_libmain_a_SOURCES = %D%/main.c %D%/suite.h
+endif
 
 unit_tests += %D%/test_cli
 %C%_test_cli_LDADD = base/libbase.a $(unit_libs)

@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 #include "plan/streams.h"
 #include "runtime/comm/ahead.h"
 #include "tests/unit/random_plan.h"
+#include "tests/unit/suite.h"
 
 static arena *mem;
 
@@ -143,7 +143,7 @@ START_TEST(schedules_are_right)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("ahead");
 	TCase *t = tcase_create("ahead");
@@ -151,9 +151,5 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, schedules_are_right);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return s;
 }

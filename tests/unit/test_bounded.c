@@ -4,7 +4,6 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "compiler/lower/cost.h"
 #include "compiler/lower/fuse.h"
@@ -12,6 +11,7 @@
 #include "compiler/search/bounded.h"
 #include "compiler/search/figures.h"
 #include "tests/unit/random_graph.h"
+#include "tests/unit/suite.h"
 
 /* ---- plans ------------------------------------------------------------- */
 
@@ -256,7 +256,7 @@ START_TEST(best_of_all)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("bounded");
 	TCase *t = tcase_create("bounded");
@@ -264,9 +264,5 @@ int main(void)
 	tcase_add_test(t, no_program_is_below);
 	tcase_add_test(t, best_of_all);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -8,6 +8,7 @@
 
 #include "compiler/placement/capture.h"
 #include "tests/unit/draw.h"
+#include "tests/unit/suite.h"
 
 enum { MAX_LAYERS = 6, MAX_FOUND = 1 << 15 };
 
@@ -222,16 +223,12 @@ START_TEST(as_enumerated)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("capture");
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, as_enumerated);
 	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -3,9 +3,9 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/cli.h"
+#include "tests/unit/suite.h"
 
 START_TEST(whole_numbers)
 {
@@ -154,7 +154,7 @@ START_TEST(wrong_options)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("cli");
 	TCase *t = tcase_create("cli");
@@ -164,9 +164,5 @@ int main(void)
 	tcase_add_test(t, options);
 	tcase_add_test(t, wrong_options);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -10,6 +10,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/schedule.h"
 #include "tests/unit/check_kernel.h"
+#include "tests/unit/suite.h"
 
 /* ---- kernels of known kinds -------------------------------------------- */
 
@@ -808,7 +809,7 @@ static void end_test(void)
 	arena_free(mem);
 }
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("codegen");
 	TCase *c = tcase_create("codegen");
@@ -833,9 +834,5 @@ int main(void)
 	tcase_add_test(c, in_place);
 	tcase_add_test(c, random_kernels);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return s;
 }

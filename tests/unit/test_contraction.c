@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/gemm.h"
 #include "tests/unit/kernels.h"
+#include "tests/unit/suite.h"
 
 static arena *mem;
 
@@ -306,7 +306,7 @@ START_TEST(others_are_not_found)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("contraction");
 	TCase *tc = tcase_create("contraction");
@@ -315,9 +315,5 @@ int main(void)
 	tcase_add_test(tc, calls_compute_the_kernel);
 	tcase_add_test(tc, others_are_not_found);
 	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -9,6 +9,7 @@
 
 #include "plan/bind.h"
 #include "tests/unit/random_plan.h"
+#include "tests/unit/suite.h"
 
 static arena *mem;
 
@@ -232,7 +233,7 @@ static void teardown(void)
 	arena_free(mem);
 }
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("cuda");
 	TCase *t = tcase_create("binding");
@@ -243,9 +244,5 @@ int main(void)
 	tcase_add_loop_test(t, test_same_text, 1, 60);
 	tcase_add_test(t, test_widths);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -14,6 +14,7 @@
 #include "dsl/dsl.h"
 #include "dsl/parse.h"
 #include "plan/kernel.h"
+#include "tests/unit/suite.h"
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
@@ -600,7 +601,7 @@ static TCase *new_case(Suite *s, const char *name, void (*set_up)(void))
 	return t;
 }
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("dsl");
 	TCase *t = new_case(s, "text", setup);
@@ -620,9 +621,5 @@ int main(void)
 	tcase_add_loop_test(t, mutations, 0, 40);
 	t = new_case(s, "hostile", setup);
 	tcase_add_loop_test(t, large, 0, COUNT(hostile));
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

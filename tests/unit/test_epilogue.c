@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 #include "plan/epilogue.h"
+#include "tests/unit/suite.h"
 
 static arena *mem;
 
@@ -99,7 +99,7 @@ START_TEST(not_found)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("epilogue");
 	TCase *tc = tcase_create("epilogue");
@@ -107,9 +107,5 @@ int main(void)
 	tcase_add_test(tc, found);
 	tcase_add_test(tc, not_found);
 	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -13,6 +13,7 @@
 #include "plan/elem.h"
 #include "plan/random.h"
 #include "tests/unit/kernels.h"
+#include "tests/unit/suite.h"
 
 enum { KERNELS = 400 };
 
@@ -756,7 +757,7 @@ START_TEST(opaques)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("eval");
 	TCase *t = tcase_create("eval");
@@ -779,13 +780,4 @@ static Suite *suite(void)
 	tcase_add_test(t, opaques);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 
 #include "compiler/expand/expand.h"
 #include "plan/eval.h"
+#include "tests/unit/suite.h"
 
 static arena *a;
 static diag_sink *sink;
@@ -498,7 +499,7 @@ START_TEST(labels)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("expand");
 	TCase *t = tcase_create("expand");
@@ -512,9 +513,5 @@ int main(void)
 	tcase_add_test(t, gathers);
 	tcase_add_test(t, labels);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -2,12 +2,12 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/graph/canonical.h"
 #include "compiler/graph/graph.h"
 #include "compiler/graph/order.h"
+#include "tests/unit/suite.h"
 
 static const char operators[] =
 	"op relu(x[..d]) -> y[..d] = lambda ..d: max(x[..d], 0)\n"
@@ -361,7 +361,7 @@ START_TEST(types)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("graph");
 	TCase *t = tcase_create("graph");
@@ -378,9 +378,5 @@ int main(void)
 	tcase_add_test(t, outside);
 	tcase_add_test(t, types);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

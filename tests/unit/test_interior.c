@@ -8,6 +8,7 @@
 #include "compiler/placement/interior.h"
 #include "compiler/placement/ldl.h"
 #include "compiler/placement/task.h"
+#include "tests/unit/suite.h"
 
 static uint64_t state = 88172645463325252u;
 
@@ -250,7 +251,7 @@ START_TEST(one_favourite)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *suite = suite_create("interior");
 	TCase *c = tcase_create("interior");
@@ -259,9 +260,5 @@ int main(void)
 	tcase_add_test(c, favourites);
 	tcase_add_test(c, one_favourite);
 	suite_add_tcase(suite, c);
-	SRunner *r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite;
 }

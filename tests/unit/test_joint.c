@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/search/classes.h"
@@ -10,6 +9,7 @@
 #include "compiler/search/regions.h"
 #include "compiler/search/whole.h"
 #include "tests/unit/graphs.h"
+#include "tests/unit/suite.h"
 
 enum { MOST_WAYS = 4096 };
 
@@ -181,7 +181,7 @@ START_TEST(regions_get_better)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("joint");
 	TCase *c = tcase_create("all");
@@ -191,9 +191,5 @@ int main(void)
 	tcase_add_test(c, classes_cost_no_more);
 	tcase_add_test(c, regions_get_better);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

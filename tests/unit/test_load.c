@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/placement/load.h"
 #include "tests/unit/draw.h"
+#include "tests/unit/suite.h"
 
 enum { MAX_OPS = 16, MAX_COLOURS = 6, MAX_DEVICES = 4 };
 
@@ -248,7 +248,7 @@ START_TEST(any_as_enumerated)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("load");
 	TCase *t = tcase_create("all");
@@ -256,9 +256,5 @@ int main(void)
 	tcase_add_test(t, any_as_enumerated);
 	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/lower/cost.h"
@@ -15,6 +14,7 @@
 #include "plan/transfer.h"
 #include "tests/unit/ladder.h"
 #include "tests/unit/random_graph.h"
+#include "tests/unit/suite.h"
 
 static const lower_options options = { .algorithm = "random" };
 
@@ -797,7 +797,7 @@ START_TEST(levels_of_a_collective)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("lower");
 	TCase *t = tcase_create("lower");
@@ -822,9 +822,5 @@ int main(void)
 	tcase_add_test(t, predicted_time);
 	tcase_add_test(t, levels_of_a_collective);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -4,10 +4,10 @@
 
 #include <check.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
 #include "plan/memory.h"
+#include "tests/unit/suite.h"
 
 enum { ALIGN = 64 };
 
@@ -192,7 +192,7 @@ START_TEST(large)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("memory");
 	TCase *t = tcase_create("memory");
@@ -205,9 +205,5 @@ int main(void)
 	tcase_add_test(t, many);
 	tcase_add_test(t, large);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/search/formulate.h"
 #include "tests/unit/graphs.h"
+#include "tests/unit/suite.h"
 
 /* ---- the judge --------------------------------------------------------- */
 
@@ -522,7 +522,7 @@ START_TEST(bytes_saturate)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("model");
 	TCase *c = tcase_create("all");
@@ -535,9 +535,5 @@ int main(void)
 	tcase_add_test(c, vocabulary_parallel);
 	tcase_add_test(c, bytes_saturate);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

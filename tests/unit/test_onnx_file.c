@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 #include "compiler/graph/onnx_file.h"
+#include "tests/unit/suite.h"
 
 typedef VEC(char) bytes;
 
@@ -219,7 +219,7 @@ START_TEST(strings)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("onnx_file");
 	TCase *t = tcase_create("onnx_file");
@@ -234,9 +234,5 @@ int main(void)
 	tcase_add_test(t, packing);
 	tcase_add_test(t, strings);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

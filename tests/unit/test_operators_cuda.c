@@ -7,6 +7,7 @@
 
 #include "tests/cuda/operators.h"
 #include "tests/unit/check_kernel.h"
+#include "tests/unit/suite.h"
 
 START_TEST(operators)
 {
@@ -25,16 +26,12 @@ START_TEST(operators)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("operators in CUDA");
 	TCase *c = tcase_create("operators");
 	tcase_set_timeout(c, 600);
 	tcase_add_test(c, operators);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return s;
 }

@@ -16,6 +16,7 @@
 #include "plan/transfer.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/pack.h"
+#include "tests/unit/suite.h"
 
 enum { ROOM = 1 << 16, MOST_SOURCES = 5, POISON = 0xa5 };
 
@@ -356,16 +357,12 @@ START_TEST(test_all)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("pack");
 	TCase *t = tcase_create("pack");
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_all);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return s;
 }

@@ -7,6 +7,7 @@
 #include "compiler/placement/figures.h"
 #include "compiler/placement/improve.h"
 #include "compiler/placement/slice.h"
+#include "tests/unit/suite.h"
 
 static arena *a;
 static diag_sink *s;
@@ -188,7 +189,7 @@ START_TEST(long_chain)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *suite = suite_create("placement");
 	TCase *c = tcase_create("placement");
@@ -203,9 +204,5 @@ int main(void)
 	tcase_add_test(c, packed);
 	tcase_add_test(c, long_chain);
 	suite_add_tcase(suite, c);
-	SRunner *r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return suite;
 }

@@ -14,6 +14,7 @@
 #include "compiler/lower/lower.h"
 #include "plan/base64.h"
 #include "tests/unit/random_graph.h"
+#include "tests/unit/suite.h"
 
 static void codegen(arena *a, plan_kernel *pk)
 {
@@ -618,7 +619,7 @@ START_TEST(readable)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("plan");
 	TCase *t = tcase_create("plan");
@@ -638,9 +639,5 @@ int main(void)
 	tcase_add_test(t, weights_in_a_file);
 	tcase_add_test(t, cannot_write);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

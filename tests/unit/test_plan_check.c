@@ -9,6 +9,7 @@
 
 #include "compiler/lower/lower.h"
 #include "tests/unit/random_graph.h"
+#include "tests/unit/suite.h"
 
 /* On four workers: c = a*b, of which variable var is divided, and y = f(c) by
  * columns. c is cut along a dimension, or CUT_NONE, the others along rows. */
@@ -365,7 +366,7 @@ START_TEST(states)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("plan_check");
 	TCase *t = tcase_create("plan_check");
@@ -375,9 +376,5 @@ int main(void)
 	tcase_add_loop_test(t, states, 0,
 			    sizeof(state_cases) / sizeof(*state_cases));
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -13,6 +13,7 @@
 #include "compiler/search/planner.h"
 #include "compiler/search/whole.h"
 #include "tests/unit/graphs.h"
+#include "tests/unit/suite.h"
 
 /* ---- all plans --------------------------------------------------------- */
 
@@ -661,7 +662,7 @@ START_TEST(oracle_may_be_absent)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("planners");
 	TCase *c = tcase_create("all");
@@ -680,9 +681,5 @@ int main(void)
 	tcase_add_test(c, oracle_agrees);
 	tcase_add_test(c, oracle_may_be_absent);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

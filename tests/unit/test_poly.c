@@ -4,12 +4,12 @@
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "compiler/analysis/poly.h"
 #include "compiler/analysis/symbolic.h"
+#include "tests/unit/suite.h"
 
 /* Atoms of every test: sizes X, Y, S >= 1, an attribute p of any sign, and a
  * variable 0 <= i <= X - 1. */
@@ -331,7 +331,7 @@ START_TEST(intervals)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("poly");
 	TCase *t = tcase_create("poly");
@@ -345,9 +345,5 @@ int main(void)
 	tcase_add_test(t, sound);
 	tcase_add_test(t, intervals);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

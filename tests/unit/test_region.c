@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/derive.h"
 #include "tests/unit/kernels.h"
+#include "tests/unit/suite.h"
 
 enum { KERNELS = 3000, PARTS = 4 };
 
@@ -503,7 +503,7 @@ START_TEST(deep_indices)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("region");
 	TCase *t = tcase_create("region");
@@ -522,13 +522,4 @@ static Suite *suite(void)
 	tcase_add_test(t, deep_indices);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -11,9 +11,9 @@
 #include <isl/map.h>
 #include <isl/set.h>
 #include <isl/val.h>
-#include <stdlib.h>
 
 #include "tests/unit/kernels.h"
+#include "tests/unit/suite.h"
 
 enum { KERNELS = 60, SIZE = 1000 };
 
@@ -145,7 +145,7 @@ START_TEST(joint_is_contained)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("region against isl");
 	TCase *t = tcase_create("isl");
@@ -153,9 +153,5 @@ int main(void)
 	tcase_add_loop_test(t, affine_is_exact, 0, 10);
 	tcase_add_loop_test(t, joint_is_contained, 0, 10);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

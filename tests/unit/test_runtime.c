@@ -23,6 +23,7 @@
 #include "runtime/team.h"
 #include "runtime/verify.h"
 #include "tests/unit/random_plan.h"
+#include "tests/unit/suite.h"
 
 static arena *mem;
 static char *folder; /* for files of a test */
@@ -798,7 +799,7 @@ static void end_test(void)
 	arena_free(mem);
 }
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("runtime");
 	TCase *c = tcase_create("runtime");
@@ -821,9 +822,5 @@ int main(void)
 	tcase_add_test(c, compilers_that_fail);
 	tcase_add_test(c, cholesky);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return s;
 }

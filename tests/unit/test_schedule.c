@@ -7,6 +7,7 @@
 
 #include "compiler/placement/schedule.h"
 #include "tests/unit/draw.h"
+#include "tests/unit/suite.h"
 
 enum { MAX_STAGES = 8, MAX_CHUNKS = 4, MAX_MICRO = 32, MAX_STEPS = 3 * 256 };
 
@@ -285,7 +286,7 @@ START_TEST(limits)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("schedule");
 	TCase *t = tcase_create("schedule");
@@ -295,9 +296,5 @@ int main(void)
 	tcase_add_test(t, limits);
 	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

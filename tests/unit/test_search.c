@@ -3,12 +3,12 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/search/formulate.h"
 #include "compiler/search/solve.h"
 #include "tests/unit/graphs.h"
+#include "tests/unit/suite.h"
 
 static bool mentions(const char *text, const char *what)
 {
@@ -598,7 +598,7 @@ START_TEST(tofu_notes_nothing_small)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("search");
 	TCase *c = tcase_create("all");
@@ -620,9 +620,5 @@ int main(void)
 	tcase_add_test(c, tofu_notes_what_is_whole);
 	tcase_add_test(c, tofu_notes_nothing_small);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

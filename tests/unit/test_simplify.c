@@ -3,9 +3,9 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "tests/unit/kernels.h"
+#include "tests/unit/suite.h"
 
 enum { EXPRESSIONS = 300 };
 
@@ -300,7 +300,7 @@ START_TEST(counts)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("simplify");
 	TCase *t = tcase_create("simplify");
@@ -314,13 +314,4 @@ static Suite *suite(void)
 	tcase_add_test(t, counts);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

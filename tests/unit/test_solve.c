@@ -10,6 +10,7 @@
 #include "compiler/search/minplus.h"
 #include "compiler/search/reduce.h"
 #include "compiler/search/solve.h"
+#include "tests/unit/suite.h"
 
 /* xorshift64*, so that a test is the same everywhere. */
 static uint64_t next(uint64_t *seed)
@@ -623,7 +624,7 @@ START_TEST(nothing_to_solve)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("solve");
 	TCase *c = tcase_create("all");
@@ -644,9 +645,5 @@ int main(void)
 	tcase_add_test(c, order_does_not_matter);
 	tcase_add_test(c, nothing_to_solve);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -3,10 +3,10 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "compiler/placement/split.h"
 #include "tests/unit/draw.h"
+#include "tests/unit/suite.h"
 
 enum { MAX_LAYERS = 9, MAX_STAGES = 5, MAX_SPLITS = 256 };
 
@@ -215,7 +215,7 @@ START_TEST(in_the_way)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("split");
 	TCase *t = tcase_create("all");
@@ -224,9 +224,5 @@ int main(void)
 	tcase_add_test(t, in_the_way);
 	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

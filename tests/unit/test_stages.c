@@ -3,11 +3,11 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/placement/stages.h"
 #include "tests/unit/draw.h"
+#include "tests/unit/suite.h"
 
 enum { MAX_LAYERS = 10 };
 
@@ -180,7 +180,7 @@ START_TEST(simulated)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("stages");
 	TCase *t = tcase_create("all");
@@ -189,9 +189,5 @@ int main(void)
 	tcase_add_test(t, simulated);
 	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

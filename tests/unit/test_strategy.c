@@ -3,13 +3,13 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/analysis/strategy.h"
 #include "plan/derive.h"
 #include "plan/partial.h"
 #include "tests/unit/kernels.h"
+#include "tests/unit/suite.h"
 
 #define V(v) kx_var(a, v)
 #define N(n) kx_int(a, n, DT_I64)
@@ -413,7 +413,7 @@ START_TEST(passing_reductions)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("strategy");
 	TCase *t = tcase_create("strategy");
@@ -428,13 +428,4 @@ static Suite *suite(void)
 	tcase_add_test(t, passing_reductions);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,10 +3,10 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 #include "plan/streams.h"
 #include "tests/unit/random_plan.h"
+#include "tests/unit/suite.h"
 
 static arena *mem;
 
@@ -132,7 +132,7 @@ START_TEST(other_faults_are_found)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("streams");
 	TCase *tc = tcase_create("streams");
@@ -142,9 +142,5 @@ int main(void)
 	tcase_add_test(tc, missing_waits_are_found);
 	tcase_add_test(tc, other_faults_are_found);
 	suite_add_tcase(s, tc);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -15,6 +15,7 @@
 #include "compiler/analysis/symbolic.h"
 #include "compiler/expand/expand.h"
 #include "plan/partial.h"
+#include "tests/unit/suite.h"
 
 static unsigned seed;
 
@@ -728,7 +729,7 @@ START_TEST(round_trip)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("symbolic");
 	TCase *t = tcase_create("symbolic");
@@ -740,9 +741,5 @@ int main(void)
 	tcase_add_test(t, bounds_are_sound);
 	tcase_add_test(t, round_trip);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

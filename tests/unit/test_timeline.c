@@ -3,12 +3,12 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 
 #include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/timeline.h"
 #include "tests/unit/random_graph.h"
+#include "tests/unit/suite.h"
 
 static lower_options how(int seed)
 {
@@ -114,7 +114,7 @@ START_TEST(what_overlaps)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("timeline");
 	TCase *t = tcase_create("timeline");
@@ -122,9 +122,5 @@ int main(void)
 	tcase_add_test(t, as_by_hand);
 	tcase_add_test(t, what_overlaps);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

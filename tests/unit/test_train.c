@@ -20,6 +20,7 @@
 #include "runtime/stop.h"
 #include "runtime/verify.h"
 #include "tests/unit/random_plan.h"
+#include "tests/unit/suite.h"
 
 static arena *mem;
 static char *folder; /* for files of a test */
@@ -726,7 +727,7 @@ static void end_test(void)
 	arena_free(mem);
 }
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("train");
 	TCase *c = tcase_create("train");
@@ -752,9 +753,5 @@ int main(void)
 	TCase *signals = tcase_create("signals");
 	tcase_add_test_raise_signal(signals, ended, SIGTERM);
 	suite_add_tcase(s, signals);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return s;
 }

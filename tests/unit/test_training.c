@@ -4,11 +4,11 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/graph/train.h"
 #include "plan/eval.h"
+#include "tests/unit/suite.h"
 
 static const char operators[] =
 	"op add(broadcast a[..d], broadcast b[..d]) -> y[..d] =\n"
@@ -363,7 +363,7 @@ START_TEST(origins)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("training");
 	TCase *t = tcase_create("training");
@@ -372,9 +372,5 @@ int main(void)
 	tcase_add_test(t, slopes);
 	tcase_add_test(t, origins);
 	suite_add_tcase(s, t);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -3,10 +3,10 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/verify/trial.h"
+#include "tests/unit/suite.h"
 
 /* An operator in one trial after the other. */
 typedef struct bench {
@@ -349,7 +349,7 @@ START_TEST(opaque_functions)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("verify");
 	TCase *t = tcase_create("verify");
@@ -368,9 +368,5 @@ int main(void)
 	tcase_add_test(t, definition_changed);
 	tcase_add_test(t, opaque_functions);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

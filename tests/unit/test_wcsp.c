@@ -2,10 +2,10 @@
 #include "config.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/search/wcsp.h"
+#include "tests/unit/suite.h"
 
 static const char sample[] =
 	"p 3 3 6 50\n2 3 2\n"
@@ -91,7 +91,7 @@ START_TEST(highest_top)
 }
 END_TEST
 
-int main(void)
+Suite *suite(void)
 {
 	Suite *s = suite_create("wcsp");
 	TCase *c = tcase_create("all");
@@ -100,9 +100,5 @@ int main(void)
 	tcase_add_test(c, damaged);
 	tcase_add_test(c, highest_top);
 	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }
