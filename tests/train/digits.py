@@ -36,6 +36,9 @@ RATE = 0.01
 LOSS_TOLERANCE = 1e-4
 WEIGHT_TOLERANCE = 1e-4     # of the norm of the change of a weight
 ACCURACY = 0.97
+# The weights in the order of the model, which a plan need not keep.
+WEIGHTS = [f"{layer}.{w}" for layer in ("first", "second", "third")
+           for w in ("maps.w", "scale", "bias")] + ["logits.w", "logits.b"]
 
 # ---- PyTorch's --------------------------------------------------------------
 
@@ -85,12 +88,9 @@ def draw_weights(plan, rng):
     """Values for the parameters of a plan."""
     weights = {}
     with open(plan, encoding="utf-8") as f:
-        tensors = json.load(f)["tensors"]
-    for t in tensors:
-        name, shape = t["name"], t["shape"]
-        end = name.rpartition(".")[2]
-        if t["role"] != "state" or end not in ("w", "b", "scale", "bias"):
-            continue
+        shapes = {t["name"]: t["shape"] for t in json.load(f)["tensors"]}
+    for name in WEIGHTS:
+        shape, end = shapes[name], name.rpartition(".")[2]
         draw = rng.standard_normal(shape)
         fan = np.prod(shape[1:]) if len(shape) == 4 else shape[0]
         scaled = draw * fan ** -0.5 if len(shape) > 1 else 0.1 * draw
