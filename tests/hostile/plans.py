@@ -121,7 +121,7 @@ def main():
     for name, data in texts(sound):
         judge.run(name, command + [judge.write("bad.plan", data)], errors=None)
     mutate(judge, sound, 17)
-    # To compile all its kernels takes longer than a second.
+    # To compile all its kernels takes longer than that.
     slow = ["--kernels", "interpreter"]
     with open(os.path.join(HERE, "..", "golden", "plan", "kept.tdl")) as f:
         trained = sound_plan(judge, "kept.tdl", f.read(),
