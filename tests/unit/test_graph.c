@@ -151,7 +151,6 @@ static const graph *branches(bool other)
 {
 	enum { N = 2 };
 	tensor_id in[N], r[N], m[N];
-	b = graph_begin(a, modules, sink, "test");
 	for (int i = 0; i < N; i++) {
 		int at = other ? N - 1 - i : i;
 		in[at] = input(at ? "y" : "x", 2, 3);
@@ -171,7 +170,9 @@ static const graph *branches(bool other)
 /* However the statements are ordered, and the operands of a sum. */
 START_TEST(written_otherwise)
 {
-	const graph *g = branches(false), *h = branches(true);
+	const graph *g = branches(false);
+	b = graph_begin(a, modules, sink, "test");
+	const graph *h = branches(true);
 	ck_assert_int_eq(g->nnodes, h->nnodes);
 	ck_assert_int_eq(g->ntensors, h->ntensors);
 	for (int n = 0; n < g->nnodes; n++) {
