@@ -8,51 +8,16 @@
 
 #include "base/vec.h"
 #include "compiler/placement/degrees.h"
-
-/* No number of a file is larger, so that no product of a few overflows. */
-#define MAX_NUMBER 1e30
+#include "compiler/placement/table_file.h"
 
 /* What an accelerator keeps of activations in a second is more than this; files
  * in which it is less have milliseconds for seconds. */
 #define LEAST_BYTES_PER_SECOND 3e8
 
 typedef struct reader {
-	arena *a;
-	diag_sink *s;
-	const char *path;
+	table_file f;
 	degree_table *t;
 } reader;
-
-static bool wrong(const reader *r, const char *where, const char *what)
-{
-	diag_error_in(r->s, DIAG_LAYERS_INVALID,
-		      arena_printf(r->a, "%s: %s", r->path, where), "%s", what);
-	return false;
-}
-
-/* A member of an object, least <= value <= most. */
-static bool number(const reader *r, const json_t *of, const char *where,
-		   const char *key, double least, double most, double *to)
-{
-	const json_t *j = json_object_get(of, key);
-	*to = json_number_value(j);
-	if (json_is_number(j) && *to >= least && *to <= most)
-		return true;
-	return wrong(r, where, arena_printf(
-		r->a, "'%s' is to be a number from %g to %g", key, least,
-		most));
-}
-
-static bool whole(const reader *r, const json_t *of, const char *where,
-		  const char *key, int most, int *to)
-{
-	double x;
-	if (!number(r, of, where, key, 1, most, &x))
-		return false;
-	*to = (int)x;
-	return *to == x || wrong(r, where, arena_printf(
-		r->a, "'%s' is to be a whole number", key));
-}
 
 /* An integer as text. */
 static const char *identity(const reader *r, const json_t *of,
@@ -60,9 +25,10 @@ static const char *identity(const reader *r, const json_t *of,
 {
 	const json_t *j = json_object_get(of, key);
 	if (json_is_integer(j))
-		return arena_printf(r->a, "%" JSON_INTEGER_FORMAT,
+		return arena_printf(r->f.a, "%" JSON_INTEGER_FORMAT,
 				    json_integer_value(j));
-	wrong(r, where, arena_printf(r->a, "'%s' is to be an integer", key));
+	table_wrong(&r->f, where,
+		    arena_printf(r->f.a, "'%s' is to be an integer", key));
 	return NULL;
 }
 
@@ -75,23 +41,24 @@ static bool read_sync(const reader *r, const json_t *j, const char *where,
 	static const char *const keys[] = { "syncTimeFw", "syncTimeBw" };
 	const degree_layer *l = &r->t->at[v];
 	size_t seen[2] = { 0 };
-	w->sync = ARENA_ARRAY(r->a, double, l->nedges);
+	w->sync = ARENA_ARRAY(r->f.a, double, l->nedges);
 	for (int i = 0; i < l->nedges; i++) {
 		const degree_edge *e = &r->t->edges[l->edges[i]];
 		bool out = e->from == v;
 		const char *other = r->t->at[out ? e->to : e->from].id;
 		const json_t *of = json_object_get(j, keys[out]);
-		if (!number(r, of, arena_printf(r->a, "%s, '%s'", where,
-						keys[out]),
-			    other, 0, MAX_NUMBER, &w->sync[i]))
+		if (!table_number(
+			    &r->f, of,
+			    arena_printf(r->f.a, "%s, '%s'", where, keys[out]),
+			    other, 0, TABLE_MAX_NUMBER, &w->sync[i]))
 			return false;
 		seen[out]++;
 	}
 	for (int out = 0; out < 2; out++) {
 		const json_t *of = json_object_get(j, keys[out]);
 		if (!json_is_object(of) || json_object_size(of) != seen[out])
-			return wrong(r, where, arena_printf(
-				r->a, "'%s' is to have the layer's edges and "
+			return table_wrong(&r->f, where, arena_printf(
+				r->f.a, "'%s' is to have the layer's edges and "
 				"no others", keys[out]));
 	}
 	return true;
@@ -102,13 +69,16 @@ static bool read_way(const reader *r, const json_t *j, const char *where,
 {
 	const char *name = json_string_value(json_object_get(j, "id"));
 	if (!name || !*name)
-		return wrong(r, where, "'id' is to be a word");
-	w->name = arena_strdup(r->a, name);
-	return number(r, j, where, "timePerSample", 0, 1e12, &w->seconds) &&
-	       number(r, j, where, "parameterSize", 0, MAX_NUMBER,
-		      &w->parameters) &&
-	       number(r, j, where, "memoryUsageA", 0, MAX_NUMBER, &w->kept) &&
-	       number(r, j, where, "memoryUsageB", 0, MAX_NUMBER, &w->fixed) &&
+		return table_wrong(&r->f, where, "'id' is to be a word");
+	w->name = arena_strdup(r->f.a, name);
+	return table_number(&r->f, j, where, "timePerSample", 0, 1e12,
+			    &w->seconds) &&
+	       table_number(&r->f, j, where, "parameterSize", 0,
+			    TABLE_MAX_NUMBER, &w->parameters) &&
+	       table_number(&r->f, j, where, "memoryUsageA", 0,
+			    TABLE_MAX_NUMBER, &w->kept) &&
+	       table_number(&r->f, j, where, "memoryUsageB", 0,
+			    TABLE_MAX_NUMBER, &w->fixed) &&
 	       read_sync(r, j, where, v, w);
 }
 
@@ -120,9 +90,12 @@ static bool read_degree(const reader *r, const char *key, const char *where,
 	*degree = (int)x;
 	if (*key >= '1' && *key <= '9' && !*end && x <= LAYERS_MAX_DEVICES)
 		return true;
-	return wrong(r, where, arena_printf(
-		r->a, "'%.20s' is to be a number of devices from 1 to %d", key,
-		LAYERS_MAX_DEVICES));
+	return table_wrong(
+		&r->f, where,
+		arena_printf(
+			r->f.a,
+			"'%.20s' is to be a number of devices from 1 to %d",
+			key, LAYERS_MAX_DEVICES));
 }
 
 typedef VEC(degree_way) ways;
@@ -134,19 +107,19 @@ static bool read_list(const reader *r, const json_t *j, const char *where,
 	size_t n = json_array_size(j);
 	int first = to->n;
 	if (n < 1 || n > DEGREES_MAX_WAYS)
-		return wrong(r, where, arena_printf(
-			r->a, "a list of 1 to %d ways is expected",
+		return table_wrong(&r->f, where, arena_printf(
+			r->f.a, "a list of 1 to %d ways is expected",
 			DEGREES_MAX_WAYS));
 	for (size_t i = 0; i < n; i++) {
 		degree_way w = { .degree = degree };
-		const char *at = arena_printf(r->a, "%s, way %zu", where, i);
+		const char *at = arena_printf(r->f.a, "%s, way %zu", where, i);
 		if (!read_way(r, json_array_get(j, i), at, v, &w))
 			return false;
 		for (int k = first; k < to->n; k++)
 			if (!strcmp(to->at[k].name, w.name))
-				return wrong(r, at, arena_printf(
-					r->a, "'%s' is there twice", w.name));
-		vec_push(r->a, to, w);
+				return table_wrong(&r->f, at, arena_printf(
+					r->f.a, "'%s' is there twice", w.name));
+		vec_push(r->f.a, to, w);
 	}
 	return true;
 }
@@ -154,16 +127,17 @@ static bool read_list(const reader *r, const json_t *j, const char *where,
 static bool read_ways(const reader *r, const json_t *node, int v)
 {
 	degree_layer *l = &r->t->at[v];
-	const char *where = arena_printf(r->a, "layer %s", l->id);
+	const char *where = arena_printf(r->f.a, "layer %s", l->id);
 	json_t *all = json_object_get(node, "TMPCs"), *list;
 	const char *key;
 	ways to = { 0 };
 	if (json_object_size(all) == 0)
-		return wrong(r, where, "'TMPCs' is to say what the layer needs "
-			     "at a tensor degree");
+		return table_wrong(&r->f, where,
+				   "'TMPCs' is to say what the layer needs "
+				   "at a tensor degree");
 	json_object_foreach(all, key, list) {
 		int degree;
-		const char *at = arena_printf(r->a, "%s, degree %.20s", where,
+		const char *at = arena_printf(r->f.a, "%s, degree %.20s", where,
 					      key);
 		if (!read_degree(r, key, where, &degree) ||
 		    !read_list(r, list, at, v, degree, &to))
@@ -188,17 +162,17 @@ static bool read_layers(const reader *r, const json_t *nodes)
 {
 	for (int v = 0; v < r->t->n; v++) {
 		const json_t *j = json_array_get(nodes, (size_t)v);
-		const char *where = arena_printf(r->a, "node %d", v);
+		const char *where = arena_printf(r->f.a, "node %d", v);
 		const char *id = identity(r, j, where, "id");
 		const char *name = json_string_value(json_object_get(j,
 								     "name"));
 		if (!id)
 			return false;
 		if (find(r, id) >= 0)
-			return wrong(r, where, arena_printf(
-				r->a, "'id' %s is there twice", id));
+			return table_wrong(&r->f, where, arena_printf(
+				r->f.a, "'id' %s is there twice", id));
 		r->t->at[v].id = id;
-		r->t->at[v].name = name ? arena_strdup(r->a, name) : id;
+		r->t->at[v].name = name ? arena_strdup(r->f.a, name) : id;
 	}
 	return true;
 }
@@ -206,7 +180,7 @@ static bool read_layers(const reader *r, const json_t *nodes)
 static bool read_edge(const reader *r, const json_t *j, int i)
 {
 	static const char *const keys[] = { "sourceId", "destId" };
-	const char *where = arena_printf(r->a, "edge %d", i);
+	const char *where = arena_printf(r->f.a, "edge %d", i);
 	degree_edge *e = &r->t->edges[i];
 	for (int k = 0; k < 2; k++) {
 		const char *id = identity(r, j, where, keys[k]);
@@ -214,16 +188,16 @@ static bool read_edge(const reader *r, const json_t *j, int i)
 			return false;
 		int v = find(r, id);
 		if (v < 0)
-			return wrong(r, where, arena_printf(
-				r->a, "there is no node %s", id));
+			return table_wrong(&r->f, where, arena_printf(
+				r->f.a, "there is no node %s", id));
 		*(k ? &e->to : &e->from) = v;
 	}
 	for (int k = 0; k < i; k++)
 		if (r->t->edges[k].from == e->from &&
 		    r->t->edges[k].to == e->to)
-			return wrong(r, where, "it is there twice");
-	return number(r, j, where, "communicationCost", 0, MAX_NUMBER,
-		      &e->bytes);
+			return table_wrong(&r->f, where, "it is there twice");
+	return table_number(&r->f, j, where, "communicationCost", 0,
+			    TABLE_MAX_NUMBER, &e->bytes);
 }
 
 static void set_edges_of(const reader *r)
@@ -234,7 +208,7 @@ static void set_edges_of(const reader *r)
 		t->at[t->edges[e].to].nedges++;
 	}
 	for (int v = 0; v < t->n; v++) {
-		t->at[v].edges = ARENA_ARRAY(r->a, int, t->at[v].nedges);
+		t->at[v].edges = ARENA_ARRAY(r->f.a, int, t->at[v].nedges);
 		t->at[v].nedges = 0;
 	}
 	for (int e = 0; e < t->nedges; e++) {
@@ -249,8 +223,8 @@ static void set_edges_of(const reader *r)
 static bool is_acyclic(const reader *r)
 {
 	const degree_table *t = r->t;
-	int *left = ARENA_ARRAY(r->a, int, t->n);
-	int *ready = ARENA_ARRAY(r->a, int, t->n), n = 0;
+	int *left = ARENA_ARRAY(r->f.a, int, t->n);
+	int *ready = ARENA_ARRAY(r->f.a, int, t->n), n = 0;
 	for (int e = 0; e < t->nedges; e++)
 		left[t->edges[e].to]++;
 	for (int v = 0; v < t->n; v++)
@@ -266,10 +240,11 @@ static bool is_acyclic(const reader *r)
 	}
 	for (int v = 0; v < t->n; v++)
 		if (left[v] > 0)
-			return wrong(r, arena_printf(r->a, "layer %s",
-						     t->at[v].id),
-				     "it waits for itself: edges make a "
-				     "circle");
+			return table_wrong(
+				&r->f,
+				arena_printf(r->f.a, "layer %s", t->at[v].id),
+				"it waits for itself: edges make a "
+				"circle");
 	return true;
 }
 
@@ -284,25 +259,25 @@ static bool read_sizes(const reader *r, const json_t *j)
 							       "maxBatchSize";
 	if (!json_is_array(nodes) || json_array_size(nodes) < 1 ||
 	    json_array_size(nodes) > LAYERS_MAX)
-		return wrong(r, "nodes", arena_printf(
-			r->a, "a list of 1 to %d nodes is expected",
+		return table_wrong(&r->f, "nodes", arena_printf(
+			r->f.a, "a list of 1 to %d nodes is expected",
 			LAYERS_MAX));
 	if (!json_is_array(edges) || json_array_size(edges) > DEGREES_MAX_EDGES)
-		return wrong(r, "edges", arena_printf(
-			r->a, "a list of at most %d edges is expected",
+		return table_wrong(&r->f, "edges", arena_printf(
+			r->f.a, "a list of at most %d edges is expected",
 			DEGREES_MAX_EDGES));
 	t->n = (int)json_array_size(nodes);
 	t->nedges = (int)json_array_size(edges);
-	t->at = ARENA_ARRAY(r->a, degree_layer, t->n);
-	t->edges = ARENA_ARRAY(r->a, degree_edge, t->nedges);
-	return whole(r, j, "file", "maxDevices", LAYERS_MAX_DEVICES,
-		     &t->devices) &&
-	       whole(r, j, "file", batch, LAYERS_MAX_BATCH,
-		     &t->micro_batches) &&
-	       number(r, j, "file", "maxMemoryPerDevice", 1e-9, MAX_NUMBER,
-		      &t->memory) &&
-	       number(r, j, "file", "bandwidth", 1e-9, MAX_NUMBER,
-		      &t->bandwidth);
+	t->at = ARENA_ARRAY(r->f.a, degree_layer, t->n);
+	t->edges = ARENA_ARRAY(r->f.a, degree_edge, t->nedges);
+	return table_whole(&r->f, j, "file", "maxDevices", LAYERS_MAX_DEVICES,
+			   &t->devices) &&
+	       table_whole(&r->f, j, "file", batch, LAYERS_MAX_BATCH,
+			   &t->micro_batches) &&
+	       table_number(&r->f, j, "file", "maxMemoryPerDevice", 1e-9,
+			    TABLE_MAX_NUMBER, &t->memory) &&
+	       table_number(&r->f, j, "file", "bandwidth", 1e-9,
+			    TABLE_MAX_NUMBER, &t->bandwidth);
 }
 
 static bool read_table(const reader *r, const json_t *j)
@@ -336,7 +311,7 @@ static void repair_times(const reader *r)
 	for (int v = 0; v < r->t->n; v++)
 		for (int i = 0; i < r->t->at[v].nways; i++)
 			r->t->at[v].ways[i].seconds *= 1e-3;
-	diag_warning_in(r->s, DIAG_COST_GRAPH_REPAIRED, r->path,
+	diag_warning_in(r->f.s, DIAG_COST_GRAPH_REPAIRED, r->f.path,
 			"'timePerSample' is taken as milliseconds: in seconds, "
 			"the layers would keep %.3g MB of activations in "
 			"%.3g s", bytes * 1e-6, seconds);
@@ -351,7 +326,7 @@ degree_table *degrees_read(arena *a, diag_sink *s, const char *path,
 			   const json_t *j)
 {
 	const char *slash = strrchr(path, '/');
-	reader r = { a, s, path, ARENA_NEW(a, degree_table) };
+	reader r = { { a, s, path }, ARENA_NEW(a, degree_table) };
 	r.t->name = slash ? slash + 1 : path;
 	if (!read_table(&r, j))
 		return NULL;

@@ -21,6 +21,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/placement_file.c %D%/placement_file.h \
 	%D%/simple.c \
 	%D%/slice.c %D%/slice.h \
+	%D%/table_file.c %D%/table_file.h \
 	%D%/task.c %D%/task.h \
 	%D%/tie.c
 EXTRA_DIST += %D%/README.md
