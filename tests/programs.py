@@ -3,11 +3,13 @@
 A test that looks at one thing after another says expect() of each, and ends
 with finish(); one that tries many cases catches the AssertionError of each.
 """
+import argparse
 import json
 import math
 import os
 import subprocess
 import sys
+import tempfile
 
 TDLC = os.environ.get("TDLC", "tdlc")
 TDLRUN = os.environ.get("TDLRUN", "tdlrun")
@@ -37,6 +39,22 @@ def call(*command):
 def words(sizes):
     """The options of tdlc for these arguments of a model."""
     return [f"-D{n}={v}".replace(" ", "") for n, v in sizes.items()]
+
+
+def over_seeds(check, rounds, prepare=None):
+    """The main() of a random test: check(seed, folder) for `--rounds` seeds from
+    `--seed` on, `rounds` of them without the option, 1,000 with CHECK_ALL=yes;
+    prepare(folder) goes before."""
+    p = argparse.ArgumentParser()
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--rounds", type=int, default=1000 if ALL else rounds)
+    a = p.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if prepare:
+            prepare(folder)
+        for seed in range(a.seed, a.seed + a.rounds):
+            check(seed, folder)
+    finish()
 
 
 # ---- what is expected ---------------------------------------------------------

@@ -7,17 +7,15 @@ nanoseconds and the peaks in bytes are those of tests/placement/reference.py.
 
 	judge.py [--seed S] [--rounds N]
 """
-import argparse
 import json
 import os
 import random
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 ".."))
 import reference as ref  # noqa: E402
-from programs import ALL, TDLC, call, expect, finish  # noqa: E402
+from programs import TDLC, call, expect, over_seeds  # noqa: E402
 
 TOPOLOGY = {"format": "tdl-topology", "version": 1, "name": "boxes",
             "device": {"bandwidth": 1e9, "flops": {"f32": 1e9}},
@@ -71,17 +69,9 @@ def check(seed, folder):
                round(got["lower_bound_seconds"] * 1e9) <= want[0])
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--rounds", type=int, default=1000 if ALL else 120)
-    a = p.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "boxes.json"), "w") as f:
-            json.dump(TOPOLOGY, f)
-        for seed in range(a.seed, a.seed + a.rounds):
-            check(seed, folder)
-    finish()
+def write_topology(folder):
+    with open(os.path.join(folder, "boxes.json"), "w") as f:
+        json.dump(TOPOLOGY, f)
 
 
-main()
+over_seeds(check, 120, write_topology)

@@ -6,17 +6,15 @@ figure that is printed of a stage.
 
 	pipedream.py [--seed S] [--rounds N]
 """
-import argparse
 import functools
 import itertools
 import os
 import random
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 ".."))
-from programs import ALL, TDLC, call, expect, finish  # noqa: E402
+from programs import TDLC, call, expect, over_seeds  # noqa: E402
 
 BANDWIDTH, FACTOR = 4e6, 4
 
@@ -130,15 +128,4 @@ def check(seed, folder):
     check_stages(seed, layers, edges, got, M)
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--rounds", type=int, default=1000 if ALL else 120)
-    a = p.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(a.seed, a.seed + a.rounds):
-            check(seed, folder)
-    finish()
-
-
-main()
+over_seeds(check, 120)

@@ -8,20 +8,18 @@ one.
 
 	small.py [--seed S] [--rounds N]
 """
-import argparse
 import itertools
 import os
 import random
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 ".."))
 import json  # noqa: E402
 
 import reference as ref  # noqa: E402
-from programs import ALL, TDLC, expect, finish  # noqa: E402
+from programs import TDLC, expect, over_seeds  # noqa: E402
 
 
 def compare(path, k, network, *options):
@@ -84,15 +82,4 @@ def check(seed, folder):
                mine["makespan_seconds"] <= row["makespan_seconds"])
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--rounds", type=int, default=1000 if ALL else 60)
-    a = p.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(a.seed, a.seed + a.rounds):
-            check(seed, folder)
-    finish()
-
-
-main()
+over_seeds(check, 60)
