@@ -16,7 +16,7 @@ EXTRA_PROGRAMS = %D%/strategies
 	$(graph_libs) \
 	compiler/expand/libexpand.a \
 	$(dsl_libs) \
-	plan/libplan.a \
+	$(plan_libs) \
 	base/libbase.a \
 	$(PROTOBUF_C_LIBS) \
 	$(JANSSON_LIBS) \

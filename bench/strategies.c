@@ -15,6 +15,7 @@
 #include "compiler/analysis/descriptor.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/graph/graph.h"
+#include "compiler/onnx/onnx.h"
 
 enum { RUNS = 15, SIZE = 64 };
 static const double LEAST = 0.02; /* seconds of one run */

@@ -32,7 +32,7 @@ FIGURE_10 = {
 # Table 1: seconds with recursion, and what it says of doing without.
 TABLE_1 = {"WResNet-152-10": (8.3, "8 hours"),
            "RNN-10-8K": (66.6, "> 24 hours")}
-# compiler/search/topology.c's 8xk80 and 2x8xh100 with other links.
+# compiler/cost/topology.c's 8xk80 and 2x8xh100 with other links.
 K80 = {"name": "half a Tesla K80", "memory": 12 << 30, "bandwidth": 240e9,
        "launch": 5e-6, "flops": {"f64": 1.4e12, "f32": 4.1e12}}
 H100 = {"name": "H100 SXM", "memory": 80 << 30, "bandwidth": 3.35e12,

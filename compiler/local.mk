@@ -3,7 +3,12 @@ include compiler/analysis/local.mk
 include compiler/gradient/local.mk
 include compiler/verify/local.mk
 include compiler/graph/local.mk
-include compiler/search/local.mk
+include compiler/train/local.mk
+include compiler/model/local.mk
+include compiler/onnx/local.mk
+include compiler/solver/local.mk
+include compiler/cost/local.mk
+include compiler/planners/local.mk
 include compiler/lower/local.mk
 include compiler/placement/local.mk
 include compiler/codegen/local.mk

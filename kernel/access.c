@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "plan/index.h"
+#include "kernel/index_interval.h"
 
 typedef enum dim_kind {
 	DIM_INDEX,

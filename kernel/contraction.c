@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/contraction.h"
+#include "kernel/contraction.h"
 
 static bool is_wider(dtype to, dtype from)
 {

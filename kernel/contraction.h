@@ -1,10 +1,10 @@
 /* Kernels that are products of matrices, found by their structure: a Sum of the
  * product of two reads.  plan/gemm.h has the calls of a library that compute
  * them. */
-#ifndef TDL_PLAN_CONTRACTION_H
-#define TDL_PLAN_CONTRACTION_H
+#ifndef TDL_KERNEL_CONTRACTION_H
+#define TDL_KERNEL_CONTRACTION_H
 
-#include "plan/index.h"
+#include "kernel/index_interval.h"
 
 /* One of the two reads. */
 typedef struct factor {

@@ -1,10 +1,10 @@
 #include "config.h"
 
-#include "plan/convolution.h"
+#include "kernel/convolution.h"
 
 #include <string.h>
 
-#include "plan/index.h"
+#include "kernel/index_interval.h"
 
 /* ---- reads ------------------------------------------------------------- */
 

@@ -7,10 +7,10 @@
  *	w[k, c, r..] = Sum(n, i..) y[n, k, i..] * x[n, c, ..]	of the filter
  *
  * with dimensions in any order. */
-#ifndef TDL_PLAN_CONVOLUTION_H
-#define TDL_PLAN_CONVOLUTION_H
+#ifndef TDL_KERNEL_CONVOLUTION_H
+#define TDL_KERNEL_CONVOLUTION_H
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 enum { CONV_MAX_SPATIAL = 3, CONV_MAX_NDIM = 2 + CONV_MAX_SPATIAL };
 

@@ -1,14 +1,14 @@
 #include "config.h"
 
-#include "plan/elem.h"
+#include "kernel/elem.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "plan/eval.h"
-#include "plan/scalar.h"
+#include "kernel/eval.h"
+#include "kernel/scalar.h"
 
 /* ---- floats as bits ---------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* The bits of floats.  Private to plan/; elements of any type are in
- * plan/eval.h. */
-#ifndef TDL_PLAN_ELEM_H
-#define TDL_PLAN_ELEM_H
+ * kernel/eval.h. */
+#ifndef TDL_KERNEL_ELEM_H
+#define TDL_KERNEL_ELEM_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/epilogue.h"
+#include "kernel/epilogue.h"
 
 /* Rounding in between is left out: a library does not round there. */
 static const kexpr *uncast(const kernel *k, const kexpr *e)

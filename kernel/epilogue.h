@@ -2,10 +2,10 @@
  * stored, which libraries fuse with the product.  A bias is the only one: the
  * activations of libraries do not specify the result for a NaN, which must not
  * be lost. */
-#ifndef TDL_PLAN_EPILOGUE_H
-#define TDL_PLAN_EPILOGUE_H
+#ifndef TDL_KERNEL_EPILOGUE_H
+#define TDL_KERNEL_EPILOGUE_H
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 typedef struct epilogue {
 	int bias; /* an input of the kernel that is added .. */

@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "include/tdl/kernel.h"
-#include "plan/elem.h"
-#include "plan/scalar.h"
+#include "kernel/elem.h"
+#include "kernel/scalar.h"
 
 _Static_assert((int)TDL_BOOL == (int)DT_BOOL && (int)TDL_I64 == (int)DT_I64 &&
 	       (int)TDL_F8E4M3FN == (int)DT_F8E4M3FN &&

@@ -10,10 +10,10 @@
  * and ArgMin treat NaN as NumPy does: a NaN wins, the first one.  `and` and
  * `or` leave out their second argument where the first one decides.  Functions
  * that only move or reinterpret elements keep all of their bits. */
-#ifndef TDL_PLAN_EVAL_H
-#define TDL_PLAN_EVAL_H
+#ifndef TDL_KERNEL_EVAL_H
+#define TDL_KERNEL_EVAL_H
 
-#include "plan/region.h"
+#include "kernel/region.h"
 
 /* A dense or strided view of a part of a tensor in memory.  Element (i0, i1,
  * ..) in the tensor's own coordinates, inside `at`, is at

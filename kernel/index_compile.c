@@ -2,7 +2,7 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
-#include "plan/index.h"
+#include "kernel/index_interval.h"
 
 /* ---- compiling sums ---------------------------------------------------- */
 

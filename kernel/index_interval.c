@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/index.h"
+#include "kernel/index_interval.h"
 
 #include "base/checked.h"
 

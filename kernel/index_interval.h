@@ -7,11 +7,11 @@
  * condition narrows the box before, by propagating bounds backwards through
  * the same sums (as the HC4 algorithm for interval constraints does; Benhamou
  * et al., ICLP'99). */
-#ifndef TDL_PLAN_INDEX_H
-#define TDL_PLAN_INDEX_H
+#ifndef TDL_KERNEL_INDEX_INTERVAL_H
+#define TDL_KERNEL_INDEX_INTERVAL_H
 
-#include "plan/kernel.h"
-#include "plan/region.h"
+#include "kernel/kernel.h"
+#include "kernel/region.h"
 
 /* Intermediate values of indices stay below INDEX_LIMIT over the whole
  * iteration space, which is checked when they are compiled, so that the

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const struct {
 	int flops;
 } functions[FN_COUNT] = {
 #define FN(id, name, nargs, c, flops) [FN_##id] = { name, nargs, c, flops },
-#include "plan/functions.def"
+#include "kernel/functions.def"
 #undef FN
 };
 

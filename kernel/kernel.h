@@ -10,8 +10,8 @@
  *
  * A reduction is always outermost and an operator with more than one lambda
  * is several kernels. */
-#ifndef TDL_PLAN_KERNEL_H
-#define TDL_PLAN_KERNEL_H
+#ifndef TDL_KERNEL_KERNEL_H
+#define TDL_KERNEL_KERNEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ enum {
 
 typedef enum fn {
 #define FN(id, name, nargs, c, flops) FN_##id,
-#include "plan/functions.def"
+#include "kernel/functions.def"
 #undef FN
 	FN_COUNT
 } fn;
@@ -138,7 +138,7 @@ typedef struct kattr {
 	const char *const *strings;
 } kattr;
 
-typedef struct kaccess kaccess; /* plan/region.c */
+typedef struct kaccess kaccess; /* kernel/region.c */
 
 typedef struct kernel {
 	const char *name; /* "matmul", "softmax.m": operator and stage */
@@ -216,7 +216,7 @@ uint64_t kernel_hash(const kernel *k);
 char *kx_text(arena *a, const kernel *k, const kexpr *e);
 char *kernel_text(arena *a, const kernel *k);
 
-/* Prepares accesses (plan/region.h); called once by the maker of a kernel. */
+/* Prepares accesses (kernel/region.h); called once by the maker of a kernel. */
 void kernel_finish(arena *a, kernel *k);
 
 /* Arithmetic operations per point of the iteration space, the reducer's own

@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "plan/derive.h"
+#include "kernel/linearity.h"
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* The dependence of an expression on the reads in question. */
 typedef enum degree {

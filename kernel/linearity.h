@@ -1,9 +1,9 @@
 /* Facts that follow from the form of a kernel's body: the reads in which it is
  * linear, and the derived variables that these allow. */
-#ifndef TDL_PLAN_DERIVE_H
-#define TDL_PLAN_DERIVE_H
+#ifndef TDL_KERNEL_LINEARITY_H
+#define TDL_KERNEL_LINEARITY_H
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 /* Whether the body, without the reducer, is a sum of terms each of which has
  * exactly one read of the input as a factor, so that it is additive in the

@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "plan/partial.h"
+#include "kernel/monotone.h"
 
 #include <math.h>
 
-#include "plan/derive.h"
-#include "plan/eval.h"
-#include "plan/sign.h"
+#include "kernel/eval.h"
+#include "kernel/linearity.h"
+#include "kernel/sign.h"
 
 /* The response of an expression to the maximum (or the minimum) of partial
  * inputs: it is a homomorphism, e(max(a, b)) is max(e(a), e(b)) or min(e(a),

@@ -10,10 +10,10 @@
  * Sum passes what is linear; Max and Min, of truth values Or and And, pass
  * what is monotone, where one that falls turns one into the other.  Rounding
  * apart, this holds for values that are neither infinite nor NaN. */
-#ifndef TDL_PLAN_PARTIAL_H
-#define TDL_PLAN_PARTIAL_H
+#ifndef TDL_KERNEL_MONOTONE_H
+#define TDL_KERNEL_MONOTONE_H
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 /* The reducer s that combines the results if the input is partial by r, and the
  * other inputs are not partial; RED_NONE where it has to be combined before. */

@@ -5,11 +5,7 @@
  * 2, 3", SC'11. */
 #include "config.h"
 
-#include "plan/random.h"
-
-#include <math.h>
-
-#include "plan/elem.h"
+#include "kernel/random.h"
 
 enum { ROUNDS = 10, WORDS = 4 };
 
@@ -38,39 +34,4 @@ uint32_t random_word(uint64_t seed, uint64_t n)
 	uint32_t x[WORDS];
 	random_block(seed, n / WORDS, x);
 	return x[n % WORDS];
-}
-
-/* ---- elements ---------------------------------------------------------- */
-
-/* Between 0 and 1, neither of them. */
-static double fraction(uint32_t word)
-{
-	return ((double)word + 0.5) * 0x1p-32;
-}
-
-static double draw(const plan_constant *c, const uint32_t *words)
-{
-	double u = fraction(words[0]);
-	if (c->law == PLAN_UNIFORM)
-		return c->a + (c->b - c->a) * u;
-	double angle = 2 * 3.14159265358979323846 * fraction(words[1]);
-	return c->a + c->b * sqrt(-2 * log(u)) * cos(angle);
-}
-
-void random_elements(const plan_constant *c, dtype type, int64_t first,
-		     int64_t n, void *to)
-{
-	uint32_t words[WORDS];
-	int each = c->law == PLAN_UNIFORM ? 1 : 2, have = WORDS / each;
-	for (int64_t i = 0; i < n; i++) {
-		int at = (int)((first + i) % have);
-		if (i == 0 || at == 0)
-			random_block(c->key, (uint64_t)((first + i) / have),
-				     words);
-		double v = draw(c, words + at * each);
-		if (type == DT_F32)
-			((float *)to)[i] = (float)v;
-		else
-			elem_set_bits(type, to, i, elem_encode(type, v));
-	}
 }

@@ -1,15 +1,13 @@
 /* Regions of tensors: which part of an input does a part of the iteration
- * space read, and which block of a tensor does a worker hold.
+ * space read.
  *
  * Everything here is exact integer arithmetic on half-open boxes. Source:
  * Tofu (EuroSys'19) section 4.2, made sound: bounds swap under a negative
  * factor, guards and conditions narrow. */
-#ifndef TDL_PLAN_REGION_H
-#define TDL_PLAN_REGION_H
+#ifndef TDL_KERNEL_REGION_H
+#define TDL_KERNEL_REGION_H
 
-#include "plan/kernel.h"
-
-enum { MAX_AXES = 24 }; /* mesh axes: 2^24 devices */
+#include "kernel/kernel.h"
 
 /* [lo, hi) per dimension.  An empty box has lo == hi == 0 in all dimensions;
  * a box of no dimensions holds one element. */
@@ -63,34 +61,6 @@ bool kernel_reads_outside(const kernel *k, outside *o);
 /* The part of the result that a part of the iteration space computes. */
 box kernel_produces(const kernel *k, const box *space);
 
-/* ---- nested blocks on a mesh ------------------------------------------- */
-
-/* A mesh of workers, one axis per step of the search, outermost first.  A
- * worker's number is the mixed radix of its coordinates. */
-typedef struct mesh {
-	int naxes;
-	int size[MAX_AXES];
-} mesh;
-
-int mesh_workers(const mesh *m);
-void mesh_coords(const mesh *m, int worker, int *coords);
-int mesh_worker(const mesh *m, const int *coords);
-
-/* The axes on which two workers differ, a bit each; a worker's number among
- * those that differ from it on some axes only. */
-uint32_t mesh_axes_between(const mesh *m, int v, int w);
-int mesh_number_on(const mesh *m, uint32_t axes, int worker);
-
-/* A division of an index space: per mesh axis the dimension (or variable) that
- * is divided, or CUT_NONE.  Axes that cut one dimension nest, outermost
- * first. */
-enum { CUT_NONE = -1 };
-typedef struct cuts {
-	signed char dim[MAX_AXES];
-} cuts;
-
-cuts cuts_none(void);
-
 /* Block p of k of [lo, hi): [lo + p*n/k, lo + (p+1)*n/k), n = hi - lo. */
 static inline void block(int64_t lo, int64_t hi, int p, int k, int64_t *blo,
 			 int64_t *bhi)
@@ -104,15 +74,5 @@ static inline void block(int64_t lo, int64_t hi, int p, int k, int64_t *blo,
 	*blo = lo + (int64_t)((__int128)p * n / k);
 	*bhi = lo + (int64_t)((__int128)(p + 1) * n / k);
 }
-
-/* The block of whole that the worker with these coordinates has when the
- * first naxes axes cut it. */
-box cuts_block(const box *whole, const mesh *m, const cuts *c, int naxes,
-	       const int *coords);
-
-/* The extent of the smallest block, over all groups, of an extent n cut by the
- * given axes (those of the first naxes that cut dimension d). */
-int64_t cuts_smallest(int64_t n, const mesh *m, const cuts *c, int naxes,
-		      int d);
 
 #endif

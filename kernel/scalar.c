@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "plan/scalar.h"
+#include "kernel/scalar.h"
 
 #include <math.h>
 
-#include "plan/elem.h"
-#include "plan/random.h"
+#include "kernel/elem.h"
+#include "kernel/random.h"
 
 int64_t scalar_wrap(dtype t, int64_t v)
 {

@@ -1,10 +1,10 @@
 /* The scalar functions of functions.def on values: integers of every type and
  * bool in an int64_t (u64 by its bits), floats in a double.  The evaluator and
  * the simplifier compute with them.  Private to plan/. */
-#ifndef TDL_PLAN_SCALAR_H
-#define TDL_PLAN_SCALAR_H
+#ifndef TDL_KERNEL_SCALAR_H
+#define TDL_KERNEL_SCALAR_H
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 /* v as a value of the integer type t: the low bits, sign- or zero-extended. */
 int64_t scalar_wrap(dtype t, int64_t v);

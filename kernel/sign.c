@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/sign.h"
+#include "kernel/sign.h"
 
 value_sign sign_negated(value_sign x)
 {

@@ -1,10 +1,10 @@
 /* Signs of floats, and increasing functions: facts on a value that follow from
- * the functions in its expression.  One table for kernels (plan/partial.c) and
- * for operators before their shapes are known (compiler/analysis). */
-#ifndef TDL_PLAN_SIGN_H
-#define TDL_PLAN_SIGN_H
+ * the functions in its expression.  One table for kernels (kernel/monotone.c)
+ * and for operators before their shapes are known (compiler/analysis). */
+#ifndef TDL_KERNEL_SIGN_H
+#define TDL_KERNEL_SIGN_H
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 typedef enum value_sign {
 	SIGN_ANY,

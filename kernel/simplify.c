@@ -12,9 +12,9 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
-#include "plan/kernel.h"
-#include "plan/elem.h"
-#include "plan/scalar.h"
+#include "kernel/kernel.h"
+#include "kernel/elem.h"
+#include "kernel/scalar.h"
 
 /* Sums with more atoms are left as they are, and what intervals may reach
  * stays below LIMIT, so that index arithmetic is that of the integers. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 /* Precedence levels of the parts of an expression, as in TDL. */
 enum {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/memory.h"
+#include "plan/arena_packing.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Packing buffers that live at different times into one arena. */
-#ifndef TDL_PLAN_MEMORY_H
-#define TDL_PLAN_MEMORY_H
+#ifndef TDL_PLAN_ARENA_PACKING_H
+#define TDL_PLAN_ARENA_PACKING_H
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
 
 #include "base/checked.h"
 #include "base/intern.h"
+#include "plan/lifetimes.h"
 #include "plan/overlap.h"
-#include "plan/place.h"
 
 bool flaw(checker *c, const char *fmt, ...)
 {
@@ -55,13 +55,13 @@ static bool check_mesh(checker *c)
 	if (m->naxes < 0 || m->naxes > MAX_AXES)
 		return flaw(c, "there are %d axes", m->naxes);
 	for (c->row = 0; c->row < m->naxes; c->row++) {
-		if (m->size[c->row] < 2 || m->size[c->row] > PLAN_MAX_WORKERS)
+		if (m->size[c->row] < 2 || m->size[c->row] > MESH_MAX_WORKERS)
 			return flaw(c, "an axis has %d workers",
 				    m->size[c->row]);
 		workers *= m->size[c->row];
-		if (workers > PLAN_MAX_WORKERS)
+		if (workers > MESH_MAX_WORKERS)
 			return flaw(c, "there are more than %d workers",
-				    PLAN_MAX_WORKERS);
+				    MESH_MAX_WORKERS);
 	}
 	return true;
 }

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/checked.h"
-#include "plan/random.h"
+#include "plan/random_elements.h"
 #include "plan/transfer.h"
 
 /* Opens a regular file that has the bytes asked for; -1 when an error was

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/bind.h"
+#include "plan/cuda_binding.h"
 
 #include <inttypes.h>
 #include <math.h>

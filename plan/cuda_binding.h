@@ -6,8 +6,8 @@
  *
  * Used by the CUDA backend and by exported programs; nothing here needs
  * CUDA. */
-#ifndef TDL_PLAN_BIND_H
-#define TDL_PLAN_BIND_H
+#ifndef TDL_PLAN_CUDA_BINDING_H
+#define TDL_PLAN_CUDA_BINDING_H
 
 #include "plan/plan.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/convolution.h"
+#include "kernel/convolution.h"
 #include "plan/gemm_loops.h"
 
 /* ---- copies ------------------------------------------------------------ */

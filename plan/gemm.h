@@ -16,9 +16,9 @@
 #ifndef TDL_PLAN_GEMM_H
 #define TDL_PLAN_GEMM_H
 
-#include "plan/bind.h"
-#include "plan/contraction.h"
-#include "plan/eval.h"
+#include "kernel/contraction.h"
+#include "kernel/eval.h"
+#include "plan/cuda_binding.h"
 
 typedef enum gemm_side {
 	GEMM_LEFT,

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/place.h"
+#include "plan/lifetimes.h"
 
 void plan_reads(const plan *p, const plan_instr *in,
 		void (*f)(void *to, int buffer), void *to)

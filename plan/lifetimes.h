@@ -1,11 +1,11 @@
 /* Lifetimes of the buffers of a program, and the buffers that share a place.
  * Shared by memory planning, the states' updates, the checks of a plan and the
  * report of its peak. */
-#ifndef TDL_PLAN_PLACE_H
-#define TDL_PLAN_PLACE_H
+#ifndef TDL_PLAN_LIFETIMES_H
+#define TDL_PLAN_LIFETIMES_H
 
-#include "plan/forms.h"
-#include "plan/memory.h"
+#include "plan/arena_packing.h"
+#include "plan/region_classes.h"
 
 /* A buffer is in use from the instruction that writes it to the last that
  * reads it, both included.  Inputs are so from -1 on, constants from -1 to

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "plan/place.h"
+#include "plan/lifetimes.h"
 
 /* The buffers in use in the arena, as a segment tree over the places where
  * buffers begin or end: node i has children 2i and 2i + 1.  owner is 1 + the

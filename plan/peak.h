@@ -2,7 +2,7 @@
 #ifndef TDL_PLAN_PEAK_H
 #define TDL_PLAN_PEAK_H
 
-#include "plan/place.h"
+#include "plan/lifetimes.h"
 
 typedef struct plan_use {
 	int buffer;

@@ -11,11 +11,11 @@
 #define TDL_PLAN_PLAN_H
 
 #include "base/diag.h"
-#include "plan/region.h"
+#include "layout/collective.h"
+#include "layout/mesh.h"
 
 enum {
 	PLAN_VERSION = 2,
-	PLAN_MAX_WORKERS = 65536,
 	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
 };
 /* Bytes of a tensor, of an arena. */
@@ -133,21 +133,6 @@ typedef enum plan_op {
 			 of node in everybody's `from` */
 } plan_op;
 
-/* The pattern of a transfer.  It affects only speed: the pieces of transfer.h
- * are complete without it. */
-typedef enum collective {
-	COLL_LOCAL,	     /* nobody receives anything */
-	COLL_ALL_GATHER,
-	COLL_ALL_TO_ALL,
-	COLL_REDUCE_SCATTER,
-	COLL_HALO,	     /* own block, and a rim from neighbours */
-	COLL_SEND_RECEIVE,   /* gather by pieces: what fits none of these */
-	COLL_COUNT
-} collective;
-
-const char *collective_name(collective c); /* "all-gather" */
-int collective_parse(const char *name);	   /* -1 for none */
-
 typedef struct plan_instr {
 	plan_op op;
 	int node;	   /* RUN, COMBINE */
@@ -198,14 +183,6 @@ typedef struct plan {
 	int64_t arena_bytes;   /* of each worker */
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
-
-/* Part of a buffer that is in use on a worker: elements first .. first + count
- * of the box `at` in row-major order, densely.  All but PLAN_OWN are whole
- * boxes: first is 0, count the volume. */
-typedef struct region {
-	box at;
-	int64_t first, count;
-} region;
 
 /* The region of its tensor that the worker holds in a buffer. */
 region plan_region(const plan *p, int buffer, int worker);

@@ -420,14 +420,14 @@ static bool read_mesh(reader *r, members *m, mesh *to)
 	to->naxes = (int)json_array_size(all);
 	for (int a = 0; a < to->naxes; a++) {
 		if (!read_int_value(r, json_array_get(all, (size_t)a),
-				    "an axis of the mesh", 2, PLAN_MAX_WORKERS,
+				    "an axis of the mesh", 2, MESH_MAX_WORKERS,
 				    &size))
 			return false;
 		to->size[a] = (int)size;
 		workers *= size;
-		if (workers > PLAN_MAX_WORKERS)
+		if (workers > MESH_MAX_WORKERS)
 			return read_error(r, "the mesh has more than %d "
-					     "workers", PLAN_MAX_WORKERS);
+					     "workers", MESH_MAX_WORKERS);
 	}
 	return true;
 }

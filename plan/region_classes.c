@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/forms.h"
+#include "plan/region_classes.h"
 
 #include <string.h>
 

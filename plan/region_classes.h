@@ -5,8 +5,8 @@
  * these values; buffers with equal values have one form.  Facts that take a
  * loop over all workers (numbers of bytes, transfers) are computed once per
  * form, or pair of forms.  Inside plan/ and for the compiler. */
-#ifndef TDL_PLAN_FORMS_H
-#define TDL_PLAN_FORMS_H
+#ifndef TDL_PLAN_REGION_CLASSES_H
+#define TDL_PLAN_REGION_CLASSES_H
 
 #include "plan/plan.h"
 

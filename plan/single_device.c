@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/place.h"
+#include "plan/lifetimes.h"
 
 static void set_tensors(arena *a, plan *one)
 {

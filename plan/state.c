@@ -2,7 +2,7 @@
  * is moved there. */
 #include "config.h"
 
-#include "plan/place.h"
+#include "plan/lifetimes.h"
 
 typedef struct clock {
 	int *reader; /* by buffer */

@@ -15,6 +15,7 @@
 #ifndef TDL_PLAN_TRANSFER_H
 #define TDL_PLAN_TRANSFER_H
 
+#include "layout/runs.h"
 #include "plan/plan.h"
 
 typedef struct piece {
@@ -37,24 +38,5 @@ int64_t plan_communication(const plan *p);
 
 /* The collective that a transfer is. */
 collective transfer_collective(const plan *p, const plan_instr *in);
-
-/* ---- moving elements --------------------------------------------------- */
-
-/* The contiguous runs of a box in two regions that both cover it:
- *
- *	runs r = runs_of(&piece.at, &to, &from);
- *	while (runs_next(&r))
- *		memcpy(dst + r.dst * size, src + r.src * size, r.n * size);
- */
-typedef struct runs {
-	int64_t dst, src, n; /* elements, of the run at hand */
-	int ndim, depth;     /* dimensions that are walked one by one */
-	bool started;
-	int64_t left, i[MAX_NDIM], count[MAX_NDIM];
-	int64_t dst_step[MAX_NDIM], src_step[MAX_NDIM];
-} runs;
-
-runs runs_of(const box *at, const region *dst, const region *src);
-bool runs_next(runs *r);
 
 #endif

@@ -2,41 +2,41 @@
 # It links neither flex, bison nor protobuf, and includes base and plan alone.
 noinst_LIBRARIES += %D%/libruntime.a
 %C%_libruntime_a_SOURCES = \
-	%D%/agree.c %D%/agree.h \
-	%D%/backend.c %D%/backend.h \
-	%D%/bar.c %D%/bar.h \
-	%D%/checkpoint.c %D%/checkpoint.h \
-	%D%/comm/ahead.c %D%/comm/ahead.h \
-	%D%/comm/alone.c \
+	%D%/run/agree.c %D%/run/agree.h \
+	%D%/exec/backend.c %D%/exec/backend.h \
+	%D%/run/progress_bar.c %D%/run/progress_bar.h \
+	%D%/run/checkpoint.c %D%/run/checkpoint.h \
+	%D%/comm/prefetch.c %D%/comm/prefetch.h \
+	%D%/comm/single_process.c \
 	%D%/comm/barrier.c %D%/comm/barrier.h \
-	%D%/comm/board.c %D%/comm/board.h \
-	%D%/comm/comm.c %D%/comm/comm.h \
-	%D%/comm/notice.c %D%/comm/notice.h \
-	%D%/comm/post.c %D%/comm/post.h \
+	%D%/comm/peer_monitor.c %D%/comm/peer_monitor.h \
+	%D%/exec/communicator.c %D%/exec/communicator.h \
+	%D%/comm/heartbeat.c %D%/comm/heartbeat.h \
+	%D%/comm/progress.c %D%/comm/progress.h \
 	%D%/comm/rendezvous.c %D%/comm/rendezvous.h \
 	%D%/comm/threads.c \
 	%D%/cpu/build.c %D%/cpu/build.h \
-	%D%/cpu/cache.c %D%/cpu/cache.h \
+	%D%/exec/build_cache.c %D%/exec/build_cache.h \
 	%D%/cpu/cpu.c \
 	%D%/cpu/kernels/cholesky.c \
-	%D%/cpu/kernels/kernels.c %D%/cpu/kernels/kernels.h \
+	%D%/cpu/kernels/builtin.c %D%/exec/builtin.h \
 	%D%/cpu/kernels/matrix.c \
 	%D%/cpu/kernels/order.c \
-	%D%/data.c %D%/data.h \
-	%D%/evaluate.c %D%/evaluate.h \
-	%D%/fail.c %D%/fail.h \
-	%D%/inputs.c %D%/inputs.h \
-	%D%/log.c %D%/log.h \
-	%D%/machine.c %D%/machine.h \
-	%D%/npz.c %D%/npz.h \
-	%D%/options.h \
-	%D%/run.c %D%/run.h \
-	%D%/schedule.c %D%/schedule.h \
-	%D%/session.c %D%/session.h \
-	%D%/stop.c %D%/stop.h \
-	%D%/team.c %D%/team.h \
-	%D%/train.c %D%/train.h \
-	%D%/verify.c %D%/verify.h
+	%D%/run/data.c %D%/run/data.h \
+	%D%/run/evaluate.c %D%/run/evaluate.h \
+	%D%/exec/fail.c %D%/exec/fail.h \
+	%D%/run/inputs.c %D%/run/inputs.h \
+	%D%/run/log.c %D%/run/log.h \
+	%D%/exec/executor.c %D%/exec/executor.h \
+	%D%/exec/npz.c %D%/exec/npz.h \
+	%D%/run/options.h \
+	%D%/run/run.c %D%/run/run.h \
+	%D%/run/learning_rate.c %D%/run/learning_rate.h \
+	%D%/run/session.c %D%/run/session.h \
+	%D%/run/stop.c %D%/run/stop.h \
+	%D%/exec/thread_pool.c %D%/exec/thread_pool.h \
+	%D%/run/train.c %D%/run/train.h \
+	%D%/exec/verify.c %D%/exec/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
 if CUDA
 %C%_libruntime_a_SOURCES += \
@@ -66,12 +66,13 @@ if NCCL
 	%D%/cuda/nccl.c %D%/cuda/nccl.def
 endif
 if MPI
-%C%_libruntime_a_SOURCES += %D%/comm/beat.c %D%/comm/beat.h %D%/comm/mpi.c
+%C%_libruntime_a_SOURCES += %D%/comm/mpi_heartbeat.c %D%/comm/mpi_heartbeat.h \
+	%D%/comm/mpi.c
 endif
 
 bin_PROGRAMS += tdlrun
-tdlrun_SOURCES = %D%/main.c
-tdlrun_LDADD = %D%/libruntime.a plan/libplan.a base/libbase.a \
+tdlrun_SOURCES = %D%/run/main.c
+tdlrun_LDADD = %D%/libruntime.a $(plan_libs) base/libbase.a \
 	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(MPI_LIBS) \
 	$(CUDA_LIBS) $(NCCL_LIBS) $(CUDNN_LIBS)
 

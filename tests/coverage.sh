@@ -3,7 +3,8 @@
 # `make check'.  Run in the build folder by `make coverage'.
 set -eu
 
-notes=$(find base dsl plan compiler runtime -name '*.gcda' 2>/dev/null || :)
+notes=$(find base dsl kernel layout plan compiler runtime -name '*.gcda' \
+	2>/dev/null || :)
 [ "$notes" ] || {
 	echo "coverage: nothing was counted here; configure with" \
 		"--enable-coverage and run 'make check'" >&2

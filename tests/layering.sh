@@ -8,40 +8,62 @@
 #				by a run without arguments)
 set -eu
 
-# Rows of FOLDER and the folders that its files may include; its own always.
-folders='
-base
-dsl		base
-plan		base
-runtime		base plan
+# Rows of FOLDER and the folders that its files may include; its own, and
+# include/tdl, always.  No row allows what another one in it does.
+folders='base
+dsl		base kernel
+kernel		base
+layout		base kernel
+plan		base kernel layout
+compiler/expand	base dsl kernel
+compiler/analysis	base dsl kernel compiler/expand
+compiler/gradient	base dsl kernel
+compiler/graph	base kernel compiler/expand
+compiler/train	base dsl kernel compiler/graph compiler/gradient
+compiler/model	base dsl kernel compiler/graph compiler/train
+compiler/onnx	base kernel compiler/graph compiler/train compiler/model
+compiler/solver	base
+compiler/cost	base kernel layout plan compiler/graph compiler/analysis \
+		compiler/solver
+compiler/planners	base kernel layout compiler/graph compiler/analysis \
+		compiler/cost compiler/solver
+compiler/lower	base kernel layout plan compiler/graph compiler/cost
+compiler/placement	base layout compiler/cost compiler/solver \
+		compiler/planners compiler/lower
+compiler/codegen	base kernel plan
+compiler/verify/reference	base dsl
+compiler/verify	base dsl kernel compiler/expand compiler/analysis \
+		compiler/gradient compiler/verify/reference
+compiler/export	base kernel layout plan compiler/expand compiler/analysis \
+		compiler/codegen
+runtime/exec	base kernel layout plan
+runtime/cpu	base kernel layout plan runtime/exec
+runtime/cuda	base kernel layout plan runtime/exec
+runtime/comm	base kernel layout plan runtime/exec
+runtime/run	base kernel layout plan runtime/exec
 include/tdl
 '
-before='base dsl plan'
-for stage in expand analysis gradient verify/reference verify graph search \
-	lower placement codegen export driver; do
-	may=$before
-	# The judge of what the others make of a text shares nothing with them.
-	[ "$stage" != verify/reference ] || may='base dsl'
-	folders="$folders
-compiler/$stage	$may"
-	before="$before compiler/$stage"
-done
+# What has main() of tdlc, and the tests, may include all of these.
+compiler=$(printf '%s' "$folders" | tr -s ' \n\t' '\n\n\n' |
+	grep -v -e '[\\]' -e '^runtime' | sort -u | tr '\n' ' ')
 folders="$folders
-tests		$before runtime"
+compiler/driver	$compiler
+tests		$compiler compiler/driver runtime/exec runtime/cpu \\
+		runtime/cuda runtime/comm runtime/run"
 
 # HEADER: the files that may include it, as shell patterns.
 fences='
 jansson.h	base/json* base/diag.c plan/read* plan/write* \
-		compiler/search/topology* compiler/placement/* \
+		compiler/cost/topology* compiler/placement/* \
 		compiler/driver/* runtime/* tests/*
 check.h		tests/*
-protobuf-c/*	compiler/graph/onnx* tests/fuzz/*
-*.pb-c.h	compiler/graph/onnx* tests/fuzz/*
+protobuf-c/*	compiler/onnx/* tests/fuzz/*
+*.pb-c.h	compiler/onnx/* tests/fuzz/*
 isl/*		tests/*
 zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*
 dlfcn.h		runtime/* tests/*
-mpi.h		runtime/comm/mpi.c runtime/comm/beat.c
+mpi.h		runtime/comm/mpi.c runtime/comm/mpi_heartbeat.c
 cuda.h		runtime/cuda/api.h tests/cuda/*
 nvrtc.h		runtime/cuda/api.h tests/cuda/*
 cublasLt.h	runtime/cuda/cublaslt.c tests/cuda/*
@@ -52,7 +74,7 @@ nccl.h		runtime/cuda/nccl.c tests/cuda/*
 # Prints one line per fault in the tree.
 faults() {
 	cd "$1"
-	find base dsl plan compiler runtime include tests \
+	find base dsl kernel layout plan compiler runtime include tests \
 		-name '*.[chly]' -o -name '*.def' 2>/dev/null |
 	LC_ALL=C sort |
 	xargs awk '/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
@@ -110,7 +132,9 @@ function check_fence(file, included,	i, n, j, patterns) {
 function check_folder(file, from, included,	to, all) {
 	to = folder_of(included)
 	all = " " allowed[from] " " folder[from] " include/tdl "
-	if (to == 0 || index(all, " " folder[to] " "))
+	if (to == 0 && included !~ /^(compiler|runtime)\//)
+		return
+	if (to && index(all, " " folder[to] " "))
 		return
 	print file " includes " included ": " folder[from] " may include " \
 		(allowed[from] ? allowed[from] : "nothing of ours") " only"
@@ -146,29 +170,52 @@ self_test() {
 	plant base/a.c '"dsl/ast.h"' 1
 	plant base/a.c '<jansson.h>' 1
 	plant base/json_read.c '<jansson.h>' 0
-	plant dsl/gram.y '"plan/kernel.h"' 1
-	plant plan/a.h '"base/b.h"' 0
+	plant dsl/gram.y '"plan/plan.h"' 1
+	plant kernel/a.h '"base/b.h"' 0
+	plant kernel/a.h '"layout/mesh.h"' 1
+	plant kernel/a.h '"plan/plan.h"' 1
+	plant layout/a.h '"kernel/region.h"' 0
+	plant layout/a.h '"plan/plan.h"' 1
+	plant plan/a.h '"layout/mesh.h"' 0
 	plant plan/a.h '"dsl/ast.h"' 1
 	plant compiler/graph/a.c '"compiler/expand/expand.h"' 0
-	plant compiler/graph/a.c '"compiler/search/search.h"' 1
-	plant compiler/graph/onnx_read.c '<protobuf-c/protobuf-c.h>' 0
+	plant compiler/graph/a.c '"compiler/train/train.h"' 1
+	plant compiler/graph/a.c '"compiler/planners/search.h"' 1
+	plant compiler/train/a.c '"compiler/gradient/gradient.h"' 0
+	plant compiler/train/a.c '"compiler/model/eval.h"' 1
+	plant compiler/model/a.c '"compiler/onnx/onnx.h"' 1
+	plant compiler/onnx/onnx_file.c '<protobuf-c/protobuf-c.h>' 0
 	plant compiler/graph/fold.c '<protobuf-c/protobuf-c.h>' 1
-	plant compiler/graph/fold.c '"compiler/graph/onnx.pb-c.h"' 1
+	plant compiler/graph/fold.c '"compiler/onnx/onnx.pb-c.h"' 2
+	plant compiler/solver/a.c '"compiler/graph/graph.h"' 1
+	plant compiler/cost/a.c '"compiler/solver/problem.h"' 0
+	plant compiler/cost/a.c '"compiler/planners/planner.h"' 1
+	plant compiler/planners/a.c '"compiler/lower/lower.h"' 1
+	plant compiler/lower/a.c '"compiler/planners/search.h"' 1
+	plant compiler/codegen/a.c '"plan/plan.h"' 0
+	plant compiler/codegen/a.c '"compiler/graph/graph.h"' 1
 	plant compiler/verify/reference/a.c '"dsl/ast.h"' 0
-	plant compiler/verify/reference/a.c '"plan/scalar.h"' 1
+	plant compiler/verify/reference/a.c '"kernel/scalar.h"' 1
 	plant compiler/verify/reference/a.c '"compiler/expand/expand.h"' 1
 	plant compiler/verify/agree.c '"compiler/verify/reference/a.h"' 0
+	plant compiler/verify/agree.c '"compiler/graph/graph.h"' 1
 	plant compiler/driver/plan.c '"compiler/lower/lower.h"' 0
-	plant runtime/cpu/a.c '"runtime/comm/comm.h"' 0
+	plant compiler/driver/plan.c '"runtime/exec/backend.h"' 1
+	plant compiler/export/a.c '"compiler/driver/driver.h"' 1
+	plant runtime/cpu/a.c '"runtime/exec/backend.h"' 0
+	plant runtime/exec/a.c '"runtime/comm/barrier.h"' 1
+	plant runtime/comm/a.c '"runtime/run/session.h"' 1
 	plant runtime/cpu/a.c '"compiler/graph/graph.h"' 1
+	plant runtime/a.c '"base/arena.h"' 1
 	plant runtime/cpu/a.c '  "tdl/kernel.h"' 0
 	plant runtime/cpu/a.c '<check.h>' 1
 	plant runtime/cuda/api.h '<cuda.h>' 0
-	plant runtime/machine.c '<cuda.h>' 1
+	plant runtime/exec/executor.c '<cuda.h>' 1
 	plant runtime/cuda/local.c '<nccl.h>' 1
 	plant runtime/comm/threads.c '<mpi.h>' 1
 	plant include/tdl/a.h '"base/arena.h"' 1
 	plant compiler/misc/a.c '"base/arena.h"' 1
+	plant compiler/planners/a.c '"compiler/misc/a.h"' 1
 }
 
 [ "${1-}" ] || self_test

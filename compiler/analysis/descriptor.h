@@ -7,8 +7,8 @@
 
 #include "compiler/analysis/poly.h"
 #include "dsl/dsl.h"
-#include "plan/kernel.h"
-#include "plan/region.h"
+#include "kernel/kernel.h"
+#include "kernel/region.h"
 
 enum { DESC_MAX_NDIM = 32 };
 
@@ -57,7 +57,7 @@ typedef struct desc_strategy {
 	desc_need *needs; /* by input of the stage */
 } desc_strategy;
 
-/* A partial value that the stage hands on (see plan/partial.h): parts of an
+/* A partial value that the stage hands on (see kernel/monotone.h): parts of an
  * input to be combined by one reducer give results that the other combines. */
 typedef struct desc_passing {
 	int input; /* of the stage */

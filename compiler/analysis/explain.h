@@ -4,7 +4,7 @@
 #ifndef TDL_COMPILER_ANALYSIS_EXPLAIN_H
 #define TDL_COMPILER_ANALYSIS_EXPLAIN_H
 
-#include "plan/region.h"
+#include "kernel/region.h"
 
 typedef struct explain_part {
 	box *inputs; /* by input of the kernel */

@@ -12,7 +12,7 @@ noinst_LIBRARIES += %D%/libanalysis.a
 	%D%/strategy.c %D%/strategy.h \
 	%D%/symbolic.c %D%/symbolic.h \
 	%D%/symbolic_build.h \
-	%D%/symbolic_course.c \
+	%D%/symbolic_monotone.c \
 	%D%/symbolic_extent.c \
 	%D%/symbolic_gather.c \
 	%D%/symbolic_index.c \

@@ -3,8 +3,8 @@
 #include "compiler/analysis/strategy.h"
 
 #include "base/checked.h"
-#include "plan/derive.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
+#include "kernel/linearity.h"
 
 bool strategy_offered(const kernel *k, int v, const char **why)
 {

@@ -7,7 +7,7 @@
 #ifndef TDL_COMPILER_ANALYSIS_STRATEGY_H
 #define TDL_COMPILER_ANALYSIS_STRATEGY_H
 
-#include "plan/region.h"
+#include "kernel/region.h"
 
 /* Whether variable v of k may be divided at all; if not, *why (may be NULL) is
  * the reason, a clause that goes after "cannot be split: ". */

@@ -12,7 +12,7 @@
 
 #include "compiler/analysis/poly.h"
 #include "dsl/dsl.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 typedef struct sym_dim {
 	const poly *extent; /* of a pack: an atom with its text as name */
@@ -49,7 +49,7 @@ typedef struct sym_var {
 	/* A sentence on where the extent comes from, and the place. */
 	const char *declared;
 	range at;
-	const char *whole_because; /* as in plan/kernel.h */
+	const char *whole_because; /* as in kernel/kernel.h */
 } sym_var;
 
 /* Alternatives of conditions: one of paths[0..npaths) holds. */
@@ -94,12 +94,12 @@ typedef struct sym_read {
 } sym_read;
 
 /* A dimension in which a stage's reads of a tensor at data-dependent indices
- * equal a sum over all of it (see kderived in plan/kernel.h). */
+ * equal a sum over all of it (see kderived in kernel/kernel.h). */
 typedef struct sym_lookup {
 	int tensor, dim;
 } sym_lookup;
 
-/* Partial values of a tensor that the stage hands on (see plan/partial.h):
+/* Partial values of a tensor that the stage hands on (see kernel/monotone.h):
  * parts to be combined by one reducer give results that the other combines. */
 typedef struct sym_passing {
 	int tensor;

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "compiler/analysis/symbolic.h"
 #include "dsl/builtins.h"
-#include "plan/sign.h"
+#include "kernel/sign.h"
 
 enum {
 	SYM_MAX_DIMS = 32,
@@ -20,9 +20,9 @@ enum {
 
 /* The dependence of a body on the reads that the slots stand for: those that it
  * uses, and those in which it is linear, a sum of terms each of which has
- * exactly one of them as a factor.  As plan/derive.c has it.  course[i][j]:
+ * exactly one of them as a factor.  As kernel/linearity.c has it. course[i][j]:
  * those whose maximum (i = 0) or minimum (1) it takes to that (j = 0) or this
- * (1) of its values, as plan/partial.c has it. */
+ * (1) of its values, as kernel/monotone.c has it. */
 typedef struct dependence {
 	uint64_t uses, linear; /* bit i: slot i of the collector */
 	uint64_t course[2][2];

@@ -1,6 +1,6 @@
 /* Partial values that pass a body: those of a tensor of which it takes the
- * maximum (or the minimum) as plan/partial.c does, before shapes and attributes
- * are known. */
+ * maximum (or the minimum) as kernel/monotone.c does, before shapes and
+ * attributes are known. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"

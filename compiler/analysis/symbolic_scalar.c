@@ -530,7 +530,8 @@ static stype type_said(const build *b, const ast_expr *e)
 		       : sym_declared_type(&to);
 }
 
-/* From floats to floats it is linear, as plan/derive.c has it; else not. */
+/* From floats to floats it is linear, as kernel/linearity.c has it; else not.
+ */
 static sval cast(build *b, const ast_expr *e)
 {
 	sval v = sym_scalar(b, e->args[0]);

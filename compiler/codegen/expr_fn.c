@@ -1,4 +1,4 @@
-/* Functions of plan/functions.def in C. */
+/* Functions of kernel/functions.def in C. */
 #include "config.h"
 
 #include "compiler/codegen/expr_piece.h"

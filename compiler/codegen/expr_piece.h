@@ -49,7 +49,7 @@ bool is_part_of_byte(dtype t);
 const char *print_to_int(printer *p, const char *x, dtype t);
 piece print_wrapped(printer *p, piece x, dtype t);
 
-/* Functions, plan/functions.def.  (expr_fn.c) */
+/* Functions, kernel/functions.def.  (expr_fn.c) */
 piece print_fn(printer *p, const kexpr *e);
 
 #endif

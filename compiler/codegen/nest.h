@@ -6,7 +6,7 @@
 #ifndef TDL_COMPILER_CODEGEN_NEST_H
 #define TDL_COMPILER_CODEGEN_NEST_H
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 enum { MAX_LOOPS = 2 * MAX_NVARS };
 

@@ -1,6 +1,8 @@
 #include "config.h"
 
-#include "compiler/search/carry.h"
+#include "compiler/cost/aligned_dims.h"
+
+#include "layout/mesh.h"
 
 /* The lower end of part p of n parts of an extent. */
 static int64_t edge(int64_t extent, int64_t n, int64_t p)

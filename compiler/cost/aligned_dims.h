@@ -1,10 +1,10 @@
 /* Alignment of a kernel's variables with the dimensions of its inputs: variable
  * v carries dimension d when dividing v divides the input along d, too.  Used
  * by planners that follow a cut through the graph. */
-#ifndef TDL_COMPILER_SEARCH_CARRY_H
-#define TDL_COMPILER_SEARCH_CARRY_H
+#ifndef TDL_COMPILER_COST_ALIGNED_DIMS_H
+#define TDL_COMPILER_COST_ALIGNED_DIMS_H
 
-#include "plan/region.h"
+#include "kernel/region.h"
 
 /* Whether dividing variable v into n parts makes each part read, of dimension
  * d of an input, nothing but its own of n parts.  Tried on the parts at both

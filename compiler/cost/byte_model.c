@@ -1,9 +1,9 @@
 /* The byte model of search.h, evaluated group by group as it is defined. */
 #include "config.h"
 
-#include "compiler/search/model.h"
+#include "compiler/cost/byte_model.h"
 
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 uint32_t model_partial(const kernel *k, const cuts *c, int naxes)
 {

@@ -1,10 +1,11 @@
 /* The byte model of one operator in one group of workers: which elements a
  * group needs, produces and stores, and which it receives.  All planners that
  * minimise bytes count with it. */
-#ifndef TDL_COMPILER_SEARCH_MODEL_H
-#define TDL_COMPILER_SEARCH_MODEL_H
+#ifndef TDL_COMPILER_COST_BYTE_MODEL_H
+#define TDL_COMPILER_COST_BYTE_MODEL_H
 
-#include "compiler/search/search.h"
+#include "compiler/cost/assignment.h"
+#include "compiler/cost/byte_model.h"
 
 /* The axes, of the first naxes, along which a kernel cut by c produces partial
  * results: a bit each. */
@@ -40,5 +41,12 @@ box model_need(const kernel *k, const box *space, uint32_t inputs);
 
 /* The inputs of a node that are the same tensor as input i. */
 uint32_t model_same_inputs(const node *n, int i);
+
+/* C_i of search.md for one node under an assignment, counting the first naxes
+ * axes only: exact bytes over all groups. */
+int64_t node_model_bytes(const graph *g, const assignment *as, node_id n,
+			 int naxes);
+/* The sum over all nodes. */
+int64_t model_bytes(const graph *g, const assignment *as, int naxes);
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/ways.h"
+#include "compiler/cost/candidates.h"
 
 #include <string.h>
 

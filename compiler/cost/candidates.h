@@ -1,10 +1,10 @@
 /* Candidates for layouts: the ways to cut a tensor, or to divide a node, over
  * all axes of a mesh.  They are the values of the variables of
  * whole_problem(). */
-#ifndef TDL_COMPILER_SEARCH_WAYS_H
-#define TDL_COMPILER_SEARCH_WAYS_H
+#ifndef TDL_COMPILER_COST_CANDIDATES_H
+#define TDL_COMPILER_COST_CANDIDATES_H
 
-#include "compiler/search/planner.h"
+#include "compiler/cost/rules.h"
 
 /* In ascending order: ways that agree on all axes but the last follow each
  * other. */

@@ -1,10 +1,10 @@
 #include "config.h"
 
-#include "compiler/search/formulate.h"
+#include "compiler/cost/formulate.h"
 
 #include "compiler/analysis/strategy.h"
-#include "compiler/search/model.h"
-#include "compiler/search/pairs.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/pair_costs.h"
 
 /* ---- choices ----------------------------------------------------------- */
 

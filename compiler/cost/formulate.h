@@ -1,11 +1,11 @@
 /* One step of the recursive search as a strategy problem: variables for tensors
  * and nodes, values for the choices that are left on one axis of the mesh,
  * costs by the byte model.  Planners formulate with it, solve.h solves. */
-#ifndef TDL_COMPILER_SEARCH_FORMULATE_H
-#define TDL_COMPILER_SEARCH_FORMULATE_H
+#ifndef TDL_COMPILER_COST_FORMULATE_H
+#define TDL_COMPILER_COST_FORMULATE_H
 
-#include "compiler/search/problem.h"
-#include "compiler/search/search.h"
+#include "compiler/cost/assignment.h"
+#include "compiler/solver/problem.h"
 
 /* A step: the last axis of as->mesh is to be decided, all axes before it have
  * been. */

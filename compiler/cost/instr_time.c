@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/seconds.h"
+#include "compiler/cost/instr_time.h"
 
 #include "plan/transfer.h"
 

@@ -1,9 +1,9 @@
 /* The time model: predicted seconds of one instruction of a program on a
  * machine. */
-#ifndef TDL_COMPILER_SEARCH_SECONDS_H
-#define TDL_COMPILER_SEARCH_SECONDS_H
+#ifndef TDL_COMPILER_COST_INSTR_TIME_H
+#define TDL_COMPILER_COST_INSTR_TIME_H
 
-#include "compiler/search/topology.h"
+#include "compiler/cost/topology.h"
 #include "plan/plan.h"
 
 /* Seconds of the slowest worker.  Of more than `most' workers as many, evenly

@@ -1,18 +1,18 @@
 #include "config.h"
 
-#include "compiler/search/whole.h"
+#include "compiler/cost/joint_problem.h"
 
 #include <string.h>
 
 #include "base/intern.h"
-#include "compiler/search/model.h"
-#include "compiler/search/pairs.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/pair_costs.h"
 
 /* A table of all ways of a node and of one of its tensors, and what tells it
  * from others. */
 typedef struct entry {
 	const kernel *kernel;
-	uint32_t inputs; /* of pairs.h */
+	uint32_t inputs; /* of pair_costs.h */
 	const ways *nodes, *tensors;
 	int64_t *table; /* NULL: nothing is here */
 } entry;

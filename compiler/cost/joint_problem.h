@@ -1,9 +1,9 @@
 /* All axes of a mesh as one strategy problem, whose values are the ways of
- * ways.h.  Used by at_once.c, pase.c and ilp_planner.c. */
-#ifndef TDL_COMPILER_SEARCH_WHOLE_H
-#define TDL_COMPILER_SEARCH_WHOLE_H
+ * candidates.h.  Used by joint_search.c, pase.c and ilp_planner.c. */
+#ifndef TDL_COMPILER_COST_JOINT_PROBLEM_H
+#define TDL_COMPILER_COST_JOINT_PROBLEM_H
 
-#include "compiler/search/whole_table.h"
+#include "compiler/cost/joint_table.h"
 
 /* Variable t stands for tensor t, if t decides for itself, variable
  * ntensors + n for node n, value i for the i-th of their ways.  A total is C_m
@@ -18,12 +18,6 @@ typedef void (*whole_filler)(const mesh *m, const whole_pair *p,
 /* The same with tables of another kind. */
 problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
 			  const ways_set *w, whole_filler fill);
-
-/* Solves that problem, or one with the same variables and tables between the
- * same, within the limits.  value[]: an assignment to begin with, so that the
- * result costs no more, or NULL.  The result is in a. */
-solution whole_solve(arena *a, const graph *g, const problem *p,
-		     const int *value, const solve_limits *limits);
 
 /* Estimate of the time to make its tables, about nanoseconds. */
 int64_t whole_work(const graph *g, const mesh *m, const ways_set *w);

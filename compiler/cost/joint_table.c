@@ -4,11 +4,11 @@
  * groups of products of numbers that are computed already. */
 #include "config.h"
 
-#include "compiler/search/whole_table.h"
+#include "compiler/cost/joint_table.h"
 
 #include <string.h>
 
-#include "compiler/search/model.h"
+#include "compiler/cost/byte_model.h"
 
 enum {
 	MOST_GROUPS = 256, /* so masks of axes that cut a dimension are, too */

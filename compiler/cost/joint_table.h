@@ -1,10 +1,10 @@
 /* Byte costs of a node and one of its tensors together, for all ways to divide
  * the one and to cut the other over all axes of a mesh: the tables of
- * whole.h. */
-#ifndef TDL_COMPILER_SEARCH_WHOLE_TABLE_H
-#define TDL_COMPILER_SEARCH_WHOLE_TABLE_H
+ * joint_problem.h. */
+#ifndef TDL_COMPILER_COST_JOINT_TABLE_H
+#define TDL_COMPILER_COST_JOINT_TABLE_H
 
-#include "compiler/search/ways.h"
+#include "compiler/cost/candidates.h"
 
 typedef struct whole_pair {
 	const kernel *kernel;
@@ -28,7 +28,7 @@ bool whole_table_can(const mesh *m, const whole_pair *p);
 int64_t whole_cell_work(const mesh *m);
 
 /* Fills in table[nodes->n][tensors->n]: bytes over all groups, the same as
- * pairs.h computes axis by axis. */
+ * pair_costs.h computes axis by axis. */
 void whole_table(const mesh *m, const whole_pair *p, int64_t *table);
 
 #endif

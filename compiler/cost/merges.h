@@ -2,9 +2,9 @@
  *
  * The assignment determines which of them do (lower/fuse.h); a `merge' states
  * the facts known before there is one.  Made by fuse_outlook(), used by the
- * lower bounds of figures.h. */
-#ifndef TDL_COMPILER_SEARCH_MERGES_H
-#define TDL_COMPILER_SEARCH_MERGES_H
+ * lower bounds of program_bounds.h. */
+#ifndef TDL_COMPILER_COST_MERGES_H
+#define TDL_COMPILER_COST_MERGES_H
 
 #include "compiler/graph/graph.h"
 

@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "compiler/search/pairs.h"
+#include "compiler/cost/pair_costs.h"
 
 #include <string.h>
 
 #include "base/intern.h"
-#include "compiler/search/model.h"
-#include "compiler/search/separable.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/separable.h"
 
 /* So many groups are enumerated, more only where they have to. */
 enum { FEW_GROUPS = 4 };

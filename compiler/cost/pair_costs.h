@@ -1,9 +1,9 @@
 /* Byte costs of a node and one of its tensors together, for all choices of both
  * on one axis, and a cache of these tables.  Used by formulate.c. */
-#ifndef TDL_COMPILER_SEARCH_PAIRS_H
-#define TDL_COMPILER_SEARCH_PAIRS_H
+#ifndef TDL_COMPILER_COST_PAIR_COSTS_H
+#define TDL_COMPILER_COST_PAIR_COSTS_H
 
-#include "compiler/search/formulate.h"
+#include "compiler/cost/formulate.h"
 
 /* A node's kernel and one tensor, and how both are cut on the axes before. */
 typedef struct pair {

@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "compiler/search/figures.h"
+#include "compiler/cost/program_bounds.h"
 
-#include "compiler/search/planner.h"
+#include "compiler/cost/assignment.h"
 #include "plan/plan.h"
 
 enum { MOST_OF_THREE = 1 << 12 }; /* entries of a table of three */
@@ -203,7 +203,7 @@ static void leave_open(const maker *m, node_id n, int ntensor, double *cost)
 	const ways *w = m->x->ways->nodes[n];
 	for (int i = 0; i < w->n; i++)
 		for (int t = 0; t < ntensor; t++)
-			if (planner_whole(&w->at[i], &m->x->mesh))
+			if (assignment_skips_axis(&w->at[i], &m->x->mesh))
 				cost[i * ntensor + t] = 0;
 }
 

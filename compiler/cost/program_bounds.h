@@ -4,14 +4,14 @@
  * The program that the lowering makes of a plan takes at least the time of each
  * of some sums, and at least the memory of each of others.  A sum of memory
  * counts blocks that are in use together in any order of the nodes, however
- * long copies are kept.  bounded.c searches with them, on graphs of at most
+ * long copies are kept.  best_first.c searches with them, on graphs of at most
  * FIGURES_MOST_NODES nodes. */
-#ifndef TDL_COMPILER_SEARCH_FIGURES_H
-#define TDL_COMPILER_SEARCH_FIGURES_H
+#ifndef TDL_COMPILER_COST_PROGRAM_BOUNDS_H
+#define TDL_COMPILER_COST_PROGRAM_BOUNDS_H
 
-#include "compiler/search/merges.h"
-#include "compiler/search/relax.h"
-#include "compiler/search/timed.h"
+#include "compiler/cost/merges.h"
+#include "compiler/cost/time_model.h"
+#include "compiler/solver/mini_bucket.h"
 
 enum { FIGURES_MOST_NODES = 64 };
 

@@ -5,9 +5,9 @@
  * disjoint sets of axes: 8 + 8 terms in place of 64. */
 #include "config.h"
 
-#include "compiler/search/separable.h"
+#include "compiler/cost/separable.h"
 
-#include "compiler/search/model.h"
+#include "compiler/cost/byte_model.h"
 
 /* Elements times groups. */
 typedef __int128 wide;

@@ -1,9 +1,9 @@
-/* The costs of pairs.h in closed form, without enumerating groups, for regions
- * whose dimensions are independent of each other. */
-#ifndef TDL_COMPILER_SEARCH_SEPARABLE_H
-#define TDL_COMPILER_SEARCH_SEPARABLE_H
+/* The costs of pair_costs.h in closed form, without enumerating groups, for
+ * regions whose dimensions are independent of each other. */
+#ifndef TDL_COMPILER_COST_SEPARABLE_H
+#define TDL_COMPILER_COST_SEPARABLE_H
 
-#include "compiler/search/pairs.h"
+#include "compiler/cost/pair_costs.h"
 
 /* Fills table, [vars->n][dims->n], with elements (not bytes) over all groups
  * of m, whose last axis is to be decided.  Returns false, with nothing done,

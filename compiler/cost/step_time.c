@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "compiler/search/objective.h"
+#include "compiler/cost/step_time.h"
 
 #include <string.h>
 
 #include "base/intern.h"
-#include "compiler/search/planner.h"
+#include "compiler/cost/assignment.h"
 
 objective *objective_new(arena *a, const graph *g, const mesh *m,
 			 const topology *t)
@@ -95,7 +95,8 @@ static double held_bytes(const pricer *p, tensor_id t, int d)
 {
 	const step *s = p->f->step;
 	const mesh *m = &s->as->mesh;
-	double n = (double)planner_bytes(&s->g->tensors[t].type) / p->later;
+	double n = (double)assignment_tensor_bytes(&s->g->tensors[t].type) /
+		   p->later;
 	for (int a = 0; a < p->axis; a++)
 		if (s->as->tensor_cuts[t].dim[a] != CUT_NONE)
 			n /= m->size[a];

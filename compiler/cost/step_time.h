@@ -5,11 +5,11 @@
  * it, if the axes still to come divide it evenly.  Each byte that a worker
  * holds costs a price, in seconds.  Costs are picoseconds.  Used by planners
  * that minimise time axis by axis (`extended'). */
-#ifndef TDL_COMPILER_SEARCH_OBJECTIVE_H
-#define TDL_COMPILER_SEARCH_OBJECTIVE_H
+#ifndef TDL_COMPILER_COST_STEP_TIME_H
+#define TDL_COMPILER_COST_STEP_TIME_H
 
-#include "compiler/search/formulate.h"
-#include "compiler/search/topology.h"
+#include "compiler/cost/formulate.h"
+#include "compiler/cost/topology.h"
 
 typedef struct objective {
 	const graph *graph;

@@ -1,14 +1,14 @@
 #include "config.h"
 
-#include "compiler/search/timed.h"
+#include "compiler/cost/time_model.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/intern.h"
-#include "compiler/search/model.h"
-#include "compiler/search/seconds.h"
-#include "plan/forms.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/instr_time.h"
+#include "plan/region_classes.h"
 
 /* Of the pairs that are alike one has the table, of the nodes one the seconds
  * that they run: without tensors. */

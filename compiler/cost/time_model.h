@@ -1,14 +1,15 @@
 /* Costs of the choices of a plan in its program: seconds on a machine, bytes in
- * the arena.  Used by `levels' and by the best-first search of bounded.c.
+ * the arena.  Used by `levels' and by the best-first search of best_first.c.
  *
  * A program fetches the inputs of a node, runs it, and brings the result to
  * where it is stored.  The cost of each of these follows from the ways of the
  * node and of one tensor, so that a program that keeps no copy takes exactly
  * the sum of these costs, one instruction after the other. */
-#ifndef TDL_COMPILER_SEARCH_TIMED_H
-#define TDL_COMPILER_SEARCH_TIMED_H
+#ifndef TDL_COMPILER_COST_TIME_MODEL_H
+#define TDL_COMPILER_COST_TIME_MODEL_H
 
-#include "compiler/search/ways.h"
+#include "compiler/cost/candidates.h"
+#include "compiler/cost/topology.h"
 
 /* A node, and a tensor that it reads or computes. */
 typedef struct timed_cost {

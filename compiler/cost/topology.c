@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/topology.h"
+#include "compiler/cost/topology.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/search/search.h"
-#include "plan/plan.h"
+#include "compiler/cost/assignment.h"
+#include "layout/mesh.h"
 
 /* ---- presets ----------------------------------------------------------- */
 
@@ -195,7 +195,7 @@ static bool read_level(const reader *r, const json_t *of, topology_level *l)
 	    !number(r, of, "latency", 0, -1, &l->latency) ||
 	    !number(r, of, "bandwidth", 1, -1, &l->bandwidth))
 		return false;
-	if (size != floor(size) || size > PLAN_MAX_WORKERS)
+	if (size != floor(size) || size > MESH_MAX_WORKERS)
 		return wrong(r, "the size of a level is an integer up to "
 				"65536");
 	l->size = (int)size;
@@ -292,7 +292,7 @@ const char *topology_sizes(arena *a, const topology *t)
 	int64_t n = t->levels[t->nlevels - 1].size;
 	const char *text = n ? arena_printf(a, "it has up to %d", (int)n)
 			     : "it has any number";
-	for (int i = t->nlevels - 1; i-- > 0 && n <= PLAN_MAX_WORKERS;) {
+	for (int i = t->nlevels - 1; i-- > 0 && n <= MESH_MAX_WORKERS;) {
 		int size = t->levels[i].size;
 		text = size ? arena_printf(a, "%s, and multiples of %" PRId64
 					   " up to %" PRId64, text, n,
@@ -311,7 +311,7 @@ bool topology_mesh(const topology *t, int k, mesh *m)
 		return false;
 	m->naxes = 0;
 	for (int i = 0; i < t->nlevels; i++)
-		m->naxes += search_factors(used[i], m->size + m->naxes);
+		m->naxes += mesh_factors(used[i], m->size + m->naxes);
 	return true;
 }
 

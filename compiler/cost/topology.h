@@ -5,13 +5,14 @@
  * whichever takes longer (the roofline model), a transfer a latency for each
  * message that follows another and its bytes over the level's bandwidth (the
  * alpha-beta model; Thakur, Rabenseifner, Gropp 2005). */
-#ifndef TDL_COMPILER_SEARCH_TOPOLOGY_H
-#define TDL_COMPILER_SEARCH_TOPOLOGY_H
+#ifndef TDL_COMPILER_COST_TOPOLOGY_H
+#define TDL_COMPILER_COST_TOPOLOGY_H
 
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/dtype.h"
-#include "plan/region.h"
+#include "kernel/region.h"
+#include "layout/mesh.h"
 
 typedef struct topology_level {
 	const char *name;

@@ -5,6 +5,7 @@
 
 #include "compiler/analysis/bounds.h"
 #include "compiler/graph/graph.h"
+#include "compiler/model/model.h"
 
 /* Whether it can be built as it is. */
 static bool has_defaults(const ast_model *m)

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "compiler/driver/coverage.h"
 #include "compiler/driver/driver.h"
+#include "compiler/onnx/onnx.h"
 
 /* ---- what is counted ---------------------------------------------------- */
 
@@ -156,7 +157,7 @@ static cli_status cover(driver *d, coverage *c, const coverage_options *o)
 {
 	int factors[MAX_AXES + 8];
 	c->devices = o->devices;
-	int n = search_factors((int)c->devices, factors);
+	int n = mesh_factors((int)c->devices, factors);
 	c->parts = factors[n - 1];
 	if (graph_traffic(c->graph) > INT64_MAX / 4 / o->devices) {
 		diag_error_in(d->sink, DIAG_MODEL_TOO_LARGE, c->graph->name,
@@ -181,7 +182,7 @@ cli_status command_coverage(driver *d, int argc, char **argv)
 	const cli_option options[] = {
 		{ CLI_INT, 'k', "devices", "N",
 		  "the number of devices that costs are for (2)", &o.devices,
-		  .min = 2, .max = PLAN_MAX_WORKERS },
+		  .min = 2, .max = MESH_MAX_WORKERS },
 		{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",
 		  "set a symbolic size, or an argument of a TDL model",
 		  &o.defines },

@@ -7,7 +7,8 @@
 
 #include "base/vec.h"
 #include "compiler/analysis/strategy.h"
-#include "compiler/search/search.h"
+#include "compiler/model/model.h"
+#include "compiler/planners/search.h"
 #include "plan/plan.h"
 
 typedef VEC(const char *) coverage_names;

@@ -6,6 +6,7 @@
 #include "compiler/driver/coverage.h"
 #include "compiler/driver/describe.h"
 #include "compiler/driver/plan_print.h"
+#include "compiler/model/model.h"
 
 /* ---- JSON --------------------------------------------------------------- */
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "compiler/analysis/bounds.h"
-#include "compiler/driver/mapped.h"
-#include "compiler/driver/page.h"
+#include "compiler/driver/doc_output.h"
+#include "compiler/driver/onnx_uses.h"
 
 static const char *const formats[] = { "markdown", "html", NULL };
 static const page_format *const pages[] = { &page_markdown, &page_html };

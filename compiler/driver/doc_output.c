@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/page.h"
+#include "compiler/driver/doc_output.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "compiler/model/model.h"
 
 const char *const driver_diagnostics[] = { "text", "json", NULL };
 

@@ -29,7 +29,7 @@
 
 #include "base/cli.h"
 #include "base/diag.h"
-#include "compiler/graph/graph.h"
+#include "compiler/model/model.h"
 #include "dsl/dsl.h"
 
 typedef struct driver {

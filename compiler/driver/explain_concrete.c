@@ -7,7 +7,7 @@
 #include "compiler/analysis/explain.h"
 #include "compiler/driver/describe.h"
 #include "compiler/driver/explain.h"
-#include "plan/partial.h"
+#include "kernel/monotone.h"
 
 /* A stage of the operator, and what is to be said of it. */
 typedef struct told {

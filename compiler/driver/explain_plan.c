@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "compiler/analysis/strategy.h"
+#include "compiler/cost/byte_model.h"
 #include "compiler/driver/plan_make.h"
-#include "compiler/search/outline.h"
+#include "compiler/planners/partial_assignment.h"
 
 /* ---- the graph of a plan ----------------------------------------------- */
 

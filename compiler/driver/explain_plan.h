@@ -4,7 +4,7 @@
 #define TDL_COMPILER_DRIVER_EXPLAIN_PLAN_H
 
 #include "compiler/driver/driver.h"
-#include "compiler/search/search.h"
+#include "compiler/planners/search.h"
 
 /* A layout of a tensor along one axis, the other axes being as in the plan. */
 typedef struct plan_choice {

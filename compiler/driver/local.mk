@@ -23,11 +23,11 @@ tdlc_SOURCES = \
 	%D%/explain_rule.c \
 	%D%/fmt.c \
 	%D%/main.c \
-	%D%/mapped.c %D%/mapped.h \
+	%D%/onnx_uses.c %D%/onnx_uses.h \
 	%D%/ops.c \
-	%D%/page.c %D%/page.h \
-	%D%/page_html.c \
-	%D%/page_markdown.c \
+	%D%/doc_output.c %D%/doc_output.h \
+	%D%/doc_html.c \
+	%D%/doc_markdown.c \
 	%D%/pins.c %D%/pins.h \
 	%D%/place.c %D%/place.h \
 	%D%/place_capture.c \
@@ -59,14 +59,14 @@ tdlc_LDADD = \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \
 	compiler/lower/liblower.a \
-	compiler/search/libsearch.a \
+	$(planners_libs) \
 	compiler/verify/libverify.a \
 	compiler/gradient/libgradient.a \
 	compiler/analysis/libanalysis.a \
 	$(graph_libs) \
 	compiler/expand/libexpand.a \
 	$(dsl_libs) \
-	plan/libplan.a \
+	$(plan_libs) \
 	base/libbase.a \
 	$(PROTOBUF_C_LIBS) \
 	$(JANSSON_LIBS) \

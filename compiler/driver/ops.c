@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compiler/driver/describe.h"
-#include "compiler/driver/mapped.h"
+#include "compiler/driver/onnx_uses.h"
 
 /* The first line of a doc comment, "" for none. */
 static const char *first_line(arena *a, const char *doc)

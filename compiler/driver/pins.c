@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/search/outline.h"
+#include "compiler/planners/partial_assignment.h"
 
 enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
 

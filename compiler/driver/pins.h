@@ -12,7 +12,7 @@
 #define TDL_COMPILER_DRIVER_PINS_H
 
 #include "compiler/driver/driver.h"
-#include "compiler/search/search.h"
+#include "compiler/planners/search.h"
 
 typedef struct pin_options {
 	cli_words pins;	  /* --pin */

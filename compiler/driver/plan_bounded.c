@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "compiler/driver/plan_programs.h"
 #include "compiler/lower/fuse.h"
-#include "compiler/search/bounded.h"
+#include "compiler/planners/best_first.h"
 
 enum { MOST_PLANS = 2048 }; /* that are lowered */
 

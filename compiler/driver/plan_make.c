@@ -6,6 +6,7 @@
 
 #include "compiler/driver/plan_programs.h"
 #include "compiler/graph/canonical.h"
+#include "compiler/onnx/onnx.h"
 
 graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 		       cli_status *status)

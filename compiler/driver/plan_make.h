@@ -40,7 +40,7 @@ bool plan_is_countable(driver *d, const graph *g, int64_t k);
 
 #define PLAN_OPTION_DEVICES(k)                                               \
 	{ CLI_INT, 'k', "devices", "N", "the number of devices", (k),        \
-	  .min = 1, .max = PLAN_MAX_WORKERS }
+	  .min = 1, .max = MESH_MAX_WORKERS }
 
 /* Whether the command line has one model, and a number of devices; if not, with
  * a usage error printed. */

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "compiler/search/search.h"
+#include "compiler/planners/search.h"
 #include "plan/plan.h"
 
 typedef struct plan_report {

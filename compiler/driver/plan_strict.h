@@ -3,7 +3,7 @@
 #define TDL_COMPILER_DRIVER_PLAN_STRICT_H
 
 #include "base/diag.h"
-#include "compiler/search/search.h"
+#include "compiler/planners/search.h"
 
 typedef struct plan_strictness {
 	bool fail_on_opaque;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "compiler/driver/plan_programs.h"
-#include "compiler/search/levels.h"
+#include "compiler/planners/levels.h"
 #include "plan/peak.h"
 
 enum {

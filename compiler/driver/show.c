@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/train_options.h"
+#include "compiler/onnx/onnx.h"
 
 /* Arithmetic operations of a node; INT64_MAX where they do not fit. */
 static int64_t node_flops(const graph *g, node_id n)

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "compiler/driver/driver.h"
-#include "compiler/search/solve.h"
-#include "compiler/search/wcsp.h"
+#include "compiler/solver/solve.h"
+#include "compiler/solver/wcsp.h"
 
 /* For a problem on its own: tables of 1 GiB, and as long as it takes. */
 static solve_limits limits_for(double seconds)

@@ -2,6 +2,8 @@
 
 #include "compiler/driver/train_options.h"
 
+#include "compiler/model/model.h"
+
 const char *const train_precisions[] = { "f32", "bf16", "f16", NULL };
 
 /* The first of the options that are given and need --train; NULL for none. */

@@ -3,7 +3,8 @@
 #define TDL_COMPILER_DRIVER_TRAIN_OPTIONS_H
 
 #include "compiler/driver/driver.h"
-#include "compiler/graph/train.h"
+#include "compiler/model/model.h"
+#include "compiler/train/train.h"
 
 typedef struct train_request {
 	bool train, evaluate;

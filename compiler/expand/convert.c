@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* ---- saturate ----------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #define TDL_COMPILER_EXPAND_EXPAND_H
 
 #include "dsl/dsl.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 /* Element type and shape of a tensor. */
 typedef struct tensor_type {

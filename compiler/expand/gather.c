@@ -1,9 +1,9 @@
 /* Data-dependent reads that get a stage of their own.
  *
  * A read at a data-dependent index can be divided along the dimension that it
- * looks up (plan/derive.h) only in a body that is linear in it.  In any other,
- * relu(table[ids[i], j]), the read becomes a stage, in which it is the whole
- * body, as a reduction inside an expression does. */
+ * looks up (kernel/linearity.h) only in a body that is linear in it.  In any
+ * other, relu(table[ids[i], j]), the read becomes a stage, in which it is the
+ * whole body, as a reduction inside an expression does. */
 #include "config.h"
 
 #include "compiler/expand/context.h"

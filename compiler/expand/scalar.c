@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/eval.h"
-#include "plan/scalar.h"
+#include "kernel/eval.h"
+#include "kernel/scalar.h"
 
 const val val_bad = { .kind = VAL_BAD };
 

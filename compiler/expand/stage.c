@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "plan/derive.h"
-#include "plan/region.h"
+#include "kernel/linearity.h"
+#include "kernel/region.h"
 
 /* ---- which variables and tensors an expression uses --------------------- */
 

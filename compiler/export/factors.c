@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/export/pieces.h"
+#include "compiler/export/factors.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Dimensions and variables in pieces, as finely as any index tells digits of
  * them apart; pieces that are the same digit are one class. */
-#ifndef TDL_COMPILER_EXPORT_PIECES_H
-#define TDL_COMPILER_EXPORT_PIECES_H
+#ifndef TDL_COMPILER_EXPORT_FACTORS_H
+#define TDL_COMPILER_EXPORT_FACTORS_H
 
-#include "compiler/export/links.h"
+#include "compiler/export/index_maps.h"
 
 enum { MAX_BREAKS = MAX_DIGITS };
 

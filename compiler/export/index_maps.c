@@ -2,7 +2,7 @@
  * kernels. */
 #include "config.h"
 
-#include "compiler/export/links.h"
+#include "compiler/export/index_maps.h"
 
 #include <stdlib.h>
 #include <string.h>

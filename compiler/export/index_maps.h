@@ -1,8 +1,8 @@
 /* Links between the dimensions that an operator reads and its iteration
  * variables: the facts of an operator that rules of other systems can express,
  * and no more. */
-#ifndef TDL_COMPILER_EXPORT_LINKS_H
-#define TDL_COMPILER_EXPORT_LINKS_H
+#ifndef TDL_COMPILER_EXPORT_INDEX_MAPS_H
+#define TDL_COMPILER_EXPORT_INDEX_MAPS_H
 
 #include "compiler/analysis/descriptor.h"
 #include "compiler/expand/expand.h"

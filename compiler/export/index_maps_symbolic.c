@@ -1,7 +1,7 @@
 /* Links of an operator before shapes are known, from its descriptor. */
 #include "config.h"
 
-#include "compiler/export/links.h"
+#include "compiler/export/index_maps.h"
 
 #include <string.h>
 

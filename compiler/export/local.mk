@@ -1,10 +1,10 @@
 noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_SOURCES = \
 	%D%/jax.c \
-	%D%/links.c %D%/links.h \
-	%D%/links_symbolic.c \
+	%D%/index_maps.c %D%/index_maps.h \
+	%D%/index_maps_symbolic.c \
 	%D%/nnscaler.c \
-	%D%/pieces.c %D%/pieces.h \
+	%D%/factors.c %D%/factors.h \
 	%D%/program.c %D%/program.h \
 	%D%/program_plan.c \
 	%D%/rule.c %D%/rule.h \

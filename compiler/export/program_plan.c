@@ -9,7 +9,7 @@
 #include "base/intern.h"
 #include "compiler/codegen/text.h"
 #include "compiler/export/program.h"
-#include "plan/bind.h"
+#include "plan/cuda_binding.h"
 #include "plan/transfer.h"
 
 typedef struct writer {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "compiler/export/pieces.h"
+#include "compiler/export/factors.h"
 
 typedef struct class_facts {
 	rule_kind kind;

@@ -7,7 +7,7 @@
 #ifndef TDL_COMPILER_EXPORT_RULE_H
 #define TDL_COMPILER_EXPORT_RULE_H
 
-#include "compiler/export/links.h"
+#include "compiler/export/index_maps.h"
 
 typedef enum rule_kind {
 	RULE_PASS,    /* the result is divided as the inputs are */

@@ -18,7 +18,7 @@
 
 #include "base/checked.h"
 #include "compiler/graph/order.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 enum {
 	FOLD_MAX_NELEM = 65536,	   /* of a result */

@@ -2,7 +2,7 @@
 #ifndef TDL_COMPILER_GRAPH_ORDER_H
 #define TDL_COMPILER_GRAPH_ORDER_H
 
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 /* The body of k is one read.  True where element p of the result, in row-major
  * order, is element p of the tensor read, and both have as many: a reshape.

@@ -22,8 +22,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/graph/train.h"
-
 typedef enum summing {
 	SUMS_NOTHING,
 	SUMS_PRODUCTS, /* of different tensors, and nothing else */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 typedef struct rewriting {
 	arena *a;

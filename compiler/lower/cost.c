@@ -3,9 +3,9 @@
 #include "compiler/lower/cost.h"
 
 #include "base/vec.h"
+#include "compiler/cost/instr_time.h"
 #include "compiler/lower/timeline.h"
-#include "compiler/search/seconds.h"
-#include "plan/forms.h"
+#include "plan/region_classes.h"
 
 enum { MOST_LOOKED_AT = 64 };
 

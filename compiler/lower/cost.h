@@ -4,7 +4,7 @@
 #ifndef TDL_COMPILER_LOWER_COST_H
 #define TDL_COMPILER_LOWER_COST_H
 
-#include "compiler/search/topology.h"
+#include "compiler/cost/topology.h"
 #include "plan/plan.h"
 
 /* A run of a program, in seconds.  Each instruction takes as long as its

@@ -3,8 +3,8 @@
 #ifndef TDL_COMPILER_LOWER_FUSE_H
 #define TDL_COMPILER_LOWER_FUSE_H
 
-#include "compiler/search/merges.h"
-#include "compiler/search/search.h"
+#include "compiler/cost/merges.h"
+#include "compiler/cost/assignment.h"
 
 /* The graph in which a node that computes element by element becomes a part of
  * the only node that reads its result, each element once: the result is never

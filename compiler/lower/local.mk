@@ -1,14 +1,14 @@
 noinst_LIBRARIES += %D%/liblower.a
 %C%_liblower_a_SOURCES = \
 	%D%/constants.c %D%/constants.h \
-	%D%/copies.c \
+	%D%/copy_reuse.c \
 	%D%/cost.c %D%/cost.h \
-	%D%/eager.c \
+	%D%/schedule_early.c \
 	%D%/fuse.c %D%/fuse.h \
-	%D%/lazy.c \
+	%D%/schedule_late.c \
 	%D%/lower.c %D%/lower.h \
-	%D%/order.c %D%/order.h \
-	%D%/patient.c \
+	%D%/schedule.c %D%/schedule.h \
+	%D%/schedule_overlapping.c \
 	%D%/program.c %D%/program.h \
 	%D%/timeline.c %D%/timeline.h
 

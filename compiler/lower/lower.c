@@ -147,7 +147,7 @@ plan *lower_plan(arena *a, const graph *whole, const assignment *chosen,
 	int64_t workers = 1;
 	for (int i = 0; i < as->mesh.naxes; i++)
 		workers *= as->mesh.size[i];
-	assert(workers <= PLAN_MAX_WORKERS);
+	assert(workers <= MESH_MAX_WORKERS);
 	lowerer l = { .a = a, .tmp = arena_new(), .g = g };
 	l.p = ARENA_NEW(a, plan);
 	l.p->model = g->name;

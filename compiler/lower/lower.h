@@ -3,7 +3,7 @@
 #ifndef TDL_COMPILER_LOWER_LOWER_H
 #define TDL_COMPILER_LOWER_LOWER_H
 
-#include "compiler/search/search.h"
+#include "compiler/cost/assignment.h"
 #include "plan/plan.h"
 
 typedef struct lower_options {

@@ -4,7 +4,7 @@
 #define TDL_COMPILER_LOWER_PROGRAM_H
 
 #include "base/vec.h"
-#include "plan/place.h"
+#include "plan/lifetimes.h"
 
 /* The buffers of a node: the run reads sources[] and writes `made`; where that
  * is partial, it is combined to `share`; the result of both goes to the stored

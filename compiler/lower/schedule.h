@@ -1,6 +1,6 @@
 /* Orders of the nodes, and the memory that they take.  Inside lower/ only. */
-#ifndef TDL_COMPILER_LOWER_ORDER_H
-#define TDL_COMPILER_LOWER_ORDER_H
+#ifndef TDL_COMPILER_LOWER_SCHEDULE_H
+#define TDL_COMPILER_LOWER_SCHEDULE_H
 
 #include "compiler/lower/program.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/lower/order.h"
+#include "compiler/lower/schedule.h"
 
 /* Nodes by their places in an order, the first on top. */
 typedef struct heap {

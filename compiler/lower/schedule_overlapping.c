@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/lower/order.h"
+#include "compiler/lower/schedule.h"
 
 #include <stdlib.h>
 

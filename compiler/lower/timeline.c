@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "plan/place.h"
+#include "plan/lifetimes.h"
 
 /* The latest of some instants for each byte of the arena.  Bytes between two
  * ends of buffers are one cell; cells are the leaves of a binary tree, in which

@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "compiler/graph/mapping.h"
+#include "compiler/model/eval.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/graph/mapping_expr.h"
-#include "plan/eval.h"
+#include "compiler/model/eval_expr.h"
+#include "kernel/eval.h"
 
 /* A fault of the node itself, not of the entry. */
 #define node_error(ev, id, ...) \

@@ -3,10 +3,10 @@
  *
  * The language, and its functions, are those of docs/language.md, "Bodies".
  * Nothing here knows protobuf, nor any operator. */
-#ifndef TDL_COMPILER_GRAPH_MAPPING_H
-#define TDL_COMPILER_GRAPH_MAPPING_H
+#ifndef TDL_COMPILER_MODEL_EVAL_H
+#define TDL_COMPILER_MODEL_EVAL_H
 
-#include "compiler/graph/graph.h"
+#include "compiler/model/model.h"
 
 typedef enum mkind {
 	MV_BAD,	 /* an error was added */

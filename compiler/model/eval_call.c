@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "compiler/graph/mapping_expr.h"
+#include "compiler/model/eval_expr.h"
 #include "dsl/builtins.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* ---- attributes --------------------------------------------------------- */
 

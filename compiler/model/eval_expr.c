@@ -1,7 +1,7 @@
 /* Expressions in models, onnx entries and defs: numbers, lists, strings. */
 #include "config.h"
 
-#include "compiler/graph/mapping_expr.h"
+#include "compiler/model/eval_expr.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 #include "compiler/graph/builder.h"
-#include "compiler/graph/train.h"
+#include "compiler/train/train.h"
 
 /* ---- values ------------------------------------------------------------ */
 

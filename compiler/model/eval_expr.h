@@ -1,11 +1,11 @@
 /* The evaluator of the bodies of models, onnx entries and defs: values, names,
  * expressions and statements.  Shared by the files mapping*.c and model*.c
  * alone. */
-#ifndef TDL_COMPILER_GRAPH_MAPPING_EXPR_H
-#define TDL_COMPILER_GRAPH_MAPPING_EXPR_H
+#ifndef TDL_COMPILER_MODEL_EVAL_EXPR_H
+#define TDL_COMPILER_MODEL_EVAL_EXPR_H
 
 #include "base/vec.h"
-#include "compiler/graph/mapping.h"
+#include "compiler/model/eval.h"
 
 /* Items of lists that + made.  A list that ends where the store ends is
  * extended in place, so that a list is built in linear time. */
@@ -101,7 +101,7 @@ bool mv_equal(const mvalue *x, const mvalue *y);
 /* "an integer", for messages. */
 const char *mv_kind_name(mkind k);
 
-/* mapping_scope.c */
+/* eval_scope.c */
 void mapping_enter(evaluator *ev, const ast_block *def, range call,
 		   const char *prefix);
 void mapping_leave(evaluator *ev);
@@ -134,7 +134,7 @@ typedef struct outcome {
 	range at; /* of the return */
 } outcome;
 
-/* mapping_stmt.c */
+/* eval_stmt.c */
 mflow mapping_statements(evaluator *ev, ast_stmt *const *body, int n,
 			 outcome *out);
 /* Runs the body of a def, whose names are bound, and gives its value: several
@@ -145,13 +145,13 @@ mvalue mapping_run(evaluator *ev, const ast_block *def);
  * was added. */
 bool model_statement(evaluator *ev, const ast_stmt *s);
 
-/* mapping_call.c: a call of an operator, a def or a function. */
+/* eval_call.c: a call of an operator, a def or a function. */
 mvalue mapping_eval_call(evaluator *ev, const ast_expr *e);
 /* An operator of the language applied to tensors, and numbers: a call of the
  * operator that stands for it. */
 mvalue mapping_overload(evaluator *ev, const ast_expr *e, const mvalue *args);
 
-/* mapping_fn.c: a call of a built-in function.  Returns false where there is
+/* eval_fn.c: a call of a built-in function.  Returns false where there is
  * none of that name. */
 bool mapping_builtin(evaluator *ev, const ast_expr *call, const mvalue *args,
 		     int nargs, mvalue *result);

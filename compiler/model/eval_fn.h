@@ -1,10 +1,10 @@
 /* The functions that bodies may call, and helpers for them.  Each function is a
  * row of dsl/builtins.def, and fn_NAME() here.  Shared by the files mapping_*.c
  * alone. */
-#ifndef TDL_COMPILER_GRAPH_MAPPING_FN_H
-#define TDL_COMPILER_GRAPH_MAPPING_FN_H
+#ifndef TDL_COMPILER_MODEL_EVAL_FN_H
+#define TDL_COMPILER_MODEL_EVAL_FN_H
 
-#include "compiler/graph/mapping_expr.h"
+#include "compiler/model/eval_expr.h"
 
 /* A call of a function: the arguments and the place. */
 typedef struct mapping_call {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "compiler/graph/mapping_fn.h"
+#include "compiler/model/eval_fn.h"
 
 typedef VEC(mvalue) mvalue_list;
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/graph/mapping_expr.h"
+#include "compiler/model/eval_expr.h"
 
 enum { MANY_NAMES = 12 }; /* from there on a scope has a hash table */
 

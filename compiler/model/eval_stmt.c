@@ -1,7 +1,7 @@
 /* Statements in the bodies of models, onnx entries and defs. */
 #include "config.h"
 
-#include "compiler/graph/mapping_expr.h"
+#include "compiler/model/eval_expr.h"
 
 static mflow assign(evaluator *ev, const ast_expr *target, const char *name,
 		    mvalue v)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "compiler/graph/mapping_fn.h"
-#include "plan/eval.h"
+#include "compiler/model/eval_fn.h"
+#include "kernel/eval.h"
 
 static mvalue ints_value(const mapping_call *c, const int64_t *v, int n)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/graph/mapping_expr.h"
-#include "compiler/graph/train.h"
+#include "compiler/model/eval_expr.h"
+#include "compiler/train/train.h"
 
 /* ---- which model -------------------------------------------------------- */
 
@@ -241,8 +241,8 @@ bool model_is_tdl(const char *path)
 	return n > 4 && !strcmp(path + n - 4, ".tdl");
 }
 
-static graph *tdl_import(arena *a, tdl_modules *m, diag_sink *s,
-			 const char *path, const model_options *o)
+graph *model_read_tdl(arena *a, tdl_modules *m, diag_sink *s, const char *path,
+		      const model_options *o)
 {
 	int errors = diag_errors(s);
 	if (!dsl_load(m, path))
@@ -253,11 +253,4 @@ static graph *tdl_import(arena *a, tdl_modules *m, diag_sink *s,
 	if (!model || model->faulty || diag_errors(s) > errors)
 		return NULL;
 	return model_graph(a, m, s, model, o);
-}
-
-graph *model_import(arena *a, tdl_modules *m, diag_sink *s, const char *path,
-		    const model_options *o)
-{
-	return model_is_tdl(path) ? tdl_import(a, m, s, path, o)
-				  : onnx_import(a, m, s, path, o);
 }

@@ -7,8 +7,8 @@
 
 #include "base/checked.h"
 #include "compiler/graph/builder.h"
-#include "compiler/graph/mapping_expr.h"
-#include "plan/eval.h"
+#include "compiler/model/eval_expr.h"
+#include "kernel/eval.h"
 
 /* ---- types -------------------------------------------------------------- */
 

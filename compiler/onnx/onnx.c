@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/graph/mapping.h"
-#include "compiler/graph/onnx_import.h"
-#include "compiler/graph/train.h"
+#include "compiler/model/eval.h"
+#include "compiler/onnx/onnx_import.h"
+#include "compiler/train/train.h"
 
 enum {
 	DIM_IS_NUMBER = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE,
@@ -437,4 +437,11 @@ graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,
 	}
 	arena_free(im.tmp);
 	return g;
+}
+
+graph *model_import(arena *a, tdl_modules *m, diag_sink *s, const char *path,
+		    const model_options *o)
+{
+	return model_is_tdl(path) ? model_read_tdl(a, m, s, path, o)
+				  : onnx_import(a, m, s, path, o);
 }

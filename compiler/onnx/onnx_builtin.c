@@ -1,7 +1,7 @@
 /* Nodes that are known by name: constants, and queries of shapes. */
 #include "config.h"
 
-#include "compiler/graph/onnx_import.h"
+#include "compiler/onnx/onnx_import.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * folder: no path that leads out of it is followed. */
 #include "config.h"
 
-#include "compiler/graph/onnx_import.h"
+#include "compiler/onnx/onnx_import.h"
 
 #include <errno.h>
 #include <fcntl.h>

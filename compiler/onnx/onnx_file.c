@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/graph/onnx_file.h"
+#include "compiler/onnx/onnx_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,11 +5,11 @@
  * descriptors: lengths, nesting and the memory that unpacking will take are
  * checked, and a slim copy is made in which the elements of each tensor are
  * replaced by where they lie in the file. */
-#ifndef TDL_COMPILER_GRAPH_ONNX_FILE_H
-#define TDL_COMPILER_GRAPH_ONNX_FILE_H
+#ifndef TDL_COMPILER_ONNX_ONNX_FILE_H
+#define TDL_COMPILER_ONNX_ONNX_FILE_H
 
 #include "base/diag.h"
-#include "compiler/graph/onnx-ml.pb-c.h"
+#include "compiler/onnx/onnx-ml.pb-c.h"
 
 enum {
 	ONNX_MAX_NESTING = 64,	      /* messages within messages */

@@ -1,10 +1,11 @@
 /* The state of an import, shared by the files onnx*.c. */
-#ifndef TDL_COMPILER_GRAPH_ONNX_IMPORT_H
-#define TDL_COMPILER_GRAPH_ONNX_IMPORT_H
+#ifndef TDL_COMPILER_ONNX_ONNX_IMPORT_H
+#define TDL_COMPILER_ONNX_ONNX_IMPORT_H
 
 #include "base/vec.h"
-#include "compiler/graph/mapping.h"
-#include "compiler/graph/onnx_file.h"
+#include "compiler/model/eval.h"
+#include "compiler/onnx/onnx.h"
+#include "compiler/onnx/onnx_file.h"
 
 enum {
 	ONNX_MAX_CALLS = 64,	   /* functions and graphs in each other */

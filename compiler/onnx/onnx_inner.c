@@ -2,7 +2,7 @@
  * used, as often as they are. */
 #include "config.h"
 
-#include "compiler/graph/onnx_import.h"
+#include "compiler/onnx/onnx_import.h"
 
 #include <string.h>
 

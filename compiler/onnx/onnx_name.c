@@ -1,7 +1,7 @@
 /* Names in an ONNX graph: scopes, and the order of nodes that they give. */
 #include "config.h"
 
-#include "compiler/graph/onnx_import.h"
+#include "compiler/onnx/onnx_import.h"
 
 #include <string.h>
 

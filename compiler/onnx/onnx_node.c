@@ -2,7 +2,7 @@
  * a built-in or one of the model's functions evaluates them. */
 #include "config.h"
 
-#include "compiler/graph/onnx_import.h"
+#include "compiler/onnx/onnx_import.h"
 
 #include <inttypes.h>
 #include <string.h>

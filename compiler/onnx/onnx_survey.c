@@ -7,7 +7,7 @@
  * known. */
 #include "config.h"
 
-#include "compiler/graph/onnx_import.h"
+#include "compiler/onnx/onnx_import.h"
 
 #include <string.h>
 

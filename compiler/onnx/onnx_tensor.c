@@ -1,14 +1,14 @@
 /* TensorProto: element type, shape, and the place of the elements. */
 #include "config.h"
 
-#include "compiler/graph/onnx_import.h"
+#include "compiler/onnx/onnx_import.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
-#include "compiler/graph/mapping.h"
-#include "plan/eval.h"
+#include "compiler/model/eval.h"
+#include "kernel/eval.h"
 
 /* Below this many bytes the elements are copied, else referred to. */
 enum { COPY_BELOW = 1024 };

@@ -8,8 +8,8 @@
 #ifndef TDL_COMPILER_PLACEMENT_MACHINE_H
 #define TDL_COMPILER_PLACEMENT_MACHINE_H
 
+#include "compiler/cost/topology.h"
 #include "compiler/placement/cost_graph.h"
-#include "compiler/search/topology.h"
 
 enum { PLACE_MAX_DEVICES = 1024 };
 

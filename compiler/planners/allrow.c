@@ -3,7 +3,7 @@
  * EuroSys'19, section 7.3). */
 #include "config.h"
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 static choices dims(const void *state, const step *s, tensor_id t)
 {

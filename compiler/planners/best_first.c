@@ -1,12 +1,13 @@
 #include "config.h"
 
-#include "compiler/search/bounded.h"
+#include "compiler/planners/best_first.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/search/figures.h"
+#include "compiler/cost/program_bounds.h"
+#include "compiler/planners/planner.h"
 
 enum {
 	MOST_WAYS = 256,     /* of a tensor or node */

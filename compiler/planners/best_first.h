@@ -3,14 +3,15 @@
  *
  * Plans are lowered one by one, the most promising first by two kinds of lower
  * bounds: sums over choices that no program is faster than, and sums that no
- * program needs less memory than (figures.h).  The latter serve as a limit and,
- * weighted, are added to the former (a Lagrangian relaxation).  The search ends
- * when no bound is below the best plan found, which is optimal then. */
-#ifndef TDL_COMPILER_SEARCH_BOUNDED_H
-#define TDL_COMPILER_SEARCH_BOUNDED_H
+ * program needs less memory than (program_bounds.h).  The latter serve as a
+ * limit and, weighted, are added to the former (a Lagrangian relaxation).  The
+ * search ends when no bound is below the best plan found, which is optimal
+ * then. */
+#ifndef TDL_COMPILER_PLANNERS_BEST_FIRST_H
+#define TDL_COMPILER_PLANNERS_BEST_FIRST_H
 
-#include "compiler/search/merges.h"
-#include "compiler/search/search.h"
+#include "compiler/cost/merges.h"
+#include "compiler/planners/search.h"
 
 /* Time and memory of the program of a plan. */
 typedef struct bounded_value {

@@ -13,8 +13,8 @@
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
-#include "compiler/search/carry.h"
-#include "compiler/search/planner.h"
+#include "compiler/cost/aligned_dims.h"
+#include "compiler/planners/planner.h"
 
 typedef struct batch {
 	int k;	       /* devices */
@@ -156,8 +156,8 @@ static int64_t short_batch(const batch *b, const graph *g,
 		if (b->dim[t] == CUT_NONE)
 			continue;
 		*ninputs += x->kind == TENSOR_INPUT;
-		if (planner_whole(&r->assignment.tensor_cuts[t],
-				  &r->assignment.mesh) &&
+		if (assignment_skips_axis(&r->assignment.tensor_cuts[t],
+					  &r->assignment.mesh) &&
 		    (least < 0 || b->n[t] < least))
 			least = b->n[t];
 	}

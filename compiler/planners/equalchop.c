@@ -3,7 +3,7 @@
  * the same variable. */
 #include "config.h"
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 /* The choices of c that all axes can make: the choice of the first axis, or at
  * the first axis those with an element for every device.  If there is no such

@@ -3,9 +3,9 @@
  * cost is the predicted time, with a price for memory. */
 #include "config.h"
 
-#include "compiler/search/objective.h"
-#include "compiler/search/planner.h"
-#include "compiler/search/timed.h"
+#include "compiler/cost/step_time.h"
+#include "compiler/cost/time_model.h"
+#include "compiler/planners/planner.h"
 
 static choices dims(const void *state, const step *s, tensor_id t)
 {

@@ -1,9 +1,9 @@
 /* The problem of `joint' as a 0-1 program, solved by an external program. */
 #include "config.h"
 
-#include "compiler/search/ilp.h"
-#include "compiler/search/planner.h"
-#include "compiler/search/whole.h"
+#include "compiler/cost/joint_problem.h"
+#include "compiler/planners/planner.h"
+#include "compiler/solver/ilp.h"
 
 enum {
 	MOST_WAYS = 4096,	/* of one tensor or node */
@@ -20,7 +20,7 @@ static int seconds_for(const search *s)
 	return left > 1 ? (int)left : 1;
 }
 
-static const rules all = { .dims = planner_dims, .vars = planner_vars };
+static const rules all = { .dims = rules_all_dims, .vars = rules_all_vars };
 
 static void take(search *s, const ways_set *w, const ilp_result *found)
 {

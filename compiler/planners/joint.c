@@ -5,13 +5,13 @@
 
 #include <inttypes.h>
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 enum { WORTH_A_NOTE = 1 }; /* percent that is not cut */
 
 static void plan(search *s)
 {
-	const rules all = { .dims = planner_dims, .vars = planner_vars,
+	const rules all = { .dims = rules_all_dims, .vars = rules_all_vars,
 			    .complete = true };
 	search_at_once(s, &all);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result,

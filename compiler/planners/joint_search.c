@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "compiler/search/classes.h"
-#include "compiler/search/whole.h"
+#include "compiler/planners/joint_solve.h"
+#include "compiler/planners/symmetry_bound.h"
 
 enum {
 	MOST_WAYS = 4096,     /* of one tensor or node */

@@ -1,12 +1,12 @@
-/* Solving the problem of whole.h: where variables are numbered along the flow
- * of data, a few passes of messages, there and back, mostly suffice; elsewhere
- * parts of the problem are solved first. */
+/* Solving the problem of joint_problem.h: where variables are numbered along
+ * the flow of data, a few passes of messages, there and back, mostly suffice;
+ * elsewhere parts of the problem are solved first. */
 #include "config.h"
 
-#include "compiler/search/whole.h"
+#include "compiler/planners/joint_solve.h"
 
 #include "base/clock.h"
-#include "compiler/search/regions.h"
+#include "compiler/solver/local_search.h"
 
 enum { MOST_ROUNDS = 4 };
 

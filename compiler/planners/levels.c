@@ -5,7 +5,7 @@
  * Data parallelism, ZeRO, tensor and sequence parallelism are such plans. */
 #include "config.h"
 
-#include "compiler/search/levels.h"
+#include "compiler/planners/levels.h"
 
 enum {
 	MOST_WAYS = 1024,     /* of one tensor or node */

@@ -1,9 +1,10 @@
 /* Reusable cost tables of the planner `levels' (levels.c), for callers that
  * plan the same graph many times, with other prices. */
-#ifndef TDL_COMPILER_SEARCH_LEVELS_H
-#define TDL_COMPILER_SEARCH_LEVELS_H
+#ifndef TDL_COMPILER_PLANNERS_LEVELS_H
+#define TDL_COMPILER_PLANNERS_LEVELS_H
 
-#include "compiler/search/timed.h"
+#include "compiler/cost/time_model.h"
+#include "compiler/planners/planner.h"
 
 /* Costs of the choices of one graph on one mesh and topology. */
 typedef struct level_tables level_tables;

@@ -11,8 +11,8 @@
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
-#include "compiler/search/carry.h"
-#include "compiler/search/outline.h"
+#include "compiler/cost/aligned_dims.h"
+#include "compiler/planners/partial_assignment.h"
 
 typedef VEC(int) ids;
 

@@ -4,7 +4,7 @@
  * operator is divided along what it reduces. */
 #include "config.h"
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 static choices dims(const void *state, const step *s, tensor_id t)
 {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/outline.h"
+#include "compiler/planners/partial_assignment.h"
 
 #include <string.h>
 

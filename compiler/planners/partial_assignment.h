@@ -1,9 +1,9 @@
 /* A partial assignment: a plan of which a part is decided, by a rule, by the
  * user's pins or by another cost model, and the rest is not. */
-#ifndef TDL_COMPILER_SEARCH_OUTLINE_H
-#define TDL_COMPILER_SEARCH_OUTLINE_H
+#ifndef TDL_COMPILER_PLANNERS_PARTIAL_ASSIGNMENT_H
+#define TDL_COMPILER_PLANNERS_PARTIAL_ASSIGNMENT_H
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 struct outline {
 	const graph *graph;

@@ -12,10 +12,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/search/carry.h"
-#include "compiler/search/outline.h"
-#include "compiler/search/pase_layers.h"
-#include "compiler/search/whole.h"
+#include "compiler/cost/aligned_dims.h"
+#include "compiler/cost/joint_problem.h"
+#include "compiler/planners/partial_assignment.h"
+#include "compiler/planners/pase_layers.h"
 
 enum {
 	MOST_CONFIGURATIONS = 500, /* of a kernel */

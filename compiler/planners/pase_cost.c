@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "compiler/search/pase_cost.h"
+#include "compiler/planners/pase_cost.h"
 
-#include "compiler/search/model.h"
+#include "compiler/cost/byte_model.h"
 
 /* r: 10 TFLOP/s of a device, 16 GB/s of a link, 8 bytes per word. */
 static const double flops_per_element = 10e12 / (16e9 / 8);

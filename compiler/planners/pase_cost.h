@@ -5,11 +5,11 @@
  * divided.  Costs are FLOPs of one device: a layer's own, and r of them for
  * each element that it receives.  A multiplication and addition counts as one,
  * and so does in r a word of 8 bytes per element, as in PaSE. */
-#ifndef TDL_COMPILER_SEARCH_PASE_COST_H
-#define TDL_COMPILER_SEARCH_PASE_COST_H
+#ifndef TDL_COMPILER_PLANNERS_PASE_COST_H
+#define TDL_COMPILER_PLANNERS_PASE_COST_H
 
-#include "compiler/search/problem.h"
-#include "plan/region.h"
+#include "compiler/solver/problem.h"
+#include "kernel/region.h"
 
 /* Parts per variable; 1 where it is not divided. */
 typedef struct counts {

@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "compiler/search/pase_layers.h"
+#include "compiler/planners/pase_layers.h"
 
 #include <string.h>
 
 #include "compiler/analysis/strategy.h"
-#include "compiler/search/model.h"
-#include "compiler/search/pase_weights.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/planners/pase_weights.h"
 
 /* ---- configurations ---------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /* PaSE's problem: a configuration for each operator of the forward pass. */
-#ifndef TDL_COMPILER_SEARCH_PASE_LAYERS_H
-#define TDL_COMPILER_SEARCH_PASE_LAYERS_H
+#ifndef TDL_COMPILER_PLANNERS_PASE_LAYERS_H
+#define TDL_COMPILER_PLANNERS_PASE_LAYERS_H
 
-#include "compiler/search/pase_cost.h"
-#include "compiler/search/solve.h"
+#include "compiler/planners/pase_cost.h"
+#include "compiler/solver/solve.h"
 #include "compiler/graph/graph.h"
 
 /* The configurations of a kernel, and their layer costs. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/pase_weights.h"
+#include "compiler/planners/pase_weights.h"
 
 #include <string.h>
 

@@ -6,11 +6,11 @@
  * in PaSE's problem, the division of the gradient that is exchanged once.
  * Readers whose contribution is divided otherwise exchange it by themselves;
  * with value 0 all do. */
-#ifndef TDL_COMPILER_SEARCH_PASE_WEIGHTS_H
-#define TDL_COMPILER_SEARCH_PASE_WEIGHTS_H
+#ifndef TDL_COMPILER_PLANNERS_PASE_WEIGHTS_H
+#define TDL_COMPILER_PLANNERS_PASE_WEIGHTS_H
 
 #include "compiler/graph/graph.h"
-#include "compiler/search/pase_layers.h"
+#include "compiler/planners/pase_layers.h"
 
 typedef struct weight_use {
 	node_id node;

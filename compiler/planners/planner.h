@@ -1,12 +1,12 @@
 /* The interface of planners, and what they share: rules of choice, the search
  * axis after axis and over all axes at once, notes.  One planner is one file
  * and one row in the table of planners.c. */
-#ifndef TDL_COMPILER_SEARCH_PLANNER_H
-#define TDL_COMPILER_SEARCH_PLANNER_H
+#ifndef TDL_COMPILER_PLANNERS_PLANNER_H
+#define TDL_COMPILER_PLANNERS_PLANNER_H
 
-#include "compiler/search/formulate.h"
-#include "compiler/search/solve.h"
-#include "compiler/search/topology.h"
+#include "compiler/cost/rules.h"
+#include "compiler/cost/topology.h"
+#include "compiler/planners/search.h"
 
 /* A search in progress, the argument of every planner. */
 typedef struct search {
@@ -59,27 +59,6 @@ const planner *planner_find(const char *name);
 
 /* ---- axis after axis --------------------------------------------------- */
 
-/* The choices that a planner which takes one axis after another offers to the
- * solver. */
-typedef struct rules {
-	/* The choices at a step, at least one, given those made for the same
-	 * tensor or node at the steps before. */
-	choices (*dims)(const void *state, const step *s, tensor_id t);
-	choices (*vars)(const void *state, const step *s, node_id n);
-	const void *state; /* handed to both */
-	/* Solves the step; NULL: solve() within the limits, for the optimum. */
-	solution (*solve)(const void *solver, arena *a, const formulation *f,
-			  const solve_limits *limits);
-	const void *solver; /* handed to it */
-	/* Whether the choices are all that a step has, so that a proof about
-	 * them holds for all plans that cut every tensor once per axis. */
-	bool complete;
-} rules;
-
-/* Rules that allow all choices of a step; the state is not used. */
-choices planner_dims(const void *state, const step *s, tensor_id t);
-choices planner_vars(const void *state, const step *s, node_id n);
-
 /* The same rules, restricted by the user's pins. */
 rules search_pinned(const search *s, const rules *r);
 
@@ -110,11 +89,5 @@ const int *planner_batch(arena *a, const graph *g, int k);
  * these operators less of all points of iteration. */
 const char *planner_note_whole(arena *a, const graph *g,
 			       const search_result *r, int percent);
-
-/* Bytes of a tensor, at most COST_MAX. */
-int64_t planner_bytes(const tensor_type *t);
-
-/* Whether an axis does not cut. */
-bool planner_whole(const cuts *c, const mesh *m);
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -60,34 +60,6 @@ bool search_cuts_all(const graph *g, const assignment *as)
 	return true;
 }
 
-choices planner_dims(const void *state, const step *s, tensor_id t)
-{
-	(void)state;
-	return step_dims(s, t);
-}
-
-choices planner_vars(const void *state, const step *s, node_id n)
-{
-	(void)state;
-	return step_vars(s, n);
-}
-
-bool planner_whole(const cuts *c, const mesh *m)
-{
-	for (int a = 0; a < m->naxes; a++)
-		if (c->dim[a] == CUT_NONE)
-			return true;
-	return false;
-}
-
-int64_t planner_bytes(const tensor_type *t)
-{
-	int64_t n = (int64_t)dtype_size(t->type);
-	for (int d = 0; d < t->ndim; d++)
-		n = cost_mul(n, t->dims[d]);
-	return n;
-}
-
 static int64_t points(const node *n)
 {
 	int64_t p = kernel_points(n->kernel);
@@ -119,10 +91,12 @@ const char *planner_note_whole(arena *a, const graph *g,
 	const assignment *as = &r->assignment;
 	whole_part tensors = { 0 }, nodes = { 0 };
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		count(&tensors, planner_whole(&as->tensor_cuts[t], &as->mesh),
-		      planner_bytes(&g->tensors[t].type));
+		count(&tensors,
+		      assignment_skips_axis(&as->tensor_cuts[t], &as->mesh),
+		      assignment_tensor_bytes(&g->tensors[t].type));
 	for (node_id n = 0; n < g->nnodes; n++)
-		count(&nodes, planner_whole(&as->node_cuts[n], &as->mesh),
+		count(&nodes,
+		      assignment_skips_axis(&as->node_cuts[n], &as->mesh),
 		      points(&g->nodes[n]));
 	if (!is_worth_a_note(&tensors, percent) &&
 	    !is_worth_a_note(&nodes, percent))

@@ -1,37 +1,13 @@
 #include "config.h"
 
-#include "compiler/search/search.h"
+#include "compiler/planners/search.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/search/outline.h"
-#include "compiler/search/planner.h"
-#include "plan/plan.h"
-
-int search_factors(int k, int *factors)
-{
-	int n = 0;
-	for (int p = 2; p <= k / p; p++)
-		for (; k % p == 0; k /= p)
-			factors[n++] = p;
-	if (k > 1)
-		factors[n++] = k;
-	for (int i = 0; i < n / 2; i++) {
-		int f = factors[i];
-		factors[i] = factors[n - 1 - i];
-		factors[n - 1 - i] = f;
-	}
-	return n;
-}
-
-mesh search_mesh(int k)
-{
-	mesh m = { 0 };
-	m.naxes = search_factors(k, m.size);
-	return m;
-}
+#include "compiler/planners/partial_assignment.h"
+#include "compiler/planners/planner.h"
 
 const char *search_algorithm(int i, const char **about)
 {
@@ -245,7 +221,7 @@ search_result *search_plan_for(arena *a, const graph *g,
 {
 	const planner *pl = planner_find(q->algorithm);
 	int k = mesh_workers(&q->mesh);
-	assert(pl && k >= 1 && k <= PLAN_MAX_WORKERS);
+	assert(pl && k >= 1 && k <= MESH_MAX_WORKERS);
 	search s = { .arena = a, .graph = g, .k = k, .mesh = q->mesh,
 		     .result = new_result(a, g, pl->name),
 		     .pins = q->pins, .topology = q->topology,
@@ -280,7 +256,7 @@ search_result *search_given(arena *a, const graph *g, const assignment *as,
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm)
 {
-	const search_request q = { .mesh = search_mesh(k),
+	const search_request q = { .mesh = mesh_of_equals(k),
 				   .algorithm = algorithm };
 	return search_plan_for(a, g, &q);
 }

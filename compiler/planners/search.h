@@ -1,20 +1,11 @@
 /* Search for a plan: the dimension of each tensor and the variable of each
  * operator that is divided along each mesh axis.  The entry to all planners. */
-#ifndef TDL_COMPILER_SEARCH_SEARCH_H
-#define TDL_COMPILER_SEARCH_SEARCH_H
+#ifndef TDL_COMPILER_PLANNERS_SEARCH_H
+#define TDL_COMPILER_PLANNERS_SEARCH_H
 
-#include "compiler/graph/graph.h"
-#include "plan/region.h"
-
-/* The decisions of a planner.  tensor_cuts[t].dim[a] is the dimension of tensor
- * t that axis a cuts, CUT_NONE where every group has all of it;
- * node_cuts[n].dim[a] is the variable of node n's kernel that axis a divides,
- * CUT_NONE where every group computes all. */
-typedef struct assignment {
-	mesh mesh;
-	cuts *tensor_cuts;
-	cuts *node_cuts;
-} assignment;
+#include "compiler/cost/assignment.h"
+#include "kernel/region.h"
+#include "layout/mesh.h"
 
 /* The figure that a planner minimises, if that is not the byte model. */
 typedef struct search_costs {
@@ -57,12 +48,12 @@ typedef struct search_result {
 	bool absent;	   /* because a program that it needs is not there */
 } search_result;
 
-/* Plans g for k devices, 1 to PLAN_MAX_WORKERS, by one of search_algorithm()'s
+/* Plans g for k devices, 1 to MESH_MAX_WORKERS, by one of search_algorithm()'s
  * planners.  One that cannot cut over all devices says so in the note. */
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm);
 
-typedef struct outline outline; /* compiler/search/outline.h */
+typedef struct outline outline; /* compiler/planners/partial_assignment.h */
 
 /* The input of a search. */
 typedef struct search_request {
@@ -103,20 +94,5 @@ bool search_is_priced(int i);
 /* Whether each axis cuts every tensor that it can cut, so that a lower_bound
  * holds for the plan, whatever planner made it. */
 bool search_cuts_all(const graph *g, const assignment *as);
-
-/* C_i of search.md for one node under an assignment, counting the first naxes
- * axes only: exact bytes over all groups. */
-int64_t node_model_bytes(const graph *g, const assignment *as, node_id n,
-			 int naxes);
-/* The sum over all nodes. */
-int64_t model_bytes(const graph *g, const assignment *as, int naxes);
-
-/* The mesh of k devices that are all alike: its axes are the prime factors of
- * k, the largest first. */
-mesh search_mesh(int k);
-
-/* k >= 1 as its prime factors, largest first.  Returns their number, at most
- * 30. */
-int search_factors(int k, int *factors);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 typedef struct greedy {
 	arena *arena;
@@ -105,7 +105,8 @@ static sized *largest_first(const greedy *g)
 	const graph *of = g->f->step->g;
 	sized *all = ARENA_ARRAY(g->arena, sized, of->ntensors);
 	for (tensor_id t = 0; t < of->ntensors; t++)
-		all[t] = (sized){ planner_bytes(&of->tensors[t].type), t };
+		all[t] = (sized){assignment_tensor_bytes(&of->tensors[t].type),
+				 t};
 	qsort(all, (size_t)of->ntensors, sizeof(*all), by_size);
 	return all;
 }
@@ -146,7 +147,7 @@ static solution solve_greedily(const void *solver, arena *a,
 
 static void plan(search *s)
 {
-	const rules any = { .dims = planner_dims, .vars = planner_vars,
+	const rules any = { .dims = rules_all_dims, .vars = rules_all_vars,
 			    .solve = solve_greedily };
 	search_by_step(s, &any);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result, 0);

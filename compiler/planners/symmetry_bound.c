@@ -12,13 +12,13 @@
  * be that of the classes. */
 #include "config.h"
 
-#include "compiler/search/classes.h"
+#include "compiler/planners/symmetry_bound.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "compiler/search/model.h"
-#include "compiler/search/whole.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/planners/joint_solve.h"
 
 enum {
 	MOST_WAYS = 2048,	 /* classes of one tensor or node */

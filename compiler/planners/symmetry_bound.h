@@ -1,10 +1,10 @@
 /* Lower bound of all plans by classes of symmetric cuts, for problems that have
- * too many cuts to enumerate.  Used by at_once.c; classes.c has the
+ * too many cuts to enumerate.  Used by joint_search.c; symmetry_bound.c has the
  * argument. */
-#ifndef TDL_COMPILER_SEARCH_CLASSES_H
-#define TDL_COMPILER_SEARCH_CLASSES_H
+#ifndef TDL_COMPILER_PLANNERS_SYMMETRY_BOUND_H
+#define TDL_COMPILER_PLANNERS_SYMMETRY_BOUND_H
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 /* A lower bound of the cost of all plans over the axes of the mesh that the
  * rules allow, or -1 where there are too many classes, too.  `top' is the cost

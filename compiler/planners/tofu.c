@@ -3,13 +3,13 @@
  * variable, those that are the best together. */
 #include "config.h"
 
-#include "compiler/search/planner.h"
+#include "compiler/planners/planner.h"
 
 enum { WORTH_A_NOTE = 1 }; /* percent that is not cut */
 
 static void plan(search *s)
 {
-	const rules all = { .dims = planner_dims, .vars = planner_vars,
+	const rules all = { .dims = rules_all_dims, .vars = rules_all_vars,
 			    .complete = true };
 	search_by_step(s, &all);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result,

@@ -4,12 +4,12 @@
  * is left; the nodes of the tree share no costs but work on copies. */
 #include "config.h"
 
-#include "compiler/search/branch.h"
+#include "compiler/solver/branch.h"
 
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/search/reducer.h"
+#include "compiler/solver/messages.h"
 
 enum {
 	MAX_CELLS = 1 << 22, /* of all copies */

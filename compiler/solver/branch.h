@@ -1,10 +1,10 @@
-/* Branch and bound on the state of message passing (reducer.h), for problems
- * that message passing alone (reduce.h) does not close: dense ones, or ones
- * with many ties.  Used by solve.c. */
-#ifndef TDL_COMPILER_SEARCH_BRANCH_H
-#define TDL_COMPILER_SEARCH_BRANCH_H
+/* Branch and bound on the state of message passing (messages.h), for problems
+ * that message passing alone (message_passing.h) does not close: dense ones, or
+ * ones with many ties.  Used by solve.c. */
+#ifndef TDL_COMPILER_SOLVER_BRANCH_H
+#define TDL_COMPILER_SOLVER_BRANCH_H
 
-#include "compiler/search/solve.h"
+#include "compiler/solver/solve.h"
 
 /* Whether p is small enough for that, and so are the costs below its top. */
 bool branch_fits(const problem *p);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/split.h"
+#include "compiler/solver/conditioning.h"
 
 static int64_t least(int64_t x, int64_t y)
 {

@@ -1,11 +1,11 @@
 /* Conditioning: division of a problem in two by one variable, which has a
  * certain value, or another. */
-#ifndef TDL_COMPILER_SEARCH_SPLIT_H
-#define TDL_COMPILER_SEARCH_SPLIT_H
+#ifndef TDL_COMPILER_SOLVER_CONDITIONING_H
+#define TDL_COMPILER_SOLVER_CONDITIONING_H
 
 #include <stdbool.h>
 
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 typedef struct split {
 	int var, value;

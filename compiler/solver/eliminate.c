@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "compiler/search/eliminate.h"
+#include "compiler/solver/eliminate.h"
 
 #include <string.h>
 
-#include "compiler/search/minplus.h"
-#include "compiler/search/order.h"
+#include "compiler/solver/elimination_order.h"
+#include "compiler/solver/minplus.h"
 
 static int64_t factor_cells(const solver *s, const factor *f)
 {

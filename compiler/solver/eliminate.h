@@ -1,12 +1,12 @@
 /* Eliminating variables on tables of costs: the minimum over one variable of
  * the sum of its tables is a table over the variables that it meets (bucket
  * elimination; Dechter, Artificial Intelligence 113, 1999). */
-#ifndef TDL_COMPILER_SEARCH_ELIMINATE_H
-#define TDL_COMPILER_SEARCH_ELIMINATE_H
+#ifndef TDL_COMPILER_SOLVER_ELIMINATE_H
+#define TDL_COMPILER_SOLVER_ELIMINATE_H
 
 #include <stdbool.h>
 
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 /* A table over n variables, row-major in the order of vars. */
 typedef struct factor {

@@ -1,10 +1,10 @@
 #include "config.h"
 
-#include "compiler/search/order.h"
+#include "compiler/solver/elimination_order.h"
 
 #include <stdbool.h>
 
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 typedef struct key {
 	int64_t first, second;

@@ -1,7 +1,7 @@
 /* Orders in which variables are eliminated (eliminate.h): heuristics for small
  * tables and little work.  Used by solve.c. */
-#ifndef TDL_COMPILER_SEARCH_ORDER_H
-#define TDL_COMPILER_SEARCH_ORDER_H
+#ifndef TDL_COMPILER_SOLVER_ELIMINATION_ORDER_H
+#define TDL_COMPILER_SOLVER_ELIMINATION_ORDER_H
 
 #include <stdint.h>
 

@@ -5,12 +5,12 @@
  * columns that are the products of two of these: their sum over a row, or a
  * column, of the table is that value's (the formulation of Alpa, OSDI'22,
  * section 4.2, with the tighter constraints of the local polytope). */
-#ifndef TDL_COMPILER_SEARCH_ILP_H
-#define TDL_COMPILER_SEARCH_ILP_H
+#ifndef TDL_COMPILER_SOLVER_ILP_H
+#define TDL_COMPILER_SOLVER_ILP_H
 
 #include <stdio.h>
 
-#include "compiler/search/solve.h"
+#include "compiler/solver/solve.h"
 
 typedef struct ilp_result {
 	const char *error; /* NULL, or why there is no solution */

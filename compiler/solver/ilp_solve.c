@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/search/ilp.h"
+#include "compiler/solver/ilp.h"
 
 extern char **environ;
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "compiler/search/ilp.h"
+#include "compiler/solver/ilp.h"
 
 static int values(const problem *p, int var)
 {

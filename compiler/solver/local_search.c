@@ -5,7 +5,7 @@
  * or around it has changed. */
 #include "config.h"
 
-#include "compiler/search/regions.h"
+#include "compiler/solver/local_search.h"
 
 #include <string.h>
 

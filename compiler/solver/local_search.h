@@ -1,9 +1,9 @@
 /* Local search: improving an assignment by exact solutions of regions, small
  * sets of neighbouring variables. */
-#ifndef TDL_COMPILER_SEARCH_REGIONS_H
-#define TDL_COMPILER_SEARCH_REGIONS_H
+#ifndef TDL_COMPILER_SOLVER_LOCAL_SEARCH_H
+#define TDL_COMPILER_SOLVER_LOCAL_SEARCH_H
 
-#include "compiler/search/solve.h"
+#include "compiler/solver/solve.h"
 
 /* Goes through regions, each a few dozen variables near each other, and makes
  * value[] the best of all assignments that differ from it in a region only,

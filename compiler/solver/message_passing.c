@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "compiler/search/reduce.h"
+#include "compiler/solver/message_passing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/search/reducer.h"
+#include "compiler/solver/messages.h"
 
 enum {
 	MAX_SHIFT = 16,

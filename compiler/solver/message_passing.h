@@ -3,12 +3,12 @@
  * lower bound and finds good assignments; a value is removed when every
  * assignment with it costs at least as much as the best one found.
  * docs/solver.md proves that an optimum is left, or found. */
-#ifndef TDL_COMPILER_SEARCH_REDUCE_H
-#define TDL_COMPILER_SEARCH_REDUCE_H
+#ifndef TDL_COMPILER_SOLVER_MESSAGE_PASSING_H
+#define TDL_COMPILER_SOLVER_MESSAGE_PASSING_H
 
 #include <stdbool.h>
 
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 typedef struct reduction {
 	int *best;	   /* the best assignment found */

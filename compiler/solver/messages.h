@@ -1,12 +1,12 @@
-/* The state of message passing, and its steps.  Inside reduce.c and branch.c
- * only. */
-#ifndef TDL_COMPILER_SEARCH_REDUCER_H
-#define TDL_COMPILER_SEARCH_REDUCER_H
+/* The state of message passing, and its steps.  Inside message_passing.c and
+ * branch.c only. */
+#ifndef TDL_COMPILER_SOLVER_MESSAGES_H
+#define TDL_COMPILER_SOLVER_MESSAGES_H
 
 #include <stdbool.h>
 
-#include "compiler/search/minplus.h"
-#include "compiler/search/problem.h"
+#include "compiler/solver/minplus.h"
+#include "compiler/solver/problem.h"
 
 /* Costs count in units of 1 / 2^shift, so that small ones can be shared out.
  * Costs in tables count up to CAP only, which lowers bounds and so is safe; a

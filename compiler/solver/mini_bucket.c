@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/relax.h"
+#include "compiler/solver/mini_bucket.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* Sums of tables over few variables, and lower bounds of such a sum once its
  * first variables, in a fixed order, have values: mini-bucket elimination
  * (Dechter and Rish, JACM 2003).  Where no table had to be divided the bound is
- * exact.  Used by the best-first search of bounded.c. */
-#ifndef TDL_COMPILER_SEARCH_RELAX_H
-#define TDL_COMPILER_SEARCH_RELAX_H
+ * exact.  Used by the best-first search of best_first.c. */
+#ifndef TDL_COMPILER_SOLVER_MINI_BUCKET_H
+#define TDL_COMPILER_SOLVER_MINI_BUCKET_H
 
 #include <stdbool.h>
 

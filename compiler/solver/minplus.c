@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/minplus.h"
+#include "compiler/solver/minplus.h"
 
 #include <stdbool.h>
 

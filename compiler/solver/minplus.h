@@ -3,8 +3,8 @@
  *
  * Compiled for several vector lengths where the machine can choose at run
  * time; the results are the same. */
-#ifndef TDL_COMPILER_SEARCH_MINPLUS_H
-#define TDL_COMPILER_SEARCH_MINPLUS_H
+#ifndef TDL_COMPILER_SOLVER_MINPLUS_H
+#define TDL_COMPILER_SOLVER_MINPLUS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 #include <assert.h>
 

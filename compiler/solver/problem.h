@@ -4,8 +4,8 @@
  *
  * It knows nothing of graphs: planners formulate problems (formulate.h),
  * solvers solve them (solve.h). */
-#ifndef TDL_COMPILER_SEARCH_PROBLEM_H
-#define TDL_COMPILER_SEARCH_PROBLEM_H
+#ifndef TDL_COMPILER_SOLVER_PROBLEM_H
+#define TDL_COMPILER_SOLVER_PROBLEM_H
 
 #include <stdbool.h>
 #include <stdint.h>

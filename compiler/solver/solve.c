@@ -2,22 +2,22 @@
  * passes of reducing first, a glance.  Variables of degree 0, 1 and 2 are
  * eliminated, where that is little work, then each component of the rest: in an
  * order found beforehand, or where that is much work or no order is within the
- * limits, the component is reduced first (reduce.h), which often solves it.
- * The rest is tried by a few nodes of branch and bound (branch.h), then goes
- * the same way again, at last to all of branch and bound. */
+ * limits, the component is reduced first (message_passing.h), which often
+ * solves it. The rest is tried by a few nodes of branch and bound (branch.h),
+ * then goes the same way again, at last to all of branch and bound. */
 #include "config.h"
 
-#include "compiler/search/solve.h"
+#include "compiler/solver/solve.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/search/branch.h"
-#include "compiler/search/eliminate.h"
-#include "compiler/search/order.h"
-#include "compiler/search/reduce.h"
-#include "compiler/search/split.h"
+#include "compiler/solver/branch.h"
+#include "compiler/solver/conditioning.h"
+#include "compiler/solver/eliminate.h"
+#include "compiler/solver/elimination_order.h"
+#include "compiler/solver/message_passing.h"
 
 enum {
 	LARGE_TABLE = 900, /* costs per table from which on reducing is less

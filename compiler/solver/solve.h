@@ -1,11 +1,11 @@
 /* The exact solver of strategy problems.  docs/solver.md describes it, and
  * proves its parts. */
-#ifndef TDL_COMPILER_SEARCH_SOLVE_H
-#define TDL_COMPILER_SEARCH_SOLVE_H
+#ifndef TDL_COMPILER_SOLVER_SOLVE_H
+#define TDL_COMPILER_SOLVER_SOLVE_H
 
 #include <stdbool.h>
 
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 /* Limits of the work for a solution: counts, not seconds, so that the same
  * problem has the same solution on every machine. */

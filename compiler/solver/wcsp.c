@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/search/wcsp.h"
+#include "compiler/solver/wcsp.h"
 
 #include <limits.h>
 

@@ -9,11 +9,11 @@
  * begins with a negative arity may be used again: the n-th of these by the
  * number -n in the place of the tuples.  Costs of top or more all mean that an
  * assignment is not wanted. */
-#ifndef TDL_COMPILER_SEARCH_WCSP_H
-#define TDL_COMPILER_SEARCH_WCSP_H
+#ifndef TDL_COMPILER_SOLVER_WCSP_H
+#define TDL_COMPILER_SOLVER_WCSP_H
 
 #include "base/diag.h"
-#include "compiler/search/problem.h"
+#include "compiler/solver/problem.h"
 
 /* The problem in a file, in a; NULL, with an error in s, if it is none. */
 problem *wcsp_read(arena *a, diag_sink *s, const char *path);

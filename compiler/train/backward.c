@@ -8,7 +8,7 @@
  * Walther, "Evaluating derivatives", 2nd ed., ch. 3.) */
 #include "config.h"
 
-#include "compiler/graph/trainer.h"
+#include "compiler/train/trainer.h"
 
 #include <string.h>
 

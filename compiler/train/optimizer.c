@@ -11,11 +11,11 @@
  * what the attribute default_p says. */
 #include "config.h"
 
-#include "compiler/graph/trainer.h"
+#include "compiler/train/trainer.h"
 
 #include <string.h>
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* A weight and its gradient. */
 typedef struct update {

@@ -11,7 +11,7 @@
  * results. */
 #include "config.h"
 
-#include "compiler/graph/trainer.h"
+#include "compiler/train/trainer.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

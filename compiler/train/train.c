@@ -2,14 +2,14 @@
  * loss, and the order in which the parts are made. */
 #include "config.h"
 
-#include "compiler/graph/trainer.h"
+#include "compiler/train/trainer.h"
 
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "dsl/builtins.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* A place that is no call: the model as a whole. */
 static const call_site the_model = { .place = NULL };

@@ -11,8 +11,8 @@
  *		graph_train(b);
  *	g = graph_end(b);
  */
-#ifndef TDL_COMPILER_GRAPH_TRAIN_H
-#define TDL_COMPILER_GRAPH_TRAIN_H
+#ifndef TDL_COMPILER_TRAIN_TRAIN_H
+#define TDL_COMPILER_TRAIN_TRAIN_H
 
 #include "compiler/graph/graph.h"
 

@@ -6,7 +6,7 @@
  * the same are named. */
 #include "config.h"
 
-#include "compiler/graph/trainer.h"
+#include "compiler/train/trainer.h"
 
 #include <string.h>
 

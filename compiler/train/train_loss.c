@@ -1,7 +1,7 @@
 /* --loss OPERATOR: the loss that a model without one is trained for. */
 #include "config.h"
 
-#include "compiler/graph/trainer.h"
+#include "compiler/train/trainer.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cli.h"
-#include "compiler/graph/trainer.h"
+#include "compiler/train/trainer.h"
 
 static bool read_float(const char *text, double *v)
 {

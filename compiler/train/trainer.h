@@ -1,10 +1,10 @@
 /* The state of graph_train(), shared by the files train*.c, backward.c and
  * optimizer.c. */
-#ifndef TDL_COMPILER_GRAPH_TRAINER_H
-#define TDL_COMPILER_GRAPH_TRAINER_H
+#ifndef TDL_COMPILER_TRAIN_TRAINER_H
+#define TDL_COMPILER_TRAIN_TRAINER_H
 
 #include "compiler/graph/builder.h"
-#include "compiler/graph/train.h"
+#include "compiler/train/train.h"
 
 /* The gradient of an operator by one of its parameters. */
 typedef struct grad_rule {

@@ -1,10 +1,10 @@
 noinst_LIBRARIES += %D%/libverify.a
 %C%_libverify_a_SOURCES = \
 	%D%/agree.c \
-	%D%/attempts.c \
+	%D%/unoffered.c \
 	%D%/cuts.c \
 	%D%/data.c \
-	%D%/draw.c \
+	%D%/sample_signature.c \
 	%D%/gradients.c %D%/gradients.h \
 	%D%/partials.c \
 	%D%/reads.c \
@@ -16,10 +16,10 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/reference/reference.c %D%/reference/reference.h \
 	%D%/reference/scope.c \
 	%D%/reference/type.c \
-	%D%/roles.c \
+	%D%/attr_roles.c \
 	%D%/rounded.c \
-	%D%/spots.c \
-	%D%/stand_in.c \
+	%D%/dim_map.c \
+	%D%/opaque_stub.c \
 	%D%/symbolic.c \
 	%D%/trial.h \
 	%D%/verify.c %D%/verify.h

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "plan/partial.h"
+#include "kernel/monotone.h"
 
 enum { PARTS = 2 };
 

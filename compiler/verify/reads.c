@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "plan/scalar.h"
+#include "kernel/scalar.h"
 
 typedef struct interval {
 	int64_t lo, hi; /* half open; lo >= hi: nothing yet */

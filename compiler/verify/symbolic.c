@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "plan/partial.h"
+#include "kernel/monotone.h"
 
 /* A stage of both: what the kernel's variables and the dimensions of its inputs
  * are in the descriptor. */

@@ -10,7 +10,7 @@
 #include "compiler/analysis/symbolic.h"
 #include "compiler/verify/reference/reference.h"
 #include "compiler/verify/verify.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* ---- pseudo-random numbers (splitmix64) --------------------------------- */
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/comm/notice.h"
+#include "runtime/comm/heartbeat.h"
 
 #include <errno.h>
 #include <inttypes.h>

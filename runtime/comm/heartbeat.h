@@ -1,7 +1,7 @@
 /* The message of a process to the others of its run, a file of its own in a
  * shared folder: its identity, a heartbeat, its progress. */
-#ifndef TDL_RUNTIME_COMM_NOTICE_H
-#define TDL_RUNTIME_COMM_NOTICE_H
+#ifndef TDL_RUNTIME_COMM_HEARTBEAT_H
+#define TDL_RUNTIME_COMM_HEARTBEAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

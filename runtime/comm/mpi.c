@@ -9,7 +9,7 @@
  * from when their source is there until their target is needed. */
 #include "config.h"
 
-#include "runtime/comm/comm.h"
+#include "runtime/exec/communicator.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 #include "plan/transfer.h"
-#include "runtime/comm/ahead.h"
-#include "runtime/comm/beat.h"
+#include "runtime/comm/mpi_heartbeat.h"
+#include "runtime/comm/prefetch.h"
 
 /* The most bytes of one message: MPI counts by int. */
 enum { MOST_BYTES = 1 << 30 };

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/comm/beat.h"
+#include "runtime/comm/mpi_heartbeat.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/comm/notice.h"
+#include "runtime/comm/heartbeat.h"
 
 /* Seconds between two looks.  A rank that has not looked for so many has been
  * stopped itself, and knows nothing of the others. */

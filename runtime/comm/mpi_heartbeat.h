@@ -6,10 +6,10 @@
  * or Slurm ends the others.  A rank whose device is the host's processors
  * notices by itself that it stands still: inside a step, neither computing nor
  * waiting for others. */
-#ifndef TDL_RUNTIME_COMM_BEAT_H
-#define TDL_RUNTIME_COMM_BEAT_H
+#ifndef TDL_RUNTIME_COMM_MPI_HEARTBEAT_H
+#define TDL_RUNTIME_COMM_MPI_HEARTBEAT_H
 
-#include "runtime/comm/comm.h"
+#include "runtime/exec/communicator.h"
 
 typedef struct beat beat;
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/comm/comm.h"
 #include "runtime/comm/rendezvous.h"
+#include "runtime/exec/communicator.h"
 
 /* The communicator that joins the processes, and its state. */
 typedef struct processes {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/comm/board.h"
+#include "runtime/comm/peer_monitor.h"
 
 #include <errno.h>
 #include <glob.h>

@@ -1,12 +1,12 @@
 /* The heartbeats of all processes of a run, as files, and the thread that
  * monitors them.  Private to rendezvous.c. */
-#ifndef TDL_RUNTIME_COMM_BOARD_H
-#define TDL_RUNTIME_COMM_BOARD_H
+#ifndef TDL_RUNTIME_COMM_PEER_MONITOR_H
+#define TDL_RUNTIME_COMM_PEER_MONITOR_H
 
 #include <pthread.h>
 
-#include "runtime/comm/comm.h"
-#include "runtime/comm/notice.h"
+#include "runtime/comm/heartbeat.h"
+#include "runtime/exec/communicator.h"
 
 enum { BOARD_SHARED = 4 }; /* files that others may not have read yet */
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/comm/ahead.h"
+#include "runtime/comm/prefetch.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * received data are copied out of it when it ends.  So a transfer may begin
  * before its turn, as soon as its source is there, and ends before the first
  * instruction that needs its target, or overwrites its source. */
-#ifndef TDL_RUNTIME_COMM_AHEAD_H
-#define TDL_RUNTIME_COMM_AHEAD_H
+#ifndef TDL_RUNTIME_COMM_PREFETCH_H
+#define TDL_RUNTIME_COMM_PREFETCH_H
 
 #include "plan/plan.h"
 

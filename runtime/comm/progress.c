@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/comm/post.h"
+#include "runtime/comm/progress.h"
 
 void post_init(post *p)
 {

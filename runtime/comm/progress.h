@@ -1,7 +1,7 @@
 /* The position of a worker in the program, for others that have to wait until
  * it is far enough. */
-#ifndef TDL_RUNTIME_COMM_POST_H
-#define TDL_RUNTIME_COMM_POST_H
+#ifndef TDL_RUNTIME_COMM_PROGRESS_H
+#define TDL_RUNTIME_COMM_PROGRESS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

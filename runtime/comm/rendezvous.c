@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "runtime/comm/board.h"
+#include "runtime/comm/peer_monitor.h"
 
 enum {
 	JOIN_SECONDS = 120,

@@ -12,7 +12,7 @@
 #ifndef TDL_RUNTIME_COMM_RENDEZVOUS_H
 #define TDL_RUNTIME_COMM_RENDEZVOUS_H
 
-#include "runtime/comm/comm.h"
+#include "runtime/exec/communicator.h"
 
 /* Not in the table of rows: comm_nccl uses it, or comm_mpi, to join
  * processes. */

@@ -1,7 +1,7 @@
 /* All workers in this process, for a backend that runs and connects them. */
 #include "config.h"
 
-#include "runtime/comm/comm.h"
+#include "runtime/exec/communicator.h"
 
 typedef struct alone {
 	arena *a;

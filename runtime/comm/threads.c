@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 #include "plan/transfer.h"
 #include "runtime/comm/barrier.h"
-#include "runtime/comm/comm.h"
-#include "runtime/comm/post.h"
-#include "runtime/team.h"
+#include "runtime/comm/progress.h"
+#include "runtime/exec/communicator.h"
+#include "runtime/exec/thread_pool.h"
 
 /* Times to look for a peer before sleeping, where each worker has a processor
  * of its own: about as long as it takes to fall asleep and wake up. */

@@ -17,9 +17,9 @@
 #include "base/file.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "runtime/cpu/cache.h"
 #include "runtime/cpu/headers.h"
-#include "runtime/team.h"
+#include "runtime/exec/build_cache.h"
+#include "runtime/exec/thread_pool.h"
 
 extern char **environ;
 

@@ -3,7 +3,7 @@
 #ifndef TDL_RUNTIME_CPU_BUILD_H
 #define TDL_RUNTIME_CPU_BUILD_H
 
-#include "runtime/fail.h"
+#include "runtime/exec/fail.h"
 
 struct tdl_args;
 typedef int cpu_kernel(struct tdl_args *);

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 
 #include "include/tdl/generated.h"
-#include "runtime/backend.h"
 #include "runtime/cpu/build.h"
-#include "runtime/team.h"
+#include "runtime/exec/backend.h"
+#include "runtime/exec/thread_pool.h"
 
 _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 	       (int)TDL_MAX_NVARS == (int)MAX_NVARS, "one size of boxes");

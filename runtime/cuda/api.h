@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <nvrtc.h>
 
-#include "runtime/fail.h"
+#include "runtime/exec/fail.h"
 
 /* The functions of api.def.  The headers give some of them the name of a newer
  * version, which the members have, too. */

@@ -8,11 +8,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "runtime/backend.h"
-#include "runtime/comm/comm.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/library.h"
 #include "runtime/cuda/program.h"
+#include "runtime/exec/backend.h"
+#include "runtime/exec/communicator.h"
 
 bool cuda_enter(const cuda *c, int gpu, failure *f)
 {

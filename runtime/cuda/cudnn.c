@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "plan/convolution.h"
+#include "kernel/convolution.h"
 
 typedef struct dnn_api {
 #define DNN(f) __typeof__(f) *f;

@@ -2,7 +2,7 @@
 
 #include "runtime/cuda/epilogue.h"
 
-#include "plan/epilogue.h"
+#include "kernel/epilogue.h"
 
 static bool overlaps(const plan *p, int x, int y)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runtime/backend.h"
+#include "runtime/exec/backend.h"
 
 static int64_t align(int64_t n)
 {

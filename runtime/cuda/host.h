@@ -3,7 +3,7 @@
 #ifndef TDL_RUNTIME_CUDA_HOST_H
 #define TDL_RUNTIME_CUDA_HOST_H
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct host_call {

@@ -3,8 +3,8 @@
 #ifndef TDL_RUNTIME_CUDA_KERNELS_H
 #define TDL_RUNTIME_CUDA_KERNELS_H
 
-#include "runtime/backend.h"
-#include "plan/bind.h"
+#include "runtime/exec/backend.h"
+#include "plan/cuda_binding.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct cuda_kernels cuda_kernels;

@@ -3,7 +3,7 @@
 #ifndef TDL_RUNTIME_CUDA_LIBRARY_H
 #define TDL_RUNTIME_CUDA_LIBRARY_H
 
-#include "plan/bind.h"
+#include "plan/cuda_binding.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct cuda_library cuda_library;

@@ -3,8 +3,8 @@
 #ifndef TDL_RUNTIME_CUDA_LINK_H
 #define TDL_RUNTIME_CUDA_LINK_H
 
-#include "runtime/comm/comm.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/exec/communicator.h"
 
 typedef struct cuda_link {
 	/* For the workers first .. first + n, whose arenas are in device

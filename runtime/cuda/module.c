@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "runtime/cpu/cache.h"
 #include "runtime/cuda/headers.h"
-#include "runtime/team.h"
+#include "runtime/exec/build_cache.h"
+#include "runtime/exec/thread_pool.h"
 
 enum { MAX_IMAGE = 1 << 30, LOG = 1500 };
 static const char image_name[] = "kernels.cubin";

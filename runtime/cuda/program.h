@@ -3,8 +3,8 @@
 #ifndef TDL_RUNTIME_CUDA_PROGRAM_H
 #define TDL_RUNTIME_CUDA_PROGRAM_H
 
-#include "runtime/comm/comm.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/exec/communicator.h"
 
 typedef struct program program;
 

@@ -1,8 +1,8 @@
 /* A step of a program: enqueued and watched, or captured and replayed. */
 #include "config.h"
 
-#include "runtime/backend.h"
 #include "runtime/cuda/parts.h"
+#include "runtime/exec/backend.h"
 
 /* ---- instructions ------------------------------------------------------ */
 

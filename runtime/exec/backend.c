@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "runtime/backend.h"
+#include "runtime/exec/backend.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/cpu/kernels/kernels.h"
+#include "runtime/exec/builtin.h"
 
 #ifndef HAVE_CUDA
 const backend backend_cuda = {

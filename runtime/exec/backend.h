@@ -1,16 +1,16 @@
 /* Backends: the devices that hold arenas and compute kernels, each a row of
  * functions. */
-#ifndef TDL_RUNTIME_BACKEND_H
-#define TDL_RUNTIME_BACKEND_H
+#ifndef TDL_RUNTIME_EXEC_BACKEND_H
+#define TDL_RUNTIME_EXEC_BACKEND_H
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 #include "plan/plan.h"
-#include "runtime/fail.h"
+#include "runtime/exec/fail.h"
 
 typedef enum kernels_from {
 	KERNELS_ANY = -1,    /* the backend's own choice */
 	KERNELS_GENERATED,   /* the plan's source, compiled */
-	KERNELS_INTERPRETER, /* plan/eval.h */
+	KERNELS_INTERPRETER, /* kernel/eval.h */
 	KERNELS_LIBRARY,     /* a vendor's */
 } kernels_from;
 

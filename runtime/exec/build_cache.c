@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/cpu/cache.h"
+#include "runtime/exec/build_cache.h"
 
 #include <dirent.h>
 #include <errno.h>

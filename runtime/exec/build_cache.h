@@ -1,8 +1,8 @@
 /* The cache of compiled kernels: a folder of the user's own. */
-#ifndef TDL_RUNTIME_CPU_CACHE_H
-#define TDL_RUNTIME_CPU_CACHE_H
+#ifndef TDL_RUNTIME_EXEC_BUILD_CACHE_H
+#define TDL_RUNTIME_EXEC_BUILD_CACHE_H
 
-#include "runtime/fail.h"
+#include "runtime/exec/fail.h"
 
 /* Opens the cache: $TDL_CACHE, $XDG_CACHE_HOME/tdlc or ~/.cache/tdlc, made if
  * it is not there.  *path is NULL if none can be written: nothing is kept then.

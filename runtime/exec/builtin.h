@@ -1,6 +1,6 @@
 /* The opaque functions' kernels that tdlrun has. */
-#ifndef TDL_RUNTIME_CPU_KERNELS_KERNELS_H
-#define TDL_RUNTIME_CPU_KERNELS_KERNELS_H
+#ifndef TDL_RUNTIME_EXEC_BUILTIN_H
+#define TDL_RUNTIME_EXEC_BUILTIN_H
 
 #include "include/tdl/kernel.h"
 

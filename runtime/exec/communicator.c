@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/comm/comm.h"
+#include "runtime/exec/communicator.h"
 
 #ifndef HAVE_MPI
 const communicator comm_mpi = {

@@ -1,12 +1,12 @@
 /* Communicators: the start of workers, and the exchange of regions between
  * them, each a row of functions. */
-#ifndef TDL_RUNTIME_COMM_COMM_H
-#define TDL_RUNTIME_COMM_COMM_H
+#ifndef TDL_RUNTIME_EXEC_COMMUNICATOR_H
+#define TDL_RUNTIME_EXEC_COMMUNICATOR_H
 
 #include <stdatomic.h>
 
 #include "plan/plan.h"
-#include "runtime/fail.h"
+#include "runtime/exec/fail.h"
 
 /* The means by which processes without a launcher find each other. */
 typedef struct comm_options {

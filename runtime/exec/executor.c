@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/machine.h"
+#include "runtime/exec/executor.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "plan/transfer.h"
-#include "runtime/verify.h"
+#include "runtime/exec/verify.h"
 
 struct machine {
 	arena *a;

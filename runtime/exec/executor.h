@@ -1,11 +1,11 @@
 /* The workers of a plan in this process: their memory, and runs of the program
  * on a backend and a communicator.  Used by every command of tdlrun. */
-#ifndef TDL_RUNTIME_MACHINE_H
-#define TDL_RUNTIME_MACHINE_H
+#ifndef TDL_RUNTIME_EXEC_EXECUTOR_H
+#define TDL_RUNTIME_EXEC_EXECUTOR_H
 
-#include "runtime/backend.h"
-#include "runtime/comm/comm.h"
-#include "runtime/npz.h"
+#include "runtime/exec/backend.h"
+#include "runtime/exec/communicator.h"
+#include "runtime/exec/npz.h"
 
 typedef struct machine machine;
 

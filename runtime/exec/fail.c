@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/fail.h"
+#include "runtime/exec/fail.h"
 
 #include <stdarg.h>
 #include <stdio.h>

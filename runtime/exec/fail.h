@@ -1,7 +1,7 @@
 /* The failure of a run: the first one is kept, with its exit status, and handed
  * up to main(). */
-#ifndef TDL_RUNTIME_FAIL_H
-#define TDL_RUNTIME_FAIL_H
+#ifndef TDL_RUNTIME_EXEC_FAIL_H
+#define TDL_RUNTIME_EXEC_FAIL_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/npz.h"
+#include "runtime/exec/npz.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 #include "base/intern.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 enum { MAX_HEADER = 1 << 16, MAX_MEMBERS = 1 << 20 };
 

@@ -1,12 +1,12 @@
 /* NumPy's .npz files: a zip of arrays, each under its name. */
-#ifndef TDL_RUNTIME_NPZ_H
-#define TDL_RUNTIME_NPZ_H
+#ifndef TDL_RUNTIME_EXEC_NPZ_H
+#define TDL_RUNTIME_EXEC_NPZ_H
 
 #include <stdint.h>
 
 #include "base/dtype.h"
-#include "plan/kernel.h"
-#include "runtime/fail.h"
+#include "kernel/kernel.h"
+#include "runtime/exec/fail.h"
 
 /* An array in memory: dense, row-major. */
 typedef struct array {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/team.h"
+#include "runtime/exec/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* Threads that wait for work: the parts of a job run at the same time. */
-#ifndef TDL_RUNTIME_TEAM_H
-#define TDL_RUNTIME_TEAM_H
+#ifndef TDL_RUNTIME_EXEC_THREAD_POOL_H
+#define TDL_RUNTIME_EXEC_THREAD_POOL_H
 
 #include <stdbool.h>
 

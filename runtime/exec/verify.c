@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "runtime/verify.h"
+#include "runtime/exec/verify.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 enum { ELEMENT = 4 }; /* times a tensor's error that an element may have */
 

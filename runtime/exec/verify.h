@@ -1,9 +1,9 @@
 /* Comparison of a run with that of one worker: tolerances, and errors. */
-#ifndef TDL_RUNTIME_VERIFY_H
-#define TDL_RUNTIME_VERIFY_H
+#ifndef TDL_RUNTIME_EXEC_VERIFY_H
+#define TDL_RUNTIME_EXEC_VERIFY_H
 
 #include "plan/plan.h"
-#include "runtime/npz.h"
+#include "runtime/exec/npz.h"
 
 /* The distance of a tensor from another: the norm of the difference by the norm
  * of the other; and of the element that is the furthest, the difference by the

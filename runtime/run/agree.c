@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "runtime/agree.h"
+#include "runtime/run/agree.h"
 
 #include <string.h>
 
 #include "base/file.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "runtime/checkpoint.h"
+#include "runtime/run/checkpoint.h"
 
 /* 0: a file that cannot be read. */
 typedef struct subject {

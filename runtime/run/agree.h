@@ -1,9 +1,9 @@
 /* The check that all processes of a run have the same plan, data, and options
  * that results depend on. */
-#ifndef TDL_RUNTIME_AGREE_H
-#define TDL_RUNTIME_AGREE_H
+#ifndef TDL_RUNTIME_RUN_AGREE_H
+#define TDL_RUNTIME_RUN_AGREE_H
 
-#include "runtime/session.h"
+#include "runtime/run/session.h"
 
 /* Compares digests of these with those of the other processes, before any of
  * them is used.  False, CLI_INPUT, if some differ; the failure names the ranks

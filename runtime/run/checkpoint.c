@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/checkpoint.h"
+#include "runtime/run/checkpoint.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/cli.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "runtime/inputs.h"
+#include "runtime/run/inputs.h"
 
 /* The file of step N is step-N.npz; while it is written its name has more
  * behind that. */

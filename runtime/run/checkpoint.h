@@ -6,10 +6,10 @@
  * a JSON object, the `position`.  It is written under another name, flushed to
  * the disk, and renamed, so that a file with its own name is always complete,
  * whenever the process was killed. */
-#ifndef TDL_RUNTIME_CHECKPOINT_H
-#define TDL_RUNTIME_CHECKPOINT_H
+#ifndef TDL_RUNTIME_RUN_CHECKPOINT_H
+#define TDL_RUNTIME_RUN_CHECKPOINT_H
 
-#include "runtime/machine.h"
+#include "runtime/exec/executor.h"
 
 #define CHECKPOINT_NOTE "tdlrun.checkpoint"
 

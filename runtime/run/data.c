@@ -1,14 +1,14 @@
 #include "config.h"
 
-#include "runtime/data.h"
+#include "runtime/run/data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "plan/random.h"
-#include "runtime/machine.h"
+#include "kernel/random.h"
+#include "runtime/exec/executor.h"
 
 /* ---- reading ----------------------------------------------------------- */
 

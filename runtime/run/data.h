@@ -1,9 +1,9 @@
 /* Data sets: arrays of samples that batches are cut from. */
-#ifndef TDL_RUNTIME_DATA_H
-#define TDL_RUNTIME_DATA_H
+#ifndef TDL_RUNTIME_RUN_DATA_H
+#define TDL_RUNTIME_RUN_DATA_H
 
 #include "plan/plan.h"
-#include "runtime/npz.h"
+#include "runtime/exec/npz.h"
 
 /* The arrays of an .npz file for the inputs of a plan.  An array of an input's
  * own shape is fed whole in each step.  An array whose first dimension alone

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/evaluate.h"
+#include "runtime/run/evaluate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* The way in which outputs of batches become one of all samples. */
 typedef enum result_kind {

@@ -1,9 +1,9 @@
 /* Running a plan over all samples of a data set. */
-#ifndef TDL_RUNTIME_EVALUATE_H
-#define TDL_RUNTIME_EVALUATE_H
+#ifndef TDL_RUNTIME_RUN_EVALUATE_H
+#define TDL_RUNTIME_RUN_EVALUATE_H
 
-#include "runtime/data.h"
-#include "runtime/session.h"
+#include "runtime/run/data.h"
+#include "runtime/run/session.h"
 
 /* The mean of an output: over the samples, where it has an element for each,
  * or, where it has one in all, over the full batches. */

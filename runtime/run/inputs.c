@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "runtime/inputs.h"
+#include "runtime/run/inputs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 static bool alloc_array(array *x, failure *f)
 {

@@ -1,9 +1,9 @@
 /* The values of a plan's inputs and states at the beginning of a run. */
-#ifndef TDL_RUNTIME_INPUTS_H
-#define TDL_RUNTIME_INPUTS_H
+#ifndef TDL_RUNTIME_RUN_INPUTS_H
+#define TDL_RUNTIME_RUN_INPUTS_H
 
 #include "plan/plan.h"
-#include "runtime/machine.h"
+#include "runtime/exec/executor.h"
 
 /* Memory for the plan's inputs, or its outputs; NULL, with *f set, if there is
  * not enough.  arrays_free() frees it. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/schedule.h"
+#include "runtime/run/learning_rate.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The learning rate of each step of a training run. */
-#ifndef TDL_RUNTIME_SCHEDULE_H
-#define TDL_RUNTIME_SCHEDULE_H
+#ifndef TDL_RUNTIME_RUN_LEARNING_RATE_H
+#define TDL_RUNTIME_RUN_LEARNING_RATE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/log.h"
+#include "runtime/run/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* The log of a training run: a CSV file, a line per step. */
-#ifndef TDL_RUNTIME_LOG_H
-#define TDL_RUNTIME_LOG_H
+#ifndef TDL_RUNTIME_RUN_LOG_H
+#define TDL_RUNTIME_RUN_LOG_H
 
-#include "runtime/evaluate.h"
+#include "runtime/run/evaluate.h"
 
 typedef struct train_log train_log;
 

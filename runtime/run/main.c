@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/agree.h"
-#include "runtime/evaluate.h"
-#include "runtime/run.h"
-#include "runtime/train.h"
+#include "runtime/run/agree.h"
+#include "runtime/run/evaluate.h"
+#include "runtime/run/run.h"
+#include "runtime/run/train.h"
 
 static const char name[] = "tdlrun";
 

@@ -1,9 +1,9 @@
 /* The options of tdlrun's command line. */
-#ifndef TDL_RUNTIME_OPTIONS_H
-#define TDL_RUNTIME_OPTIONS_H
+#ifndef TDL_RUNTIME_RUN_OPTIONS_H
+#define TDL_RUNTIME_RUN_OPTIONS_H
 
 #include "base/cli.h"
-#include "runtime/comm/comm.h"
+#include "runtime/exec/communicator.h"
 
 /* --comm, in the order of communicators' rows. */
 enum { COMM_THREADS, COMM_MPI, COMM_NCCL };

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/bar.h"
+#include "runtime/run/progress_bar.h"
 
 #include <inttypes.h>
 #include <math.h>

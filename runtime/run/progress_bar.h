@@ -1,8 +1,8 @@
 /* The progress bar of a training run. */
-#ifndef TDL_RUNTIME_BAR_H
-#define TDL_RUNTIME_BAR_H
+#ifndef TDL_RUNTIME_RUN_PROGRESS_BAR_H
+#define TDL_RUNTIME_RUN_PROGRESS_BAR_H
 
-#include "runtime/session.h"
+#include "runtime/run/session.h"
 
 typedef struct bar_line {
 	int64_t epoch, step, steps, batch;

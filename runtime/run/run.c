@@ -1,14 +1,14 @@
 #include "config.h"
 
-#include "runtime/run.h"
+#include "runtime/run/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/vec.h"
-#include "plan/eval.h"
-#include "runtime/verify.h"
+#include "kernel/eval.h"
+#include "runtime/exec/verify.h"
 
 /* The arrays that a run leaves behind: outputs, and states that it changes. */
 typedef struct results {

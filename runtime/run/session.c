@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/session.h"
+#include "runtime/run/session.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "runtime/checkpoint.h"
+#include "runtime/run/checkpoint.h"
 
 /* ---- the machine ------------------------------------------------------- */
 

@@ -1,14 +1,14 @@
 /* The state that all runs of tdlrun share: the command line, the plan, the
  * processes, measurements. */
-#ifndef TDL_RUNTIME_SESSION_H
-#define TDL_RUNTIME_SESSION_H
+#ifndef TDL_RUNTIME_RUN_SESSION_H
+#define TDL_RUNTIME_RUN_SESSION_H
 
 #include <jansson.h>
 
 #include "base/vec.h"
-#include "runtime/data.h"
-#include "runtime/inputs.h"
-#include "runtime/options.h"
+#include "runtime/run/data.h"
+#include "runtime/run/inputs.h"
+#include "runtime/run/options.h"
 
 typedef struct session {
 	arena *a;

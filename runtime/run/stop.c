@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/stop.h"
+#include "runtime/run/stop.h"
 
 #include <pthread.h>
 #include <stddef.h>

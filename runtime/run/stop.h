@@ -1,7 +1,7 @@
 /* Requests to end, by SIGINT or SIGTERM, without a handler and without globals:
  * the signals are blocked, and taken between two steps. */
-#ifndef TDL_RUNTIME_STOP_H
-#define TDL_RUNTIME_STOP_H
+#ifndef TDL_RUNTIME_RUN_STOP_H
+#define TDL_RUNTIME_RUN_STOP_H
 
 #include <signal.h>
 

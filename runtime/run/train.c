@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/train.h"
+#include "runtime/run/train.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,13 +9,13 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "plan/eval.h"
-#include "runtime/bar.h"
-#include "runtime/checkpoint.h"
-#include "runtime/data.h"
-#include "runtime/log.h"
-#include "runtime/schedule.h"
-#include "runtime/stop.h"
+#include "kernel/eval.h"
+#include "runtime/run/checkpoint.h"
+#include "runtime/run/data.h"
+#include "runtime/run/learning_rate.h"
+#include "runtime/run/log.h"
+#include "runtime/run/progress_bar.h"
+#include "runtime/run/stop.h"
 
 /* An evaluation and when it was. */
 typedef struct judgement {

@@ -1,8 +1,8 @@
 /* Training: a plan whose runs are steps, over the batches of a data set. */
-#ifndef TDL_RUNTIME_TRAIN_H
-#define TDL_RUNTIME_TRAIN_H
+#ifndef TDL_RUNTIME_RUN_TRAIN_H
+#define TDL_RUNTIME_RUN_TRAIN_H
 
-#include "runtime/session.h"
+#include "runtime/run/session.h"
 
 /* Trains according to the command line, and prints the results; true, with
  * *status set to the exit status; or false, with s->f set.  After SIGINT or

@@ -3,7 +3,7 @@
 #define TDL_TESTS_CUDA_BINDING_H
 
 #include "include/tdl/generated.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 enum { BINDING_WORDS = 3 + 2 * MAX_NVARS + MAX_NINPUTS * (MAX_NDIM + 1) +
 		       MAX_NDIM };

@@ -4,7 +4,7 @@
 #define TDL_TESTS_CUDA_OPERATORS_H
 
 #include "base/vec.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 typedef VEC(const kernel *) kernel_list;
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "plan/convolution.h"
+#include "kernel/convolution.h"
 #include "plan/gemm.h"
 
 typedef enum fate { DIRECT, COPIED, ADDED, CONVOLVED, GENERATED, FATES } fate;

@@ -4,6 +4,7 @@
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/lower/lower.h"
+#include "compiler/planners/search.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/run.h"
 

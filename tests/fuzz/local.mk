@@ -26,17 +26,17 @@ fuzz_ldflags = $(AM_LDFLAGS) $(fuzz_flags)
 fuzz_run = %D%/run.c %D%/run.h
 fuzz_tokens = %D%/tokens.c %D%/tokens.h
 fuzz_front_libs = compiler/analysis/libanalysis.a \
-	compiler/expand/libexpand.a $(dsl_libs) plan/libplan.a \
+	compiler/expand/libexpand.a $(dsl_libs) $(plan_libs) \
 	base/libbase.a $(JANSSON_LIBS)
 fuzz_graph = %D%/graph.c %D%/graph.h $(fuzz_run)
 fuzz_graph_libs = compiler/codegen/libcodegen.a compiler/lower/liblower.a \
-	compiler/search/libsearch.a compiler/analysis/libanalysis.a \
+	$(planners_libs) compiler/analysis/libanalysis.a \
 	$(graph_libs) runtime/libruntime.a $(fuzz_front_libs) \
 	$(PROTOBUF_C_LIBS) $(LIBZIP_LIBS) $(ZLIB_LIBS) $(MPI_LIBS)
 fuzz_place_libs = compiler/placement/libplacement.a \
-	compiler/search/libsearch.a compiler/analysis/libanalysis.a \
-	plan/libplan.a base/libbase.a $(JANSSON_LIBS) -lm
-fuzz_run_libs = runtime/libruntime.a plan/libplan.a $(MPI_LIBS)
+	$(planners_libs) compiler/analysis/libanalysis.a \
+	$(plan_libs) base/libbase.a $(JANSSON_LIBS) -lm
+fuzz_run_libs = runtime/libruntime.a $(plan_libs) $(MPI_LIBS)
 
 %C%_descriptor_SOURCES = %D%/descriptor.c %D%/byte_mutate.c $(fuzz_shared) \
 	$(fuzz_driver)
@@ -91,7 +91,7 @@ fuzz_run_libs = runtime/libruntime.a plan/libplan.a $(MPI_LIBS)
 	$(fuzz_shared) $(fuzz_driver)
 %C%_wcsp_CPPFLAGS = $(fuzz_cppflags)
 %C%_wcsp_LDFLAGS = $(fuzz_ldflags)
-%C%_wcsp_LDADD = compiler/search/libsearch.a $(fuzz_front_libs)
+%C%_wcsp_LDADD = $(planners_libs) $(fuzz_front_libs)
 
 TESTS += %D%/replay.sh
 EXTRA_DIST += \

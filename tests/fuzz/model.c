@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "compiler/graph/train.h"
+#include "compiler/model/model.h"
+#include "compiler/train/train.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/graph.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/npz.h"
+#include "runtime/exec/npz.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MAX_MEMBERS = 8 };

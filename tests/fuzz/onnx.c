@@ -3,7 +3,8 @@
  * their training. */
 #include "config.h"
 
-#include "compiler/graph/train.h"
+#include "compiler/onnx/onnx.h"
+#include "compiler/train/train.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/graph.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "compiler/graph/onnx-ml.pb-c.h"
+#include "compiler/onnx/onnx-ml.pb-c.h"
 #include "tests/fuzz/tokens.h"
 
 enum { MAX_BYTES = 4096 };

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "base/checked.h"
-#include "runtime/inputs.h"
-#include "runtime/machine.h"
-#include "runtime/verify.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/verify.h"
+#include "runtime/run/inputs.h"
 #include "tests/fuzz/fuzz.h"
 
 enum {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "compiler/search/solve.h"
-#include "compiler/search/wcsp.h"
+#include "compiler/solver/solve.h"
+#include "compiler/solver/wcsp.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MAX_ASSIGNMENTS = 2000 };

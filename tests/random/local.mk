@@ -13,5 +13,5 @@ TESTS += %D%/operators
 %C%_operators_LDADD = compiler/codegen/libcodegen.a \
 	compiler/verify/libverify.a compiler/gradient/libgradient.a \
 	compiler/analysis/libanalysis.a compiler/expand/libexpand.a \
-	$(dsl_libs) runtime/libruntime.a plan/libplan.a base/libbase.a \
+	$(dsl_libs) runtime/libruntime.a $(plan_libs) base/libbase.a \
 	$(MPI_LIBS) $(JANSSON_LIBS)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* ---- random numbers ---------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 #include "include/tdl/generated.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 
 extern arena *mem; /* of the test that runs */
 

@@ -1,5 +1,5 @@
 unit_tests += %D%/test_dsl
-%C%_test_dsl_LDADD = $(dsl_libs) plan/libplan.a base/libbase.a \
+%C%_test_dsl_LDADD = $(dsl_libs) $(plan_libs) base/libbase.a \
 	$(unit_libs)
 
 # The front end alone, for looking at what it does; see its head.

@@ -3,7 +3,7 @@
 #ifndef TDL_TESTS_UNIT_KERNELS_H
 #define TDL_TESTS_UNIT_KERNELS_H
 
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* A generator of pseudo-random numbers (splitmix64). */
 typedef struct rng {

@@ -3,7 +3,7 @@
 #ifndef TDL_TESTS_UNIT_LADDER_H
 #define TDL_TESTS_UNIT_LADDER_H
 
-#include "compiler/search/search.h"
+#include "compiler/planners/search.h"
 
 typedef struct ladder {
 	int layers;

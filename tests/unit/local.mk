@@ -1,7 +1,7 @@
 # Unit tests, with Check: test_X.c defines suite(), and main.c runs it.  For
 # test_X.c add a row to unit_tests and say what it links with:
 #	unit_tests += %D%/test_X
-#	%C%_test_X_LDADD = plan/libplan.a base/libbase.a $(unit_libs)
+#	%C%_test_X_LDADD = $(plan_libs) base/libbase.a $(unit_libs)
 unit_tests =
 unit_libs = %D%/libmain.a $(CHECK_LIBS) $(JANSSON_LIBS)
 

@@ -1,12 +1,12 @@
 # Lowering, the plan file, the memory plan.
-lower_libs = compiler/lower/liblower.a compiler/search/libsearch.a \
-	compiler/analysis/libanalysis.a plan/libplan.a base/libbase.a \
+lower_libs = compiler/lower/liblower.a $(planners_libs) \
+	compiler/analysis/libanalysis.a $(plan_libs) base/libbase.a \
 	$(unit_libs) $(ZLIB_LIBS)
 
 unit_tests += \
-	%D%/test_bounded \
+	%D%/test_best_first \
 	%D%/test_lower \
-	%D%/test_memory \
+	%D%/test_arena_packing \
 	%D%/test_plan \
 	%D%/test_plan_check \
 	%D%/test_streams \
@@ -16,7 +16,7 @@ unit_tests += \
 	%D%/random_graph.h %D%/ladder.c %D%/ladder.h
 %C%_test_lower_LDADD = $(lower_libs)
 
-%C%_test_memory_LDADD = plan/libplan.a base/libbase.a $(unit_libs)
+%C%_test_arena_packing_LDADD = $(plan_libs) base/libbase.a $(unit_libs)
 
 %C%_test_plan_SOURCES = %D%/test_plan.c %D%/random_graph.c \
 	%D%/random_graph.h
@@ -34,6 +34,6 @@ unit_tests += \
 	%D%/random_plan.h %D%/random_graph.c %D%/random_graph.h
 %C%_test_streams_LDADD = compiler/codegen/libcodegen.a $(lower_libs)
 
-%C%_test_bounded_SOURCES = %D%/test_bounded.c %D%/random_graph.c \
+%C%_test_best_first_SOURCES = %D%/test_best_first.c %D%/random_graph.c \
 	%D%/random_graph.h
-%C%_test_bounded_LDADD = $(lower_libs)
+%C%_test_best_first_LDADD = $(lower_libs)

@@ -1,6 +1,6 @@
 # Placement of whole operators.
-placement_libs = compiler/placement/libplacement.a compiler/search/libsearch.a \
-	compiler/analysis/libanalysis.a plan/libplan.a base/libbase.a \
+placement_libs = compiler/placement/libplacement.a $(planners_libs) \
+	compiler/analysis/libanalysis.a $(plan_libs) base/libbase.a \
 	$(unit_libs)
 
 unit_tests += %D%/test_placement

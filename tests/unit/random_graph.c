@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/derive.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
+#include "kernel/linearity.h"
+#include "layout/mesh.h"
 #include "plan/transfer.h"
 
 rng rng_new(uint64_t seed)

@@ -3,7 +3,7 @@
 #ifndef TDL_TESTS_UNIT_RANDOM_GRAPH_H
 #define TDL_TESTS_UNIT_RANDOM_GRAPH_H
 
-#include "compiler/search/search.h"
+#include "compiler/planners/search.h"
 #include "plan/plan.h"
 
 /* xorshift64*: the same on every machine. */

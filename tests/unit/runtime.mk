@@ -1,11 +1,11 @@
 # Generated kernels, and the runtime.
 runtime_libs = compiler/codegen/libcodegen.a runtime/libruntime.a \
-	plan/libplan.a base/libbase.a $(unit_libs) $(LIBZIP_LIBS) $(ZLIB_LIBS) \
+	$(plan_libs) base/libbase.a $(unit_libs) $(LIBZIP_LIBS) $(ZLIB_LIBS) \
 	$(MPI_LIBS)
 
 unit_tests += \
 	%D%/test_codegen \
-	%D%/test_ahead \
+	%D%/test_prefetch \
 	%D%/test_rendezvous \
 	%D%/test_cuda \
 	%D%/test_runtime \
@@ -44,13 +44,13 @@ EXTRA_DIST += tests/cuda/kernels.sh
 check_PROGRAMS += tests/cuda/nvrtc
 tests_cuda_nvrtc_SOURCES = tests/cuda/nvrtc.c \
 	tests/cuda/operators.c tests/cuda/operators.h
-tests_cuda_nvrtc_LDADD = $(operator_libs) plan/libplan.a base/libbase.a \
+tests_cuda_nvrtc_LDADD = $(operator_libs) $(plan_libs) base/libbase.a \
 	$(JANSSON_LIBS) $(ZLIB_LIBS)
 EXTRA_DIST += tests/cuda/nvrtc.sh
 
 check_PROGRAMS += tests/cuda/products
 tests_cuda_products_SOURCES = tests/cuda/products.c
-tests_cuda_products_LDADD = plan/libplan.a base/libbase.a $(JANSSON_LIBS) \
+tests_cuda_products_LDADD = $(plan_libs) base/libbase.a $(JANSSON_LIBS) \
 	$(ZLIB_LIBS)
 TESTS += tests/cuda/products.sh
 EXTRA_DIST += tests/cuda/products.sh
@@ -59,13 +59,13 @@ EXTRA_DIST += tests/cuda/products.sh
 	%D%/random_graph.c %D%/random_graph.h \
 	%D%/random_plan.c %D%/random_plan.h
 %C%_test_runtime_LDADD = compiler/lower/liblower.a \
-	compiler/search/libsearch.a $(runtime_libs)
+	$(planners_libs) $(runtime_libs)
 
-%C%_test_ahead_SOURCES = %D%/test_ahead.c \
+%C%_test_prefetch_SOURCES = %D%/test_prefetch.c \
 	%D%/random_graph.c %D%/random_graph.h \
 	%D%/random_plan.c %D%/random_plan.h
-%C%_test_ahead_LDADD = compiler/lower/liblower.a \
-	compiler/search/libsearch.a $(runtime_libs)
+%C%_test_prefetch_LDADD = compiler/lower/liblower.a \
+	$(planners_libs) $(runtime_libs)
 
 %C%_test_rendezvous_LDADD = $(runtime_libs)
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "plan/memory.h"
+#include "plan/arena_packing.h"
 #include "tests/unit/suite.h"
 
 enum { ALIGN = 64 };

@@ -5,11 +5,11 @@
 #include <check.h>
 #include <math.h>
 
+#include "compiler/cost/program_bounds.h"
 #include "compiler/lower/cost.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/lower/lower.h"
-#include "compiler/search/bounded.h"
-#include "compiler/search/figures.h"
+#include "compiler/planners/best_first.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
 

@@ -5,7 +5,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "compiler/search/formulate.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/formulate.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/suite.h"
 

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "plan/convolution.h"
+#include "kernel/convolution.h"
 #include "tests/unit/kernels.h"
 #include "tests/unit/suite.h"
 

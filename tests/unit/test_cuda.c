@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/bind.h"
+#include "plan/cuda_binding.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
 

@@ -13,7 +13,7 @@
 #include "dsl/builtins.h"
 #include "dsl/dsl.h"
 #include "dsl/parse.h"
-#include "plan/kernel.h"
+#include "kernel/kernel.h"
 #include "tests/unit/suite.h"
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))

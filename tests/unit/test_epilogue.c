@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "plan/epilogue.h"
+#include "kernel/epilogue.h"
 #include "tests/unit/suite.h"
 
 static arena *mem;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "include/tdl/kernel.h"
-#include "plan/derive.h"
-#include "plan/elem.h"
-#include "plan/random.h"
+#include "kernel/elem.h"
+#include "kernel/linearity.h"
+#include "kernel/random.h"
 #include "tests/unit/kernels.h"
 #include "tests/unit/suite.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compiler/expand/expand.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 #include "tests/unit/suite.h"
 
 static arena *a;

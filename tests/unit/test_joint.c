@@ -4,17 +4,17 @@
 #include <check.h>
 #include <string.h>
 
-#include "compiler/search/classes.h"
-#include "compiler/search/model.h"
-#include "compiler/search/regions.h"
-#include "compiler/search/whole.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/joint_problem.h"
+#include "compiler/planners/symmetry_bound.h"
+#include "compiler/solver/local_search.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/suite.h"
 
 enum { MOST_WAYS = 4096 };
 
 static const int64_t uneven[] = { 0, 1, 5, 7, 9, 28 };
-static const rules all = { .dims = planner_dims, .vars = planner_vars,
+static const rules all = { .dims = rules_all_dims, .vars = rules_all_vars,
 			   .complete = true };
 
 static graph *any_graph(arena *a, rng *r, int nnodes, int round)
@@ -40,7 +40,7 @@ START_TEST(tables_equal_the_model)
 	for (int round = 0; round < 200; round++) {
 		arena *a = arena_new();
 		graph *g = any_graph(a, &r, 5, round / 10);
-		const mesh m = search_mesh(ks[round % 10]);
+		const mesh m = mesh_of_equals(ks[round % 10]);
 		ways_set w = ways_find(a, g, &m, &all, MOST_WAYS);
 		if (!w.complete || whole_cells(g, &w) > 1 << 18) {
 			arena_free(a);
@@ -70,7 +70,7 @@ END_TEST
 /* Of a search over the mesh of k devices. */
 static int64_t bound_of(arena *a, const graph *g, int k, int64_t top)
 {
-	search_result result = { .assignment.mesh = search_mesh(k) };
+	search_result result = { .assignment.mesh = mesh_of_equals(k) };
 	search s = { .arena = a, .graph = g, .k = k, .result = &result };
 	return classes_bound(&s, &all, top);
 }
@@ -114,7 +114,7 @@ START_TEST(classes_cost_no_more)
 		arena *a = arena_new();
 		graph *g = any_graph(a, &r, 1, round / 7);
 		int k = ks[round % 7];
-		const mesh m = search_mesh(k);
+		const mesh m = mesh_of_equals(k);
 		ways_set w = ways_find(a, g, &m, &all, MOST_WAYS);
 		problem *p = whole_problem(a, g, &m, &w);
 		int64_t bound = bound_of(a, g, k, COST_MAX);

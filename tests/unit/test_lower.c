@@ -6,11 +6,13 @@
 #include <check.h>
 #include <string.h>
 
+#include "compiler/cost/byte_model.h"
 #include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
-#include "plan/eval.h"
-#include "plan/forms.h"
+#include "kernel/eval.h"
+#include "layout/mesh.h"
 #include "plan/peak.h"
+#include "plan/region_classes.h"
 #include "plan/transfer.h"
 #include "tests/unit/ladder.h"
 #include "tests/unit/random_graph.h"

@@ -1,4 +1,4 @@
-/* compiler/graph/onnx_file.c: what is refused before protobuf-c sees it, and
+/* compiler/onnx/onnx_file.c: what is refused before protobuf-c sees it, and
  * where payloads are found. */
 #include "config.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "compiler/graph/onnx_file.h"
+#include "compiler/onnx/onnx_file.h"
 #include "tests/unit/suite.h"
 
 typedef VEC(char) bytes;

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan/elem.h"
-#include "plan/eval.h"
+#include "kernel/elem.h"
+#include "kernel/eval.h"
+#include "layout/mesh.h"
 #include "plan/transfer.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/pack.h"

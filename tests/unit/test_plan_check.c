@@ -65,7 +65,7 @@ EDIT(axis) { p->mesh.size[0] = 1; }
 EDIT(workers)
 {
 	p->mesh.naxes = 2;
-	p->mesh.size[0] = p->mesh.size[1] = PLAN_MAX_WORKERS;
+	p->mesh.size[0] = p->mesh.size[1] = MESH_MAX_WORKERS;
 }
 EDIT(axis_cuts) { p->tensors[0].cuts.dim[0] = 2; }
 EDIT(parts) { p->mesh.size[0] = 9; }

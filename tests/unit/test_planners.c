@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "compiler/analysis/strategy.h"
-#include "compiler/search/ilp.h"
-#include "compiler/search/outline.h"
-#include "compiler/search/pase_weights.h"
-#include "compiler/search/planner.h"
-#include "compiler/search/whole.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/joint_problem.h"
+#include "compiler/planners/partial_assignment.h"
+#include "compiler/planners/pase_weights.h"
+#include "compiler/planners/planner.h"
+#include "compiler/solver/ilp.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/suite.h"
 

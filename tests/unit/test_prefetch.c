@@ -5,7 +5,7 @@
 #include <check.h>
 
 #include "plan/streams.h"
-#include "runtime/comm/ahead.h"
+#include "runtime/comm/prefetch.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
 

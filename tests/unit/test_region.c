@@ -5,7 +5,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "plan/derive.h"
+#include "kernel/linearity.h"
+#include "layout/mesh.h"
 #include "tests/unit/kernels.h"
 #include "tests/unit/suite.h"
 

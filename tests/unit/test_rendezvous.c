@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "runtime/comm/notice.h"
+#include "runtime/comm/heartbeat.h"
 #include "runtime/comm/rendezvous.h"
 
 enum { MOST = 5 };

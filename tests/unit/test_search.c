@@ -5,8 +5,10 @@
 #include <check.h>
 #include <string.h>
 
-#include "compiler/search/formulate.h"
-#include "compiler/search/solve.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/cost/formulate.h"
+#include "compiler/planners/search.h"
+#include "compiler/solver/solve.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/suite.h"
 
@@ -20,14 +22,14 @@ static bool mentions(const char *text, const char *what)
 START_TEST(factors_descend)
 {
 	int f[MAX_AXES];
-	ck_assert_int_eq(search_factors(1, f), 0);
-	ck_assert_int_eq(search_factors(12, f), 3);
+	ck_assert_int_eq(mesh_factors(1, f), 0);
+	ck_assert_int_eq(mesh_factors(12, f), 3);
 	ck_assert(f[0] == 3 && f[1] == 2 && f[2] == 2);
-	ck_assert_int_eq(search_factors(97, f), 1);
+	ck_assert_int_eq(mesh_factors(97, f), 1);
 	ck_assert_int_eq(f[0], 97);
-	ck_assert_int_eq(search_factors(65536, f), 16);
+	ck_assert_int_eq(mesh_factors(65536, f), 16);
 	for (int k = 1; k < 2000; k++) {
-		int n = search_factors(k, f), product = 1;
+		int n = mesh_factors(k, f), product = 1;
 		for (int i = 0; i < n; i++) {
 			product *= f[i];
 			ck_assert(i == 0 || f[i] <= f[i - 1]);
@@ -384,7 +386,7 @@ START_TEST(time_is_a_limit)
 		arena *a = arena_new();
 		graph *g = random_graph(a, &r, 12);
 		search_result *x = plan_for(a, g, 8, "tofu");
-		search_request q = { .mesh = search_mesh(8),
+		search_request q = { .mesh = mesh_of_equals(8),
 				     .algorithm = "tofu", .seconds = 1e-6 };
 		search_result *y = search_plan_for(a, g, &q);
 		q.seconds = 100;

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "compiler/search/branch.h"
-#include "compiler/search/minplus.h"
-#include "compiler/search/reduce.h"
-#include "compiler/search/solve.h"
+#include "compiler/solver/branch.h"
+#include "compiler/solver/message_passing.h"
+#include "compiler/solver/minplus.h"
+#include "compiler/solver/solve.h"
 #include "tests/unit/suite.h"
 
 /* xorshift64*, so that a test is the same everywhere. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "compiler/analysis/strategy.h"
-#include "plan/derive.h"
-#include "plan/partial.h"
+#include "kernel/linearity.h"
+#include "kernel/monotone.h"
 #include "tests/unit/kernels.h"
 #include "tests/unit/suite.h"
 

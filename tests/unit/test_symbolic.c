@@ -14,7 +14,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/analysis/symbolic.h"
 #include "compiler/expand/expand.h"
-#include "plan/partial.h"
+#include "kernel/monotone.h"
 #include "tests/unit/suite.h"
 
 static unsigned seed;

@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "plan/eval.h"
-#include "runtime/checkpoint.h"
-#include "runtime/data.h"
-#include "runtime/inputs.h"
-#include "runtime/log.h"
-#include "runtime/schedule.h"
-#include "runtime/stop.h"
-#include "runtime/verify.h"
+#include "kernel/eval.h"
+#include "layout/mesh.h"
+#include "runtime/exec/verify.h"
+#include "runtime/run/checkpoint.h"
+#include "runtime/run/data.h"
+#include "runtime/run/inputs.h"
+#include "runtime/run/learning_rate.h"
+#include "runtime/run/log.h"
+#include "runtime/run/stop.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/graph/train.h"
-#include "plan/eval.h"
+#include "compiler/train/train.h"
+#include "kernel/eval.h"
 #include "tests/unit/suite.h"
 
 static const char operators[] =

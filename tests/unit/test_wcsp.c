@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "compiler/search/wcsp.h"
+#include "compiler/solver/wcsp.h"
 #include "tests/unit/suite.h"
 
 static const char sample[] =

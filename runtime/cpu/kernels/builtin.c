@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runtime/cpu/kernels/kernels.h"
+#include "runtime/exec/builtin.h"
 
 #include <stddef.h>
 #include <string.h>

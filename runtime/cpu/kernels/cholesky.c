@@ -8,7 +8,7 @@
  * rows, in f64; Golub and Van Loan, "Matrix Computations", section 4.2. */
 #include "config.h"
 
-#include "runtime/cpu/kernels/kernels.h"
+#include "runtime/exec/builtin.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -8,13 +8,13 @@
  * has no inverse. */
 #include "config.h"
 
-#include "runtime/cpu/kernels/kernels.h"
+#include "runtime/exec/builtin.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 static double get(const tdl_view *v, int64_t i, int64_t j)
 {

@@ -7,7 +7,7 @@
  * above all numbers.  Returns 2 for arguments it does not know. */
 #include "config.h"
 
-#include "runtime/cpu/kernels/kernels.h"
+#include "runtime/exec/builtin.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "plan/eval.h"
+#include "kernel/eval.h"
 
 /* A position, and an integer: the less, the sooner the element comes. */
 typedef struct ranked {

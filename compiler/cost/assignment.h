@@ -1,0 +1,32 @@
+/* Assignments: what a planner decides. */
+#ifndef TDL_COMPILER_COST_ASSIGNMENT_H
+#define TDL_COMPILER_COST_ASSIGNMENT_H
+
+#include "compiler/graph/graph.h"
+#include "layout/mesh.h"
+
+/* The decisions of a planner.  tensor_cuts[t].dim[a] is the dimension of tensor
+ * t that axis a cuts, CUT_NONE where every group has all of it;
+ * node_cuts[n].dim[a] is the variable of node n's kernel that axis a divides,
+ * CUT_NONE where every group computes all. */
+typedef struct assignment {
+	mesh mesh;
+	cuts *tensor_cuts;
+	cuts *node_cuts;
+} assignment;
+
+/* Bytes of a tensor, at most COST_MAX. */
+int64_t assignment_tensor_bytes(const tensor_type *t);
+
+/* Whether an axis does not cut. */
+bool assignment_skips_axis(const cuts *c, const mesh *m);
+
+/* The mesh of k devices that are all alike: its axes are the prime factors of
+ * k, the largest first. */
+mesh mesh_of_equals(int k);
+
+/* k >= 1 as its prime factors, largest first.  Returns their number, at most
+ * 30. */
+int mesh_factors(int k, int *factors);
+
+#endif

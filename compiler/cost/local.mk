@@ -1,0 +1,20 @@
+noinst_LIBRARIES += %D%/libcost.a
+%C%_libcost_a_SOURCES = \
+	%D%/aligned_dims.c %D%/aligned_dims.h \
+	%D%/assignment.c %D%/assignment.h \
+	%D%/byte_model.c %D%/byte_model.h \
+	%D%/candidates.c %D%/candidates.h \
+	%D%/formulate.c %D%/formulate.h \
+	%D%/instr_time.c %D%/instr_time.h \
+	%D%/joint_problem.c %D%/joint_problem.h \
+	%D%/joint_table.c %D%/joint_table.h \
+	%D%/merges.h \
+	%D%/pair_costs.c %D%/pair_costs.h \
+	%D%/program_bounds.c %D%/program_bounds.h \
+	%D%/rules.c %D%/rules.h \
+	%D%/separable.c %D%/separable.h \
+	%D%/step_time.c %D%/step_time.h \
+	%D%/time_model.c %D%/time_model.h \
+	%D%/topology.c %D%/topology.h
+
+EXTRA_DIST += %D%/README.md

@@ -1,0 +1,13 @@
+/* Solving the joint problem of all axes along the flow of data. */
+#ifndef TDL_COMPILER_PLANNERS_JOINT_SOLVE_H
+#define TDL_COMPILER_PLANNERS_JOINT_SOLVE_H
+
+#include "compiler/cost/joint_problem.h"
+
+/* Solves that problem, or one with the same variables and tables between the
+ * same, within the limits.  value[]: an assignment to begin with, so that the
+ * result costs no more, or NULL.  The result is in a. */
+solution whole_solve(arena *a, const graph *g, const problem *p,
+		     const int *value, const solve_limits *limits);
+
+#endif

@@ -1,0 +1,22 @@
+noinst_LIBRARIES += %D%/libkernel.a
+%C%_libkernel_a_SOURCES = \
+	%D%/access.c \
+	%D%/contraction.c %D%/contraction.h \
+	%D%/convolution.c %D%/convolution.h \
+	%D%/elem.c %D%/elem.h \
+	%D%/epilogue.c %D%/epilogue.h \
+	%D%/eval.c %D%/eval.h \
+	%D%/functions.def \
+	%D%/index_compile.c \
+	%D%/index_interval.c %D%/index_interval.h \
+	%D%/kernel.c %D%/kernel.h \
+	%D%/linearity.c %D%/linearity.h \
+	%D%/monotone.c %D%/monotone.h \
+	%D%/random.c %D%/random.h \
+	%D%/region.c %D%/region.h \
+	%D%/scalar.c %D%/scalar.h \
+	%D%/sign.c %D%/sign.h \
+	%D%/simplify.c \
+	%D%/text.c
+
+EXTRA_DIST += %D%/README.md
