@@ -639,17 +639,17 @@ figure_set *figures_new(arena *a, const timed *x, const topology *t,
 	return s;
 }
 
-void figure_add(relax *to, const figure *f, double times)
+void figure_add(mini_bucket *to, const figure *f, double times)
 {
 	for (int i = 0; i < f->terms.n; i++) {
 		const figure_term *t = &f->terms.at[i];
 		const int vars[] = { t->u, t->v, t->w };
 		if (t->v < 0)
-			relax_add(to, t->u, t->cost, times);
+			mini_bucket_add(to, t->u, t->cost, times);
 		else if (t->w >= 0)
-			relax_add_three(to, vars, t->cost, times);
+			mini_bucket_add_three(to, vars, t->cost, times);
 		else
-			relax_add_pair(to, t->u, t->v, t->cost, times);
+			mini_bucket_add_pair(to, t->u, t->v, t->cost, times);
 	}
 }
 

@@ -47,7 +47,7 @@ figure_set *figures_new(arena *a, const timed *x, const topology *t,
 			const int *usual, const merge *merges, bool pinned);
 
 /* Adds `times` a figure to a sum over the same variables. */
-void figure_add(relax *to, const figure *f, double times);
+void figure_add(mini_bucket *to, const figure *f, double times);
 
 /* The value of a figure under an assignment. */
 double figure_at(const figure_set *s, const figure *f, const int *value);

@@ -20,7 +20,7 @@ enum {
 
 /* A sum of tables that, less `shift', is a lower bound of seconds or bytes. */
 typedef struct bar {
-	relax *sum;
+	mini_bucket *sum;
 	double shift; /* subtracted from it */
 	bool bytes;
 	double *at; /* by variable: the bound with its value */
@@ -111,7 +111,7 @@ static double slack(const hunt *h)
 static bar *add_bar(hunt *h, double shift, bool bytes)
 {
 	const figure_set *s = h->figures;
-	bar b = { .sum = relax_new(h->arena, s->nvars, s->nvalues),
+	bar b = { .sum = mini_bucket_new(h->arena, s->nvars, s->nvalues),
 		  .shift = shift, .bytes = bytes,
 		  .at = ARENA_ARRAY(h->arena, double, s->nvars) };
 	vec_push(h->arena, &h->bars, b);
@@ -123,19 +123,19 @@ static void add_bars(hunt *h, const figures *all, double shift, bool bytes)
 	for (int i = 0; i < all->n; i++) {
 		bar *b = add_bar(h, shift, bytes);
 		figure_add(b->sum, &all->at[i], 1);
-		relax_solve(b->sum, h->arena);
+		mini_bucket_solve(b->sum, h->arena);
 	}
 }
 
 /* The values that a bound would have. */
-static void decode(const relax *x, int *value)
+static void decode(const mini_bucket *x, int *value)
 {
 	double before = x->least;
 	for (int v = 0; v < x->nvars; v++) {
 		double least = INFINITY;
 		int best = 0;
 		for (value[v] = 0; value[v] < x->nvalues[v]; value[v]++) {
-			double f = relax_step(x, v, value, before);
+			double f = mini_bucket_step(x, v, value, before);
 			if (f < least) {
 				least = f;
 				best = value[v];
@@ -174,14 +174,15 @@ static void add_weighted(hunt *h, const figure *seconds)
 	bar best = { 0 };
 	int *value = ARENA_ARRAY(h->arena, int, s->nvars);
 	for (int i = 0; i < WEIGHINGS && !h->failed && !is_late(h); i++) {
-		relax *x = relax_new(h->arena, s->nvars, s->nvalues);
+		mini_bucket *x =
+			mini_bucket_new(h->arena, s->nvars, s->nvalues);
 		figure_add(x, seconds, 1);
 		for (int j = 0; j < s->bytes.n; j++)
 			if (weight[j] > 0) {
 				figure_add(x, &s->bytes.at[j], weight[j]);
 				x->constant -= weight[j] * limit;
 			}
-		relax_solve(x, h->arena);
+		mini_bucket_solve(x, h->arena);
 		if (!best.sum || x->least > best.sum->least)
 			best.sum = x;
 		decode(x, value);
@@ -219,7 +220,7 @@ static bool is_open(hunt *h, int var, promise *p)
 	for (int i = 0; i < h->bars.n && open; i++) {
 		bar *b = &h->bars.at[i];
 		double before = var > 0 ? b->at[var - 1] : b->sum->least;
-		double f = relax_step(b->sum, var, h->value, before);
+		double f = mini_bucket_step(b->sum, var, h->value, before);
 		b->at[var] = f;
 		if (b->bytes && h->q->limit > 0)
 			open = f - b->shift <= (double)h->q->limit;

@@ -59,7 +59,7 @@ static problem *renumbered(arena *a, const problem *p, const int *place)
 static solution improve(arena *a, problem *q, int *value,
 			const solve_limits *limits, double deadline)
 {
-	solution s = { value, regions_improve(q, value, deadline) };
+	solution s = { value, local_search_improve(q, value, deadline) };
 	for (int i = 0; i < MOST_ROUNDS; i++) {
 		q->top = s.cost;
 		solution found = solve(a, q, limits);
@@ -70,7 +70,7 @@ static solution improve(arena *a, problem *q, int *value,
 		s.value = found.value;
 		s.cost = found.cost;
 		if (s.cost > s.lower_bound)
-			s.cost = regions_improve(q, s.value, deadline);
+			s.cost = local_search_improve(q, s.value, deadline);
 		if (s.cost == found.cost)
 			break;
 	}

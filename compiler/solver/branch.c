@@ -23,7 +23,7 @@ enum {
 #define FAR ((int64_t)1 << 58)
 
 typedef struct brancher {
-	reducer r;
+	messages r;
 	int64_t ncosts, nmoved; /* of all variables, of all tables */
 	int64_t *costs, *moved;
 	int64_t **copies; /* of both, by depth */
@@ -56,7 +56,7 @@ bool branch_fits(const problem *p)
 /* ---- costs that move --------------------------------------------------- */
 
 /* Links of v among first .. end - 1 whose other end is not settled. */
-static int count_open(const reducer *r, const node *v, int first, int end)
+static int count_open(const messages *r, const msg_var *v, int first, int end)
 {
 	int n = 0;
 	for (int i = first; i < end; i++)
@@ -66,15 +66,15 @@ static int count_open(const reducer *r, const node *v, int first, int end)
 
 /* v gives costs to those behind it, and holds back what it gives on the way
  * back; it takes the value that is best for those behind it. */
-static bool visit(reducer *r, int v, bool forward)
+static bool visit(messages *r, int v, bool forward)
 {
-	node *o = &r->nodes[v];
-	if (!reducer_prune(r, v))
+	msg_var *o = &r->nodes[v];
+	if (!messages_prune(r, v))
 		return false;
 	int first = forward ? o->nbefore : 0;
 	int end = forward ? o->nlinks : o->nbefore;
 	if (!forward)
-		reducer_choose(r, v, o->nbefore, o->nlinks);
+		messages_choose(r, v, o->nbefore, o->nlinks);
 	int to = count_open(r, o, first, end);
 	int from = count_open(r, o, 0, o->nlinks) - to;
 	if (to == 0)
@@ -84,48 +84,48 @@ static bool visit(reducer *r, int v, bool forward)
 	minplus_share(r->give, o->cost, o->n, part, to, GONE);
 	for (int i = first; i < end; i++)
 		if (!r->nodes[o->links[i].other].settled)
-			reducer_send(r, o, &o->links[i]);
+			messages_send(r, o, &o->links[i]);
 	return true;
 }
 
 /* All variables there and back; false if nothing better is left. */
 static bool sweep(brancher *b)
 {
-	reducer *r = &b->r;
+	messages *r = &b->r;
 	for (int i = 0; i < 2 * r->n; i++) {
 		int v = r->order[i < r->n ? i : 2 * r->n - 1 - i];
 		if (!r->nodes[v].settled && !visit(r, v, i < r->n))
 			return false;
 	}
 	*b->steps -= b->cells;
-	reducer_keep_best(r);
+	messages_keep_best(r);
 	return r->bound < r->limit;
 }
 
 /* ---- nodes ------------------------------------------------------------- */
 
 /* The cost that the choices of v and u leave in their table. */
-static int64_t left_of(const reducer *r, const node *v, const link *l, int x,
-		       int y)
+static int64_t left_of(const messages *r, const msg_var *v, const msg_link *l,
+		       int x, int y)
 {
-	const node *u = &r->nodes[l->other];
+	const msg_var *u = &r->nodes[l->other];
 	int64_t at = l->side ? (int64_t)y * v->n + x : (int64_t)x * u->n + y;
 	return minplus_scaled(l->e->cost[at], r->scale) -
 	       l->e->moved[l->side][x] - l->e->moved[!l->side][y];
 }
 
 /* The variable whose choice costs most: the gap is there. */
-static int most_open(const reducer *r)
+static int most_open(const messages *r)
 {
 	double most = -1;
 	int best = -1;
 	for (int v = 0; v < r->n; v++) {
-		const node *o = &r->nodes[v];
+		const msg_var *o = &r->nodes[v];
 		if (o->settled || o->nlive < 2)
 			continue;
 		double sum = (double)o->cost[o->choice];
 		for (int i = 0; i < o->nlinks; i++) {
-			const node *u = &r->nodes[o->links[i].other];
+			const msg_var *u = &r->nodes[o->links[i].other];
 			if (!u->settled)
 				sum += (double)left_of(r, o, &o->links[i],
 						       o->choice, u->choice);
@@ -140,15 +140,15 @@ static int most_open(const reducer *r)
 }
 
 /* Gives v the value x. */
-static void settle(reducer *r, int v, int x)
+static void settle(messages *r, int v, int x)
 {
-	node *o = &r->nodes[v];
+	msg_var *o = &r->nodes[v];
 	r->bound += o->cost[x];
 	r->live -= o->nlive - 1;
 	o->settled = true;
 	r->value[v] = o->value ? o->value[x] : x;
 	for (int i = 0; i < o->nlinks; i++) {
-		node *u = &r->nodes[o->links[i].other];
+		msg_var *u = &r->nodes[o->links[i].other];
 		for (int y = 0; !u->settled && y < u->n; y++)
 			u->cost[y] = least(u->cost[y] +
 					   left_of(r, o, &o->links[i], x, y),
@@ -218,7 +218,7 @@ static bool begin(brancher *b)
 /* Finds all that is better than the best, with the values that are left. */
 static void search(brancher *b, int depth)
 {
-	reducer *r = &b->r;
+	messages *r = &b->r;
 	while (r->bound < r->limit) {
 		if (is_spent(b)) {
 			b->open = least(b->open, r->bound);
@@ -245,9 +245,9 @@ static void search(brancher *b, int depth)
 solution branch(arena *a, const problem *p, int64_t *steps, double deadline)
 {
 	arena *tmp = arena_new();
-	brancher b = { .r = reducer_new(a, tmp, p), .steps = steps,
+	brancher b = { .r = messages_new(a, tmp, p), .steps = steps,
 		       .open = INT64_MAX, .deadline = deadline };
-	reducer *r = &b.r;
+	messages *r = &b.r;
 	for (int v = 0; v < r->n; v++)
 		b.ncosts += r->nodes[v].n;
 	b.nmoved = state_size(p) - b.ncosts;
@@ -265,7 +265,7 @@ solution branch(arena *a, const problem *p, int64_t *steps, double deadline)
 		       .cost = r->best_cost,
 		       .lower_bound = r->best_cost };
 	if (bound < r->limit)
-		s.lower_bound = least(reducer_whole(r, bound), s.cost);
+		s.lower_bound = least(messages_round_up(r, bound), s.cost);
 	s.cost = problem_cost(p, s.value);
 	s.optimal = s.cost == s.lower_bound;
 	arena_free(tmp);

@@ -42,12 +42,12 @@ static int64_t regret(const int64_t *cost, int n, int *at)
 	return second - first;
 }
 
-split split_choose(const problem *p)
+condition condition_choose(const problem *p)
 {
 	arena *tmp = arena_new();
 	int64_t **cost = ARENA_ARRAY(tmp, int64_t *, p->vars.n), most = -1;
 	int *degree = ARENA_ARRAY(tmp, int, p->vars.n);
-	split s = { -1, 0 };
+	condition s = { -1, 0 };
 	for (int v = 0; v < p->vars.n; v++)
 		cost[v] = ARENA_COPY(tmp, p->vars.at[v].cost,
 				     p->vars.at[v].nvalues);
@@ -62,7 +62,7 @@ split split_choose(const problem *p)
 		if (r > most || (r == most && n > 1 &&
 				 degree[v] > degree[s.var])) {
 			most = r;
-			s = (split){ v, at };
+			s = (condition){ v, at };
 		}
 	}
 	arena_free(tmp);
@@ -70,8 +70,8 @@ split split_choose(const problem *p)
 }
 
 /* The part of a table where the variable has the value, or where it has not. */
-static const int64_t *narrow(arena *a, const problem *p,
-			     const problem_table *t, const split *s, bool with)
+static const int64_t *narrow(arena *a, const problem *p, const problem_table *t,
+			     const condition *s, bool with)
 {
 	int64_t nx = p->vars.at[t->x].nvalues, ny = p->vars.at[t->y].nvalues;
 	int64_t *to = ARENA_ARRAY(a, int64_t, nx * ny), *at = to;
@@ -82,7 +82,8 @@ static const int64_t *narrow(arena *a, const problem *p,
 	return to;
 }
 
-static problem *divide(arena *a, const problem *p, const split *s, bool with)
+static problem *divide(arena *a, const problem *p, const condition *s,
+		       bool with)
 {
 	problem *q = problem_new(a);
 	q->constant = p->constant;
@@ -106,12 +107,12 @@ static problem *divide(arena *a, const problem *p, const split *s, bool with)
 	return q;
 }
 
-problem *split_with(arena *a, const problem *p, const split *s)
+problem *condition_with(arena *a, const problem *p, const condition *s)
 {
 	return divide(a, p, s, true);
 }
 
-problem *split_without(arena *a, const problem *p, const split *s)
+problem *condition_without(arena *a, const problem *p, const condition *s)
 {
 	return divide(a, p, s, false);
 }

@@ -7,18 +7,18 @@
 
 #include "compiler/solver/problem.h"
 
-typedef struct split {
+typedef struct condition {
 	int var, value;
-} split;
+} condition;
 
 /* The variable for which a wrong value is worst, by its own costs and the least
  * ones in its tables, and its best value.  Some variable of p has to have
  * several values. */
-split split_choose(const problem *p);
+condition condition_choose(const problem *p);
 
 /* The problems in which the variable has the value, and in which it has not, in
  * a; tables that do not change are shared. */
-problem *split_with(arena *a, const problem *p, const split *s);
-problem *split_without(arena *a, const problem *p, const split *s);
+problem *condition_with(arena *a, const problem *p, const condition *s);
+problem *condition_without(arena *a, const problem *p, const condition *s);
 
 #endif

@@ -7,7 +7,7 @@
 #include "compiler/solver/elimination_order.h"
 #include "compiler/solver/minplus.h"
 
-static int64_t factor_cells(const solver *s, const factor *f)
+static int64_t factor_cells(const eliminator *s, const cost_factor *f)
 {
 	int64_t n = 1;
 	for (int i = 0; i < f->n; i++)
@@ -16,7 +16,7 @@ static int64_t factor_cells(const solver *s, const factor *f)
 }
 
 /* The distance of neighbouring values of v in f; 0 if v is not in it. */
-static int64_t stride_of(const solver *s, const factor *f, int v)
+static int64_t stride_of(const eliminator *s, const cost_factor *f, int v)
 {
 	int64_t stride = 1;
 	for (int i = f->n - 1; i >= 0; i--) {
@@ -27,11 +27,11 @@ static int64_t stride_of(const solver *s, const factor *f, int v)
 	return 0;
 }
 
-static factor *new_factor(solver *s, int n, const int *vars,
-			  const int64_t *cost, int64_t *own)
+static cost_factor *new_factor(eliminator *s, int n, const int *vars,
+			       const int64_t *cost, int64_t *own)
 {
-	factor *f = ARENA_NEW(s->tmp, factor);
-	*f = (factor){ n, ARENA_COPY(s->tmp, vars, n), cost, own, false };
+	cost_factor *f = ARENA_NEW(s->tmp, cost_factor);
+	*f = (cost_factor){ n, ARENA_COPY(s->tmp, vars, n), cost, own, false };
 	for (int i = 0; i < n; i++) {
 		vec_push(s->tmp, &s->at[vars[i]], f);
 		s->nlive[vars[i]]++;
@@ -39,7 +39,7 @@ static factor *new_factor(solver *s, int n, const int *vars,
 	return f;
 }
 
-static void kill_factor(solver *s, factor *f)
+static void kill_factor(eliminator *s, cost_factor *f)
 {
 	f->dead = true;
 	for (int i = 0; i < f->n; i++)
@@ -47,9 +47,9 @@ static void kill_factor(solver *s, factor *f)
 }
 
 /* Forgets the dead factors of v, when they are many. */
-static void sweep(solver *s, int v)
+static void sweep(eliminator *s, int v)
 {
-	factor_vec *at = &s->at[v];
+	cost_factors *at = &s->at[v];
 	int kept = 0;
 	if (at->n < 2 * s->nlive[v] + 8)
 		return;
@@ -59,24 +59,24 @@ static void sweep(solver *s, int v)
 	at->n = kept;
 }
 
-static factor *find_pair(solver *s, int x, int y)
+static cost_factor *find_pair(eliminator *s, int x, int y)
 {
 	sweep(s, x);
 	sweep(s, y);
 	int v = s->at[x].n <= s->at[y].n ? x : y, u = v == x ? y : x;
 	for (int i = 0; i < s->at[v].n; i++) {
-		factor *f = s->at[v].at[i];
-		if (!f->dead && f->n == 2 && factor_other(f, v) == u)
+		cost_factor *f = s->at[v].at[i];
+		if (!f->dead && f->n == 2 && cost_factor_other(f, v) == u)
 			return f;
 	}
 	return NULL;
 }
 
 /* Adds a table over x and y to what there is for the pair. */
-static void add_pair(solver *s, int x, int y, const int64_t *cost,
+static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
 		     int64_t *own)
 {
-	factor *f = find_pair(s, x, y);
+	cost_factor *f = find_pair(s, x, y);
 	if (!f) {
 		new_factor(s, 2, (int[]){ x, y }, cost, own);
 		return;
@@ -94,7 +94,7 @@ static void add_pair(solver *s, int x, int y, const int64_t *cost,
 }
 
 /* A variable with one value has no say: its row is the other one's cost. */
-static void add_table(solver *s, const problem_table *t)
+static void add_table(eliminator *s, const problem_table *t)
 {
 	int nx = s->nvalues[t->x], ny = s->nvalues[t->y];
 	if (nx > 1 && ny > 1) {
@@ -106,13 +106,13 @@ static void add_table(solver *s, const problem_table *t)
 		to[i] = cost_add(to[i], t->cost[i]);
 }
 
-solver solver_new(arena *a, arena *tmp, const problem *p)
+eliminator eliminator_new(arena *a, arena *tmp, const problem *p)
 {
-	solver s = { .tmp = tmp, .p = p, .n = p->vars.n,
-		     .least = p->constant };
+	eliminator s = { .tmp = tmp, .p = p, .n = p->vars.n,
+			 .least = p->constant };
 	s.nvalues = ARENA_ARRAY(tmp, int, s.n);
 	s.unary = ARENA_ARRAY(tmp, int64_t *, s.n);
-	s.at = ARENA_ARRAY(tmp, factor_vec, s.n);
+	s.at = ARENA_ARRAY(tmp, cost_factors, s.n);
 	s.nlive = ARENA_ARRAY(tmp, int, s.n);
 	s.done = ARENA_ARRAY(tmp, bool, s.n);
 	s.value = ARENA_ARRAY(a, int, s.n);
@@ -129,10 +129,10 @@ solver solver_new(arena *a, arena *tmp, const problem *p)
 /* ---- eliminating ------------------------------------------------------- */
 
 /* The variables that meet x; scope[0..n). */
-static int scope_of(solver *s, int x, int_vec *scope)
+static int scope_of(eliminator *s, int x, int_vec *scope)
 {
 	for (int i = 0; i < s->at[x].n; i++) {
-		const factor *f = s->at[x].at[i];
+		const cost_factor *f = s->at[x].at[i];
 		for (int j = 0; !f->dead && j < f->n; j++) {
 			int v = f->vars[j], k = 0;
 			while (k < scope->n && scope->at[k] != v)
@@ -159,7 +159,7 @@ typedef struct view {
  * factors that have the last one, [x][column], and the sum of those that have
  * the other, [x][row].  Factors that have both are added in between. */
 typedef struct min_sum {
-	solver *s;
+	eliminator *s;
 	int var; /* x */
 	const int_vec *scope;
 	int64_t nx, nrows, ncolumns;
@@ -169,7 +169,7 @@ typedef struct min_sum {
 } min_sum;
 
 /* f with its variable y last. */
-static const int64_t *turned(solver *s, factor *f, int y)
+static const int64_t *turned(eliminator *s, cost_factor *f, int y)
 {
 	int64_t step = stride_of(s, f, y), rows = s->nvalues[y];
 	int64_t blocks = factor_cells(s, f) / (step * rows);
@@ -189,7 +189,7 @@ static const int64_t *turned(solver *s, factor *f, int y)
 	return to;
 }
 
-static view view_of(solver *s, factor *f, int x, const int_vec *scope)
+static view view_of(eliminator *s, cost_factor *f, int x, const int_vec *scope)
 {
 	int last = scope->n - 1;
 	int64_t row = stride_of(s, f, scope->at[last - 1]);
@@ -275,7 +275,7 @@ static bool advance(const min_sum *m, int *value)
 }
 
 /* Room for n costs, from a multiple of 64 bytes on, until the next call. */
-static int64_t *work_space(solver *s, int64_t n)
+static int64_t *work_space(eliminator *s, int64_t n)
 {
 	enum { ALIGN = MINPLUS_LANES * sizeof(int64_t) };
 	if (n > s->nwork) {
@@ -308,10 +308,10 @@ static void find_min_sum(min_sum *m, bool both, int64_t *to)
 	} while (advance(m, value));
 }
 
-static bool meet_in_factor(const solver *s, int x, int v, int u)
+static bool meet_in_factor(const eliminator *s, int x, int v, int u)
 {
 	for (int i = 0; i < s->at[x].n; i++) {
-		const factor *f = s->at[x].at[i];
+		const cost_factor *f = s->at[x].at[i];
 		if (!f->dead && stride_of(s, f, v) && stride_of(s, f, u))
 			return true;
 	}
@@ -328,7 +328,7 @@ static void move_to(int_vec *scope, int from, int to)
 /* Puts the variable with the most values last, where the loops are long; before
  * it the one with most of those that share no factor with it and x, if there
  * is one.  Returns whether there is none. */
-static bool arrange(const solver *s, int x, int_vec *scope)
+static bool arrange(const eliminator *s, int x, int_vec *scope)
 {
 	int longest = 0, last = scope->n - 1, best = -1;
 	for (int i = 1; i <= last; i++)
@@ -345,7 +345,7 @@ static bool arrange(const solver *s, int x, int_vec *scope)
 	return best < 0;
 }
 
-static void add_result(solver *s, const int_vec *scope, int64_t *cost,
+static void add_result(eliminator *s, const int_vec *scope, int64_t *cost,
 		       int64_t ncells)
 {
 	int64_t *to = s->unary[scope->at[0]];
@@ -358,7 +358,7 @@ static void add_result(solver *s, const int_vec *scope, int64_t *cost,
 		new_factor(s, scope->n, scope->at, cost, cost);
 }
 
-static int64_t least_cost(const solver *s, int x)
+static int64_t least_cost(const eliminator *s, int x)
 {
 	int64_t least = COST_MAX;
 	for (int i = 0; i < s->nvalues[x]; i++)
@@ -369,7 +369,7 @@ static int64_t least_cost(const solver *s, int x)
 
 /* A variable that meets one other only: adds to that one's costs, and reads the
  * table where it lies. */
-static void eliminate_leaf(solver *s, int x, int y, factor *f)
+static void eliminate_leaf(eliminator *s, int x, int y, cost_factor *f)
 {
 	const minplus_scale as_is = { COST_MAX, 0 };
 	int64_t *to = ARENA_ARRAY(s->tmp, int64_t, s->nvalues[y]);
@@ -385,8 +385,8 @@ static void eliminate_leaf(solver *s, int x, int y, factor *f)
 }
 
 /* A variable that meets several others: makes a table over these. */
-static void eliminate_between(solver *s, int x, int_vec *scope,
-			      const factor_vec *factors)
+static void eliminate_between(eliminator *s, int x, int_vec *scope,
+			      const cost_factors *factors)
 {
 	bool both = arrange(s, x, scope);
 	min_sum m = { .s = s, .var = x, .scope = scope, .nviews = factors->n,
@@ -406,7 +406,7 @@ static void eliminate_between(solver *s, int x, int_vec *scope,
 	add_result(s, scope, to, ncells);
 }
 
-void solver_eliminate(solver *s, int x)
+void eliminator_eliminate(eliminator *s, int x)
 {
 	int_vec scope = { 0 };
 	gone g = { .var = x };
@@ -428,7 +428,8 @@ void solver_eliminate(solver *s, int x)
 
 /* Adds to sum[i] what f costs with value i of v, all its other variables having
  * theirs. */
-static void add_given(const solver *s, const factor *f, int v, int64_t *sum)
+static void add_given(const eliminator *s, const cost_factor *f, int v,
+		      int64_t *sum)
 {
 	int64_t at = 0, stride = 0, step = 1;
 	for (int d = f->n - 1; d >= 0; d--) {
@@ -442,7 +443,7 @@ static void add_given(const solver *s, const factor *f, int v, int64_t *sum)
 		sum[i] = cost_add(sum[i], f->cost[at + i * stride]);
 }
 
-void solver_read_back(solver *s)
+void eliminator_read_back(eliminator *s)
 {
 	for (int k = s->stack.n - 1; k >= 0; k--) {
 		const gone *g = &s->stack.at[k];

@@ -9,31 +9,31 @@
 #include "compiler/solver/problem.h"
 
 /* A table over n variables, row-major in the order of vars. */
-typedef struct factor {
+typedef struct cost_factor {
 	int n;
 	int *vars;
 	const int64_t *cost;
 	int64_t *own; /* cost, where it may be written to */
 	bool dead;    /* a variable of it is gone */
-} factor;
+} cost_factor;
 
-typedef VEC(factor *) factor_vec;
+typedef VEC(cost_factor *) cost_factors;
 
 /* An eliminated variable, with the factors that determine its value once all
  * their other variables have one. */
 typedef struct gone {
 	int var;
-	factor_vec factors;
+	cost_factors factors;
 } gone;
 
 /* The state of a problem from which variables are taken out one by one. */
-typedef struct solver {
+typedef struct eliminator {
 	arena *tmp;
 	const problem *p;
 	int n;
 	int *nvalues;
 	int64_t **unary;
-	factor_vec *at; /* per variable; also dead ones */
+	cost_factors *at; /* per variable; also dead ones */
 	int *nlive;	/* number that are not dead */
 	bool *done;
 	VEC(gone) stack;
@@ -43,23 +43,23 @@ typedef struct solver {
 	int *value;
 	int64_t *work; /* for sums, from one variable to the next */
 	int64_t nwork;
-} solver;
+} eliminator;
 
 /* Everything of p, nothing eliminated.  Parallel tables are one, variables
  * with one value have none.  The values are in a, all else in tmp. */
-solver solver_new(arena *a, arena *tmp, const problem *p);
+eliminator eliminator_new(arena *a, arena *tmp, const problem *p);
 
 /* Takes x out; the tables that its sum makes take the place of its own. */
-void solver_eliminate(solver *s, int x);
+void eliminator_eliminate(eliminator *s, int x);
 
 /* Of a table of two variables the one that is not v. */
-static inline int factor_other(const factor *f, int v)
+static inline int cost_factor_other(const cost_factor *f, int v)
 {
 	return f->vars[f->vars[0] == v];
 }
 
 /* Gives the variables that were eliminated their values, the last one first:
  * of the best ones the lowest.  The others have to have theirs. */
-void solver_read_back(solver *s);
+void eliminator_read_back(eliminator *s);
 
 #endif

@@ -184,7 +184,7 @@ static orderer start(arena *tmp, const meet *m, bool min_fill,
 }
 
 static elimination run(arena *a, const meet *m, bool min_fill,
-		       const order_limits *most)
+		       const elimination_limits *most)
 {
 	arena *tmp = arena_new();
 	orderer o = start(tmp, m, min_fill, most->effort);
@@ -206,10 +206,11 @@ static elimination run(arena *a, const meet *m, bool min_fill,
 	return e;
 }
 
-elimination order_variables(arena *a, const meet *m, const order_limits *most)
+elimination elimination_order(arena *a, const meet *m,
+			      const elimination_limits *most)
 {
 	elimination table = run(a, m, false, most);
-	order_limits better = *most;
+	elimination_limits better = *most;
 	if (table.order && table.work / WORK_PER_EFFORT < better.effort)
 		better.effort = table.work / WORK_PER_EFFORT;
 	elimination fill = run(a, m, true, &better);

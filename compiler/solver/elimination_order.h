@@ -24,10 +24,10 @@ typedef struct elimination {
 } elimination;
 
 /* Limits of an elimination, and of the search for its order. */
-typedef struct order_limits {
+typedef struct elimination_limits {
 	int64_t cells, work; /* of the elimination */
 	int64_t effort;	     /* steps, of each of the two orders */
-} order_limits;
+} elimination_limits;
 
 /* The better, by work, of two orders: the variable with the smallest table next
  * (for equal domains: of least degree); and the one next that joins the fewest
@@ -35,6 +35,7 @@ typedef struct order_limits {
  * work than it can save.  Ties go to the smaller table, then to the lower
  * index.  Orders that are not within the limits do not count.  The order is in
  * a; m is unchanged. */
-elimination order_variables(arena *a, const meet *m, const order_limits *most);
+elimination elimination_order(arena *a, const meet *m,
+			      const elimination_limits *most);
 
 #endif

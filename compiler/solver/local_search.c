@@ -164,7 +164,7 @@ static bool begins_at(const regions *r, int v, int round)
 	return v % STRIDE == 0 || r->covered[v] != round;
 }
 
-int64_t regions_improve(const problem *p, int *value, double deadline)
+int64_t local_search_improve(const problem *p, int *value, double deadline)
 {
 	arena *tmp = arena_new();
 	regions r = start(tmp, p, value);

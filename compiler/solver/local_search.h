@@ -10,6 +10,6 @@
  * until no region improves it, or until `deadline', a time of CLOCK_MONOTONIC
  * in seconds; 0 is no limit.  The numbers of variables follow the flow of data.
  * Returns the cost of value[] then. */
-int64_t regions_improve(const problem *p, int *value, double deadline);
+int64_t local_search_improve(const problem *p, int *value, double deadline);
 
 #endif

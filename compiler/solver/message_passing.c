@@ -21,14 +21,15 @@ enum {
 
 /* ---- set-up ------------------------------------------------------------ */
 
-static void make_edges(reducer *r)
+static void make_edges(messages *r)
 {
 	const problem *p = r->p;
-	link *links = ARENA_ARRAY(r->tmp, link, 2 * (size_t)p->tables.n);
+	msg_link *links =
+		ARENA_ARRAY(r->tmp, msg_link, 2 * (size_t)p->tables.n);
 	int64_t nmoved = 0;
 	for (int i = 0; i < p->tables.n; i++) {
-		node *x = &r->nodes[p->tables.at[i].x];
-		node *y = &r->nodes[p->tables.at[i].y];
+		msg_var *x = &r->nodes[p->tables.at[i].x];
+		msg_var *y = &r->nodes[p->tables.at[i].y];
 		nmoved += x->n + y->n;
 		x->nlinks++;
 		y->nlinks++;
@@ -41,21 +42,21 @@ static void make_edges(reducer *r)
 	}
 	for (int i = 0; i < p->tables.n; i++) {
 		const problem_table *t = &p->tables.at[i];
-		edge *e = &r->edges[i];
-		*e = (edge){ .var = { t->x, t->y }, .cost = t->cost };
+		msg_table *e = &r->edges[i];
+		*e = (msg_table){ .var = { t->x, t->y }, .cost = t->cost };
 		for (int side = 0; side < 2; side++) {
-			node *o = &r->nodes[e->var[side]];
+			msg_var *o = &r->nodes[e->var[side]];
 			e->moved[side] = moved;
 			moved += o->n;
 			o->links[o->nlinks++] =
-				(link){ e->var[!side], e, side };
+				(msg_link){ e->var[!side], e, side };
 		}
 	}
 }
 
 /* Breadth first: neighbours come soon after each other, whatever their
  * numbers. */
-static void order_by_breadth(reducer *r)
+static void order_by_breadth(messages *r)
 {
 	int n = 0;
 	for (int v = 0; v < r->n; v++)
@@ -66,9 +67,9 @@ static void order_by_breadth(reducer *r)
 			r->order[n++] = v;
 		}
 		for (; head < n; head++) {
-			const node *o = &r->nodes[r->order[head]];
+			const msg_var *o = &r->nodes[r->order[head]];
 			for (int i = 0; i < o->nlinks; i++) {
-				node *u = &r->nodes[o->links[i].other];
+				msg_var *u = &r->nodes[o->links[i].other];
 				if (u->place >= 0)
 					continue;
 				u->place = n;
@@ -80,7 +81,7 @@ static void order_by_breadth(reducer *r)
 
 /* By number where that is along the flow of data, or neighbours are as near
  * each other then; else breadth first. */
-static void make_order(reducer *r)
+static void make_order(messages *r)
 {
 	int64_t by_number = 0, by_breadth = 0;
 	r->order = ARENA_ARRAY(r->tmp, int, r->n);
@@ -96,11 +97,11 @@ static void make_order(reducer *r)
 }
 
 /* Puts the links to variables before v first. */
-static void sort_links(reducer *r, int v)
+static void sort_links(messages *r, int v)
 {
-	node *o = &r->nodes[v];
+	msg_var *o = &r->nodes[v];
 	for (int i = 0; i < o->nlinks; i++) {
-		link l = o->links[i];
+		msg_link l = o->links[i];
 		if (r->nodes[l.other].place > o->place)
 			continue;
 		o->links[i] = o->links[o->nbefore];
@@ -109,7 +110,7 @@ static void sort_links(reducer *r, int v)
 }
 
 /* A better assignment costs at least a unit less. */
-static void set_best(reducer *r, int64_t cost)
+static void set_best(messages *r, int64_t cost)
 {
 	int64_t better = (cost - 1) / r->p->unit * r->p->unit;
 	r->best_cost = cost;
@@ -117,7 +118,7 @@ static void set_best(reducer *r, int64_t cost)
 }
 
 /* Finds a first assignment where there is no good top, and the scale. */
-static void set_scale(reducer *r)
+static void set_scale(messages *r)
 {
 	int64_t most = r->p->top;
 	if (most > CAP)
@@ -129,11 +130,11 @@ static void set_scale(reducer *r)
 	set_best(r, most);
 }
 
-reducer reducer_new(arena *a, arena *tmp, const problem *p)
+messages messages_new(arena *a, arena *tmp, const problem *p)
 {
-	reducer r = { .a = a, .tmp = tmp, .p = p, .n = p->vars.n };
-	r.nodes = ARENA_ARRAY(tmp, node, r.n);
-	r.edges = ARENA_ARRAY(tmp, edge, p->tables.n);
+	messages r = { .a = a, .tmp = tmp, .p = p, .n = p->vars.n };
+	r.nodes = ARENA_ARRAY(tmp, msg_var, r.n);
+	r.edges = ARENA_ARRAY(tmp, msg_table, p->tables.n);
 	r.value = ARENA_ARRAY(tmp, int, r.n);
 	r.best = ARENA_ARRAY(a, int, r.n);
 	set_scale(&r);
@@ -142,7 +143,7 @@ reducer reducer_new(arena *a, arena *tmp, const problem *p)
 		r.live += p->vars.at[v].nvalues;
 	int64_t *cost = ARENA_ARRAY(tmp, int64_t, r.live);
 	for (int v = 0; v < r.n; v++) {
-		node *o = &r.nodes[v];
+		msg_var *o = &r.nodes[v];
 		o->n = o->nlive = p->vars.at[v].nvalues;
 		most = o->n > most ? o->n : most;
 		o->cost = cost;
@@ -166,8 +167,8 @@ reducer reducer_new(arena *a, arena *tmp, const problem *p)
 /* ---- values that go ---------------------------------------------------- */
 
 /* The table of e with n values, kept[], of one side's variable. */
-static const int64_t *narrow_table(const reducer *r, const edge *e, int side,
-				   const int *kept, int n)
+static const int64_t *narrow_table(const messages *r, const msg_table *e,
+				   int side, const int *kept, int n)
 {
 	int64_t nother = r->nodes[e->var[!side]].n;
 	int64_t width = r->nodes[e->var[side]].n;
@@ -186,9 +187,9 @@ static const int64_t *narrow_table(const reducer *r, const edge *e, int side,
 }
 
 /* Forgets the values of v that are gone, when they are most of all. */
-static void compact(reducer *r, int v)
+static void compact(messages *r, int v)
 {
-	node *o = &r->nodes[v];
+	msg_var *o = &r->nodes[v];
 	if (4 * o->nlive > o->n)
 		return;
 	int n = 0, *value = ARENA_ARRAY(r->tmp, int, o->nlive);
@@ -196,7 +197,7 @@ static void compact(reducer *r, int v)
 		if (o->cost[x] < GONE)
 			value[n++] = x;
 	for (int i = 0; i < o->nlinks; i++) {
-		edge *e = o->links[i].e;
+		msg_table *e = o->links[i].e;
 		int64_t *moved = e->moved[o->links[i].side];
 		e->cost = narrow_table(r, e, o->links[i].side, value, n);
 		for (int k = 0; k < n; k++)
@@ -211,7 +212,7 @@ static void compact(reducer *r, int v)
 }
 
 /* The average cost of some of the values. */
-static double spread_of(const node *o)
+static double spread_of(const msg_var *o)
 {
 	const int step = o->n / SOME + 1;
 	double sum = 0;
@@ -220,9 +221,9 @@ static double spread_of(const node *o)
 	return sum / ((o->n - 1) / step + 1);
 }
 
-bool reducer_prune(reducer *r, int v)
+bool messages_prune(messages *r, int v)
 {
-	node *o = &r->nodes[v];
+	msg_var *o = &r->nodes[v];
 	int64_t m = least(minplus_least(o->cost, o->n), r->limit - r->bound);
 	r->bound += m;
 	int nlive = (int)minplus_prune(o->cost, o->n, m, r->limit - r->bound,
@@ -235,12 +236,12 @@ bool reducer_prune(reducer *r, int v)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* reducer_send() where there are so few values that calls would cost more than
+/* messages_send() where there are so few values that calls would cost more than
  * what they do. */
-static void send_few(reducer *r, node *o, const link *l)
+static void send_few(messages *r, msg_var *o, const msg_link *l)
 {
-	const edge *e = l->e;
-	node *to = &r->nodes[l->other];
+	const msg_table *e = l->e;
+	msg_var *to = &r->nodes[l->other];
 	int64_t *moved = e->moved[l->side], *other = e->moved[!l->side];
 	int step = l->side ? 1 : to->n, across = l->side ? o->n : 1;
 	for (int x = 0; x < o->n; x++) {
@@ -259,10 +260,10 @@ static void send_few(reducer *r, node *o, const link *l)
 	}
 }
 
-void reducer_send(reducer *r, node *o, const link *l)
+void messages_send(messages *r, msg_var *o, const msg_link *l)
 {
-	edge *e = l->e;
-	node *to = &r->nodes[l->other];
+	msg_table *e = l->e;
+	msg_var *to = &r->nodes[l->other];
 	int64_t *moved = e->moved[l->side], *other = e->moved[!l->side];
 	if (o->n <= FEW && to->n <= FEW) {
 		send_few(r, o, l);
@@ -277,13 +278,13 @@ void reducer_send(reducer *r, node *o, const link *l)
 	minplus_take(to->cost, other, r->new, to->n, GONE);
 }
 
-void reducer_choose(reducer *r, int v, int first, int end)
+void messages_choose(messages *r, int v, int first, int end)
 {
-	node *o = &r->nodes[v];
+	msg_var *o = &r->nodes[v];
 	memcpy(r->own, o->cost, (size_t)o->n * sizeof(*r->own));
 	for (int i = first; i < end; i++) {
-		const link *l = &o->links[i];
-		const node *u = &r->nodes[l->other];
+		const msg_link *l = &o->links[i];
+		const msg_var *u = &r->nodes[l->other];
 		const int64_t *moved = l->e->moved[l->side];
 		if (u->settled)
 			continue;
@@ -304,14 +305,14 @@ void reducer_choose(reducer *r, int v, int first, int end)
  * gives away all that it has, in the direction of the pass, which is fast, but
  * may come to rest below the best bound; or it holds back for the way back what
  * it would give then, as TRW-S does. */
-static bool visit(reducer *r, int v, bool forward)
+static bool visit(messages *r, int v, bool forward)
 {
-	node *o = &r->nodes[v];
-	if (!reducer_prune(r, v))
+	msg_var *o = &r->nodes[v];
+	if (!messages_prune(r, v))
 		return false;
 	compact(r, v);
 	if (r->chooses)
-		reducer_choose(r, v, forward ? 0 : o->nbefore,
+		messages_choose(r, v, forward ? 0 : o->nbefore,
 		       forward ? o->nbefore : o->nlinks);
 	int first = forward ? o->nbefore : 0;
 	int end = forward ? o->nlinks : o->nbefore;
@@ -323,14 +324,14 @@ static bool visit(reducer *r, int v, bool forward)
 	double part = share > 1 ? (1 - 0x1p-50) / share : 1;
 	minplus_share(r->give, o->cost, o->n, part, end - first, GONE);
 	for (int i = first; i < end; i++)
-		reducer_send(r, o, &o->links[i]);
+		messages_send(r, o, &o->links[i]);
 	return true;
 }
 
 /* Gives variables the value that is best given all others, while that changes
  * something; one whose neighbours are as they were has it already.  Returns
  * whether anything has changed. */
-static bool polish(reducer *r)
+static bool polish(messages *r)
 {
 	bool better = false, again = true;
 	for (int v = 0; v < r->n; v++)
@@ -338,11 +339,11 @@ static bool polish(reducer *r)
 	for (int i = 0; i < MAX_POLISH && again; i++) {
 		again = false;
 		for (int k = 0; k < r->n; k++) {
-			node *o = &r->nodes[r->order[k]];
+			msg_var *o = &r->nodes[r->order[k]];
 			int was = o->choice;
 			if (!o->stale)
 				continue;
-			reducer_choose(r, r->order[k], 0, o->nlinks);
+			messages_choose(r, r->order[k], 0, o->nlinks);
 			o->stale = false;
 			if (o->choice == was)
 				continue;
@@ -354,7 +355,7 @@ static bool polish(reducer *r)
 	return better;
 }
 
-void reducer_keep_best(reducer *r)
+void messages_keep_best(messages *r)
 {
 	int64_t cost = problem_cost(r->p, r->value);
 	if (cost >= r->best_cost)
@@ -364,16 +365,16 @@ void reducer_keep_best(reducer *r)
 }
 
 /* All variables in their order, or backward. */
-static bool pass(reducer *r, bool forward)
+static bool pass(messages *r, bool forward)
 {
 	r->spread = 0;
 	for (int i = 0; i < r->n; i++)
 		if (!visit(r, r->order[forward ? i : r->n - 1 - i], forward))
 			return false;
 	if (r->chooses)
-		reducer_keep_best(r);
+		messages_keep_best(r);
 	if (r->chooses && r->bound < r->limit && polish(r))
-		reducer_keep_best(r);
+		messages_keep_best(r);
 	return r->bound < r->limit;
 }
 
@@ -381,9 +382,10 @@ static bool pass(reducer *r, bool forward)
 
 /* The costs of a table that are left, as they were or without what was
  * moved. */
-static const int64_t *rest_table(const reducer *r, const edge *e, bool moved)
+static const int64_t *rest_table(const messages *r, const msg_table *e,
+				 bool moved)
 {
-	const node *x = &r->nodes[e->var[0]], *y = &r->nodes[e->var[1]];
+	const msg_var *x = &r->nodes[e->var[0]], *y = &r->nodes[e->var[1]];
 	int64_t *to = ARENA_ARRAY(r->a, int64_t, (int64_t)x->nlive * y->nlive);
 	int64_t *at = to;
 	for (int i = 0; i < x->n; i++) {
@@ -401,7 +403,7 @@ static const int64_t *rest_table(const reducer *r, const edge *e, bool moved)
 
 /* Costs above CAP are not what they were where costs were moved, but nothing
  * below CAP has them. */
-static problem *rest_problem(const reducer *r, bool moved)
+static problem *rest_problem(const messages *r, bool moved)
 {
 	problem *q = problem_new(r->a);
 	q->along_flow = r->p->along_flow;
@@ -411,7 +413,7 @@ static problem *rest_problem(const reducer *r, bool moved)
 	int shift = moved ? r->scale.shift : 0;
 	q->unit = r->p->unit <= COST_MAX >> shift ? r->p->unit << shift : 1;
 	for (int v = 0; v < r->n; v++) {
-		const node *o = &r->nodes[v];
+		const msg_var *o = &r->nodes[v];
 		const int64_t *cost = r->p->vars.at[v].cost;
 		problem_add_var(q, o->nlive);
 		for (int x = 0, i = 0; x < o->n; x++)
@@ -421,23 +423,23 @@ static problem *rest_problem(const reducer *r, bool moved)
 							 cost[value_at(o, x)]);
 	}
 	for (int i = 0; i < r->p->tables.n; i++) {
-		const edge *e = &r->edges[i];
+		const msg_table *e = &r->edges[i];
 		problem_add_table(q, e->var[0], e->var[1],
 				  rest_table(r, e, moved));
 	}
 	return q;
 }
 
-int64_t reducer_whole(const reducer *r, int64_t bound)
+int64_t messages_round_up(const messages *r, int64_t bound)
 {
 	int64_t round_up = ((int64_t)1 << r->scale.shift) - 1;
 	int64_t unit = r->p->unit, whole = (bound + round_up) >> r->scale.shift;
 	return (whole + unit - 1) / unit * unit;
 }
 
-static reduction result_of(reducer *r, bool open, bool hopeless)
+static reduction result_of(messages *r, bool open, bool hopeless)
 {
-	int64_t bound = reducer_whole(r, r->bound);
+	int64_t bound = messages_round_up(r, r->bound);
 	bool moved = r->best_cost <= r->scale.cap;
 	reduction s = { r->best, r->best_cost, open ? bound : r->best_cost };
 	if (hopeless)
@@ -445,7 +447,7 @@ static reduction result_of(reducer *r, bool open, bool hopeless)
 	s.nvalues = ARENA_ARRAY(r->a, int, r->n);
 	s.values = ARENA_ARRAY(r->a, int *, r->n);
 	for (int v = 0; open && v < r->n; v++) {
-		const node *o = &r->nodes[v];
+		const msg_var *o = &r->nodes[v];
 		s.values[v] = ARENA_ARRAY(r->a, int, o->nlive);
 		for (int x = 0; x < o->n; x++)
 			if (o->cost[x] < GONE)
@@ -465,19 +467,19 @@ typedef struct progress {
 } progress;
 
 /* Whether what is left is more than an afterthought. */
-static bool many_left(const reducer *r)
+static bool many_left(const messages *r)
 {
 	return r->live - r->n > FEW_LEFT + r->n / 16;
 }
 
 /* Whether the gap is so large after the first way there and back that hardly a
  * value can go soon. */
-static bool is_hopeless(const reducer *r)
+static bool is_hopeless(const messages *r)
 {
 	return HOPELESS * (double)(r->limit - r->bound) > r->spread / r->n;
 }
 
-static bool goes_on(const reducer *r, progress *before, bool glance)
+static bool goes_on(const messages *r, progress *before, bool glance)
 {
 	int64_t gap = r->limit - r->bound;
 	bool moves = gap < before->gap - before->gap / (glance ? 2 : 32) ||
@@ -486,11 +488,11 @@ static bool goes_on(const reducer *r, progress *before, bool glance)
 	return before->idle < (glance ? 1 : MAX_IDLE) && many_left(r);
 }
 
-reduction reduce_problem(arena *a, const problem *p, double deadline,
-			 bool glance)
+reduction message_passing(arena *a, const problem *p, double deadline,
+			  bool glance)
 {
 	arena *tmp = arena_new();
-	reducer r = reducer_new(a, tmp, p);
+	messages r = messages_new(a, tmp, p);
 	bool open = r.bound < r.limit, hopeless = false;
 	progress before = { INT64_MAX, INT64_MAX, 0 };
 	for (int i = 0; open && i < MAX_PASSES; i++) {

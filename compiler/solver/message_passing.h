@@ -29,7 +29,7 @@ typedef struct reduction {
 /* Reduces p; the result is in a.  Passes go on while they make progress, with
  * `glance' only while they make much, there and back once at least, and end at
  * `deadline', a time of CLOCK_MONOTONIC in seconds; 0 is no limit. */
-reduction reduce_problem(arena *a, const problem *p, double deadline,
-			 bool glance);
+reduction message_passing(arena *a, const problem *p, double deadline,
+			  bool glance);
 
 #endif

@@ -18,39 +18,39 @@
 /* A table, and the costs moved out of it to its two variables: side 0 has the
  * rows, side 1 the columns.  cost[x][y] - moved[0][x] - moved[1][y] >= 0 for
  * all values that are left. */
-typedef struct edge {
+typedef struct msg_table {
 	int var[2];
 	const int64_t *cost;
 	int64_t *moved[2];
-} edge;
+} msg_table;
 
-typedef struct link {
+typedef struct msg_link {
 	int other;
-	edge *e;
+	msg_table *e;
 	int side; /* of this variable in e */
-} link;
+} msg_link;
 
 /* A variable: n values, of which nlive are left. */
-typedef struct node {
+typedef struct msg_var {
 	int n, nlive;
 	int *value;	/* of the problem; NULL: 0, 1, .. */
 	int64_t *cost;	/* >= 0; GONE for values taken out */
-	link *links;	/* those to variables before this one first */
+	msg_link *links; /* those to variables before this one first */
 	int nbefore, nlinks;
 	int place;	/* in the order of the passes */
 	int choice;	/* of the assignment being made */
 	bool settled;	/* it has its value, and the cost of that is added to
 			   its neighbours */
 	bool stale;	/* a neighbour has changed since the choice was made */
-} node;
+} msg_var;
 
-typedef struct reducer {
+typedef struct messages {
 	arena *a, *tmp;
 	const problem *p;
 	int n;
-	node *nodes;
+	msg_var *nodes;
 	int *order; /* of the passes */
-	edge *edges;
+	msg_table *edges;
 	minplus_scale scale;
 	int64_t bound; /* lower bound: the cost taken out of all values, in
 			  units */
@@ -65,38 +65,38 @@ typedef struct reducer {
 	bool chooses;	 /* passes choose an assignment, all but the first */
 	double spread;	 /* by how much values cost more than the best one of
 			    their variable, on average, summed over variables */
-} reducer;
+} messages;
 
 static inline int64_t least(int64_t x, int64_t y)
 {
 	return x < y ? x : y;
 }
 
-static inline int value_at(const node *o, int x)
+static inline int value_at(const msg_var *o, int x)
 {
 	return o->value ? o->value[x] : x;
 }
 
 /* All of p, with nothing moved.  The best assignment is in a, all else in
  * tmp. */
-reducer reducer_new(arena *a, arena *tmp, const problem *p);
+messages messages_new(arena *a, arena *tmp, const problem *p);
 
 /* Subtracts the least cost of v from its values, and removes values that are
  * too dear.  False if none is left. */
-bool reducer_prune(reducer *r, int v);
+bool messages_prune(messages *r, int v);
 
 /* Moves give[] from the costs of v into the table of a link, and out of it to
  * the other variable as much as the table allows. */
-void reducer_send(reducer *r, node *v, const link *l);
+void messages_send(messages *r, msg_var *v, const msg_link *l);
 
 /* The value of v for the assignment being made, given the choices of its
  * neighbours first .. end - 1 that are not settled. */
-void reducer_choose(reducer *r, int v, int first, int end);
+void messages_choose(messages *r, int v, int first, int end);
 
 /* Keeps the assignment that was made, if it is the best one. */
-void reducer_keep_best(reducer *r);
+void messages_keep_best(messages *r);
 
 /* The least integer cost that is consistent with `bound', in units. */
-int64_t reducer_whole(const reducer *r, int64_t bound);
+int64_t messages_round_up(const messages *r, int64_t bound);
 
 #endif

@@ -6,22 +6,24 @@
 #include <stdint.h>
 #include <string.h>
 
-relax *relax_new(arena *a, int nvars, const int *nvalues)
+mini_bucket *mini_bucket_new(arena *a, int nvars, const int *nvalues)
 {
-	relax *x = ARENA_NEW(a, relax);
-	*x = (relax){ .arena = a, .nvars = nvars, .nvalues = nvalues,
-		      .tables = ARENA_ARRAY(a, relax_tables, nvars) };
+	mini_bucket *x = ARENA_NEW(a, mini_bucket);
+	*x = (mini_bucket){.arena = a,
+			   .nvars = nvars,
+			   .nvalues = nvalues,
+			   .tables = ARENA_ARRAY(a, mini_bucket_tables, nvars)};
 	return x;
 }
 
 /* The table of one variable, or of two, lo < hi; lo is -1 for one. */
-static relax_table *table_of(relax *x, int lo, int hi)
+static mini_bucket_table *table_of(mini_bucket *x, int lo, int hi)
 {
-	relax_tables *all = &x->tables[hi];
-	relax_table t = { .n = lo < 0 ? 1 : 2, .var = { hi } };
+	mini_bucket_tables *all = &x->tables[hi];
+	mini_bucket_table t = { .n = lo < 0 ? 1 : 2, .var = { hi } };
 	int n = x->nvalues[hi] * (lo < 0 ? 1 : x->nvalues[lo]);
 	if (lo >= 0)
-		t = (relax_table){ .n = 2, .var = { lo, hi } };
+		t = (mini_bucket_table){ .n = 2, .var = { lo, hi } };
 	for (int i = 0; i < all->n; i++)
 		if (all->at[i].n == t.n && all->at[i].var[0] == t.var[0])
 			return &all->at[i];
@@ -30,17 +32,18 @@ static relax_table *table_of(relax *x, int lo, int hi)
 	return &all->at[all->n - 1];
 }
 
-void relax_add(relax *x, int var, const double *cost, double times)
+void mini_bucket_add(mini_bucket *x, int var, const double *cost, double times)
 {
-	relax_table *t = table_of(x, -1, var);
+	mini_bucket_table *t = table_of(x, -1, var);
 	for (int i = 0; i < x->nvalues[var]; i++)
 		t->cost[i] += times * cost[i];
 }
 
-void relax_add_pair(relax *x, int u, int v, const double *cost, double times)
+void mini_bucket_add_pair(mini_bucket *x, int u, int v, const double *cost,
+			  double times)
 {
 	int nu = x->nvalues[u], nv = x->nvalues[v];
-	relax_table *t = u < v ? table_of(x, u, v) : table_of(x, v, u);
+	mini_bucket_table *t = u < v ? table_of(x, u, v) : table_of(x, v, u);
 	for (int i = 0; i < nu; i++)
 		for (int j = 0; j < nv; j++)
 			t->cost[u < v ? i * nv + j : j * nu + i] +=
@@ -48,10 +51,10 @@ void relax_add_pair(relax *x, int u, int v, const double *cost, double times)
 }
 
 /* The table of three variables that ascend. */
-static relax_table *table_of_three(relax *x, const int *var)
+static mini_bucket_table *table_of_three(mini_bucket *x, const int *var)
 {
-	relax_tables *all = &x->tables[var[2]];
-	relax_table t = { .n = 3, .var = { var[0], var[1], var[2] } };
+	mini_bucket_tables *all = &x->tables[var[2]];
+	mini_bucket_table t = { .n = 3, .var = { var[0], var[1], var[2] } };
 	for (int i = 0; i < all->n; i++)
 		if (all->at[i].n == 3 && all->at[i].var[0] == var[0] &&
 		    all->at[i].var[1] == var[1])
@@ -62,8 +65,8 @@ static relax_table *table_of_three(relax *x, const int *var)
 	return &all->at[all->n - 1];
 }
 
-void relax_add_three(relax *x, const int *vars, const double *cost,
-		     double times)
+void mini_bucket_add_three(mini_bucket *x, const int *vars, const double *cost,
+			   double times)
 {
 	int var[3], stride[3], at = 0; /* of each of vars in the table */
 	for (int i = 0; i < 3; i++) {
@@ -77,7 +80,7 @@ void relax_add_three(relax *x, const int *vars, const double *cost,
 			    : vars[i] == var[1] ? x->nvalues[var[2]]
 						: x->nvalues[var[2]] *
 							  x->nvalues[var[1]];
-	relax_table *t = table_of_three(x, var);
+	mini_bucket_table *t = table_of_three(x, var);
 	for (int i = 0; i < x->nvalues[vars[0]]; i++)
 		for (int j = 0; j < x->nvalues[vars[1]]; j++)
 			for (int k = 0; k < x->nvalues[vars[2]]; k++)
@@ -85,7 +88,8 @@ void relax_add_three(relax *x, const int *vars, const double *cost,
 					k * stride[2]] += times * cost[at++];
 }
 
-static double table_at(const relax *x, const relax_table *t, const int *value)
+static double table_at(const mini_bucket *x, const mini_bucket_table *t,
+		       const int *value)
 {
 	int at = 0;
 	for (int i = 0; i < t->n; i++)
@@ -93,7 +97,8 @@ static double table_at(const relax *x, const relax_table *t, const int *value)
 	return t->cost[at];
 }
 
-static double sum_at(const relax *x, const relax_tables *all, const int *value)
+static double sum_at(const mini_bucket *x, const mini_bucket_tables *all,
+		     const int *value)
 {
 	double sum = 0;
 	for (int i = 0; i < all->n; i++)
@@ -105,15 +110,15 @@ static double sum_at(const relax *x, const relax_tables *all, const int *value)
 
 /* Tables that are summed up before their last variable is minimised. */
 typedef struct bucket {
-	relax_tables tables;
-	int n, var[RELAX_MOST_VARS + 1]; /* all of theirs, ascending */
+	mini_bucket_tables tables;
+	int n, var[MINI_BUCKET_MOST_VARS + 1]; /* all of theirs, ascending */
 } bucket;
 
 /* Adds a table to a bucket, if what comes of that is not too large. */
-static bool bucket_take(const relax *x, arena *a, bucket *b,
-			const relax_table *t)
+static bool bucket_take(const mini_bucket *x, arena *a, bucket *b,
+			const mini_bucket_table *t)
 {
-	int var[2 * RELAX_MOST_VARS + 1], n = 0, i = 0, j = 0;
+	int var[2 * MINI_BUCKET_MOST_VARS + 1], n = 0, i = 0, j = 0;
 	double cells = 1;
 	while (i < b->n || j < t->n) {
 		int v = j == t->n || (i < b->n && b->var[i] < t->var[j])
@@ -124,7 +129,7 @@ static bool bucket_take(const relax *x, arena *a, bucket *b,
 		var[n++] = v;
 	}
 	if (b->tables.n > 0 &&
-	    (n > RELAX_MOST_VARS || cells > RELAX_MOST_CELLS))
+	    (n > MINI_BUCKET_MOST_VARS || cells > MINI_BUCKET_MOST_CELLS))
 		return false;
 	memcpy(b->var, var, sizeof(*var) * (size_t)n);
 	b->n = n;
@@ -134,7 +139,7 @@ static bool bucket_take(const relax *x, arena *a, bucket *b,
 
 /* The next values of the n variables, the last one changing first; false after
  * all. */
-static bool next_values(const relax *x, const int *var, int n, int *value)
+static bool next_values(const mini_bucket *x, const int *var, int n, int *value)
 {
 	for (int i = n; i-- > 0;) {
 		if (++value[var[i]] < x->nvalues[var[i]])
@@ -145,10 +150,10 @@ static bool next_values(const relax *x, const int *var, int n, int *value)
 }
 
 /* The table that a bucket leaves once its last variable is minimised out. */
-static relax_table minimum(const relax *x, arena *a, const bucket *b,
-			   int *value)
+static mini_bucket_table minimum(const mini_bucket *x, arena *a,
+				 const bucket *b, int *value)
 {
-	relax_table t = { .n = b->n - 1 };
+	mini_bucket_table t = { .n = b->n - 1 };
 	int last = b->var[b->n - 1], at = 0;
 	int64_t cells = 1;
 	for (int i = 0; i < t.n; i++) {
@@ -168,10 +173,10 @@ static relax_table minimum(const relax *x, arena *a, const bucket *b,
 	return t;
 }
 
-static void send(relax *x, arena *a, int var, int *value)
+static void send(mini_bucket *x, arena *a, int var, int *value)
 {
 	VEC(bucket) all = { 0 };
-	relax_tables *mine[] = { &x->tables[var], &x->received[var] };
+	mini_bucket_tables *mine[] = { &x->tables[var], &x->received[var] };
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < mine[i]->n; j++) {
 			int at = 0;
@@ -185,7 +190,7 @@ static void send(relax *x, arena *a, int var, int *value)
 			vec_push(a, &all, fresh);
 		}
 	for (int i = 0; i < all.n; i++) {
-		relax_table t = minimum(x, a, &all.at[i], value);
+		mini_bucket_table t = minimum(x, a, &all.at[i], value);
 		vec_push(a, &x->sent[var], t);
 		if (t.n > 0)
 			vec_push(a, &x->received[t.var[t.n - 1]], t);
@@ -194,17 +199,18 @@ static void send(relax *x, arena *a, int var, int *value)
 	}
 }
 
-void relax_solve(relax *x, arena *a)
+void mini_bucket_solve(mini_bucket *x, arena *a)
 {
 	int *value = ARENA_ARRAY(a, int, x->nvars);
-	x->sent = ARENA_ARRAY(a, relax_tables, x->nvars);
-	x->received = ARENA_ARRAY(a, relax_tables, x->nvars);
+	x->sent = ARENA_ARRAY(a, mini_bucket_tables, x->nvars);
+	x->received = ARENA_ARRAY(a, mini_bucket_tables, x->nvars);
 	x->least = x->constant;
 	for (int var = x->nvars; var-- > 0;)
 		send(x, a, var, value);
 }
 
-double relax_step(const relax *x, int var, const int *value, double before)
+double mini_bucket_step(const mini_bucket *x, int var, const int *value,
+			double before)
 {
 	return before + sum_at(x, &x->tables[var], value) +
 	       sum_at(x, &x->received[var], value) -

@@ -10,49 +10,52 @@
 #include "base/vec.h"
 
 enum {
-	RELAX_MOST_CELLS = 1 << 14, /* of a table */
-	RELAX_MOST_VARS = 8,	    /* of a table */
+	MINI_BUCKET_MOST_CELLS = 1 << 14, /* of a table */
+	MINI_BUCKET_MOST_VARS = 8,  /* of a table */
 };
 
 /* A table, row by row; its variables ascend. */
-typedef struct relax_table {
-	int n, var[RELAX_MOST_VARS];
+typedef struct mini_bucket_table {
+	int n, var[MINI_BUCKET_MOST_VARS];
 	double *cost;
-} relax_table;
+} mini_bucket_table;
 
-typedef VEC(relax_table) relax_tables;
+typedef VEC(mini_bucket_table) mini_bucket_tables;
 
 /* A sum of tables. */
-typedef struct relax {
+typedef struct mini_bucket {
 	arena *arena;
 	int nvars;
 	const int *nvalues; /* by variable */
 	double constant;
-	relax_tables *tables; /* by their last variable */
-	/* Of relax_solve(): lower bounds of the sum of all variables from one
-	 * on, by that variable, and the same tables by their last variable. */
-	relax_tables *sent, *received;
+	mini_bucket_tables *tables; /* by their last variable */
+	/* Of mini_bucket_solve(): lower bounds of the sum of all variables from
+	 * one on, by that variable, and the same tables by their last variable.
+	 */
+	mini_bucket_tables *sent, *received;
 	double least; /* lower bound of the whole sum */
-} relax;
+} mini_bucket;
 
 /* An empty sum in a; nvalues has to outlive it. */
-relax *relax_new(arena *a, int nvars, const int *nvalues);
+mini_bucket *mini_bucket_new(arena *a, int nvars, const int *nvalues);
 
 /* Adds `times` a table of one variable, or of two, u x v; it is copied. */
-void relax_add(relax *x, int var, const double *cost, double times);
-void relax_add_pair(relax *x, int u, int v, const double *cost, double times);
+void mini_bucket_add(mini_bucket *x, int var, const double *cost, double times);
+void mini_bucket_add_pair(mini_bucket *x, int u, int v, const double *cost,
+			  double times);
 
 /* The same for three variables, of which no two are the same: the values of w
  * change first. */
-void relax_add_three(relax *x, const int *vars, const double *cost,
-		     double times);
+void mini_bucket_add_three(mini_bucket *x, const int *vars, const double *cost,
+			   double times);
 
 /* Finds the bounds for all prefixes of assignments, in a; former ones are
  * forgotten. */
-void relax_solve(relax *x, arena *a);
+void mini_bucket_solve(mini_bucket *x, arena *a);
 
 /* The bound for the values up to var, given `before', the bound for those of
  * the variables before var; for variable 0 that is x->least. */
-double relax_step(const relax *x, int var, const int *value, double before);
+double mini_bucket_step(const mini_bucket *x, int var, const int *value,
+			double before);
 
 #endif

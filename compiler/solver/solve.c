@@ -63,14 +63,14 @@ solve_limits solve_defaults(void)
 
 /* Whether folding v, of degree 2 at most, is within the limits, and before
  * reducing no more work than looking at its tables a few times; counts it. */
-static bool may_fold(solver *s, budget *b, int v)
+static bool may_fold(eliminator *s, budget *b, int v)
 {
 	int64_t cells = 1, own = 0;
 	for (int i = 0; i < s->at[v].n; i++) {
-		const factor *f = s->at[v].at[i];
+		const cost_factor *f = s->at[v].at[i];
 		if (!f->dead) {
-			cells *= s->nvalues[factor_other(f, v)];
-			own += s->nvalues[factor_other(f, v)];
+			cells *= s->nvalues[cost_factor_other(f, v)];
+			own += s->nvalues[cost_factor_other(f, v)];
 		}
 	}
 	int64_t work = cost_mul(cells, s->nvalues[v]);
@@ -93,14 +93,14 @@ typedef struct fold_queue {
 	int head[2];
 } fold_queue;
 
-static void fold_later(solver *s, fold_queue *q, int v)
+static void fold_later(eliminator *s, fold_queue *q, int v)
 {
 	if (!s->done[v] && s->nlive[v] <= 2)
 		vec_push(s->tmp, &q->of[s->nlive[v] == 2], v);
 }
 
 /* The next one whose degree is still what it was; -1 after the last. */
-static int fold_next(const solver *s, fold_queue *q)
+static int fold_next(const eliminator *s, fold_queue *q)
 {
 	for (int two = 0; two < 2; two++)
 		while (q->head[two] < q->of[two].n) {
@@ -113,7 +113,7 @@ static int fold_next(const solver *s, fold_queue *q)
 
 /* Eliminates variables of degree 0, 1 and 2, until there are no more.  All
  * factors are of two variables, before and after, one per pair. */
-static void fold(solver *s, budget *b)
+static void fold(eliminator *s, budget *b)
 {
 	fold_queue q = { 0 };
 	for (int v = 0; v < s->n; v++)
@@ -121,24 +121,24 @@ static void fold(solver *s, budget *b)
 	for (int v; (v = fold_next(s, &q)) >= 0;) {
 		if (!may_fold(s, b, v))
 			continue;
-		solver_eliminate(s, v);
-		const factor_vec *had = &s->stack.at[s->stack.n - 1].factors;
+		eliminator_eliminate(s, v);
+		const cost_factors *had = &s->stack.at[s->stack.n - 1].factors;
 		for (int i = 0; i < had->n; i++)
-			fold_later(s, &q, factor_other(had->at[i], v));
+			fold_later(s, &q, cost_factor_other(had->at[i], v));
 	}
 }
 
 /* Labels the variables left that are connected to v. */
-static void label_from(solver *s, int v, int label, int *labels)
+static void label_from(eliminator *s, int v, int label, int *labels)
 {
 	int_vec all = { 0 };
 	vec_push(s->tmp, &all, v);
 	labels[v] = label;
 	for (int i = 0; i < all.n; i++) {
-		const factor_vec *at = &s->at[all.at[i]];
+		const cost_factors *at = &s->at[all.at[i]];
 		for (int j = 0; j < at->n; j++) {
-			const factor *f = at->at[j];
-			int u = factor_other(f, all.at[i]);
+			const cost_factor *f = at->at[j];
+			int u = cost_factor_other(f, all.at[i]);
 			if (f->dead || labels[u] >= 0)
 				continue;
 			labels[u] = label;
@@ -149,7 +149,7 @@ static void label_from(solver *s, int v, int label, int *labels)
 
 /* The components of what is left, each in ascending order; index[] is a
  * variable's place in its own.  Returns how many there are. */
-static int find_components(solver *s, int_vec **all, int *index)
+static int find_components(eliminator *s, int_vec **all, int *index)
 {
 	int n = 0, *labels = ARENA_ARRAY(s->tmp, int, s->n);
 	for (int v = 0; v < s->n; v++)
@@ -167,16 +167,16 @@ static int find_components(solver *s, int_vec **all, int *index)
 	return n;
 }
 
-static meet meet_of(solver *s, const int_vec *vars, const int *index)
+static meet meet_of(eliminator *s, const int_vec *vars, const int *index)
 {
 	int *nvalues = ARENA_ARRAY(s->tmp, int, vars->n);
 	meet m = { vars->n, nvalues, ARENA_ARRAY(s->tmp, int_vec, vars->n) };
 	for (int i = 0; i < vars->n; i++) {
-		const factor_vec *at = &s->at[vars->at[i]];
+		const cost_factors *at = &s->at[vars->at[i]];
 		nvalues[i] = s->nvalues[vars->at[i]];
 		for (int j = 0; j < at->n; j++) {
-			const factor *f = at->at[j];
-			int u = factor_other(f, vars->at[i]);
+			const cost_factor *f = at->at[j];
+			int u = cost_factor_other(f, vars->at[i]);
 			if (!f->dead)
 				vec_push(s->tmp, &m.adjacent[i], index[u]);
 		}
@@ -186,7 +186,7 @@ static meet meet_of(solver *s, const int_vec *vars, const int *index)
 
 /* A component as a problem of its own.  If it is all there is, what is done
  * already moves into it, so that it costs what the problem costs. */
-static problem *problem_of(solver *s, const int_vec *vars, const int *index)
+static problem *problem_of(eliminator *s, const int_vec *vars, const int *index)
 {
 	problem *p = problem_new(s->tmp);
 	p->top = s->p->top;
@@ -203,9 +203,9 @@ static problem *problem_of(solver *s, const int_vec *vars, const int *index)
 			problem_add_cost(p, i, k, s->unary[v][k]);
 	}
 	for (int i = 0; i < vars->n; i++) {
-		const factor_vec *at = &s->at[vars->at[i]];
+		const cost_factors *at = &s->at[vars->at[i]];
 		for (int j = 0; j < at->n; j++) {
-			const factor *f = at->at[j];
+			const cost_factor *f = at->at[j];
 			if (!f->dead && f->vars[0] == vars->at[i])
 				problem_add_table(p, i, index[f->vars[1]],
 						  f->cost);
@@ -215,7 +215,8 @@ static problem *problem_of(solver *s, const int_vec *vars, const int *index)
 }
 
 /* Keeps what was found for a component. */
-static void keep_values(solver *s, const int_vec *vars, const solution *found)
+static void keep_values(eliminator *s, const int_vec *vars,
+			const solution *found)
 {
 	for (int i = 0; i < vars->n; i++) {
 		s->value[vars->at[i]] = found->value[i];
@@ -243,7 +244,7 @@ static bool is_spent(const budget *b)
 
 /* Takes a part's solution over, if it is better than what there is; its values
  * of the variable that was split begin at `first`, without `skip`. */
-static void take_better(solution *all, const problem *p, const split *at,
+static void take_better(solution *all, const problem *p, const condition *at,
 			const solution *part, bool with)
 {
 	if (part->lower_bound < all->lower_bound)
@@ -271,13 +272,13 @@ static solution solve_split(arena *a, const problem *p, budget *b)
 		all.cost = problem_cost(p, all.value);
 		return all;
 	}
-	split at = split_choose(p);
+	condition at = condition_choose(p);
 	for (int i = 0; i < 2; i++) {
 		arena *tmp = arena_new();
 		budget inner = *b;
 		inner.depth++;
-		problem *q = i == 0 ? split_with(tmp, p, &at) :
-				      split_without(tmp, p, &at);
+		problem *q = i == 0 ? condition_with(tmp, p, &at) :
+				      condition_without(tmp, p, &at);
 		q->top = all.cost;
 		solution s = solve_reduced(tmp, q, &inner, REDUCED);
 		b->left.steps = inner.left.steps -
@@ -294,7 +295,7 @@ static solution solve_split(arena *a, const problem *p, budget *b)
 
 /* Whether branch and bound solves p; it is given no more steps than
  * eliminating its variables would be, where that can be done. */
-static bool split_instead(solver *s, const problem *p, const elimination *e,
+static bool split_instead(eliminator *s, const problem *p, const elimination *e,
 			  budget *b, solution *found)
 {
 	budget inner = *b;
@@ -310,7 +311,7 @@ static bool split_instead(solver *s, const problem *p, const elimination *e,
 }
 
 /* Whether a few nodes of branch and bound solve p, which was reduced. */
-static bool branch_a_little(solver *s, const problem *p, budget *b,
+static bool branch_a_little(eliminator *s, const problem *p, budget *b,
 			    solution *found)
 {
 	int64_t few = table_cells(p) * FEW_NODES, steps = few;
@@ -324,20 +325,21 @@ static bool branch_a_little(solver *s, const problem *p, budget *b,
 /* The order to eliminate a component in.  None is looked for if p is to be
  * reduced first and has large tables; only a cheap one if p is to be reduced
  * first, or is a part of what was split. */
-static elimination order_for(solver *s, const problem *p, const int_vec *vars,
-			     const int *index, const budget *b, int64_t cheap)
+static elimination order_for(eliminator *s, const problem *p,
+			     const int_vec *vars, const int *index,
+			     const budget *b, int64_t cheap)
 {
 	int64_t cells = table_cells(p);
 	if (b->reduced < REDUCED && cells > (int64_t)LARGE_TABLE * p->tables.n)
 		return (elimination){ 0 };
-	order_limits most = { b->left.cells, b->left.work,
-			      EFFORT + EFFORT_PER_CELL * cells };
+	elimination_limits most = { b->left.cells, b->left.work,
+				    EFFORT + EFFORT_PER_CELL * cells };
 	if (b->depth > 0 || b->reduced < REDUCED) {
 		most.work = cheap < most.work ? cheap : most.work;
 		most.effort = cheap / CHEAP;
 	}
 	meet m = meet_of(s, vars, index);
-	return order_variables(s->tmp, &m, &most);
+	return elimination_order(s->tmp, &m, &most);
 }
 
 /* The additions with which eliminating p is less work than anything else. */
@@ -348,8 +350,8 @@ static int64_t cheap_work(const problem *p, const budget *b)
 				       CHEAP * cells + CHEAP_ALWAYS;
 }
 
-static void solve_component(solver *s, const int_vec *vars, const int *index,
-			    budget *b)
+static void solve_component(eliminator *s, const int_vec *vars,
+			    const int *index, budget *b)
 {
 	const problem *p = problem_of(s, vars, index);
 	int64_t work = cheap_work(p, b);
@@ -370,7 +372,7 @@ static void solve_component(solver *s, const int_vec *vars, const int *index,
 		b->left.work -= e.work;
 		s->least = cost_add(s->least, p->constant);
 		for (int i = 0; i < vars->n; i++)
-			solver_eliminate(s, vars->at[e.order[i]]);
+			eliminator_eliminate(s, vars->at[e.order[i]]);
 	}
 }
 
@@ -386,7 +388,7 @@ static solution solution_of(const problem *p, int *value, int64_t bound)
 static solution solve_tables(arena *a, const problem *p, budget *b)
 {
 	arena *tmp = arena_new();
-	solver s = solver_new(a, tmp, p);
+	eliminator s = eliminator_new(a, tmp, p);
 	int *index = ARENA_ARRAY(tmp, int, s.n);
 	fold(&s, b);
 	for (int v = 0; v < s.n; v++)
@@ -395,7 +397,7 @@ static solution solve_tables(arena *a, const problem *p, budget *b)
 	int n = find_components(&s, &components, index);
 	for (int i = 0; i < n; i++)
 		solve_component(&s, &components[i], index, b);
-	solver_read_back(&s);
+	eliminator_read_back(&s);
 	solution r = solution_of(p, s.value, s.least);
 	arena_free(tmp);
 	return r;
@@ -406,7 +408,7 @@ static solution solve_reduced(arena *a, const problem *p, budget *b,
 			      reduced how)
 {
 	arena *tmp = arena_new();
-	reduction r = reduce_problem(tmp, p, b->deadline, how == GLANCED_AT);
+	reduction r = message_passing(tmp, p, b->deadline, how == GLANCED_AT);
 	int *value = ARENA_COPY(a, r.best, p->vars.n);
 	int64_t bound = r.best_cost;
 	if (r.bound < r.best_cost) {

@@ -72,7 +72,7 @@ static int64_t arrival(const judge *j, int stage, int m, bool backward)
 }
 
 /* Longest paths, raised until nothing changes. */
-static int64_t relax(judge *j)
+static int64_t mini_bucket(judge *j)
 {
 	int64_t span = 0;
 	bool changed = true;
@@ -125,7 +125,7 @@ static void compare(const pipeline *p)
 	for (int s = 0; s < p->ndevices; s++)
 		fill(j, s, schedule_in_flight(p->kind, s, p->ndevices,
 					      p->chunks, p->micro_batches));
-	ck_assert_int_eq(relax(j), run->ns);
+	ck_assert_int_eq(mini_bucket(j), run->ns);
 	for (int s = 0; s < p->ndevices; s++) {
 		ck_assert_int_eq(run->nsteps[s], j->n[s]);
 		for (int i = 0; i < j->n[s]; i++) {

@@ -170,9 +170,9 @@ START_TEST(parts_of_parts_are_proven)
 				c[k] = below(&seed, 1000000);
 			problem_add_table(p, x, y, c);
 		}
-		solve_limits split = { .steps = (int64_t)1 << 40 };
+		solve_limits condition = { .steps = (int64_t)1 << 40 };
 		solve_limits limits = solve_defaults();
-		solution s = solve(a, p, &split), t = solve(a, p, &limits);
+		solution s = solve(a, p, &condition), t = solve(a, p, &limits);
 		ck_assert(s.optimal && t.optimal);
 		ck_assert_int_eq(s.cost, t.cost);
 		arena_free(a);
@@ -193,7 +193,7 @@ START_TEST(reducing_keeps_an_optimum)
 		best = cost_add(best, p->constant);
 		p->top = round % 4 ? COST_MAX : best + below(&seed, 3) - 1;
 		p->top = p->top < 0 ? 0 : cost_clamp(p->top);
-		reduction r = reduce_problem(a, p, 0, round % 2);
+		reduction r = message_passing(a, p, 0, round % 2);
 		ck_assert(r.best_cost <= p->top && r.bound <= r.best_cost);
 		ck_assert(r.bound <= best || r.bound == p->top);
 		if (r.best_cost < p->top)
@@ -544,8 +544,8 @@ START_TEST(large_ones_are_split)
 	add_pairs(p, &seed, GRID, UNARY);
 	p->top = 1 << 30;
 	ck_assert(!branch_fits(p));
-	solve_limits all = solve_defaults(), split = { .steps = 1 << 30 };
-	solution s = solve(a, p, &split), t = solve(a, p, &all);
+	solve_limits all = solve_defaults(), condition = { .steps = 1 << 30 };
+	solution s = solve(a, p, &condition), t = solve(a, p, &all);
 	ck_assert(t.optimal && s.optimal);
 	ck_assert_int_eq(s.cost, t.cost);
 	arena_free(a);
