@@ -30,7 +30,7 @@ static bool reads_part(const kernel *k, int v, int input, int d, int64_t n,
 	       need.hi[d] <= edge(has, n, p + 1);
 }
 
-bool carries(const kernel *k, int v, int input, int d, int64_t n)
+bool var_follows_dim(const kernel *k, int v, int input, int d, int64_t n)
 {
 	const int64_t parts[] = { 0, 1, 2, n / 2, n - 2, n - 1 };
 	if (k->vars[v].extent < n)
@@ -42,16 +42,16 @@ bool carries(const kernel *k, int v, int input, int d, int64_t n)
 	return true;
 }
 
-int carried_dim(const kernel *k, int v, int input, int64_t n)
+int aligned_dim(const kernel *k, int v, int input, int64_t n)
 {
 	const kinput *in = &k->inputs[input];
 	for (int d = 0; d < in->ndim; d++)
-		if (in->dims[d] >= n && carries(k, v, input, d, n))
+		if (in->dims[d] >= n && var_follows_dim(k, v, input, d, n))
 			return d;
 	return CUT_NONE;
 }
 
-bool carries_nothing(const kernel *k, int v, int input, int64_t n)
+bool var_reads_all(const kernel *k, int v, int input, int64_t n)
 {
 	box space = kernel_space(k), all = kernel_need(k, &space, input);
 	box first = part_of(k, v, input, n, 0);

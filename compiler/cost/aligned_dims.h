@@ -9,14 +9,14 @@
 /* Whether dividing variable v into n parts makes each part read, of dimension
  * d of an input, nothing but its own of n parts.  Tried on the parts at both
  * ends and in the middle. */
-bool carries(const kernel *k, int v, int input, int d, int64_t n);
+bool var_follows_dim(const kernel *k, int v, int input, int d, int64_t n);
 
 /* The dimension of an input that v carries, of those that can have n parts; the
  * first, CUT_NONE if it carries none. */
-int carried_dim(const kernel *k, int v, int input, int64_t n);
+int aligned_dim(const kernel *k, int v, int input, int64_t n);
 
 /* Whether each of n parts of variable v reads the same of an input as the
  * undivided kernel. */
-bool carries_nothing(const kernel *k, int v, int input, int64_t n);
+bool var_reads_all(const kernel *k, int v, int input, int64_t n);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "compiler/solver/problem.h"
 
-uint32_t model_partial(const kernel *k, const cuts *c, int naxes)
+uint32_t byte_model_partial(const kernel *k, const cuts *c, int naxes)
 {
 	uint32_t axes = 0;
 	for (int a = 0; a < naxes; a++)
@@ -15,7 +15,7 @@ uint32_t model_partial(const kernel *k, const cuts *c, int naxes)
 	return axes;
 }
 
-uint32_t model_same_inputs(const node *n, int i)
+uint32_t byte_model_same_inputs(const node *n, int i)
 {
 	uint32_t same = 0;
 	for (int j = 0; j < n->kernel->ninputs; j++)
@@ -24,7 +24,7 @@ uint32_t model_same_inputs(const node *n, int i)
 	return same;
 }
 
-box model_need(const kernel *k, const box *space, uint32_t inputs)
+box byte_model_need(const kernel *k, const box *space, uint32_t inputs)
 {
 	int first = __builtin_ctz(inputs);
 	box all = kernel_need(k, space, first);
@@ -49,8 +49,8 @@ static int64_t held(const box *own, int64_t first, int64_t last,
 	       box_count_before(own, &both, first);
 }
 
-int64_t model_result(const result_move *r, const box *produced,
-		     const box *stored, const int *coords)
+int64_t byte_model_result(const result_move *r, const box *produced,
+			  const box *stored, const int *coords)
 {
 	if (!r->partial)
 		return box_volume_less(stored, produced);
@@ -100,10 +100,10 @@ static int64_t tensor_bytes(const group *gr, tensor_id t, int64_t nelem)
 
 static int64_t input_bytes(const group *gr, const node *n, int i)
 {
-	uint32_t same = model_same_inputs(n, i);
+	uint32_t same = byte_model_same_inputs(n, i);
 	if (__builtin_ctz(same) != i)
 		return 0;
-	box need = model_need(n->kernel, &gr->space, same);
+	box need = byte_model_need(n->kernel, &gr->space, same);
 	box have = stored_block(gr, n->inputs[i]);
 	return tensor_bytes(gr, n->inputs[i], box_volume_less(&need, &have));
 }
@@ -112,15 +112,16 @@ static int64_t result_bytes(const group *gr, const node *n, const cuts *c)
 {
 	int naxes = gr->mesh.naxes;
 	result_move r = { &gr->mesh, naxes, &gr->as->tensor_cuts[n->output],
-			  model_partial(n->kernel, c, naxes) };
+			  byte_model_partial(n->kernel, c, naxes) };
 	box produced = kernel_produces(n->kernel, &gr->space);
 	box stored = stored_block(gr, n->output);
-	return tensor_bytes(gr, n->output,
-			    model_result(&r, &produced, &stored, gr->coords));
+	return tensor_bytes(
+		gr, n->output,
+		byte_model_result(&r, &produced, &stored, gr->coords));
 }
 
-int64_t node_model_bytes(const graph *g, const assignment *as, node_id id,
-			 int naxes)
+int64_t byte_model_node(const graph *g, const assignment *as, node_id id,
+			int naxes)
 {
 	const node *n = &g->nodes[id];
 	const cuts *c = &as->node_cuts[id];
@@ -138,10 +139,10 @@ int64_t node_model_bytes(const graph *g, const assignment *as, node_id id,
 	return sum;
 }
 
-int64_t model_bytes(const graph *g, const assignment *as, int naxes)
+int64_t byte_model_total(const graph *g, const assignment *as, int naxes)
 {
 	int64_t sum = 0;
 	for (node_id n = 0; n < g->nnodes; n++)
-		sum = cost_add(sum, node_model_bytes(g, as, n, naxes));
+		sum = cost_add(sum, byte_model_node(g, as, n, naxes));
 	return sum;
 }

@@ -8,25 +8,25 @@
 
 /* ---- equal ones are one ------------------------------------------------ */
 
-struct ways_pool {
+struct candidate_pool {
 	arena *arena;
 	int cap, n; /* cap is a power of two */
-	ways **known;
+	candidates **known;
 };
 
-ways_pool *ways_pool_new(arena *a)
+candidate_pool *candidate_pool_new(arena *a)
 {
-	ways_pool *p = ARENA_NEW(a, ways_pool);
+	candidate_pool *p = ARENA_NEW(a, candidate_pool);
 	p->arena = a;
 	return p;
 }
 
-static bool same(const ways *w, const cuts *at, int n)
+static bool same(const candidates *w, const cuts *at, int n)
 {
 	return w->n == n && !memcmp(w->at, at, sizeof(*at) * (size_t)n);
 }
 
-static ways **slot(const ways_pool *p, const cuts *at, int n)
+static candidates **slot(const candidate_pool *p, const cuts *at, int n)
 {
 	uint64_t h = hash_bytes(HASH_SEED, at, sizeof(*at) * (size_t)n);
 	uint64_t mask = (uint64_t)p->cap - 1;
@@ -35,24 +35,24 @@ static ways **slot(const ways_pool *p, const cuts *at, int n)
 			return &p->known[i];
 }
 
-static void grow(ways_pool *p)
+static void grow(candidate_pool *p)
 {
-	ways **old = p->known;
+	candidates **old = p->known;
 	int n = p->cap;
 	p->cap = n ? 2 * n : 64;
-	p->known = ARENA_ARRAY(p->arena, ways *, p->cap);
+	p->known = ARENA_ARRAY(p->arena, candidates *, p->cap);
 	for (int i = 0; i < n; i++)
 		if (old[i])
 			*slot(p, old[i]->at, old[i]->n) = old[i];
 }
 
-const ways *ways_shared(ways_pool *p, const cuts *at, int n)
+const candidates *candidates_shared(candidate_pool *p, const cuts *at, int n)
 {
 	if (2 * p->n >= p->cap)
 		grow(p);
-	ways **w = slot(p, at, n);
+	candidates **w = slot(p, at, n);
 	if (!*w) {
-		*w = ARENA_NEW(p->arena, ways);
+		*w = ARENA_NEW(p->arena, candidates);
 		(*w)->n = n;
 		(*w)->at = ARENA_COPY(p->arena, at, n);
 		p->n++;
@@ -72,7 +72,7 @@ typedef struct finder {
 	int naxes, limit;
 	VEC(cuts) found;
 	bool too_many;
-	ways_pool *pool;
+	candidate_pool *pool;
 } finder;
 
 static choices choices_at(finder *f, tensor_id t, node_id n)
@@ -81,7 +81,7 @@ static choices choices_at(finder *f, tensor_id t, node_id n)
 			 : f->rules->vars(f->rules->state, &f->step, n);
 }
 
-/* Adds all ways that begin with what is chosen on the axes before. */
+/* Adds all candidates that begin with what is chosen on the axes before. */
 static void enumerate(finder *f, tensor_id t, node_id n, int axis)
 {
 	cuts *c = t != NONE ? &f->as.tensor_cuts[t] : &f->as.node_cuts[n];
@@ -101,28 +101,29 @@ static void enumerate(finder *f, tensor_id t, node_id n, int axis)
 	c->dim[axis] = CUT_NONE;
 }
 
-static const ways *find(finder *f, tensor_id t, node_id n)
+static const candidates *find(finder *f, tensor_id t, node_id n)
 {
 	f->found.n = 0;
 	enumerate(f, t, n, 0);
-	return ways_shared(f->pool, f->found.at, f->found.n);
+	return candidates_shared(f->pool, f->found.at, f->found.n);
 }
 
-ways_set ways_find(arena *a, const graph *g, const mesh *m, const rules *r,
-		   int limit)
+candidate_set candidates_find(arena *a, const graph *g, const mesh *m,
+			      const rules *r, int limit)
 {
-	return ways_find_in(ways_pool_new(a), a, g, m, r, limit);
+	return candidates_find_in(candidate_pool_new(a), a, g, m, r, limit);
 }
 
-ways_set ways_find_in(ways_pool *p, arena *a, const graph *g, const mesh *m,
-		      const rules *r, int limit)
+candidate_set candidates_find_in(candidate_pool *p, arena *a, const graph *g,
+				 const mesh *m, const rules *r, int limit)
 {
 	finder f = { .arena = a, .rules = r, .as.mesh = *m,
 		     .naxes = m->naxes, .limit = limit,
 		     .pool = p };
-	ways_set w = { .tensors = ARENA_ARRAY(a, const ways *, g->ntensors),
-		       .nodes = ARENA_ARRAY(a, const ways *, g->nnodes),
-		       .tied = tied_tensors(a, g) };
+	candidate_set w = {
+		.tensors = ARENA_ARRAY(a, const candidates *, g->ntensors),
+		.nodes = ARENA_ARRAY(a, const candidates *, g->nnodes),
+		.tied = tied_tensors(a, g)};
 	f.as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
 	f.as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
 	f.step = (step){ g, &f.as };
@@ -139,8 +140,8 @@ ways_set ways_find_in(ways_pool *p, arena *a, const graph *g, const mesh *m,
 	return w;
 }
 
-void ways_take(const ways_set *w, const graph *g, const int *value,
-	       assignment *as)
+void candidates_take(const candidate_set *w, const graph *g, const int *value,
+		     assignment *as)
 {
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		as->tensor_cuts[t] = w->tensors[t]->at[value[w->tied[t]]];
@@ -148,7 +149,7 @@ void ways_take(const ways_set *w, const graph *g, const int *value,
 		as->node_cuts[n] = w->nodes[n]->at[value[g->ntensors + n]];
 }
 
-int ways_index(const ways *w, const cuts *c, int naxes)
+int candidates_index(const candidates *w, const cuts *c, int naxes)
 {
 	for (int i = 0; i < w->n; i++)
 		if (!memcmp(w->at[i].dim, c->dim, (size_t)naxes))

@@ -136,7 +136,7 @@ static void add_node(formulation *f, pair_cache *cache, node_id id)
 	f->node_var[id] = var;
 	for (int i = -1; i < n->kernel->ninputs; i++) {
 		tensor_id t = i < 0 ? n->output : n->inputs[i];
-		p.inputs = i < 0 ? 0 : model_same_inputs(n, i);
+		p.inputs = i < 0 ? 0 : byte_model_same_inputs(n, i);
 		if (p.inputs && __builtin_ctz(p.inputs) != i)
 			continue;
 		p.tensor_cuts = &s->as->tensor_cuts[t];

@@ -93,7 +93,7 @@ static double transfer_seconds(const costs *c, const plan_instr *in, int worker)
 	return local + topology_move_seconds(c->t, &m);
 }
 
-double seconds_of(const plan *p, const topology *t, const plan_instr *in,
+double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		  int most)
 {
 	costs c = { .p = p, .t = t, .tmp = arena_new() };

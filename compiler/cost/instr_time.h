@@ -9,7 +9,7 @@
 /* Seconds of the slowest worker.  Of more than `most' workers as many, evenly
  * spaced, are looked at, the first and the last among them.  The plan's mesh,
  * kernels and all that the instruction refers to have to be set. */
-double seconds_of(const plan *p, const topology *t, const plan_instr *in,
+double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		  int most);
 
 #endif

@@ -8,12 +8,12 @@
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/pair_costs.h"
 
-/* A table of all ways of a node and of one of its tensors, and what tells it
- * from others. */
+/* A table of all candidates of a node and of one of its tensors, and what tells
+ * it from others. */
 typedef struct entry {
 	const kernel *kernel;
 	uint32_t inputs; /* of pair_costs.h */
-	const ways *nodes, *tensors;
+	const candidates *nodes, *tensors;
 	int64_t *table; /* NULL: nothing is here */
 } entry;
 
@@ -21,15 +21,15 @@ typedef struct builder {
 	arena *arena;
 	const mesh *mesh;
 	problem *problem;
-	whole_filler fill; /* NULL: tables are counted only */
+	joint_filler fill; /* NULL: tables are counted only */
 	int64_t cells;	   /* of the tables so far, equal ones counted once */
 	int nentries, cap;
 	entry *entries;
 } builder;
 
-/* The number of ways from the i-th on that agree with it on all axes but the
- * last; their choices there go to *last. */
-static int run_of(const ways *w, int i, int naxes, choices *last)
+/* The number of candidates from the i-th on that agree with it on all axes but
+ * the last; their choices there go to *last. */
+static int run_of(const candidates *w, int i, int naxes, choices *last)
 {
 	last->n = 0;
 	for (int j = i; j < w->n; j++) {
@@ -53,7 +53,7 @@ static void fill_part(int64_t *to, int width, const pair *p,
 
 /* The table, put together from those of the last axis after all ways to decide
  * those before. */
-static void fill_by_axis(const mesh *m, const whole_pair *e, int64_t *table)
+static void fill_by_axis(const mesh *m, const joint_pair *e, int64_t *table)
 {
 	arena *tmp = arena_new();
 	pair_cache *cache = pair_cache_new(tmp, m);
@@ -74,10 +74,10 @@ static void fill_by_axis(const mesh *m, const whole_pair *e, int64_t *table)
 	arena_free(tmp);
 }
 
-static void fill(const mesh *m, const whole_pair *p, int64_t *table)
+static void fill(const mesh *m, const joint_pair *p, int64_t *table)
 {
-	if (whole_table_can(m, p))
-		whole_table(m, p, table);
+	if (joint_table_can(m, p))
+		joint_table(m, p, table);
 	else
 		fill_by_axis(m, p, table);
 }
@@ -117,7 +117,7 @@ static const int64_t *table_of(builder *b, entry *e)
 	if (known->table)
 		return known->table;
 	size_t n = (size_t)e->nodes->n * (size_t)e->tensors->n;
-	const whole_pair p = { e->kernel, e->inputs, e->nodes, e->tensors };
+	const joint_pair p = { e->kernel, e->inputs, e->nodes, e->tensors };
 	b->cells += (int64_t)n;
 	e->table = ARENA_ARRAY(b->arena, int64_t, b->fill ? n : 1);
 	if (b->fill)
@@ -133,7 +133,7 @@ static const int64_t *table_of(builder *b, entry *e)
  * its own: one tensor read several times has one. */
 static bool has_table(const node *n, int i, uint32_t *inputs)
 {
-	*inputs = i < 0 ? 0 : model_same_inputs(n, i);
+	*inputs = i < 0 ? 0 : byte_model_same_inputs(n, i);
 	return i < 0 || __builtin_ctz(*inputs) == i;
 }
 
@@ -142,7 +142,8 @@ static tensor_id tensor_at(const node *n, int i)
 	return i < 0 ? n->output : n->inputs[i];
 }
 
-static void add_node(builder *b, const graph *g, const ways_set *w, node_id id)
+static void add_node(builder *b, const graph *g, const candidate_set *w,
+		     node_id id)
 {
 	const node *n = &g->nodes[id];
 	entry e = { .kernel = n->kernel, .nodes = w->nodes[id] };
@@ -157,14 +158,14 @@ static void add_node(builder *b, const graph *g, const ways_set *w, node_id id)
 	}
 }
 
-problem *whole_problem(arena *a, const graph *g, const mesh *m,
-		       const ways_set *w)
+problem *joint_problem(arena *a, const graph *g, const mesh *m,
+		       const candidate_set *w)
 {
-	return whole_problem_of(a, g, m, w, fill);
+	return joint_problem_of(a, g, m, w, fill);
 }
 
-problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
-			  const ways_set *w, whole_filler filler)
+problem *joint_problem_of(arena *a, const graph *g, const mesh *m,
+			  const candidate_set *w, joint_filler filler)
 {
 	builder b = { .arena = a, .mesh = m, .problem = problem_new(a),
 		      .fill = filler };
@@ -178,7 +179,7 @@ problem *whole_problem_of(arena *a, const graph *g, const mesh *m,
 	return b.problem;
 }
 
-int64_t whole_work(const graph *g, const mesh *m, const ways_set *w)
+int64_t joint_work(const graph *g, const mesh *m, const candidate_set *w)
 {
 	arena *tmp = arena_new();
 	builder b = { .arena = tmp, .mesh = m, .problem = problem_new(tmp) };
@@ -186,12 +187,12 @@ int64_t whole_work(const graph *g, const mesh *m, const ways_set *w)
 		problem_add_var(b.problem, 1);
 	for (node_id n = 0; n < g->nnodes; n++)
 		add_node(&b, g, w, n);
-	int64_t work = cost_mul(b.cells, whole_cell_work(m));
+	int64_t work = cost_mul(b.cells, joint_cell_work(m));
 	arena_free(tmp);
 	return work;
 }
 
-int64_t whole_cells(const graph *g, const ways_set *w)
+int64_t joint_cells(const graph *g, const candidate_set *w)
 {
 	int64_t cells = 0;
 	for (node_id id = 0; id < g->nnodes; id++) {

@@ -37,7 +37,7 @@ typedef struct dimension {
 typedef struct maker {
 	arena *tmp;
 	const mesh *m;
-	const whole_pair *p;
+	const joint_pair *p;
 	int ngroups, nlanes;	       /* nlanes: groups, rounded up */
 	int n;			       /* dimensions of the tensor */
 	int (*coords)[MAX_AXES];       /* of the groups */
@@ -52,7 +52,7 @@ typedef struct maker {
 
 /* ---- set-up ------------------------------------------------------------ */
 
-int whole_sizes(const whole_pair *p, int64_t *sizes, int64_t *element)
+int joint_sizes(const joint_pair *p, int64_t *sizes, int64_t *element)
 {
 	const kernel *k = p->kernel;
 	if (p->inputs) {
@@ -67,10 +67,10 @@ int whole_sizes(const whole_pair *p, int64_t *sizes, int64_t *element)
 	return k->nout;
 }
 
-bool whole_is_exact(const mesh *m, const whole_pair *p)
+bool joint_is_exact(const mesh *m, const joint_pair *p)
 {
 	int64_t sizes[MAX_NVARS], element;
-	int n = whole_sizes(p, sizes, &element);
+	int n = joint_sizes(p, sizes, &element);
 	/* A group receives, of parts of a sum, what all others have of it. */
 	double volume = (double)mesh_workers(m) * mesh_workers(m);
 	for (int d = 0; d < n; d++)
@@ -78,12 +78,12 @@ bool whole_is_exact(const mesh *m, const whole_pair *p)
 	return volume < EXACT;
 }
 
-bool whole_table_can(const mesh *m, const whole_pair *p)
+bool joint_table_can(const mesh *m, const joint_pair *p)
 {
-	return mesh_workers(m) <= MOST_GROUPS && whole_is_exact(m, p);
+	return mesh_workers(m) <= MOST_GROUPS && joint_is_exact(m, p);
 }
 
-int64_t whole_cell_work(const mesh *m)
+int64_t joint_cell_work(const mesh *m)
 {
 	int ngroups = mesh_workers(m);
 	return ngroups <= MOST_GROUPS ? ngroups : BY_AXIS;
@@ -122,7 +122,7 @@ static interval block_of(const maker *w, interval i, uint32_t mask, int group)
 static void set_dimension(maker *w, int at)
 {
 	dimension *d = &w->dims[at];
-	const ways *tensors = w->p->tensors;
+	const candidates *tensors = w->p->tensors;
 	d->mask = ARENA_ARRAY(w->tmp, uint32_t, 1 << w->m->naxes);
 	for (int j = 0; j < tensors->n; j++)
 		w->masks[j * w->n + at] = (unsigned char)place_of(
@@ -135,13 +135,13 @@ static void set_dimension(maker *w, int at)
 				w, (interval){ 0, d->size }, d->mask[i], g);
 }
 
-static maker start(arena *tmp, const mesh *m, const whole_pair *p,
+static maker start(arena *tmp, const mesh *m, const joint_pair *p,
 		   int64_t *element)
 {
 	maker w = { .tmp = tmp, .m = m, .p = p, .ngroups = mesh_workers(m) };
 	int64_t sizes[MAX_NVARS];
 	w.nlanes = (w.ngroups + LANES - 1) / LANES * LANES;
-	w.n = whole_sizes(p, sizes, element);
+	w.n = joint_sizes(p, sizes, element);
 	w.coords = arena_calloc(tmp, (size_t)w.ngroups, sizeof(*w.coords));
 	for (int g = 0; g < w.ngroups; g++)
 		mesh_coords(m, g, w.coords[g]);
@@ -189,19 +189,20 @@ static double volume_of(const box *b)
 
 static void set_row(maker *w, const cuts *c)
 {
-	const whole_pair *p = w->p;
+	const joint_pair *p = w->p;
 	const box space = kernel_space(p->kernel);
 	int share = 1;
-	w->partial = p->inputs ? 0 : model_partial(p->kernel, c, w->m->naxes);
+	w->partial =
+		p->inputs ? 0 : byte_model_partial(p->kernel, c, w->m->naxes);
 	for (int a = 0; a < w->m->naxes; a++)
 		share *= w->partial >> a & 1 ? w->m->size[a] : 1;
 	w->volume = 0;
 	for (int g = 0; g < w->ngroups; g++) {
 		box part = cuts_block(&space, w->m, c, w->m->naxes,
 				      w->coords[g]);
-		w->deals[g] = p->inputs ?
-				      model_need(p->kernel, &part, p->inputs) :
-				      kernel_produces(p->kernel, &part);
+		w->deals[g] =
+			p->inputs ? byte_model_need(p->kernel, &part, p->inputs)
+				  : kernel_produces(p->kernel, &part);
 		w->volume += volume_of(&w->deals[g]);
 	}
 	/* All that share parts of a sum own it once, and each receives its
@@ -267,8 +268,8 @@ static double received(const maker *w, int j)
 	double sum = 0;
 	for (int g = 0; g < w->ngroups; g++) {
 		box stored = stored_of(w, j, g);
-		sum += (double)model_result(&r, &w->deals[g], &stored,
-					    w->coords[g]);
+		sum += (double)byte_model_result(&r, &w->deals[g], &stored,
+						 w->coords[g]);
 	}
 	return sum;
 }
@@ -285,7 +286,7 @@ static double *stored_volumes(const maker *w)
 	return to;
 }
 
-void whole_table(const mesh *m, const whole_pair *p, int64_t *table)
+void joint_table(const mesh *m, const joint_pair *p, int64_t *table)
 {
 	arena *tmp = arena_new();
 	int64_t element;

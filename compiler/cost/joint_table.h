@@ -6,29 +6,29 @@
 
 #include "compiler/cost/candidates.h"
 
-typedef struct whole_pair {
+typedef struct joint_pair {
 	const kernel *kernel;
 	uint32_t inputs; /* the inputs that are the tensor; 0: it is the
 			    result */
-	const ways *nodes, *tensors;
-} whole_pair;
+	const candidates *nodes, *tensors;
+} joint_pair;
 
 /* The tensor's sizes, as the kernel knows them, and bytes of an element.
  * Returns how many dimensions it has. */
-int whole_sizes(const whole_pair *p, int64_t *sizes, int64_t *element);
+int joint_sizes(const joint_pair *p, int64_t *sizes, int64_t *element);
 
 /* Whether sums of volumes over all groups are exact in floating point. */
-bool whole_is_exact(const mesh *m, const whole_pair *p);
+bool joint_is_exact(const mesh *m, const joint_pair *p);
 
-/* Whether whole_table() applies: the ways are few, and sums are exact. */
-bool whole_table_can(const mesh *m, const whole_pair *p);
+/* Whether joint_table() applies: the candidates are few, and sums are exact. */
+bool joint_table_can(const mesh *m, const joint_pair *p);
 
 /* Estimate of the time per entry of a table, about nanoseconds, by
- * whole_table() or axis by axis. */
-int64_t whole_cell_work(const mesh *m);
+ * joint_table() or axis by axis. */
+int64_t joint_cell_work(const mesh *m);
 
 /* Fills in table[nodes->n][tensors->n]: bytes over all groups, the same as
  * pair_costs.h computes axis by axis. */
-void whole_table(const mesh *m, const whole_pair *p, int64_t *table);
+void joint_table(const mesh *m, const joint_pair *p, int64_t *table);
 
 #endif

@@ -85,7 +85,7 @@ static void add_part(site *s, int var, int64_t *sum)
 	result_move r = { s->c->mesh, axis + 1, &tensor_cuts, 0 };
 	node_cuts.dim[axis] = (signed char)var;
 	if (!p->inputs)
-		r.partial = model_partial(p->kernel, &node_cuts, axis + 1);
+		r.partial = byte_model_partial(p->kernel, &node_cuts, axis + 1);
 	for (int i = 0; i < p->dims->n; i++) {
 		int64_t was[2], n;
 		int d = p->dims->at[i];
@@ -94,8 +94,8 @@ static void add_part(site *s, int var, int64_t *sum)
 		if (p->inputs)
 			n = box_volume_less(&s->needed, &s->stored);
 		else
-			n = model_result(&r, &s->needed, &s->stored,
-					 s->coords);
+			n = byte_model_result(&r, &s->needed, &s->stored,
+					      s->coords);
 		widen(&s->stored, d, was);
 		sum[i] = cost_add(sum[i], cost_clamp(n));
 	}
@@ -104,7 +104,7 @@ static void add_part(site *s, int var, int64_t *sum)
 /* The region of the tensor that the node deals with: reads or produces. */
 static box region_of(const pair *p, const box *space)
 {
-	return p->inputs ? model_need(p->kernel, space, p->inputs) :
+	return p->inputs ? byte_model_need(p->kernel, space, p->inputs) :
 			   kernel_produces(p->kernel, space);
 }
 

@@ -11,8 +11,8 @@ enum { MOST_OF_THREE = 1 << 12 }; /* entries of a table of three */
 typedef uint64_t node_set;
 
 typedef struct maker {
-	figure_set *to;
-	const timed *x;
+	program_bound_set *to;
+	const time_model *x;
 	const graph *g;
 	int *tensor_var, *node_var;
 	node_set *above, *below; /* by node: what comes before it, after it */
@@ -20,8 +20,8 @@ typedef struct maker {
 	bool *next;		 /* by tensor: of a state */
 	const merge *merges;	 /* by tensor; NULL: none */
 	bool pinned;
-	bool *loose; /* by tensor that may vanish: the ways of its nodes are not
-			all that there are */
+	bool *loose; /* by tensor that may vanish: the candidates of its nodes
+			are not all that there are */
 } maker;
 
 static node_set bit(node_id n)
@@ -33,7 +33,7 @@ static node_set bit(node_id n)
 
 static int add_var(maker *m, int of, int nvalues)
 {
-	figure_set *s = m->to;
+	program_bound_set *s = m->to;
 	s->of[s->nvars] = of;
 	s->nvalues[s->nvars] = nvalues;
 	return s->nvars++;
@@ -41,7 +41,7 @@ static int add_var(maker *m, int of, int nvalues)
 
 static void add_tensor(maker *m, tensor_id t)
 {
-	const ways_set *w = m->x->ways;
+	const candidate_set *w = m->x->candidates;
 	tensor_id by = w->tied[t];
 	if (m->tensor_var[by] < 0)
 		m->tensor_var[by] = add_var(m, by, w->tensors[by]->n);
@@ -57,7 +57,7 @@ static void set_vars(maker *m)
 		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
 			add_tensor(m, g->nodes[n].inputs[i]);
 		m->node_var[n] = add_var(m, g->ntensors + n,
-					 m->x->ways->nodes[n]->n);
+					 m->x->candidates->nodes[n]->n);
 		add_tensor(m, g->nodes[n].output);
 	}
 	for (tensor_id t = 0; t < g->ntensors; t++)
@@ -112,8 +112,8 @@ static bool may_grow(const maker *m, node_id n)
 static bool made_alike(const maker *m, tensor_id t, int i, int j)
 {
 	node_id n = m->g->tensors[t].producer;
-	const cuts *made = &m->x->ways->nodes[n]->at[i];
-	const cuts *held = &m->x->ways->tensors[t]->at[j];
+	const cuts *made = &m->x->candidates->nodes[n]->at[i];
+	const cuts *held = &m->x->candidates->tensors[t]->at[j];
 	if (m->merges[t].reader == NONE)
 		return true;
 	for (int a = 0; a < m->x->mesh.naxes; a++)
@@ -128,8 +128,8 @@ static bool read_alike(const maker *m, tensor_id t, int i, int j)
 	const merge *x = &m->merges[t];
 	if (x->reader == NONE)
 		return true;
-	const cuts *used = &m->x->ways->nodes[x->reader]->at[i];
-	const cuts *held = &m->x->ways->tensors[t]->at[j];
+	const cuts *used = &m->x->candidates->nodes[x->reader]->at[i];
+	const cuts *held = &m->x->candidates->tensors[t]->at[j];
 	for (int a = 0; a < m->x->mesh.naxes; a++) {
 		int d = held->dim[a];
 		int var = d >= 0 ? x->read->args[d]->var : CUT_NONE;
@@ -145,9 +145,9 @@ static bool read_alike(const maker *m, tensor_id t, int i, int j)
 static bool refined(const maker *m, tensor_id t, int i, int j, cuts *to)
 {
 	const merge *x = &m->merges[t];
-	const cuts *used = &m->x->ways->nodes[x->reader]->at[i];
+	const cuts *used = &m->x->candidates->nodes[x->reader]->at[i];
 	bool further = false;
-	*to = m->x->ways->tensors[t]->at[j];
+	*to = m->x->candidates->tensors[t]->at[j];
 	for (int a = 0; a < m->x->mesh.naxes; a++) {
 		if (to->dim[a] != CUT_NONE || used->dim[a] == CUT_NONE)
 			continue;
@@ -165,7 +165,7 @@ static bool refined(const maker *m, tensor_id t, int i, int j, cuts *to)
  * ways. */
 static bool is_loose(const maker *m, tensor_id t)
 {
-	const ways_set *w = m->x->ways;
+	const candidate_set *w = m->x->candidates;
 	const merge *x = &m->merges[t];
 	cuts to;
 	if (m->pinned || x->reader == NONE)
@@ -173,10 +173,11 @@ static bool is_loose(const maker *m, tensor_id t)
 	for (int i = 0; i < w->nodes[x->reader]->n; i++)
 		for (int j = 0; j < w->tensors[t]->n; j++)
 			if (refined(m, t, i, j, &to) &&
-			    (ways_index(w->tensors[t], &to,
-					m->x->mesh.naxes) < 0 ||
-			     ways_index(w->nodes[m->g->tensors[t].producer],
-					&to, m->x->mesh.naxes) < 0))
+			    (candidates_index(w->tensors[t], &to,
+					      m->x->mesh.naxes) < 0 ||
+			     candidates_index(
+				     w->nodes[m->g->tensors[t].producer], &to,
+				     m->x->mesh.naxes) < 0))
 				return true;
 	return false;
 }
@@ -200,7 +201,7 @@ static void set_loose(maker *m)
  * a part of another node it may be divided in ways that are not enumerated. */
 static void leave_open(const maker *m, node_id n, int ntensor, double *cost)
 {
-	const ways *w = m->x->ways->nodes[n];
+	const candidates *w = m->x->candidates->nodes[n];
 	for (int i = 0; i < w->n; i++)
 		for (int t = 0; t < ntensor; t++)
 			if (assignment_skips_axis(&w->at[i], &m->x->mesh))
@@ -209,9 +210,10 @@ static void leave_open(const maker *m, node_id n, int ntensor, double *cost)
 
 /* ---- terms ------------------------------------------------------------- */
 
-static void add_term(maker *m, figure *f, int u, int v, const double *cost)
+static void add_term(maker *m, program_bound *f, int u, int v,
+		     const double *cost)
 {
-	vec_push(m->to->arena, &f->terms, ((figure_term){ u, v, -1, cost }));
+	vec_push(m->to->arena, &f->terms, ((bound_term){ u, v, -1, cost }));
 }
 
 /* Adds what is lost where a tensor that may vanish does not: cost[] by ways of
@@ -220,9 +222,9 @@ static void add_term(maker *m, figure *f, int u, int v, const double *cost)
 typedef double (*losing)(const maker *m, tensor_id t, int made, int held,
 			 int used);
 
-static void add_loss(maker *m, figure *f, tensor_id t, losing loss)
+static void add_loss(maker *m, program_bound *f, tensor_id t, losing loss)
 {
-	const ways_set *w = m->x->ways;
+	const candidate_set *w = m->x->candidates;
 	node_id by = m->g->tensors[t].producer, to = m->merges[t].reader;
 	int nb = w->nodes[by]->n, nt = w->tensors[t]->n;
 	int nr = to != NONE ? w->nodes[to]->n : 1, at = 0;
@@ -241,8 +243,8 @@ static void add_loss(maker *m, figure *f, tensor_id t, losing loss)
 							three ? r : -1);
 		}
 	vec_push(m->to->arena, &f->terms,
-		 ((figure_term){ m->node_var[by], m->tensor_var[t],
-				 three ? m->node_var[to] : -1, cost }));
+		 ((bound_term){ m->node_var[by], m->tensor_var[t],
+				three ? m->node_var[to] : -1, cost }));
 }
 
 static double lost_bytes(const maker *m, tensor_id t, int made, int held,
@@ -253,13 +255,13 @@ static double lost_bytes(const maker *m, tensor_id t, int made, int held,
 	return (double)m->x->stored[t][held];
 }
 
-static void add_block(maker *m, figure *f, tensor_id t)
+static void add_block(maker *m, program_bound *f, tensor_id t)
 {
 	if (may_vanish(m, t)) {
 		add_loss(m, f, t, lost_bytes);
 		return;
 	}
-	int n = m->x->ways->tensors[t]->n;
+	int n = m->x->candidates->tensors[t]->n;
 	double *cost = ARENA_ARRAY(m->to->arena, double, n);
 	for (int i = 0; i < n; i++)
 		cost[i] = (double)m->x->stored[t][i];
@@ -267,13 +269,14 @@ static void add_block(maker *m, figure *f, tensor_id t)
 }
 
 /* The amount that a figure counts for a node and a tensor. */
-typedef double (*counting)(const maker *m, const timed_pair *p,
-			   const timed_cost *c, int64_t stored);
+typedef double (*counting)(const maker *m, const time_model_pair *p,
+			   const time_model_cost *c, int64_t stored);
 
-static void add_pair(maker *m, figure *f, const timed_pair *p, counting count)
+static void add_pair(maker *m, program_bound *f, const time_model_pair *p,
+		     counting count)
 {
-	int nn = m->x->ways->nodes[p->node]->n;
-	int nt = m->x->ways->tensors[p->tensor]->n;
+	int nn = m->x->candidates->nodes[p->node]->n;
+	int nt = m->x->candidates->tensors[p->tensor]->n;
 	double *cost = ARENA_ARRAY(m->to->arena, double, nn * nt);
 	for (int i = 0; i < nn * nt; i++) {
 		int64_t stored = m->next[p->tensor]
@@ -290,49 +293,49 @@ static void add_pair(maker *m, figure *f, const timed_pair *p, counting count)
 
 /* ---- seconds ----------------------------------------------------------- */
 
-static bool is_shared(const maker *m, const timed_pair *p)
+static bool is_shared(const maker *m, const time_model_pair *p)
 {
 	return p->inputs && (m->readers[p->tensor] & ~bit(p->node));
 }
 
 /* A copy that several read may be fetched once: each pays its part. */
-static double share_of(const maker *m, const timed_pair *p, double seconds)
+static double share_of(const maker *m, const time_model_pair *p, double seconds)
 {
 	return seconds / __builtin_popcountll(m->readers[p->tensor]);
 }
 
-static double all_seconds(const maker *m, const timed_pair *p,
-			  const timed_cost *c, int64_t stored)
+static double all_seconds(const maker *m, const time_model_pair *p,
+			  const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
 	return is_shared(m, p) ? share_of(m, p, c->wire) : c->seconds;
 }
 
-static double remote_seconds(const maker *m, const timed_pair *p,
-			     const timed_cost *c, int64_t stored)
+static double remote_seconds(const maker *m, const time_model_pair *p,
+			     const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
 	return is_shared(m, p) ? share_of(m, p, c->wire) : c->remote;
 }
 
-static double local_seconds(const maker *m, const timed_pair *p,
-			    const timed_cost *c, int64_t stored)
+static double local_seconds(const maker *m, const time_model_pair *p,
+			    const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
 	return is_shared(m, p) ? 0 : c->seconds - c->remote;
 }
 
 /* Of what one waits for: a copy that others read, too, but not in part. */
-static double awaited_seconds(const maker *m, const timed_pair *p,
-			      const timed_cost *c, int64_t stored)
+static double awaited_seconds(const maker *m, const time_model_pair *p,
+			      const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
 	return is_shared(m, p) ? c->wire : c->seconds;
 }
 
 /* Of what the first node of all waits for: its fetches follow each other. */
-static double first_seconds(const maker *m, const timed_pair *p,
-			    const timed_cost *c, int64_t stored)
+static double first_seconds(const maker *m, const time_model_pair *p,
+			    const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
 	return is_shared(m, p) ? c->wire : c->remote;
@@ -366,7 +369,7 @@ static double lost_seconds(const maker *m, tensor_id t, int made, int held,
 
 /* A node of which others are parts takes what its own arithmetic takes, at
  * least; one that is a part itself takes nothing of its own. */
-static void add_run(maker *m, figure *f, node_id n)
+static void add_run(maker *m, program_bound *f, node_id n)
 {
 	if (may_go(m, n))
 		add_loss(m, f, m->g->nodes[n].output, lost_seconds);
@@ -377,7 +380,7 @@ static void add_run(maker *m, figure *f, node_id n)
 /* All of the nodes, where `runs` is set, and what is counted of transfers. */
 static void add_total(maker *m, bool runs, counting count)
 {
-	figure f = { 0 };
+	program_bound f = { 0 };
 	for (node_id n = 0; runs && n < m->g->nnodes; n++)
 		add_run(m, &f, n);
 	for (int i = 0; i < m->x->pairs.n; i++)
@@ -385,10 +388,10 @@ static void add_total(maker *m, bool runs, counting count)
 	vec_push(m->to->arena, &m->to->seconds, f);
 }
 
-static double usual_seconds(const maker *m, const timed_pair *p,
+static double usual_seconds(const maker *m, const time_model_pair *p,
 			    const int *usual)
 {
-	const ways_set *w = m->x->ways;
+	const candidate_set *w = m->x->candidates;
 	int i = usual[m->g->ntensors + p->node], j = usual[w->tied[p->tensor]];
 	return awaited_seconds(m, p, &p->cost[i * w->tensors[p->tensor]->n + j],
 			       0);
@@ -398,7 +401,7 @@ static double usual_seconds(const maker *m, const timed_pair *p,
  * computes: none of what is on it can overlap. */
 static void add_chain(maker *m, const int *usual)
 {
-	const timed *x = m->x;
+	const time_model *x = m->x;
 	int nnodes = m->g->nnodes;
 	arena *a = m->to->arena;
 	double *longest = ARENA_ARRAY(a, double, nnodes);
@@ -406,7 +409,7 @@ static void add_chain(maker *m, const int *usual)
 	for (node_id n = 0; n < nnodes; n++) {
 		from[n] = -1;
 		for (int i = x->first[n]; i < x->first[n + 1]; i++) {
-			const timed_pair *p = &x->pairs.at[i];
+			const time_model_pair *p = &x->pairs.at[i];
 			node_id by = m->g->tensors[p->tensor].producer;
 			double s = usual_seconds(m, p, usual);
 			if (!p->inputs || by == NONE ||
@@ -420,7 +423,7 @@ static void add_chain(maker *m, const int *usual)
 					    usual);
 		last = longest[n] > longest[last] ? n : last;
 	}
-	figure f = { 0 };
+	program_bound f = { 0 };
 	for (node_id n = last; n >= 0 && nnodes > 0;) {
 		add_run(m, &f, n);
 		add_pair(m, &f, &x->pairs.at[x->first[n]], awaited_seconds);
@@ -467,15 +470,15 @@ static bool is_live(const maker *m, tensor_id t, node_id n)
 
 /* Whether a node may fetch more of a tensor, in place of the block: if a part
  * of the node reads the tensor, too. */
-static bool may_fetch_more(const maker *m, const timed_pair *p,
-			   const timed_cost *c)
+static bool may_fetch_more(const maker *m, const time_model_pair *p,
+			   const time_model_cost *c)
 {
 	return c->copy == 0 && is_shared(m, p) && may_grow(m, p->node) &&
 	       !is_needed_after(m, p->tensor, p->node);
 }
 
-static double either(const maker *m, const timed_pair *p, const timed_cost *c,
-		     int64_t stored)
+static double either(const maker *m, const time_model_pair *p,
+		     const time_model_cost *c, int64_t stored)
 {
 	bool stays = is_needed_after(m, p->tensor, p->node);
 	if (may_fetch_more(m, p, c))
@@ -485,8 +488,8 @@ static double either(const maker *m, const timed_pair *p, const timed_cost *c,
 	return (double)(c->copy + (stays ? stored : 0));
 }
 
-static double least_of_both(const maker *m, const timed_pair *p,
-			    const timed_cost *c, int64_t stored)
+static double least_of_both(const maker *m, const time_model_pair *p,
+			    const time_model_cost *c, int64_t stored)
 {
 	bool stays = is_needed_after(m, p->tensor, p->node);
 	if (may_fetch_more(m, p, c))
@@ -495,24 +498,24 @@ static double least_of_both(const maker *m, const timed_pair *p,
 								  : c->copy);
 }
 
-static double both(const maker *m, const timed_pair *p, const timed_cost *c,
-		   int64_t stored)
+static double both(const maker *m, const time_model_pair *p,
+		   const time_model_cost *c, int64_t stored)
 {
 	(void)m;
 	(void)p;
 	return (double)(c->copy + stored);
 }
 
-static double result(const maker *m, const timed_pair *p, const timed_cost *c,
-		     int64_t stored)
+static double result(const maker *m, const time_model_pair *p,
+		     const time_model_cost *c, int64_t stored)
 {
 	(void)m;
 	(void)p;
 	return (double)(c->copy ? c->copy : stored);
 }
 
-static double moved_result(const maker *m, const timed_pair *p,
-			   const timed_cost *c, int64_t stored)
+static double moved_result(const maker *m, const time_model_pair *p,
+			   const time_model_cost *c, int64_t stored)
 {
 	(void)m;
 	(void)p;
@@ -532,26 +535,26 @@ static bool may_replace(const maker *m, node_id id)
 }
 
 /* The bytes in use besides those that a node reads and computes. */
-static figure others(maker *m, node_id n)
+static program_bound others(maker *m, node_id n)
 {
-	figure f = { 0 };
+	program_bound f = { 0 };
 	for (tensor_id t = 0; t < m->g->ntensors; t++)
 		if (is_live(m, t, n) && !(m->readers[t] & bit(n)))
 			add_block(m, &f, t);
 	return f;
 }
 
-static void add_inputs(maker *m, figure *f, node_id n, const timed_pair *but,
-		       counting count)
+static void add_inputs(maker *m, program_bound *f, node_id n,
+		       const time_model_pair *but, counting count)
 {
 	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
-		const timed_pair *p = &m->x->pairs.at[i];
+		const time_model_pair *p = &m->x->pairs.at[i];
 		if (p->inputs && p != but)
 			add_pair(m, f, p, count);
 	}
 }
 
-static void add_bytes(maker *m, figure f)
+static void add_bytes(maker *m, program_bound f)
 {
 	vec_push(m->to->arena, &m->to->bytes, f);
 }
@@ -559,25 +562,25 @@ static void add_bytes(maker *m, figure f)
 /* While it fetches, runs, and hands on. */
 static void add_instants(maker *m, node_id n)
 {
-	const timed_pair *out = &m->x->pairs.at[m->x->first[n]];
+	const time_model_pair *out = &m->x->pairs.at[m->x->first[n]];
 	bool next = m->next[out->tensor];
 	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
-		const timed_pair *p = &m->x->pairs.at[i];
+		const time_model_pair *p = &m->x->pairs.at[i];
 		if (!p->inputs || is_shared(m, p))
 			continue;
-		figure f = others(m, n);
+		program_bound f = others(m, n);
 		add_pair(m, &f, p, both);
 		add_inputs(m, &f, n, p, least_of_both);
 		add_bytes(m, f);
 	}
-	figure run = others(m, n);
+	program_bound run = others(m, n);
 	add_inputs(m, &run, n, NULL, either);
 	if (!next && !may_replace(m, n))
 		add_pair(m, &run, out, result);
 	add_bytes(m, run);
-	figure done = others(m, n);
+	program_bound done = others(m, n);
 	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
-		const timed_pair *p = &m->x->pairs.at[i];
+		const time_model_pair *p = &m->x->pairs.at[i];
 		if (p->inputs && is_live(m, p->tensor, n))
 			add_block(m, &done, p->tensor);
 	}
@@ -589,7 +592,7 @@ static void add_instants(maker *m, node_id n)
 /* Before the first node and after the last. */
 static void add_ends(maker *m)
 {
-	figure begin = { 0 }, end = { 0 };
+	program_bound begin = { 0 }, end = { 0 };
 	for (tensor_id t = 0; t < m->g->ntensors; t++) {
 		const tensor *x = &m->g->tensors[t];
 		bool used = x->kind == TENSOR_STATE || x->output ||
@@ -605,15 +608,16 @@ static void add_ends(maker *m)
 
 /* ---- all of them ------------------------------------------------------- */
 
-figure_set *figures_new(arena *a, const timed *x, const topology *t,
-			const int *usual, const merge *merges, bool pinned)
+program_bound_set *program_bounds_new(arena *a, const time_model *x,
+				      const topology *t, const int *usual,
+				      const merge *merges, bool pinned)
 {
 	const graph *g = x->graph;
 	int n = g->ntensors + g->nnodes;
-	figure_set *s = ARENA_NEW(a, figure_set);
-	*s = (figure_set){ .arena = a, .timed = x,
-			   .nvalues = ARENA_ARRAY(a, int, n),
-			   .of = ARENA_ARRAY(a, int, n) };
+	program_bound_set *s = ARENA_NEW(a, program_bound_set);
+	*s = (program_bound_set){ .arena = a, .time_model = x,
+				  .nvalues = ARENA_ARRAY(a, int, n),
+				  .of = ARENA_ARRAY(a, int, n) };
 	maker m = { .to = s, .x = x, .g = g, .merges = merges,
 		    .pinned = pinned,
 		    .tensor_var = ARENA_ARRAY(a, int, g->ntensors),
@@ -639,10 +643,10 @@ figure_set *figures_new(arena *a, const timed *x, const topology *t,
 	return s;
 }
 
-void figure_add(mini_bucket *to, const figure *f, double times)
+void program_bound_add(mini_bucket *to, const program_bound *f, double times)
 {
 	for (int i = 0; i < f->terms.n; i++) {
-		const figure_term *t = &f->terms.at[i];
+		const bound_term *t = &f->terms.at[i];
 		const int vars[] = { t->u, t->v, t->w };
 		if (t->v < 0)
 			mini_bucket_add(to, t->u, t->cost, times);
@@ -653,11 +657,12 @@ void figure_add(mini_bucket *to, const figure *f, double times)
 	}
 }
 
-double figure_at(const figure_set *s, const figure *f, const int *value)
+double program_bound_at(const program_bound_set *s, const program_bound *f,
+			const int *value)
 {
 	double sum = 0;
 	for (int i = 0; i < f->terms.n; i++) {
-		const figure_term *t = &f->terms.at[i];
+		const bound_term *t = &f->terms.at[i];
 		int at = value[t->u];
 		if (t->v >= 0)
 			at = at * s->nvalues[t->v] + value[t->v];

@@ -5,7 +5,7 @@
  * of some sums, and at least the memory of each of others.  A sum of memory
  * counts blocks that are in use together in any order of the nodes, however
  * long copies are kept.  best_first.c searches with them, on graphs of at most
- * FIGURES_MOST_NODES nodes. */
+ * PROGRAM_BOUNDS_MOST_NODES nodes. */
 #ifndef TDL_COMPILER_COST_PROGRAM_BOUNDS_H
 #define TDL_COMPILER_COST_PROGRAM_BOUNDS_H
 
@@ -13,43 +13,45 @@
 #include "compiler/cost/time_model.h"
 #include "compiler/solver/mini_bucket.h"
 
-enum { FIGURES_MOST_NODES = 64 };
+enum { PROGRAM_BOUNDS_MOST_NODES = 64 };
 
 /* A table of one variable, of two or three; of three the last one's values
  * change first. */
-typedef struct figure_term {
+typedef struct bound_term {
 	int u, v, w; /* -1 where there is none */
 	const double *cost;
-} figure_term;
+} bound_term;
 
-typedef struct figure {
-	VEC(figure_term) terms;
-} figure;
+typedef struct program_bound {
+	VEC(bound_term) terms;
+} program_bound;
 
-typedef VEC(figure) figures;
+typedef VEC(program_bound) program_bounds;
 
 /* Variables are the tensors that decide and the nodes, as the data flows. */
-typedef struct figure_set {
+typedef struct program_bound_set {
 	arena *arena;
-	const timed *timed;
+	const time_model *time_model;
 	int nvars;
 	int *nvalues;
-	int *of; /* the number in whole_problem() of each */
-	figures seconds, bytes;
-} figure_set;
+	int *of; /* the number in joint_problem() of each */
+	program_bounds seconds, bytes;
+} program_bound_set;
 
-/* The bounds of a graph of at most FIGURES_MOST_NODES nodes, in a.  usual[] has
- * a value for each variable of whole_problem(): bounds are tightest near these
- * values.  Merges, by tensor, are those that programs may have; NULL: none.
- * With `pinned' the ways of a node may lack some that another node, merged with
- * it, could still take in its place. */
-figure_set *figures_new(arena *a, const timed *x, const topology *t,
-			const int *usual, const merge *merges, bool pinned);
+/* The bounds of a graph of at most PROGRAM_BOUNDS_MOST_NODES nodes, in a.
+ * usual[] has a value for each variable of joint_problem(): bounds are tightest
+ * near these values.  Merges, by tensor, are those that programs may have;
+ * NULL: none. With `pinned' the candidates of a node may lack some that another
+ * node, merged with it, could still take in its place. */
+program_bound_set *program_bounds_new(arena *a, const time_model *x,
+				      const topology *t, const int *usual,
+				      const merge *merges, bool pinned);
 
 /* Adds `times` a figure to a sum over the same variables. */
-void figure_add(mini_bucket *to, const figure *f, double times);
+void program_bound_add(mini_bucket *to, const program_bound *f, double times);
 
 /* The value of a figure under an assignment. */
-double figure_at(const figure_set *s, const figure *f, const int *value);
+double program_bound_at(const program_bound_set *s, const program_bound *f,
+			const int *value);
 
 #endif

@@ -7,11 +7,11 @@
 #include "base/intern.h"
 #include "compiler/cost/assignment.h"
 
-objective *objective_new(arena *a, const graph *g, const mesh *m,
+step_time *step_time_new(arena *a, const graph *g, const mesh *m,
 			 const topology *t)
 {
-	objective *o = ARENA_NEW(a, objective);
-	*o = (objective){ .graph = g, .topology = t, .mesh = *m };
+	step_time *o = ARENA_NEW(a, step_time);
+	*o = (step_time){ .graph = g, .topology = t, .mesh = *m };
 	topology_levels(t, m, o->levels);
 	return o;
 }
@@ -25,7 +25,7 @@ static int64_t picoseconds(double seconds)
 
 typedef struct pricer {
 	arena *arena;
-	const objective *o;
+	const step_time *o;
 	const formulation *f;
 	int axis;
 	double later;	  /* workers along the axes still to come */
@@ -114,7 +114,7 @@ static void price_tensor(pricer *p, problem *to, tensor_id t)
 					     held_bytes(p, t, c->at[i])));
 }
 
-problem *objective_problem(arena *a, const objective *o, const formulation *f)
+problem *step_time_problem(arena *a, const step_time *o, const formulation *f)
 {
 	const problem *from = f->problem;
 	const graph *g = f->step->g;

@@ -11,20 +11,20 @@
 #include "compiler/cost/formulate.h"
 #include "compiler/cost/topology.h"
 
-typedef struct objective {
+typedef struct step_time {
 	const graph *graph;
 	const topology *topology;
 	mesh mesh;		/* all axes */
 	int levels[MAX_AXES];	/* of the topology */
 	const double *price;	/* by tensor: seconds of a byte that a worker
 				   holds; NULL: nothing */
-} objective;
+} step_time;
 
 /* For a graph on a mesh of a topology, in a, at no price. */
-objective *objective_new(arena *a, const graph *g, const mesh *m,
+step_time *step_time_new(arena *a, const graph *g, const mesh *m,
 			 const topology *t);
 
 /* The problem of a formulation with these costs instead of bytes, in a. */
-problem *objective_problem(arena *a, const objective *o, const formulation *f);
+problem *step_time_problem(arena *a, const step_time *o, const formulation *f);
 
 #endif

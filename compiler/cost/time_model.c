@@ -15,14 +15,14 @@
 typedef struct known {
 	const kernel *kernel;
 	uint32_t inputs;
-	const ways *nodes, *tensors;
+	const candidates *nodes, *tensors;
 	const void *found; /* NULL: nothing is here */
 } known;
 
 /* In the place of inputs, where there are no tensors. */
 enum { ARITHMETIC = 1 };
 
-struct timed_cache {
+struct time_model_cache {
 	arena *arena;
 	mesh mesh;
 	const topology *topology;
@@ -41,7 +41,7 @@ typedef struct scene {
 	plan plan;
 	plan_buffer buffers[3];
 	forms *forms;
-	timed_cache *cache;
+	time_model_cache *cache;
 } scene;
 
 enum { STORED, MADE, SHARE };
@@ -54,7 +54,7 @@ static void set_tensor(plan_tensor *to, const tensor_type *type, const cuts *c)
 	memcpy(to->dims, type->dims, sizeof(to->dims));
 }
 
-static scene *scene_new(arena *tmp, timed_cache *b, const known *e,
+static scene *scene_new(arena *tmp, time_model_cache *b, const known *e,
 			const tensor_type *type)
 {
 	scene *x = ARENA_NEW(tmp, scene);
@@ -129,7 +129,7 @@ static double seconds_on(const scene *x, const topology *t,
 {
 	enum { FEW = 8, OF_MANY = 4 };
 	int n = mesh_workers(&x->plan.mesh);
-	return seconds_of(&x->plan, t, in, n <= FEW ? n : OF_MANY);
+	return instr_time(&x->plan, t, in, n <= FEW ? n : OF_MANY);
 }
 
 static double scene_seconds(const scene *x, const plan_instr *in)
@@ -138,7 +138,7 @@ static double scene_seconds(const scene *x, const plan_instr *in)
 }
 
 static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
-			 timed_cost *c)
+			 time_model_cost *c)
 {
 	plan_instr in = { .op = op, .node = op == PLAN_MOVE ? -1 : n,
 			  .from = from, .to = to };
@@ -151,9 +151,9 @@ static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
 								   &in));
 }
 
-static timed_cost fetch_cost(scene *x, node_id n, tensor_id t)
+static time_model_cost fetch_cost(scene *x, node_id n, tensor_id t)
 {
-	timed_cost c = { 0 };
+	time_model_cost c = { 0 };
 	int from = set_buffer(x, STORED, PLAN_STORED, -1, t);
 	int to = set_buffer(x, MADE, PLAN_NEEDS, n, t);
 	if (forms_cover(x->forms, from, to))
@@ -163,9 +163,9 @@ static timed_cost fetch_cost(scene *x, node_id n, tensor_id t)
 	return c;
 }
 
-static timed_cost result_cost(scene *x, node_id n, tensor_id t)
+static time_model_cost result_cost(scene *x, node_id n, tensor_id t)
 {
-	timed_cost c = { 0 };
+	time_model_cost c = { 0 };
 	int to = set_buffer(x, STORED, PLAN_STORED, -1, t);
 	int made = set_buffer(x, MADE, PLAN_PRODUCES, n, t);
 	bool partial = plan_partial(&x->plan, n, NULL) != RED_NONE;
@@ -187,12 +187,13 @@ static timed_cost result_cost(scene *x, node_id n, tensor_id t)
 	return c;
 }
 
-static const timed_cost *make_table(timed_cache *b, const known *e,
-				    const tensor_type *type)
+static const time_model_cost *make_table(time_model_cache *b, const known *e,
+					 const tensor_type *type)
 {
 	arena *tmp = arena_new();
 	scene *x = scene_new(tmp, b, e, type);
-	timed_cost *c = ARENA_ARRAY(b->arena, timed_cost, x->plan.nnodes);
+	time_model_cost *c =
+		ARENA_ARRAY(b->arena, time_model_cost, x->plan.nnodes);
 	for (int i = 0; i < x->plan.nnodes; i++)
 		c[i] = e->inputs ? fetch_cost(x, i, i % e->tensors->n)
 				 : result_cost(x, i, i % e->tensors->n);
@@ -203,7 +204,7 @@ static const timed_cost *make_table(timed_cache *b, const known *e,
 /* ---- tables that were made already ------------------------------------- */
 
 /* The place of an entry, or the free one where it belongs. */
-static known *slot(const timed_cache *b, const known *e)
+static known *slot(const time_model_cache *b, const known *e)
 {
 	const void *p[] = { e->kernel, e->nodes, e->tensors };
 	uint64_t h = hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
@@ -217,7 +218,7 @@ static known *slot(const timed_cache *b, const known *e)
 	}
 }
 
-static known *add_known(timed_cache *b, const known *e)
+static known *add_known(time_model_cache *b, const known *e)
 {
 	known *old = b->known, *x;
 	int n = b->cap;
@@ -234,8 +235,8 @@ static known *add_known(timed_cache *b, const known *e)
 	return x;
 }
 
-static const timed_cost *table_of(timed_cache *b, known e,
-				  const tensor_type *type)
+static const time_model_cost *table_of(time_model_cache *b, known e,
+				       const tensor_type *type)
 {
 	known *x = slot(b, &e);
 	if (!x->found) {
@@ -251,7 +252,7 @@ static const timed_cost *table_of(timed_cache *b, known e,
  * its inputs that are the same tensor. */
 static bool is_first(const node *n, int i, uint32_t *inputs)
 {
-	*inputs = i < 0 ? 0 : model_same_inputs(n, i);
+	*inputs = i < 0 ? 0 : byte_model_same_inputs(n, i);
 	return i < 0 || __builtin_ctz(*inputs) == i;
 }
 
@@ -260,28 +261,28 @@ static tensor_id tensor_at(const node *n, int i)
 	return i < 0 ? n->output : n->inputs[i];
 }
 
-static void add_pairs(arena *a, timed_cache *b, timed *x, node_id id)
+static void add_pairs(arena *a, time_model_cache *b, time_model *x, node_id id)
 {
 	const node *n = &x->graph->nodes[id];
 	x->first[id] = x->pairs.n;
 	for (int i = -1; i < n->kernel->ninputs; i++) {
-		timed_pair p = { .node = id, .tensor = tensor_at(n, i) };
+		time_model_pair p = { .node = id, .tensor = tensor_at(n, i) };
 		if (!is_first(n, i, &p.inputs))
 			continue;
-		const known e = { n->kernel, p.inputs, x->ways->nodes[id],
-				  x->ways->tensors[p.tensor], NULL };
+		const known e = { n->kernel, p.inputs, x->candidates->nodes[id],
+				  x->candidates->tensors[p.tensor], NULL };
 		p.cost = table_of(b, e, &x->graph->tensors[p.tensor].type);
 		vec_push(a, &x->pairs, p);
 	}
 }
 
 /* Seconds of each way to run a node on a machine. */
-static const double *make_runs(timed_cache *b, const known *e,
+static const double *make_runs(time_model_cache *b, const known *e,
 			       const tensor_type *type, const topology *t)
 {
 	arena *tmp = arena_new();
 	cuts whole = cuts_none();
-	const ways none = { 1, &whole };
+	const candidates none = { 1, &whole };
 	const known on = { .kernel = e->kernel, .nodes = e->nodes,
 			   .tensors = &none };
 	scene *x = scene_new(tmp, b, &on, type);
@@ -295,11 +296,11 @@ static const double *make_runs(timed_cache *b, const known *e,
 	return s;
 }
 
-static const double *runs_of(timed_cache *b, const timed *to, node_id id,
-			     bool work)
+static const double *runs_of(time_model_cache *b, const time_model *to,
+			     node_id id, bool work)
 {
 	const node *n = &to->graph->nodes[id];
-	known *x, e = { .kernel = n->kernel, .nodes = to->ways->nodes[id],
+	known *x, e = { .kernel = n->kernel, .nodes = to->candidates->nodes[id],
 			.inputs = work ? ARITHMETIC : 0 };
 	x = slot(b, &e);
 	if (!x->found) {
@@ -311,8 +312,8 @@ static const double *runs_of(timed_cache *b, const timed *to, node_id id,
 }
 
 /* Bytes of the last block, the largest. */
-static const int64_t *blocks_of(arena *a, timed_cache *c, const tensor_type *t,
-				const ways *w)
+static const int64_t *blocks_of(arena *a, time_model_cache *c,
+				const tensor_type *t, const candidates *w)
 {
 	const mesh *m = &c->mesh;
 	int64_t *n = ARENA_ARRAY(a, int64_t, w->n);
@@ -328,25 +329,29 @@ static const int64_t *blocks_of(arena *a, timed_cache *c, const tensor_type *t,
 	return n;
 }
 
-timed_cache *timed_cache_new(arena *a, const mesh *m, const topology *t,
-			     bool bounds)
+time_model_cache *time_model_cache_new(arena *a, const mesh *m,
+				       const topology *t, bool bounds)
 {
-	timed_cache *c = ARENA_NEW(a, timed_cache);
-	*c = (timed_cache){ .arena = a, .mesh = *m, .topology = t,
-			    .at_once = *t, .bounds = bounds, .cap = 256 };
+	time_model_cache *c = ARENA_NEW(a, time_model_cache);
+	*c = (time_model_cache){ .arena = a, .mesh = *m, .topology = t,
+				 .at_once = *t, .bounds = bounds, .cap = 256 };
 	c->at_once.bandwidth = INFINITY;
 	c->known = ARENA_ARRAY(a, known, c->cap);
 	return c;
 }
 
-timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w)
+time_model *time_model_new(arena *a, time_model_cache *c, const graph *g,
+			   const candidate_set *w)
 {
-	timed *x = ARENA_NEW(a, timed);
-	*x = (timed){ .mesh = c->mesh, .graph = g, .ways = w,
-		      .run = ARENA_ARRAY(a, const double *, g->nnodes),
-		      .work = ARENA_ARRAY(a, const double *, g->nnodes),
-		      .stored = ARENA_ARRAY(a, const int64_t *, g->ntensors),
-		      .first = ARENA_ARRAY(a, int, g->nnodes + 1) };
+	time_model *x = ARENA_NEW(a, time_model);
+	*x = (time_model){.mesh = c->mesh,
+			  .graph = g,
+			  .candidates = w,
+			  .run = ARENA_ARRAY(a, const double *, g->nnodes),
+			  .work = ARENA_ARRAY(a, const double *, g->nnodes),
+			  .stored =
+				  ARENA_ARRAY(a, const int64_t *, g->ntensors),
+			  .first = ARENA_ARRAY(a, int, g->nnodes + 1)};
 	for (node_id n = 0; n < g->nnodes; n++) {
 		x->run[n] = runs_of(c, x, n, false);
 		if (c->bounds)
@@ -361,7 +366,7 @@ timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w)
 	return x;
 }
 
-int64_t timed_cells(const graph *g, const ways_set *w)
+int64_t time_model_cells(const graph *g, const candidate_set *w)
 {
 	int64_t cells = 0;
 	uint32_t inputs;
@@ -384,29 +389,30 @@ static int64_t picoseconds(double seconds)
 	return c < (double)COST_MAX ? (int64_t)c : COST_MAX;
 }
 
-static void add_tables(arena *a, problem *to, const timed *x,
-		       const timed_prices *p)
+static void add_tables(arena *a, problem *to, const time_model *x,
+		       const memory_prices *p)
 {
 	int ntensors = x->graph->ntensors;
 	for (int i = 0; i < x->pairs.n; i++) {
-		const timed_pair *q = &x->pairs.at[i];
+		const time_model_pair *q = &x->pairs.at[i];
 		double price = p->nodes ? p->nodes[q->node] : 0;
-		int n = x->ways->nodes[q->node]->n *
-			x->ways->tensors[q->tensor]->n;
+		int n = x->candidates->nodes[q->node]->n *
+			x->candidates->tensors[q->tensor]->n;
 		int64_t *cost = ARENA_ARRAY(a, int64_t, n);
 		for (int j = 0; j < n; j++)
 			cost[j] = picoseconds(
 				q->cost[j].seconds + price *
 				(double)(q->cost[j].copy + q->cost[j].share));
 		problem_add_table(to, ntensors + q->node,
-				  x->ways->tied[q->tensor], cost);
+				  x->candidates->tied[q->tensor], cost);
 	}
 }
 
-problem *timed_problem(arena *a, const timed *x, const timed_prices *p)
+problem *time_model_problem(arena *a, const time_model *x,
+			    const memory_prices *p)
 {
 	const graph *g = x->graph;
-	const ways_set *w = x->ways;
+	const candidate_set *w = x->candidates;
 	problem *to = problem_new(a);
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		problem_add_var(to, w->tied[t] == t ? w->tensors[t]->n : 1);

@@ -2,9 +2,9 @@
  * the arena.  Used by `levels' and by the best-first search of best_first.c.
  *
  * A program fetches the inputs of a node, runs it, and brings the result to
- * where it is stored.  The cost of each of these follows from the ways of the
- * node and of one tensor, so that a program that keeps no copy takes exactly
- * the sum of these costs, one instruction after the other. */
+ * where it is stored.  The cost of each of these follows from the candidates of
+ * the node and of one tensor, so that a program that keeps no copy takes
+ * exactly the sum of these costs, one instruction after the other. */
 #ifndef TDL_COMPILER_COST_TIME_MODEL_H
 #define TDL_COMPILER_COST_TIME_MODEL_H
 
@@ -12,7 +12,7 @@
 #include "compiler/cost/topology.h"
 
 /* A node, and a tensor that it reads or computes. */
-typedef struct timed_cost {
+typedef struct time_model_cost {
 	double seconds; /* of the transfers between them, .. */
 	double remote;	/* .. of those that receive from other workers, .. */
 	double wire;	/* .. and a lower bound for any copy that serves in its
@@ -21,54 +21,57 @@ typedef struct timed_cost {
 			   are stored; 0: none */
 	int64_t share;	/* of a partial result, those of the worker's share, if
 			   that is not where it is stored */
-} timed_cost;
+} time_model_cost;
 
-typedef struct timed_pair {
+typedef struct time_model_pair {
 	node_id node;
 	tensor_id tensor;
 	uint32_t inputs;	/* the inputs that are the tensor; 0: it is the
 				   result */
-	const timed_cost *cost; /* [ways of the node][ways of the tensor] */
-} timed_pair;
+	const time_model_cost
+		*cost; /* [ways of the node][ways of the tensor] */
+} time_model_pair;
 
-typedef struct timed {
+typedef struct time_model {
 	mesh mesh;
 	const graph *graph;
-	const ways_set *ways;
+	const candidate_set *candidates;
 	const double **run;	/* by node: seconds, each way */
 	const double **work;	/* the same of its arithmetic alone, if
 				   bounds are wanted */
 	const int64_t **stored; /* by tensor: bytes of a worker's block, each
 				   way */
 	int *first;		/* of a node's pairs; nnodes + 1 */
-	VEC(timed_pair) pairs;
+	VEC(time_model_pair) pairs;
 	int64_t pad; /* the most by which a size was rounded up */
-} timed;
+} time_model;
 
-/* Tables that were made already, of ways of one pool. */
-typedef struct timed_cache timed_cache;
+/* Tables that were made already, of candidates of one pool. */
+typedef struct time_model_cache time_model_cache;
 
 /* For a mesh of a machine, in a. */
-timed_cache *timed_cache_new(arena *a, const mesh *m, const topology *t,
-			     bool bounds);
+time_model_cache *time_model_cache_new(arena *a, const mesh *m,
+				       const topology *t, bool bounds);
 
-/* Of a graph, in a; the ways and the cache have to outlive it.  Bytes are
+/* Of a graph, in a; the candidates and the cache have to outlive it.  Bytes are
  * rounded up as places in an arena are.  Of more than 8 workers 4 are looked
  * at. */
-timed *timed_new(arena *a, timed_cache *c, const graph *g, const ways_set *w);
+time_model *time_model_new(arena *a, time_model_cache *c, const graph *g,
+			   const candidate_set *w);
 
 /* Number of entries of all its tables; each takes microseconds to compute. */
-int64_t timed_cells(const graph *g, const ways_set *w);
+int64_t time_model_cells(const graph *g, const candidate_set *w);
 
 /* Prices in seconds per byte that a worker holds: of tensors where they are
  * stored, and of copies and partial results while a node runs.  Either may be
  * NULL, for nothing. */
-typedef struct timed_prices {
+typedef struct memory_prices {
 	const double *tensors, *nodes;
-} timed_prices;
+} memory_prices;
 
 /* The problem of the least seconds and prices together, in picoseconds, in a;
- * variables and values are those of whole_problem(). */
-problem *timed_problem(arena *a, const timed *x, const timed_prices *p);
+ * variables and values are those of joint_problem(). */
+problem *time_model_problem(arena *a, const time_model *x,
+			    const memory_prices *p);
 
 #endif

@@ -165,10 +165,10 @@ static int64_t node_least(const graph *g, assignment *as, node_id n)
 	const choices all = step_vars(&s, n);
 	int axis = step_axis(&s);
 	cuts *c = &as->node_cuts[n], was = *c;
-	int64_t least = node_model_bytes(g, as, n, axis + 1);
+	int64_t least = byte_model_node(g, as, n, axis + 1);
 	for (int i = 0; i < all.n; i++) {
 		c->dim[axis] = all.at[i];
-		int64_t bytes = node_model_bytes(g, as, n, axis + 1);
+		int64_t bytes = byte_model_node(g, as, n, axis + 1);
 		if (bytes < least)
 			least = bytes;
 	}

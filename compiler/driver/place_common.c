@@ -155,7 +155,7 @@ place_report place_searched(arena *a, const place_input *in,
 
 /* ---- printing ------------------------------------------------------------ */
 
-static json_t *seconds_of(int64_t ns)
+static json_t *instr_time(int64_t ns)
 {
 	return ns < 0 ? json_null() : json_real((double)ns * 1e-9);
 }
@@ -172,10 +172,10 @@ json_t *place_report_json(const place_input *in, const place_options *o,
 	json_object_set_new(j, "network",
 			    json_string(place_networks[o->network]));
 	json_object_set_new(j, "devices", json_integer(in->m->ndevices));
-	json_object_set_new(j, "makespan_seconds", seconds_of(r->makespan));
-	json_object_set_new(j, "max_load_seconds", seconds_of(r->max_load));
+	json_object_set_new(j, "makespan_seconds", instr_time(r->makespan));
+	json_object_set_new(j, "max_load_seconds", instr_time(r->max_load));
 	json_object_set_new(j, "peak_bytes", peak);
-	json_object_set_new(j, "lower_bound_seconds", seconds_of(b->greatest));
+	json_object_set_new(j, "lower_bound_seconds", instr_time(b->greatest));
 	json_object_set_new(j, "optimal",
 			    json_boolean(r->fits &&
 					 r->makespan == b->greatest));

@@ -81,7 +81,7 @@ typedef struct plan_search {
 	 * lower_options; 0: a tenth more than a program needs. */
 	int64_t room;
 	bool separate; /* of lower_options */
-	const struct timed_prices *prices; /* of search_request, as .. */
+	const struct memory_prices *prices; /* of search_request, as .. */
 	struct level_tables *tables;
 	int most_plans; /* of bounded_request */
 } plan_search;

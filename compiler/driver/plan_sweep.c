@@ -146,7 +146,7 @@ static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 		tensors[i] = s->tensors[i] / n * price_at(t, s->tensor_at[i]);
 	for (int i = 0; i < g->nnodes; i++)
 		nodes[i] = s->nodes[i] / n * price_at(t, s->node_at[i]);
-	const timed_prices prices = { tensors, nodes };
+	const memory_prices prices = { tensors, nodes };
 	plan_search how = s->how;
 	search_request q;
 	how.prices = &prices;

@@ -22,7 +22,7 @@ lower_times lower_time(const plan *p, const topology *t)
 		while (known.n <= what)
 			vec_push(tmp, &known, -1);
 		if (known.at[what] < 0)
-			known.at[what] = seconds_of(p, t, in,
+			known.at[what] = instr_time(p, t, in,
 						    MOST_LOOKED_AT);
 		seconds[i] = known.at[what];
 		if (in->op != PLAN_RUN && in->collective != COLL_LOCAL)

@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 
 /* A run of a program, in seconds.  Each instruction takes as long as its
- * slowest worker, of at most 64 that seconds_of() looks at. */
+ * slowest worker, of at most 64 that instr_time() looks at. */
 typedef struct lower_times {
 	double run; /* from its beginning to its end */
 	/* Sums over the instructions: those that receive from other workers,

@@ -212,10 +212,10 @@ static void join_timeless(joiner *j)
 	int *to = ARENA_ARRAY(j->a, int, n);
 	int *next = ARENA_ARRAY(j->a, int, n);
 	int *last = ARENA_ARRAY(j->a, int, n);
-	bool *timed = ARENA_ARRAY(j->a, bool, n), again = true;
+	bool *time_model = ARENA_ARRAY(j->a, bool, n), again = true;
 	for (int v = 0; v < j->g->nops; v++) {
 		const cost_op *op = &j->g->ops[v];
-		timed[j->of[v]] |= op->ns > 0 ||
+		time_model[j->of[v]] |= op->ns > 0 ||
 			(j->o->cores && op->core_ns != 0);
 	}
 	for (int v = 0; v < n; v++) {
@@ -225,7 +225,7 @@ static void join_timeless(joiner *j)
 	while (again) {
 		again = false;
 		for (int v = 0; v < n; v++) {
-			int b = joined[v] != v || timed[v] ? -1 :
+			int b = joined[v] != v || time_model[v] ? -1 :
 				only_neighbour(&near, first, joined, next, v);
 			if (b < 0)
 				continue;

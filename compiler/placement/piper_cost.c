@@ -48,7 +48,7 @@ static int *members(arena *a, const degree_table *t, const uint64_t *set,
 
 /* ---- choices ------------------------------------------------------------- */
 
-static double seconds_of(const degree_table *t, const piper_request *r,
+static double instr_time(const degree_table *t, const piper_request *r,
 			 const uint64_t *set, int v, const degree_way *w,
 			 int d)
 {
@@ -94,7 +94,7 @@ static bool set_choices(stage *s, const degree_table *t,
 			const degree_way *w = &l->ways[k];
 			if (w->degree != degree)
 				continue;
-			s->at[n++] = (choice){ k, seconds_of(
+			s->at[n++] = (choice){ k, instr_time(
 				t, r, set, s->layers[i], w, d),
 				w->kept, w->fixed };
 		}

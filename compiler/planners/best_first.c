@@ -30,11 +30,11 @@ typedef struct hunt {
 	const bounded_request *q;
 	bounded_result *r;
 	arena *arena;
-	const ways_set *ways;
-	const figure_set *figures;
+	const candidate_set *candidates;
+	const program_bound_set *program_bounds;
 	assignment as;
 	VEC(bar) bars;
-	int *value, *whole; /* of the variables; of those of whole_problem() */
+	int *value, *whole; /* of the variables; of those of joint_problem() */
 	double best; /* only values below this are wanted */
 	double from, to; /* of this round: what bounds promise */
 	int looks, most_looks, most_plans;
@@ -70,9 +70,9 @@ static bool within_limit(const hunt *h, int64_t bytes)
 static void look_at(hunt *h, const int *value)
 {
 	bounded_value v;
-	for (int i = 0; i < h->figures->nvars; i++)
-		h->whole[h->figures->of[i]] = value[i];
-	ways_take(h->ways, h->q->graph, h->whole, &h->as);
+	for (int i = 0; i < h->program_bounds->nvars; i++)
+		h->whole[h->program_bounds->of[i]] = value[i];
+	candidates_take(h->candidates, h->q->graph, h->whole, &h->as);
 	h->r->nplans++;
 	if (!h->q->lower(h->q->to, &h->as, &v)) {
 		h->failed = true;
@@ -83,18 +83,19 @@ static void look_at(hunt *h, const int *value)
 		h->best = is;
 }
 
-/* The values of the plan that is known; where it is not among the ways, 0. */
+/* The values of the plan that is known; where it is not among the candidates,
+ * 0. */
 static int *values_of(const hunt *h, arena *a, const assignment *as)
 {
 	const graph *g = h->q->graph;
 	int naxes = h->q->mesh.naxes;
 	int *whole = ARENA_ARRAY(a, int, g->ntensors + g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		whole[t] = ways_index(h->ways->tensors[t], &as->tensor_cuts[t],
-				      naxes);
+		whole[t] = candidates_index(h->candidates->tensors[t],
+					    &as->tensor_cuts[t], naxes);
 	for (node_id n = 0; n < g->nnodes; n++)
-		whole[g->ntensors + n] = ways_index(h->ways->nodes[n],
-						    &as->node_cuts[n], naxes);
+		whole[g->ntensors + n] = candidates_index(
+			h->candidates->nodes[n], &as->node_cuts[n], naxes);
 	for (int i = 0; i < g->ntensors + g->nnodes; i++)
 		whole[i] = whole[i] < 0 ? 0 : whole[i];
 	return whole;
@@ -105,12 +106,12 @@ static int *values_of(const hunt *h, arena *a, const assignment *as)
 /* Offsets are rounded up, the end of the last buffer is not. */
 static double slack(const hunt *h)
 {
-	return (double)h->figures->timed->pad;
+	return (double)h->program_bounds->time_model->pad;
 }
 
 static bar *add_bar(hunt *h, double shift, bool bytes)
 {
-	const figure_set *s = h->figures;
+	const program_bound_set *s = h->program_bounds;
 	bar b = { .sum = mini_bucket_new(h->arena, s->nvars, s->nvalues),
 		  .shift = shift, .bytes = bytes,
 		  .at = ARENA_ARRAY(h->arena, double, s->nvars) };
@@ -118,11 +119,12 @@ static bar *add_bar(hunt *h, double shift, bool bytes)
 	return &h->bars.at[h->bars.n - 1];
 }
 
-static void add_bars(hunt *h, const figures *all, double shift, bool bytes)
+static void add_bars(hunt *h, const program_bounds *all, double shift,
+		     bool bytes)
 {
 	for (int i = 0; i < all->n; i++) {
 		bar *b = add_bar(h, shift, bytes);
-		figure_add(b->sum, &all->at[i], 1);
+		program_bound_add(b->sum, &all->at[i], 1);
 		mini_bucket_solve(b->sum, h->arena);
 	}
 }
@@ -150,10 +152,11 @@ static void decode(const mini_bucket *x, int *value)
  * as far as what is left to gain. */
 static void weigh(hunt *h, const int *value, double gain, double *weight)
 {
-	const figures *all = &h->figures->bytes;
+	const program_bounds *all = &h->program_bounds->bytes;
 	double *over = ARENA_ARRAY(h->arena, double, all->n), length = 0;
 	for (int i = 0; i < all->n; i++) {
-		over[i] = figure_at(h->figures, &all->at[i], value) -
+		over[i] = program_bound_at(h->program_bounds, &all->at[i],
+					   value) -
 			  (double)h->q->limit - slack(h);
 		if (over[i] > 0 || weight[i] > 0)
 			length += over[i] * over[i];
@@ -166,9 +169,9 @@ static void weigh(hunt *h, const int *value, double gain, double *weight)
 
 /* Seconds, and what bytes above the limit cost, as much as makes the bound
  * high; plans that it finds on its way are looked at. */
-static void add_weighted(hunt *h, const figure *seconds)
+static void add_weighted(hunt *h, const program_bound *seconds)
 {
-	const figure_set *s = h->figures;
+	const program_bound_set *s = h->program_bounds;
 	const double limit = (double)h->q->limit + slack(h);
 	double *weight = ARENA_ARRAY(h->arena, double, s->bytes.n);
 	bar best = { 0 };
@@ -176,10 +179,11 @@ static void add_weighted(hunt *h, const figure *seconds)
 	for (int i = 0; i < WEIGHINGS && !h->failed && !is_late(h); i++) {
 		mini_bucket *x =
 			mini_bucket_new(h->arena, s->nvars, s->nvalues);
-		figure_add(x, seconds, 1);
+		program_bound_add(x, seconds, 1);
 		for (int j = 0; j < s->bytes.n; j++)
 			if (weight[j] > 0) {
-				figure_add(x, &s->bytes.at[j], weight[j]);
+				program_bound_add(x, &s->bytes.at[j],
+						  weight[j]);
 				x->constant -= weight[j] * limit;
 			}
 		mini_bucket_solve(x, h->arena);
@@ -244,7 +248,8 @@ static bool is_over(const hunt *h)
  * about the ones before. */
 static void search_from(hunt *h, int var)
 {
-	int n = h->figures->nvalues[var], last = h->figures->nvars - 1;
+	int n = h->program_bounds->nvalues[var],
+	    last = h->program_bounds->nvars - 1;
 	arena *tmp = arena_new();
 	promise *all = ARENA_ARRAY(tmp, promise, n);
 	for (int i = 0; i < n; i++, h->looks++) {
@@ -323,12 +328,13 @@ static void search_ways(hunt *h)
 {
 	const bounded_request *q = h->q;
 	const graph *g = q->graph;
-	timed_cache *c = timed_cache_new(h->arena, &q->mesh, q->topology, true);
-	timed *x = timed_new(h->arena, c, g, h->ways);
-	h->figures = figures_new(h->arena, x, q->topology,
-				 values_of(h, h->arena, q->start), q->merges,
-				 q->pins != NULL);
-	int n = h->figures->nvars;
+	time_model_cache *c =
+		time_model_cache_new(h->arena, &q->mesh, q->topology, true);
+	time_model *x = time_model_new(h->arena, c, g, h->candidates);
+	h->program_bounds = program_bounds_new(h->arena, x, q->topology,
+					       values_of(h, h->arena, q->start),
+					       q->merges, q->pins != NULL);
+	int n = h->program_bounds->nvars;
 	h->value = ARENA_ARRAY(h->arena, int, n);
 	h->whole = ARENA_ARRAY(h->arena, int, g->ntensors + g->nnodes);
 	h->as = (assignment){ q->mesh, ARENA_ARRAY(h->arena, cuts, g->ntensors),
@@ -341,12 +347,13 @@ static void search_ways(hunt *h)
 		return;
 	h->r->tried = true;
 	if (!q->memory)
-		add_bars(h, &h->figures->seconds, 0, false);
+		add_bars(h, &h->program_bounds->seconds, 0, false);
 	if (q->memory || q->limit > 0)
-		add_bars(h, &h->figures->bytes, slack(h), true);
-	for (int i = 0; i < h->figures->seconds.n && q->limit > 0 && !q->memory;
+		add_bars(h, &h->program_bounds->bytes, slack(h), true);
+	for (int i = 0;
+	     i < h->program_bounds->seconds.n && q->limit > 0 && !q->memory;
 	     i++)
-		add_weighted(h, &h->figures->seconds.at[i]);
+		add_weighted(h, &h->program_bounds->seconds.at[i]);
 	search_twice(h);
 }
 
@@ -361,7 +368,7 @@ static bool is_affordable(const bounded_request *q, int64_t cells)
 
 bool bounded_may_try(const graph *g)
 {
-	return g->nnodes <= FIGURES_MOST_NODES;
+	return g->nnodes <= PROGRAM_BOUNDS_MOST_NODES;
 }
 
 bool bounded_search(const bounded_request *q, bounded_result *r)
@@ -374,10 +381,11 @@ bool bounded_search(const bounded_request *q, bounded_result *r)
 	const rules all = search_pinned(&s, &any);
 	*r = (bounded_result){ 0 };
 	if (bounded_may_try(q->graph)) {
-		ways_set w = ways_find(tmp, q->graph, &q->mesh, &all,
-				       MOST_WAYS);
-		h.ways = &w;
-		if (w.complete && is_affordable(q, timed_cells(q->graph, &w)))
+		candidate_set w = candidates_find(tmp, q->graph, &q->mesh, &all,
+						  MOST_WAYS);
+		h.candidates = &w;
+		if (w.complete &&
+		    is_affordable(q, time_model_cells(q->graph, &w)))
 			search_ways(&h);
 	}
 	arena_free(tmp);

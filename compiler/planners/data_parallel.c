@@ -34,7 +34,8 @@ static int carried(const batch *b, const node *n, int v, int64_t *nelem)
 	for (int i = 0; i < n->kernel->ninputs; i++) {
 		tensor_id t = n->inputs[i];
 		if (b->dim[t] != CUT_NONE &&
-		    carries(n->kernel, v, i, b->dim[t], b->n[t]) && !count++)
+		    var_follows_dim(n->kernel, v, i, b->dim[t], b->n[t]) &&
+		    !count++)
 			*nelem = b->n[t];
 	}
 	return count;

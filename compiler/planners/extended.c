@@ -23,7 +23,7 @@ static choices vars(const void *state, const step *s, node_id n)
 static solution solve_priced(const void *o, arena *a, const formulation *f,
 			     const solve_limits *limits)
 {
-	solution best = solve(a, objective_problem(a, o, f), limits);
+	solution best = solve(a, step_time_problem(a, o, f), limits);
 	best.cost = problem_cost(f->problem, best.value);
 	best.lower_bound = 0;
 	return best;
@@ -34,7 +34,7 @@ static void plan(search *s)
 	arena *tmp = arena_new();
 	search_result *r = s->result;
 	const topology *t = s->topology ? s->topology : topology_preset(0);
-	objective *o = objective_new(tmp, s->graph, &s->mesh, t);
+	step_time *o = step_time_new(tmp, s->graph, &s->mesh, t);
 	const rules any = {
 		.dims = dims,
 		.vars = vars,

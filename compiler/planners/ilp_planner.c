@@ -22,10 +22,10 @@ static int seconds_for(const search *s)
 
 static const rules all = { .dims = rules_all_dims, .vars = rules_all_vars };
 
-static void take(search *s, const ways_set *w, const ilp_result *found)
+static void take(search *s, const candidate_set *w, const ilp_result *found)
 {
 	search_result *r = s->result;
-	ways_take(w, s->graph, found->solution.value, &r->assignment);
+	candidates_take(w, s->graph, found->solution.value, &r->assignment);
 	search_price(s);
 	for (int i = 0; i < r->assignment.mesh.naxes; i++)
 		r->optimal_by_step[i] = found->solution.optimal;
@@ -44,14 +44,14 @@ static void plan(search *s)
 	r->assignment.mesh = s->mesh;
 	r->lower_bound = -1;
 	const rules with = search_pinned(s, &all);
-	ways_set w = ways_find(tmp, s->graph, &r->assignment.mesh, &with,
-			       MOST_WAYS);
-	if (!w.complete || whole_cells(s->graph, &w) > MOST_COLUMNS) {
+	candidate_set w = candidates_find(tmp, s->graph, &r->assignment.mesh,
+					  &with, MOST_WAYS);
+	if (!w.complete || joint_cells(s->graph, &w) > MOST_COLUMNS) {
 		r->error = "the model is too large for a 0-1 program";
 	} else if (s->k == 1) {
 		r->lower_bound = 0;
 	} else {
-		problem *p = whole_problem(tmp, s->graph, &r->assignment.mesh,
+		problem *p = joint_problem(tmp, s->graph, &r->assignment.mesh,
 					   &w);
 		ilp_result found = ilp_solve(s->arena, p, seconds_for(s));
 		r->error = found.error;

@@ -60,19 +60,19 @@ typedef enum outcome {
 	BETTER,
 } outcome;
 
-/* The plan that there is as an assignment of whole_problem(). */
-static int *value_now(arena *a, const search *s, const ways_set *w)
+/* The plan that there is as an assignment of joint_problem(). */
+static int *value_now(arena *a, const search *s, const candidate_set *w)
 {
 	const graph *g = s->graph;
 	const assignment *as = &s->result->assignment;
 	int *value = ARENA_ARRAY(a, int, g->ntensors + g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		if (w->tied[t] == t)
-			value[t] = ways_index(w->tensors[t],
-					      &as->tensor_cuts[t],
-					      as->mesh.naxes);
+			value[t] = candidates_index(w->tensors[t],
+						    &as->tensor_cuts[t],
+						    as->mesh.naxes);
 	for (node_id n = 0; n < g->nnodes; n++)
-		value[g->ntensors + n] = ways_index(
+		value[g->ntensors + n] = candidates_index(
 			w->nodes[n], &as->node_cuts[n], as->mesh.naxes);
 	return value;
 }
@@ -95,17 +95,18 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	}
 	outcome how = TOO_LARGE;
 	arena *tmp = arena_new();
-	ways_set w = ways_find(tmp, s->graph, m, &some, MOST_WAYS);
-	if (w.complete && whole_cells(s->graph, &w) <= cells &&
-	    whole_work(s->graph, m, &w) <= (bound ? MOST_WORK : PART_WORK)) {
-		problem *p = whole_problem(tmp, s->graph, m, &w);
+	candidate_set w = candidates_find(tmp, s->graph, m, &some, MOST_WAYS);
+	if (w.complete && joint_cells(s->graph, &w) <= cells &&
+	    joint_work(s->graph, m, &w) <= (bound ? MOST_WORK : PART_WORK)) {
+		problem *p = joint_problem(tmp, s->graph, m, &w);
 		const int *now = value_now(tmp, s, &w);
-		solution found = whole_solve(tmp, s->graph, p, now, &limits);
+		solution found = joint_solve(tmp, s->graph, p, now, &limits);
 		if (bound)
 			*bound = found.lower_bound;
 		how = found.cost < r->total ? BETTER : NO_BETTER;
 		if (how == BETTER) {
-			ways_take(&w, s->graph, found.value, &r->assignment);
+			candidates_take(&w, s->graph, found.value,
+					&r->assignment);
 			search_price(s);
 		}
 	}

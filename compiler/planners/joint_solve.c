@@ -78,7 +78,7 @@ static solution improve(arena *a, problem *q, int *value,
 	return s;
 }
 
-solution whole_solve(arena *a, const graph *g, const problem *p,
+solution joint_solve(arena *a, const graph *g, const problem *p,
 		     const int *value, const solve_limits *limits)
 {
 	arena *tmp = arena_new();

@@ -7,7 +7,7 @@
 /* Solves that problem, or one with the same variables and tables between the
  * same, within the limits.  value[]: an assignment to begin with, so that the
  * result costs no more, or NULL.  The result is in a. */
-solution whole_solve(arena *a, const graph *g, const problem *p,
+solution joint_solve(arena *a, const graph *g, const problem *p,
 		     const int *value, const solve_limits *limits);
 
 #endif

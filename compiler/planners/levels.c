@@ -54,37 +54,37 @@ static choices vars(const void *state, const step *s, node_id n)
 }
 
 struct level_tables {
-	ways_pool *pool;
-	timed_cache *cache;
+	candidate_pool *pool;
+	time_model_cache *cache;
 };
 
 level_tables *level_tables_new(arena *a, const search_request *q)
 {
 	const topology *t = q->topology ? q->topology : topology_preset(0);
 	level_tables *x = ARENA_NEW(a, level_tables);
-	x->pool = ways_pool_new(a);
-	x->cache = timed_cache_new(a, &q->mesh, t, false);
+	x->pool = candidate_pool_new(a);
+	x->cache = time_model_cache_new(a, &q->mesh, t, false);
 	return x;
 }
 
-/* Decides for what is free.  False where there are too many ways. */
+/* Decides for what is free.  False where there are too many candidates. */
 static bool decide(search *s, level_tables *x, const level_rules *state,
 		   int nleft)
 {
-	static const timed_prices none = { 0 };
+	static const memory_prices none = { 0 };
 	arena *tmp = arena_new();
 	const rules some = { .dims = dims, .vars = vars, .state = state };
 	const rules all = search_pinned(s, &some);
-	ways_set w = ways_find_in(x->pool, tmp, s->graph, &s->mesh, &all,
-				  MOST_WAYS);
-	bool ok = w.complete && timed_cells(s->graph, &w) <= MOST_CELLS;
+	candidate_set w = candidates_find_in(x->pool, tmp, s->graph, &s->mesh,
+					     &all, MOST_WAYS);
+	bool ok = w.complete && time_model_cells(s->graph, &w) <= MOST_CELLS;
 	if (ok) {
 		solve_limits limits = search_limits(s, nleft);
-		timed *t = timed_new(tmp, x->cache, s->graph, &w);
-		problem *p = timed_problem(tmp, t,
-					   s->prices ? s->prices : &none);
-		ways_take(&w, s->graph, solve(tmp, p, &limits).value,
-			  &s->result->assignment);
+		time_model *t = time_model_new(tmp, x->cache, s->graph, &w);
+		problem *p = time_model_problem(tmp, t,
+						s->prices ? s->prices : &none);
+		candidates_take(&w, s->graph, solve(tmp, p, &limits).value,
+				&s->result->assignment);
 	}
 	arena_free(tmp);
 	return ok;

@@ -56,7 +56,7 @@ static bool divides(const expert *e, const node *n, int v)
 /* The dimension of input i that v carries in k equal parts. */
 static int dim_along(const expert *e, const node *n, int v, int i)
 {
-	int d = carried_dim(n->kernel, v, i, e->k);
+	int d = aligned_dim(n->kernel, v, i, e->k);
 	return d != CUT_NONE && n->kernel->inputs[i].dims[d] % e->k == 0
 		       ? d : CUT_NONE;
 }
@@ -89,7 +89,7 @@ static bool is_columns(const expert *e, const node *n, int v)
 		return false;
 	for (int i = 0; i < n->kernel->ninputs; i++)
 		if (!is_weight(e, n, i) &&
-		    !carries_nothing(n->kernel, v, i, e->k))
+		    !var_reads_all(n->kernel, v, i, e->k))
 			return false;
 	return true;
 }
@@ -116,7 +116,7 @@ static bool carries_cut(const expert *e, const node *n, int v, tensor_id t)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++)
 		if (n->inputs[i] == t &&
-		    !carries(n->kernel, v, i, e->dim[t], e->k))
+		    !var_follows_dim(n->kernel, v, i, e->dim[t], e->k))
 			return false;
 	return divides(e, n, v);
 }

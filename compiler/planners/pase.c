@@ -29,8 +29,8 @@ typedef struct pase {
 	const mesh *mesh;
 	const bool *forward;
 	counts *best; /* of each node */
-	ways_pool *pool;
-	ways_set ways;
+	candidate_pool *pool;
+	candidate_set candidates;
 } pase;
 
 /* ---- axes for counts --------------------------------------------------- */
@@ -45,7 +45,7 @@ typedef struct dealer {
 	cuts *found;
 } dealer;
 
-/* Deals the axes from `axis' on, in all ways. */
+/* Deals the axes from `axis' on, in all candidates. */
 static void deal(dealer *d, int axis)
 {
 	if (d->n == MOST_WAYS)
@@ -72,7 +72,7 @@ static void deal(dealer *d, int axis)
 	d->now.dim[axis] = CUT_NONE;
 }
 
-static const ways *node_ways(pase *p, node_id n)
+static const candidates *node_ways(pase *p, node_id n)
 {
 	const kernel *k = p->g->nodes[n].kernel;
 	int devices = mesh_workers(p->mesh);
@@ -82,7 +82,7 @@ static const ways *node_ways(pase *p, node_id n)
 		     .now = cuts_none() };
 	d.found = ARENA_ARRAY(p->arena, cuts, MOST_WAYS);
 	deal(&d, 0);
-	return ways_shared(p->pool, d.found, d.n);
+	return candidates_shared(p->pool, d.found, d.n);
 }
 
 static bool same(const cuts *x, const cuts *y)
@@ -90,10 +90,11 @@ static bool same(const cuts *x, const cuts *y)
 	return !memcmp(x, y, sizeof(*x));
 }
 
-/* The ways of a tensor that follow from the node's ways, its dimension dim[v]
- * being divided with variable v; each once, those that agree on all axes but
- * the last one after the other, as they do there. */
-static const ways *tensor_ways(pase *p, const ways *of, const int *dim)
+/* The candidates of a tensor that follow from the node's ways, its dimension
+ * dim[v] being divided with variable v; each once, those that agree on all axes
+ * but the last one after the other, as they do there. */
+static const candidates *tensor_ways(pase *p, const candidates *of,
+				     const int *dim)
 {
 	cuts *at = ARENA_ARRAY(p->arena, cuts, of->n);
 	int n = 0;
@@ -108,7 +109,7 @@ static const ways *tensor_ways(pase *p, const ways *of, const int *dim)
 		if (j == n)
 			at[n++] = c;
 	}
-	return ways_shared(p->pool, at, n);
+	return candidates_shared(p->pool, at, n);
 }
 
 /* ---- the plan ---------------------------------------------------------- */
@@ -121,17 +122,20 @@ static void lay_out(pase *p, node_id id)
 	int dim[MAX_NVARS];
 	for (int v = 0; v < k->nvars; v++)
 		dim[v] = v < k->nout ? v : CUT_NONE;
-	p->ways.tensors[n->output] = tensor_ways(p, p->ways.nodes[id], dim);
+	p->candidates.tensors[n->output] =
+		tensor_ways(p, p->candidates.nodes[id], dim);
 	for (int i = 0; i < k->ninputs; i++) {
 		tensor_id t = n->inputs[i];
-		if (p->g->tensors[t].producer != NONE || p->ways.tensors[t])
+		if (p->g->tensors[t].producer != NONE ||
+		    p->candidates.tensors[t])
 			continue;
 		for (int v = 0; v < k->nvars; v++) {
 			int parts = p->best[id].of[v];
-			dim[v] = parts > 1 ? carried_dim(k, v, i, parts)
+			dim[v] = parts > 1 ? aligned_dim(k, v, i, parts)
 					   : CUT_NONE;
 		}
-		p->ways.tensors[t] = tensor_ways(p, p->ways.nodes[id], dim);
+		p->candidates.tensors[t] =
+			tensor_ways(p, p->candidates.nodes[id], dim);
 	}
 }
 
@@ -140,28 +144,33 @@ static outline lay_out_all(pase *p)
 {
 	const graph *g = p->g;
 	const cuts none = cuts_none();
-	const ways *whole = ways_shared(p->pool, &none, 1);
+	const candidates *whole = candidates_shared(p->pool, &none, 1);
 	outline o = outline_new(p->arena, g);
 	assignment as = { *p->mesh, o.tensors, o.nodes };
 	solve_limits limits = search_limits(p->search, 2);
-	p->ways.tied = tied_tensors(p->arena, g);
-	p->ways.nodes = ARENA_ARRAY(p->arena, const ways *, g->nnodes);
-	p->ways.tensors = ARENA_ARRAY(p->arena, const ways *, g->ntensors);
+	p->candidates.tied = tied_tensors(p->arena, g);
+	p->candidates.nodes =
+		ARENA_ARRAY(p->arena, const candidates *, g->nnodes);
+	p->candidates.tensors =
+		ARENA_ARRAY(p->arena, const candidates *, g->ntensors);
 	for (node_id n = 0; n < g->nnodes; n++) {
 		o.node_set[n] = p->forward[n];
-		p->ways.nodes[n] = p->forward[n] ? node_ways(p, n) : whole;
+		p->candidates.nodes[n] =
+			p->forward[n] ? node_ways(p, n) : whole;
 		if (p->forward[n])
 			lay_out(p, n);
 	}
 	for (tensor_id t = 0; t < g->ntensors; t++) {
-		o.tensor_set[t] = p->ways.tensors[t] != NULL;
-		if (!p->ways.tensors[t])
-			p->ways.tensors[t] = whole;
+		o.tensor_set[t] = p->candidates.tensors[t] != NULL;
+		if (!p->candidates.tensors[t])
+			p->candidates.tensors[t] = whole;
 	}
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		p->ways.tensors[t] = p->ways.tensors[p->ways.tied[t]];
-	problem *q = whole_problem(p->arena, g, p->mesh, &p->ways);
-	ways_take(&p->ways, g, solve(p->arena, q, &limits).value, &as);
+		p->candidates.tensors[t] =
+			p->candidates.tensors[p->candidates.tied[t]];
+	problem *q = joint_problem(p->arena, g, p->mesh, &p->candidates);
+	candidates_take(&p->candidates, g, solve(p->arena, q, &limits).value,
+			&as);
 	return o;
 }
 
@@ -221,7 +230,7 @@ static void plan(search *s)
 	const layer_limits on_mesh = { s->k, true, MOST_CONFIGURATIONS };
 	pase p = { .search = s, .arena = tmp, .g = s->graph, .mesh = &s->mesh,
 		   .forward = outline_forward(tmp, s->graph),
-		   .pool = ways_pool_new(tmp) };
+		   .pool = candidate_pool_new(tmp) };
 	layers *l = layers_formulate(tmp, s->graph, p.forward, &on_mesh);
 	if (!find_best(&p, l, &r->own.total)) {
 		r->error = "the operators have too many configurations";

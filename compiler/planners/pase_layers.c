@@ -146,7 +146,7 @@ static node_id maker_of(const graph *g, const bool *forward, const node *n,
 			int i, uint32_t *inputs)
 {
 	node_id by = g->tensors[n->inputs[i]].producer;
-	*inputs = model_same_inputs(n, i);
+	*inputs = byte_model_same_inputs(n, i);
 	bool first = __builtin_ctz(*inputs) == i;
 	return first && by != NONE && forward[by] ? by : NONE;
 }

@@ -18,7 +18,7 @@ typedef struct search {
 	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
 	const outline *pins;   /* of the request, as the two below */
 	const topology *topology;
-	const struct timed_prices *prices;
+	const struct memory_prices *prices;
 	struct level_tables *tables;
 } search;
 

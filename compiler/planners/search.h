@@ -70,7 +70,7 @@ typedef struct search_request {
 	const struct topology *topology;
 	/* The price of a byte in use, in seconds, for planners that take
 	 * prices; NULL: none. */
-	const struct timed_prices *prices;
+	const struct memory_prices *prices;
 	struct level_tables *tables; /* of `levels`, or NULL */
 } search_request;
 

@@ -8,8 +8,8 @@
  * blocks have where they lie together as well as blocks of these sizes can.  So
  * a lower bound of the problem of classes is one of all plans.  It loses
  * little: were axes alike in every way, messages could be averaged over their
- * orders without a loss, and the bound by message passing over all ways would
- * be that of the classes. */
+ * orders without a loss, and the bound by message passing over all candidates
+ * would be that of the classes. */
 #include "config.h"
 
 #include "compiler/planners/symmetry_bound.h"
@@ -99,7 +99,7 @@ static void add_box(sizes *s, const box *b, const box *whole)
 }
 
 /* The sizes of the regions that the groups read of the tensor, or produce. */
-static sizes dealt_with(arena *a, const mesh *m, const whole_pair *p,
+static sizes dealt_with(arena *a, const mesh *m, const joint_pair *p,
 			const box *whole, const cuts *c)
 {
 	int coords[MAX_AXES], ngroups = mesh_workers(m);
@@ -110,9 +110,9 @@ static sizes dealt_with(arena *a, const mesh *m, const whole_pair *p,
 	for (int g = 0; g < ngroups; g++) {
 		mesh_coords(m, g, coords);
 		box part = cuts_block(&space, m, c, m->naxes, coords);
-		box deals = p->inputs ?
-				    model_need(p->kernel, &part, p->inputs) :
-				    kernel_produces(p->kernel, &part);
+		box deals =
+			p->inputs ? byte_model_need(p->kernel, &part, p->inputs)
+				  : kernel_produces(p->kernel, &part);
 		add_box(&s, &deals, whole);
 	}
 	return s;
@@ -164,10 +164,10 @@ static double common(const sizes *s, const blocks *b)
 }
 
 /* The groups that share parts of a sum, for a node that is divided so. */
-static int share_of(const mesh *m, const whole_pair *p, const cuts *c)
+static int share_of(const mesh *m, const joint_pair *p, const cuts *c)
 {
-	uint32_t partial = p->inputs ? 0 :
-				       model_partial(p->kernel, c, m->naxes);
+	uint32_t partial =
+		p->inputs ? 0 : byte_model_partial(p->kernel, c, m->naxes);
 	int share = 1;
 	for (int a = 0; a < m->naxes; a++)
 		share *= partial >> a & 1 ? m->size[a] : 1;
@@ -186,7 +186,7 @@ static double stored_volume(const box *whole, const mesh *m, const cuts *c)
 }
 
 /* Elements that groups receive at least, of which `both` at most are there. */
-static double least_received(const whole_pair *p, const sizes *s, int share,
+static double least_received(const joint_pair *p, const sizes *s, int share,
 			     double stored, double both)
 {
 	double own = s->volume / share;
@@ -195,11 +195,11 @@ static double least_received(const whole_pair *p, const sizes *s, int share,
 	return own * (share - 1) + stored - (both < own ? both : own);
 }
 
-static void fill(const mesh *m, const whole_pair *p, int64_t *table)
+static void fill(const mesh *m, const joint_pair *p, int64_t *table)
 {
 	arena *tmp = arena_new();
 	int64_t dims[MAX_NVARS], element;
-	int n = whole_sizes(p, dims, &element), nt = p->tensors->n;
+	int n = joint_sizes(p, dims, &element), nt = p->tensors->n;
 	box whole = box_whole(dims, n);
 	blocks *b = ARENA_ARRAY(tmp, blocks, nt);
 	double *stored = ARENA_ARRAY(tmp, double, nt);
@@ -207,7 +207,7 @@ static void fill(const mesh *m, const whole_pair *p, int64_t *table)
 		b[j] = blocks_of(&whole, m, &p->tensors->at[j]);
 		stored[j] = stored_volume(&whole, m, &p->tensors->at[j]);
 	}
-	for (int i = 0; i < p->nodes->n && whole_is_exact(m, p); i++) {
+	for (int i = 0; i < p->nodes->n && joint_is_exact(m, p); i++) {
 		const cuts *c = &p->nodes->at[i];
 		sizes s = dealt_with(tmp, m, p, &whole, c);
 		int share = share_of(m, p, c);
@@ -231,11 +231,12 @@ int64_t classes_bound(const search *s, const rules *all, int64_t top)
 		return -1;
 	arena *tmp = arena_new();
 	int64_t bound = -1;
-	ways_set w = ways_find(tmp, s->graph, m, &ordered, MOST_WAYS);
-	if (w.complete && whole_cells(s->graph, &w) <= MOST_CELLS) {
-		problem *p = whole_problem_of(tmp, s->graph, m, &w, fill);
+	candidate_set w =
+		candidates_find(tmp, s->graph, m, &ordered, MOST_WAYS);
+	if (w.complete && joint_cells(s->graph, &w) <= MOST_CELLS) {
+		problem *p = joint_problem_of(tmp, s->graph, m, &w, fill);
 		p->top = top;
-		bound = whole_solve(tmp, s->graph, p, NULL, &limits)
+		bound = joint_solve(tmp, s->graph, p, NULL, &limits)
 				.lower_bound;
 	}
 	arena_free(tmp);

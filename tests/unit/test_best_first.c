@@ -62,16 +62,18 @@ static topology machine_of(int seed)
 
 /* ---- bounds hold ------------------------------------------------------- */
 
-static void check_bounds(const figure_set *s, const int *value, const plan *p,
-			 const topology *t)
+static void check_bounds(const program_bound_set *s, const int *value,
+			 const plan *p, const topology *t)
 {
 	double seconds = lower_seconds(p, t);
 	for (int i = 0; i < s->seconds.n; i++)
-		ck_assert_double_le(figure_at(s, &s->seconds.at[i], value),
-				    seconds * (1 + 1e-9));
+		ck_assert_double_le(
+			program_bound_at(s, &s->seconds.at[i], value),
+			seconds * (1 + 1e-9));
 	for (int i = 0; i < s->bytes.n; i++)
-		ck_assert_double_le(figure_at(s, &s->bytes.at[i], value),
-				    (double)(p->arena_bytes + s->timed->pad));
+		ck_assert_double_le(
+			program_bound_at(s, &s->bytes.at[i], value),
+			(double)(p->arena_bytes + s->time_model->pad));
 }
 
 START_TEST(no_program_is_below)
@@ -86,27 +88,28 @@ START_TEST(no_program_is_below)
 					   : random_chain(a, &r, size);
 		const mesh *m = &meshes[seed % NMESHES];
 		topology t = machine_of(seed);
-		ways_set w = ways_find(a, g, m, &all_ways, 64);
+		candidate_set w = candidates_find(a, g, m, &all_ways, 64);
 		if (g->nnodes > 20 || !w.complete ||
-		    timed_cells(g, &w) > 4000) {
+		    time_model_cells(g, &w) > 4000) {
 			arena_free(a);
 			continue;
 		}
-		timed_cache *c = timed_cache_new(a, m, &t, true);
-		timed *x = timed_new(a, c, g, &w);
+		time_model_cache *c = time_model_cache_new(a, m, &t, true);
+		time_model *x = time_model_new(a, c, g, &w);
 		int nwhole = g->ntensors + g->nnodes;
 		int *whole = ARENA_ARRAY(a, int, nwhole);
 		bool separate = seed % 2;
 		const merge *merges = separate ? NULL : fuse_outlook(a, g);
 		/* Of any plan, and not of one of those that are alike. */
-		figure_set *s = figures_new(a, x, &t, whole, merges, true);
+		program_bound_set *s =
+			program_bounds_new(a, x, &t, whole, merges, true);
 		int *value = ARENA_ARRAY(a, int, s->nvars);
 		assignment as = blank(a, g, m);
 		for (int round = 0; round < 9; round++) {
 			for (int i = 0; i < s->nvars; i++)
 				whole[s->of[i]] = value[i] =
 					rng_below(&r, s->nvalues[i]);
-			ways_take(&w, g, whole, &as);
+			candidates_take(&w, g, whole, &as);
 			const lower_options o = {
 				.algorithm = "random",
 				.memory = memories[round % 3],
@@ -150,8 +153,8 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 }
 
 /* All plans, one after the other; the bytes of the least and of the fastest. */
-static void try_all(judge *j, const ways_set *w, const mesh *m, int64_t *least,
-		    int64_t *fastest)
+static void try_all(judge *j, const candidate_set *w, const mesh *m,
+		    int64_t *least, int64_t *fastest)
 {
 	const graph *g = j->g;
 	arena *a = arena_new();
@@ -162,7 +165,7 @@ static void try_all(judge *j, const ways_set *w, const mesh *m, int64_t *least,
 	do {
 		double before = j->best;
 		bounded_value v;
-		ways_take(w, g, value, &as);
+		candidates_take(w, g, value, &as);
 		lower(j, &as, &v);
 		*least = v.bytes < *least ? v.bytes : *least;
 		*fastest = j->best < before ? v.bytes : *fastest;
@@ -178,7 +181,7 @@ static void try_all(judge *j, const ways_set *w, const mesh *m, int64_t *least,
 	arena_free(a);
 }
 
-static double count_plans(const graph *g, const ways_set *w)
+static double count_plans(const graph *g, const candidate_set *w)
 {
 	double n = 1;
 	for (tensor_id t = 0; t < g->ntensors; t++)
@@ -214,8 +217,8 @@ static void search_for(const judge *like, const mesh *m, double want)
 	arena_free(a);
 }
 
-static void check_limit(const judge *like, const ways_set *w, const mesh *m,
-			int64_t limit)
+static void check_limit(const judge *like, const candidate_set *w,
+			const mesh *m, int64_t limit)
 {
 	judge all = *like;
 	int64_t least, fastest;
@@ -236,7 +239,7 @@ START_TEST(best_of_all)
 					   : random_chain(a, &r, 1 + seed % 3);
 		const mesh *m = &meshes[seed % NMESHES];
 		topology t = machine_of(seed);
-		ways_set w = ways_find(a, g, m, &all_ways, 64);
+		candidate_set w = candidates_find(a, g, m, &all_ways, 64);
 		double n = w.complete ? count_plans(g, &w) : INFINITY;
 		if (n >= 20 && n <= 1500) {
 			judge j = { g, &t, 0, INFINITY, false, ntried % 2 };

@@ -320,8 +320,8 @@ START_TEST(model_equals_the_judge)
 		judge j = { g, &as, 0, 1 };
 		for (j.naxes = 0; j.naxes <= m->naxes; j.naxes++) {
 			for (node_id n = 0; n < g->nnodes; n++) {
-				int64_t is = node_model_bytes(g, &as, n,
-							      j.naxes);
+				int64_t is = byte_model_node(g, &as, n,
+							     j.naxes);
 				int64_t want = judge_node(&j, n);
 				all += want;
 				ck_assert_msg(is == want,
@@ -436,11 +436,11 @@ START_TEST(one_even_step)
 		e.as.tensor_cuts[1].dim[0] = (signed char)cases[i].b;
 		e.as.tensor_cuts[2].dim[0] = (signed char)cases[i].out;
 		e.as.node_cuts[0].dim[0] = (signed char)cases[i].var;
-		ck_assert_msg(model_bytes(e.g, &e.as, 1) ==
+		ck_assert_msg(byte_model_total(e.g, &e.as, 1) ==
 				      cases[i].bytes * (BYTES / 4),
 			      "case %zu: %lld", i,
-			      (long long)model_bytes(e.g, &e.as, 1));
-		ck_assert_int_eq(model_bytes(e.g, &e.as, 0), 0);
+			      (long long)byte_model_total(e.g, &e.as, 1));
+		ck_assert_int_eq(byte_model_total(e.g, &e.as, 0), 0);
 		arena_free(a);
 	}
 }
@@ -454,11 +454,11 @@ START_TEST(axes_are_combined_jointly)
 	e.as.node_cuts[0].dim[0] = e.as.node_cuts[0].dim[1] = 2;
 	e.as.tensor_cuts[0].dim[0] = e.as.tensor_cuts[0].dim[1] = 1;
 	e.as.tensor_cuts[1].dim[0] = e.as.tensor_cuts[1].dim[1] = 0;
-	ck_assert_int_eq(model_bytes(e.g, &e.as, 2), 6 * BYTES);
+	ck_assert_int_eq(byte_model_total(e.g, &e.as, 2), 6 * BYTES);
 	e.as.tensor_cuts[2].dim[0] = 0;
-	ck_assert_int_eq(model_bytes(e.g, &e.as, 2), 3 * BYTES + BYTES);
+	ck_assert_int_eq(byte_model_total(e.g, &e.as, 2), 3 * BYTES + BYTES);
 	e.as.tensor_cuts[2].dim[1] = 1;
-	ck_assert_int_eq(model_bytes(e.g, &e.as, 2), 3 * BYTES);
+	ck_assert_int_eq(byte_model_total(e.g, &e.as, 2), 3 * BYTES);
 	arena_free(a);
 }
 END_TEST
@@ -476,7 +476,7 @@ START_TEST(a_tensor_counts_once)
 	assignment as = { { 1, { 2 } }, tensor_cuts, &node_cuts };
 	graph *g = make_graph(&m);
 	tensor_cuts[0].dim[0] = tensor_cuts[1].dim[0] = node_cuts.dim[0] = 0;
-	ck_assert_int_eq(model_bytes(g, &as, 1), 8 * 3 * 4);
+	ck_assert_int_eq(byte_model_total(g, &as, 1), 8 * 3 * 4);
 	arena_free(a);
 }
 END_TEST
@@ -497,9 +497,9 @@ START_TEST(vocabulary_parallel)
 	graph *g = make_graph(&m);
 	tensor_cuts[0].dim[0] = tensor_cuts[2].dim[0] = 0;
 	node_cuts.dim[0] = 2;
-	ck_assert_int_eq(model_bytes(g, &as, 1), 3 * 4 * 8 * 4);
+	ck_assert_int_eq(byte_model_total(g, &as, 1), 3 * 4 * 8 * 4);
 	node_cuts.dim[0] = 0;
-	ck_assert_int_eq(model_bytes(g, &as, 1), 3 * 1000 * 8 * 4);
+	ck_assert_int_eq(byte_model_total(g, &as, 1), 3 * 1000 * 8 * 4);
 	arena_free(a);
 }
 END_TEST
@@ -518,7 +518,7 @@ START_TEST(bytes_saturate)
 	cuts node_cuts = cuts_none();
 	assignment as = { { 1, { 1024 } }, tensor_cuts, &node_cuts };
 	node_cuts.dim[0] = 2;
-	ck_assert_int_eq(model_bytes(make_graph(&m), &as, 1), COST_MAX);
+	ck_assert_int_eq(byte_model_total(make_graph(&m), &as, 1), COST_MAX);
 	arena_free(a);
 }
 END_TEST

@@ -41,23 +41,24 @@ START_TEST(tables_equal_the_model)
 		arena *a = arena_new();
 		graph *g = any_graph(a, &r, 5, round / 10);
 		const mesh m = mesh_of_equals(ks[round % 10]);
-		ways_set w = ways_find(a, g, &m, &all, MOST_WAYS);
-		if (!w.complete || whole_cells(g, &w) > 1 << 18) {
+		candidate_set w = candidates_find(a, g, &m, &all, MOST_WAYS);
+		if (!w.complete || joint_cells(g, &w) > 1 << 18) {
 			arena_free(a);
 			continue;
 		}
-		problem *p = whole_problem(a, g, &m, &w);
+		problem *p = joint_problem(a, g, &m, &w);
 		assignment as = { m, ARENA_ARRAY(a, cuts, g->ntensors),
 				  ARENA_ARRAY(a, cuts, g->nnodes) };
 		for (int i = 0; i < 5; i++) {
 			const int *value = any_values(a, &r, p);
-			ways_take(&w, g, value, &as);
+			candidates_take(&w, g, value, &as);
 			ck_assert_int_eq(problem_cost(p, value),
-					 model_bytes(g, &as, m.naxes));
+					 byte_model_total(g, &as, m.naxes));
 			for (node_id n = 0; n < g->nnodes; n++)
-				partial += model_partial(g->nodes[n].kernel,
-							 &as.node_cuts[n],
-							 m.naxes) != 0;
+				partial +=
+					byte_model_partial(g->nodes[n].kernel,
+							   &as.node_cuts[n],
+							   m.naxes) != 0;
 		}
 		arena_free(a);
 	}
@@ -115,8 +116,8 @@ START_TEST(classes_cost_no_more)
 		graph *g = any_graph(a, &r, 1, round / 7);
 		int k = ks[round % 7];
 		const mesh m = mesh_of_equals(k);
-		ways_set w = ways_find(a, g, &m, &all, MOST_WAYS);
-		problem *p = whole_problem(a, g, &m, &w);
+		candidate_set w = candidates_find(a, g, &m, &all, MOST_WAYS);
+		problem *p = joint_problem(a, g, &m, &w);
 		int64_t bound = bound_of(a, g, k, COST_MAX);
 		solve_limits limits = solve_defaults();
 		ck_assert_int_le(bound, solve(a, p, &limits).cost);

@@ -75,7 +75,7 @@ typedef struct lists {
 	const graph *g;
 	assignment *as;
 	const rule *rule;
-	ways *tensors, *nodes;
+	candidates *tensors, *nodes;
 } lists;
 
 static void list_ways(arena *a, lists *l, int id, bool is_node, int naxes)
@@ -83,7 +83,7 @@ static void list_ways(arena *a, lists *l, int id, bool is_node, int naxes)
 	assignment *as = l->as;
 	const mesh *m = &as->mesh;
 	cuts *c = is_node ? &as->node_cuts[id] : &as->tensor_cuts[id];
-	ways *w = is_node ? &l->nodes[id] : &l->tensors[id];
+	candidates *w = is_node ? &l->nodes[id] : &l->tensors[id];
 	if (m->naxes == naxes) {
 		bool ok = is_node ? l->rule->node(l->g, m, id, c)
 				  : l->rule->tensor(l->g, m, id, c);
@@ -112,8 +112,8 @@ static int64_t best_node(lists *l, node_id n)
 	int64_t least = COST_MAX;
 	for (int i = 0; i < l->nodes[n].n; i++) {
 		l->as->node_cuts[n] = l->nodes[n].at[i];
-		int64_t c = node_model_bytes(l->g, l->as, n,
-					     l->as->mesh.naxes);
+		int64_t c = byte_model_node(l->g, l->as, n,
+					    l->as->mesh.naxes);
 		least = c < least ? c : least;
 	}
 	return least;
@@ -126,8 +126,8 @@ static int64_t least_of_all(arena *a, const graph *g, const mesh *m,
 {
 	assignment as = { .tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors),
 			  .node_cuts = ARENA_ARRAY(a, cuts, g->nnodes) };
-	lists l = { g, &as, of, ARENA_ARRAY(a, ways, g->ntensors),
-		    ARENA_ARRAY(a, ways, g->nnodes) };
+	lists l = { g, &as, of, ARENA_ARRAY(a, candidates, g->ntensors),
+		    ARENA_ARRAY(a, candidates, g->nnodes) };
 	int *value = ARENA_ARRAY(a, int, g->ntensors);
 	const tensor_id *tied = tied_tensors(a, g);
 	int64_t all = 1, work = 0, best = COST_MAX;
@@ -180,7 +180,7 @@ static void check_result(const graph *g, const search_result *r, int k)
 					 sizeof(cuts));
 	for (int i = 0; i < as->mesh.naxes; i++) {
 		int64_t before = sum, nodes = 0;
-		sum = model_bytes(g, as, i + 1);
+		sum = byte_model_total(g, as, i + 1);
 		ck_assert_int_eq(r->by_step[i], sum - before);
 		for (node_id n = 0; n < g->nnodes; n++)
 			nodes += r->node_bytes[n][i];
@@ -326,8 +326,8 @@ START_TEST(pins_hold)
 				continue;
 			check_pins(&o, &with->assignment);
 			ck_assert_int_eq(with->total,
-					 model_bytes(g, &with->assignment,
-						     q.mesh.naxes));
+					 byte_model_total(g, &with->assignment,
+							  q.mesh.naxes));
 			if (!strcmp(name, "joint") && !strcmp(from, name))
 				ck_assert_int_eq(with->total, plan->total);
 		}

@@ -110,17 +110,17 @@ static void check_tables(arena *a, rng *r, const graph *g, const mesh *m,
 			for (node_id n = 0; n < g->nnodes; n++)
 				ck_assert_msg(
 					formulation_node_bytes(&f, n, value) ==
-						node_model_bytes(g, &as, n,
-								 i + 1),
+						byte_model_node(g, &as, n,
+								i + 1),
 					"round %d, axis %d, node %d, %s: %lld, "
 					"the model says %lld", round, i, n,
 					g->nodes[n].kernel->name,
 					(long long)formulation_node_bytes(
 						&f, n, value),
-					(long long)node_model_bytes(
+					(long long)byte_model_node(
 						g, &as, n, i + 1));
 			ck_assert_int_eq(problem_cost(f.problem, value),
-					 model_bytes(g, &as, i + 1));
+					 byte_model_total(g, &as, i + 1));
 		}
 	}
 }
@@ -201,7 +201,7 @@ static int64_t best_strategy(const graph *g, assignment *as, node_id n,
 	int64_t least = COST_MAX;
 	for (int i = 0; i < vars->n; i++) {
 		as->node_cuts[n].dim[axis] = vars->at[i];
-		int64_t c = node_model_bytes(g, as, n, axis + 1);
+		int64_t c = byte_model_node(g, as, n, axis + 1);
 		least = c < least ? c : least;
 	}
 	return least;
@@ -258,14 +258,14 @@ static void check_result(const graph *g, const search_result *r, int k)
 	ck_assert_int_eq(mesh_workers(&as->mesh), k);
 	for (int i = 0; i < as->mesh.naxes; i++) {
 		int64_t before = sum, nodes = 0;
-		sum = model_bytes(g, as, i + 1);
+		sum = byte_model_total(g, as, i + 1);
 		ck_assert_int_eq(r->by_step[i], sum - before);
 		ck_assert(r->optimal_by_step[i] ==
 			  (r->proves != SEARCH_PROVES_NOTHING));
 		for (node_id n = 0; n < g->nnodes; n++) {
 			ck_assert_int_eq(r->node_bytes[n][i],
-					 node_model_bytes(g, as, n, i + 1) -
-					 node_model_bytes(g, as, n, i));
+					 byte_model_node(g, as, n, i + 1) -
+					 byte_model_node(g, as, n, i));
 			nodes += r->node_bytes[n][i];
 		}
 		ck_assert_int_eq(nodes, r->by_step[i]);
@@ -391,7 +391,8 @@ START_TEST(time_is_a_limit)
 		search_result *y = search_plan_for(a, g, &q);
 		q.seconds = 100;
 		search_result *z = search_plan_for(a, g, &q);
-		ck_assert_int_eq(model_bytes(g, &y->assignment, 3), y->total);
+		ck_assert_int_eq(byte_model_total(g, &y->assignment, 3),
+				 y->total);
 		for (int i = 0; i < 3; i++)
 			ck_assert(y->least_by_step[i] <= y->by_step[i] &&
 				  y->optimal_by_step[i] ==
