@@ -73,7 +73,7 @@ static const graph *graph_of(arena *a, const plan *p, assignment *as)
 
 /* The bytes of the best plan with what is pinned; -1 with *why. */
 static int64_t bytes_with(arena *a, const plan_reasons *r,
-			  const outline *pins, const char *algorithm,
+			  const partial_assignment *pins, const char *algorithm,
 			  const char **why)
 {
 	const search_request q = { .mesh = r->as.mesh, .algorithm = algorithm,
@@ -91,9 +91,9 @@ static int64_t bytes_with(arena *a, const plan_reasons *r,
 static int64_t plan_bytes(arena *a, const plan_reasons *r)
 {
 	const graph *g = r->graph;
-	outline all = { g, r->as.tensor_cuts, r->as.node_cuts,
-			ARENA_ARRAY(a, bool, g->ntensors),
-			ARENA_ARRAY(a, bool, g->nnodes) };
+	partial_assignment all = { g, r->as.tensor_cuts, r->as.node_cuts,
+				   ARENA_ARRAY(a, bool, g->ntensors),
+				   ARENA_ARRAY(a, bool, g->nnodes) };
 	const char *why;
 	memset(all.tensor_set, true, (size_t)g->ntensors);
 	memset(all.node_set, true, (size_t)g->nnodes);
@@ -110,7 +110,8 @@ static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
 	*at = *c;
 	for (int i = 0; !why && i < r->as.mesh.naxes; i++) {
 		as.mesh.naxes = i + 1;
-		why = outline_refuses_dim(a, &s, r->tensor, c->dim[i]);
+		why = partial_assignment_refuses_dim(a, &s, r->tensor,
+						     c->dim[i]);
 	}
 	*at = was;
 	return why;
@@ -121,10 +122,10 @@ static int64_t bytes_of(arena *a, const plan_reasons *r, const cuts *c,
 			const char **why)
 {
 	arena *tmp = arena_new();
-	outline pins = outline_new(tmp, r->graph);
+	partial_assignment pins = partial_assignment_new(tmp, r->graph);
 	pins.tensors[r->tensor] = *c;
 	pins.tensor_set[r->tensor] = true;
-	outline_tie(&pins);
+	partial_assignment_tie(&pins);
 	int64_t bytes = bytes_with(a, r, &pins, r->planner, why);
 	arena_free(tmp);
 	return bytes;

@@ -23,7 +23,7 @@ typedef struct reading {
 	driver *d;
 	const graph *g;
 	const mesh *mesh;
-	outline *outline;
+	partial_assignment *partial_assignment;
 	assignment as; /* to ask what can be decided */
 } reading;
 
@@ -124,8 +124,10 @@ static bool decide(reading *r, const pin *p, int id, const kernel *k)
 			why = k ? "it has no such variable"
 				: "that is no dimension";
 		else
-			why = k ? outline_refuses_var(r->d->arena, &s, id, d)
-				: outline_refuses_dim(r->d->arena, &s, id, d);
+			why = k ? partial_assignment_refuses_var(r->d->arena,
+								 &s, id, d)
+				: partial_assignment_refuses_dim(r->d->arena,
+								 &s, id, d);
 		if (why)
 			return fail(r, p, arena_printf(
 					r->d->arena, "'%s' cannot be %s %s%s: "
@@ -134,8 +136,10 @@ static bool decide(reading *r, const pin *p, int id, const kernel *k)
 					a ? " once more" : "", why));
 		c->dim[a] = (signed char)d;
 	}
-	*(k ? &r->outline->nodes[id] : &r->outline->tensors[id]) = *c;
-	*(k ? &r->outline->node_set[id] : &r->outline->tensor_set[id]) = true;
+	*(k ? &r->partial_assignment->nodes[id]
+	    : &r->partial_assignment->tensors[id]) = *c;
+	*(k ? &r->partial_assignment->node_set[id]
+	    : &r->partial_assignment->tensor_set[id]) = true;
 	return true;
 }
 
@@ -186,7 +190,7 @@ static bool apply_all(reading *r, const char *path, const char *text,
 /* Whether states and what they become are decided alike. */
 static bool agree(const reading *r, const pin_options *o)
 {
-	tensor_id t = outline_tie(r->outline);
+	tensor_id t = partial_assignment_tie(r->partial_assignment);
 	if (t == NONE)
 		return true;
 	diag_error_in(r->d->sink, DIAG_BAD_PIN, o->file ? o->file : "--pin",
@@ -196,15 +200,15 @@ static bool agree(const reading *r, const pin_options *o)
 	return false;
 }
 
-const outline *pins_resolve(driver *d, const pin_options *o, const graph *g,
-			    const mesh *m)
+const partial_assignment *pins_resolve(driver *d, const pin_options *o,
+				       const graph *g, const mesh *m)
 {
-	outline *all = ARENA_NEW(d->arena, outline);
-	outline scratch = outline_new(d->arena, g);
+	partial_assignment *all = ARENA_NEW(d->arena, partial_assignment);
+	partial_assignment scratch = partial_assignment_new(d->arena, g);
 	reading r = { d, g, m, all,
 		      { *m, scratch.tensors, scratch.nodes } };
 	bool ok = true;
-	*all = outline_new(d->arena, g);
+	*all = partial_assignment_new(d->arena, g);
 	if (o->file) {
 		size_t len;
 		const char *text = file_read(d->arena, d->sink, o->file,

@@ -34,7 +34,7 @@ static inline bool pins_are_given(const pin_options *o)
 
 /* The partial assignment of g that the pins make on a mesh; those of the file
  * are applied first.  NULL when errors were added. */
-const outline *pins_resolve(driver *d, const pin_options *o, const graph *g,
-			    const mesh *m);
+const partial_assignment *pins_resolve(driver *d, const pin_options *o,
+				       const graph *g, const mesh *m);
 
 #endif

@@ -41,7 +41,7 @@ static bool is_better(const keeper *k, const plan_program *p)
 		p->seconds < k->program.seconds);
 }
 
-static bool lower(void *to, const assignment *as, bounded_value *v)
+static bool lower(void *to, const assignment *as, best_first_value *v)
 {
 	keeper *k = to;
 	bool known = program_fits(&k->program, k->how->memory);
@@ -49,7 +49,7 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 	if (!program_best(k->d, k->g, as, k->how, NULL,
 			  known ? &k->program : NULL, &p))
 		return false;
-	*v = (bounded_value){ p.seconds, p.held };
+	*v = (best_first_value){ p.seconds, p.held };
 	if (is_better(k, &p)) {
 		k->found = true;
 		k->program = p;
@@ -69,28 +69,28 @@ static bool has_merges(const graph *g, const merge *merges)
 /* First as if no operator became a part of another: such bounds are of no other
  * programs, but they are near to what plans promise.  Then with bounds that
  * hold. */
-static bool search_both(bounded_request *q, bool prove, plan_proof *proof)
+static bool search_both(best_first_request *q, bool prove, plan_proof *proof)
 {
 	const merge *merges = q->merges;
-	bounded_result r = { 0 };
+	best_first_result r = { 0 };
 	int first = 0;
 	if (merges && has_merges(q->graph, merges)) {
 		q->merges = NULL;
 		q->most_plans /= 2;
-		if (!bounded_search(q, &r))
+		if (!best_first_search(q, &r))
 			return false;
 		first = r.nplans;
 		q->merges = merges;
 		keeper *k = q->to;
-		q->known = (bounded_value){ k->program.seconds,
-					    k->program.held };
+		q->known = (best_first_value){ k->program.seconds,
+					       k->program.held };
 	}
 	if (first > 0 && !prove) {
 		proof->tried = true;
 		proof->nplans += first;
 		return true;
 	}
-	if (!bounded_search(q, &r))
+	if (!best_first_search(q, &r))
 		return false;
 	proof->tried = r.tried;
 	proof->proven = r.proven;
@@ -108,7 +108,7 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		return true;
 	if (!plan_request(d, g, how, &wanted))
 		return false;
-	bounded_request q = {
+	best_first_request q = {
 		.graph = g,
 		.mesh = wanted.mesh,
 		.pins = wanted.pins,
@@ -129,8 +129,8 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 	proof->seconds += clock_seconds() - begin;
 	if (k.found)
 		*best = (plan_candidate){
-			.search = search_given(d->arena, g, &k.best,
-					       PLAN_BOUNDED),
+			.search = search_evaluate(d->arena, g, &k.best,
+						  PLAN_BOUNDED),
 			.program = k.program,
 		};
 	return true;

@@ -83,7 +83,7 @@ typedef struct plan_search {
 	bool separate; /* of lower_options */
 	const struct memory_prices *prices; /* of search_request, as .. */
 	struct level_tables *tables;
-	int most_plans; /* of bounded_request */
+	int most_plans; /* of best_first_request */
 } plan_search;
 
 /* One of the programs of a plan, and its figures: plan_programs.h. */

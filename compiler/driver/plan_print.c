@@ -145,7 +145,9 @@ static json_t *own_costs_json(const search_costs *c)
 		return json_null();
 	return json_pack("{s:s,s:I,s:o,s:I,s:I}", "unit", c->unit, "total",
 			 (json_int_t)c->total, "any_counts",
-			 c->any < 0 ? json_null() : json_integer(c->any),
+			 c->relaxed_bound < 0
+				 ? json_null()
+				 : json_integer(c->relaxed_bound),
 			 "data_parallel", (json_int_t)c->data_parallel,
 			 "one_device", (json_int_t)c->one_device);
 }

@@ -27,8 +27,8 @@ typedef struct bar {
 } bar;
 
 typedef struct hunt {
-	const bounded_request *q;
-	bounded_result *r;
+	const best_first_request *q;
+	best_first_result *r;
 	arena *arena;
 	const candidate_set *candidates;
 	const program_bound_set *program_bounds;
@@ -69,7 +69,7 @@ static bool within_limit(const hunt *h, int64_t bytes)
 /* Lowers the plan of some values. */
 static void look_at(hunt *h, const int *value)
 {
-	bounded_value v;
+	best_first_value v;
 	for (int i = 0; i < h->program_bounds->nvars; i++)
 		h->whole[h->program_bounds->of[i]] = value[i];
 	candidates_take(h->candidates, h->q->graph, h->whole, &h->as);
@@ -326,7 +326,7 @@ static void search_twice(hunt *h)
 
 static void search_ways(hunt *h)
 {
-	const bounded_request *q = h->q;
+	const best_first_request *q = h->q;
 	const graph *g = q->graph;
 	time_model_cache *c =
 		time_model_cache_new(h->arena, &q->mesh, q->topology, true);
@@ -359,7 +359,7 @@ static void search_ways(hunt *h)
 
 /* Whether tables of so many costs are made within the time there is: for each
  * worker a cost takes about so long. */
-static bool is_affordable(const bounded_request *q, int64_t cells)
+static bool is_affordable(const best_first_request *q, int64_t cells)
 {
 	const double each = 2e-6 * mesh_workers(&q->mesh);
 	return cells <= MOST_CELLS &&
@@ -371,7 +371,7 @@ bool bounded_may_try(const graph *g)
 	return g->nnodes <= PROGRAM_BOUNDS_MOST_NODES;
 }
 
-bool bounded_search(const bounded_request *q, bounded_result *r)
+bool best_first_search(const best_first_request *q, best_first_result *r)
 {
 	arena *tmp = arena_new();
 	hunt h = { .q = q, .r = r, .arena = tmp };
@@ -379,7 +379,7 @@ bool bounded_search(const bounded_request *q, bounded_result *r)
 	const search s = { .arena = tmp, .pins = q->pins };
 	const rules any = { .dims = dims, .vars = vars };
 	const rules all = search_pinned(&s, &any);
-	*r = (bounded_result){ 0 };
+	*r = (best_first_result){ 0 };
 	if (bounded_may_try(q->graph)) {
 		candidate_set w = candidates_find(tmp, q->graph, &q->mesh, &all,
 						  MOST_WAYS);

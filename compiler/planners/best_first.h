@@ -14,16 +14,16 @@
 #include "compiler/planners/search.h"
 
 /* Time and memory of the program of a plan. */
-typedef struct bounded_value {
+typedef struct best_first_value {
 	double seconds;
 	int64_t bytes; /* of the arena */
-} bounded_value;
+} best_first_value;
 
-typedef struct bounded_request {
+typedef struct best_first_request {
 	const graph *graph;
 	mesh mesh;
 	const struct topology *topology;
-	const outline *pins; /* NULL: none */
+	const partial_assignment *pins; /* NULL: none */
 	const merge *merges; /* that lower() may make; NULL: none */
 	int64_t limit;	     /* of bytes; 0: none */
 	bool memory;	     /* least bytes are wanted, not least seconds */
@@ -33,24 +33,24 @@ typedef struct bounded_request {
 				none */
 	/* A plan known beforehand, and its value. */
 	const assignment *start;
-	bounded_value known;
+	best_first_value known;
 	/* Lowers a plan; false ends the search. */
-	bool (*lower)(void *to, const assignment *as, bounded_value *v);
+	bool (*lower)(void *to, const assignment *as, best_first_value *v);
 	void *to;
-} bounded_request;
+} best_first_request;
 
-typedef struct bounded_result {
+typedef struct best_first_result {
 	bool tried;   /* the graph is small enough */
 	bool proven;  /* no plan is better than the best that was lowered */
 	double bound; /* lower bound of all plans, seconds or bytes */
 	int nplans;   /* number of plans lowered */
-} bounded_result;
+} best_first_result;
 
-/* Whether a graph has few enough operators; bounded_search() says whether they
- * have few enough choices. */
+/* Whether a graph has few enough operators; best_first_search() says whether
+ * they have few enough choices. */
 bool bounded_may_try(const graph *g);
 
 /* False if lower() returned false. */
-bool bounded_search(const bounded_request *q, bounded_result *r);
+bool best_first_search(const best_first_request *q, best_first_result *r);
 
 #endif

@@ -41,7 +41,7 @@ static choices vars(const void *state, const step *s, node_id n)
 static void plan(search *s)
 {
 	const rules same = { .dims = dims, .vars = vars, .state = &s->k };
-	search_at_once(s, &same);
+	search_jointly(s, &same);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result, 0);
 }
 

@@ -26,7 +26,7 @@ static void take(search *s, const candidate_set *w, const ilp_result *found)
 {
 	search_result *r = s->result;
 	candidates_take(w, s->graph, found->solution.value, &r->assignment);
-	search_price(s);
+	search_cost(s);
 	for (int i = 0; i < r->assignment.mesh.naxes; i++)
 		r->optimal_by_step[i] = found->solution.optimal;
 	if (r->total == 0 || (found->solution.optimal && !s->pins))

@@ -13,7 +13,7 @@ static void plan(search *s)
 {
 	const rules all = { .dims = rules_all_dims, .vars = rules_all_vars,
 			    .complete = true };
-	search_at_once(s, &all);
+	search_jointly(s, &all);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result,
 					     WORTH_A_NOTE);
 }

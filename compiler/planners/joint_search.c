@@ -107,7 +107,7 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 		if (how == BETTER) {
 			candidates_take(&w, s->graph, found.value,
 					&r->assignment);
-			search_price(s);
+			search_cost(s);
 		}
 	}
 	arena_free(tmp);
@@ -162,7 +162,7 @@ static void set_optimal(search_result *r, bool optimal)
 		r->optimal_by_step[a] = optimal;
 }
 
-void search_at_once(search *s, const rules *wanted)
+void search_jointly(search *s, const rules *wanted)
 {
 	search_result *r = s->result;
 	const rules with = search_pinned(s, wanted), *all = &with;
@@ -172,7 +172,7 @@ void search_at_once(search *s, const rules *wanted)
 	if (naxes < 2)
 		return;
 	if (all->complete && r->total > 0)
-		bound = classes_bound(s, all, r->total);
+		bound = symmetry_bound(s, all, r->total);
 	if (bound < r->total)
 		improve_all(s, all, &whole);
 	bound = whole > bound ? whole : bound;

@@ -113,7 +113,7 @@ static void plan(search *s)
 				ok = decide(s, x, &state, nleft--);
 		}
 	if (ok)
-		search_price(s);
+		search_cost(s);
 	else
 		r->error = "there are too many ways";
 	r->lower_bound = ok && r->total == 0 ? 0 : -1;

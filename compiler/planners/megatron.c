@@ -258,7 +258,7 @@ static expert *find_chains(arena *a, const graph *g, int k)
 {
 	expert *e = ARENA_NEW(a, expert);
 	*e = (expert){ .arena = a, .g = g, .k = k,
-		       .forward = outline_forward(a, g),
+		       .forward = partial_assignment_forward(a, g),
 		       .dim = ARENA_ARRAY(a, signed char, g->ntensors),
 		       .var = ARENA_ARRAY(a, signed char, g->nnodes) };
 	e->readers = arena_calloc(a, (size_t)g->ntensors,
@@ -282,10 +282,10 @@ static expert *find_chains(arena *a, const graph *g, int k)
 }
 
 /* All of the forward pass, its tensors and nodes, the same for all axes. */
-static outline outline_of(const expert *e, int naxes)
+static partial_assignment outline_of(const expert *e, int naxes)
 {
 	const graph *g = e->g;
-	outline o = outline_new(e->arena, g);
+	partial_assignment o = partial_assignment_new(e->arena, g);
 	for (node_id n = 0; n < g->nnodes; n++) {
 		o.node_set[n] = e->forward[n];
 		for (int a = 0; a < naxes; a++)
@@ -317,8 +317,8 @@ static void plan(search *s)
 		s->result->error = "no chain of two contractions with weights "
 				   "can be divided by columns, then rows";
 	} else {
-		outline o = outline_of(e, s->mesh.naxes);
-		outline_complete(s, &o);
+		partial_assignment o = outline_of(e, s->mesh.naxes);
+		partial_assignment_complete(s, &o);
 		if (s->k > 1)
 			s->result->note = note(s->arena, e);
 	}

@@ -6,12 +6,12 @@
 
 #include "compiler/analysis/strategy.h"
 
-outline outline_new(arena *a, const graph *g)
+partial_assignment partial_assignment_new(arena *a, const graph *g)
 {
-	outline o = { g, ARENA_ARRAY(a, cuts, g->ntensors),
-		      ARENA_ARRAY(a, cuts, g->nnodes),
-		      ARENA_ARRAY(a, bool, g->ntensors),
-		      ARENA_ARRAY(a, bool, g->nnodes) };
+	partial_assignment o = { g, ARENA_ARRAY(a, cuts, g->ntensors),
+				 ARENA_ARRAY(a, cuts, g->nnodes),
+				 ARENA_ARRAY(a, bool, g->ntensors),
+				 ARENA_ARRAY(a, bool, g->nnodes) };
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		o.tensors[t] = cuts_none();
 	for (node_id n = 0; n < g->nnodes; n++)
@@ -19,7 +19,7 @@ outline outline_new(arena *a, const graph *g)
 	return o;
 }
 
-bool *outline_forward(arena *a, const graph *g)
+bool *partial_assignment_forward(arena *a, const graph *g)
 {
 	bool *forward = ARENA_ARRAY(a, bool, g->nnodes);
 	for (node_id id = 0; id < g->nnodes; id++) {
@@ -46,7 +46,7 @@ static bool same_shape(const tensor *x, const tensor *y)
 }
 
 /* Tensor t lies like `like`, if that is decided and t is not. */
-static void lie_like(outline *o, tensor_id t, tensor_id like)
+static void lie_like(partial_assignment *o, tensor_id t, tensor_id like)
 {
 	if (o->tensor_set[t] || !o->tensor_set[like])
 		return;
@@ -54,7 +54,7 @@ static void lie_like(outline *o, tensor_id t, tensor_id like)
 	o->tensor_set[t] = true;
 }
 
-tensor_id outline_tie(outline *o)
+tensor_id partial_assignment_tie(partial_assignment *o)
 {
 	const graph *g = o->graph;
 	for (tensor_id t = 0; t < g->ntensors; t++) {
@@ -71,7 +71,7 @@ tensor_id outline_tie(outline *o)
 	return NONE;
 }
 
-static void follow(outline *o)
+static void follow(partial_assignment *o)
 {
 	const graph *g = o->graph;
 	for (tensor_id t = 0; t < g->ntensors; t++) {
@@ -80,7 +80,7 @@ static void follow(outline *o)
 		    same_shape(x, &g->tensors[x->gradient_of]))
 			lie_like(o, t, x->gradient_of);
 	}
-	outline_tie(o);
+	partial_assignment_tie(o);
 }
 
 /* ---- what can be decided ----------------------------------------------- */
@@ -94,7 +94,8 @@ static const char *too_short(arena *a, int64_t parts, int groups)
 			    (long long)parts);
 }
 
-const char *outline_refuses_dim(arena *a, const step *s, tensor_id t, int d)
+const char *partial_assignment_refuses_dim(arena *a, const step *s, tensor_id t,
+					   int d)
 {
 	const tensor_type *type = &s->g->tensors[t].type;
 	const mesh *m = &s->as->mesh;
@@ -108,7 +109,8 @@ const char *outline_refuses_dim(arena *a, const step *s, tensor_id t, int d)
 			 m->size[step_axis(s)]);
 }
 
-const char *outline_refuses_var(arena *a, const step *s, node_id n, int v)
+const char *partial_assignment_refuses_var(arena *a, const step *s, node_id n,
+					   int v)
 {
 	const kernel *k = s->g->nodes[n].kernel;
 	const mesh *m = &s->as->mesh;
@@ -137,7 +139,7 @@ static choices or_whole(choices c)
 
 static choices dims(const void *state, const step *s, tensor_id t)
 {
-	const outline *o = state;
+	const partial_assignment *o = state;
 	if (o->tensor_set[t])
 		return choices_one(o->tensors[t].dim[step_axis(s)]);
 	return or_whole(step_dims(s, t));
@@ -145,7 +147,7 @@ static choices dims(const void *state, const step *s, tensor_id t)
 
 /* Whether a node helps to compute the gradients of one that is divided: then
  * it is, too, so that no device repeats the work of others. */
-static bool is_divided(const outline *o, node_id n, int axis)
+static bool is_divided(const partial_assignment *o, node_id n, int axis)
 {
 	node_id of = o->graph->nodes[n].forward;
 	return of != NONE && o->node_set[of] &&
@@ -154,7 +156,7 @@ static bool is_divided(const outline *o, node_id n, int axis)
 
 static choices vars(const void *state, const step *s, node_id n)
 {
-	const outline *o = state;
+	const partial_assignment *o = state;
 	int axis = step_axis(s);
 	if (o->node_set[n])
 		return choices_one(o->nodes[n].dim[axis]);
@@ -162,7 +164,7 @@ static choices vars(const void *state, const step *s, node_id n)
 	return is_divided(o, n, axis) ? all : or_whole(all);
 }
 
-void outline_complete(search *s, outline *o)
+void partial_assignment_complete(search *s, partial_assignment *o)
 {
 	const rules rest = { .dims = dims, .vars = vars, .state = o };
 	follow(o);

@@ -5,36 +5,38 @@
 
 #include "compiler/planners/planner.h"
 
-struct outline {
+struct partial_assignment {
 	const graph *graph;
 	cuts *tensors, *nodes;
 	bool *tensor_set, *node_set; /* whether it is decided */
 };
 
 /* Nothing is decided. */
-outline outline_new(arena *a, const graph *g);
+partial_assignment partial_assignment_new(arena *a, const graph *g);
 
 /* Gives a state and its value after a run the same layout, where one of both is
  * decided.  Returns a state whose layout is decided otherwise than that of its
  * next value, or NONE. */
-tensor_id outline_tie(outline *o);
+tensor_id partial_assignment_tie(partial_assignment *o);
 
 /* Whether the last axis of as->mesh can cut a tensor along dimension d, or
  * divide a node along variable v, given the choices of as for the axes before:
  * NULL, or the reason why not.  CUT_NONE always can. */
-const char *outline_refuses_dim(arena *a, const step *s, tensor_id t, int d);
-const char *outline_refuses_var(arena *a, const step *s, node_id n, int v);
+const char *partial_assignment_refuses_dim(arena *a, const step *s, tensor_id t,
+					   int d);
+const char *partial_assignment_refuses_var(arena *a, const step *s, node_id n,
+					   int v);
 
 /* For each node whether it belongs to the forward pass: it is no part of the
  * computation of a gradient, and depends on none.  All nodes of a graph without
  * training do. */
-bool *outline_forward(arena *a, const graph *g);
+bool *partial_assignment_forward(arena *a, const graph *g);
 
 /* Fills in the result: decided tensors and nodes as they are, axis after axis
  * over the prime factors of k, the rest such that the fewest bytes are moved.
  * The rest may stay undivided, except that nodes that compute gradients of a
  * divided node are divided.  A gradient has the layout of the tensor that it is
  * the gradient of, and the next value of a state that of the state. */
-void outline_complete(search *s, outline *o);
+void partial_assignment_complete(search *s, partial_assignment *o);
 
 #endif

@@ -140,12 +140,12 @@ static void lay_out(pase *p, node_id id)
 }
 
 /* The division of the forward pass: axes for its tensors and nodes. */
-static outline lay_out_all(pase *p)
+static partial_assignment lay_out_all(pase *p)
 {
 	const graph *g = p->g;
 	const cuts none = cuts_none();
 	const candidates *whole = candidates_shared(p->pool, &none, 1);
-	outline o = outline_new(p->arena, g);
+	partial_assignment o = partial_assignment_new(p->arena, g);
 	assignment as = { *p->mesh, o.tensors, o.nodes };
 	solve_limits limits = search_limits(p->search, 2);
 	p->candidates.tied = tied_tensors(p->arena, g);
@@ -229,17 +229,17 @@ static void plan(search *s)
 	arena *tmp = arena_new();
 	const layer_limits on_mesh = { s->k, true, MOST_CONFIGURATIONS };
 	pase p = { .search = s, .arena = tmp, .g = s->graph, .mesh = &s->mesh,
-		   .forward = outline_forward(tmp, s->graph),
+		   .forward = partial_assignment_forward(tmp, s->graph),
 		   .pool = candidate_pool_new(tmp) };
 	layers *l = layers_formulate(tmp, s->graph, p.forward, &on_mesh);
 	if (!find_best(&p, l, &r->own.total)) {
 		r->error = "the operators have too many configurations";
 	} else {
-		outline o = s->k > 1 ? lay_out_all(&p)
-				     : outline_new(tmp, s->graph);
-		outline_complete(s, &o);
+		partial_assignment o = s->k > 1 ? lay_out_all(&p)
+				     : partial_assignment_new(tmp, s->graph);
+		partial_assignment_complete(s, &o);
 		r->own.unit = "FLOP";
-		r->own.any = any_cost(&p, s->k);
+		r->own.relaxed_bound = any_cost(&p, s->k);
 		r->own.data_parallel = data_parallel_cost(&p, s->k);
 		r->own.one_device = one_device_cost(&p);
 	}

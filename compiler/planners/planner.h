@@ -16,7 +16,7 @@ typedef struct search {
 	mesh mesh;	       /* of them */
 	search_result *result; /* at first without axes and cuts */
 	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
-	const outline *pins;   /* of the request, as the two below */
+	const partial_assignment *pins; /* of the request, as the two below */
 	const topology *topology;
 	const struct memory_prices *prices;
 	struct level_tables *tables;
@@ -71,10 +71,10 @@ void search_by_step(search *s, const rules *r);
 /* The best of all plans that the rules allow at successive steps, as far as the
  * tables permit.  The search begins with the plan of search_by_step() and so is
  * never worse; its lower_bound holds for all those plans. */
-void search_at_once(search *s, const rules *r);
+void search_jointly(search *s, const rules *r);
 
 /* Fills in the cost of the result's cuts: total, by_step, node_bytes. */
-void search_price(search *s);
+void search_cost(search *s);
 
 /* ---- the batch --------------------------------------------------------- */
 

@@ -107,7 +107,7 @@ static void settle_bound(search_result *r, bool complete)
 /* Rules, and what is pinned. */
 typedef struct pinned {
 	rules rules;
-	const outline *pins;
+	const partial_assignment *pins;
 } pinned;
 
 static choices pinned_dims(const void *state, const step *s, tensor_id t)
@@ -167,7 +167,7 @@ static choices node_as_it_is(const void *state, const step *s, node_id n)
 	return choices_one(s->as->node_cuts[n].dim[step_axis(s)]);
 }
 
-void search_price(search *s)
+void search_cost(search *s)
 {
 	const rules as_it_is = { .dims = tensor_as_it_is,
 				 .vars = node_as_it_is };
@@ -235,8 +235,8 @@ search_result *search_plan_for(arena *a, const graph *g,
 	return s.result;
 }
 
-search_result *search_given(arena *a, const graph *g, const assignment *as,
-			    const char *algorithm)
+search_result *search_evaluate(arena *a, const graph *g, const assignment *as,
+			       const char *algorithm)
 {
 	search s = { .arena = a, .graph = g, .k = mesh_workers(&as->mesh),
 		     .mesh = as->mesh,
@@ -247,7 +247,7 @@ search_result *search_given(arena *a, const graph *g, const assignment *as,
 	       sizeof(cuts) * (size_t)g->ntensors);
 	memcpy(to->node_cuts, as->node_cuts, sizeof(cuts) * (size_t)g->nnodes);
 	s.result->lower_bound = -1;
-	search_price(&s);
+	search_cost(&s);
 	for (int i = 0; i < MAX_AXES; i++)
 		s.result->optimal_by_step[i] = false;
 	return s.result;

@@ -11,8 +11,8 @@
 typedef struct search_costs {
 	const char *unit; /* NULL: it is */
 	int64_t total;	  /* of the plan */
-	int64_t any;	  /* least cost without the restriction to a mesh; -1 if
-			     unknown */
+	int64_t relaxed_bound; /* least cost without the restriction to a mesh;
+			     -1 if unknown */
 	int64_t data_parallel, one_device; /* of these plans */
 } search_costs;
 
@@ -53,7 +53,8 @@ typedef struct search_result {
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm);
 
-typedef struct outline outline; /* compiler/planners/partial_assignment.h */
+typedef struct partial_assignment
+	partial_assignment; /* compiler/planners/partial_assignment.h */
 
 /* The input of a search. */
 typedef struct search_request {
@@ -64,8 +65,8 @@ typedef struct search_request {
 	double seconds;
 	/* Decisions already made, for the tensors and nodes that it has set;
 	 * NULL: none.  States and their next values have to agree, see
-	 * outline_tie(). */
-	const outline *pins;
+	 * partial_assignment_tie(). */
+	const partial_assignment *pins;
 	/* The machine for planners that count time; NULL: the first preset. */
 	const struct topology *topology;
 	/* The price of a byte in use, in seconds, for planners that take
@@ -78,8 +79,8 @@ search_result *search_plan_for(arena *a, const graph *g,
 			       const search_request *q);
 
 /* The cost of a given plan; it claims no proof. */
-search_result *search_given(arena *a, const graph *g, const assignment *as,
-			    const char *algorithm);
+search_result *search_evaluate(arena *a, const graph *g, const assignment *as,
+			       const char *algorithm);
 
 /* The i-th algorithm's name and one line on it; NULL after the last. */
 const char *search_algorithm(int i, const char **about);

@@ -221,7 +221,7 @@ static void fill(const mesh *m, const joint_pair *p, int64_t *table)
 	arena_free(tmp);
 }
 
-int64_t classes_bound(const search *s, const rules *all, int64_t top)
+int64_t symmetry_bound(const search *s, const rules *all, int64_t top)
 {
 	const rules ordered = { .dims = class_dims, .vars = class_vars,
 				.state = all };

@@ -10,6 +10,6 @@
  * rules allow, or -1 where there are too many classes, too.  `top' is the cost
  * of a known plan.  The rules must not tell axes of one size from each other:
  * choices that they allow on some axes they allow in any order. */
-int64_t classes_bound(const search *s, const rules *all, int64_t top);
+int64_t symmetry_bound(const search *s, const rules *all, int64_t top);
 
 #endif

@@ -135,7 +135,7 @@ typedef struct judge {
 	bool memory, separate;
 } judge;
 
-static bool lower(void *to, const assignment *as, bounded_value *v)
+static bool lower(void *to, const assignment *as, best_first_value *v)
 {
 	judge *j = to;
 	arena *a = arena_new();
@@ -143,7 +143,7 @@ static bool lower(void *to, const assignment *as, bounded_value *v)
 				  .separate = j->separate };
 	plan *p = lower_plan(a, j->g, as, &o, diag_sink_new(a));
 	ck_assert(p);
-	*v = (bounded_value){ lower_seconds(p, j->t), p->arena_bytes };
+	*v = (best_first_value){ lower_seconds(p, j->t), p->arena_bytes };
 	arena_free(a);
 	if (j->memory)
 		j->best = fmin(j->best, (double)v->bytes);
@@ -164,7 +164,7 @@ static void try_all(judge *j, const candidate_set *w, const mesh *m,
 	*least = *fastest = INT64_MAX;
 	do {
 		double before = j->best;
-		bounded_value v;
+		best_first_value v;
 		candidates_take(w, g, value, &as);
 		lower(j, &as, &v);
 		*least = v.bytes < *least ? v.bytes : *least;
@@ -197,19 +197,19 @@ static void search_for(const judge *like, const mesh *m, double want)
 	arena *a = arena_new();
 	judge j = *like;
 	assignment as = blank(a, j.g, m);
-	bounded_result r;
+	best_first_result r;
 	for (tensor_id t = 0; t < j.g->ntensors; t++)
 		as.tensor_cuts[t] = cuts_none();
 	for (node_id n = 0; n < j.g->nnodes; n++)
 		as.node_cuts[n] = cuts_none();
-	bounded_request q = { .graph = j.g, .mesh = *m, .topology = j.t,
-			      .limit = j.limit, .memory = j.memory,
-			      .merges = j.separate ? NULL
+	best_first_request q = { .graph = j.g, .mesh = *m, .topology = j.t,
+				 .limit = j.limit, .memory = j.memory,
+				 .merges = j.separate ? NULL
 						   : fuse_outlook(a, j.g),
-			      .start = &as, .lower = lower, .to = &j };
+				 .start = &as, .lower = lower, .to = &j };
 	j.best = INFINITY;
 	lower(&j, &as, &q.known);
-	ck_assert(bounded_search(&q, &r));
+	ck_assert(best_first_search(&q, &r));
 	ck_assert(r.tried);
 	ck_assert(r.proven);
 	ck_assert_double_eq(j.best, want);

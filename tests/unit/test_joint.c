@@ -73,7 +73,7 @@ static int64_t bound_of(arena *a, const graph *g, int k, int64_t top)
 {
 	search_result result = { .assignment.mesh = mesh_of_equals(k) };
 	search s = { .arena = a, .graph = g, .k = k, .result = &result };
-	return classes_bound(&s, &all, top);
+	return symmetry_bound(&s, &all, top);
 }
 
 /* It is below what any plan costs, and seldom far below the best. */

@@ -271,9 +271,10 @@ END_TEST
 /* ---- pins -------------------------------------------------------------- */
 
 /* Some of the cuts of a plan. */
-static outline some_of(arena *a, rng *r, const graph *g, const assignment *as)
+static partial_assignment some_of(arena *a, rng *r, const graph *g,
+				  const assignment *as)
 {
-	outline o = outline_new(a, g);
+	partial_assignment o = partial_assignment_new(a, g);
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		o.tensor_set[t] = chance(r, 30);
 		if (o.tensor_set[t])
@@ -284,11 +285,11 @@ static outline some_of(arena *a, rng *r, const graph *g, const assignment *as)
 		if (o.node_set[n])
 			o.nodes[n] = as->node_cuts[n];
 	}
-	ck_assert_int_eq(outline_tie(&o), NONE);
+	ck_assert_int_eq(partial_assignment_tie(&o), NONE);
 	return o;
 }
 
-static void check_pins(const outline *o, const assignment *as)
+static void check_pins(const partial_assignment *o, const assignment *as)
 {
 	for (tensor_id t = 0; t < o->graph->ntensors; t++)
 		if (o->tensor_set[t])
@@ -314,7 +315,7 @@ START_TEST(pins_hold)
 		int k = ks[round % 4];
 		const char *name, *from = round % 3 ? "joint" : "spartan";
 		search_result *plan = search_plan(a, g, k, from);
-		outline o = some_of(a, &r, g, &plan->assignment);
+		partial_assignment o = some_of(a, &r, g, &plan->assignment);
 		search_request q = { .mesh = plan->assignment.mesh,
 				     .pins = &o };
 		for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
@@ -354,18 +355,18 @@ START_TEST(pins_are_refused)
 	add_node(&m, kernel_matmul(a, 3, 5, 16, false),
 		 (tensor_id[]){ x, weight(&m, 16, 5) });
 	graph *g = make_graph(&m);
-	outline o = outline_new(a, g);
+	partial_assignment o = partial_assignment_new(a, g);
 	assignment as = { { 1, { 4 } }, o.tensors, o.nodes };
 	const step s = { g, &as };
-	ck_assert(!outline_refuses_dim(a, &s, x, CUT_NONE));
-	ck_assert(!outline_refuses_dim(a, &s, x, 1));
-	ck_assert_str_eq(outline_refuses_dim(a, &s, x, 0),
+	ck_assert(!partial_assignment_refuses_dim(a, &s, x, CUT_NONE));
+	ck_assert(!partial_assignment_refuses_dim(a, &s, x, 1));
+	ck_assert_str_eq(partial_assignment_refuses_dim(a, &s, x, 0),
 			 "4 groups cannot share 3");
-	ck_assert_str_eq(outline_refuses_dim(a, &s, x, 2),
+	ck_assert_str_eq(partial_assignment_refuses_dim(a, &s, x, 2),
 			 "it has 2 dimensions");
-	ck_assert(!outline_refuses_var(a, &s, 0, CUT_NONE));
-	ck_assert(!outline_refuses_var(a, &s, 0, 2));
-	ck_assert_str_eq(outline_refuses_var(a, &s, 0, 0),
+	ck_assert(!partial_assignment_refuses_var(a, &s, 0, CUT_NONE));
+	ck_assert(!partial_assignment_refuses_var(a, &s, 0, 2));
+	ck_assert_str_eq(partial_assignment_refuses_var(a, &s, 0, 0),
 			 "4 groups cannot share 3");
 	arena_free(a);
 }
@@ -496,7 +497,7 @@ START_TEST(configurations_are_optimal)
 		arena *a = arena_new();
 		graph *g = random_graph(a, &r, 3);
 		int k = ks[round % 3];
-		const bool *forward = outline_forward(a, g);
+		const bool *forward = partial_assignment_forward(a, g);
 		const layer_limits any = { k, round % 2, 1000 };
 		layers *l = layers_formulate(a, g, forward, &any);
 		solve_limits limits = solve_defaults();
@@ -505,7 +506,7 @@ START_TEST(configurations_are_optimal)
 		nshared += pase_weights(a, g, forward)->n > 0 && least >= 0;
 		search_result *p = search_plan(a, g, k, "pase");
 		check_result(g, p, k);
-		ck_assert_int_le(p->own.any, p->own.total);
+		ck_assert_int_le(p->own.relaxed_bound, p->own.total);
 		ck_assert_int_le(p->own.total, p->own.one_device);
 		if (round % 2 == 1)
 			ck_assert_int_eq(p->own.total, s.cost);
