@@ -89,7 +89,7 @@ typedef struct plan_search {
 /* One of the programs of a plan, and its figures: plan_programs.h. */
 typedef struct plan_program {
 	int64_t room; /* of lower_options, and .. */
-	bool patient; /* .. likewise */
+	bool overlapping; /* .. likewise */
 	double seconds;
 	/* What none of the plan's programs with less room takes less than, if
 	 * they are as patient. */

@@ -62,9 +62,10 @@ bool program_try(driver *d, const graph *g, const assignment *as,
 		 const plan_search *how, plan_program *p,
 		 void (*see)(void *to, const plan *p), void *to)
 {
-	const lower_options o = { .algorithm = how->algorithm,
-				  .memory = p->room, .patient = p->patient,
-				  .separate = how->separate };
+	const lower_options o = {.algorithm = how->algorithm,
+				 .memory = p->room,
+				 .overlapping = p->overlapping,
+				 .separate = how->separate};
 	arena *tmp = arena_new();
 	const plan *made = lower_plan(tmp, g, as, &o, d->sink);
 	if (made) {
@@ -111,7 +112,7 @@ static bool is_known(const ladder *x, plan_program *p)
 	bool memory = x->how->objective == OBJECTIVE_MEMORY;
 	for (int i = 0; x->known && i < x->known->n; i++) {
 		const plan_program *k = &x->known->at[i];
-		if (k->room != p->room || k->patient != p->patient ||
+		if (k->room != p->room || k->overlapping != p->overlapping ||
 		    (memory && k->in_use < 0))
 			continue;
 		*p = *k;
@@ -130,9 +131,10 @@ static void make(ladder *x, plan_program *p)
 		vec_push(x->d->arena, x->known, *p);
 }
 
-static plan_program find(ladder *x, int64_t room, bool patient)
+static plan_program find(ladder *x, int64_t room, bool overlapping)
 {
-	plan_program p = { .room = room, .patient = patient, .in_use = -1 };
+	plan_program p = {
+		.room = room, .overlapping = overlapping, .in_use = -1};
 	if (!is_known(x, &p))
 		make(x, &p);
 	return p;
@@ -146,9 +148,9 @@ static void take(ladder *x, const plan_program *p)
 	}
 }
 
-static plan_program try(ladder *x, int64_t room, bool patient)
+static plan_program try(ladder *x, int64_t room, bool overlapping)
 {
-	plan_program p = find(x, room, patient);
+	plan_program p = find(x, room, overlapping);
 	take(x, &p);
 	return p;
 }
@@ -183,7 +185,7 @@ static bool is_enough(const ladder *x, const plan_program *all)
 
 /* Those in between that a limit allows: each has so many times the room of the
  * one before it. */
-static void climb(ladder *x, int64_t least, int64_t all, bool patient)
+static void climb(ladder *x, int64_t least, int64_t all, bool overlapping)
 {
 	int n = x->how->topology->overlap ? NRUNGS_OVERLAP : NRUNGS;
 	for (int i = 1; i < n && !x->failed; i++) {
@@ -191,52 +193,52 @@ static void climb(ladder *x, int64_t least, int64_t all, bool patient)
 		int64_t room = (int64_t)((double)least * times);
 		if (x->how->memory > 0 && room > x->how->memory)
 			return;
-		try(x, room, patient);
+		try(x, room, overlapping);
 	}
 }
 
 /* Whether each program has more in use at once than the one to beat needs. */
-static bool is_hopeless(ladder *x, bool patient)
+static bool is_hopeless(ladder *x, bool overlapping)
 {
-	plan_program least = try(x, least_room, patient);
+	plan_program least = try(x, least_room, overlapping);
 	return x->failed || (x->beat && least.in_use >= x->beat->held);
 }
 
 /* For least memory. */
-static void try_for_memory(ladder *x, bool patient)
+static void try_for_memory(ladder *x, bool overlapping)
 {
-	if (x->how->room > 0 && is_hopeless(x, patient))
+	if (x->how->room > 0 && is_hopeless(x, overlapping))
 		return;
-	try(x, usual_room, patient);
+	try(x, usual_room, overlapping);
 	if (x->how->room == 0 || x->failed)
 		return;
-	plan_program least = try(x, least_room, patient);
+	plan_program least = try(x, least_room, overlapping);
 	/* Between places there is no gap that another program may fill. */
 	if (x->failed || least.held <= least.in_use)
 		return;
-	plan_program all = try(x, PLAN_MAX_BYTES, patient);
+	plan_program all = try(x, PLAN_MAX_BYTES, overlapping);
 	if (!x->failed && least.held > 0 && all.held > least.held)
-		climb(x, least.held, all.held, patient);
+		climb(x, least.held, all.held, overlapping);
 }
 
-static void try_all(ladder *x, bool patient)
+static void try_all(ladder *x, bool overlapping)
 {
 	const plan_search *how = x->how;
 	if (how->room == 0) {
-		try(x, usual_room, patient);
+		try(x, usual_room, overlapping);
 		return;
 	}
 	plan_program all = find(x, how->memory > 0 ? PLAN_MAX_BYTES : how->room,
-				patient);
+				overlapping);
 	bool beaten = is_beaten(x, &all);
 	if (!beaten && !x->failed)
-		try(x, usual_room, patient);
+		try(x, usual_room, overlapping);
 	take(x, &all);
 	if (beaten || x->failed || is_enough(x, &all))
 		return;
-	plan_program least = try(x, least_room, patient);
+	plan_program least = try(x, least_room, overlapping);
 	if (!x->failed && least.held > 0 && all.held > least.held)
-		climb(x, least.held, all.held, patient);
+		climb(x, least.held, all.held, overlapping);
 }
 
 bool program_best(driver *d, const graph *g, const assignment *as,
@@ -246,7 +248,7 @@ bool program_best(driver *d, const graph *g, const assignment *as,
 	ladder x = { .d = d, .g = g, .as = as, .how = how, .beat = beat,
 		     .known = known };
 	bool memory = how->objective == OBJECTIVE_MEMORY;
-	void (*all)(ladder *x, bool patient) = memory ? try_for_memory
+	void (*all)(ladder *x, bool overlapping) = memory ? try_for_memory
 						      : try_all;
 	all(&x, false);
 	if (how->room > 0 && how->topology->overlap && !x.failed)

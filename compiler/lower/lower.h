@@ -23,7 +23,7 @@ typedef struct lower_options {
 	/* Nodes that wait for other workers' parts of a result run a little
 	 * later, if others can run meanwhile, for machines that communicate
 	 * while they compute.  It takes more memory. */
-	bool patient;
+	bool overlapping;
 	/* Every node stays a kernel of its own; otherwise see fuse.h. */
 	bool separate;
 } lower_options;

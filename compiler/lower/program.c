@@ -230,15 +230,15 @@ static void set_transfers(draft *d)
 	}
 }
 
-void program_make(arena *a, plan *p, int64_t memory, bool patient)
+void program_make(arena *a, plan *p, int64_t memory, bool overlapping)
 {
 	draft d = { .a = a, .tmp = arena_new(), .p = p };
 	d.forms = forms_new(d.tmp, p);
 	set_buffers(&d);
 	writer w = { .d = &d };
-	int *order = program_order(&d, patient);
+	int *order = program_order(&d, overlapping);
 	w.fetched = ARENA_ARRAY(d.tmp, bool, p->nbuffers);
-	if (patient)
+	if (overlapping)
 		put_patiently(&w, order);
 	else
 		put_nodes(&w, order);

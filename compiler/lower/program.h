@@ -27,11 +27,11 @@ typedef struct draft {
 
 /* Fills in p's buffers and program; everything else is set.  Places in the
  * arena are not assigned.  memory, patient: see lower_options. */
-void program_make(arena *a, plan *p, int64_t memory, bool patient);
+void program_make(arena *a, plan *p, int64_t memory, bool overlapping);
 
 /* An order of the nodes, in d->tmp: topological, and such that the most bytes
- * in use at once are few; with `patient' by jobs_patient(). */
-int *program_order(draft *d, bool patient);
+ * in use at once are few; with `overlapping' by schedule_overlapping(). */
+int *program_order(draft *d, bool overlapping);
 
 /* Lets nodes read copies that were fetched for others before them, so that less
  * moves, where the most bytes in use at once stay the same, or within `memory',

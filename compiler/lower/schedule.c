@@ -25,7 +25,7 @@ static bool yields(draft *d, int n, int input)
 			  forms_of(d->forms, &p->buffers[b->made]));
 }
 
-static void set_uses(draft *d, int n, job *j)
+static void set_uses(draft *d, int n, sched_node *j)
 {
 	const plan *p = d->p;
 	const plan_node *x = &p->nodes[n];
@@ -84,14 +84,14 @@ jobs jobs_of(draft *d)
 {
 	const plan *p = d->p;
 	jobs x = { .tmp = d->tmp, .p = p };
-	x.jobs = ARENA_ARRAY(d->tmp, job, p->nnodes);
+	x.jobs = ARENA_ARRAY(d->tmp, sched_node, p->nnodes);
 	x.nbytes = ARENA_ARRAY(d->tmp, int64_t, p->ntensors);
 	for (int t = 0; t < p->ntensors; t++)
 		if (p->tensors[t].buffer >= 0)
 			x.nbytes[t] = nbytes_of(p, p->tensors[t].buffer);
 	for (int n = 0; n < p->nnodes; n++) {
 		const node_buffers *b = &d->nodes[n];
-		job *j = &x.jobs[n];
+		sched_node *j = &x.jobs[n];
 		j->state = -1;
 		if (b->made != b->stored)
 			j->made = nbytes_of(p, b->made);
@@ -106,10 +106,10 @@ jobs jobs_of(draft *d)
 
 /* ---- one after the other ----------------------------------------------- */
 
-clerk clerk_new(const jobs *x)
+liveness liveness_new(const jobs *x)
 {
 	const plan *p = x->p;
-	clerk c = { .x = x };
+	liveness c = { .x = x };
 	c.left = ARENA_COPY(x->tmp, x->nreaders, p->ntensors);
 	c.waiting = ARENA_ARRAY(x->tmp, int64_t, p->ntensors);
 	for (int t = 0; t < p->ntensors; t++)
@@ -118,9 +118,9 @@ clerk clerk_new(const jobs *x)
 	return c;
 }
 
-bool clerk_may_update(const clerk *c, int state, int n)
+bool liveness_may_update(const liveness *c, int state, int n)
 {
-	const job *j = &c->x->jobs[n];
+	const sched_node *j = &c->x->jobs[n];
 	int left = c->left[state];
 	for (int i = 0; i < j->nuses; i++)
 		left -= j->uses[i].tensor == state;
@@ -128,10 +128,10 @@ bool clerk_may_update(const clerk *c, int state, int n)
 }
 
 /* Whether what a node makes takes the place of the state that it becomes. */
-static bool replaces(const clerk *c, int n)
+static bool replaces(const liveness *c, int n)
 {
-	const job *j = &c->x->jobs[n];
-	if (j->state < 0 || !clerk_may_update(c, j->state, n))
+	const sched_node *j = &c->x->jobs[n];
+	if (j->state < 0 || !liveness_may_update(c, j->state, n))
 		return false;
 	for (int i = 0; i < j->nuses; i++)
 		if (j->uses[i].tensor == j->state && j->uses[i].stored &&
@@ -142,7 +142,7 @@ static bool replaces(const clerk *c, int n)
 
 /* Whether a tensor's block goes when its last reader is done; a next value that
  * has to be copied goes with the last reader of the state. */
-static bool is_freed(const clerk *c, int tensor)
+static bool is_freed(const liveness *c, int tensor)
 {
 	const plan_tensor *t = &c->x->p->tensors[tensor];
 	int n = c->x->maker[tensor];
@@ -154,9 +154,9 @@ static bool is_freed(const clerk *c, int tensor)
 
 /* Bytes that go when node n is done; of those, by *early, what goes when it
  * has been fetched; *place tells whether the result takes over a place. */
-static int64_t freed_by(const clerk *c, int n, int64_t *early, bool *place)
+static int64_t freed_by(const liveness *c, int n, int64_t *early, bool *place)
 {
-	const job *j = &c->x->jobs[n];
+	const sched_node *j = &c->x->jobs[n];
 	int64_t sum = 0;
 	*early = 0;
 	*place = false;
@@ -174,7 +174,7 @@ static int64_t freed_by(const clerk *c, int n, int64_t *early, bool *place)
 }
 
 /* Bytes of the stored result that come into use, and stay. */
-static int64_t added_by(const clerk *c, int n)
+static int64_t added_by(const liveness *c, int n)
 {
 	const jobs *x = c->x;
 	int t = x->p->nodes[n].output;
@@ -183,7 +183,7 @@ static int64_t added_by(const clerk *c, int n)
 	return kept && !replaces(c, n) ? x->nbytes[t] : 0;
 }
 
-int64_t clerk_change(const clerk *c, int n)
+int64_t liveness_change(const liveness *c, int n)
 {
 	int64_t early;
 	bool place;
@@ -195,9 +195,9 @@ static int64_t max64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-int64_t clerk_run(clerk *c, int n)
+int64_t liveness_run(liveness *c, int n)
 {
-	const job *j = &c->x->jobs[n];
+	const sched_node *j = &c->x->jobs[n];
 	int64_t early, most, added = added_by(c, n);
 	int64_t stored = c->x->nbytes[c->x->p->nodes[n].output];
 	bool place, replaced = replaces(c, n);
@@ -227,19 +227,19 @@ int64_t clerk_run(clerk *c, int n)
 	return max64(most, c->in_use);
 }
 
-int64_t jobs_peak(const jobs *x, const int *order, int64_t *copied)
+int64_t schedule_peak(const jobs *x, const int *order, int64_t *copied)
 {
-	clerk c = clerk_new(x);
+	liveness c = liveness_new(x);
 	int64_t most = c.in_use;
 	for (int i = 0; i < x->p->nnodes; i++)
-		most = max64(most, clerk_run(&c, order[i]));
+		most = max64(most, liveness_run(&c, order[i]));
 	*copied = c.copied;
 	return most;
 }
 
 /* ---- the best of several ----------------------------------------------- */
 
-int *program_order(draft *d, bool patient)
+int *program_order(draft *d, bool overlapping)
 {
 	enum { NORDERS = 4 };
 	jobs x = jobs_of(d);
@@ -248,16 +248,17 @@ int *program_order(draft *d, bool patient)
 	orders[0] = ARENA_ARRAY(d->tmp, int, d->p->nnodes);
 	for (int n = 0; n < d->p->nnodes; n++)
 		orders[0][n] = n;
-	orders[1] = jobs_lazy(&x, orders[0]);
-	orders[2] = jobs_eager(&x, orders[0]);
-	orders[3] = jobs_lazy(&x, orders[2]);
+	orders[1] = schedule_late(&x, orders[0]);
+	orders[2] = schedule_early(&x, orders[0]);
+	orders[3] = schedule_late(&x, orders[2]);
 	for (int i = 0; i < NORDERS; i++) {
-		int64_t most = jobs_peak(&x, orders[i], &copies);
+		int64_t most = schedule_peak(&x, orders[i], &copies);
 		if (most > least || (most == least && copies >= copied))
 			continue;
 		best = i;
 		least = most;
 		copied = copies;
 	}
-	return patient ? jobs_patient(&x, orders[best]) : orders[best];
+	return overlapping ? schedule_overlapping(&x, orders[best])
+			   : orders[best];
 }

@@ -39,7 +39,7 @@ static int heap_take(heap *h)
 
 typedef struct runner {
 	const jobs *x;
-	clerk clerk;
+	liveness liveness;
 	bool *done;
 	int *missing; /* by node: inputs that are not computed yet */
 	int *last;    /* by tensor: its readers that have not run, xor */
@@ -51,14 +51,14 @@ typedef struct runner {
 static bool is_blocked(const runner *r, int n)
 {
 	int state = r->x->jobs[n].state;
-	return state >= 0 && !clerk_may_update(&r->clerk, state, n);
+	return state >= 0 && !liveness_may_update(&r->liveness, state, n);
 }
 
 /* Runs before others if it can run and leaves no more in use. */
 static void consider(runner *r, int n)
 {
 	if (!r->done[n] && r->missing[n] == 0 && !is_blocked(r, n) &&
-	    clerk_change(&r->clerk, n) <= 0)
+	    liveness_change(&r->liveness, n) <= 0)
 		vec_push(r->x->tmp, &r->eager, n);
 }
 
@@ -84,16 +84,16 @@ static void unblock(runner *r, int state)
 static void run(runner *r, int n)
 {
 	const jobs *x = r->x;
-	const job *j = &x->jobs[n];
+	const sched_node *j = &x->jobs[n];
 	int out = x->p->nodes[n].output;
-	clerk_run(&r->clerk, n);
+	liveness_run(&r->liveness, n);
 	r->done[n] = true;
 	for (int i = 0; i < j->nuses; i++) {
 		int t = j->uses[i].tensor;
 		r->last[t] ^= n;
-		if (r->clerk.left[t] == 1)
+		if (r->liveness.left[t] == 1)
 			consider(r, r->last[t]);
-		if (r->clerk.left[t] <= 1)
+		if (r->liveness.left[t] <= 1)
 			unblock(r, t);
 	}
 	for (int i = 0; i < x->nreaders[out]; i++)
@@ -137,11 +137,11 @@ static void start(runner *r)
 			become_ready(r, n);
 }
 
-int *jobs_eager(const jobs *x, const int *order)
+int *schedule_early(const jobs *x, const int *order)
 {
 	int nnodes = x->p->nnodes, *place = ARENA_ARRAY(x->tmp, int, nnodes);
 	int *out = ARENA_ARRAY(x->tmp, int, nnodes);
-	runner r = { .x = x, .clerk = clerk_new(x) };
+	runner r = { .x = x, .liveness = liveness_new(x) };
 	r.done = ARENA_ARRAY(x->tmp, bool, nnodes);
 	r.missing = ARENA_ARRAY(x->tmp, int, nnodes);
 	r.last = ARENA_ARRAY(x->tmp, int, x->p->ntensors);

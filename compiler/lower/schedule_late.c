@@ -58,7 +58,7 @@ static bool pays(const delayer *d, int n)
 static int needed(const delayer *d, int n, int i)
 {
 	const jobs *x = d->x;
-	const job *j = &x->jobs[n];
+	const sched_node *j = &x->jobs[n];
 	if (i < j->nuses)
 		return x->maker[j->uses[i].tensor];
 	i -= j->nuses;
@@ -90,7 +90,7 @@ static void find_last(delayer *d, const int *order)
 	for (int t = 0; t < x->p->ntensors; t++)
 		d->last[t] = d->second[t] = -1;
 	for (int i = 0; i < x->p->nnodes; i++) {
-		const job *j = &x->jobs[order[i]];
+		const sched_node *j = &x->jobs[order[i]];
 		d->place[order[i]] = i;
 		for (int k = 0; k < j->nuses; k++) {
 			int t = j->uses[k].tensor;
@@ -100,7 +100,7 @@ static void find_last(delayer *d, const int *order)
 	}
 }
 
-int *jobs_lazy(const jobs *x, const int *order)
+int *schedule_late(const jobs *x, const int *order)
 {
 	int nnodes = x->p->nnodes;
 	delayer d = { .x = x };

@@ -79,7 +79,7 @@ static void add_order(queue *q, int first, int then)
 static void add_node(queue *q, int n)
 {
 	const jobs *x = q->x;
-	const job *j = &x->jobs[n];
+	const sched_node *j = &x->jobs[n];
 	for (int i = 0; i < j->nuses; i++) {
 		int by = x->maker[j->uses[i].tensor];
 		if (by >= 0)
@@ -112,7 +112,7 @@ static void finish(queue *q, int n, int now)
 	int out = q->x->p->nodes[n].output;
 	for (int i = 0; i < q->after[n].n; i++) {
 		int m = q->after[n].at[i];
-		const job *j = &q->x->jobs[m];
+		const sched_node *j = &q->x->jobs[m];
 		for (int u = 0; u < j->nuses && moves; u++)
 			if (j->uses[u].tensor == out)
 				q->ripe[m] = now + PATIENCE;
@@ -121,7 +121,7 @@ static void finish(queue *q, int n, int now)
 	}
 }
 
-int *jobs_patient(const jobs *x, const int *order)
+int *schedule_overlapping(const jobs *x, const int *order)
 {
 	int n = x->p->nnodes;
 	int *place = ARENA_ARRAY(x->tmp, int, n);

@@ -113,7 +113,7 @@ START_TEST(no_program_is_below)
 			const lower_options o = {
 				.algorithm = "random",
 				.memory = memories[round % 3],
-				.patient = round % 2,
+				.overlapping = round % 2,
 				.separate = separate,
 			};
 			plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));

@@ -41,7 +41,7 @@ static plan *lower(arena *a, const graph *g, const assignment *as)
 
 static plan *lower_patiently(arena *a, const graph *g, const assignment *as)
 {
-	const lower_options how = { .algorithm = "random", .patient = true };
+	const lower_options how = {.algorithm = "random", .overlapping = true};
 	return lower_by(a, g, as, &how);
 }
 

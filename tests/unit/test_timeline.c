@@ -12,7 +12,7 @@
 
 static lower_options how(int seed)
 {
-	return (lower_options){ .algorithm = "random", .patient = seed % 2 };
+	return (lower_options){.algorithm = "random", .overlapping = seed % 2};
 }
 
 static bool overlap(const plan_buffer *x, const plan_buffer *y)
