@@ -20,7 +20,7 @@ typedef struct builder {
 typedef struct sum {
 	int64_t c;
 	int64_t coef[MAX_NVARS];
-	VEC(term) atoms;
+	VEC(index_term) atoms;
 } sum;
 
 static bool accumulate(builder *b, const kexpr *e, int64_t scale, sum *s);
@@ -44,7 +44,7 @@ static span var_span(const builder *b, int v)
 /* The sum as a lin; false where its values may pass INDEX_LIMIT. */
 static bool finish_sum(builder *b, const sum *s, lin *x)
 {
-	VEC(term) t = { 0 };
+	VEC(index_term) t = { 0 };
 	*x = (lin){ .c = s->c, .all = { s->c, s->c },
 		    .affine = s->atoms.n == 0 };
 	if (s->c < -INDEX_LIMIT || s->c > INDEX_LIMIT)
@@ -52,12 +52,12 @@ static bool finish_sum(builder *b, const sum *s, lin *x)
 	for (int v = 0; v < b->k->nvars; v++) {
 		if (!s->coef[v])
 			continue;
-		vec_push(b->a, &t, ((term){ s->coef[v], v, NULL }));
+		vec_push(b->a, &t, ((index_term){ s->coef[v], v, NULL }));
 		if (!add_scaled(&x->all, s->coef[v], var_span(b, v)))
 			return false;
 	}
 	for (int i = 0; i < s->atoms.n; i++) {
-		const term *p = &s->atoms.at[i];
+		const index_term *p = &s->atoms.at[i];
 		vec_push(b->a, &t, *p);
 		if (!add_scaled(&x->all, p->coef, p->atom->all))
 			return false;
@@ -81,7 +81,7 @@ static bool add_atom(builder *b, const atom *a, int64_t scale, sum *s)
 		int64_t c;
 		return ck_mul(scale, a->all.lo, &c) && ck_add(s->c, c, &s->c);
 	}
-	vec_push(b->a, &s->atoms, ((term){ scale, 0, a }));
+	vec_push(b->a, &s->atoms, ((index_term){ scale, 0, a }));
 	return true;
 }
 
@@ -91,11 +91,12 @@ static bool add_lin(builder *b, const lin *x, int64_t scale, sum *s)
 	if (!ck_mul(x->c, scale, &c) || !ck_add(s->c, c, &s->c))
 		return false;
 	for (int i = 0; i < x->n; i++) {
-		const term *t = &x->t[i];
+		const index_term *t = &x->t[i];
 		if (!ck_mul(t->coef, scale, &c))
 			return false;
 		if (t->atom)
-			vec_push(b->a, &s->atoms, ((term){ c, 0, t->atom }));
+			vec_push(b->a, &s->atoms,
+				 ((index_term){c, 0, t->atom}));
 		else if (!ck_add(s->coef[t->var], c, &s->coef[t->var]))
 			return false;
 	}

@@ -122,7 +122,7 @@ static span atom_span(const atom *a, const box *b)
 	}
 }
 
-static inline span term_span(const term *t, const box *b)
+static inline span term_span(const index_term *t, const box *b)
 {
 	if (t->atom)
 		return atom_span(t->atom, b);
@@ -219,7 +219,7 @@ static bool narrow_lin(const lin *x, span to, box *b)
 	if (sum.lo >= to.lo && sum.hi <= to.hi)
 		return true;
 	for (int i = 0; i < x->n; i++) {
-		const term *t = &x->t[i];
+		const index_term *t = &x->t[i];
 		span own = term_span(t, b);
 		span part = scaled(t->coef, own);
 		span v = span_unscale(t->coef,

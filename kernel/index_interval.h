@@ -23,7 +23,7 @@ typedef struct span {
 	int64_t lo, hi; /* both inclusive */
 } span;
 
-typedef enum atom_kind {
+typedef enum index_atom_kind {
 	ATOM_DIV,    /* floor(x / d), d > 0 */
 	ATOM_MOD,    /* x - d * floor(x / d) */
 	ATOM_MIN,    /* of x and y */
@@ -31,28 +31,28 @@ typedef enum atom_kind {
 	ATOM_ABS,    /* of x */
 	ATOM_MUL,    /* x * y, neither constant */
 	ATOM_CHOICE, /* x where the condition holds, else y */
-} atom_kind;
+} index_atom_kind;
 
 typedef struct atom atom;
 typedef struct cond cond;
 
 /* coef * (the variable var, or the atom where there is one) */
-typedef struct term {
+typedef struct index_term {
 	int64_t coef;
 	int var;
 	const atom *atom;
-} term;
+} index_term;
 
 typedef struct lin {
 	int64_t c;
 	int n;
 	bool affine; /* no atoms; variables in ascending order */
-	term *t;
+	index_term *t;
 	span all; /* over the whole iteration space */
 } lin;
 
 struct atom {
-	atom_kind kind;
+	index_atom_kind kind;
 	int64_t d;
 	lin x, y;
 	const cond *when, *unless; /* ATOM_CHOICE; NULL says nothing */

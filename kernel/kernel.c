@@ -313,7 +313,8 @@ static bool same_signature(const kernel *x, const kernel *y)
 	for (int v = 0; v < x->nvars; v++)
 		if (x->vars[v].kind != y->vars[v].kind ||
 		    x->vars[v].extent != y->vars[v].extent ||
-		    !x->vars[v].whole_because != !y->vars[v].whole_because)
+		    !x->vars[v].indivisible_reason !=
+			    !y->vars[v].indivisible_reason)
 			return false;
 	for (int i = 0; i < x->ninputs; i++) {
 		const kinput *p = &x->inputs[i], *q = &y->inputs[i];

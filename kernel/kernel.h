@@ -101,7 +101,7 @@ typedef struct kvar {
 	int64_t extent;
 	/* Why it cannot be divided ("hidden by the opaque function 'f'"), or
 	 * NULL where it can. */
-	const char *whole_because;
+	const char *indivisible_reason;
 } kvar;
 
 typedef struct kinput {

@@ -11,27 +11,27 @@
 /* The response of an expression to the maximum (or the minimum) of partial
  * inputs: it is a homomorphism, e(max(a, b)) is max(e(a), e(b)) or min(e(a),
  * e(b)). */
-typedef enum course {
+typedef enum monotone {
 	COURSE_FREE,  /* it does not depend on the input */
 	COURSE_MAX,   /* its values combine by Max */
 	COURSE_MIN,
 	COURSE_OTHER,
-} course;
+} monotone;
 
 /* The input in question, and how what it is read at combines. */
 typedef struct target {
 	int input;
-	course read;
+	monotone read;
 } target;
 
-static course turned(course c)
+static monotone turned(monotone c)
 {
 	return c == COURSE_MAX ? COURSE_MIN : c == COURSE_MIN ? COURSE_MAX : c;
 }
 
 /* Of two values one of which is chosen by what does not depend on the input:
  * a constant is its own maximum and minimum. */
-static course either(course x, course y)
+static monotone either(monotone x, monotone y)
 {
 	if (x == COURSE_FREE)
 		return y;
@@ -39,7 +39,7 @@ static course either(course x, course y)
 }
 
 /* Of a function that rises in its one argument that is not free. */
-static course rising(course x, course y)
+static monotone rising(monotone x, monotone y)
 {
 	if (x == COURSE_FREE)
 		return y;
@@ -47,7 +47,7 @@ static course rising(course x, course y)
 }
 
 /* max or min of both. */
-static course extreme(course x, course y, course of)
+static monotone extreme(monotone x, monotone y, monotone of)
 {
 	if (x == COURSE_FREE || y == COURSE_FREE)
 		return rising(x, y);
@@ -89,23 +89,23 @@ static bearing bearing_of_expr(const kexpr *e)
 
 /* ---- courses ------------------------------------------------------------ */
 
-static course course_of(const kexpr *e, target t);
+static monotone monotone_of(const kexpr *e, target t);
 
-static course course_read(const kexpr *e, target t)
+static monotone monotone_read(const kexpr *e, target t)
 {
 	int ndim = kx_ndim(e);
 	for (int d = 0; d < ndim; d++)
-		if (course_of(e->args[d], t) != COURSE_FREE)
+		if (monotone_of(e->args[d], t) != COURSE_FREE)
 			return COURSE_OTHER;
-	course own = e->input == t.input ? t.read : COURSE_FREE;
-	return e->guarded ? either(own, course_of(e->args[ndim], t)) : own;
+	monotone own = e->input == t.input ? t.read : COURSE_FREE;
+	return e->guarded ? either(own, monotone_of(e->args[ndim], t)) : own;
 }
 
 /* x * y of floats, where the factor that is free has a sign. */
-static course course_product(const kexpr *e, course x, course y)
+static monotone monotone_product(const kexpr *e, monotone x, monotone y)
 {
 	const kexpr *factor = x == COURSE_FREE ? e->args[0] : e->args[1];
-	course c = rising(x, y);
+	monotone c = rising(x, y);
 	switch (bearing_of_expr(factor).sign) {
 	case SIGN_PLUS:
 		return c;
@@ -117,7 +117,7 @@ static course course_product(const kexpr *e, course x, course y)
 	return COURSE_OTHER;
 }
 
-static course course_float(const kexpr *e, course x, course y)
+static monotone monotone_float(const kexpr *e, monotone x, monotone y)
 {
 	bearing by;
 	switch (e->fn) {
@@ -126,7 +126,7 @@ static course course_float(const kexpr *e, course x, course y)
 	case FN_SUB:
 		return rising(x, turned(y));
 	case FN_MUL:
-		return course_product(e, x, y);
+		return monotone_product(e, x, y);
 	case FN_DIV:
 		by = bearing_of_expr(e->args[1]);
 		if (y != COURSE_FREE || !by.nonzero || by.sign == SIGN_ANY)
@@ -141,7 +141,7 @@ static course course_float(const kexpr *e, course x, course y)
 
 /* A comparison of NaN is false, as its maximum and minimum are NaN: the parts'
  * conditions combine by And, which one of NaN makes false, but not by Or. */
-static course compared(const kexpr *e, course c)
+static monotone compared(const kexpr *e, monotone c)
 {
 	bool real = dtype_is_float(e->args[0]->type);
 	return real && c == COURSE_MAX ? COURSE_OTHER : c;
@@ -150,10 +150,10 @@ static course compared(const kexpr *e, course c)
 /* Functions that are defined for part of the numbers alone are missing: if one
  * part is NaN, so is the maximum.  So is arithmetic on integers, which
  * wraps. */
-static course course_fn(const kexpr *e, target t)
+static monotone monotone_fn(const kexpr *e, target t)
 {
-	course x = course_of(e->args[0], t);
-	course y = e->nargs > 1 ? course_of(e->args[1], t) : COURSE_FREE;
+	monotone x = monotone_of(e->args[0], t);
+	monotone y = e->nargs > 1 ? monotone_of(e->args[1], t) : COURSE_FREE;
 	if (x == COURSE_FREE && y == COURSE_FREE)
 		return COURSE_FREE;
 	if (x == COURSE_OTHER || y == COURSE_OTHER)
@@ -174,7 +174,7 @@ static course course_fn(const kexpr *e, target t)
 	case FN_LE:
 		return compared(e, rising(turned(x), y));
 	default:
-		return dtype_is_float(e->type) ? course_float(e, x, y)
+		return dtype_is_float(e->type) ? monotone_float(e, x, y)
 					       : COURSE_OTHER;
 	}
 }
@@ -205,10 +205,10 @@ static bool is_infinite(const kexpr *e, bool minus)
 
 /* A condition that depends on the input decides between two values that do
  * not, one of which is never the greater one. */
-static course course_select(const kexpr *e, target t)
+static monotone monotone_select(const kexpr *e, target t)
 {
-	course c = course_of(e->args[0], t);
-	course x = course_of(e->args[1], t), y = course_of(e->args[2], t);
+	monotone c = monotone_of(e->args[0], t);
+	monotone x = monotone_of(e->args[1], t), y = monotone_of(e->args[2], t);
 	if (c == COURSE_FREE)
 		return either(x, y);
 	if (x != COURSE_FREE || y != COURSE_FREE)
@@ -220,24 +220,24 @@ static course course_select(const kexpr *e, target t)
 	return COURSE_OTHER;
 }
 
-static course course_of(const kexpr *e, target t)
+static monotone monotone_of(const kexpr *e, target t)
 {
-	course x;
+	monotone x;
 	switch (e->kind) {
 	case KX_READ:
-		return course_read(e, t);
+		return monotone_read(e, t);
 	case KX_FN:
-		return course_fn(e, t);
+		return monotone_fn(e, t);
 	case KX_SELECT:
-		return course_select(e, t);
+		return monotone_select(e, t);
 	case KX_CAST:
-		x = course_of(e->args[0], t);
+		x = monotone_of(e->args[0], t);
 		return x == COURSE_FREE || rises(e->args[0]->type, e->type)
 			       ? x
 			       : COURSE_OTHER;
 	default:
 		for (int i = 0; i < e->nargs; i++)
-			if (course_of(e->args[i], t) != COURSE_FREE)
+			if (monotone_of(e->args[i], t) != COURSE_FREE)
 				return COURSE_OTHER;
 		return COURSE_FREE;
 	}
@@ -245,7 +245,7 @@ static course course_of(const kexpr *e, target t)
 
 /* ---- kernels ------------------------------------------------------------ */
 
-static course course_by(reducer r)
+static monotone monotone_by(reducer r)
 {
 	switch (r) {
 	case RED_MAX:
@@ -259,7 +259,7 @@ static course course_by(reducer r)
 	}
 }
 
-static reducer reducer_for(const kernel *k, course c)
+static reducer reducer_for(const kernel *k, monotone c)
 {
 	bool logic = k->type == DT_BOOL;
 	if (c == COURSE_MAX)
@@ -267,7 +267,7 @@ static reducer reducer_for(const kernel *k, course c)
 	return c == COURSE_MIN ? logic ? RED_AND : RED_MIN : RED_NONE;
 }
 
-reducer kernel_passes(const kernel *k, int input, reducer r)
+reducer kernel_commutes_with(const kernel *k, int input, reducer r)
 {
 	bool logic = r == RED_OR || r == RED_AND;
 	if (!k->body || logic != (k->inputs[input].type == DT_BOOL))
@@ -279,11 +279,11 @@ reducer kernel_passes(const kernel *k, int input, reducer r)
 		return adds && zero && kernel_body_linear(k, input) ? RED_SUM
 								    : RED_NONE;
 	}
-	target t = { input, course_by(r) };
+	target t = { input, monotone_by(r) };
 	if (t.read == COURSE_OTHER)
 		return RED_NONE;
-	course c = course_of(k->body, t);
-	if (k->reducer != RED_NONE && course_by(k->reducer) != c)
+	monotone c = monotone_of(k->body, t);
+	if (k->reducer != RED_NONE && monotone_by(k->reducer) != c)
 		return RED_NONE;
 	return reducer_for(k, c);
 }

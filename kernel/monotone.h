@@ -17,6 +17,6 @@
 
 /* The reducer s that combines the results if the input is partial by r, and the
  * other inputs are not partial; RED_NONE where it has to be combined before. */
-reducer kernel_passes(const kernel *k, int input, reducer r);
+reducer kernel_commutes_with(const kernel *k, int input, reducer r);
 
 #endif

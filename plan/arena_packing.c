@@ -146,7 +146,7 @@ static void improve(packer *k, entry *order, int64_t bound)
 
 /* Items that live as long as any are stacked at the bottom; returns the others
  * in *rest and the end of the stack. */
-static int64_t place_throughout(memory_item *items, int n, int64_t align,
+static int64_t place_throughout(arena_item *items, int n, int64_t align,
 				entry *rest, int *nrest)
 {
 	int first = n ? items[0].first : 0, last = n ? items[0].last : 0;
@@ -157,7 +157,7 @@ static int64_t place_throughout(memory_item *items, int n, int64_t align,
 	int64_t base = 0;
 	*nrest = 0;
 	for (int i = 0; i < n; i++) {
-		memory_item *m = &items[i];
+		arena_item *m = &items[i];
 		int64_t size = round_up(m->nbytes, align);
 		m->offset = 0;
 		if (size > 0 && m->first == first && m->last == last) {
@@ -284,7 +284,7 @@ static void place_quickly(arena *tmp, packer *k, entry *order)
 
 /* ---- the arena --------------------------------------------------------- */
 
-int64_t memory_place(memory_item *items, int n, int64_t align)
+int64_t memory_place(arena_item *items, int n, int64_t align)
 {
 	arena *tmp = arena_new();
 	entry *order = ARENA_ARRAY(tmp, entry, n);
@@ -321,7 +321,7 @@ static int by_instant(const void *x, const void *y)
 	return (a->nbytes > b->nbytes) - (a->nbytes < b->nbytes);
 }
 
-int64_t memory_bound(const memory_item *items, int n, int64_t align)
+int64_t memory_bound(const arena_item *items, int n, int64_t align)
 {
 	arena *tmp = arena_new();
 	event *events = ARENA_ARRAY(tmp, event, 2 * (size_t)n);

@@ -12,7 +12,7 @@
 #include "plan/lifetimes.h"
 #include "plan/overlap.h"
 
-bool flaw(checker *c, const char *fmt, ...)
+bool flaw(plan_checker *c, const char *fmt, ...)
 {
 	char what[512];
 	va_list ap;
@@ -30,7 +30,7 @@ static bool is_index(int i, int n)
 }
 
 /* Cuts name what exists, and leave no worker without a part of it. */
-static bool check_cuts(checker *c, const cuts *x, int n,
+static bool check_cuts(plan_checker *c, const cuts *x, int n,
 		       const int64_t *extents)
 {
 	const mesh *m = &c->p->mesh;
@@ -47,7 +47,7 @@ static bool check_cuts(checker *c, const cuts *x, int n,
 	return true;
 }
 
-static bool check_mesh(checker *c)
+static bool check_mesh(plan_checker *c)
 {
 	const mesh *m = &c->p->mesh;
 	int64_t workers = 1;
@@ -68,7 +68,7 @@ static bool check_mesh(checker *c)
 
 /* ---- tensors, nodes ---------------------------------------------------- */
 
-static bool check_tensor(checker *c, const plan_tensor *t, strmap *names)
+static bool check_tensor(plan_checker *c, const plan_tensor *t, strmap *names)
 {
 	int64_t n;
 	if (strmap_get(names, t->name))
@@ -103,7 +103,7 @@ static bool same_type(const plan_tensor *t, dtype type, int ndim,
 
 /* The next value of a state: a result with the state's type, shape and cuts
  * that is the next value of no other state. */
-static bool check_next(checker *c, const plan_tensor *t, bool *taken)
+static bool check_next(plan_checker *c, const plan_tensor *t, bool *taken)
 {
 	const plan *p = c->p;
 	if (t->role != PLAN_STATE || t->next == -1)
@@ -122,7 +122,7 @@ static bool check_next(checker *c, const plan_tensor *t, bool *taken)
 }
 
 /* The tensors of one element that a step of training has. */
-static bool check_training(checker *c)
+static bool check_training(plan_checker *c)
 {
 	const plan *p = c->p;
 	if (!p->training)
@@ -146,7 +146,7 @@ static bool check_training(checker *c)
 	return true;
 }
 
-static bool check_tensors(checker *c, arena *tmp)
+static bool check_tensors(plan_checker *c, arena *tmp)
 {
 	const plan *p = c->p;
 	strmap *names = strmap_new(tmp);
@@ -184,7 +184,7 @@ static bool check_tensors(checker *c, arena *tmp)
 }
 
 /* Whether a variable may be divided: partial results must be combinable. */
-static bool check_divided(checker *c, const kernel *k, int v)
+static bool check_divided(plan_checker *c, const kernel *k, int v)
 {
 	if (k->vars[v].kind == KVAR_OUTPUT)
 		return !(k->opaque && v >= k->nout - k->nhidden) ||
@@ -199,7 +199,7 @@ static bool check_divided(checker *c, const kernel *k, int v)
 		    reducer_name(k->reducer));
 }
 
-static bool check_division(checker *c, const plan_node *n, const kernel *k)
+static bool check_division(plan_checker *c, const plan_node *n, const kernel *k)
 {
 	const plan *p = c->p;
 	int64_t extents[MAX_NVARS];
@@ -214,7 +214,7 @@ static bool check_division(checker *c, const plan_node *n, const kernel *k)
 	return true;
 }
 
-static bool check_node(checker *c, const plan_node *n, int *producer)
+static bool check_node(plan_checker *c, const plan_node *n, int *producer)
 {
 	const plan *p = c->p;
 	int64_t dims[MAX_NDIM];
@@ -245,7 +245,7 @@ static bool check_node(checker *c, const plan_node *n, int *producer)
 	return check_division(c, n, k);
 }
 
-static bool check_nodes(checker *c, arena *tmp)
+static bool check_nodes(plan_checker *c, arena *tmp)
 {
 	const plan *p = c->p;
 	int *producer = ARENA_ARRAY(tmp, int, p->ntensors);
@@ -276,7 +276,7 @@ static bool reads_tensor(const plan *p, const plan_node *n, int tensor)
 }
 
 /* Whether the formula of a buffer is meaningful. */
-static bool check_formula(checker *c, const plan_buffer *b)
+static bool check_formula(plan_checker *c, const plan_buffer *b)
 {
 	const plan *p = c->p;
 	if (b->region == PLAN_STORED)
@@ -290,12 +290,12 @@ static bool check_formula(checker *c, const plan_buffer *b)
 		       flaw(c, "its node does not read the tensor");
 	if (n->output != b->tensor)
 		return flaw(c, "its node does not compute the tensor");
-	return b->region != PLAN_OWN ||
+	return b->region != PLAN_REDUCED_SHARD ||
 	       plan_partial(p, b->node, NULL) != RED_NONE ||
 	       flaw(c, "its node gives no partial results");
 }
 
-static bool check_buffers(checker *c)
+static bool check_buffers(plan_checker *c)
 {
 	const plan *p = c->p;
 	int64_t end, top = 0;
@@ -336,7 +336,7 @@ typedef struct progress {
 	bool *run;     /* per node */
 } progress;
 
-static bool check_source(checker *c, const progress *g, int buffer)
+static bool check_source(plan_checker *c, const progress *g, int buffer)
 {
 	if (!is_index(buffer, c->p->nbuffers))
 		return flaw(c, "it reads buffer %d of %d", buffer,
@@ -348,7 +348,7 @@ static bool check_source(checker *c, const progress *g, int buffer)
 	       flaw(c, "it reads buffer %d before that is written", buffer);
 }
 
-static bool check_run(checker *c, const plan_instr *in, progress *g)
+static bool check_run(plan_checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
 	if (!is_index(in->node, p->nnodes) || g->run[in->node])
@@ -382,7 +382,7 @@ static bool is_changing(const plan *p, int buffer)
 	       t->next >= 0;
 }
 
-static bool check_update(checker *c, const plan_instr *in, progress *g)
+static bool check_update(plan_checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
 	const plan_tensor *state = &p->tensors[p->buffers[in->to].tensor];
@@ -394,14 +394,15 @@ static bool check_update(checker *c, const plan_instr *in, progress *g)
 		    state->name);
 }
 
-static bool check_move(checker *c, const plan_instr *in, const progress *g)
+static bool check_move(plan_checker *c, const plan_instr *in, const progress *g)
 {
 	const plan *p = c->p;
 	if (!check_source(c, g, in->from))
 		return false;
 	const plan_buffer *from = &p->buffers[in->from];
 	const plan_buffer *to = &p->buffers[in->to];
-	bool whole = from->region == PLAN_STORED || from->region == PLAN_OWN ||
+	bool whole = from->region == PLAN_STORED ||
+		     from->region == PLAN_REDUCED_SHARD ||
 		     (from->region == PLAN_PRODUCES &&
 		      plan_partial(p, from->node, NULL) == RED_NONE);
 	bool kept = to->region == PLAN_STORED || to->region == PLAN_NEEDS;
@@ -410,7 +411,8 @@ static bool check_move(checker *c, const plan_instr *in, const progress *g)
 		    in->from);
 }
 
-static bool check_combine(checker *c, const plan_instr *in, const progress *g)
+static bool check_combine(plan_checker *c, const plan_instr *in,
+			  const progress *g)
 {
 	const plan *p = c->p;
 	if (!is_index(in->node, p->nnodes) ||
@@ -421,14 +423,14 @@ static bool check_combine(checker *c, const plan_instr *in, const progress *g)
 	const plan_buffer *from = &p->buffers[in->from];
 	const plan_buffer *to = &p->buffers[in->to];
 	bool partial = from->region == PLAN_PRODUCES && from->node == in->node;
-	bool share = to->region == PLAN_OWN ? to->node == in->node
+	bool share = to->region == PLAN_REDUCED_SHARD ? to->node == in->node
 					    : to->region == PLAN_STORED;
 	return (partial && share && from->tensor == to->tensor) ||
 	       flaw(c, "buffer %d cannot be combined from buffer %d", in->to,
 		    in->from);
 }
 
-static bool check_instr(checker *c, const plan_instr *in, progress *g)
+static bool check_instr(plan_checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
 	bool ok = false, exists = is_index(in->to, p->nbuffers);
@@ -456,7 +458,7 @@ static bool check_instr(checker *c, const plan_instr *in, progress *g)
 
 /* Each state that changes gets its next value, which the overlaps of buffers
  * make sure of where both have one place. */
-static bool check_states(checker *c, const progress *g)
+static bool check_states(plan_checker *c, const progress *g)
 {
 	const plan *p = c->p;
 	c->table = "tensors";
@@ -474,7 +476,7 @@ static bool check_states(checker *c, const progress *g)
 	return true;
 }
 
-static bool check_program(checker *c, arena *tmp)
+static bool check_program(plan_checker *c, arena *tmp)
 {
 	const plan *p = c->p;
 	progress g = { ARENA_ARRAY(tmp, bool, p->nbuffers),
@@ -506,7 +508,7 @@ static int64_t expr_length(const kexpr *e)
 /* The reads of a kernel are found in time proportional to the length of its
  * body.  A worker does that for each buffer with a formula and each input of a
  * run; a plan that needs more than a second or so for it is refused. */
-static bool check_work(checker *c, arena *tmp)
+static bool check_work(plan_checker *c, arena *tmp)
 {
 	enum { MOST_WORK = 20000000 };
 	const plan *p = c->p;
@@ -531,7 +533,7 @@ static bool check_work(checker *c, arena *tmp)
 	return work < MOST_WORK || flaw(c, "the kernels are too long");
 }
 
-static bool check_overlaps(checker *c)
+static bool check_overlaps(plan_checker *c)
 {
 	int x, y;
 	if (!plan_overlap(c->p, &x, &y))
@@ -544,7 +546,7 @@ static bool check_overlaps(checker *c)
 bool plan_check(const plan *p, diag_sink *s, const char *path)
 {
 	arena *tmp = arena_new();
-	checker c = { .p = p, .sink = s, .path = path };
+	plan_checker c = { .p = p, .sink = s, .path = path };
 	bool ok = check_mesh(&c) && check_tensors(&c, tmp) &&
 		  check_nodes(&c, tmp) && check_buffers(&c) &&
 		  check_program(&c, tmp) && check_work(&c, tmp) &&

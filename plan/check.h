@@ -5,16 +5,16 @@
 
 #include "plan/plan.h"
 
-typedef struct checker {
+typedef struct plan_checker {
 	const plan *p;
 	diag_sink *sink;
 	const char *path;
 	const char *table; /* and row, that are being looked at */
 	int row;
-} checker;
+} plan_checker;
 
 /* Adds an error at the place that is being looked at; returns false. */
-bool flaw(checker *c, const char *fmt, ...)
+bool flaw(plan_checker *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "plan/check.h"
 
-static bool check_size(checker *c, const plan_buffer *b, const region *r)
+static bool check_size(plan_checker *c, const plan_buffer *b, const region *r)
 {
 	int64_t nbytes;
 	dtype type = c->p->tensors[b->tensor].type;
@@ -23,7 +23,7 @@ static bool agree(const region *x, const region *y)
 		x->count == y->count);
 }
 
-static bool check_run_at(checker *c, const plan_instr *in,
+static bool check_run_at(plan_checker *c, const plan_instr *in,
 			 const region *regions, int worker)
 {
 	const plan *p = c->p;
@@ -51,11 +51,12 @@ static bool check_run_at(checker *c, const plan_instr *in,
 }
 
 /* A COMBINE straight into the stored block: that is the worker's share. */
-static bool check_share_at(checker *c, const plan_instr *in,
+static bool check_share_at(plan_checker *c, const plan_instr *in,
 			   const region *regions, int worker)
 {
-	const plan_buffer share = { .tensor = c->p->buffers[in->to].tensor,
-				    .region = PLAN_OWN, .node = in->node };
+	const plan_buffer share = {.tensor = c->p->buffers[in->to].tensor,
+				   .region = PLAN_REDUCED_SHARD,
+				   .node = in->node};
 	int coords[MAX_AXES];
 	mesh_coords(&c->p->mesh, worker, coords);
 	region r = plan_region_at(c->p, &share, coords);
@@ -63,7 +64,7 @@ static bool check_share_at(checker *c, const plan_instr *in,
 	       flaw(c, "its share is not what buffer %d holds", in->to);
 }
 
-static bool check_worker(checker *c, region *regions, int worker)
+static bool check_worker(plan_checker *c, region *regions, int worker)
 {
 	const plan *p = c->p;
 	c->table = "buffers";
@@ -89,7 +90,7 @@ bool plan_check_worker(const plan *p, int worker, diag_sink *s,
 		       const char *path)
 {
 	arena *tmp = arena_new();
-	checker c = { .p = p, .sink = s, .path = path };
+	plan_checker c = { .p = p, .sink = s, .path = path };
 	bool ok = check_worker(&c, ARENA_ARRAY(tmp, region, p->nbuffers),
 			       worker);
 	arena_free(tmp);

@@ -75,7 +75,8 @@ static bool is_halo(const look *l)
 				: &l->p->nodes[from->node].cuts;
 	int mine[MAX_NVARS], theirs[MAX_NVARS];
 	const ends *e = ends_of(l, l->worker);
-	if (from->region == PLAN_OWN || !box_contains(&e->to.at, &e->from.at))
+	if (from->region == PLAN_REDUCED_SHARD ||
+	    !box_contains(&e->to.at, &e->from.at))
 		return false;
 	grid_index(l->p, c, l->worker, mine);
 	for (int i = 0; i < l->npieces; i++) {

@@ -81,7 +81,7 @@ bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from)
 typedef struct placer {
 	const plan *p;
 	lifetime *lives;
-	forms *forms;
+	region_classes *region_classes;
 	/* Buffers that share a place are one group; group[b] leads to the first
 	 * of them, and heir[] of that says who has to get the place, or -1. */
 	int *group, *heir;
@@ -121,8 +121,9 @@ static bool is_in_place(const placer *s, int t, int from)
 	const plan_buffer *to = &s->p->buffers[s->p->program[t].to];
 	return plan_may_overwrite(s->p, s->lives, t, from) &&
 	       x->nbytes == to->nbytes &&
-	       forms_same(s->forms, forms_of(s->forms, x),
-			  forms_of(s->forms, to));
+	       region_class_same(s->region_classes,
+				 region_class_of(s->region_classes, x),
+				 region_class_of(s->region_classes, to));
 }
 
 /* Whether a place is free again when the buffer that has to get it begins. */
@@ -155,17 +156,17 @@ static void join_in_place(const placer *s)
 	}
 }
 
-plan_places plan_find_places(arena *a, const plan *p, forms *f)
+plan_places plan_find_places(arena *a, const plan *p, region_classes *f)
 {
 	placer s = { p, plan_lifetimes(a, p), f,
 		     ARENA_ARRAY(a, int, p->nbuffers),
 		     ARENA_ARRAY(a, int, p->nbuffers) };
 	const lifetime *l = s.lives;
-	memory_item *items = ARENA_ARRAY(a, memory_item, p->nbuffers);
+	arena_item *items = ARENA_ARRAY(a, arena_item, p->nbuffers);
 	join_states(&s);
 	join_in_place(&s);
 	for (int b = 0; b < p->nbuffers; b++) {
-		memory_item *m = &items[group_of(s.group, b)];
+		arena_item *m = &items[group_of(s.group, b)];
 		bool fresh = m->nbytes == 0;
 		s.group[b] = group_of(s.group, b);
 		if (l[b].first > l[b].last)
@@ -182,7 +183,7 @@ plan_places plan_find_places(arena *a, const plan *p, forms *f)
 int64_t plan_place(plan *p)
 {
 	arena *tmp = arena_new();
-	plan_places x = plan_find_places(tmp, p, forms_new(tmp, p));
+	plan_places x = plan_find_places(tmp, p, region_classes_new(tmp, p));
 	p->arena_bytes = memory_place(x.items, p->nbuffers, PLAN_ALIGN);
 	for (int b = 0; b < p->nbuffers; b++)
 		p->buffers[b].offset = x.items[x.group[b]].offset;

@@ -26,10 +26,10 @@ lifetime *plan_lifetimes(arena *a, const plan *p);
  * others are empty. */
 typedef struct plan_places {
 	int *group;
-	memory_item *items;
+	arena_item *items;
 } plan_places;
 
-plan_places plan_find_places(arena *a, const plan *p, forms *f);
+plan_places plan_find_places(arena *a, const plan *p, region_classes *f);
 
 /* Adds, for each state whose next value cannot lie in its place, a MOVE that
  * brings it there after the last reader of the old value. */
@@ -41,7 +41,7 @@ void plan_reads(const plan *p, const plan_instr *in,
 
 /* Whether the result of a RUN at instant t may lie where buffer `from`, one of
  * its inputs, lies: its last use, in place through every input that it is.
- * Whether the regions agree is another question, forms_same(). */
+ * Whether the regions agree is another question, region_class_same(). */
 bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from);
 
 #endif

@@ -13,7 +13,7 @@ static int by_size(const void *x, const void *y)
 }
 
 /* The first instant at which most is in use; instants count from -1. */
-static int find_instant(const plan *p, const memory_item *items)
+static int find_instant(const plan *p, const arena_item *items)
 {
 	arena *tmp = arena_new();
 	int64_t *change = ARENA_ARRAY(tmp, int64_t, (size_t)p->ninstrs + 3);
@@ -36,7 +36,7 @@ static int find_instant(const plan *p, const memory_item *items)
 plan_peak plan_find_peak(arena *a, const plan *p)
 {
 	arena *tmp = arena_new();
-	plan_places x = plan_find_places(tmp, p, forms_new(tmp, p));
+	plan_places x = plan_find_places(tmp, p, region_classes_new(tmp, p));
 	lifetime *l = plan_lifetimes(tmp, p);
 	int *holder = ARENA_ARRAY(tmp, int, p->nbuffers);
 	plan_peak peak = { .instr = find_instant(p, x.items) };
@@ -50,7 +50,7 @@ plan_peak plan_find_peak(arena *a, const plan *p)
 	}
 	peak.uses = ARENA_ARRAY(a, plan_use, p->nbuffers);
 	for (int b = 0; b < p->nbuffers; b++) {
-		const memory_item *m = &x.items[b];
+		const arena_item *m = &x.items[b];
 		if (m->nbytes == 0 || m->first > t || m->last < t)
 			continue;
 		int holds = holder[b] ? holder[b] - 1 : b;

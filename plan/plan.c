@@ -132,7 +132,7 @@ region plan_region_at(const plan *p, const plan_buffer *b, const int *coords)
 		at = space_at(p, &p->nodes[b->node], coords);
 		return whole_region(kernel_produces(
 			p->kernels[p->nodes[b->node].kernel].kernel, &at));
-	case PLAN_OWN:
+	case PLAN_REDUCED_SHARD:
 		break;
 	}
 	return own_at(p, b, coords);

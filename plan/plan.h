@@ -113,8 +113,8 @@ typedef enum plan_region_kind {
 			  through all its inputs that are this tensor */
 	PLAN_PRODUCES, /* the node's block of the result: a partial result where
 			  reduction variables are cut */
-	PLAN_OWN,      /* the share of the node's result that the worker
-			  combines, see transfer.h */
+	PLAN_REDUCED_SHARD, /* the share of the node's result that the worker
+			       combines, see transfer.h */
 } plan_region_kind;
 
 typedef struct plan_buffer {

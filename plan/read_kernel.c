@@ -206,7 +206,7 @@ static bool read_kvar(reader *r, json_t *j, kvar *v)
 	    !read_int_value(r, json_array_get(j, 2), "a variable's extent", 0,
 			    PLAN_MAX_BYTES, &v->extent) ||
 	    (n == 4 && !read_text_value(r, json_array_get(j, 3), "a reason",
-					&v->whole_because)))
+					&v->indivisible_reason)))
 		return false;
 	if (!strcmp(kind, "output"))
 		v->kind = KVAR_OUTPUT;

@@ -46,10 +46,10 @@ typedef struct table {
 	size_t nslots; /* a power of two */
 } table;
 
-struct forms {
+struct region_classes {
 	arena *a;
 	const plan *p;
-	VEC(form) forms;
+	VEC(form) region_classes;
 	VEC(fact) facts;
 	table of_forms, of_facts;
 };
@@ -60,9 +60,9 @@ static void table_new(arena *a, table *t, size_t nslots)
 	t->slots = ARENA_ARRAY(a, int, nslots);
 }
 
-forms *forms_new(arena *a, const plan *p)
+region_classes *region_classes_new(arena *a, const plan *p)
 {
-	forms *f = ARENA_NEW(a, forms);
+	region_classes *f = ARENA_NEW(a, region_classes);
 	f->a = a;
 	f->p = p;
 	table_new(a, &f->of_forms, 64);
@@ -79,7 +79,7 @@ static void make_key(const plan *p, const plan_buffer *b, key *k)
 	memset(k, 0, sizeof(*k));
 	k->region = (int)b->region;
 	k->type = (int)t->type;
-	if (b->region == PLAN_STORED || b->region == PLAN_OWN) {
+	if (b->region == PLAN_STORED || b->region == PLAN_REDUCED_SHARD) {
 		k->tensor_cuts = t->cuts;
 		k->ndim = t->ndim;
 		memcpy(k->dims, t->dims, (size_t)t->ndim * sizeof(*t->dims));
@@ -97,7 +97,8 @@ static void make_key(const plan *p, const plan_buffer *b, key *k)
 static uint32_t axes_of(const mesh *m, const key *k)
 {
 	bool node = k->region != PLAN_STORED;
-	bool tensor = k->region == PLAN_STORED || k->region == PLAN_OWN;
+	bool tensor =
+		k->region == PLAN_STORED || k->region == PLAN_REDUCED_SHARD;
 	uint32_t axes = 0;
 	for (int a = 0; a < m->naxes; a++)
 		if ((node && k->node_cuts.dim[a] != CUT_NONE) ||
@@ -119,7 +120,7 @@ static bool next_coords(const mesh *m, uint32_t axes, int *coords)
 	return false;
 }
 
-static int64_t most_bytes(const forms *f, const form *x)
+static int64_t most_bytes(const region_classes *f, const form *x)
 {
 	int coords[MAX_AXES] = { 0 };
 	int64_t most = 0;
@@ -142,25 +143,25 @@ static size_t hash_key(const key *k)
 	return (size_t)h;
 }
 
-static int *form_slot(const forms *f, const key *k)
+static int *form_slot(const region_classes *f, const key *k)
 {
 	size_t mask = f->of_forms.nslots - 1, i = hash_key(k) & mask;
 	for (;; i = (i + 1) & mask) {
 		int *slot = &f->of_forms.slots[i];
-		if (!*slot || !memcmp(&f->forms.at[*slot - 1].key, k,
+		if (!*slot || !memcmp(&f->region_classes.at[*slot - 1].key, k,
 				      sizeof(*k)))
 			return slot;
 	}
 }
 
-static void grow_forms(forms *f)
+static void grow_forms(region_classes *f)
 {
 	table_new(f->a, &f->of_forms, 2 * f->of_forms.nslots);
-	for (int i = 0; i < f->forms.n; i++)
-		*form_slot(f, &f->forms.at[i].key) = i + 1;
+	for (int i = 0; i < f->region_classes.n; i++)
+		*form_slot(f, &f->region_classes.at[i].key) = i + 1;
 }
 
-int forms_of(forms *f, const plan_buffer *b)
+int region_class_of(region_classes *f, const plan_buffer *b)
 {
 	key k;
 	make_key(f->p, b, &k);
@@ -170,21 +171,21 @@ int forms_of(forms *f, const plan_buffer *b)
 	form x = { .buffer = *b, .axes = axes_of(&f->p->mesh, &k) };
 	memcpy(&x.key, &k, sizeof(k));
 	x.nbytes = most_bytes(f, &x);
-	vec_push(f->a, &f->forms, x);
-	*slot = f->forms.n;
-	if ((size_t)f->forms.n * 2 > f->of_forms.nslots)
+	vec_push(f->a, &f->region_classes, x);
+	*slot = f->region_classes.n;
+	if ((size_t)f->region_classes.n * 2 > f->of_forms.nslots)
 		grow_forms(f);
-	return f->forms.n - 1;
+	return f->region_classes.n - 1;
 }
 
-int64_t forms_nbytes(forms *f, int x)
+int64_t region_class_nbytes(region_classes *f, int x)
 {
-	return f->forms.at[x].nbytes;
+	return f->region_classes.at[x].nbytes;
 }
 
 /* ---- facts ------------------------------------------------------------- */
 
-static int *fact_slot(const forms *f, int kind, int x, int y)
+static int *fact_slot(const region_classes *f, int kind, int x, int y)
 {
 	size_t mask = f->of_facts.nslots - 1;
 	size_t i = hash_i64(hash_i64(hash_i64(HASH_SEED, kind), x), y) & mask;
@@ -196,7 +197,7 @@ static int *fact_slot(const forms *f, int kind, int x, int y)
 	}
 }
 
-static void grow_facts(forms *f)
+static void grow_facts(region_classes *f)
 {
 	table_new(f->a, &f->of_facts, 2 * f->of_facts.nslots);
 	for (int i = 0; i < f->facts.n; i++) {
@@ -205,7 +206,7 @@ static void grow_facts(forms *f)
 	}
 }
 
-static void add_fact(forms *f, fact x)
+static void add_fact(region_classes *f, fact x)
 {
 	vec_push(f->a, &f->facts, x);
 	*fact_slot(f, x.kind, x.x, x.y) = f->facts.n;
@@ -229,13 +230,13 @@ static bool covers(const region *x, const region *y)
 }
 
 /* Whether a predicate holds of the regions on every worker. */
-static bool on_all(forms *f, fact_kind kind, int x, int y,
+static bool on_all(region_classes *f, fact_kind kind, int x, int y,
 		   bool (*holds)(const region *, const region *))
 {
 	int slot = *fact_slot(f, (int)kind, x, y);
 	if (slot)
 		return f->facts.at[slot - 1].value;
-	const form *a = &f->forms.at[x], *b = &f->forms.at[y];
+	const form *a = &f->region_classes.at[x], *b = &f->region_classes.at[y];
 	int coords[MAX_AXES] = { 0 };
 	bool all = true;
 	do {
@@ -247,35 +248,35 @@ static bool on_all(forms *f, fact_kind kind, int x, int y,
 	return all;
 }
 
-bool forms_same(forms *f, int x, int y)
+bool region_class_same(region_classes *f, int x, int y)
 {
 	return x == y || on_all(f, FACT_SAME, x, y, same);
 }
 
-bool forms_cover(forms *f, int x, int y)
+bool region_class_cover(region_classes *f, int x, int y)
 {
-	bool whole = f->forms.at[x].key.region != PLAN_OWN;
+	bool whole = f->region_classes.at[x].key.region != PLAN_REDUCED_SHARD;
 	return (x == y && whole) || on_all(f, FACT_COVERS, x, y, covers);
 }
 
 /* The form of a run, besides what it writes to, is that of what it makes. */
-static int source_form(forms *f, const plan_instr *in)
+static int source_form(region_classes *f, const plan_instr *in)
 {
 	if (in->op != PLAN_RUN)
-		return forms_of(f, &f->p->buffers[in->from]);
+		return region_class_of(f, &f->p->buffers[in->from]);
 	const plan_buffer made = { .tensor = f->p->nodes[in->node].output,
 				   .region = PLAN_PRODUCES,
 				   .node = in->node };
-	return forms_of(f, &made);
+	return region_class_of(f, &made);
 }
 
-int forms_instr(forms *f, const plan_instr *in)
+int region_class_instr(region_classes *f, const plan_instr *in)
 {
 	static const fact_kind kinds[] = { [PLAN_RUN] = FACT_RUN,
 					   [PLAN_MOVE] = FACT_MOVE,
 					   [PLAN_COMBINE] = FACT_COMBINE };
 	fact x = { .kind = (int)kinds[in->op], .x = source_form(f, in),
-		   .y = forms_of(f, &f->p->buffers[in->to]) };
+		   .y = region_class_of(f, &f->p->buffers[in->to]) };
 	int slot = *fact_slot(f, x.kind, x.x, x.y);
 	if (slot)
 		return slot - 1;
@@ -287,14 +288,14 @@ int forms_instr(forms *f, const plan_instr *in)
 	return f->facts.n - 1;
 }
 
-int64_t forms_received(forms *f, const plan_instr *in)
+int64_t region_class_received(region_classes *f, const plan_instr *in)
 {
-	int what = forms_instr(f, in);
+	int what = region_class_instr(f, in);
 	return f->facts.at[what].value;
 }
 
-collective forms_collective(forms *f, const plan_instr *in)
+collective region_class_collective(region_classes *f, const plan_instr *in)
 {
-	int what = forms_instr(f, in);
+	int what = region_class_instr(f, in);
 	return f->facts.at[what].collective;
 }

@@ -10,30 +10,30 @@
 
 #include "plan/plan.h"
 
-typedef struct forms forms;
+typedef struct region_classes region_classes;
 
 /* In a.  Of a plan whose mesh, tensors, kernels and nodes stay as they are; its
  * buffers need not be there yet. */
-forms *forms_new(arena *a, const plan *p);
+region_classes *region_classes_new(arena *a, const plan *p);
 
 /* The number of a buffer's form. */
-int forms_of(forms *f, const plan_buffer *b);
+int region_class_of(region_classes *f, const plan_buffer *b);
 
 /* The most bytes that any worker has in a buffer of form x. */
-int64_t forms_nbytes(forms *f, int x);
+int64_t region_class_nbytes(region_classes *f, int x);
 
 /* Whether buffers of forms x and y hold the same region on every worker;
  * whether the region of x covers that of y on every worker. */
-bool forms_same(forms *f, int x, int y);
-bool forms_cover(forms *f, int x, int y);
+bool region_class_same(region_classes *f, int x, int y);
+bool region_class_cover(region_classes *f, int x, int y);
 
 /* Bytes that all workers receive in a MOVE or COMBINE between two buffers of
  * the plan, and the collective that it is. */
-int64_t forms_received(forms *f, const plan_instr *in);
-collective forms_collective(forms *f, const plan_instr *in);
+int64_t region_class_received(region_classes *f, const plan_instr *in);
+collective region_class_collective(region_classes *f, const plan_instr *in);
 
 /* A small number that identifies the work of an instruction: two instructions
  * with the same number do the same on every worker, at other addresses. */
-int forms_instr(forms *f, const plan_instr *in);
+int region_class_instr(region_classes *f, const plan_instr *in);
 
 #endif

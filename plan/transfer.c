@@ -38,7 +38,7 @@ static layout layout_of(const plan *p, const plan_buffer *b)
 	for (int a = 0; a < p->mesh.naxes; a++)
 		if (c->dim[a] != CUT_NONE && !(shared >> a & 1))
 			add_split(&l, a, c->dim[a]);
-	if (b->region != PLAN_OWN)
+	if (b->region != PLAN_REDUCED_SHARD)
 		return l;
 	for (int a = 0; a < p->mesh.naxes; a++) {
 		if (!(shared >> a & 1))
@@ -197,7 +197,7 @@ int transfer_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
 		layout l = layout_of(p, &p->buffers[in->from]);
 		f.source = &l;
 		find_owners(&f, 0, &l.whole);
-		if (p->buffers[in->from].region == PLAN_OWN)
+		if (p->buffers[in->from].region == PLAN_REDUCED_SHARD)
 			qsort(f.found.at, (size_t)f.found.n,
 			      sizeof(*f.found.at), by_peer);
 	}

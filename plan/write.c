@@ -126,7 +126,7 @@ static const char *const regions[] = {
 	[PLAN_STORED] = "stored",
 	[PLAN_NEEDS] = "needs",
 	[PLAN_PRODUCES] = "produces",
-	[PLAN_OWN] = "own",
+	[PLAN_REDUCED_SHARD] = "own",
 };
 
 static json_t *of_buffer(const plan *p, int i)

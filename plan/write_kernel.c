@@ -93,9 +93,9 @@ static json_t *of_vars(const kernel *k)
 		json_array_append_new(j, json_of_text(x->name));
 		json_array_append_new(j, json_string(var_kinds[x->kind]));
 		json_array_append_new(j, int_of(x->extent));
-		if (x->whole_because)
-			json_array_append_new(j,
-					      json_of_text(x->whole_because));
+		if (x->indivisible_reason)
+			json_array_append_new(
+				j, json_of_text(x->indivisible_reason));
 		json_array_append_new(all, j);
 	}
 	return all;

@@ -124,7 +124,7 @@ static void add_ends(arena *a, poly_space *space, desc_var *v)
 			       arena_printf(a, "%s.end", v->name), least);
 	if (v->begin < 0 || v->end < 0) {
 		v->begin = v->end = -1;
-		v->whole_because = "the operator is too large";
+		v->indivisible_reason = "the operator is too large";
 		return;
 	}
 	space->atoms[v->begin].max = poly_shift(a, poly_of(a, v->end), -least);
@@ -141,16 +141,17 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 				.pack = v->extent.pack,
 				.extent = v->extent.extent,
 				.extent_text = v->extent.text,
-				.whole_because = v->whole_because };
+				.indivisible_reason = v->indivisible_reason };
 		if (v->kind == KVAR_REDUCE && is_arg(x->reducer))
-			to.whole_because =
+			to.indivisible_reason =
 				"the index of an extreme in a part does not "
 				"tell its value, so that the parts' results "
 				"cannot be compared";
 		else if (v->kind == KVAR_REDUCE && x->reducer == RED_SUM &&
 			 op->tensors[x->result].type == ST_POWER)
-			to.whole_because = "its type has no 0, which the sum "
-					   "of an empty part is";
+			to.indivisible_reason =
+				"its type has no 0, which the sum "
+				"of an empty part is";
 		vec_push(a, &vars, to);
 	}
 	add_derived(a, op, x, s, &vars, derived);
@@ -158,7 +159,7 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 	s->vars = vars.at;
 	for (int i = 0; i < vars.n; i++) {
 		s->vars[i].begin = s->vars[i].end = -1;
-		if (!s->vars[i].whole_because && !s->open_because)
+		if (!s->vars[i].indivisible_reason && !s->open_because)
 			add_ends(a, op->space, &s->vars[i]);
 	}
 }

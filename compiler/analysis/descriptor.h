@@ -32,7 +32,8 @@ typedef struct desc_var {
 	bool pack;
 	const poly *extent;
 	const char *extent_text;
-	const char *whole_because; /* why it is not split; NULL where it is */
+	const char
+		*indivisible_reason; /* why it is not split; NULL where it is */
 	int begin, end; /* atoms: the ends of a part's block, -1 where none */
 } desc_var;
 

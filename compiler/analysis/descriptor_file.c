@@ -92,7 +92,7 @@ static void put_var(writer *w, const desc_var *v)
 	put_unsigned(w, v->pack);
 	put_poly(w, v->extent);
 	put_text(w, v->extent_text);
-	put_text(w, v->whole_because);
+	put_text(w, v->indivisible_reason);
 	put_signed(w, v->begin);
 	put_signed(w, v->end);
 }
@@ -369,7 +369,7 @@ static void get_var(reader *r, desc_var *v)
 	v->pack = get_bool(r);
 	v->extent = need_poly(r);
 	v->extent_text = get_text(r, false);
-	v->whole_because = get_text(r, true);
+	v->indivisible_reason = get_text(r, true);
 	v->begin = get_end(r);
 	v->end = get_end(r);
 }

@@ -208,7 +208,7 @@ void descriptor_strategies(arena *a, const sym_op *op, const sym_stage *x,
 {
 	s->strategies = ARENA_ARRAY(a, desc_strategy, s->nvars);
 	for (int v = 0; v < s->nvars; v++)
-		if (!s->vars[v].whole_because && s->vars[v].begin >= 0)
+		if (!s->vars[v].indivisible_reason && s->vars[v].begin >= 0)
 			s->strategies[s->nstrategies++] = strategy_for(
 				a, op, x, &derived[v], s, v, assumed);
 }

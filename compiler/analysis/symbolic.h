@@ -49,7 +49,7 @@ typedef struct sym_var {
 	/* A sentence on where the extent comes from, and the place. */
 	const char *declared;
 	range at;
-	const char *whole_because; /* as in kernel/kernel.h */
+	const char *indivisible_reason; /* as in kernel/kernel.h */
 } sym_var;
 
 /* Alternatives of conditions: one of paths[0..npaths) holds. */

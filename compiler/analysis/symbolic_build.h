@@ -25,7 +25,7 @@ enum {
  * (1) of its values, as kernel/monotone.c has it. */
 typedef struct dependence {
 	uint64_t uses, linear; /* bit i: slot i of the collector */
-	uint64_t course[2][2];
+	uint64_t monotone[2][2];
 } dependence;
 
 /* A scalar, as far as the analysis is concerned. */

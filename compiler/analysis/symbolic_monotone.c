@@ -53,17 +53,17 @@ void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y,
 
 void sym_course_read(dependence *d, uint64_t bits, dependence index)
 {
-	memset(d->course, 0, sizeof(d->course));
+	memset(d->monotone, 0, sizeof(d->monotone));
 	for (int i = 0; i < NCOURSES; i++)
-		d->course[i][i] = bits & ~index.uses;
+		d->monotone[i][i] = bits & ~index.uses;
 }
 
 static dependence turned(dependence x)
 {
 	for (int i = 0; i < NCOURSES; i++) {
-		uint64_t max = x.course[i][BY_MAX];
-		x.course[i][BY_MAX] = x.course[i][BY_MIN];
-		x.course[i][BY_MIN] = max;
+		uint64_t max = x.monotone[i][BY_MAX];
+		x.monotone[i][BY_MAX] = x.monotone[i][BY_MIN];
+		x.monotone[i][BY_MIN] = max;
 	}
 	return x;
 }
@@ -73,8 +73,8 @@ static void rising(dependence *r, const dependence *x, const dependence *y)
 {
 	for (int i = 0; i < NCOURSES; i++)
 		for (int j = 0; j < NCOURSES; j++)
-			r->course[i][j] = (x->course[i][j] & ~y->uses) |
-					  (y->course[i][j] & ~x->uses);
+			r->monotone[i][j] = (x->monotone[i][j] & ~y->uses) |
+					  (y->monotone[i][j] & ~x->uses);
 }
 
 /* The same; and in those of both for the extreme that is taken. */
@@ -83,7 +83,7 @@ static void extreme(dependence *r, const dependence *x, const dependence *y,
 {
 	rising(r, x, y);
 	for (int i = 0; i < NCOURSES; i++)
-		r->course[i][of] |= x->course[i][of] & y->course[i][of];
+		r->monotone[i][of] |= x->monotone[i][of] & y->monotone[i][of];
 }
 
 static void either(dependence *r, const dependence *x, const dependence *y,
@@ -92,8 +92,9 @@ static void either(dependence *r, const dependence *x, const dependence *y,
 	rising(r, x, y);
 	for (int i = 0; i < NCOURSES; i++)
 		for (int j = 0; j < NCOURSES; j++) {
-			r->course[i][j] |= x->course[i][j] & y->course[i][j];
-			r->course[i][j] &= ~asked;
+			r->monotone[i][j] |=
+				x->monotone[i][j] & y->monotone[i][j];
+			r->monotone[i][j] &= ~asked;
 		}
 }
 
@@ -101,7 +102,7 @@ static void scaled(dependence *r, const dependence *x, value_sign factor)
 {
 	dependence t = factor == SIGN_MINUS ? turned(*x) : *x;
 	if (factor != SIGN_ANY)
-		memcpy(r->course, t.course, sizeof(r->course));
+		memcpy(r->monotone, t.monotone, sizeof(r->monotone));
 }
 
 /* x * y: each is scaled by the sign of the other in the reads that it alone
@@ -126,16 +127,17 @@ static bool is_float(const sval *x)
 static void forget_or(dependence *r)
 {
 	for (int i = 0; i < NCOURSES; i++)
-		r->course[i][BY_MAX] = 0;
+		r->monotone[i][BY_MAX] = 0;
 }
 
-static void course_fn(const build *b, fn f, dependence *r, const sval *x,
-		      const dependence *dx, const sval *y, const dependence *dy)
+static void monotone_fn(const build *b, fn f, dependence *r, const sval *x,
+			const dependence *dx, const sval *y,
+			const dependence *dy)
 {
 	dependence left = turned(*dx), right = turned(*dy);
 	bool real = is_float(x) && is_float(y);
 	bearing of_x = bearing_of_value(b, x), of_y = bearing_of_value(b, y);
-	memset(r->course, 0, sizeof(r->course));
+	memset(r->monotone, 0, sizeof(r->monotone));
 	if (f == FN_MAX || f == FN_OR)
 		extreme(r, dx, dy, BY_MAX);
 	else if (f == FN_MIN || f == FN_AND)
@@ -161,8 +163,8 @@ static void course_fn(const build *b, fn f, dependence *r, const sval *x,
 void sym_course_fn(const build *b, fn f, sval *r, const sval *x,
 		   const sval *y)
 {
-	course_fn(b, f, &r->whole, x, &x->whole, y, &y->whole);
-	course_fn(b, f, &r->apart, x, &x->apart, y, &y->apart);
+	monotone_fn(b, f, &r->whole, x, &x->whole, y, &y->whole);
+	monotone_fn(b, f, &r->apart, x, &x->apart, y, &y->apart);
 }
 
 static bool is_infinite(const ast_expr *e, bool minus)
@@ -180,7 +182,7 @@ static void decided(dependence *r, const dependence *c, uint64_t branches,
 	dependence t = fall ? turned(*c) : *c;
 	for (int i = 0; i < NCOURSES && (rise || fall); i++)
 		for (int j = 0; j < NCOURSES; j++)
-			r->course[i][j] |= t.course[i][j] & ~branches;
+			r->monotone[i][j] |= t.monotone[i][j] & ~branches;
 }
 
 void sym_course_choice(const ast_expr *const e[3], sval *r, const sval *c,
@@ -205,15 +207,15 @@ void sym_course_cast(sval *v, stype from, dtype to)
 			     dtype_is_int(to)); /* not of NaN */
 	if (rise)
 		return;
-	memset(v->whole.course, 0, sizeof(v->whole.course));
-	memset(v->apart.course, 0, sizeof(v->apart.course));
+	memset(v->whole.monotone, 0, sizeof(v->whole.monotone));
+	memset(v->apart.monotone, 0, sizeof(v->apart.monotone));
 }
 
 /* ---- stages ------------------------------------------------------------- */
 
 /* The extreme by which values combine whose parts combine by r; -1 for another
  * reducer. */
-static int course_by(reducer r)
+static int monotone_by(reducer r)
 {
 	return r == RED_MAX || r == RED_OR    ? BY_MAX
 	       : r == RED_MIN || r == RED_AND ? BY_MIN
@@ -242,7 +244,7 @@ void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
 {
 	static const reducer names[2][NCOURSES] = { { RED_MAX, RED_MIN },
 						    { RED_OR, RED_AND } };
-	int only = course_by(s->reducer);
+	int only = monotone_by(s->reducer);
 	for (int i = 0; i < s->nlinear; i++)
 		if (adds(type) && adds(b->tensors.at[s->linear[i]].type))
 			add_passing(b, s, s->linear[i], RED_SUM, RED_SUM);
@@ -255,7 +257,7 @@ void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
 		bool logic = b->tensors.at[tensor].type == ST_BOOL;
 		for (int by = 0; by < NCOURSES; by++)
 			for (int to = 0; to < NCOURSES; to++)
-				if (body.whole.course[by][to] >> i & 1 &&
+				if (body.whole.monotone[by][to] >> i & 1 &&
 				    (s->reducer == RED_NONE || to == only))
 					add_passing(b, s, tensor,
 						    names[logic][by],

@@ -386,8 +386,8 @@ static sval divided_by_points(const build *b, sval v, const reduction *red)
 		const poly *extent = b->vars.at[red->vars[i]].extent.extent;
 		if (!poly_is_constant(extent, &n) || n != 0)
 			continue;
-		memset(v.whole.course, 0, sizeof(v.whole.course));
-		memset(v.apart.course, 0, sizeof(v.apart.course));
+		memset(v.whole.monotone, 0, sizeof(v.whole.monotone));
+		memset(v.apart.monotone, 0, sizeof(v.apart.monotone));
 	}
 	return v;
 }
@@ -641,7 +641,7 @@ static void hidden_vars(build *b, const ast_opaque *f, const ast_expr *index,
 			      .extent = dims->dims[d], .at = index->at };
 		v.declared = declared_by(b, "the opaque function", name,
 					 &v.extent);
-		v.whole_because =
+		v.indivisible_reason =
 			arena_printf(b->arena,
 				     "hidden by the opaque function '%s'",
 				     f->name);

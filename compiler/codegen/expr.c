@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-static piece print_raw(printer *p, const kexpr *e);
+static expr_piece print_raw(printer *p, const kexpr *e);
 
-const char *wrap(printer *p, piece x, int bind)
+const char *wrap(printer *p, expr_piece x, int bind)
 {
 	return x.bind >= bind ? x.s : arena_printf(p->a, "(%s)", x.s);
 }
@@ -139,17 +139,18 @@ static const char *find_named(const printer *p, const kexpr *e)
 	return NULL;
 }
 
-piece print_index(printer *p, const kexpr *e)
+expr_piece print_index(printer *p, const kexpr *e)
 {
 	const char *name = find_named(p, e);
 	if (name)
-		return (piece){name, BIND_ATOM};
+		return (expr_piece){name, BIND_ATOM};
 	linear x = linear_of(&p->nest, e);
 	if (x.affine)
-		return (piece){print_linear(p, &x, -1), bind_linear(p, &x)};
+		return (expr_piece){print_linear(p, &x, -1),
+				    bind_linear(p, &x)};
 	bool raw = p->raw, wide = p->wide;
 	p->raw = p->wide = false;
-	piece s = print_piece(p, e);
+	expr_piece s = print_piece(p, e);
 	p->raw = raw;
 	p->wide = wide;
 	return s;
@@ -217,8 +218,8 @@ static const char *print_sum(printer *p, const char *a, const char *b)
 }
 
 /* The summand of an element's offset for the index x of dimension d of n. */
-static const char *print_offset(printer *p, const char *name, piece x, int d,
-				int n)
+static const char *print_offset(printer *p, const char *name, expr_piece x,
+				int d, int n)
 {
 	if (d == n - 1)
 		return wrap(p, x, BIND_ADD);
@@ -239,7 +240,7 @@ const char *print_element_at(printer *p, const kexpr *read)
 	int n = kx_ndim(read);
 	const char *at = print_start(p, name, n);
 	for (int d = 0; d < n; d++) {
-		piece x = print_index(p, read->args[d]);
+		expr_piece x = print_index(p, read->args[d]);
 		if (strcmp(x.s, "0") != 0)
 			at = print_sum(p, at, print_offset(p, name, x, d, n));
 	}
@@ -255,22 +256,23 @@ static const char *find_loaded(const printer *p, const kexpr *e)
 }
 
 /* input[where the indices lead] as a value. */
-static piece print_load(printer *p, const kexpr *read)
+static expr_piece print_load(printer *p, const kexpr *read)
 {
 	const char *s = find_loaded(p, read);
 	if (!s)
 		s = print_element_at(p, read);
 	if (dtype_is_small_float(read->type) && !p->raw)
-		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
-					    dtype_name(read->type), s),
-			       BIND_ATOM};
+		return (expr_piece){arena_printf(p->a, "tdl_from_%s(%s)",
+						 dtype_name(read->type), s),
+				    BIND_ATOM};
 	if (read->type == DT_BOOL)
-		return (piece){arena_printf(p->a, "%s != 0", s), BIND_EQUAL};
-	return (piece){s, BIND_ATOM};
+		return (expr_piece){arena_printf(p->a, "%s != 0", s),
+				    BIND_EQUAL};
+	return (expr_piece){s, BIND_ATOM};
 }
 
 /* The value of a guarded read outside of its input. */
-static piece print_otherwise(printer *p, const kexpr *read)
+static expr_piece print_otherwise(printer *p, const kexpr *read)
 {
 	const kexpr *e = read->args[read->nargs - 1];
 	return p->raw ? print_raw(p, e) : print_piece(p, e);
@@ -307,7 +309,7 @@ static const char *both_conditions(printer *p, const char *x, const char *y)
 
 /* A read with data-dependent indices.  Those that have no name yet get one, in
  * a statement expression. */
-static piece print_data_read(printer *p, const kexpr *read)
+static expr_piece print_data_read(printer *p, const kexpr *read)
 {
 	int known = p->named.n;
 	const char *lets = "";
@@ -339,15 +341,15 @@ static piece print_data_read(printer *p, const kexpr *read)
 	const char *s = arena_printf(p->a, "%s ? %s : %s", when ? when : "1",
 				     load, other);
 	if (!*lets)
-		return (piece){s, BIND_SELECT};
-	return (piece){arena_printf(p->a,
-				    p->cuda ? "[&] { %sreturn %s; }()"
+		return (expr_piece){s, BIND_SELECT};
+	return (expr_piece){arena_printf(p->a,
+					 p->cuda ? "[&] { %sreturn %s; }()"
 					    : "({ %s%s; })",
-				    lets, s),
-		       BIND_ATOM};
+					 lets, s),
+			    BIND_ATOM};
 }
 
-static piece print_read(printer *p, const kexpr *e)
+static expr_piece print_read(printer *p, const kexpr *e)
 {
 	for (int d = 0; d < kx_ndim(e); d++)
 		if (is_data_index(e, d))
@@ -361,10 +363,11 @@ static piece print_read(printer *p, const kexpr *e)
 		return print_load(p, e);
 	if (is_affine_guard(p, e) && p->guard == GUARD_OUTSIDE)
 		return print_otherwise(p, e);
-	return (piece){arena_printf(p->a, "%s ? %s : %s", when,
-				    wrap(p, print_load(p, e), BIND_OR),
-				    wrap(p, print_otherwise(p, e), BIND_OR)),
-		       BIND_SELECT};
+	return (expr_piece){
+		arena_printf(p->a, "%s ? %s : %s", when,
+			     wrap(p, print_load(p, e), BIND_OR),
+			     wrap(p, print_otherwise(p, e), BIND_OR)),
+		BIND_SELECT};
 }
 
 const char *print_result(printer *p)
@@ -382,7 +385,7 @@ const char *print_result(printer *p)
 		} else {
 			x.coef[l] = 1;
 		}
-		piece i = {print_linear(p, &x, -1), bind_linear(p, &x)};
+		expr_piece i = {print_linear(p, &x, -1), bind_linear(p, &x)};
 		at = print_sum(p, at,
 			       print_offset(p, p->out, i, v, k->nout));
 	}
@@ -403,30 +406,30 @@ static const char *print_encoded(printer *p, const char *x, dtype from,
 			    dtype_name(to), x);
 }
 
-static piece print_cast(printer *p, const kexpr *e)
+static expr_piece print_cast(printer *p, const kexpr *e)
 {
 	const kexpr *x = e->args[0];
 	dtype from = x->type, to = e->type;
 	if (from == to)
 		return print_piece(p, x);
 	if (to == DT_BOOL)
-		return (piece){arena_printf(p->a, "%s != 0",
-					    print_at(p, x, BIND_LESS)),
-			       BIND_EQUAL};
+		return (expr_piece){arena_printf(p->a, "%s != 0",
+						 print_at(p, x, BIND_LESS)),
+				    BIND_EQUAL};
 	if (dtype_is_float(from) && dtype_is_int(to))
-		return (piece){print_to_int(p, print_piece(p, x).s, to),
-			       BIND_UNARY};
+		return (expr_piece){print_to_int(p, print_piece(p, x).s, to),
+				    BIND_UNARY};
 	if (dtype_is_small_float(to))
-		return (piece){arena_printf(p->a, "tdl_from_%s(%s)",
-					    dtype_name(to),
-					    print_encoded(p, print_expr(p, x),
-							  from, to)),
-			       BIND_ATOM};
+		return (expr_piece){
+			arena_printf(
+				p->a, "tdl_from_%s(%s)", dtype_name(to),
+				print_encoded(p, print_expr(p, x), from, to)),
+			BIND_ATOM};
 	if (is_part_of_byte(to))
 		return print_wrapped(p, print_piece(p, x), to);
-	return (piece){arena_printf(p->a, "(%s)%s", type_of_value(to),
-				    print_at(p, x, BIND_UNARY)),
-		       BIND_UNARY};
+	return (expr_piece){arena_printf(p->a, "(%s)%s", type_of_value(to),
+					 print_at(p, x, BIND_UNARY)),
+			    BIND_UNARY};
 }
 
 /* e as a value, whatever is asked of what is around it. */
@@ -453,10 +456,10 @@ static const char *print_bits(printer *p, const kexpr *x)
 }
 
 /* A small float's bits; one that is only moved is not converted. */
-static piece print_raw(printer *p, const kexpr *e)
+static expr_piece print_raw(printer *p, const kexpr *e)
 {
 	bool raw = p->raw;
-	piece s;
+	expr_piece s;
 	switch (e->kind) {
 	case KX_READ:
 		p->raw = true;
@@ -464,7 +467,7 @@ static piece print_raw(printer *p, const kexpr *e)
 		p->raw = raw;
 		return s;
 	case KX_SELECT:
-		return (piece){
+		return (expr_piece){
 			arena_printf(p->a, "%s ? %s : %s",
 				     print_cooked(p, e->args[0], BIND_OR),
 				     wrap(p, print_raw(p, e->args[1]), BIND_OR),
@@ -472,24 +475,26 @@ static piece print_raw(printer *p, const kexpr *e)
 					  BIND_OR)),
 			BIND_SELECT};
 	case KX_BITCAST:
-		return (piece){arena_printf(p->a, "(%s)((%s) & %d)",
-					    type_of_element(e->type),
-					    print_bits(p, e->args[0]),
-					    (1 << dtype_bits(e->type)) - 1),
-			       BIND_UNARY};
+		return (expr_piece){
+			arena_printf(p->a, "(%s)((%s) & %d)",
+				     type_of_element(e->type),
+				     print_bits(p, e->args[0]),
+				     (1 << dtype_bits(e->type)) - 1),
+			BIND_UNARY};
 	default:
-		return (piece){print_encoded(p, print_cooked(p, e, BIND_SELECT),
-					     e->type, e->type),
-			       BIND_ATOM};
+		return (expr_piece){
+			print_encoded(p, print_cooked(p, e, BIND_SELECT),
+				      e->type, e->type),
+			BIND_ATOM};
 	}
 }
 
-static piece print_bitcast(printer *p, const kexpr *e)
+static expr_piece print_bitcast(printer *p, const kexpr *e)
 {
 	dtype to = e->type;
 	const char *s = print_bits(p, e->args[0]);
 	if (dtype_is_int(to))
-		return print_wrapped(p, (piece){s, BIND_SELECT}, to);
+		return print_wrapped(p, (expr_piece){s, BIND_SELECT}, to);
 	if (to == DT_BOOL)
 		s = arena_printf(p->a, "(bool)(%s)", s);
 	else if (to == DT_F64)
@@ -499,7 +504,7 @@ static piece print_bitcast(printer *p, const kexpr *e)
 	else
 		s = arena_printf(p->a, "tdl_from_%s((%s)(%s))", dtype_name(to),
 				 type_of_element(to), s);
-	return (piece){s, to == DT_BOOL ? BIND_UNARY : BIND_ATOM};
+	return (expr_piece){s, to == DT_BOOL ? BIND_UNARY : BIND_ATOM};
 }
 
 const char *print_element(printer *p, const char *value, dtype from, dtype to)
@@ -512,7 +517,7 @@ const char *print_element(printer *p, const char *value, dtype from, dtype to)
 	if (dtype_is_float(from) && dtype_is_int(to))
 		return print_to_int(p, value, to);
 	if (from != to && is_part_of_byte(to))
-		return print_wrapped(p, (piece){value, BIND_SELECT}, to).s;
+		return print_wrapped(p, (expr_piece){value, BIND_SELECT}, to).s;
 	return value;
 }
 
@@ -525,7 +530,7 @@ const char *print_stored(printer *p, const kexpr *e, dtype to)
 
 /* ---- all expressions --------------------------------------------------- */
 
-static piece print_any(printer *p, const kexpr *e)
+static expr_piece print_any(printer *p, const kexpr *e)
 {
 	switch (e->kind) {
 	case KX_INT:
@@ -534,33 +539,34 @@ static piece print_any(printer *p, const kexpr *e)
 		return print_float(p, e->f, e->type);
 	case KX_VAR:
 		if (p->wide)
-			return (piece){arena_printf(p->a, "(int64_t)%s",
-						    p->var[e->var]),
-				       BIND_UNARY};
-		return (piece){p->var[e->var], BIND_ATOM};
+			return (expr_piece){arena_printf(p->a, "(int64_t)%s",
+							 p->var[e->var]),
+					    BIND_UNARY};
+		return (expr_piece){p->var[e->var], BIND_ATOM};
 	case KX_READ:
 		return print_read(p, e);
 	case KX_FN:
 		return print_fn(p, e);
 	case KX_SELECT:
-		return (piece){arena_printf(p->a, "%s ? %s : %s",
-					    print_at(p, e->args[0], BIND_OR),
-					    print_at(p, e->args[1], BIND_OR),
-					    print_at(p, e->args[2], BIND_OR)),
-			       BIND_SELECT};
+		return (expr_piece){
+			arena_printf(p->a, "%s ? %s : %s",
+				     print_at(p, e->args[0], BIND_OR),
+				     print_at(p, e->args[1], BIND_OR),
+				     print_at(p, e->args[2], BIND_OR)),
+			BIND_SELECT};
 	case KX_CAST:
 		return print_cast(p, e);
 	case KX_BITCAST:
 		return print_bitcast(p, e);
 	}
-	return (piece){"0", BIND_ATOM};
+	return (expr_piece){"0", BIND_ATOM};
 }
 
-piece print_piece(printer *p, const kexpr *e)
+expr_piece print_piece(printer *p, const kexpr *e)
 {
 	bool wide = p->wide;
 	p->wide |= is_wide(p, e);
-	piece s = print_any(p, e);
+	expr_piece s = print_any(p, e);
 	p->wide = wide;
 	return s;
 }

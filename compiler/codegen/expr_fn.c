@@ -48,13 +48,13 @@ static infix infix_of(fn f)
 
 /* x op y; the right operand binds tighter, for C groups to the left, and && and
  * || get the parentheses whose absence compilers warn of. */
-static piece print_infix(printer *p, const kexpr *e, infix o)
+static expr_piece print_infix(printer *p, const kexpr *e, infix o)
 {
 	int left = o.bind <= BIND_LESS ? BIND_ADD : o.bind;
-	return (piece){arena_printf(p->a, "%s %s %s",
-				    print_at(p, e->args[0], left), o.op,
-				    print_at(p, e->args[1], left + 1)),
-		       o.bind};
+	return (expr_piece){arena_printf(p->a, "%s %s %s",
+					 print_at(p, e->args[0], left), o.op,
+					 print_at(p, e->args[1], left + 1)),
+			    o.bind};
 }
 
 /* An expression of functions.def, "pow($0, $1)", for doubles or floats. */
@@ -89,7 +89,8 @@ static bool is_ours(fn f)
 }
 
 /* A function of floats whose arguments are x[]. */
-static piece print_float_fn(printer *p, fn f, bool wide, const char *const *x)
+static expr_piece print_float_fn(printer *p, fn f, bool wide,
+				 const char *const *x)
 {
 	const char *suffix = wide ? "" : "f", *of = wide ? "f64" : "f32", *s;
 	switch (f) {
@@ -111,11 +112,11 @@ static piece print_float_fn(printer *p, fn f, bool wide, const char *const *x)
 		break;
 	case FN_RSQRT:
 		s = arena_printf(p->a, "1 / sqrt%s(%s)", suffix, x[0]);
-		return (piece){s, BIND_MUL};
+		return (expr_piece){s, BIND_MUL};
 	case FN_ISNAN:
 	case FN_ISINF:
 		s = arena_printf(p->a, "(bool)%s(%s)", fn_name(f), x[0]);
-		return (piece){s, BIND_UNARY};
+		return (expr_piece){s, BIND_UNARY};
 	default:
 		s = !wide && is_ours(f)
 			    ? arena_printf(p->a, "tdl_%s_f32(%s)", fn_name(f),
@@ -123,11 +124,11 @@ static piece print_float_fn(printer *p, fn f, bool wide, const char *const *x)
 			    : print_template(p, fn_c(f), wide, x);
 		break;
 	}
-	return (piece){s, BIND_ATOM};
+	return (expr_piece){s, BIND_ATOM};
 }
 
 /* x / y or x % y where y is a positive constant. */
-static piece print_by_constant(printer *p, const kexpr *e)
+static expr_piece print_by_constant(printer *p, const kexpr *e)
 {
 	int64_t lo, hi;
 	bool div = e->fn == FN_DIV;
@@ -135,19 +136,20 @@ static piece print_by_constant(printer *p, const kexpr *e)
 	const char *y = print_piece(p, e->args[1]).s;
 	if (!dtype_is_signed(e->type) ||
 	    (x.affine && linear_range(&p->nest, &x, &lo, &hi) && lo >= 0))
-		return (piece){arena_printf(p->a, "%s %c %s",
-					    wrap(p, print_index(p, e->args[0]),
-						 BIND_MUL),
-					    div ? '/' : '%', y),
-			       BIND_MUL};
-	return (piece){arena_printf(p->a, "%s(%s, %s)",
-				    div ? "tdl_div" : "tdl_mod",
-				    print_index(p, e->args[0]).s, y),
-		       BIND_ATOM};
+		return (expr_piece){
+			arena_printf(
+				p->a, "%s %c %s",
+				wrap(p, print_index(p, e->args[0]), BIND_MUL),
+				div ? '/' : '%', y),
+			BIND_MUL};
+	return (expr_piece){arena_printf(p->a, "%s(%s, %s)",
+					 div ? "tdl_div" : "tdl_mod",
+					 print_index(p, e->args[0]).s, y),
+			    BIND_ATOM};
 }
 
 /* A function of integers that C has no operator for. */
-static piece print_int_fn(printer *p, const kexpr *e, const char *const *x)
+static expr_piece print_int_fn(printer *p, const kexpr *e, const char *const *x)
 {
 	dtype t = e->args[0]->type;
 	bool u = t == DT_U64;
@@ -191,11 +193,11 @@ static piece print_int_fn(printer *p, const kexpr *e, const char *const *x)
 		break;
 	}
 	}
-	return (piece){s, BIND_ATOM};
+	return (expr_piece){s, BIND_ATOM};
 }
 
 /* Functions of integers that C's own operators express. */
-static piece print_int_operator(printer *p, const kexpr *e)
+static expr_piece print_int_operator(printer *p, const kexpr *e)
 {
 	const char *x = print_at(p, e->args[0], BIND_UNARY);
 	const char *y =
@@ -204,24 +206,24 @@ static piece print_int_operator(printer *p, const kexpr *e)
 	bool is_signed = dtype_is_signed(t);
 	switch (e->fn) {
 	case FN_NEG:
-		return (piece){
+		return (expr_piece){
 			arena_printf(p->a, "-%s", print_operand(p, e->args[0])),
 			BIND_UNARY};
 	case FN_MIN:
 	case FN_MAX:
-		return (piece){arena_printf(p->a, "%s %c %s ? %s : %s", y,
-					    e->fn == FN_MIN ? '<' : '>', x, y,
-					    x),
-			       BIND_SELECT};
+		return (expr_piece){arena_printf(p->a, "%s %c %s ? %s : %s", y,
+						 e->fn == FN_MIN ? '<' : '>', x,
+						 y, x),
+				    BIND_SELECT};
 	case FN_ABS:
-		return is_signed ? (piece){arena_printf(
+		return is_signed ? (expr_piece){arena_printf(
 						   p->a, "%s < 0 ? -%s : %s", x,
 						   print_operand(p, e->args[0]),
 						   x),
-					   BIND_SELECT}
+						BIND_SELECT}
 				 : print_piece(p, e->args[0]);
 	case FN_SIGN:
-		return (piece){
+		return (expr_piece){
 			is_signed ? arena_printf(p->a, "(%s > 0) - (%s < 0)", x,
 						 x)
 				  : arena_printf(p->a, "(%s > 0) - 0", x),
@@ -231,12 +233,12 @@ static piece print_int_operator(printer *p, const kexpr *e)
 	case FN_ROUND:
 		return print_piece(p, e->args[0]);
 	case FN_BIT_NOT:
-		return (piece){arena_printf(p->a, "%c%s",
-					    t == DT_BOOL ? '!' : '~',
-					    print_operand(p, e->args[0])),
-			       BIND_UNARY};
+		return (expr_piece){arena_printf(p->a, "%c%s",
+						 t == DT_BOOL ? '!' : '~',
+						 print_operand(p, e->args[0])),
+				    BIND_UNARY};
 	default:
-		return (piece){NULL, 0};
+		return (expr_piece){NULL, 0};
 	}
 }
 
@@ -245,7 +247,7 @@ static bool is_positive_constant(const kexpr *e)
 	return e->kind == KX_INT && e->type != DT_BOOL && e->i > 0;
 }
 
-static piece print_integer(printer *p, const kexpr *e)
+static expr_piece print_integer(printer *p, const kexpr *e)
 {
 	const char *x[2] = {NULL, NULL};
 	dtype t = e->args[0]->type;
@@ -254,7 +256,7 @@ static piece print_integer(printer *p, const kexpr *e)
 		return print_by_constant(p, e);
 	if (e->fn == FN_ISNAN || e->fn == FN_ISINF)
 		return print_int(p, 0, DT_BOOL);
-	piece s = print_int_operator(p, e);
+	expr_piece s = print_int_operator(p, e);
 	if (s.s)
 		return s;
 	for (int i = 0; i < e->nargs; i++)
@@ -274,30 +276,30 @@ static bool gives_another_type(fn f, dtype t)
 	       (dtype_size(t) == 4 || f == FN_SIGN);
 }
 
-piece print_fn(printer *p, const kexpr *e)
+expr_piece print_fn(printer *p, const kexpr *e)
 {
 	infix o = infix_of(e->fn);
 	dtype t = e->args[0]->type;
 	bool is_float = dtype_is_float(t);
 	const char *x[2] = {NULL, NULL};
-	piece s;
+	expr_piece s;
 	int l = nest_part(&p->nest, e);
 	if (l >= 0 && p->wide)
-		return (piece){arena_printf(p->a, "(int64_t)%s",
-					    p->nest.loops[l].name),
-			       BIND_UNARY};
+		return (expr_piece){arena_printf(p->a, "(int64_t)%s",
+						 p->nest.loops[l].name),
+				    BIND_UNARY};
 	if (l >= 0)
-		return (piece){p->nest.loops[l].name, BIND_ATOM};
+		return (expr_piece){p->nest.loops[l].name, BIND_ATOM};
 	if (e->fn == FN_DIV && is_float)
 		o = (infix){"/", BIND_MUL};
 	if (o.op) {
 		s = print_infix(p, e, o);
 	} else if (e->fn == FN_NOT) {
-		s = (piece){
+		s = (expr_piece){
 			arena_printf(p->a, "!%s", print_operand(p, e->args[0])),
 			BIND_UNARY};
 	} else if (e->fn == FN_NEG && is_float) {
-		s = (piece){
+		s = (expr_piece){
 			arena_printf(p->a, "-%s", print_operand(p, e->args[0])),
 			BIND_UNARY};
 	} else if (is_float) {

@@ -21,23 +21,23 @@ enum {
 	BIND_ATOM,
 };
 
-typedef struct piece {
+typedef struct expr_piece {
 	const char *s;
 	int bind;
-} piece;
+} expr_piece;
 
-piece print_piece(printer *p, const kexpr *e);
+expr_piece print_piece(printer *p, const kexpr *e);
 
 /* In parentheses if it binds less tightly than that. */
-const char *wrap(printer *p, piece x, int bind);
+const char *wrap(printer *p, expr_piece x, int bind);
 const char *print_at(printer *p, const kexpr *e, int bind);
 
 /* An index expression; e is not printed as a value of its own type. */
-piece print_index(printer *p, const kexpr *e);
+expr_piece print_index(printer *p, const kexpr *e);
 
 /* Constants.  (expr_types.c) */
-piece print_int(printer *p, int64_t i, dtype t);
-piece print_float(printer *p, double f, dtype t);
+expr_piece print_int(printer *p, int64_t i, dtype t);
+expr_piece print_float(printer *p, double f, dtype t);
 
 /* Whether C computes in a wider type, so that a result has to be cut; whether
  * it has no type of as many bits. */
@@ -47,9 +47,9 @@ bool is_part_of_byte(dtype t);
 /* A float value as an integer of type t; an integer as one of the type t, which
  * C computes in a wider one. */
 const char *print_to_int(printer *p, const char *x, dtype t);
-piece print_wrapped(printer *p, piece x, dtype t);
+expr_piece print_wrapped(printer *p, expr_piece x, dtype t);
 
 /* Functions, kernel/functions.def.  (expr_fn.c) */
-piece print_fn(printer *p, const kexpr *e);
+expr_piece print_fn(printer *p, const kexpr *e);
 
 #endif

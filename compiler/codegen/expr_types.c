@@ -74,42 +74,44 @@ bool is_part_of_byte(dtype t)
 
 /* ---- constants --------------------------------------------------------- */
 
-piece print_int(printer *p, int64_t i, dtype t)
+expr_piece print_int(printer *p, int64_t i, dtype t)
 {
 	int bind = i < 0 ? BIND_UNARY : BIND_ATOM;
 	if (t == DT_BOOL)
-		return (piece){i ? "true" : "false", BIND_ATOM};
+		return (expr_piece){i ? "true" : "false", BIND_ATOM};
 	if (t == DT_U64)
-		return (piece){
+		return (expr_piece){
 			arena_printf(p->a, "%" PRIu64 "ULL", (uint64_t)i),
 			BIND_ATOM};
 	if (i == INT64_MIN)
-		return (piece){"INT64_MIN", BIND_ATOM};
+		return (expr_piece){"INT64_MIN", BIND_ATOM};
 	if (t == DT_U32)
-		return (piece){arena_printf(p->a, "%" PRId64 "U", i), bind};
+		return (expr_piece){arena_printf(p->a, "%" PRId64 "U", i),
+				    bind};
 	int64_t limit = INT64_C(1) << (p->cuda && !p->wide ? 30 : 15);
 	bool small = i > -limit && i < limit;
-	return (piece){arena_printf(p->a, "%" PRId64 "%s", i,
-				    small || dtype_size(t) < 8 ? "" : "LL"),
-		       bind};
+	return (expr_piece){
+		arena_printf(p->a, "%" PRId64 "%s", i,
+			     small || dtype_size(t) < 8 ? "" : "LL"),
+		bind};
 }
 
-piece print_float(printer *p, double f, dtype t)
+expr_piece print_float(printer *p, double f, dtype t)
 {
 	bool wide = t == DT_F64;
 	int bind = signbit(f) ? BIND_UNARY : BIND_ATOM;
 	if (isnan(f))
-		return (piece){"NAN", BIND_ATOM};
+		return (expr_piece){"NAN", BIND_ATOM};
 	if (isinf(f))
-		return (piece){f < 0 ? "-INFINITY" : "INFINITY", bind};
+		return (expr_piece){f < 0 ? "-INFINITY" : "INFINITY", bind};
 	const char *s = arena_printf(p->a, wide ? "%.17g" : "%.9g",
 				     wide ? f : (double)(float)f);
 	if (isinf((float)f) && !wide)
-		return (piece){f < 0 ? "-INFINITY" : "INFINITY", bind};
-	return (piece){arena_printf(p->a, "%s%s%s", s,
-				    strpbrk(s, ".e") ? "" : ".0",
-				    wide ? "" : "f"),
-		       bind};
+		return (expr_piece){f < 0 ? "-INFINITY" : "INFINITY", bind};
+	return (expr_piece){arena_printf(p->a, "%s%s%s", s,
+					 strpbrk(s, ".e") ? "" : ".0",
+					 wide ? "" : "f"),
+			    bind};
 }
 
 /* ---- to integers ------------------------------------------------------- */
@@ -124,13 +126,13 @@ const char *print_to_int(printer *p, const char *x, dtype t)
 }
 
 /* An integer as one of the type t, which C computes in a wider one. */
-piece print_wrapped(printer *p, piece x, dtype t)
+expr_piece print_wrapped(printer *p, expr_piece x, dtype t)
 {
 	if (is_part_of_byte(t))
-		return (piece){arena_printf(p->a, "tdl_wrap_%s(%s)",
-					    dtype_name(t), x.s),
-			       BIND_ATOM};
-	return (piece){arena_printf(p->a, "(%s)%s", types[t].value,
-				    wrap(p, x, BIND_UNARY)),
-		       BIND_UNARY};
+		return (expr_piece){arena_printf(p->a, "tdl_wrap_%s(%s)",
+						 dtype_name(t), x.s),
+				    BIND_ATOM};
+	return (expr_piece){arena_printf(p->a, "(%s)%s", types[t].value,
+					 wrap(p, x, BIND_UNARY)),
+			    BIND_UNARY};
 }

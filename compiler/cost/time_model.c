@@ -40,7 +40,7 @@ struct time_model_cache {
 typedef struct scene {
 	plan plan;
 	plan_buffer buffers[3];
-	forms *forms;
+	region_classes *region_classes;
 	time_model_cache *cache;
 } scene;
 
@@ -83,7 +83,7 @@ static scene *scene_new(arena *tmp, time_model_cache *b, const known *e,
 			};
 	}
 	x->cache = b;
-	x->forms = forms_new(tmp, p);
+	x->region_classes = region_classes_new(tmp, p);
 	return x;
 }
 
@@ -100,8 +100,8 @@ static int set_buffer(scene *x, int at, plan_region_kind kind, node_id n,
 		      tensor_id t)
 {
 	plan_buffer b = { .tensor = t, .region = kind, .node = n };
-	int form = forms_of(x->forms, &b);
-	b.nbytes = forms_nbytes(x->forms, form);
+	int form = region_class_of(x->region_classes, &b);
+	b.nbytes = region_class_nbytes(x->region_classes, form);
 	x->buffers[at] = b;
 	return form;
 }
@@ -142,13 +142,13 @@ static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
 {
 	plan_instr in = { .op = op, .node = op == PLAN_MOVE ? -1 : n,
 			  .from = from, .to = to };
-	in.collective = forms_collective(x->forms, &in);
+	in.collective = region_class_collective(x->region_classes, &in);
 	double seconds = scene_seconds(x, &in);
 	c->seconds += seconds;
 	c->remote += in.collective == COLL_LOCAL ? 0 : seconds;
 	if (x->cache->bounds)
-		c->wire += least_seconds(x, (double)forms_received(x->forms,
-								   &in));
+		c->wire += least_seconds(x, (double)region_class_received(
+						    x->region_classes, &in));
 }
 
 static time_model_cost fetch_cost(scene *x, node_id n, tensor_id t)
@@ -156,7 +156,7 @@ static time_model_cost fetch_cost(scene *x, node_id n, tensor_id t)
 	time_model_cost c = { 0 };
 	int from = set_buffer(x, STORED, PLAN_STORED, -1, t);
 	int to = set_buffer(x, MADE, PLAN_NEEDS, n, t);
-	if (forms_cover(x->forms, from, to))
+	if (region_class_cover(x->region_classes, from, to))
 		return c;
 	add_transfer(x, PLAN_MOVE, n, STORED, MADE, &c);
 	c.copy = rounded(x->buffers[MADE].nbytes, &x->cache->pad);
@@ -169,15 +169,15 @@ static time_model_cost result_cost(scene *x, node_id n, tensor_id t)
 	int to = set_buffer(x, STORED, PLAN_STORED, -1, t);
 	int made = set_buffer(x, MADE, PLAN_PRODUCES, n, t);
 	bool partial = plan_partial(&x->plan, n, NULL) != RED_NONE;
-	if (!partial && forms_same(x->forms, made, to))
+	if (!partial && region_class_same(x->region_classes, made, to))
 		return c;
 	c.copy = rounded(x->buffers[MADE].nbytes, &x->cache->pad);
 	if (!partial) {
 		add_transfer(x, PLAN_MOVE, n, MADE, STORED, &c);
 		return c;
 	}
-	int share = set_buffer(x, SHARE, PLAN_OWN, n, t);
-	if (forms_same(x->forms, share, to)) {
+	int share = set_buffer(x, SHARE, PLAN_REDUCED_SHARD, n, t);
+	if (region_class_same(x->region_classes, share, to)) {
 		add_transfer(x, PLAN_COMBINE, n, MADE, STORED, &c);
 		return c;
 	}

@@ -203,11 +203,11 @@ static void add_stage(arena *a, json_t *j, const desc_op *op,
 	for (int i = 0; i < s->nvars; i++) {
 		const desc_var *v = &s->vars[i];
 		json_array_append_new(vars, json_var(s, v));
-		if (v->whole_because)
+		if (v->indivisible_reason)
 			json_array_append_new(
 				whole, json_pack("{s:s, s:s}", "variable",
 						 v->name, "reason",
-						 v->whole_because));
+						 v->indivisible_reason));
 	}
 	for (int i = 0; i < s->nstrategies; i++)
 		json_array_append_new(strategies,

@@ -211,10 +211,10 @@ text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s)
 {
 	text_lines lines = { 0 };
 	for (int i = 0; i < s->nvars; i++)
-		if (s->vars[i].whole_because)
+		if (s->vars[i].indivisible_reason)
 			vec_push(a, &lines, arena_printf(
 				a, "%s cannot be split: %s", s->vars[i].name,
-				s->vars[i].whole_because));
+				s->vars[i].indivisible_reason));
 	if (s->elementwise)
 		vec_push(a, &lines, "element-wise");
 	if (s->pattern)

@@ -198,7 +198,7 @@ static json_t *json_passing(const told *t)
 	for (int i = 0; i < t->kernel->ninputs * NPASSING; i++) {
 		int j = t->order[i / NPASSING];
 		reducer by = passing[i % NPASSING];
-		reducer to = kernel_passes(t->kernel, j, by);
+		reducer to = kernel_commutes_with(t->kernel, j, by);
 		if (to != RED_NONE)
 			json_array_append_new(
 				all, json_pack("{s:s, s:s, s:s}", "input",
@@ -315,7 +315,8 @@ static const char *passing_text(arena *a, const told *t)
 		const char *one = "";
 		int j = t->order[i];
 		for (int r = 0; r < NPASSING; r++) {
-			reducer to = kernel_passes(t->kernel, j, passing[r]);
+			reducer to =
+				kernel_commutes_with(t->kernel, j, passing[r]);
 			if (to == RED_NONE)
 				continue;
 			one = arena_printf(a, "%s%s%s%s%s", one,

@@ -21,7 +21,7 @@ static const char *contents(arena *a, const plan *p, const plan_buffer *b)
 		if (plan_partial(p, b->node, NULL) == RED_NONE)
 			break;
 		return arena_printf(a, "%s, a partial result", name);
-	case PLAN_OWN:
+	case PLAN_REDUCED_SHARD:
 		break;
 	}
 	return arena_printf(a, "%s, before it is moved", name);

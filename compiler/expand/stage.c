@@ -469,7 +469,7 @@ static int opaque_stage(context *cx, const ast_opaque *f,
 	k->opaque = arena_strdup(cx->arena, f->name);
 	k->opaque_symbol = arena_strdup(cx->arena, f->symbol);
 	for (int v = *nbatch; v < k->nvars; v++)
-		k->vars[v].whole_because =
+		k->vars[v].indivisible_reason =
 			arena_printf(cx->arena,
 				     "hidden by the opaque function '%s'",
 				     f->name);

@@ -69,11 +69,12 @@ static link_stage stage_of(arena *a, const desc_op *op, const desc_stage *s)
 			  .reducer = s->reducer, .ninputs = s->ninputs };
 	to.vars = ARENA_ARRAY(a, link_var, s->nvars);
 	for (int v = 0; v < s->nvars; v++)
-		to.vars[v] = (link_var){ .name = s->vars[v].name,
-					 .kind = s->vars[v].kind,
-					 .offered = !s->vars[v].whole_because,
-					 .pack = s->vars[v].pack,
-					 .extent = -1 };
+		to.vars[v] =
+			(link_var){.name = s->vars[v].name,
+				   .kind = s->vars[v].kind,
+				   .offered = !s->vars[v].indivisible_reason,
+				   .pack = s->vars[v].pack,
+				   .extent = -1};
 	to.inputs = ARENA_ARRAY(a, link_input, s->ninputs);
 	for (int i = 0; i < s->ninputs; i++) {
 		int n = op->tensors[s->inputs[i]].ndims;

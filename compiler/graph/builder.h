@@ -51,7 +51,7 @@ typedef struct built_expansion built_expansion; /* call.c */
 
 struct graph_builder {
 	arena *arena; /* of the graph */
-	arena *tmp;   /* until graph_end() */
+	arena *tmp;   /* until graph_finish() */
 	tdl_modules *modules;
 	diag_sink *sink;
 	const char *name;
@@ -106,8 +106,8 @@ void build_replace(graph_builder *b, const tensor_id *to);
  * and operations that are trivial then are left out: x*1, x + 0, and as in
  * derivatives 0*x.  inputs[] are made to fit.  k itself where nothing
  * changes. */
-const kernel *build_literal(graph_builder *b, const kernel *k,
-			    tensor_id *inputs);
+const kernel *build_specialized(graph_builder *b, const kernel *k,
+				tensor_id *inputs);
 
 /* precision.c: converts the arguments of a call that is recorded to the type
  * that it computes in; false where errors were added. */

@@ -277,7 +277,7 @@ static bool make_value(graph_builder *b, const calling *c, const stage *st,
 	const kernel *k = st->kernel;
 	bool changes;
 	if (b->training)
-		k = build_literal(b, k, inputs);
+		k = build_specialized(b, k, inputs);
 	k = precision_widened(b, k, inputs);
 	if (build_is_identity(k) && !is_recording(b)) {
 		*value = inputs[0];

@@ -197,7 +197,7 @@ static tensor_id *renumber(graph_builder *b, const tensor_id *ids, int n,
 	return out;
 }
 
-graph *graph_end(graph_builder *b)
+graph *graph_finish(graph_builder *b)
 {
 	graph *g = NULL;
 	diag_sink *sink = b->sink;

@@ -192,6 +192,6 @@ void graph_set_output(graph_builder *b, tensor_id t, const char *name);
 /* The finished graph: nodes and tensors that no output and no state's next
  * depends on are gone, but for inputs; equal kernels are one; names are unique.
  * NULL when errors were added. */
-graph *graph_end(graph_builder *b);
+graph *graph_finish(graph_builder *b);
 
 #endif

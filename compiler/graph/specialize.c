@@ -144,8 +144,8 @@ static void drop_inputs(rewriting *r, kernel *to, tensor_id *inputs)
 	to->body = rewrite(r, to->body);
 }
 
-const kernel *build_literal(graph_builder *b, const kernel *k,
-			    tensor_id *inputs)
+const kernel *build_specialized(graph_builder *b, const kernel *k,
+				tensor_id *inputs)
 {
 	rewriting r = { .a = b->arena, .k = k };
 	bool any = false;

@@ -105,7 +105,7 @@ static void fill_profile(keeper *k)
 	f->most = ARENA_ARRAY(k->d->tmp, int64_t, 2 * (size_t)f->nleaves);
 	f->added = ARENA_ARRAY(k->d->tmp, int64_t, 2 * (size_t)f->nleaves);
 	for (int b = 0; b < p->nbuffers; b++) {
-		const memory_item *m = &k->places.items[b];
+		const arena_item *m = &k->places.items[b];
 		int64_t n = (m->nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN *
 			    PLAN_ALIGN;
 		if (n > 0)
@@ -117,14 +117,14 @@ static void fill_profile(keeper *k)
  * use is for itself to say. */
 static bool is_alone(const keeper *k, int b)
 {
-	const memory_item *m = &k->places.items[b];
+	const arena_item *m = &k->places.items[b];
 	return k->places.group[b] == b && m->first == k->lives[b].first &&
 	       m->last == k->lives[b].last;
 }
 
 static int form(const keeper *k, int b)
 {
-	return forms_of(k->d->forms, &k->d->p->buffers[b]);
+	return region_class_of(k->d->region_classes, &k->d->p->buffers[b]);
 }
 
 /* The last fetch before b that covers it, or -1. */
@@ -133,7 +133,8 @@ static int find_before(const keeper *k, int b)
 	int x = k->before[b];
 	for (int i = 0; x >= 0 && i < MOST_COPIES; x = k->before[x], i++)
 		if (is_alone(k, x) &&
-		    forms_cover(k->d->forms, form(k, x), form(k, b)))
+		    region_class_cover(k->d->region_classes, form(k, x),
+				       form(k, b)))
 			return x;
 	return -1;
 }
@@ -162,7 +163,9 @@ static int find_savings(keeper *k, saving *savings)
 		int found = is_alone(k, b) ? find_before(k, b) : -1;
 		if (found < 0)
 			continue;
-		double moved = (double)forms_received(k->d->forms, in) + 1;
+		double moved = (double)region_class_received(
+				       k->d->region_classes, in) +
+			       1;
 		savings[n++] = (saving){
 			b, found, (double)rounded(k->d, found) / moved,
 			t - k->lives[found].last,
@@ -236,7 +239,7 @@ void program_keep_copies(draft *d, int64_t memory)
 	const plan *p = d->p;
 	arena *a = d->tmp;
 	keeper k = { .d = d, .lives = plan_lifetimes(a, p) };
-	k.places = plan_find_places(a, p, d->forms);
+	k.places = plan_find_places(a, p, d->region_classes);
 	k.fetch = ARENA_ARRAY(a, int, p->nbuffers);
 	k.kept = ARENA_ARRAY(a, int, p->nbuffers);
 	k.until = ARENA_ARRAY(a, int, p->nbuffers);

@@ -12,13 +12,13 @@ enum { MOST_LOOKED_AT = 64 };
 lower_times lower_time(const plan *p, const topology *t)
 {
 	arena *tmp = arena_new();
-	forms *f = forms_new(tmp, p);
-	VEC(double) known = { 0 }; /* by forms_instr(); -1: not yet */
+	region_classes *f = region_classes_new(tmp, p);
+	VEC(double) known = { 0 }; /* by region_class_instr(); -1: not yet */
 	double *seconds = ARENA_ARRAY(tmp, double, p->ninstrs);
 	lower_times sum = { 0 };
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		int what = forms_instr(f, in);
+		int what = region_class_instr(f, in);
 		while (known.n <= what)
 			vec_push(tmp, &known, -1);
 		if (known.at[what] < 0)

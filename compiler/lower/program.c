@@ -13,8 +13,8 @@ typedef struct buffer_list {
 
 static int add_buffer(buffer_list *l, plan_buffer b)
 {
-	forms *f = l->d->forms;
-	b.nbytes = forms_nbytes(f, forms_of(f, &b));
+	region_classes *f = l->d->region_classes;
+	b.nbytes = region_class_nbytes(f, region_class_of(f, &b));
 	vec_push(l->d->a, &l->at, b);
 	return l->at.n - 1;
 }
@@ -34,9 +34,10 @@ static int stored(buffer_list *l, int t)
 static int source_of(buffer_list *l, int n, int t)
 {
 	plan_buffer need = { .tensor = t, .region = PLAN_NEEDS, .node = n };
-	forms *f = l->d->forms;
+	region_classes *f = l->d->region_classes;
 	int from = stored(l, t);
-	if (forms_cover(f, forms_of(f, &l->at.at[from]), forms_of(f, &need)))
+	if (region_class_cover(f, region_class_of(f, &l->at.at[from]),
+			       region_class_of(f, &need)))
 		return from;
 	return add_buffer(l, need);
 }
@@ -47,9 +48,10 @@ static int result_buffer(buffer_list *l, int n, plan_region_kind kind)
 {
 	int out = l->d->p->nodes[n].output;
 	plan_buffer b = { .tensor = out, .region = kind, .node = n };
-	forms *f = l->d->forms;
+	region_classes *f = l->d->region_classes;
 	int to = stored(l, out);
-	if (forms_same(f, forms_of(f, &l->at.at[to]), forms_of(f, &b)))
+	if (region_class_same(f, region_class_of(f, &l->at.at[to]),
+			      region_class_of(f, &b)))
 		return to;
 	return add_buffer(l, b);
 }
@@ -74,7 +76,7 @@ static node_buffers buffers_of(buffer_list *l, int n)
 		b.made = add_buffer(l, (plan_buffer){ .tensor = x->output,
 						      .region = PLAN_PRODUCES,
 						      .node = n });
-		b.share = result_buffer(l, n, PLAN_OWN);
+		b.share = result_buffer(l, n, PLAN_REDUCED_SHARD);
 	}
 	b.stored = stored(l, x->output);
 	return b;
@@ -225,15 +227,16 @@ static void set_transfers(draft *d)
 		plan_instr *in = &p->program[i];
 		if (in->op == PLAN_RUN)
 			continue;
-		in->collective = forms_collective(d->forms, in);
-		p->communication_bytes += forms_received(d->forms, in);
+		in->collective = region_class_collective(d->region_classes, in);
+		p->communication_bytes +=
+			region_class_received(d->region_classes, in);
 	}
 }
 
 void program_make(arena *a, plan *p, int64_t memory, bool overlapping)
 {
 	draft d = { .a = a, .tmp = arena_new(), .p = p };
-	d.forms = forms_new(d.tmp, p);
+	d.region_classes = region_classes_new(d.tmp, p);
 	set_buffers(&d);
 	writer w = { .d = &d };
 	int *order = program_order(&d, overlapping);

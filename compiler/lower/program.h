@@ -21,7 +21,7 @@ typedef struct node_buffers {
 typedef struct draft {
 	arena *a, *tmp; /* of the plan; of the making */
 	plan *p;	/* its buffers are set, its program is not */
-	forms *forms;
+	region_classes *region_classes;
 	node_buffers *nodes;
 } draft;
 

@@ -21,8 +21,9 @@ static bool yields(draft *d, int n, int input)
 	for (int i = 0; i < k->ninputs; i++)
 		if (x->inputs[i] == x->inputs[input] && !kernel_in_place(k, i))
 			return false;
-	return forms_same(d->forms, forms_of(d->forms, from),
-			  forms_of(d->forms, &p->buffers[b->made]));
+	return region_class_same(
+		d->region_classes, region_class_of(d->region_classes, from),
+		region_class_of(d->region_classes, &p->buffers[b->made]));
 }
 
 static void set_uses(draft *d, int n, sched_node *j)

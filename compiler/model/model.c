@@ -230,7 +230,7 @@ graph *model_graph(arena *a, tdl_modules *m, diag_sink *s,
 	if (run_model(&ev) && o->train)
 		graph_train(ev.b);
 	arena_free(ev.tmp);
-	return graph_end(ev.b);
+	return graph_finish(ev.b);
 }
 
 /* ---- files -------------------------------------------------------------- */

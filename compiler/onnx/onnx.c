@@ -390,7 +390,7 @@ static void import_before(importer *im, const onnx_frame *f)
 	frame.values = strmap_new(a);
 	import_graph(&plain, &frame);
 	keep_types(im, &plain, &frame);
-	graph_end(plain.b);
+	graph_finish(plain.b);
 	arena_free(a);
 }
 
@@ -422,7 +422,7 @@ static graph *import_model(importer *im)
 	import_graph(im, &f);
 	if (im->options->train)
 		graph_train(im->b);
-	return graph_end(im->b);
+	return graph_finish(im->b);
 }
 
 graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,

@@ -9,7 +9,7 @@
  *	..
  *	if (o->train)
  *		graph_train(b);
- *	g = graph_end(b);
+ *	g = graph_finish(b);
  */
 #ifndef TDL_COMPILER_TRAIN_TRAIN_H
 #define TDL_COMPILER_TRAIN_TRAIN_H

@@ -135,7 +135,7 @@ static void check_passing(passing *p, reducer to)
 static void check_input(passing *p)
 {
 	const char *name = p->k->inputs[p->input].name;
-	reducer to = kernel_passes(p->k, p->input, p->by);
+	reducer to = kernel_commutes_with(p->k, p->input, p->by);
 	if (to == RED_NONE)
 		return;
 	note_name(p->t->v, &p->t->v->passing, p->stage->label,

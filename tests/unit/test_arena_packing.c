@@ -23,10 +23,10 @@ static int below(int n)
 
 /* Lifetimes as a network's: most short, some across all of it, some nested
  * far apart (skip connections, a forward pass kept for the backward). */
-static void random_items(memory_item *items, int n, int kind)
+static void random_items(arena_item *items, int n, int kind)
 {
 	for (int i = 0; i < n; i++) {
-		memory_item *m = &items[i];
+		arena_item *m = &items[i];
 		m->nbytes = below(10) ? 1 + below(1 << (4 + below(12))) : 0;
 		m->first = kind == 2 ? below(n) : i;
 		m->last = m->first + 1 + below(3);
@@ -43,18 +43,18 @@ static void random_items(memory_item *items, int n, int kind)
 	}
 }
 
-static bool collide(const memory_item *x, const memory_item *y)
+static bool collide(const arena_item *x, const arena_item *y)
 {
 	return x->first <= y->last && y->first <= x->last &&
 	       x->offset + x->nbytes > y->offset &&
 	       y->offset + y->nbytes > x->offset && x->nbytes && y->nbytes;
 }
 
-static void check_apart(const memory_item *items, int n, int64_t arena_bytes)
+static void check_apart(const arena_item *items, int n, int64_t arena_bytes)
 {
 	int ncollisions = 0;
 	for (int i = 0; i < n; i++) {
-		const memory_item *x = &items[i];
+		const arena_item *x = &items[i];
 		ck_assert_int_ge(x->offset, 0);
 		ck_assert_int_eq(x->offset % ALIGN, 0);
 		ck_assert_int_le(x->offset + x->nbytes, arena_bytes);
@@ -72,7 +72,7 @@ START_TEST(never_overlaps)
 		arena *a = arena_new();
 		state = (uint64_t)seed * 7919;
 		int n = 1 + below(150);
-		memory_item *items = ARENA_ARRAY(a, memory_item, n);
+		arena_item *items = ARENA_ARRAY(a, arena_item, n);
 		random_items(items, n, seed % 3);
 		int64_t bytes = memory_place(items, n, ALIGN);
 		int64_t bound = memory_bound(items, n, ALIGN);
@@ -96,11 +96,11 @@ END_TEST
 START_TEST(perfect_chain)
 {
 	enum { N = 400 };
-	memory_item items[N];
+	arena_item items[N];
 	state = 99;
 	for (int i = 0; i < N; i++)
-		items[i] = (memory_item){ .nbytes = 64 * (1 + below(100)),
-					  .first = i, .last = i + 1 };
+		items[i] = (arena_item){ .nbytes = 64 * (1 + below(100)),
+					 .first = i, .last = i + 1 };
 	ck_assert_int_eq(memory_place(items, N, ALIGN),
 			 memory_bound(items, N, ALIGN));
 }
@@ -108,7 +108,7 @@ END_TEST
 
 START_TEST(nothing)
 {
-	memory_item none = { 0, 0, 0, 7 };
+	arena_item none = { 0, 0, 0, 7 };
 	ck_assert_int_eq(memory_place(NULL, 0, ALIGN), 0);
 	ck_assert_int_eq(memory_place(&none, 1, ALIGN), 0);
 	ck_assert_int_eq(none.offset, 0);
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(one)
 {
-	memory_item m = { 65, 3, 3, 0 };
+	arena_item m = { 65, 3, 3, 0 };
 	ck_assert_int_eq(memory_place(&m, 1, ALIGN), 128);
 }
 END_TEST
@@ -125,7 +125,7 @@ END_TEST
 START_TEST(same_again)
 {
 	enum { N = 100 };
-	memory_item x[N], y[N];
+	arena_item x[N], y[N];
 	state = 5;
 	random_items(x, N, 1);
 	for (int i = 0; i < N; i++)
@@ -143,7 +143,7 @@ START_TEST(many)
 	enum { N = 12000 };
 	for (int kind = 0; kind < 3; kind++) {
 		arena *a = arena_new();
-		memory_item *items = ARENA_ARRAY(a, memory_item, N);
+		arena_item *items = ARENA_ARRAY(a, arena_item, N);
 		state = 11;
 		random_items(items, N, kind);
 		int64_t bytes = memory_place(items, N, ALIGN);
@@ -157,7 +157,7 @@ START_TEST(many)
 }
 END_TEST
 
-static void check_large(memory_item *items, int n)
+static void check_large(arena_item *items, int n)
 {
 	int64_t bytes = memory_place(items, n, ALIGN);
 	int64_t bound = memory_bound(items, n, ALIGN);
@@ -175,7 +175,7 @@ START_TEST(large)
 {
 	enum { N = 100000 };
 	arena *a = arena_new();
-	memory_item *items = ARENA_ARRAY(a, memory_item, N);
+	arena_item *items = ARENA_ARRAY(a, arena_item, N);
 	for (int kind = 0; kind < 3; kind++) {
 		state = 12;
 		random_items(items, N, kind);
@@ -183,9 +183,9 @@ START_TEST(large)
 	}
 	for (int i = 0; i < N; i++) {
 		int last = i % 2 ? N : N / 2;
-		items[i] = (memory_item){ .nbytes = 64 * (1 + i / (N / 2)),
-					  .first = i,
-					  .last = i < N / 2 ? last : N };
+		items[i] = (arena_item){ .nbytes = 64 * (1 + i / (N / 2)),
+					 .first = i,
+					 .last = i < N / 2 ? last : N };
 	}
 	check_large(items, N);
 	arena_free(a);

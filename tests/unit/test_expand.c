@@ -428,9 +428,9 @@ START_TEST(opaque_calls)
 	ck_assert_str_eq(k->name, "batch_cholesky");
 	ck_assert_str_eq(k->opaque_symbol, "tdl_cholesky");
 	ck_assert_int_eq(k->nhidden, 2);
-	ck_assert_ptr_null(k->vars[0].whole_because);
+	ck_assert_ptr_null(k->vars[0].indivisible_reason);
 	ck_assert_str_eq(k->vars[2].name, "j");
-	ck_assert_str_eq(k->vars[2].whole_because,
+	ck_assert_str_eq(k->vars[2].indivisible_reason,
 			 "hidden by the opaque function 'cholesky'");
 	box space = kernel_space(k);
 	space.lo[0] = 1;

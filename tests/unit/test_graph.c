@@ -106,7 +106,7 @@ START_TEST(sharing)
 	tensor_id z = call1("relu", "r2", y);
 	call1("norm", "dead", z);
 	graph_set_output(b, z, "z");
-	graph *g = graph_end(b);
+	graph *g = graph_finish(b);
 	ck_assert_ptr_nonnull(g);
 	ck_assert_int_eq(g->nnodes, 2);
 	ck_assert_int_eq(g->ntensors, 3);
@@ -129,7 +129,7 @@ START_TEST(names)
 	y = call1("norm", "n2", y);
 	y = call1("relu", "n2.m", y);
 	graph_set_output(b, y, "y");
-	graph *g = graph_end(b);
+	graph *g = graph_finish(b);
 	static const char *const nodes[] = { "n.relu", "n.norm.m", "n.norm",
 					     "n2.m",   "n2",	   "n2.m_2" };
 	static const char *const ops[] = { "relu",   "norm.m", "norm",
@@ -164,7 +164,7 @@ static const graph *branches(bool other)
 			      : call2("add", "sum", m[0], m[1]);
 	graph_set_output(b, sum, "sum");
 	graph_set_output(b, call2("add", "more", r[1], in[0]), "more");
-	return graph_canonical(a, graph_end(b));
+	return graph_canonical(a, graph_finish(b));
 }
 
 /* However the statements are ordered, and the operands of a sum. */
@@ -202,7 +202,7 @@ START_TEST(strange_names)
 	y = call1("relu", "\xfe", y);
 	y = call1("relu", endless, y);
 	graph_set_output(b, y, "\xc3\xa4");
-	graph *g = graph_end(b);
+	graph *g = graph_finish(b);
 	ck_assert_str_eq(g->tensors[0].name, "x__[2J");
 	ck_assert_str_eq(g->nodes[0].name, "_");
 	ck_assert_str_eq(g->nodes[1].name, "__2");
@@ -220,7 +220,7 @@ START_TEST(outputs)
 	graph_set_output(b, y, "z");
 	graph_set_output(b, x, "v");
 	graph_set_output(b, fill(&one, 2, 3), "u");
-	graph *g = graph_end(b);
+	graph *g = graph_finish(b);
 	ck_assert_int_eq(g->nnodes, 4);
 	ck_assert_int_eq(g->noutputs, 4);
 	static const char *const want[] = { "y", "z", "v", "u" };
@@ -345,7 +345,7 @@ START_TEST(outside)
 	ck_assert(!graph_call(b, dsl_op(modules, "first"), "f", args, NULL,
 			      (call_site){ .place = "the test" }, &r));
 	ck_assert_int_eq(diag_errors(sink), 1);
-	ck_assert_ptr_null(graph_end(b));
+	ck_assert_ptr_null(graph_finish(b));
 }
 END_TEST
 

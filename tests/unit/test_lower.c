@@ -335,7 +335,7 @@ static void compare(const plan *p, int x, int y, bool *same, bool *covers)
 	}
 }
 
-static void check_bytes(forms *f, const plan *p, int buffer)
+static void check_bytes(region_classes *f, const plan *p, int buffer)
 {
 	const plan_buffer *b = &p->buffers[buffer];
 	int64_t most = 0;
@@ -344,7 +344,7 @@ static void check_bytes(forms *f, const plan *p, int buffer)
 		most = r.count > most ? r.count : most;
 	}
 	most *= (int64_t)dtype_size(p->tensors[b->tensor].type);
-	ck_assert_int_eq(forms_nbytes(f, forms_of(f, b)), most);
+	ck_assert_int_eq(region_class_nbytes(f, region_class_of(f, b)), most);
 }
 
 /* What was found out for one buffer holds for all of its form. */
@@ -357,19 +357,20 @@ START_TEST(forms_are_alike)
 		graph *g = random_training(a, &r, 12);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = lower(a, g, &as);
-		forms *f = forms_new(a, p);
+		region_classes *f = region_classes_new(a, p);
 		for (int x = 0; x < p->nbuffers; x++) {
-			int m = forms_of(f, &p->buffers[x]);
+			int m = region_class_of(f, &p->buffers[x]);
 			check_bytes(f, p, x);
 			for (int y = 0; y < p->nbuffers; y++) {
-				int n = forms_of(f, &p->buffers[y]);
+				int n = region_class_of(f, &p->buffers[y]);
 				int d = p->tensors[p->buffers[x].tensor].ndim;
 				bool same, covers;
 				if (p->tensors[p->buffers[y].tensor].ndim != d)
 					continue;
 				compare(p, x, y, &same, &covers);
-				ck_assert(forms_same(f, m, n) == same);
-				ck_assert(forms_cover(f, m, n) == covers);
+				ck_assert(region_class_same(f, m, n) == same);
+				ck_assert(region_class_cover(f, m, n) ==
+					  covers);
 				shared += x != y && m == n;
 				pairs += same;
 			}
@@ -378,9 +379,9 @@ START_TEST(forms_are_alike)
 			const plan_instr *in = &p->program[i];
 			if (in->op == PLAN_RUN)
 				continue;
-			ck_assert(forms_received(f, in) ==
+			ck_assert(region_class_received(f, in) ==
 				  transfer_total(p, in));
-			ck_assert(forms_collective(f, in) ==
+			ck_assert(region_class_collective(f, in) ==
 				  transfer_collective(p, in));
 		}
 		arena_free(a);
@@ -446,7 +447,7 @@ static int64_t result_model(const plan *p, int n, const int *coords)
 	region m = plan_region_at(p, &made, coords);
 	if (plan_partial(p, n, &axes) == RED_NONE)
 		return missing(&p->tensors[x->output], &w, &m);
-	plan_buffer share = { x->output, PLAN_OWN, n, 0, 0 };
+	plan_buffer share = { x->output, PLAN_REDUCED_SHARD, n, 0, 0 };
 	region own = plan_region_at(p, &share, coords);
 	int64_t sharers = 1;
 	for (int a = 0; a < p->mesh.naxes; a++)

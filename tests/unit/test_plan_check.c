@@ -94,7 +94,7 @@ EDIT(formula_own)
 {
 	plan_buffer *b = &p->buffers[second_run(p)->to];
 	ck_assert_int_eq(b->region, PLAN_PRODUCES);
-	b->region = PLAN_OWN;
+	b->region = PLAN_REDUCED_SHARD;
 }
 EDIT(buffer_tensor) { p->buffers[0].tensor = p->ntensors; }
 EDIT(unaligned) { p->buffers[0].offset++; }

@@ -556,7 +556,7 @@ START_TEST(batch_has_notes)
 			   (int64_t[]){ 9, 4 });
 	in[1] = add_tensor(&m, TENSOR_INPUT, DT_I64, 1, (int64_t[]){ 8 });
 	kernel *k = kernel_gather(a, 8, 9, 4);
-	k->vars[0].whole_because = "the test wants it";
+	k->vars[0].indivisible_reason = "the test wants it";
 	add_node(&m, k, in);
 	r = plan_for(a, make_graph(&m), 2, "data-parallel");
 	ck_assert(mentions(r->note, "1, the first is 'n0'"));

@@ -126,7 +126,7 @@ START_TEST(extremes)
 	k->reducer = RED_MAX;
 	ck_assert(strategy_offered(k, 1, &why) && !why);
 	ck_assert_int_eq(strategy_reducer(k, 1), RED_MAX);
-	k->vars[1].whole_because = "hidden";
+	k->vars[1].indivisible_reason = "hidden";
 	ck_assert(!strategy_offered(k, 1, &why));
 	ck_assert_str_eq(why, "hidden");
 	arena_free(a);
@@ -367,17 +367,18 @@ START_TEST(passing)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		k->body = cases[i].body;
 		k->type = k->body->type;
-		const reducer got[] = { kernel_passes(k, 0, RED_SUM),
-					kernel_passes(k, 0, RED_MAX),
-					kernel_passes(k, 0, RED_MIN) };
+		const reducer got[] = { kernel_commutes_with(k, 0, RED_SUM),
+					kernel_commutes_with(k, 0, RED_MAX),
+					kernel_commutes_with(k, 0, RED_MIN) };
 		ck_assert_msg(got[0] == cases[i].sum &&
 			      got[1] == cases[i].max &&
 			      got[2] == cases[i].min,
 			      "case %zu: %s: %s, %s, %s", i,
 			      kx_text(a, k, k->body), reducer_name(got[0]),
 			      reducer_name(got[1]), reducer_name(got[2]));
-		ck_assert_int_eq(kernel_passes(k, 0, RED_OR), RED_NONE);
-		ck_assert_int_eq(kernel_passes(k, 0, RED_PROD), RED_NONE);
+		ck_assert_int_eq(kernel_commutes_with(k, 0, RED_OR), RED_NONE);
+		ck_assert_int_eq(kernel_commutes_with(k, 0, RED_PROD),
+				 RED_NONE);
 	}
 	arena_free(a);
 }
@@ -400,15 +401,18 @@ START_TEST(passing_reductions)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		k->reducer = cases[i].by;
-		ck_assert_int_eq(kernel_passes(k, 0, RED_SUM), cases[i].sum);
-		ck_assert_int_eq(kernel_passes(k, 0, RED_MAX), cases[i].max);
-		ck_assert_int_eq(kernel_passes(k, 0, RED_MIN), cases[i].min);
+		ck_assert_int_eq(kernel_commutes_with(k, 0, RED_SUM),
+				 cases[i].sum);
+		ck_assert_int_eq(kernel_commutes_with(k, 0, RED_MAX),
+				 cases[i].max);
+		ck_assert_int_eq(kernel_commutes_with(k, 0, RED_MIN),
+				 cases[i].min);
 	}
 	/* The greatest of what falls comes of the least. */
 	k->reducer = RED_MAX;
 	k->body = kx_fn1(a, FN_NEG, k->body);
-	ck_assert_int_eq(kernel_passes(k, 0, RED_MIN), RED_MAX);
-	ck_assert_int_eq(kernel_passes(k, 0, RED_MAX), RED_NONE);
+	ck_assert_int_eq(kernel_commutes_with(k, 0, RED_MIN), RED_MAX);
+	ck_assert_int_eq(kernel_commutes_with(k, 0, RED_MAX), RED_NONE);
 	arena_free(a);
 }
 END_TEST

@@ -235,8 +235,9 @@ static void compare_passing(const desc_stage *s, const stage *st)
 		for (int j = 0; j < st->kernel->ninputs; j++)
 			if (st->inputs[j] == s->inputs[p->input] &&
 			    is_read(st->kernel->body, j))
-				ck_assert_int_eq(kernel_passes(st->kernel, j,
-							       p->by), p->to);
+				ck_assert_int_eq(kernel_commutes_with(
+							 st->kernel, j, p->by),
+						 p->to);
 	}
 }
 
@@ -257,7 +258,7 @@ static void compare_stage(trial *t, const expansion *e, int at)
 		ck_assert_msg(extent == k->vars[v].extent, "%s: %s", k->name,
 			      s->vars[v].name);
 		ck_assert_int_eq(s->vars[v].kind, k->vars[v].kind);
-		ck_assert_int_eq(!s->vars[v].whole_because,
+		ck_assert_int_eq(!s->vars[v].indivisible_reason,
 				 strategy_offered(k, v, NULL));
 	}
 	compare_passing(s, &e->stages[at]);

@@ -204,10 +204,10 @@ static graph *random_model(const train_options *o)
 	}
 	graph_set_output(b, loss, "loss");
 	if (!graph_train(b)) {
-		graph_end(b);
+		graph_finish(b);
 		return NULL;
 	}
-	return graph_end(b);
+	return graph_finish(b);
 }
 
 /* ---- evaluation -------------------------------------------------------- */

@@ -244,7 +244,7 @@ START_TEST(reason_wrong)
 	bench b;
 	set_up(&b, "op f(x[N, M]) -> y[N] = lambda i: Max(lambda j: x[i, j])",
 	       (dtype[]){ DT_F32 }, (int[]){ 2 }, DIMS(4, 6));
-	last(&b)->vars[1].whole_because = "nobody tried";
+	last(&b)->vars[1].indivisible_reason = "nobody tried";
 	ck_assert_int_eq(found(&b, VERIFY_MISSED), 1);
 	ck_assert_int_eq(b.v.whole.n, 1);
 	tear_down(&b);
