@@ -10,13 +10,13 @@
 
 static const char first_line[] = "tdlrun's notice 1";
 
-static void print(FILE *to, const notice *x, int n, const uint64_t *joined)
+static void print(FILE *to, const heartbeat *x, int n, const uint64_t *joined)
 {
 	fprintf(to, "%s\n%" PRIx64 " %" PRIx64 " %d\n", first_line, x->self,
 		x->run, x->begun);
 	fprintf(to, "%" PRId64 " %d %s\n", x->beat, x->status, x->host);
 	fprintf(to, "%" PRId64, x->met);
-	for (int i = 0; i < NOTICE_KEPT; i++)
+	for (int i = 0; i < HEARTBEAT_KEPT; i++)
 		fprintf(to, " %" PRId64 " %" PRId64, x->brought[i].at,
 			x->brought[i].value);
 	fprintf(to, "\n%" PRId64 " %d %d\n%d\n", x->steps, x->waits, x->at, n);
@@ -26,8 +26,8 @@ static void print(FILE *to, const notice *x, int n, const uint64_t *joined)
 }
 
 /* Another file takes its place, so that nobody sees half of it. */
-bool notice_write(const char *path, const notice *x, int n,
-		  const uint64_t *joined)
+bool heartbeat_write(const char *path, const heartbeat *x, int n,
+		     const uint64_t *joined)
 {
 	char next[4096];
 	int length = snprintf(next, sizeof(next), "%s.next", path);
@@ -44,7 +44,7 @@ bool notice_write(const char *path, const notice *x, int n,
 	return good && rename(next, path) == 0;
 }
 
-static bool scan(FILE *from, notice *x, int n, uint64_t *joined)
+static bool scan(FILE *from, heartbeat *x, int n, uint64_t *joined)
 {
 	char line[32], end[8];
 	int begun, waits, count;
@@ -57,7 +57,7 @@ static bool scan(FILE *from, notice *x, int n, uint64_t *joined)
 		   x->host) != 3 ||
 	    fscanf(from, "%" SCNd64, &x->met) != 1)
 		return false;
-	for (int i = 0; i < NOTICE_KEPT; i++)
+	for (int i = 0; i < HEARTBEAT_KEPT; i++)
 		if (fscanf(from, "%" SCNd64 " %" SCNd64, &x->brought[i].at,
 			   &x->brought[i].value) != 2)
 			return false;
@@ -76,7 +76,7 @@ static bool scan(FILE *from, notice *x, int n, uint64_t *joined)
 	return fscanf(from, "%7s", end) == 1 && !strcmp(end, "end");
 }
 
-bool notice_read(const char *path, notice *x, int n, uint64_t *joined)
+bool heartbeat_read(const char *path, heartbeat *x, int n, uint64_t *joined)
 {
 	FILE *from = fopen(path, "r");
 	if (!from)

@@ -9,9 +9,9 @@
 #include "base/arena.h"
 #include "plan/plan.h"
 
-enum { NOTICE_RUNS = -1, NOTICE_KEPT = 2 };
+enum { HEARTBEAT_RUNS = -1, HEARTBEAT_KEPT = 2 };
 
-typedef struct notice {
+typedef struct heartbeat {
 	uint64_t self; /* drawn by each process: tells it from one that was
 			  here before; never 0 */
 	uint64_t run;  /* rank 0's number, once this one has joined it */
@@ -25,21 +25,21 @@ typedef struct notice {
 	int64_t met;
 	struct {
 		int64_t at, value;
-	} brought[NOTICE_KEPT];
+	} brought[HEARTBEAT_KEPT];
 	/* Steps of the program begun; whether it waits for the device to end
 	 * one; the last transfer that this has ended, -1 for none. */
 	int64_t steps;
 	bool waits;
 	int at;
-} notice;
+} heartbeat;
 
-/* Writes a notice, and for rank 0 the numbers that n others have drawn.  A
+/* Writes a heartbeat, and for rank 0 the numbers that n others have drawn.  A
  * reader finds the former one or this one, complete.  False with errno set. */
-bool notice_write(const char *path, const notice *x, int n,
-		  const uint64_t *joined);
+bool heartbeat_write(const char *path, const heartbeat *x, int n,
+		     const uint64_t *joined);
 
 /* Reads one; false if there is none.  n and joined may be 0 and NULL. */
-bool notice_read(const char *path, notice *x, int n, uint64_t *joined);
+bool heartbeat_read(const char *path, heartbeat *x, int n, uint64_t *joined);
 
 /* The position in a plan, which may be NULL, of a process that has begun so
  * many steps, and in the last one ended transfer `at', or -1: "in step 3, after

@@ -68,13 +68,13 @@ typedef struct group {
 
 typedef struct ranks {
 	arena *a;
-	beat *beat;
+	mpi_heartbeat *mpi_heartbeat;
 	const plan *p;
 	int rank;
 	unsigned char *arena;
 	exchange *exchanges; /* by instruction */
 	VEC(group) groups;
-	ahead schedule;
+	prefetch schedule;
 	int at; /* the instruction before which all that is to be done is */
 	char *staging;
 } ranks;
@@ -209,9 +209,9 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 	int level;
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, rank);
-	beat *b = NULL;
+	mpi_heartbeat *b = NULL;
 	double patience = o->patience > 0 ? o->patience : COMM_PATIENCE;
-	if (level == MPI_THREAD_MULTIPLE && !beat_open(patience, &b))
+	if (level == MPI_THREAD_MULTIPLE && !mpi_heartbeat_open(patience, &b))
 		return fail_with(f, CLI_MACHINE, "a rank has no memory or no "
 				 "thread to look after another");
 	*run = b;
@@ -232,7 +232,7 @@ static void end_ranks(void *run, cli_status status)
 	 * has its status; MPI_Abort() makes some mpiruns hang. */
 	if (status != CLI_OK && status != CLI_DIFFERENCE && n > 1)
 		_exit(status);
-	beat_close(run);
+	mpi_heartbeat_close(run);
 	MPI_Finalize();
 }
 
@@ -260,7 +260,7 @@ static void *open_ranks(void *run, const plan *p, failure *f)
 	}
 	arena *a = arena_new();
 	ranks *c = ARENA_NEW(a, ranks);
-	*c = (ranks){ .a = a, .beat = run, .p = p, .at = -1 };
+	*c = (ranks){ .a = a, .mpi_heartbeat = run, .p = p, .at = -1 };
 	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
 	return c;
 }
@@ -268,13 +268,13 @@ static void *open_ranks(void *run, const plan *p, failure *f)
 static void here_ranks(void *state, int *first, int *n, int *neighbours)
 {
 	const ranks *c = state;
-	MPI_Comm machine;
+	MPI_Comm executor;
 	*first = c->rank;
 	*n = 1;
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
-			    MPI_INFO_NULL, &machine);
-	MPI_Comm_size(machine, neighbours);
-	MPI_Comm_free(&machine);
+			    MPI_INFO_NULL, &executor);
+	MPI_Comm_size(executor, neighbours);
+	MPI_Comm_free(&executor);
 }
 
 /* Of the rank that needs most: the schedule is to be the same on all. */
@@ -300,7 +300,7 @@ static void attach_ranks(void *state, unsigned char *const *arenas)
 	for (int i = 0; i < c->p->ninstrs; i++)
 		if (c->p->program[i].op != PLAN_RUN)
 			note_exchange(c, &c->p->program[i], &c->exchanges[i]);
-	c->schedule = ahead_of(c->a, c->p, staging_bytes(c));
+	c->schedule = prefetch_of(c->a, c->p, staging_bytes(c));
 	c->staging = arena_alloc(c->a, (size_t)c->schedule.nbytes + 1);
 	for (int i = 0; i < c->p->ninstrs; i++) {
 		exchange *x = &c->exchanges[i];
@@ -312,7 +312,7 @@ static void attach_ranks(void *state, unsigned char *const *arenas)
 static void close_ranks(void *state)
 {
 	ranks *c = state;
-	beat_watch(c->beat, NULL, NULL);
+	mpi_heartbeat_watch(c->mpi_heartbeat, NULL, NULL);
 	for (int i = 0; i < c->groups.n; i++)
 		MPI_Comm_free(&c->groups.at[i].comm);
 	arena_free(c->a);
@@ -321,9 +321,9 @@ static void close_ranks(void *state)
 static bool launch_rank(void *state, comm_body *body, void *arg, failure *f)
 {
 	ranks *c = state;
-	beat_step(c->beat, c->p);
+	mpi_heartbeat_step(c->mpi_heartbeat, c->p);
 	bool good = body(arg, c->rank, f);
-	beat_step(c->beat, NULL);
+	mpi_heartbeat_step(c->mpi_heartbeat, NULL);
 	return good;
 }
 
@@ -452,10 +452,10 @@ static void unpack_all(ranks *c, int instr)
 static void end(ranks *c, int instr)
 {
 	exchange *x = &c->exchanges[instr];
-	beat_wait(c->beat, true);
+	mpi_heartbeat_wait(c->mpi_heartbeat, true);
 	MPI_Waitall(x->requests.n, x->requests.at, MPI_STATUSES_IGNORE);
-	beat_wait(c->beat, false);
-	beat_pass(c->beat, instr);
+	mpi_heartbeat_wait(c->mpi_heartbeat, false);
+	mpi_heartbeat_pass(c->mpi_heartbeat, instr);
 	x->requests.n = 0;
 	x->total += x->from.nbytes;
 	unpack_all(c, instr);
@@ -472,7 +472,7 @@ static void go_on(void)
 static bool ready_ranks(void *state, int instr, int worker)
 {
 	ranks *c = state;
-	const ahead *s = &c->schedule;
+	const prefetch *s = &c->schedule;
 	(void)worker;
 	for (int i = s->first[instr]; i < s->first[instr + 1]; i++)
 		if (s->events[i].begins)
@@ -500,9 +500,9 @@ static bool wait_ranks(void *state, int worker)
 	ranks *c = state;
 	if (c->exchanges && c->at == c->p->ninstrs - 1)
 		ready_ranks(c, c->p->ninstrs, worker);
-	beat_wait(c->beat, true);
+	mpi_heartbeat_wait(c->mpi_heartbeat, true);
 	MPI_Barrier(MPI_COMM_WORLD);
-	beat_wait(c->beat, false);
+	mpi_heartbeat_wait(c->mpi_heartbeat, false);
 	return true;
 }
 
@@ -510,7 +510,7 @@ static bool wait_ranks(void *state, int worker)
 static double watch_ranks(void *state, const comm_progress *x)
 {
 	ranks *c = state;
-	beat_watch(c->beat, c->p, x);
+	mpi_heartbeat_watch(c->mpi_heartbeat, c->p, x);
 	return 0;
 }
 

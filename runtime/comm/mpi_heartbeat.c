@@ -31,7 +31,7 @@ typedef struct pulse {
 	char host[MOST_HOST];
 } pulse;
 
-struct beat {
+struct mpi_heartbeat {
 	MPI_Comm comm;
 	int rank, before, next;
 	double patience;
@@ -72,7 +72,7 @@ static double used(void)
 
 /* ---- what is said ------------------------------------------------------ */
 
-static void give_up(beat *b, int rank, const pulse *x, const char *why)
+static void give_up(mpi_heartbeat *b, int rank, const pulse *x, const char *why)
 {
 	char place[300];
 	pthread_mutex_lock(&b->lock);
@@ -85,7 +85,7 @@ static void give_up(beat *b, int rank, const pulse *x, const char *why)
 
 /* ---- the thread -------------------------------------------------------- */
 
-static void look_at_own(beat *b, pulse *x)
+static void look_at_own(mpi_heartbeat *b, pulse *x)
 {
 	pthread_mutex_lock(&b->lock);
 	const comm_progress *progress = b->progress;
@@ -95,7 +95,7 @@ static void look_at_own(beat *b, pulse *x)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static bool is_sent(beat *b)
+static bool is_sent(mpi_heartbeat *b)
 {
 	int done;
 	MPI_Test(&b->sending, &done, MPI_STATUS_IGNORE);
@@ -103,7 +103,7 @@ static bool is_sent(beat *b)
 }
 
 /* A message that the next rank has not taken yet is sent later. */
-static void tell(beat *b, bool leaves)
+static void tell(mpi_heartbeat *b, bool leaves)
 {
 	if (!is_sent(b))
 		return;
@@ -113,7 +113,7 @@ static void tell(beat *b, bool leaves)
 		  b->comm, &b->sending);
 }
 
-static void hear(beat *b)
+static void hear(mpi_heartbeat *b)
 {
 	int there;
 	MPI_Iprobe(b->before, 0, b->comm, &there, MPI_STATUS_IGNORE);
@@ -126,7 +126,7 @@ static void hear(beat *b)
 }
 
 /* Whether the main thread, inside a step, has done nothing for too long. */
-static bool stands_still(beat *b, double now)
+static bool stands_still(mpi_heartbeat *b, double now)
 {
 	double cpu = used();
 	long steps = atomic_load(&b->steps);
@@ -142,7 +142,7 @@ static bool stands_still(beat *b, double now)
 	return now - b->idle_since > b->patience;
 }
 
-static void look(beat *b)
+static void look(mpi_heartbeat *b)
 {
 	double now = clock_of(CLOCK_MONOTONIC);
 	if (now - b->looked_at > SLEPT)
@@ -168,7 +168,7 @@ static void pause_a_little(double seconds)
  * when it is known whether all ranks have such a thread. */
 static void *keep_beating(void *arg)
 {
-	beat *b = arg;
+	mpi_heartbeat *b = arg;
 	pthread_mutex_lock(&b->lock);
 	bool alone = b->alone;
 	pthread_mutex_unlock(&b->lock);
@@ -192,7 +192,7 @@ static void *keep_beating(void *arg)
 /* ---- for the main thread ----------------------------------------------- */
 
 /* Signals are the main thread's matter. */
-static bool start(beat *b)
+static bool start(mpi_heartbeat *b)
 {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -211,7 +211,7 @@ static bool all_have(bool x)
 }
 
 /* Introduces the rank to its neighbours. */
-static void meet(beat *b, int n, double patience)
+static void meet(mpi_heartbeat *b, int n, double patience)
 {
 	MPI_Comm_dup(MPI_COMM_WORLD, &b->comm);
 	MPI_Comm_rank(b->comm, &b->rank);
@@ -231,7 +231,7 @@ static void meet(beat *b, int n, double patience)
 }
 
 /* Starts the threads of all ranks, or of none. */
-static bool start_all(beat *b)
+static bool start_all(mpi_heartbeat *b)
 {
 	pthread_mutex_lock(&b->lock);
 	bool started = start(b), all = all_have(started);
@@ -242,14 +242,14 @@ static bool start_all(beat *b)
 	return all;
 }
 
-bool beat_open(double patience, beat **to)
+bool mpi_heartbeat_open(double patience, mpi_heartbeat **to)
 {
 	int n;
 	*to = NULL;
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (n < 2)
 		return true;
-	beat *b = calloc(1, sizeof(*b));
+	mpi_heartbeat *b = calloc(1, sizeof(*b));
 	if (!all_have(b != NULL)) {
 		free(b);
 		return false;
@@ -265,7 +265,7 @@ bool beat_open(double patience, beat **to)
 	return false;
 }
 
-void beat_close(beat *b)
+void mpi_heartbeat_close(mpi_heartbeat *b)
 {
 	if (!b)
 		return;
@@ -276,7 +276,8 @@ void beat_close(beat *b)
 	free(b);
 }
 
-void beat_watch(beat *b, const plan *p, const comm_progress *x)
+void mpi_heartbeat_watch(mpi_heartbeat *b, const plan *p,
+			 const comm_progress *x)
 {
 	if (!b)
 		return;
@@ -286,10 +287,10 @@ void beat_watch(beat *b, const plan *p, const comm_progress *x)
 	pthread_mutex_unlock(&b->lock);
 }
 
-void beat_step(beat *b, const plan *p)
+void mpi_heartbeat_step(mpi_heartbeat *b, const plan *p)
 {
 	if (b && p) {
-		beat_watch(b, p, NULL);
+		mpi_heartbeat_watch(b, p, NULL);
 		atomic_store(&b->at, -1);
 		atomic_fetch_add(&b->steps, 1);
 	}
@@ -297,13 +298,13 @@ void beat_step(beat *b, const plan *p)
 		atomic_store(&b->inside, p != NULL);
 }
 
-void beat_pass(beat *b, int instr)
+void mpi_heartbeat_pass(mpi_heartbeat *b, int instr)
 {
 	if (b)
 		atomic_store(&b->at, instr);
 }
 
-void beat_wait(beat *b, bool waits)
+void mpi_heartbeat_wait(mpi_heartbeat *b, bool waits)
 {
 	if (b)
 		atomic_store(&b->waits, waits);

@@ -39,7 +39,7 @@ static bool choose(const comm_options *o, const communicator **by, failure *f)
 				 comm_mpi.missing ? "MPI is not built in" :
 				 "MPI has not started them");
 	else
-		*by = &comm_alone;
+		*by = &comm_single_process;
 	return true;
 }
 
@@ -71,7 +71,7 @@ static void *open_processes(void *run, const plan *p, failure *f)
 {
 	const processes *x = run;
 	int n = mesh_workers(&p->mesh);
-	if (x->by == &comm_alone && n > 1) {
+	if (x->by == &comm_single_process && n > 1) {
 		fail_with(f, CLI_MACHINE, "the plan has %d workers, and this "
 			  "is the only process: start it with 'mpirun -n %d "
 			  "tdlrun PLAN ..', or %d times with --rendezvous",

@@ -26,29 +26,29 @@ enum { STARTING = 2, START_FACTOR = 5 };
 
 /* ---- files ------------------------------------------------------------- */
 
-char *board_shared(const board *b, arena *a, int64_t meeting)
+char *peer_monitor_shared(const peer_monitor *b, arena *a, int64_t meeting)
 {
 	return arena_printf(a, "%sdata-%" PRIx64 "-%" PRId64, b->prefix,
 			    b->joined[0], meeting);
 }
 
-bool board_write(board *b)
+bool peer_monitor_write(peer_monitor *b)
 {
 	pthread_mutex_lock(&b->lock);
-	bool good = notice_write(b->path, &b->own,
-				 b->rank == 0 ? b->nranks : 0, b->joined);
+	bool good = heartbeat_write(b->path, &b->own,
+				    b->rank == 0 ? b->nranks : 0, b->joined);
 	pthread_mutex_unlock(&b->lock);
 	return good;
 }
 
-bool board_read(const board *b, int rank, notice *x)
+bool peer_monitor_read(const peer_monitor *b, int rank, heartbeat *x)
 {
 	char path[4096];
 	snprintf(path, sizeof(path), "%s%d", b->prefix, rank);
-	return notice_read(path, x, 0, NULL);
+	return heartbeat_read(path, x, 0, NULL);
 }
 
-void board_clear_old(const board *b)
+void peer_monitor_clear_old(const peer_monitor *b)
 {
 	arena *work = arena_new();
 	glob_t found;
@@ -75,14 +75,14 @@ static void pause_for(double seconds)
 	nanosleep(&t, NULL);
 }
 
-void board_rest(int nth)
+void peer_monitor_rest(int nth)
 {
 	pause_for(nth < 20 ? 0.0002 : nth < 200 ? 0.001 : 0.01);
 }
 
 /* ---- what is said ------------------------------------------------------ */
 
-void board_die(board *b, cli_status status, const char *fmt, ...)
+void peer_monitor_die(peer_monitor *b, cli_status status, const char *fmt, ...)
 {
 	va_list ap;
 	fputs("tdlrun: ", stderr);
@@ -93,8 +93,8 @@ void board_die(board *b, cli_status status, const char *fmt, ...)
 	fflush(stderr);
 	pthread_mutex_lock(&b->lock);
 	b->own.status = status;
-	notice_write(b->path, &b->own, b->rank == 0 ? b->nranks : 0,
-		     b->joined);
+	heartbeat_write(b->path, &b->own, b->rank == 0 ? b->nranks : 0,
+			b->joined);
 	_exit(status);
 }
 
@@ -102,19 +102,19 @@ void board_die(board *b, cli_status status, const char *fmt, ...)
 
 static bool has_failed(int status)
 {
-	return status != NOTICE_RUNS && status != CLI_OK &&
+	return status != HEARTBEAT_RUNS && status != CLI_OK &&
 	       status != CLI_DIFFERENCE;
 }
 
-static bool is_lost(const board *b, int rank, double now)
+static bool is_lost(const peer_monitor *b, int rank, double now)
 {
 	const peer *x = &b->peers[rank];
-	return rank != b->rank && x->status == NOTICE_RUNS &&
+	return rank != b->rank && x->status == HEARTBEAT_RUNS &&
 	       now - x->heard > b->patience;
 }
 
 /* Of all that live the lowest one speaks; the others leave it a moment. */
-static bool speaks(board *b, int about)
+static bool speaks(peer_monitor *b, int about)
 {
 	int lowest = 0;
 	while (lowest == about || is_lost(b, lowest, clock_seconds()))
@@ -122,16 +122,16 @@ static bool speaks(board *b, int about)
 	if (lowest >= b->rank)
 		return true;
 	for (double until = clock_seconds() + GRACE; clock_seconds() < until;) {
-		notice x;
+		heartbeat x;
 		pause_for(LOOK / 10);
-		if (board_read(b, lowest, &x) && has_failed(x.status))
+		if (peer_monitor_read(b, lowest, &x) && has_failed(x.status))
 			return false;
 	}
 	return true;
 }
 
-static void give_up(board *b, int rank, const notice *x, const char *why,
-		    double seconds)
+static void give_up(peer_monitor *b, int rank, const heartbeat *x,
+		    const char *why, double seconds)
 {
 	char place[300];
 	if (!speaks(b, rank))
@@ -139,19 +139,23 @@ static void give_up(board *b, int rank, const notice *x, const char *why,
 	pthread_mutex_lock(&b->lock);
 	place_text(b->p, x->steps, x->at, place, sizeof(place));
 	pthread_mutex_unlock(&b->lock);
-	board_die(b, CLI_MACHINE, "rank %d on '%s' %s for %g seconds; it was "
-		  "%s", rank, b->peers[rank].host, why, seconds, place);
+	peer_monitor_die(b, CLI_MACHINE,
+			 "rank %d on '%s' %s for %g seconds; it was "
+			 "%s",
+			 rank, b->peers[rank].host, why, seconds, place);
 }
 
-static void look_at(board *b, int rank, notice *x)
+static void look_at(peer_monitor *b, int rank, heartbeat *x)
 {
 	peer *q = &b->peers[rank];
 	double now = clock_seconds();
-	if (!board_read(b, rank, x))
+	if (!peer_monitor_read(b, rank, x))
 		return;
 	if (x->self != b->joined[rank])
-		board_die(b, CLI_MACHINE, "another run uses '%s' too: each "
-			  "needs a --rendezvous of its own", b->prefix);
+		peer_monitor_die(b, CLI_MACHINE,
+				 "another run uses '%s' too: each "
+				 "needs a --rendezvous of its own",
+				 b->prefix);
 	if (x->beat != q->beat)
 		q->heard = now;
 	q->beat = x->beat;
@@ -161,7 +165,7 @@ static void look_at(board *b, int rank, notice *x)
 		_exit(x->status);
 }
 
-static bool is_behind(const notice *x, const notice *y)
+static bool is_behind(const heartbeat *x, const heartbeat *y)
 {
 	return x->steps != y->steps ? x->steps < y->steps : x->at < y->at;
 }
@@ -173,7 +177,7 @@ typedef struct stall {
 	double since;
 } stall;
 
-static double patience_in(const board *b, int64_t step)
+static double patience_in(const peer_monitor *b, int64_t step)
 {
 	return b->patience * (step <= STARTING ? START_FACTOR : 1);
 }
@@ -181,25 +185,25 @@ static double patience_in(const board *b, int64_t step)
 /* Whether that is too long.  For one that is `behind`, in the step before, and
  * lives, the device waits as long as it takes: it may read, or write, or wait
  * for a device itself, as it knows. */
-static bool stalls(const board *b, stall *s, const notice *behind)
+static bool stalls(const peer_monitor *b, stall *s, const heartbeat *behind)
 {
 	double now = clock_seconds();
-	notice own = b->own;
+	heartbeat own = b->own;
 	if (!own.waits || own.steps != s->steps || own.at != s->at ||
 	    behind->steps < own.steps)
 		*s = (stall){ own.steps, own.at, now };
 	return now - s->since > patience_in(b, own.steps);
 }
 
-static void look(board *b, stall *s)
+static void look(peer_monitor *b, stall *s)
 {
-	notice last = b->own, x;
+	heartbeat last = b->own, x;
 	int behind = b->rank;
 	for (int r = 0; r < b->nranks; r++) {
 		if (r == b->rank || b->peers[r].status == CLI_OK ||
 		    b->peers[r].status == CLI_DIFFERENCE)
 			continue;
-		x = (notice){ .at = -1 };
+		x = (heartbeat){ .at = -1 };
 		look_at(b, r, &x);
 		if (is_lost(b, r, clock_seconds()))
 			give_up(b, r, &x, "has not been heard of",
@@ -214,7 +218,7 @@ static void look(board *b, stall *s)
 			patience_in(b, last.steps));
 }
 
-static void note_progress(board *b)
+static void note_progress(peer_monitor *b)
 {
 	pthread_mutex_lock(&b->lock);
 	const comm_progress *x = b->progress;
@@ -227,7 +231,7 @@ static void note_progress(board *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static bool has_ended(board *b)
+static bool has_ended(peer_monitor *b)
 {
 	pthread_mutex_lock(&b->lock);
 	bool ends = b->ends;
@@ -237,11 +241,11 @@ static bool has_ended(board *b)
 
 static void *watch(void *arg)
 {
-	board *b = arg;
+	peer_monitor *b = arg;
 	stall s = { 0 };
 	while (!has_ended(b)) {
 		note_progress(b);
-		board_write(b);
+		peer_monitor_write(b);
 		look(b, &s);
 		pause_for(LOOK);
 	}
@@ -249,16 +253,16 @@ static void *watch(void *arg)
 }
 
 /* Signals are the other thread's matter. */
-bool board_watch(board *b)
+bool peer_monitor_watch(peer_monitor *b)
 {
 	sigset_t all, before;
 	b->peers = ARENA_ARRAY(b->a, peer, b->nranks);
 	for (int r = 0; r < b->nranks; r++) {
-		notice x = b->own;
+		heartbeat x = b->own;
 		if (r != b->rank)
-			board_read(b, r, &x);
+			peer_monitor_read(b, r, &x);
 		b->peers[r] = (peer){ .beat = x.beat, .heard = clock_seconds(),
-				      .status = NOTICE_RUNS };
+				      .status = HEARTBEAT_RUNS };
 		memcpy(b->peers[r].host, x.host, sizeof(x.host));
 	}
 	sigfillset(&all);
@@ -268,7 +272,7 @@ bool board_watch(board *b)
 	return b->watches;
 }
 
-void board_end(board *b, cli_status status)
+void peer_monitor_end(peer_monitor *b, cli_status status)
 {
 	pthread_mutex_lock(&b->lock);
 	b->ends = true;
@@ -276,14 +280,14 @@ void board_end(board *b, cli_status status)
 	pthread_mutex_unlock(&b->lock);
 	if (b->watches)
 		pthread_join(b->thread, NULL);
-	board_write(b);
+	peer_monitor_write(b);
 }
 
-void board_clear(board *b, bool all)
+void peer_monitor_clear(peer_monitor *b, bool all)
 {
 	arena *work = arena_new();
 	for (int i = 0; i < b->nshared; i++)
-		unlink(board_shared(b, work, b->shared[i]));
+		unlink(peer_monitor_shared(b, work, b->shared[i]));
 	if (all)
 		unlink(b->path);
 	arena_free(work);

@@ -8,7 +8,7 @@
 #include "runtime/comm/heartbeat.h"
 #include "runtime/exec/communicator.h"
 
-enum { BOARD_SHARED = 4 }; /* files that others may not have read yet */
+enum { PEER_MONITOR_SHARED = 4 }; /* files that others may not have read yet */
 
 /* The other ranks as the thread sees them. */
 typedef struct peer {
@@ -18,51 +18,51 @@ typedef struct peer {
 	char host[64];
 } peer;
 
-typedef struct board {
+typedef struct peer_monitor {
 	arena *a;
 	const char *prefix; /* of all files' paths */
-	const char *path, *first; /* of the own notice, of rank 0's */
+	const char *path, *first; /* of the own heartbeat, of rank 0's */
 	int rank, nranks;
 	double patience; /* seconds */
 	uint64_t *joined; /* the numbers that the ranks have drawn */
 	peer *peers;
 	pthread_t thread;
 	bool watches;
-	int64_t shared[BOARD_SHARED]; /* meetings, the oldest first */
+	int64_t shared[PEER_MONITOR_SHARED]; /* meetings, the oldest first */
 	int nshared;
 	pthread_mutex_t lock; /* of what follows */
-	notice own;
+	heartbeat own;
 	const plan *p; /* NULL for none */
 	const comm_progress *progress;
 	bool ends;
-} board;
+} peer_monitor;
 
 /* The file of data shared at a meeting; in a. */
-char *board_shared(const board *b, arena *a, int64_t meeting);
+char *peer_monitor_shared(const peer_monitor *b, arena *a, int64_t meeting);
 
-/* Writes the own notice; false with errno set. */
-bool board_write(board *b);
+/* Writes the own heartbeat; false with errno set. */
+bool peer_monitor_write(peer_monitor *b);
 
 /* Reads that of another, or the own. */
-bool board_read(const board *b, int rank, notice *x);
+bool peer_monitor_read(const peer_monitor *b, int rank, heartbeat *x);
 
 
 /* Waits a moment, longer the more often nothing was found. */
-void board_rest(int nth);
+void peer_monitor_rest(int nth);
 
 /* Starts the thread. */
-bool board_watch(board *b);
+bool peer_monitor_watch(peer_monitor *b);
 
 /* Ends the thread, and tells the others the exit status of this process. */
-void board_end(board *b, cli_status status);
+void peer_monitor_end(peer_monitor *b, cli_status status);
 
 /* Removes the files that this process has shared, or all its files; files of a
  * former run. */
-void board_clear(board *b, bool all);
-void board_clear_old(const board *b);
+void peer_monitor_clear(peer_monitor *b, bool all);
+void peer_monitor_clear_old(const peer_monitor *b);
 
 /* Prints the reason and ends the process, and so the others. */
-void board_die(board *b, cli_status status, const char *fmt, ...)
+void peer_monitor_die(peer_monitor *b, cli_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
 
 #endif

@@ -20,8 +20,8 @@ typedef struct maker {
 	bool *begun;
 	VEC(int) going; /* begun and not ended, the oldest first */
 	VEC(int) early; /* not begun yet, but may be before their turn */
-	VEC(ahead_event) events;
-	ahead to;
+	VEC(prefetch_event) events;
+	prefetch to;
 } maker;
 
 /* ---- conflicts --------------------------------------------------------- */
@@ -82,7 +82,7 @@ static int64_t find_room(const maker *m, int64_t n)
 
 static void note(maker *m, int instr, bool begins)
 {
-	ahead_event e = { instr, begins };
+	prefetch_event e = { instr, begins };
 	vec_push(m->a, &m->events, e);
 }
 
@@ -159,7 +159,7 @@ static int source_of(const maker *m, int instr)
 	return 0;
 }
 
-ahead ahead_of(arena *a, const plan *p, const int64_t *nbytes)
+prefetch prefetch_of(arena *a, const plan *p, const int64_t *nbytes)
 {
 	int n = p->ninstrs;
 	maker m = { .a = a, .p = p, .nbytes = nbytes, .room = ROOM };

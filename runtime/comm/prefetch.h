@@ -9,23 +9,23 @@
 
 #include "plan/plan.h"
 
-typedef struct ahead_event {
+typedef struct prefetch_event {
 	int instr;
 	bool begins; /* else it ends */
-} ahead_event;
+} prefetch_event;
 
-typedef struct ahead {
+typedef struct prefetch {
 	/* Before instruction i, and after the last one, i = ninstrs: events
 	 * first[i] .. first[i + 1]. */
 	int *first;
-	ahead_event *events;
+	prefetch_event *events;
 	int64_t *at;	/* by instruction: its place in staging memory */
 	int64_t nbytes; /* of that */
-} ahead;
+} prefetch;
 
 /* A schedule for transfers of the given staging memory, by instruction; those
  * of -1 are no part of it.  A function of these alone: workers with the same
  * arguments do all in the same order. */
-ahead ahead_of(arena *a, const plan *p, const int64_t *nbytes);
+prefetch prefetch_of(arena *a, const plan *p, const int64_t *nbytes);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "runtime/comm/progress.h"
 
-void post_init(post *p)
+void progress_init(progress *p)
 {
 	atomic_init(&p->at, 0);
 	atomic_init(&p->nwaiting, 0);
@@ -11,13 +11,13 @@ void post_init(post *p)
 	pthread_cond_init(&p->moved, NULL);
 }
 
-void post_destroy(post *p)
+void progress_destroy(progress *p)
 {
 	pthread_cond_destroy(&p->moved);
 	pthread_mutex_destroy(&p->lock);
 }
 
-static void wake(post *p)
+static void wake(progress *p)
 {
 	pthread_mutex_lock(&p->lock);
 	pthread_cond_broadcast(&p->moved);
@@ -26,25 +26,25 @@ static void wake(post *p)
 
 /* A thread about to sleep counts itself first and looks then: one of the two
  * sees the other. */
-void post_set(post *p, int at)
+void progress_set(progress *p, int at)
 {
 	atomic_store(&p->at, at);
 	if (atomic_load(&p->nwaiting) > 0)
 		wake(p);
 }
 
-void post_break(post *p)
+void progress_break(progress *p)
 {
 	atomic_store(&p->broken, true);
 	wake(p);
 }
 
-static bool is_there(post *p, int at)
+static bool is_there(progress *p, int at)
 {
 	return atomic_load(&p->at) >= at || atomic_load(&p->broken);
 }
 
-bool post_wait(post *p, int at, int spins)
+bool progress_wait(progress *p, int at, int spins)
 {
 	for (int i = 0; i < spins && !is_there(p, at); i++)
 #ifdef __x86_64__

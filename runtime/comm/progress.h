@@ -7,25 +7,25 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-typedef struct post {
+typedef struct progress {
 	_Alignas(64) atomic_int at;
 	atomic_int nwaiting;
 	atomic_bool broken;
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
-} post;
+} progress;
 
-void post_init(post *p);
-void post_destroy(post *p);
+void progress_init(progress *p);
+void progress_destroy(progress *p);
 
 /* Moves on, or back; the latter only while no thread waits. */
-void post_set(post *p, int at);
+void progress_set(progress *p, int at);
 
 /* Waits until the worker has come to `at`, `spins` times without sleeping;
  * false if the post is broken. */
-bool post_wait(post *p, int at, int spins);
+bool progress_wait(progress *p, int at, int spins);
 
 /* No thread waits from now on. */
-void post_break(post *p);
+void progress_break(progress *p);
 
 #endif

@@ -50,7 +50,7 @@ bool rendezvous_rank(int64_t *rank, int64_t *ranks)
 	return false;
 }
 
-static bool find_rank(board *b, const comm_options *o, failure *f)
+static bool find_rank(peer_monitor *b, const comm_options *o, failure *f)
 {
 	int64_t rank = -1, ranks = -1;
 	rendezvous_rank(&rank, &ranks);
@@ -73,14 +73,14 @@ static bool find_rank(board *b, const comm_options *o, failure *f)
 
 /* ---- joining ----------------------------------------------------------- */
 
-/* Rank 0 repeats what it finds in the others' notices until each has found its
- * own number there, and says so. */
-static bool gather_all(board *b)
+/* Rank 0 repeats what it finds in the others' heartbeats until each has found
+ * its own number there, and says so. */
+static bool gather_all(peer_monitor *b)
 {
 	bool all = true, changed = false;
 	for (int r = 1; r < b->nranks; r++) {
-		notice x;
-		bool there = board_read(b, r, &x);
+		heartbeat x;
+		bool there = peer_monitor_read(b, r, &x);
 		if (there && x.self != b->joined[r]) {
 			b->joined[r] = x.self;
 			changed = true;
@@ -89,34 +89,34 @@ static bool gather_all(board *b)
 	}
 	b->own.begun = all;
 	if (all || changed)
-		board_write(b);
+		peer_monitor_write(b);
 	return all;
 }
 
-/* The others look for their own number in rank 0's notice. */
-static bool follow(board *b)
+/* The others look for their own number in rank 0's heartbeat. */
+static bool follow(peer_monitor *b)
 {
-	notice first;
+	heartbeat first;
 	uint64_t *joined = b->joined;
-	if (!notice_read(b->first, &first, b->nranks, joined) ||
+	if (!heartbeat_read(b->first, &first, b->nranks, joined) ||
 	    joined[b->rank] != b->own.self)
 		return false;
 	if (b->own.run != first.self) {
 		b->own.run = first.self;
-		board_write(b);
+		peer_monitor_write(b);
 	}
 	joined[0] = first.self;
 	return first.begun;
 }
 
-static bool fail_to_join(const board *b, failure *f)
+static bool fail_to_join(const peer_monitor *b, failure *f)
 {
 	char missing[200] = "";
 	size_t at = 0;
 	for (int r = 0; r < b->nranks && at < sizeof(missing) - 20; r++) {
-		notice x;
+		heartbeat x;
 		bool there = r == b->rank ||
-			     (board_read(b, r, &x) && b->own.run &&
+			     (peer_monitor_read(b, r, &x) && b->own.run &&
 			      x.run == b->own.run);
 		if (!there)
 			at += (size_t)snprintf(missing + at,
@@ -128,23 +128,23 @@ static bool fail_to_join(const board *b, failure *f)
 			 (int)JOIN_SECONDS, b->prefix, missing);
 }
 
-static bool join(board *b, failure *f)
+static bool join(peer_monitor *b, failure *f)
 {
 	double until = clock_seconds() + JOIN_SECONDS;
-	if (!board_write(b))
+	if (!peer_monitor_write(b))
 		return fail_with(f, CLI_MACHINE, "%s: %s", b->path,
 				 strerror(errno));
 	for (int i = 0; clock_seconds() < until; i++) {
 		if (b->rank == 0 ? gather_all(b) : follow(b))
 			return true;
-		board_rest(i);
+		peer_monitor_rest(i);
 	}
 	return fail_to_join(b, f);
 }
 
 /* A folder is made where its own is there; else it is the beginning of a
  * file's path. */
-static void find_prefix(board *b, const char *path)
+static void find_prefix(peer_monitor *b, const char *path)
 {
 	struct stat s;
 	size_t n = strlen(path);
@@ -162,7 +162,7 @@ static bool draw(uint64_t *x)
 	return getrandom(x, sizeof(*x), 0) == sizeof(*x) && *x != 0;
 }
 
-static bool open_board(board *b, const comm_options *o, failure *f)
+static bool open_board(peer_monitor *b, const comm_options *o, failure *f)
 {
 	if (!find_rank(b, o, f))
 		return false;
@@ -176,8 +176,8 @@ static bool open_board(board *b, const comm_options *o, failure *f)
 	if (!join(b, f))
 		return false;
 	if (b->rank == 0)
-		board_clear_old(b);
-	return board_watch(b) ||
+		peer_monitor_clear_old(b);
+	return peer_monitor_watch(b) ||
 	       fail_with(f, CLI_MACHINE, "cannot start a thread");
 }
 
@@ -185,10 +185,10 @@ static bool start_rendezvous(const comm_options *o, void **run, int *rank,
 			     failure *f)
 {
 	arena *a = arena_new();
-	board *b = ARENA_NEW(a, board);
-	*b = (board){ .a = a, .patience = o->patience > 0 ? o->patience
+	peer_monitor *b = ARENA_NEW(a, peer_monitor);
+	*b = (peer_monitor){ .a = a, .patience = o->patience > 0 ? o->patience
 							  : COMM_PATIENCE };
-	b->own = (notice){ .status = NOTICE_RUNS, .at = -1 };
+	b->own = (heartbeat){ .status = HEARTBEAT_RUNS, .at = -1 };
 	gethostname(b->own.host, sizeof(b->own.host) - 1);
 	pthread_mutex_init(&b->lock, NULL);
 	if (!open_board(b, o, f)) {
@@ -207,19 +207,19 @@ static bool start_rendezvous(const comm_options *o, void **run, int *rank,
  * its values. */
 static void end_rendezvous(void *run, cli_status status)
 {
-	board *b = run;
+	peer_monitor *b = run;
 	double until = clock_seconds() + LEAVE_SECONDS;
-	board_end(b, status);
+	peer_monitor_end(b, status);
 	bool failed = status != CLI_OK && status != CLI_DIFFERENCE;
 	for (int r = 0; !failed && r < b->nranks; r++) {
-		notice x;
+		heartbeat x;
 		for (int i = 0; clock_seconds() < until &&
-				board_read(b, r, &x) &&
+				peer_monitor_read(b, r, &x) &&
 				x.self == b->joined[r] &&
-				x.status == NOTICE_RUNS; i++)
-			board_rest(i);
+				x.status == HEARTBEAT_RUNS; i++)
+			peer_monitor_rest(i);
 	}
-	board_clear(b, !failed);
+	peer_monitor_clear(b, !failed);
 	if (failed && b->nranks > 1)
 		_exit(status);
 	pthread_mutex_destroy(&b->lock);
@@ -230,7 +230,7 @@ static void end_rendezvous(void *run, cli_status status)
 
 static void *open_rendezvous(void *run, const plan *p, failure *f)
 {
-	board *b = run;
+	peer_monitor *b = run;
 	int workers = mesh_workers(&p->mesh);
 	if (workers != b->nranks) {
 		fail_with(f, CLI_MACHINE, "the plan has %d worker%s, and there "
@@ -247,7 +247,7 @@ static void *open_rendezvous(void *run, const plan *p, failure *f)
 
 static void close_rendezvous(void *state)
 {
-	board *b = state;
+	peer_monitor *b = state;
 	pthread_mutex_lock(&b->lock);
 	b->p = NULL;
 	b->progress = NULL;
@@ -256,7 +256,7 @@ static void close_rendezvous(void *state)
 
 static double watch_rendezvous(void *state, const comm_progress *x)
 {
-	board *b = state;
+	peer_monitor *b = state;
 	pthread_mutex_lock(&b->lock);
 	b->progress = x;
 	pthread_mutex_unlock(&b->lock);
@@ -264,7 +264,7 @@ static double watch_rendezvous(void *state, const comm_progress *x)
 }
 
 /* Of ranks on this machine, how many there are up to `end`. */
-static int count_here(const board *b, int end)
+static int count_here(const peer_monitor *b, int end)
 {
 	int n = 0;
 	for (int r = 0; r < end; r++)
@@ -274,7 +274,7 @@ static int count_here(const board *b, int end)
 
 static void here_rendezvous(void *state, int *first, int *n, int *neighbours)
 {
-	const board *b = state;
+	const peer_monitor *b = state;
 	*first = b->rank;
 	*n = 1;
 	*neighbours = count_here(b, b->nranks);
@@ -282,7 +282,7 @@ static void here_rendezvous(void *state, int *first, int *n, int *neighbours)
 
 static int neighbour_rendezvous(void *state)
 {
-	const board *b = state;
+	const peer_monitor *b = state;
 	return count_here(b, b->rank);
 }
 
@@ -290,53 +290,53 @@ static int neighbour_rendezvous(void *state)
 
 /* Waits until a rank has come to a meeting; the watching thread ends the
  * process if it never does. */
-static notice wait_for(board *b, int rank, int64_t meeting)
+static heartbeat wait_for(peer_monitor *b, int rank, int64_t meeting)
 {
-	notice x;
-	for (int i = 0; !board_read(b, rank, &x) ||
+	heartbeat x;
+	for (int i = 0; !peer_monitor_read(b, rank, &x) ||
 			x.self != b->joined[rank] || x.met < meeting; i++)
-		board_rest(i);
+		peer_monitor_rest(i);
 	return x;
 }
 
 /* The value that a rank has brought to a meeting.  The rank keeps it until the
  * meeting after the next, which no process reaches before it has read the
  * value. */
-static int64_t brought_to(const notice *x, int64_t meeting)
+static int64_t brought_to(const heartbeat *x, int64_t meeting)
 {
-	for (int i = 0; i < NOTICE_KEPT; i++)
+	for (int i = 0; i < HEARTBEAT_KEPT; i++)
 		if (x->brought[i].at == meeting)
 			return x->brought[i].value;
 	return 0;
 }
 
 /* Comes to the next meeting with x. */
-static int64_t come(board *b, int64_t x)
+static int64_t come(peer_monitor *b, int64_t x)
 {
 	pthread_mutex_lock(&b->lock);
 	int64_t meeting = ++b->own.met;
-	for (int i = NOTICE_KEPT - 1; i > 0; i--)
+	for (int i = HEARTBEAT_KEPT - 1; i > 0; i--)
 		b->own.brought[i] = b->own.brought[i - 1];
 	b->own.brought[0].at = meeting;
 	b->own.brought[0].value = x;
 	pthread_mutex_unlock(&b->lock);
-	board_write(b);
+	peer_monitor_write(b);
 	return meeting;
 }
 
 /* The value that a rank has brought to a meeting, to which this one brings
  * x. */
-static int64_t ask(board *b, int rank, int64_t meeting, int64_t x)
+static int64_t ask(peer_monitor *b, int rank, int64_t meeting, int64_t x)
 {
 	if (rank == b->rank)
 		return x;
-	notice other = wait_for(b, rank, meeting);
+	heartbeat other = wait_for(b, rank, meeting);
 	return brought_to(&other, meeting);
 }
 
 static uint64_t *gather_rendezvous(void *run, arena *a, uint64_t x, int *n)
 {
-	board *b = run;
+	peer_monitor *b = run;
 	int64_t meeting = come(b, (int64_t)x);
 	uint64_t *all = ARENA_ARRAY(a, uint64_t, b->nranks);
 	for (int r = 0; r < b->nranks; r++)
@@ -347,7 +347,7 @@ static uint64_t *gather_rendezvous(void *run, arena *a, uint64_t x, int *n)
 
 typedef int64_t merge_fn(int64_t x, int64_t y);
 
-static int64_t meet(board *b, int64_t x, merge_fn *merge)
+static int64_t meet(peer_monitor *b, int64_t x, merge_fn *merge)
 {
 	int64_t meeting = come(b, x), result = 0;
 	for (int r = 0; r < b->nranks; r++) {
@@ -384,52 +384,54 @@ static bool wait_rendezvous(void *state, int worker)
 	return true;
 }
 
-static void give(board *b, int64_t meeting, const void *data, size_t n)
+static void give(peer_monitor *b, int64_t meeting, const void *data, size_t n)
 {
 	arena *work = arena_new();
-	char *path = board_shared(b, work, meeting);
+	char *path = peer_monitor_shared(b, work, meeting);
 	char *next = arena_printf(work, "%s.next", path);
 	/* Those that have been read are done with. */
-	if (b->nshared == BOARD_SHARED) {
+	if (b->nshared == PEER_MONITOR_SHARED) {
 		for (int r = 0; r < b->nranks; r++)
 			if (r != b->rank)
 				wait_for(b, r, b->shared[0]);
-		unlink(board_shared(b, work, b->shared[0]));
+		unlink(peer_monitor_shared(b, work, b->shared[0]));
 		memmove(b->shared, b->shared + 1,
-			(BOARD_SHARED - 1) * sizeof(*b->shared));
+			(PEER_MONITOR_SHARED - 1) * sizeof(*b->shared));
 		b->nshared--;
 	}
 	FILE *to = fopen(next, "w");
 	bool good = to && fwrite(data, 1, n, to) == n;
 	good = to && fclose(to) == 0 && good;
 	if (!good || rename(next, path) != 0)
-		board_die(b, CLI_MACHINE, "%s: %s", next, strerror(errno));
+		peer_monitor_die(b, CLI_MACHINE, "%s: %s", next,
+				 strerror(errno));
 	b->shared[b->nshared++] = meeting;
 	arena_free(work);
 }
 
-/* A file may be seen a little later than the notice that says that it is
+/* A file may be seen a little later than the heartbeat that says that it is
  * there. */
-static void take(board *b, int rank, int64_t meeting, void *data, size_t n)
+static void take(peer_monitor *b, int rank, int64_t meeting, void *data,
+		 size_t n)
 {
 	arena *work = arena_new();
-	char *path = board_shared(b, work, meeting);
+	char *path = peer_monitor_shared(b, work, meeting);
 	FILE *from = NULL;
 	wait_for(b, rank, meeting);
 	for (int i = 0; !from && i < 1000; i++) {
 		from = fopen(path, "r");
 		if (!from)
-			board_rest(i);
+			peer_monitor_rest(i);
 	}
 	if (!from || fread(data, 1, n, from) != n)
-		board_die(b, CLI_MACHINE, "%s: cannot be read", path);
+		peer_monitor_die(b, CLI_MACHINE, "%s: cannot be read", path);
 	fclose(from);
 	arena_free(work);
 }
 
 static void share_rendezvous(void *state, int worker, void *data, int64_t n)
 {
-	board *b = state;
+	peer_monitor *b = state;
 	int64_t meeting = b->own.met + 1;
 	if (b->nranks == 1)
 		return;
@@ -440,7 +442,7 @@ static void share_rendezvous(void *state, int worker, void *data, int64_t n)
 	pthread_mutex_lock(&b->lock);
 	b->own.met = meeting;
 	pthread_mutex_unlock(&b->lock);
-	board_write(b);
+	peer_monitor_write(b);
 }
 
 const communicator comm_rendezvous = {

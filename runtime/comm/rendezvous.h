@@ -1,7 +1,7 @@
 /* Rendezvous: processes of a run that no launcher connects find each other
  * through files in a folder that all of them reach.
  *
- * Each has a notice of its own there, and reads the others'.  Files of a run
+ * Each has a heartbeat of its own there, and reads the others'.  Files of a run
  * that was killed do no harm: a process that joins knows the others by random
  * numbers that they have drawn, and that rank 0 has read and repeated.  All
  * meetings are of all processes, in one order.

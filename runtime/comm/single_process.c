@@ -66,7 +66,7 @@ static void close_alone(void *state)
 	arena_free(((alone *)state)->a);
 }
 
-const communicator comm_alone = {
+const communicator comm_single_process = {
 	.name = "threads",
 	.start = start_alone,
 	.end = end_alone,

@@ -46,8 +46,8 @@ typedef struct threads {
 	bool *local;	 /* instr: nobody receives anything from another */
 	numbers *guards; /* instr: transfers that read where it writes, and that
 			    no instruction before it waits for */
-	post *posts;	 /* by worker: instructions that it is done with */
-	team *team;
+	progress *posts; /* by worker: instructions that it is done with */
+	thread_pool *thread_pool;
 	int spins;
 	barrier barrier;
 	pthread_mutex_t lock; /* of failure */
@@ -124,11 +124,11 @@ static void find_guards(threads *c)
 
 static void open_posts(threads *c)
 {
-	c->posts = ARENA_ARRAY(c->a, post, c->nworkers + 1);
+	c->posts = ARENA_ARRAY(c->a, progress, c->nworkers + 1);
 	/* The arena aligns for any type of C's own. */
-	c->posts = (post *)(((uintptr_t)c->posts + 63) / 64 * 64);
+	c->posts = (progress *)(((uintptr_t)c->posts + 63) / 64 * 64);
 	for (int w = 0; w < c->nworkers; w++)
-		post_init(&c->posts[w]);
+		progress_init(&c->posts[w]);
 }
 
 /* This process is the only one. */
@@ -162,9 +162,9 @@ static void here_threads(void *state, int *first, int *n, int *neighbours)
 static void close_threads(void *state)
 {
 	threads *c = state;
-	team_close(c->team);
+	thread_pool_close(c->thread_pool);
 	for (int w = 0; w < c->nworkers; w++)
-		post_destroy(&c->posts[w]);
+		progress_destroy(&c->posts[w]);
 	pthread_mutex_destroy(&c->lock);
 	barrier_destroy(&c->barrier);
 	arena_free(c->a);
@@ -191,8 +191,8 @@ static void *open_threads(void *run, const plan *p, failure *f)
 	c->spins = processors(NULL) >= c->nworkers ? SPINS : 0;
 	barrier_init(&c->barrier, c->nworkers);
 	pthread_mutex_init(&c->lock, NULL);
-	c->team = team_open(c->nworkers);
-	if (c->team && team_size(c->team) == c->nworkers)
+	c->thread_pool = thread_pool_open(c->nworkers);
+	if (c->thread_pool && thread_pool_size(c->thread_pool) == c->nworkers)
 		return c;
 	fail_with(f, CLI_MACHINE, "cannot start a thread for each of %d "
 		  "workers", c->nworkers);
@@ -212,7 +212,7 @@ static void break_all(threads *c)
 {
 	barrier_break(&c->barrier);
 	for (int w = 0; w < c->nworkers; w++)
-		post_break(&c->posts[w]);
+		progress_break(&c->posts[w]);
 }
 
 static void run_worker(void *arg, int number)
@@ -234,8 +234,8 @@ static bool launch_threads(void *state, comm_body *body, void *arg, failure *f)
 	threads *c = state;
 	launch l = { c, body, arg };
 	for (int w = 0; w < c->nworkers; w++)
-		post_set(&c->posts[w], 0);
-	team_run(c->team, c->nworkers, run_worker, &l);
+		progress_set(&c->posts[w], 0);
+	thread_pool_run(c->thread_pool, c->nworkers, run_worker, &l);
 	if (c->failure.status != CLI_OK && f->status == CLI_OK)
 		*f = c->failure;
 	return f->status == CLI_OK;
@@ -290,7 +290,8 @@ static bool ready_threads(void *state, int instr, int number)
 		int from = guards->at[i];
 		const numbers *r = &parcel_of(c, from, number)->readers;
 		for (int j = 0; j < r->n; j++)
-			if (!post_wait(&c->posts[r->at[j]], from + 1, c->spins))
+			if (!progress_wait(&c->posts[r->at[j]], from + 1,
+					   c->spins))
 				return false;
 	}
 	return true;
@@ -300,18 +301,18 @@ static bool transfer(void *state, int instr, int number)
 {
 	threads *c = state;
 	parcel *x = parcel_of(c, instr, number);
-	post *own = &c->posts[number];
+	progress *own = &c->posts[number];
 	if (!c->local[instr])
-		post_set(own, instr);
+		progress_set(own, instr);
 	for (int i = 0; i < x->npieces; i++) {
 		const pull *q = &x->pulls[i];
 		if (q->peer != number &&
-		    !post_wait(&c->posts[q->peer], instr, c->spins))
+		    !progress_wait(&c->posts[q->peer], instr, c->spins))
 			return false;
 		fetch(c, &c->p->program[instr], number, q, x);
 	}
 	if (!c->local[instr])
-		post_set(own, instr + 1);
+		progress_set(own, instr + 1);
 	return true;
 }
 

@@ -15,7 +15,7 @@
 _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 	       (int)TDL_MAX_NVARS == (int)MAX_NVARS, "one size of boxes");
 
-/* The work space of a thread of a worker's team. */
+/* The work space of a thread of a worker's pool. */
 typedef struct bench {
 	void *scratch; /* TDL_SCRATCH bytes */
 	eval_status status;
@@ -26,12 +26,12 @@ typedef struct cpu {
 	arena *a;
 	const plan *p;
 	kernels_from kernels;
-	int nworkers, team_size;
+	int nworkers, thread_pool_size;
 	cpu_kernel **generated; /* by kernel; NULL where it is evaluated */
 	opaque_fn *opaque;
 	void *built, *library; /* handles of dlopen() */
-	team **teams;	       /* by worker */
-	bench *benches;	       /* [worker * team_size + thread] */
+	thread_pool **teams;   /* by worker */
+	bench *benches;	       /* [worker * thread_pool_size + thread] */
 } cpu;
 
 /* ---- opening ----------------------------------------------------------- */
@@ -55,11 +55,11 @@ static bool find_kernels(cpu *c, failure *f)
 
 static void open_teams(cpu *c)
 {
-	int n = c->nworkers * c->team_size;
-	c->teams = ARENA_ARRAY(c->a, team *, c->nworkers);
+	int n = c->nworkers * c->thread_pool_size;
+	c->teams = ARENA_ARRAY(c->a, thread_pool *, c->nworkers);
 	c->benches = ARENA_ARRAY(c->a, bench, n);
 	for (int w = 0; w < c->nworkers; w++)
-		c->teams[w] = team_open(c->team_size);
+		c->teams[w] = thread_pool_open(c->thread_pool_size);
 	for (int i = 0; i < n; i++)
 		c->benches[i].scratch = aligned_alloc(64, TDL_SCRATCH);
 }
@@ -69,7 +69,7 @@ static bool is_complete(const cpu *c)
 	for (int w = 0; w < c->nworkers; w++)
 		if (!c->teams[w])
 			return false;
-	for (int i = 0; i < c->nworkers * c->team_size; i++)
+	for (int i = 0; i < c->nworkers * c->thread_pool_size; i++)
 		if (!c->benches[i].scratch)
 			return false;
 	return true;
@@ -79,8 +79,9 @@ static void close_cpu(void *state)
 {
 	cpu *c = state;
 	for (int w = 0; c->teams && w < c->nworkers; w++)
-		team_close(c->teams[w]);
-	for (int i = 0; c->benches && i < c->nworkers * c->team_size; i++)
+		thread_pool_close(c->teams[w]);
+	for (int i = 0; c->benches && i < c->nworkers * c->thread_pool_size;
+	     i++)
 		free(c->benches[i].scratch);
 	cpu_close(c->built);
 	if (c->library)
@@ -104,7 +105,7 @@ static void *open_cpu(const plan *p, const backend_options *o, failure *f)
 	cpu *c = ARENA_NEW(a, cpu);
 	*c = (cpu){ .a = a, .p = p, .kernels = o->kernels,
 		    .nworkers = o->nworkers,
-		    .team_size = share_of_processors(o) };
+		    .thread_pool_size = share_of_processors(o) };
 	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
 	bool good = o->kernels != KERNELS_LIBRARY ||
 		    fail_with(f, CLI_MACHINE, "kernels of a vendor's library "
@@ -155,7 +156,7 @@ typedef struct job {
 	const kernel *k;
 	const kernel_run *r;
 	bench *benches;
-	int var, nparts; /* the variable that is divided among the team */
+	int var, nparts; /* the variable that is divided among the pool */
 } job;
 
 static box part_of(const job *j, int i)
@@ -229,9 +230,9 @@ static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 {
 	cpu *c = state;
 	job j = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
-		  .benches = c->benches + number * c->team_size };
-	divide(&j, team_size(c->teams[number]));
-	team_run(c->teams[number], j.nparts, run_part, &j);
+		  .benches = c->benches + number * c->thread_pool_size };
+	divide(&j, thread_pool_size(c->teams[number]));
+	thread_pool_run(c->teams[number], j.nparts, run_part, &j);
 	for (int i = 0; i < j.nparts; i++)
 		if (!backend_explain(j.k, j.benches[i].status,
 				     &j.benches[i].fault, f))

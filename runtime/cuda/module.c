@@ -226,10 +226,10 @@ static void work(void *arg, int thread)
 }
 
 /* Builds the images; they live until the arenas are freed. */
-static bool build_all(builder *b, bench *x, team *t, failure *f)
+static bool build_all(builder *b, bench *x, thread_pool *t, failure *f)
 {
 	bool good = true;
-	team_run(t, team_size(t), work, x);
+	thread_pool_run(t, thread_pool_size(t), work, x);
 	for (int i = 0; i < b->njobs; i++) {
 		if (b->jobs[i].image)
 			continue;
@@ -292,17 +292,17 @@ bool cuda_modules_load(cuda *c, int n, const char *const *texts,
 		       const char *what, cuda_module *modules, failure *f)
 {
 	builder b = { .api = &c->api, .a = arena_new(), .what = what };
-	team *t = NULL;
+	thread_pool *t = NULL;
 	bool good = cache_open(b.a, &b.cache, f) &&
 		    NVRTC_CALL(&c->api, f, nvrtcVersion, &b.major, &b.minor) &&
 		    make_jobs(c, &b, n, texts, f);
 	if (good && n > 0) {
 		int most = processors(NULL);
-		t = team_open(most < b.njobs ? most : b.njobs);
+		t = thread_pool_open(most < b.njobs ? most : b.njobs);
 		good = t || fail_with(f, CLI_MACHINE, "out of memory");
 	}
 	if (t) {
-		int size = team_size(t);
+		int size = thread_pool_size(t);
 		bench x = { &b, ARENA_ARRAY(b.a, arena *, size) };
 		for (int i = 0; i < size; i++)
 			x.arenas[i] = arena_new();
@@ -310,7 +310,7 @@ bool cuda_modules_load(cuda *c, int n, const char *const *texts,
 		       load_all(c, &b, n, modules, f);
 		for (int i = 0; i < size; i++)
 			arena_free(x.arenas[i]);
-		team_close(t);
+		thread_pool_close(t);
 	}
 	arena_free(b.a);
 	return good;

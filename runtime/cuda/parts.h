@@ -29,14 +29,14 @@ typedef struct action {
 } action;
 
 /* The resources of a GPU for a step, beside the arenas. */
-typedef struct station {
+typedef struct gpu_queue {
 	int nfaults;
 	CUdeviceptr faults;
 	device_fault *seen; /* on the host, after a step */
 	CUevent ended;	    /* the last step, on this GPU's queue */
 	uint32_t *reached;  /* on the host: see watch() */
 	CUdeviceptr marks;  /* 1, 2, ..: what is copied there */
-} station;
+} gpu_queue;
 
 struct program {
 	arena *a;
@@ -45,7 +45,7 @@ struct program {
 	stream_schedule schedule;
 	action **actions; /* by instruction and worker, of RUNs */
 	VEC(action *) checked; /* after a step */
-	station *stations; /* by GPU, and of the queue of transfers */
+	gpu_queue *stations; /* by GPU, and of the queue of transfers */
 	int nstations;
 	void **staging;	/* by worker, for calls of the host */
 	CUevent begun;

@@ -75,7 +75,7 @@ static void number_faults(program *x, int instr, int worker)
 
 static bool open_marks(program *x, int i, failure *f)
 {
-	station *s = &x->stations[i];
+	gpu_queue *s = &x->stations[i];
 	const cuda_api *api = &x->c->api;
 	uint32_t n = program_mark(x, x->schedule.nsteps, 0);
 	arena *work = arena_new();
@@ -93,7 +93,7 @@ static bool open_marks(program *x, int i, failure *f)
 
 static bool open_station(program *x, int i, failure *f)
 {
-	station *s = &x->stations[i];
+	gpu_queue *s = &x->stations[i];
 	const cuda_api *api = &x->c->api;
 	size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
 	if (!pin(x, (void **)&s->reached, sizeof(*s->reached), f) ||
@@ -239,7 +239,7 @@ program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 	x->replays = wants_replay(x);
 	x->schedule = plan_streams(a, c->p);
 	x->nstations = c->ngpus + program_has_two_queues(x);
-	x->stations = ARENA_ARRAY(a, station, x->nstations);
+	x->stations = ARENA_ARRAY(a, gpu_queue, x->nstations);
 	if (open_actions(x, f) && open_events(x, f) && has_room(x, f)) {
 		x->transfers = x->link->open(c, c->p, comm, link, f);
 		if (x->transfers)
@@ -278,7 +278,7 @@ void program_close(program *x)
 	if (x->transfers)
 		x->link->close(x->transfers);
 	for (int i = 0; i < x->nstations; i++) {
-		station *s = &x->stations[i];
+		gpu_queue *s = &x->stations[i];
 		program_enter(x, i, &ignored);
 		if (s->ended)
 			api->cuEventDestroy(s->ended);

@@ -11,7 +11,7 @@
 static bool watch(program *x, int step, int worker, failure *f)
 {
 	int i = program_station(x, &x->schedule.steps[step], worker);
-	const station *s = &x->stations[i];
+	const gpu_queue *s = &x->stations[i];
 	uint32_t mark = program_mark(x, step, worker);
 	return CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync, s->reached,
 			 s->marks + (mark - 1) * sizeof(mark), sizeof(mark),
@@ -90,7 +90,7 @@ static bool begin(program *x, failure *f)
 	    !CUDA_CALL(api, f, cuEventRecord, x->begun, program_queue(x, 0)))
 		return false;
 	for (int i = 0; i < x->nstations; i++) {
-		const station *s = &x->stations[i];
+		const gpu_queue *s = &x->stations[i];
 		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
 		if (!program_enter(x, i, f) ||
 		    (i > 0 && !CUDA_CALL(api, f, cuStreamWaitEvent,
@@ -109,7 +109,7 @@ static bool end(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
 	for (int i = x->nstations - 1; i >= 0; i--) {
-		const station *s = &x->stations[i];
+		const gpu_queue *s = &x->stations[i];
 		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
 		if (!program_enter(x, i, f) ||
 		    (nbytes && !CUDA_CALL(api, f, cuMemcpyDtoHAsync, s->seen,

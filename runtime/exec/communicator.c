@@ -22,7 +22,7 @@ enum { NROWS = 3 };
 const communicator *comm_row(int i, bool moves)
 {
 	static const communicator *const rows[2][NROWS + 1] = {
-		{ &comm_alone, NULL, &comm_nccl },
+		{ &comm_single_process, NULL, &comm_nccl },
 		{ &comm_threads, &comm_mpi, NULL },
 	};
 	return i < NROWS ? rows[moves][i] : NULL;

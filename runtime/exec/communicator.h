@@ -89,7 +89,8 @@ typedef struct communicator {
 	void (*close)(void *c);
 } communicator;
 
-extern const communicator comm_threads, comm_mpi, comm_alone, comm_nccl;
+extern const communicator comm_threads, comm_mpi, comm_single_process,
+	comm_nccl;
 
 /* The i-th communicator's row for backends whose memory is the host's, or for
  * the others: "threads", "mpi", "nccl".  NULL for one that does not go with

@@ -13,7 +13,7 @@
 #include "plan/transfer.h"
 #include "runtime/exec/verify.h"
 
-struct machine {
+struct executor {
 	arena *a;
 	const plan *p;
 	const backend *backend;
@@ -32,7 +32,7 @@ struct machine {
 	uint64_t seed; /* of the next result that is disturbed */
 };
 
-array machine_array(const plan *p, int tensor)
+array executor_array(const plan *p, int tensor)
 {
 	const plan_tensor *t = &p->tensors[tensor];
 	array x = { .name = t->name, .type = t->type, .ndim = t->ndim };
@@ -42,13 +42,13 @@ array machine_array(const plan *p, int tensor)
 
 /* ---- buffers ----------------------------------------------------------- */
 
-static unsigned char *place(const machine *m, int worker, int buffer)
+static unsigned char *place(const executor *m, int worker, int buffer)
 {
 	return m->arenas[worker] + m->p->buffers[buffer].offset;
 }
 
 /* Notes that a worker uses a region of a buffer. */
-static void touch(machine *m, int worker, int buffer, const region *r)
+static void touch(executor *m, int worker, int buffer, const region *r)
 {
 	const plan_buffer *b = &m->p->buffers[buffer];
 	int64_t size = (int64_t)dtype_size(m->p->tensors[b->tensor].type);
@@ -74,7 +74,7 @@ static void copy_runs(runs *r, size_t size, char *dst, const char *src)
 }
 
 /* Whether the host reads and writes the workers' memory itself. */
-static bool is_host(const machine *m)
+static bool is_host(const executor *m)
 {
 	return !m->backend->put;
 }
@@ -90,7 +90,7 @@ static void *stage(int64_t nbytes, failure *f)
 }
 
 /* Copies a worker's part of a tensor, made on the host, to where it lies. */
-static bool put(machine *m, int worker, int buffer, const void *part,
+static bool put(executor *m, int worker, int buffer, const void *part,
 		int64_t nbytes, failure *f)
 {
 	return m->backend->put(m->device, worker - m->first,
@@ -98,7 +98,7 @@ static bool put(machine *m, int worker, int buffer, const void *part,
 }
 
 /* Copies the worker's part out of a whole tensor. */
-static bool scatter(machine *m, int worker, int tensor, const void *whole,
+static bool scatter(executor *m, int worker, int tensor, const void *whole,
 		    failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
@@ -125,7 +125,7 @@ static bool scatter(machine *m, int worker, int tensor, const void *whole,
 
 /* Whether other workers that hold the same part of a tensor come before this
  * one. */
-static bool is_copy(const machine *m, int worker, const plan_tensor *t)
+static bool is_copy(const executor *m, int worker, const plan_tensor *t)
 {
 	int coords[MAX_AXES];
 	mesh_coords(&m->p->mesh, worker, coords);
@@ -136,13 +136,13 @@ static bool is_copy(const machine *m, int worker, const plan_tensor *t)
 }
 
 /* Whether all workers are in this process. */
-static bool is_alone(const machine *m)
+static bool is_alone(const executor *m)
 {
 	return m->end - m->first == m->nworkers;
 }
 
 /* A worker's part of a tensor in the host's memory, which `staged` may be. */
-static const char *part_of(const machine *m, int worker, int buffer,
+static const char *part_of(const executor *m, int worker, int buffer,
 			   int64_t nbytes, char *staged, failure *f)
 {
 	unsigned char *at = place(m, worker, buffer);
@@ -153,7 +153,7 @@ static const char *part_of(const machine *m, int worker, int buffer,
 }
 
 /* Adds one worker's part to a tensor, in every process. */
-static bool gather_part(const machine *m, int worker, int tensor, char *staged,
+static bool gather_part(const executor *m, int worker, int tensor, char *staged,
 			void *whole, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
@@ -178,7 +178,7 @@ static bool gather_part(const machine *m, int worker, int tensor, char *staged,
 }
 
 /* Makes a tensor whole out of the workers' parts, in every process. */
-static bool gather(const machine *m, int tensor, void *whole, failure *f)
+static bool gather(const executor *m, int tensor, void *whole, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
 	char *staged = NULL;
@@ -197,7 +197,7 @@ static bool gather(const machine *m, int tensor, void *whole, failure *f)
 /* ---- opening ----------------------------------------------------------- */
 
 /* Those elements that are a formula, on each worker its own. */
-static bool make_constant(machine *m, int tensor, failure *f)
+static bool make_constant(executor *m, int tensor, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
 	int64_t size = (int64_t)dtype_size(t->type);
@@ -219,7 +219,7 @@ static bool make_constant(machine *m, int tensor, failure *f)
 	return good;
 }
 
-static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
+static bool load_constant(executor *m, int tensor, diag_sink *s, failure *f)
 {
 	const plan_tensor *t = &m->p->tensors[tensor];
 	if (t->constant.kind == PLAN_CONST_FILL ||
@@ -237,7 +237,7 @@ static bool load_constant(machine *m, int tensor, diag_sink *s, failure *f)
 	return good;
 }
 
-static bool load_constants(machine *m, failure *f)
+static bool load_constants(executor *m, failure *f)
 {
 	arena *work = arena_new();
 	diag_sink *s = diag_sink_new(work);
@@ -253,7 +253,7 @@ static bool load_constants(machine *m, failure *f)
 	return good;
 }
 
-static bool check_workers(machine *m, const char *path, failure *f)
+static bool check_workers(executor *m, const char *path, failure *f)
 {
 	arena *work = arena_new();
 	diag_sink *s = diag_sink_new(work);
@@ -265,7 +265,7 @@ static bool check_workers(machine *m, const char *path, failure *f)
 	return good;
 }
 
-static bool allocate(machine *m, failure *f)
+static bool allocate(executor *m, failure *f)
 {
 	int64_t all, have = (int64_t)sysconf(_SC_PHYS_PAGES) *
 			    (int64_t)sysconf(_SC_PAGESIZE);
@@ -285,7 +285,7 @@ static bool allocate(machine *m, failure *f)
 	return true;
 }
 
-static bool open_link(machine *m, void *run, failure *f)
+static bool open_link(executor *m, void *run, failure *f)
 {
 	int n;
 	m->link = m->comm->open(run, m->p, f);
@@ -298,7 +298,7 @@ static bool open_link(machine *m, void *run, failure *f)
 
 /* Worker 0's process comes first: what it compiles the others find in the
  * cache, as far as they share one. */
-static bool open_device(machine *m, const backend_options *o, failure *f)
+static bool open_device(executor *m, const backend_options *o, failure *f)
 {
 	backend_options own = *o;
 	own.nworkers = m->end - m->first;
@@ -314,7 +314,7 @@ static bool open_device(machine *m, const backend_options *o, failure *f)
 	return m->device != NULL;
 }
 
-static bool attach(machine *m, failure *f)
+static bool attach(executor *m, failure *f)
 {
 	if (!is_host(m))
 		return m->backend->attach(m->device, m->comm, m->link,
@@ -323,32 +323,32 @@ static bool attach(machine *m, failure *f)
 	return true;
 }
 
-machine *machine_open(const plan *p, const char *path, const backend *b,
-		      const communicator *c, void *run,
-		      const backend_options *o, failure *f)
+executor *executor_open(const plan *p, const char *path, const backend *b,
+			const communicator *c, void *run,
+			const backend_options *o, failure *f)
 {
 	arena *a = arena_new();
-	machine *m = ARENA_NEW(a, machine);
-	*m = (machine){ .a = a, .p = p, .backend = b, .comm = c,
-			.nworkers = mesh_workers(&p->mesh) };
+	executor *m = ARENA_NEW(a, executor);
+	*m = (executor){ .a = a, .p = p, .backend = b, .comm = c,
+			 .nworkers = mesh_workers(&p->mesh) };
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
 	if (open_link(m, run, f) && check_workers(m, path, f) &&
 	    open_device(m, o, f) && allocate(m, f) && load_constants(m, f) &&
 	    attach(m, f))
 		return m;
-	machine_abandon(m);
-	machine_close(m);
+	executor_abandon(m);
+	executor_close(m);
 	return NULL;
 }
 
-void machine_abandon(machine *m)
+void executor_abandon(executor *m)
 {
 	if (m->device && m->backend->abandon)
 		m->backend->abandon(m->device);
 }
 
-void machine_close(machine *m)
+void executor_close(executor *m)
 {
 	for (int w = m->first; m->device && w < m->end; w++)
 		m->backend->free(m->device, w - m->first, m->arenas[w],
@@ -362,7 +362,7 @@ void machine_close(machine *m)
 
 /* ---- a step ------------------------------------------------------------ */
 
-static view view_of(machine *m, int worker, int buffer)
+static view view_of(executor *m, int worker, int buffer)
 {
 	const plan_buffer *b = &m->p->buffers[buffer];
 	region r = plan_region(m->p, buffer, worker);
@@ -371,7 +371,7 @@ static view view_of(machine *m, int worker, int buffer)
 			  m->p->tensors[b->tensor].type, &r.at);
 }
 
-void machine_disturb(machine *m, const bool *nodes, double noise,
+void machine_disturb(executor *m, const bool *nodes, double noise,
 		     uint64_t seed)
 {
 	m->disturbed = nodes;
@@ -380,15 +380,15 @@ void machine_disturb(machine *m, const bool *nodes, double noise,
 }
 
 /* One worker has whole tensors. */
-static void disturb(machine *m, int worker, const plan_instr *in)
+static void disturb(executor *m, int worker, const plan_instr *in)
 {
-	array x = machine_array(m->p, m->p->buffers[in->to].tensor);
+	array x = executor_array(m->p, m->p->buffers[in->to].tensor);
 	x.data = place(m, worker, in->to);
 	assert(m->nworkers == 1);
 	verify_move(&x, m->noise, m->seed++);
 }
 
-static bool run_kernel(machine *m, int worker, int instr, failure *f)
+static bool run_kernel(executor *m, int worker, int instr, failure *f)
 {
 	const plan_instr *in = &m->p->program[instr];
 	const plan_node *n = &m->p->nodes[in->node];
@@ -405,7 +405,7 @@ static bool run_kernel(machine *m, int worker, int instr, failure *f)
 	return true;
 }
 
-static void touch_transfer(machine *m, int worker, const plan_instr *in)
+static void touch_transfer(executor *m, int worker, const plan_instr *in)
 {
 	region from = plan_region(m->p, in->from, worker);
 	region to = plan_region(m->p, in->to, worker);
@@ -413,7 +413,7 @@ static void touch_transfer(machine *m, int worker, const plan_instr *in)
 	touch(m, worker, in->to, &to);
 }
 
-static bool run_instr(machine *m, int worker, int i, failure *f)
+static bool run_instr(executor *m, int worker, int i, failure *f)
 {
 	const plan_instr *in = &m->p->program[i];
 	if (!m->comm->ready(m->link, i, worker))
@@ -431,7 +431,7 @@ static bool run_instr(machine *m, int worker, int i, failure *f)
 	return false;
 }
 
-static bool feed_worker(machine *m, int worker, failure *f)
+static bool feed_worker(executor *m, int worker, failure *f)
 {
 	const plan *p = m->p;
 	bool good = true;
@@ -446,7 +446,7 @@ static bool feed_worker(machine *m, int worker, failure *f)
  * so that of the slowest. */
 static bool run_program(void *arg, int worker, failure *f)
 {
-	machine *m = arg;
+	executor *m = arg;
 	const plan *p = m->p;
 	double start;
 	if (!feed_worker(m, worker, f) || !m->comm->barrier(m->link, worker))
@@ -463,7 +463,7 @@ static bool run_program(void *arg, int worker, failure *f)
 }
 
 /* The same by a backend that runs programs, for all workers here. */
-static bool run_on_device(machine *m, failure *f)
+static bool run_on_device(executor *m, failure *f)
 {
 	for (int w = m->first; w < m->end; w++)
 		if (!feed_worker(m, w, f))
@@ -477,8 +477,8 @@ static bool run_on_device(machine *m, failure *f)
 }
 
 /* An output that is an input, or a constant, is where that is. */
-bool machine_step(machine *m, const array *inputs, const array *outputs,
-		  failure *f)
+bool executor_step(executor *m, const array *inputs, const array *outputs,
+		   failure *f)
 {
 	const plan *p = m->p;
 	m->inputs = inputs;
@@ -502,13 +502,13 @@ int *plan_states(arena *a, const plan *p, int *n)
 	return states;
 }
 
-bool machine_state_get(const machine *m, int tensor, const array *x,
-		       failure *f)
+bool executor_state_get(const executor *m, int tensor, const array *x,
+			failure *f)
 {
 	return gather(m, tensor, x->data, f);
 }
 
-bool machine_state_set(machine *m, int tensor, const array *x, failure *f)
+bool executor_state_set(executor *m, int tensor, const array *x, failure *f)
 {
 	bool good = true;
 	for (int w = m->first; good && w < m->end; w++)
@@ -518,17 +518,17 @@ bool machine_state_set(machine *m, int tensor, const array *x, failure *f)
 
 /* ---- what was measured ------------------------------------------------- */
 
-int machine_agree(const machine *m, int x)
+int executor_agree(const executor *m, int x)
 {
 	return (int)m->comm->greatest(m->link, x);
 }
 
-double machine_seconds(const machine *m)
+double executor_seconds(const executor *m)
 {
 	return m->seconds;
 }
 
-int64_t machine_received(const machine *m)
+int64_t executor_received(const executor *m)
 {
 	int64_t n = 0;
 	for (int i = 0; i < m->p->ninstrs; i++)
@@ -538,7 +538,7 @@ int64_t machine_received(const machine *m)
 	return m->comm->sum(m->link, n);
 }
 
-void machine_copies(const machine *m, int64_t *planned, int64_t *used)
+void machine_copies(const executor *m, int64_t *planned, int64_t *used)
 {
 	*planned = *used = 0;
 	if (!is_host(m) && m->backend->copies)
@@ -546,7 +546,7 @@ void machine_copies(const machine *m, int64_t *planned, int64_t *used)
 	*used = m->comm->greatest(m->link, *used);
 }
 
-int64_t machine_arena_used(const machine *m)
+int64_t executor_arena_used(const executor *m)
 {
 	int64_t most = is_host(m) ? 0 : m->backend->used(m->device);
 	for (int w = 0; w < m->nworkers; w++)

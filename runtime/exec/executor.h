@@ -7,7 +7,7 @@
 #include "runtime/exec/communicator.h"
 #include "runtime/exec/npz.h"
 
-typedef struct machine machine;
+typedef struct executor executor;
 
 /* Makes a plan ready to run: memory for the workers that are in this process,
  * kernels, constants, and the states' first values.  plan_check_worker() is
@@ -16,26 +16,26 @@ typedef struct machine machine;
  *
  * Where workers are processes, all of them call all that is below alike, and
  * get the same. */
-machine *machine_open(const plan *p, const char *path, const backend *b,
-		      const communicator *c, void *run,
-		      const backend_options *o, failure *f);
-void machine_close(machine *m);
+executor *executor_open(const plan *p, const char *path, const backend *b,
+			const communicator *c, void *run,
+			const backend_options *o, failure *f);
+void executor_close(executor *m);
 
-/* Marks the run as failed, here or elsewhere: machine_close() then waits for no
- * other process. */
-void machine_abandon(machine *m);
+/* Marks the run as failed, here or elsewhere: executor_close() then waits for
+ * no other process. */
+void executor_abandon(executor *m);
 
 /* From now on the results of the nodes that are marked are changed in their
  * last bits, as verify_move() does, where the backend's memory is the host's:
  * as if they had been added up otherwise.  `nodes` has to live as long. */
-void machine_disturb(machine *m, const bool *nodes, double noise,
+void machine_disturb(executor *m, const bool *nodes, double noise,
 		     uint64_t seed);
 
 /* Runs the program once; inputs[i] is the plan's i-th input, whole. Then
  * outputs[i].data holds the plan's i-th output, whole, unless it is NULL; the
  * states have their next values. */
-bool machine_step(machine *m, const array *inputs, const array *outputs,
-		  failure *f);
+bool executor_step(executor *m, const array *inputs, const array *outputs,
+		   failure *f);
 
 /* The states of a plan, tensors that keep their values from one step to the
  * next: *n of them, in a. */
@@ -43,29 +43,29 @@ int *plan_states(arena *a, const plan *p, int *n);
 
 /* Copies the value that a state has between two steps, whole, or gives it
  * another; x has the type and shape of the tensor. */
-bool machine_state_get(const machine *m, int tensor, const array *x,
-		       failure *f);
-bool machine_state_set(machine *m, int tensor, const array *x, failure *f);
+bool executor_state_get(const executor *m, int tensor, const array *x,
+			failure *f);
+bool executor_state_set(executor *m, int tensor, const array *x, failure *f);
 
 /* The greatest of the processes' values of x, which may differ. */
-int machine_agree(const machine *m, int x);
+int executor_agree(const executor *m, int x);
 
 /* Seconds of the program alone, over all steps so far; known in worker 0's
  * process. */
-double machine_seconds(const machine *m);
+double executor_seconds(const executor *m);
 
 /* Bytes that workers received from others, in all steps so far. */
-int64_t machine_received(const machine *m);
+int64_t executor_received(const executor *m);
 
 /* Bytes of the arena that any worker has used, from its beginning to the end of
  * the buffers that were written, read or filled. */
-int64_t machine_arena_used(const machine *m);
+int64_t executor_arena_used(const executor *m);
 
 /* Bytes that a device has beside the arenas for copies of operands, and the
  * most that any of them takes. */
-void machine_copies(const machine *m, int64_t *planned, int64_t *used);
+void machine_copies(const executor *m, int64_t *planned, int64_t *used);
 
 /* The array of a tensor of the plan, without data. */
-array machine_array(const plan *p, int tensor);
+array executor_array(const plan *p, int tensor);
 
 #endif

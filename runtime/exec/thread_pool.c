@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 typedef struct member {
-	team *team;
+	thread_pool *thread_pool;
 	int number;
 	pthread_t thread;
 } member;
 
-struct team {
+struct thread_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t begun, ended;
 	int size;
@@ -28,7 +28,7 @@ struct team {
 static void *serve(void *arg)
 {
 	member *m = arg;
-	team *t = m->team;
+	thread_pool *t = m->thread_pool;
 	unsigned long done = 0;
 	pthread_mutex_lock(&t->lock);
 	for (;;) {
@@ -49,9 +49,9 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-team *team_open(int n)
+thread_pool *thread_pool_open(int n)
 {
-	team *t = calloc(1, sizeof(*t));
+	thread_pool *t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
 	pthread_mutex_init(&t->lock, NULL);
@@ -61,7 +61,7 @@ team *team_open(int n)
 	t->members = n > 1 ? calloc((size_t)n, sizeof(*t->members)) : NULL;
 	while (t->members && t->size < n) {
 		member *m = &t->members[t->size];
-		*m = (member){ .team = t, .number = t->size };
+		*m = (member){ .thread_pool = t, .number = t->size };
 		if (pthread_create(&m->thread, NULL, serve, m))
 			break;
 		t->size++;
@@ -69,7 +69,7 @@ team *team_open(int n)
 	return t;
 }
 
-void team_close(team *t)
+void thread_pool_close(thread_pool *t)
 {
 	if (!t)
 		return;
@@ -86,12 +86,13 @@ void team_close(team *t)
 	free(t);
 }
 
-int team_size(const team *t)
+int thread_pool_size(const thread_pool *t)
 {
 	return t->size;
 }
 
-void team_run(team *t, int n, void (*part)(void *arg, int i), void *arg)
+void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
+		     void *arg)
 {
 	if (n > 1) {
 		pthread_mutex_lock(&t->lock);

@@ -4,16 +4,17 @@
 
 #include <stdbool.h>
 
-/* A team of n threads, the caller's own included; where threads can't be
+/* A pool of n threads, the caller's own included; where threads can't be
  * started it is smaller. */
-typedef struct team team;
-team *team_open(int n);
-void team_close(team *t);
-int team_size(const team *t);
+typedef struct thread_pool thread_pool;
+thread_pool *thread_pool_open(int n);
+void thread_pool_close(thread_pool *t);
+int thread_pool_size(const thread_pool *t);
 
-/* Calls part(arg, i) for 0 <= i < n, each on a thread of the team; n must not
+/* Calls part(arg, i) for 0 <= i < n, each on a thread of the pool; n must not
  * be above its size. Returns when all have returned. */
-void team_run(team *t, int n, void (*part)(void *arg, int i), void *arg);
+void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
+		     void *arg);
 
 /* The processors that this process may run on; *all, may be NULL: the number of
  * processors of the machine. */

@@ -238,7 +238,7 @@ static void prune(checkpoints *c)
 		(size_t)c->steps.n * sizeof(*c->steps.at));
 }
 
-bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
+bool checkpoints_write(checkpoints *c, executor *m, const plan *p,
 		       const position *at, failure *f)
 {
 	arena *work = arena_new();
@@ -247,7 +247,7 @@ bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
 	array *all = ARENA_ARRAY(work, array, n + 1);
 	bool good = x != NULL;
 	for (int i = 0; good && i < n; i++) {
-		good = machine_state_get(m, states[i], &x[i], f);
+		good = executor_state_get(m, states[i], &x[i], f);
 		all[i] = x[i];
 		if (!strcmp(x[i].name, CHECKPOINT_NOTE))
 			good = fail_with(f, CLI_INPUT, "a state cannot be "
@@ -289,21 +289,21 @@ static bool check_names(const plan *p, npz *z, const char *path, failure *f)
 }
 
 /* Reads a state, and gives it to the machine, unless that is NULL. */
-static bool read_state(machine *m, const plan *p, int tensor, npz *z,
+static bool read_state(executor *m, const plan *p, int tensor, npz *z,
 		       failure *f)
 {
 	arena *work = arena_new();
 	array *x = arrays_of(work, p, &tensor, 1, f);
 	bool good = x && npz_read(z, x, f);
 	if (good && m)
-		good = machine_state_set(m, tensor, x, f);
+		good = executor_state_set(m, tensor, x, f);
 	arrays_free(x, 1);
 	arena_free(work);
 	return good;
 }
 
 /* Reads all states out of a file. */
-static bool read_states(machine *m, const plan *p, npz *z, failure *f)
+static bool read_states(executor *m, const plan *p, npz *z, failure *f)
 {
 	arena *work = arena_new();
 	int n, *states = plan_states(work, p, &n);
@@ -328,7 +328,7 @@ static bool check_fixed(const plan *p, npz *z, const char *path, failure *f)
 }
 
 /* Reads those that a file has; it must have all that no run changes. */
-static bool read_some(machine *m, const plan *p, npz *z, const char *path,
+static bool read_some(executor *m, const plan *p, npz *z, const char *path,
 		      failure *f)
 {
 	arena *work = arena_new();
@@ -347,7 +347,7 @@ static bool read_some(machine *m, const plan *p, npz *z, const char *path,
 				  "states", path));
 }
 
-static bool restore(machine *m, const plan *p, const char *path, position *at,
+static bool restore(executor *m, const plan *p, const char *path, position *at,
 		    failure *f)
 {
 	arena *work = arena_new();
@@ -378,7 +378,7 @@ static void name_older(const checkpoints *c, const plan *p, failure *f)
 	}
 }
 
-bool checkpoints_restore(checkpoints *c, machine *m, const plan *p,
+bool checkpoints_restore(checkpoints *c, executor *m, const plan *p,
 			 position *at, failure *f)
 {
 	if (restore(m, p, checkpoints_newest(c), at, f)) {
@@ -408,7 +408,7 @@ const char *checkpoint_path(arena *a, const char *path, failure *f)
 	return is_folder ? newest_of(a, path, f) : path;
 }
 
-bool checkpoint_load(machine *m, const plan *p, const char *path, failure *f)
+bool checkpoint_load(executor *m, const plan *p, const char *path, failure *f)
 {
 	arena *work = arena_new();
 	path = checkpoint_path(work, path, f);

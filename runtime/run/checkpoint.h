@@ -40,12 +40,12 @@ const char *checkpoints_newest(const checkpoints *c);
 
 /* Writes one, a collective call of all processes, and removes those in excess
  * of `keep'. */
-bool checkpoints_write(checkpoints *c, machine *m, const plan *p,
+bool checkpoints_write(checkpoints *c, executor *m, const plan *p,
 		       const position *at, failure *f);
 
 /* Restores the newest one.  It must have exactly the states of the plan, and be
  * complete; if it is not, the failure names an older one that is. */
-bool checkpoints_restore(checkpoints *c, machine *m, const plan *p,
+bool checkpoints_restore(checkpoints *c, executor *m, const plan *p,
 			 position *at, failure *f);
 
 /* The file itself, or the newest checkpoint of a folder, in a; NULL with *f set
@@ -57,6 +57,6 @@ const char *checkpoint_path(arena *a, const char *path, failure *f);
  * optimizer's moment, may be missing there, and keeps its value; a state that
  * no run changes, such as a weight that is not trained, has to be there.  Other
  * arrays in the file are ignored. */
-bool checkpoint_load(machine *m, const plan *p, const char *path, failure *f);
+bool checkpoint_load(executor *m, const plan *p, const char *path, failure *f);
 
 #endif

@@ -144,7 +144,7 @@ dataset *dataset_read(arena *a, const plan *p, const char *path, failure *f)
 	d->arrays = ARENA_ARRAY(a, array, p->ninputs);
 	d->divided = ARENA_ARRAY(a, bool, p->ninputs);
 	for (int i = 0; i < p->ninputs; i++)
-		d->arrays[i] = machine_array(p, p->inputs[i]);
+		d->arrays[i] = executor_array(p, p->inputs[i]);
 	bool good = read_arrays(a, d, z, path, f);
 	npz_close(z);
 	if (good)

@@ -32,7 +32,7 @@ struct evaluation {
 	const char *path; /* of the plan */
 	dataset *data;
 	feed *feed;
-	machine *m;
+	executor *m;
 	array *outputs;
 	result *results; /* by output */
 	int nmetrics;
@@ -154,13 +154,13 @@ static bool check_fixed(evaluation *e, const strmap *trained)
 }
 
 /* Gives state `tensor` the value of state `from` of the plan that trains. */
-static bool take(evaluation *e, int tensor, const machine *m, int from)
+static bool take(evaluation *e, int tensor, const executor *m, int from)
 {
 	arena *work = arena_new();
 	failure *f = &e->s->f;
 	array *x = arrays_of(work, e->p, &tensor, 1, f);
-	bool good = x && machine_state_get(m, from, x, f) &&
-		    machine_state_set(e->m, tensor, x, f);
+	bool good = x && executor_state_get(m, from, x, f) &&
+		    executor_state_set(e->m, tensor, x, f);
 	arrays_free(x, 1);
 	arena_free(work);
 	return good;
@@ -168,7 +168,7 @@ static bool take(evaluation *e, int tensor, const machine *m, int from)
 
 /* A state that the plan that trains does not have keeps its value where it is
  * a weight that is not trained, or changes by itself. */
-static bool take_all(evaluation *e, const machine *m, const plan *trained,
+static bool take_all(evaluation *e, const executor *m, const plan *trained,
 		     const strmap *names, const strmap *fixed)
 {
 	bool good = true;
@@ -189,7 +189,7 @@ static bool take_all(evaluation *e, const machine *m, const plan *trained,
 	return good;
 }
 
-bool evaluation_take(evaluation *e, const machine *m, const plan *trained)
+bool evaluation_take(evaluation *e, const executor *m, const plan *trained)
 {
 	arena *work = arena_new();
 	int n, *from = plan_states(work, trained, &n);
@@ -246,8 +246,8 @@ bool evaluation_run(evaluation *e)
 		int64_t n = dataset_fill(e->data, NULL, step, e->feed->inputs);
 		session_progress(e->s, "evaluation: step %" PRId64 " of %"
 				 PRId64, step + 1, nsteps);
-		if (!machine_step(e->m, e->feed->inputs, e->outputs,
-				  &e->s->f))
+		if (!executor_step(e->m, e->feed->inputs, e->outputs,
+				   &e->s->f))
 			return false;
 		for (int i = 0; i < e->p->noutputs; i++)
 			note(e, i, step, n);

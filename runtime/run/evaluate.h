@@ -25,7 +25,7 @@ void evaluation_close(evaluation *e);
 /* Gives the plan the states of a machine that runs `trained`, by their names;
  * false, with the failure set, if that lacks a state that the plan itself does
  * not change. */
-bool evaluation_take(evaluation *e, const machine *m, const plan *trained);
+bool evaluation_take(evaluation *e, const executor *m, const plan *trained);
 
 /* Runs all batches.  The last one is filled up with its last sample, and the
  * results for the repetitions are left out. */

@@ -22,7 +22,7 @@ array *arrays_of(arena *a, const plan *p, const int *tensors, int n, failure *f)
 {
 	array *x = ARENA_ARRAY(a, array, n);
 	for (int i = 0; i < n; i++) {
-		x[i] = machine_array(p, tensors[i]);
+		x[i] = executor_array(p, tensors[i]);
 		if (!alloc_array(&x[i], f)) {
 			arrays_free(x, i);
 			return NULL;
@@ -141,7 +141,7 @@ feed *feed_new(arena *a, const plan *p, bool invented, failure *f)
 	x->tensors = plan_states(a, p, &x->nstates);
 	x->states = ARENA_ARRAY(a, array, x->nstates);
 	for (int i = 0; i < x->nstates; i++)
-		x->states[i] = machine_array(p, x->tensors[i]);
+		x->states[i] = executor_array(p, x->tensors[i]);
 	x->inputs = arrays_of(a, p, p->inputs, p->ninputs, f);
 	if (x->inputs && invented)
 		inputs_invent(p, x->inputs);
@@ -229,12 +229,12 @@ bool feed_set_learning_rate(feed *x, double v, failure *f)
 	return true;
 }
 
-bool feed_states(const feed *x, machine *m, failure *f)
+bool feed_states(const feed *x, executor *m, failure *f)
 {
 	bool good = true;
 	for (int i = 0; good && i < x->nstates; i++)
 		if (x->states[i].data)
-			good = machine_state_set(m, x->tensors[i],
-						 &x->states[i], f);
+			good = executor_state_set(m, x->tensors[i],
+						  &x->states[i], f);
 	return good;
 }

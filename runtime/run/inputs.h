@@ -46,6 +46,6 @@ int feed_learning_rate(const feed *x);
 bool feed_set_learning_rate(feed *x, double v, failure *f);
 
 /* Gives the machine the states that were read. */
-bool feed_states(const feed *x, machine *m, failure *f);
+bool feed_states(const feed *x, executor *m, failure *f);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-double schedule_rate(const schedule *s, int64_t step)
+double schedule_rate(const lr_schedule *s, int64_t step)
 {
 	const double pi = 3.14159265358979323846;
 	if (step < s->warmup)

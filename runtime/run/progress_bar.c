@@ -29,7 +29,7 @@ static const char *duration(arena *a, double seconds)
 }
 
 /* "[=====>    ]", or less in a narrow window. */
-static const char *drawn(arena *a, const bar_line *x, int width)
+static const char *drawn(arena *a, const progress_bar_line *x, int width)
 {
 	char bar[WIDEST_BAR + 1];
 	if (width > WIDEST_BAR)
@@ -45,7 +45,7 @@ static const char *drawn(arena *a, const bar_line *x, int width)
 	return arena_printf(a, " [%s]", bar);
 }
 
-void bar_show(const session *s, const bar_line *x)
+void progress_bar_show(const session *s, const progress_bar_line *x)
 {
 	if (!session_has_progress(s))
 		return;

@@ -4,13 +4,13 @@
 
 #include "runtime/run/session.h"
 
-typedef struct bar_line {
+typedef struct progress_bar_line {
 	int64_t epoch, step, steps, batch;
 	double loss; /* NAN where there is none */
 	double samples_per_second;
-} bar_line;
+} progress_bar_line;
 
 /* Shows how far a run is, on a terminal. */
-void bar_show(const session *s, const bar_line *line);
+void progress_bar_show(const session *s, const progress_bar_line *line);
 
 #endif

@@ -71,7 +71,7 @@ static int64_t steps_of(const session *s)
 
 /* Steps of a plan that keeps nothing are all the same: one worker makes but
  * one. */
-static bool step(run *r, machine *m, const results *to, bool noted)
+static bool step(run *r, executor *m, const results *to, bool noted)
 {
 	session *s = r->s;
 	bool all = noted || session_changes_states(r->p);
@@ -79,22 +79,22 @@ static bool step(run *r, machine *m, const results *to, bool noted)
 	for (int64_t i = 0; i < n; i++) {
 		session_progress(s, "%sstep %" PRId64 " of %" PRId64,
 				 noted ? "" : "one worker: ", i + 1, n);
-		if (!machine_step(m, r->feed->inputs, to->arrays, &s->f))
+		if (!executor_step(m, r->feed->inputs, to->arrays, &s->f))
 			return false;
 		if (noted)
 			note_loss(r, to->arrays);
 	}
 	bool good = true;
 	for (int i = r->p->noutputs; good && i < to->n; i++)
-		good = machine_state_get(m, to->tensors[i], &to->arrays[i],
-					 &s->f);
+		good = executor_state_get(m, to->tensors[i], &to->arrays[i],
+					  &s->f);
 	return good;
 }
 
 static bool run_plan(run *r)
 {
 	session *s = r->s;
-	machine *m = session_machine(s, r->p, s->o->plan);
+	executor *m = session_machine(s, r->p, s->o->plan);
 	bool good = m && session_states(s, m, r->p, r->feed) &&
 		    step(r, m, &r->got, true);
 	if (good)
@@ -117,7 +117,7 @@ typedef struct noise {
 } noise;
 
 /* Changes all that the plan starts with in the last bits. */
-static bool move_start(run *r, machine *m, const noise *by)
+static bool move_start(run *r, executor *m, const noise *by)
 {
 	for (int i = 0; i < r->p->ninputs; i++) {
 		const array *x = &r->feed->inputs[i];
@@ -129,10 +129,10 @@ static bool move_start(run *r, machine *m, const noise *by)
 		int tensor = r->feed->tensors[i];
 		failure *f = &r->s->f;
 		array *x = arrays_of(r->s->a, r->p, &tensor, 1, f);
-		good = x && machine_state_get(m, tensor, x, f);
+		good = x && executor_state_get(m, tensor, x, f);
 		if (good)
 			verify_move(x, by->size, by->seed);
-		good = good && machine_state_set(m, tensor, x, f);
+		good = good && executor_state_set(m, tensor, x, f);
 		arrays_free(x, 1);
 	}
 	return good;
@@ -144,7 +144,7 @@ static bool run_one(run *r, const results *to, const noise *x)
 {
 	session *s = r->s;
 	plan *one = plan_one_device(s->a, r->p);
-	machine *m = to->arrays ? session_alone(s, one, s->o->plan) : NULL;
+	executor *m = to->arrays ? session_alone(s, one, s->o->plan) : NULL;
 	if (m && x)
 		machine_disturb(m, x->nodes, x->size, x->seed << 32);
 	bool good = m && session_states(s, m, r->p, r->feed) &&

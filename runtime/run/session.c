@@ -14,26 +14,26 @@
 
 /* ---- the machine ------------------------------------------------------- */
 
-static machine *open_machine(session *s, const plan *p, const char *path,
-			     const communicator *c, void *run, bool again)
+static executor *open_machine(session *s, const plan *p, const char *path,
+			      const communicator *c, void *run, bool again)
 {
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
 			      .tf32 = s->o->tf32, .again = again,
 			      .library = s->o->library };
 	session_progress(s, "compiling %d kernels, loading weights",
 			 p->nkernels);
-	return machine_open(p, path, backend_row(s->o->backend), c, run, &o,
-			    &s->f);
+	return executor_open(p, path, backend_row(s->o->backend), c, run, &o,
+			     &s->f);
 }
 
-machine *session_machine(session *s, const plan *p, const char *path)
+executor *session_machine(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, p, path, comm_row(s->o->comm, !of->put),
 			    s->run, false);
 }
 
-machine *session_alone(session *s, const plan *p, const char *path)
+executor *session_alone(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, p, path, comm_row(0, !of->put), NULL, true);
@@ -48,10 +48,10 @@ dataset *session_data(session *s, const plan *p, const char *path)
 	return d;
 }
 
-void session_close(session *s, machine *m)
+void session_close(session *s, executor *m)
 {
 	if (s->f.status == CLI_OK)
-		machine_close(m);
+		executor_close(m);
 	else
 		vec_push(s->a, &s->left, m);
 }
@@ -59,13 +59,13 @@ void session_close(session *s, machine *m)
 void session_end(session *s)
 {
 	for (int i = 0; i < s->left.n; i++) {
-		machine_abandon(s->left.at[i]);
-		machine_close(s->left.at[i]);
+		executor_abandon(s->left.at[i]);
+		executor_close(s->left.at[i]);
 	}
 	s->left.n = 0;
 }
 
-bool session_states(session *s, machine *m, const plan *p, const feed *x)
+bool session_states(session *s, executor *m, const plan *p, const feed *x)
 {
 	if (s->o->parameters &&
 	    !checkpoint_load(m, p, s->o->parameters, &s->f))
@@ -81,7 +81,7 @@ bool session_changes_states(const plan *p)
 	return false;
 }
 
-bool session_outputs(session *s, const machine *m, const array *outputs)
+bool session_outputs(session *s, const executor *m, const array *outputs)
 {
 	arena *work = arena_new();
 	const plan *p = s->p;
@@ -94,7 +94,7 @@ bool session_outputs(session *s, const machine *m, const array *outputs)
 		vec_push(work, &all, outputs[i]);
 	bool good = states != NULL;
 	for (int i = 0; good && i < n; i++) {
-		good = machine_state_get(m, tensors[i], &states[i], &s->f);
+		good = executor_state_get(m, tensors[i], &states[i], &s->f);
 		if (!p->tensors[tensors[i]].output)
 			vec_push(work, &all, states[i]);
 	}
@@ -105,15 +105,15 @@ bool session_outputs(session *s, const machine *m, const array *outputs)
 	return good;
 }
 
-figures session_figures(const session *s, const machine *m, int64_t steps)
+figures session_figures(const session *s, const executor *m, int64_t steps)
 {
 	int64_t n = steps > 0 ? steps : 1;
 	figures r = {
 		.devices = mesh_workers(&s->p->mesh),
 		.steps = steps,
-		.seconds_per_step = machine_seconds(m) / (double)n,
-		.received = machine_received(m) / n,
-		.arena_used = machine_arena_used(m),
+		.seconds_per_step = executor_seconds(m) / (double)n,
+		.received = executor_received(m) / n,
+		.arena_used = executor_arena_used(m),
 	};
 	machine_copies(m, &r.copies, &r.copies_used);
 	return r;

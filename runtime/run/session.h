@@ -18,7 +18,7 @@ typedef struct session {
 	int rank;
 	bool leads; /* this process, rank 0, prints and writes files */
 	failure f;
-	VEC(machine *) left; /* see session_close() */
+	VEC(executor *) left; /* see session_close() */
 } session;
 
 /* The measurements of a machine. */
@@ -31,10 +31,10 @@ typedef struct figures {
 } figures;
 
 /* A machine for a plan, which was read from `path`. */
-machine *session_machine(session *s, const plan *p, const char *path);
+executor *session_machine(session *s, const plan *p, const char *path);
 
 /* The same in this process alone, without the communicator. */
-machine *session_alone(session *s, const plan *p, const char *path);
+executor *session_alone(session *s, const plan *p, const char *path);
 
 /* Reads samples for a plan, and notes arrays that it does not use; NULL on
  * failure. */
@@ -42,19 +42,19 @@ dataset *session_data(session *s, const plan *p, const char *path);
 
 /* Closes a machine; after a failure session_end() does that, once the failure
  * is printed: a device that has failed may take long. */
-void session_close(session *s, machine *m);
+void session_close(session *s, executor *m);
 void session_end(session *s);
 
 /* The states that --parameters and x give. */
-bool session_states(session *s, machine *m, const plan *p, const feed *x);
+bool session_states(session *s, executor *m, const plan *p, const feed *x);
 
 /* Writes --outputs: the outputs, and all states if the plan changes any. */
-bool session_outputs(session *s, const machine *m, const array *outputs);
+bool session_outputs(session *s, const executor *m, const array *outputs);
 
 /* Whether a run leaves states with other values than it began with. */
 bool session_changes_states(const plan *p);
 
-figures session_figures(const session *s, const machine *m, int64_t steps);
+figures session_figures(const session *s, const executor *m, int64_t steps);
 
 /* The index of the loss among the outputs: the one that the plan names, or one
  * called loss, of one element; -1 if there is none. */

@@ -28,11 +28,11 @@ typedef struct training {
 	const plan *p;
 	feed *feed;
 	dataset *data;
-	machine *m;
+	executor *m;
 	array *outputs;
 	array *kept;	/* the outputs, without data but the loss's */
 	int loss, rate; /* outputs[loss], inputs[rate]; -1 for none */
-	schedule schedule;
+	lr_schedule schedule;
 	evaluation *evaluation;
 	checkpoints *checkpoints;
 	train_log *log;
@@ -93,7 +93,8 @@ static bool set_schedule(training *t)
 	    !feed_set_learning_rate(t->feed, o->learning_rate, &s->f))
 		return false;
 	t->schedule.base = elem_get_f64(x->type, x->data, 0);
-	t->schedule.kind = (schedule_kind)(o->schedule >= 0 ? o->schedule : 0);
+	t->schedule.kind =
+		(lr_schedule_kind)(o->schedule >= 0 ? o->schedule : 0);
 	t->schedule.warmup = o->warmup >= 0 ? o->warmup : 0;
 	return true;
 }
@@ -223,13 +224,13 @@ static bool open_checkpoints(training *t)
 	if (!o->checkpoint)
 		return true;
 	if (!s->leads)
-		machine_agree(t->m, 0); /* the folder is there */
+		executor_agree(t->m, 0); /* the folder is there */
 	t->checkpoints = checkpoints_open(s->a, o->checkpoint, s->leads,
 					  o->keep >= 0 ? o->keep : 3, &s->f);
 	if (!t->checkpoints)
 		return false;
 	if (s->leads)
-		machine_agree(t->m, 0);
+		executor_agree(t->m, 0);
 	const char *newest = checkpoints_newest(t->checkpoints);
 	if (newest && !o->resume)
 		return fail_with(&s->f, CLI_INPUT, "%s is there already: "
@@ -246,7 +247,7 @@ static bool read_scale(training *t)
 	array *x = NULL;
 	bool good = tensor < 0 ||
 		    ((x = arrays_of(work, t->p, &tensor, 1, &t->s->f)) &&
-		     machine_state_get(t->m, tensor, x, &t->s->f));
+		     executor_state_get(t->m, tensor, x, &t->s->f));
 	if (x && good)
 		t->scale = elem_get_f64(x->type, x->data, 0);
 	if (x)
@@ -341,8 +342,8 @@ static bool step(training *t)
 							   t->at.step),
 				    &s->f))
 		return false;
-	if (!machine_step(t->m, t->feed->inputs, last ? t->outputs : t->kept,
-			  &s->f) ||
+	if (!executor_step(t->m, t->feed->inputs, last ? t->outputs : t->kept,
+			   &s->f) ||
 	    !note_loss(t))
 		return false;
 	t->at.step++;
@@ -449,15 +450,16 @@ static bool write_outputs(training *t)
 /* Ten times a second are enough. */
 static void show_bar(training *t)
 {
-	bar_line line = { .epoch = (t->at.step - 1) / t->per_epoch + 1,
-			  .step = t->at.step, .steps = t->schedule.steps,
-			  .loss = t->losses.at[t->losses.n - 1],
-			  .samples_per_second = samples_per_second(t),
-			  .batch = t->data->batch };
+	progress_bar_line line = {.epoch = (t->at.step - 1) / t->per_epoch + 1,
+				  .step = t->at.step,
+				  .steps = t->schedule.steps,
+				  .loss = t->losses.at[t->losses.n - 1],
+				  .samples_per_second = samples_per_second(t),
+				  .batch = t->data->batch};
 	if (clock_seconds() - t->shown < 0.1)
 		return;
 	t->shown = clock_seconds();
-	bar_show(t->s, &line);
+	progress_bar_show(t->s, &line);
 }
 
 /* The work due after a step: the log, an evaluation, a checkpoint.  The outputs
@@ -479,7 +481,7 @@ static bool after_step(training *t)
 		show_bar(t);
 	if (end && !write_outputs(t))
 		return false;
-	t->signal = machine_agree(t->m, stop_asked());
+	t->signal = executor_agree(t->m, stop_asked());
 	return (!due && !end && !t->signal) || write_checkpoint(t);
 }
 
@@ -496,7 +498,7 @@ static void begin_epoch(training *t)
 
 static bool train(training *t)
 {
-	t->signal = machine_agree(t->m, stop_asked());
+	t->signal = executor_agree(t->m, stop_asked());
 	for (bool fresh = true; !ends(t) && !t->signal;
 	     fresh = t->at.in_epoch == 0) {
 		if (fresh)

@@ -56,7 +56,7 @@ for d in $dynamic; do
 	link="$link -Wl,--defsym=$d=emu_dynamic"
 done
 # A product and a sum are not one operation unless the text says so, as on
-# every machine, and what is not aligned is found.
+# every executor, and what is not aligned is found.
 common='-O1 -fPIC -march=native -ffp-contract=off -fvisibility=hidden
 	-U_FORTIFY_SOURCE'
 # shellcheck disable=SC2086

@@ -83,4 +83,4 @@ ranks() {
 	rm -rf "$tmp/meet"
 	return "$greatest"
 }
-seed=1 limit=120 patience=60 odd= # the machine may be busy
+seed=1 limit=120 patience=60 odd= # the executor may be busy

@@ -55,12 +55,12 @@ static bool step(const plan *p, const array *inputs, const array *outputs,
 		 failure *f)
 {
 	const backend_options o = { .kernels = KERNELS_INTERPRETER };
-	machine *m = machine_open(p, "fuzz.plan", backend_row(0),
-				  comm_row(0, true), NULL, &o, f);
-	bool good = m && machine_step(m, inputs, outputs, f);
+	executor *m = executor_open(p, "fuzz.plan", backend_row(0),
+				    comm_row(0, true), NULL, &o, f);
+	bool good = m && executor_step(m, inputs, outputs, f);
 	FUZZ_CHECK(good || f->status != CLI_OK);
 	if (m)
-		machine_close(m);
+		executor_close(m);
 	return good;
 }
 

@@ -28,14 +28,14 @@ typedef struct times {
 	int now;
 } times;
 
-static times replay(const plan *p, const ahead *s, const int64_t *nbytes)
+static times replay(const plan *p, const prefetch *s, const int64_t *nbytes)
 {
 	times t = { ARENA_ARRAY(mem, int, p->ninstrs),
 		    ARENA_ARRAY(mem, int, p->ninstrs),
 		    ARENA_ARRAY(mem, int, p->ninstrs), 0 };
 	for (int i = 0; i <= p->ninstrs; i++) {
 		for (int k = s->first[i]; k < s->first[i + 1]; k++) {
-			const ahead_event *e = &s->events[k];
+			const prefetch_event *e = &s->events[k];
 			ck_assert_int_ge(nbytes[e->instr], 0);
 			int *when = e->begins ? &t.first_read[e->instr]
 					      : &t.last_read[e->instr];
@@ -91,7 +91,7 @@ static void expect_order(const plan *p, const times *t, uint64_t seed)
 		}
 }
 
-static void expect_room(const plan *p, const ahead *s, const int64_t *nbytes,
+static void expect_room(const plan *p, const prefetch *s, const int64_t *nbytes,
 			const times *t)
 {
 	for (int i = 0; i < p->ninstrs; i++) {
@@ -126,7 +126,7 @@ START_TEST(schedules_are_right)
 		int64_t *nbytes = ARENA_ARRAY(mem, int64_t, p->ninstrs);
 		for (int i = 0; i < p->ninstrs; i++)
 			nbytes[i] = draw_nbytes(p, i, seed);
-		ahead s = ahead_of(mem, p, nbytes);
+		prefetch s = prefetch_of(mem, p, nbytes);
 		times t = replay(p, &s, nbytes);
 		expect_order(p, &t, seed);
 		expect_room(p, &s, nbytes, &t);

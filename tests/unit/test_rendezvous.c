@@ -154,18 +154,18 @@ END_TEST
 /* ---- what was there before --------------------------------------------- */
 
 /* Notices of a run that was killed, one of which says that all is well, and
- * what is no notice. */
+ * what is no heartbeat. */
 START_TEST(test_stale)
 {
 	int status[MOST];
 	char path[200];
 	uint64_t joined[] = { 11, 12, 13 };
 	for (int r = 0; r < 3; r++) {
-		notice old = { .self = joined[r], .run = 11, .begun = true,
-			       .status = NOTICE_RUNS, .met = 1000,
-			       .host = "gone" };
+		heartbeat old = { .self = joined[r], .run = 11, .begun = true,
+				  .status = HEARTBEAT_RUNS, .met = 1000,
+				  .host = "gone" };
 		snprintf(path, sizeof(path), "%s/tdlrun.%d", folder, r);
-		ck_assert(notice_write(path, &old, r == 0 ? 3 : 0, joined));
+		ck_assert(heartbeat_write(path, &old, r == 0 ? 3 : 0, joined));
 	}
 	snprintf(path, sizeof(path), "%s/tdlrun.3", folder);
 	FILE *f = fopen(path, "w");
@@ -184,26 +184,26 @@ START_TEST(test_notice)
 {
 	char path[200];
 	uint64_t joined[2] = { 7, UINT64_MAX }, got[2];
-	notice y, x = { .self = UINT64_MAX, .run = 5, .begun = true,
-			.beat = 17, .status = NOTICE_RUNS, .host = "n-1",
-			.met = 9, .brought = { { 9, INT64_MIN }, { 8, -1 } },
-			.steps = 3, .waits = true, .at = -1 };
+	heartbeat y, x = { .self = UINT64_MAX, .run = 5, .begun = true,
+			   .beat = 17, .status = HEARTBEAT_RUNS, .host = "n-1",
+			   .met = 9, .brought = { { 9, INT64_MIN }, { 8, -1 } },
+			   .steps = 3, .waits = true, .at = -1 };
 	snprintf(path, sizeof(path), "%s/x", folder);
-	ck_assert(!notice_read(path, &y, 0, NULL));
-	ck_assert(notice_write(path, &x, 2, joined));
+	ck_assert(!heartbeat_read(path, &y, 0, NULL));
+	ck_assert(heartbeat_write(path, &x, 2, joined));
 	memset(&y, 0, sizeof(y));
-	ck_assert(notice_read(path, &y, 2, got));
+	ck_assert(heartbeat_read(path, &y, 2, got));
 	ck_assert(y.self == x.self && y.run == x.run && y.begun && y.waits);
-	ck_assert(y.beat == 17 && y.status == NOTICE_RUNS && y.met == 9);
+	ck_assert(y.beat == 17 && y.status == HEARTBEAT_RUNS && y.met == 9);
 	ck_assert(y.brought[0].at == 9 && y.brought[0].value == INT64_MIN);
 	ck_assert(y.steps == 3 && y.at == -1 && !strcmp(y.host, "n-1"));
 	ck_assert(got[0] == 7 && got[1] == UINT64_MAX);
-	/* All that is left of one that was cut off is no notice. */
+	/* All that is left of one that was cut off is no heartbeat. */
 	struct stat s;
 	stat(path, &s);
 	for (off_t n = s.st_size - 2; n >= 0; n--) {
 		ck_assert_int_eq(truncate(path, n), 0);
-		ck_assert(!notice_read(path, &y, 2, got));
+		ck_assert(!heartbeat_read(path, &y, 2, got));
 	}
 	unlink(path);
 }

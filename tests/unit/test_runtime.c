@@ -47,16 +47,16 @@ static outcome run_plan(const plan *p, const array *inputs, int steps,
 	backend_options o = { .kernels = kernels };
 	failure f = { 0 };
 	outcome out = { 0 };
-	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads,
-				  NULL, &o, &f);
+	executor *m = executor_open(p, "plan", &backend_cpu, &comm_threads,
+				    NULL, &o, &f);
 	ck_assert_msg(m != NULL, "%s", f.text);
 	out.outputs = arrays_of(mem, p, p->outputs, p->noutputs, &f);
 	for (int i = 0; i < steps; i++)
-		ck_assert_msg(machine_step(m, inputs, out.outputs, &f), "%s",
+		ck_assert_msg(executor_step(m, inputs, out.outputs, &f), "%s",
 			      f.text);
-	out.received = machine_received(m) / steps;
-	out.used = machine_arena_used(m);
-	machine_close(m);
+	out.received = executor_received(m) / steps;
+	out.used = executor_arena_used(m);
+	executor_close(m);
 	return out;
 }
 
@@ -107,8 +107,8 @@ START_TEST(library_is_not_built_in)
 	plan *p = random_plan(mem, 1, 3, false);
 	backend_options o = { .kernels = KERNELS_LIBRARY };
 	failure f = { 0 };
-	ck_assert_ptr_null(machine_open(p, "plan", &backend_cpu, &comm_threads,
-					NULL, &o, &f));
+	ck_assert_ptr_null(executor_open(p, "plan", &backend_cpu, &comm_threads,
+					 NULL, &o, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 	ck_assert_str_eq(backend_row(0)->name, "cpu");
 	ck_assert_str_eq(backend_row(1)->name, "cuda");
@@ -214,8 +214,8 @@ static failure run_kernel(const plan *p, kernels_from kernels,
 {
 	backend_options o = { .kernels = kernels, .library = library };
 	failure f = { 0 };
-	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads,
-				  NULL, &o, &f);
+	executor *m = executor_open(p, "plan", &backend_cpu, &comm_threads,
+				    NULL, &o, &f);
 	if (!m)
 		return f;
 	array *in = arrays_of(mem, p, p->inputs, p->ninputs, &f);
@@ -223,10 +223,10 @@ static failure run_kernel(const plan *p, kernels_from kernels,
 	for (int64_t i = 0; i < array_nelem(&in[set]); i++)
 		elem_set_f64(in[set].type, in[set].data, i, elements[i]);
 	*outputs = ARENA_NEW(mem, array);
-	**outputs = machine_array(p, p->outputs[0]);
+	**outputs = executor_array(p, p->outputs[0]);
 	(*outputs)->data = arena_alloc(mem, (size_t)array_nbytes(*outputs));
-	machine_step(m, in, *outputs, &f);
-	machine_close(m);
+	executor_step(m, in, *outputs, &f);
+	executor_close(m);
 	arrays_free(in, p->ninputs);
 	return f;
 }
@@ -469,15 +469,15 @@ static void add_number(void *arg, int i)
 
 START_TEST(teams)
 {
-	team *t = team_open(4);
-	int n = team_size(t), sums[4] = { 0 };
+	thread_pool *t = thread_pool_open(4);
+	int n = thread_pool_size(t), sums[4] = { 0 };
 	ck_assert(n >= 1 && n <= 4);
 	for (int round = 0; round < 1000; round++)
-		team_run(t, 1 + round % n, add_number, sums);
+		thread_pool_run(t, 1 + round % n, add_number, sums);
 	for (int i = 0; i < n; i++)
 		ck_assert_int_eq(sums[i], (i + 1) * (1000 / n * (n - i) +
 				 (1000 % n > i ? 1000 % n - i : 0)));
-	team_close(t);
+	thread_pool_close(t);
 }
 END_TEST
 

@@ -33,12 +33,12 @@ static char *file(const char *name)
 
 /* ---- states ------------------------------------------------------------ */
 
-static machine *open_plan(const plan *p)
+static executor *open_plan(const plan *p)
 {
 	backend_options o = { .kernels = KERNELS_INTERPRETER };
 	failure f = { 0 };
-	machine *m = machine_open(p, "plan", &backend_cpu, &comm_threads,
-				  NULL, &o, &f);
+	executor *m = executor_open(p, "plan", &backend_cpu, &comm_threads,
+				    NULL, &o, &f);
 	ck_assert_msg(m != NULL, "%s", f.text);
 	return m;
 }
@@ -57,7 +57,7 @@ static array *small_inputs(const plan *p)
 }
 
 /* The states, in the test's own memory. */
-static array *states_after(machine *m, const plan *p, int steps)
+static array *states_after(executor *m, const plan *p, int steps)
 {
 	failure f = { 0 };
 	int n, *states = plan_states(mem, p, &n);
@@ -65,9 +65,9 @@ static array *states_after(machine *m, const plan *p, int steps)
 	array *out = arrays_of(mem, p, p->outputs, p->noutputs, &f);
 	array *x = arrays_of(mem, p, states, n, &f);
 	for (int i = 0; i < steps; i++)
-		ck_assert_msg(machine_step(m, in, out, &f), "%s", f.text);
+		ck_assert_msg(executor_step(m, in, out, &f), "%s", f.text);
 	for (int i = 0; i < n; i++)
-		ck_assert(machine_state_get(m, states[i], &x[i], &f));
+		ck_assert(executor_state_get(m, states[i], &x[i], &f));
 	array *kept = ARENA_COPY(mem, x, n);
 	for (int i = 0; i < n; i++)
 		kept[i].data = arena_memdup(mem, x[i].data,
@@ -95,14 +95,14 @@ START_TEST(states_are_kept)
 	for (uint64_t seed = 0; seed < 100; seed++) {
 		plan *p = random_training_plan(mem, seed, 6, NULL);
 		plan *one = plan_one_device(mem, p);
-		machine *m = open_plan(p), *single = open_plan(one);
+		executor *m = open_plan(p), *single = open_plan(one);
 		array *got = states_after(m, p, 3);
 		expect_same(p, got, states_after(single, one, 3));
-		ck_assert_int_eq(machine_received(m),
+		ck_assert_int_eq(executor_received(m),
 				 3 * p->communication_bytes);
-		ck_assert_int_eq(machine_arena_used(m), p->arena_bytes);
-		machine_close(m);
-		machine_close(single);
+		ck_assert_int_eq(executor_arena_used(m), p->arena_bytes);
+		executor_close(m);
+		executor_close(single);
 	}
 }
 END_TEST
@@ -111,23 +111,23 @@ END_TEST
 
 START_TEST(schedules)
 {
-	schedule s = { SCHEDULE_CONSTANT, 0.5, 0, 10 };
+	lr_schedule s = { SCHEDULE_CONSTANT, 0.5, 0, 10 };
 	ck_assert_double_eq(schedule_rate(&s, 0), 0.5);
 	ck_assert_double_eq(schedule_rate(&s, 9), 0.5);
 	s.warmup = 4;
 	ck_assert_double_eq(schedule_rate(&s, 0), 0.125);
 	ck_assert_double_eq(schedule_rate(&s, 3), 0.5);
-	s = (schedule){ SCHEDULE_LINEAR, 1, 2, 12 };
+	s = (lr_schedule){ SCHEDULE_LINEAR, 1, 2, 12 };
 	ck_assert_double_eq(schedule_rate(&s, 1), 1);
 	ck_assert_double_eq(schedule_rate(&s, 2), 1);
 	ck_assert_double_eq(schedule_rate(&s, 7), 0.5);
-	s = (schedule){ SCHEDULE_COSINE, 2, 0, 8 };
+	s = (lr_schedule){ SCHEDULE_COSINE, 2, 0, 8 };
 	ck_assert_double_eq(schedule_rate(&s, 0), 2);
 	ck_assert_double_eq_tol(schedule_rate(&s, 4), 1, 1e-12);
 	for (int64_t i = 1; i < 8; i++)
 		ck_assert(schedule_rate(&s, i) < schedule_rate(&s, i - 1));
 	/* A run that ends within its warmup. */
-	s = (schedule){ SCHEDULE_COSINE, 1, 10, 5 };
+	s = (lr_schedule){ SCHEDULE_COSINE, 1, 10, 5 };
 	ck_assert_double_eq(schedule_rate(&s, 4), 0.5);
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(batches)
 	array in[4], set[] = { numbers("x", 2, 8, 2), numbers("y", 1, 8, 0),
 			       numbers("whole", 1, 5, 0) };
 	for (int i = 0; i < 4; i++) {
-		in[i] = machine_array(p, i);
+		in[i] = executor_array(p, i);
 		in[i].data = arena_alloc(mem, (size_t)array_nbytes(&in[i]));
 	}
 	dataset *d = read_data(p, 3, set, &f);
@@ -212,7 +212,7 @@ START_TEST(whole_samples)
 	array in[4], set[] = { numbers("rate", 1, 8, 0),
 			       numbers("whole", 2, 8, 5) };
 	for (int i = 0; i < 4; i++) {
-		in[i] = machine_array(p, i);
+		in[i] = executor_array(p, i);
 		in[i].data = arena_alloc(mem, (size_t)array_nbytes(&in[i]));
 	}
 	rates = in[3].data;
@@ -325,7 +325,7 @@ static checkpoints *open_folder(const char *name, int64_t keep)
 	return c;
 }
 
-static void write_one(checkpoints *c, machine *m, const plan *p, int64_t step)
+static void write_one(checkpoints *c, executor *m, const plan *p, int64_t step)
 {
 	failure f = { 0 };
 	position at = { .step = step, .epoch = step / 5, .in_epoch = step % 5,
@@ -354,7 +354,7 @@ START_TEST(checkpoints_restore_on_any_workers)
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		plan *p = random_training_plan(mem, seed, 6, &four);
 		plan *q = random_training_plan(mem, seed, 6, &two);
-		machine *m = open_plan(p), *n = open_plan(q);
+		executor *m = open_plan(p), *n = open_plan(q);
 		checkpoints *c =
 			open_folder(arena_printf(mem, "%d", (int)seed), 0);
 		failure f = { 0 };
@@ -369,8 +369,8 @@ START_TEST(checkpoints_restore_on_any_workers)
 		array *want = states_after(m, p, 2);
 		expect_same(p, states_after(n, q, 2), want);
 		checkpoints_close(c);
-		machine_close(m);
-		machine_close(n);
+		executor_close(m);
+		executor_close(n);
 	}
 }
 END_TEST
@@ -378,7 +378,7 @@ END_TEST
 START_TEST(checkpoints_are_kept)
 {
 	plan *p = some_training(NULL);
-	machine *m = open_plan(p);
+	executor *m = open_plan(p);
 	failure f = { 0 };
 	checkpoints *c = open_folder("kept", 2);
 	ck_assert_ptr_null(checkpoints_newest(c));
@@ -407,11 +407,11 @@ START_TEST(checkpoints_are_kept)
 		ck_assert(file_exists(file(arena_printf(mem, "kept/%s",
 							left[i]))) == (i > 1));
 	checkpoints_close(c);
-	machine_close(m);
+	executor_close(m);
 }
 END_TEST
 
-static bool restores(machine *m, const plan *p, const char *name, failure *f)
+static bool restores(executor *m, const plan *p, const char *name, failure *f)
 {
 	checkpoints *c = open_folder(name, 0);
 	position at;
@@ -426,7 +426,7 @@ static bool restores(machine *m, const plan *p, const char *name, failure *f)
 START_TEST(damaged_checkpoints)
 {
 	plan *p = some_training(NULL);
-	machine *m = open_plan(p);
+	executor *m = open_plan(p);
 	failure f;
 	size_t len;
 	checkpoints *c = open_folder("whole", 0);
@@ -456,7 +456,7 @@ START_TEST(damaged_checkpoints)
 		ck_assert(!restores(m, p, "whole", &f));
 		ck_assert_ptr_nonnull(strstr(f.text, "step-4.npz"));
 	}
-	machine_close(m);
+	executor_close(m);
 }
 END_TEST
 
@@ -464,7 +464,7 @@ END_TEST
 START_TEST(foreign_checkpoints)
 {
 	plan *p = some_training(NULL), *q = arena_memdup(mem, p, sizeof(*p));
-	machine *m = open_plan(p);
+	executor *m = open_plan(p);
 	checkpoints *c = open_folder("foreign", 0);
 	failure f = { 0 };
 	write_one(c, m, p, 3);
@@ -499,7 +499,7 @@ START_TEST(foreign_checkpoints)
 	ck_assert(file_write(file("plain"), "x", 1));
 	ck_assert_ptr_null(checkpoints_open(mem, file("plain"), true, 0, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
-	machine_close(m);
+	executor_close(m);
 }
 END_TEST
 

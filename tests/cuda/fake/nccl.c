@@ -113,7 +113,7 @@ FAKE_EXPORT ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
 
 static void sit_down(ncclComm_t c)
 {
-	seat *s = &c->board->seats[c->rank];
+	seat *s = &c->peer_monitor->seats[c->rank];
 	const char *host = getenv("NCCL_HOSTID");
 	s->pid = getpid();
 	s->device = c->device;
@@ -125,7 +125,7 @@ static void sit_down(ncclComm_t c)
 
 static ncclResult_t check_seats(ncclComm_t c)
 {
-	const seat *s = c->board->seats;
+	const seat *s = c->peer_monitor->seats;
 	if (getenv("NCCL_MULTI_RANK_GPU_ENABLE"))
 		return ncclSuccess;
 	for (int i = 0; i < c->nranks; i++)
@@ -142,7 +142,7 @@ static ncclResult_t check_seats(ncclComm_t c)
 
 static ncclResult_t meet(ncclComm_t c)
 {
-	const int dead = board_meet(c->board, c->rank, ++c->meetings);
+	const int dead = board_meet(c->peer_monitor, c->rank, ++c->meetings);
 	return dead < 0 ? ncclSuccess
 			: wrong(ncclRemoteError, "rank %d is gone", dead);
 }
@@ -159,13 +159,14 @@ static ncclResult_t open_comm(ncclComm_t *comm, const char *name, int nranks,
 	*c = (struct ncclComm){.nranks = nranks, .rank = rank,
 			       .device = device};
 	snprintf(c->name, sizeof c->name, "%s", name);
-	c->board = board_open(c->name, nranks);
+	c->peer_monitor = board_open(c->name, nranks);
 	ncclResult_t result =
-		c->board ? ncclSuccess
+		c->peer_monitor ? ncclSuccess
 			 : wrong(ncclInvalidUsage,
 				 "ranks differ in how many they are");
 	if (!result && rank == 0 &&
-	    getrandom(&c->board->order, sizeof c->board->order, 0) < 0)
+	    getrandom(&c->peer_monitor->order, sizeof c->peer_monitor->order,
+		      0) < 0)
 		result = ncclSystemError;
 	if (!result) {
 		sit_down(c);
@@ -178,8 +179,8 @@ static ncclResult_t open_comm(ncclComm_t *comm, const char *name, int nranks,
 	if (!result)
 		result = meet(c);
 	if (result) {
-		if (c->board)
-			board_close(c->board);
+		if (c->peer_monitor)
+			board_close(c->peer_monitor);
 		free(c);
 	} else {
 		c->next = comms;
@@ -245,9 +246,9 @@ FAKE_EXPORT ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 		return result;
 	if (!comm || (color < 0 && color != NCCL_SPLIT_NOCOLOR))
 		return wrong(ncclInvalidArgument, "a color of %d", color);
-	const seat *s = comm->board->seats;
-	comm->board->seats[comm->rank].color = color;
-	comm->board->seats[comm->rank].key = key;
+	const seat *s = comm->peer_monitor->seats;
+	comm->peer_monitor->seats[comm->rank].color = color;
+	comm->peer_monitor->seats[comm->rank].key = key;
 	result = meet(comm);
 	if (result)
 		return result;
@@ -300,9 +301,9 @@ static ncclResult_t close_comm(ncclComm_t comm)
 			*c = comm->next;
 			break;
 		}
-	board_close(comm->board);
+	board_close(comm->peer_monitor);
 	/* Work that was not finished may look at it still: it is kept. */
-	comm->board = NULL;
+	comm->peer_monitor = NULL;
 	comm->next = closed;
 	closed = comm;
 	return ncclSuccess;
@@ -316,7 +317,7 @@ FAKE_EXPORT ncclResult_t ncclCommFinalize(ncclComm_t comm)
 /* A collective: returns when all have come, or died. */
 FAKE_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm)
 {
-	if (!comm || !comm->board)
+	if (!comm || !comm->peer_monitor)
 		return ncclInvalidArgument;
 	(void)meet(comm);
 	while (comm->pending > 0 && !comm->error) {
@@ -331,7 +332,7 @@ FAKE_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm)
  * closed at its end, when all of it has been told. */
 FAKE_EXPORT ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
-	if (!comm || !comm->board)
+	if (!comm || !comm->peer_monitor)
 		return ncclInvalidArgument;
 	comm->aborted = true;
 	while (comm->inside)
@@ -355,11 +356,11 @@ static void close_left(void)
 FAKE_EXPORT ncclResult_t ncclCommGetAsyncError(ncclComm_t comm,
 					       ncclResult_t *error)
 {
-	if (!comm || !comm->board)
+	if (!comm || !comm->peer_monitor)
 		return ncclInvalidArgument;
 	const int dead = getenv("FAKE_NCCL_SILENT") || comm->pending == 0
 				 ? -1
-				 : board_dead(comm->board);
+				 : board_dead(comm->peer_monitor);
 	if (dead >= 0 && !comm->error) {
 		comm->error = ncclRemoteError;
 		snprintf(comm->text, sizeof comm->text,
@@ -389,7 +390,7 @@ FAKE_EXPORT ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
 
 static ncclResult_t check_call(const op *o, CUstream s)
 {
-	if (!o->comm || !o->comm->board)
+	if (!o->comm || !o->comm->peer_monitor)
 		return wrong(ncclInvalidArgument, "%s: no communicator",
 			     o->kind->name);
 	if (o->comm->error)

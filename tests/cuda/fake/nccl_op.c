@@ -229,7 +229,7 @@ static bool move(group *g, bool *moved)
 		const size_t before = t->head_done + t->done_bytes;
 		const int from = t->sends ? c->rank : t->peer;
 		const int to = t->sends ? t->peer : c->rank;
-		ring *r = &c->board->rings[from * c->nranks + to];
+		ring *r = &c->peer_monitor->rings[from * c->nranks + to];
 		if (is_first(g, i))
 			(t->sends ? move_out : move_in)(t, r);
 		*moved = *moved || t->done ||
@@ -358,9 +358,10 @@ static number divide(const op *o, number a)
 static void reduce(const op *o, const unsigned char *parts)
 {
 	const char *nvls = getenv("NCCL_NVLS_ENABLE");
-	const size_t turn = nvls && !strcmp(nvls, "0")
-				    ? 1
-				    : o->comm->board->order + o->comm->sums++;
+	const size_t turn =
+		nvls && !strcmp(nvls, "0")
+			? 1
+			: o->comm->peer_monitor->order + o->comm->sums++;
 	const size_t size = op_size(o), n = (size_t)o->comm->nranks;
 	const size_t piece = (o->count + n - 1) / n;
 	for (size_t i = 0; i < o->count; i++) {

@@ -10,7 +10,7 @@
 struct ncclComm {
 	int nranks, rank, device, meetings, splits;
 	char name[120];
-	board *board; /* NULL: closed */
+	peer_monitor *peer_monitor; /* NULL: closed */
 	_Atomic int pending;	/* groups that were enqueued */
 	unsigned sums; /* that it has done */
 	_Atomic int captured;	/* calls in graphs that there are still */

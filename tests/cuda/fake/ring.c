@@ -9,16 +9,16 @@
 
 static size_t size_of(int nranks)
 {
-	return sizeof(board) +
+	return sizeof(peer_monitor) +
 	       (size_t)nranks * (size_t)nranks * sizeof(ring);
 }
 
-board *board_open(const char *name, int nranks)
+peer_monitor *board_open(const char *name, int nranks)
 {
 	const int file = shm_open(name, O_RDWR | O_CREAT, 0600);
 	if (file < 0)
 		return NULL;
-	board *b = MAP_FAILED;
+	peer_monitor *b = MAP_FAILED;
 	if (ftruncate(file, (off_t)size_of(nranks)) == 0)
 		b = mmap(NULL, size_of(nranks), PROT_READ | PROT_WRITE,
 			 MAP_SHARED, file, 0);
@@ -39,12 +39,12 @@ void board_forget(const char *name)
 	shm_unlink(name);
 }
 
-void board_close(board *b)
+void board_close(peer_monitor *b)
 {
 	munmap(b, size_of(b->nranks));
 }
 
-int board_dead(const board *b)
+int board_dead(const peer_monitor *b)
 {
 	for (int i = 0; i < b->nranks; i++)
 		if (b->seats[i].arrived > 0 &&
@@ -53,7 +53,7 @@ int board_dead(const board *b)
 	return -1;
 }
 
-int board_meet(board *b, int rank, int n)
+int board_meet(peer_monitor *b, int rank, int n)
 {
 	b->seats[rank].arrived = n;
 	for (int i = 0; i < b->nranks; i++)

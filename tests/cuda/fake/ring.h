@@ -30,26 +30,26 @@ typedef struct seat {
 	int color, key;
 } seat;
 
-typedef struct board {
+typedef struct peer_monitor {
 	_Atomic int nranks; /* 0: nobody has come yet */
 	unsigned order;	    /* of sums, drawn by rank 0 */
 	seat seats[MAX_RANKS];
 	ring rings[]; /* [from * nranks + to] */
-} board;
+} peer_monitor;
 
 /* Opens the board of a name, made by whoever comes first; NULL where another
  * has another number of ranks, or the system has no memory. */
-FAKE_HIDDEN board *board_open(const char *name, int nranks);
+FAKE_HIDDEN peer_monitor *board_open(const char *name, int nranks);
 /* Once all are there, one of them takes the name away. */
 FAKE_HIDDEN void board_forget(const char *name);
-FAKE_HIDDEN void board_close(board *b);
+FAKE_HIDDEN void board_close(peer_monitor *b);
 
 /* Waits until all have come to meeting n; the rank of one that has died, or
  * -1. */
-FAKE_HIDDEN int board_meet(board *b, int rank, int n);
+FAKE_HIDDEN int board_meet(peer_monitor *b, int rank, int n);
 
 /* A rank whose process is not there any more; -1: none. */
-FAKE_HIDDEN int board_dead(const board *b);
+FAKE_HIDDEN int board_dead(const peer_monitor *b);
 
 /* Bytes that could be put in, or taken out, now. */
 FAKE_HIDDEN size_t ring_put(ring *r, const void *from, size_t n);
