@@ -153,7 +153,7 @@ stopped() {	# RANK
 		echo $$ >"$0.$OMPI_COMM_WORLD_RANK.new"
 		mv "$0.$OMPI_COMM_WORLD_RANK.new" "$0.$OMPI_COMM_WORLD_RANK"
 		exec "$@"' "$tmp/pid" "$TDLRUN" "$here" --comm mpi \
-		--data "$tmp/data.npz" --epochs 1000000 --patience 2 \
+		--data "$tmp/data.npz" --epochs 1000000 --timeout 2 \
 		--log "$tmp/still.csv" &
 	# In the midst of it, when others have been told of that.
 	until [ "$(wc -l <"$tmp/still.csv")" -gt 20 ]; do sleep 0.2; done
@@ -194,11 +194,11 @@ if ${CC:-cc} -I"$root/include" -shared -fPIC -o "$tmp/wait.so" "$tmp/wait.c"
 then
 	expect 0 "$TDLC" plan "$tmp/wait.tdl" -k 2 -o "$tmp/wait.plan"
 	expect 4 ranks 2 "$tmp/wait.plan" --kernels-from "$tmp/wait.so" \
-		--patience 2
+		--timeout 2
 	says "rank 1 on '.*' stands still, .*for 2 seconds; it was in step 1"
 fi
-expect 2 "$TDLRUN" "$here" --patience 3
-says -- '--patience needs --comm mpi or nccl'
+expect 2 "$TDLRUN" "$here" --timeout 3
+says -- '--timeout needs --comm mpi or nccl'
 expect 2 "$TDLRUN" "$here" --comm mpi --rendezvous "$tmp/meet"
 says -- '--rendezvous needs --comm nccl'
 

@@ -210,12 +210,12 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, rank);
 	mpi_heartbeat *b = NULL;
-	double patience = o->patience > 0 ? o->patience : COMM_PATIENCE;
-	if (level == MPI_THREAD_MULTIPLE && !mpi_heartbeat_open(patience, &b))
+	double timeout = o->timeout > 0 ? o->timeout : COMM_TIMEOUT;
+	if (level == MPI_THREAD_MULTIPLE && !mpi_heartbeat_open(timeout, &b))
 		return fail_with(f, CLI_MACHINE, "a rank has no memory or no "
 				 "thread to look after another");
 	*run = b;
-	if (level != MPI_THREAD_MULTIPLE && o->patience > 0)
+	if (level != MPI_THREAD_MULTIPLE && o->timeout > 0)
 		return fail_with(f, CLI_MACHINE, "--patience goes with an MPI "
 				 "that several threads may call, which this "
 				 "one is not");

@@ -34,7 +34,7 @@ typedef struct pulse {
 struct mpi_heartbeat {
 	MPI_Comm comm;
 	int rank, before, next;
-	double patience;
+	double timeout;
 	pthread_t thread;
 	atomic_bool ends;
 	/* Of the program, as the main thread sees it. */
@@ -78,7 +78,7 @@ static void give_up(mpi_heartbeat *b, int rank, const pulse *x, const char *why)
 	pthread_mutex_lock(&b->lock);
 	place_text(b->p, x->steps, x->at, place, sizeof(place));
 	fprintf(stderr, "tdlrun: rank %d on '%s' %s for %g seconds; it was "
-		"%s\n", rank, x->host, why, b->patience, place);
+		"%s\n", rank, x->host, why, b->timeout, place);
 	fflush(stderr);
 	_exit(CLI_MACHINE);
 }
@@ -139,7 +139,7 @@ static bool stands_still(mpi_heartbeat *b, double now)
 		b->idle_since = now;
 		b->idle_cpu = cpu;
 	}
-	return now - b->idle_since > b->patience;
+	return now - b->idle_since > b->timeout;
 }
 
 static void look(mpi_heartbeat *b)
@@ -149,7 +149,7 @@ static void look(mpi_heartbeat *b)
 		b->heard_at = b->idle_since = now;
 	b->looked_at = now;
 	hear(b);
-	if (!b->heard.leaves && now - b->heard_at > b->patience)
+	if (!b->heard.leaves && now - b->heard_at > b->timeout)
 		give_up(b, b->before, &b->heard, "has not been heard of");
 	if (stands_still(b, now)) {
 		look_at_own(b, &b->sent);
@@ -211,13 +211,13 @@ static bool all_have(bool x)
 }
 
 /* Introduces the rank to its neighbours. */
-static void meet(mpi_heartbeat *b, int n, double patience)
+static void meet(mpi_heartbeat *b, int n, double timeout)
 {
 	MPI_Comm_dup(MPI_COMM_WORLD, &b->comm);
 	MPI_Comm_rank(b->comm, &b->rank);
 	b->before = (b->rank + n - 1) % n;
 	b->next = (b->rank + 1) % n;
-	b->patience = patience;
+	b->timeout = timeout;
 	b->sending = MPI_REQUEST_NULL;
 	atomic_store(&b->at, -1);
 	b->sent.at = b->heard.at = -1;
@@ -242,7 +242,7 @@ static bool start_all(mpi_heartbeat *b)
 	return all;
 }
 
-bool mpi_heartbeat_open(double patience, mpi_heartbeat **to)
+bool mpi_heartbeat_open(double timeout, mpi_heartbeat **to)
 {
 	int n;
 	*to = NULL;
@@ -254,7 +254,7 @@ bool mpi_heartbeat_open(double patience, mpi_heartbeat **to)
 		free(b);
 		return false;
 	}
-	meet(b, n, patience);
+	meet(b, n, timeout);
 	if (start_all(b)) {
 		*to = b;
 		return true;

@@ -14,9 +14,9 @@
 typedef struct mpi_heartbeat mpi_heartbeat;
 
 /* Starts the threads of all ranks, which call it alike; needs
- * MPI_THREAD_MULTIPLE.  patience: seconds.  *to is NULL where there is but one
+ * MPI_THREAD_MULTIPLE.  timeout: seconds.  *to is NULL where there is but one
  * rank; false, with all ranks, where one of them has no memory or no thread. */
-bool mpi_heartbeat_open(double patience, mpi_heartbeat **to);
+bool mpi_heartbeat_open(double timeout, mpi_heartbeat **to);
 
 /* A collective call of all ranks; waits until those that monitor each other are
  * done. */

@@ -110,7 +110,7 @@ static bool is_lost(const peer_monitor *b, int rank, double now)
 {
 	const peer *x = &b->peers[rank];
 	return rank != b->rank && x->status == HEARTBEAT_RUNS &&
-	       now - x->heard > b->patience;
+	       now - x->heard > b->timeout;
 }
 
 /* Of all that live the lowest one speaks; the others leave it a moment. */
@@ -179,7 +179,7 @@ typedef struct stall {
 
 static double patience_in(const peer_monitor *b, int64_t step)
 {
-	return b->patience * (step <= STARTING ? START_FACTOR : 1);
+	return b->timeout * (step <= STARTING ? START_FACTOR : 1);
 }
 
 /* Whether that is too long.  For one that is `behind`, in the step before, and
@@ -207,7 +207,7 @@ static void look(peer_monitor *b, stall *s)
 		look_at(b, r, &x);
 		if (is_lost(b, r, clock_seconds()))
 			give_up(b, r, &x, "has not been heard of",
-				b->patience);
+				b->timeout);
 		if (x.self && is_behind(&x, &last)) {
 			last = x;
 			behind = r;

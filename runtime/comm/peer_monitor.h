@@ -23,7 +23,7 @@ typedef struct peer_monitor {
 	const char *prefix; /* of all files' paths */
 	const char *path, *first; /* of the own heartbeat, of rank 0's */
 	int rank, nranks;
-	double patience; /* seconds */
+	double timeout; /* seconds */
 	uint64_t *joined; /* the numbers that the ranks have drawn */
 	peer *peers;
 	pthread_t thread;

@@ -186,8 +186,8 @@ static bool start_rendezvous(const comm_options *o, void **run, int *rank,
 {
 	arena *a = arena_new();
 	peer_monitor *b = ARENA_NEW(a, peer_monitor);
-	*b = (peer_monitor){ .a = a, .patience = o->patience > 0 ? o->patience
-							  : COMM_PATIENCE };
+	*b = (peer_monitor){ .a = a, .timeout = o->timeout > 0 ? o->timeout
+							  : COMM_TIMEOUT };
 	b->own = (heartbeat){ .status = HEARTBEAT_RUNS, .at = -1 };
 	gethostname(b->own.host, sizeof(b->own.host) - 1);
 	pthread_mutex_init(&b->lock, NULL);
@@ -260,7 +260,7 @@ static double watch_rendezvous(void *state, const comm_progress *x)
 	pthread_mutex_lock(&b->lock);
 	b->progress = x;
 	pthread_mutex_unlock(&b->lock);
-	return b->patience + SAID;
+	return b->timeout + SAID;
 }
 
 /* Of ranks on this machine, how many there are up to `end`. */

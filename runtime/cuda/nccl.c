@@ -63,7 +63,7 @@ typedef struct nccl {
 	CUdeviceptr outbox, inbox;
 	int *at; /* mapped memory: the last transfer that has ended */
 	comm_progress progress;
-	double patience; /* seconds until a peer that is gone has a name */
+	double timeout; /* seconds until a peer that is gone has a name */
 } nccl;
 
 /* ---- the library ------------------------------------------------------- */
@@ -358,7 +358,7 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 	if (open_library(&l->api, f) && cuda_enter(c, 0, f) &&
 	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
 		if (comm->watch)
-			l->patience = comm->watch(link, &l->progress);
+			l->timeout = comm->watch(link, &l->progress);
 		return l;
 	}
 	abort_all(l);
@@ -543,7 +543,7 @@ static bool wait_stream(nccl *l, CUstream s, failure *f)
 	CUresult r = CUDA_ERROR_NOT_READY;
 	for (int64_t i = 0; r == CUDA_ERROR_NOT_READY; i++) {
 		if (i % 16 == 15 && !look(l, f)) {
-			usleep((useconds_t)(l->patience * 1e6));
+			usleep((useconds_t)(l->timeout * 1e6));
 			return name_transfer(l, f);
 		}
 		r = l->c->api.cuStreamQuery(s);

@@ -13,10 +13,10 @@ typedef struct comm_options {
 	const char *rendezvous; /* a folder that all reach, or the beginning of
 				   a file's path; NULL: by other means */
 	int64_t rank, ranks;	/* of them; -1: the environment says it */
-	double patience; /* seconds that one may stand still; 0: a default */
+	double timeout; /* seconds that one may stand still; 0: a default */
 } comm_options;
 
-enum { COMM_PATIENCE = 8 }; /* seconds, if no option gives another number */
+enum { COMM_TIMEOUT = 8 }; /* seconds, if no option gives another number */
 
 /* The progress of a process whose device runs the program. */
 typedef struct comm_progress {

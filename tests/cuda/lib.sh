@@ -61,7 +61,7 @@ rank() {
 	env $set FAKE_CUDA_SEED=$((seed + r)) timeout "$limit" \
 		"$TDLRUN" "$@" --backend cuda --comm nccl \
 		--rendezvous "$tmp/meet" --rank "$r" --ranks "$n" \
-		--patience "$patience"
+		--timeout "$patience"
 }
 
 # ranks N PLAN ARGUMENT...: the greatest status of all; what rank 0 says.
