@@ -1,5 +1,5 @@
-/* Regions of tensors: which part of an input does a part of the iteration
- * space read.
+/* Regions of tensors: the part of an input that a part of the iteration space
+ * reads.
  *
  * Everything here is exact integer arithmetic on half-open boxes. Source:
  * Tofu (EuroSys'19) section 4.2, made sound: bounds swap under a negative
