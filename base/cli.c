@@ -152,23 +152,6 @@ static bool read_real(const char *text, double min, double max, double *v)
 	return true;
 }
 
-bool cli_size(const char *text, int64_t *v)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	long long n = strtoll(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-	if (errno || (*end && (!unit || end[1])) ||
-	    n > (int64_t)1 << (62 - shift))
-		return false;
-	*v = (int64_t)n << shift;
-	return true;
-}
-
 bool cli_setting(arena *a, const char *text, const char **name,
 		 const char **value)
 {

@@ -83,10 +83,6 @@ bool cli_colour(void);
 /* A whole number, all of text and nothing else, min <= *v <= max. */
 bool cli_int(const char *text, int64_t min, int64_t max, int64_t *v);
 
-/* A number of bytes, with K, M, G or T behind it for 2^10, 2^20, .. of
- * them; at most 2^62. */
-bool cli_size(const char *text, int64_t *v);
-
 /* NAME=VALUE as its two parts: split at the first '='.  NULL, NULL never; false
  * without a '=' or with an empty name. */
 bool cli_setting(arena *a, const char *text, const char **name,

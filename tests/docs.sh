@@ -107,7 +107,7 @@ check_block() {
 # compare NNN: what a console shows with what was printed, but for times.
 compare() {
 	for side in console printed; do
-		sed -E -e 's/[0-9][-+.0-9e]* (s|ms)\b/TIME/g' \
+		sed -E -e 's/ *[0-9][-+.0-9e]* (s|ms|µs)\b/ TIME/g' \
 			-e 's/(seconds": )[0-9][-+.0-9e]*/\1TIME/' \
 			"$parts/$1.$side" >"$tmp/$side"
 	done

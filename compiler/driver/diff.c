@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/units.h"
 #include "compiler/driver/driver.h"
 #include "compiler/driver/plan_make.h"
 #include "compiler/driver/plan_print.h"
@@ -156,8 +157,9 @@ static void print_text(const differ *d, const differences *tensors,
 	printf("%-14s %s -> %s\n", "memory",
 	       plan_bytes_text(a, p->arena_bytes),
 	       plan_bytes_text(a, q->arena_bytes));
-	printf("%-14s %.3g s -> %.3g s, for '%s'\n", "predicted",
-	       lower_seconds(p, d->machine), lower_seconds(q, d->machine),
+	printf("%-14s %s -> %s, for '%s'\n", "predicted",
+	       units_seconds(lower_seconds(p, d->machine)).text,
+	       units_seconds(lower_seconds(q, d->machine)).text,
 	       d->machine->name);
 	print_differences("\ntensors\n", tensors);
 	print_differences("\noperators\n", operators);

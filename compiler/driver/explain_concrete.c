@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "compiler/analysis/explain.h"
 #include "compiler/driver/describe.h"
 #include "compiler/driver/explain.h"
@@ -263,19 +264,6 @@ static const char *box_text(arena *a, const box *b)
 	return arena_printf(a, "[%s]", s);
 }
 
-static const char *bytes_text(arena *a, int64_t n)
-{
-	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB",
-					     "TiB" };
-	double x = (double)n;
-	int unit = 0;
-	while (x >= 10240 && unit < 4) {
-		x /= 1024;
-		unit++;
-	}
-	return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", x, units[unit]);
-}
-
 static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 {
 	const kernel *k = t->kernel;
@@ -284,7 +272,7 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 				   ? "reduced (derived)"
 				   : "reduced";
 	printf("\n%s, %s in %d: moves %s\n", var_name(a, t, s->var), kind,
-	       t->said.k, bytes_text(a, s->bytes));
+	       t->said.k, units_bytes((double)s->bytes).text);
 	text_table table = table_new(a, k->ninputs + 2);
 	table_add(&table, "part");
 	for (int i = 0; i < k->ninputs; i++)

@@ -40,7 +40,7 @@ extern const char *const place_networks[]; /* "ports", "free" */
 	  "let a transfer take US microseconds (0) and its bytes at\n"       \
 	  "GB/S; the default is in the file", &(o)->link },                  \
 	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
-	  "let no device need more than SIZE bytes (64K, 1M, 2G)",           \
+	  "let no device need more than SIZE bytes (2G, 80GB)",              \
 	  &(o)->memory },                                                    \
 	{ CLI_REAL, 0, "factor", "X",                                        \
 	  "bytes of states per byte of weights (4 of profiles, 8 of layer\n" \

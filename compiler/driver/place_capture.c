@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "compiler/placement/capture.h"
 #include "compiler/placement/degrees.h"
 
@@ -42,7 +43,8 @@ static bool usage(const place_run *r, int64_t *memory, cli_status *status)
 	else if (o->factor >= 0 && o->factor < 2)
 		wrong = "--factor of capture is 2 for weights and gradients, "
 			"and the optimizer's states";
-	else if (o->memory && (!cli_size(o->memory, memory) || *memory == 0))
+	else if (o->memory && (!units_read_size(o->memory, memory) ||
+			       *memory == 0))
 		wrong = "--memory is a number of bytes";
 	if (wrong)
 		*status = cli_usage(&r->d->program, "%s", wrong);

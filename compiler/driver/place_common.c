@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "compiler/placement/placement_file.h"
 
 const char *const place_networks[] = { "ports", "free", NULL };
@@ -55,7 +56,7 @@ bool place_read_machine(driver *d, const place_options *o, machine_request *r,
 	else if (o->link && o->topology)
 		cli_usage(&d->program, "--link and --topology both say how "
 			  "long a transfer takes");
-	else if (o->memory && (!cli_size(o->memory, &r->memory) ||
+	else if (o->memory && (!units_read_size(o->memory, &r->memory) ||
 			       r->memory == 0))
 		cli_usage(&d->program, "--memory is a number of bytes, not "
 			  "'%s'", o->memory);

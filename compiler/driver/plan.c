@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/units.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/plan_auto.h"
 #include "compiler/driver/plan_memory.h"
@@ -53,7 +54,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "end with an error where no strategy divides an operator",
 		  &o->strict.fail_on_opaque },
 		{ CLI_TEXT, 0, "warn-replicate", "SIZE",
-		  "warn of each tensor of SIZE bytes and more (64K, 1M, 2G)\n"
+		  "warn of each tensor of SIZE bytes and more (2G, 80GB)\n"
 		  "that every device stores or fetches whole",
 		  &o->warn_replicate },
 		{ CLI_FLAG, 0, "no-fuse", NULL,
@@ -80,15 +81,14 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		cli_usage(&d->program, "--json and -o - would print into each "
 			  "other");
 	else if (o->warn_replicate &&
-		 !cli_size(o->warn_replicate, &o->strict.replicated))
+		 !units_read_size(o->warn_replicate, &o->strict.replicated))
 		cli_usage(&d->program, "--warn-replicate takes a number of "
-			  "bytes, with K, M, G or T behind it or without, not "
-			  "'%s'", o->warn_replicate);
+			  "bytes, such as 512M or 80GB, not '%s'",
+			  o->warn_replicate);
 	else if (o->memory &&
-		 (!cli_size(o->memory, &o->limit) || o->limit == 0))
-		cli_usage(&d->program, "--memory takes a number of bytes, with "
-			  "K, M, G or T behind it or without, not '%s'",
-			  o->memory);
+		 (!units_read_size(o->memory, &o->limit) || o->limit == 0))
+		cli_usage(&d->program, "--memory takes a number of bytes, such "
+			  "as 512M or 80GB, not '%s'", o->memory);
 	else if (o->objective >= 0 && strcmp(o->search.algorithm, PLAN_AUTO))
 		cli_usage(&d->program, "--objective goes with --algorithm "
 			  PLAN_AUTO);

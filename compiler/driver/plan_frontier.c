@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/units.h"
 #include "compiler/driver/plan_auto.h"
 #include "compiler/driver/plan_bounded.h"
 #include "compiler/driver/plan_memory.h"
@@ -89,7 +90,8 @@ static void frontier_text(arena *a, const graph *g, const plan_search *how,
 	printf(" predicted      memory       moved  planner\n");
 	for (int i = 0; i < f->n; i++) {
 		const plan_program *p = f->at[i].program;
-		printf("%8.3g s  %10s  %10s  %s\n", p->seconds,
+		printf("%s  %10s  %10s  %s\n",
+		       units_right(units_seconds(p->seconds), 10).text,
 		       plan_bytes_text(a, p->held),
 		       plan_bytes_text(a, p->moved),
 		       f->at[i].search->algorithm);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "plan/transfer.h"
 
 enum { MOST_OPERATORS_SHOWN = 5 };
@@ -209,25 +210,9 @@ json_t *plan_report_json(const plan_report *r)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* A number with a decimal prefix: "102 MB", "8.17 GFLOP". */
-static const char *scaled(arena *a, double v, const char *unit)
-{
-	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P",
-						"E" };
-	int i = 0;
-	while (v >= 999.5 && i < 6) {
-		v /= 1000;
-		i++;
-	}
-	return arena_printf(a, i == 0 || v >= 99.95 ? "%.0f %s%s"
-			       : v >= 9.995	   ? "%.1f %s%s"
-						   : "%.2f %s%s",
-			    v, prefixes[i], unit);
-}
-
 const char *plan_bytes_text(arena *a, int64_t n)
 {
-	return scaled(a, (double)n, "B");
+	return arena_printf(a, "%s", units_bytes((double)n).text);
 }
 
 static void print_head(arena *a, const plan_report *r)
@@ -242,7 +227,7 @@ static void print_head(arena *a, const plan_report *r)
 	printf("  model          %d operators, %d tensors, %s of parameters, "
 	       "%s\n", r->graph->nnodes, r->graph->ntensors,
 	       plan_bytes_text(a, graph_parameter_bytes(r->graph)),
-	       scaled(a, (double)graph_flops(r->graph), "FLOP"));
+	       units_scaled((double)graph_flops(r->graph), "FLOP").text);
 }
 
 static void print_communication(arena *a, const plan_report *r)
@@ -300,7 +285,7 @@ static void print_search(const plan_report *r)
 	int naxes = s->assignment.mesh.naxes, optimal = 0;
 	for (int i = 0; i < naxes; i++)
 		optimal += s->optimal_by_step[i];
-	printf("  search         %.1f ms", s->seconds * 1e3);
+	printf("  search         %s", units_seconds(s->seconds).text);
 	if (naxes > 0 && optimal == naxes)
 		print_proof(s);
 	else if (optimal > 0)
@@ -310,13 +295,13 @@ static void print_search(const plan_report *r)
 }
 
 /* Prints the figure that the planner has minimised, if not bytes. */
-static void print_own_costs(arena *a, const search_costs *c)
+static void print_own_costs(const search_costs *c)
 {
 	if (!c->unit)
 		return;
 	double least = c->total > 0 ? (double)c->total : 1;
 	printf("  own cost       %s; data parallel %.2f, one device %.2f times "
-	       "that\n", scaled(a, (double)c->total, c->unit),
+	       "that\n", units_scaled((double)c->total, c->unit).text,
 	       (double)c->data_parallel / least, (double)c->one_device / least);
 }
 
@@ -380,14 +365,15 @@ void plan_report_text(arena *a, const plan_report *r)
 		printf("; '%s' has %s", r->machine,
 		       plan_bytes_text(a, r->machine_memory));
 	putchar('\n');
-	printf("  predicted      %.3g s a run, for '%s'", r->seconds,
-	       r->machine);
+	printf("  predicted      %s a run, for '%s'",
+	       units_seconds(r->seconds).text, r->machine);
 	if (r->communication > 0)
-		printf("; %.3g s of computing, %.3g s of moving",
-		       r->computation, r->communication);
+		printf("; %s of computing, %s of moving",
+		       units_seconds(r->computation).text,
+		       units_seconds(r->communication).text);
 	putchar('\n');
 	print_search(r);
-	print_own_costs(a, &r->search->own);
+	print_own_costs(&r->search->own);
 	print_operators(a, r);
 	if (r->search->note)
 		printf("  note           %s\n", r->search->note);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/cli.h"
+#include "base/units.h"
 
 typedef VEC(built_node) node_list;
 
@@ -377,22 +377,13 @@ static const bool *find_named(trainer *t, int nforward, const char *globs)
 	return dropped;
 }
 
-/* "2G", "2GiB" */
-static bool read_bytes(trainer *t, const char *text, int64_t *bytes)
-{
-	size_t n = strlen(text);
-	if (n > 2 && !strcmp(text + n - 2, "iB"))
-		n -= 2;
-	return cli_size(arena_strndup(t->b->tmp, text, n), bytes);
-}
-
 bool recompute(trainer *t, int nforward)
 {
 	graph_builder *b = t->b;
 	const char *what = t->o->recompute;
 	const bool *dropped;
 	int64_t limit = 0;
-	bool limited = read_bytes(t, what, &limit);
+	bool limited = units_read_size(what, &limit);
 	if (limited || !strcmp(what, "sqrt")) {
 		choice c = choose(b, nforward, limit);
 		dropped = c.dropped;

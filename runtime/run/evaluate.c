@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/units.h"
 #include "kernel/eval.h"
 
 /* The way in which outputs of batches become one of all samples. */
@@ -280,9 +281,9 @@ static void report_json(const evaluation *e, const figures *r)
 static void report_text(const evaluation *e, const figures *r)
 {
 	printf("%s: %d worker%s, %" PRId64 " samples in %" PRId64 " step%s of "
-	       "%.4g s\n", e->p->model, r->devices, r->devices == 1 ? "" : "s",
+	       "%s\n", e->p->model, r->devices, r->devices == 1 ? "" : "s",
 	       e->data->samples, r->steps, r->steps == 1 ? "" : "s",
-	       r->seconds_per_step);
+	       units_seconds(r->seconds_per_step).text);
 	figures_print(r, e->p);
 	for (int i = 0; i < e->nmetrics; i++)
 		printf("  %-14s %.6g\n", e->metrics[i].name,

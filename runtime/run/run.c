@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "base/vec.h"
 #include "kernel/eval.h"
 #include "runtime/exec/verify.h"
@@ -345,9 +346,10 @@ static void print_comparison(const run *r)
 static void report_text(const run *r)
 {
 	const figures *x = &r->figures;
-	printf("%s: %d worker%s, %" PRId64 " step%s of %.4g s\n", r->p->model,
+	printf("%s: %d worker%s, %" PRId64 " step%s of %s\n", r->p->model,
 	       x->devices, x->devices == 1 ? "" : "s", x->steps,
-	       x->steps == 1 ? "" : "s", x->seconds_per_step);
+	       x->steps == 1 ? "" : "s",
+	       units_seconds(x->seconds_per_step).text);
 	figures_print(x, r->p);
 	for (int i = 0; i < r->loss.n; i++)
 		printf("  loss           %.6g\n", plain_nan(r->loss.at[i]));

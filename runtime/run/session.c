@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "base/vec.h"
 #include "runtime/run/checkpoint.h"
 
@@ -200,31 +201,16 @@ void print_json(json_t *j)
 	json_decref(j);
 }
 
-/* "12.3 MB" */
-static void print_bytes(int64_t n)
-{
-	static const char *const units[] = { "kB", "MB", "GB", "TB" };
-	double v = (double)n / 1000;
-	int u = 0;
-	for (; v >= 999.95 && u < 3; u++)
-		v /= 1000;
-	if (n < 1000)
-		printf("%" PRId64 " bytes", n);
-	else
-		printf("%.1f %s", v, units[u]);
-}
-
 /* A measured figure, beside the planned one. */
 static void print_figure(const char *what, int64_t measured, int64_t planned,
 			 const char *per)
 {
-	printf("  %-14s ", what);
-	print_bytes(measured);
+	printf("  %-14s %s %s", what, units_bytes((double)measured).text, per);
 	if (measured == planned)
-		printf(" %s, as planned\n", per);
+		printf(", as planned\n");
 	else
-		printf(" %s, %" PRId64 " bytes; planned were %" PRId64 "\n",
-		       per, measured, planned);
+		printf(", %" PRId64 " bytes; planned were %" PRId64 "\n",
+		       measured, planned);
 }
 
 void figures_print(const figures *r, const plan *p)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "base/vec.h"
 #include "kernel/eval.h"
 #include "runtime/run/checkpoint.h"
@@ -556,9 +557,10 @@ static void report_json(const training *t, const figures *r)
 static void report_text(const training *t, const figures *r)
 {
 	int64_t rest = t->data->samples % t->data->batch;
-	printf("%s: %d worker%s, steps %" PRId64 " to %" PRId64 " of %.4g s\n",
+	printf("%s: %d worker%s, steps %" PRId64 " to %" PRId64 " of %s\n",
 	       t->p->model, r->devices, r->devices == 1 ? "" : "s",
-	       t->resumed + 1, t->at.step, r->seconds_per_step);
+	       t->resumed + 1, t->at.step,
+	       units_seconds(r->seconds_per_step).text);
 	printf("  %-14s %" PRId64 " samples, %" PRId64 " a step", "data",
 	       t->data->samples, t->data->batch);
 	if (rest)

@@ -1,5 +1,5 @@
 # Every planner on one model; how long the search takes is left out.
-status() { "$@" >"$tmp/out" || echo "-> $?"; sed 's/ *[0-9.e+-]* ms$//' "$tmp/out"; }
+status() { "$@" >"$tmp/out" || echo "-> $?"; sed 's/ *[0-9.e+-]* [mµ]*s$//' "$tmp/out"; }
 status tdlc compare matmul.onnx -k 4
 status tdlc compare matmul.onnx -k 3 --algorithm allrow --algorithm tofu
 status tdlc compare matmul.onnx -k 4 --algorithm nope

@@ -1,5 +1,5 @@
 # What the user decides of a plan; diff says what that changed.
-status() { "$@" >"$tmp/out" || echo "-> $?"; sed 's/ *[0-9.e+-]* ms$//; /^  search/d' "$tmp/out"; }
+status() { "$@" >"$tmp/out" || echo "-> $?"; sed 's/ *[0-9.e+-]* [mµ]*s$//; /^  search/d' "$tmp/out"; }
 printf '%s\n' '# by columns, then rows' 'w = cut 1, cut 0' '' \
 	'MatMul_* = by j, by k # twice' >"$tmp/pins"
 status tdlc plan matmul.onnx -k 4 --pins "$tmp/pins" -o "$tmp/mine"

@@ -1,0 +1,33 @@
+/* Quantities as people write them: three significant digits, a decimal prefix,
+ * a unit.  All programs print through these, and read sizes through one. */
+#ifndef TDL_BASE_UNITS_H
+#define TDL_BASE_UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Text by value: units_bytes(n).text lives until the end of the full
+ * expression that it stands in. */
+typedef struct quantity {
+	char text[32];
+} quantity;
+
+/* "96 B", "1.50 kB", "114 MB": decimal prefixes; a negative or an unknown
+ * number of bytes is an error of the caller. */
+quantity units_bytes(double n);
+/* "0 s", "59.3 µs", "1.20 ms", "345 ms", "37.6 s", "1250 s": seconds, at
+ * least 0. */
+quantity units_seconds(double s);
+/* "8.17 GFLOP": v units of any kind. */
+quantity units_scaled(double v, const char *unit);
+/* q behind as many blanks as make it `width' characters wide, at most 31
+ * bytes; columns count characters, which printf() does not. */
+quantity units_right(quantity q, int width);
+
+/* A size in bytes: a decimal number with K, M, G, T or KiB, MiB, GiB, TiB
+ * (powers of 1024), with kB, MB, GB, TB (powers of 1000), with B or nothing;
+ * "1.5G".  A part of a byte is left out.  False where it is none, or 2^62
+ * or more. */
+bool units_read_size(const char *text, int64_t *v);
+
+#endif
