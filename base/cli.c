@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum {
 	LONG_VALUES = CHAR_MAX + 1, /* the value that getopt returns for row
 				     * 0 */
@@ -106,20 +108,17 @@ static void print_option(const cli_option *o)
 		putchar('\n');
 		n = 0;
 	}
-	for (const char *line = o->help; line;) {
-		const char *end = strchr(line, '\n');
-		int len = end ? (int)(end - line) : (int)strlen(line);
-		printf("%*s%.*s\n", HELP_COLUMN - n, "", len, line);
-		n = 0;
-		line = end ? end + 1 : NULL;
-	}
+	printf("%*s", HELP_COLUMN - n, "");
+	text_wrap(stdout, o->help, HELP_COLUMN, HELP_COLUMN);
 }
 
 static void print_help(const cli_program *p, const cli_option *options)
 {
 	static const cli_option help = { CLI_FLAG, 'h', "help", NULL,
 					 "print this help and exit", NULL };
-	printf("Usage: %s %s\n%s\n\n", p->name, p->synopsis, p->about);
+	printf("Usage: %s %s\n", p->name, p->synopsis);
+	text_wrap(stdout, p->about, 0, 0);
+	putchar('\n');
 	for (const cli_option *o = options; o->kind != CLI_END; o++)
 		print_option(o);
 	print_option(&help);

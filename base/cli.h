@@ -47,7 +47,8 @@ typedef struct cli_option {
 	const char *name; /* "devices" for --devices; "-MF" for -MF, spelled
 			     so; NULL for none */
 	const char *arg;  /* "N", in the help; NULL for a flag */
-	const char *help; /* lower case, no full stop; "\n" breaks it */
+	const char *help; /* lower case, no full stop; broken into lines
+			     by the printer */
 	void *to;
 	double min, max;
 	const char *const *choices;

@@ -23,6 +23,7 @@ source_tests = %D%/layering.sh %D%/style.sh
 script_tests = \
 	%D%/combinations.sh \
 	%D%/cli.sh \
+	%D%/columns.sh \
 	%D%/diag_covered.sh \
 	%D%/docs.sh \
 	%D%/golden.sh \

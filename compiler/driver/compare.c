@@ -198,13 +198,13 @@ static void print_row(arena *a, const plan_report *r, int64_t bound)
 		return;
 	}
 	double over = gap(r, bound);
-	printf("%-13s  %10s  %8s  %10s  %10s  %s  %s\n",
+	printf("%-13s  %10s  %8s  %9s  %9s  %s  %s\n",
 	       s->algorithm, plan_bytes_text(a, s->total),
 	       over < 0 ? "-" : arena_printf(a, "%.1f %%", 100 * over),
 	       plan_bytes_text(a, r->plan->communication_bytes),
 	       plan_bytes_text(a, r->plan->arena_bytes),
-	       units_right(units_seconds(r->seconds), 10).text,
-	       units_right(units_seconds(s->seconds), 9).text);
+	       units_right(units_seconds(r->seconds), 9).text,
+	       units_right(units_seconds(s->seconds), 8).text);
 }
 
 static void print_text(arena *a, const graph *g, const compare_options *o,
@@ -213,7 +213,7 @@ static void print_text(arena *a, const graph *g, const compare_options *o,
 	int64_t bound = proven_bound(all);
 	printf("%s on %d device%s\n\n", g->name, (int)o->devices,
 	       o->devices == 1 ? "" : "s");
-	printf("%-13s  %10s  %8s  %10s  %10s  %10s  %9s\n", "planner",
+	printf("%-13s  %10s  %8s  %9s  %9s  %9s  %8s\n", "planner",
 	       "byte model", "gap", "moved", "memory", "predicted", "search");
 	for (int i = 0; i < all->n; i++)
 		print_row(a, &all->at[i], bound);

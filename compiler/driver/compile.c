@@ -338,7 +338,7 @@ cli_status command_compile(driver *d, int argc, char **argv)
 	const cli_option options[] = {
 		DRIVER_OPTION_OUTPUT(&o.output),
 		{ CLI_CHOICE, 0, "emit", "WHAT",
-		  "the output: descriptor (.tdd; the default), json, ast,\n"
+		  "the output: descriptor (.tdd; the default), json, ast, "
 		  "header (a C header), c or cuda (an operator's kernels)",
 		  &o.emit, .choices = emits },
 		{ CLI_TEXT, 0, "op", "NAME",

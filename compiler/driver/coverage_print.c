@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "compiler/driver/coverage.h"
-#include "compiler/driver/describe.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/model/model.h"
 
@@ -120,7 +120,7 @@ static void print_kinds(arena *a, const coverage *c)
 		table_add(&t, plan_bytes_text(a, r->bytes));
 		table_add(&t, list(a, &r->others));
 	}
-	table_print(&t, stdout, "  ");
+	table_print(&t, stdout, 2);
 }
 
 static void print_ops(arena *a, const coverage *c)
@@ -139,7 +139,7 @@ static void print_ops(arena *a, const coverage *c)
 		table_add(&t, plan_bytes_text(a, r->bytes));
 		table_add(&t, list(a, &r->strategies));
 	}
-	table_print(&t, stdout, "  ");
+	table_print(&t, stdout, 2);
 }
 
 void coverage_text(arena *a, const coverage *c)

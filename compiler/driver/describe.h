@@ -5,25 +5,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "compiler/analysis/descriptor.h"
-
-/* ---- tables of texts --------------------------------------------------- */
-
-/* Its columns are as wide as they have to be. */
-typedef struct text_table {
-	arena *arena;
-	int ncolumns, n, cap;
-	const char **cells;
-} text_table;
-
-text_table table_new(arena *a, int ncolumns);
-void table_add(text_table *t, const char *cell);
-void table_print(const text_table *t, FILE *to, const char *indent);
-/* The same; where that would be wider than a screen, a paragraph for each row
- * with its first `own` cells as the heading. */
-void table_print_fitted(const text_table *t, FILE *to, const char *indent,
-			int own);
 
 /* ---- descriptors ------------------------------------------------------- */
 

@@ -7,80 +7,6 @@
 
 #include "base/vec.h"
 
-enum { TABLE_WIDTH = 120 };
-
-/* ---- tables ------------------------------------------------------------- */
-
-text_table table_new(arena *a, int ncolumns)
-{
-	return (text_table){ .arena = a, .ncolumns = ncolumns };
-}
-
-void table_add(text_table *t, const char *cell)
-{
-	if (t->n == t->cap)
-		t->cells = vec_grow(t->arena, t->cells, &t->cap,
-				    sizeof(*t->cells));
-	t->cells[t->n++] = cell;
-}
-
-static int *column_widths(const text_table *t)
-{
-	int *width = ARENA_ARRAY(t->arena, int, t->ncolumns);
-	for (int i = 0; i < t->n; i++) {
-		int n = (int)strlen(t->cells[i]);
-		if (n > width[i % t->ncolumns])
-			width[i % t->ncolumns] = n;
-	}
-	return width;
-}
-
-/* A table that is too wide to be read as one: a paragraph for each row, the
- * first `own` columns on its first line. */
-static void print_paragraphs(const text_table *t, FILE *to, const char *indent,
-			     int own)
-{
-	int width = 0;
-	for (int i = own; i < t->ncolumns; i++)
-		if ((int)strlen(t->cells[i]) > width)
-			width = (int)strlen(t->cells[i]);
-	for (int row = t->ncolumns; row < t->n; row += t->ncolumns) {
-		fputs(indent, to);
-		for (int i = 0; i < own; i++)
-			fprintf(to, "%s%s", i ? ", " : "", t->cells[row + i]);
-		fputc('\n', to);
-		for (int i = own; i < t->ncolumns; i++)
-			fprintf(to, "%s    %-*s  %s\n", indent, width,
-				t->cells[i], t->cells[row + i]);
-	}
-}
-
-void table_print(const text_table *t, FILE *to, const char *indent)
-{
-	int *width = column_widths(t);
-	for (int row = 0; row < t->n; row += t->ncolumns) {
-		int last = t->ncolumns - 1;
-		while (last > 0 && !*t->cells[row + last])
-			last--;
-		for (int i = 0; i <= last; i++)
-			fprintf(to, "%s%-*s", i ? "  " : indent,
-				i < last ? width[i] : 0, t->cells[row + i]);
-		fputc('\n', to);
-	}
-}
-
-void table_print_fitted(const text_table *t, FILE *to, const char *indent,
-			int own)
-{
-	int *width = column_widths(t), sum = 0;
-	for (int i = 0; i < t->ncolumns; i++)
-		sum += width[i] + 2;
-	if (sum > TABLE_WIDTH)
-		print_paragraphs(t, to, indent, own);
-	else
-		table_print(t, to, indent);
-}
-
 /* ---- signature ---------------------------------------------------------- */
 
 static char *tensor_text(arena *a, const desc_tensor *t, const char *name)
@@ -240,19 +166,19 @@ text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s)
 }
 
 static void print_stage(FILE *to, arena *a, const desc_op *op,
-			const desc_stage *s, const char *indent)
+			const desc_stage *s, int indent)
 {
 	if (s->open_because) {
-		fprintf(to, "%sIts strategies are known once shapes are: "
-			    "%s (--shape NAME=AxB).\n", indent,
-			s->open_because);
+		text_indented(to, arena_printf(
+			a, "Its strategies are known once shapes are: %s "
+			"(--shape NAME=AxB).", s->open_because), indent);
 		return;
 	}
 	text_table t = describe_strategies(a, op, s);
 	table_print_fitted(&t, to, indent, 3);
 	text_lines facts = describe_facts(a, op, s);
 	for (int i = 0; i < facts.n; i++)
-		fprintf(to, "%s%s\n", indent, facts.at[i]);
+		text_indented(to, facts.at[i], indent);
 }
 
 /* The doc comment, indented. */
@@ -273,11 +199,12 @@ static void print_doc(FILE *to, const char *doc)
 void describe_text(FILE *to, const desc_op *op)
 {
 	arena *a = arena_new();
-	fprintf(to, "%s\n", describe_signature(a, op));
+	text_wrap(to, describe_signature(a, op), 0, 4);
 	print_doc(to, op->doc);
 	if (op->open_because)
-		fprintf(to, "\nIts stages are known once shapes are: %s "
-			    "(--shape NAME=AxB).\n", op->open_because);
+		text_wrap(to, arena_printf(
+			a, "\nIts stages are known once shapes are: %s "
+			"(--shape NAME=AxB).", op->open_because), 0, 0);
 	else if (op->nstages == 0)
 		fprintf(to, "\nIt returns '%s' unchanged.\n",
 			op->noutputs ? op->tensors[op->outputs[0]].name : "");
@@ -285,9 +212,10 @@ void describe_text(FILE *to, const desc_op *op)
 		const desc_stage *s = &op->stages[i];
 		fputc('\n', to);
 		if (op->nstages > 1)
-			fprintf(to, "stage %s\n",
-				describe_stage_signature(a, op, s));
-		print_stage(to, a, op, s, op->nstages > 1 ? "  " : "");
+			text_wrap(to, arena_printf(
+				a, "stage %s",
+				describe_stage_signature(a, op, s)), 0, 4);
+		print_stage(to, a, op, s, op->nstages > 1 ? 2 : 0);
 	}
 	for (int i = 0; i < op->nassumed; i++)
 		fprintf(to, "%sassuming %s >= 0\n", i ? "" : "\n",
@@ -361,7 +289,7 @@ static void print_parts(FILE *to, arena *a, const desc_op *op,
 						     reducer_name(
 							     st->reducer)));
 	}
-	table_print_fitted(&t, to, "  ", 1);
+	table_print_fitted(&t, to, 2, 1);
 }
 
 void describe_parts_text(FILE *to, desc_op *op, int k)

@@ -114,10 +114,10 @@ cli_status command_explain(driver *d, int argc, char **argv)
 		{ CLI_REPEAT, 'D', NULL, "ATTR=V",
 		  "the value of an attribute; a list is 1,2", &r.defines },
 		{ CLI_INT, 'k', "devices", "N",
-		  "show the reads and the work of each of N parts (2 if\n"
+		  "show the reads and the work of each of N parts (2 if "
 		  "shapes are given)", &r.k, .min = 1, .max = MAX_PARTS },
 		{ CLI_CHOICE, 0, "format", "FORMAT",
-		  "text; or a rule in the words of another system: shardy,\n"
+		  "text; or a rule in the words of another system: shardy, "
 		  "nnscaler, jax",
 		  &r.format, .choices = formats },
 		{ CLI_TEXT, 0, "plan", "PLAN",
@@ -126,7 +126,7 @@ cli_status command_explain(driver *d, int argc, char **argv)
 		{ CLI_TEXT, 0, "tensor", "T", "the tensor, with --plan",
 		  &of_plan.tensor },
 		{ CLI_CHOICE, 0, "algorithm", "A",
-		  "the planner of the rest for each choice, with --plan: tofu\n"
+		  "the planner of the rest for each choice, with --plan: tofu "
 		  "(default), joint", &algorithm, .choices = planners },
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),

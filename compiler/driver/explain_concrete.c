@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "compiler/analysis/explain.h"
 #include "compiler/driver/describe.h"
@@ -292,7 +293,7 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 							 reducer_name(
 								 s->reducer)));
 	}
-	table_print(&table, stdout, "  ");
+	table_print(&table, stdout, 2);
 }
 
 /* "x (Sum, Max), b (Max as Min)", "" for none. */

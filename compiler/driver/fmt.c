@@ -38,7 +38,7 @@ cli_status command_fmt(driver *d, int argc, char **argv)
 	bool check = false, differs = false;
 	const cli_option options[] = {
 		{ CLI_FLAG, 0, "check", NULL,
-		  "write nothing; print the files that would change, and fail\n"
+		  "write nothing; print the files that would change, and fail "
 		  "if there are any", &check },
 		DRIVER_OPTIONS(d),
 		{ CLI_END },

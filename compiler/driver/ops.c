@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/driver/describe.h"
+#include "base/text.h"
 #include "compiler/driver/onnx_uses.h"
 
 /* The first line of a doc comment, "" for none. */
@@ -37,20 +37,18 @@ static json_t *ops_json(driver *d, const tdl_modules *m, const strmap *onnx)
 
 static void print_ops(driver *d, const tdl_modules *m, const strmap *onnx)
 {
-	text_table t = table_new(d->arena, 3);
+	text_table t = table_new(d->arena, 2);
 	for (int i = 0; i < strmap_count(m->ops); i++) {
 		const ast_op *op = strmap_value(m->ops, i);
 		const mapped_names *l = strmap_get(onnx, op->name);
-		const char *from = "";
+		const char *text = first_line(d->arena, op->doc);
 		for (int j = 0; l && j < l->n; j++)
-			from = arena_printf(d->arena, "%s%s%s", from,
-					    j ? ", " : "", l->at[j]);
+			text = arena_printf(d->arena, "%s%s%s", text,
+					    j ? ", " : "\nin ", l->at[j]);
 		table_add(&t, op->name);
-		table_add(&t, first_line(d->arena, op->doc));
-		table_add(&t, *from ? arena_printf(d->arena, "[%s]", from)
-				    : "");
+		table_add(&t, text);
 	}
-	table_print(&t, stdout, "");
+	table_print(&t, stdout, 0);
 }
 
 cli_status command_ops(driver *d, int argc, char **argv)

@@ -21,8 +21,8 @@ typedef struct pin_options {
 
 #define PIN_OPTIONS(o)                                                       \
 	{ CLI_REPEAT, 0, "pin", "NAMES=WORDS",                               \
-	  "decide how tensors lie (cut D, replicated) or operators are\n"    \
-	  "divided (by V, whole): a word per axis, or one for all; may be\n" \
+	  "decide how tensors lie (cut D, replicated) or operators are "     \
+	  "divided (by V, whole): a word per axis, or one for all; may be "  \
 	  "repeated", &(o)->pins },                                          \
 	{ CLI_TEXT, 0, "pins", "FILE",                                       \
 	  "the same from a file with such a line for each", &(o)->file }

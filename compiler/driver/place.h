@@ -29,21 +29,21 @@ extern const char *const place_networks[]; /* "ports", "free" */
 	{ CLI_INT, 'k', "devices", "N", "the number of devices",             \
 	  &(o)->devices, .min = 1, .max = PLACE_MAX_DEVICES },               \
 	{ CLI_CHOICE, 0, "network", "NETWORK",                               \
-	  "ports (default): a device sends one result at a time and\n"       \
+	  "ports (default): a device sends one result at a time and "        \
 	  "receives one; free: transfers never wait", &(o)->network,         \
 	  .choices = place_networks },                                       \
 	{ CLI_TEXT, 0, "topology", "T",                                      \
-	  "take the links of a machine: a preset (cpu, 8xk80,\n"             \
+	  "take the links of a machine: a preset (cpu, 8xk80, "              \
 	  "8xh100-nvlink, 2x8xh100, h100-cluster) or a file",                \
 	  &(o)->topology },                                                  \
 	{ CLI_TEXT, 0, "link", "GB/S[,US]",                                  \
-	  "let a transfer take US microseconds (0) and its bytes at\n"       \
+	  "let a transfer take US microseconds (0) and its bytes at "        \
 	  "GB/S; the default is in the file", &(o)->link },                  \
 	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
 	  "let no device need more than SIZE bytes (2G, 80GB)",              \
 	  &(o)->memory },                                                    \
 	{ CLI_REAL, 0, "factor", "X",                                        \
-	  "bytes of states per byte of weights (4 of profiles, 8 of layer\n" \
+	  "bytes of states per byte of weights (4 of profiles, 8 of layer "  \
 	  "tables)", &(o)->factor, .min = 0, .max = 1e6 },                 \
 	DRIVER_OPTION_JSON(&(o)->json)
 

@@ -29,21 +29,21 @@ typedef struct place_more {
 
 #define PLACE_OPTIONS_MORE(o)                                                \
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
-	  "default: the algorithm's own; of mcap: peak (its own), load\n"    \
-	  "(the longest stage), makespan (the formula's step; its own\n"     \
-	  "with --memory); of capture: makespan (the step; its own),\n"      \
-	  "peak, cost (device-seconds); of load: load; of all others:\n"     \
+	  "default: the algorithm's own; of mcap: peak (its own), load "     \
+	  "(the longest stage), makespan (the formula's step; its own "      \
+	  "with --memory); of capture: makespan (the step; its own), "       \
+	  "peak, cost (device-seconds); of load: load; of all others: "      \
 	  "makespan",                                                        \
 	  &(o)->objective, .choices = place_objectives },                    \
 	{ CLI_CHOICE, 0, "schedule", "S",                                    \
 	  "of stages: 1f1b (default), gpipe, zb", &(o)->schedule,            \
 	  .choices = place_schedules },                                      \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
-	  "of stages; if it is not given, mcap and pipedream take four per\n" \
+	  "of stages; if it is not given, mcap and pipedream take four per "  \
 	  "device, and capture tries all",                                   \
 	  &(o)->micro_batches, .min = 1, .max = 1 << 16 },                   \
 	{ CLI_FLAG, 0, "recompute", NULL,                                    \
-	  "of stages: keep only a stage's inputs, and compute the\n"         \
+	  "of stages: keep only a stage's inputs, and compute the "          \
 	  "activations again", &(o)->recompute },                            \
 	{ CLI_FLAG, 0, "no-recompute", NULL,                                 \
 	  "of capture: try no plans that recompute", &(o)->no_recompute },   \
@@ -51,11 +51,11 @@ typedef struct place_more {
 	  "of capture: divide the optimizer's states among replicas",        \
 	  &(o)->zero },                                                      \
 	{ CLI_FLAG, 0, "frontier", NULL,                                     \
-	  "of mcap, capture: print all peaks with the least times for\n"      \
+	  "of mcap, capture: print all peaks with the least times for "       \
 	  "them",                                                            \
 	  &(o)->frontier },                                                  \
 	{ CLI_FLAG, 0, "predictor", NULL,                                    \
-	  "of mcap: choose by mCAP's additive predictor, and print its\n"    \
+	  "of mcap: choose by mCAP's additive predictor, and print its "     \
 	  "error", &(o)->predictor },                                        \
 	{ CLI_FLAG, 0, "any-split", NULL,                                    \
 	  "of load: splits that are not contiguous, too; not proven",        \

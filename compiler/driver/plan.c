@@ -40,7 +40,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 			       plan_algorithms(d->arena)),
 		  &o->search.algorithm },
 		{ CLI_CHOICE, 0, "objective", "O",
-		  "the cost that auto minimizes: time (default), bytes,\n"
+		  "the cost that auto minimizes: time (default), bytes, "
 		  "memory", &o->objective, 0, 0, objectives },
 		{ CLI_FLAG, 0, "frontier", NULL,
 		  "list the Pareto-optimal plans in time and memory",
@@ -54,7 +54,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "end with an error where no strategy divides an operator",
 		  &o->strict.fail_on_opaque },
 		{ CLI_TEXT, 0, "warn-replicate", "SIZE",
-		  "warn of each tensor of SIZE bytes and more (2G, 80GB)\n"
+		  "warn of each tensor of SIZE bytes and more (2G, 80GB) "
 		  "that every device stores or fetches whole",
 		  &o->warn_replicate },
 		{ CLI_FLAG, 0, "no-fuse", NULL,

@@ -90,9 +90,14 @@ const topology *plan_topology(driver *d, const char *name, int64_t k)
 	return NULL;
 }
 
-void plan_predict(plan_report *r, const topology *t)
+/* Fills in the figures of a report's plan on a machine, and on one device of
+ * it. */
+static void predict(arena *a, plan_report *r, const topology *t)
 {
+	const plan *one = plan_one_device(a, r->plan);
 	lower_times x = lower_time(r->plan, t);
+	r->one_device_bytes = one->arena_bytes;
+	r->one_device_seconds = lower_seconds(one, t);
 	r->seconds = x.run;
 	r->computation = x.computation;
 	r->communication = x.communication;
@@ -130,8 +135,7 @@ bool plan_make_of(driver *d, const graph *g, const plan_search *search,
 	r->plan = lower_plan(d->arena, g, &s->assignment, &how, d->sink);
 	if (!r->plan)
 		return false;
-	r->one_device_bytes = plan_one_device(d->arena, r->plan)->arena_bytes;
-	plan_predict(r, t);
+	predict(d->arena, r, t);
 	return true;
 }
 

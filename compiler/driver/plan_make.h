@@ -58,7 +58,7 @@ const topology *plan_topology(driver *d, const char *name, int64_t k);
 
 #define PLAN_OPTION_TOPOLOGY(t)                                              \
 	{ CLI_TEXT, 0, "topology", "T",                                      \
-	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100,\n"     \
+	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "      \
 	  "h100-cluster) or a file", (t) }
 
 /* The figure that the best plan minimises. */
@@ -108,9 +108,6 @@ typedef VEC(plan_program) plan_programs;
 	{ CLI_REAL, 0, "time-limit", "S",                                    \
 	  "search for about S seconds, and take the best plan found",        \
 	  (seconds), .min = 1e-6, .max = 1e9 }
-
-/* Fills in the predicted times of a report's plan on a machine. */
-void plan_predict(plan_report *r, const topology *t);
 
 /* The request that a search makes of the planners.  False when errors were
  * added. */

@@ -8,7 +8,7 @@
 /* The option; *size is its argument, or NULL. */
 #define PLAN_OPTION_MEMORY(size)                                             \
 	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
-	  "let no device need more than SIZE bytes (2G, 80GB); fetched\n"    \
+	  "let no device need more than SIZE bytes (2G, 80GB); fetched "     \
 	  "tensors are kept for later uses as long as they fit", (size) }
 
 /* Whether a plan needs at most `limit` bytes, 0 for any number; if not, a

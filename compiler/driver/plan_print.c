@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "plan/transfer.h"
 
-enum { MOST_OPERATORS_SHOWN = 5 };
+enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
 
 /* ---- JSON -------------------------------------------------------------- */
 
@@ -185,6 +186,8 @@ json_t *plan_report_json(const plan_report *r)
 	set_int(j, "peak_bytes_per_device", r->plan->arena_bytes);
 	set_int(j, "peak_bytes_one_device", r->one_device_bytes);
 	json_object_set_new(j, "predicted_seconds", json_real(r->seconds));
+	json_object_set_new(j, "predicted_seconds_one_device",
+			    json_real(r->one_device_seconds));
 	json_object_set_new(j, "predicted_parts",
 			    json_pack("{s:f,s:f}", "computation",
 				      r->computation, "communication",
@@ -215,19 +218,62 @@ const char *plan_bytes_text(arena *a, int64_t n)
 	return arena_printf(a, "%s", units_bytes((double)n).text);
 }
 
+/* "  communication  ..", broken between words. */
+static void print_item(const char *label, const char *text)
+{
+	printf("  %-14s ", label);
+	text_wrap(stdout, text, ITEM_COLUMN, ITEM_COLUMN);
+}
+
+static const char *plural(int n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void print_head(arena *a, const plan_report *r)
 {
+	const graph *g = r->graph;
 	const mesh *m = &r->search->assignment.mesh;
 	int n = mesh_workers(m);
-	printf("%s on %d device%s", r->graph->name, n, n == 1 ? "" : "s");
+	const char *axes = "";
 	for (int i = 0; i < m->naxes && m->naxes > 1; i++)
-		printf("%s%d", i ? " x " : " (", m->size[i]);
-	printf("%s, planned by %s\n", m->naxes > 1 ? ")" : "",
-	       r->search->algorithm);
-	printf("  model          %d operators, %d tensors, %s of parameters, "
-	       "%s\n", r->graph->nnodes, r->graph->ntensors,
-	       plan_bytes_text(a, graph_parameter_bytes(r->graph)),
-	       units_scaled((double)graph_flops(r->graph), "FLOP").text);
+		axes = arena_printf(a, "%s%s%d", axes, i ? " x " : " (",
+				    m->size[i]);
+	text_wrap(stdout, arena_printf(
+		a, "%s on %d device%s%s%s, planned by %s", g->name, n,
+		plural(n), axes, *axes ? ")" : "", r->search->algorithm),
+		  0, 2);
+	print_item("model", arena_printf(
+		a, "%d operator%s, %d tensor%s, %s parameters (%s), %s",
+		g->nnodes, plural(g->nnodes), g->ntensors, plural(g->ntensors),
+		units_scaled((double)graph_parameter_nelem(g), "").text,
+		plan_bytes_text(a, graph_parameter_bytes(g)),
+		units_scaled((double)graph_flops(g), "FLOP").text));
+}
+
+static int divided_nodes(const plan_report *r)
+{
+	const assignment *as = &r->search->assignment;
+	int n = 0;
+	for (int i = 0; i < r->graph->nnodes; i++) {
+		bool divided = false;
+		for (int x = 0; x < as->mesh.naxes; x++)
+			divided = divided ||
+				  as->node_cuts[i].dim[x] != CUT_NONE;
+		n += divided;
+	}
+	return n;
+}
+
+/* Of several devices, how much of the model is divided over them. */
+static void print_divided(arena *a, const plan_report *r)
+{
+	int n = divided_nodes(r);
+	if (r->search->assignment.mesh.naxes == 0)
+		return;
+	print_item("divided", n == 0 ?
+		   "nothing: each device computes the whole model" :
+		   arena_printf(a, "%d of %d operators", n, r->graph->nnodes));
 }
 
 static void print_communication(arena *a, const plan_report *r)
@@ -235,74 +281,86 @@ static void print_communication(arena *a, const plan_report *r)
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, counts[COLL_COUNT];
 	const char *before = " in ";
-	printf("  communication  %s a run",
-	       plan_bytes_text(a, r->plan->communication_bytes));
+	const char *text = arena_printf(
+		a, "%s a run, received by all devices",
+		plan_bytes_text(a, r->plan->communication_bytes));
 	count_transfers(r->plan, counts);
 	for (int c = 0; c < COLL_COUNT; c++) {
 		if (counts[c] == 0 || c == COLL_LOCAL)
 			continue;
-		printf("%s%d %s", before, counts[c],
-		       collective_name((collective)c));
+		text = arena_printf(a, "%s%s%d %s", text, before, counts[c],
+				    collective_name((collective)c));
 		before = ", ";
 	}
-	printf("\n  byte model     %s", plan_bytes_text(a, s->total));
+	print_item("communication", text);
+	text = plan_bytes_text(a, s->total);
 	for (int i = 0; i < naxes && naxes > 1 && s->total > 0; i++)
-		printf("%s%s", i ? " + " : " = ",
-		       plan_bytes_text(a, s->by_step[i]));
+		text = arena_printf(a, "%s%s%s", text, i ? " + " : " = ",
+				    plan_bytes_text(a, s->by_step[i]));
+	if (naxes > 1 && s->total > 0)
+		text = arena_printf(a, "%s by axis", text);
 	if (s->lower_bound >= 0)
-		printf(", at least %s", plan_bytes_text(a, s->lower_bound));
-	putchar('\n');
+		text = arena_printf(a, "%s, at least %s", text,
+				    plan_bytes_text(a, s->lower_bound));
+	print_item("byte model", text);
 }
 
-/* Prints the gaps of steps that are not proven optimal. */
-static void print_gaps(const search_result *s)
+/* The gaps of steps that are not proven optimal. */
+static const char *gaps_text(arena *a, const search_result *s)
 {
+	const char *text = "";
 	for (int i = 0; i < s->assignment.mesh.naxes; i++) {
 		double least = (double)s->least_by_step[i];
 		double is = (double)s->by_step[i];
 		if (!s->optimal_by_step[i] && least >= 0 && is > least)
-			printf(", step %d within %.2g %%", i + 1,
-			       100 * (is - least) / is);
+			text = arena_printf(a, "%s, step %d within %.2g %%",
+					    text, i + 1,
+					    100 * (is - least) / is);
 	}
+	return text;
 }
 
-/* Prints the statement that was proven, and the plans among which it holds. */
-static void print_proof(const search_result *s)
+/* The statement that was proven, and the plans among which it holds. */
+static const char *proof_text(arena *a, const search_result *s)
 {
 	bool steps = s->proves == SEARCH_PROVES_STEPS &&
 		     s->assignment.mesh.naxes > 1;
-	printf(", proven by the byte model: no %s moves less",
-	       steps ? "step" : "plan");
-	if (s->among)
-		printf(" among those %s", s->among);
-	if (s->pinned)
-		printf(" with these pins");
+	return arena_printf(a, ", proven by the byte model: no %s moves less"
+			    "%s%s%s", steps ? "step" : "plan",
+			    s->among ? " among those " : "",
+			    s->among ? s->among : "",
+			    s->pinned ? " with these pins" : "");
 }
 
-static void print_search(const plan_report *r)
+static void print_search(arena *a, const plan_report *r)
 {
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, optimal = 0;
+	const char *proof = "";
 	for (int i = 0; i < naxes; i++)
 		optimal += s->optimal_by_step[i];
-	printf("  search         %s", units_seconds(s->seconds).text);
 	if (naxes > 0 && optimal == naxes)
-		print_proof(s);
+		proof = proof_text(a, s);
 	else if (optimal > 0)
-		printf(", %d of %d steps proven", optimal, naxes);
-	print_gaps(s);
-	putchar('\n');
+		proof = arena_printf(a, ", %d of %d steps proven", optimal,
+				     naxes);
+	print_item("search", arena_printf(a, "%s%s%s",
+					  units_seconds(s->seconds).text,
+					  proof, gaps_text(a, s)));
 }
 
 /* Prints the figure that the planner has minimised, if not bytes. */
-static void print_own_costs(const search_costs *c)
+static void print_own_costs(arena *a, const search_costs *c)
 {
 	if (!c->unit)
 		return;
 	double least = c->total > 0 ? (double)c->total : 1;
-	printf("  own cost       %s; data parallel %.2f, one device %.2f times "
-	       "that\n", units_scaled((double)c->total, c->unit).text,
-	       (double)c->data_parallel / least, (double)c->one_device / least);
+	print_item("own cost", arena_printf(
+		a, "%s by the planner's own model; data parallelism costs "
+		"%.2f times that, one device %.2f times",
+		units_scaled((double)c->total, c->unit).text,
+		(double)c->data_parallel / least,
+		(double)c->one_device / least));
 }
 
 typedef struct row {
@@ -347,34 +405,39 @@ static void print_operators(arena *a, const plan_report *r)
 		const node *x = &r->graph->nodes[rows[i].node];
 		if (rows[i].bytes == 0)
 			return;
-		printf("%s %-9s %s (%s) by %s\n",
-		       i ? "                " : "  moves most    ",
-		       plan_bytes_text(a, rows[i].bytes), x->name, x->op,
-		       strategy_text(a, r, rows[i].node));
+		print_item(i ? "" : "moves most", arena_printf(
+			a, "%-9s %s (%s) by %s",
+			plan_bytes_text(a, rows[i].bytes), x->name, x->op,
+			strategy_text(a, r, rows[i].node)));
 	}
 }
 
 void plan_report_text(arena *a, const plan_report *r)
 {
 	print_head(a, r);
+	print_divided(a, r);
 	print_communication(a, r);
-	printf("  memory         %s per device, %s on one",
-	       plan_bytes_text(a, r->plan->arena_bytes),
-	       plan_bytes_text(a, r->one_device_bytes));
+	const char *text = arena_printf(
+		a, "%s per device; one device alone would need %s",
+		plan_bytes_text(a, r->plan->arena_bytes),
+		plan_bytes_text(a, r->one_device_bytes));
 	if (r->machine_memory > 0 && r->plan->arena_bytes > r->machine_memory)
-		printf("; '%s' has %s", r->machine,
-		       plan_bytes_text(a, r->machine_memory));
-	putchar('\n');
-	printf("  predicted      %s a run, for '%s'",
-	       units_seconds(r->seconds).text, r->machine);
+		text = arena_printf(a, "%s; '%s' has %s", text, r->machine,
+				    plan_bytes_text(a, r->machine_memory));
+	print_item("memory", text);
+	text = arena_printf(a, "%s a run, for '%s'",
+			    units_seconds(r->seconds).text, r->machine);
 	if (r->communication > 0)
-		printf("; %s of computing, %s of moving",
-		       units_seconds(r->computation).text,
-		       units_seconds(r->communication).text);
-	putchar('\n');
-	print_search(r);
-	print_own_costs(&r->search->own);
+		text = arena_printf(a, "%s; %s of computing, %s of moving",
+				    text, units_seconds(r->computation).text,
+				    units_seconds(r->communication).text);
+	if (r->search->assignment.mesh.naxes > 0)
+		text = arena_printf(a, "%s; one device alone: %s", text,
+				    units_seconds(r->one_device_seconds).text);
+	print_item("predicted", text);
+	print_search(a, r);
+	print_own_costs(a, &r->search->own);
 	print_operators(a, r);
 	if (r->search->note)
-		printf("  note           %s\n", r->search->note);
+		print_item("note", r->search->note);
 }

@@ -12,6 +12,7 @@ typedef struct plan_report {
 	const search_result *search;
 	const plan *plan;
 	int64_t one_device_bytes; /* arena of the same program on one device */
+	double one_device_seconds; /* and its predicted time */
 	double seconds;		  /* predicted, of one run, .. */
 	double computation, communication; /* .. and of its instructions, see
 					      lower_times */

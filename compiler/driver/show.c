@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/train_options.h"
 #include "compiler/onnx/onnx.h"
@@ -123,26 +125,35 @@ static void print_folded(arena *a, const graph *g)
 			printf("%-12s %s  folded\n", "fixed", g->fixed[i]);
 }
 
-static int widest(const graph *g, bool op)
+/* Each operator with its type and the tensors that it reads. */
+static void print_nodes(arena *a, const graph *g)
 {
-	size_t most = 0;
+	text_table t = table_new(a, 4);
 	for (int i = 0; i < g->nnodes; i++) {
-		size_t n = strlen(op ? g->nodes[i].op : g->nodes[i].name);
-		most = n > most ? n : most;
+		const node *n = &g->nodes[i];
+		const char *reads = "";
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			reads = arena_printf(a, "%s%s%s", reads,
+					     j ? ", " : "<- ",
+					     g->tensors[n->inputs[j]].name);
+		table_add(&t, n->name);
+		table_add(&t, n->op);
+		table_add(&t, tensor_type_text(a, &g->tensors[n->output].type));
+		table_add(&t, reads);
 	}
-	return most > 40 ? 40 : (int)most;
+	table_print(&t, stdout, 0);
 }
 
 static void print_text(arena *a, const graph *g)
 {
-	int name = widest(g, false), op = widest(g, true);
 	printf("%-12s %s\n", "model", g->name);
 	print_count("operators", g->nnodes);
 	print_count("tensors", g->ntensors);
-	printf("%-12s %" PRId64 ", %s\n", "parameters",
+	printf("%-12s %" PRId64 " in %s\n", "parameters",
 	       graph_parameter_nelem(g),
 	       plan_bytes_text(a, graph_parameter_bytes(g)));
-	print_count("flops", graph_flops(g));
+	printf("%-12s %s a run\n", "operations",
+	       units_scaled((double)graph_flops(g), "FLOP").text);
 	print_face(a, g, "input", g->inputs, g->ninputs);
 	print_face(a, g, "output", g->outputs, g->noutputs);
 	for (int i = 0; i < g->ntensors; i++)
@@ -154,16 +165,7 @@ static void print_text(arena *a, const graph *g)
 				   &i, 1);
 	print_folded(a, g);
 	putchar('\n');
-	for (int i = 0; i < g->nnodes; i++) {
-		const node *n = &g->nodes[i];
-		const tensor *t = &g->tensors[n->output];
-		printf("%-*s  %-*s  %s", name, n->name, op, n->op,
-		       tensor_type_text(a, &t->type));
-		for (int j = 0; j < n->kernel->ninputs; j++)
-			printf("%s%s", j ? ", " : "  <- ",
-			       g->tensors[n->inputs[j]].name);
-		putchar('\n');
-	}
+	print_nodes(a, g);
 }
 
 /* ---- dot --------------------------------------------------------------- */
@@ -245,7 +247,7 @@ cli_status command_show(driver *d, int argc, char **argv)
 	train_request train = TRAIN_REQUEST;
 	const cli_option options[] = {
 		{ CLI_REPEAT, 'D', "define", "NAME=VALUE",
-		  "the value of a symbolic dimension, or of an argument of a\n"
+		  "the value of a symbolic dimension, or of an argument of a "
 		  "TDL model; may be repeated", &defines },
 		{ CLI_REPEAT, 0, "shape", "INPUT=AxB",
 		  "replace the shape of an input; may be repeated", &shapes },

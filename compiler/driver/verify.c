@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "compiler/analysis/bounds.h"
 #include "compiler/verify/verify.h"
 
@@ -67,47 +68,49 @@ static const char *plural(int n, const char *one, const char *many)
 	return n == 1 ? one : many;
 }
 
-static void print_finding(const verify_finding *f)
+static void print_finding(arena *a, const verify_finding *f)
 {
-	printf("  %s: ", kinds[f->kind]);
-	if (*f->stage)
-		printf("stage %s, ", f->stage);
-	printf("%s%s%s", f->about, *f->about ? ": " : "", f->what);
-	if (*f->example)
-		printf("; %s", f->example);
-	if (f->times > 1)
-		printf("; %d times", f->times);
-	putchar('\n');
+	const char *times = f->times > 1 ?
+			    arena_printf(a, "; %d times", f->times) : "";
+	fputs("  ", stdout);
+	text_wrap(stdout, arena_printf(
+		a, "%s: %s%s%s%s%s%s%s%s%s", kinds[f->kind],
+		*f->stage ? "stage " : "", f->stage, *f->stage ? ", " : "",
+		f->about, *f->about ? ": " : "", f->what,
+		*f->example ? "; " : "", f->example, times), 2, 4);
 }
 
-static void print_gradients(const verify_result *r)
+static const char *gradients_text(arena *a, const verify_result *r)
 {
 	int n = r->gradients - r->unchecked;
-	printf(", %d %s at %lld points, %lld rounded", n,
-	       plural(n, "gradient", "gradients"), (long long)r->slopes,
-	       (long long)r->rounded);
-	if (r->unchecked)
-		printf(", %d unchecked", r->unchecked);
+	if (!r->gradients)
+		return "";
+	return arena_printf(a, ", %d %s at %lld points, %lld rounded%s", n,
+			    plural(n, "gradient", "gradients"),
+			    (long long)r->slopes, (long long)r->rounded,
+			    r->unchecked ? arena_printf(a, ", %d unchecked",
+							r->unchecked) : "");
 }
 
-static void print_result(const verify_result *r)
+static void print_result(arena *a, const verify_result *r)
 {
-	printf("%s: %d %s, %lld %s as defined, %d %s passed, %d whole, "
-	       "%d partial", r->name, r->shapes,
-	       plural(r->shapes, "shape", "shapes"), (long long)r->elements,
-	       r->elements == 1 ? "element" : "elements", r->strategies,
-	       plural(r->strategies, "strategy", "strategies"), r->whole,
-	       r->partials);
-	if (r->gradients)
-		print_gradients(r);
+	const char *text = arena_printf(
+		a, "%s: %d %s, %lld %s as defined, %d %s passed, %d whole, "
+		"%d partial%s", r->name, r->shapes,
+		plural(r->shapes, "shape", "shapes"), (long long)r->elements,
+		r->elements == 1 ? "element" : "elements", r->strategies,
+		plural(r->strategies, "strategy", "strategies"), r->whole,
+		r->partials, gradients_text(a, r));
 	for (int k = 0; k < VERIFY_KINDS; k++)
 		if (count(r, (verify_kind)k))
-			printf(", %d %s", count(r, (verify_kind)k), kinds[k]);
+			text = arena_printf(a, "%s, %d %s", text,
+					    count(r, (verify_kind)k), kinds[k]);
 	if (r->shapes == 0)
-		printf(": no shapes were found that suit it");
-	putchar('\n');
+		text = arena_printf(a, "%s: no shapes were found that suit it",
+				    text);
+	text_wrap(stdout, text, 0, 4);
 	for (int i = 0; i < r->nfindings; i++)
-		print_finding(&r->findings[i]);
+		print_finding(a, &r->findings[i]);
 }
 
 static json_t *json_finding(const verify_finding *f)
@@ -177,7 +180,7 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 		if (r->json)
 			json_array_append_new(all, json_result(&one));
 		else
-			print_result(&one);
+			print_result(a, &one);
 		arena_free(a);
 	}
 	bool bad = t.found[VERIFY_WRONG] || t.untried ||
@@ -197,8 +200,9 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 				     t.found[VERIFY_MISSED], "wide",
 				     t.found[VERIFY_WIDE], "verified", !bad));
 	else
-		printf("%d %s, %d %s, %lld %s as defined, %d %s passed; %d "
-		       "wrong, %d missed, %d wide%s\n", t.operators,
+		text_wrap(stdout, arena_printf(
+		       d->arena, "%d %s, %d %s, %lld %s as defined, %d %s "
+		       "passed; %d wrong, %d missed, %d wide%s", t.operators,
 		       plural(t.operators, "operator", "operators"), t.shapes,
 		       plural(t.shapes, "shape", "shapes"),
 		       (long long)t.elements,
@@ -206,7 +210,7 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 		       plural(t.strategies, "strategy", "strategies"),
 		       t.found[VERIFY_WRONG],
 		       t.found[VERIFY_MISSED], t.found[VERIFY_WIDE],
-		       unchecked);
+		       unchecked), 0, 4);
 	if (!r->json)
 		json_decref(all);
 	return printed != CLI_OK ? printed : bad ? CLI_DIFFERENCE : CLI_OK;
@@ -242,11 +246,11 @@ cli_status command_verify(driver *d, int argc, char **argv)
 		  "the number of shapes for each operator (25)", &r.trials,
 		  .min = 1, .max = 100000 },
 		{ CLI_FLAG, 0, "strict", NULL,
-		  "end with status 5 if a strategy is missed, a region is\n"
+		  "end with status 5 if a strategy is missed, a region is "
 		  "too large, or a gradient is compared nowhere, too",
 		  &r.strict },
 		{ CLI_FLAG, 0, "gradients", NULL,
-		  "compare the derived gradients with differences, and in\n"
+		  "compare the derived gradients with differences, and in "
 		  "f32, bf16 and f16 with those in f64, too",
 		  &r.gradients },
 		DRIVER_OPTION_JSON(&r.json),

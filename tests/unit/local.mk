@@ -13,6 +13,9 @@ endif
 unit_tests += %D%/test_cli
 %C%_test_cli_LDADD = base/libbase.a $(unit_libs)
 
+unit_tests += %D%/test_text
+%C%_test_text_LDADD = base/libbase.a $(unit_libs)
+
 unit_tests += %D%/test_units
 %C%_test_units_LDADD = base/libbase.a $(unit_libs)
 
