@@ -157,16 +157,18 @@ void coverage_text(arena *a, const coverage *c)
 	print_ops(a, c);
 	for (int i = 0; i < c->whole.n; i++) {
 		const coverage_whole *w = &c->whole.at[i];
-		printf("%s%s (%s) is whole: %s; %s to fetch, %s computed "
-		       "again\n", i ? "" : "\n", w->node->name, w->node->op,
-		       w->why, plan_bytes_text(a, w->fetched),
-		       plan_bytes_text(a, w->repeated));
+		text_wrap(stdout, arena_printf(
+			a, "%s%s (%s) is whole: %s; %s to fetch, %s computed "
+			"again", i ? "" : "\n", w->node->name, w->node->op,
+			w->why, plan_bytes_text(a, w->fetched),
+			plan_bytes_text(a, w->repeated)), 0, 4);
 	}
 	for (int i = 0; i < c->survey.unsupported.n; i++) {
 		const survey_node *n = &c->survey.unsupported.at[i];
-		printf("%s%s (%s) is unsupported: %s; it reads %s and makes "
-		       "%s\n", i ? "" : "\n", n->name, n->op, n->why,
-		       plan_bytes_text(a, n->input_bytes),
-		       plan_bytes_text(a, n->output_bytes));
+		text_wrap(stdout, arena_printf(
+			a, "%s%s (%s) is unsupported: %s; it reads %s and "
+			"makes %s", i ? "" : "\n", n->name, n->op, n->why,
+			plan_bytes_text(a, n->input_bytes),
+			plan_bytes_text(a, n->output_bytes)), 0, 4);
 	}
 }

@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/driver.h"
 #include "compiler/driver/plan_make.h"
@@ -134,12 +136,47 @@ static json_t *diff_json(const differ *d, const differences *tensors,
 			 differences_json(operators));
 }
 
-static void print_differences(const char *what, const differences *all)
+static const char *or_nothing(const char *text)
 {
+	return text ? text : "nothing";
+}
+
+static bool is_like(const difference *x, const difference *y)
+{
+	return !strcmp(or_nothing(x->was), or_nothing(y->was)) &&
+	       !strcmp(or_nothing(x->is), or_nothing(y->is));
+}
+
+/* The names that change as the one at `first' does; they are marked. */
+static void print_names(const differences *all, int first, bool *printed)
+{
+	char *names = NULL;
+	size_t size;
+	FILE *to = open_memstream(&names, &size);
+	for (int i = first; to && i < all->n; i++) {
+		if (printed[i] || !is_like(&all->at[i], &all->at[first]))
+			continue;
+		printed[i] = true;
+		fprintf(to, "%s%s", i > first ? ", " : "", all->at[i].name);
+	}
+	if (!to || fclose(to))
+		abort();
+	text_indented(stdout, names, 2);
+	free(names);
+}
+
+/* The differences, grouped by what becomes what. */
+static void print_differences(arena *a, const char *what,
+			      const differences *all)
+{
+	bool *printed = ARENA_ARRAY(a, bool, all->n);
 	for (int i = 0; i < all->n; i++) {
 		const difference *x = &all->at[i];
-		printf("%s%s: %s -> %s\n", i ? "" : what, x->name,
-		       x->was ? x->was : "nothing", x->is ? x->is : "nothing");
+		if (printed[i])
+			continue;
+		printf("\n%s: %s -> %s\n", what, or_nothing(x->was),
+		       or_nothing(x->is));
+		print_names(all, i, printed);
 	}
 }
 
@@ -161,8 +198,8 @@ static void print_text(const differ *d, const differences *tensors,
 	       units_seconds(lower_seconds(p, d->machine)).text,
 	       units_seconds(lower_seconds(q, d->machine)).text,
 	       d->machine->name);
-	print_differences("\ntensors\n", tensors);
-	print_differences("\noperators\n", operators);
+	print_differences(a, "tensors", tensors);
+	print_differences(a, "operators", operators);
 }
 
 cli_status command_diff(driver *d, int argc, char **argv)

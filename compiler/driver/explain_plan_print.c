@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "compiler/driver/plan_print.h"
 
 enum { MOST_NEIGHBOURS_SHOWN = 8 };
@@ -85,17 +86,18 @@ static void print_neighbour(arena *a, const plan_reasons *r, int axis,
 {
 	const node *n = &r->graph->nodes[x->node];
 	const plan_step *s = &r->steps[axis];
-	const char *by = variable_of(r, x->node, axis), *gap = "";
-	printf("    %s (%s), %s%s: ", n->name, n->op, by ? "by " : "whole",
-	       by ? by : "");
+	const char *by = variable_of(r, x->node, axis), *gap = " ";
+	const char *text = arena_printf(a, "%s (%s), %s%s:", n->name, n->op,
+					by ? "by " : "whole", by ? by : "");
 	for (int i = 0; i < s->nchoices; i++) {
 		if (x->bytes[i] < 0)
 			continue;
-		printf("%s%s %s", gap, dim_text(a, s->choices[i].dim),
-		       plan_bytes_text(a, x->bytes[i]));
+		text = arena_printf(a, "%s%s%s %s", text, gap,
+				    dim_text(a, s->choices[i].dim),
+				    plan_bytes_text(a, x->bytes[i]));
 		gap = ", ";
 	}
-	printf("\n");
+	text_indented(stdout, text, 4);
 }
 
 static void print_neighbours(arena *a, const plan_reasons *r, int axis)
@@ -117,14 +119,16 @@ static void print_neighbours(arena *a, const plan_reasons *r, int axis)
 		       r->nneighbours - n == 1 ? "" : "s");
 }
 
-static void print_undivided(const plan_reasons *r)
+static void print_undivided(arena *a, const plan_reasons *r)
 {
+	if (r->undivided.n)
+		puts("\noperators that cannot be divided");
 	for (int i = 0; i < r->undivided.n; i++) {
 		const plan_undivided *x = &r->undivided.at[i];
 		const node *n = &r->graph->nodes[x->node];
-		printf("%s  %s (%s) by %s: %s\n",
-		       i ? "" : "\noperators that cannot be divided\n",
-		       n->name, n->op, x->variable, x->why);
+		text_indented(stdout, arena_printf(a, "%s (%s) by %s: %s",
+						   n->name, n->op,
+						   x->variable, x->why), 2);
 	}
 }
 
@@ -138,7 +142,7 @@ void explain_plan_text(arena *a, const plan_reasons *r)
 		print_choices(a, r, i);
 		print_neighbours(a, r, i);
 	}
-	print_undivided(r);
+	print_undivided(a, r);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
