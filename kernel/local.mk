@@ -6,9 +6,12 @@ noinst_LIBRARIES += %D%/libkernel.a
 	%D%/elem.c %D%/elem.h \
 	%D%/epilogue.c %D%/epilogue.h \
 	%D%/eval.c %D%/eval.h \
+	%D%/fold.c %D%/fold.h \
 	%D%/functions.def \
 	%D%/index_compile.c \
+	%D%/index_division.c \
 	%D%/index_interval.c %D%/index_interval.h \
+	%D%/index_sum.c %D%/index_sum.h \
 	%D%/kernel.c %D%/kernel.h \
 	%D%/linearity.c %D%/linearity.h \
 	%D%/monotone.c %D%/monotone.h \
