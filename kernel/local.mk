@@ -6,6 +6,8 @@ noinst_LIBRARIES += %D%/libkernel.a
 	%D%/elem.c %D%/elem.h \
 	%D%/epilogue.c %D%/epilogue.h \
 	%D%/eval.c %D%/eval.h \
+	%D%/eval_expr.c %D%/eval_expr.h \
+	%D%/eval_opaque.c \
 	%D%/fold.c %D%/fold.h \
 	%D%/functions.def \
 	%D%/index_compile.c \
