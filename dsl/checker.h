@@ -2,7 +2,7 @@
  *
  * A check is a row of the table in check.c: a function that reports and
  * returns nothing; it runs when the checks that it needs found no error.
- * check_scope.c resolves the names of bodies; the checks behind it look at
+ * check_name.c resolves the names of bodies; the checks behind it look at
  * ast_expr.symbol. */
 #ifndef TDL_DSL_CHECKER_H
 #define TDL_DSL_CHECKER_H
@@ -135,6 +135,17 @@ etype check_declared_type(const ast_type *t);
 /* ---- check_scope.c ------------------------------------------------------ */
 
 void check_scopes(checker *c);
+/* A lambda, whose variables run over the dimensions of the result, if there is
+ * one. */
+void check_lambda(checker *c, ast_expr *e, const ast_tensor *result);
+
+/* ---- check_name.c ------------------------------------------------------- */
+
+/* The symbol that a name means here, a variable before all others; NULL if
+ * nothing binds it. */
+ast_symbol *check_find(const checker *c, const char *name);
+/* The body of a lambda: an expression that may name anything. */
+void check_lambda_body(checker *c, ast_expr *e);
 /* An expression of sizes and attributes alone. */
 void check_constant(checker *c, ast_expr *e);
 /* Whether a pack is one, and its selector is. */

@@ -9,6 +9,7 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 	%D%/check_call.c \
 	%D%/check_extent.c \
 	%D%/check_model.c \
+	%D%/check_name.c \
 	%D%/check_onnx.c \
 	%D%/check_read.c \
 	%D%/check_scope.c \

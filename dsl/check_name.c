@@ -1,0 +1,549 @@
+/* Names in an expression: what each of them means there, and whether it fits
+ * its place.  Sets ast_expr.symbol, on which the later checks build. */
+#include "config.h"
+
+#include <string.h>
+
+#include "dsl/checker.h"
+
+/* The place of an expression, which decides what it may name. */
+typedef enum place {
+	PLACE_VALUE,	/* in a lambda: sizes, attributes, variables, reads */
+	PLACE_CONSTANT, /* an extent, a size: no variables, no tensors */
+} place;
+
+static void walk(checker *c, ast_expr *e, place where);
+
+/* ---- names -------------------------------------------------------------- */
+
+static ast_symbol *find_var(const checker *c, const char *name)
+{
+	for (int i = c->vars.n - 1; i >= 0; i--)
+		if (c->vars.at[i]->name == name)
+			return c->vars.at[i];
+	return NULL;
+}
+
+ast_symbol *check_find(const checker *c, const char *name)
+{
+	ast_symbol *s = find_var(c, name);
+	return s ? s : strmap_get(c->names, name);
+}
+
+/* The symbol of a name, marked as used; NULL, with an error, if unbound: one
+ * for all its uses. */
+static ast_symbol *resolve(checker *c, ast_expr *e)
+{
+	e->symbol = check_find(c, e->name);
+	if (e->symbol) {
+		e->symbol->used = true;
+		return e->symbol;
+	}
+	c->failed = true;
+	if (strmap_get(c->unbound, e->name))
+		return NULL;
+	strmap_put(c->unbound, e->name, (void *)e->name);
+	check_error(c, DIAG_UNBOUND_INDEX, e->at, "nothing binds '%s' here",
+		    e->name);
+	if (strmap_get(c->packs, e->name))
+		diag_note(c->sink, NOWHERE, "a pack is written '..%s'",
+			  e->name);
+	else if (c->in_signature)
+		diag_note(c->sink, NOWHERE,
+			  "a size is bound where it is a whole dimension of a "
+			  "parameter, as in x[%s]",
+			  e->name);
+	return NULL;
+}
+
+static void walk_name(checker *c, ast_expr *e, place where)
+{
+	const ast_symbol *s = resolve(c, e);
+	if (!s)
+		return;
+	bool known = s->kind != SYM_VAR && s->kind != SYM_TENSOR;
+	if (where == PLACE_CONSTANT && !known)
+		check_error(c, DIAG_NOT_CONSTANT, e->at,
+			    "'%s' is not known when planning; only sizes and "
+			    "attributes can stand here",
+			    e->name);
+	else if (s->kind == SYM_TENSOR)
+		check_rank(c, e->at, e->name, NULL, 0, s->dims, s->ndims);
+	else if (s->kind == SYM_ATTR && s->attr->is_list)
+		check_error(c, DIAG_BAD_INDEX, e->at,
+			    "'%s' is a list; one element is '%s[0]'", e->name,
+			    e->name);
+}
+
+/* ---- packs -------------------------------------------------------------- */
+
+/* Whether a symbol is a broadcast parameter, and if so over which pack. */
+static const char *broadcast_over(const ast_symbol *s)
+{
+	for (int i = 0; s && s->kind == SYM_TENSOR && s->broadcast &&
+			i < s->ndims; i++)
+		if (s->dims[i] && s->dims[i]->kind == AST_PACK)
+			return s->dims[i]->pack->name;
+	return NULL;
+}
+
+static void check_selector(checker *c, const ast_pack *p, ast_expr *sel)
+{
+	if (sel->kind == AST_LIST) {
+		for (int i = 0; i < sel->nargs; i++)
+			walk(c, sel->args[i], PLACE_CONSTANT);
+		return;
+	}
+	if (sel->kind != AST_NAME) {
+		walk(c, sel, PLACE_CONSTANT);
+		return;
+	}
+	const ast_symbol *s = resolve(c, sel);
+	if (!s || s->kind == SYM_SIZE || s->kind == SYM_CONST)
+		return;
+	if (p->kind != PACK_PERM && broadcast_over(s) == p->name)
+		return;
+	if (s->kind != SYM_ATTR ||
+	    (s->attr->type != ATTR_AXIS && s->attr->type != ATTR_INT))
+		check_error(c, DIAG_BAD_AXIS, sel->at,
+			    "axes are an attribute of type axis or int, '%s' "
+			    "is none",
+			    sel->name);
+}
+
+void check_pack(checker *c, const ast_pack *p, range at)
+{
+	if (p->kind == PACK_CALL) {
+		check_error(c, DIAG_BAD_INDEX, at,
+			    "'..%s()' stands in the index of a read only",
+			    p->sel->name);
+		return;
+	}
+	ast_symbol *s = strmap_get(c->names, p->name);
+	bool attr = s && s->kind == SYM_ATTR && s->attr->is_list &&
+		    s->attr->type == ATTR_INT;
+	bool own = broadcast_over(s) && p->kind == PACK_ALL;
+	if (attr || own)
+		s->used = true;
+	else if (!strmap_get(c->packs, p->name))
+		check_error(c, DIAG_UNBOUND_PACK, at,
+			    "no parameter binds the pack '..%s', nor is there "
+			    "an attribute '%s: int[]'",
+			    p->name, p->name);
+	if (!p->sel)
+		return;
+	check_selector(c, p, p->sel);
+	const ast_symbol *axes = p->sel->symbol;
+	if (p->kind == PACK_PERM && axes && axes->kind == SYM_ATTR &&
+	    !axes->attr->is_list)
+		check_error(c, DIAG_BAD_AXIS, p->sel->at,
+			    "a permutation is a list, '%s' is none",
+			    axes->name);
+}
+
+/* ---- indices ------------------------------------------------------------ */
+
+static void walk_unravel(checker *c, const ast_expr *item)
+{
+	ast_expr *call = item->pack->sel;
+	if (strcmp(call->name, "unravel") || call->nargs != 1 ||
+	    call->nnamed || call->open_named) {
+		check_error(c, DIAG_BAD_INDEX, item->at,
+			    "of functions only '..unravel(position)' stands "
+			    "for indices");
+		return;
+	}
+	walk(c, call->args[0], PLACE_VALUE);
+}
+
+/* One index; slices says whether ':' may be one. */
+static void walk_item(checker *c, ast_expr *item, bool slices)
+{
+	if (item->kind == AST_SLICE) {
+		if (!slices)
+			check_error(c, DIAG_BAD_INDEX, item->at,
+				    "':' takes a whole dimension, in the "
+				    "slices of opaque functions only");
+		return;
+	}
+	if (item->kind != AST_PACK) {
+		walk(c, item, PLACE_VALUE);
+		return;
+	}
+	if (item->pack->kind == PACK_CALL) {
+		walk_unravel(c, item);
+		return;
+	}
+	check_pack(c, item->pack, item->at);
+	if (!c->failed)
+		check_bound(c, item);
+}
+
+static void walk_items(checker *c, ast_expr *e, bool slices)
+{
+	for (int i = 1; i < e->nargs; i++)
+		walk_item(c, e->args[i], slices);
+}
+
+/* pads[0] */
+static void walk_element(checker *c, ast_expr *e)
+{
+	const ast_attr *a = e->args[0]->symbol->attr;
+	if (!a->is_list || e->nargs != 2) {
+		check_error(c, DIAG_BAD_INDEX, e->at,
+			    a->is_list ? "'%s' has one index"
+				       : "'%s' is no list",
+			    a->name);
+		return;
+	}
+	ast_expr *i = e->args[1];
+	if (i->kind == AST_PACK || i->kind == AST_SLICE) {
+		check_error(c, DIAG_BAD_INDEX, i->at,
+			    "an element of '%s' has a number", a->name);
+		return;
+	}
+	walk(c, i, PLACE_CONSTANT);
+	if (i->kind == AST_INT && a->length >= 0 && i->i >= a->length)
+		check_error(c, DIAG_BAD_INDEX, i->at,
+			    "element %lld of '%s', which has %d",
+			    (long long)i->i, a->name, a->length);
+	if (i->kind == AST_UNARY && i->op == OP_NEG)
+		check_error(c, DIAG_BAD_INDEX, i->at,
+			    "elements are counted from 0");
+}
+
+/* ---- opaque functions --------------------------------------------------- */
+
+static void walk_slice(checker *c, ast_expr *arg, const ast_tensor *param)
+{
+	ast_expr *base = arg->kind == AST_INDEX ? arg->args[0] : arg;
+	const ast_symbol *s = base->kind == AST_NAME ? resolve(c, base) : NULL;
+	if (!s || s->kind != SYM_TENSOR || s->broadcast) {
+		if (s || base->kind != AST_NAME)
+			check_error(c, DIAG_BAD_CALL, arg->at,
+				    "an opaque function takes slices of "
+				    "tensors that are not broadcast");
+		return;
+	}
+	if (arg->kind == AST_NAME) {
+		check_rank(c, arg->at, param->name, NULL, 0, s->dims,
+			   s->ndims < 0 ? -1 : s->ndims - param->ndims);
+		return;
+	}
+	walk_items(c, arg, true);
+	if (c->failed)
+		return;
+	check_rank(c, arg->at, s->name, arg->args + 1, arg->nargs - 1, s->dims,
+		   s->ndims);
+	if (c->failed)
+		return;
+	int whole = 0;
+	for (int i = 1; i < arg->nargs; i++)
+		whole += arg->args[i]->kind == AST_SLICE;
+	if (whole != param->ndims)
+		check_error(c, DIAG_WRONG_RANK, arg->at,
+			    "this slice has %d dimension%s, '%s' has %d",
+			    whole, whole == 1 ? "" : "s", param->name,
+			    param->ndims);
+}
+
+/* cholesky(a[b, :, :])[i, j] */
+static void walk_opaque(checker *c, ast_expr *e, const ast_opaque *f)
+{
+	const ast_expr *call = e->args[0];
+	if (f->faulty) {
+		c->failed = true;
+		return;
+	}
+	if (call->nargs != f->nparams || call->open_named ||
+	    (call->nnamed && !f->nattrs)) {
+		check_error(c, DIAG_BAD_CALL, check_call_at(call),
+			    "'%s' takes %d slice%s and %s", f->name,
+			    f->nparams, f->nparams == 1 ? "" : "s",
+			    f->nattrs ? "its attributes" : "nothing else");
+		return;
+	}
+	check_call_attrs(c, call, f->name, f->attrs, f->nattrs);
+	for (int i = 0; i < call->nargs; i++)
+		walk_slice(c, call->args[i], &f->params[i]);
+	if (c->failed)
+		return;
+	walk_items(c, e, false);
+	if (!c->failed)
+		check_rank(c, e->at, f->results[0].name, e->args + 1,
+			   e->nargs - 1,
+			   (const ast_expr *const *)f->results[0].dims,
+			   f->results[0].ndims);
+}
+
+/* ---- functions that are none ------------------------------------------- */
+
+static void say_unknown_function(checker *c, const ast_expr *e)
+{
+	if (strmap_get(c->modules->opaques, e->name))
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "what the opaque function '%s' returns is read at "
+			    "an index, as in %s(..)[i]",
+			    e->name, e->name);
+	else if (strmap_get(c->modules->ops, e->name))
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "'%s' is an operator, of whole tensors; it is "
+			    "called in a 'let' before the lambda",
+			    e->name);
+	else if (check_is_missing(c->modules, e->name))
+		c->failed = true;
+	else
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "there is no function '%s'", e->name);
+}
+
+/* ---- reads -------------------------------------------------------------- */
+
+static void walk_index(checker *c, ast_expr *e, place where)
+{
+	ast_expr *base = e->args[0];
+	const ast_opaque *f = base->kind == AST_CALL
+				      ? strmap_get(c->modules->opaques,
+						   base->name)
+				      : NULL;
+	const ast_symbol *s = base->kind == AST_NAME ? resolve(c, base) : NULL;
+	if (s && s->kind == SYM_ATTR) {
+		walk_element(c, e);
+		return;
+	}
+	if (!f && !s && base->kind == AST_NAME)
+		return;
+	if (!f && base->kind == AST_CALL &&
+	    !builtin_find(BUILTIN_SCALAR, base->name)) {
+		say_unknown_function(c, base);
+		return;
+	}
+	if (!f && (!s || s->kind != SYM_TENSOR)) {
+		check_error(c, DIAG_BAD_INDEX, base->at,
+			    "only a tensor or a list can be indexed");
+		return;
+	}
+	if (where == PLACE_CONSTANT) {
+		check_error(c, DIAG_NOT_CONSTANT, e->at,
+			    "what is read is not known when planning; only "
+			    "sizes and attributes can stand here");
+		return;
+	}
+	if (f) {
+		walk_opaque(c, e, f);
+		return;
+	}
+	walk_items(c, e, false);
+	if (!c->failed)
+		check_rank(c, e->at, s->name, e->args + 1, e->nargs - 1,
+			   s->dims, s->ndims);
+}
+
+static void walk_guard(checker *c, ast_expr *e, place where)
+{
+	const ast_expr *read = e->args[0];
+	bool tensor = read->kind == AST_INDEX &&
+		      read->args[0]->kind == AST_NAME;
+	if (tensor) {
+		const ast_symbol *s = check_find(c, read->args[0]->name);
+		tensor = !s || s->kind == SYM_TENSOR;
+	}
+	if (!tensor) {
+		check_error(c, DIAG_BAD_INDEX, read->at,
+			    "'else' guards one read of a tensor, as in "
+			    "(x[i] else 0)");
+		return;
+	}
+	walk(c, e->args[0], where);
+	walk(c, e->args[1], PLACE_CONSTANT);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+static void walk_reducer(checker *c, ast_expr *e, const builtin *r,
+			 place where)
+{
+	if (e->nargs != 1 || e->nnamed || e->open_named ||
+	    e->args[0]->kind != AST_LAMBDA) {
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "'%s' takes one lambda, as in %s(lambda i: x[i])",
+			    r->name, r->name);
+		return;
+	}
+	if (where == PLACE_CONSTANT) {
+		check_error(c, DIAG_NOT_CONSTANT, e->at,
+			    "a reduction is not known when planning");
+		return;
+	}
+	const ast_expr *lambda = e->args[0];
+	if (r->rule == RULE_WHERE && lambda->nvars != 1)
+		check_error(c, DIAG_BAD_CALL, lambda->at,
+			    "'%s' reduces over one variable, this lambda has "
+			    "%d",
+			    r->name, lambda->nvars);
+	check_lambda(c, e->args[0], NULL);
+}
+
+static void walk_cast(checker *c, ast_expr *e, place where)
+{
+	walk(c, e->args[0], where);
+	ast_expr *to = e->args[1];
+	if (to->kind == AST_NAME && dtype_parse(to->name) != DT_NONE)
+		return;
+	const ast_symbol *s =
+		to->kind == AST_NAME ? check_find(c, to->name) : NULL;
+	if (s && (s->kind == SYM_TENSOR ||
+		  (s->kind == SYM_ATTR && s->attr->type == ATTR_TYPE))) {
+		resolve(c, to);
+		return;
+	}
+	check_error(c, DIAG_UNKNOWN_TYPE, to->at,
+		    "an element type is expected here, as in cast(x, f32), or "
+		    "a tensor that has it");
+}
+
+static void walk_arguments(checker *c, ast_expr *e, const builtin *f,
+			   place where)
+{
+	if (f->rule == RULE_CAST || f->rule == RULE_BITCAST ||
+	    f->rule == RULE_SATURATE) {
+		walk_cast(c, e, where);
+		return;
+	}
+	if (f->rule == RULE_LENGTH) {
+		const ast_expr *l = e->args[0];
+		if (l->kind == AST_NAME && check_find_attr(c, l->name))
+			resolve(c, e->args[0]);
+		else
+			check_error(c, DIAG_BAD_CALL, l->at,
+				    "'len' takes an attribute that is a list");
+		return;
+	}
+	if (f->rule == RULE_POINTS) {
+		const ast_expr *d = e->args[0];
+		if (d->kind == AST_PACK)
+			check_pack(c, d->pack, d->at);
+		else
+			check_error(c, DIAG_BAD_CALL, d->at,
+				    "'%s' takes dimensions of a pack, as in "
+				    "%s(..d)",
+				    e->name, e->name);
+		return;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (f->rule == RULE_POSITION)
+			walk_item(c, e->args[i], false);
+		else
+			walk(c, e->args[i], where);
+}
+
+static void walk_call(checker *c, ast_expr *e, place where)
+{
+	const builtin *f = builtin_find(BUILTIN_REDUCER, e->name);
+	if (f) {
+		walk_reducer(c, e, f, where);
+		return;
+	}
+	f = builtin_find(BUILTIN_SCALAR, e->name);
+	if (!f) {
+		say_unknown_function(c, e);
+		return;
+	}
+	if (e->nargs < f->least || e->nargs > f->most) {
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "'%s' takes %s%d argument%s, not %d", f->name,
+			    f->least < f->most ? "at least " : "", f->least,
+			    f->least == 1 ? "" : "s", e->nargs);
+		return;
+	}
+	if (e->nnamed || e->open_named) {
+		check_error(c, DIAG_BAD_CALL, check_call_at(e),
+			    "'%s' has no attributes", f->name);
+		return;
+	}
+	walk_arguments(c, e, f, where);
+}
+
+/* ---- expressions -------------------------------------------------------- */
+
+static const char *misplaced(ast_kind kind)
+{
+	switch (kind) {
+	case AST_FAMILY:
+		return "only models, defs and entries have families of names";
+	case AST_LIST:
+		return "a list stands for an attribute's value or for axes, "
+		       "not for a number";
+	case AST_SLICE:
+		return "':' stands in the slices of an opaque function only";
+	case AST_PACK:
+		return "a pack stands in an index, a lambda's variables or "
+		       "dimensions, not for a number";
+	default:
+		return "a lambda is a result, the value of a 'let', or the "
+		       "argument of a reducer";
+	}
+}
+
+/* A division of whole numbers, among constants. */
+static void check_divisor(checker *c, const ast_expr *e)
+{
+	const ast_expr *d = e->args[1];
+	bool divides = e->op == OP_DIV || e->op == OP_MOD;
+	bool negative = d->kind == AST_UNARY && d->op == OP_NEG &&
+			d->args[0]->kind == AST_INT;
+	bool zero = d->kind == AST_INT && d->i == 0;
+	if (divides && e->args[0]->kind != AST_FLOAT && (negative || zero))
+		check_error(c, DIAG_BAD_DIVISOR, d->at,
+			    "an integer is divided by a positive one only");
+}
+
+static void walk(checker *c, ast_expr *e, place where)
+{
+	switch (e->kind) {
+	case AST_INT:
+	case AST_FLOAT:
+	case AST_STRING:
+	case AST_BOOL:
+		return;
+	case AST_NAME:
+		walk_name(c, e, where);
+		return;
+	case AST_INDEX:
+		walk_index(c, e, where);
+		return;
+	case AST_GUARD:
+		walk_guard(c, e, where);
+		return;
+	case AST_CALL:
+		walk_call(c, e, where);
+		return;
+	case AST_BINARY:
+		if (where == PLACE_CONSTANT)
+			check_divisor(c, e);
+		/* fall through */
+	case AST_UNARY:
+	case AST_IF:
+		for (int i = 0; i < e->nargs; i++)
+			walk(c, e->args[i], where);
+		return;
+	case AST_FAMILY:
+	case AST_LIST:
+	case AST_SLICE:
+	case AST_PACK:
+	case AST_LAMBDA:
+		check_error(c, DIAG_BAD_INDEX, e->at, "%s",
+			    misplaced(e->kind));
+		return;
+	}
+}
+
+void check_lambda_body(checker *c, ast_expr *e)
+{
+	walk(c, e, PLACE_VALUE);
+}
+
+void check_constant(checker *c, ast_expr *e)
+{
+	walk(c, e, PLACE_CONSTANT);
+}
