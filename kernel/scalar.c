@@ -242,29 +242,10 @@ static double softplus(double x)
 	return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
-double scalar_float(fn f, double x, double y)
+/* The functions that the C library computes. */
+static double elementary(fn f, double x, double y)
 {
 	switch (f) {
-	case FN_ADD:
-		return x + y;
-	case FN_SUB:
-		return x - y;
-	case FN_MUL:
-		return x * y;
-	case FN_DIV:
-		return x / y;
-	case FN_MOD:
-		return float_mod(x, y);
-	case FN_NEG:
-		return -x;
-	case FN_MIN:
-		return float_min(x, y);
-	case FN_MAX:
-		return float_max(x, y);
-	case FN_ABS:
-		return fabs(x);
-	case FN_SIGN:
-		return isnan(x) ? x : (x > 0) - (x < 0);
 	case FN_FLOOR:
 		return floor(x);
 	case FN_CEIL:
@@ -319,6 +300,34 @@ double scalar_float(fn f, double x, double y)
 		return fmod(x, y);
 	default:
 		return scalar_test(f, x, y);
+	}
+}
+
+double scalar_float(fn f, double x, double y)
+{
+	switch (f) {
+	case FN_ADD:
+		return x + y;
+	case FN_SUB:
+		return x - y;
+	case FN_MUL:
+		return x * y;
+	case FN_DIV:
+		return x / y;
+	case FN_MOD:
+		return float_mod(x, y);
+	case FN_NEG:
+		return -x;
+	case FN_MIN:
+		return float_min(x, y);
+	case FN_MAX:
+		return float_max(x, y);
+	case FN_ABS:
+		return fabs(x);
+	case FN_SIGN:
+		return isnan(x) ? x : (x > 0) - (x < 0);
+	default:
+		return elementary(f, x, y);
 	}
 }
 
