@@ -3,131 +3,20 @@
  * pass here. */
 #include "config.h"
 
-#include <string.h>
-
 #include "dsl/checker.h"
 
 static etype type_of(checker *c, const ast_expr *e);
 
-static etype exact(dtype t)
-{
-	return (etype){ .kind = TY_EXACT, .exact = t };
-}
-
-static const etype unknown = { .kind = TY_UNKNOWN };
-static const etype faulty = { .kind = TY_FAULTY };
-
-/* A noun phrase for messages, to follow "this is". */
-static const char *type_text(checker *c, etype t)
-{
-	switch (t.kind) {
-	case TY_INT:
-		return "a whole number";
-	case TY_FLOAT:
-		return "a fraction";
-	case TY_STRING:
-		return "a string";
-	case TY_SHARED:
-		return "of the type that tensors without one share";
-	case TY_ANY_INT:
-		return "of type int";
-	case TY_ANY_FLOAT:
-		return "of type float";
-	case TY_EXACT:
-		return arena_printf(c->tmp, "of type %s", dtype_name(t.exact));
-	case TY_ATTR:
-		return arena_printf(c->tmp, "of type %s", t.name);
-	case TY_UNKNOWN:
-	case TY_FAULTY:
-		break;
-	}
-	return "of an unknown type";
-}
-
-/* ---- kinds -------------------------------------------------------------- */
-
-static bool is_bool(etype t)
-{
-	return t.kind == TY_EXACT && t.exact == DT_BOOL;
-}
-
-/* Whether a value of the type can be a float, an integer, a number. */
-static bool may_be_float(etype t)
-{
-	return t.kind == TY_EXACT ? dtype_is_float(t.exact)
-				  : t.kind != TY_ANY_INT && t.kind != TY_STRING;
-}
-
-static bool may_be_int(etype t)
-{
-	return t.kind == TY_EXACT ? dtype_is_int(t.exact)
-				  : t.kind != TY_ANY_FLOAT &&
-					    t.kind != TY_FLOAT &&
-					    t.kind != TY_STRING;
-}
-
-static bool may_be_bool(etype t)
-{
-	return is_bool(t) || t.kind == TY_UNKNOWN || t.kind == TY_FAULTY ||
-	       t.kind == TY_ATTR || t.kind == TY_SHARED;
-}
-
-static bool is_constant(etype t)
-{
-	return t.kind == TY_INT || t.kind == TY_FLOAT;
-}
-
-/* Whether only expansion can tell the type. */
-static bool is_open(etype t)
-{
-	return t.kind == TY_UNKNOWN || t.kind == TY_ATTR;
-}
-
-/* The type that two values have in common; false if there is none. */
-static bool unify(etype x, etype y, etype *r)
-{
-	*r = x;
-	if (x.kind == TY_FAULTY || y.kind == TY_FAULTY) {
-		*r = faulty;
-		return true;
-	}
-	if (is_constant(x) && !is_constant(y)) {
-		*r = y;
-		return x.kind == TY_INT ? may_be_int(y) || may_be_float(y)
-					: may_be_float(y);
-	}
-	if (is_constant(y))
-		return is_constant(x) ? x.kind == TY_FLOAT ||
-						((*r = y), true)
-				      : unify(y, x, r);
-	if (is_open(x) || is_open(y)) {
-		if (is_open(x))
-			*r = y;
-		return true;
-	}
-	if (x.kind == y.kind)
-		return x.kind != TY_EXACT || x.exact == y.exact;
-	if (x.kind == TY_EXACT && y.kind != TY_SHARED)
-		return unify(y, x, r);
-	if (x.kind == TY_ANY_INT || x.kind == TY_ANY_FLOAT) {
-		*r = y;
-		return y.kind == TY_EXACT &&
-		       (x.kind == TY_ANY_INT ? dtype_is_int(y.exact)
-					     : dtype_is_float(y.exact));
-	}
-	return false;
-}
-
 static etype agree(checker *c, etype x, etype y, range at, const char *what)
 {
 	etype r;
-	if (unify(x, y, &r))
+	if (etype_unify(x, y, &r))
 		return r;
 	check_error(c, DIAG_TYPE_MISMATCH, at,
 		    "the %s have different types: one is %s, another %s; "
 		    "cast(.., TYPE) converts",
-		    what, type_text(c, x), type_text(c, y));
-	return faulty;
+		    what, etype_text(c, x), etype_text(c, y));
+	return etype_faulty;
 }
 
 /* t, if it fits. */
@@ -136,22 +25,22 @@ static etype want(checker *c, bool fits, range at, const char *what, etype t)
 	if (fits || t.kind == TY_FAULTY)
 		return t;
 	check_error(c, DIAG_TYPE_MISMATCH, at,
-		    "%s is expected here, this is %s", what, type_text(c, t));
-	return faulty;
+		    "%s is expected here, this is %s", what, etype_text(c, t));
+	return etype_faulty;
 }
 
 /* The type of an operation on x and y, or on x alone, if both are sound. */
 static etype made_of(etype r, etype x, etype y)
 {
-	return x.kind == TY_FAULTY || y.kind == TY_FAULTY ? faulty : r;
+	return x.kind == TY_FAULTY || y.kind == TY_FAULTY ? etype_faulty : r;
 }
 
 static etype condition(checker *c, const ast_expr *e)
 {
 	etype t = type_of(c, e);
 	bool number = e->kind == AST_BINARY && e->op <= OP_MOD;
-	t = want(c, may_be_bool(t) && !number, e->at, "a condition", t);
-	return made_of(exact(DT_BOOL), t, t);
+	t = want(c, etype_may_be_bool(t) && !number, e->at, "a condition", t);
+	return made_of(etype_exact(DT_BOOL), t, t);
 }
 
 /* ---- operators ---------------------------------------------------------- */
@@ -159,16 +48,16 @@ static etype condition(checker *c, const ast_expr *e)
 static etype arithmetic(checker *c, const ast_expr *e)
 {
 	etype x = type_of(c, e->args[0]), y = type_of(c, e->args[1]);
-	x = want(c, may_be_int(x) || may_be_float(x), e->args[0]->at,
-		 "a number", x);
-	y = want(c, may_be_int(y) || may_be_float(y), e->args[1]->at,
-		 "a number", y);
+	x = want(c, etype_may_be_int(x) || etype_may_be_float(x),
+		 e->args[0]->at, "a number", x);
+	y = want(c, etype_may_be_int(y) || etype_may_be_float(y),
+		 e->args[1]->at, "a number", y);
 	etype r = agree(c, x, y, e->at, "operands");
 	const ast_expr *d = e->args[1];
 	bool divides = e->op == OP_DIV || e->op == OP_MOD;
 	bool negative = d->kind == AST_UNARY && d->op == OP_NEG &&
 			d->args[0]->kind == AST_INT;
-	if (divides && !may_be_float(r) &&
+	if (divides && !etype_may_be_float(r) &&
 	    (negative || (d->kind == AST_INT && d->i == 0)))
 		check_error(c, DIAG_BAD_DIVISOR, d->at,
 			    "an integer is divided by a positive one only");
@@ -179,16 +68,18 @@ static etype comparison(checker *c, const ast_expr *e)
 {
 	etype x = type_of(c, e->args[0]), y = type_of(c, e->args[1]);
 	bool equality = e->op == OP_EQ || e->op == OP_NE;
-	if (!equality && (is_bool(x) || x.kind == TY_STRING))
+	if (!equality && (etype_is_bool(x) || x.kind == TY_STRING))
 		x = want(c, false, e->args[0]->at, "a number", x);
-	return made_of(exact(DT_BOOL), agree(c, x, y, e->at, "operands"), x);
+	return made_of(etype_exact(DT_BOOL), agree(c, x, y, e->at, "operands"),
+		       x);
 }
 
 static etype binary(checker *c, const ast_expr *e)
 {
 	if (e->op == OP_AND || e->op == OP_OR) {
 		etype x = condition(c, e->args[0]);
-		return made_of(exact(DT_BOOL), x, condition(c, e->args[1]));
+		return made_of(etype_exact(DT_BOOL), x,
+			       condition(c, e->args[1]));
 	}
 	return e->op >= OP_LT ? comparison(c, e) : arithmetic(c, e);
 }
@@ -198,8 +89,8 @@ static etype unary(checker *c, const ast_expr *e)
 	if (e->op == OP_NOT)
 		return condition(c, e->args[0]);
 	etype t = type_of(c, e->args[0]);
-	return want(c, may_be_int(t) || may_be_float(t), e->args[0]->at,
-		    "a number", t);
+	return want(c, etype_may_be_int(t) || etype_may_be_float(t),
+		    e->args[0]->at, "a number", t);
 }
 
 static etype choice(checker *c, const ast_expr *e)
@@ -250,12 +141,12 @@ static void indices(checker *c, const ast_expr *e)
 		}
 		etype t = type_of(c, item);
 		divisors(c, item);
-		bool fits = t.kind != TY_SHARED && may_be_int(t);
+		bool fits = t.kind != TY_SHARED && etype_may_be_int(t);
 		if (fits)
 			continue;
 		check_error(c, DIAG_BAD_INDEX, item->at,
 			    "an index is an integer, this is %s",
-			    type_text(c, t));
+			    etype_text(c, t));
 		if (t.kind == TY_SHARED)
 			diag_note(c->sink, NOWHERE,
 				  "a tensor of indices is declared with "
@@ -274,12 +165,12 @@ static etype attr_type_of(const ast_attr *a)
 	case ATTR_STRING:
 		return (etype){ .kind = TY_STRING };
 	case ATTR_BOOL:
-		return exact(DT_BOOL);
+		return etype_exact(DT_BOOL);
 	case ATTR_TYPE:
 	case ATTR_GRAPH:
 		break;
 	}
-	return unknown;
+	return etype_unknown;
 }
 
 static etype symbol_type(const ast_symbol *s)
@@ -290,23 +181,23 @@ static etype symbol_type(const ast_symbol *s)
 	case SYM_ATTR:
 		return attr_type_of(s->attr);
 	case SYM_VAR:
-		return exact(DT_I64);
+		return etype_exact(DT_I64);
 	case SYM_TENSOR:
 	case SYM_CONST:
 		return s->type;
 	}
-	return unknown;
+	return etype_unknown;
 }
 
 static etype name(checker *c, const ast_expr *e)
 {
 	if (!e->symbol)
-		return unknown;
+		return etype_unknown;
 	if (e->symbol->kind != SYM_ATTR || e->symbol->attr->type != ATTR_TYPE)
 		return symbol_type(e->symbol);
 	check_error(c, DIAG_TYPE_MISMATCH, e->at,
 		    "'%s' is an element type, not a value", e->name);
-	return faulty;
+	return etype_faulty;
 }
 
 /* The type of what an opaque function returns: a declared one, or that of the
@@ -314,7 +205,8 @@ static etype name(checker *c, const ast_expr *e)
 static etype opaque_type(checker *c, const ast_expr *call)
 {
 	const ast_opaque *f = strmap_get(c->modules->opaques, call->name);
-	etype shared = unknown, r = check_declared_type(&f->results[0].type);
+	etype shared = etype_unknown,
+	      r = check_declared_type(&f->results[0].type);
 	for (int i = 0; i < call->nargs; i++) {
 		const ast_expr *arg = call->args[i];
 		const ast_expr *base = arg->kind == AST_INDEX ? arg->args[0]
@@ -338,7 +230,7 @@ static etype indexed(checker *c, const ast_expr *e)
 	indices(c, e);
 	return base->kind == AST_CALL ? opaque_type(c, base)
 	       : base->symbol	      ? symbol_type(base->symbol)
-				      : unknown;
+				      : etype_unknown;
 }
 
 static etype guard(checker *c, const ast_expr *e)
@@ -356,10 +248,10 @@ static etype reduction(checker *c, const ast_expr *e, const builtin *r)
 	if (r->rule == RULE_LOGIC)
 		return condition(c, body);
 	etype t = type_of(c, body);
-	bool number = may_be_int(t) || may_be_float(t);
-	t = want(c, r->rule == RULE_FLOAT ? may_be_float(t) : number, body->at,
-		 r->rule == RULE_FLOAT ? "a float" : "a number", t);
-	return r->rule == RULE_WHERE ? made_of(exact(DT_I64), t, t) : t;
+	bool number = etype_may_be_int(t) || etype_may_be_float(t);
+	t = want(c, r->rule == RULE_FLOAT ? etype_may_be_float(t) : number,
+		 body->at, r->rule == RULE_FLOAT ? "a float" : "a number", t);
+	return r->rule == RULE_WHERE ? made_of(etype_exact(DT_I64), t, t) : t;
 }
 
 static etype cast(checker *c, const ast_expr *e)
@@ -373,8 +265,8 @@ static etype cast(checker *c, const ast_expr *e)
 static etype saturated(checker *c, const ast_expr *e)
 {
 	etype t = type_of(c, e->args[0]);
-	return want(c, may_be_int(t) || may_be_float(t), e->args[0]->at,
-		    "a number", t);
+	return want(c, etype_may_be_int(t) || etype_may_be_float(t),
+		    e->args[0]->at, "a number", t);
 }
 
 static etype function(checker *c, const ast_expr *e, const builtin *f)
@@ -382,10 +274,10 @@ static etype function(checker *c, const ast_expr *e, const builtin *f)
 	etype r = { .kind = TY_INT };
 	for (int i = 0; i < e->nargs; i++) {
 		etype t = type_of(c, e->args[i]);
-		bool number = may_be_int(t) || may_be_float(t);
+		bool number = etype_may_be_int(t) || etype_may_be_float(t);
 		bool is_float = f->rule == RULE_FLOAT || f->rule == RULE_TEST;
-		bool fits = is_float		     ? may_be_float(t)
-			    : f->rule == RULE_INTEGER ? may_be_int(t)
+		bool fits = is_float		     ? etype_may_be_float(t)
+			    : f->rule == RULE_INTEGER ? etype_may_be_int(t)
 						      : number;
 		t = want(c, fits, e->args[i]->at,
 			 is_float		   ? "a float"
@@ -396,7 +288,7 @@ static etype function(checker *c, const ast_expr *e, const builtin *f)
 	}
 	if (f->rule == RULE_FLOAT && r.kind == TY_INT)
 		r.kind = TY_FLOAT;
-	return f->rule == RULE_TEST ? made_of(exact(DT_BOOL), r, r) : r;
+	return f->rule == RULE_TEST ? made_of(etype_exact(DT_BOOL), r, r) : r;
 }
 
 static etype call(checker *c, const ast_expr *e)
@@ -407,7 +299,7 @@ static etype call(checker *c, const ast_expr *e)
 	f = builtin_find(BUILTIN_SCALAR, e->name);
 	switch (f ? f->rule : RULE_NONE) {
 	case RULE_NONE:
-		return unknown;
+		return etype_unknown;
 	case RULE_CAST:
 	case RULE_BITCAST:
 		return cast(c, e);
@@ -419,7 +311,7 @@ static etype call(checker *c, const ast_expr *e)
 	case RULE_POINTS:
 		return (etype){ .kind = TY_INT };
 	case RULE_POSITION:
-		return exact(DT_I64);
+		return etype_exact(DT_I64);
 	default:
 		return function(c, e, f);
 	}
@@ -437,7 +329,7 @@ static etype type_of(checker *c, const ast_expr *e)
 	case AST_STRING:
 		return (etype){ .kind = TY_STRING };
 	case AST_BOOL:
-		return exact(DT_BOOL);
+		return etype_exact(DT_BOOL);
 	case AST_NAME:
 		return name(c, e);
 	case AST_INDEX:
@@ -459,7 +351,7 @@ static etype type_of(checker *c, const ast_expr *e)
 	case AST_PACK:
 		break;
 	}
-	return unknown;
+	return etype_unknown;
 }
 
 /* ---- calls of operators ------------------------------------------------- */
@@ -471,7 +363,7 @@ static etype tensor_type(checker *c, const ast_expr *arg);
 static void call_types(checker *c, const ast_expr *e, const ast_op *op,
 		       etype *types)
 {
-	etype shared = unknown;
+	etype shared = etype_unknown;
 	for (int i = 0; i < e->nargs; i++) {
 		etype own = tensor_type(c, e->args[i]);
 		etype declared = check_declared_type(&op->params[i].type);
@@ -485,7 +377,7 @@ static void call_types(checker *c, const ast_expr *e, const ast_op *op,
 	for (int i = 0; i < op->nresults; i++) {
 		etype t = check_declared_type(&op->results[i].type);
 		types[i] = t.kind == TY_SHARED ? shared
-			   : t.kind == TY_ATTR ? unknown
+			   : t.kind == TY_ATTR ? etype_unknown
 					       : t;
 	}
 }
@@ -493,11 +385,11 @@ static void call_types(checker *c, const ast_expr *e, const ast_op *op,
 static etype tensor_type(checker *c, const ast_expr *arg)
 {
 	if (arg->kind != AST_CALL)
-		return arg->symbol ? symbol_type(arg->symbol) : unknown;
+		return arg->symbol ? symbol_type(arg->symbol) : etype_unknown;
 	const ast_op *op = dsl_op(c->modules, arg->name);
 	etype t;
 	if (!op || op->nresults != 1)
-		return unknown;
+		return etype_unknown;
 	call_types(c, arg, op, &t);
 	return t;
 }
@@ -519,18 +411,19 @@ static void type_let(checker *c, const ast_let *let)
 	}
 	s->type = type_of(c, e->kind == AST_LAMBDA ? e->args[0] : e);
 	/* A tensor of nothing but constants has the type of the others. */
-	if (e->kind == AST_LAMBDA && is_constant(s->type))
+	if (e->kind == AST_LAMBDA && etype_is_constant(s->type))
 		s->type = (etype){ .kind = TY_SHARED };
 }
 
 static void type_result(checker *c, const ast_tensor *r, const ast_expr *body)
 {
 	etype t = type_of(c, body), to = check_declared_type(&r->type), both;
-	if (is_bool(to) ? may_be_bool(t) : unify(to, t, &both))
+	if (etype_is_bool(to) ? etype_may_be_bool(t)
+			      : etype_unify(to, t, &both))
 		return;
 	check_error(c, DIAG_TYPE_MISMATCH, body->at,
-		    "this is %s, the result '%s' %s", type_text(c, t), r->name,
-		    type_text(c, to));
+		    "this is %s, the result '%s' %s", etype_text(c, t), r->name,
+		    etype_text(c, to));
 	diag_note(c->sink, r->type.at.beg ? r->type.at : r->at,
 		  r->type.name ? "the type is declared here"
 			       : "a type is declared here with ': TYPE'");
@@ -543,64 +436,4 @@ void check_types(checker *c)
 		type_let(c, &op->lets[i]);
 	for (int i = 0; i < op->nbodies; i++)
 		type_result(c, &op->results[i], op->bodies[i]->args[0]);
-}
-
-/* ---- what nothing uses -------------------------------------------------- */
-
-static void unused_vars(checker *c, const ast_expr *e)
-{
-	if (e->kind == AST_LAMBDA)
-		for (int i = 0; i < e->nvars; i++) {
-			const ast_symbol *s = e->vars[i].symbol;
-			if (s && !s->used)
-				check_warning(c, DIAG_UNUSED_NAME, s->at,
-					      "the variable '%s' is not used",
-					      s->name);
-		}
-	for (int i = 0; i < e->nargs; i++)
-		unused_vars(c, e->args[i]);
-}
-
-/* Whether an attribute says what a parameter is where nobody gives one, as of
- * an optimizer: "default_lr" of lr. */
-static bool is_default(const ast_op *op, const char *name)
-{
-	static const char prefix[] = "default_";
-	size_t n = sizeof(prefix) - 1;
-	if (strncmp(name, prefix, n))
-		return false;
-	for (int i = 0; i < op->nparams; i++)
-		if (!strcmp(op->params[i].name, name + n))
-			return true;
-	return false;
-}
-
-/* Variables of results need not be used: a result may be the same along a
- * dimension; a tensor need not be read, its sizes may be what matters. */
-void check_unused(checker *c)
-{
-	const ast_op *op = c->op;
-	for (int i = 0; i < op->nattrs; i++) {
-		const ast_symbol *s = strmap_get(c->names, op->attrs[i].name);
-		if (!s->used && !is_default(op, s->name))
-			check_warning(c, DIAG_UNUSED_NAME, s->at,
-				      "the attribute '%s' is not used",
-				      s->name);
-	}
-	for (int i = 0; i < op->nlets; i++) {
-		const ast_let *let = &op->lets[i];
-		bool used = false;
-		for (int j = 0; j < let->nnames; j++) {
-			const ast_symbol *s = strmap_get(c->names,
-							 let->names[j]);
-			used |= s->used;
-		}
-		if (!used)
-			check_warning(c, DIAG_UNUSED_NAME, let->names_at[0],
-				      "'%s' is not used", let->names[0]);
-		if (let->value->kind == AST_LAMBDA)
-			unused_vars(c, let->value->args[0]);
-	}
-	for (int i = 0; i < op->nbodies; i++)
-		unused_vars(c, op->bodies[i]->args[0]);
 }

@@ -18,7 +18,9 @@ enum {
 	MAX_SCOPE = 256,      /* variables around an expression */
 };
 
-/* ---- types -------------------------------------------------------------- */
+typedef struct checker checker;
+
+/* ---- types (element_type.c) --------------------------------------------- */
 
 typedef enum etype_kind {
 	TY_UNKNOWN, /* anything; expansion will see */
@@ -39,6 +41,21 @@ typedef struct etype {
 	dtype exact;
 	const char *name;
 } etype;
+
+static const etype etype_unknown = { .kind = TY_UNKNOWN };
+static const etype etype_faulty = { .kind = TY_FAULTY };
+
+etype etype_exact(dtype t);
+/* A noun phrase for messages, to follow "this is". */
+const char *etype_text(checker *c, etype t);
+bool etype_is_bool(etype t);
+bool etype_is_constant(etype t); /* one that takes several types */
+/* Whether a value of the type can be a float, an integer, a bool. */
+bool etype_may_be_float(etype t);
+bool etype_may_be_int(etype t);
+bool etype_may_be_bool(etype t);
+/* The type that two values have in common; false if there is none. */
+bool etype_unify(etype x, etype y, etype *r);
 
 /* ---- names -------------------------------------------------------------- */
 
@@ -82,7 +99,7 @@ typedef struct bound_pack {
 /* The kind of definition that a body of statements belongs to. */
 typedef enum body_kind { BODY_ONNX, BODY_DEF, BODY_MODEL } body_kind;
 
-typedef struct checker {
+struct checker {
 	tdl_modules *modules;
 	diag_sink *sink;
 	arena *tmp;
@@ -102,7 +119,7 @@ typedef struct checker {
 	strmap *families; /* the key is all that counts */
 	int compared;	  /* names with beginnings */
 	bool has_output;
-} checker;
+};
 
 void check_error(checker *c, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -177,11 +194,14 @@ void check_body_value(checker *c, const ast_expr *e);
 /* Returns whether every path through the statements ends with a return. */
 bool check_statements(checker *c, ast_stmt *const *body, int n);
 
-/* ---- check_extent.c, check_type.c, check_onnx.c, check_model.c ----------- */
+/* ---- check_extent.c, check_type.c, check_unused.c ------------------------ */
 
 void check_extents(checker *c);
 void check_types(checker *c);
 void check_unused(checker *c);
+
+/* ---- check_onnx.c, check_model.c ----------------------------------------- */
+
 void check_onnx(tdl_modules *m, ast_onnx *e);
 void check_block(tdl_modules *m, ast_block *b);
 void check_model(tdl_modules *m, ast_model *model);

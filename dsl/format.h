@@ -22,7 +22,28 @@ doc *format_pack(formatter *f, const ast_pack *p);
 /* Names and numbers between commas, broken where the line is full. */
 doc *format_items(formatter *f, ast_expr *const *items, int n);
 
-/* ---- what both add ------------------------------------------------------ */
+/* ---- format_signature.c ------------------------------------------------- */
+
+/* ": int[2]?" */
+void put_type(formatter *f, doc *seq, const char *name, bool is_list,
+	      int length, bool optional);
+/* A parameter or result of an operator; an input of an onnx entry. */
+void put_tensor(formatter *f, doc *seq, const ast_tensor *t);
+void put_input(formatter *f, doc *seq, const ast_tensor *t);
+/* (x[N], y[N]; a: int = 1), attributes on a line of their own where it is too
+ * long for one; `one` adds a parameter. */
+doc *format_signature(formatter *f, const ast_tensor *params, int nparams,
+		      void (*one)(formatter *, doc *, const ast_tensor *),
+		      const ast_attr *attr, int nattrs);
+doc *format_results(formatter *f, const ast_tensor *r, int n);
+
+/* ---- format_stmt.c ------------------------------------------------------ */
+
+/* { .. }: with may_join, one simple statement may stay on the line. */
+doc *format_block(formatter *f, ast_stmt *const *body, int n, range at,
+		  bool may_join);
+
+/* ---- format.c: text and comments ----------------------------------------- */
 
 void put(formatter *f, doc *seq, const char *text);
 void put_quoted(formatter *f, doc *seq, const char *text);
@@ -32,5 +53,10 @@ bool comment_before(const formatter *f, uint32_t before);
 void put_comments(formatter *f, doc *seq, uint32_t before);
 /* A comma, the comments before the next item, and a place to break. */
 void put_comma(formatter *f, doc *seq, uint32_t next);
+/* The construct that ended at `end` is over: a comment behind it on its line
+ * belongs to it, and an empty line is kept. */
+void put_end(formatter *f, doc *seq, uint32_t end);
+/* The text of the source from an offset on. */
+const char *source_at(const formatter *f, uint32_t at);
 
 #endif

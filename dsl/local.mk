@@ -15,12 +15,16 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 	%D%/check_scope.c \
 	%D%/check_signature.c \
 	%D%/check_type.c \
+	%D%/check_unused.c \
 	%D%/checker.h \
 	%D%/doc.c %D%/doc.h \
 	%D%/dsl.h \
 	%D%/dump.c \
+	%D%/element_type.c \
 	%D%/format.c %D%/format.h \
 	%D%/format_expr.c \
+	%D%/format_signature.c \
+	%D%/format_stmt.c \
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/parse.c %D%/parse.h

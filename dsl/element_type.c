@@ -1,0 +1,109 @@
+/* The types that a checked expression may have, and how they go together. */
+#include "config.h"
+
+#include "dsl/checker.h"
+
+etype etype_exact(dtype t)
+{
+	return (etype){ .kind = TY_EXACT, .exact = t };
+}
+
+/* A noun phrase for messages, to follow "this is". */
+const char *etype_text(checker *c, etype t)
+{
+	switch (t.kind) {
+	case TY_INT:
+		return "a whole number";
+	case TY_FLOAT:
+		return "a fraction";
+	case TY_STRING:
+		return "a string";
+	case TY_SHARED:
+		return "of the type that tensors without one share";
+	case TY_ANY_INT:
+		return "of type int";
+	case TY_ANY_FLOAT:
+		return "of type float";
+	case TY_EXACT:
+		return arena_printf(c->tmp, "of type %s", dtype_name(t.exact));
+	case TY_ATTR:
+		return arena_printf(c->tmp, "of type %s", t.name);
+	case TY_UNKNOWN:
+	case TY_FAULTY:
+		break;
+	}
+	return "of an unknown type";
+}
+
+bool etype_is_bool(etype t)
+{
+	return t.kind == TY_EXACT && t.exact == DT_BOOL;
+}
+
+/* Whether a value of the type can be a float, an integer, a number. */
+bool etype_may_be_float(etype t)
+{
+	return t.kind == TY_EXACT ? dtype_is_float(t.exact)
+				  : t.kind != TY_ANY_INT && t.kind != TY_STRING;
+}
+
+bool etype_may_be_int(etype t)
+{
+	return t.kind == TY_EXACT ? dtype_is_int(t.exact)
+				  : t.kind != TY_ANY_FLOAT &&
+					    t.kind != TY_FLOAT &&
+					    t.kind != TY_STRING;
+}
+
+bool etype_may_be_bool(etype t)
+{
+	return etype_is_bool(t) || t.kind == TY_UNKNOWN ||
+	       t.kind == TY_FAULTY || t.kind == TY_ATTR || t.kind == TY_SHARED;
+}
+
+bool etype_is_constant(etype t)
+{
+	return t.kind == TY_INT || t.kind == TY_FLOAT;
+}
+
+/* Whether only expansion can tell the type. */
+static bool is_open(etype t)
+{
+	return t.kind == TY_UNKNOWN || t.kind == TY_ATTR;
+}
+
+/* The type that two values have in common; false if there is none. */
+bool etype_unify(etype x, etype y, etype *r)
+{
+	*r = x;
+	if (x.kind == TY_FAULTY || y.kind == TY_FAULTY) {
+		*r = etype_faulty;
+		return true;
+	}
+	if (etype_is_constant(x) && !etype_is_constant(y)) {
+		*r = y;
+		return x.kind == TY_INT
+			       ? etype_may_be_int(y) || etype_may_be_float(y)
+			       : etype_may_be_float(y);
+	}
+	if (etype_is_constant(y))
+		return etype_is_constant(x) ? x.kind == TY_FLOAT ||
+						((*r = y), true)
+				      : etype_unify(y, x, r);
+	if (is_open(x) || is_open(y)) {
+		if (is_open(x))
+			*r = y;
+		return true;
+	}
+	if (x.kind == y.kind)
+		return x.kind != TY_EXACT || x.exact == y.exact;
+	if (x.kind == TY_EXACT && y.kind != TY_SHARED)
+		return etype_unify(y, x, r);
+	if (x.kind == TY_ANY_INT || x.kind == TY_ANY_FLOAT) {
+		*r = y;
+		return y.kind == TY_EXACT &&
+		       (x.kind == TY_ANY_INT ? dtype_is_int(y.exact)
+					     : dtype_is_float(y.exact));
+	}
+	return false;
+}
