@@ -221,6 +221,26 @@ ast_expr *ast_lambda(dsl_parser *p, range at, const var_list *vars,
 	return finish(p, e);
 }
 
+ast_expr *ast_pack_call(dsl_parser *p, range at, range name_at,
+			const char *name, const call_args *args)
+{
+	ast_expr *call = ast_call(p, (range){ name_at.beg, at.end }, name,
+				  args);
+	return call ? ast_pack_item(p, at, PACK_CALL, NULL, call) : NULL;
+}
+
+call_args *ast_add_argument(dsl_parser *p, range at, call_args *args,
+			    ast_expr *e)
+{
+	if (args->named.n) {
+		dsl_fault(p, DIAG_SYNTAX, at,
+			  "arguments without a name come first");
+		return NULL;
+	}
+	vec_push(p->arena, &args->exprs, e);
+	return args;
+}
+
 /* ---- signatures --------------------------------------------------------- */
 
 static const char *const attr_types[] = {
@@ -266,6 +286,19 @@ ast_tensor ast_constant(range at, const char *name, const written_type *type)
 			     .is_list = type->is_list,
 			     .type = { type->name, type->at },
 			     .at = at };
+}
+
+ast_tensor ast_parameter(range at, const char *name, const expr_list *dims,
+			 ast_type type)
+{
+	return (ast_tensor){ .name = name, .ndims = dims->n, .dims = dims->at,
+			     .type = type, .at = at };
+}
+
+ast_let ast_binding(range at, const name_list *names, ast_expr *value)
+{
+	return (ast_let){ names->names.n, names->names.at, names->at.at, value,
+			  at };
 }
 
 /* ---- statements --------------------------------------------------------- */
@@ -356,6 +389,42 @@ ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, bool each,
 	s->value = over;
 	set_body(s, body);
 	return nest(p, s);
+}
+
+ast_stmt *ast_else_if(dsl_parser *p, range at, ast_expr *cond,
+		      const block *body, ast_stmt *other)
+{
+	block one = { .at = other->at };
+	vec_push(p->arena, &one.stmts, other);
+	return ast_branch(p, at, cond, body, &one);
+}
+
+ast_stmt *ast_next(dsl_parser *p, range at, ast_expr *target, ast_expr *value)
+{
+	expr_list one = { 0 };
+	vec_push(p->arena, &one, target);
+	return ast_assign(p, STMT_NEXT, at, &one, value);
+}
+
+ast_stmt *ast_return(dsl_parser *p, range at, const expr_list *values)
+{
+	ast_stmt *s = ast_statement(p, STMT_RETURN, at);
+	if (!s)
+		return NULL;
+	s->nvalues = values->n;
+	s->values = values->at;
+	return s;
+}
+
+ast_stmt *ast_unsupported(dsl_parser *p, range at, const char *keyword,
+			  ast_word why)
+{
+	ast_stmt *s = ast_statement(p, STMT_CALL, at);
+	if (!s)
+		return NULL;
+	s->var = keyword;
+	s->value = ast_text(p, AST_STRING, why.at, why.name);
+	return s->value ? s : NULL;
 }
 
 /* ---- definitions -------------------------------------------------------- */

@@ -52,12 +52,7 @@ int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p);
 	} while (0)
 
 /* A node that was not made has been reported. */
-#define NODE(to, from)                 \
-	do {                           \
-		(to) = (from);         \
-		if (!(to))             \
-			YYERROR;       \
-	} while (0)
+#define NODE(to, from) do { if (!((to) = (from))) YYERROR; } while (0)
 
 #define LIST(type) ARENA_NEW(p->arena, type)
 #define PUSH(list, ...) vec_push(p->arena, (list), (__VA_ARGS__))
@@ -186,8 +181,7 @@ definition:
 		       $opsets, $inputs, $attrs, $block); }
 | def word LPAREN params RPAREN block
 	{ ast_add_block(p, @$, $def, $word, $params, $block); }
-| import STRING
-	{ ast_add_import(p, @$, $STRING); }
+| import STRING			{ ast_add_import(p, @$, $STRING); }
 | model word LPAREN params RPAREN block
 	{ ast_add_model(p, @$, $model, $word, $params, $block); }
 ;
@@ -220,8 +214,7 @@ name:
 
 names:
   name
-	{ $$ = LIST(name_list);
-	  PUSH(&$$->names, $1); PUSH(&$$->at, @1); }
+	{ $$ = LIST(name_list); PUSH(&$$->names, $1); PUSH(&$$->at, @1); }
 | names COMMA name
 	{ PUSH(&$1->names, $3); PUSH(&$1->at, @3); $$ = $1; }
 ;
@@ -229,67 +222,51 @@ names:
 /* ---- signatures --------------------------------------------------------- */
 
 tensors:
-  %empty
-	{ $$ = LIST(tensor_list); }
+  %empty			{ $$ = LIST(tensor_list); }
 | tensors1
 ;
 
 tensors1:
-  tensor
-	{ $$ = LIST(tensor_list); PUSH($$, $1); }
-| tensors1 COMMA tensor
-	{ PUSH($1, $3); $$ = $1; }
+  tensor			{ $$ = LIST(tensor_list); PUSH($$, $1); }
+| tensors1 COMMA tensor		{ PUSH($1, $3); $$ = $1; }
 ;
 
 tensor:
   name LBRACKET dims RBRACKET type
-	{ $$ = (ast_tensor){ .name = $name, .ndims = $dims->n,
-			     .dims = $dims->at, .type = $type, .at = @name }; }
+	{ $$ = ast_parameter(@name, $name, $dims, $type); }
 | BROADCAST name LBRACKET dims RBRACKET type
-	{ $$ = (ast_tensor){ .name = $name, .broadcast = true,
-			     .ndims = $dims->n, .dims = $dims->at,
-			     .type = $type, .at = @name }; }
+	{ $$ = ast_parameter(@name, $name, $dims, $type);
+	  $$.broadcast = true; }
 ;
 
 dims:
-  %empty
-	{ $$ = LIST(expr_list); }
+  %empty			{ $$ = LIST(expr_list); }
 | dims1
 ;
 
 dims1:
-  item
-	{ $$ = LIST(expr_list); PUSH($$, $1); }
-| dims1 COMMA item
-	{ PUSH($1, $3); $$ = $1; }
+  item				{ $$ = LIST(expr_list); PUSH($$, $1); }
+| dims1 COMMA item		{ PUSH($1, $3); $$ = $1; }
 ;
 
 type:
-  %empty
-	{ $$ = (ast_type){ .name = NULL }; }
-| COLON name
-	{ $$ = (ast_type){ $name, @name }; }
+  %empty			{ $$ = (ast_type){ .name = NULL }; }
+| COLON name			{ $$ = (ast_type){ $name, @name }; }
 ;
 
 results:
-  tensor
-	{ $$ = LIST(tensor_list); PUSH($$, $1); }
-| LPAREN tensors1 RPAREN
-	{ $$ = $2; }
+  tensor			{ $$ = LIST(tensor_list); PUSH($$, $1); }
+| LPAREN tensors1 RPAREN	{ $$ = $2; }
 ;
 
 attrs:
-  %empty
-	{ $$ = LIST(attr_list); }
-| SEMICOLON attrs1
-	{ $$ = $2; }
+  %empty			{ $$ = LIST(attr_list); }
+| SEMICOLON attrs1		{ $$ = $2; }
 ;
 
 attrs1:
-  attr
-	{ $$ = LIST(attr_list); PUSH($$, $1); }
-| attrs1 COMMA attr
-	{ PUSH($1, $3); $$ = $1; }
+  attr				{ $$ = LIST(attr_list); PUSH($$, $1); }
+| attrs1 COMMA attr		{ PUSH($1, $3); $$ = $1; }
 ;
 
 attr:
@@ -323,46 +300,35 @@ default:
 /* ---- the bodies of operators -------------------------------------------- */
 
 lets:
-  %empty
-	{ $$ = LIST(let_list); }
+  %empty			{ $$ = LIST(let_list); }
 | lets LET names ASSIGN expr
-	{ PUSH($1, (ast_let){ $names->names.n, $names->names.at,
-			      $names->at.at, $expr,
-			      { @LET.beg, @expr.end } });
-	  $$ = $1; }
+	{ range at = { @LET.beg, @expr.end };
+	  PUSH($1, ast_binding(at, $names, $expr)); $$ = $1; }
 ;
 
 /* One for each result; a comma between them is allowed. */
 lambdas:
-  lambda
-	{ $$ = LIST(expr_list); PUSH($$, $1); }
-| lambdas lambda
-	{ PUSH($1, $2); $$ = $1; }
-| lambdas COMMA lambda
-	{ PUSH($1, $3); $$ = $1; }
+  lambda			{ $$ = LIST(expr_list); PUSH($$, $1); }
+| lambdas lambda		{ PUSH($1, $2); $$ = $1; }
+| lambdas COMMA lambda		{ PUSH($1, $3); $$ = $1; }
 ;
 
 lambda:
-  LAMBDA vars COLON expr
-	{ NODE($$, ast_lambda(p, @$, $vars, $expr)); }
+  LAMBDA vars COLON expr	{ NODE($$, ast_lambda(p, @$, $vars, $expr)); }
 ;
 
 vars:
-  %empty
-	{ $$ = LIST(var_list); }
+  %empty			{ $$ = LIST(var_list); }
 | vars1
 ;
 
 vars1:
-  var
-	{ $$ = LIST(var_list); PUSH($$, $1); }
-| vars1 COMMA var
-	{ PUSH($1, $3); $$ = $1; }
+  var				{ $$ = LIST(var_list); PUSH($$, $1); }
+| vars1 COMMA var		{ PUSH($1, $3); $$ = $1; }
 ;
 
 var:
-  name
-	{ $$ = (ast_var){ .name = $name, .at = @$ }; }
+  name				{ $$ = (ast_var){ .name = $name, .at = @$ }; }
 | name LT expr
 	{ $$ = (ast_var){ .name = $name, .extent = $expr, .at = @name }; }
 | pack
@@ -374,8 +340,7 @@ var:
 expr:
   atom
 | lambda
-| IF expr[c] THEN expr[x] ELSE expr[y]
-	{ NODE($$, ast_if(p, @$, $c, $x, $y)); }
+| IF expr[c] THEN expr[x] ELSE expr[y]	{ NODE($$, ast_if(p, @$, $c, $x, $y)); }
 | expr OR expr		{ NODE($$, ast_binary(p, @$, OP_OR, $1, $3)); }
 | expr AND expr		{ NODE($$, ast_binary(p, @$, OP_AND, $1, $3)); }
 | NOT expr		{ NODE($$, ast_unary(p, @$, OP_NOT, $2)); }
@@ -390,8 +355,7 @@ expr:
 | expr STAR expr	{ NODE($$, ast_binary(p, @$, OP_MUL, $1, $3)); }
 | expr SLASH expr	{ NODE($$, ast_binary(p, @$, OP_DIV, $1, $3)); }
 | expr PERCENT expr	{ NODE($$, ast_binary(p, @$, OP_MOD, $1, $3)); }
-| MINUS expr %prec NEGATIVE
-	{ NODE($$, ast_unary(p, @$, OP_NEG, $2)); }
+| MINUS expr %prec NEGATIVE	{ NODE($$, ast_unary(p, @$, OP_NEG, $2)); }
 ;
 
 atom:
@@ -403,47 +367,37 @@ atom:
 | STRING		{ NODE($$, ast_text(p, AST_STRING, @$, $1)); }
 | name			{ NODE($$, ast_text(p, AST_NAME, @$, $1)); }
 | family
-| LBRACKET exprs RBRACKET
-	{ NODE($$, ast_list(p, @$, $exprs)); }
-| atom LBRACKET items RBRACKET
-	{ NODE($$, ast_index(p, @$, $1, $items)); }
-| name LPAREN args RPAREN
-	{ NODE($$, ast_call(p, @$, $name, $args)); }
-| LPAREN expr RPAREN
-	{ $$ = $expr; $$->parens = true; }
+| LBRACKET exprs RBRACKET	{ NODE($$, ast_list(p, @$, $exprs)); }
+| atom LBRACKET items RBRACKET	{ NODE($$, ast_index(p, @$, $1, $items)); }
+| name LPAREN args RPAREN	{ NODE($$, ast_call(p, @$, $name, $args)); }
+| LPAREN expr RPAREN		{ $$ = $expr; $$->parens = true; }
 | LPAREN expr[read] ELSE expr[value] RPAREN
 	{ NODE($$, ast_guard(p, @$, $read, $value)); }
 ;
 
 exprs:
-  %empty
-	{ $$ = LIST(expr_list); }
+  %empty			{ $$ = LIST(expr_list); }
 | exprs1
 ;
 
 exprs1:
-  expr
-	{ $$ = LIST(expr_list); PUSH($$, $1); }
-| exprs1 COMMA expr
-	{ PUSH($1, $3); $$ = $1; }
+  expr				{ $$ = LIST(expr_list); PUSH($$, $1); }
+| exprs1 COMMA expr		{ PUSH($1, $3); $$ = $1; }
 ;
 
 /* The items in the brackets of a read, and in those of a signature. */
 items:
-  %empty
-	{ $$ = LIST(expr_list); }
+  %empty			{ $$ = LIST(expr_list); }
 | items1
 ;
 
 items1:
-  item
-	{ $$ = LIST(expr_list); PUSH($$, $1); }
+  item				{ $$ = LIST(expr_list); PUSH($$, $1); }
 | COLON
 	{ ast_expr *all;
 	  NODE(all, ast_new(p, AST_SLICE, @1));
 	  $$ = LIST(expr_list); PUSH($$, all); }
-| items1 COMMA item
-	{ PUSH($1, $3); $$ = $1; }
+| items1 COMMA item		{ PUSH($1, $3); $$ = $1; }
 | items1 COMMA COLON
 	{ ast_expr *all;
 	  NODE(all, ast_new(p, AST_SLICE, @3));
@@ -465,66 +419,45 @@ pack:
 | DOTS LPAREN name AMPERSAND expr RPAREN
 	{ NODE($$, ast_pack_item(p, @$, PACK_AND, $name, $expr)); }
 | DOTS name LPAREN args RPAREN
-	{ ast_expr *call;
-	  NODE(call, ast_call(p, (range){ @name.beg, @RPAREN.end }, $name,
-			      $args));
-	  NODE($$, ast_pack_item(p, @$, PACK_CALL, NULL, call)); }
+	{ NODE($$, ast_pack_call(p, @$, @name, $name, $args)); }
 ;
 
 args:
-  %empty
-	{ $$ = LIST(call_args); }
-| DOTS
-	{ $$ = LIST(call_args); $$->open = true; }
+  %empty			{ $$ = LIST(call_args); }
+| DOTS				{ $$ = LIST(call_args); $$->open = true; }
 | args1
-| args1 COMMA DOTS
-	{ $1->open = true; $$ = $1; }
+| args1 COMMA DOTS		{ $1->open = true; $$ = $1; }
 ;
 
 args1:
-  item
-	{ $$ = LIST(call_args); PUSH(&$$->exprs, $1); }
-| named
-	{ $$ = LIST(call_args); PUSH(&$$->named, $1); }
-| args1 COMMA item
-	{ if ($1->named.n) {
-		dsl_fault(p, DIAG_SYNTAX, @3,
-			  "arguments without a name come first");
-		YYERROR;
-	  }
-	  PUSH(&$1->exprs, $3); $$ = $1; }
-| args1 COMMA named
-	{ PUSH(&$1->named, $3); $$ = $1; }
+  item				{ $$ = LIST(call_args); PUSH(&$$->exprs, $1); }
+| named				{ $$ = LIST(call_args); PUSH(&$$->named, $1); }
+| args1 COMMA item		{ NODE($$, ast_add_argument(p, @3, $1, $3)); }
+| args1 COMMA named		{ PUSH(&$1->named, $3); $$ = $1; }
 ;
 
 named:
-  name ASSIGN expr
-	{ $$ = (ast_named){ $name, $expr, @name }; }
+  name ASSIGN expr		{ $$ = (ast_named){ $name, $expr, @name }; }
 ;
 
 /* ---- models, defs and onnx entries -------------------------------------- */
 
 params:
-  %empty
-	{ $$ = LIST(call_args); }
+  %empty			{ $$ = LIST(call_args); }
 | params1
 ;
 
 params1:
-  param
-	{ $$ = LIST(call_args); PUSH(&$$->named, $1); }
-| params1 COMMA param
-	{ PUSH(&$1->named, $3); $$ = $1; }
+  param				{ $$ = LIST(call_args); PUSH(&$$->named, $1); }
+| params1 COMMA param		{ PUSH(&$1->named, $3); $$ = $1; }
 ;
 
 param:
-  name default
-	{ $$ = (ast_named){ $name, $default, @name }; }
+  name default			{ $$ = (ast_named){ $name, $default, @name }; }
 ;
 
 opsets:
-  INT
-	{ $$.since = $$.until = dsl_opset(p, @1, $1); }
+  INT				{ $$.since = $$.until = dsl_opset(p, @1, $1); }
 | INT DOTS
 	{ $$.since = dsl_opset(p, @1, $1); $$.until = INT32_MAX; }
 | INT[from] DOTS INT[to]
@@ -533,16 +466,13 @@ opsets:
 ;
 
 inputs:
-  %empty
-	{ $$ = LIST(tensor_list); }
+  %empty			{ $$ = LIST(tensor_list); }
 | inputs1
 ;
 
 inputs1:
-  input
-	{ $$ = LIST(tensor_list); PUSH($$, $1); }
-| inputs1 COMMA input
-	{ PUSH($1, $3); $$ = $1; }
+  input				{ $$ = LIST(tensor_list); PUSH($$, $1); }
+| inputs1 COMMA input		{ PUSH($1, $3); $$ = $1; }
 ;
 
 input:
@@ -552,8 +482,7 @@ input:
 	{ $$ = (ast_tensor){ .name = $name, .optional = true, .at = @name }; }
 | name ELLIPSIS
 	{ $$ = (ast_tensor){ .name = $name, .variadic = true, .at = @name }; }
-| CONST name COLON written
-	{ $$ = ast_constant(@name, $name, &$written); }
+| CONST name COLON written	{ $$ = ast_constant(@name, $name, &$written); }
 ;
 
 block:
@@ -562,10 +491,8 @@ block:
 ;
 
 stmts:
-  %empty
-	{ $$ = LIST(stmt_list); }
-| stmts stmt
-	{ PUSH($1, $2); $$ = $1; }
+  %empty			{ $$ = LIST(stmt_list); }
+| stmts stmt			{ PUSH($1, $2); $$ = $1; }
 ;
 
 stmt:
@@ -578,9 +505,7 @@ stmt:
 | STATE declaration
 	{ $$ = $declaration; $$->kind = STMT_STATE; $$->at = @$; }
 | NEXT target ASSIGN expr
-	{ expr_list one = { 0 };
-	  PUSH(&one, $target);
-	  NODE($$, ast_assign(p, STMT_NEXT, @$, &one, $expr)); }
+	{ NODE($$, ast_next(p, @$, $target, $expr)); }
 | OUTPUT targets
 	{ NODE($$, ast_assign(p, STMT_OUTPUT, @$, $targets, NULL)); }
 | if
@@ -588,26 +513,19 @@ stmt:
 	{ NODE($$, ast_loop(p, @$, $word, false, $expr, $block)); }
 | FOR word IN expr block
 	{ NODE($$, ast_loop(p, @$, $word, true, $expr, $block)); }
-| RETURN exprs1
-	{ NODE($$, ast_statement(p, STMT_RETURN, @$));
-	  $$->nvalues = $exprs1->n; $$->values = $exprs1->at; }
+| RETURN exprs1			{ NODE($$, ast_return(p, @$, $exprs1)); }
 | UNSUPPORTED STRING
-	{ NODE($$, ast_statement(p, STMT_CALL, @$));
-	  $$->var = $1;
-	  NODE($$->value, ast_text(p, AST_STRING, @STRING, $STRING)); }
+	{ NODE($$, ast_unsupported(p, @$, $1, (ast_word){ $2, @2 })); }
 ;
 
 declaration:
   target LBRACKET exprs RBRACKET type default
-	{ NODE($$, ast_declaration(p, @$, $target, $exprs, $type,
-				   $default)); }
+	{ NODE($$, ast_declaration(p, @$, $target, $exprs, $type, $default)); }
 ;
 
 targets:
-  target
-	{ $$ = LIST(expr_list); PUSH($$, $1); }
-| targets COMMA target
-	{ PUSH($1, $3); $$ = $1; }
+  target			{ $$ = LIST(expr_list); PUSH($$, $1); }
+| targets COMMA target		{ PUSH($1, $3); $$ = $1; }
 ;
 
 target:
@@ -621,8 +539,7 @@ family:
 
 parts:
   HEAD expr
-	{ $$ = LIST(family);
-	  PUSH(&$$->texts, $HEAD); PUSH(&$$->exprs, $expr); }
+	{ $$ = LIST(family); PUSH(&$$->texts, $HEAD); PUSH(&$$->exprs, $expr); }
 | parts MIDDLE expr
 	{ PUSH(&$1->texts, $MIDDLE); PUSH(&$1->exprs, $expr); $$ = $1; }
 ;
@@ -633,10 +550,7 @@ if:
 | IF expr block[then] ELSE block[else]
 	{ NODE($$, ast_branch(p, @$, $expr, $then, $else)); }
 | IF expr block ELSE if[other]
-	{ block *else_if = LIST(block);
-	  PUSH(&else_if->stmts, $other);
-	  else_if->at = @other;
-	  NODE($$, ast_branch(p, @$, $expr, $block, else_if)); }
+	{ NODE($$, ast_else_if(p, @$, $expr, $block, $other)); }
 ;
 
 %%

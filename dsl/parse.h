@@ -110,6 +110,12 @@ ast_expr *ast_family(dsl_parser *p, range at, const family *parts,
 		     const char *tail);
 ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
 			const char *name, ast_expr *sel);
+/* ..unravel(i), whose name is at name_at. */
+ast_expr *ast_pack_call(dsl_parser *p, range at, range name_at,
+			const char *name, const call_args *args);
+/* Returns args with e added; none has a name yet. */
+call_args *ast_add_argument(dsl_parser *p, range at, call_args *args,
+			    ast_expr *e);
 ast_expr *ast_list(dsl_parser *p, range at, const expr_list *items);
 ast_expr *ast_index(dsl_parser *p, range at, ast_expr *base,
 		    const expr_list *items);
@@ -126,6 +132,9 @@ ast_expr *ast_lambda(dsl_parser *p, range at, const var_list *vars,
 
 ast_attr ast_attribute(dsl_parser *p, range at, const char *name,
 		       const written_type *type, ast_expr *init);
+ast_tensor ast_parameter(range at, const char *name, const expr_list *dims,
+			 ast_type type);
+ast_let ast_binding(range at, const name_list *names, ast_expr *value);
 ast_tensor ast_constant(range at, const char *name, const written_type *type);
 
 ast_stmt *ast_statement(dsl_parser *p, stmt_kind kind, range at);
@@ -139,6 +148,12 @@ ast_stmt *ast_declaration(dsl_parser *p, range at, ast_expr *target,
 /* other may be NULL. */
 ast_stmt *ast_branch(dsl_parser *p, range at, ast_expr *cond,
 		     const block *body, const block *other);
+ast_stmt *ast_else_if(dsl_parser *p, range at, ast_expr *cond,
+		      const block *body, ast_stmt *other);
+ast_stmt *ast_next(dsl_parser *p, range at, ast_expr *target, ast_expr *value);
+ast_stmt *ast_return(dsl_parser *p, range at, const expr_list *values);
+ast_stmt *ast_unsupported(dsl_parser *p, range at, const char *keyword,
+			  ast_word why);
 /* for var < over, or for each var in over. */
 ast_stmt *ast_loop(dsl_parser *p, range at, ast_word var, bool each,
 		   ast_expr *over, const block *body);
