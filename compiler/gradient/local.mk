@@ -10,6 +10,10 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/solve.c %D%/solve_pack.c %D%/solver.h \
 	%D%/stage.c %D%/stage.h \
 	%D%/tree.c %D%/tree.h \
+	%D%/tree_arithmetic.c \
+	%D%/tree_condition.c \
+	%D%/tree_map.c \
+	%D%/tree_node.h \
 	%D%/type.c \
 	%D%/unknown.c
 

@@ -2,7 +2,10 @@
  *
  * A tree is as the parser would have made it from canonical text: parentheses
  * stand where they are needed and nowhere else.  Trees may share nodes and are
- * not modified once made.  Everything lives in the arena. */
+ * not modified once made.  Everything lives in the arena.
+ *
+ * tree.c has nodes, tree_arithmetic.c and tree_condition.c what simplifies
+ * them, tree_map.c what changes them. */
 #ifndef TDL_COMPILER_GRADIENT_TREE_H
 #define TDL_COMPILER_GRADIENT_TREE_H
 

@@ -1,0 +1,158 @@
+/* Conditions, decided where they are known. */
+#include "config.h"
+
+#include "compiler/gradient/tree_node.h"
+
+static bool is_bool(const ast_expr *e, bool value)
+{
+	return e->kind == AST_BOOL && e->i == value;
+}
+
+static ast_expr *both(trees *t, ast_expr *x, ast_expr *y)
+{
+	if (is_bool(x, true) || is_bool(y, false))
+		return y;
+	if (is_bool(y, true) || is_bool(x, false))
+		return x;
+	if (is_op(y, OP_AND))
+		return both(t, both(t, x, y->args[0]), y->args[1]);
+	return tree_same(x, y) ? x : tree_plain(t, OP_AND, x, y);
+}
+
+static const ast_attr *find_attr(const ast_op *op, const char *name)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return &op->attrs[i];
+	return NULL;
+}
+
+/* Whether the text shows that e is a whole number: arithmetic on variables,
+ * sizes and attributes. */
+static bool is_whole(const trees *t, const ast_expr *e)
+{
+	const ast_expr *base = e->kind == AST_INDEX ? e->args[0] : e;
+	const ast_attr *attr = base->kind == AST_NAME ?
+			       find_attr(t->op, base->name) : NULL;
+	switch (e->kind) {
+	case AST_INT:
+		return true;
+	case AST_NAME:
+		return !attr || attr->type == ATTR_INT;
+	case AST_INDEX:
+		return attr && attr->type == ATTR_INT;
+	case AST_UNARY:
+	case AST_BINARY:
+		for (int i = 0; i < e->nargs; i++)
+			if (!is_whole(t, e->args[i]))
+				return false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The constant of a sum that is nothing else. */
+static double sum_number(const tree_terms *terms)
+{
+	double x = 0;
+	for (int i = 0; i < terms->n; i++)
+		x += is_number(terms->at[i].of) ? terms->at[i].coef : 0;
+	return x;
+}
+
+static bool holds(ast_operator op, double x)
+{
+	switch (op) {
+	case OP_LT:
+		return x < 0;
+	case OP_LE:
+		return x <= 0;
+	case OP_GT:
+		return x > 0;
+	case OP_GE:
+		return x >= 0;
+	case OP_EQ:
+		return x == 0;
+	default:
+		return x != 0;
+	}
+}
+
+/* x op y without what is on both sides. */
+static ast_expr *compare(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
+{
+	tree_terms all = {0}, one = {0}, two = {0};
+	if (!is_whole(t, x) || !is_whole(t, y))
+		return tree_plain(t, op, x, y);
+	tree_collect(t, &one, x, 1);
+	tree_collect(t, &two, y, 1);
+	tree_collect(t, &all, x, 1);
+	tree_collect(t, &all, y, -1);
+	int left = 0;
+	bool constant = true;
+	for (int i = 0; i < all.n; i++) {
+		left += all.at[i].coef != 0;
+		constant &= !all.at[i].coef || is_number(all.at[i].of);
+	}
+	if (constant)
+		return tree_bool(t, holds(op, all.n ? sum_number(&all) : 0));
+	if (left >= one.n + two.n)
+		return tree_plain(t, op, x, y);
+	x = tree_sum_of(t, &all, 1);
+	y = tree_sum_of(t, &all, -1);
+	return tree_plain(t, op, x ? x : tree_int(t, 0),
+			  y ? y : tree_int(t, 0));
+}
+
+ast_expr *tree_binary(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
+{
+	switch (op) {
+	case OP_ADD:
+		return tree_add(t, x, y);
+	case OP_SUB:
+		return tree_sub(t, x, y);
+	case OP_MUL:
+		return tree_mul(t, x, y);
+	case OP_AND:
+		return both(t, x, y);
+	default:
+		break;
+	}
+	return bind_of_operator(op) == BIND_COMPARE ? compare(t, op, x, y)
+						    : tree_plain(t, op, x, y);
+}
+
+ast_expr *tree_not(trees *t, ast_expr *x)
+{
+	static const ast_operator opposite[] = {
+		[OP_LT] = OP_GE, [OP_LE] = OP_GT, [OP_GT] = OP_LE,
+		[OP_GE] = OP_LT, [OP_EQ] = OP_NE, [OP_NE] = OP_EQ,
+	};
+	if (x->kind == AST_BOOL)
+		return tree_bool(t, !x->i);
+	if (is_op(x, OP_NOT))
+		return x->args[0];
+	if (x->kind == AST_BINARY && bind_of(x) == BIND_COMPARE &&
+	    (x->op == OP_EQ || x->op == OP_NE ||
+	     (is_whole(t, x->args[0]) && is_whole(t, x->args[1]))))
+		return tree_plain(t, opposite[x->op], x->args[0], x->args[1]);
+	x = tree_operand(t, x, BIND_NOT);
+	ast_expr *e = tree_node(t, AST_UNARY, 1, &x);
+	e->op = OP_NOT;
+	return e;
+}
+
+ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y)
+{
+	if (is_bool(c, true) || tree_same(x, y))
+		return x;
+	if (is_bool(c, false))
+		return y;
+	/* if c then (if d then x else y) else y */
+	if (x->kind == AST_IF && tree_same(x->args[2], y))
+		return tree_if(t, both(t, c, x->args[0]), x->args[1], y);
+	ast_expr *args[] = {tree_alone(t, c), tree_alone(t, x),
+			    tree_alone(t, y)};
+	return tree_node(t, AST_IF, 3, args);
+}

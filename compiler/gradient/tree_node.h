@@ -1,0 +1,48 @@
+/* Nodes of trees as they are written, shared by the files tree*.c alone:
+ * parentheses by precedence, and nothing simplified. */
+#ifndef TDL_COMPILER_GRADIENT_TREE_NODE_H
+#define TDL_COMPILER_GRADIENT_TREE_NODE_H
+
+#include "compiler/gradient/tree.h"
+
+/* Precedence of an expression's outermost operator. */
+enum { BIND_IF, BIND_OR, BIND_AND, BIND_NOT, BIND_COMPARE, BIND_ADD, BIND_MUL,
+       BIND_SIGN, BIND_ATOM };
+
+int bind_of_operator(ast_operator op);
+int bind_of(const ast_expr *e);
+
+ast_expr *tree_node(trees *t, ast_kind kind, int n, ast_expr *const *args);
+
+/* x as an operand of an operator of precedence `bind`. */
+ast_expr *tree_operand(trees *t, ast_expr *x, int bind);
+
+/* x where nothing around it binds. */
+ast_expr *tree_alone(trees *t, ast_expr *x);
+
+/* A node of `first`, where there is one, and of items. */
+ast_expr *tree_list(trees *t, ast_kind kind, ast_expr *first, int n,
+		    ast_expr *const *items);
+
+/* An operator as it is written; the right operand binds tighter. */
+ast_expr *tree_plain(trees *t, ast_operator op, ast_expr *x, ast_expr *y);
+
+/* The sum of the terms with this sign, as positive ones; NULL for none. */
+ast_expr *tree_sum_of(trees *t, const tree_terms *terms, int sign);
+
+static inline bool is_op(const ast_expr *e, ast_operator op)
+{
+	return (e->kind == AST_BINARY || e->kind == AST_UNARY) && e->op == op;
+}
+
+static inline bool is_number(const ast_expr *e)
+{
+	return e->kind == AST_INT || e->kind == AST_FLOAT;
+}
+
+static inline double number(const ast_expr *e)
+{
+	return e->kind == AST_INT ? (double)e->i : e->f;
+}
+
+#endif
