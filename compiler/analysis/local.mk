@@ -12,12 +12,15 @@ noinst_LIBRARIES += %D%/libanalysis.a
 	%D%/strategy.c %D%/strategy.h \
 	%D%/symbolic.c %D%/symbolic.h \
 	%D%/symbolic_build.h \
+	%D%/symbolic_choice.c \
 	%D%/symbolic_monotone.c \
 	%D%/symbolic_extent.c \
 	%D%/symbolic_gather.c \
 	%D%/symbolic_index.c \
 	%D%/symbolic_interval.c \
+	%D%/symbolic_opaque.c \
 	%D%/symbolic_scalar.c \
+	%D%/symbolic_scope.c \
 	%D%/symbolic_stage.c
 
 EXTRA_DIST += %D%/README.md

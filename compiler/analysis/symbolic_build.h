@@ -177,6 +177,21 @@ const sattr *sym_find_attr(const frame *f, const char *name);
 const sname *sym_find(const build *b, const char *name);
 void sym_touch(build *b, int var);
 
+/* The facts on any function of two: their reads, their cost. */
+sval sym_both(sval x, sval y);
+/* Those of a sum. */
+void sym_add_dependence(sval *r, sval x, sval y);
+/* The polynomial of an integer, with atoms for choices if need be; or NULL. */
+const poly *sym_any_poly(sval x);
+
+/* ---- symbolic_choice.c -------------------------------------------------- */
+
+/* if c then x else y */
+sval sym_choose(build *b, const ast_expr *c, const ast_expr *x,
+		const ast_expr *y);
+/* `a and b`, `a or b`: b is evaluated under the facts of a. */
+sval sym_logical(build *b, const ast_expr *e);
+
 /* ---- symbolic_index.c --------------------------------------------------- */
 
 spack *sym_find_pack(build *b, const char *name);
@@ -197,7 +212,7 @@ dependence sym_dep_product(dependence x, dependence y);
 dependence sym_dep_quotient(dependence x, dependence y);
 dependence sym_dep_any(dependence x, dependence y);
 
-/* ---- symbolic_course.c -------------------------------------------------- */
+/* ---- symbolic_monotone.c ------------------------------------------------ */
 
 /* The bearing that x and y have in common. */
 bearing sym_either_bearing(const build *b, const sval *x, const sval *y);
@@ -239,16 +254,31 @@ bool sym_is_derived(const collector *c, sval body);
 /* Makes stages of the gathers; c and body become those of the rest. */
 void sym_extract_gathers(build *b, collector *c, sval *body);
 
+/* ---- symbolic_scope.c --------------------------------------------------- */
+
+/* The names and the variables of packs that are bound at a point. */
+typedef struct sym_scope {
+	int nnames, nundo;
+} sym_scope;
+
+sym_scope sym_push_scope(const build *b);
+void sym_pop_scope(build *b, sym_scope s);
+/* Adds a variable and its atom; its index in b->vars. */
+int sym_add_var(build *b, sym_var v);
+/* "the output declares 'x' to run over X elements" */
+const char *sym_declared_by(build *b, const char *result, const char *name,
+			    const sym_dim *d);
+/* Binds the variables of a lambda.  Returns their number, -1 where that
+ * failed. */
+int sym_bind_vars(build *b, const ast_expr *lambda, const dim_list *given,
+		  const char *result, int *vars);
+
 /* ---- symbolic_stage.c --------------------------------------------------- */
 
 /* A lambda as a tensor; -1 where that failed. */
 int sym_lambda(build *b, const ast_expr *lambda, const dim_list *given,
 	       const char *result, const char *label);
 sval sym_reduction(build *b, const ast_expr *e);
-sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index);
-const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e);
-/* The dimensions of what an opaque call returns. */
-bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out);
 reducer sym_reducer(const ast_expr *e, bool *mean);
 int sym_add_tensor(build *b, sym_tensor t);
 /* A stage over the variables outs[] and, reduced, reds[]; its result, -1 where
@@ -261,6 +291,21 @@ int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
 int sym_outer_vars(build *b, const collector *c, const int *own, int nown,
 		   int *out);
 stype sym_declared_type(const ast_type *t);
+/* Begins and ends the walk of one stage's body; what the stage touched, but for
+ * own[], the one around touches, too. */
+void sym_collect(build *b, collector *c);
+void sym_collected(build *b, collector *c, const int *own, int nown);
+/* A read of a stage's result at variables; as a value. */
+sym_read *sym_read_of_stage(build *b, int tensor, const int *vars, int n,
+			    range at);
+sval sym_plain_read(build *b, int tensor, const int *vars, int n, range at);
+
+/* ---- symbolic_opaque.c -------------------------------------------------- */
+
+sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index);
+const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e);
+/* The dimensions of what an opaque call returns. */
+bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out);
 
 /* ---- symbolic_extent.c -------------------------------------------------- */
 

@@ -121,8 +121,7 @@ static sval name_value(build *b, const ast_expr *e)
 
 /* ---- arithmetic --------------------------------------------------------- */
 
-/* The facts on any function of two: their reads, their cost. */
-static sval both(sval x, sval y)
+sval sym_both(sval x, sval y)
 {
 	return (sval){ .data = x.data || y.data,
 		       .attr = x.attr || y.attr,
@@ -134,7 +133,7 @@ static sval both(sval x, sval y)
 		       .nfactors = -1 };
 }
 
-static void add_dependence(sval *r, sval x, sval y)
+void sym_add_dependence(sval *r, sval x, sval y)
 {
 	r->whole = sym_dep_sum(x.whole, x.zero, y.whole, y.zero);
 	r->apart = sym_dep_sum(x.apart, x.zero, y.apart, y.zero);
@@ -183,8 +182,7 @@ static const poly *poly_fn(build *b, fn f, const poly *x, const poly *y)
 	}
 }
 
-/* With atoms for choices, if need be. */
-static const poly *any_poly(sval x)
+const poly *sym_any_poly(sval x)
 {
 	return x.p ? x.p : x.cases;
 }
@@ -192,15 +190,15 @@ static const poly *any_poly(sval x)
 /* equal: both are the same expression. */
 static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 {
-	sval r = both(x, y);
+	sval r = sym_both(x, y);
 	if (x.p && y.p)
 		r.p = poly_fn(b, f, x.p, y.p);
-	else if (any_poly(x) && any_poly(y))
-		r.cases = poly_fn(b, f, any_poly(x), any_poly(y));
+	else if (sym_any_poly(x) && sym_any_poly(y))
+		r.cases = poly_fn(b, f, sym_any_poly(x), sym_any_poly(y));
 	switch (f) {
 	case FN_ADD:
 	case FN_SUB:
-		add_dependence(&r, x, y);
+		sym_add_dependence(&r, x, y);
 		r.zero = x.zero && y.zero;
 		break;
 	case FN_MUL:
@@ -229,7 +227,7 @@ static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 
 static sval apply1(build *b, fn f, sval x)
 {
-	sval r = both(x, unknown);
+	sval r = sym_both(x, unknown);
 	r.attr = x.attr;
 	if (f == FN_NEG) {
 		r.p = poly_scale(b->arena, x.p, -1);
@@ -251,224 +249,6 @@ static sval apply1(build *b, fn f, sval x)
 		r.nfactors = 0;
 	else if (!x.p)
 		r.flops += fn_flops(f);
-	return r;
-}
-
-/* ---- conditions --------------------------------------------------------- */
-
-typedef VEC(sym_path) path_list;
-
-static void add_path(build *b, path_list *l, const poly *f, const poly *g)
-{
-	sym_path p = { 0, ARENA_ARRAY(b->arena, const poly *, 2) };
-	if (f)
-		p.facts[p.n++] = f;
-	if (g)
-		p.facts[p.n++] = g;
-	vec_push(b->arena, l, p);
-}
-
-static path_list product(build *b, const sym_path *x, int nx,
-			 const path_list *y)
-{
-	path_list r = { 0 };
-	if ((int64_t)nx * y->n > SYM_MAX_PATHS) {
-		b->vague = true;
-		for (int i = 0; i < nx; i++)
-			vec_push(b->arena, &r, x[i]);
-		return r;
-	}
-	for (int i = 0; i < nx; i++) {
-		for (int j = 0; j < y->n; j++) {
-			const sym_path *p = &x[i], *q = &y->at[j];
-			sym_path s = { p->n + q->n,
-				       ARENA_ARRAY(b->arena, const poly *,
-						   p->n + q->n) };
-			for (int k = 0; k < s.n; k++)
-				s.facts[k] = k < p->n ? p->facts[k]
-						      : q->facts[k - p->n];
-			vec_push(b->arena, &r, s);
-		}
-	}
-	return r;
-}
-
-/* The facts that follow from x OP y, or from its opposite, for two integers. */
-static void compare(build *b, ast_operator op, bool truth, const poly *x,
-		    const poly *y, path_list *out)
-{
-	static const ast_operator opposite[] = {
-		[OP_LT] = OP_GE, [OP_LE] = OP_GT, [OP_GT] = OP_LE,
-		[OP_GE] = OP_LT, [OP_EQ] = OP_NE, [OP_NE] = OP_EQ,
-	};
-	arena *a = b->arena;
-	const poly *above = poly_sub(a, y, x), *below = poly_sub(a, x, y);
-	switch (truth ? op : opposite[op]) {
-	case OP_LT:
-		add_path(b, out, poly_shift(a, above, -1), NULL);
-		break;
-	case OP_LE:
-		add_path(b, out, above, NULL);
-		break;
-	case OP_GT:
-		add_path(b, out, poly_shift(a, below, -1), NULL);
-		break;
-	case OP_GE:
-		add_path(b, out, below, NULL);
-		break;
-	case OP_EQ:
-		add_path(b, out, above, below);
-		break;
-	default:
-		add_path(b, out, poly_shift(a, above, -1), NULL);
-		add_path(b, out, poly_shift(a, below, -1), NULL);
-		break;
-	}
-}
-
-/* A condition as alternatives of facts.  A data-dependent one gives none:
- * either way is possible. */
-static path_list paths_of(build *b, const ast_expr *e, bool truth)
-{
-	path_list r = { 0 };
-	if (e->kind == AST_UNARY && e->op == OP_NOT)
-		return paths_of(b, e->args[0], !truth);
-	if (e->kind == AST_BINARY && (e->op == OP_AND || e->op == OP_OR)) {
-		path_list x = paths_of(b, e->args[0], truth);
-		path_list y = paths_of(b, e->args[1], truth);
-		if ((e->op == OP_AND) == truth)
-			return product(b, x.at, x.n, &y);
-		for (int i = 0; i < y.n; i++)
-			vec_push(b->arena, &x, y.at[i]);
-		return x;
-	}
-	bool quiet = b->quiet;
-	b->quiet = true;
-	if (e->kind == AST_BINARY && e->op >= OP_LT && e->op <= OP_NE) {
-		sval x = sym_scalar(b, e->args[0]);
-		sval y = sym_scalar(b, e->args[1]);
-		const poly *p = any_poly(x), *q = any_poly(y);
-		if (p && q)
-			compare(b, e->op, truth, p, q, &r);
-		b->vague |= !(p && q) && !x.data && !y.data;
-	} else {
-		b->vague |= !sym_scalar(b, e).data;
-	}
-	b->quiet = quiet;
-	if (r.n == 0)
-		add_path(b, &r, NULL, NULL);
-	return r;
-}
-
-/* A condition as alternatives, and its reads. */
-typedef struct asked {
-	condition noted;
-	path_list yes, no;
-	bool vague;
-} asked;
-
-static void ask(build *b, const ast_expr *cond, asked *a)
-{
-	bool vague = b->vague;
-	b->vague = false;
-	b->nasked++;
-	a->yes = paths_of(b, cond, true);
-	a->no = paths_of(b, cond, false);
-	b->nasked--;
-	a->vague = b->vague;
-	b->vague = vague;
-}
-
-/* Walks e where the condition holds, or does not. */
-static sval under(build *b, const asked *a, bool truth, const ast_expr *e)
-{
-	sym_path *paths = b->paths;
-	int npaths = b->npaths;
-	bool vague = b->vague;
-	path_list now = product(b, paths, npaths, truth ? &a->yes : &a->no);
-	b->vague |= a->vague;
-	b->paths = now.at;
-	b->npaths = now.n;
-	vec_push(b->arena, &b->conditions, a->noted);
-	sval v = sym_scalar(b, e);
-	b->conditions.n--;
-	b->paths = paths;
-	b->npaths = npaths;
-	b->vague = vague;
-	return v;
-}
-
-/* The choice between two integers as an atom, only in an index or in a
- * condition. */
-static const poly *choice(build *b, const ast_expr *const e[3], const asked *a,
-			  sval x, sval y)
-{
-	if (a->vague || !any_poly(x) || !any_poly(y) ||
-	    b->nindices + b->nasked == 0)
-		return NULL;
-	const char *text[3];
-	for (int i = 0; i < 3; i++)
-		text[i] = dsl_expr_text(b->arena, e[i]);
-	const char *name = arena_printf(b->arena, "(if %s then %s else %s)",
-					text[0], text[1], text[2]);
-	int atom = poly_new_atom(b->space, ATOM_VAR, name, POLY_NO_MIN);
-	sym_choice c = { .atom = atom, .x = any_poly(x), .y = any_poly(y),
-			 .nxs = a->yes.n, .xs = a->yes.at,
-			 .nys = a->no.n, .ys = a->no.at };
-	vec_push(b->arena, &b->choices, c);
-	return poly_of(b->arena, atom);
-}
-
-static sval choose(build *b, const ast_expr *c, const ast_expr *x,
-		   const ast_expr *y)
-{
-	/* Conditions are walked twice for the choices in them. */
-	enum { MAX_ASKED = 3 };
-	if (b->nasked > MAX_ASKED)
-		return unknown;
-	asked a;
-	sval vc = sym_condition(b, c, &a.noted);
-	ask(b, c, &a);
-	if (b->into && !b->quiet)
-		b->into->conditional = true;
-	b->nbranches++;
-	sval vx = under(b, &a, true, x), vy = under(b, &a, false, y);
-	b->nbranches--;
-	sval r = both(vx, vy);
-	if (!vc.data)
-		r.cases = choice(b, (const ast_expr *[]){ c, x, y }, &a, vx,
-				 vy);
-	add_dependence(&r, vx, vy);
-	r.whole = sym_dep_quotient(r.whole, vc.whole);
-	r.apart = sym_dep_quotient(r.apart, vc.apart);
-	sym_course_choice((const ast_expr *[]){ c, x, y }, &r, &vc, &vx, &vy);
-	r.zero = vx.zero && vy.zero;
-	r.bearing = sym_either_bearing(b, &vx, &vy);
-	r.data |= vc.data;
-	r.attr |= vc.attr;
-	r.varies |= vc.varies;
-	r.flops = vc.flops + (vx.flops > vy.flops ? vx.flops : vy.flops);
-	return r;
-}
-
-/* `a and b`, `a or b`: b is evaluated under the facts of a. */
-static sval logical(build *b, const ast_expr *e)
-{
-	asked a;
-	sval x = sym_condition(b, e->args[0], &a.noted), y;
-	if (b->quiet) {
-		y = sym_scalar(b, e->args[1]);
-	} else {
-		ask(b, e->args[0], &a);
-		if (b->into)
-			b->into->conditional = true;
-		b->nbranches++;
-		y = under(b, &a, e->op == OP_AND, e->args[1]);
-		b->nbranches--;
-	}
-	sval r = both(x, y);
-	sym_course_fn(b, e->op == OP_AND ? FN_AND : FN_OR, &r, &x, &y);
-	r.type = ST_BOOL;
 	return r;
 }
 
@@ -599,7 +379,7 @@ static sval call_value(build *b, const ast_expr *e)
 	case RULE_NONE:
 		return unknown;
 	case RULE_SELECT:
-		return choose(b, e->args[0], e->args[1], e->args[2]);
+		return sym_choose(b, e->args[0], e->args[1], e->args[2]);
 	case RULE_CAST:
 		return cast(b, e);
 	case RULE_BITCAST:
@@ -691,10 +471,10 @@ sval sym_scalar(build *b, const ast_expr *e)
 			      sym_scalar(b, e->args[0]));
 	case AST_BINARY:
 		if (e->op == OP_AND || e->op == OP_OR)
-			return logical(b, e);
+			return sym_logical(b, e);
 		return binary(b, e);
 	case AST_IF:
-		return choose(b, e->args[0], e->args[1], e->args[2]);
+		return sym_choose(b, e->args[0], e->args[1], e->args[2]);
 	case AST_STRING:
 	case AST_BOOL:
 		return (sval){ 0 };
