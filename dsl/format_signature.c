@@ -4,7 +4,7 @@
 #include "dsl/format.h"
 
 void put_type(formatter *f, doc *seq, const char *name, bool is_list,
-		     int length, bool optional)
+	      int length, bool optional)
 {
 	put(f, seq, ": ");
 	put(f, seq, name);
