@@ -112,7 +112,7 @@ ast_expr *tree_pack(trees *t, const ast_pack *p)
 }
 
 ast_expr *tree_list(trees *t, ast_kind kind, ast_expr *first, int n,
-		      ast_expr *const *items)
+		    ast_expr *const *items)
 {
 	ast_expr **args = ARENA_ARRAY(t->a, ast_expr *, n + 1);
 	int m = 0;
