@@ -173,7 +173,7 @@ static const poly *choice(build *b, const ast_expr *const e[3], const asked *a,
 }
 
 sval sym_choose(build *b, const ast_expr *c, const ast_expr *x,
-		   const ast_expr *y)
+		const ast_expr *y)
 {
 	/* Conditions are walked twice for the choices in them. */
 	enum { MAX_ASKED = 3 };

@@ -30,7 +30,7 @@ int sym_add_var(build *b, sym_var v)
 }
 
 const char *sym_declared_by(build *b, const char *result, const char *name,
-			       const sym_dim *d)
+			    const sym_dim *d)
 {
 	return arena_printf(b->arena,
 			    "%s declares '%s' to run over %s elements",
@@ -120,7 +120,7 @@ static bool bind_name(build *b, const ast_expr *lambda, const ast_var *v,
 }
 
 int sym_bind_vars(build *b, const ast_expr *lambda, const dim_list *given,
-		     const char *result, int *vars)
+		  const char *result, int *vars)
 {
 	int n = 0;
 	for (int i = 0; i < lambda->nvars; i++) {

@@ -200,7 +200,7 @@ static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
 }
 
 sym_read *sym_read_of_stage(build *b, int tensor, const int *vars, int n,
-			  range at)
+			    range at)
 {
 	sym_read *r = ARENA_NEW(b->arena, sym_read);
 	*r = (sym_read){ .tensor = tensor, .at = at, .n = n,
