@@ -11,6 +11,9 @@ noinst_LIBRARIES += %D%/libcost.a
 	%D%/merges.h \
 	%D%/pair_costs.c %D%/pair_costs.h \
 	%D%/program_bounds.c %D%/program_bounds.h \
+	%D%/program_bounds_build.h \
+	%D%/program_bounds_memory.c \
+	%D%/program_bounds_time.c \
 	%D%/rules.c %D%/rules.h \
 	%D%/separable.c %D%/separable.h \
 	%D%/step_time.c %D%/step_time.h \

@@ -1,0 +1,180 @@
+/* Lower bounds of the memory of a program: of blocks in use together. */
+#include "config.h"
+
+#include "compiler/cost/program_bounds_build.h"
+#include "plan/plan.h"
+
+static bool is_kept(const tensor *t)
+{
+	return t->kind == TENSOR_STATE || t->kind == TENSOR_CONSTANT ||
+	       t->output;
+}
+
+/* Whether a tensor has its block when a node has run and what comes before it,
+ * whatever the order: somebody still needs it. */
+static bool is_needed_after(const bound_maker *m, tensor_id t, node_id n)
+{
+	return is_kept(&m->g->tensors[t]) || (m->readers[t] & m->below[n]);
+}
+
+static bool is_there_before(const bound_maker *m, tensor_id t, node_id n)
+{
+	const tensor *x = &m->g->tensors[t];
+	if (x->kind == TENSOR_RESULT)
+		return m->above[n] & node_bit(x->producer);
+	return x->kind == TENSOR_STATE || x->output || m->readers[t];
+}
+
+/* A tensor that becomes a state lies in the state's place, which is counted. */
+static bool is_live(const bound_maker *m, tensor_id t, node_id n)
+{
+	return !m->next[t] && is_there_before(m, t, n) &&
+	       is_needed_after(m, t, n);
+}
+
+/* Whether a node may fetch more of a tensor, in place of the block: if a part
+ * of the node reads the tensor, too. */
+static bool may_fetch_more(const bound_maker *m, const time_model_pair *p,
+			   const time_model_cost *c)
+{
+	return c->copy == 0 && bound_is_shared(m, p) &&
+	       bound_may_grow(m, p->node) &&
+	       !is_needed_after(m, p->tensor, p->node);
+}
+
+static double either(const bound_maker *m, const time_model_pair *p,
+		     const time_model_cost *c, int64_t stored)
+{
+	bool stays = is_needed_after(m, p->tensor, p->node);
+	if (may_fetch_more(m, p, c))
+		return 0;
+	if (c->copy == 0)
+		return (double)stored;
+	return (double)(c->copy + (stays ? stored : 0));
+}
+
+static double least_of_both(const bound_maker *m, const time_model_pair *p,
+			    const time_model_cost *c, int64_t stored)
+{
+	bool stays = is_needed_after(m, p->tensor, p->node);
+	if (may_fetch_more(m, p, c))
+		return 0;
+	return (double)(c->copy == 0 || stays || stored < c->copy ? stored
+								  : c->copy);
+}
+
+static double both(const bound_maker *m, const time_model_pair *p,
+		   const time_model_cost *c, int64_t stored)
+{
+	(void)m;
+	(void)p;
+	return (double)(c->copy + stored);
+}
+
+static double result(const bound_maker *m, const time_model_pair *p,
+		     const time_model_cost *c, int64_t stored)
+{
+	(void)m;
+	(void)p;
+	return (double)(c->copy ? c->copy : stored);
+}
+
+static double moved_result(const bound_maker *m, const time_model_pair *p,
+			   const time_model_cost *c, int64_t stored)
+{
+	(void)m;
+	(void)p;
+	return (double)(c->copy && c->share ? c->copy + c->share
+					    : c->copy + stored);
+}
+
+/* Whether the result may take the place of an input, of the node or of one that
+ * is a part of it. */
+static bool may_replace(const bound_maker *m, node_id id)
+{
+	const node *n = &m->g->nodes[id];
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (kernel_in_place(n->kernel, i))
+			return true;
+	return bound_may_grow(m, id);
+}
+
+/* The bytes in use besides those that a node reads and computes. */
+static program_bound others(bound_maker *m, node_id n)
+{
+	program_bound f = { 0 };
+	for (tensor_id t = 0; t < m->g->ntensors; t++)
+		if (is_live(m, t, n) && !(m->readers[t] & node_bit(n)))
+			bound_add_block(m, &f, t);
+	return f;
+}
+
+static void add_inputs(bound_maker *m, program_bound *f, node_id n,
+		       const time_model_pair *but, counting count)
+{
+	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
+		const time_model_pair *p = &m->x->pairs.at[i];
+		if (p->inputs && p != but)
+			bound_add_pair(m, f, p, count);
+	}
+}
+
+static void add_bytes(bound_maker *m, program_bound f)
+{
+	vec_push(m->to->arena, &m->to->bytes, f);
+}
+
+/* While it fetches, runs, and hands on. */
+static void add_instants(bound_maker *m, node_id n)
+{
+	const time_model_pair *out = &m->x->pairs.at[m->x->first[n]];
+	bool next = m->next[out->tensor];
+	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
+		const time_model_pair *p = &m->x->pairs.at[i];
+		if (!p->inputs || bound_is_shared(m, p))
+			continue;
+		program_bound f = others(m, n);
+		bound_add_pair(m, &f, p, both);
+		add_inputs(m, &f, n, p, least_of_both);
+		add_bytes(m, f);
+	}
+	program_bound run = others(m, n);
+	add_inputs(m, &run, n, NULL, either);
+	if (!next && !may_replace(m, n))
+		bound_add_pair(m, &run, out, result);
+	add_bytes(m, run);
+	program_bound done = others(m, n);
+	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
+		const time_model_pair *p = &m->x->pairs.at[i];
+		if (p->inputs && is_live(m, p->tensor, n))
+			bound_add_block(m, &done, p->tensor);
+	}
+	if (!next)
+		bound_add_pair(m, &done, out, moved_result);
+	add_bytes(m, done);
+}
+
+/* Before the first node and after the last. */
+static void add_ends(bound_maker *m)
+{
+	program_bound begin = { 0 }, end = { 0 };
+	for (tensor_id t = 0; t < m->g->ntensors; t++) {
+		const tensor *x = &m->g->tensors[t];
+		bool used = x->kind == TENSOR_STATE || x->output ||
+			    m->readers[t];
+		if (used && x->kind != TENSOR_RESULT)
+			bound_add_block(m, &begin, t);
+		if (used && is_kept(x))
+			bound_add_block(m, &end, t);
+	}
+	add_bytes(m, begin);
+	add_bytes(m, end);
+}
+
+void bound_add_memories(bound_maker *m)
+{
+	for (node_id i = 0; i < m->g->nnodes; i++)
+		if (!bound_may_go(m, i))
+			add_instants(m, i);
+	add_ends(m);
+}
