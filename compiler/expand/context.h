@@ -136,20 +136,34 @@ int item_width(context *cx, const ast_expr *e);
 void expand_error(context *cx, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-val val_int(int64_t i);
-val val_expr(kexpr *e);
-extern const val val_bad;
-
 /* Compiles a scalar expression. */
 val expand_scalar(context *cx, const ast_expr *e);
-/* A value as an expression of a type; a constant is converted, anything else
- * must have that type.  want == DT_NONE: the value's own type, f32 or i64 for a
- * constant. */
-kexpr *expand_as(context *cx, val v, dtype want, range at);
 /* An index: an i64 expression; elements of other integer types are cast. */
 kexpr *expand_index(context *cx, const ast_expr *e);
 /* A constant integer: an extent, an attribute's element. */
 bool expand_constant(context *cx, const ast_expr *e, int64_t *r);
+
+/* ---- constant.c: values ------------------------------------------------- */
+
+val val_int(int64_t i);
+val val_float(double f);
+val val_bool(bool b);
+val val_expr(kexpr *e);
+extern const val val_bad;
+
+/* A value as an expression of a type; a constant is converted, anything else
+ * must have that type.  want == DT_NONE: the value's own type, f32 or i64 for a
+ * constant. */
+kexpr *expand_as(context *cx, val v, dtype want, range at);
+
+/* A function of two whole numbers; VAL_BAD, with an error, where it does not
+ * fit 64 bits. */
+val fold_int(context *cx, fn f, int64_t x, int64_t y, range at);
+/* A binary function of two constants; kind VAL_EXPR where it is not folded. */
+val fold_binary(context *cx, fn f, val x, val y, range at);
+/* A function of numbers is one again: of integers where all are and it takes
+ * them.  kind VAL_EXPR where it is not folded. */
+val fold_function(fn f, val x, val y);
 
 /* ---- convert.c --------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += %D%/libexpand.a
 %C%_libexpand_a_SOURCES = \
 	%D%/attr.c \
+	%D%/constant.c \
 	%D%/context.h \
 	%D%/convert.c \
 	%D%/expand.c %D%/expand.h \

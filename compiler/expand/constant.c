@@ -1,0 +1,288 @@
+/* Values: constants, folded, and conversions of them to element types. */
+#include "config.h"
+
+#include "compiler/expand/context.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "kernel/eval.h"
+#include "kernel/scalar.h"
+
+const val val_bad = { .kind = VAL_BAD };
+
+val val_int(int64_t i)
+{
+	return (val){ .kind = VAL_INT, .i = i };
+}
+
+val val_float(double f)
+{
+	return (val){ .kind = VAL_FLOAT, .f = f };
+}
+
+val val_bool(bool b)
+{
+	return (val){ .kind = VAL_BOOL, .i = b };
+}
+
+val val_expr(kexpr *e)
+{
+	return (val){ .kind = VAL_EXPR, .e = e };
+}
+
+static double as_double(val v)
+{
+	return v.kind == VAL_FLOAT ? v.f : (double)v.i;
+}
+
+/* A choice between constants, or arithmetic on it, in another type. */
+static kexpr *retyped(context *cx, const kexpr *e, dtype want, range at)
+{
+	if (e->kind == KX_INT)
+		return expand_as(cx, val_int(e->i), want, at);
+	if (e->kind == KX_FLOAT) {
+		bool whole = fabs(e->f) < 1e15 && e->f == floor(e->f);
+		return expand_as(cx, whole ? val_int((int64_t)e->f)
+					   : val_float(e->f),
+				 want, at);
+	}
+	kexpr *copy = ARENA_COPY(cx->tmp, e, 1);
+	copy->type = want;
+	copy->args = ARENA_COPY(cx->tmp, e->args, e->nargs);
+	for (int i = e->kind == KX_SELECT; i < e->nargs; i++)
+		copy->args[i] = retyped(cx, e->args[i], want, at);
+	return copy;
+}
+
+/* The least and the greatest number of an integer type, for infinities. */
+static int64_t extreme(dtype t, bool greatest)
+{
+	unsigned bits = (unsigned)(dtype_bits(t) - dtype_is_signed(t));
+	int64_t top = bits >= 63 ? INT64_MAX : (int64_t)(1ull << bits) - 1;
+	if (bits == 64)
+		top = -1; /* all ones, as u64 */
+	int64_t low = dtype_is_signed(t) ? -top - 1 : 0;
+	return greatest ? top : low;
+}
+
+/* A whole number as a type; NULL, with an error, where it is none. */
+static kexpr *int_as(context *cx, int64_t i, dtype want, range at)
+{
+	if (want == DT_NONE)
+		want = DT_I64;
+	if (dtype_is_float(want))
+		return kx_float(cx->tmp, (double)i, want);
+	if (want != DT_BOOL)
+		return kx_int(cx->tmp, scalar_wrap(want, i), want);
+	expand_error(cx, DIAG_TYPE_MISMATCH, at,
+		     "a number where a condition is expected");
+	return NULL;
+}
+
+static kexpr *float_as(context *cx, double f, dtype want, range at)
+{
+	arena *a = cx->tmp;
+	if (want == DT_NONE)
+		want = DT_F32;
+	if (dtype_is_float(want) && isinf(f) && !elem_has_infinity(want))
+		return kx_float(a, f > 0 ? elem_greatest(want) :
+					   elem_least(want), want);
+	if (dtype_is_float(want))
+		return kx_float(a, f, want);
+	if (isinf(f) && dtype_is_int(want))
+		return kx_int(a, extreme(want, f > 0), want);
+	expand_error(cx, DIAG_TYPE_MISMATCH, at, "the number %g where %s is "
+		     "expected", f, dtype_name(want));
+	return NULL;
+}
+
+static kexpr *bool_as(context *cx, bool b, dtype want, range at)
+{
+	if (want == DT_NONE || want == DT_BOOL)
+		return kx_int(cx->tmp, b, DT_BOOL);
+	expand_error(cx, DIAG_TYPE_MISMATCH, at,
+		     "a condition where %s is expected", dtype_name(want));
+	return NULL;
+}
+
+static kexpr *expr_as(context *cx, val v, dtype want, range at)
+{
+	if (want == DT_NONE || v.e->type == want)
+		return v.e;
+	if (v.loose && want != DT_BOOL)
+		return retyped(cx, v.e, want, at);
+	expand_error(cx, DIAG_TYPE_MISMATCH, at,
+		     "this is of type %s where %s is expected; write "
+		     "cast(.., %s)",
+		     dtype_name(v.e->type), dtype_name(want),
+		     dtype_name(want));
+	return NULL;
+}
+
+kexpr *expand_as(context *cx, val v, dtype want, range at)
+{
+	kexpr *e = NULL;
+	switch (v.kind) {
+	case VAL_EXPR:
+		e = expr_as(cx, v, want, at);
+		break;
+	case VAL_INT:
+		e = int_as(cx, v.i, want, at);
+		break;
+	case VAL_FLOAT:
+		e = float_as(cx, v.f, want, at);
+		break;
+	case VAL_BOOL:
+		e = bool_as(cx, v.i != 0, want, at);
+		break;
+	case VAL_STRING:
+		expand_error(cx, DIAG_TYPE_MISMATCH, at,
+			     "a string where %s is expected",
+			     want == DT_NONE ? "a number" : dtype_name(want));
+		break;
+	case VAL_BAD:
+		break;
+	}
+	if (e)
+		return e;
+	if (want == DT_NONE)
+		want = DT_F32;
+	return dtype_is_float(want) ? kx_float(cx->tmp, 0, want) :
+				      kx_int(cx->tmp, 0, want);
+}
+
+/* ---- operators on constants --------------------------------------------- */
+
+static bool is_comparison(fn f)
+{
+	return f >= FN_LT && f <= FN_NE;
+}
+
+static val compare(fn f, double x, double y)
+{
+	switch (f) {
+	case FN_LT:
+		return val_bool(x < y);
+	case FN_LE:
+		return val_bool(x <= y);
+	case FN_GT:
+		return val_bool(x > y);
+	case FN_GE:
+		return val_bool(x >= y);
+	case FN_EQ:
+		return val_bool(x == y);
+	default:
+		return val_bool(x != y);
+	}
+}
+
+val fold_int(context *cx, fn f, int64_t x, int64_t y, range at)
+{
+	int64_t r = 0;
+	bool fits = true;
+	switch (f) {
+	case FN_ADD:
+		fits = ck_add(x, y, &r);
+		break;
+	case FN_SUB:
+		fits = ck_sub(x, y, &r);
+		break;
+	case FN_MUL:
+		fits = ck_mul(x, y, &r);
+		break;
+	case FN_DIV:
+	case FN_MOD:
+		if (y <= 0) {
+			expand_error(cx, DIAG_BAD_DIVISOR, at,
+				     "the divisor is %lld here, it has to be "
+				     "positive",
+				     (long long)y);
+			return val_bad;
+		}
+		r = f == FN_DIV ? floor_div(x, y) : floor_mod(x, y);
+		break;
+	case FN_MIN:
+		r = x < y ? x : y;
+		break;
+	case FN_MAX:
+		r = x > y ? x : y;
+		break;
+	default:
+		return f == FN_EQ   ? val_bool(x == y)
+		       : f == FN_NE ? val_bool(x != y)
+		       : f == FN_LT ? val_bool(x < y)
+		       : f == FN_LE ? val_bool(x <= y)
+		       : f == FN_GT ? val_bool(x > y)
+				    : val_bool(x >= y);
+	}
+	if (fits)
+		return val_int(r);
+	expand_error(cx, DIAG_OVERFLOW, at,
+		     "this number does not fit 64 bits for these shapes");
+	return val_bad;
+}
+
+val fold_function(fn f, val x, val y)
+{
+	const builtin *b = builtin_find(BUILTIN_SCALAR, fn_name(f));
+	bool whole = x.kind == VAL_INT && y.kind == VAL_INT &&
+		     !(b && b->rule == RULE_FLOAT);
+	if (fn_gives_bool(f))
+		return (val){ .kind = VAL_EXPR };
+	if (whole && fn_takes(f, DT_I64))
+		return val_int(scalar_int(f, DT_I64, x.i, y.i));
+	if (fn_takes(f, DT_F64))
+		return val_float(scalar_float(f, as_double(x), as_double(y)));
+	return (val){ .kind = VAL_EXPR };
+}
+
+val fold_binary(context *cx, fn f, val x, val y, range at)
+{
+	if (x.kind == VAL_STRING && y.kind == VAL_STRING) {
+		bool same = !strcmp(x.s, y.s);
+		if (f == FN_EQ || f == FN_NE)
+			return val_bool(same == (f == FN_EQ));
+	}
+	if (x.kind == VAL_BOOL && y.kind == VAL_BOOL) {
+		if (f == FN_AND)
+			return val_bool(x.i && y.i);
+		if (f == FN_OR)
+			return val_bool(x.i || y.i);
+		if (f == FN_EQ || f == FN_NE)
+			return val_bool((x.i == y.i) == (f == FN_EQ));
+	}
+	bool numbers = (x.kind == VAL_INT || x.kind == VAL_FLOAT) &&
+		       (y.kind == VAL_INT || y.kind == VAL_FLOAT);
+	if (numbers && x.kind == VAL_INT && y.kind == VAL_INT) {
+		if (f <= FN_MOD || is_comparison(f) || f == FN_MIN ||
+		    f == FN_MAX)
+			return fold_int(cx, f, x.i, y.i, at);
+	} else if (numbers) {
+		double a = as_double(x), b = as_double(y);
+		if (is_comparison(f))
+			return compare(f, a, b);
+		switch (f) {
+		case FN_ADD:
+			return val_float(a + b);
+		case FN_SUB:
+			return val_float(a - b);
+		case FN_MUL:
+			return val_float(a * b);
+		case FN_DIV:
+			return val_float(a / b);
+		case FN_MIN:
+			return val_float(fmin(a, b));
+		case FN_MAX:
+			return val_float(fmax(a, b));
+		default:
+			break;
+		}
+	}
+	if (numbers && f != FN_RANDOM)
+		return fold_function(f, x, y);
+	expand_error(cx, DIAG_TYPE_MISMATCH, at,
+		     "'%s' cannot be applied to these", fn_name(f));
+	return val_bad;
+}
