@@ -4,7 +4,10 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/unoffered.c \
 	%D%/cuts.c \
 	%D%/data.c \
+	%D%/sample.h \
+	%D%/sample_attribute.c \
 	%D%/sample_signature.c \
+	%D%/sample_text.c \
 	%D%/gradients.c %D%/gradients.h \
 	%D%/partials.c \
 	%D%/reads.c \

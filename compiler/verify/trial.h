@@ -38,7 +38,7 @@ static inline bool rng_percent(rng *r, int percent)
 	return rng_in(r, 0, 99) < percent;
 }
 
-/* ---- what an operator's text says of its attributes (roles.c) ----------- */
+/* ---- what an operator's text says of its attributes (attr_roles.c) ------ */
 
 typedef enum role_kind {
 	ROLE_VALUE,
@@ -57,7 +57,7 @@ typedef struct role {
 /* By attribute. */
 role *roles_of(arena *a, const tdl_modules *m, const ast_op *op);
 
-/* ---- shapes and attributes (draw.c) ------------------------------------- */
+/* ---- shapes and attributes (sample_*.c) --------------------------------- */
 
 typedef struct draw_size {
 	const char *name;
