@@ -33,6 +33,7 @@ static int64_t some_size(drawer *w)
 
 static int64_t draw_int(drawer *w)
 {
+	int64_t size;
 	switch (rng_in(w->r, 0, 19)) {
 	case 0: case 1: case 2:
 		return 0;
@@ -45,9 +46,11 @@ static int64_t draw_int(drawer *w)
 	case 10: case 11:
 		return some_size(w);
 	case 12:
-		return some_size(w) * rng_in(w->r, 1, 3);
+		size = some_size(w);
+		return size * rng_in(w->r, 1, 3);
 	case 13:
-		return some_size(w) - rng_in(w->r, 1, 2);
+		size = some_size(w);
+		return size - rng_in(w->r, 1, 2);
 	default:
 		return 1;
 	}
