@@ -36,6 +36,9 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/run/stop.c %D%/run/stop.h \
 	%D%/exec/thread_pool.c %D%/exec/thread_pool.h \
 	%D%/run/train.c %D%/run/train.h \
+	%D%/run/train_open.c \
+	%D%/run/train_report.c \
+	%D%/run/training.h \
 	%D%/exec/verify.c %D%/exec/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
 if CUDA
