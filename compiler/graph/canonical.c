@@ -452,19 +452,33 @@ static int *none_of(arena *a, int n)
 	return all;
 }
 
-graph *graph_canonical(arena *a, const graph *g)
+/* The numbers are in a. */
+static canon number_graph(arena *a, const graph *g)
 {
 	canon c = { .a = a, .tmp = arena_new(), .g = g };
 	c.of = ARENA_ARRAY(c.tmp, colour, g->ntensors);
 	c.kernels = ARENA_ARRAY(c.tmp, colour, g->nnodes);
 	c.roles = ARENA_ARRAY(c.tmp, colour *, g->nnodes);
 	c.depth = ARENA_ARRAY(c.tmp, int, g->nnodes);
-	c.nodes = none_of(c.tmp, g->nnodes);
-	c.tensors = none_of(c.tmp, g->ntensors);
+	c.nodes = none_of(a, g->nnodes);
+	c.tensors = none_of(a, g->ntensors);
 	colour_kernels(&c);
 	colour_tensors(&c);
 	find_depths(&c);
 	number_all(&c);
+	return c;
+}
+
+graph_numbers graph_canonical_numbers(arena *a, const graph *g)
+{
+	canon c = number_graph(a, g);
+	arena_free(c.tmp);
+	return (graph_numbers){ c.nodes, c.tensors };
+}
+
+graph *graph_canonical(arena *a, const graph *g)
+{
+	canon c = number_graph(a, g);
 	graph *to = new_graph(&c);
 	arena_free(c.tmp);
 	return to;

@@ -21,4 +21,13 @@
  * nodes and lists with g; in a. */
 graph *graph_canonical(arena *a, const graph *g);
 
+/* By node and by tensor: the number in that order. */
+typedef struct graph_numbers {
+	int *nodes, *tensors;
+} graph_numbers;
+
+/* The numbers that graph_canonical() gives; in a.  Of g, kernels, inputs and
+ * outputs of nodes are read, and all of tensors but names and constants. */
+graph_numbers graph_canonical_numbers(arena *a, const graph *g);
+
 #endif

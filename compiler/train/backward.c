@@ -10,6 +10,7 @@
 
 #include "compiler/train/trainer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/gradient/gradient.h"
@@ -266,26 +267,81 @@ static bool is_made(const trainer *t, tensor_id x)
 	return x >= t->ntensors && graph_tensor(t->b, x)->kind == TENSOR_RESULT;
 }
 
-/* Adds to what the loss changes by with x. */
-static bool accumulate(trainer *t, const tape_call *c, tensor_id x,
-		       tensor_id more)
+/* The node that the call made last: the one of its first result; NONE. */
+static int made_by(const trainer *t, const tape_call *c)
+{
+	for (int r = 0; r < c->op->nresults; r++)
+		if (is_fresh(c, r))
+			return t->b->tensors.at[c->results[r]]->node;
+	return NONE;
+}
+
+/* Nodes that are added are for the gradient of this call. */
+static void set_forward(trainer *t, const tape_call *c)
 {
 	graph_builder *b = t->b;
+	b->step = b->cell = NONE;
+	b->forward = made_by(t, c);
+	if (b->forward == NONE)
+		return;
+	b->step = b->nodes.at[b->forward].step;
+	b->cell = b->nodes.at[b->forward].cell;
+	b->origin = b->nodes.at[b->forward].origin;
+}
+
+/* Notes what the loss changes by with x through parameter `param` of call i. */
+static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
+{
+	const tape_call *c = &t->b->tape.at[i];
+	int made = made_by(t, c);
+	grad_part part = { i, made == NONE ? NONE : t->order.nodes[made],
+			   param, more };
+	if (!is_zero(t, more))
+		vec_push(t->b->tmp, &t->flow[x].parts, part);
+}
+
+/* Those of the last readers first, as the backward pass comes to them. */
+static int by_reader(const void *x, const void *y)
+{
+	const grad_part *a = x, *b = y;
+	if (a->reader != b->reader)
+		return a->reader > b->reader ? -1 : 1;
+	return a->param != b->param ? b->param - a->param : b->call - a->call;
+}
+
+static bool add_to(trainer *t, tensor_id x, const grad_part *part)
+{
+	graph_builder *b = t->b;
+	const tape_call *c = &b->tape.at[part->call];
 	tensor_id *sum = &t->flow[x].adjoint;
-	if (is_zero(t, more))
-		return true;
 	if (*sum == NONE) {
-		*sum = more;
+		*sum = part->value;
 	} else {
 		const attr_value *none[1] = { NULL };
 		const char *name = arena_printf(b->arena, "%s.sum", c->name);
-		tensor_id args[2] = { *sum, more };
+		tensor_id args[2] = { *sum, part->value };
+		set_forward(t, c);
 		if (!graph_call(b, t->sum, name, args, none, c->site, sum))
 			return false;
 	}
 	tensor *made = &b->tensors.at[*sum]->t;
 	if (is_made(t, *sum) && made->gradient_of == NONE)
 		made->gradient_of = x;
+	return true;
+}
+
+/* Adds up what the loss changes by with x, now that all parts are known, in an
+ * order that is the graph's own, not that of its statements. */
+static bool sum_up(trainer *t, tensor_id x)
+{
+	flow *f = &t->flow[x];
+	if (f->parts.n > 1)
+		qsort(f->parts.at, (size_t)f->parts.n, sizeof(*f->parts.at),
+		      by_reader);
+	for (int i = 0; i < f->parts.n; i++)
+		if (!add_to(t, x, &f->parts.at[i]))
+			return false;
+	f->parts.n = 0;
 	return true;
 }
 
@@ -327,7 +383,8 @@ static bool add_gradient(trainer *t, int i, int param)
 						    graph_type(b, result)),
 				   c->op->params[param].name,
 				   tensor_type_text(b->tmp, graph_type(b, x)));
-	return accumulate(t, c, x, result);
+	add_part(t, i, param, x, result);
+	return true;
 }
 
 static bool has_adjoint(const trainer *t, const tape_call *c)
@@ -336,21 +393,6 @@ static bool has_adjoint(const trainer *t, const tape_call *c)
 		if (is_fresh(c, r) && t->flow[c->results[r]].adjoint != NONE)
 			return true;
 	return false;
-}
-
-/* The node that the call made last: the one of its first result. */
-static void set_forward(trainer *t, const tape_call *c)
-{
-	graph_builder *b = t->b;
-	b->forward = b->step = b->cell = NONE;
-	for (int r = c->op->nresults - 1; r >= 0; r--)
-		if (is_fresh(c, r))
-			b->forward = b->tensors.at[c->results[r]]->node;
-	if (b->forward == NONE)
-		return;
-	b->step = b->nodes.at[b->forward].step;
-	b->cell = b->nodes.at[b->forward].cell;
-	b->origin = b->nodes.at[b->forward].origin;
 }
 
 /* The weights whose derivatives are complete with call i. */
@@ -363,6 +405,8 @@ static bool finish_weights(trainer *t, int i)
 		if (graph_tensor(t->b, w)->kind != TENSOR_STATE || !f->wanted ||
 		    f->first != i)
 			continue;
+		if (!sum_up(t, w))
+			return false;
 		tensor_id adjoint =
 			f->adjoint != NONE
 				? f->adjoint
@@ -390,6 +434,9 @@ static void name_adjoints(trainer *t, const tape_call *c)
 static bool add_call(trainer *t, int i)
 {
 	const tape_call *c = &t->b->tape.at[i];
+	for (int r = 0; r < c->op->nresults; r++)
+		if (is_fresh(c, r) && !sum_up(t, c->results[r]))
+			return false;
 	if (is_wanted(t, c) && has_adjoint(t, c)) {
 		set_forward(t, c);
 		name_adjoints(t, c);
@@ -429,6 +476,7 @@ bool backward_add(trainer *t)
 {
 	graph_builder *b = t->b;
 	const char *origin = b->origin;
+	train_find_order(t);
 	bool ok = start(t);
 	for (int i = b->tape.n - 1; ok && i >= 0; i--)
 		ok = add_call(t, i);

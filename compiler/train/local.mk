@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libtrain.a
 	%D%/train_doubt.c \
 	%D%/train_loss.c \
 	%D%/train_option.c \
+	%D%/train_order.c \
 	%D%/trainer.h
 
 EXTRA_DIST += %D%/README.md

@@ -13,6 +13,7 @@
 
 #include "compiler/train/trainer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/eval.h"
@@ -20,6 +21,8 @@
 /* A weight and its gradient. */
 typedef struct update {
 	tensor_id weight, gradient;
+	tensor_id squares; /* the gradient's squares, summed up; NONE */
+	int place;	   /* of the weight in trainer.order */
 } update;
 
 struct optimizer {
@@ -288,24 +291,46 @@ static bool apply(trainer *t, const update *u)
 
 /* ---- all gradients together -------------------------------------------- */
 
-/* Adds the gradient's squares to those of all. */
-static bool add_squares(trainer *t, const update *u)
+static const char *norm_name(trainer *t, const update *u, const char *what)
 {
-	graph_builder *b = t->b;
+	return arena_printf(t->b->arena, "%s.norm%s",
+			    graph_tensor(t->b, u->weight)->name, what);
+}
+
+static bool add_squares(trainer *t, update *u)
+{
+	const attr_value *none[1] = { NULL };
+	return graph_call(t->b, t->optimizer->square, norm_name(t, u, ""),
+			  &u->gradient, none,
+			  (call_site){ .place = "--clip-norm" }, &u->squares);
+}
+
+/* The last weights first, whose gradients are known first. */
+static int by_place(const void *x, const void *y)
+{
+	const update *a = x, *b = y;
+	return (a->place < b->place) - (a->place > b->place);
+}
+
+/* In an order that is the graph's own, not that of its statements. */
+static bool add_all_squares(trainer *t)
+{
 	optimizer *o = t->optimizer;
 	const attr_value *none[1] = { NULL };
 	const call_site site = { .place = "--clip-norm" };
-	const char *name = arena_printf(b->arena, "%s.norm",
-					graph_tensor(b, u->weight)->name);
-	tensor_id args[2] = { u->gradient, NONE };
-	if (!graph_call(b, o->square, name, args, none, site, &args[1]))
-		return false;
-	if (o->squares == NONE) {
-		o->squares = args[1];
-		return true;
+	if (o->updates.n > 1)
+		qsort(o->updates.at, (size_t)o->updates.n,
+		      sizeof(*o->updates.at), by_place);
+	for (int i = 0; i < o->updates.n; i++) {
+		const update *u = &o->updates.at[i];
+		tensor_id args[2] = { o->squares, u->squares };
+		if (o->squares == NONE)
+			o->squares = u->squares;
+		else if (!graph_call(t->b, t->sum, norm_name(t, u, ".sum"),
+				     args, none, site, &o->squares))
+			return false;
 	}
-	args[0] = o->squares;
-	return graph_call(b, t->sum, name, args, none, site, &o->squares);
+	return true;
 }
 
 /* The scale of the next step. */
@@ -366,7 +391,7 @@ tensor_id optimizer_loss_scale(trainer *t)
 bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient)
 {
 	graph_builder *b = t->b;
-	const update u = { weight, gradient };
+	update u = { weight, gradient, NONE, t->order.tensors[weight] };
 	int forward = b->forward, step = b->step, cell = b->cell;
 	if (graph_tensor(b, gradient)->gradient_of == weight)
 		graph_name(b, gradient,
@@ -375,8 +400,8 @@ bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient)
 	b->forward = b->step = b->cell = NONE;
 	bool ok = true;
 	if (t->optimizer->clip) {
-		vec_push(b->tmp, &t->optimizer->updates, u);
 		ok = add_squares(t, &u);
+		vec_push(b->tmp, &t->optimizer->updates, u);
 	} else {
 		ok = apply(t, &u);
 	}
@@ -431,7 +456,7 @@ static void drop_states(trainer *t)
 bool optimizer_close(trainer *t)
 {
 	optimizer *o = t->optimizer;
-	if (o->clip && o->squares != NONE && !clip_and_update(t))
+	if (o->updates.n > 0 && !(add_all_squares(t) && clip_and_update(t)))
 		return false;
 	drop_states(t);
 	return true;

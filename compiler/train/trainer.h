@@ -4,6 +4,7 @@
 #define TDL_COMPILER_TRAIN_TRAINER_H
 
 #include "compiler/graph/builder.h"
+#include "compiler/graph/canonical.h"
 #include "compiler/train/train.h"
 
 /* The gradient of an operator by one of its parameters. */
@@ -24,12 +25,21 @@ typedef struct named_op {
 
 typedef struct optimizer optimizer; /* optimizer.c */
 
+/* A part of the derivative by a tensor: that through one of its readers. */
+typedef struct grad_part {
+	int call;   /* on the tape, that reads the tensor .. */
+	int reader; /* .. and its place in trainer.order; NONE */
+	int param;  /* .. as this parameter */
+	tensor_id value;
+} grad_part;
+
 /* By tensor, of those that there were before the backward pass: */
 typedef struct flow {
 	bool moves;  /* it depends on weights that may be trained */
 	bool wanted; /* its derivative is needed */
 	int first;   /* the first call on the tape that adds to it */
-	tensor_id adjoint; /* the derivative, as far as it is summed up */
+	VEC(grad_part) parts; /* that are not summed up yet */
+	tensor_id adjoint;    /* the derivative, summed up; NONE */
 } flow;
 
 typedef struct trainer {
@@ -38,6 +48,7 @@ typedef struct trainer {
 	tensor_id loss;
 	int ntensors;
 	flow *flow;
+	graph_numbers order; /* of the nodes and tensors of the forward pass */
 	VEC(tensor_id) weights; /* those that are trained */
 	strmap *rules;		/* of an operator's name: grad_rule ** */
 	strmap *constants;	/* fills that were made */
@@ -63,6 +74,9 @@ tensor_id train_fill(trainer *t, const tensor_type *type, double value);
  * that: "sgd,lr=0.1". */
 bool train_read_option(trainer *t, const char *option, const char *text,
 		       named_op *to);
+
+/* train_order.c: finds trainer.order. */
+void train_find_order(trainer *t);
 
 /* train_loss.c: adds the operator of --loss, and its label. */
 bool train_add_loss(trainer *t);
