@@ -28,8 +28,8 @@ compiler/cost	base kernel layout plan compiler/graph compiler/analysis \
 compiler/planners	base kernel layout compiler/graph compiler/analysis \
 		compiler/cost compiler/solver
 compiler/lower	base kernel layout plan compiler/graph compiler/cost
-compiler/placement	base layout compiler/cost compiler/solver \
-		compiler/planners compiler/lower
+compiler/placement	base kernel layout compiler/graph compiler/cost \
+		compiler/solver compiler/planners compiler/lower
 compiler/codegen	base kernel plan
 compiler/verify/reference	base dsl
 compiler/verify	base dsl kernel compiler/expand compiler/analysis \

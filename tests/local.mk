@@ -44,6 +44,7 @@ python_files = \
 	%D%/grammar.py \
 	%D%/oracle.py \
 	%D%/placement/judge.py \
+	%D%/placement/models.py \
 	%D%/placement/pipedream.py \
 	%D%/placement/piper.py \
 	%D%/placement/small.py \

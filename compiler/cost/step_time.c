@@ -72,22 +72,9 @@ static double node_seconds(const pricer *p, node_id n, int v)
 	for (int a = 0; a <= p->axis; a++)
 		last[a] = s->as->mesh.size[a] - 1;
 	box part = cuts_block(&all, &s->as->mesh, &c, p->axis + 1, last);
-	box made = kernel_produces(k, &part);
-	double points = 1;
-	double bytes = (double)box_volume(&made) *
-		       (double)dtype_size(k->type);
-	for (int i = 0; i < k->nvars; i++)
-		if (k->vars[i].kind != KVAR_DERIVED)
-			points *= (double)(part.hi[i] - part.lo[i]);
-	for (int i = 0; i < k->ninputs; i++) {
-		box need = kernel_need(k, &part, i);
-		bytes += (double)box_volume(&need) *
-			 (double)dtype_size(k->inputs[i].type);
-	}
-	return topology_kernel_seconds(
-		p->o->topology, k->type,
-		points * (double)kernel_flops_per_point(k) / p->later,
-		bytes / p->later);
+	kernel_work w = kernel_work_of(k, &part);
+	return topology_kernel_seconds(p->o->topology, k->type,
+				       w.flops / p->later, w.bytes / p->later);
 }
 
 /* Bytes that a worker holds of a tensor when this axis cuts dimension d. */

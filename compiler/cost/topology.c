@@ -369,6 +369,23 @@ double topology_move_seconds(const topology *t, const topology_move *m)
 	return latency + slowest;
 }
 
+kernel_work kernel_work_of(const kernel *k, const box *part)
+{
+	box made = kernel_produces(k, part);
+	double points = 1;
+	double bytes = (double)box_volume(&made) * (double)dtype_size(k->type);
+	for (int i = 0; i < k->nvars; i++)
+		if (k->vars[i].kind != KVAR_DERIVED)
+			points *= (double)(part->hi[i] - part->lo[i]);
+	for (int i = 0; i < k->ninputs; i++) {
+		box need = kernel_need(k, part, i);
+		bytes += (double)box_volume(&need) *
+			 (double)dtype_size(k->inputs[i].type);
+	}
+	return (kernel_work){ points * (double)kernel_flops_per_point(k),
+			      bytes };
+}
+
 double topology_kernel_seconds(const topology *t, dtype type, double flops,
 			       double bytes)
 {

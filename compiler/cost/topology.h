@@ -72,4 +72,12 @@ double topology_move_seconds(const topology *t, const topology_move *m);
 double topology_kernel_seconds(const topology *t, dtype type, double flops,
 			       double bytes);
 
+/* The work of a kernel on a part of its iteration space: arithmetic, and the
+ * bytes that it reads and writes. */
+typedef struct kernel_work {
+	double flops, bytes;
+} kernel_work;
+
+kernel_work kernel_work_of(const kernel *k, const box *part);
+
 #endif

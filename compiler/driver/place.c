@@ -33,10 +33,8 @@ static bool has_more(const place_more *m)
 }
 
 /* Why these options do not go together; NULL where they do. */
-static const char *misfit(driver *d, const options *o)
+static const char *misfit(const driver *d, const options *o)
 {
-	if (d->folders.n > 0 || d->opdefs)
-		return PLACE_NO_OPDEFS;
 	bool prints = o->place.json || (o->output && !strcmp(o->output, "-"));
 	if (o->gantt && !strcmp(o->gantt, "-") && prints)
 		return "--gantt - cannot be with --json or -o -, which print, "
@@ -68,6 +66,8 @@ static int read_options(driver *d, int argc, char **argv, options *o,
 		PLACE_OPTIONS_MACHINE(&o->place),
 		PLACE_OPTIONS_SEARCH(&o->place),
 		PLACE_OPTIONS_MORE(&o->more),
+		PLACE_OPTIONS_MODEL(&o->place),
+		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTION_OUTPUT(&o->output),
 		{ CLI_TEXT, 0, "gantt", "FILE",
 		  "draw the schedule as SVG; - prints it as text", &o->gantt },
@@ -130,21 +130,14 @@ static cli_status run_special(driver *d, const options *o, int argc,
 {
 	if (argc - first != 1)
 		return cli_usage(&d->program, "one cost graph is expected");
+	const place_special *p = special_of(o->algorithm);
+	const char *why = place_misfit(d, &o->place, argv[first]);
 	place_run r = { d, &o->place, &o->more, o->algorithm, argv[first],
 			o->output };
-	return special_of(o->algorithm)->run(&r);
-}
-
-/* Whether a file's name is not that of a model, which has no costs. */
-static bool is_no_model(driver *d, const char *path)
-{
-	const char *dot = strrchr(path, '.');
-	if (!dot || (strcmp(dot, ".tdl") && strcmp(dot, ".onnx")))
-		return true;
-	diag_error_in(d->sink, DIAG_COST_GRAPH_SYNTAX, path,
-		      "this is a model; cost graphs are expected: "
-		      "dnn-partitioning's JSON, PipeDream's graph.txt");
-	return false;
+	if (p->reads && place_is_model(argv[first]))
+		return cli_usage(&d->program, "%s reads %s, and no models",
+				 p->name, p->reads);
+	return why ? cli_usage(&d->program, "%s", why) : p->run(&r);
 }
 
 cli_status command_place(driver *d, int argc, char **argv)
@@ -153,8 +146,6 @@ cli_status command_place(driver *d, int argc, char **argv)
 	cli_status status;
 	place_input in;
 	int first = read_options(d, argc, argv, &o, &status);
-	if (first >= 0 && first < argc && !is_no_model(d, argv[first]))
-		return CLI_OK;
 	if (first >= 0 && special_of(o.algorithm))
 		return run_special(d, &o, argc, argv, first);
 	if (first < 0 ||

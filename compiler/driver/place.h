@@ -3,14 +3,11 @@
 #ifndef TDL_COMPILER_DRIVER_PLACE_H
 #define TDL_COMPILER_DRIVER_PLACE_H
 
-#include "compiler/driver/driver.h"
+#include "compiler/driver/plan_make.h"
 #include "compiler/placement/figures.h"
 #include "compiler/placement/task.h"
 
 #define PLACE_BEST "best"
-
-#define PLACE_NO_OPDEFS                                                      \
-	"a cost graph has no operators in TDL: no --include, --opdefs"
 
 typedef struct place_options {
 	int64_t devices;
@@ -19,9 +16,10 @@ typedef struct place_options {
 	double factor; /* bytes of states per byte of weights; < 0: not given */
 	bool colocation, json;
 	double seconds; /* of each search; 0: no limit */
+	plan_model model; /* where the operand is one */
 } place_options;
 
-#define PLACE_OPTIONS { .factor = -1 }
+#define PLACE_OPTIONS { .factor = -1, .model = PLAN_MODEL }
 
 extern const char *const place_networks[]; /* "ports", "free" */
 
@@ -47,6 +45,11 @@ extern const char *const place_networks[]; /* "ports", "free" */
 	  "tables)", &(o)->factor, .min = 0, .max = 1e6 },                 \
 	DRIVER_OPTION_JSON(&(o)->json)
 
+/* .. of those that take a model for a cost graph, .. */
+#define PLACE_OPTIONS_MODEL(o)                                               \
+	PLAN_OPTIONS_SIZES(&(o)->model),                                     \
+	DRIVER_OPTIONS_TRAIN_STEP(&(o)->model.train)
+
 /* .. and of those that search. */
 #define PLACE_OPTIONS_SEARCH(o)                                              \
 	{ CLI_FLAG, 0, "colocation", NULL,                                   \
@@ -66,6 +69,20 @@ typedef struct place_input {
  * then *status is the command's. */
 bool place_read_machine(driver *d, const place_options *o, machine_request *r,
 			cli_status *status);
+
+/* Whether a file is a model, by its name. */
+bool place_is_model(const char *path);
+
+/* Why options do not go with the operand: those of models with a cost graph;
+ * NULL. */
+const char *place_misfit(const driver *d, const place_options *o,
+			 const char *path);
+
+/* Reads a cost graph, or a model as one on the machine of the request.  NULL
+ * when errors were added or printed; then *status is the command's. */
+const cost_graph *place_read_graph(driver *d, const place_options *o,
+				   const machine_request *r, const char *path,
+				   cli_status *status);
 
 /* Reads the operand argv[first]; false when errors were added or printed, then
  * *status is the command's. */
@@ -102,8 +119,8 @@ void place_report_text(arena *a, const place_input *in,
 cli_status place_write(driver *d, const cost_graph *g, const int *place,
 		       int ndevices, const char *path);
 
-/* Whether score or compare is called for a cost graph, not for a model: a word
- * ends in .json or .txt, and none in .tdl or .onnx. */
+/* Whether score or compare is called for placements, not for plans: a word is
+ * --placement, or one ends in .json or .txt and none in .tdl or .onnx. */
 bool place_is_meant(int argc, char **argv);
 cli_status place_score(driver *d, int argc, char **argv);
 cli_status place_compare(driver *d, int argc, char **argv);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "compiler/placement/model_costs.h"
 #include "compiler/placement/placement_file.h"
 
 const char *const place_networks[] = { "ports", "free", NULL };
@@ -69,6 +70,66 @@ bool place_read_machine(driver *d, const place_options *o, machine_request *r,
 	return *status == CLI_OK;
 }
 
+bool place_is_model(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	return dot && (!strcmp(dot, ".tdl") || !strcmp(dot, ".onnx"));
+}
+
+/* Whether an option about a model is given. */
+static bool has_model_options(const plan_model *m)
+{
+	const train_request *t = &m->train;
+	return m->name || m->defines.n || m->shapes.n || t->train ||
+	       t->evaluate || t->loss || t->optimizer || t->precision ||
+	       t->clip_norm != NO_CLIP_NORM || t->freeze.n || t->seed;
+}
+
+const char *place_misfit(const driver *d, const place_options *o,
+			 const char *path)
+{
+	if (place_is_model(path))
+		return o->factor < 0 ? NULL :
+				       "--factor is of profiles and layer "
+				       "tables";
+	if (d->folders.n > 0 || d->opdefs || d->load.n > 0)
+		return "a cost graph has no operators in TDL: no --include, "
+		       "--opdefs, --load";
+	return has_model_options(&o->model) ?
+		       "a cost graph has no sizes and no training of its own: "
+		       "options of models go with a model" : NULL;
+}
+
+static const cost_graph *read_model(driver *d, const place_options *o,
+				    const topology *t, const char *path,
+				    cli_status *status)
+{
+	const graph *g = plan_read_model(d, path, &o->model, status);
+	return g ? cost_graph_of_model(d->arena, d->sink, g,
+				       t ? t : topology_preset(0), path) :
+		   NULL;
+}
+
+const cost_graph *place_read_graph(driver *d, const place_options *o,
+				   const machine_request *r, const char *path,
+				   cli_status *status)
+{
+	const char *why = place_misfit(d, o, path);
+	if (why) {
+		*status = cli_usage(&d->program, "%s", why);
+		return NULL;
+	}
+	if (place_is_model(path))
+		return read_model(d, o, r->topology, path, status);
+	const cost_graph *g = cost_graph_read(d->arena, d->sink, path);
+	if (g && o->factor >= 0 && !g->resident_is_weights) {
+		*status = cli_usage(&d->program, "--factor is of profiles and "
+				    "layer tables");
+		return NULL;
+	}
+	return g;
+}
+
 bool place_read(driver *d, const place_options *o, int argc, char **argv,
 		int first, place_input *in, cli_status *status)
 {
@@ -79,16 +140,11 @@ bool place_read(driver *d, const place_options *o, int argc, char **argv,
 	}
 	if (!place_read_machine(d, o, &r, status))
 		return false;
-	in->file = cost_graph_read(d->arena, d->sink, argv[first]);
+	in->file = place_read_graph(d, o, &r, argv[first], status);
 	const cost_graph *g = in->file ? cost_graph_tie_training(d->arena,
 								 d->sink,
 								 in->file) :
 					 NULL;
-	if (g && o->factor >= 0 && in->file->resident_has_results) {
-		*status = cli_usage(&d->program, "--factor is of profiles and "
-				    "layer tables");
-		return false;
-	}
 	in->m = g ? machine_new(d->arena, d->sink, g, &r) : NULL;
 	in->load = in->m;
 	if (in->m && g != in->file)
@@ -98,14 +154,14 @@ bool place_read(driver *d, const place_options *o, int argc, char **argv,
 
 bool place_is_meant(int argc, char **argv)
 {
-	bool found = false;
+	bool model = false, costs = false, placement = false;
 	for (int i = 1; i < argc; i++) {
 		const char *dot = strrchr(argv[i], '.');
-		if (dot && (!strcmp(dot, ".tdl") || !strcmp(dot, ".onnx")))
-			return false;
-		found |= dot && (!strcmp(dot, ".json") || !strcmp(dot, ".txt"));
+		model |= place_is_model(argv[i]);
+		costs |= dot && (!strcmp(dot, ".json") || !strcmp(dot, ".txt"));
+		placement |= !strncmp(argv[i], "--placement", 11);
 	}
-	return found;
+	return placement || (costs && !model);
 }
 
 /* ---- searching ----------------------------------------------------------- */
@@ -142,7 +198,8 @@ place_report place_searched(arena *a, const place_input *in,
 			    const place_options *o, const char *algorithm)
 {
 	double begun = clock_seconds();
-	const place_task *t = place_task_new(a, in->m, o->colocation,
+	const place_task *t = place_task_new(a, in->m,
+					     o->colocation || in->m->g->bound,
 					     o->seconds > 0 ?
 						     begun + o->seconds : 0);
 	const int *place = algorithm_of(algorithm)->run(a, t);

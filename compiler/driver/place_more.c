@@ -22,10 +22,10 @@ schedule_kind place_schedule(const place_more *m)
 }
 
 const place_special place_specials[] = {
-	{ "mcap", place_mcap },
-	{ "pipedream", place_pipedream },
-	{ "load", place_load },
-	{ "capture", place_capture },
+	{ "mcap", place_mcap, "profiles" },
+	{ "pipedream", place_pipedream, "profiles" },
+	{ "load", place_load, NULL },
+	{ "capture", place_capture, "layer tables" },
 	{ 0 },
 };
 

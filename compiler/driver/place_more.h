@@ -75,6 +75,7 @@ typedef struct place_run {
 typedef struct place_special {
 	const char *name;
 	cli_status (*run)(const place_run *r);
+	const char *reads; /* where it takes no models */
 } place_special;
 
 /* The last entry has no name. */

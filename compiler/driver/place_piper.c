@@ -80,9 +80,9 @@ static cli_status say_no_room(const piper *p)
 		   p->r.devices == 1 ? "" : "s");
 	for (int k = 2; k <= 8; k *= 2) {
 		piper_request r = p->r;
-		piper_plan plan;
+		piper_plan best;
 		r.memory *= k;
-		if (!piper_best(p->run->d->arena, p->t, &r, &plan))
+		if (!piper_best(p->run->d->arena, p->t, &r, &best))
 			continue;
 		cli_failed(&p->run->d->program, "%.0f bytes would do",
 			   r.memory);
@@ -117,11 +117,11 @@ static json_t *stage_json(const piper *p, const piper_stage *s)
 	return j;
 }
 
-static double peak_of(const piper_plan *plan)
+static double peak_of(const piper_plan *of)
 {
 	double peak = 0;
-	for (int s = 0; s < plan->nstages; s++)
-		peak = fmax(peak, plan->stages[s].nbytes);
+	for (int s = 0; s < of->nstages; s++)
+		peak = fmax(peak, of->stages[s].nbytes);
 	return peak;
 }
 

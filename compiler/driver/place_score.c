@@ -60,16 +60,16 @@ static int read_score(driver *d, int argc, char **argv, place_options *o,
 		{ CLI_TEXT, 0, "placement", "FILE",
 		  "the placement, as 'tdlc place -o' writes it", path },
 		PLACE_OPTIONS_MACHINE(o),
+		PLACE_OPTIONS_MODEL(o),
+		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
 	};
 	int first = cli_parse(d->arena, &d->program, table, argc, argv,
 			      status);
-	const char *wrong = d->folders.n > 0 || d->opdefs ? PLACE_NO_OPDEFS :
-			    !*path ? "--placement FILE is missing" : NULL;
-	if (first < 0 || !wrong)
+	if (first < 0 || *path)
 		return first;
-	*status = cli_usage(&d->program, "%s", wrong);
+	*status = cli_usage(&d->program, "--placement FILE is missing");
 	return -1;
 }
 
@@ -79,8 +79,8 @@ cli_status place_score(driver *d, int argc, char **argv)
 	const char *path = NULL;
 	cli_status status;
 	place_input in;
-	d->program.synopsis = "GRAPH -k N --placement FILE [OPTION]...";
-	d->program.about = "Say how long a placement of a cost graph takes.";
+	d->program.synopsis = "GRAPH|MODEL -k N --placement FILE [OPTION]...";
+	d->program.about = "Say how long a placement of whole operators takes.";
 	int first = read_score(d, argc, argv, &o, &path, &status);
 	if (first < 0 ||
 	    !place_read(d, &o, argc, argv, first, &in, &status))
@@ -197,10 +197,6 @@ static int read_compare(driver *d, int argc, char **argv, place_options *o,
 	};
 	int first = cli_parse(d->arena, &d->program, table, argc, argv,
 			      status);
-	if (first >= 0 && (d->folders.n > 0 || d->opdefs)) {
-		*status = cli_usage(&d->program, "%s", PLACE_NO_OPDEFS);
-		return -1;
-	}
 	for (int i = 0; i < algorithms->n && first >= 0; i++)
 		if (!place_is_algorithm(algorithms->at[i])) {
 			*status = cli_usage(&d->program, "there is no "

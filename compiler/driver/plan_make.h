@@ -19,14 +19,17 @@ typedef struct plan_model {
 
 #define PLAN_MODEL { .train = TRAIN_REQUEST }
 
-/* The options for it. */
-#define PLAN_OPTIONS_MODEL(m)                                                \
+/* The options for it; PLAN_OPTIONS_SIZES are those about its sizes alone. */
+#define PLAN_OPTIONS_SIZES(m)                                                \
 	{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",                               \
 	  "set a symbolic size, or an argument of a TDL model",              \
 	  &(m)->defines },                                                   \
 	{ CLI_REPEAT, 0, "shape", "NAME=AxB",                                \
 	  "replace the shape of an input", &(m)->shapes },                   \
-	DRIVER_OPTION_MODEL(&(m)->name),                                     \
+	DRIVER_OPTION_MODEL(&(m)->name)
+
+#define PLAN_OPTIONS_MODEL(m)                                                \
+	PLAN_OPTIONS_SIZES(m),                                               \
 	DRIVER_OPTIONS_TRAIN(&(m)->train)
 
 /* Reads the model at path.  NULL when errors were added, or printed: then

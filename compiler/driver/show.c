@@ -7,9 +7,10 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "compiler/driver/plan_print.h"
-#include "compiler/driver/train_options.h"
+#include "compiler/driver/plan_make.h"
+#include "compiler/graph/canonical.h"
 #include "compiler/onnx/onnx.h"
+#include "compiler/placement/model_costs.h"
 
 /* Arithmetic operations of a node; INT64_MAX where they do not fit. */
 static int64_t node_flops(const graph *g, node_id n)
@@ -239,9 +240,22 @@ static void print_dot(arena *a, const graph *g)
 	printf("}\n");
 }
 
+/* ---- costs ------------------------------------------------------------- */
+
+static cli_status print_costs(driver *d, const graph *g, const char *machine,
+			      const char *path)
+{
+	const topology *t = plan_topology(d, machine, 1);
+	const cost_graph *c = t ? cost_graph_of_model(
+		d->arena, d->sink, graph_canonical(d->arena, g), t, path) :
+				  NULL;
+	return c ? driver_print_json(d, cost_graph_json(c, t->name)) : CLI_OK;
+}
+
 cli_status command_show(driver *d, int argc, char **argv)
 {
-	bool json = false, dot = false;
+	bool json = false, dot = false, costs = false;
+	const char *machine = NULL;
 	cli_words defines = { 0 }, shapes = { 0 };
 	model_options o = { 0 };
 	train_request train = TRAIN_REQUEST;
@@ -253,6 +267,10 @@ cli_status command_show(driver *d, int argc, char **argv)
 		  "replace the shape of an input; may be repeated", &shapes },
 		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
 		  &dot },
+		{ CLI_FLAG, 0, "costs", NULL,
+		  "print a cost graph for tdlc place, as JSON: times of "
+		  "operators, bytes of results and states", &costs },
+		PLAN_OPTION_TOPOLOGY(&machine),
 		DRIVER_OPTION_MODEL(&o.model),
 		DRIVER_OPTIONS_TRAIN(&train),
 		DRIVER_OPTION_JSON(&json),
@@ -267,9 +285,11 @@ cli_status command_show(driver *d, int argc, char **argv)
 		return status;
 	if (first != argc - 1)
 		return cli_usage(&d->program, "one model is expected");
-	if (json && dot)
-		return cli_usage(&d->program,
-				 "--json and --dot exclude each other");
+	if (json + dot + costs > 1)
+		return cli_usage(&d->program, "--json, --dot and --costs "
+				 "exclude each other");
+	if (machine && !costs)
+		return cli_usage(&d->program, "--topology is of --costs");
 	status = driver_model_options(d, argv[first], &defines, &shapes, &o);
 	if (status == CLI_OK)
 		status = driver_train_options(d, &train, &o);
@@ -285,6 +305,8 @@ cli_status command_show(driver *d, int argc, char **argv)
 		status = driver_check_freeze(d, &o);
 	if (status != CLI_OK)
 		return status;
+	if (costs)
+		return print_costs(d, g, machine, argv[first]);
 	if (json)
 		return driver_print_json(d, graph_json(g));
 	if (dot)

@@ -21,7 +21,8 @@ extern const char *const train_precisions[];
 
 #define TRAIN_REQUEST { .clip_norm = NO_CLIP_NORM }
 
-#define DRIVER_OPTIONS_TRAIN(r)                                              \
+/* All but --recompute, which commands about stages have for another end. */
+#define DRIVER_OPTIONS_TRAIN_STEP(r)                                         \
 	{ CLI_FLAG, 0, "train", NULL,                                        \
 	  "plan a step of the model's training", &(r)->train },              \
 	{ CLI_FLAG, 0, "evaluate", NULL,                                     \
@@ -43,13 +44,16 @@ extern const char *const train_precisions[];
 	{ CLI_REPEAT, 0, "freeze", "GLOB",                                   \
 	  "do not train the weights whose names match; may be repeated",     \
 	  &(r)->freeze },                                                    \
-	{ CLI_TEXT, 0, "recompute", "WHAT",                                  \
-	  "recompute tensors for the backward pass: some names (GLOB,..), "  \
-	  "as many as bring computed tensors down to a size (2G), or to the "  \
-	  "least possible (sqrt)", &(r)->recompute },                        \
 	{ CLI_INT, 0, "seed", "N",                                           \
 	  "the seed of random initial values", &(r)->seed,                   \
 	  .min = 0, .max = 9e18 }
+
+#define DRIVER_OPTIONS_TRAIN(r)                                              \
+	DRIVER_OPTIONS_TRAIN_STEP(r),                                        \
+	{ CLI_TEXT, 0, "recompute", "WHAT",                                  \
+	  "recompute tensors for the backward pass: some names (GLOB,..), "  \
+	  "as many as bring computed tensors down to a size (2G), or to the "  \
+	  "least possible (sqrt)", &(r)->recompute }
 
 /* Sets o->train and o->seed.  CLI_USAGE, after a message, if an option needs
  * --train, or --evaluate, which is missing. */

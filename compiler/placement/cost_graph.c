@@ -75,6 +75,11 @@ int cost_builder_find(const cost_builder *b, const char *id)
 	return (int)(intptr_t)strmap_get(b->ids, id) - 1;
 }
 
+int cost_builder_count(const cost_builder *b)
+{
+	return b->ops.n;
+}
+
 cost_op *cost_builder_at(cost_builder *b, int op)
 {
 	return &b->ops.at[op];

@@ -11,6 +11,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_COST_GRAPH_H
 #define TDL_COMPILER_PLACEMENT_COST_GRAPH_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,7 +44,9 @@ typedef struct cost_op {
 	int colour; /* operators of equal colour may have to lie together; one
 		       that the file gives none has one of its own */
 	int mirror; /* the operator of the other pass that belongs to it: of
-		       profiles, the same layer's; -1 if there is none */
+		       profiles, the same layer's; of a model's backward
+		       operators, the one of the forward pass that they are
+		       there for; -1 if there is none */
 	bool backward;
 } cost_op;
 
@@ -65,6 +68,7 @@ typedef struct cost_edge {
 typedef enum cost_format {
 	COST_FORMAT_DNN,       /* dnn-partitioning's JSON */
 	COST_FORMAT_PIPEDREAM, /* a profile, graph.txt */
+	COST_FORMAT_MODEL,     /* a model of ours, or `tdlc show --costs' */
 } cost_format;
 
 typedef struct cost_graph {
@@ -82,6 +86,10 @@ typedef struct cost_graph {
 	bool integer_ids;
 	bool resident_has_results; /* resident_nbytes counts results already, so
 				      that they have no lifetimes */
+	bool resident_is_weights;  /* .. counts weights alone: their gradients
+				      and an optimizer's states come to that */
+	bool bound; /* operators of one colour share memory: no placement parts
+		       them */
 	bool training;		   /* has a backward pass */
 	bool mirrored; /* edges of the backward pass run as the forward ones do
 			  and nothing ties the two: no graph that can be run
@@ -119,6 +127,7 @@ int cost_builder_op(cost_builder *b, const cost_op *op);
 
 /* The number of the operator with an id; -1 if there is none. */
 int cost_builder_find(const cost_builder *b, const char *id);
+int cost_builder_count(const cost_builder *b);
 cost_op *cost_builder_at(cost_builder *b, int op);
 
 /* v reads the first result of u, whose bytes and ms are those of the last call
@@ -130,6 +139,10 @@ bool cost_builder_own(cost_builder *b, int u, int v, double bytes, double ms);
 
 /* The graph.  NULL when errors were added: a cycle, or too much in all. */
 cost_graph *cost_builder_finish(cost_builder *b, cost_format format);
+
+/* The graph as JSON, of COST_FORMAT_MODEL: dnn-partitioning's keys and some
+ * more (docs/placement.md).  machine: the name of what its times are for. */
+json_t *cost_graph_json(const cost_graph *g, const char *machine);
 
 /* The readers of formats; a zero follows the len bytes of text. */
 cost_graph *cost_graph_read_dnn(arena *a, diag_sink *s, const char *path,

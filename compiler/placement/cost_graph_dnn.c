@@ -1,5 +1,7 @@
 /* dnn-partitioning's JSON (Tarnawski et al., NeurIPS 2020): nodes with times in
- * milliseconds and sizes in bytes, edges with costs in milliseconds. */
+ * milliseconds and sizes in bytes, edges with costs in milliseconds; and our
+ * own, which has in addition a list of results, and for each node of the
+ * backward pass the one of the forward pass that it is there for. */
 #include "config.h"
 
 #include "compiler/placement/cost_graph.h"
@@ -9,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct reader {
 	arena *a;
@@ -17,6 +20,8 @@ typedef struct reader {
 	cost_builder *b;
 	const char *part; /* its place: in "node" .. */
 	size_t row;	  /* .. 3; NULL: in neither */
+	struct claim *claims; /* [node] */
+	bool *has_result;     /* [node], of a model */
 } reader;
 
 static bool wrong(const reader *r, const char *what)
@@ -100,8 +105,6 @@ static bool read_node(reader *r, const json_t *j)
 	identity id;
 	double bytes;
 	bool runs;
-	if (!json_is_object(j))
-		return wrong(r, "a node is an object");
 	if (!read_identity(r, j, "id", &id))
 		return false;
 	op.id = arena_strdup(r->a, id.text);
@@ -143,18 +146,16 @@ typedef struct claim {
 	bool cost_differs, bytes_differ;
 } claim;
 
-static bool read_edge(reader *r, const json_t *j, claim *claims)
+static bool read_edge(reader *r, const json_t *j)
 {
 	double ms, bytes;
-	if (!json_is_object(j))
-		return wrong(r, "an edge is an object");
 	int u = end_of(r, j, "sourceId");
 	int v = u < 0 ? -1 : end_of(r, j, "destId");
 	if (v < 0 ||
 	    !number(r, j, "cost", COST_GRAPH_MAX_MS, NAN, &ms) ||
 	    !number(r, j, "size", COST_GRAPH_MAX_BYTES, 0, &bytes))
 		return false;
-	claim *c = &claims[u];
+	claim *c = &r->claims[u];
 	bool first = c->ms < 0;
 	c->cost_differs |= !first && c->ms != ms;
 	c->bytes_differ |= !first && c->bytes != bytes;
@@ -164,21 +165,70 @@ static bool read_edge(reader *r, const json_t *j, claim *claims)
 	return cost_builder_edge(r->b, u, v);
 }
 
-static bool read_nodes(reader *r, const json_t *j)
+/* Calls read() for each of a list's rows, which are numbered from 1. */
+static bool read_rows(reader *r, const json_t *j, const char *part,
+		      bool (*read)(reader *r, const json_t *of))
 {
 	json_t *of;
 	size_t i;
 	if (!json_is_array(j))
-		return wrong(r, "'nodes' is missing: a list of objects");
+		return wrong(r, arena_printf(r->a, "'%ss' is missing: a list "
+					     "of objects", part));
 	json_array_foreach((json_t *)j, i, of) {
-		r->part = "node";
+		r->part = part;
 		r->row = i + 1;
-		if (!read_node(r, of))
+		if (!json_is_object(of))
+			return wrong(r, arena_printf(r->a, "a %s is an object",
+						     part));
+		if (!read(r, of))
 			return false;
 	}
 	r->part = NULL;
 	return true;
 }
+
+/* ---- what models of ours have in addition -------------------------------- */
+
+/* The node of the forward pass; the nodes are known by now. */
+static bool read_mirror(reader *r, const json_t *j)
+{
+	int of = json_object_get(j, "forwardId") ? end_of(r, j, "forwardId") :
+						    -2;
+	int v = (int)r->row - 1;
+	if (of == v || (of >= 0 && cost_builder_at(r->b, of)->backward))
+		return wrong(r, "'forwardId' is no node of the forward pass");
+	if (of >= 0)
+		cost_builder_at(r->b, v)->mirror = of;
+	return of != -1;
+}
+
+/* The result of a node, with or without readers. */
+static bool read_result(reader *r, const json_t *j)
+{
+	double ms, bytes;
+	int v = end_of(r, j, "id");
+	if (v < 0 || !number(r, j, "cost", COST_GRAPH_MAX_MS, NAN, &ms) ||
+	    !number(r, j, "size", COST_GRAPH_MAX_BYTES, NAN, &bytes))
+		return false;
+	if (r->has_result[v])
+		return wrong(r, "this node has a result already");
+	r->has_result[v] = true;
+	cost_builder_result(r->b, v, bytes, ms);
+	return true;
+}
+
+static bool read_model(reader *r, const json_t *j)
+{
+	if (json_integer_value(json_object_get(j, "version")) != 1)
+		return wrong(r, "the version of the format is not 1");
+	r->has_result = ARENA_ARRAY(r->a, bool, cost_builder_count(r->b));
+	return read_rows(r, json_object_get(j, "nodes"), "node",
+			 read_mirror) &&
+	       read_rows(r, json_object_get(j, "results"), "result",
+			 read_result);
+}
+
+/* ---- all ----------------------------------------------------------------- */
 
 /* Says where the edges of one source disagree. */
 static void say_claims(const reader *r, const claim *c, size_t n)
@@ -217,27 +267,6 @@ static void say_bandwidth(const reader *r, const claim *c, size_t n)
 				"take next to nothing", bytes / seconds * 1e-9);
 }
 
-static bool read_edges(reader *r, const json_t *j, size_t nnodes)
-{
-	claim *claims = ARENA_ARRAY(r->a, claim, nnodes);
-	json_t *of;
-	size_t i;
-	if (!json_is_array(j))
-		return wrong(r, "'edges' is missing: a list of objects");
-	for (size_t v = 0; v < nnodes; v++)
-		claims[v].ms = -1;
-	json_array_foreach((json_t *)j, i, of) {
-		r->part = "edge";
-		r->row = i + 1;
-		if (!read_edge(r, of, claims))
-			return false;
-	}
-	r->part = NULL;
-	say_claims(r, claims, nnodes);
-	say_bandwidth(r, claims, nnodes);
-	return true;
-}
-
 /* Layer training graphs: the backward pass is a second copy of the forward
  * one, and no edge leads from pass to pass. */
 static bool is_mirrored(const cost_graph *g)
@@ -267,29 +296,48 @@ static void pair_passes(cost_graph *g)
 	arena_free(work);
 }
 
+static bool read_lists(reader *r, const json_t *j, bool model)
+{
+	if (!read_rows(r, json_object_get(j, "nodes"), "node", read_node))
+		return false;
+	size_t n = (size_t)cost_builder_count(r->b);
+	r->claims = ARENA_ARRAY(r->a, claim, n);
+	for (size_t v = 0; v < n; v++)
+		r->claims[v].ms = -1;
+	if (!read_rows(r, json_object_get(j, "edges"), "edge", read_edge))
+		return false;
+	say_claims(r, r->claims, n);
+	if (model)
+		return read_model(r, j);
+	say_bandwidth(r, r->claims, n);
+	return true;
+}
+
 static cost_graph *read_graph(reader *r, const json_t *j)
 {
 	double memory, accelerators, cores;
-	const json_t *nodes = json_object_get(j, "nodes");
+	const char *format = json_string_value(json_object_get(j, "format"));
+	bool model = format && !strcmp(format, "tdl-costs");
 	if (!json_is_object(j)) {
 		wrong(r, "this is no cost graph: an object is expected");
 		return NULL;
 	}
-	if (!read_nodes(r, nodes) ||
-	    !read_edges(r, json_object_get(j, "edges"),
-			json_array_size(nodes)) ||
+	if (!read_lists(r, j, model) ||
 	    !number(r, j, "maxSizePerFPGA", 0x1p62, -1, &memory) ||
 	    !number(r, j, "maxFPGAs", 1 << 24, -1, &accelerators) ||
 	    !number(r, j, "maxCPUs", 1 << 24, -1, &cores))
 		return NULL;
-	cost_graph *g = cost_builder_finish(r->b, COST_FORMAT_DNN);
+	cost_graph *g = cost_builder_finish(r->b, model ? COST_FORMAT_MODEL :
+							  COST_FORMAT_DNN);
 	if (!g)
 		return NULL;
-	g->integer_ids = g->resident_has_results = true;
+	g->integer_ids = true;
+	g->resident_has_results = !model;
+	g->bound = model;
 	g->memory_nbytes = (int64_t)memory;
 	g->accelerators = (int64_t)accelerators;
 	g->cores = (int64_t)cores;
-	g->mirrored = is_mirrored(g);
+	g->mirrored = !model && is_mirrored(g);
 	if (g->mirrored)
 		pair_passes(g);
 	return g;

@@ -266,5 +266,8 @@ cost_graph *cost_graph_read_profile(arena *a, diag_sink *s, const char *path,
 	if (!add_layers(&r, b) || !add_edges(&r, b))
 		return NULL;
 	say_inputs(&r);
-	return cost_builder_finish(b, COST_FORMAT_PIPEDREAM);
+	cost_graph *g = cost_builder_finish(b, COST_FORMAT_PIPEDREAM);
+	if (g)
+		g->resident_is_weights = true;
+	return g;
 }

@@ -4,6 +4,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/cost_graph.c %D%/cost_graph.h \
 	%D%/cost_graph_dnn.c \
 	%D%/cost_graph_profile.c \
+	%D%/cost_graph_write.c \
 	%D%/favourites.c \
 	%D%/figures.c %D%/figures.h \
 	%D%/gantt.c %D%/gantt.h \
@@ -15,6 +16,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/list.c \
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \
+	%D%/model_costs.c %D%/model_costs.h \
 	%D%/msct.c \
 	%D%/pack.c \
 	%D%/pardnn.c \

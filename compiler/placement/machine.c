@@ -44,8 +44,8 @@ static void set_memory(arena *a, machine *m, const machine_request *r)
 	m->resident = ARENA_ARRAY(a, int64_t, m->g->nops);
 	for (int v = 0; v < m->g->nops; v++) {
 		int64_t n = m->g->ops[v].resident_nbytes;
-		m->resident[v] = m->lifetimes ? rounded((double)n * r->factor)
-					      : n;
+		m->resident[v] = m->g->resident_is_weights ?
+					 rounded((double)n * r->factor) : n;
 	}
 }
 

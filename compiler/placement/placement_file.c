@@ -96,6 +96,28 @@ static bool check_devices(const reader *r, const json_t *j)
 	return true;
 }
 
+/* Whether operators that share memory lie together. */
+static bool check_bound(const reader *r)
+{
+	arena *own = arena_new();
+	const cost_graph *g = r->g;
+	int *first = ARENA_ARRAY(own, int, g->ncolours), parted = -1;
+	for (int v = 0; v < g->nops && g->bound && parted < 0; v++) {
+		int *u = &first[g->ops[v].colour];
+		if (*u == 0)
+			*u = v + 1;
+		else if (r->device[*u - 1] != r->device[v])
+			parted = v;
+	}
+	if (parted >= 0)
+		wrong(r, arena_printf(r->a, "operators '%.60s' and '%.60s' "
+				      "share memory, and lie on two devices",
+				      g->ops[first[g->ops[parted].colour] -
+					     1].id, g->ops[parted].id));
+	arena_free(own);
+	return parted < 0;
+}
+
 static bool read_placement(reader *r, const json_t *j)
 {
 	const char *format = json_string_value(json_object_get(j, "format"));
@@ -105,7 +127,8 @@ static bool read_placement(reader *r, const json_t *j)
 	if (json_integer_value(json_object_get(j, "version")) != 1)
 		return wrong(r, "the version of the format is not 1");
 	return read_rows(r, json_object_get(j, "placement")) &&
-	       check_devices(r, json_object_get(j, "devices"));
+	       check_devices(r, json_object_get(j, "devices")) &&
+	       check_bound(r);
 }
 
 int *placement_read(arena *a, diag_sink *s, const char *path,
