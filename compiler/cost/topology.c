@@ -220,10 +220,47 @@ static bool read_levels(const reader *r, const json_t *of, topology *t)
 	return true;
 }
 
+/* Their numbers are those of the list, one kind behind the other. */
+static bool read_kinds(const reader *r, const json_t *of, topology *t)
+{
+	static const char *const keys[] = { "count", "speed", "memory", NULL };
+	size_t n = json_array_size(of);
+	if (!of)
+		return true;
+	if (!json_is_array(of) || n == 0 || n > TOPOLOGY_MAX_KINDS)
+		return wrong(r, arena_printf(r->a, "'devices' is a list of 1 "
+					     "to %d kinds",
+					     TOPOLOGY_MAX_KINDS));
+	topology_devices *kinds = ARENA_ARRAY(r->a, topology_devices, n);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *j = json_array_get(of, i);
+		double count, memory;
+		if (!json_is_object(j))
+			return wrong(r, "a kind of devices is an object");
+		if (!known_keys(r, j, keys) ||
+		    !number(r, j, "count", 1, 1, &count) ||
+		    !number(r, j, "speed", 1e-3, 1, &kinds[i].speed) ||
+		    !number(r, j, "memory", 0, (double)t->memory, &memory))
+			return false;
+		if (count != floor(count) || count > MESH_MAX_WORKERS ||
+		    kinds[i].speed > 1e3)
+			return wrong(r, "the 'count' of a kind is an integer "
+					"up to 65536, its 'speed' 0.001 to "
+					"1000");
+		kinds[i].count = (int)count;
+		kinds[i].memory = memory < 0x1p60 ? (int64_t)memory :
+						    (int64_t)1 << 60;
+	}
+	t->nkinds = (int)n;
+	t->kinds = kinds;
+	return true;
+}
+
 static bool read_topology(const reader *r, const json_t *j, topology *t)
 {
 	static const char *const keys[] = { "format", "version", "name",
-					    "device", "levels", NULL };
+					    "device", "levels", "devices",
+					    NULL };
 	const char *format = json_string_value(json_object_get(j, "format"));
 	if (!format || strcmp(format, "tdl-topology"))
 		return wrong(r, "this is no topology: 'format' is not "
@@ -232,7 +269,8 @@ static bool read_topology(const reader *r, const json_t *j, topology *t)
 		return wrong(r, "the version of the format is not 1");
 	return known_keys(r, j, keys) && string(r, j, "name", &t->name) &&
 	       read_device(r, json_object_get(j, "device"), t) &&
-	       read_levels(r, json_object_get(j, "levels"), t);
+	       read_levels(r, json_object_get(j, "levels"), t) &&
+	       read_kinds(r, json_object_get(j, "devices"), t);
 }
 
 static const topology *read_file(arena *a, diag_sink *s, const char *path)

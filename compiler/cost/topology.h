@@ -22,6 +22,15 @@ typedef struct topology_level {
 	double bandwidth; /* bytes/s that one device receives */
 } topology_level;
 
+/* Devices that follow each other and are alike. */
+typedef struct topology_devices {
+	int count;
+	double speed;	/* times as fast as topology.device */
+	int64_t memory; /* bytes of each; 0 if that is not known */
+} topology_devices;
+
+enum { TOPOLOGY_MAX_KINDS = 64 };
+
 typedef struct topology {
 	const char *name, *device;
 	int64_t memory;	  /* bytes of a device; 0 if that is not known */
@@ -31,6 +40,10 @@ typedef struct topology {
 	bool overlap;		/* it communicates while it computes */
 	int nlevels;
 	topology_level levels[MAX_AXES];
+	/* Where they differ: in the order of their numbers.  None: all are as
+	 * above. */
+	int nkinds;
+	const topology_devices *kinds;
 } topology;
 
 /* The i-th of those that tdlc knows by name; NULL after the last.  Their

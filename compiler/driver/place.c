@@ -96,18 +96,18 @@ static cli_status say_no_room(driver *d, const place_input *in,
 	fflush(stdout);
 	if (r->place)
 		for (int i = 0; i < m->ndevices; i++)
-			if (r->peak[i] > m->limit) {
+			if (r->peak[i] > m->limit[i]) {
 				cli_failed(&d->program,
 					   "%s: device %d needs %" PRId64
 					   " bytes", o->algorithm, i,
 					   r->peak[i]);
 				break;
 			}
-	cli_failed(&d->program, "%s found no placement within %" PRId64
+	cli_failed(&d->program, "%s found no placement within %s%" PRId64
 		   " bytes of each of %d device%s: the operators keep %" PRId64
 		   " bytes in all, the largest %" PRId64, o->algorithm,
-		   m->limit, m->ndevices, m->ndevices == 1 ? "" : "s", all,
-		   most);
+		   m->alike ? "" : "at most ", m->most_limit, m->ndevices,
+		   m->ndevices == 1 ? "" : "s", all, most);
 	return CLI_NO_PLAN;
 }
 

@@ -52,6 +52,11 @@ static bool read_load(load *l, cli_status *status)
 	    !place_read(r->d, r->o, 1, argv, 0, &l->in, status))
 		return false;
 	const cost_graph *g = l->in.file;
+	if (!l->in.load->alike) {
+		*status = cli_usage(&r->d->program, "loads know devices of one "
+				    "kind only");
+		return false;
+	}
 	if (l->in.load->nlevels > 1) {
 		*status = cli_usage(&r->d->program, "loads know links of one "
 				    "kind only: use --link");
@@ -67,7 +72,7 @@ static bool read_load(load *l, cli_status *status)
 		.accelerators = (int)r->o->devices,
 		.cores = (int)(r->more->cores >= 0 ? r->more->cores :
 			       g->cores > 0 ? g->cores : 0),
-		.memory_nbytes = l->in.load->limit,
+		.memory_nbytes = l->in.load->most_limit,
 		.transfer_ns = l->in.load->move[0],
 		.nbytes = l->in.load->resident,
 	};

@@ -39,7 +39,7 @@ static place_report score_loads(arena *a, const place_input *in,
 		r.peak[place[v]] += m->resident[v];
 	for (int d = 0; d < ndevices; d++) {
 		r.max_load = load[d] > r.max_load ? load[d] : r.max_load;
-		r.fits &= d >= m->ndevices || r.peak[d] <= m->limit;
+		r.fits &= d >= m->ndevices || r.peak[d] <= m->limit[d];
 	}
 	return r;
 }
@@ -105,12 +105,14 @@ cli_status place_score(driver *d, int argc, char **argv)
 		print_loads(&in, &r);
 	else
 		place_report_text(d->arena, &in, &o, &r, &b);
-	if (status == CLI_OK && !r.fits) {
-		cli_failed(&d->program, "a device needs more than %" PRId64
-			   " bytes", in.m->limit);
-		return CLI_NO_PLAN;
-	}
-	return status;
+	if (status != CLI_OK || r.fits)
+		return status;
+	for (int i = 0; i < n; i++)
+		if (r.peak[i] > in.m->limit[i])
+			cli_failed(&d->program, "device %d needs %" PRId64
+				   " bytes, and has %" PRId64, i, r.peak[i],
+				   in.m->limit[i]);
+	return CLI_NO_PLAN;
 }
 
 /* ---- compare ------------------------------------------------------------- */

@@ -82,6 +82,12 @@ const topology *plan_topology(driver *d, const char *name, int64_t k)
 	mesh m;
 	const topology *t = name ? topology_read(d->arena, d->sink, name)
 				 : topology_preset(0);
+	if (t && t->nkinds > 0) {
+		diag_error_in(d->sink, DIAG_BAD_TOPOLOGY, name,
+			      "'devices' that differ are for tdlc place: a "
+			      "plan cuts tensors into equal parts");
+		return NULL;
+	}
 	if (!t || topology_mesh(t, (int)k, &m))
 		return t;
 	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,

@@ -245,7 +245,8 @@ static void print_dot(arena *a, const graph *g)
 static cli_status print_costs(driver *d, const graph *g, const char *machine,
 			      const char *path)
 {
-	const topology *t = plan_topology(d, machine, 1);
+	const topology *t = machine ? topology_read(d->arena, d->sink, machine)
+				    : topology_preset(0);
 	const cost_graph *c = t ? cost_graph_of_model(
 		d->arena, d->sink, graph_canonical(d->arena, g), t, path) :
 				  NULL;

@@ -120,7 +120,7 @@ static int64_t cut_bound(arena *a, const machine *m, const paths *p)
 	}
 	for (int c = 0; c < n; c++) {
 		int64_t least = cut[c];
-		bool apart = m->ndevices > 1 && nbytes[c] > m->limit;
+		bool apart = m->ndevices > 1 && nbytes[c] > m->most_limit;
 		if (part[c] != c || (apart && least == INT64_MAX))
 			continue;
 		if (m->ndevices == 1 || (!apart && alone[c] < least))

@@ -46,8 +46,8 @@ static int64_t overflow_of(const machine *m, const int64_t *nbytes)
 {
 	int64_t sum = 0;
 	for (int d = 0; d < m->ndevices; d++)
-		if (nbytes[d] > m->limit)
-			sum += nbytes[d] - m->limit;
+		if (nbytes[d] > m->limit[d])
+			sum += nbytes[d] - m->limit[d];
 	return sum;
 }
 
@@ -263,7 +263,7 @@ static void cycle(search *s)
 	arena *a = arena_new();
 	level levels[MOST_LEVELS] = { units(s, a) };
 	int n = 1, k = s->m->ndevices;
-	int64_t most_ns = 1, most_nbytes = s->m->limit;
+	int64_t most_ns = 1, most_nbytes = s->m->most_limit;
 	for (int v = 0; v < s->g->nops; v++)
 		most_ns += place_mean_ns(s->m, v);
 	if (draw_below(s, 2) == 0)

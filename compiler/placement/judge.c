@@ -496,7 +496,7 @@ verdict judge_run(judge *j, const int *place, int64_t most)
 bool judge_fits(const machine *m, const verdict *v)
 {
 	for (int d = 0; d < m->ndevices; d++)
-		if (v->peak[d] > m->limit)
+		if (v->peak[d] > m->limit[d])
 			return false;
 	return true;
 }

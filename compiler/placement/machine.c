@@ -2,6 +2,7 @@
 
 #include "compiler/placement/machine.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 /* No time and no size is above this; what would be is refused once all are
@@ -16,12 +17,39 @@ static int64_t rounded(double x)
 
 /* ---- operators ----------------------------------------------------------- */
 
-static void set_speeds(arena *a, machine *m, const double *speed)
+/* The devices of each number: what a topology says of them, or alike. */
+static const topology_devices *kind_of(const topology *t, int device)
+{
+	static const topology_devices alike = { .speed = 1 };
+	int i = 0;
+	if (!t || t->nkinds == 0)
+		return &alike;
+	while (device >= t->kinds[i].count)
+		device -= t->kinds[i++].count;
+	return &t->kinds[i];
+}
+
+/* Whether a topology that lists its devices has as many. */
+static bool has_devices(diag_sink *s, const topology *t, int ndevices)
+{
+	int64_t n = 0;
+	if (!t || t->nkinds == 0)
+		return true;
+	for (int i = 0; i < t->nkinds; i++)
+		n += t->kinds[i].count;
+	if (n >= ndevices)
+		return true;
+	diag_error_in(s, DIAG_TOPOLOGY_SIZE, t->name,
+		      "it lists %" PRId64 " devices, not %d", n, ndevices);
+	return false;
+}
+
+static void set_speeds(arena *a, machine *m, const topology *t)
 {
 	double *known = ARENA_ARRAY(a, double, m->ndevices);
 	m->speed_of = ARENA_ARRAY(a, int, m->ndevices);
 	for (int d = 0; d < m->ndevices; d++) {
-		double s = speed ? speed[d] : 1;
+		double s = kind_of(t, d)->speed;
 		int c = 0;
 		while (c < m->nspeeds && known[c] != s)
 			c++;
@@ -39,7 +67,15 @@ static void set_speeds(arena *a, machine *m, const double *speed)
 
 static void set_memory(arena *a, machine *m, const machine_request *r)
 {
-	m->limit = r->memory ? r->memory : INT64_MAX;
+	m->limit = ARENA_ARRAY(a, int64_t, m->ndevices);
+	for (int d = 0; d < m->ndevices; d++) {
+		int64_t own = kind_of(r->topology, d)->memory;
+		m->limit[d] = r->memory ? r->memory : INT64_MAX;
+		if (own > 0 && own < m->limit[d])
+			m->limit[d] = own;
+		if (m->limit[d] > m->most_limit)
+			m->most_limit = m->limit[d];
+	}
 	m->lifetimes = !m->g->resident_has_results;
 	m->resident = ARENA_ARRAY(a, int64_t, m->g->nops);
 	for (int v = 0; v < m->g->nops; v++) {
@@ -153,7 +189,10 @@ const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
 	m->g = g;
 	m->ndevices = r->ndevices;
 	m->ports = !r->free_network;
-	set_speeds(a, m, r->speed);
+	if (!has_devices(s, r->topology, m->ndevices))
+		return NULL;
+	m->alike = !r->topology || r->topology->nkinds == 0;
+	set_speeds(a, m, r->topology);
 	set_memory(a, m, r);
 	if (r->topology && !set_topology(a, s, m, r->topology))
 		return NULL;

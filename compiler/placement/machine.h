@@ -22,10 +22,9 @@ typedef struct machine_request {
 	const topology *topology; /* NULL */
 	double bandwidth;	  /* bytes/s; 0 if not given */
 	double latency;		  /* seconds */
-	int64_t memory;	 /* bytes that a device may need; 0 for any number */
+	int64_t memory;	 /* bytes that a device may need; 0 for any number,
+			    or where they differ for what each has */
 	double factor;	 /* bytes of states per byte of a profile's weights */
-	const double *speed; /* of each device: an operator takes its time /
-				speed; NULL for 1 */
 } machine_request;
 
 typedef struct machine {
@@ -42,7 +41,9 @@ typedef struct machine {
 			   level first, the last without bound */
 	int64_t **move; /* [level][result] */
 	int64_t *resident; /* bytes of each operator, all the time */
-	int64_t limit;	   /* bytes of a device; INT64_MAX */
+	int64_t *limit;	   /* bytes of each device; INT64_MAX */
+	int64_t most_limit; /* the greatest of these */
+	bool alike;	   /* all devices, and as fast as the graph says */
 } machine;
 
 /* NULL when errors were added: the graph has no costs of transfers and no link

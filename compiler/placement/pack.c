@@ -72,7 +72,7 @@ int *place_packed(arena *a, const place_task *t)
 	for (int u = 0; u < t->nunits; u++)
 		p.items[u] = (item){ t->unit_nbytes[u], u };
 	for (int d = 0; d < k; d++)
-		p.room[d] = t->m->limit;
+		p.room[d] = t->m->limit[d];
 	qsort(p.items, (size_t)p.n, sizeof(*p.items), by_size);
 	p.device[0] = -1;
 	bool good = pack(&p);

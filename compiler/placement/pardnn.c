@@ -56,7 +56,7 @@ static bool try_move(refiner *r, const int *ops, int n, int to)
 	}
 	r->left--;
 	place_cost new = { INT64_MAX, INT64_MAX };
-	if (r->nbytes[to] <= r->m->limit)
+	if (r->nbytes[to] <= r->m->limit[to])
 		new = place_cost_of(r->t, r->place);
 	bool better = place_cost_less(new, r->cost);
 	if (better)
@@ -312,7 +312,7 @@ static int lowest_peak(const refiner *r, const int64_t *peak, int64_t nbytes)
 {
 	int best = -1;
 	for (int d = 0; d < r->m->ndevices; d++)
-		if (nbytes <= r->m->limit - peak[d] &&
+		if (nbytes <= r->m->limit[d] - peak[d] &&
 		    (best < 0 || peak[d] < peak[best]))
 			best = d;
 	return best;
@@ -335,7 +335,7 @@ static bool unload(refiner *r, int d, int64_t *peak)
 		n += nbytes[u] > 0;
 	}
 	qsort(list, (size_t)n, sizeof(*list), by_value);
-	for (int i = 0; i < n && peak[d] > r->m->limit; i++) {
+	for (int i = 0; i < n && peak[d] > r->m->limit[d]; i++) {
 		int u = list[i].unit, to = lowest_peak(r, peak, nbytes[u]);
 		if (to < 0 || to == d)
 			continue;
@@ -358,7 +358,7 @@ static void fit_memory(refiner *r)
 		int64_t *peak = ARENA_COPY(a, v.peak, k);
 		bool moved = false;
 		for (int d = 0; d < k; d++)
-			if (peak[d] > r->m->limit)
+			if (peak[d] > r->m->limit[d])
 				moved |= unload(r, d, peak);
 		arena_free(a);
 		if (!moved)

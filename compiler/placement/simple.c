@@ -3,13 +3,29 @@
 
 #include "compiler/placement/task.h"
 
+/* All on the fastest device that has room for it; of equal ones the first. */
 int *place_single(arena *a, const place_task *t)
 {
-	int64_t nbytes = 0;
+	const machine *m = t->m;
+	int64_t nbytes = 0, least = INT64_MAX;
+	int best = -1;
 	for (int u = 0; u < t->nunits; u++)
 		nbytes += t->unit_nbytes[u];
-	return nbytes <= t->m->limit ? ARENA_ARRAY(a, int, t->m->g->nops) :
-				       NULL;
+	for (int d = 0; d < m->ndevices; d++) {
+		int64_t ns = 0;
+		for (int v = 0; v < m->g->nops; v++)
+			ns += machine_ns(m, v, d);
+		if (nbytes <= m->limit[d] && ns < least) {
+			least = ns;
+			best = d;
+		}
+	}
+	if (best < 0)
+		return NULL;
+	int *place = ARENA_ARRAY(a, int, m->g->nops);
+	for (int v = 0; v < m->g->nops; v++)
+		place[v] = best;
+	return place;
 }
 
 /* A depth-first order cut into runs of equal time, by the running sum at the

@@ -138,7 +138,7 @@ place_room place_room_new(arena *a, const place_task *t)
 	for (int u = 0; u < t->nunits; u++)
 		r.device[u] = -1;
 	for (int d = 0; d < t->m->ndevices; d++)
-		r.nbytes[d] = t->m->limit;
+		r.nbytes[d] = t->m->limit[d];
 	return r;
 }
 

@@ -56,8 +56,8 @@ def levels(g, place, ns, move):
 
 
 def judge(g, place, k, ports=True, link=None, span=None, lifetimes=False,
-          factor=1):
-    """Makespan and peaks.  link: None for the file's costs, else a list of
+          factor=1, speed=None):
+    """Makespan and peaks.  speed: of each device, 1 if None.  link: None for the file's costs, else a list of
     (seconds, bytes/s), the innermost level first; span: how many devices a
     group of each of these levels has."""
     n = len(g.ids)
@@ -73,7 +73,8 @@ def judge(g, place, k, ports=True, link=None, span=None, lifetimes=False,
             at += 1
         return whole(link[at][0] * 1e9 + nbytes / (link[at][1] / 1e9))
 
-    ns = [whole(t * 1e6) for t in g.ms]
+    ns = [whole(t * 1e6 / (speed[place[v]] if speed else 1))
+          for v, t in enumerate(g.ms)]
     level = levels(g, place, ns, move)
     missing = [0] * n
     for _, v in g.edges():

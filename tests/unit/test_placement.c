@@ -96,10 +96,14 @@ END_TEST
 
 START_TEST(speeds)
 {
-	const double speed[] = { 1, 2 };
+	const topology_devices kinds[] = { { 1, 1, 0 }, { 1, 2, 1 << 20 } };
+	const topology t2 = { .nlevels = 1, .levels = { { "", 0, 0, 1e6 } },
+			      .nkinds = 2, .kinds = kinds };
 	const machine *m = machine_of(diamond(),
 				      (machine_request){ .ndevices = 2,
-							 .speed = speed });
+							 .topology = &t2 });
+	ck_assert_int_eq(m->limit[0], INT64_MAX);
+	ck_assert_int_eq(m->limit[1], 1 << 20);
 	judge *j = judge_new(a, m);
 	const int fast[] = { 1, 1, 1, 1 };
 	ck_assert_int_eq(judge_run(j, fast, INT64_MAX).makespan, 6000000);

@@ -26,3 +26,9 @@ all='{"size": 3, "latency": 0, "bandwidth": 1}'
 for i in 1 2 3 4 5; do all="$level, $all"; done
 printf '%s' "{\"format\": \"tdl-topology\", \"version\": 1, \"name\": \"deep\", $device, \"levels\": [$all]}" >"$tmp/t.json"
 tdlc plan parts/chain.tdl -k 4 --topology "$tmp/t.json"
+# Devices that differ: what is no list of them, and a plan, which has equal parts.
+for kinds in '{}' '[]' '[7]' '[{"count": 0}]' '[{"count": 1.5}]' '[{"speed": 0}]' '[{"speed": 1e9}]' \
+	'[{"size": 1}]' '[{"count": 4}]'; do
+	printf '%s' "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [$all], \"devices\": $kinds}" >"$tmp/t.json"
+	tdlc plan parts/chain.tdl -k 4 --topology "$tmp/t.json"
+done
