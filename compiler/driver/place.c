@@ -59,7 +59,9 @@ static int read_options(driver *d, int argc, char **argv, options *o,
 		known = arena_printf(d->arena, "%s%s%s", known,
 				     *known ? ", " : "", p->name);
 	for (const place_special *p = place_specials; p->name; p++)
-		known = arena_printf(d->arena, "%s, %s", known, p->name);
+		if (!place_is_algorithm(p->name))
+			known = arena_printf(d->arena, "%s, %s", known,
+					     p->name);
 	const char *help = arena_printf(d->arena, "place with A:\n%s", known);
 	const cli_option table[] = {
 		{ CLI_TEXT, 0, "algorithm", "A", help, &o->algorithm },

@@ -11,7 +11,7 @@
 
 typedef struct place_options {
 	int64_t devices;
-	int network; /* of place_networks */
+	int network; /* of place_networks; -1: not given */
 	const char *topology, *link, *memory;
 	double factor; /* bytes of states per byte of weights; < 0: not given */
 	bool colocation, json;
@@ -19,9 +19,10 @@ typedef struct place_options {
 	plan_model model; /* where the operand is one */
 } place_options;
 
-#define PLACE_OPTIONS { .factor = -1, .model = PLAN_MODEL }
+#define PLACE_OPTIONS { .network = -1, .factor = -1, .model = PLAN_MODEL }
 
 extern const char *const place_networks[]; /* "ports", "free" */
+const char *place_network(const place_options *o);
 
 #define PLACE_OPTIONS_MACHINE(o)                                             \
 	{ CLI_INT, 'k', "devices", "N", "the number of devices",             \

@@ -34,7 +34,7 @@ static bool usage(const place_run *r, int64_t *memory, cli_status *status)
 			"of capture";
 	else if (m->objective == PLACE_LOAD)
 		wrong = "the objectives of capture are makespan, peak, cost";
-	else if (o->topology || o->link || o->colocation || o->network ||
+	else if (o->topology || o->link || o->colocation || o->network >= 0 ||
 		 o->seconds > 0)
 		wrong = "the machine of capture is in the table: no --link, "
 			"--topology, --network, --colocation, --time-limit";

@@ -16,6 +16,11 @@
 
 const char *const place_networks[] = { "ports", "free", NULL };
 
+const char *place_network(const place_options *o)
+{
+	return place_networks[o->network < 0 ? 0 : o->network];
+}
+
 /* ---- the command line ---------------------------------------------------- */
 
 /* A positive number that ends at `end`. */
@@ -146,10 +151,8 @@ bool place_read(driver *d, const place_options *o, int argc, char **argv,
 								 in->file) :
 					 NULL;
 	in->m = g ? machine_new(d->arena, d->sink, g, &r) : NULL;
-	in->load = in->m;
-	if (in->m && g != in->file)
-		in->load = machine_new(d->arena, d->sink, in->file, &r);
-	return in->load != NULL;
+	in->load = in->m ? in->m->loads : NULL;
+	return in->m != NULL;
 }
 
 bool place_is_meant(int argc, char **argv)
@@ -228,7 +231,7 @@ json_t *place_report_json(const place_input *in, const place_options *o,
 	json_object_set_new(j, "algorithm", json_string(r->algorithm));
 	json_object_set_new(j, "objective", json_string("makespan"));
 	json_object_set_new(j, "network",
-			    json_string(place_networks[o->network]));
+			    json_string(place_network(o)));
 	json_object_set_new(j, "devices", json_integer(in->m->ndevices));
 	json_object_set_new(j, "makespan_seconds", instr_time(r->makespan));
 	json_object_set_new(j, "max_load_seconds", instr_time(r->max_load));
@@ -274,7 +277,7 @@ void place_report_text(arena *a, const place_input *in,
 	       in->m->ndevices == 1 ? "" : "s", r->algorithm,
 	       in->m->g->nops, in->m->g->nresults);
 	printf("makespan     %.3f ms (network: %s)\n",
-	       (double)r->makespan * 1e-6, place_networks[o->network]);
+	       (double)r->makespan * 1e-6, place_network(o));
 	printf("lower bound  %.3f ms (path %.3f, work %.3f, cut %.3f); ",
 	       (double)b->greatest * 1e-6, (double)b->path * 1e-6,
 	       (double)b->work * 1e-6, (double)b->cut * 1e-6);

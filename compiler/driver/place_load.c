@@ -34,7 +34,7 @@ static bool usage(const place_run *r, cli_status *status)
 		wrong = "load has no other objective than load";
 	else if (r->o->seconds > 0)
 		wrong = "load knows no --time-limit";
-	else if (r->o->network != 0)
+	else if (r->o->network >= 0)
 		wrong = "loads know no --network: no transfer waits";
 	else if (r->o->colocation)
 		wrong = "load keeps colours together in any case: no "
@@ -142,7 +142,7 @@ static json_t *load_json(const load *l)
 	json_object_set_new(j, "algorithm", json_string("load"));
 	json_object_set_new(j, "objective", json_string("load"));
 	json_object_set_new(j, "network",
-			    json_string(place_networks[l->run->o->network]));
+			    json_string(place_network(l->run->o)));
 	json_object_set_new(j, "devices", json_integer(l->o.accelerators));
 	json_object_set_new(j, "cores", json_integer(l->o.cores));
 	json_object_set_new(j, "makespan_seconds", l->makespan < 0 ?

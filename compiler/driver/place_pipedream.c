@@ -34,7 +34,7 @@ static const char *misfit(const place_run *r)
 		       "--any-split, --cores";
 	if (m->objective > PLACE_MAKESPAN)
 		return "pipedream has one objective, its time per minibatch";
-	if (o->topology || o->colocation || o->network || o->seconds > 0)
+	if (o->topology || o->colocation || o->network >= 0 || o->seconds > 0)
 		return "pipedream knows no --topology, --colocation, "
 		       "--network, --time-limit";
 	if (r->output)

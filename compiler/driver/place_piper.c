@@ -32,7 +32,7 @@ static const char *misfit(const place_run *r)
 	if (m->objective > PLACE_MAKESPAN)
 		return "a table by tensor degree has one objective, the time "
 		       "per sample: makespan";
-	if (o->topology || o->colocation || o->network || o->seconds > 0 ||
+	if (o->topology || o->colocation || o->network >= 0 || o->seconds > 0 ||
 	    o->factor >= 0)
 		return "a table by tensor degree knows no --topology, "
 		       "--colocation, --network, --time-limit, --factor";

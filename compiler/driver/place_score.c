@@ -149,7 +149,7 @@ static void print_table(arena *a, const place_input *in, const place_options *o,
 {
 	printf("%s on %d device%s (network: %s)\n\n", in->file->name,
 	       in->m->ndevices, in->m->ndevices == 1 ? "" : "s",
-	       place_networks[o->network]);
+	       place_network(o));
 	printf("%-9s  %14s  %7s  %14s  %12s  %8s\n", "algorithm", "makespan",
 	       "gap", "largest load", "peak", "search");
 	for (int i = 0; i < all->n; i++)
@@ -167,7 +167,7 @@ static json_t *table_json(const place_input *in, const place_options *o,
 	json_object_set_new(j, "graph", json_string(in->file->name));
 	json_object_set_new(j, "devices", json_integer(in->m->ndevices));
 	json_object_set_new(j, "network",
-			    json_string(place_networks[o->network]));
+			    json_string(place_network(o)));
 	json_object_set_new(j, "lower_bound_seconds",
 			    json_real((double)b->greatest * 1e-9));
 	for (int i = 0; i < all->n; i++) {
@@ -230,10 +230,15 @@ cli_status place_compare(driver *d, int argc, char **argv)
 	if (first < 0 ||
 	    !place_read(d, &o, argc, argv, first, &in, &status))
 		return status;
-	for (const place_algorithm *p = place_algorithms; p->name; p++)
-		if (wanted(&algorithms, p->name))
+	for (const place_algorithm *p = place_algorithms; p->name; p++) {
+		bool takes = !p->takes || p->takes(in.m);
+		if (!takes && algorithms.n > 0 && wanted(&algorithms, p->name))
+			return cli_usage(&d->program, "%s does not take this "
+					 "graph on this machine", p->name);
+		if (takes && wanted(&algorithms, p->name))
 			vec_push(d->arena, &all,
 				 place_searched(d->arena, &in, &o, p->name));
+	}
 	place_bounds b = place_bound(in.m);
 	if (o.json)
 		return driver_print_json(d, table_json(&in, &o, &all, &b));

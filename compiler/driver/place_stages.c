@@ -38,7 +38,7 @@ static bool usage(const place_run *r, cli_status *status)
 		wrong = "--any-split and --cores are load's";
 	else if (r->o->topology)
 		wrong = "stages take --link, not --topology";
-	else if (r->o->colocation || r->o->seconds > 0 || r->o->network != 0)
+	else if (r->o->colocation || r->o->seconds > 0 || r->o->network >= 0)
 		wrong = "stages know no --colocation, --time-limit, --network";
 	if (wrong)
 		*status = cli_usage(&r->d->program, "%s", wrong);
@@ -185,19 +185,6 @@ static size_t stage_at(const stages *s, int i)
 	return interval_at(s->best.first[i], s->best.first[i + 1]);
 }
 
-static int *placement_of(const stages *s)
-{
-	int *place = ARENA_ARRAY(s->run->d->arena, int, s->g->nops);
-	for (int i = 0; i < s->p.nstages; i++)
-		for (int v = s->best.first[i]; v < s->best.first[i + 1]; v++) {
-			int op = s->l->op[v];
-			place[op] = i;
-			if (s->g->ops[op].mirror >= 0)
-				place[s->g->ops[op].mirror] = i;
-		}
-	return place;
-}
-
 static void set_figures(json_t *j, const split *s)
 {
 	json_object_set_new(j, "peak_bytes_max", place_bytes(s->peak));
@@ -272,7 +259,7 @@ static json_t *stages_json(const stages *s, const int *place)
 	json_object_set_new(j, "objective", json_string(
 		place_objectives[s->objective]));
 	json_object_set_new(j, "network", json_string(
-		place_networks[s->run->o->network]));
+		place_network(s->run->o)));
 	json_object_set_new(j, "devices", json_integer(s->p.nstages));
 	json_object_set_new(j, "schedule", json_string(
 		schedule_name(s->model.schedule)));
@@ -360,7 +347,8 @@ cli_status place_mcap(const place_run *r)
 			      "%s", s.refused);
 		return CLI_OK;
 	}
-	int *place = placement_of(&s);
+	int *place = stages_placement(r->d->arena, s.g, s.l, &s.best,
+				      s.p.nstages);
 	return place_finish(r, s.g, place, stages_json(&s, place),
 			    print_stages, &s);
 }

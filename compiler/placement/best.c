@@ -21,55 +21,79 @@ enum {
 typedef struct start {
 	int *place;
 	place_cost cost;
+	bool on_two; /* made for the first two devices alone */
 } start;
+
+/* The starts, the best first, and the tasks that they are for. */
+typedef struct starts {
+	const place_task *t, *on_two; /* NULL where there are no more */
+	start at[MOST_STARTS];
+	int n;
+} starts;
 
 /* Keeps a placement if it is among the best, which are in order; of equal ones
  * the first. */
-static int keep_start(const place_task *t, start *starts, int n, int *place)
+static void keep_start(starts *s, int *place, bool on_two)
 {
-	start s = { place, place_cost_of(t, place) };
-	int at = n;
-	while (at > 0 && place_cost_less(s.cost, starts[at - 1].cost))
+	if (!place)
+		return;
+	start new = { place, place_cost_of(s->t, place), on_two };
+	int at = s->n;
+	while (at > 0 && place_cost_less(new.cost, s->at[at - 1].cost))
 		at--;
 	if (at == MOST_STARTS ||
-	    (at > 0 && !place_cost_less(starts[at - 1].cost, s.cost)))
-		return n;
-	n += n < MOST_STARTS;
-	for (int i = n - 1; i > at; i--)
-		starts[i] = starts[i - 1];
-	starts[at] = s;
-	return n;
+	    (at > 0 && !place_cost_less(s->at[at - 1].cost, new.cost)))
+		return;
+	s->n += s->n < MOST_STARTS;
+	for (int i = s->n - 1; i > at; i--)
+		s->at[i] = s->at[i - 1];
+	s->at[at] = new;
+}
+
+/* The placements of all algorithms for a task; of m-SCT that by longest paths,
+ * too, for its linear program may have other solutions. */
+static void keep_all(arena *a, starts *s, const place_task *t)
+{
+	bool on_two = t == s->on_two;
+	for (const place_algorithm *p = place_algorithms; p->name; p++)
+		if (p->run != place_best && (!p->takes || p->takes(t->m)))
+			keep_start(s, p->run(a, t), on_two);
+	keep_start(s, place_earliest(a, t, place_path_favourites(a, t->m)),
+		   on_two);
 }
 
 /* The best of the algorithms' placements, on all devices and on the first two
  * alone. */
-static int list_starts(arena *a, const place_task *t, start *starts)
+static void list_starts(arena *a, starts *s)
 {
-	machine two = *t->m;
+	const machine *m = s->t->m;
+	machine two = *m;
 	two.ndevices = 2;
-	const place_task *on_two = t->m->ndevices > 2 ?
-					   place_task_new(a, &two,
-							  t->nunits <
-								  t->m->g->nops,
-							  t->deadline) :
-					   NULL;
-	int n = 0;
-	for (const place_algorithm *p = place_algorithms; p->name; p++) {
-		if (p->run == place_best)
-			continue;
-		int *place = p->run(a, t);
-		if (place)
-			n = keep_start(t, starts, n, place);
-		place = on_two ? p->run(a, on_two) : NULL;
-		if (place)
-			n = keep_start(t, starts, n, place);
+	if (m->ndevices > 2)
+		s->on_two = place_task_new(a, ARENA_COPY(a, &two, 1),
+					   s->t->nunits < m->g->nops,
+					   s->t->deadline);
+	keep_all(a, s, s->t);
+	if (s->on_two)
+		keep_all(a, s, s->on_two);
+	if (s->n == 0 || s->at[0].cost.overflow > 0)
+		keep_start(s, place_packed(a, s->t), false);
+}
+
+/* Improves start i: one for two devices on these at first, where there are
+ * fewer moves to try. */
+static void improve_start(starts *s, int i, int64_t bound, int64_t *evaluations)
+{
+	start *x = &s->at[i];
+	uint64_t seed = (uint64_t)i + 1;
+	int64_t half = *evaluations / 2;
+	if (x->on_two) {
+		*evaluations -= half;
+		place_improve(s->on_two, x->place, bound, &half, seed);
+		*evaluations += half;
 	}
-	if (n == 0 || starts[0].cost.overflow > 0) {
-		int *place = place_packed(a, t);
-		if (place)
-			n = keep_start(t, starts, n, place);
-	}
-	return n;
+	place_improve(s->t, x->place, bound, evaluations, seed);
+	x->cost = place_cost_of(s->t, x->place);
 }
 
 /* Half of the evaluations improve the best start, and the rest the others: who
@@ -77,25 +101,24 @@ static int list_starts(arena *a, const place_task *t, start *starts)
 int *place_best(arena *a, const place_task *t)
 {
 	const cost_graph *g = t->m->g;
-	start starts[MOST_STARTS];
-	int n = list_starts(a, t, starts), best = 0;
+	starts s = { .t = t };
+	int best = 0;
 	int64_t left = WORK / (g->nops + g->nedges);
 	int64_t bound = place_bound(t->m).greatest;
-	if (n == 0)
+	list_starts(a, &s);
+	if (s.n == 0)
 		return NULL;
 	left = left > MOST_EVALUATIONS	? MOST_EVALUATIONS :
 	       left < LEAST_EVALUATIONS ? LEAST_EVALUATIONS :
 					  left;
-	for (int i = 0; i < n && left > 1; i++) {
-		int64_t share = i + 1 == n ? left : left / 4;
+	for (int i = 0; i < s.n && left > 1; i++) {
+		int64_t share = i + 1 == s.n ? left : left / 4;
 		left -= share;
-		place_improve(t, starts[i].place, bound, &share,
-			      (uint64_t)i + 1);
+		improve_start(&s, i, bound, &share);
 		left += share;
-		starts[i].cost = place_cost_of(t, starts[i].place);
-		if (place_cost_less(starts[i].cost, starts[best].cost))
+		if (place_cost_less(s.at[i].cost, s.at[best].cost))
 			best = i;
 	}
-	place_improve(t, starts[best].place, bound, &left, 99);
-	return starts[best].place;
+	place_improve(t, s.at[best].place, bound, &left, 99);
+	return s.at[best].place;
 }

@@ -357,6 +357,7 @@ cost_graph *cost_builder_finish(cost_builder *b, cost_format format)
 	cost_graph *g = ARENA_NEW(b->a, cost_graph);
 	const char *slash = strrchr(b->path, '/');
 	g->path = b->path;
+	g->file = g;
 	g->name = slash ? slash + 1 : b->path;
 	g->format = format;
 	g->nops = b->ops.n;

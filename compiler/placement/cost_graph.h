@@ -73,6 +73,8 @@ typedef enum cost_format {
 
 typedef struct cost_graph {
 	const char *path, *name; /* of the file; without folders */
+	const struct cost_graph *file; /* as in the file, for loads; itself
+					  unless that was tied */
 	cost_format format;
 	int nops, nresults, nedges, ncolours;
 	cost_op *ops;

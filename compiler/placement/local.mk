@@ -44,4 +44,5 @@ EXTRA_DIST += %D%/README.md
 	%D%/schedule.c %D%/schedule.h \
 	%D%/schedule_zb.c \
 	%D%/split.c %D%/split.h \
+	%D%/split_rows.c \
 	%D%/stages.c %D%/stages.h

@@ -182,15 +182,15 @@ static bool bytes_fit(diag_sink *s, const machine *m)
 	return false;
 }
 
-const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
+static machine *with_graph(arena *a, diag_sink *s, const cost_graph *g,
 			   const machine_request *r)
 {
 	machine *m = ARENA_NEW(a, machine);
 	m->g = g;
 	m->ndevices = r->ndevices;
 	m->ports = !r->free_network;
-	if (!has_devices(s, r->topology, m->ndevices))
-		return NULL;
+	m->bandwidth = r->bandwidth;
+	m->factor = r->factor;
 	m->alike = !r->topology || r->topology->nkinds == 0;
 	set_speeds(a, m, r->topology);
 	set_memory(a, m, r);
@@ -202,5 +202,17 @@ const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
 	} else if (!r->topology && !set_file_costs(a, s, m)) {
 		return NULL;
 	}
+	m->loads = m;
 	return times_fit(s, m) && bytes_fit(s, m) ? m : NULL;
+}
+
+const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
+			   const machine_request *r)
+{
+	if (!has_devices(s, r->topology, r->ndevices))
+		return NULL;
+	machine *m = with_graph(a, s, g, r);
+	if (m && g->file != g)
+		m->loads = with_graph(a, s, g->file, r);
+	return m && m->loads ? m : NULL;
 }

@@ -44,6 +44,10 @@ typedef struct machine {
 	int64_t *limit;	   /* bytes of each device; INT64_MAX */
 	int64_t most_limit; /* the greatest of these */
 	bool alike;	   /* all devices, and as fast as the graph says */
+	double bandwidth;  /* of the request: of stages of profiles, and .. */
+	double factor;
+	const struct machine *loads; /* with the graph as in the file; itself
+					where that is g */
 } machine;
 
 /* NULL when errors were added: the graph has no costs of transfers and no link

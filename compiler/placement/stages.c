@@ -150,6 +150,19 @@ int *stage_in_flight(arena *a, const stage_model *m, int nstages)
 	return n;
 }
 
+int *stages_placement(arena *a, const cost_graph *g, const layer_chain *l,
+		      const split *s, int nstages)
+{
+	int *place = ARENA_ARRAY(a, int, g->nops);
+	for (int i = 0; i < nstages; i++)
+		for (int v = s->first[i]; v < s->first[i + 1]; v++)
+			place[l->op[v]] = i;
+	for (int v = 0; v < g->nops; v++)
+		if (g->ops[v].backward && g->ops[v].mirror >= 0)
+			place[v] = place[g->ops[v].mirror];
+	return place;
+}
+
 /* Sums from behind: what layer i alone costs, and what the layers behind it add
  * to the ones before them. */
 static void predict(int n, const double *of, double *to)

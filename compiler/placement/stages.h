@@ -49,6 +49,11 @@ double stages_most_bytes(const layer_chain *l, const stage_model *m);
 /* Micro-batches in flight by stage. */
 int *stage_in_flight(arena *a, const stage_model *m, int nstages);
 
+/* The stage of each operator of the graph: a layer's is that of its forward
+ * operator, and of all that are there for it. */
+int *stages_placement(arena *a, const cost_graph *g, const layer_chain *l,
+		      const split *s, int nstages);
+
 /* mCAP's predictor of memory (Dreuning, Bal, van Nieuwpoort 2022): the first
  * layer alone, plus the increase that each other layer adds to the one before
  * it.  Times are those of t. */

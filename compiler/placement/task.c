@@ -4,17 +4,18 @@
 
 #include "base/clock.h"
 
-
 const place_algorithm place_algorithms[] = {
-	{ "best", place_best },
-	{ "single", place_single },
-	{ "balanced", place_balanced },
-	{ "heft", place_heft },
-	{ "list", place_list },
-	{ "metf", place_metf },
-	{ "msct", place_msct },
-	{ "pardnn", place_pardnn },
-	{ NULL, NULL },
+	{ "best", place_best, NULL },
+	{ "single", place_single, NULL },
+	{ "balanced", place_balanced, NULL },
+	{ "heft", place_heft, NULL },
+	{ "list", place_list, NULL },
+	{ "metf", place_metf, NULL },
+	{ "msct", place_msct, NULL },
+	{ "pardnn", place_pardnn, NULL },
+	{ "load", place_least_load, place_takes_loads },
+	{ "mcap", place_least_peak, place_takes_stages },
+	{ NULL, NULL, NULL },
 };
 
 /* Numbers of units and their members, those of one in ascending order. */

@@ -27,12 +27,17 @@ bool place_is_late(const place_task *t);
 typedef int *place_function(arena *a, const place_task *t);
 
 place_function place_best, place_single, place_balanced, place_heft,
-	place_list, place_metf, place_msct, place_pardnn;
+	place_list, place_metf, place_msct, place_pardnn, place_least_load,
+	place_least_peak;
 
 typedef struct place_algorithm {
 	const char *name;
 	place_function *run;
+	/* Whether it takes the graph on the machine; NULL: any. */
+	bool (*takes)(const machine *m);
 } place_algorithm;
+
+bool place_takes_loads(const machine *m), place_takes_stages(const machine *m);
 
 /* The last entry has no name. */
 extern const place_algorithm place_algorithms[];

@@ -61,6 +61,7 @@ const cost_graph *cost_graph_tie_training(arena *a, diag_sink *s,
 	cost_graph *t = cost_builder_finish(b, g->format);
 	if (!t)
 		return NULL;
+	t->file = g;
 	t->integer_ids = g->integer_ids;
 	t->resident_has_results = g->resident_has_results;
 	t->accelerators = g->accelerators;

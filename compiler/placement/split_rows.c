@@ -1,0 +1,55 @@
+/* The exact splits as placements of whole operators, to compare them with the
+ * others: least load, and least peak of stages. */
+#include "config.h"
+
+#include <math.h>
+
+#include "compiler/placement/load.h"
+#include "compiler/placement/stages.h"
+#include "compiler/placement/task.h"
+
+bool place_takes_loads(const machine *m)
+{
+	return m->alike && m->nlevels == 1 &&
+	       m->g->ncolours <= LOAD_MAX_GROUPS;
+}
+
+/* The least load of contiguous splits, without processor cores. */
+int *place_least_load(arena *a, const place_task *t)
+{
+	const machine *m = t->m->loads;
+	const load_options o = { .accelerators = t->m->ndevices,
+				 .memory_nbytes = m->most_limit,
+				 .transfer_ns = m->move[0],
+				 .nbytes = m->resident };
+	const load_result *r = load_contiguous(a, m->g, &o);
+	return r ? r->device : NULL;
+}
+
+bool place_takes_stages(const machine *m)
+{
+	return m->alike && m->g->format == COST_FORMAT_PIPEDREAM &&
+	       m->g->nops / 2 <= SPLIT_MAX_LAYERS;
+}
+
+/* The least peak of as many stages as there are devices, under 1F1B with four
+ * micro-batches per device. */
+int *place_least_peak(arena *a, const place_task *t)
+{
+	const machine *m = t->m;
+	arena *work = arena_new();
+	const layer_chain *l = layer_chain_new(work, m->g);
+	const stage_model x = {
+		.schedule = SCHEDULE_1F1B, .micro_batches = 4 * m->ndevices,
+		.factor = m->factor,
+		.bandwidth = m->bandwidth > 0 ? m->bandwidth : INFINITY };
+	const split_problem p = { layer_intervals(work, l, &x), m->ndevices,
+				  stage_in_flight(work, &x, m->ndevices),
+				  x.micro_batches, INFINITY };
+	int *place = NULL;
+	split best;
+	if (m->ndevices <= l->n && split_least_peak(work, &p, &best))
+		place = stages_placement(a, m->g, l, &best, m->ndevices);
+	arena_free(work);
+	return place;
+}
