@@ -15,10 +15,12 @@ fake_driver = \
 	%D%/fake/graph.c \
 	%D%/fake/memory.c %D%/fake/module.c %D%/fake/queue.c %D%/fake/queue.h
 fake_nccl = \
-	%D%/fake/nccl.c %D%/fake/nccl_op.c %D%/fake/nccl_op.h \
+	%D%/fake/nccl.c %D%/fake/nccl_comm.c %D%/fake/nccl_comm.h \
+	%D%/fake/nccl_op.c %D%/fake/nccl_op.h \
 	%D%/fake/numbers.h %D%/fake/ring.c %D%/fake/ring.h
 EXTRA_DIST += $(fake_driver) $(fake_nccl) \
-	%D%/emulate.c %D%/emulate.h %D%/emulate.sh \
+	%D%/emulate.c %D%/emulate.h %D%/emulate_math.h \
+	%D%/emulate.sh \
 	%D%/program/cuda_runtime_api.h %D%/program/runtime.cc \
 	%D%/fake/cublaslt.c %D%/fake/cudnn.c %D%/fake/nvrtc.c \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
@@ -49,6 +51,8 @@ fake_cppflags = -I$(srcdir)/%D%/include
 fake_link = $(MKDIR_P) %D%/fake && \
 	$(CC) $(fake_cppflags) -std=gnu11 -O1 -g -Wall -Wextra -fPIC -shared \
 	-fvisibility=hidden -Wl,-soname,$(@F) -o $@
+%C%_test_fakes_SOURCES = %D%/fakes.h %D%/test_fake_nccl.c \
+	%D%/test_fake_products.c %D%/test_fakes.c
 %C%_test_fakes_CPPFLAGS = $(fake_cppflags) $(CHECK_CFLAGS)
 %C%_test_fakes_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 %C%_test_fakes_LDFLAGS = -Wl,-rpath,$(abs_builddir)/%D%/fake
@@ -70,6 +74,7 @@ fake_link = $(MKDIR_P) %D%/fake && \
 		-L%D%/fake -l:libcuda.so.1 -lm
 %D%/fake/libnccl.so.2: $(fake_nccl) %D%/fake/libcuda.so.1
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/nccl.c \
+		$(srcdir)/%D%/fake/nccl_comm.c \
 		$(srcdir)/%D%/fake/nccl_op.c $(srcdir)/%D%/fake/ring.c \
 		-L%D%/fake -l:libcuda.so.1 -lm -lrt
 %D%/fake/libnvrtc.so.12 %D%/fake/libnvrtc.so.13: %D%/fake/nvrtc.c \
