@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: base compiler/driver runtime/run
 # The command line of both programs: help, version, exit statuses, usage
 # errors, output that cannot be written, colours.
 . "${srcdir:-.}/tests/lib.sh"

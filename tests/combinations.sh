@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime
 # tdlrun alone, built with each combination of what it can do without, CUDA's
 # headers being those of tests/cuda/include: it builds without a warning, and
 # says what it was built without, or what the machine lacks.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: base
 # Every diagnostic of base/diag.def is shown by a golden test.
 . "${srcdir:-.}/tests/lib.sh"
 cd "${srcdir:-.}" || exit 1

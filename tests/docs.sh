@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: compiler/driver
 # What the documents show is so.
 #
 # A block ```tdl is an operator library of its own, which `tdlc check` accepts,

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: compiler/driver
 # Golden tests: what the programs print for an input is compared with what was
 # read and accepted before.
 #
@@ -6,9 +7,10 @@
 # if it is not 0.  The command is in NAME.cmd, a shell script; without one it is
 # `tdlc check NAME.tdl`.  It runs in the folder AREA; "$tmp" is an empty folder.
 #
-#	golden.sh [AREA/NAME]...	those cases, by default all
+#	golden.sh [AREA | AREA/NAME]...	those cases, by default all
+#	GOLDEN='AREA ...' golden.sh	those of some areas
 #	UPDATE=1 golden.sh		accepts what is printed now
-#	SAMPLE=N golden.sh		every Nth of each area, the first too
+#	SAMPLE=N golden.sh		every Nth of all, from number SAMPLE_FROM on
 . "${srcdir:-.}/tests/lib.sh"
 
 root=$(cd "${srcdir:-.}/tests/golden" && pwd)
@@ -24,8 +26,20 @@ all_cases() {
 	(cd "$root" && find . -type f \
 		\( -name '*.cmd' -o -name '*.tdl' -o -name '*.out' \) \
 		! -path '*/parts/*') |
-	sed 's|^\./||; s|\.[a-z]*$||' | LC_ALL=C sort -u |
-	awk -F/ -v n="${SAMPLE:-1}" 'seen[$1]++ % n == 0'
+	sed 's|^\./||; s|\.[a-z]*$||' | LC_ALL=C sort -u
+}
+
+# Of the names of all cases those that are asked for: AREA or AREA/NAME...
+chosen() {
+	all_cases | awk -F/ -v words="$*" -v n="${SAMPLE:-1}" \
+		-v from="${SAMPLE_FROM:-0}" '
+		BEGIN {
+			split(words, list, " ")
+			for (i in list) wanted[list[i]] = 1
+		}
+		words == "" || $1 in wanted || $0 in wanted {
+			if (seen++ % n == from % n) print
+		}'
 }
 
 # The output of a case on standard output.
@@ -46,7 +60,10 @@ run_case() {
 	[ "$status" -eq 0 ] || echo "exit status $status"
 }
 
-for case in ${*:-$(all_cases)}; do
+# shellcheck disable=SC2086 # words
+cases=$(chosen ${*:-${GOLDEN-}})
+[ "$cases" ] || fail "no such cases: ${*:-${GOLDEN-}}"
+for case in $cases; do
 	want=$root/$case.out
 	(run_case "$case") >"$work/got"
 	if [ "$update" ]; then

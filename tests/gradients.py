@@ -1,3 +1,4 @@
+# Tests: compiler/gradient
 """Gradients of random operators: those that are derived pass `tdlc check`, or
 are refused with a reason; agree with differences of the operator in f64
 (`tdlc verify --gradients`, which is in f32, bf16 and f16 too); and are the same

@@ -1,3 +1,4 @@
+# Tests: dsl
 """The grammar that is printed, docs/grammar.md of the build folder, is that of
 the parser: sentences made of it at random are read without a syntax error, and
 all definitions of the library are sentences of it.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# Tests: compiler/driver runtime/run
 # What `make install' puts in place is used as its users would: the programs
 # (moved elsewhere, too), pkg-config, Autoconf, CMake, completion, editors.
 . "${srcdir:-.}/tests/lib.sh"

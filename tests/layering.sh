@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: base
 # shellcheck disable=SC2016
 # The dependency rule: which folder may include which (docs: README.md), and
 # which files alone may include an external library's headers.

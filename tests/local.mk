@@ -8,7 +8,9 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	CC='$(CC)'; export CC; \
 	CHECK_ALL='$(check_all)'; export CHECK_ALL; \
-	KERNEL_SAMPLE='$(KERNEL_SAMPLE)'; export KERNEL_SAMPLE; \
+	SAMPLE='$(SAMPLE)'; export SAMPLE; \
+	SAMPLE_FROM='$(SAMPLE_FROM)'; export SAMPLE_FROM; \
+	GOLDEN='$(GOLDEN)'; export GOLDEN; \
 	SANITIZE='$(enable_sanitize)'; export SANITIZE; \
 	FUZZ='$(enable_fuzz)'; export FUZZ; \
 	MANUALS='$(manuals)'; export MANUALS; \
@@ -19,7 +21,7 @@ TEST_EXTENSIONS = .sh .py
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
-source_tests = %D%/layering.sh %D%/style.sh
+source_tests = %D%/layering.sh %D%/style.sh %D%/suites.sh
 script_tests = \
 	%D%/combinations.sh \
 	%D%/cli.sh \
@@ -125,19 +127,31 @@ include tests/fuzz/local.mk
 include tests/random/local.mk
 endif
 
-# Tests try some combinations of networks, planners and numbers of devices;
-# with this all of them.
-check-all: all
-	$(MAKE) $(AM_MAKEFLAGS) check check_all=yes
-	$(MAKE) $(AM_MAKEFLAGS) check-valgrind
-.PHONY: check-all
+# `make check-solver': the tests of one folder; suites.sh has the targets.
+check_folder = \
+	folder=`echo '$@' | sed 's/^check-//'`; \
+	suites() { srcdir='$(srcdir)' $(SHELL) '$(srcdir)/%D%/suites.sh' "$$@"; }; \
+	$(MAKE) $(AM_MAKEFLAGS) check GOLDEN="`suites --golden $$folder`" \
+		TESTS="`suites --of $$folder $(TESTS)`"
+
+# What is quick, before each commit: all unit suites, and what looks at sources.
+# Of kernels and golden tests it is a sample.
+quick_tests = $(source_tests) %D%/diag_covered.sh %D%/golden.sh $(unit_tests)
+check-quick: all
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(quick_tests)' SAMPLE=8
+
+# Tests try some combinations of networks, planners and numbers of devices, and
+# of random cases some; this tries all, without sampling, and under valgrind.
+check-long: all
+	$(MAKE) $(AM_MAKEFLAGS) check check_all=yes SAMPLE=
+	$(MAKE) $(AM_MAKEFLAGS) check-valgrind SAMPLE=
+.PHONY: check-quick check-long
 
 # tdlc under valgrind: the golden tests; `make check-valgrind SAMPLE=4' takes
 # every fourth of each folder.
 valgrind_tests = %D%/golden.sh
 check-valgrind: all
 	VALGRIND='$(VALGRIND)' TDLC_ALONE='$(abs_top_builddir)/tdlc' \
-	SAMPLE='$(SAMPLE)' \
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(valgrind_tests)' \
 		tested_tdlc='$(abs_srcdir)/%D%/valgrind.sh'
 .PHONY: check-valgrind fuzz

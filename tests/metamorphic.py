@@ -1,3 +1,4 @@
+# Tests: compiler/planners compiler/cost
 """What a planner finds must not depend on what means nothing.
 
 Random small models are planned, and the same written otherwise: statements in

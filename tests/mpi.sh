@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime/comm
 # Workers as MPI processes: the same results, bit for bit, as with threads, the
 # same bytes, checkpoints that either goes on from, and failures that end all.
 . "${srcdir:-.}/tests/lib.sh"

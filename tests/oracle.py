@@ -1,3 +1,4 @@
+# Tests: compiler/planners
 """Plans of joint and tofu against a solver of 0-1 programs.
 
 Small models of several kinds, of sizes at random, uneven ones and 1 among them,

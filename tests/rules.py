@@ -1,3 +1,4 @@
+# Tests: compiler/export compiler/analysis
 """Rules for other systems, for all operators of the library.
 
 Each rule that `tdlc explain --format` prints is read by a grammar of its own,

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: base
 # What a reader may rely on in every source file but the tables (*.def): 80
 # columns with tabs of 8, no blanks at the ends of lines, a newline at the
 # end, include guards by the file's name, at most 1,000 lines a file and 100 a

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime/exec
 # What tdlrun --verify says: the worst tensor, its error, the rule, NaN.
 . "${srcdir:-.}/tests/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: compiler/verify
 # What is said of the library's operators is true on many small shapes, and
 # no cut that works is missed.
 . "${srcdir:-.}/tests/lib.sh"

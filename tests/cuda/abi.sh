@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime/cuda
 # The headers in include/ have the values and layouts of the real ones, which
 # abi.txt lists:
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime/cuda
 # Random contractions by the fake cuBLASLt, whole and as divided plans make
 # their parts, against the interpreter.
 . "${srcdir:-.}/tests/cuda/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime/cuda runtime/comm
 # --backend cuda --comm nccl on fake libraries, and processes that fail: all
 # end, and what is said is what has happened.
 . "${srcdir:-.}/tests/cuda/lib.sh"

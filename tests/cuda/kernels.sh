@@ -1,10 +1,11 @@
 #!/bin/sh
+# Tests: compiler/codegen
 # Kernels in CUDA, compiled for the host and run there: random ones, and those
 # of all operators.
 set -u
 
-./tests/unit/test_codegen_cuda &
+./tests/cuda/test_codegen &
 codegen=$!
-./tests/unit/test_operators_cuda
+./tests/cuda/test_operators
 operators=$?
 wait "$codegen" && exit "$operators"

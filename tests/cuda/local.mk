@@ -81,3 +81,31 @@ fake_link = $(MKDIR_P) %D%/fake && \
 		%D%/emulate.sh
 	$(AM_V_GEN)$(fake_link) -DEMULATE='"$(abs_srcdir)/%D%/emulate.sh"' \
 		$(srcdir)/%D%/fake/nvrtc.c
+
+# Generated kernels on the host: those of test_codegen.c, and of all operators.
+# `make check emulated_tests=' leaves out what compiles many.
+if TDLC
+emulated_files = %D%/nvrtc.sh
+if HAVE_CHECK
+check_PROGRAMS += %D%/test_codegen %D%/test_operators
+%C%_test_codegen_SOURCES = tests/unit/test_codegen.c tests/unit/check_cuda.c \
+	tests/unit/check_kernel.c tests/unit/check_kernel.h \
+	%D%/binding.c %D%/binding.h
+%C%_test_codegen_LDADD = $(unit_libs)
+%C%_test_operators_SOURCES = %D%/test_operators.c tests/unit/check_cuda.c \
+	tests/unit/check_kernel.c tests/unit/check_kernel.h \
+	%D%/binding.c %D%/binding.h %D%/operators.c %D%/operators.h
+%C%_test_operators_LDADD = $(unit_libs)
+emulated_files += %D%/kernels.sh
+endif
+emulated_tests = $(emulated_files)
+TESTS += $(emulated_tests) %D%/products.sh
+EXTRA_DIST += %D%/kernels.sh %D%/nvrtc.sh %D%/products.sh
+
+check_PROGRAMS += %D%/nvrtc %D%/products
+%C%_nvrtc_SOURCES = %D%/nvrtc.c %D%/operators.c %D%/operators.h
+%C%_nvrtc_LDADD = $(tested_libs) $(plan_libs) base/libbase.a $(JANSSON_LIBS) \
+	$(PROTOBUF_C_LIBS) $(ZLIB_LIBS)
+%C%_products_SOURCES = %D%/products.c
+%C%_products_LDADD = $(plan_libs) base/libbase.a $(JANSSON_LIBS) $(ZLIB_LIBS)
+endif

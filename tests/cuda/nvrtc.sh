@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: compiler/codegen
 # NVRTC compiles every kernel of every operator and of the examples' models for
 # GPUs that need not be here.
 . "${srcdir:-.}/tests/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: plan
 # Which products of the examples' models go to libraries: at least 98 % of what
 # they compute, and as the table in docs/cuda.md says.  UPDATE=1 writes it.
 . "${srcdir:-.}/tests/lib.sh"

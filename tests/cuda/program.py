@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Tests: compiler/codegen runtime/cuda
 """Programs that `tdlc plan --emit-cuda` writes, run on the host: their kernels
 are emulated, their results are those of tdlrun.  Where nvcc is, it builds one,
 too."""

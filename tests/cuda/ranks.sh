@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime/cuda runtime/comm
 # --backend cuda --comm nccl on fake libraries: 2, 4 and 8 processes give what
 # one gives, in whatever order their GPUs work; an event that is missing shows.
 . "${srcdir:-.}/tests/cuda/lib.sh"

@@ -1,3 +1,4 @@
+/* Tests: runtime/cuda */
 /* The fake libraries themselves: that they do what the real ones do, and find
  * what these would not forgive.  Here are the driver and the compiler. */
 #include <check.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: runtime/cuda
 # --backend cuda with all workers in one process, on fake GPUs: what one worker
 # gives, what the processor gives, whatever the order in which the GPU does what
 # it may; checkpoints that either backend goes on from; failures that say what

@@ -1,4 +1,5 @@
 #!/bin/sh
+# Tests: dsl plan compiler/onnx compiler/model compiler/solver
 # Gives each fuzz target the inputs that once were too much for it, and some of
 # other tests, as they are; and changed, where the driver is ours.
 . "${srcdir:-.}/tests/lib.sh"

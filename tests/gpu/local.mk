@@ -13,10 +13,10 @@ gpu_sources = %D%/check_gpu.c \
 	tests/cuda/binding.c tests/cuda/binding.h \
 	tests/unit/check_kernel.c tests/unit/check_kernel.h
 %C%_kernels_SOURCES = tests/unit/test_codegen.c $(gpu_sources)
-%C%_kernels_LDADD = $(runtime_libs) $(CUDA_LIBS)
-%C%_operators_SOURCES = tests/unit/test_operators_cuda.c \
+%C%_kernels_LDADD = $(unit_libs) $(CUDA_LIBS)
+%C%_operators_SOURCES = tests/cuda/test_operators.c \
 	tests/cuda/operators.c tests/cuda/operators.h $(gpu_sources)
-%C%_operators_LDADD = $(operator_libs) $(runtime_libs) $(CUDA_LIBS)
+%C%_operators_LDADD = $(unit_libs) $(CUDA_LIBS)
 CLEANFILES += $(gpu_programs)
 
 if CUDA

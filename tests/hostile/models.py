@@ -1,3 +1,4 @@
+# Tests: compiler/onnx
 """Broken and hostile ONNX models."""
 import os
 import random

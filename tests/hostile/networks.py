@@ -1,3 +1,4 @@
+# Tests: compiler/model
 """Models in TDL that ask for much, or for what there is not."""
 from harness import Judge, TDLC
 

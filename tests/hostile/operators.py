@@ -1,3 +1,4 @@
+# Tests: dsl
 """Broken .tdl files."""
 import os
 import random

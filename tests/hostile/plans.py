@@ -1,3 +1,4 @@
+# Tests: plan
 """Broken plans: tdlrun trusts nothing in them."""
 import copy
 import json

@@ -1,3 +1,4 @@
+# Tests: compiler/model dsl
 """Small models that ask for much: loops, functions that call functions,
 sequences, equations."""
 import sys

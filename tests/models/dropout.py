@@ -1,3 +1,4 @@
+# Tests: compiler/train runtime/run
 """Dropout in the networks of examples/models: it differs from step to step.
 
 With a learning rate of 0 only what is left out changes the loss from one step

@@ -1,3 +1,4 @@
+# Tests: compiler/model
 """The judges of train_step.py judged: nets.py against PyTorch's own networks.
 
 Models of the transformers package and torch.nn.Transformer, small, with random

@@ -1,3 +1,4 @@
+# Tests: compiler/model compiler/lower compiler/train
 """Random models against PyTorch, planned, run and trained in random ways.
 
 A model of operators of the library and of its own is drawn (drawn.py), its

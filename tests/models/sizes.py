@@ -1,3 +1,4 @@
+# Tests: compiler/model
 """The networks of examples/models at full size: as large as published.
 
 The numbers of parameters are those of torchvision's documentation, of the

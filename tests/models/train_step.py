@@ -1,3 +1,4 @@
+# Tests: compiler/train compiler/lower
 """The networks of examples/models as PyTorch has them: one step of training.
 
 At small sizes each network gets random weights, running statistics, states of

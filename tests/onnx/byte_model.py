@@ -1,3 +1,4 @@
+# Tests: compiler/cost
 """The byte model of docs/search.md, written a second time.
 
 Random small networks are planned; from the layouts and strategies that `tdlc

@@ -1,3 +1,4 @@
+# Tests: compiler/onnx
 """ONNX's own node tests through tdlc and tdlrun, whole and partitioned.
 
 Each test becomes a model file, is planned for each number of devices, run,

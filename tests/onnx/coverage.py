@@ -1,3 +1,4 @@
+# Tests: compiler/onnx
 """docs/coverage.md: what of ONNX tdlc has, operator by operator.
 
 	coverage.py [--write]

@@ -1,3 +1,4 @@
+# Tests: kernel compiler/codegen
 """Random operators: their distributions, and that the numbers depend neither
 on the devices nor on who computes them.
 

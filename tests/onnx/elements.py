@@ -1,3 +1,4 @@
+# Tests: base kernel compiler/codegen
 """Element types against ml_dtypes: conversions between all of them, bit
 patterns read as other types, and elements that a model holds packed.
 

@@ -1,3 +1,4 @@
+# Tests: compiler/onnx
 """Networks exported by PyTorch: both exporters, fixed and open dimensions.
 
 Each network of exported_nets.py is exported, planned for 1, 2, 4 and 8

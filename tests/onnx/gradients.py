@@ -1,3 +1,4 @@
+# Tests: compiler/gradient
 """Derived gradients against PyTorch's autograd, by the road of any operator.
 
 The gradients of the library's operators are derived, each becomes a node of

@@ -1,3 +1,4 @@
+# Tests: compiler/onnx compiler/graph
 """What the importer makes of whole graphs: constants in all their forms,
 shape arithmetic, symbolic sizes, branches, functions.  Against ONNX Runtime.
 

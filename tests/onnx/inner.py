@@ -1,3 +1,4 @@
+# Tests: compiler/onnx
 """Graphs inside nodes, functions of a model, sequences: what there is only
 while planning.  Against ONNX Runtime.
 

@@ -1,3 +1,4 @@
+# Tests: compiler/onnx compiler/lower
 """The nine `light` networks of the onnx package, the whole road.
 
 Each gets seeded random weights and a random image, is planned for 1, 2, 3, 4

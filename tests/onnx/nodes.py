@@ -1,3 +1,4 @@
+# Tests: compiler/onnx
 """Models of one node against ONNX Runtime.
 
 Each case is planned for 3 devices, every fourth (with CHECK_ALL=yes each) for 1

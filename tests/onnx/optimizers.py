@@ -1,3 +1,4 @@
+# Tests: compiler/train
 """The optimizers of the library against PyTorch's, over several steps.
 
 A model of two weights is planned with an optimizer and its options for 1 and

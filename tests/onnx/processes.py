@@ -1,3 +1,4 @@
+# Tests: runtime/comm
 """The `light` networks on Open MPI, a process for each worker.
 
 Each is run on 8 ranks and verified: the bytes that were received, the memory

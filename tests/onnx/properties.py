@@ -1,3 +1,4 @@
+# Tests: compiler/onnx compiler/analysis
 """Random nodes against ONNX Runtime: odd sizes, extents of 1, more devices
 than anything has elements.
 

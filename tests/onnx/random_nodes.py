@@ -1,3 +1,4 @@
+# Tests: compiler/onnx
 """Nodes with much to choose from, at random settings, against ONNX Runtime;
 Einsum, in which that has faults, against NumPy.
 

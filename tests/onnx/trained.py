@@ -1,3 +1,4 @@
+# Tests: compiler/train compiler/onnx
 """Networks exported by PyTorch, trained for a step.
 
 Each network of exported_nets.py is exported and planned with a loss and an

@@ -1,3 +1,4 @@
+# Tests: compiler/placement
 """The judge of placements against a second one, tie for tie.
 
 Random graphs of three formats (dnn-partitioning's, its layer training graphs,

@@ -1,3 +1,4 @@
+# Tests: compiler/placement
 """PipeDream's plans against its recurrence, over sets.
 
 Random profiles with few layers: the least time of the longest stage over all

@@ -1,3 +1,4 @@
+# Tests: compiler/placement
 """Piper's plans against enumeration.
 
 Random tables by tensor degree, with few layers: all sequences of stages, all

@@ -1,3 +1,4 @@
+# Tests: compiler/placement
 """All placements of small graphs, by a second judge.
 
 No algorithm's placement takes less than the best of all, nor than its bound;

@@ -1,3 +1,4 @@
+/* Tests: kernel compiler/expand compiler/codegen compiler/analysis */
 /* Random operators: the reference against the interpreter and compiled kernels.
  *
  *	operators [--seed S] [--from K] [--count N] [--compile M]

@@ -1,3 +1,4 @@
+# Tests: runtime/run
 """The transformer of examples/characters, small.
 
 In a few steps on four workers its loss falls by far more than the frequencies

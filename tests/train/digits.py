@@ -1,3 +1,4 @@
+# Tests: runtime/run compiler/train
 """The handwritten digits of examples/digits on eight workers.
 
 The loss of each of the first 100 steps is PyTorch's from the same weights and

@@ -1,3 +1,4 @@
+# Tests: runtime/run compiler/onnx
 """ONNX networks that are evaluated while they train.
 
 The accuracy that tdlrun --evaluate prints after each epoch is NumPy's for the

@@ -1,3 +1,4 @@
+# Tests: runtime/run
 """Training that is killed, stopped and resumed.
 
 A small network trains on three workers and writes a checkpoint every other

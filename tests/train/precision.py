@@ -1,3 +1,4 @@
+# Tests: compiler/train runtime/run
 """Training in bf16 and f16: a step is what it would be with every tensor that
 is to be short rounded by hand.
 

@@ -447,12 +447,20 @@ static void check_kernel(built *b, int number, const kernel *k)
 	outcome_free(k, &whole);
 }
 
+/* A number in the environment, that is not negative. */
+static int setting(const char *name, int otherwise)
+{
+	const char *s = getenv(name);
+	return s && *s ? abs(atoi(s)) : otherwise;
+}
+
+/* Every SAMPLEth kernel, from number SAMPLE_FROM on; one at least. */
 void check_all(const kernels *all)
 {
-	const char *share = getenv("KERNEL_SAMPLE");
-	int every = share && atoi(share) > 1 ? atoi(share) : 1;
+	int every = setting("SAMPLE", 1), from = setting("SAMPLE_FROM", 0);
 	kernels some = {0};
-	for (int i = 0; i < all->n; i += every)
+	every = every < 1 ? 1 : every < all->n ? every : all->n;
+	for (int i = all->n ? from % every : 0; i < all->n; i += every)
 		vec_push(mem, &some, all->at[i]);
 	for (int i = 0; i < some.n; i++)
 		kernel_finish(mem, some.at[i]);

@@ -1,38 +1,48 @@
-# Unit tests, with Check: test_X.c defines suite(), and main.c runs it.  For
-# test_X.c add a row to unit_tests and say what it links with:
-#	unit_tests += %D%/test_X
-#	%C%_test_X_LDADD = $(plan_libs) base/libbase.a $(unit_libs)
+# Unit tests, with Check: test_X.c defines suite(), and main.c runs it.  Nothing
+# lists them: tests/suites.sh finds them, and what they share, and writes
+# tests/suites.mk, which is made again when a file comes or goes.  Each is linked
+# with all libraries, of which the linker takes what it needs.
 unit_tests =
-unit_libs = %D%/libmain.a $(CHECK_LIBS) $(JANSSON_LIBS)
+include tests/suites.mk
 
-if HAVE_CHECK
-check_LIBRARIES += %D%/libmain.a
-%C%_libmain_a_SOURCES = %D%/main.c %D%/suite.h
-endif
+$(srcdir)/tests/suites.mk: $(srcdir)/%D% $(srcdir)/tests/suites.sh
+	$(AM_V_GEN)text=`srcdir='$(srcdir)' \
+		$(SHELL) $(srcdir)/tests/suites.sh --make` && \
+	{ printf '%s\n' "$$text" | cmp -s - $@ || \
+	printf '%s\n' "$$text" >$@; }
 
-unit_tests += %D%/test_cli
-%C%_test_cli_LDADD = base/libbase.a $(unit_libs)
-
-unit_tests += %D%/test_text
-%C%_test_text_LDADD = base/libbase.a $(unit_libs)
-
-unit_tests += %D%/test_units
-%C%_test_units_LDADD = base/libbase.a $(unit_libs)
-
-include tests/unit/plan.mk
 if TDLC
-include tests/unit/analysis.mk
-include tests/unit/dsl.mk
-include tests/unit/expand.mk
-include tests/unit/graph.mk
-include tests/unit/lower.mk
-include tests/unit/placement.mk
-include tests/unit/runtime.mk
-include tests/unit/search.mk
-include tests/unit/stages.mk
+tested_libs = \
+	compiler/codegen/libcodegen.a \
+	compiler/placement/libplacement.a \
+	compiler/lower/liblower.a \
+	$(planners_libs) \
+	compiler/verify/libverify.a \
+	compiler/gradient/libgradient.a \
+	compiler/analysis/libanalysis.a \
+	$(graph_libs) \
+	compiler/expand/libexpand.a \
+	$(dsl_libs)
+else
+tested_libs =
 endif
+unit_libs = %D%/libunit.a $(tested_libs) runtime/libruntime.a $(plan_libs) \
+	base/libbase.a $(CHECK_LIBS) $(ISL_LIBS) $(JANSSON_LIBS) \
+	$(PROTOBUF_C_LIBS) $(LIBZIP_LIBS) $(ZLIB_LIBS) $(MPI_LIBS) -lm
+LDADD = $(unit_libs)
 
 if HAVE_CHECK
+check_LIBRARIES += %D%/libunit.a
+%C%_libunit_a_SOURCES = %D%/main.c %D%/suite.h
+if TDLC
+%C%_libunit_a_SOURCES += %D%/check_c.c
+endif
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
+endif
+
+# The front end alone, for looking at what it does; see its head.
+if TDLC
+check_PROGRAMS += %D%/dsl_tool
+%C%_dsl_tool_LDADD = $(dsl_libs) base/libbase.a $(JANSSON_LIBS)
 endif

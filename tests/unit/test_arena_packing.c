@@ -1,3 +1,4 @@
+/* Tests: plan */
 /* The memory plan: what is in use at one instant never overlaps, and the
  * arena is close to the least that is possible. */
 #include "config.h"

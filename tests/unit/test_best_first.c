@@ -1,3 +1,4 @@
+/* Tests: compiler/planners compiler/cost */
 /* Bounds of programs, and the search that goes by them: no program is below
  * them, and nothing is missed that trying out all plans finds. */
 #include "config.h"

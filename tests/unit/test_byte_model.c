@@ -1,3 +1,4 @@
+/* Tests: compiler/cost */
 /* compiler/search: the byte model, against a simulation that keeps a set of
  * elements per worker and counts what is needed and not there. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: compiler/placement */
 /* compiler/placement: plans over replicas, tensors, stages, against
  * enumeration of all plans and all splits. */
 #include "config.h"

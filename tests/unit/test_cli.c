@@ -1,3 +1,4 @@
+/* Tests: base */
 /* base/cli: numbers, settings and shapes on the command line. */
 #include "config.h"
 

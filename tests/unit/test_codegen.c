@@ -1,3 +1,4 @@
+/* Tests: compiler/codegen */
 /* Generated kernels against the interpreter: on kernels of known kinds and on
  * random ones. */
 #include "config.h"

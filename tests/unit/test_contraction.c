@@ -1,3 +1,4 @@
+/* Tests: kernel plan */
 /* Products of matrices in kernels: found where they are, and the calls that
  * they become compute the kernel. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: kernel */
 /* Convolutions and their gradients in kernels: found where they are, and the
  * calls that they become compute the kernel. */
 #include "config.h"

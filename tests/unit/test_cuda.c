@@ -1,3 +1,4 @@
+/* Tests: plan */
 /* The parts of running on GPUs that need none: kernels are bound to the runs of
  * a plan, their parameters packed. */
 #include "config.h"

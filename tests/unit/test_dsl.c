@@ -1,3 +1,4 @@
+/* Tests: dsl */
 /* dsl: words and names, recovery, look-up, layout, and that no input however
  * broken does harm.  What each diagnostic says is in tests/golden/err. */
 #include "config.h"

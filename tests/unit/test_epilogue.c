@@ -1,3 +1,4 @@
+/* Tests: kernel */
 /* The operations of kernels on their input's elements, as libraries apply
  * them. */
 #include "config.h"

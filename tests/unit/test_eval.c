@@ -1,3 +1,4 @@
+/* Tests: kernel */
 /* The interpreter: random kernels on random parts, with just the inputs that
  * the part needs, against the oracle; types, ties, NaN, empty reductions,
  * opaque functions by hand. */

@@ -1,3 +1,4 @@
+/* Tests: compiler/expand */
 /* compiler/expand: operators as text, expanded for shapes, evaluated by the
  * interpreter, against values worked out here. */
 #include "config.h"

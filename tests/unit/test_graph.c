@@ -1,3 +1,4 @@
+/* Tests: compiler/graph */
 /* compiler/graph: building, folding and finishing graphs. */
 #include "config.h"
 

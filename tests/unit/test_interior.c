@@ -1,3 +1,4 @@
+/* Tests: compiler/placement */
 /* Sparse factors, against the matrix; linear programs, against all corners; and
  * the favourites that m-SCT takes from one. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: compiler/planners compiler/cost compiler/solver */
 /* compiler/search: all axes at once, and what bounds them. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* Tests: compiler/placement */
 /* compiler/placement: least loads, against enumeration from the definition. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* Tests: compiler/lower layout plan */
 /* Lowering: programs of random graphs under random layouts compute what one
  * device computes, move what the model counts, and pass the checks that a
  * plan file has to pass. */

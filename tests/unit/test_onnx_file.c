@@ -1,3 +1,4 @@
+/* Tests: compiler/onnx */
 /* compiler/onnx/onnx_file.c: what is refused before protobuf-c sees it, and
  * where payloads are found. */
 #include "config.h"

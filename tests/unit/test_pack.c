@@ -1,3 +1,4 @@
+/* Tests: runtime/cuda */
 /* Boxes copied and combined by the kernels of pack.cu, run on the host,
  * against runs_of() and reducer_combine(): random boxes in random regions of
  * every type, whole or runs of elements, at odd addresses. */

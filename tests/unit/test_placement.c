@@ -1,3 +1,4 @@
+/* Tests: compiler/placement */
 /* The judge, the bounds and the algorithms on graphs small enough to be looked
  * at by hand, and on devices of different speed. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: plan */
 /* The plan file: written and read again it is the same, and no file, however
  * broken, does more than give one clear message. */
 #include "config.h"

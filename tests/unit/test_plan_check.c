@@ -1,3 +1,4 @@
+/* Tests: plan */
 /* Each thing that plan_check() and plan_check_worker() look for: a good plan is
  * changed in one place, and the message has to be the one of that place. */
 #include "config.h"

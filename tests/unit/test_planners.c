@@ -1,3 +1,4 @@
+/* Tests: compiler/planners */
 /* compiler/search: the planners, against all plans there are and against
  * solvers of 0-1 programs. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: compiler/analysis */
 /* compiler/analysis/poly: normal forms, text, proofs.  What is proven is held
  * against enumeration. */
 #include "config.h"

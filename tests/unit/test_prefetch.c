@@ -1,3 +1,4 @@
+/* Tests: runtime/comm plan */
 /* When transfers begin and end: on random plans nothing is read before it is
  * there, nor written while somebody else needs what was there. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: kernel */
 /* Regions of affine reads against isl, on extents that are too large to
  * enumerate. */
 #include "config.h"

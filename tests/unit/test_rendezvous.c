@@ -1,3 +1,4 @@
+/* Tests: runtime/comm */
 /* Processes that find each other through files: meetings, what they share,
  * files of a run that was killed, peers that fail or die. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: runtime/exec runtime/cpu runtime/run */
 /* The runtime: programs run by workers, what they do when one fails, files of
  * arrays, the cache of compiled kernels. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: compiler/placement */
 /* compiler/placement: schedules of pipelines, against a second implementation
  * that knows lists by a rule and times as longest paths. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: compiler/planners compiler/cost */
 /* compiler/search: tables against the plain model, steps against all
  * assignments, and what the planners promise. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: kernel */
 /* kx_simplify: values stay, reshapes become affine; kx_text, equality. */
 #include "config.h"
 

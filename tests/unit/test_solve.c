@@ -1,3 +1,4 @@
+/* Tests: compiler/solver */
 /* compiler/search: the exact solver against all assignments. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* Tests: compiler/placement */
 /* compiler/placement: exact splits, against enumeration. */
 #include "config.h"
 

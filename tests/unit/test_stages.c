@@ -1,3 +1,4 @@
+/* Tests: compiler/placement */
 /* compiler/placement: what stages of a profile cost, from the definition. */
 #include "config.h"
 

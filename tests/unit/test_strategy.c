@@ -1,3 +1,4 @@
+/* Tests: compiler/analysis */
 /* Strategies, derived variables and facts of kernels that experts know. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* Tests: plan */
 /* The order of a plan's instructions on two queues: right on random plans, and
  * whatever is taken out of it is missed. */
 #include "config.h"

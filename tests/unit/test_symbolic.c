@@ -1,3 +1,4 @@
+/* Tests: compiler/analysis */
 /* The analysis of an operator for all shapes against the results of
  * compiler/expand and plan/region for given shapes: the stages, their
  * variables, the extents, and for each strategy the regions of the parts. */

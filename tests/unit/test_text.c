@@ -1,3 +1,4 @@
+/* Tests: base */
 /* base/text: paragraphs and tables of at most 80 columns. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* Tests: compiler/lower */
 /* The timeline of a program: two streams, held against a plain reading of its
  * rules, byte by byte of the arena. */
 #include "config.h"

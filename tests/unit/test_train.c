@@ -1,3 +1,4 @@
+/* Tests: runtime/run */
 /* Training: states that are kept from step to step, schedules, data sets,
  * checkpoints, logs, being asked to end. */
 #include "config.h"

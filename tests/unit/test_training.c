@@ -1,3 +1,4 @@
+/* Tests: compiler/train */
 /* compiler/graph: the backward pass of random models against differences of
  * their loss, both computed by the interpreter, in f64. */
 #include "config.h"

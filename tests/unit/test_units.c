@@ -1,3 +1,4 @@
+/* Tests: base */
 /* base/units: three digits, prefixes and units; sizes that are read. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* Tests: compiler/verify */
 /* compiler/verify sees what is wrong: faults are planted in kernels and in
  * descriptors that are right. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* Tests: compiler/solver */
 /* compiler/search: the reader of WCSP files. */
 #include "config.h"
 
