@@ -44,7 +44,7 @@ static void check_algorithms(arena *a, const machine *m, const cost_graph *file)
 		verdict v = judge_run(t->j, place, INT64_MAX);
 		FUZZ_CHECK(v.makespan >= bound);
 		for (int d = 0; d < DEVICES; d++)
-			FUZZ_CHECK(v.resident[d] <= m->limit);
+			FUZZ_CHECK(v.resident[d] <= m->limit[d]);
 		if (file)
 			check_file(a, file, place);
 	}
