@@ -97,7 +97,8 @@ static const char *text_of(grad_op *g, ast_expr *e)
 	return dsl_expr_text(g->t.a, e);
 }
 
-/* "lambda i, j < n: body"; extents that the body shows are left out. */
+/* "lambda i, j < n: body"; extents that all reads of the body show are left
+ * out. */
 static const char *lambda_text(grad_op *g, const ast_var *vars, int n,
 			       ast_expr *body, bool result)
 {
@@ -108,7 +109,8 @@ static const char *lambda_text(grad_op *g, const ast_var *vars, int n,
 					 : grad_indexed_size(g, body,
 							     shown[i].name);
 		if (result ||
-		    (size && tree_same(size, shown[i].extent)))
+		    (size && tree_same(size, shown[i].extent) &&
+		     grad_agree_on_size(g, body, shown[i].name, size)))
 			shown[i].extent = NULL;
 	}
 	return text_of(g, tree_lambda(&g->t, n, shown, body));

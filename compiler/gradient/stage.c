@@ -200,6 +200,28 @@ ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
 	return NULL;
 }
 
+bool grad_agree_on_size(const grad_op *g, const ast_expr *e, const char *v,
+			const ast_expr *size)
+{
+	if (binds(e, v))
+		return true;
+	bool guarded = e->kind == AST_GUARD;
+	if (guarded)
+		e = e->args[0];
+	bool read = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME;
+	for (int i = 1; read && !guarded && i < e->nargs; i++) {
+		bool itself = e->args[i]->kind == AST_NAME &&
+			      e->args[i]->name == v;
+		ast_expr *dim = itself ? grad_read_size(g, e, i) : NULL;
+		if (dim && !tree_same(dim, size))
+			return false;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (!grad_agree_on_size(g, e->args[i], v, size))
+			return false;
+	return true;
+}
+
 /* The variables of a lambda with the extents that are known; dims gives those
  * of a result, or is NULL. */
 static ast_var *extended(grad_op *g, const ast_expr *lambda,

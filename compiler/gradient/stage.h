@@ -125,4 +125,9 @@ ast_expr *grad_read_size(const grad_op *g, const ast_expr *read, int i);
  * NULL for none. */
 ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v);
 
+/* Whether every dimension that v indexes by itself, without a guard, in e, of a
+ * tensor or the derivative by one, has this size. */
+bool grad_agree_on_size(const grad_op *g, const ast_expr *e, const char *v,
+			const ast_expr *size);
+
 #endif
