@@ -16,6 +16,7 @@ typedef struct built_tensor {
 	/* Of a weight in a shorter type: 1 + the tensor that is the same, made
 	 * again for the backward pass; 0: none yet. */
 	tensor_id again;
+	bool recorded; /* a call on the tape has it as its result */
 } built_tensor;
 
 typedef struct built_node {
@@ -44,7 +45,8 @@ typedef struct tape_call {
 	const char *name;
 	call_site site;
 	tensor_id *args, *results;
-	tensor_id first, end; /* tensors first <= t < end were made by it */
+	bool *own; /* by result: no earlier call on the tape has it; another
+		    * operator may have computed it on its way */
 } tape_call;
 
 typedef struct built_expansion built_expansion; /* call.c */

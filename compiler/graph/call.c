@@ -304,14 +304,20 @@ static bool make_value(graph_builder *b, const calling *c, const stage *st,
 
 static void record(graph_builder *b, const calling *c,
 		   const built_expansion *e, const tensor_id *args,
-		   const tensor_id *results, tensor_id first)
+		   const tensor_id *results)
 {
+	int n = c->op->nresults;
 	tape_call call = {
 		.op = c->op, .attrs = e->attrs, .name = c->name,
-		.site = c->site, .first = first, .end = b->tensors.n,
+		.site = c->site, .own = ARENA_ARRAY(b->tmp, bool, n + 1),
 		.args = ARENA_COPY(b->tmp, args, c->op->nparams),
-		.results = ARENA_COPY(b->tmp, results, c->op->nresults),
+		.results = ARENA_COPY(b->tmp, results, n),
 	};
+	for (int r = 0; r < n; r++) {
+		built_tensor *x = b->tensors.at[results[r]];
+		call.own[r] = !x->recorded;
+		x->recorded = true;
+	}
 	vec_push(b->tmp, &b->tape, call);
 }
 
@@ -329,7 +335,6 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	const expansion *x = e->x;
 	tensor_id *values = ARENA_ARRAY(b->tmp, tensor_id,
 					x->nparams + x->nstages + 1);
-	tensor_id first = b->tensors.n;
 	for (int i = 0; i < x->nparams; i++)
 		values[i] = args[i];
 	b->ncalls++;
@@ -349,6 +354,6 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 			results[i] = build_copy(b, results[i], name);
 	}
 	if (is_recording(b))
-		record(b, &c, e, args, results, first);
+		record(b, &c, e, args, results);
 	return true;
 }

@@ -106,12 +106,6 @@ static bool has_floats(const trainer *t, tensor_id x)
 	return dtype_is_float(graph_type(t->b, x)->type);
 }
 
-/* Whether the call is the one that made its result r. */
-static bool is_fresh(const tape_call *c, int r)
-{
-	return c->results[r] >= c->first && c->results[r] < c->end;
-}
-
 static void find_needed(trainer *t, bool *needed)
 {
 	needed[t->loss] = true;
@@ -119,7 +113,7 @@ static void find_needed(trainer *t, bool *needed)
 		const tape_call *c = &t->b->tape.at[i];
 		bool any = false;
 		for (int r = 0; r < c->op->nresults; r++)
-			any |= is_fresh(c, r) && needed[c->results[r]];
+			any |= c->own[r] && needed[c->results[r]];
 		for (int j = 0; any && j < c->op->nparams; j++)
 			needed[c->args[j]] = true;
 	}
@@ -140,11 +134,11 @@ static void find_moving(trainer *t, const bool *needed)
 		const tape_call *c = &t->b->tape.at[i];
 		bool any = false;
 		for (int r = 0; r < c->op->nresults; r++)
-			any |= is_fresh(c, r) && needed[c->results[r]];
+			any |= c->own[r] && needed[c->results[r]];
 		if (!any || !call_moves(t, c))
 			continue;
 		for (int r = 0; r < c->op->nresults; r++)
-			if (is_fresh(c, r) && has_floats(t, c->results[r]))
+			if (c->own[r] && has_floats(t, c->results[r]))
 				t->flow[c->results[r]].moves = true;
 	}
 }
@@ -152,7 +146,7 @@ static void find_moving(trainer *t, const bool *needed)
 static bool is_wanted(const trainer *t, const tape_call *c)
 {
 	for (int r = 0; r < c->op->nresults; r++)
-		if (is_fresh(c, r) && t->flow[c->results[r]].wanted)
+		if (c->own[r] && t->flow[c->results[r]].wanted)
 			return true;
 	return false;
 }
@@ -190,7 +184,7 @@ static tensor_id path_from_weight(trainer *t, tensor_id x, path *p)
 		const tape_call *c = &t->b->tape.at[i];
 		bool made = false;
 		for (int r = 0; r < c->op->nresults; r++)
-			made |= is_fresh(c, r) && c->results[r] == x;
+			made |= c->own[r] && c->results[r] == x;
 		for (int j = 0; made && j < c->op->nparams; j++)
 			if (flows_to(t, c, j)) {
 				vec_push(t->b->tmp, p, c);
@@ -271,7 +265,7 @@ static bool is_made(const trainer *t, tensor_id x)
 static int made_by(const trainer *t, const tape_call *c)
 {
 	for (int r = 0; r < c->op->nresults; r++)
-		if (is_fresh(c, r))
+		if (c->own[r])
 			return t->b->tensors.at[c->results[r]]->node;
 	return NONE;
 }
@@ -349,7 +343,7 @@ static bool sum_up(trainer *t, tensor_id x)
 static tensor_id adjoint_of(trainer *t, const tape_call *c, int r)
 {
 	tensor_id x = c->results[r];
-	if (is_fresh(c, r) && t->flow[x].adjoint != NONE)
+	if (c->own[r] && t->flow[x].adjoint != NONE)
 		return t->flow[x].adjoint;
 	return train_fill(t, graph_type(t->b, x), 0);
 }
@@ -390,7 +384,7 @@ static bool add_gradient(trainer *t, int i, int param)
 static bool has_adjoint(const trainer *t, const tape_call *c)
 {
 	for (int r = 0; r < c->op->nresults; r++)
-		if (is_fresh(c, r) && t->flow[c->results[r]].adjoint != NONE)
+		if (c->own[r] && t->flow[c->results[r]].adjoint != NONE)
 			return true;
 	return false;
 }
@@ -425,7 +419,7 @@ static void name_adjoints(trainer *t, const tape_call *c)
 	for (int r = 0; r < c->op->nresults; r++) {
 		tensor_id x = c->results[r], adjoint = t->flow[x].adjoint;
 		const char *name = graph_tensor(b, x)->name;
-		if (is_fresh(c, r) && name && is_made(t, adjoint))
+		if (c->own[r] && name && is_made(t, adjoint))
 			graph_name(b, adjoint,
 				   arena_printf(b->tmp, "%s.grad", name));
 	}
@@ -435,7 +429,7 @@ static bool add_call(trainer *t, int i)
 {
 	const tape_call *c = &t->b->tape.at[i];
 	for (int r = 0; r < c->op->nresults; r++)
-		if (is_fresh(c, r) && !sum_up(t, c->results[r]))
+		if (c->own[r] && !sum_up(t, c->results[r]))
 			return false;
 	if (is_wanted(t, c) && has_adjoint(t, c)) {
 		set_forward(t, c);
