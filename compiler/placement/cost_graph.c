@@ -318,8 +318,8 @@ static bool sums_fit(const cost_builder *b, const cost_graph *g)
 	if (ns < (double)COST_GRAPH_MAX_NS && bytes < 0x1p61)
 		return true;
 	diag_error_in(b->s, DIAG_COST_GRAPH_INVALID, b->path,
-		      "the costs add up to more than can be counted (%g s, "
-		      "%g bytes)", ns * 1e-9, bytes);
+		      "the costs add up to more than can be counted (%.0f s, "
+		      "%.0f bytes)", ns * 1e-9, bytes);
 	return false;
 }
 

@@ -57,7 +57,7 @@ static bool number(const reader *r, const json_t *of, const char *key,
 	if (v && json_is_number(v) && *to >= 0 && *to <= most)
 		return true;
 	return unexpected(r, of, key,
-			  arena_printf(r->a, "a number from 0 to %g", most));
+			  arena_printf(r->a, "a number from 0 to %.0f", most));
 }
 
 /* An integer as text. */

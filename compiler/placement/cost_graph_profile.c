@@ -71,7 +71,7 @@ static bool number(const reader *r, char **at, double most, double *to)
 	*to = n > 0 ? strtod(*at, &end) : -1;
 	if (end != *at + n || !(*to >= 0 && *to <= most))
 		return wrong(r, DIAG_COST_GRAPH_INVALID,
-			     arena_printf(r->a, "a number from 0 to %g is "
+			     arena_printf(r->a, "a number from 0 to %.0f is "
 					  "expected, not '%.20s'", most, *at));
 	*at = end;
 	return true;

@@ -162,7 +162,7 @@ static bool times_fit(diag_sink *s, const machine *m)
 	if (ns < (double)COST_GRAPH_MAX_NS)
 		return true;
 	diag_error_in(s, DIAG_COST_GRAPH_INVALID, m->g->path,
-		      "the times add up to more than can be counted (%g s or "
+		      "the times add up to more than can be counted (%.0f s or "
 		      "more)",
 		      ns * 1e-9);
 	return false;
@@ -177,7 +177,7 @@ static bool bytes_fit(diag_sink *s, const machine *m)
 	if (nbytes < MOST)
 		return true;
 	diag_error_in(s, DIAG_COST_GRAPH_INVALID, m->g->path,
-		      "the operators keep more bytes than can be counted (%g "
+		      "the operators keep more bytes than can be counted (%.0f "
 		      "or more)", nbytes);
 	return false;
 }

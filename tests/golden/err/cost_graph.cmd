@@ -33,3 +33,7 @@ try "$(graph "$(node 1)" "$(edge 1 1)")"
 try "$(graph "$(node 1), $(node 2), $(node 3), $(node 4)" "$(edge 1 2), $(edge 2 3), $(edge 3 2), $(edge 3 4)")"
 # What is there twice, or disagrees, is repaired.
 try "$(graph "$(node 1), $(node 2), $(node 3)" "$(edge 1 2), $(edge 1 3 5), $(edge 1 2)")" "--algorithm single" | head -n 3
+# Limits are printed to the last digit, and are what they say.
+try "$(graph "$(node 1 1 1125899906842624)" '')" "--algorithm single" | sed -n 1p
+try "$(graph "$(node 1 1 1125899906842625)" '')"
+try "$(graph "$(node 1 1000000001)" '')"
