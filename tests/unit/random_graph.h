@@ -1,5 +1,4 @@
-/* Small random graphs of made-up kernels, random layouts for them, and a
- * machine that runs a plan with every worker's arena in memory. */
+/* Small random graphs of made-up kernels, and random layouts for them. */
 #ifndef TDL_TESTS_UNIT_RANDOM_GRAPH_H
 #define TDL_TESTS_UNIT_RANDOM_GRAPH_H
 
@@ -35,34 +34,5 @@ graph *matmul_graph(arena *a, int64_t rows, int64_t inner, int64_t columns);
 assignment random_assignment(arena *a, rng *r, const graph *g);
 assignment random_assignment_on(arena *a, rng *r, const graph *g,
 				const mesh *m);
-
-/* One arena per worker, filled with 0xff bytes, constants and states with their
- * elements. */
-typedef struct machine {
-	const plan *p;
-	int nworkers;
-	char **arenas;
-	int64_t received; /* bytes that came from other workers */
-} machine;
-
-machine machine_new(arena *a, const plan *p);
-
-/* Feeds the inputs with small numbers, always the same, and runs the program;
- * aborts the test where a kernel reads what it must not. */
-void machine_run(machine *m);
-
-/* The reference of a program: its nodes on whole tensors, each with memory of
- * its own, and all states at once after that. */
-typedef struct oracle {
-	const plan *p;
-	void **values; /* by tensor */
-} oracle;
-
-oracle oracle_new(arena *a, const plan *p);
-void oracle_run(arena *a, oracle *o);
-
-/* The whole of a tensor that the workers hold in its stored blocks; checks
- * that those who hold the same agree. */
-void *machine_tensor(arena *a, const machine *m, int id);
 
 #endif

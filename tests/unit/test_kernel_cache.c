@@ -1,0 +1,188 @@
+/* Tests: runtime/exec runtime/cpu runtime/run */
+/* Kernels as they are compiled and kept, and the opaque functions built in. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "compiler/codegen/codegen.h"
+#include "kernel/eval.h"
+#include "layout/mesh.h"
+#include "runtime/comm/barrier.h"
+#include "runtime/cpu/build.h"
+#include "runtime/exec/builtin.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/thread_pool.h"
+#include "runtime/exec/verify.h"
+#include "runtime/run/inputs.h"
+#include "tests/unit/random_plan.h"
+#include "tests/unit/suite.h"
+
+static arena *mem;
+static char *folder; /* for files of a test */
+
+static char *file(const char *name)
+{
+	return arena_printf(mem, "%s/%s", folder, name);
+}
+
+/* ---- compiled kernels -------------------------------------------------- */
+
+static const char *const answer[] = {
+	"int TDL_KERNEL(tdl_args *args) { return 41 + (args == 0); }\n",
+	NULL,
+};
+
+static int count_entries(const char *dir)
+{
+	FILE *p = popen(arena_printf(mem, "ls '%s' | wc -l", dir), "r");
+	int n = -1;
+	if (fscanf(p, "%d", &n) != 1)
+		n = -1;
+	pclose(p);
+	return n;
+}
+
+static void expect_answer(void)
+{
+	cpu_kernel *k[2];
+	failure f = { 0 };
+	void *lib = cpu_build(2, answer, k, &f);
+	ck_assert_msg(lib != NULL, "%s", f.text);
+	ck_assert_int_eq(k[0](NULL), 42);
+	ck_assert_ptr_null(k[1]);
+	cpu_close(lib);
+}
+
+START_TEST(cache)
+{
+	const char *dir = file("cache");
+	char *rm, *entry = arena_alloc(mem, 200);
+	setenv("TDL_CACHE", dir, 1);
+	expect_answer();
+	ck_assert_int_eq(count_entries(dir), 1);
+	expect_answer();
+	ck_assert_int_eq(count_entries(dir), 1);
+	/* What is found damaged is made again. */
+	FILE *p = popen(arena_printf(mem, "ls -d '%s'/*", dir), "r");
+	ck_assert_ptr_nonnull(fgets(entry, 200, p));
+	pclose(p);
+	entry[strcspn(entry, "\n")] = '\0';
+	FILE *so = fopen(arena_printf(mem, "%s/kernels.so", entry), "w");
+	fputs("damaged", so);
+	fclose(so);
+	expect_answer();
+	expect_answer();
+	/* So is what a full disk cut short, before the loader sees it. */
+	char *path = arena_printf(mem, "%s/kernels.so", entry);
+	ck_assert_int_eq(truncate(path, 3000), 0);
+	expect_answer();
+	/* What others may change is not trusted. */
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	expect_answer();
+	ck_assert_int_eq(count_entries(dir), 1);
+	ck_assert_int_eq(chmod(dir, 0777), 0);
+	failure f = { 0 };
+	cpu_kernel *k[2];
+	ck_assert_ptr_null(cpu_build(2, answer, k, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+	/* Without a cache nothing is left. */
+	setenv("TDL_CACHE", "/dev/null/x", 1);
+	setenv("TMPDIR", file("tmp"), 1);
+	ck_assert_int_eq(mkdir(file("tmp"), 0700), 0);
+	expect_answer();
+	ck_assert_int_eq(count_entries(file("tmp")), 0);
+	rm = arena_printf(mem, "rm -rf '%s'", dir);
+	ck_assert_int_eq(system(rm), 0);
+}
+END_TEST
+
+START_TEST(compilers_that_fail)
+{
+	static const char *const bad[] = { "int TDL_KERNEL(\n" };
+	static const char *const other[] = { "int something;\n" };
+	cpu_kernel *k[1];
+	failure f = { 0 };
+	setenv("TDL_CACHE", file("cache"), 1);
+	ck_assert_ptr_null(cpu_build(1, bad, k, &f));
+	ck_assert_ptr_nonnull(strstr(f.text, "error"));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	f = (failure){ 0 };
+	ck_assert_ptr_null(cpu_build(1, other, k, &f));
+	ck_assert_int_eq(f.status, CLI_INPUT);
+	f = (failure){ 0 };
+	setenv("CC", "/nonexistent/cc", 1);
+	ck_assert_ptr_null(cpu_build(1, answer, k, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+	ck_assert_ptr_nonnull(strstr(f.text, "/nonexistent/cc"));
+	f = (failure){ 0 };
+	setenv("CC", "false", 1);
+	ck_assert_ptr_null(cpu_build(1, answer, k, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+}
+END_TEST
+
+/* ---- opaque functions -------------------------------------------------- */
+
+START_TEST(cholesky)
+{
+	const int64_t dims[] = { 3, 3 }, rows[] = { 3, 1 }, cols[] = { 1, 3 };
+	double m[] = { 4, 0, 0, 2, 5, 0, 2, 3, 6 }, l[9];
+	static const double want[] = { 2, 0, 0, 1, 2, 0, 1, 1, 2 };
+	tdl_view in = { m, TDL_F64, 2, dims, rows };
+	tdl_view out = { l, TDL_F64, 2, dims, rows };
+	tdl_kernel_call call = { 1, &in, 1, &out };
+	tdl_kernel *f = builtin_kernel("tdl_cholesky");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_null(builtin_kernel("tdl_absent"));
+	ck_assert_int_eq(f(&call), 0);
+	for (int i = 0; i < 9; i++)
+		ck_assert_double_eq(l[i], want[i]);
+	out.strides = cols;
+	ck_assert_int_eq(f(&call), 0);
+	for (int i = 0; i < 9; i++)
+		ck_assert_double_eq(l[i / 3 + i % 3 * 3], want[i]);
+	m[8] = -6;
+	ck_assert_int_eq(f(&call), 1);
+	out.ndim = 1;
+	ck_assert_int_eq(f(&call), 2);
+	out.data = NULL;
+	ck_assert_int_eq(f(&call), 0);
+}
+END_TEST
+
+/* ---- the whole --------------------------------------------------------- */
+
+static void begin_test(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	mem = arena_new();
+	folder = arena_printf(mem, "%s/tdl-runtime-XXXXXX",
+			      tmp ? tmp : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	setenv("TDL_CACHE", file("cache"), 1);
+}
+
+static void end_test(void)
+{
+	ck_assert_int_eq(system(arena_printf(mem, "rm -rf '%s'", folder)), 0);
+	arena_free(mem);
+}
+
+Suite *suite(void)
+{
+	Suite *s = suite_create("kernel_cache");
+	TCase *c = tcase_create("kernel_cache");
+	tcase_set_timeout(c, 300);
+	tcase_add_checked_fixture(c, begin_test, end_test);
+	tcase_add_test(c, cache);
+	tcase_add_test(c, compilers_that_fail);
+	tcase_add_test(c, cholesky);
+	suite_add_tcase(s, c);
+	return s;
+}
