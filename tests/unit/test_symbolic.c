@@ -229,12 +229,13 @@ START_TEST(random_operators)
 	for (unsigned start = 1; start < 12000; start += 31) {
 		trial t = begin();
 		seed_trials(start);
+		const char *index[3];
+		for (int i = 0; i < 3; i++)
+			index[i] = random_index(t.a, below(3));
 		load(&t, arena_printf(
 			t.a, "op r(x[N, M]) -> y[N, M] = lambda i, j: Sum("
 			"lambda k < 3: (x[%s, %s] else 0) + (x[%s, j] else 0))",
-			random_index(t.a, below(3)),
-			random_index(t.a, below(3)),
-			random_index(t.a, below(3))));
+			index[0], index[1], index[2]));
 		t.op = strmap_value(t.m->ops, 0);
 		ck_assert(analysis_check(t.m, t.sink));
 		ck_assert_int_gt(try_op(&t, 3), 0);
@@ -307,8 +308,8 @@ END_TEST
 static const char *random_condition(arena *a)
 {
 	static const char *const op[] = { "<", ">=", "==", "!=" };
-	const char *c = arena_printf(a, "%s %s %s", random_index(a, 1),
-				     op[below(4)], random_index(a, 1));
+	const char *x = random_index(a, 1), *y = random_index(a, 1);
+	const char *c = arena_printf(a, "%s %s %s", x, op[below(4)], y);
 	return below(3) ? c
 			: arena_printf(a, "%s %s i < N - 1", c,
 				       below(2) ? "and" : "or");
@@ -319,8 +320,8 @@ static const char *random_choice(arena *a, int depth)
 	const char *x = random_index(a, depth);
 	if (below(3))
 		return x;
-	return arena_printf(a, "(if %s then %s else %s)", random_condition(a),
-			    x, random_index(a, depth));
+	const char *c = random_condition(a), *y = random_index(a, depth);
+	return arena_printf(a, "(if %s then %s else %s)", c, x, y);
 }
 
 /* A read that the check lets pass without a guard is inside for all shapes;
@@ -334,11 +335,13 @@ START_TEST(bounds_are_sound)
 		bool conditional = below(2);
 		const char *cond = arena_printf(t.a, "if %s then ",
 						random_condition(t.a));
+		const char *outer = below(4) ? "Max" : "Mean";
+		const char *x = random_choice(t.a, below(3));
+		const char *y = below(2) ? "l" : "0";
 		load(&t, arena_printf(
 			t.a, "op r(x[N, M]) -> y[N, M] = lambda i, j: Sum("
 			"lambda k < 3: %s(lambda l < M: %sx[%s, %s]%s))",
-			below(4) ? "Max" : "Mean", conditional ? cond : "",
-			random_choice(t.a, below(3)), below(2) ? "l" : "0",
+			outer, conditional ? cond : "", x, y,
 			conditional ? " else 0" : ""));
 		t.op = strmap_value(t.m->ops, 0);
 		bool fine = analysis_check(t.m, t.sink);
@@ -395,7 +398,8 @@ START_TEST(round_trip)
 	for (int i = 0; i < 4000; i++) {
 		arena *a = arena_new();
 		unsigned char *bad = ARENA_COPY(a, bytes, len);
-		bad[below((int)len)] = (unsigned char)below(256);
+		int at = below((int)len);
+		bad[at] = (unsigned char)below(256);
 		r = descriptor_read(a, diag_sink_new(a), "d", bad, len);
 		if (r) {
 			copy = descriptor_write(a, r, &again);
