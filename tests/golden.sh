@@ -8,9 +8,9 @@
 # `tdlc check NAME.tdl`.  It runs in the folder AREA; "$tmp" is an empty folder.
 #
 #	golden.sh [AREA | AREA/NAME]...	those cases, by default all
-#	GOLDEN='AREA ...' golden.sh	those of some areas
+#	GOLDEN='AREA ...' golden.sh	the same
 #	UPDATE=1 golden.sh		accepts what is printed now
-#	SAMPLE=N golden.sh		every Nth of all, from number SAMPLE_FROM on
+#	GOLDEN_SAMPLE=N golden.sh	every Nth, from number SAMPLE_FROM on
 . "${srcdir:-.}/tests/lib.sh"
 
 root=$(cd "${srcdir:-.}/tests/golden" && pwd)
@@ -31,7 +31,7 @@ all_cases() {
 
 # Of the names of all cases those that are asked for: AREA or AREA/NAME...
 chosen() {
-	all_cases | awk -F/ -v words="$*" -v n="${SAMPLE:-1}" \
+	all_cases | awk -F/ -v words="$*" -v n="${GOLDEN_SAMPLE:-1}" \
 		-v from="${SAMPLE_FROM:-0}" '
 		BEGIN {
 			split(words, list, " ")
@@ -62,7 +62,8 @@ run_case() {
 
 # shellcheck disable=SC2086 # words
 cases=$(chosen ${*:-${GOLDEN-}})
-[ "$cases" ] || fail "no such cases: ${*:-${GOLDEN-}}"
+[ "$cases" ] || [ "${GOLDEN_SAMPLE:-1}" -gt 1 ] ||
+	fail "no such cases: ${*:-${GOLDEN-}}"
 for case in $cases; do
 	want=$root/$case.out
 	(run_case "$case") >"$work/got"

@@ -26,7 +26,7 @@ except ImportError as e:
     sys.exit(77)
 
 sys.path.insert(0, os.path.dirname(__file__))
-from programs import ALL, TDLC, TDLRUN  # noqa: E402
+from programs import ALL, TDLC, TDLRUN, sample  # noqa: E402
 
 SIZES = {"N": 4, "M": 3, "K": 5}
 NAMES = ["i", "j", "k", "n", "m"]
@@ -435,10 +435,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TDL_CACHE"] = folder
         judge = Judge(folder, args.seed)
-        numbers_left = list(range(args.first, args.first + args.count))
-        while numbers_left and (args.go_on or not faults):
-            batch, numbers_left = (numbers_left[:args.each],
-                                   numbers_left[args.each:])
+        last = args.first + args.count
+        batches = [range(n, min(n + args.each, last))
+                   for n in range(args.first, last, args.each)]
+        for batch in sample(batches):
+            if faults and not args.go_on:
+                break
             ops = valid_ones(judge, [make(args.seed, n) for n in batch])
             valid += len(ops)
             run = batch[0] // args.each % args.run_every == 0

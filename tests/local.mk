@@ -11,6 +11,7 @@ AM_TESTS_ENVIRONMENT = \
 	SAMPLE='$(SAMPLE)'; export SAMPLE; \
 	SAMPLE_FROM='$(SAMPLE_FROM)'; export SAMPLE_FROM; \
 	GOLDEN='$(GOLDEN)'; export GOLDEN; \
+	GOLDEN_SAMPLE='$(GOLDEN_SAMPLE)'; export GOLDEN_SAMPLE; \
 	SANITIZE='$(enable_sanitize)'; export SANITIZE; \
 	FUZZ='$(enable_fuzz)'; export FUZZ; \
 	MANUALS='$(manuals)'; export MANUALS; \
@@ -138,13 +139,14 @@ check_folder = \
 # Of kernels and golden tests it is a sample.
 quick_tests = $(source_tests) %D%/diag_covered.sh %D%/golden.sh $(unit_tests)
 check-quick: all
-	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(quick_tests)' SAMPLE=8
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(quick_tests)' SAMPLE=8 \
+		GOLDEN_SAMPLE=4
 
 # Tests try some combinations of networks, planners and numbers of devices, and
 # of random cases some; this tries all, without sampling, and under valgrind.
 check-long: all
 	$(MAKE) $(AM_MAKEFLAGS) check check_all=yes SAMPLE=
-	$(MAKE) $(AM_MAKEFLAGS) check-valgrind SAMPLE=
+	$(MAKE) $(AM_MAKEFLAGS) check-valgrind SAMPLE=1
 .PHONY: check-quick check-long
 
 # tdlc under valgrind: the golden tests; `make check-valgrind SAMPLE=4' takes
@@ -153,5 +155,6 @@ valgrind_tests = %D%/golden.sh
 check-valgrind: all
 	VALGRIND='$(VALGRIND)' TDLC_ALONE='$(abs_top_builddir)/tdlc' \
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(valgrind_tests)' \
+		GOLDEN_SAMPLE='$(SAMPLE)' \
 		tested_tdlc='$(abs_srcdir)/%D%/valgrind.sh'
 .PHONY: check-valgrind fuzz

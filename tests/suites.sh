@@ -6,12 +6,12 @@
 # name is not that of a folder.
 #
 #	suites.sh --make		the text of tests/suites.mk
-#	suites.sh --of FOLDER TEST...	those of the tests that are of a folder,
-#					tests/golden.sh if some of its cases are
+#	suites.sh --of FOLDER TEST...	those of the tests that are of a folder;
+#					golden.sh is where some cases are
 #	suites.sh --golden FOLDER	the folders of golden tests that are
-#	suites.sh			checks that every suite names folders, that
-#					there are those that are named, and that
-#					every folder has a test
+#	suites.sh			checks that every suite names folders,
+#					that these exist, and that every folder
+#					has a test
 #
 # FOLDER is one word of a path: `compiler', `solver', `cuda'.
 set -eu
@@ -52,7 +52,9 @@ tests_of() {
 	for test; do
 		paths=$(said "$(source_of "$test")")
 		case $test in
-		*/golden.sh) [ -z "$(golden_of "$folder")" ] || paths=$folder ;;
+		*/golden.sh)
+			[ -z "$(golden_of "$folder")" ] || paths=$folder
+			;;
 		esac
 		if is_of "$folder" "$paths"; then printf '%s ' "$test"; fi
 	done
@@ -62,7 +64,8 @@ tests_of() {
 
 # The headers of tests/unit that a file includes, itself or through others.
 headers_of() {
-	for word in $(sed -n 's,^#include "tests/unit/\(.*\)\.h"$,\1,p' "$1"); do
+	words=$(sed -n 's,^#include "tests/unit/\(.*\)\.h"$,\1,p' "$1")
+	for word in $words; do
 		[ "$word" != suite ] || continue
 		echo "tests/unit/$word.h"
 		for file in "$root/tests/unit/$word".[ch]; do
@@ -134,7 +137,8 @@ all_said() {
 		paths=$(said "$root/$file")
 		case $file in
 		tests/unit/test_*)
-			[ "$paths" ] || echo "$file: does not say what it tests" >&2
+			[ "$paths" ] ||
+				echo "$file: does not say what it tests" >&2
 			;;
 		esac
 		[ -z "$paths" ] || echo "$file: $paths"
@@ -145,7 +149,8 @@ check() {
 	rows=$(all_said)
 	echo "$rows" | while IFS=: read -r file paths; do
 		for path in $paths; do
-			[ -d "$root/$path" ] || echo "$file: there is no $path" >&2
+			[ -d "$root/$path" ] ||
+				echo "$file: there is no folder $path" >&2
 		done
 	done
 	for folder in $(folders); do

@@ -171,11 +171,22 @@ static void compile(builder *b, arena *a, const char *text, const char *arch)
 	b->seconds += now() - begin;
 }
 
+/* A number in the environment, that is not negative. */
+static int setting(const char *name, int otherwise)
+{
+	const char *s = getenv(name);
+	return s && *s ? abs(atoi(s)) : otherwise;
+}
+
 /* Programs of some of the kernels each, the first one for all architectures
- * where this is a sample of what they are used for. */
+ * where this is a sample of what they are used for.  Every SAMPLEth of them is
+ * compiled, from number SAMPLE_FROM on. */
 static void compile_all(builder *b, const kernel_list *all, bool is_sample)
 {
+	int every = setting("SAMPLE", 1), from = setting("SAMPLE_FROM", 0);
 	for (int i = 0; i < all->n; i += PER_PROGRAM) {
+		if (every > 1 && i / PER_PROGRAM % every != from % every)
+			continue;
 		arena *a = arena_new();
 		char *text = arena_strdup(a, "#include \"tdl/cuda.h\"\n");
 		for (int j = i; j < all->n && j < i + PER_PROGRAM; j++) {
@@ -187,6 +198,7 @@ static void compile_all(builder *b, const kernel_list *all, bool is_sample)
 					arena_printf(a, "tdl_kernel_%d", j),
 					j % 4 ? 32 : 64),
 				codegen_cuda(a, all->at[j], &launch));
+			b->nkernels++;
 		}
 		for (int n = 0; n < NARCHS; n++)
 			if ((is_sample && i == 0) ||
@@ -194,7 +206,6 @@ static void compile_all(builder *b, const kernel_list *all, bool is_sample)
 				compile(b, a, text, archs[n]);
 		arena_free(a);
 	}
-	b->nkernels += all->n;
 }
 
 /* The kernels whose texts differ in more than their first line, which is a

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import sample  # noqa: E402, F401 -- for the tests
+
 TDLC = os.environ.get("TDLC", "./tdlc")
 TDLRUN = os.environ.get("TDLRUN", "./tdlrun")
 SANITIZED = os.environ.get("SANITIZE") == "yes"

@@ -3,7 +3,7 @@
 import os
 import random
 
-from harness import Judge, TDLC
+from harness import Judge, TDLC, sample
 from wire import (INT64, attribute_int, attribute_ints, block, blocks, floats,
                   graph, int64s, model, nest, node, number, tensor, value,
                   varint)
@@ -214,6 +214,13 @@ def prepare(judge):
     os.symlink("../secret", judge.folder + "/models/folder")
 
 
+def mutated(rng, data):
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data)
+
+
 def main():
     judge = Judge()
     prepare(judge)
@@ -227,16 +234,13 @@ def main():
         judge.run(name + " (show)", [TDLC, "show", path])
         judge.run(name + " (coverage)", [TDLC, "coverage", path],
                   status=(0, 1), errors=None)
-    for n in range(1, len(SOUND)):
+    for n in sample(range(1, len(SOUND))):
         path = judge.write("models/case.onnx", SOUND[:n])
         judge.run(f"the first {n} bytes", plan + [path])
     rng = random.Random(11)
     sound = conv(pads=[1, 1, 1, 1], strides=[2, 2], group=1)
-    for i in range(300):
-        data = bytearray(sound)
-        for _ in range(rng.randint(1, 4)):
-            data[rng.randrange(len(data))] = rng.randrange(256)
-        path = judge.write("models/case.onnx", bytes(data))
+    for i, data in sample([(i, mutated(rng, sound)) for i in range(300)]):
+        path = judge.write("models/case.onnx", data)
         judge.run(f"mutation {i}", [TDLC, "plan", path, "-k", "2", "-o",
                                     judge.folder + "/p"],
                   status=(0, 1), errors=None)

@@ -3,7 +3,7 @@
 import os
 import random
 
-from harness import Judge, TDLC
+from harness import Judge, TDLC, sample
 
 CONV = """/// 1-D convolution.
 op conv1d(data[B, CI, X], filters[CI, CO, DX]) -> out[B, CO, X - DX + 1] =
@@ -110,17 +110,21 @@ def judge_text(judge, name, text, errors):
     os.remove(path)
 
 
+def mutated(rng):
+    text = bytearray(CONV.encode())
+    for _ in range(rng.randint(1, 6)):
+        text[rng.randrange(len(text))] = rng.randrange(256)
+    return bytes(text)
+
+
 def judge_parts_of_conv(judge):
-    for n in range(1, len(CONV) - 1, 5):
+    for n in sample(range(1, len(CONV) - 1, 5)):
         path = judge.write("truncated.tdl", CONV[:n])
         judge.run(f"check: the first {n} bytes", check(path),
                   status=(1,) if "op" in CONV[:n] else (0, 1), errors=None)
     rng = random.Random(3)
-    for i in range(200):
-        text = bytearray(CONV.encode())
-        for _ in range(rng.randint(1, 6)):
-            text[rng.randrange(len(text))] = rng.randrange(256)
-        path = judge.write("mutated.tdl", bytes(text))
+    for i, text in sample([(i, mutated(rng)) for i in range(200)]):
+        path = judge.write("mutated.tdl", text)
         judge.run(f"check: mutation {i}", check(path), status=(0, 1),
                   errors=None)
 

@@ -5,11 +5,11 @@ import json
 import os
 import random
 
-from harness import Judge, SANITIZED, TDLC, TDLRUN
+from harness import Judge, TDLC, TDLRUN, sample
 from wire import attribute_ints, graph, model, node, tensor, value
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MUTATIONS = 100 if SANITIZED else 400
+MUTATIONS = 400
 NUMBERS = (-1, 0, 1, 2, 3, 7, 63, 64, 4096, 65537, 1 << 31, (1 << 31) - 1,
            1 << 46, (1 << 63) - 1, -(1 << 63))
 OPTIONAL = {"fixed"}
@@ -108,8 +108,8 @@ def sound_plan(judge, name, model, options, run=()):
 def mutate(judge, sound, seed, options=()):
     rng = random.Random(seed)
     paths = [p for p in places(sound) if p]
-    for i in range(MUTATIONS):
-        path, tree = mutation(rng, sound, paths)
+    mutations = [mutation(rng, sound, paths) for _ in range(MUTATIONS)]
+    for i, (path, tree) in sample(list(enumerate(mutations))):
         bad = judge.write("bad.plan", json.dumps(tree))
         judge.run(f"mutation {i} at {'/'.join(map(str, path))}",
                   [TDLRUN, bad, *options], status=(0, 1), errors=None)

@@ -20,6 +20,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import sample  # noqa: E402
+
 TDLC = os.environ.get("TDLC", "tdlc")
 DEVICES = (2, 3, 4, 6, 8, 12)
 
@@ -292,7 +295,7 @@ def main():
     wrong = plans = 0
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "random.onnx")
-        for seed in range(args.seed, args.seed + args.networks):
+        for seed in sample(range(args.seed, args.seed + args.networks)):
             network = Network(np.random.default_rng(seed))
             network.save(path)
             for k in DEVICES:
