@@ -88,7 +88,9 @@ if TDLC
 emulated_files = %D%/nvrtc.sh
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_codegen %D%/test_operators
-%C%_test_codegen_SOURCES = tests/unit/test_codegen.c tests/unit/check_cuda.c \
+%C%_test_codegen_SOURCES = tests/unit/test_codegen.c \
+	tests/unit/codegen_kinds.c tests/unit/codegen_kinds.h \
+	tests/unit/check_cuda.c \
 	tests/unit/check_kernel.c tests/unit/check_kernel.h \
 	%D%/binding.c %D%/binding.h
 %C%_test_codegen_LDADD = $(unit_libs)
