@@ -102,6 +102,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
 	%D%/lib.sh \
+	%D%/models/cases \
 	%D%/models/described.py \
 	%D%/models/drawn.py \
 	%D%/models/images.py \
@@ -111,6 +112,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/models/layers.py \
 	%D%/models/library.py \
 	%D%/models/nets.py \
+	%D%/models/rounding.py \
 	%D%/models/shrinking.py \
 	%D%/models/steps.py \
 	%D%/models/text.py \

@@ -125,13 +125,12 @@ class Data:
 
 class Twin:
     """One run of a model.  `given` has inputs and states by name; what is not
-    there is drawn, and added.  noise() sees every result."""
+    there is drawn, and added."""
 
     def __init__(self, model, data, given, dtype=torch.float64, step=0,
-                 training=False, noise=lambda x: x):
+                 training=False):
         self.model, self.data, self.given = model, data, given
         self.dtype, self.step, self.training = dtype, step, training
-        self.noise = noise
         self.operators = {op["name"]: op for op in model["operators"]}
         self.outputs, self.next = {}, {}
         self.inputs, self.params, self.states = {}, {}, {}
@@ -225,18 +224,18 @@ class Twin:
         mean, var = (self.declare("state", prefix + n, ["C"], scope)
                      for n in ("mean", "var"))
         if not self.training:
-            return self.noise(twins.batch_norm(x, scale, bias, mean, var))
+            return twins.batch_norm(x, scale, bias, mean, var)
         y, m, v = twins.batch_norm_training(x, scale, bias, mean, var)
         self.next |= {prefix + "mean": m.detach(), prefix + "var": v.detach()}
-        return self.noise(y)
+        return y
 
     def do_call(self, scope, prefix, word, arguments, attributes, results):
         values = [self.tensor(a, scope) for a in arguments]
         if word in self.operators:
-            made = [lambdas.call(self.operators[word], values, self.noise)]
+            made = [lambdas.call(self.operators[word], values)]
         else:
             made = twins.TWINS[word](*values, **{
                 a: self.evaluate(v, scope) for a, v in attributes.items()})
             made = made if isinstance(made, tuple) else [made]
         for name, x in zip(results, made, strict=True):
-            scope[name] = self.noise(x)
+            scope[name] = x

@@ -44,6 +44,7 @@ OPERATORS = {
 BETWEEN = {"max": "max({}, {})", "min": "min({}, {})",
            "over": "({0} / (1.5 + {1} * {1}))",
            "power": "pow(0.5 + {0} * {0}, tanh({1}))"}
+STRICT = {"max": torch.gt, "min": torch.lt}
 CONDITIONS = {"<": torch.lt, "<=": torch.le, ">": torch.gt, ">=": torch.ge,
               "==": torch.eq, "!=": torch.ne, "and": torch.logical_and,
               "or": torch.logical_or}
@@ -126,8 +127,8 @@ def text_of_operator(op):
 class Evaluator:
     """One call: the sizes that the arguments bind, an axis per variable."""
 
-    def __init__(self, op, arguments, noise):
-        self.tensors, self.sizes, self.noise = {}, {}, noise
+    def __init__(self, op, arguments):
+        self.tensors, self.sizes = {}, {}
         self.extents = {}
         for (name, dims, _), x in zip(op["takes"], arguments):
             self.tensors[name] = x
@@ -136,6 +137,7 @@ class Evaluator:
                     raise ValueError(f"{d} is {self.sizes[d]} and {n}")
             if x.is_floating_point():
                 self.dtype = x.dtype
+        self.varying = {name for name, _, kind in op["takes"] if kind == "f32"}
         self.axes = {}
         for variables in variables_of(op):
             for v, n, _ in variables:
@@ -176,9 +178,6 @@ class Evaluator:
         return x[tuple(kept)], inside
 
     def value(self, e):
-        return self.noise(self.exactly(e))
-
-    def exactly(self, e):
         word = e[0]
         if word == "number":
             return torch.tensor(e[1], dtype=self.dtype)
@@ -192,15 +191,27 @@ class Evaluator:
         if word == "compare":
             return CONDITIONS[e[1]](self.index(e[2]), self.index(e[3]))
         if word in CONDITIONS:
-            return CONDITIONS[word](self.exactly(e[1]), self.exactly(e[2]))
+            return CONDITIONS[word](self.value(e[1]), self.value(e[2]))
         if word == "if":
-            return torch.where(self.exactly(e[1]), self.value(e[2]),
+            return torch.where(self.value(e[1]), self.value(e[2]),
                                self.value(e[3]))
         if word in REDUCERS:
             return self.reduced(word, e[1], self.value(e[2]))
         parts = [self.value(x) for x in e[1:]]
+        if word in STRICT:
+            a, b = (self.varies(x) for x in e[1:])
+            if a != b:  # the constant wins a tie
+                x, c = parts if a else reversed(parts)
+                return torch.where(STRICT[word](x, c), x, c)
         table = FUNCTIONS if len(parts) == 1 else OPERATORS
         return table[word](*parts)
+
+    def varies(self, e):
+        """Whether it hangs on a parameter of floats."""
+        if not isinstance(e, list):
+            return False
+        return e[:1] in (["read"], ["guard"]) and e[1] in self.varying \
+            or any(map(self.varies, e))
 
     def spread(self, x, variables):
         """x with all points of the variables, also where it hangs on none."""
@@ -224,6 +235,8 @@ class Evaluator:
     def run(self, op):
         for name, variables, body in op["lets"]:
             self.tensors[name] = self.tensor(variables, body)
+            if self.varies(body):
+                self.varying.add(name)
         return self.tensor(op["variables"], op["body"])
 
 
@@ -245,6 +258,6 @@ def variables_of(op):
     yield from reductions(op["body"])
 
 
-def call(op, arguments, noise=lambda x: x):
-    """What the operator makes of tensors; noise() sees all it computes."""
-    return Evaluator(op, arguments, noise).run(op)
+def call(op, arguments):
+    """What the operator makes of tensors."""
+    return Evaluator(op, arguments).run(op)

@@ -1,12 +1,14 @@
 """Steps of a drawn model in PyTorch, and how exactly they are to be met.
 
 The exact result is that in f64.  By how much a computation in a shorter type
-may differ from it is measured: the twin runs in f32 from inputs that are moved
-by their last bit, and in f64 with every result, and every derivative, moved by
-the roundoff of the type, at random (Monte Carlo arithmetic: Parker, Pierce,
-Eggert, CiSE 2000).  A few times that is allowed, and a few units of roundoff
-of the greatest element.
+may differ from it is measured, by element: the twin runs in f32, and in f64
+with every operation rounded to the type at random (rounding.py).  A few times
+that is allowed, at least as much as at half of a tensor's elements, and a few
+units of roundoff of the greatest element.  So an element that rounding alone
+decides, such as what Adam makes of a gradient that is 0 but for rounding, may
+lie where rounding takes it, and the others of its tensor may not.
 """
+import contextlib
 import fnmatch
 import math
 from dataclasses import dataclass, field
@@ -15,12 +17,14 @@ import numpy as np
 import torch
 
 import described
+from rounding import BITS, Rounding
 
-ROUNDOFF = {"f32": 2.0**-24, "bf16": 2.0**-9, "f16": 2.0**-12}
+ROUNDOFF = {t: 2.0**-n for t, n in BITS.items()}
 FACTOR = 10  # times the differences that were measured
 UNITS = 32  # times the roundoff of the greatest element
-FEW, MANY = 2, 40  # runs with noise; where something differs
+FEW, MORE = 2, (4, 40)  # runs with rounding; where something differs
 F16_SCALE = 256.0
+DOUBT = 0.01  # of the greatest element
 
 
 class Unfit(Exception):
@@ -81,33 +85,6 @@ def learning_rate(how, step):
                         (1 + math.cos(math.pi * done)) / 2}[how["schedule"]]
 
 
-# ---- noise -------------------------------------------------------------------
-
-class Moved(torch.autograd.Function):
-    """What it is given, and its derivative, moved by some of the roundoff."""
-
-    @staticmethod
-    def forward(ctx, x, unit):
-        ctx.unit = unit
-        return x * (1 + unit * (2 * torch.rand_like(x) - 1))
-
-    @staticmethod
-    def backward(ctx, g):
-        return g * (1 + ctx.unit * (2 * torch.rand_like(g) - 1)), None
-
-
-def moving(unit):
-    def move(x):
-        if not x.is_floating_point():
-            return x
-        return Moved.apply(x, unit)
-    return move
-
-
-def same(x):
-    return x
-
-
 # ---- steps -------------------------------------------------------------------
 
 @dataclass
@@ -115,12 +92,26 @@ class Results:
     """By name: outputs of the last step, states after it, and the losses."""
     tensors: dict = field(default_factory=dict)
     losses: list = field(default_factory=list)
-    kept: set = field(default_factory=set)  # of these, what optimizers keep
+    kept: dict = field(default_factory=dict)  # of these, by weight, what
+    #                                           optimizers keep
+    slopes: dict = field(default_factory=dict)  # by weight, of each step
 
     def named(self):
-        yield from self.tensors.items()
+        yield from ((n, comparable(n, x)) for n, x in self.tensors.items())
         for i, loss in enumerate(self.losses):
             yield f"loss of step {i}", loss
+
+
+def comparable(name, x):
+    """A mean of squares by its root: errors are then those of what was
+    squared."""
+    return x ** 0.5 if name.endswith(".square") else x
+
+
+def derive(loss):
+    if not loss.requires_grad:
+        raise Unfit("nothing to train")
+    loss.backward()
 
 
 class Steps:
@@ -129,35 +120,35 @@ class Steps:
     def __init__(self, model, data, how):
         self.model, self.data, self.how = model, data, how
         self.inputs, self.states, self.trained = [], {}, []
-        self.slopes = 0     # steps with a derivative that is not 0
         self.exact = self.run()
-        self.has_slope = self.slopes > 0
+        self.has_slope = any(bool(g.any()) for s in self.exact.slopes.values()
+                             for g in s)
 
-    def twin(self, given, step, dtype, noise):
+    def twin(self, given, step, dtype):
         return described.Twin(self.model, self.data, given, dtype,
                               step if self.how["feed"] == "data" else 0,
-                              self.how["train"], noise)
+                              self.how["train"])
 
-    def start(self, dtype, moved):
+    def start(self, dtype):
         """The states before the first step."""
         def tensor(x):
             x = torch.tensor(x)
-            x = x if x.dtype in (torch.int64, torch.bool) else x.to(dtype)
-            return moving(moved)(x) if moved else x
+            return x if x.dtype in (torch.int64, torch.bool) else x.to(dtype)
         return {n: tensor(x) for n, x in self.states.items()}
 
-    def run(self, dtype=torch.float64, unit=0.0, moved=0.0):
-        """`unit`: by how much results are moved; `moved`: weights and
-        inputs."""
-        how, noise = self.how, moving(unit) if unit else same
-        states, results = self.start(dtype, moved), Results()
-        optimizer = None
+    def run(self, dtype=torch.float64, rounding=False):
+        """All steps; in f64, or rounded as the precision asked for."""
+        how = self.how
+        states, results, optimizer = self.start(dtype), Results(), None
+        forwards = backwards = contextlib.nullcontext()
+        if rounding:
+            forwards = Rounding(how["precision"])
+            backwards = Rounding(how["precision"], F16_SCALE)
         for step in range(how["steps"]):
             given = dict(states)
             if step < len(self.inputs):
-                given |= {n: moving(moved)(torch.tensor(x)) if moved else x
-                          for n, x in self.inputs[step].items()}
-            twin = self.twin(given, step, dtype, noise)
+                given |= self.inputs[step]
+            twin = self.twin(given, step, dtype)
             if not step and not self.states:
                 self.remember(twin, given, states)
             if how["train"]:
@@ -166,18 +157,20 @@ class Steps:
                 for n, x in states.items():
                     if n in self.params and not self.frozen(n):
                         x.requires_grad_(True)
-            twin.run()
+            if rounding:
+                twin.given = {n: forwards.read(x)
+                              for n, x in twin.given.items()}
+            with forwards:
+                twin.run()
             if step == len(self.inputs):
                 self.inputs.append({n: given[n] for n in twin.inputs})
             if how["train"]:
-                if not twin.outputs["loss"].requires_grad:
-                    raise Unfit("nothing to train")
-                twin.outputs["loss"].backward()
-                self.slopes += any(
-                    states[n].grad is not None and bool(states[n].grad.any())
-                    for n in self.params)
-                if optimizer is None:
-                    optimizer = self.optimizer(states)
+                with backwards:
+                    derive(twin.outputs["loss"])
+                optimizer = optimizer or self.optimizer(states)
+                for n in self.trained:
+                    results.slopes.setdefault(n, []).append(
+                        states[n].grad.clone())
                 self.update(optimizer, states, step)
             states |= {n: x.to(dtype) for n, x in twin.next.items()}
             results.losses.append(twin.outputs["loss"].detach())
@@ -229,44 +222,62 @@ class Steps:
             for ours, theirs in names.items():
                 if state.get(theirs) is not None:
                     results.tensors[f"{n}.{ours}"] = state[theirs].detach()
-                    results.kept.add(f"{n}.{ours}")
+                    results.kept[f"{n}.{ours}"] = n
 
     # ---- how exactly -----------------------------------------------------------
 
     def rough(self, count, seed):
         """Runs as a computation with rounding might have been."""
-        unit = ROUNDOFF[self.how["precision"]]
         torch.manual_seed(seed)
         if seed == 0:
-            yield self.run(torch.float32, 0.0, ROUNDOFF["f32"])
+            yield self.run(torch.float32)
         for _ in range(count):
-            yield self.run(torch.float64, 2 * unit, unit)
+            yield self.run(rounding=True)
 
     def allowance(self):
         """Of each result, how much it may differ."""
         unit = ROUNDOFF[self.how["precision"]]
-        self.allowed = {}
+        self.least, self.measured = {}, {}
         for name, x in self.exact.named():
             if not x.isfinite().all():
                 raise Unfit(f"{name} is not finite")
             scale = x.abs().max().item() if x.numel() else 0.0
             if name in self.states and self.states[name].size:
                 scale = max(scale, float(abs(self.states[name]).max()))
-            self.allowed[name] = UNITS * ROUNDOFF["f32"] * scale
+            self.least[name] = UNITS * ROUNDOFF["f32"] * scale
             if unit != ROUNDOFF["f32"] and name not in self.states:
-                self.allowed[name] = 4 * unit * scale
+                self.least[name] = 4 * unit * scale
         self.widen(FEW, 0)
 
     def widen(self, count, seed):
         for rough in self.rough(count, seed):
-            for name, x in rough.named():
-                if name not in self.allowed:
-                    continue
-                want = dict(self.exact.named())[name]
-                d = (x.double() - want.double()).abs()
-                if d.numel():
-                    d = FACTOR * torch.nan_to_num(d, math.inf).max().item()
-                    self.allowed[name] = max(self.allowed[name], d)
+            for of, exact in ((rough.named(), dict(self.exact.named())),
+                              (slopes(rough), dict(slopes(self.exact)))):
+                for name, x in of:
+                    if name in exact:
+                        self.measure(name, x, exact[name])
+
+    def measure(self, name, x, exact):
+        d = (x.double() - exact.double()).abs()
+        d = torch.nan_to_num(d, math.inf)
+        self.measured[name] = torch.maximum(d, self.measured.get(name, d))
+
+    def allowed(self, name):
+        """By element."""
+        d = self.measured[name]
+        if not d.numel():
+            return d.numpy()
+        d = FACTOR * torch.maximum(d, d.median())
+        return d.clamp_min(self.least.get(name, 0.0)).numpy()
+
+    def doubtful(self):
+        """The elements that rounding alone decides, and all."""
+        counts = [0, 0]
+        for name, x in self.exact.named():
+            scale = float(x.abs().max()) if x.numel() else 0.0
+            counts[0] += int((self.allowed(name) > DOUBT * scale).sum())
+            counts[1] += x.numel()
+        return counts
 
     def stays(self, name, want):
         """A state that no step changes, which need not be in a plan; what an
@@ -275,13 +286,28 @@ class Steps:
             return not want.any()
         return name in self.states and np.array_equal(self.states[name], want)
 
+    def untrained(self, got):
+        """Weights that the plan does not train, rightly: all of the gradient
+        may be 0.  PyTorch lets such a weight decay."""
+        flat = {n: True for n in self.trained}
+        for name, slope in slopes(self.exact):
+            flat[name[1]] &= bool(
+                (slope.abs().numpy() <= self.allowed(name)).all())
+        kept = {of for name, of in self.exact.kept.items() if name in got}
+        return {n for n, is_flat in flat.items()
+                if is_flat and n not in kept and np.array_equal(
+                    got.get(n, self.states[n]), self.states[n])}
+
     def differences(self, results, losses):
         """What differs by more than is allowed: [name, error, allowed]."""
         got = dict(results) | {f"loss of step {i}": np.float64(
             math.nan if x is None else x) for i, x in enumerate(losses)}
+        left = self.untrained(got)
         found = []
         for name, want in self.exact.named():
             want = want.numpy()
+            if self.exact.kept.get(name, name) in left:
+                continue
             if name not in got and self.stays(name, want):
                 continue
             if name not in got:
@@ -290,10 +316,18 @@ class Steps:
             if got[name].shape != want.shape:
                 found.append((name, f"{got[name].shape}, not {want.shape}", 0))
                 continue
-            d = np.abs(got[name].astype("f8") - want)
-            error = float(d.max()) if d.size else 0.0
-            if not error <= self.allowed[name]:
+            d = np.abs(comparable(name, got[name].astype("f8")) - want)
+            over = ~(d <= self.allowed(name))
+            if over.any():
+                at = np.where(over, np.nan_to_num(d, nan=np.inf), -1).argmax()
                 rest = name in self.states and name not in self.trained
                 found.append((name + ", which PyTorch does not train," * rest,
-                              error, self.allowed[name]))
+                              float(d.flat[at]),
+                              float(self.allowed(name).flat[at])))
         return found
+
+
+def slopes(results):
+    """The gradients of all weights in all steps, by step and name."""
+    for n, steps in results.slopes.items():
+        yield from (((i, n), g) for i, g in enumerate(steps))

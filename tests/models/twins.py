@@ -133,12 +133,13 @@ TWINS |= {"conv1d_strided": convolution, "conv2d": convolution,
           "conv2d_grouped": convolution, "conv_transpose1d": transposed,
           "conv_transpose2d": transposed,
           "conv_transpose2d_grouped": transposed,
-          "conv1d": lambda x, w: F.conv1d(x, w.transpose(0, 1)),
+          "conv1d": lambda x, w: convolution(x, w.transpose(0, 1), [1],
+                                             [0, 0], [1]),
           "max_pool1d": max_pool, "max_pool2d": max_pool,
           "max_pool3d": max_pool, "average_pool1d": average_pool,
           "average_pool2d": average_pool, "lp_pool2d": lp_pool,
           "global_average_pool2d": lambda x: x.mean((2, 3), True),
-          "global_max_pool2d": lambda x: x.amax((2, 3), True)}
+          "global_max_pool2d": lambda x: F.max_pool2d(x, x.shape[2:])}
 
 
 # ---- norms -------------------------------------------------------------------
