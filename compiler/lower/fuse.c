@@ -211,6 +211,7 @@ typedef struct rewriter {
 	int slot;
 	const int *inputs;   /* numbers of the first's inputs, .. */
 	kexpr *const *index; /* .. and what its variables are */
+	bool decides;	     /* within a condition */
 } rewriter;
 
 static kexpr *copy_of(const rewriter *w, const kexpr *e)
@@ -235,10 +236,11 @@ static kexpr *rewrite_first(const rewriter *w, const kexpr *e)
 }
 
 /* Whether storing an element rounds or cuts what an expression of its type is
- * computed as. */
-static bool storing_matters(dtype t)
+ * computed as.  The interpreter computes f32 in f64, which is no worse but where
+ * a comparison decides: equal numbers are those that are stored equal. */
+static bool storing_matters(const rewriter *w, dtype t)
 {
-	return t != DT_F64 && t != DT_F32 && t != DT_BOOL &&
+	return t != DT_F64 && (t != DT_F32 || w->decides) && t != DT_BOOL &&
 	       dtype_bits(t) < 64;
 }
 
@@ -248,15 +250,17 @@ static kexpr *rewrite(const rewriter *w, const kexpr *e)
 		rewriter inner = *w;
 		inner.index = e->args;
 		kexpr *x = rewrite_first(&inner, w->first->body);
-		bool cast = storing_matters(w->first->type) ||
+		bool cast = storing_matters(w, w->first->type) ||
 			    x->type != w->first->type;
 		return cast ? kx_cast(w->a, x, w->first->type) : x;
 	}
 	kexpr *to = copy_of(w, e);
 	if (e->kind == KX_READ)
 		to->input = e->input - (e->input > w->slot);
+	rewriter below = *w;
+	below.decides |= e->type == DT_BOOL;
 	for (int i = 0; i < e->nargs; i++)
-		to->args[i] = rewrite(w, e->args[i]);
+		to->args[i] = rewrite(&below, e->args[i]);
 	return to;
 }
 
@@ -264,7 +268,7 @@ static const kernel *make_kernel(fuser *x, const pairing *p)
 {
 	const kernel *first = p->first, *second = p->second;
 	kernel *k = ARENA_NEW(x->a, kernel);
-	rewriter w = { x->a, first, p->slot, p->inputs, NULL };
+	rewriter w = { x->a, first, p->slot, p->inputs, NULL, false };
 	*k = *second;
 	k->name = arena_printf(x->a, "%.*s+%.*s", LONGEST_NAME, first->name,
 			       LONGEST_NAME, second->name);
