@@ -22,7 +22,7 @@ schedule_kind place_schedule(const place_more *m)
 }
 
 const place_special place_specials[] = {
-	{ "mcap", place_mcap, "profiles" },
+	{ "mcap", place_mcap, NULL },
 	{ "pipedream", place_pipedream, "profiles" },
 	{ "load", place_load, NULL },
 	{ "capture", place_capture, "layer tables" },
@@ -54,6 +54,19 @@ const cost_graph *place_read_profile(const place_run *r)
 	diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
 		      "stages are cut from profiles (graph.txt), whose layers "
 		      "have parameters and activations");
+	return NULL;
+}
+
+const cost_graph *place_read_layers(const place_run *r,
+				    const machine_request *q,
+				    cli_status *status)
+{
+	const cost_graph *g = place_read_graph(r->d, r->o, q, r->path, status);
+	if (!g || g->format != COST_FORMAT_DNN)
+		return g;
+	diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
+		      "stages are cut from profiles (graph.txt) and from "
+		      "models, whose layers have parameters and activations");
 	return NULL;
 }
 

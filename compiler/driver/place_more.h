@@ -104,6 +104,12 @@ cli_status place_piper(const place_run *r, const json_t *table);
 /* Reads a profile, of whose layers stages are cut; NULL with errors added. */
 const cost_graph *place_read_profile(const place_run *r);
 
+/* Reads a profile, or a model on the machine of the request; NULL with errors
+ * added or printed, then *status is the command's. */
+const cost_graph *place_read_layers(const place_run *r,
+				    const machine_request *q,
+				    cli_status *status);
+
 json_t *place_seconds(double ns);
 
 /* Bytes, rounded up, as an integer and for people; below PLACE_MAX_BYTES. */

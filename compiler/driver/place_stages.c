@@ -36,13 +36,32 @@ static bool usage(const place_run *r, cli_status *status)
 		wrong = "--zero, --no-recompute and the cost are capture's";
 	else if (m->any_split || m->cores >= 0)
 		wrong = "--any-split and --cores are load's";
-	else if (r->o->topology)
+	else if (r->o->topology && !place_is_model(r->path))
 		wrong = "stages take --link, not --topology";
 	else if (r->o->colocation || r->o->seconds > 0 || r->o->network >= 0)
 		wrong = "stages know no --colocation, --time-limit, --network";
 	if (wrong)
 		*status = cli_usage(&r->d->program, "%s", wrong);
 	return !wrong;
+}
+
+/* Of the links between a model's stages: the one that is given, or the least
+ * of the levels that the devices fill. */
+static double bandwidth_of(const machine_request *r)
+{
+	const topology *t = r->topology ? r->topology : topology_preset(0);
+	double least = INFINITY;
+	int64_t span = 1;
+	if (r->bandwidth > 0)
+		return r->bandwidth;
+	for (int i = t->nlevels; i-- > 0 && span <= r->ndevices;) {
+		const topology_level *l = &t->levels[i];
+		least = fmin(least, l->bandwidth);
+		span *= l->size ? l->size : r->ndevices;
+		if (span >= r->ndevices)
+			break;
+	}
+	return least;
 }
 
 /* The profile and the model; false when *status is what to end with. */
@@ -58,7 +77,7 @@ static bool read_stages(stages *s, cli_status *status)
 				    "latency");
 		return false;
 	}
-	s->g = place_read_profile(r);
+	s->g = place_read_layers(r, &q, status);
 	if (!s->g)
 		return false;
 	s->l = layer_chain_new(r->d->arena, s->g);
@@ -67,8 +86,10 @@ static bool read_stages(stages *s, cli_status *status)
 		.micro_batches = r->more->micro_batches ?
 			(int)r->more->micro_batches : 4 * q.ndevices,
 		.recompute = r->more->recompute,
-		.factor = q.factor,
-		.bandwidth = q.bandwidth > 0 ? q.bandwidth : INFINITY,
+		.factor = s->g->resident_is_weights ? q.factor : 1,
+		.bandwidth = place_is_model(r->path) ? bandwidth_of(&q) :
+			     q.bandwidth > 0	     ? q.bandwidth :
+						       INFINITY,
 	};
 	s->p.nstages = q.ndevices;
 	s->p.micro_batches = s->model.micro_batches;

@@ -39,6 +39,8 @@ typedef struct cost_op {
 				     < 0 if the file does not say */
 	int64_t ns, core_ns;	  /* the same, rounded; -1 */
 	int64_t resident_nbytes;  /* on its device all the time */
+	int64_t gradient_nbytes;  /* of the gradients of weights among these,
+				     where they count for themselves */
 	int64_t activation_nbytes; /* of a profile's layer, on its forward
 				     operator */
 	int colour; /* operators of equal colour may have to lie together; one
@@ -48,6 +50,7 @@ typedef struct cost_op {
 		       operators, the one of the forward pass that they are
 		       there for; -1 if there is none */
 	bool backward;
+	bool once; /* runs once per step, not with each micro-batch: updates */
 } cost_op;
 
 /* A tensor: it goes from its producer to each other device with a reader, once.

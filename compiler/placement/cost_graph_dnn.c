@@ -189,16 +189,26 @@ static bool read_rows(reader *r, const json_t *j, const char *part,
 
 /* ---- what models of ours have in addition -------------------------------- */
 
-/* The node of the forward pass; the nodes are known by now. */
-static bool read_mirror(reader *r, const json_t *j)
+/* The node of the forward pass, and what stages need; the nodes are known by
+ * now. */
+static bool read_addition(reader *r, const json_t *j)
 {
+	double gradients;
+	cost_op *op = cost_builder_at(r->b, (int)r->row - 1);
+	if (!number(r, j, "gradientSize", COST_GRAPH_MAX_BYTES, 0,
+		    &gradients) ||
+	    (json_object_get(j, "oncePerStep") &&
+	     !truth(r, j, "oncePerStep", &op->once)))
+		return false;
+	op->gradient_nbytes = (int64_t)floor(gradients + 0.5);
 	int of = json_object_get(j, "forwardId") ? end_of(r, j, "forwardId") :
 						    -2;
-	int v = (int)r->row - 1;
-	if (of == v || (of >= 0 && cost_builder_at(r->b, of)->backward))
+	if (of >= 0 && cost_builder_at(r->b, of)->backward)
 		return wrong(r, "'forwardId' is no node of the forward pass");
+	if (of >= 0 && !op->backward)
+		return wrong(r, "'forwardId' is of the backward pass's nodes");
 	if (of >= 0)
-		cost_builder_at(r->b, v)->mirror = of;
+		op->mirror = of;
 	return of != -1;
 }
 
@@ -223,7 +233,7 @@ static bool read_model(reader *r, const json_t *j)
 		return wrong(r, "the version of the format is not 1");
 	r->has_result = ARENA_ARRAY(r->a, bool, cost_builder_count(r->b));
 	return read_rows(r, json_object_get(j, "nodes"), "node",
-			 read_mirror) &&
+			 read_addition) &&
 	       read_rows(r, json_object_get(j, "results"), "result",
 			 read_result);
 }

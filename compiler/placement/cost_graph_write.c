@@ -17,6 +17,11 @@ static json_t *node_json(const cost_graph *g, int v)
 			      op->ms, "size", (json_int_t)op->resident_nbytes,
 			      "isBackwardNode", op->backward,
 			      "supportedOnFpga", 1, "colorClass", op->colour);
+	if (op->gradient_nbytes > 0)
+		json_object_set_new(j, "gradientSize",
+				    json_integer(op->gradient_nbytes));
+	if (op->once)
+		json_object_set_new(j, "oncePerStep", json_integer(1));
 	if (op->mirror >= 0)
 		json_object_set_new(j, "forwardId", id_of(g, op->mirror));
 	return j;

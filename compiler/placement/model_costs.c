@@ -159,7 +159,8 @@ static bool add_sources(converter *c, node_id n)
 	return good;
 }
 
-static bool add_node(converter *c, node_id n, int64_t resident)
+static bool add_node(converter *c, node_id n, const int64_t *resident,
+		     const int64_t *gradients)
 {
 	const node *x = &c->g->nodes[n];
 	box space = kernel_space(x->kernel);
@@ -167,9 +168,12 @@ static bool add_node(converter *c, node_id n, int64_t resident)
 	double seconds = topology_kernel_seconds(c->t, x->kernel->type,
 						 w.flops, w.bytes);
 	int64_t bytes = tensor_nbytes(&c->g->tensors[x->output].type);
-	const cost_op op = { .ms = 1e3 * seconds, .resident_nbytes = resident,
+	const cost_op op = { .ms = 1e3 * seconds,
+			     .resident_nbytes = resident[n],
+			     .gradient_nbytes = gradients[n],
 			     .colour = root_of(c->root, n),
-			     .backward = c->backward[n] };
+			     .backward = c->backward[n],
+			     .once = c->backward[n] && x->forward == NONE };
 	if (!add_sources(c, n))
 		return false;
 	c->op_of_node[n] = cost_builder_count(c->b);
@@ -181,14 +185,19 @@ static bool add_nodes(converter *c)
 {
 	const graph *g = c->g;
 	int64_t *resident = ARENA_ARRAY(c->a, int64_t, g->nnodes);
+	int64_t *gradients = ARENA_ARRAY(c->a, int64_t, g->nnodes);
 	for (int i = 0; i < g->ntensors; i++) {
+		const tensor *t = &g->tensors[i];
+		int64_t nbytes = tensor_nbytes(&t->type);
 		c->op_of_tensor[i] = -1;
-		if (c->holder[i] >= 0)
-			resident[c->holder[i]] +=
-				tensor_nbytes(&g->tensors[i].type);
+		if (c->holder[i] < 0)
+			continue;
+		resident[c->holder[i]] += nbytes;
+		if (t->parameter && t->next != NONE)
+			gradients[c->holder[i]] += nbytes;
 	}
 	for (int n = 0; n < g->nnodes; n++)
-		if (!add_node(c, n, resident[n]))
+		if (!add_node(c, n, resident, gradients))
 			return false;
 	return true;
 }

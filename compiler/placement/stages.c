@@ -1,4 +1,4 @@
-/* Profiles as sequences of layers. */
+/* Profiles and models as sequences of layers. */
 #include "config.h"
 
 #include <math.h>
@@ -27,19 +27,138 @@ static void add_reads(arena *a, layer_chain *l, const cost_graph *g,
 	l->reads = reads.at;
 }
 
-layer_chain *layer_chain_new(arena *a, const cost_graph *g)
+/* ---- models -------------------------------------------------------------- */
+
+/* Layers of all operators, by those of the forward ones; what is there for none
+ * belongs to the last. */
+static void layer_backward(const layer_chain *l, const cost_graph *g,
+			   int *position)
+{
+	for (int v = 0; v < g->nops; v++)
+		if (g->ops[v].backward)
+			position[v] = g->ops[v].mirror < 0 ?
+					      l->n - 1 :
+					      position[g->ops[v].mirror];
+}
+
+static double kept_always(const cost_op *op)
+{
+	return (double)op->resident_nbytes + (double)op->gradient_nbytes;
+}
+
+/* What each colour keeps, at each layer with that colour; of colours without
+ * any, what an operator keeps, at the layer that it is there for. */
+static void share_parameters(layer_chain *l, const cost_graph *g,
+			     const int *position)
+{
+	arena *own = arena_new();
+	double *bytes = ARENA_ARRAY(own, double, g->ncolours);
+	int *next = ARENA_ARRAY(own, int, g->ncolours);
+	for (int c = 0; c < g->ncolours; c++)
+		next[c] = l->n;
+	for (int v = 0; v < g->nops; v++)
+		bytes[g->ops[v].colour] += kept_always(&g->ops[v]);
+	for (int v = l->n - 1; v >= 0; v--) {
+		int c = g->ops[l->op[v]].colour;
+		l->parameters[v] = bytes[c];
+		l->next_tied[v] = next[c];
+		next[c] = v;
+	}
+	for (int v = 0; v < g->nops; v++)
+		if (next[g->ops[v].colour] == l->n)
+			l->alone[position[v]] += kept_always(&g->ops[v]);
+	arena_free(own);
+}
+
+/* Whether an operator of the backward pass reads a result, or one that runs
+ * once per step. */
+static bool is_read_by(const cost_graph *g, const cost_result *x, bool once)
+{
+	for (int i = 0; i < x->nreaders; i++) {
+		const cost_op *op = &g->ops[g->readers[x->first_reader + i]];
+		if (once ? op->once : op->backward)
+			return true;
+	}
+	return false;
+}
+
+/* Adds a result while it is live: from its producer to its last reader. */
+static void add_live(const cost_graph *g, const cost_result *x, const int *when,
+		     double *change)
+{
+	int last = when[x->producer];
+	for (int i = 0; i < x->nreaders; i++) {
+		int at = when[g->readers[x->first_reader + i]];
+		last = at > last ? at : last;
+	}
+	change[when[x->producer]] += (double)x->nbytes;
+	change[last + 1] -= (double)x->nbytes;
+}
+
+/* Activations, those that are kept, and the rest while it is live: results
+ * that are neither kept nor gradients that an update waits for. */
+static void measure_results(layer_chain *l, const cost_graph *g,
+			    const int *position)
+{
+	arena *own = arena_new();
+	double *change = ARENA_ARRAY(own, double, g->nops + 1), live = 0;
+	int *when = ARENA_ARRAY(own, int, g->nops);
+	for (int i = 0; i < g->nops; i++)
+		when[g->order[i]] = i;
+	for (int r = 0; r < g->nresults; r++) {
+		const cost_result *x = &g->results[r];
+		int v = position[x->producer];
+		bool backward = g->ops[x->producer].backward;
+		bool kept = !backward && is_read_by(g, x, false);
+		if (!backward)
+			l->activation[v] = (double)x->nbytes;
+		if (kept)
+			l->kept[v] = (double)x->nbytes;
+		else if (!backward || !is_read_by(g, x, true))
+			add_live(g, x, when, change);
+	}
+	for (int i = 0; i < g->nops; i++) {
+		double *most = &l->transient[position[g->order[i]]];
+		live += change[i];
+		*most = live > *most ? live : *most;
+	}
+	arena_free(own);
+}
+
+static void layers_of_model(layer_chain *l, const cost_graph *g, int *position)
+{
+	layer_backward(l, g, position);
+	share_parameters(l, g, position);
+	measure_results(l, g, position);
+	for (int v = 0; v < g->nops; v++)
+		if (g->ops[v].backward && !g->ops[v].once)
+			l->backward[position[v]] += (double)g->ops[v].ns;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static layer_chain *new_chain(arena *a, int n)
 {
 	layer_chain *l = ARENA_NEW(a, layer_chain);
-	int *position = ARENA_ARRAY(a, int, g->nops);
-	int n = g->nops;
 	l->op = ARENA_ARRAY(a, int, n);
 	l->forward = ARENA_ARRAY(a, double, n);
 	l->backward = ARENA_ARRAY(a, double, n);
 	l->parameters = ARENA_ARRAY(a, double, n);
 	l->activation = ARENA_ARRAY(a, double, n);
+	l->kept = ARENA_ARRAY(a, double, n);
+	l->transient = ARENA_ARRAY(a, double, n);
+	l->alone = ARENA_ARRAY(a, double, n);
+	l->next_tied = ARENA_ARRAY(a, int, n);
 	l->first_read = ARENA_ARRAY(a, int, n + 1);
 	l->last_reader = ARENA_ARRAY(a, int, n);
-	for (int i = 0; i < n; i++) {
+	return l;
+}
+
+layer_chain *layer_chain_new(arena *a, const cost_graph *g)
+{
+	int *position = ARENA_ARRAY(a, int, g->nops);
+	layer_chain *l = new_chain(a, g->nops);
+	for (int i = 0; i < g->nops; i++) {
 		const cost_op *op = &g->ops[g->order[i]];
 		if (op->backward)
 			continue;
@@ -47,11 +166,18 @@ layer_chain *layer_chain_new(arena *a, const cost_graph *g)
 		position[g->order[i]] = v;
 		l->op[v] = g->order[i];
 		l->forward[v] = (double)op->ns;
+	}
+	for (int v = 0; v < l->n; v++) {
+		const cost_op *op = &g->ops[l->op[v]];
+		l->next_tied[v] = l->n;
 		if (op->mirror >= 0)
 			l->backward[v] = (double)g->ops[op->mirror].ns;
 		l->parameters[v] = (double)op->resident_nbytes;
 		l->activation[v] = (double)op->activation_nbytes;
+		l->kept[v] = l->activation[v];
 	}
+	if (g->format == COST_FORMAT_MODEL && l->n > 0)
+		layers_of_model(l, g, position);
 	add_reads(a, l, g, position);
 	return l;
 }
@@ -111,16 +237,19 @@ intervals *layer_intervals(arena *a, const layer_chain *l,
 	intervals *t = intervals_new(a, l->n, false);
 	fill_transfers(l, t);
 	for (int j = 1; j <= l->n; j++) {
-		double ns = 0, parameters = 0, activations = 0;
+		double ns = 0, parameters = 0, activations = 0, transient = 0;
 		for (int i = j - 1; i >= 0; i--) {
 			size_t x = interval_at(i, j);
 			ns += l->forward[i] * (m->recompute ? 2 : 1) +
 				l->backward[i];
-			parameters += l->parameters[i];
-			activations += l->activation[i];
+			parameters += l->alone[i];
+			if (l->next_tied[i] >= j)
+				parameters += l->parameters[i];
+			activations += l->kept[i];
+			transient = fmax(transient, l->transient[i]);
 			t->time[x] = ns + transfer_ns(
 				2 * (t->kept[x] + t->time[x]), m->bandwidth);
-			t->fixed[x] = m->factor * parameters;
+			t->fixed[x] = m->factor * parameters + transient;
 			*(m->recompute ? &t->fixed[x] : &t->kept[x]) +=
 				activations;
 		}
@@ -134,10 +263,10 @@ double stages_most_bytes(const layer_chain *l, const stage_model *m)
 {
 	double parameters = 0, activations = 0;
 	for (int v = 0; v < l->n; v++) {
-		parameters += l->parameters[v];
+		parameters += l->parameters[v] + l->alone[v] + l->transient[v];
 		activations += l->activation[v];
 	}
-	return m->factor * parameters +
+	return fmax(m->factor, 1) * parameters +
 		(l->n + 1.0) * (m->micro_batches + 1.0) * activations;
 }
 

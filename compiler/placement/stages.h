@@ -1,4 +1,4 @@
-/* Profiles as sequences of layers, and the costs of their stages.
+/* Profiles and models as sequences of layers, and the costs of their stages.
  *
  * The layers of a profile, in topological order with ties in the order of the
  * file, are cut into stages.  Stage s with the layers [i, j) takes
@@ -10,7 +10,15 @@
  * those made in [i, j) and read from j on, each once, and n(s) the
  * micro-batches in flight.  With recomputation only incoming tensors are kept
  * of each micro-batch, the activations are there once, and the forward pass
- * counts twice.  A micro-batch is the minibatch that was profiled. */
+ * counts twice.  A micro-batch is the minibatch that was profiled.
+ *
+ * The layers of a model are the operators of its forward pass.  Of each, what
+ * the backward pass reads is an activation; parameters are its states and the
+ * gradients of its weights, with a factor of 1, and those that several layers
+ * share are there once in each stage that has one of these.  The memory has in
+ * addition the most bytes of other results that are live while an operator of
+ * the stage runs, the whole pass on one device being in the order of the graph.
+ * Updates are no part of the time: they come once per step. */
 #ifndef TDL_COMPILER_PLACEMENT_STAGES_H
 #define TDL_COMPILER_PLACEMENT_STAGES_H
 
@@ -23,6 +31,10 @@ typedef struct layer_chain {
 	int *op;		 /* forward operators of the graph */
 	double *forward, *backward; /* ns */
 	double *parameters, *activation; /* bytes */
+	double *kept;	   /* of the activation, for the backward pass */
+	double *transient; /* bytes that are live beside, at most */
+	double *alone;	   /* of parameters that the layer has in addition */
+	int *next_tied;	   /* the next layer with the same parameters; n */
 	int *first_read; /* reads[first_read[v] .. first_read[v + 1]): the */
 	int *reads;	 /* layers, each once, whose tensors v reads */
 	int *last_reader; /* of its tensor; -1 if it has no reader */
@@ -36,7 +48,7 @@ typedef struct stage_model {
 	double bandwidth; /* bytes/s; INFINITY if transfers take no time */
 } stage_model;
 
-/* The layers of a profile. */
+/* The layers of a profile, or of a model. */
 layer_chain *layer_chain_new(arena *a, const cost_graph *g);
 
 /* The costs of stages; times in whole ns, transfers rounded halves up. */
