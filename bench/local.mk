@@ -2,6 +2,7 @@ EXTRA_DIST += \
 	%D%/README.md \
 	%D%/bench.py \
 	%D%/gpu.py \
+	%D%/placement.py \
 	%D%/plans.py \
 	%D%/search.py \
 	%D%/strategies.py \
@@ -38,6 +39,11 @@ bench: bench-strategies
 bench-search: tdlc$(EXEEXT)
 	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/search.py $(SEARCH_FLAGS)
 .PHONY: bench-search
+
+# PLACEMENT_FLAGS='-k 8 FILE.json...'
+bench-placement: tdlc$(EXEEXT)
+	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/placement.py $(PLACEMENT_FLAGS)
+.PHONY: bench-placement
 
 # PLANS_FLAGS='--repeat 9 gpt3-96'
 bench-plans: tdlc$(EXEEXT)
