@@ -22,6 +22,11 @@ TEST_EXTENSIONS = .sh .py
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
+# make's own rule would make a program `golden' of golden.sh, and dist take that
+# for the folder.
+.sh:
+	@:
+
 source_tests = %D%/layering.sh %D%/style.sh %D%/suites.sh
 script_tests = \
 	%D%/combinations.sh \

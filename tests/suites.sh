@@ -15,6 +15,7 @@
 #
 # FOLDER is one word of a path: `compiler', `solver', `cuda'.
 set -eu
+export LC_ALL=C
 root=${srcdir:-.}
 
 # The folders that a file says it tests.
@@ -78,7 +79,7 @@ headers_of() {
 # What a suite is compiled of: its file, the headers, and their files.
 sources_of() {
 	echo "$1"
-	for header in $(headers_of "$root/$1" | LC_ALL=C sort -u); do
+	for header in $(headers_of "$root/$1" | sort -u); do
 		echo "$header"
 		source=${header%.h}.c
 		[ ! -e "$root/$source" ] || echo "$source"
@@ -112,7 +113,7 @@ suite() {
 folders() {
 	(cd "$root" && ls -d base dsl kernel layout plan compiler/*/ runtime \
 		runtime/*/ 2>/dev/null) |
-	sed 's|/$||; s|.*/||' | LC_ALL=C sort -u
+	sed 's|/$||; s|.*/||' | sort -u
 }
 
 make_text() {
@@ -132,7 +133,7 @@ make_text() {
 all_said() {
 	(cd "$root" && find tests -type f \( -name '*.c' -o -name '*.sh' \
 		-o -name '*.py' -o -name README.md \)) |
-	LC_ALL=C sort |
+	sort |
 	while read -r file; do
 		paths=$(said "$root/$file")
 		case $file in

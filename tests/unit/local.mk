@@ -5,11 +5,13 @@
 unit_tests =
 include tests/suites.mk
 
+# Where nothing has changed the folder is marked as seen.
 $(srcdir)/tests/suites.mk: $(srcdir)/%D% $(srcdir)/tests/suites.sh
-	$(AM_V_GEN)text=`srcdir='$(srcdir)' \
+	@text=`srcdir='$(srcdir)' \
 		$(SHELL) $(srcdir)/tests/suites.sh --make` && \
-	{ printf '%s\n' "$$text" | cmp -s - $@ || \
-	printf '%s\n' "$$text" >$@; }
+	if printf '%s\n' "$$text" | cmp -s - $@; \
+	then touch -r $@ $(srcdir)/%D% 2>/dev/null || :; \
+	else printf '%s\n' "$$text" >$@; fi
 
 if TDLC
 tested_libs = \
