@@ -1,4 +1,4 @@
-/* The bits of floats.  Private to plan/; elements of any type are in
+/* The bits of floats.  Private to kernel/; elements of any type are in
  * kernel/eval.h. */
 #ifndef TDL_KERNEL_ELEM_H
 #define TDL_KERNEL_ELEM_H

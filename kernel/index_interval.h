@@ -1,5 +1,5 @@
 /* Indices and conditions on them, compiled so that their intervals over a
- * part of the iteration space are quick to compute.  Private to plan/.
+ * part of the iteration space are quick to compute.  Private to kernel/.
  *
  * An index is a sum of a constant, of variables with coefficients, and of
  * atoms: a division, a remainder, a minimum, a maximum, an absolute value, a

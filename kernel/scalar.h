@@ -1,6 +1,6 @@
 /* The scalar functions of functions.def on values: integers of every type and
  * bool in an int64_t (u64 by its bits), floats in a double.  The evaluator and
- * the simplifier compute with them.  Private to plan/. */
+ * the simplifier compute with them.  Private to kernel/. */
 #ifndef TDL_KERNEL_SCALAR_H
 #define TDL_KERNEL_SCALAR_H
 

@@ -281,9 +281,10 @@ static void print_communication(arena *a, const plan_report *r)
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, counts[COLL_COUNT];
 	const char *before = " in ";
+	int64_t moved = r->plan->communication_bytes;
 	const char *text = arena_printf(
-		a, "%s a run, received by all devices",
-		plan_bytes_text(a, r->plan->communication_bytes));
+		a, "%s a run%s", plan_bytes_text(a, moved),
+		moved > 0 ? ", received by all devices" : "");
 	count_transfers(r->plan, counts);
 	for (int c = 0; c < COLL_COUNT; c++) {
 		if (counts[c] == 0 || c == COLL_LOCAL)

@@ -236,8 +236,8 @@ static kexpr *rewrite_first(const rewriter *w, const kexpr *e)
 }
 
 /* Whether storing an element rounds or cuts what an expression of its type is
- * computed as.  The interpreter computes f32 in f64, which is no worse but where
- * a comparison decides: equal numbers are those that are stored equal. */
+ * computed as.  The interpreter computes f32 in f64, which is no worse but
+ * where a comparison decides: equal numbers are those that are stored equal. */
 static bool storing_matters(const rewriter *w, dtype t)
 {
 	return t != DT_F64 && (t != DT_F32 || w->decides) && t != DT_BOOL &&
