@@ -89,7 +89,7 @@ static bool best_known(const plan_search *how, const plan_candidates *all,
 	for (int i = 0; i < all->n; i++)
 		for (int j = 0; j < all->at[i].programs.n; j++) {
 			const plan_program *p = &all->at[i].programs.at[j];
-			if (p->room == 0 && !p->overlapping)
+			if (program_is_usual(p))
 				known = take_better(how, p, known, best);
 		}
 	return known;

@@ -130,7 +130,7 @@ bool plan_make_of(driver *d, const graph *g, const plan_search *search,
 	const topology *t = search->topology;
 	lower_options how = *lower;
 	how.memory = program->room;
-	how.overlapping = program->overlapping;
+	how.schedule = program->schedule;
 	how.separate = search->separate;
 	*r = (plan_report){ .graph = g, .search = s, .machine = t->name,
 			    .machine_memory = t->memory,

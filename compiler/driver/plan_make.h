@@ -92,11 +92,12 @@ typedef struct plan_search {
 /* One of the programs of a plan, and its figures: plan_programs.h. */
 typedef struct plan_program {
 	int64_t room; /* of lower_options, and .. */
-	bool overlapping; /* .. likewise */
+	lower_schedule schedule; /* .. likewise */
 	double seconds;
-	/* What none of the plan's programs with less room takes less than, if
-	 * they are as patient. */
+	/* What none of the plan's programs takes less than: seconds, bytes
+	 * moved. */
 	double least;
+	int64_t least_moved;
 	int64_t moved, held; /* bytes: in a run, and of the arena */
 	int64_t in_use; /* the peak, without gaps; -1: not computed */
 } plan_program;

@@ -14,7 +14,21 @@ enum {
 /* lower_options.memory */
 static const int64_t usual_room = 0, least_room = 1;
 
+/* Times that differ by less than this part are one. */
+static const double same = 1e-9;
+
 /* ---- figures ----------------------------------------------------------- */
+
+static bool same_schedule(const lower_schedule *x, const lower_schedule *y)
+{
+	return x->order == y->order && x->overlapping == y->overlapping;
+}
+
+bool program_is_usual(const plan_program *p)
+{
+	const lower_schedule usual = { LOWER_BY_DEPTH, false };
+	return p->room == usual_room && same_schedule(&p->schedule, &usual);
+}
 
 bool program_fits(const plan_program *p, int64_t limit)
 {
@@ -27,16 +41,25 @@ static int compare_values(double x, double y)
 	return (x > y) - (x < y);
 }
 
+/* Two that differ by less than `same' have one value, most often; to be equal
+ * is transitive then. */
+static double rounded(double seconds)
+{
+	int exponent;
+	double part = frexp(seconds, &exponent);
+	return ldexp(round(2 * part / same), exponent);
+}
+
 int program_compare(const plan_program *x, const plan_program *y,
 		    plan_objective by)
 {
-	int seconds = compare_values(x->seconds, y->seconds);
+	int seconds = compare_values(rounded(x->seconds), rounded(y->seconds));
 	int moved = compare_values((double)x->moved, (double)y->moved);
 	int held = compare_values((double)x->held, (double)y->held);
 	int first = by == OBJECTIVE_TIME  ? seconds :
 		    by == OBJECTIVE_BYTES ? moved :
 					    held;
-	return first ? first : seconds ? seconds : moved ? moved : held;
+	return first ? first : seconds ? seconds : held ? held : moved;
 }
 
 /* ---- programs ---------------------------------------------------------- */
@@ -49,13 +72,12 @@ static int64_t in_use(const plan *p)
 	return most;
 }
 
-/* Programs with less room fetch more, so that each stream has more to do. */
 static void set_seconds(plan_program *p, const plan *made, const topology *t)
 {
 	lower_times x = lower_time(made, t);
-	double busy = fmax(x.computation, x.communication);
 	p->seconds = x.run;
-	p->least = t->overlap ? busy : x.run;
+	p->least = x.least;
+	p->least_moved = x.least_moved;
 }
 
 bool program_try(driver *d, const graph *g, const assignment *as,
@@ -64,7 +86,7 @@ bool program_try(driver *d, const graph *g, const assignment *as,
 {
 	const lower_options o = {.algorithm = how->algorithm,
 				 .memory = p->room,
-				 .overlapping = p->overlapping,
+				 .schedule = p->schedule,
 				 .separate = how->separate};
 	arena *tmp = arena_new();
 	const plan *made = lower_plan(tmp, g, as, &o, d->sink);
@@ -110,9 +132,10 @@ static void note_in_use(void *to, const plan *p)
 static bool is_known(const ladder *x, plan_program *p)
 {
 	bool memory = x->how->objective == OBJECTIVE_MEMORY;
-	for (int i = 0; x->known && i < x->known->n; i++) {
+	for (int i = 0; i < x->known->n; i++) {
 		const plan_program *k = &x->known->at[i];
-		if (k->room != p->room || k->overlapping != p->overlapping ||
+		if (k->room != p->room ||
+		    !same_schedule(&k->schedule, &p->schedule) ||
 		    (memory && k->in_use < 0))
 			continue;
 		*p = *k;
@@ -127,14 +150,14 @@ static void make(ladder *x, plan_program *p)
 	x->failed = x->failed ||
 		    !program_try(x->d, x->g, x->as, x->how, p,
 				 memory ? note_in_use : NULL, &p->in_use);
-	if (!x->failed && x->known)
+	if (!x->failed)
 		vec_push(x->d->arena, x->known, *p);
 }
 
-static plan_program find(ladder *x, int64_t room, bool overlapping)
+static plan_program find(ladder *x, int64_t room, lower_schedule by)
 {
 	plan_program p = {
-		.room = room, .overlapping = overlapping, .in_use = -1};
+		.room = room, .schedule = by, .in_use = -1};
 	if (!is_known(x, &p))
 		make(x, &p);
 	return p;
@@ -148,23 +171,32 @@ static void take(ladder *x, const plan_program *p)
 	}
 }
 
-static plan_program try(ladder *x, int64_t room, bool overlapping)
+static plan_program try(ladder *x, int64_t room, lower_schedule by)
 {
-	plan_program p = find(x, room, overlapping);
+	plan_program p = find(x, room, by);
 	take(x, &p);
 	return p;
 }
 
-/* Whether each program of the plan is worse than the one to beat, given the one
- * that keeps all copies.  Without a limit there is none: it has no more room
- * than the machine. */
-static bool is_beaten(const ladder *x, const plan_program *all)
+/* Whether each program of the plan is worse than the one to beat, given one of
+ * them. */
+static bool is_beaten(const ladder *x, plan_program any)
 {
-	if (x->failed || !x->beat || x->how->memory == 0)
+	if (x->failed || !x->beat || x->how->objective == OBJECTIVE_MEMORY)
 		return false;
 	return x->how->objective == OBJECTIVE_TIME
-		       ? all->least > x->beat->seconds
-		       : all->moved > x->beat->moved;
+		       ? any.least > x->beat->seconds * (1 + same)
+		       : any.least_moved > x->beat->moved;
+}
+
+/* A program that is known, or the usual one; it is taken. */
+static plan_program first_of(ladder *x)
+{
+	if (x->known->n > 0) {
+		take(x, &x->known->at[0]);
+		return x->known->at[0];
+	}
+	return try(x, usual_room, (lower_schedule){ LOWER_BY_DEPTH, false });
 }
 
 /* Whether no program with less room is wanted, given the one that keeps all
@@ -185,7 +217,7 @@ static bool is_enough(const ladder *x, const plan_program *all)
 
 /* Those in between that a limit allows: each has so many times the room of the
  * one before it. */
-static void climb(ladder *x, int64_t least, int64_t all, bool overlapping)
+static void climb(ladder *x, int64_t least, int64_t all, lower_schedule by)
 {
 	int n = x->how->topology->overlap ? NRUNGS_OVERLAP : NRUNGS;
 	for (int i = 1; i < n && !x->failed; i++) {
@@ -193,66 +225,84 @@ static void climb(ladder *x, int64_t least, int64_t all, bool overlapping)
 		int64_t room = (int64_t)((double)least * times);
 		if (x->how->memory > 0 && room > x->how->memory)
 			return;
-		try(x, room, overlapping);
+		try(x, room, by);
 	}
 }
 
 /* Whether each program has more in use at once than the one to beat needs. */
-static bool is_hopeless(ladder *x, bool overlapping)
+static bool is_hopeless(ladder *x, lower_schedule by)
 {
-	plan_program least = try(x, least_room, overlapping);
+	plan_program least = try(x, least_room, by);
 	return x->failed || (x->beat && least.in_use >= x->beat->held);
 }
 
 /* For least memory. */
-static void try_for_memory(ladder *x, bool overlapping)
+static void try_for_memory(ladder *x, lower_schedule by)
 {
-	if (x->how->room > 0 && is_hopeless(x, overlapping))
+	if (x->how->room > 0 && is_hopeless(x, by))
 		return;
-	try(x, usual_room, overlapping);
+	try(x, usual_room, by);
 	if (x->how->room == 0 || x->failed)
 		return;
-	plan_program least = try(x, least_room, overlapping);
+	plan_program least = try(x, least_room, by);
 	/* Between places there is no gap that another program may fill. */
 	if (x->failed || least.held <= least.in_use)
 		return;
-	plan_program all = try(x, PLAN_MAX_BYTES, overlapping);
+	plan_program all = try(x, PLAN_MAX_BYTES, by);
 	if (!x->failed && least.held > 0 && all.held > least.held)
-		climb(x, least.held, all.held, overlapping);
+		climb(x, least.held, all.held, by);
 }
 
-static void try_all(ladder *x, bool overlapping)
+static void try_all(ladder *x, lower_schedule by)
 {
 	const plan_search *how = x->how;
 	if (how->room == 0) {
-		try(x, usual_room, overlapping);
+		try(x, usual_room, by);
 		return;
 	}
 	plan_program all = find(x, how->memory > 0 ? PLAN_MAX_BYTES : how->room,
-				overlapping);
-	bool beaten = is_beaten(x, &all);
-	if (!beaten && !x->failed)
-		try(x, usual_room, overlapping);
+				by);
+	if (!x->failed)
+		try(x, usual_room, by);
 	take(x, &all);
-	if (beaten || x->failed || is_enough(x, &all))
+	if (x->failed || is_enough(x, &all))
 		return;
-	plan_program least = try(x, least_room, overlapping);
+	plan_program least = try(x, least_room, by);
 	if (!x->failed && least.held > 0 && all.held > least.held)
-		climb(x, least.held, all.held, overlapping);
+		climb(x, least.held, all.held, by);
+}
+
+/* Programs by all schedules: those that let transfers wait are for machines
+ * that communicate while they compute, and of the others one is enough
+ * there. */
+static void try_schedules(ladder *x)
+{
+	void (*all)(ladder *x, lower_schedule by) =
+		x->how->objective == OBJECTIVE_MEMORY ? try_for_memory
+						      : try_all;
+	bool overlap = x->how->topology->overlap;
+	for (int i = 0; i < LOWER_NORDERS && !x->failed; i++) {
+		lower_order order = (lower_order)i;
+		if (!overlap || order == LOWER_BY_DEPTH)
+			all(x, (lower_schedule){ order, false });
+		if (overlap && !x->failed)
+			all(x, (lower_schedule){ order, true });
+	}
 }
 
 bool program_best(driver *d, const graph *g, const assignment *as,
 		  const plan_search *how, plan_programs *known,
 		  const plan_program *beat, plan_program *best)
 {
+	const lower_schedule usual = { LOWER_BY_DEPTH, false };
+	plan_programs own = { 0 };
 	ladder x = { .d = d, .g = g, .as = as, .how = how, .beat = beat,
-		     .known = known };
+		     .known = known ? known : &own };
 	bool memory = how->objective == OBJECTIVE_MEMORY;
-	void (*all)(ladder *x, bool overlapping) = memory ? try_for_memory
-						      : try_all;
-	all(&x, false);
-	if (how->room > 0 && how->topology->overlap && !x.failed)
-		all(&x, true);
+	if (how->room == 0)
+		memory ? try_for_memory(&x, usual) : try_all(&x, usual);
+	else if (memory || !is_beaten(&x, first_of(&x)))
+		try_schedules(&x);
 	*best = x.best;
 	return !x.failed;
 }

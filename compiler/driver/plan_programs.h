@@ -1,21 +1,26 @@
 /* The programs of one plan, and the best of them.
  *
- * A plan leaves open which fetched copies its program keeps.  Its programs are
- * those that keep a tenth more than they need, nothing more, all copies, and
- * some in between, each of them patient, too, if the machine communicates while
- * it computes.  They follow from the plan alone, not from the limit of memory:
- * programs within a limit are also within a larger one, so that the best is
- * never worse with more memory. */
+ * A plan leaves open which fetched copies its program keeps, and the order of
+ * its nodes.  Its programs are those that keep a tenth more than they need,
+ * nothing more, all copies, and some in between, by each of some schedules.
+ * They follow from the plan and the machine alone, not from the limit of
+ * memory: programs within a limit are also within a larger one, so that the
+ * best is never worse with more memory.  The bounds of lower_times tell of
+ * which plans and schedules no program needs to be made. */
 #ifndef TDL_COMPILER_DRIVER_PLAN_PROGRAMS_H
 #define TDL_COMPILER_DRIVER_PLAN_PROGRAMS_H
 
 #include "compiler/driver/plan_make.h"
 
+/* Whether all ladders for time and bytes have this program: it keeps a tenth
+ * more. */
+bool program_is_usual(const plan_program *p);
+
 /* Whether a program needs no more than a limit, 0 for none. */
 bool program_fits(const plan_program *p, int64_t limit);
 
-/* Less than, equal to or greater than 0: by the objective, then by time, bytes
- * moved and memory. */
+/* Less than, equal to or greater than 0: by the objective, then by time, memory
+ * and bytes moved.  Times that differ by rounding are equal. */
 int program_compare(const plan_program *x, const plan_program *y,
 		    plan_objective by);
 

@@ -2,6 +2,8 @@
 
 #include "compiler/lower/cost.h"
 
+#include <math.h>
+
 #include "base/vec.h"
 #include "compiler/cost/instr_time.h"
 #include "compiler/lower/timeline.h"
@@ -9,13 +11,94 @@
 
 enum { MOST_LOOKED_AT = 64 };
 
+/* Seconds of each stream and of both, and bytes that are received. */
+typedef struct effort {
+	double computation, communication, both;
+	int64_t moved;
+} effort;
+
+/* What every program of an assignment takes; by tensor, what its cheapest fetch
+ * does. */
+typedef struct bound {
+	effort sum;
+	effort *fetch;
+	bool *fetched;
+} bound;
+
+static bool is_fetch(const plan *p, const plan_instr *in)
+{
+	return in->op == PLAN_MOVE && p->buffers[in->to].region == PLAN_NEEDS;
+}
+
+/* Whether it copies the next value of a state, which the order of the nodes
+ * decides. */
+static bool is_update(const plan *p, const plan_instr *in)
+{
+	return in->op == PLAN_MOVE &&
+	       p->buffers[in->from].region == PLAN_STORED &&
+	       p->buffers[in->to].region == PLAN_STORED;
+}
+
+static effort effort_of(region_classes *f, const plan_instr *in, double seconds)
+{
+	bool remote = in->op != PLAN_RUN && in->collective != COLL_LOCAL;
+	return (effort){ remote ? 0 : seconds, remote ? seconds : 0, seconds,
+			 in->op == PLAN_RUN ? 0
+					    : region_class_received(f, in) };
+}
+
+static void add_effort(effort *to, const effort *x)
+{
+	to->computation += x->computation;
+	to->communication += x->communication;
+	to->both += x->both;
+	to->moved += x->moved;
+}
+
+/* The least of each. */
+static void lower_effort(effort *to, const effort *x)
+{
+	to->computation = fmin(to->computation, x->computation);
+	to->communication = fmin(to->communication, x->communication);
+	to->both = fmin(to->both, x->both);
+	to->moved = to->moved < x->moved ? to->moved : x->moved;
+}
+
+static void add_to_bound(bound *b, const plan *p, const plan_instr *in,
+			 const effort *x)
+{
+	if (is_fetch(p, in)) {
+		int t = p->buffers[in->to].tensor;
+		if (b->fetched[t])
+			lower_effort(&b->fetch[t], x);
+		else
+			b->fetch[t] = *x;
+		b->fetched[t] = true;
+	} else if (!is_update(p, in)) {
+		add_effort(&b->sum, x);
+	}
+}
+
+static void set_bounds(lower_times *x, bound *b, const plan *p,
+		       const topology *t)
+{
+	for (int i = 0; i < p->ntensors; i++)
+		if (b->fetched[i])
+			add_effort(&b->sum, &b->fetch[i]);
+	x->least_moved = b->sum.moved;
+	x->least = t->overlap ? fmax(b->sum.computation, b->sum.communication)
+			      : b->sum.both;
+}
+
 lower_times lower_time(const plan *p, const topology *t)
 {
 	arena *tmp = arena_new();
 	region_classes *f = region_classes_new(tmp, p);
 	VEC(double) known = { 0 }; /* by region_class_instr(); -1: not yet */
 	double *seconds = ARENA_ARRAY(tmp, double, p->ninstrs);
-	lower_times sum = { 0 };
+	bound b = { .fetch = ARENA_ARRAY(tmp, effort, p->ntensors),
+		    .fetched = ARENA_ARRAY(tmp, bool, p->ntensors) };
+	effort all = { 0 };
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		int what = region_class_instr(f, in);
@@ -25,14 +108,15 @@ lower_times lower_time(const plan *p, const topology *t)
 			known.at[what] = instr_time(p, t, in,
 						    MOST_LOOKED_AT);
 		seconds[i] = known.at[what];
-		if (in->op != PLAN_RUN && in->collective != COLL_LOCAL)
-			sum.communication += seconds[i];
-		else
-			sum.computation += seconds[i];
-		sum.run += seconds[i];
+		effort x = effort_of(f, in, seconds[i]);
+		add_effort(&all, &x);
+		add_to_bound(&b, p, in, &x);
 	}
-	if (t->overlap)
-		sum.run = timeline_end(p, seconds);
+	lower_times sum = { .run = t->overlap ? timeline_end(p, seconds)
+					      : all.both,
+			    .communication = all.communication,
+			    .computation = all.computation };
+	set_bounds(&sum, &b, p, t);
 	arena_free(tmp);
 	return sum;
 }

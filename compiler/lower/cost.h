@@ -15,6 +15,14 @@ typedef struct lower_times {
 	 * and the others.  The run takes their total, or less on a machine that
 	 * communicates while it computes (topology.overlap; timeline.h). */
 	double communication, computation;
+	/* Bounds for all programs of the plan's assignment, whatever copies
+	 * they keep and whatever the order of their nodes: of `run', and of the
+	 * bytes that are moved.  Each runs the same nodes, brings their results
+	 * to where they are stored, and fetches each tensor that is fetched
+	 * here at least once, as one of these fetches does or as one that
+	 * covers it. */
+	double least;
+	int64_t least_moved;
 } lower_times;
 
 lower_times lower_time(const plan *p, const topology *t);

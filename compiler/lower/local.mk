@@ -8,6 +8,8 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/schedule_late.c \
 	%D%/lower.c %D%/lower.h \
 	%D%/schedule.c %D%/schedule.h \
+	%D%/order.h \
+	%D%/schedule_levels.c \
 	%D%/schedule_overlapping.c \
 	%D%/program.c %D%/program.h \
 	%D%/timeline.c %D%/timeline.h

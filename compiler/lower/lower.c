@@ -108,12 +108,12 @@ static void set_nodes(lowerer *l, const assignment *as,
 /* Makes the program and gives its buffers their places.  Between those there
  * may be gaps; what they take beyond the limit is kept out of use when that is
  * tried again. */
-static void make_within(arena *a, plan *p, int64_t memory, bool overlapping)
+static void make_within(arena *a, plan *p, int64_t memory, lower_schedule by)
 {
 	enum { MOST_TRIES = 4 };
 	int64_t use = memory;
 	for (int tries = 1;; tries++) {
-		program_make(a, p, use, overlapping);
+		program_make(a, p, use, by);
 		plan_place(p);
 		int64_t more = p->arena_bytes - memory;
 		if (memory == 0 || use == 1 || more <= 0)
@@ -157,7 +157,7 @@ plan *lower_plan(arena *a, const graph *whole, const assignment *chosen,
 	bool ok = lower_constants(g, l.p, o->checksums, s);
 	if (ok) {
 		set_nodes(&l, as, o);
-		make_within(a, l.p, o->memory, o->overlapping);
+		make_within(a, l.p, o->memory, o->schedule);
 		ok = check_sizes(l.p, s);
 	}
 	arena_free(l.tmp);

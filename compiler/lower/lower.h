@@ -4,6 +4,7 @@
 #define TDL_COMPILER_LOWER_LOWER_H
 
 #include "compiler/cost/assignment.h"
+#include "compiler/lower/order.h"
 #include "plan/plan.h"
 
 typedef struct lower_options {
@@ -20,10 +21,7 @@ typedef struct lower_options {
 	 * without copies.  An arena that is larger without copies is not
 	 * enlarged further. */
 	int64_t memory;
-	/* Nodes that wait for other workers' parts of a result run a little
-	 * later, if others can run meanwhile, for machines that communicate
-	 * while they compute.  It takes more memory. */
-	bool overlapping;
+	lower_schedule schedule;
 	/* Every node stays a kernel of its own; otherwise see fuse.h. */
 	bool separate;
 } lower_options;

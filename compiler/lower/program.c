@@ -233,15 +233,15 @@ static void set_transfers(draft *d)
 	}
 }
 
-void program_make(arena *a, plan *p, int64_t memory, bool overlapping)
+void program_make(arena *a, plan *p, int64_t memory, lower_schedule by)
 {
 	draft d = { .a = a, .tmp = arena_new(), .p = p };
 	d.region_classes = region_classes_new(d.tmp, p);
 	set_buffers(&d);
 	writer w = { .d = &d };
-	int *order = program_order(&d, overlapping);
+	int *order = program_order(&d, by);
 	w.fetched = ARENA_ARRAY(d.tmp, bool, p->nbuffers);
-	if (overlapping)
+	if (by.overlapping)
 		put_patiently(&w, order);
 	else
 		put_nodes(&w, order);

@@ -4,6 +4,7 @@
 #define TDL_COMPILER_LOWER_PROGRAM_H
 
 #include "base/vec.h"
+#include "compiler/lower/order.h"
 #include "plan/lifetimes.h"
 
 /* The buffers of a node: the run reads sources[] and writes `made`; where that
@@ -26,12 +27,13 @@ typedef struct draft {
 } draft;
 
 /* Fills in p's buffers and program; everything else is set.  Places in the
- * arena are not assigned.  memory, patient: see lower_options. */
-void program_make(arena *a, plan *p, int64_t memory, bool overlapping);
+ * arena are not assigned.  memory, by: see lower_options. */
+void program_make(arena *a, plan *p, int64_t memory, lower_schedule by);
 
 /* An order of the nodes, in d->tmp: topological, and such that the most bytes
- * in use at once are few; with `overlapping' by schedule_overlapping(). */
-int *program_order(draft *d, bool overlapping);
+ * in use at once are few; if `by' is overlapping, schedule_overlapping() of
+ * that. */
+int *program_order(draft *d, lower_schedule by);
 
 /* Lets nodes read copies that were fetched for others before them, so that less
  * moves, where the most bytes in use at once stay the same, or within `memory',

@@ -240,15 +240,13 @@ int64_t schedule_peak(const jobs *x, const int *order, int64_t *copied)
 
 /* ---- the best of several ----------------------------------------------- */
 
-int *program_order(draft *d, bool overlapping)
+int *program_order(draft *d, lower_schedule by)
 {
 	enum { NORDERS = 4 };
 	jobs x = jobs_of(d);
 	int *orders[NORDERS], best = 0;
 	int64_t least = INT64_MAX, copied = 0, copies;
-	orders[0] = ARENA_ARRAY(d->tmp, int, d->p->nnodes);
-	for (int n = 0; n < d->p->nnodes; n++)
-		orders[0][n] = n;
+	orders[0] = schedule_levels(&x, by.order);
 	orders[1] = schedule_late(&x, orders[0]);
 	orders[2] = schedule_early(&x, orders[0]);
 	orders[3] = schedule_late(&x, orders[2]);
@@ -260,6 +258,6 @@ int *program_order(draft *d, bool overlapping)
 		least = most;
 		copied = copies;
 	}
-	return overlapping ? schedule_overlapping(&x, orders[best])
-			   : orders[best];
+	return by.overlapping ? schedule_overlapping(&x, orders[best])
+			      : orders[best];
 }

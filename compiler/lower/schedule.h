@@ -66,6 +66,9 @@ int64_t schedule_peak(const jobs *x, const int *order, int64_t *copied);
 
 /* ---- orders ------------------------------------------------------------ */
 
+/* The nodes in the order that a schedule is made from. */
+int *schedule_levels(const jobs *x, lower_order by);
+
 /* The nodes in a given order, except that a node that leaves no more bytes in
  * use than before runs as early as it can: a weight is updated as soon as its
  * gradient is there and all readers of the old weight are done. */

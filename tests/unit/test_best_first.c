@@ -114,7 +114,8 @@ START_TEST(no_program_is_below)
 			const lower_options o = {
 				.algorithm = "random",
 				.memory = memories[round % 3],
-				.overlapping = round % 2,
+				.schedule = { round % LOWER_NORDERS,
+					      round % 2 },
 				.separate = separate,
 			};
 			plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));

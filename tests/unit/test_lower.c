@@ -39,7 +39,10 @@ static plan *lower(arena *a, const graph *g, const assignment *as)
 
 static plan *lower_patiently(arena *a, const graph *g, const assignment *as)
 {
-	const lower_options how = {.algorithm = "random", .overlapping = true};
+	const lower_options how = {
+		.algorithm = "random",
+		.schedule = { (lower_order)(g->nnodes % LOWER_NORDERS), true },
+	};
 	return lower_by(a, g, as, &how);
 }
 

@@ -13,7 +13,10 @@
 
 static lower_options how(int seed)
 {
-	return (lower_options){.algorithm = "random", .overlapping = seed % 2};
+	return (lower_options){
+		.algorithm = "random",
+		.schedule = { seed / 2 % LOWER_NORDERS, seed % 2 },
+	};
 }
 
 static bool overlap(const plan_buffer *x, const plan_buffer *y)
@@ -87,6 +90,61 @@ START_TEST(as_by_hand)
 }
 END_TEST
 
+typedef struct figures {
+	double run[2], least[2]; /* one thing at a time, two */
+	int64_t moved, least_moved;
+} figures;
+
+static figures figures_of(const graph *g, const assignment *as,
+			  const lower_options *o)
+{
+	arena *a = arena_new();
+	const plan *p = lower_plan(a, g, as, o, diag_sink_new(a));
+	figures f = { .moved = p->communication_bytes };
+	for (int i = 0; i < 2; i++) {
+		topology t = *topology_preset(0);
+		t.overlap = i;
+		lower_times x = lower_time(p, &t);
+		f.run[i] = x.run;
+		f.least[i] = x.least;
+		f.least_moved = x.least_moved;
+	}
+	arena_free(a);
+	return f;
+}
+
+/* Any program's bounds hold for all programs of the same assignment, and are
+ * something. */
+START_TEST(bounds_of_all_programs)
+{
+	static const int64_t rooms[] = { 0, 1, PLAN_MAX_BYTES };
+	enum { N = LOWER_NORDERS * 2 * 3 };
+	int near = 0;
+	for (int seed = 0; seed < 100; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		graph *g = random_training(a, &r, 1 + seed % 10);
+		assignment as = random_assignment(a, &r, g);
+		figures all[N];
+		for (int i = 0; i < N; i++) {
+			lower_options o = how(i / 3);
+			o.memory = rooms[i % 3];
+			all[i] = figures_of(g, &as, &o);
+		}
+		for (int i = 0; i < N * N; i++) {
+			const figures *x = &all[i / N], *y = &all[i % N];
+			ck_assert_int_ge(x->moved, y->least_moved);
+			for (int j = 0; j < 2; j++)
+				ck_assert_double_ge(x->run[j] * (1 + 1e-12),
+						    y->least[j]);
+			near += x->run[0] < y->least[0] * 1.1;
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(near, 100 * N * N / 10);
+}
+END_TEST
+
 /* A machine that does one thing at a time takes the sum, one that does two at
  * least as long as either takes. */
 START_TEST(what_overlaps)
@@ -121,6 +179,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("timeline");
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, as_by_hand);
+	tcase_add_test(t, bounds_of_all_programs);
 	tcase_add_test(t, what_overlaps);
 	suite_add_tcase(s, t);
 	return s;
