@@ -98,6 +98,8 @@ typedef struct plan_program {
 	 * moved. */
 	double least;
 	int64_t least_moved;
+	/* .. seconds, of those by this schedule that keep no more copies. */
+	double least_kept;
 	int64_t moved, held; /* bytes: in a run, and of the arena */
 	int64_t in_use; /* the peak, without gaps; -1: not computed */
 } plan_program;

@@ -78,6 +78,7 @@ static void set_seconds(plan_program *p, const plan *made, const topology *t)
 	p->seconds = x.run;
 	p->least = x.least;
 	p->least_moved = x.least_moved;
+	p->least_kept = x.least_kept;
 }
 
 bool program_try(driver *d, const graph *g, const assignment *as,
@@ -253,6 +254,19 @@ static void try_for_memory(ladder *x, lower_schedule by)
 		climb(x, least.held, all.held, by);
 }
 
+/* Whether a program that takes so long is no better than what is known; if
+ * `worse' is set, whether it is worse. */
+static bool is_late(const ladder *x, double seconds, bool worse)
+{
+	const plan_search *how = x->how;
+	double best = x->beat ? x->beat->seconds : INFINITY;
+	if (how->objective != OBJECTIVE_TIME || how->memory == 0)
+		return false;
+	if (x->any && program_fits(&x->best, how->memory))
+		best = fmin(best, x->best.seconds);
+	return seconds > best * (worse ? 1 + same : 1 - same);
+}
+
 static void try_all(ladder *x, lower_schedule by)
 {
 	const plan_search *how = x->how;
@@ -262,10 +276,12 @@ static void try_all(ladder *x, lower_schedule by)
 	}
 	plan_program all = find(x, how->memory > 0 ? PLAN_MAX_BYTES : how->room,
 				by);
-	if (!x->failed)
-		try(x, usual_room, by);
 	take(x, &all);
-	if (x->failed || is_enough(x, &all))
+	if (x->failed || is_late(x, all.least_kept, true))
+		return;
+	try(x, usual_room, by);
+	if (x->failed || is_enough(x, &all) ||
+	    is_late(x, all.least_kept, false))
 		return;
 	plan_program least = try(x, least_room, by);
 	if (!x->failed && least.held > 0 && all.held > least.held)

@@ -116,6 +116,7 @@ lower_times lower_time(const plan *p, const topology *t)
 					      : all.both,
 			    .communication = all.communication,
 			    .computation = all.computation };
+	sum.least_kept = t->overlap ? timeline_least(p, seconds) : all.both;
 	set_bounds(&sum, &b, p, t);
 	arena_free(tmp);
 	return sum;

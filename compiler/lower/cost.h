@@ -23,6 +23,9 @@ typedef struct lower_times {
 	 * covers it. */
 	double least;
 	int64_t least_moved;
+	/* A bound of `run' for programs by the same schedule that keep some of
+	 * these copies: they have all these instructions, and more fetches. */
+	double least_kept;
 } lower_times;
 
 lower_times lower_time(const plan *p, const topology *t);

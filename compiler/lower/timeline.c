@@ -185,3 +185,35 @@ double timeline_end(const plan *p, const double *seconds)
 	arena_free(tmp);
 	return free_at[0] > free_at[1] ? free_at[0] : free_at[1];
 }
+
+/* ---- without places ---------------------------------------------------- */
+
+typedef struct arrivals {
+	double *written; /* by buffer */
+	double ready;	 /* of the instruction at hand */
+} arrivals;
+
+static void await_arrival(void *to, int buffer)
+{
+	arrivals *x = to;
+	raise(&x->ready, x->written[buffer]);
+}
+
+double timeline_least(const plan *p, const double *seconds)
+{
+	arena *tmp = arena_new();
+	arrivals x = { .written = ARENA_ARRAY(tmp, double, p->nbuffers) };
+	double free_at[2] = { 0, 0 };
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		bool moves = in->op != PLAN_RUN &&
+			     in->collective != COLL_LOCAL;
+		x.ready = free_at[moves];
+		plan_reads(p, in, await_arrival, &x);
+		x.ready += seconds[i];
+		raise(&x.written[in->to], x.ready);
+		free_at[moves] = x.ready;
+	}
+	arena_free(tmp);
+	return free_at[0] > free_at[1] ? free_at[0] : free_at[1];
+}

@@ -13,4 +13,7 @@
  * reads or writes the memory that it writes. */
 double timeline_end(const plan *p, const double *seconds);
 
+/* The same if no instruction waited for memory, but for its operands alone. */
+double timeline_least(const plan *p, const double *seconds);
+
 #endif

@@ -91,7 +91,7 @@ START_TEST(as_by_hand)
 END_TEST
 
 typedef struct figures {
-	double run[2], least[2]; /* one thing at a time, two */
+	double run[2], least[2], kept[2]; /* one thing at a time, two */
 	int64_t moved, least_moved;
 } figures;
 
@@ -107,6 +107,7 @@ static figures figures_of(const graph *g, const assignment *as,
 		lower_times x = lower_time(p, &t);
 		f.run[i] = x.run;
 		f.least[i] = x.least;
+		f.kept[i] = x.least_kept;
 		f.least_moved = x.least_moved;
 	}
 	arena_free(a);
@@ -131,6 +132,11 @@ START_TEST(bounds_of_all_programs)
 			o.memory = rooms[i % 3];
 			all[i] = figures_of(g, &as, &o);
 		}
+		for (int i = 0; i < N; i++)
+			for (int j = 0; j < 2; j++)
+				ck_assert_double_ge(all[i].run[j] *
+							    (1 + 1e-12),
+						    all[i / 3 * 3 + 2].kept[j]);
 		for (int i = 0; i < N * N; i++) {
 			const figures *x = &all[i / N], *y = &all[i % N];
 			ck_assert_int_ge(x->moved, y->least_moved);
