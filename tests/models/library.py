@@ -276,6 +276,19 @@ def norm(g):
     return g.call(word, [x], {"axes": axes})
 
 
+def weighed_softmax(g):
+    """Between weights, so that it is trained through, and not by a sum of its
+    results, whose derivative is 0."""
+    x = g.floats(ranks=(1, 2, 3, 4))
+    if not x or min(g.shape(x)) < 1:
+        return None
+    d = g.dims(x)
+    y = g.call("mul", [x, g.weight(d)])
+    y = y and g.call(g.rng.choice(["softmax", "softmax", "log_softmax"]), [y],
+                     {"axes": g.axes(x, least=1)})
+    return y and g.call("mul", [y, g.weight(d)])
+
+
 def attention(g):
     """Heads of queries, keys and values out of one tensor."""
     x = g.floats(ranks=(4,))
@@ -455,8 +468,8 @@ def embedding(g):
 
 DRAWS = [unary, unary, with_attributes, tame_domain, binary, binary, logical,
          matmul, matmul, contraction, linear, conv, conv, conv_transpose, pool,
-         blocks_of_images, norm, norm, attention, reduction, reduction,
-         indices, reshape, transpose, expand, along_axis, along_axis,
+         blocks_of_images, norm, norm, weighed_softmax, attention, reduction,
+         reduction, indices, reshape, transpose, expand, along_axis, along_axis,
          along_axis, triangle, scatter, embedding]
 
 
