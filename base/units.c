@@ -22,8 +22,8 @@ quantity units_scaled(double v, const char *unit)
 	assert(v >= 0);
 	for (; v >= 999.5 && i < 6; i++)
 		v /= 1000;
-	snprintf(q.text, sizeof(q.text), "%.*f %s%s", i ? decimals(v) : 0, v,
-		 prefixes[i], unit);
+	snprintf(q.text, sizeof(q.text), "%.*f%s%s%s", i ? decimals(v) : 0, v,
+		 i || *unit ? " " : "", prefixes[i], unit);
 	return q;
 }
 

@@ -102,8 +102,10 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 		  bool prove, plan_candidate *best, plan_proof *proof)
 {
 	double begin = clock_seconds();
-	keeper k = { .d = d, .g = g, .how = how, .program = best->program };
+	plan_search each = *how;
+	keeper k = { .d = d, .g = g, .how = &each, .program = best->program };
 	search_request wanted;
+	each.one_order = true;
 	if (!bounded_may_try(g))
 		return true;
 	if (!plan_request(d, g, how, &wanted))

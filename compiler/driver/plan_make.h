@@ -87,6 +87,9 @@ typedef struct plan_search {
 	const struct memory_prices *prices; /* of search_request, as .. */
 	struct level_tables *tables;
 	int most_plans; /* of best_first_request */
+	/* Programs run operators in the order of the graph alone: where
+	 * thousands of plans are made. */
+	bool one_order;
 } plan_search;
 
 /* One of the programs of a plan, and its figures: plan_programs.h. */

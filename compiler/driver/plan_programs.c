@@ -297,7 +297,8 @@ static void try_schedules(ladder *x)
 		x->how->objective == OBJECTIVE_MEMORY ? try_for_memory
 						      : try_all;
 	bool overlap = x->how->topology->overlap;
-	for (int i = 0; i < LOWER_NORDERS && !x->failed; i++) {
+	int norders = x->how->one_order ? 1 : LOWER_NORDERS;
+	for (int i = 0; i < norders && !x->failed; i++) {
 		lower_order order = (lower_order)i;
 		if (!overlap || order == LOWER_BY_DEPTH)
 			all(x, (lower_schedule){ order, false });

@@ -24,6 +24,8 @@ START_TEST(bytes)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ck_assert_str_eq(units_bytes(cases[i].v).text, cases[i].text);
 	ck_assert_str_eq(units_scaled(8.17e9, "FLOP").text, "8.17 GFLOP");
+	ck_assert_str_eq(units_scaled(2, "").text, "2");
+	ck_assert_str_eq(units_scaled(2e6, "").text, "2.00 M");
 }
 END_TEST
 
