@@ -184,7 +184,10 @@ class Evaluator:
         if word == "cast":
             return self.index(e[1]).to(self.dtype)
         if word == "read":
-            return self.read(self.tensors[e[1]], e[2])[0]
+            x, inside = self.read(self.tensors[e[1]], e[2])
+            if not inside.all():
+                raise RuntimeError("a read is outside")
+            return x
         if word == "guard":
             x, inside = self.read(self.tensors[e[1]], e[2])
             return torch.where(inside, x, e[3])
