@@ -398,7 +398,9 @@ def along_axis(g):
         g.rng.shuffle(other)
     elif word == "stack2":
         other.append(beside_whole(g, x))
-    elif word in ("slice", "slice_steps", "pick") and n:
+    elif word in ("slice", "slice_steps", "pick"):
+        if n == 0:
+            return None
         start = small(0, n - 1)
         if word == "pick":
             how["at"] = str(start)

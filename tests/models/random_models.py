@@ -58,6 +58,7 @@ PATIENCE = 1800  # seconds of a command, which then hangs
 # What a planner or a model rightly refuses, and what others mend.
 REFUSED = [
     (4, r"tdlc plan: ilp: no solver", "no solver"),
+    (3, r"tdlc plan: ilp: the model is too large", "planner"),
     (3, r"tdlc plan: megatron: ", "planner"),
     (1, r"--recompute: error: what is computed in a step takes \d+",
      "recompute"),

@@ -50,8 +50,8 @@ TWINS = {
     "weighted_add": lambda a, b, alpha, beta: alpha * a + beta * b,
     "convert": lambda x, to: x.to(to),
     "scale": lambda x, alpha: alpha * x, "where": torch.where,
-    "clip_tensors": lambda x, low, high: torch.minimum(
-        torch.maximum(x, low), high),
+    "clip_tensors": lambda x, low, high: torch.clamp(
+        *torch.broadcast_tensors(x, low, high)),
     "stop_gradient": lambda x: x.detach(),
     "softcap": lambda x, cap: cap * torch.tanh(x / cap),
     "scale_by_root": lambda x, n: x / math.sqrt(n),
