@@ -8,6 +8,8 @@ import math
 import torch
 from torch.nn import functional as F
 
+from lambdas import softplus
+
 
 def flat(f):
     """The gradient is 0 wherever there is one."""
@@ -32,7 +34,7 @@ TWINS = {
     "sin": torch.sin, "cos": torch.cos, "tan": torch.tan, "asin": torch.asin,
     "acos": torch.acos, "atan": torch.atan, "asinh": torch.asinh,
     "acosh": torch.acosh, "atanh": torch.atanh, "erf": torch.erf,
-    "sigmoid": torch.sigmoid, "softplus": F.softplus, "abs": torch.abs,
+    "sigmoid": torch.sigmoid, "softplus": softplus, "abs": torch.abs,
     "sign": flat(torch.sign), "floor": flat(torch.floor),
     "ceil": flat(torch.ceil), "round": flat(torch.round),
     "logical_not": torch.logical_not, "add": torch.add, "sub": torch.sub,
@@ -419,7 +421,7 @@ def even(f):
 
 TWINS |= {
     "mse": even(F.mse_loss), "mean_absolute_error": even(F.l1_loss),
-    "sigmoid_cross_entropy": lambda x, t: (F.softplus(x) - t * x).mean(),
+    "sigmoid_cross_entropy": lambda x, t: (softplus(x) - t * x).mean(),
     "negative_log_likelihood": lambda x, t, ignore_index: F.nll_loss(
         x, t, ignore_index=ignore_index, reduction="none"),
 }
