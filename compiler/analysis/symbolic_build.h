@@ -121,11 +121,11 @@ typedef struct gather {
 } gather;
 
 /* The reads of a condition, and the variables in them. */
-typedef struct condition {
+typedef struct condition_reads {
 	int nreads;
 	sym_read **reads;
 	int_list touched;
-} condition;
+} condition_reads;
 
 /* The reads, slots and gathers found while a stage's body is walked. */
 typedef struct collector {
@@ -156,7 +156,7 @@ typedef struct build {
 	bool failed; /* too much, or not understood */
 	const char *open_because;
 
-	VEC(condition) conditions; /* around */
+	VEC(condition_reads) conditions; /* around */
 	int npaths;		   /* what they say */
 	sym_path *paths;
 	int nbranches; /* of conditions, around */
@@ -246,7 +246,7 @@ read_begin sym_begin_read(build *b);
 sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
 		  bool additive);
 /* Walks e, a condition, and notes its reads. */
-sval sym_condition(build *b, const ast_expr *e, condition *out);
+sval sym_condition(build *b, const ast_expr *e, condition_reads *out);
 /* Makes the conditions around part of the body of a reduction. */
 void sym_add_conditions(build *b, sval *body);
 /* Whether the body is linear in reads that are looked up. */

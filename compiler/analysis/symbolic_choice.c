@@ -111,7 +111,7 @@ static path_list paths_of(build *b, const ast_expr *e, bool truth)
 
 /* A condition as alternatives, and its reads. */
 typedef struct asked {
-	condition noted;
+	condition_reads noted;
 	path_list yes, no;
 	bool vague;
 } asked;

@@ -134,10 +134,10 @@ sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
 
 /* ---- conditions --------------------------------------------------------- */
 
-sval sym_condition(build *b, const ast_expr *e, condition *out)
+sval sym_condition(build *b, const ast_expr *e, condition_reads *out)
 {
 	collector *c = b->into;
-	*out = (condition){ 0 };
+	*out = (condition_reads){ 0 };
 	if (b->quiet || !c)
 		return sym_scalar(b, e);
 	int first = c->reads.n;
@@ -158,7 +158,7 @@ sval sym_condition(build *b, const ast_expr *e, condition *out)
 void sym_add_conditions(build *b, sval *body)
 {
 	for (int i = 0; i < b->conditions.n; i++) {
-		const condition *c = &b->conditions.at[i];
+		const condition_reads *c = &b->conditions.at[i];
 		uint64_t bits = 0;
 		for (int j = 0; j < c->touched.n; j++)
 			sym_touch(b, c->touched.at[j]);

@@ -6,7 +6,7 @@
 
 #include "compiler/codegen/nest.h"
 
-typedef enum schedule_kind {
+typedef enum nest_kind {
 	SCHEDULE_MAP,	  /* nothing is reduced: a nest of loops */
 	SCHEDULE_STRIP,	  /* an accumulator for each element of a strip of the
 			     result, the loops that reduce around the strip */
@@ -18,7 +18,7 @@ typedef enum schedule_kind {
 			     memory */
 	SCHEDULE_SCAN,	  /* a running reduction: of the terms up to, or from,
 			     the result's own index */
-} schedule_kind;
+} nest_kind;
 
 enum { MAX_WHERES = 8 };
 
@@ -32,7 +32,7 @@ typedef struct where {
 } where;
 
 typedef struct schedule {
-	schedule_kind kind;
+	nest_kind kind;
 	nest nest;
 	int inner; /* the innermost loop; -1 where there is none */
 

@@ -14,10 +14,11 @@ const char *const place_objectives[] = { "default", "makespan", "load", "peak",
 					 "cost", NULL };
 const char *const place_schedules[] = { "1f1b", "gpipe", "zb", NULL };
 
-schedule_kind place_schedule(const place_more *m)
+pipeline_schedule place_schedule(const place_more *m)
 {
-	static const schedule_kind kinds[] = { SCHEDULE_1F1B, SCHEDULE_GPIPE,
-					       SCHEDULE_ZB };
+	static const pipeline_schedule kinds[] = {
+		SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_ZB,
+	};
 	return kinds[m->schedule < 0 ? 0 : m->schedule];
 }
 

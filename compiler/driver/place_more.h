@@ -96,7 +96,7 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 			void (*text)(const void *), const void *result);
 
 /* The schedule that is asked for; 1F1B unless it is given. */
-schedule_kind place_schedule(const place_more *m);
+pipeline_schedule place_schedule(const place_more *m);
 
 /* capture of a table by tensor degree, whose JSON is given. */
 cli_status place_piper(const place_run *r, const json_t *table);

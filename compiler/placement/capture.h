@@ -31,7 +31,7 @@ typedef enum capture_objective {
 
 typedef struct capture_request {
 	capture_objective objective;
-	schedule_kind schedule;
+	pipeline_schedule schedule;
 	int devices;
 	double cap;	   /* bytes of a device; INFINITY */
 	double optimizer;  /* bytes of optimizer's states per byte of weights,

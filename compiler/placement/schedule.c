@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "compiler/placement/schedule.h"
 
-const char *schedule_name(schedule_kind kind)
+const char *schedule_name(pipeline_schedule kind)
 {
 	static const char *const names[] = {
 		[SCHEDULE_GPIPE] = "gpipe",
@@ -22,7 +22,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-int schedule_in_flight(schedule_kind kind, int s, int ndevices, int chunks,
+int schedule_in_flight(pipeline_schedule kind, int s, int ndevices, int chunks,
 		       int micro_batches)
 {
 	int64_t n = ndevices, v = chunks, all = (int64_t)micro_batches * v;

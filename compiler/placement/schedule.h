@@ -16,19 +16,19 @@
 
 #include "base/arena.h"
 
-typedef enum schedule_kind {
+typedef enum pipeline_schedule {
 	SCHEDULE_GPIPE,	      /* all F, then all B (Huang et al. 2019) */
 	SCHEDULE_1F1B,	      /* PipeDream-flush (Narayanan et al. 2021) */
 	SCHEDULE_INTERLEAVED, /* 1F1B over chunks (Megatron-LM) */
 	SCHEDULE_ZB,	      /* zero bubble, memory as 1F1B's first stage (Qi
 				 et al. 2024) */
-} schedule_kind;
+} pipeline_schedule;
 
 /* gpipe, 1f1b, interleaved, zb */
-const char *schedule_name(schedule_kind kind);
+const char *schedule_name(pipeline_schedule kind);
 
 typedef struct pipeline {
-	schedule_kind kind;
+	pipeline_schedule kind;
 	int ndevices;	   /* S >= 1 */
 	int chunks;	   /* V >= 1; 1 unless the schedule is interleaved */
 	int micro_batches; /* M >= 1; interleaved: a multiple of S */
@@ -58,7 +58,7 @@ typedef struct pipeline_run {
 /* Micro-batches (interleaved: chunk-micro-batches) in flight on device s at
  * most: GPipe M, 1F1B min(M, S - s), interleaved min(M V, 2 (S - s - 1) +
  * (V - 1) S + 1), zero bubble min(M, S). */
-int schedule_in_flight(schedule_kind kind, int s, int ndevices, int chunks,
+int schedule_in_flight(pipeline_schedule kind, int s, int ndevices, int chunks,
 		       int micro_batches);
 
 enum {

@@ -41,7 +41,7 @@ typedef struct layer_chain {
 } layer_chain;
 
 typedef struct stage_model {
-	schedule_kind schedule;
+	pipeline_schedule schedule;
 	int micro_batches;
 	bool recompute;
 	double factor;	  /* bytes of states per byte of parameters */

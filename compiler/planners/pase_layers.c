@@ -59,8 +59,8 @@ static void list(lister *l, int v, int left)
 	l->now.of[v] = 1;
 }
 
-static const layer *layer_of(arena *a, const kernel *k, uint32_t without,
-			     const layer_limits *limits)
+static const pase_configs *layer_of(arena *a, const kernel *k, uint32_t without,
+				    const layer_limits *limits)
 {
 	lister l = { .arena = a, .kernel = k, .limits = limits, .least = 1,
 		     .now = counts_ones() };
@@ -70,9 +70,9 @@ static const layer *layer_of(arena *a, const kernel *k, uint32_t without,
 		if (l.all.n <= limits->most)
 			break;
 	}
-	layer *of = ARENA_NEW(a, layer);
-	*of = (layer){ k, without, l.all.n, l.all.at,
-		       ARENA_ARRAY(a, int64_t, l.all.n), l.least == 1 };
+	pase_configs *of = ARENA_NEW(a, pase_configs);
+	*of = (pase_configs){ k, without, l.all.n, l.all.at,
+			      ARENA_ARRAY(a, int64_t, l.all.n), l.least == 1 };
 	for (int i = 0; i < of->n; i++)
 		of->cost[i] = pase_rounded(pase_layer(k, &of->at[i], without));
 	return of;
@@ -82,7 +82,7 @@ static const layer *layer_of(arena *a, const kernel *k, uint32_t without,
 
 /* A table for a tensor between two nodes, and what tells it from others. */
 typedef struct edge {
-	const layer *from, *to;
+	const pase_configs *from, *to;
 	uint32_t inputs; /* of `to' that read it */
 	int64_t *cost;	 /* [from][to] */
 } edge;
@@ -155,7 +155,7 @@ static node_id maker_of(const graph *g, const bool *forward, const node *n,
 static bool add_node(maker *m, const graph *g, const bool *forward, node_id id)
 {
 	const node *n = &g->nodes[id];
-	const layer *own = m->all->of[id];
+	const pase_configs *own = m->all->of[id];
 	problem *p = m->all->problem;
 	int var = problem_add_var(p, own ? own->n : 1);
 	for (int i = 0; own && i < own->n; i++)
@@ -175,9 +175,9 @@ static bool add_node(maker *m, const graph *g, const bool *forward, node_id id)
 }
 
 /* The layer of a node, shared with an earlier one of the same kernel. */
-static const layer *shared(arena *a, const layers *l, const graph *g,
-			   node_id id, uint32_t without,
-			   const layer_limits *limits)
+static const pase_configs *shared(arena *a, const layers *l, const graph *g,
+				  node_id id, uint32_t without,
+				  const layer_limits *limits)
 {
 	const kernel *k = g->nodes[id].kernel;
 	for (node_id n = id - 1; n >= 0; n--)
@@ -193,7 +193,7 @@ layers *layers_formulate(arena *a, const graph *g, const bool *forward,
 	layers *l = ARENA_NEW(a, layers);
 	maker m = { .arena = a, .all = l };
 	const shared_weights *w = pase_weights(a, g, forward);
-	l->of = ARENA_ARRAY(a, const layer *, g->nnodes);
+	l->of = ARENA_ARRAY(a, const pase_configs *, g->nnodes);
 	l->problem = problem_new(a);
 	l->all = true;
 	for (node_id n = 0; n < g->nnodes; n++) {

@@ -7,18 +7,19 @@
 #include "compiler/graph/graph.h"
 
 /* The configurations of a kernel, and their layer costs. */
-typedef struct layer {
+typedef struct pase_configs {
 	const kernel *kernel;
 	uint32_t without; /* inputs whose gradients' costs are not in it */
 	int n;
 	counts *at;
 	int64_t *cost;
 	bool all; /* none was left out for being one too many */
-} layer;
+} pase_configs;
 
 typedef struct layers {
-	const layer **of; /* of each node, the same for equal kernels; NULL
-			     where it is not in the forward pass */
+	/* Of each node, the same for equal kernels; NULL where it is not in
+	 * the forward pass. */
+	const pase_configs **of;
 	problem *problem; /* a variable per node; those that are not in the
 			     forward pass have one value and cost nothing.
 			     Behind them those of pase_weights.h */

@@ -57,7 +57,7 @@ static int place_of(arena *a, sums *all, const pase_sum *s)
 /* The contribution of the readers of one layer to the gradient, in each
  * configuration: indices into the sums of all readers. */
 typedef struct reader {
-	const layer *layer;
+	const pase_configs *layer;
 	int input;
 	int *place;
 	const int64_t *table;
@@ -65,7 +65,8 @@ typedef struct reader {
 
 typedef VEC(reader) readers;
 
-static reader *reader_of(arena *a, readers *all, const layer *l, int input)
+static reader *reader_of(arena *a, readers *all, const pase_configs *l,
+			 int input)
 {
 	for (int i = 0; i < all->n; i++)
 		if (all->at[i].layer == l && all->at[i].input == input)

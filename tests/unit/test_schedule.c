@@ -145,7 +145,7 @@ static void compare(const pipeline *p)
 }
 
 /* A pipeline of any kind but for those that are in `kind`; times from 1 on. */
-static pipeline draw_pipeline(arena *a, draw *r, schedule_kind kind)
+static pipeline draw_pipeline(arena *a, draw *r, pipeline_schedule kind)
 {
 	pipeline p = { .kind = kind, .ndevices = draw_int(r, 1, 6),
 		       .chunks = 1, .micro_batches = draw_int(r, 1, 12) };
@@ -172,7 +172,7 @@ START_TEST(as_the_second_implementation)
 	draw r = { 13 };
 	for (int i = 0; i < 1000; i++) {
 		arena *a = arena_new();
-		pipeline p = draw_pipeline(a, &r, (schedule_kind)(i % 3));
+		pipeline p = draw_pipeline(a, &r, (pipeline_schedule)(i % 3));
 		compare(&p);
 		arena_free(a);
 	}
@@ -224,7 +224,7 @@ START_TEST(zero_bubble_is_a_schedule)
 }
 END_TEST
 
-static pipeline equal(arena *a, schedule_kind kind, int S, int V, int M)
+static pipeline equal(arena *a, pipeline_schedule kind, int S, int V, int M)
 {
 	int64_t *one = ARENA_ARRAY(a, int64_t, S * V);
 	for (int q = 0; q < S * V; q++)
