@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,11 @@ quantity units_scaled(double v, const char *unit)
 						"E" };
 	quantity q;
 	int i = 0;
-	assert(v >= 0);
-	for (; v >= 999.5 && i < 6; i++)
+	for (; fabs(v) >= 999.5 && i < 6; i++)
 		v /= 1000;
-	snprintf(q.text, sizeof(q.text), "%.*f%s%s%s", i ? decimals(v) : 0, v,
-		 i || *unit ? " " : "", prefixes[i], unit);
+	snprintf(q.text, sizeof(q.text), "%.*f%s%s%s",
+		 i ? decimals(fabs(v)) : 0, v, i || *unit ? " " : "",
+		 prefixes[i], unit);
 	return q;
 }
 

@@ -12,8 +12,7 @@ typedef struct quantity {
 	char text[32];
 } quantity;
 
-/* "96 B", "1.50 kB", "114 MB": decimal prefixes; a negative or an unknown
- * number of bytes is an error of the caller. */
+/* "96 B", "1.50 kB", "-114 MB": decimal prefixes. */
 quantity units_bytes(double n);
 /* "0 s", "59.3 µs", "1.20 ms", "345 ms", "37.6 s", "1250 s": seconds, at
  * least 0. */

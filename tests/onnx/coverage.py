@@ -86,7 +86,7 @@ def entries():
                 key = f"{domain}.{op}" if domain else op
                 last = int(until) if until else None if open_ else int(since)
                 found[key].append((int(since), last))
-    with open(os.path.join(ROOT, "compiler", "graph", "onnx_builtin.c"),
+    with open(os.path.join(ROOT, "compiler", "onnx", "onnx_builtin.c"),
               encoding="utf-8") as f:
         for op in BUILTIN.findall(f.read()):
             found[op].append((1, None))

@@ -25,6 +25,8 @@ START_TEST(bytes)
 		ck_assert_str_eq(units_bytes(cases[i].v).text, cases[i].text);
 	ck_assert_str_eq(units_scaled(8.17e9, "FLOP").text, "8.17 GFLOP");
 	ck_assert_str_eq(units_scaled(2, "").text, "2");
+	ck_assert_str_eq(units_bytes(-48).text, "-48 B");
+	ck_assert_str_eq(units_bytes(-1.5e6).text, "-1.50 MB");
 	ck_assert_str_eq(units_scaled(2e6, "").text, "2.00 M");
 }
 END_TEST
