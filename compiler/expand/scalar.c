@@ -97,38 +97,6 @@ static bool check_takes(context *cx, fn f, dtype t, range at)
 	return false;
 }
 
-/* Whether nothing is computed here, because an index around has no values. */
-static bool is_nowhere(const context *cx)
-{
-	for (int i = 0; i < cx->names.n; i++) {
-		const xname *name = &cx->names.at[i];
-		if (name->kind == NAME_VAR &&
-		    cx->vars.at[name->index].extent == 0)
-			return true;
-	}
-	for (int i = 0; i < cx->packs.n; i++) {
-		const xpack *p = &cx->packs.at[i];
-		for (int d = 0; p->bound && d < p->rank; d++)
-			if (p->index[d] && p->extents[d] == 0)
-				return true;
-	}
-	return false;
-}
-
-/* The divisor y as an expression; NULL after an error.  Where nothing is
- * computed it may be anything. */
-static kexpr *divisor(context *cx, kexpr *y, range at)
-{
-	if (y->kind != KX_INT || y->i > 0)
-		return y;
-	if (is_nowhere(cx))
-		return kx_int(cx->tmp, 1, y->type);
-	expand_error(cx, DIAG_BAD_DIVISOR, at,
-		     "the divisor is %lld here, it has to be positive",
-		     (long long)y->i);
-	return NULL;
-}
-
 static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
 		  range at)
 {
@@ -144,8 +112,12 @@ static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
 	if (cx->failed || !check_takes(cx, f, a->type, at))
 		return val_bad;
 	if ((f == FN_DIV || f == FN_MOD) && dtype_is_int(a->type) &&
-	    !(b = divisor(cx, b, yat)))
+	    b->kind == KX_INT && b->i <= 0) {
+		expand_error(cx, DIAG_BAD_DIVISOR, yat,
+			     "the divisor is %lld here, it has to be positive",
+			     (long long)b->i);
 		return val_bad;
+	}
 	val r = val_expr(kx_fn2(cx->tmp, f, a, b));
 	bool keeps = f == FN_ADD || f == FN_SUB || f == FN_MUL ||
 		     f == FN_MIN || f == FN_MAX;

@@ -57,6 +57,7 @@ COARSE = 0.15  # of the models
 PATIENCE = 1800  # seconds of a command, which then hangs
 # What a planner or a model rightly refuses, and what others mend.
 REFUSED = [
+    (1, r"the divisor is 0 here", "empty"),  # i % N, where i < N = 0
     (4, r"tdlc plan: ilp: no solver", "no solver"),
     (3, r"tdlc plan: ilp: the model is too large", "planner"),
     (3, r"tdlc plan: megatron: ", "planner"),
