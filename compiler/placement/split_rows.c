@@ -32,8 +32,22 @@ bool place_takes_stages(const machine *m)
 	       m->g->nops / 2 <= SPLIT_MAX_LAYERS;
 }
 
+static bool keeps_limits(const machine *m, const int *place)
+{
+	arena *work = arena_new();
+	int64_t *resident = ARENA_ARRAY(work, int64_t, m->ndevices);
+	bool keeps = true;
+	for (int v = 0; v < m->g->nops; v++) {
+		int d = place[v];
+		resident[d] += m->resident[v];
+		keeps = keeps && resident[d] <= m->limit[d];
+	}
+	arena_free(work);
+	return keeps;
+}
+
 /* The least peak of as many stages as there are devices, under 1F1B with four
- * micro-batches per device. */
+ * micro-batches per device; the stages do not know of the limit. */
 int *place_least_peak(arena *a, const place_task *t)
 {
 	const machine *m = t->m;
@@ -51,5 +65,5 @@ int *place_least_peak(arena *a, const place_task *t)
 	if (m->ndevices <= l->n && split_least_peak(work, &p, &best))
 		place = stages_placement(a, m->g, l, &best, m->ndevices);
 	arena_free(work);
-	return place;
+	return place && keeps_limits(m, place) ? place : NULL;
 }
