@@ -48,5 +48,8 @@ fits "$TDLC" coverage "$models/vit.tdl"
 fits "$TDLC" plan "$models/mlp.tdl" -k 8 -o "$tmp/d"
 fits "$TDLC" diff "$tmp/b" "$tmp/d"
 fits "$TDLC" explain --plan "$tmp/d" --tensor x
+fits "$TDLC" place "$models/mlp.tdl" -k 4
+fits "$TDLC" place "$models/mlp.tdl" -k 4 --algorithm mcap
+fits "$TDLC" compare "$srcdir/tests/golden/place/parts/two.json" -k 2
 echo "$nfits commands"
 finish

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "compiler/placement/model_costs.h"
 #include "compiler/placement/placement_file.h"
@@ -278,15 +279,15 @@ void place_report_text(arena *a, const place_input *in,
 	       in->m->g->nops, in->m->g->nresults);
 	printf("makespan     %.3f ms (network: %s)\n",
 	       (double)r->makespan * 1e-6, place_network(o));
-	printf("lower bound  %.3f ms (path %.3f, work %.3f, cut %.3f); ",
-	       (double)b->greatest * 1e-6, (double)b->path * 1e-6,
-	       (double)b->work * 1e-6, (double)b->cut * 1e-6);
-	if (r->makespan == b->greatest && r->fits)
-		printf("the makespan is optimal\n");
-	else if (r->makespan == b->greatest)
-		printf("a device is over its memory\n");
-	else
-		printf("the gap is %.1f %%\n", 100 * gap);
+	fputs("lower bound  ", stdout);
+	text_wrap(stdout, arena_printf(
+		a, "%.3f ms (path %.3f, work %.3f, cut %.3f); %s",
+		(double)b->greatest * 1e-6, (double)b->path * 1e-6,
+		(double)b->work * 1e-6, (double)b->cut * 1e-6,
+		r->makespan != b->greatest ?
+		arena_printf(a, "the gap is %.1f %%", 100 * gap) :
+		r->fits ? "the makespan is optimal" :
+			  "a device is over its memory"), 13, 13);
 	printf("largest load %.3f ms\n", (double)r->max_load * 1e-6);
 	print_devices(a, in, r);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "compiler/placement/placement_file.h"
 #include "compiler/placement/stages.h"
 
@@ -311,12 +312,13 @@ static void print_stages(const void *result)
 {
 	const stages *s = result;
 	arena *a = s->run->d->arena;
-	printf("%s in %d stage%s, %s, %d micro-batch%s%s: %d layers in the "
-	       "order of the file\n", s->g->name, s->p.nstages,
-	       s->p.nstages == 1 ? "" : "s", schedule_name(s->model.schedule),
-	       s->model.micro_batches,
-	       s->model.micro_batches == 1 ? "" : "es",
-	       s->model.recompute ? ", recomputed" : "", s->l->n);
+	text_wrap(stdout, arena_printf(
+		a, "%s in %d stage%s, %s, %d micro-batch%s%s: %d layers in the "
+		"order of the file", s->g->name, s->p.nstages,
+		s->p.nstages == 1 ? "" : "s", schedule_name(s->model.schedule),
+		s->model.micro_batches,
+		s->model.micro_batches == 1 ? "" : "es",
+		s->model.recompute ? ", recomputed" : "", s->l->n), 0, 4);
 	printf("peak          %s%s\n",
 	       place_bytes_text(a, s->best.peak),
 	       s->run->more->predictor ? "" :
