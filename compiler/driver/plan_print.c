@@ -306,7 +306,7 @@ static void print_communication(arena *a, const plan_report *r)
 	print_item("byte model", text);
 }
 
-/* The gaps of steps that are not proven optimal. */
+/* "; step 2 within 4 %": the gaps of steps that are not proven optimal. */
 static const char *gaps_text(arena *a, const search_result *s)
 {
 	const char *text = "";
@@ -314,7 +314,7 @@ static const char *gaps_text(arena *a, const search_result *s)
 		double least = (double)s->least_by_step[i];
 		double is = (double)s->by_step[i];
 		if (!s->optimal_by_step[i] && least >= 0 && is > least)
-			text = arena_printf(a, "%s, step %d within %.2g %%",
+			text = arena_printf(a, "%s; step %d within %.2g %%",
 					    text, i + 1,
 					    100 * (is - least) / is);
 	}
@@ -326,28 +326,28 @@ static const char *proof_text(arena *a, const search_result *s)
 {
 	bool steps = s->proves == SEARCH_PROVES_STEPS &&
 		     s->assignment.mesh.naxes > 1;
-	return arena_printf(a, ", proven by the byte model: no %s moves less"
-			    "%s%s%s", steps ? "step" : "plan",
+	return arena_printf(a, "by the byte model no %s moves less%s%s%s",
+			    steps ? "step" : "plan",
 			    s->among ? " among those " : "",
 			    s->among ? s->among : "",
 			    s->pinned ? " with these pins" : "");
 }
 
+/* The time of the search has a line of its own: it differs from run to run, and
+ * breaks no other. */
 static void print_search(arena *a, const plan_report *r)
 {
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, optimal = 0;
-	const char *proof = "";
+	const char *gaps = gaps_text(a, s);
 	for (int i = 0; i < naxes; i++)
 		optimal += s->optimal_by_step[i];
+	print_item("search", units_seconds(s->seconds).text);
 	if (naxes > 0 && optimal == naxes)
-		proof = proof_text(a, s);
-	else if (optimal > 0)
-		proof = arena_printf(a, ", %d of %d steps proven", optimal,
-				     naxes);
-	print_item("search", arena_printf(a, "%s%s%s",
-					  units_seconds(s->seconds).text,
-					  proof, gaps_text(a, s)));
+		print_item("proven", proof_text(a, s));
+	else if (optimal > 0 || *gaps)
+		print_item("proven", arena_printf(a, "%d of %d steps%s",
+						  optimal, naxes, gaps));
 }
 
 /* Prints the figure that the planner has minimised, if not bytes. */
