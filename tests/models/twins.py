@@ -42,7 +42,7 @@ TWINS = {
     "maximum": torch.maximum, "minimum": torch.minimum,
     "fmod": torch.fmod,
     "mod_float": torch.remainder,
-    "prelu": lambda a, b: torch.where(a < 0, a * b, a),
+    "prelu": lambda a, b: torch.where(a > 0, a, a * b),
     "less": torch.lt, "less_equal": torch.le, "greater": torch.gt,
     "greater_equal": torch.ge, "equal": torch.eq, "not_equal": torch.ne,
     "logical_and": torch.logical_and, "logical_or": torch.logical_or,
