@@ -178,9 +178,24 @@ static const tensor *with_dims(generator *g, int *dim)
 	return NULL;
 }
 
+/* The expression of an extent, whose value may be below 0: none, then. */
+static known computed_extent(generator *g)
+{
+	if (g->numbers.n && percent(g, 50)) {
+		known k = g->numbers.at[below(g, g->numbers.n)];
+		return (known){ k.name, k.n > 0 ? k.n : 0 };
+	}
+	known size = g->sizes.at[below(g, g->sizes.n)];
+	int64_t less = rng_in(&g->r, 1, 3);
+	int64_t n = size.n > less ? size.n - less : 0;
+	return (known){ TEXT(g, "(%s - %d)", size.name, (int)less), n };
+}
+
 /* A written extent. */
 static known extent(generator *g)
 {
+	if (g->sizes.n && percent(g, 10))
+		return computed_extent(g);
 	if (g->sizes.n && percent(g, 40))
 		return g->sizes.at[below(g, g->sizes.n)];
 	int64_t n = percent(g, 8) ? 0 : rng_in(&g->r, 1, 3);

@@ -136,6 +136,7 @@ int ref_open(frame *f, const ast_expr *lambda, const int64_t *extents,
 		int64_t extent = v->extent ? ref_eval_size(f, v->extent)
 				 : extents ? extents[n]
 					   : inferred(f, lambda, v);
+		extent = extent > 0 ? extent : 0;
 		axes[n++] = (axis){ .extent = extent, .name = f->names.n };
 		ref_push(f, (ref_name){ .name = v->name, .means = MEANS_VAR,
 					.extent = extent,
