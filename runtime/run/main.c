@@ -18,10 +18,9 @@ static const cli_program tdlrun = {
 	name,
 	"PLAN [OPTION]...",
 	"Runs a plan that 'tdlc plan' made.  Without --inputs it feeds "
-	"arange(n)/n, and\n"
-	"integers that count up below the extent they index.  With --data a "
-	"plan of a step of\n"
-	"training trains, any other is run over all samples.",
+	"arange(n)/n, and integers that count up below the extent they index.  "
+	"With --data a plan of a step of training trains, any other is run "
+	"over all samples.",
 };
 
 /* ---- the command ------------------------------------------------------- */
