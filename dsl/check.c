@@ -71,6 +71,7 @@ const ast_op *check_callee(checker *c, const ast_expr *call)
 	}
 	check_error(c, DIAG_BAD_CALL, check_call_at(call),
 		    "there is no operator '%s'", call->name);
+	check_suggest_operator(c, call->name);
 	return NULL;
 }
 

@@ -105,10 +105,13 @@ static void check_attrs(checker *c, const ast_expr *e, const ast_op *op)
 		int j = 0;
 		while (j < op->nattrs && op->attrs[j].name != e->named[i].name)
 			j++;
-		if (j == op->nattrs)
+		if (j == op->nattrs) {
 			check_error(c, DIAG_BAD_ATTRIBUTE, e->named[i].at,
 				    "'%s' has no attribute '%s'", op->name,
 				    e->named[i].name);
+			check_suggest_attr(c, op->attrs, op->nattrs,
+					   e->named[i].name);
+		}
 		given_twice(c, e, i, "attribute");
 	}
 }
@@ -207,10 +210,12 @@ static void check_call(checker *c, const ast_expr *e)
 			    f->least, f->least == 1 ? "" : "s");
 	else if (!f && check_is_missing(c->modules, e->name))
 		c->failed = true;
-	else if (!f)
+	else if (!f) {
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),
 			    "there is no operator, def or function '%s'",
 			    e->name);
+		check_suggest_callee(c, e->name);
+	}
 }
 
 /* ---- expressions -------------------------------------------------------- */
@@ -284,9 +289,12 @@ static void walk_declaration(checker *c, const ast_stmt *s)
 	const char *type = s->type.name;
 	for (int i = 0; i < s->nvalues; i++)
 		walk(c, s->values[i]);
-	if (type && dtype_parse(type) == DT_NONE && !strmap_get(c->names, type))
+	if (type && dtype_parse(type) == DT_NONE &&
+	    !strmap_get(c->names, type)) {
 		check_error(c, DIAG_UNKNOWN_TYPE, s->type.at,
 			    "'%s' is no element type", type);
+		check_suggest_type(c, type);
+	}
 	bind_target(c, s->targets[0]);
 }
 

@@ -84,6 +84,7 @@ void check_call_attrs(checker *c, const ast_expr *call, const char *name,
 			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
 				    "'%s' has no attribute '%s'", name,
 				    n->name);
+			check_suggest_attr(c, attrs, nattrs, n->name);
 			continue;
 		}
 		if (given[a])

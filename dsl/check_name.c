@@ -292,9 +292,11 @@ static void say_unknown_function(checker *c, const ast_expr *e)
 			    e->name);
 	else if (check_is_missing(c->modules, e->name))
 		c->failed = true;
-	else
+	else {
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),
 			    "there is no function '%s'", e->name);
+		check_suggest_function(c, e->name);
+	}
 }
 
 /* ---- reads -------------------------------------------------------------- */

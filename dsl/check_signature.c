@@ -284,6 +284,7 @@ static void check_type_name(checker *c, const ast_type *t)
 	check_error(c, DIAG_UNKNOWN_TYPE, t->at,
 		    "'%s' is no element type, nor an attribute of type 'type'",
 		    t->name);
+	check_suggest_type(c, t->name);
 }
 
 /* ---- dimensions --------------------------------------------------------- */

@@ -194,6 +194,18 @@ void check_body_value(checker *c, const ast_expr *e);
 /* Returns whether every path through the statements ends with a return. */
 bool check_statements(checker *c, ast_stmt *const *body, int n);
 
+/* ---- check_spelling.c --------------------------------------------------- */
+
+/* Each adds a note to the error before, with the known name that is nearest:
+ * of functions in lambdas, of operators, of all that a body calls, of n
+ * attributes, of element types. */
+void check_suggest_function(checker *c, const char *name);
+void check_suggest_operator(checker *c, const char *name);
+void check_suggest_callee(checker *c, const char *name);
+void check_suggest_attr(checker *c, const ast_attr *attrs, int n,
+			const char *name);
+void check_suggest_type(checker *c, const char *name);
+
 /* ---- check_extent.c, check_type.c, check_unused.c ------------------------ */
 
 void check_extents(checker *c);

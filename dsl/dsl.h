@@ -64,6 +64,9 @@ ast_module *dsl_parse(tdl_modules *m, const char *path, const char *text,
 
 /* An operator, an opaque function, a def; NULL if unknown or faulty. */
 const ast_op *dsl_op(const tdl_modules *m, const char *name);
+
+/* "; did you mean 'X'?" for the operator whose name is nearest, or "". */
+const char *dsl_operator_hint(const tdl_modules *m, arena *a, const char *name);
 const ast_opaque *dsl_opaque(const tdl_modules *m, const char *name);
 const ast_block *dsl_block(const tdl_modules *m, const char *name);
 

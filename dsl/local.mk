@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 	%D%/check.c %D%/check.h \
 	%D%/check_body.c \
 	%D%/check_call.c \
+	%D%/check_spelling.c \
 	%D%/check_extent.c \
 	%D%/check_model.c \
 	%D%/check_name.c \

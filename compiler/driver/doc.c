@@ -414,10 +414,10 @@ static cli_status load(doc_request *r)
 		return CLI_INPUT;
 	for (int i = 0; i < r->names.n; i++)
 		if (!is_known(r, r->names.at[i]))
-			return cli_usage(&d->program, "there is no operator "
-					 "'%s' in %s", r->names.at[i],
-					 r->files.n ? "the files given"
-						    : driver_opdefs(d));
+			return driver_no_operator(d, r->modules,
+						  r->names.at[i], r->files.n
+						  ? "the files given"
+						  : driver_opdefs(d));
 	r->mapped = mapped_from(d->arena, r->modules);
 	return CLI_OK;
 }

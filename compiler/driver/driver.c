@@ -26,6 +26,13 @@ static char *program_folder(arena *a)
 	return path_folder(a, arena_strndup(a, path, (size_t)n));
 }
 
+cli_status driver_no_operator(const driver *d, const tdl_modules *m,
+			      const char *name, const char *where)
+{
+	return cli_usage(&d->program, "there is no operator '%s' in %s%s",
+			 name, where, dsl_operator_hint(m, d->arena, name));
+}
+
 const char *driver_opdefs(driver *d)
 {
 	static const char *const beside[] = { "opdefs",

@@ -85,6 +85,11 @@ enum { DRIVER_MAX_DEVICES = 1 << 24 };
  * install`. */
 const char *driver_opdefs(driver *d);
 
+/* Says that no operator of m has the name, in the files or the folder called
+ * where, and which one was probably meant; returns CLI_USAGE. */
+cli_status driver_no_operator(const driver *d, const tdl_modules *m,
+			      const char *name, const char *where);
+
 /* An empty set of modules that looks up imports in -I and the library. */
 tdl_modules *driver_modules(driver *d);
 

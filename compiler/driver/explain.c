@@ -43,9 +43,8 @@ static const ast_op *find_operator(driver *d, const char *name,
 		return NULL;
 	const ast_op *op = dsl_op(*m, name);
 	if (!op)
-		*status = cli_usage(&d->program, "there is no operator '%s' in "
-				    "%s", name,
-				    file ? file : driver_opdefs(d));
+		*status = driver_no_operator(d, *m, name, file ? file
+					     : driver_opdefs(d));
 	return op;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spelling.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/driver/plan_make.h"
@@ -267,6 +268,15 @@ static tensor_id find_tensor(const graph *g, const char *name)
 	return NONE;
 }
 
+/* The tensor that was probably meant. */
+static const char *tensor_hint(arena *a, const graph *g, const char *name)
+{
+	spelling s = { .given = name };
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		spelling_try(&s, g->tensors[t].name);
+	return spelling_hint(&s, a);
+}
+
 cli_status explain_plan(driver *d, const explain_plan_request *q)
 {
 	plan_reasons r = { .planner = q->algorithm };
@@ -277,8 +287,9 @@ cli_status explain_plan(driver *d, const explain_plan_request *q)
 	r.graph = graph_of(d->arena, p, &r.as);
 	r.tensor = find_tensor(r.graph, q->tensor);
 	if (r.tensor == NONE)
-		return cli_usage(&d->program, "there is no tensor '%s' in %s",
-				 q->tensor, q->plan);
+		return cli_usage(&d->program, "there is no tensor '%s' in %s%s",
+				 q->tensor, q->plan,
+				 tensor_hint(d->arena, r.graph, q->tensor));
 	if (!plan_is_countable(d, r.graph, mesh_workers(&p->mesh)))
 		return CLI_INPUT;
 	explain_all(d->arena, &r);

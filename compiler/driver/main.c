@@ -7,6 +7,7 @@
 #include <malloc.h>
 #endif
 
+#include "base/spelling.h"
 #include "compiler/driver/driver.h"
 
 typedef struct command {
@@ -83,7 +84,13 @@ static cli_status dispatch(const char *name, int argc, char **argv)
 	const command *c = find_command(name);
 	if (c)
 		return run(c, argc, argv);
-	return cli_usage(&tdlc, "unknown command '%s'", name);
+	spelling s = { .given = name };
+	for (c = commands; c->name; c++)
+		spelling_try(&s, c->name);
+	arena *a = arena_new();
+	cli_usage(&tdlc, "unknown command '%s'%s", name, spelling_hint(&s, a));
+	arena_free(a);
+	return CLI_USAGE;
 }
 
 /* tdlc help [COMMAND] */

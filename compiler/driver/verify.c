@@ -38,9 +38,8 @@ static cli_status list_ops(driver *d, const tdl_modules *m, const char *file,
 	for (int i = 0; i < n; i++) {
 		const ast_op *op = dsl_op(m, names[i]);
 		if (!op)
-			return cli_usage(&d->program, "there is no operator "
-					 "'%s' in %s", names[i],
-					 file ? file : driver_opdefs(d));
+			return driver_no_operator(d, m, names[i], file ? file
+						  : driver_opdefs(d));
 		vec_push(d->arena, ops, op);
 	}
 	const ast_module *last = m->modules[m->nmodules - 1];

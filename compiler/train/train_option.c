@@ -103,7 +103,8 @@ bool train_read_option(trainer *t, const char *option, const char *text,
 	if (!to->op)
 		return train_error(t, DIAG_BAD_OPTION,
 				   (call_site){ .place = option },
-				   "there is no operator '%s'", name);
+				   "there is no operator '%s'%s", name,
+				   dsl_operator_hint(t->b->modules, a, name));
 	to->attrs = ARENA_ARRAY(a, const attr_value *, to->op->nattrs + 1);
 	for (char *word; (word = strsep(&rest, ","));)
 		if (!read_setting(t, to, word))

@@ -1,0 +1,85 @@
+/* Notes on names that nothing has: the one that was probably meant. */
+#include <string.h>
+
+#include "base/spelling.h"
+#include "dsl/builtins.h"
+#include "dsl/checker.h"
+
+static void try_keys(spelling *s, const strmap *m)
+{
+	for (int i = 0; i < strmap_count(m); i++)
+		spelling_try(s, strmap_key(m, i));
+}
+
+static void try_builtins(spelling *s, builtin_kind kind)
+{
+	int n;
+	const builtin *b = builtin_table(&n);
+	for (int i = 0; i < n; i++)
+		if (b[i].kind == kind)
+			spelling_try(s, b[i].name);
+}
+
+void check_suggest_function(checker *c, const char *name)
+{
+	spelling s = { .given = name };
+	try_builtins(&s, BUILTIN_REDUCER);
+	try_builtins(&s, BUILTIN_SCALAR);
+	spelling_note(&s, c->sink);
+}
+
+void check_suggest_operator(checker *c, const char *name)
+{
+	spelling s = { .given = name };
+	try_keys(&s, c->modules->ops);
+	spelling_note(&s, c->sink);
+}
+
+const char *dsl_operator_hint(const tdl_modules *m, arena *a, const char *name)
+{
+	spelling s = { .given = name };
+	try_keys(&s, m->ops);
+	return spelling_hint(&s, a);
+}
+
+void check_suggest_callee(checker *c, const char *name)
+{
+	spelling s = { .given = name };
+	try_keys(&s, c->modules->ops);
+	try_keys(&s, c->modules->blocks);
+	try_builtins(&s, BUILTIN_MAPPING);
+	spelling_note(&s, c->sink);
+}
+
+void check_suggest_attr(checker *c, const ast_attr *attrs, int n,
+			const char *name)
+{
+	spelling s = { .given = name };
+	for (int i = 0; i < n; i++)
+		spelling_try(&s, attrs[i].name);
+	spelling_note(&s, c->sink);
+}
+
+void check_suggest_type(checker *c, const char *name)
+{
+	/* The types as NumPy, PyTorch and C call them. */
+	static const char *const elsewhere[][2] = {
+		{ "float64", "f64" },	{ "double", "f64" },
+		{ "float32", "f32" },	{ "float16", "f16" },
+		{ "half", "f16" },	{ "bfloat16", "bf16" },
+		{ "int64", "i64" },	{ "long", "i64" },
+		{ "int32", "i32" },	{ "int16", "i16" },
+		{ "short", "i16" },	{ "int8", "i8" },
+		{ "uint64", "u64" },	{ "uint32", "u32" },
+		{ "uint16", "u16" },	{ "uint8", "u8" },
+		{ "byte", "u8" },	{ "boolean", "bool" },
+	};
+	spelling s = { .given = name };
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		if (!strcmp(elsewhere[i][0], name))
+			s.nearest = elsewhere[i][1];
+	bool known = s.nearest;
+	for (int t = 0; !known && t < DT_COUNT; t++)
+		spelling_try(&s, dtype_name(t));
+	spelling_note(&s, c->sink);
+}
