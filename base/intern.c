@@ -4,20 +4,18 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 
 typedef struct pair {
 	const char *key;
 	void *value;
-	uint64_t hash;
 } pair;
 
-/* Open addressing: slot holds 1 + an index into pairs, 0 when free. */
 struct strmap {
 	arena *arena;
 	VEC(pair) pairs;
-	int *slot;
-	uint32_t nslots; /* a power of two */
+	hash_table by_key;
 };
 
 struct interner {
@@ -25,80 +23,47 @@ struct interner {
 	arena *arena;
 };
 
-uint64_t hash_bytes(uint64_t h, const void *p, size_t n)
-{
-	const unsigned char *s = p;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ s[i]) * 0x100000001b3u;
-	return h;
-}
-
-uint64_t hash_str(uint64_t h, const char *s)
-{
-	return hash_bytes(h, s, strlen(s));
-}
-
 strmap *strmap_new(arena *a)
 {
 	strmap *m = ARENA_NEW(a, strmap);
 	m->arena = a;
-	m->nslots = 16;
-	m->slot = ARENA_ARRAY(a, int, m->nslots);
 	return m;
 }
 
-/* The slot of the key's pair, or the free slot where it would go. */
-static int *find(const strmap *m, const char *key, size_t n, uint64_t hash)
+/* The pair of a key of n bytes, which has that hash; NULL if there is none. */
+static pair *find(const strmap *m, const char *key, size_t n, uint64_t hash)
 {
-	uint32_t i = (uint32_t)(hash ^ hash >> 32);
-	for (;; i++) {
-		int *slot = &m->slot[i & (m->nslots - 1)];
-		if (!*slot)
-			return slot;
-		const pair *p = &m->pairs.at[*slot - 1];
-		if (p->hash == hash && !strncmp(p->key, key, n) &&
-		    p->key[n] == '\0')
-			return slot;
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&m->by_key, hash, &at)) >= 0;) {
+		pair *p = &m->pairs.at[i];
+		if (!strncmp(p->key, key, n) && p->key[n] == '\0')
+			return p;
 	}
+	return NULL;
 }
 
-static void grow(strmap *m)
+static void add(strmap *m, const char *key, void *value, uint64_t hash)
 {
-	m->nslots *= 2;
-	m->slot = ARENA_ARRAY(m->arena, int, m->nslots);
-	for (int i = 0; i < m->pairs.n; i++) {
-		const pair *p = &m->pairs.at[i];
-		*find(m, p->key, strlen(p->key), p->hash) = i + 1;
-	}
-}
-
-static int *find_or_grow(strmap *m, const char *key, size_t n, uint64_t hash)
-{
-	int *slot = find(m, key, n, hash);
-	if (*slot || (uint32_t)m->pairs.n * 2 < m->nslots)
-		return slot;
-	grow(m);
-	return find(m, key, n, hash);
+	hash_table_add(m->arena, &m->by_key, hash, m->pairs.n);
+	vec_push(m->arena, &m->pairs, ((pair){ key, value }));
 }
 
 void *strmap_get(const strmap *m, const char *key)
 {
 	size_t n = strlen(key);
-	int *slot = find(m, key, n, hash_bytes(HASH_SEED, key, n));
-	return *slot ? m->pairs.at[*slot - 1].value : NULL;
+	const pair *p = find(m, key, n, hash_bytes(HASH_SEED, key, n));
+	return p ? p->value : NULL;
 }
 
 void strmap_put(strmap *m, const char *key, void *value)
 {
 	size_t n = strlen(key);
 	uint64_t hash = hash_bytes(HASH_SEED, key, n);
-	int *slot = find_or_grow(m, key, n, hash);
-	if (*slot) {
-		m->pairs.at[*slot - 1].value = value;
-		return;
-	}
-	vec_push(m->arena, &m->pairs, ((pair){ key, value, hash }));
-	*slot = m->pairs.n;
+	pair *p = find(m, key, n, hash);
+	if (p)
+		p->value = value;
+	else
+		add(m, key, value, hash);
 }
 
 int strmap_count(const strmap *m)
@@ -127,14 +92,12 @@ interner *interner_new(arena *a)
 const char *intern_n(interner *t, const char *s, size_t n)
 {
 	uint64_t hash = hash_bytes(HASH_SEED, s, n);
-	strmap *m = t->map;
-	int *slot = find_or_grow(m, s, n, hash);
-	if (!*slot) {
-		char *key = arena_strndup(t->arena, s, n);
-		vec_push(m->arena, &m->pairs, ((pair){ key, key, hash }));
-		*slot = m->pairs.n;
-	}
-	return m->pairs.at[*slot - 1].key;
+	const pair *p = find(t->map, s, n, hash);
+	if (p)
+		return p->key;
+	char *key = arena_strndup(t->arena, s, n);
+	add(t->map, key, key, hash);
+	return key;
 }
 
 const char *intern(interner *t, const char *s)

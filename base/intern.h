@@ -29,13 +29,4 @@ int strmap_count(const strmap *m);
 const char *strmap_key(const strmap *m, int i);
 void *strmap_value(const strmap *m, int i);
 
-/* 64-bit FNV-1a, for hash tables only; chain calls through seed. */
-#define HASH_SEED 0xcbf29ce484222325u
-uint64_t hash_bytes(uint64_t seed, const void *p, size_t n);
-uint64_t hash_str(uint64_t seed, const char *s);
-static inline uint64_t hash_i64(uint64_t seed, int64_t v)
-{
-	return hash_bytes(seed, &v, sizeof(v));
-}
-
 #endif

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "base/checked.h"
-#include "base/intern.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "kernel/index_interval.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/intern.h"
+#include "base/hash.h"
 
 static const struct {
 	const char *name;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/intern.h"
+#include "base/hash.h"
 #include "plan/read.h"
 
 enum { NTABLES = 5 };

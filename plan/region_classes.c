@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "plan/transfer.h"
 
@@ -40,33 +40,19 @@ typedef struct fact {
 	collective collective; /* of a transfer */
 } fact;
 
-/* Row numbers by the hash of the row's key; 0 is free. */
-typedef struct table {
-	int *slots;
-	size_t nslots; /* a power of two */
-} table;
-
 struct region_classes {
 	arena *a;
 	const plan *p;
 	VEC(form) region_classes;
 	VEC(fact) facts;
-	table of_forms, of_facts;
+	hash_table of_forms, of_facts; /* by their keys */
 };
-
-static void table_new(arena *a, table *t, size_t nslots)
-{
-	t->nslots = nslots;
-	t->slots = ARENA_ARRAY(a, int, nslots);
-}
 
 region_classes *region_classes_new(arena *a, const plan *p)
 {
 	region_classes *f = ARENA_NEW(a, region_classes);
 	f->a = a;
 	f->p = p;
-	table_new(a, &f->of_forms, 64);
-	table_new(a, &f->of_facts, 64);
 	return f;
 }
 
@@ -132,49 +118,27 @@ static int64_t most_bytes(const region_classes *f, const form *x)
 }
 
 /* Of words, of which keys have a whole number. */
-static size_t hash_key(const key *k)
+static uint64_t hash_key(const key *k)
 {
-	uint64_t words[sizeof(*k) / sizeof(uint64_t)], h = HASH_SEED;
+	uint64_t words[sizeof(*k) / sizeof(uint64_t)];
 	memcpy(words, k, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 32;
-	}
-	return (size_t)h;
-}
-
-static int *form_slot(const region_classes *f, const key *k)
-{
-	size_t mask = f->of_forms.nslots - 1, i = hash_key(k) & mask;
-	for (;; i = (i + 1) & mask) {
-		int *slot = &f->of_forms.slots[i];
-		if (!*slot || !memcmp(&f->region_classes.at[*slot - 1].key, k,
-				      sizeof(*k)))
-			return slot;
-	}
-}
-
-static void grow_forms(region_classes *f)
-{
-	table_new(f->a, &f->of_forms, 2 * f->of_forms.nslots);
-	for (int i = 0; i < f->region_classes.n; i++)
-		*form_slot(f, &f->region_classes.at[i].key) = i + 1;
+	return hash_words(HASH_SEED, words, sizeof(words) / sizeof(*words));
 }
 
 int region_class_of(region_classes *f, const plan_buffer *b)
 {
 	key k;
 	make_key(f->p, b, &k);
-	int *slot = form_slot(f, &k);
-	if (*slot)
-		return *slot - 1;
+	uint64_t hash = hash_key(&k);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&f->of_forms, hash, &at)) >= 0;)
+		if (!memcmp(&f->region_classes.at[i].key, &k, sizeof(k)))
+			return i;
 	form x = { .buffer = *b, .axes = axes_of(&f->p->mesh, &k) };
 	memcpy(&x.key, &k, sizeof(k));
 	x.nbytes = most_bytes(f, &x);
+	hash_table_add(f->a, &f->of_forms, hash, f->region_classes.n);
 	vec_push(f->a, &f->region_classes, x);
-	*slot = f->region_classes.n;
-	if ((size_t)f->region_classes.n * 2 > f->of_forms.nslots)
-		grow_forms(f);
 	return f->region_classes.n - 1;
 }
 
@@ -185,33 +149,29 @@ int64_t region_class_nbytes(region_classes *f, int x)
 
 /* ---- facts ------------------------------------------------------------- */
 
-static int *fact_slot(const region_classes *f, int kind, int x, int y)
+static uint64_t hash_fact(int kind, int x, int y)
 {
-	size_t mask = f->of_facts.nslots - 1;
-	size_t i = hash_i64(hash_i64(hash_i64(HASH_SEED, kind), x), y) & mask;
-	for (;; i = (i + 1) & mask) {
-		int *slot = &f->of_facts.slots[i];
-		const fact *at = *slot ? &f->facts.at[*slot - 1] : NULL;
-		if (!at || (at->kind == kind && at->x == x && at->y == y))
-			return slot;
-	}
+	return hash_i64(hash_i64(hash_i64(HASH_SEED, kind), x), y);
 }
 
-static void grow_facts(region_classes *f)
+/* The number of a fact; -1: it is not known yet. */
+static int find_fact(const region_classes *f, int kind, int x, int y)
 {
-	table_new(f->a, &f->of_facts, 2 * f->of_facts.nslots);
-	for (int i = 0; i < f->facts.n; i++) {
-		const fact *x = &f->facts.at[i];
-		*fact_slot(f, x->kind, x->x, x->y) = i + 1;
+	uint64_t hash = hash_fact(kind, x, y);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&f->of_facts, hash, &at)) >= 0;) {
+		const fact *k = &f->facts.at[i];
+		if (k->kind == kind && k->x == x && k->y == y)
+			return i;
 	}
+	return -1;
 }
 
 static void add_fact(region_classes *f, fact x)
 {
+	hash_table_add(f->a, &f->of_facts, hash_fact(x.kind, x.x, x.y),
+		       f->facts.n);
 	vec_push(f->a, &f->facts, x);
-	*fact_slot(f, x.kind, x.x, x.y) = f->facts.n;
-	if ((size_t)f->facts.n * 2 > f->of_facts.nslots)
-		grow_facts(f);
 }
 
 static bool same(const region *x, const region *y)
@@ -233,9 +193,9 @@ static bool covers(const region *x, const region *y)
 static bool on_all(region_classes *f, fact_kind kind, int x, int y,
 		   bool (*holds)(const region *, const region *))
 {
-	int slot = *fact_slot(f, (int)kind, x, y);
-	if (slot)
-		return f->facts.at[slot - 1].value;
+	int known = find_fact(f, (int)kind, x, y);
+	if (known >= 0)
+		return f->facts.at[known].value;
 	const form *a = &f->region_classes.at[x], *b = &f->region_classes.at[y];
 	int coords[MAX_AXES] = { 0 };
 	bool all = true;
@@ -277,9 +237,9 @@ int region_class_instr(region_classes *f, const plan_instr *in)
 					   [PLAN_COMBINE] = FACT_COMBINE };
 	fact x = { .kind = (int)kinds[in->op], .x = source_form(f, in),
 		   .y = region_class_of(f, &f->p->buffers[in->to]) };
-	int slot = *fact_slot(f, x.kind, x.x, x.y);
-	if (slot)
-		return slot - 1;
+	int known = find_fact(f, x.kind, x.x, x.y);
+	if (known >= 0)
+		return known;
 	if (in->op != PLAN_RUN) {
 		x.value = transfer_total(f->p, in);
 		x.collective = transfer_collective(f->p, in);

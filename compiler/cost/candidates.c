@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
+#include "base/vec.h"
 
 /* ---- equal ones are one ------------------------------------------------ */
 
 struct candidate_pool {
 	arena *arena;
-	int cap, n; /* cap is a power of two */
-	candidates **known;
+	VEC(const candidates *) known;
+	hash_table by_cuts;
 };
 
 candidate_pool *candidate_pool_new(arena *a)
@@ -26,38 +27,19 @@ static bool same(const candidates *w, const cuts *at, int n)
 	return w->n == n && !memcmp(w->at, at, sizeof(*at) * (size_t)n);
 }
 
-static candidates **slot(const candidate_pool *p, const cuts *at, int n)
-{
-	uint64_t h = hash_bytes(HASH_SEED, at, sizeof(*at) * (size_t)n);
-	uint64_t mask = (uint64_t)p->cap - 1;
-	for (uint64_t i = h & mask;; i = (i + 1) & mask)
-		if (!p->known[i] || same(p->known[i], at, n))
-			return &p->known[i];
-}
-
-static void grow(candidate_pool *p)
-{
-	candidates **old = p->known;
-	int n = p->cap;
-	p->cap = n ? 2 * n : 64;
-	p->known = ARENA_ARRAY(p->arena, candidates *, p->cap);
-	for (int i = 0; i < n; i++)
-		if (old[i])
-			*slot(p, old[i]->at, old[i]->n) = old[i];
-}
-
 const candidates *candidates_shared(candidate_pool *p, const cuts *at, int n)
 {
-	if (2 * p->n >= p->cap)
-		grow(p);
-	candidates **w = slot(p, at, n);
-	if (!*w) {
-		*w = ARENA_NEW(p->arena, candidates);
-		(*w)->n = n;
-		(*w)->at = ARENA_COPY(p->arena, at, n);
-		p->n++;
-	}
-	return *w;
+	uint64_t hash = hash_bytes(HASH_SEED, at, sizeof(*at) * (size_t)n);
+	uint32_t probe = 0;
+	for (int i; (i = hash_table_next(&p->by_cuts, hash, &probe)) >= 0;)
+		if (same(p->known.at[i], at, n))
+			return p->known.at[i];
+	candidates *w = ARENA_NEW(p->arena, candidates);
+	w->n = n;
+	w->at = ARENA_COPY(p->arena, at, n);
+	hash_table_add(p->arena, &p->by_cuts, hash, p->known.n);
+	vec_push(p->arena, &p->known, w);
+	return w;
 }
 
 /* ---- all of some rules ------------------------------------------------- */

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
+#include "base/vec.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/pair_costs.h"
 
@@ -14,7 +15,7 @@ typedef struct entry {
 	const kernel *kernel;
 	uint32_t inputs; /* of pair_costs.h */
 	const candidates *nodes, *tensors;
-	int64_t *table; /* NULL: nothing is here */
+	int64_t *table;
 } entry;
 
 typedef struct builder {
@@ -23,8 +24,8 @@ typedef struct builder {
 	problem *problem;
 	joint_filler fill; /* NULL: tables are counted only */
 	int64_t cells;	   /* of the tables so far, equal ones counted once */
-	int nentries, cap;
-	entry *entries;
+	VEC(entry) entries;
+	hash_table by_key;
 } builder;
 
 /* The number of candidates from the i-th on that agree with it on all axes but
@@ -84,47 +85,27 @@ static void fill(const mesh *m, const joint_pair *p, int64_t *table)
 
 /* ---- tables that were made already ------------------------------------- */
 
-static entry *slot(const builder *b, const entry *e)
+static const int64_t *table_of(builder *b, const entry *e)
 {
 	const void *p[] = { e->kernel, e->nodes, e->tensors };
 	uint64_t h = hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
-	uint64_t mask = (uint64_t)b->cap - 1;
-	for (uint64_t i = h & mask;; i = (i + 1) & mask) {
-		entry *x = &b->entries[i];
-		if (!x->table ||
-		    (x->kernel == e->kernel && x->inputs == e->inputs &&
-		     x->nodes == e->nodes && x->tensors == e->tensors))
-			return x;
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&b->by_key, h, &at)) >= 0;) {
+		const entry *x = &b->entries.at[i];
+		if (x->kernel == e->kernel && x->inputs == e->inputs &&
+		    x->nodes == e->nodes && x->tensors == e->tensors)
+			return x->table;
 	}
-}
-
-static void grow(builder *b)
-{
-	entry *old = b->entries;
-	int n = b->cap;
-	b->cap = n ? 2 * n : 256;
-	b->entries = ARENA_ARRAY(b->arena, entry, b->cap);
-	for (int i = 0; i < n; i++)
-		if (old[i].table)
-			*slot(b, &old[i]) = old[i];
-}
-
-static const int64_t *table_of(builder *b, entry *e)
-{
-	if (2 * b->nentries >= b->cap)
-		grow(b);
-	entry *known = slot(b, e);
-	if (known->table)
-		return known->table;
 	size_t n = (size_t)e->nodes->n * (size_t)e->tensors->n;
-	const joint_pair p = { e->kernel, e->inputs, e->nodes, e->tensors };
+	const joint_pair of = { e->kernel, e->inputs, e->nodes, e->tensors };
+	entry new = *e;
 	b->cells += (int64_t)n;
-	e->table = ARENA_ARRAY(b->arena, int64_t, b->fill ? n : 1);
+	new.table = ARENA_ARRAY(b->arena, int64_t, b->fill ? n : 1);
 	if (b->fill)
-		b->fill(b->mesh, &p, e->table);
-	*known = *e;
-	b->nentries++;
-	return known->table;
+		b->fill(b->mesh, &of, new.table);
+	hash_table_add(b->arena, &b->by_key, h, b->entries.n);
+	vec_push(b->arena, &b->entries, new);
+	return new.table;
 }
 
 /* ---- the problem ------------------------------------------------------- */
@@ -152,7 +133,6 @@ static void add_node(builder *b, const graph *g, const candidate_set *w,
 			continue;
 		tensor_id t = tensor_at(n, i);
 		e.tensors = w->tensors[t];
-		e.table = NULL;
 		problem_add_table(b->problem, g->ntensors + id, w->tied[t],
 				  table_of(b, &e));
 	}

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
+#include "base/vec.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/separable.h"
 
@@ -20,8 +21,7 @@ typedef struct key {
 } key;
 
 typedef struct entry {
-	uint64_t hash;
-	key *key;
+	key key;
 	int64_t *table;
 } entry;
 
@@ -29,8 +29,8 @@ struct pair_cache {
 	arena *arena;
 	const mesh *mesh;
 	int axis, size, ngroups; /* ngroups: of the axes before */
-	int nentries, cap;	 /* cap is a power of two */
-	entry *entries;
+	VEC(entry) entries;
+	hash_table by_key;
 };
 
 pair_cache *pair_cache_new(arena *a, const mesh *m)
@@ -41,8 +41,6 @@ pair_cache *pair_cache_new(arena *a, const mesh *m)
 	c->axis = m->naxes - 1;
 	c->size = m->size[c->axis];
 	c->ngroups = mesh_workers(m) / c->size;
-	c->cap = 256;
-	c->entries = ARENA_ARRAY(a, entry, c->cap);
 	return c;
 }
 
@@ -201,43 +199,18 @@ static key key_of(const pair_cache *c, const pair *p)
 	return k;
 }
 
-/* The entry of a key, or the free one where it belongs. */
-static entry *slot(const pair_cache *c, uint64_t hash, const key *k)
-{
-	uint64_t mask = (uint64_t)c->cap - 1;
-	for (uint64_t i = hash & mask;; i = (i + 1) & mask) {
-		entry *e = &c->entries[i];
-		if (!e->key || (e->hash == hash && e->key->n == k->n &&
-				!memcmp(e->key->at, k->at, k->n)))
-			return e;
-	}
-}
-
-static void grow(pair_cache *c)
-{
-	entry *old = c->entries;
-	int n = c->cap;
-	c->cap *= 2;
-	c->entries = ARENA_ARRAY(c->arena, entry, c->cap);
-	for (int i = 0; i < n; i++)
-		if (old[i].key)
-			*slot(c, old[i].hash, old[i].key) = old[i];
-}
-
 const int64_t *pair_table(pair_cache *c, const pair *p)
 {
 	key k = key_of(c, p);
 	uint64_t hash = hash_bytes(HASH_SEED, k.at, k.n);
-	entry *e = slot(c, hash, &k);
-	if (e->key)
-		return e->table;
-	if (2 * c->nentries >= c->cap) {
-		grow(c);
-		e = slot(c, hash, &k);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&c->by_key, hash, &at)) >= 0;) {
+		const entry *e = &c->entries.at[i];
+		if (e->key.n == k.n && !memcmp(e->key.at, k.at, k.n))
+			return e->table;
 	}
-	c->nentries++;
-	e->hash = hash;
-	e->key = ARENA_COPY(c->arena, &k, 1);
-	e->table = compute(c, p);
-	return e->table;
+	int64_t *table = compute(c, p);
+	hash_table_add(c->arena, &c->by_key, hash, c->entries.n);
+	vec_push(c->arena, &c->entries, ((entry){ k, table }));
+	return table;
 }

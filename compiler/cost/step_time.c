@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
+#include "base/vec.h"
 #include "compiler/cost/assignment.h"
 
 step_time *step_time_new(arena *a, const graph *g, const mesh *m,
@@ -23,6 +24,12 @@ static int64_t picoseconds(double seconds)
 	return c < (double)COST_MAX ? (int64_t)c : COST_MAX;
 }
 
+/* A table of bytes, and the same in picoseconds. */
+typedef struct priced {
+	const int64_t *from;
+	int64_t *to;
+} priced;
+
 typedef struct pricer {
 	arena *arena;
 	const step_time *o;
@@ -32,9 +39,8 @@ typedef struct pricer {
 	double latency;	  /* of a transfer on this axis */
 	double bandwidth; /* of all workers together */
 	/* Tables that were priced already, by those that they come from. */
-	int cap;
-	const int64_t **from;
-	int64_t **to;
+	VEC(priced) priced;
+	hash_table by_table;
 } pricer;
 
 static int64_t price_bytes(const pricer *p, int64_t bytes)
@@ -46,16 +52,16 @@ static int64_t price_bytes(const pricer *p, int64_t bytes)
 static const int64_t *price_table(pricer *p, const int64_t *cost, int n)
 {
 	uint64_t h = hash_bytes(HASH_SEED, &cost, sizeof(cost));
-	uint64_t mask = (uint64_t)p->cap - 1, i = h & mask;
-	while (p->from[i] && p->from[i] != cost)
-		i = (i + 1) & mask;
-	if (p->from[i])
-		return p->to[i];
-	p->from[i] = cost;
-	p->to[i] = ARENA_ARRAY(p->arena, int64_t, n);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&p->by_table, h, &at)) >= 0;)
+		if (p->priced.at[i].from == cost)
+			return p->priced.at[i].to;
+	int64_t *to = ARENA_ARRAY(p->arena, int64_t, n);
 	for (int j = 0; j < n; j++)
-		p->to[i][j] = price_bytes(p, cost[j]);
-	return p->to[i];
+		to[j] = price_bytes(p, cost[j]);
+	hash_table_add(p->arena, &p->by_table, h, p->priced.n);
+	vec_push(p->arena, &p->priced, ((priced){ cost, to }));
+	return to;
 }
 
 /* Seconds of a worker's part of a node, when this axis divides variable v: of
@@ -110,13 +116,9 @@ problem *step_time_problem(arena *a, const step_time *o, const formulation *f)
 	const topology_level *l = &o->topology->levels[o->levels[axis]];
 	pricer p = { .arena = a, .o = o, .f = f, .axis = axis, .later = 1,
 		     .latency = l->latency * (o->mesh.size[axis] - 1),
-		     .bandwidth = l->bandwidth * nworkers, .cap = 16 };
+		     .bandwidth = l->bandwidth * nworkers };
 	for (int i = axis + 1; i < o->mesh.naxes; i++)
 		p.later *= o->mesh.size[i];
-	while (p.cap < 2 * from->tables.n)
-		p.cap *= 2;
-	p.from = ARENA_ARRAY(a, const int64_t *, p.cap);
-	p.to = ARENA_ARRAY(a, int64_t *, p.cap);
 	to->along_flow = from->along_flow;
 	for (int i = 0; i < from->vars.n; i++)
 		problem_add_var(to, from->vars.at[i].nvalues);

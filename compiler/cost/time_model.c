@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/instr_time.h"
 #include "plan/region_classes.h"
@@ -16,7 +16,7 @@ typedef struct known {
 	const kernel *kernel;
 	uint32_t inputs;
 	const candidates *nodes, *tensors;
-	const void *found; /* NULL: nothing is here */
+	const void *found;
 } known;
 
 /* In the place of inputs, where there are no tensors. */
@@ -29,8 +29,8 @@ struct time_model_cache {
 	topology at_once; /* the same with memory that takes no time */
 	bool bounds;
 	int64_t pad; /* the most by which a size was rounded up */
-	int nknown, cap;
-	known *known;
+	VEC(known) known;
+	hash_table by_key;
 };
 
 /* ---- one table --------------------------------------------------------- */
@@ -203,47 +203,42 @@ static const time_model_cost *make_table(time_model_cache *b, const known *e,
 
 /* ---- tables that were made already ------------------------------------- */
 
-/* The place of an entry, or the free one where it belongs. */
-static known *slot(const time_model_cache *b, const known *e)
+static uint64_t hash_known(const known *e)
 {
 	const void *p[] = { e->kernel, e->nodes, e->tensors };
-	uint64_t h = hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
-	uint64_t mask = (uint64_t)b->cap - 1;
-	for (uint64_t i = h & mask;; i = (i + 1) & mask) {
-		known *x = &b->known[i];
-		if (!x->found ||
-		    (x->kernel == e->kernel && x->inputs == e->inputs &&
-		     x->nodes == e->nodes && x->tensors == e->tensors))
-			return x;
-	}
+	return hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
 }
 
-static known *add_known(time_model_cache *b, const known *e)
+/* Sets e->found if it was made already. */
+static bool find_known(const time_model_cache *b, known *e)
 {
-	known *old = b->known, *x;
-	int n = b->cap;
-	if (2 * b->nknown >= n) {
-		b->cap = 2 * n;
-		b->known = ARENA_ARRAY(b->arena, known, b->cap);
-		for (int i = 0; i < n; i++)
-			if (old[i].found)
-				*slot(b, &old[i]) = old[i];
+	uint64_t hash = hash_known(e);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&b->by_key, hash, &at)) >= 0;) {
+		const known *x = &b->known.at[i];
+		if (x->kernel == e->kernel && x->inputs == e->inputs &&
+		    x->nodes == e->nodes && x->tensors == e->tensors) {
+			e->found = x->found;
+			return true;
+		}
 	}
-	b->nknown++;
-	x = slot(b, e);
-	*x = *e;
-	return x;
+	return false;
+}
+
+static void add_known(time_model_cache *b, const known *e)
+{
+	hash_table_add(b->arena, &b->by_key, hash_known(e), b->known.n);
+	vec_push(b->arena, &b->known, *e);
 }
 
 static const time_model_cost *table_of(time_model_cache *b, known e,
 				       const tensor_type *type)
 {
-	known *x = slot(b, &e);
-	if (!x->found) {
+	if (!find_known(b, &e)) {
 		e.found = make_table(b, &e, type);
-		x = add_known(b, &e);
+		add_known(b, &e);
 	}
-	return x->found;
+	return e.found;
 }
 
 /* ---- all of them ------------------------------------------------------- */
@@ -300,15 +295,14 @@ static const double *runs_of(time_model_cache *b, const time_model *to,
 			     node_id id, bool work)
 {
 	const node *n = &to->graph->nodes[id];
-	known *x, e = { .kernel = n->kernel, .nodes = to->candidates->nodes[id],
-			.inputs = work ? ARITHMETIC : 0 };
-	x = slot(b, &e);
-	if (!x->found) {
+	known e = { .kernel = n->kernel, .nodes = to->candidates->nodes[id],
+		    .inputs = work ? ARITHMETIC : 0 };
+	if (!find_known(b, &e)) {
 		e.found = make_runs(b, &e, &to->graph->tensors[n->output].type,
 				    work ? &b->at_once : b->topology);
-		x = add_known(b, &e);
+		add_known(b, &e);
 	}
-	return x->found;
+	return e.found;
 }
 
 /* Bytes of the last block, the largest. */
@@ -334,9 +328,8 @@ time_model_cache *time_model_cache_new(arena *a, const mesh *m,
 {
 	time_model_cache *c = ARENA_NEW(a, time_model_cache);
 	*c = (time_model_cache){ .arena = a, .mesh = *m, .topology = t,
-				 .at_once = *t, .bounds = bounds, .cap = 256 };
+				 .at_once = *t, .bounds = bounds };
 	c->at_once.bandwidth = INFINITY;
-	c->known = ARENA_ARRAY(a, known, c->cap);
 	return c;
 }
 

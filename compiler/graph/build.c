@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/intern.h"
+#include "base/hash.h"
 
 enum { FOLD_BUDGET = 1 << 22 };
 
@@ -58,10 +58,6 @@ graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 	b->sink = s;
 	b->name = arena_strdup(a, name);
 	b->nerrors = diag_errors(s);
-	b->nslots = 64;
-	b->kernels = ARENA_ARRAY(tmp, const kernel *, b->nslots);
-	b->nvalue_slots = 64;
-	b->value_slots = ARENA_ARRAY(tmp, int, b->nvalue_slots);
 	b->fold_budget = FOLD_BUDGET;
 	b->precision = DT_NONE;
 	b->loss = b->learning_rate = b->loss_scale = NONE;
@@ -177,35 +173,15 @@ void *graph_alloc(graph_builder *b, size_t size)
 
 /* ---- kernels ----------------------------------------------------------- */
 
-static const kernel **kernel_slot(graph_builder *b, const kernel *k)
-{
-	uint64_t i = kernel_hash(k), mask = (uint64_t)b->nslots - 1;
-	for (;; i++) {
-		const kernel **slot = &b->kernels[i & mask];
-		if (!*slot || kernel_equal(*slot, k))
-			return slot;
-	}
-}
-
-static void grow_kernels(graph_builder *b)
-{
-	const kernel **old = b->kernels;
-	int n = b->nslots;
-	b->nslots *= 2;
-	b->kernels = ARENA_ARRAY(b->tmp, const kernel *, b->nslots);
-	for (int i = 0; i < n; i++)
-		if (old[i])
-			*kernel_slot(b, old[i]) = old[i];
-}
-
 const kernel *build_share(graph_builder *b, const kernel *k)
 {
-	const kernel **slot = kernel_slot(b, k);
-	if (*slot)
-		return *slot;
-	*slot = k;
-	if (++b->nkernels * 2 > b->nslots)
-		grow_kernels(b);
+	uint64_t hash = kernel_hash(k);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&b->by_kernel, hash, &at)) >= 0;)
+		if (kernel_equal(b->kernels.at[i], k))
+			return b->kernels.at[i];
+	hash_table_add(b->tmp, &b->by_kernel, hash, b->kernels.n);
+	vec_push(b->tmp, &b->kernels, k);
 	return k;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TDL_COMPILER_GRAPH_BUILDER_H
 #define TDL_COMPILER_GRAPH_BUILDER_H
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "compiler/graph/graph.h"
 
@@ -63,13 +64,10 @@ struct graph_builder {
 	VEC(tensor_id) inputs;
 	VEC(tensor_id) outputs;
 	VEC(tensor_id) sources; /* what outputs are, or are copies of */
-	built_expansion **expansions; /* hash table of what was expanded */
-	int nexpansions, nexpansion_slots;
-	const kernel **kernels; /* hash table of distinct kernels */
-	int nkernels, nslots;
-	VEC(built_value) values; /* so that nothing is computed twice */
-	int *value_slots;	 /* hash table of them, 1 + the index */
-	int nvalue_slots;
+	VEC(built_expansion *) expansions; /* of all calls so far */
+	VEC(const kernel *) kernels;	   /* no two are equal */
+	VEC(built_value) values;	   /* so that none is computed twice */
+	hash_table by_call, by_kernel, by_inputs; /* of these three */
 	int ncalls;
 	const char *origin; /* of the nodes that are added */
 	int64_t fold_budget; /* points that may still be computed */

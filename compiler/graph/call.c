@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 
 /* ---- expansions -------------------------------------------------------- */
 
@@ -61,29 +61,17 @@ static bytes call_key(graph_builder *b, const ast_op *op,
 	return key;
 }
 
-static built_expansion **expansion_slot(graph_builder *b, const void *key,
-					size_t len)
+static const built_expansion *find_expansion(const graph_builder *b,
+					     const bytes *key, uint64_t hash)
 {
-	uint64_t i = hash_bytes(HASH_SEED, key, len);
-	for (;; i++) {
-		built_expansion **slot =
-			&b->expansions[i & (uint64_t)(b->nexpansion_slots - 1)];
-		if (!*slot || ((*slot)->len == len &&
-			       !memcmp((*slot)->key, key, len)))
-			return slot;
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&b->by_call, hash, &at)) >= 0;) {
+		const built_expansion *e = b->expansions.at[i];
+		if (e->len == (size_t)key->n &&
+		    !memcmp(e->key, key->at, e->len))
+			return e;
 	}
-}
-
-static void grow_expansions(graph_builder *b)
-{
-	built_expansion **old = b->expansions;
-	int n = b->nexpansion_slots;
-	b->nexpansion_slots = n ? 2 * n : 64;
-	b->expansions = ARENA_ARRAY(b->tmp, built_expansion *,
-				    b->nexpansion_slots);
-	for (int i = 0; i < n; i++)
-		if (old[i])
-			*expansion_slot(b, old[i]->key, old[i]->len) = old[i];
+	return NULL;
 }
 
 /* Whether no stage's result is too large; else adds an error. */
@@ -134,11 +122,10 @@ static const built_expansion *expand(graph_builder *b, const ast_op *op,
 				     call_site site)
 {
 	bytes key = call_key(b, op, args, attrs);
-	if (b->nexpansions * 2 >= b->nexpansion_slots)
-		grow_expansions(b);
-	built_expansion **slot = expansion_slot(b, key.at, (size_t)key.n);
-	if (*slot)
-		return *slot;
+	uint64_t hash = hash_bytes(HASH_SEED, key.at, (size_t)key.n);
+	const built_expansion *old = find_expansion(b, &key, hash);
+	if (old)
+		return old;
 	tensor_type *params = ARENA_ARRAY(b->tmp, tensor_type, op->nparams + 1);
 	for (int i = 0; i < op->nparams; i++)
 		params[i] = *graph_type(b, args[i]);
@@ -154,42 +141,41 @@ static const built_expansion *expand(graph_builder *b, const ast_op *op,
 	e->attrs = ARENA_ARRAY(b->tmp, const attr_value *, op->nattrs + 1);
 	for (int i = 0; i < op->nattrs; i++)
 		e->attrs[i] = copy_attr(b->tmp, attrs[i]);
-	b->nexpansions++;
-	*slot = e;
+	hash_table_add(b->tmp, &b->by_call, hash, b->expansions.n);
+	vec_push(b->tmp, &b->expansions, e);
 	return e;
 }
 
 /* ---- what was computed before ------------------------------------------ */
 
-static int *value_slot(graph_builder *b, const kernel *k,
-		       const tensor_id *inputs)
+static uint64_t hash_value(const kernel *k, const tensor_id *inputs)
+{
+	return hash_bytes(hash_bytes(HASH_SEED, &k, sizeof(k)), inputs,
+			  (size_t)k->ninputs * sizeof(*inputs));
+}
+
+/* The index of a kernel's value on these inputs; -1: there is none yet. */
+static int find_value(const graph_builder *b, const kernel *k,
+		      const tensor_id *inputs)
 {
 	size_t size = (size_t)k->ninputs * sizeof(*inputs);
-	uint64_t i = hash_bytes(hash_bytes(HASH_SEED, &k, sizeof(k)), inputs,
-				size);
-	for (;; i++) {
-		int *slot = &b->value_slots[i & (uint64_t)(b->nvalue_slots -
-							   1)];
-		const built_value *v = *slot ? &b->values.at[*slot - 1] : NULL;
-		if (!v || (v->kernel == k && !memcmp(v->inputs, inputs, size)))
-			return slot;
+	uint64_t hash = hash_value(k, inputs);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&b->by_inputs, hash, &at)) >= 0;) {
+		const built_value *v = &b->values.at[i];
+		if (v->kernel == k && !memcmp(v->inputs, inputs, size))
+			return i;
 	}
+	return -1;
 }
 
 static void keep_value(graph_builder *b, const kernel *k,
 		       const tensor_id *inputs, tensor_id value)
 {
-	if (b->values.n * 2 >= b->nvalue_slots) {
-		b->nvalue_slots *= 2;
-		b->value_slots = ARENA_ARRAY(b->tmp, int, b->nvalue_slots);
-		for (int i = 0; i < b->values.n; i++)
-			*value_slot(b, b->values.at[i].kernel,
-				    b->values.at[i].inputs) = i + 1;
-	}
 	built_value v = { k, ARENA_COPY(b->tmp, inputs, k->ninputs), value };
-	int *slot = value_slot(b, k, inputs);
+	hash_table_add(b->tmp, &b->by_inputs, hash_value(k, inputs),
+		       b->values.n);
 	vec_push(b->tmp, &b->values, v);
-	*slot = b->values.n;
 }
 
 void build_replace(graph_builder *b, const tensor_id *to)
@@ -204,14 +190,15 @@ void build_replace(graph_builder *b, const tensor_id *to)
 		for (int j = 0; j < c->op->nparams; j++)
 			c->args[j] = to[c->args[j]];
 	}
-	memset(b->value_slots, 0,
-	       (size_t)b->nvalue_slots * sizeof(*b->value_slots));
-	for (int i = 0; i < b->values.n; i++) {
+	hash_table_clear(&b->by_inputs);
+	for (int i = b->values.n - 1; i >= 0; i--) {
 		built_value *v = &b->values.at[i];
 		for (int j = 0; j < v->kernel->ninputs; j++)
 			v->inputs[j] = to[v->inputs[j]];
 		v->value = to[v->value];
-		*value_slot(b, v->kernel, v->inputs) = i + 1;
+		if (find_value(b, v->kernel, v->inputs) < 0)
+			hash_table_add(b->tmp, &b->by_inputs,
+				       hash_value(v->kernel, v->inputs), i);
 	}
 }
 
@@ -283,9 +270,9 @@ static bool make_value(graph_builder *b, const calling *c, const stage *st,
 		*value = inputs[0];
 		return true;
 	}
-	int old = *value_slot(b, k, inputs);
-	if (old) {
-		*value = b->values.at[old - 1].value;
+	int old = find_value(b, k, inputs);
+	if (old >= 0) {
+		*value = b->values.at[old].value;
 		return true;
 	}
 	tensor_id known = NONE;

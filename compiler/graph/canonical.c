@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 
 enum { MOST_ROUNDS = 16 }; /* of refining colours */
 

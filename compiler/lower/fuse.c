@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 
 /* Of a kernel that was made of others: nodes of its body, inputs. */
 enum { MOST_NODES = 300, MOST_INPUTS = 12, LONGEST_NAME = 48 };
@@ -28,8 +28,8 @@ typedef struct fuser {
 	int *readers;  /* by tensor: inputs that it is */
 	bool *is_next; /* by tensor: of a state */
 	int *last;     /* by tensor: the last node that reads it */
-	pairing *pairs;
-	size_t nslots;
+	VEC(pairing) pairs;
+	hash_table by_kernels;
 } fuser;
 
 /* ---- what a node reads ------------------------------------------------- */
@@ -298,18 +298,16 @@ static bool same_pairing(const pairing *p, const pairing *q)
 
 static const kernel *kernel_of(fuser *x, pairing *p)
 {
-	uint64_t i = hash_bytes(HASH_SEED, &p->first, sizeof(p->first));
-	i = hash_bytes(i, &p->second, sizeof(p->second));
-	for (;; i++) {
-		pairing *q = &x->pairs[i & (x->nslots - 1)];
-		if (!q->made) {
-			*q = *p;
-			q->made = make_kernel(x, p);
-		} else if (!same_pairing(p, q)) {
-			continue;
-		}
-		return q->made;
-	}
+	uint64_t hash = hash_bytes(HASH_SEED, &p->first, sizeof(p->first));
+	hash = hash_bytes(hash, &p->second, sizeof(p->second));
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&x->by_kernels, hash, &at)) >= 0;)
+		if (same_pairing(p, &x->pairs.at[i]))
+			return x->pairs.at[i].made;
+	p->made = make_kernel(x, p);
+	hash_table_add(x->tmp, &x->by_kernels, hash, x->pairs.n);
+	vec_push(x->tmp, &x->pairs, *p);
+	return p->made;
 }
 
 /* ---- nodes ------------------------------------------------------------- */
@@ -484,9 +482,6 @@ const graph *fuse_graph(arena *a, const graph *g, assignment *as)
 	x.readers = arena_calloc(x.tmp, (size_t)g->ntensors + 1, sizeof(int));
 	x.is_next = arena_calloc(x.tmp, (size_t)g->ntensors + 1, sizeof(bool));
 	x.last = ARENA_ARRAY(x.tmp, int, g->ntensors);
-	for (x.nslots = 16; x.nslots < 2 * (size_t)g->nnodes; x.nslots *= 2)
-		;
-	x.pairs = arena_calloc(x.tmp, x.nslots, sizeof(*x.pairs));
 	count_readers(&x);
 	for (node_id n = 0; n < g->nnodes; n++)
 		fuse_inputs(&x, n);

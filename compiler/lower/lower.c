@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 #include "compiler/lower/constants.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/lower/program.h"
@@ -14,9 +14,7 @@ typedef struct lowerer {
 	arena *a, *tmp;
 	const graph *g;
 	plan *p;
-	/* Hash table of 1 + a kernel's number; a power of two of slots. */
-	int *kernels;
-	size_t nslots;
+	hash_table by_kernel; /* of p->kernels */
 } lowerer;
 
 /* ---- tables ------------------------------------------------------------ */
@@ -57,28 +55,20 @@ static void set_tensors(lowerer *l, const assignment *as)
 	p->loss_scale = l->g->training ? l->g->loss_scale : -1;
 }
 
-static int *kernel_slot(lowerer *l, const kernel *k)
-{
-	uint64_t i = hash_bytes(HASH_SEED, &k, sizeof(k));
-	for (;; i++) {
-		int *slot = &l->kernels[i & (l->nslots - 1)];
-		if (!*slot || l->p->kernels[*slot - 1].kernel == k)
-			return slot;
-	}
-}
-
 /* The number of a kernel among those so far; the graph shares equal ones. */
 static int kernel_number(lowerer *l, const kernel *k, const lower_options *o)
 {
 	plan *p = l->p;
-	int *slot = kernel_slot(l, k);
-	if (*slot)
-		return *slot - 1;
+	uint64_t hash = hash_bytes(HASH_SEED, &k, sizeof(k));
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&l->by_kernel, hash, &at)) >= 0;)
+		if (p->kernels[i].kernel == k)
+			return i;
 	p->kernels[p->nkernels].kernel = k;
 	if (o->codegen)
 		o->codegen(l->a, &p->kernels[p->nkernels]);
-	*slot = ++p->nkernels;
-	return *slot - 1;
+	hash_table_add(l->tmp, &l->by_kernel, hash, p->nkernels);
+	return p->nkernels++;
 }
 
 static void set_nodes(lowerer *l, const assignment *as,
@@ -88,10 +78,6 @@ static void set_nodes(lowerer *l, const assignment *as,
 	p->nnodes = l->g->nnodes;
 	p->nodes = ARENA_ARRAY(l->a, plan_node, p->nnodes);
 	p->kernels = ARENA_ARRAY(l->a, plan_kernel, p->nnodes);
-	l->nslots = 16;
-	while (l->nslots < 2 * (size_t)p->nnodes)
-		l->nslots *= 2;
-	l->kernels = ARENA_ARRAY(l->tmp, int, l->nslots);
 	for (int i = 0; i < p->nnodes; i++) {
 		const node *n = &l->g->nodes[i];
 		p->nodes[i] = (plan_node){

@@ -4,6 +4,7 @@
 #ifndef TDL_COMPILER_MODEL_EVAL_EXPR_H
 #define TDL_COMPILER_MODEL_EVAL_EXPR_H
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "compiler/model/eval.h"
 
@@ -31,7 +32,7 @@ struct mscope {
 	range call;	      /* where the def is called */
 	const char *prefix;   /* of the names that it gives: "block_0." */
 	VEC(mname) names;
-	int *slots, nslots; /* a hash table, once there are many names */
+	hash_table by_name; /* once there are many names */
 };
 
 enum {

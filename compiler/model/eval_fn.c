@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "compiler/model/eval_fn.h"
 
 void mapping_charge(const mapping_call *c, int64_t n)

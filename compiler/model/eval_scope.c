@@ -23,8 +23,7 @@ void mapping_enter(evaluator *ev, const ast_block *def, range call,
 	s->call = call;
 	s->prefix = prefix;
 	s->names.n = 0;
-	if (s->nslots)
-		memset(s->slots, 0, (size_t)s->nslots * sizeof(*s->slots));
+	hash_table_clear(&s->by_name);
 	ev->scope = s;
 }
 
@@ -53,36 +52,24 @@ void mapping_leave(evaluator *ev)
 }
 
 /* Names are interned: their addresses are hashed. */
-static int *slot_of(const mscope *s, const char *name)
+static uint64_t hash(const char *name)
 {
-	uint32_t i = (uint32_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 32);
-	for (;; i++) {
-		int *slot = &s->slots[i & (uint32_t)(s->nslots - 1)];
-		if (!*slot || s->names.at[*slot - 1].name == name)
-			return slot;
-	}
+	return (uintptr_t)name * 0x9e3779b97f4a7c15u >> 32;
 }
 
 static mname *find(const mscope *s, const char *name)
 {
-	if (s->names.n > MANY_NAMES) {
-		int *slot = slot_of(s, name);
-		return *slot ? &s->names.at[*slot - 1] : NULL;
+	if (s->names.n <= MANY_NAMES) {
+		for (int i = 0; i < s->names.n; i++)
+			if (s->names.at[i].name == name)
+				return &s->names.at[i];
+		return NULL;
 	}
-	for (int i = 0; i < s->names.n; i++)
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&s->by_name, hash(name), &at)) >= 0;)
 		if (s->names.at[i].name == name)
 			return &s->names.at[i];
 	return NULL;
-}
-
-static void grow_table(evaluator *ev, mscope *s)
-{
-	if (s->nslots < 4 * s->names.n) {
-		s->nslots = s->nslots ? 2 * s->nslots : 64;
-		s->slots = ARENA_ARRAY(ev->tmp, int, s->nslots);
-	}
-	for (int i = 0; i < s->names.n; i++)
-		*slot_of(s, s->names.at[i].name) = i + 1;
 }
 
 /* The name's entry, made where there is none. */
@@ -93,10 +80,10 @@ static mname *enter(evaluator *ev, const char *name)
 	if (old)
 		return old;
 	vec_push(ev->tmp, &s->names, ((mname){ .name = name }));
-	if (s->names.n == MANY_NAMES + 1 || 2 * s->names.n > s->nslots)
-		grow_table(ev, s);
-	else if (s->names.n > MANY_NAMES)
-		*slot_of(s, name) = s->names.n;
+	int first = s->names.n == MANY_NAMES + 1 ? 0 : s->names.n - 1;
+	for (int i = first; s->names.n > MANY_NAMES && i < s->names.n; i++)
+		hash_table_add(ev->tmp, &s->by_name, hash(s->names.at[i].name),
+			       i);
 	return &s->names.at[s->names.n - 1];
 }
 

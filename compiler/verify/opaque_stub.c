@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 #include "include/tdl/kernel.h"
 
 /* Goes on to the next position; false after the last. */

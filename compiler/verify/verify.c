@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/hash.h"
 
 enum {
 	FEW_POINTS = 4000, /* of a stage's iteration space, of a tensor */

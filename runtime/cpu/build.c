@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/intern.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "runtime/cpu/headers.h"
 #include "runtime/exec/build_cache.h"

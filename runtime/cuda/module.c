@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/intern.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "runtime/cuda/headers.h"
 #include "runtime/exec/build_cache.h"

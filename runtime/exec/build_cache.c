@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/intern.h"
+#include "base/hash.h"
 
 enum { MAX_LIBRARY = 1 << 30 };
 

@@ -8,6 +8,7 @@
 #include <zip.h>
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "base/intern.h"
 #include "kernel/eval.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/intern.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "runtime/run/checkpoint.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/hash.h"
 
 enum { MOST_POINTS = 20000 };
 
