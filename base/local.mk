@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/dtype.c %D%/dtype.h \
 	%D%/file.c %D%/file.h \
 	%D%/hash.c %D%/hash.h \
+	%D%/heap.c %D%/heap.h \
 	%D%/intern.c %D%/intern.h \
 	%D%/spelling.c %D%/spelling.h \
 	%D%/text.c %D%/text.h \

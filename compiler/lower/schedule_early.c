@@ -2,40 +2,7 @@
 
 #include "compiler/lower/schedule.h"
 
-/* Nodes by their places in an order, the first on top. */
-typedef struct heap {
-	int n;
-	int *at;
-	const int *place;
-} heap;
-
-static void heap_put(heap *h, int node)
-{
-	int i = h->n++;
-	for (; i > 0; i = (i - 1) / 2) {
-		int up = h->at[(i - 1) / 2];
-		if (h->place[up] <= h->place[node])
-			break;
-		h->at[i] = up;
-	}
-	h->at[i] = node;
-}
-
-static int heap_take(heap *h)
-{
-	int top = h->at[0], node = h->at[--h->n], i = 0;
-	for (int down = 1; down < h->n; down = 2 * i + 1) {
-		if (down + 1 < h->n &&
-		    h->place[h->at[down + 1]] < h->place[h->at[down]])
-			down++;
-		if (h->place[node] <= h->place[h->at[down]])
-			break;
-		h->at[i] = h->at[down];
-		i = down;
-	}
-	h->at[i] = node;
-	return top;
-}
+#include "base/heap.h"
 
 typedef struct runner {
 	const jobs *x;
@@ -43,8 +10,9 @@ typedef struct runner {
 	bool *done;
 	int *missing; /* by node: inputs that are not computed yet */
 	int *last;    /* by tensor: its readers that have not run, xor */
-	heap ready, blocked;
-	VEC(int) eager;
+	const int *place;
+	heap ready, blocked; /* by place */
+	VEC(int) first; /* those that leave no more in use */
 } runner;
 
 /* A node that would write over a state waits for those who read it. */
@@ -59,12 +27,17 @@ static void consider(runner *r, int n)
 {
 	if (!r->done[n] && r->missing[n] == 0 && !is_blocked(r, n) &&
 	    liveness_change(&r->liveness, n) <= 0)
-		vec_push(r->x->tmp, &r->eager, n);
+		vec_push(r->x->tmp, &r->first, n);
+}
+
+static void put(runner *r, heap *h, int n)
+{
+	heap_push(r->x->tmp, h, (heap_entry){ .key = r->place[n], .item = n });
 }
 
 static void become_ready(runner *r, int n)
 {
-	heap_put(is_blocked(r, n) ? &r->blocked : &r->ready, n);
+	put(r, is_blocked(r, n) ? &r->blocked : &r->ready, n);
 	consider(r, n);
 }
 
@@ -76,7 +49,7 @@ static void unblock(runner *r, int state)
 		return;
 	int n = r->x->maker[next];
 	if (!r->done[n] && r->missing[n] == 0 && !is_blocked(r, n)) {
-		heap_put(&r->ready, n);
+		put(r, &r->ready, n);
 		consider(r, n);
 	}
 }
@@ -101,22 +74,22 @@ static void run(runner *r, int n)
 			become_ready(r, x->readers[out][i]);
 }
 
-/* The next node: an eager one, else the first that is ready, else the first
- * that has to wait for its own result. */
+/* The next node: one that leaves no more in use, else the first that is ready,
+ * else the first that has to wait for its own result. */
 static int take(runner *r)
 {
-	while (r->eager.n > 0) {
-		int n = r->eager.at[--r->eager.n];
+	while (r->first.n > 0) {
+		int n = r->first.at[--r->first.n];
 		if (!r->done[n])
 			return n;
 	}
-	while (r->ready.n > 0) {
-		int n = heap_take(&r->ready);
+	while (r->ready.entries.n > 0) {
+		int n = heap_pop(&r->ready).item;
 		if (!r->done[n])
 			return n;
 	}
 	for (;;) {
-		int n = heap_take(&r->blocked);
+		int n = heap_pop(&r->blocked).item;
 		if (!r->done[n])
 			return n;
 	}
@@ -141,17 +114,12 @@ int *schedule_early(const jobs *x, const int *order)
 {
 	int nnodes = x->p->nnodes, *place = ARENA_ARRAY(x->tmp, int, nnodes);
 	int *out = ARENA_ARRAY(x->tmp, int, nnodes);
-	runner r = { .x = x, .liveness = liveness_new(x) };
+	runner r = { .x = x, .liveness = liveness_new(x), .place = place };
 	r.done = ARENA_ARRAY(x->tmp, bool, nnodes);
 	r.missing = ARENA_ARRAY(x->tmp, int, nnodes);
 	r.last = ARENA_ARRAY(x->tmp, int, x->p->ntensors);
 	for (int i = 0; i < nnodes; i++)
 		place[order[i]] = i;
-	/* A node comes to each once, and to `ready` again when unblocked. */
-	r.ready = (heap){ .at = ARENA_ARRAY(x->tmp, int, 2 * nnodes),
-			  .place = place };
-	r.blocked = (heap){ .at = ARENA_ARRAY(x->tmp, int, nnodes),
-			    .place = place };
 	start(&r);
 	for (int i = 0; i < nnodes; i++) {
 		out[i] = take(&r);

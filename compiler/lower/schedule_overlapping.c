@@ -4,67 +4,20 @@
 
 #include <stdlib.h>
 
-/* So many other nodes run, if there are, before one that reads what has to be
- * moved after it was computed. */
-enum { PATIENCE = 16 };
+#include "base/heap.h"
 
-/* A node that could run, and when it should not have to wait. */
-typedef struct waiter {
-	int node;
-	int ripe;  /* when so many nodes have run */
-	int place; /* in the order that is given */
-} waiter;
-
-/* Waiters, the first on top. */
-typedef struct heap {
-	int n;
-	waiter *at;
-	bool by_place; /* else by when they are ripe */
-} heap;
+/* The distance between a node whose result is moved and its reader, in nodes,
+ * where there are as many that can run meanwhile. */
+enum { DISTANCE = 16 };
 
 typedef struct queue {
 	const jobs *x;
 	const int *place;
 	int *missing; /* by node: those that have to run before */
-	int *ripe;    /* by node */
+	int *ripe;    /* by node: when so many have run, it should not wait */
 	VEC(int) *after; /* by node: those that it has to run before */
-	heap ready, unripe;
+	heap ready, unripe; /* by place; by ripe, then by place */
 } queue;
-
-/* ---- heaps ------------------------------------------------------------- */
-
-static bool goes_before(const heap *h, const waiter *x, const waiter *y)
-{
-	if (!h->by_place && x->ripe != y->ripe)
-		return x->ripe < y->ripe;
-	return x->place < y->place;
-}
-
-static void heap_put(heap *h, waiter w)
-{
-	int i = h->n++;
-	for (; i > 0 && goes_before(h, &w, &h->at[(i - 1) / 2]);
-	     i = (i - 1) / 2)
-		h->at[i] = h->at[(i - 1) / 2];
-	h->at[i] = w;
-}
-
-static waiter heap_take(heap *h)
-{
-	waiter top = h->at[0], w = h->at[--h->n];
-	int i = 0;
-	for (int down = 1; down < h->n; down = 2 * i + 1) {
-		if (down + 1 < h->n &&
-		    goes_before(h, &h->at[down + 1], &h->at[down]))
-			down++;
-		if (!goes_before(h, &h->at[down], &w))
-			break;
-		h->at[i] = h->at[down];
-		i = down;
-	}
-	h->at[i] = w;
-	return top;
-}
 
 /* ---- what comes before what -------------------------------------------- */
 
@@ -96,14 +49,22 @@ static void add_node(queue *q, int n)
 
 static void wait(queue *q, int n)
 {
-	heap_put(&q->unripe, (waiter){ n, q->ripe[n], q->place[n] });
+	heap_push(q->x->tmp, &q->unripe,
+		  (heap_entry){ q->ripe[n], q->place[n], n });
 }
 
+static void become_ready(queue *q, int n)
+{
+	heap_push(q->x->tmp, &q->ready,
+		  (heap_entry){ .key = q->place[n], .item = n });
+}
+
+/* The next node, when `now` nodes have run. */
 static int take(queue *q, int now)
 {
-	while (q->unripe.n > 0 && q->unripe.at[0].ripe <= now)
-		heap_put(&q->ready, heap_take(&q->unripe));
-	return heap_take(q->ready.n > 0 ? &q->ready : &q->unripe).node;
+	while (q->unripe.entries.n > 0 && q->unripe.entries.at[0].key <= now)
+		become_ready(q, heap_pop(&q->unripe).item);
+	return heap_pop(q->ready.entries.n > 0 ? &q->ready : &q->unripe).item;
 }
 
 static void finish(queue *q, int n, int now)
@@ -115,7 +76,7 @@ static void finish(queue *q, int n, int now)
 		const sched_node *j = &q->x->jobs[m];
 		for (int u = 0; u < j->nuses && moves; u++)
 			if (j->uses[u].tensor == out)
-				q->ripe[m] = now + PATIENCE;
+				q->ripe[m] = now + DISTANCE;
 		if (--q->missing[m] == 0)
 			wait(q, m);
 	}
@@ -130,10 +91,7 @@ int *schedule_overlapping(const jobs *x, const int *order)
 		    .missing = ARENA_ARRAY(x->tmp, int, n),
 		    .ripe = ARENA_ARRAY(x->tmp, int, n),
 		    .after = arena_calloc(x->tmp, (size_t)n,
-					  sizeof(*q.after)),
-		    .ready = { .at = ARENA_ARRAY(x->tmp, waiter, n),
-			       .by_place = true },
-		    .unripe = { .at = ARENA_ARRAY(x->tmp, waiter, n) } };
+					  sizeof(*q.after)) };
 	for (int i = 0; i < n; i++)
 		place[order[i]] = i;
 	for (int i = 0; i < n; i++)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/heap.h"
 #include "compiler/solver/problem.h"
 
 typedef struct key {
@@ -14,19 +15,13 @@ typedef struct key {
  * order than the one there is. */
 enum { WORK_PER_EFFORT = 4 };
 
-/* A variable that may be the next one, unless its key is another by now. */
-typedef struct entry {
-	key key;
-	int var;
-} entry;
-
 typedef struct orderer {
 	arena *tmp;
 	const meet *m;
 	bool min_fill;
 	int_vec *adjacent; /* of what is left */
 	key *keys;
-	VEC(entry) heap; /* the least first; every variable's key is there */
+	heap next; /* variables by their keys, and by older ones */
 	bool *gone, *stale; /* stale: the key has to be computed anew */
 	int *mark;
 	int stamp;
@@ -65,58 +60,24 @@ static int64_t fill_in(orderer *o, int v)
 	return missing;
 }
 
-static bool entry_before(const entry *a, const entry *b)
-{
-	if (a->key.first != b->key.first)
-		return a->key.first < b->key.first;
-	if (a->key.second != b->key.second)
-		return a->key.second < b->key.second;
-	return a->var < b->var;
-}
-
-static void heap_push(orderer *o, entry e)
-{
-	vec_push(o->tmp, &o->heap, e);
-	entry *at = o->heap.at;
-	int i = o->heap.n - 1;
-	for (; i > 0 && entry_before(&e, &at[(i - 1) / 2]); i = (i - 1) / 2)
-		at[i] = at[(i - 1) / 2];
-	at[i] = e;
-}
-
-static entry heap_pop(orderer *o)
-{
-	entry *at = o->heap.at, top = at[0], e = at[--o->heap.n];
-	int i = 0;
-	for (int next; (next = 2 * i + 1) < o->heap.n; i = next) {
-		if (next + 1 < o->heap.n &&
-		    entry_before(&at[next + 1], &at[next]))
-			next++;
-		if (!entry_before(&at[next], &e))
-			break;
-		at[i] = at[next];
-	}
-	at[i] = e;
-	return top;
-}
-
 static void update_key(orderer *o, int v)
 {
 	int64_t cells = table_cells(o, v);
 	o->keys[v] = o->min_fill ? (key){ fill_in(o, v), cells } :
 				   (key){ cells, 0 };
 	o->stale[v] = false;
-	heap_push(o, (entry){ o->keys[v], v });
+	heap_push(o->tmp, &o->next,
+		  (heap_entry){ o->keys[v].first, o->keys[v].second, v });
 }
 
 static int pick(orderer *o)
 {
 	for (;;) {
-		entry e = heap_pop(o);
-		const key *k = &o->keys[e.var];
-		if (!o->gone[e.var] && k->first == e.key.first &&
-		    k->second == e.key.second)
-			return e.var;
+		heap_entry e = heap_pop(&o->next);
+		const key *k = &o->keys[e.item];
+		if (!o->gone[e.item] && k->first == e.key &&
+		    k->second == e.second)
+			return e.item;
 	}
 }
 

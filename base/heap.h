@@ -1,0 +1,26 @@
+/* Binary heaps of numbers, each with what decides when it is taken out. */
+#ifndef TDL_BASE_HEAP_H
+#define TDL_BASE_HEAP_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+/* The order is by key, then by second key, then by item: no two different items
+ * are equal, so they come in one order, in whichever they were pushed. */
+typedef struct heap_entry {
+	int64_t key, second;
+	int item;
+} heap_entry;
+
+/* The least entry is entries.at[0]; all zero is an empty heap. */
+typedef struct heap {
+	VEC(heap_entry) entries;
+} heap;
+
+void heap_push(arena *a, heap *h, heap_entry e);
+/* Takes the least entry out of a heap that is not empty. */
+heap_entry heap_pop(heap *h);
+
+#endif
