@@ -39,6 +39,7 @@ fits "$TDLC" verify --gradients --trials 2 softmax conv2d
 fits "$TDLC" show "$models/gpt2.tdl"
 fits "$TDLC" show "$models/gpt2.tdl" --train
 fits "$TDLC" plan "$models/gpt2.tdl" --train -k 8 -o "$tmp/a"
+fits "$TDLC" show "$tmp/a"
 fits "$TDLC" plan "$models/mlp.tdl" -k 8 -o "$tmp/b" --algorithm auto
 fits "$TDLC" plan "$models/mlp.tdl" -k 8 -o "$tmp/b" --algorithm pase
 fits "$TDLC" plan "$models/mlp.tdl" -k 8 --frontier

@@ -10,6 +10,7 @@ tdlc_SOURCES = \
 	%D%/describe_json.c \
 	%D%/describe_text.c \
 	%D%/diff.c \
+	%D%/name_groups.c %D%/name_groups.h \
 	%D%/doc.c \
 	%D%/driver.c %D%/driver.h \
 	%D%/emit.h \
@@ -50,6 +51,7 @@ tdlc_SOURCES = \
 	%D%/plan_sweep.c %D%/plan_sweep.h \
 	%D%/score.c \
 	%D%/show.c \
+	%D%/show_plan.c %D%/show_plan.h \
 	%D%/solve.c \
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify.c

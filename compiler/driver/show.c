@@ -1,4 +1,4 @@
-/* tdlc show: what a model consists of. */
+/* tdlc show: the operators and tensors of a model; a plan (show_plan.c). */
 #include "config.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/plan_make.h"
+#include "compiler/driver/show_plan.h"
 #include "compiler/graph/canonical.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/placement/model_costs.h"
@@ -285,12 +286,25 @@ cli_status command_show(driver *d, int argc, char **argv)
 	if (first < 0)
 		return status;
 	if (first != argc - 1)
-		return cli_usage(&d->program, "one model is expected");
+		return cli_usage(&d->program, "one model or plan is expected");
 	if (json + dot + costs > 1)
 		return cli_usage(&d->program, "--json, --dot and --costs "
 				 "exclude each other");
+	if (show_is_plan(argv[first])) {
+		bool changed = dot || costs || defines.n || shapes.n ||
+			       o.model || train.train || train.evaluate ||
+			       train.seed || d->load.n;
+		if (changed)
+			return cli_usage(&d->program, "a plan is shown as it "
+					 "is; --topology and --json go with "
+					 "it");
+		status = driver_train_options(d, &train, &o);
+		return status != CLI_OK ? status : show_plan(
+			d, argv[first], machine, json);
+	}
 	if (machine && !costs)
-		return cli_usage(&d->program, "--topology is of --costs");
+		return cli_usage(&d->program, "--topology is of --costs and of "
+				 "plans");
 	status = driver_model_options(d, argv[first], &defines, &shapes, &o);
 	if (status == CLI_OK)
 		status = driver_train_options(d, &train, &o);

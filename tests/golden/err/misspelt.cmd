@@ -6,4 +6,3 @@ tdlc plan misspelt.tdl -k 2 --train --loss mse_loss
 tdlc plan misspelt.tdl -k 2 -o misspelt.plan >/dev/null
 tdlc explain --plan misspelt.plan --tensor logit 2>&1 | head -1
 rm -f misspelt.plan
-tdlc check misspelt_types.tdl

@@ -1,0 +1,24 @@
+/* Names of repeated blocks as one: layer_0.q.w, layer_1.q.w and layer_2.q.w
+ * are layer_{0..2}.q.w.  Networks are the same block many times over, and a
+ * table with a row for each is not read. */
+#ifndef TDL_COMPILER_DRIVER_NAME_GROUPS_H
+#define TDL_COMPILER_DRIVER_NAME_GROUPS_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+typedef struct name_group {
+	const char *name;  /* of all members: layer_{0..2}.q.w */
+	int n;
+	const int *members; /* their numbers, ascending */
+} name_group;
+
+typedef VEC(name_group) name_groups;
+
+/* The groups of n names, in the order of their first members.  Two names are
+ * in one group if they differ in their decimal numbers alone and their
+ * kinds[] are equal texts. */
+name_groups group_names(arena *a, int n, const char *const *names,
+			const char *const *kinds);
+
+#endif

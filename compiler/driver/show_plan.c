@@ -1,0 +1,381 @@
+/* tdlc show PLAN: who holds what, what divides each operator, what moves. */
+#include "config.h"
+
+#include "compiler/driver/show_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "compiler/driver/name_groups.h"
+#include "compiler/driver/plan_make.h"
+#include "compiler/lower/cost.h"
+#include "plan/region_classes.h"
+
+typedef struct viewer {
+	arena *arena;
+	const plan *p;
+	const topology *machine;
+	region_classes *classes;
+} viewer;
+
+/* Bytes that a device keeps of a tensor's stored block; 0: it is not used. */
+static int64_t kept_bytes(const plan *p, int t)
+{
+	int buffer = p->tensors[t].buffer;
+	return buffer < 0 ? 0 : p->buffers[buffer].nbytes;
+}
+
+/* Bytes that all devices receive by an instruction. */
+static int64_t received(const viewer *v, const plan_instr *in)
+{
+	return region_class_received(v->classes, in);
+}
+
+static const char *role_name(const plan_tensor *t)
+{
+	static const char *const names[] = {
+		[PLAN_INPUT] = "input",
+		[PLAN_CONSTANT] = "constant",
+		[PLAN_RESULT] = "result",
+		[PLAN_STATE] = "state",
+	};
+	return t->output && t->role == PLAN_RESULT ? "output" : names[t->role];
+}
+
+/* What an instruction that is no run moves: a tensor. */
+static const plan_tensor *moved_tensor(const plan *p, const plan_instr *in)
+{
+	return &p->tensors[p->buffers[in->from].tensor];
+}
+
+/* ---- json -------------------------------------------------------------- */
+
+static json_t *dims_json(const mesh *m, const cuts *c)
+{
+	json_t *list = json_array();
+	for (int a = 0; a < m->naxes; a++)
+		json_array_append_new(list, c->dim[a] == CUT_NONE
+						    ? json_null()
+						    : json_integer(c->dim[a]));
+	return list;
+}
+
+static json_t *tensors_json(const plan *p)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < p->ntensors; i++) {
+		const plan_tensor *t = &p->tensors[i];
+		json_t *shape = json_array();
+		for (int d = 0; d < t->ndim; d++)
+			json_array_append_new(shape, json_integer(t->dims[d]));
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:s,s:o,s:o,s:I}", "name",
+				       t->name, "kind", role_name(t), "type",
+				       dtype_name(t->type), "shape", shape,
+				       "cuts", dims_json(&p->mesh, &t->cuts),
+				       "bytes_per_device",
+				       (json_int_t)kept_bytes(p, i)));
+	}
+	return all;
+}
+
+static json_t *operators_json(const plan *p)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < p->nnodes; i++) {
+		const plan_node *n = &p->nodes[i];
+		const kernel *k = p->kernels[n->kernel].kernel;
+		json_t *strategy = json_array();
+		for (int a = 0; a < p->mesh.naxes; a++)
+			json_array_append_new(
+				strategy,
+				n->cuts.dim[a] == CUT_NONE
+					? json_null()
+					: json_string(k->vars[n->cuts.dim[a]]
+							      .name));
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:o,s:s}", "name", n->name,
+				       "op", n->op, "strategy", strategy,
+				       "output", p->tensors[n->output].name));
+	}
+	return all;
+}
+
+static json_t *transfers_json(const viewer *v)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < v->p->ninstrs; i++) {
+		const plan_instr *in = &v->p->program[i];
+		if (in->op == PLAN_RUN)
+			continue;
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:I}", "tensor",
+				       moved_tensor(v->p, in)->name,
+				       "collective",
+				       collective_name(in->collective), "bytes",
+				       (json_int_t)received(v, in)));
+	}
+	return all;
+}
+
+static json_t *view_json(const viewer *v)
+{
+	const plan *p = v->p;
+	json_t *sizes = json_array();
+	for (int a = 0; a < p->mesh.naxes; a++)
+		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
+	return json_pack("{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s,s:o,s:o,s:o}",
+			 "model", p->model, "algorithm", p->algorithm,
+			 "devices", mesh_workers(&p->mesh), "mesh", sizes,
+			 "communication_bytes",
+			 (json_int_t)p->communication_bytes,
+			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,
+			 "predicted_seconds", lower_seconds(p, v->machine),
+			 "predicted_for", v->machine->name, "tensors",
+			 tensors_json(p), "operators", operators_json(p),
+			 "transfers", transfers_json(v));
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+static void print_head(const viewer *v)
+{
+	const plan *p = v->p;
+	const char *sizes = "";
+	for (int a = 0; a < p->mesh.naxes && p->mesh.naxes > 1; a++)
+		sizes = arena_printf(v->arena, "%s%s%d", sizes,
+				     a ? " x " : " (", p->mesh.size[a]);
+	int n = mesh_workers(&p->mesh);
+	printf("%s on %d device%s%s%s, planned by %s\n", p->model, n,
+	       n == 1 ? "" : "s", sizes, *sizes ? ")" : "", p->algorithm);
+	printf("  %-14s %s a run, received by all devices\n", "communication",
+	       units_bytes((double)p->communication_bytes).text);
+	printf("  %-14s %s per device\n", "memory",
+	       units_bytes((double)p->arena_bytes).text);
+	printf("  %-14s %s a run, for '%s'\n", "predicted",
+	       units_seconds(lower_seconds(p, v->machine)).text,
+	       v->machine->name);
+	if (p->mesh.naxes)
+		text_indented(stdout, "for each axis of the mesh: the "
+			      "dimension that is cut, or the variable that is "
+			      "divided; - for none", 2);
+}
+
+static const char *type_text(arena *a, const plan_tensor *t)
+{
+	const char *text = "";
+	for (int d = 0; d < t->ndim; d++)
+		text = arena_printf(a, "%s%s%lld", text, d ? ", " : "",
+				    (long long)t->dims[d]);
+	return arena_printf(a, "%s [%s]", dtype_name(t->type), text);
+}
+
+static const char *bytes_text(arena *a, int64_t n)
+{
+	return arena_strdup(a, units_bytes((double)n).text);
+}
+
+/* "0, -": the dimension that is cut, for each axis of the mesh. */
+static const char *cuts_text(arena *a, const mesh *m, const cuts *c)
+{
+	const char *text = "";
+	for (int i = 0; i < m->naxes; i++)
+		text = c->dim[i] == CUT_NONE
+			       ? arena_printf(a, "%s%s-", text, i ? ", " : "")
+			       : arena_printf(a, "%s%s%d", text, i ? ", " : "",
+					      c->dim[i]);
+	return text;
+}
+
+/* "b, -": the variable that is divided. */
+static const char *variables_text(arena *a, const plan *p, const plan_node *n)
+{
+	const kernel *k = p->kernels[n->kernel].kernel;
+	const char *text = "";
+	for (int i = 0; i < p->mesh.naxes; i++) {
+		int v = n->cuts.dim[i];
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
+				    v == CUT_NONE ? "-" : k->vars[v].name);
+	}
+	return text;
+}
+
+static const char *times_text(arena *a, const name_group *g)
+{
+	return g->n == 1 ? "" : arena_printf(a, "%d", g->n);
+}
+
+/* A row: the group's name, how many it stands for, and the cells behind. */
+static void add_group(text_table *t, const name_group *g,
+		      const char *const *cells)
+{
+	table_add(t, g->name);
+	table_add(t, times_text(t->arena, g));
+	for (int i = 2; i < t->ncolumns; i++)
+		table_add(t, cells[i - 2]);
+}
+
+static void add_heads(text_table *t, const char *const *heads)
+{
+	for (int i = 0; i < t->ncolumns; i++)
+		table_add(t, heads[i]);
+}
+
+/* The tensors of one role; nothing if there are none. */
+static void print_tensors(const viewer *v, plan_role role)
+{
+	const plan *p = v->p;
+	arena *a = v->arena;
+	const char **names = ARENA_ARRAY(a, const char *, p->ntensors + 1);
+	const char **kinds = ARENA_ARRAY(a, const char *, p->ntensors + 1);
+	text_table t = table_new(a, 5);
+	int n = 0, *id = ARENA_ARRAY(a, int, p->ntensors + 1);
+	for (int i = 0; i < p->ntensors; i++) {
+		const plan_tensor *x = &p->tensors[i];
+		if (x->role != role)
+			continue;
+		names[n] = x->name;
+		kinds[n] = arena_printf(a, "%s\t%s", type_text(a, x),
+					cuts_text(a, &p->mesh, &x->cuts));
+		id[n++] = i;
+	}
+	if (n == 0)
+		return;
+	name_groups all = group_names(a, n, names, kinds);
+	add_heads(&t, (const char *[]){ role_name(&p->tensors[id[0]]), "times",
+					"type", "cut", "a device" });
+	for (int i = 0; i < all.n; i++) {
+		int first = id[all.at[i].members[0]];
+		const plan_tensor *x = &p->tensors[first];
+		add_group(&t, &all.at[i],
+			  (const char *[]){ type_text(a, x),
+					    cuts_text(a, &p->mesh, &x->cuts),
+					    bytes_text(a, kept_bytes(p,
+								     first)) });
+	}
+	printf("\n");
+	table_print(&t, stdout, 0);
+}
+
+static void print_operators(const viewer *v)
+{
+	const plan *p = v->p;
+	arena *a = v->arena;
+	const char **names = ARENA_ARRAY(a, const char *, p->nnodes + 1);
+	const char **kinds = ARENA_ARRAY(a, const char *, p->nnodes + 1);
+	text_table t = table_new(a, 5);
+	for (int i = 0; i < p->nnodes; i++) {
+		const plan_node *n = &p->nodes[i];
+		const plan_tensor *y = &p->tensors[n->output];
+		names[i] = n->name;
+		kinds[i] = arena_printf(a, "%s\t%s\t%s\t%s", n->op,
+					variables_text(a, p, n),
+					type_text(a, y),
+					cuts_text(a, &p->mesh, &y->cuts));
+	}
+	name_groups all = group_names(a, p->nnodes, names, kinds);
+	add_heads(&t, (const char *[]){ "times", "divided by", "result cut",
+					"operator", "definition" });
+	for (int i = 0; i < all.n; i++) {
+		const plan_node *n = &p->nodes[all.at[i].members[0]];
+		const plan_tensor *y = &p->tensors[n->output];
+		table_add(&t, times_text(a, &all.at[i]));
+		table_add(&t, variables_text(a, p, n));
+		table_add(&t, cuts_text(a, &p->mesh, &y->cuts));
+		table_add(&t, all.at[i].name);
+		table_add(&t, n->op);
+	}
+	printf("\n");
+	table_print(&t, stdout, 0);
+}
+
+/* ---- transfers --------------------------------------------------------- */
+
+typedef struct row {
+	name_group group;
+	const plan_instr *first;
+	int64_t bytes; /* of all members */
+} row;
+
+static int by_bytes(const void *x, const void *y)
+{
+	const row *a = x, *b = y;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Those that move most first. */
+static void print_transfers(const viewer *v)
+{
+	const plan *p = v->p;
+	arena *a = v->arena;
+	const char **names = ARENA_ARRAY(a, const char *, p->ninstrs + 1);
+	const char **kinds = ARENA_ARRAY(a, const char *, p->ninstrs + 1);
+	const plan_instr **in = ARENA_ARRAY(a, const plan_instr *,
+					    p->ninstrs + 1);
+	int n = 0;
+	for (int i = 0; i < p->ninstrs; i++)
+		if (p->program[i].op != PLAN_RUN &&
+		    received(v, &p->program[i]) > 0)
+			in[n++] = &p->program[i];
+	for (int i = 0; i < n; i++) {
+		names[i] = moved_tensor(p, in[i])->name;
+		kinds[i] = arena_printf(a, "%d %lld", in[i]->collective,
+					(long long)received(v, in[i]));
+	}
+	name_groups all = group_names(a, n, names, kinds);
+	row *rows = ARENA_ARRAY(a, row, all.n + 1);
+	for (int i = 0; i < all.n; i++) {
+		const name_group *g = &all.at[i];
+		const plan_instr *first = in[g->members[0]];
+		rows[i] = (row){ *g, first, received(v, first) * g->n };
+	}
+	qsort(rows, (size_t)all.n, sizeof(*rows), by_bytes);
+	if (n == 0)
+		return;
+	text_table t = table_new(a, 4);
+	add_heads(&t, (const char *[]){ "tensor that moves", "times",
+					"collective", "in all" });
+	for (int i = 0; i < all.n; i++)
+		add_group(&t, &rows[i].group,
+			  (const char *[]){
+				  collective_name(rows[i].first->collective),
+				  bytes_text(a, rows[i].bytes) });
+	printf("\n");
+	table_print(&t, stdout, 0);
+}
+
+cli_status show_plan(driver *d, const char *path, const char *machine,
+		     bool json)
+{
+	viewer v = { .arena = d->arena };
+	v.p = plan_read(d->arena, d->sink, path);
+	if (v.p)
+		v.machine = plan_topology(d, machine, mesh_workers(&v.p->mesh));
+	if (!v.p || !v.machine)
+		return CLI_OK;
+	v.classes = region_classes_new(d->arena, v.p);
+	if (json)
+		return driver_print_json(d, view_json(&v));
+	print_head(&v);
+	print_tensors(&v, PLAN_INPUT);
+	print_tensors(&v, PLAN_CONSTANT);
+	print_tensors(&v, PLAN_STATE);
+	print_operators(&v);
+	print_transfers(&v);
+	return CLI_OK;
+}
+
+bool show_is_plan(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	int c = f ? getc(f) : EOF;
+	while (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+		c = getc(f);
+	if (f)
+		fclose(f);
+	return c == '{';
+}
