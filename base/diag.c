@@ -2,9 +2,9 @@
 
 #include "base/diag.h"
 
-#include <jansson.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/vec.h"
 
 typedef enum severity { ERROR, WARNING, NOTE } severity;
@@ -307,28 +307,13 @@ void diag_print(const diag_sink *s, FILE *to, bool colour)
 			DIAG_MAX_ERRORS, diag_name(DIAG_TOO_MANY_ERRORS));
 }
 
-/* A JSON string of any bytes: what is not UTF-8 becomes '?'. */
-static json_t *json_text(const char *text)
-{
-	json_t *j = json_string(text);
-	if (j)
-		return j;
-	char *clean = strdup(text);
-	for (char *p = clean; *p; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	j = json_string(clean);
-	free(clean);
-	return j;
-}
-
 static json_t *json_one(const diag_sink *s, const diag *d)
 {
 	json_t *j = json_object();
 	const source *src = d->at.beg ? find_source(s, d->at.beg) : NULL;
 	if (src) {
 		int line, col;
-		json_object_set_new(j, "file", json_text(src->path));
+		json_object_set_new(j, "file", json_of_text(src->path));
 		diag_line_col(s, d->at.beg, &line, &col);
 		json_object_set_new(j, "line", json_integer(line));
 		json_object_set_new(j, "column", json_integer(col));
@@ -336,7 +321,7 @@ static json_t *json_one(const diag_sink *s, const diag *d)
 		json_object_set_new(j, "end_line", json_integer(line));
 		json_object_set_new(j, "end_column", json_integer(col));
 	} else if (d->place) {
-		json_object_set_new(j, "file", json_text(d->place));
+		json_object_set_new(j, "file", json_of_text(d->place));
 	}
 	json_object_set_new(j, "severity",
 			    json_string(severity_name[d->severity]));
@@ -344,7 +329,7 @@ static json_t *json_one(const diag_sink *s, const diag *d)
 		json_object_set_new(j, "name", json_string(diag_name(d->id)));
 		json_object_set_new(j, "notes", json_array());
 	}
-	json_object_set_new(j, "message", json_text(d->message));
+	json_object_set_new(j, "message", json_of_text(d->message));
 	return j;
 }
 

@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/hash.c %D%/hash.h \
 	%D%/heap.c %D%/heap.h \
 	%D%/intern.c %D%/intern.h \
+	%D%/json.c %D%/json.h \
 	%D%/spelling.c %D%/spelling.h \
 	%D%/text.c %D%/text.h \
 	%D%/units.c %D%/units.h \

@@ -10,20 +10,6 @@
 #include "plan/base64.h"
 #include "plan/write.h"
 
-json_t *json_of_text(const char *text)
-{
-	json_t *j = json_string(text);
-	if (j)
-		return j;
-	char *clean = strdup(text);
-	for (char *p = clean; *p; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	j = json_string(clean);
-	free(clean);
-	return j;
-}
-
 static json_t *of_ints(const int *v, int n)
 {
 	json_t *all = json_array();

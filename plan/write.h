@@ -5,11 +5,9 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "plan/plan.h"
 
 json_t *json_of_kernel(const plan_kernel *k);
-
-/* A JSON string of any bytes: those that are not UTF-8 become '?'. */
-json_t *json_of_text(const char *text);
 
 #endif
