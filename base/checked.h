@@ -47,4 +47,11 @@ static inline int64_t floor_mod(int64_t a, int64_t b)
 	return m < 0 ? m + b : m;
 }
 
+/* The least multiple of `align' that is not less than n.  n >= 0, align > 0,
+ * and n + align fits. */
+static inline int64_t round_up(int64_t n, int64_t align)
+{
+	return (n + align - 1) / align * align;
+}
+
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-
+#include "base/checked.h"
 enum {
 	MOST_ROUNDS = 64,
 	MOST_STEPS = 12000000,
@@ -34,11 +34,6 @@ typedef struct packer {
 	int64_t *best;	  /* of the best attempt */
 	int64_t best_top;
 } packer;
-
-static int64_t round_up(int64_t n, int64_t align)
-{
-	return (n + align - 1) / align * align;
-}
 
 static int by_size(const void *x, const void *y)
 {

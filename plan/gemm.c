@@ -396,7 +396,7 @@ int64_t gemm_copy_at(const gemm *g, const kernel *k, const contraction *c,
 	int64_t at = 0;
 	for (int s = 0; s < (int)side; s++) {
 		at += g->copies[s].nelem * size_of(&x, s);
-		at = (at + GEMM_ALIGN - 1) / GEMM_ALIGN * GEMM_ALIGN;
+		at = round_up(at, GEMM_ALIGN);
 	}
 	return at;
 }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "compiler/cost/byte_model.h"
 
 enum {
@@ -140,7 +141,7 @@ static maker start(arena *tmp, const mesh *m, const joint_pair *p,
 {
 	maker w = { .tmp = tmp, .m = m, .p = p, .ngroups = mesh_workers(m) };
 	int64_t sizes[MAX_NVARS];
-	w.nlanes = (w.ngroups + LANES - 1) / LANES * LANES;
+	w.nlanes = (int)round_up(w.ngroups, LANES);
 	w.n = joint_sizes(p, sizes, element);
 	w.coords = arena_calloc(tmp, (size_t)w.ngroups, sizeof(*w.coords));
 	for (int g = 0; g < w.ngroups; g++)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/hash.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/instr_time.h"
@@ -89,7 +90,7 @@ static scene *scene_new(arena *tmp, time_model_cache *b, const known *e,
 
 static int64_t rounded(int64_t n, int64_t *pad)
 {
-	int64_t up = (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	int64_t up = round_up(n, PLAN_ALIGN);
 	if (up - n > *pad)
 		*pad = up - n;
 	return up;

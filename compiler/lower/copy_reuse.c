@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#include "base/checked.h"
+
 enum {
 	MOST_COPIES = 64, /* of a tensor, that are compared with a fetch */
 	USUAL_SHARE = 10, /* of the memory, a tenth more, if nobody says */
@@ -90,8 +92,7 @@ typedef struct keeper {
 
 static int64_t rounded(const draft *d, int buffer)
 {
-	int64_t n = d->p->buffers[buffer].nbytes;
-	return (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	return round_up(d->p->buffers[buffer].nbytes, PLAN_ALIGN);
 }
 
 /* Instants count from -1 in lifetimes, from 0 here. */
@@ -106,8 +107,7 @@ static void fill_profile(keeper *k)
 	f->added = ARENA_ARRAY(k->d->tmp, int64_t, 2 * (size_t)f->nleaves);
 	for (int b = 0; b < p->nbuffers; b++) {
 		const arena_item *m = &k->places.items[b];
-		int64_t n = (m->nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN *
-			    PLAN_ALIGN;
+		int64_t n = round_up(m->nbytes, PLAN_ALIGN);
 		if (n > 0)
 			profile_add(f, m->first + 1, m->last + 2, n);
 	}

@@ -2,12 +2,13 @@
 
 #include "compiler/lower/schedule.h"
 
+#include "base/checked.h"
+
 /* ---- jobs -------------------------------------------------------------- */
 
 static int64_t nbytes_of(const plan *p, int buffer)
 {
-	int64_t n = p->buffers[buffer].nbytes;
-	return (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	return round_up(p->buffers[buffer].nbytes, PLAN_ALIGN);
 }
 
 /* Whether a run may write its result where it reads this input. */

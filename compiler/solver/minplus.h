@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "base/checked.h"
+
 /* The product of two tables over x, a sum for each product and the least for
  * the sum: to[r][y] = the least over x of rows[x][r] + columns[x][y], for r
  * below nr, y below ny and nx >= 1; `most' where that is more.  The rows of
@@ -22,7 +24,7 @@ enum { MINPLUS_LANES = 8 };
 
 static inline int64_t minplus_padded(int64_t n)
 {
-	return (n + MINPLUS_LANES - 1) / MINPLUS_LANES * MINPLUS_LANES;
+	return round_up(n, MINPLUS_LANES);
 }
 
 /* sum[x][i] += cost[x * stride + i * step], up to most, for x below nx and i

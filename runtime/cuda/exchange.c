@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/vec.h"
 #include "plan/transfer.h"
 
@@ -14,7 +15,7 @@ typedef VEC(box) boxes;
 
 static int64_t aligned(int64_t n)
 {
-	return (n + ALIGN - 1) / ALIGN * ALIGN;
+	return round_up(n, ALIGN);
 }
 
 static int64_t box_bytes(const exchange *x, const box *b)

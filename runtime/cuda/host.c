@@ -4,11 +4,12 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "runtime/exec/backend.h"
 
 static int64_t align(int64_t n)
 {
-	return (n + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	return round_up(n, PLAN_ALIGN);
 }
 
 static int64_t bytes_of(const plan *p, int buffer, int worker)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "runtime/cuda/epilogue.h"
 #include "runtime/cuda/parts.h"
 
@@ -14,7 +15,7 @@ static void note_used(program *x, int buffer, int worker)
 	int64_t n = plan_region(x->p, buffer, worker).count *
 		    (int64_t)dtype_size(x->p->tensors[b->tensor].type);
 	int64_t end = b->offset + n;
-	end = (end + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	end = round_up(end, PLAN_ALIGN);
 	end = end < x->p->arena_bytes ? end : x->p->arena_bytes;
 	if (n > 0 && end > x->used)
 		x->used = end;

@@ -53,7 +53,7 @@ static void touch(executor *m, int worker, int buffer, const region *r)
 	const plan_buffer *b = &m->p->buffers[buffer];
 	int64_t size = (int64_t)dtype_size(m->p->tensors[b->tensor].type);
 	int64_t end = b->offset + r->count * size;
-	end = (end + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	end = round_up(end, PLAN_ALIGN);
 	end = end < m->p->arena_bytes ? end : m->p->arena_bytes;
 	if (r->count > 0 && end > m->used[worker])
 		m->used[worker] = end;
