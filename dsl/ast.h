@@ -150,6 +150,10 @@ typedef struct ast_attr {
 	range at;
 } ast_attr;
 
+/* The index of the attribute with that name; -1 if there is none, as where name
+ * is NULL. */
+int ast_find_attr(const ast_attr *attrs, int nattrs, const char *name);
+
 /* let name = lambda ..: e, or let a, b = f(x, axis = 1) */
 typedef struct ast_let {
 	int nnames;

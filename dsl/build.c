@@ -249,6 +249,14 @@ static const char *const attr_types[] = {
 	[ATTR_GRAPH] = "graph",
 };
 
+int ast_find_attr(const ast_attr *attrs, int nattrs, const char *name)
+{
+	for (int i = 0; name && i < nattrs; i++)
+		if (attrs[i].name == name || !strcmp(attrs[i].name, name))
+			return i;
+	return -1;
+}
+
 const char *ast_attr_type_text(attr_type t)
 {
 	return attr_types[t];

@@ -144,11 +144,9 @@ static bool has_parameter(const ast_op *of, const char *name)
 
 static bool has_attribute(const ast_op *of, const ast_attr *a)
 {
-	for (int i = 0; i < of->nattrs; i++)
-		if (of->attrs[i].name == a->name)
-			return of->attrs[i].type == a->type &&
-			       of->attrs[i].is_list == a->is_list;
-	return false;
+	int i = ast_find_attr(of->attrs, of->nattrs, a->name);
+	return i >= 0 && of->attrs[i].type == a->type &&
+	       of->attrs[i].is_list == a->is_list;
 }
 
 static void check_gradient(checker *c)

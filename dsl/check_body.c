@@ -102,10 +102,8 @@ static bool given_twice(checker *c, const ast_expr *e, int i, const char *what)
 static void check_attrs(checker *c, const ast_expr *e, const ast_op *op)
 {
 	for (int i = 0; i < e->nnamed; i++) {
-		int j = 0;
-		while (j < op->nattrs && op->attrs[j].name != e->named[i].name)
-			j++;
-		if (j == op->nattrs) {
+		if (ast_find_attr(op->attrs, op->nattrs, e->named[i].name) <
+		    0) {
 			check_error(c, DIAG_BAD_ATTRIBUTE, e->named[i].at,
 				    "'%s' has no attribute '%s'", op->name,
 				    e->named[i].name);

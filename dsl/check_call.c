@@ -44,14 +44,6 @@ static void check_argument(checker *c, ast_expr *arg, const ast_tensor *param)
 			    param->name, param->ndims);
 }
 
-static int find_attr(const ast_attr *attrs, int nattrs, const char *name)
-{
-	for (int i = 0; i < nattrs; i++)
-		if (attrs[i].name == name)
-			return i;
-	return -1;
-}
-
 /* The value of an attribute: constants, or an attribute handed on. */
 static void check_value(checker *c, const ast_attr *a, ast_expr *e)
 {
@@ -79,7 +71,7 @@ void check_call_attrs(checker *c, const ast_expr *call, const char *name,
 	bool *given = ARENA_ARRAY(c->tmp, bool, nattrs + 1);
 	for (int i = 0; i < call->nnamed; i++) {
 		const ast_named *n = &call->named[i];
-		int a = find_attr(attrs, nattrs, n->name);
+		int a = ast_find_attr(attrs, nattrs, n->name);
 		if (a < 0) {
 			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
 				    "'%s' has no attribute '%s'", name,

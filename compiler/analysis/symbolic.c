@@ -48,10 +48,9 @@ static void scan_pack(axes_use *u, const ast_pack *p)
 
 static bool is_axis(const ast_op *op, const ast_expr *e)
 {
-	for (int i = 0; i < op->nattrs && e->kind == AST_NAME; i++)
-		if (op->attrs[i].name == e->name)
-			return op->attrs[i].type == ATTR_AXIS;
-	return false;
+	int i = e->kind == AST_NAME ? ast_find_attr(op->attrs, op->nattrs,
+						    e->name) : -1;
+	return i >= 0 && op->attrs[i].type == ATTR_AXIS;
 }
 
 static void scan_expr(axes_use *u, const ast_expr *e)

@@ -90,14 +90,6 @@ static attr_value *read_attr(arena *a, const ast_attr *attr, const char *text)
 	return r;
 }
 
-static int find_attr(const ast_op *op, const char *name)
-{
-	for (int i = 0; i < op->nattrs; i++)
-		if (!strcmp(op->attrs[i].name, name))
-			return i;
-	return -1;
-}
-
 const attr_value **explain_attrs(driver *d, const explain_request *r,
 				 cli_status *status)
 {
@@ -112,7 +104,7 @@ const attr_value **explain_attrs(driver *d, const explain_request *r,
 				  r->defines.at[i]);
 			return NULL;
 		}
-		int j = find_attr(op, name);
+		int j = ast_find_attr(op->attrs, op->nattrs, name);
 		if (j < 0) {
 			cli_usage(&d->program, "'%s' has no attribute '%s'",
 				  op->name, name);
@@ -145,7 +137,7 @@ static dtype type_of(const ast_op *op, const ast_tensor *p,
 		return DT_F32;
 	if (!strcmp(name, "int"))
 		return DT_I64;
-	int i = find_attr(op, name);
+	int i = ast_find_attr(op->attrs, op->nattrs, name);
 	if (i >= 0 && attrs[i])
 		return (dtype)attrs[i]->ints[0];
 	if (i >= 0 && op->attrs[i].init && op->attrs[i].init->name)

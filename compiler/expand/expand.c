@@ -139,11 +139,9 @@ const attr_value **call_attrs(context *cx, const ast_expr *call,
 		ARENA_ARRAY(cx->tmp, const attr_value *, callee->nattrs + 1);
 	for (int i = 0; i < call->nnamed; i++) {
 		const ast_named *named = &call->named[i];
-		int j = 0;
-		while (j < callee->nattrs &&
-		       callee->attrs[j].name != named->name)
-			j++;
-		if (j == callee->nattrs) {
+		int j = ast_find_attr(callee->attrs, callee->nattrs,
+				      named->name);
+		if (j < 0) {
 			expand_error(cx, DIAG_BAD_ATTRIBUTE, named->at,
 				     "'%s' has no attribute '%s'",
 				     callee->name, named->name);

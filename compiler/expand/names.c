@@ -28,10 +28,8 @@ xpack *find_pack(context *cx, const char *name)
 
 const attr_value *find_attr(const context *cx, const char *name)
 {
-	for (int i = 0; i < cx->op->nattrs; i++)
-		if (cx->op->attrs[i].name == name)
-			return cx->attrs[i];
-	return NULL;
+	int i = ast_find_attr(cx->op->attrs, cx->op->nattrs, name);
+	return i >= 0 ? cx->attrs[i] : NULL;
 }
 
 /* The pack of a broadcast parameter's own dimensions; NULL where the name is

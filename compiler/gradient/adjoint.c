@@ -222,9 +222,7 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
  * of the results has it, whose derivatives are asked for only if they are. */
 static bool is_open_type(const grad_op *g, const char *type)
 {
-	bool open = false;
-	for (int i = 0; i < g->op->nattrs; i++)
-		open |= g->op->attrs[i].name == type;
+	bool open = ast_find_attr(g->op->attrs, g->op->nattrs, type) >= 0;
 	for (int i = 0; i < g->op->nresults; i++)
 		open &= g->op->results[i].type.name != type;
 	return open;

@@ -77,10 +77,8 @@ static const ast_expr *attribute_value(const calling *c, const char *name)
 	for (int i = 0; i < c->call->nnamed; i++)
 		if (c->call->named[i].name == name)
 			return c->call->named[i].value;
-	for (int i = 0; i < c->callee->nattrs; i++)
-		if (c->callee->attrs[i].name == name)
-			return c->callee->attrs[i].init;
-	return NULL;
+	int i = ast_find_attr(c->callee->attrs, c->callee->nattrs, name);
+	return i >= 0 ? c->callee->attrs[i].init : NULL;
 }
 
 static ast_expr *in_caller(void *arg, const ast_expr *e)

@@ -18,10 +18,8 @@ static ast_expr *extent_of(const grad_facts *f, const char *name)
 static bool is_size(const grad_facts *f, const char *name)
 {
 	const ast_op *op = f->g->op;
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
-			return false;
-	return !extent_of(f, name);
+	return ast_find_attr(op->attrs, op->nattrs, name) < 0 &&
+	       !extent_of(f, name);
 }
 
 /* Whether an atom of a sum is never negative. */

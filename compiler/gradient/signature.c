@@ -114,10 +114,8 @@ static const char *text_without(grad_op *g, const signature *s, int but,
 
 static bool is_list_attribute(const grad_op *g, const char *name)
 {
-	for (int i = 0; i < g->op->nattrs; i++)
-		if (g->op->attrs[i].name == name)
-			return g->op->attrs[i].is_list;
-	return false;
+	int i = ast_find_attr(g->op->attrs, g->op->nattrs, name);
+	return i >= 0 && g->op->attrs[i].is_list;
 }
 
 /* Names that the parameters bind: sizes that are a whole dimension, and packs

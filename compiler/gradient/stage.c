@@ -52,13 +52,11 @@ bool grad_is_global(const grad_op *g, const char *name)
 	const ast_op *op = g->op;
 	if (list_uses(op->params, op->nparams, name) ||
 	    list_uses(op->results, op->nresults, name) ||
-	    grad_find_tensor(g, name) >= 0)
+	    grad_find_tensor(g, name) >= 0 ||
+	    ast_find_attr(op->attrs, op->nattrs, name) >= 0)
 		return true;
 	for (int i = 0; i < g->taken.n; i++)
 		if (g->taken.at[i] == name)
-			return true;
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
 			return true;
 	for (int i = 0; i < op->nlets; i++)
 		for (int j = 0; j < op->lets[i].nnames; j++)

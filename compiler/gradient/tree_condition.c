@@ -21,10 +21,8 @@ static ast_expr *both(trees *t, ast_expr *x, ast_expr *y)
 
 static const ast_attr *find_attr(const ast_op *op, const char *name)
 {
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
-			return &op->attrs[i];
-	return NULL;
+	int i = ast_find_attr(op->attrs, op->nattrs, name);
+	return i >= 0 ? &op->attrs[i] : NULL;
 }
 
 /* Whether the text shows that e is a whole number: arithmetic on variables,

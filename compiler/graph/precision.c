@@ -41,10 +41,9 @@ typedef struct text {
 /* Whether e reads a tensor: not an element of a list of attributes. */
 static bool is_read(const text *t, const ast_expr *e)
 {
-	bool read = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME;
-	for (int i = 0; read && i < t->op->nattrs; i++)
-		read = t->op->attrs[i].name != e->args[0]->name;
-	return read;
+	return e->kind == AST_INDEX && e->args[0]->kind == AST_NAME &&
+	       ast_find_attr(t->op->attrs, t->op->nattrs,
+			     e->args[0]->name) < 0;
 }
 
 static void find_reads(const text *t, const ast_expr *e, names *to)

@@ -185,10 +185,7 @@ static bool bind_attrs(evaluator *ev)
 	}
 	for (int i = 0; i < ev->node->nattrs && used < ev->node->nattrs; i++) {
 		const char *name = ev->node->attrs[i].name;
-		int j = 0;
-		while (j < e->nattrs && strcmp(e->attrs[j].name, name))
-			j++;
-		if (j == e->nattrs)
+		if (ast_find_attr(e->attrs, e->nattrs, name) < 0)
 			return node_error(ev, DIAG_ONNX_NODE,
 					  "%s has no attribute '%s'",
 					  e->op_type, name);

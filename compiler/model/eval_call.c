@@ -66,14 +66,6 @@ static bool has_param(const ast_named *params, int n, const char *name)
 	return false;
 }
 
-static bool has_attr(const ast_onnx *e, const char *name)
-{
-	for (int i = 0; i < e->nattrs; i++)
-		if (e->attrs[i].name == name)
-			return true;
-	return false;
-}
-
 /* The value that `, ..` gives an attribute or a parameter: the attribute of the
  * entry, or the parameter of the def or model, that has the name; NULL if it
  * has none. */
@@ -83,7 +75,8 @@ static const mvalue *inherited(evaluator *ev, const char *name)
 	bool has = def	       ? has_param(def->params, def->nparams, name)
 		   : ev->model ? has_param(ev->model->params,
 					   ev->model->nparams, name)
-			       : has_attr(ev->entry, name);
+			       : ast_find_attr(ev->entry->attrs,
+					       ev->entry->nattrs, name) >= 0;
 	return has ? mapping_find(ev, name) : NULL;
 }
 
@@ -102,10 +95,8 @@ static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
 	}
 	for (int j = 0; j < e->nnamed; j++) {
 		const ast_named *named = &e->named[j];
-		int i = 0;
-		while (i < op->nattrs && op->attrs[i].name != named->name)
-			i++;
-		if (i == op->nattrs) {
+		int i = ast_find_attr(op->attrs, op->nattrs, named->name);
+		if (i < 0) {
 			mapping_error(ev, DIAG_BAD_ATTRIBUTE, named->at,
 				      "'%s' has no attribute '%s'", op->name,
 				      named->name);

@@ -33,14 +33,6 @@ static int find_param(const ast_op *op, const char *name)
 	return NONE;
 }
 
-static int find_attr(const ast_op *op, const char *name)
-{
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
-			return i;
-	return NONE;
-}
-
 /* Connects the parameters of the gradient with those of its operator. */
 static bool connect(trainer *t, const ast_op *op, const gradient *g,
 		    grad_rule *r)
@@ -56,7 +48,8 @@ static bool connect(trainer *t, const ast_op *op, const gradient *g,
 		r->args[i] = result == NONE ? param : ~result;
 	}
 	for (int i = 0; i < by->nattrs; i++)
-		r->attrs[i] = find_attr(op, by->attrs[i].name);
+		r->attrs[i] = ast_find_attr(op->attrs, op->nattrs,
+					    by->attrs[i].name);
 	return by->nresults == 1;
 }
 

@@ -48,14 +48,11 @@ static bool refuse(trainer *t, const char *why)
 			   t->optimizer->by.op->name, why);
 }
 
-static int find_attr(trainer *t, const ast_op *op, const char *name)
+static int find_default(trainer *t, const ast_op *op, const char *name)
 {
-	const char *wanted = arena_printf(t->b->tmp, "default_%s", name);
-	for (int i = 0; i < op->nattrs; i++)
-		if (!strcmp(op->attrs[i].name, wanted) &&
-		    op->attrs[i].type == ATTR_FLOAT)
-			return i;
-	return NONE;
+	int i = ast_find_attr(op->attrs, op->nattrs,
+			      arena_printf(t->b->tmp, "default_%s", name));
+	return i >= 0 && op->attrs[i].type == ATTR_FLOAT ? i : NONE;
 }
 
 static int find_next(trainer *t, const ast_op *op, const char *name)
@@ -82,7 +79,7 @@ static bool read_signature(trainer *t)
 		npaired += o->next[i] != NONE;
 		if (i < 2 || o->next[i] != NONE)
 			continue;
-		if (p->ndims > 0 || find_attr(t, op, p->name) == NONE)
+		if (p->ndims > 0 || find_default(t, op, p->name) == NONE)
 			return refuse(t, arena_printf(
 				t->b->tmp,
 				"its parameter '%s' has neither a result "
@@ -148,7 +145,7 @@ static tensor_id add_input(trainer *t, int param, const tensor_type *type)
 	graph_builder *b = t->b;
 	const ast_op *op = t->optimizer->by.op;
 	const char *name = op->params[param].name;
-	int attr = find_attr(t, op, name);
+	int attr = find_default(t, op, name);
 	const attr_value *given = t->optimizer->by.attrs[attr];
 	const ast_expr *init = op->attrs[attr].init;
 	double value = given ? given->floats[0] : 0;

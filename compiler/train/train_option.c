@@ -56,12 +56,10 @@ static const attr_value *read_attr(arena *a, const ast_attr *attr,
 
 static int find_attr(arena *a, const ast_op *op, const char *name)
 {
-	const char *other = arena_printf(a, "default_%s", name);
-	for (int i = 0; i < op->nattrs; i++)
-		if (!strcmp(op->attrs[i].name, name) ||
-		    !strcmp(op->attrs[i].name, other))
-			return i;
-	return NONE;
+	int i = ast_find_attr(op->attrs, op->nattrs, name);
+	return i >= 0 ? i
+		      : ast_find_attr(op->attrs, op->nattrs,
+				      arena_printf(a, "default_%s", name));
 }
 
 /* One "key=value". */

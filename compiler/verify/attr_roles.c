@@ -17,10 +17,7 @@ typedef struct walk {
 
 static int find_attr(const ast_op *op, const char *name)
 {
-	for (int i = 0; name && i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
-			return i;
-	return -1;
+	return ast_find_attr(op->attrs, op->nattrs, name);
 }
 
 static void set_role(walk *w, const char *name, role_kind kind,

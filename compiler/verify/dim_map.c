@@ -35,13 +35,9 @@ static bool selected_axes(const trial *t, const char *attr, int rank,
 			  bool *selected)
 {
 	const ast_op *op = t->v->op;
-	bool is_list = false, found = false;
-	for (int i = 0; i < op->nattrs; i++)
-		if (!strcmp(op->attrs[i].name, attr)) {
-			is_list = op->attrs[i].is_list;
-			found = true;
-		}
-	for (int i = 0; found && i <= rank; i++) {
+	int at = ast_find_attr(op->attrs, op->nattrs, attr);
+	bool is_list = at >= 0 && op->attrs[at].is_list;
+	for (int i = 0; at >= 0 && i <= rank; i++) {
 		int64_t axis;
 		const char *name = is_list ? arena_printf(t->arena, "%s[%d]",
 							  attr, i) : attr;
@@ -53,7 +49,7 @@ static bool selected_axes(const trial *t, const char *attr, int rank,
 			return false;
 		selected[axis] = true;
 	}
-	return found;
+	return at >= 0;
 }
 
 /* A part of a pack lies among the other part before it. */

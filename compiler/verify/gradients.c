@@ -276,10 +276,11 @@ static const attr_value **find_attributes(const run *f, const ast_op *op,
 {
 	const attr_value **given = ARENA_ARRAY(f->t->arena, const attr_value *,
 					       op->nattrs + 1);
-	for (int i = 0; i < op->nattrs; i++)
-		for (int j = 0; j < f->op->nattrs; j++)
-			if (op->attrs[i].name == f->op->attrs[j].name)
-				given[i] = attrs[j];
+	for (int i = 0; i < op->nattrs; i++) {
+		int j = ast_find_attr(f->op->attrs, f->op->nattrs,
+				      op->attrs[i].name);
+		given[i] = j >= 0 ? attrs[j] : NULL;
+	}
 	return given;
 }
 

@@ -24,8 +24,6 @@ typedef struct drawer {
 
 /* ---- sample_signature.c ------------------------------------------------- */
 
-/* The index of an attribute, -1 for none. */
-int sample_find_attr(const ast_op *op, const char *name);
 draw_pack *sample_find_pack(draw *d, const char *name);
 int64_t sample_extent(drawer *w);
 /* The element `at` of an attribute, or of its default; false if there is

@@ -15,20 +15,17 @@
 
 /* ---- names -------------------------------------------------------------- */
 
-int sample_find_attr(const ast_op *op, const char *name)
-{
-	for (int i = 0; i < op->nattrs; i++)
-		if (op->attrs[i].name == name)
-			return i;
-	return -1;
-}
-
 draw_pack *sample_find_pack(draw *d, const char *name)
 {
 	for (int i = 0; i < d->packs.n; i++)
 		if (d->packs.at[i].name == name)
 			return &d->packs.at[i];
 	return NULL;
+}
+
+static int find_attr(const drawer *w, const char *name)
+{
+	return ast_find_attr(w->op->attrs, w->op->nattrs, name);
 }
 
 static const draw_size *find_size(const draw *d, const char *name)
@@ -52,7 +49,7 @@ int64_t sample_extent(drawer *w)
 
 static void add_size(drawer *w, const char *name)
 {
-	if (!find_size(w->d, name) && sample_find_attr(w->op, name) < 0)
+	if (!find_size(w->d, name) && find_attr(w, name) < 0)
 		vec_push(w->arena, &w->d->sizes,
 			 ((draw_size){ name, sample_extent(w) }));
 }
@@ -105,7 +102,7 @@ static bool eval(const drawer *w, const ast_expr *e, int64_t *v);
 bool sample_eval_attr(const drawer *w, const char *name, int64_t at,
 		      int64_t *v)
 {
-	int i = sample_find_attr(w->op, name);
+	int i = find_attr(w, name);
 	if (i < 0)
 		return false;
 	const attr_value *a = w->d->attrs[i];
@@ -283,7 +280,7 @@ static dtype type_of(const drawer *w, const ast_tensor *t)
 		return w->of_float;
 	if (!strcmp(name, "int"))
 		return w->of_int;
-	int i = sample_find_attr(w->op, name);
+	int i = find_attr(w, name);
 	if (i >= 0 && w->d->attrs[i])
 		return (dtype)w->d->attrs[i]->ints[0];
 	if (i >= 0 && w->op->attrs[i].init && w->op->attrs[i].init->name)
