@@ -9,7 +9,7 @@ EXTRA_DIST += \
 	%D%/tofu.py \
 	%D%/training.py
 
-# What `make bench` alone needs.
+# The program that `make bench` alone needs.
 EXTRA_PROGRAMS = %D%/strategies
 %C%_strategies_SOURCES = %D%/strategies.c
 %C%_strategies_LDADD = \

@@ -74,7 +74,7 @@ def branches(n, rng):
     return pairs | {(u - 1, u) for u in range(v, n)}
 
 
-# Which variables meet, of n.
+# The pairs of n variables that meet.
 SHAPES = {
     "chain": lambda n, rng: {(v, v + 1) for v in range(n - 1)},
     "tree": lambda n, rng: {(rng.randrange(v), v) for v in range(1, n)},
@@ -94,7 +94,7 @@ SHAPES = {
     "dense": lambda n, rng: {(u, v) for v in range(n) for u in range(v)},
 }
 
-# What values and pairs of them cost.
+# The costs of values and of pairs of them.
 COSTS = {
     "random": lambda rng, at: rng.randrange(10 ** 6),
     "unary": lambda rng, at: rng.randrange(10 ** (7 - len(at))),

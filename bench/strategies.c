@@ -1,5 +1,5 @@
-/* How long one strategy takes with numbers in it: what one part reads, and
- * makes, when a variable is divided.
+/* The time of one strategy with numbers in it: of finding the parts that are
+ * read and made when a variable is divided.
  *
  *	strategies FILE.tdl... [MODEL.onnx...]
  *

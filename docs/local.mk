@@ -21,8 +21,9 @@ dist_doc_DATA = \
 	%D%/training.md \
 	%D%/verify.md
 
-# What is made: the grammar out of bison's and flex's files, the reference of
-# the operator library out of the library, by a tdlc that runs here.
+# Documents that are made: the grammar out of bison's and flex's files, the
+# reference of the operator library out of the library, by a tdlc that runs
+# here.
 if TDLC
 nodist_doc_DATA = %D%/grammar.md
 if !CROSS
@@ -41,7 +42,7 @@ to_reference = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	$(to_reference) --format=html
 endif
 
-# What of ONNX is covered; tests/onnx/coverage.py checks that it is current.
+# The coverage of ONNX; tests/onnx/coverage.py checks that it is current.
 coverage-doc: tdlc$(EXEEXT)
 	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
 		$(PYTHON) $(srcdir)/tests/onnx/coverage.py --write

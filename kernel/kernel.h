@@ -99,8 +99,8 @@ typedef struct kvar {
 	const char *name; /* as in the operator; "d.0" out of a pack */
 	kvar_kind kind;
 	int64_t extent;
-	/* Why it cannot be divided ("hidden by the opaque function 'f'"), or
-	 * NULL where it can. */
+	/* The reason that it cannot be divided ("hidden by the opaque function
+	 * 'f'"), or NULL where it can. */
 	const char *indivisible_reason;
 } kvar;
 

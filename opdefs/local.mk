@@ -23,7 +23,7 @@ dist_opdefs_DATA = \
 	%D%/signal.tdl \
 	%D%/sort.tdl
 
-# How nodes of ONNX models become calls of them.
+# The mappings from nodes of ONNX models to calls of these.
 opdefs_onnxdir = $(opdefsdir)/onnx
 dist_opdefs_onnx_DATA = \
 	%D%/onnx/attention.tdl \

@@ -183,7 +183,7 @@ static uint32_t vars_of_chain(const way *w, const chain *c)
 
 /* ---- matrices ---------------------------------------------------------- */
 
-/* How it is stored; false where neither dimension lies in order. */
+/* Finds how it is stored; false where neither dimension lies in order. */
 static bool store(gemm_matrix *m)
 {
 	bool by_rows = m->row_step == 1 || m->rows == 1;
@@ -307,8 +307,8 @@ static double points(const gemm_layout *x, bool all)
 	return n;
 }
 
-/* What is moved beside the product's own operands; false where that is more
- * than it is worth. */
+/* Sums up the bytes that are moved beside the product's own operands; false
+ * where they are more than it is worth. */
 static bool weigh(way *w, int64_t worth, int64_t sums)
 {
 	const gemm_layout *x = w->x;
@@ -411,8 +411,8 @@ static void keep(const way *w, const chain *batch, gemm *g)
 	g->nbytes = gemm_copy_at(g, x->k, x->c, GEMM_SIDES);
 }
 
-/* What is multiplied and added up without rounding in between: two matrices of
- * one type to one of that type, or halves to f32. */
+/* Types that are multiplied and added up without rounding in between: two
+ * matrices of one type to one of that type, or halves to f32. */
 static bool takes(dtype left, dtype right, dtype out)
 {
 	bool half = left == DT_F16 || left == DT_BF16;

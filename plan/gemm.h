@@ -30,7 +30,8 @@ typedef enum gemm_side {
 enum {
 	GEMM_MAX_CALLS = 256,
 	GEMM_MAX_DIMS = 2 * MAX_NVARS,
-	/* What a GPU moves while it starts a kernel: 2 us at 2 TB/s. */
+	/* The bytes that a GPU moves while it starts a kernel: 2 us at 2
+	 * TB/s. */
 	GEMM_CALL_BYTES = 4 << 20,
 	/* Copies are for products that have as many operations for each byte
 	 * that is copied: a kernel without tensor cores does so many while the

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests: compiler/driver
-# What the documents show is so.
+# The documents show what the programs do.
 #
 # A block ```tdl is an operator library of its own, which `tdlc check` accepts,
 # and in canonical layout.  With a name behind its language, ```tdl gate.tdl, a

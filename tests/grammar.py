@@ -112,7 +112,8 @@ class Maker:
         made = self.make(self.rules[name], depth + 1)
         if name == "written":  # the parser knows the types of attributes
             made[0] = self.rng.choice(["int", "axis", "string"])
-        # What is looser than what is around it stands in parentheses.
+        # An expression of lower precedence than its context stands in
+        # parentheses.
         return ["(", *made, ")"] if name == "expr" and len(made) > 1 else made
 
     def definition(self):

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Tests: compiler/driver runtime/run
-# What `make install' puts in place is used as its users would: the programs
-# (moved elsewhere, too), pkg-config, Autoconf, CMake, completion, editors.
+# The files that `make install' puts in place are used as users would: the
+# programs (moved elsewhere, too), pkg-config, Autoconf, CMake, completion,
+# editors.
 . "${srcdir:-.}/tests/lib.sh"
 unset TDL_OPDEFS
 conv=$(cd "${srcdir:-.}" && pwd)/examples/conv1d.tdl

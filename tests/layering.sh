@@ -44,7 +44,7 @@ runtime/comm	base kernel layout plan runtime/exec
 runtime/run	base kernel layout plan runtime/exec
 include/tdl
 '
-# What has main() of tdlc, and the tests, may include all of these.
+# The folder of tdlc's main(), and the tests, may include all of these.
 compiler=$(printf '%s' "$folders" | tr -s ' \n\t' '\n\n\n' |
 	grep -v -e '[\\]' -e '^runtime' | sort -u | tr '\n' ' ')
 folders="$folders

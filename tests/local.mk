@@ -142,8 +142,8 @@ check_folder = \
 	$(MAKE) $(AM_MAKEFLAGS) check GOLDEN="`suites --golden $$folder`" \
 		TESTS="`suites --of $$folder $(TESTS)`"
 
-# What is quick, before each commit: all unit suites, and what looks at sources.
-# Of kernels and golden tests it is a sample.
+# The quick tests, before each commit: all unit suites, and the checks of
+# sources.  Of kernels and golden tests it is a sample.
 quick_tests = $(source_tests) %D%/diag_covered.sh %D%/golden.sh $(unit_tests)
 check-quick: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(quick_tests)' SAMPLE=8 \

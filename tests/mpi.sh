@@ -147,7 +147,7 @@ says 'rank 1: its plan cannot be used'
 
 # ---- processes that stand still ----------------------------------------------
 
-# How long it takes is nobody's matter; that it ends, and names the rank, is.
+# The run ends, after whatever time, and names the rank.
 stopped() {	# RANK
 	rm -f "$tmp"/pid.*
 	timeout 120 mpirun --oversubscribe -n 4 sh -c '

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Tests: base
-# What a reader may rely on in every source file but the tables (*.def): 80
-# columns with tabs of 8, no blanks at the ends of lines, a newline at the
-# end, include guards by the file's name, at most 600 lines a file and 60 a
-# function, the rows of the tables in it aside.
+# The form of every source file but the tables (*.def): 80 columns with tabs of
+# 8, no blanks at the ends of lines, a newline at the end, include guards by the
+# file's name, at most 600 lines a file and 60 a function, the rows of the
+# tables in it aside.
 #
 #	style.sh [TREE]		checks a source tree, by default $srcdir
 set -eu

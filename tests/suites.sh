@@ -76,7 +76,7 @@ headers_of() {
 	done
 }
 
-# What a suite is compiled of: its file, the headers, and their files.
+# The sources of a suite: its file, the headers, and their files.
 sources_of() {
 	echo "$1"
 	for header in $(headers_of "$root/$1" | sort -u); do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests: runtime/exec
-# What tdlrun --verify says: the worst tensor, its error, the rule, NaN.
+# The report of tdlrun --verify: the worst tensor, its error, the rule, NaN.
 . "${srcdir:-.}/tests/lib.sh"
 
 cat >"$tmp/sums.tdl" <<'END'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests: compiler/verify
-# What is said of the library's operators is true on many small shapes, and
-# no cut that works is missed.
+# The strategies of the library's operators are right on many small shapes, and
+# none that works is missing.
 . "${srcdir:-.}/tests/lib.sh"
 # Of opaque functions, for which others stand in, no slopes are known.
 expect 5 "$TDLC" verify --strict --gradients

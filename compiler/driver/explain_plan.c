@@ -101,7 +101,7 @@ static int64_t plan_bytes(arena *a, const plan_reasons *r)
 	return bytes_with(a, r, &all, "tofu", &why);
 }
 
-/* Why the tensor cannot lie so; NULL: it can. */
+/* The reason that the tensor cannot lie so; NULL: it can. */
 static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
 {
 	assignment as = r->as;

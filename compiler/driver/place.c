@@ -32,7 +32,7 @@ static bool has_more(const place_more *m)
 		m->any_split || m->cores >= 0;
 }
 
-/* Why these options do not go together; NULL where they do. */
+/* The reason that these options do not go together; NULL where they do. */
 static const char *misfit(const driver *d, const options *o)
 {
 	bool prints = o->place.json || (o->output && !strcmp(o->output, "-"));

@@ -74,8 +74,8 @@ bool place_read_machine(driver *d, const place_options *o, machine_request *r,
 /* Whether a file is a model, by its name. */
 bool place_is_model(const char *path);
 
-/* Why options do not go with the operand: those of models with a cost graph;
- * NULL. */
+/* The reason that options do not go with the operand: those of models with a
+ * cost graph; NULL. */
 const char *place_misfit(const driver *d, const place_options *o,
 			 const char *path);
 

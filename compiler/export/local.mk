@@ -12,7 +12,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/text.c %D%/text.h
 nodist_%C%_libexport_a_SOURCES = %D%/program_files.h
 
-# What is the same in all programs that --emit-cuda writes, as text.
+# The files that are the same in all programs of --emit-cuda, as text.
 program_files = \
 	%D%/program/boxes.h \
 	%D%/program/main.cu \

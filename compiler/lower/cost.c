@@ -17,8 +17,8 @@ typedef struct effort {
 	int64_t moved;
 } effort;
 
-/* What every program of an assignment takes; by tensor, what its cheapest fetch
- * does. */
+/* The least that every program of an assignment takes; by tensor, the cheapest
+ * fetch. */
 typedef struct bound {
 	effort sum;
 	effort *fetch;

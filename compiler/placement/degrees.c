@@ -10,8 +10,8 @@
 #include "compiler/placement/degrees.h"
 #include "compiler/placement/table_file.h"
 
-/* What an accelerator keeps of activations in a second is more than this; files
- * in which it is less have milliseconds for seconds. */
+/* An accelerator makes more bytes of activations in a second than this; files
+ * in which it makes less have milliseconds for seconds. */
 #define LEAST_BYTES_PER_SECOND 3e8
 
 typedef struct reader {

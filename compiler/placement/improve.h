@@ -4,7 +4,7 @@
 
 #include "compiler/placement/task.h"
 
-/* How good a placement is: less is better, the bytes above the limit (summed
+/* The cost of a placement: less is better, the bytes above the limit (summed
  * over devices) first. */
 typedef struct place_cost {
 	int64_t overflow, makespan;

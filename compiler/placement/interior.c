@@ -146,7 +146,7 @@ static void find_step(solver *s)
 		s->dw[r] = (s->wy[r] - s->w[r] * s->dy[r]) / s->y[r];
 }
 
-/* How much of a step keeps x above 0, 1 at most. */
+/* The part of a step that keeps x above 0, 1 at most. */
 static double length(double most, const double *x, const double *dx, int n)
 {
 	for (int i = 0; i < n; i++)

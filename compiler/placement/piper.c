@@ -8,13 +8,13 @@
 
 #include "compiler/placement/piper.h"
 
-/* What a stage may be: the layers of ideal `of` without those of `behind`. */
+/* A possible stage: the layers of ideal `of` without those of `behind`. */
 typedef struct pair {
 	int of, behind;
 	piper_costs costs;
 } pair;
 
-/* How a state came about. */
+/* The choice that led to a state. */
 typedef struct origin {
 	int pair, cost;
 } origin;

@@ -1,4 +1,4 @@
-/* What a stage of Piper's plans costs: a knapsack problem of ways. */
+/* The cost of a stage of Piper's plans: a knapsack problem of ways. */
 #include "config.h"
 
 #include <math.h>
@@ -217,8 +217,8 @@ static bool choose(stage *s, int y, double *relaxed)
 
 typedef VEC(piper_step) step_list;
 
-/* What fits with more in flight fits with less: times from behind are least
- * ones.  Equal ones become one step. */
+/* A stage that fits with more in flight fits with less: times from behind are
+ * least ones.  Equal ones become one step. */
 static int tidy(piper_step *at, int n)
 {
 	int kept = 0;

@@ -46,8 +46,8 @@ static double kept_always(const cost_op *op)
 	return (double)op->resident_nbytes + (double)op->gradient_nbytes;
 }
 
-/* What each colour keeps, at each layer with that colour; of colours without
- * any, what an operator keeps, at the layer that it is there for. */
+/* Counts the bytes that each colour keeps at each layer with that colour, and
+ * those of an operator without one at the layer that it is there for. */
 static void share_parameters(layer_chain *l, const cost_graph *g,
 			     const int *position)
 {

@@ -85,7 +85,7 @@ static void follow(partial_assignment *o)
 
 /* ---- what can be decided ----------------------------------------------- */
 
-/* Why an extent is too short for an axis, or NULL. */
+/* The reason that an extent is too short for an axis, or NULL. */
 static const char *too_short(arena *a, int64_t parts, int groups)
 {
 	if (parts >= groups)

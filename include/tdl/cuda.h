@@ -1,6 +1,6 @@
-/* What the text of a kernel in CUDA is compiled behind: by NVRTC or nvcc, with
- * --fmad=false, so that a product and a sum are one operation where the text
- * says so and nowhere else.
+/* The text that stands before that of a kernel in CUDA, compiled by NVRTC or
+ * nvcc, with --fmad=false, so that a product and a sum are one operation where
+ * the text says so and nowhere else.
  *
  * A kernel computes a part of a tensor, as tdl/generated.h says of kernels in
  * C.  Its text uses macros for all that is not the kernel's own.  Who compiles

@@ -1,5 +1,5 @@
-/* What a generated kernel and its caller agree on, and what kernels are
- * written with.
+/* The interface between a generated kernel and its caller, and the functions
+ * that kernels are written with.
  *
  * A kernel computes a part of a tensor:
  *

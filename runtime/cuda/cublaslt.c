@@ -276,7 +276,7 @@ static bool choose(lt *l, const lt_run *r, lt_call *x, const uint32_t *aligned,
 	return works;
 }
 
-/* What a copy, or the products, find where an operand is. */
+/* The operands, as a copy or the products find them. */
 typedef struct operands {
 	CUdeviceptr data[GEMM_SIDES]; /* where it lies */
 	CUdeviceptr base[GEMM_SIDES]; /* that, or its copy */

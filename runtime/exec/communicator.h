@@ -53,8 +53,8 @@ typedef struct communicator {
 	/* The workers that are in this process, first .. first + n; and how
 	 * many are on this machine, which share its processors and memory. */
 	void (*here)(void *c, int *first, int *n, int *neighbours);
-	/* How many of these come before the first that is in this process; may
-	 * be NULL for 0. */
+	/* The number of these that come before the first that is in this
+	 * process; may be NULL for 0. */
 	int (*neighbour)(void *c);
 	/* arenas[w] is worker w's memory, where that is in this process. */
 	void (*attach)(void *c, unsigned char *const *arenas);

@@ -110,8 +110,8 @@ static cli_status run_plan(session *s)
 	if (s->p && agree(s, row_of(s->o)) && run_session(s, &status))
 		return status;
 	session_progress(s, "%s", "");
-	/* What all processes have met the first tells, and ends the others
-	 * meanwhile. */
+	/* A fault that all processes have met is told by the first, which ends
+	 * the others meanwhile. */
 	if (!s->leads)
 		sleep(2);
 	if (s->p && s->leads)

@@ -109,7 +109,7 @@ static bool run_plan(run *r)
 
 /* ---- one worker -------------------------------------------------------- */
 
-/* How a run of one worker rounds otherwise. */
+/* A run of one worker, rounded otherwise. */
 typedef struct noise {
 	const array *fed; /* the inputs, unmoved */
 	const bool *nodes; /* whose results are moved, too */

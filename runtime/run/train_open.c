@@ -1,4 +1,4 @@
-/* What a training begins with: data, schedules, states, a checkpoint. */
+/* The beginning of a training: data, schedules, states, a checkpoint. */
 #include "config.h"
 
 #include "runtime/run/training.h"

@@ -68,7 +68,7 @@ typedef struct thread {
 	unsigned long long value;
 } thread;
 
-/* What emulate.sh appends to the text. */
+/* The table that emulate.sh appends to the text. */
 extern const emu_kernel emu_table[] HIDDEN;
 
 /* Static shared memory, if there is any. */

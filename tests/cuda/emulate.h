@@ -1,5 +1,5 @@
-/* What CUDA C++ has built in, for the host's C++ compiler, so that the text of
- * kernels runs on a machine without a GPU: emulate.sh compiles a text behind
+/* The built-in part of CUDA C++, for the host's C++ compiler, so that the text
+ * of kernels runs on a machine without a GPU: emulate.sh compiles a text behind
  * this header, emulate.c runs its blocks.
  *
  * Nothing is here that NVRTC does not have without an #include, so that a text

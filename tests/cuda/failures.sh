@@ -71,8 +71,8 @@ for nth in 1 2 3 4; do
 done
 odd=
 
-# What rank 1 alone finds wrong in its part of an input it says, though it does
-# not lead, and ends the others.
+# Rank 1 reports a fault that it alone finds in its part of an input, though it
+# does not lead, and ends the others.
 plan parallel 2 gpt2 -D layers=1 -D heads=2 -D width=16 -D tokens=9 \
 	-D batch=4 -D vocabulary=50 --train --algorithm data-parallel
 expect 0 "${PYTHON:-python3}" - "$tmp/ids.npz" <<'END'

@@ -26,7 +26,7 @@ cuda() {
 	timeout 120 "$TDLRUN" "$@" --backend cuda
 }
 
-# What every run that was verified prints.
+# Checks the output that every verified run has.
 verified() {
 	before=$nfailed
 	prints 'communication .*, as planned'
@@ -46,7 +46,7 @@ for name in a.files:
     x, y = (np.asarray(z[name], np.float64) for z in (a, b))
     assert x.shape == y.shape
     error = np.linalg.norm(x - y)
-    # What should be 0, as some gradients, is noise.
+    # Values that should be 0, as some gradients, are noise.
     noise = 1e-6 * np.sqrt(x.size)
     assert error <= 1e-4 * np.linalg.norm(y) + noise, f"{name}: {error:.2g}"
 END

@@ -1,5 +1,6 @@
-/* Which products of plans go to libraries: products NAME PLAN.. prints a row of
- * the table in docs/cuda.md for the first worker of the plans of one model. */
+/* The products of plans that go to libraries: products NAME PLAN.. prints a row
+ * of the table in docs/cuda.md for the first worker of the plans of one
+ * model. */
 #include "config.h"
 
 #include <stdio.h>

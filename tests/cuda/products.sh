@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests: plan
-# Which products of the examples' models go to libraries: at least 98 % of what
-# they compute, and as the table in docs/cuda.md says.  UPDATE=1 writes it.
+# The products of the examples' models that go to libraries: at least 98 % of
+# the arithmetic, and as the table in docs/cuda.md says.  UPDATE=1 writes it.
 . "${srcdir:-.}/tests/lib.sh"
 program=tests/cuda/products
 [ -x "$program" ] || skip "$program is not built"

@@ -14,7 +14,7 @@
 
 typedef int rank_fn(ncclComm_t comm, int rank, int nranks, CUstream s);
 
-/* How many of n ranks find something wrong. */
+/* The number of n ranks that find something wrong. */
 static int ranks(int n, rank_fn *f)
 {
 	int wrong_ranks = 0, status;

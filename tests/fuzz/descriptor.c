@@ -20,7 +20,7 @@ static void instantiate(arena *a, const desc_op *op, const desc_stage *s)
 		}
 }
 
-/* What the reader accepts, the writer would have written. */
+/* The reader accepts only what the writer would have written. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t n;

@@ -29,7 +29,7 @@ static void read_as_all(npz *z, const char *name)
 		bool good = npz_read(z, &x, &f);
 		FUZZ_CHECK(good == (f.status == CLI_OK));
 		free(x.data);
-		/* What is read has the shape that the file says. */
+		/* An array has the shape that the file says. */
 		failure g = { 0 };
 		if (good)
 			FUZZ_CHECK(npz_shape(z, &x, &g) &&

@@ -10,7 +10,7 @@
 
 enum { MAX_WORKERS = 64 }; /* whose regions are checked */
 
-/* What is written of a plan is read as the same. */
+/* A plan that is written is read as the same. */
 static void check_text(arena *a, const plan *p)
 {
 	size_t n, again;

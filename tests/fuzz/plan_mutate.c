@@ -130,7 +130,7 @@ static json_t *parse(const uint8_t *data, size_t size)
 	return json_loadb((const char *)data, size, 0, NULL);
 }
 
-/* What is printed, if it has room; else 0. */
+/* The length of the printed text, if it has room; else 0. */
 static size_t print(json_t *j, uint8_t *out, size_t max)
 {
 	size_t n = json_dumpb(j, (char *)out, max, JSON_COMPACT);

@@ -56,7 +56,7 @@ static descriptor *describe(arena *a, const tdl_modules *m)
 	return d;
 }
 
-/* What the writer writes, the reader reads as the same. */
+/* The reader reads the same descriptor as was written. */
 static void check_descriptor(arena *a, const tdl_modules *m)
 {
 	size_t n, again;

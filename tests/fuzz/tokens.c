@@ -233,7 +233,7 @@ static span move_item(arena *a, fuzz_random *r, span text, const token_vec *v)
 			    span_of(text, &v->at[other], &v->at[until]));
 }
 
-/* What is in brackets becomes what is in others. */
+/* The tokens in one pair of brackets become those of another. */
 static span change_group(arena *a, fuzz_random *r, span text,
 			 const token_vec *v)
 {

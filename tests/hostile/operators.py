@@ -99,7 +99,7 @@ def judge_text(judge, name, text, errors):
     judge.run(f"compile: {name}",
               [TDLC, "compile", path, "--emit=json", "-o", out, "-MD", "-MF",
                out + ".d"], errors=errors)
-    # What is wrong in meaning alone may well be laid out.
+    # A text that is wrong in meaning alone may well be laid out.
     before = os.stat(path)
     code = judge.run(f"fmt: {name}", [TDLC, "fmt", path], status=(0, 1),
                      errors=None)

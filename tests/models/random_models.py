@@ -55,7 +55,8 @@ TOPOLOGIES = {"8xk80": range(1, 9), "8xh100-nvlink": range(1, 9),
 ATTEMPTS = 5
 COARSE = 0.15  # of the models
 PATIENCE = 1800  # seconds of a command, which then hangs
-# What a planner or a model rightly refuses, and what others mend.
+# Messages with which a planner or a model is rightly refused, and faults that
+# are others' to mend.
 REFUSED = [
     (1, r"the divisor is 0 here", "empty"),  # i % N, where i < N = 0
     (4, r"tdlc plan: ilp: no solver", "no solver"),

@@ -106,7 +106,7 @@ class Model:
         for name, y in zip(self.derived.heads[op][2], results):
             dy = torch.randn(y.shape)
             given["d" + name] = dy.numpy()
-            # What is not finite takes no part in sums.
+            # Elements that are not finite take no part in sums.
             loss = loss + torch.where(y.isfinite(), y * dy, 0).sum()
         slopes = torch.autograd.grad(loss, [tensors[k] for k in smooth],
                                      allow_unused=True)

@@ -77,7 +77,7 @@ def main():
     more, missing = at_every_opset(CASES) if not SANITIZED else ([], [])
     for op, opset in missing:
         print(f"no case of {op} is one at opset {opset}")
-    # What differs between opsets is settled before anything is divided.
+    # Differences between opsets are settled before anything is divided.
     cases = [(name, [*what, devices(i)])
              for i, (name, *what) in enumerate(CASES)]
     # The results were judged without sanitizers, of all cases.

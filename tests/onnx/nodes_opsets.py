@@ -3,7 +3,8 @@ operator: what a case asks for, where that opset's schema has it."""
 import onnx
 
 FIRST = 7  # the oldest opset that is supported
-# What is not an operator of tensors, or is computed while importing.
+# Nodes that are no operators of tensors, or that are computed while
+# importing.
 NOT_HERE = {"Constant", "ConstantOfShape", "Shape", "Size", "If", "Loop",
             "Scan", "SequenceMap", "Gradient"}
 

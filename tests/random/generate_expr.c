@@ -230,7 +230,7 @@ const char *open_vars(generator *g, int n, const char **must, value_class *of)
 	return s;
 }
 
-/* What has to be read, together with another value. */
+/* A value made of one that has to be read and another. */
 static const char *joined(generator *g, const char *must, value_class of,
 			  value_class c)
 {
@@ -374,8 +374,8 @@ static const char *conversion(generator *g, value_class c)
 	}
 }
 
-/* What is evaluated for the first values of a variable alone may read what is
- * inside for these. */
+/* An expression that is evaluated for the first values of a variable alone may
+ * read elements that are inside for these. */
 static const char *for_first(generator *g, value_class c)
 {
 	int at = below(g, g->vars.n);

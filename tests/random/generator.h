@@ -7,8 +7,8 @@
 #include "compiler/verify/trial.h"
 #include "tests/random/generate.h"
 
-/* What types unify: those without a declaration, `int', `float', an exact one;
- * and what it is in this operator. */
+/* The types that unify: those without a declaration, `int', `float', an exact
+ * one; and what it is in this operator. */
 typedef enum class_kind { OF_SHARED, OF_INT, OF_FLOAT, OF_EXACT } class_kind;
 
 typedef struct value_class {

@@ -27,8 +27,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from programs import TDLC, TDLRUN, expect, finish, run  # noqa: E402
 
 RATE = 0.5
-# What a few roundings that fall otherwise make, of the norm of a change; more
-# do where sums are cut.
+# The difference that a few other roundings make, as a part of the norm of a
+# change; there are more of them where sums are cut.
 TOLERANCE = {"bf16": 2e-2, "f16": 6e-3}
 WHOLE = 0.1  # of these
 SCALE = 65536.0

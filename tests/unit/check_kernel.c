@@ -249,10 +249,10 @@ static double unit(dtype t)
 	}
 }
 
-/* How much a result may differ: the rounding of as many additions of products
- * that are at most about 1 as there are in a block, and what is left by chance
- * of that of all blocks; in f64, in which the interpreter rounds, too, of
- * all, in whatever order they were added. */
+/* The most that a result may differ: the rounding of as many additions of
+ * products that are at most about 1 as there are in a block, and what is left
+ * by chance of that of all blocks; in f64, in which the interpreter rounds,
+ * too, of all, in whatever order they were added. */
 static double tolerance(const kernel *k, double value)
 {
 	enum { MOST = 2 * TDL_TERMS };
@@ -315,9 +315,9 @@ static void move(const kernel *k, const outcome *o, guarded *moved)
 	}
 }
 
-/* How far an element moves when the inputs do by their roundoff: a quotient by
- * a difference, say, may be off by much more than its own roundoff, whoever
- * computes it. */
+/* The distance that an element moves when the inputs do by their roundoff: a
+ * quotient by a difference, say, may be off by much more than its own roundoff,
+ * whoever computes it. */
 static double sway(const kernel *k, const box *space, const outcome *o,
 		   const void *want, int64_t element)
 {

@@ -370,7 +370,8 @@ static void add_output(graph *g, tensor_id t)
 	g->outputs[g->noutputs++] = t;
 }
 
-/* What is not used, and some of the others; none of the kept. */
+/* The outputs are the tensors that are not used and some of the others; none of
+ * the kept. */
 static void add_outputs(maker *m, const bool *kept)
 {
 	graph *g = m->g;

@@ -1,4 +1,4 @@
-/* What a file of unit tests defines; main.c runs it. */
+/* The suite that a file of unit tests defines; main.c runs it. */
 #ifndef TDL_TESTS_UNIT_SUITE_H
 #define TDL_TESTS_UNIT_SUITE_H
 

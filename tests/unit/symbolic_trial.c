@@ -210,7 +210,7 @@ static bool is_read(const kexpr *e, int input)
 	return false;
 }
 
-/* What is said to pass does. */
+/* Reducers that are said to pass do. */
 static void compare_passing(const desc_stage *s, const stage *st)
 {
 	for (int i = 0; i < s->npassing; i++) {

@@ -128,7 +128,7 @@ static plan *some_training(const mesh *m)
 	}
 }
 
-/* What was written by some workers goes on, on others, as if nothing had
+/* A checkpoint of some workers goes on, on others, as if nothing had
  * happened. */
 START_TEST(checkpoints_restore_on_any_workers)
 {
@@ -174,8 +174,8 @@ START_TEST(checkpoints_are_kept)
 	ck_assert_ptr_null(checkpoints_open(mem, file("kept"), true, 2, &f));
 	ck_assert_ptr_nonnull(strstr(f.text, "another run"));
 	checkpoints_close(c);
-	/* What a killed run left goes, what is not ours stays; numbers count,
-	 * not letters. */
+	/* Files that a killed run left go, and those that are not ours stay;
+	 * numbers count, not letters. */
 	static const char *const left[] = { "step-12.npz.tmp",
 					    "step-12.npz.tmp.a1B2c3",
 					    "step-99.npy", "step-099.npz",

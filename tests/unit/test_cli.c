@@ -73,7 +73,7 @@ START_TEST(shapes)
 }
 END_TEST
 
-/* What a row of each kind does, joined and separate, abbreviated, repeated;
+/* The effect of a row of each kind: joined and separate, abbreviated, repeated;
  * and where the operands are afterwards. */
 START_TEST(options)
 {

@@ -214,7 +214,7 @@ static const struct {
 	{ "opaque g(x[N]) -> y[N] = \"k\"\n"
 	  "op f(x[B, N]) -> y[B, N] = lambda b, i: g(x[b, :, :])[b, i]",
 	  "wrong-rank" },
-	/* What is not found has names that nobody else has. */
+	/* Names that are not found are ones that nobody else has. */
 	{ "import \"absent.tdl\"\n"
 	  "op f(x[N]) -> y[N] = let z = g(x) lambda i: z[i] + h(z[i])\n"
 	  "onnx \"F\" 1 (x) { return g(x) }", "import-not-found" },
@@ -361,7 +361,7 @@ START_TEST(builtins)
 				 &table[i]);
 	}
 	ck_assert_ptr_null(builtin_find(BUILTIN_SCALAR, "Sum"));
-	/* What the checker lets pass, kernels have. */
+	/* Kernels have every function that the checker lets pass. */
 	for (int i = 0; i < n; i++) {
 		const builtin *b = &table[i];
 		bool own = b->rule >= RULE_CAST && b->rule <= RULE_POINTS;

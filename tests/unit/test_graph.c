@@ -309,7 +309,7 @@ START_TEST(same_order)
 }
 END_TEST
 
-/* What moves elements is not taken for a reshape. */
+/* An operator that moves elements is not taken for a reshape. */
 START_TEST(another_order)
 {
 	static const int64_t perm[] = { 1, 0 };

@@ -152,8 +152,8 @@ static problem *random_problem(arena *a, rng *r, int n, int ntables)
 	return p;
 }
 
-/* What fits into one region becomes the best; of more than that nothing becomes
- * worse, and no single variable is better otherwise. */
+/* A problem that fits into one region gets the best values; a larger one none
+ * that are worse, and no single variable is better otherwise. */
 START_TEST(regions_get_better)
 {
 	rng r = { 430 };

@@ -68,7 +68,7 @@ START_TEST(cache)
 	ck_assert_int_eq(count_entries(dir), 1);
 	expect_answer();
 	ck_assert_int_eq(count_entries(dir), 1);
-	/* What is found damaged is made again. */
+	/* A damaged entry is made again. */
 	FILE *p = popen(arena_printf(mem, "ls -d '%s'/*", dir), "r");
 	ck_assert_ptr_nonnull(fgets(entry, 200, p));
 	pclose(p);
@@ -82,7 +82,7 @@ START_TEST(cache)
 	char *path = arena_printf(mem, "%s/kernels.so", entry);
 	ck_assert_int_eq(truncate(path, 3000), 0);
 	expect_answer();
-	/* What others may change is not trusted. */
+	/* A file that others may change is not trusted. */
 	ck_assert_int_eq(chmod(path, 0666), 0);
 	expect_answer();
 	ck_assert_int_eq(count_entries(dir), 1);

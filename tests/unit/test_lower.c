@@ -348,7 +348,7 @@ static void check_bytes(region_classes *f, const plan *p, int buffer)
 	ck_assert_int_eq(region_class_nbytes(f, region_class_of(f, b)), most);
 }
 
-/* What was found out for one buffer holds for all of its form. */
+/* Facts that were found for one buffer hold for all of its class. */
 START_TEST(forms_are_alike)
 {
 	int shared = 0, pairs = 0;

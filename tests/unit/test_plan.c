@@ -196,7 +196,7 @@ START_TEST(random_elements)
 }
 END_TEST
 
-/* What a worker has of a constant does not depend on how it is cut. */
+/* A worker's part of a constant does not depend on how it is cut. */
 START_TEST(constant_parts)
 {
 	static const dtype types[] = { DT_F32, DT_F64, DT_F16, DT_BF16 };
@@ -306,7 +306,8 @@ START_TEST(cannot_write)
 }
 END_TEST
 
-/* What the reader does not accept, it says of a plan before it is written. */
+/* The reader's errors are those that the check finds before a plan is
+ * written. */
 START_TEST(readable)
 {
 	arena *a = arena_new();

@@ -41,7 +41,7 @@ static plan *parse(arena *a, const char *text, size_t len, diag_sink **s)
 	return plan_parse(a, *s, "x.plan", text, len);
 }
 
-/* What a loader does: reads, checks all workers.  Exactly one error, or none
+/* Loads a plan: reads it, and checks all workers.  Exactly one error, or none
  * and a plan. */
 static bool load(const char *text, size_t len)
 {

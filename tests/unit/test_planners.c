@@ -300,8 +300,8 @@ static void check_pins(const partial_assignment *o, const assignment *as)
 					 sizeof(cuts));
 }
 
-/* What is pinned stays, whoever plans; with pins out of its own plan joint
- * finds that again, or one that moves as much. */
+/* Pins hold, whoever plans; with pins out of its own plan joint finds that
+ * again, or one that moves as much. */
 START_TEST(pins_hold)
 {
 	static const int ks[] = { 2, 4, 6, 8 };
@@ -478,8 +478,8 @@ static int64_t ilp_cost(arena *a, const problem *p)
 	return is.solution.cost;
 }
 
-/* What tofu moves after each step is what the oracle says of that step, those
- * before being as they are. */
+/* The bytes that tofu moves after each step are the oracle's for that step,
+ * with the steps before as they are. */
 static void check_steps(arena *a, const graph *g, const search_result *r)
 {
 	assignment as = r->assignment;

@@ -128,7 +128,7 @@ START_TEST(known_forms)
 		{ F(EQ, V(1), N(6)), "false" },
 		{ F(LT, V(1), N(5)), "c < 5" },
 		{ kx_select(a, F(GE, V(0), N(0)), V(1), V(2)), "c" },
-		/* What cannot be decided stays. */
+		/* Conditions that cannot be decided stay. */
 		{ F(DIV, V(4), N(7)), "e / 7" },
 		{ F(DIV, V(4), N(0)), "e / 0" },
 		{ F(MOD, V(4), V(1)), "e % c" },

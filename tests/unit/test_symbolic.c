@@ -281,7 +281,7 @@ static const char *random_body(arena *a, int depth)
 	}
 }
 
-/* Which look-ups are stages, and what is divided by them. */
+/* Look-ups that are stages, and the variables that they divide. */
 START_TEST(random_lookups)
 {
 	int derived = 0, gathers = 0;

@@ -356,7 +356,7 @@ static int rounded_tensor(const plan *p, dtype type)
 	return -1;
 }
 
-/* What is wrong in a few elements of many is seen, in every type. */
+/* Faults in a few elements of many are seen, in every type. */
 START_TEST(small_faults_are_seen)
 {
 	enum { N = 1 << 16 };

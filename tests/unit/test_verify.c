@@ -58,7 +58,7 @@ static kernel *last(bench *b)
 	return b->t.x->stages[b->t.x->nstages - 1].kernel;
 }
 
-/* How many findings of a kind the checks of the last stage make. */
+/* The number of findings of a kind that the checks of the last stage make. */
 static int found(bench *b, verify_kind kind)
 {
 	int n = 0, at = b->t.x->nstages - 1;

@@ -5,7 +5,7 @@
 
 enum { MAX_NDIM = 12 };
 
-/* What a worker gets from an arena.  Places and steps are in bytes. */
+/* A box that a worker gets from an arena.  Places and steps are in bytes. */
 struct piece {
 	int to_worker, from_worker;
 	bool add; /* combined with what is there */

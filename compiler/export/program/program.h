@@ -1,5 +1,5 @@
-/* What the files of this program share: tables of the plan, which plan.cu has,
- * and what runs them, in main.cu. */
+/* The interface between the files of this program: the tables of the plan, in
+ * plan.cu, and the code that runs them, in main.cu. */
 #ifndef TDL_COMPILER_EXPORT_PROGRAM_PROGRAM_H
 #define TDL_COMPILER_EXPORT_PROGRAM_PROGRAM_H
 

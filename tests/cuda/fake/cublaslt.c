@@ -40,7 +40,7 @@ typedef struct preference {
 	uint32_t schemes, alignment[4];
 } preference;
 
-/* What cublasLtMatmulAlgo_t holds. */
+/* The contents of cublasLtMatmulAlgo_t. */
 typedef struct algorithm {
 	uint32_t magic, alignment[4];
 	uint32_t workspace;

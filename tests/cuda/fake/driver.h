@@ -18,7 +18,7 @@ struct CUctx_st {
 
 /* ---- driver.c ------------------------------------------------------------ */
 
-/* What a call begins with: takes the lock, and finds whether the call may be
+/* The beginning of a call: takes the lock, and finds whether the call may be
  * made at all.  `needs` says what it needs. */
 typedef enum fake_needs {
 	NEEDS_NOTHING,

@@ -1,5 +1,5 @@
-/* What the fake libraries share: a driver whose GPUs are the host, and which
- * does what is enqueued in any order that streams and events allow.
+/* The parts that the fake libraries share: a driver whose GPUs are the host,
+ * and which does what is enqueued in any order that streams and events allow.
  *
  * Nothing is done when it is enqueued.  Work is done when the program waits for
  * it or asks for it, or after some milliseconds, by a thread of its own; always

@@ -1,4 +1,4 @@
-/* What the fake driver captures: events, graphs, and their launches. */
+/* Capture in the fake driver: events, graphs, and their launches. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -52,7 +52,7 @@ static size_t image_size(const unsigned char *image)
 	return h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
 }
 
-/* What is of hexadecimal digits, after the first line, is the fake PTX. */
+/* The fake PTX: the hexadecimal digits after the first line. */
 static unsigned char *image_of_text(const char *text)
 {
 	const char *digits = strchr(text, '\n');

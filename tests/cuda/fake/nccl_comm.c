@@ -195,8 +195,8 @@ static void wait_for_graphs(ncclComm_t comm)
 	}
 }
 
-/* What closing does may synchronise the device: with kernels of communicators
- * that were not aborted, too. */
+/* Closing may synchronise the device: with kernels of communicators that were
+ * not aborted, too. */
 static void wait_for_others(void)
 {
 	for (ncclComm_t c = comms; c; c = c->next)
@@ -242,8 +242,8 @@ FAKE_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm)
 	return close_comm(comm);
 }
 
-/* What has been enqueued ends, with whatever it has; what a group aborts is
- * closed at its end, when all of it has been told. */
+/* Enqueued work ends, with whatever it has; a communicator that a group aborts
+ * is closed at its end, when all of it has been told. */
 FAKE_EXPORT ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
 	if (!comm || !comm->peer_monitor)

@@ -84,7 +84,8 @@ static void add_transfer(group *g, const op *o, int peer, bool sends,
 			   .at = (unsigned char *)(uintptr_t)at};
 }
 
-/* What goes out first: within a rank nothing is sent but copied. */
+/* Adds the parcels that go out first: within a rank nothing is sent but
+ * copied. */
 static void add_collective(group *g, int i)
 {
 	const op *o = &g->ops[i];
@@ -153,7 +154,8 @@ static void begin(group *g)
 
 /* ---- moving bytes -------------------------------------------------------- */
 
-/* Which is a rank's error from then on; the work itself never ends. */
+/* Reports a mismatch, the rank's error from then on; the work itself never
+ * ends. */
 static void mismatch(const transfer *t)
 {
 	ncclComm_t c = t->o->comm;

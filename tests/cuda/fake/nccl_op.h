@@ -1,4 +1,4 @@
-/* What the fake NCCL does when it is a stream's turn. */
+/* The work of the fake NCCL when it is a stream's turn. */
 #ifndef TDL_TESTS_CUDA_FAKE_NCCL_OP_H
 #define TDL_TESTS_CUDA_FAKE_NCCL_OP_H
 
@@ -23,7 +23,7 @@ struct ncclComm {
 	ncclComm_t next; /* of those that are open, or closed */
 };
 
-/* Who sends what to whom. */
+/* The parts that ranks send, and to whom. */
 typedef enum exchange {
 	ALL_TO_EACH,  /* all of it */
 	PART_TO_EACH, /* the part of the receiver's number */

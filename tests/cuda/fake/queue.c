@@ -132,7 +132,7 @@ void unite(set *s, const set *with)
 /* ---- doing work ---------------------------------------------------------- */
 
 /* A piece of work; the lock is given away while it is the program's function.
- * What a context's error has ended is not done. */
+ * Work that a context's error has ended is not done. */
 CUresult do_work(const fake_work *w, int device, bool first)
 {
 	CUcontext c = context_of(device);
@@ -235,7 +235,7 @@ static bool is_idle(int device)
 	return true;
 }
 
-/* What is done while nobody asks: a program may wait for memory to change. */
+/* Work goes on while nobody asks: a program may wait for memory to change. */
 static void *run_meanwhile(void *arg)
 {
 	(void)arg;
@@ -418,8 +418,8 @@ FAKE_EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 	return leave(CUDA_SUCCESS);
 }
 
-/* Which is done first where several may is drawn, whatever their priorities
- * are: they promise nothing. */
+/* Where several streams may go on, one is drawn, whatever their priorities are:
+ * these promise nothing. */
 FAKE_EXPORT CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags,
 						int priority)
 {

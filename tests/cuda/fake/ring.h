@@ -1,5 +1,5 @@
-/* What the ranks of a fake communicator share: memory of the host, with a ring
- * of bytes from each to each. */
+/* The memory that the ranks of a fake communicator share: that of the host,
+ * with a ring of bytes from each to each. */
 #ifndef TDL_TESTS_CUDA_FAKE_RING_H
 #define TDL_TESTS_CUDA_FAKE_RING_H
 
@@ -21,7 +21,7 @@ typedef struct ring {
 	unsigned char bytes[RING_BYTES];
 } ring;
 
-/* What each rank tells the others. */
+/* A rank's words to the others. */
 typedef struct seat {
 	_Atomic int arrived; /* how many meetings it has come to */
 	pid_t pid;

@@ -1,6 +1,7 @@
-/* What tdlrun uses of CUDA's driver API, by its documentation: for building on
- * a machine without the CUDA toolkit, and for the fake libraries of the tests.
- * Values and layouts are those of version 13.0; abi.c compares them. */
+/* The part of CUDA's driver API that tdlrun uses, by its documentation: for
+ * building on a machine without the CUDA toolkit, and for the fake libraries of
+ * the tests.  Values and layouts are those of version 13.0; abi.c compares
+ * them. */
 #ifndef TDL_TESTS_CUDA_INCLUDE_CUDA_H
 #define TDL_TESTS_CUDA_INCLUDE_CUDA_H
 

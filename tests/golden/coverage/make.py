@@ -13,8 +13,8 @@ def save(name, source):
     onnx.save(model, os.path.join(HERE, name))
 
 
-# What Foo makes has a declared shape, so that Relu is looked into; what Bar
-# makes has none, so that Exp is not.  Det is a function of all of a matrix.
+# The result of Foo has a declared shape, so that Relu is looked into; that of
+# Bar has none, so that Exp is not.  Det is a function of all of a matrix.
 save("mixed.onnx", """
 mixed (float[64,128] x, float[128,64] w) => (float[64,64] y, float[n,m] z)
     <float[64,64] f>
