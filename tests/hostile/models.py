@@ -228,7 +228,7 @@ def main():
     path = judge.write("models/sound.onnx", SOUND)
     judge.run("sound", [TDLC, "plan", path, "-k", "2", "-o",
                         judge.folder + "/p"], status=(0,))
-    for name, data in CASES.items():
+    for name, data in sample(list(CASES.items())):
         path = judge.write("models/case.onnx", data)
         judge.run(name, plan + [path])
         judge.run(name + " (show)", [TDLC, "show", path])

@@ -35,7 +35,7 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import ALL, TDLC, TDLRUN  # noqa: E402
+from programs import ALL, TDLC, TDLRUN, sample  # noqa: E402
 
 try:
     import numpy as np
@@ -448,7 +448,7 @@ def results_of(seeds, args):
 
 def campaign(args):
     done = finished(args.log)
-    seeds = [s for s in range(args.seed, args.seed + args.count)
+    seeds = [s for s in sample(range(args.seed, args.seed + args.count))
              if s not in done]
     counts = collections.Counter()
     log = open(args.log, "a", encoding="utf-8") if args.log else None

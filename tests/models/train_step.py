@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from programs import (ALL, MODELS, TDLC, TDLRUN, call,  # noqa: E402
-                      check_plan, check_run, words)
+                      check_plan, check_run, sample, words)
 
 try:
     import numpy as np
@@ -334,7 +334,7 @@ def main():
     done = failed = 0
     print("network      how    k kernels       ops     bytes     arena   plan "
           " loss  step worst", flush=True)
-    for name, optimizer, plans in chosen(args):
+    for name, optimizer, plans in sample(list(chosen(args))):
         done += len(plans)
         failed += try_one(name, optimizer, plans)
     print(f"{done} plans, {failed} failed")

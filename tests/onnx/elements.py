@@ -365,12 +365,11 @@ def main():
     all_kernels = [args.kernels] if args.kernels \
         else ["interpreter", "generated"]
     # The compiler takes longer than all the rest.
-    against.try_all([(f"{name}-{k}", (run_one, k))
-                     for i, (name, run_one) in enumerate(CASES)
-                     for k in all_kernels
-                     if args.kernels or args.prefixes or programs.ALL
-                     or i % 4 == 0
-                     or k == "interpreter"], args.prefixes,
+    cases = [(f"{name}-{k}", (run_one, k))
+             for i, (name, run_one) in enumerate(CASES) for k in all_kernels
+             if args.kernels or args.prefixes or programs.ALL or i % 4 == 0
+             or k == "interpreter"]
+    against.try_all(programs.sample(cases), args.prefixes,
                     lambda what: what[0](what[1]))
 
 

@@ -27,7 +27,7 @@ except ImportError as e:
     sys.exit(77)
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import ALL, TDLC, TDLRUN, run  # noqa: E402
+from programs import ALL, TDLC, TDLRUN, run, sample  # noqa: E402
 
 OPDEFS = os.environ["TDL_OPDEFS"]
 TOLERANCE = 2e-5  # of the greatest element
@@ -190,8 +190,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("TDL_CACHE", folder)
         derived = Derived(folder)
-        chosen = [(n, case) for n, case in enumerate(cases(args.seed))
-                  if fnmatch.fnmatchcase(case[0], args.only)]
+        chosen = sample([(n, case) for n, case in enumerate(cases(args.seed))
+                         if fnmatch.fnmatchcase(case[0], args.only)])
         # The compiler takes longer than all the rest.
         bad = try_some(derived, chosen if ALL else chosen[::3], folder, 1,
                        "generated", args.verbose)

@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import TDLC, TDLRUN, call, check_run  # noqa: E402
+from programs import TDLC, TDLRUN, call, check_run, sample  # noqa: E402
 
 try:
     import torch
@@ -114,7 +114,8 @@ def check(folder, dtype, text, optimizer, options, clip, k):
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for case, dtype, k in itertools.product(CASES, TOLERANCE, (1, 3)):
+        chosen = sample(list(itertools.product(CASES, TOLERANCE, (1, 3))))
+        for case, dtype, k in chosen:
             text, optimizer, options, clip = case
             row = f"{text:56} clip {clip:5} {dtype} {k}"
             try:
@@ -124,7 +125,7 @@ def main():
             except AssertionError as e:
                 failed += 1
                 print(f"FAIL: {row}: {str(e)[:1000]}", flush=True)
-    print(f"{len(CASES) * 4} runs, {failed} failed")
+    print(f"{len(chosen)} runs, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

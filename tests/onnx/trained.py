@@ -28,7 +28,8 @@ import numpy as np
 from against import relative_error
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import ALL, TDLC, TDLRUN, call, check_run  # noqa: E402
+from programs import (ALL, TDLC, TDLRUN, call, check_run,  # noqa: E402
+                      sample)
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
@@ -270,8 +271,8 @@ def main():
     with concurrent.futures.ProcessPoolExecutor(
             args.jobs, multiprocessing.get_context("spawn")) as pool:
         futures = [pool.submit(try_network, args, name)
-                   for name in args.names or [*exported_nets.NETS,
-                                              NORMALISED]]
+                   for name in args.names or
+                   sample([*exported_nets.NETS, NORMALISED])]
         for future in futures:
             for well, line in future.result():
                 done, failed = done + 1, failed + (not well)
