@@ -12,7 +12,8 @@ EXTRA_PROGRAMS += $(gpu_programs)
 gpu_sources = %D%/check_gpu.c \
 	tests/cuda/binding.c tests/cuda/binding.h \
 	tests/unit/check_kernel.c tests/unit/check_kernel.h
-%C%_kernels_SOURCES = tests/unit/test_codegen.c $(gpu_sources)
+%C%_kernels_SOURCES = tests/unit/test_codegen.c \
+	tests/unit/codegen_kinds.c tests/unit/codegen_kinds.h $(gpu_sources)
 %C%_kernels_LDADD = $(unit_libs) $(CUDA_LIBS)
 %C%_operators_SOURCES = tests/cuda/test_operators.c \
 	tests/cuda/operators.c tests/cuda/operators.h $(gpu_sources)
