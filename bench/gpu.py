@@ -14,6 +14,7 @@ ends with status 77 where one of these is missing.
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -185,8 +186,9 @@ def bench(name, args):
 # ---- collectives ------------------------------------------------------------
 
 def collectives(ngpus):
-    """Two layers whose weights are divided: what a step moves, how fast."""
-    if ngpus < 2:
+    """Two layers whose weights are divided: what a step moves, how fast.
+    None on one GPU, or without mpirun."""
+    if ngpus < 2 or not shutil.which("mpirun"):
         return None
     with tempfile.TemporaryDirectory() as folder:
         plan = os.path.join(folder, "plan")

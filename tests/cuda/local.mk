@@ -26,7 +26,7 @@ EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
 	%D%/include/nccl.h %D%/include/nvrtc.h
 
-fake_tests = %D%/abi.sh %D%/contractions.sh %D%/failures.sh %D%/ranks.sh %D%/threads.sh
+fake_tests = %D%/abi.sh %D%/bundle.sh %D%/contractions.sh %D%/failures.sh %D%/ranks.sh %D%/threads.sh
 EXTRA_DIST += $(fake_tests) %D%/drawn.py %D%/README.md %D%/abi.txt %D%/lib.sh
 
 if CUDA
@@ -40,7 +40,7 @@ endif
 if TDLC
 TESTS += %D%/contractions.sh %D%/threads.sh
 if NCCL
-TESTS += %D%/failures.sh %D%/ranks.sh
+TESTS += %D%/bundle.sh %D%/failures.sh %D%/ranks.sh
 endif
 endif
 endif

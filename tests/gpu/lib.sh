@@ -40,23 +40,5 @@ fi
 # close_to A.npz B.npz TOLERANCE: the arrays are, by the norm of each.  Prints
 # the greatest distance.
 close_to() {
-	"${PYTHON:-python3}" - "$@" <<'END'
-import sys
-import numpy as np
-a, b, tolerance = np.load(sys.argv[1]), np.load(sys.argv[2]), float(sys.argv[3])
-assert a.files and sorted(a.files) == sorted(b.files)
-worst = 0
-for name in a.files:
-    x, y = (np.asarray(z[name], np.float64) for z in (a, b))
-    assert x.shape == y.shape and np.isfinite(x).all() == np.isfinite(y).all()
-    both = np.isfinite(x) & np.isfinite(y)
-    norm = np.linalg.norm(y[both])
-    distance = np.linalg.norm(x[both] - y[both])
-    error = distance / norm if norm else distance
-    worst = max(worst, error)
-    if error > tolerance:
-        print(f"{name}: relative error {error:.2g}")
-print(f"{worst:.2g}")
-sys.exit(int(worst > tolerance))
-END
+	tests/gpu/near "$@"
 }

@@ -7,6 +7,13 @@ gpu_tests = \
 	%D%/sanitizer.sh
 EXTRA_DIST += $(gpu_tests) %D%/check_gpu.c %D%/lib.sh %D%/plans.sh
 
+# It needs no GPU, nor a compiler of plans.
+EXTRA_PROGRAMS += %D%/near
+%C%_near_SOURCES = %D%/near.c
+%C%_near_LDADD = runtime/libruntime.a $(plan_libs) base/libbase.a \
+	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS)
+CLEANFILES += %D%/near
+
 gpu_programs = %D%/kernels %D%/operators
 EXTRA_PROGRAMS += $(gpu_programs)
 gpu_sources = %D%/check_gpu.c \
@@ -27,7 +34,42 @@ gpu_made = $(gpu_programs)
 endif
 endif
 endif
-check-gpu: all $(gpu_made)
+check-gpu: all %D%/near $(gpu_made)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(gpu_tests)' \
 		check_PROGRAMS= check_DATA=
 .PHONY: check-gpu
+
+# `make gpu-bundle': an archive of programs, libraries and plans for a machine
+# with a GPU and nothing else; bundle/README is its description.
+bundle = tdlc-$(VERSION)-gpu
+EXTRA_PROGRAMS += %D%/bundle/point %D%/bundle/probe
+%C%_bundle_point_SOURCES = %D%/bundle/point.c
+%C%_bundle_point_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+%C%_bundle_point_LDFLAGS = -static
+%C%_bundle_point_LDADD =
+%C%_bundle_probe_SOURCES = %D%/bundle/probe.c
+%C%_bundle_probe_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+%C%_bundle_probe_LDFLAGS =
+%C%_bundle_probe_LDADD =
+CLEANFILES += %D%/bundle/point %D%/bundle/probe $(bundle).tar.gz
+EXTRA_DIST += %D%/bundle/README %D%/bundle/make.sh %D%/bundle/one.tdl \
+	%D%/bundle/run-gpu %D%/bundle/start
+
+if CUDA
+if TDLC
+gpu-bundle: all %D%/near %D%/bundle/point %D%/bundle/probe $(gpu_made)
+	srcdir='$(srcdir)' $(SHELL) $(srcdir)/%D%/bundle/make.sh \
+		'$(bundle)' '$(VERSION)'
+else
+gpu-bundle:
+	@echo 'gpu-bundle has plans: configure without --disable-tdlc' >&2
+	@exit 1
+endif
+else
+gpu-bundle:
+	@echo 'tdlrun was configured without CUDA: --with-cuda=DIR,' \
+		'--with-nccl=DIR, --with-cudnn=DIR; where there is no toolkit' \
+		"`cd $(srcdir) && pwd`/tests/cuda has the headers" >&2
+	@exit 1
+endif
+.PHONY: gpu-bundle

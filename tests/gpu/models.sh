@@ -3,7 +3,6 @@
 # and what the processor gives; with generated kernels, and with the libraries
 # where they are.
 . "${srcdir:-.}/tests/gpu/lib.sh"
-"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip 'there is no numpy'
 
 for plan in "$plans"/*.plan; do
 	name=$(basename "$plan" .plan)

@@ -23,6 +23,8 @@ adamw='--train --optimizer adamw'
 sgd='--train --optimizer sgd,momentum=0.9'
 # shellcheck disable=SC2086 # words
 {
+	"$TDLC" plan "$here/tests/gpu/bundle/one.tdl" -k 1 \
+		-o "$folder/one-1.plan" >/dev/null
 	for k in 1 2 4 8; do
 		plan mlp $k mlp -D batch=8 -D inputs=13 -D width=18 -D depth=3 \
 			$adamw
