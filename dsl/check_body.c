@@ -102,13 +102,12 @@ static bool given_twice(checker *c, const ast_expr *e, int i, const char *what)
 static void check_attrs(checker *c, const ast_expr *e, const ast_op *op)
 {
 	for (int i = 0; i < e->nnamed; i++) {
-		if (ast_find_attr(op->attrs, op->nattrs, e->named[i].name) <
-		    0) {
-			check_error(c, DIAG_BAD_ATTRIBUTE, e->named[i].at,
+		const ast_named *n = &e->named[i];
+		if (ast_find_attr(op->attrs, op->nattrs, n->name) < 0) {
+			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
 				    "'%s' has no attribute '%s'", op->name,
-				    e->named[i].name);
-			check_suggest_attr(c, op->attrs, op->nattrs,
-					   e->named[i].name);
+				    n->name);
+			check_suggest_attr(c, op->attrs, op->nattrs, n->name);
 		}
 		given_twice(c, e, i, "attribute");
 	}
