@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "compiler/driver/name_groups.h"
 #include "plan/transfer.h"
 
 enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
@@ -364,9 +365,10 @@ static void print_own_costs(arena *a, const search_costs *c)
 		(double)c->one_device / least));
 }
 
+/* Operators of repeated blocks that are divided alike. */
 typedef struct row {
-	int64_t bytes;
-	int node;
+	name_group group;
+	int64_t bytes; /* of all members */
 } row;
 
 static int by_bytes(const void *x, const void *y)
@@ -374,7 +376,7 @@ static int by_bytes(const void *x, const void *y)
 	const row *a = x, *b = y;
 	if (a->bytes != b->bytes)
 		return a->bytes > b->bytes ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
+	return a->group.members[0] < b->group.members[0] ? -1 : 1;
 }
 
 /* The variables that a node's axes divide: "n, k, -". */
@@ -391,25 +393,45 @@ static const char *strategy_text(arena *a, const plan_report *r, int n)
 	return text;
 }
 
-/* The operators that move most. */
+static int64_t bytes_of_node(const plan_report *r, int n)
+{
+	int64_t bytes = 0;
+	for (int i = 0; i < r->search->assignment.mesh.naxes; i++)
+		bytes += r->search->node_bytes[n][i];
+	return bytes;
+}
+
+/* The operators that move most, by the byte model. */
 static void print_operators(arena *a, const plan_report *r)
 {
-	int naxes = r->search->assignment.mesh.naxes, n = r->graph->nnodes;
-	row *rows = ARENA_ARRAY(a, row, n);
+	int n = r->graph->nnodes;
+	const node *nodes = r->graph->nodes;
+	const char **names = ARENA_ARRAY(a, const char *, n + 1);
+	const char **kinds = ARENA_ARRAY(a, const char *, n + 1);
 	for (int i = 0; i < n; i++) {
-		rows[i].node = i;
-		for (int s = 0; s < naxes; s++)
-			rows[i].bytes += r->search->node_bytes[i][s];
+		names[i] = nodes[i].name;
+		kinds[i] = arena_printf(a, "%s\t%s", nodes[i].op,
+					strategy_text(a, r, i));
 	}
-	qsort(rows, (size_t)n, sizeof(*rows), by_bytes);
-	for (int i = 0; i < n && i < MOST_OPERATORS_SHOWN; i++) {
-		const node *x = &r->graph->nodes[rows[i].node];
-		if (rows[i].bytes == 0)
+	name_groups all = group_names(a, n, names, kinds);
+	row *rows = ARENA_ARRAY(a, row, all.n + 1);
+	for (int i = 0; i < all.n; i++) {
+		rows[i].group = all.at[i];
+		for (int j = 0; j < all.at[i].n; j++)
+			rows[i].bytes += bytes_of_node(r,
+						       all.at[i].members[j]);
+	}
+	qsort(rows, (size_t)all.n, sizeof(*rows), by_bytes);
+	for (int i = 0; i < all.n && i < MOST_OPERATORS_SHOWN; i++) {
+		const name_group *g = &rows[i].group;
+		int first = g->members[0];
+		if (rows[i].bytes <= 0)
 			return;
 		print_item(i ? "" : "moves most", arena_printf(
-			a, "%-9s %s (%s) by %s",
-			plan_bytes_text(a, rows[i].bytes), x->name, x->op,
-			strategy_text(a, r, rows[i].node)));
+			a, "%-9s %s%s (%s) by %s",
+			plan_bytes_text(a, rows[i].bytes),
+			g->n == 1 ? "" : arena_printf(a, "%d x ", g->n),
+			g->name, nodes[first].op, strategy_text(a, r, first)));
 	}
 }
 
