@@ -91,8 +91,8 @@ typedef struct gemm {
 bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 	     const view *inputs, const view *out, int64_t worth, gemm *g);
 
-/* The same of a worker's run, whose addresses do not count.  What is a
- * convolution is a product only without copies. */
+/* The same of a worker's run, whose addresses do not count.  A convolution is a
+ * product only without copies. */
 bool gemm_of_run(arena *a, const bind_run *r, contraction *c, gemm *g);
 
 /* The most bytes of copies that a run of the plan takes, on a sample of the

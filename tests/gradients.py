@@ -7,8 +7,8 @@ by both kinds of kernels, whole and divided.
 	gradients.py [--seed N] [--count N] [--each N]
 
 Operator number n of a seed is the same whatever the rest is: `--seed N --count
-1 --first n` is that operator alone.  What fails is made as small as it can be
-and printed.
+1 --first n` is that operator alone.  A failing case is made as small as it can
+be and printed.
 """
 import argparse
 import json

@@ -4,9 +4,9 @@
 Small models, whole and trained, are planned by every planner that `tdlc
 compare` lists, and run: the bytes that the transport counts are those of the
 plan, and no more than the byte model's; the arenas are as large as was said;
-the results are those of one device.  What a planner says of others has to
-hold, too: joint is never above tofu, nothing that cuts every tensor below the
-bound, and auto never slower than any.  A limit of memory holds in the run.
+the results are those of one device.  Relations between planners have to hold,
+too: joint is never above tofu, nothing that cuts every tensor below the bound,
+and auto never slower than any.  A limit of memory holds in the run.
 
 	planners.py [--all] [--devices 3,8] [MODEL...]
 

@@ -9,13 +9,13 @@
  * commutative function takes: what looks at a graph from 0 on, and decides ties
  * by numbers, does the same for all of them.
  *
- * Nodes are in depth-first order.  What is known early is computed early: the
- * outputs and the next values of states, each after all that it needs and has
- * not been computed, go by the longest chain of nodes before them; so do the
- * operands of a node, the longest chain first.  What is equal then is told
- * apart by a colour, which is refined from inputs and outputs until no class of
- * tensors divides any more (Weisfeiler and Leman, 1968), and only what that
- * leaves equal by the order as written.
+ * Nodes are in depth-first order.  The order is that of need: the outputs and
+ * the next values of states, each after all that it needs and has not been
+ * computed, go by the longest chain of nodes before them; so do the operands of
+ * a node, the longest chain first.  Those that are equal then are told apart by
+ * a colour, which is refined from inputs and outputs until no class of tensors
+ * divides any more (Weisfeiler and Leman, 1968), and only what that leaves
+ * equal by the order as written.
  *
  * The lists of inputs and outputs keep their order.  Shares all but tensors,
  * nodes and lists with g; in a. */

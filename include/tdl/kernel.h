@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Element types, in a tdl_view.  TDL_F16 is IEEE binary16, TDL_BF16 the upper
- * half of a TDL_F32; TDL_BOOL is one byte, 0 or 1.  What follows are ONNX's
+ * half of a TDL_F32; TDL_BOOL is one byte, 0 or 1.  The last rows are ONNX's
  * types of 8 bits and less, each in a byte: floats in the lower bits, the
  * integers as int8_t and uint8_t. */
 enum {

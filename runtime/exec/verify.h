@@ -58,7 +58,7 @@ comparison verify_tensors(const plan *p, bool library, int n,
 			  const array *want, const sway *sways);
 
 /* Notes in sways, by tensor, where the elements lie: those that one worker got,
- * and those that it got after verify_move().  What is new is in a. */
+ * and those that it got after verify_move().  New values are in a. */
 void verify_sway(arena *a, int n, const array *moved, const array *want,
 		 sway *sways);
 

@@ -1,5 +1,5 @@
-/* Fuzz target: plans.  What the reader and the checker accept can be written,
- * turned into a plan for one worker, and run. */
+/* Fuzz target: plans.  Plans that the reader and the checker accept can be
+ * written, turned into a plan for one worker, and run. */
 #include "config.h"
 
 #include <string.h>

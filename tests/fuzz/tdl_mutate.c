@@ -1,7 +1,7 @@
 /* Mutations of TDL that keep it TDL, mostly: expressions become others, of the
  * text, of another text or of the library, or are wrapped; definitions and
- * statements come and go; and those of tokens.h.  What does not parse has only
- * the latter. */
+ * statements come and go; and those of tokens.h.  A text that does not parse
+ * has only the latter. */
 #include "config.h"
 
 #include <stdio.h>

@@ -237,7 +237,9 @@ def page():
     missing = [n for n in names if n not in kinds]
     if missing:
         sys.exit(f"operators.tsv has no class for {', '.join(missing)}")
-    yield f"""# What of ONNX is covered
+    yield f"""# Coverage of ONNX
+
+This page is for users with a model in ONNX; it assumes nothing.
 
 The operators of ONNX {onnx.__version__}, those of `{TRAINING}`
 included; not those of `ai.onnx.ml`, and no functions.  This page is made by

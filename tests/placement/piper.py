@@ -5,8 +5,8 @@ Random tables by tensor degree, with few layers: all sequences of stages, all
 replicas and degrees.  With one way for each layer and degree the plan is the
 best of all and says so; with more, it is the best with ways by the rule (written
 here a second time), no better than the best of all choices of ways, and its
-bound is no better either.  What a plan says of its stages is what they cost.
-Tables that are none are refused with a place.
+bound is no better either.  The costs of its stages are those that a plan
+states.  Tables that are none are refused with a place.
 
 	piper.py [--seed S] [--rounds N]
 """

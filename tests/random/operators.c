@@ -6,9 +6,9 @@
  *
  * Operator K of a seed is always the same, so that a run that was stopped goes
  * on with --from.  Every Mth is compiled (by default every 20th), and every Mth
- * goes through what tdlc verify does (by default none).  What differs is made
- * as small as it gets, unless --whole, and printed.  --print shows operator K
- * alone.  The exit status is 1 where something differs. */
+ * goes through what tdlc verify does (by default none).  An operator that
+ * differs is made as small as it gets, unless --whole, and printed.  --print
+ * shows operator K alone.  The exit status is 1 where something differs. */
 #include "config.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 """The transformer of examples/characters, small.
 
 In a few steps on four workers its loss falls by far more than the frequencies
-of characters explain.  What it writes is the same, character by character, on
-any number of workers, and moves on by one in each step.
+of characters explain.  The text that it writes is the same, character by
+character, on any number of workers, and moves on by one in each step.
 """
 import csv
 import os

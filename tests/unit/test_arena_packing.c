@@ -170,8 +170,8 @@ static void check_large(arena_item *items, int n)
 }
 
 /* As a long chain's; nearly all in use at once; and with a gap of no use for
- * every other one.  What takes time with the square of their number does not
- * end in time. */
+ * every other one.  A method whose time grows with the square of their number
+ * does not end in time. */
 START_TEST(large)
 {
 	enum { N = 100000 };

@@ -1,6 +1,6 @@
 /* Tests: dsl */
 /* dsl: words and names, recovery, look-up, layout, and that no input however
- * broken does harm.  What each diagnostic says is in tests/golden/err. */
+ * broken does harm.  The text of each diagnostic is in tests/golden/err. */
 #include "config.h"
 
 #include <check.h>

@@ -68,8 +68,8 @@ static int count(const plan *p, plan_op op, collective c)
 }
 
 /* The table of search.md for a matmul's partial result of S bytes on 2 x 2
- * workers: to the whole of it 6 S, to blocks 3 S.  What is cut along rows in
- * both steps needs no transfer. */
+ * workers: to the whole of it 6 S, to blocks 3 S.  Tensors that are cut along
+ * rows in both steps need no transfer. */
 START_TEST(known_programs)
 {
 	enum { X, Y, PRODUCT, RESULT };

@@ -306,8 +306,8 @@ START_TEST(cannot_write)
 }
 END_TEST
 
-/* The reader's errors are those that the check finds before a plan is
- * written. */
+/* A plan is written only if the reader takes as long a text and as many
+ * nodes. */
 START_TEST(readable)
 {
 	arena *a = arena_new();

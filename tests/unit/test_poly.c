@@ -1,6 +1,6 @@
 /* Tests: compiler/analysis */
-/* compiler/analysis/poly: normal forms, text, proofs.  What is proven is held
- * against enumeration. */
+/* compiler/analysis/poly: normal forms, text, proofs.  Proofs are held against
+ * enumeration. */
 #include "config.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
-/* The fake driver's memory.  What is allocated on a device ends just before a
- * page that nobody may use, is full of 0xcb, and may be used by kernels and
- * copies alone, while they run: a program that reads it on the host is ended by
- * a signal.  As with the real one, neither a copy from pageable memory nor a
- * fill has been done when the call returns, and streams that do not block do
- * not wait for them. */
+/* The fake driver's memory.  An allocation on a device ends just before a page
+ * that nobody may use, is full of 0xcb, and may be used by kernels and copies
+ * alone, while they run: a program that reads it on the host is ended by a
+ * signal.  As with the real one, neither a copy from pageable memory nor a fill
+ * has been done when the call returns, and streams that do not block do not
+ * wait for them. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

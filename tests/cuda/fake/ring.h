@@ -21,7 +21,7 @@ typedef struct ring {
 	unsigned char bytes[RING_BYTES];
 } ring;
 
-/* A rank's words to the others. */
+/* The state of a rank that the others read. */
 typedef struct seat {
 	_Atomic int arrived; /* how many meetings it has come to */
 	pid_t pid;
