@@ -1,4 +1,4 @@
-/* Whether a kernel that only reads a tensor keeps its row-major order. */
+/* A test of kernels that only read a tensor: whether they keep its order. */
 #ifndef TDL_COMPILER_GRAPH_ORDER_H
 #define TDL_COMPILER_GRAPH_ORDER_H
 
