@@ -10,8 +10,8 @@
 #					golden.sh is where some cases are
 #	suites.sh --golden FOLDER	the folders of golden tests that are
 #	suites.sh			checks that every suite names folders,
-#					that these exist, and that every folder
-#					has a test
+#					that these exist, that every folder has
+#					a test, and that no suite is there twice
 #
 # FOLDER is one word of a path: `compiler', `solver', `cuda'.
 set -eu
@@ -146,7 +146,17 @@ all_said() {
 	done
 }
 
+# A suite that is in two files is a copy that stands where another should.
+copies() {
+	(cd "$root" && find tests -name '*.c' -exec \
+		grep -Ho 'suite_create("[^"]*")' {} +) |
+	sort -t : -k 2 |
+	awk -F : '$2 == last { print $1 ": " $2 " as in " file }
+		{ last = $2; file = $1 }' >&2
+}
+
 check() {
+	copies
 	rows=$(all_said)
 	echo "$rows" | while IFS=: read -r file paths; do
 		for path in $paths; do
@@ -178,6 +188,12 @@ self_test() {
 	plant '/* Tests: base */' 0
 	plant '/* Tests: bases */' 2
 	plant '/* tests of base */' 2
+	plant '/* Tests: base */
+suite_create("a")
+suite_create("b")' 0
+	plant '/* Tests: base */
+suite_create("a")
+suite_create("a")' 1
 	root=$saved
 }
 

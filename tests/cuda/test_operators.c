@@ -1,3 +1,4 @@
+/* Tests: compiler/codegen */
 /* The kernels of all operators of the library, and of their gradients, in CUDA
  * against the interpreter. */
 #include "config.h"

@@ -1,5 +1,5 @@
 /* Random kernels over i64 tensors, and an oracle that walks them point by
- * point, written without looking at how plan/ does it. */
+ * point, written without looking at how kernel/ does it. */
 #ifndef TDL_TESTS_UNIT_KERNELS_H
 #define TDL_TESTS_UNIT_KERNELS_H
 

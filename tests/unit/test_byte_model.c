@@ -1,5 +1,5 @@
 /* Tests: compiler/cost */
-/* compiler/search: the byte model, against a simulation that keeps a set of
+/* compiler/cost: the byte model, against a simulation that keeps a set of
  * elements per worker and counts what is needed and not there. */
 #include "config.h"
 

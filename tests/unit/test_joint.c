@@ -1,5 +1,5 @@
 /* Tests: compiler/planners compiler/cost compiler/solver */
-/* compiler/search: all axes at once, and what bounds them. */
+/* compiler/planners: all axes at once, and lower bounds of that. */
 #include "config.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Tests: compiler/planners */
-/* compiler/search: the planners, against all plans there are and against
+/* compiler/planners: the planners, against all plans there are and against
  * solvers of 0-1 programs. */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* Tests: kernel layout */
-/* plan/region and plan/access: boxes against enumeration, blocks, and the
+/* kernel/region and kernel/access: boxes against enumeration, blocks, and the
  * regions that random kernels read against the reads that they make. */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /* Tests: compiler/planners compiler/cost */
-/* compiler/search: tables against the plain model, steps against all
- * assignments, and what the planners promise. */
+/* compiler/cost, compiler/planners: tables against the plain model, steps
+ * against all assignments, and what the planners promise. */
 #include "config.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Tests: compiler/solver */
-/* compiler/search: the exact solver against all assignments. */
+/* compiler/solver: the exact solver against all assignments. */
 #include "config.h"
 
 #include <check.h>

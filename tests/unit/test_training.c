@@ -1,5 +1,5 @@
 /* Tests: compiler/train */
-/* compiler/graph: the backward pass of random models against differences of
+/* compiler/train: the backward pass of random models against differences of
  * their loss, both computed by the interpreter, in f64. */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* Tests: compiler/solver */
-/* compiler/search: the reader of WCSP files. */
+/* compiler/solver: the reader of WCSP files. */
 #include "config.h"
 
 #include <check.h>
