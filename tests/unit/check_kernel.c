@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernel/eval.h"
+#include "tests/unit/suite.h"
 
 /* ---- random numbers ---------------------------------------------------- */
 
@@ -447,19 +448,12 @@ static void check_kernel(built *b, int number, const kernel *k)
 	outcome_free(k, &whole);
 }
 
-/* A number in the environment, that is not negative. */
-static int setting(const char *name, int otherwise)
-{
-	const char *s = getenv(name);
-	return s && *s ? abs(atoi(s)) : otherwise;
-}
-
 /* Every SAMPLEth kernel, from number SAMPLE_FROM on; one at least. */
 void check_all(const kernels *all)
 {
-	int every = setting("SAMPLE", 1), from = setting("SAMPLE_FROM", 0);
+	int every = sample_every(), from = sample_from();
 	kernels some = {0};
-	every = every < 1 ? 1 : every < all->n ? every : all->n;
+	every = every < all->n ? every : all->n;
 	for (int i = all->n ? from % every : 0; i < all->n; i += every)
 		vec_push(mem, &some, all->at[i]);
 	for (int i = 0; i < some.n; i++)

@@ -2,9 +2,39 @@
  * CK_RUN_CASE and the other variables of Check apply. */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "tests/unit/suite.h"
+
+static int setting(const char *name, int otherwise)
+{
+	const char *s = getenv(name);
+	return s && *s ? abs(atoi(s)) : otherwise;
+}
+
+int sample_every(void)
+{
+	int n = setting("SAMPLE", 1);
+	return n > 1 ? n : 1;
+}
+
+int sample_from(void)
+{
+	return setting("SAMPLE_FROM", 0);
+}
+
+bool sampled(int seed)
+{
+	uint32_t mixed = (uint32_t)seed * UINT32_C(2654435761) >> 8;
+	uint32_t every = (uint32_t)sample_every();
+	return (mixed + (uint32_t)sample_from()) % every == 0;
+}
+
+int at_least(int n)
+{
+	return sample_every() == 1 ? n : n / sample_every() / 2;
+}
 
 int main(void)
 {

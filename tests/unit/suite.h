@@ -3,8 +3,21 @@
 #define TDL_TESTS_UNIT_SUITE_H
 
 #include <check.h>
+#include <stdbool.h>
 
 /* A new suite, which the runner frees. */
 Suite *suite(void);
+
+/* Of what a test tries much of, SAMPLE=N in the environment takes every Nth,
+ * from number SAMPLE_FROM on; 1 and 0 where nothing is said. */
+int sample_every(void);
+int sample_from(void);
+
+/* Whether a test of random seeds takes this one: of N seeds about one.  Which
+ * has nothing to do with remainders of the seed, by which tests choose. */
+bool sampled(int seed);
+
+/* How many are expected of a sample at the least, where it is n of all. */
+int at_least(int n);
 
 #endif

@@ -107,6 +107,8 @@ static int count_updates(const plan *p)
 START_TEST(same_results)
 {
 	for (int seed = 0; seed < 400; seed++) {
+		if (!sampled(seed))
+			continue;
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed);
 		graph *g = random_graph(a, &r, 1 + seed % 12);
@@ -148,6 +150,8 @@ START_TEST(fused_kernels_compute_the_same)
 					 .separate = true };
 	int fused = 0;
 	for (int seed = 0; seed < 400; seed++) {
+		if (!sampled(seed))
+			continue;
 		arena *a = arena_new();
 		rng r = rng_new(90000 + (uint64_t)seed);
 		graph *g = seed % 2 ? random_chain(a, &r, 1 + seed % 9) :
@@ -174,7 +178,7 @@ START_TEST(fused_kernels_compute_the_same)
 		fused += q->nnodes - p->nnodes;
 		arena_free(a);
 	}
-	ck_assert_int_gt(fused, 50);
+	ck_assert_int_gt(fused, at_least(50));
 }
 END_TEST
 
@@ -185,6 +189,8 @@ START_TEST(states_are_kept)
 	enum { STEPS = 4 };
 	int states = 0, copies = 0;
 	for (int seed = 0; seed < 300; seed++) {
+		if (!sampled(seed))
+			continue;
 		arena *a = arena_new();
 		rng r = rng_new(50000 + (uint64_t)seed);
 		graph *g = random_training(a, &r, 1 + seed % 16);
@@ -208,8 +214,8 @@ START_TEST(states_are_kept)
 		copies += count_updates(p);
 		arena_free(a);
 	}
-	ck_assert_int_gt(states, 300);
-	ck_assert_int_gt(copies, 8);
+	ck_assert_int_gt(states, at_least(300));
+	ck_assert_int_ge(copies, at_least(9));
 	ck_assert_int_lt(copies, states / 2);
 }
 END_TEST
@@ -479,6 +485,8 @@ START_TEST(never_more_than_model)
 					 .separate = true };
 	int less = 0;
 	for (int seed = 0; seed < 200; seed++) {
+		if (!sampled(seed))
+			continue;
 		arena *a = arena_new();
 		rng r = rng_new(20000 + (uint64_t)seed);
 		graph *g = random_graph(a, &r, 10);
@@ -500,6 +508,8 @@ START_TEST(as_model_where_nothing_is_shared)
 {
 	int moved = 0;
 	for (int seed = 0; seed < 200; seed++) {
+		if (!sampled(seed))
+			continue;
 		arena *a = arena_new();
 		rng r = rng_new(30000 + (uint64_t)seed);
 		graph *g = random_chain(a, &r, 6);

@@ -89,6 +89,8 @@ START_TEST(mutations)
 {
 	int loaded = 0, broken = 0;
 	for (int seed = 0; seed < 6000; seed++) {
+		if (!sampled(seed))
+			continue;
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed + 77777);
 		size_t n;
@@ -103,8 +105,8 @@ START_TEST(mutations)
 			broken++;
 		arena_free(a);
 	}
-	ck_assert_int_gt(broken, 1000);
-	ck_assert_int_gt(loaded, 100);
+	ck_assert_int_gt(broken, at_least(1000));
+	ck_assert_int_gt(loaded, at_least(100));
 }
 END_TEST
 

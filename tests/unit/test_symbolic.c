@@ -227,6 +227,8 @@ START_TEST(random_operators)
 {
 	int checked = 0, exact = 0;
 	for (unsigned start = 1; start < 12000; start += 31) {
+		if (!sampled((int)start))
+			continue;
 		trial t = begin();
 		seed_trials(start);
 		const char *index[3];
@@ -243,8 +245,9 @@ START_TEST(random_operators)
 		exact += t.exact;
 		arena_free(t.a);
 	}
-	ck_assert_int_gt(checked, 5000);
-	ck_assert_int_gt(exact * 2, checked);
+	ck_assert_int_gt(checked, at_least(5000));
+	/* Of few, chance decides. */
+	ck_assert_int_gt(exact * (sample_every() == 1 ? 2 : 3), checked);
 }
 END_TEST
 
@@ -286,6 +289,8 @@ START_TEST(random_lookups)
 {
 	int derived = 0, gathers = 0;
 	for (unsigned start = 1; start < 30000; start += 31) {
+		if (!sampled((int)start))
+			continue;
 		trial t = begin();
 		seed_trials(start);
 		load(&t, arena_printf(
@@ -300,8 +305,8 @@ START_TEST(random_lookups)
 		}
 		arena_free(t.a);
 	}
-	ck_assert_int_gt(derived, 300);
-	ck_assert_int_gt(gathers, 300);
+	ck_assert_int_gt(derived, at_least(300));
+	ck_assert_int_gt(gathers, at_least(300));
 }
 END_TEST
 
@@ -330,6 +335,8 @@ START_TEST(bounds_are_sound)
 {
 	int passed = 0, refused = 0;
 	for (unsigned start = 1; start < 20000; start += 31) {
+		if (!sampled((int)start))
+			continue;
 		trial t = begin();
 		seed_trials(start);
 		bool conditional = below(2);
@@ -364,8 +371,8 @@ START_TEST(bounds_are_sound)
 		refused += !fine;
 		arena_free(t.a);
 	}
-	ck_assert_int_gt(passed, 50);
-	ck_assert_int_gt(refused, 100);
+	ck_assert_int_gt(passed, at_least(50));
+	ck_assert_int_gt(refused, at_least(100));
 }
 END_TEST
 
