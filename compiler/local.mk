@@ -14,3 +14,4 @@ include compiler/placement/local.mk
 include compiler/codegen/local.mk
 include compiler/export/local.mk
 include compiler/driver/local.mk
+include compiler/portfolio/local.mk

@@ -48,8 +48,9 @@ include/tdl
 compiler=$(printf '%s' "$folders" | tr -s ' \n\t' '\n\n\n' |
 	grep -v -e '[\\]' -e '^runtime' | sort -u | tr '\n' ' ')
 folders="$folders
-compiler/driver	$compiler
-tests		$compiler compiler/driver runtime/exec runtime/cpu \\
+compiler/portfolio	$compiler compiler/driver
+compiler/driver	$compiler compiler/portfolio
+tests		$compiler compiler/portfolio compiler/driver runtime/exec runtime/cpu \\
 		runtime/cuda runtime/comm runtime/run"
 
 # HEADER: the files that may include it, as shell patterns.

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/place.h"
-#include "compiler/driver/plan_auto.h"
+#include "compiler/portfolio/auto.h"
 
 typedef VEC(plan_report) plan_reports;
 

@@ -9,7 +9,7 @@
 #include "base/spelling.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
-#include "compiler/driver/plan_make.h"
+#include "compiler/portfolio/request.h"
 #include "compiler/planners/partial_assignment.h"
 
 /* ---- the graph of a plan ----------------------------------------------- */

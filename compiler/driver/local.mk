@@ -29,7 +29,6 @@ tdlc_SOURCES = \
 	%D%/doc_output.c %D%/doc_output.h \
 	%D%/doc_html.c \
 	%D%/doc_markdown.c \
-	%D%/pins.c %D%/pins.h \
 	%D%/place.c %D%/place.h \
 	%D%/place_capture.c \
 	%D%/place_common.c \
@@ -40,15 +39,8 @@ tdlc_SOURCES = \
 	%D%/place_score.c \
 	%D%/place_stages.c \
 	%D%/plan.c \
-	%D%/plan_auto.c %D%/plan_auto.h \
-	%D%/plan_bounded.c %D%/plan_bounded.h \
-	%D%/plan_make.c %D%/plan_make.h \
-	%D%/plan_memory.c %D%/plan_memory.h \
-	%D%/plan_frontier.c \
 	%D%/plan_print.c %D%/plan_print.h \
-	%D%/plan_programs.c %D%/plan_programs.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
-	%D%/plan_sweep.c %D%/plan_sweep.h \
 	%D%/score.c \
 	%D%/show.c \
 	%D%/show_plan.c %D%/show_plan.h \

@@ -3,7 +3,7 @@
 #ifndef TDL_COMPILER_DRIVER_PLACE_H
 #define TDL_COMPILER_DRIVER_PLACE_H
 
-#include "compiler/driver/plan_make.h"
+#include "compiler/portfolio/request.h"
 #include "compiler/placement/figures.h"
 #include "compiler/placement/task.h"
 

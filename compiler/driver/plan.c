@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "compiler/codegen/codegen.h"
-#include "compiler/driver/plan_auto.h"
-#include "compiler/driver/plan_memory.h"
+#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/limits.h"
 #include "compiler/driver/plan_strict.h"
 #include "compiler/export/program.h"
 

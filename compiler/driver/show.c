@@ -7,11 +7,11 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "compiler/driver/plan_make.h"
 #include "compiler/driver/show_plan.h"
 #include "compiler/graph/canonical.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/placement/model_costs.h"
+#include "compiler/portfolio/request.h"
 
 /* Arithmetic operations of a node; INT64_MAX where they do not fit. */
 static int64_t node_flops(const graph *g, node_id n)

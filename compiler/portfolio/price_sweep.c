@@ -8,12 +8,12 @@
  * in memory, up to a fixed number, independent of the limit. */
 #include "config.h"
 
-#include "compiler/driver/plan_sweep.h"
+#include "compiler/portfolio/price_sweep.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "compiler/driver/plan_programs.h"
+#include "compiler/portfolio/programs.h"
 #include "compiler/planners/levels.h"
 #include "plan/peak.h"
 

@@ -1,8 +1,8 @@
 /* Plans of least time with prices for memory. */
-#ifndef TDL_COMPILER_DRIVER_PLAN_SWEEP_H
-#define TDL_COMPILER_DRIVER_PLAN_SWEEP_H
+#ifndef TDL_COMPILER_PORTFOLIO_PRICE_SWEEP_H
+#define TDL_COMPILER_PORTFOLIO_PRICE_SWEEP_H
 
-#include "compiler/driver/plan_auto.h"
+#include "compiler/portfolio/auto.h"
 
 /* Plans by an algorithm that is search_is_priced(): for no price, for more and
  * more, and between those whose plans differ most in memory.  Adds them to

@@ -1,10 +1,10 @@
 /* From a graph to a plan and its report: the common work of `tdlc plan', for
  * one planner, and of `tdlc compare', for all. */
-#ifndef TDL_COMPILER_DRIVER_PLAN_MAKE_H
-#define TDL_COMPILER_DRIVER_PLAN_MAKE_H
+#ifndef TDL_COMPILER_PORTFOLIO_REQUEST_H
+#define TDL_COMPILER_PORTFOLIO_REQUEST_H
 
 #include "compiler/driver/driver.h"
-#include "compiler/driver/pins.h"
+#include "compiler/portfolio/pins.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/train_options.h"
 #include "compiler/lower/cost.h"

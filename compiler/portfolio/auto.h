@@ -5,10 +5,10 @@
  * candidates with more memory (plan_bounded.h).  So the result is at least as
  * good as that of each planner within the limit, and as that of any smaller
  * limit. */
-#ifndef TDL_COMPILER_DRIVER_PLAN_AUTO_H
-#define TDL_COMPILER_DRIVER_PLAN_AUTO_H
+#ifndef TDL_COMPILER_PORTFOLIO_AUTO_H
+#define TDL_COMPILER_PORTFOLIO_AUTO_H
 
-#include "compiler/driver/plan_make.h"
+#include "compiler/portfolio/request.h"
 
 /* A plan, and the best of its programs so far. */
 typedef struct plan_candidate {

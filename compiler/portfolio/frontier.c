@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "base/units.h"
-#include "compiler/driver/plan_auto.h"
-#include "compiler/driver/plan_bounded.h"
-#include "compiler/driver/plan_memory.h"
-#include "compiler/driver/plan_programs.h"
+#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/complete_search.h"
+#include "compiler/portfolio/limits.h"
+#include "compiler/portfolio/programs.h"
 
 typedef struct point {
 	const search_result *search;

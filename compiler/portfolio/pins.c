@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/pins.h"
+#include "compiler/portfolio/pins.h"
 
 #include <fnmatch.h>
 #include <string.h>

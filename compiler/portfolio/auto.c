@@ -1,15 +1,15 @@
 #include "config.h"
 
-#include "compiler/driver/plan_auto.h"
+#include "compiler/portfolio/auto.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/driver/plan_bounded.h"
-#include "compiler/driver/plan_memory.h"
-#include "compiler/driver/plan_programs.h"
-#include "compiler/driver/plan_sweep.h"
+#include "compiler/portfolio/complete_search.h"
+#include "compiler/portfolio/limits.h"
+#include "compiler/portfolio/programs.h"
+#include "compiler/portfolio/price_sweep.h"
 
 /* Of nodes, of a graph that is planned with prices where nobody speaks of
  * memory. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/plan_programs.h"
+#include "compiler/portfolio/programs.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* The best plan of a small graph, among all plans there are. */
-#ifndef TDL_COMPILER_DRIVER_PLAN_BOUNDED_H
-#define TDL_COMPILER_DRIVER_PLAN_BOUNDED_H
+#ifndef TDL_COMPILER_PORTFOLIO_COMPLETE_SEARCH_H
+#define TDL_COMPILER_PORTFOLIO_COMPLETE_SEARCH_H
 
-#include "compiler/driver/plan_auto.h"
+#include "compiler/portfolio/auto.h"
 
 /* The name that such a plan is found by. */
 #define PLAN_BOUNDED "bounded"

@@ -7,10 +7,10 @@
  * memory: programs within a limit are also within a larger one, so that the
  * best is never worse with more memory.  The bounds of lower_times tell of
  * which plans and schedules no program needs to be made. */
-#ifndef TDL_COMPILER_DRIVER_PLAN_PROGRAMS_H
-#define TDL_COMPILER_DRIVER_PLAN_PROGRAMS_H
+#ifndef TDL_COMPILER_PORTFOLIO_PROGRAMS_H
+#define TDL_COMPILER_PORTFOLIO_PROGRAMS_H
 
-#include "compiler/driver/plan_make.h"
+#include "compiler/portfolio/request.h"
 
 /* Whether all ladders for time and bytes have this program: it keeps a tenth
  * more. */

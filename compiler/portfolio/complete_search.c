@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "compiler/driver/plan_bounded.h"
+#include "compiler/portfolio/complete_search.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/driver/plan_programs.h"
+#include "compiler/portfolio/programs.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/planners/best_first.h"
 

@@ -1,10 +1,10 @@
 #include "config.h"
 
-#include "compiler/driver/plan_make.h"
+#include "compiler/portfolio/request.h"
 
 #include <string.h>
 
-#include "compiler/driver/plan_programs.h"
+#include "compiler/portfolio/programs.h"
 #include "compiler/graph/canonical.h"
 #include "compiler/onnx/onnx.h"
 

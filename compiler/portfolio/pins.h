@@ -8,8 +8,8 @@
  * `replicated' for tensors, `by V' or `whole' for operators.  Of several that
  * fit a name the last one counts.  In a file each has a line; # begins a
  * comment. */
-#ifndef TDL_COMPILER_DRIVER_PINS_H
-#define TDL_COMPILER_DRIVER_PINS_H
+#ifndef TDL_COMPILER_PORTFOLIO_PINS_H
+#define TDL_COMPILER_PORTFOLIO_PINS_H
 
 #include "compiler/driver/driver.h"
 #include "compiler/planners/search.h"
