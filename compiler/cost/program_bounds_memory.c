@@ -10,11 +10,37 @@ static bool is_kept(const tensor *t)
 	       t->output;
 }
 
+/* The node that computes what a state becomes; NONE where nothing does. */
+static node_id updates(const bound_maker *m, tensor_id t)
+{
+	const tensor *x = &m->g->tensors[t];
+	bool stays = x->kind != TENSOR_STATE || x->next == NONE ||
+		     x->next == t;
+	return stays ? NONE : m->g->tensors[x->next].producer;
+}
+
+/* Whether a tensor that is kept has its block for itself when a node runs.  A
+ * state's may be another result's from the state's last reader on until the
+ * next state is computed. */
+static bool has_block(const bound_maker *m, tensor_id t, node_id n)
+{
+	node_id by = updates(m, t);
+	return is_kept(&m->g->tensors[t]) &&
+	       (by == NONE || (m->above[n] & node_bit(by)));
+}
+
 /* Whether a tensor has its block when a node has run and what comes before it,
- * whatever the order: somebody still needs it. */
+ * whatever the order: somebody still needs it.  The node that runs next may
+ * have fetched early; one with another node in between has not. */
 static bool is_needed_after(const bound_maker *m, tensor_id t, node_id n)
 {
-	return is_kept(&m->g->tensors[t]) || (m->readers[t] & m->below[n]);
+	node_set left = m->readers[t] & m->below[n];
+	if (has_block(m, t, n))
+		return true;
+	for (; left; left &= left - 1)
+		if (m->below[n] & m->above[__builtin_ctzll(left)])
+			return true;
+	return false;
 }
 
 static bool is_there_before(const bound_maker *m, tensor_id t, node_id n)
@@ -99,23 +125,70 @@ static bool may_replace(const bound_maker *m, node_id id)
 	return bound_may_grow(m, id);
 }
 
+/* The block of a state if the node that updates it reads it there. */
+static double read_in_place(const bound_maker *m, const time_model_pair *p,
+			    const time_model_cost *c, int64_t stored)
+{
+	bool more = bound_may_grow(m, p->node) && bound_is_shared(m, p);
+	return (double)(c->copy == 0 && !more ? stored : 0);
+}
+
+/* A state that another node updates, before this one or after it. */
+static void add_state(bound_maker *m, program_bound *f, tensor_id t, node_id n)
+{
+	node_id by = updates(m, t);
+	if (by == NONE || by == n)
+		return;
+	for (int i = m->x->first[by]; i < m->x->first[by + 1]; i++) {
+		const time_model_pair *p = &m->x->pairs.at[i];
+		if (p->inputs && p->tensor == t)
+			bound_add_pair(m, f, p, read_in_place);
+	}
+}
+
 /* The bytes in use besides those that a node reads and computes. */
 static program_bound others(bound_maker *m, node_id n)
 {
 	program_bound f = { 0 };
-	for (tensor_id t = 0; t < m->g->ntensors; t++)
-		if (is_live(m, t, n) && !(m->readers[t] & node_bit(n)))
+	for (tensor_id t = 0; t < m->g->ntensors; t++) {
+		if (m->readers[t] & node_bit(n))
+			continue;
+		if (is_live(m, t, n))
 			bound_add_block(m, &f, t);
+		else
+			add_state(m, &f, t, n);
+	}
 	return f;
 }
 
 static void add_inputs(bound_maker *m, program_bound *f, node_id n,
-		       const time_model_pair *but, counting count)
+		       counting count)
 {
 	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
 		const time_model_pair *p = &m->x->pairs.at[i];
-		if (p->inputs && p != but)
+		if (p->inputs)
 			bound_add_pair(m, f, p, count);
+	}
+}
+
+/* Whether an input is where it is stored whenever another one is fetched for
+ * the node.  That one may be fetched early, before the last node runs: a result
+ * is there for certain only if another node comes between. */
+static bool is_there_early(const bound_maker *m, tensor_id t, node_id n)
+{
+	node_id by = m->g->tensors[t].producer;
+	return by == NONE || (m->below[by] & m->above[n]);
+}
+
+/* The inputs that are there while one is fetched. */
+static void add_early_inputs(bound_maker *m, program_bound *f, node_id n,
+			     const time_model_pair *fetched)
+{
+	for (int i = m->x->first[n]; i < m->x->first[n + 1]; i++) {
+		const time_model_pair *p = &m->x->pairs.at[i];
+		if (p->inputs && p != fetched &&
+		    is_there_early(m, p->tensor, n))
+			bound_add_pair(m, f, p, least_of_both);
 	}
 }
 
@@ -135,11 +208,11 @@ static void add_instants(bound_maker *m, node_id n)
 			continue;
 		program_bound f = others(m, n);
 		bound_add_pair(m, &f, p, both);
-		add_inputs(m, &f, n, p, least_of_both);
+		add_early_inputs(m, &f, n, p);
 		add_bytes(m, f);
 	}
 	program_bound run = others(m, n);
-	add_inputs(m, &run, n, NULL, either);
+	add_inputs(m, &run, n, either);
 	if (!next && !may_replace(m, n))
 		bound_add_pair(m, &run, out, result);
 	add_bytes(m, run);
