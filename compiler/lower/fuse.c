@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "compiler/cost/byte_model.h"
 
 /* Of a kernel that was made of others: nodes of its body, inputs. */
 enum { MOST_NODES = 300, MOST_INPUTS = 12, LONGEST_NAME = 48 };
@@ -123,6 +124,58 @@ static int64_t kept_longer(const fuser *x, const node *first, node_id second)
 	return bytes;
 }
 
+/* What the worker at coords reads of a node's input i, and of all others that
+ * are the same tensor. */
+static box read_by(const fuser *x, node_id id, int i, const int *coords)
+{
+	const node *n = &x->nodes[id];
+	const mesh *m = &x->as->mesh;
+	box whole = kernel_space(n->kernel);
+	box part = cuts_block(&whole, m, &x->as->node_cuts[id], m->naxes,
+			      coords);
+	return byte_model_need(n->kernel, &part,
+			       byte_model_same_inputs(n, i));
+}
+
+/* Whether no worker fetches more of input i of the first node, which is input
+ * j of the second, for both at once than for one after the other.  One node
+ * fetches the hull of what it reads: of x[n - 1 - i] - x[i], elements between
+ * the two that neither reads. */
+static bool fetches_no_more(const fuser *x, node_id first, int i,
+			    node_id second, int j)
+{
+	tensor_id t = x->nodes[first].inputs[i];
+	const tensor_type *type = &x->g->tensors[t].type;
+	const mesh *m = &x->as->mesh;
+	const cuts *held = &x->as->tensor_cuts[t];
+	box whole = box_whole(type->dims, type->ndim);
+	for (int w = mesh_workers(m) - 1; w >= 0; w--) {
+		int coords[MAX_AXES];
+		mesh_coords(m, w, coords);
+		box have = cuts_block(&whole, m, held, m->naxes, coords);
+		box one = read_by(x, first, i, coords);
+		box other = read_by(x, second, j, coords);
+		box both = box_hull(&one, &other);
+		if (box_volume_less(&both, &have) >
+		    box_volume_less(&one, &have) +
+			    box_volume_less(&other, &have))
+			return false;
+	}
+	return true;
+}
+
+/* The same of all that both read. */
+static bool fetch_no_more(const fuser *x, node_id first, node_id second)
+{
+	const node *n = &x->nodes[first], *m = &x->nodes[second];
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		for (int j = 0; j < m->kernel->ninputs; j++)
+			if (n->inputs[i] == m->inputs[j] &&
+			    !fetches_no_more(x, first, i, second, j))
+				return false;
+	return true;
+}
+
 static bool is_in_between(const fuser *x, tensor_id t)
 {
 	const tensor *made = &x->g->tensors[t];
@@ -153,7 +206,8 @@ static bool can_fuse(const fuser *x, node_id second, int slot)
 	return reads_each_once(n->kernel, read) &&
 	       divided_alike(x, producer, second, t, read) &&
 	       kept_longer(x, m, second) <=
-		       bytes_of(&x->g->tensors[t]);
+		       bytes_of(&x->g->tensors[t]) &&
+	       fetch_no_more(x, producer, second);
 }
 
 /* ---- which nodes some assignment fuses ---------------------------------- */

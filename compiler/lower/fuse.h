@@ -8,9 +8,10 @@
 
 /* The graph in which a node that computes element by element becomes a part of
  * the only node that reads its result, each element once: the result is never
- * in memory.  Two conditions: both nodes are divided alike, so that nothing
- * moves between them; and the first node's inputs need not be kept longer than
- * its result would be, if they are larger.
+ * in memory.  Three conditions: both nodes are divided alike, so that nothing
+ * moves between them; the first node's inputs need not be kept longer than its
+ * result would be, if they are larger; and no worker fetches more of a tensor
+ * that both read, so that the byte model stays a bound.
  *
  * Results are the same, bit for bit, as kernels in C and CUDA compute them; the
  * interpreter does not round an f32 or f64 in between.  *as becomes the

@@ -234,7 +234,36 @@ kernel *kernel_reshape(arena *a, int ndim, const int64_t *dims, int new_ndim,
 	return end(a, k, read_at(a, k, 0, w));
 }
 
+kernel *kernel_affine(arena *a, int ndim, const int64_t *dims,
+		      const int64_t *scale, const int64_t *shift)
+{
+	kernel *k = begin(a, "affine", DT_F32, 2);
+	kexpr *v[MAX_NDIM], *w[MAX_NDIM];
+	vars_of(a, k, ndim, dims, v);
+	for (int d = 0; d < ndim; d++) {
+		w[d] = kx_fn2(a, FN_MUL, kx_int(a, scale[d], DT_I64), v[d]);
+		w[d] = kx_fn2(a, FN_ADD, w[d], kx_int(a, shift[d], DT_I64));
+	}
+	set_input(k, 0, DT_F32, ndim, dims);
+	set_input(k, 1, DT_F32, ndim, dims);
+	kexpr *x = kx_read(a, 0, DT_F32, ndim, w, kx_float(a, 0, DT_F32));
+	return end(a, k, kx_fn2(a, FN_SUB, x, read_at(a, k, 1, v)));
+}
+
 /* ---- random graphs ----------------------------------------------------- */
+
+/* Indices in either direction and by steps; the last element first, now and
+ * then. */
+static kernel *random_affine(arena *a, rng *r, int ndim, const int64_t *dims)
+{
+	int64_t scale[MAX_NDIM], shift[MAX_NDIM];
+	for (int d = 0; d < ndim; d++) {
+		bool reversed = chance(r, 40);
+		scale[d] = reversed ? -1 : pick(r, -3, 3);
+		shift[d] = reversed ? dims[d] - 1 : pick(r, -1, (int)dims[d]);
+	}
+	return kernel_affine(a, ndim, dims, scale, shift);
+}
 
 static int64_t extent(const graph_maker *m, rng *r)
 {
@@ -286,7 +315,7 @@ static kernel *random_conv(const graph_maker *m, rng *r, const int64_t *data)
 static kernel *any_kernel(const graph_maker *m, rng *r, const tensor_type *x)
 {
 	arena *a = m->a;
-	int what = pick(r, 0, 9);
+	int what = pick(r, 0, 11);
 	int64_t flat = 1;
 	for (int d = 0; d < x->ndim; d++)
 		flat *= x->dims[d];
@@ -311,6 +340,8 @@ static kernel *any_kernel(const graph_maker *m, rng *r, const tensor_type *x)
 	if (what == 8)
 		return kernel_to(a, x->ndim, x->dims,
 				 chance(r, 50) ? DT_F64 : DT_I8);
+	if (what > 9)
+		return random_affine(a, r, x->ndim, x->dims);
 	return kernel_add(a, x->ndim, x->dims, (uint32_t)pick(r, 0, 7));
 }
 

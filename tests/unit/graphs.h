@@ -52,6 +52,11 @@ kernel *kernel_gather(arena *a, int64_t b, int64_t vocabulary, int64_t width);
 kernel *kernel_reshape(arena *a, int ndim, const int64_t *dims, int new_ndim,
 		       const int64_t *new_dims);
 
+/* x at scale[d] * i + shift[d] in every dimension d, 0 outside, less y; both
+ * have these dimensions. */
+kernel *kernel_affine(arena *a, int ndim, const int64_t *dims,
+		      const int64_t *scale, const int64_t *shift);
+
 /* A graph of up to max_nodes of these, of odd extents; values at random. */
 graph *random_graph(arena *a, rng *r, int max_nodes);
 /* The same with these extents, which may be 0. */

@@ -319,9 +319,47 @@ static void add_lookup(maker *m)
 	add_node(m, k, (tensor_id[]){ x, ids });
 }
 
+/* scale * v + shift: what v is read at, of n elements, in either direction
+ * and by steps; the last element first, now and then. */
+static kexpr *affine(maker *m, int v, int64_t n)
+{
+	arena *a = m->a;
+	bool reversed = rng_below(m->r, 3) == 0;
+	int64_t scale = reversed ? -1 : rng_below(m->r, 7) - 3;
+	int64_t shift = reversed ? n - 1 : rng_below(m->r, (int)n + 2) - 1;
+	kexpr *x = kx_fn2(a, FN_MUL, ix(a, scale), kx_var(a, v));
+	return kx_fn2(a, FN_ADD, x, ix(a, shift));
+}
+
+/* x at indices of the form above, 0 outside; then, so that both may become one
+ * kernel, this less x or less another tensor. */
+static void add_affine(maker *m)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0);
+	const int64_t *d = dims_of(m, x);
+	kernel *k = kernel_new(a, "affine", 2, 2, d, RED_NONE, DT_F32);
+	add_input(k, &m->g->tensors[x]);
+	kexpr *i = affine(m, 0, d[0]);
+	kexpr *j = affine(m, 1, d[1]);
+	k->body = read2(a, k, 0, i, j, num(a, 0));
+	tensor_id made = add_node(m, k, &x);
+	m->used[made] = true;
+	tensor_id y = m->once || rng_below(m->r, 3) == 0 ?
+		pick(m, d[0], d[1]) : x;
+	k = kernel_new(a, "less", 2, 2, d, RED_NONE, DT_F32);
+	add_input(k, &m->g->tensors[made]);
+	add_input(k, &m->g->tensors[y]);
+	i = kx_var(a, 0);
+	j = kx_var(a, 1);
+	k->body = small(a, kx_fn2(a, FN_SUB, read2(a, k, 0, i, j, NULL),
+				  read2(a, k, 1, i, j, NULL)));
+	add_node(m, k, (tensor_id[]){ made, y });
+}
+
 static void add_any(maker *m)
 {
-	switch (rng_below(m->r, 10)) {
+	switch (rng_below(m->r, 12)) {
 	case 0:
 		add_sum(m);
 		break;
@@ -345,6 +383,10 @@ static void add_any(maker *m)
 		break;
 	case 7:
 		add_lookup(m);
+		break;
+	case 8:
+	case 9:
+		add_affine(m);
 		break;
 	default:
 		add_unary(m);

@@ -150,19 +150,30 @@ static void index_range(const kernel *k, const kexpr *read, int d,
 		}
 }
 
-/* Grows the bounds of tensor id by where e reads it at a point.  Under a guard
- * that may be outside, which is clipped when all is seen: fill() does. */
-static void see(const node *n, tensor_id id, const kexpr *e,
-		const int64_t *point, const int64_t *vlo, const int64_t *vhi,
-		bounds *b)
+typedef struct read_list {
+	int n;
+	const kexpr *at[8];
+} read_list;
+
+/* The reads of tensor id in e. */
+static void list_reads(const node *n, tensor_id id, const kexpr *e,
+		       read_list *l)
 {
 	for (int i = 0; i < e->nargs; i++)
-		see(n, id, e->args[i], point, vlo, vhi, b);
+		list_reads(n, id, e->args[i], l);
 	if (e->kind != KX_READ || n->inputs[e->input] != id)
 		return;
+	ck_assert_int_lt(l->n, 8);
+	l->at[l->n++] = e;
+}
+
+/* Grows the bounds by where a read is made at a point. */
+static void see(const kernel *k, const kexpr *read, const int64_t *point,
+		const int64_t *vlo, const int64_t *vhi, bounds *b)
+{
 	int64_t lo[MAX_NDIM], hi[MAX_NDIM];
-	for (int d = 0; d < kx_ndim(e); d++) {
-		index_range(n->kernel, e, d, point, vlo, vhi, &lo[d], &hi[d]);
+	for (int d = 0; d < kx_ndim(read); d++) {
+		index_range(k, read, d, point, vlo, vhi, &lo[d], &hi[d]);
 		if (!b->some || lo[d] < b->lo[d])
 			b->lo[d] = lo[d];
 		if (!b->some || hi[d] > b->hi[d])
@@ -171,27 +182,55 @@ static void see(const node *n, tensor_id id, const kexpr *e,
 	b->some = true;
 }
 
+/* Grows `all` by what of the bounds, which under a guard may be partly or
+ * wholly outside, is inside of the tensor. */
+static void add_inside(const tensor_type *t, const bounds *b, bounds *all)
+{
+	bounds in = *b;
+	for (int d = 0; d < t->ndim; d++) {
+		in.lo[d] = in.lo[d] < 0 ? 0 : in.lo[d];
+		in.hi[d] = in.hi[d] > t->dims[d] ? t->dims[d] : in.hi[d];
+		if (in.lo[d] >= in.hi[d])
+			return;
+	}
+	for (int d = 0; d < t->ndim; d++) {
+		if (!all->some || in.lo[d] < all->lo[d])
+			all->lo[d] = in.lo[d];
+		if (!all->some || in.hi[d] > all->hi[d])
+			all->hi[d] = in.hi[d];
+	}
+	all->some = true;
+}
+
+/* What a worker reads of a tensor: at every point of its part, read by read. */
 static void needed(const judge *j, const node *n, const cuts *c, tensor_id id,
 		   int worker, set *s)
 {
 	const kernel *k = n->kernel;
+	const tensor_type *t = &j->g->tensors[id].type;
 	int64_t lo[MAX_NVARS] = { 0 }, hi[MAX_NVARS], at[MAX_NVARS];
-	bounds b = { 0 };
+	bounds all = { 0 };
+	read_list reads = { 0 };
 	int nloops = k->nvars - k->nderived, v;
 	for (v = 0; v < k->nvars; v++) {
 		hi[v] = k->vars[v].extent;
 		nested(j, c, ~0u, v, worker, &lo[v], &hi[v]);
-		at[v] = lo[v];
 		ck_assert(lo[v] < hi[v]);
 	}
-	do {
-		see(n, id, k->body, at, lo, hi, &b);
-		for (v = 0; v < nloops && ++at[v] == hi[v]; v++)
-			at[v] = lo[v];
-	} while (v < nloops);
+	list_reads(n, id, k->body, &reads);
+	for (int i = 0; i < reads.n; i++) {
+		bounds b = { 0 };
+		memcpy(at, lo, sizeof(at));
+		do {
+			see(k, reads.at[i], at, lo, hi, &b);
+			for (v = 0; v < nloops && ++at[v] == hi[v]; v++)
+				at[v] = lo[v];
+		} while (v < nloops);
+		add_inside(t, &b, &all);
+	}
 	memset(s, 0, sizeof(*s));
-	if (b.some)
-		fill(&j->g->tensors[id].type, b.lo, b.hi, s);
+	if (all.some)
+		fill(t, all.lo, all.hi, s);
 }
 
 /* The axes that cut a variable of another kind than output. */

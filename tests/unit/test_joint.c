@@ -83,7 +83,7 @@ START_TEST(classes_are_a_bound)
 	static const int ks[] = { 4, 8, 9, 16, 12, 24, 32, 64 };
 	rng r = { 410 };
 	int tight = 0, proven = 0;
-	for (int round = 0; round < 160; round++) {
+	for (int round = 0; round < 200; round++) {
 		arena *a = arena_new();
 		graph *g = any_graph(a, &r, 6, round / 8);
 		int k = ks[round % 8];

@@ -303,7 +303,7 @@ static void check_pieces(const plan *p, const plan_instr *in, int w)
 START_TEST(pieces_cover)
 {
 	int seen[COLL_COUNT] = { 0 };
-	for (int seed = 0; seed < 300; seed++) {
+	for (int seed = 0; seed < 1000; seed++) {
 		arena *a = arena_new();
 		rng r = rng_new(9000 + (uint64_t)seed);
 		graph *g = random_graph(a, &r, 6);

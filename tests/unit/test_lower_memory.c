@@ -284,7 +284,7 @@ START_TEST(at_the_peak)
 		ck_assert_int_eq(sum, x.nbytes);
 		int64_t bound = plan_place(p);
 		ck_assert_int_le(x.nbytes, bound);
-		ck_assert_int_ge(x.nbytes + x.n * PLAN_ALIGN, bound);
+		ck_assert_int_ge(x.nbytes + p->nbuffers * PLAN_ALIGN, bound);
 		arena_free(a);
 	}
 }
