@@ -44,7 +44,7 @@ static const char *role_name(const plan_tensor *t)
 	return t->output && t->role == PLAN_RESULT ? "output" : names[t->role];
 }
 
-/* What an instruction that is no run moves: a tensor. */
+/* The tensor that an instruction moves; it is no run. */
 static const plan_tensor *moved_tensor(const plan *p, const plan_instr *in)
 {
 	return &p->tensors[p->buffers[in->from].tensor];

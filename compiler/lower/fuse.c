@@ -124,8 +124,8 @@ static int64_t kept_longer(const fuser *x, const node *first, node_id second)
 	return bytes;
 }
 
-/* What the worker at coords reads of a node's input i, and of all others that
- * are the same tensor. */
+/* The box that the worker at coords reads of a node's input i, through all
+ * inputs that are the same tensor. */
 static box read_by(const fuser *x, node_id id, int i, const int *coords)
 {
 	const node *n = &x->nodes[id];

@@ -107,7 +107,7 @@ has 'there is no library libcuda.so.1'
 
 has '^0 done, 0 failed, [1-9]'
 
-# What fails is told, and the others go on.
+# A point that fails is told, and the others go on.
 expect 1 inside 'LD_LIBRARY_PATH=/fakes FAKE_CUDA_FAIL=cuModuleLoadData:1:201' \
 	/failing 1
 report failing

@@ -230,8 +230,9 @@ static int run(point *p)
 
 /* ---- judging ------------------------------------------------------------- */
 
-/* What the point says of itself when it is not done, in `to': the line that
- * begins with "SKIP: ", else the end of standard error, or of the output. */
+/* Writes the reason that the point gives when it is not done to `to': the line
+ * that begins with "SKIP: ", else the end of standard error, or of the
+ * output. */
 static void find_reason(const point *p, int status, char *to)
 {
 	char name[64];
