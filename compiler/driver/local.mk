@@ -39,6 +39,7 @@ tdlc_SOURCES = \
 	%D%/place_score.c \
 	%D%/place_stages.c \
 	%D%/plan.c \
+	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/score.c \

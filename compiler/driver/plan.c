@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/portfolio/auto.h"
-#include "compiler/portfolio/limits.h"
+#include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_strict.h"
 #include "compiler/export/program.h"
 

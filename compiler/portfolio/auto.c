@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compiler/portfolio/complete_search.h"
-#include "compiler/portfolio/limits.h"
+#include "compiler/driver/plan_memory.h"
 #include "compiler/portfolio/programs.h"
 #include "compiler/portfolio/price_sweep.h"
 

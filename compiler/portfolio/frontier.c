@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/complete_search.h"
-#include "compiler/portfolio/limits.h"
+#include "compiler/driver/plan_memory.h"
 #include "compiler/portfolio/programs.h"
 
 typedef struct point {

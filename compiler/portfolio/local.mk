@@ -2,7 +2,6 @@ tdlc_SOURCES += \
 	%D%/auto.c %D%/auto.h \
 	%D%/complete_search.c %D%/complete_search.h \
 	%D%/frontier.c \
-	%D%/limits.c %D%/limits.h \
 	%D%/one_planner.c \
 	%D%/pins.c %D%/pins.h \
 	%D%/price_sweep.c %D%/price_sweep.h \

@@ -1,6 +1,6 @@
 /* A plan's need of device memory, and its limit. */
-#ifndef TDL_COMPILER_PORTFOLIO_LIMITS_H
-#define TDL_COMPILER_PORTFOLIO_LIMITS_H
+#ifndef TDL_COMPILER_DRIVER_PLAN_MEMORY_H
+#define TDL_COMPILER_DRIVER_PLAN_MEMORY_H
 
 #include "compiler/driver/driver.h"
 #include "plan/plan.h"

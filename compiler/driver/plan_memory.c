@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/portfolio/limits.h"
+#include "compiler/driver/plan_memory.h"
 
 #include "compiler/driver/plan_print.h"
 #include "plan/peak.h"
