@@ -10,8 +10,8 @@ include compiler/solver/local.mk
 include compiler/cost/local.mk
 include compiler/planners/local.mk
 include compiler/lower/local.mk
+include compiler/portfolio/local.mk
 include compiler/placement/local.mk
 include compiler/codegen/local.mk
 include compiler/export/local.mk
 include compiler/driver/local.mk
-include compiler/portfolio/local.mk

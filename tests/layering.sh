@@ -29,6 +29,8 @@ compiler/cost	base kernel layout plan compiler/graph compiler/analysis \
 compiler/planners	base kernel layout compiler/graph compiler/analysis \
 		compiler/cost compiler/solver
 compiler/lower	base kernel layout plan compiler/graph compiler/cost
+compiler/portfolio	base kernel layout plan compiler/graph compiler/cost \
+		compiler/planners compiler/lower
 compiler/placement	base kernel layout compiler/graph compiler/cost \
 		compiler/solver compiler/planners compiler/lower
 compiler/codegen	base kernel plan
@@ -48,9 +50,8 @@ include/tdl
 compiler=$(printf '%s' "$folders" | tr -s ' \n\t' '\n\n\n' |
 	grep -v -e '[\\]' -e '^runtime' | sort -u | tr '\n' ' ')
 folders="$folders
-compiler/portfolio	$compiler compiler/driver
-compiler/driver	$compiler compiler/portfolio
-tests		$compiler compiler/portfolio compiler/driver runtime/exec runtime/cpu \\
+compiler/driver	$compiler
+tests		$compiler compiler/driver runtime/exec runtime/cpu \\
 		runtime/cuda runtime/comm runtime/run"
 
 # HEADER: the files that may include it, as shell patterns.
@@ -194,6 +195,11 @@ self_test() {
 	plant compiler/cost/a.c '"compiler/planners/planner.h"' 1
 	plant compiler/planners/a.c '"compiler/lower/lower.h"' 1
 	plant compiler/lower/a.c '"compiler/planners/search.h"' 1
+	plant compiler/portfolio/a.c '"compiler/lower/lower.h"' 0
+	plant compiler/portfolio/a.c '"compiler/solver/problem.h"' 1
+	plant compiler/portfolio/a.c '"compiler/driver/driver.h"' 1
+	plant compiler/portfolio/a.c '<jansson.h>' 1
+	plant compiler/planners/a.c '"compiler/portfolio/auto.h"' 1
 	plant compiler/codegen/a.c '"plan/plan.h"' 0
 	plant compiler/codegen/a.c '"compiler/graph/graph.h"' 1
 	plant compiler/verify/reference/a.c '"dsl/ast.h"' 0

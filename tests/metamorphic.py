@@ -1,4 +1,4 @@
-# Tests: compiler/planners compiler/cost
+# Tests: compiler/planners compiler/cost compiler/portfolio
 """What a planner finds must not depend on what means nothing.
 
 Random small models are planned, and the same written otherwise: statements in

@@ -1,4 +1,4 @@
-# Tests: compiler/planners
+# Tests: compiler/planners compiler/portfolio
 """What every planner's plan says of itself, and what running it counts.
 
 Small models, whole and trained, are planned by every planner that `tdlc

@@ -6,16 +6,19 @@
 #include "base/units.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/place.h"
+#include "compiler/driver/plan_input.h"
+#include "compiler/driver/plan_print.h"
 #include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/one_planner.h"
 
-typedef VEC(plan_report) plan_reports;
+typedef VEC(plan_result) plan_results;
 
 typedef struct compare_options {
 	int64_t devices;
 	plan_model model;
 	cli_words algorithms, with;
 	bool score;	  /* a plan out of the pins comes first: */
-	pin_options pins; /* else the planners' plans have them */
+	pin_texts pins; /* else the planners' plans have them */
 	const char *topology;
 	double seconds; /* of each search; 0: no limit */
 	bool json;
@@ -33,7 +36,7 @@ static bool read_options(driver *d, int argc, char **argv, compare_options *o,
 		  &o->with },
 		PLAN_OPTION_TIME_LIMIT(&o->seconds),
 		PLAN_OPTION_TOPOLOGY(&o->topology),
-		PIN_OPTIONS(&o->pins),
+		PLAN_OPTIONS_PINS(&o->pins),
 		PLAN_OPTIONS_MODEL(&o->model),
 		DRIVER_OPTION_JSON(&o->json),
 		DRIVER_OPTION_LOAD(d),
@@ -69,15 +72,24 @@ static bool among(const cli_words *words, const char *name)
 	return false;
 }
 
+static plan_request request_of(driver *d, const graph *g,
+			       const compare_options *o, const topology *t,
+			       const char *algorithm)
+{
+	return (plan_request){ .arena = d->arena, .sink = d->sink, .graph = g,
+			       .algorithm = algorithm, .seconds = o->seconds,
+			       .k = (int)o->devices, .topology = t,
+			       .pins = o->pins };
+}
+
 /* Adds the plan of the user's pins; tofu decides the rest. */
 static bool plan_pinned(driver *d, const graph *g, const compare_options *o,
-			const topology *t, plan_reports *all)
+			const topology *t, plan_results *all)
 {
 	const lower_options lower = { .algorithm = "pins" };
-	const plan_search how = { "tofu", o->seconds, (int)o->devices, t,
-				  o->pins };
-	plan_report r;
-	if (!plan_make(d, g, &how, &lower, &r))
+	const plan_request how = request_of(d, g, o, t, "tofu");
+	plan_result r;
+	if (!plan_by_planner(&how, &lower, &r))
 		return false;
 	search_result *s = ARENA_COPY(d->arena, r.search, 1);
 	s->algorithm = "pins";
@@ -89,9 +101,9 @@ static bool plan_pinned(driver *d, const graph *g, const compare_options *o,
 /* Plans with all planners that are wanted, in the order of their table.  False
  * when errors were added. */
 static bool plan_all(driver *d, const graph *g, const compare_options *o,
-		     const topology *t, plan_reports *all)
+		     const topology *t, plan_results *all)
 {
-	const pin_options none = { 0 };
+	const pin_texts none = { 0 };
 	const char *name;
 	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
 		bool wanted = among(&o->algorithms, name) ||
@@ -99,13 +111,13 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 			      (o->algorithms.n == 0 &&
 			       !search_on_request(i));
 		const lower_options lower = { .algorithm = name };
-		const plan_search how = { name, o->seconds,
-					  (int)o->devices, t,
-					  o->score ? none : o->pins };
-		plan_report r;
+		plan_request how = request_of(d, g, o, t, name);
+		plan_result r;
 		if (!wanted)
 			continue;
-		if (!plan_make(d, g, &how, &lower, &r))
+		if (o->score)
+			how.pins = none;
+		if (!plan_by_planner(&how, &lower, &r))
 			return false;
 		vec_push(d->arena, all, r);
 	}
@@ -114,12 +126,11 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 
 /* The best of all planners, of which some were looked at; there is one. */
 static bool add_best(driver *d, const graph *g, const compare_options *o,
-		     const topology *t, plan_reports *all)
+		     const topology *t, plan_results *all)
 {
 	const lower_options lower = { .algorithm = PLAN_AUTO };
-	const plan_search how = { PLAN_AUTO, o->seconds, (int)o->devices, t,
-				  o->pins };
-	plan_report r;
+	const plan_request how = request_of(d, g, o, t, PLAN_AUTO);
+	plan_result r;
 	if (o->score || (o->algorithms.n > 0 &&
 			 !among(&o->algorithms, PLAN_AUTO)))
 		return true;
@@ -127,7 +138,7 @@ static bool add_best(driver *d, const graph *g, const compare_options *o,
 						 const search_result *, all->n);
 	for (int i = 0; i < all->n; i++)
 		made[i] = all->at[i].search;
-	if (!plan_auto(d, g, &how, &lower, made, all->n, &r))
+	if (!plan_auto(&how, &lower, made, all->n, &r))
 		return false;
 	vec_push(d->arena, all, r);
 	return true;
@@ -135,7 +146,7 @@ static bool add_best(driver *d, const graph *g, const compare_options *o,
 
 /* The greatest bound that is proven for all plans that cut every tensor; -1
  * if there is none. */
-static int64_t proven_bound(const plan_reports *all)
+static int64_t proven_bound(const plan_results *all)
 {
 	int64_t bound = -1;
 	for (int i = 0; i < all->n; i++) {
@@ -149,7 +160,7 @@ static int64_t proven_bound(const plan_reports *all)
 
 /* The excess of a plan over the bound, as a part of the bound; -1 if that is
  * meaningless, since the plan replicates tensors that could be cut. */
-static double gap(const plan_report *r, int64_t bound)
+static double gap(const plan_result *r, int64_t bound)
 {
 	const search_result *s = r->search;
 	if (!search_cuts_all(r->graph, &s->assignment))
@@ -161,7 +172,7 @@ static double gap(const plan_report *r, int64_t bound)
 	return (double)(s->total - bound) / (double)bound;
 }
 
-static json_t *entry_json(const plan_report *r, int64_t bound)
+static json_t *entry_json(const plan_result *r, int64_t bound)
 {
 	const search_result *s = r->search;
 	if (s->error)
@@ -175,7 +186,7 @@ static json_t *entry_json(const plan_report *r, int64_t bound)
 }
 
 static json_t *compare_json(const graph *g, const compare_options *o,
-			    const plan_reports *all)
+			    const plan_results *all)
 {
 	int64_t bound = proven_bound(all);
 	json_t *list = json_array();
@@ -190,7 +201,7 @@ static json_t *compare_json(const graph *g, const compare_options *o,
 	return j;
 }
 
-static void print_row(arena *a, const plan_report *r, int64_t bound)
+static void print_row(arena *a, const plan_result *r, int64_t bound)
 {
 	const search_result *s = r->search;
 	if (s->error) {
@@ -208,7 +219,7 @@ static void print_row(arena *a, const plan_report *r, int64_t bound)
 }
 
 static void print_text(arena *a, const graph *g, const compare_options *o,
-		       const plan_reports *all)
+		       const plan_results *all)
 {
 	int64_t bound = proven_bound(all);
 	printf("%s on %d device%s\n\n", g->name, (int)o->devices,
@@ -226,14 +237,14 @@ static void print_text(arena *a, const graph *g, const compare_options *o,
 cli_status compare_planners(driver *d, int argc, char **argv, bool score)
 {
 	compare_options o = { .model = PLAN_MODEL, .score = score };
-	plan_reports all = { 0 };
+	plan_results all = { 0 };
 	const char *path;
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
 	graph *g = plan_read_model(d, path, &o.model, &status);
 	const topology *t = g ? plan_topology(d, o.topology, o.devices) : NULL;
-	if (!t || !plan_is_countable(d, g, o.devices) ||
+	if (!t || !plan_is_countable(d->sink, g, o.devices) ||
 	    (score && !plan_pinned(d, g, &o, t, &all)) ||
 	    !plan_all(d, g, &o, t, &all) || !add_best(d, g, &o, t, &all))
 		return status;

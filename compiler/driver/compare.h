@@ -2,7 +2,7 @@
 #ifndef TDL_COMPILER_DRIVER_COMPARE_H
 #define TDL_COMPILER_DRIVER_COMPARE_H
 
-#include "compiler/portfolio/request.h"
+#include "compiler/driver/plan_input.h"
 
 /* Either command.  score: a plan out of pins comes first. */
 cli_status compare_planners(driver *d, int argc, char **argv, bool score);

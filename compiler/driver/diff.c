@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/driver.h"
-#include "compiler/portfolio/request.h"
+#include "compiler/driver/plan_input.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/lower/cost.h"
 #include "plan/plan.h"

@@ -9,8 +9,11 @@
 #include "base/spelling.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
-#include "compiler/portfolio/request.h"
+#include "compiler/driver/plan_input.h"
+#include "compiler/driver/plan_print.h"
 #include "compiler/planners/partial_assignment.h"
+#include "compiler/portfolio/one_planner.h"
+#include "plan/read.h"
 
 /* ---- the graph of a plan ----------------------------------------------- */
 
@@ -290,7 +293,7 @@ cli_status explain_plan(driver *d, const explain_plan_request *q)
 		return cli_usage(&d->program, "there is no tensor '%s' in %s%s",
 				 q->tensor, q->plan,
 				 tensor_hint(d->arena, r.graph, q->tensor));
-	if (!plan_is_countable(d, r.graph, mesh_workers(&p->mesh)))
+	if (!plan_is_countable(d->sink, r.graph, mesh_workers(&p->mesh)))
 		return CLI_INPUT;
 	explain_all(d->arena, &r);
 	if (q->json)

@@ -39,6 +39,8 @@ tdlc_SOURCES = \
 	%D%/place_score.c \
 	%D%/place_stages.c \
 	%D%/plan.c \
+	%D%/plan_frontier.c %D%/plan_frontier.h \
+	%D%/plan_input.c %D%/plan_input.h \
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
@@ -53,6 +55,7 @@ tdlc_LDADD = \
 	compiler/export/libexport.a \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \
+	compiler/portfolio/libportfolio.a \
 	compiler/lower/liblower.a \
 	$(planners_libs) \
 	compiler/verify/libverify.a \

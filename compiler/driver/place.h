@@ -3,7 +3,7 @@
 #ifndef TDL_COMPILER_DRIVER_PLACE_H
 #define TDL_COMPILER_DRIVER_PLACE_H
 
-#include "compiler/portfolio/request.h"
+#include "compiler/driver/plan_input.h"
 #include "compiler/placement/figures.h"
 #include "compiler/placement/task.h"
 

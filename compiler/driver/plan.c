@@ -8,14 +8,18 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "compiler/codegen/codegen.h"
-#include "compiler/portfolio/auto.h"
+#include "compiler/driver/plan_frontier.h"
+#include "compiler/driver/plan_input.h"
 #include "compiler/driver/plan_memory.h"
+#include "compiler/driver/plan_print.h"
 #include "compiler/driver/plan_strict.h"
 #include "compiler/export/program.h"
+#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/one_planner.h"
 
 typedef struct plan_options {
 	int64_t devices;
-	plan_search search;
+	plan_request request;
 	const char *output;
 	const char *cuda; /* a folder for a program */
 	plan_model model;
@@ -38,15 +42,15 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		{ CLI_TEXT, 0, "algorithm", "A",
 		  arena_printf(d->arena, "plan with A: %s",
 			       plan_algorithms(d->arena)),
-		  &o->search.algorithm },
+		  &o->request.algorithm },
 		{ CLI_CHOICE, 0, "objective", "O",
 		  "the cost that auto minimizes: time (default), bytes, "
 		  "memory", &o->objective, 0, 0, objectives },
 		{ CLI_FLAG, 0, "frontier", NULL,
 		  "list the Pareto-optimal plans in time and memory",
 		  &o->frontier },
-		PLAN_OPTION_TIME_LIMIT(&o->search.seconds),
-		PIN_OPTIONS(&o->search.pins),
+		PLAN_OPTION_TIME_LIMIT(&o->request.seconds),
+		PLAN_OPTIONS_PINS(&o->request.pins),
 		PLAN_OPTION_TOPOLOGY(&o->topology),
 		PLAN_OPTION_MEMORY(&o->memory),
 		PLAN_OPTIONS_MODEL(&o->model),
@@ -72,8 +76,8 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 			      status);
 	if (first < 0)
 		return false;
-	if (!o->search.algorithm)
-		o->search.algorithm = o->frontier ? PLAN_AUTO : "tofu";
+	if (!o->request.algorithm)
+		o->request.algorithm = o->frontier ? PLAN_AUTO : "tofu";
 	*status = CLI_USAGE;
 	if (!plan_is_asked_for(d, argc - first, o->devices))
 		return false;
@@ -89,13 +93,13 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		 (!units_read_size(o->memory, &o->limit) || o->limit == 0))
 		cli_usage(&d->program, "--memory takes a number of bytes, such "
 			  "as 512M or 80GB, not '%s'", o->memory);
-	else if (o->objective >= 0 && strcmp(o->search.algorithm, PLAN_AUTO))
+	else if (o->objective >= 0 && strcmp(o->request.algorithm, PLAN_AUTO))
 		cli_usage(&d->program, "--objective goes with --algorithm "
 			  PLAN_AUTO);
 	else if (o->frontier && (o->output || o->cuda || o->objective >= 0))
 		cli_usage(&d->program, "--frontier writes no plan: -o, "
 			  "--emit-cuda and --objective do not go with it");
-	else if (o->frontier && strcmp(o->search.algorithm, PLAN_AUTO))
+	else if (o->frontier && strcmp(o->request.algorithm, PLAN_AUTO))
 		cli_usage(&d->program, "--frontier takes plans of all "
 			  "planners: --algorithm does not go with it");
 	else
@@ -150,38 +154,39 @@ static cli_status write_program(driver *d, const plan *p, const char *folder)
 static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 {
 	const lower_options lower = {
-		.algorithm = o->search.algorithm,
+		.algorithm = o->request.algorithm,
 		.codegen = o->output || o->cuda ? codegen_sources : NULL,
 		.checksums = o->output || o->cuda,
 	};
-	bool best = !strcmp(o->search.algorithm, PLAN_AUTO);
-	plan_report r;
-	plan_search how = o->search;
+	bool best = !strcmp(o->request.algorithm, PLAN_AUTO);
+	plan_result r;
+	plan_request how = o->request;
+	how.arena = d->arena;
+	how.sink = d->sink;
+	how.graph = g;
 	how.k = (int)o->devices;
 	how.memory = o->limit;
 	how.separate = o->separate;
 	if (o->objective >= 0)
 		how.objective = (plan_objective)o->objective;
 	how.topology = plan_topology(d, o->topology, o->devices);
-	if (!how.topology || !plan_is_countable(d, g, o->devices) ||
+	if (!how.topology || !plan_is_countable(d->sink, g, o->devices) ||
 	    !plan_is_divided(d->arena, g, &o->strict, d->sink))
 		return CLI_OK;
 	if (o->frontier)
-		return plan_print_frontier(d, g, &how, o->json);
-	if (best ? !plan_auto(d, g, &how, &lower, NULL, 0, &r)
-		 : !plan_make(d, g, &how, &lower, &r))
+		return plan_print_frontier(d, &how, o->json);
+	if (best ? !plan_auto(&how, &lower, NULL, 0, &r)
+		 : !plan_by_planner(&how, &lower, &r))
 		return CLI_OK;
 	if (r.search->error) {
-		cli_failed(&d->program, "%s: %s", o->search.algorithm,
+		cli_failed(&d->program, "%s: %s", o->request.algorithm,
 			   r.search->error);
 		return r.search->absent ? CLI_MACHINE : CLI_NO_PLAN;
 	}
 	plan_warn_replicated(d->arena, g, &r.search->assignment, &o->strict,
 			     d->sink);
-	if (!plan_fits(d, r.plan, o->limit)) {
-		plan_say_enough(d, g, &how, r.plan->arena_bytes);
+	if (!plan_fits(d, &how, r.plan))
 		return CLI_NO_PLAN;
-	}
 	cli_status status = o->cuda ? write_program(d, r.plan, o->cuda)
 				    : CLI_OK;
 	if (status == CLI_OK && o->output)
@@ -202,7 +207,7 @@ cli_status command_plan(driver *d, int argc, char **argv)
 	cli_status status;
 	if (!read_options(d, argc, argv, &o, &path, &status))
 		return status;
-	if (!plan_is_algorithm(d, o.search.algorithm))
+	if (!plan_is_algorithm(d, o.request.algorithm))
 		return CLI_USAGE;
 	graph *g = plan_read_model(d, path, &o.model, &status);
 	return g ? plan_graph(d, g, &o) : status;

@@ -2,7 +2,11 @@
 
 #include "compiler/driver/plan_memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "compiler/driver/plan_print.h"
+#include "compiler/portfolio/limits.h"
 #include "plan/peak.h"
 
 enum { MOST_SHOWN = 8 };
@@ -41,12 +45,9 @@ static const char *instant(arena *a, const plan *p, int instr)
 	return arena_printf(a, "when %s is moved", p->tensors[b->tensor].name);
 }
 
-bool plan_fits(driver *d, const plan *p, int64_t limit)
+static void print_excess(driver *d, const plan *p, int64_t more)
 {
 	arena *a = d->arena;
-	int64_t more = p->arena_bytes - limit;
-	if (limit == 0 || more <= 0)
-		return true;
 	plan_peak x = plan_find_peak(a, p);
 	const char *what = "";
 	for (int i = 0; i < x.n && i < MOST_SHOWN; i++)
@@ -61,5 +62,24 @@ bool plan_fits(driver *d, const plan *p, int64_t limit)
 		   "--memory allows; the most are in use %s:%s",
 		   (long long)p->arena_bytes, (long long)more,
 		   instant(a, p, x.instr), what);
+}
+
+/* The options that allow the plan. */
+static void print_enough(const plan_request *how, const plan *p)
+{
+	int k = plan_enough_devices(how);
+	fputs("enough would be ", stderr);
+	if (k)
+		fprintf(stderr, "%d devices, or ", k);
+	fprintf(stderr, "--memory %" PRId64 "\n", p->arena_bytes);
+}
+
+bool plan_fits(driver *d, const plan_request *how, const plan *p)
+{
+	int64_t more = p->arena_bytes - how->memory;
+	if (how->memory == 0 || more <= 0)
+		return true;
+	print_excess(d, p, more);
+	print_enough(how, p);
 	return false;
 }

@@ -57,7 +57,7 @@ static const char *kind_of(const graph *g, const tensor *t)
 	return of != NONE && g->tensors[of].parameter ? "gradient" : "result";
 }
 
-static json_t *tensors_json(arena *a, const plan_report *r)
+static json_t *tensors_json(arena *a, const plan_result *r)
 {
 	const assignment *as = &r->search->assignment;
 	json_t *all = json_array();
@@ -77,7 +77,7 @@ static json_t *tensors_json(arena *a, const plan_report *r)
 	return all;
 }
 
-static json_t *operators_json(const plan_report *r)
+static json_t *operators_json(const plan_result *r)
 {
 	const assignment *as = &r->search->assignment;
 	json_t *all = json_array();
@@ -160,7 +160,7 @@ static void set_int(json_t *j, const char *key, int64_t v)
 	json_object_set_new(j, key, json_integer(v));
 }
 
-json_t *plan_report_json(const plan_report *r)
+json_t *plan_report_json(const plan_result *r)
 {
 	const search_result *s = r->search;
 	const mesh *m = &s->assignment.mesh;
@@ -231,7 +231,7 @@ static const char *plural(int n)
 	return n == 1 ? "" : "s";
 }
 
-static void print_head(arena *a, const plan_report *r)
+static void print_head(arena *a, const plan_result *r)
 {
 	const graph *g = r->graph;
 	const mesh *m = &r->search->assignment.mesh;
@@ -252,7 +252,7 @@ static void print_head(arena *a, const plan_report *r)
 		units_scaled((double)graph_flops(g), "FLOP").text));
 }
 
-static int divided_nodes(const plan_report *r)
+static int divided_nodes(const plan_result *r)
 {
 	const assignment *as = &r->search->assignment;
 	int n = 0;
@@ -267,7 +267,7 @@ static int divided_nodes(const plan_report *r)
 }
 
 /* Of several devices, how much of the model is divided over them. */
-static void print_divided(arena *a, const plan_report *r)
+static void print_divided(arena *a, const plan_result *r)
 {
 	int n = divided_nodes(r);
 	if (r->search->assignment.mesh.naxes == 0)
@@ -277,7 +277,7 @@ static void print_divided(arena *a, const plan_report *r)
 		   arena_printf(a, "%d of %d operators", n, r->graph->nnodes));
 }
 
-static void print_communication(arena *a, const plan_report *r)
+static void print_communication(arena *a, const plan_result *r)
 {
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, counts[COLL_COUNT];
@@ -336,7 +336,7 @@ static const char *proof_text(arena *a, const search_result *s)
 
 /* The time of the search has a line of its own: it differs from run to run, and
  * breaks no other. */
-static void print_search(arena *a, const plan_report *r)
+static void print_search(arena *a, const plan_result *r)
 {
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, optimal = 0;
@@ -380,7 +380,7 @@ static int by_bytes(const void *x, const void *y)
 }
 
 /* The variables that a node's axes divide: "n, k, -". */
-static const char *strategy_text(arena *a, const plan_report *r, int n)
+static const char *strategy_text(arena *a, const plan_result *r, int n)
 {
 	const assignment *as = &r->search->assignment;
 	const kernel *k = r->graph->nodes[n].kernel;
@@ -393,7 +393,7 @@ static const char *strategy_text(arena *a, const plan_report *r, int n)
 	return text;
 }
 
-static int64_t bytes_of_node(const plan_report *r, int n)
+static int64_t bytes_of_node(const plan_result *r, int n)
 {
 	int64_t bytes = 0;
 	for (int i = 0; i < r->search->assignment.mesh.naxes; i++)
@@ -402,7 +402,7 @@ static int64_t bytes_of_node(const plan_report *r, int n)
 }
 
 /* The operators that move most, by the byte model. */
-static void print_operators(arena *a, const plan_report *r)
+static void print_operators(arena *a, const plan_result *r)
 {
 	int n = r->graph->nnodes;
 	const node *nodes = r->graph->nodes;
@@ -435,7 +435,7 @@ static void print_operators(arena *a, const plan_report *r)
 	}
 }
 
-void plan_report_text(arena *a, const plan_report *r)
+void plan_report_text(arena *a, const plan_result *r)
 {
 	print_head(a, r);
 	print_divided(a, r);

@@ -7,6 +7,8 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "compiler/driver/plan_input.h"
+#include "compiler/driver/plan_print.h"
 #include "compiler/driver/show_plan.h"
 #include "compiler/graph/canonical.h"
 #include "compiler/onnx/onnx.h"

@@ -9,8 +9,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/name_groups.h"
+#include "compiler/driver/plan_input.h"
 #include "compiler/lower/cost.h"
-#include "compiler/portfolio/request.h"
+#include "plan/read.h"
 #include "plan/region_classes.h"
 
 typedef struct viewer {

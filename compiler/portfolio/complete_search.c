@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/portfolio/programs.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/planners/best_first.h"
+#include "compiler/portfolio/one_planner.h"
 
 enum { MOST_PLANS = 2048 }; /* that are lowered */
 
@@ -16,9 +16,7 @@ enum { MOST_PLANS = 2048 }; /* that are lowered */
 
 /* The best so far. */
 typedef struct keeper {
-	driver *d;
-	const graph *g;
-	const plan_search *how;
+	const plan_request *how;
 	bool found;
 	plan_program program;
 	assignment best;
@@ -46,14 +44,13 @@ static bool lower(void *to, const assignment *as, best_first_value *v)
 	keeper *k = to;
 	bool known = program_fits(&k->program, k->how->memory);
 	plan_program p;
-	if (!program_best(k->d, k->g, as, k->how, NULL,
-			  known ? &k->program : NULL, &p))
+	if (!program_best(k->how, as, NULL, known ? &k->program : NULL, &p))
 		return false;
 	*v = (best_first_value){ p.seconds, p.held };
 	if (is_better(k, &p)) {
 		k->found = true;
 		k->program = p;
-		k->best = copy_of(k->d->arena, k->g, as);
+		k->best = copy_of(k->how->arena, k->how->graph, as);
 	}
 	return true;
 }
@@ -98,23 +95,25 @@ static bool search_both(best_first_request *q, bool prove, plan_proof *proof)
 	return true;
 }
 
-bool plan_bounded(driver *d, const graph *g, const plan_search *how,
-		  bool prove, plan_candidate *best, plan_proof *proof)
+bool plan_bounded(const plan_request *how, bool prove, plan_candidate *best,
+		  plan_proof *proof)
 {
 	double begin = clock_seconds();
-	plan_search each = *how;
-	keeper k = { .d = d, .g = g, .how = &each, .program = best->program };
+	arena *a = how->arena;
+	const graph *g = how->graph;
+	plan_request each = *how;
+	keeper k = { .how = &each, .program = best->program };
 	search_request wanted;
 	each.one_order = true;
 	if (!bounded_may_try(g))
 		return true;
-	if (!plan_request(d, g, how, &wanted))
+	if (!plan_search_request(how, &wanted))
 		return false;
 	best_first_request q = {
 		.graph = g,
 		.mesh = wanted.mesh,
 		.pins = wanted.pins,
-		.merges = how->separate ? NULL : fuse_outlook(d->arena, g),
+		.merges = how->separate ? NULL : fuse_outlook(a, g),
 		.topology = how->topology,
 		.limit = how->memory,
 		.memory = how->objective == OBJECTIVE_MEMORY,
@@ -131,8 +130,7 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
 	proof->seconds += clock_seconds() - begin;
 	if (k.found)
 		*best = (plan_candidate){
-			.search = search_evaluate(d->arena, g, &k.best,
-						  PLAN_BOUNDED),
+			.search = search_evaluate(a, g, &k.best, PLAN_BOUNDED),
 			.program = k.program,
 		};
 	return true;
@@ -147,9 +145,7 @@ enum {
 };
 
 typedef struct descent {
-	driver *d;
-	const graph *g;
-	const plan_search *how;
+	const plan_request *how;
 	plan_candidates *all;
 	plan_proof *proof;
 } descent;
@@ -159,18 +155,18 @@ typedef struct descent {
 static bool search_within(descent *x, int64_t limit, int most_plans,
 			  plan_objective by, bool prove, plan_candidate *found)
 {
-	plan_search how = *x->how;
+	plan_request how = *x->how;
 	plan_candidate *best;
 	how.memory = limit;
 	how.most_plans = most_plans;
 	how.objective = by;
-	if (!plan_best(x->d, x->g, &how, x->all, &best))
+	if (!plan_best(&how, x->all, &best))
 		return false;
 	*found = *best;
-	if (!plan_bounded(x->d, x->g, &how, prove, found, x->proof))
+	if (!plan_bounded(&how, prove, found, x->proof))
 		return false;
 	if (found->search != best->search)
-		vec_push(x->d->arena, x->all, *found);
+		vec_push(x->how->arena, x->all, *found);
 	return true;
 }
 
@@ -220,13 +216,13 @@ static bool go_up(descent *x, int64_t most)
 	return true;
 }
 
-bool plan_descend(driver *d, const graph *g, const plan_search *how,
-		  plan_candidates *all, plan_proof *proof)
+bool plan_descend(const plan_request *how, plan_candidates *all,
+		  plan_proof *proof)
 {
-	descent x = { .d = d, .g = g, .how = how, .all = all, .proof = proof };
+	descent x = { .how = how, .all = all, .proof = proof };
 	plan_candidate found;
 	int64_t most;
-	if (!bounded_may_try(g))
+	if (!bounded_may_try(how->graph))
 		return true;
 	if (how->seconds > 0)
 		return search_within(&x, how->memory, 0, OBJECTIVE_TIME, true,
@@ -236,10 +232,10 @@ bool plan_descend(driver *d, const graph *g, const plan_search *how,
 	if (proof->proven || !proof->tried || how->memory == 0)
 		return true;
 	if (most == 0) {
-		plan_search free = *how;
+		plan_request free = *how;
 		plan_candidate *best;
 		free.memory = 0;
-		if (!plan_best(d, g, &free, all, &best))
+		if (!plan_best(&free, all, &best))
 			return false;
 		most = best->program.held;
 	}

@@ -2,7 +2,7 @@
 #ifndef TDL_COMPILER_PORTFOLIO_COMPLETE_SEARCH_H
 #define TDL_COMPILER_PORTFOLIO_COMPLETE_SEARCH_H
 
-#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/candidates.h"
 
 /* The name that such a plan is found by. */
 #define PLAN_BOUNDED "bounded"
@@ -20,8 +20,8 @@ typedef struct plan_proof {
  * it.  Without `prove` the search may be smaller, and proves nothing.  *proof
  * adds up the efforts of all calls, and says whether the last one was a proof.
  * False when errors were added. */
-bool plan_bounded(driver *d, const graph *g, const plan_search *how,
-		  bool prove, plan_candidate *best, plan_proof *proof);
+bool plan_bounded(const plan_request *how, bool prove, plan_candidate *best,
+		  plan_proof *proof);
 
 /* Searches for the fastest plans of a small graph and adds them to *all:
  * without a limit, then with less memory than the fastest needs, and so on
@@ -31,7 +31,7 @@ bool plan_bounded(driver *d, const graph *g, const plan_search *how,
  * how->memory.  A search whose time is limited is for how->memory at once.
  * proof->proven says that the best of *all within the limit is the best of all
  * plans.  False when errors were added. */
-bool plan_descend(driver *d, const graph *g, const plan_search *how,
-		  plan_candidates *all, plan_proof *proof);
+bool plan_descend(const plan_request *how, plan_candidates *all,
+		  plan_proof *proof);
 
 #endif

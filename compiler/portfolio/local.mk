@@ -1,9 +1,14 @@
-tdlc_SOURCES += \
+noinst_LIBRARIES += %D%/libportfolio.a
+%C%_libportfolio_a_SOURCES = \
 	%D%/auto.c %D%/auto.h \
+	%D%/candidates.c %D%/candidates.h \
 	%D%/complete_search.c %D%/complete_search.h \
-	%D%/frontier.c \
-	%D%/one_planner.c \
+	%D%/frontier.c %D%/frontier.h \
+	%D%/limits.c %D%/limits.h \
+	%D%/one_planner.c %D%/one_planner.h \
 	%D%/pins.c %D%/pins.h \
 	%D%/price_sweep.c %D%/price_sweep.h \
 	%D%/programs.c %D%/programs.h \
 	%D%/request.h
+
+EXTRA_DIST += %D%/README.md

@@ -20,7 +20,8 @@ typedef struct pin {
 } pin;
 
 typedef struct reading {
-	driver *d;
+	arena *arena;
+	diag_sink *sink;
 	const graph *g;
 	const mesh *mesh;
 	partial_assignment *partial_assignment;
@@ -29,7 +30,7 @@ typedef struct reading {
 
 static bool fail(const reading *r, const pin *p, const char *why)
 {
-	diag_error(r->d->sink, DIAG_BAD_PIN, p->at, "%s", why);
+	diag_error(r->sink, DIAG_BAD_PIN, p->at, "%s", why);
 	return false;
 }
 
@@ -60,7 +61,7 @@ static bool read_word(const reading *r, pin *p, const char *text)
 	const char *cut = behind(text, "cut"), *by = behind(text, "by");
 	bool of_nodes = by || !strcmp(text, "whole");
 	if (!cut && !of_nodes && strcmp(text, "replicated"))
-		return fail(r, p, arena_printf(r->d->arena, "'%s' is none of "
+		return fail(r, p, arena_printf(r->arena, "'%s' is none of "
 					       "cut D, replicated, by V, whole",
 					       text));
 	if (p->nwords > 0 && of_nodes != p->of_nodes)
@@ -85,7 +86,7 @@ static bool read_pin(const reading *r, char *text, pin *p)
 		if (!read_word(r, p, trimmed(word)))
 			return false;
 	if (p->nwords != 1 && p->nwords != r->mesh->naxes)
-		return fail(r, p, arena_printf(r->d->arena, "%d words, but "
+		return fail(r, p, arena_printf(r->arena, "%d words, but "
 					       "the mesh has %d axes",
 					       p->nwords, r->mesh->naxes));
 	return true;
@@ -124,13 +125,13 @@ static bool decide(reading *r, const pin *p, int id, const kernel *k)
 			why = k ? "it has no such variable"
 				: "that is no dimension";
 		else
-			why = k ? partial_assignment_refuses_var(r->d->arena,
+			why = k ? partial_assignment_refuses_var(r->arena,
 								 &s, id, d)
-				: partial_assignment_refuses_dim(r->d->arena,
+				: partial_assignment_refuses_dim(r->arena,
 								 &s, id, d);
 		if (why)
 			return fail(r, p, arena_printf(
-					r->d->arena, "'%s' cannot be %s %s%s: "
+					r->arena, "'%s' cannot be %s %s%s: "
 					"%s", name, k ? "divided by" : "cut "
 					"along dimension", word,
 					a ? " once more" : "", why));
@@ -158,7 +159,7 @@ static bool apply(reading *r, const pin *p)
 			count++;
 		}
 	if (ok && count == 0)
-		return fail(r, p, arena_printf(r->d->arena, "no %s is called "
+		return fail(r, p, arena_printf(r->arena, "no %s is called "
 					       "'%s'", p->of_nodes ? "operator"
 					       : "tensor", p->names));
 	return ok;
@@ -169,11 +170,11 @@ static bool apply(reading *r, const pin *p)
 static bool apply_all(reading *r, const char *path, const char *text,
 		      size_t len)
 {
-	uint32_t base = diag_add_source(r->d->sink, path, text, len);
-	char *rest = arena_strndup(r->d->arena, text, len), *all = rest;
+	uint32_t base = diag_add_source(r->sink, path, text, len);
+	char *rest = arena_strndup(r->arena, text, len), *all = rest;
 	bool ok = base > 0;
 	if (memchr(text, '\0', len)) {
-		diag_error_in(r->d->sink, DIAG_BAD_PIN, path,
+		diag_error_in(r->sink, DIAG_BAD_PIN, path,
 			      "this is no text: it has a byte 0");
 		return false;
 	}
@@ -188,30 +189,31 @@ static bool apply_all(reading *r, const char *path, const char *text,
 }
 
 /* Whether states and what they become are decided alike. */
-static bool agree(const reading *r, const pin_options *o)
+static bool agree(const reading *r, const pin_texts *o)
 {
 	tensor_id t = partial_assignment_tie(r->partial_assignment);
 	if (t == NONE)
 		return true;
-	diag_error_in(r->d->sink, DIAG_BAD_PIN, o->file ? o->file : "--pin",
+	diag_error_in(r->sink, DIAG_BAD_PIN, o->file ? o->file : "--pin",
 		      "'%s' and what it becomes, '%s', cannot lie differently",
 		      r->g->tensors[t].name,
 		      r->g->tensors[r->g->tensors[t].next].name);
 	return false;
 }
 
-const partial_assignment *pins_resolve(driver *d, const pin_options *o,
-				       const graph *g, const mesh *m)
+const partial_assignment *pins_resolve(arena *a, diag_sink *sink,
+				       const pin_texts *o, const graph *g,
+				       const mesh *m)
 {
-	partial_assignment *all = ARENA_NEW(d->arena, partial_assignment);
-	partial_assignment scratch = partial_assignment_new(d->arena, g);
-	reading r = { d, g, m, all,
+	partial_assignment *all = ARENA_NEW(a, partial_assignment);
+	partial_assignment scratch = partial_assignment_new(a, g);
+	reading r = { a, sink, g, m, all,
 		      { *m, scratch.tensors, scratch.nodes } };
 	bool ok = true;
-	*all = partial_assignment_new(d->arena, g);
+	*all = partial_assignment_new(a, g);
 	if (o->file) {
 		size_t len;
-		const char *text = file_read(d->arena, d->sink, o->file,
+		const char *text = file_read(a, sink, o->file,
 					     MOST_TEXT, &len);
 		ok = text && apply_all(&r, o->file, text, len);
 	}

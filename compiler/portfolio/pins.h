@@ -11,30 +11,24 @@
 #ifndef TDL_COMPILER_PORTFOLIO_PINS_H
 #define TDL_COMPILER_PORTFOLIO_PINS_H
 
-#include "compiler/driver/driver.h"
+#include "base/cli.h"
 #include "compiler/planners/search.h"
 
-typedef struct pin_options {
-	cli_words pins;	  /* --pin */
+/* The texts of pins. */
+typedef struct pin_texts {
+	cli_words pins;	  /* --pin: a pin, or lines of them, each */
 	const char *file; /* --pins, NULL */
-} pin_options;
+} pin_texts;
 
-#define PIN_OPTIONS(o)                                                       \
-	{ CLI_REPEAT, 0, "pin", "NAMES=WORDS",                               \
-	  "decide how tensors lie (cut D, replicated) or operators are "     \
-	  "divided (by V, whole): a word per axis, or one for all; may be "  \
-	  "repeated", &(o)->pins },                                          \
-	{ CLI_TEXT, 0, "pins", "FILE",                                       \
-	  "the same from a file with such a line for each", &(o)->file }
-
-static inline bool pins_are_given(const pin_options *o)
+static inline bool pins_are_given(const pin_texts *o)
 {
 	return o->file || o->pins.n > 0;
 }
 
 /* The partial assignment of g that the pins make on a mesh; those of the file
  * are applied first.  NULL when errors were added. */
-const partial_assignment *pins_resolve(driver *d, const pin_options *o,
-				       const graph *g, const mesh *m);
+const partial_assignment *pins_resolve(arena *a, diag_sink *sink,
+				       const pin_texts *o, const graph *g,
+				       const mesh *m);
 
 #endif

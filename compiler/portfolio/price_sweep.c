@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/portfolio/programs.h"
 #include "compiler/planners/levels.h"
+#include "compiler/portfolio/one_planner.h"
 #include "plan/peak.h"
 
 enum {
@@ -35,9 +35,7 @@ typedef struct tariff {
 /* The bytes in use at the peaks of the plans for one price so far: by tensor
  * where it is stored, by node those that only it needs. */
 typedef struct sweep {
-	driver *d;
-	const graph *g;
-	plan_search how;
+	plan_request how;
 	plan_candidates *all;
 	int npeaks;
 	double *tensors, *nodes;
@@ -51,7 +49,7 @@ typedef struct sweep {
  * gradient of, or updates. */
 static void find_depths(sweep *s)
 {
-	const graph *g = s->g;
+	const graph *g = s->how.graph;
 	double *t = s->tensor_at, *n = s->node_at, last = 1;
 	for (tensor_id i = 0; i < g->ntensors; i++)
 		t[i] = -1;
@@ -113,18 +111,18 @@ static bool add_plan(sweep *s, const search_result *found, bool peak,
 	plan_candidate c = { .search = found };
 	for (int i = s->first; i < s->all->n; i++) {
 		const plan_candidate *old = &s->all->at[i];
-		if (!same_plan(s->g, &old->search->assignment,
+		if (!same_plan(s->how.graph, &old->search->assignment,
 			       &found->assignment))
 			continue;
 		*p = old->programs.at[0];
 		return true;
 	}
 	*p = (plan_program){ .in_use = -1 };
-	if (!program_try(s->d, s->g, &found->assignment, &s->how, p,
+	if (!program_try(&s->how, &found->assignment, p,
 			 peak ? add_peak : NULL, s))
 		return false;
-	vec_push(s->d->arena, &c.programs, *p);
-	vec_push(s->d->arena, s->all, c);
+	vec_push(s->how.arena, &c.programs, *p);
+	vec_push(s->how.arena, s->all, c);
 	return true;
 }
 
@@ -137,7 +135,7 @@ static double price_at(const tariff *p, double depth)
  * is in use then gets a price. */
 static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 {
-	const graph *g = s->g;
+	const graph *g = s->how.graph;
 	arena *tmp = arena_new();
 	double *tensors = ARENA_ARRAY(tmp, double, g->ntensors);
 	double *nodes = ARENA_ARRAY(tmp, double, g->nnodes);
@@ -147,11 +145,11 @@ static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 	for (int i = 0; i < g->nnodes; i++)
 		nodes[i] = s->nodes[i] / n * price_at(t, s->node_at[i]);
 	const memory_prices prices = { tensors, nodes };
-	plan_search how = s->how;
+	plan_request how = s->how;
 	search_request q;
 	how.prices = &prices;
-	bool ok = plan_request(s->d, g, &how, &q) &&
-		  add_plan(s, search_plan_for(s->d->arena, g, &q), peak, p);
+	bool ok = plan_search_request(&how, &q) &&
+		  add_plan(s, search_plan_for(s->how.arena, g, &q), peak, p);
 	arena_free(tmp);
 	return ok;
 }
@@ -217,7 +215,7 @@ static void part_layers(sweep *s, gaps *all, gap *x)
 	last.first = false;
 	last.from = x->from = 0;
 	last.to = x->to = 1;
-	vec_push(s->d->arena, all, last);
+	vec_push(s->how.arena, all, last);
 }
 
 static bool fill_gaps(sweep *s, gaps *all)
@@ -235,7 +233,7 @@ static bool fill_gaps(sweep *s, gaps *all)
 		if (!try_tariff(s, &t, false, &p))
 			return false;
 		gap more = divide(x, &t, p.held);
-		vec_push(s->d->arena, all, more);
+		vec_push(s->how.arena, all, more);
 	}
 	return true;
 }
@@ -260,16 +258,17 @@ static bool try_prices(sweep *s)
 		if (!try_tariff(s, &one, true, &p))
 			return false;
 		x.less = p.held;
-		vec_push(s->d->arena, &all, x);
+		vec_push(s->how.arena, &all, x);
 	}
 	return fill_gaps(s, &all);
 }
 
-bool plan_sweep(driver *d, const graph *g, const plan_search *how,
-		const char *algorithm, plan_candidates *all)
+bool plan_sweep(const plan_request *how, const char *algorithm,
+		plan_candidates *all)
 {
 	arena *tmp = arena_new();
-	sweep s = { .d = d, .g = g, .how = *how, .all = all, .first = all->n,
+	const graph *g = how->graph;
+	sweep s = { .how = *how, .all = all, .first = all->n,
 		    .tensors = ARENA_ARRAY(tmp, double, g->ntensors),
 		    .nodes = ARENA_ARRAY(tmp, double, g->nnodes),
 		    .tensor_at = ARENA_ARRAY(tmp, double, g->ntensors),
@@ -277,7 +276,7 @@ bool plan_sweep(driver *d, const graph *g, const plan_search *how,
 	search_request q;
 	s.how.algorithm = algorithm;
 	find_depths(&s);
-	bool ok = plan_request(d, g, how, &q);
+	bool ok = plan_search_request(how, &q);
 	if (ok && !strcmp(algorithm, "levels"))
 		s.how.tables = level_tables_new(tmp, &q);
 	ok = ok && try_prices(&s);

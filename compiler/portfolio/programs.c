@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "compiler/lower/cost.h"
 #include "plan/peak.h"
 
 enum {
@@ -81,16 +82,16 @@ static void set_seconds(plan_program *p, const plan *made, const topology *t)
 	p->least_kept = x.least_kept;
 }
 
-bool program_try(driver *d, const graph *g, const assignment *as,
-		 const plan_search *how, plan_program *p,
-		 void (*see)(void *to, const plan *p), void *to)
+bool program_try(const plan_request *how, const assignment *as,
+		 plan_program *p, void (*see)(void *to, const plan *p),
+		 void *to)
 {
 	const lower_options o = {.algorithm = how->algorithm,
 				 .memory = p->room,
 				 .schedule = p->schedule,
 				 .separate = how->separate};
 	arena *tmp = arena_new();
-	const plan *made = lower_plan(tmp, g, as, &o, d->sink);
+	const plan *made = lower_plan(tmp, how->graph, as, &o, how->sink);
 	if (made) {
 		set_seconds(p, made, how->topology);
 		p->moved = made->communication_bytes;
@@ -105,10 +106,8 @@ bool program_try(driver *d, const graph *g, const assignment *as,
 /* ---- the ladder -------------------------------------------------------- */
 
 typedef struct ladder {
-	driver *d;
-	const graph *g;
 	const assignment *as;
-	const plan_search *how;
+	const plan_request *how;
 	const plan_program *beat;
 	plan_program best;
 	plan_programs *known;
@@ -149,10 +148,10 @@ static void make(ladder *x, plan_program *p)
 {
 	bool memory = x->how->objective == OBJECTIVE_MEMORY;
 	x->failed = x->failed ||
-		    !program_try(x->d, x->g, x->as, x->how, p,
+		    !program_try(x->how, x->as, p,
 				 memory ? note_in_use : NULL, &p->in_use);
 	if (!x->failed)
-		vec_push(x->d->arena, x->known, *p);
+		vec_push(x->how->arena, x->known, *p);
 }
 
 static plan_program find(ladder *x, int64_t room, lower_schedule by)
@@ -205,7 +204,7 @@ static plan_program first_of(ladder *x)
  * it takes the least time. */
 static bool is_enough(const ladder *x, const plan_program *all)
 {
-	const plan_search *how = x->how;
+	const plan_request *how = x->how;
 	bool first = how->objective == OBJECTIVE_BYTES ||
 		     !how->topology->overlap;
 	if (how->memory == 0)
@@ -258,7 +257,7 @@ static void try_for_memory(ladder *x, lower_schedule by)
  * `worse' is set, whether it is worse. */
 static bool is_late(const ladder *x, double seconds, bool worse)
 {
-	const plan_search *how = x->how;
+	const plan_request *how = x->how;
 	double best = x->beat ? x->beat->seconds : INFINITY;
 	if (how->objective != OBJECTIVE_TIME || how->memory == 0)
 		return false;
@@ -269,7 +268,7 @@ static bool is_late(const ladder *x, double seconds, bool worse)
 
 static void try_all(ladder *x, lower_schedule by)
 {
-	const plan_search *how = x->how;
+	const plan_request *how = x->how;
 	if (how->room == 0) {
 		try(x, usual_room, by);
 		return;
@@ -307,13 +306,13 @@ static void try_schedules(ladder *x)
 	}
 }
 
-bool program_best(driver *d, const graph *g, const assignment *as,
-		  const plan_search *how, plan_programs *known,
-		  const plan_program *beat, plan_program *best)
+bool program_best(const plan_request *how, const assignment *as,
+		  plan_programs *known, const plan_program *beat,
+		  plan_program *best)
 {
 	const lower_schedule usual = { LOWER_BY_DEPTH, false };
 	plan_programs own = { 0 };
-	ladder x = { .d = d, .g = g, .as = as, .how = how, .beat = beat,
+	ladder x = { .as = as, .how = how, .beat = beat,
 		     .known = known ? known : &own };
 	bool memory = how->objective == OBJECTIVE_MEMORY;
 	if (how->room == 0)

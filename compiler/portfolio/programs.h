@@ -10,7 +10,25 @@
 #ifndef TDL_COMPILER_PORTFOLIO_PROGRAMS_H
 #define TDL_COMPILER_PORTFOLIO_PROGRAMS_H
 
+#include "compiler/lower/lower.h"
 #include "compiler/portfolio/request.h"
+
+/* One of the programs of a plan, and its figures. */
+typedef struct plan_program {
+	int64_t room; /* of lower_options, and .. */
+	lower_schedule schedule; /* .. likewise */
+	double seconds;
+	/* What none of the plan's programs takes less than: seconds, bytes
+	 * moved. */
+	double least;
+	int64_t least_moved;
+	/* .. seconds, of those by this schedule that keep no more copies. */
+	double least_kept;
+	int64_t moved, held; /* bytes: in a run, and of the arena */
+	int64_t in_use; /* the peak, without gaps; -1: not computed */
+} plan_program;
+
+typedef VEC(plan_program) plan_programs;
 
 /* Whether all ladders for time and bytes have this program: it keeps a tenth
  * more. */
@@ -27,17 +45,17 @@ int program_compare(const plan_program *x, const plan_program *y,
 /* Makes a program of a plan, measures it and discards it.  *p selects the
  * program, and receives its figures.  `see', if not NULL, is called with it.
  * False when errors were added. */
-bool program_try(driver *d, const graph *g, const assignment *as,
-		 const plan_search *how, plan_program *p,
-		 void (*see)(void *to, const plan *p), void *to);
+bool program_try(const plan_request *how, const assignment *as,
+		 plan_program *p, void (*see)(void *to, const plan *p),
+		 void *to);
 
 /* The best of a plan's programs by how->objective, within how->memory; the one
  * that needs the least memory if none is within it.  Without how->room there is
  * one, which keeps a tenth more.  Where `beat` is not NULL, *best is right only
  * if it is better than that.  Programs in *known, which may be NULL, are not
  * made again; new ones are added.  False when errors were added. */
-bool program_best(driver *d, const graph *g, const assignment *as,
-		  const plan_search *how, plan_programs *known,
-		  const plan_program *beat, plan_program *best);
+bool program_best(const plan_request *how, const assignment *as,
+		  plan_programs *known, const plan_program *beat,
+		  plan_program *best);
 
 #endif

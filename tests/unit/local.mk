@@ -17,6 +17,7 @@ if TDLC
 tested_libs = \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \
+	compiler/portfolio/libportfolio.a \
 	compiler/lower/liblower.a \
 	$(planners_libs) \
 	compiler/verify/libverify.a \

@@ -1,0 +1,87 @@
+#include "config.h"
+
+#include "compiler/driver/plan_input.h"
+
+#include <string.h>
+
+#include "compiler/graph/canonical.h"
+#include "compiler/onnx/onnx.h"
+#include "compiler/portfolio/request.h"
+
+graph *plan_read_model(driver *d, const char *path, const plan_model *m,
+		       cli_status *status)
+{
+	model_options o = { .model = m->name };
+	*status = driver_model_options(d, path, &m->defines, &m->shapes, &o);
+	if (*status == CLI_OK)
+		*status = driver_train_options(d, &m->train, &o);
+	if (*status != CLI_OK)
+		return NULL;
+	tdl_modules *all = driver_load_needed(d, path);
+	graph *g = all ? model_import(d->arena, all, d->sink, path, &o) : NULL;
+	if (!g)
+		return NULL;
+	*status = driver_check_used(d, &o);
+	if (*status == CLI_OK)
+		*status = driver_check_freeze(d, &o);
+	return *status == CLI_OK ? graph_canonical(d->arena, g) : NULL;
+}
+
+bool plan_is_asked_for(driver *d, int nmodels, int64_t devices)
+{
+	if (nmodels != 1)
+		cli_usage(&d->program, "one model is expected");
+	else if (devices == 0)
+		cli_usage(&d->program, "-k N is missing");
+	return nmodels == 1 && devices > 0;
+}
+
+bool plan_is_algorithm(driver *d, const char *name)
+{
+	const char *known;
+	if (!strcmp(name, PLAN_AUTO))
+		return true;
+	for (int i = 0; (known = search_algorithm(i, NULL)); i++)
+		if (!strcmp(known, name))
+			return true;
+	cli_usage(&d->program, "there is no algorithm '%s'", name);
+	return false;
+}
+
+const char *plan_algorithms(arena *a)
+{
+	enum { COLUMNS = 36 };
+	const char *text = "", *name;
+	size_t column = strlen("plan with A:  (default)");
+	bool more = true;
+	for (int i = 0; more; i++) {
+		more = (name = search_algorithm(i, NULL)) != NULL;
+		if (!more)
+			name = PLAN_AUTO;
+		bool wrap = column + strlen(name) > COLUMNS;
+		const char *gap = wrap ? ",\n" : ", ";
+		column = wrap ? strlen(name) : column + strlen(name) + 2;
+		text = arena_printf(a, "%s%s%s%s", text, i ? gap : "", name,
+				    i ? "" : " (default)");
+	}
+	return text;
+}
+
+const topology *plan_topology(driver *d, const char *name, int64_t k)
+{
+	mesh m;
+	const topology *t = name ? topology_read(d->arena, d->sink, name)
+				 : topology_preset(0);
+	if (t && t->nkinds > 0) {
+		diag_error_in(d->sink, DIAG_BAD_TOPOLOGY, name,
+			      "'devices' that differ are for tdlc place: a "
+			      "plan cuts tensors into equal parts");
+		return NULL;
+	}
+	if (!t || topology_mesh(t, (int)k, &m))
+		return t;
+	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,
+		      "%d devices do not fit: %s", (int)k,
+		      topology_sizes(d->arena, t));
+	return NULL;
+}

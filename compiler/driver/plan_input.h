@@ -1,0 +1,78 @@
+/* The input of the commands that plan: their options, the model and the
+ * machine. */
+#ifndef TDL_COMPILER_DRIVER_PLAN_INPUT_H
+#define TDL_COMPILER_DRIVER_PLAN_INPUT_H
+
+#include "compiler/cost/topology.h"
+#include "compiler/driver/driver.h"
+#include "compiler/driver/train_options.h"
+
+/* The options of the command line about the model. */
+typedef struct plan_model {
+	const char *name; /* of one in a file with several; NULL */
+	cli_words defines, shapes;
+	train_request train;
+} plan_model;
+
+#define PLAN_MODEL { .train = TRAIN_REQUEST }
+
+/* The options for it; PLAN_OPTIONS_SIZES are those about its sizes alone. */
+#define PLAN_OPTIONS_SIZES(m)                                                \
+	{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",                               \
+	  "set a symbolic size, or an argument of a TDL model",              \
+	  &(m)->defines },                                                   \
+	{ CLI_REPEAT, 0, "shape", "NAME=AxB",                                \
+	  "replace the shape of an input", &(m)->shapes },                   \
+	DRIVER_OPTION_MODEL(&(m)->name)
+
+#define PLAN_OPTIONS_MODEL(m)                                                \
+	PLAN_OPTIONS_SIZES(m),                                               \
+	DRIVER_OPTIONS_TRAIN(&(m)->train)
+
+/* Reads the model at path.  NULL when errors were added, or printed: then
+ * *status is what the command ends with. */
+graph *plan_read_model(driver *d, const char *path, const plan_model *m,
+		       cli_status *status);
+
+#define PLAN_OPTION_DEVICES(k)                                               \
+	{ CLI_INT, 'k', "devices", "N", "the number of devices", (k),        \
+	  .min = 1, .max = MESH_MAX_WORKERS }
+
+/* Whether the command line has one model, and a number of devices; if not, with
+ * a usage error printed. */
+bool plan_is_asked_for(driver *d, int nmodels, int64_t devices);
+
+/* Whether there is such a planner; if not, with a usage error printed. */
+bool plan_is_algorithm(driver *d, const char *name);
+
+/* The planners' names, as the help lists them: "tofu (default), joint, ..". */
+const char *plan_algorithms(arena *a);
+
+/* The machine to plan for: a preset or a file, "cpu" where name is NULL.  NULL
+ * when errors were added, or k devices of it have no place. */
+const topology *plan_topology(driver *d, const char *name, int64_t k);
+
+#define PLAN_OPTION_TOPOLOGY(t)                                              \
+	{ CLI_TEXT, 0, "topology", "T",                                      \
+	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "      \
+	  "h100-cluster) or a file", (t) }
+
+#define PLAN_OPTION_TIME_LIMIT(seconds)                                      \
+	{ CLI_REAL, 0, "time-limit", "S",                                    \
+	  "search for about S seconds, and take the best plan found",        \
+	  (seconds), .min = 1e-6, .max = 1e9 }
+
+#define PLAN_OPTIONS_PINS(o)                                                 \
+	{ CLI_REPEAT, 0, "pin", "NAMES=WORDS",                               \
+	  "decide how tensors lie (cut D, replicated) or operators are "     \
+	  "divided (by V, whole): a word per axis, or one for all; may be "  \
+	  "repeated", &(o)->pins },                                          \
+	{ CLI_TEXT, 0, "pins", "FILE",                                       \
+	  "the same from a file with such a line for each", &(o)->file }
+
+#define PLAN_OPTION_MEMORY(size)                                             \
+	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
+	  "let no device need more than SIZE bytes (2G, 80GB); fetched "     \
+	  "tensors are kept for later uses as long as they fit", (size) }
+
+#endif

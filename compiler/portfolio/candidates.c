@@ -1,0 +1,114 @@
+#include "config.h"
+
+#include "compiler/portfolio/candidates.h"
+
+#include <string.h>
+
+#include "compiler/portfolio/one_planner.h"
+#include "compiler/portfolio/price_sweep.h"
+
+/* ---- what is found ----------------------------------------------------- */
+
+bool plan_add(const plan_request *how, const char *algorithm,
+	      plan_candidates *all)
+{
+	plan_request one = *how;
+	search_request q;
+	one.algorithm = algorithm;
+	if (!plan_search_request(&one, &q))
+		return false;
+	const search_result *s = search_plan_for(how->arena, how->graph, &q);
+	if (!s->error)
+		vec_push(how->arena, all, (plan_candidate){ .search = s });
+	return true;
+}
+
+static bool found_by(const plan_candidates *all, const char *algorithm)
+{
+	for (int i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i].search->algorithm, algorithm))
+			return true;
+	return false;
+}
+
+bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)
+{
+	const char *name;
+	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
+		bool priced = search_is_priced(i) && sweep;
+		if (search_on_request(i) || (!priced && found_by(all, name)))
+			continue;
+		if (priced ? !plan_sweep(how, name, all) :
+			     !plan_add(how, name, all))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the best ---------------------------------------------------------- */
+
+static bool is_better(const plan_request *how, const plan_program *p,
+		      const plan_program *q)
+{
+	bool fits = program_fits(p, how->memory);
+	if (fits != program_fits(q, how->memory))
+		return fits;
+	return program_compare(p, q, fits ? how->objective
+					  : OBJECTIVE_MEMORY) < 0;
+}
+
+/* Whether *best is within the limit, when p has been looked at, too. */
+static bool take_better(const plan_request *how, const plan_program *p,
+			bool known, plan_program *best)
+{
+	if (!program_fits(p, how->memory))
+		return known;
+	if (!known || program_compare(p, best, how->objective) < 0)
+		*best = *p;
+	return true;
+}
+
+/* The best program that is known before any is made, of those that keep a tenth
+ * more, which all ladders for time and bytes have.  False where none is within
+ * the limit. */
+static bool best_known(const plan_request *how, const plan_candidates *all,
+		       plan_program *best)
+{
+	bool known = false;
+	if (how->objective == OBJECTIVE_MEMORY)
+		return false;
+	for (int i = 0; i < all->n; i++)
+		for (int j = 0; j < all->at[i].programs.n; j++) {
+			const plan_program *p = &all->at[i].programs.at[j];
+			if (program_is_usual(p))
+				known = take_better(how, p, known, best);
+		}
+	return known;
+}
+
+bool plan_best(const plan_request *how, plan_candidates *all,
+	       plan_candidate **best)
+{
+	plan_program beat;
+	bool known = best_known(how, all, &beat);
+	*best = NULL;
+	for (int i = 0; i < all->n; i++) {
+		plan_candidate *c = &all->at[i];
+		if (!program_best(how, &c->search->assignment, &c->programs,
+				  known ? &beat : NULL, &c->program))
+			return false;
+		if (!*best || is_better(how, &c->program, &(*best)->program))
+			*best = c;
+		known = take_better(how, &c->program, known, &beat);
+	}
+	return true;
+}
+
+plan_request plan_roomy(const plan_request *how)
+{
+	plan_request roomy = *how;
+	bool time = how->objective == OBJECTIVE_TIME;
+	roomy.room = time && how->topology->memory > 0 ? how->topology->memory
+						       : PLAN_MAX_BYTES;
+	return roomy;
+}

@@ -1,0 +1,41 @@
+/* The candidates of auto: a plan of each planner and of many prices of memory,
+ * and the best of them within a limit of memory. */
+#ifndef TDL_COMPILER_PORTFOLIO_CANDIDATES_H
+#define TDL_COMPILER_PORTFOLIO_CANDIDATES_H
+
+#include "compiler/portfolio/programs.h"
+
+/* A plan, and the best of its programs so far. */
+typedef struct plan_candidate {
+	const search_result *search; /* without an error */
+	plan_programs programs;	     /* those that were made */
+	plan_program program;	     /* of plan_best() */
+} plan_candidate;
+
+typedef VEC(plan_candidate) plan_candidates;
+
+/* Adds the plan of one planner, if it finds one.  False when errors were
+ * added. */
+bool plan_add(const plan_request *how, const char *algorithm,
+	      plan_candidates *all);
+
+/* Plans with every planner that needs no external program and, if `sweep` is
+ * set, with those that take prices for many prices of memory (price_sweep.h).
+ * Adds the plans to *all, which may have candidates of the same graph and
+ * machine already; their planners do not run again.  False when errors were
+ * added. */
+bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all);
+
+/* Finds the candidate with the best program by the objective, among those
+ * within the limit; of equally good ones the one that takes less time, moves
+ * less, or holds less, and of these the first.  If none is within the limit, it
+ * is the one that uses the least memory.  *best is NULL if there is none.
+ * False when errors were added. */
+bool plan_best(const plan_request *how, plan_candidates *all,
+	       plan_candidate **best);
+
+/* The search of auto without a limit: copies may take the memory of the
+ * machine. */
+plan_request plan_roomy(const plan_request *how);
+
+#endif

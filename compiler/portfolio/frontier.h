@@ -1,0 +1,25 @@
+/* The plans that none is better than in both time and memory. */
+#ifndef TDL_COMPILER_PORTFOLIO_FRONTIER_H
+#define TDL_COMPILER_PORTFOLIO_FRONTIER_H
+
+#include "compiler/portfolio/programs.h"
+
+typedef struct frontier_point {
+	const search_result *search;
+	const plan_program *program;
+} frontier_point;
+
+typedef struct frontier {
+	VEC(frontier_point) points; /* by rising time and falling memory */
+	int nplans;		    /* that were compared */
+	bool proven;		    /* nothing else is on the frontier */
+	/* The plan that needs least memory: what to refuse where no plan keeps
+	 * to the limit, and `points' is empty. */
+	frontier_point least;
+} frontier;
+
+/* The Pareto-optimal plans in time and memory within how->memory.  False when
+ * errors were added. */
+bool plan_frontier(const plan_request *how, frontier *f);
+
+#endif
