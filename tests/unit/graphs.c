@@ -18,6 +18,14 @@ tensor_id add_tensor(graph_maker *m, tensor_kind kind, dtype t, int ndim,
 	return m->tensors.n - 1;
 }
 
+tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
+{
+	const int64_t dims[] = { rows, columns };
+	tensor_id t = add_tensor(m, TENSOR_CONSTANT, DT_F32, 2, dims);
+	m->tensors.at[t].parameter = true;
+	return t;
+}
+
 tensor_id add_node(graph_maker *m, const kernel *k, const tensor_id *inputs)
 {
 	for (int n = 0; n < m->nodes.n; n++)

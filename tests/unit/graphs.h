@@ -17,6 +17,8 @@ typedef struct graph_maker {
 
 tensor_id add_tensor(graph_maker *m, tensor_kind kind, dtype t, int ndim,
 		     const int64_t *dims);
+/* A parameter, a matrix of f32. */
+tensor_id weight(graph_maker *m, int64_t rows, int64_t columns);
 /* Returns the tensor that the node computes.  Nodes that compute the same share
  * their kernel, as in every graph. */
 tensor_id add_node(graph_maker *m, const kernel *k, const tensor_id *inputs);

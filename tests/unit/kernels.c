@@ -351,3 +351,11 @@ int oracle_loops(const kernel *k)
 		n += k->vars[v].kind != KVAR_DERIVED;
 	return n;
 }
+
+view random_view(arena *a, rng *r, const box *at)
+{
+	double *x = ARENA_ARRAY(a, double, box_volume(at) + 1);
+	for (int64_t i = 0; i < box_volume(at); i++)
+		x[i] = pick(r, -9, 9);
+	return view_dense(x, DT_F64, at);
+}

@@ -32,6 +32,9 @@ kexpr *random_index(arena *a, rng *r, const kernel *k, const recipe *how);
 /* A random part of the iteration space, now and then empty. */
 box random_part(rng *r, const kernel *k);
 
+/* A dense box of f64, small integers. */
+view random_view(arena *a, rng *r, const box *at);
+
 /* Called for each read that is made, with its indices. */
 typedef void seen_read(void *ctx, const kexpr *read, const int64_t *index);
 

@@ -32,3 +32,13 @@ plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m)
 	ck_assert_ptr_nonnull(p);
 	return p;
 }
+
+plan *random_parallel_plan(arena *a)
+{
+	plan *p;
+	uint64_t seed = 0;
+	do
+		p = random_plan(a, seed++, 4, false);
+	while (mesh_workers(&p->mesh) < 3);
+	return p;
+}

@@ -10,16 +10,9 @@
 #include "base/file.h"
 #include "runtime/run/checkpoint.h"
 #include "runtime/run/log.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
-
-static arena *mem;
-static char *folder; /* for files of a test */
-
-static char *file(const char *name)
-{
-	return arena_printf(mem, "%s/%s", folder, name);
-}
 
 /* ---- states ------------------------------------------------------------ */
 
@@ -286,20 +279,6 @@ START_TEST(foreign_checkpoints)
 END_TEST
 
 /* ---- the whole --------------------------------------------------------- */
-
-static void begin_test(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	mem = arena_new();
-	folder = arena_printf(mem, "%s/tdl-train-XXXXXX", tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void end_test(void)
-{
-	ck_assert_int_eq(system(arena_printf(mem, "rm -rf '%s'", folder)), 0);
-	arena_free(mem);
-}
 
 Suite *suite(void)
 {

@@ -115,14 +115,6 @@ static kernel *random_product(rng *r)
 
 /* ---- running them ------------------------------------------------------ */
 
-static view random_view(rng *r, const box *at)
-{
-	double *x = ARENA_ARRAY(mem, double, box_volume(at) + 1);
-	for (int64_t i = 0; i < box_volume(at); i++)
-		x[i] = pick(r, -9, 9);
-	return view_dense(x, DT_F64, at);
-}
-
 static double sum_of(const gemm *g, const double *l, const double *r)
 {
 	double sum = 0;
@@ -200,7 +192,7 @@ static bool expect_equal(rng *r, const kernel *k, const contraction *c,
 	for (int i = 0; i < 2; i++) {
 		box need = kernel_need(k, space, i);
 		box whole = box_whole(k->inputs[i].dims, k->inputs[i].ndim);
-		in[i] = random_view(r, chance(r, 50) ? &need : &whole);
+		in[i] = random_view(mem, r, chance(r, 50) ? &need : &whole);
 	}
 	box made = kernel_produces(k, space);
 	int64_t n = box_volume(&made);

@@ -237,14 +237,6 @@ static void run(const conv_call *x, double *const *data)
 	}
 }
 
-static view random_view(rng *r, const box *at)
-{
-	double *x = ARENA_ARRAY(mem, double, box_volume(at) + 1);
-	for (int64_t i = 0; i < box_volume(at); i++)
-		x[i] = pick(r, -9, 9);
-	return view_dense(x, DT_F64, at);
-}
-
 /* Returns whether there is a call for the part. */
 static bool expect_equal(rng *r, const kernel *k, const convolution *c,
 			 const box *space)
@@ -255,7 +247,7 @@ static bool expect_equal(rng *r, const kernel *k, const convolution *c,
 	for (int i = 0; i < 2; i++) {
 		box need = kernel_need(k, space, i);
 		box whole = box_whole(k->inputs[i].dims, k->inputs[i].ndim);
-		in[i] = random_view(r, chance(r, 50) ? &need : &whole);
+		in[i] = random_view(mem, r, chance(r, 50) ? &need : &whole);
 	}
 	box made = kernel_produces(k, space);
 	int64_t n = box_volume(&made);

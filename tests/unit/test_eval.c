@@ -11,6 +11,7 @@
 
 #include "include/tdl/kernel.h"
 #include "kernel/linearity.h"
+#include "tests/unit/hand_kernels.h"
 #include "tests/unit/kernels.h"
 #include "tests/unit/suite.h"
 
@@ -134,47 +135,6 @@ END_TEST
 
 /* ---- by hand ----------------------------------------------------------- */
 
-/* One output variable per extent, then reduced ones. */
-static kernel *make(arena *a, dtype type, int nout, int nvars,
-		    const int64_t *extents)
-{
-	static const char *const names[] = { "i", "j", "l", "m" };
-	kernel *k = ARENA_NEW(a, kernel);
-	k->name = "made";
-	k->type = type;
-	k->nout = nout;
-	k->nvars = nvars;
-	k->vars = ARENA_ARRAY(a, kvar, nvars);
-	for (int v = 0; v < nvars; v++)
-		k->vars[v] = (kvar){ names[v],
-				     v < nout ? KVAR_OUTPUT : KVAR_REDUCE,
-				     extents[v], NULL };
-	k->inputs = ARENA_ARRAY(a, kinput, 4);
-	return k;
-}
-
-static void input(kernel *k, dtype t, int ndim, const int64_t *dims)
-{
-	kinput *in = &k->inputs[k->ninputs++];
-	*in = (kinput){ .name = "x", .type = t, .ndim = ndim };
-	for (int d = 0; d < ndim; d++)
-		in->dims[d] = dims[d];
-}
-
-static eval_status evaluate(arena *a, kernel *k, void *const *data, void *out,
-			    eval_fault *fault)
-{
-	view in[MAX_NINPUTS];
-	kernel_finish(a, k);
-	box space = kernel_space(k), made = kernel_produces(k, &space);
-	for (int i = 0; i < k->ninputs; i++) {
-		box whole = box_whole(k->inputs[i].dims, k->inputs[i].ndim);
-		in[i] = view_dense(data[i], k->inputs[i].type, &whole);
-	}
-	view to = view_dense(out, k->type, &made);
-	return kernel_eval(k, &space, in, &to, NULL, fault);
-}
-
 #define V(v) kx_var(a, v)
 #define N(n) kx_int(a, n, DT_I64)
 #define DIMS(...) ((const int64_t[]){ __VA_ARGS__ })
@@ -185,8 +145,8 @@ static void fold(reducer red, dtype t, dtype u, const void *x, int n,
 		 void *out)
 {
 	arena *a = arena_new();
-	kernel *k = make(a, u, 0, 1, DIMS(n));
-	input(k, t, 1, DIMS(n));
+	kernel *k = make_kernel(a, u, 0, 1, DIMS(n));
+	add_kernel_input(k, t, 1, DIMS(n));
 	k->reducer = red;
 	k->body = kx_read(a, 0, t, 1, INDEX(V(0)), NULL);
 	ck_assert_int_eq(evaluate(a, k, (void *[]){ (void *)x }, out, NULL),
@@ -274,9 +234,9 @@ END_TEST
 /* out[b, j] = table[ids[b], j]: 3 ids, 5 rows of 2. */
 static kernel *embedding(arena *a)
 {
-	kernel *k = make(a, DT_F32, 2, 2, DIMS(3, 2));
-	input(k, DT_I64, 1, DIMS(3));
-	input(k, DT_F32, 2, DIMS(5, 2));
+	kernel *k = make_kernel(a, DT_F32, 2, 2, DIMS(3, 2));
+	add_kernel_input(k, DT_I64, 1, DIMS(3));
+	add_kernel_input(k, DT_F32, 2, DIMS(5, 2));
 	kexpr *id = kx_read(a, 0, DT_I64, 1, INDEX(V(0)), NULL);
 	k->body = kx_read(a, 1, DT_F32, 2, INDEX(id, V(1)), NULL);
 	return k;
@@ -328,11 +288,11 @@ END_TEST
 START_TEST(guards)
 {
 	arena *a = arena_new();
-	kernel *k = make(a, DT_F64, 1, 1, DIMS(4));
+	kernel *k = make_kernel(a, DT_F64, 1, 1, DIMS(4));
 	int64_t ids[] = { 1, -1, 2, 0 };
 	double x[] = { 5, 6 }, out[4];
-	input(k, DT_I64, 1, DIMS(4));
-	input(k, DT_F64, 1, DIMS(2));
+	add_kernel_input(k, DT_I64, 1, DIMS(4));
+	add_kernel_input(k, DT_F64, 1, DIMS(2));
 	kexpr *id = kx_read(a, 0, DT_I64, 1, INDEX(V(0)), NULL);
 	k->body = kx_read(a, 1, DT_F64, 1, INDEX(id),
 			  kx_float(a, -INFINITY, DT_F64));
@@ -417,10 +377,10 @@ static int failing(const tdl_kernel_call *c)
 START_TEST(opaques)
 {
 	arena *a = arena_new();
-	kernel *k = make(a, DT_F32, 3, 3, DIMS(4, 3, 2));
+	kernel *k = make_kernel(a, DT_F32, 3, 3, DIMS(4, 3, 2));
 	float x[2 * 4 * 3], y[] = { 1, 10, 100, 1000 }, out[2 * 3 * 2];
-	input(k, DT_F32, 3, DIMS(2, 4, 3));
-	input(k, DT_F32, 1, DIMS(4));
+	add_kernel_input(k, DT_F32, 3, DIMS(2, 4, 3));
+	add_kernel_input(k, DT_F32, 1, DIMS(4));
 	k->opaque = "transpose";
 	k->opaque_symbol = "tdl_transpose";
 	k->opaque_result = 1;

@@ -20,16 +20,9 @@
 #include "runtime/exec/thread_pool.h"
 #include "runtime/exec/verify.h"
 #include "runtime/run/inputs.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
-
-static arena *mem;
-static char *folder; /* for files of a test */
-
-static char *file(const char *name)
-{
-	return arena_printf(mem, "%s/%s", folder, name);
-}
 
 /* ---- compiled kernels -------------------------------------------------- */
 
@@ -157,22 +150,6 @@ START_TEST(cholesky)
 END_TEST
 
 /* ---- the whole --------------------------------------------------------- */
-
-static void begin_test(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	mem = arena_new();
-	folder = arena_printf(mem, "%s/tdl-runtime-XXXXXX",
-			      tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	setenv("TDL_CACHE", file("cache"), 1);
-}
-
-static void end_test(void)
-{
-	ck_assert_int_eq(system(arena_printf(mem, "rm -rf '%s'", folder)), 0);
-	arena_free(mem);
-}
 
 Suite *suite(void)
 {

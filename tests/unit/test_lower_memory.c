@@ -8,40 +8,15 @@
 #include "compiler/lower/lower.h"
 #include "plan/peak.h"
 #include "tests/unit/ladder.h"
+#include "tests/unit/lowering.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
 
 static const lower_options options = { .algorithm = "random" };
 
-static plan *lower_by(arena *a, const graph *g, const assignment *as,
-		      const lower_options *how)
-{
-	diag_sink *s = diag_sink_new(a);
-	plan *p = lower_plan(a, g, as, how, s);
-	bool ok = p && plan_check(p, s, "plan");
-	for (int w = 0; ok && w < mesh_workers(&p->mesh); w++)
-		ok = plan_check_worker(p, w, s, "plan");
-	if (!ok)
-		diag_print(s, stderr, false);
-	ck_assert(ok);
-	return p;
-}
-
 static plan *lower(arena *a, const graph *g, const assignment *as)
 {
 	return lower_by(a, g, as, &options);
-}
-
-/* Instructions that copy the next value of a state. */
-static int count_updates(const plan *p)
-{
-	int n = 0;
-	for (int i = 0; i < p->ninstrs; i++) {
-		const plan_instr *in = &p->program[i];
-		n += in->op == PLAN_MOVE && p->buffers[in->from].tensor !=
-						    p->buffers[in->to].tensor;
-	}
-	return n;
 }
 
 /* ---- particular programs ----------------------------------------------- */

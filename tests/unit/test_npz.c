@@ -10,29 +10,11 @@
 #include <zip.h>
 
 #include "runtime/run/inputs.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
 
-static arena *mem;
-static char *folder; /* for files of a test */
-
-static char *file(const char *name)
-{
-	return arena_printf(mem, "%s/%s", folder, name);
-}
-
 /* ---- workers ----------------------------------------------------------- */
-
-/* A plan of more than one worker. */
-static plan *parallel_plan(void)
-{
-	plan *p;
-	uint64_t seed = 0;
-	do
-		p = random_plan(mem, seed++, 4, false);
-	while (mesh_workers(&p->mesh) < 3);
-	return p;
-}
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -179,7 +161,7 @@ END_TEST
 
 START_TEST(inputs_have_to_match)
 {
-	plan *p = parallel_plan();
+	plan *p = random_parallel_plan(mem);
 	failure f = { 0 };
 	int n = p->ninputs;
 	array *in = arrays_of(mem, p, p->inputs, n, &f);
@@ -211,22 +193,6 @@ START_TEST(inputs_have_to_match)
 END_TEST
 
 /* ---- the whole --------------------------------------------------------- */
-
-static void begin_test(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	mem = arena_new();
-	folder = arena_printf(mem, "%s/tdl-runtime-XXXXXX",
-			      tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	setenv("TDL_CACHE", file("cache"), 1);
-}
-
-static void end_test(void)
-{
-	ck_assert_int_eq(system(arena_printf(mem, "rm -rf '%s'", folder)), 0);
-	arena_free(mem);
-}
 
 Suite *suite(void)
 {

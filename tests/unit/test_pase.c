@@ -41,14 +41,6 @@ static void check_result(const graph *g, const search_result *r, int k)
 
 /* ---- pins -------------------------------------------------------------- */
 
-static tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
-{
-	const int64_t dims[] = { rows, columns };
-	tensor_id t = add_tensor(m, TENSOR_CONSTANT, DT_F32, 2, dims);
-	m->tensors.at[t].parameter = true;
-	return t;
-}
-
 /* ---- pase -------------------------------------------------------------- */
 
 /* The least over all configurations, each priced as a whole; -1 where there

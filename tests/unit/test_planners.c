@@ -336,14 +336,6 @@ START_TEST(pins_hold)
 }
 END_TEST
 
-static tensor_id weight(graph_maker *m, int64_t rows, int64_t columns)
-{
-	const int64_t dims[] = { rows, columns };
-	tensor_id t = add_tensor(m, TENSOR_CONSTANT, DT_F32, 2, dims);
-	m->tensors.at[t].parameter = true;
-	return t;
-}
-
 /* Pins that are impossible, and the reasons. */
 START_TEST(pins_are_refused)
 {

@@ -22,16 +22,9 @@
 #include "runtime/exec/thread_pool.h"
 #include "runtime/exec/verify.h"
 #include "runtime/run/inputs.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
-
-static arena *mem;
-static char *folder; /* for files of a test */
-
-static char *file(const char *name)
-{
-	return arena_printf(mem, "%s/%s", folder, name);
-}
 
 /* ---- programs ---------------------------------------------------------- */
 
@@ -428,20 +421,9 @@ static bool meet(void *arg, int worker, failure *f)
 	return true;
 }
 
-/* A plan of more than one worker. */
-static plan *parallel_plan(void)
-{
-	plan *p;
-	uint64_t seed = 0;
-	do
-		p = random_plan(mem, seed++, 4, false);
-	while (mesh_workers(&p->mesh) < 3);
-	return p;
-}
-
 START_TEST(a_failure_ends_all)
 {
-	plan *p = parallel_plan();
+	plan *p = random_parallel_plan(mem);
 	unsigned char **none = arena_calloc(
 		mem, (size_t)mesh_workers(&p->mesh), sizeof(*none));
 	failure f = { 0 };
@@ -481,22 +463,6 @@ START_TEST(teams)
 END_TEST
 
 /* ---- the whole --------------------------------------------------------- */
-
-static void begin_test(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	mem = arena_new();
-	folder = arena_printf(mem, "%s/tdl-runtime-XXXXXX",
-			      tmp ? tmp : "/tmp");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	setenv("TDL_CACHE", file("cache"), 1);
-}
-
-static void end_test(void)
-{
-	ck_assert_int_eq(system(arena_printf(mem, "rm -rf '%s'", folder)), 0);
-	arena_free(mem);
-}
 
 Suite *suite(void)
 {

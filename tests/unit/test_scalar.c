@@ -7,49 +7,9 @@
 
 #include "kernel/elem.h"
 #include "kernel/random.h"
+#include "tests/unit/hand_kernels.h"
 #include "tests/unit/kernels.h"
 #include "tests/unit/suite.h"
-
-/* One output variable per extent, then reduced ones. */
-static kernel *make(arena *a, dtype type, int nout, int nvars,
-		    const int64_t *extents)
-{
-	static const char *const names[] = { "i", "j", "l", "m" };
-	kernel *k = ARENA_NEW(a, kernel);
-	k->name = "made";
-	k->type = type;
-	k->nout = nout;
-	k->nvars = nvars;
-	k->vars = ARENA_ARRAY(a, kvar, nvars);
-	for (int v = 0; v < nvars; v++)
-		k->vars[v] = (kvar){ names[v],
-				     v < nout ? KVAR_OUTPUT : KVAR_REDUCE,
-				     extents[v], NULL };
-	k->inputs = ARENA_ARRAY(a, kinput, 4);
-	return k;
-}
-
-static void input(kernel *k, dtype t, int ndim, const int64_t *dims)
-{
-	kinput *in = &k->inputs[k->ninputs++];
-	*in = (kinput){ .name = "x", .type = t, .ndim = ndim };
-	for (int d = 0; d < ndim; d++)
-		in->dims[d] = dims[d];
-}
-
-static eval_status evaluate(arena *a, kernel *k, void *const *data, void *out,
-			    eval_fault *fault)
-{
-	view in[MAX_NINPUTS];
-	kernel_finish(a, k);
-	box space = kernel_space(k), made = kernel_produces(k, &space);
-	for (int i = 0; i < k->ninputs; i++) {
-		box whole = box_whole(k->inputs[i].dims, k->inputs[i].ndim);
-		in[i] = view_dense(data[i], k->inputs[i].type, &whole);
-	}
-	view to = view_dense(out, k->type, &made);
-	return kernel_eval(k, &space, in, &to, NULL, fault);
-}
 
 #define V(v) kx_var(a, v)
 #define N(n) kx_int(a, n, DT_I64)
@@ -61,10 +21,10 @@ static void map(fn f, dtype t, dtype u, const void *x, const void *y, int n,
 		void *out)
 {
 	arena *a = arena_new();
-	kernel *k = make(a, u, 1, 1, DIMS(n));
+	kernel *k = make_kernel(a, u, 1, 1, DIMS(n));
 	kexpr *args[2];
 	for (int i = 0; i < fn_nargs(f); i++) {
-		input(k, t, 1, DIMS(n));
+		add_kernel_input(k, t, 1, DIMS(n));
 		args[i] = kx_read(a, i, t, 1, INDEX(V(0)), NULL);
 	}
 	k->body = kx_fn(a, f, fn_nargs(f), args);
@@ -286,8 +246,8 @@ END_TEST
 static void cast(dtype from, dtype to, const void *x, void *out)
 {
 	arena *a = arena_new();
-	kernel *k = make(a, to, 1, 1, DIMS(1));
-	input(k, from, 1, DIMS(1));
+	kernel *k = make_kernel(a, to, 1, 1, DIMS(1));
+	add_kernel_input(k, from, 1, DIMS(1));
 	k->body = kx_cast(a, kx_read(a, 0, from, 1, INDEX(V(0)), NULL), to);
 	ck_assert_int_eq(evaluate(a, k, (void *[]){ (void *)x }, out, NULL),
 			 EVAL_OK);
@@ -335,9 +295,9 @@ END_TEST
 START_TEST(casts_round)
 {
 	arena *a = arena_new();
-	kernel *k = make(a, DT_F64, 0, 0, NULL);
+	kernel *k = make_kernel(a, DT_F64, 0, 0, NULL);
 	double x = 0.1, out;
-	input(k, DT_F64, 0, NULL);
+	add_kernel_input(k, DT_F64, 0, NULL);
 	kexpr *read = kx_read(a, 0, DT_F64, 0, NULL, NULL);
 	k->body = kx_fn2(a, FN_SUB, read,
 			 kx_cast(a, kx_cast(a, read, DT_F32), DT_F64));
