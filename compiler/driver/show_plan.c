@@ -328,23 +328,23 @@ static void print_transfers(const viewer *v)
 					(long long)received(v, in[i]));
 	}
 	name_groups all = group_names(a, n, names, kinds);
-	row *rows = ARENA_ARRAY(a, row, all.n + 1);
+	row *moves = ARENA_ARRAY(a, row, all.n + 1);
 	for (int i = 0; i < all.n; i++) {
 		const name_group *g = &all.at[i];
 		const plan_instr *first = in[g->members[0]];
-		rows[i] = (row){ *g, first, received(v, first) * g->n };
+		moves[i] = (row){ *g, first, received(v, first) * g->n };
 	}
-	qsort(rows, (size_t)all.n, sizeof(*rows), by_bytes);
+	qsort(moves, (size_t)all.n, sizeof(*moves), by_bytes);
 	if (n == 0)
 		return;
 	text_table t = table_new(a, 4);
 	add_heads(&t, (const char *[]){ "tensor that moves", "times",
 					"collective", "in all" });
 	for (int i = 0; i < all.n; i++)
-		add_group(&t, &rows[i].group,
+		add_group(&t, &moves[i].group,
 			  (const char *[]){
-				  collective_name(rows[i].first->collective),
-				  bytes_text(a, rows[i].bytes) });
+				  collective_name(moves[i].first->collective),
+				  bytes_text(a, moves[i].bytes) });
 	printf("\n");
 	table_print(&t, stdout, 0);
 }

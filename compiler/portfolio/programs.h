@@ -18,8 +18,7 @@ typedef struct plan_program {
 	int64_t room; /* of lower_options, and .. */
 	lower_schedule schedule; /* .. likewise */
 	double seconds;
-	/* What none of the plan's programs takes less than: seconds, bytes
-	 * moved. */
+	/* A lower bound for all programs of the plan: seconds, bytes moved. */
 	double least;
 	int64_t least_moved;
 	/* .. seconds, of those by this schedule that keep no more copies. */

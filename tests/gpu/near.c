@@ -1,4 +1,4 @@
-/* Whether the arrays of two files are the same but for rounding:
+/* Compares the arrays of two files, which are to be equal but for rounding:
  *
  *	near A.npz B.npz TOLERANCE
  *

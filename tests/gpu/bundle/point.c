@@ -357,7 +357,7 @@ static int report(const point *p, int state, const char *reason)
 	return state;
 }
 
-/* How many rows there are, and of what states. */
+/* Counts the rows of a state. */
 static int count_rows(const char *folder, const char *state)
 {
 	char word[64];

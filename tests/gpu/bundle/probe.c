@@ -1,4 +1,4 @@
-/* What is here of a library of NVIDIA's, or of the GPUs:
+/* Finds a library of NVIDIA's, or the GPUs:
  *
  *	probe cuda|nvrtc|cublasLt|cudnn|nccl
  *
