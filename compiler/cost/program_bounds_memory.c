@@ -125,24 +125,38 @@ static bool may_replace(const bound_maker *m, node_id id)
 	return bound_may_grow(m, id);
 }
 
-/* The block of a state if the node that updates it reads it there. */
-static double read_in_place(const bound_maker *m, const time_model_pair *p,
+/* A block that is given up for a copy of it, and only then: the less of both.
+ * A node that others may become a part of may fetch more. */
+static double block_or_copy(const bound_maker *m, const time_model_pair *p,
 			    const time_model_cost *c, int64_t stored)
 {
-	bool more = bound_may_grow(m, p->node) && bound_is_shared(m, p);
-	return (double)(c->copy == 0 && !more ? stored : 0);
+	if (bound_may_grow(m, p->node) && bound_is_shared(m, p))
+		return 0;
+	return (double)(c->copy == 0 || stored < c->copy ? stored : c->copy);
 }
 
-/* A state that another node updates, before this one or after it. */
-static void add_state(bound_maker *m, program_bound *f, tensor_id t, node_id n)
+/* A node, not n, that still reads a tensor when n has run, or that updates it,
+ * before n or after it; NONE. */
+static node_id other_reader(const bound_maker *m, tensor_id t, node_id n)
 {
 	node_id by = updates(m, t);
-	if (by == NONE || by == n)
+	node_set left = m->readers[t] & m->below[n];
+	if (by != NONE)
+		left = m->readers[t] & node_bit(by) & ~node_bit(n);
+	return left ? __builtin_ctzll(left) : NONE;
+}
+
+/* A tensor that does not keep its block for certain: it, or a copy. */
+static void add_unsettled(bound_maker *m, program_bound *f, tensor_id t,
+			  node_id n)
+{
+	node_id by = other_reader(m, t, n);
+	if (by == NONE || m->next[t] || !is_there_before(m, t, n))
 		return;
 	for (int i = m->x->first[by]; i < m->x->first[by + 1]; i++) {
 		const time_model_pair *p = &m->x->pairs.at[i];
 		if (p->inputs && p->tensor == t)
-			bound_add_pair(m, f, p, read_in_place);
+			bound_add_pair(m, f, p, block_or_copy);
 	}
 }
 
@@ -156,7 +170,7 @@ static program_bound others(bound_maker *m, node_id n)
 		if (is_live(m, t, n))
 			bound_add_block(m, &f, t);
 		else
-			add_state(m, &f, t, n);
+			add_unsettled(m, &f, t, n);
 	}
 	return f;
 }
@@ -221,6 +235,8 @@ static void add_instants(bound_maker *m, node_id n)
 		const time_model_pair *p = &m->x->pairs.at[i];
 		if (p->inputs && is_live(m, p->tensor, n))
 			bound_add_block(m, &done, p->tensor);
+		else if (p->inputs)
+			add_unsettled(m, &done, p->tensor, n);
 	}
 	if (!next)
 		bound_add_pair(m, &done, out, moved_result);
