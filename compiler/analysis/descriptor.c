@@ -341,16 +341,19 @@ bool descriptor_needs(const desc_op *op, const desc_stage *s,
 			return false;
 		empty |= extent <= 0;
 	}
+	/* Where nothing is computed, the regions may divide by 0. */
 	for (int i = 0; i < s->ninputs; i++) {
 		const desc_tensor *t = &op->tensors[s->inputs[i]];
 		if (t->ndims > MAX_NVARS)
 			return false;
-		needs[i].n = t->ndims;
+		needs[i] = box_empty(t->ndims);
+		if (empty)
+			continue;
 		for (int d = 0; d < t->ndims; d++)
 			if (!clip(op, &t->dims[d], &st->needs[i].regions[d],
 				  values, &needs[i].lo[d], &needs[i].hi[d]))
 				return false;
-		if (empty || box_is_empty(&needs[i]))
+		if (box_is_empty(&needs[i]))
 			needs[i] = box_empty(t->ndims);
 	}
 	return true;

@@ -109,6 +109,9 @@ typedef struct context {
 
 	/* The conditions under which the expression at hand is evaluated. */
 	VEC(kexpr *) conditions;
+	/* It never is: a variable in scope runs over nothing.  Whatever is
+	 * divided by 0 there is 0, as where a 0 comes from data. */
+	bool nowhere;
 	int nextracted; /* reductions that became stages, for their labels */
 	int nparams;
 } context;
@@ -196,6 +199,7 @@ typedef struct scope {
 	int nnames;
 	int npacks;
 	kexpr **saved; /* index variables of the packs at scope_push() */
+	bool nowhere;
 } scope;
 scope scope_push(context *cx);
 void scope_pop(context *cx, const scope *s);

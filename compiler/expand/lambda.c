@@ -14,7 +14,7 @@
 
 scope scope_push(context *cx)
 {
-	scope s = { cx->names.n, cx->packs.n, NULL };
+	scope s = { cx->names.n, cx->packs.n, NULL, cx->nowhere };
 	s.saved = ARENA_ARRAY(cx->tmp, kexpr *, s.npacks * MAX_NDIM);
 	for (int i = 0; i < s.npacks; i++)
 		memcpy(s.saved + i * MAX_NDIM, cx->packs.at[i].index,
@@ -25,6 +25,7 @@ scope scope_push(context *cx)
 void scope_pop(context *cx, const scope *s)
 {
 	cx->names.n = s->nnames;
+	cx->nowhere = s->nowhere;
 	for (int i = 0; i < cx->packs.n; i++) {
 		kexpr **index = cx->packs.at[i].index;
 		if (i < s->npacks)
@@ -236,6 +237,8 @@ int bind_vars(context *cx, const ast_expr *lambda, const int64_t *extents,
 			     room);
 		return -1;
 	}
+	for (int i = 0; i < count; i++)
+		cx->nowhere |= cx->vars.at[vars[i]].extent == 0;
 	return count;
 }
 
@@ -341,6 +344,15 @@ val expand_reduction(context *cx, const ast_expr *e)
 	scope_pop(cx, &s);
 	if (!ok)
 		return val_bad;
+	if (mean && !dtype_is_float(red.type)) {
+		expand_error(cx, DIAG_TYPE_MISMATCH, e->at,
+			     "'Mean' is of floats, this is of type %s",
+			     dtype_name(red.type));
+		return val_bad;
+	}
+	/* A stage of its own would be evaluated. */
+	if (cx->nowhere)
+		return val_expr(identity_of(cx, RED_SUM, red.type, e->at));
 	/* The position of an extreme is not used if the conditions do not hold:
 	 * any number will do. */
 	kexpr *none = identity_of(cx, is_arg(r) ? RED_SUM : r, red.body->type,
@@ -373,12 +385,6 @@ val expand_reduction(context *cx, const ast_expr *e)
 	double count = 1;
 	for (int i = 0; i < red.nown; i++)
 		count *= (double)cx->vars.at[red.vars[i]].extent;
-	if (!dtype_is_float(red.type)) {
-		expand_error(cx, DIAG_TYPE_MISMATCH, e->at,
-			     "'Mean' is of floats, this is of type %s",
-			     dtype_name(red.type));
-		return val_bad;
-	}
 	return val_expr(kx_fn2(cx->tmp, FN_DIV, read,
 			       kx_float(cx->tmp, count, red.type)));
 }

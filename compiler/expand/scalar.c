@@ -111,8 +111,10 @@ static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
 	kexpr *a = expand_as(cx, x, t, xat), *b = expand_as(cx, y, t, yat);
 	if (cx->failed || !check_takes(cx, f, a->type, at))
 		return val_bad;
-	if ((f == FN_DIV || f == FN_MOD) && dtype_is_int(a->type) &&
-	    b->kind == KX_INT && b->i <= 0) {
+	bool divides = (f == FN_DIV || f == FN_MOD) && dtype_is_int(a->type);
+	if (divides && b->kind == KX_INT && b->i == 0 && cx->nowhere)
+		return val_expr(kx_int(cx->tmp, 0, a->type));
+	if (divides && b->kind == KX_INT && b->i <= 0) {
 		expand_error(cx, DIAG_BAD_DIVISOR, yat,
 			     "the divisor is %lld here, it has to be positive",
 			     (long long)b->i);

@@ -192,12 +192,12 @@ static bool said_need(const symbols *s, const pair *q,
 		      const desc_strategy *st, int v, bool empty, int i,
 		      box *need)
 {
-	*need = (box){ .n = q->inputs[i].n };
-	for (int j = 0; j < need->n; j++)
+	*need = box_empty(q->inputs[i].n);
+	for (int j = 0; j < need->n && !empty; j++)
 		if (!said_range(s, q, st, v, i, j, &need->lo[j],
 				&need->hi[j]))
 			return false;
-	if (empty || box_is_empty(need))
+	if (box_is_empty(need))
 		*need = box_empty(need->n);
 	return true;
 }

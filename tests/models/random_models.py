@@ -58,7 +58,6 @@ PATIENCE = 1800  # seconds of a command, which then hangs
 # Messages with which a planner or a model is rightly refused, and faults that
 # are others' to mend.
 REFUSED = [
-    (1, r"the divisor is 0 here", "empty"),  # i % N, where i < N = 0
     (4, r"tdlc plan: ilp: no solver", "no solver"),
     (3, r"tdlc plan: ilp: the model is too large", "planner"),
     (3, r"tdlc plan: megatron: ", "planner"),

@@ -88,11 +88,35 @@ static const char *looked_up(generator *g)
 	return value(g, c);
 }
 
+/* Whether what is written here is evaluated at no point. */
+static bool is_nowhere(const generator *g)
+{
+	for (int i = 0; i < g->vars.n; i++)
+		if (g->vars.at[i].n == 0)
+			return true;
+	return false;
+}
+
+/* By a size, which may be 0 where nothing is evaluated. */
+static index_text divided(generator *g, index_text x)
+{
+	if (g->sizes.n == 0)
+		return x;
+	const known *by = &g->sizes.at[below(g, g->sizes.n)];
+	if (by->n < 1 && !is_nowhere(g))
+		return x;
+	return (index_text){ percent(g, 50) ?
+			     TEXT(g, "(%s) / %s", x.text, by->name) :
+			     TEXT(g, "(%s) %% %s", x.text, by->name), -99, 99 };
+}
+
 /* An index that is anything. */
 static index_text free_index(generator *g)
 {
 	index_text x = affine(g), y;
-	switch (below(g, 8)) {
+	switch (below(g, 9)) {
+	case 8:
+		return divided(g, x);
 	case 0:
 	case 1:
 		return composed(g, 2);
@@ -128,6 +152,8 @@ static const char *inside(generator *g, known dim)
 	const char *var = percent(g, 65) ? bare_var(g, dim) : NULL;
 	if (var)
 		return var;
+	if (dim.n < 1 && is_nowhere(g) && percent(g, 80))
+		return TEXT(g, "(%s) %% (%s)", affine(g).text, dim.name);
 	if (dim.n < 1)
 		return bare_var(g, dim);
 	for (int i = 0; i < 6; i++) {

@@ -203,18 +203,30 @@ static void draw_params(arena *a, const random_operator *o, const ast_op *op,
 	}
 }
 
+/* Whether nothing is computed. */
+static bool is_empty(const ref_outcome *o)
+{
+	for (int i = 0; i < o->nresults; i++)
+		if (ref_count(&o->results[i]) > 0)
+			return false;
+	return true;
+}
+
 /* Expansion refuses the operator.  Where it says that a read is outside, it has
- * to be; what it cannot show to be inside may be so. */
+ * to be; what it cannot show to be inside may be so.  Where it says that 0
+ * divides, something has to be computed. */
 static void refused(judgement *j, const diag_sink *sink)
 {
 	const char *why = complaint(sink);
 	decide(j, UNSUITED, why);
-	if (!strstr(why, "is read from"))
+	bool divides = strstr(why, "the divisor is 0");
+	if (!strstr(why, "is read from") && !divides)
 		return;
 	j->right = define(&j->t);
-	if (j->right.status == REF_DONE && !j->right.doubtful)
+	if (j->right.status == REF_DONE && !j->right.doubtful &&
+	    (!divides || is_empty(&j->right)))
 		decide(j, DIFFERS, arena_printf(j->t.arena, "by its definition "
-						"it reads inside: %s", why));
+						"it is computed: %s", why));
 }
 
 judgement judge(arena *a, const random_operator *o, bool analysis)
