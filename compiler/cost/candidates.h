@@ -6,14 +6,14 @@
 
 #include "compiler/cost/rules.h"
 
-/* In ascending order: ways that agree on all axes but the last follow each
+/* In ascending order: those that agree on all axes but the last follow each
  * other. */
 typedef struct candidates {
 	int n;
 	cuts *at;
 } candidates;
 
-/* Ways that are equal are one. */
+/* Candidates that are equal are one. */
 typedef struct candidate_pool candidate_pool;
 
 candidate_pool *candidate_pool_new(arena *a);
@@ -23,7 +23,7 @@ const candidates *candidates_shared(candidate_pool *p, const cuts *at, int n);
 /* The candidates that successive steps of some rules lead to. */
 typedef struct candidate_set {
 	const candidates **tensors, **nodes; /* of one candidate_pool */
-	const tensor_id *tied; /* of tied_tensors(): these have one's ways */
+	const tensor_id *tied; /* of tied_tensors(): these share one's */
 	bool complete; /* no tensor and no node has more than the limit; else
 			  nothing here may be used */
 } candidate_set;

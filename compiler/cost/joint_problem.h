@@ -6,8 +6,8 @@
 #include "compiler/cost/joint_table.h"
 
 /* Variable t stands for tensor t, if t decides for itself, variable
- * ntensors + n for node n, value i for the i-th of their ways.  A total is C_m
- * of the byte model. */
+ * ntensors + n for node n, value i for the i-th of their candidates.  A total
+ * is C_m of the byte model. */
 problem *joint_problem(arena *a, const graph *g, const mesh *m,
 		       const candidate_set *w);
 

@@ -36,8 +36,8 @@ struct time_model_cache {
 
 /* ---- one table --------------------------------------------------------- */
 
-/* A plan of nothing but a node in all its ways, by a tensor in all its ways:
- * node i * tensors->n + j is the i-th way of it on the j-th tensor. */
+/* A plan of nothing but a node, in all its candidates, by a tensor, in all its
+ * own: node i * tensors->n + j is the i-th candidate on the j-th tensor. */
 typedef struct scene {
 	plan plan;
 	plan_buffer buffers[3];

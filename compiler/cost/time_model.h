@@ -29,7 +29,7 @@ typedef struct time_model_pair {
 	uint32_t inputs;	/* the inputs that are the tensor; 0: it is the
 				   result */
 	const time_model_cost
-		*cost; /* [ways of the node][ways of the tensor] */
+		*cost; /* [of the node][of the tensor]: candidates */
 } time_model_pair;
 
 typedef struct time_model {

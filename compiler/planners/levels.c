@@ -115,7 +115,7 @@ static void plan(search *s)
 	if (ok)
 		search_cost(s);
 	else
-		r->error = "there are too many ways";
+		r->error = "there are too many candidates";
 	r->lower_bound = ok && r->total == 0 ? 0 : -1;
 	arena_free(tmp);
 }

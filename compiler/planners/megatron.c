@@ -282,7 +282,7 @@ static expert *find_chains(arena *a, const graph *g, int k)
 }
 
 /* All of the forward pass, its tensors and nodes, the same for all axes. */
-static partial_assignment outline_of(const expert *e, int naxes)
+static partial_assignment hinted_assignment(const expert *e, int naxes)
 {
 	const graph *g = e->g;
 	partial_assignment o = partial_assignment_new(e->arena, g);
@@ -317,7 +317,7 @@ static void plan(search *s)
 		s->result->error = "no chain of two contractions with weights "
 				   "can be divided by columns, then rows";
 	} else {
-		partial_assignment o = outline_of(e, s->mesh.naxes);
+		partial_assignment o = hinted_assignment(e, s->mesh.naxes);
 		partial_assignment_complete(s, &o);
 		if (s->k > 1)
 			s->result->note = note(s->arena, e);

@@ -1,8 +1,8 @@
 /* Axes of one size that follow each other are alike: cutting rows by the first
  * and columns by the second makes the same blocks as the other way round, in
- * other places.  So ways are put into classes, one for all that differ in the
- * order of such axes only: 84 in place of 4,096 for a tensor of four dimensions
- * over 64 devices.
+ * other places.  So candidates are put into classes, one for all that differ in
+ * the order of such axes only: 84 in place of 4,096 for a tensor of four
+ * dimensions over 64 devices.
  *
  * A class of a node and a class of a tensor have at least the cost that their
  * blocks have where they lie together as well as blocks of these sizes can.  So

@@ -45,8 +45,8 @@ struct program {
 	stream_schedule schedule;
 	action **actions; /* by instruction and worker, of RUNs */
 	VEC(action *) checked; /* after a step */
-	gpu_queue *stations; /* by GPU, and of the queue of transfers */
-	int nstations;
+	gpu_queue *queues; /* by GPU, and of the queue of transfers */
+	int nqueues;
 	void **staging;	/* by worker, for calls of the host */
 	CUevent begun;
 	CUevent *done; /* by step of the schedule, of those that mark */
@@ -67,7 +67,7 @@ static inline bool program_has_two_queues(const program *x)
 	return x->link != &link_local;
 }
 
-/* The queue of a station: the kernels' of a GPU, or the transfers' of the
+/* The stream of a queue: the kernels' of a GPU, or the transfers' of the
  * first. */
 static inline CUstream program_queue(const program *x, int i)
 {

@@ -71,12 +71,12 @@ static void number_faults(program *x, int instr, int worker)
 	int k = program_kernel(x, instr);
 	*n = (action){ .instr = instr, .worker = worker, .fault = -1 };
 	if (kernels_may_fault(x->c->kernels, k))
-		n->fault = x->stations[cuda_gpu_of(x->c, worker)].nfaults++;
+		n->fault = x->queues[cuda_gpu_of(x->c, worker)].nfaults++;
 }
 
 static bool open_marks(program *x, int i, failure *f)
 {
-	gpu_queue *s = &x->stations[i];
+	gpu_queue *s = &x->queues[i];
 	const cuda_api *api = &x->c->api;
 	uint32_t n = program_mark(x, x->schedule.nsteps, 0);
 	arena *work = arena_new();
@@ -94,7 +94,7 @@ static bool open_marks(program *x, int i, failure *f)
 
 static bool open_station(program *x, int i, failure *f)
 {
-	gpu_queue *s = &x->stations[i];
+	gpu_queue *s = &x->queues[i];
 	const cuda_api *api = &x->c->api;
 	size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
 	if (!pin(x, (void **)&s->reached, sizeof(*s->reached), f) ||
@@ -145,7 +145,7 @@ static void make_action(program *x, action *n)
 		if (c->library)
 			call_library(x, n, &r);
 		if (n->fault >= 0)
-			r.fault = x->stations[gpu].faults +
+			r.fault = x->queues[gpu].faults +
 				  (size_t)n->fault * sizeof(device_fault);
 		n->launch = kernels_launch(c->kernels, x->a, k, gpu, &r);
 	} else {
@@ -171,7 +171,7 @@ static bool open_actions(program *x, failure *f)
 				number_faults(x, i, w);
 		}
 	}
-	for (int i = 0; i < x->nstations; i++)
+	for (int i = 0; i < x->nqueues; i++)
 		if (!open_station(x, i, f))
 			return false;
 	if (!open_staging(x, f))
@@ -239,8 +239,8 @@ program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 			.comm = comm, .members = link };
 	x->replays = wants_replay(x);
 	x->schedule = plan_streams(a, c->p);
-	x->nstations = c->ngpus + program_has_two_queues(x);
-	x->stations = ARENA_ARRAY(a, gpu_queue, x->nstations);
+	x->nqueues = c->ngpus + program_has_two_queues(x);
+	x->queues = ARENA_ARRAY(a, gpu_queue, x->nqueues);
 	if (open_actions(x, f) && open_events(x, f) && has_room(x, f)) {
 		x->transfers = x->link->open(c, c->p, comm, link, f);
 		if (x->transfers)
@@ -272,14 +272,14 @@ void program_close(program *x)
 {
 	const cuda_api *api = &x->c->api;
 	failure ignored = { 0 };
-	for (int i = 0; i < x->nstations; i++)
+	for (int i = 0; i < x->nqueues; i++)
 		if (program_enter(x, i, &ignored))
 			api->cuStreamSynchronize(program_queue(x, i));
 	program_drop_graph(x);
 	if (x->transfers)
 		x->link->close(x->transfers);
-	for (int i = 0; i < x->nstations; i++) {
-		gpu_queue *s = &x->stations[i];
+	for (int i = 0; i < x->nqueues; i++) {
+		gpu_queue *s = &x->queues[i];
 		program_enter(x, i, &ignored);
 		if (s->ended)
 			api->cuEventDestroy(s->ended);

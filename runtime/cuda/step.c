@@ -11,7 +11,7 @@
 static bool watch(program *x, int step, int worker, failure *f)
 {
 	int i = program_station(x, &x->schedule.steps[step], worker);
-	const gpu_queue *s = &x->stations[i];
+	const gpu_queue *s = &x->queues[i];
 	uint32_t mark = program_mark(x, step, worker);
 	return CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync, s->reached,
 			 s->marks + (mark - 1) * sizeof(mark), sizeof(mark),
@@ -89,8 +89,8 @@ static bool begin(program *x, failure *f)
 	if (!cuda_enter(x->c, 0, f) ||
 	    !CUDA_CALL(api, f, cuEventRecord, x->begun, program_queue(x, 0)))
 		return false;
-	for (int i = 0; i < x->nstations; i++) {
-		const gpu_queue *s = &x->stations[i];
+	for (int i = 0; i < x->nqueues; i++) {
+		const gpu_queue *s = &x->queues[i];
 		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
 		if (!program_enter(x, i, f) ||
 		    (i > 0 && !CUDA_CALL(api, f, cuStreamWaitEvent,
@@ -101,15 +101,15 @@ static bool begin(program *x, failure *f)
 	}
 	return !x->link->begin ||
 	       x->link->begin(x->transfers,
-			      program_queue(x, x->nstations - 1), f);
+			      program_queue(x, x->nqueues - 1), f);
 }
 
 /* The first queue ends after all others. */
 static bool end(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
-	for (int i = x->nstations - 1; i >= 0; i--) {
-		const gpu_queue *s = &x->stations[i];
+	for (int i = x->nqueues - 1; i >= 0; i--) {
+		const gpu_queue *s = &x->queues[i];
 		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
 		if (!program_enter(x, i, f) ||
 		    (nbytes && !CUDA_CALL(api, f, cuMemcpyDtoHAsync, s->seen,
@@ -184,7 +184,7 @@ static int step_at_fault(const program *x, int *worker)
 		for (*worker = 0; *worker < (runs ? x->c->nworkers : 1);
 		     ++*worker) {
 			int i = program_station(x, s, *worker);
-			if (*x->stations[i].reached <
+			if (*x->queues[i].reached <
 			    program_mark(x, t, *worker))
 				return t;
 		}
@@ -215,7 +215,7 @@ static bool check(program *x, const action *n, failure *f)
 		good = host_call_good(n->call, f);
 	} else {
 		int gpu = cuda_gpu_of(x->c, n->worker);
-		const device_fault *d = &x->stations[gpu].seen[n->fault];
+		const device_fault *d = &x->queues[gpu].seen[n->fault];
 		eval_fault fault = { .input = d->input, .dim = d->dim,
 				     .value = d->value };
 		good = !d->found ||
@@ -228,8 +228,8 @@ static bool check(program *x, const action *n, failure *f)
 bool program_step(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
-	for (int i = 0; i < x->nstations; i++)
-		*x->stations[i].reached = 0;
+	for (int i = 0; i < x->nqueues; i++)
+		*x->queues[i].reached = 0;
 	if (!cuda_enter(x->c, 0, f))
 		return false;
 	if (x->replays && x->nsteps > 0 && !x->graph)
