@@ -84,8 +84,8 @@ bool cli_colour(void);
 /* A whole number, all of text and nothing else, min <= *v <= max. */
 bool cli_int(const char *text, int64_t min, int64_t max, int64_t *v);
 
-/* NAME=VALUE as its two parts: split at the first '='.  NULL, NULL never; false
- * without a '=' or with an empty name. */
+/* NAME=VALUE as its two parts, split at the first '='.  False, with neither
+ * set, where there is no '=' or the name is empty. */
 bool cli_setting(arena *a, const char *text, const char **name,
 		 const char **value);
 

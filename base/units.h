@@ -25,8 +25,8 @@ quantity units_right(quantity q, int width);
 
 /* A size in bytes: a decimal number with K, M, G, T or KiB, MiB, GiB, TiB
  * (powers of 1024), with kB, MB, GB, TB (powers of 1000), with B or nothing;
- * "1.5G".  A part of a byte is left out.  False where it is none, or 2^62
- * or more. */
+ * "1.5G".  Fractions of a byte are dropped.  False for any other text, and for
+ * 2^62 bytes or more. */
 bool units_read_size(const char *text, int64_t *v);
 
 #endif

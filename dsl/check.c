@@ -29,7 +29,7 @@ void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
 	diag_warning(c->sink, id, at, "%s", text);
 }
 
-/* ---- what several checks ask -------------------------------------------- */
+/* ---- look-up for several checks ----------------------------------------- */
 
 ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
 			 range at)

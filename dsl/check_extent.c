@@ -52,9 +52,9 @@ static const char *size_text(checker *c, const ast_expr *e)
 	return e ? dsl_expr_text(c->tmp, e) : "?";
 }
 
-/* ---- what a read says --------------------------------------------------- */
+/* ---- extents by reads --------------------------------------------------- */
 
-/* A variable indexes a dimension of that extent. */
+/* Notes that a variable indexes a dimension of that extent. */
 static void indexes(checker *c, ast_symbol *var, const ast_expr *extent,
 		    range at)
 {

@@ -18,12 +18,12 @@ typedef struct key {
 	int region, type, ndim;
 } key;
 
-typedef struct form {
+typedef struct region_class {
 	key key;
-	plan_buffer buffer; /* one of this form */
+	plan_buffer buffer; /* one of the class */
 	uint32_t axes;	    /* on which its region depends */
 	int64_t nbytes;
-} form;
+} region_class;
 
 typedef enum fact_kind {
 	FACT_SAME,
@@ -33,7 +33,7 @@ typedef enum fact_kind {
 	FACT_RUN,
 } fact_kind;
 
-/* Something known of two forms. */
+/* A fact about two classes. */
 typedef struct fact {
 	int kind, x, y;
 	int64_t value;
@@ -43,9 +43,9 @@ typedef struct fact {
 struct region_classes {
 	arena *a;
 	const plan *p;
-	VEC(form) region_classes;
+	VEC(region_class) region_classes;
 	VEC(fact) facts;
-	hash_table of_forms, of_facts; /* by their keys */
+	hash_table by_key, by_pair; /* by their keys */
 };
 
 region_classes *region_classes_new(arena *a, const plan *p)
@@ -56,7 +56,7 @@ region_classes *region_classes_new(arena *a, const plan *p)
 	return f;
 }
 
-/* ---- forms ------------------------------------------------------------- */
+/* ---- classes ----------------------------------------------------------- */
 
 /* The key of a buffer; all of its bytes are defined. */
 static void make_key(const plan *p, const plan_buffer *b, key *k)
@@ -106,7 +106,7 @@ static bool next_coords(const mesh *m, uint32_t axes, int *coords)
 	return false;
 }
 
-static int64_t most_bytes(const region_classes *f, const form *x)
+static int64_t most_bytes(const region_classes *f, const region_class *x)
 {
 	int coords[MAX_AXES] = { 0 };
 	int64_t most = 0;
@@ -117,7 +117,7 @@ static int64_t most_bytes(const region_classes *f, const form *x)
 	return most * (int64_t)dtype_size((dtype)x->key.type);
 }
 
-/* Of words, of which keys have a whole number. */
+/* By words: the size of a key is a multiple of theirs. */
 static uint64_t hash_key(const key *k)
 {
 	uint64_t words[sizeof(*k) / sizeof(uint64_t)];
@@ -131,13 +131,13 @@ int region_class_of(region_classes *f, const plan_buffer *b)
 	make_key(f->p, b, &k);
 	uint64_t hash = hash_key(&k);
 	uint32_t at = 0;
-	for (int i; (i = hash_table_next(&f->of_forms, hash, &at)) >= 0;)
+	for (int i; (i = hash_table_next(&f->by_key, hash, &at)) >= 0;)
 		if (!memcmp(&f->region_classes.at[i].key, &k, sizeof(k)))
 			return i;
-	form x = { .buffer = *b, .axes = axes_of(&f->p->mesh, &k) };
+	region_class x = { .buffer = *b, .axes = axes_of(&f->p->mesh, &k) };
 	memcpy(&x.key, &k, sizeof(k));
 	x.nbytes = most_bytes(f, &x);
-	hash_table_add(f->a, &f->of_forms, hash, f->region_classes.n);
+	hash_table_add(f->a, &f->by_key, hash, f->region_classes.n);
 	vec_push(f->a, &f->region_classes, x);
 	return f->region_classes.n - 1;
 }
@@ -159,7 +159,7 @@ static int find_fact(const region_classes *f, int kind, int x, int y)
 {
 	uint64_t hash = hash_fact(kind, x, y);
 	uint32_t at = 0;
-	for (int i; (i = hash_table_next(&f->of_facts, hash, &at)) >= 0;) {
+	for (int i; (i = hash_table_next(&f->by_pair, hash, &at)) >= 0;) {
 		const fact *k = &f->facts.at[i];
 		if (k->kind == kind && k->x == x && k->y == y)
 			return i;
@@ -169,7 +169,7 @@ static int find_fact(const region_classes *f, int kind, int x, int y)
 
 static void add_fact(region_classes *f, fact x)
 {
-	hash_table_add(f->a, &f->of_facts, hash_fact(x.kind, x.x, x.y),
+	hash_table_add(f->a, &f->by_pair, hash_fact(x.kind, x.x, x.y),
 		       f->facts.n);
 	vec_push(f->a, &f->facts, x);
 }
@@ -196,7 +196,8 @@ static bool on_all(region_classes *f, fact_kind kind, int x, int y,
 	int known = find_fact(f, (int)kind, x, y);
 	if (known >= 0)
 		return f->facts.at[known].value;
-	const form *a = &f->region_classes.at[x], *b = &f->region_classes.at[y];
+	const region_class *a = &f->region_classes.at[x];
+	const region_class *b = &f->region_classes.at[y];
 	int coords[MAX_AXES] = { 0 };
 	bool all = true;
 	do {
@@ -219,8 +220,9 @@ bool region_class_cover(region_classes *f, int x, int y)
 	return (x == y && whole) || on_all(f, FACT_COVERS, x, y, covers);
 }
 
-/* The form of a run, besides what it writes to, is that of what it makes. */
-static int source_form(region_classes *f, const plan_instr *in)
+/* The class of an instruction's source; of a run, which has none, that of its
+ * result before it is stored. */
+static int source_class(region_classes *f, const plan_instr *in)
 {
 	if (in->op != PLAN_RUN)
 		return region_class_of(f, &f->p->buffers[in->from]);
@@ -235,7 +237,7 @@ int region_class_instr(region_classes *f, const plan_instr *in)
 	static const fact_kind kinds[] = { [PLAN_RUN] = FACT_RUN,
 					   [PLAN_MOVE] = FACT_MOVE,
 					   [PLAN_COMBINE] = FACT_COMBINE };
-	fact x = { .kind = (int)kinds[in->op], .x = source_form(f, in),
+	fact x = { .kind = (int)kinds[in->op], .x = source_class(f, in),
 		   .y = region_class_of(f, &f->p->buffers[in->to]) };
 	int known = find_fact(f, x.kind, x.x, x.y);
 	if (known >= 0)

@@ -28,7 +28,7 @@ typedef struct expr_piece {
 
 expr_piece print_piece(printer *p, const kexpr *e);
 
-/* In parentheses if it binds less tightly than that. */
+/* The text, in parentheses if it binds less tightly than `bind'. */
 const char *wrap(printer *p, expr_piece x, int bind);
 const char *print_at(printer *p, const kexpr *e, int bind);
 
@@ -39,8 +39,8 @@ expr_piece print_index(printer *p, const kexpr *e);
 expr_piece print_int(printer *p, int64_t i, dtype t);
 expr_piece print_float(printer *p, double f, dtype t);
 
-/* Whether C computes in a wider type, so that a result has to be cut; whether
- * it has no type of as many bits. */
+/* is_narrow: C computes in a wider type, so that a result has to be cut back.
+ * is_part_of_byte: C has no type of so few bits. */
 bool is_narrow(dtype t);
 bool is_part_of_byte(dtype t);
 

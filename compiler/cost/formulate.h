@@ -40,7 +40,7 @@ choices step_vars(const step *s, node_id n);
 /* c and CUT_NONE. */
 choices choices_or_whole(choices c);
 
-/* Whether d is among what a function above returned. */
+/* Whether d is one of the choices. */
 bool choices_have(const choices *c, int d);
 
 /* For each tensor the one that decides its layout, in a.  A state and its value
@@ -48,11 +48,11 @@ bool choices_have(const choices *c, int d);
  * way decides for them; any other tensor decides for itself. */
 tensor_id *tied_tensors(arena *a, const graph *g);
 
-/* The problem.  Variables are numbered as the data flows: what a node reads,
- * the node, what it computes.  Value i of one stands for the i-th choice of its
- * tensor or node; the tensors that are tied have one, and its choices are those
- * of the one that decides.  A total is C_i of the byte model for the axes so
- * far. */
+/* The problem.  Variables are numbered as the data flows: the tensors that a
+ * node reads, the node, its result.  Value i of one stands for the i-th choice
+ * of its tensor or node; the tensors that are tied have one, and its choices
+ * are those of the one that decides.  A total is C_i of the byte model for the
+ * axes so far. */
 typedef struct formulation {
 	const step *step;
 	problem *problem;

@@ -1,4 +1,4 @@
-/* Operators that may become a part of the one that reads what they compute.
+/* Operators that may become a part of the one that reads their result.
  *
  * The assignment determines which of them do (lower/fuse.h); a `merge' states
  * the facts known before there is one.  Made by fuse_outlook(), used by the

@@ -1,4 +1,6 @@
-/* The regions of a tensor that a group needs and has are boxes: products of
+/* Volumes of regions, summed over all groups of workers without visiting each.
+ *
+ * The regions of a tensor that a group needs and has are boxes: products of
  * intervals, and mostly each interval depends on a few axes of the mesh only,
  * those that cut the tensor's dimension or a variable in its index.  The sum
  * over all groups of a product of lengths is then a product of sums over
@@ -46,7 +48,7 @@ typedef struct separable {
 	extent dims[MAX_NVARS];
 } separable;
 
-/* ---- whether it is so -------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------- */
 
 /* Finds the one read of an input in e; false where there are two that differ,
  * or one under a condition. */
@@ -309,7 +311,8 @@ static int64_t cell(separable *s)
 	return all < COST_MAX ? (int64_t)all : COST_MAX;
 }
 
-/* The strategy of a row is set; false where a cell cannot be done. */
+/* Fills in the row of the strategy that is set; false where a cell is not
+ * separable. */
 static bool row(separable *s, int64_t *to)
 {
 	const choices *dims = s->p->dims;

@@ -121,7 +121,7 @@ static int cell_at(const timeline *l, int64_t offset)
 	return lo;
 }
 
-/* Of no cells where the buffer has no bytes. */
+/* The cells of a buffer; none where it has no bytes. */
 static span place_of(const timeline *l, int buffer)
 {
 	const plan_buffer *b = &l->p->buffers[buffer];

@@ -6,7 +6,7 @@
 
 /* ---- loads --------------------------------------------------------------- */
 
-/* The longest that a result takes between two of its devices. */
+/* The longest time of a result between two of its devices. */
 static int64_t longest_move(const machine *m, int result)
 {
 	int64_t most = 0;
@@ -61,7 +61,7 @@ static int64_t fastest_ns(const machine *m, int op)
 
 typedef struct paths {
 	int64_t *before; /* the longest path to an operator's end */
-	int64_t *behind; /* and from its begin */
+	int64_t *behind; /* the longest from its begin to the end */
 } paths;
 
 static paths find_paths(arena *a, const machine *m)

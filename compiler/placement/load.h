@@ -24,7 +24,7 @@ typedef struct load_options {
 
 typedef struct load_result {
 	int64_t ns, bound_ns;
-	bool optimal; /* ns is the least possible of those asked for */
+	bool optimal; /* ns is the least of the splits that were asked for */
 	int ngroups, nideals; /* nideals 0: too many */
 	int *device;  /* by operator */
 } load_result;
@@ -38,15 +38,15 @@ const load_result *load_contiguous(arena *a, const cost_graph *g,
 				   const load_options *o);
 
 /* The least load found of any splits, by simulated annealing and moves of
- * single groups from several starts, `from` (or NULL) among them; `moves` of
- * all together are tried.  NULL if nothing was found that fits. */
+ * single groups from several starts, `from` (or NULL) among them; `moves` is
+ * the number of moves in all.  NULL if nothing was found that fits. */
 const load_result *load_any(arena *a, const cost_graph *g,
 			    const load_options *o, const load_result *from,
 			    int64_t moves);
 
 /* A lower bound for any split, without transfers: the work that is left when
  * each core has taken, in parts if need be, the work that suits it best; and
- * the longest group. */
+ * the time of the longest group, if that is more. */
 int64_t load_bound(const groups *r, const load_options *o);
 
 /* The loads of a placement by device (accelerators and cores), from the

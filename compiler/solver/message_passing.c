@@ -11,12 +11,13 @@
 enum {
 	MAX_SHIFT = 16,
 	MAX_PASSES = 200, /* there or back */
-	MAX_IDLE = 3,
-	FEW_LEFT = 8, /* values more than variables */
+	MAX_IDLE = 3,	  /* passes that gain too little, one after another */
+	FEW_LEFT = 8,	  /* values beyond the one that each variable keeps */
 	MAX_POLISH = 4,
 	FEW = 5, /* values */
 	SOME = 8,
-	HOPELESS = 2, /* times the gap is more than what values differ by */
+	HOPELESS = 2, /* times the gap is more than the values of a variable
+			 differ by, on average */
 };
 
 /* ---- set-up ------------------------------------------------------------ */
@@ -466,7 +467,7 @@ typedef struct progress {
 	int idle;
 } progress;
 
-/* Whether what is left is more than an afterthought. */
+/* Whether so many values are left that more passes are worth their time. */
 static bool many_left(const messages *r)
 {
 	return r->live - r->n > FEW_LEFT + r->n / 16;

@@ -114,7 +114,7 @@ typedef struct bucket {
 	int n, var[MINI_BUCKET_MOST_VARS + 1]; /* all of theirs, ascending */
 } bucket;
 
-/* Adds a table to a bucket, if what comes of that is not too large. */
+/* Adds a table to a bucket, if the sum is not too large. */
 static bool bucket_take(const mini_bucket *x, arena *a, bucket *b,
 			const mini_bucket_table *t)
 {

@@ -12,8 +12,8 @@
 typedef struct solve_limits {
 	int64_t cells;	/* of the tables that elimination makes, in all */
 	int64_t work;	/* additions that elimination makes, in all */
-	int64_t steps;	/* of branch and bound, in all; a step is a cost looked
-			   at */
+	int64_t steps;	/* of branch and bound, in all; each step looks at one
+			   cost */
 	double seconds;	/* from the call on; 0 is no limit.  The best that
 			   was found then differs from run to run. */
 } solve_limits;

@@ -15,8 +15,8 @@ typedef struct maker {
 	const plan *p;
 	const int64_t *nbytes;
 	int64_t room;
-	int *source; /* by instruction: the first before which its source is
-			there; itself where it has to wait for its turn */
+	int *source; /* by transfer: the first instruction before which its
+			source is there; itself: it waits for its turn */
 	bool *begun;
 	VEC(int) going; /* begun and not ended, the oldest first */
 	VEC(int) early; /* not begun yet, but may be before their turn */
@@ -94,7 +94,8 @@ static void end(maker *m, int k)
 		(size_t)(m->going.n - k) * sizeof(int));
 }
 
-/* In so much staging memory; false where there is no room. */
+/* Begins a transfer within so much staging memory; false where there is no
+ * room. */
 static bool begin(maker *m, int instr, int64_t room)
 {
 	int64_t at = find_room(m, m->nbytes[instr]);
@@ -109,7 +110,7 @@ static bool begin(maker *m, int instr, int64_t room)
 	return true;
 }
 
-/* Those whose source is there, in the order of their turns. */
+/* Begins the transfers whose source is there, in the order of their turns. */
 static void begin_early(maker *m, int i)
 {
 	int kept = 0;
@@ -121,8 +122,8 @@ static void begin_early(maker *m, int i)
 	m->early.n = kept;
 }
 
-/* The oldest that may end make room.  Those that have begun before their turn
- * may not: their targets are still used by others. */
+/* Begins transfer i; the oldest that may end make room.  Those that have begun
+ * before their turn may not: their targets are still used by others. */
 static void begin_in_turn(maker *m, int i)
 {
 	for (int k = 0; k < m->going.n && !begin(m, i, m->room);)

@@ -4,7 +4,7 @@ on the devices nor on who computes them.
 
 	draws.py [PREFIX...]
 
-The bounds are five standard deviations of what is measured, and the seeds are
+The bounds are five standard deviations of the measured quantity, and the seeds are
 fixed: a test that passes once passes always.
 """
 import os
@@ -47,8 +47,8 @@ def model_of(nodes, fed, outputs, known=()):
 
 
 def draw(nodes, fed, outputs, known=()):
-    """What one device draws, and two, and three, which has to be the same; and
-    with generated kernels, but for a rounding."""
+    """The outputs of one device.  Those of two and three have to be the same
+    bits, and those of generated kernels the same within a rounding."""
     model = model_of(nodes, fed, outputs, known)
     judge = planned(model, fed, 1, "interpreter")
     for kernels in "interpreter", "generated":

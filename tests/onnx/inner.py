@@ -1,6 +1,6 @@
 # Tests: compiler/onnx
-"""Graphs inside nodes, functions of a model, sequences: what there is only
-while planning.  Against ONNX Runtime.
+"""Graphs inside nodes, functions of a model, sequences: constructs that exist
+only while planning.  Against ONNX Runtime.
 
 	inner.py [PREFIX...]
 """

@@ -11,7 +11,7 @@ enum { MOST_POINTS = 20000 };
 
 /* ---- contents ----------------------------------------------------------- */
 
-/* Finite numbers of a few bits; now and then what is special. */
+/* Finite numbers of a few bits; now and then infinities, NaN, limits. */
 static double some_float(rng *r, dtype t, int style)
 {
 	const double special[] = { INFINITY, -INFINITY, (double)NAN, -0.0,
@@ -76,7 +76,7 @@ static const random_param *param_named(const random_operator *o,
 	return NULL;
 }
 
-/* The first wrong finding; NULL. */
+/* The first wrong finding; NULL if all are right. */
 static const char *finding(arena *a, const verifier *v)
 {
 	for (int i = 0; i < v->findings.n; i++) {
@@ -88,8 +88,9 @@ static const char *finding(arena *a, const verifier *v)
 	return NULL;
 }
 
-/* Whether sums survive being kept in parts: of few bits they do not, and what
- * has no 0, NaN or infinity loses the rest, too. */
+/* Whether floats of less than 16 bits occur.  Then a sum of parts differs from
+ * the whole by more than a rounding, and in types without infinity or NaN by
+ * anything. */
 static bool has_few_bits(const expansion *x, const draw *d)
 {
 	for (int i = 0; i < x->nparams; i++)
@@ -104,9 +105,9 @@ static bool has_few_bits(const expansion *x, const draw *d)
 	return false;
 }
 
-/* The parts of each strategy against the whole; they are given nothing but
- * what their regions say.  And the descriptor against what is found for these
- * shapes. */
+/* Compares the parts of each strategy with the whole, where the parts get the
+ * elements of their regions and nothing else, and the descriptor with the
+ * analysis for these shapes. */
 static const char *analysed(trial *t, tdl_modules *m)
 {
 	int64_t effort = 200000;
@@ -143,7 +144,7 @@ static void decide(judgement *j, verdict v, const char *why)
 	j->why = why;
 }
 
-/* By the reference, once the interpreter has run. */
+/* Judges by the reference, once the interpreter has run. */
 static void settle(judgement *j, bool ran)
 {
 	j->right = define(&j->t);
