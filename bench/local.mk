@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%D%/gpu.py \
 	%D%/placement.py \
 	%D%/plans.py \
+	%D%/rows.py \
 	%D%/search.py \
 	%D%/strategies.py \
 	%D%/tofu.py \
@@ -44,6 +45,11 @@ bench-search: tdlc$(EXEEXT)
 bench-placement: tdlc$(EXEEXT)
 	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/placement.py $(PLACEMENT_FLAGS)
 .PHONY: bench-placement
+
+# ROWS=TABLE GRAPHS=FOLDER, ROWS_FLAGS='mcap gpt'
+bench-rows: tdlc$(EXEEXT)
+	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/rows.py $(ROWS_FLAGS)
+.PHONY: bench-rows
 
 # PLANS_FLAGS='--repeat 9 gpt3-96'
 bench-plans: tdlc$(EXEEXT)
