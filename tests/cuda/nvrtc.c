@@ -4,9 +4,11 @@
  *	nvrtc INCLUDE OPDEFS PLAN...
  *
  * Some of those of the plans are compiled for all of the architectures, the
- * others for one of them each.  Every message of the compiler, and registers
- * that do not suffice, are errors.  $TDL_NVRTC is the library, which
- * is found by the loader otherwise; without one the exit status is 77. */
+ * others for one of them each; CHECK_ALL=yes compiles all for all.  Every
+ * message of the compiler is an error, and so are more registers that are kept
+ * in memory than a few.  A table says what the kernels take.  $TDL_NVRTC is the
+ * library, which is found by the loader otherwise; without one the exit status
+ * is 77. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -78,8 +80,21 @@ static bool open_nvrtc(nvrtc *n)
 
 /* ---- compiling --------------------------------------------------------- */
 
+/* What the kernels for an architecture take of a multiprocessor. */
+typedef struct taken {
+	int nkernels;
+	int within[4];	/* that use at most 32, 64, 128, 255 registers */
+	int registers;	/* the most */
+	int shared;	/* bytes, the most, of those that are declared */
+	int stack;	/* kernels with arrays in memory of a thread */
+	int spilled;	/* kernels whose registers did not quite suffice */
+} taken;
+
+static const int limits[4] = {32, 64, 128, 255};
+
 typedef struct builder {
 	nvrtc rtc;
+	taken taken[NARCHS];
 	const char *names[3], *headers[3];
 	int nkernels, nprograms, nfailed;
 	double seconds;
@@ -109,17 +124,44 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Whether a line is what the assembler always says, of registers.  A few that
- * do not suffice are no matter. */
-static bool is_harmless(const char *line)
+/* The number in front of a word of a line; 0 where it has none. */
+static int number_before(const char *line, const char *word)
 {
-	const char *spill = strstr(line, "bytes stack frame, ");
-	if (spill)
-		return atoi(spill + strlen("bytes stack frame, ")) <= FEW_BYTES;
+	const char *at = strstr(line, word);
+	while (at && at > line && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return at ? atoi(at) : 0;
+}
+
+static void count_registers(const char *line, taken *t)
+{
+	int n = number_before(line, " registers");
+	int shared = number_before(line, " bytes smem");
+	t->nkernels++;
+	for (int i = 0; i < 4; i++)
+		t->within[i] += n <= limits[i];
+	if (n > t->registers)
+		t->registers = n;
+	if (shared > t->shared)
+		t->shared = shared;
+}
+
+/* Whether a line is what the assembler always says, which is counted. */
+static bool is_harmless(const char *line, taken *t)
+{
+	if (strstr(line, "bytes stack frame, ")) {
+		int stores = number_before(line, " bytes spill stores");
+		int loads = number_before(line, " bytes spill loads");
+		t->stack += number_before(line, " bytes stack frame") > 0;
+		t->spilled += stores + loads > 0;
+		return stores <= FEW_BYTES && loads <= FEW_BYTES;
+	}
+	if (strstr(line, ": Used "))
+		count_registers(line, t);
 	return !*line || !strncmp(line, "ptxas", 5);
 }
 
-static bool check_log(arena *a, const builder *b, void *program)
+static bool check_log(arena *a, const builder *b, void *program, taken *t)
 {
 	size_t n;
 	bool ok = true;
@@ -131,7 +173,7 @@ static bool check_log(arena *a, const builder *b, void *program)
 	     l = strtok_r(NULL, "\n", &save)) {
 		if (strstr(l, "Function properties for"))
 			which = l;
-		if (is_harmless(l))
+		if (is_harmless(l, t))
 			continue;
 		printf("%s\n%s\n", which, l);
 		ok = false;
@@ -139,8 +181,9 @@ static bool check_log(arena *a, const builder *b, void *program)
 	return ok;
 }
 
-static void compile(builder *b, arena *a, const char *text, const char *arch)
+static void compile(builder *b, arena *a, const char *text, int n)
 {
+	const char *arch = archs[n];
 	/* Drawn attributes may make a constant 0, or a type unsigned. */
 	const char *options[] = {
 		arena_printf(a, "--gpu-architecture=%s", arch), "--std=c++17",
@@ -155,7 +198,7 @@ static void compile(builder *b, arena *a, const char *text, const char *arch)
 		return;
 	}
 	bool ok = b->rtc.compile(program, 5, options) == 0;
-	ok &= check_log(a, b, program);
+	ok &= check_log(a, b, program, &b->taken[n]);
 	if (!ok) {
 		const char *keep = getenv("TDL_KEEP");
 		FILE *f = keep ? fopen(keep, "w") : NULL;
@@ -184,6 +227,8 @@ static int setting(const char *name, int otherwise)
 static void compile_all(builder *b, const kernel_list *all, bool is_sample)
 {
 	int every = setting("SAMPLE", 1), from = setting("SAMPLE_FROM", 0);
+	const char *check = getenv("CHECK_ALL");
+	bool each = check && !strcmp(check, "yes");
 	for (int i = 0; i < all->n; i += PER_PROGRAM) {
 		if (every > 1 && i / PER_PROGRAM % every != from % every)
 			continue;
@@ -201,9 +246,9 @@ static void compile_all(builder *b, const kernel_list *all, bool is_sample)
 			b->nkernels++;
 		}
 		for (int n = 0; n < NARCHS; n++)
-			if ((is_sample && i == 0) ||
+			if (each || (is_sample && i == 0) ||
 			    n == i / PER_PROGRAM % NARCHS)
-				compile(b, a, text, archs[n]);
+				compile(b, a, text, n);
 		arena_free(a);
 	}
 }
@@ -242,6 +287,21 @@ static bool add_plan(arena *a, const char *path, kernel_list *to)
 	return p != NULL;
 }
 
+static void print_table(const builder *b)
+{
+	printf("| architecture | kernels | to 32 registers | 64 | 128 | 255 | "
+	       "most | shared memory, most | with a stack | spilled |\n"
+	       "|---|---|---|---|---|---|---|---|---|---|\n");
+	for (int n = 0; n < NARCHS; n++) {
+		const taken *t = &b->taken[n];
+		printf("| `%s` | %d |", archs[n], t->nkernels);
+		for (int i = 0; i < 4; i++)
+			printf(" %d |", t->within[i]);
+		printf(" %d | %d B | %d | %d |\n", t->registers, t->shared,
+		       t->stack, t->spilled);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	arena *a = arena_new();
@@ -269,6 +329,7 @@ int main(int argc, char **argv)
 	printf("NVRTC %d.%d: %d kernels, those of %d operators and %d plans, "
 	       "in %d programs, %.0f s\n", major, minor, b.nkernels, nops,
 	       argc - 3, b.nprograms, b.seconds);
+	print_table(&b);
 	arena_free(a);
 	return nops <= 0 || b.nfailed > 0;
 }
