@@ -235,12 +235,81 @@ TDL_INLINE float tdl_round_odd(double f)
 		(bits - (fabs((double)near) > fabs(f))) | 1);
 }
 
-/* The small floats, stored in 16 or 8 bits; to nearest even. */
+/* ---- small floats ------------------------------------------------------ */
+
+/* GPUs have instructions that round so, and whose NaN is one with other bits;
+ * what is not here the older ones compute as the processor does.  Source: PTX
+ * ISA 8.1, cvt. */
+#ifdef __CUDA_ARCH__
+#define TDL_CVT __CUDA_ARCH__
+#else
+#define TDL_CVT 0
+#endif
+
+#if TDL_CVT && !defined(TDL_EMULATED) /* which brings its own */
+TDL_INLINE float tdl_cvt_f32_f16(uint16_t h)
+{
+	float f;
+	asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
+	return f;
+}
+
+TDL_INLINE uint16_t tdl_cvt_f16_f32(float f)
+{
+	uint16_t h;
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
+	return h;
+}
+
+#if TDL_CVT >= 800
+TDL_INLINE uint16_t tdl_cvt_bf16_f32(float f)
+{
+	uint16_t h;
+	asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(f));
+	return h;
+}
+#endif
+
+/* Of two at a time the lower one is f; what is too large becomes the largest
+ * number. */
+#if TDL_CVT >= 890
+TDL_INLINE uint16_t tdl_cvt_e4m3x2_f32(float f)
+{
+	uint16_t h;
+	asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
+	    : "=h"(h) : "f"(0.0f), "f"(f));
+	return h;
+}
+
+TDL_INLINE uint16_t tdl_cvt_e5m2x2_f32(float f)
+{
+	uint16_t h;
+	asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;"
+	    : "=h"(h) : "f"(0.0f), "f"(f));
+	return h;
+}
+
+TDL_INLINE uint32_t tdl_cvt_f16x2_e4m3x2(uint16_t h)
+{
+	uint32_t two;
+	asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(two) : "h"(h));
+	return two;
+}
+#endif
+#endif
+
+/* Stored in 16 or 8 bits; to nearest even. */
 TDL_INLINE float tdl_from_bf16(uint16_t h)
 {
 	return tdl_float_of_bits((uint32_t)h << 16);
 }
 
+#if TDL_CVT >= 800
+TDL_INLINE uint16_t tdl_to_bf16(float f)
+{
+	return tdl_cvt_bf16_f32(f);
+}
+#else
 TDL_INLINE uint16_t tdl_to_bf16(float f)
 {
 	const uint32_t bits = tdl_bits_of_float(f);
@@ -248,7 +317,19 @@ TDL_INLINE uint16_t tdl_to_bf16(float f)
 		return (uint16_t)(bits >> 16 & 0x8000) | 0x7fc0;
 	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
+#endif
 
+#if TDL_CVT
+TDL_INLINE float tdl_from_f16(uint16_t h)
+{
+	return tdl_cvt_f32_f16(h);
+}
+
+TDL_INLINE uint16_t tdl_to_f16(float f)
+{
+	return tdl_cvt_f16_f32(f);
+}
+#else
 TDL_INLINE float tdl_from_f16(uint16_t h)
 {
 	const uint32_t sign = (uint32_t)(h & 0x8000) << 16;
@@ -279,6 +360,7 @@ TDL_INLINE uint16_t tdl_to_f16(float f)
 		h = (abs - 0x38000000 + 0xfff + (abs >> 13 & 1)) >> 13;
 	return (uint16_t)(sign | h);
 }
+#endif
 
 /* Floats of 8 bits and less, by the bits of their exponent and mantissa and
  * the exponent's bias.  Codes without the sign up to `largest` are finite
@@ -341,9 +423,39 @@ TDL_INLINE uint8_t tdl_encode(float f, int exponent, int mantissa, int bias,
 				  UZ);                                     \
 	}
 
+#if TDL_CVT >= 890
+TDL_INLINE float tdl_from_f8e4m3fn(uint8_t h)
+{
+	return tdl_cvt_f32_f16((uint16_t)tdl_cvt_f16x2_e4m3x2(h));
+}
+
+/* Numbers nearer to the one behind the largest than to that, 448 here, are out
+ * of range; the one in the middle has an even neighbour inside. */
+TDL_INLINE uint8_t tdl_to_f8e4m3fn(float f)
+{
+	if (fabsf(f) > 464)
+		return (uint8_t)(tdl_bits_of_float(f) >> 24 & 0x80) | 0x7f;
+	return (uint8_t)tdl_cvt_e4m3x2_f32(f);
+}
+
+/* The upper half of an f16. */
+TDL_INLINE float tdl_from_f8e5m2(uint8_t h)
+{
+	return tdl_cvt_f32_f16((uint16_t)(h << 8));
+}
+
+/* The largest is 57344; the number in the middle is infinite. */
+TDL_INLINE uint8_t tdl_to_f8e5m2(float f)
+{
+	if (fabsf(f) >= 61440)
+		return (uint8_t)(tdl_bits_of_float(f) >> 24 & 0x80) | 0x7c;
+	return (uint8_t)tdl_cvt_e5m2x2_f32(f);
+}
+#else
 TDL_SMALL_FLOAT(f8e4m3fn, 4, 3, 7, 0x7e, 0x7f, 0x7f, false)
-TDL_SMALL_FLOAT(f8e4m3fnuz, 4, 3, 8, 0x7f, 0x80, 0x80, true)
 TDL_SMALL_FLOAT(f8e5m2, 5, 2, 15, 0x7b, 0x7c, 0x7e, false)
+#endif
+TDL_SMALL_FLOAT(f8e4m3fnuz, 4, 3, 8, 0x7f, 0x80, 0x80, true)
 TDL_SMALL_FLOAT(f8e5m2fnuz, 5, 2, 16, 0x7f, 0x80, 0x80, true)
 TDL_SMALL_FLOAT(f6e2m3, 2, 3, 1, 0x1f, 0x1f, 0, false)
 TDL_SMALL_FLOAT(f6e3m2, 3, 2, 3, 0x1f, 0x1f, 0, false)

@@ -253,4 +253,6 @@ EMU_FUNCTION(float, __ll2float_rn, (long long x), (float)x)
 EMU_FUNCTION(float, __ull2float_rn, (emu_ull x), (float)x)
 EMU_FUNCTION(float, __double2float_rn, (double x), (float)x)
 
+#include "emulate_cvt.h"
+
 #endif

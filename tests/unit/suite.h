@@ -17,7 +17,7 @@ int sample_from(void);
  * has nothing to do with remainders of the seed, by which tests choose. */
 bool sampled(int seed);
 
-/* How many are expected of a sample at the least, where it is n of all. */
+/* The least number that a sample has to have, where n of all are asked. */
 int at_least(int n);
 
 #endif

@@ -202,7 +202,8 @@ static void add_inside(const tensor_type *t, const bounds *b, bounds *all)
 	all->some = true;
 }
 
-/* What a worker reads of a tensor: at every point of its part, read by read. */
+/* Fills s with the elements that a worker reads of a tensor: at every point of
+ * its part, read by read. */
 static void needed(const judge *j, const node *n, const cuts *c, tensor_id id,
 		   int worker, set *s)
 {
