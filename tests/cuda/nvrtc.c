@@ -80,7 +80,7 @@ static bool open_nvrtc(nvrtc *n)
 
 /* ---- compiling --------------------------------------------------------- */
 
-/* What the kernels for an architecture take of a multiprocessor. */
+/* The resources of a multiprocessor that an architecture's kernels take. */
 typedef struct taken {
 	int nkernels;
 	int within[4];	/* that use at most 32, 64, 128, 255 registers */
