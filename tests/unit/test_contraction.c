@@ -49,7 +49,8 @@ static void add_var(maker *m, kvar_kind kind, enum role role)
 	kernel *k = m->k;
 	k->vars[k->nvars].name = arena_printf(mem, "v%d", k->nvars);
 	k->vars[k->nvars].kind = kind;
-	k->vars[k->nvars].extent = chance(m->r, 15) ? 1 : pick(m->r, 2, 5);
+	bool one = chance(m->r, 15), none = chance(m->r, 2);
+	k->vars[k->nvars].extent = none ? 0 : one ? 1 : pick(m->r, 2, 5);
 	m->role[k->nvars++] = role;
 	k->nout += kind == KVAR_OUTPUT;
 }
@@ -196,19 +197,22 @@ static bool expect_equal(rng *r, const kernel *k, const contraction *c,
 	}
 	box made = kernel_produces(k, space);
 	int64_t n = box_volume(&made);
-	double *zero = ARENA_ARRAY(mem, double, n + 1);
+	double *made_by_calls = ARENA_ARRAY(mem, double, n + 1);
 	double *other = ARENA_ARRAY(mem, double, n + 1);
-	memset(zero, 0, (size_t)n * sizeof(*zero));
+	for (int64_t i = 0; i < n; i++)
+		made_by_calls[i] = 99; /* of whoever had the memory before */
 	want = view_dense(other, DT_F64, &made);
-	got = view_dense(zero, DT_F64, &made);
+	got = view_dense(made_by_calls, DT_F64, &made);
 	ck_assert_int_eq(kernel_eval(k, space, in, &want, NULL, &fault),
 			 EVAL_OK);
 	if (!gemm_of(mem, k, c, space, in, &got, 0, &g))
 		return false;
 	run(&g, &in[c->left.input], &in[c->right.input], &got);
 	for (int64_t i = 0; i < n; i++)
-		ck_assert_msg(zero[i] == other[i], "%s: element %d: %g, not %g",
-			      kernel_text(mem, k), (int)i, zero[i], other[i]);
+		ck_assert_msg(made_by_calls[i] == other[i],
+			      "%s: element %d: %g, not %g",
+			      kernel_text(mem, k), (int)i, made_by_calls[i],
+			      other[i]);
 	return true;
 }
 
@@ -219,17 +223,19 @@ START_TEST(calls_compute_the_kernel)
 		rng r = { seed * 77 };
 		kernel *k = random_product(&r);
 		contraction c;
-		bool sums = false;
+		bool sums = false, found = contraction_of(mem, k, &c);
+		bool empty = kernel_points(k) == 0;
 		for (int v = k->nout; v < k->nvars; v++)
 			sums |= k->vars[v].extent > 1;
-		ck_assert_msg(contraction_of(mem, k, &c) == sums, "%s",
+		/* Of an empty one it does not matter. */
+		ck_assert_msg(empty || found == sums, "%s",
 			      kernel_text(mem, k));
-		for (int i = 0; sums && i < 3; i++) {
+		for (int i = 0; found && i < 3; i++) {
 			box part = i ? random_part(&r, k) : kernel_space(k);
 			done += expect_equal(&r, k, &c, &part);
 		}
 	}
-	ck_assert_int_gt(done, 4500);
+	ck_assert_int_gt(done, 4000);
 	for (int s = 0; s < GEMM_SIDES; s++)
 		ck_assert_int_gt(ncopied[s], 100);
 	ck_assert_int_gt(nadded, 100);
