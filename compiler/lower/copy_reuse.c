@@ -184,15 +184,22 @@ static int kept_for(const keeper *k, int b)
 
 /* Keeps the copy that stands in for s->before until the last reader of what
  * stands in for s->fetch, if there is room. */
-static void try_saving(keeper *k, const saving *s, int64_t most)
+static void try_saving(keeper *k, const saving *s, int64_t most,
+		       lower_rooms *rooms)
 {
 	profile *f = &k->in_use;
 	int x = kept_for(k, s->before), y = s->fetch;
 	int from = k->until[x] + 2, at = k->fetch[y] + 1, to = k->until[y] + 2;
 	int both = from > at ? from : at; /* x is longer, y no more needed */
 	int64_t more = rounded(k->d, x), less = rounded(k->d, y);
-	if (profile_most(f, from, at) > most - more ||
-	    profile_most(f, both, to) > most - more + less)
+	int64_t before = profile_most(f, from, at) + more;
+	int64_t after = profile_most(f, both, to) + more - less;
+	int64_t needed = before > after ? before : after;
+	if (needed > most)
+		rooms->all = -1;
+	else if (rooms->all >= 0 && needed > rooms->all)
+		rooms->all = needed;
+	if (needed > most)
 		return;
 	profile_add(f, from, to, more);
 	profile_add(f, at, to, -less);
@@ -234,7 +241,7 @@ static void apply(keeper *k)
 	p->ninstrs = at;
 }
 
-void program_keep_copies(draft *d, int64_t memory)
+lower_rooms program_keep_copies(draft *d, int64_t memory)
 {
 	const plan *p = d->p;
 	arena *a = d->tmp;
@@ -255,10 +262,12 @@ void program_keep_copies(draft *d, int64_t memory)
 	saving *savings = ARENA_ARRAY(a, saving, p->ninstrs);
 	int n = find_savings(&k, savings);
 	int64_t least = k.in_use.most[1];
-	int64_t most = memory == 0 ? least + least / USUAL_SHARE
+	lower_rooms rooms = { least, least + least / USUAL_SHARE, 0 };
+	int64_t most = memory == 0	? rooms.usual
 		       : least > memory ? least
 					: memory;
 	for (int i = 0; i < n; i++)
-		try_saving(&k, &savings[i], most);
+		try_saving(&k, &savings[i], most, &rooms);
 	apply(&k);
+	return rooms;
 }

@@ -94,18 +94,22 @@ static void set_nodes(lowerer *l, const assignment *as,
 /* Makes the program and gives its buffers their places.  Between those there
  * may be gaps; what they take beyond the limit is kept out of use when that is
  * tried again. */
-static void make_within(arena *a, plan *p, int64_t memory, lower_schedule by)
+static void make_within(arena *a, plan *p, const lower_options *o)
 {
 	enum { MOST_TRIES = 4 };
+	const int64_t memory = o->memory;
 	int64_t use = memory;
+	lower_rooms rooms;
 	for (int tries = 1;; tries++) {
-		program_make(a, p, use, by);
+		rooms = program_make(a, p, use, o->schedule);
 		plan_place(p);
 		int64_t more = p->arena_bytes - memory;
 		if (memory == 0 || use == 1 || more <= 0)
-			return;
+			break;
 		use = tries < MOST_TRIES && use > more ? use - more : 1;
 	}
+	if (o->rooms)
+		*o->rooms = rooms;
 }
 
 /* Whether the plan is within the bounds that its readers keep to. */
@@ -143,7 +147,7 @@ plan *lower_plan(arena *a, const graph *whole, const assignment *chosen,
 	bool ok = lower_constants(g, l.p, o->checksums, s);
 	if (ok) {
 		set_nodes(&l, as, o);
-		make_within(a, l.p, o->memory, o->schedule);
+		make_within(a, l.p, o);
 		ok = check_sizes(l.p, s);
 	}
 	arena_free(l.tmp);

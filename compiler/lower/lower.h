@@ -22,6 +22,7 @@ typedef struct lower_options {
 	 * enlarged further. */
 	int64_t memory;
 	lower_schedule schedule;
+	lower_rooms *rooms; /* receives those of the program; NULL */
 	/* Every node stays a kernel of its own; otherwise see fuse.h. */
 	bool separate;
 } lower_options;

@@ -3,6 +3,7 @@
 #define TDL_COMPILER_LOWER_ORDER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The order of nodes that a schedule is made from.  By levels, the updates of
  * weights lie between the gradients, or behind them all. */
@@ -22,5 +23,14 @@ typedef struct lower_schedule {
 	 * while they compute.  It takes more memory. */
 	bool overlapping;
 } lower_schedule;
+
+/* Bytes in use at once in the programs of a plan by one schedule. */
+typedef struct lower_rooms {
+	int64_t least; /* of that which keeps no copies for others */
+	int64_t usual; /* a tenth more: see lower_options.memory */
+	/* With this much room, or more, all copies are kept: such programs are
+	 * one.  -1 where the program that was made has dropped copies. */
+	int64_t all;
+} lower_rooms;
 
 #endif

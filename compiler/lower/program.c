@@ -233,7 +233,7 @@ static void set_transfers(draft *d)
 	}
 }
 
-void program_make(arena *a, plan *p, int64_t memory, lower_schedule by)
+lower_rooms program_make(arena *a, plan *p, int64_t memory, lower_schedule by)
 {
 	draft d = { .a = a, .tmp = arena_new(), .p = p };
 	d.region_classes = region_classes_new(d.tmp, p);
@@ -247,8 +247,9 @@ void program_make(arena *a, plan *p, int64_t memory, lower_schedule by)
 		put_nodes(&w, order);
 	p->ninstrs = w.program.n;
 	p->program = w.program.at;
-	program_keep_copies(&d, memory);
+	lower_rooms rooms = program_keep_copies(&d, memory);
 	plan_update_states(a, p);
 	set_transfers(&d);
 	arena_free(d.tmp);
+	return rooms;
 }

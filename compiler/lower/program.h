@@ -28,7 +28,7 @@ typedef struct draft {
 
 /* Fills in p's buffers and program; everything else is set.  Places in the
  * arena are not assigned.  memory, by: see lower_options. */
-void program_make(arena *a, plan *p, int64_t memory, lower_schedule by);
+lower_rooms program_make(arena *a, plan *p, int64_t memory, lower_schedule by);
 
 /* An order of the nodes, in d->tmp: topological, and such that the most bytes
  * in use at once are few; if `by' is overlapping, schedule_overlapping() of
@@ -39,6 +39,6 @@ int *program_order(draft *d, lower_schedule by);
  * moves, where the most bytes in use at once stay the same, or within `memory',
  * see lower_options.  The program is there, its transfers have no collective
  * yet. */
-void program_keep_copies(draft *d, int64_t memory);
+lower_rooms program_keep_copies(draft *d, int64_t memory);
 
 #endif

@@ -25,6 +25,7 @@ typedef struct plan_program {
 	double least_kept;
 	int64_t moved, held; /* bytes: in a run, and of the arena */
 	int64_t in_use; /* the peak, without gaps; -1: not computed */
+	lower_rooms rooms;
 } plan_program;
 
 typedef VEC(plan_program) plan_programs;
