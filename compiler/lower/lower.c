@@ -153,3 +153,14 @@ plan *lower_plan(arena *a, const graph *whole, const assignment *chosen,
 	arena_free(l.tmp);
 	return ok ? l.p : NULL;
 }
+
+bool lower_is_same(const lower_rooms *rooms, int64_t held, int64_t memory)
+{
+	if (rooms->all < 0)
+		return false;
+	if (memory == 0)
+		return rooms->all <= rooms->usual;
+	if (memory == 1)
+		return rooms->all <= rooms->least;
+	return rooms->all <= memory && held <= memory;
+}

@@ -36,4 +36,10 @@ typedef struct lower_options {
 plan *lower_plan(arena *a, const graph *g, const assignment *as,
 		 const lower_options *o, diag_sink *s);
 
+/* Whether lower_options.memory of `memory` bytes leads to the same program as
+ * the one that has these rooms and takes `held' bytes, all else being equal:
+ * either keeps all copies.  False where the program that was made has dropped
+ * some. */
+bool lower_is_same(const lower_rooms *rooms, int64_t held, int64_t memory);
+
 #endif

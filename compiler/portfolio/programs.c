@@ -130,30 +130,16 @@ static void note_in_use(void *to, const plan *p)
 	*(int64_t *)to = in_use(p);
 }
 
-/* Whether a program with this much room is the one that is known, by the same
- * schedule: it keeps all copies, too. */
-static bool is_same(const plan_program *known, int64_t room)
-{
-	const lower_rooms *r = &known->rooms;
-	if (known->room == room)
-		return true;
-	if (r->all < 0)
-		return false;
-	if (room == usual_room)
-		return r->all <= r->usual;
-	if (room == least_room)
-		return r->all <= r->least;
-	return r->all <= room && known->held <= room;
-}
-
 static bool is_known(const ladder *x, plan_program *p)
 {
 	bool memory = x->how->objective == OBJECTIVE_MEMORY;
 	for (int i = 0; i < x->known->n; i++) {
 		const plan_program *k = &x->known->at[i];
 		int64_t room = p->room;
-		if (!same_schedule(&k->schedule, &p->schedule) ||
-		    !is_same(k, room) || (memory && k->in_use < 0))
+		bool equal = k->room == room ||
+			     lower_is_same(&k->rooms, k->held, room);
+		if (!equal || !same_schedule(&k->schedule, &p->schedule) ||
+		    (memory && k->in_use < 0))
 			continue;
 		*p = *k;
 		p->room = room;

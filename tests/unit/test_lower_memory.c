@@ -234,6 +234,57 @@ START_TEST(within_a_limit)
 }
 END_TEST
 
+static bool same_program(const plan *p, const plan *q)
+{
+	bool same = p->ninstrs == q->ninstrs && p->nbuffers == q->nbuffers &&
+		    p->arena_bytes == q->arena_bytes;
+	for (int i = 0; same && i < p->ninstrs; i++)
+		same = p->program[i].op == q->program[i].op &&
+		       p->program[i].node == q->program[i].node &&
+		       p->program[i].from == q->program[i].from &&
+		       p->program[i].to == q->program[i].to;
+	for (int i = 0; same && i < p->nbuffers; i++)
+		same = p->buffers[i].offset == q->buffers[i].offset &&
+		       p->buffers[i].nbytes == q->buffers[i].nbytes;
+	return same;
+}
+
+/* Programs that are said to be the same, with other room for copies, are. */
+START_TEST(all_copies_are_kept)
+{
+	int same = 0, others = 0;
+	for (int seed = 0; seed < 200; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(90000 + (uint64_t)seed);
+		graph *g = random_training(a, &r, 20);
+		assignment as = random_assignment(a, &r, g);
+		plan *p[4];
+		lower_rooms rooms[4];
+		int64_t memory[4] = { 1, 0, INT64_C(1) << 40, 0 };
+		for (int i = 0; i < 4; i++) {
+			lower_options o = options;
+			if (i == 3)
+				memory[i] = p[rng_below(&r, 3)]->arena_bytes;
+			o.memory = memory[i];
+			o.rooms = &rooms[i];
+			p[i] = lower_by(a, g, &as, &o);
+		}
+		for (int i = 0; i < 4; i++)
+			for (int j = 0; j < 4; j++) {
+				bool said = lower_is_same(&rooms[i],
+							  p[i]->arena_bytes,
+							  memory[j]);
+				ck_assert(!said || same_program(p[i], p[j]));
+				same += said && i != j;
+				others += !same_program(p[i], p[j]);
+			}
+		arena_free(a);
+	}
+	ck_assert_int_gt(same, 100);
+	ck_assert_int_gt(others, 100);
+}
+END_TEST
+
 /* The peak is what no arena can be smaller than, and what makes it up is in use
  * then. */
 START_TEST(at_the_peak)
@@ -321,6 +372,7 @@ Suite *suite(void)
 	tcase_add_test(t, gradients_are_summed_in_place);
 	tcase_add_test(t, an_eighth_each);
 	tcase_add_test(t, within_a_limit);
+	tcase_add_test(t, all_copies_are_kept);
 	tcase_add_test(t, at_the_peak);
 	tcase_add_test(t, predicted_time);
 	tcase_add_test(t, levels_of_a_collective);
