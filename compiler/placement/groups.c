@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "compiler/placement/groups.h"
 
@@ -283,33 +284,27 @@ static int pins_of(const joiner *j, const cost_result *t, int *to)
 	return m;
 }
 
-/* Edges with equal pins become one: a hash table of the edges' numbers. */
-static int *slot_of(const groups *r, int *slots, unsigned mask, const int *pins,
-		    int n)
+/* The edge with these pins; -1: there is none yet. */
+static int find_edge(const groups *r, const hash_table *by_pins, uint64_t hash,
+		     const int *pins, int n)
 {
-	unsigned h = 2166136261u;
-	for (int i = 0; i < n; i++)
-		h = (h ^ (unsigned)pins[i]) * 16777619u;
-	for (h ^= h >> 15;; h++) {
-		int e = slots[h & mask];
-		if (e < 0 || (r->edges[e].n == n &&
-			      !memcmp(&r->pins[r->edges[e].first], pins,
-				      sizeof(int) * (size_t)n)))
-			return &slots[h & mask];
-	}
+	uint32_t at = 0;
+	for (int e; (e = hash_table_next(by_pins, hash, &at)) >= 0;)
+		if (r->edges[e].n == n &&
+		    !memcmp(&r->pins[r->edges[e].first], pins,
+			    sizeof(*pins) * (size_t)n))
+			return e;
+	return -1;
 }
 
+/* Edges with equal pins become one. */
 static void connect(arena *a, const joiner *j, groups *r)
 {
 	const cost_graph *g = j->g;
-	int npins = 0, *slots, *pins;
-	unsigned size = 16;
+	hash_table by_pins = { 0 };
+	int npins = 0, *pins;
 	for (int i = 0; i < g->nresults; i++)
 		npins += 1 + g->results[i].nreaders;
-	while (size < 2u * (unsigned)g->nresults)
-		size *= 2;
-	slots = ARENA_ARRAY(j->a, int, size);
-	memset(slots, 0xff, sizeof(int) * size);
 	r->edges = ARENA_ARRAY(a, hyperedge, g->nresults);
 	r->pins = pins = ARENA_ARRAY(a, int, npins);
 	for (int i = 0; i < g->nresults; i++) {
@@ -317,12 +312,14 @@ static void connect(arena *a, const joiner *j, groups *r)
 		int64_t ns = j->o->transfer_ns[i];
 		if (n < 2 || ns == 0)
 			continue;
-		int *slot = slot_of(r, slots, size - 1, pins, n);
-		if (*slot >= 0) {
-			r->edges[*slot].ns += ns;
+		uint64_t hash = hash_bytes(HASH_SEED, pins,
+					   sizeof(*pins) * (size_t)n);
+		int same = find_edge(r, &by_pins, hash, pins, n);
+		if (same >= 0) {
+			r->edges[same].ns += ns;
 			continue;
 		}
-		*slot = r->nedges;
+		hash_table_add(j->a, &by_pins, hash, r->nedges);
 		r->edges[r->nedges++] =
 			(hyperedge){ ns, (int)(pins - r->pins), n };
 		pins += n;

@@ -7,9 +7,9 @@
 
 #include "compiler/placement/task.h"
 
-#include "base/vec.h"
-
 #include <string.h>
+
+#include "base/heap.h"
 
 /* The idle times of a device in blocks, so that the first that is long enough
  * is found without looking at all: a gap may be empty, the last one never
@@ -37,7 +37,7 @@ typedef struct heft {
 	int *place;
 	idle *idle; /* [device] */
 	place_room room;
-	int *heap, nheap;
+	heap ready; /* the greatest rank first */
 } heft;
 
 static void measure(stretch *b)
@@ -110,30 +110,9 @@ static void fill(heft *h, idle *d, slot s, int64_t ns)
 
 /* ---- the algorithm ------------------------------------------------------- */
 
-static bool before(const heft *h, int a, int b)
-{
-	return h->rank[a] != h->rank[b] ? h->rank[a] > h->rank[b] : a < b;
-}
-
 static void push(heft *h, int v)
 {
-	int i = h->nheap++;
-	for (; i > 0 && before(h, v, h->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		h->heap[i] = h->heap[(i - 1) / 2];
-	h->heap[i] = v;
-}
-
-static int pop(heft *h)
-{
-	int top = h->heap[0], v = h->heap[--h->nheap], i = 0;
-	for (int c; (c = 2 * i + 1) < h->nheap; i = c) {
-		c += c + 1 < h->nheap && before(h, h->heap[c + 1], h->heap[c]);
-		if (!before(h, h->heap[c], v))
-			break;
-		h->heap[i] = h->heap[c];
-	}
-	h->heap[i] = v;
-	return top;
+	heap_push(h->a, &h->ready, (heap_entry){ -h->rank[v], 0, v });
 }
 
 /* When all that v reads can be on device d. */
@@ -185,8 +164,8 @@ static bool place_all(heft *h)
 		if (left[v] == 0)
 			push(h, v);
 	}
-	while (h->nheap > 0) {
-		int v = pop(h);
+	while (h->ready.entries.n > 0) {
+		int v = heap_pop(&h->ready).item;
 		if (!place_op(h, v))
 			return false;
 		for (int e = g->first_succ[v]; e < g->first_succ[v + 1]; e++)
@@ -205,8 +184,7 @@ int *place_heft(arena *a, const place_task *t)
 		   .end = ARENA_ARRAY(work, int64_t, n),
 		   .place = ARENA_ARRAY(a, int, n),
 		   .idle = ARENA_ARRAY(work, idle, k),
-		   .room = place_room_new(work, t),
-		   .heap = ARENA_ARRAY(work, int, n) };
+		   .room = place_room_new(work, t) };
 	for (int d = 0; d < k; d++) {
 		stretch *b = ARENA_NEW(work, stretch);
 		b->gaps[b->n++] = (gap){ 0, INT64_MAX };

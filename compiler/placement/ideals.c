@@ -4,52 +4,32 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "compiler/placement/ideals.h"
 
-/* Open addressing; slots hold numbers of ideals, -1 if empty. */
 typedef struct collector {
 	arena *a;
-	int cap, nslots;
+	int cap;
 	ideals *s;
-	int *slots;
+	hash_table by_bits;
 } collector;
 
-static uint64_t hash(const uint64_t *bits, int nwords)
-{
-	uint64_t h = 0x9e3779b97f4a7c15u;
-	for (int w = 0; w < nwords; w++) {
-		h = (h ^ bits[w]) * 0xff51afd7ed558ccdu;
-		h ^= h >> 32;
-	}
-	return h;
-}
-
-static int *slot_of(const collector *c, const uint64_t *bits)
+static bool is_there(const collector *c, const uint64_t *bits, uint64_t hash)
 {
 	size_t n = sizeof(*bits) * (size_t)c->s->nwords;
-	unsigned mask = (unsigned)c->nslots - 1;
-	unsigned at = (unsigned)hash(bits, c->s->nwords) & mask;
-	while (c->slots[at] >= 0 &&
-	       memcmp(ideal_bits(c->s, c->slots[at]), bits, n) != 0)
-		at = (at + 1) & mask;
-	return &c->slots[at];
-}
-
-static void rehash(collector *c, int nslots)
-{
-	c->nslots = nslots;
-	c->slots = ARENA_ARRAY(c->a, int, nslots);
-	memset(c->slots, 0xff, sizeof(int) * (size_t)nslots);
-	for (int i = 0; i < c->s->n; i++)
-		*slot_of(c, ideal_bits(c->s, i)) = i;
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&c->by_bits, hash, &at)) >= 0;)
+		if (!memcmp(ideal_bits(c->s, i), bits, n))
+			return true;
+	return false;
 }
 
 /* Adds a set unless it is there. */
 static void collect(collector *c, const uint64_t *bits)
 {
 	size_t row = (size_t)c->s->nwords;
-	int *slot = slot_of(c, bits);
-	if (*slot >= 0)
+	uint64_t hash = hash_words(HASH_SEED, bits, row);
+	if (is_there(c, bits, hash))
 		return;
 	if (c->s->n == c->cap) {
 		uint64_t *old = c->s->bits;
@@ -59,9 +39,7 @@ static void collect(collector *c, const uint64_t *bits)
 		memcpy(c->s->bits, old, sizeof(*old) * row * (size_t)c->s->n);
 	}
 	memcpy(&c->s->bits[(size_t)c->s->n * row], bits, sizeof(*bits) * row);
-	*slot = c->s->n++;
-	if (c->s->n > c->nslots / 2)
-		rehash(c, 2 * c->nslots);
+	hash_table_add(c->a, &c->by_bits, hash, c->s->n++);
 }
 
 static bool may_follow(const precedence *p, const uint64_t *set, int v)
@@ -84,11 +62,12 @@ static ideals *ideals_new(arena *a, int n, int cap)
 ideals *ideals_all(arena *a, const precedence *p, int limit)
 {
 	arena *own = arena_new();
-	collector c = { own, 256, 0, ideals_new(own, p->n, 256), NULL };
+	collector c = { .a = own, .cap = 256, .s = ideals_new(own, p->n, 256) };
 	int nw = c.s->nwords;
 	uint64_t *set = ARENA_ARRAY(own, uint64_t, nw);
 	ideals *all = NULL;
-	rehash(&c, 1024);
+	hash_table_add(own, &c.by_bits,
+		       hash_words(HASH_SEED, c.s->bits, (size_t)nw), 0);
 	for (int i = 0; i < c.s->n && c.s->n <= limit; i++) {
 		memcpy(set, ideal_bits(c.s, i), sizeof(*set) * (size_t)nw);
 		for (int v = 0; v < p->n; v++) {
