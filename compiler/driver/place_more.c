@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/placement/placement_file.h"
 
 const char *const place_objectives[] = { "default", "makespan", "load", "peak",
 					 "cost", NULL };
@@ -76,6 +77,14 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 			void (*text)(const void *), const void *result)
 {
 	cli_status status = CLI_OK;
+	const char *parted = r->output ?
+		placement_parted(r->d->arena, g, place) : NULL;
+	if (parted) {
+		diag_error_in(r->d->sink, DIAG_PLACEMENT_INVALID, r->output,
+			      "%s: no placement is written", parted);
+		json_decref(json);
+		return CLI_OK;
+	}
 	if (r->output)
 		status = place_write(r->d, g, place, (int)r->o->devices,
 				     r->output);

@@ -96,26 +96,30 @@ static bool check_devices(const reader *r, const json_t *j)
 	return true;
 }
 
-/* Whether operators that share memory lie together. */
-static bool check_bound(const reader *r)
+const char *placement_parted(arena *a, const cost_graph *g, const int *place)
 {
 	arena *own = arena_new();
-	const cost_graph *g = r->g;
 	int *first = ARENA_ARRAY(own, int, g->ncolours), parted = -1;
 	for (int v = 0; v < g->nops && g->bound && parted < 0; v++) {
 		int *u = &first[g->ops[v].colour];
 		if (*u == 0)
 			*u = v + 1;
-		else if (r->device[*u - 1] != r->device[v])
+		else if (place[*u - 1] != place[v])
 			parted = v;
 	}
-	if (parted >= 0)
-		wrong(r, arena_printf(r->a, "operators '%.60s' and '%.60s' "
-				      "share memory, and lie on two devices",
-				      g->ops[first[g->ops[parted].colour] -
-					     1].id, g->ops[parted].id));
+	const char *what = parted < 0 ? NULL : arena_printf(
+		a, "operators '%.60s' and '%.60s' share memory, and lie on two "
+		"devices", g->ops[first[g->ops[parted].colour] - 1].id,
+		g->ops[parted].id);
 	arena_free(own);
-	return parted < 0;
+	return what;
+}
+
+/* Whether operators that share memory lie together. */
+static bool check_bound(const reader *r)
+{
+	const char *what = placement_parted(r->a, r->g, r->device);
+	return !what || wrong(r, what);
 }
 
 static bool read_placement(reader *r, const json_t *j)

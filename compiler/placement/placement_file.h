@@ -17,6 +17,10 @@
 int *placement_read(arena *a, diag_sink *s, const char *path,
 		    const cost_graph *g, int naccelerators, int ncores);
 
+/* NULL, or which two operators that share memory lie on two devices: no
+ * placement file has them so. */
+const char *placement_parted(arena *a, const cost_graph *g, const int *place);
+
 /* The list "placement", and the whole file; new references. */
 json_t *placement_list(const cost_graph *g, const int *place);
 json_t *placement_json(const cost_graph *g, const int *place, int ndevices);

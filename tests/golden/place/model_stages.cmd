@@ -15,5 +15,9 @@ printf '%s' "{\"format\": \"tdl-costs\", \"version\": 1, \"nodes\": [$(node 0 10
 for k in 1 2 3; do
 	tdlc place "$tmp/tied.json" -k $k --algorithm mcap | tail -n $k
 done
+# A placement has one device for a colour: such stages are not written.
+tdlc place "$tmp/tied.json" -k 2 --algorithm mcap -o "$tmp/p.json"
+echo "status $?"
+[ ! -e "$tmp/p.json" ] || echo written
 sed 's/"isBackwardNode": 0/"isBackwardNode": 1/g' "$tmp/tied.json" >"$tmp/none.json"
 tdlc place "$tmp/none.json" -k 1 --algorithm mcap
