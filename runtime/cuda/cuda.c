@@ -11,6 +11,7 @@
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/library.h"
 #include "runtime/cuda/program.h"
+#include "runtime/cuda/staging.h"
 #include "runtime/exec/backend.h"
 #include "runtime/exec/communicator.h"
 
@@ -79,6 +80,8 @@ static void close_gpu(cuda *c, cuda_gpu *g)
 	if (!g->context)
 		return;
 	if (api->cuCtxSetCurrent(g->context) == CUDA_SUCCESS) {
+		if (g->staging)
+			staging_close(g->staging);
 		if (g->compute)
 			api->cuStreamDestroy(g->compute);
 		if (g->comm)
@@ -228,26 +231,39 @@ static void free_cuda(void *state, int worker, void *memory, int64_t nbytes)
 		c->api.cuMemFree((CUdeviceptr)(uintptr_t)memory);
 }
 
+/* The staging memory of a worker's GPU, which is entered. */
+static staging *enter_staging(const cuda *c, int worker, failure *f)
+{
+	int gpu = cuda_gpu_of(c, worker);
+	return cuda_enter(c, gpu, f) ? c->gpus[gpu].staging : NULL;
+}
+
 static bool put_cuda(void *state, int worker, void *to, const void *from,
 		     int64_t n, failure *f)
 {
-	cuda *c = state;
-	return n == 0 || (cuda_enter(c, cuda_gpu_of(c, worker), f) &&
-			  CUDA_CALL(&c->api, f, cuMemcpyHtoDAsync,
-				    (CUdeviceptr)(uintptr_t)to, from, (size_t)n,
-				    stream_of(c, worker)) &&
-			  finish(c, worker, f));
+	staging *s = n > 0 ? enter_staging(state, worker, f) : NULL;
+	return n == 0 || (s && staging_put(s, (CUdeviceptr)(uintptr_t)to, from,
+					   (size_t)n, f));
 }
 
 static bool get_cuda(void *state, int worker, void *to, const void *from,
 		     int64_t n, failure *f)
 {
-	cuda *c = state;
-	return n == 0 || (cuda_enter(c, cuda_gpu_of(c, worker), f) &&
-			  CUDA_CALL(&c->api, f, cuMemcpyDtoHAsync, to,
-				    (CUdeviceptr)(uintptr_t)from, (size_t)n,
-				    stream_of(c, worker)) &&
-			  finish(c, worker, f));
+	staging *s = n > 0 ? enter_staging(state, worker, f) : NULL;
+	return n == 0 ||
+	       (s && staging_get(s, to, (CUdeviceptr)(uintptr_t)from,
+				 (size_t)n, f));
+}
+
+/* What was put is there before a step: its queues do not all wait for the one
+ * of the copies. */
+static bool inputs_arrived(const cuda *c, failure *f)
+{
+	for (int g = 0; g < c->ngpus; g++)
+		if (!cuda_enter(c, g, f) ||
+		    !staging_arrived(c->gpus[g].staging, f))
+			return false;
+	return true;
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -282,6 +298,12 @@ static bool open_library(cuda *c, const backend_options *o, failure *f)
 	return f->status == CLI_OK;
 }
 
+static bool open_staging(cuda *c, int gpu, failure *f)
+{
+	c->gpus[gpu].staging = staging_open(c, gpu, f);
+	return c->gpus[gpu].staging != NULL;
+}
+
 static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 {
 	if (o->kernels == KERNELS_INTERPRETER) {
@@ -297,7 +319,7 @@ static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 	c->arenas = ARENA_ARRAY(a, CUdeviceptr, c->nworkers);
 	bool good = cuda_gpus_open(c, o->neighbour, f);
 	for (int gpu = 0; good && gpu < c->ngpus; gpu++)
-		good = check_memory(c, gpu, f);
+		good = check_memory(c, gpu, f) && open_staging(c, gpu, f);
 	if (good)
 		c->kernels = kernels_open(c, o, f);
 	if (c->kernels && open_library(c, o, f))
@@ -321,7 +343,8 @@ static bool attach_cuda(void *state, const communicator *comm, void *link,
 
 static bool step_cuda(void *state, failure *f)
 {
-	return program_step(((cuda *)state)->program, f);
+	cuda *c = state;
+	return inputs_arrived(c, f) && program_step(c->program, f);
 }
 
 static int64_t received_cuda(void *state, int instr)

@@ -12,6 +12,7 @@ typedef struct cuda_gpu {
 	int arch;	   /* 90 for sm_90 */
 	int nprocessors;
 	CUstream compute, comm;
+	struct staging *staging; /* of copies from and to the host */
 } cuda_gpu;
 
 /* Functions say `gpu` for 0 <= gpu < ngpus, and `worker` for a worker's number

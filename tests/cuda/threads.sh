@@ -44,6 +44,18 @@ for seed in 2 3 4 5 6 7 8; do
 done
 unset FAKE_CUDA_SEED FAKE_CUDA_DEVICES
 
+# ---- copies in several parts ------------------------------------------------
+
+# Arrays of 12 MB, which go through less memory that is pinned.
+expect 0 "$TDLC" plan "$here/tests/gpu/bundle/one.tdl" -k 1 -D n=3000001 \
+	-o "$tmp/one.plan"
+expect 0 "$TDLRUN" "$tmp/one.plan" --outputs "$tmp/cpu.npz"
+for seed in 1 2 3; do
+	expect 0 env FAKE_CUDA_SEED=$seed timeout 120 "$TDLRUN" \
+		"$tmp/one.plan" --backend cuda --outputs "$tmp/cuda.npz"
+	cmp "$tmp/cuda.npz" "$tmp/cpu.npz" || fail "seed $seed: copies differ"
+done
+
 # ---- libraries that have nothing to offer ------------------------------------
 
 for absent in FAKE_CUBLASLT_NONE FAKE_CUDNN_NONE; do
