@@ -204,9 +204,11 @@ static void draw_params(arena *a, const random_operator *o, const ast_op *op,
 	}
 }
 
-/* Whether nothing is computed. */
-static bool is_empty(const ref_outcome *o)
+/* Whether nothing is computed, for a result or on the way to one. */
+static bool is_empty(const ast_op *op, const ref_outcome *o)
 {
+	if (op->nlets > 0)
+		return false;
 	for (int i = 0; i < o->nresults; i++)
 		if (ref_count(&o->results[i]) > 0)
 			return false;
@@ -225,7 +227,7 @@ static void refused(judgement *j, const diag_sink *sink)
 		return;
 	j->right = define(&j->t);
 	if (j->right.status == REF_DONE && !j->right.doubtful &&
-	    (!divides || is_empty(&j->right)))
+	    (!divides || is_empty(j->t.v->op, &j->right)))
 		decide(j, DIFFERS, arena_printf(j->t.arena, "by its definition "
 						"it is computed: %s", why));
 }
