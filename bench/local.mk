@@ -2,6 +2,7 @@ EXTRA_DIST += \
 	%D%/README.md \
 	%D%/bench.py \
 	%D%/gpu.py \
+	%D%/highs.py \
 	%D%/placement.py \
 	%D%/plans.py \
 	%D%/rows.py \

@@ -100,8 +100,8 @@ def pardnn(g, k, program, link, folder, limit):
     return place
 
 
-def judged(path, g, place, options, folder):
-    """The makespan in ms."""
+def score(path, g, place, options, folder):
+    """What the judge says."""
     file = os.path.join(folder, "placement.json")
     with open(file, "w") as f:
         json.dump({"format": "tdl-placement", "version": 1,
@@ -110,7 +110,36 @@ def judged(path, g, place, options, folder):
                   f)
     done = subprocess.run([TDLC, "score", path, "--placement", file, "--json",
                            *options], check=True, capture_output=True)
-    return 1e3 * json.loads(done.stdout)["makespan_seconds"]
+    return json.loads(done.stdout)
+
+
+def judged(*what):
+    """The makespan in ms."""
+    return 1e3 * score(*what)["makespan_seconds"]
+
+
+def loads(path, g, a, options, folder):
+    """Any split's greatest load, here and by HiGHS, without cores."""
+    python = os.environ.get("HIGHS_PYTHON")
+    if not python:
+        return
+    done = subprocess.run([TDLC, "place", path, *options, "--algorithm",
+                           "load", "--any-split", "--cores", "0", "--json"],
+                          check=True, capture_output=True)
+    ours = json.loads(done.stdout)
+    print(f"{'load':10} {1e3 * ours['max_load_seconds']:12.3f} ms "
+          f"{ours['seconds']:8.2f} s")
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                           "highs.py")
+    try:
+        done = subprocess.run([python, program, path, str(a.k), a.link,
+                               str(a.limit)], check=True, capture_output=True,
+                              timeout=2 * a.limit)
+        ms = 1e3 * score(path, g, json.loads(done.stdout), options,
+                         folder)["max_load_seconds"]
+        print(f"{'HiGHS':10} {ms:12.3f} ms")
+    except (subprocess.SubprocessError, OSError) as e:
+        print(f"{'HiGHS':10} {type(e).__name__}")
 
 
 def others(g, a, link, folder):
@@ -145,6 +174,7 @@ def bench(file, a, link, folder):
             print(f"{name:10} {ms:12.3f} ms")
         except (subprocess.SubprocessError, OSError) as e:
             print(f"{name:10} {type(e).__name__}")
+    loads(path, g, a, options, folder)
 
 
 def main():
