@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,7 +79,10 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 	int fd = strcmp(path, "-") ? open_input(path) : STDIN_FILENO;
 	struct stat st;
 	char *text = NULL;
-	if (fd >= 0 && fstat(fd, &st) == 0)
+	bool known = fd >= 0 && fstat(fd, &st) == 0;
+	if (known && S_ISREG(st.st_mode) && (uint64_t)st.st_size > limit)
+		errno = EFBIG; /* without a byte of it */
+	else if (known)
 		text = read_all(a, fd,
 				S_ISREG(st.st_mode) ? (size_t)st.st_size : 0,
 				limit, len);

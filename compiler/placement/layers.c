@@ -2,16 +2,37 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "compiler/placement/layers.h"
 #include "compiler/placement/table_file.h"
 
+/* A member that means nothing here means something to whoever wrote it. */
+static bool known_members(const table_file *r, const json_t *j,
+			  const char *where)
+{
+	static const char *const known[] = { "name", "params", "flops", "act",
+					     "rep", "edge", "ar" };
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)(uintptr_t)j, key, value) {
+		size_t i = 0, n = sizeof(known) / sizeof(*known);
+		while (i < n && strcmp(key, known[i]))
+			i++;
+		if (i == n)
+			return table_wrong(r, where, arena_printf(
+				r->a, "'%.60s' is no member of a layer", key));
+	}
+	return true;
+}
+
 static bool read_layer(const table_file *r, const json_t *j, int i, layer *to)
 {
 	const char *where = arena_printf(r->a, "layer %d", i);
-	return table_number(r, j, where, "params", 0, TABLE_MAX_NUMBER,
+	return known_members(r, j, where) &&
+	       table_number(r, j, where, "params", 0, TABLE_MAX_NUMBER,
 			    &to->params) &&
 	       table_number(r, j, where, "flops", 0, TABLE_MAX_NUMBER,
 			    &to->flops) &&

@@ -29,6 +29,7 @@ try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer, {\"params
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer]}"
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer], \"machine\": $machine}"
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer], \"machine\": $machine, \"batch\": 1.5}"
+try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [{\"tied\": 1}]}"
 # Layers without bytes have no ratio of memories; too many bytes are no table.
 none='{"params": 0, "flops": 1, "act": 0, "rep": 0, "edge": 0, "ar": 0}'
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$none], \"machine\": $machine, \"batch\": 2}"
