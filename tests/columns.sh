@@ -51,6 +51,17 @@ fits "$TDLC" diff "$tmp/b" "$tmp/d"
 fits "$TDLC" explain --plan "$tmp/d" --tensor x
 fits "$TDLC" place "$models/mlp.tdl" -k 4
 fits "$TDLC" place "$models/mlp.tdl" -k 4 --algorithm mcap
+fits "$TDLC" place "$models/mlp.tdl" --train -k 4 --algorithm mcap --frontier
+parts=$srcdir/tests/golden/place/parts
+for algorithm in mcap pipedream load best; do
+	fits "$TDLC" place "$parts/net.graph.txt" -k 3 --link 1 \
+		--algorithm $algorithm
+done
+fits "$TDLC" place "$parts/net.layers.json" --algorithm capture --frontier
+fits "$TDLC" place "$parts/degrees.json" --algorithm capture 2>"$tmp/warned"
+fits "$TDLC" place "$parts/two.json" -k 2 --algorithm load --any-split
+fits "$TDLC" place "$parts/two.json" -k 2 -o "$tmp/p"
+fits "$TDLC" score "$parts/two.json" -k 2 --placement "$tmp/p"
 fits "$TDLC" compare "$srcdir/tests/golden/place/parts/two.json" -k 2
 echo "$nfits commands"
 finish

@@ -227,19 +227,21 @@ static json_t *capture_json(const capture *c)
 static void print_plan(const capture *c, const capture_plan *p)
 {
 	const split *f = &c->fastest.split;
-	printf("%8d  %8d  %6d  %6d  %6d x %-6d  %-9s  %10s  %12.6g s",
-	       p->devices, p->replicas, p->tensor, p->stages,
-	       p->micro_batches, p->micro_batch, p->recompute ? "recompute" :
-	       "", place_bytes_text(c->run->d->arena, p->split.peak),
-	       p->split.step);
+	arena *a = c->run->d->arena;
+	const char *batches = arena_printf(a, "%d x %d", p->micro_batches,
+					   p->micro_batch);
+	printf("%7d %8d %6d %6d %9s %7s %8s %s", p->devices, p->replicas,
+	       p->tensor, p->stages, batches, p->recompute ? "yes" : "no",
+	       place_bytes_text(a, p->split.peak),
+	       units_right(units_seconds(p->split.step), 8).text);
 	if (c->has_fastest && f->peak > 0)
-		printf("  %5.1f %%", 100 * (p->split.peak / f->peak - 1));
+		printf(" %5.1f %%", 100 * (p->split.peak / f->peak - 1));
 	else if (c->has_fastest)
-		printf("  %7s", "-");
+		printf(" %7s", "-");
 	if (c->has_fastest && f->step > 0)
-		printf("  %6.3f", p->split.step / f->step);
+		printf(" %5.3f", p->split.step / f->step);
 	else if (c->has_fastest)
-		printf("  %6s", "-");
+		printf(" %5s", "-");
 	printf("\n");
 }
 
@@ -250,9 +252,8 @@ static void print_capture(const capture *c)
 	if (c->has_fastest)
 		printf("memory and step are compared with the fastest plan "
 		       "without recomputation\n");
-	printf("\n%8s  %8s  %6s  %6s  %15s  %-9s  %10s  %14s%s\n", "devices",
-	       "replicas", "tensor", "stages", "micro-batches", "", "peak",
-	       "step", c->has_fastest ? "   memory    step" : "");
+	printf("\ndevices replicas tensor stages   batches recomp.     peak"
+	       "     step%s\n", c->has_fastest ? "  memory  step" : "");
 	if (!c->run->more->frontier)
 		print_plan(c, &c->best);
 	for (int i = 0; i < c->frontier.n; i++)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "compiler/placement/load.h"
 #include "compiler/placement/placement_file.h"
 
@@ -167,13 +168,15 @@ static void print_load(const void *result)
 	const load *l = result;
 	const load_result *b = l->best;
 	arena *a = l->run->d->arena;
-	printf("%s on %d accelerator%s and %d core%s, load: %d operators, %d "
-	       "groups", l->in.file->name, l->o.accelerators,
-	       l->o.accelerators == 1 ? "" : "s", l->o.cores,
-	       l->o.cores == 1 ? "" : "s", l->in.file->nops, b->ngroups);
-	if (b->nideals > 0)
-		printf(", %d ideals", b->nideals);
-	printf("\nlargest load %.3f ms; ", (double)b->ns * 1e-6);
+	const char *ideals = b->nideals <= 0 ? "" :
+		arena_printf(a, ", %d ideals", b->nideals);
+	text_wrap(stdout, arena_printf(
+		a, "%s on %d accelerator%s and %d core%s, load: %d operators, "
+		"%d groups%s", l->in.file->name, l->o.accelerators,
+		l->o.accelerators == 1 ? "" : "s", l->o.cores,
+		l->o.cores == 1 ? "" : "s", l->in.file->nops, b->ngroups,
+		ideals), 0, 4);
+	printf("largest load %.3f ms; ", (double)b->ns * 1e-6);
 	if (b->optimal && !l->run->more->any_split)
 		printf("the least of contiguous splits\n");
 	else if (b->optimal)

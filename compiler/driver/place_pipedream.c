@@ -151,11 +151,11 @@ static void print_pipedream(const pipedream *p)
 	       1e3 * b->bottleneck);
 	printf("step          %.3f ms\npeak          %s\n", 1e3 * b->step,
 	       place_bytes_text(a, b->peak));
-	printf("\n%6s  %7s  %8s  %9s  %12s  %15s  %15s\n", "stage", "layers",
+	printf("\n%5s  %6s  %8s  %9s  %10s  %15s  %15s\n", "stage", "layers",
 	       "replicas", "in flight", "peak", "time", "predicted");
 	for (int s = 0; s < b->nstages; s++) {
 		const pipedream_stage *x = &b->stages[s];
-		printf("%6d  %7d  %8d  %9d  %12s  %12.3f ms  %12.3f ms\n", s,
+		printf("%5d  %6d  %8d  %9d  %10s  %12.3f ms  %12.3f ms\n", s,
 		       x->n, x->replicas, x->in_flight,
 		       place_bytes_text(a, x->nbytes), 1e3 * x->seconds,
 		       1e3 * x->predicted);

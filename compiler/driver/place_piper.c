@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "compiler/placement/piper.h"
 
 typedef struct piper {
@@ -183,9 +185,10 @@ static void print_piper(const piper *p)
 {
 	const piper_plan *b = &p->best;
 	arena *a = p->run->d->arena;
-	printf("%s, capture with Piper's costs: %d layers, %d micro-batches a "
-	       "batch, %d of %d devices\n", p->t->name, p->t->n,
-	       p->r.micro_batches, b->devices, p->r.devices);
+	text_wrap(stdout, arena_printf(
+		a, "%s, capture with Piper's costs: %d layers, %d micro-batches "
+		"a batch, %d of %d devices", p->t->name, p->t->n,
+		p->r.micro_batches, b->devices, p->r.devices), 0, 4);
 	printf("time per sample %.9g s; ", b->seconds);
 	if (b->optimal)
 		printf("the least");
@@ -193,13 +196,14 @@ static void print_piper(const piper *p)
 		printf("no plan takes less than %.9g s", b->bound);
 	printf("%s\npeak            %s\n", b->fixed_order ?
 	       " of splits of one order" : "", place_bytes_text(a, peak_of(b)));
-	printf("\n%6s  %7s  %8s  %6s  %9s  %12s  %14s  ways\n", "stage",
-	       "layers", "replicas", "tensor", "in flight", "peak", "time");
+	printf("\nstage  layers  replicas  tensor  in flight      peak      "
+	       "time  ways\n");
 	for (int s = 0; s < b->nstages; s++) {
 		const piper_stage *x = &b->stages[s];
-		printf("%6d  %7d  %8d  %6d  %9d  %12s  %12.6g s  %s\n", s, x->n,
+		printf("%5d  %6d  %8d  %6d  %9d  %8s  %s  %s\n", s, x->n,
 		       x->replicas, x->degree, x->in_flight,
-		       place_bytes_text(a, x->nbytes), x->seconds,
+		       place_bytes_text(a, x->nbytes),
+		       units_right(units_seconds(x->seconds), 8).text,
 		       ways_text(p, x));
 	}
 }
