@@ -31,7 +31,7 @@ def call(*command):
 
 
 def size(nbytes):
-    return f"{nbytes / 2**20:,.1f} MiB"
+    return f"{nbytes / 1e6:,.1f} MB"
 
 
 def table(rows):
