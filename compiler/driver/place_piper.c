@@ -186,8 +186,8 @@ static void print_piper(const piper *p)
 	const piper_plan *b = &p->best;
 	arena *a = p->run->d->arena;
 	text_wrap(stdout, arena_printf(
-		a, "%s, capture with Piper's costs: %d layers, %d micro-batches "
-		"a batch, %d of %d devices", p->t->name, p->t->n,
+		a, "%s, capture with Piper's costs: %d layers, %d micro-"
+		"batches a batch, %d of %d devices", p->t->name, p->t->n,
 		p->r.micro_batches, b->devices, p->r.devices), 0, 4);
 	printf("time per sample %.9g s; ", b->seconds);
 	if (b->optimal)
