@@ -459,7 +459,7 @@ static canon number_graph(arena *a, const graph *g)
 	c.of = ARENA_ARRAY(c.tmp, colour, g->ntensors);
 	c.kernels = ARENA_ARRAY(c.tmp, colour, g->nnodes);
 	c.roles = ARENA_ARRAY(c.tmp, colour *, g->nnodes);
-	c.depth = ARENA_ARRAY(c.tmp, int, g->nnodes);
+	c.depth = ARENA_ARRAY(a, int, g->nnodes);
 	c.nodes = none_of(a, g->nnodes);
 	c.tensors = none_of(a, g->ntensors);
 	colour_kernels(&c);
@@ -473,7 +473,7 @@ graph_numbers graph_canonical_numbers(arena *a, const graph *g)
 {
 	canon c = number_graph(a, g);
 	arena_free(c.tmp);
-	return (graph_numbers){ c.nodes, c.tensors };
+	return (graph_numbers){ c.nodes, c.tensors, c.depth };
 }
 
 graph *graph_canonical(arena *a, const graph *g)

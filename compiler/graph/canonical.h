@@ -24,6 +24,7 @@ graph *graph_canonical(arena *a, const graph *g);
 /* By node and by tensor: the number in that order. */
 typedef struct graph_numbers {
 	int *nodes, *tensors;
+	int *depths; /* by node: the longest chain of nodes before it */
 } graph_numbers;
 
 /* The numbers that graph_canonical() gives; in a.  Of g, kernels, inputs and

@@ -281,16 +281,24 @@ static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
 {
 	const tape_call *c = &t->b->tape.at[i];
 	int made = made_by(t, c);
-	grad_part part = { i, made == NONE ? NONE : t->order.nodes[made],
-			   param, more };
+	grad_part part = { .call = i, .reader = NONE, .depth = NONE,
+			   .param = param, .value = more };
+	if (made != NONE) {
+		part.reader = t->order.nodes[made];
+		part.depth = t->order.depths[made];
+	}
 	if (!is_zero(t, more))
 		vec_push(t->b->tmp, &t->flow[x].parts, part);
 }
 
-/* Those of the last readers first, as the backward pass comes to them. */
+/* Those of the last readers first, as the backward pass comes to them: of a
+ * tensor that the steps of a loop read, the sum grows as the steps go back, and
+ * no step's part waits for others. */
 static int by_reader(const void *x, const void *y)
 {
 	const grad_part *a = x, *b = y;
+	if (a->depth != b->depth)
+		return a->depth > b->depth ? -1 : 1;
 	if (a->reader != b->reader)
 		return a->reader > b->reader ? -1 : 1;
 	return a->param != b->param ? b->param - a->param : b->call - a->call;

@@ -27,9 +27,10 @@ typedef struct optimizer optimizer; /* optimizer.c */
 
 /* A part of the derivative by a tensor: that through one of its readers. */
 typedef struct grad_part {
-	int call;   /* on the tape, that reads the tensor .. */
-	int reader; /* .. and its place in trainer.order; NONE */
-	int param;  /* .. as this parameter */
+	int call; /* on the tape, that reads the tensor as parameter .. */
+	int param;
+	int reader, depth; /* .. and its place and depth in trainer.order;
+			      NONE */
 	tensor_id value;
 } grad_part;
 
