@@ -20,8 +20,9 @@ static search_result *credited(arena *a, const plan_candidates *all,
 	s->algorithm = PLAN_AUTO;
 	s->note = arena_printf(a, "the best of %d plans, found by '%s'%s%s%s",
 			       all->n + proof->nplans, best->search->algorithm,
-			       proof->proven ? "; as the model is written no "
-					       "plan is better" : "",
+			       proof->proven ? "; no plan that runs the "
+					       "operators in this order is "
+					       "better" : "",
 			       note ? "; " : "", note ? note : "");
 	s->proves = SEARCH_PROVES_NOTHING;
 	for (int i = 0; i < MAX_AXES; i++) {

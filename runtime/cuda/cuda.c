@@ -255,8 +255,8 @@ static bool get_cuda(void *state, int worker, void *to, const void *from,
 				 (size_t)n, f));
 }
 
-/* What was put is there before a step: its queues do not all wait for the one
- * of the copies. */
+/* Waits for the copies to the GPUs before a step begins, once, so that no queue
+ * has to wait for that of the copies. */
 static bool inputs_arrived(const cuda *c, failure *f)
 {
 	for (int g = 0; g < c->ngpus; g++)
