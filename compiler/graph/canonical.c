@@ -91,11 +91,31 @@ static colour kernel_colour(const kernel *k, int input)
 	return mix(c, body_colour(k->body, inputs, false));
 }
 
+/* The first node with the kernel of node n, which nodes share. */
+static node_id first_with(canon *c, hash_table *seen, node_id n)
+{
+	const kernel *k = c->g->nodes[n].kernel;
+	uint64_t hash = hash_bytes(HASH_SEED, &k, sizeof(k));
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(seen, hash, &at)) >= 0;)
+		if (c->g->nodes[i].kernel == k)
+			return i;
+	hash_table_add(c->tmp, seen, hash, n);
+	return n;
+}
+
 static void colour_kernels(canon *c)
 {
 	const graph *g = c->g;
+	hash_table seen = { 0 };
 	for (node_id n = 0; n < g->nnodes; n++) {
 		const kernel *k = g->nodes[n].kernel;
+		node_id first = first_with(c, &seen, n);
+		if (first != n) {
+			c->kernels[n] = c->kernels[first];
+			c->roles[n] = c->roles[first];
+			continue;
+		}
 		c->kernels[n] = kernel_colour(k, NONE);
 		c->roles[n] = ARENA_ARRAY(c->tmp, colour, k->ninputs);
 		for (int i = 0; i < k->ninputs; i++)
