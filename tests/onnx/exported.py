@@ -31,7 +31,7 @@ from against import relative_error
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from programs import (ALL, TDLC, TDLRUN, call, check_plan,  # noqa: E402
-                      check_run)
+                      check_run, sample)
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
