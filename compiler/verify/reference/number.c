@@ -402,7 +402,8 @@ static ref_number saturate_float(ref_number x, dtype t)
 	double high = bound_within(x.type, t, false);
 	if (x.f - x.error < low && x.f + x.error > low)
 		x.error += fabs(x.f - low);
-	if (x.f < low)
+	/* A bound of 0 is no negative zero. */
+	if (x.f <= low)
 		x.f = low;
 	if (x.f > high)
 		x.f = high;
