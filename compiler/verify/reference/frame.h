@@ -101,6 +101,8 @@ dtype ref_type_of(frame *f, const ast_expr *e);
 /* The type that the second argument of cast(), bitcast() or saturate()
  * names. */
 dtype ref_type_named(frame *f, const ast_expr *e);
+/* Whether all that decides the value is known when planning. */
+bool ref_is_constant(frame *f, const ast_expr *e);
 /* The alternative that a condition of constants leaves; NULL where the
  * condition is none. */
 const ast_expr *ref_chosen(frame *f, ast_expr *const args[3]);

@@ -107,8 +107,10 @@ static ref_number choice(frame *f, const ast_expr *e, ast_expr *const args[3])
 
 static ref_number conversion(frame *f, const ast_expr *e, builtin_rule rule)
 {
-	dtype t = ref_type_named(f, e->args[1]);
-	ref_number x = ref_meet(ref_eval(f, e->args[0]), DT_NONE);
+	dtype t = ref_type_named(f, e->args[1]), of = DT_NONE;
+	if (!ref_is_constant(f, e->args[0]))
+		of = f->around != DT_NONE ? f->around : f->shared;
+	ref_number x = ref_meet(ref_eval(f, e->args[0]), of);
 	return rule == RULE_CAST      ? ref_cast(x, t)
 	       : rule == RULE_BITCAST ? ref_bitcast(x, t)
 				      : ref_saturate(x, t);

@@ -56,7 +56,7 @@ static bool is_arithmetic(const char *name)
 }
 
 /* Whether e is made of literals, sizes and attributes alone. */
-static bool is_constant(frame *f, const ast_expr *e)
+bool ref_is_constant(frame *f, const ast_expr *e)
 {
 	const ref_name *n;
 	switch (e->kind) {
@@ -75,7 +75,7 @@ static bool is_constant(frame *f, const ast_expr *e)
 		return n && n->means == MEANS_ATTR;
 	case AST_IF:
 		return ref_chosen(f, e->args) &&
-		       is_constant(f, ref_chosen(f, e->args));
+		       ref_is_constant(f, ref_chosen(f, e->args));
 	case AST_CALL:
 		if (!strcmp(e->name, "len") || !strcmp(e->name, "size"))
 			return true;
@@ -88,7 +88,7 @@ static bool is_constant(frame *f, const ast_expr *e)
 		/* An argument that decides by itself leaves the other one
 		 * out. */
 		if ((e->op == OP_AND || e->op == OP_OR) &&
-		    is_constant(f, e->args[0]) &&
+		    ref_is_constant(f, e->args[0]) &&
 		    (ref_eval(f, e->args[0]).i != 0) == (e->op == OP_OR))
 			return true;
 		break;
@@ -96,14 +96,14 @@ static bool is_constant(frame *f, const ast_expr *e)
 		return false;
 	}
 	for (int i = 0; i < e->nargs; i++)
-		if (!is_constant(f, e->args[i]))
+		if (!ref_is_constant(f, e->args[i]))
 			return false;
 	return true;
 }
 
 const ast_expr *ref_chosen(frame *f, ast_expr *const args[3])
 {
-	if (!is_constant(f, args[0]))
+	if (!ref_is_constant(f, args[0]))
 		return NULL;
 	return args[ref_eval(f, args[0]).i ? 1 : 2];
 }

@@ -1,0 +1,2 @@
+# Constants that a condition on elements chooses, converted.
+tdlc verify chosen_constants.tdl
