@@ -32,7 +32,7 @@ enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 typedef struct block {
 	struct block *next;
 	size_t used, size;
-	bool clean; /* all zero, when it was new */
+	bool clean; /* zeroed when allocated */
 	alignas(max_align_t) unsigned char at[];
 } block;
 
@@ -70,9 +70,9 @@ void arena_free(arena *a)
 	free(a);
 }
 
-/* A block of its own is zeroed at once, by the system where it is large; the
- * other blocks are zeroed piece by piece as they are used, so that unused
- * memory stays untouched. */
+/* A block for a single object is allocated zeroed, which costs little where the
+ * system provides fresh pages; other blocks are zeroed object by object, so
+ * that unused memory stays untouched. */
 static block *add_block(arena *a, size_t nbytes)
 {
 	size_t size = nbytes > a->next_size ? nbytes : a->next_size;

@@ -7,9 +7,9 @@
 #include "base/vec.h"
 
 enum {
-	WIDEST_COLUMN = 24, /* wider cells move the rest of their row alone */
-	LEAST_WRAPPED = 30, /* columns that text is broken into */
-	CONTINUED = 4,      /* the indent of what goes on in the next line */
+	WIDEST_COLUMN = 24, /* a wider cell shifts only its own row */
+	LEAST_WRAPPED = 30, /* columns that wrapped text needs */
+	CONTINUED = 4,      /* indent of continuation lines */
 };
 
 /* ---- paragraphs --------------------------------------------------------- */
@@ -30,7 +30,7 @@ int text_width(const char *s)
 void text_wrap(FILE *to, const char *text, int at, int indent)
 {
 	int gap = 0;	    /* blanks before the next word */
-	bool begun = false; /* a word stands in the line */
+	bool begun = false; /* the line has a word */
 	for (;;) {
 		size_t blanks = strspn(text, " ");
 		const char *word = text + blanks;
@@ -82,8 +82,8 @@ void table_add(text_table *t, const char *cell)
 	t->cells[t->n++] = cell;
 }
 
-/* The columns at which cells begin, and where the last ends, plus 2; wider
- * cells than `widest' do not count. */
+/* The column at which each cell begins, then the column at which the last one
+ * ends, plus 2; cells wider than `widest' do not count. */
 static int *column_starts(const text_table *t, int indent, int widest)
 {
 	int *starts = ARENA_ARRAY(t->arena, int, t->ncolumns + 1);
@@ -148,7 +148,8 @@ void table_print(const text_table *t, FILE *to, int indent)
 	print_rows(t, starts, to);
 }
 
-/* A paragraph for each row behind the first, whose cells name the columns. */
+/* Prints each row after the first as a paragraph; the first row holds the names
+ * of the columns. */
 static void print_paragraphs(const text_table *t, FILE *to, int indent,
 			     int own)
 {

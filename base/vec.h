@@ -4,7 +4,7 @@
  *	vec_push(a, &v, 3);
  *	for (int i = 0; i < v.n; i++) use(v.at[i]);
  *
- * Growing doubles; outgrown storage stays in the arena until it is freed. */
+ * The capacity doubles; outgrown storage stays until the arena is freed. */
 #ifndef TDL_BASE_VEC_H
 #define TDL_BASE_VEC_H
 

@@ -73,8 +73,8 @@ void put_comma(formatter *f, doc *seq, uint32_t next)
 	doc_add(f->arena, seq, &doc_line);
 }
 
-/* The construct that ended at `end` is over: a comment behind it on its line
- * belongs to it, and an empty line is kept. */
+/* Finishes the construct that ends at `end`: a comment after it on the same
+ * line belongs to it, and an empty line after it is kept. */
 void put_end(formatter *f, doc *seq, uint32_t end)
 {
 	if (f->next < f->module->ncomments) {
@@ -317,7 +317,7 @@ static void put_def(formatter *f, doc *seq, const ast_def *d)
 	}
 }
 
-/* The i-th definition, with the comments before it and behind it. */
+/* The i-th definition, with the comments before and after it. */
 static doc *definition(formatter *f, int i)
 {
 	const ast_module *m = f->module;

@@ -18,8 +18,8 @@ static int64_t times(int64_t x, int64_t y)
 	return ck_mul(x, y, &r) ? r : INT64_MAX;
 }
 
-/* Elements of an input that the parts need beyond their own block of it, if it
- * is cut along a dimension. */
+/* Elements of an input that the parts need beyond their own blocks, if the
+ * input is cut along the dimension `dim'. */
 static int64_t fetched(const kernel *k, int input, int dim,
 		       const explain_strategy *s, int nparts)
 {
@@ -35,8 +35,8 @@ static int64_t fetched(const kernel *k, int input, int dim,
 	return sum;
 }
 
-/* The least over the dimensions that may be cut; an input without one lies
- * whole with every worker. */
+/* The least of fetched() over the dimensions that can be cut; an input without
+ * such a dimension is replicated. */
 static int64_t least_fetched(const kernel *k, int input,
 			     const explain_strategy *s, int nparts)
 {

@@ -8,7 +8,7 @@
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/pack_text.h"
 
-/* As in pack.cu. */
+/* The same values as in pack.cu. */
 enum {
 	THREADS = 256,
 	TILE = 4 * THREADS, /* units */
@@ -20,14 +20,14 @@ enum {
 
 typedef VEC(int64_t) words;
 
-/* The jobs of a list that one kernel does. */
+/* The jobs of a list that one kernel executes. */
 typedef struct group {
 	reducer reducer; /* RED_NONE: copies */
-	dtype type;	 /* of what is combined */
+	dtype type;	 /* of the elements combined */
 	int njobs;
 	int64_t ntiles;
-	words first; /* tile, by job */
-	words where; /* by job, from the beginning of the jobs' words */
+	words first; /* the first tile of each job */
+	words where; /* the offset of each job in `jobs' */
 	words jobs;
 	CUdeviceptr list;
 } group;
@@ -183,7 +183,7 @@ static void drop_dim(job *j, int d)
 	j->ndim--;
 }
 
-/* Whether a step in d is one over all of d + 1, everywhere. */
+/* Whether the dimensions d and d + 1 are contiguous on all sides. */
 static bool runs_on(const job *j, int d)
 {
 	for (int s = 0; s < j->nsides; s++)
@@ -242,8 +242,9 @@ static int log2_of(int64_t n)
 	return log;
 }
 
-/* Copies move the largest units, of bytes; what is combined does 16 bytes or
- * one element at a time.  Returns the job's first word. */
+/* Copies use the largest possible units, of at most 16 bytes; reductions use
+ * units of 16 bytes or of one element.  Returns the job's first word: log2 of
+ * the unit's bytes for a copy, of its elements for a reduction. */
 static int64_t widen(job *j, bool copies, int64_t size)
 {
 	int least = log2_of(size);
@@ -273,7 +274,7 @@ static group *group_of(pack_list *l, reducer r, dtype t)
 static void write_job(arena *a, group *g, const job *j, int64_t width,
 		      int64_t unit);
 
-/* Halves the outermost dimension; simplify() left none of one unit. */
+/* Halves the outermost dimension; simplify() left none of extent 1. */
 static void write_halves(arena *a, group *g, const job *j, int64_t width,
 			 int64_t unit)
 {
@@ -290,7 +291,7 @@ static void write_halves(arena *a, group *g, const job *j, int64_t width,
 	arena_free(work);
 }
 
-/* The kernels count units in 32 bits: a job of more is halved. */
+/* The kernels count units in 32 bits, so a job with more units is halved. */
 static void write_job(arena *a, group *g, const job *j, int64_t width,
 		      int64_t unit)
 {

@@ -1,6 +1,6 @@
 /* Tests: compiler/verify */
-/* compiler/verify sees what is wrong: faults are planted in kernels and in
- * descriptors that are right. */
+/* compiler/verify finds faults that are planted in correct kernels and
+ * descriptors. */
 #include "config.h"
 
 #include <check.h>
@@ -9,7 +9,7 @@
 #include "compiler/verify/trial.h"
 #include "tests/unit/suite.h"
 
-/* An operator in one trial after the other. */
+/* An operator under test, and the trial that is repeated on it. */
 typedef struct bench {
 	trial t;
 	verifier v;
@@ -119,8 +119,8 @@ START_TEST(halo_too_small)
 	bench b;
 	set_up_halo(&b);
 	plant_accesses(&b, read1(b.t.arena, 0, kx_var(b.t.arena, 0)));
-	/* A read outside its region, and the parts' results; the descriptor's
-	 * regions, which are right, are now too large. */
+	/* A read outside its region, wrong results of the parts, and the
+	 * descriptor's correct regions, larger than the planted ones. */
 	ck_assert_int_ge(found(&b, VERIFY_WRONG), 3);
 	tear_down(&b);
 }
@@ -146,7 +146,7 @@ static void set_up_concat(bench *b)
 	       (dtype[]){ DT_F32, DT_F32 }, (int[]){ 1, 1 }, DIMS(5, 4));
 }
 
-/* if i < 4, where it is i < 5 */
+/* The planted condition is i < 4, the operator's i < 5. */
 START_TEST(condition_too_narrow)
 {
 	bench b;
@@ -163,7 +163,7 @@ START_TEST(condition_too_narrow)
 }
 END_TEST
 
-/* The condition forgotten. */
+/* The planted accesses ignore the condition. */
 START_TEST(condition_dropped)
 {
 	bench b;
@@ -183,7 +183,7 @@ static void set_up_lookup(bench *b)
 	       (dtype[]){ DT_I64, DT_F32 }, (int[]){ 1, 2 }, DIMS(6, 5, 3));
 }
 
-/* Takes what a look-up gives from the last stage, as if it were not known. */
+/* Removes from the last stage the variable that is derived from a look-up. */
 static void forget_lookup(bench *b)
 {
 	ck_assert_int_eq(last(b)->nderived, 1);
@@ -213,7 +213,8 @@ START_TEST(guarded_missing)
 }
 END_TEST
 
-/* Every part adds the 1 that stands for what is outside. */
+/* A guard that gives 1 in place of 0: every part adds it for the rows that the
+ * part does not hold. */
 START_TEST(guard_wrong)
 {
 	bench b;
@@ -289,7 +290,8 @@ END_TEST
 
 /* ---- definitions --------------------------------------------------------- */
 
-/* Whether the reference tells the kernels from their operator's text. */
+/* Whether the reference finds a difference between the kernels and the
+ * operator's definition. */
 static bool differs(bench *b)
 {
 	b->v.findings.n = 0;
@@ -309,7 +311,7 @@ START_TEST(definition_changed)
 	ck_assert_int_eq(b.t.x->nstages, 3);
 	ck_assert(!differs(&b));
 	ck_assert_int_gt(b.result.elements, 0);
-	/* The divisor of all merged variables. */
+	/* The divisor 4 * 2, as if the mean ran over both j and r. */
 	kernel *mean = b.t.x->stages[1].kernel;
 	kexpr *body = ARENA_COPY(a, mean->body, 1);
 	mean->body = body;
@@ -318,7 +320,7 @@ START_TEST(definition_changed)
 	ck_assert(differs(&b));
 	body->args[1] = kx_float(a, 4, DT_F32);
 	ck_assert(!differs(&b));
-	/* Towards zero. */
+	/* A division that rounds towards zero, not down. */
 	kexpr *third = last(&b)->body;
 	last(&b)->body = kx_cast(a, kx_fn2(a, FN_DIV,
 					   kx_cast(a, third->args[0], DT_F32),
@@ -340,7 +342,7 @@ START_TEST(opaque_functions)
 	ck_assert_int_eq(found(&b, VERIFY_WRONG), 0);
 	ck_assert_int_eq(b.v.proved.n, 1);
 	ck_assert_int_eq(b.v.whole.n, 2);
-	/* Each matrix is handed on as if it were the first. */
+	/* The accesses of a kernel that reads only the first matrix. */
 	last(&b)->slices[0].at[0] = kx_int(b.t.arena, 0, DT_I64);
 	kernel_finish(b.t.arena, last(&b));
 	kexpr *own = kx_var(b.t.arena, 0);
