@@ -2,11 +2,11 @@
 
 	gpu.py [--precision f32|bf16] [--repeat R] [--steps N] [--json] [NAME...]
 
-For each network a row: a step of ours, of PyTorch's eager mode and of
-torch.compile, in the same precision (bf16: autocast there, --precision bf16
-here; f32 without TF32 on both sides), as ratios; our step to the roofline of
-its kernels, as `tdlc plan --topology` has it; our arena to PyTorch's peak.
-Several GPUs: collectives by NCCL, beside the bandwidth of one link.
+A row for each network has the time of our step; its ratios to the steps of
+PyTorch's eager mode and of torch.compile in the same precision (bf16: autocast
+there, --precision bf16 here; f32 without TF32 on both sides); its ratio to the
+roofline that `tdlc plan --topology` predicts; and the ratio of our arena to
+PyTorch's peak memory.  With several GPUs, NCCL's rate is measured as well.
 
 It needs a GPU, a tdlrun that was built with CUDA, and PyTorch with CUDA; it
 ends with status 77 where one of these is missing.
@@ -29,7 +29,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "tests", "models"))
 TDLC = os.environ.get("TDLC", "./tdlc")
 TDLRUN = os.environ.get("TDLRUN", "./tdlrun")
 
-# The model, its arguments, PyTorch's network and which of these it takes.
+# The model and its arguments, the network in PyTorch and its arguments.
 CASES = {
     "resnet50": ("resnet", {"batch": 32}, "images.resnet", {"depth": 50}),
     "wresnet50-4": ("wresnet", {"depth": 50, "widen": 4, "batch": 8},
@@ -55,7 +55,7 @@ def call(*command):
 # ---- ours -------------------------------------------------------------------
 
 def make_plans(folder, case, precision):
-    """The plan of a step, one of the model alone, and what is predicted."""
+    """The plan of a training step, that of the model, and the prediction."""
     name, sizes, _, _ = case
     model = [os.path.join(MODELS, name + ".tdl"),
              *(f"-D{n}={v}" for n, v in sizes.items()), "-k", "1"]
@@ -106,7 +106,7 @@ def network(case):
     import text
 
     def attention(p, x, to, mask=None, causal=False):
-        """A mask that is causal is one that PyTorch has a kernel for."""
+        """PyTorch's fused attention; every mask of the cases is causal."""
         y = layers.F.scaled_dot_product_attention(
             layers.to_heads(p.of("q"), x), layers.to_heads(p.of("k"), to),
             layers.to_heads(p.of("v"), to), is_causal=mask is not None)
@@ -186,8 +186,8 @@ def bench(name, args):
 # ---- collectives ------------------------------------------------------------
 
 def collectives(ngpus):
-    """Two layers whose weights are divided: what a step moves, how fast.
-    None on one GPU, or without mpirun."""
+    """The bytes that a device receives in a step of data parallelism, and
+    their rate.  None on one GPU, or without mpirun."""
     if ngpus < 2 or not shutil.which("mpirun"):
         return None
     with tempfile.TemporaryDirectory() as folder:

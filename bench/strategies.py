@@ -3,7 +3,7 @@ of several runs, and one strategy with numbers in it (strategies.c).
 
 	strategies.py [--repeat R] [NAME...]
 
-NAME: networks of `light` whose kernels are taken.
+NAME: the networks of tests/onnx/light.py from which kernels are taken.
 """
 import argparse
 import os
