@@ -12,17 +12,17 @@ typedef struct spelling {
 	int distance;	     /* of nearest */
 } spelling;
 
-/* The number of letters that are inserted, deleted, replaced, or swapped with
- * their neighbour, to make b of a, where letters that differ in case alone are
- * the same; names longer than SPELLING_MAX are far from all (the restricted
- * Damerau-Levenshtein distance). */
+/* The restricted Damerau-Levenshtein distance, without regard to case: the
+ * number of letters inserted, deleted, replaced, or swapped with their
+ * neighbour, to turn a into b.  Names longer than SPELLING_MAX are far from
+ * all. */
 #define SPELLING_MAX 63
 #define SPELLING_FAR 1000
 int spelling_distance(const char *a, const char *b);
 
-/* Compares a known name.  It is near if a third of the letters differ at most,
- * or if one is the other's beginning, of three letters or more; of names as
- * near the first one tried is kept. */
+/* Compares a known name.  It is near if at most a third of the letters differ,
+ * or if one name begins with the other, of three letters or more; of equally
+ * near names the first one tried is kept. */
 void spelling_try(spelling *s, const char *known);
 
 /* A note under the diagnostic that was added last; nothing if no name is

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The digits after the point that make three of v, from 1 to below 1000; v
- * that rounds to 10.0 or 100 has one less. */
+/* The number of decimals with which v, in [1, 1000), has three digits; one less
+ * if v rounds up to 10.0 or 100. */
 static int decimals(double v)
 {
 	return v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
@@ -58,7 +58,7 @@ quantity units_right(quantity q, int width)
 	return r;
 }
 
-/* 1024 to the letter's power, or 1000 for the unit's; 0 where it is none. */
+/* 1024 to the letter's power, or 1000 for the unit's; 0 for other units. */
 static int64_t scale_of(const char *unit)
 {
 	static const char letters[] = "KMGT";
@@ -89,7 +89,7 @@ bool units_read_size(const char *text, int64_t *v)
 	if (whole == 0 || scale == 0 || errno || n >= most / scale)
 		return false;
 	*v = n * scale;
-	/* The fraction of up to 15 digits is exact enough to be cut off. */
+	/* The fraction of up to 15 digits is exact enough to be truncated. */
 	if (part > 0)
 		*v += (int64_t)(strtod(text + whole, NULL) * (double)scale);
 	return true;

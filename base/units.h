@@ -19,7 +19,7 @@ quantity units_bytes(double n);
 quantity units_seconds(double s);
 /* "8.17 GFLOP": v units of any kind. */
 quantity units_scaled(double v, const char *unit);
-/* q behind as many blanks as make it `width' characters wide, at most 31
+/* q after as many blanks as make it `width' characters wide, at most 31
  * bytes; columns count characters, which printf() does not. */
 quantity units_right(quantity q, int width);
 

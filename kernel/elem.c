@@ -12,10 +12,10 @@
 
 /* ---- floats as bits ---------------------------------------------------- */
 
-/* A format of sign, exponent and mantissa.  Codes without the sign up to
- * `largest` are finite numbers; `over` is the code for numbers beyond, `nan`
- * that of NaN, 0 if there is none.  Without a negative zero its code is that of
- * NaN. */
+/* A format of sign, exponent and mantissa.  The codes up to `largest', without
+ * the sign, are finite numbers; `over' is the code of larger numbers, `nan'
+ * that of NaN, 0 if there is none.  A format without a negative zero has NaN in
+ * its place. */
 typedef struct format {
 	int exponent, mantissa, bias;
 	uint16_t largest, over, nan;
@@ -73,8 +73,8 @@ static double decode(const format *s, uint16_t bits)
 	return minus ? -v : v;
 }
 
-/* f8e8m0: 2^(code - 127), 255 is NaN.  Of two that are as near the greater is
- * taken; 0 and negative numbers are out of range. */
+/* f8e8m0: 2^(code - 127), 255 is NaN.  Ties round up; 0 and negative
+ * numbers are out of range. */
 enum { POWER_BIAS = 127, POWER_NAN = 255 };
 
 static uint8_t encode_power(double v)
@@ -276,7 +276,8 @@ void elem_set_i64(dtype t, void *p, int64_t i, int64_t v)
 	}
 }
 
-/* Keeps the lower bits of each byte; those of an integer as it is in memory. */
+/* Sets the bits that types narrower than a byte do not use: to 0 for a float,
+ * to those of the wrapped value for an integer. */
 void elem_clean(dtype t, void *p, int64_t n)
 {
 	uint8_t *x = p;
@@ -312,7 +313,7 @@ static fn combiner(reducer r)
 	}
 }
 
-/* In the arithmetic of the type itself, f32 for the small floats. */
+/* Combines in the arithmetic of the type, or of f32 for shorter floats. */
 static double combine_float(fn f, dtype t, double x, double y)
 {
 	double r = scalar_float(f, x, y);

@@ -9,7 +9,7 @@ enum {
 	MAX_SIZE = 4,	      /* sizes tried for a counterexample: 0 .. 4 */
 	MAX_TRIES = 20000,    /* assignments tried for one index */
 	EFFORT = 400000,      /* steps of proofs for a set of modules */
-	MAX_CHOICES = 4,      /* looked into for one index */
+	MAX_CHOICES = 4,      /* explored for one index */
 };
 
 /* ---- proofs ------------------------------------------------------------- */
@@ -44,8 +44,8 @@ static bool holds(arena *a, const sym_op *op, const sym_stage *s,
 
 /* ---- counterexamples ---------------------------------------------------- */
 
-/* The named atoms that matter, sizes before the variables, and all facts about
- * them. */
+/* A search for values of the named atoms on which the goal depends, sizes
+ * before variables, under all facts about them. */
 typedef struct search {
 	const sym_op *op;
 	int natoms;
@@ -181,7 +181,7 @@ typedef struct judgement {
 	const sym_stage *stage;
 	const sym_read *read;
 	bounds_end end;
-	int nchoices; /* that may still be looked into */
+	int nchoices; /* that may still be explored */
 	bounds_verdict *v;
 } judgement;
 
@@ -203,7 +203,7 @@ static const sym_choice *choice_in(const sym_op *op, const sym_path *path,
 	return NULL;
 }
 
-/* The goal with one side of a choice, under each of the side's conditions. */
+/* Judges the goal with one side of a choice, under each of its conditions. */
 static bool judge_side(judgement j, const sym_path *path, const poly *goal,
 		       const sym_choice *c, bool first)
 {

@@ -58,8 +58,9 @@ typedef struct desc_strategy {
 	desc_need *needs; /* by input of the stage */
 } desc_strategy;
 
-/* A partial value that the stage hands on (see kernel/monotone.h): parts of an
- * input to be combined by one reducer give results that the other combines. */
+/* A partial value that passes through the stage (see kernel/monotone.h):
+ * parts of an input to be combined by one reducer give results that the
+ * other combines. */
 typedef struct desc_passing {
 	int input; /* of the stage */
 	reducer by, to;
@@ -75,7 +76,7 @@ typedef struct desc_stage {
 	int nstrategies;
 	desc_strategy *strategies;
 	const char *opaque;	  /* the opaque function, or NULL */
-	const char *open_because; /* the strategies follow only from shapes */
+	const char *open_because; /* why strategies need shapes; NULL */
 	bool elementwise;
 	uint64_t linear, in_place; /* by input */
 	int npassing;
@@ -94,7 +95,7 @@ typedef struct desc_op {
 	int nstages;
 	desc_stage *stages;
 	int nassumed, *assumed; /* atoms that are taken to be >= 0 */
-	const char *open_because; /* there are no stages before shapes */
+	const char *open_because; /* why stages need shapes; NULL */
 } desc_op;
 
 typedef struct descriptor {
@@ -108,14 +109,14 @@ desc_op *descriptor_of(arena *a, const tdl_modules *m, const ast_op *op);
 /* For the block [begin, end) of strategy st's variable, the region of each
  * input that the stage reads: needs[0..ninputs).  values are by atom: sizes,
  * attributes and those of the inputs' dimensions; begin and end are written
- * into it.  False where a number does not fit. */
+ * into it.  False on overflow. */
 bool descriptor_needs(const desc_op *op, const desc_stage *s,
 		      const desc_strategy *st, int64_t *values, int64_t begin,
 		      int64_t end, box *needs);
 
 /* ---- descriptor_file.c: .tdd files -------------------------------------- */
 
-/* As bytes; the same for the same descriptor. */
+/* Serializes a descriptor; equal descriptors give equal bytes. */
 void *descriptor_write(arena *a, const descriptor *d, size_t *len);
 
 /* The descriptor in a text of len bytes; NULL, with an error, for one that is

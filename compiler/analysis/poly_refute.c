@@ -1,6 +1,6 @@
-/* Points at which x >= 0 does not hold.
+/* A search for points at which x >= 0 does not hold.
  *
- * Most goals that cannot be shown are wrong, and most of these are wrong for
+ * Most goals that cannot be proved are false, and most of these are false for
  * small numbers: a few dozen points cost less than one futile search for a
  * proof. */
 #include "config.h"
@@ -11,20 +11,20 @@
 
 enum {
 	POINTS = 48,
-	SPREAD = 5, /* values that are tried of an atom without an upper end */
-	BELOW = -2, /* the least that is tried of one without a lower end */
+	SPREAD = 5, /* values tried of an atom without an upper bound */
+	BELOW = -2, /* the least value tried of one without a lower bound */
 };
 
 typedef struct point {
 	const poly_space *space;
 	uint32_t number;
-	int64_t *values; /* by atom, where its stamp is the point's number */
+	int64_t *values; /* by atom; valid if its stamp is the number */
 	uint32_t *stamps;
 } point;
 
 static bool value_of(point *p, const poly *x, int64_t *r);
 
-/* A number that looks random, for an atom of a point. */
+/* A pseudorandom number for an atom of a point. */
 static uint32_t draw(const point *p, int atom)
 {
 	uint32_t h = p->number * 2654435761u + (uint32_t)atom * 2246822519u;
@@ -32,7 +32,8 @@ static uint32_t draw(const point *p, int atom)
 	return h ^ h >> 16;
 }
 
-/* Both ends of a range are as likely as all that is between. */
+/* Draws the lower end, the upper end or any value of a range, each in a third
+ * of the cases. */
 static bool choose(point *p, int atom, int64_t *r)
 {
 	const poly_atom *t = &p->space->atoms[atom];
@@ -85,7 +86,7 @@ static bool atom_value(point *p, int atom, int64_t *r)
 	return true;
 }
 
-/* False where it does not fit, or the point is outside some range. */
+/* False on overflow, or if the point is outside some range. */
 static bool value_of(point *p, const poly *x, int64_t *r)
 {
 	*r = 0;

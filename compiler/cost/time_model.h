@@ -1,4 +1,4 @@
-/* Costs of the choices of a plan in its program: seconds on a machine, bytes in
+/* Costs of candidates in the program of a plan: seconds on a machine, bytes in
  * the arena.  Used by `levels' and by the best-first search of best_first.c.
  *
  * A program fetches the inputs of a node, runs it, and brings the result to
@@ -36,26 +36,26 @@ typedef struct time_model {
 	mesh mesh;
 	const graph *graph;
 	const candidate_set *candidates;
-	const double **run;	/* by node: seconds, each way */
+	const double **run;	/* by node: seconds by candidate */
 	const double **work;	/* the same of its arithmetic alone, if
 				   bounds are wanted */
-	const int64_t **stored; /* by tensor: bytes of a worker's block, each
-				   way */
+	const int64_t **stored; /* by tensor: bytes of a worker's block, by
+				   candidate */
 	int *first;		/* of a node's pairs; nnodes + 1 */
 	VEC(time_model_pair) pairs;
 	int64_t pad; /* the most by which a size was rounded up */
 } time_model;
 
-/* Tables that were made already, of candidates of one pool. */
+/* Tables computed earlier, for candidates of one pool. */
 typedef struct time_model_cache time_model_cache;
 
-/* For a mesh of a machine, in a. */
+/* An empty cache for a mesh of a machine, in a. */
 time_model_cache *time_model_cache_new(arena *a, const mesh *m,
 				       const topology *t, bool bounds);
 
-/* Of a graph, in a; the candidates and the cache have to outlive it.  Bytes are
- * rounded up as places in an arena are.  Of more than 8 workers 4 are looked
- * at. */
+/* The model of a graph, in a; the candidates and the cache have to outlive
+ * it.  Bytes are rounded up as in an arena.  Of more than 8 workers only 4 are
+ * examined. */
 time_model *time_model_new(arena *a, time_model_cache *c, const graph *g,
 			   const candidate_set *w);
 
@@ -69,8 +69,8 @@ typedef struct memory_prices {
 	const double *tensors, *nodes;
 } memory_prices;
 
-/* The problem of the least seconds and prices together, in picoseconds, in a;
- * variables and values are those of joint_problem(). */
+/* The strategy problem of the least sum of seconds and prices, in picoseconds,
+ * in a; variables and values are those of joint_problem(). */
 problem *time_model_problem(arena *a, const time_model *x,
 			    const memory_prices *p);
 

@@ -1,4 +1,4 @@
-/* Trees with other nodes in place of some. */
+/* Copies of expression trees with some nodes replaced. */
 #include "config.h"
 
 #include "compiler/gradient/tree_node.h"

@@ -1,10 +1,10 @@
-/* Sparse symmetric systems, again and again with one pattern.
+/* Solves many sparse symmetric systems with the same pattern.
  *
  * The matrix is quasi-definite: up to the order of rows, [-E A'; A F] with E
  * and F positive definite.  So it has factors L D L' in any order, with a
  * diagonal D (Vanderbei 1995), and the order can be chosen for few entries:
  * that of minimum degree, degrees approximated (Amestoy, Davis, Duff 1996).
- * Rows of L are made one by one (Davis, Algorithm 849, 2005). */
+ * Rows of L are computed one by one (Davis, Algorithm 849, 2005). */
 #ifndef TDL_COMPILER_PLACEMENT_LDL_H
 #define TDL_COMPILER_PLACEMENT_LDL_H
 
@@ -19,13 +19,13 @@ typedef struct ldl_place {
 	int i, j;
 } ldl_place;
 
-/* Orders n rows with entries at these places, each there once.  NULL where
- * that, or the factors, would take more than `most` steps and multiplications
- * (but for those of columns with the few rows that have very many entries). */
+/* Orders n rows with entries at these places, each given once.  NULL if the
+ * ordering or the factors would take more than `most' steps and
+ * multiplications, without those for columns with the few very dense rows. */
 ldl *ldl_new(arena *a, int n, const ldl_place *places, int nplaces,
 	     int64_t most);
 
-/* Makes the factors of the matrix with this diagonal, [n], and these values,
+/* Computes the factors of the matrix with this diagonal, [n], and these values,
  * one for each place. */
 void ldl_factor(ldl *f, const double *diagonal, const double *value);
 

@@ -9,7 +9,7 @@
 typedef struct slicer {
 	const machine *m;
 	const cost_graph *g;
-	int64_t *rank; /* the longest way to the end over what is left */
+	int64_t *rank; /* longest path to the end, not over taken ones */
 	bool *taken;
 	int n; /* paths */
 	int *of, *member, nmembers;
@@ -106,15 +106,14 @@ place_slices place_slice(arena *a, const machine *m)
 
 enum { MOMENTS = 2048 };
 
-/* Work by the moment at which it begins if nothing waits, with sums of prefixes
- * (Fenwick 1994). */
+/* A tree of prefix sums (Fenwick 1994) of work by its earliest begin. */
 typedef struct timeline {
 	int64_t sum[MOMENTS + 1];
 } timeline;
 
 typedef struct group {
 	int64_t ns;    /* work */
-	int from, to;  /* moments: of its first begin, of its first reader's */
+	int from, to;  /* when it begins, and when its first reader does */
 	int length;    /* operators */
 	int device;    /* -1 */
 } group;
@@ -124,8 +123,8 @@ typedef struct mapper {
 	const cost_graph *g;
 	const place_slices *s;
 	int *moment; /* [operator] */
-	int *group_of; /* [path]: another of the same group, or itself */
-	group *groups; /* [path], of those that stand for their group */
+	int *group_of; /* [path]: its parent in the forest of groups */
+	group *groups; /* [path]: of the roots of the forest */
 	timeline *work; /* [device]; one more for all */
 	int64_t *exchange; /* [path] or [device] */
 } mapper;
@@ -136,7 +135,7 @@ static void add_work(timeline *t, int moment, int64_t ns)
 		t->sum[i] += ns;
 }
 
-/* The work from moment to moment, both included. */
+/* The work that begins between two moments, both included. */
 static int64_t work_between(const timeline *t, int from, int to)
 {
 	int64_t sum = 0;
@@ -193,8 +192,8 @@ static void measure_path(mapper *p, int i)
 	x->to = x->to < x->from ? x->from : x->to;
 }
 
-/* The path that path i exchanges most with, and how much it sends or receives,
- * whatever is more; -1. */
+/* The path with which path i exchanges most, -1 for none; *most is the time of
+ * all that i sends or of all that it receives, whichever is longer. */
 static int closest_path(mapper *p, int i, int64_t *most)
 {
 	const cost_graph *g = p->g;
@@ -227,7 +226,7 @@ static int closest_path(mapper *p, int i, int64_t *most)
 	return best;
 }
 
-/* Joins paths whose transfers cannot be hidden. */
+/* Joins paths whose transfers cannot be hidden behind other work. */
 static void join_paths(mapper *p)
 {
 	const timeline *all = &p->work[p->m->ndevices];
@@ -272,8 +271,8 @@ static void put(mapper *p, const int *members, int n, int d, int *place)
 	}
 }
 
-/* The device where the work at the same time and the transfers that remain are
- * least; ties: the one that the group exchanges most with. */
+/* The device with the least sum of simultaneous work and remaining transfers;
+ * ties go to the device with which the group exchanges most. */
 static int least_device(mapper *p, const group *x, const int *members, int n,
 			const int *place)
 {

@@ -3,10 +3,10 @@
  *
  * 	NAMES=WORD,WORD..
  *
- * NAMES is a pattern of tensors' names, or of operators', as the shell's; the
- * words are one for each axis of the mesh, or one for all: `cut D' or
- * `replicated' for tensors, `by V' or `whole' for operators.  Of several that
- * fit a name the last one counts.  In a file each has a line; # begins a
+ * NAMES is a pattern, as in the shell, for names of tensors or of operators;
+ * there is a word for each axis of the mesh, or one for all: `cut D' or
+ * `replicated' for tensors, `by V' or `whole' for operators.  The last
+ * pin that matches a name counts.  A file has a pin on each line; # begins a
  * comment. */
 #ifndef TDL_COMPILER_PORTFOLIO_PINS_H
 #define TDL_COMPILER_PORTFOLIO_PINS_H
@@ -16,7 +16,7 @@
 
 /* The texts of pins. */
 typedef struct pin_texts {
-	cli_words pins;	  /* --pin: a pin, or lines of them, each */
+	cli_words pins;	  /* --pin: one or more lines of pins each */
 	const char *file; /* --pins, NULL */
 } pin_texts;
 

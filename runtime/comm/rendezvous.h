@@ -1,14 +1,14 @@
 /* Rendezvous: processes of a run that no launcher connects find each other
  * through files in a folder that all of them reach.
  *
- * Each has a heartbeat of its own there, and reads the others'.  Files of a run
- * that was killed do no harm: a process that joins knows the others by random
- * numbers that they have drawn, and that rank 0 has read and repeated.  All
- * meetings are of all processes, in one order.
+ * Each has a heartbeat of its own there, and reads the others'.  Files
+ * that a killed run left do no harm: processes know each other by random
+ * numbers, which each of them draws and rank 0 repeats.  Each meeting is of all
+ * processes, in the same order.
  *
- * A thread tells the others that this process lives, and looks after them: when
- * one has failed, or is not heard of, or stands still while others wait for it,
- * it ends this process, and the lowest rank that lives says why. */
+ * A thread writes the heartbeat of this process and watches the others': when
+ * one has failed, is silent, or stands still while others wait for it, the
+ * thread ends this process, and the lowest living rank says why. */
 #ifndef TDL_RUNTIME_COMM_RENDEZVOUS_H
 #define TDL_RUNTIME_COMM_RENDEZVOUS_H
 

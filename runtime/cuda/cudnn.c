@@ -134,7 +134,7 @@ static int ndim_of(const conv_call *x)
 	return x->nspatial < 2 ? 4 : 2 + x->nspatial;
 }
 
-/* cuDNN counts by int. */
+/* Converts numbers to int, the type of cuDNN's extents. */
 static bool numbers(const int64_t *from, int n, int missing, int *to, int all)
 {
 	for (int i = 0; i < all; i++) {
@@ -160,7 +160,7 @@ static bool set_tensor(dnn *d, cudnnTensorDescriptor_t *to,
 			strides);
 }
 
-/* Whether dimensions lie densely, the last in `order` innermost. */
+/* Whether dimensions are dense, the last in `order` innermost. */
 static bool is_dense(const conv_operand *x, int n, const int *order)
 {
 	int64_t size = 1;
@@ -240,7 +240,7 @@ enum { MOST_OFFERS = 16 };
 	(offer){ (int)(x).algo, (x).status, (x).memory,            \
 		 (x).determinism, (x).mathType }
 
-/* By its own ranking; their number. */
+/* Lists algorithms in the order of cuDNN's ranking; returns their number. */
 static int list_offers(dnn *d, const dnn_run *r, offer *offers, failure *f)
 {
 	cudnnHandle_t h = d->handles[r->gpu];
@@ -275,14 +275,14 @@ static int list_offers(dnn *d, const dnn_run *r, offer *offers, failure *f)
 	return works ? n : 0;
 }
 
-/* Whether an algorithm rounds factors of f32 without leave. */
+/* Whether an algorithm rounds factors of f32 although --tf32 is not given. */
 static bool rounds(const dnn *d, dtype type, cudnnMathType_t math)
 {
 	return type == DT_F32 && !d->o.tf32 && math != CUDNN_FMA_MATH;
 }
 
-/* The first that gives the same bits each time and needs no more memory than
- * there is. */
+/* Chooses the first algorithm that is deterministic and fits in the
+ * workspace. */
 static bool choose(dnn *d, dnn_run *r, dtype type, failure *f)
 {
 	offer offers[MOST_OFFERS];

@@ -28,7 +28,7 @@ static region dense(const box *b)
 	return (region){ .at = *b, .count = box_volume(b) };
 }
 
-/* ---- who has what for whom --------------------------------------------- */
+/* ---- senders and receivers --------------------------------------------- */
 
 /* All that workers receive: bytes by receiver and sender. */
 typedef struct table {
@@ -72,8 +72,8 @@ static table tabulate(arena *work, const plan *p, const exchange *x,
 	return t;
 }
 
-/* Whether all of one group, this worker's or any, give each other just so many
- * bytes, and themselves; *each is set by the first. */
+/* Whether, in each group, every worker gives every worker, itself too, *each
+ * bytes, more than 0; a negative *each becomes the number of the first. */
 static bool is_even(const plan *p, const table *t, int64_t *each)
 {
 	for (int w = 0; w < t->n; w++) {
@@ -90,7 +90,7 @@ static bool is_even(const plan *p, const table *t, int64_t *each)
 	return *each > 0;
 }
 
-/* Whether the peers give one worker shares that combine: each the same. */
+/* Whether each worker gets shares of one size from all of its group. */
 static bool is_shared(const plan *p, const table *t)
 {
 	for (int w = 0; w < t->n; w++)
@@ -114,7 +114,8 @@ static int64_t largest_share(const plan *p, const table *t, int worker)
 	return most;
 }
 
-/* Each gives all that it has, to be read out of the buffer. */
+/* Whether each worker gives all of its block, so that it can be read from the
+ * buffer. */
 static bool gives_all(const plan *p, const exchange *x, int64_t each)
 {
 	const plan_instr *in = &p->program[x->instr];
@@ -149,8 +150,8 @@ static exchange_kind kind_of(const plan *p, exchange *x, const table *t,
 
 /* ---- places ------------------------------------------------------------ */
 
-/* The offset in bytes at which the boxes, one after the other, lie in one piece
- * in a region, or -1. */
+/* The offset in bytes of the boxes in a region in which they are contiguous,
+ * one after the other; else -1. */
 static int64_t place_in(const exchange *x, const parcel *q, const region *r)
 {
 	int64_t begin = -1, next = -1;
@@ -187,7 +188,7 @@ static int parcels_of(arena *a, const plan *p, const exchange *x,
 	return n;
 }
 
-/* Messages go straight from buffer to buffer where that is possible. */
+/* Messages go from buffer to buffer, without staging, where possible. */
 static void place_messages(exchange *x, parcel *all, int n, const region *r,
 			   bool may, int64_t *staging)
 {
@@ -201,8 +202,8 @@ static void place_messages(exchange *x, parcel *all, int n, const region *r,
 	}
 }
 
-/* Whether the slots of all, this worker's own too, lie in a region as they do
- * in staging memory. */
+/* Whether a region has the slots of all workers, this one too, at the offsets
+ * that they have in staging memory. */
 static bool has_slots(const exchange *x, const parcel *all, int n,
 		      const region *r)
 {
@@ -290,7 +291,7 @@ exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 
 /* ---- all-reduce -------------------------------------------------------- */
 
-/* Whether a buffer is used by these two instructions alone. */
+/* Whether only these two instructions use a buffer. */
 static bool is_between(const plan *p, int buffer, int combine, int move)
 {
 	for (int i = 0; i < p->ninstrs; i++) {
@@ -312,7 +313,7 @@ static bool is_between(const plan *p, int buffer, int combine, int move)
 	return true;
 }
 
-/* Whether two buffers are one place, or apart. */
+/* Whether two buffers have the same offset, or are disjoint. */
 static bool is_same_or_apart(const plan *p, int x, int y)
 {
 	const plan_buffer *b = &p->buffers[x], *c = &p->buffers[y];
@@ -320,7 +321,8 @@ static bool is_same_or_apart(const plan *p, int x, int y)
 	       c->offset + c->nbytes <= b->offset;
 }
 
-/* The partial results become the whole ones, on all workers of a group. */
+/* Merges a reduce-scatter and the all-gather after it into an all-reduce, where
+ * that is possible. */
 void exchange_merge(const plan *p, exchange *combine, exchange *move)
 {
 	const plan_instr *first = &p->program[combine->instr];
@@ -354,7 +356,7 @@ typedef struct places {
 	CUdeviceptr outbox, inbox;
 } places;
 
-/* The k-th box of a parcel that lies at `data`, one after the other. */
+/* The k-th box of a parcel, whose boxes lie at `data' one after the other. */
 static pack_block box_in(const exchange *x, const parcel *q, int k,
 			 CUdeviceptr data)
 {
@@ -387,8 +389,7 @@ static void copy_own(const exchange *x, const places *at, pack_list *l)
 		pack_copy(l, x->type, &x->own.boxes[i], &at->to, &at->from);
 }
 
-/* Shares are combined in the order of the workers, which is that of their
- * numbers. */
+/* Combines shares in the order of the workers' numbers. */
 static void combine(const exchange *x, const places *at, pack_list *l)
 {
 	arena *work = arena_new();

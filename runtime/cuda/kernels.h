@@ -15,7 +15,7 @@ void kernels_close(cuda_kernels *k);
 
 /* Whether kernel i runs on the GPU. */
 bool kernels_on_gpu(const cuda_kernels *k, int i);
-/* Whether it may find an index outside its input. */
+/* Whether kernel i may find an index outside its input. */
 bool kernels_may_fault(const cuda_kernels *k, int i);
 /* The host's function of an opaque kernel; NULL for the interpreter. */
 opaque_fn kernels_opaque(const cuda_kernels *k, int i);

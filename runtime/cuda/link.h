@@ -12,14 +12,14 @@ typedef struct cuda_link {
 	 * communicator c.  NULL with *f set. */
 	void *(*open)(cuda *dev, const plan *p, const communicator *c,
 		      void *comm, failure *f);
-	/* Before the first transfer of a step, on the stream of the first; may
-	 * be NULL. */
+	/* Called before the first transfer of a step, on its stream; may be
+	 * NULL. */
 	bool (*begin)(void *l, CUstream s, failure *f);
 	/* Enqueues n transfers, MOVE or COMBINE, as one bucket, for the
 	 * workers here, on a stream, which may be capturing. */
 	bool (*transfer)(void *l, const int *instrs, int n, CUstream s,
 			 failure *f);
-	/* Waits until the stream is done, or can no longer be. */
+	/* Waits until the stream is done, or can no longer finish. */
 	bool (*wait)(void *l, CUstream s, failure *f);
 	/* Bytes that the workers here receive from others in an instruction,
 	 * each time that it is run. */
@@ -31,7 +31,7 @@ typedef struct cuda_link {
 	void (*close)(void *l);
 } cuda_link;
 
-/* All workers in this process; one of them in each. */
+/* link_local has all workers in one process, link_nccl one in each. */
 extern const cuda_link link_local, link_nccl;
 
 #endif

@@ -176,7 +176,7 @@ START_TEST(inputs_have_to_match)
 		ck_assert_mem_eq(x->inputs[i].data, in[i].data,
 				 (size_t)array_nbytes(&in[i]));
 	feed_free(x);
-	/* One too few, one that there is not. */
+	/* An input is missing; an input has an unknown name. */
 	x = feed_new(mem, p, false, &f);
 	ck_assert(npz_write(file("few.npz"), n - 1, in, &f));
 	ck_assert(feed_read(x, file("few.npz"), &f));

@@ -1,4 +1,4 @@
-/* Streams, and what the fake driver does next. */
+/* Streams, and the choice of the work that the fake driver does next. */
 #include "queue.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 CUstream streams;
 static struct CUstream_st defaults[MAX_DEVICES];
-static long calls;     /* that have come, for the thread below */
+static long calls;     /* until now, for run_meanwhile() */
 long progressed;
 static _Thread_local bool in_host;
 
@@ -74,7 +74,7 @@ void drop(node *n)
 	free(n);
 }
 
-/* Its dependencies and its work are needed no more. */
+/* Releases the dependencies and the work of a node that is done. */
 static void finish_node(node *n)
 {
 	n->done = true;
@@ -131,8 +131,8 @@ void unite(set *s, const set *with)
 
 /* ---- doing work ---------------------------------------------------------- */
 
-/* A piece of work; the lock is given away while it is the program's function.
- * Work that a context's error has ended is not done. */
+/* Does a piece of work; the lock is released while it is a function of the
+ * program. */
 CUresult do_work(const fake_work *w, int device, bool first)
 {
 	CUcontext c = context_of(device);
@@ -164,7 +164,8 @@ static bool is_ready(const node *n)
 	return true;
 }
 
-/* The head of a stream, or a part of it.  Returns whether anything was done. */
+/* Does the head of a stream, or a part of it; after an error of the context it
+ * is dropped.  Returns whether anything was done. */
 static bool step_stream(CUstream s)
 {
 	node *n = keep(s->first);
@@ -196,8 +197,8 @@ static bool step_stream(CUstream s)
 	return true;
 }
 
-/* Does one piece of what may be done next.  Streams have priorities, which
- * change from time to time: so one runs far ahead of another. */
+/* Does one piece of the work that is ready.  Streams have random priorities
+ * that change from time to time, so that one may run far ahead of another. */
 static bool progress_once(void)
 {
 	CUstream ready[64];
@@ -235,7 +236,7 @@ static bool is_idle(int device)
 	return true;
 }
 
-/* Work goes on while nobody asks: a program may wait for memory to change. */
+/* Does work between calls, since a program may wait for memory to change. */
 static void *run_meanwhile(void *arg)
 {
 	(void)arg;
@@ -368,7 +369,7 @@ void add_dep(node *n, node *on)
 	n->deps[n->ndeps++] = keep(on);
 }
 
-/* The legacy stream and those that block wait for each other. */
+/* The legacy stream and blocking streams wait for each other. */
 static void add_legacy_deps(CUstream s, node *n)
 {
 	for (CUstream t = streams; t; t = t->next)
@@ -418,8 +419,8 @@ FAKE_EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 	return leave(CUDA_SUCCESS);
 }
 
-/* Where several streams may go on, one is drawn, whatever their priorities are:
- * these promise nothing. */
+/* The priority is ignored, as priorities promise nothing: of the streams that
+ * are ready one is drawn. */
 FAKE_EXPORT CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags,
 						int priority)
 {

@@ -70,7 +70,7 @@ typedef enum {
 } ncclDataType_t;
 
 typedef struct ncclConfig_v22800 {
-	size_t size; /* these three by NCCL_CONFIG_INITIALIZER alone */
+	size_t size; /* three members set only by the initializer */
 	unsigned int magic;
 	unsigned int version;
 	int blocking;
