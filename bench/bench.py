@@ -1,9 +1,9 @@
 """How long the search, a plan and a run take, for the `light` networks.
 
-Seconds say little on another machine, so what is compared is a ratio: a run on
-one worker against ONNX Runtime on one thread, and a run on all workers against
-one worker.  Promised is, of resnet50 on 8 devices and a processor of today, a
-search of less than 50 ms, and less than half a second for a plan as a whole.
+Seconds say little on another machine, so ratios are compared: a run on one
+worker against ONNX Runtime on one thread, and a run on all workers against one
+worker.  For resnet50 on 8 devices the search should take less than 50 ms, and
+the whole plan less than half a second, on a current processor.
 
 	bench.py [-k N] [--batch B] [--repeat R] [--json] [NAME...]
 """
@@ -58,8 +58,8 @@ def run_seconds(plan, repeat):
 
 
 def planned(model, args, path):
-    """The plan, and how long its search and all of it take at least: reading,
-    planning and writing."""
+    """The plan, and the least seconds of its search and of the whole command:
+    reading, planning and writing."""
     searches, seconds = [], []
     for _ in range(args.repeat):
         began = time.perf_counter()

@@ -2,9 +2,9 @@
 
 	placement.py [-k K] [--link GB/s,US] [--limit S] FILE.json[.xz]...
 
-Files are dnn-partitioning's.  Rows are those of `tdlc compare`, and what is at
-hand of: Scotch's partition of the graph (`scotch_gpart` on the PATH, or what
-$SCOTCH_GPART names), and ParDNN's program ($PARDNN).  Their placements are
+Files are dnn-partitioning's.  Rows are those of `tdlc compare` and, where they
+are installed, Scotch's partition of the graph (`scotch_gpart` on the PATH, or the
+program $SCOTCH_GPART), and ParDNN's program ($PARDNN).  Their placements are
 judged by `tdlc score`.  A program that fails has its status in its row.
 """
 import argparse
@@ -38,7 +38,7 @@ class Graph:
 
 
 def scotch(g, k, gpart, folder, limit):
-    """The devices of operators; edges weigh what their transfers take."""
+    """The devices of operators; edges weigh the time of their transfers."""
     weight = {}
     for u, v in g.edges:
         pair = min(u, v), max(u, v)
@@ -101,7 +101,7 @@ def pardnn(g, k, program, link, folder, limit):
 
 
 def score(path, g, place, options, folder):
-    """What the judge says."""
+    """The judge's result."""
     file = os.path.join(folder, "placement.json")
     with open(file, "w") as f:
         json.dump({"format": "tdl-placement", "version": 1,
@@ -143,7 +143,7 @@ def loads(path, g, a, options, folder):
 
 
 def others(g, a, link, folder):
-    """Name and function of each program that is at hand."""
+    """Name and function of each program that is installed."""
     gpart = os.environ.get("SCOTCH_GPART") or shutil.which("scotch_gpart")
     program = os.environ.get("PARDNN")
     if gpart:

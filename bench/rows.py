@@ -10,8 +10,9 @@ prints the seed's instance with its least load, as `python X maxload SEED`.
 
 Points: load, instances, split, makespan, alone (the list schedulers and pardnn
 by themselves), memory, half, mcap, piper, gpt, zb; all of them without names.
-Each line has the case, our figure, the row, ours / the row and our seconds; the
-last of a point the number of cases, the geometric mean and the greatest ratio.
+Each line has the case, our value, the table's, their ratio and our seconds; the
+last line of a point has the number of cases, and the geometric mean and the
+maximum of the ratios.
 """
 import argparse
 import collections
@@ -52,7 +53,7 @@ class Bench:
             if not names or r.algorithm in names))
 
     def value(self, table, case, algorithm, metric):
-        """The row's figure, or None."""
+        """The row's value, or None."""
         w, k, setting = case
         for r in self.of(table, workload=w, k=k, setting=setting,
                          algorithm=algorithm, metric=metric):
@@ -76,7 +77,7 @@ class Bench:
         return None
 
     def line(self, what, ours, theirs, seconds):
-        """One figure beside its row; ours is None where tdlc found none."""
+        """One value beside its row; ours is None where tdlc found none."""
         if ours is None or theirs is None:
             print(f"{what:48} {'none' if ours is None else f'{ours:.6g}':>12}"
                   f" {'none' if theirs is None else f'{theirs:.6g}':>12}")
@@ -96,7 +97,7 @@ class Bench:
 
 
 def place(path, k, *options):
-    """What tdlc says, and its seconds; None where nothing fits."""
+    """The output of tdlc, and its seconds; None where nothing fits."""
     begin = time.monotonic()
     done = subprocess.run([TDLC, "place", path, "-k", str(k), "--json",
                            *map(str, options)], capture_output=True, text=True)
@@ -162,7 +163,7 @@ def instances(b):
 # ---- makespans ----------------------------------------------------------------
 
 def machine(b, path, setting):
-    """The options of tdlc that the setting of a row says."""
+    """The options of tdlc for the setting of a row."""
     link = re.search(r"link ([\d.]+) GB/s \+ ([\d.]+) us", setting)
     options = ["--link", f"{link[1]},{link[2]}"] if link else []
     if "memory" in setting:

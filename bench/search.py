@@ -3,8 +3,8 @@
 	search.py [--repeat R] [--limit S] [FILE.wcsp[.xz]|FOLDER...]
 
 Without files it makes some up, a few of each family.  Each solve is the first
-in a fresh process; the least of R is printed, of both: what the solvers
-themselves say, without reading the file.  Ends with an error if the optima
+in a fresh process; the least of R is printed for both, as the solvers
+report it, without the time to read the file.  Ends with an error if the optima
 differ.
 """
 import argparse
@@ -38,8 +38,8 @@ def tables(name, domains, pairs, cost):
 
 
 def network(n, values, seed):
-    """Operators in a row with a few that skip ahead: what layers cost, and
-    what it costs where neighbours are cut differently."""
+    """A chain of operators with a few skips: costs of layers, and costs of
+    neighbours that are cut differently."""
     rng = random.Random(seed)
     domains = [rng.randint(values // 2, values) for _ in range(n)]
     pairs = [(v, v + 1) for v in range(n - 1)]
@@ -58,7 +58,7 @@ def network(n, values, seed):
 
 
 def branches(n, rng):
-    """Four paths side by side that join, one such block after the other."""
+    """A chain of blocks of four parallel paths that join."""
     pairs, last, v = set(), 0, 1
     while v < n - 12:
         ends = []
@@ -74,7 +74,7 @@ def branches(n, rng):
     return pairs | {(u - 1, u) for u in range(v, n)}
 
 
-# The pairs of n variables that meet.
+# The pairs of n variables that have a table.
 SHAPES = {
     "chain": lambda n, rng: {(v, v + 1) for v in range(n - 1)},
     "tree": lambda n, rng: {(rng.randrange(v), v) for v in range(1, n)},

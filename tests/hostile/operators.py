@@ -66,7 +66,7 @@ def one_message():
 
 
 def some_messages():
-    """Texts in which several faults may be seen."""
+    """Texts that may get several messages."""
     yield "nested lists", of("a[N]; k: int[] = " + "[" * DEEP + "]" * DEEP)
     yield "nested packs", of("a[" + "..(d \\ " * DEEP + "e" + ")" * DEEP + "]")
     yield "nested blocks", ('onnx "X" 1.. (x) ' + "{ if rank(x) == 1 " * DEEP
@@ -99,7 +99,7 @@ def judge_text(judge, name, text, errors):
     judge.run(f"compile: {name}",
               [TDLC, "compile", path, "--emit=json", "-o", out, "-MD", "-MF",
                out + ".d"], errors=errors)
-    # A text that is wrong in meaning alone may well be laid out.
+    # A text with only semantic errors can still be formatted.
     before = os.stat(path)
     code = judge.run(f"fmt: {name}", [TDLC, "fmt", path], status=(0, 1),
                      errors=None)
