@@ -39,6 +39,6 @@ plan *random_parallel_plan(arena *a)
 	uint64_t seed = 0;
 	do
 		p = random_plan(a, seed++, 4, false);
-	while (mesh_workers(&p->mesh) < 3);
+	while (mesh_workers(&p->mesh) < 3 || p->ninputs == 0);
 	return p;
 }

@@ -12,7 +12,7 @@ plan *random_plan(arena *a, uint64_t seed, int nnodes, bool sources);
  * same seed gives the same graph on any mesh; NULL: on a random one. */
 plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m);
 
-/* A small one for three workers or more. */
+/* A small one for three workers or more, that has inputs. */
 plan *random_parallel_plan(arena *a);
 
 #endif
