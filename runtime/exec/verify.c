@@ -21,8 +21,16 @@ static bool rounds_differently(const plan *p, int n, bool library)
 bool *verify_rounded(arena *a, const plan *p, bool library)
 {
 	bool *rounded = ARENA_ARRAY(a, bool, p->nnodes);
-	for (int n = 0; n < p->nnodes; n++)
+	bool *added = ARENA_ARRAY(a, bool, p->ntensors);
+	for (int n = 0; n < p->nnodes; n++) {
+		const plan_node *x = &p->nodes[n];
+		const kernel *k = p->kernels[x->kernel].kernel;
 		rounded[n] = rounds_differently(p, n, library);
+		for (int i = 0; rounded[n] && i < k->ninputs; i++)
+			added[x->inputs[i]] = true;
+	}
+	for (int n = 0; n < p->nnodes; n++)
+		rounded[n] = rounded[n] || added[p->nodes[n].output];
 	return rounded;
 }
 

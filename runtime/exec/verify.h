@@ -63,7 +63,9 @@ void verify_sway(arena *a, int n, const array *moved, const array *want,
 		 sway *sways);
 
 /* Marks the nodes of a plan whose sums are divided, or whose terms a library
- * may add up otherwise; by node, in a. */
+ * may add up otherwise, and those that compute what such a sum adds up: of
+ * terms that cancel, the sum is of the size of their last bits, and no change
+ * of its own last bits shows that.  By node, in a. */
 bool *verify_rounded(arena *a, const plan *p, bool library);
 
 /* The same as verify_tensors() for the outputs of a run whose states, if any,
