@@ -58,6 +58,8 @@ static bool finish_sum(builder *b, const sum *s, lin *x)
 	}
 	for (int i = 0; i < s->atoms.n; i++) {
 		const index_term *p = &s->atoms.at[i];
+		if (!p->coef)
+			continue;
 		vec_push(b->a, &t, *p);
 		if (!add_scaled(&x->all, p->coef, p->atom->all))
 			return false;
