@@ -42,7 +42,7 @@ struct arena {
 	size_t next_size;
 };
 
-static void *must(void *p)
+static void *or_abort(void *p)
 {
 	if (!p) {
 		fputs("tdl: out of memory\n", stderr);
@@ -53,7 +53,7 @@ static void *must(void *p)
 
 arena *arena_new(void)
 {
-	arena *a = must(calloc(1, sizeof(*a)));
+	arena *a = or_abort(calloc(1, sizeof(*a)));
 	a->next_size = FIRST_BLOCK;
 	return a;
 }
@@ -77,7 +77,7 @@ static block *add_block(arena *a, size_t nbytes)
 {
 	size_t size = nbytes > a->next_size ? nbytes : a->next_size;
 	bool clean = size == nbytes;
-	block *b = must(clean ? calloc(1, sizeof(*b) + size) :
+	block *b = or_abort(clean ? calloc(1, sizeof(*b) + size) :
 				malloc(sizeof(*b) + size));
 	ASAN_POISON_MEMORY_REGION(b->at, size);
 	b->used = 0;
@@ -101,7 +101,7 @@ void *arena_alloc(arena *a, size_t nbytes)
 {
 	const size_t align = alignof(max_align_t);
 	if (nbytes > SIZE_MAX / 2)
-		must(NULL);
+		or_abort(NULL);
 	size_t room = (nbytes + GAP + align - 1) & ~(align - 1);
 	block *b = a->top;
 	if (!b || b->size - b->used < room)
@@ -118,7 +118,7 @@ void *arena_alloc(arena *a, size_t nbytes)
 void *arena_calloc(arena *a, size_t n, size_t size)
 {
 	if (size && n > SIZE_MAX / 2 / size)
-		must(NULL);
+		or_abort(NULL);
 	return arena_alloc(a, n * size);
 }
 

@@ -1,4 +1,4 @@
-"""How long the search, a plan and a run take, for the `light` networks.
+"""The time of the search, of a plan and of a run, for the `light` networks.
 
 Seconds say little on another machine, so ratios are compared: a run on one
 worker against ONNX Runtime on one thread, and a run on all workers against one

@@ -1,4 +1,4 @@
-"""How long a step of training takes on a GPU, next to PyTorch.
+"""The time of a step of training on a GPU, next to PyTorch.
 
 	gpu.py [--precision f32|bf16] [--repeat R] [--steps N] [--json] [NAME...]
 

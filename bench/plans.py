@@ -1,4 +1,4 @@
-"""How long steps of training are searched: import and all of `tdlc plan` as
+"""The time in which steps of training are planned: import and all of `tdlc plan` as
 wall time, the search as it says itself, the least of R.
 
 	plans.py [--repeat R] [NAME...]

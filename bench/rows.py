@@ -1,4 +1,4 @@
-"""Our figures beside a table of others' figures on the same graphs.
+"""Makespans, loads and peaks beside a table of others', on the same graphs.
 
 	rows.py [--folder GRAPHS] [POINT]...
 

@@ -1,4 +1,4 @@
-"""How long the exact solver takes beside toulbar2, on the same problems.
+"""The time of the exact solver beside toulbar2, on the same problems.
 
 	search.py [--repeat R] [--limit S] [FILE.wcsp[.xz]|FOLDER...]
 

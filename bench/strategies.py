@@ -1,4 +1,4 @@
-"""How long descriptors take: `tdlc compile` for the whole library, the median
+"""The time that descriptors take: `tdlc compile` for the whole library, the median
 of several runs, and one strategy with numbers in it (strategies.c).
 
 	strategies.py [--repeat R] [NAME...]

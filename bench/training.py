@@ -1,4 +1,4 @@
-"""How long a step of training takes, next to PyTorch.
+"""The time of a step of training, next to PyTorch.
 
 Networks of examples/models and examples/digits at sizes of some hundred
 million operations a step; gradient descent with a momentum.

@@ -134,8 +134,8 @@ static int ndim_of(const conv_call *x)
 	return x->nspatial < 2 ? 4 : 2 + x->nspatial;
 }
 
-/* Converts numbers to int, the type of cuDNN's extents. */
-static bool numbers(const int64_t *from, int n, int missing, int *to, int all)
+/* Converts to_ints to int, the type of cuDNN's extents. */
+static bool to_ints(const int64_t *from, int n, int missing, int *to, int all)
 {
 	for (int i = 0; i < all; i++) {
 		int64_t v = i < n ? from[i] : missing;
@@ -153,8 +153,8 @@ static bool set_tensor(dnn *d, cudnnTensorDescriptor_t *to,
 	const conv_operand *x = &call->on[side];
 	int n = 2 + call->nspatial, all = ndim_of(call);
 	int dims[CONV_MAX_NDIM], strides[CONV_MAX_NDIM];
-	return numbers(x->dims, n, 1, dims, all) &&
-	       numbers(x->strides, n, 1, strides, all) &&
+	return to_ints(x->dims, n, 1, dims, all) &&
+	       to_ints(x->strides, n, 1, strides, all) &&
 	       DNN_CALL(d, f, cudnnCreateTensorDescriptor, to) &&
 	       DNN_CALL(d, f, cudnnSetTensorNdDescriptor, *to, type, all, dims,
 			strides);
@@ -189,7 +189,7 @@ static bool set_filter(dnn *d, dnn_run *r, const conv_call *call,
 		if (!is_dense(w, n, by_tap[call->nspatial - 1]))
 			return false;
 	}
-	return numbers(w->dims, n, 1, dims, all) &&
+	return to_ints(w->dims, n, 1, dims, all) &&
 	       DNN_CALL(d, f, cudnnCreateFilterDescriptor, &r->w) &&
 	       DNN_CALL(d, f, cudnnSetFilterNdDescriptor, r->w, type, format,
 			all, dims);
@@ -214,9 +214,9 @@ static bool set_how(dnn *d, dnn_run *r, const conv_call *x, failure *f)
 {
 	int pad[CONV_MAX_SPATIAL], stride[CONV_MAX_SPATIAL];
 	int dilation[CONV_MAX_SPATIAL], all = ndim_of(x) - 2;
-	return numbers(x->pad, x->nspatial, 0, pad, all) &&
-	       numbers(x->stride, x->nspatial, 1, stride, all) &&
-	       numbers(x->dilation, x->nspatial, 1, dilation, all) &&
+	return to_ints(x->pad, x->nspatial, 0, pad, all) &&
+	       to_ints(x->stride, x->nspatial, 1, stride, all) &&
+	       to_ints(x->dilation, x->nspatial, 1, dilation, all) &&
 	       DNN_CALL(d, f, cudnnCreateConvolutionDescriptor, &r->how) &&
 	       DNN_CALL(d, f, cudnnSetConvolutionNdDescriptor, r->how, all,
 			pad, stride, dilation, CUDNN_CROSS_CORRELATION,
@@ -275,8 +275,8 @@ static int list_offers(dnn *d, const dnn_run *r, offer *offers, failure *f)
 	return works ? n : 0;
 }
 
-/* Whether an algorithm rounds factors of f32 although --tf32 is not given. */
-static bool rounds(const dnn *d, dtype type, cudnnMathType_t math)
+/* Whether an algorithm may round factors of f32 though --tf32 is not given. */
+static bool may_round(const dnn *d, dtype type, cudnnMathType_t math)
 {
 	return type == DT_F32 && !d->o.tf32 && math != CUDNN_FMA_MATH;
 }
@@ -287,7 +287,7 @@ static bool choose(dnn *d, dnn_run *r, dtype type, failure *f)
 {
 	offer offers[MOST_OFFERS];
 	cudnnMathType_t math = CUDNN_TENSOR_OP_MATH;
-	if (type == DT_F64 || rounds(d, type, math))
+	if (type == DT_F64 || may_round(d, type, math))
 		math = CUDNN_FMA_MATH;
 	if (!DNN_CALL(d, f, cudnnSetConvolutionMathType, r->how, math))
 		return false;
@@ -296,7 +296,7 @@ static bool choose(dnn *d, dnn_run *r, dtype type, failure *f)
 		const offer *o = &offers[i];
 		if (o->status != CUDNN_STATUS_SUCCESS ||
 		    o->determinism != CUDNN_DETERMINISTIC ||
-		    o->memory > DNN_WORKSPACE || rounds(d, type, o->math))
+		    o->memory > DNN_WORKSPACE || may_round(d, type, o->math))
 			continue;
 		r->algorithm = o->algorithm;
 		r->workspace = o->memory;

@@ -48,7 +48,7 @@ static void add_box(arena *a, boxes *by_peer, int peer, const box *b)
 }
 
 /* Fills the table, and notes the boxes that this worker receives and sends. */
-static table tabulate(arena *work, const plan *p, const exchange *x,
+static table make_table(arena *work, const plan *p, const exchange *x,
 		      boxes *from, boxes *to)
 {
 	const plan_instr *in = &p->program[x->instr];
@@ -152,7 +152,7 @@ static exchange_kind kind_of(const plan *p, exchange *x, const table *t,
 
 /* The offset in bytes of the boxes in a region in which they are contiguous,
  * one after the other; else -1. */
-static int64_t place_in(const exchange *x, const parcel *q, const region *r)
+static int64_t offset_in(const exchange *x, const parcel *q, const region *r)
 {
 	int64_t begin = -1, next = -1;
 	for (int i = 0; i < q->nboxes; i++) {
@@ -194,7 +194,7 @@ static void place_messages(exchange *x, parcel *all, int n, const region *r,
 {
 	for (int i = 0; i < n; i++) {
 		parcel *q = &all[i];
-		int64_t at = may ? place_in(x, q, r) : -1;
+		int64_t at = may ? offset_in(x, q, r) : -1;
 		q->direct = at >= 0;
 		q->at = q->direct ? at : *staging;
 		if (!q->direct)
@@ -211,10 +211,10 @@ static bool has_slots(const exchange *x, const parcel *all, int n,
 		return false;
 	for (int i = 0; i < n; i++)
 		if (all[i].nbytes != x->slot ||
-		    place_in(x, &all[i], r) != all[i].number * x->slot)
+		    offset_in(x, &all[i], r) != all[i].number * x->slot)
 			return false;
 	return x->own.nbytes == x->slot &&
-	       place_in(x, &x->own, r) == x->number * x->slot;
+	       offset_in(x, &x->own, r) == x->number * x->slot;
 }
 
 static void place_slots(const exchange *x, parcel *all, int n, bool direct)
@@ -272,7 +272,7 @@ exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 		       .type = p->tensors[p->buffers[in->to].tensor].type };
 	if (in->op == PLAN_COMBINE)
 		x.reducer = plan_partial(p, in->node, NULL);
-	table t = tabulate(work, p, &x, from, to);
+	table t = make_table(work, p, &x, from, to);
 	x.axes = t.axes;
 	for (int i = 0; i < p->mesh.naxes; i++)
 		if (x.axes >> i & 1)

@@ -184,7 +184,7 @@ static void drop_dim(job *j, int d)
 }
 
 /* Whether the dimensions d and d + 1 are contiguous on all sides. */
-static bool runs_on(const job *j, int d)
+static bool is_contiguous(const job *j, int d)
 {
 	for (int s = 0; s < j->nsides; s++)
 		if (j->sides[s].step[d] !=
@@ -199,7 +199,7 @@ static void simplify(job *j)
 		if (j->count[d] == 1)
 			drop_dim(j, d);
 	for (int d = j->ndim - 2; d >= 0; d--) {
-		if (!runs_on(j, d))
+		if (!is_contiguous(j, d))
 			continue;
 		j->count[d + 1] *= j->count[d];
 		drop_dim(j, d);
@@ -245,7 +245,7 @@ static int log2_of(int64_t n)
 /* Copies use the largest possible units, of at most 16 bytes; reductions use
  * units of 16 bytes or of one element.  Returns the job's first word: log2 of
  * the unit's bytes for a copy, of its elements for a reduction. */
-static int64_t widen(job *j, bool copies, int64_t size)
+static int64_t choose_width(job *j, bool copies, int64_t size)
 {
 	int least = log2_of(size);
 	for (int w = WIDEST; w > least; w--) {
@@ -337,7 +337,7 @@ void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
 	if (nfrom == 1)
 		r = RED_NONE;
 	simplify(&j);
-	int64_t width = widen(&j, r == RED_NONE, size);
+	int64_t width = choose_width(&j, r == RED_NONE, size);
 	write_job(l->k->a, group_of(l, r, t), &j, width,
 		  r == RED_NONE ? (int64_t)1 << width : size << width);
 	arena_free(work);
@@ -362,7 +362,7 @@ void pack_strided(pack_list *l, dtype t, int ndim, const int64_t *count,
 		sides[1].step[d] = from_step[d];
 	}
 	simplify(&j);
-	int64_t width = widen(&j, true, size);
+	int64_t width = choose_width(&j, true, size);
 	write_job(l->k->a, group_of(l, RED_NONE, t), &j, width,
 		  (int64_t)1 << width);
 }
