@@ -185,14 +185,16 @@ static double stored_volume(const box *whole, const mesh *m, const cuts *c)
 	return v;
 }
 
-/* Elements that groups receive at least, of which `both` at most are there. */
+/* Elements that groups receive at least, of which `both` at most are there;
+ * blocks that are rounded up may have more in common than is stored. */
 static double least_received(const joint_pair *p, const sizes *s, int share,
 			     double stored, double both)
 {
 	double own = s->volume / share;
-	if (p->inputs)
-		return s->volume - both;
-	return own * (share - 1) + stored - (both < own ? both : own);
+	double received = p->inputs ? s->volume - both
+				    : own * (share - 1) + stored -
+					      (both < own ? both : own);
+	return received > 0 ? received : 0;
 }
 
 static void fill(const mesh *m, const joint_pair *p, int64_t *table)
