@@ -198,6 +198,115 @@ then
 		--timeout 2
 	says "rank 1 on '.*' stands still, .*for 2 seconds; it was in step 1"
 fi
+# Rank 1 loses what it sends, and all wait: for it, or for those that do.
+# preload NAME: $tmp/NAME.so of $tmp/NAME.c, if it can be.
+preload() {
+	OMPI_CC=${CC:-cc} mpicc -shared -fPIC -o "$tmp/$1.so" "$tmp/$1.c" -ldl
+}
+with() {	# NAME N PLAN ARGUMENT...: N ranks with $tmp/NAME.so
+	so=$tmp/$1.so n=$2
+	shift 2
+	timeout 120 mpirun --oversubscribe -n "$n" env LD_PRELOAD="$so" \
+		"$TDLRUN" "$@" --comm mpi
+}
+ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
+cat >"$tmp/lost.c" <<'END'
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+static int is_lost(MPI_Comm comm)
+{
+	static int calls;
+	return comm == MPI_COMM_WORLD && ++calls > atoi(getenv("LOST_AFTER")) &&
+	       !strcmp(getenv("OMPI_COMM_WORLD_RANK"), "1");
+}
+int MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag,
+	      MPI_Comm comm, MPI_Request *r)
+{
+	*r = MPI_REQUEST_NULL;
+	return is_lost(comm) ? MPI_SUCCESS :
+			       PMPI_Isend(data, n, type, to, tag, comm, r);
+}
+int MPI_Ialltoallv(const void *from, const int *nfrom, const int *froms,
+		   MPI_Datatype x, void *to, const int *nto, const int *tos,
+		   MPI_Datatype y, MPI_Comm comm, MPI_Request *r)
+{
+	static char none;
+	if (is_lost(MPI_COMM_WORLD))
+		return PMPI_Irecv(&none, 1, MPI_BYTE, 0, 999, MPI_COMM_WORLD,
+				  r);
+	return PMPI_Ialltoallv(from, nfrom, froms, x, to, nto, tos, y, comm, r);
+}
+END
+if preload lost; then
+	for LOST_AFTER in 0 25; do
+		export LOST_AFTER
+		# shellcheck disable=SC2086
+		expect 4 with lost 4 "$here" $data --epochs 100 --timeout 2
+		says 'all 4 ranks have waited for one another for 2 seconds;'
+		says "rank [0-3] on '.*' has come least far: it was in step "
+		says 'and waits for instruction [0-9]* ([a-z-]* of '
+		[ "$(grep -c '^tdlrun: ' "$tmp/err")" -eq 1 ] ||
+			fail 'more than one rank says it'
+	done
+	LOST_AFTER=1000000
+	# shellcheck disable=SC2086
+	expect 0 with lost 4 "$here" $data --epochs 1
+fi
+# Rank 1 has no thread, or no memory, for the heartbeat.
+cat >"$tmp/none.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+void *__libc_calloc(size_t n, size_t size);
+static int opens;
+static int fails(const char *what, const void *caller)
+{
+	Dl_info of;
+	return opens && !strcmp(getenv("OMPI_COMM_WORLD_RANK"), "1") &&
+	       !strcmp(getenv("NONE_OF"), what) && dladdr(caller, &of) &&
+	       strstr(of.dli_fname, "tdlrun");
+}
+int MPI_Comm_size(MPI_Comm comm, int *n)
+{
+	opens = 1;
+	return PMPI_Comm_size(comm, n);
+}
+int pthread_create(pthread_t *to, const pthread_attr_t *a,
+		   void *(*f)(void *), void *x)
+{
+	static int (*real)(pthread_t *, const pthread_attr_t *,
+			   void *(*)(void *), void *);
+	if (fails("threads", __builtin_return_address(0)))
+		return EAGAIN;
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+	return real(to, a, f, x);
+}
+void *calloc(size_t n, size_t size)
+{
+	return fails("memory", __builtin_return_address(0)) ?
+		       NULL : __libc_calloc(n, size);
+}
+END
+if preload none; then
+	for NONE_OF in threads memory nothing; do
+		export NONE_OF
+		# ASan has the memory in its own hands.
+		[ $NONE_OF = memory ] && grep -q __asan_init "$TDLRUN" &&
+			continue
+		status=4
+		[ $NONE_OF = nothing ] && status=0
+		# shellcheck disable=SC2086
+		expect "$status" with none 4 "$here" $data --epochs 1
+		[ $NONE_OF = nothing ] ||
+			says 'a rank has no memory or no thread to look after'
+	done
+fi
 expect 2 "$TDLRUN" "$here" --timeout 3
 says -- '--timeout needs --comm mpi or nccl'
 expect 2 "$TDLRUN" "$here" --comm mpi --rendezvous "$tmp/meet"

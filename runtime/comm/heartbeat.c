@@ -88,16 +88,33 @@ bool heartbeat_read(const char *path, heartbeat *x, int n, uint64_t *joined)
 	return good;
 }
 
+static void instruction_text(const plan *p, int at, char *text, size_t n)
+{
+	snprintf(text, n, "instruction %d (%s of '%s')", at,
+		 collective_name(p->program[at].collective),
+		 p->tensors[p->buffers[p->program[at].to].tensor].name);
+}
+
 void place_text(const plan *p, int64_t steps, int at, char *text, size_t n)
 {
-	if (steps == 0)
+	if (steps == 0) {
 		snprintf(text, n, "before the first step");
-	else if (at < 0 || !p || at >= p->ninstrs)
-		snprintf(text, n, "in step %" PRId64 ", before its first "
-			 "transfer", steps);
+		return;
+	}
+	int done = snprintf(text, n, "in step %" PRId64 ", ", steps);
+	if (at < 0 || !p || at >= p->ninstrs) {
+		snprintf(text + done, n - (size_t)done,
+			 "before its first transfer");
+		return;
+	}
+	done += snprintf(text + done, n - (size_t)done, "after ");
+	instruction_text(p, at, text + done, n - (size_t)done);
+}
+
+void awaited_text(const plan *p, int at, char *text, size_t n)
+{
+	if (at < 0 || !p || at >= p->ninstrs)
+		snprintf(text, n, "the others at the end of it");
 	else
-		snprintf(text, n, "in step %" PRId64 ", after instruction %d "
-			 "(%s of '%s')", steps, at,
-			 collective_name(p->program[at].collective),
-			 p->tensors[p->buffers[p->program[at].to].tensor].name);
+		instruction_text(p, at, text, n);
 }

@@ -46,4 +46,8 @@ bool heartbeat_read(const char *path, heartbeat *x, int n, uint64_t *joined);
  * instruction 17 (all-gather of 'x')". */
 void place_text(const plan *p, int64_t steps, int at, char *text, size_t n);
 
+/* A transfer that is waited for: "instruction 17 (all-gather of 'x')"; -1: "the
+ * others at the end of it", of a step. */
+void awaited_text(const plan *p, int at, char *text, size_t n);
+
 #endif

@@ -216,7 +216,7 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 				 "thread to look after another");
 	*run = b;
 	if (level != MPI_THREAD_MULTIPLE && o->timeout > 0)
-		return fail_with(f, CLI_MACHINE, "--patience goes with an MPI "
+		return fail_with(f, CLI_MACHINE, "--timeout goes with an MPI "
 				 "that several threads may call, which this "
 				 "one is not");
 	return true;
@@ -452,10 +452,10 @@ static void unpack_all(ranks *c, int instr)
 static void end(ranks *c, int instr)
 {
 	exchange *x = &c->exchanges[instr];
-	mpi_heartbeat_wait(c->mpi_heartbeat, true);
+	mpi_heartbeat_wait(c->mpi_heartbeat, instr,
+			   x->to.nbytes + x->from.nbytes);
 	MPI_Waitall(x->requests.n, x->requests.at, MPI_STATUSES_IGNORE);
-	mpi_heartbeat_wait(c->mpi_heartbeat, false);
-	mpi_heartbeat_pass(c->mpi_heartbeat, instr);
+	mpi_heartbeat_go_on(c->mpi_heartbeat);
 	x->requests.n = 0;
 	x->total += x->from.nbytes;
 	unpack_all(c, instr);
@@ -500,9 +500,9 @@ static bool wait_ranks(void *state, int worker)
 	ranks *c = state;
 	if (c->exchanges && c->at == c->p->ninstrs - 1)
 		ready_ranks(c, c->p->ninstrs, worker);
-	mpi_heartbeat_wait(c->mpi_heartbeat, true);
+	mpi_heartbeat_wait(c->mpi_heartbeat, -1, 0);
 	MPI_Barrier(MPI_COMM_WORLD);
-	mpi_heartbeat_wait(c->mpi_heartbeat, false);
+	mpi_heartbeat_go_on(c->mpi_heartbeat);
 	return true;
 }
 

@@ -20,27 +20,42 @@
 #define SLEPT 2.0
 /* A thread that does anything needs more of a processor than this. */
 #define IDLE 0.005
+/* Bytes a second that the slowest network moves: a transfer may take so much
+ * longer than the timeout. */
+#define SLOWEST 1e7
 
 enum { MOST_HOST = 64 };
 
+/* The place that a rank has come to. */
+typedef struct position {
+	int rank;
+	int at; /* the last transfer that has ended in this step, -1 */
+	int64_t steps; /* begun */
+	char host[MOST_HOST];
+} position;
+
 /* The message of a rank to the next one. */
 typedef struct pulse {
-	int64_t steps; /* begun */
-	int at;	       /* the last transfer that has ended in this one, -1 */
-	int leaves;    /* it is done: this is its last one */
-	char host[MOST_HOST];
+	position own;
+	int leaves; /* it is done: this is its last one */
+	int nwaiting; /* ranks in a row, this the last of them, that have
+			 waited for others too long; at most all */
+	position behind; /* of those, the one that has come least far */
 } pulse;
 
 struct mpi_heartbeat {
 	MPI_Comm comm;
-	int rank, before, next;
+	int rank, nranks, before, next;
 	double timeout;
 	pthread_t thread;
 	atomic_bool ends;
 	/* Of the program, as the main thread sees it. */
 	atomic_long steps;
 	atomic_int at;
-	atomic_bool inside, waits;
+	atomic_bool inside;
+	atomic_long waits; /* begun and ended: odd while it waits */
+	atomic_int waits_for; /* an instruction, -1: all others */
+	atomic_llong wait_bytes;
 	pthread_mutex_t lock; /* of these three */
 	bool alone; /* another rank has no thread */
 	const plan *p;
@@ -52,6 +67,8 @@ struct mpi_heartbeat {
 	long idle_steps; /* the position at which it has used no processor .. */
 	int idle_at;
 	double idle_since, idle_cpu; /* .. since, by the two clocks */
+	long seen_waits; /* the value of waits .. */
+	double waits_since; /* .. since */
 };
 
 /* ---- clocks ------------------------------------------------------------ */
@@ -72,20 +89,38 @@ static double used(void)
 
 /* ---- what is said ------------------------------------------------------ */
 
-static void give_up(mpi_heartbeat *b, int rank, const pulse *x, const char *why)
+/* `why' is followed by the timeout. */
+static void give_up(mpi_heartbeat *b, const position *x, const char *why)
 {
 	char place[300];
 	pthread_mutex_lock(&b->lock);
 	place_text(b->p, x->steps, x->at, place, sizeof(place));
 	fprintf(stderr, "tdlrun: rank %d on '%s' %s for %g seconds; it was "
-		"%s\n", rank, x->host, why, b->timeout, place);
+		"%s\n", x->rank, x->host, why, b->timeout, place);
+	fflush(stderr);
+	_exit(CLI_MACHINE);
+}
+
+/* Of this rank, the one that has come least far of all, which all wait. */
+static void give_up_waiting(mpi_heartbeat *b)
+{
+	char place[300], awaited[300];
+	const position *x = &b->sent.own;
+	pthread_mutex_lock(&b->lock);
+	place_text(b->p, x->steps, x->at, place, sizeof(place));
+	awaited_text(b->p, atomic_load(&b->waits_for), awaited,
+		     sizeof(awaited));
+	fprintf(stderr, "tdlrun: all %d ranks have waited for one another for "
+		"%g seconds; rank %d on '%s' has come least far: it was %s, "
+		"and waits for %s\n", b->nranks, b->timeout, x->rank, x->host,
+		place, awaited);
 	fflush(stderr);
 	_exit(CLI_MACHINE);
 }
 
 /* ---- the thread -------------------------------------------------------- */
 
-static void look_at_own(mpi_heartbeat *b, pulse *x)
+static void look_at_own(mpi_heartbeat *b, position *x)
 {
 	pthread_mutex_lock(&b->lock);
 	const comm_progress *progress = b->progress;
@@ -102,12 +137,55 @@ static bool is_sent(mpi_heartbeat *b)
 	return done;
 }
 
+/* Whether the main thread has waited for others longer than what it waits for
+ * takes on the slowest network. */
+static bool waits_too_long(mpi_heartbeat *b, double now)
+{
+	long waits = atomic_load(&b->waits);
+	if (waits % 2 == 0 || waits != b->seen_waits) {
+		b->seen_waits = waits;
+		b->waits_since = now;
+	}
+	return now - b->waits_since >
+	       b->timeout + (double)atomic_load(&b->wait_bytes) / SLOWEST;
+}
+
+static bool is_behind(const position *x, const position *y)
+{
+	if (x->steps != y->steps)
+		return x->steps < y->steps;
+	return x->at != y->at ? x->at < y->at : x->rank < y->rank;
+}
+
+/* Adds this rank to those before it that wait, as the last message had them. A
+ * rank that goes on ends the row, so that one as long as there are ranks is of
+ * ranks that all wait now. */
+static void note_waiting(mpi_heartbeat *b, double now)
+{
+	const pulse *before = &b->heard;
+	pulse *x = &b->sent;
+	x->nwaiting = 0;
+	if (!waits_too_long(b, now))
+		return;
+	x->behind = x->own;
+	x->nwaiting = 1;
+	if (before->nwaiting == 0)
+		return;
+	if (is_behind(&before->behind, &x->own))
+		x->behind = before->behind;
+	x->nwaiting += before->nwaiting < b->nranks ? before->nwaiting :
+						     b->nranks - 1;
+}
+
 /* A message that the next rank has not taken yet is sent later. */
 static void tell(mpi_heartbeat *b, bool leaves)
 {
 	if (!is_sent(b))
 		return;
-	look_at_own(b, &b->sent);
+	look_at_own(b, &b->sent.own);
+	note_waiting(b, clock_of(CLOCK_MONOTONIC));
+	if (b->sent.nwaiting == b->nranks && b->sent.behind.rank == b->rank)
+		give_up_waiting(b);
 	b->sent.leaves = leaves;
 	MPI_Isend(&b->sent, (int)sizeof(b->sent), MPI_BYTE, b->next, 0,
 		  b->comm, &b->sending);
@@ -131,7 +209,8 @@ static bool stands_still(mpi_heartbeat *b, double now)
 	double cpu = used();
 	long steps = atomic_load(&b->steps);
 	int at = atomic_load(&b->at);
-	bool works = !atomic_load(&b->inside) || atomic_load(&b->waits) ||
+	bool works = !atomic_load(&b->inside) ||
+		     atomic_load(&b->waits) % 2 == 1 ||
 		     cpu - b->idle_cpu > IDLE * (now - b->idle_since) + IDLE;
 	if (works || steps != b->idle_steps || at != b->idle_at) {
 		b->idle_steps = steps;
@@ -146,15 +225,15 @@ static void look(mpi_heartbeat *b)
 {
 	double now = clock_of(CLOCK_MONOTONIC);
 	if (now - b->looked_at > SLEPT)
-		b->heard_at = b->idle_since = now;
+		b->heard_at = b->idle_since = b->waits_since = now;
 	b->looked_at = now;
 	hear(b);
 	if (!b->heard.leaves && now - b->heard_at > b->timeout)
-		give_up(b, b->before, &b->heard, "has not been heard of");
+		give_up(b, &b->heard.own, "has not been heard of");
 	if (stands_still(b, now)) {
-		look_at_own(b, &b->sent);
-		give_up(b, b->rank, &b->sent, "stands still, neither "
-			"computing nor waiting for others,");
+		look_at_own(b, &b->sent.own);
+		give_up(b, &b->sent.own, "stands still, neither computing nor "
+			"waiting for others,");
 	}
 }
 
@@ -215,17 +294,19 @@ static void meet(mpi_heartbeat *b, int n, double timeout)
 {
 	MPI_Comm_dup(MPI_COMM_WORLD, &b->comm);
 	MPI_Comm_rank(b->comm, &b->rank);
+	b->nranks = n;
 	b->before = (b->rank + n - 1) % n;
 	b->next = (b->rank + 1) % n;
 	b->timeout = timeout;
 	b->sending = MPI_REQUEST_NULL;
 	atomic_store(&b->at, -1);
-	b->sent.at = b->heard.at = -1;
-	gethostname(b->sent.host, sizeof(b->sent.host) - 1);
+	b->sent.own.rank = b->rank;
+	b->sent.own.at = -1;
+	gethostname(b->sent.own.host, sizeof(b->sent.own.host) - 1);
 	MPI_Sendrecv(&b->sent, (int)sizeof(b->sent), MPI_BYTE, b->next, 0,
 		     &b->heard, (int)sizeof(b->heard), MPI_BYTE, b->before, 0,
 		     b->comm, MPI_STATUS_IGNORE);
-	b->heard_at = b->looked_at = b->idle_since =
+	b->heard_at = b->looked_at = b->idle_since = b->waits_since =
 		clock_of(CLOCK_MONOTONIC);
 	pthread_mutex_init(&b->lock, NULL);
 }
@@ -298,14 +379,21 @@ void mpi_heartbeat_step(mpi_heartbeat *b, const plan *p)
 		atomic_store(&b->inside, p != NULL);
 }
 
-void mpi_heartbeat_pass(mpi_heartbeat *b, int instr)
+void mpi_heartbeat_wait(mpi_heartbeat *b, int instr, int64_t nbytes)
 {
-	if (b)
-		atomic_store(&b->at, instr);
+	if (!b)
+		return;
+	atomic_store(&b->waits_for, instr);
+	atomic_store(&b->wait_bytes, nbytes);
+	atomic_fetch_add(&b->waits, 1);
 }
 
-void mpi_heartbeat_wait(mpi_heartbeat *b, bool waits)
+void mpi_heartbeat_go_on(mpi_heartbeat *b)
 {
-	if (b)
-		atomic_store(&b->waits, waits);
+	if (!b)
+		return;
+	int instr = atomic_load(&b->waits_for);
+	if (instr >= 0)
+		atomic_store(&b->at, instr);
+	atomic_fetch_add(&b->waits, 1);
 }

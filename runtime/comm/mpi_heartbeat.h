@@ -4,8 +4,10 @@
  * it is; the last rank tells the first.  A rank that does not hear from the one
  * before it for too long reports that and ends its process, upon which mpirun
  * or Slurm ends the others.  A rank whose device is the host's processors
- * heartbeats by itself that it stands still: inside a step, neither computing
- * nor waiting for others. */
+ * reports of itself that it stands still: inside a step, neither computing
+ * nor waiting for others.  Where all ranks wait for others, for too long, that
+ * goes round with the messages, and the rank that has come least far reports
+ * it: something that was sent has been lost. */
 #ifndef TDL_RUNTIME_COMM_MPI_HEARTBEAT_H
 #define TDL_RUNTIME_COMM_MPI_HEARTBEAT_H
 
@@ -30,10 +32,11 @@ void mpi_heartbeat_watch(mpi_heartbeat *b, const plan *p,
 /* A step of a plan begins; NULL: it ends. */
 void mpi_heartbeat_step(mpi_heartbeat *b, const plan *p);
 
-/* A transfer has ended. */
-void mpi_heartbeat_pass(mpi_heartbeat *b, int instr);
+/* This rank begins to wait for a transfer, of which so many bytes are on their
+ * way to it or from it; instr -1: for all others, at the end of a step. */
+void mpi_heartbeat_wait(mpi_heartbeat *b, int instr, int64_t nbytes);
 
-/* This rank begins to wait for others, or is done with that. */
-void mpi_heartbeat_wait(mpi_heartbeat *b, bool waits);
+/* It is done with that. */
+void mpi_heartbeat_go_on(mpi_heartbeat *b);
 
 #endif
