@@ -1,10 +1,15 @@
 #!/bin/sh
 # Tests: runtime/cuda runtime/comm
-# --backend cuda --comm nccl on fake libraries: 2, 4 and 8 processes give what
-# one gives, in whatever order their GPUs work; an event that is missing shows.
+# --backend cuda --comm nccl on fake libraries: one process alone, and 2, 4 and 8
+# that give what one gives, in whatever order their GPUs work; an event that is
+# missing shows.
 . "${srcdir:-.}/tests/cuda/lib.sh"
 
 mlp='-D batch=8 -D inputs=6 -D width=10 -D depth=2 --train --optimizer adamw'
+# shellcheck disable=SC2086
+plan mlp 1 mlp $mlp
+expect 0 cuda "$tmp/mlp-1.plan" --comm nccl --steps 3 --verify
+verified
 # shellcheck disable=SC2086
 for k in 2 4 8; do
 	plan mlp $k mlp $mlp
