@@ -24,7 +24,6 @@ FACTOR = 10  # times the differences that were measured
 UNITS = 32  # times the roundoff of the greatest element
 FEW, MORE = 2, (4, 40)  # runs with rounding; where something differs
 F16_SCALE = 256.0
-DOUBT = 0.01  # of the greatest element
 
 
 class Unfit(Exception):
@@ -269,15 +268,6 @@ class Steps:
             return d.numpy()
         d = FACTOR * torch.maximum(d, d.median())
         return d.clamp_min(self.least.get(name, 0.0)).numpy()
-
-    def doubtful(self):
-        """The elements that rounding alone decides, and all."""
-        counts = [0, 0]
-        for name, x in self.exact.named():
-            scale = float(x.abs().max()) if x.numel() else 0.0
-            counts[0] += int((self.allowed(name) > DOUBT * scale).sum())
-            counts[1] += x.numel()
-        return counts
 
     def stays(self, name, want):
         """A state that no step changes, which need not be in a plan; what an

@@ -374,6 +374,22 @@ def triangle(keep):
     return of
 
 
+# PyTorch's own have the shape of x where that is empty.
+
+def shuffled(x, size):
+    n, c, h, w = x.shape
+    c //= size * size
+    x = x.reshape(n, c, size, size, h, w).permute(0, 1, 4, 2, 5, 3)
+    return x.reshape(n, c, h * size, w * size)
+
+
+def unshuffled(x, size):
+    n, c, h, w = x.shape
+    h, w = h // size, w // size
+    x = x.reshape(n, c, h, size, w, size).permute(0, 1, 3, 5, 2, 4)
+    return x.reshape(n, c * size * size, h, w)
+
+
 TWINS |= {
     "reshape": lambda x, shape: x.reshape(shape),
     "transpose": lambda x, perm: x.permute(perm),
@@ -396,8 +412,8 @@ TWINS |= {
         x, len(outer), [i // n for i in range(count)]),
     "upper_triangle": triangle(lambda d, k: d >= k),
     "lower_triangle": triangle(lambda d, k: d <= k),
-    "depth_to_space_crd": lambda x, size: F.pixel_shuffle(x, size),
-    "space_to_depth_crd": lambda x, size: F.pixel_unshuffle(x, size),
+    "depth_to_space_crd": shuffled,
+    "space_to_depth_crd": unshuffled,
 }
 
 
