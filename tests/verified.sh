@@ -32,6 +32,67 @@ prints '"nan_on_one_worker": 2'
 expect 0 "$TDLRUN" "$tmp/sums.plan" --inputs "$tmp/nan.npz" --json
 prints '"worst": null'
 
+# A fault of several workers, not of one: a function that multiplies a value of
+# each row by $FACTOR where it is not the main thread that calls it.  `rows` may
+# have no rounding; `total` is a sum that is divided.
+cat >"$tmp/planted.tdl" <<'END'
+import "reduce.tdl"
+opaque scaled(x[M]) -> y[M] = "scaled"
+op scale_rows(x[N, M]) -> y[N, M] = lambda n, i: scaled(x[n, :])[i]
+model planted(batch = 8, width = 50) {
+    input x[batch, width]
+    rows = scale_rows(x)
+    square = rows * rows
+    total = reduce_sum(square, axes = [0])
+    output OUTPUT
+}
+END
+cat >"$tmp/planted.c" <<'END'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+#include <tdl/kernel.h>
+int scaled(const tdl_kernel_call *call)
+{
+	const tdl_view *x = &call->inputs[0], *y = &call->outputs[0];
+	float factor = strtof(getenv("FACTOR"), NULL);
+	for (int64_t i = 0; i < x->dims[0]; i++) {
+		float v = ((float *)x->data)[i * x->strides[0]];
+		if (i == 7 && gettid() != getpid())
+			v *= factor;
+		((float *)y->data)[i * y->strides[0]] = v;
+	}
+	return 0;
+}
+END
+${CC:-cc} -I"${srcdir:-.}/include" -shared -fPIC -o "$tmp/planted.so" \
+	"$tmp/planted.c" || fail 'no library of the kernel'
+planted() {	# OUTPUT FACTOR STATUS
+	sed "s/OUTPUT/$1/" "$tmp/planted.tdl" >"$tmp/$1.tdl"
+	expect 0 "$TDLC" plan "$tmp/$1.tdl" -k 4 --algorithm data-parallel \
+		-o "$tmp/$1.plan"
+	FACTOR=$2
+	export FACTOR
+	expect "$3" "$TDLRUN" "$tmp/$1.plan" --verify \
+		--kernels-from "$tmp/planted.so"
+}
+planted rows 1 0
+prints 'verified .*, bit for bit, '
+for factor in 1.0000002 1.01 -1 0 nan; do
+	planted rows "$factor" 5
+	prints "different .*'rows' differs from one worker's$"
+	prints 'no sum that was divided leads to it'
+done
+prints "NaN .*'rows': [1-8] of 400 elements, 0 on one worker$"
+for factor in 1 1.0000002; do
+	planted total "$factor" 0
+	prints 'verified .*, within rounding, '
+done
+for factor in 1.01 -2 0 nan; do
+	planted total "$factor" 5
+	prints "different .*'total' differs from one worker's$"
+done
+
 # A compiler whose path has blanks, with arguments of its own.
 mkdir "$tmp/my tools"
 cat >"$tmp/my tools/a compiler" <<END
