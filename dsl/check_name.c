@@ -1,5 +1,5 @@
-/* Names in an expression: what each of them means there, and whether it fits
- * its place.  Sets ast_expr.symbol, on which the later checks build. */
+/* Resolves the names in an expression, and checks that each may stand in its
+ * place.  Sets ast_expr.symbol, on which the later checks build. */
 #include "config.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ ast_symbol *check_find(const checker *c, const char *name)
 	return s ? s : strmap_get(c->names, name);
 }
 
-/* The symbol of a name, marked as used; NULL, with an error, if unbound: one
+/* The symbol of a name, marked as used; NULL if it is not bound, with one error
  * for all its uses. */
 static ast_symbol *resolve(checker *c, ast_expr *e)
 {
@@ -106,8 +106,8 @@ static void check_selector(checker *c, const ast_pack *p, ast_expr *sel)
 	if (s->kind != SYM_ATTR ||
 	    (s->attr->type != ATTR_AXIS && s->attr->type != ATTR_INT))
 		check_error(c, DIAG_BAD_AXIS, sel->at,
-			    "axes are an attribute of type axis or int, '%s' "
-			    "is none",
+			    "axes are an attribute of type axis or int, and "
+			    "'%s' is not",
 			    sel->name);
 }
 
@@ -115,7 +115,7 @@ void check_pack(checker *c, const ast_pack *p, range at)
 {
 	if (p->kind == PACK_CALL) {
 		check_error(c, DIAG_BAD_INDEX, at,
-			    "'..%s()' stands in the index of a read only",
+			    "'..%s()' can only be the index of a read",
 			    p->sel->name);
 		return;
 	}
@@ -137,7 +137,7 @@ void check_pack(checker *c, const ast_pack *p, range at)
 	if (p->kind == PACK_PERM && axes && axes->kind == SYM_ATTR &&
 	    !axes->attr->is_list)
 		check_error(c, DIAG_BAD_AXIS, p->sel->at,
-			    "a permutation is a list, '%s' is none",
+			    "a permutation is a list, and '%s' is not",
 			    axes->name);
 }
 
@@ -149,8 +149,8 @@ static void walk_unravel(checker *c, const ast_expr *item)
 	if (strcmp(call->name, "unravel") || call->nargs != 1 ||
 	    call->nnamed || call->open_named) {
 		check_error(c, DIAG_BAD_INDEX, item->at,
-			    "of functions only '..unravel(position)' stands "
-			    "for indices");
+			    "the only function that gives indices is "
+			    "'..unravel(position)'");
 		return;
 	}
 	walk(c, call->args[0], PLACE_VALUE);
@@ -162,8 +162,8 @@ static void walk_item(checker *c, ast_expr *item, bool slices)
 	if (item->kind == AST_SLICE) {
 		if (!slices)
 			check_error(c, DIAG_BAD_INDEX, item->at,
-				    "':' takes a whole dimension, in the "
-				    "slices of opaque functions only");
+				    "':', for a whole dimension, can only "
+				    "be in the slices of an opaque function");
 		return;
 	}
 	if (item->kind != AST_PACK) {
@@ -192,14 +192,15 @@ static void walk_element(checker *c, ast_expr *e)
 	if (!a->is_list || e->nargs != 2) {
 		check_error(c, DIAG_BAD_INDEX, e->at,
 			    a->is_list ? "'%s' has one index"
-				       : "'%s' is no list",
+				       : "'%s' is not a list",
 			    a->name);
 		return;
 	}
 	ast_expr *i = e->args[1];
 	if (i->kind == AST_PACK || i->kind == AST_SLICE) {
 		check_error(c, DIAG_BAD_INDEX, i->at,
-			    "an element of '%s' has a number", a->name);
+			    "the index of an element of '%s' is a number",
+			    a->name);
 		return;
 	}
 	walk(c, i, PLACE_CONSTANT);
@@ -276,18 +277,18 @@ static void walk_opaque(checker *c, ast_expr *e, const ast_opaque *f)
 			   f->results[0].ndims);
 }
 
-/* ---- functions that are none ------------------------------------------- */
+/* ---- unknown functions ------------------------------------------------- */
 
 static void say_unknown_function(checker *c, const ast_expr *e)
 {
 	if (strmap_get(c->modules->opaques, e->name))
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),
-			    "what the opaque function '%s' returns is read at "
+			    "the result of the opaque function '%s' is read at "
 			    "an index, as in %s(..)[i]",
 			    e->name, e->name);
 	else if (strmap_get(c->modules->ops, e->name))
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),
-			    "'%s' is an operator, of whole tensors; it is "
+			    "'%s' is an operator on whole tensors; it is "
 			    "called in a 'let' before the lambda",
 			    e->name);
 	else if (check_is_missing(c->modules, e->name))
@@ -327,8 +328,9 @@ static void walk_index(checker *c, ast_expr *e, place where)
 	}
 	if (where == PLACE_CONSTANT) {
 		check_error(c, DIAG_NOT_CONSTANT, e->at,
-			    "what is read is not known when planning; only "
-			    "sizes and attributes can stand here");
+			    "an element of a tensor is not known when "
+			    "planning; only sizes and attributes can stand "
+			    "here");
 		return;
 	}
 	if (f) {
@@ -474,13 +476,12 @@ static const char *misplaced(ast_kind kind)
 	case AST_FAMILY:
 		return "only models, defs and entries have families of names";
 	case AST_LIST:
-		return "a list stands for an attribute's value or for axes, "
-		       "not for a number";
+		return "a list is an attribute's value or axes, not a number";
 	case AST_SLICE:
-		return "':' stands in the slices of an opaque function only";
+		return "':' can only be in the slices of an opaque function";
 	case AST_PACK:
-		return "a pack stands in an index, a lambda's variables or "
-		       "dimensions, not for a number";
+		return "a pack can be in an index, a lambda's variables or "
+		       "dimensions; it is not a number";
 	default:
 		return "a lambda is a result, the value of a 'let', or the "
 		       "argument of a reducer";
@@ -497,7 +498,7 @@ static void check_divisor(checker *c, const ast_expr *e)
 	bool zero = d->kind == AST_INT && d->i == 0;
 	if (divides && e->args[0]->kind != AST_FLOAT && (negative || zero))
 		check_error(c, DIAG_BAD_DIVISOR, d->at,
-			    "an integer is divided by a positive one only");
+			    "an integer can only be divided by a positive one");
 }
 
 static void walk(checker *c, ast_expr *e, place where)
