@@ -43,7 +43,7 @@ static int weight(const poly_space *s, const poly *x)
 	return sum;
 }
 
-/* The atom kind(x, y); the one there is, if there is one. */
+/* The atom kind(x, y), a new one unless there is one already. */
 static const poly *compound(poly_space *s, atom_kind kind, const poly *x,
 			    const poly *y)
 {
@@ -163,8 +163,8 @@ const poly *poly_mul(arena *a, const poly *x, const poly *y)
 		return NULL;
 	const poly *sum = poly_int(a, 0);
 	for (int i = 0; i < x->n; i++) {
-		/* A product with one monomial keeps the order of the terms
-		 * only where no atom of it comes between: add them singly. */
+		/* Multiplication by a monomial may change the order of the
+		 * terms, so each is added by itself. */
 		for (int j = 0; j < y->n; j++) {
 			term t;
 			if (!multiply_terms(&x->terms[i], &y->terms[j], &t))
@@ -257,7 +257,7 @@ const poly *poly_mod(poly_space *s, const poly *x, const poly *y)
 	return compound(s, ATOM_MOD, r, y);
 }
 
-/* min or max: decided where the sign of the difference is, else an atom. */
+/* min or max: x or y if the sign of their difference is known, else an atom. */
 static const poly *extreme(poly_space *s, atom_kind kind, const poly *x,
 			   const poly *y)
 {
@@ -303,7 +303,7 @@ bool poly_is_constant(const poly *x, int64_t *value)
 	return true;
 }
 
-/* Marks the atoms in x, and those in them. */
+/* Marks the atoms of x, and the atoms inside them. */
 static void mark(const poly_space *s, const poly *x, bool *seen)
 {
 	for (int i = 0; x && i < x->n; i++) {

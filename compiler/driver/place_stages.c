@@ -155,7 +155,7 @@ static cli_status say_no_room(const stages *s)
 			   s->p.nstages);
 		return CLI_NO_PLAN;
 	}
-	int at = split_in_the_way(s->run->d->arena, &s->p, &least);
+	int at = split_exceeding_stage(s->run->d->arena, &s->p, &least);
 	cli_failed(&s->run->d->program,
 		   "no %d stages fit: at best, stage %d (layers %d to %d) "
 		   "needs %.0f bytes", s->p.nstages, at, least.first[at],

@@ -2,10 +2,10 @@
  * planning.
  *
  * Shape arithmetic is done here, by the interpreter, so that no operator needs
- * to be known by name.  Two rules more keep weights out of the run: the result
- * of a kernel on fills alone, the same at every point, is a fill again; and a
- * kernel that reads a constant in its own order is the constant in another
- * shape. */
+ * to be known by name.  Two more rules keep weights out of the run: if a kernel
+ * reads only fills (constants of one value) and has the same value at every
+ * point, its result is a fill; and a kernel that only reads a constant, in the
+ * order of its elements, gives the constant in another shape. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -165,7 +165,7 @@ static fold_result fold_small(graph_builder *b, const kernel *k,
 /* ---- fills ------------------------------------------------------------- */
 
 /* Whether an expression has the same value at all points when each input has
- * one value: no variable outside indices, nothing that leaves its tensor. */
+ * one value: no variable outside indices, and no guarded read. */
 static bool is_uniform(const kexpr *e)
 {
 	if (e->kind == KX_VAR)
@@ -182,8 +182,8 @@ static bool is_uniform(const kexpr *e)
 	return true;
 }
 
-/* Evaluates one point, the first.  Each input is handed over as a view whose
- * one element stands for all: its strides are zero. */
+/* Evaluates one point, the first.  Each input is a view of one element, with
+ * strides of zero. */
 static fold_result fold_fills(graph_builder *b, const kernel *k,
 			      const tensor_id *inputs, tensor_id *result)
 {

@@ -1,6 +1,5 @@
 /* The evaluator of the bodies of models, onnx entries and defs: values, names,
- * expressions and statements.  Shared by the files mapping*.c and model*.c
- * alone. */
+ * expressions and statements.  Shared by the files of this folder alone. */
 #ifndef TDL_COMPILER_MODEL_EVAL_EXPR_H
 #define TDL_COMPILER_MODEL_EVAL_EXPR_H
 
@@ -8,8 +7,8 @@
 #include "base/vec.h"
 #include "compiler/model/eval.h"
 
-/* Items of lists that + made.  A list that ends where the store ends is
- * extended in place, so that a list is built in linear time. */
+/* The items of lists that the operator + has made.  A list that ends where the
+ * store ends is extended in place, so that a list is built in linear time. */
 struct mstore {
 	int used, size;
 	mvalue *at;
@@ -38,7 +37,7 @@ struct mscope {
 enum {
 	MAPPING_MAX_STEPS = 1 << 22,
 	MAPPING_MAX_LIST = 1 << 16,
-	MODEL_CALL_STEPS = 16, /* that a call of an operator counts as */
+	MODEL_CALL_STEPS = 16, /* of a call of an operator */
 	MAPPING_MAX_MEMORY = 160 << 20, /* bytes, those of a model's graph
 					   included */
 };
@@ -65,13 +64,12 @@ typedef struct evaluator {
 	const char *base; /* of the names of nodes: a node's, or the target of
 			     an assignment */
 	mscope *scope;
-	mscope *unused; /* scopes that are over */
+	mscope *unused; /* scopes that were left, for reuse */
 	VEC(mloop) loops;
 	int tick;
 	int branch; /* when the innermost `if' around began */
-	int seeds; /* that were asked for in a model */
-	unsigned evaluated; /* expressions; memory is looked at where it is a
-			       multiple of 64 */
+	int seeds; /* number of node_seed() calls in a model */
+	unsigned evaluated; /* expressions; memory is checked at every 64th */
 	size_t before; /* bytes in the graph's arena when it began */
 	int steps; /* expressions that may still be evaluated */
 	bool failed;
@@ -114,15 +112,15 @@ void mapping_set(evaluator *ev, const char *name, mvalue v);
 const char *mapping_target(evaluator *ev, const ast_expr *target);
 /* Its name in a model's graph: the prefix comes first. */
 const char *mapping_model_name(evaluator *ev, const char *name);
-/* Binds a target.  In models it is an error where the value that it had was
- * never used, and an `if' or an iteration of a loop does not lie between; false
- * then. */
+/* Binds a target.  In models a value that is replaced before it was used is an
+ * error, for which it returns false, unless an `if' or an iteration of a loop
+ * lies between. */
 bool mapping_bind(evaluator *ev, const ast_expr *target, const char *name,
 		  mvalue v);
 
 mvalue mapping_eval(evaluator *ev, const ast_expr *e);
 
-/* An integer of any size, an error where v is none. */
+/* False, with an error, if v is not an integer. */
 bool mapping_integer(evaluator *ev, range at, const mvalue *v);
 
 /* The end of a list of statements. */
@@ -148,8 +146,8 @@ bool model_statement(evaluator *ev, const ast_stmt *s);
 
 /* eval_call.c: a call of an operator, a def or a function. */
 mvalue mapping_eval_call(evaluator *ev, const ast_expr *e);
-/* An operator of the language applied to tensors, and numbers: a call of the
- * operator that stands for it. */
+/* +, * and such, applied to tensors and numbers: a call of the operator that
+ * stands for it. */
 mvalue mapping_overload(evaluator *ev, const ast_expr *e, const mvalue *args);
 
 /* eval_fn.c: a call of a built-in function.  Returns false where there is

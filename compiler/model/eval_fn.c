@@ -13,7 +13,7 @@ void mapping_charge(const mapping_call *c, int64_t n)
 {
 	c->ev->steps -= (int)(n / 16);
 	if (n > 1024)
-		c->ev->evaluated = 0; /* memory is looked at next */
+		c->ev->evaluated = 0; /* memory is checked next */
 }
 
 mvalue mapping_refuse(const mapping_call *c, int arg, const char *want)
@@ -33,7 +33,7 @@ bool mv_is_list_of(const mvalue *v, mkind kind)
 	return true;
 }
 
-/* ---- what is given ----------------------------------------------------- */
+/* ---- arguments and nodes ----------------------------------------------- */
 
 mvalue fn_given(const mapping_call *c)
 {
@@ -50,7 +50,7 @@ mvalue fn_default(const mapping_call *c)
 	return c->args[c->args[0].kind == MV_NULL];
 }
 
-/* Whether there is a node: not in a model. */
+/* False, with an error, in a model, where there is no node. */
 static bool has_node(const mapping_call *c)
 {
 	if (c->ev->node)
@@ -60,7 +60,7 @@ static bool has_node(const mapping_call *c)
 	return false;
 }
 
-/* outputs(): how many the node has */
+/* outputs(): the number of the node's outputs */
 mvalue fn_outputs(const mapping_call *c)
 {
 	if (!has_node(c))
@@ -227,8 +227,8 @@ mvalue fn_round(const mapping_call *c)
 	return rounded(c, nearbyint);
 }
 
-/* Of integers an integer, where the exponent is none too small and the result
- * none too large for one. */
+/* An integer for integers, unless the exponent is negative; an error where it
+ * does not fit. */
 mvalue fn_pow(const mapping_call *c)
 {
 	const mvalue *x = &c->args[0], *y = &c->args[1];

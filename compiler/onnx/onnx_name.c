@@ -86,8 +86,8 @@ static bool add_producers(ordering *o, const onnx_frame *f)
 	return ok;
 }
 
-/* The names that graphs inside a node define: there, they mean no node of the
- * graph at hand. */
+/* The names that a graph inside a node defines: in it, they do not mean nodes
+ * of the outer graph. */
 typedef struct inner_names {
 	strmap *defined;
 	const struct inner_names *outer;
@@ -145,7 +145,8 @@ static void add_edges(ordering *o, const Onnx__NodeProto *n,
 	}
 }
 
-/* Whether the file's own order will do, as the specification asks. */
+/* Whether the file has the nodes in such an order, as the specification
+ * asks. */
 static bool is_sorted(const ordering *o)
 {
 	for (int i = 0; i < o->n; i++)
@@ -155,8 +156,8 @@ static bool is_sorted(const ordering *o)
 	return true;
 }
 
-/* A node that is left over may only depend on a circle; going back from it
- * leads into one. */
+/* A node that is left over is on a cycle or depends on one; going back from it
+ * to producers leads into the cycle. */
 static void say_cycle(const ordering *o, const int *left)
 {
 	int i = 0;
@@ -172,7 +173,7 @@ static void say_cycle(const ordering *o, const int *left)
 		      "the node depends on its own result");
 }
 
-/* Kahn's algorithm.  left[i] counts what node i still waits for. */
+/* Kahn's algorithm.  left[i] counts the inputs that node i still waits for. */
 static bool sort(ordering *o, int *order)
 {
 	arena *tmp = o->im->tmp;

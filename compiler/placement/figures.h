@@ -12,7 +12,7 @@
 int64_t *place_loads(arena *a, const machine *m, const int *place,
 		     int ndevices);
 
-/* A makespan that no placement is below, the greatest of
+/* Lower bounds of the makespan of every placement, and the greatest of them:
  *  - the longest path of operators, each on its fastest device;
  *  - all work, each operator on its fastest device, divided by their number;
  *  - of each connected part of the graph: its work on the fastest device if it

@@ -1,12 +1,12 @@
-/* The least load found of any splits of the hypergraph.
+/* A local search among all splits of the hypergraph for the least load.
  *
  * A move takes one group to another device, and changes the loads of these two
- * alone: an edge is paid by every accelerator that has a pin of it, if there is
- * more than one device.  Moves are judged by a sum over devices of a high power
- * of the load, a smooth stand-in for the greatest load; simulated annealing
- * (Kirkpatrick et al. 1983) takes worse ones at random, passes of descent none,
- * like those of Fiduccia and Mattheyses (1982), whose gains they use.  Bytes
- * beyond an accelerator's memory are allowed on the way, at a price. */
+ * alone: an edge counts for every accelerator that has a pin of it, if its pins
+ * are on more than one device.  The objective is a sum over devices of a high
+ * power of the load, smooth where the greatest load is not.  Simulated
+ * annealing (Kirkpatrick et al. 1983) accepts worse moves at random; passes of
+ * descent, with the gains of Fiduccia and Mattheyses (1982), accept none.  A
+ * split on the way may exceed an accelerator's memory, at a price. */
 #include "config.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static int *pins_on(const split_state *s, int e, int d)
 	return &s->pins[(int64_t)e * s->ndevices + d];
 }
 
-/* Whether group v can lie on device d, but for memory. */
+/* Whether group v can run on device d, its memory aside. */
 static bool allowed(const split_state *s, int v, int d)
 {
 	return !core(s, d) || s->r->core_ns[v] != GROUP_NEVER;
@@ -83,8 +83,8 @@ static int64_t excess(const split_state *s, int d, int64_t nbytes)
 
 /* ---- moves -------------------------------------------------------------- */
 
-/* An edge that leaves `a` for good is no longer paid there; if it has two
- * devices without it, or with it, that changes for the other one too. */
+/* The loads after the move.  An edge whose last pin leaves `a` no longer counts
+ * there; whether it counts on `to` depends on the number of its devices. */
 static change change_of(const split_state *s, int v, int to)
 {
 	int a = s->device[v];
@@ -104,7 +104,7 @@ static change change_of(const split_state *s, int v, int to)
 	return c;
 }
 
-/* The term of a device in the sum that moves are judged by. */
+/* The term of a device in the objective. */
 static double energy(const split_state *s, int d, int64_t load, int64_t nbytes)
 {
 	double x = (double)load / s->unit, y = x * x * x;
@@ -163,7 +163,7 @@ static void note_best(split_state *s)
 
 /* ---- starts ------------------------------------------------------------- */
 
-/* All groups at once on their devices. */
+/* Starts from a split. */
 static void reset(split_state *s, const int *device)
 {
 	const groups *r = s->r;
@@ -188,7 +188,7 @@ static void reset(split_state *s, const int *device)
 	}
 }
 
-/* Groups in a random order, each on the accelerator where least is. */
+/* Groups in a random order, each on the accelerator with the fewest bytes. */
 static void spread(split_state *s, int *device)
 {
 	int n = s->r->n;
@@ -213,7 +213,7 @@ static void spread(split_state *s, int *device)
 
 /* ---- search ------------------------------------------------------------- */
 
-/* Moves at random, worse ones ever less often. */
+/* Random moves; worse ones are accepted ever less often. */
 static void anneal(split_state *s, int64_t moves, double hot, double cold)
 {
 	for (int64_t i = 0; i < moves; i++) {
@@ -231,7 +231,7 @@ static void anneal(split_state *s, int64_t moves, double hot, double cold)
 	}
 }
 
-/* Best moves until there is none that helps. */
+/* The best move, as long as one helps. */
 static void descend(split_state *s)
 {
 	for (;;) {
@@ -292,11 +292,11 @@ static split_state *state_new(arena *a, const groups *r, const load_options *o)
 	return s;
 }
 
-/* From one start, the k-th: the split that is given, or a random one. */
+/* Searches from the k-th start: the split that is given, or a random one. */
 static void search_from(split_state *s, const int *given, int k, int64_t moves,
 			int *device)
 {
-	/* Temperatures, in greatest loads to the power of POWER. */
+	/* Temperatures; a device of the greatest load has the energy 1. */
 	static const double hot[] = { 3, 1, 0.03 }, cold[] = { 1e-2, 1e-3,
 							       1e-4 };
 	if (given && k < STARTS / 2)

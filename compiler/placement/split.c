@@ -70,7 +70,8 @@ typedef struct program {
 	int *back; /* of stage s and end j */
 } program;
 
-/* No [i', j) with i' <= i keeps the limits, or improves on what is known. */
+/* Whether every stage [i', j) with i' <= i, where x is [i, j), exceeds a limit
+ * or is no better than `best`. */
 static bool hopeless(const program *g, int s, size_t x, double best)
 {
 	const intervals *t = g->p->of;
@@ -198,7 +199,8 @@ static double *values(arena *a, const double *of, int n, double least,
 	return v;
 }
 
-/* Longest times and exchanges by their numbers in the sorted values. */
+/* Ranges of the longest time and of the longest exchange of a stage, as numbers
+ * in the sorted values. */
 typedef struct box {
 	int t_lo, t_hi, x_lo, x_hi;
 } box;
@@ -226,8 +228,9 @@ static void keep_better(stepper *w)
 	w->best = s;
 }
 
-/* The least sum in a box is a bound for all in it, and its split a solution;
- * what the bound does not exclude is halved along its dearer side. */
+/* Bounds a box: the least sum of times in it gives a lower bound for all its
+ * splits, and one split.  A box that the bound does not exclude is halved,
+ * along the side that counts more. */
 static void look_into(stepper *w, box b)
 {
 	double weight = w->p->micro_batches - 1;
@@ -254,9 +257,10 @@ static void look_into(stepper *w, box b)
 	vec_push(w->a, &w->todo, low);
 }
 
-/* Beyond this no longest time is worth a look: even with the least sum within
- * the limits the step would be longer than the best one, which a split of the
- * least longest time, `bound`, begins with.  A little more, for rounding. */
+/* The greatest longest time that may belong to a better split than the best one
+ * known: with more, even the least sum of times makes a longer step.  The best
+ * one known is that of the least longest time, `bound`.  A little more, for
+ * rounding. */
 static double longest_worth(stepper *w, double bound)
 {
 	limits max = w->max;
@@ -271,8 +275,8 @@ static double longest_worth(stepper *w, double bound)
 	return fmin(w->max.time, (w->best.step - sum) / weight * (1 + 1e-9));
 }
 
-/* Everything that can be better, in one box.  Of one micro-batch the longest
- * stage counts once, so that no other longest time has to be told apart. */
+/* Puts all splits that may be better into one box.  With one micro-batch the
+ * step is the sum of times, and the longest one needs no range. */
 static void begin(stepper *w, double bound)
 {
 	static const double none[] = { 0 };
@@ -309,7 +313,7 @@ static bool least_step(const split_problem *p, limits max, double limit,
 	return best->peak < INFINITY;
 }
 
-/* ---- what is asked for -------------------------------------------------- */
+/* ---- goals --------------------------------------------------------------- */
 
 static const limits unlimited = { INFINITY, INFINITY, INFINITY };
 
@@ -360,7 +364,7 @@ split_list split_frontier(arena *a, const split_problem *p, bool steps)
 	return out;
 }
 
-int split_in_the_way(arena *a, const split_problem *p, split *least)
+int split_exceeding_stage(arena *a, const split_problem *p, split *least)
 {
 	split_problem q = *p;
 	int worst = 0;

@@ -86,6 +86,6 @@ split_list split_frontier(arena *a, const split_problem *p, bool steps);
 
 /* If no split fits: the split of least peak without the cap, and its stage of
  * greatest memory. */
-int split_in_the_way(arena *a, const split_problem *p, split *least);
+int split_exceeding_stage(arena *a, const split_problem *p, split *least);
 
 #endif

@@ -7,7 +7,7 @@
 #include "compiler/portfolio/one_planner.h"
 #include "compiler/portfolio/price_sweep.h"
 
-/* ---- what is found ----------------------------------------------------- */
+/* ---- plans ------------------------------------------------------------- */
 
 bool plan_add(const plan_request *how, const char *algorithm,
 	      plan_candidates *all)
@@ -57,7 +57,8 @@ static bool is_better(const plan_request *how, const plan_program *p,
 					  : OBJECTIVE_MEMORY) < 0;
 }
 
-/* Whether *best is within the limit, when p has been looked at, too. */
+/* Makes p the best if it is better, and within the limit.  Returns whether
+ * there is a best one then; `known`: whether there was. */
 static bool take_better(const plan_request *how, const plan_program *p,
 			bool known, plan_program *best)
 {
@@ -68,9 +69,8 @@ static bool take_better(const plan_request *how, const plan_program *p,
 	return true;
 }
 
-/* The best program that is known before any is made, of those that keep a tenth
- * more, which all ladders for time and bytes have.  False where none is within
- * the limit. */
+/* The best of the programs that exist already, among the usual ones, which
+ * program_best() makes of every plan.  False if none is within the limit. */
 static bool best_known(const plan_request *how, const plan_candidates *all,
 		       plan_program *best)
 {

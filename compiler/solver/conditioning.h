@@ -1,5 +1,5 @@
-/* Conditioning: division of a problem in two by one variable, which has a
- * certain value, or another. */
+/* Conditioning: splits a problem in two, one where a variable has a given
+ * value, and one where it has another. */
 #ifndef TDL_COMPILER_SOLVER_CONDITIONING_H
 #define TDL_COMPILER_SOLVER_CONDITIONING_H
 

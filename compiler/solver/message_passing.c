@@ -10,14 +10,14 @@
 
 enum {
 	MAX_SHIFT = 16,
-	MAX_PASSES = 200, /* there or back */
-	MAX_IDLE = 3,	  /* passes that gain too little, one after another */
+	MAX_PASSES = 200, /* forward or backward */
+	MAX_IDLE = 3,	  /* passes in a row that gain too little */
 	FEW_LEFT = 8,	  /* values beyond the one that each variable keeps */
-	MAX_POLISH = 4,
-	FEW = 5, /* values */
-	SOME = 8,
-	HOPELESS = 2, /* times the gap is more than the values of a variable
-			 differ by, on average */
+	MAX_POLISH = 4,	  /* rounds of polish() */
+	FEW = 5,	  /* values for which calls of minplus cost too much */
+	SOME = 8,	  /* values of a variable that are averaged */
+	HOPELESS = 2,	  /* the gap, in average differences between the values
+			     of a variable */
 };
 
 /* ---- set-up ------------------------------------------------------------ */
@@ -80,8 +80,8 @@ static void order_by_breadth(messages *r)
 	}
 }
 
-/* By number where that is along the flow of data, or neighbours are as near
- * each other then; else breadth first. */
+/* By number if numbers follow the flow of data, or keep neighbours as close
+ * together as an order breadth first does; else breadth first. */
 static void make_order(messages *r)
 {
 	int64_t by_number = 0, by_breadth = 0;
@@ -118,7 +118,8 @@ static void set_best(messages *r, int64_t cost)
 	r->limit = cost > 0 ? (better << r->scale.shift) + 1 : 0;
 }
 
-/* Finds a first assignment where there is no good top, and the scale. */
+/* Sets the scale, from the cost of a first assignment if the top is too
+ * high. */
 static void set_scale(messages *r)
 {
 	int64_t most = r->p->top;
@@ -165,7 +166,7 @@ messages messages_new(arena *a, arena *tmp, const problem *p)
 	return r;
 }
 
-/* ---- values that go ---------------------------------------------------- */
+/* ---- removal of values ------------------------------------------------- */
 
 /* The table of e with n values, kept[], of one side's variable. */
 static const int64_t *narrow_table(const messages *r, const msg_table *e,
@@ -187,7 +188,8 @@ static const int64_t *narrow_table(const messages *r, const msg_table *e,
 	return to;
 }
 
-/* Forgets the values of v that are gone, when they are most of all. */
+/* Takes the removed values of v out of its arrays once they are three quarters
+ * of all. */
 static void compact(messages *r, int v)
 {
 	msg_var *o = &r->nodes[v];
@@ -237,8 +239,8 @@ bool messages_prune(messages *r, int v)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* messages_send() where there are so few values that calls would cost more than
- * what they do. */
+/* messages_send() for so few values that calls of minplus would cost more than
+ * their work. */
 static void send_few(messages *r, msg_var *o, const msg_link *l)
 {
 	const msg_table *e = l->e;
@@ -302,10 +304,10 @@ void messages_choose(messages *r, int v, int first, int end)
 	r->value[v] = value_at(o, best);
 }
 
-/* One variable's turn; false if the best assignment is proven to be so.  It
- * gives away all that it has, in the direction of the pass, which is fast, but
- * may come to rest below the best bound; or it holds back for the way back what
- * it would give then, as TRW-S does. */
+/* One variable's turn; false if the best assignment is proven to be so.  The
+ * variable sends all of its costs in the direction of the pass, which is fast,
+ * but may converge below the best bound; or it holds back a share for the pass
+ * in the other direction, as TRW-S does. */
 static bool visit(messages *r, int v, bool forward)
 {
 	msg_var *o = &r->nodes[v];
@@ -329,8 +331,8 @@ static bool visit(messages *r, int v, bool forward)
 	return true;
 }
 
-/* Gives variables the value that is best given all others, while that changes
- * something; one whose neighbours are as they were has it already.  Returns
+/* Gives each variable the best value given all others, until nothing changes; a
+ * variable none of whose neighbours has changed has it already.  Returns
  * whether anything has changed. */
 static bool polish(messages *r)
 {
@@ -381,8 +383,8 @@ static bool pass(messages *r, bool forward)
 
 /* ---- results ----------------------------------------------------------- */
 
-/* The costs of a table that are left, as they were or without what was
- * moved. */
+/* The costs of a table for the values that are left, the original ones or those
+ * after moves. */
 static const int64_t *rest_table(const messages *r, const msg_table *e,
 				 bool moved)
 {
@@ -402,8 +404,8 @@ static const int64_t *rest_table(const messages *r, const msg_table *e,
 	return to;
 }
 
-/* Costs above CAP are not what they were where costs were moved, but nothing
- * below CAP has them. */
+/* The problem that is left.  If costs were moved, those above CAP are not
+ * exact, but no assignment below CAP has one. */
 static problem *rest_problem(const messages *r, bool moved)
 {
 	problem *q = problem_new(r->a);
@@ -460,21 +462,21 @@ static reduction result_of(messages *r, bool open, bool hopeless)
 }
 /* ---- the loop ---------------------------------------------------------- */
 
-/* The state of convergence; passes go on while a few of them still remove a
- * part of the gap or of the values. */
+/* The state of convergence; passes go on while they reduce the gap or the
+ * number of values by enough. */
 typedef struct progress {
 	int64_t gap, live;
 	int idle;
 } progress;
 
-/* Whether so many values are left that more passes are worth their time. */
+/* Whether enough values are left for more passes to be worth their time. */
 static bool many_left(const messages *r)
 {
 	return r->live - r->n > FEW_LEFT + r->n / 16;
 }
 
-/* Whether the gap is so large after the first way there and back that hardly a
- * value can go soon. */
+/* Whether the gap is so large after the first two passes that hardly a value
+ * will be removed soon. */
 static bool is_hopeless(const messages *r)
 {
 	return HOPELESS * (double)(r->limit - r->bound) > r->spread / r->n;

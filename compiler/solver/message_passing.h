@@ -27,7 +27,7 @@ typedef struct reduction {
 } reduction;
 
 /* Reduces p; the result is in a.  Passes go on while they make progress, with
- * `glance' only while they make much, there and back once at least, and end at
+ * `glance' only while they make much progress, but at least two, and end at
  * `deadline', a time of CLOCK_MONOTONIC in seconds; 0 is no limit. */
 reduction message_passing(arena *a, const problem *p, double deadline,
 			  bool glance);
