@@ -17,8 +17,7 @@
 #include "base/text.h"
 
 enum {
-	LONG_VALUES = CHAR_MAX + 1, /* the value that getopt returns for row
-				     * 0 */
+	LONG_VALUES = CHAR_MAX + 1, /* returned by getopt for row 0 */
 	HELP_COLUMN = 26,
 };
 
@@ -308,7 +307,7 @@ int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	getopt_table t = make_table(a, options);
 	int value;
 	double_dashes(a, options, argc, argv);
-	argv[0] = arena_strdup(a, p->name); /* getopt's messages begin so */
+	argv[0] = arena_strdup(a, p->name); /* begins getopt's messages */
 	optind = 0;
 	while ((value = getopt_long(argc, argv, t.letters, t.longs, NULL)) !=
 	       -1) {

@@ -1,4 +1,4 @@
-/* Binary heaps of numbers, each with what decides when it is taken out. */
+/* Binary heaps: priority queues of integers with keys. */
 #ifndef TDL_BASE_HEAP_H
 #define TDL_BASE_HEAP_H
 
@@ -8,7 +8,8 @@
 #include "base/vec.h"
 
 /* The order is by key, then by second key, then by item: no two different items
- * are equal, so they come in one order, in whichever they were pushed. */
+ * are equal, so that the order in which they are taken out does not depend on
+ * that in which they were pushed. */
 typedef struct heap_entry {
 	int64_t key, second;
 	int item;

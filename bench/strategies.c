@@ -1,5 +1,6 @@
-/* The time of one strategy with numbers in it: of finding the parts that are
- * read and made when a variable is divided.
+/* The time of applying one strategy to numbers: of computing the parts of the
+ * inputs that are read, and the part of the result that is made, when a
+ * variable is divided.
  *
  *	strategies FILE.tdl... [MODEL.onnx...]
  *
@@ -28,7 +29,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- what is measured --------------------------------------------------- */
+/* ---- measurements ------------------------------------------------------- */
 
 typedef struct desc_case {
 	const desc_op *op;
@@ -46,7 +47,7 @@ typedef struct cases {
 	arena *arena;
 	VEC(desc_case) descs;
 	VEC(kernel_case) kernels;
-	int64_t seen; /* so that nothing is left out as unused */
+	int64_t seen; /* so that the compiler drops nothing */
 } cases;
 
 static void run_descs(cases *c)

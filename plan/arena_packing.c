@@ -11,8 +11,8 @@
 enum {
 	MOST_ROUNDS = 64,
 	MOST_STEPS = 12000000,
-	MOST_ITEMS = 4096, /* that are tried in several orders */
-	MOST_GAPS = 4096,  /* that are looked at for one item of more */
+	MOST_ITEMS = 4096, /* more are placed in one order only */
+	MOST_GAPS = 4096,  /* searched for an item, if there are more */
 };
 
 /* An item as it is sorted; index breaks ties, so that orders are total. */
@@ -28,7 +28,7 @@ typedef struct slot {
 
 typedef struct packer {
 	int n;
-	int64_t base;	  /* above what lives throughout */
+	int64_t base;	  /* end of the items that live throughout */
 	slot *slots;	  /* placed so far, by offset */
 	int64_t *offsets; /* by index of the item, of this attempt */
 	int64_t *best;	  /* of the best attempt */
@@ -64,7 +64,7 @@ static int by_area(const void *x, const void *y)
 }
 
 /* The offset of the smallest gap that holds e, among the items in use at the
- * same time; *at is its position among the slots. */
+ * same time. */
 static int64_t best_fit(const packer *k, int nslots, const entry *e)
 {
 	int64_t top = k->base, found = -1, least = INT64_MAX;
@@ -193,7 +193,7 @@ typedef struct gap {
 } gap;
 
 typedef struct gaps {
-	gap *at; /* by offset, none beside another; the last has no end */
+	gap *at; /* by offset, no two adjacent; the last has no end */
 	int n;
 } gaps;
 
@@ -256,7 +256,7 @@ static int by_end(const void *x, const void *y)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Once, as a program does that allocates and frees while it runs. */
+/* By time of allocation, as an allocator at run time does. */
 static void place_quickly(arena *tmp, packer *k, entry *order)
 {
 	entry *ends = ARENA_COPY(tmp, order, k->n);
@@ -299,7 +299,7 @@ int64_t memory_place(arena_item *items, int n, int64_t align)
 	return k.best_top;
 }
 
-/* ---- what is needed at least ------------------------------------------- */
+/* ---- lower bound ------------------------------------------------------- */
 
 /* Bytes that come into use, or go out of it, at an instant. */
 typedef struct event {

@@ -9,8 +9,8 @@
  *
  *	int tdl_cholesky(const tdl_kernel_call *call);
  *
- * It is called once for each point of the operator's other dimensions, maybe
- * from several threads at a time, and must not keep anything of the call. */
+ * It is called once for each point of the operator's other dimensions, possibly
+ * from several threads at a time, and must not keep a pointer of the call. */
 #ifndef TDL_KERNEL_H
 #define TDL_KERNEL_H
 
@@ -62,7 +62,7 @@ typedef struct tdl_view {
 	const int64_t *strides;
 } tdl_view;
 
-/* The value of an attribute: n values, 1 where it is no list.  Integers, bools
+/* The value of an attribute: n values, 1 if it is not a list.  Integers, bools
  * (0 or 1), axes and element types are in ints, else NULL, floats in floats,
  * strings in strings. */
 typedef struct tdl_attr {
@@ -76,7 +76,7 @@ typedef struct tdl_attr {
 /* One call.  Inputs are the function's arguments, in order, and must not be
  * written; the dimensions that the caller fixed (a[b, :, :]) are gone.
  * Outputs are its results, in order; one whose data is NULL is not wanted,
- * and its other fields say nothing.  Results beyond noutputs are not wanted
+ * and its other fields are not set.  Results beyond noutputs are not wanted
  * either.  Attributes are in the order of the declaration. */
 typedef struct tdl_kernel_call {
 	int ninputs;

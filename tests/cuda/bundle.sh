@@ -1,9 +1,9 @@
 #!/bin/sh
 # Tests: runtime/cuda
-# The archive of `make gpu-bundle' on a machine that has a shell, the C library
-# that this takes, and the fake libraries: run-gpu does its points there and
-# reports them; where there is no GPU it says so of each, and one that fails is
-# no end.  Such a machine is a folder that chroot makes the root.
+# The archive of `make gpu-bundle' on a machine with only a shell, the shell's C
+# library and the fake libraries: run-gpu does its points there and reports
+# them; without a GPU it says so for each, and it goes on after one that fails.
+# Such a machine is a folder that chroot makes the root.
 . "${srcdir:-.}/tests/cuda/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip 'the bundle is tested on x86-64'
 [ -z "${SANITIZE-}" ] || [ "$SANITIZE" = no ] ||
@@ -25,13 +25,13 @@ mkdir -p "$root/bin" "$root/dev/shm" "$root/cache" "$root/fakes" "$root/tmp"
 chmod 700 "$root/cache"
 : >"$root/dev/null"
 
-# bring FOLDER FILE: a program or library as it is called, links followed
+# bring FOLDER FILE: copies a program or library, under its name, into a folder
 bring() {
 	mkdir -p "$root$1"
 	cp -L "$2" "$root$1/"
 }
 
-# Lines of paths: what a program or library is linked with.
+# needs FILE: the paths of the libraries that it is linked with.
 needs() {
 	ldd "$1" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p
 		s/^[ \t]*\(\/[^ ]*\) (.*/\1/p'
@@ -49,7 +49,7 @@ tar -xzf "$bundle" -C "$root"
 bundle=/${bundle%.tar.gz}
 plans='one-1 mlp-2'
 
-# report NAME: of the run that was; has PATTERN: a line of it
+# report NAME: checks the report of a run; has PATTERN: a line of that report
 report() {
 	file=$root/$1/report.txt
 	"${PYTHON:-python3}" -c 'import json, sys
@@ -65,7 +65,7 @@ has() {
 	}
 }
 
-# The compiler of the fake NVRTC is outside; what it makes is kept for inside.
+# The fake NVRTC compiles outside; its cache serves the runs inside.
 compilers=$(dirname "$(command -v "${CXX:-c++}")"):/usr/bin:/bin
 expect 0 env -i PATH="$compilers" LD_LIBRARY_PATH="$fakes" SAMPLE=400 \
 	TDL_CACHE="$root/cache" TDL_KILL=1 "$root$bundle/run-gpu" --small \
@@ -74,15 +74,15 @@ report outside
 has '^[1-9][0-9]* done, 0 failed'
 has '^skipped  2  compute-sanitizer'
 
-# The C library comes with what it brings of its own: not all that ours takes.
-# The fake libraries' C++ library is none of the machine's.
+# The bundle has its own C library, without all that ours needs.  The machine
+# has no C++ library; the fake ones need one.
 for file in $(needs "$root/fakes/libcublasLt.so.13" &&
 	needs "$(find "$root/cache" -name kernels.cubin | head -n 1)"); do
 	case $file in
 	*/libstdc++.so.* | */libgcc_s.so.*) bring /fakes "$file" ;;
 	esac
 done
-# inside NAME=VALUE.. ARGUMENT..: run-gpu, in there
+# inside NAME=VALUE FOLDER [ARGUMENT]: run-gpu, in the folder that is the root
 inside() {
 	# shellcheck disable=SC2086 # words
 	env -i $1 SAMPLE=400 TDL_CACHE=/cache TDL_KILL=1 PATH=/bin $enter \
@@ -107,7 +107,7 @@ has 'there is no library libcuda.so.1'
 
 has '^0 done, 0 failed, [1-9]'
 
-# A point that fails is told, and the others go on.
+# A point that fails is reported, and the others are run.
 expect 1 inside 'LD_LIBRARY_PATH=/fakes FAKE_CUDA_FAIL=cuModuleLoadData:1:201' \
 	/failing 1
 report failing
@@ -116,7 +116,7 @@ has 'cuModuleLoadData'
 has '^failed   1  mlp-2, without a graph'
 has '^done     1  mlp-2: by the interpreter'
 
-# A machine whose own C library has all: it is taken.
+# A machine whose own C library has everything: tdlrun uses that.
 for file in $(needs "$root$bundle/bin/tdlrun"); do
 	case $file in
 	*/libc.so.* | */libm.so.* | */ld-*)

@@ -2,7 +2,7 @@
 # Tests: runtime/cuda runtime/comm
 # --backend cuda --comm nccl on fake libraries: one process alone, and 2, 4 and
 # 8 that give what one gives, in whatever order their GPUs work; an event that
-# is missing shows.
+# is missing changes results.
 . "${srcdir:-.}/tests/cuda/lib.sh"
 
 mlp='-D batch=8 -D inputs=6 -D width=10 -D depth=2 --train --optimizer adamw'

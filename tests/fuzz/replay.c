@@ -2,8 +2,8 @@
  *
  *	TARGET [-mutate=N] FILE|FOLDER...
  *
- * gives the target each file, as it is and then N times changed, each time
- * more.  Ends with 0 when the target survived all of it. */
+ * gives the target each file as it is, then after each of N mutations, one on
+ * top of the other.  Ends with 0 if the target survives all of them. */
 #include "config.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MOST = 1 << 24, ROOM = 1 << 16 };
+enum { MAX_FILE = 1 << 24, ROOM = 1 << 16 };
 
 static fuzz_random changes;
 
@@ -31,7 +31,8 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)
 	return size;
 }
 
-/* The data in a block of its own, so that a read behind it is seen. */
+/* Gives the data in a block of its own, so that a sanitizer sees a read past
+ * its end. */
 static void give(const uint8_t *data, size_t size)
 {
 	uint8_t *own = malloc(size ? size : 1);
@@ -93,7 +94,7 @@ int main(int argc, char **argv)
 			collect(a, argv[i], &all);
 	for (int i = 0; i < all.n; i++) {
 		size_t size;
-		const char *data = file_read(a, s, all.at[i], MOST, &size);
+		const char *data = file_read(a, s, all.at[i], MAX_FILE, &size);
 		FUZZ_CHECK(data);
 		fprintf(stderr, "%s: %zu bytes\n", all.at[i], size);
 		give((const uint8_t *)data, size);

@@ -1,7 +1,7 @@
-/* Mutations of TDL that keep it TDL, mostly: expressions become others, of the
- * text, of another text or of the library, or are wrapped; definitions and
- * statements come and go; and those of tokens.h.  A text that does not parse
- * has only the latter. */
+/* Mutations that mostly keep a text valid TDL: an expression is replaced by
+ * another one of the text, of another text or of the library, or wrapped in a
+ * pattern; definitions and statements are inserted and deleted.  A text that
+ * does not parse has the mutations of tokens.h only. */
 #include "config.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "dsl/parse.h"
 #include "tests/fuzz/tokens.h"
 
-enum { MAX_DONOR = 300 }; /* bytes of what is taken from elsewhere */
+enum { MAX_DONOR = 300 }; /* bytes of an inserted part */
 
 /* The parts of a text that may be exchanged. */
 typedef struct tree {
@@ -97,7 +97,7 @@ static void add_def(collector *c, const ast_def *d)
 		add_expr(c, d->op->bodies[i]);
 }
 
-/* Empty, but for the text, where it does not parse. */
+/* The parts of a text; none if it does not parse. */
 static tree tree_of(arena *a, span text)
 {
 	tree t = { .text = text };
@@ -225,7 +225,7 @@ static span wrap(const change *c)
 	return replace(c, x, (span){ out.at, out.n });
 }
 
-/* One change of what parses. */
+/* One mutation of a text that parses. */
 static span mutate_tree(const change *c)
 {
 	switch (fuzz_below(c->r, 12)) {

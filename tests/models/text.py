@@ -1,4 +1,4 @@
-"""Networks of text, and of what else comes in a row; see nets.py."""
+"""Networks of text and of other sequences; see nets.py."""
 import torch
 from torch.nn import functional as F
 
@@ -7,7 +7,7 @@ from layers import (attention, first, from_heads, label_loss, layer_norm,
 
 
 def rnn(p, x, label, layers):
-    """A layer at a time, and its steps by PyTorch's own recurrent network."""
+    """Layer by layer; PyTorch's LSTM does all steps of one."""
     for i in range(layers):
         cell = torch.nn.LSTM(p[f"in_{i}"].shape[0], p[f"on_{i}"].shape[0],
                              bias=False, dtype=x.dtype)
@@ -85,7 +85,7 @@ def gpt(p, ids, label, layers, window=None):
 
 def rotary_attention(p, x, theta):
     def rotated(y):
-        """As complex numbers."""
+        """A pair of halves as complex numbers, times exp(i angle)."""
         half = y.shape[-1] // 2
         speed = theta ** (-torch.arange(half, dtype=y.dtype) / half)
         angle = torch.arange(y.shape[2], dtype=y.dtype)[:, None] * speed
@@ -114,9 +114,10 @@ def llama(p, ids, label, layers, theta=500000.0):
 
 
 def experts(p, x, chosen, room):
-    """Expert by expert, the tokens of each text in their order."""
-    liking = x @ p["router"]
-    most, at = torch.topk(liking, chosen)
+    """Expert by expert, the tokens of each text in their order; an expert
+    takes the first `room` of them."""
+    logits = x @ p["router"]
+    most, at = torch.topk(logits, chosen)
     share = F.softmax(most, -1)
     result = [torch.zeros_like(text) for text in x]
     for b, text in enumerate(x):
@@ -126,13 +127,13 @@ def experts(p, x, chosen, room):
             mine = {n: p[n][e] for n in ("gate", "up", "down")}
             y = gated(mine, text[token]) * share[b, token, choice][:, None]
             result[b] = result[b].index_add(0, token, y)
-    used = F.one_hot(at, liking.shape[-1]).to(x.dtype).mean((0, 1)).sum(0)
-    return torch.stack(result), used, F.softmax(liking, -1).mean((0, 1))
+    used = F.one_hot(at, logits.shape[-1]).to(x.dtype).mean((0, 1)).sum(0)
+    return torch.stack(result), used, F.softmax(logits, -1).mean((0, 1))
 
 
 def moe(p, ids, label, layers, chosen, room, theta=1e6, balance=0.02):
     x = F.embedding(ids, p["words.table"])
-    used, liked = [], []
+    used, probability = [], []
     for i in range(layers):
         layer = p.of(f"layer_{i}")
         x = x + rotary_attention(layer.of("self"),
@@ -141,7 +142,8 @@ def moe(p, ids, label, layers, chosen, room, theta=1e6, balance=0.02):
                           chosen, room)
         x = x + y
         used.append(f)
-        liked.append(q)
-    even = len(f) * torch.stack(used).mean(0) @ torch.stack(liked).mean(0)
+        probability.append(q)
+    uneven = len(f) * (torch.stack(used).mean(0)
+                       @ torch.stack(probability).mean(0))
     return label_loss(rms_norm(p.of("norm"), x) @ p["classify"], label) \
-        + balance * even
+        + balance * uneven

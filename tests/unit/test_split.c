@@ -207,7 +207,7 @@ START_TEST(in_the_way)
 		instance *it = draw_instance(a, &d);
 		split s = { 0 };
 		it->p.cap = -1;
-		int k = split_in_the_way(a, &it->p, &s);
+		int k = split_exceeding_stage(a, &it->p, &s);
 		ck_assert(k >= 0 && k < it->p.nstages);
 		ck_assert(s.peak == split_memory(
 			&it->p, k, interval_at(s.first[k], s.first[k + 1])));

@@ -45,7 +45,7 @@ START_TEST(all_kinds_of_functions)
 }
 END_TEST
 
-/* Every beginning of a file but all of it is an error. */
+/* A file that is cut off anywhere is an error. */
 START_TEST(cut_off)
 {
 	size_t all = strlen(sample);
@@ -58,7 +58,7 @@ START_TEST(cut_off)
 }
 END_TEST
 
-/* Any bytes are read or refused. */
+/* A damaged file is read or refused; it never makes the reader fail. */
 START_TEST(damaged)
 {
 	static const char bytes[] = " \n-0123456789x\377";
@@ -79,7 +79,7 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* A top of more than costs can be is as high as they go. */
+/* A top or cost above COST_MAX is read as COST_MAX. */
 START_TEST(highest_top)
 {
 	static const char text[] = "p 1 1 1 9223372036854775807 1 1 0 0 1 0 "
