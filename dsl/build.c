@@ -268,7 +268,7 @@ static attr_type attr_type_of(dsl_parser *p, const written_type *w)
 		if (!strcmp(attr_types[t], w->name))
 			return (attr_type)t;
 	dsl_fault(p, DIAG_BAD_ATTRIBUTE, w->at,
-		  "'%s' is no type of attributes; these are int, float, "
+		  "'%s' is not a type of attributes; these are int, float, "
 		  "string, bool, type and axis",
 		  w->name);
 	return ATTR_INT;

@@ -174,8 +174,8 @@ static void check_gradient(checker *c)
 		if (!is_derivative(of, op->params[i].name) &&
 		    !has_parameter(of, op->params[i].name))
 			check_error(c, DIAG_BAD_GRADIENT, op->params[i].at,
-				    "'%s' is no parameter of '%s', nor a "
-				    "result's name with a d before",
+				    "'%s' is neither a parameter of '%s' nor a "
+				    "result's name with a d before it",
 				    op->params[i].name, of->name);
 	for (int i = 0; i < op->nattrs; i++)
 		if (!has_attribute(of, &op->attrs[i]))

@@ -227,7 +227,8 @@ static const char *misplaced(ast_kind kind)
 	case AST_GUARD:
 		return "there are no reads to guard here";
 	case AST_LAMBDA:
-		return "lambdas stand in operators, which are called here";
+		return "lambdas can only be in operators, which are called "
+		       "here";
 	default:
 		return NULL;
 	}
@@ -289,7 +290,7 @@ static void walk_declaration(checker *c, const ast_stmt *s)
 	if (type && dtype_parse(type) == DT_NONE &&
 	    !strmap_get(c->names, type)) {
 		check_error(c, DIAG_UNKNOWN_TYPE, s->type.at,
-			    "'%s' is no element type", type);
+			    "'%s' is not an element type", type);
 		check_suggest_type(c, type);
 	}
 	bind_target(c, s->targets[0]);
@@ -348,8 +349,8 @@ bool check_statements(checker *c, ast_stmt *const *body, int n)
 	for (int i = 0; i < n; i++) {
 		if (ends) {
 			check_error(c, DIAG_UNREACHABLE, body[i]->at,
-				    "this is never reached: what is before "
-				    "returns");
+				    "this is never reached: the statement "
+				    "before it returns");
 			return true;
 		}
 		ends = walk_stmt(c, body[i]);

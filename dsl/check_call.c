@@ -100,7 +100,7 @@ void check_operator_call(checker *c, const ast_expr *call, const ast_op *op)
 {
 	if (call->open_named)
 		check_error(c, DIAG_BAD_CALL, check_call_at(call),
-			    "'..' hands on attributes in an onnx entry only");
+			    "'..' passes attributes on, in an onnx entry only");
 	if (call->nargs != op->nparams) {
 		check_error(c, DIAG_BAD_CALL, check_call_at(call),
 			    "'%s' takes %d tensor%s, not %d", op->name,

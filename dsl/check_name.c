@@ -210,7 +210,7 @@ static void walk_element(checker *c, ast_expr *e)
 			    (long long)i->i, a->name, a->length);
 	if (i->kind == AST_UNARY && i->op == OP_NEG)
 		check_error(c, DIAG_BAD_INDEX, i->at,
-			    "elements are counted from 0");
+			    "indices start at 0");
 }
 
 /* ---- opaque functions --------------------------------------------------- */
@@ -474,7 +474,7 @@ static const char *misplaced(ast_kind kind)
 {
 	switch (kind) {
 	case AST_FAMILY:
-		return "only models, defs and entries have families of names";
+		return "families of names are for models, defs and entries";
 	case AST_LIST:
 		return "a list is an attribute's value or axes, not a number";
 	case AST_SLICE:

@@ -22,7 +22,7 @@ static void check_params(checker *c, const ast_onnx *e)
 			known |= p->constant && !strcmp(p->type.name, words[w]);
 		if (!known)
 			check_error(c, DIAG_UNKNOWN_TYPE, p->type.at,
-				    "'%s' is no type of a constant input; "
+				    "'%s' is not a type of constant inputs; "
 				    "these are int, float and bool",
 				    p->type.name);
 	}

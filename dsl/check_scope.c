@@ -148,7 +148,7 @@ static void check_let(checker *c, const ast_let *let)
 		      builtin_find(BUILTIN_SCALAR, e->name);
 	if (e->kind == AST_CALL && builtin_find(BUILTIN_REDUCER, e->name)) {
 		check_error(c, DIAG_BAD_CALL, check_call_at(e),
-			    "a reduction stands in a lambda, as in let %s = "
+			    "a reduction has to be in a lambda, as in let %s = "
 			    "lambda: %s(..)",
 			    let->names[0], e->name);
 		return;

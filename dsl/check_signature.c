@@ -214,7 +214,7 @@ static void check_default(checker *c, const ast_attr *attrs, int i)
 				      : NULL;
 	if (s && s->kind == SYM_ATTR && s->attr >= a) {
 		check_error(c, DIAG_UNBOUND_INDEX, e->at,
-			    "a default may use the attributes before it only");
+			    "a default may use only the attributes before it");
 		return;
 	}
 	if (e->kind == AST_LIST)
@@ -282,7 +282,8 @@ static void check_type_name(checker *c, const ast_type *t)
 		return;
 	}
 	check_error(c, DIAG_UNKNOWN_TYPE, t->at,
-		    "'%s' is no element type, nor an attribute of type 'type'",
+		    "'%s' is neither an element type nor an attribute of type "
+		    "'type'",
 		    t->name);
 	check_suggest_type(c, t->name);
 }
@@ -421,7 +422,7 @@ static void check_whole(checker *c, const ast_tensor *tensors, int n)
 				check_error(c, DIAG_BAD_SIGNATURE,
 					    tensors[i].dims[j]->at,
 					    "slices have a fixed number of "
-					    "dimensions; a pack has not");
+					    "dimensions, a pack does not");
 }
 
 void check_opaque(tdl_modules *m, ast_opaque *f)

@@ -60,7 +60,7 @@ static etype arithmetic(checker *c, const ast_expr *e)
 	if (divides && !etype_may_be_float(r) &&
 	    (negative || (d->kind == AST_INT && d->i == 0)))
 		check_error(c, DIAG_BAD_DIVISOR, d->at,
-			    "an integer is divided by a positive one only");
+			    "an integer can only be divided by a positive one");
 	return r;
 }
 
@@ -122,8 +122,8 @@ static void divisors(checker *c, const ast_expr *e)
 		       (e->op == OP_DIV || e->op == OP_MOD);
 	if (divides && varies(e->args[1]))
 		check_error(c, DIAG_BAD_DIVISOR, e->args[1]->at,
-			    "in an index one divides by constants, sizes and "
-			    "attributes only, not by what varies");
+			    "the divisor in an index can only be made of "
+			    "constants, sizes and attributes");
 	for (int i = 0; i < e->nargs; i++)
 		divisors(c, e->args[i]);
 }

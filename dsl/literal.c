@@ -36,8 +36,8 @@ bool literal_string(dsl_parser *p, range at, const char *text, int len,
 				uint32_t beg = at.beg + (uint32_t)i - 1;
 				dsl_fault(p, DIAG_BAD_ESCAPE,
 					  (range){ beg, beg + 2 },
-					  "a backslash stands before \", \\, n "
-					  "or t only");
+					  "a backslash can only be before \", "
+					  "\\, n or t");
 				return false;
 			}
 		}

@@ -398,7 +398,7 @@ static bool check_text(dsl_parser *p)
 		uint32_t beg = p->base + (uint32_t)i;
 		if (n)
 			diag_error(p->sink, DIAG_NUL_BYTE, (range){ beg, beg },
-				   "the file has a zero byte here; it is no "
+				   "the file has a zero byte here; it is not "
 				   "text");
 		else
 			diag_error(p->sink, DIAG_NOT_UTF8, (range){ beg, beg },

@@ -116,8 +116,8 @@ static bool check_next(plan_checker *c, const plan_tensor *t, bool *taken)
 	if (u->role != PLAN_RESULT || u->buffer < 0 ||
 	    !same_type(u, t->type, t->ndim, t->dims) ||
 	    memcmp(&u->cuts, &t->cuts, sizeof(cuts)) != 0)
-		return flaw(c, "its next value is no result of its type, shape "
-			    "and cuts");
+		return flaw(c, "its next value is not a result of its type, "
+			    "shape and cuts");
 	return !t->output || flaw(c, "a state that changes is an output");
 }
 
@@ -132,17 +132,18 @@ static bool check_training(plan_checker *c)
 	if (p->loss != -1 &&
 	    (!is_index(p->loss, p->ntensors) || !p->tensors[p->loss].output ||
 	     plan_tensor_nelem(&p->tensors[p->loss]) != 1))
-		return flaw(c, "the loss is no output of one element");
+		return flaw(c, "the loss is not an output of one element");
 	if (p->learning_rate != -1 &&
 	    (!is_index(p->learning_rate, p->ntensors) ||
 	     p->tensors[p->learning_rate].role != PLAN_INPUT ||
 	     plan_tensor_nelem(&p->tensors[p->learning_rate]) != 1))
-		return flaw(c, "the learning rate is no input of one element");
+		return flaw(c, "the learning rate is not an input of one "
+			       "element");
 	if (p->loss_scale != -1 &&
 	    (!is_index(p->loss_scale, p->ntensors) ||
 	     p->tensors[p->loss_scale].role != PLAN_STATE ||
 	     plan_tensor_nelem(&p->tensors[p->loss_scale]) != 1))
-		return flaw(c, "the loss scale is no state of one element");
+		return flaw(c, "the loss scale is not a state of one element");
 	return true;
 }
 
@@ -162,7 +163,8 @@ static bool check_tensors(plan_checker *c, arena *tmp)
 		int t = p->inputs[c->row];
 		if (!is_index(t, p->ntensors) || seen[t] ||
 		    p->tensors[t].role != PLAN_INPUT)
-			return flaw(c, "this is no input, or twice the same");
+			return flaw(c, "this is not an input, or the same one "
+				       "twice");
 		seen[t] = true;
 	}
 	c->table = "outputs";
@@ -170,7 +172,8 @@ static bool check_tensors(plan_checker *c, arena *tmp)
 		int t = p->outputs[c->row];
 		if (!is_index(t, p->ntensors) || !p->tensors[t].output ||
 		    given[t])
-			return flaw(c, "this is no output, or twice the same");
+			return flaw(c, "this is not an output, or the same one "
+				       "twice");
 		given[t] = true;
 	}
 	c->table = "tensors";

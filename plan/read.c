@@ -322,7 +322,7 @@ static bool read_transfer(reader *r, const plan *p, members *m,
 		return false;
 	int c = collective_parse(how);
 	if (c < 0)
-		return read_error(r, "'%.40s' is no collective", how);
+		return read_error(r, "'%.40s' is not a collective", how);
 	in->collective = (collective)c;
 	return true;
 }

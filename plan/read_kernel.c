@@ -57,7 +57,7 @@ static kexpr *read_number(kernel_reader *kr, json_t *j, bool whole)
 	double f;
 	if (!whole && float_of(v, &f))
 		return kx_float(a, f, t);
-	return expr_error(kr, "a number is not one");
+	return expr_error(kr, "a number is expected");
 }
 
 static kexpr *read_var(kernel_reader *kr, json_t *j)
@@ -160,8 +160,7 @@ static kexpr *read_fn(kernel_reader *kr, json_t *j, const char *name)
 static kexpr *read_tagged(kernel_reader *kr, json_t *j, const char *tag)
 {
 	if (!tag)
-		return expr_error(kr, "there is something else in place of "
-				      "one");
+		return expr_error(kr, "an expression is expected");
 	if (!strcmp(tag, "int"))
 		return read_number(kr, j, true);
 	if (!strcmp(tag, "float"))

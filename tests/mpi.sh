@@ -165,7 +165,7 @@ stopped() {	# RANK
 for rank in 0 2; do
 	: >"$tmp/still.csv"
 	expect 4 stopped "$rank"
-	says "rank $rank on '.*' has not been heard of for 2 seconds; it was in"
+	says "rank $rank on '.*' has not been heard from for 2 seconds; it was"
 done
 cat >"$tmp/wait.tdl" <<'END'
 import "reduce.tdl"
@@ -196,7 +196,7 @@ then
 	expect 0 "$TDLC" plan "$tmp/wait.tdl" -k 2 -o "$tmp/wait.plan"
 	expect 4 ranks 2 "$tmp/wait.plan" --kernels-from "$tmp/wait.so" \
 		--timeout 2
-	says "rank 1 on '.*' stands still, .*for 2 seconds; it was in step 1"
+	says "rank 1 on '.*' has made no progress, .*for 2 seconds; .*in step 1"
 fi
 # Rank 1 loses what it sends, and all wait: for it, or for those that do.
 # preload NAME: $tmp/NAME.so of $tmp/NAME.c, if it can be.
@@ -244,7 +244,7 @@ if preload lost; then
 		# shellcheck disable=SC2086
 		expect 4 with lost 4 "$here" $data --epochs 100 --timeout 2
 		says 'all 4 ranks have waited for one another for 2 seconds;'
-		says "rank [0-3] on '.*' has come least far: it was in step "
+		says "rank [0-3] on '.*' is furthest behind: it was in step "
 		says 'and waits for instruction [0-9]* ([a-z-]* of '
 		[ "$(grep -c '^tdlrun: ' "$tmp/err")" -eq 1 ] ||
 			fail 'more than one rank says it'

@@ -150,8 +150,8 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 		else if (v->kind == KVAR_REDUCE && x->reducer == RED_SUM &&
 			 op->tensors[x->result].type == ST_POWER)
 			to.indivisible_reason =
-				"its type has no 0, which the sum "
-				"of an empty part is";
+				"an empty part has the sum 0, which its type "
+				"does not have";
 		vec_push(a, &vars, to);
 	}
 	add_derived(a, op, x, s, &vars, derived);

@@ -17,7 +17,8 @@ bool strategy_offered(const kernel *k, int v, const char **why)
 			 "value, so that the parts' results cannot be compared";
 	if (!reason && k->vars[v].kind == KVAR_REDUCE &&
 	    k->reducer == RED_SUM && !elem_has_zero(k->type))
-		reason = "its type has no 0, which the sum of an empty part is";
+		reason = "an empty part has the sum 0, which its type does not "
+			 "have";
 	if (why)
 		*why = reason;
 	return !reason;

@@ -152,7 +152,7 @@ static bool read_flops(const reader *r, const json_t *of, topology *t)
 	json_object_foreach((json_t *)of, key, v) {
 		dtype type = dtype_parse(key);
 		if (type == DT_NONE)
-			return wrong(r, arena_printf(r->a, "'%.100s' is no "
+			return wrong(r, arena_printf(r->a, "'%.100s' is not an "
 						     "element type", key));
 		if (!number(r, of, key, 1, -1, &t->flops[type]))
 			return false;
@@ -263,7 +263,7 @@ static bool read_topology(const reader *r, const json_t *j, topology *t)
 					    NULL };
 	const char *format = json_string_value(json_object_get(j, "format"));
 	if (!format || strcmp(format, "tdl-topology"))
-		return wrong(r, "this is no topology: 'format' is not "
+		return wrong(r, "this is not a topology: 'format' is not "
 				"\"tdl-topology\"");
 	if (json_integer_value(json_object_get(j, "version")) != 1)
 		return wrong(r, "the version of the format is not 1");

@@ -342,7 +342,7 @@ cli_status command_compile(driver *d, int argc, char **argv)
 		  "header (a C header), c or cuda (an operator's kernels)",
 		  &o.emit, .choices = emits },
 		{ CLI_TEXT, 0, "op", "NAME",
-		  "the operator of the kernels, if there are several",
+		  "kernels: the operator, if there are several",
 		  &o.kernels.op },
 		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
 		  "kernels: the shape of input NAME; once for each",

@@ -161,8 +161,8 @@ static cli_status cover(driver *d, coverage *c, const coverage_options *o)
 	c->parts = factors[n - 1];
 	if (graph_traffic(c->graph) > INT64_MAX / 4 / o->devices) {
 		diag_error_in(d->sink, DIAG_MODEL_TOO_LARGE, c->graph->name,
-			      "what %d devices would move may be more than "
-			      "2^61 bytes", (int)o->devices);
+			      "%d devices might move more than 2^61 bytes",
+			      (int)o->devices);
 		return CLI_OK;
 	}
 	c->search = search_plan(d->arena, c->graph, (int)o->devices, "tofu");
@@ -181,7 +181,7 @@ cli_status command_coverage(driver *d, int argc, char **argv)
 	model_options model = { .survey = &c.survey };
 	const cli_option options[] = {
 		{ CLI_INT, 'k', "devices", "N",
-		  "the number of devices that costs are for (2)", &o.devices,
+		  "the number of devices for the costs (2)", &o.devices,
 		  .min = 2, .max = MESH_MAX_WORKERS },
 		{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",
 		  "set a symbolic size, or an argument of a TDL model",

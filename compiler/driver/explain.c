@@ -116,16 +116,16 @@ cli_status command_explain(driver *d, int argc, char **argv)
 		  "show the reads and the work of each of N parts (2 if "
 		  "shapes are given)", &r.k, .min = 1, .max = MAX_PARTS },
 		{ CLI_CHOICE, 0, "format", "FORMAT",
-		  "text; or a rule in the words of another system: shardy, "
+		  "text; or a rule in the notation of another system: shardy, "
 		  "nnscaler, jax",
 		  &r.format, .choices = formats },
 		{ CLI_TEXT, 0, "plan", "PLAN",
-		  "say why this plan cuts a tensor as it does, instead",
+		  "instead, say why this plan cuts a tensor as it does",
 		  &of_plan.plan },
 		{ CLI_TEXT, 0, "tensor", "T", "the tensor, with --plan",
 		  &of_plan.tensor },
 		{ CLI_CHOICE, 0, "algorithm", "A",
-		  "the planner of the rest for each choice, with --plan: tofu "
+		  "with --plan, the planner that completes each choice: tofu "
 		  "(default), joint", &algorithm, .choices = planners },
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),
@@ -148,7 +148,7 @@ cli_status command_explain(driver *d, int argc, char **argv)
 				 "-k nor --json", formats[r.format]);
 	if (argc - first < 1 || argc - first > 2)
 		return cli_usage(&d->program, "it takes the name of an "
-				 "operator, and maybe a file");
+				 "operator, and optionally a file");
 	return explain(d, &r, argv[first],
 		       argc - first == 2 ? argv[first + 1] : NULL);
 }

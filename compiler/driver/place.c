@@ -47,8 +47,8 @@ static const char *misfit(const driver *d, const options *o)
 		return arena_printf(d->arena, "there is no algorithm '%s'",
 				    o->algorithm);
 	return !has_more(&o->more) ? NULL :
-		arena_printf(d->arena, "%s knows only the makespan, and no "
-			     "stages", o->algorithm);
+		arena_printf(d->arena, "%s minimizes the makespan, and makes "
+			     "no stages", o->algorithm);
 }
 
 static int read_options(driver *d, int argc, char **argv, options *o,

@@ -56,7 +56,7 @@ const char *place_network(const place_options *o);
 	{ CLI_FLAG, 0, "colocation", NULL,                                   \
 	  "keep operators of one colour on one device", &(o)->colocation },  \
 	{ CLI_REAL, 0, "time-limit", "S",                                    \
-	  "end a search after S seconds, with the best until then",          \
+	  "end the search after S seconds with the best result so far",      \
 	  &(o)->seconds, .min = 1e-6, .max = 1e9 }
 
 /* A cost graph on the machine of the options. */

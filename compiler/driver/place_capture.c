@@ -30,19 +30,21 @@ static bool usage(const place_run *r, int64_t *memory, cli_status *status)
 	const place_options *o = r->o;
 	const char *wrong = NULL;
 	if (m->any_split || m->cores >= 0 || m->predictor)
-		wrong = "--any-split, --cores and --predictor are no options "
-			"of capture";
+		wrong = "capture does not take --any-split, --cores, "
+			"--predictor";
 	else if (m->objective == PLACE_LOAD)
 		wrong = "the objectives of capture are makespan, peak, cost";
 	else if (o->topology || o->link || o->colocation || o->network >= 0 ||
 		 o->seconds > 0)
-		wrong = "the machine of capture is in the table: no --link, "
-			"--topology, --network, --colocation, --time-limit";
+		wrong = "capture takes the machine from the table, and does "
+			"not take --link, --topology, --network, --colocation, "
+			"--time-limit";
 	else if (r->output)
-		wrong = "a plan of capture places no operators: no --output";
+		wrong = "a plan of capture places no operators, so there is no "
+			"--output";
 	else if (o->factor >= 0 && o->factor < 2)
-		wrong = "--factor of capture is 2 for weights and gradients, "
-			"and the optimizer's states";
+		wrong = "--factor of capture is at least 2, for weights and "
+			"gradients; the rest is the optimizer's states";
 	else if (o->memory && (!units_read_size(o->memory, memory) ||
 			       *memory == 0))
 		wrong = "--memory is a number of bytes";
@@ -115,7 +117,7 @@ static cli_status say_no_room(const capture *c)
 	fflush(stdout);
 	if (!capture_best(a, c->t, &r, &p)) {
 		cli_failed(program, "%d devices, a batch of %d and %d layers "
-			   "make no plan of equal stages", r.devices,
+			   "do not allow equal stages", r.devices,
 			   c->t->batch, c->t->n);
 		return CLI_NO_PLAN;
 	}

@@ -96,14 +96,14 @@ const char *place_misfit(const driver *d, const place_options *o,
 {
 	if (place_is_model(path))
 		return o->factor < 0 ? NULL :
-				       "--factor is of profiles and layer "
+				       "--factor goes with profiles and layer "
 				       "tables";
 	if (d->folders.n > 0 || d->opdefs || d->load.n > 0)
-		return "a cost graph has no operators in TDL: no --include, "
-		       "--opdefs, --load";
+		return "--include, --opdefs and --load go with a model, not "
+		       "with a cost graph";
 	return has_model_options(&o->model) ?
-		       "a cost graph has no sizes and no training of its own: "
-		       "options of models go with a model" : NULL;
+		       "options of models, for sizes and training, do not go "
+		       "with a cost graph" : NULL;
 }
 
 static const cost_graph *read_model(driver *d, const place_options *o,
@@ -129,8 +129,8 @@ const cost_graph *place_read_graph(driver *d, const place_options *o,
 		return read_model(d, o, r->topology, path, status);
 	const cost_graph *g = cost_graph_read(d->arena, d->sink, path);
 	if (g && o->factor >= 0 && !g->resident_is_weights) {
-		*status = cli_usage(&d->program, "--factor is of profiles and "
-				    "layer tables");
+		*status = cli_usage(&d->program, "--factor goes with profiles "
+				    "and layer tables");
 		return NULL;
 	}
 	return g;

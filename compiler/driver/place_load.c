@@ -30,15 +30,15 @@ static bool usage(const place_run *r, cli_status *status)
 	const char *wrong = NULL;
 	if (m->schedule >= 0 || m->micro_batches || m->recompute ||
 	    m->frontier || m->predictor || m->zero || m->no_recompute)
-		wrong = "loads have no schedule and no stages";
+		wrong = "load makes no schedule and no stages";
 	else if (m->objective != PLACE_UNSAID && m->objective != PLACE_LOAD)
-		wrong = "load has no other objective than load";
+		wrong = "the only objective of load is load";
 	else if (r->o->seconds > 0)
-		wrong = "load knows no --time-limit";
+		wrong = "load does not take --time-limit";
 	else if (r->o->network >= 0)
-		wrong = "loads know no --network: no transfer waits";
+		wrong = "load does not take --network: no transfer waits";
 	else if (r->o->colocation)
-		wrong = "load keeps colours together in any case: no "
+		wrong = "load always keeps colours together, and does not take "
 			"--colocation";
 	if (wrong)
 		*status = cli_usage(&r->d->program, "%s", wrong);
@@ -54,18 +54,18 @@ static bool read_load(load *l, cli_status *status)
 		return false;
 	const cost_graph *g = l->in.file;
 	if (!l->in.load->alike) {
-		*status = cli_usage(&r->d->program, "loads know devices of one "
+		*status = cli_usage(&r->d->program, "load takes devices of one "
 				    "kind only");
 		return false;
 	}
 	if (l->in.load->nlevels > 1) {
-		*status = cli_usage(&r->d->program, "loads know links of one "
+		*status = cli_usage(&r->d->program, "load takes links of one "
 				    "kind only: use --link");
 		return false;
 	}
 	if (g->ncolours > LOAD_MAX_GROUPS) {
 		diag_error_in(r->d->sink, DIAG_LOAD_TOO_LARGE, r->path,
-			      "loads are balanced of %d groups at most, not %d",
+			      "load balances at most %d groups, not %d",
 			      LOAD_MAX_GROUPS, g->ncolours);
 		return false;
 	}

@@ -58,7 +58,7 @@ typedef struct place_more {
 	  "of mcap: choose by mCAP's additive predictor, and print its "     \
 	  "error", &(o)->predictor },                                        \
 	{ CLI_FLAG, 0, "any-split", NULL,                                    \
-	  "of load: splits that are not contiguous, too; not proven",        \
+	  "of load: also splits that are not contiguous; not proven",        \
 	  &(o)->any_split },                                                 \
 	{ CLI_INT, 0, "cores", "N",                                          \
 	  "of load: processor cores; the default is in the file",            \

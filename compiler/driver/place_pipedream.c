@@ -29,17 +29,18 @@ static const char *misfit(const place_run *r)
 	const place_options *o = r->o;
 	if (m->schedule > 0 || m->recompute || m->no_recompute || m->zero ||
 	    m->frontier || m->predictor || m->any_split || m->cores >= 0)
-		return "pipedream has 1F1B alone: no --schedule, --recompute, "
-		       "--no-recompute, --zero, --frontier, --predictor, "
-		       "--any-split, --cores";
+		return "pipedream has only 1F1B, and does not take --schedule, "
+		       "--recompute, --no-recompute, --zero, --frontier, "
+		       "--predictor, --any-split, --cores";
 	if (m->objective > PLACE_MAKESPAN)
-		return "pipedream has one objective, its time per minibatch";
+		return "the only objective of pipedream is its time per "
+		       "minibatch";
 	if (o->topology || o->colocation || o->network >= 0 || o->seconds > 0)
-		return "pipedream knows no --topology, --colocation, "
+		return "pipedream does not take --topology, --colocation, "
 		       "--network, --time-limit";
 	if (r->output)
-		return "stages of pipedream have replicas, which are no "
-		       "placement: no --output";
+		return "stages of pipedream have replicas, so that there is no "
+		       "placement for --output";
 	return o->link || o->devices < 2 ? NULL :
 		"pipedream needs --link: replicas exchange parameters";
 }
@@ -174,8 +175,8 @@ cli_status place_pipedream(const place_run *r)
 	if (p.best.peak > p.limit) {
 		fflush(stdout);
 		cli_failed(&r->d->program,
-			   "pipedream's plan needs %.0f bytes of a device: its "
-			   "planner looks at no memory", ceil(p.best.peak));
+			   "pipedream's plan needs %.0f bytes of a device; its "
+			   "planner ignores memory", ceil(p.best.peak));
 		return CLI_NO_PLAN;
 	}
 	if (r->o->json)

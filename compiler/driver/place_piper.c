@@ -28,17 +28,18 @@ static const char *misfit(const place_run *r)
 	const place_options *o = r->o;
 	if (m->any_split || m->cores >= 0 || m->predictor || m->zero ||
 	    m->frontier || m->schedule >= 0 || m->recompute || m->no_recompute)
-		return "a table by tensor degree says itself which ways there "
-		       "are: no --schedule, --recompute, --no-recompute, "
+		return "a table by tensor degree lists the choices itself, and "
+		       "does not take --schedule, --recompute, --no-recompute, "
 		       "--zero, --frontier, --predictor, --any-split, --cores";
 	if (m->objective > PLACE_MAKESPAN)
-		return "a table by tensor degree has one objective, the time "
-		       "per sample: makespan";
+		return "the only objective of a table by tensor degree is "
+		       "makespan, the time per sample";
 	if (o->topology || o->colocation || o->network >= 0 || o->seconds > 0 ||
 	    o->factor >= 0)
-		return "a table by tensor degree knows no --topology, "
+		return "a table by tensor degree does not take --topology, "
 		       "--colocation, --network, --time-limit, --factor";
-	return r->output ? "a plan of capture places no operators: no --output"
+	return r->output ? "a plan of capture places no operators, so there is "
+			   "no --output"
 			 : NULL;
 }
 

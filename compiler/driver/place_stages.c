@@ -34,13 +34,15 @@ static bool usage(const place_run *r, cli_status *status)
 	const place_more *m = r->more;
 	const char *wrong = NULL;
 	if (m->zero || m->no_recompute || m->objective == PLACE_COST)
-		wrong = "--zero, --no-recompute and the cost are capture's";
+		wrong = "--zero, --no-recompute and --objective cost go with "
+			"capture";
 	else if (m->any_split || m->cores >= 0)
-		wrong = "--any-split and --cores are load's";
+		wrong = "--any-split and --cores go with load";
 	else if (r->o->topology && !place_is_model(r->path))
 		wrong = "stages take --link, not --topology";
 	else if (r->o->colocation || r->o->seconds > 0 || r->o->network >= 0)
-		wrong = "stages know no --colocation, --time-limit, --network";
+		wrong = "stages do not take --colocation, --time-limit, "
+			"--network";
 	if (wrong)
 		*status = cli_usage(&r->d->program, "%s", wrong);
 	return !wrong;
@@ -151,7 +153,7 @@ static cli_status say_no_room(const stages *s)
 	fflush(stdout);
 	if (s->p.nstages > s->l->n) {
 		cli_failed(&s->run->d->program,
-			   "%d layers make no %d stages", s->l->n,
+			   "%d layers cannot make %d stages", s->l->n,
 			   s->p.nstages);
 		return CLI_NO_PLAN;
 	}
@@ -353,7 +355,7 @@ cli_status place_mcap(const place_run *r)
 		s.p.cap < INFINITY ? PLACE_MAKESPAN : PLACE_PEAK;
 	if (s.l->n > SPLIT_MAX_LAYERS) {
 		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
-			      "stages are cut of %d layers at most, not %d",
+			      "stages are cut from at most %d layers, not %d",
 			      SPLIT_MAX_LAYERS, s.l->n);
 		return CLI_OK;
 	}

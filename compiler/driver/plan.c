@@ -58,7 +58,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 		  "end with an error where no strategy divides an operator",
 		  &o->strict.fail_on_opaque },
 		{ CLI_TEXT, 0, "warn-replicate", "SIZE",
-		  "warn of each tensor of SIZE bytes and more (2G, 80GB) "
+		  "warn about each tensor of at least SIZE bytes (2G, 80GB) "
 		  "that every device stores or fetches whole",
 		  &o->warn_replicate },
 		{ CLI_FLAG, 0, "no-fuse", NULL,
@@ -82,8 +82,7 @@ static bool read_options(driver *d, int argc, char **argv, plan_options *o,
 	if (!plan_is_asked_for(d, argc - first, o->devices))
 		return false;
 	if (o->json && o->output && !strcmp(o->output, "-"))
-		cli_usage(&d->program, "--json and -o - would print into each "
-			  "other");
+		cli_usage(&d->program, "--json and -o - cannot both print");
 	else if (o->warn_replicate &&
 		 !units_read_size(o->warn_replicate, &o->strict.replicated))
 		cli_usage(&d->program, "--warn-replicate takes a number of "

@@ -64,11 +64,11 @@ const topology *plan_topology(driver *d, const char *name, int64_t k);
 
 #define PLAN_OPTIONS_PINS(o)                                                 \
 	{ CLI_REPEAT, 0, "pin", "NAMES=WORDS",                               \
-	  "decide how tensors lie (cut D, replicated) or operators are "     \
-	  "divided (by V, whole): a word per axis, or one for all; may be "  \
-	  "repeated", &(o)->pins },                                          \
+	  "choose how tensors are held (cut D, replicated) or operators "    \
+	  "are divided (by V, whole): a word per axis, or one for all; may " \
+	  "be repeated", &(o)->pins },                                       \
 	{ CLI_TEXT, 0, "pins", "FILE",                                       \
-	  "the same from a file with such a line for each", &(o)->file }
+	  "the same from a file, one such line for each", &(o)->file }
 
 #define PLAN_OPTION_MEMORY(size)                                             \
 	{ CLI_TEXT, 0, "memory", "SIZE",                                     \

@@ -305,8 +305,8 @@ cli_status command_show(driver *d, int argc, char **argv)
 			d, argv[first], machine, json);
 	}
 	if (machine && !costs)
-		return cli_usage(&d->program, "--topology is of --costs and of "
-				 "plans");
+		return cli_usage(&d->program, "--topology goes with --costs or "
+				 "with a plan");
 	status = driver_model_options(d, argv[first], &defines, &shapes, &o);
 	if (status == CLI_OK)
 		status = driver_train_options(d, &train, &o);

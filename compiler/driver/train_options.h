@@ -26,14 +26,14 @@ extern const char *const train_precisions[];
 	{ CLI_FLAG, 0, "train", NULL,                                        \
 	  "plan a step of the model's training", &(r)->train },              \
 	{ CLI_FLAG, 0, "evaluate", NULL,                                     \
-	  "plan the evaluation of such steps: the weights are states, "      \
-	  "whose values tdlrun --evaluate and --parameters give",            \
+	  "plan the evaluation of a model that --train trains: the weights " \
+	  "are states, whose values tdlrun --evaluate and --parameters give",\
 	  &(r)->evaluate },                                                  \
 	{ CLI_TEXT, 0, "loss", "OP[,ATTR=V]...",                             \
 	  "the loss: operator OP of the model's first output and a label; "  \
 	  "without it, the output 'loss'", &(r)->loss },                     \
 	{ CLI_TEXT, 0, "optimizer", "OP[,ATTR=V]...",                        \
-	  "sgd (default), adam, adamw, or an operator of one's own, as in "  \
+	  "sgd (default), adam, adamw, or an operator of yours, as in "      \
 	  "sgd,lr=0.1,momentum=0.9", &(r)->optimizer },                      \
 	{ CLI_REAL, 0, "clip-norm", "X",                                     \
 	  "scale the gradients down to a norm of X; 0: never",               \

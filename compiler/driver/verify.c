@@ -245,12 +245,12 @@ cli_status command_verify(driver *d, int argc, char **argv)
 		  "the number of shapes for each operator (25)", &r.trials,
 		  .min = 1, .max = 100000 },
 		{ CLI_FLAG, 0, "strict", NULL,
-		  "end with status 5 if a strategy is missed, a region is "
-		  "too large, or a gradient is compared nowhere, too",
+		  "end with status 5 also if a strategy is missed, a region is "
+		  "too large, or a gradient is compared nowhere",
 		  &r.strict },
 		{ CLI_FLAG, 0, "gradients", NULL,
-		  "compare the derived gradients with differences, and in "
-		  "f32, bf16 and f16 with those in f64, too",
+		  "also compare the derived gradients with differences, and "
+		  "those in f32, bf16 and f16 with those in f64",
 		  &r.gradients },
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),

@@ -88,7 +88,7 @@ static val convert(context *cx, const ast_expr *e, builtin_rule rule,
 {
 	if (rule == RULE_SATURATE) {
 		if (x->type == DT_BOOL || t == DT_BOOL)
-			return mismatch(cx, e, "'saturate' is of numbers");
+			return mismatch(cx, e, "'saturate' takes numbers");
 		return val_expr(saturate(cx, x, t));
 	}
 	if (x->type == t)

@@ -254,8 +254,8 @@ static bool expand_let(context *cx, const ast_let *let)
 			return false;
 		if (v.kind == VAL_EXPR || let->nnames != 1) {
 			expand_error(cx, DIAG_BAD_CALL, let->value->at,
-				     "a 'let' binds a lambda, what an operator "
-				     "returns, or a constant");
+				     "a 'let' binds a lambda, the results of "
+				     "an operator, or a constant");
 			return false;
 		}
 		push_name(cx, (xname){ .name = let->names[0],

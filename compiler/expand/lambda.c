@@ -346,7 +346,7 @@ val expand_reduction(context *cx, const ast_expr *e)
 		return val_bad;
 	if (mean && !dtype_is_float(red.type)) {
 		expand_error(cx, DIAG_TYPE_MISMATCH, e->at,
-			     "'Mean' is of floats, this is of type %s",
+			     "'Mean' takes floats; this is of type %s",
 			     dtype_name(red.type));
 		return val_bad;
 	}

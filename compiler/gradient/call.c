@@ -172,14 +172,14 @@ void grad_add_call(grad_op *g, const char *const *names, int n,
 	ast_expr **args = ARENA_ARRAY(g->t.a, ast_expr *, call->nargs + 1);
 	calling c = {.g = g, .callee = callee, .call = call, .args = args};
 	if (!callee || call->nargs > callee->nparams || n > callee->nresults) {
-		g->because = "it calls what is no operator";
+		g->because = "it calls something that is not an operator";
 		return;
 	}
 	for (int i = 0; i < call->nargs && !g->because; i++) {
 		args[i] = argument(g, call->args[i]);
 		int t = grad_find_tensor(g, args[i]->name);
 		if (t < 0)
-			g->because = "an argument of a call is no tensor";
+			g->because = "an argument of a call is not a tensor";
 		else
 			bind_argument(&c, &callee->params[i],
 				      &g->tensors.at[t]);
@@ -194,6 +194,6 @@ void grad_add_call(grad_op *g, const char *const *names, int n,
 		add_result(&c, &callee->results[i], names[i]);
 	vec_push(g->t.a, &g->stages, ARENA_COPY(g->t.a, &s, 1));
 	if (c.failed)
-		g->because = "the dimensions of what it calls follow from "
-			     "attributes";
+		g->because = "the dimensions of an operator that it calls "
+			     "follow from attributes";
 }

@@ -467,7 +467,7 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	if (!d.g.because)
 		find_wanted(&d);
 	if (!d.g.because && !d.g.tensors.at[input].smooth) {
-		d.g.because = "its elements are no floats";
+		d.g.because = "its elements are not floats";
 		d.zero = true;
 	}
 	if (!d.g.because && !any_result_wanted(&d)) {

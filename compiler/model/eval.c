@@ -30,7 +30,7 @@ static bool const_input(evaluator *ev, const ast_tensor *p, mvalue *v)
 {
 	if (v->kind != MV_TENSOR)
 		return node_error(ev, DIAG_ONNX_NODE,
-				  "the input '%s' is no tensor", p->name);
+				  "the input '%s' is not a tensor", p->name);
 	tensor_id id = (tensor_id)v->i;
 	const tensor_type *t = graph_type(ev->b, id);
 	int64_t n = tensor_nelem(t);
@@ -140,9 +140,8 @@ static bool attr_of_node(evaluator *ev, const ast_attr *a,
 	if (!ok && v && a->type == ATTR_TYPE && v->type == ATTR_INT &&
 	    v->n == 1)
 		return node_error(ev, DIAG_ONNX_TYPE,
-				  "the element type %" PRId64
-				  " is none that tdlc has",
-				  v->ints[0]);
+				  "tdlc does not have the element type "
+				  "%" PRId64, v->ints[0]);
 	if (!ok)
 		return node_error(ev, DIAG_ONNX_NODE,
 				  "the attribute '%s' has a value of the wrong "

@@ -23,7 +23,7 @@ static bool element_type(evaluator *ev, const ast_stmt *s, dtype *t)
 				  : DT_NONE;
 	if (*t == DT_NONE)
 		mapping_error(ev, DIAG_UNKNOWN_TYPE, s->type.at,
-			      "'%s' is no element type", s->type.name);
+			      "'%s' is not an element type", s->type.name);
 	return *t != DT_NONE;
 }
 
@@ -319,7 +319,7 @@ static bool add_output(evaluator *ev, const ast_expr *target)
 	if (v.kind != MV_TENSOR || again) {
 		mapping_error(ev, DIAG_BAD_OUTPUT, target->at,
 			      again ? "the output '%s' is listed twice"
-				    : "the output '%s' is %s, no tensor",
+				    : "the output '%s' is %s, not a tensor",
 			      name, mv_kind_name(v.kind));
 		return false;
 	}

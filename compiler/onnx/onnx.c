@@ -151,7 +151,7 @@ bool onnx_declared_type(importer *im, const Onnx__ValueInfoProto *v,
 	dtype t = mapping_onnx_type(p->tensor_type->elem_type);
 	if (t == DT_NONE) {
 		diag_error_in(im->sink, DIAG_ONNX_TYPE, place,
-			      "the element type %d is none that tdlc has",
+			      "tdlc does not have the element type %d",
 			      p->tensor_type->elem_type);
 		return false;
 	}

@@ -236,7 +236,7 @@ bool onnx_tensor(importer *im, const Onnx__TensorProto *p, const char *place,
 	onnx_payload where;
 	if (t == DT_NONE) {
 		diag_error_in(im->sink, DIAG_ONNX_TYPE, place,
-			      "the element type %s is none that tdlc has",
+			      "tdlc does not have the element type %s",
 			      onnx_type_name(im, p->data_type));
 		return false;
 	}

@@ -153,7 +153,7 @@ static void drop_repeated(cost_builder *b)
 			b->edges.at[kept++] = b->edges.at[i];
 	if (kept < b->edges.n)
 		diag_warning_in(b->s, DIAG_COST_GRAPH_REPAIRED, b->path,
-				"%d edges are there twice; they count once",
+				"%d edges appear twice; they count once",
 				b->edges.n - kept);
 	b->edges.n = kept;
 	arena_free(work);

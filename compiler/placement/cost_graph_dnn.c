@@ -204,7 +204,8 @@ static bool read_addition(reader *r, const json_t *j)
 	int of = json_object_get(j, "forwardId") ? end_of(r, j, "forwardId") :
 						    -2;
 	if (of >= 0 && cost_builder_at(r->b, of)->backward)
-		return wrong(r, "'forwardId' is no node of the forward pass");
+		return wrong(r, "'forwardId' is not a node of the forward "
+				"pass");
 	if (of >= 0 && !op->backward)
 		return wrong(r, "'forwardId' is of the backward pass's nodes");
 	if (of >= 0)
@@ -329,7 +330,7 @@ static cost_graph *read_graph(reader *r, const json_t *j)
 	const char *format = json_string_value(json_object_get(j, "format"));
 	bool model = format && !strcmp(format, "tdl-costs");
 	if (!json_is_object(j)) {
-		wrong(r, "this is no cost graph: an object is expected");
+		wrong(r, "this is not a cost graph: an object is expected");
 		return NULL;
 	}
 	if (!read_lists(r, j, model) ||
@@ -364,7 +365,7 @@ cost_graph *cost_graph_read_dnn(arena *a, diag_sink *s, const char *path,
 		diag_error_in(s, DIAG_COST_GRAPH_SYNTAX,
 			      arena_printf(a, "%s:%d:%d", path, e.line,
 					   e.column),
-			      "this is no JSON: %s", e.text);
+			      "this is not JSON: %s", e.text);
 	cost_graph *g = j ? read_graph(&r, j) : NULL;
 	json_decref(j);
 	return g;

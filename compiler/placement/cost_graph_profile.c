@@ -255,7 +255,7 @@ cost_graph *cost_graph_read_profile(arena *a, diag_sink *s, const char *path,
 		r.line++;
 		if (!next && stop < end) {
 			wrong(&r, DIAG_COST_GRAPH_SYNTAX,
-			      "a zero byte is no text");
+			      "a zero byte is not text");
 			return NULL;
 		}
 		*stop = 0;

@@ -28,7 +28,7 @@ static const char *identity(const reader *r, const json_t *of,
 		return arena_printf(r->f.a, "%" JSON_INTEGER_FORMAT,
 				    json_integer_value(j));
 	table_wrong(&r->f, where,
-		    arena_printf(r->f.a, "'%s' is to be an integer", key));
+		    arena_printf(r->f.a, "'%s' has to be an integer", key));
 	return NULL;
 }
 
@@ -58,8 +58,8 @@ static bool read_sync(const reader *r, const json_t *j, const char *where,
 		const json_t *of = json_object_get(j, keys[out]);
 		if (!json_is_object(of) || json_object_size(of) != seen[out])
 			return table_wrong(&r->f, where, arena_printf(
-				r->f.a, "'%s' is to have the layer's edges and "
-				"no others", keys[out]));
+				r->f.a, "'%s' has to have the layer's edges "
+				"and no others", keys[out]));
 	}
 	return true;
 }
@@ -69,7 +69,7 @@ static bool read_way(const reader *r, const json_t *j, const char *where,
 {
 	const char *name = json_string_value(json_object_get(j, "id"));
 	if (!name || !*name)
-		return table_wrong(&r->f, where, "'id' is to be a word");
+		return table_wrong(&r->f, where, "'id' has to be a word");
 	w->name = arena_strdup(r->f.a, name);
 	return table_number(&r->f, j, where, "timePerSample", 0, 1e12,
 			    &w->seconds) &&
@@ -94,7 +94,7 @@ static bool read_degree(const reader *r, const char *key, const char *where,
 		&r->f, where,
 		arena_printf(
 			r->f.a,
-			"'%.20s' is to be a number of devices from 1 to %d",
+			"'%.20s' has to be a number of devices from 1 to %d",
 			key, LAYERS_MAX_DEVICES));
 }
 
@@ -108,17 +108,18 @@ static bool read_list(const reader *r, const json_t *j, const char *where,
 	int first = to->n;
 	if (n < 1 || n > DEGREES_MAX_WAYS)
 		return table_wrong(&r->f, where, arena_printf(
-			r->f.a, "a list of 1 to %d ways is expected",
+			r->f.a, "a list of 1 to %d choices is expected",
 			DEGREES_MAX_WAYS));
 	for (size_t i = 0; i < n; i++) {
 		degree_way w = { .degree = degree };
-		const char *at = arena_printf(r->f.a, "%s, way %zu", where, i);
+		const char *at = arena_printf(r->f.a, "%s, choice %zu",
+					      where, i);
 		if (!read_way(r, json_array_get(j, i), at, v, &w))
 			return false;
 		for (int k = first; k < to->n; k++)
 			if (!strcmp(to->at[k].name, w.name))
 				return table_wrong(&r->f, at, arena_printf(
-					r->f.a, "'%s' is there twice", w.name));
+					r->f.a, "'%s' appears twice", w.name));
 		vec_push(r->f.a, to, w);
 	}
 	return true;
@@ -133,8 +134,8 @@ static bool read_ways(const reader *r, const json_t *node, int v)
 	ways to = { 0 };
 	if (json_object_size(all) == 0)
 		return table_wrong(&r->f, where,
-				   "'TMPCs' is to say what the layer needs "
-				   "at a tensor degree");
+				   "'TMPCs' has to give the layer's costs by "
+				   "tensor degree");
 	json_object_foreach(all, key, list) {
 		int degree;
 		const char *at = arena_printf(r->f.a, "%s, degree %.20s", where,
@@ -170,7 +171,7 @@ static bool read_layers(const reader *r, const json_t *nodes)
 			return false;
 		if (find(r, id) >= 0)
 			return table_wrong(&r->f, where, arena_printf(
-				r->f.a, "'id' %s is there twice", id));
+				r->f.a, "'id' %s appears twice", id));
 		r->t->at[v].id = id;
 		r->t->at[v].name = name ? arena_strdup(r->f.a, name) : id;
 	}

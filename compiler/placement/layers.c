@@ -23,7 +23,8 @@ static bool known_members(const table_file *r, const json_t *j,
 			i++;
 		if (i == n)
 			return table_wrong(r, where, arena_printf(
-				r->a, "'%.60s' is no member of a layer", key));
+				r->a, "'%.60s' is not a member of a layer",
+				      key));
 	}
 	return true;
 }
@@ -68,7 +69,7 @@ static bool read_table(const table_file *r, const json_t *j, layer_table *t)
 	if (!format || strcmp(format, "tdl-layers") ||
 	    json_integer_value(version) != 1)
 		return table_wrong(r, "format",
-				   "this is no 'tdl-layers', version 1");
+				   "this is not 'tdl-layers', version 1");
 	if (!json_is_array(layers) || json_array_size(layers) < 1 ||
 	    json_array_size(layers) > LAYERS_MAX)
 		return table_wrong(r, "layers", arena_printf(

@@ -132,9 +132,9 @@ static bool set_file_costs(arena *a, diag_sink *s, machine *m)
 		const cost_result *x = &g->results[i];
 		if (x->ms < 0 && x->nreaders > 0 && m->ndevices > 1) {
 			diag_error_in(s, DIAG_COST_GRAPH_INVALID, g->path,
-				      "the file has bytes and no times of "
-				      "transfers: a link is needed (--link, "
-				      "--topology)");
+				      "the file has the bytes of transfers, "
+				      "but not their times: a link is needed "
+				      "(--link, --topology)");
 			return false;
 		}
 		m->move[0][i] = x->ms < 0 ? 0 : cost_ns(x->ms);

@@ -83,7 +83,7 @@ static bool check_devices(const reader *r, const json_t *j)
 	if (!j || n == r->naccelerators)
 		return true;
 	if (n < 1)
-		return wrong(r, "'devices' is to be a number, 1 or more");
+		return wrong(r, "'devices' has to be a number, 1 or more");
 	for (int v = 0; v < r->g->nops; v++)
 		most = r->device[v] > most ? r->device[v] : most;
 	const char *what = arena_printf(
@@ -108,7 +108,7 @@ const char *placement_parted(arena *a, const cost_graph *g, const int *place)
 			parted = v;
 	}
 	const char *what = parted < 0 ? NULL : arena_printf(
-		a, "operators '%.60s' and '%.60s' share memory, and lie on two "
+		a, "operators '%.60s' and '%.60s' share memory, but are on two "
 		"devices", g->ops[first[g->ops[parted].colour] - 1].id,
 		g->ops[parted].id);
 	arena_free(own);
@@ -126,7 +126,7 @@ static bool read_placement(reader *r, const json_t *j)
 {
 	const char *format = json_string_value(json_object_get(j, "format"));
 	if (!format || strcmp(format, "tdl-placement"))
-		return wrong(r, "this is no placement: 'format' is not "
+		return wrong(r, "this is not a placement: 'format' is not "
 				"\"tdl-placement\"");
 	if (json_integer_value(json_object_get(j, "version")) != 1)
 		return wrong(r, "the version of the format is not 1");
@@ -153,7 +153,7 @@ int *placement_read(arena *a, diag_sink *s, const char *path,
 	json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
 	if (!j) {
 		r.place = arena_printf(a, "%s:%d:%d", path, e.line, e.column);
-		wrong(&r, arena_printf(a, "this is no JSON: %s", e.text));
+		wrong(&r, arena_printf(a, "this is not JSON: %s", e.text));
 	}
 	bool good = j && read_placement(&r, j);
 	json_decref(j);

@@ -15,11 +15,11 @@ bool table_number(const table_file *f, const json_t *of, const char *where,
 	const json_t *j = json_object_get(of, key);
 	if (!json_is_number(j))
 		return table_wrong(f, where, arena_printf(
-			f->a, "'%s' is to be a number", key));
+			f->a, "'%s' has to be a number", key));
 	*to = json_number_value(j);
 	if (!(*to >= least && *to <= most))
 		return table_wrong(f, where, arena_printf(
-			f->a, "'%s' is to be from %g to %g", key, least,
+			f->a, "'%s' has to be from %g to %g", key, least,
 			most));
 	return true;
 }
@@ -32,5 +32,5 @@ bool table_whole(const table_file *f, const json_t *of, const char *where,
 		return false;
 	*to = (int)x;
 	return *to == x || table_wrong(f, where, arena_printf(
-		f->a, "'%s' is to be a whole number", key));
+		f->a, "'%s' has to be a whole number", key));
 }

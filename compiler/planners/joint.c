@@ -20,7 +20,7 @@ static void plan(search *s)
 
 const planner planner_joint = {
 	.name = "joint",
-	.about = "all axes in one problem, from the plan of tofu on",
+	.about = "all axes in one problem, starting from the plan of tofu",
 	.plan = plan,
 	.proves = SEARCH_PROVES_PLANS,
 };

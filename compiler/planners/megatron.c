@@ -327,6 +327,7 @@ static void plan(search *s)
 
 const planner planner_megatron = {
 	.name = "megatron",
-	.about = "the expert's: pairs of contractions by columns, then rows",
+	.about = "Megatron-LM's scheme: pairs of contractions by columns, then "
+		 "rows",
 	.plan = plan,
 };

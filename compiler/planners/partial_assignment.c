@@ -124,7 +124,7 @@ const char *partial_assignment_refuses_var(arena *a, const step *s, node_id n,
 			m->size[step_axis(s)]);
 	choices all = step_vars(s, n);
 	if (!why && !choices_have(&all, v))
-		return "its partial results are combined otherwise";
+		return "its partial results are combined in another way";
 	return why;
 }
 

@@ -248,6 +248,6 @@ static void plan(search *s)
 
 const planner planner_pase = {
 	.name = "pase",
-	.about = "counts for all variables, for least time in FLOPs",
+	.about = "a number of parts for every variable; least time in FLOPs",
 	.plan = plan,
 };

@@ -9,7 +9,7 @@ bool plan_is_countable(diag_sink *sink, const graph *g, int64_t k)
 	if (graph_traffic(g) <= INT64_MAX / 4 / k)
 		return true;
 	diag_error_in(sink, DIAG_MODEL_TOO_LARGE, g->name,
-		      "what %d devices would move may be more than 2^61 bytes",
+		      "%d devices might move more than 2^61 bytes",
 		      (int)k);
 	return false;
 }

@@ -123,7 +123,7 @@ static bool decide(reading *r, const pin *p, int id, const kernel *k)
 		r->as.mesh.naxes = a + 1;
 		if (d == -2)
 			why = k ? "it has no such variable"
-				: "that is no dimension";
+				: "it has no such dimension";
 		else
 			why = k ? partial_assignment_refuses_var(r->arena,
 								 &s, id, d)
@@ -175,7 +175,7 @@ static bool apply_all(reading *r, const char *path, const char *text,
 	bool ok = base > 0;
 	if (memchr(text, '\0', len)) {
 		diag_error_in(r->sink, DIAG_BAD_PIN, path,
-			      "this is no text: it has a byte 0");
+			      "this is not text: it has a zero byte");
 		return false;
 	}
 	for (char *line; base > 0 && (line = strsep(&rest, "\n"));) {
@@ -195,7 +195,8 @@ static bool agree(const reading *r, const pin_texts *o)
 	if (t == NONE)
 		return true;
 	diag_error_in(r->sink, DIAG_BAD_PIN, o->file ? o->file : "--pin",
-		      "'%s' and what it becomes, '%s', cannot lie differently",
+		      "'%s' and its next value, '%s', have to be held in the "
+		      "same way",
 		      r->g->tensors[t].name,
 		      r->g->tensors[r->g->tensors[t].next].name);
 	return false;

@@ -127,7 +127,7 @@ static bool take_cells(reader *r, function *f)
 	r->cells -= cells;
 	if (r->cells < 0)
 		return error(r, DIAG_TOO_LARGE, "the functions have more costs "
-			     "than tdlc accepts of a file so short");
+			     "than tdlc accepts in such a short file");
 	f->cost = ARENA_ARRAY(r->a, int64_t, cells);
 	return true;
 }
@@ -174,7 +174,8 @@ static bool share(reader *r, function *f, int64_t number)
 	if (number > r->shared.n)
 		return error(r, DIAG_WCSP_INVALID,
 			     arena_printf(r->a, "there is no shared function "
-					  "%lld before", (long long)number));
+					  "%lld before this one",
+					  (long long)number));
 	const shared *s = &r->shared.at[number - 1];
 	if (s->arity != f->arity || s->n[0] != f->n[0] || s->n[1] != f->n[1])
 		return error(r, DIAG_WCSP_INVALID, "a shared function is used "
@@ -255,8 +256,8 @@ static bool read_domains(reader *r, int64_t nvars, int64_t largest)
 			return false;
 		if ((r->cells -= n) < 0)
 			return error(r, DIAG_TOO_LARGE, "the domains have more "
-				     "values than tdlc accepts of a file so "
-				     "short");
+				     "values than tdlc accepts in such a short "
+				     "file");
 		problem_add_var(r->p, (int)n);
 	}
 	return true;
@@ -286,7 +287,7 @@ static bool read_all(reader *r, int64_t len)
 	skip_blanks(r);
 	if (r->at < r->text + len)
 		return error(r, DIAG_WCSP_SYNTAX,
-			     "the file goes on behind its last function");
+			     "the file goes on after its last function");
 	return true;
 }
 

@@ -61,7 +61,7 @@ static grad_rule *make_rule(trainer *t, const ast_op *op, int param)
 	if (g.zero)
 		return r;
 	if (!g.text && !g.own) {
-		r->because = g.because ? g.because : "its text has faults";
+		r->because = g.because ? g.because : "its text has errors";
 		return r;
 	}
 	if (gradient_load(b->modules, &g))

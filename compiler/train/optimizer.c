@@ -44,7 +44,7 @@ static bool refuse(trainer *t, const char *why)
 {
 	return train_error(t, DIAG_BAD_OPTIMIZER,
 			   (call_site){ .place = "--optimizer" },
-			   "'%s' is no optimizer: %s",
+			   "'%s' is not an optimizer: %s",
 			   t->optimizer->by.op->name, why);
 }
 

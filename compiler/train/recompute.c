@@ -391,8 +391,8 @@ bool recompute(trainer *t, int nforward)
 			return train_error(
 				t, DIAG_BAD_OPTION,
 				(call_site){ .place = "--recompute" },
-				"what is computed in a step takes %lld bytes "
-				"at least, not %lld",
+				"the tensors computed in a step take at least "
+				"%lld bytes, not %lld",
 				(long long)c.bytes, (long long)limit);
 	} else {
 		dropped = find_named(t, nforward, what);

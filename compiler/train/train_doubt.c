@@ -98,7 +98,7 @@ void train_doubt(trainer *t)
 				    count - FEW);
 	if (count > 0)
 		diag_warning_in(b->sink, DIAG_TRAINED_CONSTANT, b->name,
-				"what is trained may be constants, or weights "
-				"that were merged: %s; --freeze leaves out "
-				"what is not to be trained", text);
+				"some trained initializers may be constants, "
+				"or weights that were merged: %s; --freeze "
+				"keeps tensors from being trained", text);
 }

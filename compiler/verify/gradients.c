@@ -391,7 +391,7 @@ void check_gradients(trial *t)
 	for (int i = 0; i < v->op->nparams; i++)
 		if (v->derived[i].text && !v->gradients[i])
 			note(t, VERIFY_WRONG, "", v->derived[i].input, 0,
-			     "the text of its gradient has faults");
+			     "the text of its gradient has errors");
 		else if (v->gradients[i] && dtype_is_float(f.types[i].type) &&
 			 (v->derived[i].text || !has_stand_in(&f)))
 			check_gradient(&f, weights, attrs, i, v->gradients[i]);

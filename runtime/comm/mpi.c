@@ -213,12 +213,12 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 	double timeout = o->timeout > 0 ? o->timeout : COMM_TIMEOUT;
 	if (level == MPI_THREAD_MULTIPLE && !mpi_heartbeat_open(timeout, &b))
 		return fail_with(f, CLI_MACHINE, "a rank has no memory or no "
-				 "thread to look after another");
+				 "thread to monitor another");
 	*run = b;
 	if (level != MPI_THREAD_MULTIPLE && o->timeout > 0)
-		return fail_with(f, CLI_MACHINE, "--timeout goes with an MPI "
-				 "that several threads may call, which this "
-				 "one is not");
+		return fail_with(f, CLI_MACHINE, "--timeout needs an MPI that "
+				 "several threads may call, and this is not "
+				 "one");
 	return true;
 }
 

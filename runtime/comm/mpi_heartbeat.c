@@ -111,7 +111,7 @@ static void give_up_waiting(mpi_heartbeat *b)
 	awaited_text(b->p, atomic_load(&b->waits_for), awaited,
 		     sizeof(awaited));
 	fprintf(stderr, "tdlrun: all %d ranks have waited for one another for "
-		"%g seconds; rank %d on '%s' has come least far: it was %s, "
+		"%g seconds; rank %d on '%s' is furthest behind: it was %s, "
 		"and waits for %s\n", b->nranks, b->timeout, x->rank, x->host,
 		place, awaited);
 	fflush(stderr);
@@ -229,11 +229,11 @@ static void look(mpi_heartbeat *b)
 	b->looked_at = now;
 	hear(b);
 	if (!b->heard.leaves && now - b->heard_at > b->timeout)
-		give_up(b, &b->heard.own, "has not been heard of");
+		give_up(b, &b->heard.own, "has not been heard from");
 	if (stands_still(b, now)) {
 		look_at_own(b, &b->sent.own);
-		give_up(b, &b->sent.own, "stands still, neither computing nor "
-			"waiting for others,");
+		give_up(b, &b->sent.own, "has made no progress, neither "
+			"computing nor waiting for others,");
 	}
 }
 

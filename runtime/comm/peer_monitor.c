@@ -206,7 +206,7 @@ static void look(peer_monitor *b, stall *s)
 		x = (heartbeat){ .at = -1 };
 		look_at(b, r, &x);
 		if (is_lost(b, r, clock_seconds()))
-			give_up(b, r, &x, "has not been heard of",
+			give_up(b, r, &x, "has not been heard from",
 				b->timeout);
 		if (x.self && is_behind(&x, &last)) {
 			last = x;
@@ -214,7 +214,7 @@ static void look(peer_monitor *b, stall *s)
 		}
 	}
 	if (stalls(b, s, &last))
-		give_up(b, behind, &last, "stands still",
+		give_up(b, behind, &last, "has made no progress",
 			patience_in(b, last.steps));
 }
 

@@ -208,7 +208,8 @@ static bool add_member(npz *z, zip_uint64_t i, failure *f)
 	size_t n = file ? strlen(file) : 0;
 	char *name;
 	if (n < 4 || strcmp(file + n - 4, ".npy"))
-		return fail_with(f, CLI_INPUT, "%s: '%.200s' is no .npy file",
+		return fail_with(f, CLI_INPUT, "%s: '%.200s' is not an .npy "
+				 "file",
 				 z->path, file ? file : "");
 	name = arena_strndup(z->a, file, n - 4);
 	if (strmap_get(z->members, name))
@@ -327,7 +328,7 @@ static zip_file_t *open_member(npz *z, const array *x, zip_uint64_t *i,
 	in = zip_fopen_index(z->zip, --*i, 0);
 	if (in && read_header(in, h, before))
 		return in;
-	fail_with(f, CLI_INPUT, "%s: '%s' is no array that NumPy wrote",
+	fail_with(f, CLI_INPUT, "%s: '%s' is not an array written by NumPy",
 		  z->path, x->name);
 	if (in)
 		zip_fclose(in);

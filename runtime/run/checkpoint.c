@@ -182,8 +182,8 @@ static bool read_note(arena *a, npz *z, const char *path, position *at,
 	enum { MAX_NOTE = 1 << 16 };
 	array x = { .name = CHECKPOINT_NOTE, .type = DT_U8 };
 	if (!npz_has(z, x.name))
-		return fail_with(f, CLI_INPUT, "%s: this is no checkpoint of "
-				 "tdlrun", path);
+		return fail_with(f, CLI_INPUT, "%s: this is not a checkpoint "
+				 "of tdlrun", path);
 	if (!npz_shape(z, &x, f))
 		return false;
 	if (x.ndim == 1 && x.dims[0] <= MAX_NOTE) {

@@ -183,8 +183,8 @@ static bool take_all(evaluation *e, const executor *m, const plan *trained,
 			good = take(e, tensor, m, *at);
 		else
 			good = fail_with(&e->s->f, CLI_INPUT, "the plan that "
-					 "evaluates has a state '%s', the one "
-					 "that trains has no such one",
+					 "evaluates has a state '%s', which "
+					 "the one that trains does not have",
 					 t->name);
 	}
 	return good;

@@ -223,7 +223,7 @@ bool feed_set_learning_rate(feed *x, double v, failure *f)
 	int i = feed_learning_rate(x);
 	if (i < 0)
 		return fail_with(f, CLI_INPUT, "the plan has no learning rate "
-				 "that could be set");
+				 "to set");
 	x->fed[i] = true;
 	elem_set_f64(x->inputs[i].type, x->inputs[i].data, 0, v);
 	return true;

@@ -17,10 +17,10 @@ static const char name[] = "tdlrun";
 static const cli_program tdlrun = {
 	name,
 	"PLAN [OPTION]...",
-	"Runs a plan that 'tdlc plan' made.  Without --inputs it feeds "
-	"arange(n)/n, and integers that count up below the extent they index.  "
-	"With --data a plan of a step of training trains, any other is run "
-	"over all samples.",
+	"Runs a plan made by 'tdlc plan'.  Without --inputs, inputs are "
+	"arange(n)/n, or integers that count up below the extent that they "
+	"index.  With --data, a plan of a training step trains; any other plan "
+	"is run over all samples.",
 };
 
 /* ---- the command ------------------------------------------------------- */
@@ -91,9 +91,9 @@ static bool run_session(session *s, cli_status *status)
 	if (s->p->training)
 		return train_command(s, status);
 	if (only_trains(s->o))
-		return fail_with(&s->f, CLI_INPUT, "%s: this plan is no step "
-				 "of training, as options ask for that train; "
-				 "'tdlc plan --train' makes one", s->o->plan);
+		return fail_with(&s->f, CLI_INPUT, "%s: this plan does not "
+				 "train, which an option asks for; 'tdlc plan "
+				 "--train' makes one that does", s->o->plan);
 	return evaluate_command(s, status);
 }
 
@@ -175,8 +175,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "the transport between workers: threads (the default), mpi "
 		  "or nccl", &o->comm, 0, 0, comms },
 		{ CLI_TEXT, 0, "rendezvous", "DIR|PATH",
-		  "a folder that all processes reach, or the beginning of the "
-		  "paths of files; for nccl without MPI",
+		  "a folder that all processes reach, or a prefix of the paths "
+		  "of files in one; for nccl without MPI",
 		  &o->processes.rendezvous },
 		{ CLI_INT, 0, "rank", "R",
 		  "the number of this process, from 0, if neither mpirun, "
@@ -184,23 +184,25 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_INT, 0, "ranks", "N", "the number of processes",
 		  &o->processes.ranks, 1, 65536 },
 		{ CLI_REAL, 0, "timeout", "SECONDS",
-		  "end if a process is silent or stands still for so long; 8 "
-		  "if not given", &o->processes.timeout, 1, 1e6 },
+		  "end the run if a process is silent or makes no progress for "
+		  "so long; 8 if not given", &o->processes.timeout, 1, 1e6 },
 		{ CLI_REAL, 0, "patience", "SECONDS",
 		  "the former name of --timeout", &o->processes.timeout, 1,
 		  1e6 },
 		{ CLI_TEXT, 0, "inputs", "FILE.npz",
-		  "the inputs, by their names in the model; states, too",
+		  "the inputs, and optionally states, by their names in the "
+		  "model",
 		  &o->inputs },
 		{ CLI_TEXT, 0, "parameters", "FILE|DIR",
-		  "all states, from a checkpoint, or the newest of a folder",
+		  "all states, from a checkpoint, or from the newest one in a "
+		  "folder",
 		  &o->parameters },
 		{ CLI_TEXT, 0, "outputs", "FILE.npz",
 		  "the file for the outputs of the last step, and for the "
 		  "states if it changes any", &o->outputs },
 		{ CLI_INT, 0, "steps", "N",
-		  "run N times; 1 if not given, with --data to the end of the "
-		  "epochs", &o->steps, 1, 1e9 },
+		  "run N steps; if not given, one, or with --data all steps of "
+		  "the epochs", &o->steps, 1, 1e9 },
 		{ CLI_CHOICE, 0, "kernels", "NAME",
 		  "generated (the default on cpu), the interpreter, or a "
 		  "vendor's library (where it is there, on cuda)",
@@ -221,30 +223,33 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "train N times over the samples; 1 if not given", &o->epochs,
 		  1, 1e9 },
 		{ CLI_FLAG, 0, "shuffle", NULL,
-		  "take the samples of each epoch in an order of its own",
+		  "take the samples in a new random order in each epoch",
 		  &o->shuffle },
-		{ CLI_INT, 0, "seed", "S", "of these orders; 0 if not given",
+		{ CLI_INT, 0, "seed", "S",
+		  "the seed of these orders; 0 if not given",
 		  &o->seed, 0, 0x1p53 },
 		{ CLI_CHOICE, 0, "schedule", "NAME",
 		  "the decay of the learning rate: constant (the default), "
 		  "linear or cosine", &o->schedule, 0, 0, schedules },
 		{ CLI_INT, 0, "warmup", "N",
-		  "let it rise over the first N steps", &o->warmup, 0, 1e9 },
+		  "let the learning rate rise over the first N steps",
+		  &o->warmup, 0, 1e9 },
 		{ CLI_TEXT, 0, "evaluate", "PLAN",
 		  "a plan that evaluates the states after each epoch",
 		  &o->evaluate },
 		{ CLI_TEXT, 0, "evaluate-data", "FILE.npz",
-		  "the samples for that", &o->evaluate_data },
+		  "the samples for the evaluation", &o->evaluate_data },
 		{ CLI_TEXT, 0, "checkpoint", "DIR",
 		  "a folder for checkpoints, one at the end of each epoch",
 		  &o->checkpoint },
 		{ CLI_INT, 0, "checkpoint-every", "N",
-		  "one every N steps instead", &o->every, 1, 1e9 },
+		  "write one every N steps instead", &o->every, 1, 1e9 },
 		{ CLI_INT, 0, "keep", "N",
-		  "keep the newest N of them; 3 if not given, 0: all",
+		  "keep the newest N checkpoints; 3 if not given, 0: all",
 		  &o->keep, 0, 1e9 },
 		{ CLI_FLAG, 0, "resume", NULL,
-		  "go on from the newest one, if there is one", &o->resume },
+		  "go on from the newest checkpoint, if there is one",
+		  &o->resume },
 		{ CLI_TEXT, 0, "log", "FILE.csv",
 		  "a line for each step: loss, learning rate, samples per "
 		  "second", &o->log },

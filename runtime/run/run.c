@@ -300,7 +300,7 @@ static void print_worst(const comparison *c)
 	       element ? "an element" : "as a whole", plain_nan(error),
 	       element ? "its size" : "its norm");
 	if (c->rule == VERIFY_EXACT)
-		printf("no sum that was divided leads to it\n");
+		printf("no divided sum leads to it, so it must be equal\n");
 	else
 		printf("%.2g is allowed for rounding in its types\n", allowed);
 }

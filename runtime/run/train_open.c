@@ -37,7 +37,7 @@ static bool set_schedule(training *t)
 	t->rate = feed_learning_rate(t->feed);
 	if (t->rate < 0)
 		return !asked || fail_with(&s->f, CLI_INPUT, "the plan has no "
-					   "learning rate that could be set");
+					   "learning rate to set");
 	if (t->data->arrays[t->rate].data)
 		return !asked || fail_with(&s->f, CLI_INPUT, "%s has the "
 					   "learning rate '%s' already",
@@ -91,8 +91,9 @@ static bool has_as_many(training *t, const plan *p)
 	if (s->o->comm == COMM_THREADS || n == all)
 		return true;
 	return fail_with(&t->s->f, CLI_INPUT, "%s is for %d worker%s, %s for "
-			 "%d: where workers are processes, both plans are for "
-			 "as many", s->o->evaluate, n, n == 1 ? "" : "s",
+			 "%d: workers are processes, so both plans have to be "
+			 "for the same number",
+			 s->o->evaluate, n, n == 1 ? "" : "s",
 			 s->o->plan, all);
 }
 
@@ -106,8 +107,8 @@ static bool open_evaluation(training *t)
 	if (!p)
 		return fail_of(&s->f, sink);
 	if (p->training)
-		return fail_with(&s->f, CLI_INPUT, "%s trains, too: what "
-				 "evaluates is planned without --train",
+		return fail_with(&s->f, CLI_INPUT, "%s trains, too; a plan "
+				 "that evaluates is made without --train",
 				 s->o->evaluate);
 	if (!has_as_many(t, p))
 		return false;

@@ -61,7 +61,7 @@ REFUSED = [
     (4, r"tdlc plan: ilp: no solver", "no solver"),
     (3, r"tdlc plan: ilp: the model is too large", "planner"),
     (3, r"tdlc plan: megatron: ", "planner"),
-    (1, r"--recompute: error: what is computed in a step takes \d+",
+    (1, r"--recompute: error: the tensors computed in a step take at least \d+",
      "recompute"),
     (3, r"needs? \d+|enough would be", "memory"),
     (1, r"\[nothing-trained\]", "nothing to train"),

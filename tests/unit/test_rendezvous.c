@@ -265,9 +265,9 @@ START_TEST(test_dead)
 	char *text = run(4, 2, die_alone, status);
 	const char *want = "tdlrun: rank 0 on '";
 	ck_assert_msg(!strncmp(text, want, strlen(want)), "%s", text);
-	ck_assert_msg(strstr(text, "' has not been heard of for 2 seconds; it "
-			     "was in step 5, after instruction 0 (all-gather "
-			     "of 'w')\n") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "' has not been heard from for 2 seconds; "
+			     "it was in step 5, after instruction 0 "
+			     "(all-gather of 'w')\n") != NULL, "%s", text);
 	ck_assert_ptr_eq(strchr(text, '\n'), strrchr(text, '\n'));
 	ck_assert_int_eq(status[0], 128 + SIGKILL);
 	for (int r = 1; r < 4; r++)
@@ -296,7 +296,7 @@ START_TEST(test_stands)
 	char *text = run(4, 2, stand_alone, status);
 	const char *want = "tdlrun: rank 2 on '";
 	ck_assert_msg(!strncmp(text, want, strlen(want)), "%s", text);
-	ck_assert_msg(strstr(text, "' stands still for 2 seconds") != NULL,
+	ck_assert_msg(strstr(text, "' has made no progress for 2 seconds"),
 		      "%s", text);
 	for (int r = 0; r < 4; r++)
 		ck_assert_int_eq(status[r], CLI_MACHINE);

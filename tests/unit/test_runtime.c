@@ -334,7 +334,7 @@ static const struct {
 	{ "PLAN --data OUT --keep 2", 2, "--keep needs --checkpoint" },
 	{ "PLAN --data OUT --evaluate PLAN", 2, "needs --evaluate-data" },
 	{ "PLAN --data OUT --verify", 2, "a run without --data" },
-	{ "PLAN --data OUT --epochs 3", 1, "no step of training" },
+	{ "PLAN --data OUT --epochs 3", 1, "this plan does not train" },
 	{ "PLAN --data /nonexistent.npz", 1, "nonexistent" },
 	{ "PLAN --learning-rate 1", 1, "no learning rate" },
 	{ "PLAN --learning-rate -1", 2, "learning-rate" },
