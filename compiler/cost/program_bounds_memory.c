@@ -110,7 +110,7 @@ static double moved_result(const bound_maker *m, const time_model_pair *p,
 {
 	(void)m;
 	(void)p;
-	return (double)(c->copy && c->share ? c->copy + c->share
+	return (double)(c->copy && c->shard ? c->copy + c->shard
 					    : c->copy + stored);
 }
 

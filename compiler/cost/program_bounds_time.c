@@ -14,14 +14,14 @@ static double all_seconds(const bound_maker *m, const time_model_pair *p,
 			  const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
-	return bound_is_shared(m, p) ? share_of(m, p, c->wire) : c->seconds;
+	return bound_is_shared(m, p) ? share_of(m, p, c->least) : c->seconds;
 }
 
 static double remote_seconds(const bound_maker *m, const time_model_pair *p,
 			     const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
-	return bound_is_shared(m, p) ? share_of(m, p, c->wire) : c->remote;
+	return bound_is_shared(m, p) ? share_of(m, p, c->least) : c->remote;
 }
 
 static double local_seconds(const bound_maker *m, const time_model_pair *p,
@@ -36,7 +36,7 @@ static double awaited_seconds(const bound_maker *m, const time_model_pair *p,
 			      const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
-	return bound_is_shared(m, p) ? c->wire : c->seconds;
+	return bound_is_shared(m, p) ? c->least : c->seconds;
 }
 
 /* Of what the first node of all waits for: its fetches follow each other. */
@@ -44,7 +44,7 @@ static double first_seconds(const bound_maker *m, const time_model_pair *p,
 			    const time_model_cost *c, int64_t stored)
 {
 	(void)stored;
-	return bound_is_shared(m, p) ? c->wire : c->remote;
+	return bound_is_shared(m, p) ? c->least : c->remote;
 }
 
 static int count_parts(const bound_maker *m, node_id n)

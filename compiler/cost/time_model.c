@@ -45,7 +45,7 @@ typedef struct scene {
 	time_model_cache *cache;
 } scene;
 
-enum { STORED, MADE, SHARE };
+enum { STORED, MADE, SHARD };
 
 static void set_tensor(plan_tensor *to, const tensor_type *type, const cuts *c)
 {
@@ -148,7 +148,7 @@ static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
 	c->seconds += seconds;
 	c->remote += in.collective == COLL_LOCAL ? 0 : seconds;
 	if (x->cache->bounds)
-		c->wire += least_seconds(x, (double)region_class_received(
+		c->least += least_seconds(x, (double)region_class_received(
 						    x->region_classes, &in));
 }
 
@@ -177,14 +177,14 @@ static time_model_cost result_cost(scene *x, node_id n, tensor_id t)
 		add_transfer(x, PLAN_MOVE, n, MADE, STORED, &c);
 		return c;
 	}
-	int share = set_buffer(x, SHARE, PLAN_REDUCED_SHARD, n, t);
-	if (region_class_same(x->region_classes, share, to)) {
+	int shard = set_buffer(x, SHARD, PLAN_REDUCED_SHARD, n, t);
+	if (region_class_same(x->region_classes, shard, to)) {
 		add_transfer(x, PLAN_COMBINE, n, MADE, STORED, &c);
 		return c;
 	}
-	c.share = rounded(x->buffers[SHARE].nbytes, &x->cache->pad);
-	add_transfer(x, PLAN_COMBINE, n, MADE, SHARE, &c);
-	add_transfer(x, PLAN_MOVE, n, SHARE, STORED, &c);
+	c.shard = rounded(x->buffers[SHARD].nbytes, &x->cache->pad);
+	add_transfer(x, PLAN_COMBINE, n, MADE, SHARD, &c);
+	add_transfer(x, PLAN_MOVE, n, SHARD, STORED, &c);
 	return c;
 }
 
@@ -396,7 +396,7 @@ static void add_tables(arena *a, problem *to, const time_model *x,
 		for (int j = 0; j < n; j++)
 			cost[j] = picoseconds(
 				q->cost[j].seconds + price *
-				(double)(q->cost[j].copy + q->cost[j].share));
+				(double)(q->cost[j].copy + q->cost[j].shard));
 		problem_add_table(to, ntensors + q->node,
 				  x->candidates->tied[q->tensor], cost);
 	}

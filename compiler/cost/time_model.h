@@ -13,14 +13,14 @@
 
 /* A node, and a tensor that it reads or computes. */
 typedef struct time_model_cost {
-	double seconds; /* of the transfers between them, .. */
-	double remote;	/* .. of those that receive from other workers, .. */
-	double wire;	/* .. and a lower bound for any copy that serves in its
-			   place; 0 unless bounds are wanted */
+	double seconds; /* of the transfers between them */
+	double remote;	/* of those transfers that receive from other workers */
+	double least;	/* lower bound of the seconds of any copy that can take
+			   their place; 0 unless bounds are wanted */
 	int64_t copy;	/* bytes fetched, or computed elsewhere than where they
 			   are stored; 0: none */
-	int64_t share;	/* of a partial result, those of the worker's share, if
-			   that is not where it is stored */
+	int64_t shard;	/* bytes of the worker's shard of the combined result,
+			   where the result is partial and not stored so */
 } time_model_cost;
 
 typedef struct time_model_pair {
@@ -53,13 +53,14 @@ typedef struct time_model_cache time_model_cache;
 time_model_cache *time_model_cache_new(arena *a, const mesh *m,
 				       const topology *t, bool bounds);
 
-/* The model of a graph, in a; the candidates and the cache have to outlive
- * it.  Bytes are rounded up as in an arena.  Of more than 8 workers only 4 are
- * examined. */
+/* The model of a graph, in a; the candidates and the cache have to outlive it.
+ * Bytes are rounded up as in an arena.  If there are more than 8 workers, only
+ * 4 of them are examined. */
 time_model *time_model_new(arena *a, time_model_cache *c, const graph *g,
 			   const candidate_set *w);
 
-/* Number of entries of all its tables; each takes microseconds to compute. */
+/* The number of entries of all tables of a model; each takes microseconds to
+ * compute. */
 int64_t time_model_cells(const graph *g, const candidate_set *w);
 
 /* Prices in seconds per byte that a worker holds: of tensors where they are

@@ -61,7 +61,7 @@ static node_buffers buffers_of(buffer_list *l, int n)
 	const plan *p = l->d->p;
 	const plan_node *x = &p->nodes[n];
 	int ninputs = p->kernels[x->kernel].kernel->ninputs;
-	node_buffers b = { .share = -1 };
+	node_buffers b = { .shard = -1 };
 	b.sources = ARENA_ARRAY(l->d->a, int, ninputs);
 	for (int i = 0; i < ninputs; i++) {
 		int same = 0;
@@ -76,7 +76,7 @@ static node_buffers buffers_of(buffer_list *l, int n)
 		b.made = add_buffer(l, (plan_buffer){ .tensor = x->output,
 						      .region = PLAN_PRODUCES,
 						      .node = n });
-		b.share = result_buffer(l, n, PLAN_REDUCED_SHARD);
+		b.shard = result_buffer(l, n, PLAN_REDUCED_SHARD);
 	}
 	b.stored = stored(l, x->output);
 	return b;
@@ -155,8 +155,8 @@ static void put_result(writer *w, int n)
 {
 	const node_buffers *b = &w->d->nodes[n];
 	int made = b->made;
-	if (b->share >= 0) {
-		made = b->share;
+	if (b->shard >= 0) {
+		made = b->shard;
 		put(w, (plan_instr){ .op = PLAN_COMBINE, .node = n,
 				     .from = b->made, .to = made });
 	}

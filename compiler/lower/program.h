@@ -8,13 +8,13 @@
 #include "plan/lifetimes.h"
 
 /* The buffers of a node: the run reads sources[] and writes `made`; where that
- * is partial, it is combined to `share`; the result of both goes to the stored
+ * is partial, it is combined to `shard`; the result of both goes to the stored
  * block, unless it is that block. */
 typedef struct node_buffers {
 	int *sources; /* one per input of the kernel: the stored block, or one
 			 of this node's own, filled from that */
 	int made;
-	int share; /* -1 if the run's result is not partial */
+	int shard; /* -1 if the run's result is not partial */
 	int stored;
 } node_buffers;
 

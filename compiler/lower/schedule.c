@@ -97,8 +97,8 @@ jobs jobs_of(draft *d)
 		j->state = -1;
 		if (b->made != b->stored)
 			j->made = nbytes_of(p, b->made);
-		if (b->share >= 0 && b->share != b->stored)
-			j->share = nbytes_of(p, b->share);
+		if (b->shard >= 0 && b->shard != b->stored)
+			j->shard = nbytes_of(p, b->shard);
 		set_uses(d, n, j);
 	}
 	set_makers(&x);
@@ -209,10 +209,10 @@ int64_t liveness_run(liveness *c, int n)
 	c->in_use -= freed;
 	if (j->made > 0) {
 		int64_t last = replaced ? 0 : stored;
-		int64_t next = j->share > 0 ? j->share : last;
+		int64_t next = j->shard > 0 ? j->shard : last;
 		most = max64(most, c->in_use + j->made + next);
-		if (j->share > 0)
-			most = max64(most, c->in_use + j->share + last);
+		if (j->shard > 0)
+			most = max64(most, c->in_use + j->shard + last);
 	}
 	c->in_use += added;
 	if (j->state >= 0 && !replaced) {

@@ -17,8 +17,8 @@ typedef struct sched_node {
 	int nuses;
 	use *uses;	 /* each tensor once */
 	int64_t fetched; /* copies that are live while it runs */
-	int64_t made;  /* written by the run, .. */
-	int64_t share; /* .. and the share it is combined to; 0 if that is the
+	int64_t made;  /* written by the run */
+	int64_t shard; /* the shard that this is combined to; 0 if that is the
 			  stored block of the result */
 	int state;	 /* whose next value it makes, or -1 */
 } sched_node;

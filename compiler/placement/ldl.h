@@ -14,14 +14,16 @@
 
 typedef struct ldl ldl;
 
-/* One pair of places (i, j) and (j, i) off the diagonal. */
+/* An entry off the diagonal: (i, j), and by symmetry (j, i). */
 typedef struct ldl_place {
 	int i, j;
 } ldl_place;
 
-/* Orders n rows with entries at these places, each given once.  NULL if the
- * ordering or the factors would take more than `most' steps and
- * multiplications, without those for columns with the few very dense rows. */
+/* Orders a matrix of n rows with entries off the diagonal at these places, each
+ * given once, and finds the pattern of its factors.  `most' limits the
+ * steps of the ordering plus the multiplications of one ldl_factor(); rows that
+ * are very dense come last, and products of other rows with them are not
+ * counted.  NULL if more is needed. */
 ldl *ldl_new(arena *a, int n, const ldl_place *places, int nplaces,
 	     int64_t most);
 
