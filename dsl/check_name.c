@@ -53,6 +53,11 @@ static ast_symbol *resolve(checker *c, ast_expr *e)
 			  "a size is bound where it is a whole dimension of a "
 			  "parameter, as in x[%s]",
 			  e->name);
+	else if (c->let == e->name)
+		diag_note(c->sink, NOWHERE,
+			  "a 'let' cannot read its own value; a recurrence is "
+			  "a loop in a model, as in %s_{t+1} = f(%s_{t}, x_{t})",
+			  e->name, e->name);
 	return NULL;
 }
 

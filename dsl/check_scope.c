@@ -165,6 +165,7 @@ static void check_let(checker *c, const ast_let *let)
 		return;
 	}
 	ast_symbol *s;
+	c->let = let->names[0];
 	if (e->kind == AST_LAMBDA) {
 		check_lambda(c, e, NULL);
 		s = check_symbol(c, SYM_TENSOR, NULL, NOWHERE);
@@ -174,6 +175,7 @@ static void check_let(checker *c, const ast_let *let)
 		check_constant(c, e);
 		s = check_symbol(c, SYM_CONST, NULL, NOWHERE);
 	}
+	c->let = NULL;
 	bind_let(c, let, 0, s);
 }
 

@@ -109,6 +109,7 @@ struct checker {
 	strmap *packs;	 /* those that the signature binds, name -> itself */
 	strmap *unbound; /* names that were reported, name -> itself */
 	bool in_signature;
+	const char *let; /* the name that its value is checked for; NULL */
 	VEC(ast_symbol *) vars;	 /* of the lambdas around, innermost last */
 	VEC(bound_pack) bound;
 	int conditions;

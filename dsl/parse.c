@@ -151,6 +151,8 @@ void dsl_unexpected(dsl_parser *p, range at, const char *got,
 			  expected);
 	else
 		dsl_fault(p, DIAG_SYNTAX, at, "%s is not expected here", what);
+	if (heard && !strcmp(what, "'='"))
+		diag_note(p->sink, NOWHERE, "a comparison is written '=='");
 	if (heard && behind_name(p, at))
 		diag_note(p->sink, NOWHERE, "a name that is made of a number "
 			  "has '_' before the brace, as in h_{i}");
