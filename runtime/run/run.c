@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "base/vec.h"
 #include "kernel/eval.h"
 #include "runtime/exec/verify.h"
+
+enum { ITEM_COLUMN = 17 };
 
 /* The arrays that a run leaves behind: outputs, and states that it changes. */
 typedef struct results {
@@ -288,58 +291,69 @@ static void report_json(const run *r)
 	print_json(j);
 }
 
+static void print_item(const char *name, const char *text)
+{
+	printf("  %-14s ", name);
+	text_wrap(stdout, text, ITEM_COLUMN, ITEM_COLUMN);
+}
+
 /* The worst tensor, the error that is the most of what is allowed, and the rule
  * that it was held against. */
-static void print_worst(const comparison *c)
+static void print_worst(arena *a, const comparison *c)
 {
 	bool element = c->error.element * c->allowed.norm >
 		       c->error.norm * c->allowed.element;
 	double error = element ? c->error.element : c->error.norm;
 	double allowed = element ? c->allowed.element : c->allowed.norm;
-	printf("  %-14s '%s', %s by %.2g of %s; ", "worst", c->worst,
-	       element ? "an element" : "as a whole", plain_nan(error),
-	       element ? "its size" : "its norm");
-	if (c->rule == VERIFY_EXACT)
-		printf("no divided sum leads to it, so it must be equal\n");
-	else
-		printf("%.2g is allowed for rounding in its types\n", allowed);
+	const char *rule = c->rule == VERIFY_EXACT ?
+		"no divided sum leads to it, so it must be equal" :
+		arena_printf(a, "%.2g is allowed for rounding in its types",
+			     allowed);
+	print_item("worst", arena_printf(
+		a, "'%s', %s by %.2g of %s; %s", c->worst,
+		element ? "an element" : "as a whole", plain_nan(error),
+		element ? "its size" : "its norm", rule));
 }
 
-static void print_doubtful(const comparison *c)
+static void print_doubtful(arena *a, const comparison *c)
 {
 	if (c->doubtful)
-		printf("  %-14s %" PRId64 " of %" PRId64 " elements: rounding "
-		       "alone decides them\n", "in doubt", c->doubtful,
-		       c->nelem);
+		print_item("in doubt", arena_printf(
+			a, "%" PRId64 " of %" PRId64 " elements: rounding "
+			"alone decides them", c->doubtful, c->nelem));
 }
 
 static void print_nans(const run *r)
 {
 	for (int i = 0; i < r->nans.n; i++) {
 		const nans *x = &r->nans.at[i];
-		printf("  %-14s '%s': %" PRId64 " of %" PRId64 " elements",
-		       i ? "" : "NaN", x->name, x->got, x->nelem);
+		const char *text = arena_printf(
+			r->s->a, "'%s': %" PRId64 " of %" PRId64 " elements",
+			x->name, x->got, x->nelem);
 		if (x->got != x->want)
-			printf(", %" PRId64 " on one worker", x->want);
-		putchar('\n');
+			text = arena_printf(r->s->a, "%s, %" PRId64 " on one "
+					    "worker", text, x->want);
+		print_item(i ? "" : "NaN", text);
 	}
 }
 
 static void print_comparison(const run *r)
 {
 	const comparison *c = &r->compared;
+	arena *a = r->s->a;
 	bool states = r->got.n > r->p->noutputs;
 	if (!c->equal)
-		printf("  %-14s '%s' differs from one worker's\n", "different",
-		       c->worst);
+		print_item("different", arena_printf(
+			a, "'%s' differs from one worker's", c->worst));
 	else
-		printf("  %-14s the outputs%s are, %s, one worker's\n",
-		       r->verified ? "verified" : "not verified",
-		       states ? " and states" : "",
-		       c->exact ? "bit for bit" : "within rounding");
+		print_item(r->verified ? "verified" : "not verified",
+			   arena_printf(a, "the outputs%s are, %s, one "
+					"worker's", states ? " and states" : "",
+					c->exact ? "bit for bit" :
+						   "within rounding"));
 	if (!c->exact)
-		print_worst(c);
-	print_doubtful(c);
+		print_worst(a, c);
+	print_doubtful(a, c);
 	print_nans(r);
 }
 
