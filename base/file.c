@@ -189,6 +189,12 @@ char *path_folder(arena *a, const char *path)
 	return arena_strndup(a, path, n);
 }
 
+bool path_ends_in(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), m = strlen(suffix);
+	return n > m && !strcmp(path + n - m, suffix);
+}
+
 char *path_join(arena *a, const char *dir, const char *name)
 {
 	if (name[0] == '/' || !strcmp(dir, "."))

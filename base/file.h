@@ -32,6 +32,9 @@ char *path_join(arena *a, const char *dir, const char *name);
  * there. */
 const char *path_seen_from(arena *a, const char *folder, const char *path);
 
+/* Whether a path ends in a suffix such as ".tdl", and has more than that. */
+bool path_ends_in(const char *path, const char *suffix);
+
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
 

@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "compiler/analysis/descriptor.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/graph/graph.h"
@@ -139,12 +139,6 @@ static void add_kernels(cases *c, const graph *g)
 	}
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 int main(int argc, char **argv)
 {
 	arena *a = arena_new();
@@ -152,13 +146,13 @@ int main(int argc, char **argv)
 	diag_sink *sink = diag_sink_new(a);
 	tdl_modules *m = dsl_new(a, sink, NULL, 0);
 	for (int i = 1; i < argc; i++)
-		if (ends_in(argv[i], ".tdl"))
+		if (path_ends_in(argv[i], ".tdl"))
 			dsl_load(m, argv[i]);
 	for (int i = 0; i < strmap_count(m->ops); i++)
 		add_descs(&c, descriptor_of(a, m, strmap_value(m->ops, i)));
 	for (int i = 1; i < argc; i++) {
 		model_options o = { 0 };
-		graph *g = ends_in(argv[i], ".tdl")
+		graph *g = path_ends_in(argv[i], ".tdl")
 				   ? NULL
 				   : onnx_import(a, m, sink, argv[i], &o);
 		if (g)

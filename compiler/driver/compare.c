@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/place.h"
@@ -219,11 +220,13 @@ static void print_row(arena *a, const plan_result *r, int64_t bound)
 }
 
 static void print_text(arena *a, const graph *g, const compare_options *o,
-		       const plan_results *all)
+		       const topology *t, const plan_results *all)
 {
 	int64_t bound = proven_bound(all);
-	printf("%s on %d device%s\n\n", g->name, (int)o->devices,
-	       o->devices == 1 ? "" : "s");
+	text_wrap(stdout, arena_printf(
+		a, "%s on %d device%s, for '%s': bytes received by all "
+		"devices, memory of each\n", g->name, (int)o->devices,
+		o->devices == 1 ? "" : "s", t->name), 0, 2);
 	printf("%-13s  %10s  %8s  %9s  %9s  %9s  %8s\n", "planner",
 	       "byte model", "gap", "moved", "memory", "predicted", "search");
 	for (int i = 0; i < all->n; i++)
@@ -250,7 +253,7 @@ cli_status compare_planners(driver *d, int argc, char **argv, bool score)
 		return status;
 	if (o.json)
 		return driver_print_json(d, compare_json(g, &o, &all));
-	print_text(d->arena, g, &o, &all);
+	print_text(d->arena, g, &o, t, &all);
 	return CLI_OK;
 }
 

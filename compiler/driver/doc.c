@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "compiler/analysis/bounds.h"
 #include "compiler/driver/doc_output.h"
 #include "compiler/driver/onnx_uses.h"
@@ -385,9 +386,7 @@ static void write_json(const doc_request *r, FILE *to, const sections *all)
 /* Operands with a folder or the suffix of TDL are files. */
 static bool is_file(const char *operand)
 {
-	size_t n = strlen(operand);
-	return strchr(operand, '/') ||
-	       (n > 4 && !strcmp(operand + n - 4, ".tdl"));
+	return strchr(operand, '/') || path_ends_in(operand, ".tdl");
 }
 
 static bool is_known(const doc_request *r, const char *name)

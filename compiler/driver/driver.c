@@ -51,9 +51,7 @@ const char *driver_opdefs(driver *d)
 
 static int is_tdl(const struct dirent *e)
 {
-	size_t n = strlen(e->d_name);
-	return e->d_name[0] != '.' && n > 4 &&
-	       !strcmp(e->d_name + n - 4, ".tdl");
+	return e->d_name[0] != '.' && path_ends_in(e->d_name, ".tdl");
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)

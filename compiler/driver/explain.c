@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "compiler/analysis/bounds.h"
 #include "compiler/driver/describe.h"
 #include "compiler/driver/explain.h"
@@ -149,6 +150,9 @@ cli_status command_explain(driver *d, int argc, char **argv)
 	if (argc - first < 1 || argc - first > 2)
 		return cli_usage(&d->program, "it takes the name of an "
 				 "operator, and optionally a file");
+	if (path_ends_in(argv[first], ".tdl"))
+		return cli_usage(&d->program, "the name of an operator comes "
+				 "before the file '%s'", argv[first]);
 	return explain(d, &r, argv[first],
 		       argc - first == 2 ? argv[first + 1] : NULL);
 }

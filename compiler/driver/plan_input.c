@@ -38,13 +38,16 @@ bool plan_is_asked_for(driver *d, int nmodels, int64_t devices)
 
 bool plan_is_algorithm(driver *d, const char *name)
 {
-	const char *known;
+	const char *known, *all = "";
 	if (!strcmp(name, PLAN_AUTO))
 		return true;
-	for (int i = 0; (known = search_algorithm(i, NULL)); i++)
+	for (int i = 0; (known = search_algorithm(i, NULL)); i++) {
 		if (!strcmp(known, name))
 			return true;
-	cli_usage(&d->program, "there is no algorithm '%s'", name);
+		all = arena_printf(d->arena, "%s%s, ", all, known);
+	}
+	cli_usage(&d->program, "there is no algorithm '%s'; there are %s%s",
+		  name, all, PLAN_AUTO);
 	return false;
 }
 

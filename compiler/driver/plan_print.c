@@ -295,7 +295,8 @@ static void print_communication(arena *a, const plan_result *r)
 		before = ", ";
 	}
 	print_item("communication", text);
-	text = plan_bytes_text(a, s->total);
+	text = arena_printf(a, "%s%s", plan_bytes_text(a, s->total),
+			    s->total > 0 ? " in all" : "");
 	for (int i = 0; i < naxes && naxes > 1 && s->total > 0; i++)
 		text = arena_printf(a, "%s%s%s", text, i ? " + " : " = ",
 				    plan_bytes_text(a, s->by_step[i]));

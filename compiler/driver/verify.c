@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "compiler/analysis/bounds.h"
 #include "compiler/verify/verify.h"
@@ -21,12 +22,6 @@ static const char *const kinds[] = {
 };
 
 /* ---- which operators ---------------------------------------------------- */
-
-static bool is_file(const char *word)
-{
-	size_t n = strlen(word);
-	return n > 4 && !strcmp(word + n - 4, ".tdl");
-}
 
 typedef VEC(const ast_op *) op_list;
 
@@ -217,8 +212,8 @@ static cli_status verify_all(driver *d, const request *r, tdl_modules *m,
 
 static cli_status verify(driver *d, const request *r, char **operands, int n)
 {
-	const char *file = n && is_file(operands[n - 1]) ? operands[n - 1]
-							 : NULL;
+	bool has_file = n && path_ends_in(operands[n - 1], ".tdl");
+	const char *file = has_file ? operands[n - 1] : NULL;
 	tdl_modules *m = file ? driver_modules(d) : driver_load_opdefs(d);
 	op_list ops = { 0 };
 	int64_t effort = 200000;

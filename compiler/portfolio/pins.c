@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/spelling.h"
 #include "compiler/planners/partial_assignment.h"
 
 enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
@@ -109,7 +110,18 @@ static int choice_of(const char *word, const kernel *k)
 	return -2;
 }
 
-/* Decides a tensor, or where k is its kernel a node. */
+/* "it has no such variable; there are i, j, k" */
+static const char *no_variable(arena *a, const kernel *k)
+{
+	const char *text = "it has no such variable";
+	for (int v = 0; v < k->nvars; v++)
+		text = arena_printf(a, "%s%s%s", text,
+				    v ? ", " : "; there are ",
+				    k->vars[v].name);
+	return text;
+}
+
+/* Decides a tensor, or the node whose kernel is k. */
 static bool decide(reading *r, const pin *p, int id, const kernel *k)
 {
 	const step s = { r->g, &r->as };
@@ -122,7 +134,7 @@ static bool decide(reading *r, const pin *p, int id, const kernel *k)
 		const char *why;
 		r->as.mesh.naxes = a + 1;
 		if (d == -2)
-			why = k ? "it has no such variable"
+			why = k ? no_variable(r->arena, k)
 				: "it has no such dimension";
 		else
 			why = k ? partial_assignment_refuses_var(r->arena,
@@ -144,6 +156,19 @@ static bool decide(reading *r, const pin *p, int id, const kernel *k)
 	return true;
 }
 
+static bool no_name(const reading *r, const pin *p)
+{
+	spelling s = { .given = p->names };
+	for (tensor_id t = 0; !p->of_nodes && t < r->g->ntensors; t++)
+		spelling_try(&s, r->g->tensors[t].name);
+	for (node_id n = 0; p->of_nodes && n < r->g->nnodes; n++)
+		spelling_try(&s, r->g->nodes[n].name);
+	return fail(r, p, arena_printf(r->arena, "no %s is called '%s'%s",
+				       p->of_nodes ? "operator" : "tensor",
+				       p->names,
+				       spelling_hint(&s, r->arena)));
+}
+
 static bool apply(reading *r, const pin *p)
 {
 	int count = 0;
@@ -158,11 +183,7 @@ static bool apply(reading *r, const pin *p)
 			ok = decide(r, p, n, r->g->nodes[n].kernel);
 			count++;
 		}
-	if (ok && count == 0)
-		return fail(r, p, arena_printf(r->arena, "no %s is called "
-					       "'%s'", p->of_nodes ? "operator"
-					       : "tensor", p->names));
-	return ok;
+	return ok && count == 0 ? no_name(r, p) : ok;
 }
 
 /* Reads and applies the pins in a text, one a line.  False when errors were

@@ -1,5 +1,6 @@
 status() { "$@" || echo "-> $?"; }
 status tdlc explain
+status tdlc explain parts/language.tdl
 status tdlc explain nothing parts/language.tdl
 status tdlc explain matmul parts/language.tdl --shape a=2x3
 status tdlc explain matmul parts/language.tdl --shape a=2x3 --shape z=3
