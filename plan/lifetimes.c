@@ -180,14 +180,22 @@ plan_places plan_find_places(arena *a, const plan *p, region_classes *f)
 	return (plan_places){ s.group, items };
 }
 
-int64_t plan_place(plan *p)
+int64_t plan_place_with(plan *p, region_classes *f)
 {
 	arena *tmp = arena_new();
-	plan_places x = plan_find_places(tmp, p, region_classes_new(tmp, p));
+	plan_places x = plan_find_places(tmp, p, f);
 	p->arena_bytes = memory_place(x.items, p->nbuffers, PLAN_ALIGN);
 	for (int b = 0; b < p->nbuffers; b++)
 		p->buffers[b].offset = x.items[x.group[b]].offset;
 	int64_t bound = memory_bound(x.items, p->nbuffers, PLAN_ALIGN);
+	arena_free(tmp);
+	return bound;
+}
+
+int64_t plan_place(plan *p)
+{
+	arena *tmp = arena_new();
+	int64_t bound = plan_place_with(p, region_classes_new(tmp, p));
 	arena_free(tmp);
 	return bound;
 }

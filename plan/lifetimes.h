@@ -31,6 +31,9 @@ typedef struct plan_places {
 
 plan_places plan_find_places(arena *a, const plan *p, region_classes *f);
 
+/* plan_place() with the forms of the plan. */
+int64_t plan_place_with(plan *p, region_classes *f);
+
 /* Adds, for each state whose next value cannot lie in its place, a MOVE that
  * brings it there after the last reader of the old value. */
 void plan_update_states(arena *a, plan *p);

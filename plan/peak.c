@@ -12,8 +12,9 @@ static int by_size(const void *x, const void *y)
 	return a->buffer - b->buffer;
 }
 
-/* The first instant at which most is in use; instants count from -1. */
-static int find_instant(const plan *p, const arena_item *items)
+/* The first instant at which most is in use, *nbytes; instants count from
+ * -1. */
+static int find_instant(const plan *p, const arena_item *items, int64_t *nbytes)
 {
 	arena *tmp = arena_new();
 	int64_t *change = ARENA_ARRAY(tmp, int64_t, (size_t)p->ninstrs + 3);
@@ -30,7 +31,18 @@ static int find_instant(const plan *p, const arena_item *items)
 		most = now > most ? now : most;
 	}
 	arena_free(tmp);
+	*nbytes = most;
 	return found;
+}
+
+int64_t plan_peak_bytes(const plan *p, region_classes *f)
+{
+	arena *tmp = arena_new();
+	int64_t nbytes;
+	plan_places x = plan_find_places(tmp, p, f);
+	find_instant(p, x.items, &nbytes);
+	arena_free(tmp);
+	return nbytes;
 }
 
 plan_peak plan_find_peak(arena *a, const plan *p)
@@ -39,8 +51,8 @@ plan_peak plan_find_peak(arena *a, const plan *p)
 	plan_places x = plan_find_places(tmp, p, region_classes_new(tmp, p));
 	lifetime *l = plan_lifetimes(tmp, p);
 	int *holder = ARENA_ARRAY(tmp, int, p->nbuffers);
-	plan_peak peak = { .instr = find_instant(p, x.items) };
-	int t = peak.instr;
+	plan_peak peak = { 0 };
+	int t = peak.instr = find_instant(p, x.items, &peak.nbytes);
 	/* Of those that share a place the last that has come. */
 	for (int b = 0; b < p->nbuffers; b++) {
 		int *h = &holder[x.group[b]];
@@ -55,7 +67,6 @@ plan_peak plan_find_peak(arena *a, const plan *p)
 			continue;
 		int holds = holder[b] ? holder[b] - 1 : b;
 		peak.uses[peak.n++] = (plan_use){ holds, m->nbytes };
-		peak.nbytes += m->nbytes;
 	}
 	qsort(peak.uses, (size_t)peak.n, sizeof(*peak.uses), by_size);
 	arena_free(tmp);

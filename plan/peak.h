@@ -20,4 +20,7 @@ typedef struct plan_peak {
  * large as the sum or a little larger. */
 plan_peak plan_find_peak(arena *a, const plan *p);
 
+/* Its bytes alone, with the forms of the plan. */
+int64_t plan_peak_bytes(const plan *p, region_classes *f);
+
 #endif

@@ -222,42 +222,45 @@ bool region_class_cover(region_classes *f, int x, int y)
 
 /* The class of an instruction's source; of a run, which has none, that of its
  * result before it is stored. */
-static int source_class(region_classes *f, const plan_instr *in)
+static int source_class(region_classes *f, const plan *p,
+			const plan_instr *in)
 {
 	if (in->op != PLAN_RUN)
-		return region_class_of(f, &f->p->buffers[in->from]);
-	const plan_buffer made = { .tensor = f->p->nodes[in->node].output,
+		return region_class_of(f, &p->buffers[in->from]);
+	const plan_buffer made = { .tensor = p->nodes[in->node].output,
 				   .region = PLAN_PRODUCES,
 				   .node = in->node };
 	return region_class_of(f, &made);
 }
 
-int region_class_instr(region_classes *f, const plan_instr *in)
+int region_class_instr(region_classes *f, const plan *p, const plan_instr *in)
 {
 	static const fact_kind kinds[] = { [PLAN_RUN] = FACT_RUN,
 					   [PLAN_MOVE] = FACT_MOVE,
 					   [PLAN_COMBINE] = FACT_COMBINE };
-	fact x = { .kind = (int)kinds[in->op], .x = source_class(f, in),
-		   .y = region_class_of(f, &f->p->buffers[in->to]) };
+	fact x = { .kind = (int)kinds[in->op], .x = source_class(f, p, in),
+		   .y = region_class_of(f, &p->buffers[in->to]) };
 	int known = find_fact(f, x.kind, x.x, x.y);
 	if (known >= 0)
 		return known;
 	if (in->op != PLAN_RUN) {
-		x.value = transfer_total(f->p, in);
-		x.collective = transfer_collective(f->p, in);
+		x.value = transfer_total(p, in);
+		x.collective = transfer_collective(p, in);
 	}
 	add_fact(f, x);
 	return f->facts.n - 1;
 }
 
-int64_t region_class_received(region_classes *f, const plan_instr *in)
+int64_t region_class_received(region_classes *f, const plan *p,
+			      const plan_instr *in)
 {
-	int what = region_class_instr(f, in);
+	int what = region_class_instr(f, p, in);
 	return f->facts.at[what].value;
 }
 
-collective region_class_collective(region_classes *f, const plan_instr *in)
+collective region_class_collective(region_classes *f, const plan *p,
+				   const plan_instr *in)
 {
-	int what = region_class_instr(f, in);
+	int what = region_class_instr(f, p, in);
 	return f->facts.at[what].collective;
 }

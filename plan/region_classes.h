@@ -13,7 +13,8 @@
 typedef struct region_classes region_classes;
 
 /* In a.  Of a plan whose mesh, tensors, kernels and nodes stay as they are; its
- * buffers need not be there yet. */
+ * buffers need not be there yet.  The forms are also those of other plans that
+ * have these, and other programs. */
 region_classes *region_classes_new(arena *a, const plan *p);
 
 /* The number of a buffer's form. */
@@ -28,12 +29,15 @@ bool region_class_same(region_classes *f, int x, int y);
 bool region_class_cover(region_classes *f, int x, int y);
 
 /* Bytes that all workers receive in a MOVE or COMBINE between two buffers of
- * the plan, and the collective that it is. */
-int64_t region_class_received(region_classes *f, const plan_instr *in);
-collective region_class_collective(region_classes *f, const plan_instr *in);
+ * plan p, and the collective that it is. */
+int64_t region_class_received(region_classes *f, const plan *p,
+			      const plan_instr *in);
+collective region_class_collective(region_classes *f, const plan *p,
+				   const plan_instr *in);
 
-/* A small number that identifies the work of an instruction: two instructions
- * with the same number do the same on every worker, at other addresses. */
-int region_class_instr(region_classes *f, const plan_instr *in);
+/* A small number that identifies the work of an instruction of plan p: two
+ * instructions with the same number do the same on every worker, at other
+ * addresses. */
+int region_class_instr(region_classes *f, const plan *p, const plan_instr *in);
 
 #endif

@@ -143,13 +143,15 @@ static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
 {
 	plan_instr in = { .op = op, .node = op == PLAN_MOVE ? -1 : n,
 			  .from = from, .to = to };
-	in.collective = region_class_collective(x->region_classes, &in);
+	in.collective = region_class_collective(x->region_classes, &x->plan,
+						&in);
 	double seconds = scene_seconds(x, &in);
 	c->seconds += seconds;
 	c->remote += in.collective == COLL_LOCAL ? 0 : seconds;
 	if (x->cache->bounds)
-		c->least += least_seconds(x, (double)region_class_received(
-						    x->region_classes, &in));
+		c->least += least_seconds(
+			x, (double)region_class_received(x->region_classes,
+							 &x->plan, &in));
 }
 
 static time_model_cost fetch_cost(scene *x, node_id n, tensor_id t)

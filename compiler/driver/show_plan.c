@@ -31,7 +31,7 @@ static int64_t kept_bytes(const plan *p, int t)
 /* Bytes that all devices receive by an instruction. */
 static int64_t received(const viewer *v, const plan_instr *in)
 {
-	return region_class_received(v->classes, in);
+	return region_class_received(v->classes, v->p, in);
 }
 
 static const char *role_name(const plan_tensor *t)

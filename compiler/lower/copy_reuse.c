@@ -164,7 +164,7 @@ static int find_savings(keeper *k, saving *savings)
 		if (found < 0)
 			continue;
 		double moved = (double)region_class_received(
-				       k->d->region_classes, in) +
+				       k->d->region_classes, p, in) +
 			       1;
 		savings[n++] = (saving){
 			b, found, (double)rounded(k->d, found) / moved,

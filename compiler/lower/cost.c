@@ -7,7 +7,6 @@
 #include "base/vec.h"
 #include "compiler/cost/instr_time.h"
 #include "compiler/lower/timeline.h"
-#include "plan/region_classes.h"
 
 enum { MOST_LOOKED_AT = 64 };
 
@@ -39,12 +38,13 @@ static bool is_update(const plan *p, const plan_instr *in)
 	       p->buffers[in->to].region == PLAN_STORED;
 }
 
-static effort effort_of(region_classes *f, const plan_instr *in, double seconds)
+static effort effort_of(region_classes *f, const plan *p, const plan_instr *in,
+			double seconds)
 {
 	bool remote = in->op != PLAN_RUN && in->collective != COLL_LOCAL;
 	return (effort){ remote ? 0 : seconds, remote ? seconds : 0, seconds,
 			 in->op == PLAN_RUN ? 0
-					    : region_class_received(f, in) };
+					    : region_class_received(f, p, in) };
 }
 
 static void add_effort(effort *to, const effort *x)
@@ -90,27 +90,69 @@ static void set_bounds(lower_times *x, bound *b, const plan *p,
 			      : b->sum.both;
 }
 
-lower_times lower_time(const plan *p, const topology *t)
+/* ---- seconds of instructions ------------------------------------------- */
+
+struct instr_times {
+	arena *a;
+	region_classes *region_classes;
+	const topology *machine;
+	VEC(double) known; /* by region_class_instr(); -1: not yet */
+};
+
+instr_times *instr_times_new(arena *a, region_classes *f, const topology *t)
+{
+	instr_times *x = ARENA_NEW(a, instr_times);
+	*x = (instr_times){ .a = a, .region_classes = f, .machine = t };
+	return x;
+}
+
+static double seconds_of(instr_times *x, const plan *p, const plan_instr *in)
+{
+	int what = region_class_instr(x->region_classes, p, in);
+	while (x->known.n <= what)
+		vec_push(x->a, &x->known, -1);
+	double *known = &x->known.at[what];
+	if (*known < 0)
+		*known = instr_time(p, x->machine, in, MOST_LOOKED_AT);
+	return *known;
+}
+
+static double *all_seconds(arena *a, instr_times *x, const plan *p)
+{
+	double *seconds = ARENA_ARRAY(a, double, p->ninstrs);
+	for (int i = 0; i < p->ninstrs; i++)
+		seconds[i] = seconds_of(x, p, &p->program[i]);
+	return seconds;
+}
+
+/* ---- of a program ------------------------------------------------------ */
+
+double lower_least_kept(instr_times *x, const plan *p)
 {
 	arena *tmp = arena_new();
-	region_classes *f = region_classes_new(tmp, p);
-	VEC(double) known = { 0 }; /* by region_class_instr(); -1: not yet */
-	double *seconds = ARENA_ARRAY(tmp, double, p->ninstrs);
+	const double *seconds = all_seconds(tmp, x, p);
+	double sum = 0;
+	for (int i = 0; i < p->ninstrs; i++)
+		sum += seconds[i];
+	if (x->machine->overlap)
+		sum = timeline_least(p, seconds);
+	arena_free(tmp);
+	return sum;
+}
+
+lower_times lower_time_with(instr_times *x, const plan *p)
+{
+	arena *tmp = arena_new();
+	const topology *t = x->machine;
+	const double *seconds = all_seconds(tmp, x, p);
 	bound b = { .fetch = ARENA_ARRAY(tmp, effort, p->ntensors),
 		    .fetched = ARENA_ARRAY(tmp, bool, p->ntensors) };
 	effort all = { 0 };
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		int what = region_class_instr(f, in);
-		while (known.n <= what)
-			vec_push(tmp, &known, -1);
-		if (known.at[what] < 0)
-			known.at[what] = instr_time(p, t, in,
-						    MOST_LOOKED_AT);
-		seconds[i] = known.at[what];
-		effort x = effort_of(f, in, seconds[i]);
-		add_effort(&all, &x);
-		add_to_bound(&b, p, in, &x);
+		effort one = effort_of(x->region_classes, p, in, seconds[i]);
+		add_effort(&all, &one);
+		add_to_bound(&b, p, in, &one);
 	}
 	lower_times sum = { .run = t->overlap ? timeline_end(p, seconds)
 					      : all.both,
@@ -120,6 +162,15 @@ lower_times lower_time(const plan *p, const topology *t)
 	set_bounds(&sum, &b, p, t);
 	arena_free(tmp);
 	return sum;
+}
+
+lower_times lower_time(const plan *p, const topology *t)
+{
+	arena *tmp = arena_new();
+	region_classes *f = region_classes_new(tmp, p);
+	lower_times x = lower_time_with(instr_times_new(tmp, f, t), p);
+	arena_free(tmp);
+	return x;
 }
 
 double lower_seconds(const plan *p, const topology *t)

@@ -10,6 +10,10 @@
 #include "compiler/lower/fuse.h"
 #include "compiler/lower/program.h"
 
+struct lowering {
+	outline *outline;
+};
+
 typedef struct lowerer {
 	arena *a, *tmp;
 	const graph *g;
@@ -91,29 +95,70 @@ static void set_nodes(lowerer *l, const assignment *as,
 	}
 }
 
-/* Makes the program and gives its buffers their places.  Between those there
- * may be gaps; what they take beyond the limit is kept out of use when that is
- * tried again. */
-static void make_within(arena *a, plan *p, const lower_options *o)
+lowering *lowering_new(arena *a, const graph *whole, const assignment *chosen,
+		       const lower_options *o, diag_sink *s)
 {
-	enum { MOST_TRIES = 4 };
-	const int64_t memory = o->memory;
-	int64_t use = memory;
-	lower_rooms rooms;
-	for (int tries = 1;; tries++) {
-		rooms = program_make(a, p, use, o->schedule);
-		plan_place(p);
-		int64_t more = p->arena_bytes - memory;
-		if (memory == 0 || use == 1 || more <= 0)
-			break;
-		use = tries < MOST_TRIES && use > more ? use - more : 1;
-	}
-	if (o->rooms)
-		*o->rooms = rooms;
+	assignment own = *chosen, *as = &own;
+	const graph *g = o->separate ? whole : fuse_graph(a, whole, as);
+	int64_t workers = 1;
+	for (int i = 0; i < as->mesh.naxes; i++)
+		workers *= as->mesh.size[i];
+	assert(workers <= MESH_MAX_WORKERS);
+	lowerer l = { .a = a, .tmp = arena_new(), .g = g };
+	l.p = ARENA_NEW(a, plan);
+	l.p->model = g->name;
+	l.p->algorithm = o->algorithm;
+	l.p->mesh = as->mesh;
+	set_tensors(&l, as);
+	bool ok = lower_constants(g, l.p, o->checksums, s);
+	if (ok)
+		set_nodes(&l, as, o);
+	arena_free(l.tmp);
+	if (!ok)
+		return NULL;
+	lowering *x = ARENA_NEW(a, lowering);
+	x->outline = outline_new(a, l.p);
+	return x;
 }
 
-/* Whether the plan is within the bounds that its readers keep to. */
-static bool check_sizes(const plan *p, diag_sink *s)
+region_classes *lowering_classes(const lowering *l)
+{
+	return l->outline->region_classes;
+}
+
+/* ---- programs ---------------------------------------------------------- */
+
+plan *lowering_draft(arena *a, lowering *l, lower_choice which,
+		     lower_rooms *rooms)
+{
+	return program_make(a, l->outline, which.memory, which.schedule,
+			    rooms);
+}
+
+void lowering_place(lowering *l, plan *p)
+{
+	plan_place_with(p, lowering_classes(l));
+}
+
+/* The bytes that gaps take beyond the limit are kept out of use when that is
+ * tried again. */
+plan *lowering_program(arena *a, lowering *l, lower_choice which,
+		       lower_rooms *rooms)
+{
+	enum { MOST_TRIES = 4 };
+	const int64_t memory = which.memory;
+	for (int tries = 1;; tries++) {
+		plan *p = lowering_draft(a, l, which, rooms);
+		lowering_place(l, p);
+		int64_t more = p->arena_bytes - memory, use = which.memory;
+		if (memory == 0 || use == 1 || more <= 0)
+			return p;
+		which.memory = tries < MOST_TRIES && use > more ? use - more
+								: 1;
+	}
+}
+
+bool lowering_check(const plan *p, diag_sink *s)
 {
 	bool fits = p->arena_bytes <= PLAN_MAX_BYTES;
 	for (int t = 0; t < p->ntensors; t++)
@@ -129,29 +174,18 @@ static bool check_sizes(const plan *p, diag_sink *s)
 	return fits;
 }
 
-plan *lower_plan(arena *a, const graph *whole, const assignment *chosen,
+plan *lower_plan(arena *a, const graph *g, const assignment *as,
 		 const lower_options *o, diag_sink *s)
 {
-	assignment own = *chosen, *as = &own;
-	const graph *g = o->separate ? whole : fuse_graph(a, whole, as);
-	int64_t workers = 1;
-	for (int i = 0; i < as->mesh.naxes; i++)
-		workers *= as->mesh.size[i];
-	assert(workers <= MESH_MAX_WORKERS);
-	lowerer l = { .a = a, .tmp = arena_new(), .g = g };
-	l.p = ARENA_NEW(a, plan);
-	l.p->model = g->name;
-	l.p->algorithm = o->algorithm;
-	l.p->mesh = as->mesh;
-	set_tensors(&l, as);
-	bool ok = lower_constants(g, l.p, o->checksums, s);
-	if (ok) {
-		set_nodes(&l, as, o);
-		make_within(a, l.p, o);
-		ok = check_sizes(l.p, s);
-	}
-	arena_free(l.tmp);
-	return ok ? l.p : NULL;
+	lower_rooms rooms;
+	lowering *l = lowering_new(a, g, as, o, s);
+	if (!l)
+		return NULL;
+	plan *p = lowering_program(a, l, (lower_choice){ o->memory,
+							 o->schedule }, &rooms);
+	if (o->rooms)
+		*o->rooms = rooms;
+	return lowering_check(p, s) ? p : NULL;
 }
 
 bool lower_is_same(const lower_rooms *rooms, int64_t held, int64_t memory)

@@ -5,7 +5,7 @@
 
 #include "compiler/cost/assignment.h"
 #include "compiler/lower/order.h"
-#include "plan/plan.h"
+#include "plan/region_classes.h"
 
 typedef struct lower_options {
 	const char *algorithm; /* that made the assignment */
@@ -26,6 +26,41 @@ typedef struct lower_options {
 	/* Every node stays a kernel of its own; otherwise see fuse.h. */
 	bool separate;
 } lower_options;
+
+/* The common part of all programs of an assignment: its operators, of which
+ * some were joined; their buffers before copies are shared; facts about
+ * these. */
+typedef struct lowering lowering;
+
+/* In a; of the options those that are not one program's are taken.  NULL when
+ * errors were added: weights that cannot be read. */
+lowering *lowering_new(arena *a, const graph *g, const assignment *as,
+		       const lower_options *o, diag_sink *s);
+
+/* The choice of a program of a lowering. */
+typedef struct lower_choice {
+	int64_t memory; /* of lower_options, as .. */
+	lower_schedule schedule;
+} lower_choice;
+
+/* A program, in a; it refers to the lowering.  lowering_place() gives its
+ * buffers places, between which there may be gaps: the arena may then be larger
+ * than the choice allows. */
+plan *lowering_draft(arena *a, lowering *l, lower_choice which,
+		     lower_rooms *rooms);
+void lowering_place(lowering *l, plan *p);
+
+/* A program with places, whose arena is as large as the choice allows, or one
+ * that keeps no copies. */
+plan *lowering_program(arena *a, lowering *l, lower_choice which,
+		       lower_rooms *rooms);
+
+/* Whether a program's sizes are within the bounds that the readers of plans
+ * keep to; otherwise an error is added. */
+bool lowering_check(const plan *p, diag_sink *s);
+
+/* Forms of the buffers of all programs. */
+region_classes *lowering_classes(const lowering *l);
 
 /* The program for g under an assignment.  The order of its nodes is chosen for
  * few bytes in use at once.  Regions that a worker holds already are not

@@ -4,24 +4,26 @@
 
 #include <string.h>
 
+#include "compiler/lower/schedule.h"
+
 /* ---- buffers ----------------------------------------------------------- */
 
 typedef struct buffer_list {
-	draft *d;
+	outline *o;
 	VEC(plan_buffer) at;
 } buffer_list;
 
 static int add_buffer(buffer_list *l, plan_buffer b)
 {
-	region_classes *f = l->d->region_classes;
+	region_classes *f = l->o->region_classes;
 	b.nbytes = region_class_nbytes(f, region_class_of(f, &b));
-	vec_push(l->d->a, &l->at, b);
+	vec_push(l->o->a, &l->at, b);
 	return l->at.n - 1;
 }
 
 static int stored(buffer_list *l, int t)
 {
-	int *b = &l->d->p->tensors[t].buffer;
+	int *b = &l->o->p->tensors[t].buffer;
 	if (*b < 0)
 		*b = add_buffer(l, (plan_buffer){ .tensor = t,
 						  .region = PLAN_STORED,
@@ -34,7 +36,7 @@ static int stored(buffer_list *l, int t)
 static int source_of(buffer_list *l, int n, int t)
 {
 	plan_buffer need = { .tensor = t, .region = PLAN_NEEDS, .node = n };
-	region_classes *f = l->d->region_classes;
+	region_classes *f = l->o->region_classes;
 	int from = stored(l, t);
 	if (region_class_cover(f, region_class_of(f, &l->at.at[from]),
 			       region_class_of(f, &need)))
@@ -46,9 +48,9 @@ static int source_of(buffer_list *l, int n, int t)
  * that is the same on every worker. */
 static int result_buffer(buffer_list *l, int n, plan_region_kind kind)
 {
-	int out = l->d->p->nodes[n].output;
+	int out = l->o->p->nodes[n].output;
 	plan_buffer b = { .tensor = out, .region = kind, .node = n };
-	region_classes *f = l->d->region_classes;
+	region_classes *f = l->o->region_classes;
 	int to = stored(l, out);
 	if (region_class_same(f, region_class_of(f, &l->at.at[to]),
 			      region_class_of(f, &b)))
@@ -58,11 +60,11 @@ static int result_buffer(buffer_list *l, int n, plan_region_kind kind)
 
 static node_buffers buffers_of(buffer_list *l, int n)
 {
-	const plan *p = l->d->p;
+	const plan *p = l->o->p;
 	const plan_node *x = &p->nodes[n];
 	int ninputs = p->kernels[x->kernel].kernel->ninputs;
 	node_buffers b = { .shard = -1 };
-	b.sources = ARENA_ARRAY(l->d->a, int, ninputs);
+	b.sources = ARENA_ARRAY(l->o->a, int, ninputs);
 	for (int i = 0; i < ninputs; i++) {
 		int same = 0;
 		while (x->inputs[same] != x->inputs[i])
@@ -82,11 +84,11 @@ static node_buffers buffers_of(buffer_list *l, int n)
 	return b;
 }
 
-static void set_buffers(draft *d)
+static void set_buffers(outline *o)
 {
-	plan *p = d->p;
-	buffer_list l = { .d = d };
-	d->nodes = ARENA_ARRAY(d->tmp, node_buffers, p->nnodes);
+	plan *p = o->p;
+	buffer_list l = { .o = o };
+	o->nodes = ARENA_ARRAY(o->a, node_buffers, p->nnodes);
 	for (int i = 0; i < p->ntensors; i++)
 		p->tensors[i].buffer = -1;
 	for (int i = 0; i < p->ntensors; i++) {
@@ -96,9 +98,20 @@ static void set_buffers(draft *d)
 			stored(&l, i);
 	}
 	for (int n = 0; n < p->nnodes; n++)
-		d->nodes[n] = buffers_of(&l, n);
+		o->nodes[n] = buffers_of(&l, n);
 	p->nbuffers = l.at.n;
 	p->buffers = l.at.at;
+}
+
+outline *outline_new(arena *a, plan *p)
+{
+	outline *o = ARENA_NEW(a, outline);
+	*o = (outline){ .a = a, .p = p,
+			.region_classes = region_classes_new(a, p) };
+	set_buffers(o);
+	o->jobs = ARENA_NEW(a, jobs);
+	*o->jobs = jobs_of(o);
+	return o;
 }
 
 /* ---- instructions ------------------------------------------------------ */
@@ -227,29 +240,50 @@ static void set_transfers(draft *d)
 		plan_instr *in = &p->program[i];
 		if (in->op == PLAN_RUN)
 			continue;
-		in->collective = region_class_collective(d->region_classes, in);
+		in->collective = region_class_collective(d->region_classes, p,
+							in);
 		p->communication_bytes +=
-			region_class_received(d->region_classes, in);
+			region_class_received(d->region_classes, p, in);
 	}
 }
 
-lower_rooms program_make(arena *a, plan *p, int64_t memory, lower_schedule by)
+/* The buffers of an outline, which a program may then share out. */
+static draft draft_of(arena *a, const outline *o)
 {
-	draft d = { .a = a, .tmp = arena_new(), .p = p };
-	d.region_classes = region_classes_new(d.tmp, p);
-	set_buffers(&d);
-	writer w = { .d = &d };
-	int *order = program_order(&d, by);
-	w.fetched = ARENA_ARRAY(d.tmp, bool, p->nbuffers);
+	draft d = { .a = a, .tmp = arena_new(), .p = ARENA_COPY(a, o->p, 1),
+		    .region_classes = o->region_classes };
+	plan *p = d.p;
+	p->tensors = ARENA_COPY(a, p->tensors, p->ntensors);
+	p->buffers = ARENA_COPY(a, p->buffers, p->nbuffers);
+	d.nodes = ARENA_COPY(d.tmp, o->nodes, p->nnodes);
+	for (int n = 0; n < p->nnodes; n++)
+		d.nodes[n].sources = ARENA_COPY(a, d.nodes[n].sources,
+						count_inputs(&d, n));
+	return d;
+}
+
+static void put_all(writer *w, outline *o, lower_schedule by)
+{
 	if (by.overlapping)
-		put_patiently(&w, order);
+		put_patiently(w, program_order_overlapping(w->d->tmp, o,
+							   by.order));
 	else
-		put_nodes(&w, order);
+		put_nodes(w, program_order(o, by.order));
+}
+
+plan *program_make(arena *a, outline *o, int64_t memory, lower_schedule by,
+		   lower_rooms *rooms)
+{
+	draft d = draft_of(a, o);
+	plan *p = d.p;
+	writer w = { .d = &d };
+	w.fetched = ARENA_ARRAY(d.tmp, bool, p->nbuffers);
+	put_all(&w, o, by);
 	p->ninstrs = w.program.n;
 	p->program = w.program.at;
-	lower_rooms rooms = program_keep_copies(&d, memory);
+	*rooms = program_keep_copies(&d, memory);
 	plan_update_states(a, p);
 	set_transfers(&d);
 	arena_free(d.tmp);
-	return rooms;
+	return p;
 }

@@ -1,5 +1,5 @@
-/* The program of a plan: its buffers, the order of its nodes, the instants of
- * its transfers.  Inside lower/ only. */
+/* The programs of a plan: their buffers, the order of their nodes, the instants
+ * of their transfers.  Inside lower/ only. */
 #ifndef TDL_COMPILER_LOWER_PROGRAM_H
 #define TDL_COMPILER_LOWER_PROGRAM_H
 
@@ -18,22 +18,41 @@ typedef struct node_buffers {
 	int stored;
 } node_buffers;
 
+/* The common part of all programs of a plan, whatever copies they keep and
+ * whatever the order of their nodes. */
+typedef struct outline {
+	arena *a;
+	plan *p; /* its buffers are those where each node fetches for itself;
+		    it has no program */
+	region_classes *region_classes;
+	node_buffers *nodes;
+	struct jobs *jobs;
+	const int *orders[LOWER_NORDERS]; /* of the nodes; NULL: not yet */
+} outline;
+
+/* Fills in p's buffers; everything else but the program is set. */
+outline *outline_new(arena *a, plan *p);
+
 /* A program in the making. */
 typedef struct draft {
 	arena *a, *tmp; /* of the plan; of the making */
-	plan *p;	/* its buffers are set, its program is not */
+	plan *p;
 	region_classes *region_classes;
 	node_buffers *nodes;
 } draft;
 
-/* Fills in p's buffers and program; everything else is set.  Places in the
- * arena are not assigned.  memory, by: see lower_options. */
-lower_rooms program_make(arena *a, plan *p, int64_t memory, lower_schedule by);
+/* A plan with a program, in a; it shares with o->p all that its program does
+ * not change.  Places in the arena are not assigned.  memory, by: see
+ * lower_options. */
+plan *program_make(arena *a, outline *o, int64_t memory, lower_schedule by,
+		   lower_rooms *rooms);
 
-/* An order of the nodes, in d->tmp: topological, and such that the most bytes
- * in use at once are few; if `by' is overlapping, schedule_overlapping() of
- * that. */
-int *program_order(draft *d, lower_schedule by);
+/* An order of the nodes: topological, and such that the most bytes in use at
+ * once are few.  It is found once, in o->a. */
+const int *program_order(outline *o, lower_order by);
+
+/* schedule_overlapping() of that, in tmp. */
+const int *program_order_overlapping(arena *tmp, outline *o, lower_order by);
 
 /* Lets nodes read copies that were fetched for others before them, so that less
  * moves, where the most bytes in use at once stay the same, or within `memory',

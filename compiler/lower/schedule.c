@@ -12,28 +12,28 @@ static int64_t nbytes_of(const plan *p, int buffer)
 }
 
 /* Whether a run may write its result where it reads this input. */
-static bool yields(draft *d, int n, int input)
+static bool yields(const outline *o, int n, int input)
 {
-	const plan *p = d->p;
+	const plan *p = o->p;
 	const plan_node *x = &p->nodes[n];
 	const kernel *k = p->kernels[x->kernel].kernel;
-	const node_buffers *b = &d->nodes[n];
+	const node_buffers *b = &o->nodes[n];
 	const plan_buffer *from = &p->buffers[b->sources[input]];
 	for (int i = 0; i < k->ninputs; i++)
 		if (x->inputs[i] == x->inputs[input] && !kernel_in_place(k, i))
 			return false;
 	return region_class_same(
-		d->region_classes, region_class_of(d->region_classes, from),
-		region_class_of(d->region_classes, &p->buffers[b->made]));
+		o->region_classes, region_class_of(o->region_classes, from),
+		region_class_of(o->region_classes, &p->buffers[b->made]));
 }
 
-static void set_uses(draft *d, int n, sched_node *j)
+static void set_uses(const outline *o, int n, sched_node *j)
 {
-	const plan *p = d->p;
+	const plan *p = o->p;
 	const plan_node *x = &p->nodes[n];
-	const node_buffers *b = &d->nodes[n];
+	const node_buffers *b = &o->nodes[n];
 	int ninputs = p->kernels[x->kernel].kernel->ninputs;
-	j->uses = ARENA_ARRAY(d->tmp, use, ninputs);
+	j->uses = ARENA_ARRAY(o->a, use, ninputs);
 	for (int i = 0; i < ninputs; i++) {
 		int t = x->inputs[i], same = 0;
 		while (x->inputs[same] != t)
@@ -41,7 +41,7 @@ static void set_uses(draft *d, int n, sched_node *j)
 		if (same < i)
 			continue;
 		bool stored = b->sources[i] == p->tensors[t].buffer;
-		j->uses[j->nuses++] = (use){ t, stored, yields(d, n, i) };
+		j->uses[j->nuses++] = (use){ t, stored, yields(o, n, i) };
 		if (!stored)
 			j->fetched += nbytes_of(p, b->sources[i]);
 	}
@@ -82,24 +82,24 @@ static void set_makers(jobs *x)
 			x->jobs[x->maker[p->tensors[t].next]].state = t;
 }
 
-jobs jobs_of(draft *d)
+jobs jobs_of(const outline *o)
 {
-	const plan *p = d->p;
-	jobs x = { .tmp = d->tmp, .p = p };
-	x.jobs = ARENA_ARRAY(d->tmp, sched_node, p->nnodes);
-	x.nbytes = ARENA_ARRAY(d->tmp, int64_t, p->ntensors);
+	const plan *p = o->p;
+	jobs x = { .tmp = o->a, .p = p };
+	x.jobs = ARENA_ARRAY(o->a, sched_node, p->nnodes);
+	x.nbytes = ARENA_ARRAY(o->a, int64_t, p->ntensors);
 	for (int t = 0; t < p->ntensors; t++)
 		if (p->tensors[t].buffer >= 0)
 			x.nbytes[t] = nbytes_of(p, p->tensors[t].buffer);
 	for (int n = 0; n < p->nnodes; n++) {
-		const node_buffers *b = &d->nodes[n];
+		const node_buffers *b = &o->nodes[n];
 		sched_node *j = &x.jobs[n];
 		j->state = -1;
 		if (b->made != b->stored)
 			j->made = nbytes_of(p, b->made);
 		if (b->shard >= 0 && b->shard != b->stored)
 			j->shard = nbytes_of(p, b->shard);
-		set_uses(d, n, j);
+		set_uses(o, n, j);
 	}
 	set_makers(&x);
 	set_readers(&x);
@@ -241,24 +241,40 @@ int64_t schedule_peak(const jobs *x, const int *order, int64_t *copied)
 
 /* ---- the best of several ----------------------------------------------- */
 
-int *program_order(draft *d, lower_schedule by)
+static const int *best_order(const jobs *x, lower_order by)
 {
 	enum { NORDERS = 4 };
-	jobs x = jobs_of(d);
 	int *orders[NORDERS], best = 0;
 	int64_t least = INT64_MAX, copied = 0, copies;
-	orders[0] = schedule_levels(&x, by.order);
-	orders[1] = schedule_late(&x, orders[0]);
-	orders[2] = schedule_early(&x, orders[0]);
-	orders[3] = schedule_late(&x, orders[2]);
+	orders[0] = schedule_levels(x, by);
+	orders[1] = schedule_late(x, orders[0]);
+	orders[2] = schedule_early(x, orders[0]);
+	orders[3] = schedule_late(x, orders[2]);
 	for (int i = 0; i < NORDERS; i++) {
-		int64_t most = schedule_peak(&x, orders[i], &copies);
+		int64_t most = schedule_peak(x, orders[i], &copies);
 		if (most > least || (most == least && copies >= copied))
 			continue;
 		best = i;
 		least = most;
 		copied = copies;
 	}
-	return by.overlapping ? schedule_overlapping(&x, orders[best])
-			      : orders[best];
+	return orders[best];
+}
+
+const int *program_order(outline *o, lower_order by)
+{
+	if (o->orders[by])
+		return o->orders[by];
+	jobs x = *o->jobs;
+	x.tmp = arena_new();
+	o->orders[by] = ARENA_COPY(o->a, best_order(&x, by), x.p->nnodes);
+	arena_free(x.tmp);
+	return o->orders[by];
+}
+
+const int *program_order_overlapping(arena *tmp, outline *o, lower_order by)
+{
+	jobs x = *o->jobs;
+	x.tmp = tmp;
+	return schedule_overlapping(&x, program_order(o, by));
 }

@@ -25,7 +25,7 @@ typedef struct sched_node {
 
 /* The nodes of a program, without an order. */
 typedef struct jobs {
-	arena *tmp;
+	arena *tmp; /* of the orders */
 	const plan *p;
 	sched_node *jobs;
 	int64_t *nbytes; /* by tensor: of its stored block */
@@ -34,7 +34,8 @@ typedef struct jobs {
 	int **readers;
 } jobs;
 
-jobs jobs_of(draft *d);
+/* In o->a. */
+jobs jobs_of(const outline *o);
 
 /* ---- one after the other ----------------------------------------------- */
 

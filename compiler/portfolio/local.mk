@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/one_planner.c %D%/one_planner.h \
 	%D%/pins.c %D%/pins.h \
 	%D%/price_sweep.c %D%/price_sweep.h \
+	%D%/program_maker.c %D%/program_maker.h \
 	%D%/programs.c %D%/programs.h \
 	%D%/request.h
 

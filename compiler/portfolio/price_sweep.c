@@ -79,9 +79,10 @@ static void find_depths(sweep *s)
 
 /* ---- plans ------------------------------------------------------------- */
 
-static void add_peak(void *to, const plan *p)
+static void add_peak(void *to, const program_maker *m, const plan *p)
 {
 	sweep *s = to;
+	(void)m;
 	arena *tmp = arena_new();
 	plan_peak peak = plan_find_peak(tmp, p);
 	for (int i = 0; i < peak.n; i++) {
@@ -118,8 +119,10 @@ static bool add_plan(sweep *s, const search_result *found, bool peak,
 		return true;
 	}
 	*p = (plan_program){ .in_use = -1 };
-	if (!program_try(&s->how, &found->assignment, p,
-			 peak ? add_peak : NULL, s))
+	program_maker m = { .how = &s->how, .as = &found->assignment };
+	bool ok = program_measure(&m, p, peak ? add_peak : NULL, s);
+	program_maker_free(&m);
+	if (!ok)
 		return false;
 	vec_push(s->how.arena, &c.programs, *p);
 	vec_push(s->how.arena, s->all, c);

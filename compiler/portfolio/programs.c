@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "compiler/lower/cost.h"
 #include "plan/peak.h"
 
 enum {
@@ -63,51 +62,10 @@ int program_compare(const plan_program *x, const plan_program *y,
 	return first ? first : seconds ? seconds : held ? held : moved;
 }
 
-/* ---- programs ---------------------------------------------------------- */
-
-static int64_t in_use(const plan *p)
-{
-	arena *tmp = arena_new();
-	int64_t most = plan_find_peak(tmp, p).nbytes;
-	arena_free(tmp);
-	return most;
-}
-
-static void set_seconds(plan_program *p, const plan *made, const topology *t)
-{
-	lower_times x = lower_time(made, t);
-	p->seconds = x.run;
-	p->least = x.least;
-	p->least_moved = x.least_moved;
-	p->least_kept = x.least_kept;
-}
-
-bool program_try(const plan_request *how, const assignment *as,
-		 plan_program *p, void (*see)(void *to, const plan *p),
-		 void *to)
-{
-	const lower_options o = {.algorithm = how->algorithm,
-				 .memory = p->room,
-				 .schedule = p->schedule,
-				 .rooms = &p->rooms,
-				 .separate = how->separate};
-	arena *tmp = arena_new();
-	const plan *made = lower_plan(tmp, how->graph, as, &o, how->sink);
-	if (made) {
-		set_seconds(p, made, how->topology);
-		p->moved = made->communication_bytes;
-		p->held = made->arena_bytes;
-	}
-	if (made && see)
-		see(to, made);
-	arena_free(tmp);
-	return made != NULL;
-}
-
 /* ---- the ladder -------------------------------------------------------- */
 
 typedef struct ladder {
-	const assignment *as;
+	program_maker maker;
 	const plan_request *how;
 	const plan_program *beat;
 	plan_program best;
@@ -125,9 +83,9 @@ static bool is_better(const ladder *x, const plan_program *p)
 		    : p->held < x->best.held;
 }
 
-static void note_in_use(void *to, const plan *p)
+static void note_in_use(void *to, const program_maker *m, const plan *p)
 {
-	*(int64_t *)to = in_use(p);
+	*(int64_t *)to = plan_peak_bytes(p, lowering_classes(m->lowering));
 }
 
 static bool is_known(const ladder *x, plan_program *p)
@@ -152,8 +110,8 @@ static void make(ladder *x, plan_program *p)
 {
 	bool memory = x->how->objective == OBJECTIVE_MEMORY;
 	x->failed = x->failed ||
-		    !program_try(x->how, x->as, p,
-				 memory ? note_in_use : NULL, &p->in_use);
+		    !program_measure(&x->maker, p,
+				     memory ? note_in_use : NULL, &p->in_use);
 	if (!x->failed)
 		vec_push(x->how->arena, x->known, *p);
 }
@@ -316,13 +274,14 @@ bool program_best(const plan_request *how, const assignment *as,
 {
 	const lower_schedule usual = { LOWER_BY_DEPTH, false };
 	plan_programs own = { 0 };
-	ladder x = { .as = as, .how = how, .beat = beat,
-		     .known = known ? known : &own };
+	ladder x = { .maker = { .how = how, .as = as }, .how = how,
+		     .beat = beat, .known = known ? known : &own };
 	bool memory = how->objective == OBJECTIVE_MEMORY;
 	if (how->room == 0)
 		memory ? try_for_memory(&x, usual) : try_all(&x, usual);
 	else if (memory || !is_beaten(&x, first_of(&x)))
 		try_schedules(&x);
+	program_maker_free(&x.maker);
 	*best = x.best;
 	return !x.failed;
 }

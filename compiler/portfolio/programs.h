@@ -10,23 +10,7 @@
 #ifndef TDL_COMPILER_PORTFOLIO_PROGRAMS_H
 #define TDL_COMPILER_PORTFOLIO_PROGRAMS_H
 
-#include "compiler/lower/lower.h"
-#include "compiler/portfolio/request.h"
-
-/* One of the programs of a plan, and its figures. */
-typedef struct plan_program {
-	int64_t room; /* of lower_options, and .. */
-	lower_schedule schedule; /* .. likewise */
-	double seconds;
-	/* A lower bound for all programs of the plan: seconds, bytes moved. */
-	double least;
-	int64_t least_moved;
-	/* .. seconds, of those by this schedule that keep no more copies. */
-	double least_kept;
-	int64_t moved, held; /* bytes: in a run, and of the arena */
-	int64_t in_use; /* the peak, without gaps; -1: not computed */
-	lower_rooms rooms;
-} plan_program;
+#include "compiler/portfolio/program_maker.h"
 
 typedef VEC(plan_program) plan_programs;
 
@@ -41,13 +25,6 @@ bool program_fits(const plan_program *p, int64_t limit);
  * and bytes moved.  Times that differ by rounding are equal. */
 int program_compare(const plan_program *x, const plan_program *y,
 		    plan_objective by);
-
-/* Makes a program of a plan, measures it and discards it.  *p selects the
- * program, and receives its figures.  `see', if not NULL, is called with it.
- * False when errors were added. */
-bool program_try(const plan_request *how, const assignment *as,
-		 plan_program *p, void (*see)(void *to, const plan *p),
-		 void *to);
 
 /* The best of a plan's programs by how->objective, within how->memory; the one
  * that needs the least memory if none is within it.  Without how->room there is

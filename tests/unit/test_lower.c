@@ -361,9 +361,9 @@ START_TEST(forms_are_alike)
 			const plan_instr *in = &p->program[i];
 			if (in->op == PLAN_RUN)
 				continue;
-			ck_assert(region_class_received(f, in) ==
+			ck_assert(region_class_received(f, p, in) ==
 				  transfer_total(p, in));
-			ck_assert(region_class_collective(f, in) ==
+			ck_assert(region_class_collective(f, p, in) ==
 				  transfer_collective(p, in));
 		}
 		arena_free(a);

@@ -1,0 +1,44 @@
+/* The programs of one plan, one at a time: made, measured and discarded. */
+#ifndef TDL_COMPILER_PORTFOLIO_PROGRAM_MAKER_H
+#define TDL_COMPILER_PORTFOLIO_PROGRAM_MAKER_H
+
+#include "compiler/lower/cost.h"
+#include "compiler/lower/lower.h"
+#include "compiler/portfolio/request.h"
+
+/* One of the programs of a plan, and its figures. */
+typedef struct plan_program {
+	int64_t room; /* of lower_options, and .. */
+	lower_schedule schedule; /* .. likewise */
+	double seconds;
+	/* A lower bound for all programs of the plan: seconds, bytes moved. */
+	double least;
+	int64_t least_moved;
+	/* .. seconds, of those by this schedule that keep no more copies. */
+	double least_kept;
+	int64_t moved, held; /* bytes: in a run, and of the arena */
+	int64_t in_use; /* the peak, without gaps; -1: not computed */
+	lower_rooms rooms;
+} plan_program;
+
+/* The common part of the programs of a plan is made with the first of them. */
+typedef struct program_maker {
+	const plan_request *how;
+	const assignment *as;
+	arena *arena; /* of the rest; NULL: not made yet */
+	lowering *lowering;
+	instr_times *times;
+} program_maker;
+
+/* Ends what was made, if anything was. */
+void program_maker_free(program_maker *m);
+
+/* Makes a program, measures it and discards it.  *p selects the program, and
+ * receives its figures but for in_use.  `see', if not NULL, is called with it.
+ * False when errors were added. */
+bool program_measure(program_maker *m, plan_program *p,
+		     void (*see)(void *to, const program_maker *m,
+				 const plan *p),
+		     void *to);
+
+#endif
