@@ -40,7 +40,7 @@ typedef struct pulse {
 	int leaves; /* it is done: this is its last one */
 	int nwaiting; /* ranks in a row, this the last of them, that have
 			 waited for others too long; at most all */
-	position behind; /* of those, the one that has come least far */
+	position behind; /* of those, the one that is furthest behind */
 } pulse;
 
 struct mpi_heartbeat {
@@ -101,7 +101,7 @@ static void give_up(mpi_heartbeat *b, const position *x, const char *why)
 	_exit(CLI_MACHINE);
 }
 
-/* Of this rank, the one that has come least far of all, which all wait. */
+/* Of this rank, the one that is furthest behind of all, which all wait. */
 static void give_up_waiting(mpi_heartbeat *b)
 {
 	char place[300], awaited[300];

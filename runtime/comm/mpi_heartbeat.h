@@ -6,7 +6,7 @@
  * or Slurm ends the others.  A rank whose device is the host's processors
  * reports of itself that it stands still: inside a step, neither computing
  * nor waiting for others.  Where all ranks wait for others, for too long, that
- * goes round with the messages, and the rank that has come least far reports
+ * goes round with the messages, and the rank that is furthest behind reports
  * it: something that was sent has been lost. */
 #ifndef TDL_RUNTIME_COMM_MPI_HEARTBEAT_H
 #define TDL_RUNTIME_COMM_MPI_HEARTBEAT_H
