@@ -125,7 +125,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("conversions in CUDA");
 	TCase *c = tcase_create("conversions");
-	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, conversions, 0,
 			    sizeof(archs) / sizeof(*archs));
 	suite_add_tcase(s, c);

@@ -518,7 +518,6 @@ int main(void)
 	}
 	Suite *s = suite_create("fakes");
 	TCase *t = tcase_create("fakes");
-	tcase_set_timeout(t, 60);
 	tcase_add_unchecked_fixture(t, compile_once, NULL);
 	tcase_add_test(t, test_memory);
 	tcase_add_test_raise_signal(t, test_host_keeps_off, 11);

@@ -31,7 +31,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("operators in CUDA");
 	TCase *c = tcase_create("operators");
-	tcase_set_timeout(c, 600);
 	tcase_add_test(c, operators);
 	suite_add_tcase(s, c);
 	return s;

@@ -197,7 +197,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("memory");
 	TCase *t = tcase_create("memory");
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, never_overlaps);
 	tcase_add_test(t, perfect_chain);
 	tcase_add_test(t, nothing);

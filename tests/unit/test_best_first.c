@@ -269,7 +269,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("bounded");
 	TCase *t = tcase_create("bounded");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, no_program_is_below);
 	tcase_add_test(t, best_of_all);
 	suite_add_tcase(s, t);

@@ -568,7 +568,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("model");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, model_equals_the_judge, 0, NMESHES);
 	tcase_add_test(c, shares_are_a_partition);
 	tcase_add_test(c, one_even_step);

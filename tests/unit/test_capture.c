@@ -229,7 +229,6 @@ Suite *suite(void)
 	Suite *s = suite_create("capture");
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, as_enumerated);
-	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
 	return s;
 }

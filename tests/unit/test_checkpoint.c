@@ -284,7 +284,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("checkpoint");
 	TCase *c = tcase_create("checkpoint");
-	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, states_are_kept);
 	tcase_add_test(c, checkpoints_restore_on_any_workers);

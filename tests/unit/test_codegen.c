@@ -382,7 +382,6 @@ Suite *suite(void)
 	const char *seed = getenv("TDL_SEED");
 	if (seed && atoll(seed))
 		random_state = (uint64_t)atoll(seed);
-	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	add_kinds_of_kernels(c);
 	tcase_add_test(c, schedules);

@@ -329,7 +329,6 @@ Suite *suite(void)
 	Suite *s = suite_create("convolution");
 	TCase *tc = tcase_create("convolution");
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, calls_compute_the_kernel);
 	tcase_add_test(tc, others_are_not_found);
 	suite_add_tcase(s, tc);

@@ -227,7 +227,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("data_parallel");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, batch_is_followed);
 	tcase_add_test(c, merged_batch_is_no_longer);
 	tcase_add_test(c, windows_are_not_followed);

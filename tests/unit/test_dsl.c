@@ -382,7 +382,6 @@ Suite *suite(void)
 	Suite *s = suite_create("dsl");
 	TCase *t = tcase_create("dsl");
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, word_is_name, 0, COUNT(words));
 	tcase_add_loop_test(t, word_is_reserved, 0, COUNT(reserved));
 	tcase_add_loop_test(t, expression, 0, COUNT(expressions));

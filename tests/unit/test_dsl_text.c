@@ -267,7 +267,6 @@ static TCase *new_case(Suite *s, const char *name, void (*set_up)(void))
 {
 	TCase *t = tcase_create(name);
 	tcase_add_checked_fixture(t, set_up, teardown);
-	tcase_set_timeout(t, 120);
 	suite_add_tcase(s, t);
 	return t;
 }

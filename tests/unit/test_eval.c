@@ -428,7 +428,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("eval");
 	TCase *t = tcase_create("eval");
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, random_parts, 0, 16);
 	tcase_add_test(t, reducers);
 	tcase_add_test(t, empty_reductions);

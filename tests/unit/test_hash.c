@@ -91,7 +91,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("hash");
 	TCase *c = tcase_create("hash");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, agrees_with_a_list, 0, 40);
 	tcase_add_test(c, known_values);
 	tcase_add_test(c, words);

@@ -74,7 +74,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("heap");
 	TCase *c = tcase_create("heap");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, agrees_with_a_list, 0, 40);
 	suite_add_tcase(s, c);
 	return s;

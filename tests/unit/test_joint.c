@@ -187,7 +187,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("joint");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, tables_equal_the_model);
 	tcase_add_test(c, classes_are_a_bound);
 	tcase_add_test(c, classes_cost_no_more);

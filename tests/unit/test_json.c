@@ -58,7 +58,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("json");
 	TCase *c = tcase_create("json");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, random_bytes, 0, 4);
 	suite_add_tcase(s, c);
 	return s;

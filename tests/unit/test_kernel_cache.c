@@ -155,7 +155,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("kernel_cache");
 	TCase *c = tcase_create("kernel_cache");
-	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, cache);
 	tcase_add_test(c, compilers_that_fail);

@@ -255,7 +255,6 @@ Suite *suite(void)
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, contiguous_as_enumerated);
 	tcase_add_test(t, any_as_enumerated);
-	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -502,7 +502,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("lower");
 	TCase *t = tcase_create("lower");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, same_results);
 	tcase_add_test(t, states_are_kept);
 	tcase_add_test(t, same_again);

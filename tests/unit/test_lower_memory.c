@@ -363,7 +363,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("lower_memory");
 	TCase *t = tcase_create("memory");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, known_programs);
 	tcase_add_test(t, in_place);
 	tcase_add_test(t, does_not_grow);

@@ -198,7 +198,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("npz");
 	TCase *c = tcase_create("npz");
-	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, npz_round_trip);
 	tcase_add_test(c, npz_headers);

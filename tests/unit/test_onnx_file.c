@@ -224,7 +224,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("onnx_file");
 	TCase *t = tcase_create("onnx_file");
-	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, nesting);
 	tcase_add_test(t, payloads);

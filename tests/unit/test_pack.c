@@ -363,7 +363,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("pack");
 	TCase *t = tcase_create("pack");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, test_all);
 	suite_add_tcase(s, t);
 	return s;

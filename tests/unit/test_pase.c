@@ -170,7 +170,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("pase");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, configurations_are_optimal);
 	tcase_add_test(c, a_layer_costs);
 	tcase_add_test(c, a_shared_weight_costs_once);

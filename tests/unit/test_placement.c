@@ -199,7 +199,6 @@ Suite *suite(void)
 	Suite *suite = suite_create("placement");
 	TCase *c = tcase_create("placement");
 	tcase_add_checked_fixture(c, begin, end);
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, passes);
 	tcase_add_test(c, bounds);
 	tcase_add_test(c, speeds);

@@ -330,7 +330,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("plan");
 	TCase *t = tcase_create("plan");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, round_trip);
 	tcase_add_test(t, other_layouts);
 	tcase_add_test(t, readable);

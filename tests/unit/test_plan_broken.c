@@ -340,7 +340,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("plan_broken");
 	TCase *t = tcase_create("broken");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, mutations);
 	tcase_add_test(t, broken);
 	tcase_add_test(t, overlap);

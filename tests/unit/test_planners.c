@@ -534,7 +534,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("planners");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, at_once_is_optimal, 0, 3);
 	tcase_add_test(c, joint_is_never_above);
 	tcase_add_test(c, pins_hold);

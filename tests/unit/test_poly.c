@@ -336,7 +336,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("poly");
 	TCase *t = tcase_create("poly");
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, text);
 	tcase_add_test(t, normal_form);
 	tcase_add_test(t, not_known);

@@ -149,7 +149,6 @@ Suite *suite(void)
 	Suite *s = suite_create("ahead");
 	TCase *t = tcase_create("ahead");
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, schedules_are_right);
 	suite_add_tcase(s, t);
 	return s;

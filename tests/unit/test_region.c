@@ -509,7 +509,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("region");
 	TCase *t = tcase_create("region");
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, boxes, 0, 400);
 	tcase_add_loop_test(t, counting, 0, 200);
 	tcase_add_test(t, whole_and_huge);

@@ -150,7 +150,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("region against isl");
 	TCase *t = tcase_create("isl");
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, affine_is_exact, 0, 10);
 	tcase_add_loop_test(t, joint_is_contained, 0, 10);
 	suite_add_tcase(s, t);

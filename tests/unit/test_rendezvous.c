@@ -373,7 +373,6 @@ int main(void)
 	TCase *t = tcase_create("rendezvous");
 	if (!mkdtemp(folder))
 		return 1;
-	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, test_meetings, 1, MOST + 1);
 	tcase_add_test(t, test_stale);
 	tcase_add_test(t, test_notice);

@@ -468,7 +468,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("runtime");
 	TCase *c = tcase_create("runtime");
-	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, programs_interpreted);
 	tcase_add_test(c, programs_generated);

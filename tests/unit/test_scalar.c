@@ -312,7 +312,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("scalar");
 	TCase *t = tcase_create("scalar");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, integers);
 	tcase_add_test(t, floats);
 	tcase_add_test(t, small_floats);

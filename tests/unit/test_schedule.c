@@ -295,7 +295,6 @@ Suite *suite(void)
 	tcase_add_test(t, zero_bubble_is_a_schedule);
 	tcase_add_test(t, closed_forms);
 	tcase_add_test(t, limits);
-	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
 	return s;
 }

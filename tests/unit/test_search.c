@@ -431,7 +431,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("search");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 120);
 	tcase_add_test(c, factors_descend);
 	tcase_add_loop_test(c, tables_equal_the_model, 0, NMESHES);
 	tcase_add_loop_test(c, tables_are_not_mixed_up, 0, NMESHES);

@@ -305,7 +305,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("simplify");
 	TCase *t = tcase_create("simplify");
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, values_stay, 0, 10);
 	tcase_add_test(t, known_forms);
 	tcase_add_test(t, deep_chains);

@@ -365,7 +365,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("solve");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, elimination_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, branch_and_bound_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, parts_of_parts_are_proven, 0, 4);

@@ -243,7 +243,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("solve_kinds");
 	TCase *c = tcase_create("all");
-	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, kinds_are_solved, 0, NSHAPES);
 	tcase_add_test(c, large_ones_are_split);
 	tcase_add_test(c, fallback_reports_its_gap);

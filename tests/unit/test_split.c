@@ -223,7 +223,6 @@ Suite *suite(void)
 	tcase_add_test(t, as_enumerated);
 	tcase_add_test(t, frontiers_as_enumerated);
 	tcase_add_test(t, in_the_way);
-	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
 	return s;
 }

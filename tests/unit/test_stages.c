@@ -188,7 +188,6 @@ Suite *suite(void)
 	tcase_add_test(t, intervals_as_defined);
 	tcase_add_test(t, predictor);
 	tcase_add_test(t, simulated);
-	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -138,7 +138,6 @@ Suite *suite(void)
 	Suite *s = suite_create("streams");
 	TCase *tc = tcase_create("streams");
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, schedules_are_right);
 	tcase_add_test(tc, missing_waits_are_found);
 	tcase_add_test(tc, other_faults_are_found);

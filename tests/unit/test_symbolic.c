@@ -423,7 +423,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("symbolic");
 	TCase *t = tcase_create("symbolic");
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, library);
 	tcase_add_test(t, written);
 	tcase_add_test(t, random_operators);

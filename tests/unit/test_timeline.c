@@ -189,7 +189,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("timeline");
 	TCase *t = tcase_create("timeline");
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, as_by_hand);
 	tcase_add_test(t, bounds_of_all_programs);
 	tcase_add_test(t, what_overlaps);

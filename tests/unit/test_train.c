@@ -441,7 +441,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("train");
 	TCase *c = tcase_create("train");
-	tcase_set_timeout(c, 300);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, schedules);
 	tcase_add_test(c, batches);

@@ -368,7 +368,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("training");
 	TCase *t = tcase_create("training");
-	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, slopes);
 	tcase_add_test(t, origins);
