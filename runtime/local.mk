@@ -90,7 +90,7 @@ kernel_headers = \
 	include/tdl/scalar.h
 tdlincludedir = $(includedir)/tdl
 tdlinclude_HEADERS = $(kernel_headers) include/tdl/cuda.h \
-	include/tdl/kernel.h
+	include/tdl/kernel.h include/tdl/tensor_cores.h
 
 %D%/cpu/headers.h: $(kernel_headers) %D%/cpu/headers.sh
 	$(AM_V_GEN)$(MKDIR_P) %D%/cpu && \
@@ -103,7 +103,8 @@ CLEANFILES += %D%/cpu/headers.h
 device_headers = \
 	include/tdl/cuda.h \
 	include/tdl/functions.h \
-	include/tdl/scalar.h
+	include/tdl/scalar.h \
+	include/tdl/tensor_cores.h
 %D%/cuda/headers.h: $(device_headers) %D%/cpu/headers.sh
 	$(AM_V_GEN)$(MKDIR_P) %D%/cuda && \
 	(cd $(srcdir) && $(SHELL) %D%/cpu/headers.sh $(device_headers)) \

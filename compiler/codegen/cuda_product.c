@@ -35,6 +35,37 @@ static const char *tile_type(const kernel *k)
 	return dtype_size(t) > 4 ? "uint64_t" : "uint32_t";
 }
 
+/* The type of short floats that holds all values of a factor, or f32. */
+static dtype factor_type(const kexpr *e)
+{
+	switch (e->kind) {
+	case KX_CAST:
+		return dtype_is_float(e->type) ? factor_type(e->args[0]) :
+						 DT_F32;
+	case KX_READ:
+		break;
+	default:
+		return DT_F32;
+	}
+	if (e->guarded) {
+		const kexpr *beyond = e->args[e->nargs - 1];
+		if (beyond->kind != KX_FLOAT || beyond->f != 0)
+			return DT_F32;
+	}
+	if (e->type == DT_BF16 || e->type == DT_F16)
+		return e->type;
+	return dtype_is_float(e->type) && dtype_size(e->type) == 1 &&
+	       e->type != DT_F8E8M0 ? DT_F16 : DT_F32;
+}
+
+/* The factors as tdl/tensor_cores.h has them. */
+static const char *factors_of(const emitter *g)
+{
+	dtype l = factor_type(g->s.left), r = factor_type(g->s.right);
+	return l != r ? "f32" : l == DT_BF16 ? "bf16" : l == DT_F16 ? "f16" :
+								      "f32";
+}
+
 static int64_t ceil_of(int64_t n, int64_t d)
 {
 	return (n + d - 1) / d;
@@ -72,6 +103,19 @@ static void divide(cuda_text *c, var_set s, int64_t of)
 		cuda_tile(c, v, own);
 		of = of / own > 1 ? of / own : 1;
 	}
+}
+
+/* Only sums that are computed in f32 can be those of tensor cores. */
+static void emit_tile(emitter *g, const tile *t)
+{
+	const char *type = tile_type(g->k);
+	bool is_float = dtype_is_float(g->k->body->type) &&
+			g->k->body->type != DT_F64;
+	SAY("typedef %s<%s%s, %d, %d, %d, %d, %d> tile;",
+	    is_float ? "tdl_tile_of" : "tdl_tile",
+	    is_float ? arena_printf(g->p.a, "tdl_%s", factors_of(g)) : type,
+	    is_float ? "_factors" : "", t->rows, t->cols, t->a, t->b, t->depth);
+	SAY("__shared__ __align__(16) %s shared[tile::shared];", type);
 }
 
 /* ---- factors ----------------------------------------------------------- */
@@ -113,26 +157,22 @@ static void emit_factor(emitter *g, const char *name, const kexpr *e,
 
 /* ---- the result -------------------------------------------------------- */
 
-static void emit_tile_store(emitter *g, const tile *t, var_set rows,
-			    var_set cols)
+static void emit_tile_store(emitter *g, var_set rows, var_set cols)
 {
 	dtype type = g->k->body->type;
 	dtype from = type == DT_F64	     ? DT_F64
 		     : dtype_is_float(type) ? DT_F32
 					     : DT_I64;
-	int across = t->cols / t->b;
 	SAY("#pragma unroll");
-	OPEN("for (int row = 0; row < %d; row++)", t->a);
-	SAY("TDL_INT row_at = row_0 + threadIdx.x / %d * %d + row;", across,
-	    t->a);
-	SAY("if (threadIdx.x >= tile::owners || row_at >= rows)");
+	OPEN("for (int row = 0; row < tile::a; row++)");
+	SAY("TDL_INT row_at = row_0 + tile::row(row);");
+	SAY("if (!tile::has_result() || row_at >= rows)");
 	SAY("\tbreak;");
 	SAY("const auto total = sum[row];");
 	cuda_decode(g, rows, "row_at");
 	SAY("#pragma unroll");
-	OPEN("for (int col = 0; col < %d; col++)", t->b);
-	SAY("TDL_INT col_at = col_0 + threadIdx.x %% %d * %d + col;", across,
-	    t->b);
+	OPEN("for (int col = 0; col < tile::b; col++)");
+	SAY("TDL_INT col_at = col_0 + tile::col(col);");
 	SAY("if (col_at >= cols)");
 	SAY("\tbreak;");
 	SAY("const %s value = total[col];", tile_type(g->k));
@@ -156,10 +196,7 @@ void cuda_product(cuda_text *c)
 	divide(c, rows, t.rows);
 	divide(c, cols, t.cols);
 	cuda_head(c, g->k->body, CUDA_THREADS, 0);
-	SAY("typedef tdl_tile<%s, %d, %d, %d, %d, %d> tile;", tile_type(g->k),
-	    t.rows, t.cols, t.a, t.b, t.depth);
-	SAY("__shared__ __align__(16) %s shared[tile::shared];",
-	    tile_type(g->k));
+	emit_tile(g, &t);
 	SAY("const TDL_INT rows = %s, cols = %s;", cuda_count(g, rows),
 	    cuda_count(g, cols));
 	SAY("const TDL_INT depths = %s;", cuda_count(g, all_reduced(g->k)));
@@ -177,11 +214,11 @@ void cuda_product(cuda_text *c)
 	cuda_decode(g, outer, "outer_at");
 	emit_factor(g, "left", s->left, rows, "row", false);
 	emit_factor(g, "right", s->right, cols, "col", true);
-	SAY("%s sum[%d][%d];", tile_type(g->k), t.a, t.b);
-	SAY("tdl_sums<tile, %s, %s, %s>(sum, shared, depths, left, right);",
+	SAY("%s sum[tile::a][tile::b];", tile_type(g->k));
+	SAY("tile::sums<%s, %s, %s>(sum, shared, depths, left, right);",
 	    t.is_long ? "true" : "false",
 	    is_along_depth(g, s->left, s->rows) ? "true" : "false",
 	    is_along_depth(g, s->right, s->cols) ? "true" : "false");
-	emit_tile_store(g, &t, rows, cols);
+	emit_tile_store(g, rows, cols);
 	cuda_end(g);
 }

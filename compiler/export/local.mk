@@ -20,7 +20,8 @@ program_files = \
 	%D%/program/transfer.cu \
 	include/tdl/cuda.h \
 	include/tdl/functions.h \
-	include/tdl/scalar.h
+	include/tdl/scalar.h \
+	include/tdl/tensor_cores.h
 
 %D%/program_files.h: $(program_files) runtime/cpu/headers.sh
 	$(AM_V_GEN)$(MKDIR_P) %D% && \

@@ -379,8 +379,9 @@ TDL_INLINE uint64_t tdl_fma(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /* The division of a tile of the result, rows x cols elements, among 256
- * threads: each has a x b of them.  Where there are more threads than that,
- * they are `groups` that have a part of the depth each.  `depth` of it is in
+ * threads: each has a x b of them, where its rows and columns meet.  Where
+ * there are more threads than that, they are `groups` that have a part of the
+ * depth each, of which the first is left with the result.  `depth` of it is in
  * shared memory at one time. */
 template <class A, int nrows, int ncols, int a_, int b_, int ndepth>
 struct tdl_tile {
@@ -399,6 +400,28 @@ struct tdl_tile {
 		right = depth * (cols + pad),
 		shared = left + right,
 	};
+
+	static __device__ bool has_result()
+	{
+		return threadIdx.x < owners;
+	}
+
+	/* The places in the tile of the thread's i-th row, its j-th column. */
+	static __device__ int row(int i)
+	{
+		return threadIdx.x / (cols / b) * a + i;
+	}
+
+	static __device__ int col(int j)
+	{
+		return threadIdx.x % (cols / b) * b + j;
+	}
+
+	/* tdl_sums(), below. */
+	template <bool is_long, bool left_along, bool right_along, class I,
+		  class Left, class Right>
+	static __device__ void sums(A (&sum)[a][b], A *shared, I ndepths,
+				    Left left, Right right);
 };
 
 /* The tile's sums over all of the depth.  left(row, d) and right(d, col) give
@@ -534,5 +557,17 @@ TDL_INLINE void tdl_sums(typename Tile::accumulator (&sum)[Tile::a][Tile::b],
 	}
 	__syncthreads();
 }
+
+template <class A, int nrows, int ncols, int a, int b, int ndepth>
+template <bool is_long, bool left_along, bool right_along, class I, class Left,
+	  class Right>
+__device__ void tdl_tile<A, nrows, ncols, a, b, ndepth>::sums(
+	A (&sum)[a][b], A *shared, I ndepths, Left left, Right right)
+{
+	tdl_sums<tdl_tile, is_long, left_along, right_along>(
+		sum, shared, ndepths, left, right);
+}
+
+#include "tdl/tensor_cores.h"
 
 #endif

@@ -285,7 +285,7 @@ static void close_cuda(void *state)
  * unless it was asked for. */
 static bool open_library(cuda *c, const backend_options *o, failure *f)
 {
-	library_options how = { .tf32 = o->tf32 };
+	library_options how = { .tf32 = c->tf32 };
 	failure missing = { 0 };
 	if (o->kernels == KERNELS_GENERATED)
 		return true;
@@ -315,7 +315,8 @@ static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 	arena *a = arena_new();
 	cuda *c = ARENA_NEW(a, cuda);
 	*c = (cuda){ .a = a, .p = p, .first = o->first,
-		     .nworkers = o->nworkers, .again = o->again };
+		     .nworkers = o->nworkers, .tf32 = o->tf32,
+		     .again = o->again };
 	c->arenas = ARENA_ARRAY(a, CUdeviceptr, c->nworkers);
 	bool good = cuda_gpus_open(c, o->neighbour, f);
 	for (int gpu = 0; good && gpu < c->ngpus; gpu++)

@@ -24,6 +24,7 @@ typedef struct cuda {
 	int ngpus; /* of those visible, as many as have a worker */
 	cuda_gpu *gpus;
 	int first, nworkers;
+	bool tf32; /* factors of f32 may be rounded to 10 bits */
 	bool again; /* notes were said before */
 	CUdeviceptr *arenas; /* by worker */
 	struct cuda_kernels *kernels;

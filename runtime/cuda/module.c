@@ -39,6 +39,7 @@ typedef struct builder {
 	const char *what;
 	const char *cache; /* NULL for none */
 	int major, minor;  /* of NVRTC */
+	bool tf32;
 	int ntargets;
 	target *targets;
 	int *target_of; /* by GPU: those of one kind share it */
@@ -81,9 +82,9 @@ static bool find_target(arena *a, const cuda_api *api, int arch, target *t,
 
 /* The text says which multiply-adds are fused, so that results do not depend
  * on the compiler's taste. */
-enum { NFLAGS = 5 };
-static void flags_of(const target *t, char *arch, size_t size,
-		     const char *flags[NFLAGS])
+enum { NFLAGS = 6 };
+static void flags_of(const builder *b, const target *t, char *arch,
+		     size_t size, const char *flags[NFLAGS])
 {
 	snprintf(arch, size, "--gpu-architecture=%s_%d",
 		 t->is_text ? "compute" : "sm", t->arch);
@@ -92,6 +93,7 @@ static void flags_of(const target *t, char *arch, size_t size,
 	flags[2] = "--fmad=false";
 	flags[3] = "--device-as-default-execution-space";
 	flags[4] = "--disable-warnings";
+	flags[5] = b->tf32 ? "-DTDL_TF32=1" : "-DTDL_TF32=0";
 }
 
 static bool explain(const builder *b, nvrtcProgram program, failure *f)
@@ -138,7 +140,7 @@ static void *compile(const builder *b, arena *a, job *j, size_t *size)
 	if (!NVRTC_CALL(api, &j->f, nvrtcCreateProgram, &program, j->text,
 			"kernels.cu", header_count, texts, names))
 		return NULL;
-	flags_of(&j->to, arch, sizeof(arch), flags);
+	flags_of(b, &j->to, arch, sizeof(arch), flags);
 	result = api->nvrtcCompileProgram(program, NFLAGS, flags);
 	if (result == NVRTC_ERROR_COMPILATION)
 		explain(b, program, &j->f);
@@ -164,7 +166,7 @@ static const char *key_of(const builder *b, arena *a, const job *j)
 	char arch[64];
 	bytes key = { 0 };
 	append(a, &key, arena_printf(a, "NVRTC %d.%d\n", b->major, b->minor));
-	flags_of(&j->to, arch, sizeof(arch), flags);
+	flags_of(b, &j->to, arch, sizeof(arch), flags);
 	for (int i = 0; i < NFLAGS; i++)
 		append(a, &key, arena_printf(a, "%s\n", flags[i]));
 	for (int i = 0; i < header_count; i++)
@@ -291,7 +293,8 @@ static bool make_jobs(const cuda *c, builder *b, int n,
 bool cuda_modules_load(cuda *c, int n, const char *const *texts,
 		       const char *what, cuda_module *modules, failure *f)
 {
-	builder b = { .api = &c->api, .a = arena_new(), .what = what };
+	builder b = { .api = &c->api, .a = arena_new(), .what = what,
+		      .tf32 = c->tf32 };
 	thread_pool *t = NULL;
 	bool good = cache_open(b.a, &b.cache, f) &&
 		    NVRTC_CALL(&c->api, f, nvrtcVersion, &b.major, &b.minor) &&

@@ -67,8 +67,6 @@ static bool check_options(const options *o, cli_status *status)
 		  o->comm != COMM_THREADS },
 		{ "tf32", "--backend cuda", o->tf32,
 		  backend_row(o->backend)->put },
-		{ "tf32", "kernels of a library", o->tf32,
-		  o->kernels != KERNELS_GENERATED },
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
 		if (is_alone(&list[i], status))
@@ -211,7 +209,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "a shared library with the kernels of opaque functions",
 		  &o->library },
 		{ CLI_FLAG, 0, "tf32", NULL,
-		  "on cuda: let libraries round factors of f32 to 10 bits",
+		  "on cuda: let factors of f32 be rounded to 10 bits, for "
+		  "tensor cores",
 		  &o->tf32 },
 		{ CLI_REAL, 0, "learning-rate", "X",
 		  "the learning rate, or its initial value",

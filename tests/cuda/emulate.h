@@ -334,6 +334,7 @@ EMU_ATOMIC_CAS(emu_ull)
 EMU_ATOMIC_CAS(unsigned short)
 
 #include "emulate_math.h"
+#include "emulate_mma.h"
 
 /* ---- the table of kernels, which emulate.sh appends ---------------------- */
 

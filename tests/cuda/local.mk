@@ -19,7 +19,7 @@ fake_nccl = \
 	%D%/fake/nccl_op.c %D%/fake/nccl_op.h \
 	%D%/fake/numbers.h %D%/fake/ring.c %D%/fake/ring.h
 EXTRA_DIST += $(fake_driver) $(fake_nccl) \
-	%D%/emulate.c %D%/emulate.h %D%/emulate_cvt.h %D%/emulate_math.h \
+	%D%/emulate.c %D%/emulate.h %D%/emulate_cvt.h %D%/emulate_math.h %D%/emulate_mma.h \
 	%D%/emulate.sh \
 	%D%/program/cuda_runtime_api.h %D%/program/runtime.cc \
 	%D%/fake/cublaslt.c %D%/fake/cudnn.c %D%/fake/nvrtc.c \

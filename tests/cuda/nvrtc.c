@@ -92,10 +92,12 @@ typedef struct taken {
 
 static const int limits[4] = {32, 64, 128, 255};
 
+enum { NHEADERS = 4 };
+
 typedef struct builder {
 	nvrtc rtc;
 	taken taken[NARCHS];
-	const char *names[3], *headers[3];
+	const char *names[NHEADERS], *headers[NHEADERS];
 	int nkernels, nprograms, nfailed;
 	double seconds;
 } builder;
@@ -103,9 +105,10 @@ typedef struct builder {
 static bool read_headers(arena *a, const char *include, builder *b)
 {
 	static const char *const names[] = {"tdl/cuda.h", "tdl/functions.h",
-					    "tdl/scalar.h"};
+					    "tdl/scalar.h",
+					    "tdl/tensor_cores.h"};
 	diag_sink *s = diag_sink_new(a);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < NHEADERS; i++) {
 		size_t len;
 		b->names[i] = names[i];
 		b->headers[i] = file_read(
@@ -192,7 +195,8 @@ static void compile(builder *b, arena *a, const char *text, int n)
 	};
 	void *program;
 	double begin = now();
-	if (b->rtc.create(&program, text, "kernels.cu", 3, b->headers,
+	if (b->rtc.create(&program, text, "kernels.cu", NHEADERS,
+			  b->headers,
 			  b->names)) {
 		b->nfailed++;
 		return;

@@ -104,10 +104,50 @@ expect 0 "$TDLRUN" "$tmp/bias.plan" --outputs "$tmp/cpu.npz"
 expect 0 cuda "$tmp/bias.plan" --kernels library --outputs "$tmp/cuda.npz"
 expect 0 near "$tmp/cuda.npz" "$tmp/cpu.npz"
 
-# ---- options that say opposite things ----------------------------------------
+# ---- tensor cores ------------------------------------------------------------
 
-expect 2 cuda "$tmp/bias.plan" --kernels generated --tf32
-says '--tf32 needs kernels of a library'
+# Factors of f32 that may be rounded give other results, which are near.
+cat >"$tmp/product.tdl" <<'END'
+op times(x[M, K], w[K, N]) -> y[M, N] =
+    lambda i, j: Sum(lambda k: exp(x[i, k]) * w[k, j])
+op short_times(x[M, K]: f16, w[K, N]: f16) -> (y[M, N]: f32) =
+    lambda i, j: Sum(lambda k: cast(x[i, k], f32) * cast(w[k, j], f32))
+model product(m = 70, k = 45, n = 33) {
+    input x[m, k]
+    input w[k, n]
+    input short_x[m, k]: f16
+    input short_w[k, n]: f16
+    y = times(x, w)
+    z = short_times(short_x, short_w)
+    output y, z
+}
+END
+for sizes in '-D m=70' '-D k=1' '-D m=0' '-D k=0' '-D n=1 -D k=700' \
+	'-D m=131 -D n=130 -D k=67'; do
+	# shellcheck disable=SC2086
+	expect 0 "$TDLC" plan "$tmp/product.tdl" -k 1 $sizes \
+		-o "$tmp/product.plan"
+	expect 0 "$TDLRUN" "$tmp/product.plan" --outputs "$tmp/cpu.npz"
+	for how in '' --tf32; do
+		expect 0 cuda "$tmp/product.plan" --kernels generated \
+			--outputs "$tmp/cuda$how.npz" $how
+	done
+	expect 0 "${PYTHON:-python3}" - "$tmp" "$sizes" <<'END'
+import sys
+import numpy as np
+cpu, full, short = (np.load(f"{sys.argv[1]}/{name}.npz")
+                    for name in ("cpu", "cuda", "cuda--tf32"))
+for name in "y", "z":
+    want = cpu[name].astype(np.float64)
+    norm = np.linalg.norm(want)
+    assert full[name].shape == short[name].shape == want.shape
+    assert np.linalg.norm(full[name] - want) <= 1e-6 * norm, name
+    allowed = 1e-3 if name == "y" else 1e-6
+    assert np.linalg.norm(short[name] - want) <= allowed * norm, name
+if sys.argv[2] in ("-D m=70", "-D m=131 -D n=130 -D k=67"):
+    assert np.any(full["y"] != short["y"]), "TF32 rounds"
+END
+done
 
 # ---- training ----------------------------------------------------------------
 
