@@ -135,26 +135,21 @@ plan *lowering_draft(arena *a, lowering *l, lower_choice which,
 			    rooms);
 }
 
-void lowering_place(lowering *l, plan *p)
-{
-	plan_place_with(p, lowering_classes(l));
-}
-
 /* The bytes that gaps take beyond the limit are kept out of use when that is
  * tried again. */
-plan *lowering_program(arena *a, lowering *l, lower_choice which,
-		       lower_rooms *rooms)
+plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
+		     lower_rooms *rooms)
 {
 	enum { MOST_TRIES = 4 };
 	const int64_t memory = which.memory;
 	for (int tries = 1;; tries++) {
-		plan *p = lowering_draft(a, l, which, rooms);
-		lowering_place(l, p);
+		plan_place_with(p, lowering_classes(l));
 		int64_t more = p->arena_bytes - memory, use = which.memory;
 		if (memory == 0 || use == 1 || more <= 0)
 			return p;
 		which.memory = tries < MOST_TRIES && use > more ? use - more
 								: 1;
+		p = lowering_draft(a, l, which, rooms);
 	}
 }
 
@@ -181,8 +176,9 @@ plan *lower_plan(arena *a, const graph *g, const assignment *as,
 	lowering *l = lowering_new(a, g, as, o, s);
 	if (!l)
 		return NULL;
-	plan *p = lowering_program(a, l, (lower_choice){ o->memory,
-							 o->schedule }, &rooms);
+	const lower_choice which = { o->memory, o->schedule };
+	plan *p = lowering_draft(a, l, which, &rooms);
+	p = lowering_place(a, l, which, p, &rooms);
 	if (o->rooms)
 		*o->rooms = rooms;
 	return lowering_check(p, s) ? p : NULL;

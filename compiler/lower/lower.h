@@ -43,17 +43,16 @@ typedef struct lower_choice {
 	lower_schedule schedule;
 } lower_choice;
 
-/* A program, in a; it refers to the lowering.  lowering_place() gives its
- * buffers places, between which there may be gaps: the arena may then be larger
- * than the choice allows. */
+/* A program whose buffers have no places yet, in a; it refers to the
+ * lowering. */
 plan *lowering_draft(arena *a, lowering *l, lower_choice which,
 		     lower_rooms *rooms);
-void lowering_place(lowering *l, plan *p);
 
-/* A program with places, whose arena is as large as the choice allows, or one
- * that keeps no copies. */
-plan *lowering_program(arena *a, lowering *l, lower_choice which,
-		       lower_rooms *rooms);
+/* Gives the buffers of such a program p their places.  Where the gaps between
+ * them make the arena larger than the choice allows, other programs are made in
+ * a; the result is one that is within it, or that keeps no copies. */
+plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
+		     lower_rooms *rooms);
 
 /* Whether a program's sizes are within the bounds that the readers of plans
  * keep to; otherwise an error is added. */

@@ -120,7 +120,7 @@ static bool add_plan(sweep *s, const search_result *found, bool peak,
 	}
 	*p = (plan_program){ .in_use = -1 };
 	program_maker m = { .how = &s->how, .as = &found->assignment };
-	bool ok = program_measure(&m, p, peak ? add_peak : NULL, s);
+	bool ok = program_measure(&m, p, INFINITY, peak ? add_peak : NULL, s);
 	program_maker_free(&m);
 	if (!ok)
 		return false;

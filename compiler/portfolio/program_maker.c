@@ -2,6 +2,8 @@
 
 #include "compiler/portfolio/program_maker.h"
 
+#include <math.h>
+
 static bool begin(program_maker *m)
 {
 	const lower_options o = { .algorithm = m->how->algorithm,
@@ -35,22 +37,36 @@ static void set_figures(program_maker *m, const plan *made, plan_program *p)
 	p->held = made->arena_bytes;
 }
 
-bool program_measure(program_maker *m, plan_program *p,
+static bool is_late(program_maker *m, const plan *made, double late,
+		    plan_program *p)
+{
+	if (isinf(late))
+		return false;
+	p->least_kept = lower_least_kept(m->times, made);
+	p->held = -1;
+	return p->least_kept > late;
+}
+
+bool program_measure(program_maker *m, plan_program *p, double late,
 		     void (*see)(void *to, const program_maker *m,
 				 const plan *p),
 		     void *to)
 {
 	const lower_choice which = { p->room, p->schedule };
-	if (!begin(m))
+	bool ok = begin(m);
+	if (!ok)
 		return false;
 	arena *tmp = arena_new();
-	const plan *made = lowering_program(tmp, m->lowering, which,
-					    &p->rooms);
-	bool ok = lowering_check(made, m->how->sink);
-	if (ok)
-		set_figures(m, made, p);
-	if (ok && see)
-		see(to, m, made);
+	plan *made = lowering_draft(tmp, m->lowering, which, &p->rooms);
+	if (!is_late(m, made, late, p)) {
+		made = lowering_place(tmp, m->lowering, which, made,
+				      &p->rooms);
+		ok = lowering_check(made, m->how->sink);
+		if (ok)
+			set_figures(m, made, p);
+		if (ok && see)
+			see(to, m, made);
+	}
 	arena_free(tmp);
 	return ok;
 }

@@ -16,7 +16,8 @@ typedef struct plan_program {
 	int64_t least_moved;
 	/* .. seconds, of those by this schedule that keep no more copies. */
 	double least_kept;
-	int64_t moved, held; /* bytes: in a run, and of the arena */
+	int64_t moved, held; /* bytes: in a run, and of the arena; -1: without
+				places, of the above only least_kept is set */
 	int64_t in_use; /* the peak, without gaps; -1: not computed */
 	lower_rooms rooms;
 } plan_program;
@@ -34,9 +35,11 @@ typedef struct program_maker {
 void program_maker_free(program_maker *m);
 
 /* Makes a program, measures it and discards it.  *p selects the program, and
- * receives its figures but for in_use.  `see', if not NULL, is called with it.
- * False when errors were added. */
-bool program_measure(program_maker *m, plan_program *p,
+ * receives its figures but for in_use.  If its least_kept is above `late',
+ * places, which take most of the time, are not looked for; that is for programs
+ * with all copies, or with p->room 0, or 1.  `see', if not NULL, is called with
+ * a program that has places.  False when errors were added. */
+bool program_measure(program_maker *m, plan_program *p, double late,
 		     void (*see)(void *to, const program_maker *m,
 				 const plan *p),
 		     void *to);

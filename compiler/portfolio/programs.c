@@ -83,21 +83,48 @@ static bool is_better(const ladder *x, const plan_program *p)
 		    : p->held < x->best.held;
 }
 
+/* The seconds that a program may take at most to be as good as those that are
+ * known, if some of them are within the limit. */
+static double best_seconds(const ladder *x)
+{
+	const plan_request *how = x->how;
+	double best = x->beat ? x->beat->seconds : INFINITY;
+	if (how->objective != OBJECTIVE_TIME || how->memory == 0)
+		return INFINITY;
+	if (x->any && program_fits(&x->best, how->memory))
+		best = fmin(best, x->best.seconds);
+	return best;
+}
+
+/* Whether a program that takes so long is worse than what is known. */
+static bool is_late(const ladder *x, double seconds)
+{
+	return seconds > best_seconds(x) * (1 + same);
+}
+
 static void note_in_use(void *to, const program_maker *m, const plan *p)
 {
 	*(int64_t *)to = plan_peak_bytes(p, lowering_classes(m->lowering));
 }
 
-static bool is_known(const ladder *x, plan_program *p)
+/* Whether the figures of a known program will do: if `late', those of one
+ * without places, too, where it is late. */
+static bool is_enough_known(const ladder *x, const plan_program *k, bool late)
 {
-	bool memory = x->how->objective == OBJECTIVE_MEMORY;
+	if (x->how->objective == OBJECTIVE_MEMORY && k->in_use < 0)
+		return false;
+	return k->held >= 0 || (late && is_late(x, k->least_kept));
+}
+
+static bool is_known(const ladder *x, plan_program *p, bool late)
+{
 	for (int i = 0; i < x->known->n; i++) {
 		const plan_program *k = &x->known->at[i];
 		int64_t room = p->room;
 		bool equal = k->room == room ||
 			     lower_is_same(&k->rooms, k->held, room);
 		if (!equal || !same_schedule(&k->schedule, &p->schedule) ||
-		    (memory && k->in_use < 0))
+		    !is_enough_known(x, k, late))
 			continue;
 		*p = *k;
 		p->room = room;
@@ -106,22 +133,38 @@ static bool is_known(const ladder *x, plan_program *p)
 	return false;
 }
 
-static void make(ladder *x, plan_program *p)
+/* Takes the place of the same program without places. */
+static void remember(ladder *x, const plan_program *p)
 {
-	bool memory = x->how->objective == OBJECTIVE_MEMORY;
-	x->failed = x->failed ||
-		    !program_measure(&x->maker, p,
-				     memory ? note_in_use : NULL, &p->in_use);
-	if (!x->failed)
-		vec_push(x->how->arena, x->known, *p);
+	for (int i = 0; i < x->known->n; i++) {
+		plan_program *k = &x->known->at[i];
+		if (k->held < 0 && k->room == p->room &&
+		    same_schedule(&k->schedule, &p->schedule)) {
+			*k = *p;
+			return;
+		}
+	}
+	vec_push(x->how->arena, x->known, *p);
 }
 
-static plan_program find(ladder *x, int64_t room, lower_schedule by)
+static void make(ladder *x, plan_program *p, bool late)
+{
+	bool memory = x->how->objective == OBJECTIVE_MEMORY;
+	double worse = late ? best_seconds(x) * (1 + same) : INFINITY;
+	x->failed = x->failed ||
+		    !program_measure(&x->maker, p, worse,
+				     memory ? note_in_use : NULL, &p->in_use);
+	if (!x->failed)
+		remember(x, p);
+}
+
+/* If `late', a program that is late may be one without places. */
+static plan_program find(ladder *x, int64_t room, lower_schedule by, bool late)
 {
 	plan_program p = {
 		.room = room, .schedule = by, .in_use = -1};
-	if (!is_known(x, &p))
-		make(x, &p);
+	if (!is_known(x, &p, late))
+		make(x, &p, late);
 	return p;
 }
 
@@ -135,7 +178,7 @@ static void take(ladder *x, const plan_program *p)
 
 static plan_program try(ladder *x, int64_t room, lower_schedule by)
 {
-	plan_program p = find(x, room, by);
+	plan_program p = find(x, room, by, false);
 	take(x, &p);
 	return p;
 }
@@ -215,19 +258,6 @@ static void try_for_memory(ladder *x, lower_schedule by)
 		climb(x, least.held, all.held, by);
 }
 
-/* Whether a program that takes so long is no better than what is known; if
- * `worse' is set, whether it is worse. */
-static bool is_late(const ladder *x, double seconds, bool worse)
-{
-	const plan_request *how = x->how;
-	double best = x->beat ? x->beat->seconds : INFINITY;
-	if (how->objective != OBJECTIVE_TIME || how->memory == 0)
-		return false;
-	if (x->any && program_fits(&x->best, how->memory))
-		best = fmin(best, x->best.seconds);
-	return seconds > best * (worse ? 1 + same : 1 - same);
-}
-
 static void try_all(ladder *x, lower_schedule by)
 {
 	const plan_request *how = x->how;
@@ -236,13 +266,15 @@ static void try_all(ladder *x, lower_schedule by)
 		return;
 	}
 	plan_program all = find(x, how->memory > 0 ? PLAN_MAX_BYTES : how->room,
-				by);
-	take(x, &all);
-	if (x->failed || is_late(x, all.least_kept, true))
+				by, true);
+	if (x->failed || is_late(x, all.least_kept))
 		return;
-	try(x, usual_room, by);
+	take(x, &all);
+	plan_program usual = find(x, usual_room, by, true);
+	if (usual.held >= 0)
+		take(x, &usual);
 	if (x->failed || is_enough(x, &all) ||
-	    is_late(x, all.least_kept, false))
+	    all.least_kept > best_seconds(x) * (1 - same))
 		return;
 	plan_program least = try(x, least_room, by);
 	if (!x->failed && least.held > 0 && all.held > least.held)
