@@ -30,7 +30,7 @@ static frontier_point fastest_below(const plan_candidates *all, int64_t held)
 		const plan_candidate *c = &all->at[i];
 		for (int j = 0; j < c->programs.n; j++) {
 			const plan_program *p = &c->programs.at[j];
-			if (p->held < held &&
+			if (p->held >= 0 && p->held < held &&
 			    (!next.program ||
 			     program_compare(p, next.program,
 					     OBJECTIVE_TIME) < 0))

@@ -79,10 +79,9 @@ static void find_depths(sweep *s)
 
 /* ---- plans ------------------------------------------------------------- */
 
-static void add_peak(void *to, const program_maker *m, const plan *p)
+static void add_peak(void *to, const plan *p)
 {
 	sweep *s = to;
-	(void)m;
 	arena *tmp = arena_new();
 	plan_peak peak = plan_find_peak(tmp, p);
 	for (int i = 0; i < peak.n; i++) {
@@ -119,8 +118,9 @@ static bool add_plan(sweep *s, const search_result *found, bool peak,
 		return true;
 	}
 	*p = (plan_program){ .in_use = -1 };
+	const program_bar none = { INFINITY, INT64_MAX };
 	program_maker m = { .how = &s->how, .as = &found->assignment };
-	bool ok = program_measure(&m, p, INFINITY, peak ? add_peak : NULL, s);
+	bool ok = program_measure(&m, p, &none, peak ? add_peak : NULL, s);
 	program_maker_free(&m);
 	if (!ok)
 		return false;

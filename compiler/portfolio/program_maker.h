@@ -17,10 +17,20 @@ typedef struct plan_program {
 	/* .. seconds, of those by this schedule that keep no more copies. */
 	double least_kept;
 	int64_t moved, held; /* bytes: in a run, and of the arena; -1: without
-				places, of the above only least_kept is set */
+				places, and its seconds are not known */
 	int64_t in_use; /* the peak, without gaps; -1: not computed */
 	lower_rooms rooms;
 } plan_program;
+
+/* Figures from which on a program is of no use.  They do not depend on the
+ * places of its buffers, which take most of the time to find. */
+typedef struct program_bar {
+	double least_kept;  /* above this; INFINITY: none */
+	int64_t in_use;	    /* this or more; INT64_MAX: none */
+} program_bar;
+
+/* Of a program whose figures are set, or 0. */
+bool program_is_barred(const plan_program *p, const program_bar *bar);
 
 /* The common part of the programs of a plan is made with the first of them. */
 typedef struct program_maker {
@@ -35,13 +45,11 @@ typedef struct program_maker {
 void program_maker_free(program_maker *m);
 
 /* Makes a program, measures it and discards it.  *p selects the program, and
- * receives its figures but for in_use.  If its least_kept is above `late',
- * places, which take most of the time, are not looked for; that is for programs
- * with all copies, or with p->room 0, or 1.  `see', if not NULL, is called with
- * a program that has places.  False when errors were added. */
-bool program_measure(program_maker *m, plan_program *p, double late,
-		     void (*see)(void *to, const program_maker *m,
-				 const plan *p),
-		     void *to);
+ * receives its figures.  One that is barred gets no places; a bar on least_kept
+ * is for programs with all copies, or with p->room 0, or 1.  in_use is found
+ * for objective memory.  `see', if not NULL, is called with a program that has
+ * places.  False when errors were added. */
+bool program_measure(program_maker *m, plan_program *p, const program_bar *bar,
+		     void (*see)(void *to, const plan *p), void *to);
 
 #endif

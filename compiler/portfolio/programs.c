@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "plan/peak.h"
 
 enum {
 	NRUNGS = 6,	    /* from the least memory to that with all copies */
@@ -32,7 +31,7 @@ bool program_is_usual(const plan_program *p)
 
 bool program_fits(const plan_program *p, int64_t limit)
 {
-	return limit == 0 || p->held <= limit;
+	return p->held >= 0 && (limit == 0 || p->held <= limit);
 }
 
 /* Less than, equal to or greater than 0. */
@@ -102,29 +101,32 @@ static bool is_late(const ladder *x, double seconds)
 	return seconds > best_seconds(x) * (1 + same);
 }
 
-static void note_in_use(void *to, const program_maker *m, const plan *p)
+static const program_bar no_bar = { INFINITY, INT64_MAX };
+
+/* Bars programs that are late. */
+static program_bar late_bar(const ladder *x)
 {
-	*(int64_t *)to = plan_peak_bytes(p, lowering_classes(m->lowering));
+	return (program_bar){ best_seconds(x) * (1 + same), INT64_MAX };
 }
 
-/* Whether the figures of a known program will do: if `late', those of one
- * without places, too, where it is late. */
-static bool is_enough_known(const ladder *x, const plan_program *k, bool late)
+/* Bars programs that have as much in use at once as the one to beat needs. */
+static program_bar large_bar(const ladder *x)
 {
-	if (x->how->objective == OBJECTIVE_MEMORY && k->in_use < 0)
-		return false;
-	return k->held >= 0 || (late && is_late(x, k->least_kept));
+	return (program_bar){ INFINITY,
+			      x->beat ? x->beat->held : INT64_MAX };
 }
 
-static bool is_known(const ladder *x, plan_program *p, bool late)
+static bool is_known(const ladder *x, plan_program *p, const program_bar *bar)
 {
+	bool memory = x->how->objective == OBJECTIVE_MEMORY;
 	for (int i = 0; i < x->known->n; i++) {
 		const plan_program *k = &x->known->at[i];
 		int64_t room = p->room;
 		bool equal = k->room == room ||
 			     lower_is_same(&k->rooms, k->held, room);
 		if (!equal || !same_schedule(&k->schedule, &p->schedule) ||
-		    !is_enough_known(x, k, late))
+		    (memory && k->in_use < 0) ||
+		    (k->held < 0 && !program_is_barred(k, bar)))
 			continue;
 		*p = *k;
 		p->room = room;
@@ -147,30 +149,24 @@ static void remember(ladder *x, const plan_program *p)
 	vec_push(x->how->arena, x->known, *p);
 }
 
-static void make(ladder *x, plan_program *p, bool late)
-{
-	bool memory = x->how->objective == OBJECTIVE_MEMORY;
-	double worse = late ? best_seconds(x) * (1 + same) : INFINITY;
-	x->failed = x->failed ||
-		    !program_measure(&x->maker, p, worse,
-				     memory ? note_in_use : NULL, &p->in_use);
-	if (!x->failed)
-		remember(x, p);
-}
-
-/* If `late', a program that is late may be one without places. */
-static plan_program find(ladder *x, int64_t room, lower_schedule by, bool late)
+/* One that is barred may have no places. */
+static plan_program find(ladder *x, int64_t room, lower_schedule by,
+			 program_bar bar)
 {
 	plan_program p = {
 		.room = room, .schedule = by, .in_use = -1};
-	if (!is_known(x, &p, late))
-		make(x, &p, late);
+	if (is_known(x, &p, &bar))
+		return p;
+	x->failed = x->failed ||
+		    !program_measure(&x->maker, &p, &bar, NULL, NULL);
+	if (!x->failed)
+		remember(x, &p);
 	return p;
 }
 
 static void take(ladder *x, const plan_program *p)
 {
-	if (!x->failed && is_better(x, p)) {
+	if (!x->failed && p->held >= 0 && is_better(x, p)) {
 		x->best = *p;
 		x->any = true;
 	}
@@ -178,7 +174,7 @@ static void take(ladder *x, const plan_program *p)
 
 static plan_program try(ladder *x, int64_t room, lower_schedule by)
 {
-	plan_program p = find(x, room, by, false);
+	plan_program p = find(x, room, by, no_bar);
 	take(x, &p);
 	return p;
 }
@@ -237,7 +233,8 @@ static void climb(ladder *x, int64_t least, int64_t all, lower_schedule by)
 /* Whether each program has more in use at once than the one to beat needs. */
 static bool is_hopeless(ladder *x, lower_schedule by)
 {
-	plan_program least = try(x, least_room, by);
+	plan_program least = find(x, least_room, by, large_bar(x));
+	take(x, &least);
 	return x->failed || (x->beat && least.in_use >= x->beat->held);
 }
 
@@ -266,13 +263,12 @@ static void try_all(ladder *x, lower_schedule by)
 		return;
 	}
 	plan_program all = find(x, how->memory > 0 ? PLAN_MAX_BYTES : how->room,
-				by, true);
+				by, late_bar(x));
 	if (x->failed || is_late(x, all.least_kept))
 		return;
 	take(x, &all);
-	plan_program usual = find(x, usual_room, by, true);
-	if (usual.held >= 0)
-		take(x, &usual);
+	plan_program usual = find(x, usual_room, by, late_bar(x));
+	take(x, &usual);
 	if (x->failed || is_enough(x, &all) ||
 	    all.least_kept > best_seconds(x) * (1 - same))
 		return;
@@ -307,7 +303,9 @@ bool program_best(const plan_request *how, const assignment *as,
 	const lower_schedule usual = { LOWER_BY_DEPTH, false };
 	plan_programs own = { 0 };
 	ladder x = { .maker = { .how = how, .as = as }, .how = how,
-		     .beat = beat, .known = known ? known : &own };
+		     .beat = beat, .known = known ? known : &own,
+		     .best = { .seconds = INFINITY, .moved = INT64_MAX,
+			       .held = INT64_MAX } };
 	bool memory = how->objective == OBJECTIVE_MEMORY;
 	if (how->room == 0)
 		memory ? try_for_memory(&x, usual) : try_all(&x, usual);
