@@ -23,7 +23,7 @@ typedef struct plan_program {
 } plan_program;
 
 /* Figures from which on a program is of no use.  They do not depend on the
- * places of its buffers, which take most of the time to find. */
+ * places of its buffers, which take nearly half of the time. */
 typedef struct program_bar {
 	double least_kept;  /* above this; INFINITY: none */
 	int64_t in_use;	    /* this or more; INT64_MAX: none */
