@@ -56,8 +56,8 @@ static ast_symbol *resolve(checker *c, ast_expr *e)
 	else if (c->let == e->name)
 		diag_note(c->sink, NOWHERE,
 			  "a 'let' cannot read its own value; a recurrence is "
-			  "a loop in a model, as in %s_{t+1} = f(%s_{t}, x_{t})",
-			  e->name, e->name);
+			  "a loop in a model, as in "
+			  "%s_{t+1} = f(%s_{t}, x_{t})", e->name, e->name);
 	return NULL;
 }
 

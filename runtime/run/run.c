@@ -357,6 +357,15 @@ static void print_comparison(const run *r)
 	print_nans(r);
 }
 
+/* The loss of a step, with its number if there are several. */
+static void print_loss(const run *r, int i)
+{
+	double loss = plain_nan(r->loss.at[i]);
+	print_item("loss", r->loss.n == 1 ?
+		   arena_printf(r->s->a, "%.6g", loss) :
+		   arena_printf(r->s->a, "%-9.6g step %d", loss, i + 1));
+}
+
 static void report_text(const run *r)
 {
 	const figures *x = &r->figures;
@@ -366,7 +375,7 @@ static void report_text(const run *r)
 	       units_seconds(x->seconds_per_step).text);
 	figures_print(x, r->p);
 	for (int i = 0; i < r->loss.n; i++)
-		printf("  loss           %.6g\n", plain_nan(r->loss.at[i]));
+		print_loss(r, i);
 	if (r->s->o->verify)
 		print_comparison(r);
 }
