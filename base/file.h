@@ -9,8 +9,8 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-/* Reads a file of at most limit bytes into a, with a zero byte behind it that
- * *len does not count.  On failure adds cannot-read or too-large and returns
+/* Reads a file of at most limit bytes into a, followed by a zero byte that *len
+ * does not count.  On failure adds cannot-read or too-large and returns
  * NULL.  "-" is standard input; of files that are not regular, only pipes
  * without a name are read, such as /dev/stdin or a shell's <(..). */
 char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,

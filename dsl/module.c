@@ -8,7 +8,7 @@
 #include "dsl/check.h"
 #include "dsl/parse.h"
 
-/* Files that import files. */
+/* Of files that import files. */
 enum { MAX_IMPORT_DEPTH = 64 };
 
 /* The entries of one ONNX operator. */
@@ -21,8 +21,8 @@ typedef struct onnx_chain {
 typedef struct loaded {
 	const char *path; /* as it was found */
 	bool done;	  /* false while it is being read */
-	const ast_module *module; /* NULL if it is no text */
-	range imported;	  /* by whom, NOWHERE for a file that was asked for */
+	const ast_module *module; /* NULL if it does not parse */
+	range imported;	  /* the import; NOWHERE for a file of the caller's */
 } loaded;
 
 tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,

@@ -5,10 +5,10 @@
 
 #include "compiler/placement/machine.h"
 
-/* The load of each device, ns: the time of its operators, plus each result of
- * which it has the producer or a reader while another device has one of the
- * others, once (Tarnawski et al., NeurIPS 2020).  Devices from m->ndevices on
- * are processor cores, which pay no transfers.  ndevices: with these. */
+/* The load of each device, ns: the time of its operators, plus the transfers of
+ * results that it sends or receives, each result once (Tarnawski et al.,
+ * NeurIPS 2020).  Devices from m->ndevices on are processor cores, for which
+ * transfers do not count; ndevices includes them. */
 int64_t *place_loads(arena *a, const machine *m, const int *place,
 		     int ndevices);
 

@@ -1,5 +1,5 @@
-/* Piper's plans: the least time per sample, by dynamic programs over pairs of
- * ideals, one for each time that is tried. */
+/* Piper's plans: the least time per sample, by a dynamic program over pairs of
+ * ideals, which is solved for one limit of time after another. */
 #include "config.h"
 
 #include <limits.h>
@@ -27,8 +27,8 @@ typedef struct program {
 	pair *pairs;	    /* by `of`, in that order */
 	int npairs, sum;
 	bool relaxed;
-	/* Least devices for an ideal with a sum of replicas, INT_MAX if there
-	 * is no way: [ideal][sum]. */
+	/* The fewest devices for an ideal with a sum of replicas, INT_MAX if it
+	 * is impossible: [ideal][sum]. */
 	int *devices;
 	origin *from;
 } program;
@@ -75,7 +75,7 @@ static void make_pairs(arena *a, program *g)
 		}
 }
 
-/* ---- one time ------------------------------------------------------------ */
+/* ---- one limit of time --------------------------------------------------- */
 
 /* The most micro-batches in flight with which a stage takes `most` at most; 0
  * if there are none. */
@@ -111,8 +111,8 @@ static void extend(program *g, int at, int way, double most)
 	}
 }
 
-/* The sum of replicas of a plan of least devices whose stages take `most` at
- * most; 0 if there is none. */
+/* The sum of replicas of a plan of the fewest devices whose stages take at most
+ * `most`; 0 if there is none. */
 static int solve(program *g, double most)
 {
 	int64_t n = (int64_t)g->sets->n * (g->sum + 1);
@@ -153,12 +153,12 @@ static void read_plan(arena *a, const program *g, int s, piper_plan *to)
 	}
 }
 
-/* ---- all times ----------------------------------------------------------- */
+/* ---- the least time ------------------------------------------------------ */
 
 enum { HALVINGS = 30 };
 
-/* The least time: intervals are halved, then what is found is undercut until
- * nothing does. */
+/* The least time: by bisection, then by asking for less than the time found
+ * until there is no such plan. */
 static bool least(arena *a, program *g, piper_plan *best)
 {
 	double low = 0;
@@ -180,7 +180,8 @@ static bool least(arena *a, program *g, piper_plan *best)
 	return true;
 }
 
-/* A time below which there is no plan, with ways in parts. */
+/* A time below which there is no plan, even if the choices of stages could be
+ * mixed. */
 static void bound(program *g, piper_plan *best)
 {
 	double low = 0, high = best->seconds * (1 - 1e-12);

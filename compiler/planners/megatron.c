@@ -1,13 +1,14 @@
-/* The expert's plan for transformers (Megatron-LM: Shoeybi et al.,
- * arXiv 1909.08053, section 3), found by structure, never by name.
+/* The plan of Megatron-LM for transformers (Shoeybi et al., arXiv 1909.08053,
+ * section 3), found by structure, never by name.
  *
  * A contraction of an activation and a weight is divided along the weight's
- * columns, an output variable; what it computes is then cut, and the operators
- * that read it are divided with it for as long as each part reads nothing but
- * its own, up to a contraction with a weight that sums over what is cut: that
- * one is divided along the sum, the weight's rows.  A chain from columns to
- * rows thus moves only the sum at its end.  An embedding's table is cut along
- * the vocabulary; all other operators are computed by every device. */
+ * columns, an output variable; its result is then cut, and the operators that
+ * read the result are divided with it as long as each part reads nothing but
+ * its own part, up to a contraction with a weight that sums over the cut
+ * dimension: that one is divided along the sum, the weight's rows.  A chain
+ * from columns to rows thus moves only the sum at its end.  An embedding's
+ * table is cut along the vocabulary; all other operators are computed by every
+ * device. */
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
@@ -22,12 +23,12 @@ typedef struct expert {
 	int k;		 /* devices */
 	const bool *forward;
 	ids *readers;	 /* of each tensor: nodes of the forward pass */
-	signed char *dim; /* of each tensor, CUT_NONE: it lies whole */
-	signed char *var; /* of each node, CUT_NONE: all compute it */
+	signed char *dim; /* of each tensor; CUT_NONE: replicated */
+	signed char *var; /* of each node; CUT_NONE: every device computes it */
 	ids tensors, nodes; /* set by the current chain, in order */
 	int ncolumns, nrows, nembeddings; /* divided, in all */
-	/* Numbers of ends of the current chain: in rows, in sums of parts that
-	 * are no rows, at nodes of earlier chains or at outputs. */
+	/* The numbers of ends of the current chain: at rows, at other sums of
+	 * parts, at nodes of earlier chains or outputs. */
 	int rows, sums, joined;
 } expert;
 
@@ -43,7 +44,7 @@ static void set_var(expert *e, node_id n, int v)
 	vec_push(e->arena, &e->nodes, n);
 }
 
-/* ---- what a node is ---------------------------------------------------- */
+/* ---- kinds of nodes ---------------------------------------------------- */
 
 /* Whether variable v of a node can be divided in k equal parts. */
 static bool divides(const expert *e, const node *n, int v)
@@ -53,7 +54,7 @@ static bool divides(const expert *e, const node *n, int v)
 	       strategy_offered(n->kernel, v, NULL);
 }
 
-/* The dimension of input i that v carries in k equal parts. */
+/* The dimension of input i that is aligned with v, if it has k equal parts. */
 static int dim_along(const expert *e, const node *n, int v, int i)
 {
 	int d = aligned_dim(n->kernel, v, i, e->k);
@@ -66,7 +67,8 @@ static bool is_weight(const expert *e, const node *n, int i)
 	return e->g->tensors[n->inputs[i]].parameter;
 }
 
-/* A weight of two dimensions or more that v carries; its input, or -1. */
+/* The input that is a weight of two dimensions or more, one of them aligned
+ * with v; or -1. */
 static int weight_along(const expert *e, const node *n, int v)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++)
@@ -81,8 +83,8 @@ static bool is_contraction(const node *n)
 	return n->kernel->reducer == RED_SUM && n->kernel->ninputs >= 2;
 }
 
-/* Whether v, an output variable, stands for columns: a weight is cut, what is
- * no weight is read whole by each part. */
+/* Whether v, an output variable, runs over columns: it cuts a weight, and each
+ * part reads all of the other inputs. */
 static bool is_columns(const expert *e, const node *n, int v)
 {
 	if (!divides(e, n, v) || weight_along(e, n, v) < 0)
@@ -96,8 +98,8 @@ static bool is_columns(const expert *e, const node *n, int v)
 
 /* ---- a chain ----------------------------------------------------------- */
 
-/* Divides a node along v; the weights that v carries are cut with it, unless
- * they are cut otherwise already. */
+/* Divides a node along v; the weights that are aligned with v are cut with it,
+ * unless they are cut already. */
 static void divide(expert *e, node_id id, int v)
 {
 	const node *n = &e->g->nodes[id];
@@ -111,8 +113,8 @@ static void divide(expert *e, node_id id, int v)
 		set_dim(e, n->output, v);
 }
 
-/* Whether v carries the cut of tensor t in all inputs that read it. */
-static bool carries_cut(const expert *e, const node *n, int v, tensor_id t)
+/* Whether v follows the cut of tensor t in all inputs that read it. */
+static bool follows_cut(const expert *e, const node *n, int v, tensor_id t)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++)
 		if (n->inputs[i] == t &&
@@ -135,7 +137,7 @@ static double nelem(const tensor_type *t)
 	return n;
 }
 
-/* Whether what a node computes is no larger than a device's part of tensor t,
+/* Whether the result of a node is no larger than a device's part of tensor t,
  * so that it is cheap to sum up. */
 static bool is_small(const expert *e, const node *n, tensor_id t)
 {
@@ -143,14 +145,14 @@ static bool is_small(const expert *e, const node *n, tensor_id t)
 	       nelem(&e->g->tensors[t].type);
 }
 
-/* The variable along which a node takes over a cut tensor, the best first: as
- * the rows of a weight, cut itself, as a small sum of parts.  CUT_NONE:
- * none. */
+/* The variable along which a node that reads a cut tensor is divided:
+ * preferably the rows of a weight, else a variable of its result, else a small
+ * sum of parts.  CUT_NONE: none. */
 static int successor(const expert *e, const node *n, tensor_id t)
 {
 	int own = CUT_NONE, part = CUT_NONE;
 	for (int v = 0; v < n->kernel->nvars; v++) {
-		if (!carries_cut(e, n, v, t))
+		if (!follows_cut(e, n, v, t))
 			continue;
 		bool sums = v >= n->kernel->nout;
 		if (is_rows(e, n, v))
@@ -163,15 +165,14 @@ static int successor(const expert *e, const node *n, tensor_id t)
 	return own != CUT_NONE ? own : part;
 }
 
-/* Divides a node that reads tensor t, which is cut.  False if that cannot
- * be. */
+/* Divides a node that reads the cut tensor t.  False if that is impossible. */
 static bool follow_to(expert *e, node_id id, tensor_id t)
 {
 	const node *n = &e->g->nodes[id];
 	int v = e->var[id];
 	if (v != CUT_NONE) {
 		e->joined++;
-		return carries_cut(e, n, v, t);
+		return follows_cut(e, n, v, t);
 	}
 	v = successor(e, n, t);
 	if (v == CUT_NONE)
@@ -182,10 +183,10 @@ static bool follow_to(expert *e, node_id id, tensor_id t)
 	return true;
 }
 
-/* Divides all that reads the tensors which the chain cuts, until nothing cut
- * is left.  False where something cannot be divided; a chain to rows has no
- * other sums on its way: it is the columns of the network's last weight that
- * have, whose norm or loss is all that follows. */
+/* Divides the readers of the tensors which the chain cuts, and so on.  False if
+ * one cannot be divided, or if the chain ends both at rows and at other sums.
+ * A chain from the network's last weight ends at sums alone, those of a norm or
+ * of the loss. */
 static bool follow(expert *e)
 {
 	for (int i = 0; i < e->tensors.n; i++) {
@@ -214,8 +215,8 @@ static void undo(expert *e)
 		e->var[e->nodes.at[i]] = CUT_NONE;
 }
 
-/* Tries to begin a chain at a node, with each variable that stands for columns
- * of weights which are not cut yet, or are so already. */
+/* Tries to begin a chain at a node, with each variable that runs over columns
+ * of weights which are not cut yet, or are cut in the same way. */
 static void try_columns(expert *e, node_id id)
 {
 	const node *n = &e->g->nodes[id];
@@ -237,7 +238,7 @@ static void try_columns(expert *e, node_id id)
 	}
 }
 
-/* An embedding: a weight that is read at rows which data tell. */
+/* An embedding: a weight whose rows are looked up by data-dependent indices. */
 static void try_embedding(expert *e, node_id id)
 {
 	const node *n = &e->g->nodes[id];
@@ -281,7 +282,8 @@ static expert *find_chains(arena *a, const graph *g, int k)
 	return e;
 }
 
-/* All of the forward pass, its tensors and nodes, the same for all axes. */
+/* The tensors and nodes of the forward pass, with the same choice for all
+ * axes. */
 static partial_assignment hinted_assignment(const expert *e, int naxes)
 {
 	const graph *g = e->g;

@@ -1,6 +1,6 @@
-/* The interface of planners, and what they share: rules of choice, the search
- * axis after axis and over all axes at once, notes.  One planner is one file
- * and one row in the table of planners.c. */
+/* The interface of planners, and their common parts: rules of choice, the
+ * search axis by axis and over all axes at once, notes.  One planner is one
+ * file and one row in the table of planners.c. */
 #ifndef TDL_COMPILER_PLANNERS_PLANNER_H
 #define TDL_COMPILER_PLANNERS_PLANNER_H
 
@@ -57,7 +57,7 @@ const planner *planner_at(int i);
 /* NULL for an unknown name. */
 const planner *planner_find(const char *name);
 
-/* ---- axis after axis --------------------------------------------------- */
+/* ---- axis by axis ------------------------------------------------------ */
 
 /* The same rules, restricted by the user's pins. */
 rules search_pinned(const search *s, const rules *r);
@@ -85,8 +85,8 @@ const int *planner_batch(arena *a, const graph *g, int k);
 /* ---- notes ------------------------------------------------------------- */
 
 /* A note that counts the tensors and operators which are not cut over all
- * devices; NULL where these tensors have less than `percent' of all bytes, and
- * these operators less of all points of iteration. */
+ * devices; NULL if they have less than `percent' of all bytes, and of all
+ * points of iteration. */
 const char *planner_note_whole(arena *a, const graph *g,
 			       const search_result *r, int percent);
 

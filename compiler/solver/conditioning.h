@@ -16,8 +16,8 @@ typedef struct condition {
  * several values. */
 condition condition_choose(const problem *p);
 
-/* The problems in which the variable has the value, and in which it has not, in
- * a; tables that do not change are shared. */
+/* The problems in which the variable has the value, and in which it has
+ * another, in a; tables that do not change are shared. */
 problem *condition_with(arena *a, const problem *p, const condition *s);
 problem *condition_without(arena *a, const problem *p, const condition *s);
 

@@ -1,4 +1,5 @@
-/* Draws as text, and the values that text names. */
+/* Samples of an operator's arguments as text, and the values that names in such
+ * text have. */
 #include "config.h"
 
 #include "compiler/verify/sample.h"

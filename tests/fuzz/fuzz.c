@@ -50,8 +50,7 @@ const char *fuzz_opdefs(void)
 
 static int is_tdl(const struct dirent *e)
 {
-	size_t n = strlen(e->d_name);
-	return n > 4 && !strcmp(e->d_name + n - 4, ".tdl");
+	return path_ends_in(e->d_name, ".tdl");
 }
 
 static void load_folder(tdl_modules *m, const char *dir)

@@ -1,4 +1,4 @@
-/* Plans of random graphs, for who cannot include random_graph.h. */
+/* Plans of random graphs, for tests that cannot include random_graph.h. */
 #ifndef TDL_TESTS_UNIT_RANDOM_PLAN_H
 #define TDL_TESTS_UNIT_RANDOM_PLAN_H
 
@@ -8,11 +8,11 @@
  * kernels' sources if asked for. */
 plan *random_plan(arena *a, uint64_t seed, int nnodes, bool sources);
 
-/* The same of random_training(), for the interpreter: a plan with states.  The
- * same seed gives the same graph on any mesh; NULL: on a random one. */
+/* A plan of random_training(), for the interpreter, which has states.  The same
+ * seed gives the same graph on any mesh; m is NULL for a random mesh. */
 plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m);
 
-/* A small one for three workers or more, that has inputs. */
+/* A small plan with inputs, for three workers or more. */
 plan *random_parallel_plan(arena *a);
 
 #endif

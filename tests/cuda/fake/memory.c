@@ -1,9 +1,9 @@
 /* The fake driver's memory.  An allocation on a device ends just before a page
- * that nobody may use, is full of 0xcb, and may be used by kernels and copies
- * alone, while they run: a program that reads it on the host is ended by a
- * signal.  As with the real one, neither a copy from pageable memory nor a fill
- * has been done when the call returns, and streams that do not block do not
- * wait for them. */
+ * without access, is filled with 0xcb, and is accessible only to kernels and
+ * copies, while they run: a program that reads it on the host gets a signal.
+ * As with the real one, neither a copy from pageable memory nor a fill has been
+ * done when the call returns, and streams that do not block do not wait for
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ enum {
 	PAGE = 4096,
 	ALIGNMENT = 256,
 	POISON = 0xcb,
-	BEHIND = 0x5a, /* from the end of what was asked for to the page */
+	BEHIND = 0x5a, /* between the end of an allocation and the page */
 };
 
 typedef struct block {
@@ -81,7 +81,7 @@ static void open_for(const void *p)
 	block *b = find(p, 1);
 	if (b)
 		protect(b, true);
-	opened = MAX_DEVICES; /* whatever is opened next */
+	opened = MAX_DEVICES; /* no device: the next memory_open() sets all */
 }
 
 static block *new_block(size_t size, int device)
@@ -113,7 +113,7 @@ static block *new_block(size_t size, int device)
 	return b;
 }
 
-/* False where something was written behind it. */
+/* False if something was written past its end. */
 static bool delete_block(block *b)
 {
 	bool intact = true;
@@ -277,7 +277,7 @@ typedef struct copy {
 	void *to;
 	const void *from;
 	size_t n;
-	void *staged; /* what a copy from pageable memory took along */
+	void *staged; /* its own copy of pageable memory */
 } copy;
 
 static CUresult step_copy(void *arg, bool first)
@@ -302,7 +302,7 @@ typedef enum place {
 	ON_DEVICE,
 	PINNED,
 	PAGEABLE,
-	NOWHERE, /* beyond the end of what is a device's */
+	NOWHERE, /* beyond the end of a block */
 } place;
 
 static place place_of(const void *p, size_t n)
