@@ -20,8 +20,8 @@ typedef struct access_dim {
 	dim_kind kind;
 	lin x;
 	int var;
-	span inside; /* what a condition on this very sum leaves */
-	int64_t lo, hi; /* and the input with it, half-open */
+	span inside; /* the values that conditions on this sum allow */
+	int64_t lo, hi; /* the same within the input, half-open */
 } access_dim;
 
 struct kaccess {
@@ -85,8 +85,8 @@ static bool parallel(const lin *x, const lin *y, int64_t *g, int64_t *h)
 }
 
 /* Narrows the interval of the index x by a condition on the same sum, which
- * narrowing its variables one by one may lose: the condition bounds the sum p
- * of parallel(), and p bounds x. */
+ * would be lost if its variables were narrowed one by one: the condition bounds
+ * the sum p of parallel(), and p bounds x. */
 static void clip_by(const cond *c, const lin *x, span *to)
 {
 	int64_t g, h;
@@ -394,8 +394,8 @@ static void mark_lin(const lin *x, bool *used)
 	}
 }
 
-/* A search for a point at which a read leaves its input, by halves: intervals
- * alone see i - i / 2 leave it. */
+/* A search for a point at which a read leaves its input, by bisection:
+ * intervals alone are too wide, of i - i / 2 for example. */
 typedef struct search {
 	const kaccess *acc;
 	const access_dim *dim;

@@ -56,30 +56,30 @@ static monotone extreme(monotone x, monotone y, monotone of)
 
 /* ---- signs -------------------------------------------------------------- */
 
-static bearing bearing_of_expr(const kexpr *e)
+static sign_facts sign_of_expr(const kexpr *e)
 {
-	const bearing none = { SIGN_ANY, false };
-	bearing x, y = none;
+	const sign_facts none = { SIGN_ANY, false };
+	sign_facts x, y = none;
 	switch (e->kind) {
 	case KX_INT:
-		return bearing_of((double)e->i);
+		return sign_of_constant((double)e->i);
 	case KX_FLOAT:
-		return bearing_of(e->f);
+		return sign_of_constant(e->f);
 	case KX_VAR:
-		return (bearing){ SIGN_PLUS, false };
+		return (sign_facts){ SIGN_PLUS, false };
 	case KX_CAST:
-		return dtype_is_float(e->type) ? bearing_of_expr(e->args[0])
+		return dtype_is_float(e->type) ? sign_of_expr(e->args[0])
 					       : none;
 	case KX_SELECT:
-		return bearing_either(bearing_of_expr(e->args[1]),
-				      bearing_of_expr(e->args[2]));
+		return sign_either(sign_of_expr(e->args[1]),
+				   sign_of_expr(e->args[2]));
 	case KX_FN:
 		if (!dtype_is_float(e->type))
 			return none;
-		x = bearing_of_expr(e->args[0]);
+		x = sign_of_expr(e->args[0]);
 		if (e->nargs > 1)
-			y = bearing_of_expr(e->args[1]);
-		return bearing_fn(e->fn, x, y,
+			y = sign_of_expr(e->args[1]);
+		return sign_fn(e->fn, x, y,
 				  e->nargs > 1 &&
 					  kx_equal(e->args[0], e->args[1]));
 	default:
@@ -106,7 +106,7 @@ static monotone monotone_product(const kexpr *e, monotone x, monotone y)
 {
 	const kexpr *factor = x == COURSE_FREE ? e->args[0] : e->args[1];
 	monotone c = rising(x, y);
-	switch (bearing_of_expr(factor).sign) {
+	switch (sign_of_expr(factor).sign) {
 	case SIGN_PLUS:
 		return c;
 	case SIGN_MINUS:
@@ -119,7 +119,7 @@ static monotone monotone_product(const kexpr *e, monotone x, monotone y)
 
 static monotone monotone_float(const kexpr *e, monotone x, monotone y)
 {
-	bearing by;
+	sign_facts by;
 	switch (e->fn) {
 	case FN_ADD:
 		return rising(x, y);
@@ -128,7 +128,7 @@ static monotone monotone_float(const kexpr *e, monotone x, monotone y)
 	case FN_MUL:
 		return monotone_product(e, x, y);
 	case FN_DIV:
-		by = bearing_of_expr(e->args[1]);
+		by = sign_of_expr(e->args[1]);
 		if (y != COURSE_FREE || !by.nonzero || by.sign == SIGN_ANY)
 			return COURSE_OTHER;
 		return by.sign == SIGN_PLUS ? x : turned(x);

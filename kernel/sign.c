@@ -14,15 +14,15 @@ static value_sign product(value_sign x, value_sign y)
 	return x == y ? SIGN_PLUS : SIGN_MINUS;
 }
 
-bearing bearing_of(double x)
+sign_facts sign_of_constant(double x)
 {
-	return (bearing){ x < 0 ? SIGN_MINUS : SIGN_PLUS, x != 0 };
+	return (sign_facts){ x < 0 ? SIGN_MINUS : SIGN_PLUS, x != 0 };
 }
 
-bearing bearing_either(bearing x, bearing y)
+sign_facts sign_either(sign_facts x, sign_facts y)
 {
-	return (bearing){ x.sign == y.sign ? x.sign : SIGN_ANY,
-			  x.nonzero && y.nonzero };
+	return (sign_facts){ x.sign == y.sign ? x.sign : SIGN_ANY,
+			     x.nonzero && y.nonzero };
 }
 
 /* Of the greater one, where up is SIGN_PLUS, or the lesser. */
@@ -31,23 +31,23 @@ static value_sign extreme(value_sign x, value_sign y, value_sign up)
 	return x == up || y == up ? up : x == y ? x : SIGN_ANY;
 }
 
-bearing bearing_fn(fn f, bearing x, bearing y, bool equal)
+sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal)
 {
 	bool both = x.nonzero && y.nonzero;
-	bearing r = { SIGN_ANY, false };
+	sign_facts r = { SIGN_ANY, false };
 	switch (f) {
 	case FN_EXP:
-		return (bearing){ SIGN_PLUS, true };
+		return (sign_facts){ SIGN_PLUS, true };
 	case FN_ABS:
-		return (bearing){ SIGN_PLUS, x.nonzero };
+		return (sign_facts){ SIGN_PLUS, x.nonzero };
 	case FN_SQRT:
 	case FN_RSQRT:
 	case FN_COSH:
 	case FN_SIGMOID:
 	case FN_SOFTPLUS:
-		return (bearing){ SIGN_PLUS, false };
+		return (sign_facts){ SIGN_PLUS, false };
 	case FN_NEG:
-		return (bearing){ sign_negated(x.sign), x.nonzero };
+		return (sign_facts){ sign_negated(x.sign), x.nonzero };
 	case FN_ADD:
 		r.sign = x.sign == y.sign ? x.sign : SIGN_ANY;
 		r.nonzero = r.sign != SIGN_ANY && (x.nonzero || y.nonzero);
@@ -57,11 +57,12 @@ bearing bearing_fn(fn f, bearing x, bearing y, bool equal)
 		r.nonzero = both;
 		return r;
 	case FN_DIV:
-		return (bearing){ product(x.sign, y.sign), both };
+		return (sign_facts){ product(x.sign, y.sign), both };
 	case FN_MAX:
-		return (bearing){ extreme(x.sign, y.sign, SIGN_PLUS), both };
+		return (sign_facts){ extreme(x.sign, y.sign, SIGN_PLUS), both };
 	case FN_MIN:
-		return (bearing){ extreme(x.sign, y.sign, SIGN_MINUS), both };
+		return (sign_facts){ extreme(x.sign, y.sign, SIGN_MINUS),
+				     both };
 	default:
 		return r;
 	}

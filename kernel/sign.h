@@ -12,23 +12,24 @@ typedef enum value_sign {
 	SIGN_MINUS, /* <= 0 */
 } value_sign;
 
-/* Of a float that is not NaN.  Underflow is left aside: exp(x) is not 0. */
-typedef struct bearing {
+/* The facts on a float that is not NaN.  Underflow is ignored: exp(x) is not
+ * 0. */
+typedef struct sign_facts {
 	value_sign sign;
 	bool nonzero;
-} bearing;
+} sign_facts;
 
 value_sign sign_negated(value_sign x);
 
-/* Of a constant. */
-bearing bearing_of(double x);
+/* The facts on a constant. */
+sign_facts sign_of_constant(double x);
 
-/* Of x or y. */
-bearing bearing_either(bearing x, bearing y);
+/* The facts that hold of both. */
+sign_facts sign_either(sign_facts x, sign_facts y);
 
-/* Of f(x, y), or f(x); equal says that both arguments are the same
+/* The facts on f(x, y), or f(x); equal says that both arguments are the same
  * expression. */
-bearing bearing_fn(fn f, bearing x, bearing y, bool equal);
+sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal);
 
 /* Whether f of one float is non-decreasing and defined for all floats. */
 bool fn_rises(fn f);

@@ -19,10 +19,10 @@ enum {
 };
 
 /* The dependence of a body on the reads that the slots stand for: those that it
- * uses, and those in which it is linear, a sum of terms each of which has
- * exactly one of them as a factor.  As kernel/linearity.c has it. course[i][j]:
- * those whose maximum (i = 0) or minimum (1) it takes to that (j = 0) or this
- * (1) of its values, as kernel/monotone.c has it. */
+ * uses; those in which it is linear, as in kernel/linearity.c: it is a sum of
+ * terms each of which has exactly one of them as a factor.  monotone[i][j], as
+ * in kernel/monotone.c: those whose maximum (i = 0) or minimum (i = 1) it maps
+ * to the maximum (j = 0) or minimum (j = 1) of its values. */
 typedef struct dependence {
 	uint64_t uses, linear; /* bit i: slot i of the collector */
 	uint64_t monotone[2][2];
@@ -33,16 +33,16 @@ typedef struct sval {
 	const poly *p; /* of an integer expression without reads; else NULL */
 	const poly *cases; /* where p is NULL for a choice: see sym_index */
 	bool data;     /* depends on elements of tensors */
-	bool attr;     /* depends on an attribute that is no number */
+	bool attr;     /* depends on an attribute that is not a number */
 	bool zero;
-	bearing bearing; /* of a float that is not NaN; of p see there */
+	sign_facts sign; /* of a float; not used with p */
 	bool varies;   /* from point to point */
-	sym_read *read; /* set where it is a read and nothing more */
+	sym_read *read; /* set if the scalar is just a read */
 	stype type;
 	dependence whole; /* of the body as it stands */
 	dependence apart; /* with gathers in stages of their own */
 	int64_t flops;
-	int nfactors; /* a product of so many reads; -1 for no such */
+	int nfactors; /* a product of so many reads; -1: not such a product */
 } sval;
 
 /* A set of dimensions of a tensor or of a list of indices. */
@@ -81,7 +81,7 @@ typedef struct sname {
 	int pack_at, missing, width;
 } sname;
 
-/* The operator at hand: the names that it sees. */
+/* The operator that is being expanded, and the names in its scope. */
 struct frame {
 	const ast_op *op;
 	const char *label; /* prefix of stages, "" at the top */
@@ -150,16 +150,16 @@ typedef struct build {
 	VEC(sym_stage *) stages;
 	VEC(sym_conflict) conflicts;
 	VEC(sym_choice) choices;
-	int nasked; /* conditions in conditions, around */
-	int nindices; /* of reads, around */
+	int nasked; /* depth of conditions inside conditions */
+	int nindices; /* depth of indices of reads */
 	int nreads, nextracted;
-	bool failed; /* too much, or not understood */
+	bool failed; /* the operator is too large, or not understood */
 	const char *open_because;
 
 	VEC(condition_reads) conditions; /* around */
-	int npaths;		   /* what they say */
+	int npaths;		   /* the cases that they allow */
 	sym_path *paths;
-	int nbranches; /* of conditions, around */
+	int nbranches; /* depth of branches of conditions */
 	bool vague;
 	bool quiet; /* reads are not collected: they were, or will be */
 	strmap *attr_atoms;
@@ -177,7 +177,7 @@ const sattr *sym_find_attr(const frame *f, const char *name);
 const sname *sym_find(const build *b, const char *name);
 void sym_touch(build *b, int var);
 
-/* The facts on any function of two: their reads, their cost. */
+/* The facts that hold of any function of x and y: reads and cost. */
 sval sym_both(sval x, sval y);
 /* Those of a sum. */
 void sym_add_dependence(sval *r, sval x, sval y);
@@ -214,21 +214,21 @@ dependence sym_dep_any(dependence x, dependence y);
 
 /* ---- symbolic_monotone.c ------------------------------------------------ */
 
-/* The bearing that x and y have in common. */
-bearing sym_either_bearing(const build *b, const sval *x, const sval *y);
-/* The sign and the course of r = f(x, y), or f(x) with an empty y; equal where
- * both are the same expression. */
+/* The facts that hold of both x and y. */
+sign_facts sym_either_sign(const build *b, const sval *x, const sval *y);
+/* The sign and the monotonicity of r = f(x, y), or f(x) with an empty y;
+ * `equal': x and y are the same expression. */
 void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y,
 		 bool equal);
-void sym_course_fn(const build *b, fn f, sval *r, const sval *x,
+void sym_monotone_fn(const build *b, fn f, sval *r, const sval *x,
 		   const sval *y);
 /* Of a read of the slots in bits, at an index. */
-void sym_course_read(dependence *d, uint64_t bits, dependence index);
+void sym_monotone_read(dependence *d, uint64_t bits, dependence index);
 /* Of if e[0] then e[1] else e[2], which are c, x and y. */
-void sym_course_choice(const ast_expr *const e[3], sval *r, const sval *c,
+void sym_monotone_choice(const ast_expr *const e[3], sval *r, const sval *c,
 		       const sval *x, const sval *y);
 /* Of a conversion; DT_NONE where the type is not known. */
-void sym_course_cast(sval *v, stype from, dtype to);
+void sym_monotone_cast(sval *v, stype from, dtype to);
 /* The partial values that pass a stage whose result is of a type. */
 void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
 		      stype type);
@@ -291,8 +291,8 @@ int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
 int sym_outer_vars(build *b, const collector *c, const int *own, int nown,
 		   int *out);
 stype sym_declared_type(const ast_type *t);
-/* Begins and ends the walk of one stage's body; what the stage touched, but for
- * own[], the one around touches, too. */
+/* Begins and ends the walk of one stage's body; the variables that it touches,
+ * except own[], are touched by the stage around it, too. */
 void sym_collect(build *b, collector *c);
 void sym_collected(build *b, collector *c, const int *own, int nown);
 /* A read of a stage's result at variables; as a value. */
@@ -304,7 +304,7 @@ sval sym_plain_read(build *b, int tensor, const int *vars, int n, range at);
 
 sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index);
 const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e);
-/* The dimensions of what an opaque call returns. */
+/* The dimensions of the result of an opaque call. */
 bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out);
 
 /* ---- symbolic_extent.c -------------------------------------------------- */

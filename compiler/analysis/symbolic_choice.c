@@ -194,9 +194,9 @@ sval sym_choose(build *b, const ast_expr *c, const ast_expr *x,
 	sym_add_dependence(&r, vx, vy);
 	r.whole = sym_dep_quotient(r.whole, vc.whole);
 	r.apart = sym_dep_quotient(r.apart, vc.apart);
-	sym_course_choice((const ast_expr *[]){ c, x, y }, &r, &vc, &vx, &vy);
+	sym_monotone_choice((const ast_expr *[]){ c, x, y }, &r, &vc, &vx, &vy);
 	r.zero = vx.zero && vy.zero;
-	r.bearing = sym_either_bearing(b, &vx, &vy);
+	r.sign = sym_either_sign(b, &vx, &vy);
 	r.data |= vc.data;
 	r.attr |= vc.attr;
 	r.varies |= vc.varies;
@@ -219,7 +219,7 @@ sval sym_logical(build *b, const ast_expr *e)
 		b->nbranches--;
 	}
 	sval r = sym_both(x, y);
-	sym_course_fn(b, e->op == OP_AND ? FN_AND : FN_OR, &r, &x, &y);
+	sym_monotone_fn(b, e->op == OP_AND ? FN_AND : FN_OR, &r, &x, &y);
 	r.type = ST_BOOL;
 	return r;
 }

@@ -104,7 +104,7 @@ static dependence read_of(uint64_t bits, dependence index, bool additive)
 {
 	dependence d = { index.uses | bits, additive ? bits & ~index.uses : 0,
 			 { { 0 } } };
-	sym_course_read(&d, bits, index);
+	sym_monotone_read(&d, bits, index);
 	return d;
 }
 

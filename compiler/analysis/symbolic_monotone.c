@@ -27,31 +27,30 @@ static value_sign sign_of_poly(const build *b, const poly *p)
 	return plus ? SIGN_PLUS : minus ? SIGN_MINUS : SIGN_ANY;
 }
 
-static bearing bearing_of_value(const build *b, const sval *x)
+static sign_facts sign_of_value(const build *b, const sval *x)
 {
 	int64_t i;
 	if (!x->p)
-		return x->bearing;
-	return (bearing){ sign_of_poly(b, x->p),
-			  poly_is_constant(x->p, &i) && i != 0 };
+		return x->sign;
+	return (sign_facts){ sign_of_poly(b, x->p),
+			     poly_is_constant(x->p, &i) && i != 0 };
 }
 
-bearing sym_either_bearing(const build *b, const sval *x, const sval *y)
+sign_facts sym_either_sign(const build *b, const sval *x, const sval *y)
 {
-	bearing of_x = bearing_of_value(b, x), of_y = bearing_of_value(b, y);
-	return bearing_either(of_x, of_y);
+	sign_facts of_x = sign_of_value(b, x), of_y = sign_of_value(b, y);
+	return sign_either(of_x, of_y);
 }
 
 void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y,
 		 bool equal)
 {
-	r->bearing = bearing_fn(f, bearing_of_value(b, x),
-				bearing_of_value(b, y), equal);
+	r->sign = sign_fn(f, sign_of_value(b, x), sign_of_value(b, y), equal);
 }
 
 /* ---- courses ------------------------------------------------------------ */
 
-void sym_course_read(dependence *d, uint64_t bits, dependence index)
+void sym_monotone_read(dependence *d, uint64_t bits, dependence index)
 {
 	memset(d->monotone, 0, sizeof(d->monotone));
 	for (int i = 0; i < NCOURSES; i++)
@@ -136,7 +135,7 @@ static void monotone_fn(const build *b, fn f, dependence *r, const sval *x,
 {
 	dependence left = turned(*dx), right = turned(*dy);
 	bool real = is_float(x) && is_float(y);
-	bearing of_x = bearing_of_value(b, x), of_y = bearing_of_value(b, y);
+	sign_facts of_x = sign_of_value(b, x), of_y = sign_of_value(b, y);
 	memset(r->monotone, 0, sizeof(r->monotone));
 	if (f == FN_MAX || f == FN_OR)
 		extreme(r, dx, dy, BY_MAX);
@@ -160,7 +159,7 @@ static void monotone_fn(const build *b, fn f, dependence *r, const sval *x,
 		forget_or(r);
 }
 
-void sym_course_fn(const build *b, fn f, sval *r, const sval *x,
+void sym_monotone_fn(const build *b, fn f, sval *r, const sval *x,
 		   const sval *y)
 {
 	monotone_fn(b, f, &r->whole, x, &x->whole, y, &y->whole);
@@ -185,7 +184,7 @@ static void decided(dependence *r, const dependence *c, uint64_t branches,
 			r->monotone[i][j] |= t.monotone[i][j] & ~branches;
 }
 
-void sym_course_choice(const ast_expr *const e[3], sval *r, const sval *c,
+void sym_monotone_choice(const ast_expr *const e[3], sval *r, const sval *c,
 		       const sval *x, const sval *y)
 {
 	bool rise = is_infinite(e[2], true) || is_infinite(e[1], false);
@@ -199,7 +198,7 @@ void sym_course_choice(const ast_expr *const e[3], sval *r, const sval *c,
 		fall);
 }
 
-void sym_course_cast(sval *v, stype from, dtype to)
+void sym_monotone_cast(sval *v, stype from, dtype to)
 {
 	bool wide = to == DT_F64 || to == DT_F32 || to == DT_F16 ||
 		    to == DT_BF16;

@@ -215,7 +215,7 @@ static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 		break;
 	}
 	sym_sign_fn(b, f, &r, &x, &y, equal);
-	sym_course_fn(b, f, &r, &x, &y);
+	sym_monotone_fn(b, f, &r, &x, &y);
 	if (gives_bool(f))
 		r.type = ST_BOOL;
 	if (!r.varies)
@@ -242,7 +242,7 @@ static sval apply1(build *b, fn f, sval x)
 		r.cases = poly_max(b->space, x.cases,
 				   poly_scale(b->arena, x.cases, -1));
 	sym_sign_fn(b, f, &r, &x, &unknown, false);
-	sym_course_fn(b, f, &r, &x, &unknown);
+	sym_monotone_fn(b, f, &r, &x, &unknown);
 	if (gives_bool(f))
 		r.type = ST_BOOL;
 	if (!r.varies)
@@ -324,9 +324,9 @@ static sval cast(build *b, const ast_expr *e)
 	bool few_bits = exact != DT_NONE && dtype_bits(exact) < 16;
 	if (v.type != ST_OPEN || type != ST_OPEN || few_bits)
 		v.whole.linear = v.apart.linear = 0;
-	sym_course_cast(&v, v.type, exact);
+	sym_monotone_cast(&v, v.type, exact);
 	if (v.p)
-		v.bearing = (bearing){ SIGN_ANY, false };
+		v.sign = (sign_facts){ SIGN_ANY, false };
 	v.type = type;
 	v.p = NULL;
 	v.read = NULL;
@@ -339,7 +339,7 @@ static sval bent(sval x)
 {
 	x.whole = sym_dep_any(x.whole, (dependence){ 0 });
 	x.apart = sym_dep_any(x.apart, (dependence){ 0 });
-	x.bearing = (bearing){ SIGN_ANY, false };
+	x.sign = (sign_facts){ SIGN_ANY, false };
 	x.p = x.cases = NULL;
 	x.read = NULL;
 	x.zero = false;
@@ -453,7 +453,7 @@ sval sym_scalar(build *b, const ast_expr *e)
 		return sym_poly(poly_int(b->arena, e->i));
 	case AST_FLOAT:
 		return (sval){ .zero = e->f == 0,
-			       .bearing = bearing_of(e->f) };
+			       .sign = sign_of_constant(e->f) };
 	case AST_NAME:
 		return name_value(b, e);
 	case AST_INDEX:
