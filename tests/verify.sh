@@ -4,7 +4,7 @@
 # none that works is missing.
 . "${srcdir:-.}/tests/lib.sh"
 
-# verify STATUS OPERATOR...: of all without a name
+# verify STATUS [OPERATOR...]: all operators if none is named
 verify() {
 	status=$1
 	shift
@@ -20,7 +20,8 @@ if [ "${SAMPLE:-1}" -gt 1 ]; then
 	verify 0 ${ops:?}
 	prints ' 0 wrong, 0 missed, 0 wide$'
 else
-	# Of opaque functions, for which others stand in, no slopes are known.
+	# Gradients of opaque functions, which have substitutes, are not
+	# checked.
 	verify 5
 	prints ' 0 wrong, 0 missed, 0 wide; 2 gradients checked nowhere$'
 	prints '^det: .* 1 unchecked$'

@@ -29,9 +29,9 @@ typedef struct printer {
 	guard_state guard;
 	bool raw;  /* small floats are printed as their bits */
 	bool cuda; /* for tdl/cuda.h; else for tdl/kernels.h */
-	bool wide; /* CUDA: of indices more than 32 bits are needed */
+	bool wide; /* CUDA: indices need more than 32 bits */
 	VEC(named) named;
-	VEC(named) loaded; /* elements that are not read where they are used */
+	VEC(named) loaded; /* elements that were read before their use */
 	int nnames; /* index0, index1, .. so far */
 } printer;
 
@@ -66,7 +66,7 @@ const char *print_stored(printer *p, const kexpr *e, dtype to);
 /* The least or largest value of a type, as C. */
 const char *print_limit(printer *p, dtype t, bool largest);
 
-/* input[..], where the indices of a read lead. */
+/* input[..] at the indices of a read. */
 const char *print_element_at(printer *p, const kexpr *read);
 
 /* out[..] at the variables' own index. */

@@ -6,9 +6,10 @@
 #include "compiler/cost/topology.h"
 #include "plan/plan.h"
 
-/* Seconds of the slowest worker.  Of more than `most' workers as many, evenly
- * spaced, are looked at, the first and the last among them.  The plan's mesh,
- * kernels and all that the instruction refers to have to be set. */
+/* Seconds of the slowest worker.  If there are more than `most' workers, `most'
+ * of them are examined, evenly spaced from the first to the last.  The plan's
+ * mesh, kernels and everything that the instruction refers to have to be
+ * set. */
 double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		  int most);
 

@@ -9,7 +9,7 @@
 #include "base/intern.h"
 
 enum { MAX_DIGITS = 9, /* of a number that is grouped */
-       MAX_LISTED = 4, /* numbers that are written out if they are no range */
+       MAX_LISTED = 4, /* numbers listed if they are not a range */
        NUMBER = 1      /* stands for a number in a pattern */
 };
 
@@ -21,16 +21,16 @@ static size_t digits(const char *s)
 	return n;
 }
 
-/* Whether a number begins at s that may differ within a group: one that a
- * leading zero would not survive, or too long for an int, is text. */
+/* Whether a number begins at s that may differ within a group; digits with a
+ * leading zero, or too many for an int, are text. */
 static bool is_number(const char *s)
 {
 	size_t n = digits(s);
 	return n > 0 && n <= MAX_DIGITS && (n == 1 || s[0] != '0');
 }
 
-/* The name with its numbers taken out, and how many there were: names with the
- * same text here differ in their numbers alone. */
+/* The pattern of a name: its numbers replaced by NUMBER, and how many there
+ * were.  Names of one pattern differ in their numbers alone. */
 static const char *pattern_of(arena *a, const char *name, int *nnumbers)
 {
 	char *to = arena_alloc(a, strlen(name) + 1), *p = to;
@@ -52,7 +52,7 @@ static const char *pattern_of(arena *a, const char *name, int *nnumbers)
 	return arena_printf(a, "%d %s", *nnumbers, to);
 }
 
-/* The number at place `which` of a name; *at and *end, its text. */
+/* The `which`-th number of a name; its text is from *at to *end. */
 static int number_at(const char *name, int which, const char **at,
 		     const char **end)
 {

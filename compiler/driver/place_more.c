@@ -1,4 +1,4 @@
-/* tdlc place: what algorithms with results of their own share. */
+/* tdlc place: the common parts of algorithms that have results of their own. */
 #include "config.h"
 
 #include "compiler/driver/place_more.h"

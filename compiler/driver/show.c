@@ -22,7 +22,7 @@ static int64_t node_flops(const graph *g, node_id n)
 	return graph_flops(&one);
 }
 
-/* Whether it is a state that is no weight. */
+/* Whether it is a state that is not a weight. */
 static bool is_kept(const tensor *t)
 {
 	return t->kind == TENSOR_STATE && !t->parameter;
@@ -194,7 +194,7 @@ static void print_vertex(const char *id, int number, const char *label,
 	printf("];\n");
 }
 
-/* An arrow to node n from what makes a tensor; weights are not drawn. */
+/* An arrow to node n from the producer of a tensor; weights are not drawn. */
 static void print_edge(arena *a, const graph *g, tensor_id in, node_id n)
 {
 	const tensor *t = &g->tensors[in];
@@ -207,7 +207,7 @@ static void print_edge(arena *a, const graph *g, tensor_id in, node_id n)
 	printf("];\n");
 }
 
-/* States, and what they become. */
+/* States, and the nodes that compute their next values. */
 static void print_states(const graph *g)
 {
 	for (int i = 0; i < g->ntensors; i++) {

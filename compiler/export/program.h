@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 typedef struct program_file {
-	const char *name; /* in the program's folder, maybe in a folder there */
+	const char *name; /* its path in the program's folder */
 	const char *data;
 	size_t len;
 } program_file;
@@ -16,9 +16,9 @@ typedef struct program {
 } program;
 
 /* The files of a program that runs a plan, whose kernels have CUDA: all workers
- * in one process, on the available GPUs.  Everything is in a, the plan's
- * constants, too.  False where errors were added: a kernel is a function of the
- * host, constants cannot be read. */
+ * in one process, on the available GPUs.  Everything is in a, even
+ * the plan's constants.  False if errors were added: a kernel is an opaque
+ * function of the host, or constants cannot be read. */
 bool program_of(arena *a, const plan *p, diag_sink *s, program *to);
 
 /* The parts: plan.cu, and the n-th file of kernels, NULL after the last. */

@@ -4,16 +4,16 @@
 
 typedef struct delayer {
 	const jobs *x;
-	int *place;	     /* by node, in the order as it was */
+	int *place;	     /* by node, in the given order */
 	int *last, *second;  /* by tensor: the places of its last two readers */
-	bool *pending;	     /* by node: it waits for who needs it */
-	int *seen;	     /* by node: what it needs that was looked at */
+	bool *pending;	     /* by node: it waits for a reader */
+	int *seen;	     /* by node: the needed nodes seen so far */
 	VEC(int) stack;
 	int *out, nout;
 } delayer;
 
-/* The place of the first reader of a node's result; its own if there is none,
- * or if the result has to be there in the end. */
+/* The place of the first reader of a node's result; the node's own if there is
+ * none, or if the result is kept to the end. */
 static int first_reader(const delayer *d, int n)
 {
 	const jobs *x = d->x;
@@ -26,8 +26,8 @@ static int first_reader(const delayer *d, int n)
 	return kept || x->nreaders[t] == 0 ? d->place[n] : first;
 }
 
-/* Bytes times instants that it takes to keep an input for node n until
- * `place`, if it goes before that otherwise. */
+/* The bytes times instants by which an input of node n is kept longer if the
+ * node runs at `place`. */
 static double kept_longer(const delayer *d, int n, int tensor, int place)
 {
 	const jobs *x = d->x;
@@ -67,8 +67,8 @@ static int needed(const delayer *d, int n, int i)
 	return -2;
 }
 
-/* Puts out a node, after those pending ones that it needs. */
-static void put_out(delayer *d, int n)
+/* Appends a node to the new order, after the pending nodes that it needs. */
+static void append(delayer *d, int n)
 {
 	vec_push(d->x->tmp, &d->stack, n);
 	while (d->stack.n > 0) {
@@ -115,12 +115,12 @@ int *schedule_late(const jobs *x, const int *order)
 		if (pays(&d, order[i]))
 			d.pending[order[i]] = true;
 		else
-			put_out(&d, order[i]);
+			append(&d, order[i]);
 	}
 	for (int i = 0; i < nnodes; i++)
 		if (d.pending[order[i]]) {
 			d.pending[order[i]] = false;
-			put_out(&d, order[i]);
+			append(&d, order[i]);
 		}
 	return d.out;
 }

@@ -46,7 +46,7 @@ typedef struct verdict {
 	int64_t *begin, *end;	  /* of operators */
 	const int64_t *level;	  /* of operators */
 	const transfer *transfers; /* by producer, result, receiver */
-	const int *first_transfer; /* of each result, and one behind the last */
+	const int *first_transfer; /* of each result, and one past the last */
 	int ntransfers;
 	int64_t *peak;	   /* bytes of each device */
 	int64_t *resident; /* bytes of each device, of operators alone */

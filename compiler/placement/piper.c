@@ -180,8 +180,8 @@ static bool least(arena *a, program *g, piper_plan *best)
 	return true;
 }
 
-/* A time below which there is no plan, even if the choices of stages could be
- * mixed. */
+/* A time below which there is no plan, even with fractions of steps
+ * (piper.h). */
 static void bound(program *g, piper_plan *best)
 {
 	double low = 0, high = best->seconds * (1 - 1e-12);

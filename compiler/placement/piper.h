@@ -5,9 +5,9 @@
  * A sample is a micro-batch, N of them a batch.  A stage of d replicas (d
  * divides N) of t devices each takes, per sample,
  *
- *	time	sum over layers of ((seconds + cut / B) / d
- *			+ 4 (d - 1) / d parameters / N / B)
- *	memory	sum over layers of y kept + fixed
+ * 	time	sum over layers of ((seconds + cut / B) / d
+ * 			+ 4 (d - 1) / d parameters / N / B)
+ * 	memory	sum over layers of y kept + fixed
  *
  * where cut is 2 (bytes + sync) of each edge to or from another stage, B the
  * bandwidth of a device, and y = ceil(s / d) the micro-batches in flight, s the
@@ -18,9 +18,10 @@
  * The split, the replicas and the degrees are searched exactly; the ways of a
  * stage's layers by a rule, for that is a knapsack problem: the fastest of
  * each, then steps along each layer's lower convex hull of (memory, time),
- * those that cost least time per byte first, until the memory is kept; then
- * steps that need not have been are taken back, the last first (Piper's rule,
- * but for that).  With steps in parts the same search gives a lower bound. */
+ * those that cost least time per byte first, until the memory suffices; then
+ * steps that were not necessary are undone, the last first (Piper's rule,
+ * except for that).  With fractions of steps the same search gives a lower
+ * bound. */
 #ifndef TDL_COMPILER_PLACEMENT_PIPER_H
 #define TDL_COMPILER_PLACEMENT_PIPER_H
 
@@ -72,7 +73,7 @@ typedef struct piper_step {
 /* A stage at d replicas of t devices: steps of rising y and seconds. */
 typedef struct piper_cost {
 	int replicas, degree, nsteps, nrelaxed;
-	const piper_step *steps, *relaxed; /* relaxed: with ways in parts */
+	const piper_step *steps, *relaxed; /* relaxed: with fractions */
 } piper_cost;
 
 /* The costs of the layers in `set` (bits), all replicas and degrees. */
@@ -84,7 +85,7 @@ typedef struct piper_costs {
 piper_costs piper_costs_of(arena *a, const degree_table *t,
 			   const piper_request *r, const uint64_t *set);
 
-/* Fills in layers, ways and what they cost. */
+/* Fills in the layers, their choices and costs. */
 void piper_stage_fill(arena *a, const degree_table *t, const piper_request *r,
 		      const uint64_t *set, piper_stage *s);
 

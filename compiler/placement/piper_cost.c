@@ -180,8 +180,8 @@ static int by_price(const void *x, const void *y)
 	return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
-/* Chooses ways for y micro-batches in flight; false where none fit.  *relaxed
- * is the time with ways in parts. */
+/* Chooses for y micro-batches in flight; false if nothing fits.  *relaxed is
+ * the time with fractions of steps. */
 static bool choose(stage *s, int y, double *relaxed)
 {
 	int n = 0, done = 0;

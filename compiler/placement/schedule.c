@@ -42,7 +42,7 @@ int schedule_in_flight(pipeline_schedule kind, int s, int ndevices, int chunks,
 
 /* ---- limits ------------------------------------------------------------- */
 
-/* Whether the times of all steps and messages have a sum. */
+/* Whether the sum of the times of all steps and messages fits 64 bits. */
 static bool times_fit(const pipeline *p)
 {
 	int64_t ns = 0, n = (int64_t)p->ndevices * p->chunks;
@@ -81,7 +81,7 @@ const char *pipeline_refused(arena *a, const pipeline *p)
 /* ---- lists -------------------------------------------------------------- */
 
 /* The k-th forward or backward step of a device: chunk by chunk, S
- * micro-batches of each; the backward pass takes the chunks from behind. */
+ * micro-batches of each; the backward pass begins with the last chunk. */
 static void add(const pipeline *p, step_list *to, step_kind kind, int k)
 {
 	int n = p->ndevices, v = p->chunks;
@@ -135,7 +135,8 @@ static int64_t *cell(const runner *r, int64_t *of, int q, int m)
 	return &of[(int64_t)q * r->p->micro_batches + m];
 }
 
-/* When what a step needs is on its device; -1 if that is not known yet. */
+/* The time at which the inputs of a step are on its device; -1: not known
+ * yet. */
 static int64_t ready(const runner *r, const pipeline_step *t, int q)
 {
 	int m = t->micro_batch, from;

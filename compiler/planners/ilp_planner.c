@@ -6,7 +6,7 @@
 #include "compiler/solver/ilp.h"
 
 enum {
-	MOST_WAYS = 4096,	/* of one tensor or node */
+	MOST_CANDIDATES = 4096,	/* of one tensor or node */
 	MOST_COLUMNS = 1 << 21, /* of the program */
 	SECONDS = 600,
 };
@@ -45,7 +45,7 @@ static void plan(search *s)
 	r->lower_bound = -1;
 	const rules with = search_pinned(s, &all);
 	candidate_set w = candidates_find(tmp, s->graph, &r->assignment.mesh,
-					  &with, MOST_WAYS);
+					  &with, MOST_CANDIDATES);
 	if (!w.complete || joint_cells(s->graph, &w) > MOST_COLUMNS) {
 		r->error = "the model is too large for a 0-1 program";
 	} else if (s->k == 1) {

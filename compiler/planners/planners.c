@@ -66,10 +66,11 @@ static int64_t points(const node *n)
 	return p < 0 ? COST_MAX : cost_clamp(p);
 }
 
-/* The number of undivided things of n, and their share of the total size. */
+/* The number of undivided tensors or nodes, and their share of the total
+ * size. */
 typedef struct whole_part {
 	int n;
-	int64_t of, all; /* bytes, or points of iteration */
+	int64_t of, all; /* of these, of all: bytes, or points of iteration */
 } whole_part;
 
 static void count(whole_part *p, bool whole, int64_t size)

@@ -1,5 +1,5 @@
 /* The strategy problem: variables with finitely many values, a cost per value,
- * and a table of costs per pair of variables that meet.  Wanted is the
+ * and a table of costs for some pairs of variables.  Its solution is the
  * assignment of least total cost.
  *
  * It knows nothing of graphs: planners formulate problems (formulate.h),

@@ -1,11 +1,11 @@
-"""A text as samples for tdlrun, and what it wrote as a text again.
+"""Makes samples for tdlrun from a text, and a text from the output of tdlrun.
 
 	data.py TEXT [FOLDER]		writes train.npz and test.npz
 	data.py TEXT --decode FILE.npz	prints its array `text`
 
-A character's number is its place among those that the text has, in their
-order.  A sample is CONTEXT characters and those that follow each of them; the
-last tenth of the text is for the test.
+A character's number is its place among the characters of the text, sorted.  A
+sample is CONTEXT characters and those that follow each of them; the last tenth
+of the text is for the test.
 """
 import argparse
 import pathlib
@@ -16,7 +16,7 @@ CONTEXT = 64
 
 
 def samples(numbers, stride):
-    """Every `stride` characters a sample begins."""
+    """A sample begins every `stride` characters."""
     first = np.arange(0, len(numbers) - CONTEXT, stride)
     at = first[:, None] + np.arange(CONTEXT)
     return {"ids": numbers[at], "label": numbers[at + 1]}

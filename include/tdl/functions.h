@@ -1,10 +1,11 @@
 /* Functions of f32 as kernels compute them: without branches or tables, so that
- * compilers do many elements at once, which they cannot with those of the C
- * library.  Errors are below 2.5 units in the last place; infinities, NaN and
- * what is out of range are as C has them, only the sign of a 0 may differ.
+ * compilers can vectorize them, which they cannot do with those of the C
+ * library.  Errors are below 2.5 units in the last place; results for
+ * infinities, NaN and arguments out of range are those of C, except for the
+ * sign of a 0.
  *
- * The polynomials are minimax approximations on the intervals that are named,
- * found by the exchange algorithm of Remez. */
+ * The polynomials are minimax approximations on the intervals given, found by
+ * the exchange algorithm of Remez. */
 #ifndef TDL_FUNCTIONS_H
 #define TDL_FUNCTIONS_H
 
@@ -20,7 +21,7 @@ TDL_INLINE float tdl_power_of_two(int32_t n)
  * exp(x) = 2^n (1 + *rest), for |x| < 2^20. */
 TDL_INLINE int32_t tdl_exp_parts(float x, float *rest)
 {
-	const float magic = 12582912; /* 1.5 * 2^23: what is added is rounded */
+	const float magic = 12582912; /* 1.5 * 2^23, to round a sum */
 	const float z = tdl_fma_f32(x, 1.44269504f, magic), n = z - magic;
 	const float r = tdl_fma_f32(n, -1.42860677e-6f,
 				    tdl_fma_f32(n, -0.693145752f, x));

@@ -6,10 +6,10 @@
 #include "runtime/exec/npz.h"
 
 /* The arrays of an .npz file for the inputs of a plan.  An array of an input's
- * own shape is fed whole in each step.  An array whose first dimension alone
- * differs has a sample per element of it, and a step takes as many as the input
- * has; of an array with one dimension more, in front, it takes one.  All have
- * the same number of samples, and a step takes as many of each.  If all arrays
+ * own shape is fed whole in each step.  If only the first dimension differs, it
+ * counts samples, and a step takes as many as the input has; if the array has
+ * one more dimension, in front, a step takes one sample.  All arrays have the
+ * same number of samples, and a step takes equally many of each.  If all arrays
  * have their inputs' own shapes, and the same first dimension, they are the
  * samples of one step. */
 typedef struct dataset {
@@ -17,7 +17,7 @@ typedef struct dataset {
 	array *arrays; /* by input; .data is NULL where the file has none */
 	bool *divided; /* by input: into samples */
 	int64_t samples, batch; /* of the set, of a step */
-	const char *unused; /* "'a', 'b'": arrays that are no inputs; NULL */
+	const char *unused; /* "'a', 'b'": arrays without an input; NULL */
 } dataset;
 
 /* Reads from a file, which must have samples, the arrays that have names of
@@ -30,9 +30,8 @@ void dataset_free(dataset *d);
  * samples. */
 int64_t dataset_steps(const dataset *d, bool padded);
 
-/* The order of the samples in an epoch, which depends on nothing but the seed
- * and the epoch: to[i] is the i-th, a permutation of 0 .. n - 1 that is as
- * likely as any other. */
+/* The order of the samples in an epoch, which depends only on the seed and
+ * the epoch: to[] is a permutation of 0 .. n - 1, each equally likely. */
 void dataset_shuffle(uint64_t seed, int64_t epoch, int64_t n, int64_t *to);
 
 /* Fills the inputs that the set has with step `step` of an epoch: samples

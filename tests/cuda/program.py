@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Tests: compiler/codegen runtime/cuda
-"""Programs that `tdlc plan --emit-cuda` writes, run on the host: their kernels
-are emulated, their results are those of tdlrun.  Where nvcc is, it builds one,
-too."""
+"""Programs that `tdlc plan --emit-cuda` writes, run on the host with emulated
+kernels, compute the same as tdlrun.  If there is an nvcc, it builds one of
+them."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def make_plan(folder, name, workers, defines, options):
 
 
 def make_inputs(folder, plan):
-    """Of every input, as one .npz and as a folder of .npy."""
+    """Values of all inputs, as one .npz and as a folder of .npy."""
     random = np.random.default_rng(1)
     said = json.loads(plan.read_text())
     arrays = {}
@@ -152,7 +152,8 @@ model halves() {{
 
 
 def check_defaults(folder):
-    """What inputs are that nobody gave is what tdlrun takes, bit for bit."""
+    """Inputs without given values have those that tdlrun gives them, bit for
+    bit."""
     model = folder / "halves.tdl"
     model.write_text(HALVES)
     plan = folder / "halves.plan"
@@ -168,7 +169,7 @@ def check_defaults(folder):
     for name in want.files:
         got = np.load(out / f"{name[:200]}.npy")
         assert got.tobytes() == want[name].tobytes(), name
-    print("halves: inputs that nobody gave are tdlrun's")
+    print("halves: inputs without given values are tdlrun's")
 
 
 def check_weights(folder):

@@ -135,8 +135,8 @@ static double inner(CUdeviceptr a, CUdeviceptr b, int n, CUstream s)
 	return sum;
 }
 
-/* The gradients are the adjoints of the convolution, and one element of it is
- * what it should be. */
+/* The gradients are the adjoints of the convolution, one element of which is
+ * checked. */
 START_TEST(test_convolution)
 {
 	const float one = 1, zero = 0;

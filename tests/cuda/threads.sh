@@ -1,9 +1,9 @@
 #!/bin/sh
 # Tests: runtime/cuda
-# --backend cuda with all workers in one process, on fake GPUs: what one worker
-# gives, what the processor gives, whatever the order in which the GPU does what
-# it may; checkpoints that either backend goes on from; failures that say what
-# they are.
+# --backend cuda with all workers in one process, on fake GPUs: results are
+# those of one worker and of the cpu backend, in any order in which a GPU may
+# work; either backend goes on from the checkpoints of the other; failures are
+# named.
 . "${srcdir:-.}/tests/cuda/lib.sh"
 "${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip 'there is no numpy'
 
@@ -56,7 +56,7 @@ for seed in 1 2 3; do
 	cmp "$tmp/cuda.npz" "$tmp/cpu.npz" || fail "seed $seed: copies differ"
 done
 
-# ---- libraries that have nothing to offer ------------------------------------
+# ---- libraries without a suitable algorithm ----------------------------------
 
 for absent in FAKE_CUBLASLT_NONE FAKE_CUDNN_NONE; do
 	expect 0 env $absent=1 timeout 120 "$TDLRUN" "$tmp/resnet-2.plan" \
@@ -84,7 +84,7 @@ verified
 says 'note: GPUs 0 and 1 do not read .*: 1 of 2 are used'
 unset FAKE_CUDA_DEVICES FAKE_CUDA_NO_PEERS
 
-# ---- a bias where the sum is to be -------------------------------------------
+# ---- a bias in the buffer of the result --------------------------------------
 
 cat >"$tmp/bias.tdl" <<'END'
 import "elementwise.tdl"
@@ -160,7 +160,7 @@ np.savez(sys.argv[1], x=rng.standard_normal((40, 6), dtype=np.float32),
 END
 train="$tmp/mlp-4.plan --data $tmp/data.npz --shuffle --seed 5
 	--checkpoint-every 2 --epochs 2"
-# Eight steps on the one, the last two on the other.
+# Eight steps on one backend, the last two on the other.
 # shellcheck disable=SC2086
 {
 	expect 0 cuda $train --checkpoint "$tmp/a"

@@ -1,6 +1,6 @@
 /* Fuzz target: ONNX models.  Import, shapes, a plan for two devices, its file;
- * and small ones are run, on two workers and on one.  The same of a step of
- * their training. */
+ * small models are run, on two workers and on one.  The same is done for a step
+ * of their training. */
 #include "config.h"
 
 #include "compiler/onnx/onnx.h"

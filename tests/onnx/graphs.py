@@ -1,6 +1,6 @@
 # Tests: compiler/onnx compiler/graph
-"""What the importer makes of whole graphs: constants in all their forms,
-shape arithmetic, symbolic sizes, branches, functions.  Against ONNX Runtime.
+"""The import of whole graphs: constants in all their forms, shape arithmetic,
+symbolic sizes, branches, functions.  Against ONNX Runtime.
 
 	graphs.py [PREFIX...]
 """

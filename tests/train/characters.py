@@ -27,7 +27,7 @@ STEPS = 60
 
 
 def entropy(text):
-    """Of the characters by themselves, in nats."""
+    """The entropy of single characters, in nats."""
     _, counts = np.unique(list(text), return_counts=True)
     p = counts / counts.sum()
     return -(p * np.log(p)).sum()

@@ -1,6 +1,6 @@
 /* Tests: plan */
-/* The order of a plan's instructions on two queues: right on random plans, and
- * whatever is taken out of it is missed. */
+/* The order of a plan's instructions on two queues is right for random plans,
+ * and each wait that is removed makes it wrong. */
 #include "config.h"
 
 #include <check.h>
@@ -56,7 +56,7 @@ START_TEST(schedules_are_right)
 }
 END_TEST
 
-/* No wait is idle: without it something is unordered. */
+/* No wait is redundant: without it two instructions are unordered. */
 START_TEST(missing_waits_are_found)
 {
 	int planted = 0;

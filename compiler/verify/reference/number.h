@@ -1,15 +1,15 @@
 /* The numbers of the reference: exact integers, and floats in f64 with a bound
- * on how far a right implementation may be from them.
+ * on how far a correct implementation may be from them.
  *
  * A type says how numbers are stored.  Nothing here is shared with plan/, which
  * is what the reference judges.
  *
- * Of the bound: each operation of a float type adds a few units of the type in
- * which it is computed, f32 for the small floats, and the errors of its
- * operands are propagated, by the function's values at the ends.  A result that
- * this leaves open (a comparison of two numbers that are too near, a root of a
- * number that may be negative, a possible overflow) is in doubt, and so is all
- * that depends on it. */
+ * The bound: each operation of a float type adds a few units of the type in
+ * which it is computed, f32 for the small floats, and propagates the errors of
+ * its operands, by the function's values at the ends of their intervals.  A
+ * result that these do not determine (a comparison of two numbers that are too
+ * near, a root of a number that may be negative, a possible overflow) is in
+ * doubt, and so is every number that depends on it. */
 #ifndef TDL_COMPILER_VERIFY_REFERENCE_NUMBER_H
 #define TDL_COMPILER_VERIFY_REFERENCE_NUMBER_H
 
@@ -20,10 +20,10 @@
 
 typedef struct ref_number {
 	dtype type;    /* DT_NONE: a constant, which takes any */
-	bool fraction; /* of such a one: it is f, else i */
+	bool fraction; /* of a constant: its value is f, else i */
 	bool doubt;    /* nothing is known but the type */
 	double f;      /* of a float */
-	double error;  /* bound of the error of others, >= 0 and finite */
+	double error;  /* bound of the error of f, >= 0 and finite */
 	int64_t i;     /* of an integer or bool; of a u64 its bits */
 	const char *text; /* of a string */
 } ref_number;
@@ -42,7 +42,7 @@ ref_number ref_meet(ref_number x, dtype t);
 /* x as it is kept in a tensor of its own type: rounded, with the error that
  * this may add. */
 ref_number ref_stored(ref_number x);
-/* x where it may have been kept in a tensor on the way, or not. */
+/* x, which may or may not have been stored in a tensor on the way. */
 ref_number ref_passed(ref_number x);
 
 /* cast, bitcast, saturate. */
@@ -50,8 +50,8 @@ ref_number ref_cast(ref_number x, dtype t);
 ref_number ref_bitcast(ref_number x, dtype t);
 ref_number ref_saturate(ref_number x, dtype t);
 
-/* A float of type t that is next to f, ties to even; f as an integer of type t,
- * towards zero, out of range the nearest. */
+/* The float of type t nearest to f, ties to even; f as an integer of type t,
+ * rounded towards zero, clamped to its range. */
 double ref_round(dtype t, double f);
 int64_t ref_truncate(dtype t, double f);
 /* The greatest finite number, and the least. */

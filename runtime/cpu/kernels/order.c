@@ -50,7 +50,8 @@ static int compare(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* heap[0] comes last of all; puts it where it belongs among n. */
+/* Restores the order of a heap of n elements, the last one on top, after
+ * heap[0] was replaced. */
 static void sift(ranked *heap, int64_t n)
 {
 	ranked moved = heap[0];

@@ -29,8 +29,8 @@ def matmul():
 
 
 def halves():
-    """Weights that the file has one in 32 bits, so that no plan can refer to
-    them: what is before and behind a run of LARGE bytes "y\\n"."""
+    """Weights of 16 bits that the file stores in 32 bits each, so that no plan
+    can refer to them: the file before and after LARGE / 2 times "y\\n"."""
     model = text("g (float16[%d] x) => (float16[%d] y) { y = Add(x, w) }"
                  % (LARGE, LARGE))
     w = model.graph.initializer.add()

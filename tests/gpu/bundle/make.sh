@@ -23,8 +23,8 @@ for program in kernels operators; do
 		cp "tests/gpu/$program" "$name/bin/"
 done
 
-# Lines of FILE's libraries, NAME PATH; of the loader, which has a path for a
-# name, also.
+# libraries FILE..: a line NAME PATH for each library; the loader's NAME is a
+# path.
 libraries() {
 	ldd "$@" | sed -n 's/^[ \t]*\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p
 		s/^[ \t]*\(\/[^ ]*\) (.*/\1 \1/p' | sort -u
@@ -47,7 +47,7 @@ while read -r library path; do
 	esac
 done <"$name/libraries"
 [ -n "$loader" ] || { echo "make.sh: ldd names no loader" >&2; exit 1; }
-# CUDA's libraries take these, which are part of the C library of today.
+# CUDA's libraries are linked with these, which today are part of the C library.
 folder=$(dirname "$(sed -n 's/^libc\.so[^ ]* //p' "$name/libraries")")
 for library in libdl.so.2 libpthread.so.0 librt.so.1; do
 	[ ! -f "$folder/$library" ] ||
@@ -65,7 +65,7 @@ for program in near probe kernels operators; do
 	[ ! -f "$name/bin/$program" ] || start "$name/tests/$program"
 done
 
-# ---- what they read --------------------------------------------------------
+# ---- files that the programs read -------------------------------------------
 
 sed "s/VERSION/$version/" "$own/run-gpu" >"$name/run-gpu"
 chmod +x "$name/run-gpu"
@@ -77,7 +77,7 @@ mkdir "$name/tests/models"
 cp "$top"/tests/models/*.py "$name/tests/models/"
 TDLC=./tdlc sh "$top/tests/gpu/plans.sh" "$name/plans"
 
-# Whose the libraries are, where the system knows.
+# The licences of the libraries, if the system knows them.
 if command -v dpkg-query >/dev/null; then
 	mkdir "$name/licences"
 	for file in "$name"/lib/* "$name/libc/libc.so"*; do
