@@ -2,6 +2,7 @@ dist_doc_DATA = \
 	%D%/README.md \
 	%D%/adding-an-operator.md \
 	%D%/auto.md \
+	%D%/building.md \
 	%D%/coverage.md \
 	%D%/cuda.md \
 	%D%/descriptor.md \
