@@ -9,12 +9,12 @@
 
 enum { NTABLES = 5 };
 
-/* Each after those whose rows it names. */
+/* Each after those to whose rows it refers. */
 static const char *const tables[NTABLES] = { "kernels", "tensors", "nodes",
 					     "buffers", "program" };
 
 enum {
-	MOST_MEMORY = 64 << 20, /* of what jansson makes of a row, estimated */
+	MOST_MEMORY = 64 << 20, /* of a row as jansson holds it, estimated */
 	MOST_ROWS = 1 << 20,	/* of a table */
 	MOST_ROW_INTS = 1 << 16,
 	MOST_NAME = 4096,
@@ -354,7 +354,7 @@ static bool read_row(reader *r, plan *p, json_t *j, int i)
 	}
 }
 
-/* Says where the text is no JSON. */
+/* Reports the place where the text is not JSON. */
 static bool syntax_error(reader *r, const json_error_t *e)
 {
 	r->failed = true;
@@ -379,7 +379,8 @@ static bool read_rows(reader *r, plan *p, int table, int n)
 	return ok && (!*e.text || syntax_error(r, &e));
 }
 
-/* Tables are in the text, and empty in the object that was made of the rest. */
+/* The rows are read from the text; in the parsed object the tables are
+ * empty. */
 static bool count_rows(reader *r, members *m, int table, int *n)
 {
 	json_t *empty;
@@ -392,7 +393,7 @@ static bool count_rows(reader *r, members *m, int table, int *n)
 			  tables[table], (long long)count, MOST_ROWS);
 }
 
-/* The tables, each after those whose rows it names. */
+/* The tables, each after those to whose rows it refers. */
 static bool read_tables(reader *r, plan *p, members *m)
 {
 	int *const counts[NTABLES] = { &p->nkernels, &p->ntensors, &p->nnodes,

@@ -1,4 +1,4 @@
-/* A kernel out of JSON, see write_kernel.c. */
+/* Reads a kernel from JSON, see write_kernel.c. */
 #include "config.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "plan/read.h"
 
-/* Expressions of one kernel; more would make each question to it slow. */
+/* Expressions of one kernel; with more, every query about it would be slow. */
 enum { MOST_EXPRS = 20000, MOST_SLICES = 64 };
 
 typedef struct kernel_reader {
@@ -190,7 +190,7 @@ static kexpr *read_expr(kernel_reader *kr, json_t *j)
 	return e;
 }
 
-/* ---- the kernel around it ---------------------------------------------- */
+/* ---- the kernel -------------------------------------------------------- */
 
 static bool read_kvar(reader *r, json_t *j, kvar *v)
 {
@@ -512,7 +512,7 @@ static bool read_cuda(reader *r, json_t *j, plan_kernel *pk)
 		return false;
 	l->threads = (int)threads;
 	return threads % 32 == 0 ||
-	       read_error(r, "a block has no multiple of 32 threads");
+	       read_error(r, "the threads of a block are not a multiple of 32");
 }
 
 bool read_kernel(reader *r, json_t *j, plan_kernel *pk)

@@ -1,4 +1,4 @@
-/* The check of a schedule, which shares nothing with the making of it. */
+/* The check of a schedule, which shares nothing with the code that makes it. */
 #include "config.h"
 
 #include "base/vec.h"
@@ -98,7 +98,8 @@ static bool run_queues(replay *r, stream_fault *f)
 	return true;
 }
 
-/* All pairs of a step and those of the other queue that may run beside it. */
+/* Checks a step against those of the other queue that may run at the same
+ * time. */
 static bool check_beside(const replay *r, int t, stream_fault *f)
 {
 	const stream_step *x = &r->s->steps[t];
@@ -114,7 +115,8 @@ static bool check_beside(const replay *r, int t, stream_fault *f)
 	return true;
 }
 
-/* The transfers of one bucket run at a time, but for an all-reduce's two. */
+/* The transfers of one bucket run at the same time, except the two of an
+ * all-reduce. */
 static bool check_bucket(const replay *r, int t, stream_fault *f)
 {
 	const stream_step *x = &r->s->steps[t];
@@ -128,8 +130,8 @@ static bool check_bucket(const replay *r, int t, stream_fault *f)
 	return true;
 }
 
-/* An instruction that is handed over later than others that come after it in
- * the program must not conflict with them. */
+/* An instruction that is enqueued after later ones of the program must not
+ * conflict with them. */
 static bool check_order(const replay *r, stream_fault *f)
 {
 	int last = -1; /* the last instruction of the program so far */

@@ -17,7 +17,7 @@ ast_expr *tree_node(trees *t, ast_kind kind, int n, ast_expr *const *args);
 /* x as an operand of an operator of precedence `bind`. */
 ast_expr *tree_operand(trees *t, ast_expr *x, int bind);
 
-/* x where nothing around it binds. */
+/* x without an operator around it. */
 ast_expr *tree_alone(trees *t, ast_expr *x);
 
 /* A node of `first`, where there is one, and of items. */

@@ -80,8 +80,8 @@ static void list_starts(arena *a, starts *s)
 		keep_start(s, place_packed(a, s->t), false);
 }
 
-/* Improves start i: one for two devices on these at first, where there are
- * fewer moves to try. */
+/* Improves start i.  One made for two devices is first improved on these, where
+ * there are fewer moves to try. */
 static void improve_start(starts *s, int i, int64_t bound, int64_t *evaluations)
 {
 	start *x = &s->at[i];
@@ -96,8 +96,8 @@ static void improve_start(starts *s, int i, int64_t bound, int64_t *evaluations)
 	x->cost = place_cost_of(s->t, x->place);
 }
 
-/* Half of the evaluations improve the best start, and the rest the others: who
- * is behind at first may come out ahead. */
+/* Half of the evaluations improve the best start, and the rest the others,
+ * which may become better than it. */
 int *place_best(arena *a, const place_task *t)
 {
 	const cost_graph *g = t->m->g;

@@ -26,7 +26,7 @@ typedef struct reading {
 	const graph *g;
 	const mesh *mesh;
 	partial_assignment *partial_assignment;
-	assignment as; /* to ask what can be decided */
+	assignment as; /* for questions about possible choices */
 } reading;
 
 static bool fail(const reading *r, const pin *p, const char *why)
@@ -37,7 +37,7 @@ static bool fail(const reading *r, const pin *p, const char *why)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* text without blanks at its ends, cut out of what it is in */
+/* The text without blanks at its ends; changes it. */
 static char *trimmed(char *text)
 {
 	text += strspn(text, " \t\r");
@@ -49,7 +49,7 @@ static char *trimmed(char *text)
 }
 
 /* The text after `word' and blanks; NULL if text does not begin with these. */
-static const char *behind(const char *text, const char *word)
+static const char *after_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 	if (strncmp(text, word, n) || !text[n] || !strchr(" \t", text[n]))
@@ -59,7 +59,7 @@ static const char *behind(const char *text, const char *word)
 
 static bool read_word(const reading *r, pin *p, const char *text)
 {
-	const char *cut = behind(text, "cut"), *by = behind(text, "by");
+	const char *cut = after_word(text, "cut"), *by = after_word(text, "by");
 	bool of_nodes = by || !strcmp(text, "whole");
 	if (!cut && !of_nodes && strcmp(text, "replicated"))
 		return fail(r, p, arena_printf(r->arena, "'%s' is none of "
@@ -95,8 +95,8 @@ static bool read_pin(const reading *r, char *text, pin *p)
 
 /* ---- meaning ----------------------------------------------------------- */
 
-/* The dimension that a word says, or the variable of a node; CUT_NONE for
- * whole, -2 for what is neither. */
+/* The dimension that a word names, or the variable of a node; CUT_NONE for
+ * `whole', -2 for neither. */
 static int choice_of(const char *word, const kernel *k)
 {
 	int64_t d;
@@ -209,7 +209,7 @@ static bool apply_all(reading *r, const char *path, const char *text,
 	return ok;
 }
 
-/* Whether states and what they become are decided alike. */
+/* Whether states and their next values have the same pins. */
 static bool agree(const reading *r, const pin_texts *o)
 {
 	tensor_id t = partial_assignment_tie(r->partial_assignment);

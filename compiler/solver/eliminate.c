@@ -46,7 +46,7 @@ static void kill_factor(eliminator *s, cost_factor *f)
 		s->nlive[f->vars[i]]--;
 }
 
-/* Forgets the dead factors of v, when they are many. */
+/* Drops the dead factors of v from its list, if there are many. */
 static void sweep(eliminator *s, int v)
 {
 	cost_factors *at = &s->at[v];
@@ -72,7 +72,7 @@ static cost_factor *find_pair(eliminator *s, int x, int y)
 	return NULL;
 }
 
-/* Adds a table over x and y to what there is for the pair. */
+/* Adds a table over x and y, to the pair's factor if there is one. */
 static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
 		     int64_t *own)
 {
@@ -93,7 +93,8 @@ static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
 		}
 }
 
-/* A variable with one value has no say: its row is the other one's cost. */
+/* Adds a table.  If one variable has one value, the table's only row, or
+ * column, is added to the costs of the other variable. */
 static void add_table(eliminator *s, const problem_table *t)
 {
 	int nx = s->nvalues[t->x], ny = s->nvalues[t->y];
@@ -128,7 +129,7 @@ eliminator eliminator_new(arena *a, arena *tmp, const problem *p)
 
 /* ---- eliminating ------------------------------------------------------- */
 
-/* The variables that meet x; scope[0..n). */
+/* The variables that share a factor with x; scope[0..n). */
 static int scope_of(eliminator *s, int x, int_vec *scope)
 {
 	for (int i = 0; i < s->at[x].n; i++) {
@@ -144,14 +145,14 @@ static int scope_of(eliminator *s, int x, int_vec *scope)
 	return scope->n;
 }
 
-/* A factor as the sum over x sees it: how far apart neighbouring values are
- * of x, of the scope's last variable but one (`row`) and of its last one
- * (`column`), 0 where it has none of them, and of the others. */
+/* A factor in the sum over x: the strides of x, of the scope's last variable
+ * but one (`row`), of its last one (`column`), and of the others; 0 for a
+ * variable that it does not have. */
 typedef struct view {
 	const int64_t *cost;
 	int64_t x, row, column;
 	int64_t *stride; /* per variable of the scope but the last two */
-	int64_t offset;	 /* of the values at hand of those */
+	int64_t offset;	 /* of the current values of those */
 } view;
 
 /* The least over x of a sum of factors, for all values of a scope.  Its last
@@ -205,7 +206,7 @@ static view view_of(eliminator *s, cost_factor *f, int x, const int_vec *scope)
 	return w;
 }
 
-/* The sums for the values at hand. */
+/* The sums for the current values of the other variables. */
 static void add_views(min_sum *m)
 {
 	const int64_t *own = m->s->unary[m->var];
@@ -367,8 +368,8 @@ static int64_t least_cost(const eliminator *s, int x)
 	return least;
 }
 
-/* A variable that meets one other only: adds to that one's costs, and reads the
- * table where it lies. */
+/* A variable with one neighbour: adds to the neighbour's costs, and reads the
+ * table in place. */
 static void eliminate_leaf(eliminator *s, int x, int y, cost_factor *f)
 {
 	const minplus_scale as_is = { COST_MAX, 0 };
@@ -384,7 +385,7 @@ static void eliminate_leaf(eliminator *s, int x, int y, cost_factor *f)
 	kill_factor(s, f);
 }
 
-/* A variable that meets several others: makes a table over these. */
+/* A variable with several neighbours: makes a table over these. */
 static void eliminate_between(eliminator *s, int x, int_vec *scope,
 			      const cost_factors *factors)
 {
@@ -426,8 +427,8 @@ void eliminator_eliminate(eliminator *s, int x)
 		eliminate_between(s, x, &scope, &g.factors);
 }
 
-/* Adds to sum[i] what f costs with value i of v, all its other variables having
- * theirs. */
+/* Adds to sum[i] the cost of f with value i of v, given the values of its other
+ * variables. */
 static void add_given(const eliminator *s, const cost_factor *f, int v,
 		      int64_t *sum)
 {

@@ -166,7 +166,7 @@ static void find_wanted(trainer *t)
 	}
 }
 
-/* ---- what has no gradient ---------------------------------------------- */
+/* ---- operators without a gradient -------------------------------------- */
 
 typedef VEC(const tape_call *) path;
 
@@ -188,7 +188,7 @@ static tensor_id path_from_weight(trainer *t, tensor_id x, path *p)
 	return x;
 }
 
-/* The calls behind number i that lead from its results to the loss. */
+/* The calls after number i that lead from its results to the loss. */
 static void path_to_loss(trainer *t, int i, path *p)
 {
 	const tape_call *at = &t->b->tape.at[i];
@@ -254,7 +254,7 @@ static bool is_made(const trainer *t, tensor_id x)
 	return x >= t->ntensors && graph_tensor(t->b, x)->kind == TENSOR_RESULT;
 }
 
-/* The node that the call made last: the one of its first result; NONE. */
+/* The last node of a call, which computes its first result; NONE. */
 static int made_by(const trainer *t, const tape_call *c)
 {
 	for (int r = 0; r < c->op->nresults; r++)
@@ -263,7 +263,7 @@ static int made_by(const trainer *t, const tape_call *c)
 	return NONE;
 }
 
-/* Nodes that are added are for the gradient of this call. */
+/* Nodes that are added from now on belong to the gradient of this call. */
 static void set_forward(trainer *t, const tape_call *c)
 {
 	graph_builder *b = t->b;
@@ -276,7 +276,8 @@ static void set_forward(trainer *t, const tape_call *c)
 	b->origin = b->nodes.at[b->forward].origin;
 }
 
-/* Notes what the loss changes by with x through parameter `param` of call i. */
+/* Notes a part of the gradient of x: that through parameter `param` of call
+ * i. */
 static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
 {
 	const tape_call *c = &t->b->tape.at[i];
@@ -291,7 +292,7 @@ static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
 		vec_push(t->b->tmp, &t->flow[x].parts, part);
 }
 
-/* Those of the last readers first, as the backward pass comes to them: of a
+/* The parts of the last readers come first, as in the backward pass: for a
  * tensor that the steps of a loop read, the sum grows as the steps go back, and
  * no step's part waits for others. */
 static int by_reader(const void *x, const void *y)
@@ -325,8 +326,8 @@ static bool add_to(trainer *t, tensor_id x, const grad_part *part)
 	return true;
 }
 
-/* Adds up what the loss changes by with x, now that all parts are known, in an
- * order that is the graph's own, not that of its statements. */
+/* Adds up the parts of the gradient of x, which are all known, in an order that
+ * follows from the graph, not from the order of the statements. */
 static bool sum_up(trainer *t, tensor_id x)
 {
 	flow *f = &t->flow[x];

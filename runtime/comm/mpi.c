@@ -5,8 +5,9 @@
  * transfer_pieces() gives, not by the library's reductions: so the results are
  * those of the threads, bit for bit.  A collective runs on the communicator of
  * the mesh axes that it goes along; halos and gathers by pieces are messages
- * between those that have something to send.  All go on while workers compute,
- * from when their source is there until their target is needed. */
+ * between those that have something to send.  Transfers proceed while workers
+ * compute, from the time their source is computed until their target is
+ * needed. */
 #include "config.h"
 
 #include "runtime/exec/communicator.h"
@@ -54,7 +55,7 @@ typedef struct exchange {
 	parts received; /* in the order of addition; this rank's own, too */
 	parcels to, from;
 	int *counts; /* of the group's ranks: sent, where, received, where */
-	bool local;  /* nobody receives anything from another */
+	bool local;  /* no worker receives anything from another */
 	int64_t total; /* bytes received, so far */
 	char *outbox, *inbox;
 	VEC(MPI_Request) requests; /* while it goes on */
@@ -75,7 +76,7 @@ typedef struct ranks {
 	exchange *exchanges; /* by instruction */
 	VEC(group) groups;
 	prefetch schedule;
-	int at; /* the instruction before which all that is to be done is */
+	int at; /* all events before this instruction are done */
 	char *staging;
 } ranks;
 
@@ -95,7 +96,7 @@ static MPI_Comm group_of(ranks *c, uint32_t axes)
 	return g.comm;
 }
 
-/* ---- what is exchanged ------------------------------------------------- */
+/* ---- exchanges --------------------------------------------------------- */
 
 static void note_part(ranks *c, parts *to, const piece *q, int peer,
 		      int64_t size)
@@ -153,8 +154,8 @@ static bool is_collective(collective kind)
 	       kind == COLL_REDUCE_SCATTER;
 }
 
-/* Notes what a worker receives, if it is this rank or has something from it.
- * Returns the axes along which that comes. */
+/* Notes the parts that a worker receives, if it is this rank, or from this
+ * rank.  Returns the axes along which they move. */
 static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
 			    exchange *x)
 {
@@ -175,10 +176,10 @@ static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
 	return axes;
 }
 
-/* Looks at what every worker receives; what it comes to is the same on all
- * ranks.  A collective is taken where all of a group exchange something with
- * all: those of Open MPI that do not block have been seen to wait for ever
- * where some counts are 0. */
+/* Looks at the parts that every worker receives; the choice is the same on all
+ * ranks.  A collective is used if all members of a group exchange something
+ * with all others: the non-blocking ones of Open MPI have been seen to hang if
+ * some counts are 0. */
 static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
 {
 	const mesh *m = &c->p->mesh;
@@ -222,8 +223,8 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 	return true;
 }
 
-/* A failure that all have met is told by the first alone: it ends the others
- * while they wait.  A rank that has failed alone speaks a little later. */
+/* A failure of all ranks is reported by the first only: it ends the others
+ * while they wait.  A rank that has failed alone reports a little later. */
 static void end_ranks(void *run, cli_status status)
 {
 	int n;
@@ -277,7 +278,7 @@ static void here_ranks(void *state, int *first, int *n, int *neighbours)
 	MPI_Comm_free(&executor);
 }
 
-/* Of the rank that needs most: the schedule is to be the same on all. */
+/* The bytes of the rank that needs the most, so that all have one schedule. */
 static int64_t *staging_bytes(ranks *c)
 {
 	int n = c->p->ninstrs;
@@ -352,7 +353,7 @@ static unsigned char *place(const ranks *c, int buffer)
 	return c->arena + c->p->buffers[buffer].offset;
 }
 
-/* Copies what all peers receive to the outbox. */
+/* Copies the parts for all peers to the outbox. */
 static void pack(ranks *c, const plan_instr *in, const exchange *x)
 {
 	const plan_tensor *t = tensor_of(c, in);
@@ -461,7 +462,7 @@ static void end(ranks *c, int instr)
 	unpack_all(c, instr);
 }
 
-/* Open MPI moves what is on its way while it is called, and hardly else. */
+/* Open MPI makes progress mostly while it is called. */
 static void go_on(void)
 {
 	int found;
@@ -484,7 +485,8 @@ static bool ready_ranks(void *state, int instr, int worker)
 	return true;
 }
 
-/* All but what stays within the worker is the schedule's matter. */
+/* The schedule does the exchanges; parts that stay on the worker are copied
+ * here. */
 static bool transfer(void *state, int instr, int worker)
 {
 	ranks *c = state;
@@ -506,7 +508,7 @@ static bool wait_ranks(void *state, int worker)
 	return true;
 }
 
-/* Nobody looks after how far devices come. */
+/* The progress of devices is not monitored. */
 static double watch_ranks(void *state, const comm_progress *x)
 {
 	ranks *c = state;

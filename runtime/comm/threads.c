@@ -1,7 +1,7 @@
-/* All workers in this process, a thread each.  A worker pulls what it receives
- * straight out of its peers' arenas, once they have come to that point of the
- * program; and before it writes where others pull from, it waits until they are
- * past theirs.  Nobody waits for anybody else. */
+/* All workers in this process, a thread each.  A worker copies the parts that
+ * it receives directly out of its peers' arenas, once these have reached the
+ * same point of the program; before it writes where others read, it waits until
+ * they have read.  There are no other waits. */
 #include "config.h"
 
 #include <pthread.h>
@@ -43,7 +43,7 @@ typedef struct threads {
 	int nworkers;
 	unsigned char *const *arenas;
 	parcel *parcels; /* [instr * nworkers + worker] */
-	bool *local;	 /* instr: nobody receives anything from another */
+	bool *local;	 /* instr: no worker receives anything from another */
 	numbers *guards; /* instr: transfers that read where it writes, and that
 			    no instruction before it waits for */
 	progress *posts; /* by worker: instructions that it is done with */
@@ -281,7 +281,7 @@ static void fetch(threads *c, const plan_instr *in, int number, const pull *x,
 	}
 }
 
-/* Waits until nobody pulls any more from where the instruction writes. */
+/* Waits until all reads of the place where the instruction writes are done. */
 static bool ready_threads(void *state, int instr, int number)
 {
 	threads *c = state;

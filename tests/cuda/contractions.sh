@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/cuda/lib.sh"
 "${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip 'there is no numpy'
 
-# like A.npz B.npz: the arrays are the same but for rounding in their types.
+# like A.npz B.npz: the arrays are equal up to rounding in their types.
 like() {
 	"${PYTHON:-python3}" - "$@" <<'END'
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 
 
 def floats(x):
-    """bf16 is what NumPy has no type for."""
+    """As f64, and the tolerance; NumPy has no type for bf16."""
     if x.dtype.itemsize > 2:
         return x.astype(np.float64), 1e-5
     wide = x.view(np.uint16).astype(np.uint32) << 16

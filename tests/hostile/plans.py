@@ -69,7 +69,7 @@ def mutation(rng, tree, paths):
 
 
 def texts(sound):
-    """Files that are no plan, by what they are."""
+    """Files that are not plans, with a word for each."""
     text = json.dumps(sound)
     yield "empty", ""
     yield "text", "this is no plan\n"
@@ -122,7 +122,7 @@ def main():
     for name, data in texts(sound):
         judge.run(name, command + [judge.write("bad.plan", data)], errors=None)
     mutate(judge, sound, 17)
-    # To compile all its kernels takes longer than that.
+    # Compiling all of its kernels would take longer than the time limit.
     slow = ["--kernels", "interpreter"]
     with open(os.path.join(HERE, "..", "golden", "plan", "kept.tdl")) as f:
         trained = sound_plan(judge, "kept.tdl", f.read(),

@@ -1,10 +1,11 @@
 """Models of ours as cost graphs.
 
-For some models, trained and not: `tdlc show --costs' has all bytes that
-`tdlc show --json' says states and weights have, on one device takes as long as
-the plan of one device without fusion, and is judged like the second judge does
-(tests/placement/reference.py); `tdlc place MODEL' is `tdlc place' of that file.
-The least peak of stages is that of all splits, by the formula in docs/stages.md.
+For some models, with and without training: the cost graph of `tdlc show
+--costs' has all bytes of states and weights of `tdlc show --json'; on one
+device it takes as long as the plan for one device without fusion; its
+placements cost the same by a second judge (tests/placement/reference.py);
+`tdlc place MODEL' gives the same as `tdlc place' of that file.  The least peak
+of stages is that of all splits, by the formula in docs/stages.md.
 
 	models.py [--seed S]
 """
@@ -54,7 +55,7 @@ def judged(model, g, place, folder):
 
 
 def check_placements(name, model, g, r, folder):
-    """Placements by colour are judged; one that parts a colour is refused."""
+    """Placements that keep colours together are judged; others are refused."""
     device = {c: r.randrange(3) for c in set(g.colour)}
     place = [device[c] for c in g.colour]
     done = judged(model, g, place, folder)
@@ -72,7 +73,7 @@ def check_placements(name, model, g, r, folder):
 
 
 def in_order(n, reads):
-    """Of what is ready, the lowest number first."""
+    """Topological order; of the ready nodes the lowest number first."""
     order, done = [], set()
     while len(order) < n:
         v = min(v for v in range(n) if v not in done and reads[v] <= done)
@@ -82,7 +83,7 @@ def in_order(n, reads):
 
 
 class Layers:
-    """What a stage of a model needs, by the definition."""
+    """The memory of a stage of a model, by the definition."""
 
     def __init__(self, costs):
         nodes, n = costs["nodes"], len(costs["nodes"])

@@ -37,8 +37,8 @@ static void enumerate(every *e, const split_problem *p, split *s, int stage)
 	}
 }
 
-/* Layers with parameters, activations, outputs; or, as `any`, numbers that
- * belong to no layers. */
+/* Intervals of layers with parameters, activations, outputs; or, with `any`, of
+ * arbitrary numbers. */
 static intervals *draw_intervals(arena *a, draw *d, int n, bool any, bool sync)
 {
 	intervals *t = intervals_new(a, n, sync);
@@ -98,7 +98,7 @@ static instance *draw_instance(arena *a, draw *d)
 	return i;
 }
 
-/* The first of all splits by the numbers in this order; NULL if there are
+/* The least of all splits, compared by these n numbers; NULL if there are
  * none. */
 static const double *first_by(const every *e, const int *order, int n)
 {
@@ -198,8 +198,8 @@ START_TEST(frontiers_as_enumerated)
 }
 END_TEST
 
-/* Where nothing fits, the stage in the way is one of the least peak. */
-START_TEST(in_the_way)
+/* If nothing fits, the stage that exceeds the memory has the least peak. */
+START_TEST(exceeding_stage)
 {
 	draw d = { 5 };
 	for (int i = 0; i < 200; i++) {
@@ -222,7 +222,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, as_enumerated);
 	tcase_add_test(t, frontiers_as_enumerated);
-	tcase_add_test(t, in_the_way);
+	tcase_add_test(t, exceeding_stage);
 	suite_add_tcase(s, t);
 	return s;
 }

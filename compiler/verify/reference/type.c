@@ -1,5 +1,5 @@
-/* The types of expressions: nothing converts by itself but constants, which
- * have none until they meet a number that has one. */
+/* The types of expressions: only constants convert by themselves; they have no
+ * type until they are combined with a number that has one. */
 #include "config.h"
 
 #include "compiler/verify/reference/frame.h"
