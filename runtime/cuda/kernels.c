@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "runtime/cuda/module.h"
 
-/* Kernels of a text: enough that the prelude counts for little, few enough
- * that all processors have one to compile. */
+/* Kernels in one text: enough to make the prelude's share small, few enough for
+ * all processors to have a text to compile. */
 enum { TEXT_KERNELS = 12, WAVES = 4 };
 
 /* A kernel on a GPU. */
@@ -162,8 +162,8 @@ opaque_fn kernels_opaque(const cuda_kernels *k, int i)
 	return k->opaque[i];
 }
 
-/* Blocks take items in turn: a few for each place of the GPU, so that they end
- * at about the same time. */
+/* Blocks take items in turn; a few blocks for each that the GPU runs at a time,
+ * so that all end at about the same time. */
 launch kernels_launch(const cuda_kernels *k, arena *a, int i, int gpu,
 		      const bind_run *r)
 {

@@ -61,8 +61,8 @@ static int supported(arena *a, const cuda_api *api, int **archs, failure *f)
 	return n;
 }
 
-/* Code runs on GPUs of its own generation that are as new, text on all that
- * are. */
+/* Code runs on GPUs of its own generation that are not older; text runs on all
+ * that are not older. */
 static bool find_target(arena *a, const cuda_api *api, int arch, target *t,
 			failure *f)
 {
@@ -80,8 +80,8 @@ static bool find_target(arena *a, const cuda_api *api, int arch, target *t,
 
 /* ---- compiling --------------------------------------------------------- */
 
-/* The text says which multiply-adds are fused, so that results do not depend
- * on the compiler's taste. */
+/* The text says which multiply-adds are fused, so that results do not depend on
+ * the compiler. */
 enum { NFLAGS = 6 };
 static void flags_of(const builder *b, const target *t, char *arch,
 		     size_t size, const char *flags[NFLAGS])
@@ -177,7 +177,7 @@ static const char *key_of(const builder *b, arena *a, const job *j)
 	return key.at;
 }
 
-/* Keeps an image where there is a cache; that it cannot is no failure. */
+/* Keeps an image in the cache, if there is one; failing to is not an error. */
 static void keep(const builder *b, arena *a, const char *hash, const char *key,
 		 const void *image, size_t size)
 {
@@ -212,23 +212,23 @@ static void build(const builder *b, arena *a, job *j)
 		keep(b, a, hash, key, j->image, size);
 }
 
-/* ---- all of them ------------------------------------------------------- */
+/* ---- all jobs ---------------------------------------------------------- */
 
-typedef struct bench {
+typedef struct build_threads {
 	builder *b;
 	arena **arenas; /* by thread */
-} bench;
+} build_threads;
 
 static void work(void *arg, int thread)
 {
-	bench *x = arg;
+	build_threads *x = arg;
 	builder *b = x->b;
 	for (int i; (i = atomic_fetch_add(&b->next, 1)) < b->njobs;)
 		build(b, x->arenas[thread], &b->jobs[i]);
 }
 
 /* Builds the images; they live until the arenas are freed. */
-static bool build_all(builder *b, bench *x, thread_pool *t, failure *f)
+static bool build_all(builder *b, build_threads *x, thread_pool *t, failure *f)
 {
 	bool good = true;
 	thread_pool_run(t, thread_pool_size(t), work, x);
@@ -306,7 +306,7 @@ bool cuda_modules_load(cuda *c, int n, const char *const *texts,
 	}
 	if (t) {
 		int size = thread_pool_size(t);
-		bench x = { &b, ARENA_ARRAY(b.a, arena *, size) };
+		build_threads x = { &b, ARENA_ARRAY(b.a, arena *, size) };
 		for (int i = 0; i < size; i++)
 			x.arenas[i] = arena_new();
 		good = build_all(&b, &x, t, f) &&

@@ -108,7 +108,6 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("lowering");
 	TCase *t = tcase_create("lowering");
-	tcase_set_timeout(t, 60);
 	tcase_add_test(t, as_if_made_alone);
 	tcase_add_test(t, late_without_places);
 	suite_add_tcase(s, t);
