@@ -91,7 +91,7 @@ static bool is_even(const plan *p, const table *t, int64_t *each)
 }
 
 /* Whether each worker gets shares of one size from all of its group. */
-static bool is_shared(const plan *p, const table *t)
+static bool has_equal_shares(const plan *p, const table *t)
 {
 	for (int w = 0; w < t->n; w++)
 		for (int v = 0; v < t->n; v++) {
@@ -134,7 +134,7 @@ static exchange_kind kind_of(const plan *p, exchange *x, const table *t,
 	if (!t->axes)
 		return EXCHANGE_LOCAL;
 	if (in->op == PLAN_COMBINE) {
-		if (!reduces(x->reducer, x->type) || !is_shared(p, t))
+		if (!reduces(x->reducer, x->type) || !has_equal_shares(p, t))
 			return EXCHANGE_MESSAGES;
 		x->slot = largest_share(p, t, x->worker);
 		return EXCHANGE_REDUCE_SCATTER;

@@ -26,8 +26,8 @@ typedef struct group {
 	dtype type;	 /* of the elements combined */
 	int njobs;
 	int64_t ntiles;
-	words first; /* the first tile of each job */
-	words where; /* the offset of each job in `jobs' */
+	words first_tiles; /* of each job */
+	words job_offsets; /* in `jobs' */
 	words jobs;
 	CUdeviceptr list;
 } group;
@@ -148,21 +148,22 @@ pack_list *pack_new(packer *k, int gpu)
 /* ---- jobs -------------------------------------------------------------- */
 
 /* The address of a box in a block, and the steps in its dimensions. */
-typedef struct side {
+typedef struct strided_block {
 	int64_t at; /* address */
 	int64_t step[MAX_NDIM];
-} side;
+} strided_block;
 
-/* A box in the fewest dimensions: sides[0] is the destination. */
+/* A box in the fewest dimensions: blocks[0] is the destination. */
 typedef struct job {
-	int ndim, nsides;
+	int ndim, nblocks;
 	int64_t count[MAX_NDIM];
-	side *sides;
+	strided_block *blocks;
 } job;
 
-static side side_of(const box *at, const pack_block *b, int64_t size)
+static strided_block strides_of(const box *at, const pack_block *b,
+				int64_t size)
 {
-	side s = { 0 };
+	strided_block s = { 0 };
 	int64_t step = 1, start = -b->held.first;
 	for (int d = at->n - 1; d >= 0; d--) {
 		s.step[d] = step;
@@ -177,18 +178,18 @@ static void drop_dim(job *j, int d)
 {
 	for (int i = d; i < j->ndim - 1; i++) {
 		j->count[i] = j->count[i + 1];
-		for (int s = 0; s < j->nsides; s++)
-			j->sides[s].step[i] = j->sides[s].step[i + 1];
+		for (int s = 0; s < j->nblocks; s++)
+			j->blocks[s].step[i] = j->blocks[s].step[i + 1];
 	}
 	j->ndim--;
 }
 
-/* Whether the dimensions d and d + 1 are contiguous on all sides. */
+/* Whether the dimensions d and d + 1 are contiguous in all blocks. */
 static bool is_contiguous(const job *j, int d)
 {
-	for (int s = 0; s < j->nsides; s++)
-		if (j->sides[s].step[d] !=
-		    j->sides[s].step[d + 1] * j->count[d + 1])
+	for (int s = 0; s < j->nblocks; s++)
+		if (j->blocks[s].step[d] !=
+		    j->blocks[s].step[d + 1] * j->count[d + 1])
 			return false;
 	return true;
 }
@@ -212,8 +213,8 @@ static bool has_units(const job *j, int64_t n, int64_t nbytes)
 	int last = j->ndim - 1;
 	if (n > 1 && (last < 0 || j->count[last] % n != 0))
 		return false;
-	for (int s = 0; s < j->nsides; s++) {
-		const side *x = &j->sides[s];
+	for (int s = 0; s < j->nblocks; s++) {
+		const strided_block *x = &j->blocks[s];
 		if (x->at % nbytes != 0 || (n > 1 && x->step[last] != 1))
 			return false;
 		for (int d = 0; d < last; d++)
@@ -229,9 +230,9 @@ static void use_units(job *j, int64_t n)
 	if (n == 1)
 		return;
 	j->count[last] /= n;
-	for (int s = 0; s < j->nsides; s++)
+	for (int s = 0; s < j->nblocks; s++)
 		for (int d = 0; d < last; d++)
-			j->sides[s].step[d] /= n;
+			j->blocks[s].step[d] /= n;
 }
 
 static int log2_of(int64_t n)
@@ -284,9 +285,9 @@ static void write_halves(arena *a, group *g, const job *j, int64_t width,
 	half.count[0] = n;
 	write_job(a, g, &half, width, unit);
 	half.count[0] = j->count[0] - n;
-	half.sides = ARENA_COPY(work, j->sides, j->nsides);
-	for (int s = 0; s < j->nsides; s++)
-		half.sides[s].at += n * j->sides[s].step[0] * unit;
+	half.blocks = ARENA_COPY(work, j->blocks, j->nblocks);
+	for (int s = 0; s < j->nblocks; s++)
+		half.blocks[s].at += n * j->blocks[s].step[0] * unit;
 	write_job(a, g, &half, width, unit);
 	arena_free(work);
 }
@@ -302,20 +303,20 @@ static void write_job(arena *a, group *g, const job *j, int64_t width,
 		write_halves(a, g, j, width, unit);
 		return;
 	}
-	vec_push(a, &g->first, g->ntiles);
-	vec_push(a, &g->where, g->jobs.n);
+	vec_push(a, &g->first_tiles, g->ntiles);
+	vec_push(a, &g->job_offsets, g->jobs.n);
 	g->njobs++;
 	g->ntiles += (n + TILE - 1) / TILE;
 	vec_push(a, &g->jobs, width);
 	vec_push(a, &g->jobs, j->ndim);
 	vec_push(a, &g->jobs, n);
-	vec_push(a, &g->jobs, j->nsides - 1);
+	vec_push(a, &g->jobs, j->nblocks - 1);
 	for (int d = 0; d < j->ndim; d++)
 		vec_push(a, &g->jobs, j->count[d]);
-	for (int s = 0; s < j->nsides; s++) {
-		vec_push(a, &g->jobs, j->sides[s].at);
+	for (int s = 0; s < j->nblocks; s++) {
+		vec_push(a, &g->jobs, j->blocks[s].at);
 		for (int d = 0; d < j->ndim; d++)
-			vec_push(a, &g->jobs, j->sides[s].step[d]);
+			vec_push(a, &g->jobs, j->blocks[s].step[d]);
 	}
 }
 
@@ -324,14 +325,14 @@ void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
 {
 	arena *work;
 	int64_t size = (int64_t)dtype_size(t);
-	job j = { .ndim = at->n, .nsides = nfrom + 1 };
+	job j = { .ndim = at->n, .nblocks = nfrom + 1 };
 	if (box_is_empty(at))
 		return;
 	work = arena_new();
-	j.sides = ARENA_ARRAY(work, side, j.nsides);
-	j.sides[0] = side_of(at, to, size);
+	j.blocks = ARENA_ARRAY(work, strided_block, j.nblocks);
+	j.blocks[0] = strides_of(at, to, size);
 	for (int i = 0; i < nfrom; i++)
-		j.sides[i + 1] = side_of(at, &from[i], size);
+		j.blocks[i + 1] = strides_of(at, &from[i], size);
 	for (int d = 0; d < at->n; d++)
 		j.count[d] = at->hi[d] - at->lo[d];
 	if (nfrom == 1)
@@ -354,12 +355,13 @@ void pack_strided(pack_list *l, dtype t, int ndim, const int64_t *count,
 		  const int64_t *from_step)
 {
 	int64_t size = (int64_t)dtype_size(t);
-	side sides[] = { { .at = (int64_t)to }, { .at = (int64_t)from } };
-	job j = { .ndim = ndim, .nsides = 2, .sides = sides };
+	strided_block blocks[] = { { .at = (int64_t)to },
+				   { .at = (int64_t)from } };
+	job j = { .ndim = ndim, .nblocks = 2, .blocks = blocks };
 	for (int d = 0; d < ndim; d++) {
 		j.count[d] = count[d];
-		sides[0].step[d] = to_step[d];
-		sides[1].step[d] = from_step[d];
+		blocks[0].step[d] = to_step[d];
+		blocks[1].step[d] = from_step[d];
 	}
 	simplify(&j);
 	int64_t width = choose_width(&j, true, size);
@@ -379,10 +381,10 @@ static void write_group(arena *a, const group *g, words *to)
 {
 	int64_t jobs = 2 * (int64_t)g->njobs + 1;
 	for (int i = 0; i < g->njobs; i++)
-		vec_push(a, to, g->first.at[i]);
+		vec_push(a, to, g->first_tiles.at[i]);
 	vec_push(a, to, g->ntiles);
 	for (int i = 0; i < g->njobs; i++)
-		vec_push(a, to, jobs + g->where.at[i]);
+		vec_push(a, to, jobs + g->job_offsets.at[i]);
 	for (int i = 0; i < g->jobs.n; i++)
 		vec_push(a, to, g->jobs.at[i]);
 }
