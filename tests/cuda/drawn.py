@@ -1,7 +1,7 @@
 """Writes a model of random contractions, as TDL: drawn.py SEED COUNT.
 
 Every variable is a row, a column, a batch, one of a group that shares a matrix,
-or is summed over, with extents that are odd, 1, or large enough that copies are
+or is summed over, with extents that are 0, 1, odd, or large enough that copies are
 worth it; dimensions are in any order."""
 import random
 import sys
@@ -19,13 +19,15 @@ def draw_roles():
 
 
 def extent(role):
+    if rng.random() < 0.03:
+        return 0
     if role in ("batch", "group"):
         return rng.choice([1, 2, 3, 4, 6])
     return rng.choice([1, 2, 5, 8, 13, 21, 34, 48])
 
 
 def operator(i):
-    roles, kind = draw_roles(), rng.choice(["f32", "f32", "f64", "bf16"])
+    roles, kind = draw_roles(), rng.choice(["f32", "f64", "f16", "bf16"])
     of = {"x": [], "y": [], "z": []}
     repeat = {}
     for v, role in enumerate(roles):
