@@ -422,8 +422,7 @@ static bool takes(dtype left, dtype right, dtype out)
 }
 
 bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
-	     const view *inputs, const view *out, const gemm_limits *most,
-	     gemm *g)
+	     const view *inputs, const view *out, int64_t worth, gemm *g)
 {
 	gemm_layout x = { .a = a, .k = k, .c = c };
 	way best = { 0 }, w;
@@ -440,9 +439,7 @@ bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 	    !gemm_loops(&x, space))
 		return false;
 	for (unsigned copied = 0; copied < 1u << GEMM_SIDES; copied++) {
-		if (!start_way(&w, &x, copied) ||
-		    gemm_copy_at(&w.g, k, c, GEMM_SIDES) > most->room ||
-		    !try_way(&w, most->worth, &batch) ||
+		if (!start_way(&w, &x, copied) || !try_way(&w, worth, &batch) ||
 		    (found && w.bytes >= best.bytes))
 			continue;
 		best = w;
@@ -456,10 +453,8 @@ bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 
 /* ---- of a plan --------------------------------------------------------- */
 
-bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
-		 gemm *g)
+bool gemm_of_run(arena *a, const bind_run *r, contraction *c, gemm *g)
 {
-	const gemm_limits most = { GEMM_FLOP_PER_BYTE, room };
 	const kernel *k = r->k;
 	view inputs[MAX_NINPUTS], out;
 	convolution other;
@@ -468,11 +463,12 @@ bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_dense(NULL, k->inputs[i].type, &r->at[i]);
 	out = view_dense(NULL, k->type, &r->at[k->ninputs]);
-	return gemm_of(a, k, c, &r->space, inputs, &out, &most, g) &&
+	return gemm_of(a, k, c, &r->space, inputs, &out, GEMM_FLOP_PER_BYTE,
+		       g) &&
 	       (g->nbytes == 0 || !convolution_of(k, &other));
 }
 
-int64_t gemm_plan_bytes(const plan *p, int64_t room)
+int64_t gemm_plan_bytes(const plan *p)
 {
 	enum { SAMPLE = 16 };
 	int all = mesh_workers(&p->mesh), n = all < SAMPLE ? all : SAMPLE;
@@ -486,8 +482,7 @@ int64_t gemm_plan_bytes(const plan *p, int64_t room)
 			bind_run r = bind_run_of(p, i, worker, 0);
 			contraction c;
 			gemm g;
-			if (gemm_of_run(a, &r, room, &c, &g) &&
-			    g.nbytes > most)
+			if (gemm_of_run(a, &r, &c, &g) && g.nbytes > most)
 				most = g.nbytes;
 			arena_free(a);
 		}
