@@ -3,6 +3,7 @@
 #ifndef TDL_COMPILER_DRIVER_PLACE_H
 #define TDL_COMPILER_DRIVER_PLACE_H
 
+#include "base/units.h"
 #include "compiler/driver/plan_input.h"
 #include "compiler/placement/figures.h"
 #include "compiler/placement/task.h"
@@ -125,5 +126,16 @@ cli_status place_write(driver *d, const cost_graph *g, const int *place,
 bool place_is_meant(int argc, char **argv);
 cli_status place_score(driver *d, int argc, char **argv);
 cli_status place_compare(driver *d, int argc, char **argv);
+
+/* A time for people, also as the cell of a table. */
+static inline quantity place_ns(int64_t ns)
+{
+	return units_seconds((double)ns * 1e-9);
+}
+
+static inline quantity place_ns_right(int64_t ns, int width)
+{
+	return units_right(place_ns(ns), width);
+}
 
 #endif

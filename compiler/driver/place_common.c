@@ -260,8 +260,8 @@ static void print_devices(arena *a, const place_input *in,
 	printf("\n%6s  %9s  %12s  %6s  %12s\n", "device", "operators",
 	       "work", "busy", "peak");
 	for (int d = 0; d < m->ndevices; d++)
-		printf("%6d  %9d  %9.3f ms  %4.0f %%  %12s\n", d, nops[d],
-		       (double)ns[d] * 1e-6,
+		printf("%6d  %9d  %s  %4.0f %%  %12s\n", d, nops[d],
+		       place_ns_right(ns[d], 12).text,
 		       r->makespan ? 100.0 * (double)ns[d] /
 					     (double)r->makespan : 0.0,
 		       plan_bytes_text(a, r->peak[d]));
@@ -277,18 +277,18 @@ void place_report_text(arena *a, const place_input *in,
 	       in->file->name, in->m->ndevices,
 	       in->m->ndevices == 1 ? "" : "s", r->algorithm,
 	       in->m->g->nops, in->m->g->nresults);
-	printf("makespan     %.3f ms (network: %s)\n",
-	       (double)r->makespan * 1e-6, place_network(o));
+	printf("makespan     %s (network: %s)\n",
+	       place_ns(r->makespan).text, place_network(o));
 	fputs("lower bound  ", stdout);
 	text_wrap(stdout, arena_printf(
-		a, "%.3f ms (path %.3f, work %.3f, cut %.3f); %s",
-		(double)b->greatest * 1e-6, (double)b->path * 1e-6,
-		(double)b->work * 1e-6, (double)b->cut * 1e-6,
+		a, "%s (path %s, work %s, cut %s); %s",
+		place_ns(b->greatest).text, place_ns(b->path).text,
+		place_ns(b->work).text, place_ns(b->cut).text,
 		r->makespan != b->greatest ?
-		arena_printf(a, "the gap is %.1f %%", 100 * gap) :
+		arena_printf(a, "gap %.1f %%", 100 * gap) :
 		r->fits ? "the makespan is optimal" :
 			  "a device is over its memory"), 13, 13);
-	printf("largest load %.3f ms\n", (double)r->max_load * 1e-6);
+	printf("largest load %s\n", place_ns(r->max_load).text);
 	print_devices(a, in, r);
 }
 

@@ -176,17 +176,17 @@ static void print_load(const void *result)
 		l->o.accelerators == 1 ? "" : "s", l->o.cores,
 		l->o.cores == 1 ? "" : "s", l->in.file->nops, b->ngroups,
 		ideals), 0, 4);
-	printf("largest load %.3f ms; ", (double)b->ns * 1e-6);
+	printf("largest load %s; ", place_ns(b->ns).text);
 	if (b->optimal && !l->run->more->any_split)
 		printf("the least of contiguous splits\n");
 	else if (b->optimal)
 		printf("the least of all splits\n");
 	else
-		printf("lower bound %.3f ms\n", (double)b->bound_ns * 1e-6);
+		printf("lower bound %s\n", place_ns(b->bound_ns).text);
 	printf("\n%6s  %15s  %12s\n", "device", "load", "memory");
 	for (int d = 0; d < l->o.accelerators + l->o.cores; d++)
-		printf("%6d  %12.3f ms  %12s\n", d,
-		       (double)l->loads[d] * 1e-6,
+		printf("%6d  %s  %12s\n", d,
+		       place_ns_right(l->loads[d], 15).text,
 		       d < l->o.accelerators ?
 		       plan_bytes_text(a, l->peak[d]) : "core");
 }

@@ -146,20 +146,21 @@ static void print_pipedream(const pipedream *p)
 	       p->g->name, p->l->n, p->ndevices, p->ndevices == 1 ? "" : "s",
 	       p->model.micro_batches, p->model.micro_batches == 1 ? "" : "es",
 	       b->fixed_order ? ", splits of one order" : "");
-	printf("predicted     %.3f ms per micro-batch, by its planner\n",
-	       1e3 * b->predicted);
-	printf("longest stage %.3f ms per micro-batch, transfers counted\n",
-	       1e3 * b->bottleneck);
-	printf("step          %.3f ms\npeak          %s\n", 1e3 * b->step,
-	       place_bytes_text(a, b->peak));
+	printf("predicted     %s per micro-batch, by its planner\n",
+	       units_seconds(b->predicted).text);
+	printf("longest stage %s per micro-batch, transfers counted\n",
+	       units_seconds(b->bottleneck).text);
+	printf("step          %s\npeak          %s\n",
+	       units_seconds(b->step).text, place_bytes_text(a, b->peak));
 	printf("\n%5s  %6s  %8s  %9s  %10s  %15s  %15s\n", "stage", "layers",
 	       "replicas", "in flight", "peak", "time", "predicted");
 	for (int s = 0; s < b->nstages; s++) {
 		const pipedream_stage *x = &b->stages[s];
-		printf("%5d  %6d  %8d  %9d  %10s  %12.3f ms  %12.3f ms\n", s,
-		       x->n, x->replicas, x->in_flight,
-		       place_bytes_text(a, x->nbytes), 1e3 * x->seconds,
-		       1e3 * x->predicted);
+		printf("%5d  %6d  %8d  %9d  %10s  %s  %s\n", s, x->n,
+		       x->replicas, x->in_flight,
+		       place_bytes_text(a, x->nbytes),
+		       units_right(units_seconds(x->seconds), 15).text,
+		       units_right(units_seconds(x->predicted), 15).text);
 	}
 }
 

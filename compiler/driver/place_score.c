@@ -50,7 +50,7 @@ static void print_loads(const place_input *in, const place_report *r)
 	       in->file->name, in->m->ndevices,
 	       in->m->ndevices == 1 ? "" : "s");
 	printf("makespan     none: one pass is simulated on accelerators "
-	       "alone\nlargest load %.3f ms\n", (double)r->max_load * 1e-6);
+	       "alone\nlargest load %s\n", place_ns(r->max_load).text);
 }
 
 static int read_score(driver *d, int argc, char **argv, place_options *o,
@@ -135,12 +135,13 @@ static void print_row(arena *a, const place_input *in, const place_report *r,
 		       r->algorithm);
 		return;
 	}
-	printf("%-9s  %11.3f ms  %5.1f %%  %11.3f ms  %12s  %6.2f s%s\n",
-	       r->algorithm, (double)r->makespan * 1e-6,
+	printf("%-9s  %s  %5.1f %%  %s  %12s  %s%s\n",
+	       r->algorithm, place_ns_right(r->makespan, 14).text,
 	       b->greatest ? 100 * ((double)r->makespan /
 					    (double)b->greatest - 1) : 0.0,
-	       (double)r->max_load * 1e-6,
-	       plan_bytes_text(a, most_bytes(in, r)), r->seconds,
+	       place_ns_right(r->max_load, 14).text,
+	       plan_bytes_text(a, most_bytes(in, r)),
+	       units_right(units_seconds(r->seconds), 8).text,
 	       r->fits ? "" : "  over memory");
 }
 
@@ -154,10 +155,9 @@ static void print_table(arena *a, const place_input *in, const place_options *o,
 	       "gap", "largest load", "peak", "search");
 	for (int i = 0; i < all->n; i++)
 		print_row(a, in, &all->at[i], b);
-	printf("\nNo placement takes less than %.3f ms (path %.3f, work %.3f, "
-	       "cut %.3f).\n", (double)b->greatest * 1e-6,
-	       (double)b->path * 1e-6, (double)b->work * 1e-6,
-	       (double)b->cut * 1e-6);
+	printf("\nNo placement takes less than %s (path %s, work %s, cut "
+	       "%s).\n", place_ns(b->greatest).text, place_ns(b->path).text,
+	       place_ns(b->work).text, place_ns(b->cut).text);
 }
 
 static json_t *table_json(const place_input *in, const place_options *o,

@@ -304,9 +304,10 @@ static void print_frontier(const stages *s)
 	printf("\n%12s  %15s  %15s\n", "peak", "longest stage", "step");
 	for (int i = 0; i < s->frontier.n; i++) {
 		const split *f = &s->frontier.at[i];
-		printf("%12s  %12.3f ms  %12.3f ms\n",
-		       place_bytes_text(a, f->peak),
-		       f->bottleneck * 1e-6, f->step * 1e-6);
+		printf("%12s  %s  %s\n", place_bytes_text(a, f->peak),
+		       units_right(units_seconds(f->bottleneck * 1e-9),
+				   15).text,
+		       units_right(units_seconds(f->step * 1e-9), 15).text);
 	}
 }
 
@@ -329,17 +330,21 @@ static void print_stages(const void *result)
 		printf("predicted     %s (error %+.1f %%)\n",
 		       place_bytes_text(a, s->predicted), s->best.peak > 0 ?
 		       100 * (s->predicted / s->best.peak - 1) : 0.0);
-	printf("longest stage %.3f ms\n", s->best.bottleneck * 1e-6);
-	printf("step          %.3f ms; simulated %.3f ms\n",
-	       s->best.step * 1e-6, (double)s->simulated->ns * 1e-6);
+	printf("longest stage %s\n",
+	       units_seconds(s->best.bottleneck * 1e-9).text);
+	printf("step          %s; simulated %s\n",
+	       units_seconds(s->best.step * 1e-9).text,
+	       place_ns(s->simulated->ns).text);
 	printf("\n%6s  %7s  %9s  %12s  %15s\n", "stage", "layers", "in flight",
 	       "peak", "time");
 	for (int i = 0; i < s->p.nstages; i++)
-		printf("%6d  %7d  %9d  %12s  %12.3f ms\n", i,
+		printf("%6d  %7d  %9d  %12s  %s\n", i,
 		       s->best.first[i + 1] - s->best.first[i],
 		       s->p.in_flight[i], place_bytes_text(
 				a, split_memory(&s->p, i, stage_at(s, i))),
-		       s->p.of->time[stage_at(s, i)] * 1e-6);
+		       units_right(units_seconds(
+				s->p.of->time[stage_at(s, i)] * 1e-9),
+				15).text);
 	if (s->run->more->frontier)
 		print_frontier(s);
 }

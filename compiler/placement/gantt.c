@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 enum {
 	COLUMNS = 64, /* of text */
 	LEFT = 60,    /* of SVG, pixels */
@@ -127,8 +129,9 @@ static void draw(const chart *c, const bar *b, int n)
 		"font-size=\"10\">\n<text x=\"4\" y=\"14\">",
 		LEFT + WIDTH + 10, 30 + c->m->ndevices * DEVICE);
 	print_text(c->to, c->m->g->name);
-	fprintf(c->to, ": %.3f ms; blue: computes, orange: sends, yellow: "
-		"receives</text>\n", (double)c->v->makespan * 1e-6);
+	fprintf(c->to, ": %s; blue: computes, orange: sends, yellow: "
+		"receives</text>\n",
+		units_seconds((double)c->v->makespan * 1e-9).text);
 	for (int d = 0; d < c->m->ndevices; d++)
 		fprintf(c->to, "<text x=\"4\" y=\"%d\">device %d</text>\n"
 			"<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "

@@ -1,7 +1,7 @@
 # All algorithms in one table: those of loads and of stages where they take the
 # graph, and with the placements that they make by themselves.
 row() {
-	tdlc compare "$@" | sed -n 's/ *[0-9.]* s$//; 3,$p' | grep "${only:-.}"
+	tdlc compare "$@" | sed -n 's/ *[0-9.]* [mµ]*s$//; 3,$p' | grep "${only:-.}"
 }
 row parts/two.json -k 2
 row parts/net.graph.txt -k 2 --link 12
