@@ -60,12 +60,12 @@ TDL_INLINE uint32_t tdl_cvt_tf32(float f)
 /* Numbers of bf16: the upper halves of the floats. */
 struct tdl_bf16_factors {
 	enum { per_word = 2, arch = 800 };
+#if TDL_ARCH >= 800
 	static __device__ uint32_t pack(const float (&x)[per_word])
 	{
 		return __float_as_uint(x[0]) >> 16 |
 		       (__float_as_uint(x[1]) & 0xffff0000u);
 	}
-#if TDL_ARCH >= 800
 	static __device__ void mma(float &d0, float &d1, float &d2, float &d3,
 				   const uint32_t (&a)[4],
 				   const uint32_t (&b)[2])
@@ -78,12 +78,12 @@ struct tdl_bf16_factors {
 /* Numbers of f16, which holds those of all floats of 8 bits, too. */
 struct tdl_f16_factors {
 	enum { per_word = 2, arch = 800 };
+#if TDL_ARCH >= 800
 	static __device__ uint32_t pack(const float (&x)[per_word])
 	{
 		return tdl_cvt_f16_f32(x[0]) |
 		       (uint32_t)tdl_cvt_f16_f32(x[1]) << 16;
 	}
-#if TDL_ARCH >= 800
 	static __device__ void mma(float &d0, float &d1, float &d2, float &d3,
 				   const uint32_t (&a)[4],
 				   const uint32_t (&b)[2])
