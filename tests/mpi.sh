@@ -362,7 +362,7 @@ if preload none; then
 		# shellcheck disable=SC2086
 		expect "$status" with none 4 "$here" $data --epochs 1
 		[ $NONE_OF = nothing ] ||
-			says 'a rank has no memory or no thread to look after'
+			says 'a rank has no memory or no thread to monitor'
 	done
 fi
 expect 2 "$TDLRUN" "$here" --timeout 3

@@ -7,5 +7,5 @@ tdlc place parts/two.json -k 2 --json | sed 's/"seconds": .*/"seconds": S,/'
 tdlc place parts/layers.json -k 2 --algorithm balanced
 tdlc place parts/chain.graph.txt -k 2 --link 12 --algorithm single
 for a in single balanced heft metf; do
-	tdlc compare parts/two.json -k 2 --algorithm $a --memory 600 | sed -n 's/ [0-9.]* s$//; 4p'
+	tdlc compare parts/two.json -k 2 --algorithm $a --memory 600 | sed -n 's/ *[0-9.]* [mµ]*s$//; 4p'
 done
