@@ -155,8 +155,19 @@ copies() {
 		{ last = $2; file = $1 }' >&2
 }
 
+# A file with a runner of its own sets the limit that main.c has for all: Check's
+# is 4 seconds.
+unlimited() {
+	(cd "$root" && find tests -name '*.c' -exec \
+		grep -l 'srunner_create(' {} + | while read -r file; do
+		grep -q CK_DEFAULT_TIMEOUT "$file" ||
+			echo "$file: its tests may take no more than 4 s"
+	done) >&2
+}
+
 check() {
 	copies
+	unlimited
 	rows=$(all_said)
 	echo "$rows" | while IFS=: read -r file paths; do
 		for path in $paths; do
@@ -194,6 +205,8 @@ suite_create("b")' 0
 	plant '/* Tests: base */
 suite_create("a")
 suite_create("a")' 1
+	plant '/* Tests: base */
+srunner_create(s)' 1
 	root=$saved
 }
 

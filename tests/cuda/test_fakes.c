@@ -516,6 +516,7 @@ int main(void)
 		puts("SKIP: there is no C++ compiler");
 		return 77;
 	}
+	setenv("CK_DEFAULT_TIMEOUT", "900", 0); /* against tests that hang */
 	Suite *s = suite_create("fakes");
 	TCase *t = tcase_create("fakes");
 	tcase_add_unchecked_fixture(t, compile_once, NULL);

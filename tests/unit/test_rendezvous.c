@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "runtime/comm/heartbeat.h"
 #include "runtime/comm/rendezvous.h"
+#include "tests/unit/suite.h"
 
 enum { MOST = 5 };
 
@@ -224,15 +225,16 @@ static int fail_alone(member *m)
 	return 0;
 }
 
+/* The others do not wait until their patience ends. */
 START_TEST(test_failed)
 {
 	int status[MOST];
 	double begun = clock_seconds();
-	char *text = run(4, 0, fail_alone, status);
+	char *text = run(4, 60, fail_alone, status);
 	ck_assert_str_eq(text, "rank 1 says why\n");
 	for (int r = 0; r < 4; r++)
 		ck_assert_int_eq(status[r], CLI_INPUT);
-	ck_assert(clock_seconds() - begun < 10);
+	ck_assert(clock_seconds() - begun < 60);
 }
 END_TEST
 
@@ -261,7 +263,6 @@ static int die_alone(member *m)
 START_TEST(test_dead)
 {
 	int status[MOST];
-	double begun = clock_seconds();
 	char *text = run(4, 2, die_alone, status);
 	const char *want = "tdlrun: rank 0 on '";
 	ck_assert_msg(!strncmp(text, want, strlen(want)), "%s", text);
@@ -272,7 +273,6 @@ START_TEST(test_dead)
 	ck_assert_int_eq(status[0], 128 + SIGKILL);
 	for (int r = 1; r < 4; r++)
 		ck_assert_int_eq(status[r], CLI_MACHINE);
-	ck_assert(clock_seconds() - begun < 10);
 }
 END_TEST
 
@@ -367,12 +367,23 @@ START_TEST(test_wrong_ranks)
 }
 END_TEST
 
-int main(void)
+static void make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	arena *a = arena_new();
+	ck_assert_int_eq(system(arena_printf(a, "rm -rf '%s'", folder)), 0);
+	arena_free(a);
+}
+
+Suite *suite(void)
 {
 	Suite *s = suite_create("rendezvous");
 	TCase *t = tcase_create("rendezvous");
-	if (!mkdtemp(folder))
-		return 1;
+	tcase_add_unchecked_fixture(t, make_folder, remove_folder);
 	tcase_add_loop_test(t, test_meetings, 1, MOST + 1);
 	tcase_add_test(t, test_stale);
 	tcase_add_test(t, test_notice);
@@ -382,13 +393,5 @@ int main(void)
 	tcase_add_loop_test(t, test_long, 0, 2);
 	tcase_add_test(t, test_wrong_ranks);
 	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	arena *a = arena_new();
-	if (failed == 0 && system(arena_printf(a, "rm -rf '%s'", folder)))
-		failed = 1;
-	arena_free(a);
-	return failed != 0;
+	return s;
 }
