@@ -180,10 +180,10 @@ static void scan_alone(cuda_text *c, var_set rows, bool is_long)
  * the one at hand. */
 static void emit_last_term(emitter *g)
 {
-	const char *i = loop_name(g, g->s.along), *j = loop_name(g, g->s.step);
+	const char *i = loop_name(g, g->s.along);
 	SAY("const TDL_INT %s = last - %" PRId64 ";", i, g->s.shift);
-	OPEN("if (last_term < %s_n && %s_lo <= %s && %s < %s_lo + %s_n)", j, i,
-	     i, i, i, i);
+	OPEN("if (last_term < terms && %s_lo <= %s && %s < %s_lo + %s_n)", i, i,
+	     i, i, i);
 	emit_sum(g, "value");
 	CLOSE();
 }
@@ -208,16 +208,22 @@ static void scan_together(cuda_text *c, var_set rows, bool is_long)
 	if (rows)
 		SAY("TDL_INT at = item;");
 	cuda_decode(g, rows, "at");
+	/* The operands end with the terms that some element has. */
+	SAY("const TDL_INT terms = tdl_min(%s_n, (TDL_INT)(%s));", j,
+	    arena_printf(g->p.a,
+			 s->down ? "%s_lo + %s_n - %s_lo - %" PRId64
+				 : "%s_lo + %s_n - %s_lo + %" PRId64,
+			 s->down ? j : i, s->down ? j : i, s->down ? i : j,
+			 s->shift));
 	SAY("%s before = nothing;", wide);
-	OPEN("for (TDL_INT from = 0; from < %s_n; from += %d)", j,
-	     CUDA_THREADS);
+	OPEN("for (TDL_INT from = 0; from < terms; from += %d)", CUDA_THREADS);
 	SAY("const TDL_INT last_term = from + threadIdx.x;");
 	if (s->down)
 		SAY("const TDL_INT last = %s_lo + %s_n - 1 - last_term;", j, j);
 	else
 		SAY("const TDL_INT last = %s_lo + last_term;", j);
 	SAY("%s value = %s, total;", type, print_identity(g));
-	OPEN("if (last_term < %s_n)", j);
+	OPEN("if (last_term < terms)");
 	SAY("const TDL_INT %s = last;", j);
 	emit_step(g, "value");
 	CLOSE();
