@@ -35,27 +35,34 @@ static const char *tile_type(const kernel *k)
 	return dtype_size(t) > 4 ? "uint64_t" : "uint32_t";
 }
 
-/* The type of short floats that holds all values of a factor, or f32. */
+/* The kind of factors that has all numbers of a type: f16 those of floats of
+ * 8 bits, too, but f8e8m0, whose range is that of f32. */
+static dtype kind_of(dtype t)
+{
+	if (t == DT_BF16 || t == DT_F16)
+		return t;
+	return dtype_is_float(t) && dtype_size(t) == 1 && t != DT_F8E8M0 ?
+		       DT_F16 :
+		       DT_F32;
+}
+
+/* The kind of a factor: that of the type it is read in, or was last rounded
+ * to.  A cast to a shorter type may leave the range of the type before it. */
 static dtype factor_type(const kexpr *e)
 {
-	switch (e->kind) {
-	case KX_CAST:
-		return dtype_is_float(e->type) ? factor_type(e->args[0]) :
-						 DT_F32;
-	case KX_READ:
-		break;
-	default:
+	if (e->kind == KX_CAST && dtype_is_float(e->type))
+		return dtype_is_small_float(e->type) &&
+				       e->type != e->args[0]->type ?
+			       kind_of(e->type) :
+			       factor_type(e->args[0]);
+	if (e->kind != KX_READ)
 		return DT_F32;
-	}
 	if (e->guarded) {
 		const kexpr *beyond = e->args[e->nargs - 1];
 		if (beyond->kind != KX_FLOAT || beyond->f != 0)
 			return DT_F32;
 	}
-	if (e->type == DT_BF16 || e->type == DT_F16)
-		return e->type;
-	return dtype_is_float(e->type) && dtype_size(e->type) == 1 &&
-	       e->type != DT_F8E8M0 ? DT_F16 : DT_F32;
+	return kind_of(e->type);
 }
 
 /* The factors as tdl/tensor_cores.h has them. */

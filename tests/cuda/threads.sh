@@ -149,6 +149,41 @@ if sys.argv[2] in ("-D m=70", "-D m=131 -D n=130 -D k=67"):
 END
 done
 
+# A factor has the kind that it was last rounded to: 65504 of f16 is 65536 in
+# bf16, which f16 does not have, and in f8e8m0.
+cat >"$tmp/rounded.tdl" <<'END'
+op rounded(x[M, K]: f16, w[K, N]: f16) -> (y[M, N]: f32) =
+    lambda i, j: Sum(lambda k: cast(cast(x[i, k], bf16), f32) *
+                               cast(cast(w[k, j], bf16), f32))
+op powers(x[M, K]: f16, w[K, N]: f16) -> (y[M, N]: f32) =
+    lambda i, j: Sum(lambda k: cast(cast(x[i, k], f8e8m0), f32) *
+                               cast(w[k, j], f32))
+op of_values(x[M, K]: f16, w[K, N]: f16) -> (y[M, N]: f32) =
+    lambda i, j: Sum(lambda k: cast(cast(exp(cast(w[k, i], f32)), bf16), f32) *
+                               cast(cast(x[j, k], bf16), f32))
+model rounding(n = 37) {
+    input x[n, n]: f16
+    input w[n, n]: f16
+    y = rounded(x, w)
+    z = powers(x, w)
+    v = of_values(x, w)
+    output y, z, v
+}
+END
+expect 0 "${PYTHON:-python3}" - "$tmp" <<'END'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+x = rng.choice([65504, 1, 3, 0.1], (37, 37)).astype(np.float16)
+np.savez(f"{sys.argv[1]}/in.npz", x=x, w=rng.random(x.shape).astype(x.dtype))
+END
+expect 0 "$TDLC" plan "$tmp/rounded.tdl" -k 1 -o "$tmp/rounded.plan"
+expect 0 "$TDLRUN" "$tmp/rounded.plan" --kernels interpreter \
+	--inputs "$tmp/in.npz" --outputs "$tmp/cpu.npz"
+expect 0 cuda "$tmp/rounded.plan" --kernels generated \
+	--inputs "$tmp/in.npz" --outputs "$tmp/cuda.npz"
+expect 0 near "$tmp/cuda.npz" "$tmp/cpu.npz"
+
 # ---- training ----------------------------------------------------------------
 
 expect 0 "${PYTHON:-python3}" - "$tmp/data.npz" <<'END'
