@@ -155,8 +155,8 @@ copies() {
 		{ last = $2; file = $1 }' >&2
 }
 
-# A file with a runner of its own sets the limit that main.c has for all: Check's
-# is 4 seconds.
+# A file with a runner of its own sets the limit that main.c has: that of
+# Check is 4 seconds.
 unlimited() {
 	(cd "$root" && find tests -name '*.c' -exec \
 		grep -l 'srunner_create(' {} + | while read -r file; do
