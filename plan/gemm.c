@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/hash.h"
+#include "base/vec.h"
 #include "kernel/convolution.h"
 #include "plan/gemm_loops.h"
 
@@ -422,7 +424,8 @@ static bool takes(dtype left, dtype right, dtype out)
 }
 
 bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
-	     const view *inputs, const view *out, int64_t worth, gemm *g)
+	     const view *inputs, const view *out, const gemm_limits *most,
+	     gemm *g)
 {
 	gemm_layout x = { .a = a, .k = k, .c = c };
 	way best = { 0 }, w;
@@ -439,7 +442,9 @@ bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 	    !gemm_loops(&x, space))
 		return false;
 	for (unsigned copied = 0; copied < 1u << GEMM_SIDES; copied++) {
-		if (!start_way(&w, &x, copied) || !try_way(&w, worth, &batch) ||
+		if (!start_way(&w, &x, copied) ||
+		    gemm_copy_at(&w.g, k, c, GEMM_SIDES) > most->room ||
+		    !try_way(&w, most->worth, &batch) ||
 		    (found && w.bytes >= best.bytes))
 			continue;
 		best = w;
@@ -453,8 +458,10 @@ bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 
 /* ---- of a plan --------------------------------------------------------- */
 
-bool gemm_of_run(arena *a, const bind_run *r, contraction *c, gemm *g)
+bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
+		 gemm *g)
 {
+	const gemm_limits most = { GEMM_FLOP_PER_BYTE, room };
 	const kernel *k = r->k;
 	view inputs[MAX_NINPUTS], out;
 	convolution other;
@@ -463,29 +470,100 @@ bool gemm_of_run(arena *a, const bind_run *r, contraction *c, gemm *g)
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_dense(NULL, k->inputs[i].type, &r->at[i]);
 	out = view_dense(NULL, k->type, &r->at[k->ninputs]);
-	return gemm_of(a, k, c, &r->space, inputs, &out, GEMM_FLOP_PER_BYTE,
-		       g) &&
+	return gemm_of(a, k, c, &r->space, inputs, &out, &most, g) &&
 	       (g->nbytes == 0 || !convolution_of(k, &other));
 }
 
-int64_t gemm_plan_bytes(const plan *p)
+typedef VEC(int64_t) ints;
+
+/* A plan's runs, of which equal ones are looked at once. */
+typedef struct plan_runs {
+	arena *a;
+	const plan *p;
+	bool *multiplies; /* of each kernel */
+	hash_table seen;
+	VEC(ints) keys; /* of the rows of `seen` */
+	ints key;	/* of the run at hand */
+} plan_runs;
+
+static void put_box(arena *a, ints *key, const box *b)
 {
-	enum { SAMPLE = 16 };
+	for (int d = 0; d < b->n; d++) {
+		vec_push(a, key, b->lo[d]);
+		vec_push(a, key, b->hi[d]);
+	}
+}
+
+/* Writes down all that gemm_of_run() looks at; the key is empty before. */
+static void put_run(plan_runs *x, const plan_instr *in, int worker, ints *key)
+{
+	const plan *p = x->p;
+	int k = p->nodes[in->node].kernel, n = p->kernels[k].kernel->ninputs;
+	box space = plan_space(p, in->node, worker);
+	vec_push(x->a, key, k);
+	put_box(x->a, key, &space);
+	for (int i = 0; i <= n; i++) {
+		region r = plan_region(p, i < n ? in->inputs[i] : in->to,
+				       worker);
+		put_box(x->a, key, &r.at);
+	}
+}
+
+/* Whether no run before has this key, which is kept if so. */
+static bool is_new(plan_runs *x, const ints *key)
+{
+	size_t n = (size_t)key->n;
+	uint64_t hash = hash_words(HASH_SEED, (const uint64_t *)key->at, n);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&x->seen, hash, &at)) >= 0;)
+		if (x->keys.at[i].n == key->n &&
+		    !memcmp(x->keys.at[i].at, key->at, n * sizeof(*key->at)))
+			return false;
+	hash_table_add(x->a, &x->seen, hash, x->keys.n);
+	vec_push(x->a, &x->keys, *key);
+	return true;
+}
+
+/* Bytes of copies of a worker's run that was not seen yet; 0 without. */
+static int64_t bytes_of_run(plan_runs *x, int instr, int worker, int64_t room)
+{
+	const plan_instr *in = &x->p->program[instr];
+	arena *a = arena_new();
+	int64_t n = 0;
+	gemm g;
+	contraction c;
+	x->key.n = 0;
+	put_run(x, in, worker, &x->key);
+	if (is_new(x, &x->key)) {
+		x->key = (ints){ 0 };
+		bind_run r = bind_run_of(x->p, instr, worker, 0);
+		n = gemm_of_run(a, &r, room, &c, &g) ? g.nbytes : 0;
+	}
+	arena_free(a);
+	return n;
+}
+
+int64_t gemm_plan_bytes(const plan *p, int64_t room)
+{
+	enum { SAMPLE = 4 };
+	plan_runs x = { .a = arena_new(), .p = p };
 	int all = mesh_workers(&p->mesh), n = all < SAMPLE ? all : SAMPLE;
 	int64_t most = 0;
+	contraction c;
+	x.multiplies = ARENA_ARRAY(x.a, bool, p->nkernels);
+	for (int i = 0; i < p->nkernels; i++)
+		x.multiplies[i] = contraction_of(x.a, p->kernels[i].kernel, &c);
 	for (int i = 0; i < p->ninstrs; i++) {
-		if (p->program[i].op != PLAN_RUN)
+		const plan_instr *in = &p->program[i];
+		if (in->op != PLAN_RUN ||
+		    !x.multiplies[p->nodes[in->node].kernel])
 			continue;
 		for (int w = 0; w < n; w++) {
-			arena *a = arena_new();
-			int worker = (int)((int64_t)w * all / n);
-			bind_run r = bind_run_of(p, i, worker, 0);
-			contraction c;
-			gemm g;
-			if (gemm_of_run(a, &r, &c, &g) && g.nbytes > most)
-				most = g.nbytes;
-			arena_free(a);
+			int worker = n < 2 ? 0 : w * (all - 1) / (n - 1);
+			int64_t bytes = bytes_of_run(&x, i, worker, room);
+			most = bytes > most ? bytes : most;
 		}
 	}
+	arena_free(x.a);
 	return most;
 }

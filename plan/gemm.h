@@ -83,21 +83,29 @@ typedef struct gemm {
 	gemm_call *calls;
 } gemm;
 
+/* Limits of copies. */
+typedef struct gemm_limits {
+	int64_t worth; /* operations of the product for each of their bytes;
+			  GEMM_FLOP_PER_BYTE */
+	int64_t room;  /* bytes of all copies of a run */
+} gemm_limits;
+
 /* The products that compute a part of the kernel's result from dense or strided
- * views, which cover it as for kernel_eval().  Copies are taken for products of
- * `worth` operations for each byte of them and more (GEMM_FLOP_PER_BYTE).
+ * views, which cover it as for kernel_eval(), with copies within the limits.
  * False where they are not such: nothing is summed over, too many calls, types
  * or an order that the library does not take; inner products alone. */
 bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
-	     const view *inputs, const view *out, int64_t worth, gemm *g);
+	     const view *inputs, const view *out, const gemm_limits *most,
+	     gemm *g);
 
-/* The same of a worker's run, whose addresses do not count.  A convolution is a
- * product only without copies. */
-bool gemm_of_run(arena *a, const bind_run *r, contraction *c, gemm *g);
+/* The same of a worker's run, whose addresses do not count, with copies of at
+ * most `room` bytes.  A convolution is a product only without copies. */
+bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
+		 gemm *g);
 
-/* The most bytes of copies that a run of the plan takes, on a sample of the
- * workers: beside the arena, where a library multiplies. */
-int64_t gemm_plan_bytes(const plan *p);
+/* plan.copies_bytes, where there are `room` bytes beside the arena: the most
+ * that a run takes, on a sample of the workers. */
+int64_t gemm_plan_bytes(const plan *p, int64_t room);
 
 /* Where the copy of an operand begins, bytes from the first. */
 int64_t gemm_copy_at(const gemm *g, const kernel *k, const contraction *c,

@@ -181,6 +181,9 @@ typedef struct plan {
 	const char **fixed; /* the model's weights that are not states: another
 			       training run cannot have changed them */
 	int64_t arena_bytes;   /* of each worker */
+	int64_t copies_bytes;  /* of each GPU, beside the arenas, where a
+				  library multiplies: of operands that are
+				  copied for it (plan/gemm.h) */
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
 

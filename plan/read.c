@@ -474,6 +474,13 @@ static bool read_fixed(reader *r, plan *p, members *top)
 	return true;
 }
 
+static bool read_copies(reader *r, plan *p, members *top)
+{
+	return !json_object_get(top->object, "copies_bytes") ||
+	       read_int(r, top, "copies_bytes", 0, PLAN_MAX_BYTES,
+			&p->copies_bytes);
+}
+
 static bool read_outputs(reader *r, plan *p)
 {
 	for (int i = 0; i < p->noutputs; i++) {
@@ -515,7 +522,7 @@ static bool read_all(reader *r, plan *p, json_t *top)
 	       read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) &&
 	       read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) &&
 	       read_training(r, p, &m) && read_fixed(r, p, &m) &&
-	       read_tables(r, p, &m) &&
+	       read_copies(r, p, &m) && read_tables(r, p, &m) &&
 	       read_no_more(r, &m) && read_outputs(r, p);
 }
 

@@ -221,6 +221,8 @@ static void put_plan(writer *w, const plan *p)
 	put_member(w, "algorithm", json_of_text(p->algorithm));
 	put_member(w, "mesh", of_ints(p->mesh.size, p->mesh.naxes));
 	put_member(w, "arena_bytes", json_integer(p->arena_bytes));
+	if (p->copies_bytes > 0)
+		put_member(w, "copies_bytes", json_integer(p->copies_bytes));
 	put_member(w, "communication_bytes",
 		   json_integer(p->communication_bytes));
 	put_member(w, "inputs", of_ints(p->inputs, p->ninputs));

@@ -186,6 +186,7 @@ json_t *plan_report_json(const plan_result *r)
 	json_object_set_new(j, "transfers", transfers_json(r->plan));
 	set_int(j, "peak_bytes_per_device", r->plan->arena_bytes);
 	set_int(j, "peak_bytes_one_device", r->one_device_bytes);
+	set_int(j, "copies_bytes_per_gpu", r->plan->copies_bytes);
 	json_object_set_new(j, "predicted_seconds", json_real(r->seconds));
 	json_object_set_new(j, "predicted_seconds_one_device",
 			    json_real(r->one_device_seconds));
@@ -449,6 +450,10 @@ void plan_report_text(arena *a, const plan_result *r)
 		text = arena_printf(a, "%s; '%s' has %s", text, r->machine,
 				    plan_bytes_text(a, r->machine_memory));
 	print_item("memory", text);
+	if (r->plan->copies_bytes > 0)
+		print_item("copies", arena_printf(
+			a, "%s more per GPU, of operands for cuBLASLt",
+			plan_bytes_text(a, r->plan->copies_bytes)));
 	text = arena_printf(a, "%s a run, for '%s'",
 			    units_seconds(r->seconds).text, r->machine);
 	if (r->communication > 0)

@@ -3,6 +3,7 @@
 #include "compiler/portfolio/one_planner.h"
 
 #include "compiler/lower/cost.h"
+#include "plan/gemm.h"
 
 bool plan_is_countable(diag_sink *sink, const graph *g, int64_t k)
 {
@@ -42,6 +43,18 @@ bool plan_search_request(const plan_request *how, search_request *q)
 	return q->pins || !pinned;
 }
 
+/* The bytes of a device that a plan's arena leaves, within the limit and those
+ * that the machine has. */
+static int64_t room_beside(const plan *p, int64_t limit, int64_t machine)
+{
+	int64_t most = PLAN_MAX_BYTES;
+	if (limit > 0 && limit < most)
+		most = limit;
+	if (machine > 0 && machine < most)
+		most = machine;
+	return most > p->arena_bytes ? most - p->arena_bytes : 0;
+}
+
 bool plan_lowered(const plan_request *how, const search_result *s,
 		  const lower_options *lower, const plan_program *program,
 		  plan_result *r)
@@ -58,10 +71,13 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 			    .proven = s->lower_bound == s->total };
 	if (s->error)
 		return true;
-	r->plan = lower_plan(how->arena, how->graph, &s->assignment, &o,
+	plan *p = lower_plan(how->arena, how->graph, &s->assignment, &o,
 			     how->sink);
-	if (!r->plan)
+	if (!p)
 		return false;
+	p->copies_bytes = gemm_plan_bytes(p, room_beside(p, how->memory,
+							 t->memory));
+	r->plan = p;
 	predict(how->arena, r, t);
 	return true;
 }

@@ -81,11 +81,11 @@ static bool load(lt *l, failure *f)
 	return true;
 }
 
-/* Memory for as many bytes as a run of the plan copies; the arenas, which are
+/* Memory for as many bytes as the plan says; the arenas, which are
  * allocated later, have to fit as well. */
 static bool open_copies(lt *l, failure *f)
 {
-	l->nbytes = gemm_plan_bytes(l->c->p);
+	l->nbytes = l->c->p->copies_bytes;
 	if (l->nbytes == 0)
 		return true;
 	for (int g = 0; g < l->c->ngpus; g++)
@@ -376,8 +376,8 @@ lt_run *lt_plan(lt *l, int worker, const bind_run *run,
 	contraction c;
 	gemm g;
 	lt_run *r = NULL;
-	bool fits = gemm_of_run(work, run, &c, &g) && g.ncalls > 0 &&
-		    g.nbytes <= l->nbytes && (!e || takes_epilogue(&g, e));
+	bool fits = gemm_of_run(work, run, l->nbytes, &c, &g) &&
+		    g.ncalls > 0 && (!e || takes_epilogue(&g, e));
 	if (fits) {
 		r = ARENA_NEW(l->arena, lt_run);
 		*r = (lt_run){ .gpu = cuda_gpu_of(l->c, worker),

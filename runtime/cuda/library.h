@@ -33,7 +33,7 @@ library_run *library_plan(cuda_library *l, int worker, const bind_run *r,
  * GPU; called once, after all were planned. */
 bool library_allocate(cuda_library *l, failure *f);
 
-/* Bytes that a GPU has for copies of operands, as gemm_plan_bytes() says, and
+/* Bytes that a GPU has for copies of operands, as the plan says, and
  * how many of them the planned runs take. */
 void library_copies(const cuda_library *l, int64_t *planned, int64_t *used);
 

@@ -50,4 +50,31 @@ for seed in 3; do
 		done
 	done
 done
+
+# ---- a limit of memory -------------------------------------------------------
+
+# bytes MEMBER: of the plan that was printed as JSON
+bytes() {
+	sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$tmp/out"
+}
+
+# Copies take what the arena leaves: else sums or generated kernels do without.
+expect 0 "$TDLC" plan "$tmp/model.tdl" -k 1 --json
+arena=$(bytes peak_bytes_per_device) all=$(bytes copies_bytes_per_gpu)
+[ "$all" -gt 0 ] || fail 'there are no copies'
+for room in "$all" $((all - 1)) $((all / 2)) 0; do
+	limit=$((arena + room))
+	expect 0 "$TDLC" plan "$tmp/model.tdl" -k 1 --memory $limit --json
+	copies=$(bytes copies_bytes_per_gpu)
+	[ $(($(bytes peak_bytes_per_device) + copies)) -le $limit ] ||
+		fail "more than $limit bytes"
+	[ "$room" -eq "$all" ] || [ "$copies" -lt "$all" ] ||
+		fail "$copies bytes of copies do not fit"
+	expect 0 "$TDLC" plan "$tmp/model.tdl" -k 1 --memory $limit \
+		-o "$tmp/plan"
+	[ "$copies" -eq 0 ] || prints 'copies .* more per GPU'
+	expect 0 cuda "$tmp/plan" --steps 2 --kernels library --verify
+	verified
+	[ "$copies" -eq 0 ] || prints 'copies .*, as planned'
+done
 finish

@@ -52,7 +52,7 @@ static bool is_convolution(const bind_run *r, fate *f)
 	return true;
 }
 
-static void count(arena *a, const bind_run *r, tally *t)
+static void count(arena *a, const bind_run *r, int64_t room, tally *t)
 {
 	const kernel *k = r->k;
 	fate f = GENERATED;
@@ -61,7 +61,7 @@ static void count(arena *a, const bind_run *r, tally *t)
 	bool convolves = k->body && is_convolution(r, &f);
 	if (!k->body || (!convolves && !is_product(a, k)))
 		return;
-	if (gemm_of_run(a, r, &c, &g)) {
+	if (gemm_of_run(a, r, room, &c, &g)) {
 		f = fate_of_gemm(&g);
 		t->nbytes = g.nbytes > t->nbytes ? g.nbytes : t->nbytes;
 	}
@@ -80,7 +80,7 @@ static bool read_plan(const char *path, tally *t)
 		bind_run r;
 		if (p->program[i].op == PLAN_RUN) {
 			r = bind_run_of(p, i, 0, 0);
-			count(work, &r, t);
+			count(work, &r, p->copies_bytes, t);
 		}
 		arena_free(work);
 	}
