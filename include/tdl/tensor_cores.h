@@ -1,10 +1,11 @@
 /* Sums of products on tensor cores; a part of tdl/cuda.h.
  *
- * Factors that are numbers of 16 bits or less are multiplied exactly and added
- * in f32 by the tensor core, in its order and with its rounding, 16 terms at a
- * time; so are factors of f32 where TDL_TF32 is 1, after they have been rounded
- * to 10 bits (mma.sync, PTX ISA, "Warp-Level Matrix Instructions").  GPUs
- * before sm_80 have tdl_tile, which computes in f32. */
+ * A tensor core multiplies factors of 16 bits or less exactly and adds the
+ * products in f32, 16 of them per instruction, in its own order and with its
+ * own rounding (mma.sync, PTX ISA, "Warp-Level Matrix Instructions").  Factors
+ * of f32 go through it only where TDL_TF32 is 1: they are rounded to the 10
+ * bits of tf32's mantissa, 8 products per instruction.  All others, and GPUs
+ * before sm_80, use tdl_tile, which computes in f32. */
 #ifndef TDL_TENSOR_CORES_H
 #define TDL_TENSOR_CORES_H
 
@@ -18,12 +19,14 @@
 #define TDL_ARCH 0
 #endif
 
-/* d += a b, a of 16 rows and b of 8 columns, by the threads of a warp.  Each
- * has words of 32 bits of a and b, and four elements of d: with g the quotient
- * and t the remainder of its lane by 4,
+/* One mma.sync: d += a b, where a has 16 rows, b has 8 columns, and the common
+ * dimension (the depth) is 8 words of 32 bits long, each of one tf32 or two
+ * numbers of 16 bits.  All 32 threads of a warp call it together; each passes
+ * its part of the three matrices (PTX calls it a fragment).  For the thread of
+ * a lane, with g = lane / 4 and t = lane % 4, it is
  *
- *	a[i]	row g + 8 (i % 2), word t + 4 (i / 2) of 8 along the depth
- *	b[i]	column g, word t + 4 i
+ *	a[i]	row g + 8 (i % 2), word t + 4 (i / 2) along the depth
+ *	b[i]	column g, word t + 4 i along the depth
  *	d[i]	row g + 8 (i / 2), column 2 t + i % 2
  */
 #if TDL_ARCH >= 800 && !defined(TDL_EMULATED) /* which brings its own */
@@ -43,7 +46,7 @@ TDL_MMA(tdl_mma_f16, "m16n8k16.row.col.f32.f16.f16.f32")
 TDL_MMA(tdl_mma_tf32, "m16n8k8.row.col.f32.tf32.tf32.f32")
 #undef TDL_MMA
 
-/* To nearest, ties away from 0. */
+/* A float as tf32, rounded to nearest, ties away from 0. */
 TDL_INLINE uint32_t tdl_cvt_tf32(float f)
 {
 	uint32_t u;
@@ -54,10 +57,16 @@ TDL_INLINE uint32_t tdl_cvt_tf32(float f)
 
 /* ---- factors ----------------------------------------------------------- */
 
-/* A kind of factors: how many there are in a word, which is made of as many
- * floats, and the first architecture that multiplies them. */
+/* A type of factors that tensor cores multiply:
+ *
+ *	per_word  how many of them a word of 32 bits holds
+ *	arch	  the first architecture (__CUDA_ARCH__) whose tensor cores
+ *		  multiply them
+ *	pack()	  per_word floats, converted to that type, in one word
+ *	mma()	  d += a b, as above
+ */
 
-/* Numbers of bf16: the upper halves of the floats. */
+/* bf16: the upper half of a float. */
 struct tdl_bf16_factors {
 	enum { per_word = 2, arch = 800 };
 #if TDL_ARCH >= 800
@@ -75,7 +84,8 @@ struct tdl_bf16_factors {
 #endif
 };
 
-/* Numbers of f16, which holds those of all floats of 8 bits, too. */
+/* f16; also of all floats of 8 bits but f8e8m0, each of which is a number of
+ * f16. */
 struct tdl_f16_factors {
 	enum { per_word = 2, arch = 800 };
 #if TDL_ARCH >= 800
@@ -93,7 +103,8 @@ struct tdl_f16_factors {
 #endif
 };
 
-/* Numbers of f32, which are rounded where that is allowed. */
+/* f32: rounded to tf32 where TDL_TF32 allows it, never on tensor cores
+ * otherwise. */
 struct tdl_f32_factors {
 #if TDL_TF32
 	enum { per_word = 1, arch = 800 };
@@ -116,10 +127,12 @@ struct tdl_f32_factors {
 
 /* ---- tiles ------------------------------------------------------------- */
 
-/* A tile of the result as in tdl_tile: 8 warps, two by four, have a part of it
- * each, in pieces of 16 x 8.  Factors lie in shared memory as words along the
- * depth, 16 of them at a time, in two places: while the warps multiply what is
- * in one the next factors are fetched, and stored to the other. */
+/* A tile of the result, computed by the tensor cores of one block, with the
+ * interface of tdl_tile.  The block's 8 warps divide it two by four; a warp
+ * computes its part in pieces of 16 x 8 elements, the result of one mma.  The
+ * factors of 16 words of the depth lie in shared memory at a time, twice
+ * (double buffering): while the warps multiply those in one buffer, the next
+ * are fetched to registers, and then stored to the other. */
 template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 	typedef float accumulator;
 	enum {
@@ -132,10 +145,11 @@ template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 		b = warp_cols / 4,
 		words = 16,
 		depth = words * Factors::per_word,
-		pitch = words + 4, /* the words of a fragment are in banks of
-				      their own */
-		left = rows * pitch, /* words */
-		right = cols * pitch,
+		pitch = words + 4,   /* from row to row, in words: a warp that
+					reads a fragment has no two threads in
+					one bank of shared memory */
+		left = rows * pitch, /* words of a buffer's left factors .. */
+		right = cols * pitch, /* .. and of its right ones */
 		shared = 2 * (left + right),
 	};
 
@@ -156,15 +170,16 @@ template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 		       threadIdx.x % 4 * 2 + j % 2;
 	}
 
-	/* As tdl_sums(), which adds long sums in parts; here the tensor core's
-	 * own rounding is coarser than what that would gain. */
+	/* As tdl_tile's.  is_long, by which that adds long sums in parts, is
+	 * not used here: the tensor core's own rounding is coarser than what
+	 * parts would gain. */
 	template <bool is_long, bool left_along, bool right_along, class I,
 		  class Left, class Right>
 	static __device__ void sums(float (&sum)[a][b], float *shared,
 				    I ndepths, Left left, Right right);
 
 private:
-	/* Multiplies what lies in one place. */
+	/* Adds the products of the factors in one buffer. */
 	static __device__ void multiply(float (&sum)[a][b],
 					const uint32_t *lefts,
 					const uint32_t *rights);
@@ -216,8 +231,10 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::sums(
 		nrights = cols * words / threads,
 	};
 	uint32_t next_left[nlefts], next_right[nrights];
-	/* The places of the thread's i-th word of a side of `side' elements:
-	 * neighbours are along memory. */
+	/* The place of the i-th word that this thread fetches of a factor: its
+	 * row (of the right factor its column), of which there are `side', and
+	 * its word in that.  Neighbouring threads fetch neighbours in global
+	 * memory: words along the depth where `along', else rows or columns. */
 	const auto side_of = [](int i, int side, bool along) {
 		const int at = threadIdx.x + i * threads;
 		return along ? at / words : at % side;
@@ -271,7 +288,8 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::sums(
 		fetch((I)0);
 	for (I from = 0; from < ndepths; from += depth) {
 		store(to, to + tdl_mma_tile::left);
-		/* Nobody is before the step that read the other place. */
+		/* All warps have finished with the other buffer here, so the
+		 * next round may store to it. */
 		__syncthreads();
 		if (from + depth < ndepths)
 			fetch(from + depth);
@@ -283,7 +301,8 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::sums(
 	__syncthreads();
 }
 
-/* The tile for factors of a kind: on tensor cores where the GPU has them. */
+/* tdl_mma_tile where the GPU's tensor cores multiply these factors, else
+ * tdl_tile. */
 template <bool has_cores, class Factors, int rows, int cols, int a, int b,
 	  int depth>
 struct tdl_choose_tile {
