@@ -140,8 +140,8 @@ bool plan_bounded(const plan_request *how, bool prove, plan_candidate *best,
 
 enum {
 	MOST_POINTS = 64,  /* of the frontier */
-	NRUNGS = 4,	   /* limits between the least memory and the most */
-	RUNG_PLANS = MOST_PLANS / 8,
+	MEMORY_STEPS = 4,  /* limits between the least memory and the most */
+	STEP_PLANS = MOST_PLANS / 8, /* at each of these */
 };
 
 typedef struct descent {
@@ -194,21 +194,22 @@ static bool go_down(descent *x, int64_t *limit)
 	return true;
 }
 
-/* Limits from the least memory there is to `most`, each so many times the one
- * before it, that are not above the one that is asked for. */
+/* Searches with limits that rise from the least memory there is towards `most`,
+ * each the one before it times a constant, and not above the one that is asked
+ * for. */
 static bool go_up(descent *x, int64_t most)
 {
 	plan_candidate least, found;
-	if (!search_within(x, 0, RUNG_PLANS, OBJECTIVE_MEMORY, false,
+	if (!search_within(x, 0, STEP_PLANS, OBJECTIVE_MEMORY, false,
 			   &least))
 		return false;
 	double from = (double)least.program.held, to = (double)most;
-	for (int i = 0; i < NRUNGS && from > 0; i++) {
+	for (int i = 0; i < MEMORY_STEPS && from > 0; i++) {
 		int64_t limit = (int64_t)(from * pow(to / from,
-						     i / (double)NRUNGS));
+						     i / (double)MEMORY_STEPS));
 		if (x->how->memory > 0 && limit > x->how->memory)
 			break;
-		if (!search_within(x, limit, RUNG_PLANS, OBJECTIVE_TIME, false,
+		if (!search_within(x, limit, STEP_PLANS, OBJECTIVE_TIME, false,
 				   &found))
 			return false;
 	}

@@ -4,16 +4,20 @@
 
 #include <math.h>
 
-
+/* Steps from the least memory that a program can take to the memory of the one
+ * that keeps all copies; each multiplies the memory by the same factor. */
 enum {
-	NRUNGS = 6,	    /* from the least memory to that with all copies */
-	NRUNGS_OVERLAP = 3, /* the same where all of them are looked at */
+	MEMORY_STEPS = 6,
+	/* Fewer for machines that communicate while they compute: there,
+	 * is_enough() spares nothing when time is the objective. */
+	MEMORY_STEPS_OVERLAP = 3,
 };
 
-/* lower_options.memory */
+/* Values of lower_options.memory: a tenth more than is needed without copies,
+ * and nothing more. */
 static const int64_t usual_room = 0, least_room = 1;
 
-/* Times that differ by less than this part are one. */
+/* Times whose relative difference is less than this count as equal. */
 static const double same = 1e-9;
 
 /* ---- figures ----------------------------------------------------------- */
@@ -40,8 +44,8 @@ static int compare_values(double x, double y)
 	return (x > y) - (x < y);
 }
 
-/* Two that differ by less than `same' have one value, most often; to be equal
- * is transitive then. */
+/* Rounds to about a multiple of `same', so that equality of times is
+ * transitive; two times may still lie on both sides of a rounding border. */
 static double rounded(double seconds)
 {
 	int exponent;
@@ -61,18 +65,19 @@ int program_compare(const plan_program *x, const plan_program *y,
 	return first ? first : seconds ? seconds : held ? held : moved;
 }
 
-/* ---- the ladder -------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------- */
 
-typedef struct ladder {
+/* The search for the best program of one plan. */
+typedef struct program_search {
 	program_maker maker;
 	const plan_request *how;
-	const plan_program *beat;
-	plan_program best;
+	const plan_program *beat; /* NULL, or only better ones are wanted */
+	plan_program best;	  /* so far, if any was found */
 	plan_programs *known;
 	bool any, failed;
-} ladder;
+} program_search;
 
-static bool is_better(const ladder *x, const plan_program *p)
+static bool is_better(const program_search *x, const plan_program *p)
 {
 	int64_t limit = x->how->memory;
 	bool fits = program_fits(p, limit);
@@ -84,7 +89,7 @@ static bool is_better(const ladder *x, const plan_program *p)
 
 /* The seconds that a program may take at most to be as good as those that are
  * known, if some of them are within the limit. */
-static double best_seconds(const ladder *x)
+static double best_seconds(const program_search *x)
 {
 	const plan_request *how = x->how;
 	double best = x->beat ? x->beat->seconds : INFINITY;
@@ -96,27 +101,28 @@ static double best_seconds(const ladder *x)
 }
 
 /* Whether a program that takes so long is worse than what is known. */
-static bool is_late(const ladder *x, double seconds)
+static bool is_late(const program_search *x, double seconds)
 {
 	return seconds > best_seconds(x) * (1 + same);
 }
 
 static const program_bar no_bar = { INFINITY, INT64_MAX };
 
-/* Bars programs that are late. */
-static program_bar late_bar(const ladder *x)
+/* Refuses programs that are late. */
+static program_bar late_bar(const program_search *x)
 {
 	return (program_bar){ best_seconds(x) * (1 + same), INT64_MAX };
 }
 
-/* Bars programs that have as much in use at once as the one to beat needs. */
-static program_bar large_bar(const ladder *x)
+/* Refuses programs whose peak memory is that of the one to beat or more. */
+static program_bar large_bar(const program_search *x)
 {
 	return (program_bar){ INFINITY,
 			      x->beat ? x->beat->held : INT64_MAX };
 }
 
-static bool is_known(const ladder *x, plan_program *p, const program_bar *bar)
+static bool is_known(const program_search *x, plan_program *p,
+		     const program_bar *bar)
 {
 	bool memory = x->how->objective == OBJECTIVE_MEMORY;
 	for (int i = 0; i < x->known->n; i++) {
@@ -135,8 +141,9 @@ static bool is_known(const ladder *x, plan_program *p, const program_bar *bar)
 	return false;
 }
 
-/* Takes the place of the same program without places. */
-static void remember(ladder *x, const plan_program *p)
+/* Adds a program to those that are known, in place of the same one whose
+ * buffers have no places yet. */
+static void remember(program_search *x, const plan_program *p)
 {
 	for (int i = 0; i < x->known->n; i++) {
 		plan_program *k = &x->known->at[i];
@@ -149,8 +156,9 @@ static void remember(ladder *x, const plan_program *p)
 	vec_push(x->how->arena, x->known, *p);
 }
 
-/* One that is barred may have no places. */
-static plan_program find(ladder *x, int64_t room, lower_schedule by,
+/* The known program with this room and schedule, or a new one.  The buffers of
+ * one that the bar refuses may have no places. */
+static plan_program find(program_search *x, int64_t room, lower_schedule by,
 			 program_bar bar)
 {
 	plan_program p = {
@@ -164,7 +172,7 @@ static plan_program find(ladder *x, int64_t room, lower_schedule by,
 	return p;
 }
 
-static void take(ladder *x, const plan_program *p)
+static void take(program_search *x, const plan_program *p)
 {
 	if (!x->failed && p->held >= 0 && is_better(x, p)) {
 		x->best = *p;
@@ -172,16 +180,16 @@ static void take(ladder *x, const plan_program *p)
 	}
 }
 
-static plan_program try(ladder *x, int64_t room, lower_schedule by)
+static plan_program try(program_search *x, int64_t room, lower_schedule by)
 {
 	plan_program p = find(x, room, by, no_bar);
 	take(x, &p);
 	return p;
 }
 
-/* Whether each program of the plan is worse than the one to beat, given one of
- * them. */
-static bool is_beaten(const ladder *x, plan_program any)
+/* Whether every program of the plan is worse than the one to beat, by the lower
+ * bounds that any one of them carries. */
+static bool is_beaten(const program_search *x, plan_program any)
 {
 	if (x->failed || !x->beat || x->how->objective == OBJECTIVE_MEMORY)
 		return false;
@@ -191,7 +199,7 @@ static bool is_beaten(const ladder *x, plan_program any)
 }
 
 /* A program that is known, or the usual one; it is taken. */
-static plan_program first_of(ladder *x)
+static plan_program first_of(program_search *x)
 {
 	if (x->known->n > 0) {
 		take(x, &x->known->at[0]);
@@ -203,7 +211,7 @@ static plan_program first_of(ladder *x)
 /* Whether no program with less room is wanted, given the one that keeps all
  * copies: it moves the least of all, and where instructions follow each other
  * it takes the least time. */
-static bool is_enough(const ladder *x, const plan_program *all)
+static bool is_enough(const program_search *x, const plan_program *all)
 {
 	const plan_request *how = x->how;
 	bool first = how->objective == OBJECTIVE_BYTES ||
@@ -216,11 +224,12 @@ static bool is_enough(const ladder *x, const plan_program *all)
 	       (x->beat && program_compare(all, x->beat, how->objective) >= 0);
 }
 
-/* Those in between that a limit allows: each has so many times the room of the
- * one before it. */
-static void climb(ladder *x, int64_t least, int64_t all, lower_schedule by)
+/* Tries programs with room between the least and that for all copies, as far
+ * as the limit of memory allows. */
+static void try_between(program_search *x, int64_t least, int64_t all,
+			lower_schedule by)
 {
-	int n = x->how->topology->overlap ? NRUNGS_OVERLAP : NRUNGS;
+	int n = x->how->topology->overlap ? MEMORY_STEPS_OVERLAP : MEMORY_STEPS;
 	for (int i = 1; i < n && !x->failed; i++) {
 		double times = pow((double)all / (double)least, i / (double)n);
 		int64_t room = (int64_t)((double)least * times);
@@ -230,16 +239,17 @@ static void climb(ladder *x, int64_t least, int64_t all, lower_schedule by)
 	}
 }
 
-/* Whether each program has more in use at once than the one to beat needs. */
-static bool is_hopeless(ladder *x, lower_schedule by)
+/* Whether the peak memory of every program by this schedule is that of the one
+ * to beat or more. */
+static bool is_hopeless(program_search *x, lower_schedule by)
 {
 	plan_program least = find(x, least_room, by, large_bar(x));
 	take(x, &least);
 	return x->failed || (x->beat && least.in_use >= x->beat->held);
 }
 
-/* For least memory. */
-static void try_for_memory(ladder *x, lower_schedule by)
+/* Tries the programs by one schedule for the least memory. */
+static void try_for_memory(program_search *x, lower_schedule by)
 {
 	if (x->how->room > 0 && is_hopeless(x, by))
 		return;
@@ -247,15 +257,16 @@ static void try_for_memory(ladder *x, lower_schedule by)
 	if (x->how->room == 0 || x->failed)
 		return;
 	plan_program least = try(x, least_room, by);
-	/* Between places there is no gap that another program may fill. */
+	/* The arena has no gaps: no other program can be smaller. */
 	if (x->failed || least.held <= least.in_use)
 		return;
 	plan_program all = try(x, PLAN_MAX_BYTES, by);
 	if (!x->failed && least.held > 0 && all.held > least.held)
-		climb(x, least.held, all.held, by);
+		try_between(x, least.held, all.held, by);
 }
 
-static void try_all(ladder *x, lower_schedule by)
+/* Tries the programs by one schedule for time or bytes. */
+static void try_all(program_search *x, lower_schedule by)
 {
 	const plan_request *how = x->how;
 	if (how->room == 0) {
@@ -274,15 +285,14 @@ static void try_all(ladder *x, lower_schedule by)
 		return;
 	plan_program least = try(x, least_room, by);
 	if (!x->failed && least.held > 0 && all.held > least.held)
-		climb(x, least.held, all.held, by);
+		try_between(x, least.held, all.held, by);
 }
 
-/* Programs by all schedules: those that let transfers wait are for machines
- * that communicate while they compute, and of the others one is enough
- * there. */
-static void try_schedules(ladder *x)
+/* Tries the programs by all schedules.  Overlapping schedules are for machines
+ * that communicate while they compute; there, one of the others is enough. */
+static void try_schedules(program_search *x)
 {
-	void (*all)(ladder *x, lower_schedule by) =
+	void (*all)(program_search *x, lower_schedule by) =
 		x->how->objective == OBJECTIVE_MEMORY ? try_for_memory
 						      : try_all;
 	bool overlap = x->how->topology->overlap;
@@ -302,7 +312,7 @@ bool program_best(const plan_request *how, const assignment *as,
 {
 	const lower_schedule usual = { LOWER_BY_DEPTH, false };
 	plan_programs own = { 0 };
-	ladder x = { .maker = { .how = how, .as = as }, .how = how,
+	program_search x = { .maker = { .how = how, .as = as }, .how = how,
 		     .beat = beat, .known = known ? known : &own,
 		     .best = { .seconds = INFINITY, .moved = INT64_MAX,
 			       .held = INT64_MAX } };

@@ -1,12 +1,14 @@
 /* The programs of one plan, and the best of them.
  *
- * A plan leaves open which fetched copies its program keeps, and the order of
- * its nodes.  Its programs are those that keep a tenth more than they need,
- * nothing more, all copies, and some in between, by each of some schedules.
- * They follow from the plan and the machine alone, not from the limit of
- * memory: programs within a limit are also within a larger one, so that the
- * best is never worse with more memory.  The bounds of lower_times tell of
- * which plans and schedules no program needs to be made. */
+ * A plan leaves two things of its program open: the order of its nodes, and
+ * which of the copies that a worker fetched it keeps for later readers.  So a
+ * plan has one program for each schedule and each memory for copies (`room')
+ * that is tried: none, a tenth more than is needed without copies, enough for
+ * all copies, and some values in between.  These values follow from the plan
+ * and the machine alone, not from the limit of memory: programs within a limit
+ * are also within a larger one, so that the best is never worse with more
+ * memory.  The bounds of lower_times tell of which plans and schedules no
+ * program needs to be made. */
 #ifndef TDL_COMPILER_PORTFOLIO_PROGRAMS_H
 #define TDL_COMPILER_PORTFOLIO_PROGRAMS_H
 
@@ -14,8 +16,8 @@
 
 typedef VEC(plan_program) plan_programs;
 
-/* Whether all ladders for time and bytes have this program: it keeps a tenth
- * more. */
+/* Whether this is the program that every search for time or bytes tries: a
+ * tenth more memory than is needed, and the order of the graph. */
 bool program_is_usual(const plan_program *p);
 
 /* Whether a program needs no more than a limit, 0 for none. */
