@@ -197,21 +197,25 @@ static bool reads_result(const draft *d, int n, int of)
 	return false;
 }
 
-/* Fetches what node n reads, but for the results of two others. */
-static void put_early(writer *w, int n, int but, int and)
+/* Fetches what node n reads, but for the results of two nodes that are not
+ * stored yet; the second may be -1, for none. */
+static void put_prefetches(writer *w, int n, int unstored, int unstored2)
 {
 	const plan *p = w->d->p;
 	for (int i = 0; i < count_inputs(w->d, n); i++) {
 		int t = p->nodes[n].inputs[i];
-		if (t != p->nodes[but].output &&
-		    (and < 0 || t != p->nodes[and].output))
+		if (t != p->nodes[unstored].output &&
+		    (unstored2 < 0 || t != p->nodes[unstored2].output))
 			put_fetch(w, n, i);
 	}
 }
 
-/* The copies fetched for a node, and a result still to be moved, keep their
- * memory while another node runs, so that they can move meanwhile. */
-static void put_patiently(writer *w, const int *order)
+/* put_nodes() for machines that communicate while they compute: before a node
+ * runs, the inputs of the next one are fetched already, and a result is moved
+ * only after the next node has run, or right before it if that reads the
+ * result.  So there is always a transfer that can go on while a node runs, and
+ * its buffers take memory for longer. */
+static void put_overlapping(writer *w, const int *order)
 {
 	int nnodes = w->d->p->nnodes, before = -1;
 	for (int i = 0; i < nnodes; i++) {
@@ -222,7 +226,7 @@ static void put_patiently(writer *w, const int *order)
 		}
 		put_fetches(w, n);
 		if (i + 1 < nnodes)
-			put_early(w, order[i + 1], n, before);
+			put_prefetches(w, order[i + 1], n, before);
 		put_run(w, n);
 		if (before >= 0)
 			put_result(w, before);
@@ -265,8 +269,8 @@ static draft draft_of(arena *a, const outline *o)
 static void put_all(writer *w, outline *o, lower_schedule by)
 {
 	if (by.overlapping)
-		put_patiently(w, program_order_overlapping(w->d->tmp, o,
-							   by.order));
+		put_overlapping(w, program_order_overlapping(w->d->tmp, o,
+							     by.order));
 	else
 		put_nodes(w, program_order(o, by.order));
 }

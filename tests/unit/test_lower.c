@@ -24,7 +24,7 @@ static plan *lower(arena *a, const graph *g, const assignment *as)
 	return lower_by(a, g, as, &options);
 }
 
-static plan *lower_patiently(arena *a, const graph *g, const assignment *as)
+static plan *lower_overlapping(arena *a, const graph *g, const assignment *as)
 {
 	const lower_options how = {
 		.algorithm = "random",
@@ -89,7 +89,7 @@ START_TEST(same_results)
 		graph *g = random_graph(a, &r, 1 + seed % 12);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = seed % 2 ? lower(a, g, &as)
-				   : lower_patiently(a, g, &as);
+				   : lower_overlapping(a, g, &as);
 		plan *one = plan_one_device(a, p);
 		diag_sink *s = diag_sink_new(a);
 		ck_assert(plan_check(one, s, "one"));
@@ -171,7 +171,7 @@ START_TEST(states_are_kept)
 		graph *g = random_training(a, &r, 1 + seed % 16);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = seed % 2 ? lower(a, g, &as)
-				   : lower_patiently(a, g, &as);
+				   : lower_overlapping(a, g, &as);
 		plan *one = plan_one_device(a, p);
 		diag_sink *s = diag_sink_new(a);
 		ck_assert(plan_check(one, s, "one"));
@@ -204,7 +204,7 @@ START_TEST(same_again)
 		graph *g = random_graph(a, &r, 8);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = seed % 2 ? lower(a, g, &as)
-				   : lower_patiently(a, g, &as);
+				   : lower_overlapping(a, g, &as);
 		machine m = machine_new(a, p);
 		machine_run(&m);
 		void **first = ARENA_ARRAY(a, void *, p->noutputs);
