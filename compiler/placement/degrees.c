@@ -106,10 +106,10 @@ static bool read_list(const reader *r, const json_t *j, const char *where,
 {
 	size_t n = json_array_size(j);
 	int first = to->n;
-	if (n < 1 || n > DEGREES_MAX_WAYS)
+	if (n < 1 || n > DEGREES_MAX_CHOICES)
 		return table_wrong(&r->f, where, arena_printf(
 			r->f.a, "a list of 1 to %d choices is expected",
-			DEGREES_MAX_WAYS));
+			DEGREES_MAX_CHOICES));
 	for (size_t i = 0; i < n; i++) {
 		degree_way w = { .degree = degree };
 		const char *at = arena_printf(r->f.a, "%s, choice %zu",

@@ -12,10 +12,10 @@
 
 enum {
 	DEGREES_MAX_EDGES = 1 << 14,
-	DEGREES_MAX_WAYS = 16, /* of a layer at one degree */
+	DEGREES_MAX_CHOICES = 16, /* of a layer at one degree */
 };
 
-/* One way to compute a layer on `degree` devices together. */
+/* A choice: one way to compute a layer on `degree` devices together. */
 typedef struct degree_way {
 	int degree;
 	const char *name;

@@ -10,7 +10,7 @@
 #include "compiler/planners/planner.h"
 
 enum {
-	MOST_WAYS = 256,     /* of a tensor or node */
+	MAX_CANDIDATES = 256, /* of a tensor or node */
 	MOST_CELLS = 1 << 16, /* of all tables of costs */
 	MOST_LOOKS = 1 << 18, /* at a value of a variable */
 	MOST_PLANS = 2048,    /* that are lowered */
@@ -324,7 +324,7 @@ static void search_twice(hunt *h)
 	search_rounds(h);
 }
 
-static void search_ways(hunt *h)
+static void search_candidates(hunt *h)
 {
 	const best_first_request *q = h->q;
 	const graph *g = q->graph;
@@ -382,11 +382,11 @@ bool best_first_search(const best_first_request *q, best_first_result *r)
 	*r = (best_first_result){ 0 };
 	if (bounded_may_try(q->graph)) {
 		candidate_set w = candidates_find(tmp, q->graph, &q->mesh, &all,
-						  MOST_WAYS);
+						  MAX_CANDIDATES);
 		h.candidates = &w;
 		if (w.complete &&
 		    is_affordable(q, time_model_cells(q->graph, &w)))
-			search_ways(&h);
+			search_candidates(&h);
 	}
 	arena_free(tmp);
 	return !h.failed;

@@ -12,7 +12,7 @@
 #include "compiler/planners/symmetry_bound.h"
 
 enum {
-	MOST_WAYS = 4096,     /* of one tensor or node */
+	MAX_CANDIDATES = 4096, /* of one tensor or node */
 	MOST_CELLS = 1 << 25, /* of all tables */
 	PART_CELLS = 1 << 24, /* the same of a part of the axes */
 	MOST_WORK = 1 << 28,  /* that tables take to be made, */
@@ -95,7 +95,8 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	}
 	outcome how = TOO_LARGE;
 	arena *tmp = arena_new();
-	candidate_set w = candidates_find(tmp, s->graph, m, &some, MOST_WAYS);
+	candidate_set w =
+		candidates_find(tmp, s->graph, m, &some, MAX_CANDIDATES);
 	if (w.complete && joint_cells(s->graph, &w) <= cells &&
 	    joint_work(s->graph, m, &w) <= (bound ? MOST_WORK : PART_WORK)) {
 		problem *p = joint_problem(tmp, s->graph, m, &w);

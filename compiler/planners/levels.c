@@ -8,7 +8,7 @@
 #include "compiler/planners/levels.h"
 
 enum {
-	MOST_WAYS = 1024,     /* of one tensor or node */
+	MAX_CANDIDATES = 1024, /* of one tensor or node */
 	MOST_CELLS = 1 << 24, /* of all tables */
 	ROUNDS = 2,	      /* through the levels */
 };
@@ -76,7 +76,7 @@ static bool decide(search *s, level_tables *x, const level_rules *state,
 	const rules some = { .dims = dims, .vars = vars, .state = state };
 	const rules all = search_pinned(s, &some);
 	candidate_set w = candidates_find_in(x->pool, tmp, s->graph, &s->mesh,
-					     &all, MOST_WAYS);
+					     &all, MAX_CANDIDATES);
 	bool ok = w.complete && time_model_cells(s->graph, &w) <= MOST_CELLS;
 	if (ok) {
 		solve_limits limits = search_limits(s, nleft);

@@ -19,7 +19,7 @@
 
 enum {
 	MOST_CONFIGURATIONS = 500, /* of a kernel */
-	MOST_WAYS = 256,	   /* to give axes to a configuration */
+	MAX_CANDIDATES = 256,	   /* of a node with a given configuration */
 };
 
 typedef struct pase {
@@ -35,53 +35,56 @@ typedef struct pase {
 
 /* ---- axes for counts --------------------------------------------------- */
 
-typedef struct dealer {
+/* The enumeration of a configuration's candidates: each axis of the mesh is
+ * given to a variable, or to none, so that the sizes of a variable's axes
+ * multiply to its number of parts. */
+typedef struct enumeration {
 	const kernel *kernel;
 	const mesh *mesh;
-	counts left; /* to be dealt to each variable */
-	int nothing; /* to no variable */
+	counts left; /* by variable: parts that its axes still have to make */
+	int undivided; /* likewise: workers that compute the same */
 	cuts now;
 	int n;
 	cuts *found;
-} dealer;
+} enumeration;
 
-/* Deals the axes from `axis' on, in all candidates. */
-static void deal(dealer *d, int axis)
+/* Adds the candidates that agree with `now' on the axes before `axis'. */
+static void enumerate(enumeration *d, int axis)
 {
-	if (d->n == MOST_WAYS)
+	if (d->n == MAX_CANDIDATES)
 		return;
 	if (axis == d->mesh->naxes) {
 		d->found[d->n++] = d->now;
 		return;
 	}
 	int size = d->mesh->size[axis];
-	if (d->nothing % size == 0) {
-		d->nothing /= size;
+	if (d->undivided % size == 0) {
+		d->undivided /= size;
 		d->now.dim[axis] = CUT_NONE;
-		deal(d, axis + 1);
-		d->nothing *= size;
+		enumerate(d, axis + 1);
+		d->undivided *= size;
 	}
 	for (int v = 0; v < d->kernel->nvars; v++) {
 		if (d->left.of[v] % size)
 			continue;
 		d->left.of[v] = (short)(d->left.of[v] / size);
 		d->now.dim[axis] = (signed char)v;
-		deal(d, axis + 1);
+		enumerate(d, axis + 1);
 		d->left.of[v] = (short)(d->left.of[v] * size);
 	}
 	d->now.dim[axis] = CUT_NONE;
 }
 
-static const candidates *node_ways(pase *p, node_id n)
+static const candidates *node_candidates(pase *p, node_id n)
 {
 	const kernel *k = p->g->nodes[n].kernel;
 	int devices = mesh_workers(p->mesh);
-	dealer d = { .kernel = k, .mesh = p->mesh, .left = p->best[n],
-		     .nothing = devices /
-				(int)counts_product(k, &p->best[n]),
+	enumeration d = { .kernel = k, .mesh = p->mesh, .left = p->best[n],
+		     .undivided = devices /
+				  (int)counts_product(k, &p->best[n]),
 		     .now = cuts_none() };
-	d.found = ARENA_ARRAY(p->arena, cuts, MOST_WAYS);
-	deal(&d, 0);
+	d.found = ARENA_ARRAY(p->arena, cuts, MAX_CANDIDATES);
+	enumerate(&d, 0);
 	return candidates_shared(p->pool, d.found, d.n);
 }
 
@@ -90,10 +93,10 @@ static bool same(const cuts *x, const cuts *y)
 	return !memcmp(x, y, sizeof(*x));
 }
 
-/* The candidates of a tensor that follow from the node's ways, its dimension
- * dim[v] being divided with variable v; each once, those that agree on all axes
- * but the last one after the other, as they do there. */
-static const candidates *tensor_ways(pase *p, const candidates *of,
+/* The candidates of a tensor that follow from those of a node: its dimension
+ * dim[v] is cut where variable v is divided.  Each occurs once, in the order of
+ * the node's. */
+static const candidates *tensor_candidates(pase *p, const candidates *of,
 				     const int *dim)
 {
 	cuts *at = ARENA_ARRAY(p->arena, cuts, of->n);
@@ -123,7 +126,7 @@ static void lay_out(pase *p, node_id id)
 	for (int v = 0; v < k->nvars; v++)
 		dim[v] = v < k->nout ? v : CUT_NONE;
 	p->candidates.tensors[n->output] =
-		tensor_ways(p, p->candidates.nodes[id], dim);
+		tensor_candidates(p, p->candidates.nodes[id], dim);
 	for (int i = 0; i < k->ninputs; i++) {
 		tensor_id t = n->inputs[i];
 		if (p->g->tensors[t].producer != NONE ||
@@ -135,7 +138,7 @@ static void lay_out(pase *p, node_id id)
 					   : CUT_NONE;
 		}
 		p->candidates.tensors[t] =
-			tensor_ways(p, p->candidates.nodes[id], dim);
+			tensor_candidates(p, p->candidates.nodes[id], dim);
 	}
 }
 
@@ -156,7 +159,7 @@ static partial_assignment lay_out_all(pase *p)
 	for (node_id n = 0; n < g->nnodes; n++) {
 		o.node_set[n] = p->forward[n];
 		p->candidates.nodes[n] =
-			p->forward[n] ? node_ways(p, n) : whole;
+			p->forward[n] ? node_candidates(p, n) : whole;
 		if (p->forward[n])
 			lay_out(p, n);
 	}

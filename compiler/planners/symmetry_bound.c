@@ -21,7 +21,7 @@
 #include "compiler/planners/joint_solve.h"
 
 enum {
-	MOST_WAYS = 2048,	 /* classes of one tensor or node */
+	MAX_CANDIDATES = 2048,	 /* classes of one tensor or node */
 	MOST_CELLS = 1 << 27,	 /* of all tables */
 	MOST_GROUPS = 256,
 };
@@ -234,7 +234,7 @@ int64_t symmetry_bound(const search *s, const rules *all, int64_t top)
 	arena *tmp = arena_new();
 	int64_t bound = -1;
 	candidate_set w =
-		candidates_find(tmp, s->graph, m, &ordered, MOST_WAYS);
+		candidates_find(tmp, s->graph, m, &ordered, MAX_CANDIDATES);
 	if (w.complete && joint_cells(s->graph, &w) <= MOST_CELLS) {
 		problem *p = joint_problem_of(tmp, s->graph, m, &w, fill);
 		p->top = top;

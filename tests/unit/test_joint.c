@@ -12,7 +12,7 @@
 #include "tests/unit/graphs.h"
 #include "tests/unit/suite.h"
 
-enum { MOST_WAYS = 4096 };
+enum { MAX_CANDIDATES = 4096 };
 
 static const int64_t uneven[] = { 0, 1, 5, 7, 9, 28 };
 static const rules all = { .dims = rules_all_dims, .vars = rules_all_vars,
@@ -42,7 +42,8 @@ START_TEST(tables_equal_the_model)
 		arena *a = arena_new();
 		graph *g = any_graph(a, &r, 5, round / 10);
 		const mesh m = mesh_of_equals(ks[round % 10]);
-		candidate_set w = candidates_find(a, g, &m, &all, MOST_WAYS);
+		candidate_set w =
+			candidates_find(a, g, &m, &all, MAX_CANDIDATES);
 		if (!w.complete || joint_cells(g, &w) > 1 << 18) {
 			arena_free(a);
 			continue;
@@ -117,7 +118,8 @@ START_TEST(classes_cost_no_more)
 		graph *g = any_graph(a, &r, 1, round / 7);
 		int k = ks[round % 7];
 		const mesh m = mesh_of_equals(k);
-		candidate_set w = candidates_find(a, g, &m, &all, MOST_WAYS);
+		candidate_set w =
+			candidates_find(a, g, &m, &all, MAX_CANDIDATES);
 		problem *p = joint_problem(a, g, &m, &w);
 		int64_t bound = bound_of(a, g, k, COST_MAX);
 		solve_limits limits = solve_defaults();
