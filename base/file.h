@@ -27,9 +27,9 @@ bool file_write(const char *path, const void *data, size_t len);
 char *path_folder(arena *a, const char *path);
 char *path_join(arena *a, const char *dir, const char *name);
 
-/* path, seen from a folder, so that both can be moved together: "w.bin",
- * "../models/w.bin"; absolute where they share nothing but the root, or are not
- * there. */
+/* path relative to a folder, so that both can be moved together: "w.bin",
+ * "../models/w.bin".  Absolute where they share nothing but the root, or there
+ * is no such folder; unchanged where there is no such file. */
 const char *path_seen_from(arena *a, const char *folder, const char *path);
 
 /* Whether a path ends in a suffix such as ".tdl", and has more than that. */

@@ -8,11 +8,12 @@
 #include "plan/region_classes.h"
 
 /* A buffer is in use from the instruction that writes it to the last that
- * reads it, both included.  Inputs are so from -1 on, constants from -1 to
- * ninstrs, outputs of the model up to ninstrs.  So are states, but for those
- * that no MOVE updates: they end with their last reader, and it is their next
- * value that is in use up to ninstrs.  A buffer that no instruction touches
- * has first > last, or both -1. */
+ * reads it, both included.  -1 stands for "before the run", ninstrs for "after
+ * it": an input is in use from -1 on, a constant from -1 to ninstrs, an output
+ * of the model up to ninstrs.  A state is in use from -1 to ninstrs if a MOVE
+ * updates it; else it ends with its last reader, and its next value is in use
+ * up to ninstrs.  A buffer that no instruction touches has first > last, or
+ * both -1. */
 typedef struct lifetime {
 	int first, last;
 } lifetime;
@@ -29,9 +30,10 @@ typedef struct plan_places {
 	arena_item *items;
 } plan_places;
 
+/* In a. */
 plan_places plan_find_places(arena *a, const plan *p, region_classes *f);
 
-/* plan_place() with the forms of the plan. */
+/* plan_place(), where the region classes of the plan are at hand. */
 int64_t plan_place_with(plan *p, region_classes *f);
 
 /* Adds, for each state whose next value cannot lie in its place, a MOVE that
@@ -42,9 +44,10 @@ void plan_update_states(arena *a, plan *p);
 void plan_reads(const plan *p, const plan_instr *in,
 		void (*f)(void *to, int buffer), void *to);
 
-/* Whether the result of a RUN at instant t may lie where buffer `from`, one of
- * its inputs, lies: its last use, in place through every input that it is.
- * Whether the regions agree is another question, region_class_same(). */
+/* Whether the RUN that is instruction t may write its result over buffer
+ * `from`, one of its inputs: the buffer is not used later, and the kernel
+ * allows it (kernel_in_place()) for each input that reads the buffer.  The
+ * caller checks that both have the same region, by region_class_same(). */
 bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from);
 
 #endif

@@ -32,8 +32,7 @@ typedef struct desc_var {
 	bool pack;
 	const poly *extent;
 	const char *extent_text;
-	const char
-		*indivisible_reason; /* why it is not split; NULL where it is */
+	const char *indivisible_reason; /* why it is not split; NULL if it is */
 	int begin, end; /* atoms: the ends of a part's block, -1 where none */
 } desc_var;
 

@@ -13,22 +13,23 @@ typedef struct explain_part {
 
 typedef struct explain_strategy {
 	int var;
-	reducer reducer; /* the reducer for the parts' results; or RED_NONE */
-	/* For each input, the bytes that the parts need and do not hold, the
-	 * least over the cuts of the stored input; plus k-1 times each partial
-	 * result. */
+	reducer reducer; /* combines the parts' results; or RED_NONE */
+	/* The bytes that the strategy moves: for each input those that the
+	 * parts read and do not hold, if it is stored cut along the dimension
+	 * for which these are fewest; for partial results k - 1 times the bytes
+	 * of one. */
 	int64_t bytes;
 	explain_part *parts; /* k of them */
 } explain_strategy;
 
 typedef struct explanation {
-	int k, n;
+	int k, n; /* parts; strategies */
 	explain_strategy *strategies;
 	const char **why_not; /* by variable; NULL for one that is divided */
 } explanation;
 
-/* element_bytes: the size of an element of input i, of the result for i ==
- * k->ninputs. */
+/* The strategies of a kernel for nparts parts, in a.  element_bytes[i] is the
+ * size of an element of input i, and of the result for i == k->ninputs. */
 explanation explain_kernel(arena *a, const kernel *k, int nparts,
 			   const int64_t *element_bytes);
 

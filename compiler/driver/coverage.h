@@ -13,15 +13,16 @@
 
 typedef VEC(const char *) coverage_names;
 
-/* Operators of one kind: of the library, or of the model. */
+/* A row of the table: an operator of the library, or a kind of the model's own
+ * operators ("Conv"). */
 typedef struct coverage_row {
 	const char *name;
-	int nodes, unsupported, unknown; /* the model's own, as in the survey */
-	int operators, whole;		 /* in the graph; of these, undivided */
+	int nodes, unsupported, unknown; /* of the model: see survey_kind */
+	int operators, whole;		 /* in the graph; undivided ones */
 	int64_t bytes;			 /* that the plan moves for them */
 	coverage_names strategies; /* variables that may be divided */
-	coverage_names others;	   /* the model's operators for one of the
-				      library, and the other way round */
+	coverage_names others;	   /* of a library operator, the kinds that are
+				      mapped to it; and the other way round */
 } coverage_row;
 
 typedef VEC(coverage_row) coverage_rows;
@@ -30,8 +31,9 @@ typedef VEC(coverage_row) coverage_rows;
 typedef struct coverage_whole {
 	const node *node;
 	const char *why;
-	int64_t fetched;  /* so that every device has the inputs that are cut */
-	int64_t repeated; /* of the result, beyond the first copy */
+	int64_t fetched;  /* bytes that bring the inputs that are cut to every
+			     device */
+	int64_t repeated; /* bytes of the result beyond the first copy */
 	int64_t bytes;	  /* that the plan moves for it */
 } coverage_whole;
 
@@ -49,10 +51,10 @@ typedef struct coverage {
 json_t *coverage_json(const coverage *c);
 void coverage_text(arena *a, const coverage *c);
 
-/* Whether no strategy divides a kernel into that many parts.  Kernels with no
- * extent that large do not count, unless they are opaque. */
+/* Whether no strategy divides a kernel into that many parts, though one of its
+ * extents is that large or it is opaque. */
 bool node_is_whole(const kernel *k, int64_t parts);
-/* The reason, a clause. */
+/* The reason why no strategy divides it, a clause. */
 const char *node_whole_reasons(arena *a, const kernel *k);
 /* Bytes of the tensors that a node reads. */
 int64_t node_input_bytes(const graph *g, node_id n);

@@ -6,8 +6,9 @@
 #include "compiler/gradient/stage.h"
 #include "dsl/builtins.h"
 
-/* The name of a tensor of the derived operator that has the type which tensors
- * without one share: the derivative by a result, or else a parameter. */
+/* The name of a tensor of the derived operator whose declaration leaves its
+ * type open, so that it has the type that all of these share: the derivative of
+ * a result, or else a parameter. */
 static const char *shared_type(grad_op *g)
 {
 	const ast_op *op = g->op;
@@ -20,7 +21,7 @@ static const char *shared_type(grad_op *g)
 	return NULL;
 }
 
-/* The types that a tensor's declaration may leave to its argument. */
+/* Whether a declared type is a class; the argument has a type of that class. */
 static bool is_class(const char *type)
 {
 	return !strcmp(type, "int") || !strcmp(type, "float");
@@ -127,8 +128,8 @@ const char *grad_type(const grad_op *g, const ast_expr *e)
 	}
 }
 
-/* A tensor that has no type of its own has that of the tensor which is its
- * type, and so on; "int" and "float" are those of a parameter. */
+/* The declared type, possibly "int" or "float", that a result of grad_type()
+ * stands for, which may be the name of a parameter that has that type. */
 static const char *resolved(const grad_op *g, const char *type)
 {
 	for (int i = 0; type && i < g->op->nparams; i++)

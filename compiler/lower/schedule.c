@@ -11,7 +11,7 @@ static int64_t nbytes_of(const plan *p, int buffer)
 	return round_up(p->buffers[buffer].nbytes, PLAN_ALIGN);
 }
 
-/* Whether a run may write its result where it reads this input. */
+/* Whether a run may write its result over this input. */
 static bool yields(const outline *o, int n, int input)
 {
 	const plan *p = o->p;
@@ -106,7 +106,7 @@ jobs jobs_of(const outline *o)
 	return x;
 }
 
-/* ---- one after the other ----------------------------------------------- */
+/* ---- liveness ---------------------------------------------------------- */
 
 liveness liveness_new(const jobs *x)
 {
@@ -129,7 +129,8 @@ bool liveness_may_update(const liveness *c, int state, int n)
 	return left == 0;
 }
 
-/* Whether what a node makes takes the place of the state that it becomes. */
+/* Whether a node that computes the next value of a state writes it over the
+ * old one. */
 static bool replaces(const liveness *c, int n)
 {
 	const sched_node *j = &c->x->jobs[n];
@@ -142,8 +143,8 @@ static bool replaces(const liveness *c, int n)
 	return true;
 }
 
-/* Whether a tensor's block goes when its last reader is done; a next value that
- * has to be copied goes with the last reader of the state. */
+/* Whether a tensor's block is freed after its last reader.  The next value of a
+ * state that has to be copied there is freed after the state's last reader. */
 static bool is_freed(const liveness *c, int tensor)
 {
 	const plan_tensor *t = &c->x->p->tensors[tensor];
@@ -154,8 +155,9 @@ static bool is_freed(const liveness *c, int tensor)
 	return !t->output && (t->role == PLAN_INPUT || t->role == PLAN_RESULT);
 }
 
-/* Bytes that go when node n is done; of those, by *early, what goes when it
- * has been fetched; *place tells whether the result takes over a place. */
+/* Bytes that are freed once node n has run; *early of these are freed already
+ * when its inputs have been fetched, since it reads copies of them.  *place:
+ * whether the result takes over the place of an input. */
 static int64_t freed_by(const liveness *c, int n, int64_t *early, bool *place)
 {
 	const sched_node *j = &c->x->jobs[n];
@@ -239,7 +241,7 @@ int64_t schedule_peak(const jobs *x, const int *order, int64_t *copied)
 	return most;
 }
 
-/* ---- the best of several ----------------------------------------------- */
+/* ---- the order of least memory ----------------------------------------- */
 
 static const int *best_order(const jobs *x, lower_order by)
 {

@@ -37,7 +37,7 @@ typedef struct jobs {
 /* In o->a. */
 jobs jobs_of(const outline *o);
 
-/* ---- one after the other ----------------------------------------------- */
+/* ---- liveness ---------------------------------------------------------- */
 
 /* Liveness: the bytes in use while nodes run one after the other. */
 typedef struct liveness {

@@ -350,7 +350,7 @@ cost_graph *cost_builder_finish(cost_builder *b, cost_format format)
 		return NULL;
 	if (b->ops.n == 0) {
 		diag_error_in(b->s, DIAG_COST_GRAPH_INVALID, b->path,
-			      "there is no operator");
+			      "the graph has no operators");
 		return NULL;
 	}
 	drop_repeated(b);

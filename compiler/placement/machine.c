@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* No time and no size is above this; what would be is refused once all are
- * known, by their sum. */
+/* The greatest time, and the greatest size.  Greater ones are rounded down to
+ * it; then their sum is too large, and is refused once all are known. */
 #define MOST ((double)COST_GRAPH_MAX_NS)
 
-/* Halves up; at most MOST. */
+/* x rounded to the nearest integer, halves up, and at most MOST. */
 static int64_t rounded(double x)
 {
 	return (int64_t)fmin(floor(x + 0.5), MOST);
@@ -17,7 +17,8 @@ static int64_t rounded(double x)
 
 /* ---- operators ----------------------------------------------------------- */
 
-/* The devices of each number: what a topology says of them, or alike. */
+/* The kind of a device: the topology's, if it lists kinds of devices; else one
+ * for all. */
 static const topology_devices *kind_of(const topology *t, int device)
 {
 	static const topology_devices alike = { .speed = 1 };
@@ -29,7 +30,7 @@ static const topology_devices *kind_of(const topology *t, int device)
 	return &t->kinds[i];
 }
 
-/* Whether a topology that lists its devices has as many. */
+/* Whether a topology that lists its devices has at least that many. */
 static bool has_devices(diag_sink *s, const topology *t, int ndevices)
 {
 	int64_t n = 0;
@@ -121,7 +122,8 @@ static bool set_topology(arena *a, diag_sink *s, machine *m,
 	return true;
 }
 
-/* The costs in the file, of which those that are read need one. */
+/* Takes the times of transfers from the file; each result that has a reader
+ * needs one. */
 static bool set_file_costs(arena *a, diag_sink *s, machine *m)
 {
 	const cost_graph *g = m->g;
@@ -168,7 +170,7 @@ static bool times_fit(diag_sink *s, const machine *m)
 	return false;
 }
 
-/* .. and what lies on devices all the time. */
+/* The same of the bytes that operators keep all the time. */
 static bool bytes_fit(diag_sink *s, const machine *m)
 {
 	double nbytes = 0;

@@ -1,12 +1,12 @@
-/* Limits of memory that suffice for a plan. */
+/* The number of devices that a limit of memory requires. */
 #ifndef TDL_COMPILER_PORTFOLIO_LIMITS_H
 #define TDL_COMPILER_PORTFOLIO_LIMITS_H
 
 #include "compiler/portfolio/request.h"
 
-/* A number of devices above how->k on which a plan by how->algorithm keeps to
- * how->memory, the least of those that are tried: up to twice as many, then
- * those that double.  0 if there is none. */
+/* A number of devices above how->k on which how->algorithm finds a plan within
+ * how->memory; 0 if none was found.  Some numbers below 2 k are tried, then
+ * 2 k, 4 k, 8 k and so on up to 1024; the result is the least of these. */
 int plan_enough_devices(const plan_request *how);
 
 #endif

@@ -11,13 +11,14 @@
 
 enum {
 	FEW_POINTS = 4000, /* of a stage's iteration space, of a tensor */
-	MANY_POINTS = 400000, /* where none so small suit */
-	MANY_TRIALS = 3,
+	MANY_POINTS = 400000, /* the same where no draw was that small, .. */
+	MANY_TRIALS = 3,      /* .. and the shapes that are tried then */
 	MAX_STAGES = 256,
-	DRAWS = 150,	   /* for each shape that is wanted */
-	LAST_DRAWS = 6000, /* where none was found */
-	FILLS = 8,	   /* contents, until no index is outside */
-	MIN_ATTEMPTS = 3,  /* that prove a strategy to be missed */
+	DRAWS = 150,	   /* for each shape that is to be tried */
+	LAST_DRAWS = 6000, /* the same with MANY_POINTS, in all */
+	FILLS = 8,	   /* random contents that are tried, until every
+			      index that is read from them is inside */
+	MIN_ATTEMPTS = 3,  /* successes for a strategy to count as missed */
 };
 
 /* ---- findings ----------------------------------------------------------- */
@@ -118,8 +119,9 @@ bool run_stages(trial *t)
 	return true;
 }
 
-/* The range of integers, which may be indices: of both signs and up to some
- * extent at first, then closer to what every tensor holds. */
+/* The range of random integers, which may serve as indices: of both signs and
+ * up to the extent of some dimension in the first fills, at last such that an
+ * index is inside every dimension. */
 static contents choose_contents(trial *t, int fill)
 {
 	rng *r = &t->v->random;
@@ -185,7 +187,7 @@ static bool is_small(const expansion *x, const draw *d, int64_t limit)
 	return x->nstages <= MAX_STAGES;
 }
 
-/* Whether the operator computes anything of these shapes. */
+/* Whether any result has an element. */
 static bool computes(const expansion *x)
 {
 	for (int i = 0; i < x->nresults; i++) {
@@ -197,8 +199,8 @@ static bool computes(const expansion *x)
 	return false;
 }
 
-/* Whether the draw suited the operator, and was tried; one of which nothing
- * is computed is tried, but does not count. */
+/* Tries a draw.  False if it does not count: it does not suit the operator, is
+ * too large, or has empty results, which are checked nevertheless. */
 static bool try_draw(verifier *v, arena *a, const draw *d, int64_t limit)
 {
 	call_site site = { .place = "verify" };
@@ -236,7 +238,7 @@ void report_attempts(verifier *v)
 	}
 }
 
-/* Draws until so many shapes were tried. */
+/* Draws until that many shapes have counted, at most `draws' times. */
 static void try_draws(verifier *v, int trials, int draws, int64_t limit)
 {
 	const role *roles = roles_of(v->arena, v->modules, v->op);

@@ -9,8 +9,9 @@ enum { DNN_WORKSPACE = 256 << 20 }; /* bytes, at most */
 typedef struct dnn dnn;
 typedef struct dnn_run dnn_run;
 
-/* See library.h; everything lives as long as the arena.  A run needs
- * *workspace bytes, which are at `workspace` then. */
+/* As the functions of library.h, for cuDNN alone; everything lives as long as
+ * the arena.  dnn_plan() returns in *workspace the bytes of workspace that the
+ * run needs; dnn_run_on() is given their address. */
 dnn *dnn_open(arena *a, cuda *c, const library_options *o, failure *f);
 void dnn_close(dnn *d);
 dnn_run *dnn_plan(dnn *d, int worker, const bind_run *r, size_t *workspace);

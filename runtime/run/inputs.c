@@ -37,9 +37,9 @@ void arrays_free(array *x, int n)
 		free(x[i].data);
 }
 
-/* ---- made up ----------------------------------------------------------- */
+/* ---- invented inputs --------------------------------------------------- */
 
-enum { NO_LIMIT = 128 };
+enum { USUAL_LIMIT = 128 }; /* of integers that are no indices */
 
 static bool reads(const kexpr *e, int input)
 {
@@ -65,8 +65,9 @@ static int64_t indexed(const kernel *k, const kexpr *e, int of, int64_t limit)
 	return limit;
 }
 
-/* limits[t]: below this the integers of tensor t have to stay, for what they
- * index directly or through nodes that pass integers on. */
+/* Sets limits[t]: the integers of tensor t have to be less than this, because
+ * they index a dimension of that extent, directly or after other nodes have
+ * computed integers from them. */
 static void find_limits(const plan *p, int64_t *limits)
 {
 	for (int t = 0; t < p->ntensors; t++)
@@ -86,13 +87,14 @@ static void find_limits(const plan *p, int64_t *limits)
 	}
 }
 
+/* Fills an array with 0, 1, 2, .. modulo the limit; floats from 0 up to 1. */
 static void count_up(const array *x, int64_t limit)
 {
 	int64_t n = array_nelem(x);
 	if (x->type == DT_BOOL)
 		limit = 2;
 	else if (limit == INT64_MAX)
-		limit = NO_LIMIT;
+		limit = USUAL_LIMIT;
 	for (int64_t i = 0; i < n; i++)
 		if (dtype_is_float(x->type))
 			elem_set_f64(x->type, x->data, i,
@@ -112,7 +114,7 @@ void inputs_invent(const plan *p, const array *inputs)
 	arena_free(work);
 }
 
-/* ---- what a run starts with -------------------------------------------- */
+/* ---- inputs and states of a run ---------------------------------------- */
 
 /* The values that the plan itself has for inputs. */
 static bool read_defaults(feed *x, failure *f)

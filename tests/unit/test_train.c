@@ -1,6 +1,6 @@
 /* Tests: runtime/run */
-/* Training: states that are kept from step to step, schedules, data sets,
- * checkpoints, logs, being asked to end. */
+/* Training: schedules of the learning rate, data sets, logs, signals that end
+ * a run, and the comparison of a run with one device. */
 #include "config.h"
 
 #include <check.h>
@@ -114,7 +114,8 @@ START_TEST(batches)
 }
 END_TEST
 
-/* One dimension more: a sample is a step's. */
+/* Arrays with one dimension more than the input: each of their samples is the
+ * whole input of a step. */
 START_TEST(whole_samples)
 {
 	plan *p = plan_of(4, some_inputs);
@@ -138,7 +139,7 @@ START_TEST(whole_samples)
 	}
 	ck_assert_ptr_null(d->unused);
 	dataset_free(d);
-	/* Arrays that are no inputs. */
+	/* Arrays for which the plan has no input are listed as unused. */
 	array more[] = { numbers("x", 2, 8, 2), numbers("z", 1, 7, 0),
 			 numbers("u", 3, 2, 2) };
 	d = read_data(p, 3, more, &f);
@@ -146,7 +147,7 @@ START_TEST(whole_samples)
 	ck_assert(d->samples == 8);
 	ck_assert_str_eq(d->unused, "'z', 'u'");
 	dataset_free(d);
-	/* A set of exactly one step. */
+	/* A data set of exactly one step. */
 	array one[] = { numbers("x", 2, 3, 2), numbers("y", 1, 3, 0) };
 	d = read_data(p, 2, one, &f);
 	ck_assert_msg(d != NULL, "%s", f.text);
@@ -255,7 +256,7 @@ START_TEST(logs)
 		"evaluate_hits,\"evaluate_a,b\"\n"
 		"1,1,0.25,,8,,\n2,1,0.25,,8,0.5,\n3,1,0.25,,8,,\n";
 	ck_assert_str_eq(text_of(path), whole);
-	/* A run that is resumed after step 2 makes step 3 anew. */
+	/* A run that is resumed after step 2 replaces the line of step 3. */
 	l = log_open(mem, path, 2, 2, metrics, &f);
 	ck_assert_msg(l != NULL, "%s", f.text);
 	log_line line = { .step = 3, .epoch = 1, .loss = 1,
@@ -296,8 +297,9 @@ END_TEST
 
 /* ---- comparing --------------------------------------------------------- */
 
-/* The last bits, or more, and nothing that is 0 or no number. */
-START_TEST(numbers_that_hang_on_rounding)
+/* verify_move() changes the last bits of numbers, or by as much as is asked
+ * for; 0 and infinity stay. */
+START_TEST(numbers_are_moved)
 {
 	float x[] = { 1, -1, 0, INFINITY };
 	array a = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 4 },
@@ -312,8 +314,8 @@ START_TEST(numbers_that_hang_on_rounding)
 }
 END_TEST
 
-/* Of tensor t of p, in which some elements are a hundredth too large, where
- * rounding moves all of them by that much. */
+/* Whether tensor t of p passes when one of its elements is 0.01 too large and
+ * rounding alone may move each element by `moves'. */
 static bool is_right(const plan *p, int t, double moves)
 {
 	double least[] = { 1 - moves, -2 - moves, 3 - moves };
@@ -333,7 +335,8 @@ static bool is_right(const plan *p, int t, double moves)
 	return c.equal;
 }
 
-/* A plan's tensor of a type that what is divided leads to; -1 for none. */
+/* A tensor of that type that the plan may compute with other rounding than one
+ * device, so that it is compared by the tolerance of the type; -1 for none. */
 static int rounded_tensor(const plan *p, dtype type)
 {
 	float x[] = { 1, 2 }, y[] = { 1, 2.00001f };
@@ -377,7 +380,7 @@ START_TEST(small_faults_are_seen)
 	for (int i = 0; i < N; i++)
 		y[i] *= i % 2 ? 1 + 1e-5f : 1 - 1e-5f;
 	ck_assert(verify_tensors(p, false, 1, &t, &got, &want, NULL).equal);
-	/* By 1e-5 of the norm: an element in place of its neighbour's. */
+	/* One wrong element, whose error is small beside the norm. */
 	for (int i = 0; i < N; i += 997) {
 		float was = y[i];
 		y[i] = x[i] + 0.001f;
@@ -385,11 +388,11 @@ START_TEST(small_faults_are_seen)
 					      NULL);
 		ck_assert(!c.equal && c.error.norm < 5e-5);
 		ck_assert(c.error.element > 5e-4);
-		/* Nor does noise of other elements explain it, .. */
+		/* Noise of other elements does not explain it, .. */
 		least[i] = most[i] = x[i];
 		c = verify_tensors(p, false, 1, &t, &got, &want, &noise);
 		ck_assert(!c.equal && c.doubtful == N - 1);
-		/* .. or as much as a third of it. */
+		/* .. nor does noise that reaches a third of the error. */
 		least[i] = x[i] - 0.0001f;
 		most[i] = x[i] + 0.0001f;
 		ck_assert(!verify_tensors(p, false, 1, &t, &got, &want,
@@ -399,14 +402,14 @@ START_TEST(small_faults_are_seen)
 					 &noise).equal);
 		y[i] = was;
 	}
-	/* All of them, by as little more than is allowed. */
+	/* All elements, by a little more than is allowed. */
 	for (int i = 0; i < N; i++)
 		y[i] = x[i] * (1 + 6e-5f);
 	ck_assert(!verify_tensors(p, false, 1, &t, &got, &want, NULL).equal);
 }
 END_TEST
 
-START_TEST(numbers_that_are_none)
+START_TEST(nans_are_counted)
 {
 	float x[] = { 1, NAN, NAN };
 	array a = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 3 },
@@ -449,10 +452,10 @@ Suite *suite(void)
 	tcase_add_test(c, orders);
 	tcase_add_test(c, logs);
 	tcase_add_test(c, asked_to_end);
-	tcase_add_test(c, numbers_that_hang_on_rounding);
+	tcase_add_test(c, numbers_are_moved);
 	tcase_add_test(c, rounding_explains_so_much);
 	tcase_add_test(c, small_faults_are_seen);
-	tcase_add_test(c, numbers_that_are_none);
+	tcase_add_test(c, nans_are_counted);
 	suite_add_tcase(s, c);
 	TCase *signals = tcase_create("signals");
 	tcase_add_test_raise_signal(signals, ended, SIGTERM);

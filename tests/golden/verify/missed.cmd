@@ -1,4 +1,5 @@
-# What is not derived, but works: reported, and a failure only if asked.
+# Strategies that work and are not derived: they are reported, and are failures
+# with --strict alone.
 tdlc verify missed.tdl
 echo "exit status $?"
 tdlc verify --strict positive missed.tdl
