@@ -1,4 +1,5 @@
-/* Names in the C text: those of the operator, made into identifiers. */
+/* Names in generated text: those of the operator, made into identifiers that
+ * are no words of C or CUDA and no names that the generator uses. */
 #include "config.h"
 
 #include <ctype.h>
@@ -7,7 +8,7 @@
 #include "base/intern.h"
 #include "compiler/codegen/expr.h"
 
-/* Words of C, of the C library's headers and of the text around. */
+/* Words of C, of the C library's headers and of the generator. */
 static const char *const reserved[] = {
 	"auto",	    "break",	"case",	    "char",	 "const",   "continue",
 	"default",  "do",	"double",   "else",	 "enum",    "extern",
@@ -29,7 +30,7 @@ static const char *const reserved[] = {
 	"lane",	    "total",	"terms",    "nothing",
 };
 
-/* Words of C++ and of CUDA, and of the text around that is in CUDA. */
+/* Words of C++ and of CUDA, and of the generator of CUDA. */
 static const char *const reserved_cuda[] = {
 	"alignas",   "alignof",	 "and",	      "bitand",	   "bitor",
 	"catch",     "class",	 "compl",     "constexpr", "decltype",
@@ -57,7 +58,7 @@ static const char *const reserved_cuda[] = {
 	"part5",     "part6",	 "part7",
 };
 
-/* The suffixes of a name's derived names. */
+/* The suffixes that the generator adds to a name. */
 static const char *const suffixes[] = {
 	"",	 "_lo",	  "_hi",      "_at",   "_first",
 	"_q",	 "_r",	  "_q_lo",    "_q_hi", "_q_first",
@@ -65,7 +66,7 @@ static const char *const suffixes[] = {
 	"_n",	 "_tile", "_vector",
 };
 
-/* A function of floats has the name of that of doubles and an "f". */
+/* Whether a name is a function of floats: that of one of doubles, and "f". */
 static bool is_float_function(const strmap *taken, arena *a, const char *name)
 {
 	size_t n = strlen(name);
@@ -73,7 +74,8 @@ static bool is_float_function(const strmap *taken, arena *a, const char *name)
 	       strmap_get(taken, arena_strndup(a, name, n - 1));
 }
 
-/* A name that begins like those of the text around; no ending helps. */
+/* Whether a name begins as names of the generator or of <stdint.h> do, so that
+ * no suffix makes it different from all of them. */
 static bool is_reserved(const char *name)
 {
 	return !strncmp(name, "index", 5) || !strncasecmp(name, "tdl_", 4) ||

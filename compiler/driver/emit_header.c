@@ -48,7 +48,8 @@ static void put_comment(FILE *to, const char *s)
 	}
 }
 
-/* As its text has it; without one, as far as the descriptor knows it. */
+/* The signature as the source text has it; as the descriptor has it where there
+ * is no text. */
 static const char *signature_of(arena *a, const desc_op *op,
 				const ast_module *const *modules, int n)
 {

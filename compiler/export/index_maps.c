@@ -41,8 +41,8 @@ static bool add(digits *x, const digits *y, int64_t by)
 	return true;
 }
 
-/* Cuts x at step d into what is a multiple of it, *high, and what is always
- * below, *low. */
+/* Splits x into *high, a multiple of d, and *low, always from 0 to d - 1; false
+ * where that cannot be done digit by digit. */
 static bool cut(const digits *x, int64_t d, digits *low, digits *high)
 {
 	int64_t most = x->constant;
@@ -166,8 +166,8 @@ typedef struct reading {
 	link_stage *stage;
 } reading;
 
-/* All variables in e, but for those in the indices of a read, need to know
- * where a part begins. */
+/* Notes the variables in e that are used as numbers, outside of the indices of
+ * reads: a part has to know where its block of them begins. */
 static void note_positions(reading *r, const kexpr *e)
 {
 	if (e->kind == KX_READ)
@@ -184,8 +184,7 @@ static bool same_digits(const dim_link *l, const digits *x)
 	       !memcmp(l->digits, x->at, (size_t)x->n * sizeof(x->at[0]));
 }
 
-/* One more index that a dimension is read at; first says that there was none
- * before. */
+/* Notes an index at which a dimension is read; `first': the first one. */
 static void note_index(reading *r, int input, int d, const kexpr *index,
 		       bool first)
 {
@@ -216,8 +215,8 @@ static void note_reads(reading *r, const kexpr *e, bool *seen)
 		note_reads(r, e->args[i], seen);
 }
 
-/* Two indices that do not agree leave a dimension to no variable exactly: then
- * those of the first one are positions, too. */
+/* Where two reads index a dimension in different ways it is not LINK_EXACT;
+ * then the variables in the first index are used as numbers, too. */
 static void note_disagreement(reading *r, const kexpr *e)
 {
 	if (e->kind == KX_READ)
@@ -242,7 +241,7 @@ static void note_derived(reading *r)
 	}
 }
 
-/* ---- what follows a variable in another way ----------------------------- */
+/* ---- dimensions that follow a variable ----------------------------------- */
 
 /* The region read of an input if the variable runs over [lo, hi). */
 static box need(const reading *r, int input, int var, int64_t lo, int64_t hi)
@@ -258,8 +257,8 @@ static int64_t length(const box *b, int d)
 	return b->hi[d] - b->lo[d];
 }
 
-/* Looks which variable's halves need the least of a dimension that is not a
- * LINK_EXACT. */
+/* Finds the variable whose halves need the least of a dimension that is not
+ * LINK_EXACT, if any needs less than all of it. */
 static void find_follower(reading *r, int input, int d)
 {
 	const kernel *k = r->kernel;

@@ -32,8 +32,9 @@ static const meaning *find(const calling *c, const char *name, bool pack)
 	return NULL;
 }
 
-/* Of two shapes that are broadcast together, the one of more dimensions. */
-static void mean(calling *c, const char *name, bool pack, ast_expr **dims,
+/* Binds a name of the callee.  A pack into which several parameters are
+ * broadcast is bound by each of them: the one of most dimensions is kept. */
+static void bind(calling *c, const char *name, bool pack, ast_expr **dims,
 		 int n)
 {
 	for (int i = 0; i < c->meanings.n; i++) {
@@ -47,8 +48,9 @@ static void mean(calling *c, const char *name, bool pack, ast_expr **dims,
 	vec_push(c->g->t.a, &c->meanings, ((meaning){name, pack, n, dims}));
 }
 
-/* A parameter's dimensions beside those of its argument: a single pack takes
- * the dimensions that are left; several packs need an argument with as many. */
+/* Binds the names in a parameter's dimensions to those of its argument.  A
+ * single pack takes the dimensions that are left; several packs take one
+ * dimension each, which is a pack of the caller. */
 static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 {
 	int npacks = 0, left = x->ndims - p->ndims + 1;
@@ -64,9 +66,9 @@ static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 		const ast_expr *d = p->dims[i];
 		int n = d->kind == AST_PACK ? left : 1;
 		if (d->kind == AST_PACK && d->pack->kind == PACK_ALL)
-			mean(c, d->pack->name, true, x->dims + at, n);
+			bind(c, d->pack->name, true, x->dims + at, n);
 		if (d->kind == AST_NAME && x->dims[at]->kind != AST_PACK)
-			mean(c, d->name, false, x->dims + at, 1);
+			bind(c, d->name, false, x->dims + at, 1);
 		at += n;
 	}
 }

@@ -15,7 +15,8 @@ static ast_expr *give_up(solver *s, const char *because)
 
 /* ---- items ------------------------------------------------------------- */
 
-/* An item of the read and the variable of the derivative for it. */
+/* Adds the equation "item i of the read is this variable of the derivative", or
+ * settles an unknown by it.  False where there is no inverse. */
 static bool add_item(solver *s, const contribution *c, int i,
 		     const ast_var *var)
 {
@@ -72,8 +73,8 @@ static const char *free_name(solver *s, const char *own, const ast_var *vars,
 	return name;
 }
 
-/* The sum of e over what is not known; the variables have their own names
- * again where these are free. */
+/* The sum of e over the unknowns that have no value.  Their variables get the
+ * names that they have in the stage, where these are free. */
 static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
 			       int n)
 {
@@ -118,8 +119,9 @@ static bool is_apart(const solver *s, const ast_expr *e)
 		e->args[0]->op == OP_MOD);
 }
 
-/* The first factor of a product that is read is 0 where the condition does not
- * hold: so a sum of products stays one. */
+/* e where the condition holds, else 0.  Of a product only the first factor that
+ * has a read is put under the condition, so that a sum of products remains a
+ * sum of products, which the kernels recognize. */
 static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
 {
 	bool product = e->kind == AST_BINARY && e->op == OP_MUL;
@@ -134,7 +136,8 @@ static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
 
 /* ---- the element itself ------------------------------------------------- */
 
-/* The read that contributes: where it is made, it reads the element. */
+/* The read whose contribution is inverted.  At the points where it contributes,
+ * it reads the element at the derivative's own variables. */
 typedef struct reading {
 	solver *s;
 	const char *name;
@@ -157,8 +160,7 @@ static ast_expr *put_element(void *arg, const ast_expr *e)
 	return r->element;
 }
 
-/* e, in the names of the unknowns, with the element that the derivative is by
- * in place of the read that contributes. */
+/* e, in the names of the unknowns, with that read replaced by that element. */
 static ast_expr *with_element(solver *s, const contribution *c, ast_expr *e)
 {
 	const grad_tensor *x = &s->g->tensors.at[c->tensor];

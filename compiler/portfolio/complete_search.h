@@ -4,7 +4,7 @@
 
 #include "compiler/portfolio/candidates.h"
 
-/* The name that such a plan is found by. */
+/* The name of the search in results, in place of a planner's. */
 #define PLAN_BOUNDED "bounded"
 
 /* The result of a search for better plans: whether one is excluded, and its

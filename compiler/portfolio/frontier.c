@@ -5,8 +5,9 @@
 #include "compiler/portfolio/candidates.h"
 #include "compiler/portfolio/complete_search.h"
 
-/* Makes the programs of each plan that keep all copies, and none; of a small
- * graph also those that are the fastest within less and less memory. */
+/* Collects plans, each with a program that keeps all copies and one that keeps
+ * none; of a small graph also the plans that are the fastest within less and
+ * less memory. */
 static bool gather(const plan_request *how, plan_candidates *all, bool *proven)
 {
 	plan_request free = plan_roomy(how), least = free;

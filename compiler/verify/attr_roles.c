@@ -60,8 +60,8 @@ static void add_word(walk *w, const ast_expr *attr, const ast_expr *word)
 static role *roles_in(arena *a, const tdl_modules *m, const ast_op *op,
 		      bool inside);
 
-/* An attribute that is handed on has the role that it has there; the pack is
- * the callee's. */
+/* An attribute that is passed to a callee has the role that it has there.  The
+ * pack whose axes it names is the callee's, and unknown here. */
 static void walk_call(walk *w, const ast_expr *e)
 {
 	const ast_op *callee = dsl_op(w->modules, e->name);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests: runtime/cuda
-# Random contractions by the fake cuBLASLt, whole and as divided plans make
-# their parts, against the interpreter.
+# Random contractions, computed with the fake cuBLASLt on one worker and in
+# parts by a plan for four, against the interpreter.
 . "${srcdir:-.}/tests/cuda/lib.sh"
 "${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || skip 'there is no numpy'
 
@@ -46,7 +46,7 @@ for seed in 3; do
 		expect 0 like "$tmp/cuda.npz" "$tmp/cpu.npz"
 		for done in matmul tdl_copy; do
 			grep -q $done "$tmp/log" ||
-				fail "seed $seed: there is no $done"
+				fail "seed $seed: the log has no $done"
 		done
 	done
 done

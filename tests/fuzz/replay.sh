@@ -1,18 +1,18 @@
 #!/bin/sh
 # Tests: dsl plan compiler/onnx compiler/model compiler/solver
-# Gives each fuzz target the inputs that once were too much for it, and some of
-# other tests, as they are; and changed, where the driver is ours.
+# Gives each fuzz target the inputs on which it once failed, and files of other
+# tests; and, unless libFuzzer drives the targets, random mutations of these.
 . "${srcdir:-.}/tests/lib.sh"
 
 here=${srcdir:-.}/tests
 
-# give TARGET FILE|FOLDER...: each as it is, and changed.
+# give TARGET FILE|FOLDER...: runs the target on each file, and its mutations.
 give() {
 	target=$1
 	shift
 	[ "${FUZZ-}" = yes ] || set -- -mutate=10 "$@"
 	timeout 120 "tests/fuzz/$target" "$@" >"$tmp/out" 2>&1 || {
-		fail "$target does not survive this:"
+		fail "$target fails on one of its inputs:"
 		tail -n 5 "$tmp/out"
 	}
 }
@@ -30,12 +30,12 @@ echo '{"format": "tdl-placement", "version": 1, "devices": 2, "placement": [
 give placement "$tmp/three"
 give wcsp "$here"/data/wcsp/*.wcsp
 "$TDLC" compile "$here/golden/dsl/language.tdl" -o "$tmp/language.tdd" ||
-	fail tdd
+	fail "cannot make a descriptor"
 give descriptor "$tmp/language.tdd"
 "$TDLC" plan "$here/golden/plan/matmul.onnx" -k 2 -o "$tmp/matmul.plan" \
-	>"$tmp/out" || fail plan
+	>"$tmp/out" || fail "cannot make a plan"
 give plan "$tmp/matmul.plan"
 "$TDLRUN" "$tmp/matmul.plan" --kernels interpreter --outputs "$tmp/y.npz" \
-	>"$tmp/out" || fail npz
+	>"$tmp/out" || fail "cannot make an .npz"
 give npz "$tmp/y.npz"
 finish

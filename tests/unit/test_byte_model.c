@@ -33,8 +33,8 @@ static int coordinate(const judge *j, int worker, int axis)
 	return worker % j->as->mesh.size[axis];
 }
 
-/* The interval [lo, hi) that a worker has of an index, of all axes in the
- * mask that cut d. */
+/* Narrows [lo, hi) to the block that a worker has of dimension d, cut by those
+ * of the axes that are in the mask. */
 static void nested(const judge *j, const cuts *c, uint32_t axes, int d,
 		   int worker, int64_t *lo, int64_t *hi)
 {
@@ -167,7 +167,7 @@ static void list_reads(const node *n, tensor_id id, const kexpr *e,
 	l->at[l->n++] = e;
 }
 
-/* Grows the bounds by where a read is made at a point. */
+/* Grows the bounds by the indices of a read at a point. */
 static void see(const kernel *k, const kexpr *read, const int64_t *point,
 		const int64_t *vlo, const int64_t *vhi, bounds *b)
 {
@@ -182,8 +182,8 @@ static void see(const kernel *k, const kexpr *read, const int64_t *point,
 	b->some = true;
 }
 
-/* Grows `all` by what of the bounds, which under a guard may be partly or
- * wholly outside, is inside of the tensor. */
+/* Grows `all` by the part of the bounds that is inside of the tensor; those of
+ * a guarded read may be outside. */
 static void add_inside(const tensor_type *t, const bounds *b, bounds *all)
 {
 	bounds in = *b;
@@ -545,7 +545,7 @@ START_TEST(vocabulary_parallel)
 }
 END_TEST
 
-/* Sizes beyond all bounds stop at COST_MAX, and nothing overflows. */
+/* Bytes that do not fit saturate at COST_MAX, without overflow. */
 START_TEST(bytes_saturate)
 {
 	arena *a = arena_new();

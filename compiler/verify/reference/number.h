@@ -1,8 +1,8 @@
 /* The numbers of the reference: exact integers, and floats in f64 with a bound
  * on how far a correct implementation may be from them.
  *
- * A type says how numbers are stored.  Nothing here is shared with plan/, which
- * is what the reference judges.
+ * A type says how numbers are stored.  Nothing here is shared with kernel/,
+ * whose arithmetic the reference judges.
  *
  * The bound: each operation of a float type adds a few units of the type in
  * which it is computed, f32 for the small floats, and propagates the errors of

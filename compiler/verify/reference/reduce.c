@@ -9,14 +9,14 @@
 
 /* ---- terms -------------------------------------------------------------- */
 
-/* A reduction under way. */
+/* A reduction of which some terms have been added. */
 typedef struct tally {
 	const char *reducer;
 	dtype type; /* of the terms */
 	int64_t n;
 	ref_number value;
 	double sum;		/* of |terms| */
-	double most, least;	/* products of what is above 1, and below */
+	double most, least;	/* product of the factors above 1, below 1 */
 	VEC(ref_number) terms;	/* of ArgMax and ArgMin */
 	bool doubt;
 } tally;
@@ -63,7 +63,8 @@ static void add_product(tally *y, ref_number v)
 	y->least *= far > 0 ? fmin(far, 1) : 1;
 }
 
-/* One term that is surely false decides, even if others are in doubt. */
+/* One term that is surely false decides And, one that is surely true Or, even
+ * if others are in doubt. */
 static void add_logic(tally *y, ref_number v)
 {
 	bool deciding = is(y, "Or");
@@ -129,8 +130,9 @@ static ref_number end_product(const tally *y)
 	return r;
 }
 
-/* Of a type without infinity the extremes of its range are where it begins, and
- * a term that has not been rounded yet may be beyond. */
+/* In a type without infinity, Max begins with the least number of the type and
+ * Min with the greatest; a term that has not been rounded yet may lie beyond
+ * these, and then the result is in doubt. */
 static ref_number end_extreme(const tally *y)
 {
 	dtype t = y->type;
@@ -141,8 +143,8 @@ static ref_number end_extreme(const tally *y)
 	return y->value;
 }
 
-/* The position of the first term that no other one is beyond; a NaN is beyond
- * all. */
+/* The position of the first of the greatest (or least) terms; a NaN is greater
+ * and less than all. */
 static ref_number end_where(const tally *y)
 {
 	bool max = is(y, "ArgMax"), is_float = dtype_is_float(y->type);
@@ -194,16 +196,17 @@ static ref_number end(const tally *y)
 
 /* ---- reductions --------------------------------------------------------- */
 
-/* The type of the terms; constants have that of what is around. */
+/* The type of the terms.  Terms that are constants have the type of the
+ * reduction, or else the shared type, or that of the surrounding expression. */
 static dtype type_of_terms(frame *f, const ast_expr *e, dtype type)
 {
 	dtype t = ref_type_of(f, e->args[0]->args[0]);
-	if (builtin_find(BUILTIN_REDUCER, e->name)->rule == RULE_LOGIC)
+	builtin_rule rule = builtin_find(BUILTIN_REDUCER, e->name)->rule;
+	if (rule == RULE_LOGIC)
 		return DT_BOOL;
 	if (t != DT_NONE)
 		return t;
-	bool where = ref_type_of(f, e) == DT_I64 && strlen(e->name) == 6;
-	if (type != DT_NONE && !where)
+	if (type != DT_NONE && rule != RULE_WHERE)
 		return type;
 	return f->shared != DT_NONE ? f->shared
 	       : f->around != DT_NONE ? f->around
@@ -292,8 +295,8 @@ static void opaque_dims(frame *f, const ast_expr *call, const ast_opaque *o,
 	ref_declared_dims(&own, &o->results[0], to);
 }
 
-/* Whether all elements are known for certain: of others the function could
- * give anything. */
+/* Whether all elements are exact.  Otherwise the result of an opaque function
+ * is in doubt, since nothing is known about how it propagates errors. */
 static bool are_exact(const ref_tensor *t)
 {
 	int64_t n = ref_count(t);

@@ -1,4 +1,4 @@
-# Transfers that take next to nothing are said to; options without effect.
+# Warnings: transfers that take almost no time, options without effect.
 sed 's/"size": 1000}/"size": 1e12}/' parts/two.json >"$tmp/g.json"
 tdlc place "$tmp/g.json" -k 2 --algorithm heft | sed -n 1,2p
 tdlc place parts/two.json -k 2 --algorithm heft --schedule 1f1b 2>&1 | head -n 1

@@ -1,2 +1,2 @@
-# What is kept within a range that begins at 0 is no negative zero.
+# A number that saturate() keeps within a range from 0 on is not -0.
 tdlc verify zeros.tdl

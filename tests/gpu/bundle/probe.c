@@ -2,10 +2,9 @@
  *
  *	probe cuda|nvrtc|cublasLt|cudnn|nccl
  *
- * prints JSON: the library's version, the file that it is in, and for cuda, the
- * driver, the GPUs that are visible.  Status 77, and a word, where it is not
- * here.  Nothing of ours is asked: this is what tdlrun's own words are held
- * against. */
+ * prints JSON: the library's version and file, and for cuda, which is the
+ * driver, the visible GPUs.  Status 77, and a line, where it is not installed.
+ * It shares no code with tdlrun, whose output is compared with it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
