@@ -158,9 +158,11 @@ static void check_gradient(checker *c)
 	if (!op->grad_of || (of && of->faulty))
 		return;
 	if (!of || of->grad_of) {
-		if (!check_is_missing(c->modules, op->grad_of))
-			check_error(c, DIAG_BAD_GRADIENT, op->name_at,
-				    "there is no operator '%s'", op->grad_of);
+		if (check_is_missing(c->modules, op->grad_of))
+			return;
+		check_error(c, DIAG_BAD_GRADIENT, op->name_at,
+			    "there is no operator '%s'", op->grad_of);
+		check_suggest_import(c, op->grad_of);
 		return;
 	}
 	if (!has_parameter(of, op->grad_by))

@@ -1,4 +1,5 @@
-/* Notes on names that nothing has: the one that was probably meant. */
+/* Notes on names that nothing has: the one that was probably meant, or the file
+ * that defines it. */
 #include <string.h>
 
 #include "base/spelling.h"
@@ -28,9 +29,37 @@ void check_suggest_function(checker *c, const char *name)
 	spelling_note(&s, c->sink);
 }
 
+/* The file of the operator library that defines an operator, as an import names
+ * it; NULL if none does. */
+static const char *library_file(tdl_modules *m, const char *name)
+{
+	if (!m->beyond) {
+		m->beyond = dsl_new(m->arena, diag_sink_new(m->arena), NULL, 0);
+		for (int i = 0; i < m->nlibrary; i++)
+			dsl_load(m->beyond, m->library[i]);
+	}
+	const ast_op *op = dsl_op(m->beyond, name);
+	if (!op)
+		return NULL;
+	const char *path = diag_path(m->beyond->sink, op->name_at);
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+bool check_suggest_import(checker *c, const char *name)
+{
+	const char *file = library_file(c->modules, name);
+	if (file)
+		diag_note(c->sink, NOWHERE,
+			  "the operator library has it: import \"%s\"", file);
+	return file != NULL;
+}
+
 void check_suggest_operator(checker *c, const char *name)
 {
 	spelling s = { .given = name };
+	if (check_suggest_import(c, name))
+		return;
 	try_keys(&s, c->modules->ops);
 	spelling_note(&s, c->sink);
 }
@@ -45,6 +74,8 @@ const char *dsl_operator_hint(const tdl_modules *m, arena *a, const char *name)
 void check_suggest_callee(checker *c, const char *name)
 {
 	spelling s = { .given = name };
+	if (check_suggest_import(c, name))
+		return;
 	try_keys(&s, c->modules->ops);
 	try_keys(&s, c->modules->blocks);
 	try_builtins(&s, BUILTIN_MAPPING);

@@ -206,6 +206,10 @@ void check_suggest_callee(checker *c, const char *name);
 void check_suggest_attr(checker *c, const ast_attr *attrs, int n,
 			const char *name);
 void check_suggest_type(checker *c, const char *name);
+/* Adds a note with the file of the operator library that defines an operator;
+ * false, without a note, if none does.  The functions for operators and for
+ * callees begin with it. */
+bool check_suggest_import(checker *c, const char *name);
 
 /* ---- check_extent.c, check_type.c, check_unused.c ------------------------ */
 

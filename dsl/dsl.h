@@ -31,6 +31,8 @@ typedef struct tdl_modules {
 				 importing file's own folder */
 	int nlibrary;
 	const char **library; /* files that one with a model imports */
+	struct tdl_modules *beyond; /* all of these, for hints which one to
+				       import; NULL: not read yet */
 	const char **files;   /* every file that was read, for depfiles */
 	int nfiles;
 } tdl_modules;
