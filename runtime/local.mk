@@ -67,7 +67,9 @@ endif
 endif
 if NCCL
 %C%_libruntime_a_SOURCES += %D%/comm/nccl.c \
-	%D%/cuda/nccl.c %D%/cuda/nccl.def
+	%D%/cuda/nccl.c %D%/cuda/nccl.def \
+	%D%/cuda/nccl_api.c %D%/cuda/nccl_api.h \
+	%D%/cuda/nccl_memory.c %D%/cuda/nccl_memory.h
 endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi_heartbeat.c %D%/comm/mpi_heartbeat.h \

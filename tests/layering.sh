@@ -71,7 +71,7 @@ cuda.h		runtime/cuda/api.h tests/cuda/*
 nvrtc.h		runtime/cuda/api.h tests/cuda/*
 cublasLt.h	runtime/cuda/cublaslt.c tests/cuda/*
 cudnn.h		runtime/cuda/cudnn.c tests/cuda/*
-nccl.h		runtime/cuda/nccl.c tests/cuda/*
+nccl.h		runtime/cuda/nccl_api.h tests/cuda/*
 '
 
 # Prints one line per fault in the tree.

@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/library.h"
+#include "runtime/cuda/link.h"
 #include "runtime/cuda/program.h"
 #include "runtime/cuda/staging.h"
 #include "runtime/exec/backend.h"
@@ -202,6 +203,20 @@ static bool finish(const cuda *c, int worker, failure *f)
 			 stream_of(c, worker));
 }
 
+static bool take(const cuda *c, CUdeviceptr *to, size_t n, failure *f)
+{
+	return c->link->alloc ? c->link->alloc(c, to, n, f)
+			      : CUDA_CALL(&c->api, f, cuMemAlloc, to, n);
+}
+
+static void give_back(const cuda *c, CUdeviceptr at)
+{
+	if (c->link->free)
+		c->link->free(c, at);
+	else
+		c->api.cuMemFree(at);
+}
+
 static void *alloc_cuda(void *state, int worker, int64_t nbytes)
 {
 	cuda *c = state;
@@ -209,12 +224,12 @@ static void *alloc_cuda(void *state, int worker, int64_t nbytes)
 	size_t n = nbytes > 0 ? (size_t)nbytes : 1;
 	CUdeviceptr m = 0;
 	if (cuda_enter(c, cuda_gpu_of(c, worker), &ignored) &&
-	    CUDA_CALL(&c->api, &ignored, cuMemAlloc, &m, n) &&
+	    take(c, &m, n, &ignored) &&
 	    CUDA_CALL(&c->api, &ignored, cuMemsetD8Async, m, 0, n,
 		      stream_of(c, worker)) && finish(c, worker, &ignored))
 		return (void *)(uintptr_t)m;
 	if (m)
-		c->api.cuMemFree(m);
+		give_back(c, m);
 	return NULL;
 }
 
@@ -228,7 +243,7 @@ static void free_cuda(void *state, int worker, void *memory, int64_t nbytes)
 		program_close(c->program);
 	c->program = NULL;
 	if (memory && cuda_enter(c, cuda_gpu_of(c, worker), &ignored))
-		c->api.cuMemFree((CUdeviceptr)(uintptr_t)memory);
+		give_back(c, (CUdeviceptr)(uintptr_t)memory);
 }
 
 /* The staging memory of a worker's GPU, which is entered. */
@@ -316,7 +331,7 @@ static void *open_cuda(const plan *p, const backend_options *o, failure *f)
 	cuda *c = ARENA_NEW(a, cuda);
 	*c = (cuda){ .a = a, .p = p, .first = o->first,
 		     .nworkers = o->nworkers, .tf32 = o->tf32,
-		     .again = o->again };
+		     .again = o->again, .link = link_of(o->members) };
 	c->arenas = ARENA_ARRAY(a, CUdeviceptr, c->nworkers);
 	bool good = cuda_gpus_open(c, o->neighbour, f);
 	for (int gpu = 0; good && gpu < c->ngpus; gpu++)

@@ -29,6 +29,7 @@ typedef struct cuda {
 	CUdeviceptr *arenas; /* by worker */
 	struct cuda_kernels *kernels;
 	struct program *program;
+	const struct cuda_link *link;
 	struct cuda_library *library; /* NULL: kernels are generated */
 } cuda;
 

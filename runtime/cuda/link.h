@@ -7,6 +7,10 @@
 #include "runtime/exec/communicator.h"
 
 typedef struct cuda_link {
+	/* Memory of the GPU that is entered, n > 0 bytes, for arenas, and for
+	 * what open() allocates; NULL where it is the driver's. */
+	bool (*alloc)(const cuda *c, CUdeviceptr *to, size_t n, failure *f);
+	void (*free)(const cuda *c, CUdeviceptr at);
 	/* For the workers first .. first + n, whose arenas are in device
 	 * memory.  Allocates all that transfers need.  `comm` is the state of
 	 * communicator c.  NULL with *f set. */
@@ -33,5 +37,8 @@ typedef struct cuda_link {
 
 /* link_local has all workers in one process, link_nccl one in each. */
 extern const cuda_link link_local, link_nccl;
+
+/* The link of processes that a communicator joins. */
+const cuda_link *link_of(const communicator *c);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "runtime/cuda/link.h"
 
-#include <nccl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +19,8 @@
 #include "base/vec.h"
 #include "plan/streams.h"
 #include "runtime/cuda/exchange.h"
+#include "runtime/cuda/nccl_memory.h"
 #include "runtime/cuda/pack.h"
-
-/* The library, loaded where a run asks for it. */
-typedef struct nccl_api {
-#define NCCL(f) __typeof__(f) *f;
-#define NEWER(f) __typeof__(f) *f;
-#include "runtime/cuda/nccl.def"
-} nccl_api;
 
 /* The communicator of those that differ on some axes of the mesh only. */
 typedef struct group {
@@ -57,60 +50,19 @@ typedef struct nccl {
 	const plan *p;
 	int worker;
 	VEC(group) groups; /* the first is that of all */
+	nccl_registrations registered;
 	exchange *exchanges; /* by instruction */
 	bucket *buckets;     /* by the first instruction of each */
 	packer *packer;
 	CUdeviceptr outbox, inbox;
+	int64_t outbox_bytes, inbox_bytes;
 	int *at; /* mapped memory: the last transfer that has ended */
 	comm_progress progress;
 	double timeout; /* seconds until a peer that is gone has a name */
 } nccl;
 
-/* ---- the library ------------------------------------------------------- */
-
-static bool open_library(nccl_api *api, failure *f)
-{
-	const struct {
-		const char *name;
-		void *to;
-		bool newer;
-	} functions[] = {
-#define NCCL(f) { LIBRARY_SYMBOL(f), &api->f, false },
-#define NEWER(f) { LIBRARY_SYMBOL(f), &api->f, true },
-#include "runtime/cuda/nccl.def"
-	};
-	void *library = library_open("libnccl.so.2");
-	if (!library)
-		return fail_with(f, CLI_MACHINE, "there is no library "
-				 "libnccl.so.2, which connects GPUs: install "
-				 "NCCL, or name its folder in "
-				 "LD_LIBRARY_PATH");
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		failure missing = { 0 };
-		if (library_find(library, functions[i].name,
-				 functions[i].to, &missing) ||
-		    functions[i].newer)
-			continue;
-		return fail_with(f, CLI_MACHINE, "libnccl.so.2 is too old: it "
-				 "has no function '%s'; NCCL 2.18 or later is "
-				 "needed", functions[i].name);
-	}
-	return true;
-}
-
-/* Whether a call worked; what the library has to say about it otherwise. */
-static bool good(const nccl *l, ncclResult_t r, const char *call, failure *f)
-{
-	if (r == ncclSuccess)
-		return true;
-	const char *more = l->api.ncclGetLastError(NULL);
-	return fail_with(f, CLI_MACHINE, "%s: %s%s%s", call,
-			 l->api.ncclGetErrorString(r),
-			 more && *more ? ": " : "", more ? more : "");
-}
-
 #define CALL(l, f, function, ...) \
-	good((l), (l)->api.function(__VA_ARGS__), #function, (f))
+	NCCL_CALL(&(l)->api, (f), function, __VA_ARGS__)
 
 /* ---- types ------------------------------------------------------------- */
 
@@ -195,6 +147,17 @@ static bool has_room(const nccl *l, failure *f)
 	return cuda_has_room(l->c, 0, nbytes, "NCCL may need", f);
 }
 
+/* All memory that calls on a communicator use. */
+static bool register_memory(nccl *l, ncclComm_t comm, failure *f)
+{
+	return nccl_register(&l->api, l->a, &l->registered, comm,
+			     l->c->arenas[0], l->p->arena_bytes, f) &&
+	       nccl_register(&l->api, l->a, &l->registered, comm, l->outbox,
+			     l->outbox_bytes, f) &&
+	       nccl_register(&l->api, l->a, &l->registered, comm, l->inbox,
+			     l->inbox_bytes, f);
+}
+
 static bool join_groups(nccl *l, const communicator *comm, void *link,
 			failure *f)
 {
@@ -202,6 +165,9 @@ static bool join_groups(nccl *l, const communicator *comm, void *link,
 		return false;
 	for (int i = 1; i < l->groups.n; i++)
 		if (!join_group(l, &l->groups.at[i], f))
+			return false;
+	for (int i = 0; i < l->groups.n; i++)
+		if (!register_memory(l, l->groups.at[i].comm, f))
 			return false;
 	return true;
 }
@@ -217,6 +183,7 @@ static ncclComm_t comm_of(const nccl *l, const exchange *x)
 /* Those that are cut out of others first. */
 static void leave_all(nccl *l)
 {
+	nccl_deregister(&l->api, &l->registered);
 	for (int i = l->groups.n - 1; i >= 0; i--)
 		if (l->groups.at[i].comm)
 			l->api.ncclCommDestroy(l->groups.at[i].comm);
@@ -238,6 +205,7 @@ static void abort_all(nccl *l)
 	if (grouped)
 		l->api.ncclGroupEnd();
 	l->groups.n = 0;
+	l->registered.n = 0;
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -249,8 +217,7 @@ static bool is_spread(const nccl *l, const stream_step *t, int i)
 }
 
 /* Transfers of a bucket have staging memory side by side. */
-static void note_bucket(nccl *l, const stream_step *t, int64_t *outbox,
-			int64_t *inbox)
+static void note_bucket(nccl *l, const stream_step *t)
 {
 	bucket *b = &l->buckets[t->instrs[0]];
 	int64_t out = 0, in = 0;
@@ -279,8 +246,8 @@ static void note_bucket(nccl *l, const stream_step *t, int64_t *outbox,
 		if (x->kind != EXCHANGE_NOTHING)
 			to->of[to->n++] = x;
 	}
-	*outbox = out > *outbox ? out : *outbox;
-	*inbox = in > *inbox ? in : *inbox;
+	l->outbox_bytes = out > l->outbox_bytes ? out : l->outbox_bytes;
+	l->inbox_bytes = in > l->inbox_bytes ? in : l->inbox_bytes;
 }
 
 static void open_bucket(nccl *l, const stream_step *t)
@@ -296,22 +263,20 @@ static void open_bucket(nccl *l, const stream_step *t)
 	}
 }
 
-static bool open_memory(nccl *l, int64_t outbox, int64_t inbox, failure *f)
+static bool open_memory(nccl *l, failure *f)
 {
-	const cuda_api *api = &l->c->api;
 	return cuda_enter(l->c, 0, f) &&
-	       (outbox == 0 || CUDA_CALL(api, f, cuMemAlloc, &l->outbox,
-					 (size_t)outbox)) &&
-	       (inbox == 0 || CUDA_CALL(api, f, cuMemAlloc, &l->inbox,
-					(size_t)inbox)) &&
-	       CUDA_CALL(api, f, cuMemAllocHost, (void **)&l->at,
+	       (l->outbox_bytes == 0 ||
+		nccl_alloc(l->c, &l->outbox, (size_t)l->outbox_bytes, f)) &&
+	       (l->inbox_bytes == 0 ||
+		nccl_alloc(l->c, &l->inbox, (size_t)l->inbox_bytes, f)) &&
+	       CUDA_CALL(&l->c->api, f, cuMemAllocHost, (void **)&l->at,
 			 sizeof(*l->at));
 }
 
 static bool open_transfers(nccl *l, failure *f)
 {
 	stream_schedule s = plan_streams(l->a, l->p);
-	int64_t outbox = 0, inbox = 0;
 	l->exchanges = ARENA_ARRAY(l->a, exchange, l->p->ninstrs);
 	l->buckets = ARENA_ARRAY(l->a, bucket, l->p->ninstrs);
 	l->packer = pack_open(l->c, l->p, f);
@@ -319,8 +284,8 @@ static bool open_transfers(nccl *l, failure *f)
 		return false;
 	for (int i = 0; i < s.nsteps; i++)
 		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
-			note_bucket(l, &s.steps[i], &outbox, &inbox);
-	if (!open_memory(l, outbox, inbox, f))
+			note_bucket(l, &s.steps[i]);
+	if (!open_memory(l, f))
 		return false;
 	note_group(l, (UINT32_C(1) << l->p->mesh.naxes) - 1);
 	for (int i = 0; i < s.nsteps; i++)
@@ -337,10 +302,8 @@ static void close_nccl(void *state)
 	failure ignored = { 0 };
 	leave_all(l);
 	if (cuda_enter(l->c, 0, &ignored)) {
-		if (l->outbox)
-			l->c->api.cuMemFree(l->outbox);
-		if (l->inbox)
-			l->c->api.cuMemFree(l->inbox);
+		nccl_free(l->c, l->outbox);
+		nccl_free(l->c, l->inbox);
 		if (l->at)
 			l->c->api.cuMemFreeHost(l->at);
 	}
@@ -355,7 +318,7 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 	arena *a = arena_new();
 	nccl *l = ARENA_NEW(a, nccl);
 	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first };
-	if (open_library(&l->api, f) && cuda_enter(c, 0, f) &&
+	if (nccl_open(&l->api, f) && cuda_enter(c, 0, f) &&
 	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
 		if (comm->watch)
 			l->timeout = comm->watch(link, &l->progress);
@@ -506,7 +469,7 @@ static bool look(const nccl *l, failure *f)
 			  &r))
 			return false;
 		if (r != ncclSuccess && r != ncclInProgress)
-			return good(l, r, "NCCL", f);
+			return nccl_good(&l->api, r, "NCCL", f);
 	}
 	return true;
 }
@@ -574,6 +537,8 @@ static int64_t received_nccl(void *state, int instr)
 }
 
 const cuda_link link_nccl = {
+	.alloc = nccl_alloc,
+	.free = nccl_free,
 	.open = open_nccl,
 	.begin = begin_nccl,
 	.transfer = transfer_nccl,

@@ -199,7 +199,7 @@ static bool open_events(program *x, failure *f)
 	return true;
 }
 
-static const cuda_link *link_of(const communicator *comm)
+const cuda_link *link_of(const communicator *comm)
 {
 #ifdef HAVE_NCCL
 	if (comm == &comm_nccl)
@@ -235,7 +235,7 @@ program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 {
 	arena *a = arena_new();
 	program *x = ARENA_NEW(a, program);
-	*x = (program){ .a = a, .c = c, .p = c->p, .link = link_of(comm),
+	*x = (program){ .a = a, .c = c, .p = c->p, .link = c->link,
 			.comm = comm, .members = link };
 	x->replays = wants_replay(x);
 	x->schedule = plan_streams(a, c->p);

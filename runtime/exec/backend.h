@@ -14,6 +14,8 @@ typedef enum kernels_from {
 	KERNELS_LIBRARY,     /* a vendor's */
 } kernels_from;
 
+struct communicator;
+
 typedef struct backend_options {
 	kernels_from kernels;
 	bool tf32; /* a library may round factors of f32 to 10 bits */
@@ -23,6 +25,7 @@ typedef struct backend_options {
 	int neighbours; /* on this machine, they among them */
 	int first;	/* the first of the workers, .. */
 	int neighbour;	/* .. and its number among the neighbours */
+	const struct communicator *members; /* joins the processes */
 } backend_options;
 
 /* A part of a kernel's result to be computed.  The views' memory belongs to
@@ -33,8 +36,6 @@ typedef struct kernel_run {
 	const view *inputs;
 	view *out;
 } kernel_run;
-
-struct communicator;
 
 /* There are two kinds.  One whose memory is the host's computes kernels, and
  * the communicator moves regions between the workers: it has run().  One with

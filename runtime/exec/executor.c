@@ -304,6 +304,7 @@ static bool open_device(executor *m, const backend_options *o, failure *f)
 	own.nworkers = m->end - m->first;
 	own.neighbours = m->neighbours;
 	own.first = m->first;
+	own.members = m->comm;
 	if (m->comm->neighbour)
 		own.neighbour = m->comm->neighbour(m->link);
 	if (m->first > 0)

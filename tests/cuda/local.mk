@@ -6,8 +6,9 @@ newest_fakes = \
 	%D%/fake/libcudnn.so.9 \
 	%D%/fake/libnccl.so.2 \
 	%D%/fake/libnvrtc.so.13
-# For a driver of that generation.
+# For a driver of that generation, and one that is as old as may be.
 fakes = $(newest_fakes) \
+	%D%/fake/old/libnccl.so.2 \
 	%D%/fake/libcublasLt.so.12 \
 	%D%/fake/libnvrtc.so.12
 fake_driver = \
@@ -16,7 +17,7 @@ fake_driver = \
 	%D%/fake/memory.c %D%/fake/module.c %D%/fake/queue.c %D%/fake/queue.h
 fake_nccl = \
 	%D%/fake/nccl.c %D%/fake/nccl_comm.c %D%/fake/nccl_comm.h \
-	%D%/fake/nccl_op.c %D%/fake/nccl_op.h \
+	%D%/fake/nccl_memory.c %D%/fake/nccl_op.c %D%/fake/nccl_op.h \
 	%D%/fake/numbers.h %D%/fake/ring.c %D%/fake/ring.h
 EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/emulate.c %D%/emulate.h %D%/emulate_cvt.h %D%/emulate_math.h %D%/emulate_mma.h \
@@ -48,7 +49,7 @@ endif
 # They are built with our headers whatever the product is built with, and
 # without sanitizers, which they could not be loaded with.
 fake_cppflags = -I$(srcdir)/%D%/include
-fake_link = $(MKDIR_P) %D%/fake && \
+fake_link = $(MKDIR_P) $(@D) && \
 	$(CC) $(fake_cppflags) -std=gnu11 -O1 -g -Wall -Wextra -fPIC -shared \
 	-fvisibility=hidden -Wl,-soname,$(@F) -o $@
 %C%_test_fakes_SOURCES = %D%/fakes.h %D%/test_fake_nccl.c \
@@ -72,10 +73,14 @@ fake_link = $(MKDIR_P) %D%/fake && \
 %D%/fake/libcudnn.so.9: %D%/fake/cudnn.c %D%/fake/libcuda.so.1
 	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/cudnn.c \
 		-L%D%/fake -l:libcuda.so.1 -lm
+nccl_sources = $(srcdir)/%D%/fake/nccl.c $(srcdir)/%D%/fake/nccl_comm.c \
+	$(srcdir)/%D%/fake/nccl_memory.c $(srcdir)/%D%/fake/nccl_op.c \
+	$(srcdir)/%D%/fake/ring.c
 %D%/fake/libnccl.so.2: $(fake_nccl) %D%/fake/libcuda.so.1
-	$(AM_V_GEN)$(fake_link) $(srcdir)/%D%/fake/nccl.c \
-		$(srcdir)/%D%/fake/nccl_comm.c \
-		$(srcdir)/%D%/fake/nccl_op.c $(srcdir)/%D%/fake/ring.c \
+	$(AM_V_GEN)$(fake_link) $(nccl_sources) \
+		-L%D%/fake -l:libcuda.so.1 -lm -lrt
+%D%/fake/old/libnccl.so.2: $(fake_nccl) %D%/fake/libcuda.so.1
+	$(AM_V_GEN)$(fake_link) -DNCCL_2_18 $(nccl_sources) \
 		-L%D%/fake -l:libcuda.so.1 -lm -lrt
 %D%/fake/libnvrtc.so.12 %D%/fake/libnvrtc.so.13: %D%/fake/nvrtc.c \
 		%D%/emulate.sh

@@ -54,6 +54,32 @@ for pid in $(sed 's/:.*//' "$tmp/log" | sort -u); do
 		fail 'transfers are not urgent in a graph'
 done
 
+# ---- registered memory -------------------------------------------------------
+
+# registered 1: all memory that calls transfer is registered; 0: none is.
+registered() {
+	rm -f "$tmp/log"
+	export FAKE_CUDA_LOG="$tmp/log" NCCL_DEBUG=WARN
+	expect 0 ranks 4 "$tmp/gpt2-4.plan" --steps 2 --verify
+	verified
+	unset FAKE_CUDA_LOG NCCL_DEBUG
+	! grep 'fake NCCL' "$tmp/err" "$tmp"/err-* || fail 'NCCL complains'
+	calls=$(grep -c ': nccl' "$tmp/log")
+	of=$(grep -c ': nccl.* of registered buffers' "$tmp/log")
+	[ "$calls" -gt 0 ] || fail 'nothing is transferred'
+	[ "$of" -eq "$(($1 * calls))" ] ||
+		fail "$of of $calls calls are of registered buffers"
+}
+registered 1
+export NCCL_LOCAL_REGISTER=0
+registered 0
+unset NCCL_LOCAL_REGISTER
+# A library that has no such functions.
+newer=$LD_LIBRARY_PATH
+LD_LIBRARY_PATH=$fakes/old:$LD_LIBRARY_PATH
+registered 0
+LD_LIBRARY_PATH=$newer
+
 # ---- graphs are a matter of all ----------------------------------------------
 
 odd=TDL_CUDA_GRAPH=0

@@ -190,8 +190,91 @@ static int refused(ncclComm_t comm, int rank, int n, CUstream s)
 	return 1;
 }
 
-static rank_fn *const rank_tests[] = {collectives, split, in_graph,
-				      after_graph, deserted, refused};
+/* Buffers are registered where they are, once they are, and while no call uses
+ * them. */
+static int registration(ncclComm_t comm, int rank, int n, CUstream s)
+{
+	void *p, *handle, *again, *none;
+	float host[4];
+	(void)n;
+	GOOD(ncclMemAlloc(&p, 4096));
+	const CUdeviceptr x = (CUdeviceptr)(uintptr_t)p, y = memory(64);
+	IS(ncclCommRegister(comm, host, sizeof host, &none),
+	   ncclInvalidArgument);
+	IS(ncclCommRegister(comm, p, 0, &none), ncclInvalidArgument);
+	IS(ncclCommRegister(comm, p, 4097, &none), ncclInvalidArgument);
+	GOOD(ncclCommRegister(comm, p, 4096, &handle));
+	GOOD(ncclCommRegister(comm, (char *)p + 64, 64, &again));
+	GOOD(ncclCommDeregister(comm, again));
+	GOOD(ncclCommDeregister(comm, NULL));
+	IS(ncclCommDeregister(comm, host), ncclInvalidUsage);
+	GOOD(cuMemsetD8Async(x, 0, 4096, s));
+	GOOD(ncclAllReduce(p, p, 1024, ncclFloat, ncclSum, comm, s));
+	GOOD(cuStreamSynchronize(s));
+	IS(ncclMemFree(p), ncclInvalidUsage);
+	IS(cuMemFree(x), CUDA_ERROR_INVALID_VALUE);
+	GOOD(ncclCommDeregister(comm, handle));
+	IS(ncclCommDeregister(comm, handle), ncclInvalidUsage);
+	GOOD(ncclMemFree(p));
+	IS(ncclMemFree(at(y)), ncclInvalidArgument);
+	/* The driver's memory, and what is turned off, is registered in vain.
+	 */
+	GOOD(ncclCommRegister(comm, at(y), 64, &handle));
+	setenv("NCCL_LOCAL_REGISTER", "0", 1);
+	GOOD(ncclCommRegister(comm, at(y), 64, &none));
+	IS(none != NULL, false);
+	if (rank > 0)
+		GOOD(ncclCommDeregister(comm, handle));
+	IS(ncclCommDestroy(comm), rank > 0 ? ncclSuccess : ncclInvalidUsage);
+	return 1;
+}
+
+/* A buffer that a call uses, at once or in a graph, stays registered. */
+static int registered_in_graph(ncclComm_t comm, int rank, int n, CUstream s)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+	void *p, *handle;
+	(void)rank;
+	(void)n;
+	GOOD(ncclMemAlloc(&p, 64));
+	GOOD(ncclCommRegister(comm, p, 64, &handle));
+	GOOD(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+	GOOD(ncclAllReduce(p, p, 16, ncclFloat, ncclSum, comm, s));
+	GOOD(cuStreamEndCapture(s, &graph));
+	GOOD(cuGraphInstantiate(&exec, graph, 0));
+	GOOD(cuGraphDestroy(graph));
+	IS(ncclCommDeregister(comm, handle), ncclInvalidUsage);
+	GOOD(cuGraphExecDestroy(exec));
+	GOOD(ncclCommDeregister(comm, handle));
+	GOOD(ncclMemFree(p));
+	return 1;
+}
+
+/* One rank's buffer is registered, the others' are not. */
+static int registered_by_one(ncclComm_t comm, int rank, int n, CUstream s)
+{
+	ncclResult_t error = ncclSuccess;
+	void *p, *handle;
+	(void)n;
+	GOOD(ncclMemAlloc(&p, 64));
+	if (rank == 0)
+		GOOD(ncclCommRegister(comm, p, 64, &handle));
+	GOOD(cuMemsetD8Async((CUdeviceptr)(uintptr_t)p, 0, 64, s));
+	GOOD(ncclAllReduce(p, p, 16, ncclFloat, ncclSum, comm, s));
+	for (int i = 0; i < 5000 && !error; i++) {
+		usleep(1000);
+		cuStreamQuery(s);
+		GOOD(ncclCommGetAsyncError(comm, &error));
+	}
+	GOOD(ncclCommAbort(comm));
+	return error == ncclInvalidUsage;
+}
+
+static rank_fn *const rank_tests[] = {
+	collectives, split, in_graph, after_graph, deserted, refused,
+	registration, registered_in_graph,
+};
 
 START_TEST(test_ranks)
 {
@@ -203,6 +286,7 @@ END_TEST
 START_TEST(test_mismatch)
 {
 	ck_assert_int_lt(ranks(4, mismatched), 4);
+	ck_assert_int_lt(ranks(2, registered_by_one), 2);
 }
 END_TEST
 

@@ -7,8 +7,11 @@
  * a graph where another does not, are told so; two ranks on one GPU are refused
  * unless NCCL_HOSTID tells them apart; a communicator is left, or aborted, when
  * the graphs that have captured calls of it are gone, and the others' work is
- * done or aborted; it is left by all ranks at a time.  Sums are added in an
- * order of their own, as those of the real one.
+ * done or aborted; it is left by all ranks at a time.  Of a call either all
+ * ranks give registered buffers or none does; a buffer is no longer registered
+ * when its memory is freed or the communicator destroyed, which the real one
+ * leaves to its caller.  Sums are added in an order of their own, as those of
+ * the real one.
  *
  *	FAKE_NCCL_FAIL		FUNCTION:N:ERROR, as FAKE_CUDA_FAIL; of
  *				`transfer', the N-th group of calls of this
@@ -152,9 +155,20 @@ static _Thread_local int nunits;
 static _Thread_local unit units[16];
 static _Thread_local ncclResult_t in_group;
 
+/* For the log: the first call of a group, and whether all that it transfers is
+ * registered. */
+static const char *describe(const group *g)
+{
+	bool registered = true;
+	for (int i = 0; i < g->n; i++)
+		registered = registered && g->ops[i].registered;
+	return registered ? g->ops[0].kind->name_registered
+			  : g->ops[0].kind->name;
+}
+
 static ncclResult_t launch(CUstream s, group *g)
 {
-	const fake_work w = {.what = g->ops[0].kind->name,
+	const fake_work w = {.what = describe(g),
 			     .step = group_step,
 			     .release = group_release,
 			     .arg = g};
@@ -197,7 +211,16 @@ static ncclResult_t connect(ncclComm_t comm)
 	return ncclSuccess;
 }
 
-static ncclResult_t call(const op *o, CUstream s)
+/* All that the library reads and writes of this rank's. */
+static bool has_registered(const op *o, size_t from, size_t to)
+{
+	return (!o->kind->sends ||
+		is_registered(o->comm, o->from, from * op_size(o))) &&
+	       (!o->kind->receives ||
+		is_registered(o->comm, o->to, to * op_size(o)));
+}
+
+static ncclResult_t call(op *o, CUstream s)
 {
 	const size_t n = o->comm ? (size_t)o->comm->nranks : 0;
 	const size_t from = o->count * (o->kind->from_all ? n : 1);
@@ -213,8 +236,10 @@ static ncclResult_t call(const op *o, CUstream s)
 		result = check_overlap(o, from, to);
 	if (!result)
 		result = connect(o->comm);
-	if (!result && o->count > 0)
+	if (!result && o->count > 0) {
+		o->registered = has_registered(o, from, to);
 		result = add(s, o);
+	}
 	if (result && depth > 0 && !in_group)
 		in_group = result;
 	return result;
@@ -250,8 +275,10 @@ FAKE_EXPORT ncclResult_t ncclGroupEnd(void)
 	return result;
 }
 
-#define KIND(...)                                       \
-	static const op_kind kind = {__VA_ARGS__}
+#define KIND(n, ...)                                                  \
+	static const op_kind kind = {                                 \
+		.name = n, .name_registered = n " of registered buffers", \
+		__VA_ARGS__}
 
 FAKE_EXPORT ncclResult_t ncclAllReduce(const void *from, void *to, size_t count,
 				       ncclDataType_t type, ncclRedOp_t by,
@@ -259,7 +286,7 @@ FAKE_EXPORT ncclResult_t ncclAllReduce(const void *from, void *to, size_t count,
 {
 	KIND("ncclAllReduce", .sends = true, .receives = true,
 	     .in_place = true, .reduces = true, .exchange = ALL_TO_EACH);
-	const op o = {&kind, comm, from, to, count, type, by, 0};
+	op o = {&kind, comm, from, to, count, type, by, 0, false};
 	return call(&o, stream);
 }
 
@@ -270,7 +297,7 @@ FAKE_EXPORT ncclResult_t ncclReduceScatter(const void *from, void *to,
 {
 	KIND("ncclReduceScatter", .sends = true, .receives = true,
 	     .from_all = true, .reduces = true, .exchange = PART_TO_EACH);
-	const op o = {&kind, comm, from, to, count, type, by, 0};
+	op o = {&kind, comm, from, to, count, type, by, 0, false};
 	return call(&o, stream);
 }
 
@@ -280,7 +307,7 @@ FAKE_EXPORT ncclResult_t ncclAllGather(const void *from, void *to, size_t count,
 {
 	KIND("ncclAllGather", .sends = true, .receives = true, .to_all = true,
 	     .exchange = ALL_TO_EACH);
-	const op o = {&kind, comm, from, to, count, type, 0, 0};
+	op o = {&kind, comm, from, to, count, type, 0, 0, false};
 	return call(&o, stream);
 }
 
@@ -290,7 +317,7 @@ FAKE_EXPORT ncclResult_t ncclAlltoAll(const void *from, void *to, size_t count,
 {
 	KIND("ncclAlltoAll", .sends = true, .receives = true, .from_all = true,
 	     .to_all = true, .exchange = PART_TO_EACH);
-	const op o = {&kind, comm, from, to, count, type, 0, 0};
+	op o = {&kind, comm, from, to, count, type, 0, 0, false};
 	return call(&o, stream);
 }
 
@@ -300,7 +327,7 @@ FAKE_EXPORT ncclResult_t ncclBroadcast(const void *from, void *to, size_t count,
 {
 	KIND("ncclBroadcast", .receives = true, .in_place = true,
 	     .exchange = FROM_ROOT);
-	const op o = {&kind, comm, from, to, count, type, 0, root};
+	op o = {&kind, comm, from, to, count, type, 0, root, false};
 	return call(&o, stream);
 }
 
@@ -309,7 +336,7 @@ FAKE_EXPORT ncclResult_t ncclSend(const void *from, size_t count,
 				  ncclComm_t comm, cudaStream_t stream)
 {
 	KIND("ncclSend", .sends = true, .exchange = SEND);
-	const op o = {&kind, comm, from, NULL, count, type, 0, peer};
+	op o = {&kind, comm, from, NULL, count, type, 0, peer, false};
 	return call(&o, stream);
 }
 
@@ -318,6 +345,6 @@ FAKE_EXPORT ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type,
 				  cudaStream_t stream)
 {
 	KIND("ncclRecv", .receives = true, .exchange = RECEIVE);
-	const op o = {&kind, comm, NULL, to, count, type, 0, peer};
+	op o = {&kind, comm, NULL, to, count, type, 0, peer, false};
 	return call(&o, stream);
 }

@@ -11,6 +11,11 @@
 
 static ncclComm_t comms, closed;
 
+ncclComm_t first_comm(void)
+{
+	return comms;
+}
+
 FAKE_EXPORT ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
 {
 	unsigned long long random;
@@ -215,6 +220,7 @@ static ncclResult_t close_comm(ncclComm_t comm)
 			*c = comm->next;
 			break;
 		}
+	drop_registrations(comm);
 	board_close(comm->peer_monitor);
 	/* Work that was not finished may look at it still: it is kept. */
 	comm->peer_monitor = NULL;
@@ -239,7 +245,12 @@ FAKE_EXPORT ncclResult_t ncclCommDestroy(ncclComm_t comm)
 		usleep(100);
 	}
 	comm->aborted = true;
-	return close_comm(comm);
+	const int left = drop_registrations(comm);
+	const ncclResult_t result = close_comm(comm);
+	return left == 0 ? result
+			 : wrong(ncclInvalidUsage,
+				 "a communicator is destroyed that has %d "
+				 "registered buffers", left);
 }
 
 /* Enqueued work ends, with whatever it has; a communicator that a group aborts

@@ -17,6 +17,16 @@ FAKE_HIDDEN ncclResult_t injected(const char *function);
 /* Whether this thread has begun a group and not ended it. */
 FAKE_HIDDEN bool group_is_open(void);
 
+/* The first of the communicators that are open. */
+FAKE_HIDDEN ncclComm_t first_comm(void);
+
+/* Whether bytes are registered with a communicator, so that the library uses
+ * them where they are. */
+FAKE_HIDDEN bool is_registered(ncclComm_t comm, const void *p, size_t n);
+
+/* Frees the registrations that a communicator has; their number. */
+FAKE_HIDDEN int drop_registrations(ncclComm_t comm);
+
 /* Closes the communicators that were left in the group that has ended. */
 FAKE_HIDDEN void close_left(void);
 

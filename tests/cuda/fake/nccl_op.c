@@ -13,7 +13,7 @@
 typedef struct header {
 	char name[24];
 	uint64_t bytes;
-	int32_t type, op, root, captured;
+	int32_t type, op, root, captured, registered;
 } header;
 
 /* Bytes from or to a peer. */
@@ -63,7 +63,7 @@ void group_capture(group *g)
 static header header_of(const group *g, const op *o, size_t bytes)
 {
 	header h = {.bytes = bytes, .type = o->type, .op = o->op,
-		    .captured = g->captured};
+		    .captured = g->captured, .registered = o->registered};
 	const bool pair = o->kind->exchange >= SEND;
 	snprintf(h.name, sizeof h.name, "%s",
 		 pair ? "ncclSend" : o->kind->name);
@@ -162,14 +162,16 @@ static void mismatch(const transfer *t)
 	c->error = ncclInvalidUsage;
 	snprintf(c->text, sizeof c->text,
 		 "rank %d calls %s of %llu bytes, type %d, operation %d, root "
-		 "%d%s; rank %d calls %s of %llu bytes, type %d, operation %d, "
-		 "root %d%s",
+		 "%d%s%s; rank %d calls %s of %llu bytes, type %d, operation "
+		 "%d, root %d%s%s",
 		 c->rank, t->head.name, (unsigned long long)t->head.bytes,
 		 t->head.type, t->head.op, t->head.root,
-		 t->head.captured ? ", captured" : "", t->peer,
+		 t->head.captured ? ", captured" : "",
+		 t->head.registered ? ", registered" : "", t->peer,
 		 t->other.name, (unsigned long long)t->other.bytes,
 		 t->other.type, t->other.op, t->other.root,
-		 t->other.captured ? ", captured" : "");
+		 t->other.captured ? ", captured" : "",
+		 t->other.registered ? ", registered" : "");
 	fprintf(stderr, "fake NCCL: %s\n", c->text);
 }
 

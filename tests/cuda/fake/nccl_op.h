@@ -18,6 +18,7 @@ struct ncclComm {
 	bool leaves; /* at the end of the group */
 	bool shares; /* its buffers with those that are split off */
 	bool connected;
+	struct registration *registrations; /* nccl_memory.c */
 	ncclResult_t error;
 	char text[400];
 	ncclComm_t next; /* of those that are open, or closed */
@@ -33,7 +34,7 @@ typedef enum exchange {
 } exchange;
 
 typedef struct op_kind {
-	const char *name;
+	const char *name, *name_registered;
 	bool sends, receives;
 	bool from_all, to_all; /* the buffer has a part for each rank */
 	bool in_place, reduces;
@@ -49,6 +50,7 @@ typedef struct op {
 	ncclDataType_t type;
 	ncclRedOp_t op;
 	int root; /* or the peer */
+	bool registered; /* its buffers are */
 } op;
 
 /* Calls that go on at the same time. */

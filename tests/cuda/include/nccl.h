@@ -119,6 +119,11 @@ ncclResult_t ncclCommAbort(ncclComm_t comm);
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error);
 ncclResult_t ncclCommCount(const ncclComm_t comm, int *count);
 ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank);
+ncclResult_t ncclMemAlloc(void **p, size_t size);
+ncclResult_t ncclMemFree(void *p);
+ncclResult_t ncclCommRegister(const ncclComm_t comm, void *p, size_t size,
+			      void **handle);
+ncclResult_t ncclCommDeregister(const ncclComm_t comm, void *handle);
 
 ncclResult_t ncclGroupStart(void);
 ncclResult_t ncclGroupEnd(void);
