@@ -1,7 +1,9 @@
 /* Workers on GPUs of one process: who receives copies, or combines, straight
  * out of the others' arenas.  On one GPU the order of its queue makes that
- * right.  On several all wait for each other before and after: what is read has
- * been written then, and is not written again before it was read. */
+ * right.  On several each has a queue for transfers, and before a transfer
+ * these wait for each other: it may read what another has written, and write
+ * what another has read.  Kernels and transfers wait for each other where the
+ * schedule says so, on all GPUs. */
 #include "config.h"
 
 #include "runtime/cuda/link.h"
@@ -18,6 +20,7 @@
 enum { PHASES = 2 };
 
 typedef struct bucket {
+	bool within; /* workers, on the queues of their kernels */
 	pack_list **lists[PHASES]; /* by GPU */
 } bucket;
 
@@ -105,6 +108,7 @@ static void add_transfer(local *l, pack_list **lists, int instr)
 static void add_bucket(local *l, const stream_step *t)
 {
 	bucket *b = &l->buckets[t->instrs[0]];
+	b->within = l->c->ngpus == 1 || t->on == STREAM_COMPUTE;
 	for (int phase = 0; phase < PHASES; phase++) {
 		b->lists[phase] = ARENA_ARRAY(l->a, pack_list *, l->c->ngpus);
 		for (int g = 0; g < l->c->ngpus; g++)
@@ -164,43 +168,46 @@ static void *open_local(cuda *c, const plan *p, const communicator *comm,
 
 /* ---- running ----------------------------------------------------------- */
 
-/* Each GPU's queue goes on when all have come here. */
-static bool meet(const local *l, failure *f)
+/* The queues of transfers that have something to do go on when all have come
+ * here. */
+static bool meet(const local *l, pack_list *const *lists, failure *f)
 {
 	const cuda *c = l->c;
-	if (c->ngpus == 1)
-		return true;
 	for (int g = 0; g < c->ngpus; g++)
 		if (!cuda_enter(c, g, f) ||
 		    !CUDA_CALL(&c->api, f, cuEventRecord, l->came[g],
-			       c->gpus[g].compute))
+			       c->gpus[g].comm))
 			return false;
 	for (int g = 0; g < c->ngpus; g++) {
 		if (!cuda_enter(c, g, f))
 			return false;
 		for (int h = 0; h < c->ngpus; h++)
-			if (h != g && !CUDA_CALL(&c->api, f, cuStreamWaitEvent,
-						 c->gpus[g].compute,
-						 l->came[h], 0))
+			if (h != g && !pack_is_empty(lists[g]) &&
+			    !CUDA_CALL(&c->api, f, cuStreamWaitEvent,
+				       c->gpus[g].comm, l->came[h], 0))
 				return false;
 	}
 	return true;
 }
 
-static bool run_lists(const local *l, pack_list *const *lists, failure *f)
+static bool run_lists(const local *l, bool within, pack_list *const *lists,
+		      failure *f)
 {
 	bool some = false;
 	for (int g = 0; g < l->c->ngpus; g++)
 		some |= !pack_is_empty(lists[g]);
 	if (!some)
 		return true;
-	if (!meet(l, f))
+	if (!within && !meet(l, lists, f))
 		return false;
-	for (int g = 0; g < l->c->ngpus; g++)
+	for (int g = 0; g < l->c->ngpus; g++) {
+		const cuda_gpu *gpu = &l->c->gpus[g];
 		if (!cuda_enter(l->c, g, f) ||
-		    !pack_run(l->packer, lists[g], l->c->gpus[g].compute, f))
+		    !pack_run(l->packer, lists[g],
+			      within ? gpu->compute : gpu->comm, f))
 			return false;
-	return meet(l, f);
+	}
+	return true;
 }
 
 static bool transfer_local(void *state, const int *instrs, int n, CUstream s,
@@ -211,7 +218,7 @@ static bool transfer_local(void *state, const int *instrs, int n, CUstream s,
 	(void)n;
 	(void)s;
 	for (int phase = 0; phase < PHASES; phase++)
-		if (!run_lists(l, b->lists[phase], f))
+		if (!run_lists(l, b->within, b->lists[phase], f))
 			return false;
 	return true;
 }
@@ -232,6 +239,8 @@ static bool wait_local(void *state, CUstream s, failure *f)
 			if (!cuda_enter(c, g, f))
 				return false;
 			r = c->api.cuStreamQuery(c->gpus[g].compute);
+			if (r == CUDA_SUCCESS)
+				r = c->api.cuStreamQuery(c->gpus[g].comm);
 		}
 	}
 	return cuda_good(&c->api, r, "cuStreamQuery", f);

@@ -45,11 +45,12 @@ struct program {
 	stream_schedule schedule;
 	action **actions; /* by instruction and worker, of RUNs */
 	VEC(action *) checked; /* after a step */
-	gpu_queue *queues; /* by GPU, and of the queue of transfers */
+	gpu_queue *queues; /* by GPU, then those of transfers by GPU */
 	int nqueues;
 	void **staging;	/* by worker, for calls of the host */
 	CUevent begun;
-	CUevent *done; /* by step of the schedule, of those that mark */
+	CUevent *done; /* by step of the schedule, of those that mark, and by
+			  GPU */
 	const cuda_link *link;
 	const communicator *comm;
 	void *members; /* the communicator's state */
@@ -59,25 +60,23 @@ struct program {
 	int64_t nsteps, used;
 };
 
-/* Transfers have a queue of their own where they go to other processes.  Those
- * within one process read the other workers' memory at a point that all of
- * these have reached. */
+/* Transfers have a queue of their own on each GPU, where they go to other
+ * GPUs. */
 static inline bool program_has_two_queues(const program *x)
 {
-	return x->link != &link_local;
+	return x->link != &link_local || x->c->ngpus > 1;
 }
 
-/* The stream of a queue: the kernels' of a GPU, or the transfers' of the
- * first. */
+/* The stream of a queue: the kernels' of a GPU, or the transfers'. */
 static inline CUstream program_queue(const program *x, int i)
 {
-	return i < x->c->ngpus ? x->c->gpus[i].compute
-			       : x->c->gpus[0].comm;
+	const cuda_gpu *g = &x->c->gpus[i % x->c->ngpus];
+	return i < x->c->ngpus ? g->compute : g->comm;
 }
 
 static inline bool program_enter(const program *x, int i, failure *f)
 {
-	return cuda_enter(x->c, i < x->c->ngpus ? i : 0, f);
+	return cuda_enter(x->c, i % x->c->ngpus, f);
 }
 
 static inline int program_kernel(const program *x, int instr)
@@ -85,12 +84,28 @@ static inline int program_kernel(const program *x, int instr)
 	return x->p->nodes[x->p->program[instr].node].kernel;
 }
 
+/* The queue of a step for a worker. */
 static inline int program_station(const program *x, const stream_step *t,
 				  int worker)
 {
-	if (program_has_two_queues(x) && t->on == STREAM_COMMUNICATION)
-		return x->c->ngpus;
-	return cuda_gpu_of(x->c, worker);
+	int gpu = cuda_gpu_of(x->c, worker);
+	return program_has_two_queues(x) && t->on == STREAM_COMMUNICATION ?
+		       x->c->ngpus + gpu :
+		       gpu;
+}
+
+/* The workers that run a step one by one: a transfer is run by GPU, of which
+ * the first workers stand for all. */
+static inline int program_runs(const program *x, const stream_step *t)
+{
+	return x->p->program[t->instrs[0]].op == PLAN_RUN ? x->c->nworkers
+							  : x->c->ngpus;
+}
+
+/* The event of a step that marks, on a GPU. */
+static inline CUevent *program_done(const program *x, int step, int gpu)
+{
+	return &x->done[step * x->c->ngpus + gpu];
 }
 
 /* A number for each event of the queues, ascending on each: 0 before all. */

@@ -186,16 +186,23 @@ static bool open_events(program *x, failure *f)
 {
 	const stream_schedule *s = &x->schedule;
 	const cuda_api *api = &x->c->api;
-	x->done = ARENA_ARRAY(x->a, CUevent, s->nsteps);
+	x->done = ARENA_ARRAY(x->a, CUevent, s->nsteps * x->c->ngpus);
 	if (!cuda_enter(x->c, 0, f) ||
 	    !CUDA_CALL(api, f, cuEventCreate, &x->begun,
 		       CU_EVENT_DISABLE_TIMING))
 		return false;
-	for (int i = 0; i < s->nsteps; i++)
-		if (s->steps[i].marks && program_has_two_queues(x) &&
-		    !CUDA_CALL(api, f, cuEventCreate, &x->done[i],
-			       CU_EVENT_DISABLE_TIMING))
+	if (!program_has_two_queues(x))
+		return true;
+	for (int g = 0; g < x->c->ngpus; g++) {
+		if (!cuda_enter(x->c, g, f))
 			return false;
+		for (int i = 0; i < s->nsteps; i++)
+			if (s->steps[i].marks &&
+			    !CUDA_CALL(api, f, cuEventCreate,
+				       program_done(x, i, g),
+				       CU_EVENT_DISABLE_TIMING))
+				return false;
+	}
 	return true;
 }
 
@@ -239,7 +246,7 @@ program *program_open(cuda *c, const communicator *comm, void *link, failure *f)
 			.comm = comm, .members = link };
 	x->replays = wants_replay(x);
 	x->schedule = plan_streams(a, c->p);
-	x->nqueues = c->ngpus + program_has_two_queues(x);
+	x->nqueues = c->ngpus * (1 + program_has_two_queues(x));
 	x->queues = ARENA_ARRAY(a, gpu_queue, x->nqueues);
 	if (open_actions(x, f) && open_events(x, f) && has_room(x, f)) {
 		x->transfers = x->link->open(c, c->p, comm, link, f);
@@ -296,7 +303,7 @@ void program_close(program *x)
 	for (int w = 0; x->staging && w < x->c->nworkers; w++)
 		if (x->staging[w])
 			api->cuMemFreeHost(x->staging[w]);
-	for (int i = 0; x->done && i < x->schedule.nsteps; i++)
+	for (int i = 0; x->done && i < x->schedule.nsteps * x->c->ngpus; i++)
 		if (x->done[i])
 			api->cuEventDestroy(x->done[i]);
 	if (x->begun)

@@ -61,23 +61,52 @@ static bool run_transfers(program *x, int step, bool watched, failure *f)
 	if (!x->link->transfer(x->transfers, t->instrs, t->ninstrs,
 			       program_queue(x, i), f))
 		return backend_at(x->p, x->c->first, t->instrs[0], f);
-	return !watched || (program_enter(x, i, f) && watch(x, step, 0, f));
+	for (int w = 0; watched && w < program_runs(x, t); w++)
+		if (!cuda_enter(x->c, w, f) || !watch(x, step, w, f))
+			return false;
+	return true;
+}
+
+/* A transfer reads and writes the memory of all GPUs: a step that has to wait
+ * for it, or it for a step, does so on all of them. */
+static bool wait_before(program *x, const stream_step *t, failure *f)
+{
+	if (!program_has_two_queues(x) || t->after < 0)
+		return true;
+	for (int g = 0; g < x->c->ngpus; g++) {
+		CUstream s = program_queue(x, program_station(x, t, g));
+		if (!cuda_enter(x->c, g, f))
+			return false;
+		for (int h = 0; h < x->c->ngpus; h++)
+			if (!CUDA_CALL(&x->c->api, f, cuStreamWaitEvent, s,
+				       *program_done(x, t->after, h), 0))
+				return false;
+	}
+	return true;
+}
+
+static bool mark_after(program *x, int step, failure *f)
+{
+	const stream_step *t = &x->schedule.steps[step];
+	if (!program_has_two_queues(x) || !t->marks)
+		return true;
+	for (int g = 0; g < x->c->ngpus; g++)
+		if (!cuda_enter(x->c, g, f) ||
+		    !CUDA_CALL(&x->c->api, f, cuEventRecord,
+			       *program_done(x, step, g),
+			       program_queue(x, program_station(x, t, g))))
+			return false;
+	return true;
 }
 
 static bool run_step(program *x, int step, bool watched, failure *f)
 {
 	const stream_step *t = &x->schedule.steps[step];
-	const cuda_api *api = &x->c->api;
-	CUstream s = program_queue(x, program_station(x, t, 0));
-	if (program_has_two_queues(x) && t->after >= 0 &&
-	    !CUDA_CALL(api, f, cuStreamWaitEvent, s, x->done[t->after], 0))
-		return false;
-	if (!(x->p->program[t->instrs[0]].op == PLAN_RUN ?
-	      run_actions(x, step, watched, f) :
-	      run_transfers(x, step, watched, f)))
-		return false;
-	return !x->done[step] ||
-	       CUDA_CALL(api, f, cuEventRecord, x->done[step], s);
+	return wait_before(x, t, f) &&
+	       (x->p->program[t->instrs[0]].op == PLAN_RUN ?
+			run_actions(x, step, watched, f) :
+			run_transfers(x, step, watched, f)) &&
+	       mark_after(x, step, f);
 }
 
 /* ---- a step ------------------------------------------------------------ */
@@ -180,9 +209,7 @@ static int step_at_fault(const program *x, int *worker)
 {
 	for (int t = 0; t < x->schedule.nsteps; t++) {
 		const stream_step *s = &x->schedule.steps[t];
-		bool runs = x->p->program[s->instrs[0]].op == PLAN_RUN;
-		for (*worker = 0; *worker < (runs ? x->c->nworkers : 1);
-		     ++*worker) {
+		for (*worker = 0; *worker < program_runs(x, s); ++*worker) {
 			int i = program_station(x, s, *worker);
 			if (*x->queues[i].reached <
 			    program_mark(x, t, *worker))

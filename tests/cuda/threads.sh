@@ -44,6 +44,41 @@ for seed in 2 3 4 5 6 7 8; do
 done
 unset FAKE_CUDA_SEED FAKE_CUDA_DEVICES
 
+# ---- transfers beside kernels ------------------------------------------------
+
+# Those between GPUs have streams of their own, which go first.
+export FAKE_CUDA_LOG="$tmp/log" FAKE_CUDA_DEVICES=3
+expect 0 cuda "$tmp/mlp-4.plan" --steps 2
+unset FAKE_CUDA_LOG FAKE_CUDA_DEVICES
+# streams PATTERN: that have run a kernel of such a name
+streams() {
+	sed -n "s/^.*: stream \([0-9]*\): $1.*/\1/p" "$tmp/log" | sort -u
+}
+streams tdl_combine >"$tmp/transfers"
+streams '\(tdl_kernel\|matmul\)' >"$tmp/kernels"
+[ "$(wc -l <"$tmp/transfers")" -eq 3 ] || fail 'not all GPUs have combined'
+[ -z "$(comm -12 "$tmp/transfers" "$tmp/kernels")" ] ||
+	fail 'kernels and transfers share a stream'
+while read -r of; do
+	grep -q ": stream $of is the most urgent" "$tmp/log" ||
+		fail "transfers are not urgent, on stream $of"
+done <"$tmp/transfers"
+rm "$tmp/log"
+
+# Some wait, where it is left out, some seed shows it.
+found=0
+export FAKE_CUDA_DEVICES=2
+for drop in 6 17 18 36; do
+	for seed in 1 2 3; do
+		export FAKE_CUDA_DROP=$drop FAKE_CUDA_SEED=$seed
+		cuda "$tmp/mlp-4.plan" --steps 2 --verify \
+			>"$tmp/out" 2>"$tmp/err" || found=$((found + 1))
+	done
+done
+unset FAKE_CUDA_DROP FAKE_CUDA_SEED FAKE_CUDA_DEVICES
+[ "$found" -gt 0 ] || fail 'no missing event shows'
+echo "$found of 12 runs with an event less differ"
+
 # ---- copies in several parts ------------------------------------------------
 
 # Arrays of 12 MB, which go through less memory that is pinned.
