@@ -59,9 +59,8 @@ static bool is_exact(fn f, double x, double y, double r)
 static kexpr *fold_constants(arena *a, fn f, dtype result, kexpr *x, kexpr *y)
 {
 	if (x->kind == KX_INT) {
-		if (fn_c(f) && f != FN_POW && f != FN_FMOD && f != FN_FLOOR &&
-		    f != FN_CEIL && f != FN_ROUND)
-			return NULL;
+		if (fn_text_of(f, x->type).form == TEXT_NONE)
+			return NULL; /* it is computed as a float */
 		return kx_int(a, scalar_int(f, x->type, x->i,
 					       y ? y->i : 0), result);
 	}

@@ -8,85 +8,11 @@
 #include "base/checked.h"
 #include "base/hash.h"
 
-static const struct {
-	const char *name;
-	int nargs;
-	const char *c;
-	int flops;
-} functions[FN_COUNT] = {
-#define FN(id, name, nargs, c, flops) [FN_##id] = { name, nargs, c, flops },
-#include "kernel/functions.def"
-#undef FN
-};
-
 static const char *const reducers[RED_COUNT] = {
 	[RED_NONE] = "",      [RED_SUM] = "Sum",       [RED_PROD] = "Prod",
 	[RED_MAX] = "Max",    [RED_MIN] = "Min",       [RED_AND] = "And",
 	[RED_OR] = "Or",      [RED_ARGMAX] = "ArgMax", [RED_ARGMIN] = "ArgMin",
 };
-
-const char *fn_name(fn f)
-{
-	return functions[f].name;
-}
-
-int fn_nargs(fn f)
-{
-	return functions[f].nargs;
-}
-
-const char *fn_c(fn f)
-{
-	return functions[f].c;
-}
-
-int fn_flops(fn f)
-{
-	return functions[f].flops;
-}
-
-int fn_parse(const char *name)
-{
-	for (int f = 0; f < FN_COUNT; f++)
-		if (!strcmp(functions[f].name, name))
-			return f;
-	return -1;
-}
-
-bool fn_is_comparison(fn f)
-{
-	return f >= FN_LT && f <= FN_NE;
-}
-
-bool fn_gives_bool(fn f)
-{
-	return fn_is_comparison(f) || f == FN_AND || f == FN_OR ||
-	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
-}
-
-bool fn_takes(fn f, dtype t)
-{
-	switch (f) {
-	case FN_AND:
-	case FN_OR:
-	case FN_NOT:
-		return t == DT_BOOL;
-	case FN_EQ:
-	case FN_NE:
-		return true;
-	case FN_BIT_AND:
-	case FN_BIT_OR:
-	case FN_BIT_XOR:
-	case FN_BIT_NOT:
-	case FN_SHIFT_LEFT:
-	case FN_SHIFT_RIGHT:
-		return dtype_is_int(t);
-	case FN_RANDOM:
-		return t == DT_I64;
-	default:
-		return t != DT_BOOL;
-	}
-}
 
 const char *reducer_name(reducer r)
 {

@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/dtype.h"
+#include "kernel/functions.h"
 
 enum {
 	MAX_NDIM = 12,	  /* dimensions of a tensor */
@@ -25,26 +26,6 @@ enum {
 	MAX_NINPUTS = 24, /* inputs of a kernel */
 	MAX_KEXPR_DEPTH = 400,
 };
-
-typedef enum fn {
-#define FN(id, name, nargs, c, flops) FN_##id,
-#include "kernel/functions.def"
-#undef FN
-	FN_COUNT
-} fn;
-
-/* The name of a function, its number of arguments; and back, -1 for none. */
-const char *fn_name(fn f);
-int fn_nargs(fn f);
-int fn_parse(const char *name);
-/* The C expression of functions.def, or NULL. */
-const char *fn_c(fn f);
-int fn_flops(fn f);
-bool fn_is_comparison(fn f);
-/* Comparisons, and, or, not, isnan, isinf. */
-bool fn_gives_bool(fn f);
-/* Whether a function is defined on arguments of a type. */
-bool fn_takes(fn f, dtype t);
 
 typedef enum reducer {
 	RED_NONE,

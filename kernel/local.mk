@@ -9,7 +9,7 @@ noinst_LIBRARIES += %D%/libkernel.a
 	%D%/eval_expr.c %D%/eval_expr.h \
 	%D%/eval_opaque.c \
 	%D%/fold.c %D%/fold.h \
-	%D%/functions.def \
+	%D%/functions.c %D%/functions.def %D%/functions.h \
 	%D%/index_compile.c \
 	%D%/index_division.c \
 	%D%/index_interval.c %D%/index_interval.h \

@@ -5,22 +5,6 @@
 
 #include "compiler/codegen/expr.h"
 
-/* Precedence in C of an expression's outermost operator. */
-enum {
-	BIND_SELECT,
-	BIND_OR,
-	BIND_AND,
-	BIND_BIT_OR,
-	BIND_BIT_XOR,
-	BIND_BIT_AND,
-	BIND_EQUAL,
-	BIND_LESS,
-	BIND_ADD,
-	BIND_MUL,
-	BIND_UNARY,
-	BIND_ATOM,
-};
-
 typedef struct expr_piece {
 	const char *s;
 	int bind;

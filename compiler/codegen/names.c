@@ -8,7 +8,8 @@
 #include "base/intern.h"
 #include "compiler/codegen/expr.h"
 
-/* Words of C, of the C library's headers and of the generator. */
+/* Words of C, of the C library's headers and of the generator; those of
+ * functions are in kernel/functions.def. */
 static const char *const reserved[] = {
 	"auto",	    "break",	"case",	    "char",	 "const",   "continue",
 	"default",  "do",	"double",   "else",	 "enum",    "extern",
@@ -18,11 +19,7 @@ static const char *const reserved[] = {
 	"unsigned", "void",	"volatile", "while",	 "asm",	    "typeof",
 	"bool",	    "true",	"false",    "linux",	 "unix",    "i386",
 	"NULL",	    "NAN",	"INFINITY", "HUGE_VAL",	 "I",	    "EOF",
-	"errno",    "isnan",	"isinf",    "nearbyint", "exp",	    "expm1",
-	"log",	    "log1p",	"sqrt",	    "tanh",	 "sinh",    "cosh",
-	"sin",	    "cos",	"tan",	    "asin",	 "acos",    "atan",
-	"asinh",    "acosh",	"atanh",    "erf",	 "pow",	    "fmod",
-	"fabs",	    "floor",	"ceil",	    "memset",	 "memcpy",  "args",
+	"errno",    "memset",	"memcpy",   "args",
 	"product",  "line",	"at",	    "in",	 "end",	    "to",
 	"run",	    "stop",	"left",	    "first",	 "count",   "depth",
 	"ndepth",   "row",	"nrows",    "col",	 "ncols",   "tile",
@@ -108,6 +105,27 @@ static void take(strmap *taken, arena *a, const char *name)
 
 enum { LONGEST_NAME = 40 };
 
+/* The words of a function's text. */
+static void reserve_words(strmap *taken, arena *a, const char *text)
+{
+	while (text && *text) {
+		size_t n = 0;
+		while (isalnum((unsigned char)text[n]) || text[n] == '_')
+			n++;
+		if (n)
+			strmap_put(taken, arena_strndup(a, text, n), taken);
+		text += n ? n : 1;
+	}
+}
+
+static void reserve_functions(strmap *taken, arena *a)
+{
+	for (int f = 0; f < FN_COUNT; f++) {
+		reserve_words(taken, a, fn_table[f].f64.c);
+		reserve_words(taken, a, fn_table[f].f32.c);
+	}
+}
+
 /* The name as an identifier that nothing else has. */
 static const char *choose(strmap *taken, arena *a, const char *name,
 			  const char *otherwise)
@@ -132,6 +150,7 @@ void printer_init(printer *p, arena *a, const nest *n, bool cuda)
 	*p = (printer){.a = a, .nest = *n, .cuda = cuda};
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
 		strmap_put(taken, reserved[i], taken);
+	reserve_functions(taken, a);
 	for (size_t i = 0; cuda && i < sizeof(reserved_cuda) /
 					       sizeof(*reserved_cuda); i++)
 		strmap_put(taken, reserved_cuda[i], taken);

@@ -143,8 +143,6 @@ static val apply1(context *cx, fn f, val x, range at)
 			return v;
 	}
 	kexpr *e = expand_as(cx, x, wants_bool(f) ? DT_BOOL : DT_NONE, at);
-	if (e->kind == KX_INT && x.kind == VAL_INT && fn_c(f))
-		e = expand_as(cx, x, DT_F32, at);
 	if (cx->failed || !check_takes(cx, f, e->type, at))
 		return val_bad;
 	val r = val_expr(kx_fn1(cx->tmp, f, e));

@@ -1,0 +1,98 @@
+#include "config.h"
+
+#include "kernel/functions.h"
+
+#include <string.h>
+
+#define CALL(text)	   { TEXT_CALL, text, BIND_ATOM, false }
+#define BOUND(text, bind)  { TEXT_CALL, text, BIND_##bind, false }
+#define TERMS(text, bind)  { TEXT_TERMS, text, BIND_##bind, false }
+#define C_INT(text, bind)  { TEXT_TERMS, text, BIND_##bind, true }
+#define INFIX(op, bind)	   { TEXT_INFIX, op, BIND_##bind, false }
+#define PREFIX(op)	   { TEXT_PREFIX, op, BIND_UNARY, false }
+#define SAME		   { TEXT_SAME, NULL, BIND_ATOM, false }
+#define FLOATS(...)	   .f64 = __VA_ARGS__, .f32 = __VA_ARGS__
+#define OPERATOR(op, bind) FLOATS(INFIX(op, bind)), .i = INFIX(op, bind)
+
+/* Of C's library; with one for f32 in tdl/functions.h; both in include/tdl. */
+#define LIBRARY(name) .f64 = CALL(#name "($0)"), .f32 = CALL(#name "f($0)")
+#define LIBRARY2(name)                      \
+	.f64 = CALL(#name "($0, $1)"),      \
+	.f32 = CALL(#name "f($0, $1)")
+#define LIBRARY_F64(name)                   \
+	.f64 = CALL(#name "($0)"),          \
+	.f32 = CALL("tdl_" #name "_f32($0)")
+#define OURS(name)                          \
+	.f64 = CALL("tdl_" #name "_f64($0)"), \
+	.f32 = CALL("tdl_" #name "_f32($0)")
+#define OURS2(name)                             \
+	.f64 = CALL("tdl_" #name "_f64($0, $1)"), \
+	.f32 = CALL("tdl_" #name "_f32($0, $1)")
+
+const fn_facts fn_table[FN_COUNT] = {
+#define FN(id, name, nargs, ...) [FN_##id] = { name, nargs, __VA_ARGS__ },
+#include "kernel/functions.def"
+#undef FN
+};
+
+int fn_parse(const char *name)
+{
+	for (int f = 0; f < FN_COUNT; f++)
+		if (!strcmp(fn_table[f].name, name))
+			return f;
+	return -1;
+}
+
+/* The first text of two that there is. */
+static fn_text either(fn_text x, fn_text y)
+{
+	return x.form != TEXT_NONE ? x : y;
+}
+
+fn_text fn_text_of(fn f, dtype t)
+{
+	const fn_facts *r = &fn_table[f];
+	if (t == DT_F64)
+		return r->f64;
+	if (dtype_is_float(t))
+		return r->f32;
+	if (t == DT_BOOL)
+		return either(r->b, r->i);
+	fn_text i = dtype_is_signed(t) ? r->i : either(r->u, r->i);
+	return t == DT_U64 ? either(r->u64, i) : i;
+}
+
+bool fn_is_comparison(fn f)
+{
+	return f >= FN_LT && f <= FN_NE;
+}
+
+bool fn_gives_bool(fn f)
+{
+	return fn_is_comparison(f) || f == FN_AND || f == FN_OR ||
+	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
+}
+
+bool fn_takes(fn f, dtype t)
+{
+	switch (f) {
+	case FN_AND:
+	case FN_OR:
+	case FN_NOT:
+		return t == DT_BOOL;
+	case FN_EQ:
+	case FN_NE:
+		return true;
+	case FN_BIT_AND:
+	case FN_BIT_OR:
+	case FN_BIT_XOR:
+	case FN_BIT_NOT:
+	case FN_SHIFT_LEFT:
+	case FN_SHIFT_RIGHT:
+		return dtype_is_int(t);
+	case FN_RANDOM:
+		return t == DT_I64;
+	default:
+		return t != DT_BOOL;
+	}
+}

@@ -1,0 +1,91 @@
+/* The facts of the scalar functions that a kernel may use: functions.def as a
+ * table. */
+#ifndef TDL_KERNEL_FUNCTIONS_H
+#define TDL_KERNEL_FUNCTIONS_H
+
+#include <stdbool.h>
+
+#include "base/dtype.h"
+
+typedef enum fn {
+#define FN(id, ...) FN_##id,
+#include "kernel/functions.def"
+#undef FN
+	FN_COUNT
+} fn;
+
+/* Precedence in C of an expression's outermost operator. */
+typedef enum c_binding {
+	BIND_SELECT,
+	BIND_OR,
+	BIND_AND,
+	BIND_BIT_OR,
+	BIND_BIT_XOR,
+	BIND_BIT_AND,
+	BIND_EQUAL,
+	BIND_LESS,
+	BIND_ADD,
+	BIND_MUL,
+	BIND_UNARY,
+	BIND_ATOM,
+} c_binding;
+
+typedef enum fn_text_form {
+	TEXT_NONE,
+	TEXT_CALL,   /* a text in which $0 and $1 are the arguments, and $b is
+			the number of bits of their type */
+	TEXT_TERMS,  /* the same; $0 and $1 are unary expressions, %0 is one
+			that a prefix may stand before */
+	TEXT_INFIX,  /* an operator between the arguments */
+	TEXT_PREFIX, /* an operator before the argument */
+	TEXT_SAME,   /* the argument itself */
+} fn_text_form;
+
+/* A function in C, which in CUDA is the same: include/tdl/ has what the two
+ * have under different names. */
+typedef struct fn_text {
+	fn_text_form form;
+	const char *c;
+	c_binding bind;
+	bool is_int; /* it is an int, whatever the arguments are */
+} fn_text;
+
+/* A row of functions.def. */
+typedef struct fn_facts {
+	const char *name;
+	int nargs;
+	int flops;
+	fn_text f64, f32, i, u, u64, b;
+} fn_facts;
+
+extern const fn_facts fn_table[FN_COUNT];
+
+/* The name of a function, its number of arguments; and back, -1 for none. */
+static inline const char *fn_name(fn f)
+{
+	return fn_table[f].name;
+}
+
+static inline int fn_nargs(fn f)
+{
+	return fn_table[f].nargs;
+}
+
+int fn_parse(const char *name);
+
+static inline int fn_flops(fn f)
+{
+	return fn_table[f].flops;
+}
+
+/* The text of a function of arguments of type t; TEXT_NONE where it is that of
+ * f64, of arguments and with a result that are converted. */
+fn_text fn_text_of(fn f, dtype t);
+
+bool fn_is_comparison(fn f);
+/* Comparisons, and, or, not, isnan, isinf. */
+bool fn_gives_bool(fn f);
+/* Whether a function is defined on arguments of a type. */
+bool fn_takes(fn f, dtype t);
+
+#endif
