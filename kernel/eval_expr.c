@@ -48,7 +48,8 @@ eval_node *eval_prepare(evaluation *r, const kexpr *e)
 {
 	eval_node *n = ARENA_NEW(r->work, eval_node);
 	*n = (eval_node){ .kind = e->kind, .type = e->type, .fn = e->fn,
-		     .var = e->var, .input = e->input, .i = e->i, .f = e->f,
+		     .var = e->var, .input = e->input, .nargs = e->nargs,
+		     .i = e->i, .f = e->f,
 		     .of = e->nargs ? e->args[0]->type : DT_NONE };
 	n->args = ARENA_ARRAY(r->work, eval_node *, e->nargs);
 	for (int i = 0; i < e->nargs; i++)
@@ -158,14 +159,14 @@ static double fn_float(evaluation *r, const eval_node *n)
 	case FN_DIV:
 		return x / eval_float(r, n->args[1]);
 	default:
-		return scalar_float(n->fn, x, fn_nargs(n->fn) > 1 ?
+		return scalar_float(n->fn, x, n->nargs > 1 ?
 				    eval_float(r, n->args[1]) : 0);
 	}
 }
 
 static int64_t fn_int(evaluation *r, const eval_node *n)
 {
-	bool two = fn_nargs(n->fn) > 1;
+	bool two = n->nargs > 1;
 	if (dtype_is_float(n->of)) {
 		double x = eval_float(r, n->args[0]);
 		return scalar_test(n->fn, x,

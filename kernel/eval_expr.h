@@ -23,7 +23,7 @@ struct eval_node {
 	dtype type; /* of the value */
 	dtype of;   /* of the arguments */
 	fn fn;
-	int var, input, ndim;
+	int var, input, ndim, nargs;
 	int64_t i;
 	double f;
 	eval_node **args;

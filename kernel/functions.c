@@ -30,7 +30,8 @@
 	.f32 = CALL("tdl_" #name "_f32($0, $1)")
 
 const fn_facts fn_table[FN_COUNT] = {
-#define FN(id, name, nargs, ...) [FN_##id] = { name, nargs, __VA_ARGS__ },
+#define FN(id, name, nargs, floats, ints, ...) \
+	[FN_##id] = { name, nargs, __VA_ARGS__ },
 #include "kernel/functions.def"
 #undef FN
 };

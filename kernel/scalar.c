@@ -126,87 +126,6 @@ static int64_t int_sign(dtype t, int64_t x)
 	return (x > 0) - (x < 0);
 }
 
-static int64_t int_value(fn f, dtype t, int64_t x, int64_t y)
-{
-	uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
-	switch (f) {
-	case FN_ADD:
-		return (int64_t)(ux + uy);
-	case FN_SUB:
-		return (int64_t)(ux - uy);
-	case FN_MUL:
-		return (int64_t)(ux * uy);
-	case FN_DIV:
-		return int_div(t, x, y);
-	case FN_MOD:
-		return int_mod(t, x, y);
-	case FN_FMOD:
-		return int_rem(t, x, y);
-	case FN_NEG:
-		return (int64_t)(0 - ux);
-	case FN_MIN:
-		return is_less(t, y, x) ? y : x;
-	case FN_MAX:
-		return is_less(t, x, y) ? y : x;
-	case FN_ABS:
-		return dtype_is_signed(t) && x < 0 ? (int64_t)(0 - ux) : x;
-	case FN_SIGN:
-		return int_sign(t, x);
-	case FN_FLOOR:
-	case FN_CEIL:
-	case FN_ROUND:
-		return x;
-	case FN_POW:
-		return int_pow(t, x, y);
-	case FN_BIT_AND:
-		return x & y;
-	case FN_BIT_OR:
-		return x | y;
-	case FN_BIT_XOR:
-		return x ^ y;
-	case FN_BIT_NOT:
-		return t == DT_BOOL ? !x : ~x;
-	case FN_SHIFT_LEFT:
-		return shift_left(t, x, y);
-	case FN_SHIFT_RIGHT:
-		return shift_right(t, x, y);
-	case FN_RANDOM:
-		return random_word(ux, uy);
-	default:
-		return scalar_to_int(t, scalar_float(f, scalar_to_float(t, x),
-						     scalar_to_float(t, y)));
-	}
-}
-
-int64_t scalar_int(fn f, dtype t, int64_t x, int64_t y)
-{
-	switch (f) {
-	case FN_LT:
-		return is_less(t, x, y);
-	case FN_LE:
-		return !is_less(t, y, x);
-	case FN_GT:
-		return is_less(t, y, x);
-	case FN_GE:
-		return !is_less(t, x, y);
-	case FN_EQ:
-		return x == y;
-	case FN_NE:
-		return x != y;
-	case FN_AND:
-		return x && y;
-	case FN_OR:
-		return x || y;
-	case FN_NOT:
-		return !x;
-	case FN_ISNAN:
-	case FN_ISINF:
-		return 0;
-	default:
-		return scalar_wrap(t, int_value(f, t, x, y));
-	}
-}
-
 /* ---- floats ------------------------------------------------------------ */
 
 /* As NumPy's minimum and maximum: a NaN stays. */
@@ -242,123 +161,52 @@ static double softplus(double x)
 	return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
-/* The functions that the C library computes. */
-static double elementary(fn f, double x, double y)
-{
-	switch (f) {
-	case FN_FLOOR:
-		return floor(x);
-	case FN_CEIL:
-		return ceil(x);
-	case FN_ROUND:
-		return nearbyint(x);
-	case FN_EXP:
-		return exp(x);
-	case FN_EXPM1:
-		return expm1(x);
-	case FN_LOG:
-		return log(x);
-	case FN_LOG1P:
-		return log1p(x);
-	case FN_SQRT:
-		return sqrt(x);
-	case FN_RSQRT:
-		return 1 / sqrt(x);
-	case FN_TANH:
-		return tanh(x);
-	case FN_SINH:
-		return sinh(x);
-	case FN_COSH:
-		return cosh(x);
-	case FN_SIN:
-		return sin(x);
-	case FN_COS:
-		return cos(x);
-	case FN_TAN:
-		return tan(x);
-	case FN_ASIN:
-		return asin(x);
-	case FN_ACOS:
-		return acos(x);
-	case FN_ATAN:
-		return atan(x);
-	case FN_ASINH:
-		return asinh(x);
-	case FN_ACOSH:
-		return acosh(x);
-	case FN_ATANH:
-		return atanh(x);
-	case FN_ERF:
-		return erf(x);
-	case FN_SIGMOID:
-		return sigmoid(x);
-	case FN_SOFTPLUS:
-		return softplus(x);
-	case FN_POW:
-		return pow(x, y);
-	case FN_FMOD:
-		return fmod(x, y);
-	default:
-		return scalar_test(f, x, y);
-	}
-}
+/* ---- functions.def ------------------------------------------------------- */
+
+#define OF_FLOATS(value) value
+#define OF_INTS(value)	 value
+#define AS_FLOATS                                                  \
+	scalar_to_int(t, scalar_float(f, scalar_to_float(t, x),    \
+				      scalar_to_float(t, y)))
 
 double scalar_float(fn f, double x, double y)
 {
 	switch (f) {
-	case FN_ADD:
-		return x + y;
-	case FN_SUB:
-		return x - y;
-	case FN_MUL:
-		return x * y;
-	case FN_DIV:
-		return x / y;
-	case FN_MOD:
-		return float_mod(x, y);
-	case FN_NEG:
-		return -x;
-	case FN_MIN:
-		return float_min(x, y);
-	case FN_MAX:
-		return float_max(x, y);
-	case FN_ABS:
-		return fabs(x);
-	case FN_SIGN:
-		return isnan(x) ? x : (x > 0) - (x < 0);
-	default:
-		return elementary(f, x, y);
+#define FN(id, name, nargs, floats, ints, ...) \
+	case FN_##id:                          \
+		return floats;
+#include "kernel/functions.def"
+#undef FN
+	case FN_COUNT:
+		break;
 	}
+	return 0;
+}
+
+static int64_t int_value(fn f, dtype t, int64_t x, int64_t y)
+{
+	const uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
+	switch (f) {
+#define FN(id, name, nargs, floats, ints, ...) \
+	case FN_##id:                          \
+		return ints;
+#include "kernel/functions.def"
+#undef FN
+	case FN_COUNT:
+		break;
+	}
+	return 0;
+}
+
+int64_t scalar_int(fn f, dtype t, int64_t x, int64_t y)
+{
+	int64_t v = int_value(f, t, x, y);
+	return t == DT_I64 ? v : scalar_wrap(t, v);
 }
 
 bool scalar_test(fn f, double x, double y)
 {
-	switch (f) {
-	case FN_LT:
-		return x < y;
-	case FN_LE:
-		return x <= y;
-	case FN_GT:
-		return x > y;
-	case FN_GE:
-		return x >= y;
-	case FN_EQ:
-		return x == y;
-	case FN_NE:
-		return x != y;
-	case FN_AND:
-		return x != 0 && y != 0;
-	case FN_OR:
-		return x != 0 || y != 0;
-	case FN_NOT:
-		return x == 0;
-	case FN_ISNAN:
-		return isnan(x);
-	case FN_ISINF:
-		return isinf(x);
-	default:
-		return false;
-	}
+	return scalar_float(f, x, y) != 0;
 }
 
 /* ---- conversions ------------------------------------------------------- */

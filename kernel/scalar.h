@@ -17,7 +17,7 @@ double scalar_round(dtype t, double v);
  * a shift by the width or more leaves the sign alone. */
 int64_t scalar_int(fn f, dtype t, int64_t x, int64_t y);
 
-/* f of floats, for an f that gives a float. */
+/* f of floats; 1 or 0 for an f that gives a bool. */
 double scalar_float(fn f, double x, double y);
 
 /* f of floats, for an f that gives a bool. */
