@@ -25,7 +25,7 @@ typedef struct ast_symbol ast_symbol;
 
 typedef enum ast_kind {
 	AST_INT,    /* 3                  .i */
-	AST_FLOAT,  /* 2.5, inf           .f */
+	AST_FLOAT,  /* 2.5, pi, inf       .f */
 	AST_STRING, /* "NOTSET"           .name */
 	AST_BOOL,   /* true, false        .i */
 	AST_NAME,   /* N, i, axis         .name */
@@ -48,6 +48,9 @@ typedef enum ast_operator {
 	OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE,
 	OP_AND, OP_OR,
 } ast_operator;
+
+/* The constant `pi'. */
+#define AST_PI 3.14159265358979323846
 
 /* The text of an operator: "+", "and". */
 const char *ast_operator_text(ast_operator op);

@@ -25,6 +25,8 @@ static doc *literal(formatter *f, const ast_expr *e)
 				-1);
 	if (isinf(e->f))
 		return doc_text(f->arena, e->f > 0 ? "inf" : "-inf", -1);
+	if (e->f == AST_PI)
+		return doc_text(f->arena, "pi", -1);
 	char *text = arena_printf(f->arena, "%.15g", e->f);
 	if (strtod(text, NULL) != e->f)
 		text = arena_printf(f->arena, "%.17g", e->f);

@@ -102,7 +102,7 @@ static void dsl_yyerror(const range *at, dsl_parser *p, const char *what);
 %token <name> BROADCAST "'broadcast'" CONST "'const'" IN "'in'"
 %token <name> INPUT "'input'" PARAM "'param'" STATE "'state'"
 %token <name> NEXT "'next'" OUTPUT "'output'"
-%token <name> TRUE "'true'" FALSE "'false'" INF "'inf'"
+%token <name> TRUE "'true'" FALSE "'false'" PI "'pi'" INF "'inf'"
 
 /* h_{i}_x_{j}_w is HEAD "h_", i, MIDDLE "_x_", j, TAIL "_w". */
 %token <name> HEAD "a name with {" MIDDLE "'}..{' of the name"
@@ -361,6 +361,7 @@ expr:
 atom:
   INT			{ NODE($$, ast_int(p, @$, $1)); }
 | FLOAT			{ NODE($$, ast_float(p, @$, $1)); }
+| PI			{ NODE($$, ast_float(p, @$, AST_PI)); }
 | INF			{ NODE($$, ast_float(p, @$, HUGE_VAL)); }
 | TRUE			{ NODE($$, ast_bool(p, @$, true)); }
 | FALSE			{ NODE($$, ast_bool(p, @$, false)); }

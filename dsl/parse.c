@@ -266,6 +266,7 @@ static bool ends_operand(int kind)
 	case TOK_FLOAT:
 	case TOK_TRUE:
 	case TOK_FALSE:
+	case TOK_PI:
 	case TOK_INF:
 	case TOK_TAIL:
 	case TOK_RPAREN:
@@ -305,7 +306,7 @@ static bool joins_operands(int kind)
  * - `if' and `not' are words before an operand that is no list;
  * - `lambda' is one before a variable, a pack or a colon, but not behind ;
  * - `and or then else' are words between two operands, `else' also behind };
- * - `true false inf' are names before [ ( = and :. */
+ * - `true false pi inf' are names before [ ( = and :. */
 static bool is_name(int before, int kind, int after)
 {
 	if (before == TOK_DOTS || begins_definition(before))
@@ -329,6 +330,7 @@ static bool is_name(int before, int kind, int after)
 		       !(begins_operand(after) || after == TOK_LBRACKET);
 	case TOK_TRUE:
 	case TOK_FALSE:
+	case TOK_PI:
 	case TOK_INF:
 		return after == TOK_LBRACKET || after == TOK_LPAREN ||
 		       after == TOK_ASSIGN || after == TOK_COLON;

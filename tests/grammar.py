@@ -127,7 +127,7 @@ def is_sound(words):
     for i, word in enumerate(words):
         after = words[i + 1] if i + 1 < len(words) else ""
         if word in ("if", "then", "else", "not", "and", "or", "true", "false",
-                    "inf", "lambda", "return") and after in "[=:(":
+                    "pi", "inf", "lambda", "return") and after in "[=:(":
             return False
         if word[0] in ")]}":
             named.pop()

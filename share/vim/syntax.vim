@@ -17,7 +17,7 @@ syntax keyword tdlType f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool
 syntax keyword tdlType f8e4m3fn f8e4m3fnuz f8e5m2 f8e5m2fnuz f8e8m0
 syntax keyword tdlType f6e2m3 f6e3m2 f4e2m1 i4 u4 i2 u2
 syntax keyword tdlType int float string type axis
-syntax keyword tdlConstant true false inf
+syntax keyword tdlConstant true false pi inf
 syntax match tdlPack /\.\.[A-Za-z_]*/
 syntax match tdlNumber /\<\d\+\(\.\d\+\)\?\([eE][-+]\?\d\+\)\?\>/
 syntax region tdlString start=/"/ skip=/\\./ end=/"/ oneline
