@@ -381,17 +381,41 @@ static int by_bytes(const void *x, const void *y)
 	return a->group.members[0] < b->group.members[0] ? -1 : 1;
 }
 
-/* The variables that a node's axes divide: "n, k, -". */
+/* The product of the sizes of the axes that divide the same variable as axis
+ * `from', or nothing as it does; 1 if it is not the first of them. */
+static int parts_of(const mesh *m, const cuts *c, int from)
+{
+	int parts = 1;
+	for (int i = 0; i < m->naxes; i++) {
+		if (c->dim[i] != c->dim[from])
+			continue;
+		if (i < from)
+			return 1;
+		parts *= m->size[i];
+	}
+	return parts;
+}
+
+/* The division of a node: "by s.0 into 4, k into 2, computed 2 times". */
 static const char *strategy_text(arena *a, const plan_result *r, int n)
 {
-	const assignment *as = &r->search->assignment;
+	const mesh *m = &r->search->assignment.mesh;
+	const cuts *c = &r->search->assignment.node_cuts[n];
 	const kernel *k = r->graph->nodes[n].kernel;
 	const char *text = "";
-	for (int i = 0; i < as->mesh.naxes; i++) {
-		int v = as->node_cuts[n].dim[i];
-		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
-				    v == CUT_NONE ? "-" : k->vars[v].name);
+	int copies = 1;
+	for (int i = 0; i < m->naxes; i++) {
+		int v = c->dim[i], parts = parts_of(m, c, i);
+		if (v == CUT_NONE)
+			copies *= parts;
+		else if (parts > 1)
+			text = arena_printf(a, "%s%s%s into %d", text,
+					    *text ? ", " : "by ",
+					    k->vars[v].name, parts);
 	}
+	if (copies > 1)
+		text = arena_printf(a, "%s%scomputed %d times", text,
+				    *text ? ", " : "", copies);
 	return text;
 }
 
@@ -430,7 +454,7 @@ static void print_operators(arena *a, const plan_result *r)
 		if (rows[i].bytes <= 0)
 			return;
 		print_item(i ? "" : "moves most", arena_printf(
-			a, "%-9s %s%s (%s) by %s",
+			a, "%-9s %s%s (%s) %s",
 			plan_bytes_text(a, rows[i].bytes),
 			g->n == 1 ? "" : arena_printf(a, "%d x ", g->n),
 			g->name, nodes[first].op, strategy_text(a, r, first)));
