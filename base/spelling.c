@@ -55,7 +55,9 @@ void spelling_try(spelling *s, const char *known)
 	int d = spelling_distance(s->given, known);
 	if (d * 3 > longest && !begins(s->given, known))
 		return;
-	if (s->nearest && d >= s->distance)
+	if (s->nearest &&
+	    (d > s->distance ||
+	     (d == s->distance && n >= (int)strlen(s->nearest))))
 		return;
 	s->nearest = known;
 	s->distance = d;

@@ -22,7 +22,7 @@ int spelling_distance(const char *a, const char *b);
 
 /* Compares a known name.  It is near if at most a third of the letters differ,
  * or if one name begins with the other, of three letters or more; of equally
- * near names the first one tried is kept. */
+ * near names the shortest is kept, of these the first one tried. */
 void spelling_try(spelling *s, const char *known);
 
 /* A note under the diagnostic that was added last; nothing if no name is
