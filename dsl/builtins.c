@@ -4,13 +4,20 @@
 
 #include <string.h>
 
+/* A row of kernel/functions.def by its kind: operators have no name here. */
+#define ROW_SCALAR(name, least, most, rule) \
+	{ name, BUILTIN_SCALAR, RULE_##rule, least, most },
+#define ROW_OPERATOR(name, least, most, rule)
+
 static const builtin table[] = {
-#define SCALAR(name, least, most, rule, derivative) \
-	{ #name, BUILTIN_SCALAR, RULE_##rule, least, most, derivative },
-#define REDUCER(name, rule) \
-	{ #name, BUILTIN_REDUCER, RULE_##rule, 1, 1, true },
+#define FN(id, name, kind, least, most, rule, ...) \
+	ROW_##kind(name, least, most, rule)
+#include "kernel/functions.def"
+#undef FN
+#define SCALAR(name, least, most, rule) ROW_SCALAR(#name, least, most, rule)
+#define REDUCER(name, rule) { #name, BUILTIN_REDUCER, RULE_##rule, 1, 1 },
 #define MAPPING(name, least, most) \
-	{ #name, BUILTIN_MAPPING, RULE_NONE, least, most, false },
+	{ #name, BUILTIN_MAPPING, RULE_NONE, least, most },
 #define OVERLOAD(op, name)
 #include "dsl/builtins.def"
 #undef SCALAR
@@ -38,7 +45,7 @@ const builtin *builtin_table(int *n)
 const char *builtin_overload(ast_operator op)
 {
 	static const char *const names[OP_OR + 1] = {
-#define SCALAR(name, least, most, rule, derivative)
+#define SCALAR(name, least, most, rule)
 #define REDUCER(name, rule)
 #define MAPPING(name, least, most)
 #define OVERLOAD(op, name) [OP_##op] = #name,

@@ -1,6 +1,6 @@
 /* The built-in functions of TDL: scalar functions, reducers and the functions
- * of bodies, as tables made of builtins.def.  The checker, expansion and every
- * analysis look functions up here. */
+ * of bodies, as tables made of builtins.def and of kernel/functions.def.  The
+ * checker, expansion and every analysis look functions up here. */
 #ifndef TDL_DSL_BUILTINS_H
 #define TDL_DSL_BUILTINS_H
 
@@ -36,7 +36,6 @@ typedef struct builtin {
 	builtin_kind kind;
 	builtin_rule rule;
 	int least, most; /* arguments */
-	bool derivative; /* has a derivative rule */
 } builtin;
 
 /* NULL if there is none of that kind and name. */

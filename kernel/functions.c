@@ -30,8 +30,8 @@
 	.f32 = CALL("tdl_" #name "_f32($0, $1)")
 
 const fn_facts fn_table[FN_COUNT] = {
-#define FN(id, name, nargs, floats, ints, ...) \
-	[FN_##id] = { name, nargs, __VA_ARGS__ },
+#define FN(id, name, kind, least, most, rule, floats, ints, ...) \
+	[FN_##id] = { name, least, most, FN_##rule, __VA_ARGS__ },
 #include "kernel/functions.def"
 #undef FN
 };
@@ -63,36 +63,15 @@ fn_text fn_text_of(fn f, dtype t)
 	return t == DT_U64 ? either(r->u64, i) : i;
 }
 
-bool fn_is_comparison(fn f)
-{
-	return f >= FN_LT && f <= FN_NE;
-}
-
-bool fn_gives_bool(fn f)
-{
-	return fn_is_comparison(f) || f == FN_AND || f == FN_OR ||
-	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
-}
-
 bool fn_takes(fn f, dtype t)
 {
-	switch (f) {
-	case FN_AND:
-	case FN_OR:
-	case FN_NOT:
-		return t == DT_BOOL;
-	case FN_EQ:
-	case FN_NE:
+	switch (fn_table[f].rule) {
+	case FN_EQUALITY:
 		return true;
-	case FN_BIT_AND:
-	case FN_BIT_OR:
-	case FN_BIT_XOR:
-	case FN_BIT_NOT:
-	case FN_SHIFT_LEFT:
-	case FN_SHIFT_RIGHT:
-		return dtype_is_int(t);
-	case FN_RANDOM:
-		return t == DT_I64;
+	case FN_LOGIC:
+		return t == DT_BOOL;
+	case FN_INTEGER:
+		return fn_table[f].of_indices ? t == DT_I64 : dtype_is_int(t);
 	default:
 		return t != DT_BOOL;
 	}

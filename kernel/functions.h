@@ -14,6 +14,18 @@ typedef enum fn {
 	FN_COUNT
 } fn;
 
+/* The types of the arguments and of the result; those from FN_TEST on give a
+ * bool. */
+typedef enum fn_rule {
+	FN_FLOAT,
+	FN_NUMBER,
+	FN_INTEGER,
+	FN_TEST,
+	FN_ORDER,
+	FN_EQUALITY,
+	FN_LOGIC,
+} fn_rule;
+
 /* Precedence in C of an expression's outermost operator. */
 typedef enum c_binding {
 	BIND_SELECT,
@@ -54,6 +66,9 @@ typedef struct fn_text {
 typedef struct fn_facts {
 	const char *name;
 	int nargs;
+	int most; /* arguments in TDL, where f(x, y, z) is f(f(x, y), z) */
+	fn_rule rule;
+	bool of_indices;
 	int flops;
 	fn_text f64, f32, i, u, u64, b;
 } fn_facts;
@@ -82,9 +97,16 @@ static inline int fn_flops(fn f)
  * f64, of arguments and with a result that are converted. */
 fn_text fn_text_of(fn f, dtype t);
 
-bool fn_is_comparison(fn f);
-/* Comparisons, and, or, not, isnan, isinf. */
-bool fn_gives_bool(fn f);
+static inline bool fn_is_comparison(fn f)
+{
+	return fn_table[f].rule == FN_ORDER || fn_table[f].rule == FN_EQUALITY;
+}
+
+static inline bool fn_gives_bool(fn f)
+{
+	return fn_table[f].rule >= FN_TEST;
+}
+
 /* Whether a function is defined on arguments of a type. */
 bool fn_takes(fn f, dtype t);
 

@@ -172,8 +172,8 @@ static double softplus(double x)
 double scalar_float(fn f, double x, double y)
 {
 	switch (f) {
-#define FN(id, name, nargs, floats, ints, ...) \
-	case FN_##id:                          \
+#define FN(id, name, kind, least, most, rule, floats, ints, ...) \
+	case FN_##id:                                             \
 		return floats;
 #include "kernel/functions.def"
 #undef FN
@@ -187,8 +187,8 @@ static int64_t int_value(fn f, dtype t, int64_t x, int64_t y)
 {
 	const uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
 	switch (f) {
-#define FN(id, name, nargs, floats, ints, ...) \
-	case FN_##id:                          \
+#define FN(id, name, kind, least, most, rule, floats, ints, ...) \
+	case FN_##id:                                             \
 		return ints;
 #include "kernel/functions.def"
 #undef FN

@@ -157,6 +157,9 @@ check_language() {
 	language=$srcdir/docs/language.md
 	sed -n 's/^\(SCALAR\|REDUCER\|MAPPING\)(\([A-Za-z0-9_]*\),.*/\2/p' \
 		"$srcdir/dsl/builtins.def" >"$tmp/names"
+	sed -n 's/^FN([A-Z0-9_]*, "\([a-z0-9_]*\)", SCALAR,.*/\1/p' \
+		"$srcdir/kernel/functions.def" >>"$tmp/names"
+	[ "$(wc -l <"$tmp/names")" -gt 90 ] || fail 'no names in the tables'
 	sed -n 's/^.*\[DT_[A-Z0-9]*\] = { "\([a-z0-9]*\)".*/\1/p' \
 		"$srcdir/base/dtype.c" >>"$tmp/names"
 	while read -r name; do

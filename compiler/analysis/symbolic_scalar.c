@@ -148,12 +148,6 @@ static void divide_dependence(sval *r, sval x, sval y)
 	r->apart = sym_dep_quotient(x.apart, y.apart);
 }
 
-static bool gives_bool(fn f)
-{
-	return fn_is_comparison(f) || f == FN_AND || f == FN_OR ||
-	       f == FN_NOT || f == FN_ISNAN || f == FN_ISINF;
-}
-
 /* Whether x may be 0 at some points, where sizes are not. */
 static bool varies(const build *b, const poly *x)
 {
@@ -216,7 +210,7 @@ static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 	}
 	sym_sign_fn(b, f, &r, &x, &y, equal);
 	sym_monotone_fn(b, f, &r, &x, &y);
-	if (gives_bool(f))
+	if (fn_gives_bool(f))
 		r.type = ST_BOOL;
 	if (!r.varies)
 		r.nfactors = 0;
@@ -243,7 +237,7 @@ static sval apply1(build *b, fn f, sval x)
 				   poly_scale(b->arena, x.cases, -1));
 	sym_sign_fn(b, f, &r, &x, &unknown, false);
 	sym_monotone_fn(b, f, &r, &x, &unknown);
-	if (gives_bool(f))
+	if (fn_gives_bool(f))
 		r.type = ST_BOOL;
 	if (!r.varies)
 		r.nfactors = 0;

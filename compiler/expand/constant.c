@@ -155,11 +155,6 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 
 /* ---- operators on constants --------------------------------------------- */
 
-static bool is_comparison(fn f)
-{
-	return f >= FN_LT && f <= FN_NE;
-}
-
 static val compare(fn f, double x, double y)
 {
 	switch (f) {
@@ -228,9 +223,8 @@ val fold_int(context *cx, fn f, int64_t x, int64_t y, range at)
 
 val fold_function(fn f, val x, val y)
 {
-	const builtin *b = builtin_find(BUILTIN_SCALAR, fn_name(f));
 	bool whole = x.kind == VAL_INT && y.kind == VAL_INT &&
-		     !(b && b->rule == RULE_FLOAT);
+		     fn_table[f].rule != FN_FLOAT;
 	if (fn_gives_bool(f))
 		return (val){ .kind = VAL_EXPR };
 	if (whole && fn_takes(f, DT_I64))
@@ -258,12 +252,12 @@ val fold_binary(context *cx, fn f, val x, val y, range at)
 	bool numbers = (x.kind == VAL_INT || x.kind == VAL_FLOAT) &&
 		       (y.kind == VAL_INT || y.kind == VAL_FLOAT);
 	if (numbers && x.kind == VAL_INT && y.kind == VAL_INT) {
-		if (f <= FN_MOD || is_comparison(f) || f == FN_MIN ||
+		if (f <= FN_MOD || fn_is_comparison(f) || f == FN_MIN ||
 		    f == FN_MAX)
 			return fold_int(cx, f, x.i, y.i, at);
 	} else if (numbers) {
 		double a = as_double(x), b = as_double(y);
-		if (is_comparison(f))
+		if (fn_is_comparison(f))
 			return compare(f, a, b);
 		switch (f) {
 		case FN_ADD:
@@ -282,7 +276,7 @@ val fold_binary(context *cx, fn f, val x, val y, range at)
 			break;
 		}
 	}
-	if (numbers && f != FN_RANDOM)
+	if (numbers && !fn_table[f].of_indices)
 		return fold_function(f, x, y);
 	expand_error(cx, DIAG_TYPE_MISMATCH, at,
 		     "'%s' cannot be applied to these", fn_name(f));

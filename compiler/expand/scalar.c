@@ -68,7 +68,7 @@ static const fn binary_fn[] = {
 
 static bool wants_bool(fn f)
 {
-	return f == FN_AND || f == FN_OR || f == FN_NOT;
+	return fn_table[f].rule == FN_LOGIC;
 }
 
 static bool is_loose(val v)
@@ -216,19 +216,18 @@ static val binary(context *cx, const ast_expr *e)
 
 /* ---- calls -------------------------------------------------------------- */
 
-/* min and max take any number of arguments, the rest as many as fn_nargs()
- * says. */
+/* Of more arguments than a kernel's function has, as max(x, y, z), the first
+ * two are one. */
 static val call_fn(context *cx, const ast_expr *e, fn f)
 {
-	bool chain = f == FN_MIN || f == FN_MAX;
-	if (chain ? e->nargs < 2 : e->nargs != fn_nargs(f)) {
+	if (e->nargs < fn_nargs(f) || e->nargs > fn_table[f].most) {
 		expand_error(cx, DIAG_BAD_CALL, e->at,
 			     "'%s' takes %d argument%s, not %d", e->name,
 			     fn_nargs(f), fn_nargs(f) == 1 ? "" : "s",
 			     e->nargs);
 		return val_bad;
 	}
-	if (f == FN_RANDOM) {
+	if (fn_table[f].of_indices) {
 		kexpr *seed = expand_index(cx, e->args[0]);
 		return val_expr(kx_fn2(cx->tmp, f, seed,
 				       expand_index(cx, e->args[1])));

@@ -316,7 +316,7 @@ bool mapping_builtin(evaluator *ev, const ast_expr *e, const mvalue *args,
 		int least, most; /* arguments */
 		mvalue (*run)(const mapping_call *c);
 	} table[] = {
-#define SCALAR(name, least, most, rule, derivative)
+#define SCALAR(name, least, most, rule)
 #define REDUCER(name, rule)
 #define MAPPING(name, least, most) { #name, least, most, fn_##name },
 #define OVERLOAD(op, name)

@@ -14,7 +14,7 @@ typedef struct mapping_call {
 	int n;
 } mapping_call;
 
-#define SCALAR(name, least, most, rule, derivative)
+#define SCALAR(name, least, most, rule)
 #define REDUCER(name, rule)
 #define MAPPING(name, least, most) mvalue fn_##name(const mapping_call *c);
 #define OVERLOAD(op, name)
