@@ -80,11 +80,16 @@ cli_status cli_finish(const char *program, cli_status status)
 	return CLI_MACHINE;
 }
 
+bool cli_terminal(void)
+{
+	const char *term = getenv("TERM");
+	return term && strcmp(term, "dumb") && isatty(STDERR_FILENO);
+}
+
 bool cli_colour(void)
 {
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-	return !(no && *no) && term && strcmp(term, "dumb") &&
-	       isatty(STDERR_FILENO);
+	const char *no = getenv("NO_COLOR");
+	return !(no && *no) && cli_terminal();
 }
 
 /* ---- help -------------------------------------------------------------- */

@@ -77,8 +77,11 @@ void cli_version(const char *program);
  * returns status, or CLI_MACHINE with a message where that failed. */
 cli_status cli_finish(const char *program, cli_status status);
 
-/* Whether output to standard error may be coloured: it is a terminal that is
- * not dumb, and NO_COLOR is not set (no-color.org). */
+/* Whether standard error is a terminal that is not dumb. */
+bool cli_terminal(void);
+
+/* Whether output to standard error may be coloured: it is such a terminal, and
+ * NO_COLOR is not set (no-color.org). */
 bool cli_colour(void);
 
 /* A whole number, all of text and nothing else, min <= *v <= max. */

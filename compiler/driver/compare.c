@@ -9,6 +9,7 @@
 #include "compiler/driver/place.h"
 #include "compiler/driver/plan_input.h"
 #include "compiler/driver/plan_print.h"
+#include "compiler/driver/progress.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 
@@ -118,7 +119,10 @@ static bool plan_all(driver *d, const graph *g, const compare_options *o,
 			continue;
 		if (o->score)
 			how.pins = none;
-		if (!plan_by_planner(&how, &lower, &r))
+		how.observer = progress_begin(d->arena);
+		bool ok = plan_by_planner(&how, &lower, &r);
+		progress_end(&how.observer);
+		if (!ok)
 			return false;
 		vec_push(d->arena, all, r);
 	}
@@ -130,7 +134,7 @@ static bool add_best(driver *d, const graph *g, const compare_options *o,
 		     const topology *t, plan_results *all)
 {
 	const lower_options lower = { .algorithm = PLAN_AUTO };
-	const plan_request how = request_of(d, g, o, t, PLAN_AUTO);
+	plan_request how = request_of(d, g, o, t, PLAN_AUTO);
 	plan_result r;
 	if (o->score || (o->algorithms.n > 0 &&
 			 !among(&o->algorithms, PLAN_AUTO)))
@@ -139,7 +143,10 @@ static bool add_best(driver *d, const graph *g, const compare_options *o,
 						 const search_result *, all->n);
 	for (int i = 0; i < all->n; i++)
 		made[i] = all->at[i].search;
-	if (!plan_auto(&how, &lower, made, all->n, &r))
+	how.observer = progress_begin(d->arena);
+	bool ok = plan_auto(&how, &lower, made, all->n, &r);
+	progress_end(&how.observer);
+	if (!ok)
 		return false;
 	vec_push(d->arena, all, r);
 	return true;

@@ -44,6 +44,7 @@ tdlc_SOURCES = \
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
+	%D%/progress.c %D%/progress.h \
 	%D%/score.c \
 	%D%/show.c \
 	%D%/show_plan.c %D%/show_plan.h \

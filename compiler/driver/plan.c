@@ -13,6 +13,7 @@
 #include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/plan_strict.h"
+#include "compiler/driver/progress.h"
 #include "compiler/export/program.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
@@ -174,8 +175,11 @@ static cli_status plan_graph(driver *d, const graph *g, const plan_options *o)
 		return CLI_OK;
 	if (o->frontier)
 		return plan_print_frontier(d, &how, o->json);
-	if (best ? !plan_auto(&how, &lower, NULL, 0, &r)
-		 : !plan_by_planner(&how, &lower, &r))
+	how.observer = progress_begin(d->arena);
+	bool made = best ? plan_auto(&how, &lower, NULL, 0, &r)
+			 : plan_by_planner(&how, &lower, &r);
+	progress_end(&how.observer);
+	if (!made)
 		return CLI_OK;
 	if (r.search->error) {
 		cli_failed(&d->program, "%s: %s", o->request.algorithm,

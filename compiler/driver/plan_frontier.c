@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_print.h"
+#include "compiler/driver/progress.h"
 #include "compiler/portfolio/frontier.h"
 #include "compiler/portfolio/one_planner.h"
 
@@ -59,7 +60,11 @@ static cli_status refuse(driver *d, const plan_request *how,
 cli_status plan_print_frontier(driver *d, const plan_request *how, bool json)
 {
 	frontier f;
-	if (!plan_frontier(how, &f))
+	plan_request shown = *how;
+	shown.observer = progress_begin(d->arena);
+	bool ok = plan_frontier(&shown, &f);
+	progress_end(&shown.observer);
+	if (!ok)
 		return CLI_OK;
 	if (f.points.n == 0)
 		return refuse(d, how, &f.least);

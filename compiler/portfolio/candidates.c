@@ -17,6 +17,7 @@ bool plan_add(const plan_request *how, const char *algorithm,
 	one.algorithm = algorithm;
 	if (!plan_search_request(&one, &q))
 		return false;
+	plan_observe(how, PHASE_SEARCH, algorithm, all->n, 0);
 	const search_result *s = search_plan_for(how->arena, how->graph, &q);
 	if (!s->error)
 		vec_push(how->arena, all, (plan_candidate){ .search = s });
@@ -94,6 +95,8 @@ bool plan_best(const plan_request *how, plan_candidates *all,
 	*best = NULL;
 	for (int i = 0; i < all->n; i++) {
 		plan_candidate *c = &all->at[i];
+		plan_observe(how, PHASE_COMPARE, c->search->algorithm, i,
+			     all->n);
 		if (!program_best(how, &c->search->assignment, &c->programs,
 				  known ? &beat : NULL, &c->program))
 			return false;

@@ -109,6 +109,7 @@ bool plan_bounded(const plan_request *how, bool prove, plan_candidate *best,
 		return true;
 	if (!plan_search_request(how, &wanted))
 		return false;
+	plan_observe(how, PHASE_PROVE, PLAN_BOUNDED, 0, 0);
 	best_first_request q = {
 		.graph = g,
 		.mesh = wanted.mesh,

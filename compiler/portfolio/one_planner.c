@@ -90,6 +90,7 @@ bool plan_by_planner(const plan_request *how, const lower_options *lower,
 	search_request q;
 	if (!plan_search_request(how, &q))
 		return false;
+	plan_observe(how, PHASE_SEARCH, how->algorithm, 0, 0);
 	const search_result *s = search_plan_for(how->arena, how->graph, &q);
 	roomy.room = how->memory;
 	bool choose = !s->error && how->memory > 0;

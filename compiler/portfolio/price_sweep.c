@@ -151,6 +151,7 @@ static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 	plan_request how = s->how;
 	search_request q;
 	how.prices = &prices;
+	plan_observe(&how, PHASE_SEARCH, how.algorithm, s->all->n, 0);
 	bool ok = plan_search_request(&how, &q) &&
 		  add_plan(s, search_plan_for(s->how.arena, g, &q), peak, p);
 	arena_free(tmp);

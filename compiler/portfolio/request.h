@@ -19,6 +19,20 @@ typedef enum plan_objective {
 	OBJECTIVE_MEMORY, /* of the device that uses most */
 } plan_objective;
 
+typedef enum plan_phase {
+	PHASE_SEARCH,  /* a planner looks for a plan */
+	PHASE_COMPARE, /* the programs of a plan are made and measured */
+	PHASE_PROVE,   /* all plans of a small graph are searched */
+} plan_phase;
+
+/* An observer of a search that may take long: it is told before each step.
+ * done: the plans that were found, or compared, before.  nplans: all that are
+ * compared; 0 in other phases. */
+typedef struct plan_observer {
+	void (*step)(struct plan_observer *o, plan_phase phase,
+		     const char *algorithm, int done, int nplans);
+} plan_observer;
+
 /* The graph, the machine, and the method and the aims of a search for a
  * plan. */
 typedef struct plan_request {
@@ -42,7 +56,16 @@ typedef struct plan_request {
 	/* Programs run operators in the order of the graph alone: where
 	 * thousands of plans are made. */
 	bool one_order;
+	plan_observer *observer; /* NULL: none */
 } plan_request;
+
+static inline void plan_observe(const plan_request *how, plan_phase phase,
+				const char *algorithm, int done, int nplans)
+{
+	if (how->observer)
+		how->observer->step(how->observer, phase, algorithm, done,
+				    nplans);
+}
 
 typedef struct plan_result {
 	const graph *graph;
