@@ -10,6 +10,8 @@ tdlc_SOURCES = \
 	%D%/describe_json.c \
 	%D%/describe_text.c \
 	%D%/diff.c \
+	%D%/division_text.c %D%/division_text.h \
+	%D%/dot.c %D%/dot.h \
 	%D%/name_groups.c %D%/name_groups.h \
 	%D%/doc.c \
 	%D%/driver.c %D%/driver.h \
@@ -48,6 +50,7 @@ tdlc_SOURCES = \
 	%D%/score.c \
 	%D%/show.c \
 	%D%/show_plan.c %D%/show_plan.h \
+	%D%/show_plan_dot.c \
 	%D%/solve.c \
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify.c

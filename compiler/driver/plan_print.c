@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "compiler/driver/division_text.h"
 #include "compiler/driver/name_groups.h"
 #include "plan/transfer.h"
 
@@ -381,42 +382,11 @@ static int by_bytes(const void *x, const void *y)
 	return a->group.members[0] < b->group.members[0] ? -1 : 1;
 }
 
-/* The product of the sizes of the axes that divide the same variable as axis
- * `from', or nothing as it does; 1 if it is not the first of them. */
-static int parts_of(const mesh *m, const cuts *c, int from)
-{
-	int parts = 1;
-	for (int i = 0; i < m->naxes; i++) {
-		if (c->dim[i] != c->dim[from])
-			continue;
-		if (i < from)
-			return 1;
-		parts *= m->size[i];
-	}
-	return parts;
-}
-
-/* The division of a node: "by s.0 into 4, k into 2, computed 2 times". */
 static const char *strategy_text(arena *a, const plan_result *r, int n)
 {
-	const mesh *m = &r->search->assignment.mesh;
-	const cuts *c = &r->search->assignment.node_cuts[n];
-	const kernel *k = r->graph->nodes[n].kernel;
-	const char *text = "";
-	int copies = 1;
-	for (int i = 0; i < m->naxes; i++) {
-		int v = c->dim[i], parts = parts_of(m, c, i);
-		if (v == CUT_NONE)
-			copies *= parts;
-		else if (parts > 1)
-			text = arena_printf(a, "%s%s%s into %d", text,
-					    *text ? ", " : "by ",
-					    k->vars[v].name, parts);
-	}
-	if (copies > 1)
-		text = arena_printf(a, "%s%scomputed %d times", text,
-				    *text ? ", " : "", copies);
-	return text;
+	const assignment *as = &r->search->assignment;
+	return division_of_node(a, &as->mesh, &as->node_cuts[n],
+				r->graph->nodes[n].kernel);
 }
 
 static int64_t bytes_of_node(const plan_result *r, int n)

@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "compiler/driver/dot.h"
 #include "compiler/driver/plan_input.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/show_plan.h"
@@ -174,26 +175,6 @@ static void print_text(arena *a, const graph *g)
 
 /* ---- dot --------------------------------------------------------------- */
 
-/* A quoted string of the DOT language. */
-static void print_quoted(const char *s)
-{
-	putchar('"');
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			putchar('\\');
-		putchar(*s == '\n' ? ' ' : *s);
-	}
-	putchar('"');
-}
-
-static void print_vertex(const char *id, int number, const char *label,
-			 const char *style)
-{
-	printf("  %s%d [%s, label=", id, number, style);
-	print_quoted(label);
-	printf("];\n");
-}
-
 /* An arrow to node n from the producer of a tensor; weights are not drawn. */
 static void print_edge(arena *a, const graph *g, tensor_id in, node_id n)
 {
@@ -203,7 +184,7 @@ static void print_edge(arena *a, const graph *g, tensor_id in, node_id n)
 		return;
 	printf("  %s%d -> n%d [label=", made ? "n" : "t",
 	       made ? t->producer : in, n);
-	print_quoted(tensor_type_text(a, &t->type));
+	dot_quoted(tensor_type_text(a, &t->type));
 	printf("];\n");
 }
 
@@ -214,7 +195,7 @@ static void print_states(const graph *g)
 		const tensor *t = &g->tensors[i];
 		if (!is_kept(t))
 			continue;
-		print_vertex("t", i, t->name, "shape=ellipse, style=dashed");
+		dot_vertex("t", i, t->name, "shape=ellipse, style=dashed");
 		if (t->next != NONE)
 			printf("  n%d -> t%d [style=dashed];\n",
 			       g->tensors[t->next].producer, i);
@@ -223,14 +204,12 @@ static void print_states(const graph *g)
 
 static void print_dot(arena *a, const graph *g)
 {
-	printf("digraph ");
-	print_quoted(g->name);
-	printf(" {\n  node [fontname=\"sans-serif\"];\n");
+	dot_begin(g->name);
 	for (int i = 0; i < g->ninputs; i++)
-		print_vertex("t", g->inputs[i],
+		dot_vertex("t", g->inputs[i],
 			     g->tensors[g->inputs[i]].name, "shape=ellipse");
 	for (int i = 0; i < g->nnodes; i++)
-		print_vertex("n", i,
+		dot_vertex("n", i,
 			     arena_printf(a, "%s: %s", g->nodes[i].name,
 					  g->nodes[i].op),
 			     g->tensors[g->nodes[i].output].output
@@ -293,16 +272,16 @@ cli_status command_show(driver *d, int argc, char **argv)
 		return cli_usage(&d->program, "--json, --dot and --costs "
 				 "exclude each other");
 	if (show_is_plan(argv[first])) {
-		bool changed = dot || costs || defines.n || shapes.n ||
-			       o.model || train.train || train.evaluate ||
-			       train.seed || d->load.n;
+		bool changed = costs || (dot && machine) || defines.n ||
+			       shapes.n || o.model || train.train ||
+			       train.evaluate || train.seed || d->load.n;
 		if (changed)
 			return cli_usage(&d->program, "a plan is shown as it "
-					 "is; --topology and --json go with "
-					 "it");
+					 "is; --dot goes with it, or "
+					 "--topology and --json");
 		status = driver_train_options(d, &train, &o);
 		return status != CLI_OK ? status : show_plan(
-			d, argv[first], machine, json);
+			d, argv[first], machine, json, dot);
 	}
 	if (machine && !costs)
 		return cli_usage(&d->program, "--topology goes with --costs or "

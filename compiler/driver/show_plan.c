@@ -350,7 +350,7 @@ static void print_transfers(const viewer *v)
 }
 
 cli_status show_plan(driver *d, const char *path, const char *machine,
-		     bool json)
+		     bool json, bool dot)
 {
 	viewer v = { .arena = d->arena };
 	v.p = plan_read(d->arena, d->sink, path);
@@ -358,6 +358,10 @@ cli_status show_plan(driver *d, const char *path, const char *machine,
 		v.machine = plan_topology(d, machine, mesh_workers(&v.p->mesh));
 	if (!v.p || !v.machine)
 		return CLI_OK;
+	if (dot) {
+		show_plan_dot(d->arena, v.p);
+		return CLI_OK;
+	}
 	v.classes = region_classes_new(d->arena, v.p);
 	if (json)
 		return driver_print_json(d, view_json(&v));

@@ -1,0 +1,18 @@
+/* The division of a tensor or an operator over a mesh, in words. */
+#ifndef TDL_COMPILER_DRIVER_DIVISION_TEXT_H
+#define TDL_COMPILER_DRIVER_DIVISION_TEXT_H
+
+#include "kernel/kernel.h"
+#include "layout/mesh.h"
+
+/* "by s.0 into 4, k into 2, computed 2 times": the variables of k that are
+ * divided, and the copies that axes make which divide none; "" on one
+ * worker. */
+const char *division_of_node(arena *a, const mesh *m, const cuts *c,
+			     const kernel *k);
+
+/* "cut 0 into 4", "cut 1 into 2, 0 into 2": the dimensions that are cut;
+ * "replicated" where none is; "" on one worker. */
+const char *division_of_tensor(arena *a, const mesh *m, const cuts *c);
+
+#endif

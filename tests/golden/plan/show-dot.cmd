@@ -1,0 +1,14 @@
+# The drawing of a plan: divisions, cuts, and each transfer once, except copies
+# within a device (local).
+transfers() {
+	echo "$(tdlc show "$1" --json | grep -c '"collective": "[^l]') transfers," \
+		"$(tdlc show "$1" --dot | grep -Eo '[kM]?B by [a-z]' | wc -l) drawn"
+}
+tdlc plan matmul.onnx -k 4 -o "$tmp/matmul.plan" >/dev/null
+tdlc show "$tmp/matmul.plan" --dot
+transfers "$tmp/matmul.plan"
+tdlc plan kept.tdl -k 4 --train -o "$tmp/show.plan" >/dev/null
+transfers "$tmp/show.plan"
+tdlc plan kept.tdl -k 1 -o "$tmp/one.plan" >/dev/null
+tdlc show "$tmp/one.plan" --dot | grep -c 'into\|replicated\|computed' || :
+tdlc show "$tmp/one.plan" --dot --topology cpu 2>&1 | head -1
