@@ -65,12 +65,43 @@ static dtype factor_type(const kexpr *e)
 	return kind_of(e->type);
 }
 
+/* The kind of both factors. */
+static dtype factors_type(const emitter *g)
+{
+	dtype l = factor_type(g->s.left), r = factor_type(g->s.right);
+	return l == r ? l : DT_F32;
+}
+
 /* The factors as tdl/tensor_cores.h has them. */
 static const char *factors_of(const emitter *g)
 {
-	dtype l = factor_type(g->s.left), r = factor_type(g->s.right);
-	return l != r ? "f32" : l == DT_BF16 ? "bf16" : l == DT_F16 ? "f16" :
-								      "f32";
+	dtype t = factors_type(g);
+	return t == DT_BF16 ? "bf16" : t == DT_F16 ? "f16" : "f32";
+}
+
+/* Whether a cast gives the value that it takes. */
+static bool keeps_value(const kexpr *e)
+{
+	dtype from = e->args[0]->type;
+	return dtype_is_float(from) && dtype_is_float(e->type) &&
+	       (e->type == from || dtype_size(e->type) > dtype_size(from)) &&
+	       !dtype_is_small_float(e->type);
+}
+
+/* The read that a factor is, where memory has it as tensor cores take it, one
+ * depth after the other; else NULL. */
+static const kexpr *copied_read(const emitter *g, const kexpr *e)
+{
+	int along = set_last(g->s.depth);
+	cuda_reads f = {.g = g, .loop = along};
+	while (e->kind == KX_CAST && keeps_value(e))
+		e = e->args[0];
+	return e->kind == KX_READ && e->type == factors_type(g) &&
+			       along >= 0 && g->s.depth == loop_bit(along) &&
+			       g->p.nest.loops[along].part == LOOP_WHOLE &&
+			       cuda_is_along(&f, e) ?
+		       e :
+		       NULL;
 }
 
 static int64_t ceil_of(int64_t n, int64_t d)
@@ -113,11 +144,15 @@ static void divide(cuda_text *c, var_set s, int64_t of)
 }
 
 /* Only sums that are computed in f32 can be those of tensor cores. */
+static bool is_on_cores(const emitter *g)
+{
+	return dtype_is_float(g->k->body->type) && g->k->body->type != DT_F64;
+}
+
 static void emit_tile(emitter *g, const tile *t)
 {
 	const char *type = tile_type(g->k);
-	bool is_float = dtype_is_float(g->k->body->type) &&
-			g->k->body->type != DT_F64;
+	bool is_float = is_on_cores(g);
 	SAY("typedef %s<%s%s, %d, %d, %d, %d, %d> tile;",
 	    is_float ? "tdl_tile_of" : "tdl_tile",
 	    is_float ? arena_printf(g->p.a, "tdl_%s", factors_of(g)) : type,
@@ -160,6 +195,44 @@ static void emit_factor(emitter *g, const char *name, const kexpr *e,
 		SAY("return %s;", print_expr(&g->p, e));
 	g->t.depth--;
 	SAY("};");
+}
+
+/* A function that says where a factor is in memory. */
+static void emit_place(emitter *g, const char *name, const kexpr *read,
+		       var_set side, const char *which)
+{
+	OPEN("const auto %s_at = [&](TDL_INT at, TDL_INT depth_at) -> const "
+	     "void *", name);
+	SAY("at += %s_0;", which);
+	SAY("if (at >= %ss)", which);
+	SAY("\treturn nullptr;");
+	cuda_decode(g, side, "at");
+	cuda_decode(g, vars_of_loops(&g->p.nest, g->s.depth), "depth_at");
+	SAY("return &%s;", print_element_at(&g->p, read));
+	g->t.depth--;
+	SAY("};");
+}
+
+/* The sums; factors that are copied have a place. */
+static void emit_sums(emitter *g, const tile *t, var_set rows, var_set cols)
+{
+	const schedule *s = &g->s;
+	const kexpr *left = copied_read(g, s->left);
+	const kexpr *right = copied_read(g, s->right);
+	bool copies = is_on_cores(g) && (left || right);
+	emit_factor(g, "left", s->left, rows, "row", false);
+	emit_factor(g, "right", s->right, cols, "col", true);
+	if (copies && left)
+		emit_place(g, "left", left, rows, "row");
+	if (copies && right)
+		emit_place(g, "right", right, cols, "col");
+	SAY("%s sum[tile::a][tile::b];", tile_type(g->k));
+	SAY("tile::sums<%s, %s, %s>(sum, shared, depths, left, right%s%s);",
+	    t->is_long ? "true" : "false",
+	    is_along_depth(g, s->left, s->rows) ? "true" : "false",
+	    is_along_depth(g, s->right, s->cols) ? "true" : "false",
+	    !copies ? "" : left ? ", left_at" : ", tdl_nowhere()",
+	    copies && right ? ", right_at" : "");
 }
 
 /* ---- the result -------------------------------------------------------- */
@@ -219,13 +292,7 @@ void cuda_product(cuda_text *c)
 	SAY("const TDL_INT row_0 = tdl_digit(outer_at, row_tiles) * %d;",
 	    t.rows);
 	cuda_decode(g, outer, "outer_at");
-	emit_factor(g, "left", s->left, rows, "row", false);
-	emit_factor(g, "right", s->right, cols, "col", true);
-	SAY("%s sum[tile::a][tile::b];", tile_type(g->k));
-	SAY("tile::sums<%s, %s, %s>(sum, shared, depths, left, right);",
-	    t.is_long ? "true" : "false",
-	    is_along_depth(g, s->left, s->rows) ? "true" : "false",
-	    is_along_depth(g, s->right, s->cols) ? "true" : "false");
+	emit_sums(g, &t, rows, cols);
 	emit_tile_store(g, rows, cols);
 	cuda_end(g);
 }

@@ -50,6 +50,7 @@ static const char *const reserved_cuda[] = {
 	"right",     "last",	 "next",      "from",	   "last_term",
 	"row_0",     "col_0",	 "row_at",    "col_at",	   "row_tiles",
 	"col_tiles", "outer_at", "free_at",   "depth_at",  "term_at",
+	"left_at",   "right_at",
 	"stretches", "tile0",	 "tile1",     "tile2",	   "tile3",
 	"part0",     "part1",	 "part2",     "part3",	   "part4",
 	"part5",     "part6",	 "part7",

@@ -378,6 +378,22 @@ TDL_INLINE uint64_t tdl_fma(uint64_t a, uint64_t b, uint64_t c)
 	return a * b + c;
 }
 
+/* The place in memory of factors that do not lie there as they are used. */
+struct tdl_nowhere {
+	template <class I, class J>
+	__device__ const void *operator()(I, J) const
+	{
+		return nullptr;
+	}
+};
+
+template <class At> struct tdl_is_somewhere {
+	enum { value = 1 };
+};
+template <> struct tdl_is_somewhere<tdl_nowhere> {
+	enum { value = 0 };
+};
+
 /* The division of a tile of the result, rows x cols elements, among 256
  * threads: each has a x b of them, where its rows and columns meet.  Where
  * there are more threads than that, they are `groups` that have a part of the
@@ -419,9 +435,12 @@ struct tdl_tile {
 
 	/* tdl_sums(), below. */
 	template <bool is_long, bool left_along, bool right_along, class I,
-		  class Left, class Right>
+		  class Left, class Right, class LeftAt = tdl_nowhere,
+		  class RightAt = tdl_nowhere>
 	static __device__ void sums(A (&sum)[a][b], A *shared, I ndepths,
-				    Left left, Right right);
+				    Left left, Right right,
+				    LeftAt left_at = {},
+				    RightAt right_at = {});
 };
 
 /* The tile's sums over all of the depth.  left(row, d) and right(d, col) give
@@ -560,9 +579,10 @@ TDL_INLINE void tdl_sums(typename Tile::accumulator (&sum)[Tile::a][Tile::b],
 
 template <class A, int nrows, int ncols, int a, int b, int ndepth>
 template <bool is_long, bool left_along, bool right_along, class I, class Left,
-	  class Right>
+	  class Right, class LeftAt, class RightAt>
 __device__ void tdl_tile<A, nrows, ncols, a, b, ndepth>::sums(
-	A (&sum)[a][b], A *shared, I ndepths, Left left, Right right)
+	A (&sum)[a][b], A *shared, I ndepths, Left left, Right right, LeftAt,
+	RightAt)
 {
 	tdl_sums<tdl_tile, is_long, left_along, right_along>(
 		sum, shared, ndepths, left, right);

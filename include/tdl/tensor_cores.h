@@ -53,17 +53,41 @@ TDL_INLINE uint32_t tdl_cvt_tf32(float f)
 	asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(u) : "f"(f));
 	return u;
 }
+
+/* Copies 16 bytes to shared memory, of which those from the n-th on are 0
+ * (PTX ISA, "cp.async"); both lie at multiples of 16.  A thread's copies up to
+ * tdl_end_copies() are a group.  A group is there for all threads when its own
+ * has passed tdl_wait_for_copies() and all have passed a barrier after that. */
+TDL_INLINE void tdl_begin_copy(uint32_t *to, const void *from, int n)
+{
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+		     :
+		     : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
+		       "r"(n)
+		     : "memory");
+}
+
+TDL_INLINE void tdl_end_copies()
+{
+	asm volatile("cp.async.commit_group;" : : : "memory");
+}
+
+TDL_INLINE void tdl_wait_for_copies()
+{
+	asm volatile("cp.async.wait_group 0;" : : : "memory");
+}
 #endif
 
 /* ---- factors ----------------------------------------------------------- */
 
 /* A type of factors that tensor cores multiply:
  *
- *	per_word  how many of them a word of 32 bits holds
- *	arch	  the first architecture (__CUDA_ARCH__) whose tensor cores
- *		  multiply them
- *	pack()	  per_word floats, converted to that type, in one word
- *	mma()	  d += a b, as above
+ *	per_word     how many of them a word of 32 bits holds
+ *	arch	     the first architecture (__CUDA_ARCH__) whose tensor cores
+ *		     multiply them
+ *	pack()	     per_word floats, converted to that type, in one word
+ *	of_memory()  a word that was copied from memory, as mma() takes it
+ *	mma()	     d += a b, as above
  */
 
 /* bf16: the upper half of a float. */
@@ -74,6 +98,10 @@ struct tdl_bf16_factors {
 	{
 		return __float_as_uint(x[0]) >> 16 |
 		       (__float_as_uint(x[1]) & 0xffff0000u);
+	}
+	static __device__ uint32_t of_memory(uint32_t word)
+	{
+		return word;
 	}
 	static __device__ void mma(float &d0, float &d1, float &d2, float &d3,
 				   const uint32_t (&a)[4],
@@ -93,6 +121,10 @@ struct tdl_f16_factors {
 	{
 		return tdl_cvt_f16_f32(x[0]) |
 		       (uint32_t)tdl_cvt_f16_f32(x[1]) << 16;
+	}
+	static __device__ uint32_t of_memory(uint32_t word)
+	{
+		return word;
 	}
 	static __device__ void mma(float &d0, float &d1, float &d2, float &d3,
 				   const uint32_t (&a)[4],
@@ -116,6 +148,10 @@ struct tdl_f32_factors {
 	{
 		return tdl_cvt_tf32(x[0]);
 	}
+	static __device__ uint32_t of_memory(uint32_t word)
+	{
+		return tdl_cvt_tf32(__uint_as_float(word));
+	}
 	static __device__ void mma(float &d0, float &d1, float &d2, float &d3,
 				   const uint32_t (&a)[4],
 				   const uint32_t (&b)[2])
@@ -132,7 +168,9 @@ struct tdl_f32_factors {
  * computes its part in pieces of 16 x 8 elements, the result of one mma.  The
  * factors of 16 words of the depth lie in shared memory at a time, twice
  * (double buffering): while the warps multiply those in one buffer, the next
- * are fetched to registers, and then stored to the other. */
+ * are brought to the other.  A side whose factors lie in memory as they do in
+ * the buffer, one depth after the other, is copied there by cp.async, in pieces
+ * of 16 bytes; else its factors are fetched to registers and then stored. */
 template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 	typedef float accumulator;
 	enum {
@@ -174,18 +212,29 @@ template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 	 * not used here: the tensor core's own rounding is coarser than what
 	 * parts would gain. */
 	template <bool is_long, bool left_along, bool right_along, class I,
-		  class Left, class Right>
+		  class Left, class Right, class LeftAt = tdl_nowhere,
+		  class RightAt = tdl_nowhere>
 	static __device__ void sums(float (&sum)[a][b], float *shared,
-				    I ndepths, Left left, Right right);
+				    I ndepths, Left left, Right right,
+				    LeftAt left_at = {}, RightAt right_at = {});
 
 private:
-	/* Adds the products of the factors in one buffer. */
+	/* Adds the products of the factors in one buffer; of each side,
+	 * whether these are words that were packed, or copies of memory. */
+	template <bool left_copied, bool right_copied>
 	static __device__ void multiply(float (&sum)[a][b],
 					const uint32_t *lefts,
 					const uint32_t *rights);
+
+	/* Adds all products; a side says how its factors come here. */
+	template <class LeftSide, class RightSide, class I>
+	static __device__ void steps(float (&sum)[a][b], uint32_t *shared,
+				     I ndepths, LeftSide left, RightSide right);
 };
 
+#if TDL_ARCH >= 800
 template <class Factors, int nrows, int ncols>
+template <bool left_copied, bool right_copied>
 __device__ void tdl_mma_tile<Factors, nrows, ncols>::multiply(
 	float (&sum)[a][b], const uint32_t *lefts, const uint32_t *rights)
 {
@@ -196,17 +245,24 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::multiply(
 #pragma unroll
 		for (int i = 0; i < a / 2; i++)
 #pragma unroll
-			for (int x = 0; x < 4; x++)
-				l[i][x] = lefts[row(2 * i + x % 2) * pitch +
-						step + word + x / 2 * 4];
+			for (int x = 0; x < 4; x++) {
+				const uint32_t w =
+					lefts[row(2 * i + x % 2) * pitch +
+					      step + word + x / 2 * 4];
+				l[i][x] = left_copied ? Factors::of_memory(w)
+						      : w;
+			}
 #pragma unroll
 		for (int j = 0; j < b / 2; j++)
 #pragma unroll
-			for (int x = 0; x < 2; x++)
-				r[j][x] = rights[(col(2 * j) - 2 * word +
-						  threadIdx.x % 32 / 4) *
-							 pitch +
-						 step + word + x * 4];
+			for (int x = 0; x < 2; x++) {
+				const uint32_t w =
+					rights[(col(2 * j) - 2 * word +
+						threadIdx.x % 32 / 4) * pitch +
+					       step + word + x * 4];
+				r[j][x] = right_copied ? Factors::of_memory(w)
+						       : w;
+			}
 #pragma unroll
 		for (int i = 0; i < a / 2; i++)
 #pragma unroll
@@ -219,87 +275,184 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::multiply(
 	}
 }
 
-template <class Factors, int nrows, int ncols>
-template <bool is_long, bool left_along, bool right_along, class I, class Left,
-	  class Right>
-__device__ void tdl_mma_tile<Factors, nrows, ncols>::sums(
-	float (&sum)[a][b], float *shared, I ndepths, Left left, Right right)
-{
+/* A side of `size' elements whose factors go through registers: value(i, d) is
+ * that of element i at depth d.  Neighbours are along memory. */
+template <class Tile, class Factors, int size, bool along, class Value>
+struct tdl_fetched_side {
+	enum { copied = 0, n = size * Tile::words / Tile::threads };
+	Value value;
+	uint32_t next[n];
+
+	__device__ tdl_fetched_side(Value v) : value(v)
+	{
+	}
+	static __device__ int element(int i)
+	{
+		const int at = threadIdx.x + i * Tile::threads;
+		return along ? at / Tile::words : at % size;
+	}
+	static __device__ int word(int i)
+	{
+		const int at = threadIdx.x + i * Tile::threads;
+		return along ? at % Tile::words : at / size;
+	}
+	/* Begins to bring the factors from a depth on to a place, and ends. */
+	template <class I> __device__ void begin(uint32_t *, I from, I)
+	{
+#pragma unroll
+		for (int i = 0; i < n; i++) {
+			float x[Factors::per_word];
+#pragma unroll
+			for (int j = 0; j < Factors::per_word; j++)
+				x[j] = value(element(i),
+					     from + word(i) *
+							    Factors::per_word +
+						     j);
+			next[i] = Factors::pack(x);
+		}
+	}
+	__device__ void end(uint32_t *to)
+	{
+#pragma unroll
+		for (int i = 0; i < n; i++)
+			to[element(i) * Tile::pitch + word(i)] = next[i];
+	}
+};
+
+/* A side that is copied: at(i, d) is where the factor is, and those of the
+ * depths after it follow; NULL for an element that is not there. */
+template <class Tile, class Factors, int size, class At>
+struct tdl_copied_side {
 	enum {
-		n = Factors::per_word,
-		nlefts = rows * words / threads,
-		nrights = cols * words / threads,
+		copied = 1,
+		words = 4, /* of a piece */
+		pieces = Tile::words / words,
+		n = (size * pieces + Tile::threads - 1) / Tile::threads,
+		bytes = 4 / Factors::per_word, /* of a factor */
 	};
-	uint32_t next_left[nlefts], next_right[nrights];
-	/* The place of the i-th word that this thread fetches of a factor: its
-	 * row (of the right factor its column), of which there are `side', and
-	 * its word in that.  Neighbouring threads fetch neighbours in global
-	 * memory: words along the depth where `along', else rows or columns. */
-	const auto side_of = [](int i, int side, bool along) {
-		const int at = threadIdx.x + i * threads;
-		return along ? at / words : at % side;
-	};
-	const auto word_of = [](int i, int side, bool along) {
-		const int at = threadIdx.x + i * threads;
-		return along ? at % words : at / side;
-	};
-	const auto fetch = [&](I from) {
+	At at;
+
+	__device__ tdl_copied_side(At x) : at(x)
+	{
+	}
+	/* Whether all pieces of this thread lie at multiples of 16. */
+	template <class I> __device__ bool fits(I ndepths)
+	{
+		bool good = true;
 #pragma unroll
-		for (int i = 0; i < nlefts; i++) {
-			float x[n];
-#pragma unroll
-			for (int j = 0; j < n; j++)
-				x[j] = left(
-					side_of(i, rows, left_along),
-					from + word_of(i, rows, left_along) * n
-						+ j);
-			next_left[i] = Factors::pack(x);
+		for (int i = 0; i < n; i++) {
+			const int k = threadIdx.x + i * Tile::threads;
+			const I d = k % pieces * (words * Factors::per_word);
+			if (k < size * pieces && d < ndepths)
+				good &= (uint64_t)at(k / pieces, d) % 16 == 0;
 		}
+		return good;
+	}
+	template <class I>
+	__device__ void begin(uint32_t *to, I from, I ndepths)
+	{
 #pragma unroll
-		for (int i = 0; i < nrights; i++) {
-			float x[n];
-#pragma unroll
-			for (int j = 0; j < n; j++)
-				x[j] = right(
-					from + word_of(i, cols, right_along) * n
-						+ j,
-					side_of(i, cols, right_along));
-			next_right[i] = Factors::pack(x);
+		for (int i = 0; i < n; i++) {
+			const int k = threadIdx.x + i * Tile::threads;
+			const I d = from +
+				    k % pieces * (words * Factors::per_word);
+			uint32_t *place = to + k / pieces * Tile::pitch +
+					  k % pieces * words;
+			const void *x = d < ndepths && k < size * pieces
+						? at(k / pieces, d)
+						: nullptr;
+			const I rest = (ndepths - d) * bytes;
+			if (x)
+				tdl_begin_copy(place, x,
+					       rest < 16 ? (int)rest : 16);
+			else if (k < size * pieces)
+				tdl_store(place,
+					  tdl_vector<uint32_t, words>{});
 		}
-	};
-	const auto store = [&](uint32_t *lefts, uint32_t *rights) {
-#pragma unroll
-		for (int i = 0; i < nlefts; i++)
-			lefts[side_of(i, rows, left_along) * pitch +
-			      word_of(i, rows, left_along)] = next_left[i];
-#pragma unroll
-		for (int i = 0; i < nrights; i++)
-			rights[side_of(i, cols, right_along) * pitch +
-			       word_of(i, cols, right_along)] = next_right[i];
-	};
-	uint32_t *to = (uint32_t *)shared, *other = to + tdl_mma_tile::left +
-						    tdl_mma_tile::right;
-#pragma unroll
-	for (int i = 0; i < a; i++)
-#pragma unroll
-		for (int j = 0; j < b; j++)
-			sum[i][j] = 0;
-	if (ndepths > 0)
-		fetch((I)0);
+		tdl_end_copies();
+	}
+	__device__ void end(uint32_t *)
+	{
+		tdl_wait_for_copies();
+	}
+};
+
+template <class Factors, int nrows, int ncols>
+template <class LeftSide, class RightSide, class I>
+__device__ void tdl_mma_tile<Factors, nrows, ncols>::steps(
+	float (&sum)[a][b], uint32_t *to, I ndepths, LeftSide left_side,
+	RightSide right_side)
+{
+	uint32_t *other = to + left + right;
+	if (ndepths > 0) {
+		left_side.begin(to, (I)0, ndepths);
+		right_side.begin(to + left, (I)0, ndepths);
+	}
 	for (I from = 0; from < ndepths; from += depth) {
-		store(to, to + tdl_mma_tile::left);
+		left_side.end(to);
+		right_side.end(to + left);
 		/* All warps have finished with the other buffer here, so the
-		 * next round may store to it. */
+		 * next factors may go there. */
 		__syncthreads();
-		if (from + depth < ndepths)
-			fetch(from + depth);
-		multiply(sum, to, to + tdl_mma_tile::left);
+		if (from + depth < ndepths) {
+			left_side.begin(other, from + depth, ndepths);
+			right_side.begin(other + left, from + depth, ndepths);
+		}
+		multiply<LeftSide::copied, RightSide::copied>(sum, to,
+							      to + left);
 		uint32_t *const last = to;
 		to = other;
 		other = last;
 	}
 	__syncthreads();
 }
+
+template <class Factors, int nrows, int ncols>
+template <bool is_long, bool left_along, bool right_along, class I, class Left,
+	  class Right, class LeftAt, class RightAt>
+__device__ void tdl_mma_tile<Factors, nrows, ncols>::sums(
+	float (&sum)[a][b], float *shared, I ndepths, Left left_value,
+	Right right_value, LeftAt left_at, RightAt right_at)
+{
+	typedef tdl_mma_tile tile;
+	const auto across = [&](int i, I d) { return right_value(d, i); };
+	uint32_t *to = (uint32_t *)shared;
+	tdl_fetched_side<tile, Factors, rows, left_along, Left> left_fetched(
+		left_value);
+	tdl_fetched_side<tile, Factors, cols, right_along, decltype(across)>
+		right_fetched(across);
+#pragma unroll
+	for (int i = 0; i < a; i++)
+#pragma unroll
+		for (int j = 0; j < b; j++)
+			sum[i][j] = 0;
+	constexpr bool copies_left = tdl_is_somewhere<LeftAt>::value;
+	constexpr bool copies_right = tdl_is_somewhere<RightAt>::value;
+	if constexpr (copies_left || copies_right) {
+		tdl_copied_side<tile, Factors, rows, LeftAt> left_copied(
+			left_at);
+		tdl_copied_side<tile, Factors, cols, RightAt> right_copied(
+			right_at);
+		/* The same for all threads. */
+		const bool fits = __syncthreads_and(
+			(!copies_left || left_copied.fits(ndepths)) &&
+			(!copies_right || right_copied.fits(ndepths)));
+		if (fits) {
+			if constexpr (copies_left && copies_right)
+				steps(sum, to, ndepths, left_copied,
+				      right_copied);
+			else if constexpr (copies_left)
+				steps(sum, to, ndepths, left_copied,
+				      right_fetched);
+			else
+				steps(sum, to, ndepths, left_fetched,
+				      right_copied);
+			return;
+		}
+	}
+	steps(sum, to, ndepths, left_fetched, right_fetched);
+}
+#endif
 
 /* tdl_mma_tile where the GPU's tensor cores multiply these factors, else
  * tdl_tile. */

@@ -11,7 +11,10 @@
  *   that a lane is in whose bit the mask lacks;
  * - addresses that are not multiples of the size of what is read there, or
  *   where there is no memory, and traps;
- * - shared memory read before it is written: it is filled with 0xcb.
+ * - shared memory read before it is written: it is filled with 0xcb, and so is
+ *   what is copied there until its thread has waited for the copy and come to
+ *   a barrier after that;
+ * - copies that a thread has not waited for when it ends.
  *
  * Blocks, and the threads of a block, run in an order that EMULATE_SEED
  * shuffles, where it is set and not 0: what depends on it is wrong. */
@@ -68,6 +71,21 @@ typedef struct thread {
 	unsigned long long value;
 } thread;
 
+/* A copy to shared memory that goes on beside the thread. */
+typedef struct copy {
+	unsigned char *to;
+	const unsigned char *from;
+	int n; /* bytes; the others are 0 */
+} copy;
+
+enum { COPIES = 32, COPIED = 16 };
+
+/* Copies of a thread: of groups that it has waited for, of groups, all. */
+typedef struct copies {
+	int nwaited, ngrouped, n;
+	copy of[COPIES];
+} copies;
+
 /* The table that emulate.sh appends to the text. */
 extern const emu_kernel emu_table[] HIDDEN;
 
@@ -88,6 +106,7 @@ static void **params;
 static int nthreads, started, live, at_barrier, predicates;
 static int order[MAX_THREADS];	   /* in which threads start */
 static thread threads[MAX_THREADS];
+static copies copied[MAX_THREADS];
 static int running;		   /* the thread */
 static int ready[MAX_THREADS], nready;
 static int barrier_line, barrier_count;
@@ -153,6 +172,8 @@ static void fiber(int stack)
 		threads[me].state = RUNS;
 		threadIdx = threads[me].index;
 		kernel->call(params);
+		if (copied[running].nwaited < copied[running].n)
+			fail("thread %d ends before its copies", running);
 		threads[running].state = DONE;
 		live--;
 		/* It may have waited, and others have started meanwhile. */
@@ -204,6 +225,45 @@ static void make_ready(int i)
 	ready[nready++] = i;
 }
 
+/* ---- copies -------------------------------------------------------------- */
+
+HIDDEN void emu_copy(int line, void *to, const void *from, int n)
+{
+	copies *c = &copied[running];
+	if (((uintptr_t)to | (uintptr_t)from) % COPIED)
+		fail("a copy of line %d is misaligned", line);
+	if (n < 0 || n > COPIED || c->n == COPIES)
+		fail("a copy of %d bytes at line %d, one of %d", n, line,
+		     c->n + 1);
+	memset(to, POISON, COPIED);
+	c->of[c->n++] = (copy){to, from, n};
+}
+
+HIDDEN void emu_group(void)
+{
+	copied[running].ngrouped = copied[running].n;
+}
+
+HIDDEN void emu_wait(void)
+{
+	copied[running].nwaited = copied[running].ngrouped;
+}
+
+/* At a barrier.  The thread itself could see them before. */
+static void end_copies(copies *c)
+{
+	const int left = c->n - c->nwaited;
+	for (int i = 0; i < c->nwaited; i++) {
+		const copy *x = &c->of[i];
+		memset(x->to, 0, COPIED);
+		memcpy(x->to, x->from, (size_t)x->n);
+	}
+	memmove(c->of, c->of + c->nwaited, (size_t)left * sizeof c->of[0]);
+	c->ngrouped -= c->nwaited;
+	c->n = left;
+	c->nwaited = 0;
+}
+
 /* ---- barriers and exchanges ---------------------------------------------- */
 
 static void release_barrier(void)
@@ -223,6 +283,7 @@ HIDDEN int emu_barrier(int line, int predicate)
 		fail("thread %d waits at the barrier of line %d, others at "
 		     "that of line %d",
 		     running, line, barrier_line);
+	end_copies(&copied[running]);
 	predicates += predicate;
 	if (++at_barrier == nthreads)
 		release_barrier();
@@ -342,8 +403,10 @@ static void run_block(size_t shared)
 		       (size_t)(__stop_emu_shared - __start_emu_shared));
 	memset(emu_dynamic, POISON, shared);
 	started = at_barrier = predicates = nready = 0;
-	for (int i = 0; i < nthreads; i++)
+	for (int i = 0; i < nthreads; i++) {
 		threads[i].state = NOT_STARTED;
+		copied[i].n = copied[i].ngrouped = copied[i].nwaited = 0;
+	}
 	live = nthreads;
 	while (live > 0) {
 		if (nready > 0) {

@@ -111,6 +111,10 @@ EMU_MMA(tdl_mma_bf16, emu_mma_16, emu_of_bf16)
 EMU_MMA(tdl_mma_f16, emu_mma_16, emu_of_f16)
 EMU_MMA(tdl_mma_tf32, emu_mma_8, emu_of_f32)
 
+#define tdl_begin_copy(to, from, n) emu_copy(__LINE__, to, from, n)
+#define tdl_end_copies() emu_group()
+#define tdl_wait_for_copies() emu_wait()
+
 /* To nearest, ties away from 0, with 10 bits behind the first. */
 static inline unsigned tdl_cvt_tf32(float x)
 {

@@ -31,6 +31,33 @@ static const char text[] =
 	"		__syncthreads();\n"
 	"	x[0] = 1;\n"
 	"}\n"
+	"__device__ float turn(float *x, bool waits, bool meets)\n"
+	"{\n"
+	"	__shared__ __align__(16) float all[32 * 4];\n"
+	"	const int at = threadIdx.x * 4;\n"
+	"	tdl_begin_copy(all + at, x + at, 12);\n"
+	"	tdl_end_copies();\n"
+	"	if (waits)\n"
+	"		tdl_wait_for_copies();\n"
+	"	if (meets)\n"
+	"		__syncthreads();\n"
+	"	const float *mine = all + (31 - threadIdx.x) * 4;\n"
+	"	return mine[0] * mine[1] * mine[2] + mine[3];\n"
+	"}\n"
+	"extern \"C\" __global__ void turned(float *x)\n"
+	"{\n"
+	"	const float y = turn(x, true, true);\n"
+	"	__syncthreads();\n"
+	"	x[threadIdx.x] = y;\n"
+	"}\n"
+	"extern \"C\" __global__ void early(float *x)\n"
+	"{\n"
+	"	assert(turn(x, true, false) == 0);\n"
+	"}\n"
+	"extern \"C\" __global__ void careless(float *x)\n"
+	"{\n"
+	"	turn(x, false, true);\n"
+	"}\n"
 	"extern \"C\" __global__ void apart(float *x)\n"
 	"{\n"
 	"	x[threadIdx.x] = __shfl_down_sync(\n"
@@ -334,13 +361,30 @@ static const struct {
 	{"stuck", CUDA_ERROR_LAUNCH_FAILED},
 	{"apart", CUDA_ERROR_LAUNCH_FAILED},
 	{"odd", CUDA_ERROR_MISALIGNED_ADDRESS},
+	{"early", CUDA_ERROR_LAUNCH_FAILED},
+	{"careless", CUDA_ERROR_LAUNCH_FAILED},
 };
+
+/* Of four elements that a thread copies the last one becomes 0. */
+START_TEST(test_copies)
+{
+	begin(1);
+	const CUstream s = stream();
+	const CUdeviceptr p = counting(128, 0, s);
+	GOOD(cuStreamSynchronize(s));
+	GOOD(launch("turned", 32, p));
+	GOOD(cuCtxSynchronize());
+	ck_assert(element(p, 30, s) == 4 * 5 * 6);
+	ck_assert(element(p, 0, s) == 124.f * 125 * 126);
+}
+END_TEST
 
 START_TEST(test_wrong_kernels)
 {
 	CUdeviceptr other;
 	begin(1);
 	const CUdeviceptr p = memory(4096);
+	GOOD(cuMemsetD8Async(p, 0, 4096, NULL));
 	GOOD(launch(wrong[_i].kernel, 32, p));
 	IS(cuCtxSynchronize(), wrong[_i].error);
 	/* The context is of no use any more. */
@@ -526,7 +570,9 @@ int main(void)
 	tcase_add_test(t, test_events);
 	tcase_add_test(t, test_host_function);
 	tcase_add_test(t, test_kernels);
-	tcase_add_loop_test(t, test_wrong_kernels, 0, 3);
+	tcase_add_test(t, test_copies);
+	tcase_add_loop_test(t, test_wrong_kernels, 0,
+			    sizeof wrong / sizeof wrong[0]);
 	tcase_add_test(t, test_illegal_address);
 	tcase_add_test(t, test_compiler);
 	tcase_add_test(t, test_graphs);

@@ -184,6 +184,57 @@ if sys.argv[2] in ("-D m=70", "-D m=131 -D n=130 -D k=67"):
 END
 done
 
+# Factors that lie along the depth, at multiples of 16 bytes or not, are copied
+# beside the multiplication or fetched: the bits are the same.
+cat >"$tmp/copied.tdl" <<'END'
+op both(x[M, K]: f16, w[N, K]: f16) -> (y[M, N]: f32) =
+    lambda i, j: Sum(lambda k: cast(x[i, k], f32) * cast(w[j, k], f32))
+op left(x[M, K]: bf16, w[K, N]: bf16) -> (y[M, N]: f32) =
+    lambda i, j: Sum(lambda k: cast(x[i, k], f32) * cast(w[k, j], f32))
+op right(x[K, M]: bf16, w[N, K]: bf16) -> (y[M, N]: f32) =
+    lambda i, j: Sum(lambda k: cast(x[k, i], f32) * cast(w[j, k], f32))
+op long(x[M, K], w[N, K]) -> y[M, N] =
+    lambda i, j: Sum(lambda k: x[i, k] * w[j, k])
+model copied(m = 70, k = 72, n = 33) {
+    input a[m, k]: f16
+    input b[n, k]: f16
+    input c[m, k]: bf16
+    input d[k, n]: bf16
+    input e[k, m]: bf16
+    input f[n, k]: bf16
+    input g[m, k]
+    input h[n, k]
+    p = both(a, b)
+    q = left(c, d)
+    r = right(e, f)
+    s = long(g, h)
+    output p, q, r, s
+}
+END
+expect 0 "$TDLC" plan "$tmp/copied.tdl" -k 1 --emit-cuda "$tmp/copied"
+for at in 'right, left_at, right_at' 'right, left_at' \
+	'right, tdl_nowhere(), right_at'; do
+	grep -q "depths, left, $at)" "$tmp"/copied/kernels*.cu ||
+		fail "no factors are copied: $at"
+done
+for sizes in '-D m=70' '-D k=67' '-D k=4' '-D k=0'; do
+	# shellcheck disable=SC2086
+	expect 0 "$TDLC" plan "$tmp/copied.tdl" -k 1 $sizes \
+		-o "$tmp/copied.plan"
+	expect 0 "$TDLRUN" "$tmp/copied.plan" --outputs "$tmp/cpu.npz"
+	expect 0 cuda "$tmp/copied.plan" --kernels generated --tf32 \
+		--outputs "$tmp/cuda.npz"
+	expect 0 "${PYTHON:-python3}" - "$tmp" <<'END'
+import sys
+import numpy as np
+cpu, cuda = (np.load(f"{sys.argv[1]}/{name}.npz") for name in ("cpu", "cuda"))
+for name, allowed in ("p", 1e-6), ("q", 1e-6), ("r", 1e-6), ("s", 1e-3):
+    norm = np.linalg.norm(cpu[name].astype(np.float64))
+    assert cpu[name].shape == cuda[name].shape
+    assert np.linalg.norm(cuda[name] - cpu[name]) <= allowed * norm, name
+END
+done
+
 # A factor has the kind that it was last rounded to: 65504 of f16 is 65536 in
 # bf16, which f16 does not have, and in f8e8m0.
 cat >"$tmp/rounded.tdl" <<'END'
