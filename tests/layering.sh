@@ -31,7 +31,7 @@ compiler/planners	base kernel layout compiler/graph compiler/analysis \
 compiler/lower	base kernel layout plan compiler/graph compiler/cost
 compiler/portfolio	base kernel layout plan compiler/graph compiler/cost \
 		compiler/planners compiler/lower
-compiler/placement	base kernel layout compiler/graph compiler/cost \
+compiler/placement	base kernel layout plan compiler/graph compiler/cost \
 		compiler/solver compiler/planners compiler/lower
 compiler/codegen	base kernel plan
 compiler/verify/reference	base dsl

@@ -51,7 +51,17 @@ typedef struct cost_op {
 		       there for; -1 if there is none */
 	bool backward;
 	bool once; /* runs once per step, not with each micro-batch: updates */
+	/* Of a model's operators: */
+	int step;  /* the place in the order of the program for one device, from
+		      1; 0: before all others, or the file does not say */
+	int over;  /* the operator, + 1, in whose result's place this one's
+		      result lies in that program; COST_OVER_STATE where that
+		      is a state's; 0 */
+	bool constant; /* its result is there all the time, where it is read */
+	bool output;   /* .. is needed after the pass */
 } cost_op;
+
+enum { COST_OVER_STATE = -1 };
 
 /* A tensor: it goes from its producer to each other device with a reader, once.
  * Its readers are readers[first_reader .. + nreaders), in order of edges. */

@@ -189,6 +189,36 @@ static bool read_rows(reader *r, const json_t *j, const char *part,
 
 /* ---- what models of ours have in addition -------------------------------- */
 
+/* A member that is 0 where it is absent. */
+static bool optional_truth(reader *r, const json_t *j, const char *key,
+			   bool *to)
+{
+	*to = false;
+	return !json_object_get(j, key) || truth(r, j, key, to);
+}
+
+/* The node's place in the program for one device. */
+static bool read_program(reader *r, const json_t *j, cost_op *op)
+{
+	const json_t *step = json_object_get(j, "step");
+	json_int_t at = json_integer_value(step);
+	bool state;
+	if (step && (!json_is_integer(step) || at < 1 ||
+		     at > COST_GRAPH_MAX_OPS))
+		return unexpected(r, j, "step",
+				  arena_printf(r->a, "an integer from 1 to %d",
+					       COST_GRAPH_MAX_OPS));
+	op->step = (int)at;
+	if (!optional_truth(r, j, "overState", &state) ||
+	    !optional_truth(r, j, "constant", &op->constant) ||
+	    !optional_truth(r, j, "output", &op->output))
+		return false;
+	op->over = state ? COST_OVER_STATE : 0;
+	if (json_object_get(j, "overId"))
+		op->over = end_of(r, j, "overId") + 1;
+	return op->over != 0 || !json_object_get(j, "overId");
+}
+
 /* The node of the forward pass, and what stages need; the nodes are known by
  * now. */
 static bool read_addition(reader *r, const json_t *j)
@@ -197,8 +227,8 @@ static bool read_addition(reader *r, const json_t *j)
 	cost_op *op = cost_builder_at(r->b, (int)r->row - 1);
 	if (!number(r, j, "gradientSize", COST_GRAPH_MAX_BYTES, 0,
 		    &gradients) ||
-	    (json_object_get(j, "oncePerStep") &&
-	     !truth(r, j, "oncePerStep", &op->once)))
+	    !optional_truth(r, j, "oncePerStep", &op->once) ||
+	    !read_program(r, j, op))
 		return false;
 	op->gradient_nbytes = (int64_t)floor(gradients + 0.5);
 	int of = json_object_get(j, "forwardId") ? end_of(r, j, "forwardId") :

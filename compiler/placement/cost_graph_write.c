@@ -9,6 +9,20 @@ static json_t *id_of(const cost_graph *g, int op)
 	return json_integer(strtoll(g->ops[op].id, NULL, 10));
 }
 
+static void set_program(json_t *j, const cost_graph *g, const cost_op *op)
+{
+	if (op->step > 0)
+		json_object_set_new(j, "step", json_integer(op->step));
+	if (op->over > 0)
+		json_object_set_new(j, "overId", id_of(g, op->over - 1));
+	else if (op->over == COST_OVER_STATE)
+		json_object_set_new(j, "overState", json_integer(1));
+	if (op->constant)
+		json_object_set_new(j, "constant", json_integer(1));
+	if (op->output)
+		json_object_set_new(j, "output", json_integer(1));
+}
+
 static json_t *node_json(const cost_graph *g, int v)
 {
 	const cost_op *op = &g->ops[v];
@@ -24,6 +38,7 @@ static json_t *node_json(const cost_graph *g, int v)
 		json_object_set_new(j, "oncePerStep", json_integer(1));
 	if (op->mirror >= 0)
 		json_object_set_new(j, "forwardId", id_of(g, op->mirror));
+	set_program(j, g, op);
 	return j;
 }
 

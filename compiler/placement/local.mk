@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/machine.c %D%/machine.h \
 	%D%/metf.c \
 	%D%/model_costs.c %D%/model_costs.h \
+	%D%/model_program.c %D%/model_program.h \
 	%D%/msct.c \
 	%D%/pack.c \
 	%D%/pardnn.c \

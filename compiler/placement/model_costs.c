@@ -2,6 +2,7 @@
 
 #include "compiler/placement/model_costs.h"
 
+#include "compiler/placement/model_program.h"
 #include "kernel/region.h"
 
 typedef struct converter {
@@ -17,6 +18,7 @@ typedef struct converter {
 	int *holder; /* [tensor]: the node that a state lies with; -1 */
 	bool *overwrites; /* [node]: its output lies where a state does */
 	bool *backward;	  /* [node] */
+	const node_run *runs; /* [node] */
 } converter;
 
 /* Whether the nodes that read a tensor have to lie together. */
@@ -150,13 +152,24 @@ static bool add_sources(converter *c, node_id n)
 	bool good = true;
 	for (int i = 0; i < x->kernel->ninputs && good; i++) {
 		const tensor *t = &c->g->tensors[x->inputs[i]];
-		const cost_op op = { .colour = -1 };
+		const cost_op op = { .colour = -1,
+				     .constant = t->kind == TENSOR_CONSTANT,
+				     .output = t->output };
 		if (!is_fed(t) || c->op_of_tensor[x->inputs[i]] >= 0)
 			continue;
 		c->op_of_tensor[x->inputs[i]] = cost_builder_count(c->b);
 		good = add_op(c, t->name, op, (double)tensor_nbytes(&t->type));
 	}
 	return good;
+}
+
+/* The operator, + 1, whose result's place a node's result takes. */
+static int over_of(const converter *c, node_id n)
+{
+	tensor_id t = c->runs[n].over;
+	if (t == NODE_OVER_STATE)
+		return COST_OVER_STATE;
+	return t == NODE_OVER_NOTHING ? 0 : c->op_of_tensor[t] + 1;
 }
 
 static bool add_node(converter *c, node_id n, const int64_t *resident,
@@ -168,14 +181,17 @@ static bool add_node(converter *c, node_id n, const int64_t *resident,
 	double seconds = topology_kernel_seconds(c->t, x->kernel->type,
 						 w.flops, w.bytes);
 	int64_t bytes = tensor_nbytes(&c->g->tensors[x->output].type);
+	if (!add_sources(c, n))
+		return false;
 	const cost_op op = { .ms = 1e3 * seconds,
 			     .resident_nbytes = resident[n],
 			     .gradient_nbytes = gradients[n],
 			     .colour = root_of(c->root, n),
 			     .backward = c->backward[n],
-			     .once = c->backward[n] && x->forward == NONE };
-	if (!add_sources(c, n))
-		return false;
+			     .once = c->backward[n] && x->forward == NONE,
+			     .step = c->runs[n].step + 1,
+			     .over = over_of(c, n),
+			     .output = c->g->tensors[x->output].output };
 	c->op_of_node[n] = cost_builder_count(c->b);
 	c->op_of_tensor[x->output] = c->op_of_node[n];
 	return add_op(c, x->name, op, c->overwrites[n] ? 0 : (double)bytes);
@@ -240,11 +256,12 @@ cost_graph *cost_graph_of_model(arena *a, diag_sink *s, const graph *g,
 			ARENA_ARRAY(work, int, g->nnodes),
 			ARENA_ARRAY(work, int, g->ntensors),
 			ARENA_ARRAY(work, bool, g->nnodes),
-			ARENA_ARRAY(work, bool, g->nnodes) };
+			ARENA_ARRAY(work, bool, g->nnodes),
+			model_program(work, s, g) };
 	cost_graph *new = NULL;
 	bind_nodes(&c);
 	find_backward(&c);
-	if (add_nodes(&c) && add_edges(&c)) {
+	if (c.runs && add_nodes(&c) && add_edges(&c)) {
 		set_mirrors(&c);
 		new = cost_builder_finish(c.b, COST_FORMAT_MODEL);
 	}

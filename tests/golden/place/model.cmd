@@ -19,7 +19,8 @@ tdlc show $model --json --costs 2>&1 | head -n 1
 tdlc show $model --topology cpu 2>&1 | head -n 1
 # What such a file may not have.
 for edit in 's/"version": 1/"version": 2/' 's/"results"/"result"/' '/"results"/,/}/s/"id": 0/"id": 99/' \
-	'/"results"/,$s/"id": 1,/"id": 0,/' 's/"forwardId": [0-9]*/"forwardId": 13/'; do
+	'/"results"/,$s/"id": 1,/"id": 0,/' 's/"forwardId": [0-9]*/"forwardId": 13/' \
+	's/"step": [0-9]*/"step": 0/' 's/"overId": [0-9]*/"overId": 99/'; do
 	sed "$edit" "$tmp/g.json" >"$tmp/h.json"
 	tdlc place "$tmp/h.json" -k 2 2>&1 | sed "s|$tmp/||"
 done
