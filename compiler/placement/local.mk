@@ -46,4 +46,5 @@ EXTRA_DIST += %D%/README.md
 	%D%/schedule_zb.c \
 	%D%/split.c %D%/split.h \
 	%D%/split_rows.c \
+	%D%/stage_memory.c %D%/stage_memory.h \
 	%D%/stages.c %D%/stages.h

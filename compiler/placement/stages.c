@@ -70,69 +70,19 @@ static void share_parameters(layer_chain *l, const cost_graph *g,
 	arena_free(own);
 }
 
-/* Whether an operator of the backward pass reads a result, or one that runs
- * once per step. */
-static bool is_read_by(const cost_graph *g, const cost_result *x, bool once)
-{
-	for (int i = 0; i < x->nreaders; i++) {
-		const cost_op *op = &g->ops[g->readers[x->first_reader + i]];
-		if (once ? op->once : op->backward)
-			return true;
-	}
-	return false;
-}
-
-/* Adds a result while it is live: from its producer to its last reader. */
-static void add_live(const cost_graph *g, const cost_result *x, const int *when,
-		     double *change)
-{
-	int last = when[x->producer];
-	for (int i = 0; i < x->nreaders; i++) {
-		int at = when[g->readers[x->first_reader + i]];
-		last = at > last ? at : last;
-	}
-	change[when[x->producer]] += (double)x->nbytes;
-	change[last + 1] -= (double)x->nbytes;
-}
-
-/* Activations, those that are kept, and the rest while it is live: results
- * that are neither kept nor gradients that an update waits for. */
-static void measure_results(layer_chain *l, const cost_graph *g,
-			    const int *position)
-{
-	arena *own = arena_new();
-	double *change = ARENA_ARRAY(own, double, g->nops + 1), live = 0;
-	int *when = ARENA_ARRAY(own, int, g->nops);
-	for (int i = 0; i < g->nops; i++)
-		when[g->order[i]] = i;
-	for (int r = 0; r < g->nresults; r++) {
-		const cost_result *x = &g->results[r];
-		int v = position[x->producer];
-		bool backward = g->ops[x->producer].backward;
-		bool kept = !backward && is_read_by(g, x, false);
-		if (!backward)
-			l->activation[v] = (double)x->nbytes;
-		if (kept)
-			l->kept[v] = (double)x->nbytes;
-		else if (!backward || !is_read_by(g, x, true))
-			add_live(g, x, when, change);
-	}
-	for (int i = 0; i < g->nops; i++) {
-		double *most = &l->transient[position[g->order[i]]];
-		live += change[i];
-		*most = live > *most ? live : *most;
-	}
-	arena_free(own);
-}
-
-static void layers_of_model(layer_chain *l, const cost_graph *g, int *position)
+static void layers_of_model(arena *a, layer_chain *l, const cost_graph *g,
+			    int *position)
 {
 	layer_backward(l, g, position);
 	share_parameters(l, g, position);
-	measure_results(l, g, position);
+	for (int v = 0; v < l->n; v++) {
+		int r = g->first_result[l->op[v]];
+		l->activation[v] = (double)g->results[r].nbytes;
+	}
 	for (int v = 0; v < g->nops; v++)
 		if (g->ops[v].backward && !g->ops[v].once)
 			l->backward[position[v]] += (double)g->ops[v].ns;
+	l->memory = stage_memory_new(a, g, position, l->n);
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -145,8 +95,6 @@ static layer_chain *new_chain(arena *a, int n)
 	l->backward = ARENA_ARRAY(a, double, n);
 	l->parameters = ARENA_ARRAY(a, double, n);
 	l->activation = ARENA_ARRAY(a, double, n);
-	l->kept = ARENA_ARRAY(a, double, n);
-	l->transient = ARENA_ARRAY(a, double, n);
 	l->alone = ARENA_ARRAY(a, double, n);
 	l->next_tied = ARENA_ARRAY(a, int, n);
 	l->first_read = ARENA_ARRAY(a, int, n + 1);
@@ -174,10 +122,9 @@ layer_chain *layer_chain_new(arena *a, const cost_graph *g)
 			l->backward[v] = (double)g->ops[op->mirror].ns;
 		l->parameters[v] = (double)op->resident_nbytes;
 		l->activation[v] = (double)op->activation_nbytes;
-		l->kept[v] = l->activation[v];
 	}
 	if (g->format == COST_FORMAT_MODEL && l->n > 0)
-		layers_of_model(l, g, position);
+		layers_of_model(a, l, g, position);
 	add_reads(a, l, g, position);
 	return l;
 }
@@ -237,7 +184,7 @@ intervals *layer_intervals(arena *a, const layer_chain *l,
 	intervals *t = intervals_new(a, l->n, false);
 	fill_transfers(l, t);
 	for (int j = 1; j <= l->n; j++) {
-		double ns = 0, parameters = 0, activations = 0, transient = 0;
+		double ns = 0, parameters = 0, activations = 0;
 		for (int i = j - 1; i >= 0; i--) {
 			size_t x = interval_at(i, j);
 			ns += l->forward[i] * (m->recompute ? 2 : 1) +
@@ -245,15 +192,18 @@ intervals *layer_intervals(arena *a, const layer_chain *l,
 			parameters += l->alone[i];
 			if (l->next_tied[i] >= j)
 				parameters += l->parameters[i];
-			activations += l->kept[i];
-			transient = fmax(transient, l->transient[i]);
+			activations += l->activation[i];
 			t->time[x] = ns + transfer_ns(
 				2 * (t->kept[x] + t->time[x]), m->bandwidth);
-			t->fixed[x] = m->factor * parameters + transient;
+			t->fixed[x] = m->factor * parameters;
+			if (l->memory)
+				continue;
 			*(m->recompute ? &t->fixed[x] : &t->kept[x]) +=
 				activations;
 		}
 	}
+	if (l->memory)
+		stage_memory_fill(l->memory, m->recompute, t);
 	intervals_finish(a, t);
 	return t;
 }
@@ -263,9 +213,11 @@ double stages_most_bytes(const layer_chain *l, const stage_model *m)
 {
 	double parameters = 0, activations = 0;
 	for (int v = 0; v < l->n; v++) {
-		parameters += l->parameters[v] + l->alone[v] + l->transient[v];
+		parameters += l->parameters[v] + l->alone[v];
 		activations += l->activation[v];
 	}
+	if (l->memory)
+		activations = stage_memory_most(l->memory);
 	return fmax(m->factor, 1) * parameters +
 		(l->n + 1.0) * (m->micro_batches + 1.0) * activations;
 }

@@ -12,32 +12,31 @@
  * of each micro-batch, the activations are there once, and the forward pass
  * counts twice.  A micro-batch is the minibatch that was profiled.
  *
- * The layers of a model are the operators of its forward pass.  Of each, what
- * the backward pass reads is an activation; parameters are its states and the
- * gradients of its weights, with a factor of 1, and those that several layers
- * share are there once in each stage that has one of these.  The memory has in
- * addition the most bytes of other results that are live while an operator of
- * the stage runs, the whole pass on one device being in the order of the graph.
- * Updates are no part of the time: they come once per step. */
+ * The layers of a model are the operators of its forward pass.  Parameters are
+ * the states of a layer and the gradients of its weights, with a factor of 1,
+ * and those that several layers share are there once in each stage that has one
+ * of these.  All else that is in memory is read off the model's program
+ * (stage_memory.h).  Updates are no part of the time: they come once per
+ * step. */
 #ifndef TDL_COMPILER_PLACEMENT_STAGES_H
 #define TDL_COMPILER_PLACEMENT_STAGES_H
 
 #include "compiler/placement/cost_graph.h"
 #include "compiler/placement/schedule.h"
 #include "compiler/placement/split.h"
+#include "compiler/placement/stage_memory.h"
 
 typedef struct layer_chain {
 	int n;
 	int *op;		 /* forward operators of the graph */
 	double *forward, *backward; /* ns */
 	double *parameters, *activation; /* bytes */
-	double *kept;	   /* of the activation, for the backward pass */
-	double *transient; /* bytes that are live beside, at most */
 	double *alone;	   /* of parameters that the layer has in addition */
 	int *next_tied;	   /* the next layer with the same parameters; n */
 	int *first_read; /* reads[first_read[v] .. first_read[v + 1]): the */
 	int *reads;	 /* layers, each once, whose tensors v reads */
 	int *last_reader; /* of its tensor; -1 if it has no reader */
+	const stage_memory *memory; /* of a model; else NULL */
 } layer_chain;
 
 typedef struct stage_model {
