@@ -30,6 +30,7 @@ typedef struct split_state {
 	int *pins, *span;	 /* by edge and device; devices of an edge */
 	int64_t *load, *nbytes;
 	double unit; /* a load that counts 1 */
+	double *energy; /* by device: its term in the objective; weigh() */
 	uint64_t random;
 	int64_t best; /* LOAD_NONE: none that fits yet */
 	int *best_device;
@@ -108,10 +109,19 @@ static change change_of(const split_state *s, int v, int to)
 static double energy(const split_state *s, int d, int64_t load, int64_t nbytes)
 {
 	double x = (double)load / s->unit, y = x * x * x;
+	int64_t more = excess(s, d, nbytes);
 	y *= y;
 	y *= y; /* x ^ 12 */
-	return y * y + EXCESS * (double)excess(s, d, nbytes) /
-		((double)s->o->memory_nbytes + 1);
+	y *= y;
+	return more == 0 ? y : y + EXCESS * (double)more /
+					   ((double)s->o->memory_nbytes + 1);
+}
+
+/* Sets the terms of all devices, which moves then keep. */
+static void weigh(split_state *s)
+{
+	for (int d = 0; d < s->ndevices; d++)
+		s->energy[d] = energy(s, d, s->load[d], s->nbytes[d]);
 }
 
 static double gain_of(const split_state *s, int v, int to, change c)
@@ -120,8 +130,7 @@ static double gain_of(const split_state *s, int v, int to, change c)
 	int64_t size = s->r->nbytes[v];
 	return energy(s, a, c.from, s->nbytes[a] - size) +
 		energy(s, to, c.to, s->nbytes[to] + size) -
-		energy(s, a, s->load[a], s->nbytes[a]) -
-		energy(s, to, s->load[to], s->nbytes[to]);
+		s->energy[a] - s->energy[to];
 }
 
 static void move(split_state *s, int v, int to, change c)
@@ -136,6 +145,8 @@ static void move(split_state *s, int v, int to, change c)
 	s->nbytes[to] += s->r->nbytes[v];
 	s->load[a] = c.from;
 	s->load[to] = c.to;
+	s->energy[a] = energy(s, a, c.from, s->nbytes[a]);
+	s->energy[to] = energy(s, to, c.to, s->nbytes[to]);
 	s->device[v] = to;
 }
 
@@ -213,20 +224,47 @@ static void spread(split_state *s, int *device)
 
 /* ---- search ------------------------------------------------------------- */
 
+/* The temperature over the moves of a search. */
+typedef struct cooling {
+	int64_t moves;
+	double hot, cold;
+	double least; /* of e / temperature, per e, of a while */
+} cooling;
+
+static double temperature(const cooling *c, int64_t i)
+{
+	return c->hot * pow(c->cold / c->hot, (double)i / (double)c->moves);
+}
+
+/* Whether move i, which costs e > 0, is accepted: with the probability
+ * exp(-e / t).  Most moves are not, and 1 / (1 + x + .. + x^4 / 24), which is
+ * above exp(-x), shows it for less. */
+static bool accepts(split_state *s, const cooling *c, int64_t i, double e)
+{
+	double random = random_real(s), x = e * c->least;
+	double above = 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4)));
+	return random * above < 1 + 1e-9 &&
+	       random < exp(-e / temperature(c, i));
+}
+
 /* Random moves; worse ones are accepted ever less often. */
 static void anneal(split_state *s, int64_t moves, double hot, double cold)
 {
+	enum { WHILE = 4096 };
+	cooling c = { moves, hot, cold, 0 };
+	weigh(s);
 	for (int64_t i = 0; i < moves; i++) {
-		double t = hot * pow(cold / hot, (double)i / (double)moves);
+		if (i % WHILE == 0)
+			c.least = 1 / temperature(&c, i);
 		int v = random_below(s, s->r->n);
 		int to = random_below(s, s->ndevices), from = s->device[v];
 		if (to == from || !allowed(s, v, to))
 			continue;
-		change c = change_of(s, v, to);
-		double e = gain_of(s, v, to, c);
-		if (e > 0 && random_real(s) >= exp(-e / t))
+		change after = change_of(s, v, to);
+		double e = gain_of(s, v, to, after);
+		if (e > 0 && !accepts(s, &c, i, e))
 			continue;
-		move(s, v, to, c);
+		move(s, v, to, after);
 		note_best(s);
 	}
 }
@@ -234,6 +272,7 @@ static void anneal(split_state *s, int64_t moves, double hot, double cold)
 /* The best move, as long as one helps. */
 static void descend(split_state *s)
 {
+	weigh(s);
 	for (;;) {
 		int best = -1, best_to = -1;
 		double gain = -1e-12;
@@ -288,6 +327,7 @@ static split_state *state_new(arena *a, const groups *r, const load_options *o)
 	s->span = ARENA_ARRAY(a, int, r->nedges);
 	s->load = ARENA_ARRAY(a, int64_t, n);
 	s->nbytes = ARENA_ARRAY(a, int64_t, n);
+	s->energy = ARENA_ARRAY(a, double, n);
 	s->best = LOAD_NONE;
 	return s;
 }
