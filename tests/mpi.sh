@@ -249,6 +249,14 @@ if preload lost; then
 		[ "$(grep -c '^tdlrun: ' "$tmp/err")" -eq 1 ] ||
 			fail 'more than one rank says it'
 	done
+	# Two ranks, of which each waits for the other; and three.
+	LOST_AFTER=0
+	for k in 2 3; do
+		plans $k mlp -D batch=12 -D inputs=6 -D width=12 -D depth=2
+		expect 4 with lost $k "$tmp/mlp.plan" --timeout 1
+		says "all $k ranks have waited for one another for 1 second"
+		says "rank [0-$((k - 1))] on '.*' is furthest behind: it was in"
+	done
 	LOST_AFTER=1000000
 	# shellcheck disable=SC2086
 	expect 0 with lost 4 "$here" $data --epochs 1
