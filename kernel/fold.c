@@ -41,17 +41,8 @@ static bool is_exact(fn f, double x, double y, double r)
 				fabs(x) > TINY && fma(r, y, -x) == 0;
 	case FN_SQRT:
 		return fma(r, r, -x) == 0;
-	case FN_NEG:
-	case FN_ABS:
-	case FN_MIN:
-	case FN_MAX:
-	case FN_SIGN:
-	case FN_FLOOR:
-	case FN_CEIL:
-	case FN_ROUND:
-		return true;
 	default:
-		return false;
+		return fn_table[f].exact;
 	}
 }
 

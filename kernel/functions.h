@@ -26,6 +26,49 @@ typedef enum fn_rule {
 	FN_LOGIC,
 } fn_rule;
 
+/* The greatest or the least of the arguments. */
+typedef enum fn_choice {
+	FN_NO_CHOICE,
+	FN_GREATEST,
+	FN_LEAST,
+} fn_choice;
+
+/* The sign of a float that is not NaN, by those of the arguments x and y.
+ * Underflow is ignored: exp(x) is not 0. */
+typedef enum fn_sign {
+	FN_SIGN_ANY,
+	FN_SIGN_POSITIVE,
+	FN_SIGN_NONNEGATIVE,
+	FN_SIGN_MAGNITUDE, /* >= 0; 0 if x is */
+	FN_SIGN_TURNED,	   /* that of -x */
+	FN_SIGN_SUM,
+	FN_SIGN_PRODUCT,
+	FN_SIGN_QUOTIENT,
+} fn_sign;
+
+/* The direction of f(x, y), for all floats x and y that are not NaN: of a
+ * function that is not defined everywhere the greatest of several values may be
+ * NaN.  Of integers, whose arithmetic wraps around, it holds of comparisons
+ * only. */
+typedef enum fn_monotone {
+	FN_NOT_MONOTONE,
+	FN_RISES, /* with each argument */
+	FN_FALLS,
+	FN_RISES_FALLS, /* it rises with x and falls with y */
+	FN_FALLS_RISES,
+	FN_SCALED,  /* with each by the other one's sign */
+	FN_DIVIDED, /* with x by the sign of y, which is not 0 */
+} fn_monotone;
+
+/* The arguments of which f(x, y) is a linear function. */
+typedef enum fn_linear {
+	FN_NOT_LINEAR,
+	FN_LINEAR_SAME,	   /* x */
+	FN_LINEAR_SUM,	   /* both together */
+	FN_LINEAR_PRODUCT, /* each */
+	FN_LINEAR_QUOTIENT, /* x, of floats */
+} fn_linear;
+
 /* Precedence in C of an expression's outermost operator. */
 typedef enum c_binding {
 	BIND_SELECT,
@@ -71,6 +114,11 @@ typedef struct fn_facts {
 	bool of_indices;
 	int flops;
 	fn_text f64, f32, i, u, u64, b;
+	bool exact, commutes;
+	fn_choice choice;
+	fn_sign sign;
+	fn_monotone monotone;
+	fn_linear linear;
 } fn_facts;
 
 extern const fn_facts fn_table[FN_COUNT];

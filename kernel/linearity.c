@@ -73,21 +73,20 @@ static degree degree_fn(const kexpr *e, target t)
 {
 	degree x = degree_of(e->args[0], t);
 	degree y = e->nargs > 1 ? degree_of(e->args[1], t) : DEGREE_NONE;
-	switch (e->fn) {
-	case FN_NEG:
+	switch (fn_table[e->fn].linear) {
+	case FN_LINEAR_SAME:
 		return x;
-	case FN_ADD:
-	case FN_SUB:
+	case FN_LINEAR_SUM:
 		if (is_free(x) && is_free(y))
 			return x == y ? x : DEGREE_NONE;
 		return degree_sum(x, y);
-	case FN_MUL:
+	case FN_LINEAR_PRODUCT:
 		return degree_product(x, y);
-	case FN_DIV:
+	case FN_LINEAR_QUOTIENT:
 		if (x == DEGREE_ONE && is_free(y) && dtype_is_float(e->type))
 			return x;
 		break;
-	default:
+	case FN_NOT_LINEAR:
 		break;
 	}
 	return is_free(x) && is_free(y) ? DEGREE_NONE : DEGREE_OTHER;

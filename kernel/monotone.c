@@ -117,26 +117,34 @@ static monotone monotone_product(const kexpr *e, monotone x, monotone y)
 	return COURSE_OTHER;
 }
 
-static monotone monotone_float(const kexpr *e, monotone x, monotone y)
+/* x / y, where y is free and has a sign. */
+static monotone monotone_quotient(const kexpr *e, monotone x, monotone y)
 {
-	sign_facts by;
-	switch (e->fn) {
-	case FN_ADD:
+	sign_facts by = sign_of_expr(e->args[1]);
+	if (y != COURSE_FREE || !by.nonzero || by.sign == SIGN_ANY)
+		return COURSE_OTHER;
+	return by.sign == SIGN_PLUS ? x : turned(x);
+}
+
+static monotone monotone_value(const kexpr *e, monotone x, monotone y)
+{
+	switch (fn_table[e->fn].monotone) {
+	case FN_RISES:
 		return rising(x, y);
-	case FN_SUB:
+	case FN_FALLS:
+		return turned(rising(x, y));
+	case FN_RISES_FALLS:
 		return rising(x, turned(y));
-	case FN_MUL:
+	case FN_FALLS_RISES:
+		return rising(turned(x), y);
+	case FN_SCALED:
 		return monotone_product(e, x, y);
-	case FN_DIV:
-		by = sign_of_expr(e->args[1]);
-		if (y != COURSE_FREE || !by.nonzero || by.sign == SIGN_ANY)
-			return COURSE_OTHER;
-		return by.sign == SIGN_PLUS ? x : turned(x);
-	case FN_NEG:
-		return turned(x);
-	default:
-		return fn_rises(e->fn) ? x : COURSE_OTHER;
+	case FN_DIVIDED:
+		return monotone_quotient(e, x, y);
+	case FN_NOT_MONOTONE:
+		break;
 	}
+	return COURSE_OTHER;
 }
 
 /* A comparison of NaN is false, as its maximum and minimum are NaN: the parts'
@@ -147,36 +155,23 @@ static monotone compared(const kexpr *e, monotone c)
 	return real && c == COURSE_MAX ? COURSE_OTHER : c;
 }
 
-/* Functions that are defined for part of the numbers alone are missing: if one
- * part is NaN, so is the maximum.  So is arithmetic on integers, which
- * wraps. */
+/* Arithmetic on integers wraps around. */
 static monotone monotone_fn(const kexpr *e, target t)
 {
 	monotone x = monotone_of(e->args[0], t);
 	monotone y = e->nargs > 1 ? monotone_of(e->args[1], t) : COURSE_FREE;
+	fn_choice choice = fn_table[e->fn].choice;
 	if (x == COURSE_FREE && y == COURSE_FREE)
 		return COURSE_FREE;
 	if (x == COURSE_OTHER || y == COURSE_OTHER)
 		return COURSE_OTHER;
-	switch (e->fn) {
-	case FN_MAX:
-	case FN_OR:
-		return extreme(x, y, COURSE_MAX);
-	case FN_MIN:
-	case FN_AND:
-		return extreme(x, y, COURSE_MIN);
-	case FN_NOT:
-		return turned(x);
-	case FN_GT:
-	case FN_GE:
-		return compared(e, rising(x, turned(y)));
-	case FN_LT:
-	case FN_LE:
-		return compared(e, rising(turned(x), y));
-	default:
-		return dtype_is_float(e->type) ? monotone_float(e, x, y)
-					       : COURSE_OTHER;
-	}
+	if (choice != FN_NO_CHOICE)
+		return extreme(x, y, choice == FN_GREATEST ? COURSE_MAX
+							   : COURSE_MIN);
+	if (!dtype_is_float(e->type) && !fn_gives_bool(e->fn))
+		return COURSE_OTHER;
+	monotone c = monotone_value(e, x, y);
+	return fn_is_comparison(e->fn) ? compared(e, c) : c;
 }
 
 /* Whether conversion never falls; from floats to integers it does not keep

@@ -35,57 +35,36 @@ sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal)
 {
 	bool both = x.nonzero && y.nonzero;
 	sign_facts r = { SIGN_ANY, false };
-	switch (f) {
-	case FN_EXP:
-		return (sign_facts){ SIGN_PLUS, true };
-	case FN_ABS:
-		return (sign_facts){ SIGN_PLUS, x.nonzero };
-	case FN_SQRT:
-	case FN_RSQRT:
-	case FN_COSH:
-	case FN_SIGMOID:
-	case FN_SOFTPLUS:
-		return (sign_facts){ SIGN_PLUS, false };
-	case FN_NEG:
-		return (sign_facts){ sign_negated(x.sign), x.nonzero };
-	case FN_ADD:
-		r.sign = x.sign == y.sign ? x.sign : SIGN_ANY;
-		r.nonzero = r.sign != SIGN_ANY && (x.nonzero || y.nonzero);
-		return r;
-	case FN_MUL:
-		r.sign = equal ? SIGN_PLUS : product(x.sign, y.sign);
-		r.nonzero = both;
-		return r;
-	case FN_DIV:
-		return (sign_facts){ product(x.sign, y.sign), both };
-	case FN_MAX:
+	switch (fn_table[f].choice) {
+	case FN_GREATEST:
 		return (sign_facts){ extreme(x.sign, y.sign, SIGN_PLUS), both };
-	case FN_MIN:
+	case FN_LEAST:
 		return (sign_facts){ extreme(x.sign, y.sign, SIGN_MINUS),
 				     both };
-	default:
-		return r;
+	case FN_NO_CHOICE:
+		break;
 	}
-}
-
-bool fn_rises(fn f)
-{
-	switch (f) {
-	case FN_SIGN:
-	case FN_FLOOR:
-	case FN_CEIL:
-	case FN_ROUND:
-	case FN_EXP:
-	case FN_EXPM1:
-	case FN_TANH:
-	case FN_SINH:
-	case FN_ATAN:
-	case FN_ASINH:
-	case FN_ERF:
-	case FN_SIGMOID:
-	case FN_SOFTPLUS:
-		return true;
-	default:
-		return false;
+	switch (fn_table[f].sign) {
+	case FN_SIGN_ANY:
+		break;
+	case FN_SIGN_POSITIVE:
+		return (sign_facts){ SIGN_PLUS, true };
+	case FN_SIGN_NONNEGATIVE:
+		return (sign_facts){ SIGN_PLUS, false };
+	case FN_SIGN_MAGNITUDE:
+		return (sign_facts){ SIGN_PLUS, x.nonzero };
+	case FN_SIGN_TURNED:
+		return (sign_facts){ sign_negated(x.sign), x.nonzero };
+	case FN_SIGN_SUM:
+		r.sign = x.sign == y.sign ? x.sign : SIGN_ANY;
+		r.nonzero = r.sign != SIGN_ANY && (x.nonzero || y.nonzero);
+		break;
+	case FN_SIGN_PRODUCT:
+		r.sign = equal ? SIGN_PLUS : product(x.sign, y.sign);
+		r.nonzero = both;
+		break;
+	case FN_SIGN_QUOTIENT:
+		return (sign_facts){ product(x.sign, y.sign), both };
 	}
+	return r;
 }

@@ -1,6 +1,6 @@
-/* Signs of floats, and increasing functions: facts on a value that follow from
- * the functions in its expression.  One table for kernels (kernel/monotone.c)
- * and for operators before their shapes are known (compiler/analysis). */
+/* Signs of floats, which follow from the functions in an expression: for
+ * kernels (kernel/monotone.c) and for operators before their shapes are known
+ * (compiler/analysis). */
 #ifndef TDL_KERNEL_SIGN_H
 #define TDL_KERNEL_SIGN_H
 
@@ -30,8 +30,5 @@ sign_facts sign_either(sign_facts x, sign_facts y);
 /* The facts on f(x, y), or f(x); equal says that both arguments are the same
  * expression. */
 sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal);
-
-/* Whether f of one float is non-decreasing and defined for all floats. */
-bool fn_rises(fn f);
 
 #endif

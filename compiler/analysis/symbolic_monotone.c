@@ -136,24 +136,23 @@ static void monotone_fn(const build *b, fn f, dependence *r, const sval *x,
 	dependence left = turned(*dx), right = turned(*dy);
 	bool real = is_float(x) && is_float(y);
 	sign_facts of_x = sign_of_value(b, x), of_y = sign_of_value(b, y);
+	bool holds = real || fn_gives_bool(f);
+	fn_choice choice = fn_table[f].choice;
+	fn_monotone m = holds ? fn_table[f].monotone : FN_NOT_MONOTONE;
 	memset(r->monotone, 0, sizeof(r->monotone));
-	if (f == FN_MAX || f == FN_OR)
-		extreme(r, dx, dy, BY_MAX);
-	else if (f == FN_MIN || f == FN_AND)
-		extreme(r, dx, dy, BY_MIN);
-	else if (f == FN_GT || f == FN_GE)
-		rising(r, dx, &right);
-	else if (f == FN_LT || f == FN_LE)
-		rising(r, &left, dy);
-	else if (f == FN_NOT || (f == FN_NEG && real))
-		rising(r, &left, dy);
-	else if (real && (f == FN_ADD || fn_rises(f)))
+	if (choice != FN_NO_CHOICE)
+		extreme(r, dx, dy, choice == FN_GREATEST ? BY_MAX : BY_MIN);
+	else if (m == FN_RISES)
 		rising(r, dx, dy);
-	else if (real && f == FN_SUB)
+	else if (m == FN_FALLS)
+		rising(r, &left, &right);
+	else if (m == FN_RISES_FALLS)
 		rising(r, dx, &right);
-	else if (real && f == FN_MUL)
+	else if (m == FN_FALLS_RISES)
+		rising(r, &left, dy);
+	else if (m == FN_SCALED)
 		multiplied(r, dx, of_x.sign, dy, of_y.sign);
-	else if (real && f == FN_DIV && of_y.nonzero)
+	else if (m == FN_DIVIDED && of_y.nonzero)
 		multiplied(r, dx, SIGN_ANY, dy, of_y.sign);
 	if (fn_is_comparison(f) && real)
 		forget_or(r);

@@ -176,6 +176,14 @@ static const poly *poly_fn(build *b, fn f, const poly *x, const poly *y)
 	}
 }
 
+static const poly *poly_fn1(build *b, fn f, const poly *x)
+{
+	const poly *minus = poly_scale(b->arena, x, -1);
+	return f == FN_NEG ? minus
+	       : f == FN_ABS ? poly_max(b->space, x, minus)
+			     : NULL;
+}
+
 const poly *sym_any_poly(sval x)
 {
 	return x.p ? x.p : x.cases;
@@ -189,20 +197,19 @@ static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 		r.p = poly_fn(b, f, x.p, y.p);
 	else if (sym_any_poly(x) && sym_any_poly(y))
 		r.cases = poly_fn(b, f, sym_any_poly(x), sym_any_poly(y));
-	switch (f) {
-	case FN_ADD:
-	case FN_SUB:
+	switch (fn_table[f].linear) {
+	case FN_LINEAR_SUM:
 		sym_add_dependence(&r, x, y);
 		r.zero = x.zero && y.zero;
 		break;
-	case FN_MUL:
+	case FN_LINEAR_PRODUCT:
 		r.whole = sym_dep_product(x.whole, y.whole);
 		r.apart = sym_dep_product(x.apart, y.apart);
 		r.zero = x.zero || y.zero;
 		if (x.nfactors >= 0 && y.nfactors >= 0)
 			r.nfactors = x.nfactors + y.nfactors;
 		break;
-	case FN_DIV:
+	case FN_LINEAR_QUOTIENT:
 		divide_dependence(&r, x, y);
 		break;
 	default:
@@ -223,18 +230,15 @@ static sval apply1(build *b, fn f, sval x)
 {
 	sval r = sym_both(x, unknown);
 	r.attr = x.attr;
-	if (f == FN_NEG) {
-		r.p = poly_scale(b->arena, x.p, -1);
-		r.cases = poly_scale(b->arena, x.cases, -1);
+	if (x.p)
+		r.p = poly_fn1(b, f, x.p);
+	if (x.cases)
+		r.cases = poly_fn1(b, f, x.cases);
+	if (fn_table[f].linear == FN_LINEAR_SAME) {
 		r.whole = x.whole;
 		r.apart = x.apart;
 		r.zero = x.zero;
 	}
-	if (f == FN_ABS && x.p)
-		r.p = poly_max(b->space, x.p, poly_scale(b->arena, x.p, -1));
-	if (f == FN_ABS && x.cases)
-		r.cases = poly_max(b->space, x.cases,
-				   poly_scale(b->arena, x.cases, -1));
 	sym_sign_fn(b, f, &r, &x, &unknown, false);
 	sym_monotone_fn(b, f, &r, &x, &unknown);
 	if (fn_gives_bool(f))

@@ -36,16 +36,11 @@ static colour mix(colour x, colour y)
 
 /* ---- kernels ----------------------------------------------------------- */
 
-static bool is_commutative(fn f)
+/* Of two zeros of which one is negative a choice takes the second. */
+static bool is_in_any_order(fn f, bool exact)
 {
-	return f == FN_ADD || f == FN_MUL || f == FN_AND || f == FN_OR ||
-	       f == FN_EQ || f == FN_NE;
-}
-
-/* Of two zeros of which one is negative the second is taken. */
-static bool is_almost(fn f)
-{
-	return f == FN_MIN || f == FN_MAX;
+	return fn_table[f].commutes ||
+	       (!exact && fn_table[f].choice != FN_NO_CHOICE);
 }
 
 static colour leaf_colour(const kexpr *e, const colour *inputs)
@@ -62,9 +57,7 @@ static colour leaf_colour(const kexpr *e, const colour *inputs)
 static colour body_colour(const kexpr *e, const colour *inputs, bool exact)
 {
 	colour c = mix(mix(HASH_SEED, e->kind), (colour)e->type), sum = 0;
-	bool any_order = e->kind == KX_FN &&
-			 (is_commutative(e->fn) ||
-			  (!exact && is_almost(e->fn)));
+	bool any_order = e->kind == KX_FN && is_in_any_order(e->fn, exact);
 	c = mix(mix(c, leaf_colour(e, inputs)), e->guarded);
 	for (int i = 0; i < e->nargs; i++) {
 		colour x = body_colour(e->args[i], inputs, exact);
