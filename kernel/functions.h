@@ -119,6 +119,7 @@ typedef struct fn_facts {
 	fn_sign sign;
 	fn_monotone monotone;
 	fn_linear linear;
+	const char *by[2]; /* derivatives, TDL in x and y; NULL for none */
 } fn_facts;
 
 extern const fn_facts fn_table[FN_COUNT];

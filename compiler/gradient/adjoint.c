@@ -5,10 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/functions.h"
+
 /* ---- rules ------------------------------------------------------------- */
 
 typedef enum rule_kind {
-	RULE_TEXT,
+	RULE_NONE,
 	RULE_CONDITION,
 	RULE_GREATEST,
 	RULE_LEAST,
@@ -23,26 +25,31 @@ typedef enum rule_kind {
 typedef struct rule {
 	const char *name;
 	rule_kind kind;
-	const char *by[2];
 } rule;
 
 static const rule rules[] = {
-#define RULE(name, x, y)    {#name, RULE_TEXT, {x, y}},
-#define CHOICE(name, which) {#name, RULE_##which, {NULL, NULL}},
-#define REDUCER(name, kind) {#name, RULE_##kind, {NULL, NULL}},
+#define CHOICE(name, which) {#name, RULE_##which},
+#define REDUCER(name, kind) {#name, RULE_##kind},
 #include "compiler/gradient/rules.def"
-#undef RULE
 #undef CHOICE
 #undef REDUCER
 };
 
-/* The rule of a function; NULL where it has no derivative. */
-static const rule *find_rule(const char *name)
+/* The rule of a reducer, a conversion or select; RULE_NONE of others. */
+static rule_kind find_rule(const char *name)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (!strcmp(rules[i].name, name))
-			return &rules[i];
-	return NULL;
+			return rules[i].kind;
+	return RULE_NONE;
+}
+
+/* The facts of a function; those of none have no derivative. */
+static const fn_facts *find_facts(const char *name)
+{
+	static const fn_facts none = {0};
+	int f = fn_parse(name);
+	return f < 0 ? &none : &fn_table[f];
 }
 
 /* The rule's text as an expression in x and y. */
@@ -253,37 +260,42 @@ static void saturation(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 	propagate(w, e->args[0], d, and_also(w, condition, same));
 }
 
-static void function(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
+/* A function whose derivatives are in the table. */
+static void value(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
-	trees *t = &w->g->t;
-	const rule *r = find_rule(e->name);
-	switch (r ? r->kind : RULE_TEXT) {
-	case RULE_CONDITION:
-		choose(w, e->args[0], e->args[1], e->args[2], d, condition);
+	const fn_facts *f = find_facts(e->name);
+	if (f->choice != FN_NO_CHOICE) {
+		extremum(w, e, f->choice == FN_GREATEST, d, condition);
 		return;
-	case RULE_GREATEST:
-	case RULE_LEAST:
-		extremum(w, e, r->kind == RULE_GREATEST, d, condition);
-		return;
-	case RULE_CONVERTED:
-		conversion(w, e, d, condition);
-		return;
-	case RULE_KEPT:
-		saturation(w, e, d, condition);
-		return;
-	default:
-		break;
 	}
 	for (int i = 0; i < e->nargs; i++) {
 		if (!is_reached(w, e->args[i]))
 			continue;
-		if (!r || i > 1 || !r->by[i]) {
+		if (i > 1 || !f->by[i]) {
 			give_up(w, "'%s' has no derivative", e->name);
 			return;
 		}
 		propagate(w, e->args[i],
-			  tree_mul(t, d, apply_rule(w->g, r->by[i], e)),
+			  tree_mul(&w->g->t, d, apply_rule(w->g, f->by[i], e)),
 			  condition);
+	}
+}
+
+static void function(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
+{
+	switch (find_rule(e->name)) {
+	case RULE_CONDITION:
+		choose(w, e->args[0], e->args[1], e->args[2], d, condition);
+		break;
+	case RULE_CONVERTED:
+		conversion(w, e, d, condition);
+		break;
+	case RULE_KEPT:
+		saturation(w, e, d, condition);
+		break;
+	default:
+		value(w, e, d, condition);
+		break;
 	}
 }
 
@@ -371,7 +383,6 @@ static ast_expr *other_reduction(grad_op *g, const grad_stage *s,
  * types have: storing it does not round. */
 static bool is_exact(const grad_op *g, const ast_expr *e)
 {
-	const rule *r = e->kind == AST_CALL ? find_rule(e->name) : NULL;
 	int first = e->kind == AST_IF; /* the condition is not stored */
 	switch (e->kind) {
 	case AST_INDEX:
@@ -385,9 +396,8 @@ static bool is_exact(const grad_op *g, const ast_expr *e)
 	case AST_IF:
 		break;
 	case AST_CALL:
-		first = r && r->kind == RULE_CONDITION;
-		if (!r || (r->kind != RULE_GREATEST && r->kind != RULE_LEAST &&
-			   !first))
+		first = find_rule(e->name) == RULE_CONDITION;
+		if (!first && find_facts(e->name)->choice == FN_NO_CHOICE)
 			return false;
 		break;
 	default:
@@ -453,7 +463,7 @@ static ast_expr *other_terms(grad_op *g, const grad_stage *s)
 
 bool grad_is_constant(const grad_stage *s)
 {
-	return s->reducer && find_rule(s->reducer)->kind == RULE_CONSTANT;
+	return s->reducer && find_rule(s->reducer) == RULE_CONSTANT;
 }
 
 void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
@@ -464,7 +474,7 @@ void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
 	ast_expr *d = at_stage(g, s, grad_adjoint_name(g, s->tensor));
 	if (!is_reached(&w, s->body))
 		return;
-	rule_kind kind = s->reducer ? find_rule(s->reducer)->kind : RULE_LINEAR;
+	rule_kind kind = s->reducer ? find_rule(s->reducer) : RULE_LINEAR;
 	switch (kind) {
 	case RULE_AVERAGE:
 		d = tree_div(&g->t, d, count_terms(g, s));
