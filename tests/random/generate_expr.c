@@ -296,11 +296,11 @@ static const char *float_value(generator *g, value_class c)
 		"exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos",
 		"tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh",
 		"acosh", "atanh", "erf", "sigmoid", "softplus", "floor", "ceil",
-		"round", "abs", "sign",
+		"round", "abs", "sign", "log2", "sinpi",
 	};
 	const int n = sizeof(fns) / sizeof(*fns);
 	const char *x = value(g, c);
-	switch (below(g, 10)) {
+	switch (below(g, 11)) {
 	case 0:
 		return TEXT(g, "(%s / %s)", x, operand(g, c));
 	case 1:
@@ -309,6 +309,8 @@ static const char *float_value(generator *g, value_class c)
 		return TEXT(g, "fmod(%s, %s)", x, operand(g, c));
 	case 3:
 		return TEXT(g, "pow(%s, %s)", x, operand(g, c));
+	case 4:
+		return TEXT(g, "hypot(%s, %s)", x, operand(g, c));
 	default:
 		return TEXT(g, "%s(%s)", fns[below(g, n)], x);
 	}

@@ -95,6 +95,11 @@ START_TEST(floats)
 		  L(1000, 0));
 	CHECK_MAP(double, DT_F64, RSQRT, 2, L(4, 0), L(0), L(0.5, inf));
 	CHECK_MAP(double, DT_F64, POW, 2, L(2, 9), L(10, 0.5), L(1024, 3));
+	CHECK_MAP(double, DT_F64, LOG2, 3, L(8, 0.25, 0), L(0), L(3, -2, -inf));
+	CHECK_MAP(double, DT_F64, HYPOT, 3, L(3, 3e300, -inf), L(4, 4e300, nan),
+		  L(5, 5e300, inf));
+	CHECK_MAP(double, DT_F64, SINPI, 6, L(0.5, 1, 1.5, 2, -3.5, 1e9 + 0.5),
+		  L(0), L(1, 0, -1, 0, 1, 1));
 	map(FN_MAX, DT_F64, DT_F64, (double[]){ nan, 1, 2 },
 	    (double[]){ 1, nan, 3 }, 3, out);
 	ck_assert(isnan(out[0]) && isnan(out[1]) && out[2] == 3);

@@ -29,25 +29,38 @@ static double sign_of(double x)
 	return isnan(x) ? x : x > 0 ? 1 : x < 0 ? -1 : 0;
 }
 
+static double sinpi_of(double x)
+{
+	const long double pi = 3.14159265358979323846264338L;
+	long double r = fmodl(fabsl(x), 2), s = x < 0 ? -1 : 1;
+	if (r >= 1) {
+		r -= 1;
+		s = -s;
+	}
+	return (double)(s * sinl(pi * (r > 0.5L ? 1 - r : r)));
+}
+
 static const struct {
 	const char *name;
 	double (*of)(double);
-	bool turns; /* may be far from its value at both ends in between */
+	double slope; /* the greatest, of a function that turns: it may be far
+			 from its value at both ends in between */
 } of_one[] = {
-	{ "exp", exp, false },	     { "expm1", expm1, false },
-	{ "log", log, false },	     { "log1p", log1p, false },
-	{ "sqrt", sqrt, false },     { "rsqrt", rsqrt_of, false },
-	{ "sin", sin, true },	     { "cos", cos, true },
-	{ "tan", tan, false },	     { "asin", asin, false },
-	{ "acos", acos, false },     { "atan", atan, false },
-	{ "sinh", sinh, false },     { "cosh", cosh, false },
-	{ "tanh", tanh, false },     { "asinh", asinh, false },
-	{ "acosh", acosh, false },   { "atanh", atanh, false },
-	{ "erf", erf, false },	     { "sigmoid", sigmoid_of, false },
-	{ "softplus", softplus_of, false },
-	{ "floor", floor, false },   { "ceil", ceil, false },
-	{ "round", nearbyint, false }, { "abs", fabs, false },
-	{ "sign", sign_of, false },
+	{ "exp", exp, 0 },	     { "expm1", expm1, 0 },
+	{ "log", log, 0 },	     { "log1p", log1p, 0 },
+	{ "sqrt", sqrt, 0 },     { "rsqrt", rsqrt_of, 0 },
+	{ "sin", sin, 1 },	     { "cos", cos, 1 },
+	{ "tan", tan, 0 },	     { "asin", asin, 0 },
+	{ "acos", acos, 0 },     { "atan", atan, 0 },
+	{ "sinh", sinh, 0 },     { "cosh", cosh, 0 },
+	{ "tanh", tanh, 0 },     { "asinh", asinh, 0 },
+	{ "acosh", acosh, 0 },   { "atanh", atanh, 0 },
+	{ "erf", erf, 0 },	     { "sigmoid", sigmoid_of, 0 },
+	{ "softplus", softplus_of, 0 },
+	{ "floor", floor, 0 },   { "ceil", ceil, 0 },
+	{ "round", nearbyint, 0 }, { "abs", fabs, 0 },
+	{ "sign", sign_of, 0 },	     { "log2", log2, 0 },
+	{ "sinpi", sinpi_of, M_PI },
 };
 
 enum { NOF_ONE = sizeof(of_one) / sizeof(*of_one) };
@@ -62,7 +75,7 @@ static int find_of_one(const char *name)
 
 /* The greatest difference of f from its value at x, for arguments up to e
  * away. */
-static double spread(double (*f)(double), bool turns, double x, double e)
+static double spread(double (*f)(double), double slope, double x, double e)
 {
 	double at = f(x), low = f(x - e), high = f(x + e);
 	if (e == 0)
@@ -72,7 +85,7 @@ static double spread(double (*f)(double), bool turns, double x, double e)
 	double far = fmax(fabs(low - at), fabs(high - at));
 	if (isnan(low) || isnan(high) || isnan(at))
 		return NAN;
-	return turns ? fmax(far, e) : far;
+	return slope > 0 ? fmax(far, slope * e) : far;
 }
 
 static bool is_exact(double (*f)(double))
@@ -84,7 +97,7 @@ static bool is_exact(double (*f)(double))
 static ref_number float_of_one(int at, ref_number x)
 {
 	double (*f)(double) = of_one[at].of;
-	double error = spread(f, of_one[at].turns, x.f, x.error);
+	double error = spread(f, of_one[at].slope, x.f, x.error);
 	/* The tangent goes through infinity between the ends. */
 	if (f == tan && x.error > 0 &&
 	    floor((x.f - x.error) / M_PI + 0.5) !=
@@ -192,6 +205,8 @@ static ref_number float_of_two(const char *name, ref_number x, ref_number y)
 		return float_modulo(x, y, false);
 	if (!strcmp(name, "pow"))
 		return float_power(x, y);
+	if (!strcmp(name, "hypot"))
+		return ref_result(x.type, hypot(x.f, y.f), errors);
 	return float_extreme(x, y, !strcmp(name, "max"));
 }
 
@@ -274,6 +289,9 @@ static ref_number int_of_two(const char *name, ref_number a, ref_number b)
 		r = y == 0 ? 0 : x % y;
 	else if (!strcmp(name, "pow"))
 		r = power(x, y);
+	else if (!strcmp(name, "hypot")) /* of floats, converted back */
+		return ref_cast(ref_float(DT_F64, hypot((double)x, (double)y)),
+				t);
 	else if (!strcmp(name, "min"))
 		r = x < y ? x : y;
 	else if (!strcmp(name, "max"))
@@ -349,7 +367,7 @@ bool ref_applies(const char *name)
 	static const char *const others[] = {
 		"pow", "min", "max", "fmod", "isnan", "isinf", "bit_and",
 		"bit_or", "bit_xor", "bit_not", "shift_left", "shift_right",
-		"random",
+		"random", "hypot",
 	};
 	const int n = sizeof(others) / sizeof(*others);
 	for (int i = 0; i < n; i++)
