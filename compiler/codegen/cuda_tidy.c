@@ -19,11 +19,12 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A name, which that of a member, "blockIdx.x", is not. */
+/* A name, which that of a member, "blockIdx.x" or "tile::b", is not. */
 static bool has_word(const char *line, const char *word, size_t n)
 {
 	for (const char *s = line; (s = strstr(s, word)); s += n)
-		if ((s == line || (!is_word(s[-1]) && s[-1] != '.')) &&
+		if ((s == line || (!is_word(s[-1]) && s[-1] != '.' &&
+				   s[-1] != ':')) &&
 		    !is_word(s[n]))
 			return true;
 	return false;
