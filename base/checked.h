@@ -54,4 +54,13 @@ static inline int64_t round_up(int64_t n, int64_t align)
 	return (n + align - 1) / align * align;
 }
 
+/* The least power of two that is not less than n; n <= 2^30. */
+static inline int power_of_two(int n)
+{
+	int power = 1;
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/checked.h"
 #include "plan/lifetimes.h"
 
 /* The buffers in use in the arena, as a segment tree over the places where
@@ -24,7 +25,7 @@ static int by_value(const void *x, const void *y)
 
 static space space_new(arena *a, const plan *p)
 {
-	space s = { .nleaves = 1 };
+	space s = { 0 };
 	s.places = ARENA_ARRAY(a, int64_t, 2 * (size_t)p->nbuffers + 1);
 	int n = 0;
 	for (int b = 0; b < p->nbuffers; b++) {
@@ -36,8 +37,7 @@ static space space_new(arena *a, const plan *p)
 	for (int i = 0; i < n; i++)
 		if (s.nplaces == 0 || s.places[s.nplaces - 1] != s.places[i])
 			s.places[s.nplaces++] = s.places[i];
-	while (s.nleaves < s.nplaces)
-		s.nleaves *= 2;
+	s.nleaves = power_of_two(s.nplaces);
 	s.owner = ARENA_ARRAY(a, int, 2 * (size_t)s.nleaves);
 	s.inside = ARENA_ARRAY(a, int, 2 * (size_t)s.nleaves);
 	return s;

@@ -100,9 +100,7 @@ static void fill_profile(keeper *k)
 {
 	const plan *p = k->d->p;
 	profile *f = &k->in_use;
-	f->nleaves = 1;
-	while (f->nleaves < p->ninstrs + 2)
-		f->nleaves *= 2;
+	f->nleaves = power_of_two(p->ninstrs + 2);
 	f->most = ARENA_ARRAY(k->d->tmp, int64_t, 2 * (size_t)f->nleaves);
 	f->added = ARENA_ARRAY(k->d->tmp, int64_t, 2 * (size_t)f->nleaves);
 	for (int b = 0; b < p->nbuffers; b++) {

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/checked.h"
 #include "plan/lifetimes.h"
 
 /* The latest of some instants for each byte of the arena.  Bytes between two
@@ -31,9 +32,7 @@ typedef struct span {
 
 static latest latest_new(arena *a, int ncells)
 {
-	latest x = { .nleaves = 1 };
-	while (x.nleaves < ncells)
-		x.nleaves *= 2;
+	latest x = { .nleaves = power_of_two(ncells) };
 	x.all = ARENA_ARRAY(a, double, 2 * (size_t)x.nleaves);
 	x.any = ARENA_ARRAY(a, double, 2 * (size_t)x.nleaves);
 	return x;

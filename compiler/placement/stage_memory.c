@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/checked.h"
+
 typedef enum pass { PASS_F, PASS_B, PASS_U, NPASSES } pass;
 
 struct stage_memory {
@@ -222,9 +224,7 @@ static void usage_raise(const usage *u, int leaf)
 
 static usage usage_new(arena *a, int n)
 {
-	usage u = { .nleaves = 1 };
-	while (u.nleaves < n)
-		u.nleaves *= 2;
+	usage u = { .nleaves = power_of_two(n) };
 	u.sum = ARENA_ARRAY(a, int64_t, 2 * (size_t)u.nleaves);
 	u.most = ARENA_ARRAY(a, int64_t, 2 * (size_t)u.nleaves);
 	return u;
