@@ -527,18 +527,16 @@ static bool is_new(plan_runs *x, const ints *key)
 /* Bytes of copies of a worker's run that was not seen yet; 0 without. */
 static int64_t bytes_of_run(plan_runs *x, int instr, int worker, int64_t room)
 {
-	const plan_instr *in = &x->p->program[instr];
-	arena *a = arena_new();
-	int64_t n = 0;
-	gemm g;
-	contraction c;
 	x->key.n = 0;
-	put_run(x, in, worker, &x->key);
-	if (is_new(x, &x->key)) {
-		x->key = (ints){ 0 };
-		bind_run r = bind_run_of(x->p, instr, worker, 0);
-		n = gemm_of_run(a, &r, room, &c, &g) ? g.nbytes : 0;
-	}
+	put_run(x, &x->p->program[instr], worker, &x->key);
+	if (!is_new(x, &x->key))
+		return 0;
+	x->key = (ints){ 0 };
+	arena *a = arena_new();
+	bind_run r = bind_run_of(x->p, instr, worker, 0);
+	contraction c;
+	gemm g;
+	int64_t n = gemm_of_run(a, &r, room, &c, &g) ? g.nbytes : 0;
 	arena_free(a);
 	return n;
 }
