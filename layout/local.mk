@@ -1,7 +1,11 @@
 noinst_LIBRARIES += %D%/liblayout.a
 %C%_liblayout_a_SOURCES = \
 	%D%/collective.c %D%/collective.h \
+	%D%/layout.c %D%/layout.h \
+	%D%/layout_classes.c %D%/layout_classes.h \
 	%D%/mesh.c %D%/mesh.h \
-	%D%/runs.c %D%/runs.h
+	%D%/runs.c %D%/runs.h \
+	%D%/transfer.c %D%/transfer.h \
+	%D%/transfer_collective.c
 
 EXTRA_DIST += %D%/README.md

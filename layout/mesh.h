@@ -29,7 +29,7 @@ int mesh_number_on(const mesh *m, uint32_t axes, int worker);
 
 /* Part of a box: elements first .. first + count of the box `at` in row-major
  * order, densely.  Of a whole box first is 0, count the volume; all buffers
- * but those of PLAN_REDUCED_SHARD hold whole boxes. */
+ * but those of LAYOUT_REDUCED_SHARD hold whole boxes. */
 typedef struct region {
 	box at;
 	int64_t first, count;

@@ -282,19 +282,19 @@ static bool reads_tensor(const plan *p, const plan_node *n, int tensor)
 static bool check_formula(plan_checker *c, const plan_buffer *b)
 {
 	const plan *p = c->p;
-	if (b->region == PLAN_STORED)
+	if (b->region == LAYOUT_STORED)
 		return p->tensors[b->tensor].buffer == c->row ||
 		       flaw(c, "the tensor is stored in another buffer");
 	if (!is_index(b->node, p->nnodes))
 		return flaw(c, "its node is %d of %d", b->node, p->nnodes);
 	const plan_node *n = &p->nodes[b->node];
-	if (b->region == PLAN_NEEDS)
+	if (b->region == LAYOUT_NEEDS)
 		return reads_tensor(p, n, b->tensor) ||
 		       flaw(c, "its node does not read the tensor");
 	if (n->output != b->tensor)
 		return flaw(c, "its node does not compute the tensor");
-	return b->region != PLAN_REDUCED_SHARD ||
-	       plan_partial(p, b->node, NULL) != RED_NONE ||
+	return b->region != LAYOUT_REDUCED_SHARD ||
+	       plan_partial(p, b->node) != RED_NONE ||
 	       flaw(c, "its node gives no partial results");
 }
 
@@ -325,7 +325,7 @@ static bool check_buffers(plan_checker *c)
 	for (c->row = 0; c->row < p->ntensors; c->row++) {
 		int b = p->tensors[c->row].buffer;
 		if (b >= 0 && (p->buffers[b].tensor != c->row ||
-			       p->buffers[b].region != PLAN_STORED))
+			       p->buffers[b].region != LAYOUT_STORED))
 			return flaw(c, "its buffer holds something else");
 	}
 	return true;
@@ -364,14 +364,14 @@ static bool check_run(plan_checker *c, const plan_instr *in, progress *g)
 			return false;
 		const plan_buffer *b = &p->buffers[in->inputs[i]];
 		if (b->tensor != n->inputs[i] ||
-		    (b->region != PLAN_STORED && b->region != PLAN_NEEDS))
+		    (b->region != LAYOUT_STORED && b->region != LAYOUT_NEEDS))
 			return flaw(c, "buffer %d is not for input %d",
 				    in->inputs[i], i);
 	}
 	const plan_buffer *to = &p->buffers[in->to];
-	bool own = to->region == PLAN_PRODUCES && to->node == in->node;
-	bool stored = to->region == PLAN_STORED &&
-		      plan_partial(p, in->node, NULL) == RED_NONE;
+	bool own = to->region == LAYOUT_PRODUCES && to->node == in->node;
+	bool stored = to->region == LAYOUT_STORED &&
+		      plan_partial(p, in->node) == RED_NONE;
 	return (to->tensor == n->output && (own || stored)) ||
 	       flaw(c, "buffer %d is not for its result", in->to);
 }
@@ -381,7 +381,7 @@ static bool is_changing(const plan *p, int buffer)
 {
 	const plan_buffer *b = &p->buffers[buffer];
 	const plan_tensor *t = &p->tensors[b->tensor];
-	return b->region == PLAN_STORED && t->role == PLAN_STATE &&
+	return b->region == LAYOUT_STORED && t->role == PLAN_STATE &&
 	       t->next >= 0;
 }
 
@@ -404,11 +404,11 @@ static bool check_move(plan_checker *c, const plan_instr *in, const progress *g)
 		return false;
 	const plan_buffer *from = &p->buffers[in->from];
 	const plan_buffer *to = &p->buffers[in->to];
-	bool whole = from->region == PLAN_STORED ||
-		     from->region == PLAN_REDUCED_SHARD ||
-		     (from->region == PLAN_PRODUCES &&
-		      plan_partial(p, from->node, NULL) == RED_NONE);
-	bool kept = to->region == PLAN_STORED || to->region == PLAN_NEEDS;
+	bool whole = from->region == LAYOUT_STORED ||
+		     from->region == LAYOUT_REDUCED_SHARD ||
+		     (from->region == LAYOUT_PRODUCES &&
+		      plan_partial(p, from->node) == RED_NONE);
+	bool kept = to->region == LAYOUT_STORED || to->region == LAYOUT_NEEDS;
 	return (from->tensor == to->tensor && whole && kept) ||
 	       flaw(c, "buffer %d cannot be made from buffer %d", in->to,
 		    in->from);
@@ -419,15 +419,16 @@ static bool check_combine(plan_checker *c, const plan_instr *in,
 {
 	const plan *p = c->p;
 	if (!is_index(in->node, p->nnodes) ||
-	    plan_partial(p, in->node, NULL) == RED_NONE)
+	    plan_partial(p, in->node) == RED_NONE)
 		return flaw(c, "its node gives no partial results");
 	if (!check_source(c, g, in->from))
 		return false;
 	const plan_buffer *from = &p->buffers[in->from];
 	const plan_buffer *to = &p->buffers[in->to];
-	bool partial = from->region == PLAN_PRODUCES && from->node == in->node;
-	bool share = to->region == PLAN_REDUCED_SHARD ? to->node == in->node
-					    : to->region == PLAN_STORED;
+	bool partial = from->region == LAYOUT_PRODUCES &&
+		       from->node == in->node;
+	bool share = to->region == LAYOUT_REDUCED_SHARD ? to->node == in->node
+					    : to->region == LAYOUT_STORED;
 	return (partial && share && from->tensor == to->tensor) ||
 	       flaw(c, "buffer %d cannot be combined from buffer %d", in->to,
 		    in->from);
@@ -522,7 +523,7 @@ static bool check_work(plan_checker *c, arena *tmp)
 	c->table = "buffers";
 	for (c->row = 0; c->row < p->nbuffers && work < MOST_WORK; c->row++) {
 		const plan_buffer *b = &p->buffers[c->row];
-		if (b->region != PLAN_STORED)
+		if (b->region != LAYOUT_STORED)
 			work += length[p->nodes[b->node].kernel];
 	}
 	c->table = "program";

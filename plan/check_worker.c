@@ -55,7 +55,7 @@ static bool check_share_at(plan_checker *c, const plan_instr *in,
 			   const region *regions, int worker)
 {
 	const plan_buffer share = {.tensor = c->p->buffers[in->to].tensor,
-				   .region = PLAN_REDUCED_SHARD,
+				   .region = LAYOUT_REDUCED_SHARD,
 				   .node = in->node};
 	int coords[MAX_AXES];
 	mesh_coords(&c->p->mesh, worker, coords);

@@ -10,8 +10,8 @@
 #include <zlib.h>
 
 #include "base/checked.h"
+#include "layout/runs.h"
 #include "plan/random_elements.h"
-#include "plan/transfer.h"
 
 /* Opens a regular file that has the bytes asked for; -1 when an error was
  * added.  O_NONBLOCK: opening a pipe must not wait for its writer. */

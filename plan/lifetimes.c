@@ -81,7 +81,7 @@ bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from)
 typedef struct placer {
 	const plan *p;
 	lifetime *lives;
-	region_classes *region_classes;
+	layout_classes *classes;
 	/* Buffers that share a place are one group; group[b] leads to the first
 	 * of them, and heir[] of that says who has to get the place, or -1. */
 	int *group, *heir;
@@ -121,9 +121,9 @@ static bool is_in_place(const placer *s, int t, int from)
 	const plan_buffer *to = &s->p->buffers[s->p->program[t].to];
 	return plan_may_overwrite(s->p, s->lives, t, from) &&
 	       x->nbytes == to->nbytes &&
-	       region_class_same(s->region_classes,
-				 region_class_of(s->region_classes, x),
-				 region_class_of(s->region_classes, to));
+	       layout_class_same(s->classes,
+				 plan_buffer_class(s->classes, s->p, x),
+				 plan_buffer_class(s->classes, s->p, to));
 }
 
 /* Whether a place is free again when the buffer that has to get it begins. */
@@ -156,7 +156,7 @@ static void join_in_place(const placer *s)
 	}
 }
 
-plan_places plan_find_places(arena *a, const plan *p, region_classes *f)
+plan_places plan_find_places(arena *a, const plan *p, layout_classes *f)
 {
 	placer s = { p, plan_lifetimes(a, p), f,
 		     ARENA_ARRAY(a, int, p->nbuffers),
@@ -180,7 +180,7 @@ plan_places plan_find_places(arena *a, const plan *p, region_classes *f)
 	return (plan_places){ s.group, items };
 }
 
-int64_t plan_place_with(plan *p, region_classes *f)
+int64_t plan_place_with(plan *p, layout_classes *f)
 {
 	arena *tmp = arena_new();
 	plan_places x = plan_find_places(tmp, p, f);
@@ -195,7 +195,7 @@ int64_t plan_place_with(plan *p, region_classes *f)
 int64_t plan_place(plan *p)
 {
 	arena *tmp = arena_new();
-	int64_t bound = plan_place_with(p, region_classes_new(tmp, p));
+	int64_t bound = plan_place_with(p, layout_classes_new(tmp, &p->mesh));
 	arena_free(tmp);
 	return bound;
 }

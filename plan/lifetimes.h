@@ -5,7 +5,7 @@
 #define TDL_PLAN_LIFETIMES_H
 
 #include "plan/arena_packing.h"
-#include "plan/region_classes.h"
+#include "plan/classes.h"
 
 /* A buffer is in use from the instruction that writes it to the last that
  * reads it, both included.  -1 stands for "before the run", ninstrs for "after
@@ -31,10 +31,10 @@ typedef struct plan_places {
 } plan_places;
 
 /* In a. */
-plan_places plan_find_places(arena *a, const plan *p, region_classes *f);
+plan_places plan_find_places(arena *a, const plan *p, layout_classes *f);
 
-/* plan_place(), where the region classes of the plan are at hand. */
-int64_t plan_place_with(plan *p, region_classes *f);
+/* plan_place(), where the layout classes of the plan are at hand. */
+int64_t plan_place_with(plan *p, layout_classes *f);
 
 /* Adds, for each state whose next value cannot lie in its place, a MOVE that
  * brings it there after the last reader of the old value. */
@@ -47,7 +47,7 @@ void plan_reads(const plan *p, const plan_instr *in,
 /* Whether the RUN that is instruction t may write its result over buffer
  * `from`, one of its inputs: the buffer is not used later, and the kernel
  * allows it (kernel_in_place()) for each input that reads the buffer.  The
- * caller checks that both have the same region, by region_class_same(). */
+ * caller checks that both have the same region, by layout_class_same(). */
 bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from);
 
 #endif

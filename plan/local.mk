@@ -4,7 +4,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/base64.c %D%/base64.h \
 	%D%/check.c %D%/check.h \
 	%D%/check_worker.c \
-	%D%/collective.c \
+	%D%/classes.c %D%/classes.h \
 	%D%/constant.c \
 	%D%/cuda_binding.c %D%/cuda_binding.h \
 	%D%/gemm.c %D%/gemm.h \
@@ -18,12 +18,10 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/read_constant.c \
 	%D%/read_kernel.c \
 	%D%/read_rows.c %D%/read_rows.h \
-	%D%/region_classes.c %D%/region_classes.h \
 	%D%/single_device.c \
 	%D%/state.c \
 	%D%/streams.c %D%/streams.h \
 	%D%/streams_check.c \
-	%D%/transfer.c %D%/transfer.h \
 	%D%/write.c %D%/write.h \
 	%D%/write_kernel.c
 

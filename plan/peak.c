@@ -35,7 +35,7 @@ static int find_instant(const plan *p, const arena_item *items, int64_t *nbytes)
 	return found;
 }
 
-int64_t plan_peak_bytes(const plan *p, region_classes *f)
+int64_t plan_peak_bytes(const plan *p, layout_classes *f)
 {
 	arena *tmp = arena_new();
 	int64_t nbytes;
@@ -48,7 +48,8 @@ int64_t plan_peak_bytes(const plan *p, region_classes *f)
 plan_peak plan_find_peak(arena *a, const plan *p)
 {
 	arena *tmp = arena_new();
-	plan_places x = plan_find_places(tmp, p, region_classes_new(tmp, p));
+	layout_classes *f = layout_classes_new(tmp, &p->mesh);
+	plan_places x = plan_find_places(tmp, p, f);
 	lifetime *l = plan_lifetimes(tmp, p);
 	int *holder = ARENA_ARRAY(tmp, int, p->nbuffers);
 	plan_peak peak = { 0 };

@@ -21,6 +21,6 @@ typedef struct plan_peak {
 plan_peak plan_find_peak(arena *a, const plan *p);
 
 /* Its bytes alone, with the forms of the plan. */
-int64_t plan_peak_bytes(const plan *p, region_classes *f);
+int64_t plan_peak_bytes(const plan *p, layout_classes *f);
 
 #endif

@@ -36,106 +36,43 @@ int64_t plan_launch_items(const plan_kernel *k, const box *space)
 	return items;
 }
 
-/* ---- regions ----------------------------------------------------------- */
-
-static box space_at(const plan *p, const plan_node *n, const int *coords)
-{
-	box whole = kernel_space(p->kernels[n->kernel].kernel);
-	return cuts_block(&whole, &p->mesh, &n->cuts, p->mesh.naxes, coords);
-}
+/* ---- layouts ----------------------------------------------------------- */
 
 box plan_space(const plan *p, int node, int worker)
 {
+	const plan_node *n = &p->nodes[node];
+	box whole = kernel_space(p->kernels[n->kernel].kernel);
 	int coords[MAX_AXES];
 	mesh_coords(&p->mesh, worker, coords);
-	return space_at(p, &p->nodes[node], coords);
+	return cuts_block(&whole, &p->mesh, &n->cuts, p->mesh.naxes, coords);
 }
 
-reducer plan_partial(const plan *p, int node, uint32_t *axes)
+reducer plan_partial(const plan *p, int node)
 {
 	const plan_node *n = &p->nodes[node];
-	const kernel *k = p->kernels[n->kernel].kernel;
-	uint32_t cut = 0;
-	bool derived = false;
-	for (int a = 0; a < p->mesh.naxes; a++) {
-		int v = n->cuts.dim[a];
-		if (v == CUT_NONE || k->vars[v].kind == KVAR_OUTPUT)
-			continue;
-		cut |= UINT32_C(1) << a;
-		derived = derived || k->vars[v].kind == KVAR_DERIVED;
-	}
-	if (axes)
-		*axes = cut;
-	return !cut ? RED_NONE : derived ? RED_SUM : k->reducer;
+	return layout_reducer(&p->mesh, p->kernels[n->kernel].kernel, &n->cuts);
 }
 
-static box needs_at(const plan *p, const plan_buffer *b, const int *coords)
+layout plan_layout(const plan *p, const plan_buffer *b)
 {
-	const plan_node *n = &p->nodes[b->node];
-	const kernel *k = p->kernels[n->kernel].kernel;
-	box space = space_at(p, n, coords);
-	box all = box_empty(p->tensors[b->tensor].ndim);
-	for (int i = 0; i < k->ninputs; i++) {
-		if (n->inputs[i] != b->tensor)
-			continue;
-		box one = kernel_need(k, &space, i);
-		all = box_hull(&all, &one);
-	}
-	return all;
-}
-
-/* The share of what the node produces that these coordinates combine. */
-static region own_at(const plan *p, const plan_buffer *b, const int *coords)
-{
-	const plan_node *n = &p->nodes[b->node];
 	const plan_tensor *t = &p->tensors[b->tensor];
-	uint32_t axes;
-	plan_partial(p, b->node, &axes);
-	cuts shared = cuts_none();
-	int rank = 0, nranks = 1;
-	for (int a = 0; a < p->mesh.naxes; a++) {
-		if (!(axes >> a & 1))
-			continue;
-		shared.dim[a] = t->cuts.dim[a];
-		if (t->cuts.dim[a] == CUT_NONE) {
-			rank = rank * p->mesh.size[a] + coords[a];
-			nranks *= p->mesh.size[a];
-		}
-	}
-	box space = space_at(p, n, coords);
-	box all = kernel_produces(p->kernels[n->kernel].kernel, &space);
-	region r;
-	r.at = cuts_block(&all, &p->mesh, &shared, p->mesh.naxes, coords);
-	int64_t last;
-	block(0, box_volume(&r.at), rank, nranks, &r.first, &last);
-	r.count = last - r.first;
-	return r;
-}
-
-static region whole_region(box at)
-{
-	return (region){ at, 0, box_volume(&at) };
+	layout l = { .kind = b->region, .type = t->type, .ndim = t->ndim,
+		     .dims = t->dims, .cuts = &t->cuts };
+	if (b->region == LAYOUT_STORED)
+		return l;
+	const plan_node *n = &p->nodes[b->node];
+	l.kernel = p->kernels[n->kernel].kernel;
+	l.space = &n->cuts;
+	for (int i = 0; b->region == LAYOUT_NEEDS && i < l.kernel->ninputs; i++)
+		if (n->inputs[i] == b->tensor)
+			l.inputs |= UINT32_C(1) << i;
+	return l;
 }
 
 region plan_region_at(const plan *p, const plan_buffer *b, const int *coords)
 {
-	const plan_tensor *t = &p->tensors[b->tensor];
-	box at;
-	switch (b->region) {
-	case PLAN_STORED:
-		at = box_whole(t->dims, t->ndim);
-		return whole_region(cuts_block(&at, &p->mesh, &t->cuts,
-					       p->mesh.naxes, coords));
-	case PLAN_NEEDS:
-		return whole_region(needs_at(p, b, coords));
-	case PLAN_PRODUCES:
-		at = space_at(p, &p->nodes[b->node], coords);
-		return whole_region(kernel_produces(
-			p->kernels[p->nodes[b->node].kernel].kernel, &at));
-	case PLAN_REDUCED_SHARD:
-		break;
-	}
-	return own_at(p, b, coords);
+	layout l = plan_layout(p, b);
+	return layout_region(&l, &p->mesh, coords);
 }
 
 region plan_region(const plan *p, int buffer, int worker)
@@ -143,6 +80,33 @@ region plan_region(const plan *p, int buffer, int worker)
 	int coords[MAX_AXES];
 	mesh_coords(&p->mesh, worker, coords);
 	return plan_region_at(p, &p->buffers[buffer], coords);
+}
+
+layout_transfer plan_transfer(const plan *p, const plan_instr *in)
+{
+	return (layout_transfer){ .mesh = &p->mesh,
+			   .from = plan_layout(p, &p->buffers[in->from]),
+			   .to = plan_layout(p, &p->buffers[in->to]),
+			   .combine = in->op == PLAN_COMBINE };
+}
+
+int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
+		piece **pieces)
+{
+	layout_transfer t = plan_transfer(p, in);
+	return transfer_pieces(a, &t, worker, pieces);
+}
+
+int64_t plan_communication(const plan *p)
+{
+	int64_t total = 0;
+	for (int i = 0; i < p->ninstrs; i++) {
+		if (p->program[i].op == PLAN_RUN)
+			continue;
+		layout_transfer t = plan_transfer(p, &p->program[i]);
+		total += transfer_total(&t);
+	}
+	return total;
 }
 
 /* ---- in place ---------------------------------------------------------- */

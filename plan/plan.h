@@ -2,7 +2,7 @@
  *
  * Nothing in a plan belongs to one worker.  A buffer says by a formula which
  * region of its tensor a worker holds in it (plan_region()), a transfer by its
- * two buffers what moves (plan/transfer.h), so that a plan does not grow with
+ * two buffers what moves (layout/transfer.h), so that a plan does not grow with
  * the number of devices and every runtime computes the same.
  *
  * A plan that plan_read() returned was checked in all that does not depend on
@@ -11,8 +11,7 @@
 #define TDL_PLAN_PLAN_H
 
 #include "base/diag.h"
-#include "layout/collective.h"
-#include "layout/mesh.h"
+#include "layout/transfer.h"
 
 enum {
 	PLAN_VERSION = 2,
@@ -107,20 +106,11 @@ typedef struct plan_node {
 	int output;	   /* tensor */
 } plan_node;
 
-typedef enum plan_region_kind {
-	PLAN_STORED,   /* the tensor's block under its cuts */
-	PLAN_NEEDS,    /* the bounding box of the node's reads of the tensor,
-			  through all its inputs that are this tensor */
-	PLAN_PRODUCES, /* the node's block of the result: a partial result where
-			  reduction variables are cut */
-	PLAN_REDUCED_SHARD, /* the share of the node's result that the worker
-			       combines, see transfer.h */
-} plan_region_kind;
-
+/* A layout of a tensor: of the reads, or of the result, of a node. */
 typedef struct plan_buffer {
 	int tensor;
-	plan_region_kind region;
-	int node; /* of the formula; -1 for PLAN_STORED */
+	layout_kind region;
+	int node; /* -1 for LAYOUT_STORED */
 	int64_t offset, nbytes; /* in the arena; the most that any worker has */
 } plan_buffer;
 
@@ -187,6 +177,9 @@ typedef struct plan {
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
 
+/* The layout of a buffer; it borrows from p. */
+layout plan_layout(const plan *p, const plan_buffer *b);
+
 /* The region of its tensor that the worker holds in a buffer. */
 region plan_region(const plan *p, int buffer, int worker);
 region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
@@ -195,9 +188,18 @@ region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
 box plan_space(const plan *p, int node, int worker);
 
 /* The reducer that combines partial results of a node; RED_NONE where no axis
- * cuts a reduction variable.  *axes, may be NULL, has a bit for each axis that
- * does. */
-reducer plan_partial(const plan *p, int node, uint32_t *axes);
+ * cuts a reduction variable. */
+reducer plan_partial(const plan *p, int node);
+
+/* The transfer that a MOVE or COMBINE is; it borrows from p. */
+layout_transfer plan_transfer(const plan *p, const plan_instr *in);
+
+/* Its pieces that a worker receives: transfer_pieces(). */
+int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
+		piece **pieces);
+
+/* Bytes that all workers receive in one run. */
+int64_t plan_communication(const plan *p);
 
 /* Whether the result may overwrite input i: the input has the result's type
  * and shape and is read at the result's own index and nowhere else. */

@@ -280,9 +280,9 @@ static bool read_buffer(reader *r, json_t *j, plan_buffer *b)
 	    !read_index(r, &m, "tensor", MOST_ROWS, &b->tensor) ||
 	    !read_word(r, &m, "region", regions, 4, &kind))
 		return false;
-	b->region = (plan_region_kind)kind;
+	b->region = (layout_kind)kind;
 	b->node = -1;
-	if (b->region != PLAN_STORED &&
+	if (b->region != LAYOUT_STORED &&
 	    !read_index(r, &m, "node", MOST_ROWS, &b->node))
 		return false;
 	return read_int(r, &m, "offset", 0, INT64_MAX, &b->offset) &&

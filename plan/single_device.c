@@ -15,7 +15,7 @@ static void set_tensors(arena *a, plan *one)
 		t->buffer = one->nbuffers++;
 		one->buffers[t->buffer] = (plan_buffer){
 			.tensor = i,
-			.region = PLAN_STORED,
+			.region = LAYOUT_STORED,
 			.node = -1,
 			.nbytes = plan_tensor_nbytes(t),
 		};

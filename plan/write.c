@@ -109,10 +109,10 @@ static json_t *of_node(const plan *p, int i)
 }
 
 static const char *const regions[] = {
-	[PLAN_STORED] = "stored",
-	[PLAN_NEEDS] = "needs",
-	[PLAN_PRODUCES] = "produces",
-	[PLAN_REDUCED_SHARD] = "own",
+	[LAYOUT_STORED] = "stored",
+	[LAYOUT_NEEDS] = "needs",
+	[LAYOUT_PRODUCES] = "produces",
+	[LAYOUT_REDUCED_SHARD] = "own",
 };
 
 static json_t *of_buffer(const plan *p, int i)
@@ -121,7 +121,7 @@ static json_t *of_buffer(const plan *p, int i)
 	json_t *j = json_object();
 	json_object_set_new(j, "tensor", json_integer(b->tensor));
 	json_object_set_new(j, "region", json_string(regions[b->region]));
-	if (b->region != PLAN_STORED)
+	if (b->region != LAYOUT_STORED)
 		json_object_set_new(j, "node", json_integer(b->node));
 	json_object_set_new(j, "offset", json_integer(b->offset));
 	json_object_set_new(j, "bytes", json_integer(b->nbytes));

@@ -5,16 +5,6 @@
 
 #include "compiler/solver/problem.h"
 
-uint32_t byte_model_partial(const kernel *k, const cuts *c, int naxes)
-{
-	uint32_t axes = 0;
-	for (int a = 0; a < naxes; a++)
-		if (c->dim[a] != CUT_NONE &&
-		    k->vars[c->dim[a]].kind != KVAR_OUTPUT)
-			axes |= UINT32_C(1) << a;
-	return axes;
-}
-
 uint32_t byte_model_same_inputs(const node *n, int i)
 {
 	uint32_t same = 0;
@@ -24,54 +14,16 @@ uint32_t byte_model_same_inputs(const node *n, int i)
 	return same;
 }
 
-box byte_model_need(const kernel *k, const box *space, uint32_t inputs)
-{
-	int first = __builtin_ctz(inputs);
-	box all = kernel_need(k, space, first);
-	for (int i = first + 1; i < k->ninputs; i++) {
-		if (!(inputs >> i & 1))
-			continue;
-		box one = kernel_need(k, space, i);
-		all = box_hull(&all, &one);
-	}
-	return all;
-}
-
-/* Elements of block among the elements first .. last of own in row-major
- * order. */
-static int64_t held(const box *own, int64_t first, int64_t last,
-		    const box *block)
-{
-	box both = box_intersect(own, block);
-	if (box_is_empty(&both))
-		return 0;
-	return box_count_before(own, &both, last) -
-	       box_count_before(own, &both, first);
-}
-
 int64_t byte_model_result(const result_move *r, const box *produced,
 			  const box *stored, const int *coords)
 {
 	if (!r->partial)
 		return box_volume_less(stored, produced);
-	cuts shared = cuts_none();
-	int share = 1, runs = 1, run = 0;
-	for (int a = 0; a < r->naxes; a++) {
-		int size = r->mesh->size[a];
-		if (!(r->partial >> a & 1))
-			continue;
-		share *= size;
-		shared.dim[a] = r->cuts->dim[a];
-		if (r->cuts->dim[a] != CUT_NONE)
-			continue;
-		runs *= size;
-		run = run * size + coords[a];
-	}
-	box own = cuts_block(produced, r->mesh, &shared, r->naxes, coords);
-	int64_t first, last;
-	block(0, box_volume(&own), run, runs, &first, &last);
-	int64_t away = box_volume(stored) - held(&own, first, last, stored);
-	return cost_add(cost_mul(last - first, share - 1), cost_clamp(away));
+	region own = layout_share(r->mesh, r->partial, r->cuts, produced,
+				  coords);
+	int others = layout_sharers(r->mesh, r->partial) - 1;
+	int64_t away = box_volume(stored) - region_held(&own, stored);
+	return cost_add(cost_mul(own.count, others), cost_clamp(away));
 }
 
 /* ---- whole nodes ------------------------------------------------------- */
@@ -103,16 +55,15 @@ static int64_t input_bytes(const group *gr, const node *n, int i)
 	uint32_t same = byte_model_same_inputs(n, i);
 	if (__builtin_ctz(same) != i)
 		return 0;
-	box need = byte_model_need(n->kernel, &gr->space, same);
+	box need = layout_needs(n->kernel, &gr->space, same);
 	box have = stored_block(gr, n->inputs[i]);
 	return tensor_bytes(gr, n->inputs[i], box_volume_less(&need, &have));
 }
 
 static int64_t result_bytes(const group *gr, const node *n, const cuts *c)
 {
-	int naxes = gr->mesh.naxes;
-	result_move r = { &gr->mesh, naxes, &gr->as->tensor_cuts[n->output],
-			  byte_model_partial(n->kernel, c, naxes) };
+	result_move r = { &gr->mesh, &gr->as->tensor_cuts[n->output],
+			  layout_partial_axes(&gr->mesh, n->kernel, c) };
 	box produced = kernel_produces(n->kernel, &gr->space);
 	box stored = stored_block(gr, n->output);
 	return tensor_bytes(

@@ -2,22 +2,20 @@
 
 #include "compiler/cost/instr_time.h"
 
-#include "plan/transfer.h"
-
-typedef struct costs {
-	const plan *p;
-	const topology *t;
-	int levels[MAX_AXES]; /* of the axes */
-	arena *tmp;	      /* of one instruction */
-} costs;
-
-static double region_bytes(const plan *p, int buffer, int worker)
+static double region_bytes(const layout *l, const mesh *m, int worker)
 {
-	const plan_buffer *b = &p->buffers[buffer];
-	region r = plan_region(p, buffer, worker);
-	return (double)r.count *
-	       (double)dtype_size(p->tensors[b->tensor].type);
+	region r = layout_region_of(l, m, worker);
+	return (double)r.count * (double)dtype_size(l->type);
 }
+
+/* The i-th of n workers, of which looked_at are examined. */
+static int examined(int i, int n, int looked_at)
+{
+	int64_t last = looked_at > 1 ? looked_at - 1 : 1;
+	return (int)(i * (int64_t)(n - 1) / last);
+}
+
+/* ---- kernels ----------------------------------------------------------- */
 
 /* Points of the loops: a derived variable is none. */
 static double points(const kernel *k, const box *space)
@@ -29,84 +27,101 @@ static double points(const kernel *k, const box *space)
 	return n;
 }
 
-static double run_seconds(const costs *c, const plan_instr *in, int worker)
+double run_time(const topology *t, const mesh *m, const kernel *k,
+		const cuts *space, const layout *to, int most)
 {
-	const plan *p = c->p;
-	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
-	box space = plan_space(p, in->node, worker);
-	double flops = points(k, &space) * (double)kernel_flops_per_point(k);
-	double bytes = region_bytes(p, in->to, worker);
-	for (int i = 0; i < k->ninputs; i++) {
-		box need = kernel_need(k, &space, i);
-		bytes += (double)box_volume(&need) *
-			 (double)dtype_size(k->inputs[i].type);
+	int n = mesh_workers(m), looked_at = n < most ? n : most;
+	box whole = kernel_space(k);
+	double slowest = 0;
+	for (int i = 0; i < looked_at; i++) {
+		int coords[MAX_AXES], w = examined(i, n, looked_at);
+		mesh_coords(m, w, coords);
+		box part = cuts_block(&whole, m, space, m->naxes, coords);
+		double flops = points(k, &part) *
+			       (double)kernel_flops_per_point(k);
+		double bytes = region_bytes(to, m, w);
+		for (int j = 0; j < k->ninputs; j++) {
+			box need = kernel_need(k, &part, j);
+			bytes += (double)box_volume(&need) *
+				 (double)dtype_size(k->inputs[j].type);
+		}
+		double s = topology_kernel_seconds(t, k->type, flops, bytes);
+		slowest = s > slowest ? s : slowest;
 	}
-	return topology_kernel_seconds(c->t, k->type, flops, bytes);
+	return slowest;
 }
+
+/* ---- transfers --------------------------------------------------------- */
+
+typedef struct mover {
+	const topology *t;
+	const layout_transfer *move;
+	int levels[MAX_AXES]; /* of the axes */
+	bool ring;
+	arena *tmp;
+} mover;
 
 /* Notes the axes on which two workers differ; returns the outermost one's
  * level, -1 for none. */
-static int way_between(const costs *c, int v, int w, uint32_t *axes)
+static int level_between(const mover *x, int v, int w, uint32_t *axes)
 {
-	int at[MAX_AXES], other[MAX_AXES], level = -1;
-	const mesh *m = &c->p->mesh;
-	mesh_coords(m, v, at);
-	mesh_coords(m, w, other);
-	for (int i = m->naxes; i-- > 0;) {
-		if (at[i] == other[i])
-			continue;
-		*axes |= UINT32_C(1) << i;
-		level = c->levels[i];
-	}
-	return level;
+	uint32_t between = mesh_axes_between(x->move->mesh, v, w);
+	*axes |= between;
+	return between ? x->levels[__builtin_ctz(between)] : -1;
 }
 
-/* The bytes that a worker receives in a transfer, and the axes along which. */
-static topology_move move_of(const costs *c, const plan_instr *in, int worker)
+/* The bytes that a worker receives, and the axes along which. */
+static topology_move move_of(const mover *x, int worker)
 {
-	const plan *p = c->p;
-	const plan_tensor *x = &p->tensors[p->buffers[in->to].tensor];
-	topology_move m = { .ring = in->collective == COLL_ALL_GATHER ||
-				    in->collective == COLL_REDUCE_SCATTER };
+	const mesh *m = x->move->mesh;
+	topology_move to = { .ring = x->ring };
 	uint32_t axes = 0;
 	piece *q;
-	int n = transfer_pieces(c->tmp, p, in, worker, &q);
+	int n = transfer_pieces(x->tmp, x->move, worker, &q);
 	for (int i = 0; i < n; i++) {
-		int level = way_between(c, worker, q[i].peer, &axes);
+		int level = level_between(x, worker, q[i].peer, &axes);
 		if (level >= 0)
-			m.bytes[level] += (double)box_volume(&q[i].at) *
-					  (double)dtype_size(x->type);
+			to.bytes[level] += (double)box_volume(&q[i].at) *
+					   (double)dtype_size(x->move->to.type);
 	}
-	for (int i = 0; i < c->t->nlevels; i++)
-		m.peers[i] = 1;
-	for (int i = 0; i < p->mesh.naxes; i++)
+	for (int i = 0; i < x->t->nlevels; i++)
+		to.peers[i] = 1;
+	for (int i = 0; i < m->naxes; i++)
 		if (axes >> i & 1)
-			m.peers[c->levels[i]] *= p->mesh.size[i];
-	return m;
+			to.peers[x->levels[i]] *= m->size[i];
+	return to;
 }
 
 /* The part copied within the worker's own memory is read and written there. */
-static double transfer_seconds(const costs *c, const plan_instr *in, int worker)
+double transfer_time(const topology *t, const layout_transfer *move,
+		     collective c, int most)
 {
-	topology_move m = move_of(c, in, worker);
-	double local = region_bytes(c->p, in->to, worker) / c->t->bandwidth;
-	return local + topology_move_seconds(c->t, &m);
+	const mesh *m = move->mesh;
+	int n = mesh_workers(m), looked_at = n < most ? n : most;
+	mover x = { .t = t, .move = move, .tmp = arena_new(),
+		    .ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER };
+	double slowest = 0;
+	topology_levels(t, m, x.levels);
+	for (int i = 0; i < looked_at; i++) {
+		int w = examined(i, n, looked_at);
+		topology_move received = move_of(&x, w);
+		double s = region_bytes(&move->to, m, w) / t->bandwidth +
+			   topology_move_seconds(t, &received);
+		slowest = s > slowest ? s : slowest;
+	}
+	arena_free(x.tmp);
+	return slowest;
 }
 
 double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		  int most)
 {
-	costs c = { .p = p, .t = t, .tmp = arena_new() };
-	int n = mesh_workers(&p->mesh), looked_at = n < most ? n : most;
-	double slowest = 0;
-	topology_levels(t, &p->mesh, c.levels);
-	for (int i = 0; i < looked_at; i++) {
-		int64_t last = looked_at > 1 ? looked_at - 1 : 1;
-		int w = (int)(i * (int64_t)(n - 1) / last);
-		double s = in->op == PLAN_RUN ? run_seconds(&c, in, w)
-					      : transfer_seconds(&c, in, w);
-		slowest = s > slowest ? s : slowest;
+	if (in->op != PLAN_RUN) {
+		const layout_transfer move = plan_transfer(p, in);
+		return transfer_time(t, &move, in->collective, most);
 	}
-	arena_free(c.tmp);
-	return slowest;
+	const plan_node *n = &p->nodes[in->node];
+	const layout to = plan_layout(p, &p->buffers[in->to]);
+	return run_time(t, &p->mesh, p->kernels[n->kernel].kernel, &n->cuts,
+			&to, most);
 }

@@ -1,15 +1,24 @@
-/* The time model: predicted seconds of one instruction of a program on a
- * machine. */
+/* The time model: predicted seconds of a part of a program on a machine.
+ *
+ * All of these are of the slowest worker.  If there are more than `most'
+ * workers, `most' of them are examined, evenly spaced from the first to the
+ * last. */
 #ifndef TDL_COMPILER_COST_INSTR_TIME_H
 #define TDL_COMPILER_COST_INSTR_TIME_H
 
 #include "compiler/cost/topology.h"
 #include "plan/plan.h"
 
-/* Seconds of the slowest worker.  If there are more than `most' workers, `most'
- * of them are examined, evenly spaced from the first to the last.  The plan's
- * mesh, kernels and everything that the instruction refers to have to be
- * set. */
+/* Of a kernel whose variables are divided over m by the cuts `space', and whose
+ * result goes to the layout `to'. */
+double run_time(const topology *t, const mesh *m, const kernel *k,
+		const cuts *space, const layout *to, int most);
+
+/* Of a transfer, which is the collective c. */
+double transfer_time(const topology *t, const layout_transfer *move,
+		     collective c, int most);
+
+/* Of an instruction of a plan. */
 double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		  int most);
 

@@ -192,17 +192,14 @@ static void set_row(maker *w, const cuts *c)
 {
 	const joint_pair *p = w->p;
 	const box space = kernel_space(p->kernel);
-	int share = 1;
-	w->partial =
-		p->inputs ? 0 : byte_model_partial(p->kernel, c, w->m->naxes);
-	for (int a = 0; a < w->m->naxes; a++)
-		share *= w->partial >> a & 1 ? w->m->size[a] : 1;
+	w->partial = p->inputs ? 0 : layout_partial_axes(w->m, p->kernel, c);
+	int share = layout_sharers(w->m, w->partial);
 	w->volume = 0;
 	for (int g = 0; g < w->ngroups; g++) {
 		box part = cuts_block(&space, w->m, c, w->m->naxes,
 				      w->coords[g]);
 		w->deals[g] =
-			p->inputs ? byte_model_need(p->kernel, &part, p->inputs)
+			p->inputs ? layout_needs(p->kernel, &part, p->inputs)
 				  : kernel_produces(p->kernel, &part);
 		w->volume += volume_of(&w->deals[g]);
 	}
@@ -264,8 +261,7 @@ static bool owns_runs(const maker *w, const cuts *c)
 /* Elements of the result that groups receive, where they own runs of it. */
 static double received(const maker *w, int j)
 {
-	result_move r = { w->m, w->m->naxes, &w->p->tensors->at[j],
-			  w->partial };
+	result_move r = { w->m, &w->p->tensors->at[j], w->partial };
 	double sum = 0;
 	for (int g = 0; g < w->ngroups; g++) {
 		box stored = stored_of(w, j, g);

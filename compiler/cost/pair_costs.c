@@ -80,10 +80,11 @@ static void add_part(site *s, int var, int64_t *sum)
 	const pair *p = s->p;
 	int axis = s->c->axis;
 	cuts tensor_cuts = *p->tensor_cuts, node_cuts = *p->node_cuts;
-	result_move r = { s->c->mesh, axis + 1, &tensor_cuts, 0 };
+	result_move r = { s->c->mesh, &tensor_cuts, 0 };
 	node_cuts.dim[axis] = (signed char)var;
 	if (!p->inputs)
-		r.partial = byte_model_partial(p->kernel, &node_cuts, axis + 1);
+		r.partial = layout_partial_axes(s->c->mesh, p->kernel,
+						&node_cuts);
 	for (int i = 0; i < p->dims->n; i++) {
 		int64_t was[2], n;
 		int d = p->dims->at[i];
@@ -102,7 +103,7 @@ static void add_part(site *s, int var, int64_t *sum)
 /* The region of the tensor that the node deals with: reads or produces. */
 static box region_of(const pair *p, const box *space)
 {
-	return p->inputs ? byte_model_need(p->kernel, space, p->inputs) :
+	return p->inputs ? layout_needs(p->kernel, space, p->inputs) :
 			   kernel_produces(p->kernel, space);
 }
 

@@ -343,8 +343,8 @@ bool separable_table(const mesh *m, const pair *p, int64_t *table)
 	for (int i = 0; i < p->vars->n && done; i++) {
 		s.node_cuts.dim[m->naxes - 1] = p->vars->at[i];
 		if (!p->inputs)
-			s.partial = byte_model_partial(p->kernel, &s.node_cuts,
-						       m->naxes);
+			s.partial = layout_partial_axes(m, p->kernel,
+							&s.node_cuts);
 		done = row(&s, table + i * p->dims->n);
 	}
 	arena_free(s.tmp);

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/instr_time.h"
-#include "plan/region_classes.h"
+#include "layout/layout_classes.h"
 
 /* Of the pairs that are alike one has the table, of the nodes one the seconds
  * that they run: without tensors. */
@@ -36,56 +36,39 @@ struct time_model_cache {
 
 /* ---- one table --------------------------------------------------------- */
 
-/* A plan of nothing but a node, in all its candidates, by a tensor, in all its
- * own: node i * tensors->n + j is the i-th candidate on the j-th tensor. */
-typedef struct scene {
-	plan plan;
-	plan_buffer buffers[3];
-	region_classes *region_classes;
+/* A node in all its candidates, by a tensor in all its own. */
+typedef struct pair {
 	time_model_cache *cache;
-} scene;
+	const known *known;
+	const tensor_type *type; /* of the tensor */
+	layout_classes *classes;
+} pair;
 
-enum { STORED, MADE, SHARD };
-
-static void set_tensor(plan_tensor *to, const tensor_type *type, const cuts *c)
+static pair pair_of(arena *tmp, time_model_cache *b, const known *e,
+		    const tensor_type *type)
 {
-	*to = (plan_tensor){ .name = "", .type = type->type,
-			     .ndim = type->ndim, .role = PLAN_RESULT,
-			     .cuts = *c, .next = -1, .buffer = STORED };
-	memcpy(to->dims, type->dims, sizeof(to->dims));
+	return (pair){ b, e, type, layout_classes_new(tmp, &b->mesh) };
 }
 
-static scene *scene_new(arena *tmp, time_model_cache *b, const known *e,
-			const tensor_type *type)
+/* The layouts of the tensor where it is stored as its j-th candidate, and of
+ * what the node's i-th candidate reads or makes of it. */
+static layout stored(const pair *x, int j)
 {
-	scene *x = ARENA_NEW(tmp, scene);
-	plan *p = &x->plan;
-	int nt = e->tensors->n, nn = e->nodes->n, none = nt;
-	plan_kernel *k = ARENA_NEW(tmp, plan_kernel);
-	k->kernel = e->kernel;
-	*p = (plan){ .mesh = b->mesh, .nkernels = 1, .kernels = k,
-		     .ntensors = nt + 1, .nnodes = nn * nt,
-		     .nbuffers = 3, .buffers = x->buffers };
-	p->tensors = ARENA_ARRAY(tmp, plan_tensor, nt + 1);
-	p->nodes = ARENA_ARRAY(tmp, plan_node, p->nnodes);
-	cuts whole = cuts_none();
-	for (int j = 0; j < nt; j++)
-		set_tensor(&p->tensors[j], type, &e->tensors->at[j]);
-	set_tensor(&p->tensors[none], type, &whole);
-	for (int j = 0; j < nt; j++) {
-		int *inputs = ARENA_ARRAY(tmp, int, e->kernel->ninputs);
-		for (int i = 0; i < e->kernel->ninputs; i++)
-			inputs[i] = e->inputs >> i & 1 ? j : none;
-		for (int i = 0; i < nn; i++)
-			p->nodes[i * nt + j] = (plan_node){
-				.name = "", .op = "", .inputs = inputs,
-				.cuts = e->nodes->at[i],
-				.output = e->inputs ? none : j,
-			};
-	}
-	x->cache = b;
-	x->region_classes = region_classes_new(tmp, p);
-	return x;
+	return (layout){ .kind = LAYOUT_STORED,
+			 .type = x->type->type,
+			 .ndim = x->type->ndim,
+			 .dims = x->type->dims,
+			 .cuts = &x->known->tensors->at[j] };
+}
+
+static layout used(const pair *x, layout_kind kind, int i, int j)
+{
+	layout l = stored(x, j);
+	l.kind = kind;
+	l.kernel = x->known->kernel;
+	l.space = &x->known->nodes->at[i];
+	l.inputs = x->known->inputs;
+	return l;
 }
 
 static int64_t rounded(int64_t n, int64_t *pad)
@@ -96,20 +79,9 @@ static int64_t rounded(int64_t n, int64_t *pad)
 	return up;
 }
 
-/* Puts a buffer there; its form. */
-static int set_buffer(scene *x, int at, plan_region_kind kind, node_id n,
-		      tensor_id t)
-{
-	plan_buffer b = { .tensor = t, .region = kind, .node = n };
-	int form = region_class_of(x->region_classes, &b);
-	b.nbytes = region_class_nbytes(x->region_classes, form);
-	x->buffers[at] = b;
-	return form;
-}
-
 /* The least that a worker takes for so many bytes to all: a message, over links
  * each of which brings a share of what its part of the machine gets. */
-static double least_seconds(const scene *x, double bytes)
+static double least_seconds(const pair *x, double bytes)
 {
 	const topology *t = x->cache->topology;
 	double latency = t->levels[0].latency, fastest = 0, parts = 1;
@@ -121,72 +93,81 @@ static double least_seconds(const scene *x, double bytes)
 			fastest = l->bandwidth * parts;
 		parts *= l->size;
 	}
-	int n = mesh_workers(&x->plan.mesh);
+	int n = mesh_workers(&x->cache->mesh);
 	return bytes > 0 ? latency + bytes / n / fastest : 0;
 }
 
-static double seconds_on(const scene *x, const topology *t,
-			 const plan_instr *in)
+/* The workers that are examined: few of many. */
+static int examined(const mesh *m)
 {
 	enum { FEW = 8, OF_MANY = 4 };
-	int n = mesh_workers(&x->plan.mesh);
-	return instr_time(&x->plan, t, in, n <= FEW ? n : OF_MANY);
+	int n = mesh_workers(m);
+	return n <= FEW ? n : OF_MANY;
 }
 
-static double scene_seconds(const scene *x, const plan_instr *in)
+static void add_transfer(pair *x, layout_use use, const layout *from,
+			 const layout *to, time_model_cost *c)
 {
-	return seconds_on(x, x->cache->topology, in);
-}
-
-static void add_transfer(scene *x, plan_op op, node_id n, int from, int to,
-			 time_model_cost *c)
-{
-	plan_instr in = { .op = op, .node = op == PLAN_MOVE ? -1 : n,
-			  .from = from, .to = to };
-	in.collective = region_class_collective(x->region_classes, &x->plan,
-						&in);
-	double seconds = scene_seconds(x, &in);
+	const mesh *m = &x->cache->mesh;
+	const layout_transfer move = { m, *from, *to, use == LAYOUT_COMBINE };
+	int which = layout_class_pair(x->classes, use,
+				      layout_class_of(x->classes, from),
+				      layout_class_of(x->classes, to));
+	collective how = layout_pair_collective(x->classes, which);
+	int64_t bytes = layout_pair_received(x->classes, which);
+	double seconds = transfer_time(x->cache->topology, &move, how,
+				       examined(m));
 	c->seconds += seconds;
-	c->remote += in.collective == COLL_LOCAL ? 0 : seconds;
+	c->remote += how == COLL_LOCAL ? 0 : seconds;
 	if (x->cache->bounds)
-		c->least += least_seconds(
-			x, (double)region_class_received(x->region_classes,
-							 &x->plan, &in));
+		c->least += least_seconds(x, (double)bytes);
 }
 
-static time_model_cost fetch_cost(scene *x, node_id n, tensor_id t)
+/* Bytes that a buffer of a layout takes. */
+static int64_t room(pair *x, const layout *l)
+{
+	int class = layout_class_of(x->classes, l);
+	return rounded(layout_class_nbytes(x->classes, class), &x->cache->pad);
+}
+
+static bool are_same(pair *x, const layout *l, const layout *m)
+{
+	return layout_class_same(x->classes, layout_class_of(x->classes, l),
+				 layout_class_of(x->classes, m));
+}
+
+static time_model_cost fetch_cost(pair *x, int i, int j)
 {
 	time_model_cost c = { 0 };
-	int from = set_buffer(x, STORED, PLAN_STORED, -1, t);
-	int to = set_buffer(x, MADE, PLAN_NEEDS, n, t);
-	if (region_class_cover(x->region_classes, from, to))
+	const layout from = stored(x, j), to = used(x, LAYOUT_NEEDS, i, j);
+	int have = layout_class_of(x->classes, &from);
+	if (layout_class_cover(x->classes, have,
+			       layout_class_of(x->classes, &to)))
 		return c;
-	add_transfer(x, PLAN_MOVE, n, STORED, MADE, &c);
-	c.copy = rounded(x->buffers[MADE].nbytes, &x->cache->pad);
+	add_transfer(x, LAYOUT_MOVE, &from, &to, &c);
+	c.copy = room(x, &to);
 	return c;
 }
 
-static time_model_cost result_cost(scene *x, node_id n, tensor_id t)
+static time_model_cost result_cost(pair *x, int i, int j)
 {
 	time_model_cost c = { 0 };
-	int to = set_buffer(x, STORED, PLAN_STORED, -1, t);
-	int made = set_buffer(x, MADE, PLAN_PRODUCES, n, t);
-	bool partial = plan_partial(&x->plan, n, NULL) != RED_NONE;
-	if (!partial && region_class_same(x->region_classes, made, to))
+	const layout to = stored(x, j), made = used(x, LAYOUT_PRODUCES, i, j);
+	const layout shard = used(x, LAYOUT_REDUCED_SHARD, i, j);
+	bool partial = layout_partial_axes(&x->cache->mesh, made.kernel,
+					   made.space) != 0;
+	if (!partial && are_same(x, &made, &to))
 		return c;
-	c.copy = rounded(x->buffers[MADE].nbytes, &x->cache->pad);
+	c.copy = room(x, &made);
 	if (!partial) {
-		add_transfer(x, PLAN_MOVE, n, MADE, STORED, &c);
-		return c;
+		add_transfer(x, LAYOUT_MOVE, &made, &to, &c);
+	} else if (are_same(x, &shard, &to)) {
+		add_transfer(x, LAYOUT_COMBINE, &made, &to, &c);
+	} else {
+		c.shard = room(x, &shard);
+		add_transfer(x, LAYOUT_COMBINE, &made, &shard, &c);
+		add_transfer(x, LAYOUT_MOVE, &shard, &to, &c);
 	}
-	int shard = set_buffer(x, SHARD, PLAN_REDUCED_SHARD, n, t);
-	if (region_class_same(x->region_classes, shard, to)) {
-		add_transfer(x, PLAN_COMBINE, n, MADE, STORED, &c);
-		return c;
-	}
-	c.shard = rounded(x->buffers[SHARD].nbytes, &x->cache->pad);
-	add_transfer(x, PLAN_COMBINE, n, MADE, SHARD, &c);
-	add_transfer(x, PLAN_MOVE, n, SHARD, STORED, &c);
 	return c;
 }
 
@@ -194,12 +175,14 @@ static const time_model_cost *make_table(time_model_cache *b, const known *e,
 					 const tensor_type *type)
 {
 	arena *tmp = arena_new();
-	scene *x = scene_new(tmp, b, e, type);
+	pair x = pair_of(tmp, b, e, type);
+	int nt = e->tensors->n;
 	time_model_cost *c =
-		ARENA_ARRAY(b->arena, time_model_cost, x->plan.nnodes);
-	for (int i = 0; i < x->plan.nnodes; i++)
-		c[i] = e->inputs ? fetch_cost(x, i, i % e->tensors->n)
-				 : result_cost(x, i, i % e->tensors->n);
+		ARENA_ARRAY(b->arena, time_model_cost, e->nodes->n * nt);
+	for (int i = 0; i < e->nodes->n; i++)
+		for (int j = 0; j < nt; j++)
+			c[i * nt + j] = e->inputs ? fetch_cost(&x, i, j)
+						  : result_cost(&x, i, j);
 	arena_free(tmp);
 	return c;
 }
@@ -276,21 +259,17 @@ static void add_pairs(arena *a, time_model_cache *b, time_model *x, node_id id)
 
 /* Seconds of each way to run a node on a machine. */
 static const double *make_runs(time_model_cache *b, const known *e,
-			       const tensor_type *type, const topology *t)
+			       const topology *t)
 {
-	arena *tmp = arena_new();
-	cuts whole = cuts_none();
-	const candidates none = { 1, &whole };
-	const known on = { .kernel = e->kernel, .nodes = e->nodes,
-			   .tensors = &none };
-	scene *x = scene_new(tmp, b, &on, type);
+	const mesh *m = &b->mesh;
 	double *s = ARENA_ARRAY(b->arena, double, e->nodes->n);
 	for (int i = 0; i < e->nodes->n; i++) {
-		const plan_instr in = { .op = PLAN_RUN, .node = i, .to = MADE };
-		set_buffer(x, MADE, PLAN_PRODUCES, i, 0);
-		s[i] = seconds_on(x, t, &in);
+		const cuts *c = &e->nodes->at[i];
+		const layout made = { .kind = LAYOUT_PRODUCES,
+				      .type = e->kernel->type,
+				      .kernel = e->kernel, .space = c };
+		s[i] = run_time(t, m, e->kernel, c, &made, examined(m));
 	}
-	arena_free(tmp);
 	return s;
 }
 
@@ -301,8 +280,7 @@ static const double *runs_of(time_model_cache *b, const time_model *to,
 	known e = { .kernel = n->kernel, .nodes = to->candidates->nodes[id],
 		    .inputs = work ? ARITHMETIC : 0 };
 	if (!find_known(b, &e)) {
-		e.found = make_runs(b, &e, &to->graph->tensors[n->output].type,
-				    work ? &b->at_once : b->topology);
+		e.found = make_runs(b, &e, work ? &b->at_once : b->topology);
 		add_known(b, &e);
 	}
 	return e.found;

@@ -16,16 +16,16 @@ static const char *contents(arena *a, const plan *p, const plan_buffer *b)
 {
 	const char *name = p->tensors[b->tensor].name;
 	switch (b->region) {
-	case PLAN_STORED:
+	case LAYOUT_STORED:
 		return name;
-	case PLAN_NEEDS:
+	case LAYOUT_NEEDS:
 		return arena_printf(a, "%s, fetched for %s", name,
 				    p->nodes[b->node].name);
-	case PLAN_PRODUCES:
-		if (plan_partial(p, b->node, NULL) == RED_NONE)
+	case LAYOUT_PRODUCES:
+		if (plan_partial(p, b->node) == RED_NONE)
 			break;
 		return arena_printf(a, "%s, a partial result", name);
-	case PLAN_REDUCED_SHARD:
+	case LAYOUT_REDUCED_SHARD:
 		break;
 	}
 	return arena_printf(a, "%s, before it is moved", name);

@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "compiler/driver/division_text.h"
 #include "compiler/driver/name_groups.h"
-#include "plan/transfer.h"
 
 enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
 

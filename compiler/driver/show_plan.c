@@ -12,13 +12,13 @@
 #include "compiler/driver/plan_input.h"
 #include "compiler/lower/cost.h"
 #include "plan/read.h"
-#include "plan/region_classes.h"
+#include "plan/classes.h"
 
 typedef struct viewer {
 	arena *arena;
 	const plan *p;
 	const topology *machine;
-	region_classes *classes;
+	layout_classes *classes;
 } viewer;
 
 /* Bytes that a device keeps of a tensor's stored block; 0: it is not used. */
@@ -31,7 +31,8 @@ static int64_t kept_bytes(const plan *p, int t)
 /* Bytes that all devices receive by an instruction. */
 static int64_t received(const viewer *v, const plan_instr *in)
 {
-	return region_class_received(v->classes, v->p, in);
+	return layout_pair_received(v->classes,
+				    plan_instr_class(v->classes, v->p, in));
 }
 
 static const char *role_name(const plan_tensor *t)
@@ -362,7 +363,7 @@ cli_status show_plan(driver *d, const char *path, const char *machine,
 		show_plan_dot(d->arena, v.p);
 		return CLI_OK;
 	}
-	v.classes = region_classes_new(d->arena, v.p);
+	v.classes = layout_classes_new(d->arena, &v.p->mesh);
 	if (json)
 		return driver_print_json(d, view_json(&v));
 	print_head(&v);

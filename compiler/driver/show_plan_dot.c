@@ -9,13 +9,12 @@
 #include "base/units.h"
 #include "compiler/driver/division_text.h"
 #include "compiler/driver/dot.h"
-#include "plan/region_classes.h"
-#include "plan/transfer.h"
+#include "plan/classes.h"
 
 typedef struct drawing {
 	arena *arena;
 	const plan *p;
-	region_classes *classes;
+	layout_classes *classes;
 	int *producer;	    /* by tensor: a node, or -1 */
 	const char **moves; /* by node: lines on its transfers, or "" */
 	const char **fetch; /* by buffer: the transfer that fills it; NULL */
@@ -24,8 +23,8 @@ typedef struct drawing {
 /* "14.7 MB by all-gather"; NULL where nothing is received. */
 static const char *transfer_text(const drawing *x, const plan_instr *in)
 {
-	int64_t n = in->op == PLAN_RUN ?
-			    0 : region_class_received(x->classes, x->p, in);
+	int64_t n = layout_pair_received(
+		x->classes, plan_instr_class(x->classes, x->p, in));
 	return n == 0 ? NULL : arena_printf(
 		x->arena, "%s by %s", units_bytes((double)n).text,
 		collective_name(in->collective));
@@ -42,7 +41,7 @@ static void find_transfers(drawing *x)
 		if (!text)
 			continue;
 		int n = x->producer[p->buffers[in->from].tensor];
-		if (p->buffers[in->to].region == PLAN_NEEDS)
+		if (p->buffers[in->to].region == LAYOUT_NEEDS)
 			x->fetch[in->to] = text;
 		else if (n >= 0)
 			x->moves[n] = arena_printf(
@@ -113,7 +112,7 @@ static void draw_reads(const drawing *x, const plan_instr *run)
 
 void show_plan_dot(arena *a, const plan *p)
 {
-	drawing x = { a, p, region_classes_new(a, p),
+	drawing x = { a, p, layout_classes_new(a, &p->mesh),
 		      ARENA_ARRAY(a, int, p->ntensors),
 		      ARENA_ARRAY(a, const char *, p->nnodes),
 		      ARENA_ARRAY(a, const char *, p->nbuffers) };

@@ -10,7 +10,6 @@
 #include "compiler/codegen/text.h"
 #include "compiler/export/program.h"
 #include "plan/cuda_binding.h"
-#include "plan/transfer.h"
 
 typedef struct writer {
 	text t;
@@ -355,7 +354,7 @@ static void write_transfer(writer *w, int instr)
 	const plan *p = w->p;
 	const plan_instr *in = &p->program[instr];
 	const plan_tensor *t = &p->tensors[p->buffers[in->to].tensor];
-	reducer r = in->op == PLAN_COMBINE ? plan_partial(p, in->node, NULL) :
+	reducer r = in->op == PLAN_COMBINE ? plan_partial(p, in->node) :
 					     RED_NONE;
 	int n = 0;
 	SAY("/* %s of %s, stored cut along: %s */",
@@ -365,7 +364,7 @@ static void write_transfer(writer *w, int instr)
 	OPEN("static const piece pieces[] =");
 	for (int i = 0; i < w->nworkers; i++) {
 		piece *pieces;
-		int npieces = transfer_pieces(w->t.a, p, in, i, &pieces);
+		int npieces = plan_pieces(w->t.a, p, in, i, &pieces);
 		for (int j = 0; j < npieces; j++)
 			write_piece(w, in, i, &pieces[j]);
 		n += npieces;

@@ -122,7 +122,7 @@ static bool is_alone(const keeper *k, int b)
 
 static int form(const keeper *k, int b)
 {
-	return region_class_of(k->d->region_classes, &k->d->p->buffers[b]);
+	return plan_buffer_class(k->d->classes, k->d->p, &k->d->p->buffers[b]);
 }
 
 /* The last fetch before b that covers it, or -1. */
@@ -131,7 +131,7 @@ static int find_before(const keeper *k, int b)
 	int x = k->before[b];
 	for (int i = 0; x >= 0 && i < MOST_COPIES; x = k->before[x], i++)
 		if (is_alone(k, x) &&
-		    region_class_cover(k->d->region_classes, form(k, x),
+		    layout_class_cover(k->d->classes, form(k, x),
 				       form(k, b)))
 			return x;
 	return -1;
@@ -152,7 +152,7 @@ static int find_savings(keeper *k, saving *savings)
 	for (int t = 0; t < p->ninstrs; t++) {
 		const plan_instr *in = &p->program[t];
 		if (in->op != PLAN_MOVE ||
-		    p->buffers[in->to].region != PLAN_NEEDS)
+		    p->buffers[in->to].region != LAYOUT_NEEDS)
 			continue;
 		int b = in->to, x = p->buffers[b].tensor;
 		k->fetch[b] = t;
@@ -161,9 +161,9 @@ static int find_savings(keeper *k, saving *savings)
 		int found = is_alone(k, b) ? find_before(k, b) : -1;
 		if (found < 0)
 			continue;
-		double moved = (double)region_class_received(
-				       k->d->region_classes, p, in) +
-			       1;
+		int pair = plan_instr_class(k->d->classes, p, in);
+		double moved = 1 + (double)layout_pair_received(k->d->classes,
+								pair);
 		savings[n++] = (saving){
 			b, found, (double)rounded(k->d, found) / moved,
 			t - k->lives[found].last,
@@ -244,7 +244,7 @@ lower_rooms program_keep_copies(draft *d, int64_t memory)
 	const plan *p = d->p;
 	arena *a = d->tmp;
 	keeper k = { .d = d, .lives = plan_lifetimes(a, p) };
-	k.places = plan_find_places(a, p, d->region_classes);
+	k.places = plan_find_places(a, p, d->classes);
 	k.fetch = ARENA_ARRAY(a, int, p->nbuffers);
 	k.kept = ARENA_ARRAY(a, int, p->nbuffers);
 	k.until = ARENA_ARRAY(a, int, p->nbuffers);

@@ -26,7 +26,7 @@ typedef struct bound {
 
 static bool is_fetch(const plan *p, const plan_instr *in)
 {
-	return in->op == PLAN_MOVE && p->buffers[in->to].region == PLAN_NEEDS;
+	return in->op == PLAN_MOVE && p->buffers[in->to].region == LAYOUT_NEEDS;
 }
 
 /* Whether it copies the next value of a state, which the order of the nodes
@@ -34,17 +34,16 @@ static bool is_fetch(const plan *p, const plan_instr *in)
 static bool is_update(const plan *p, const plan_instr *in)
 {
 	return in->op == PLAN_MOVE &&
-	       p->buffers[in->from].region == PLAN_STORED &&
-	       p->buffers[in->to].region == PLAN_STORED;
+	       p->buffers[in->from].region == LAYOUT_STORED &&
+	       p->buffers[in->to].region == LAYOUT_STORED;
 }
 
-static effort effort_of(region_classes *f, const plan *p, const plan_instr *in,
+static effort effort_of(layout_classes *f, const plan *p, const plan_instr *in,
 			double seconds)
 {
 	bool remote = in->op != PLAN_RUN && in->collective != COLL_LOCAL;
 	return (effort){ remote ? 0 : seconds, remote ? seconds : 0, seconds,
-			 in->op == PLAN_RUN ? 0
-					    : region_class_received(f, p, in) };
+			 layout_pair_received(f, plan_instr_class(f, p, in)) };
 }
 
 static void add_effort(effort *to, const effort *x)
@@ -94,21 +93,21 @@ static void set_bounds(lower_times *x, bound *b, const plan *p,
 
 struct instr_times {
 	arena *a;
-	region_classes *region_classes;
+	layout_classes *classes;
 	const topology *machine;
-	VEC(double) known; /* by region_class_instr(); -1: not yet */
+	VEC(double) known; /* by plan_instr_class(); -1: not yet */
 };
 
-instr_times *instr_times_new(arena *a, region_classes *f, const topology *t)
+instr_times *instr_times_new(arena *a, layout_classes *f, const topology *t)
 {
 	instr_times *x = ARENA_NEW(a, instr_times);
-	*x = (instr_times){ .a = a, .region_classes = f, .machine = t };
+	*x = (instr_times){ .a = a, .classes = f, .machine = t };
 	return x;
 }
 
 static double seconds_of(instr_times *x, const plan *p, const plan_instr *in)
 {
-	int what = region_class_instr(x->region_classes, p, in);
+	int what = plan_instr_class(x->classes, p, in);
 	while (x->known.n <= what)
 		vec_push(x->a, &x->known, -1);
 	double *known = &x->known.at[what];
@@ -150,7 +149,7 @@ lower_times lower_time_with(instr_times *x, const plan *p)
 	effort all = { 0 };
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		effort one = effort_of(x->region_classes, p, in, seconds[i]);
+		effort one = effort_of(x->classes, p, in, seconds[i]);
 		add_effort(&all, &one);
 		add_to_bound(&b, p, in, &one);
 	}
@@ -167,7 +166,7 @@ lower_times lower_time_with(instr_times *x, const plan *p)
 lower_times lower_time(const plan *p, const topology *t)
 {
 	arena *tmp = arena_new();
-	region_classes *f = region_classes_new(tmp, p);
+	layout_classes *f = layout_classes_new(tmp, &p->mesh);
 	lower_times x = lower_time_with(instr_times_new(tmp, f, t), p);
 	arena_free(tmp);
 	return x;

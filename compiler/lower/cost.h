@@ -5,7 +5,7 @@
 #define TDL_COMPILER_LOWER_COST_H
 
 #include "compiler/cost/topology.h"
-#include "plan/region_classes.h"
+#include "plan/classes.h"
 
 /* A run of a program, in seconds.  Each instruction takes as long as its
  * slowest worker, of at most 64 that instr_time() looks at. */
@@ -33,7 +33,7 @@ lower_times lower_time(const plan *p, const topology *t);
 /* The seconds of instructions on a machine, found once for those that do the
  * same in the programs of one assignment, whose forms are f.  In a. */
 typedef struct instr_times instr_times;
-instr_times *instr_times_new(arena *a, region_classes *f, const topology *t);
+instr_times *instr_times_new(arena *a, layout_classes *f, const topology *t);
 
 lower_times lower_time_with(instr_times *x, const plan *p);
 

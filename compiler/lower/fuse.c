@@ -133,7 +133,7 @@ static box read_by(const fuser *x, node_id id, int i, const int *coords)
 	box whole = kernel_space(n->kernel);
 	box part = cuts_block(&whole, m, &x->as->node_cuts[id], m->naxes,
 			      coords);
-	return byte_model_need(n->kernel, &part,
+	return layout_needs(n->kernel, &part,
 			       byte_model_same_inputs(n, i));
 }
 

@@ -121,9 +121,9 @@ lowering *lowering_new(arena *a, const graph *whole, const assignment *chosen,
 	return x;
 }
 
-region_classes *lowering_classes(const lowering *l)
+layout_classes *lowering_classes(const lowering *l)
 {
-	return l->outline->region_classes;
+	return l->outline->classes;
 }
 
 /* ---- programs ---------------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "compiler/cost/assignment.h"
 #include "compiler/lower/order.h"
-#include "plan/region_classes.h"
+#include "plan/classes.h"
 
 typedef struct lower_options {
 	const char *algorithm; /* that made the assignment */
@@ -59,7 +59,7 @@ plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
 bool lowering_check(const plan *p, diag_sink *s);
 
 /* Forms of the buffers of all programs. */
-region_classes *lowering_classes(const lowering *l);
+layout_classes *lowering_classes(const lowering *l);
 
 /* The program for g under an assignment.  The order of its nodes is chosen for
  * few bytes in use at once.  Regions that a worker holds already are not

@@ -13,10 +13,14 @@ typedef struct buffer_list {
 	VEC(plan_buffer) at;
 } buffer_list;
 
+static int class_of(const buffer_list *l, const plan_buffer *b)
+{
+	return plan_buffer_class(l->o->classes, l->o->p, b);
+}
+
 static int add_buffer(buffer_list *l, plan_buffer b)
 {
-	region_classes *f = l->o->region_classes;
-	b.nbytes = region_class_nbytes(f, region_class_of(f, &b));
+	b.nbytes = layout_class_nbytes(l->o->classes, class_of(l, &b));
 	vec_push(l->o->a, &l->at, b);
 	return l->at.n - 1;
 }
@@ -26,7 +30,7 @@ static int stored(buffer_list *l, int t)
 	int *b = &l->o->p->tensors[t].buffer;
 	if (*b < 0)
 		*b = add_buffer(l, (plan_buffer){ .tensor = t,
-						  .region = PLAN_STORED,
+						  .region = LAYOUT_STORED,
 						  .node = -1 });
 	return *b;
 }
@@ -35,25 +39,23 @@ static int stored(buffer_list *l, int t)
  * is stored, or a new one. */
 static int source_of(buffer_list *l, int n, int t)
 {
-	plan_buffer need = { .tensor = t, .region = PLAN_NEEDS, .node = n };
-	region_classes *f = l->o->region_classes;
+	plan_buffer need = { .tensor = t, .region = LAYOUT_NEEDS, .node = n };
 	int from = stored(l, t);
-	if (region_class_cover(f, region_class_of(f, &l->at.at[from]),
-			       region_class_of(f, &need)))
+	if (layout_class_cover(l->o->classes, class_of(l, &l->at.at[from]),
+			       class_of(l, &need)))
 		return from;
 	return add_buffer(l, need);
 }
 
 /* The buffer of a formula on a node's result: where the result is stored, if
  * that is the same on every worker. */
-static int result_buffer(buffer_list *l, int n, plan_region_kind kind)
+static int result_buffer(buffer_list *l, int n, layout_kind kind)
 {
 	int out = l->o->p->nodes[n].output;
 	plan_buffer b = { .tensor = out, .region = kind, .node = n };
-	region_classes *f = l->o->region_classes;
 	int to = stored(l, out);
-	if (region_class_same(f, region_class_of(f, &l->at.at[to]),
-			      region_class_of(f, &b)))
+	if (layout_class_same(l->o->classes, class_of(l, &l->at.at[to]),
+			      class_of(l, &b)))
 		return to;
 	return add_buffer(l, b);
 }
@@ -72,13 +74,13 @@ static node_buffers buffers_of(buffer_list *l, int n)
 		b.sources[i] = same < i ? b.sources[same]
 					: source_of(l, n, x->inputs[i]);
 	}
-	if (plan_partial(p, n, NULL) == RED_NONE) {
-		b.made = result_buffer(l, n, PLAN_PRODUCES);
+	if (plan_partial(p, n) == RED_NONE) {
+		b.made = result_buffer(l, n, LAYOUT_PRODUCES);
 	} else {
 		b.made = add_buffer(l, (plan_buffer){ .tensor = x->output,
-						      .region = PLAN_PRODUCES,
+						      .region = LAYOUT_PRODUCES,
 						      .node = n });
-		b.shard = result_buffer(l, n, PLAN_REDUCED_SHARD);
+		b.shard = result_buffer(l, n, LAYOUT_REDUCED_SHARD);
 	}
 	b.stored = stored(l, x->output);
 	return b;
@@ -107,7 +109,7 @@ outline *outline_new(arena *a, plan *p)
 {
 	outline *o = ARENA_NEW(a, outline);
 	*o = (outline){ .a = a, .p = p,
-			.region_classes = region_classes_new(a, p) };
+			.classes = layout_classes_new(a, &p->mesh) };
 	set_buffers(o);
 	o->jobs = ARENA_NEW(a, jobs);
 	*o->jobs = jobs_of(o);
@@ -244,10 +246,10 @@ static void set_transfers(draft *d)
 		plan_instr *in = &p->program[i];
 		if (in->op == PLAN_RUN)
 			continue;
-		in->collective = region_class_collective(d->region_classes, p,
-							in);
-		p->communication_bytes +=
-			region_class_received(d->region_classes, p, in);
+		int pair = plan_instr_class(d->classes, p, in);
+		in->collective = layout_pair_collective(d->classes, pair);
+		p->communication_bytes += layout_pair_received(d->classes,
+							       pair);
 	}
 }
 
@@ -255,7 +257,7 @@ static void set_transfers(draft *d)
 static draft draft_of(arena *a, const outline *o)
 {
 	draft d = { .a = a, .tmp = arena_new(), .p = ARENA_COPY(a, o->p, 1),
-		    .region_classes = o->region_classes };
+		    .classes = o->classes };
 	plan *p = d.p;
 	p->tensors = ARENA_COPY(a, p->tensors, p->ntensors);
 	p->buffers = ARENA_COPY(a, p->buffers, p->nbuffers);

@@ -24,7 +24,7 @@ typedef struct outline {
 	arena *a;
 	plan *p; /* its buffers are those where each node fetches for itself;
 		    it has no program */
-	region_classes *region_classes;
+	layout_classes *classes;
 	node_buffers *nodes;
 	struct jobs *jobs;
 	const int *orders[LOWER_NORDERS]; /* of the nodes; NULL: not yet */
@@ -37,7 +37,7 @@ outline *outline_new(arena *a, plan *p);
 typedef struct draft {
 	arena *a, *tmp; /* of the plan; of the making */
 	plan *p;
-	region_classes *region_classes;
+	layout_classes *classes;
 	node_buffers *nodes;
 } draft;
 

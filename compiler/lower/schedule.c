@@ -22,9 +22,9 @@ static bool yields(const outline *o, int n, int input)
 	for (int i = 0; i < k->ninputs; i++)
 		if (x->inputs[i] == x->inputs[input] && !kernel_in_place(k, i))
 			return false;
-	return region_class_same(
-		o->region_classes, region_class_of(o->region_classes, from),
-		region_class_of(o->region_classes, &p->buffers[b->made]));
+	return layout_class_same(
+		o->classes, plan_buffer_class(o->classes, p, from),
+		plan_buffer_class(o->classes, p, &p->buffers[b->made]));
 }
 
 static void set_uses(const outline *o, int n, sched_node *j)

@@ -44,7 +44,7 @@ static tensor_id overwritten(const plan *p, const plan_places *x,
 	return NODE_OVER_NOTHING;
 }
 
-static void read_program(arena *work, const plan *p, region_classes *f,
+static void read_program(arena *work, const plan *p, layout_classes *f,
 			 node_run *runs)
 {
 	plan_places x = plan_find_places(work, p, f);

@@ -76,7 +76,7 @@ static box middle(const kernel *k, const counts *c)
 void pase_reads(const kernel *k, const counts *c, uint32_t inputs,
 		double *extent)
 {
-	box space = middle(k, c), need = byte_model_need(k, &space, inputs);
+	box space = middle(k, c), need = layout_needs(k, &space, inputs);
 	for (int d = 0; d < need.n; d++)
 		extent[d] = (double)(need.hi[d] - need.lo[d]);
 }

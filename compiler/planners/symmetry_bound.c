@@ -111,7 +111,7 @@ static sizes dealt_with(arena *a, const mesh *m, const joint_pair *p,
 		mesh_coords(m, g, coords);
 		box part = cuts_block(&space, m, c, m->naxes, coords);
 		box deals =
-			p->inputs ? byte_model_need(p->kernel, &part, p->inputs)
+			p->inputs ? layout_needs(p->kernel, &part, p->inputs)
 				  : kernel_produces(p->kernel, &part);
 		add_box(&s, &deals, whole);
 	}
@@ -166,12 +166,8 @@ static double common(const sizes *s, const blocks *b)
 /* The groups that share parts of a sum, for a node that is divided so. */
 static int share_of(const mesh *m, const joint_pair *p, const cuts *c)
 {
-	uint32_t partial =
-		p->inputs ? 0 : byte_model_partial(p->kernel, c, m->naxes);
-	int share = 1;
-	for (int a = 0; a < m->naxes; a++)
-		share *= partial >> a & 1 ? m->size[a] : 1;
-	return share;
+	return p->inputs ? 1 : layout_sharers(
+		m, layout_partial_axes(m, p->kernel, c));
 }
 
 /* The volume of the tensor that all groups together store. */

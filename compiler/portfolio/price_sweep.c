@@ -86,7 +86,7 @@ static void add_peak(void *to, const plan *p)
 	plan_peak peak = plan_find_peak(tmp, p);
 	for (int i = 0; i < peak.n; i++) {
 		const plan_buffer *b = &p->buffers[peak.uses[i].buffer];
-		if (b->region == PLAN_STORED)
+		if (b->region == LAYOUT_STORED)
 			s->tensors[b->tensor]++;
 		else
 			s->nodes[b->node]++;

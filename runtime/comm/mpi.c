@@ -2,7 +2,7 @@
  *
  * For a transfer every rank packs the pieces that its peers receive out of its
  * own buffer, and copies or combines what it receives in the order that
- * transfer_pieces() gives, not by the library's reductions: so the results are
+ * plan_pieces() gives, not by the library's reductions: so the results are
  * those of the threads, bit for bit.  A collective runs on the communicator of
  * the mesh axes that it goes along; halos and gathers by pieces are messages
  * between those that have something to send.  Transfers proceed while workers
@@ -19,7 +19,7 @@
 
 #include "base/vec.h"
 #include "kernel/eval.h"
-#include "plan/transfer.h"
+#include "layout/runs.h"
 #include "runtime/comm/mpi_heartbeat.h"
 #include "runtime/comm/prefetch.h"
 
@@ -164,7 +164,7 @@ static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
 	int64_t size = (int64_t)dtype_size(t->type);
 	uint32_t axes = 0;
 	piece *q;
-	int n = transfer_pieces(work, c->p, in, worker, &q);
+	int n = plan_pieces(work, c->p, in, worker, &q);
 	for (int i = 0; i < n; i++) {
 		axes |= mesh_axes_between(&c->p->mesh, worker, q[i].peer);
 		if (worker == c->rank)
@@ -386,7 +386,7 @@ static void unpack(ranks *c, const plan_instr *in, const exchange *of,
 	unsigned char *to = place(c, in->to);
 	const unsigned char *from = own ? place(c, in->from)
 					: (unsigned char *)of->inbox + x->at;
-	reducer red = x->add ? plan_partial(c->p, in->node, NULL) : RED_NONE;
+	reducer red = x->add ? plan_partial(c->p, in->node) : RED_NONE;
 	runs r = runs_of(&b, &dst, &src);
 	while (runs_next(&r)) {
 		if (x->add)

@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 #include "kernel/eval.h"
-#include "plan/transfer.h"
+#include "layout/runs.h"
 #include "runtime/comm/barrier.h"
 #include "runtime/comm/progress.h"
 #include "runtime/exec/communicator.h"
@@ -68,7 +68,7 @@ static void note_pieces(threads *c, int instr, int worker)
 	const plan_instr *in = &c->p->program[instr];
 	parcel *x = parcel_of(c, instr, worker);
 	piece *pieces;
-	int n = transfer_pieces(work, c->p, in, worker, &pieces);
+	int n = plan_pieces(work, c->p, in, worker, &pieces);
 	x->npieces = n;
 	x->pulls = ARENA_ARRAY(c->a, pull, n);
 	for (int i = 0; i < n; i++) {
@@ -264,7 +264,7 @@ static void fetch(threads *c, const plan_instr *in, int number, const pull *x,
 	region src = plan_region(c->p, in->from, x->peer);
 	unsigned char *at = place(c, number, in->to);
 	const unsigned char *from = place(c, x->peer, in->from);
-	reducer r = x->add ? plan_partial(c->p, in->node, NULL) : RED_NONE;
+	reducer r = x->add ? plan_partial(c->p, in->node) : RED_NONE;
 	box b = { .n = t->ndim };
 	memcpy(b.lo, x->lo, (size_t)b.n * sizeof(*b.lo));
 	memcpy(b.hi, x->hi, (size_t)b.n * sizeof(*b.hi));

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
-#include "plan/transfer.h"
+#include "layout/runs.h"
 
 /* Parcels begin at multiples of this in staging memory. */
 enum { ALIGN = 16 };
@@ -58,7 +58,7 @@ static table make_table(arena *work, const plan *p, const exchange *x,
 	for (int w = 0; w < t.n; w++) {
 		arena *tmp = arena_new();
 		piece *q;
-		int n = transfer_pieces(tmp, p, in, w, &q);
+		int n = plan_pieces(tmp, p, in, w, &q);
 		for (int i = 0; i < n; i++) {
 			*cell(&t, w, q[i].peer) += box_bytes(x, &q[i].at);
 			t.axes |= mesh_axes_between(&p->mesh, w, q[i].peer);
@@ -271,7 +271,7 @@ exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 	exchange x = { .instr = instr, .worker = worker, .size = 1,
 		       .type = p->tensors[p->buffers[in->to].tensor].type };
 	if (in->op == PLAN_COMBINE)
-		x.reducer = plan_partial(p, in->node, NULL);
+		x.reducer = plan_partial(p, in->node);
 	table t = make_table(work, p, &x, from, to);
 	x.axes = t.axes;
 	for (int i = 0; i < p->mesh.naxes; i++)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "plan/streams.h"
-#include "plan/transfer.h"
 #include "runtime/cuda/pack.h"
 
 /* A bucket: first all but the moves that spread what the same bucket combines,
@@ -54,7 +53,7 @@ static void add_combine(local *l, pack_list *to, int instr, int worker,
 {
 	const plan_instr *in = &l->p->program[instr];
 	dtype t = l->p->tensors[l->p->buffers[in->to].tensor].type;
-	reducer r = plan_partial(l->p, in->node, NULL);
+	reducer r = plan_partial(l->p, in->node);
 	arena *work = arena_new();
 	pack_block dst = block_of(l, in->to, worker);
 	int nboxes = 0, nsharers;
@@ -92,7 +91,7 @@ static void add_transfer(local *l, pack_list **lists, int instr)
 		arena *work = arena_new();
 		pack_list *to = lists[cuda_gpu_of(l->c, w)];
 		piece *pieces;
-		int n = transfer_pieces(work, l->p, in, w, &pieces);
+		int n = plan_pieces(work, l->p, in, w, &pieces);
 		for (int i = 0; i < n; i++)
 			if (pieces[i].peer != w)
 				l->received[instr] +=

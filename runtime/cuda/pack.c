@@ -74,7 +74,7 @@ static const char *text_of(packer *k, const plan *p)
 	for (int i = 0; p && i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		if (in->op == PLAN_COMBINE)
-			note_combiner(k, plan_partial(p, in->node, NULL),
+			note_combiner(k, plan_partial(p, in->node),
 				      p->tensors[p->buffers[in->to].tensor]
 					      .type);
 	}

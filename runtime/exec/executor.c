@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
-#include "plan/transfer.h"
+#include "layout/runs.h"
 #include "runtime/exec/verify.h"
 
 struct executor {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernel/eval.h"
-#include "plan/transfer.h"
+#include "layout/runs.h"
 
 /* ---- the machine ------------------------------------------------------- */
 
@@ -102,7 +102,7 @@ static void receive(machine *m, const plan_instr *in, int worker)
 	size_t size = dtype_size(type);
 	region to = plan_region(p, in->to, worker);
 	piece *pieces;
-	int n = transfer_pieces(tmp, p, in, worker, &pieces);
+	int n = plan_pieces(tmp, p, in, worker, &pieces);
 	for (int i = 0; i < n; i++) {
 		region from = plan_region(p, in->from, pieces[i].peer);
 		runs r = runs_of(&pieces[i].at, &to, &from);
@@ -112,7 +112,7 @@ static void receive(machine *m, const plan_instr *in, int worker)
 			const char *src = at(m, in->from, pieces[i].peer) +
 					  (size_t)r.src * size;
 			if (pieces[i].add)
-				reducer_combine(plan_partial(p, in->node, NULL),
+				reducer_combine(plan_partial(p, in->node),
 						type, dst, src, r.n);
 			else
 				memcpy(dst, src, (size_t)r.n * size);

@@ -58,9 +58,9 @@ START_TEST(tables_equal_the_model)
 					 byte_model_total(g, &as, m.naxes));
 			for (node_id n = 0; n < g->nnodes; n++)
 				partial +=
-					byte_model_partial(g->nodes[n].kernel,
-							   &as.node_cuts[n],
-							   m.naxes) != 0;
+					layout_partial_axes(
+						&m, g->nodes[n].kernel,
+						&as.node_cuts[n]) != 0;
 		}
 		arena_free(a);
 	}

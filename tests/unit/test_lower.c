@@ -10,8 +10,8 @@
 #include "compiler/cost/byte_model.h"
 #include "compiler/lower/lower.h"
 #include "kernel/eval.h"
-#include "plan/region_classes.h"
-#include "plan/transfer.h"
+#include "layout/runs.h"
+#include "plan/classes.h"
 #include "tests/unit/lowering.h"
 #include "tests/unit/plan_machine.h"
 #include "tests/unit/random_graph.h"
@@ -248,7 +248,8 @@ static void check_pieces(const plan *p, const plan_instr *in, int w)
 	int *got = ARENA_ARRAY(tmp, int, n), *want = ARENA_ARRAY(tmp, int, n);
 	region to = plan_region(p, in->to, w);
 	piece *pieces;
-	int count = transfer_pieces(tmp, p, in, w, &pieces), sharers = 1;
+	const layout_transfer move = plan_transfer(p, in);
+	int count = transfer_pieces(tmp, &move, w, &pieces), sharers = 1;
 	for (int i = 0; i < count; i++) {
 		region from = plan_region(p, in->from, pieces[i].peer);
 		mark(t, &from, &pieces[i].at, got);
@@ -271,7 +272,7 @@ static void check_pieces(const plan *p, const plan_instr *in, int w)
 		ck_assert_int_eq(sum, to.count * (to.count ? sharers : 0));
 	}
 	ck_assert_int_eq(other * (int64_t)dtype_size(t->type),
-			 transfer_bytes(p, in, w));
+			 transfer_bytes(&move, w));
 	arena_free(tmp);
 }
 
@@ -317,7 +318,7 @@ static void compare(const plan *p, int x, int y, bool *same, bool *covers)
 	}
 }
 
-static void check_bytes(region_classes *f, const plan *p, int buffer)
+static void check_bytes(layout_classes *f, const plan *p, int buffer)
 {
 	const plan_buffer *b = &p->buffers[buffer];
 	int64_t most = 0;
@@ -326,7 +327,8 @@ static void check_bytes(region_classes *f, const plan *p, int buffer)
 		most = r.count > most ? r.count : most;
 	}
 	most *= (int64_t)dtype_size(p->tensors[b->tensor].type);
-	ck_assert_int_eq(region_class_nbytes(f, region_class_of(f, b)), most);
+	ck_assert_int_eq(layout_class_nbytes(f, plan_buffer_class(f, p, b)),
+			 most);
 }
 
 /* Facts that were found for one buffer hold for all of its class. */
@@ -339,19 +341,19 @@ START_TEST(forms_are_alike)
 		graph *g = random_training(a, &r, 12);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = lower(a, g, &as);
-		region_classes *f = region_classes_new(a, p);
+		layout_classes *f = layout_classes_new(a, &p->mesh);
 		for (int x = 0; x < p->nbuffers; x++) {
-			int m = region_class_of(f, &p->buffers[x]);
+			int m = plan_buffer_class(f, p, &p->buffers[x]);
 			check_bytes(f, p, x);
 			for (int y = 0; y < p->nbuffers; y++) {
-				int n = region_class_of(f, &p->buffers[y]);
+				int n = plan_buffer_class(f, p, &p->buffers[y]);
 				int d = p->tensors[p->buffers[x].tensor].ndim;
 				bool same, covers;
 				if (p->tensors[p->buffers[y].tensor].ndim != d)
 					continue;
 				compare(p, x, y, &same, &covers);
-				ck_assert(region_class_same(f, m, n) == same);
-				ck_assert(region_class_cover(f, m, n) ==
+				ck_assert(layout_class_same(f, m, n) == same);
+				ck_assert(layout_class_cover(f, m, n) ==
 					  covers);
 				shared += x != y && m == n;
 				pairs += same;
@@ -361,10 +363,12 @@ START_TEST(forms_are_alike)
 			const plan_instr *in = &p->program[i];
 			if (in->op == PLAN_RUN)
 				continue;
-			ck_assert(region_class_received(f, p, in) ==
-				  transfer_total(p, in));
-			ck_assert(region_class_collective(f, p, in) ==
-				  transfer_collective(p, in));
+			int pair = plan_instr_class(f, p, in);
+			const layout_transfer t = plan_transfer(p, in);
+			ck_assert(layout_pair_received(f, pair) ==
+				  transfer_total(&t));
+			ck_assert(layout_pair_collective(f, pair) ==
+				  transfer_collective(&t));
 		}
 		arena_free(a);
 	}
@@ -410,8 +414,8 @@ static int64_t reads_model(const plan *p, int n, const int *coords)
 			again = again || x->inputs[j] == x->inputs[i];
 		if (again)
 			continue;
-		plan_buffer need = { x->inputs[i], PLAN_NEEDS, n, 0, 0 };
-		plan_buffer held = { x->inputs[i], PLAN_STORED, -1, 0, 0 };
+		plan_buffer need = { x->inputs[i], LAYOUT_NEEDS, n, 0, 0 };
+		plan_buffer held = { x->inputs[i], LAYOUT_STORED, -1, 0, 0 };
 		region r = plan_region_at(p, &need, coords);
 		region h = plan_region_at(p, &held, coords);
 		total += missing(&p->tensors[x->inputs[i]], &r, &h);
@@ -422,19 +426,21 @@ static int64_t reads_model(const plan *p, int n, const int *coords)
 static int64_t result_model(const plan *p, int n, const int *coords)
 {
 	const plan_node *x = &p->nodes[n];
-	uint32_t axes;
-	plan_buffer want = { x->output, PLAN_STORED, -1, 0, 0 };
-	plan_buffer made = { x->output, PLAN_PRODUCES, n, 0, 0 };
+	plan_buffer want = { x->output, LAYOUT_STORED, -1, 0, 0 };
+	plan_buffer made = { x->output, LAYOUT_PRODUCES, n, 0, 0 };
 	region w = plan_region_at(p, &want, coords);
 	region m = plan_region_at(p, &made, coords);
-	if (plan_partial(p, n, &axes) == RED_NONE)
+	if (plan_partial(p, n) == RED_NONE)
 		return missing(&p->tensors[x->output], &w, &m);
-	plan_buffer share = { x->output, PLAN_REDUCED_SHARD, n, 0, 0 };
+	plan_buffer share = { x->output, LAYOUT_REDUCED_SHARD, n, 0, 0 };
 	region own = plan_region_at(p, &share, coords);
+	const kernel *k = p->kernels[x->kernel].kernel;
 	int64_t sharers = 1;
-	for (int a = 0; a < p->mesh.naxes; a++)
-		if (axes >> a & 1)
+	for (int a = 0; a < p->mesh.naxes; a++) {
+		int v = x->cuts.dim[a];
+		if (v != CUT_NONE && k->vars[v].kind != KVAR_OUTPUT)
 			sharers *= p->mesh.size[a];
+	}
 	return own.count * (sharers - 1) *
 		       (int64_t)dtype_size(p->tensors[x->output].type) +
 	       missing(&p->tensors[x->output], &w, &own);

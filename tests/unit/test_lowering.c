@@ -50,7 +50,7 @@ START_TEST(as_if_made_alone)
 	const topology *t = topology_preset(0);
 	for (int seed = 0; seed < NGRAPHS; seed++) {
 		scene x = new_scene(seed);
-		region_classes *f = lowering_classes(x.shared);
+		layout_classes *f = lowering_classes(x.shared);
 		instr_times *times = instr_times_new(x.a, f, t);
 		for (int i = 0; i < NCHOICES; i++) {
 			lower_choice which = choice(i);

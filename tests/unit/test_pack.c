@@ -15,7 +15,7 @@
 #include "kernel/elem.h"
 #include "kernel/eval.h"
 #include "layout/mesh.h"
-#include "plan/transfer.h"
+#include "layout/runs.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/pack.h"
 #include "tests/unit/suite.h"

@@ -52,7 +52,7 @@ static plan_instr *second_run(plan *p)
 			return in;
 }
 
-static plan_buffer *buffer(plan *p, plan_region_kind kind)
+static plan_buffer *buffer(plan *p, layout_kind kind)
 {
 	for (int i = 0; i < p->nbuffers; i++)
 		if (p->buffers[i].region == kind)
@@ -87,15 +87,15 @@ EDIT(same_output)
 	p->nodes[1].name = "another";
 }
 EDIT(same_nodes) { p->nodes[1].name = p->nodes[0].name; }
-EDIT(stored_twice) { buffer(p, PLAN_NEEDS)->region = PLAN_STORED; }
-EDIT(formula_node) { buffer(p, PLAN_NEEDS)->node = p->nnodes; }
-EDIT(formula_reads) { buffer(p, PLAN_NEEDS)->node ^= 1; }
-EDIT(formula_makes) { buffer(p, PLAN_PRODUCES)->node ^= 1; }
+EDIT(stored_twice) { buffer(p, LAYOUT_NEEDS)->region = LAYOUT_STORED; }
+EDIT(formula_node) { buffer(p, LAYOUT_NEEDS)->node = p->nnodes; }
+EDIT(formula_reads) { buffer(p, LAYOUT_NEEDS)->node ^= 1; }
+EDIT(formula_makes) { buffer(p, LAYOUT_PRODUCES)->node ^= 1; }
 EDIT(formula_own)
 {
 	plan_buffer *b = &p->buffers[second_run(p)->to];
-	ck_assert_int_eq(b->region, PLAN_PRODUCES);
-	b->region = PLAN_REDUCED_SHARD;
+	ck_assert_int_eq(b->region, LAYOUT_PRODUCES);
+	b->region = LAYOUT_REDUCED_SHARD;
 }
 EDIT(buffer_tensor) { p->buffers[0].tensor = p->ntensors; }
 EDIT(unaligned) { p->buffers[0].offset++; }
@@ -103,7 +103,7 @@ EDIT(higher) { p->arena_bytes += 4 * PLAN_ALIGN; }
 EDIT(holds_else)
 {
 	plan_buffer *b = &p->buffers[p->tensors[2].buffer];
-	b->region = PLAN_NEEDS;
+	b->region = LAYOUT_NEEDS;
 	b->node = 1;
 	p->tensors[2].buffer = first(p, PLAN_RUN)->to;
 }

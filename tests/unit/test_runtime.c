@@ -143,7 +143,7 @@ static plan *plan_of(const kernel *k)
 		t->cuts = cuts_none();
 		t->buffer = i;
 		p->buffers[i] = (plan_buffer){
-			.tensor = i, .region = PLAN_STORED, .node = -1,
+			.tensor = i, .region = LAYOUT_STORED, .node = -1,
 			.nbytes = plan_tensor_nbytes(t),
 		};
 	}

@@ -1,8 +1,9 @@
+/* The collective that a transfer is. */
 #include "config.h"
 
-#include <stdlib.h>
+#include "layout/transfer.h"
 
-#include "plan/transfer.h"
+#include <stdlib.h>
 
 /* Workers that are looked at, evenly spaced: a pattern of all workers of a
  * larger mesh shows in these, and the pieces of an all-to-all are their
@@ -16,8 +17,7 @@ typedef struct ends {
 
 /* The pieces of one worker, and the ends of all that were asked for so far. */
 typedef struct look {
-	const plan *p;
-	const plan_instr *in;
+	const layout_transfer *t;
 	int worker, npieces;
 	piece *pieces;
 	arena *tmp;
@@ -29,8 +29,9 @@ static const ends *ends_of(const look *l, int worker)
 	ends **e = &l->known[worker];
 	if (!*e) {
 		*e = ARENA_NEW(l->tmp, ends);
-		(*e)->from = plan_region(l->p, l->in->from, worker);
-		(*e)->to = plan_region(l->p, l->in->to, worker);
+		(*e)->from = layout_region_of(&l->t->from, l->t->mesh,
+					      worker);
+		(*e)->to = layout_region_of(&l->t->to, l->t->mesh, worker);
 	}
 	return *e;
 }
@@ -53,34 +54,32 @@ static bool is_gather(const look *l)
 }
 
 /* The position of a worker's block in the grid of all blocks, per dimension. */
-static void grid_index(const plan *p, const cuts *c, int worker, int *at)
+static void grid_index(const mesh *m, const cuts *c, int worker, int *at)
 {
 	int coords[MAX_AXES];
-	mesh_coords(&p->mesh, worker, coords);
+	mesh_coords(m, worker, coords);
 	for (int d = 0; d < MAX_NVARS; d++)
 		at[d] = 0;
-	for (int a = 0; a < p->mesh.naxes; a++) {
+	for (int a = 0; a < m->naxes; a++) {
 		int d = c->dim[a];
 		if (d != CUT_NONE)
-			at[d] = at[d] * p->mesh.size[a] + coords[a];
+			at[d] = at[d] * m->size[a] + coords[a];
 	}
 }
 
 /* The worker keeps what it has, and adds to it from neighbours. */
 static bool is_halo(const look *l)
 {
-	const plan_buffer *from = &l->p->buffers[l->in->from];
-	const cuts *c = from->region == PLAN_STORED
-				? &l->p->tensors[from->tensor].cuts
-				: &l->p->nodes[from->node].cuts;
+	const layout *from = &l->t->from;
+	const cuts *c = from->kind == LAYOUT_STORED ? from->cuts : from->space;
 	int mine[MAX_NVARS], theirs[MAX_NVARS];
 	const ends *e = ends_of(l, l->worker);
-	if (from->region == PLAN_REDUCED_SHARD ||
+	if (from->kind == LAYOUT_REDUCED_SHARD ||
 	    !box_contains(&e->to.at, &e->from.at))
 		return false;
-	grid_index(l->p, c, l->worker, mine);
+	grid_index(l->t->mesh, c, l->worker, mine);
 	for (int i = 0; i < l->npieces; i++) {
-		grid_index(l->p, c, l->pieces[i].peer, theirs);
+		grid_index(l->t->mesh, c, l->pieces[i].peer, theirs);
 		for (int d = 0; d < MAX_NVARS; d++)
 			if (abs(mine[d] - theirs[d]) > 1)
 				return false;
@@ -88,18 +87,17 @@ static bool is_halo(const look *l)
 	return true;
 }
 
-static bool is_on_all(const plan *p, const plan_instr *in,
-		      bool (*is)(const look *))
+static bool is_on_all(const layout_transfer *t, bool (*is)(const look *))
 {
-	int n = mesh_workers(&p->mesh);
+	int n = mesh_workers(t->mesh);
 	int looked_at = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
-	look l = { .p = p, .in = in, .tmp = arena_new() };
+	look l = { .t = t, .tmp = arena_new() };
 	l.known = ARENA_ARRAY(l.tmp, ends *, n);
 	bool holds = true;
 	for (int i = 0; holds && i < looked_at; i++) {
 		arena *tmp = arena_new();
 		l.worker = (int)((int64_t)i * n / looked_at);
-		l.npieces = transfer_pieces(tmp, p, in, l.worker, &l.pieces);
+		l.npieces = transfer_pieces(tmp, t, l.worker, &l.pieces);
 		holds = is(&l);
 		arena_free(tmp);
 	}
@@ -109,25 +107,25 @@ static bool is_on_all(const plan *p, const plan_instr *in,
 
 /* Nothing is held twice that was held once: each element has one receiver
  * among those for whom its owner is the owner. */
-static bool is_exchange(const plan *p, const plan_instr *in)
+static bool is_exchange(const layout_transfer *t)
 {
 	int64_t before = 0, after = 0;
-	for (int w = mesh_workers(&p->mesh) - 1; w >= 0; w--) {
-		before += plan_region(p, in->from, w).count;
-		after += plan_region(p, in->to, w).count;
+	for (int w = mesh_workers(t->mesh) - 1; w >= 0; w--) {
+		before += layout_region_of(&t->from, t->mesh, w).count;
+		after += layout_region_of(&t->to, t->mesh, w).count;
 	}
 	return before == after;
 }
 
-collective transfer_collective(const plan *p, const plan_instr *in)
+collective transfer_collective(const layout_transfer *t)
 {
-	if (in->op == PLAN_COMBINE)
+	if (t->combine)
 		return COLL_REDUCE_SCATTER;
-	if (transfer_total(p, in) == 0)
+	if (transfer_total(t) == 0)
 		return COLL_LOCAL;
-	if (is_on_all(p, in, is_gather))
+	if (is_on_all(t, is_gather))
 		return COLL_ALL_GATHER;
-	if (is_on_all(p, in, is_halo))
+	if (is_on_all(t, is_halo))
 		return COLL_HALO;
-	return is_exchange(p, in) ? COLL_ALL_TO_ALL : COLL_SEND_RECEIVE;
+	return is_exchange(t) ? COLL_ALL_TO_ALL : COLL_SEND_RECEIVE;
 }

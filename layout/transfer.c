@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "plan/transfer.h"
+#include "layout/transfer.h"
 
 #include <stdlib.h>
 
@@ -9,54 +9,53 @@
 /* The division of a transfer's source over the mesh: nested splits of its
  * dimensions, the outermost first, then, for the shares of a partial result,
  * even runs over flat axes.  On all other axes it is replicated. */
-typedef struct layout {
+typedef struct division {
 	box whole;
 	int nsplits, nflat;
 	struct {
 		int axis, dim;
 	} split[MAX_AXES];
 	int flat[MAX_AXES];
-} layout;
+} division;
 
-static void add_split(layout *l, int axis, int dim)
+static void add_split(division *s, int axis, int dim)
 {
-	l->split[l->nsplits].axis = axis;
-	l->split[l->nsplits].dim = dim;
-	l->nsplits++;
+	s->split[s->nsplits].axis = axis;
+	s->split[s->nsplits].dim = dim;
+	s->nsplits++;
 }
 
-static layout layout_of(const plan *p, const plan_buffer *b)
+static division division_of(const layout *l, const mesh *m)
 {
-	const plan_tensor *t = &p->tensors[b->tensor];
-	layout l = { .whole = box_whole(t->dims, t->ndim) };
+	division s = { .whole = box_whole(l->dims, l->ndim) };
 	uint32_t shared = 0;
-	const cuts *c = &t->cuts;
-	if (b->region != PLAN_STORED) {
-		c = &p->nodes[b->node].cuts;
-		plan_partial(p, b->node, &shared);
+	const cuts *c = l->cuts;
+	if (l->kind != LAYOUT_STORED) {
+		c = l->space;
+		shared = layout_partial_axes(m, l->kernel, c);
 	}
-	for (int a = 0; a < p->mesh.naxes; a++)
+	for (int a = 0; a < m->naxes; a++)
 		if (c->dim[a] != CUT_NONE && !(shared >> a & 1))
-			add_split(&l, a, c->dim[a]);
-	if (b->region != PLAN_REDUCED_SHARD)
-		return l;
-	for (int a = 0; a < p->mesh.naxes; a++) {
+			add_split(&s, a, c->dim[a]);
+	if (l->kind != LAYOUT_REDUCED_SHARD)
+		return s;
+	for (int a = 0; a < m->naxes; a++) {
 		if (!(shared >> a & 1))
 			continue;
-		if (t->cuts.dim[a] == CUT_NONE)
-			l.flat[l.nflat++] = a;
+		if (l->cuts->dim[a] == CUT_NONE)
+			s.flat[s.nflat++] = a;
 		else
-			add_split(&l, a, t->cuts.dim[a]);
+			add_split(&s, a, l->cuts->dim[a]);
 	}
-	return l;
+	return s;
 }
 
 /* ---- pieces ------------------------------------------------------------ */
 
 typedef struct finder {
 	arena *arena;
-	const plan *plan;
-	const layout *source;
+	const mesh *mesh;
+	const division *source;
 	box want;
 	int coords[MAX_AXES]; /* of the owner under construction */
 	VEC(piece) found;
@@ -67,7 +66,7 @@ static void emit(finder *f, const box *part)
 	box at = box_intersect(part, &f->want);
 	if (box_is_empty(&at))
 		return;
-	piece one = { .peer = mesh_worker(&f->plan->mesh, f->coords),
+	piece one = { .peer = mesh_worker(f->mesh, f->coords),
 		      .at = at };
 	vec_push(f->arena, &f->found, one);
 }
@@ -107,8 +106,8 @@ static void emit_run(finder *f, box b, int d, int64_t first, int64_t last)
 /* All owners of parts of b over the flat axes. */
 static void find_flat(finder *f, const box *b)
 {
-	const layout *l = f->source;
-	const mesh *m = &f->plan->mesh;
+	const division *l = f->source;
+	const mesh *m = f->mesh;
 	int nranks = 1;
 	for (int i = 0; i < l->nflat; i++)
 		nranks *= m->size[l->flat[i]];
@@ -125,7 +124,7 @@ static void find_flat(finder *f, const box *b)
 
 static void find_owners(finder *f, int split, const box *b)
 {
-	const layout *l = f->source;
+	const division *l = f->source;
 	box meets = box_intersect(b, &f->want);
 	if (box_is_empty(&meets))
 		return;
@@ -138,7 +137,7 @@ static void find_owners(finder *f, int split, const box *b)
 		return;
 	}
 	int axis = l->split[split].axis, d = l->split[split].dim;
-	int k = f->plan->mesh.size[axis];
+	int k = f->mesh->size[axis];
 	for (int i = 0; i < k; i++) {
 		box part = *b;
 		block(b->lo[d], b->hi[d], i, k, &part.lo[d], &part.hi[d]);
@@ -160,44 +159,38 @@ static int by_peer(const void *x, const void *y)
 }
 
 /* Every sharer's part of the worker's own share, the lowest worker first. */
-static void find_sharers(finder *f, const plan_instr *in, const region *own)
+static void find_sharers(finder *f, uint32_t axes, const region *own)
 {
-	const mesh *m = &f->plan->mesh;
-	uint32_t axes;
-	plan_partial(f->plan, in->node, &axes);
-	for (int a = 0; a < m->naxes; a++)
+	for (int a = 0; a < f->mesh->naxes; a++)
 		if (axes >> a & 1)
 			f->coords[a] = 0;
-	for (;;) {
-		int from = f->found.n, a;
+	do {
+		int from = f->found.n;
 		emit_run(f, own->at, 0, own->first, own->first + own->count);
 		for (int i = from; i < f->found.n; i++)
 			f->found.at[i].add = from > 0;
-		for (a = m->naxes - 1; a >= 0; a--) {
-			if (!(axes >> a & 1))
-				continue;
-			if (++f->coords[a] < m->size[a])
-				break;
-			f->coords[a] = 0;
-		}
-		if (a < 0)
-			return;
-	}
+	} while (mesh_next(f->mesh, axes, f->coords));
 }
 
-int transfer_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
+/* The axes whose workers share the partial results of a combining transfer. */
+static uint32_t shared_axes(const layout_transfer *t)
+{
+	return layout_partial_axes(t->mesh, t->from.kernel, t->from.space);
+}
+
+int transfer_pieces(arena *a, const layout_transfer *t, int worker,
 		    piece **pieces)
 {
-	region to = plan_region(p, in->to, worker);
-	finder f = { .arena = a, .plan = p, .want = to.at };
-	mesh_coords(&p->mesh, worker, f.coords);
-	if (in->op == PLAN_COMBINE) {
-		find_sharers(&f, in, &to);
+	region to = layout_region_of(&t->to, t->mesh, worker);
+	finder f = { .arena = a, .mesh = t->mesh, .want = to.at };
+	mesh_coords(t->mesh, worker, f.coords);
+	if (t->combine) {
+		find_sharers(&f, shared_axes(t), &to);
 	} else {
-		layout l = layout_of(p, &p->buffers[in->from]);
-		f.source = &l;
-		find_owners(&f, 0, &l.whole);
-		if (p->buffers[in->from].region == PLAN_REDUCED_SHARD)
+		division from = division_of(&t->from, t->mesh);
+		f.source = &from;
+		find_owners(&f, 0, &from.whole);
+		if (t->from.kind == LAYOUT_REDUCED_SHARD)
 			qsort(f.found.at, (size_t)f.found.n,
 			      sizeof(*f.found.at), by_peer);
 	}
@@ -207,50 +200,21 @@ int transfer_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
 
 /* ---- bytes ------------------------------------------------------------- */
 
-/* Elements of `want` that lie in r. */
-static int64_t held(const region *r, const box *want)
+int64_t transfer_bytes(const layout_transfer *t, int worker)
 {
-	box both = box_intersect(&r->at, want);
-	if (box_is_empty(&both))
-		return 0;
-	return box_count_before(&r->at, &both, r->first + r->count) -
-	       box_count_before(&r->at, &both, r->first);
+	int64_t size = (int64_t)dtype_size(t->to.type);
+	region dst = layout_region_of(&t->to, t->mesh, worker);
+	if (t->combine)
+		return dst.count *
+		       (layout_sharers(t->mesh, shared_axes(t)) - 1) * size;
+	region src = layout_region_of(&t->from, t->mesh, worker);
+	return (dst.count - region_held(&src, &dst.at)) * size;
 }
 
-int64_t transfer_bytes(const plan *p, const plan_instr *in, int worker)
-{
-	const plan_buffer *to = &p->buffers[in->to];
-	int64_t size = (int64_t)dtype_size(p->tensors[to->tensor].type);
-	region dst = plan_region(p, in->to, worker);
-	if (in->op == PLAN_RUN)
-		return 0;
-	if (in->op == PLAN_MOVE) {
-		region src = plan_region(p, in->from, worker);
-		return (dst.count - held(&src, &dst.at)) * size;
-	}
-	uint32_t axes;
-	int sharers = 1;
-	plan_partial(p, in->node, &axes);
-	for (int a = 0; a < p->mesh.naxes; a++)
-		if (axes >> a & 1)
-			sharers *= p->mesh.size[a];
-	return dst.count * (sharers - 1) * size;
-}
-
-int64_t transfer_total(const plan *p, const plan_instr *in)
+int64_t transfer_total(const layout_transfer *t)
 {
 	int64_t total = 0;
-	if (in->op == PLAN_RUN)
-		return 0;
-	for (int w = mesh_workers(&p->mesh) - 1; w >= 0; w--)
-		total += transfer_bytes(p, in, w);
-	return total;
-}
-
-int64_t plan_communication(const plan *p)
-{
-	int64_t total = 0;
-	for (int i = 0; i < p->ninstrs; i++)
-		total += transfer_total(p, &p->program[i]);
+	for (int w = mesh_workers(t->mesh) - 1; w >= 0; w--)
+		total += transfer_bytes(t, w);
 	return total;
 }

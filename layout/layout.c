@@ -1,0 +1,164 @@
+#include "config.h"
+
+#include "layout/layout.h"
+
+/* ---- partial results --------------------------------------------------- */
+
+uint32_t layout_partial_axes(const mesh *m, const kernel *k, const cuts *c)
+{
+	uint32_t axes = 0;
+	for (int a = 0; a < m->naxes; a++)
+		if (c->dim[a] != CUT_NONE &&
+		    k->vars[c->dim[a]].kind != KVAR_OUTPUT)
+			axes |= UINT32_C(1) << a;
+	return axes;
+}
+
+reducer layout_reducer(const mesh *m, const kernel *k, const cuts *c)
+{
+	uint32_t axes = layout_partial_axes(m, k, c);
+	for (int a = 0; a < m->naxes; a++)
+		if ((axes >> a & 1) &&
+		    k->vars[c->dim[a]].kind == KVAR_DERIVED)
+			return RED_SUM;
+	return axes ? k->reducer : RED_NONE;
+}
+
+int layout_sharers(const mesh *m, uint32_t axes)
+{
+	int n = 1;
+	for (int a = 0; a < m->naxes; a++)
+		if (axes >> a & 1)
+			n *= m->size[a];
+	return n;
+}
+
+region layout_share(const mesh *m, uint32_t partial, const cuts *c,
+		    const box *produced, const int *coords)
+{
+	cuts shared = cuts_none();
+	int rank = 0, nranks = 1;
+	for (int a = 0; a < m->naxes; a++) {
+		if (!(partial >> a & 1))
+			continue;
+		shared.dim[a] = c->dim[a];
+		if (c->dim[a] == CUT_NONE) {
+			rank = rank * m->size[a] + coords[a];
+			nranks *= m->size[a];
+		}
+	}
+	region r = { cuts_block(produced, m, &shared, m->naxes, coords), 0, 0 };
+	int64_t last;
+	block(0, box_volume(&r.at), rank, nranks, &r.first, &last);
+	r.count = last - r.first;
+	return r;
+}
+
+/* ---- regions ----------------------------------------------------------- */
+
+box layout_needs(const kernel *k, const box *space, uint32_t inputs)
+{
+	int first = __builtin_ctz(inputs);
+	box all = kernel_need(k, space, first);
+	for (int i = first + 1; i < k->ninputs; i++) {
+		if (!(inputs >> i & 1))
+			continue;
+		box one = kernel_need(k, space, i);
+		all = box_hull(&all, &one);
+	}
+	return all;
+}
+
+static region whole_region(box at)
+{
+	return (region){ at, 0, box_volume(&at) };
+}
+
+static box space_of(const layout *l, const mesh *m, const int *coords)
+{
+	box whole = kernel_space(l->kernel);
+	return cuts_block(&whole, m, l->space, m->naxes, coords);
+}
+
+static region stored(const layout *l, const mesh *m, const int *coords)
+{
+	box whole = box_whole(l->dims, l->ndim);
+	return whole_region(cuts_block(&whole, m, l->cuts, m->naxes, coords));
+}
+
+static region needs(const layout *l, const mesh *m, const int *coords)
+{
+	box space = space_of(l, m, coords);
+	return whole_region(l->inputs ? layout_needs(l->kernel, &space,
+						     l->inputs)
+				      : box_empty(l->ndim));
+}
+
+region layout_region(const layout *l, const mesh *m, const int *coords)
+{
+	if (l->kind == LAYOUT_STORED)
+		return stored(l, m, coords);
+	if (l->kind == LAYOUT_NEEDS)
+		return needs(l, m, coords);
+	box space = space_of(l, m, coords);
+	box made = kernel_produces(l->kernel, &space);
+	if (l->kind == LAYOUT_PRODUCES)
+		return whole_region(made);
+	uint32_t partial = layout_partial_axes(m, l->kernel, l->space);
+	return layout_share(m, partial, l->cuts, &made, coords);
+}
+
+region layout_region_of(const layout *l, const mesh *m, int worker)
+{
+	int coords[MAX_AXES];
+	mesh_coords(m, worker, coords);
+	return layout_region(l, m, coords);
+}
+
+int64_t region_held(const region *r, const box *want)
+{
+	box both = box_intersect(&r->at, want);
+	if (box_is_empty(&both))
+		return 0;
+	return box_count_before(&r->at, &both, r->first + r->count) -
+	       box_count_before(&r->at, &both, r->first);
+}
+
+/* ---- all workers ------------------------------------------------------- */
+
+uint32_t layout_axes(const layout *l, const mesh *m)
+{
+	bool tensor = l->kind == LAYOUT_STORED ||
+		      l->kind == LAYOUT_REDUCED_SHARD;
+	bool space = l->kind != LAYOUT_STORED;
+	uint32_t axes = 0;
+	for (int a = 0; a < m->naxes; a++)
+		if ((space && l->space->dim[a] != CUT_NONE) ||
+		    (tensor && l->cuts->dim[a] != CUT_NONE))
+			axes |= UINT32_C(1) << a;
+	return axes;
+}
+
+bool mesh_next(const mesh *m, uint32_t axes, int *coords)
+{
+	for (int a = m->naxes - 1; a >= 0; a--) {
+		if (!(axes >> a & 1))
+			continue;
+		if (++coords[a] < m->size[a])
+			return true;
+		coords[a] = 0;
+	}
+	return false;
+}
+
+int64_t layout_most_bytes(const layout *l, const mesh *m)
+{
+	uint32_t axes = layout_axes(l, m);
+	int coords[MAX_AXES] = { 0 };
+	int64_t most = 0;
+	do {
+		region r = layout_region(l, m, coords);
+		most = r.count > most ? r.count : most;
+	} while (mesh_next(m, axes, coords));
+	return most * (int64_t)dtype_size(l->type);
+}
