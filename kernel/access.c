@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/hash.h"
@@ -348,6 +349,67 @@ box kernel_need(const kernel *k, const box *space, int input)
 	return need;
 }
 
+/* ---- variables of reads ------------------------------------------------ */
+
+/* The variables that an index and the conditions on it use, a bit each. */
+static uint32_t vars_of_lin(const lin *x);
+
+static uint32_t vars_of_cond(const cond *c)
+{
+	uint32_t vars = 0;
+	if (!c)
+		return 0;
+	if (c->kind == COND_BETWEEN)
+		vars |= vars_of_lin(&c->x);
+	for (int i = 0; i < c->n; i++)
+		vars |= vars_of_cond(c->of[i]);
+	return vars;
+}
+
+static uint32_t vars_of_lin(const lin *x)
+{
+	uint32_t vars = 0;
+	for (int i = 0; i < x->n; i++) {
+		const atom *a = x->t[i].atom;
+		vars |= a ? vars_of_lin(&a->x) | vars_of_lin(&a->y) |
+				    vars_of_cond(a->when) |
+				    vars_of_cond(a->unless)
+			  : UINT32_C(1) << x->t[i].var;
+	}
+	return vars;
+}
+
+static uint32_t vars_of_dim(const access_dim *x)
+{
+	return x->kind == DIM_INDEX   ? vars_of_lin(&x->x)
+	       : x->kind == DIM_DERIVED ? UINT32_C(1) << x->var
+					: 0;
+}
+
+/* A condition narrows all of its variables together, and whether one of
+ * several reads is made at all follows from all of its indices. */
+void kernel_need_vars(const kernel *k, int input, uint32_t *vars)
+{
+	int ndim = k->inputs[input].ndim, nreads = 0;
+	uint32_t all = 0;
+	bool always = true;
+	memset(vars, 0, (size_t)ndim * sizeof(*vars));
+	for (int i = 0; i < k->naccesses; i++) {
+		const kaccess *acc = &k->accesses[i];
+		if (acc->input != input)
+			continue;
+		uint32_t when = vars_of_cond(acc->when);
+		for (int d = 0; d < ndim; d++) {
+			vars[d] |= vars_of_dim(&acc->dims[d]) | when;
+			all |= vars[d];
+		}
+		always = always && !acc->when && !acc->guarded;
+		nreads++;
+	}
+	for (int d = 0; d < ndim && nreads > 1 && !always; d++)
+		vars[d] = all;
+}
+
 /* ---- reads that leave their input -------------------------------------- */
 
 static bool dim_outside(const access_dim *x, const box *space, int64_t size,
@@ -366,41 +428,13 @@ static bool dim_outside(const access_dim *x, const box *space, int64_t size,
 	return s.lo <= s.hi && (s.lo < 0 || s.hi >= size);
 }
 
-/* The variables that an index and the conditions on it use. */
-static void mark_lin(const lin *x, bool *used);
-
-static void mark_cond(const cond *c, bool *used)
-{
-	if (!c)
-		return;
-	if (c->kind == COND_BETWEEN)
-		mark_lin(&c->x, used);
-	for (int i = 0; i < c->n; i++)
-		mark_cond(c->of[i], used);
-}
-
-static void mark_lin(const lin *x, bool *used)
-{
-	for (int i = 0; i < x->n; i++) {
-		const atom *a = x->t[i].atom;
-		if (!a) {
-			used[x->t[i].var] = true;
-			continue;
-		}
-		mark_lin(&a->x, used);
-		mark_lin(&a->y, used);
-		mark_cond(a->when, used);
-		mark_cond(a->unless, used);
-	}
-}
-
 /* A search for a point at which a read leaves its input, by bisection:
  * intervals alone are too wide, of i - i / 2 for example. */
 typedef struct search {
 	const kaccess *acc;
 	const access_dim *dim;
 	int64_t size;
-	bool used[MAX_NVARS];
+	uint32_t used; /* variables */
 	int steps; /* left */
 } search;
 
@@ -410,7 +444,7 @@ static int widest(const search *s, const box *space)
 	int at = -1;
 	for (int v = 0; v < space->n; v++) {
 		int64_t n = space->hi[v] - space->lo[v];
-		if (s->used[v] && n > 1 &&
+		if ((s->used >> v & 1) && n > 1 &&
 		    (at < 0 || n > space->hi[at] - space->lo[at]))
 			at = v;
 	}
@@ -447,8 +481,7 @@ static bool leaves(const kaccess *acc, const access_dim *dim, int64_t size,
 		     .steps = MAX_STEPS };
 	if (dim->kind == DIM_UNKNOWN)
 		return true;
-	mark_lin(&dim->x, s.used);
-	mark_cond(acc->when, s.used);
+	s.used = vars_of_lin(&dim->x) | vars_of_cond(acc->when);
 	return finds_point(&s, space);
 }
 

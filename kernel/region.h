@@ -42,6 +42,11 @@ void kernel_needs(const kernel *k, const box *space, box *needs);
 /* The same for one input. */
 box kernel_need(const kernel *k, const box *space, int input);
 
+/* The variables, a bit each, that the interval of each dimension of an input in
+ * kernel_need() follows from, as long as no variable's range is empty and
+ * neither is the box: vars[0..ndim).  There may be more than needed. */
+void kernel_need_vars(const kernel *k, int input, uint32_t *vars);
+
 /* A read without a guard that is not provably inside its input. */
 typedef struct outside {
 	const kexpr *read; /* the expression in the kernel's body; for a slice

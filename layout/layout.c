@@ -2,6 +2,8 @@
 
 #include "layout/layout.h"
 
+#include "layout/product.h"
+
 /* ---- partial results --------------------------------------------------- */
 
 uint32_t layout_partial_axes(const mesh *m, const kernel *k, const cuts *c)
@@ -151,14 +153,37 @@ bool mesh_next(const mesh *m, uint32_t axes, int *coords)
 	return false;
 }
 
-int64_t layout_most_bytes(const layout *l, const mesh *m)
+/* The sum over all workers, and the most, of their elements. */
+static void count_elements(const layout *l, const mesh *m, int64_t *sum,
+			   int64_t *most)
 {
 	uint32_t axes = layout_axes(l, m);
 	int coords[MAX_AXES] = { 0 };
-	int64_t most = 0;
+	arena *tmp = arena_new();
+	const product *p = product_of(tmp, l, m);
+	bool known = p && product_elements(p, sum, most);
+	arena_free(tmp);
+	if (known)
+		return;
+	*sum = *most = 0;
 	do {
-		region r = layout_region(l, m, coords);
-		most = r.count > most ? r.count : most;
+		int64_t n = layout_region(l, m, coords).count;
+		*sum += n;
+		*most = n > *most ? n : *most;
 	} while (mesh_next(m, axes, coords));
+	*sum *= mesh_workers(m) / layout_sharers(m, axes);
+}
+
+int64_t layout_elements(const layout *l, const mesh *m)
+{
+	int64_t sum, most;
+	count_elements(l, m, &sum, &most);
+	return sum;
+}
+
+int64_t layout_most_bytes(const layout *l, const mesh *m)
+{
+	int64_t sum, most;
+	count_elements(l, m, &sum, &most);
 	return most * (int64_t)dtype_size(l->type);
 }

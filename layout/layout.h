@@ -49,6 +49,9 @@ region layout_region_of(const layout *l, const mesh *m, int worker);
 /* The axes of the mesh on which the region depends, a bit each. */
 uint32_t layout_axes(const layout *l, const mesh *m);
 
+/* The elements that all workers have, copies counted. */
+int64_t layout_elements(const layout *l, const mesh *m);
+
 /* The most bytes that any worker has. */
 int64_t layout_most_bytes(const layout *l, const mesh *m);
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "layout/product.h"
 
 /* The values that the formula of a layout depends on; the others are zero.
  * Without padding, so that keys are compared as bytes. */
@@ -156,33 +157,50 @@ static bool covers(const region *x, const region *y)
 }
 
 /* Whether a predicate holds of the regions on every worker. */
-static bool on_all(layout_classes *f, int kind, int x, int y,
+static bool on_all(const layout_classes *f, const layout_class *x,
+		   const layout_class *y,
 		   bool (*holds)(const region *, const region *))
 {
-	int known = find_fact(f, kind, x, y);
-	if (known >= 0)
-		return f->facts.at[known].value;
-	const layout_class *a = f->classes.at[x], *b = f->classes.at[y];
 	int coords[MAX_AXES] = { 0 };
 	bool all = true;
 	do {
-		region r = layout_region(&a->layout, &f->mesh, coords);
-		region s = layout_region(&b->layout, &f->mesh, coords);
+		region r = layout_region(&x->layout, &f->mesh, coords);
+		region s = layout_region(&y->layout, &f->mesh, coords);
 		all = holds(&r, &s);
-	} while (all && mesh_next(&f->mesh, a->axes | b->axes, coords));
-	add_fact(f, (fact){ kind, x, y, all, COLL_LOCAL });
+	} while (all && mesh_next(&f->mesh, x->axes | y->axes, coords));
 	return all;
+}
+
+/* Compares two classes, once. */
+static bool compare(layout_classes *f, int kind, int x, int y)
+{
+	int known = find_fact(f, kind, x, y);
+	bool is_same, covering;
+	if (known >= 0)
+		return f->facts.at[known].value;
+	const layout_class *a = f->classes.at[x], *b = f->classes.at[y];
+	arena *tmp = arena_new();
+	const product *p = product_of(tmp, &a->layout, &f->mesh);
+	const product *q = product_of(tmp, &b->layout, &f->mesh);
+	if (!p || !q || !product_compare(p, q, &is_same, &covering)) {
+		is_same = kind == FACT_SAME && on_all(f, a, b, same);
+		covering = kind == FACT_COVERS && on_all(f, a, b, covers);
+	}
+	arena_free(tmp);
+	bool holds = kind == FACT_SAME ? is_same : covering;
+	add_fact(f, (fact){ kind, x, y, holds, COLL_LOCAL });
+	return holds;
 }
 
 bool layout_class_same(layout_classes *f, int x, int y)
 {
-	return x == y || on_all(f, FACT_SAME, x, y, same);
+	return x == y || compare(f, FACT_SAME, x, y);
 }
 
 bool layout_class_cover(layout_classes *f, int x, int y)
 {
 	bool whole = f->classes.at[x]->layout.kind != LAYOUT_REDUCED_SHARD;
-	return (x == y && whole) || on_all(f, FACT_COVERS, x, y, covers);
+	return (x == y && whole) || compare(f, FACT_COVERS, x, y);
 }
 
 int layout_class_pair(layout_classes *f, layout_use use, int x, int y)
@@ -196,7 +214,7 @@ int layout_class_pair(layout_classes *f, layout_use use, int x, int y)
 					    f->classes.at[y]->layout,
 					    use == LAYOUT_COMBINE };
 		found.value = transfer_total(&t);
-		found.collective = transfer_collective(&t);
+		found.collective = transfer_collective(&t, found.value);
 	}
 	return add_fact(f, found);
 }

@@ -4,6 +4,7 @@ noinst_LIBRARIES += %D%/liblayout.a
 	%D%/layout.c %D%/layout.h \
 	%D%/layout_classes.c %D%/layout_classes.h \
 	%D%/mesh.c %D%/mesh.h \
+	%D%/product.c %D%/product.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/transfer.c %D%/transfer.h \
 	%D%/transfer_collective.c

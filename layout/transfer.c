@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "layout/product.h"
 
 /* The division of a transfer's source over the mesh: nested splits of its
  * dimensions, the outermost first, then, for the shares of a partial result,
@@ -211,10 +212,35 @@ int64_t transfer_bytes(const layout_transfer *t, int worker)
 	return (dst.count - region_held(&src, &dst.at)) * size;
 }
 
+/* Elements that all workers receive by a copy; false where these have to be
+ * visited. */
+static bool copied(const layout_transfer *t, int64_t *n)
+{
+	arena *tmp = arena_new();
+	const product *from = product_of(tmp, &t->from, t->mesh);
+	const product *to = product_of(tmp, &t->to, t->mesh);
+	int64_t all, most, held;
+	bool known = from && to && product_elements(to, &all, &most) &&
+		     product_held(from, to, &held);
+	if (known)
+		*n = all - held;
+	arena_free(tmp);
+	return known;
+}
+
 int64_t transfer_total(const layout_transfer *t)
 {
-	int64_t total = 0;
-	for (int w = mesh_workers(t->mesh) - 1; w >= 0; w--)
-		total += transfer_bytes(t, w);
-	return total;
+	const mesh *m = t->mesh;
+	uint32_t axes = layout_axes(&t->from, m) | layout_axes(&t->to, m);
+	int64_t size = (int64_t)dtype_size(t->to.type), n, total = 0;
+	int coords[MAX_AXES] = { 0 };
+	if (t->combine)
+		return layout_elements(&t->to, m) *
+		       (layout_sharers(m, shared_axes(t)) - 1) * size;
+	if (copied(t, &n))
+		return n * size;
+	do {
+		total += transfer_bytes(t, mesh_worker(m, coords));
+	} while (mesh_next(m, axes, coords));
+	return total * (mesh_workers(m) / layout_sharers(m, axes));
 }

@@ -42,8 +42,8 @@ int transfer_pieces(arena *a, const layout_transfer *t, int worker,
 int64_t transfer_bytes(const layout_transfer *t, int worker);
 int64_t transfer_total(const layout_transfer *t);
 
-/* The collective that the transfer is.  Of more than 64 workers so many are
- * looked at. */
-collective transfer_collective(const layout_transfer *t);
+/* The collective that the transfer is, in which `received' bytes are received
+ * in all.  Of more than 64 workers so many are looked at. */
+collective transfer_collective(const layout_transfer *t, int64_t received);
 
 #endif

@@ -109,19 +109,15 @@ static bool is_on_all(const layout_transfer *t, bool (*is)(const look *))
  * among those for whom its owner is the owner. */
 static bool is_exchange(const layout_transfer *t)
 {
-	int64_t before = 0, after = 0;
-	for (int w = mesh_workers(t->mesh) - 1; w >= 0; w--) {
-		before += layout_region_of(&t->from, t->mesh, w).count;
-		after += layout_region_of(&t->to, t->mesh, w).count;
-	}
-	return before == after;
+	return layout_elements(&t->from, t->mesh) ==
+	       layout_elements(&t->to, t->mesh);
 }
 
-collective transfer_collective(const layout_transfer *t)
+collective transfer_collective(const layout_transfer *t, int64_t received)
 {
 	if (t->combine)
 		return COLL_REDUCE_SCATTER;
-	if (transfer_total(t) == 0)
+	if (received == 0)
 		return COLL_LOCAL;
 	if (is_on_all(t, is_gather))
 		return COLL_ALL_GATHER;

@@ -181,6 +181,8 @@ plan *lower_plan(arena *a, const graph *g, const assignment *as,
 	p = lowering_place(a, l, which, p, &rooms);
 	if (o->rooms)
 		*o->rooms = rooms;
+	if (o->classes)
+		*o->classes = lowering_classes(l);
 	return lowering_check(p, s) ? p : NULL;
 }
 

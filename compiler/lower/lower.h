@@ -23,6 +23,7 @@ typedef struct lower_options {
 	int64_t memory;
 	lower_schedule schedule;
 	lower_rooms *rooms; /* receives those of the program; NULL */
+	layout_classes **classes; /* receives lowering_classes(); NULL */
 	/* Every node stays a kernel of its own; otherwise see fuse.h. */
 	bool separate;
 } lower_options;

@@ -16,11 +16,12 @@ bool plan_is_countable(diag_sink *sink, const graph *g, int64_t k)
 }
 
 /* Fills in the figures of the plan of a result on a machine, and on one device
- * of it. */
-static void predict(arena *a, plan_result *r, const topology *t)
+ * of it; f: the classes of its layouts. */
+static void predict(arena *a, plan_result *r, layout_classes *f,
+		    const topology *t)
 {
 	const plan *one = plan_one_device(a, r->plan);
-	lower_times x = lower_time(r->plan, t);
+	lower_times x = lower_time_with(instr_times_new(a, f, t), r->plan);
 	r->one_device_bytes = one->arena_bytes;
 	r->one_device_seconds = lower_seconds(one, t);
 	r->seconds = x.run;
@@ -60,7 +61,9 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 		  plan_result *r)
 {
 	const topology *t = how->topology;
+	layout_classes *classes;
 	lower_options o = *lower;
+	o.classes = &classes;
 	o.memory = program->room;
 	o.schedule = program->schedule;
 	o.separate = how->separate;
@@ -78,7 +81,7 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 	p->copies_bytes = gemm_plan_bytes(p, room_beside(p, how->memory,
 							 t->memory));
 	r->plan = p;
-	predict(how->arena, r, t);
+	predict(how->arena, r, classes, t);
 	return true;
 }
 

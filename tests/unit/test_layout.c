@@ -366,7 +366,7 @@ static void check_collective(const scene *s, const layout_transfer *t,
 			     int64_t received, const holding *from,
 			     const holding *to)
 {
-	collective c = transfer_collective(t);
+	collective c = transfer_collective(t, received);
 	if (t->combine)
 		ck_assert_int_eq(c, COLL_REDUCE_SCATTER);
 	else
@@ -409,7 +409,7 @@ static void check_transfer(const scene *s, const layout_transfer *t,
 		layout_class_of(f, &t->from), layout_class_of(f, &t->to));
 	ck_assert_int_eq(layout_pair_received(f, pair), total);
 	ck_assert_int_eq(layout_pair_collective(f, pair),
-			 transfer_collective(t));
+			 transfer_collective(t, total));
 }
 
 /* ---- tests ------------------------------------------------------------- */

@@ -368,7 +368,7 @@ START_TEST(forms_are_alike)
 			ck_assert(layout_pair_received(f, pair) ==
 				  transfer_total(&t));
 			ck_assert(layout_pair_collective(f, pair) ==
-				  transfer_collective(&t));
+				  transfer_collective(&t, transfer_total(&t)));
 		}
 		arena_free(a);
 	}
