@@ -102,15 +102,26 @@ static bool read_stages(stages *s, cli_status *status)
 
 /* ---- where nothing fits ------------------------------------------------- */
 
-/* The least peak under another model; INFINITY if there is none. */
-static double peak_of(const stages *s, stage_model m, int nstages)
+/* The least peak with other numbers of stages or micro-batches, for which the
+ * costs of intervals are the same; INFINITY if none is within the memory. */
+static double peak_of(const stages *s, const intervals *of,
+		      const stage_model *m, int nstages)
 {
 	arena *own = arena_new();
-	split_problem p = { layer_intervals(own, s->l, &m), nstages,
-			    stage_in_flight(own, &m, nstages),
-			    m.micro_batches, INFINITY };
-	split best;
-	double peak = split_least_peak(own, &p, &best) ? best.peak : INFINITY;
+	split_problem p = { of, nstages, stage_in_flight(own, m, nstages),
+			    m->micro_batches, s->p.cap };
+	double peak = split_peak(&p);
+	arena_free(own);
+	return peak;
+}
+
+static double peak_of_recomputed(const stages *s)
+{
+	arena *own = arena_new();
+	stage_model m = s->model;
+	m.recompute = true;
+	double peak = peak_of(s, layer_intervals(own, s->l, &m), &m,
+			      s->p.nstages);
 	arena_free(own);
 	return peak;
 }
@@ -123,20 +134,18 @@ static void say_remedies(const stages *s)
 	stage_model m = s->model;
 	double peak;
 	for (int k = 2 * s->p.nstages; k <= s->l->n; k *= 2)
-		if ((peak = peak_of(s, m, k)) <= s->p.cap) {
+		if ((peak = peak_of(s, s->p.of, &m, k)) <= s->p.cap) {
 			cli_failed(program, "%d stages need %s", k,
 				   place_bytes_text(a, peak));
 			break;
 		}
-	m.recompute = true;
-	peak = s->model.recompute ? INFINITY : peak_of(s, m, s->p.nstages);
+	peak = s->model.recompute ? INFINITY : peak_of_recomputed(s);
 	if (peak <= s->p.cap)
 		cli_failed(program, "with --recompute they need %s",
 			   place_bytes_text(a, peak));
-	m = s->model;
 	while (m.micro_batches > 1) {
 		m.micro_batches /= 2;
-		peak = peak_of(s, m, s->p.nstages);
+		peak = peak_of(s, s->p.of, &m, s->p.nstages);
 		if (peak > s->p.cap)
 			continue;
 		cli_failed(program, "%d micro-batch%s need%s %s",

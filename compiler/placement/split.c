@@ -364,6 +364,17 @@ split_list split_frontier(arena *a, const split_problem *p, bool steps)
 	return out;
 }
 
+double split_peak(const split_problem *p)
+{
+	arena *own = arena_new();
+	limits max = unlimited;
+	max.memory = p->cap;
+	double peak = solve(p, LEAST_MEMORY, max,
+			    ARENA_ARRAY(own, int, p->nstages + 1));
+	arena_free(own);
+	return peak;
+}
+
 int split_exceeding_stage(arena *a, const split_problem *p, split *least)
 {
 	split_problem q = *p;

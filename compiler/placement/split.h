@@ -84,6 +84,9 @@ typedef VEC(split) split_list;
  * within the cap; least peak first. */
 split_list split_frontier(arena *a, const split_problem *p, bool steps);
 
+/* The least peak of splits within the cap; INFINITY if there is none. */
+double split_peak(const split_problem *p);
+
 /* If no split fits: the split of least peak without the cap, and its stage of
  * greatest memory. */
 int split_exceeding_stage(arena *a, const split_problem *p, split *least);

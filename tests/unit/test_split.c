@@ -145,6 +145,8 @@ START_TEST(as_enumerated)
 		bool found = split_least_peak(a, p, &s);
 		none += !found;
 		same(p, found, &s, first_by(&it->all, peak, 2), peak, 2);
+		double least = split_peak(p);
+		ck_assert(found ? least == s.peak : least == INFINITY);
 		found = split_least_bottleneck(a, p, &s);
 		same(p, found, &s, first_by(&it->all, bottleneck, 3),
 		     bottleneck, 3);
