@@ -47,4 +47,5 @@ EXTRA_DIST += %D%/README.md
 	%D%/split.c %D%/split.h \
 	%D%/split_rows.c \
 	%D%/stage_memory.c %D%/stage_memory.h \
-	%D%/stages.c %D%/stages.h
+	%D%/stages.c %D%/stages.h \
+	%D%/step_boxes.c %D%/step_boxes.h

@@ -3,10 +3,10 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/placement/split.h"
+#include "compiler/placement/step_boxes.h"
 
 static double *table(arena *a, int n)
 {
@@ -173,44 +173,10 @@ void split_measure(const split_problem *p, split *s)
 
 /* ---- least step --------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-/* The different values of a table from `least` to `most`, sorted. */
-static double *values(arena *a, const double *of, int n, double least,
-		      double most, int *nv)
-{
-	int all = n * (n + 1) / 2, m = 0, kept = 0;
-	for (int i = 0; i < all; i++)
-		m += of[i] >= least && of[i] <= most;
-	double *v = ARENA_ARRAY(a, double, m);
-	m = 0;
-	for (int i = 0; i < all; i++)
-		if (of[i] >= least && of[i] <= most)
-			v[m++] = of[i];
-	qsort(v, (size_t)m, sizeof(*v), by_value);
-	for (int i = 0; i < m; i++)
-		if (i == 0 || v[i] != v[i - 1])
-			v[kept++] = v[i];
-	*nv = kept;
-	return v;
-}
-
-/* Ranges of the longest time and of the longest exchange of a stage, as numbers
- * in the sorted values. */
-typedef struct box {
-	int t_lo, t_hi, x_lo, x_hi;
-} box;
-
 typedef struct stepper {
 	arena *a;
 	const split_problem *p;
 	limits max;
-	const double *times, *syncs;
-	VEC(box) todo;
 	split best;
 	int *first;
 } stepper;
@@ -228,33 +194,15 @@ static void keep_better(stepper *w)
 	w->best = s;
 }
 
-/* Bounds a box: the least sum of times in it gives a lower bound for all its
- * splits, and one split.  A box that the bound does not exclude is halved,
- * along the side that counts more. */
-static void look_into(stepper *w, box b)
+static double look(void *of, double time, double exchange, double most)
 {
-	double weight = w->p->micro_batches - 1;
-	double t_lo = w->times[b.t_lo], x_lo = w->syncs[b.x_lo];
-	limits max = { w->max.memory, w->times[b.t_hi], w->syncs[b.x_hi] };
-	double spread_t = weight * (max.time - t_lo);
+	stepper *w = of;
+	limits max = { w->max.memory, time, exchange };
 	double sum = solve(w->p, LEAST_SUM, max, w->first);
-	if (sum == INFINITY)
-		return;
-	keep_better(w);
-	if (sum + weight * t_lo + x_lo > w->best.step ||
-	    (b.t_lo == b.t_hi && b.x_lo == b.x_hi))
-		return;
-	box low = b, high = b;
-	if (b.x_lo == b.x_hi ||
-	    (b.t_lo < b.t_hi && spread_t >= max.sync - x_lo)) {
-		low.t_hi = b.t_lo + (b.t_hi - b.t_lo) / 2;
-		high.t_lo = low.t_hi + 1;
-	} else {
-		low.x_hi = b.x_lo + (b.x_hi - b.x_lo) / 2;
-		high.x_lo = low.x_hi + 1;
-	}
-	vec_push(w->a, &w->todo, high);
-	vec_push(w->a, &w->todo, low);
+	(void)most;
+	if (sum < INFINITY)
+		keep_better(w);
+	return sum;
 }
 
 /* The greatest longest time that may belong to a better split than the best one
@@ -275,22 +223,21 @@ static double longest_worth(stepper *w, double bound)
 	return fmin(w->max.time, (w->best.step - sum) / weight * (1 + 1e-9));
 }
 
-/* Puts all splits that may be better into one box.  With one micro-batch the
- * step is the sum of times, and the longest one needs no range. */
-static void begin(stepper *w, double bound)
+/* Looks at all splits that may be better than the best one known. */
+static void look_at_all(stepper *w, double bound)
 {
 	static const double none[] = { 0 };
 	const intervals *t = w->p->of;
-	int nt, nx = 1;
+	size_t all = interval_at(0, t->n + 1);
+	step_boxes b = { .weight = w->p->micro_batches - 1, .exchanges = none,
+			 .nexchanges = 1, .look = look, .of = w,
+			 .step = &w->best.step };
 	double most = longest_worth(w, bound);
-	w->times = values(w->a, t->time, t->n, bound, most, &nt);
-	w->syncs = none;
+	b.times = step_values(w->a, t->time, all, bound, most, &b.ntimes);
 	if (t->sync)
-		w->syncs = values(w->a, t->sync, t->n, 0, INFINITY, &nx);
-	if (nt > 0)
-		vec_push(w->a, &w->todo,
-			 ((box){ w->p->micro_batches == 1 ? nt - 1 : 0, nt - 1,
-				 0, nx - 1 }));
+		b.exchanges = step_values(w->a, t->sync, all, 0, INFINITY,
+					  &b.nexchanges);
+	step_boxes_search(w->a, &b);
 }
 
 /* The least step of splits within limits, and of at most `limit`; best->first
@@ -305,9 +252,7 @@ static bool least_step(const split_problem *p, limits max, double limit,
 	w.first = ARENA_ARRAY(own, int, p->nstages + 1);
 	double bound = solve(p, LEAST_TIME, max, w.first);
 	if (bound < INFINITY)
-		begin(&w, bound);
-	while (w.todo.n > 0)
-		look_into(&w, w.todo.at[--w.todo.n]);
+		look_at_all(&w, bound);
 	arena_free(own);
 	*best = w.best;
 	return best->peak < INFINITY;
