@@ -28,7 +28,7 @@ static bool has_more(const place_more *m)
 {
 	return m->objective > PLACE_MAKESPAN || m->schedule >= 0 ||
 		m->micro_batches || m->recompute || m->frontier ||
-		m->zero || m->no_recompute || m->predictor ||
+		m->zero || m->no_recompute || m->predictor || m->uneven ||
 		m->any_split || m->cores >= 0;
 }
 

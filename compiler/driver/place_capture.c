@@ -16,7 +16,7 @@ typedef struct capture {
 	const place_run *run;
 	const layer_table *t;
 	capture_request r;
-	capture_plan best, fastest; /* fastest: without recomputation */
+	capture_plan best, fastest; /* fastest: even, and not recomputed */
 	bool has_fastest;
 	capture_plans frontier;
 	double seconds;
@@ -76,6 +76,7 @@ static bool read_capture(capture *c, const json_t *table, cli_status *status)
 		.plain = !r->more->recompute,
 		.recompute = !r->more->no_recompute,
 		.micro_batches = (int)r->more->micro_batches,
+		.uneven = r->more->uneven,
 	};
 	if (capture_most_bytes(c->t, &c->r) >= PLACE_MAX_BYTES) {
 		diag_error_in(r->d->sink, DIAG_LAYERS_INVALID, r->path,
@@ -83,7 +84,13 @@ static bool read_capture(capture *c, const json_t *table, cli_status *status)
 			      "be counted");
 		return false;
 	}
-	return true;
+	if (capture_fits(c->t, &c->r))
+		return true;
+	diag_error_in(r->d->sink, DIAG_LAYERS_TOO_LARGE, r->path,
+		      "%d layers on %d devices, with %s, are too many to be "
+		      "planned", c->t->n, c->r.devices,
+		      c->r.uneven ? "uneven stages" : "skips");
+	return false;
 }
 
 /* ---- searching ---------------------------------------------------------- */
@@ -99,15 +106,35 @@ static bool search(capture *c)
 		c->frontier = capture_frontier(a, c->t, &c->r);
 	r.objective = CAPTURE_TIME;
 	r.plain = true;
-	r.recompute = false;
+	r.recompute = r.uneven = false;
 	c->has_fastest = capture_best(a, c->t, &r, &c->fastest);
 	c->seconds = clock_seconds() - begun;
 	return true;
 }
 
-static cli_status say_no_room(const capture *c)
+/* Says with how many devices, or with recomputation, a plan would fit. */
+static void say_remedies(const capture *c)
 {
 	arena *a = c->run->d->arena;
+	const cli_program *program = &c->run->d->program;
+	capture_request r = c->r;
+	capture_plan p;
+	r.objective = CAPTURE_PEAK;
+	r.recompute = true;
+	if (!c->r.recompute && capture_best(a, c->t, &r, &p))
+		cli_failed(program, "with recomputation %.0f bytes would do",
+			   ceil(p.peak));
+	for (r.devices = 2 * c->r.devices; r.devices <= LAYERS_MAX_DEVICES &&
+	     r.devices <= 8 * c->r.devices && capture_fits(c->t, &r);
+	     r.devices *= 2)
+		if (capture_best(a, c->t, &r, &p)) {
+			cli_failed(program, "%d devices would do", r.devices);
+			break;
+		}
+}
+
+static cli_status say_no_room(const capture *c)
+{
 	capture_request r = c->r;
 	capture_plan p;
 	const cli_program *program = &c->run->d->program;
@@ -115,66 +142,106 @@ static cli_status say_no_room(const capture *c)
 	r.objective = CAPTURE_PEAK;
 	r.cap = INFINITY;
 	fflush(stdout);
-	if (!capture_best(a, c->t, &r, &p)) {
+	bool any = capture_best(c->run->d->arena, c->t, &r, &p);
+	if (!any && r.uneven)
+		cli_failed(program, "a batch of %d is not made of %d equal "
+			   "micro-batches", c->t->batch, r.micro_batches);
+	else if (!any)
 		cli_failed(program, "%d devices, a batch of %d and %d layers "
 			   "do not allow equal stages", r.devices,
 			   c->t->batch, c->t->n);
+	if (!any)
 		return CLI_NO_PLAN;
-	}
-	for (int s = 1; s < p.stages; s++)
-		if (p.peak[s] > p.peak[worst])
+	for (int s = 1; s < p.nstages; s++)
+		if (p.at[s].peak > p.at[worst].peak)
 			worst = s;
 	cli_failed(program, "no plan fits into %.0f bytes: at best, stage %d "
-		   "of %d needs %.0f bytes", c->r.cap, worst, p.stages,
-		   ceil(p.split.peak));
-	r.recompute = true;
-	if (!c->r.recompute && capture_best(a, c->t, &r, &p) &&
-	    p.split.peak <= c->r.cap)
-		cli_failed(program, "with recomputation %.0f bytes would do",
-			   ceil(p.split.peak));
-	for (r.devices = 2 * c->r.devices; r.devices <= LAYERS_MAX_DEVICES &&
-	     r.devices <= 8 * c->r.devices; r.devices *= 2)
-		if (capture_best(a, c->t, &r, &p) && p.split.peak <= c->r.cap) {
-			cli_failed(program, "%d devices would do", r.devices);
-			break;
-		}
+		   "of %d needs %.0f bytes", c->r.cap, worst, p.nstages,
+		   ceil(p.peak));
+	say_remedies(c);
 	return CLI_NO_PLAN;
 }
 
 /* ---- printing ----------------------------------------------------------- */
 
+/* The numbers of the ways of a plan's stages. */
+typedef enum number { REPLICAS, TENSOR, SAMPLES, RECOMPUTE } number;
+
+static int number_of(const capture_plan *p, int s, number what)
+{
+	const stage_way *w = &p->at[s].way;
+	return what == REPLICAS ? w->replicas :
+		what == TENSOR ? w->tensor :
+		what == SAMPLES ? p->samples / w->replicas : w->recompute;
+}
+
+/* The least and the most of all stages. */
+static int least(const capture_plan *p, number what)
+{
+	int x = number_of(p, 0, what);
+	for (int s = 1; s < p->nstages; s++)
+		if (number_of(p, s, what) < x)
+			x = number_of(p, s, what);
+	return x;
+}
+
+static int most(const capture_plan *p, number what)
+{
+	int x = number_of(p, 0, what);
+	for (int s = 1; s < p->nstages; s++)
+		if (number_of(p, s, what) > x)
+			x = number_of(p, s, what);
+	return x;
+}
+
+/* A number that stages differ in is null. */
+static void set_common(json_t *j, const char *key, const capture_plan *p,
+		       number what)
+{
+	int x = least(p, what);
+	json_object_set_new(j, key, x != most(p, what) ? json_null() :
+			    what == RECOMPUTE ? json_boolean(x) :
+						json_integer(x));
+}
+
 static void set_plan(json_t *j, const capture_plan *p)
 {
 	json_object_set_new(j, "devices", json_integer(p->devices));
-	json_object_set_new(j, "replicas", json_integer(p->replicas));
-	json_object_set_new(j, "tensor_degree", json_integer(p->tensor));
-	json_object_set_new(j, "nstages", json_integer(p->stages));
-	json_object_set_new(j, "micro_batch", json_integer(p->micro_batch));
+	set_common(j, "replicas", p, REPLICAS);
+	set_common(j, "tensor_degree", p, TENSOR);
+	json_object_set_new(j, "nstages", json_integer(p->nstages));
+	set_common(j, "micro_batch", p, SAMPLES);
 	json_object_set_new(j, "micro_batches",
 			    json_integer(p->micro_batches));
-	json_object_set_new(j, "recompute", json_boolean(p->recompute));
-	json_object_set_new(j, "peak_bytes_max", place_bytes(p->split.peak));
-	json_object_set_new(j, "bottleneck_seconds",
-			    json_real(p->split.bottleneck));
-	json_object_set_new(j, "step_seconds", json_real(p->split.step));
+	set_common(j, "recompute", p, RECOMPUTE);
+	json_object_set_new(j, "peak_bytes_max", place_bytes(p->peak));
+	json_object_set_new(j, "bottleneck_seconds", json_real(p->bottleneck));
+	json_object_set_new(j, "step_seconds", json_real(p->step));
 	json_object_set_new(j, "device_seconds",
-			    json_real(p->split.step * p->devices));
+			    json_real(p->step * p->devices));
 }
 
+/* Adds the peak of each device to peaks, unless that is NULL. */
 static json_t *stages_list(const capture_plan *p, json_t *peaks)
 {
 	json_t *list = json_array();
-	for (int s = 0; s < p->stages; s++) {
-		int each = p->devices / p->stages;
+	for (int s = 0; s < p->nstages; s++) {
+		const capture_stage *x = &p->at[s];
+		int each = x->way.replicas * x->way.tensor;
 		json_t *j = json_object();
-		json_object_set_new(j, "nodes", json_integer(
-			p->split.first[s + 1] - p->split.first[s]));
+		json_object_set_new(j, "nodes", json_integer(x->nlayers));
 		json_object_set_new(j, "devices", json_integer(each));
-		json_object_set_new(j, "peak_bytes", place_bytes(p->peak[s]));
-		json_object_set_new(j, "seconds", json_real(p->seconds[s]));
+		json_object_set_new(j, "replicas",
+				    json_integer(x->way.replicas));
+		json_object_set_new(j, "tensor_degree",
+				    json_integer(x->way.tensor));
+		json_object_set_new(j, "recompute",
+				    json_boolean(x->way.recompute));
+		json_object_set_new(j, "peak_bytes", place_bytes(x->peak));
+		json_object_set_new(j, "seconds", json_real(x->seconds));
 		json_array_append_new(list, j);
-		for (int d = 0; d < each; d++)
-			json_array_append_new(peaks, place_bytes(p->peak[s]));
+		for (int d = 0; peaks && d < each; d++)
+			json_array_append_new(peaks, place_bytes(x->peak));
 	}
 	return list;
 }
@@ -182,7 +249,7 @@ static json_t *stages_list(const capture_plan *p, json_t *peaks)
 /* Beside the fastest plan without recomputation within the memory. */
 static void set_comparison(json_t *j, const capture *c)
 {
-	double f_peak = c->fastest.split.peak, f_step = c->fastest.split.step;
+	double f_peak = c->fastest.peak, f_step = c->fastest.step;
 	json_t *f;
 	if (!c->has_fastest)
 		return;
@@ -190,10 +257,10 @@ static void set_comparison(json_t *j, const capture *c)
 	set_plan(f, &c->fastest);
 	json_object_set_new(j, "fastest", f);
 	json_object_set_new(j, "memory_reduction", f_peak > 0 ?
-			    json_real(1 - c->best.split.peak / f_peak) :
+			    json_real(1 - c->best.peak / f_peak) :
 			    json_null());
 	json_object_set_new(j, "step_ratio", f_step > 0 ?
-			    json_real(c->best.split.step / f_step) :
+			    json_real(c->best.step / f_step) :
 			    json_null());
 }
 
@@ -211,7 +278,7 @@ static json_t *capture_json(const capture *c)
 	set_plan(j, &c->best);
 	json_object_set_new(j, "peak_bytes", peaks);
 	json_object_set_new(j, "stages", stages);
-	json_object_set_new(j, "optimal", json_true());
+	json_object_set_new(j, "optimal", json_boolean(c->best.proven));
 	json_object_set_new(j, "seconds", json_real(c->seconds));
 	set_comparison(j, c);
 	if (c->run->more->frontier) {
@@ -219,6 +286,8 @@ static json_t *capture_json(const capture *c)
 		for (int i = 0; i < c->frontier.n; i++) {
 			json_t *f = json_object();
 			set_plan(f, &c->frontier.at[i]);
+			json_object_set_new(f, "stages", stages_list(
+				&c->frontier.at[i], NULL));
 			json_array_append_new(list, f);
 		}
 		json_object_set_new(j, "frontier", list);
@@ -226,25 +295,49 @@ static json_t *capture_json(const capture *c)
 	return j;
 }
 
+/* Of all stages: "2", or "1..4". */
+static const char *span_of(arena *a, const capture_plan *p, number what)
+{
+	int x = least(p, what), y = most(p, what);
+	return x == y ? arena_printf(a, "%d", x) :
+			arena_printf(a, "%d..%d", x, y);
+}
+
 static void print_plan(const capture *c, const capture_plan *p)
 {
-	const split *f = &c->fastest.split;
+	static const char *const often[] = { "no", "some", "yes" };
+	const capture_plan *f = &c->fastest;
 	arena *a = c->run->d->arena;
-	const char *batches = arena_printf(a, "%d x %d", p->micro_batches,
-					   p->micro_batch);
-	printf("%7d %8d %6d %6d %9s %7s %8s %s", p->devices, p->replicas,
-	       p->tensor, p->stages, batches, p->recompute ? "yes" : "no",
-	       place_bytes_text(a, p->split.peak),
-	       units_right(units_seconds(p->split.step), 8).text);
+	const char *batches = arena_printf(a, "%d x %s", p->micro_batches,
+					   span_of(a, p, SAMPLES));
+	printf("%7d %8s %6s %6d %9s %7s %8s %s", p->devices,
+	       span_of(a, p, REPLICAS), span_of(a, p, TENSOR), p->nstages,
+	       batches, often[least(p, RECOMPUTE) + most(p, RECOMPUTE)],
+	       place_bytes_text(a, p->peak),
+	       units_right(units_seconds(p->step), 8).text);
 	if (c->has_fastest && f->peak > 0)
-		printf(" %5.1f %%", 100 * (p->split.peak / f->peak - 1));
+		printf(" %5.1f %%", 100 * (p->peak / f->peak - 1));
 	else if (c->has_fastest)
 		printf(" %7s", "-");
 	if (c->has_fastest && f->step > 0)
-		printf(" %5.3f", p->split.step / f->step);
+		printf(" %5.3f", p->step / f->step);
 	else if (c->has_fastest)
 		printf(" %5s", "-");
 	printf("\n");
+}
+
+static void print_stages(arena *a, const capture_plan *p)
+{
+	printf("\n  stage   layers devices replicas tensor recomp.     peak"
+	       "     time\n");
+	for (int s = 0; s < p->nstages; s++) {
+		const capture_stage *x = &p->at[s];
+		printf("%7d %8d %7d %8d %6d %7s %8s %s\n", s, x->nlayers,
+		       x->way.replicas * x->way.tensor, x->way.replicas,
+		       x->way.tensor, x->way.recompute ? "yes" : "no",
+		       place_bytes_text(a, x->peak),
+		       units_right(units_seconds(x->seconds), 8).text);
+	}
 }
 
 static void print_capture(const capture *c)
@@ -252,14 +345,20 @@ static void print_capture(const capture *c)
 	printf("%s, capture: %d layers, batch %d, %s\n", c->t->name, c->t->n,
 	       c->t->batch, schedule_name(c->r.schedule));
 	if (c->has_fastest)
-		printf("memory and step are compared with the fastest plan "
-		       "without recomputation\n");
+		printf("memory and step are compared with the fastest %splan "
+		       "without recomputation\n",
+		       c->r.uneven ? "even " : "");
+	if (!c->best.proven)
+		printf("the skips allow more plans than were looked at: this "
+		       "may not be the best\n");
 	printf("\ndevices replicas tensor stages   batches recomp.     peak"
 	       "     step%s\n", c->has_fastest ? "  memory  step" : "");
 	if (!c->run->more->frontier)
 		print_plan(c, &c->best);
 	for (int i = 0; i < c->frontier.n; i++)
 		print_plan(c, &c->frontier.at[i]);
+	if (c->r.uneven && !c->run->more->frontier)
+		print_stages(c->run->d->arena, &c->best);
 }
 
 static cli_status plan_layers(const place_run *r, const json_t *table)

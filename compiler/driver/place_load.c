@@ -29,7 +29,8 @@ static bool usage(const place_run *r, cli_status *status)
 	const place_more *m = r->more;
 	const char *wrong = NULL;
 	if (m->schedule >= 0 || m->micro_batches || m->recompute ||
-	    m->frontier || m->predictor || m->zero || m->no_recompute)
+	    m->frontier || m->predictor || m->zero || m->no_recompute ||
+	    m->uneven)
 		wrong = "load makes no schedule and no stages";
 	else if (m->objective != PLACE_UNSAID && m->objective != PLACE_LOAD)
 		wrong = "the only objective of load is load";

@@ -21,7 +21,7 @@ typedef struct place_more {
 	int schedule;	       /* of place_schedules; -1: not given */
 	int64_t micro_batches; /* 0: not given */
 	bool recompute, no_recompute, zero; /* of stages, or of capture */
-	bool frontier, predictor, any_split;
+	bool frontier, predictor, any_split, uneven;
 	int64_t cores; /* -1: as in the file */
 } place_more;
 
@@ -50,6 +50,9 @@ typedef struct place_more {
 	{ CLI_FLAG, 0, "zero", NULL,                                         \
 	  "of capture: divide the optimizer's states among replicas",        \
 	  &(o)->zero },                                                      \
+	{ CLI_FLAG, 0, "uneven", NULL,                                       \
+	  "of capture: let stages differ in devices, replicas, tensor "      \
+	  "degree and recomputation", &(o)->uneven },                        \
 	{ CLI_FLAG, 0, "frontier", NULL,                                     \
 	  "of mcap, capture: print all peaks with the least times for "       \
 	  "them",                                                            \

@@ -28,10 +28,11 @@ static const char *misfit(const place_run *r)
 	const place_more *m = r->more;
 	const place_options *o = r->o;
 	if (m->schedule > 0 || m->recompute || m->no_recompute || m->zero ||
-	    m->frontier || m->predictor || m->any_split || m->cores >= 0)
+	    m->frontier || m->predictor || m->any_split || m->cores >= 0 ||
+	    m->uneven)
 		return "pipedream has only 1F1B, and does not take --schedule, "
 		       "--recompute, --no-recompute, --zero, --frontier, "
-		       "--predictor, --any-split, --cores";
+		       "--predictor, --any-split, --cores, --uneven";
 	if (m->objective > PLACE_MAKESPAN)
 		return "the only objective of pipedream is its time per "
 		       "minibatch";

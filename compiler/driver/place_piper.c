@@ -27,10 +27,12 @@ static const char *misfit(const place_run *r)
 	const place_more *m = r->more;
 	const place_options *o = r->o;
 	if (m->any_split || m->cores >= 0 || m->predictor || m->zero ||
-	    m->frontier || m->schedule >= 0 || m->recompute || m->no_recompute)
+	    m->frontier || m->schedule >= 0 || m->recompute ||
+	    m->no_recompute || m->uneven)
 		return "a table by tensor degree lists the choices itself, and "
 		       "does not take --schedule, --recompute, --no-recompute, "
-		       "--zero, --frontier, --predictor, --any-split, --cores";
+		       "--zero, --frontier, --predictor, --any-split, --cores, "
+		       "--uneven";
 	if (m->objective > PLACE_MAKESPAN)
 		return "the only objective of a table by tensor degree is "
 		       "makespan, the time per sample";

@@ -33,9 +33,10 @@ static bool usage(const place_run *r, cli_status *status)
 {
 	const place_more *m = r->more;
 	const char *wrong = NULL;
-	if (m->zero || m->no_recompute || m->objective == PLACE_COST)
-		wrong = "--zero, --no-recompute and --objective cost go with "
-			"capture";
+	if (m->zero || m->no_recompute || m->uneven ||
+	    m->objective == PLACE_COST)
+		wrong = "--zero, --no-recompute, --uneven and --objective cost "
+			"go with capture";
 	else if (m->any_split || m->cores >= 0)
 		wrong = "--any-split and --cores go with load";
 	else if (r->o->topology && !place_is_model(r->path))

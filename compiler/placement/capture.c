@@ -1,101 +1,14 @@
-/* Plans over replicas, tensors, stages and micro-batches, enumerated; each's
- * stages are split exactly. */
+/* Even plans, enumerated; each's stages are split exactly. */
 #include "config.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "compiler/placement/capture.h"
+#include "compiler/placement/capture_more.h"
+#include "compiler/placement/split.h"
 
-static double link_of(const layer_table *t, int span)
-{
-	return span <= t->node ? t->intra : t->inter;
-}
-
-/* ---- one plan ----------------------------------------------------------- */
-
-/* Sums over [i, j). */
-typedef struct sums {
-	double params, flops, act, rep, ar;
-} sums;
-
-static void fill(const layer_table *t, const capture_request *r,
-		 const capture_plan *p, const sums *s, int i, int j,
-		 intervals *to)
-{
-	size_t x = interval_at(i, j);
-	double u = p->micro_batch, d = p->replicas, n = p->tensor;
-	double in = i > 0 ? t->at[i - 1].edge : 0;
-	double out = j < t->n ? t->at[j - 1].edge : 0;
-	double acts = u * (s->act / n + s->rep);
-	double share = r->zero ? d : 1;
-	double time = u * (p->recompute ? 4 : 3) * s->flops / (n * t->flops);
-	if (p->tensor > 1)
-		time += (p->recompute ? 6 : 4) * 2 * (n - 1) / n * u * s->ar /
-			link_of(t, p->tensor);
-	if (p->stages > 1)
-		time += 2 * u * (in + out) /
-			link_of(t, 2 * p->replicas * p->tensor);
-	to->time[x] = time;
-	to->fixed[x] = 2 * s->params / n +
-		r->optimizer * s->params / n / share +
-		(p->recompute ? acts : 0);
-	to->kept[x] = u * in + (p->recompute ? 0 : acts);
-	to->sync[x] = 2 * (d - 1) / d * s->params / n /
-		link_of(t, p->replicas * p->tensor);
-}
-
-/* Sums are taken from behind, so that equal runs of layers have equal bits. */
-static intervals *costs_of(arena *a, const layer_table *t,
-			   const capture_request *r, const capture_plan *p)
-{
-	intervals *to = intervals_new(a, t->n, true);
-	for (int j = 1; j <= t->n; j++) {
-		sums s = { 0 };
-		for (int i = j - 1; i >= 0; i--) {
-			const layer *l = &t->at[i];
-			s.params += l->params;
-			s.flops += l->flops;
-			s.act += l->act;
-			s.rep += l->rep;
-			s.ar += l->ar;
-			fill(t, r, p, &s, i, j, to);
-		}
-	}
-	intervals_finish(a, to);
-	return to;
-}
-
-static split_problem problem_of(arena *a, const layer_table *t,
-				const capture_request *r,
-				const capture_plan *p)
-{
-	int *in_flight = ARENA_ARRAY(a, int, p->stages);
-	for (int s = 0; s < p->stages; s++)
-		in_flight[s] = schedule_in_flight(r->schedule, s, p->stages, 1,
-						  p->micro_batches);
-	return (split_problem){ costs_of(a, t, r, p), p->stages, in_flight,
-				p->micro_batches, r->cap };
-}
-
-/* The plan with its split and its stages' figures, in a. */
-static capture_plan keep(arena *a, const capture_plan *p,
-			 const split_problem *q, const split *s)
-{
-	capture_plan k = *p;
-	k.split = *s;
-	k.split.first = ARENA_COPY(a, s->first, p->stages + 1);
-	k.peak = ARENA_ARRAY(a, double, p->stages);
-	k.seconds = ARENA_ARRAY(a, double, p->stages);
-	for (int i = 0; i < p->stages; i++) {
-		size_t x = interval_at(s->first[i], s->first[i + 1]);
-		k.peak[i] = split_memory(q, i, x);
-		k.seconds[i] = q->of->time[x];
-	}
-	return k;
-}
-
-/* Micro-batches in flight have the samples of a batch at most. */
+/* Micro-batches in flight have the samples of a batch at most; copies of skips
+ * at both ends are as many. */
 double capture_most_bytes(const layer_table *t, const capture_request *r)
 {
 	double params = 0, acts = 0, edges = 0;
@@ -104,147 +17,322 @@ double capture_most_bytes(const layer_table *t, const capture_request *r)
 		acts += t->at[i].act + t->at[i].rep;
 		edges += t->at[i].edge;
 	}
+	for (int k = 0; k < t->nskips; k++)
+		edges += 2 * t->skips[k].act;
 	return (2 + r->optimizer) * params + t->batch * (2 * acts + edges);
 }
 
-/* ---- all plans ---------------------------------------------------------- */
-
-/* Whether replicas and tensors divide the devices and the batch into stages,
- * whose number is filled in. */
-static bool divides(const layer_table *t, capture_plan *p)
+bool capture_is_even(const capture_plan *p)
 {
-	if (p->devices % (p->tensor * p->replicas) || t->batch % p->replicas)
-		return false;
-	p->stages = p->devices / p->tensor / p->replicas;
-	return p->stages <= t->n;
-}
-
-typedef VEC(capture_plan) plans;
-
-/* Adds a plan for each size of micro-batches. */
-static void add_plans(arena *a, const layer_table *t, const capture_request *r,
-		      capture_plan p, plans *all)
-{
-	int samples = t->batch / p.replicas;
-	for (p.micro_batch = 1; p.micro_batch <= samples; p.micro_batch++) {
-		p.micro_batches = samples / p.micro_batch;
-		if (samples % p.micro_batch == 0 &&
-		    (r->micro_batches == 0 ||
-		     r->micro_batches == p.micro_batches))
-			vec_push(a, all, p);
+	for (int s = 1; s < p->nstages; s++) {
+		const stage_way *a = &p->at[0].way, *b = &p->at[s].way;
+		if (a->replicas != b->replicas || a->tensor != b->tensor ||
+		    a->recompute != b->recompute)
+			return false;
 	}
+	return true;
 }
 
-static plans all_plans(arena *a, const layer_table *t,
-		       const capture_request *r)
+bool capture_better(const capture_request *r, const capture_plan *a,
+		    const capture_plan *b)
 {
-	plans all = { 0 };
-	capture_plan p = { 0 };
-	int first = r->objective == CAPTURE_COST ? 1 : r->devices;
-	for (p.devices = first; p.devices <= r->devices; p.devices++)
-		for (p.tensor = 1; p.tensor <= 8 && p.tensor <= t->node;
-		     p.tensor *= 2)
-			for (p.replicas = 1; p.replicas <= p.devices;
-			     p.replicas++)
-				if (divides(t, &p))
-					add_plans(a, t, r, p, &all);
-	return all;
-}
-
-/* Whether a is better than b by the objective. */
-static bool better(const capture_request *r, const capture_plan *a,
-		   const capture_plan *b)
-{
-	double x = a->split.step, y = b->split.step;
-	double p = a->split.peak, q = b->split.peak;
+	double x = a->step, y = b->step;
 	if (r->objective == CAPTURE_PEAK)
-		return p < q || (p == q && x < y);
+		return a->peak < b->peak || (a->peak == b->peak && x < y);
 	if (r->objective == CAPTURE_COST) {
 		x *= a->devices;
 		y *= b->devices;
 	}
-	return x < y || (x == y && p < q);
+	return x < y || (x == y && a->peak < b->peak);
 }
 
-/* The best split of a plan that can be better than the best so far. */
-static bool try_plan(arena *a, const layer_table *t, const capture_request *r,
-		     capture_plan *p, const capture_plan *best)
+/* ---- all even plans ------------------------------------------------------ */
+
+typedef struct even_plan {
+	stage_way way;
+	int devices, stages;
+	int samples, micro_batches; /* of one, of all replicas */
+} even_plan;
+
+typedef VEC(even_plan) even_plans;
+
+/* Adds the plans of each size of micro-batches, plain and recomputed. */
+static void add_plans(capture_search *c, even_plan p, even_plans *all)
+{
+	const capture_request *r = c->r;
+	int each = c->t->batch / p.way.replicas;
+	for (int u = 1; u <= each; u++) {
+		p.samples = u * p.way.replicas;
+		p.micro_batches = each / u;
+		if (each % u != 0 || (r->micro_batches != 0 &&
+				      r->micro_batches != p.micro_batches))
+			continue;
+		for (int again = 0; again < 2; again++) {
+			p.way.recompute = again;
+			if (again ? r->recompute : r->plain)
+				vec_push(c->own, all, p);
+		}
+	}
+}
+
+/* Adds those in which replicas and tensors divide the devices and the batch. */
+static void add_divided(capture_search *c, even_plan p, even_plans *all)
+{
+	int width = p.way.tensor * p.way.replicas;
+	p.stages = p.devices / width;
+	if (p.devices % width == 0 && c->t->batch % p.way.replicas == 0 &&
+	    p.stages <= c->t->n)
+		add_plans(c, p, all);
+}
+
+static even_plans all_plans(capture_search *c)
+{
+	even_plans all = { 0 };
+	even_plan p = { 0 };
+	int first = c->r->objective == CAPTURE_COST ? 1 : c->r->devices;
+	for (p.devices = first; p.devices <= c->r->devices; p.devices++)
+		for (int t = 1; t <= 8 && t <= c->t->node; t *= 2)
+			for (int d = 1; d <= p.devices; d++) {
+				p.way = (stage_way){ d, t, false };
+				add_divided(c, p, &all);
+			}
+	return all;
+}
+
+/* ---- one even plan ------------------------------------------------------- */
+
+static stage_problem problem_of(const capture_search *c, const even_plan *p)
+{
+	return (stage_problem){
+		.costs = &c->costs, .ways = &p->way, .nways = 1,
+		.schedule = c->r->schedule, .micro_batches = p->micro_batches,
+		.samples = p->samples, .devices = p->devices,
+		.least_stages = p->stages, .most_stages = p->stages,
+		.cap = c->r->cap };
+}
+
+static split_problem split_problem_of(arena *a, const capture_search *c,
+				      const even_plan *p)
+{
+	intervals *to = intervals_new(a, c->t->n, true);
+	int *in_flight = ARENA_ARRAY(a, int, p->stages);
+	for (size_t x = 0; x < interval_at(0, c->t->n + 1); x++) {
+		stage_cost s = stage_cost_of(&c->costs, x, &p->way, p->samples,
+					     p->devices);
+		to->time[x] = s.time;
+		to->fixed[x] = s.fixed;
+		to->kept[x] = s.kept;
+		to->sync[x] = s.sync;
+	}
+	intervals_finish(a, to);
+	for (int s = 0; s < p->stages; s++)
+		in_flight[s] = schedule_in_flight(c->r->schedule, s, p->stages,
+						  1, p->micro_batches);
+	return (split_problem){ to, p->stages, in_flight, p->micro_batches,
+				c->r->cap };
+}
+
+capture_plan capture_keep(const capture_search *c, const stage_problem *p,
+			  const stage_found *f)
+{
+	capture_plan k = { .devices = f->devices, .nstages = f->plan.nstages,
+			   .samples = p->samples,
+			   .micro_batches = p->micro_batches, .peak = f->peak,
+			   .bottleneck = f->bottleneck, .step = f->step };
+	k.at = ARENA_ARRAY(c->a, capture_stage, k.nstages);
+	for (int s = 0; s < k.nstages; s++)
+		k.at[s] = (capture_stage){
+			f->plan.first[s + 1] - f->plan.first[s],
+			p->ways[f->plan.way[s]], f->bytes[s], f->seconds[s] };
+	return k;
+}
+
+/* A plan whose stages are split as `first' says. */
+static capture_plan keep_split(const capture_search *c, const even_plan *e,
+			       int *first)
 {
 	arena *own = arena_new();
-	split_problem q = problem_of(own, t, r, p);
-	double most = INFINITY;
+	stage_problem p = problem_of(c, e);
+	stage_found f = { .plan = { e->stages, first,
+				    ARENA_ARRAY(own, int, e->stages) } };
+	stage_measure(own, &p, &f);
+	capture_plan k = capture_keep(c, &p, &f);
+	arena_free(own);
+	return k;
+}
+
+/* Where a better plan than the best has to be below. */
+static double limit_of(const capture_search *c, int devices)
+{
+	const capture_plan *best = &c->best;
+	if (!c->found)
+		return INFINITY;
+	return best->step * (c->r->objective == CAPTURE_COST ?
+			     (double)best->devices / devices * (1 + 1e-12) : 1);
+}
+
+static bool try_split(capture_search *c, const even_plan *e, capture_plan *to)
+{
+	arena *own = arena_new();
+	split_problem q = split_problem_of(own, c, e);
 	split s;
-	bool found;
-	if (best && r->objective == CAPTURE_PEAK)
-		q.cap = fmin(q.cap, best->split.peak);
-	else if (best)
-		most = best->split.step *
-			(r->objective == CAPTURE_COST ?
-			 (double)best->devices / p->devices * (1 + 1e-12) : 1);
-	found = r->objective == CAPTURE_PEAK ?
-		split_least_peak(own, &q, &s) :
-		split_least_step(own, &q, most, &s);
+	bool peak = c->r->objective == CAPTURE_PEAK;
+	if (peak && c->found)
+		q.cap = fmin(q.cap, c->best.peak);
+	bool found = peak ? split_least_peak(own, &q, &s) :
+		split_least_step(own, &q, limit_of(c, e->devices), &s);
 	if (found)
-		*p = keep(a, p, &q, &s);
+		*to = keep_split(c, e, s.first);
 	arena_free(own);
 	return found;
+}
+
+/* As try_split(), of a table with skips. */
+static bool try_skips(capture_search *c, const even_plan *e, capture_plan *to)
+{
+	arena *own = arena_new();
+	stage_problem p = problem_of(c, e);
+	stage_found f;
+	bool found;
+	if (c->r->objective == CAPTURE_PEAK) {
+		double below = c->found ? nextafter(c->best.peak, INFINITY) :
+			INFINITY;
+		found = stage_search_peak(own, &p, below, &f, &c->proven);
+		p.cap = found ? f.peak : 0;
+		if (found)
+			stage_search_step(own, &p, f.step, &f, &c->proven);
+	} else {
+		found = stage_search_step(own, &p, limit_of(c, e->devices), &f,
+					  &c->proven);
+	}
+	if (found)
+		*to = capture_keep(c, &p, &f);
+	arena_free(own);
+	return found;
+}
+
+void capture_take(capture_search *c, const capture_plan *p)
+{
+	if (!c->found || capture_better(c->r, p, &c->best))
+		c->best = *p;
+	c->found = true;
+}
+
+/* ---- the best plan ------------------------------------------------------- */
+
+static capture_search search_new(arena *a, const layer_table *t,
+				 const capture_request *r)
+{
+	arena *own = arena_new();
+	return (capture_search){ .a = a, .own = own, .t = t, .r = r,
+				 .costs = stage_costs_new(own, t, r->optimizer,
+							  r->zero),
+				 .proven = true };
+}
+
+static void try_even(capture_search *c)
+{
+	even_plans all = all_plans(c);
+	for (int i = 0; i < all.n; i++) {
+		capture_plan p;
+		if (c->t->nskips > 0 ? try_skips(c, &all.at[i], &p) :
+				       try_split(c, &all.at[i], &p))
+			capture_take(c, &p);
+	}
 }
 
 bool capture_best(arena *a, const layer_table *t, const capture_request *r,
 		  capture_plan *best)
 {
-	arena *own = arena_new();
-	plans all = all_plans(own, t, r);
-	bool any = false;
-	for (int i = 0; i < 2 * all.n; i++) {
-		capture_plan p = all.at[i / 2];
-		p.recompute = i % 2;
-		if (!(p.recompute ? r->recompute : r->plain) ||
-		    !try_plan(a, t, r, &p, any ? best : NULL))
-			continue;
-		if (!any || better(r, &p, best))
-			*best = p;
-		any = true;
+	capture_search c = search_new(a, t, r);
+	try_even(&c);
+	if (r->uneven)
+		capture_try_uneven(&c);
+	c.best.proven = c.proven;
+	*best = c.best;
+	arena_free(c.own);
+	return c.found;
+}
+
+bool capture_fits(const layer_table *t, const capture_request *r)
+{
+	capture_search c = search_new(NULL, t, r);
+	even_plans all = t->nskips > 0 ? all_plans(&c) : (even_plans){ 0 };
+	bool fits = !r->uneven || capture_uneven_fits(&c);
+	for (int i = 0; i < all.n && fits; i++) {
+		stage_problem p = problem_of(&c, &all.at[i]);
+		fits = stage_program_fits(&p);
 	}
-	arena_free(own);
-	return any;
+	arena_free(c.own);
+	return fits;
 }
 
 /* ---- the frontier ------------------------------------------------------- */
 
+static void add_splits(capture_search *c, const even_plan *e,
+		       capture_plans *all)
+{
+	arena *own = arena_new();
+	split_problem q = split_problem_of(own, c, e);
+	split_list f = split_frontier(own, &q, true);
+	for (int k = 0; k < f.n; k++)
+		vec_push(c->own, all, keep_split(c, e, f.at[k].first));
+	arena_free(own);
+}
+
+static void add_steps(capture_search *c, const even_plan *e,
+		      capture_plans *all)
+{
+	arena *own = arena_new();
+	stage_problem p = problem_of(c, e);
+	stage_found f;
+	while (stage_search_step(own, &p, INFINITY, &f, &c->proven)) {
+		vec_push(c->own, all, capture_keep(c, &p, &f));
+		p.cap = nextafter(f.peak, -INFINITY);
+	}
+	arena_free(own);
+}
+
 static int by_peak(const void *x, const void *y)
 {
-	const split *a = &((const capture_plan *)x)->split;
-	const split *b = &((const capture_plan *)y)->split;
+	const capture_plan *a = x, *b = y;
 	if (a->peak != b->peak)
 		return a->peak < b->peak ? -1 : 1;
 	return (a->step > b->step) - (a->step < b->step);
 }
 
+/* Those that no other is below in both; steps that differ by rounding are the
+ * same. */
+static capture_plans pareto(const capture_search *c, capture_plans all)
+{
+	capture_plans out = { 0 };
+	if (all.n > 1)
+		qsort(all.at, (size_t)all.n, sizeof(*all.at), by_peak);
+	for (int i = 0; i < all.n; i++) {
+		all.at[i].proven = c->proven;
+		if (out.n == 0 || all.at[i].step <
+		    out.at[out.n - 1].step * (1 - 1e-12))
+			vec_push(c->a, &out, all.at[i]);
+	}
+	return out;
+}
+
 capture_plans capture_frontier(arena *a, const layer_table *t,
 			       const capture_request *r)
 {
-	arena *own = arena_new();
-	plans all = all_plans(own, t, r), found = { 0 };
-	capture_plans out = { 0 };
-	for (int i = 0; i < 2 * all.n; i++) {
-		capture_plan p = all.at[i / 2];
-		p.recompute = i % 2;
-		if (!(p.recompute ? r->recompute : r->plain))
-			continue;
-		arena *work = arena_new();
-		split_problem q = problem_of(work, t, r, &p);
-		split_list f = split_frontier(work, &q, true);
-		for (int k = 0; k < f.n; k++)
-			vec_push(own, &found, keep(a, &p, &q, &f.at[k]));
-		arena_free(work);
+	capture_search c = search_new(a, t, r);
+	even_plans plans = all_plans(&c);
+	capture_plans all = { 0 };
+	for (int i = 0; i < plans.n; i++)
+		if (t->nskips > 0)
+			add_steps(&c, &plans.at[i], &all);
+		else
+			add_splits(&c, &plans.at[i], &all);
+	if (r->uneven) {
+		all = pareto(&c, all);
+		capture_add_uneven(&c, &all);
 	}
-	if (found.n > 1)
-		qsort(found.at, (size_t)found.n, sizeof(*found.at), by_peak);
-	for (int i = 0; i < found.n; i++)
-		if (out.n == 0 || found.at[i].split.step <
-		    out.at[out.n - 1].split.step)
-			vec_push(a, &out, found.at[i]);
-	arena_free(own);
-	return out;
+	all = pareto(&c, all);
+	arena_free(c.own);
+	return all;
 }

@@ -1,27 +1,20 @@
 /* The best plan over replicas, tensors, stages and micro-batches, by
  * enumeration.
  *
- * d replicas of p stages of t devices each, t innermost, then d, then p; u
- * samples are in a micro-batch of a replica, m = batch / (d u) micro-batches in
- * a step.  Stage s with the layers [i, j) takes
- *
- * 	time	u (3 or 4) flops / (t R)
- * 		+ (4 or 6) 2 (t - 1) / t u ar / bw(t)
- * 		+ 2 u (edge in + edge out) / bw(2 d t)
- * 	memory	weights, gradients and optimizer's states, / t
- * 		+ n(s) u kept + recomputed once
- *
- * and a step the sum of times, (m - 1) times the longest, and the longest
- * exchange of gradients, 2 (d - 1) / d params / t / bw(d t).  kept is the size
- * of the stage's input and act / t + rep; with recomputation the input alone,
- * and the others once.  bw(x) is the link among x devices that follow each
- * other. */
+ * An even plan has d replicas of p stages of t devices each, t innermost, then
+ * d, then p; micro-batches of U = d u samples, m = batch / U of them in a step,
+ * and all stages or none compute their activations again.  In an uneven plan
+ * each stage has its own d, t and recomputation, where d divides U, on as many
+ * devices as there are, or fewer.  stage_cost.h has the costs of a stage; a
+ * step takes the sum of the stages' times, (m - 1) times the longest, and the
+ * longest exchange. */
 #ifndef TDL_COMPILER_PLACEMENT_CAPTURE_H
 #define TDL_COMPILER_PLACEMENT_CAPTURE_H
 
+#include "base/vec.h"
 #include "compiler/placement/layers.h"
 #include "compiler/placement/schedule.h"
-#include "compiler/placement/split.h"
+#include "compiler/placement/stage_cost.h"
 
 typedef enum capture_objective {
 	CAPTURE_TIME, /* step, then peak */
@@ -39,21 +32,32 @@ typedef struct capture_request {
 	bool zero;	   /* optimizer's states are divided among replicas
 			      (ZeRO-1) */
 	bool plain, recompute; /* the variants to try */
+	bool uneven;	       /* try uneven plans, too */
 	int micro_batches; /* 0: any */
 } capture_request;
 
+typedef struct capture_stage {
+	int nlayers;
+	stage_way way;
+	double peak, seconds;
+} capture_stage;
+
 typedef struct capture_plan {
-	int devices, replicas, tensor, stages;
-	int micro_batch, micro_batches; /* samples of one; number of them */
-	bool recompute;
-	split split;		/* seconds, bytes */
-	double *peak, *seconds; /* by stage */
+	int devices, nstages;
+	int samples, micro_batches; /* of one, of all replicas; number of
+				       them */
+	capture_stage *at; /* by stage */
+	double peak, bottleneck, step;
+	bool proven; /* no plan of those that were tried is better */
 } capture_plan;
 
 typedef VEC(capture_plan) capture_plans;
 
 /* An upper bound of the bytes of a device in any plan. */
 double capture_most_bytes(const layer_table *t, const capture_request *r);
+
+/* Whether uneven plans are few enough to be tried. */
+bool capture_fits(const layer_table *t, const capture_request *r);
 
 /* The best plan within the cap; false if there is none. */
 bool capture_best(arena *a, const layer_table *t, const capture_request *r,
@@ -62,5 +66,8 @@ bool capture_best(arena *a, const layer_table *t, const capture_request *r,
 /* The Pareto frontier of (peak, step) within the cap, least peak first. */
 capture_plans capture_frontier(arena *a, const layer_table *t,
 			       const capture_request *r);
+
+/* Whether all stages have the same way. */
+bool capture_is_even(const capture_plan *p);
 
 #endif

@@ -31,7 +31,8 @@ EXTRA_DIST += %D%/README.md
 
 # Stages and schedules; loads.
 %C%_libplacement_a_SOURCES += \
-	%D%/capture.c %D%/capture.h \
+	%D%/capture.c %D%/capture.h %D%/capture_more.h \
+	%D%/capture_uneven.c \
 	%D%/degrees.c %D%/degrees.h \
 	%D%/groups.c %D%/groups.h \
 	%D%/ideals.c %D%/ideals.h \
@@ -47,5 +48,8 @@ EXTRA_DIST += %D%/README.md
 	%D%/split.c %D%/split.h \
 	%D%/split_rows.c \
 	%D%/stage_memory.c %D%/stage_memory.h \
+	%D%/stage_cost.c %D%/stage_cost.h \
+	%D%/stage_program.c %D%/stage_program.h \
+	%D%/stage_search.c %D%/stage_search.h \
 	%D%/stages.c %D%/stages.h \
 	%D%/step_boxes.c %D%/step_boxes.h

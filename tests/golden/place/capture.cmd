@@ -1,5 +1,5 @@
 # Replicas, tensors, stages, micro-batches: objectives, the frontier, nothing
-# that fits, and tables that are none.
+# that fits, tables that are none, ties and skips, uneven stages.
 net=parts/net.layers.json
 tdlc place $net --algorithm capture --frontier
 for objective in peak cost; do
@@ -36,3 +36,38 @@ try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$none], \"machine
 tdlc place "$tmp/t.json" --algorithm capture --json | grep -E 'memory_reduction|step_ratio'
 heavy=$(echo "$layer" | sed 's/"params": 1/"params": 1e25/')
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$heavy], \"machine\": $machine, \"batch\": 2}"
+# Parameters that are tied, and skips.
+t() {
+	try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$1], \"machine\": $machine, \"batch\": 2${2-}}"
+}
+named() {
+	echo "$layer" | sed "s/}/, \"tie\": $1}/"
+}
+t "$layer, $(named 7)"
+t "$layer, $(named '""')"
+t "$(named '"a"'), $layer"
+t "$(named '"a"'), $layer, $(named '"a"' | sed 's/"params": 1/"params": 2/')"
+skip='{"from": 0, "to": 1, "act": 3}'
+t "$layer, $layer" ", \"skips\": $skip"
+t "$layer, $layer" ", \"skips\": [4]"
+t "$layer, $layer" ", \"skips\": [$skip, {\"from\": 0, \"to\": 2, \"act\": 3}]"
+t "$layer, $layer" ", \"skips\": [{\"from\": -1, \"to\": 1, \"act\": 3}]"
+t "$layer, $layer" ", \"skips\": [{\"from\": 0.5, \"to\": 1, \"act\": 3}]"
+t "$layer, $layer" ", \"skips\": [{\"from\": 1, \"to\": 1, \"act\": 3}]"
+t "$layer, $layer" ", \"skips\": [{\"from\": 0, \"to\": 1, \"act\": -3}]"
+t "$layer, $layer" ", \"skips\": [{\"from\": 0, \"to\": 1, \"act\": 3, \"kept\": true}]"
+t "$layer, $layer" ", \"skips\": [{\"from\": 0, \"to\": 1, \"act\": 1e25}]"
+net=parts/tied.layers.json
+tdlc place $net --algorithm capture --frontier
+tdlc place $net --algorithm capture --objective peak --json | sed 's/^  "seconds": .*/  "seconds": S,/'
+# Stages that differ.
+tdlc place $net --algorithm capture --uneven --frontier
+tdlc place $net --algorithm capture --uneven --memory 90K
+tdlc place $net --algorithm capture --uneven -k 3 --schedule gpipe --objective cost
+tdlc place $net --algorithm capture --uneven --memory 87500 --json | sed 's/^  "seconds": .*/  "seconds": S,/'
+tdlc place $net --algorithm capture --uneven --memory 9K || echo "status $?"
+tdlc place $net -k 7 --micro-batches 8 --uneven --algorithm capture --no-recompute | tail -n 9
+many=$(awk -v l="$layer" 'BEGIN { printf "%s", l; while (n++ < 1023) printf ",%s", l }')
+printf '%s' "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$many], \"machine\": $machine, \"batch\": 64}" >"$tmp/t.json"
+tdlc place "$tmp/t.json" -k 1024 --algorithm capture --uneven 2>&1 || echo "status $?"
+tdlc place parts/net.graph.txt -k 2 --algorithm mcap --uneven 2>&1 | head -n 1
