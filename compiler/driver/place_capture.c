@@ -158,6 +158,9 @@ static cli_status say_no_room(const capture *c)
 	cli_failed(program, "no plan fits into %.0f bytes: at best, stage %d "
 		   "of %d needs %.0f bytes", c->r.cap, worst, p.nstages,
 		   ceil(p.peak));
+	if (!p.proven)
+		cli_failed(program, "the skips allow more plans than were "
+			   "looked at");
 	say_remedies(c);
 	return CLI_NO_PLAN;
 }

@@ -197,13 +197,13 @@ static bool try_skips(capture_search *c, const even_plan *e, capture_plan *to)
 	if (c->r->objective == CAPTURE_PEAK) {
 		double below = c->found ? nextafter(c->best.peak, INFINITY) :
 			INFINITY;
-		found = stage_search_peak(own, &p, below, &f, &c->proven);
+		found = stage_search_peak(own, &p, below, &f, &c->work);
 		p.cap = found ? f.peak : 0;
 		if (found)
-			stage_search_step(own, &p, f.step, &f, &c->proven);
+			stage_search_step(own, &p, f.step, &f, &c->work);
 	} else {
 		found = stage_search_step(own, &p, limit_of(c, e->devices), &f,
-					  &c->proven);
+					  &c->work);
 	}
 	if (found)
 		*to = capture_keep(c, &p, &f);
@@ -227,7 +227,7 @@ static capture_search search_new(arena *a, const layer_table *t,
 	return (capture_search){ .a = a, .own = own, .t = t, .r = r,
 				 .costs = stage_costs_new(own, t, r->optimizer,
 							  r->zero),
-				 .proven = true };
+				 .work = STAGE_MAX_WORK };
 }
 
 static void try_even(capture_search *c)
@@ -248,7 +248,7 @@ bool capture_best(arena *a, const layer_table *t, const capture_request *r,
 	try_even(&c);
 	if (r->uneven)
 		capture_try_uneven(&c);
-	c.best.proven = c.proven;
+	c.best.proven = c.work >= 0;
 	*best = c.best;
 	arena_free(c.own);
 	return c.found;
@@ -286,7 +286,7 @@ static void add_steps(capture_search *c, const even_plan *e,
 	arena *own = arena_new();
 	stage_problem p = problem_of(c, e);
 	stage_found f;
-	while (stage_search_step(own, &p, INFINITY, &f, &c->proven)) {
+	while (stage_search_step(own, &p, INFINITY, &f, &c->work)) {
 		vec_push(c->own, all, capture_keep(c, &p, &f));
 		p.cap = nextafter(f.peak, -INFINITY);
 	}
@@ -309,7 +309,7 @@ static capture_plans pareto(const capture_search *c, capture_plans all)
 	if (all.n > 1)
 		qsort(all.at, (size_t)all.n, sizeof(*all.at), by_peak);
 	for (int i = 0; i < all.n; i++) {
-		all.at[i].proven = c->proven;
+		all.at[i].proven = c->work >= 0;
 		if (out.n == 0 || all.at[i].step <
 		    out.at[out.n - 1].step * (1 - 1e-12))
 			vec_push(c->a, &out, all.at[i]);

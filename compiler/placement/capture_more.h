@@ -10,7 +10,8 @@ typedef struct capture_search {
 	const layer_table *t;
 	const capture_request *r;
 	stage_costs costs;
-	bool found, proven;
+	int64_t work; /* that is left for skips; -1: it was too little */
+	bool found;
 	capture_plan best; /* if found */
 } capture_search;
 

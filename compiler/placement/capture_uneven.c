@@ -110,7 +110,7 @@ static void find_peak(const uneven *u, int i)
 	const stage_problem *p = &u->all.at[i];
 	double below = c->found ? c->best.peak : INFINITY;
 	stage_found f;
-	if (stage_search_peak(own, p, below, &f, &c->proven)) {
+	if (stage_search_peak(own, p, below, &f, &c->work)) {
 		c->best = capture_keep(c, p, &f);
 		c->found = true;
 	}
@@ -128,7 +128,7 @@ static bool find_step(const uneven *u, int i, double cap, double below)
 		return false;
 	arena *own = arena_new();
 	p.cap = cap;
-	bool found = stage_search_step(own, &p, below, &f, &c->proven);
+	bool found = stage_search_step(own, &p, below, &f, &c->work);
 	u->floor[i] = found ? f.step * (1 - 2e-12) : below;
 	if (found) {
 		c->best = capture_keep(c, &p, &f);

@@ -1,7 +1,6 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "compiler/placement/split.h"
@@ -170,6 +169,12 @@ stage_program *stage_program_new(arena *a, const stage_problem *p)
 	g->alive = ARENA_ARRAY(a, int, g->units + 1);
 	fill_tables(g);
 	return g;
+}
+
+int64_t stage_program_work(const stage_program *g)
+{
+	return ((int64_t)g->top + 1) * g->n * g->n / 2 * g->nsizes *
+		(1 + g->units / 8);
 }
 
 stage_values stage_program_values(arena *a, const stage_program *g)
@@ -355,8 +360,8 @@ static void extend_by(const run *r, int level, int i, int j, int nalive,
 /* Whether layer i may have so many stages behind its own. */
 static bool allowed(const stage_limits *max, int i, int behind)
 {
-	return !max->most_behind || (max->least_behind[i] <= behind &&
-				     behind <= max->most_behind[i]);
+	return !max->least_behind || (max->least_behind[i] <= behind &&
+				      behind <= max->most_behind[i]);
 }
 
 /* Places a stage that ends before j, with `level' stages behind it. */

@@ -10,6 +10,8 @@
 #ifndef TDL_COMPILER_PLACEMENT_STAGE_PROGRAM_H
 #define TDL_COMPILER_PLACEMENT_STAGE_PROGRAM_H
 
+#include <stdint.h>
+
 #include "compiler/placement/schedule.h"
 #include "compiler/placement/stage_cost.h"
 
@@ -45,7 +47,8 @@ typedef struct stage_limits {
 	double most;		   /* a result has to be below */
 	/* By layer, how many stages may be behind it; NULL: any number.  Skips
 	 * wait at their producer as if as many stages as may be were behind
-	 * their reader, so that their bytes are a lower bound. */
+	 * their reader, so that their bytes are a lower bound.  With
+	 * most_behind alone that is all it says. */
 	const int *least_behind, *most_behind;
 } stage_limits;
 
@@ -78,6 +81,9 @@ double stage_program_peak(stage_program *g, const stage_limits *max,
  * nothing fits. */
 double stage_program_longest(stage_program *g, double memory);
 double stage_program_least_sum(stage_program *g, double memory);
+
+/* About as many steps as a program takes. */
+int64_t stage_program_work(const stage_program *g);
 
 /* Micro-batches in flight in a stage. */
 int stage_in_flight_of(const stage_problem *p, int behind);

@@ -80,8 +80,7 @@ typedef struct search {
 	double *value; /* of the best plan: its step or peak */
 	stage_found *best;
 	stage_plan plan; /* scratch */
-	int looks;	 /* programs that are left */
-	bool proven;
+	int64_t *work;	 /* steps that are left; -1: they were too few */
 } search;
 
 /* Takes the plan over if it is better than the best so far, and fits. */
@@ -160,27 +159,44 @@ static void branch(arena *a, nodes *todo, const node *x, int n, int reader,
 	vec_push(a, todo, same);
 }
 
-/* The least value of the program within limits; INFINITY. */
-static double explore(search *w, stage_limits max)
+static double run_program(search *w, const stage_limits *max)
+{
+	return w->peak ? stage_program_peak(w->g, max, &w->plan) :
+			 stage_program_sum(w->g, max, &w->plan);
+}
+
+/* The least value if all that waits is counted as if its readers were in the
+ * last stage: a plan, but perhaps not the best. */
+static double explore_once(search *w, stage_limits max)
 {
 	arena *own = arena_new();
-	int n = w->p.costs->t->n;
-	bool narrow = w->p.costs->t->nskips > 0 && w->p.in_flight == 0;
+	max.most_behind = ARENA_ARRAY(own, int, w->p.costs->t->n);
+	double v = run_program(w, &max);
+	if (v < INFINITY)
+		keep_better(w);
+	arena_free(own);
+	return v;
+}
+
+/* The least value of the program within limits, for all that the readers of
+ * skips may have behind them; INFINITY. */
+static double explore_readers(search *w, stage_limits max)
+{
+	arena *own = arena_new();
+	int n = w->p.costs->t->n, behind;
 	double best = INFINITY;
 	nodes todo = { 0 };
 	vec_push(own, &todo, new_node(own, n, NULL));
-	while (todo.n > 0 && w->proven) {
+	while (todo.n > 0 && *w->work >= 0) {
 		node x = todo.at[--todo.n];
-		w->proven = !narrow || --w->looks >= 0;
-		max.least_behind = narrow ? x.least : NULL;
-		max.most_behind = narrow ? x.most : NULL;
-		double v = w->peak ? stage_program_peak(w->g, &max, &w->plan) :
-			   stage_program_sum(w->g, &max, &w->plan);
+		*w->work -= stage_program_work(w->g);
+		max.least_behind = x.least;
+		max.most_behind = x.most;
+		double v = run_program(w, &max);
 		if (v == INFINITY)
 			continue;
-		int behind, reader = -1;
-		if (keep_better(w) > (w->peak ? v : max.memory))
-			reader = loosest(w, &x, &behind);
+		int reader = keep_better(w) > (w->peak ? v : max.memory) ?
+			loosest(w, &x, &behind) : -1;
 		if (reader >= 0)
 			branch(own, &todo, &x, n, reader, behind);
 		else
@@ -190,6 +206,24 @@ static double explore(search *w, stage_limits max)
 	}
 	arena_free(own);
 	return best;
+}
+
+static double explore(search *w, stage_limits max)
+{
+	bool waits = w->p.costs->t->nskips > 0 && w->p.in_flight == 0;
+	double v = INFINITY;
+	if (waits && *w->work >= 0) {
+		v = explore_readers(w, max);
+		if (*w->work >= 0)
+			return v;
+		*w->work = -1;
+	}
+	if (waits)
+		return fmin(v, explore_once(w, max));
+	v = run_program(w, &max);
+	if (v < INFINITY)
+		keep_better(w);
+	return v;
 }
 
 static stage_limits limits_of(const search *w)
@@ -269,10 +303,10 @@ static void search_zb(search *w)
 }
 
 static bool search_all(arena *a, const stage_problem *p, bool peak,
-		       double below, stage_found *f, bool *proven)
+		       double below, stage_found *f, int64_t *work)
 {
 	search w = { .a = a, .p = *p, .peak = peak, .value = &below,
-		     .best = f, .looks = STAGE_MAX_LOOKS, .proven = true };
+		     .best = f, .work = work };
 	double known = below;
 	w.p.most_stages = least_of(p->most_stages,
 				   least_of(p->costs->t->n, p->devices));
@@ -283,18 +317,17 @@ static bool search_all(arena *a, const stage_problem *p, bool peak,
 		search_zb(&w);
 	else
 		search_in_flight(&w);
-	*proven = *proven && w.proven;
 	return below < known;
 }
 
 bool stage_search_peak(arena *a, const stage_problem *p, double below,
-		       stage_found *f, bool *proven)
+		       stage_found *f, int64_t *work)
 {
-	return search_all(a, p, true, below, f, proven);
+	return search_all(a, p, true, below, f, work);
 }
 
 bool stage_search_step(arena *a, const stage_problem *p, double below,
-		       stage_found *f, bool *proven)
+		       stage_found *f, int64_t *work)
 {
-	return search_all(a, p, false, below, f, proven);
+	return search_all(a, p, false, below, f, work);
 }

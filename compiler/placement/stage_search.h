@@ -7,9 +7,13 @@
 #ifndef TDL_COMPILER_PLACEMENT_STAGE_SEARCH_H
 #define TDL_COMPILER_PLACEMENT_STAGE_SEARCH_H
 
+#include <stdint.h>
+
 #include "compiler/placement/stage_program.h"
 
-enum { STAGE_MAX_LOOKS = 1 << 14 }; /* programs of one search for skips */
+/* Steps of the programs of all searches for one result, where there are
+ * skips. */
+#define STAGE_MAX_WORK ((int64_t)1 << 31)
 
 typedef struct stage_found {
 	stage_plan plan;
@@ -22,12 +26,13 @@ typedef struct stage_found {
 void stage_measure(arena *a, const stage_problem *p, stage_found *f);
 
 /* The plan of least peak, or of least step, within the cap and below a value of
- * it that is known; false if there is none.  *proven becomes false if there may
- * be a better one, as the skips would take more than STAGE_MAX_LOOKS
- * programs. */
+ * it that is known; false if there is none.  Where skips wait, the steps of the
+ * programs are subtracted from *work.  If there are too few it becomes -1, and
+ * the plan is one in which all that waits is counted as if for the last stage:
+ * there may be a better one. */
 bool stage_search_peak(arena *a, const stage_problem *p, double below,
-		       stage_found *f, bool *proven);
+		       stage_found *f, int64_t *work);
 bool stage_search_step(arena *a, const stage_problem *p, double below,
-		       stage_found *f, bool *proven);
+		       stage_found *f, int64_t *work);
 
 #endif

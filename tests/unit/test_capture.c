@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "compiler/placement/capture.h"
+#include "compiler/placement/stage_search.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/suite.h"
 
@@ -465,6 +466,37 @@ START_TEST(uneven_as_enumerated)
 }
 END_TEST
 
+/* Where the work for skips is not enough there is a plan all the same, no
+ * better than the best one, and it is said. */
+START_TEST(too_little_work)
+{
+	static const stage_way ways[] = {
+		{ 1, 1, false }, { 1, 1, true }, { 1, 2, false },
+	};
+	draw d = { 19 };
+	int worse = 0;
+	for (int i = 0; i < 500; i++) {
+		arena *a = arena_new();
+		layer_table *t = draw_table(a, &d, MAX_LAYERS, 6);
+		stage_costs costs = stage_costs_new(a, t, 6, false);
+		int64_t enough = STAGE_MAX_WORK, none = 0;
+		stage_problem p = { &costs, ways, 3, SCHEDULE_1F1B,
+				    draw_int(&d, 1, 6), 4, 6, 0, 1, t->n,
+				    INFINITY };
+		stage_found best, other;
+		ck_assert(stage_search_peak(a, &p, INFINITY, &best, &enough));
+		ck_assert(stage_search_peak(a, &p, INFINITY, &other, &none));
+		ck_assert_int_ge(enough, 0);
+		ck_assert_int_eq(none, t->nskips > 0 ? -1 : 0);
+		ck_assert(other.peak >= best.peak);
+		ck_assert(t->nskips > 0 || other.peak == best.peak);
+		worse += other.peak > best.peak;
+		arena_free(a);
+	}
+	ck_assert_int_gt(worse, 0);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("capture");
@@ -472,6 +504,7 @@ Suite *suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, even_as_enumerated);
 	tcase_add_test(t, uneven_as_enumerated);
+	tcase_add_test(t, too_little_work);
 	suite_add_tcase(s, t);
 	return s;
 }
