@@ -260,6 +260,31 @@ START_TEST(closed_forms)
 }
 END_TEST
 
+/* Zero bubble with equal F, B and W, and M >= S: 3 M + S - 1 of them at most,
+ * and S micro-batches in flight, from F to W, on the device that has most. */
+START_TEST(zero_bubble_of_equal_times)
+{
+	for (int S = 1; S <= 8; S++)
+		for (int M = S; M <= 4 * S; M++) {
+			arena *a = arena_new();
+			pipeline p = equal(a, SCHEDULE_ZB, S, 1, M);
+			const pipeline_run *run = pipeline_simulate(a, &p);
+			int most = 0;
+			ck_assert_int_le(run->ns, 12 * (3 * M + S - 1));
+			for (int s = 0; s < S; s++) {
+				ck_assert_int_le(run->in_flight[s],
+						 schedule_in_flight(
+							 SCHEDULE_ZB, s, S, 1,
+							 M));
+				if (run->in_flight[s] > most)
+					most = run->in_flight[s];
+			}
+			ck_assert_int_eq(most, S);
+			arena_free(a);
+		}
+}
+END_TEST
+
 /* The greatest that is simulated, and one more. */
 START_TEST(limits)
 {
@@ -294,6 +319,7 @@ Suite *suite(void)
 	tcase_add_test(t, as_the_second_implementation);
 	tcase_add_test(t, zero_bubble_is_a_schedule);
 	tcase_add_test(t, closed_forms);
+	tcase_add_test(t, zero_bubble_of_equal_times);
 	tcase_add_test(t, limits);
 	suite_add_tcase(s, t);
 	return s;
