@@ -33,13 +33,14 @@ tdlc_SOURCES = \
 	%D%/doc_markdown.c \
 	%D%/place.c %D%/place.h \
 	%D%/place_capture.c \
+	%D%/place_chunks.c \
 	%D%/place_common.c \
 	%D%/place_load.c \
 	%D%/place_more.c %D%/place_more.h \
 	%D%/place_pipedream.c \
 	%D%/place_piper.c \
 	%D%/place_score.c \
-	%D%/place_stages.c \
+	%D%/place_stages.c %D%/place_stages.h \
 	%D%/plan.c \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_input.c %D%/plan_input.h \

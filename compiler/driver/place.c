@@ -26,7 +26,7 @@ static const place_special *special_of(const char *name)
 /* Options that only algorithms with results of their own know. */
 static bool has_more(const place_more *m)
 {
-	return m->objective > PLACE_MAKESPAN || m->schedule >= 0 ||
+	return m->objective > PLACE_MAKESPAN || m->schedule ||
 		m->micro_batches || m->recompute || m->frontier ||
 		m->zero || m->no_recompute || m->predictor || m->uneven ||
 		m->any_split || m->cores >= 0;
@@ -35,10 +35,16 @@ static bool has_more(const place_more *m)
 /* The reason that these options do not go together; NULL where they do. */
 static const char *misfit(const driver *d, const options *o)
 {
+	pipeline_schedule kind;
+	int chunks;
 	bool prints = o->place.json || (o->output && !strcmp(o->output, "-"));
 	if (o->gantt && !strcmp(o->gantt, "-") && prints)
 		return "--gantt - cannot be with --json or -o -, which print, "
 		       "too";
+	if (!place_schedule(&o->more, &kind, &chunks))
+		return arena_printf(d->arena, "--schedule takes one of "
+				    PLACE_SCHEDULES ", not '%s'",
+				    o->more.schedule);
 	if (special_of(o->algorithm))
 		return !o->gantt ? NULL :
 			arena_printf(d->arena, "--gantt draws no schedule of "

@@ -32,6 +32,8 @@ static bool usage(const place_run *r, int64_t *memory, cli_status *status)
 	if (m->any_split || m->cores >= 0 || m->predictor)
 		wrong = "capture does not take --any-split, --cores, "
 			"--predictor";
+	else if (m->schedule && strchr(m->schedule, ':'))
+		wrong = "interleaved schedules are planned by mcap";
 	else if (m->objective == PLACE_LOAD)
 		wrong = "the objectives of capture are makespan, peak, cost";
 	else if (o->topology || o->link || o->colocation || o->network >= 0 ||
@@ -61,14 +63,17 @@ static bool read_capture(capture *c, const json_t *table, cli_status *status)
 		[PLACE_PEAK] = CAPTURE_PEAK, [PLACE_COST] = CAPTURE_COST,
 	};
 	int64_t memory = 0;
+	pipeline_schedule schedule;
+	int chunks;
 	if (!usage(r, &memory, status))
 		return false;
+	place_schedule(r->more, &schedule, &chunks);
 	c->t = layers_read(r->d->arena, r->d->sink, r->path, table);
 	if (!c->t)
 		return false;
 	c->r = (capture_request){
 		.objective = of[r->more->objective],
-		.schedule = place_schedule(r->more),
+		.schedule = schedule,
 		.devices = r->o->devices ? (int)r->o->devices : c->t->devices,
 		.cap = memory > 0 ? (double)memory : c->t->memory,
 		.optimizer = r->o->factor < 0 ? 6 : r->o->factor - 2,

@@ -28,7 +28,7 @@ static bool usage(const place_run *r, cli_status *status)
 {
 	const place_more *m = r->more;
 	const char *wrong = NULL;
-	if (m->schedule >= 0 || m->micro_batches || m->recompute ||
+	if (m->schedule || m->micro_batches || m->recompute ||
 	    m->frontier || m->predictor || m->zero || m->no_recompute ||
 	    m->uneven)
 		wrong = "load makes no schedule and no stages";

@@ -13,14 +13,38 @@
 
 const char *const place_objectives[] = { "default", "makespan", "load", "peak",
 					 "cost", NULL };
-const char *const place_schedules[] = { "1f1b", "gpipe", "zb", NULL };
 
-pipeline_schedule place_schedule(const place_more *m)
+/* The V of interleaved:V; 0 if it is none. */
+static int chunks_of(const char *text)
 {
-	static const pipeline_schedule kinds[] = {
+	static const char interleaved[] = "interleaved:";
+	size_t n = strlen(interleaved), digits;
+	if (strncmp(text, interleaved, n))
+		return 0;
+	digits = strspn(text + n, "0123456789");
+	if (text[n + digits] || digits == 0 || digits > 4)
+		return 0;
+	int v = atoi(text + n);
+	return v > PLACE_MAX_CHUNKS ? 0 : v;
+}
+
+bool place_schedule(const place_more *m, pipeline_schedule *kind, int *chunks)
+{
+	static const pipeline_schedule plain[] = {
 		SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_ZB,
 	};
-	return kinds[m->schedule < 0 ? 0 : m->schedule];
+	*kind = SCHEDULE_1F1B;
+	*chunks = 1;
+	if (!m->schedule)
+		return true;
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(m->schedule, schedule_name(plain[i]))) {
+			*kind = plain[i];
+			return true;
+		}
+	*kind = SCHEDULE_INTERLEAVED;
+	*chunks = chunks_of(m->schedule);
+	return *chunks > 0;
 }
 
 const place_special place_specials[] = {

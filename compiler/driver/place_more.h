@@ -14,18 +14,21 @@ typedef enum place_objective {
 	PLACE_COST,
 } place_objective;
 
-extern const char *const place_objectives[], *const place_schedules[];
+extern const char *const place_objectives[];
 
 typedef struct place_more {
 	int objective;	       /* of place_objectives */
-	int schedule;	       /* of place_schedules; -1: not given */
+	const char *schedule;  /* NULL: not given */
 	int64_t micro_batches; /* 0: not given */
 	bool recompute, no_recompute, zero; /* of stages, or of capture */
 	bool frontier, predictor, any_split, uneven;
 	int64_t cores; /* -1: as in the file */
 } place_more;
 
-#define PLACE_MORE { .schedule = -1, .cores = -1 }
+/* A device has at most as many chunks as there may be layers. */
+enum { PLACE_MAX_CHUNKS = 4096 };
+
+#define PLACE_MORE { .cores = -1 }
 
 #define PLACE_OPTIONS_MORE(o)                                                \
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
@@ -35,9 +38,10 @@ typedef struct place_more {
 	  "peak, cost (device-seconds); of load: load; of all others: "      \
 	  "makespan",                                                        \
 	  &(o)->objective, .choices = place_objectives },                    \
-	{ CLI_CHOICE, 0, "schedule", "S",                                    \
-	  "of stages: 1f1b (default), gpipe, zb", &(o)->schedule,            \
-	  .choices = place_schedules },                                      \
+	{ CLI_TEXT, 0, "schedule", "S",                                      \
+	  "of stages: 1f1b (default), gpipe, zb; of mcap also "              \
+	  "interleaved:V, V chunks of layers on each device",                \
+	  &(o)->schedule },                                                  \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
 	  "of stages; if it is not given, mcap and pipedream take four per "  \
 	  "device, and capture tries all",                                   \
@@ -98,8 +102,12 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 			const int *place, json_t *json,
 			void (*text)(const void *), const void *result);
 
-/* The schedule that is asked for; 1F1B unless it is given. */
-pipeline_schedule place_schedule(const place_more *m);
+/* The schedule that is asked for, 1F1B unless it is given, and its chunks of a
+ * device, 1 unless it is interleaved.  False if the option is none. */
+bool place_schedule(const place_more *m, pipeline_schedule *kind, int *chunks);
+
+/* For the message where it is none. */
+#define PLACE_SCHEDULES "1f1b, gpipe, zb, interleaved:V with V from 1 to 4096"
 
 /* capture of a table by tensor degree, whose JSON is given. */
 cli_status place_piper(const place_run *r, const json_t *table);

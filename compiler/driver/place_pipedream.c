@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "compiler/placement/pipedream.h"
@@ -27,9 +28,9 @@ static const char *misfit(const place_run *r)
 {
 	const place_more *m = r->more;
 	const place_options *o = r->o;
-	if (m->schedule > 0 || m->recompute || m->no_recompute || m->zero ||
-	    m->frontier || m->predictor || m->any_split || m->cores >= 0 ||
-	    m->uneven)
+	if ((m->schedule && strcmp(m->schedule, "1f1b")) || m->recompute ||
+	    m->no_recompute || m->zero || m->frontier || m->predictor ||
+	    m->any_split || m->cores >= 0 || m->uneven)
 		return "pipedream has only 1F1B, and does not take --schedule, "
 		       "--recompute, --no-recompute, --zero, --frontier, "
 		       "--predictor, --any-split, --cores, --uneven";
@@ -74,6 +75,7 @@ static bool read_pipedream(pipedream *p, cli_status *status)
 			(int)r->more->micro_batches : 4 * q.ndevices,
 		.factor = q.factor,
 		.bandwidth = q.bandwidth > 0 ? q.bandwidth : INFINITY,
+		.chunks = 1,
 	};
 	if ((int64_t)p->l->n * p->ndevices > PIPEDREAM_MAX_STATES) {
 		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,

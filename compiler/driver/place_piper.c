@@ -27,7 +27,7 @@ static const char *misfit(const place_run *r)
 	const place_more *m = r->more;
 	const place_options *o = r->o;
 	if (m->any_split || m->cores >= 0 || m->predictor || m->zero ||
-	    m->frontier || m->schedule >= 0 || m->recompute ||
+	    m->frontier || m->schedule || m->recompute ||
 	    m->no_recompute || m->uneven)
 		return "a table by tensor degree lists the choices itself, and "
 		       "does not take --schedule, --recompute, --no-recompute, "

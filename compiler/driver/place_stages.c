@@ -1,7 +1,7 @@
 /* tdlc place --algorithm mcap: layers of a profile in contiguous stages. */
 #include "config.h"
 
-#include "compiler/driver/place_more.h"
+#include "compiler/driver/place_stages.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,16 +9,10 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "compiler/placement/placement_file.h"
-#include "compiler/placement/stages.h"
 
 typedef struct stages {
-	const place_run *run;
-	const cost_graph *g;
-	const layer_chain *l;
-	stage_model model;
+	stage_input in;
 	split_problem p;
-	const intervals *by; /* costs that splits are chosen by */
-	place_objective objective;
 	split best; /* measured by the formula */
 	double predicted; /* the predictor's peak of best */
 	split_list frontier;
@@ -68,10 +62,28 @@ static double bandwidth_of(const machine_request *r)
 	return least;
 }
 
-/* The profile and the model; false when *status is what to end with. */
-static bool read_stages(stages *s, cli_status *status)
+static stage_model model_of(const place_run *r, const cost_graph *g,
+			    const machine_request *q)
 {
-	const place_run *r = s->run;
+	stage_model m = {
+		.micro_batches = r->more->micro_batches ?
+			(int)r->more->micro_batches : 4 * q->ndevices,
+		.recompute = r->more->recompute,
+		.factor = g->resident_is_weights ? q->factor : 1,
+		.bandwidth = place_is_model(r->path) ? bandwidth_of(q) :
+			     q->bandwidth > 0	     ? q->bandwidth :
+						       INFINITY,
+	};
+	place_schedule(r->more, &m.schedule, &m.chunks);
+	if (m.schedule == SCHEDULE_INTERLEAVED && q->ndevices == 1)
+		m.bandwidth = INFINITY;
+	return m;
+}
+
+/* The profile and the model; false when *status is what to end with. */
+static bool read_stages(stage_input *in, cli_status *status)
+{
+	const place_run *r = in->run;
 	machine_request q = { 0 };
 	if (!usage(r, status) ||
 	    !place_read_machine(r->d, r->o, &q, status))
@@ -81,23 +93,16 @@ static bool read_stages(stages *s, cli_status *status)
 				    "latency");
 		return false;
 	}
-	s->g = place_read_layers(r, &q, status);
-	if (!s->g)
+	in->g = place_read_layers(r, &q, status);
+	if (!in->g)
 		return false;
-	s->l = layer_chain_new(r->d->arena, s->g);
-	s->model = (stage_model){
-		.schedule = place_schedule(r->more),
-		.micro_batches = r->more->micro_batches ?
-			(int)r->more->micro_batches : 4 * q.ndevices,
-		.recompute = r->more->recompute,
-		.factor = s->g->resident_is_weights ? q.factor : 1,
-		.bandwidth = place_is_model(r->path) ? bandwidth_of(&q) :
-			     q.bandwidth > 0	     ? q.bandwidth :
-						       INFINITY,
-	};
-	s->p.nstages = q.ndevices;
-	s->p.micro_batches = s->model.micro_batches;
-	s->p.cap = q.memory > 0 ? (double)q.memory : INFINITY;
+	in->l = layer_chain_new(r->d->arena, in->g);
+	in->model = model_of(r, in->g, &q);
+	in->ndevices = q.ndevices;
+	in->cap = q.memory > 0 ? (double)q.memory : INFINITY;
+	in->objective = r->more->objective != PLACE_UNSAID ?
+		(place_objective)r->more->objective :
+		in->cap < INFINITY ? PLACE_MAKESPAN : PLACE_PEAK;
 	return true;
 }
 
@@ -119,9 +124,9 @@ static double peak_of(const stages *s, const intervals *of,
 static double peak_of_recomputed(const stages *s)
 {
 	arena *own = arena_new();
-	stage_model m = s->model;
+	stage_model m = s->in.model;
 	m.recompute = true;
-	double peak = peak_of(s, layer_intervals(own, s->l, &m), &m,
+	double peak = peak_of(s, layer_intervals(own, s->in.l, &m), &m,
 			      s->p.nstages);
 	arena_free(own);
 	return peak;
@@ -130,17 +135,17 @@ static double peak_of_recomputed(const stages *s)
 /* Prints the changes of options that would fit, one line each. */
 static void say_remedies(const stages *s)
 {
-	const cli_program *program = &s->run->d->program;
-	arena *a = s->run->d->arena;
-	stage_model m = s->model;
+	const cli_program *program = &s->in.run->d->program;
+	arena *a = s->in.run->d->arena;
+	stage_model m = s->in.model;
 	double peak;
-	for (int k = 2 * s->p.nstages; k <= s->l->n; k *= 2)
+	for (int k = 2 * s->p.nstages; k <= s->in.l->n; k *= 2)
 		if ((peak = peak_of(s, s->p.of, &m, k)) <= s->p.cap) {
 			cli_failed(program, "%d stages need %s", k,
 				   place_bytes_text(a, peak));
 			break;
 		}
-	peak = s->model.recompute ? INFINITY : peak_of_recomputed(s);
+	peak = s->in.model.recompute ? INFINITY : peak_of_recomputed(s);
 	if (peak <= s->p.cap)
 		cli_failed(program, "with --recompute they need %s",
 			   place_bytes_text(a, peak));
@@ -161,14 +166,14 @@ static cli_status say_no_room(const stages *s)
 {
 	split least;
 	fflush(stdout);
-	if (s->p.nstages > s->l->n) {
-		cli_failed(&s->run->d->program,
-			   "%d layers cannot make %d stages", s->l->n,
+	if (s->p.nstages > s->in.l->n) {
+		cli_failed(&s->in.run->d->program,
+			   "%d layers cannot make %d stages", s->in.l->n,
 			   s->p.nstages);
 		return CLI_NO_PLAN;
 	}
-	int at = split_exceeding_stage(s->run->d->arena, &s->p, &least);
-	cli_failed(&s->run->d->program,
+	int at = split_exceeding_stage(s->in.run->d->arena, &s->p, &least);
+	cli_failed(&s->in.run->d->program,
 		   "no %d stages fit: at best, stage %d (layers %d to %d) "
 		   "needs %.0f bytes", s->p.nstages, at, least.first[at],
 		   least.first[at + 1] - 1, ceil(least.peak));
@@ -180,20 +185,20 @@ static cli_status say_no_room(const stages *s)
 
 static bool search(stages *s)
 {
-	arena *a = s->run->d->arena;
+	arena *a = s->in.run->d->arena;
 	double begun = clock_seconds();
 	split_problem q;
 	bool found;
-	if (s->p.nstages > s->l->n)
+	if (s->p.nstages > s->in.l->n)
 		return false;
-	s->p.of = layer_intervals(a, s->l, &s->model);
-	s->p.in_flight = stage_in_flight(a, &s->model, s->p.nstages);
+	s->p.of = layer_intervals(a, s->in.l, &s->in.model);
+	s->p.in_flight = stage_in_flight(a, &s->in.model, s->p.nstages);
 	q = s->p;
-	if (s->run->more->predictor)
+	if (s->in.run->more->predictor)
 		q.of = intervals_predicted(a, s->p.of);
-	if (s->objective == PLACE_PEAK)
+	if (s->in.objective == PLACE_PEAK)
 		found = split_least_peak(a, &q, &s->best);
-	else if (s->objective == PLACE_LOAD)
+	else if (s->in.objective == PLACE_LOAD)
 		found = split_least_bottleneck(a, &q, &s->best);
 	else
 		found = split_least_step(a, &q, INFINITY, &s->best);
@@ -201,12 +206,12 @@ static bool search(stages *s)
 		return false;
 	s->predicted = s->best.peak;
 	split_measure(&s->p, &s->best);
-	if (s->run->more->frontier)
-		s->frontier = split_frontier(a, &q, s->objective ==
+	if (s->in.run->more->frontier)
+		s->frontier = split_frontier(a, &q, s->in.objective ==
 					     PLACE_MAKESPAN);
 	for (int i = 0; i < s->frontier.n; i++)
 		split_measure(&s->p, &s->frontier.at[i]);
-	s->simulated = stages_simulate(a, s->l, &s->model, &s->best,
+	s->simulated = stages_simulate(a, s->in.l, &s->in.model, &s->best,
 				       s->p.nstages, &s->refused);
 	s->seconds = clock_seconds() - begun;
 	return true;
@@ -219,12 +224,23 @@ static size_t stage_at(const stages *s, int i)
 	return interval_at(s->best.first[i], s->best.first[i + 1]);
 }
 
-static void set_figures(json_t *j, const split *s)
+void stages_set_figures(json_t *j, const split *s)
 {
 	json_object_set_new(j, "peak_bytes_max", place_bytes(s->peak));
 	json_object_set_new(j, "bottleneck_seconds",
 			    place_seconds(s->bottleneck));
 	json_object_set_new(j, "step_seconds", place_seconds(s->step));
+}
+
+json_t *stages_frontier_list(const split_list *frontier)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < frontier->n; i++) {
+		json_t *f = json_object();
+		stages_set_figures(f, &frontier->at[i]);
+		json_array_append_new(list, f);
+	}
+	return list;
 }
 
 static json_t *stages_list(const stages *s, json_t *peaks)
@@ -250,14 +266,14 @@ static json_t *stages_list(const stages *s, json_t *peaks)
  * is simulated, nothing is known: the formula's step can be above it. */
 static json_t *bound_of(const stages *s)
 {
-	if (s->objective != PLACE_LOAD || s->run->more->predictor)
+	if (s->in.objective != PLACE_LOAD || s->in.run->more->predictor)
 		return json_null();
 	return place_seconds(s->best.bottleneck);
 }
 
 static void set_search(json_t *j, const stages *s)
 {
-	const place_more *m = s->run->more;
+	const place_more *m = s->in.run->more;
 	json_object_set_new(j, "makespan_seconds",
 			    place_seconds((double)s->simulated->ns));
 	json_object_set_new(j, "max_load_seconds",
@@ -273,47 +289,49 @@ static void set_search(json_t *j, const stages *s)
 				    s->best.peak > 0 ? json_real(
 			s->predicted / s->best.peak - 1) : json_null());
 	}
-	if (m->frontier) {
-		json_t *list = json_array();
-		for (int i = 0; i < s->frontier.n; i++) {
-			json_t *f = json_object();
-			set_figures(f, &s->frontier.at[i]);
-			json_array_append_new(list, f);
-		}
-		json_object_set_new(j, "frontier", list);
-	}
+	if (m->frontier)
+		json_object_set_new(j, "frontier",
+				    stages_frontier_list(&s->frontier));
+}
+
+json_t *stages_object(const stage_input *in)
+{
+	json_t *j = json_object();
+	const char *name = schedule_name(in->model.schedule);
+	if (in->model.schedule == SCHEDULE_INTERLEAVED)
+		name = in->run->more->schedule;
+	json_object_set_new(j, "graph", json_string(in->g->name));
+	json_object_set_new(j, "algorithm", json_string(in->run->algorithm));
+	json_object_set_new(j, "objective", json_string(
+		place_objectives[in->objective]));
+	json_object_set_new(j, "network", json_string(
+		place_network(in->run->o)));
+	json_object_set_new(j, "devices", json_integer(in->ndevices));
+	json_object_set_new(j, "schedule", json_string(name));
+	json_object_set_new(j, "micro_batches",
+			    json_integer(in->model.micro_batches));
+	json_object_set_new(j, "recompute", json_boolean(in->model.recompute));
+	return j;
 }
 
 static json_t *stages_json(const stages *s, const int *place)
 {
-	json_t *j = json_object(), *peaks = json_array();
+	json_t *j = stages_object(&s->in), *peaks = json_array();
 	json_t *list = stages_list(s, peaks);
-	json_object_set_new(j, "graph", json_string(s->g->name));
-	json_object_set_new(j, "algorithm", json_string(s->run->algorithm));
-	json_object_set_new(j, "objective", json_string(
-		place_objectives[s->objective]));
-	json_object_set_new(j, "network", json_string(
-		place_network(s->run->o)));
-	json_object_set_new(j, "devices", json_integer(s->p.nstages));
-	json_object_set_new(j, "schedule", json_string(
-		schedule_name(s->model.schedule)));
-	json_object_set_new(j, "micro_batches",
-			    json_integer(s->model.micro_batches));
-	json_object_set_new(j, "recompute", json_boolean(s->model.recompute));
 	json_object_set_new(j, "peak_bytes", peaks);
 	json_object_set_new(j, "stages", list);
-	set_figures(j, &s->best);
+	stages_set_figures(j, &s->best);
 	set_search(j, s);
-	json_object_set_new(j, "placement", placement_list(s->g, place));
+	json_object_set_new(j, "placement", placement_list(s->in.g, place));
 	return j;
 }
 
-static void print_frontier(const stages *s)
+void stages_print_frontier(arena *a, const split_list *frontier,
+			   const char *longest)
 {
-	arena *a = s->run->d->arena;
-	printf("\n%12s  %15s  %15s\n", "peak", "longest stage", "step");
-	for (int i = 0; i < s->frontier.n; i++) {
-		const split *f = &s->frontier.at[i];
+	printf("\n%12s  %15s  %15s\n", "peak", longest, "step");
+	for (int i = 0; i < frontier->n; i++) {
+		const split *f = &frontier->at[i];
 		printf("%12s  %s  %s\n", place_bytes_text(a, f->peak),
 		       units_right(units_seconds(f->bottleneck * 1e-9),
 				   15).text,
@@ -324,19 +342,20 @@ static void print_frontier(const stages *s)
 static void print_stages(const void *result)
 {
 	const stages *s = result;
-	arena *a = s->run->d->arena;
+	arena *a = s->in.run->d->arena;
 	text_wrap(stdout, arena_printf(
 		a, "%s in %d stage%s, %s, %d micro-batch%s%s: %d layers in the "
-		"order of the file", s->g->name, s->p.nstages,
-		s->p.nstages == 1 ? "" : "s", schedule_name(s->model.schedule),
-		s->model.micro_batches,
-		s->model.micro_batches == 1 ? "" : "es",
-		s->model.recompute ? ", recomputed" : "", s->l->n), 0, 4);
+		"order of the file", s->in.g->name, s->p.nstages,
+		s->p.nstages == 1 ? "" : "s",
+		schedule_name(s->in.model.schedule),
+		s->in.model.micro_batches,
+		s->in.model.micro_batches == 1 ? "" : "es",
+		s->in.model.recompute ? ", recomputed" : "", s->in.l->n), 0, 4);
 	printf("peak          %s%s\n",
 	       place_bytes_text(a, s->best.peak),
-	       s->run->more->predictor ? "" :
-	       s->objective == PLACE_PEAK ? ", the least" : "");
-	if (s->run->more->predictor)
+	       s->in.run->more->predictor ? "" :
+	       s->in.objective == PLACE_PEAK ? ", the least" : "");
+	if (s->in.run->more->predictor)
 		printf("predicted     %s (error %+.1f %%)\n",
 		       place_bytes_text(a, s->predicted), s->best.peak > 0 ?
 		       100 * (s->predicted / s->best.peak - 1) : 0.0);
@@ -355,40 +374,54 @@ static void print_stages(const void *result)
 		       units_right(units_seconds(
 				s->p.of->time[stage_at(s, i)] * 1e-9),
 				15).text);
-	if (s->run->more->frontier)
-		print_frontier(s);
+	if (s->in.run->more->frontier)
+		stages_print_frontier(a, &s->frontier, "longest stage");
+}
+
+/* Whether the stages can be counted; otherwise an error is added. */
+static bool is_countable(const stage_input *in)
+{
+	const place_run *r = in->run;
+	if (in->l->n > SPLIT_MAX_LAYERS)
+		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
+			      "stages are cut from at most %d layers, not %d",
+			      SPLIT_MAX_LAYERS, in->l->n);
+	else if (stages_most_bytes(in->l, &in->model) >= PLACE_MAX_BYTES)
+		diag_error_in(r->d->sink, DIAG_COST_GRAPH_INVALID, r->path,
+			      "the bytes of %d micro-batches add up to more "
+			      "than can be counted", in->model.micro_batches);
+	else
+		return true;
+	return false;
+}
+
+static cli_status place_splits(stages *s)
+{
+	const place_run *r = s->in.run;
+	s->p.nstages = s->in.ndevices;
+	s->p.micro_batches = s->in.model.micro_batches;
+	s->p.cap = s->in.cap;
+	if (!search(s))
+		return say_no_room(s);
+	if (!s->simulated) {
+		diag_error_in(r->d->sink, DIAG_SCHEDULE_TOO_LARGE, r->path,
+			      "%s", s->refused);
+		return CLI_OK;
+	}
+	int *place = stages_placement(r->d->arena, s->in.g, s->in.l, &s->best,
+				      s->p.nstages);
+	return place_finish(r, s->in.g, place, stages_json(s, place),
+			    print_stages, s);
 }
 
 cli_status place_mcap(const place_run *r)
 {
 	cli_status status = CLI_OK;
-	stages s = { .run = r };
-	if (!read_stages(&s, &status))
+	stages s = { .in.run = r };
+	if (!read_stages(&s.in, &status))
 		return status;
-	s.objective = r->more->objective != PLACE_UNSAID ?
-		(place_objective)r->more->objective :
-		s.p.cap < INFINITY ? PLACE_MAKESPAN : PLACE_PEAK;
-	if (s.l->n > SPLIT_MAX_LAYERS) {
-		diag_error_in(r->d->sink, DIAG_STAGES_PROFILE, r->path,
-			      "stages are cut from at most %d layers, not %d",
-			      SPLIT_MAX_LAYERS, s.l->n);
+	if (!is_countable(&s.in))
 		return CLI_OK;
-	}
-	if (stages_most_bytes(s.l, &s.model) >= PLACE_MAX_BYTES) {
-		diag_error_in(r->d->sink, DIAG_COST_GRAPH_INVALID, r->path,
-			      "the bytes of %d micro-batches add up to more "
-			      "than can be counted", s.model.micro_batches);
-		return CLI_OK;
-	}
-	if (!search(&s))
-		return say_no_room(&s);
-	if (!s.simulated) {
-		diag_error_in(r->d->sink, DIAG_SCHEDULE_TOO_LARGE, r->path,
-			      "%s", s.refused);
-		return CLI_OK;
-	}
-	int *place = stages_placement(r->d->arena, s.g, s.l, &s.best,
-				      s.p.nstages);
-	return place_finish(r, s.g, place, stages_json(&s, place),
-			    print_stages, &s);
+	return s.in.model.schedule == SCHEDULE_INTERLEAVED ?
+		place_chunks(&s.in) : place_splits(&s);
 }

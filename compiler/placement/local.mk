@@ -33,6 +33,8 @@ EXTRA_DIST += %D%/README.md
 %C%_libplacement_a_SOURCES += \
 	%D%/capture.c %D%/capture.h %D%/capture_more.h \
 	%D%/capture_uneven.c \
+	%D%/chunk_search.c \
+	%D%/chunks.c %D%/chunks.h \
 	%D%/degrees.c %D%/degrees.h \
 	%D%/groups.c %D%/groups.h \
 	%D%/ideals.c %D%/ideals.h \

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "compiler/placement/schedule.h"
@@ -117,6 +118,68 @@ static step_list list_of(arena *a, const pipeline *p, int s)
 	for (int k = all - warm; k < all; k++)
 		add(p, &list, STEP_BW, k);
 	return list;
+}
+
+/* ---- chunks in flight --------------------------------------------------- */
+
+static bool covers(const int *a, const int *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (a[i] < b[i])
+			return false;
+	return true;
+}
+
+/* Adds an instant, unless another one covers it, in place of those that it
+ * covers. */
+static void add_instant(chunk_counts *to, int v, int running, const int *now)
+{
+	int kept = 0;
+	for (int k = 0; k < to->n; k++)
+		if (to->running[k] == running &&
+		    covers(&to->in_flight[k * v], now, v))
+			return;
+	for (int k = 0; k < to->n; k++) {
+		int *of = &to->in_flight[k * v];
+		if (to->running[k] == running && covers(now, of, v))
+			continue;
+		to->running[kept] = to->running[k];
+		memmove(&to->in_flight[kept++ * v], of,
+			sizeof(int) * (size_t)v);
+	}
+	to->running[kept] = running;
+	memcpy(&to->in_flight[kept * v], now, sizeof(int) * (size_t)v);
+	to->n = kept + 1;
+}
+
+/* The warm-up takes less than (V + 1) S forward steps, and V S pairs of steps
+ * after it the same micro-batches are in flight again, S numbers on: four
+ * rounds of S micro-batches have all that more of them have. */
+chunk_counts schedule_chunk_counts(arena *a, int s, int ndevices, int chunks,
+				   int micro_batches)
+{
+	arena *own = arena_new();
+	const pipeline p = { .kind = SCHEDULE_INTERLEAVED,
+			     .ndevices = ndevices,
+			     .chunks = chunks,
+			     .micro_batches = (int)least(micro_batches,
+							 4 * (int64_t)ndevices)
+	};
+	step_list list = list_of(own, &p, s);
+	int *now = ARENA_ARRAY(own, int, chunks);
+	chunk_counts all = { 0, ARENA_ARRAY(own, int, list.n),
+			     ARENA_ARRAY(own, int, (size_t)list.n *
+					 (size_t)chunks) };
+	for (int i = 0; i < list.n; i++) {
+		const pipeline_step *t = &list.at[i];
+		now[t->chunk] += t->kind == STEP_F;
+		add_instant(&all, chunks, t->chunk, now);
+		now[t->chunk] -= t->kind != STEP_F;
+	}
+	all.running = ARENA_COPY(a, all.running, all.n);
+	all.in_flight = ARENA_COPY(a, all.in_flight, all.n * chunks);
+	arena_free(own);
+	return all;
 }
 
 /* ---- running lists ------------------------------------------------------ */

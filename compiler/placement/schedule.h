@@ -61,6 +61,21 @@ typedef struct pipeline_run {
 int schedule_in_flight(pipeline_schedule kind, int s, int ndevices, int chunks,
 		       int micro_batches);
 
+/* The contents of a device of an interleaved schedule during its passes: at
+ * instant k the micro-batches in flight of each chunk, in_flight[k * V + c], of
+ * which the chunk running[k] does one. */
+typedef struct chunk_counts {
+	int n; /* instants */
+	int *running;
+	int *in_flight;
+} chunk_counts;
+
+/* Of device s: the instants for which no other one has the same running chunk
+ * and as many or more micro-batches of every chunk.  They depend on the order
+ * of passes alone, not on times. */
+chunk_counts schedule_chunk_counts(arena *a, int s, int ndevices, int chunks,
+				   int micro_batches);
+
 enum {
 	SCHEDULE_MAX_STEPS = 1 << 23, /* all F, B and W, S V M 3 */
 	/* .. times S: choices that zero bubble evaluates. */

@@ -8,7 +8,7 @@
 #include "compiler/placement/split.h"
 #include "compiler/placement/step_boxes.h"
 
-static double *table(arena *a, int n)
+double *intervals_table(arena *a, int n)
 {
 	return ARENA_ARRAY(a, double, (size_t)n * ((size_t)n + 1) / 2);
 }
@@ -18,16 +18,16 @@ intervals *intervals_new(arena *a, int n, bool sync)
 	intervals *t = ARENA_NEW(a, intervals);
 	assert(n >= 1 && n <= SPLIT_MAX_LAYERS);
 	t->n = n;
-	t->time = table(a, n);
-	t->fixed = table(a, n);
-	t->kept = table(a, n);
-	t->sync = sync ? table(a, n) : NULL;
+	t->time = intervals_table(a, n);
+	t->fixed = intervals_table(a, n);
+	t->kept = intervals_table(a, n);
+	t->sync = sync ? intervals_table(a, n) : NULL;
 	return t;
 }
 
 static double *floor_of(arena *a, int n, const double *of)
 {
-	double *least = table(a, n);
+	double *least = intervals_table(a, n);
 	for (int j = 1; j <= n; j++) {
 		size_t row = interval_at(0, j);
 		double at = INFINITY;

@@ -27,6 +27,9 @@ typedef struct intervals {
 	double *fixed; /* bytes that do not depend on micro-batches in flight */
 	double *kept;  /* bytes of each micro-batch in flight */
 	double *sync;  /* once per step; NULL if there is none */
+	/* That part of fixed which is there only while a pass of the stage
+	 * runs; NULL where nobody asks for it. */
+	double *running;
 	/* The least over all [i', j) with i' <= i, so that a scan over i from
 	 * the end knows when no further interval can fit:
 	 * intervals_finish(). */
@@ -37,6 +40,9 @@ static inline size_t interval_at(int i, int j)
 {
 	return (size_t)j * (size_t)(j - 1) / 2 + (size_t)i;
 }
+
+/* A table of zeros for n layers. */
+double *intervals_table(arena *a, int n);
 
 /* Tables of zeros, 1 <= n <= SPLIT_MAX_LAYERS. */
 intervals *intervals_new(arena *a, int n, bool sync);

@@ -56,7 +56,8 @@ int *place_least_peak(arena *a, const place_task *t)
 	const stage_model x = {
 		.schedule = SCHEDULE_1F1B, .micro_batches = 4 * m->ndevices,
 		.factor = m->factor,
-		.bandwidth = m->bandwidth > 0 ? m->bandwidth : INFINITY };
+		.bandwidth = m->bandwidth > 0 ? m->bandwidth : INFINITY,
+		.chunks = 1 };
 	const split_problem p = { layer_intervals(work, l, &x), m->ndevices,
 				  stage_in_flight(work, &x, m->ndevices),
 				  x.micro_batches, INFINITY };

@@ -408,6 +408,9 @@ void stage_memory_fill(const stage_memory *m, bool recompute, intervals *t)
 			t->kept[x] = (double)s.kept;
 			t->fixed[x] += (double)(s.constants + s.use.most[1] -
 						s.kept);
+			if (t->running)
+				t->running[x] = (double)(s.use.most[1] -
+							 s.kept);
 		}
 	}
 	arena_free(own);

@@ -43,8 +43,8 @@ typedef struct stage_memory stage_memory;
 const stage_memory *stage_memory_new(arena *a, const cost_graph *g,
 				     const int *layer, int n);
 
-/* Writes kept of all intervals, and adds the bytes that are there once to
- * fixed. */
+/* Writes kept of all intervals, and running, if there is such a table, and adds
+ * the bytes that are there once to fixed. */
 void stage_memory_fill(const stage_memory *m, bool recompute, intervals *t);
 
 /* An upper bound of either for any interval. */

@@ -182,6 +182,8 @@ intervals *layer_intervals(arena *a, const layer_chain *l,
 			   const stage_model *m)
 {
 	intervals *t = intervals_new(a, l->n, false);
+	if (m->schedule == SCHEDULE_INTERLEAVED)
+		t->running = intervals_table(a, l->n);
 	fill_transfers(l, t);
 	for (int j = 1; j <= l->n; j++) {
 		double ns = 0, parameters = 0, activations = 0;
@@ -200,6 +202,8 @@ intervals *layer_intervals(arena *a, const layer_chain *l,
 				continue;
 			*(m->recompute ? &t->fixed[x] : &t->kept[x]) +=
 				activations;
+			if (m->recompute && t->running)
+				t->running[x] = activations;
 		}
 	}
 	if (l->memory)
@@ -218,7 +222,7 @@ double stages_most_bytes(const layer_chain *l, const stage_model *m)
 	}
 	if (l->memory)
 		activations = stage_memory_most(l->memory);
-	return fmax(m->factor, 1) * parameters +
+	return fmax(m->factor, 1) * m->chunks * parameters +
 		(l->n + 1.0) * (m->micro_batches + 1.0) * activations;
 }
 
@@ -290,8 +294,8 @@ const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
 		link[q] = (int64_t)fmin(transfer_ns(bytes[0], m->bandwidth),
 					0x1p62);
 	}
-	pipeline p = { m->schedule, nstages, 1, m->micro_batches, f, b, w,
-		       link };
+	pipeline p = { m->schedule, nstages / m->chunks, m->chunks,
+		       m->micro_batches, f, b, w, link };
 	*why = pipeline_refused(a, &p);
 	return *why ? NULL : pipeline_simulate(a, &p);
 }

@@ -45,12 +45,15 @@ typedef struct stage_model {
 	bool recompute;
 	double factor;	  /* bytes of states per byte of parameters */
 	double bandwidth; /* bytes/s; INFINITY if transfers take no time */
+	int chunks;	  /* of a device; 1 unless interleaved */
 } stage_model;
 
 /* The layers of a profile, or of a model. */
 layer_chain *layer_chain_new(arena *a, const cost_graph *g);
 
-/* The costs of stages; times in whole ns, transfers rounded halves up. */
+/* The costs of stages; times in whole ns, transfers rounded halves up.  Of
+ * an interleaved schedule they have `running': what a device needs once for all
+ * its chunks, as it runs one at a time. */
 intervals *layer_intervals(arena *a, const layer_chain *l,
 			   const stage_model *m);
 
@@ -70,9 +73,10 @@ int *stages_placement(arena *a, const cost_graph *g, const layer_chain *l,
  * it.  Times are those of t. */
 intervals *intervals_predicted(arena *a, const intervals *t);
 
-/* A step of a split, simulated, with messages concurrent to the computation
- * instead of within the stages' times.  A backward pass that a schedule splits
- * counts as two halves.  NULL if the schedule is refused; with the reason in
+/* A step of a split into nstages, chunks times as many as devices, simulated,
+ * with messages concurrent to the computation instead of within the stages'
+ * times.  A backward pass that a schedule splits counts as two halves.  NULL
+ * if the schedule is refused; with the reason in
  * *why. */
 const pipeline_run *stages_simulate(arena *a, const layer_chain *l,
 				    const stage_model *m, const split *s,

@@ -98,7 +98,7 @@ START_TEST(intervals_as_defined)
 		arena *a = arena_new();
 		profile p = draw_profile(&d);
 		stage_model m = { SCHEDULE_1F1B, 4, k % 2, k % 3 ? 4 : 2.5,
-				  k % 5 ? 3e9 : INFINITY };
+				  k % 5 ? 3e9 : INFINITY, 1 };
 		layer_chain *l = chain_of(a, &p);
 		ck_assert_int_eq(l->n, p.n);
 		intervals *t = layer_intervals(a, l, &m);
@@ -117,7 +117,7 @@ START_TEST(predictor)
 	for (int k = 0; k < 100; k++) {
 		arena *a = arena_new();
 		profile p = draw_profile(&d);
-		stage_model m = { SCHEDULE_1F1B, 4, k % 2, 4, 1e9 };
+		stage_model m = { SCHEDULE_1F1B, 4, k % 2, 4, 1e9, 1 };
 		intervals *t = layer_intervals(a, chain_of(a, &p), &m);
 		intervals *q = intervals_predicted(a, t);
 		for (int j = 1; j <= p.n; j++)
@@ -146,7 +146,7 @@ START_TEST(simulated)
 		profile p = draw_profile(&d);
 		stage_model m = { k % 2 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
 				  draw_int(&d, 1, 9), draw_int(&d, 0, 1), 4,
-				  INFINITY };
+				  INFINITY, 1 };
 		layer_chain *l = chain_of(a, &p);
 		int S = draw_int(&d, 1, p.n < 5 ? p.n : 5);
 		split_problem q = { layer_intervals(a, l, &m), S,
@@ -181,6 +181,68 @@ START_TEST(simulated)
 }
 END_TEST
 
+/* A split is planned with as many micro-batches in flight as its simulation
+ * has; with zero bubble, where that depends on times, with no fewer. */
+START_TEST(in_flight_as_simulated)
+{
+	static const pipeline_schedule kinds[] = {
+		SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_ZB,
+	};
+	draw d = { 8 };
+	int reached = 0;
+	for (int k = 0; k < 600; k++) {
+		arena *a = arena_new();
+		profile p = draw_profile(&d);
+		stage_model m = { kinds[k % 3], draw_int(&d, 1, 9),
+				  draw_int(&d, 0, 1), 4,
+				  k % 2 ? 1e8 : INFINITY, 1 };
+		layer_chain *l = chain_of(a, &p);
+		int S = draw_int(&d, 1, p.n < 5 ? p.n : 5);
+		const int *n = stage_in_flight(a, &m, S);
+		split_problem q = { layer_intervals(a, l, &m), S, n,
+				    m.micro_batches, INFINITY };
+		split s;
+		const char *why;
+		ck_assert(split_least_peak(a, &q, &s));
+		const pipeline_run *run = stages_simulate(a, l, &m, &s, S,
+							  &why);
+		for (int i = 0; i < S; i++) {
+			ck_assert_int_le(run->in_flight[i], n[i]);
+			if (m.schedule != SCHEDULE_ZB)
+				ck_assert_int_eq(run->in_flight[i], n[i]);
+			else
+				reached += run->in_flight[i] == n[i];
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(reached, 200);
+}
+END_TEST
+
+/* The bytes that a device needs once for all its chunks are a part of fixed. */
+START_TEST(running_of_chunks)
+{
+	draw d = { 9 };
+	for (int k = 0; k < 100; k++) {
+		arena *a = arena_new();
+		profile p = draw_profile(&d);
+		stage_model m = { SCHEDULE_INTERLEAVED, 4, k % 2, 4, 1e9, 2 };
+		intervals *t = layer_intervals(a, chain_of(a, &p), &m);
+		for (int j = 1; j <= p.n; j++)
+			for (int i = 0; i < j; i++) {
+				double want = 0;
+				for (int v = i; v < j; v++)
+					want += m.recompute ? p.activation[v] :
+							      0;
+				ck_assert(t->running[interval_at(i, j)] ==
+					  want);
+				check_interval(&p, &m, t, i, j);
+			}
+		arena_free(a);
+	}
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("stages");
@@ -188,6 +250,8 @@ Suite *suite(void)
 	tcase_add_test(t, intervals_as_defined);
 	tcase_add_test(t, predictor);
 	tcase_add_test(t, simulated);
+	tcase_add_test(t, in_flight_as_simulated);
+	tcase_add_test(t, running_of_chunks);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -1,0 +1,30 @@
+/* tdlc place --algorithm mcap: its inputs, and what it prints of any
+ * schedule. */
+#ifndef TDL_COMPILER_DRIVER_PLACE_STAGES_H
+#define TDL_COMPILER_DRIVER_PLACE_STAGES_H
+
+#include "compiler/driver/place_more.h"
+#include "compiler/placement/stages.h"
+
+typedef struct stage_input {
+	const place_run *run;
+	const cost_graph *g;
+	const layer_chain *l;
+	stage_model model;
+	int ndevices;
+	double cap; /* bytes of a device; INFINITY */
+	place_objective objective;
+} stage_input;
+
+/* Interleaved schedules: several chunks of layers on each device. */
+cli_status place_chunks(const stage_input *in);
+
+/* An object with the members before the figures. */
+json_t *stages_object(const stage_input *in);
+/* Peak, bottleneck, step. */
+void stages_set_figures(json_t *j, const split *s);
+json_t *stages_frontier_list(const split_list *frontier);
+void stages_print_frontier(arena *a, const split_list *frontier,
+			   const char *longest);
+
+#endif
