@@ -118,7 +118,10 @@ void cuda_head(cuda_text *c, const kexpr *e, int threads, var_set merges)
 {
 	emitter *g = &c->g;
 	c->launch.threads = threads;
-	OPEN("TDL_GLOBAL(%d) void TDL_KERNEL(const tdl_params p)", threads);
+	OPEN("%s void TDL_KERNEL(const tdl_params p)",
+	     threads > CUDA_THREADS
+		     ? arena_printf(g->p.a, "TDL_GLOBAL_OF(%d)", threads)
+		     : "TDL_GLOBAL");
 	declare_inputs(g, e);
 	declare_result(g);
 	declare_bounds(g, e, merges);

@@ -75,8 +75,12 @@ template <int n> struct tdl_words {
 #define TDL_IN_STRIDE(i, d)  ((TDL_INT)TDL_IN_##i##_STRIDE_##d)
 #define TDL_OUT_STRIDE(d)    ((TDL_INT)TDL_OUT_STRIDE_##d)
 
-/* A kernel of blocks of n threads. */
-#define TDL_GLOBAL(n) extern "C" __global__ __launch_bounds__(n)
+/* A kernel of blocks of up to 256 threads; of blocks of n threads.  Where only
+ * the number of threads is bounded, the assembler keeps registers in memory so
+ * that more blocks run on a multiprocessor.  256 threads need no bound: each
+ * can have all registers that an instruction can name. */
+#define TDL_GLOBAL	 extern "C" __global__
+#define TDL_GLOBAL_OF(n) TDL_GLOBAL __launch_bounds__(n, 1)
 
 /* ---- data-dependent indices -------------------------------------------- */
 

@@ -113,7 +113,8 @@ TESTS += $(emulated_tests) %D%/products.sh
 EXTRA_DIST += %D%/kernels.sh %D%/nvrtc.sh %D%/products.sh
 
 check_PROGRAMS += %D%/nvrtc %D%/products
-%C%_nvrtc_SOURCES = %D%/nvrtc.c %D%/operators.c %D%/operators.h
+%C%_nvrtc_SOURCES = %D%/nvrtc.c %D%/operators.c %D%/operators.h \
+	%D%/resources.c %D%/resources.h
 %C%_nvrtc_LDADD = $(tested_libs) $(plan_libs) base/libbase.a $(JANSSON_LIBS) \
 	$(PROTOBUF_C_LIBS) $(ZLIB_LIBS)
 %C%_products_SOURCES = %D%/products.c

@@ -3,12 +3,12 @@
  *
  *	nvrtc INCLUDE OPDEFS PLAN...
  *
- * Some of those of the plans are compiled for all of the architectures, the
- * others for one of them each; CHECK_ALL=yes compiles all for all.  Every
- * message of the compiler is an error, and so are more registers that are kept
- * in memory than a few.  A table says what the kernels take.  $TDL_NVRTC is the
- * library, which is found by the loader otherwise; without one the exit status
- * is 77. */
+ * Some are compiled for all of the architectures, the others for one of them
+ * each; CHECK_ALL=yes compiles all for all.  Those that --tf32 concerns are
+ * compiled for it, too.  Every message of the compiler is an error, and so are
+ * registers that are kept in memory.  A table says what the kernels take, and
+ * $TDL_REPORT, a file, gets a line for each.  $TDL_NVRTC is the library, which
+ * is found by the loader otherwise; without one the exit status is 77. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -22,17 +22,14 @@
 #include "base/intern.h"
 #include "compiler/codegen/codegen.h"
 #include "tests/cuda/operators.h"
+#include "tests/cuda/resources.h"
 
 enum {
 	PER_PROGRAM = 64, /* kernels */
 	SHAPES = 1,	  /* of each operator */
 	SKIPPED = 77,
-	FEW_BYTES = 64, /* of registers that are kept in memory */
 	MAX_HEADER = 1 << 20,
 };
-
-static const char *const archs[] = {"sm_80", "sm_90", "sm_100"};
-enum { NARCHS = 3 };
 
 /* ---- the library ------------------------------------------------------- */
 
@@ -80,23 +77,11 @@ static bool open_nvrtc(nvrtc *n)
 
 /* ---- compiling --------------------------------------------------------- */
 
-/* The resources of a multiprocessor that an architecture's kernels take. */
-typedef struct taken {
-	int nkernels;
-	int within[4];	/* that use at most 32, 64, 128, 255 registers */
-	int registers;	/* the most */
-	int shared;	/* bytes, the most, of those that are declared */
-	int stack;	/* kernels with arrays in memory of a thread */
-	int spilled;	/* kernels whose registers did not quite suffice */
-} taken;
-
-static const int limits[4] = {32, 64, 128, 255};
-
 enum { NHEADERS = 4 };
 
 typedef struct builder {
 	nvrtc rtc;
-	taken taken[NARCHS];
+	resources taken;
 	const char *names[NHEADERS], *headers[NHEADERS];
 	int nkernels, nprograms, nfailed;
 	double seconds;
@@ -127,94 +112,60 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The number in front of a word of a line; 0 where it has none. */
-static int number_before(const char *line, const char *word)
-{
-	const char *at = strstr(line, word);
-	while (at && at > line && at[-1] >= '0' && at[-1] <= '9')
-		at--;
-	return at ? atoi(at) : 0;
-}
+/* The kernels of a program. */
+typedef struct program {
+	const char *text;
+	compiled kernels[PER_PROGRAM];
+	int n;
+	bool tf32;
+} program;
 
-static void count_registers(const char *line, taken *t)
-{
-	int n = number_before(line, " registers");
-	int shared = number_before(line, " bytes smem");
-	t->nkernels++;
-	for (int i = 0; i < 4; i++)
-		t->within[i] += n <= limits[i];
-	if (n > t->registers)
-		t->registers = n;
-	if (shared > t->shared)
-		t->shared = shared;
-}
-
-/* Whether a line is what the assembler always says, which is counted. */
-static bool is_harmless(const char *line, taken *t)
-{
-	if (strstr(line, "bytes stack frame, ")) {
-		int stores = number_before(line, " bytes spill stores");
-		int loads = number_before(line, " bytes spill loads");
-		t->stack += number_before(line, " bytes stack frame") > 0;
-		t->spilled += stores + loads > 0;
-		return stores <= FEW_BYTES && loads <= FEW_BYTES;
-	}
-	if (strstr(line, ": Used "))
-		count_registers(line, t);
-	return !*line || !strncmp(line, "ptxas", 5);
-}
-
-static bool check_log(arena *a, const builder *b, void *program, taken *t)
+static char *log_of(const builder *b, arena *a, void *made)
 {
 	size_t n;
-	bool ok = true;
-	b->rtc.log_size(program, &n);
-	char *log = arena_alloc(a, n + 1), *save = NULL;
-	const char *which = "";
-	b->rtc.log(program, log);
-	for (char *l = strtok_r(log, "\n", &save); l;
-	     l = strtok_r(NULL, "\n", &save)) {
-		if (strstr(l, "Function properties for"))
-			which = l;
-		if (is_harmless(l, t))
-			continue;
-		printf("%s\n%s\n", which, l);
-		ok = false;
-	}
-	return ok;
+	b->rtc.log_size(made, &n);
+	char *log = arena_alloc(a, n + 1);
+	b->rtc.log(made, log);
+	return log;
 }
 
-static void compile(builder *b, arena *a, const char *text, int n)
+/* Leaves a program's text where $TDL_KEEP says. */
+static void keep(const program *p)
 {
-	const char *arch = archs[n];
+	const char *path = getenv("TDL_KEEP");
+	FILE *f = path ? fopen(path, "w") : NULL;
+	if (f) {
+		fputs(p->text, f);
+		fclose(f);
+	}
+}
+
+static void compile(builder *b, arena *a, const program *p, int arch)
+{
 	/* Drawn attributes may make a constant 0, or a type unsigned. */
 	const char *options[] = {
-		arena_printf(a, "--gpu-architecture=%s", arch), "--std=c++17",
-		"--fmad=false", "--ptxas-options=-v",
+		arena_printf(a, "--gpu-architecture=%s", archs[arch]),
+		"--std=c++17",
+		"--fmad=false",
+		"--ptxas-options=-v",
 		"--diag-suppress=39,186",
+		p->tf32 ? "-DTDL_TF32=1" : "-DTDL_TF32=0",
 	};
-	void *program;
+	void *made;
 	double begin = now();
-	if (b->rtc.create(&program, text, "kernels.cu", NHEADERS,
-			  b->headers,
+	b->nprograms++;
+	if (b->rtc.create(&made, p->text, "kernels.cu", NHEADERS, b->headers,
 			  b->names)) {
 		b->nfailed++;
 		return;
 	}
-	bool ok = b->rtc.compile(program, 5, options) == 0;
-	ok &= check_log(a, b, program, &b->taken[n]);
-	if (!ok) {
-		const char *keep = getenv("TDL_KEEP");
-		FILE *f = keep ? fopen(keep, "w") : NULL;
-		printf("for %s\n", arch);
-		if (f) {
-			fputs(text, f);
-			fclose(f);
-		}
-	}
+	bool ok = b->rtc.compile(made, 6, options) == 0;
+	ok &= resources_add(&b->taken, log_of(b, a, made), p->kernels, p->n,
+			    arch);
+	if (!ok)
+		keep(p);
 	b->nfailed += !ok;
-	b->nprograms++;
-	b->rtc.destroy(&program);
+	b->rtc.destroy(&made);
 	b->seconds += now() - begin;
 }
 
@@ -225,42 +176,63 @@ static int setting(const char *name, int otherwise)
 	return s && *s ? abs(atoi(s)) : otherwise;
 }
 
-/* Programs of some of the kernels each, the first one for all architectures
- * where this is a sample of what they are used for.  Every SAMPLEth of them is
- * compiled, from number SAMPLE_FROM on. */
-static void compile_all(builder *b, const kernel_list *all, bool is_sample)
+/* Adds a kernel to a program; indices have 32 bits, of every fourth 64. */
+static void add_kernel(builder *b, arena *a, program *p, const kernel *k)
+{
+	plan_launch launch;
+	const char *text = codegen_cuda(a, k, &launch);
+	const char *name = arena_printf(a, "tdl_kernel_%d", p->n);
+	const char *words = codegen_cuda_words(a, k, name, p->n % 4 ? 32 : 64);
+	kernel_class class = class_of(k, text, p->tf32);
+	p->text = arena_printf(a, "%s%s%s", p->text, words, text);
+	p->kernels[p->n++] = (compiled){k, class};
+	b->taken.nkernels[class]++;
+	b->nkernels++;
+}
+
+/* Programs of `per_program' kernels each; the first one is compiled for all
+ * architectures, the others for one of them each, or for all where CHECK_ALL is
+ * yes.  Every SAMPLEth of them is compiled, from number SAMPLE_FROM on. */
+static void compile_all(builder *b, const kernel_list *all, int per_program,
+			bool tf32)
 {
 	int every = setting("SAMPLE", 1), from = setting("SAMPLE_FROM", 0);
 	const char *check = getenv("CHECK_ALL");
 	bool each = check && !strcmp(check, "yes");
-	for (int i = 0; i < all->n; i += PER_PROGRAM) {
-		if (every > 1 && i / PER_PROGRAM % every != from % every)
+	for (int i = 0; i < all->n; i += per_program) {
+		int number = i / per_program;
+		if (every > 1 && number % every != from % every)
 			continue;
 		arena *a = arena_new();
-		char *text = arena_strdup(a, "#include \"tdl/cuda.h\"\n");
-		for (int j = i; j < all->n && j < i + PER_PROGRAM; j++) {
-			plan_launch launch;
-			text = arena_printf(
-				a, "%s%s%s", text,
-				codegen_cuda_words(
-					a, all->at[j],
-					arena_printf(a, "tdl_kernel_%d", j),
-					j % 4 ? 32 : 64),
-				codegen_cuda(a, all->at[j], &launch));
-			b->nkernels++;
-		}
+		program *p = ARENA_NEW(a, program);
+		p->text = "#include \"tdl/cuda.h\"\n";
+		p->tf32 = tf32;
+		for (int j = i; j < all->n && j < i + per_program; j++)
+			add_kernel(b, a, p, all->at[j]);
 		for (int n = 0; n < NARCHS; n++)
-			if (each || (is_sample && i == 0) ||
-			    n == i / PER_PROGRAM % NARCHS)
-				compile(b, a, text, n);
+			if (each || i == 0 || n == number % NARCHS)
+				compile(b, a, p, n);
 		arena_free(a);
 	}
 }
 
+/* Those to which it makes a difference how factors of f32 may be rounded. */
+static kernel_list tf32_of(arena *a, const kernel_list *all)
+{
+	kernel_list some = {0};
+	for (int i = 0; i < all->n; i++) {
+		plan_launch launch;
+		if (may_be_tf32(codegen_cuda(a, all->at[i], &launch)))
+			vec_push(a, &some, all->at[i]);
+	}
+	return some;
+}
+
 /* The kernels whose texts differ in more than their first line, which is a
  * comment. */
-static kernel_list distinct(arena *a, const kernel_list *all, strmap *seen)
+static kernel_list distinct(arena *a, const kernel_list *all)
 {
+	strmap *seen = strmap_new(a);
 	kernel_list some = {0};
 	for (int i = 0; i < all->n; i++) {
 		plan_launch launch;
@@ -291,26 +263,25 @@ static bool add_plan(arena *a, const char *path, kernel_list *to)
 	return p != NULL;
 }
 
-static void print_table(const builder *b)
+/* The kernels of operators and plans whose texts differ. */
+static bool list_kernels(arena *a, const char *opdefs, char **plans, int nplans,
+			 int *nops, kernel_list *all)
 {
-	printf("| architecture | kernels | to 32 registers | 64 | 128 | 255 | "
-	       "most | shared memory, most | with a stack | spilled |\n"
-	       "|---|---|---|---|---|---|---|---|---|---|\n");
-	for (int n = 0; n < NARCHS; n++) {
-		const taken *t = &b->taken[n];
-		printf("| `%s` | %d |", archs[n], t->nkernels);
-		for (int i = 0; i < 4; i++)
-			printf(" %d |", t->within[i]);
-		printf(" %d | %d B | %d | %d |\n", t->registers, t->shared,
-		       t->stack, t->spilled);
-	}
+	kernel_list some = {0};
+	*nops = operators_list(a, opdefs, SHAPES, 1, &some);
+	for (int i = 0; i < nplans; i++)
+		if (!add_plan(a, plans[i], &some))
+			return false;
+	*all = distinct(a, &some);
+	return *nops > 0;
 }
 
 int main(int argc, char **argv)
 {
 	arena *a = arena_new();
 	builder b = {.nfailed = 0};
-	kernel_list of_operators = {0}, of_plans = {0};
+	kernel_list all = {0};
+	const char *report = getenv("TDL_REPORT");
 	int major, minor, nops;
 	if (argc < 3)
 		return 2;
@@ -318,22 +289,20 @@ int main(int argc, char **argv)
 		printf("SKIP: NVRTC is not here; TDL_NVRTC may name it\n");
 		return SKIPPED;
 	}
-	if (!read_headers(a, argv[1], &b))
+	if (!read_headers(a, argv[1], &b) ||
+	    !list_kernels(a, argv[2], argv + 3, argc - 3, &nops, &all))
 		return 1;
-	nops = operators_list(a, argv[2], SHAPES, 1, &of_operators);
-	for (int i = 3; i < argc; i++)
-		if (!add_plan(a, argv[i], &of_plans))
-			return 1;
-	strmap *seen = strmap_new(a);
-	of_operators = distinct(a, &of_operators, seen);
-	of_plans = distinct(a, &of_plans, seen);
-	compile_all(&b, &of_operators, false);
-	compile_all(&b, &of_plans, true);
+	b.taken.report = report ? fopen(report, "w") : NULL;
+	kernel_list short_factors = tf32_of(a, &all);
+	compile_all(&b, &all, PER_PROGRAM, false);
+	compile_all(&b, &short_factors, PER_PROGRAM / 4, true);
 	b.rtc.version(&major, &minor);
 	printf("NVRTC %d.%d: %d kernels, those of %d operators and %d plans, "
 	       "in %d programs, %.0f s\n", major, minor, b.nkernels, nops,
 	       argc - 3, b.nprograms, b.seconds);
-	print_table(&b);
+	resources_print(&b.taken);
+	if (b.taken.report)
+		fclose(b.taken.report);
 	arena_free(a);
-	return nops <= 0 || b.nfailed > 0;
+	return b.nfailed > 0;
 }
