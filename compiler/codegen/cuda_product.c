@@ -5,10 +5,13 @@
 #include "compiler/codegen/cuda.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define SAY(...)  text_line(&g->t, __VA_ARGS__)
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
+
+enum { PIECE = 16 }; /* bytes that one instruction copies */
 
 bool cuda_has_tiles(const schedule *s)
 {
@@ -33,6 +36,12 @@ static const char *tile_type(const kernel *k)
 	if (dtype_is_float(t))
 		return t == DT_F64 ? "double" : "float";
 	return dtype_size(t) > 4 ? "uint64_t" : "uint32_t";
+}
+
+/* Only sums that are computed in f32 can be those of tensor cores. */
+static bool is_on_cores(const emitter *g)
+{
+	return dtype_is_float(g->k->body->type) && g->k->body->type != DT_F64;
 }
 
 /* The kind of factors that has all numbers of a type: f16 those of floats of
@@ -88,20 +97,53 @@ static bool keeps_value(const kexpr *e)
 	       !dtype_is_small_float(e->type);
 }
 
-/* The read that a factor is, where memory has it as tensor cores take it, one
- * depth after the other; else NULL. */
+/* A side of the product, whose factors come to a tile. */
+typedef struct side {
+	const char *name;  /* of the side, "row" or "col" */
+	const kexpr *e;	   /* a factor */
+	loop_set loops;	   /* of the side's elements */
+	var_set vars;	   /* theirs */
+	const kexpr *read; /* what may be copied; NULL for nothing */
+	bool along;	   /* memory lies along the depth, not across it */
+} side;
+
+/* The elements that a step of a loop goes in a tensor without gaps; FAR_STEP
+ * for more. */
+static int64_t memory_step(const emitter *g, const kexpr *read, int l)
+{
+	const kinput *in = &g->k->inputs[read->input];
+	int64_t step = 0, size = 1;
+	for (int d = in->ndim - 1; d >= 0; d--) {
+		int64_t c = linear_of(&g->p.nest, read->args[d]).coef[l];
+		if (c && (size >= FAR_STEP || llabs(c) >= FAR_STEP))
+			return FAR_STEP;
+		step += c * size;
+		size = in->dims[d] > FAR_STEP / size ? FAR_STEP
+						     : size * in->dims[d];
+		size = size > 0 ? size : 1;
+	}
+	return step;
+}
+
+/* Whether the last of some loops leads from each element to the next. */
+static bool lies_along(const emitter *g, const kexpr *read, loop_set loops)
+{
+	int l = set_last(loops);
+	return l >= 0 && g->p.nest.loops[l].part == LOOP_WHOLE &&
+	       memory_step(g, read, l) == 1;
+}
+
+/* The read that a factor is, where memory has it as tensor cores take it; else
+ * NULL. */
 static const kexpr *copied_read(const emitter *g, const kexpr *e)
 {
-	int along = set_last(g->s.depth);
-	cuda_reads f = {.g = g, .loop = along};
+	cuda_reads f = {.g = g, .loop = -1};
 	while (e->kind == KX_CAST && keeps_value(e))
 		e = e->args[0];
 	return e->kind == KX_READ && e->type == factors_type(g) &&
-			       along >= 0 && g->s.depth == loop_bit(along) &&
-			       g->p.nest.loops[along].part == LOOP_WHOLE &&
-			       cuda_is_along(&f, e) ?
-		       e :
-		       NULL;
+			       cuda_is_plain(&f, e)
+		       ? e
+		       : NULL;
 }
 
 static int64_t ceil_of(int64_t n, int64_t d)
@@ -143,12 +185,6 @@ static void divide(cuda_text *c, var_set s, int64_t of)
 	}
 }
 
-/* Only sums that are computed in f32 can be those of tensor cores. */
-static bool is_on_cores(const emitter *g)
-{
-	return dtype_is_float(g->k->body->type) && g->k->body->type != DT_F64;
-}
-
 static void emit_tile(emitter *g, const tile *t)
 {
 	const char *type = tile_type(g->k);
@@ -164,75 +200,138 @@ static void emit_tile(emitter *g, const tile *t)
 
 /* Whether a factor's memory lies along the depth, and not along its own
  * side. */
-static bool is_along_depth(const emitter *g, const kexpr *e, loop_set side)
+static bool is_along_depth(const emitter *g, const kexpr *e, loop_set loops)
 {
 	const nest *n = &g->p.nest;
-	int along = set_last(g->s.depth), across = set_last(side);
+	int along = set_last(g->s.depth), across = set_last(loops);
 	if (along < 0 || step_of(n, e, along) >= FAR_STEP)
 		return false;
 	return across < 0 || step_of(n, e, across) >= FAR_STEP ||
 	       step_of(n, e, across) == 0;
 }
 
+static side side_of(const emitter *g, const char *name, const kexpr *e,
+		    loop_set loops)
+{
+	side s = {.name = name,
+		  .e = e,
+		  .loops = loops,
+		  .vars = vars_of_loops(&g->p.nest, loops),
+		  .along = is_along_depth(g, e, loops)};
+	const kexpr *read = is_on_cores(g) ? copied_read(g, e) : NULL;
+	if (read && lies_along(g, read, g->s.depth)) {
+		s.read = read;
+		s.along = true;
+	} else if (read && lies_along(g, read, loops)) {
+		s.read = read;
+		s.along = false;
+	}
+	return s;
+}
+
+static void decode_factor(emitter *g, const side *s)
+{
+	cuda_decode(g, s->vars, "at");
+	cuda_decode(g, vars_of_loops(&g->p.nest, g->s.depth), "depth_at");
+}
+
 /* A function of a place in the tile's side and of the depth. */
-static void emit_factor(emitter *g, const char *name, const kexpr *e,
-			var_set side, const char *which, bool depth_first)
+static void emit_factor(emitter *g, const char *name, const side *s,
+			bool depth_first)
 {
 	const char *type = tile_type(g->k);
 	const char *first = depth_first ? "depth_at" : "at";
 	const char *second = depth_first ? "at" : "depth_at";
-	bool cast = !dtype_is_float(e->type);
+	bool cast = !dtype_is_float(s->e->type);
 	OPEN("const auto %s = [&](TDL_INT %s, TDL_INT %s) -> %s", name, first,
 	     second, type);
-	SAY("at += %s_0;", which);
-	SAY("if (at >= %ss || depth_at >= depths)", which);
+	SAY("at += %s_0;", s->name);
+	SAY("if (at >= %ss || depth_at >= depths)", s->name);
 	SAY("\treturn 0;");
-	cuda_decode(g, side, "at");
-	cuda_decode(g, vars_of_loops(&g->p.nest, g->s.depth), "depth_at");
+	decode_factor(g, s);
 	if (cast)
-		SAY("return (%s)(%s);", type, print_expr(&g->p, e));
+		SAY("return (%s)(%s);", type, print_expr(&g->p, s->e));
 	else
-		SAY("return %s;", print_expr(&g->p, e));
+		SAY("return %s;", print_expr(&g->p, s->e));
 	g->t.depth--;
 	SAY("};");
 }
 
 /* A function that says where a factor is in memory. */
-static void emit_place(emitter *g, const char *name, const kexpr *read,
-		       var_set side, const char *which)
+static void emit_place(emitter *g, const char *name, const side *s)
 {
 	OPEN("const auto %s_at = [&](TDL_INT at, TDL_INT depth_at) -> const "
 	     "void *", name);
-	SAY("at += %s_0;", which);
-	SAY("if (at >= %ss)", which);
+	SAY("at += %s_0;", s->name);
+	SAY("if (at >= %ss || depth_at >= depths)", s->name);
 	SAY("\treturn nullptr;");
-	cuda_decode(g, side, "at");
-	cuda_decode(g, vars_of_loops(&g->p.nest, g->s.depth), "depth_at");
-	SAY("return &%s;", print_element_at(&g->p, read));
+	decode_factor(g, s);
+	SAY("return &%s;", print_element_at(&g->p, s->read));
 	g->t.depth--;
 	SAY("};");
 }
 
-/* The sums; factors that are copied have a place. */
-static void emit_sums(emitter *g, const tile *t, var_set rows, var_set cols)
+/* Adds a loop to `pieces'. */
+static void emit_loop(emitter *g, const side *s, int l, bool inside)
 {
-	const schedule *s = &g->s;
-	const kexpr *left = copied_read(g, s->left);
-	const kexpr *right = copied_read(g, s->right);
-	bool copies = is_on_cores(g) && (left || right);
-	emit_factor(g, "left", s->left, rows, "row", false);
-	emit_factor(g, "right", s->right, cols, "col", true);
-	if (copies && left)
-		emit_place(g, "left", left, rows, "row");
-	if (copies && right)
-		emit_place(g, "right", right, cols, "col");
+	const loop *p = &g->p.nest.loops[l];
+	int64_t coef[MAX_NDIM];
+	int ndim = kx_ndim(s->read);
+	for (int d = 0; d < ndim; d++)
+		coef[d] = linear_of(&g->p.nest, s->read->args[d]).coef[l];
+	const char *step =
+		print_step(g, g->p.input[s->read->input], coef, ndim);
+	if (p->part == LOOP_WHOLE) {
+		SAY("pieces.%s(%s_n, %s);", inside ? "inside" : "around",
+		    p->name, step);
+		return;
+	}
+	if (inside)
+		SAY("pieces.close();");
+	SAY("pieces.around(2, %s);", step);
+}
+
+/* Whether the factors of a side lie in pieces that can be copied. */
+static void emit_pieces(emitter *g, const side *s)
+{
+	loop_set all = all_loops(&g->p.nest);
+	loop_set inside = s->along ? g->s.depth : s->loops;
+	int n = PIECE / (int)dtype_size(s->read->type);
+	text_block(&g->t);
+	SAY("tdl_pieces<%d> pieces;", n);
+	for (int l = set_last(inside); l >= 0; l = set_last(inside)) {
+		emit_loop(g, s, l, true);
+		inside &= ~loop_bit(l);
+		all &= ~loop_bit(l);
+	}
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (all & loops_of(&g->p.nest, s->read) & loop_bit(l))
+			emit_loop(g, s, l, false);
+	cuda_first(g, vars_of_loops(&g->p.nest, all_loops(&g->p.nest)));
+	SAY("fits = fits && pieces.lie_at(&%s);",
+	    print_element_at(&g->p, s->read));
+	CLOSE();
+}
+
+/* The sums; factors that are copied have a place. */
+static void emit_sums(emitter *g, const tile *t, const side *left,
+		      const side *right)
+{
+	bool copies = left->read || right->read;
+	emit_factor(g, "left", left, false);
+	emit_factor(g, "right", right, true);
+	if (left->read)
+		emit_place(g, "left", left);
+	if (right->read)
+		emit_place(g, "right", right);
 	SAY("%s sum[tile::a][tile::b];", tile_type(g->k));
-	SAY("tile::sums<%s, %s, %s>(sum, shared, depths, left, right%s%s);",
-	    t->is_long ? "true" : "false",
-	    is_along_depth(g, s->left, s->rows) ? "true" : "false",
-	    is_along_depth(g, s->right, s->cols) ? "true" : "false",
-	    !copies ? "" : left ? ", left_at" : ", tdl_nowhere()",
-	    copies && right ? ", right_at" : "");
+	SAY("tile::sums<%s, %s, %s>(sum, shared, depths, left, right%s%s%s);",
+	    t->is_long ? "true" : "false", left->along ? "true" : "false",
+	    right->along ? "true" : "false", copies ? ", fits" : "",
+	    !copies	 ? ""
+	    : left->read ? ", left_at"
+			 : ", tdl_nowhere()",
+	    right->read ? ", right_at" : "");
 }
 
 /* ---- the result -------------------------------------------------------- */
@@ -271,6 +370,8 @@ void cuda_product(cuda_text *c)
 	var_set rows = vars_of_loops(n, s->rows);
 	var_set cols = vars_of_loops(n, s->cols);
 	var_set outer = vars_of_loops(n, s->outer);
+	side left = side_of(g, "row", s->left, s->rows);
+	side right = side_of(g, "col", s->right, s->cols);
 	tile t = tile_for(g, rows, cols, outer, all_reduced(g->k));
 	divide(c, outer, 1);
 	divide(c, rows, t.rows);
@@ -284,6 +385,12 @@ void cuda_product(cuda_text *c)
 	    t.rows);
 	SAY("const TDL_INT col_tiles = tdl_ceil_div(cols, (TDL_INT)%d);",
 	    t.cols);
+	if (left.read || right.read)
+		SAY("bool fits = true;");
+	if (left.read)
+		emit_pieces(g, &left);
+	if (right.read)
+		emit_pieces(g, &right);
 	cuda_items(g, arena_printf(g->p.a, "%s * row_tiles * col_tiles",
 				   cuda_count(g, outer)));
 	SAY("TDL_INT outer_at = item;");
@@ -292,7 +399,7 @@ void cuda_product(cuda_text *c)
 	SAY("const TDL_INT row_0 = tdl_digit(outer_at, row_tiles) * %d;",
 	    t.rows);
 	cuda_decode(g, outer, "outer_at");
-	emit_sums(g, &t, rows, cols);
+	emit_sums(g, &t, &left, &right);
 	emit_tile_store(g, rows, cols);
 	cuda_end(g);
 }

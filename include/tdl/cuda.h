@@ -382,7 +382,7 @@ TDL_INLINE uint64_t tdl_fma(uint64_t a, uint64_t b, uint64_t c)
 	return a * b + c;
 }
 
-/* The place in memory of factors that do not lie there as they are used. */
+/* The place in memory of factors that are not copied. */
 struct tdl_nowhere {
 	template <class I, class J>
 	__device__ const void *operator()(I, J) const
@@ -442,9 +442,8 @@ struct tdl_tile {
 		  class Left, class Right, class LeftAt = tdl_nowhere,
 		  class RightAt = tdl_nowhere>
 	static __device__ void sums(A (&sum)[a][b], A *shared, I ndepths,
-				    Left left, Right right,
-				    LeftAt left_at = {},
-				    RightAt right_at = {});
+				    Left left, Right right, bool fits = false,
+				    LeftAt left_at = {}, RightAt right_at = {});
 };
 
 /* The tile's sums over all of the depth.  left(row, d) and right(d, col) give
@@ -585,8 +584,8 @@ template <class A, int nrows, int ncols, int a, int b, int ndepth>
 template <bool is_long, bool left_along, bool right_along, class I, class Left,
 	  class Right, class LeftAt, class RightAt>
 __device__ void tdl_tile<A, nrows, ncols, a, b, ndepth>::sums(
-	A (&sum)[a][b], A *shared, I ndepths, Left left, Right right, LeftAt,
-	RightAt)
+	A (&sum)[a][b], A *shared, I ndepths, Left left, Right right, bool,
+	LeftAt, RightAt)
 {
 	tdl_sums<tdl_tile, is_long, left_along, right_along>(
 		sum, shared, ndepths, left, right);

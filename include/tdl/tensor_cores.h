@@ -54,16 +54,15 @@ TDL_INLINE uint32_t tdl_cvt_tf32(float f)
 	return u;
 }
 
-/* Copies 16 bytes to shared memory, of which those from the n-th on are 0
- * (PTX ISA, "cp.async"); both lie at multiples of 16.  A thread's copies up to
- * tdl_end_copies() are a group.  A group is there for all threads when its own
- * has passed tdl_wait_for_copies() and all have passed a barrier after that. */
-TDL_INLINE void tdl_begin_copy(uint32_t *to, const void *from, int n)
+/* Copies 16 bytes to shared memory (PTX ISA, "cp.async"); both lie at
+ * multiples of 16.  A thread's copies up to tdl_end_copies() are a group.  A
+ * group is there for all threads when its own has passed tdl_wait_for_copies()
+ * and all have passed a barrier after that. */
+TDL_INLINE void tdl_begin_copy(uint32_t *to, const void *from)
 {
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
 		     :
-		     : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
-		       "r"(n)
+		     : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from)
 		     : "memory");
 }
 
@@ -76,6 +75,32 @@ TDL_INLINE void tdl_wait_for_copies()
 {
 	asm volatile("cp.async.wait_group 0;" : : : "memory");
 }
+
+/* Loads 2 or 4 matrices of 8 rows of 16 bytes from shared memory (PTX ISA,
+ * "ldmatrix").  Lanes 8 m to 8 m + 7 of a warp pass the rows of matrix m, which
+ * lie at multiples of 16; those of matrices that are not loaded are ignored.
+ * r[m] is word t of row g of matrix m, with g and t as above; or, transposed,
+ * element g of rows 2 t and 2 t + 1, where elements have 16 bits. */
+#define TDL_LOAD(name, how)                                                   \
+	TDL_INLINE void name(uint32_t(&r)[2], const uint32_t *row)            \
+	{                                                                     \
+		asm volatile("ldmatrix.sync.aligned.m8n8.x2" how              \
+			     ".shared.b16 {%0, %1}, [%2];"                    \
+			     : "=r"(r[0]), "=r"(r[1])                         \
+			     : "r"((uint32_t)__cvta_generic_to_shared(row))   \
+			     : "memory");                                     \
+	}                                                                     \
+	TDL_INLINE void name(uint32_t(&r)[4], const uint32_t *row)            \
+	{                                                                     \
+		asm volatile("ldmatrix.sync.aligned.m8n8.x4" how              \
+			     ".shared.b16 {%0, %1, %2, %3}, [%4];"            \
+			     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) \
+			     : "r"((uint32_t)__cvta_generic_to_shared(row))   \
+			     : "memory");                                     \
+	}
+TDL_LOAD(tdl_load_matrices, "")
+TDL_LOAD(tdl_load_transposed, ".trans")
+#undef TDL_LOAD
 #endif
 
 /* ---- factors ----------------------------------------------------------- */
@@ -161,6 +186,124 @@ struct tdl_f32_factors {
 #endif
 };
 
+/* ---- shared memory ----------------------------------------------------- */
+
+/* Words along the depth that are in shared memory at a time. */
+enum { TDL_MMA_WORDS = 16 };
+
+/* The factors of one side of a tile, of `size' elements, in shared memory: along
+ * the depth, the words of one element after the other, or across it, the
+ * elements of one depth after the other.  The distance from row to row (the
+ * pitch) is such that a fragment has no two words in one bank. */
+template <class Factors, int size, bool along> struct tdl_side_memory;
+
+template <class Factors, int size> struct tdl_side_memory<Factors, size, true> {
+	enum {
+		pitch = TDL_MMA_WORDS + 4, /* words */
+		all = size * pitch,
+		/* Elements from piece to piece of 16 bytes, depths. */
+		element_step = 1,
+		depth_step = 4 * Factors::per_word,
+	};
+
+#if TDL_ARCH >= 800
+	/* The word of an element at a depth. */
+	static __device__ int place(int element, int depth)
+	{
+		return element * pitch + depth / Factors::per_word;
+	}
+	/* The part that this thread has of the fragment of the elements from
+	 * `element' on and the words from `word' on: 16 of the left side (n is
+	 * 4), 8 of the right one (n is 2). */
+	template <int n>
+	static __device__ void load(uint32_t (&r)[n], const uint32_t *from,
+				    int element, int word)
+	{
+		const int matrix = threadIdx.x % 32 / 8 % n;
+		element += threadIdx.x % 8 + (n == 4 ? matrix % 2 * 8 : 0);
+		word += (n == 4 ? matrix / 2 : matrix) * 4;
+		tdl_load_matrices(r, from + element * pitch + word);
+	}
+#endif
+};
+
+template <class Factors, int size>
+struct tdl_side_memory<Factors, size, false> {
+	enum {
+		per_word = Factors::per_word,
+		pitch = size / per_word + (per_word == 1 ? 8 : 4),
+		all = TDL_MMA_WORDS * per_word * pitch,
+		element_step = 4 * per_word,
+		depth_step = 1,
+	};
+
+#if TDL_ARCH >= 800
+	static __device__ int place(int element, int depth)
+	{
+		return depth * pitch + element / per_word;
+	}
+	template <int n>
+	static __device__ void load(uint32_t (&r)[n], const uint32_t *from,
+				    int element, int word)
+	{
+		const int lane = threadIdx.x % 32;
+		if constexpr (per_word == 2) {
+			const int matrix = lane / 8 % n;
+			element += n == 4 ? matrix % 2 * 8 : 0;
+			word += (n == 4 ? matrix / 2 : matrix) * 4;
+			tdl_load_transposed(
+				r, from + place(element, word * 2 + lane % 8));
+			return;
+		}
+#pragma unroll
+		for (int i = 0; i < n; i++)
+			r[i] = from[place(
+				element + lane / 4 + (n == 4 ? i % 2 * 8 : 0),
+				word + lane % 4 + (n == 4 ? i / 2 : i) * 4)];
+	}
+#endif
+};
+
+/* ---- pieces ------------------------------------------------------------ */
+
+/* Whether what some loops walk through, the points of an iteration space by
+ * their number, is one piece of 16 bytes of a tensor after the other: each
+ * `length' elements, at a multiple of 16 bytes.  The loops are added from the
+ * innermost one on, with the number of their values and the elements that a
+ * step of theirs goes; then all others. */
+template <int length> struct tdl_pieces {
+	bool fit = true;
+	bool open = true; /* the loops up to here are one run of elements */
+	int64_t run = 1;  /* of so many */
+
+	__device__ void inside(int64_t n, int64_t step)
+	{
+		if (n == 1)
+			return;
+		if (open && step == run) {
+			run *= n;
+			return;
+		}
+		close();
+		around(n, step);
+	}
+	__device__ void around(int64_t n, int64_t step)
+	{
+		fit &= n == 1 || step % length == 0;
+	}
+	__device__ void close()
+	{
+		fit &= run % length == 0;
+		open = false;
+	}
+	/* `first' is any element that begins a piece. */
+	__device__ bool lie_at(const void *first)
+	{
+		close();
+		return fit && (uint64_t)first % 16 == 0;
+	}
+};
+
 /* ---- tiles ------------------------------------------------------------- */
 
 /* A tile of the result, computed by the tensor cores of one block, with the
@@ -168,9 +311,9 @@ struct tdl_f32_factors {
  * computes its part in pieces of 16 x 8 elements, the result of one mma.  The
  * factors of 16 words of the depth lie in shared memory at a time, twice
  * (double buffering): while the warps multiply those in one buffer, the next
- * are brought to the other.  A side whose factors lie in memory as they do in
- * the buffer, one depth after the other, is copied there by cp.async, in pieces
- * of 16 bytes; else its factors are fetched to registers and then stored. */
+ * are brought to the other.  Those of a side that lies in pieces of 16 bytes
+ * along the depth, or across it, are copied there as they lie (cp.async); else
+ * they are fetched to registers, and then stored. */
 template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 	typedef float accumulator;
 	enum {
@@ -181,15 +324,17 @@ template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 		warp_cols = cols / 4,
 		a = warp_rows / 8,
 		b = warp_cols / 4,
-		words = 16,
+		words = TDL_MMA_WORDS,
 		depth = words * Factors::per_word,
-		pitch = words + 4,   /* from row to row, in words: a warp that
-					reads a fragment has no two threads in
-					one bank of shared memory */
-		left = rows * pitch, /* words of a buffer's left factors .. */
-		right = cols * pitch, /* .. and of its right ones */
+		/* Words of a buffer's left factors, and of its right ones;
+		 * those across the depth take no more. */
+		left = tdl_side_memory<Factors, rows, true>::all,
+		right = tdl_side_memory<Factors, cols, true>::all,
 		shared = 2 * (left + right),
 	};
+	static_assert((int)tdl_side_memory<Factors, rows, false>::all <= left &&
+		      (int)tdl_side_memory<Factors, cols, false>::all <= right,
+		      "shared memory");
 
 	static __device__ bool has_result()
 	{
@@ -210,18 +355,21 @@ template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 
 	/* As tdl_tile's.  is_long, by which that adds long sums in parts, is
 	 * not used here: the tensor core's own rounding is coarser than what
-	 * parts would gain. */
+	 * parts would gain.  left_at(row, d) and right_at(col, d) say where
+	 * factors are that may be copied, NULL outside: those after them along
+	 * the depth, or across it, follow up to a multiple of 16 bytes; `fits',
+	 * the same in all threads, that these pieces lie at multiples of 16. */
 	template <bool is_long, bool left_along, bool right_along, class I,
 		  class Left, class Right, class LeftAt = tdl_nowhere,
 		  class RightAt = tdl_nowhere>
 	static __device__ void sums(float (&sum)[a][b], float *shared,
 				    I ndepths, Left left, Right right,
-				    LeftAt left_at = {}, RightAt right_at = {});
+				    bool fits = false, LeftAt left_at = {},
+				    RightAt right_at = {});
 
-private:
-	/* Adds the products of the factors in one buffer; of each side,
-	 * whether these are words that were packed, or copies of memory. */
-	template <bool left_copied, bool right_copied>
+      private:
+	/* Adds the products of the factors in one buffer. */
+	template <class LeftSide, class RightSide>
 	static __device__ void multiply(float (&sum)[a][b],
 					const uint32_t *lefts,
 					const uint32_t *rights);
@@ -234,35 +382,21 @@ private:
 
 #if TDL_ARCH >= 800
 template <class Factors, int nrows, int ncols>
-template <bool left_copied, bool right_copied>
+template <class LeftSide, class RightSide>
 __device__ void tdl_mma_tile<Factors, nrows, ncols>::multiply(
 	float (&sum)[a][b], const uint32_t *lefts, const uint32_t *rights)
 {
-	const int word = threadIdx.x % 4;
+	const int row_0 = threadIdx.x / 128 * warp_rows;
+	const int col_0 = threadIdx.x / 32 % 4 * warp_cols;
 #pragma unroll
 	for (int step = 0; step < words; step += 8) {
 		uint32_t l[a / 2][4], r[b / 2][2];
 #pragma unroll
 		for (int i = 0; i < a / 2; i++)
-#pragma unroll
-			for (int x = 0; x < 4; x++) {
-				const uint32_t w =
-					lefts[row(2 * i + x % 2) * pitch +
-					      step + word + x / 2 * 4];
-				l[i][x] = left_copied ? Factors::of_memory(w)
-						      : w;
-			}
+			LeftSide::load(l[i], lefts, row_0 + i * 16, step);
 #pragma unroll
 		for (int j = 0; j < b / 2; j++)
-#pragma unroll
-			for (int x = 0; x < 2; x++) {
-				const uint32_t w =
-					rights[(col(2 * j) - 2 * word +
-						threadIdx.x % 32 / 4) * pitch +
-					       step + word + x * 4];
-				r[j][x] = right_copied ? Factors::of_memory(w)
-						       : w;
-			}
+			RightSide::load(r[j], rights, col_0 + j * 8, step);
 #pragma unroll
 		for (int i = 0; i < a / 2; i++)
 #pragma unroll
@@ -276,10 +410,12 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::multiply(
 }
 
 /* A side of `size' elements whose factors go through registers: value(i, d) is
- * that of element i at depth d.  Neighbours are along memory. */
+ * that of element i at depth d.  Neighbours are along memory, which is along
+ * the depth or across it; in shared memory they lie along the depth. */
 template <class Tile, class Factors, int size, bool along, class Value>
-struct tdl_fetched_side {
-	enum { copied = 0, n = size * Tile::words / Tile::threads };
+struct tdl_fetched_side : tdl_side_memory<Factors, size, true> {
+	typedef tdl_side_memory<Factors, size, true> memory;
+	enum { n = size * Tile::words / Tile::threads };
 	Value value;
 	uint32_t next[n];
 
@@ -291,23 +427,21 @@ struct tdl_fetched_side {
 		const int at = threadIdx.x + i * Tile::threads;
 		return along ? at / Tile::words : at % size;
 	}
-	static __device__ int word(int i)
+	static __device__ int depth(int i)
 	{
 		const int at = threadIdx.x + i * Tile::threads;
-		return along ? at % Tile::words : at / size;
+		return (along ? at % Tile::words : at / size) *
+		       Factors::per_word;
 	}
 	/* Begins to bring the factors from a depth on to a place, and ends. */
-	template <class I> __device__ void begin(uint32_t *, I from, I)
+	template <class I> __device__ void begin(uint32_t *, I from)
 	{
 #pragma unroll
 		for (int i = 0; i < n; i++) {
 			float x[Factors::per_word];
 #pragma unroll
 			for (int j = 0; j < Factors::per_word; j++)
-				x[j] = value(element(i),
-					     from + word(i) *
-							    Factors::per_word +
-						     j);
+				x[j] = value(element(i), from + depth(i) + j);
 			next[i] = Factors::pack(x);
 		}
 	}
@@ -315,65 +449,59 @@ struct tdl_fetched_side {
 	{
 #pragma unroll
 		for (int i = 0; i < n; i++)
-			to[element(i) * Tile::pitch + word(i)] = next[i];
+			to[memory::place(element(i), depth(i))] = next[i];
 	}
 };
 
-/* A side that is copied: at(i, d) is where the factor is, and those of the
- * depths after it follow; NULL for an element that is not there. */
-template <class Tile, class Factors, int size, class At>
-struct tdl_copied_side {
+/* A side that is copied: at(i, d) is where the factor of element i at depth d
+ * is, and those after it, along the depth or across it, follow; NULL for one
+ * that is not there. */
+template <class Tile, class Factors, int size, bool along, class At>
+struct tdl_copied_side : tdl_side_memory<Factors, size, along> {
+	typedef tdl_side_memory<Factors, size, along> memory;
 	enum {
-		copied = 1,
-		words = 4, /* of a piece */
-		pieces = Tile::words / words,
-		n = (size * pieces + Tile::threads - 1) / Tile::threads,
-		bytes = 4 / Factors::per_word, /* of a factor */
+		pieces = size * Tile::words / 4,
+		n = (pieces + Tile::threads - 1) / Tile::threads,
+		/* In a row of shared memory. */
+		row = (along ? Tile::depth / memory::depth_step
+			     : size / memory::element_step),
 	};
 	At at;
 
 	__device__ tdl_copied_side(At x) : at(x)
 	{
 	}
-	/* Whether all pieces of this thread lie at multiples of 16. */
-	template <class I> __device__ bool fits(I ndepths)
-	{
-		bool good = true;
-#pragma unroll
-		for (int i = 0; i < n; i++) {
-			const int k = threadIdx.x + i * Tile::threads;
-			const I d = k % pieces * (words * Factors::per_word);
-			if (k < size * pieces && d < ndepths)
-				good &= (uint64_t)at(k / pieces, d) % 16 == 0;
-		}
-		return good;
-	}
-	template <class I>
-	__device__ void begin(uint32_t *to, I from, I ndepths)
+	template <class I> __device__ void begin(uint32_t *to, I from)
 	{
 #pragma unroll
 		for (int i = 0; i < n; i++) {
 			const int k = threadIdx.x + i * Tile::threads;
-			const I d = from +
-				    k % pieces * (words * Factors::per_word);
-			uint32_t *place = to + k / pieces * Tile::pitch +
-					  k % pieces * words;
-			const void *x = d < ndepths && k < size * pieces
-						? at(k / pieces, d)
-						: nullptr;
-			const I rest = (ndepths - d) * bytes;
-			if (x)
-				tdl_begin_copy(place, x,
-					       rest < 16 ? (int)rest : 16);
-			else if (k < size * pieces)
-				tdl_store(place,
-					  tdl_vector<uint32_t, words>{});
+			const int element = (along ? k / row : k % row) *
+					    memory::element_step;
+			const int d = (along ? k % row : k / row) *
+				      memory::depth_step;
+			if (k >= pieces)
+				break;
+			uint32_t *place = to + memory::place(element, d);
+			if (const void *x = at(element, from + d))
+				tdl_begin_copy(place, x);
+			else
+				tdl_store(place, tdl_vector<uint32_t, 4>{});
 		}
 		tdl_end_copies();
 	}
 	__device__ void end(uint32_t *)
 	{
 		tdl_wait_for_copies();
+	}
+	template <int m>
+	static __device__ void load(uint32_t (&r)[m], const uint32_t *from,
+				    int element, int word)
+	{
+		memory::load(r, from, element, word);
+#pragma unroll
+		for (int i = 0; i < m; i++)
+			r[i] = Factors::of_memory(r[i]);
 	}
 };
 
@@ -385,8 +513,8 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::steps(
 {
 	uint32_t *other = to + left + right;
 	if (ndepths > 0) {
-		left_side.begin(to, (I)0, ndepths);
-		right_side.begin(to + left, (I)0, ndepths);
+		left_side.begin(to, (I)0);
+		right_side.begin(to + left, (I)0);
 	}
 	for (I from = 0; from < ndepths; from += depth) {
 		left_side.end(to);
@@ -395,11 +523,10 @@ __device__ void tdl_mma_tile<Factors, nrows, ncols>::steps(
 		 * next factors may go there. */
 		__syncthreads();
 		if (from + depth < ndepths) {
-			left_side.begin(other, from + depth, ndepths);
-			right_side.begin(other + left, from + depth, ndepths);
+			left_side.begin(other, from + depth);
+			right_side.begin(other + left, from + depth);
 		}
-		multiply<LeftSide::copied, RightSide::copied>(sum, to,
-							      to + left);
+		multiply<LeftSide, RightSide>(sum, to, to + left);
 		uint32_t *const last = to;
 		to = other;
 		other = last;
@@ -412,41 +539,39 @@ template <bool is_long, bool left_along, bool right_along, class I, class Left,
 	  class Right, class LeftAt, class RightAt>
 __device__ void tdl_mma_tile<Factors, nrows, ncols>::sums(
 	float (&sum)[a][b], float *shared, I ndepths, Left left_value,
-	Right right_value, LeftAt left_at, RightAt right_at)
+	Right right_value, bool fits, LeftAt left_at, RightAt right_at)
 {
 	typedef tdl_mma_tile tile;
-	const auto across = [&](int i, I d) { return right_value(d, i); };
+	const auto turned = [&](int i, I d) { return right_value(d, i); };
 	uint32_t *to = (uint32_t *)shared;
 	tdl_fetched_side<tile, Factors, rows, left_along, Left> left_fetched(
 		left_value);
-	tdl_fetched_side<tile, Factors, cols, right_along, decltype(across)>
-		right_fetched(across);
+	tdl_fetched_side<tile, Factors, cols, right_along, decltype(turned)>
+		right_fetched(turned);
+	tdl_copied_side<tile, Factors, rows, left_along, LeftAt> left_copied(
+		left_at);
+	tdl_copied_side<tile, Factors, cols, right_along, RightAt> right_copied(
+		right_at);
+	constexpr bool copies_left = tdl_is_somewhere<LeftAt>::value;
+	constexpr bool copies_right = tdl_is_somewhere<RightAt>::value;
 #pragma unroll
 	for (int i = 0; i < a; i++)
 #pragma unroll
 		for (int j = 0; j < b; j++)
 			sum[i][j] = 0;
-	constexpr bool copies_left = tdl_is_somewhere<LeftAt>::value;
-	constexpr bool copies_right = tdl_is_somewhere<RightAt>::value;
-	if constexpr (copies_left || copies_right) {
-		tdl_copied_side<tile, Factors, rows, LeftAt> left_copied(
-			left_at);
-		tdl_copied_side<tile, Factors, cols, RightAt> right_copied(
-			right_at);
-		/* The same for all threads. */
-		const bool fits = __syncthreads_and(
-			(!copies_left || left_copied.fits(ndepths)) &&
-			(!copies_right || right_copied.fits(ndepths)));
+	if constexpr (copies_left && copies_right) {
 		if (fits) {
-			if constexpr (copies_left && copies_right)
-				steps(sum, to, ndepths, left_copied,
-				      right_copied);
-			else if constexpr (copies_left)
-				steps(sum, to, ndepths, left_copied,
-				      right_fetched);
-			else
-				steps(sum, to, ndepths, left_fetched,
-				      right_copied);
+			steps(sum, to, ndepths, left_copied, right_copied);
+			return;
+		}
+	} else if constexpr (copies_left) {
+		if (fits) {
+			steps(sum, to, ndepths, left_copied, right_fetched);
+			return;
+		}
+	} else if constexpr (copies_right) {
+		if (fits) {
+			steps(sum, to, ndepths, left_fetched, right_copied);
 			return;
 		}
 	}

@@ -14,7 +14,9 @@
  * - shared memory read before it is written: it is filled with 0xcb, and so is
  *   what is copied there until its thread has waited for the copy and come to
  *   a barrier after that;
- * - copies that a thread has not waited for when it ends.
+ * - copies that a thread has not waited for when it ends; one to where another
+ *   is under way, and a matrix that is loaded from there; either of what does
+ *   not lie at a multiple of 16, and outside of shared memory.
  *
  * Blocks, and the threads of a block, run in an order that EMULATE_SEED
  * shuffles, where it is set and not 0: what depends on it is wrong. */
@@ -71,21 +73,6 @@ typedef struct thread {
 	unsigned long long value;
 } thread;
 
-/* A copy to shared memory that goes on beside the thread. */
-typedef struct copy {
-	unsigned char *to;
-	const unsigned char *from;
-	int n; /* bytes; the others are 0 */
-} copy;
-
-enum { COPIES = 32, COPIED = 16 };
-
-/* Copies of a thread: of groups that it has waited for, of groups, all. */
-typedef struct copies {
-	int nwaited, ngrouped, n;
-	copy of[COPIES];
-} copies;
-
 /* The table that emulate.sh appends to the text. */
 extern const emu_kernel emu_table[] HIDDEN;
 
@@ -106,7 +93,6 @@ static void **params;
 static int nthreads, started, live, at_barrier, predicates;
 static int order[MAX_THREADS];	   /* in which threads start */
 static thread threads[MAX_THREADS];
-static copies copied[MAX_THREADS];
 static int running;		   /* the thread */
 static int ready[MAX_THREADS], nready;
 static int barrier_line, barrier_count;
@@ -126,6 +112,8 @@ static _Noreturn void fail(const char *fmt, ...)
 	va_end(ap);
 	siglongjmp(failed, 1);
 }
+
+#include "emulate_copies.h"
 
 /* ---- fibers -------------------------------------------------------------- */
 
@@ -223,45 +211,6 @@ static void make_ready(int i)
 {
 	threads[i].state = RUNS;
 	ready[nready++] = i;
-}
-
-/* ---- copies -------------------------------------------------------------- */
-
-HIDDEN void emu_copy(int line, void *to, const void *from, int n)
-{
-	copies *c = &copied[running];
-	if (((uintptr_t)to | (uintptr_t)from) % COPIED)
-		fail("a copy of line %d is misaligned", line);
-	if (n < 0 || n > COPIED || c->n == COPIES)
-		fail("a copy of %d bytes at line %d, one of %d", n, line,
-		     c->n + 1);
-	memset(to, POISON, COPIED);
-	c->of[c->n++] = (copy){to, from, n};
-}
-
-HIDDEN void emu_group(void)
-{
-	copied[running].ngrouped = copied[running].n;
-}
-
-HIDDEN void emu_wait(void)
-{
-	copied[running].nwaited = copied[running].ngrouped;
-}
-
-/* At a barrier.  The thread itself could see them before. */
-static void end_copies(copies *c)
-{
-	const int left = c->n - c->nwaited;
-	for (int i = 0; i < c->nwaited; i++) {
-		const copy *x = &c->of[i];
-		memset(x->to, 0, COPIED);
-		memcpy(x->to, x->from, (size_t)x->n);
-	}
-	memmove(c->of, c->of + c->nwaited, (size_t)left * sizeof c->of[0]);
-	c->ngrouped -= c->nwaited;
-	c->n = left;
-	c->nwaited = 0;
 }
 
 /* ---- barriers and exchanges ---------------------------------------------- */
@@ -402,6 +351,7 @@ static void run_block(size_t shared)
 		memset(__start_emu_shared, POISON,
 		       (size_t)(__stop_emu_shared - __start_emu_shared));
 	memset(emu_dynamic, POISON, shared);
+	memset(under_way, 0, nunits());
 	started = at_barrier = predicates = nready = 0;
 	for (int i = 0; i < nthreads; i++) {
 		threads[i].state = NOT_STARTED;
@@ -469,6 +419,10 @@ static void prepare(uint64_t *random)
 			fail("no memory for stacks");
 		}
 	}
+	if (!under_way)
+		under_way = malloc(nunits());
+	if (!under_way)
+		fail("no memory");
 	nfree = MAX_THREADS;
 	for (int i = 0; i < MAX_THREADS; i++)
 		free_stacks[i] = MAX_THREADS - 1 - i;

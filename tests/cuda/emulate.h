@@ -111,9 +111,11 @@ int emu_barrier(int line, int predicate);
  * lane `from`; without one (-1) the ballot of the values that are not 0. */
 unsigned long long emu_exchange(int line, unsigned mask, int from,
 				unsigned long long value);
-/* A copy of 16 bytes, those from the n-th on 0, that is done at a barrier after
+/* A copy of 16 bytes to shared memory, that is done at a barrier after
  * emu_wait() for the group that ends with emu_group(). */
-void emu_copy(int line, void *to, const void *from, int n);
+void emu_copy(int line, void *to, const void *from);
+/* Checks that a row of 16 bytes of shared memory can be loaded. */
+void emu_row(int line, const void *row);
 void emu_group();
 void emu_wait();
 [[noreturn]] void emu_trap(int line, const char *why);

@@ -111,7 +111,41 @@ EMU_MMA(tdl_mma_bf16, emu_mma_16, emu_of_bf16)
 EMU_MMA(tdl_mma_f16, emu_mma_16, emu_of_f16)
 EMU_MMA(tdl_mma_tf32, emu_mma_8, emu_of_f32)
 
-#define tdl_begin_copy(to, from, n) emu_copy(__LINE__, to, from, n)
+/* Source: PTX ISA 8.1, "ldmatrix": which address is that of which row, and the
+ * elements that a thread gets. */
+static const void *emu_row_of_thread[1024];
+
+template <int n>
+static inline void emu_load(int line, unsigned (&r)[n], const unsigned *row,
+			    bool transposed)
+{
+	const int thread = threadIdx.x, lane = thread & 31;
+	if (lane < 8 * n)
+		emu_row(line, row);
+	emu_row_of_thread[thread] = row;
+	emu_syncwarp(line);
+	for (int m = 0; m < n; m++) {
+		r[m] = 0;
+		for (int half = 0; half < 2; half++) {
+			const int i = lane / 4, j = lane % 4 * 2 + half;
+			const int at = transposed ? j : i;
+			const void *from =
+				emu_row_of_thread[(thread & ~31) + 8 * m + at];
+			unsigned short element;
+			__builtin_memcpy(&element,
+					 (const char *)from +
+						 2 * (transposed ? i : j),
+					 sizeof element);
+			r[m] |= (unsigned)element << 16 * half;
+		}
+	}
+	emu_syncwarp(line);
+}
+
+#define tdl_load_matrices(r, row)   emu_load(__LINE__, r, row, false)
+#define tdl_load_transposed(r, row) emu_load(__LINE__, r, row, true)
+
+#define tdl_begin_copy(to, from) emu_copy(__LINE__, to, from)
 #define tdl_end_copies() emu_group()
 #define tdl_wait_for_copies() emu_wait()
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests: compiler/codegen
 # Kernels in CUDA, compiled for the host and run there: random ones, those of
-# all operators, and the conversions of small floats.
+# all operators, the conversions of small floats, and the rules of copies.
 set -u
 
 ./tests/cuda/test_codegen &
@@ -9,4 +9,5 @@ codegen=$!
 ./tests/cuda/test_operators
 operators=$?
 ./tests/cuda/test_conversions || operators=$?
+./tests/cuda/test_copies || operators=$?
 wait "$codegen" && exit "$operators"

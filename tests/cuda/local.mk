@@ -20,7 +20,7 @@ fake_nccl = \
 	%D%/fake/nccl_memory.c %D%/fake/nccl_op.c %D%/fake/nccl_op.h \
 	%D%/fake/numbers.h %D%/fake/ring.c %D%/fake/ring.h
 EXTRA_DIST += $(fake_driver) $(fake_nccl) \
-	%D%/emulate.c %D%/emulate.h %D%/emulate_cvt.h %D%/emulate_math.h %D%/emulate_mma.h \
+	%D%/emulate.c %D%/emulate.h %D%/emulate_copies.h %D%/emulate_cvt.h %D%/emulate_math.h %D%/emulate_mma.h \
 	%D%/emulate.sh \
 	%D%/program/cuda_runtime_api.h %D%/program/runtime.cc \
 	%D%/fake/cublaslt.c %D%/fake/cudnn.c %D%/fake/nvrtc.c \
@@ -92,10 +92,12 @@ nccl_sources = $(srcdir)/%D%/fake/nccl.c $(srcdir)/%D%/fake/nccl_comm.c \
 if TDLC
 emulated_files = %D%/nvrtc.sh
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_codegen %D%/test_conversions %D%/test_operators
+check_PROGRAMS += %D%/test_codegen %D%/test_conversions %D%/test_copies %D%/test_operators
+%C%_test_copies_SOURCES = %D%/test_copies.c
+%C%_test_copies_LDADD = $(unit_libs)
 %C%_test_conversions_SOURCES = %D%/test_conversions.c
 %C%_test_conversions_LDADD = $(unit_libs)
-EXTRA_DIST += %D%/conversions.cu
+EXTRA_DIST += %D%/conversions.cu %D%/copies.cu
 %C%_test_codegen_SOURCES = tests/unit/test_codegen.c \
 	tests/unit/codegen_kinds.c tests/unit/codegen_kinds.h \
 	tests/unit/check_cuda.c \

@@ -223,6 +223,20 @@ START_TEST(large)
 }
 END_TEST
 
+/* Factors that tensor cores take from where they are copied to, in pieces of 16
+ * bytes along the depth or across it; tiles of 64 and of 128. */
+START_TEST(copied_factors)
+{
+	kernels all = {0};
+	for (int way = 0; way < 4; way++)
+		vec_push(mem, &all,
+			 matmul(2, 40, 72, 72, way & 1, way & 2, DT_F16));
+	vec_push(mem, &all, matmul(256, 96, 104, 8, false, false, DT_BF16));
+	vec_push(mem, &all, matmul(256, 96, 104, 8, true, true, DT_BF16));
+	check_all(&all);
+}
+END_TEST
+
 START_TEST(schedules)
 {
 	for (int variant = 0; variant < 5; variant++)
@@ -390,6 +404,10 @@ Suite *suite(void)
 	tcase_add_test(c, large);
 	tcase_add_test(c, in_place);
 	tcase_add_test(c, random_kernels);
+	suite_add_tcase(s, c);
+	c = tcase_create("copies");
+	tcase_add_checked_fixture(c, begin_test, end_test);
+	tcase_add_test(c, copied_factors);
 	suite_add_tcase(s, c);
 	return s;
 }
