@@ -188,8 +188,7 @@ struct tdl_f32_factors {
 
 /* ---- shared memory ----------------------------------------------------- */
 
-/* Words along the depth that are in shared memory at a time. */
-enum { TDL_MMA_WORDS = 16 };
+enum { TDL_MMA_WORDS = 16 }; /* along the depth, in shared memory at a time */
 
 /* The factors of one side of a tile, of `size' elements, in shared memory: along
  * the depth, the words of one element after the other, or across it, the
@@ -253,13 +252,15 @@ struct tdl_side_memory<Factors, size, false> {
 			word += (n == 4 ? matrix / 2 : matrix) * 4;
 			tdl_load_transposed(
 				r, from + place(element, word * 2 + lane % 8));
-			return;
-		}
+		} else {
+			element += lane / 4;
+			word += lane % 4;
 #pragma unroll
-		for (int i = 0; i < n; i++)
-			r[i] = from[place(
-				element + lane / 4 + (n == 4 ? i % 2 * 8 : 0),
-				word + lane % 4 + (n == 4 ? i / 2 : i) * 4)];
+			for (int i = 0; i < n; i++)
+				r[i] = from[place(
+					element + (n == 4 ? i % 2 * 8 : 0),
+					word + (n == 4 ? i / 2 : i) * 4)];
+		}
 	}
 #endif
 };
@@ -333,8 +334,7 @@ template <class Factors, int nrows, int ncols> struct tdl_mma_tile {
 		shared = 2 * (left + right),
 	};
 	static_assert((int)tdl_side_memory<Factors, rows, false>::all <= left &&
-		      (int)tdl_side_memory<Factors, cols, false>::all <= right,
-		      "shared memory");
+		      (int)tdl_side_memory<Factors, cols, false>::all <= right);
 
 	static __device__ bool has_result()
 	{
