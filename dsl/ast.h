@@ -17,6 +17,7 @@ typedef struct ast_expr ast_expr;
 typedef struct ast_stmt ast_stmt;
 typedef struct ast_op ast_op;
 typedef struct ast_opaque ast_opaque;
+typedef struct ast_block ast_block;
 
 /* The meaning of a name; private to the checker. */
 typedef struct ast_symbol ast_symbol;
@@ -86,6 +87,15 @@ typedef struct ast_named {
 	range at;
 } ast_named;
 
+/* The meaning of a call's name: one of these, the others are NULL.  In a body a
+ * name may be that of an operator and of a function; the arguments decide. */
+typedef struct ast_callee {
+	const struct builtin *function; /* dsl/builtins.h; reducers, too */
+	const ast_op *op;
+	const ast_opaque *opaque;
+	const ast_block *def;
+} ast_callee;
+
 /* The greatest nesting of expressions and blocks; a + a + .. nests once per
  * term. */
 enum { AST_MAX_DEPTH = 500 };
@@ -111,7 +121,18 @@ struct ast_expr {
 	ast_var *vars;
 	ast_pack *pack;
 	ast_symbol *symbol; /* [check] of AST_NAME */
+	ast_callee calls;   /* [check] of AST_CALL */
 };
+
+/* The reducer (kernel/reducers.h) of a reduction, whose lambda is args[0]; NULL
+ * for any other expression. */
+const struct reducer_facts *ast_reducer(const ast_expr *e);
+
+/* The opaque function that is called; NULL for any other expression. */
+const ast_opaque *ast_opaque_of(const ast_expr *e);
+
+/* The operator that is called; NULL for any other expression. */
+const ast_op *ast_op_of(const ast_expr *e);
 
 /* ---- signatures -------------------------------------------------------- */
 
@@ -233,7 +254,7 @@ struct ast_stmt {
 };
 
 /* def name(x, n = 1) { body }: statements that several entries share. */
-typedef struct ast_block {
+struct ast_block {
 	const char *name, *doc;
 	range name_at, at;
 	int nparams, nbody;
@@ -242,7 +263,7 @@ typedef struct ast_block {
 	range body_at; /* with the braces */
 	int height;    /* [check] of the calls of defs below it, as in ast_op */
 	bool faulty;
-} ast_block;
+};
 
 /* model name(n = 1) { body } */
 typedef struct ast_model {

@@ -60,11 +60,13 @@ bool check_is_missing(const tdl_modules *m, const char *name)
 	return m->incomplete || strmap_get(m->broken, name);
 }
 
-const ast_op *check_callee(checker *c, const ast_expr *call)
+const ast_op *check_callee(checker *c, ast_expr *call)
 {
 	const ast_op *op = strmap_get(c->modules->ops, call->name);
-	if (op && !op->faulty)
+	if (op && !op->faulty) {
+		call->calls.op = op;
 		return op;
+	}
 	if (op || check_is_missing(c->modules, call->name)) {
 		c->failed = true; /* its own faults say why */
 		return NULL;

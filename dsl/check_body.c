@@ -7,7 +7,7 @@
 
 #include "dsl/checker.h"
 
-static void walk(checker *c, const ast_expr *e);
+static void walk(checker *c, ast_expr *e);
 
 /* ---- names -------------------------------------------------------------- */
 
@@ -178,16 +178,26 @@ static bool fits_builtin(const ast_expr *e, const builtin *f)
 	       !e->open_named;
 }
 
-/* An operator and a function may have one name; the arguments decide. */
-static void check_call(checker *c, const ast_expr *e)
+void check_bind_call(const checker *c, ast_expr *e)
 {
-	const ast_op *op = strmap_get(c->modules->ops, e->name);
-	ast_block *b = strmap_get(c->modules->blocks, e->name);
-	if (b) {
-		check_block_call(c, e, b);
+	e->calls = (ast_callee){
+		.function = builtin_find(BUILTIN_MAPPING, e->name),
+		.op = strmap_get(c->modules->ops, e->name),
+		.def = strmap_get(c->modules->blocks, e->name),
+	};
+}
+
+/* An operator and a function may have one name; the arguments decide. */
+static void check_call(checker *c, ast_expr *e)
+{
+	check_bind_call(c, e);
+	const ast_op *op = e->calls.op;
+	if (e->calls.def) {
+		check_block_call(c, e,
+				 strmap_get(c->modules->blocks, e->name));
 		return;
 	}
-	const builtin *f = builtin_find(BUILTIN_MAPPING, e->name);
+	const builtin *f = e->calls.function;
 	if (op && (op->faulty || fits_operator(e, op) || !f)) {
 		if (op->faulty)
 			c->failed = true;
@@ -234,7 +244,7 @@ static const char *misplaced(ast_kind kind)
 	}
 }
 
-static void walk(checker *c, const ast_expr *e)
+static void walk(checker *c, ast_expr *e)
 {
 	if (misplaced(e->kind)) {
 		check_error(c, DIAG_BAD_INDEX, e->at, "%s",
@@ -358,7 +368,7 @@ bool check_statements(checker *c, ast_stmt *const *body, int n)
 	return ends;
 }
 
-void check_body_value(checker *c, const ast_expr *e)
+void check_body_value(checker *c, ast_expr *e)
 {
 	walk(c, e);
 }

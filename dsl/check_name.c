@@ -339,6 +339,7 @@ static void walk_index(checker *c, ast_expr *e, place where)
 		return;
 	}
 	if (f) {
+		base->calls.opaque = f;
 		walk_opaque(c, e, f);
 		return;
 	}
@@ -446,14 +447,25 @@ static void walk_arguments(checker *c, ast_expr *e, const builtin *f,
 			walk(c, e->args[i], where);
 }
 
+/* A default in an entry is evaluated as its body is. */
+static void bind_function(const checker *c, ast_expr *e, const builtin *f)
+{
+	if (c->families)
+		check_bind_call(c, e);
+	else
+		e->calls.function = f;
+}
+
 static void walk_call(checker *c, ast_expr *e, place where)
 {
 	const builtin *f = builtin_find(BUILTIN_REDUCER, e->name);
-	if (f) {
+	if (!f)
+		f = builtin_find(BUILTIN_SCALAR, e->name);
+	bind_function(c, e, f);
+	if (f && f->reducer) {
 		walk_reducer(c, e, f, where);
 		return;
 	}
-	f = builtin_find(BUILTIN_SCALAR, e->name);
 	if (!f) {
 		say_unknown_function(c, e);
 		return;

@@ -14,11 +14,9 @@ static void try_keys(spelling *s, const strmap *m)
 
 static void try_builtins(spelling *s, builtin_kind kind)
 {
-	int n;
-	const builtin *b = builtin_table(&n);
-	for (int i = 0; i < n; i++)
-		if (b[i].kind == kind)
-			spelling_try(s, b[i].name);
+	for (int i = 0; i < BUILTIN_COUNT; i++)
+		if (builtin_table[i].kind == kind)
+			spelling_try(s, builtin_table[i].name);
 }
 
 void check_suggest_function(checker *c, const char *name)

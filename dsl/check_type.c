@@ -204,7 +204,7 @@ static etype name(checker *c, const ast_expr *e)
  * first slice without a declared one. */
 static etype opaque_type(checker *c, const ast_expr *call)
 {
-	const ast_opaque *f = strmap_get(c->modules->opaques, call->name);
+	const ast_opaque *f = call->calls.opaque;
 	etype shared = etype_unknown,
 	      r = check_declared_type(&f->results[0].type);
 	for (int i = 0; i < call->nargs; i++) {
@@ -293,10 +293,9 @@ static etype function(checker *c, const ast_expr *e, const builtin *f)
 
 static etype call(checker *c, const ast_expr *e)
 {
-	const builtin *f = builtin_find(BUILTIN_REDUCER, e->name);
-	if (f)
+	const builtin *f = e->calls.function;
+	if (f && f->reducer)
 		return reduction(c, e, f);
-	f = builtin_find(BUILTIN_SCALAR, e->name);
 	switch (f ? f->rule : RULE_NONE) {
 	case RULE_NONE:
 		return etype_unknown;
@@ -386,7 +385,7 @@ static etype tensor_type(checker *c, const ast_expr *arg)
 {
 	if (arg->kind != AST_CALL)
 		return arg->symbol ? symbol_type(arg->symbol) : etype_unknown;
-	const ast_op *op = dsl_op(c->modules, arg->name);
+	const ast_op *op = arg->calls.op;
 	etype t;
 	if (!op || op->nresults != 1)
 		return etype_unknown;
@@ -398,8 +397,7 @@ static void type_let(checker *c, const ast_let *let)
 {
 	const ast_expr *e = let->value;
 	ast_symbol *s = strmap_get(c->names, let->names[0]);
-	const ast_op *op = e->kind == AST_CALL ? dsl_op(c->modules, e->name)
-					       : NULL;
+	const ast_op *op = e->kind == AST_CALL ? e->calls.op : NULL;
 	if (op) {
 		etype *types = ARENA_ARRAY(c->tmp, etype, op->nresults);
 		call_types(c, e, op, types);

@@ -134,9 +134,9 @@ range check_call_at(const ast_expr *call);
 /* Whether a definition is missing because it has a fault, which has been
  * reported. */
 bool check_is_missing(const tdl_modules *m, const char *name);
-/* The operator that a call means; NULL, with an error, if there is none, or
- * without one where that was reported already. */
-const ast_op *check_callee(checker *c, const ast_expr *call);
+/* The operator that a call means, which it is bound to; NULL, with an error, if
+ * there is none, or without one where that was reported already. */
+const ast_op *check_callee(checker *c, ast_expr *call);
 
 /* ---- check_signature.c -------------------------------------------------- */
 
@@ -191,7 +191,9 @@ checker check_begin_body(tdl_modules *m, body_kind body);
 void check_bind(checker *c, const char *name, range at);
 /* The same for what is declared once. */
 void check_declare(checker *c, ast_symbol *s);
-void check_body_value(checker *c, const ast_expr *e);
+void check_body_value(checker *c, ast_expr *e);
+/* Binds a call of a body to all that its name means there. */
+void check_bind_call(const checker *c, ast_expr *e);
 /* Returns whether every path through the statements ends with a return. */
 bool check_statements(checker *c, ast_stmt *const *body, int n);
 

@@ -294,23 +294,8 @@ void elem_clean(dtype t, void *p, int64_t n)
 
 static fn combiner(reducer r)
 {
-	switch (r) {
-	case RED_SUM:
-		return FN_ADD;
-	case RED_PROD:
-		return FN_MUL;
-	case RED_MAX:
-		return FN_MAX;
-	case RED_MIN:
-		return FN_MIN;
-	case RED_AND:
-		return FN_AND;
-	case RED_OR:
-		return FN_OR;
-	default:
-		assert(!"a reducer whose partial results combine");
-		return FN_ADD;
-	}
+	assert(r != RED_NONE && !reducer_is_where(r));
+	return reducer_table[r].combine;
 }
 
 /* Combines in the arithmetic of the type, or of f32 for shorter floats. */

@@ -34,95 +34,56 @@ typedef struct tally {
 static tally identity_of(reducer red, dtype t)
 {
 	tally y = { 0 };
-	switch (red) {
-	case RED_PROD:
-	case RED_AND:
+	bool least = reducer_table[red].neutral == NEUTRAL_LEAST;
+	if (reducer_is_where(red))
+		return y;
+	switch (reducer_table[red].neutral) {
+	case NEUTRAL_ZERO:
+		break;
+	case NEUTRAL_ONE:
 		y.f = y.i = 1;
 		break;
-	case RED_MAX:
-	case RED_MIN:
-		y.f = red == RED_MAX ? -INFINITY : INFINITY;
+	case NEUTRAL_LEAST:
+	case NEUTRAL_GREATEST:
+		y.f = least ? -INFINITY : INFINITY;
 		if (t == DT_BOOL)
-			y.i = red == RED_MIN;
+			y.i = !least;
 		else if (!dtype_is_float(t))
 			y.i = scalar_to_int(t, y.f);
 		else if (!elem_has_infinity(t))
-			y.f = red == RED_MAX ? elem_least(t) :
-					       elem_greatest(t);
-		break;
-	default:
+			y.f = least ? elem_least(t) : elem_greatest(t);
 		break;
 	}
 	return y;
 }
 
-static void add_float(reducer red, tally *y, double v)
+static void add_float(const reducer_facts *by, tally *y, double v)
 {
-	switch (red) {
-	case RED_SUM:
-		y->f += v;
-		break;
-	case RED_PROD:
-		y->f *= v;
-		break;
-	case RED_MAX:
-		y->f = scalar_float(FN_MAX, y->f, v);
-		break;
-	case RED_MIN:
-		y->f = scalar_float(FN_MIN, y->f, v);
-		break;
-	case RED_AND:
-		y->f = y->f != 0 && v != 0;
-		break;
-	case RED_OR:
-		y->f = y->f != 0 || v != 0;
-		break;
-	default:
-		break;
-	}
+	y->f = scalar_float(by->combine, y->f, v);
 }
 
 /* Sums and products of small integers are kept in 64 bits, whose low bits are
  * those of the sum in the type itself. */
-static void add_int(reducer red, dtype t, tally *y, int64_t v)
+static void add_int(const reducer_facts *by, dtype t, tally *y, int64_t v)
 {
-	switch (red) {
-	case RED_SUM:
-		y->i = scalar_int(FN_ADD, DT_I64, y->i, v);
-		break;
-	case RED_PROD:
-		y->i = scalar_int(FN_MUL, DT_I64, y->i, v);
-		break;
-	case RED_MAX:
-		y->i = scalar_int(FN_MAX, t, y->i, v);
-		break;
-	case RED_MIN:
-		y->i = scalar_int(FN_MIN, t, y->i, v);
-		break;
-	case RED_AND:
-		y->i = y->i && v;
-		break;
-	case RED_OR:
-		y->i = y->i || v;
-		break;
-	default:
-		break;
-	}
+	dtype in = by->choice == FN_NO_CHOICE ? DT_I64 : t;
+	y->i = scalar_int(by->combine, in, y->i, v);
 }
 
 static void add_arg(evaluation *r, const eval_node *body, int var, tally *y)
 {
-	bool max = r->k->reducer == RED_ARGMAX, better;
+	fn compare = reducer_table[r->k->reducer].combine;
+	bool better;
 	double f = 0;
 	int64_t i = 0;
 	if (dtype_is_float(body->type)) {
 		f = eval_float(r, body);
-		better = max ? f > y->f : f < y->f;
+		better = scalar_float(compare, f, y->f) != 0;
 		better = (better && !isnan(y->f)) ||
 			 (isnan(f) && !isnan(y->f));
 	} else {
 		i = eval_int(r, body);
-		better = scalar_int(max ? FN_GT : FN_LT, body->type, i, y->i);
+		better = scalar_int(compare, body->type, i, y->i);
 	}
 	if (y->some && !better)
 		return;
@@ -135,7 +96,8 @@ static tally reduce(evaluation *r, const eval_node *body, int end)
 {
 	const kernel *k = r->k;
 	bool is_float = dtype_is_float(body->type);
-	bool arg = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	const reducer_facts *by = &reducer_table[k->reducer];
+	bool arg = reducer_is_where(k->reducer);
 	tally y = identity_of(k->reducer, body->type);
 	if (!eval_first(r, k->nout, end))
 		return y;
@@ -143,10 +105,9 @@ static tally reduce(evaluation *r, const eval_node *body, int end)
 		if (arg)
 			add_arg(r, body, k->nout, &y);
 		else if (is_float)
-			add_float(k->reducer, &y, eval_float(r, body));
+			add_float(by, &y, eval_float(r, body));
 		else
-			add_int(k->reducer, body->type, &y,
-				eval_int(r, body));
+			add_int(by, body->type, &y, eval_int(r, body));
 	} while (r->status == EVAL_OK && eval_next(r, k->nout, end));
 	if (arg)
 		y.i = y.at;
@@ -189,7 +150,7 @@ static void eval_body(evaluation *r, view *out)
 		return;
 	const eval_node *body = eval_prepare(r, k->body);
 	bool is_float = dtype_is_float(body->type) &&
-			k->reducer != RED_ARGMAX && k->reducer != RED_ARGMIN;
+			!reducer_is_where(k->reducer);
 	bool moves = is_float && k->reducer == RED_NONE && moves_bits(body);
 	do {
 		tally y = { 0 };

@@ -8,31 +8,6 @@
 #include "base/checked.h"
 #include "base/hash.h"
 
-static const char *const reducers[RED_COUNT] = {
-	[RED_NONE] = "",      [RED_SUM] = "Sum",       [RED_PROD] = "Prod",
-	[RED_MAX] = "Max",    [RED_MIN] = "Min",       [RED_AND] = "And",
-	[RED_OR] = "Or",      [RED_ARGMAX] = "ArgMax", [RED_ARGMIN] = "ArgMin",
-};
-
-const char *reducer_name(reducer r)
-{
-	return reducers[r];
-}
-
-int reducer_parse(const char *name)
-{
-	for (int r = 0; r < RED_COUNT; r++)
-		if (!strcmp(reducers[r], name))
-			return r;
-	return -1;
-}
-
-bool reducer_takes(reducer r, dtype t)
-{
-	return r == RED_NONE ||
-	       (r == RED_AND || r == RED_OR) == (t == DT_BOOL);
-}
-
 /* ---- making expressions ------------------------------------------------ */
 
 static kexpr *make(arena *a, kexpr_kind kind, dtype t, int nargs)

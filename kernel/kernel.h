@@ -18,7 +18,7 @@
 
 #include "base/arena.h"
 #include "base/dtype.h"
-#include "kernel/functions.h"
+#include "kernel/reducers.h"
 
 enum {
 	MAX_NDIM = 12,	  /* dimensions of a tensor */
@@ -26,24 +26,6 @@ enum {
 	MAX_NINPUTS = 24, /* inputs of a kernel */
 	MAX_KEXPR_DEPTH = 400,
 };
-
-typedef enum reducer {
-	RED_NONE,
-	RED_SUM,
-	RED_PROD,
-	RED_MAX,
-	RED_MIN,
-	RED_AND,
-	RED_OR,
-	RED_ARGMAX, /* one variable; the lowest index wins a tie */
-	RED_ARGMIN,
-	RED_COUNT
-} reducer;
-
-const char *reducer_name(reducer r); /* "Sum"; "" for RED_NONE */
-int reducer_parse(const char *name); /* -1 for none */
-/* Whether elements of a type can be reduced. */
-bool reducer_takes(reducer r, dtype t);
 
 typedef enum kexpr_kind {
 	KX_INT,	   /* .i, of an integer type or bool */

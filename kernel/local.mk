@@ -18,6 +18,7 @@ noinst_LIBRARIES += %D%/libkernel.a
 	%D%/linearity.c %D%/linearity.h \
 	%D%/monotone.c %D%/monotone.h \
 	%D%/random.c %D%/random.h \
+	%D%/reducers.c %D%/reducers.def %D%/reducers.h \
 	%D%/region.c %D%/region.h \
 	%D%/scalar.c %D%/scalar.h \
 	%D%/sign.c %D%/sign.h \

@@ -242,30 +242,24 @@ static monotone monotone_of(const kexpr *e, target t)
 
 static monotone monotone_by(reducer r)
 {
-	switch (r) {
-	case RED_MAX:
-	case RED_OR:
-		return COURSE_MAX;
-	case RED_MIN:
-	case RED_AND:
-		return COURSE_MIN;
-	default:
-		return COURSE_OTHER;
-	}
+	fn_choice c = reducer_choice(r);
+	return c == FN_GREATEST ? COURSE_MAX
+	       : c == FN_LEAST	? COURSE_MIN
+				: COURSE_OTHER;
 }
 
 static reducer reducer_for(const kernel *k, monotone c)
 {
-	bool logic = k->type == DT_BOOL;
-	if (c == COURSE_MAX)
-		return logic ? RED_OR : RED_MAX;
-	return c == COURSE_MIN ? logic ? RED_AND : RED_MIN : RED_NONE;
+	return reducer_of_choice(c == COURSE_MAX   ? FN_GREATEST
+				 : c == COURSE_MIN ? FN_LEAST
+						   : FN_NO_CHOICE,
+				 k->type == DT_BOOL);
 }
 
 reducer kernel_commutes_with(const kernel *k, int input, reducer r)
 {
-	bool logic = r == RED_OR || r == RED_AND;
-	if (!k->body || logic != (k->inputs[input].type == DT_BOOL))
+	bool logic = k->inputs[input].type == DT_BOOL;
+	if (!k->body || reducer_is_logic(r) != logic)
 		return RED_NONE;
 	if (r == RED_SUM) {
 		bool adds = k->reducer == RED_NONE || k->reducer == RED_SUM;

@@ -197,7 +197,7 @@ static bool check_divided(plan_checker *c, const kernel *k, int v)
 		return k->reducer == RED_NONE || k->reducer == RED_SUM ||
 		       flaw(c, "variable %d is a Sum inside another reduction",
 			    v);
-	return (k->reducer != RED_ARGMAX && k->reducer != RED_ARGMIN) ||
+	return !reducer_is_where(k->reducer) ||
 	       flaw(c, "partial results of %s cannot be combined",
 		    reducer_name(k->reducer));
 }

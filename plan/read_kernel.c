@@ -280,7 +280,7 @@ static bool read_reducer(reader *r, members *m, kernel *k)
 		nreduce += k->vars[v].kind == KVAR_REDUCE;
 	if ((k->reducer == RED_NONE) != (nreduce == 0))
 		return read_error(r, "a reducer goes with variables to reduce");
-	if ((k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN) &&
+	if (reducer_is_where(k->reducer) &&
 	    nreduce != 1)
 		return read_error(r, "%s reduces one variable",
 				  reducer_name(k->reducer));
@@ -422,7 +422,7 @@ static bool read_opaque(kernel_reader *kr, json_t *j)
 /* Whether the body's type, reduced, is the kernel's. */
 static bool body_fits(const kernel *k)
 {
-	bool where = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	bool where = reducer_is_where(k->reducer);
 	return k->type == (where ? DT_I64 : k->body->type) &&
 	       reducer_takes(k->reducer, k->body->type);
 }

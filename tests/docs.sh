@@ -155,10 +155,12 @@ done
 # every token of the grammar, and no rule of it is lost.
 check_language() {
 	language=$srcdir/docs/language.md
-	sed -n 's/^\(SCALAR\|REDUCER\|MAPPING\)(\([A-Za-z0-9_]*\),.*/\2/p' \
+	sed -n 's/^\(SCALAR\|MAPPING\)(\([A-Za-z0-9_]*\),.*/\2/p' \
 		"$srcdir/dsl/builtins.def" >"$tmp/names"
 	sed -n 's/^FN([A-Z0-9_]*, "\([a-z0-9_]*\)", SCALAR,.*/\1/p' \
 		"$srcdir/kernel/functions.def" >>"$tmp/names"
+	sed -n 's/^\(REDUCER([A-Z]*, \|AVERAGE(\)"\([A-Za-z]*\)",.*/\2/p' \
+		"$srcdir/kernel/reducers.def" >>"$tmp/names"
 	[ "$(wc -l <"$tmp/names")" -gt 90 ] || fail 'no names in the tables'
 	sed -n 's/^.*\[DT_[A-Z0-9]*\] = { "\([a-z0-9]*\)".*/\1/p' \
 		"$srcdir/base/dtype.c" >>"$tmp/names"

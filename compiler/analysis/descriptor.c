@@ -56,11 +56,6 @@ static void list_inputs(arena *a, const sym_stage *x, desc_stage *s)
 
 /* ---- variables ---------------------------------------------------------- */
 
-static bool is_arg(reducer r)
-{
-	return r == RED_ARGMAX || r == RED_ARGMIN;
-}
-
 static bool is_linear_in(const sym_stage *x, int tensor)
 {
 	for (int i = 0; i < x->nlinear; i++)
@@ -142,7 +137,7 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 				.extent = v->extent.extent,
 				.extent_text = v->extent.text,
 				.indivisible_reason = v->indivisible_reason };
-		if (v->kind == KVAR_REDUCE && is_arg(x->reducer))
+		if (v->kind == KVAR_REDUCE && reducer_is_where(x->reducer))
 			to.indivisible_reason =
 				"the index of an extreme in a part does not "
 				"tell its value, so that the parts' results "

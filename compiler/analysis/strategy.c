@@ -9,7 +9,7 @@
 bool strategy_offered(const kernel *k, int v, const char **why)
 {
 	const char *reason = k->vars[v].indivisible_reason;
-	bool arg = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	bool arg = reducer_is_where(k->reducer);
 	if (!reason && k->opaque && v >= k->nout - k->nhidden && v < k->nout)
 		reason = "an opaque function computes it whole";
 	if (!reason && k->vars[v].kind == KVAR_REDUCE && arg)

@@ -235,17 +235,12 @@ static void declare_params(build *b)
 
 /* ---- calls -------------------------------------------------------------- */
 
-static const ast_op *callee_of(const build *b, const ast_expr *e)
-{
-	return e->kind == AST_CALL ? dsl_op(b->modules, e->name) : NULL;
-}
-
 static int argument(build *b, const ast_expr *e, const char *label, int i)
 {
 	const sname *n = e->kind == AST_NAME ? sym_find(b, e->name) : NULL;
 	if (n)
 		return n->kind == SN_TENSOR ? n->index : -1;
-	const ast_op *inner = callee_of(b, e);
+	const ast_op *inner = ast_op_of(e);
 	int result;
 	if (!inner || inner->nresults != 1)
 		return -1;
@@ -470,10 +465,9 @@ static bool call_operator(build *b, const ast_expr *call, const ast_op *callee,
 
 static bool walk_let(build *b, const ast_let *let)
 {
-	bool mean;
-	const ast_op *callee = callee_of(b, let->value);
+	const ast_op *callee = ast_op_of(let->value);
 	int *results = ARENA_ARRAY(b->arena, int, let->nnames + 1);
-	if (callee && sym_reducer(let->value, &mean) == RED_NONE) {
+	if (callee) {
 		if (callee->nresults != let->nnames ||
 		    !call_operator(b, let->value, callee, let->names[0],
 				   results))

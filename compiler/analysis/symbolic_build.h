@@ -279,7 +279,6 @@ int sym_bind_vars(build *b, const ast_expr *lambda, const dim_list *given,
 int sym_lambda(build *b, const ast_expr *lambda, const dim_list *given,
 	       const char *result, const char *label);
 sval sym_reduction(build *b, const ast_expr *e);
-reducer sym_reducer(const ast_expr *e, bool *mean);
 int sym_add_tensor(build *b, sym_tensor t);
 /* A stage over the variables outs[] and, reduced, reds[]; its result, -1 where
  * there are too many. */
@@ -303,7 +302,6 @@ sval sym_plain_read(build *b, int tensor, const int *vars, int n, range at);
 /* ---- symbolic_opaque.c -------------------------------------------------- */
 
 sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index);
-const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e);
 /* The dimensions of the result of an opaque call. */
 bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out);
 

@@ -107,7 +107,7 @@ static void infer_index(inference *in, const ast_expr *e)
 {
 	build *b = in->b;
 	const ast_expr *base = e->args[0];
-	if (sym_opaque_of(b, base)) {
+	if (ast_opaque_of(base)) {
 		dim_list dims;
 		if (sym_opaque_dims(b, base, &dims))
 			infer_items(in, e, dims.dims, dims.n, base->name);

@@ -215,9 +215,8 @@ void sym_monotone_cast(sval *v, stype from, dtype to)
  * reducer. */
 static int monotone_by(reducer r)
 {
-	return r == RED_MAX || r == RED_OR    ? BY_MAX
-	       : r == RED_MIN || r == RED_AND ? BY_MIN
-					      : -1;
+	fn_choice c = reducer_choice(r);
+	return c == FN_GREATEST ? BY_MAX : c == FN_LEAST ? BY_MIN : -1;
 }
 
 static void add_passing(build *b, sym_stage *s, int tensor, reducer by,

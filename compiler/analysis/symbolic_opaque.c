@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-const ast_opaque *sym_opaque_of(const build *b, const ast_expr *e)
-{
-	return e->kind == AST_CALL ? strmap_get(b->modules->opaques, e->name)
-				   : NULL;
-}
-
 /* The tensor that an argument of an opaque call slices; -1. */
 static const sname *sliced_name(build *b, const ast_expr *arg)
 {
@@ -93,7 +87,7 @@ static void bind_numbers(build *b, const ast_expr *call, const ast_opaque *f,
 
 bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out)
 {
-	const ast_opaque *f = sym_opaque_of(b, call);
+	const ast_opaque *f = ast_opaque_of(call);
 	frame sizes = { .label = "" };
 	if (f->nresults != 1 || call->nargs != f->nparams)
 		return false;
@@ -202,7 +196,7 @@ static sval read_of_opaque(build *b, int tensor, const int *batch, int nbatch,
 
 sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 {
-	const ast_opaque *f = sym_opaque_of(b, call);
+	const ast_opaque *f = ast_opaque_of(call);
 	dim_list dims;
 	if (!sym_opaque_dims(b, call, &dims))
 		return opaque_failed(b);

@@ -369,10 +369,9 @@ static sval position_of(build *b, const ast_expr *e)
 
 static sval call_value(build *b, const ast_expr *e)
 {
-	bool mean;
-	if (sym_reducer(e, &mean) != RED_NONE)
+	const builtin *f = e->calls.function;
+	if (f && f->reducer)
 		return b->quiet ? of_data : sym_reduction(b, e);
-	const builtin *f = builtin_find(BUILTIN_SCALAR, e->name);
 	switch (f ? f->rule : RULE_NONE) {
 	case RULE_NONE:
 		return unknown;
@@ -391,14 +390,14 @@ static sval call_value(build *b, const ast_expr *e)
 	case RULE_POSITION:
 		return position_of(b, e);
 	default:
-		return call_fn(b, e, (fn)fn_parse(e->name));
+		return call_fn(b, e, (fn)f->fn);
 	}
 }
 
 static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
 {
 	const ast_expr *base = e->args[0];
-	if (sym_opaque_of(b, base))
+	if (ast_opaque_of(base))
 		return b->quiet ? of_data : sym_opaque(b, base, e);
 	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
 						: NULL;
@@ -461,7 +460,7 @@ sval sym_scalar(build *b, const ast_expr *e)
 			return indexed(b, e->args[0], e->args[1]);
 		return sym_scalar(b, e->args[0]);
 	case AST_CALL:
-		if (sym_opaque_of(b, e))
+		if (ast_opaque_of(e))
 			return unknown;
 		return call_value(b, e);
 	case AST_UNARY:

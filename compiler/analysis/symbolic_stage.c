@@ -103,9 +103,9 @@ static void note_linear(build *b, sym_stage *s, sval body, const collector *c)
 
 static stype type_of_stage(reducer r, sval body)
 {
-	return r == RED_AND || r == RED_OR	   ? ST_BOOL
-	       : r == RED_ARGMAX || r == RED_ARGMIN ? ST_INT
-						    : body.type;
+	return reducer_is_logic(r)   ? ST_BOOL
+	       : reducer_is_where(r) ? ST_INT
+				     : body.type;
 }
 
 stype sym_declared_type(const ast_type *t)
@@ -158,15 +158,11 @@ int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
 
 /* ---- reductions --------------------------------------------------------- */
 
-reducer sym_reducer(const ast_expr *e, bool *mean)
+/* Whether e is a reduction by a reducer that kernels have. */
+static bool is_by(const ast_expr *e, reducer r)
 {
-	*mean = false;
-	if (e->kind != AST_CALL || e->nargs != 1 ||
-	    e->args[0]->kind != AST_LAMBDA)
-		return RED_NONE;
-	*mean = !strcmp(e->name, "Mean");
-	int r = *mean ? RED_SUM : reducer_parse(e->name);
-	return r < 0 ? RED_NONE : (reducer)r;
+	const reducer_facts *by = ast_reducer(e);
+	return by && !by->averages && by->kernel == r;
 }
 
 typedef struct reduction {
@@ -179,11 +175,10 @@ typedef struct reduction {
 /* Sum(lambda a: Sum(lambda b: e)) is one of a and b. */
 static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
 {
-	bool mean;
 	const ast_expr *body = e;
-	out->reducer = sym_reducer(e, &mean);
+	out->reducer = ast_reducer(e)->kernel;
 	out->nvars = 0;
-	bool arg = out->reducer == RED_ARGMAX || out->reducer == RED_ARGMIN;
+	bool arg = reducer_is_where(out->reducer);
 	do {
 		int vars[SYM_MAX_DIMS];
 		int n = sym_bind_vars(b, body->args[0], NULL, NULL, vars);
@@ -194,7 +189,7 @@ static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
 			out->nown = n;
 		out->nvars += n;
 		body = body->args[0]->args[0];
-	} while (!arg && sym_reducer(body, &mean) == out->reducer && !mean);
+	} while (!arg && is_by(body, out->reducer));
 	out->body = sym_scalar(b, body);
 	return !b->failed;
 }
@@ -244,8 +239,7 @@ static sval divided_by_points(const build *b, sval v, const reduction *red)
 
 sval sym_reduction(build *b, const ast_expr *e)
 {
-	bool mean;
-	reducer r = sym_reducer(e, &mean);
+	const reducer_facts *by = ast_reducer(e);
 	sym_scope s = sym_push_scope(b);
 	collector c;
 	reduction red;
@@ -263,11 +257,11 @@ sval sym_reduction(build *b, const ast_expr *e)
 	char *label = arena_printf(b->arena, "%s%d", e->name, ++b->nextracted);
 	label[0] = (char)tolower((unsigned char)label[0]);
 	int tensor = sym_add_stage(b, label, outs, nouts, red.vars, red.nvars,
-				   r, red.body, &c);
+				   by->kernel, red.body, &c);
 	if (tensor < 0)
 		return (sval){ .data = true, .varies = true, .nfactors = -1 };
 	sval v = sym_plain_read(b, tensor, outs, nouts, e->at);
-	if (mean)
+	if (by->averages)
 		v = divided_by_points(b, v, &red);
 	return v;
 }
@@ -308,10 +302,10 @@ static int stage_of_lambda(build *b, const ast_expr *lambda, const int *outs,
 			   int nouts, const char *label)
 {
 	const ast_expr *body = lambda->args[0];
-	bool mean;
+	const reducer_facts *by = ast_reducer(body);
 	collector c;
 	sym_collect(b, &c);
-	if (sym_reducer(body, &mean) != RED_NONE && !mean) {
+	if (by && !by->averages) {
 		reduction red;
 		bool ok = walk_reduction(b, body, &red);
 		b->into = c.outer;

@@ -14,17 +14,7 @@
 
 const char *cuda_joins(reducer r)
 {
-	static const char *const names[RED_COUNT] = {
-		[RED_SUM] = "tdl_sum",
-		[RED_PROD] = "tdl_product",
-		[RED_MAX] = "tdl_largest",
-		[RED_MIN] = "tdl_least",
-		[RED_AND] = "tdl_all",
-		[RED_OR] = "tdl_any",
-		[RED_ARGMAX] = "tdl_where_largest",
-		[RED_ARGMIN] = "tdl_where_least",
-	};
-	return names[r];
+	return reducer_table[r].cuda;
 }
 
 bool cuda_is_long(const kernel *k, int64_t terms)
@@ -35,7 +25,7 @@ bool cuda_is_long(const kernel *k, int64_t terms)
 
 static bool is_arg(const kernel *k)
 {
-	return k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	return reducer_is_where(k->reducer);
 }
 
 /* The C type that threads join; long sums are kept in f64. */

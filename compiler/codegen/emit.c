@@ -67,7 +67,7 @@ void emit_result(emitter *g)
 
 uint32_t position_var(const kernel *k)
 {
-	bool arg = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	bool arg = reducer_is_where(k->reducer);
 	return arg ? (uint32_t)1 << k->nout : 0;
 }
 

@@ -18,72 +18,62 @@ enum { TERMS_OF_A_BLOCK = 256, LANES = 32 };
 dtype accumulator_of(const kernel *k)
 {
 	dtype t = k->body->type;
-	switch (k->reducer) {
-	case RED_SUM:
-	case RED_PROD:
-		return t == DT_BOOL ? DT_I64 : dtype_accumulator(t);
-	case RED_AND:
-	case RED_OR:
+	if (reducer_is_logic(k->reducer))
 		return DT_BOOL;
-	default:
+	if (k->reducer == RED_NONE ||
+	    reducer_table[k->reducer].choice != FN_NO_CHOICE)
 		return t;
-	}
+	return t == DT_BOOL ? DT_I64 : dtype_accumulator(t);
 }
 
 const char *print_identity(emitter *g)
 {
 	dtype t = g->k->body->type;
-	switch (g->k->reducer) {
-	case RED_PROD:
-	case RED_AND:
+	switch (reducer_table[g->k->reducer].neutral) {
+	case NEUTRAL_ONE:
 		return "1";
-	case RED_MAX:
-	case RED_ARGMAX:
+	case NEUTRAL_LEAST:
 		return print_limit(&g->p, t, false);
-	case RED_MIN:
-	case RED_ARGMIN:
+	case NEUTRAL_GREATEST:
 		return print_limit(&g->p, t, true);
-	default:
-		return "0";
+	case NEUTRAL_ZERO:
+		break;
 	}
+	return "0";
+}
+
+/* to, which is the greatest or least so far, or the term. */
+static void emit_chosen(emitter *g, const reducer_facts *by, const char *to)
+{
+	const kexpr *e = g->s.term;
+	if (dtype_is_float(e->type)) {
+		SAY("%s = tdl_%s_%s(%s, %s);", to, fn_name(by->combine),
+		    type_suffix(e->type), to, print_expr(&g->p, e));
+		return;
+	}
+	SAY("const %s term = %s;", type_of_value(e->type),
+	    print_expr(&g->p, e));
+	SAY("%s = term %s %s ? term : %s;", to, by->c, to, to);
 }
 
 void emit_term(emitter *g, const void *arg)
 {
 	const char *to = arg;
 	const kexpr *e = g->s.term;
-	bool is_float = dtype_is_float(e->type), max = g->k->reducer == RED_MAX;
-	switch (g->k->reducer) {
-	case RED_SUM:
-		if (is_float && e->kind == KX_FN && e->fn == FN_MUL)
-			SAY("%s = tdl_fma_%s(%s, %s, %s);", to,
-			    type_suffix(e->type), print_expr(&g->p, e->args[0]),
-			    print_expr(&g->p, e->args[1]), to);
-		else
-			SAY("%s += %s;", to, print_expr(&g->p, e));
-		break;
-	case RED_PROD:
-		SAY("%s *= %s;", to, print_operand(&g->p, e));
-		break;
-	case RED_MAX:
-	case RED_MIN:
-		if (is_float) {
-			SAY("%s = tdl_%s_%s(%s, %s);", to, max ? "max" : "min",
-			    type_suffix(e->type), to, print_expr(&g->p, e));
-			break;
-		}
-		SAY("const %s term = %s;", type_of_value(e->type),
-		    print_expr(&g->p, e));
-		SAY("%s = term %c %s ? term : %s;", to, max ? '>' : '<', to,
-		    to);
-		break;
-	case RED_AND:
-		SAY("%s = %s && %s;", to, to, print_operand(&g->p, e));
-		break;
-	default:
-		SAY("%s = %s || %s;", to, to, print_operand(&g->p, e));
-		break;
-	}
+	const reducer_facts *by = &reducer_table[g->k->reducer];
+	if (reducer_is_logic(g->k->reducer))
+		SAY("%s = %s %s %s;", to, to, by->c, print_operand(&g->p, e));
+	else if (by->choice != FN_NO_CHOICE)
+		emit_chosen(g, by, to);
+	else if (by->combine != FN_ADD)
+		SAY("%s %s= %s;", to, by->c, print_operand(&g->p, e));
+	else if (dtype_is_float(e->type) && e->kind == KX_FN &&
+		 e->fn == FN_MUL)
+		SAY("%s = tdl_fma_%s(%s, %s, %s);", to, type_suffix(e->type),
+		    print_expr(&g->p, e->args[0]),
+		    print_expr(&g->p, e->args[1]), to);
+	else
+		SAY("%s %s= %s;", to, by->c, print_expr(&g->p, e));
 }
 
 void emit_sum(emitter *g, const char *sum)
@@ -208,7 +198,7 @@ void emit_strip(emitter *g)
 void emit_best(emitter *g, const void *arg)
 {
 	const kexpr *e = g->k->body;
-	const char *op = g->k->reducer == RED_ARGMAX ? ">" : "<";
+	const char *op = reducer_table[g->k->reducer].c;
 	(void)arg;
 	SAY("const %s term = %s;", type_of_value(e->type),
 	    print_expr(&g->p, e));
@@ -227,14 +217,14 @@ void emit_best(emitter *g, const void *arg)
 static void combine(emitter *g, const char *x, const char *y)
 {
 	dtype t = accumulator_of(g->k);
-	bool max = g->k->reducer == RED_MAX;
-	if (g->k->reducer == RED_SUM || g->k->reducer == RED_PROD)
-		SAY("%s %c= %s;", x, g->k->reducer == RED_SUM ? '+' : '*', y);
+	const reducer_facts *by = &reducer_table[g->k->reducer];
+	if (by->choice == FN_NO_CHOICE)
+		SAY("%s %s= %s;", x, by->c, y);
 	else if (dtype_is_float(t))
-		SAY("%s = tdl_%s_%s(%s, %s);", x, max ? "max" : "min",
+		SAY("%s = tdl_%s_%s(%s, %s);", x, fn_name(by->combine),
 		    type_suffix(t), x, y);
 	else
-		SAY("%s = %s %c %s ? %s : %s;", x, y, max ? '>' : '<', x, y, x);
+		SAY("%s = %s %s %s ? %s : %s;", x, y, by->c, x, y, x);
 }
 
 /* The loops that reduce, the last of them in stretches of as many terms as
@@ -291,7 +281,7 @@ static void emit_lanes(emitter *g)
 static void emit_one(emitter *g)
 {
 	const kernel *k = g->k;
-	bool arg = k->reducer == RED_ARGMAX || k->reducer == RED_ARGMIN;
+	bool arg = reducer_is_where(k->reducer);
 	loop_set out = loops_that(g, false), reduce = loops_that(g, true);
 	emit_head(g);
 	int n = open_loops(g, out);

@@ -175,7 +175,7 @@ static void as_single(schedule *s, const kernel *k)
 	s->kind = SCHEDULE_SINGLE;
 	s->inner = reduced ? n->n - 1 : -1;
 	s->lanes = reduced && n->loops[n->n - 1].extent >= LONG &&
-		   k->reducer <= RED_MIN;
+		   reducer_table[k->reducer].rule == RED_OF_NUMBER;
 }
 
 schedule schedule_of(const kernel *k)
@@ -192,7 +192,7 @@ schedule schedule_of(const kernel *k)
 		s.across = find_across(&s.nest, k->body, out, s.inner);
 		return s;
 	}
-	if (out && k->reducer < RED_ARGMAX) {
+	if (out && !reducer_is_where(k->reducer)) {
 		s.kind = SCHEDULE_STRIP;
 		s.narrow = is_narrow(&s.nest, k->body, s.inner);
 		if (!s.narrow)

@@ -35,22 +35,21 @@ static bool is_identity(reducer r, const kexpr *e)
 	bool is_float = e->kind == KX_FLOAT;
 	if (!is_float && e->kind != KX_INT)
 		return false;
-	switch (r) {
-	case RED_SUM:
-	case RED_OR:
+	if (r == RED_NONE || reducer_is_where(r))
+		return false;
+	switch (reducer_table[r].neutral) {
+	case NEUTRAL_ZERO:
 		return is_float ? e->f == 0 : e->i == 0;
-	case RED_PROD:
-	case RED_AND:
+	case NEUTRAL_ONE:
 		return is_float ? e->f == 1 : e->i == 1;
-	case RED_MAX:
+	case NEUTRAL_LEAST:
 		return is_float ? e->f == -INFINITY
 				: e->i == limit(e->type, false);
-	case RED_MIN:
+	case NEUTRAL_GREATEST:
 		return is_float ? e->f == INFINITY
 				: e->i == limit(e->type, true);
-	default:
-		return false;
 	}
+	return false;
 }
 
 /* Whether one term that is e changes nothing beside any other. */
@@ -94,7 +93,7 @@ static bool has_data_index(const kexpr *e)
 static bool adds_in_memory(const kernel *k)
 {
 	dtype t = k->body->type;
-	if (k->reducer == RED_AND || k->reducer == RED_OR)
+	if (reducer_is_logic(k->reducer))
 		return k->type == DT_BOOL && t == DT_BOOL;
 	return k->type == t && t != DT_BOOL &&
 	       ((dtype_is_int(t) && dtype_bits(t) >= 8) || t == DT_F32 ||

@@ -32,10 +32,9 @@ static void walk_expr(mapping *m, const ast_expr *e)
 {
 	if (!e)
 		return;
-	if (e->kind == AST_CALL && dsl_op(m->modules, e->name))
-		note(m, e->name);
-	const ast_block *def =
-		e->kind == AST_CALL ? dsl_block(m->modules, e->name) : NULL;
+	if (ast_op_of(e))
+		note(m, ast_op_of(e)->name);
+	const ast_block *def = e->kind == AST_CALL ? e->calls.def : NULL;
 	if (def && !strmap_get(m->defs, def->name)) {
 		strmap_put(m->defs, def->name, m);
 		walk(m, def->body, def->nbody);

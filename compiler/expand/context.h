@@ -206,9 +206,6 @@ void scope_pop(context *cx, const scope *s);
 int bind_vars(context *cx, const ast_expr *lambda, const int64_t *extents,
 	      int n, int vars[MAX_NVARS]);
 
-/* The reducer that a call names, RED_NONE for none; "Mean" sets *mean. */
-reducer reducer_of(const ast_expr *e, bool *mean);
-
 /* A reduction inside an expression: becomes a stage, and reads it. */
 val expand_reduction(context *cx, const ast_expr *e);
 
@@ -237,7 +234,6 @@ int used_vars(const context *cx, kexpr *const *e, int ne, const int *without,
 
 /* f(slices..)[indices..] of an opaque function. */
 val expand_opaque(context *cx, const ast_expr *call, const ast_expr *index);
-const ast_opaque *opaque_of(const context *cx, const ast_expr *e);
 /* The type of what an opaque call returns, for the slices it is given, and the
  * values of the function's attributes; attrs may be NULL. */
 bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,

@@ -106,11 +106,6 @@ static bool bind_signature(context *cx, const tensor_type *types,
 
 /* ---- calls of operators ------------------------------------------------- */
 
-static const ast_op *callee_of(const context *cx, const ast_expr *e)
-{
-	return e->kind == AST_CALL ? dsl_op(cx->modules, e->name) : NULL;
-}
-
 static bool call_operator(context *cx, const ast_expr *call,
 			  const ast_op *callee, const char *label,
 			  int *results);
@@ -121,7 +116,7 @@ static int argument(context *cx, const ast_expr *e, const char *label, int i)
 	const xname *n = e->kind == AST_NAME ? find_name(cx, e->name) : NULL;
 	if (n && n->kind == NAME_TENSOR)
 		return n->index;
-	const ast_op *inner = callee_of(cx, e);
+	const ast_op *inner = ast_op_of(e);
 	if (inner && inner->nresults == 1) {
 		int value;
 		const char *name =
@@ -237,10 +232,9 @@ static bool let_call(context *cx, const ast_let *let, const ast_op *callee,
 
 static bool expand_let(context *cx, const ast_let *let)
 {
-	const ast_op *callee = callee_of(cx, let->value);
+	const ast_op *callee = ast_op_of(let->value);
 	int *values = ARENA_ARRAY(cx->tmp, int, let->nnames + 1);
-	bool mean;
-	if (callee && reducer_of(let->value, &mean) == RED_NONE) {
+	if (callee) {
 		if (!let_call(cx, let, callee, values))
 			return false;
 	} else if (let->value->kind == AST_LAMBDA && let->nnames == 1) {

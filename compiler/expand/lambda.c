@@ -104,7 +104,7 @@ static void infer(context *cx, const ast_expr *e, inference *in)
 		const xname *n = find_name(cx, e->args[0]->name);
 		if (n && n->kind == NAME_TENSOR)
 			infer_read(cx, e, NULL, &cx->values.at[n->index], in);
-	} else if (e->kind == AST_INDEX && opaque_of(cx, e->args[0])) {
+	} else if (e->kind == AST_INDEX && ast_opaque_of(e->args[0])) {
 		tensor_type t;
 		if (opaque_result_type(cx, e->args[0], &t, NULL))
 			infer_read(cx, e, &t, NULL, in);
@@ -244,20 +244,11 @@ int bind_vars(context *cx, const ast_expr *lambda, const int64_t *extents,
 
 /* ---- reductions --------------------------------------------------------- */
 
-reducer reducer_of(const ast_expr *e, bool *mean)
+/* Whether e is a reduction by a reducer that kernels have. */
+static bool is_by(const ast_expr *e, reducer r)
 {
-	*mean = false;
-	if (e->kind != AST_CALL || e->nargs != 1 ||
-	    e->args[0]->kind != AST_LAMBDA)
-		return RED_NONE;
-	*mean = !strcmp(e->name, "Mean");
-	int r = *mean ? RED_SUM : reducer_parse(e->name);
-	return r < 0 ? RED_NONE : (reducer)r;
-}
-
-static bool is_arg(reducer r)
-{
-	return r == RED_ARGMAX || r == RED_ARGMIN;
+	const reducer_facts *by = ast_reducer(e);
+	return by && !by->averages && by->kernel == r;
 }
 
 /* A compiled reduction: Sum(lambda a: Sum(lambda b: e)) is one of a and b, and
@@ -273,12 +264,11 @@ typedef struct reduction {
 
 static kexpr *identity_of(context *cx, reducer r, dtype t, range at)
 {
-	val v = { .kind = VAL_INT, .i = r == RED_PROD };
-	if (r == RED_MAX || r == RED_MIN)
-		v = (val){ .kind = VAL_FLOAT,
-			   .f = r == RED_MAX ? -INFINITY : INFINITY };
-	if (t == DT_BOOL)
-		v = (val){ .kind = VAL_BOOL, .i = r == RED_AND };
+	reducer_neutral n = reducer_table[r].neutral;
+	val v = { .kind = t == DT_BOOL ? VAL_BOOL : VAL_INT,
+		  .i = n == NEUTRAL_ONE };
+	if (n == NEUTRAL_LEAST || n == NEUTRAL_GREATEST)
+		v = val_float(n == NEUTRAL_LEAST ? -INFINITY : INFINITY);
 	return expand_as(cx, v, t, at);
 }
 
@@ -286,9 +276,9 @@ static kexpr *identity_of(context *cx, reducer r, dtype t, range at)
 static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 			      reduction *out)
 {
-	bool mean;
 	const ast_expr *body = e, *lambda;
-	out->reducer = reducer_of(e, &mean);
+	reducer r = out->reducer = ast_reducer(e)->kernel;
+	bool arg = reducer_is_where(r), logic = reducer_is_logic(r);
 	out->nvars = 0;
 	do {
 		lambda = body->args[0];
@@ -307,18 +297,16 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 			out->nown = n;
 		out->nvars += n;
 		body = lambda->args[0];
-	} while (!is_arg(out->reducer) &&
-		 reducer_of(body, &mean) == out->reducer && !mean);
-	if (is_arg(out->reducer) && out->nvars != 1) {
+	} while (!arg && is_by(body, r));
+	if (arg && out->nvars != 1) {
 		expand_error(cx, DIAG_BAD_CALL, e->at,
 			     "'%s' reduces over one variable, not %d", e->name,
 			     out->nvars);
 		return false;
 	}
-	bool logic = out->reducer == RED_AND || out->reducer == RED_OR;
-	dtype want = logic ? DT_BOOL : is_arg(out->reducer) ? DT_NONE : type;
+	dtype want = logic ? DT_BOOL : arg ? DT_NONE : type;
 	dtype outer = cx->want;
-	if (want != DT_NONE || cx->shared != DT_NONE || is_arg(out->reducer))
+	if (want != DT_NONE || cx->shared != DT_NONE || arg)
 		cx->want = want == DT_NONE ? cx->shared : want;
 	val v = expand_scalar(cx, body);
 	cx->want = outer;
@@ -327,8 +315,8 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 		       : outer != DT_BOOL    ? outer
 					     : DT_NONE;
 	out->body = expand_as(cx, v, want, body->at);
-	out->type = is_arg(out->reducer) ? DT_I64 : out->body->type;
-	if (!cx->failed && !reducer_takes(out->reducer, out->body->type))
+	out->type = arg ? DT_I64 : out->body->type;
+	if (!cx->failed && !reducer_takes(r, out->body->type))
 		expand_error(cx, DIAG_TYPE_MISMATCH, e->at, "'%s' of %s",
 			     e->name, dtype_name(out->body->type));
 	return !cx->failed;
@@ -336,17 +324,17 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 
 val expand_reduction(context *cx, const ast_expr *e)
 {
-	bool mean;
-	reducer r = reducer_of(e, &mean);
+	const reducer_facts *by = ast_reducer(e);
+	reducer r = by->kernel;
 	scope s = scope_push(cx);
 	reduction red;
 	bool ok = compile_reduction(cx, e, DT_NONE, &red);
 	scope_pop(cx, &s);
 	if (!ok)
 		return val_bad;
-	if (mean && !dtype_is_float(red.type)) {
+	if (by->rule == RED_OF_FLOAT && !dtype_is_float(red.type)) {
 		expand_error(cx, DIAG_TYPE_MISMATCH, e->at,
-			     "'Mean' takes floats; this is of type %s",
+			     "'%s' takes floats; this is of type %s", by->name,
 			     dtype_name(red.type));
 		return val_bad;
 	}
@@ -355,8 +343,8 @@ val expand_reduction(context *cx, const ast_expr *e)
 		return val_expr(identity_of(cx, RED_SUM, red.type, e->at));
 	/* The position of an extreme is not used if the conditions do not hold:
 	 * any number will do. */
-	kexpr *none = identity_of(cx, is_arg(r) ? RED_SUM : r, red.body->type,
-				  e->at);
+	kexpr *none = identity_of(cx, reducer_is_where(r) ? RED_SUM : r,
+				  red.body->type, e->at);
 	for (int i = cx->conditions.n - 1; i >= 0; i--)
 		red.body = kx_select(cx->tmp, cx->conditions.at[i], red.body,
 				     none);
@@ -380,7 +368,7 @@ val expand_reduction(context *cx, const ast_expr *e)
 	for (int i = 0; i < nouts; i++)
 		index[i] = kx_var(cx->tmp, outs[i]);
 	kexpr *read = kx_read(cx->tmp, value, red.type, nouts, index, NULL);
-	if (!mean)
+	if (!by->averages)
 		return val_expr(read);
 	double count = 1;
 	for (int i = 0; i < red.nown; i++)
@@ -412,8 +400,8 @@ static int lambda_value(context *cx, const ast_expr *lambda, const int *outs,
 			int nouts, dtype type, const char *label)
 {
 	const ast_expr *body = lambda->args[0];
-	bool mean;
-	if (reducer_of(body, &mean) != RED_NONE && !mean) {
+	const reducer_facts *by = ast_reducer(body);
+	if (by && !by->averages) {
 		reduction red;
 		if (!compile_reduction(cx, body, type, &red))
 			return -1;

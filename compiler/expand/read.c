@@ -3,8 +3,6 @@
 
 #include "compiler/expand/context.h"
 
-#include <string.h>
-
 #include "base/checked.h"
 
 int item_width(context *cx, const ast_expr *e)
@@ -23,11 +21,6 @@ int item_width(context *cx, const ast_expr *e)
 static bool unravel(context *cx, const ast_expr *call, const int64_t *dims,
 		    int width, kexpr **out)
 {
-	if (call->nargs != 1 || strcmp(call->name, "unravel")) {
-		expand_error(cx, DIAG_BAD_INDEX, call->at,
-			     "only 'unravel(position)' can follow '..'");
-		return false;
-	}
 	arena *a = cx->tmp;
 	kexpr *position = expand_index(cx, call->args[0]);
 	if (cx->failed)

@@ -259,10 +259,9 @@ static val pack_size(context *cx, const ast_expr *item)
 
 static val expand_call_scalar(context *cx, const ast_expr *e)
 {
-	bool mean;
-	if (reducer_of(e, &mean) != RED_NONE)
+	const builtin *b = e->calls.function;
+	if (b && b->reducer)
 		return expand_reduction(cx, e);
-	const builtin *b = builtin_find(BUILTIN_SCALAR, e->name);
 	switch (b ? b->rule : RULE_NONE) {
 	case RULE_NONE:
 		expand_error(cx, DIAG_BAD_CALL, e->at,
@@ -283,7 +282,7 @@ static val expand_call_scalar(context *cx, const ast_expr *e)
 	case RULE_LENGTH:
 		return val_int(find_attr(cx, e->args[0]->name)->n);
 	default:
-		return call_fn(cx, e, (fn)fn_parse(e->name));
+		return call_fn(cx, e, (fn)b->fn);
 	}
 }
 
@@ -345,7 +344,7 @@ static val expand_indexed(context *cx, const ast_expr *e,
 			  const ast_expr *otherwise)
 {
 	const ast_expr *base = e->args[0];
-	if (opaque_of(cx, base))
+	if (ast_opaque_of(base))
 		return expand_opaque(cx, base, e);
 	const xname *n = base->kind == AST_NAME ? find_name(cx, base->name)
 						: NULL;

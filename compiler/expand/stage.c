@@ -262,12 +262,6 @@ int add_stage(context *cx, const char *label, const int *outs, int nouts,
 
 /* ---- opaque functions --------------------------------------------------- */
 
-const ast_opaque *opaque_of(const context *cx, const ast_expr *e)
-{
-	return e->kind == AST_CALL ? strmap_get(cx->modules->opaques, e->name)
-				   : NULL;
-}
-
 /* The tensor that an argument of an opaque call slices; -1 after an error. */
 static int sliced_value(context *cx, const ast_expr *arg)
 {
@@ -327,7 +321,7 @@ static bool slice_type(context *cx, const ast_expr *arg, tensor_type *t)
 bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,
 			const attr_value *const **attrs)
 {
-	const ast_opaque *f = opaque_of(cx, call);
+	const ast_opaque *f = call->calls.opaque;
 	if (f->nresults != 1 || call->nargs != f->nparams) {
 		expand_error(cx, DIAG_BAD_CALL, call->at,
 			     "'%s' takes %d slices and has one result here",
@@ -492,7 +486,7 @@ static int opaque_stage(context *cx, const ast_opaque *f,
 
 val expand_opaque(context *cx, const ast_expr *call, const ast_expr *index)
 {
-	const ast_opaque *f = opaque_of(cx, call);
+	const ast_opaque *f = call->calls.opaque;
 	const attr_value *const *attrs;
 	tensor_type t;
 	if (!opaque_result_type(cx, call, &t, &attrs))

@@ -47,20 +47,13 @@ static bool uses_a_size(const ast_op *op)
 	return false;
 }
 
-/* The operator that a let calls; NULL for none. */
-static const ast_op *called(const tdl_modules *m, const ast_let *let)
-{
-	return let->value->kind == AST_CALL ? dsl_op(m, let->value->name)
-					    : NULL;
-}
-
 /* Whether an operator that is called, however deep, computes with a size. */
-static bool callee_uses_a_size(const tdl_modules *m, const ast_op *op)
+static bool callee_uses_a_size(const ast_op *op)
 {
 	for (int i = 0; i < op->nlets; i++) {
-		const ast_op *callee = called(m, &op->lets[i]);
+		const ast_op *callee = ast_op_of(op->lets[i].value);
 		if (callee &&
-		    (uses_a_size(callee) || callee_uses_a_size(m, callee)))
+		    (uses_a_size(callee) || callee_uses_a_size(callee)))
 			return true;
 	}
 	return false;
@@ -164,7 +157,7 @@ static char mark(const rule *r, const writing *w, int factor)
 		return '#';
 	if (f->positional || size_counts(r, w->op, factor) ||
 	    is_result_of_attribute(r, w->op, factor) ||
-	    callee_uses_a_size(w->modules, w->op))
+	    callee_uses_a_size(w->op))
 		return '^';
 	/* Before shapes are known nothing else knows of positions. */
 	if (f->size < 0 && body_uses(w->op, f->name))
@@ -264,10 +257,10 @@ static bool packs_pass(const rule *r, const writing *w)
 	return n <= 1;
 }
 
-static bool calls_operators(const tdl_modules *m, const ast_op *op)
+static bool calls_operators(const ast_op *op)
 {
 	for (int i = 0; i < op->nlets; i++)
-		if (called(m, &op->lets[i]))
+		if (ast_op_of(op->lets[i].value))
 			return true;
 	return false;
 }
@@ -282,7 +275,7 @@ char *rule_nnscaler(arena *a, const rule *r, const tdl_modules *m,
 		symbolic |= r->factors[i].size < 0;
 	}
 	*why = "it calls other operators";
-	if (symbolic && calls_operators(m, op))
+	if (symbolic && calls_operators(op))
 		return NULL;
 	*why = "nnScaler's '*' stands for dimensions that are passed on";
 	if (!packs_pass(r, &w))

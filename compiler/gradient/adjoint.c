@@ -2,54 +2,26 @@
 
 #include "compiler/gradient/adjoint.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "kernel/functions.h"
+#include "kernel/reducers.h"
 
 /* ---- rules ------------------------------------------------------------- */
 
-typedef enum rule_kind {
-	RULE_NONE,
-	RULE_CONDITION,
-	RULE_GREATEST,
-	RULE_LEAST,
-	RULE_CONVERTED,
-	RULE_KEPT,
-	RULE_LINEAR,
-	RULE_AVERAGE,
-	RULE_PRODUCT,
-	RULE_CONSTANT,
-} rule_kind;
-
-typedef struct rule {
-	const char *name;
-	rule_kind kind;
-} rule;
-
-static const rule rules[] = {
-#define CHOICE(name, which) {#name, RULE_##which},
-#define REDUCER(name, kind) {#name, RULE_##kind},
-#include "compiler/gradient/rules.def"
-#undef CHOICE
-#undef REDUCER
-};
-
-/* The rule of a reducer, a conversion or select; RULE_NONE of others. */
-static rule_kind find_rule(const char *name)
+/* The rule of a call's types; RULE_NONE of one that is no function. */
+static builtin_rule rule_of(const ast_expr *call)
 {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (!strcmp(rules[i].name, name))
-			return rules[i].kind;
-	return RULE_NONE;
+	return call->calls.function ? call->calls.function->rule : RULE_NONE;
 }
 
 /* The facts of a function; those of none have no derivative. */
-static const fn_facts *find_facts(const char *name)
+static const fn_facts *facts_of(const ast_expr *call)
 {
 	static const fn_facts none = {0};
-	int f = fn_parse(name);
-	return f < 0 ? &none : &fn_table[f];
+	const builtin *f = call->calls.function;
+	return f && f->fn >= 0 ? &fn_table[f->fn] : &none;
 }
 
 /* The rule's text as an expression in x and y. */
@@ -57,11 +29,11 @@ static ast_expr *parse_rule(grad_op *g, const char *text)
 {
 	const char *module = arena_printf(
 		g->t.a, "op rule(x[], y[]) -> z[] = lambda: %s", text);
-	tdl_modules *m = dsl_new(g->t.a, g->modules->sink, NULL, 0);
+	tdl_modules *m = dsl_new(g->t.a, diag_sink_new(g->t.a), NULL, 0);
 	m->names = g->t.names;
-	const ast_module *tree =
-		dsl_parse(m, "a rule", module, strlen(module));
-	return tree->defs[0].op->bodies[0]->args[0];
+	bool good = dsl_load_text(m, "a rule", module, strlen(module));
+	assert(good);
+	return good ? dsl_op(m, "rule")->bodies[0]->args[0] : NULL;
 }
 
 typedef struct arguments {
@@ -263,7 +235,7 @@ static void saturation(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 /* A function whose derivatives are in the table. */
 static void value(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
-	const fn_facts *f = find_facts(e->name);
+	const fn_facts *f = facts_of(e);
 	if (f->choice != FN_NO_CHOICE) {
 		extremum(w, e, f->choice == FN_GREATEST, d, condition);
 		return;
@@ -283,14 +255,14 @@ static void value(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 
 static void function(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
-	switch (find_rule(e->name)) {
-	case RULE_CONDITION:
+	switch (rule_of(e)) {
+	case RULE_SELECT:
 		choose(w, e->args[0], e->args[1], e->args[2], d, condition);
 		break;
-	case RULE_CONVERTED:
+	case RULE_CAST:
 		conversion(w, e, d, condition);
 		break;
-	case RULE_KEPT:
+	case RULE_SATURATE:
 		saturation(w, e, d, condition);
 		break;
 	default:
@@ -354,7 +326,8 @@ static ast_expr *count_terms(grad_op *g, const grad_stage *s)
 		const ast_var *v = &s->reduced[i];
 		ast_expr *item = v->pack ? tree_pack(t, v->pack) : NULL;
 		n = tree_mul(t, n,
-			     item ? tree_call(t, "size", 1, &item) : v->extent);
+			     item ? tree_function(t, SCALAR_size, 1, &item)
+				  : v->extent);
 	}
 	return n;
 }
@@ -370,11 +343,11 @@ static ast_expr *other_stage(grad_op *g, const char *name, grad_stage other)
 /* A stage that reduces something else over the same terms, at the stage's own
  * variables. */
 static ast_expr *other_reduction(grad_op *g, const grad_stage *s,
-				 const char *name, const char *reducer,
+				 const char *name, builtin_id by,
 				 ast_expr *body)
 {
 	grad_stage other = *s;
-	other.reducer = intern(g->t.names, reducer);
+	other.reducer = &builtin_table[by];
 	other.body = body;
 	return other_stage(g, name, other);
 }
@@ -396,8 +369,8 @@ static bool is_exact(const grad_op *g, const ast_expr *e)
 	case AST_IF:
 		break;
 	case AST_CALL:
-		first = find_rule(e->name) == RULE_CONDITION;
-		if (!first && find_facts(e->name)->choice == FN_NO_CHOICE)
+		first = rule_of(e) == RULE_SELECT;
+		if (!first && facts_of(e)->choice == FN_NO_CHOICE)
 			return false;
 		break;
 	default:
@@ -433,10 +406,10 @@ static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 	if (x == s->body)
 		y = at_stage(g, s, g->tensors.at[s->tensor].name);
 	else
-		y = other_reduction(g, s, "best", s->reducer, x);
+		y = other_reduction(g, s, "best", s->reducer->id, x);
 	ast_expr *chosen = tree_binary(t, OP_EQ, x, y);
 	ast_expr *n = other_reduction(
-		g, s, "equals", "Sum",
+		g, s, "equals", REDUCER_SUM,
 		tree_if(t, chosen, tree_int(t, 1), tree_int(t, 0)));
 	*d = tree_div(t, *d, n);
 	return chosen;
@@ -452,9 +425,9 @@ static ast_expr *other_terms(grad_op *g, const grad_stage *s)
 	ast_expr *x = stored_terms(g, s);
 	ast_expr *is_zero = tree_binary(t, OP_EQ, x, zero);
 	ast_expr *y = at_stage(g, s, g->tensors.at[s->tensor].name);
-	ast_expr *zeros = other_reduction(g, s, "zeros", "Sum",
+	ast_expr *zeros = other_reduction(g, s, "zeros", REDUCER_SUM,
 					  tree_if(t, is_zero, one, zero));
-	ast_expr *rest = other_reduction(g, s, "rest", "Prod",
+	ast_expr *rest = other_reduction(g, s, "rest", REDUCER_PROD,
 					 tree_if(t, is_zero, one, x));
 	return tree_if(t, tree_not(t, is_zero), tree_div(t, y, x),
 		       tree_if(t, tree_binary(t, OP_EQ, zeros, one), rest,
@@ -463,7 +436,8 @@ static ast_expr *other_terms(grad_op *g, const grad_stage *s)
 
 bool grad_is_constant(const grad_stage *s)
 {
-	return s->reducer && find_rule(s->reducer) == RULE_CONSTANT;
+	return s->reducer &&
+	       s->reducer->reducer->gradient == RED_GRADIENT_CONSTANT;
 }
 
 void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
@@ -474,19 +448,19 @@ void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
 	ast_expr *d = at_stage(g, s, grad_adjoint_name(g, s->tensor));
 	if (!is_reached(&w, s->body))
 		return;
-	rule_kind kind = s->reducer ? find_rule(s->reducer) : RULE_LINEAR;
-	switch (kind) {
-	case RULE_AVERAGE:
+	switch (s->reducer ? s->reducer->reducer->gradient
+			   : RED_GRADIENT_LINEAR) {
+	case RED_GRADIENT_AVERAGE:
 		d = tree_div(&g->t, d, count_terms(g, s));
 		break;
-	case RULE_PRODUCT:
+	case RED_GRADIENT_PRODUCT:
 		d = tree_mul(&g->t, d, other_terms(g, s));
 		break;
-	case RULE_GREATEST:
-	case RULE_LEAST:
+	case RED_GRADIENT_SHARED:
 		condition = is_chosen(g, s, &d);
 		break;
-	default:
+	case RED_GRADIENT_LINEAR:
+	case RED_GRADIENT_CONSTANT:
 		break;
 	}
 	propagate(&w, s->body, d, condition);

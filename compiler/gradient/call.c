@@ -170,7 +170,7 @@ static ast_expr *argument(grad_op *g, const ast_expr *e)
 void grad_add_call(grad_op *g, const char *const *names, int n,
 		   const ast_expr *call)
 {
-	const ast_op *callee = strmap_get(g->modules->ops, call->name);
+	const ast_op *callee = call->calls.op;
 	ast_expr **args = ARENA_ARRAY(g->t.a, ast_expr *, call->nargs + 1);
 	calling c = {.g = g, .callee = callee, .call = call, .args = args};
 	if (!callee || call->nargs > callee->nparams || n > callee->nresults) {
@@ -189,7 +189,7 @@ void grad_add_call(grad_op *g, const char *const *names, int n,
 	if (g->because)
 		return;
 	grad_stage s = {.tensor = g->tensors.n, .callee = callee};
-	s.call = tree_call(&g->t, call->name, call->nargs, args);
+	s.call = tree_call(&g->t, call->name, call->calls, call->nargs, args);
 	s.call->nnamed = call->nnamed;
 	s.call->named = call->named;
 	for (int i = 0; i < n; i++)

@@ -125,7 +125,7 @@ static const char *stage_text(grad_op *g, const grad_stage *s)
 	if (s->reducer) {
 		ast_expr *lambda = tree_lambda(&g->t, s->nreduced, s->reduced,
 					       body);
-		body = tree_call(&g->t, s->reducer, 1, &lambda);
+		body = tree_function(&g->t, s->reducer->id, 1, &lambda);
 	}
 	return lambda_text(g, s->vars, s->nvars, body, false);
 }
@@ -143,9 +143,7 @@ static void note_file(derivation *d, range at)
 
 static void note_needs(derivation *d, const ast_expr *e)
 {
-	const ast_opaque *f = e->kind == AST_CALL
-				      ? strmap_get(d->modules->opaques, e->name)
-				      : NULL;
+	const ast_opaque *f = ast_opaque_of(e);
 	if (f)
 		note_file(d, f->at);
 	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
@@ -274,7 +272,8 @@ static ast_expr *call_gradient(derivation *d, const grad_stage *s,
 		if (x >= 0)
 			d->needed[x] = true;
 	}
-	ast_expr *e = tree_call(t, by->name, op->nparams, args);
+	ast_expr *e = tree_call(t, by->name, (ast_callee){.op = op},
+				op->nparams, args);
 	e->named = ARENA_ARRAY(t->a, ast_named, op->nattrs + 1);
 	for (int i = 0; i < op->nattrs; i++)
 		for (int j = 0; j < s->call->nnamed; j++)

@@ -102,7 +102,7 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
 			v->extent = NULL;
 	}
 	ast_expr *lambda = tree_lambda(t, rest.n, rest.at, e);
-	return tree_call(t, "Sum", 1, &lambda);
+	return tree_function(t, REDUCER_SUM, 1, &lambda);
 }
 
 /* Whether a condition says nothing about the variables that are summed over, or

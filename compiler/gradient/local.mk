@@ -1,6 +1,6 @@
 noinst_LIBRARIES += %D%/libgradient.a
 %C%_libgradient_a_SOURCES = \
-	%D%/adjoint.c %D%/adjoint.h %D%/rules.def \
+	%D%/adjoint.c %D%/adjoint.h \
 	%D%/call.c \
 	%D%/gradient.c %D%/gradient.h \
 	%D%/inside.c \

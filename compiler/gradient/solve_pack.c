@@ -107,9 +107,10 @@ bool solver_settle_reshape(solver *s, const contribution *c,
 	    !tree_same_pack(at->args[0]->pack, stage->vars[0].pack))
 		return false;
 	ast_expr *mine = tree_pack(t, own);
-	ast_expr *position = tree_call(t, at->name, 1, &mine);
+	ast_expr *position = tree_call(t, at->name, at->calls, 1, &mine);
 	ast_pack back = {.kind = PACK_CALL,
-			 .sel = tree_call(t, call->name, 1, &position)};
+			 .sel = tree_call(t, call->name, call->calls, 1,
+					  &position)};
 	s->unknowns.at[0].by = tree_pack(t, &back);
 	s->unknowns.at[0].moved = true;
 	return true;

@@ -255,12 +255,6 @@ static ast_var *variables(grad_op *g, const ast_expr *lambda)
 
 /* ---- reductions -------------------------------------------------------- */
 
-bool grad_is_reduction(const ast_expr *e)
-{
-	return e->kind == AST_CALL && e->nargs == 1 &&
-	       e->args[0]->kind == AST_LAMBDA;
-}
-
 /* The state of hoisting reductions and calls out of a stage's expression. */
 typedef struct hoisting {
 	grad_op *g;
@@ -295,9 +289,7 @@ static bool depends_on(const ast_expr *lambda, const ast_var *v)
 
 static const char *stage_type(const grad_op *g, const grad_stage *s)
 {
-	const builtin *r = s->reducer
-				   ? builtin_find(BUILTIN_REDUCER, s->reducer)
-				   : NULL;
+	const builtin *r = s->reducer;
 	return r && r->rule == RULE_WHERE ? "i64" : grad_type(g, s->body);
 }
 
@@ -338,7 +330,7 @@ static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
 			vec_push(g->t.a, &vars, h->around.at[i]);
 	grad_stage s = {.nvars = vars.n,
 			.vars = vars.at,
-			.reducer = e->name,
+			.reducer = e->calls.function,
 			.nreduced = lambda->nvars,
 			.reduced = variables(g, lambda)};
 	go_into(h, s.reduced, s.nreduced);
@@ -355,8 +347,8 @@ static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
 static ast_expr *hoist(void *arg, const ast_expr *e)
 {
 	hoisting *h = arg;
-	return grad_is_reduction(e) ? hoist_reduction(h, e)
-				    : tree_with(&h->g->t, e, hoist, h);
+	return ast_reducer(e) ? hoist_reduction(h, e)
+			      : tree_with(&h->g->t, e, hoist, h);
 }
 
 /* Names that are bound where an expression stands. */
@@ -413,8 +405,8 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 	grad_stage s = {.nvars = lambda->nvars,
 			.vars = variables(g, lambda)};
 	go_into(&h, s.vars, s.nvars);
-	if (grad_is_reduction(e)) {
-		s.reducer = e->name;
+	if (ast_reducer(e)) {
+		s.reducer = e->calls.function;
 		s.nreduced = e->args[0]->nvars;
 		s.reduced = variables(g, e->args[0]);
 		go_into(&h, s.reduced, s.nreduced);
@@ -451,7 +443,7 @@ static void add_let(grad_op *g, const ast_let *let)
 	const ast_expr *e = let->value;
 	if (e->kind == AST_LAMBDA)
 		add_lambda(g, let->names[0], e, NULL);
-	else if (e->kind == AST_CALL && strmap_get(g->modules->ops, e->name))
+	else if (ast_op_of(e))
 		grad_add_call(g, let->names, let->nnames, e);
 	else
 		vec_push(g->t.a, &g->constants,

@@ -21,7 +21,7 @@ typedef struct grad_stage {
 	int tensor; /* the result */
 	int nvars;  /* of the result, each with its extent */
 	ast_var *vars;
-	const char *reducer; /* "Sum", "Mean", ..; NULL for none */
+	const builtin *reducer; /* NULL for none */
 	int nreduced;
 	ast_var *reduced;
 	ast_expr *body;
@@ -113,9 +113,6 @@ void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items);
  * arguments.  (call.c) */
 void grad_add_call(grad_op *g, const char *const *names, int n,
 		   const ast_expr *call);
-
-/* Whether e is a call of one of the reducers. */
-bool grad_is_reduction(const ast_expr *e);
 
 /* The size of the dimension that operand i of a read indexes, of a tensor or
  * the derivative by one; NULL where a pack is in between. */

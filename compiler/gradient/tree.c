@@ -128,11 +128,19 @@ ast_expr *tree_index(trees *t, ast_expr *base, int n, ast_expr *const *items)
 	return tree_list(t, AST_INDEX, base, n, items);
 }
 
-ast_expr *tree_call(trees *t, const char *name, int n, ast_expr *const *args)
+ast_expr *tree_call(trees *t, const char *name, ast_callee calls, int n,
+		    ast_expr *const *args)
 {
 	ast_expr *e = tree_list(t, AST_CALL, NULL, n, args);
 	e->name = intern(t->names, name);
+	e->calls = calls;
 	return e;
+}
+
+ast_expr *tree_function(trees *t, builtin_id id, int n, ast_expr *const *args)
+{
+	const builtin *f = &builtin_table[id];
+	return tree_call(t, f->name, (ast_callee){.function = f}, n, args);
 }
 
 ast_expr *tree_guard(trees *t, ast_expr *read, ast_expr *value)

@@ -11,7 +11,7 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
-#include "dsl/ast.h"
+#include "dsl/builtins.h"
 
 typedef struct trees {
 	arena *a;
@@ -27,9 +27,12 @@ ast_expr *tree_bool(trees *t, bool value);
 ast_expr *tree_name(trees *t, const char *name);
 ast_expr *tree_pack(trees *t, const ast_pack *p);
 
-/* base[items..], f(args..), as they are. */
+/* base[items..], f(args..), as they are: a call by its name and meaning, or of
+ * a function of the language. */
 ast_expr *tree_index(trees *t, ast_expr *base, int n, ast_expr *const *items);
-ast_expr *tree_call(trees *t, const char *name, int n, ast_expr *const *args);
+ast_expr *tree_call(trees *t, const char *name, ast_callee calls, int n,
+		    ast_expr *const *args);
+ast_expr *tree_function(trees *t, builtin_id id, int n, ast_expr *const *args);
 ast_expr *tree_guard(trees *t, ast_expr *read, ast_expr *value);
 ast_expr *tree_lambda(trees *t, int nvars, const ast_var *vars,
 		      ast_expr *body);

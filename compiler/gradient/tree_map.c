@@ -49,7 +49,7 @@ static ast_expr *remake(const mapping *m, const ast_expr *e, ast_expr **args)
 	case AST_GUARD:
 		return tree_guard(t, args[0], args[1]);
 	case AST_CALL:
-		x = tree_call(t, e->name, e->nargs, args);
+		x = tree_call(t, e->name, e->calls, e->nargs, args);
 		x->nnamed = e->nnamed;
 		x->named = ARENA_COPY(t->a, e->named, e->nnamed);
 		for (int i = 0; i < e->nnamed; i++)

@@ -47,7 +47,7 @@ static const char *first_type(const grad_op *g, ast_expr *const *e, int n)
  * first slice that it is given. */
 static const char *opaque_type(const grad_op *g, const ast_expr *call)
 {
-	const ast_opaque *f = strmap_get(g->modules->opaques, call->name);
+	const ast_opaque *f = call->calls.opaque;
 	if (f && f->results[0].type.name)
 		return f->results[0].type.name;
 	return first_type(g, call->args, call->nargs);
@@ -64,9 +64,7 @@ static const char *read_type(const grad_op *g, const ast_expr *e)
 
 static const char *call_type(const grad_op *g, const ast_expr *e)
 {
-	const builtin *f = builtin_find(BUILTIN_REDUCER, e->name);
-	if (!f)
-		f = builtin_find(BUILTIN_SCALAR, e->name);
+	const builtin *f = e->calls.function;
 	switch (f ? f->rule : RULE_NONE) {
 	case RULE_TEST:
 	case RULE_LOGIC:
@@ -158,5 +156,5 @@ ast_expr *grad_cast(grad_op *g, ast_expr *e, const char *type)
 	if (!type)
 		return e;
 	ast_expr *args[] = {e, tree_name(&g->t, intern(g->t.names, type))};
-	return tree_call(&g->t, "cast", 2, args);
+	return tree_function(&g->t, SCALAR_cast, 2, args);
 }

@@ -1,8 +1,6 @@
 /* The unknowns of a solver: variables of a stage, and their values. */
 #include "config.h"
 
-#include <string.h>
-
 #include "compiler/gradient/solver.h"
 
 void solver_add_unknowns(solver *s, const ast_var *vars, int n, bool of_result)
@@ -65,8 +63,8 @@ static ast_expr *ravel_spelt(solver *s, const ast_expr *e)
 	for (int i = 0; i < e->nargs; i++) {
 		ast_expr *item = e->args[i], *n;
 		if (item->kind == AST_PACK) {
-			n = tree_call(t, "size", 1, &item);
-			item = tree_call(t, "ravel", 1, &item);
+			n = tree_function(t, SCALAR_size, 1, &item);
+			item = tree_function(t, SCALAR_ravel, 1, &item);
 		} else {
 			n = extent_of_item(s, item->name);
 		}
@@ -75,12 +73,18 @@ static ast_expr *ravel_spelt(solver *s, const ast_expr *e)
 	return at;
 }
 
+static bool is_ravel(const ast_expr *e)
+{
+	return e->kind == AST_CALL && e->calls.function &&
+	       e->calls.function->rule == RULE_POSITION;
+}
+
 /* ravel(i, j) as arithmetic; needed if i or j becomes something else than a
  * lambda's variable of the same extent. */
 static ast_expr *spell_ravel(void *arg, const ast_expr *e)
 {
 	solver *s = arg;
-	if (e->kind != AST_CALL || strcmp(e->name, "ravel") != 0)
+	if (!is_ravel(e))
 		return NULL;
 	for (int i = 0; i < e->nargs; i++)
 		if (!stays_variable(s, e->args[i]))
@@ -91,7 +95,7 @@ static ast_expr *spell_ravel(void *arg, const ast_expr *e)
 /* The same wherever it is one of single variables, so that it can be solved. */
 static ast_expr *spell_any_ravel(void *arg, const ast_expr *e)
 {
-	bool ravel = e->kind == AST_CALL && !strcmp(e->name, "ravel");
+	bool ravel = is_ravel(e);
 	for (int i = 0; ravel && i < e->nargs; i++)
 		ravel = e->args[i]->kind == AST_NAME;
 	return ravel ? ravel_spelt(arg, e) : NULL;

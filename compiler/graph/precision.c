@@ -71,14 +71,6 @@ static bool is_product(const text *t, const ast_expr *e)
 	return left.n > 0 && right.n > 0;
 }
 
-static bool is_sum(const ast_expr *e)
-{
-	return e->kind == AST_CALL && e->nargs == 1 &&
-	       e->args[0]->kind == AST_LAMBDA &&
-	       (!strcmp(e->name, "Sum") || !strcmp(e->name, "Mean") ||
-		!strcmp(e->name, "Prod"));
-}
-
 /* Whether a tensor is read at an index that is read. */
 static bool is_gather(const text *t, const ast_expr *e)
 {
@@ -96,8 +88,9 @@ static summing most(summing x, summing y)
 static summing expr_sums(const text *t, const ast_expr *e)
 {
 	summing s = SUMS_NOTHING;
-	if (is_sum(e))
-		s = !strcmp(e->name, "Sum") &&
+	const reducer_facts *by = ast_reducer(e);
+	if (by && by->choice == FN_NO_CHOICE)
+		s = by->combine == FN_ADD && !by->averages &&
 				    is_product(t, e->args[0]->args[0])
 			    ? SUMS_PRODUCTS
 			    : SUMS_ANYTHING;
@@ -114,9 +107,7 @@ static summing op_sums(graph_builder *b, const ast_op *op);
  * circles. */
 static summing let_sums(const text *t, const ast_expr *e)
 {
-	const ast_op *callee = e->kind == AST_CALL
-				       ? dsl_op(t->b->modules, e->name)
-				       : NULL;
+	const ast_op *callee = ast_op_of(e);
 	summing s = callee ? op_sums(t->b, callee) : expr_sums(t, e);
 	for (int i = 0; callee && i < e->nargs; i++)
 		s = most(s, let_sums(t, e->args[i]));

@@ -280,10 +280,9 @@ mvalue mapping_eval_call(evaluator *ev, const ast_expr *e)
 			return args[i];
 		tensors |= args[i].kind == MV_TENSOR;
 	}
-	const ast_block *def = dsl_block(ev->modules, e->name);
-	if (def)
-		return call_def(ev, e, def, args);
-	const ast_op *op = dsl_op(ev->modules, e->name);
+	if (e->calls.def)
+		return call_def(ev, e, e->calls.def, args);
+	const ast_op *op = e->calls.op;
 	if (op && tensors)
 		return call_operator(ev, e, op, args);
 	if (mapping_builtin(ev, e, args, e->nargs, &r))

@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/hash.h"
 #include "compiler/model/eval_fn.h"
+#include "dsl/builtins.h"
 
 void mapping_charge(const mapping_call *c, int64_t n)
 {
@@ -311,34 +311,25 @@ mvalue fn_is_signed(const mapping_call *c)
 bool mapping_builtin(evaluator *ev, const ast_expr *e, const mvalue *args,
 		     int nargs, mvalue *result)
 {
-	static const struct {
-		const char *name;
-		int least, most; /* arguments */
-		mvalue (*run)(const mapping_call *c);
-	} table[] = {
-#define SCALAR(name, least, most, rule)
-#define REDUCER(name, rule)
-#define MAPPING(name, least, most) { #name, least, most, fn_##name },
-#define OVERLOAD(op, name)
+	static mvalue (*const run[BUILTIN_COUNT])(const mapping_call *) = {
+#define SCALAR(...)
+#define MAPPING(name, ...) [MAPPING_##name] = fn_##name,
+#define OVERLOAD(...)
 #include "dsl/builtins.def"
 #undef OVERLOAD
 #undef MAPPING
-#undef REDUCER
 #undef SCALAR
 	};
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (strcmp(table[i].name, e->name))
-			continue;
-		mapping_call c = { ev, e->at, args, nargs };
-		if (nargs < table[i].least || nargs > table[i].most ||
-		    e->nnamed || e->open_named)
-			*result = mapping_error(
-				ev, DIAG_BAD_CALL, e->at,
-				"'%s' takes %d argument%s here", e->name,
-				table[i].most, table[i].most > 1 ? "s" : "");
-		else
-			*result = table[i].run(&c);
-		return true;
-	}
-	return false;
+	const builtin *f = e->calls.function;
+	mapping_call c = { ev, e->at, args, nargs };
+	if (!f)
+		return false;
+	if (nargs < f->least || nargs > f->most || e->nnamed || e->open_named)
+		*result = mapping_error(ev, DIAG_BAD_CALL, e->at,
+					"'%s' takes %d argument%s here",
+					f->name, f->most,
+					f->most > 1 ? "s" : "");
+	else
+		*result = run[f->id](&c);
+	return true;
 }

@@ -15,13 +15,11 @@ typedef struct mapping_call {
 } mapping_call;
 
 #define SCALAR(name, least, most, rule)
-#define REDUCER(name, rule)
 #define MAPPING(name, least, most) mvalue fn_##name(const mapping_call *c);
 #define OVERLOAD(op, name)
 #include "dsl/builtins.def"
 #undef OVERLOAD
 #undef MAPPING
-#undef REDUCER
 #undef SCALAR
 
 /* Charges the cost of n elements that a call reads or makes. */

@@ -9,7 +9,6 @@
 
 typedef struct walk {
 	arena *arena;
-	const tdl_modules *modules;
 	const ast_op *op;
 	role *roles;
 	bool inside; /* a callee, whose own calls are not followed */
@@ -57,17 +56,16 @@ static void add_word(walk *w, const ast_expr *attr, const ast_expr *word)
 	r->words = words;
 }
 
-static role *roles_in(arena *a, const tdl_modules *m, const ast_op *op,
-		      bool inside);
+static role *roles_in(arena *a, const ast_op *op, bool inside);
 
 /* An attribute that is passed to a callee has the role that it has there.  The
  * pack whose axes it names is the callee's, and unknown here. */
 static void walk_call(walk *w, const ast_expr *e)
 {
-	const ast_op *callee = dsl_op(w->modules, e->name);
+	const ast_op *callee = ast_op_of(e);
 	if (!callee || w->inside || e->nnamed == 0)
 		return;
-	role *there = roles_in(w->arena, w->modules, callee, true);
+	role *there = roles_in(w->arena, callee, true);
 	for (int i = 0; i < e->nnamed; i++) {
 		int j = find_attr(callee, e->named[i].name);
 		if (j < 0 || e->named[i].value->kind != AST_NAME)
@@ -108,10 +106,9 @@ static void walk_tensors(walk *w, const ast_tensor *t, int n)
 			walk_expr(w, t[i].dims[d]);
 }
 
-static role *roles_in(arena *a, const tdl_modules *m, const ast_op *op,
-		      bool inside)
+static role *roles_in(arena *a, const ast_op *op, bool inside)
 {
-	walk w = { a, m, op, ARENA_ARRAY(a, role, op->nattrs + 1), inside };
+	walk w = { a, op, ARENA_ARRAY(a, role, op->nattrs + 1), inside };
 	walk_tensors(&w, op->params, op->nparams);
 	walk_tensors(&w, op->results, op->nresults);
 	for (int i = 0; i < op->nlets; i++)
@@ -121,7 +118,7 @@ static role *roles_in(arena *a, const tdl_modules *m, const ast_op *op,
 	return w.roles;
 }
 
-role *roles_of(arena *a, const tdl_modules *m, const ast_op *op)
+role *roles_of(arena *a, const ast_op *op)
 {
-	return roles_in(a, m, op, false);
+	return roles_in(a, op, false);
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "dsl/builtins.h"
+#include "kernel/functions.h"
 
 /* ---- names -------------------------------------------------------------- */
 
@@ -121,12 +123,13 @@ bool sample_eval_attr(const drawer *w, const char *name, int64_t at,
 /* min and max of sizes. */
 static bool eval_call(const drawer *w, const ast_expr *e, int64_t *v)
 {
-	bool least = !strcmp(e->name, "min"), most = !strcmp(e->name, "max");
+	const builtin *f = e->calls.function;
+	fn_choice c = f && f->fn >= 0 ? fn_table[f->fn].choice : FN_NO_CHOICE;
 	for (int i = 0; i < e->nargs; i++) {
 		int64_t x;
-		if ((!least && !most) || !eval(w, e->args[i], &x))
+		if (c == FN_NO_CHOICE || !eval(w, e->args[i], &x))
 			return false;
-		if (i == 0 || (least ? x < *v : x > *v))
+		if (i == 0 || (c == FN_LEAST ? x < *v : x > *v))
 			*v = x;
 	}
 	return e->nargs > 0;

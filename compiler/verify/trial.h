@@ -55,7 +55,7 @@ typedef struct role {
 } role;
 
 /* By attribute. */
-role *roles_of(arena *a, const tdl_modules *m, const ast_op *op);
+role *roles_of(arena *a, const ast_op *op);
 
 /* ---- shapes and attributes (sample_*.c) --------------------------------- */
 

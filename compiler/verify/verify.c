@@ -241,7 +241,7 @@ void report_attempts(verifier *v)
 /* Draws until that many shapes have counted, at most `draws' times. */
 static void try_draws(verifier *v, int trials, int draws, int64_t limit)
 {
-	const role *roles = roles_of(v->arena, v->modules, v->op);
+	const role *roles = roles_of(v->arena, v->op);
 	for (int i = 0; i < draws && v->result->shapes < trials; i++) {
 		arena *work = arena_new();
 		draw d;

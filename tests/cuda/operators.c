@@ -109,7 +109,7 @@ int operators_list(arena *a, const char *opdefs, int shapes, uint64_t seed,
 	load_gradients(a, m);
 	for (int i = 0; i < strmap_count(m->ops); i++) {
 		const ast_op *op = strmap_value(m->ops, i);
-		const role *roles = roles_of(a, m, op);
+		const role *roles = roles_of(a, op);
 		int found = 0;
 		for (int j = 0; j < DRAWS && found < shapes; j++)
 			found += add_shape(a, m, op, roles, &r, to);

@@ -47,5 +47,5 @@ endif
 # The front end alone, for looking at what it does; see its head.
 if TDLC
 check_PROGRAMS += %D%/dsl_tool
-%C%_dsl_tool_LDADD = $(dsl_libs) base/libbase.a $(JANSSON_LIBS)
+%C%_dsl_tool_LDADD = $(dsl_libs) kernel/libkernel.a base/libbase.a $(JANSSON_LIBS)
 endif
