@@ -22,6 +22,42 @@ typedef struct ast_block ast_block;
 /* The meaning of a name; private to the checker. */
 typedef struct ast_symbol ast_symbol;
 
+/* ---- element types ------------------------------------------------------ */
+
+typedef enum ast_type_kind {
+	TYPE_SHARED, /* none is written: that of all tensors without one */
+	TYPE_EXACT,  /* .exact */
+	TYPE_INT,    /* `int', any integers */
+	TYPE_FLOAT,  /* `float', any floats */
+	TYPE_NAMED,  /* the value of the attribute .name, in a body of the
+			variable .name */
+	TYPE_TENSOR, /* that of the tensor .name, as in cast(x, y) */
+	TYPE_ANY,    /* of a constant, say: it takes that of what it meets */
+} ast_type_kind;
+
+/* An element type as it is written: after ':', in a conversion, as the value of
+ * an attribute. */
+typedef struct ast_type {
+	const char *name; /* "f32", "int", an attribute's; NULL for none */
+	range at;
+	ast_type_kind kind;
+	dtype exact;
+} ast_type;
+
+/* The type that a word after ':' says; NULL for none. */
+ast_type ast_type_of(const char *name, range at);
+
+static inline ast_type ast_type_exact(dtype t)
+{
+	return (ast_type){ .name = dtype_name(t), .kind = TYPE_EXACT,
+			   .exact = t };
+}
+
+static inline bool ast_type_is(ast_type t, dtype exact)
+{
+	return t.kind == TYPE_EXACT && t.exact == exact;
+}
+
 /* ---- expressions ------------------------------------------------------- */
 
 typedef enum ast_kind {
@@ -122,6 +158,8 @@ struct ast_expr {
 	ast_pack *pack;
 	ast_symbol *symbol; /* [check] of AST_NAME */
 	ast_callee calls;   /* [check] of AST_CALL */
+	const ast_type *type; /* [check] of an AST_NAME that says an element
+				 type */
 };
 
 /* The reducer (kernel/reducers.h) of a reduction, whose lambda is args[0]; NULL
@@ -135,13 +173,6 @@ const ast_opaque *ast_opaque_of(const ast_expr *e);
 const ast_op *ast_op_of(const ast_expr *e);
 
 /* ---- signatures -------------------------------------------------------- */
-
-/* The class or type after ':' of a tensor; "" where none is written. */
-typedef struct ast_type {
-	const char *name; /* "f32", "int", "float", "bool", an attribute of type
-			     `type`, or NULL where none is written */
-	range at;
-} ast_type;
 
 typedef struct ast_tensor {
 	const char *name;

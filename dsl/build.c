@@ -292,7 +292,7 @@ ast_tensor ast_constant(range at, const char *name, const written_type *type)
 			     .optional = type->optional,
 			     .constant = true,
 			     .is_list = type->is_list,
-			     .type = { type->name, type->at },
+			     .type = ast_type_of(type->name, type->at),
 			     .at = at };
 }
 

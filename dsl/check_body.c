@@ -48,10 +48,13 @@ static bool may_be_member(checker *c, const char *name)
 	return false;
 }
 
-static void walk_name(checker *c, const ast_expr *e)
+static void walk_name(checker *c, ast_expr *e)
 {
-	if (strmap_get(c->names, e->name) || !strcmp(e->name, "none") ||
-	    dtype_parse(e->name) != DT_NONE || may_be_member(c, e->name))
+	ast_type type = ast_type_of(e->name, e->at);
+	if (type.kind == TYPE_EXACT)
+		e->type = ARENA_COPY(c->modules->arena, &type, 1);
+	if (e->type || strmap_get(c->names, e->name) ||
+	    !strcmp(e->name, "none") || may_be_member(c, e->name))
 		return;
 	if (c->body != BODY_ONNX && !strcmp(e->name, "training"))
 		return;
@@ -295,10 +298,10 @@ static bool fits_body(const checker *c, stmt_kind kind)
 static void walk_declaration(checker *c, const ast_stmt *s)
 {
 	const char *type = s->type.name;
+	bool named = type && s->type.kind != TYPE_EXACT;
 	for (int i = 0; i < s->nvalues; i++)
 		walk(c, s->values[i]);
-	if (type && dtype_parse(type) == DT_NONE &&
-	    !strmap_get(c->names, type)) {
+	if (named && !strmap_get(c->names, type)) {
 		check_error(c, DIAG_UNKNOWN_TYPE, s->type.at,
 			    "'%s' is not an element type", type);
 		check_suggest_type(c, type);

@@ -394,19 +394,31 @@ static void walk_reducer(checker *c, ast_expr *e, const builtin *r,
 	check_lambda(c, e->args[0], NULL);
 }
 
+void check_bind_type(const checker *c, ast_expr *e)
+{
+	if (e->kind != AST_NAME)
+		return;
+	const ast_symbol *s = check_find(c, e->name);
+	bool attr = s && s->kind == SYM_ATTR && s->attr->type == ATTR_TYPE;
+	ast_type t = ast_type_of(e->name, e->at);
+	if (s && s->kind == SYM_TENSOR)
+		t.kind = TYPE_TENSOR;
+	else if (attr)
+		t.kind = TYPE_NAMED;
+	else if (t.kind != TYPE_EXACT)
+		return;
+	e->type = ARENA_COPY(c->modules->arena, &t, 1);
+}
+
 static void walk_cast(checker *c, ast_expr *e, place where)
 {
 	walk(c, e->args[0], where);
 	ast_expr *to = e->args[1];
-	if (to->kind == AST_NAME && dtype_parse(to->name) != DT_NONE)
-		return;
-	const ast_symbol *s =
-		to->kind == AST_NAME ? check_find(c, to->name) : NULL;
-	if (s && (s->kind == SYM_TENSOR ||
-		  (s->kind == SYM_ATTR && s->attr->type == ATTR_TYPE))) {
+	check_bind_type(c, to);
+	if (to->type && to->type->kind != TYPE_EXACT)
 		resolve(c, to);
+	if (to->type)
 		return;
-	}
 	check_error(c, DIAG_UNKNOWN_TYPE, to->at,
 		    "an element type is expected here, as in cast(x, f32), or "
 		    "a tensor that has it");

@@ -2,13 +2,10 @@
  * through the body ends. */
 #include "config.h"
 
-#include <string.h>
-
 #include "dsl/checker.h"
 
 static void check_params(checker *c, const ast_onnx *e)
 {
-	static const char *const words[] = { "int", "float" };
 	for (int i = 0; i < e->nparams; i++) {
 		const ast_tensor *p = &e->params[i];
 		check_declare(c, check_symbol(c, SYM_TENSOR, p->name, p->at));
@@ -16,11 +13,7 @@ static void check_params(checker *c, const ast_onnx *e)
 			check_error(c, DIAG_BAD_SIGNATURE, p->at,
 				    "only the last input can stand for "
 				    "several");
-		bool known = !p->constant ||
-			     dtype_parse(p->type.name) != DT_NONE;
-		for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++)
-			known |= p->constant && !strcmp(p->type.name, words[w]);
-		if (!known)
+		if (p->constant && p->type.kind == TYPE_NAMED)
 			check_error(c, DIAG_UNKNOWN_TYPE, p->type.at,
 				    "'%s' is not a type of constant inputs; "
 				    "these are int, float and bool",

@@ -1,8 +1,6 @@
 /* Checks of signatures: names, attributes, dimensions, element types. */
 #include "config.h"
 
-#include <string.h>
-
 #include "dsl/checker.h"
 
 /* ---- names -------------------------------------------------------------- */
@@ -137,8 +135,7 @@ static bool is_number(const ast_expr *e, ast_kind kind)
 
 /* Whether e may be one element of the attribute; computed values are for
  * expansion to check. */
-static bool element_fits(const checker *c, const ast_attr *a,
-			 const ast_expr *e)
+static bool element_fits(const checker *c, const ast_attr *a, ast_expr *e)
 {
 	const ast_attr *other = e->kind == AST_NAME
 					? check_find_attr(c, e->name)
@@ -158,16 +155,15 @@ static bool element_fits(const checker *c, const ast_attr *a,
 		return !is_number(e, AST_INT) && !is_number(e, AST_FLOAT) &&
 		       e->kind != AST_STRING && e->kind != AST_LIST;
 	case ATTR_TYPE:
-		return other ? other->type == ATTR_TYPE
-			     : e->kind == AST_NAME &&
-				       dtype_parse(e->name) != DT_NONE;
+		check_bind_type(c, e);
+		return e->type && (e->type->kind == TYPE_EXACT || other);
 	case ATTR_GRAPH:
 		return false;
 	}
 	return true;
 }
 
-static void list_fits(checker *c, const ast_attr *a, const ast_expr *e)
+static void list_fits(checker *c, const ast_attr *a, ast_expr *e)
 {
 	if (e->kind == AST_NAME) {
 		const ast_attr *other = check_find_attr(c, e->name);
@@ -192,7 +188,7 @@ static void list_fits(checker *c, const ast_attr *a, const ast_expr *e)
 				    a->name, ast_attr_type_text(a->type));
 }
 
-void check_attr_value(checker *c, const ast_attr *a, const ast_expr *e)
+void check_attr_value(checker *c, const ast_attr *a, ast_expr *e)
 {
 	if (a->is_list)
 		list_fits(c, a, e);
@@ -260,16 +256,22 @@ void check_attributes(checker *c)
 
 etype check_declared_type(const ast_type *t)
 {
-	if (!t->name)
+	switch (t->kind) {
+	case TYPE_SHARED:
 		return (etype){ .kind = TY_SHARED };
-	dtype exact = dtype_parse(t->name);
-	if (exact != DT_NONE)
-		return (etype){ .kind = TY_EXACT, .exact = exact };
-	if (!strcmp(t->name, "int"))
+	case TYPE_EXACT:
+		return etype_exact(t->exact);
+	case TYPE_INT:
 		return (etype){ .kind = TY_ANY_INT };
-	if (!strcmp(t->name, "float"))
+	case TYPE_FLOAT:
 		return (etype){ .kind = TY_ANY_FLOAT };
-	return (etype){ .kind = TY_ATTR, .name = t->name };
+	case TYPE_NAMED:
+		return (etype){ .kind = TY_ATTR, .name = t->name };
+	case TYPE_TENSOR:
+	case TYPE_ANY:
+		break;
+	}
+	return etype_unknown;
 }
 
 static void check_type_name(checker *c, const ast_type *t)

@@ -256,10 +256,10 @@ static etype reduction(checker *c, const ast_expr *e, const builtin *r)
 
 static etype cast(checker *c, const ast_expr *e)
 {
-	const ast_type to = { .name = e->args[1]->name };
-	const ast_symbol *s = e->args[1]->symbol;
+	const ast_type *to = e->args[1]->type;
 	type_of(c, e->args[0]);
-	return s && s->kind == SYM_TENSOR ? s->type : check_declared_type(&to);
+	return to->kind == TYPE_TENSOR ? e->args[1]->symbol->type
+				       : check_declared_type(to);
 }
 
 static etype saturated(checker *c, const ast_expr *e)

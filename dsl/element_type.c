@@ -1,7 +1,24 @@
 /* The types that a checked expression may have, and how they go together. */
 #include "config.h"
 
+#include <string.h>
+
 #include "dsl/checker.h"
+
+ast_type ast_type_of(const char *name, range at)
+{
+	ast_type t = { .name = name, .at = at, .kind = TYPE_NAMED };
+	t.exact = name ? dtype_parse(name) : DT_NONE;
+	if (!name)
+		t.kind = TYPE_SHARED;
+	else if (t.exact != DT_NONE)
+		t.kind = TYPE_EXACT;
+	else if (!strcmp(name, "int"))
+		t.kind = TYPE_INT;
+	else if (!strcmp(name, "float"))
+		t.kind = TYPE_FLOAT;
+	return t;
+}
 
 etype etype_exact(dtype t)
 {

@@ -250,8 +250,8 @@ dims1:
 ;
 
 type:
-  %empty			{ $$ = (ast_type){ .name = NULL }; }
-| COLON name			{ $$ = (ast_type){ $name, @name }; }
+  %empty			{ $$ = ast_type_of(NULL, NOWHERE); }
+| COLON name			{ $$ = ast_type_of($name, @name); }
 ;
 
 results:

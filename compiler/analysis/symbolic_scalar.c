@@ -301,11 +301,10 @@ static sval size_of(build *b, const ast_expr *e)
  * of an attribute, or that of a tensor. */
 static stype type_said(const build *b, const ast_expr *e)
 {
-	const ast_type to = { .name = e->args[1]->name };
-	const sname *n = sym_find(b, to.name);
-	return n && n->kind == SN_TENSOR && n->index >= 0
-		       ? b->tensors.at[n->index].type
-		       : sym_declared_type(&to);
+	const ast_type *to = e->args[1]->type;
+	const sname *n = to->kind == TYPE_TENSOR ? sym_find(b, to->name) : NULL;
+	return n && n->index >= 0 ? b->tensors.at[n->index].type
+				  : sym_declared_type(to);
 }
 
 /* From floats to floats it is linear, as kernel/linearity.c has it; else not.
@@ -314,7 +313,8 @@ static sval cast(build *b, const ast_expr *e)
 {
 	sval v = sym_scalar(b, e->args[0]);
 	stype type = type_said(b, e);
-	dtype exact = dtype_parse(e->args[1]->name);
+	const ast_type *to = e->args[1]->type;
+	dtype exact = to->kind == TYPE_EXACT ? to->exact : DT_NONE;
 	if (v.p && exact == DT_I64) {
 		v.type = type;
 		return v;

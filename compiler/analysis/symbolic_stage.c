@@ -110,12 +110,12 @@ static stype type_of_stage(reducer r, sval body)
 
 stype sym_declared_type(const ast_type *t)
 {
-	dtype exact = t->name ? dtype_parse(t->name) : DT_NONE;
-	bool any = t->name && !strcmp(t->name, "int");
-	return exact == DT_BOOL			     ? ST_BOOL
-	       : any || (exact >= 0 && dtype_is_int(exact)) ? ST_INT
-	       : exact == DT_F8E8M0		     ? ST_POWER
-						     : ST_OPEN;
+	if (t->kind != TYPE_EXACT)
+		return t->kind == TYPE_INT ? ST_INT : ST_OPEN;
+	return t->exact == DT_BOOL	? ST_BOOL
+	       : dtype_is_int(t->exact) ? ST_INT
+	       : t->exact == DT_F8E8M0	? ST_POWER
+					: ST_OPEN;
 }
 
 int sym_add_stage(build *b, const char *label, const int *outs, int nouts,

@@ -94,11 +94,14 @@ static const char *var_name(arena *a, const told *t, int var)
 /* Bytes per element; one without a type, or of a kind of types, counts 4. */
 static int64_t element_bytes(const ast_tensor *declared, dtype t)
 {
-	const char *name = declared ? declared->type.name : NULL;
-	if (declared && (!name || !strcmp(name, "int") ||
-			 !strcmp(name, "float")))
+	switch (declared ? declared->type.kind : TYPE_EXACT) {
+	case TYPE_SHARED:
+	case TYPE_INT:
+	case TYPE_FLOAT:
 		return 4;
-	return (int64_t)dtype_size(t);
+	default:
+		return (int64_t)dtype_size(t);
+	}
 }
 
 /* The result of the operator that stage i computes, NULL for another. */

@@ -132,25 +132,24 @@ const attr_value **explain_attrs(driver *d, const explain_request *r,
 static dtype type_of(const ast_op *op, const ast_tensor *p,
 		     const attr_value *const *attrs)
 {
-	const char *name = p->type.name;
-	if (!name || !strcmp(name, "float"))
-		return DT_F32;
-	if (!strcmp(name, "int"))
+	const ast_type *t = &p->type;
+	if (t->kind == TYPE_NAMED) {
+		int i = ast_find_attr(op->attrs, op->nattrs, t->name);
+		if (i >= 0 && attrs[i])
+			return (dtype)attrs[i]->ints[0];
+		const ast_expr *init = i >= 0 ? op->attrs[i].init : NULL;
+		t = init ? init->type : NULL;
+	}
+	if (t && t->kind == TYPE_INT)
 		return DT_I64;
-	int i = ast_find_attr(op->attrs, op->nattrs, name);
-	if (i >= 0 && attrs[i])
-		return (dtype)attrs[i]->ints[0];
-	if (i >= 0 && op->attrs[i].init && op->attrs[i].init->name)
-		name = op->attrs[i].init->name;
-	dtype t = dtype_parse(name);
-	return t == DT_NONE ? DT_F32 : t;
+	return t && t->kind == TYPE_EXACT ? t->exact : DT_F32;
 }
 
 /* Sets the type of the parameters that share one. */
 static void set_shared_type(const ast_op *op, tensor_type *types, dtype t)
 {
 	for (int i = 0; i < op->nparams; i++)
-		if (!op->params[i].type.name)
+		if (op->params[i].type.kind == TYPE_SHARED)
 			types[i].type = t;
 }
 

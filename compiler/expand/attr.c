@@ -19,12 +19,7 @@ static bool set_element(context *cx, const ast_attr *a, const ast_expr *e,
 			elements *out, int i)
 {
 	if (a->type == ATTR_TYPE) {
-		const attr_value *v = e->kind == AST_NAME
-					      ? find_attr(cx, e->name)
-					      : NULL;
-		out->ints[i] = v && v->type == ATTR_TYPE ? v->ints[0]
-			       : e->kind == AST_NAME     ? dtype_parse(e->name)
-							 : DT_NONE;
+		out->ints[i] = e->type ? type_said(cx, e->type) : DT_NONE;
 		if (out->ints[i] != DT_NONE)
 			return true;
 	} else {

@@ -248,8 +248,8 @@ kexpr *extract_gathers(context *cx, kexpr *e);
 
 /* ---- expand.c ---------------------------------------------------------- */
 
-/* The element type that a signature's tensor has in this expansion. */
-dtype declared_type(context *cx, const ast_type *t);
+/* The element type that is meant in this expansion. */
+dtype type_said(const context *cx, const ast_type *t);
 
 /* Binds the sizes and packs of a declared tensor to a shape. */
 bool bind_dims(context *cx, const ast_tensor *t, const tensor_type *type);

@@ -105,28 +105,9 @@ static val convert(context *cx, const ast_expr *e, builtin_rule rule,
 				     dtype_name(t), dtype_bits(t)));
 }
 
-/* An element type's own name, or that of an attribute or a tensor that has one;
- * DT_NONE for any other name. */
-static dtype type_named(const context *cx, const ast_expr *e)
-{
-	if (e->kind != AST_NAME)
-		return DT_NONE;
-	const attr_value *v = find_attr(cx, e->name);
-	if (v && v->type == ATTR_TYPE)
-		return (dtype)v->ints[0];
-	const xname *n = find_name(cx, e->name);
-	return n && n->kind == NAME_TENSOR ? cx->values.at[n->index].type.type
-					   : dtype_parse(e->name);
-}
-
 val expand_conversion(context *cx, const ast_expr *e, builtin_rule rule)
 {
-	dtype t = e->nargs == 2 ? type_named(cx, e->args[1]) : DT_NONE;
-	if (t == DT_NONE) {
-		expand_error(cx, DIAG_BAD_CALL, e->at,
-			     "'%s' takes a value and an element type", e->name);
-		return val_bad;
-	}
+	dtype t = type_said(cx, e->args[1]->type);
 	val x = expand_scalar(cx, e->args[0]);
 	if (x.kind == VAL_BAD)
 		return x;

@@ -276,7 +276,7 @@ static bool expand_results(context *cx, expansion *x)
 		tensor_type t;
 		if (!eval_dims(cx, r, &t))
 			return false;
-		t.type = declared_type(cx, &r->type);
+		t.type = type_said(cx, &r->type);
 		x->results[i] = expand_lambda(cx, op->bodies[i], t.dims,
 					      t.ndim, t.type, label);
 		if (x->results[i] < 0)

@@ -9,41 +9,54 @@
 
 /* ---- element types ------------------------------------------------------ */
 
-static bool is_class(const char *name)
+static bool is_class(const ast_type *t)
 {
-	return !strcmp(name, "int") || !strcmp(name, "float");
+	return t->kind == TYPE_INT || t->kind == TYPE_FLOAT;
 }
 
-static bool in_class(const char *name, dtype t)
+static bool in_class(const ast_type *class, dtype t)
 {
-	return !strcmp(name, "int") ? dtype_is_int(t) : dtype_is_float(t);
+	return class->kind == TYPE_INT ? dtype_is_int(t) : dtype_is_float(t);
 }
 
-dtype declared_type(context *cx, const ast_type *t)
+/* The type that stands for a class: that of the first parameter of it, or else
+ * the shared one. */
+static dtype type_of_class(const context *cx, const ast_type *t)
 {
-	if (!t->name)
-		return cx->shared;
-	dtype exact = dtype_parse(t->name);
-	if (exact != DT_NONE)
-		return exact;
-	if (!is_class(t->name)) {
-		const attr_value *v = find_attr(cx, t->name);
-		return v && v->type == ATTR_TYPE ? (dtype)v->ints[0] : DT_NONE;
-	}
-	for (int i = 0; i < cx->op->nparams; i++) {
-		const char *name = cx->op->params[i].type.name;
-		if (name && !strcmp(name, t->name))
+	for (int i = 0; i < cx->op->nparams; i++)
+		if (cx->op->params[i].type.kind == t->kind)
 			return cx->values.at[i].type.type;
-	}
-	if (cx->shared != DT_NONE && in_class(t->name, cx->shared))
+	if (cx->shared != DT_NONE && in_class(t, cx->shared))
 		return cx->shared;
-	return !strcmp(t->name, "int") ? DT_I64 : DT_F32;
+	return t->kind == TYPE_INT ? DT_I64 : DT_F32;
+}
+
+dtype type_said(const context *cx, const ast_type *t)
+{
+	const attr_value *v;
+	switch (t->kind) {
+	case TYPE_SHARED:
+		return cx->shared;
+	case TYPE_EXACT:
+		return t->exact;
+	case TYPE_INT:
+	case TYPE_FLOAT:
+		return type_of_class(cx, t);
+	case TYPE_NAMED:
+		v = find_attr(cx, t->name);
+		return v && v->type == ATTR_TYPE ? (dtype)v->ints[0] : DT_NONE;
+	case TYPE_TENSOR:
+		return cx->values.at[find_name(cx, t->name)->index].type.type;
+	case TYPE_ANY:
+		break;
+	}
+	return DT_NONE;
 }
 
 bool bind_type(context *cx, const ast_tensor *p, dtype t)
 {
-	const char *want = p->type.name;
-	if (!want) {
+	const ast_type *want = &p->type;
+	if (want->kind == TYPE_SHARED) {
 		if (cx->shared == DT_NONE)
 			cx->shared = t;
 		if (cx->shared == t)
@@ -54,12 +67,13 @@ bool bind_type(context *cx, const ast_tensor *p, dtype t)
 			     p->name, dtype_name(t), dtype_name(cx->shared));
 		return false;
 	}
-	dtype exact = declared_type(cx, &p->type);
+	dtype exact = type_said(cx, want);
 	if (is_class(want) ? in_class(want, t) : exact == t)
 		return true;
 	expand_error(cx, DIAG_TYPE_MISMATCH, p->at,
 		     "'%s' is of type %s, %s is declared", p->name,
-		     dtype_name(t), is_class(want) ? want : dtype_name(exact));
+		     dtype_name(t),
+		     is_class(want) ? want->name : dtype_name(exact));
 	return false;
 }
 

@@ -354,7 +354,7 @@ bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,
 		cx->failed = true;
 		return false;
 	}
-	t->type = declared_type(&inner, &f->results[0].type);
+	t->type = type_said(&inner, &f->results[0].type);
 	return true;
 }
 

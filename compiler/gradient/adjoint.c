@@ -199,11 +199,11 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 
 /* Whether an attribute of that name alone says whether a type is a float: none
  * of the results has it, whose derivatives are asked for only if they are. */
-static bool is_open_type(const grad_op *g, const char *type)
+static bool is_open_type(const grad_op *g, ast_type type)
 {
-	bool open = ast_find_attr(g->op->attrs, g->op->nattrs, type) >= 0;
+	bool open = type.kind == TYPE_NAMED;
 	for (int i = 0; i < g->op->nresults; i++)
-		open &= g->op->results[i].type.name != type;
+		open &= g->op->results[i].type.name != type.name;
 	return open;
 }
 
@@ -212,8 +212,8 @@ static bool is_open_type(const grad_op *g, const char *type)
 static void conversion(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
 	trees *t = &w->g->t;
-	const char *from = grad_type(w->g, e->args[0]);
-	const char *to = grad_type(w->g, e);
+	ast_type from = grad_type(w->g, e->args[0]);
+	ast_type to = grad_type(w->g, e);
 	if (!grad_is_float_type(w->g, to) || !grad_is_float_type(w->g, from))
 		return;
 	if (is_open_type(w->g, to))

@@ -1,8 +1,6 @@
 /* Calls of operators: the dimensions of their results in the caller's terms. */
 #include "config.h"
 
-#include <string.h>
-
 #include "compiler/gradient/stage.h"
 
 /* A name of the callee in terms of the caller: a size, or the dimensions of a
@@ -132,17 +130,16 @@ static int most_dims(const calling *c, const ast_tensor *r)
 
 /* A result's element type in terms of the caller: that of the first argument
  * which has the same, or an attribute's value. */
-static const char *result_type(const calling *c, const ast_tensor *r)
+static ast_type result_type(const calling *c, const ast_tensor *r)
 {
-	const char *type = r->type.name;
-	for (int i = 0; i < c->call->nargs; i++) {
-		const char *own = c->callee->params[i].type.name;
-		if (type && own ? !strcmp(type, own) : type == own)
+	for (int i = 0; i < c->call->nargs; i++)
+		if (c->callee->params[i].type.name == r->type.name)
 			return c->g->tensors.at[grad_find_tensor(
 				c->g, c->args[i]->name)].type;
-	}
-	const ast_expr *value = type ? attribute_value(c, type) : NULL;
-	return value && value->kind == AST_NAME ? value->name : type;
+	const ast_expr *value = r->type.kind == TYPE_NAMED
+					? attribute_value(c, r->type.name)
+					: NULL;
+	return value && value->type ? *value->type : r->type;
 }
 
 static void add_result(calling *c, const ast_tensor *r, const char *name)

@@ -189,8 +189,9 @@ static const char *derivative(derivation *d, int tensor,
 		return NULL;
 	note_needs(d, sum);
 	/* Decided conditions may leave nothing but a literal. */
-	const char *type = g->tensors.at[tensor].type;
-	if (tensor != d->input && type && *type && sum->kind != AST_CALL)
+	ast_type type = g->tensors.at[tensor].type;
+	if (tensor != d->input && type.kind != TYPE_SHARED &&
+	    sum->kind != AST_CALL)
 		sum = grad_cast(g, sum, type);
 	return lambda_text(g, vars, g->tensors.at[tensor].ndims, sum,
 			   tensor == d->input);

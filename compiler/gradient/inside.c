@@ -1,8 +1,6 @@
 /* Points that an index leads to and that are outside of the stage. */
 #include "config.h"
 
-#include <string.h>
-
 #include "compiler/gradient/solver.h"
 
 bool solver_is_product(const grad_op *g, const ast_expr *e)
@@ -42,8 +40,7 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 		return tree_guard(t, e->args[0]->args[0], e->args[1]);
 	if (!grad_is_read(w->s->g, e))
 		return NULL;
-	const char *type = grad_type(w->s->g, e);
-	bool boolean = type && !strcmp(type, "bool");
+	bool boolean = ast_type_is(grad_type(w->s->g, e), DT_BOOL);
 	for (int i = 1; i < e->nargs; i++)
 		if (tree_mentions(e->args[i], w->name))
 			return tree_guard(t, ARENA_COPY(t->a, e, 1),

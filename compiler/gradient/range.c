@@ -2,8 +2,6 @@
 
 #include "compiler/gradient/range.h"
 
-#include <string.h>
-
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth);
 
 /* The extent of a variable; NULL for other names. */
@@ -135,8 +133,8 @@ static ast_expr *divide(void *arg, const ast_expr *e)
 	ast_expr *quotient, *rest;
 	if (e->kind != AST_BINARY || (e->op != OP_DIV && e->op != OP_MOD))
 		return NULL;
-	const char *type = grad_type(f->g, e->args[0]);
-	if (!type || strcmp(type, "i64") || grad_has_read(f->g, e))
+	if (!ast_type_is(grad_type(f->g, e->args[0]), DT_I64) ||
+	    grad_has_read(f->g, e))
 		return NULL;
 	split_multiples(t, e->args[0], e->args[1], &quotient, &rest);
 	if (tree_is_zero(quotient) ||

@@ -1,8 +1,6 @@
 /* Equations solved for the variables of a stage. */
 #include "config.h"
 
-#include <string.h>
-
 #include "compiler/gradient/solver.h"
 
 ast_expr *solver_and(solver *s, ast_expr *x, ast_expr *y)
@@ -186,8 +184,10 @@ static bool solve_linear(solver *s, equation e)
 /* An index as an i64, as variables are. */
 static ast_expr *as_i64(solver *s, ast_expr *e)
 {
-	const char *type = grad_type(s->g, e);
-	return !type || !strcmp(type, "i64") ? e : grad_cast(s->g, e, "i64");
+	ast_type type = grad_type(s->g, e);
+	return type.kind == TYPE_ANY || ast_type_is(type, DT_I64)
+		       ? e
+		       : grad_cast(s->g, e, ast_type_exact(DT_I64));
 }
 
 /* ---- conditions --------------------------------------------------------- */

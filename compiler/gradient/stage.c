@@ -2,8 +2,6 @@
 
 #include "compiler/gradient/stage.h"
 
-#include <string.h>
-
 #include "dsl/builtins.h"
 
 static void give_up(grad_op *g, const char *because)
@@ -287,10 +285,12 @@ static bool depends_on(const ast_expr *lambda, const ast_var *v)
 		       : tree_mentions(lambda, v->name);
 }
 
-static const char *stage_type(const grad_op *g, const grad_stage *s)
+static ast_type stage_type(const grad_op *g, const grad_stage *s)
 {
 	const builtin *r = s->reducer;
-	return r && r->rule == RULE_WHERE ? "i64" : grad_type(g, s->body);
+	if (r && r->rule == RULE_WHERE)
+		return ast_type_exact(DT_I64);
+	return grad_type(g, s->body);
 }
 
 int grad_add_stage(grad_op *g, const char *name, grad_stage s)
@@ -420,7 +420,8 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 
 bool grad_has_floats(const ast_tensor *t)
 {
-	return grad_is_float_name(t->type.name);
+	return t->type.kind == TYPE_EXACT ? dtype_is_float(t->type.exact)
+					  : t->type.kind != TYPE_INT;
 }
 
 static void add_parameters(grad_op *g)

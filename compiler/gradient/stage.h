@@ -11,7 +11,7 @@ typedef struct grad_tensor {
 	const char *name;
 	int ndims;
 	ast_expr **dims; /* sizes, or AST_PACK */
-	const char *type; /* of its elements, as grad_type() */
+	ast_type type; /* of its elements, as grad_type() */
 	bool broadcast;	 /* a parameter that is */
 	bool smooth;	 /* may have float elements */
 	int param;	 /* -1 for what a stage computes */
@@ -64,24 +64,18 @@ int grad_add_stage(grad_op *g, const char *name, grad_stage s);
 /* Whether a declared tensor may have float elements. */
 bool grad_has_floats(const ast_tensor *t);
 
-/* The type that tensors without one share. */
-#define GRAD_SHARED_TYPE ""
-
-/* The element type of an expression: the name of a type, of an attribute that
- * is one, of a parameter whose own it is, or GRAD_SHARED_TYPE; NULL for what
- * takes the type of what it meets.  (type.c) */
-const char *grad_type(const grad_op *g, const ast_expr *e);
+/* The element type of an expression; TYPE_ANY for what takes that of what it
+ * meets.  (type.c) */
+ast_type grad_type(const grad_op *g, const ast_expr *e);
 
 /* The same of a parameter or result. */
-const char *grad_declared_type(const ast_tensor *t);
+ast_type grad_declared_type(const ast_tensor *t);
 
-/* Whether what is declared with that type, NULL for none, may be a float; the
- * same of a type as grad_type() says it. */
-bool grad_is_float_name(const char *name);
-bool grad_is_float_type(const grad_op *g, const char *type);
+/* Whether a type may be one of floats. */
+bool grad_is_float_type(const grad_op *g, ast_type type);
 
-/* e as a value of that type. */
-ast_expr *grad_cast(grad_op *g, ast_expr *e, const char *type);
+/* e as a value of that type; e for TYPE_ANY. */
+ast_expr *grad_cast(grad_op *g, ast_expr *e, ast_type type);
 
 /* The tensor of that name; -1 for none. */
 int grad_find_tensor(const grad_op *g, const char *name);

@@ -133,7 +133,8 @@ static bool takes_part(const graph_builder *b, const ast_tensor *p,
 		       tensor_id arg)
 {
 	dtype t = graph_type(b, arg)->type;
-	return !p->type.name && (t == DT_F32 || t == b->precision);
+	return p->type.kind == TYPE_SHARED &&
+	       (t == DT_F32 || t == b->precision);
 }
 
 /* A weight or a constant, or made of these alone. */
@@ -149,10 +150,11 @@ static dtype type_of_call(graph_builder *b, const ast_op *op,
 	bool firm = false, wide = false;
 	for (int i = 0; i < op->nparams; i++) {
 		dtype t = graph_type(b, args[i])->type;
-		if (!op->params[i].type.name && !takes_part(b, &op->params[i],
-							    args[i]))
+		if (op->params[i].type.kind != TYPE_SHARED)
+			continue;
+		if (!takes_part(b, &op->params[i], args[i]))
 			return DT_NONE;
-		if (op->params[i].type.name || is_pliable(b, args[i]))
+		if (is_pliable(b, args[i]))
 			continue;
 		firm = true;
 		wide |= t == DT_F32;

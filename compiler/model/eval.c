@@ -14,15 +14,18 @@
 
 /* ---- inputs ------------------------------------------------------------ */
 
-static bool class_fits(const char *want, dtype t)
+static bool class_fits(const ast_type *want, dtype t)
 {
-	if (!want)
+	switch (want->kind) {
+	case TYPE_SHARED:
 		return true;
-	if (!strcmp(want, "int"))
+	case TYPE_INT:
 		return dtype_is_int(t) || t == DT_BOOL;
-	if (!strcmp(want, "float"))
+	case TYPE_FLOAT:
 		return dtype_is_float(t);
-	return dtype_parse(want) == t;
+	default:
+		return want->exact == t;
+	}
 }
 
 /* The elements of a `const` input as numbers. */
@@ -34,7 +37,7 @@ static bool const_input(evaluator *ev, const ast_tensor *p, mvalue *v)
 	tensor_id id = (tensor_id)v->i;
 	const tensor_type *t = graph_type(ev->b, id);
 	int64_t n = tensor_nelem(t);
-	if (!class_fits(p->type.name, t->type))
+	if (!class_fits(&p->type, t->type))
 		return node_error(ev, DIAG_ONNX_NODE,
 				  "the input '%s' is of type %s, not %s",
 				  p->name, dtype_name(t->type), p->type.name);

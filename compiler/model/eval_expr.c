@@ -153,9 +153,8 @@ static mvalue eval_name(evaluator *ev, const ast_expr *e)
 	if (ev->model && !strcmp(name, "training"))
 		return mv_bool(ev->options->train &&
 			       !ev->options->train->evaluate);
-	dtype t = dtype_parse(name);
-	if (t != DT_NONE)
-		return mv_type(t);
+	if (e->type)
+		return mv_type(e->type->exact);
 	return mapping_error(ev, DIAG_MAPPING, e->at, "'%s' has no value here",
 			     name);
 }

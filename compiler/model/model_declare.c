@@ -15,10 +15,10 @@
 static bool element_type(evaluator *ev, const ast_stmt *s, dtype *t)
 {
 	*t = DT_F32;
-	if (!s->type.name)
+	if (s->type.kind == TYPE_SHARED)
 		return true;
 	const mvalue *v = mapping_find(ev, s->type.name);
-	*t = !v ? dtype_parse(s->type.name)
+	*t = !v ? s->type.exact
 	     : v->kind == MV_TYPE ? (dtype)v->i
 				  : DT_NONE;
 	if (*t == DT_NONE)

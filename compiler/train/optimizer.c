@@ -133,10 +133,15 @@ bool optimizer_open(trainer *t)
  * nothing that helps. */
 static dtype element_of(const ast_tensor *p, dtype weight)
 {
-	const char *name = p->type.name;
-	if (!name || !strcmp(name, "float"))
+	switch (p->type.kind) {
+	case TYPE_SHARED:
+	case TYPE_FLOAT:
 		return weight;
-	return strcmp(name, "int") ? dtype_parse(name) : DT_I64;
+	case TYPE_INT:
+		return DT_I64;
+	default:
+		return p->type.exact;
+	}
 }
 
 /* lr: an input that need not be fed. */

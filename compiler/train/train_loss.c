@@ -46,12 +46,15 @@ static bool find_dims(const binding *b, const ast_expr *e, const int64_t **dims,
 
 static dtype label_element(const ast_tensor *p, dtype other)
 {
-	const char *name = p->type.name;
-	if (!name || !strcmp(name, "float"))
+	switch (p->type.kind) {
+	case TYPE_SHARED:
+	case TYPE_FLOAT:
 		return other;
-	if (!strcmp(name, "int"))
+	case TYPE_INT:
 		return DT_I64;
-	return dtype_parse(name);
+	default:
+		return p->type.exact;
+	}
 }
 
 /* The type of the label, from the prediction's. */

@@ -9,7 +9,6 @@
 #include "compiler/verify/sample.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "dsl/builtins.h"
@@ -276,19 +275,23 @@ static dtype draw_shared(drawer *w)
 
 static dtype type_of(const drawer *w, const ast_tensor *t)
 {
-	const char *name = t->type.name;
-	if (!name)
+	int i = -1;
+	switch (t->type.kind) {
+	case TYPE_SHARED:
 		return w->shared;
-	if (!strcmp(name, "float"))
-		return w->of_float;
-	if (!strcmp(name, "int"))
+	case TYPE_EXACT:
+		return t->type.exact;
+	case TYPE_INT:
 		return w->of_int;
-	int i = find_attr(w, name);
+	case TYPE_FLOAT:
+		return w->of_float;
+	default:
+		i = find_attr(w, t->type.name);
+	}
 	if (i >= 0 && w->d->attrs[i])
 		return (dtype)w->d->attrs[i]->ints[0];
-	if (i >= 0 && w->op->attrs[i].init && w->op->attrs[i].init->name)
-		name = w->op->attrs[i].init->name;
-	return dtype_parse(name);
+	const ast_expr *init = i >= 0 ? w->op->attrs[i].init : NULL;
+	return init && init->type ? init->type->exact : DT_NONE;
 }
 
 /* ---- all of it ---------------------------------------------------------- */

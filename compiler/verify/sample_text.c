@@ -59,7 +59,7 @@ const char *draw_text(arena *a, const ast_op *op, const draw *d)
 		for (int j = 0; j < t->ndim; j++)
 			s = arena_printf(a, "%s%s%lld", s, j ? "x" : "",
 					 (long long)t->dims[j]);
-		if (t->type != DT_F32 && !op->params[i].type.name)
+		if (t->type != DT_F32 && op->params[i].type.kind == TYPE_SHARED)
 			s = arena_printf(a, "%s (%s)", s, dtype_name(t->type));
 	}
 	for (int i = 0; i < op->nattrs; i++)

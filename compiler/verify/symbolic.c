@@ -310,7 +310,7 @@ static bool is_of_floats(const symbols *s)
 {
 	const ast_op *op = s->t->v->op;
 	for (int i = 0; i < op->nparams; i++)
-		if (!op->params[i].type.name &&
+		if (op->params[i].type.kind == TYPE_SHARED &&
 		    !dtype_is_float(s->t->drawn->types[i].type))
 			return false;
 	for (int i = 0; i < op->nattrs; i++) {
