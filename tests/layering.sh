@@ -2,7 +2,10 @@
 # Tests: base
 # shellcheck disable=SC2016
 # The dependency rule: which folder may include which (docs: README.md), and
-# which files alone may include an external library's headers.
+# which files alone may include an external library's headers; and who may ask
+# for a function, a reducer or an element type by its name: dsl, which binds the
+# tree to the tables, what reads a file or an option, and the judge, which
+# shares nothing with them.
 #
 #	layering.sh [TREE]	checks a source tree, by default $srcdir
 #	layering.sh --test	checks that planted faults are found (also done
@@ -74,20 +77,73 @@ cudnn.h		runtime/cuda/cudnn.c tests/cuda/*
 nccl.h		runtime/cuda/nccl_api.h tests/cuda/*
 '
 
+# FUNCTION: the files that may call it, as shell patterns.
+lookups='
+builtin_find	dsl/* compiler/verify/reference/* tests/*
+fn_parse	kernel/functions.* plan/read_kernel.c tests/*
+reducer_parse	kernel/reducers.* plan/read_kernel.c tests/*
+dtype_parse	base/dtype.* dsl/* plan/read.c compiler/verify/reference/* \
+		compiler/cost/topology.c compiler/driver/explain_input.c \
+		compiler/model/model.c compiler/train/train.c \
+		compiler/train/train_option.c tests/*
+compare		base/dtype.* dsl/* kernel/functions.* kernel/reducers.* \
+		plan/read_kernel.c compiler/verify/reference/* tests/* \
+		compiler/train/recompute.c
+'
+# Those that are compared with a text: of functions of lambdas, reducers, types.
+names=$(cd "${srcdir:-.}" && {
+	sed -n 's/^FN([A-Z0-9_]*, "\([a-z0-9_]*\)",.*/\1/p' \
+		kernel/functions.def
+	sed -n 's/^\(REDUCER([A-Z]*, \|AVERAGE(\)"\([A-Za-z]*\)",.*/\2/p' \
+		kernel/reducers.def
+	sed -n 's/^SCALAR(\([a-z]*\),.*/\1/p' dsl/builtins.def
+	sed -n 's/^.*\[DT_[A-Z0-9]*\] = { "\([a-z0-9]*\)".*/\1/p' base/dtype.c
+	echo unravel int float
+} | tr '\n' ' ')
+
+# Prints a line "FILE name NAME" per call of a look-up, and "FILE compare NAME"
+# per comparison of a text with one of the names.
+asked_names() {
+	find base dsl kernel layout plan compiler runtime tests \
+		-name '*.[chly]' 2>/dev/null |
+	LC_ALL=C sort |
+	NAMES=$names xargs awk '
+	BEGIN {
+		RS = ";"
+		n = split(ENVIRON["NAMES"], list, " ")
+		for (i = 1; i <= n; i++)
+			known[list[i]] = 1
+		call = "[^\"()]*([(][^\"()]*[)][^\"()]*)*\"[^\"]*\""
+	}
+	{
+		for (s = $0; match(s, /[a-z]+_(find|parse)[(]/); ) {
+			print FILENAME, substr(s, RSTART, RLENGTH - 1), "x"
+			s = substr(s, RSTART + RLENGTH)
+		}
+		for (s = $0; match(s, "str(case)?cmp[(]" call); ) {
+			word = substr(s, RSTART, RLENGTH - 1)
+			sub(/.*"/, "", word)
+			if (word in known)
+				print FILENAME, "compare", word
+			s = substr(s, RSTART + RLENGTH)
+		}
+	}' /dev/null
+}
+
 # Prints one line per fault in the tree.
 faults() {
 	cd "$1"
+	asked_names | LOOKUPS=$lookups awk "$table$name_rules"
 	find base dsl kernel layout plan compiler runtime include tests \
 		-name '*.[chly]' -o -name '*.def' 2>/dev/null |
 	LC_ALL=C sort |
 	xargs awk '/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
 		match($0, /[<"][^>"]*/)
 		print FILENAME, substr($0, RSTART + 1, RLENGTH - 1) }' |
-	FOLDERS=$folders FENCES=$fences awk "$rules"
+	FOLDERS=$folders FENCES=$fences awk "$table$rules"
 }
 
-# Lines of FILE INCLUDED to faults.
-rules='
+table='
 # A shell pattern as a regular expression.
 function expression(glob) {
 	gsub(/\./, "[.]", glob)
@@ -110,6 +166,29 @@ function read_table(text, keys, others,	lines, words, n, i, nkeys) {
 	return nkeys
 }
 
+'
+
+# Lines of FILE LOOKUP NAME to faults.
+name_rules='
+BEGIN {
+	n = read_table(ENVIRON["LOOKUPS"], lookup, users)
+}
+
+{
+	for (i = 1; i <= n && lookup[i] != $2; i++)
+		;
+	if (i > n)
+		next
+	m = split(users[i], patterns, " ")
+	for (j = 1; j <= m; j++)
+		if ($1 ~ expression(patterns[j]))
+			next
+	print $1 ($2 == "compare" ? " compares the name " $3 \
+		: " calls " $2 "()") ": only " users[i] " may"
+}'
+
+# Lines of FILE INCLUDED to faults.
+rules='
 # The row of the longest folder that a path begins with; 0.
 function folder_of(path,	i, best) {
 	for (i = 1; i <= nfolders; i++)
@@ -159,9 +238,14 @@ BEGIN {
 
 # plant FILE INCLUDE WANT: a tree with this one line has WANT faults.
 plant() {
+	plant_text "$1" "#include $2" "$3"
+}
+
+# The same with a text.
+plant_text() {
 	tree=$(mktemp -d)
 	mkdir -p "$tree/$(dirname "$1")"
-	echo "#include $2" >"$tree/$1"
+	echo "$2" >"$tree/$1"
 	found=$(cd "$tree" && faults . | wc -l)
 	rm -r "$tree"
 	[ "$found" -eq "$3" ] ||
@@ -224,6 +308,17 @@ self_test() {
 	plant include/tdl/a.h '"base/arena.h"' 1
 	plant compiler/misc/a.c '"base/arena.h"' 1
 	plant compiler/planners/a.c '"compiler/misc/a.h"' 1
+	plant_text compiler/graph/a.c 'if (!strcmp(e->name, "Sum"))' 1
+	plant_text compiler/graph/a.c 'x = strcmp(name(e),
+		"i64") || !strcmp(f(g(1), 2), "max");' 1
+	plant_text compiler/graph/a.c 'x = strcmp(s, "loss") ? "Sum" : "max";' 0
+	plant_text compiler/graph/a.c 'strcmp(s, t); say("Mean");' 0
+	plant_text compiler/expand/a.c 't = dtype_parse(e->name);' 1
+	plant_text compiler/train/train_option.c 't = dtype_parse(text);' 0
+	plant_text compiler/gradient/a.c 'fn_parse(n); reducer_parse(n);' 2
+	plant_text dsl/a.c 'builtin_find(k, n); strcmp(n, "int");' 0
+	plant_text compiler/verify/reference/a.c 'strcmp(n, "Mean");' 0
+	plant_text compiler/verify/a.c 'strcmp(n, "Mean");' 1
 }
 
 [ "${1-}" ] || self_test
