@@ -4,13 +4,12 @@
 
 #include <string.h>
 
-#define CALL(text)	   { TEXT_CALL, text, BIND_ATOM, false }
-#define BOUND(text, bind)  { TEXT_CALL, text, BIND_##bind, false }
-#define TERMS(text, bind)  { TEXT_TERMS, text, BIND_##bind, false }
-#define C_INT(text, bind)  { TEXT_TERMS, text, BIND_##bind, true }
-#define INFIX(op, bind)	   { TEXT_INFIX, op, BIND_##bind, false }
-#define PREFIX(op)	   { TEXT_PREFIX, op, BIND_UNARY, false }
-#define SAME		   { TEXT_SAME, NULL, BIND_ATOM, false }
+#define CALL(text)	   { TEXT_CALL, text, BIND_ATOM }
+#define BOUND(text, bind)  { TEXT_CALL, text, BIND_##bind }
+#define TYPED(text)	   { TEXT_TYPED, text, BIND_ATOM }
+#define INFIX(op, bind)	   { TEXT_INFIX, op, BIND_##bind }
+#define PREFIX(op)	   { TEXT_PREFIX, op, BIND_UNARY }
+#define SAME		   { TEXT_SAME, NULL, BIND_ATOM }
 #define FLOATS(...)	   .f64 = __VA_ARGS__, .f32 = __VA_ARGS__
 #define OPERATOR(op, bind) FLOATS(INFIX(op, bind)), .i = INFIX(op, bind)
 

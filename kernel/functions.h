@@ -89,8 +89,8 @@ typedef enum fn_text_form {
 	TEXT_NONE,
 	TEXT_CALL,   /* a text in which $0 and $1 are the arguments, and $b is
 			the number of bits of their type */
-	TEXT_TERMS,  /* the same; $0 and $1 are unary expressions, %0 is one
-			that a prefix may stand before */
+	TEXT_TYPED,  /* the same of integers; the value has the arguments' type
+			in C, whose name $t is */
 	TEXT_INFIX,  /* an operator between the arguments */
 	TEXT_PREFIX, /* an operator before the argument */
 	TEXT_SAME,   /* the argument itself */
@@ -102,7 +102,6 @@ typedef struct fn_text {
 	fn_text_form form;
 	const char *c;
 	c_binding bind;
-	bool is_int; /* it is an int, whatever the arguments are */
 } fn_text;
 
 /* A row of functions.def. */

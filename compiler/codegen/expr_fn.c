@@ -14,60 +14,55 @@ static const char *print_infix(printer *p, const kexpr *e, fn_text c)
 			    c.c, print_at(p, e->args[1], left + 1));
 }
 
-/* The arguments as a text has them. */
-typedef struct arguments {
-	const char *of[2];	/* $0, $1 */
-	const char *prefixed[2]; /* %0, %1 */
-	int bits;		/* $b */
-} arguments;
+/* The name of the type in which C computes with integers of type t. */
+static const char *name_in_c(dtype t)
+{
+	return dtype_name(is_narrow(t) ? DT_I32 : t);
+}
 
-static const char *print_template(printer *p, const char *c, arguments x)
+/* A text with arguments of type t in it. */
+static const char *print_template(printer *p, const char *c, dtype t,
+				  const char *const args[2])
 {
 	const char *s = "";
 	while (*c) {
-		size_t n = strcspn(c, "$%");
+		size_t n = strcspn(c, "$");
 		s = arena_printf(p->a, "%s%.*s", s, (int)n, c);
 		c += n;
 		if (*c == '\0')
 			break;
 		if (c[1] == 'b')
-			s = arena_printf(p->a, "%s%d", s, x.bits);
+			s = arena_printf(p->a, "%s%d", s, dtype_bits(t));
 		else
 			s = arena_printf(p->a, "%s%s", s,
-					 *c == '$' ? x.of[c[1] - '0']
-						   : x.prefixed[c[1] - '0']);
+					 c[1] == 't' ? name_in_c(t)
+						     : args[c[1] - '0']);
 		c += 2;
 	}
 	return s;
 }
 
-static arguments print_arguments(printer *p, const kexpr *e, fn_text_form form)
+static void print_arguments(printer *p, const kexpr *e, const char *args[2])
 {
-	arguments x = {.bits = dtype_bits(e->args[0]->type)};
-	for (int i = 0; i < e->nargs; i++) {
-		if (form == TEXT_TERMS) {
-			x.of[i] = print_at(p, e->args[i], BIND_UNARY);
-			x.prefixed[i] = print_operand(p, e->args[i]);
-		} else {
-			x.of[i] = print_piece(p, e->args[i]).s;
-		}
-	}
-	return x;
+	for (int i = 0; i < e->nargs; i++)
+		args[i] = print_piece(p, e->args[i]).s;
 }
 
 /* Of integers, computed as floats. */
 static expr_piece print_as_floats(printer *p, const kexpr *e)
 {
-	arguments x = print_arguments(p, e, TEXT_CALL);
+	const char *args[2];
+	dtype t = e->args[0]->type;
+	print_arguments(p, e, args);
 	for (int i = 0; i < e->nargs; i++)
-		x.of[i] = arena_printf(p->a, "(double)(%s)", x.of[i]);
-	const char *s = print_template(p, fn_text_of(e->fn, DT_F64).c, x);
-	return (expr_piece){print_to_int(p, s, e->args[0]->type), BIND_ATOM};
+		args[i] = arena_printf(p->a, "(double)(%s)", args[i]);
+	const char *s = print_template(p, fn_text_of(e->fn, DT_F64).c, t, args);
+	return (expr_piece){print_to_int(p, s, t), BIND_ATOM};
 }
 
 static expr_piece print_text(printer *p, const kexpr *e, fn_text c)
 {
-	const char *s = NULL;
+	const char *s = NULL, *args[2];
 	switch (c.form) {
 	case TEXT_NONE:
 		return print_as_floats(p, e);
@@ -81,8 +76,9 @@ static expr_piece print_text(printer *p, const kexpr *e, fn_text c)
 				 print_operand(p, e->args[0]));
 		break;
 	case TEXT_CALL:
-	case TEXT_TERMS:
-		s = print_template(p, c.c, print_arguments(p, e, c.form));
+	case TEXT_TYPED:
+		print_arguments(p, e, args);
+		s = print_template(p, c.c, e->args[0]->type, args);
 		break;
 	}
 	return (expr_piece){s, c.bind};
@@ -122,13 +118,13 @@ static bool is_by_constant(const kexpr *e)
 }
 
 /* Whether C may give a value of another type than t for a function of integers
- * of t: the functions of tdl/scalar.h give 64 bits, a sign is an int. */
+ * of t: but for those of a type, the functions of tdl/scalar.h give 64 bits. */
 static bool gives_another_type(fn_text c, dtype t)
 {
 	bool wide = c.form == TEXT_NONE || c.form == TEXT_CALL;
 	if (is_narrow(t) || t == DT_BOOL)
 		return true;
-	return dtype_is_int(t) && (c.is_int || (wide && dtype_size(t) == 4));
+	return dtype_is_int(t) && wide && dtype_size(t) == 4;
 }
 
 expr_piece print_fn(printer *p, const kexpr *e)

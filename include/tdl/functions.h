@@ -129,4 +129,11 @@ TDL_INLINE float tdl_softplus_f32(float x)
 	return tdl_max_f32(x, 0) + tdl_log1p_f32(tdl_exp_f32(-fabsf(x)));
 }
 
+/* As tdl_sinpi_f64(). */
+TDL_INLINE float tdl_sinpi_f32(float x)
+{
+	return sinf(3.14159265f * remainderf(x, 1)) *
+	       (1 - 2 * fabsf(remainderf(nearbyintf(x), 2)));
+}
+
 #endif

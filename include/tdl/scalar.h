@@ -157,6 +157,40 @@ TDL_INLINE uint64_t tdl_shift_right_u(uint64_t a, int64_t n, int bits)
 	return n < 0 || n >= bits ? 0 : a >> n;
 }
 
+/* Of each type in which C computes. */
+#define TDL_INTEGER_FUNCTIONS(T, S)                                       \
+	TDL_INLINE T tdl_min_##S(T a, T b)                                \
+	{                                                                 \
+		return b < a ? b : a;                                     \
+	}                                                                 \
+	TDL_INLINE T tdl_max_##S(T a, T b)                                \
+	{                                                                 \
+		return b > a ? b : a;                                     \
+	}
+
+#define TDL_SIGNED_FUNCTIONS(T, U, S)                                     \
+	TDL_INTEGER_FUNCTIONS(T, S)                                       \
+	TDL_INLINE T tdl_abs_##S(T x)                                     \
+	{                                                                 \
+		return x < 0 ? (T)(0 - (U)x) : x;                         \
+	}                                                                 \
+	TDL_INLINE T tdl_sign_##S(T x)                                    \
+	{                                                                 \
+		return (T)((x > 0) - (x < 0));                            \
+	}
+
+#define TDL_UNSIGNED_FUNCTIONS(T, S)                                      \
+	TDL_INTEGER_FUNCTIONS(T, S)                                       \
+	TDL_INLINE T tdl_sign_##S(T x)                                    \
+	{                                                                 \
+		return x > 0;                                             \
+	}
+
+TDL_SIGNED_FUNCTIONS(int32_t, uint32_t, i32)
+TDL_SIGNED_FUNCTIONS(int64_t, uint64_t, i64)
+TDL_UNSIGNED_FUNCTIONS(uint32_t, u32)
+TDL_UNSIGNED_FUNCTIONS(uint64_t, u64)
+
 /* ---- conversions ------------------------------------------------------- */
 
 /* The integer in [lo, hi] that is next to v towards zero; NaN gives 0. */
@@ -539,6 +573,13 @@ TDL_INLINE double tdl_sigmoid_f64(double x)
 TDL_INLINE double tdl_softplus_f64(double x)
 {
 	return tdl_max_f64(x, 0) + log1p(exp(-fabs(x)));
+}
+
+/* sin(pi x): the argument is reduced to -1/2 to 1/2 and a sign, exactly. */
+TDL_INLINE double tdl_sinpi_f64(double x)
+{
+	return sin(3.14159265358979323846 * remainder(x, 1)) *
+	       (1 - 2 * fabs(remainder(nearbyint(x), 2)));
 }
 
 #endif

@@ -368,6 +368,75 @@ START_TEST(in_place)
 }
 END_TEST
 
+/* ---- nested calls -------------------------------------------------------- */
+
+/* Whether calls of f with arguments of type t nest. */
+static bool nests(fn f, dtype t)
+{
+	dtype r = fn_gives_bool(f) ? DT_BOOL : t;
+	return r == t && fn_takes(f, t) &&
+	       (fn_table[f].rule != FN_INTEGER || dtype_is_int(t));
+}
+
+/* out[i] = f(f(.., x[i]), x[i]), or f(x[i], f(x[i], ..)). */
+static kernel *nested(fn f, dtype t, int depth, bool left)
+{
+	kernel *k = begin("nested", RED_NONE, t);
+	kexpr *i = add_var(k, "i", KVAR_OUTPUT, 5);
+	int x = add_input(k, "x", t, 1, 5);
+	k->body = READ(k, x, NULL, i);
+	for (int d = 0; d < depth; d++) {
+		kexpr *more = READ(k, x, NULL, i);
+		k->body = fn_nargs(f) == 1 ? kx_fn1(mem, f, k->body)
+			  : left ? kx_fn2(mem, f, k->body, more)
+				 : kx_fn2(mem, f, more, k->body);
+	}
+	return k;
+}
+
+static size_t text_length(const kernel *k)
+{
+	kernel_finish(mem, (kernel *)k);
+	plan_launch launch;
+	return strlen(codegen_c(mem, k)) +
+	       strlen(codegen_cuda(mem, k, &launch));
+}
+
+/* The text of a call has that of each argument once: the text grows with the
+ * depth, and not as a power of it. */
+START_TEST(nested_text)
+{
+	fn f = (fn)(_i / DT_COUNT);
+	dtype t = (dtype)(_i % DT_COUNT);
+	for (int left = 0; nests(f, t) && left < 2; left++) {
+		size_t one = text_length(nested(f, t, 1, left));
+		size_t ten = text_length(nested(f, t, 10, left));
+		ck_assert_msg(ten < one + 10 * 400, "%s of %s: %zu, then %zu",
+			      fn_name(f), dtype_name(t), one, ten);
+		text_length(nested(f, t, 40, left));
+	}
+}
+END_TEST
+
+/* The functions that need an argument twice are those of include/tdl. */
+START_TEST(nested_values)
+{
+	static const fn fns[] = { FN_MIN, FN_MAX, FN_ABS, FN_SIGN, FN_SINPI };
+	static const dtype types[] = { DT_F64, DT_F32, DT_I64, DT_I32, DT_I8,
+				       DT_U64, DT_U32, DT_U8, DT_I4 };
+	kernels all = {0};
+	for (size_t f = 0; f < sizeof(fns) / sizeof(*fns); f++)
+		for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++)
+			for (int depth = 1; depth <= 40; depth += 39)
+				if (fns[f] != FN_SINPI ||
+				    (dtype_is_float(types[t]) && depth == 1))
+					vec_push(mem, &all,
+						 nested(fns[f], types[t],
+							depth, depth > 1));
+	check_all(&all);
+}
+END_TEST
+
 START_TEST(random_kernels)
 {
 	kernels all = {0};
@@ -403,6 +472,8 @@ Suite *suite(void)
 	tcase_add_test(c, scans);
 	tcase_add_test(c, large);
 	tcase_add_test(c, in_place);
+	tcase_add_loop_test(c, nested_text, 0, FN_COUNT * DT_COUNT);
+	tcase_add_test(c, nested_values);
 	tcase_add_test(c, random_kernels);
 	suite_add_tcase(s, c);
 	c = tcase_create("copies");
