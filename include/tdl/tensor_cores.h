@@ -190,8 +190,8 @@ struct tdl_f32_factors {
 
 enum { TDL_MMA_WORDS = 16 }; /* along the depth, in shared memory at a time */
 
-/* The factors of one side of a tile, of `size' elements, in shared memory: along
- * the depth, the words of one element after the other, or across it, the
+/* The factors of one side of a tile, of `size' elements, in shared memory:
+ * along the depth, the words of one element after the other, or across it, the
  * elements of one depth after the other.  The distance from row to row (the
  * pitch) is such that a fragment has no two words in one bank. */
 template <class Factors, int size, bool along> struct tdl_side_memory;
