@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* Under AddressSanitizer only memory that was handed out may be touched. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -37,23 +39,43 @@ typedef struct block {
 } block;
 
 struct arena {
+	memory_item item;
 	block *top;
 	size_t used;
 	size_t next_size;
 };
 
-static void *or_abort(void *p)
+static _Noreturn void give_up(void)
 {
-	if (!p) {
-		fputs("tdl: out of memory\n", stderr);
-		abort();
-	}
+	if (memory_current())
+		memory_fail(MEMORY_EXHAUSTED);
+	fputs("tdl: out of memory\n", stderr);
+	abort();
+}
+
+static void *or_give_up(void *p)
+{
+	if (!p)
+		give_up();
 	return p;
+}
+
+static void end_arena(memory_item *i)
+{
+	arena *a = (arena *)i;
+	for (block *b = a->top, *next; b; b = next) {
+		next = b->next;
+		ASAN_UNPOISON_MEMORY_REGION(b->at, b->size);
+		memory_give(i->of, b, sizeof(*b) + b->size);
+	}
+	memory_give(i->of, a, sizeof(*a));
 }
 
 arena *arena_new(void)
 {
-	arena *a = or_abort(calloc(1, sizeof(*a)));
+	memory *m = memory_current();
+	arena *a = or_give_up(memory_take(m, sizeof(*a), true));
+	memory_enter(m, &a->item, end_arena);
 	a->next_size = FIRST_BLOCK;
 	return a;
 }
@@ -62,12 +84,8 @@ void arena_free(arena *a)
 {
 	if (!a)
 		return;
-	for (block *b = a->top, *next; b; b = next) {
-		next = b->next;
-		ASAN_UNPOISON_MEMORY_REGION(b->at, b->size);
-		free(b);
-	}
-	free(a);
+	memory_leave(&a->item);
+	end_arena(&a->item);
 }
 
 /* A block for a single object is allocated zeroed, which costs little where the
@@ -77,8 +95,8 @@ static block *add_block(arena *a, size_t nbytes)
 {
 	size_t size = nbytes > a->next_size ? nbytes : a->next_size;
 	bool clean = size == nbytes;
-	block *b = or_abort(clean ? calloc(1, sizeof(*b) + size) :
-				malloc(sizeof(*b) + size));
+	block *b = or_give_up(memory_take(a->item.of, sizeof(*b) + size,
+					  clean));
 	ASAN_POISON_MEMORY_REGION(b->at, size);
 	b->used = 0;
 	b->size = size;
@@ -101,7 +119,7 @@ void *arena_alloc(arena *a, size_t nbytes)
 {
 	const size_t align = alignof(max_align_t);
 	if (nbytes > SIZE_MAX / 2)
-		or_abort(NULL);
+		give_up();
 	size_t room = (nbytes + GAP + align - 1) & ~(align - 1);
 	block *b = a->top;
 	if (!b || b->size - b->used < room)
@@ -118,7 +136,7 @@ void *arena_alloc(arena *a, size_t nbytes)
 void *arena_calloc(arena *a, size_t n, size_t size)
 {
 	if (size && n > SIZE_MAX / 2 / size)
-		or_abort(NULL);
+		give_up();
 	return arena_alloc(a, n * size);
 }
 

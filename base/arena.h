@@ -11,14 +11,16 @@
 
 typedef struct arena arena;
 
-/* A new, empty arena; arena_free() ends it and all that it holds.  NULL is
- * accepted by arena_free(). */
+/* A new, empty arena, of the current memory if there is one (base/memory.h);
+ * arena_free() ends it and all that it holds.  NULL is accepted by
+ * arena_free(). */
 arena *arena_new(void);
 void arena_free(arena *a);
 
-/* nbytes of zeroed memory, aligned for any type.  Never fails: it aborts
- * when memory is exhausted, so a size that comes from a file has to be
- * checked by the caller before (base/checked.h). */
+/* nbytes of zeroed memory, aligned for any type.  Never fails: when memory is
+ * exhausted it ends the memory_call() that is running, or aborts, so a size
+ * that comes from a file has to be checked by the caller before
+ * (base/checked.h). */
 void *arena_alloc(arena *a, size_t nbytes);
 
 /* Bytes handed out so far. */

@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 /* Reads fd to its end; grows by doubling because a pipe has no size. */
 static char *read_all(arena *a, int fd, size_t expected, size_t limit,
 		      size_t *len)
 {
 	size_t cap = (expected < limit ? expected : limit) + 2, n = 0;
-	char *buf = malloc(cap);
+	char *buf = memory_malloc(cap);
 	while (buf) {
 		ssize_t got = read(fd, buf + n, cap - n - 1);
 		if (got < 0 && errno == EINTR)
@@ -26,18 +28,18 @@ static char *read_all(arena *a, int fd, size_t expected, size_t limit,
 		if (got == 0 || n > limit) {
 			*len = n;
 			char *out = n > limit ? NULL : arena_strndup(a, buf, n);
-			free(buf);
+			memory_free(buf);
 			errno = EFBIG;
 			return out;
 		}
 		if (cap - n - 1 == 0) {
-			char *more = realloc(buf, cap *= 2);
+			char *more = memory_realloc(buf, cap *= 2);
 			if (!more)
 				break;
 			buf = more;
 		}
 	}
-	free(buf);
+	memory_free(buf);
 	return NULL;
 }
 
@@ -73,6 +75,12 @@ static int open_input(const char *path)
 	return -1;
 }
 
+void file_close(void *fd)
+{
+	if (*(int *)fd > 0)
+		close(*(int *)fd);
+}
+
 char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 		size_t *len)
 {
@@ -80,6 +88,8 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 	struct stat st;
 	char *text = NULL;
 	bool known = fd >= 0 && fstat(fd, &st) == 0;
+	memory_guard g;
+	memory_guard_on(&g, file_close, &fd);
 	if (known && S_ISREG(st.st_mode) && (uint64_t)st.st_size > limit)
 		errno = EFBIG; /* without a byte of it */
 	else if (known)
@@ -87,8 +97,8 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 				S_ISREG(st.st_mode) ? (size_t)st.st_size : 0,
 				limit, len);
 	int why = errno;
-	if (fd > 0)
-		close(fd);
+	memory_guard_off(&g);
+	file_close(&fd);
 	if (!text && why == EFBIG)
 		diag_error_in(s, DIAG_TOO_LARGE, path,
 			      "the file has more than %zu bytes", limit);
@@ -227,15 +237,23 @@ static const char *relative(arena *a, const char *from, const char *to)
 	return arena_printf(a, "%s%s", up, to + n);
 }
 
+char *path_real(arena *a, const char *path)
+{
+	char *real = realpath(path, NULL);
+	memory_guard g;
+	memory_guard_on(&g, free, real);
+	char *copy = real ? arena_strdup(a, real) : NULL;
+	memory_guard_off(&g);
+	free(real);
+	return copy;
+}
+
 const char *path_seen_from(arena *a, const char *folder, const char *path)
 {
-	char *from = realpath(folder, NULL), *to = realpath(path, NULL);
-	const char *name = to ? arena_strdup(a, to) : arena_strdup(a, path);
-	if (from && to)
-		name = relative(a, from, name);
-	free(from);
-	free(to);
-	return name;
+	const char *from = path_real(a, folder), *to = path_real(a, path);
+	if (!to)
+		return arena_strdup(a, path);
+	return from ? relative(a, from, to) : to;
 }
 
 bool file_exists(const char *path)

@@ -22,10 +22,17 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
  * behind, on failure. */
 bool file_write(const char *path, const void *data, size_t len);
 
+/* Closes the descriptor *fd, an int, unless it is standard input or none: the
+ * end of a memory_guard. */
+void file_close(void *fd);
+
 /* The folder of a path ("." where it has none), and dir/name (name alone
  * where it is absolute). */
 char *path_folder(arena *a, const char *path);
 char *path_join(arena *a, const char *dir, const char *name);
+
+/* The absolute path without links of a file; NULL where there is none. */
+char *path_real(arena *a, const char *path);
 
 /* path relative to a folder, so that both can be moved together: "w.bin",
  * "../models/w.bin".  Absolute where they share nothing but the root, or there

@@ -1,4 +1,10 @@
-/* JSON values of text that may be anything. */
+/* jansson, for code that runs in a memory_call() (base/memory.h), and values of
+ * text that may be anything.
+ *
+ * While a memory is current, each value that a function below makes is entered
+ * in a list with a reference of its own; when the call ends, in either way, the
+ * values that are left are freed.  One that cannot be made ends the call.
+ * jansson takes its memory from malloc(): it is not in a quota. */
 #ifndef TDL_BASE_JSON_H
 #define TDL_BASE_JSON_H
 
@@ -7,5 +13,41 @@
 /* A string of any bytes.  JSON is UTF-8: of other text, each byte that is not
  * ASCII becomes '?'. */
 json_t *json_of_text(const char *text);
+
+/* A text of arena a, as json_dumps() would make it. */
+struct arena;
+char *json_text(struct arena *a, const json_t *j, size_t flags);
+
+/* The parts of the macros below.  A value that was made; NULL ends the call. */
+json_t *json_made(json_t *j);
+/* The same of one that may be NULL for another reason than lack of memory. */
+json_t *json_made_if(json_t *j, int representable);
+/* A value that was read; NULL where the text is at fault. */
+json_t *json_was_read(json_t *j);
+/* The status of a function that put a value into another. */
+int json_was_put(int status, const json_t *value);
+
+/* Frees the values of the innermost call; memory_call() does. */
+struct memory;
+void json_values_end(struct memory *m);
+
+#ifndef JSON_PLAIN /* base/json.c */
+#define json_object() json_made(json_object())
+#define json_array() json_made(json_array())
+#define json_integer(x) json_made(json_integer(x))
+#define json_pack(...) json_made(json_pack(__VA_ARGS__))
+#define json_real(x) json_finite(x)
+#define json_string(x) json_utf8(x)
+#define json_loadb(...) json_was_read(json_loadb(__VA_ARGS__))
+#define json_load_callback(...) json_was_read(json_load_callback(__VA_ARGS__))
+#define json_object_set_new(o, key, x) json_put_member(o, key, x)
+#define json_array_append_new(a, x) json_put_last(a, x)
+#endif
+
+/* NULL where x is not finite, or not UTF-8, as jansson's. */
+json_t *json_finite(double x);
+json_t *json_utf8(const char *x);
+int json_put_member(json_t *object, const char *key, json_t *x);
+int json_put_last(json_t *array, json_t *x);
 
 #endif

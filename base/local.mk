@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/heap.c %D%/heap.h \
 	%D%/intern.c %D%/intern.h \
 	%D%/json.c %D%/json.h \
+	%D%/memory.c %D%/memory.h \
 	%D%/spelling.c %D%/spelling.h \
 	%D%/text.c %D%/text.h \
 	%D%/units.c %D%/units.h \

@@ -188,9 +188,10 @@ static void load_file(tdl_modules *m, const char *path, range imported);
 /* The name under which a file is known however it is reached. */
 static const char *canonical(const tdl_modules *m, const char *path)
 {
-	char *real = realpath(path, NULL);
+	arena *tmp = arena_new();
+	const char *real = path_real(tmp, path);
 	const char *name = intern(m->names, real ? real : path);
-	free(real);
+	arena_free(tmp);
 	return name;
 }
 

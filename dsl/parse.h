@@ -3,8 +3,13 @@
 #ifndef TDL_DSL_PARSE_H
 #define TDL_DSL_PARSE_H
 
+#include "base/memory.h"
 #include "base/vec.h"
 #include "dsl/dsl.h"
+
+/* The parser's stack is given back where a call fails in between. */
+#define YYMALLOC memory_malloc
+#define YYFREE memory_free
 
 /* Lists under construction, in the arena. */
 typedef VEC(ast_expr *) expr_list;

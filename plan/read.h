@@ -3,8 +3,7 @@
 #ifndef TDL_PLAN_READ_H
 #define TDL_PLAN_READ_H
 
-#include <jansson.h>
-
+#include "base/json.h"
 #include "plan/plan.h"
 #include "plan/read_rows.h"
 

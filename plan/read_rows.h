@@ -4,8 +4,9 @@
 #ifndef TDL_PLAN_READ_ROWS_H
 #define TDL_PLAN_READ_ROWS_H
 
-#include <jansson.h>
 #include <stdbool.h>
+
+#include "base/json.h"
 
 enum { MOST_TABLES = 8 };
 

@@ -3,8 +3,6 @@
 #ifndef TDL_PLAN_WRITE_H
 #define TDL_PLAN_WRITE_H
 
-#include <jansson.h>
-
 #include "base/json.h"
 #include "plan/plan.h"
 

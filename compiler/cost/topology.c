@@ -3,11 +3,11 @@
 #include "compiler/cost/topology.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "compiler/cost/assignment.h"
 #include "layout/mesh.h"
 

@@ -3,8 +3,7 @@
 #ifndef TDL_COMPILER_DRIVER_COVERAGE_H
 #define TDL_COMPILER_DRIVER_COVERAGE_H
 
-#include <jansson.h>
-
+#include "base/json.h"
 #include "base/vec.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/model/model.h"

@@ -2,9 +2,9 @@
 #ifndef TDL_COMPILER_DRIVER_DESCRIBE_H
 #define TDL_COMPILER_DRIVER_DESCRIBE_H
 
-#include <jansson.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "compiler/analysis/descriptor.h"

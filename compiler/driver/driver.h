@@ -25,10 +25,9 @@
 #ifndef TDL_COMPILER_DRIVER_DRIVER_H
 #define TDL_COMPILER_DRIVER_DRIVER_H
 
-#include <jansson.h>
-
 #include "base/cli.h"
 #include "base/diag.h"
+#include "base/json.h"
 #include "compiler/model/model.h"
 #include "dsl/dsl.h"
 

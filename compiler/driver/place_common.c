@@ -204,8 +204,7 @@ place_report place_searched(arena *a, const place_input *in,
 	double begun = clock_seconds();
 	const place_task *t = place_task_new(a, in->m,
 					     o->colocation || in->m->g->bound,
-					     o->seconds > 0 ?
-						     begun + o->seconds : 0);
+					     deadline_in(o->seconds));
 	const int *place = algorithm_of(algorithm)->run(a, t);
 	double seconds = clock_seconds() - begun;
 	place_report r = { .algorithm = algorithm };

@@ -2,8 +2,7 @@
 #ifndef TDL_COMPILER_DRIVER_PLAN_PRINT_H
 #define TDL_COMPILER_DRIVER_PLAN_PRINT_H
 
-#include <jansson.h>
-
+#include "base/json.h"
 #include "compiler/portfolio/request.h"
 
 /* The object of cli.md, `tdlc plan --json`. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "compiler/model/eval.h"
 #include "compiler/onnx/onnx_import.h"
 #include "compiler/train/train.h"
@@ -425,6 +426,11 @@ static graph *import_model(importer *im)
 	return graph_finish(im->b);
 }
 
+static void close_file(void *f)
+{
+	onnx_file_close(f);
+}
+
 graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,
 		   const char *path, const model_options *o)
 {
@@ -432,7 +438,10 @@ graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,
 			.sink = s, .path = path, .options = o };
 	graph *g = NULL;
 	if (onnx_file_open(im.tmp, s, path, &im.file)) {
+		memory_guard mapping;
+		memory_guard_on(&mapping, close_file, &im.file);
 		g = import_model(&im);
+		memory_guard_off(&mapping);
 		onnx_file_close(&im.file);
 	}
 	arena_free(im.tmp);

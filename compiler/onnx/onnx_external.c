@@ -16,6 +16,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 typedef struct location {
 	const char *path; /* as the model says */
@@ -182,7 +183,10 @@ bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
 	if (fd < 0)
 		return refuse(im, place,
 			      why ? why : "the path is absolute", l.path);
+	memory_guard g;
+	memory_guard_on(&g, file_close, &fd);
 	bool good = find_data(im, &l, place, fd, type, c);
+	memory_guard_off(&g);
 	close(fd);
 	return good;
 }

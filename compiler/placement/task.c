@@ -2,8 +2,6 @@
 
 #include "compiler/placement/task.h"
 
-#include "base/clock.h"
-
 const place_algorithm place_algorithms[] = {
 	{ "best", place_best, NULL },
 	{ "single", place_single, NULL },
@@ -40,19 +38,19 @@ static void set_units(arena *a, place_task *t, bool colocation)
 }
 
 const place_task *place_task_new(arena *a, const machine *m, bool colocation,
-				 double deadline)
+				 deadline end)
 {
 	place_task *t = ARENA_NEW(a, place_task);
 	t->m = m;
 	t->j = judge_new(a, m);
-	t->deadline = deadline;
+	t->deadline = end;
 	set_units(a, t, colocation);
 	return t;
 }
 
 bool place_is_late(const place_task *t)
 {
-	return t->deadline != 0 && clock_seconds() > t->deadline;
+	return deadline_is_over(t->deadline);
 }
 
 /* ---- parts of algorithms ------------------------------------------------- */

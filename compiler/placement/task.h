@@ -3,6 +3,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_TASK_H
 #define TDL_COMPILER_PLACEMENT_TASK_H
 
+#include "base/clock.h"
 #include "compiler/placement/judge.h"
 
 typedef struct place_task {
@@ -12,11 +13,11 @@ typedef struct place_task {
 	 * operators.  Members of u: member[first_member[u]] .. [u + 1]. */
 	int nunits, *unit_of, *first_member, *member;
 	int64_t *unit_nbytes; /* resident */
-	double deadline; /* clock_seconds() that ends a search; 0: none */
+	deadline deadline;
 } place_task;
 
 const place_task *place_task_new(arena *a, const machine *m, bool colocation,
-				 double deadline);
+				 deadline end);
 
 /* Whether a search has to stop at its deadline.  Otherwise the limit of a
  * search is a count of evaluations, so that its result is always the same. */

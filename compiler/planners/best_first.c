@@ -38,13 +38,13 @@ typedef struct hunt {
 	double best; /* only values below this are wanted */
 	double from, to; /* of this round: what bounds promise */
 	int looks, most_looks, most_plans;
-	double deadline; /* 0: none */
+	deadline deadline;
 	bool failed; /* lower() did */
 } hunt;
 
 static bool is_late(const hunt *h)
 {
-	return h->deadline > 0 && clock_seconds() > h->deadline;
+	return deadline_is_over(h->deadline);
 }
 
 /* ---- plans ------------------------------------------------------------- */
@@ -375,7 +375,7 @@ bool best_first_search(const best_first_request *q, best_first_result *r)
 {
 	arena *tmp = arena_new();
 	hunt h = { .q = q, .r = r, .arena = tmp };
-	h.deadline = q->seconds > 0 ? clock_seconds() + q->seconds : 0;
+	h.deadline = deadline_in(q->seconds);
 	const search s = { .arena = tmp, .pins = q->pins };
 	const rules any = { .dims = dims, .vars = vars };
 	const rules all = search_pinned(&s, &any);

@@ -15,7 +15,7 @@ enum {
 static int seconds_for(const search *s)
 {
 	double left = search_limits(s, 1).seconds;
-	if (s->deadline == 0 || left >= SECONDS)
+	if (s->deadline.at == 0 || left >= SECONDS)
 		return SECONDS;
 	return left > 1 ? (int)left : 1;
 }

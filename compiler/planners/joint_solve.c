@@ -57,9 +57,9 @@ static problem *renumbered(arena *a, const problem *p, const int *place)
  * remove values.  Then the whole problem is solved; a result without proof may
  * be improved by regions again. */
 static solution improve(arena *a, problem *q, int *value,
-			const solve_limits *limits, double deadline)
+			const solve_limits *limits, deadline end)
 {
-	solution s = { value, local_search_improve(q, value, deadline) };
+	solution s = { value, local_search_improve(q, value, end) };
 	for (int i = 0; i < MOST_ROUNDS; i++) {
 		q->top = s.cost;
 		solution found = solve(a, q, limits);
@@ -70,7 +70,7 @@ static solution improve(arena *a, problem *q, int *value,
 		s.value = found.value;
 		s.cost = found.cost;
 		if (s.cost > s.lower_bound)
-			s.cost = local_search_improve(q, s.value, deadline);
+			s.cost = local_search_improve(q, s.value, end);
 		if (s.cost == found.cost)
 			break;
 	}
@@ -86,11 +86,10 @@ solution joint_solve(arena *a, const graph *g, const problem *p,
 	int n = p->vars.n, *at = ARENA_ARRAY(tmp, int, n);
 	int *back = ARENA_ARRAY(a, int, n);
 	problem *q = renumbered(tmp, p, place);
-	double deadline = limits->seconds > 0
-				  ? clock_seconds() + limits->seconds : 0;
+	deadline end = deadline_in(limits->seconds);
 	for (int v = 0; v < n && value; v++)
 		at[place[v]] = value[v];
-	solution s = value ? improve(tmp, q, at, limits, deadline)
+	solution s = value ? improve(tmp, q, at, limits, end)
 			   : solve(tmp, q, limits);
 	for (int v = 0; v < n; v++)
 		back[v] = s.value[place[v]];

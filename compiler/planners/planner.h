@@ -4,6 +4,7 @@
 #ifndef TDL_COMPILER_PLANNERS_PLANNER_H
 #define TDL_COMPILER_PLANNERS_PLANNER_H
 
+#include "base/clock.h"
 #include "compiler/cost/rules.h"
 #include "compiler/cost/topology.h"
 #include "compiler/planners/search.h"
@@ -15,7 +16,7 @@ typedef struct search {
 	int k;		       /* devices */
 	mesh mesh;	       /* of them */
 	search_result *result; /* at first without axes and cuts */
-	double deadline;       /* of CLOCK_MONOTONIC, seconds; 0: none */
+	deadline deadline;
 	const partial_assignment *pins; /* of the request, as the two below */
 	const topology *topology;
 	const struct memory_prices *prices;

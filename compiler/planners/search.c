@@ -28,16 +28,16 @@ static const solve_limits only_time = {
 
 bool search_is_over(const search *s)
 {
-	return s->deadline > 0 && clock_seconds() >= s->deadline;
+	return deadline_is_over(s->deadline);
 }
 
 solve_limits search_limits(const search *s, int nproblems)
 {
 	const double least = 1e-6;
-	if (s->deadline == 0)
+	if (s->deadline.at == 0)
 		return solve_defaults();
 	solve_limits l = only_time;
-	l.seconds = (s->deadline - clock_seconds()) / nproblems;
+	l.seconds = (s->deadline.at - clock_seconds()) / nproblems;
 	if (l.seconds < least)
 		l.seconds = least;
 	return l;
@@ -228,7 +228,7 @@ search_result *search_plan_for(arena *a, const graph *g,
 		     .prices = q->prices,
 		     .tables = q->tables };
 	double begin = clock_seconds();
-	s.deadline = q->seconds > 0 ? begin + q->seconds : 0;
+	s.deadline = deadline_in(q->seconds);
 	pl->plan(&s);
 	settle_claims(s.result, pl, q->pins != NULL);
 	s.result->seconds = clock_seconds() - begin;

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "compiler/solver/messages.h"
 
 enum {
@@ -31,7 +30,7 @@ typedef struct brancher {
 	int64_t cells;	 /* of all tables */
 	int64_t *steps;
 	int64_t open; /* bound of what was given up, in parts */
-	double deadline;
+	deadline deadline;
 	int nnodes;
 	bool stops;
 } brancher;
@@ -196,8 +195,8 @@ static bool is_spent(brancher *b)
 	bool looks = ++b->nnodes % SLICE == 0;
 	if (b->stops || *b->steps <= 0)
 		return true;
-	if (b->deadline > 0 && (looks || b->cells > MANY_CELLS))
-		b->stops = clock_seconds() > b->deadline;
+	if (looks || b->cells > MANY_CELLS)
+		b->stops = deadline_is_over(b->deadline);
 	return b->stops || (looks && moved_far(b));
 }
 
@@ -242,11 +241,11 @@ static void search(brancher *b, int depth)
 	}
 }
 
-solution branch(arena *a, const problem *p, int64_t *steps, double deadline)
+solution branch(arena *a, const problem *p, int64_t *steps, deadline end)
 {
 	arena *tmp = arena_new();
 	brancher b = { .r = messages_new(a, tmp, p), .steps = steps,
-		       .open = INT64_MAX, .deadline = deadline };
+		       .open = INT64_MAX, .deadline = end };
 	messages *r = &b.r;
 	for (int v = 0; v < r->n; v++)
 		b.ncosts += r->nodes[v].n;

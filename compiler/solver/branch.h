@@ -4,14 +4,14 @@
 #ifndef TDL_COMPILER_SOLVER_BRANCH_H
 #define TDL_COMPILER_SOLVER_BRANCH_H
 
+#include "base/clock.h"
 #include "compiler/solver/solve.h"
 
 /* Whether p is small enough for that, and so are the costs below its top. */
 bool branch_fits(const problem *p);
 
 /* Solves p in at most *steps, from which the steps used are subtracted, and
- * until `deadline', a time of CLOCK_MONOTONIC in seconds; 0 is no limit.  The
- * result is in a. */
-solution branch(arena *a, const problem *p, int64_t *steps, double deadline);
+ * until `end'.  The result is in a. */
+solution branch(arena *a, const problem *p, int64_t *steps, deadline end);
 
 #endif

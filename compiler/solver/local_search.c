@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 
 enum {
 	SIZE = 64,	 /* variables of a region, */
@@ -164,7 +163,7 @@ static bool begins_at(const regions *r, int v, int round)
 	return v % STRIDE == 0 || r->covered[v] != round;
 }
 
-int64_t local_search_improve(const problem *p, int *value, double deadline)
+int64_t local_search_improve(const problem *p, int *value, deadline end)
 {
 	arena *tmp = arena_new();
 	regions r = start(tmp, p, value);
@@ -175,7 +174,7 @@ int64_t local_search_improve(const problem *p, int *value, double deadline)
 		for (int v = 0; v < p->vars.n; v++) {
 			if (!begins_at(&r, v, round))
 				continue;
-			if (deadline > 0 && clock_seconds() > deadline)
+			if (deadline_is_over(end))
 				break;
 			find_region(&r, v);
 			for (int i = 0; i < r.n; i++)

@@ -3,13 +3,13 @@
 #ifndef TDL_COMPILER_SOLVER_LOCAL_SEARCH_H
 #define TDL_COMPILER_SOLVER_LOCAL_SEARCH_H
 
+#include "base/clock.h"
 #include "compiler/solver/solve.h"
 
 /* Goes through regions, each a few dozen variables near each other, and makes
  * value[] the best of all assignments that differ from it in a region only,
- * until no region improves it, or until `deadline', a time of CLOCK_MONOTONIC
- * in seconds; 0 is no limit.  The numbers of variables follow the flow of data.
- * Returns the cost of value[] then. */
-int64_t local_search_improve(const problem *p, int *value, double deadline);
+ * until no region improves it, or until `end'.  The numbers of variables
+ * follow the flow of data.  Returns the cost of value[] then. */
+int64_t local_search_improve(const problem *p, int *value, deadline end);
 
 #endif

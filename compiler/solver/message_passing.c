@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "compiler/solver/messages.h"
 
 enum {
@@ -491,7 +490,7 @@ static bool goes_on(const messages *r, progress *before, bool glance)
 	return before->idle < (glance ? 1 : MAX_IDLE) && many_left(r);
 }
 
-reduction message_passing(arena *a, const problem *p, double deadline,
+reduction message_passing(arena *a, const problem *p, deadline end,
 			  bool glance)
 {
 	arena *tmp = arena_new();
@@ -511,7 +510,7 @@ reduction message_passing(arena *a, const problem *p, double deadline,
 			r.holds_back = true;
 			before.idle = 0;
 		}
-		if (i > 0 && deadline > 0 && clock_seconds() > deadline)
+		if (i > 0 && deadline_is_over(end))
 			break;
 	}
 	reduction s = result_of(&r, open, hopeless);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "compiler/solver/problem.h"
 
 typedef struct reduction {
@@ -28,8 +29,8 @@ typedef struct reduction {
 
 /* Reduces p; the result is in a.  Passes go on while they make progress, with
  * `glance' only while they make much progress, but at least two, and end at
- * `deadline', a time of CLOCK_MONOTONIC in seconds; 0 is no limit. */
-reduction message_passing(arena *a, const problem *p, double deadline,
+ * `end'. */
+reduction message_passing(arena *a, const problem *p, deadline end,
 			  bool glance);
 
 #endif

@@ -46,7 +46,7 @@ typedef enum reduced {
 /* The remaining limits, and the progress of the problem. */
 typedef struct budget {
 	solve_limits left;
-	double deadline;
+	deadline deadline;
 	reduced reduced;
 	int depth; /* number of splits above it */
 } budget;
@@ -238,8 +238,7 @@ static int64_t table_cells(const problem *p)
 
 static bool is_spent(const budget *b)
 {
-	return b->left.steps <= 0 ||
-	       (b->deadline > 0 && clock_seconds() > b->deadline);
+	return b->left.steps <= 0 || deadline_is_over(b->deadline);
 }
 
 /* Takes a part's solution over, if it is better than what there is; its values
@@ -437,7 +436,7 @@ static void limit_work(budget *b)
 	const double per_second = 3e8;
 	if (b->left.seconds <= 0)
 		return;
-	b->deadline = clock_seconds() + b->left.seconds;
+	b->deadline = deadline_in(b->left.seconds);
 	if (b->left.seconds * per_second < (double)b->left.work)
 		b->left.work = (int64_t)(b->left.seconds * per_second);
 }

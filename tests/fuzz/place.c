@@ -35,7 +35,7 @@ static void check_file(arena *a, const cost_graph *g, const int *place)
  * bytes.  best takes too long. */
 static void check_algorithms(arena *a, const machine *m, const cost_graph *file)
 {
-	const place_task *t = place_task_new(a, m, false, 0);
+	const place_task *t = place_task_new(a, m, false, (deadline){ 0 });
 	int64_t bound = place_bound(m).greatest;
 	for (const place_algorithm *p = place_algorithms; p->name; p++) {
 		const int *place = p->run == place_best ? NULL : p->run(a, t);

@@ -165,7 +165,7 @@ START_TEST(regions_get_better)
 		problem *p = random_problem(a, &r, n, n + n / 4);
 		int *value = any_values(a, &r, p);
 		int64_t before = problem_cost(p, value);
-		int64_t cost = local_search_improve(p, value, 0);
+		int64_t cost = local_search_improve(p, value, (deadline){ 0 });
 		ck_assert_int_eq(cost, problem_cost(p, value));
 		ck_assert_int_le(cost, before);
 		for (int v = 0; v < n; v++) {

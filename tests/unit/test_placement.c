@@ -109,7 +109,7 @@ START_TEST(speeds)
 	const int fast[] = { 1, 1, 1, 1 };
 	ck_assert_int_eq(judge_run(j, fast, INT64_MAX).makespan, 6000000);
 	/* HEFT sees that the second device is the faster one. */
-	const place_task *t = place_task_new(a, m, false, 0);
+	const place_task *t = place_task_new(a, m, false, (deadline){ 0 });
 	const int *place = place_heft(a, t);
 	ck_assert_int_le(place_cost_of(t, place).makespan, 6000000);
 }
@@ -145,7 +145,7 @@ START_TEST(improves)
 {
 	const machine *m = machine_of(diamond(),
 				      (machine_request){ .ndevices = 2 });
-	const place_task *t = place_task_new(a, m, false, 0);
+	const place_task *t = place_task_new(a, m, false, (deadline){ 0 });
 	int place[] = { 0, 1, 1, 0 };
 	int64_t evaluations = 200;
 	place_improve(t, place, 0, &evaluations, 1);
@@ -165,13 +165,14 @@ START_TEST(packed)
 	g->resident_has_results = true;
 	const machine *m = machine_of(g, (machine_request){ .ndevices = 2,
 							    .memory = 16 });
-	const place_task *t = place_task_new(a, m, false, 0);
+	const place_task *t = place_task_new(a, m, false, (deadline){ 0 });
 	const int *place = place_packed(a, t);
 	ck_assert_ptr_nonnull(place);
 	ck_assert_int_eq(place_cost_of(t, place).overflow, 0);
 	ck_assert_int_eq(place_cost_of(t, place_best(a, t)).overflow, 0);
 	m = machine_of(g, (machine_request){ .ndevices = 2, .memory = 15 });
-	ck_assert_ptr_null(place_packed(a, place_task_new(a, m, false, 0)));
+	const deadline never = { 0 };
+	ck_assert_ptr_null(place_packed(a, place_task_new(a, m, false, never)));
 }
 END_TEST
 
@@ -185,7 +186,7 @@ START_TEST(long_chain)
 		cost_builder_edge(b, i - 1, i);
 	const cost_graph *g = cost_builder_finish(b, COST_FORMAT_DNN);
 	const machine *m = machine_of(g, (machine_request){ .ndevices = 4 });
-	const place_task *t = place_task_new(a, m, false, 0);
+	const place_task *t = place_task_new(a, m, false, (deadline){ 0 });
 	/* Nothing here recurses over the graph; a chain belongs together. */
 	ck_assert_int_eq(place_cost_of(t, place_pardnn(a, t)).makespan,
 			 (int64_t)N * 1000);

@@ -152,7 +152,7 @@ START_TEST(reducing_keeps_an_optimum)
 		best = cost_add(best, p->constant);
 		p->top = round % 4 ? COST_MAX : best + below(&seed, 3) - 1;
 		p->top = p->top < 0 ? 0 : cost_clamp(p->top);
-		reduction r = message_passing(a, p, 0, round % 2);
+		reduction r = message_passing(a, p, (deadline){ 0 }, round % 2);
 		ck_assert(r.best_cost <= p->top && r.bound <= r.best_cost);
 		ck_assert(r.bound <= best || r.bound == p->top);
 		if (r.best_cost < p->top)

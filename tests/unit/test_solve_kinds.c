@@ -134,7 +134,7 @@ START_TEST(kinds_are_solved)
 		}
 		p->top = cost_clamp(best + 1 - below(&seed, 2));
 		if (branch_fits(p)) {
-			solution s = branch(a, p, &steps, 0);
+			solution s = branch(a, p, &steps, (deadline){ 0 });
 			ck_assert_int_eq(s.lower_bound, least(best, p->top));
 			ck_assert(best == p->top || s.cost == best);
 		}
