@@ -25,6 +25,12 @@ enum {
 
 static void complain(const cli_program *p, const char *fmt, va_list ap)
 {
+	if (p->say) {
+		arena *tmp = arena_new();
+		p->say(p->to, arena_vprintf(tmp, fmt, ap));
+		arena_free(tmp);
+		return;
+	}
 	fflush(stdout);
 	fprintf(stderr, "%s: ", p->name);
 	vfprintf(stderr, fmt, ap);
@@ -33,7 +39,9 @@ static void complain(const cli_program *p, const char *fmt, va_list ap)
 
 static cli_status try_help(const cli_program *p)
 {
-	fprintf(stderr, "Try '%s --help' for more information.\n", p->name);
+	if (!p->say)
+		fprintf(stderr, "Try '%s --help' for more information.\n",
+			p->name);
 	return CLI_USAGE;
 }
 
@@ -329,4 +337,19 @@ int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	}
 	*status = CLI_OK;
 	return optind;
+}
+
+cli_status cli_set(arena *a, const cli_program *p, const cli_option *options,
+		   const char *name, const char *value)
+{
+	for (const cli_option *o = options; o->kind != CLI_END; o++) {
+		bool is_letter = o->letter && name[0] == o->letter && !name[1];
+		if (!is_letter && !(o->name && !strcmp(o->name, name)))
+			continue;
+		if ((o->kind == CLI_FLAG) != !value)
+			return cli_usage(p, "option '%s' takes %s value", name,
+					 value ? "no" : "a");
+		return take(a, p, o, value ? arena_strdup(a, value) : NULL);
+	}
+	return cli_usage(p, "there is no option '%s'", name);
 }

@@ -26,6 +26,10 @@ typedef struct cli_program {
 	const char *name;     /* "tdlc plan" */
 	const char *synopsis; /* "MODEL -k N [OPTION]..." */
 	const char *about;    /* the command's purpose, a sentence or more */
+	/* Gets the messages of cli_usage() and cli_failed() in place of
+	 * standard error; NULL for a program. */
+	void (*say)(void *to, const char *text);
+	void *to;
 } cli_program;
 
 /* Words given to an option that may be repeated, in their order. */
@@ -60,6 +64,12 @@ typedef struct cli_option {
  * with *status: after --help, or after an error, which has been printed. */
 int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	      int argc, char **argv, cli_status *status);
+
+/* Sets one option by its long name, or its letter, as --name=value would;
+ * value is NULL for a flag.  CLI_USAGE, after a message, if there is none or
+ * the value does not suit it. */
+cli_status cli_set(arena *a, const cli_program *p, const cli_option *options,
+		   const char *name, const char *value);
 
 /* Prints "tdlc plan: " with the message and "Try 'tdlc plan --help' ..".
  * Returns CLI_USAGE. */

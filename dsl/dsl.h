@@ -7,6 +7,17 @@
 #include "base/intern.h"
 #include "dsl/ast.h"
 
+/* Texts in place of files: what is read from one of the paths is the text. */
+typedef struct dsl_text {
+	const char *path, *text;
+	size_t len;
+} dsl_text;
+
+typedef struct dsl_texts {
+	int n;
+	const dsl_text *at;
+} dsl_texts;
+
 /* A set of modules: the given files and all that they import. */
 typedef struct tdl_modules {
 	arena *arena;
@@ -33,6 +44,7 @@ typedef struct tdl_modules {
 	const char **library; /* files that one with a model imports */
 	struct tdl_modules *beyond; /* all of these, for hints which one to
 				       import; NULL: not read yet */
+	const dsl_texts *texts; /* NULL: none */
 	const char **files;   /* every file that was read, for depfiles */
 	int nfiles;
 } tdl_modules;
@@ -41,6 +53,9 @@ typedef struct tdl_modules {
  * folders[0..n). */
 tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
 		     int nfolders);
+
+/* The text in place of a file; NULL if there is none. */
+const dsl_text *dsl_text_of(const tdl_modules *m, const char *path);
 
 /* The files of the operator library, which a file that defines a model imports
  * by itself. */

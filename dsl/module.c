@@ -195,6 +195,22 @@ static const char *canonical(const tdl_modules *m, const char *path)
 	return name;
 }
 
+const dsl_text *dsl_text_of(const tdl_modules *m, const char *path)
+{
+	for (int i = 0; m->texts && i < m->texts->n; i++) {
+		const dsl_text *t = &m->texts->at[i];
+		if (!strcmp(t->path, path) ||
+		    canonical(m, t->path) == canonical(m, path))
+			return t;
+	}
+	return NULL;
+}
+
+static bool is_there(const tdl_modules *m, const char *path)
+{
+	return dsl_text_of(m, path) || file_exists(path);
+}
+
 static bool is_loaded(const tdl_modules *m, const char *path)
 {
 	return strmap_get(m->loaded, canonical(m, path));
@@ -209,7 +225,7 @@ static const char *find_import(const tdl_modules *m, const char *importer,
 	for (int i = -1; i < m->nfolders; i++) {
 		const char *path = path_join(
 			m->arena, i < 0 ? folder : m->folders[i], name);
-		if (file_exists(path))
+		if (is_there(m, path))
 			return path;
 	}
 	return NULL;
@@ -222,7 +238,7 @@ static void load_imports(tdl_modules *m, const ast_module *module)
 		if (d->kind != DEF_IMPORT)
 			continue;
 		const char *path = find_import(m, module->path, d->import);
-		if (path && file_is_regular(path)) {
+		if (path && (dsl_text_of(m, path) || file_is_regular(path))) {
 			load_file(m, path, d->at);
 			continue;
 		}
@@ -297,8 +313,10 @@ static void load_file(tdl_modules *m, const char *path, range imported)
 	l->path = arena_strdup(m->arena, path);
 	l->imported = imported;
 	strmap_put(m->loaded, key, l);
-	size_t len;
-	char *text = file_read(m->arena, m->sink, path, DSL_MAX_SOURCE, &len);
+	const dsl_text *given = dsl_text_of(m, path);
+	size_t len = given ? given->len : 0;
+	const char *text = given ? given->text :
+		file_read(m->arena, m->sink, path, DSL_MAX_SOURCE, &len);
 	if (text) {
 		APPEND(m, files, nfiles, arena_strdup(m->arena, path));
 		m->depth++;

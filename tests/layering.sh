@@ -49,12 +49,14 @@ runtime/comm	base kernel layout plan runtime/exec
 runtime/run	base kernel layout plan runtime/exec
 include/tdl
 '
-# The folder of tdlc's main(), and the tests, may include all of these.
+# The library, the folder of tdlc's main(), and the tests, may include all of
+# these.
 compiler=$(printf '%s' "$folders" | tr -s ' \n\t' '\n\n\n' |
 	grep -v -e '[\\]' -e '^runtime' | sort -u | tr '\n' ' ')
 folders="$folders
-compiler/driver	$compiler
-tests		$compiler compiler/driver runtime/exec runtime/cpu \\
+libtdl		$compiler runtime/exec runtime/cpu runtime/comm
+compiler/driver	$compiler libtdl
+tests		$compiler compiler/driver libtdl runtime/exec runtime/cpu \\
 		runtime/cuda runtime/comm runtime/run"
 
 # HEADER: the files that may include it, as shell patterns.
@@ -66,7 +68,7 @@ protobuf-c/*	compiler/onnx/* tests/fuzz/*
 isl/*		tests/*
 zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*
-dlfcn.h		runtime/* tests/*
+dlfcn.h		runtime/* libtdl/* tests/*
 mpi.h		runtime/comm/mpi.c runtime/comm/mpi_heartbeat.c
 cuda.h		runtime/cuda/api.h tests/cuda/*
 nvrtc.h		runtime/cuda/api.h tests/cuda/*
@@ -81,7 +83,7 @@ builtin_find	dsl/* compiler/verify/reference/* tests/*
 fn_parse	kernel/functions.* plan/read_kernel.c tests/*
 reducer_parse	kernel/reducers.* plan/read_kernel.c tests/*
 dtype_parse	base/dtype.* dsl/* plan/read.c compiler/verify/reference/* \
-		compiler/cost/topology.c compiler/driver/explain_input.c \
+		compiler/cost/topology.c libtdl/explain_input.c \
 		compiler/model/model.c compiler/train/train.c \
 		compiler/train/train_option.c tests/*
 compare		base/dtype.* dsl/* kernel/functions.* kernel/reducers.* \
@@ -102,7 +104,7 @@ names=$(cd "${srcdir:-.}" && {
 # Prints a line "FILE name NAME" per call of a look-up, and "FILE compare NAME"
 # per comparison of a text with one of the names.
 asked_names() {
-	find base dsl kernel layout plan compiler runtime tests \
+	find base dsl kernel layout plan compiler runtime libtdl tests \
 		-name '*.[chly]' 2>/dev/null |
 	LC_ALL=C sort |
 	NAMES=$names xargs awk '
@@ -132,7 +134,7 @@ asked_names() {
 faults() {
 	cd "$1"
 	asked_names | LOOKUPS=$lookups awk "$table$name_rules"
-	find base dsl kernel layout plan compiler runtime include tests \
+	find base dsl kernel layout plan compiler runtime libtdl include tests \
 		-name '*.[chly]' -o -name '*.def' 2>/dev/null |
 	LC_ALL=C sort |
 	xargs awk '/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
@@ -212,7 +214,7 @@ function check_fence(file, included,	i, n, j, patterns) {
 function check_folder(file, from, included,	to, all) {
 	to = folder_of(included)
 	all = " " allowed[from] " " folder[from] " include/tdl "
-	if (to == 0 && included !~ /^(compiler|runtime)\//)
+	if (to == 0 && included !~ /^(compiler|runtime|libtdl)\//)
 		return
 	if (to && index(all, " " folder[to] " "))
 		return
@@ -304,6 +306,13 @@ self_test() {
 	plant runtime/cuda/local.c '<nccl.h>' 1
 	plant runtime/comm/threads.c '<mpi.h>' 1
 	plant include/tdl/a.h '"base/arena.h"' 1
+	plant libtdl/a.c '"compiler/portfolio/auto.h"' 0
+	plant libtdl/a.c '"runtime/exec/executor.h"' 0
+	plant libtdl/a.c '"compiler/driver/driver.h"' 1
+	plant libtdl/a.c '"runtime/run/session.h"' 1
+	plant compiler/export/a.c '"libtdl/job.h"' 1
+	plant compiler/driver/a.c '"libtdl/job.h"' 0
+	plant compiler/driver/a.c '<jansson.h>' 1
 	plant compiler/misc/a.c '"base/arena.h"' 1
 	plant compiler/planners/a.c '"compiler/misc/a.h"' 1
 	plant_text compiler/graph/a.c 'if (!strcmp(e->name, "Sum"))' 1

@@ -41,7 +41,7 @@ cli_status command_check(driver *d, int argc, char **argv)
 		return status;
 	if (first == argc)
 		return cli_usage(&d->program, "a file is missing");
-	tdl_modules *m = driver_modules(d);
+	tdl_modules *m = job_modules(d);
 	for (int i = first; i < argc; i++)
 		dsl_load(m, argv[i]);
 	if (!analysis_check(m, d->sink) || diag_errors(d->sink))

@@ -7,11 +7,11 @@
 #include "base/units.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/place.h"
-#include "compiler/driver/plan_input.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/progress.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_input.h"
 
 typedef VEC(plan_result) plan_results;
 

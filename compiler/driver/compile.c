@@ -11,9 +11,9 @@
 
 #include "base/file.h"
 #include "compiler/analysis/bounds.h"
-#include "compiler/driver/describe.h"
 #include "compiler/driver/emit.h"
 #include "compiler/gradient/gradient.h"
+#include "libtdl/describe.h"
 
 enum { MAX_INPUT = 64 << 20 };
 
@@ -46,11 +46,11 @@ typedef struct compile_input {
 
 static void load_sources(driver *d, char **paths, int n, compile_input *in)
 {
-	in->modules = driver_modules(d);
+	in->modules = job_modules(d);
 	in->own = ARENA_ARRAY(d->arena, const ast_module *, n);
 	for (int i = 0; i < n; i++) {
 		dsl_load(in->modules, paths[i]);
-		const ast_module *m = driver_module(in->modules, paths[i]);
+		const ast_module *m = job_module(in->modules, paths[i]);
 		bool known = !m;
 		for (int j = 0; j < in->n; j++)
 			known |= in->own[j] == m;
@@ -70,7 +70,7 @@ static void load_descriptor(driver *d, const char *path, compile_input *in)
 {
 	size_t len;
 	char *data = file_read(d->arena, d->sink, path, MAX_INPUT, &len);
-	in->modules = driver_modules(d);
+	in->modules = job_modules(d);
 	if (data)
 		in->read = descriptor_read(d->arena, d->sink, path, data, len);
 }
@@ -141,7 +141,7 @@ static const char *gradient_text(driver *d, const gradient *g)
 static const char *import_path(const gradient_writer *w, const char *path)
 {
 	arena *a = w->d->arena;
-	const char *library = path_seen_from(a, driver_opdefs(w->d), path);
+	const char *library = path_seen_from(a, job_opdefs(w->d), path);
 	if (*library != '/' && strncmp(library, "../", 3))
 		return library;
 	return path_seen_from(a, w->folder, path);

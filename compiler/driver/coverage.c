@@ -88,32 +88,7 @@ static void count_nodes(arena *a, coverage *c)
 
 /* ---- what is whole ------------------------------------------------------ */
 
-bool node_is_whole(const kernel *k, int64_t parts)
-{
-	bool some = k->opaque != NULL;
-	for (int v = 0; v < k->nvars; v++) {
-		some |= k->vars[v].extent >= parts;
-		if (k->vars[v].extent >= parts && strategy_offered(k, v, NULL))
-			return false;
-	}
-	return some;
-}
-
-const char *node_whole_reasons(arena *a, const kernel *k)
-{
-	const char *text = "", *why;
-	for (int v = 0; v < k->nvars; v++)
-		if (!strategy_offered(k, v, &why))
-			text = arena_printf(a, "%s%s%s: %s", text,
-					    *text ? "; " : "", k->vars[v].name,
-					    why);
-	if (*text || !k->opaque)
-		return *text ? text : "it is too small";
-	return arena_printf(a, "the opaque function '%s' computes it",
-			    k->opaque);
-}
-
-int64_t node_input_bytes(const graph *g, node_id n)
+static int64_t node_input_bytes(const graph *g, node_id n)
 {
 	const node *x = &g->nodes[n];
 	int64_t sum = 0;
@@ -201,15 +176,15 @@ cli_status command_coverage(driver *d, int argc, char **argv)
 		return status;
 	if (argc - first != 1)
 		return cli_usage(&d->program, "one model is expected");
-	status = driver_model_options(d, argv[first], &o.defines, &o.shapes,
+	status = job_model_options(d, argv[first], &o.defines, &o.shapes,
 				      &model);
 	if (status != CLI_OK)
 		return status;
-	tdl_modules *m = driver_load_needed(d, argv[first]);
+	tdl_modules *m = job_load_needed(d, argv[first]);
 	c.graph = m ? model_import(d->arena, m, d->sink, argv[first], &model)
 		    : NULL;
 	if (!c.graph)
 		return CLI_OK;
-	status = driver_check_used(d, &model);
+	status = job_check_used(d, &model);
 	return status == CLI_OK ? cover(d, &c, &o) : status;
 }

@@ -8,6 +8,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/model/model.h"
 #include "compiler/planners/search.h"
+#include "libtdl/plan_strict.h"
 #include "plan/plan.h"
 
 typedef VEC(const char *) coverage_names;
@@ -49,13 +50,5 @@ typedef struct coverage {
 
 json_t *coverage_json(const coverage *c);
 void coverage_text(arena *a, const coverage *c);
-
-/* Whether no strategy divides a kernel into that many parts, though one of its
- * extents is that large or it is opaque. */
-bool node_is_whole(const kernel *k, int64_t parts);
-/* The reason why no strategy divides it, a clause. */
-const char *node_whole_reasons(arena *a, const kernel *k);
-/* Bytes of the tensors that a node reads. */
-int64_t node_input_bytes(const graph *g, node_id n);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "compiler/analysis/bounds.h"
 #include "compiler/driver/doc_output.h"
-#include "compiler/driver/onnx_uses.h"
+#include "libtdl/onnx_uses.h"
 
 static const char *const formats[] = { "markdown", "html", NULL };
 static const page_format *const pages[] = { &page_markdown, &page_html };
@@ -108,7 +108,7 @@ static bool is_own(const doc_request *r, const ast_module *m)
 	if (r->names.n || !r->files.n)
 		return true;
 	for (int i = 0; i < r->files.n; i++)
-		if (driver_module(r->modules, r->files.at[i]) == m)
+		if (job_module(r->modules, r->files.at[i]) == m)
 			return true;
 	return false;
 }
@@ -402,9 +402,9 @@ static cli_status load(doc_request *r)
 	driver *d = r->d;
 	int before = diag_errors(d->sink);
 	if (r->files.n == 0)
-		r->modules = driver_load_opdefs(d);
+		r->modules = job_load_library(d);
 	else
-		r->modules = driver_modules(d);
+		r->modules = job_modules(d);
 	for (int i = 0; i < r->files.n; i++)
 		dsl_load(r->modules, r->files.at[i]);
 	if (diag_errors(d->sink) > before)
@@ -413,10 +413,10 @@ static cli_status load(doc_request *r)
 		return CLI_INPUT;
 	for (int i = 0; i < r->names.n; i++)
 		if (!is_known(r, r->names.at[i]))
-			return driver_no_operator(d, r->modules,
+			return job_no_operator(d, r->modules,
 						  r->names.at[i], r->files.n
 						  ? "the files given"
-						  : driver_opdefs(d));
+						  : job_opdefs(d));
 	r->mapped = mapped_from(d->arena, r->modules);
 	return CLI_OK;
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "compiler/driver/describe.h"
+#include "libtdl/describe.h"
 
 /* A line of an index: a label, and the headings that it leads to. */
 typedef struct page_entry {

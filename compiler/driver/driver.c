@@ -2,244 +2,24 @@
 
 #include "compiler/driver/driver.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "compiler/model/model.h"
 
 const char *const driver_diagnostics[] = { "text", "json", NULL };
 
-/* ---- the operator library ---------------------------------------------- */
-
 /* The folder that this program lies in; NULL where the system has no
  * /proc/self/exe. */
-static char *program_folder(arena *a)
+char *driver_folder(arena *a)
 {
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
 	if (n <= 0 || n == sizeof(path))
 		return NULL;
 	return path_folder(a, arena_strndup(a, path, (size_t)n));
-}
-
-cli_status driver_no_operator(const driver *d, const tdl_modules *m,
-			      const char *name, const char *where)
-{
-	return cli_usage(&d->program, "there is no operator '%s' in %s%s",
-			 name, where, dsl_operator_hint(m, d->arena, name));
-}
-
-const char *driver_opdefs(driver *d)
-{
-	static const char *const beside[] = { "opdefs",
-					      "../share/tdlc/opdefs" };
-	const char *given = d->opdefs ? d->opdefs : getenv("TDL_OPDEFS");
-	if (given && *given)
-		return given;
-	const char *here = program_folder(d->arena);
-	for (int i = 0; here && i < 2; i++) {
-		const char *dir = path_join(d->arena, here, beside[i]);
-		if (file_exists(dir))
-			return dir;
-	}
-	return PKGDATADIR "/opdefs";
-}
-
-static int is_tdl(const struct dirent *e)
-{
-	return e->d_name[0] != '.' && path_ends_in(e->d_name, ".tdl");
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-/* Adds the paths of a folder's .tdl files, in order.  False, with errno set,
- * when it cannot be read. */
-static bool find_tdl(arena *a, const char *dir, cli_words *paths)
-{
-	struct dirent **all;
-	int n = scandir(dir, &all, is_tdl, by_name);
-	if (n < 0)
-		return false;
-	for (int i = 0; i < n; i++) {
-		vec_push(a, paths, path_join(a, dir, all[i]->d_name));
-		free(all[i]);
-	}
-	free(all);
-	return true;
-}
-
-/* Loads the .tdl files of a folder.  One that is absent is empty if it may. */
-static void load_folder(tdl_modules *m, const char *dir, bool may_be_absent)
-{
-	cli_words paths = { 0 };
-	if (!find_tdl(m->arena, dir, &paths) &&
-	    !(may_be_absent && errno == ENOENT))
-		diag_error_in(m->sink, DIAG_CANNOT_READ, dir, "%s",
-			      strerror(errno));
-	for (int i = 0; i < paths.n; i++)
-		dsl_load(m, paths.at[i]);
-}
-
-tdl_modules *driver_modules(driver *d)
-{
-	cli_words folders = { 0 };
-	for (int i = 0; i < d->folders.n; i++)
-		vec_push(d->arena, &folders, d->folders.at[i]);
-	vec_push(d->arena, &folders, driver_opdefs(d));
-	tdl_modules *m =
-		dsl_new(d->arena, d->sink, folders.at, folders.n);
-	cli_words library = { 0 };
-	find_tdl(d->arena, driver_opdefs(d), &library);
-	dsl_set_library(m, library.at, library.n);
-	return m;
-}
-
-static tdl_modules *load_library(driver *d, bool onnx)
-{
-	const char *dir = driver_opdefs(d);
-	tdl_modules *m = driver_modules(d);
-	load_folder(m, dir, false);
-	if (onnx)
-		load_folder(m, path_join(d->arena, dir, "onnx"), true);
-	return m;
-}
-
-static tdl_modules *load_more(driver *d, tdl_modules *m, int errors)
-{
-	for (int i = 0; i < d->load.n; i++)
-		dsl_load(m, d->load.at[i]);
-	return diag_errors(d->sink) == errors ? m : NULL;
-}
-
-tdl_modules *driver_load_opdefs(driver *d)
-{
-	int errors = diag_errors(d->sink);
-	return load_more(d, load_library(d, true), errors);
-}
-
-tdl_modules *driver_load_needed(driver *d, const char *model)
-{
-	int errors = diag_errors(d->sink);
-	tdl_modules *m = load_library(d, !model_is_tdl(model));
-	if (m->nmodules > 0)
-		diag_forgive(d->sink, errors);
-	return load_more(d, m, errors);
-}
-
-const ast_module *driver_module(const tdl_modules *m, const char *path)
-{
-	char *real = realpath(path, NULL);
-	const ast_module *found = NULL;
-	for (int i = 0; i < m->nmodules && !found; i++) {
-		char *other = realpath(m->modules[i]->path, NULL);
-		if (!strcmp(m->modules[i]->path, path) ||
-		    (real && other && !strcmp(real, other)))
-			found = m->modules[i];
-		free(other);
-	}
-	free(real);
-	return found;
-}
-
-/* ---- options for models ------------------------------------------------ */
-
-/* Whether the last of n names is one of the others; says so. */
-static bool given_twice(driver *d, const char *option,
-			const char *const *names, int n)
-{
-	for (int i = 0; i < n - 1; i++)
-		if (!strcmp(names[i], names[n - 1])) {
-			cli_usage(&d->program, "%s %s is given twice", option,
-				  names[i]);
-			return true;
-		}
-	return false;
-}
-
-static cli_status read_sizes(driver *d, const char *model,
-			     const cli_words *defines, model_options *o)
-{
-	arena *a = d->arena;
-	const char **names = ARENA_ARRAY(a, const char *, defines->n);
-	const char **texts = ARENA_ARRAY(a, const char *, defines->n);
-	int64_t *sizes = ARENA_ARRAY(a, int64_t, defines->n);
-	bool tdl = model_is_tdl(model);
-	for (int i = 0; i < defines->n; i++) {
-		bool ok = cli_setting(a, defines->at[i], &names[i], &texts[i]);
-		if (ok && !cli_int(texts[i], 0, INT64_MAX, &sizes[i])) {
-			sizes[i] = -1;
-			ok = tdl;
-		}
-		if (!ok)
-			return cli_usage(&d->program,
-					 "-D takes NAME=%s, not '%s'",
-					 tdl ? "VALUE" : "N with N >= 0",
-					 defines->at[i]);
-		if (given_twice(d, "-D", names, i + 1))
-			return CLI_USAGE;
-	}
-	o->nsizes = defines->n;
-	o->size_names = names;
-	o->sizes = sizes;
-	o->size_texts = texts;
-	o->size_used = ARENA_ARRAY(a, bool, defines->n);
-	return CLI_OK;
-}
-
-static cli_status read_shapes(driver *d, const cli_words *words,
-			      model_options *o)
-{
-	arena *a = d->arena;
-	const char **names = ARENA_ARRAY(a, const char *, words->n);
-	tensor_type *shapes = ARENA_ARRAY(a, tensor_type, words->n);
-	for (int i = 0; i < words->n; i++) {
-		shapes[i].type = DT_NONE;
-		shapes[i].ndim = cli_shape(a, words->at[i], &names[i],
-					   shapes[i].dims, MAX_NDIM);
-		if (shapes[i].ndim < 0)
-			return cli_usage(&d->program,
-					 "--shape takes NAME=AxBxC with at "
-					 "most %d sizes, not '%s'", MAX_NDIM,
-					 words->at[i]);
-		if (given_twice(d, "--shape", names, i + 1))
-			return CLI_USAGE;
-	}
-	o->nshapes = words->n;
-	o->shape_names = names;
-	o->shapes = shapes;
-	o->shape_used = ARENA_ARRAY(a, bool, words->n);
-	return CLI_OK;
-}
-
-cli_status driver_model_options(driver *d, const char *model,
-				const cli_words *defines,
-				const cli_words *shapes, model_options *o)
-{
-	cli_status status = read_sizes(d, model, defines, o);
-	return status == CLI_OK ? read_shapes(d, shapes, o) : status;
-}
-
-cli_status driver_check_used(driver *d, const model_options *o)
-{
-	for (int i = 0; i < o->nsizes; i++)
-		if (!o->size_used[i])
-			return cli_usage(&d->program,
-					 "the model has no size or argument "
-					 "'%s' for -D",
-					 o->size_names[i]);
-	for (int i = 0; i < o->nshapes; i++)
-		if (!o->shape_used[i])
-			return cli_usage(&d->program,
-					 "the model has no input '%s' for "
-					 "--shape", o->shape_names[i]);
-	return CLI_OK;
 }
 
 /* ---- output ------------------------------------------------------------ */

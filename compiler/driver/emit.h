@@ -3,7 +3,7 @@
 #define TDL_COMPILER_DRIVER_EMIT_H
 
 #include "compiler/analysis/descriptor.h"
-#include "compiler/driver/explain.h"
+#include "compiler/driver/driver.h"
 
 /* A C header: each operator's signature and documentation as a comment, an
  * index into the names, a prototype for each opaque function's kernel, and the

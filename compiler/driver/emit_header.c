@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/driver/describe.h"
+#include "libtdl/describe.h"
 
 /* The file's name without folder and suffix, as an identifier. */
 static char *stem_of(arena *a, const char *path)

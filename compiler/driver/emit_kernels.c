@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/codegen/codegen.h"
+#include "libtdl/explain.h"
 
 /* The operator that is asked for; the only one where none is. */
 static const ast_op *find_op(driver *d, const kernel_request *r,

@@ -9,9 +9,9 @@
 
 #include "base/file.h"
 #include "compiler/analysis/bounds.h"
-#include "compiler/driver/describe.h"
-#include "compiler/driver/explain.h"
 #include "compiler/driver/explain_plan.h"
+#include "compiler/driver/explain_text.h"
+#include "libtdl/describe.h"
 
 enum { MAX_PARTS = 4096, MAX_SYMBOLIC_PARTS = 64 };
 
@@ -34,18 +34,18 @@ static const ast_op *find_operator(driver *d, const char *name,
 	*status = CLI_INPUT;
 	*m = NULL;
 	if (file) {
-		tdl_modules *own = driver_modules(d);
+		tdl_modules *own = job_modules(d);
 		if (dsl_load(own, file))
 			*m = own;
 	} else {
-		*m = driver_load_opdefs(d);
+		*m = job_load_library(d);
 	}
 	if (!*m)
 		return NULL;
 	const ast_op *op = dsl_op(*m, name);
 	if (!op)
-		*status = driver_no_operator(d, *m, name, file ? file
-					     : driver_opdefs(d));
+		*status = job_no_operator(d, *m, name, file ? file
+					     : job_opdefs(d));
 	return op;
 }
 

@@ -9,10 +9,10 @@
 #include "base/spelling.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
-#include "compiler/driver/plan_input.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/planners/partial_assignment.h"
 #include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_input.h"
 #include "plan/read.h"
 
 /* ---- the graph of a plan ----------------------------------------------- */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "compiler/driver/explain.h"
+#include "compiler/driver/explain_text.h"
 #include "compiler/export/rule.h"
 
 /* For shapes; NULL, with *status, where they are wrong. */

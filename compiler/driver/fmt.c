@@ -51,7 +51,7 @@ cli_status command_fmt(driver *d, int argc, char **argv)
 	if (first == argc)
 		return cli_usage(&d->program, "a file is missing; - is "
 				 "standard input");
-	tdl_modules *m = driver_modules(d);
+	tdl_modules *m = job_modules(d);
 	status = CLI_OK;
 	for (int i = first; i < argc && status == CLI_OK; i++)
 		status = format(d, m, argv[i], check, &differs);

@@ -6,9 +6,6 @@ tdlc_SOURCES = \
 	%D%/compile.c \
 	%D%/coverage.c %D%/coverage.h \
 	%D%/coverage_print.c \
-	%D%/describe.h \
-	%D%/describe_json.c \
-	%D%/describe_text.c \
 	%D%/diff.c \
 	%D%/division_text.c %D%/division_text.h \
 	%D%/dot.c %D%/dot.h \
@@ -18,15 +15,13 @@ tdlc_SOURCES = \
 	%D%/emit.h \
 	%D%/emit_header.c \
 	%D%/emit_kernels.c \
-	%D%/explain.c %D%/explain.h \
+	%D%/explain.c %D%/explain_text.h \
 	%D%/explain_concrete.c \
-	%D%/explain_input.c \
 	%D%/explain_plan.c %D%/explain_plan.h \
 	%D%/explain_plan_print.c \
 	%D%/explain_rule.c \
 	%D%/fmt.c \
 	%D%/main.c \
-	%D%/onnx_uses.c %D%/onnx_uses.h \
 	%D%/ops.c \
 	%D%/doc_output.c %D%/doc_output.h \
 	%D%/doc_html.c \
@@ -43,20 +38,16 @@ tdlc_SOURCES = \
 	%D%/place_stages.c %D%/place_stages.h \
 	%D%/plan.c \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
-	%D%/plan_input.c %D%/plan_input.h \
-	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_print.c %D%/plan_print.h \
-	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/progress.c %D%/progress.h \
 	%D%/score.c \
 	%D%/show.c \
 	%D%/show_plan.c %D%/show_plan.h \
 	%D%/show_plan_dot.c \
 	%D%/solve.c \
-	%D%/train_options.c %D%/train_options.h \
 	%D%/verify.c
-tdlc_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 tdlc_LDADD = \
+	libtdl/libjobs.a \
 	compiler/export/libexport.a \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \

@@ -67,7 +67,8 @@ static void print_diagnostics(const driver *d)
 static cli_status run(const command *c, int argc, char **argv)
 {
 	arena *a = arena_new();
-	driver d = { .arena = a, .sink = diag_sink_new(a) };
+	driver d = { .arena = a, .sink = diag_sink_new(a),
+		     .here = driver_folder(a) };
 	d.program.name = arena_printf(a, "tdlc %s", c->name);
 	d.program.synopsis = c->synopsis;
 	d.program.about = arena_printf(a, "%c%s.", c->about[0] - 'a' + 'A',

@@ -7,33 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "compiler/driver/onnx_uses.h"
-
-/* The first line of a doc comment, "" for none. */
-static const char *first_line(arena *a, const char *doc)
-{
-	if (!doc)
-		return "";
-	while (*doc == ' ')
-		doc++;
-	return arena_strndup(a, doc, strcspn(doc, "\n"));
-}
-
-static json_t *ops_json(driver *d, const tdl_modules *m, const strmap *onnx)
-{
-	json_t *all = json_array();
-	for (int i = 0; i < strmap_count(m->ops); i++) {
-		const ast_op *op = strmap_value(m->ops, i);
-		const mapped_names *l = strmap_get(onnx, op->name);
-		json_t *from = json_array();
-		for (int j = 0; l && j < l->n; j++)
-			json_array_append_new(from, json_string(l->at[j]));
-		json_array_append_new(all, json_pack(
-			"{s:s, s:s, s:o}", "name", op->name, "doc",
-			first_line(d->arena, op->doc), "onnx", from));
-	}
-	return json_pack("{s:o}", "operators", all);
-}
+#include "libtdl/operators.h"
 
 static void print_ops(driver *d, const tdl_modules *m, const strmap *onnx)
 {
@@ -41,7 +15,7 @@ static void print_ops(driver *d, const tdl_modules *m, const strmap *onnx)
 	for (int i = 0; i < strmap_count(m->ops); i++) {
 		const ast_op *op = strmap_value(m->ops, i);
 		const mapped_names *l = strmap_get(onnx, op->name);
-		const char *text = first_line(d->arena, op->doc);
+		const char *text = operator_summary(d->arena, op->doc);
 		for (int j = 0; l && j < l->n; j++)
 			text = arena_printf(d->arena, "%s%s%s", text,
 					    j ? ", " : "\nin ", l->at[j]);
@@ -68,12 +42,12 @@ cli_status command_ops(driver *d, int argc, char **argv)
 	if (first < argc)
 		return cli_usage(&d->program, "unexpected operand '%s'",
 				 argv[first]);
-	tdl_modules *m = driver_load_opdefs(d);
+	tdl_modules *m = job_load_library(d);
 	if (!m)
 		return CLI_INPUT;
 	strmap *onnx = mapped_from(d->arena, m);
 	if (json)
-		return driver_print_json(d, ops_json(d, m, onnx));
+		return driver_print_json(d, operators_json(d->arena, m, onnx));
 	print_ops(d, m, onnx);
 	return CLI_OK;
 }

@@ -4,9 +4,10 @@
 #define TDL_COMPILER_DRIVER_PLACE_H
 
 #include "base/units.h"
-#include "compiler/driver/plan_input.h"
+#include "compiler/driver/driver.h"
 #include "compiler/placement/figures.h"
 #include "compiler/placement/task.h"
+#include "libtdl/plan_input.h"
 
 #define PLACE_BEST "best"
 

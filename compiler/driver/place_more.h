@@ -3,6 +3,7 @@
 #ifndef TDL_COMPILER_DRIVER_PLACE_MORE_H
 #define TDL_COMPILER_DRIVER_PLACE_MORE_H
 
+#include "compiler/driver/driver.h"
 #include "compiler/driver/place.h"
 #include "compiler/placement/schedule.h"
 

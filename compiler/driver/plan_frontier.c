@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "base/units.h"
-#include "compiler/driver/plan_memory.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/progress.h"
 #include "compiler/portfolio/frontier.h"
 #include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_memory.h"
 
 static json_t *frontier_json(const plan_request *how, const frontier *f)
 {

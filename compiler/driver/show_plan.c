@@ -9,140 +9,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/name_groups.h"
-#include "compiler/driver/plan_input.h"
 #include "compiler/lower/cost.h"
+#include "libtdl/plan_input.h"
+#include "libtdl/plan_view.h"
 #include "plan/read.h"
-#include "plan/classes.h"
-
-typedef struct viewer {
-	arena *arena;
-	const plan *p;
-	const topology *machine;
-	layout_classes *classes;
-} viewer;
-
-/* Bytes that a device keeps of a tensor's stored block; 0: it is not used. */
-static int64_t kept_bytes(const plan *p, int t)
-{
-	int buffer = p->tensors[t].buffer;
-	return buffer < 0 ? 0 : p->buffers[buffer].nbytes;
-}
-
-/* Bytes that all devices receive by an instruction. */
-static int64_t received(const viewer *v, const plan_instr *in)
-{
-	return layout_pair_received(v->classes,
-				    plan_instr_class(v->classes, v->p, in));
-}
-
-static const char *role_name(const plan_tensor *t)
-{
-	static const char *const names[] = {
-		[PLAN_INPUT] = "input",
-		[PLAN_CONSTANT] = "constant",
-		[PLAN_RESULT] = "result",
-		[PLAN_STATE] = "state",
-	};
-	return t->output && t->role == PLAN_RESULT ? "output" : names[t->role];
-}
-
-/* The tensor that an instruction moves; it is no run. */
-static const plan_tensor *moved_tensor(const plan *p, const plan_instr *in)
-{
-	return &p->tensors[p->buffers[in->from].tensor];
-}
-
-/* ---- json -------------------------------------------------------------- */
-
-static json_t *dims_json(const mesh *m, const cuts *c)
-{
-	json_t *list = json_array();
-	for (int a = 0; a < m->naxes; a++)
-		json_array_append_new(list, c->dim[a] == CUT_NONE
-						    ? json_null()
-						    : json_integer(c->dim[a]));
-	return list;
-}
-
-static json_t *tensors_json(const plan *p)
-{
-	json_t *all = json_array();
-	for (int i = 0; i < p->ntensors; i++) {
-		const plan_tensor *t = &p->tensors[i];
-		json_t *shape = json_array();
-		for (int d = 0; d < t->ndim; d++)
-			json_array_append_new(shape, json_integer(t->dims[d]));
-		json_array_append_new(
-			all, json_pack("{s:s,s:s,s:s,s:o,s:o,s:I}", "name",
-				       t->name, "kind", role_name(t), "type",
-				       dtype_name(t->type), "shape", shape,
-				       "cuts", dims_json(&p->mesh, &t->cuts),
-				       "bytes_per_device",
-				       (json_int_t)kept_bytes(p, i)));
-	}
-	return all;
-}
-
-static json_t *operators_json(const plan *p)
-{
-	json_t *all = json_array();
-	for (int i = 0; i < p->nnodes; i++) {
-		const plan_node *n = &p->nodes[i];
-		const kernel *k = p->kernels[n->kernel].kernel;
-		json_t *strategy = json_array();
-		for (int a = 0; a < p->mesh.naxes; a++)
-			json_array_append_new(
-				strategy,
-				n->cuts.dim[a] == CUT_NONE
-					? json_null()
-					: json_string(k->vars[n->cuts.dim[a]]
-							      .name));
-		json_array_append_new(
-			all, json_pack("{s:s,s:s,s:o,s:s}", "name", n->name,
-				       "op", n->op, "strategy", strategy,
-				       "output", p->tensors[n->output].name));
-	}
-	return all;
-}
-
-static json_t *transfers_json(const viewer *v)
-{
-	json_t *all = json_array();
-	for (int i = 0; i < v->p->ninstrs; i++) {
-		const plan_instr *in = &v->p->program[i];
-		if (in->op == PLAN_RUN)
-			continue;
-		json_array_append_new(
-			all, json_pack("{s:s,s:s,s:I}", "tensor",
-				       moved_tensor(v->p, in)->name,
-				       "collective",
-				       collective_name(in->collective), "bytes",
-				       (json_int_t)received(v, in)));
-	}
-	return all;
-}
-
-static json_t *view_json(const viewer *v)
-{
-	const plan *p = v->p;
-	json_t *sizes = json_array();
-	for (int a = 0; a < p->mesh.naxes; a++)
-		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
-	return json_pack("{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s,s:o,s:o,s:o}",
-			 "model", p->model, "algorithm", p->algorithm,
-			 "devices", mesh_workers(&p->mesh), "mesh", sizes,
-			 "communication_bytes",
-			 (json_int_t)p->communication_bytes,
-			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,
-			 "predicted_seconds", lower_seconds(p, v->machine),
-			 "predicted_for", v->machine->name, "tensors",
-			 tensors_json(p), "operators", operators_json(p),
-			 "transfers", transfers_json(v));
-}
 
 /* ---- text -------------------------------------------------------------- */
 
-static void print_head(const viewer *v)
+static void print_head(const plan_view *v)
 {
 	const plan *p = v->p;
 	const char *sizes = "";
@@ -226,7 +100,7 @@ static void add_heads(text_table *t, const char *const *heads)
 }
 
 /* The tensors of one role; nothing if there are none. */
-static void print_tensors(const viewer *v, plan_role role)
+static void print_tensors(const plan_view *v, plan_role role)
 {
 	const plan *p = v->p;
 	arena *a = v->arena;
@@ -246,22 +120,22 @@ static void print_tensors(const viewer *v, plan_role role)
 	if (n == 0)
 		return;
 	name_groups all = group_names(a, n, names, kinds);
-	add_heads(&t, (const char *[]){ role_name(&p->tensors[id[0]]), "times",
-					"type", "cut", "a device" });
+	add_heads(&t, (const char *[]){ plan_role_name(&p->tensors[id[0]]),
+					"times", "type", "cut", "a device" });
 	for (int i = 0; i < all.n; i++) {
 		int first = id[all.at[i].members[0]];
 		const plan_tensor *x = &p->tensors[first];
 		add_group(&t, &all.at[i],
 			  (const char *[]){ type_text(a, x),
 					    cuts_text(a, &p->mesh, &x->cuts),
-					    bytes_text(a, kept_bytes(p,
+					    bytes_text(a, plan_kept_bytes(p,
 								     first)) });
 	}
 	printf("\n");
 	table_print(&t, stdout, 0);
 }
 
-static void print_operators(const viewer *v)
+static void print_operators(const plan_view *v)
 {
 	const plan *p = v->p;
 	arena *a = v->arena;
@@ -310,7 +184,7 @@ static int by_bytes(const void *x, const void *y)
 }
 
 /* Those that move most first. */
-static void print_transfers(const viewer *v)
+static void print_transfers(const plan_view *v)
 {
 	const plan *p = v->p;
 	arena *a = v->arena;
@@ -321,19 +195,21 @@ static void print_transfers(const viewer *v)
 	int n = 0;
 	for (int i = 0; i < p->ninstrs; i++)
 		if (p->program[i].op != PLAN_RUN &&
-		    received(v, &p->program[i]) > 0)
+		    plan_view_received(v, &p->program[i]) > 0)
 			in[n++] = &p->program[i];
 	for (int i = 0; i < n; i++) {
-		names[i] = moved_tensor(p, in[i])->name;
+		names[i] = plan_moved_tensor(p, in[i])->name;
 		kinds[i] = arena_printf(a, "%d %lld", in[i]->collective,
-					(long long)received(v, in[i]));
+					(long long)plan_view_received(
+						v, in[i]));
 	}
 	name_groups all = group_names(a, n, names, kinds);
 	row *moves = ARENA_ARRAY(a, row, all.n + 1);
 	for (int i = 0; i < all.n; i++) {
 		const name_group *g = &all.at[i];
 		const plan_instr *first = in[g->members[0]];
-		moves[i] = (row){ *g, first, received(v, first) * g->n };
+		moves[i] = (row){ *g, first,
+				  plan_view_received(v, first) * g->n };
 	}
 	qsort(moves, (size_t)all.n, sizeof(*moves), by_bytes);
 	if (n == 0)
@@ -353,7 +229,7 @@ static void print_transfers(const viewer *v)
 cli_status show_plan(driver *d, const char *path, const char *machine,
 		     bool json, bool dot)
 {
-	viewer v = { .arena = d->arena };
+	plan_view v = { .arena = d->arena };
 	v.p = plan_read(d->arena, d->sink, path);
 	if (v.p)
 		v.machine = plan_topology(d, machine, mesh_workers(&v.p->mesh));
@@ -365,7 +241,7 @@ cli_status show_plan(driver *d, const char *path, const char *machine,
 	}
 	v.classes = layout_classes_new(d->arena, &v.p->mesh);
 	if (json)
-		return driver_print_json(d, view_json(&v));
+		return driver_print_json(d, plan_view_json(&v));
 	print_head(&v);
 	print_tensors(&v, PLAN_INPUT);
 	print_tensors(&v, PLAN_CONSTANT);

@@ -437,7 +437,13 @@ graph *onnx_import(arena *a, tdl_modules *m, diag_sink *s,
 	importer im = { .arena = a, .tmp = arena_new(), .modules = m,
 			.sink = s, .path = path, .options = o };
 	graph *g = NULL;
-	if (onnx_file_open(im.tmp, s, path, &im.file)) {
+	const dsl_text *given = dsl_text_of(m, path);
+	im.file = (onnx_file){ .path = path };
+	if (given) {
+		im.file.data = (const uint8_t *)given->text;
+		im.file.size = given->len;
+	}
+	if (given || onnx_file_open(im.tmp, s, path, &im.file)) {
 		memory_guard mapping;
 		memory_guard_on(&mapping, close_file, &im.file);
 		g = import_model(&im);

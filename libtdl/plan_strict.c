@@ -1,9 +1,34 @@
 #include "config.h"
 
-#include "compiler/driver/plan_strict.h"
+#include "libtdl/plan_strict.h"
 
-#include "compiler/driver/coverage.h"
-#include "compiler/driver/plan_print.h"
+#include "compiler/analysis/strategy.h"
+#include "libtdl/plan_report.h"
+
+bool node_is_whole(const kernel *k, int64_t parts)
+{
+	bool some = k->opaque != NULL;
+	for (int v = 0; v < k->nvars; v++) {
+		some |= k->vars[v].extent >= parts;
+		if (k->vars[v].extent >= parts && strategy_offered(k, v, NULL))
+			return false;
+	}
+	return some;
+}
+
+const char *node_whole_reasons(arena *a, const kernel *k)
+{
+	const char *text = "", *why;
+	for (int v = 0; v < k->nvars; v++)
+		if (!strategy_offered(k, v, &why))
+			text = arena_printf(a, "%s%s%s: %s", text,
+					    *text ? "; " : "", k->vars[v].name,
+					    why);
+	if (*text || !k->opaque)
+		return *text ? text : "it is too small";
+	return arena_printf(a, "the opaque function '%s' computes it",
+			    k->opaque);
+}
 
 /* "resnet50: node 'det_1' (Det)" */
 static const char *place_of(arena *a, const graph *g, const char *what,

@@ -1,10 +1,10 @@
 /* The options of the commands that may train a model. */
-#ifndef TDL_COMPILER_DRIVER_TRAIN_OPTIONS_H
-#define TDL_COMPILER_DRIVER_TRAIN_OPTIONS_H
+#ifndef TDL_LIBTDL_TRAIN_OPTIONS_H
+#define TDL_LIBTDL_TRAIN_OPTIONS_H
 
-#include "compiler/driver/driver.h"
 #include "compiler/model/model.h"
 #include "compiler/train/train.h"
+#include "libtdl/job.h"
 
 typedef struct train_request {
 	bool train, evaluate;
@@ -57,10 +57,10 @@ extern const char *const train_precisions[];
 
 /* Sets o->train and o->seed.  CLI_USAGE, after a message, if an option needs
  * --train, or --evaluate, which is missing. */
-cli_status driver_train_options(driver *d, const train_request *r,
+cli_status job_train_options(job *d, const train_request *r,
 				model_options *o);
 
 /* CLI_USAGE, after a message, where a --freeze matched no weight. */
-cli_status driver_check_freeze(driver *d, const model_options *o);
+cli_status job_check_freeze(job *d, const model_options *o);
 
 #endif

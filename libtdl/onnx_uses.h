@@ -1,6 +1,6 @@
 /* The ONNX operators that are mapped to each operator of the library. */
-#ifndef TDL_COMPILER_DRIVER_ONNX_USES_H
-#define TDL_COMPILER_DRIVER_ONNX_USES_H
+#ifndef TDL_LIBTDL_ONNX_USES_H
+#define TDL_LIBTDL_ONNX_USES_H
 
 #include "base/intern.h"
 #include "base/vec.h"

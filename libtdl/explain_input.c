@@ -1,7 +1,7 @@
 /* The shapes and attributes that tdlc explain is given. */
 #include "config.h"
 
-#include "compiler/driver/explain.h"
+#include "libtdl/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static attr_value *read_attr(arena *a, const ast_attr *attr, const char *text)
 	return r;
 }
 
-const attr_value **explain_attrs(driver *d, const explain_request *r,
+const attr_value **explain_attrs(job *d, const explain_request *r,
 				 cli_status *status)
 {
 	const ast_op *op = r->op;
@@ -153,7 +153,7 @@ static void set_shared_type(const ast_op *op, tensor_type *types, dtype t)
 			types[i].type = t;
 }
 
-expansion *explain_expand(driver *d, const explain_request *r,
+expansion *explain_expand(job *d, const explain_request *r,
 			  tensor_type *types, const attr_value *const *attrs)
 {
 	static const dtype shared[] = { DT_F32, DT_I64, DT_BOOL };
@@ -171,7 +171,7 @@ expansion *explain_expand(driver *d, const explain_request *r,
 			 site);
 }
 
-tensor_type *explain_params(driver *d, const explain_request *r,
+tensor_type *explain_params(job *d, const explain_request *r,
 			    const attr_value *const *attrs, cli_status *status)
 {
 	const ast_op *op = r->op;

@@ -1,12 +1,9 @@
 #include "config.h"
 
-#include "compiler/driver/plan_memory.h"
+#include "libtdl/plan_memory.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "compiler/driver/plan_print.h"
 #include "compiler/portfolio/limits.h"
+#include "libtdl/plan_report.h"
 #include "plan/peak.h"
 
 enum { MOST_SHOWN = 8 };
@@ -45,7 +42,8 @@ static const char *instant(arena *a, const plan *p, int instr)
 	return arena_printf(a, "when %s is moved", p->tensors[b->tensor].name);
 }
 
-static void print_excess(driver *d, const plan *p, int64_t more)
+/* The excess of the plan, and the options that allow it. */
+static void say_excess(job *d, const plan_request *how, const plan *p)
 {
 	arena *a = d->arena;
 	plan_peak x = plan_find_peak(a, p);
@@ -58,28 +56,20 @@ static void print_excess(driver *d, const plan *p, int64_t more)
 	if (x.n > MOST_SHOWN)
 		what = arena_printf(a, "%s\n  and %d more", what,
 				    x.n - MOST_SHOWN);
-	cli_failed(&d->program, "a device needs %lld bytes, %lld more than "
-		   "--memory allows; the most are in use %s:%s",
-		   (long long)p->arena_bytes, (long long)more,
-		   instant(a, p, x.instr), what);
-}
-
-/* The options that allow the plan. */
-static void print_enough(const plan_request *how, const plan *p)
-{
 	int k = plan_enough_devices(how);
-	fputs("enough would be ", stderr);
-	if (k)
-		fprintf(stderr, "%d devices, or ", k);
-	fprintf(stderr, "--memory %" PRId64 "\n", p->arena_bytes);
+	const char *enough = k ? arena_printf(a, "%d devices, or ", k) : "";
+	int64_t more = p->arena_bytes - how->memory;
+	cli_failed(&d->program, "a device needs %lld bytes, %lld more than "
+		   "--memory allows; the most are in use %s:%s\n"
+		   "enough would be %s--memory %lld", (long long)p->arena_bytes,
+		   (long long)more, instant(a, p, x.instr), what, enough,
+		   (long long)p->arena_bytes);
 }
 
-bool plan_fits(driver *d, const plan_request *how, const plan *p)
+bool plan_fits(job *d, const plan_request *how, const plan *p)
 {
-	int64_t more = p->arena_bytes - how->memory;
-	if (how->memory == 0 || more <= 0)
+	if (how->memory == 0 || p->arena_bytes <= how->memory)
 		return true;
-	print_excess(d, p, more);
-	print_enough(how, p);
+	say_excess(d, how, p);
 	return false;
 }

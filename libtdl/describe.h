@@ -1,6 +1,6 @@
 /* Descriptors as JSON and as text (docs/descriptor.md). */
-#ifndef TDL_COMPILER_DRIVER_DESCRIBE_H
-#define TDL_COMPILER_DRIVER_DESCRIBE_H
+#ifndef TDL_LIBTDL_DESCRIBE_H
+#define TDL_LIBTDL_DESCRIBE_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/train_options.h"
+#include "libtdl/train_options.h"
 
 #include "compiler/model/model.h"
 
@@ -17,7 +17,7 @@ static const char *needs_train(const train_request *r)
 }
 
 /* Whether the options go together; says which do not. */
-static bool is_consistent(driver *d, const train_request *r)
+static bool is_consistent(job *d, const train_request *r)
 {
 	const char *option = needs_train(r);
 	const char *either = r->loss		? "loss"
@@ -36,7 +36,7 @@ static bool is_consistent(driver *d, const train_request *r)
 	return false;
 }
 
-cli_status driver_train_options(driver *d, const train_request *r,
+cli_status job_train_options(job *d, const train_request *r,
 				model_options *o)
 {
 	o->seed = (uint64_t)r->seed;
@@ -61,7 +61,7 @@ cli_status driver_train_options(driver *d, const train_request *r,
 	return CLI_OK;
 }
 
-cli_status driver_check_freeze(driver *d, const model_options *o)
+cli_status job_check_freeze(job *d, const model_options *o)
 {
 	for (int i = 0; o->train && i < o->train->nfreeze; i++)
 		if (!o->train->freeze_used[i])

@@ -1,11 +1,11 @@
 /* The input of the commands that plan: their options, the model and the
  * machine. */
-#ifndef TDL_COMPILER_DRIVER_PLAN_INPUT_H
-#define TDL_COMPILER_DRIVER_PLAN_INPUT_H
+#ifndef TDL_LIBTDL_PLAN_INPUT_H
+#define TDL_LIBTDL_PLAN_INPUT_H
 
 #include "compiler/cost/topology.h"
-#include "compiler/driver/driver.h"
-#include "compiler/driver/train_options.h"
+#include "libtdl/job.h"
+#include "libtdl/train_options.h"
 
 /* The options of the command line about the model. */
 typedef struct plan_model {
@@ -31,7 +31,7 @@ typedef struct plan_model {
 
 /* Reads the model at path.  NULL when errors were added, or printed: then
  * *status is what the command ends with. */
-graph *plan_read_model(driver *d, const char *path, const plan_model *m,
+graph *plan_read_model(job *d, const char *path, const plan_model *m,
 		       cli_status *status);
 
 #define PLAN_OPTION_DEVICES(k)                                               \
@@ -40,17 +40,17 @@ graph *plan_read_model(driver *d, const char *path, const plan_model *m,
 
 /* Whether the command line has one model, and a number of devices; if not, with
  * a usage error printed. */
-bool plan_is_asked_for(driver *d, int nmodels, int64_t devices);
+bool plan_is_asked_for(job *d, int nmodels, int64_t devices);
 
 /* Whether there is such a planner; if not, with a usage error printed. */
-bool plan_is_algorithm(driver *d, const char *name);
+bool plan_is_algorithm(job *d, const char *name);
 
 /* The planners' names, as the help lists them: "tofu (default), joint, ..". */
 const char *plan_algorithms(arena *a);
 
 /* The machine to plan for: a preset or a file, "cpu" where name is NULL.  NULL
  * when errors were added, or k devices of it have no place. */
-const topology *plan_topology(driver *d, const char *name, int64_t k);
+const topology *plan_topology(job *d, const char *name, int64_t k);
 
 #define PLAN_OPTION_TOPOLOGY(t)                                              \
 	{ CLI_TEXT, 0, "topology", "T",                                      \

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/plan_input.h"
+#include "libtdl/plan_input.h"
 
 #include <string.h>
 
@@ -8,26 +8,26 @@
 #include "compiler/onnx/onnx.h"
 #include "compiler/portfolio/request.h"
 
-graph *plan_read_model(driver *d, const char *path, const plan_model *m,
+graph *plan_read_model(job *d, const char *path, const plan_model *m,
 		       cli_status *status)
 {
 	model_options o = { .model = m->name };
-	*status = driver_model_options(d, path, &m->defines, &m->shapes, &o);
+	*status = job_model_options(d, path, &m->defines, &m->shapes, &o);
 	if (*status == CLI_OK)
-		*status = driver_train_options(d, &m->train, &o);
+		*status = job_train_options(d, &m->train, &o);
 	if (*status != CLI_OK)
 		return NULL;
-	tdl_modules *all = driver_load_needed(d, path);
+	tdl_modules *all = job_load_needed(d, path);
 	graph *g = all ? model_import(d->arena, all, d->sink, path, &o) : NULL;
 	if (!g)
 		return NULL;
-	*status = driver_check_used(d, &o);
+	*status = job_check_used(d, &o);
 	if (*status == CLI_OK)
-		*status = driver_check_freeze(d, &o);
+		*status = job_check_freeze(d, &o);
 	return *status == CLI_OK ? graph_canonical(d->arena, g) : NULL;
 }
 
-bool plan_is_asked_for(driver *d, int nmodels, int64_t devices)
+bool plan_is_asked_for(job *d, int nmodels, int64_t devices)
 {
 	if (nmodels != 1)
 		cli_usage(&d->program, "one model is expected");
@@ -36,7 +36,7 @@ bool plan_is_asked_for(driver *d, int nmodels, int64_t devices)
 	return nmodels == 1 && devices > 0;
 }
 
-bool plan_is_algorithm(driver *d, const char *name)
+bool plan_is_algorithm(job *d, const char *name)
 {
 	const char *known, *all = "";
 	if (!strcmp(name, PLAN_AUTO))
@@ -70,7 +70,7 @@ const char *plan_algorithms(arena *a)
 	return text;
 }
 
-const topology *plan_topology(driver *d, const char *name, int64_t k)
+const topology *plan_topology(job *d, const char *name, int64_t k)
 {
 	mesh m;
 	const topology *t = name ? topology_read(d->arena, d->sink, name)

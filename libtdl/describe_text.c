@@ -1,7 +1,7 @@
 /* Descriptors as text for people. */
 #include "config.h"
 
-#include "compiler/driver/describe.h"
+#include "libtdl/describe.h"
 
 #include <string.h>
 

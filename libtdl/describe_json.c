@@ -1,7 +1,7 @@
 /* Descriptors as JSON. */
 #include "config.h"
 
-#include "compiler/driver/describe.h"
+#include "libtdl/describe.h"
 
 static json_t *text(arena *a, const desc_op *op, const poly *p)
 {

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/onnx_uses.h"
+#include "libtdl/onnx_uses.h"
 
 #include <string.h>
 

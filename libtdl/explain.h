@@ -1,0 +1,74 @@
+/* What is told of one operator: the request, and the strategies for given
+ * shapes. */
+#ifndef TDL_LIBTDL_EXPLAIN_H
+#define TDL_LIBTDL_EXPLAIN_H
+
+#include "base/json.h"
+#include "compiler/analysis/explain.h"
+#include "compiler/expand/expand.h"
+#include "libtdl/job.h"
+
+typedef enum explain_format {
+	EXPLAIN_TEXT,
+	EXPLAIN_SHARDY,
+	EXPLAIN_NNSCALER,
+	EXPLAIN_JAX,
+} explain_format;
+
+typedef struct explain_request {
+	tdl_modules *modules;
+	const ast_op *op;
+	cli_words shapes, defines;
+	int64_t k; /* 0: not given */
+	bool json;
+	int format; /* explain_format */
+} explain_request;
+
+/* A stage of the operator, and what is to be said of it. */
+typedef struct told {
+	const explain_request *request;
+	const expansion *expansion;
+	const stage *stage;
+	const kernel *kernel;
+	const char *name;   /* of the stage: its label, or the result's */
+	const char *result; /* of what it computes: the other way round */
+	int order[MAX_NINPUTS]; /* inputs as in the signature */
+	explanation said;
+} told;
+
+/* What is to be said of stage i. */
+told explain_stage(arena *a, const explain_request *r, const expansion *x,
+		   int i);
+
+/* The name of a variable; a derived one has that of its dimension. */
+const char *told_var(arena *a, const told *t, int var);
+
+/* The reducers of partial values, in the order in which they are told. */
+enum { TOLD_NPASSING = 5 };
+extern const reducer told_passing[TOLD_NPASSING];
+
+/* The operator for the shapes and attributes of the request, whose k is 2 then
+ * if it was not given.  NULL with *status, after a message. */
+expansion *explain_shapes(job *d, explain_request *r, cli_status *status);
+
+/* What `tdlc explain --json' prints for shapes. */
+json_t *explain_json(arena *a, const explain_request *r, const expansion *x);
+
+/* The values of the operator's attributes that -D gives, NULL for the others;
+ * NULL, with *status, where one is malformed. */
+const attr_value **explain_attrs(job *d, const explain_request *r,
+				 cli_status *status);
+
+/* The types of its parameters; NULL, with *status, where a shape is missing,
+ * malformed or of no parameter. */
+tensor_type *explain_params(job *d, const explain_request *r,
+			    const attr_value *const *attrs,
+			    cli_status *status);
+
+/* Expands the operator.  Parameters that share an undeclared type are f32 or,
+ * if the operator has no meaning for that, i64 or bool.  NULL when errors were
+ * added. */
+expansion *explain_expand(job *d, const explain_request *r,
+			  tensor_type *types, const attr_value *const *attrs);
+
+#endif

@@ -1,0 +1,14 @@
+/* The list of the operators of a set of modules. */
+#ifndef TDL_LIBTDL_OPERATORS_H
+#define TDL_LIBTDL_OPERATORS_H
+
+#include "base/json.h"
+#include "libtdl/onnx_uses.h"
+
+/* The first line of a doc comment, which may be NULL; "" for none. */
+const char *operator_summary(arena *a, const char *doc);
+
+/* What `tdlc ops --json' prints; onnx is of mapped_from(). */
+json_t *operators_json(arena *a, const tdl_modules *m, const strmap *onnx);
+
+#endif

@@ -1,0 +1,112 @@
+#include "config.h"
+
+#include "libtdl/plan_diff.h"
+
+#include <string.h>
+
+#include "base/intern.h"
+#include "compiler/lower/cost.h"
+
+static const char *layout_text(arena *a, const mesh *m, const cuts *c)
+{
+	const char *text = "";
+	for (int i = 0; i < m->naxes; i++)
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
+				    c->dim[i] == CUT_NONE
+					    ? "replicated"
+					    : arena_printf(a, "cut %d",
+							   c->dim[i]));
+	return m->naxes ? text : "whole";
+}
+
+static const char *strategy_text(arena *a, const plan *p, const plan_node *n)
+{
+	const kernel *k = p->kernels[n->kernel].kernel;
+	const char *text = "";
+	for (int i = 0; i < p->mesh.naxes; i++) {
+		int v = n->cuts.dim[i];
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
+				    v == CUT_NONE ? "whole"
+				    : arena_printf(a, "by %s",
+						   k->vars[v].name));
+	}
+	return p->mesh.naxes ? text : "whole";
+}
+
+/* All tensors of a plan, or all operators, by name. */
+static strmap *texts_of(arena *a, const plan *p, bool operators)
+{
+	strmap *all = strmap_new(a);
+	for (int i = 0; !operators && i < p->ntensors; i++)
+		strmap_put(all, p->tensors[i].name,
+			   (void *)layout_text(a, &p->mesh,
+					       &p->tensors[i].cuts));
+	for (int i = 0; operators && i < p->nnodes; i++)
+		strmap_put(all, p->nodes[i].name,
+			   (void *)strategy_text(a, p, &p->nodes[i]));
+	return all;
+}
+
+/* The differences in the order of the first plan, then names that only the
+ * second has. */
+plan_differences plan_compare(const plan_pair *d, bool operators)
+{
+	strmap *was = texts_of(d->arena, d->plan[0], operators);
+	strmap *is = texts_of(d->arena, d->plan[1], operators);
+	plan_differences all = { 0 };
+	for (int i = 0; i < strmap_count(was); i++) {
+		plan_difference x = { strmap_key(was, i), strmap_value(was, i),
+				 strmap_get(is, strmap_key(was, i)) };
+		if (!x.is || strcmp(x.was, x.is))
+			vec_push(d->arena, &all, x);
+	}
+	for (int i = 0; i < strmap_count(is); i++) {
+		plan_difference x = { strmap_key(is, i), NULL, strmap_value(is, i) };
+		if (!strmap_get(was, x.name))
+			vec_push(d->arena, &all, x);
+	}
+	return all;
+}
+
+static json_t *text_json(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *differences_json(const plan_differences *all)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < all->n; i++)
+		json_array_append_new(
+			list, json_pack("{s:s,s:o,s:o}", "name",
+					all->at[i].name, "from",
+					text_json(all->at[i].was), "to",
+					text_json(all->at[i].is)));
+	return list;
+}
+
+static json_t *plan_json(const plan_pair *d, const plan *p)
+{
+	json_t *sizes = json_array();
+	for (int a = 0; a < p->mesh.naxes; a++)
+		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
+	return json_pack("{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s}", "model",
+			 p->model, "algorithm", p->algorithm, "devices",
+			 mesh_workers(&p->mesh), "mesh", sizes,
+			 "communication_bytes",
+			 (json_int_t)p->communication_bytes,
+			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,
+			 "predicted_seconds", lower_seconds(p, d->machine),
+			 "predicted_for", d->machine->name);
+}
+
+json_t *plan_diff_json(const plan_pair *d, const plan_differences *tensors,
+			 const plan_differences *operators)
+{
+	json_t *plans = json_array();
+	for (int i = 0; i < 2; i++)
+		json_array_append_new(plans, plan_json(d, d->plan[i]));
+	return json_pack("{s:o,s:o,s:o}", "plans", plans, "tensors",
+			 differences_json(tensors), "operators",
+			 differences_json(operators));
+}

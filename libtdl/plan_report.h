@@ -1,0 +1,17 @@
+/* A plan that was found, as JSON. */
+#ifndef TDL_LIBTDL_PLAN_REPORT_H
+#define TDL_LIBTDL_PLAN_REPORT_H
+
+#include "base/json.h"
+#include "compiler/portfolio/request.h"
+
+/* What `tdlc plan --json' prints. */
+json_t *plan_report_json(const plan_result *r);
+
+/* Adds up the transfers of a plan by collective. */
+void plan_count_transfers(const plan *p, int *counts);
+
+/* "102 MB" */
+const char *plan_bytes_text(arena *a, int64_t n);
+
+#endif

@@ -1,0 +1,75 @@
+#include "config.h"
+
+#include "libtdl/plan_search.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_memory.h"
+
+const char *const plan_objectives[] = { "time", "bytes", "memory", NULL };
+
+bool plan_options_agree(job *d, plan_options *o)
+{
+	bool agree = false;
+	if (!o->request.algorithm)
+		o->request.algorithm = o->frontier ? PLAN_AUTO : "tofu";
+	if (o->warn_replicate &&
+	    !units_read_size(o->warn_replicate, &o->strict.replicated))
+		cli_usage(&d->program, "--warn-replicate takes a number of "
+			  "bytes, such as 512M or 80GB, not '%s'",
+			  o->warn_replicate);
+	else if (o->memory &&
+		 (!units_read_size(o->memory, &o->limit) || o->limit == 0))
+		cli_usage(&d->program, "--memory takes a number of bytes, such "
+			  "as 512M or 80GB, not '%s'", o->memory);
+	else if (o->objective >= 0 && strcmp(o->request.algorithm, PLAN_AUTO))
+		cli_usage(&d->program, "--objective goes with --algorithm "
+			  PLAN_AUTO);
+	else if (o->frontier && o->objective >= 0)
+		cli_usage(&d->program, "--frontier writes no plan: -o, "
+			  "--emit-cuda and --objective do not go with it");
+	else if (o->frontier && strcmp(o->request.algorithm, PLAN_AUTO))
+		cli_usage(&d->program, "--frontier takes plans of all "
+			  "planners: --algorithm does not go with it");
+	else
+		agree = true;
+	return agree && plan_is_algorithm(d, o->request.algorithm);
+}
+
+bool plan_request_of(job *d, const graph *g, const plan_options *o,
+		     plan_request *how)
+{
+	*how = o->request;
+	how->arena = d->arena;
+	how->sink = d->sink;
+	how->graph = g;
+	how->k = (int)o->devices;
+	how->memory = o->limit;
+	how->separate = o->separate;
+	if (o->objective >= 0)
+		how->objective = (plan_objective)o->objective;
+	how->topology = plan_topology(d, o->topology, o->devices);
+	return how->topology && plan_is_countable(d->sink, g, o->devices) &&
+	       plan_is_divided(d->arena, g, &o->strict, d->sink);
+}
+
+cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
+		       const lower_options *lower, plan_result *r, bool *made)
+{
+	*made = !strcmp(how->algorithm, PLAN_AUTO) ?
+			plan_auto(how, lower, NULL, 0, r) :
+			plan_by_planner(how, lower, r);
+	if (!*made)
+		return CLI_OK;
+	if (r->search->error) {
+		cli_failed(&d->program, "%s: %s", how->algorithm,
+			   r->search->error);
+		return r->search->absent ? CLI_MACHINE : CLI_NO_PLAN;
+	}
+	plan_warn_replicated(d->arena, how->graph, &r->search->assignment,
+			     &o->strict, d->sink);
+	return plan_fits(d, how, r->plan) ? CLI_OK : CLI_NO_PLAN;
+}

@@ -1,0 +1,68 @@
+/* The search for a plan, with all choices of `tdlc plan'. */
+#ifndef TDL_LIBTDL_PLAN_SEARCH_H
+#define TDL_LIBTDL_PLAN_SEARCH_H
+
+#include "compiler/lower/lower.h"
+#include "compiler/portfolio/request.h"
+#include "libtdl/plan_input.h"
+#include "libtdl/plan_strict.h"
+
+typedef struct plan_options {
+	int64_t devices;
+	plan_request request;
+	const char *warn_replicate, *memory; /* NULL, or a size */
+	int64_t limit;			     /* of memory; 0: there is none */
+	plan_strictness strict;
+	const char *topology;
+	int objective; /* a plan_objective; -1: not given */
+	bool frontier, separate;
+} plan_options;
+
+#define PLAN_OPTIONS_NONE { .objective = -1, .strict.replicated = -1 }
+
+extern const char *const plan_objectives[]; /* "time", .. */
+
+/* The options; those of the model are others (plan_input.h). */
+#define PLAN_OPTIONS_SEARCH(a, o)                                            \
+	PLAN_OPTION_DEVICES(&(o)->devices),                                  \
+	{ CLI_TEXT, 0, "algorithm", "A",                                     \
+	  arena_printf((a), "plan with A: %s", plan_algorithms(a)),          \
+	  &(o)->request.algorithm },                                         \
+	{ CLI_CHOICE, 0, "objective", "O",                                   \
+	  "the cost that auto minimizes: time (default), bytes, "            \
+	  "memory", &(o)->objective, 0, 0, plan_objectives },                \
+	{ CLI_FLAG, 0, "frontier", NULL,                                     \
+	  "list the Pareto-optimal plans in time and memory",                \
+	  &(o)->frontier },                                                  \
+	PLAN_OPTION_TIME_LIMIT(&(o)->request.seconds),                       \
+	PLAN_OPTIONS_PINS(&(o)->request.pins),                               \
+	PLAN_OPTION_TOPOLOGY(&(o)->topology),                                \
+	PLAN_OPTION_MEMORY(&(o)->memory)
+
+#define PLAN_OPTIONS_STRICT(o)                                               \
+	{ CLI_FLAG, 0, "fail-on-opaque", NULL,                               \
+	  "end with an error where no strategy divides an operator",         \
+	  &(o)->strict.fail_on_opaque },                                     \
+	{ CLI_TEXT, 0, "warn-replicate", "SIZE",                             \
+	  "warn about each tensor of at least SIZE bytes (2G, 80GB) "        \
+	  "that every device stores or fetches whole",                       \
+	  &(o)->warn_replicate },                                            \
+	{ CLI_FLAG, 0, "no-fuse", NULL,                                      \
+	  "keep every operator a kernel of its own", &(o)->separate }
+
+/* Whether the options go together; if not, with a message.  Sets those that
+ * were not given. */
+bool plan_options_agree(job *d, plan_options *o);
+
+/* The request that the options make for a graph.  False when errors were
+ * added. */
+bool plan_request_of(job *d, const graph *g, const plan_options *o,
+		     plan_request *how);
+
+/* Searches, and checks the plan against the limits.  CLI_OK with the plan in
+ * *r, unless errors were added: *made is false then.  Otherwise the status that
+ * a command ends with, after a message. */
+cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
+		       const lower_options *lower, plan_result *r, bool *made);
+
+#endif

@@ -1,0 +1,124 @@
+#include "config.h"
+
+#include "libtdl/plan_view.h"
+
+#include "compiler/lower/cost.h"
+
+/* Bytes that a device keeps of a tensor's stored block; 0: it is not used. */
+int64_t plan_kept_bytes(const plan *p, int t)
+{
+	int buffer = p->tensors[t].buffer;
+	return buffer < 0 ? 0 : p->buffers[buffer].nbytes;
+}
+
+/* Bytes that all devices receive by an instruction. */
+int64_t plan_view_received(const plan_view *v, const plan_instr *in)
+{
+	return layout_pair_received(v->classes,
+				    plan_instr_class(v->classes, v->p, in));
+}
+
+const char *plan_role_name(const plan_tensor *t)
+{
+	static const char *const names[] = {
+		[PLAN_INPUT] = "input",
+		[PLAN_CONSTANT] = "constant",
+		[PLAN_RESULT] = "result",
+		[PLAN_STATE] = "state",
+	};
+	return t->output && t->role == PLAN_RESULT ? "output" : names[t->role];
+}
+
+/* The tensor that an instruction moves; it is no run. */
+const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in)
+{
+	return &p->tensors[p->buffers[in->from].tensor];
+}
+
+/* ---- json -------------------------------------------------------------- */
+
+static json_t *dims_json(const mesh *m, const cuts *c)
+{
+	json_t *list = json_array();
+	for (int a = 0; a < m->naxes; a++)
+		json_array_append_new(list, c->dim[a] == CUT_NONE
+						    ? json_null()
+						    : json_integer(c->dim[a]));
+	return list;
+}
+
+static json_t *tensors_json(const plan *p)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < p->ntensors; i++) {
+		const plan_tensor *t = &p->tensors[i];
+		json_t *shape = json_array();
+		for (int d = 0; d < t->ndim; d++)
+			json_array_append_new(shape, json_integer(t->dims[d]));
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:s,s:o,s:o,s:I}", "name",
+				       t->name, "kind", plan_role_name(t), "type",
+				       dtype_name(t->type), "shape", shape,
+				       "cuts", dims_json(&p->mesh, &t->cuts),
+				       "bytes_per_device",
+				       (json_int_t)plan_kept_bytes(p, i)));
+	}
+	return all;
+}
+
+static json_t *operators_json(const plan *p)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < p->nnodes; i++) {
+		const plan_node *n = &p->nodes[i];
+		const kernel *k = p->kernels[n->kernel].kernel;
+		json_t *strategy = json_array();
+		for (int a = 0; a < p->mesh.naxes; a++)
+			json_array_append_new(
+				strategy,
+				n->cuts.dim[a] == CUT_NONE
+					? json_null()
+					: json_string(k->vars[n->cuts.dim[a]]
+							      .name));
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:o,s:s}", "name", n->name,
+				       "op", n->op, "strategy", strategy,
+				       "output", p->tensors[n->output].name));
+	}
+	return all;
+}
+
+static json_t *transfers_json(const plan_view *v)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < v->p->ninstrs; i++) {
+		const plan_instr *in = &v->p->program[i];
+		if (in->op == PLAN_RUN)
+			continue;
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:I}", "tensor",
+				       plan_moved_tensor(v->p, in)->name,
+				       "collective",
+				       collective_name(in->collective), "bytes",
+				       (json_int_t)plan_view_received(v, in)));
+	}
+	return all;
+}
+
+json_t *plan_view_json(const plan_view *v)
+{
+	const plan *p = v->p;
+	json_t *sizes = json_array();
+	for (int a = 0; a < p->mesh.naxes; a++)
+		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
+	return json_pack("{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s,s:o,s:o,s:o}",
+			 "model", p->model, "algorithm", p->algorithm,
+			 "devices", mesh_workers(&p->mesh), "mesh", sizes,
+			 "communication_bytes",
+			 (json_int_t)p->communication_bytes,
+			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,
+			 "predicted_seconds", lower_seconds(p, v->machine),
+			 "predicted_for", v->machine->name, "tensors",
+			 tensors_json(p), "operators", operators_json(p),
+			 "transfers", transfers_json(v));
+}

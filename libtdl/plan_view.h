@@ -1,0 +1,33 @@
+/* A plan as it is read: who holds what, what divides each operator, what
+ * moves. */
+#ifndef TDL_LIBTDL_PLAN_VIEW_H
+#define TDL_LIBTDL_PLAN_VIEW_H
+
+#include "base/json.h"
+#include "compiler/cost/topology.h"
+#include "plan/plan.h"
+#include "plan/classes.h"
+
+typedef struct plan_view {
+	arena *arena;
+	const plan *p;
+	const topology *machine; /* the time is predicted for it */
+	layout_classes *classes; /* layout_classes_new() of its mesh */
+} plan_view;
+
+/* Bytes that a device keeps of a tensor's stored block; 0: it is not used. */
+int64_t plan_kept_bytes(const plan *p, int t);
+
+/* Bytes that all devices receive by an instruction. */
+int64_t plan_view_received(const plan_view *v, const plan_instr *in);
+
+/* "input", "constant", "result", "output", "state" */
+const char *plan_role_name(const plan_tensor *t);
+
+/* The tensor that an instruction moves; it is no run. */
+const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in);
+
+/* What `tdlc show PLAN --json' prints. */
+json_t *plan_view_json(const plan_view *v);
+
+#endif
