@@ -27,8 +27,21 @@ memory *memory_current(void)
 
 /* ---- calls -------------------------------------------------------------- */
 
+/* The newest guard since then; NULL. */
+static memory_item *find_guard(const memory *m, uint64_t serial)
+{
+	memory_item *i = m->items;
+	while (i && i->serial > serial && !i->is_guard)
+		i = i->older;
+	return i && i->serial > serial ? i : NULL;
+}
+
 static void unwind(memory *m, uint64_t serial)
 {
+	for (memory_item *i; (i = find_guard(m, serial));) {
+		memory_leave(i);
+		i->end(i);
+	}
 	while (m->items && m->items->serial > serial) {
 		memory_item *i = m->items;
 		memory_leave(i);
@@ -237,6 +250,7 @@ void memory_guard_on(memory_guard *g, void (*end)(void *of), void *of)
 	g->end = end;
 	g->of = of;
 	memory_enter(current, &g->item, end_guard);
+	g->item.is_guard = true;
 }
 
 void memory_guard_off(memory_guard *g)

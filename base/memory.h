@@ -31,6 +31,7 @@ typedef struct memory_item {
 	struct memory_item *newer, *older;
 	struct memory *of;
 	uint64_t serial;
+	bool is_guard; /* ends before those that are none: it may need them */
 	void (*end)(struct memory_item *i); /* gives it back */
 } memory_item;
 
@@ -101,7 +102,8 @@ void *memory_malloc(size_t nbytes);
 void *memory_realloc(void *p, size_t nbytes);
 void memory_free(void *p);
 
-/* A resource of a function, given back when a call fails in between:
+/* A resource of a function, given back when a call fails in between, while the
+ * arenas of the call are still there; end() must not allocate:
  *
  *	memory_guard g;
  *	memory_guard_on(&g, close_file, &f);

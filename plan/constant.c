@@ -10,6 +10,8 @@
 #include <zlib.h>
 
 #include "base/checked.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "layout/runs.h"
 #include "plan/random_elements.h"
 
@@ -21,6 +23,8 @@ static int open_part(const char *path, int64_t offset, int64_t nbytes,
 	struct stat st;
 	int64_t end;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	memory_guard g;
+	memory_guard_on(&g, file_close, &fd);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		diag_error_in(s, DIAG_CANNOT_READ, path, "cannot read: %s",
 			      strerror(errno));
@@ -35,10 +39,11 @@ static int open_part(const char *path, int64_t offset, int64_t nbytes,
 			      (long long)st.st_size, (long long)nbytes,
 			      (long long)offset);
 	} else {
+		memory_guard_off(&g);
 		return fd;
 	}
-	if (fd >= 0)
-		close(fd);
+	memory_guard_off(&g);
+	file_close(&fd);
 	return -1;
 }
 
@@ -74,11 +79,13 @@ bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
 		   uint32_t *crc, diag_sink *s)
 {
 	enum { CHUNK = 1 << 18 };
-	int fd = open_part(path, offset, nbytes, s);
-	if (fd < 0)
-		return false;
 	arena *tmp = arena_new();
 	char *chunk = arena_alloc(tmp, CHUNK);
+	int fd = open_part(path, offset, nbytes, s);
+	if (fd < 0) {
+		arena_free(tmp);
+		return false;
+	}
 	bool ok = true;
 	uint32_t sum = crc_of(0, NULL, 0);
 	errno = 0;
@@ -90,9 +97,11 @@ bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
 		offset += n;
 		nbytes -= n;
 	}
+	int why = errno;
+	close(fd);
+	errno = why;
 	if (!ok)
 		cannot_read(path, s);
-	close(fd);
 	arena_free(tmp);
 	*crc = sum;
 	return ok;
@@ -107,9 +116,11 @@ static bool read_file(const plan_tensor *t, void *whole, diag_sink *s)
 		return false;
 	errno = 0;
 	bool ok = read_at(fd, whole, nbytes, c->offset);
+	int why = errno;
+	close(fd);
+	errno = why;
 	if (!ok)
 		cannot_read(c->path, s);
-	close(fd);
 	if (ok && crc_of(0, whole, nbytes) != c->crc) {
 		diag_error_in(s, DIAG_CONSTANT_CHANGED, c->path,
 			      "the weights of '%s' are not those that the plan "

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/vec.h"
 #include "kernel/eval.h"
 #include "layout/runs.h"
@@ -215,12 +216,22 @@ static void break_all(threads *c)
 		progress_break(&c->posts[w]);
 }
 
+static void break_guarded(void *c)
+{
+	break_all(c);
+}
+
+/* Where a worker's call ends early, the others must not wait for it. */
 static void run_worker(void *arg, int number)
 {
 	launch *l = arg;
 	threads *c = l->c;
 	failure f = { 0 };
-	if (l->body(l->arg, number, &f))
+	memory_guard g;
+	memory_guard_on(&g, break_guarded, c);
+	bool good = l->body(l->arg, number, &f);
+	memory_guard_off(&g);
+	if (good)
 		return;
 	pthread_mutex_lock(&c->lock);
 	if (f.status != CLI_OK && c->failure.status == CLI_OK)

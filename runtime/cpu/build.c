@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/vec.h"
 #include "runtime/cpu/headers.h"
 #include "runtime/exec/build_cache.h"
@@ -50,6 +52,8 @@ typedef struct builder {
 	const char *const *sources;
 	const char *folder;
 	int nchunks;
+	pid_t running[MAX_CHUNKS]; /* by chunk, 0 for none */
+	pid_t one; /* the same of a process beside the chunks */
 } builder;
 
 /* ---- processes --------------------------------------------------------- */
@@ -78,9 +82,11 @@ static pid_t start(builder *b, const words *argv, const char *out)
 }
 
 /* Waits; true if the process exited with 0. */
-static bool finish(pid_t pid)
+static bool finish(pid_t *running)
 {
 	int status;
+	pid_t pid = *running;
+	*running = 0;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return false;
@@ -161,10 +167,10 @@ static char *compiler_version(builder *b)
 	char *out = arena_printf(b->a, "%s/version", b->folder);
 	add(b, &w, "--version");
 	vec_push(b->a, &w, NULL);
-	pid_t pid = start(b, &w, out);
-	if (pid < 0)
+	b->one = start(b, &w, out);
+	if (b->one < 0)
 		return NULL;
-	if (!finish(pid)) {
+	if (!finish(&b->one)) {
 		fail_with(b->f, CLI_MACHINE,
 			  "the C compiler '%s' does not work", b->cc.at[0]);
 		return NULL;
@@ -294,8 +300,8 @@ static bool compiler_works(builder *b)
 {
 	if (!write_text(b, "check.c", "#include \"tdl/kernels.h\"\n"))
 		return false;
-	pid_t pid = start_compiler(b, "check");
-	return pid >= 0 && finish(pid);
+	b->one = start_compiler(b, "check");
+	return b->one >= 0 && finish(&b->one);
 }
 
 /* It is the plan's fault where the compiler works. */
@@ -310,14 +316,13 @@ static bool compiler_failed(builder *b, const char *log)
 
 static bool compile(builder *b)
 {
-	pid_t pids[MAX_CHUNKS];
 	bool good = true;
 	for (int c = 0; c < b->nchunks; c++)
-		pids[c] = start_chunk(b, c);
+		b->running[c] = start_chunk(b, c);
 	for (int c = 0; c < b->nchunks; c++) {
-		if (pids[c] < 0)
+		if (b->running[c] < 0)
 			good = false;
-		else if (!finish(pids[c]))
+		else if (!finish(&b->running[c]))
 			good = compiler_failed(b,
 					       arena_printf(b->a, "%d.log", c));
 	}
@@ -334,10 +339,10 @@ static bool link_chunks(builder *b)
 	add(b, &w, arena_printf(b->a, "%s/kernels.so", b->folder));
 	add(b, &w, "-lm");
 	vec_push(b->a, &w, NULL);
-	pid_t pid = start(b, &w, arena_printf(b->a, "%s/link.log", b->folder));
-	if (pid < 0)
+	b->one = start(b, &w, arena_printf(b->a, "%s/link.log", b->folder));
+	if (b->one < 0)
 		return false;
-	if (!finish(pid))
+	if (!finish(&b->one))
 		return compiler_failed(b, "link.log");
 	for (int c = 0; c < b->nchunks; c++)
 		unlink(arena_printf(b->a, "%s/%d.o", b->folder, c));
@@ -365,10 +370,12 @@ static void *load(builder *b, const char *path, cpu_kernel **kernels)
 		return NULL;
 	}
 	for (int i = 0; i < b->n; i++) {
+		char name[32];
 		kernels[i] = NULL;
 		if (!b->sources[i])
 			continue;
-		void *at = dlsym(lib, arena_printf(b->a, "tdl_k%d", i));
+		snprintf(name, sizeof(name), "tdl_k%d", i);
+		void *at = dlsym(lib, name);
 		if (!at) {
 			fail_with(b->f, CLI_INPUT,
 				  "the source of kernel %d "
@@ -394,6 +401,19 @@ static void *build_new(builder *b, const char *cache, const char *key,
 	return load(b, arena_printf(b->a, "%s/kernels.so", at), kernels);
 }
 
+/* Waits for what runs and removes the folder. */
+static void end_build(void *of)
+{
+	builder *b = of;
+	for (int c = 0; c < b->nchunks; c++)
+		if (b->running[c] > 0)
+			finish(&b->running[c]);
+	if (b->one > 0)
+		finish(&b->one);
+	if (b->folder)
+		cache_remove(b->folder);
+}
+
 void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
 		failure *f)
 {
@@ -401,6 +421,8 @@ void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
 	const char *cache;
 	char *key = NULL;
 	void *lib = NULL;
+	memory_guard g;
+	memory_guard_on(&g, end_build, &b);
 	find_compiler(&b);
 	if (cache_open(b.a, &cache, f))
 		b.folder = cache_begin(b.a, cache, f);
@@ -415,8 +437,8 @@ void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
 			lib = build_new(&b, cache, key, hash, kernels);
 		}
 	}
-	if (b.folder)
-		cache_remove(b.folder);
+	memory_guard_off(&g);
+	end_build(&b);
 	arena_free(b.a);
 	return lib;
 }

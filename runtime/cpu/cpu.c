@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
 #include "include/tdl/generated.h"
 #include "runtime/cpu/build.h"
 #include "runtime/exec/backend.h"
@@ -106,6 +107,8 @@ static void *open_cpu(const plan *p, const backend_options *o, failure *f)
 	*c = (cpu){ .a = a, .p = p, .kernels = o->kernels,
 		    .nworkers = o->nworkers,
 		    .thread_pool_size = share_of_processors(o) };
+	memory_guard g;
+	memory_guard_on(&g, close_cpu, c);
 	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
 	bool good = o->kernels != KERNELS_LIBRARY ||
 		    fail_with(f, CLI_MACHINE, "kernels of a vendor's library "
@@ -118,6 +121,7 @@ static void *open_cpu(const plan *p, const backend_options *o, failure *f)
 		good = is_complete(c) ||
 		       fail_with(f, CLI_MACHINE, "out of memory");
 	}
+	memory_guard_off(&g);
 	if (good)
 		return c;
 	close_cpu(c);
@@ -141,12 +145,12 @@ static void *alloc_cpu(void *state, int worker, int64_t nbytes)
 	return m;
 }
 
-static void free_cpu(void *state, int worker, void *memory, int64_t nbytes)
+static void free_cpu(void *state, int worker, void *at, int64_t nbytes)
 {
 	(void)state;
 	(void)worker;
-	if (memory)
-		munmap(memory, nbytes > 0 ? (size_t)nbytes : 1);
+	if (at)
+		munmap(at, nbytes > 0 ? (size_t)nbytes : 1);
 }
 
 /* ---- running ----------------------------------------------------------- */

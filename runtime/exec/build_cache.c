@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,20 +167,34 @@ const char *cache_commit(arena *a, const char *cache, const char *folder,
 	return moved ? to : folder;
 }
 
-void cache_remove(const char *folder)
+/* Removes what is in a folder that is open, and closes it. */
+static void empty(int fd)
 {
-	arena *work = arena_new();
-	DIR *d = opendir(folder);
-	struct dirent *e;
-	while (d && (e = readdir(d))) {
-		const char *path = path_join(work, folder, e->d_name);
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+	DIR *d = fdopendir(fd);
+	if (!d)
+		close(fd);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		const char *name = e->d_name;
+		if (!strcmp(name, ".") || !strcmp(name, ".."))
 			continue;
-		if (unlink(path) && (errno == EISDIR || errno == EPERM))
-			cache_remove(path);
+		if (!unlinkat(fd, name, 0) ||
+		    (errno != EISDIR && errno != EPERM))
+			continue;
+		int inner = openat(fd, name, O_RDONLY | O_DIRECTORY |
+				   O_NOFOLLOW | O_CLOEXEC);
+		if (inner >= 0)
+			empty(inner);
+		unlinkat(fd, name, AT_REMOVEDIR);
 	}
 	if (d)
 		closedir(d);
+}
+
+/* Allocates nothing: it may be the end of a memory_guard. */
+void cache_remove(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		empty(fd);
 	rmdir(folder);
-	arena_free(work);
 }

@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "layout/runs.h"
 #include "runtime/exec/verify.h"
 
@@ -226,14 +227,14 @@ static bool load_constant(executor *m, int tensor, diag_sink *s, failure *f)
 	    t->constant.kind == PLAN_CONST_RANDOM)
 		return make_constant(m, tensor, f);
 	int64_t nbytes = plan_tensor_nbytes(t);
-	void *whole = malloc(nbytes > 0 ? (size_t)nbytes : 1);
+	void *whole = memory_malloc((size_t)nbytes);
 	if (!whole)
 		return fail_with(f, CLI_MACHINE, "no memory for the %" PRId64
 				 " bytes of '%s'", nbytes, t->name);
 	bool good = plan_constant_read(m->p, tensor, whole, s);
 	for (int w = m->first; good && w < m->end; w++)
 		good = scatter(m, w, tensor, whole, f);
-	free(whole);
+	memory_free(whole);
 	return good;
 }
 
@@ -324,6 +325,11 @@ static bool attach(executor *m, failure *f)
 	return true;
 }
 
+static void close_guarded(void *m)
+{
+	executor_close(m);
+}
+
 executor *executor_open(const plan *p, const char *path, const backend *b,
 			const communicator *c, void *run,
 			const backend_options *o, failure *f)
@@ -334,9 +340,13 @@ executor *executor_open(const plan *p, const char *path, const backend *b,
 			 .nworkers = mesh_workers(&p->mesh) };
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
-	if (open_link(m, run, f) && check_workers(m, path, f) &&
-	    open_device(m, o, f) && allocate(m, f) && load_constants(m, f) &&
-	    attach(m, f))
+	memory_guard g;
+	memory_guard_on(&g, close_guarded, m);
+	bool good = open_link(m, run, f) && check_workers(m, path, f) &&
+		    open_device(m, o, f) && allocate(m, f) &&
+		    load_constants(m, f) && attach(m, f);
+	memory_guard_off(&g);
+	if (good)
 		return m;
 	executor_abandon(m);
 	executor_close(m);
@@ -417,6 +427,7 @@ static void touch_transfer(executor *m, int worker, const plan_instr *in)
 static bool run_instr(executor *m, int worker, int i, failure *f)
 {
 	const plan_instr *in = &m->p->program[i];
+	memory_poll();
 	if (!m->comm->ready(m->link, i, worker))
 		return false;
 	switch (in->op) {

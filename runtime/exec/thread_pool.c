@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 typedef struct member {
 	thread_pool *thread_pool;
 	int number;
@@ -23,7 +25,39 @@ struct thread_pool {
 	void (*part)(void *arg, int i);
 	void *arg;
 	bool over;
+	memory *memory; /* of the call that runs the parts; NULL */
+	memory_end end; /* why one of them ended early */
 };
+
+typedef struct part_run {
+	thread_pool *of;
+	int i;
+} part_run;
+
+static void run_body(void *arg)
+{
+	part_run *r = arg;
+	r->of->part(r->of->arg, r->i);
+}
+
+/* Runs a part as a call of its own: one that fails must not end the caller
+ * while the others run. */
+static void run_part(thread_pool *t, int i)
+{
+	part_run r = { t, i };
+	memory own;
+	if (!t->memory) {
+		t->part(t->arg, i);
+		return;
+	}
+	memory_thread(&own, t->memory);
+	memory_end end = memory_call(&own, run_body, &r);
+	pthread_mutex_lock(&t->lock);
+	memory_thread_end(&own);
+	if (end != MEMORY_DONE)
+		t->end = end;
+	pthread_mutex_unlock(&t->lock);
+}
 
 static void *serve(void *arg)
 {
@@ -40,7 +74,7 @@ static void *serve(void *arg)
 		if (m->number >= t->parts)
 			continue;
 		pthread_mutex_unlock(&t->lock);
-		t->part(t->arg, m->number);
+		run_part(t, m->number);
 		pthread_mutex_lock(&t->lock);
 		if (--t->busy == 0)
 			pthread_cond_signal(&t->ended);
@@ -94,23 +128,27 @@ int thread_pool_size(const thread_pool *t)
 void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
 		     void *arg)
 {
-	if (n > 1) {
-		pthread_mutex_lock(&t->lock);
-		t->part = part;
-		t->arg = arg;
-		t->parts = n;
-		t->busy = n - 1;
-		t->round++;
-		pthread_cond_broadcast(&t->begun);
-		pthread_mutex_unlock(&t->lock);
+	if (n <= 1) {
+		part(arg, 0);
+		return;
 	}
-	part(arg, 0);
-	if (n > 1) {
-		pthread_mutex_lock(&t->lock);
-		while (t->busy)
-			pthread_cond_wait(&t->ended, &t->lock);
-		pthread_mutex_unlock(&t->lock);
-	}
+	pthread_mutex_lock(&t->lock);
+	t->part = part;
+	t->arg = arg;
+	t->memory = memory_current();
+	t->end = MEMORY_DONE;
+	t->parts = n;
+	t->busy = n - 1;
+	t->round++;
+	pthread_cond_broadcast(&t->begun);
+	pthread_mutex_unlock(&t->lock);
+	run_part(t, 0);
+	pthread_mutex_lock(&t->lock);
+	while (t->busy)
+		pthread_cond_wait(&t->ended, &t->lock);
+	pthread_mutex_unlock(&t->lock);
+	if (t->end != MEMORY_DONE)
+		memory_fail(t->end);
 }
 
 int processors(int *all)
