@@ -214,6 +214,36 @@ const char *diag_message(const diag_sink *s, int i)
 	return NULL;
 }
 
+int diag_count(const diag_sink *s)
+{
+	return s->diags.n;
+}
+
+diag_view diag_at(const diag_sink *s, int i)
+{
+	const diag *d = &s->diags.at[i];
+	diag_view v = { .severity = (diag_severity)d->severity,
+			.name = d->severity == NOTE ? "" : diag_name(d->id),
+			.message = d->message, .file = d->place };
+	if (d->at.beg && find_source(s, d->at.beg)) {
+		v.file = diag_path(s, d->at);
+		diag_line_col(s, d->at.beg, &v.line, &v.column);
+		diag_line_col(s, d->at.end, &v.end_line, &v.end_column);
+	}
+	return v;
+}
+
+bool diag_source(const diag_sink *s, int i, const char **path,
+		 const char **text, size_t *len)
+{
+	if (i >= s->sources.n)
+		return false;
+	*path = s->sources.at[i].path;
+	*text = s->sources.at[i].text;
+	*len = s->sources.at[i].len;
+	return true;
+}
+
 bool diag_full(const diag_sink *s)
 {
 	return s->nerrors >= DIAG_MAX_ERRORS;

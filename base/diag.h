@@ -91,6 +91,25 @@ bool diag_full(const diag_sink *s);
  * kept. */
 const char *diag_message(const diag_sink *s, int i);
 
+/* Diagnostic i of all that were kept, notes among them, in order. */
+typedef enum diag_severity { DIAG_IS_ERROR, DIAG_IS_WARNING, DIAG_IS_NOTE }
+	diag_severity;
+
+typedef struct diag_view {
+	diag_severity severity;
+	const char *name;    /* "" for a note */
+	const char *message;
+	const char *file;    /* or another place; NULL: none */
+	int line, column, end_line, end_column; /* 0: none */
+} diag_view;
+
+int diag_count(const diag_sink *s);
+diag_view diag_at(const diag_sink *s, int i);
+
+/* Source i, in the order of diag_add_source(); false after the last. */
+bool diag_source(const diag_sink *s, int i, const char **path,
+		 const char **text, size_t *len);
+
 /* Prints all of them: as text in GNU form with the line and a caret, coloured
  * if asked; or as JSON,
  * {"diagnostics": [{"file", "line", "column", "end_line", "end_column",

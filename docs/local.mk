@@ -11,6 +11,7 @@ dist_doc_DATA = \
 	%D%/json.md \
 	%D%/kernels.md \
 	%D%/language.md \
+	%D%/library-c.md \
 	%D%/placement.md \
 	%D%/plan-format.md \
 	%D%/planners.md \

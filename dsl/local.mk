@@ -36,7 +36,8 @@ EXTRA_DIST += %D%/README.md
 # behind it once more.
 dsl_libs = %D%/libdsl.a %D%/libdslgen.a %D%/libdsl.a
 %C%_libdslgen_a_SOURCES = %D%/gram.c %D%/gram.h %D%/scan.c
-%C%_libdslgen_a_CFLAGS = -std=gnu11 -w $(EXTRA_CFLAGS)
+%C%_libdslgen_a_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden -w \
+	$(EXTRA_CFLAGS)
 BUILT_SOURCES += %D%/gram.h
 MAINTAINERCLEANFILES += $(%C%_libdslgen_a_SOURCES)
 EXTRA_DIST += %D%/gram.y %D%/scan.l %D%/grammar.awk

@@ -22,6 +22,8 @@ dist_models_DATA = \
 	%D%/models/vgg19.tdl \
 	%D%/models/vit.tdl \
 	%D%/models/wresnet.tdl
+embeddir = $(examplesdir)/embed
+dist_embed_DATA = %D%/embed/embed.c
 slurmdir = $(examplesdir)/slurm
 dist_slurm_DATA = %D%/slurm/train.sbatch %D%/slurm/train-gpu.sbatch
 # Needs what is in tests/.

@@ -24,6 +24,15 @@ typedef struct explain_request {
 	int format; /* explain_format */
 } explain_request;
 
+#define EXPLAIN_OPTIONS(r)                                                   \
+	{ CLI_REPEAT, 0, "shape", "NAME=AxB",                                \
+	  "the shape of input NAME; once for each", &(r)->shapes },          \
+	{ CLI_REPEAT, 'D', NULL, "ATTR=V",                                   \
+	  "the value of an attribute; a list is 1,2", &(r)->defines },       \
+	{ CLI_INT, 'k', "devices", "N",                                      \
+	  "show the reads and the work of each of N parts (2 if "            \
+	  "shapes are given)", &(r)->k, .min = 1, .max = 4096 }
+
 /* A stage of the operator, and what is to be said of it. */
 typedef struct told {
 	const explain_request *request;

@@ -1,6 +1,7 @@
-# The library's parts that tdlc uses, too.
-noinst_LIBRARIES += %D%/libjobs.a
+# The requests, which tdlc uses, too, and the functions of tdl.h.
+noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 %C%_libjobs_a_SOURCES = \
+	%D%/check.c %D%/check.h \
 	%D%/describe_json.c \
 	%D%/describe_text.c \
 	%D%/explain_concrete.c \
@@ -21,4 +22,73 @@ noinst_LIBRARIES += %D%/libjobs.a
 	%D%/describe.h
 %C%_libjobs_a_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 
-EXTRA_DIST += %D%/README.md
+%C%_libapi_a_SOURCES = \
+	%D%/api.h \
+	%D%/context.c \
+	%D%/model.c \
+	%D%/module.c \
+	%D%/plan.c \
+	%D%/run.c
+
+EXTRA_DIST += %D%/README.md %D%/tdl.map
+
+# The library is one relocatable object, of what its functions need of the
+# archives above, in which all symbols but tdl_* are local: so it is of the
+# shared library, and of the static one, where names such as `solve' would meet
+# those of the program.  libtool, which cannot do that and compiles everything
+# twice, is not used: all objects are position-independent, and hidden.
+tdlinclude_HEADERS += include/tdl/tdl.h
+libtdl_soname = libtdl.so.0
+libtdl_file = $(libtdl_soname).$(VERSION)
+libtdl_archives = \
+	%D%/libapi.a \
+	%D%/libjobs.a \
+	compiler/codegen/libcodegen.a \
+	compiler/portfolio/libportfolio.a \
+	compiler/lower/liblower.a \
+	$(planners_libs) \
+	compiler/verify/libverify.a \
+	compiler/gradient/libgradient.a \
+	compiler/analysis/libanalysis.a \
+	$(graph_libs) \
+	compiler/expand/libexpand.a \
+	$(dsl_libs) \
+	runtime/libruntime.a \
+	$(plan_libs) \
+	base/libbase.a
+libtdl_libs = $(PROTOBUF_C_LIBS) $(JANSSON_LIBS) $(LIBZIP_LIBS) $(ZLIB_LIBS) \
+	$(LIBS)
+
+%D%/libtdl.o: $(libtdl_archives) $(srcdir)/%D%/tdl.map
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(CC) -r -nostdlib -o $@.tmp \
+		-Wl,--whole-archive %D%/libapi.a -Wl,--no-whole-archive \
+		-Wl,--start-group $(libtdl_archives) -Wl,--end-group && \
+	sed -n 's/^	\(tdl_[a-z_]*\);$$/\1/p' $(srcdir)/%D%/tdl.map >$@.names && \
+	$(OBJCOPY) --keep-global-symbols=$@.names $@.tmp $@ && \
+	rm -f $@.tmp $@.names
+
+libtdl.a: %D%/libtdl.o
+	$(AM_V_AR)rm -f $@ && $(AR) $(ARFLAGS) $@ %D%/libtdl.o && \
+	$(RANLIB) $@
+
+$(libtdl_file): %D%/libtdl.o
+	$(AM_V_CCLD)$(CC) -shared $(CFLAGS) $(EXTRA_CFLAGS) $(LDFLAGS) \
+		-Wl,-soname,$(libtdl_soname) \
+		-Wl,--version-script=$(srcdir)/%D%/tdl.map \
+		-o $@ %D%/libtdl.o $(libtdl_libs)
+
+libtdl.so: $(libtdl_file)
+	$(AM_V_at)ln -sf $(libtdl_file) $(libtdl_soname) && \
+	ln -sf $(libtdl_file) $@
+
+tdllibdir = $(libdir)
+nodist_tdllib_DATA = libtdl.a $(libtdl_file)
+noinst_DATA = libtdl.so
+CLEANFILES += libtdl.a libtdl.so $(libtdl_soname) $(libtdl_file) \
+	%D%/libtdl.o %D%/libtdl.o.tmp %D%/libtdl.o.names
+
+# Links beside the file; share/local.mk removes them.
+libtdl_links = $(libtdl_soname) libtdl.so
+install-data-hook:
+	cd '$(DESTDIR)$(libdir)' && for link in $(libtdl_links); do \
+		ln -sf $(libtdl_file) $$link; done

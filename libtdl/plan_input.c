@@ -8,8 +8,8 @@
 #include "compiler/onnx/onnx.h"
 #include "compiler/portfolio/request.h"
 
-graph *plan_read_model(job *d, const char *path, const plan_model *m,
-		       cli_status *status)
+graph *model_read_graph(job *d, const char *path, const plan_model *m,
+			cli_status *status)
 {
 	model_options o = { .model = m->name };
 	*status = job_model_options(d, path, &m->defines, &m->shapes, &o);
@@ -24,7 +24,14 @@ graph *plan_read_model(job *d, const char *path, const plan_model *m,
 	*status = job_check_used(d, &o);
 	if (*status == CLI_OK)
 		*status = job_check_freeze(d, &o);
-	return *status == CLI_OK ? graph_canonical(d->arena, g) : NULL;
+	return *status == CLI_OK ? g : NULL;
+}
+
+graph *plan_read_model(job *d, const char *path, const plan_model *m,
+		       cli_status *status)
+{
+	graph *g = model_read_graph(d, path, m, status);
+	return g ? graph_canonical(d->arena, g) : NULL;
 }
 
 bool plan_is_asked_for(job *d, int nmodels, int64_t devices)

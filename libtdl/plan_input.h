@@ -29,7 +29,11 @@ typedef struct plan_model {
 	PLAN_OPTIONS_SIZES(m),                                               \
 	DRIVER_OPTIONS_TRAIN(&(m)->train)
 
-/* Reads the model at path.  NULL when errors were added, or printed: then
+/* The graph of the model at path, as it is written.  NULL as below. */
+graph *model_read_graph(job *d, const char *path, const plan_model *m,
+			cli_status *status);
+
+/* Reads the model at path, for a plan.  NULL when errors were added, or printed: then
  * *status is what the command ends with. */
 graph *plan_read_model(job *d, const char *path, const plan_model *m,
 		       cli_status *status);

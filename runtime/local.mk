@@ -4,6 +4,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 %C%_libruntime_a_SOURCES = \
 	%D%/run/agree.c %D%/run/agree.h \
 	%D%/exec/backend.c %D%/exec/backend.h \
+	%D%/exec/backend_row.c \
 	%D%/run/progress_bar.c %D%/run/progress_bar.h \
 	%D%/run/checkpoint.c %D%/run/checkpoint.h \
 	%D%/comm/prefetch.c %D%/comm/prefetch.h \

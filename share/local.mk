@@ -19,6 +19,7 @@ CLEANFILES += $(nodist_cmake_DATA)
 fill_in = $(AM_V_GEN)$(MKDIR_P) $(@D) && sed \
 	-e 's|@bindir[@]|$(bindir)|g' \
 	-e 's|@includedir[@]|$(includedir)|g' \
+	-e 's|@libdir[@]|$(libdir)|g' \
 	-e 's|@pkgdatadir[@]|$(pkgdatadir)|g' \
 	-e 's|@VERSION[@]|$(VERSION)|g'
 %D%/TdlConfig.cmake: $(srcdir)/%D%/TdlConfig.cmake.in Makefile
@@ -54,6 +55,8 @@ uninstall-local:
 		'$(DESTDIR)$(bashcompletiondir)/tdlrun' \
 		'$(DESTDIR)$(vimdir)/ftdetect/tdl.vim' \
 		'$(DESTDIR)$(vimdir)/syntax/tdl.vim'
+	test -z '$(libtdl_links)' || \
+		(cd '$(DESTDIR)$(libdir)' && rm -f $(libtdl_links))
 
 # ---- manual pages: what the programs say to --help -----------------------------
 

@@ -54,6 +54,37 @@ echo '#include <tdl/kernel.h>' >"$tmp/header.c"
 expect 0 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
 	$(pkg-config --define-prefix --cflags tdl) "$tmp/header.c"
 
+# ---- the library ------------------------------------------------------------
+
+# embedded NAME COMMAND...: makes $tmp/NAME, which plans, prints and runs.
+embedded() {
+	name=$1
+	shift
+	# shellcheck disable=SC2046,SC2086
+	expect 0 "$@" -Wall -Wextra -Werror "$tmp/embed.c" -x none \
+		-o "$tmp/$name" $(pkg-config --define-prefix --cflags tdl) \
+		$libs $sanitized
+	expect 0 env LD_LIBRARY_PATH="$inst/lib" "$tmp/$name" 4
+	prints '"cuts"'
+	prints '^y\[0\] is '
+	cp "$tmp/out" "$tmp/$name.out"
+}
+sanitized=
+[ "${SANITIZE-}" != yes ] || sanitized='-fsanitize=address,undefined'
+cp "${srcdir:-.}/examples/embed/embed.c" "$tmp"
+libs=$(pkg-config --define-prefix --libs tdl)
+# shellcheck disable=SC2086
+embedded in_c ${CC:-cc} -std=c99
+if command -v c++ >/dev/null && [ ! "$sanitized" ]; then
+	embedded in_cpp c++ -std=c++11 -x c++
+	cmp "$tmp/in_c.out" "$tmp/in_cpp.out" || fail 'C++ is not as C'
+fi
+libs=$(pkg-config --define-prefix --static --libs tdl)
+libs="$inst/lib/libtdl.a $(echo "$libs" | sed 's/-ltdl//')"
+# shellcheck disable=SC2086
+embedded in_static ${CC:-cc}
+cmp "$tmp/in_c.out" "$tmp/in_static.out" || fail 'static is not as shared'
+
 # ---- a project of two .tdl files --------------------------------------------
 
 project=$tmp/project
@@ -147,13 +178,17 @@ END
 tdl_compile(OUTPUT net.h SOURCES net.tdl INCLUDE parts EMIT header)
 add_executable(program main.c net.h)
 target_link_libraries(program PRIVATE Tdl::headers)
+add_executable(embed embed.c)
+target_link_libraries(embed PRIVATE tdl::tdl)
 END
+	cp "$tmp/embed.c" "$project"
 	mkdir "$tmp/with_c"
 	cp -r "$project"/*.c "$project"/*.tdl "$project/parts" "$tmp/with_c"
 	cp "$project/with_c" "$tmp/with_c/CMakeLists.txt"
 	expect 0 cmake -S "$tmp/with_c" -B "$tmp/cmake3" \
 		-DCMAKE_PREFIX_PATH="$inst"
 	expect 0 cmake --build "$tmp/cmake3"
+	[ "$sanitized" ] || expect 0 "$tmp/cmake3/embed" 2
 	expect 0 "$tmp/cmake3/program"
 	prints '^twice$'
 	sed -i 's/Tdl 0.1/Tdl 0.2/' "$project/CMakeLists.txt"

@@ -36,6 +36,7 @@ script_tests = \
 	%D%/docs.sh \
 	%D%/golden.sh \
 	%D%/installed.sh \
+	%D%/library.sh \
 	%D%/mpi.sh \
 	%D%/verified.sh \
 	%D%/verify.sh
@@ -108,6 +109,8 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
 	%D%/lib.sh \
+	%D%/library/ask.c \
+	%D%/library/functions.txt \
 	%D%/models/cases \
 	%D%/models/described.py \
 	%D%/models/drawn.py \

@@ -13,7 +13,7 @@
 #include "compiler/driver/explain_text.h"
 #include "libtdl/describe.h"
 
-enum { MAX_PARTS = 4096, MAX_SYMBOLIC_PARTS = 64 };
+enum { MAX_SYMBOLIC_PARTS = 64 };
 
 static const char *const formats[] = {
 	[EXPLAIN_TEXT] = "text", [EXPLAIN_SHARDY] = "shardy",
@@ -109,13 +109,7 @@ cli_status command_explain(driver *d, int argc, char **argv)
 	explain_plan_request of_plan = { 0 };
 	int algorithm = -1; /* of planners; -1: not given */
 	const cli_option options[] = {
-		{ CLI_REPEAT, 0, "shape", "NAME=AxB",
-		  "the shape of input NAME; once for each", &r.shapes },
-		{ CLI_REPEAT, 'D', NULL, "ATTR=V",
-		  "the value of an attribute; a list is 1,2", &r.defines },
-		{ CLI_INT, 'k', "devices", "N",
-		  "show the reads and the work of each of N parts (2 if "
-		  "shapes are given)", &r.k, .min = 1, .max = MAX_PARTS },
+		EXPLAIN_OPTIONS(&r),
 		{ CLI_CHOICE, 0, "format", "FORMAT",
 		  "text; or a rule in the notation of another system: shardy, "
 		  "nnscaler, jax",

@@ -17,7 +17,8 @@ noinst_LIBRARIES += %D%/libonnxproto.a
 # ONNX's own description of its files, made into C, which a release carries.
 %C%_libonnxproto_a_SOURCES = \
 	%D%/onnx-ml.pb-c.c %D%/onnx-ml.pb-c.h
-%C%_libonnxproto_a_CFLAGS = -std=gnu11 -w $(EXTRA_CFLAGS)
+%C%_libonnxproto_a_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden -w \
+	$(EXTRA_CFLAGS)
 BUILT_SOURCES += %D%/onnx-ml.pb-c.h
 MAINTAINERCLEANFILES += %D%/onnx-ml.pb-c.c %D%/onnx-ml.pb-c.h
 EXTRA_DIST += %D%/onnx-ml.proto

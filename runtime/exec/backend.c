@@ -8,20 +8,6 @@
 
 #include "runtime/exec/builtin.h"
 
-#ifndef HAVE_CUDA
-const backend backend_cuda = {
-	.name = "cuda",
-	.missing = "the backend 'cuda' is not built in; use --backend cpu",
-};
-#endif
-
-const backend *backend_row(int i)
-{
-	static const backend *const rows[] = { &backend_cpu, &backend_cuda,
-					       NULL };
-	return rows[i];
-}
-
 bool backend_at(const plan *p, int worker, int instr, failure *f)
 {
 	const plan_instr *in = &p->program[instr];

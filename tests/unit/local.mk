@@ -15,6 +15,8 @@ $(srcdir)/tests/suites.mk: $(srcdir)/%D% $(srcdir)/tests/suites.sh
 
 if TDLC
 tested_libs = \
+	libtdl/libapi.a \
+	libtdl/libjobs.a \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \
 	compiler/portfolio/libportfolio.a \

@@ -1,0 +1,270 @@
+/* libtdl: operators, models and plans, as tdlc has them, and runs of plans, in
+ * the process of the caller.  docs/library-c.md shows how it is used.
+ *
+ * Everything belongs to a context.  A context, and what belongs to it, is used
+ * by one thread at a time; two contexts know nothing of each other.  Only
+ * tdl_cancel() may be called by any thread at any time.
+ *
+ * No function prints, ends the process or changes anything global.  A function
+ * that fails returns NULL, or a status other than TDL_OK, and the reasons are
+ * tdl_diagnostics() of its context until the next call.  Where memory runs out
+ * nothing is left of the call.  Pointers must not be NULL unless said; freeing
+ * functions accept NULL.
+ *
+ * Options are names and values as of the long options of tdlc, without dashes:
+ *
+ *	const tdl_option options[] = {
+ *		{ "devices", "8" }, { "algorithm", "auto" }, { "train", NULL },
+ *		{ "D", "batch=64" }, { NULL, NULL }
+ *	};
+ *
+ * The array ends with a NULL name; NULL stands for no options.  Flags have the
+ * value NULL; options that may be repeated may be here, too.
+ *
+ * Results with parts are JSON: UTF-8, as `tdlc --json` prints it
+ * (docs/json.md), and freed with tdl_text_free(). */
+#ifndef TDL_TDL_H
+#define TDL_TDL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TDL_API __attribute__((visibility("default")))
+#else
+#define TDL_API
+#endif
+
+/* Those up to TDL_DIFFERENCE are exit statuses of tdlc and tdlrun. */
+typedef enum tdl_status {
+	TDL_OK = 0,
+	TDL_INPUT = 1,	    /* an input is at fault */
+	TDL_USAGE = 2,	    /* an option, or the order of calls, is */
+	TDL_NO_PLAN = 3,    /* no plan satisfies the limits */
+	TDL_MACHINE = 4,    /* a file, a thread or a program failed */
+	TDL_DIFFERENCE = 5, /* verification found a difference */
+	TDL_NO_MEMORY = 6,  /* there is none, or the quota is reached */
+	TDL_CANCELLED = 7   /* tdl_cancel() */
+} tdl_status;
+
+typedef struct tdl_context tdl_context;
+typedef struct tdl_module tdl_module;
+typedef struct tdl_model tdl_model;
+typedef struct tdl_plan tdl_plan;
+typedef struct tdl_run tdl_run;
+
+typedef struct tdl_option {
+	const char *name, *value;
+} tdl_option;
+
+/* The version of the library, "0.1.0". */
+TDL_API const char *tdl_version(void);
+
+/* ---- contexts ---------------------------------------------------------- */
+
+/* As malloc() and free(), with the user's pointer; aligned for any type.  Runs
+ * of plans call them from several threads at once. */
+typedef struct tdl_allocator {
+	void *(*alloc)(void *user, size_t nbytes);
+	void (*free)(void *user, void *p);
+	void *user;
+} tdl_allocator;
+
+/* A new context, with the allocator or, for NULL, that of C.  NULL where there
+ * is no memory.  JSON values, compressed data, threads, and the buffers of
+ * runs, are taken from the C library and the system all the same. */
+TDL_API tdl_context *tdl_context_new(const tdl_allocator *allocator);
+
+/* Ends a context and all that belongs to it but its runs, which have to be
+ * ended before. */
+TDL_API void tdl_context_free(tdl_context *c);
+
+/* Bytes that the context may use at one time; 0, at first: any number. */
+TDL_API void tdl_context_set_quota(tdl_context *c, size_t nbytes);
+
+/* Bytes of its allocator that are in use now, and the most that ever were. */
+TDL_API size_t tdl_context_used(const tdl_context *c);
+TDL_API size_t tdl_context_peak(const tdl_context *c);
+
+/* The folder of the operator library.  Without it: $TDL_OPDEFS, else the one
+ * that is installed beside this library. */
+TDL_API tdl_status tdl_context_set_operators(tdl_context *c,
+					     const char *folder);
+
+/* Another folder in which imports are looked up, as of -I. */
+TDL_API tdl_status tdl_context_add_folder(tdl_context *c, const char *folder);
+
+/* A file that models may use besides the operator library, as of --load. */
+TDL_API tdl_status tdl_context_add_file(tdl_context *c, const char *path);
+
+/* From now on, who reads the file at path, an import among others, gets these
+ * bytes, which are copied: TDL, or an ONNX model. */
+TDL_API tdl_status tdl_context_add_text(tdl_context *c, const char *path,
+					const char *text, size_t nbytes);
+
+/* Is called before each step of a search: phase is "search" (a planner, after
+ * `done' plans), "compare" (plan done + 1 of `all') or "prove".  It may call
+ * tdl_cancel(), and functions of other contexts.  NULL ends that. */
+typedef void tdl_progress(void *user, const char *phase,
+			  const char *algorithm, int done, int all);
+TDL_API void tdl_context_set_progress(tdl_context *c, tdl_progress *progress,
+				      void *user);
+
+/* Ends the call of the context that is running, or else the next one, with
+ * TDL_CANCELLED.  From any thread, or from a signal's handler. */
+TDL_API void tdl_cancel(tdl_context *c);
+
+/* ---- what went wrong --------------------------------------------------- */
+
+typedef enum tdl_severity {
+	TDL_ERROR = 0,
+	TDL_WARNING = 1,
+	TDL_NOTE = 2 /* belongs to the one before */
+} tdl_severity;
+
+typedef struct tdl_diagnostic {
+	tdl_severity severity;
+	const char *name;    /* "read-outside", as tdlc prints it; "usage",
+				"limit", "machine", "no-memory", "cancelled"
+				for what is in no file; "" for notes */
+	const char *message; /* one sentence, lower case, no full stop */
+	const char *file;    /* or another place; NULL: none */
+	int line, column;    /* from 1; 0: none; columns count bytes */
+	int end_line, end_column;
+} tdl_diagnostic;
+
+/* The findings of the last call of the context, warnings of one that succeeded
+ * among them: *n of them, the context's, until its next call. */
+TDL_API const tdl_diagnostic *tdl_diagnostics(const tdl_context *c, size_t *n);
+
+/* The status of the last call that is not about the context itself. */
+TDL_API tdl_status tdl_last_status(const tdl_context *c);
+
+/* Frees a result that is text.  Its context must be there. */
+TDL_API void tdl_text_free(char *text);
+
+/* ---- operators --------------------------------------------------------- */
+
+/* Reads a file of operators, or a text that is called so, with all that it
+ * imports, and checks it.  What was read is kept: files that change later
+ * change nothing. */
+TDL_API tdl_module *tdl_module_load(tdl_context *c, const char *path);
+TDL_API tdl_module *tdl_module_of_text(tdl_context *c, const char *path,
+				       const char *text, size_t nbytes);
+
+/* The operator library, with the files of tdl_context_add_file(). */
+TDL_API tdl_module *tdl_module_library(tdl_context *c);
+
+TDL_API void tdl_module_free(tdl_module *m);
+
+/* The names of its operators, those of imports among them: `tdlc ops`. */
+TDL_API char *tdl_module_operators(tdl_module *m);
+
+/* The descriptors of its own operators: `tdlc compile`. */
+TDL_API char *tdl_module_describe(tdl_module *m);
+
+/* The descriptor of an operator; with options (shape, D, devices) its
+ * strategies for shapes: `tdlc explain`. */
+TDL_API char *tdl_module_explain(tdl_module *m, const char *op,
+				 const tdl_option *options);
+
+/* Tries the strategies of an operator, or of all of its own, NULL; options:
+ * seed, trials, strict, gradients.  TDL_DIFFERENCE is the tdl_last_status()
+ * where there is a difference; the text says which: `tdlc verify`. */
+TDL_API char *tdl_module_verify(tdl_module *m, const char *op,
+				const tdl_option *options);
+
+/* ---- models ------------------------------------------------------------ */
+
+/* Reads a model; one whose path ends in .tdl is TDL, others are ONNX.  Options
+ * are those of `tdlc plan` about the model: D, shape, model, train, evaluate,
+ * loss, optimizer, clip-norm, precision, freeze, recompute, seed. */
+TDL_API tdl_model *tdl_model_load(tdl_context *c, const char *path,
+				  const tdl_option *options);
+
+/* The same of bytes in memory.  Weights of ONNX in files of their own are
+ * looked up beside path. */
+TDL_API tdl_model *tdl_model_of_text(tdl_context *c, const char *path,
+				     const void *data, size_t nbytes,
+				     const tdl_option *options);
+
+TDL_API void tdl_model_free(tdl_model *m);
+
+/* Its graph: `tdlc show MODEL`. */
+TDL_API char *tdl_model_graph(tdl_model *m);
+
+/* ---- plans ------------------------------------------------------------- */
+
+/* Searches for a plan.  Options are those of `tdlc plan`: devices (needed),
+ * algorithm, objective, time-limit, topology, memory, pin, pins,
+ * fail-on-opaque, warn-replicate, no-fuse. */
+TDL_API tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options);
+
+/* Reads a plan: a file, or its text. */
+TDL_API tdl_plan *tdl_plan_load(tdl_context *c, const char *path);
+TDL_API tdl_plan *tdl_plan_of_text(tdl_context *c, const char *path,
+				   const char *text, size_t nbytes);
+
+TDL_API void tdl_plan_free(tdl_plan *p);
+
+/* Writes a plan that tdl_plan_load() and tdlrun read; the file is replaced as a
+ * whole or not at all. */
+TDL_API tdl_status tdl_plan_write(tdl_plan *p, const char *path);
+
+/* The text of that file; weights in other files are seen from the current
+ * folder. */
+TDL_API char *tdl_plan_text(tdl_plan *p);
+
+/* The result of the search: `tdlc plan`.  NULL, TDL_USAGE, for a plan that was
+ * read. */
+TDL_API char *tdl_plan_report(tdl_plan *p);
+
+/* The plan as it is read: who holds what, what divides each operator, what
+ * moves: `tdlc show PLAN`.  The time is predicted for a machine, NULL for the
+ * default. */
+TDL_API char *tdl_plan_layout(tdl_plan *p, const char *topology);
+
+/* The differences between two plans of one context: `tdlc diff`. */
+TDL_API char *tdl_plan_diff(tdl_plan *p, tdl_plan *q, const char *topology);
+
+/* ---- runs -------------------------------------------------------------- */
+
+/* An array of the caller's: dense, row-major.  type is "f32", "i64", ..; dims
+ * and data may be NULL where there are none. */
+typedef struct tdl_array {
+	const char *name;
+	const char *type;
+	int ndim;
+	const int64_t *dims;
+	void *data;
+	size_t nbytes;
+} tdl_array;
+
+/* Makes a plan ready to run, a thread for each of its devices.  Options:
+ * kernels, which is generated (the default; needs a C compiler) or interpreter;
+ * kernels-from, a library with kernels of opaque functions.  The plan may be
+ * freed. */
+TDL_API tdl_run *tdl_run_open(tdl_plan *p, const tdl_option *options);
+TDL_API void tdl_run_free(tdl_run *r);
+
+/* Runs it once.  Each input of the plan has to be among inputs[0..ninputs) with
+ * its type and shape; results of the names of outputs[0..noutputs) are written
+ * to their data.  States go on from step to step.  After a failure other than
+ * TDL_USAGE and TDL_INPUT the run is of no use. */
+TDL_API tdl_status tdl_run_step(tdl_run *r, const tdl_array *inputs,
+				size_t ninputs, const tdl_array *outputs,
+				size_t noutputs);
+
+/* Copies the value of a state, between two steps, or gives it another. */
+TDL_API tdl_status tdl_run_get_state(tdl_run *r, const tdl_array *state);
+TDL_API tdl_status tdl_run_set_state(tdl_run *r, const tdl_array *state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

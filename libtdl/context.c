@@ -1,0 +1,360 @@
+/* Contexts, calls, diagnostics: the part of tdl.h that is about no object. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "libtdl/api.h"
+
+const char *tdl_version(void)
+{
+	return PACKAGE_VERSION;
+}
+
+/* ---- contexts ---------------------------------------------------------- */
+
+tdl_context *tdl_context_new(const tdl_allocator *allocator)
+{
+	memory m = { 0 };
+	if (allocator) {
+		m.alloc = allocator->alloc;
+		m.free = allocator->free;
+		m.user = allocator->user;
+	}
+	tdl_context *x = memory_take(&m, sizeof(*x), true);
+	if (!x)
+		return NULL;
+	x->memory.alloc = m.alloc;
+	x->memory.free = m.free;
+	x->memory.user = m.user;
+	x->memory.stopped = &x->stop;
+	return x;
+}
+
+void tdl_context_free(tdl_context *c)
+{
+	if (!c)
+		return;
+	while (c->memory.items) {
+		memory_item *i = c->memory.items;
+		memory_leave(i);
+		i->end(i);
+	}
+	memory last = { .alloc = c->memory.alloc, .free = c->memory.free,
+			.user = c->memory.user };
+	memory_give(&last, c, sizeof(*c));
+}
+
+void tdl_context_set_quota(tdl_context *c, size_t nbytes)
+{
+	c->memory.quota = nbytes;
+}
+
+size_t tdl_context_used(const tdl_context *c)
+{
+	return atomic_load(&c->memory.used);
+}
+
+size_t tdl_context_peak(const tdl_context *c)
+{
+	return atomic_load(&c->memory.peak);
+}
+
+void tdl_context_set_progress(tdl_context *c, tdl_progress *progress,
+			      void *user)
+{
+	c->progress = progress;
+	c->progress_user = user;
+}
+
+void tdl_cancel(tdl_context *c)
+{
+	atomic_store(&c->stop, true);
+}
+
+/* ---- settings ---------------------------------------------------------- */
+
+typedef struct setting {
+	tdl_context *x;
+	cli_words *list; /* to which the text is added, .. */
+	const char **to; /* .. or that becomes the text */
+	const char *text;
+	dsl_text source; /* to be copied, where both are NULL */
+} setting;
+
+static void set(api_call *c, void *arg)
+{
+	setting *s = arg;
+	tdl_context *x = s->x;
+	(void)c;
+	if (s->list) {
+		vec_push(x->own, s->list, arena_strdup(x->own, s->text));
+	} else if (s->to) {
+		*s->to = arena_strdup(x->own, s->text);
+	} else {
+		const dsl_text *t = &s->source;
+		dsl_text copy = { arena_strdup(x->own, t->path),
+				  arena_strndup(x->own, t->text, t->len),
+				  t->len };
+		vec_push(x->own, &x->texts, copy);
+	}
+}
+
+static void open_own(api_call *c, void *arg)
+{
+	(void)c;
+	((tdl_context *)arg)->own = arena_new();
+}
+
+static tdl_status apply(setting *s)
+{
+	tdl_context *x = s->x;
+	if (!x->own && api_run(x, open_own, x) != TDL_OK) {
+		x->own = NULL;
+		return x->status;
+	}
+	return api_run(x, set, s);
+}
+
+tdl_status tdl_context_set_operators(tdl_context *c, const char *folder)
+{
+	setting s = { .x = c, .to = &c->opdefs, .text = folder };
+	return apply(&s);
+}
+
+tdl_status tdl_context_add_folder(tdl_context *c, const char *folder)
+{
+	setting s = { .x = c, .list = &c->folders, .text = folder };
+	return apply(&s);
+}
+
+tdl_status tdl_context_add_file(tdl_context *c, const char *path)
+{
+	setting s = { .x = c, .list = &c->files, .text = path };
+	return apply(&s);
+}
+
+tdl_status tdl_context_add_text(tdl_context *c, const char *path,
+				const char *text, size_t nbytes)
+{
+	setting s = { .x = c, .source = { path, text, nbytes } };
+	return apply(&s);
+}
+
+/* ---- diagnostics ------------------------------------------------------- */
+
+const tdl_diagnostic *tdl_diagnostics(const tdl_context *c, size_t *n)
+{
+	*n = c->ndiagnostics;
+	return c->diagnostics;
+}
+
+tdl_status tdl_last_status(const tdl_context *c)
+{
+	return c->status;
+}
+
+static const char *name_of(tdl_status status)
+{
+	return status == TDL_USAGE   ? "usage"
+	       : status == TDL_NO_PLAN ? "limit"
+	       : status == TDL_INPUT   ? "input"
+				       : "machine";
+}
+
+static tdl_diagnostic told(arena *a, const diag_view *v)
+{
+	return (tdl_diagnostic){
+		.severity = (tdl_severity)v->severity, .name = v->name,
+		.message = arena_strdup(a, v->message),
+		.file = v->file ? arena_strdup(a, v->file) : NULL,
+		.line = v->line, .column = v->column,
+		.end_line = v->end_line, .end_column = v->end_column
+	};
+}
+
+/* Hands what was found to the context, all or nothing. */
+static void tell(api_call *c)
+{
+	tdl_context *x = c->context;
+	int first = c->known, last = diag_count(c->job.sink);
+	size_t n = 0;
+	if (first >= last && c->messages.n == 0)
+		return;
+	arena *a = arena_new();
+	tdl_diagnostic *all = ARENA_ARRAY(a, tdl_diagnostic,
+					  last - first + c->messages.n);
+	for (int i = first; i < last; i++) {
+		diag_view v = diag_at(c->job.sink, i);
+		all[n++] = told(a, &v);
+	}
+	for (int i = 0; i < c->messages.n; i++)
+		all[n++] = (tdl_diagnostic){
+			.name = name_of(c->status),
+			.message = arena_strdup(a, c->messages.at[i])
+		};
+	x->said = a;
+	x->diagnostics = all;
+	x->ndiagnostics = n;
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+static void note(void *to, const char *text)
+{
+	api_call *c = to;
+	vec_push(c->job.arena, &c->messages, arena_strdup(c->job.arena, text));
+}
+
+/* The folder of this library, or of the program that it is a part of. */
+static const char *own_folder(arena *a)
+{
+	Dl_info i;
+	void *at;
+	const char *(*self)(void) = tdl_version;
+	memcpy(&at, &self, sizeof(at));
+	if (!dladdr(at, &i) || !i.dli_fname)
+		return NULL;
+	const char *real = path_real(a, i.dli_fname);
+	return real ? path_folder(a, real) : NULL;
+}
+
+static void run_call(void *arg)
+{
+	api_call *c = arg;
+	tdl_context *x = c->context;
+	job *d = &c->job;
+	memory_poll();
+	*d = (job){ .arena = arena_new(), .opdefs = x->opdefs,
+		    .folders = x->folders, .load = x->files };
+	d->program = (cli_program){ .name = "libtdl", .say = note, .to = c };
+	d->sink = diag_sink_new(d->arena);
+	d->here = own_folder(d->arena);
+	api_add_texts(c, x->texts.at, x->texts.n);
+	c->body(c, c->arg);
+	if (c->status == TDL_OK && diag_errors(d->sink))
+		c->status = TDL_INPUT;
+	tell(c);
+	if (!c->keeps || c->status != TDL_OK)
+		arena_free(d->arena);
+}
+
+/* The only diagnostic of a call that ended in between. */
+static tdl_status cut_short(tdl_context *x, memory_end end)
+{
+	const char *message =
+		end == MEMORY_QUOTA	? "the quota of memory is reached"
+		: end == MEMORY_STOPPED ? "the call was cancelled"
+		: end == MEMORY_JSON	? "no memory for a result, or it has "
+					  "a text that is not UTF-8"
+					: "out of memory";
+	if (end == MEMORY_STOPPED)
+		atomic_store(&x->stop, false);
+	x->cut_short = (tdl_diagnostic){
+		.name = end == MEMORY_STOPPED ? "cancelled" : "no-memory",
+		.message = message
+	};
+	x->diagnostics = &x->cut_short;
+	x->ndiagnostics = 1;
+	return end == MEMORY_STOPPED ? TDL_CANCELLED : TDL_NO_MEMORY;
+}
+
+tdl_status api_run(tdl_context *x, void (*body)(api_call *c, void *arg),
+		   void *arg)
+{
+	api_call c = { .context = x, .body = body, .arg = arg };
+	arena_free(x->said);
+	x->said = NULL;
+	x->diagnostics = NULL;
+	x->ndiagnostics = 0;
+	memory_end end = memory_call(&x->memory, run_call, &c);
+	x->status = end == MEMORY_DONE ? c.status : cut_short(x, end);
+	return x->status;
+}
+
+bool api_options(api_call *c, const cli_option *table,
+		 const tdl_option *options)
+{
+	cli_status status = CLI_OK;
+	for (; options && options->name && status == CLI_OK; options++)
+		status = cli_set(c->job.arena, &c->job.program, table,
+				 options->name, options->value);
+	api_status(c, status);
+	return status == CLI_OK;
+}
+
+void api_status(api_call *c, cli_status status)
+{
+	if (status != CLI_OK && c->status == TDL_OK)
+		c->status = (tdl_status)status;
+}
+
+void api_fail(api_call *c, tdl_status status, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vec_push(c->job.arena, &c->messages,
+		 arena_vprintf(c->job.arena, fmt, ap));
+	va_end(ap);
+	c->status = status;
+}
+
+void api_add_texts(api_call *c, const dsl_text *at, int n)
+{
+	dsl_text *all = ARENA_ARRAY(c->job.arena, dsl_text, n + c->texts.n);
+	if (n > 0)
+		memcpy(all, at, (size_t)n * sizeof(*all));
+	if (c->texts.n > 0)
+		memcpy(all + n, c->texts.at,
+		       (size_t)c->texts.n * sizeof(*all));
+	c->texts = (dsl_texts){ n + c->texts.n, all };
+	c->job.texts = ARENA_COPY(c->job.arena, &c->texts, 1);
+}
+
+char *api_copy(const char *text, size_t n)
+{
+	char *copy = memory_malloc(n + 1);
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	return copy;
+}
+
+char *api_text(json_t *j)
+{
+	arena *tmp = arena_new();
+	const char *text = json_text(tmp, j, JSON_INDENT(2));
+	char *copy = api_copy(text, strlen(text));
+	json_decref(j);
+	arena_free(tmp);
+	return copy;
+}
+
+void tdl_text_free(char *text)
+{
+	memory_free(text);
+}
+
+static void observe(plan_observer *o, plan_phase phase, const char *algorithm,
+		    int done, int all)
+{
+	static const char *const phases[] = {
+		[PHASE_SEARCH] = "search", [PHASE_COMPARE] = "compare",
+		[PHASE_PROVE] = "prove",
+	};
+	const api_call *c = (const api_call *)((char *)o -
+					       offsetof(api_call, observer));
+	const tdl_context *x = c->context;
+	x->progress(x->progress_user, phases[phase], algorithm ? algorithm : "",
+		    done, all);
+	memory_poll();
+}
+
+plan_observer *api_observer(api_call *c)
+{
+	if (!c->context->progress)
+		return NULL;
+	c->observer.step = observe;
+	return &c->observer;
+}

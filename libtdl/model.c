@@ -1,0 +1,82 @@
+/* Models: tdl_model of tdl.h. */
+#include "config.h"
+
+#include "compiler/graph/canonical.h"
+#include "libtdl/api.h"
+#include "libtdl/graph_json.h"
+#include "libtdl/plan_input.h"
+
+typedef struct reading {
+	const char *path;
+	const dsl_text *data; /* NULL: a file */
+	const tdl_option *options;
+	tdl_model *result;
+} reading;
+
+static void read_model(api_call *c, void *arg)
+{
+	reading *r = arg;
+	job *d = &c->job;
+	plan_model how = PLAN_MODEL;
+	const cli_option table[] = { PLAN_OPTIONS_MODEL(&how), { CLI_END } };
+	cli_status status = CLI_OK;
+	if (!api_options(c, table, r->options))
+		return;
+	if (r->data)
+		api_add_texts(c, r->data, 1);
+	const char *path = arena_strdup(d->arena, r->path);
+	graph *g = model_read_graph(d, path, &how, &status);
+	api_status(c, status);
+	if (!g)
+		return;
+	tdl_model *m = ARENA_NEW(d->arena, tdl_model);
+	*m = (tdl_model){ c->context, d->arena, g,
+			  graph_canonical(d->arena, g) };
+	c->keeps = true;
+	r->result = m;
+}
+
+static tdl_model *read_as(tdl_context *c, reading *r)
+{
+	return api_run(c, read_model, r) == TDL_OK ? r->result : NULL;
+}
+
+tdl_model *tdl_model_load(tdl_context *c, const char *path,
+			  const tdl_option *options)
+{
+	reading r = { .path = path, .options = options };
+	return read_as(c, &r);
+}
+
+tdl_model *tdl_model_of_text(tdl_context *c, const char *path,
+			     const void *data, size_t nbytes,
+			     const tdl_option *options)
+{
+	const dsl_text t = { path, data, nbytes };
+	reading r = { .path = path, .data = &t, .options = options };
+	return read_as(c, &r);
+}
+
+void tdl_model_free(tdl_model *m)
+{
+	if (m)
+		arena_free(m->arena);
+}
+
+typedef struct question {
+	const tdl_model *of;
+	char *answer;
+} question;
+
+static void show(api_call *c, void *arg)
+{
+	question *q = arg;
+	(void)c;
+	q->answer = api_text(graph_json(q->of->graph));
+}
+
+char *tdl_model_graph(tdl_model *m)
+{
+	question q = { m, NULL };
+	return api_run(m->context, show, &q) == TDL_OK ? q.answer : NULL;
+}
