@@ -50,8 +50,8 @@ expect 0 "$(pkg-config --define-prefix --variable=tdlc tdl)" --version
 [ -d "$(pkg-config --define-prefix --variable=opdefs tdl)/onnx" ] ||
 	fail 'pkg-config: opdefs'
 echo '#include <tdl/kernel.h>' >"$tmp/header.c"
-# shellcheck disable=SC2046
-expect 0 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fsyntax-only \
+# shellcheck disable=SC2046,SC2086
+expect 0 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -fsyntax-only \
 	$(pkg-config --define-prefix --cflags tdl) "$tmp/header.c"
 
 # ---- the library ------------------------------------------------------------
@@ -81,9 +81,13 @@ if command -v c++ >/dev/null && [ ! "$sanitized" ]; then
 fi
 libs=$(pkg-config --define-prefix --static --libs tdl)
 libs="$inst/lib/libtdl.a $(echo "$libs" | sed 's/-ltdl//')"
+# Nothing says where a program that has it all inside is installed.
+TDL_OPDEFS=$inst/share/tdlc/opdefs
+export TDL_OPDEFS
 # shellcheck disable=SC2086
 embedded in_static ${CC:-cc}
 cmp "$tmp/in_c.out" "$tmp/in_static.out" || fail 'static is not as shared'
+unset TDL_OPDEFS
 
 # ---- a project of two .tdl files --------------------------------------------
 
