@@ -19,7 +19,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_view.c %D%/plan_view.h \
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify_job.c %D%/verify_job.h \
-	%D%/describe.h
+	%D%/describe.h %D%/explain.h
 %C%_libjobs_a_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 
 %C%_libapi_a_SOURCES = \
