@@ -12,7 +12,8 @@
 /* A copy of a function per instruction set, chosen when the program is loaded.
  * Not where a sanitizer has to be awake first. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && \
-	!defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+	!defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&           \
+	!defined(__SANITIZE_THREAD__)
 #define FOR_EACH_ISA                                                  \
 	__attribute__((target_clones("default", "arch=x86-64-v3",     \
 				     "arch=x86-64-v4")))

@@ -515,8 +515,11 @@ Suite *suite(void)
 	tcase_add_test(c, a_search_can_be_cancelled);
 	tcase_add_test(c, faults_have_places);
 	tcase_add_test(c, options_are_checked);
-	tcase_add_test(c, a_run_computes);
-	tcase_add_test(c, contexts_know_nothing_of_each_other);
 	suite_add_tcase(s, c);
+	TCase *threads = tcase_create("threads");
+	tcase_set_timeout(threads, 600);
+	tcase_add_test(threads, a_run_computes);
+	tcase_add_test(threads, contexts_know_nothing_of_each_other);
+	suite_add_tcase(s, threads);
 	return s;
 }
