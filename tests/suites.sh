@@ -88,7 +88,8 @@ sources_of() {
 
 # The conditionals of configure without which those sources do not compile.
 conditions() {
-	if (cd "$root" && grep -q '^#include "\(compiler\|dsl\)/' "$@"); then
+	ours='compiler/\|dsl/\|libtdl/\|include/tdl/tdl'
+	if (cd "$root" && grep -q "^#include \"\($ours\)" "$@"); then
 		echo TDLC
 	fi
 	if (cd "$root" && grep -q '^#include <isl/' "$@"); then
