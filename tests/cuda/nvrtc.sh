@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests: compiler/codegen
 # NVRTC compiles every kernel of every operator and of the examples' models for
-# GPUs that need not be here.
+# GPUs that need not be here, without a spill.  With CHECK_ALL=yes they take
+# what the table in docs/cuda.md says; UPDATE=1 writes it.
 . "${srcdir:-.}/tests/lib.sh"
 program=tests/cuda/nvrtc
 [ -x "$program" ] || skip "$program is not built"
@@ -24,13 +25,47 @@ for model in "${srcdir:-.}"/examples/models/*.tdl; do
 	name=$(basename "$model" .tdl)
 	expect 0 "$TDLC" plan "$model" -k 1 -o "$tmp/$name.plan"
 done
+# With products of bf16.
+for model in gpt2 moe resnet; do
+	expect 0 "$TDLC" plan "${srcdir:-.}/examples/models/$model.tdl" -k 1 \
+		-D batch=4 --train --optimizer adamw --precision bf16 \
+		-o "$tmp/$model-bf16.plan"
+done
 expect 0 "$TDLC" plan "${srcdir:-.}/examples/digits/digits.tdl" -k 1 --train \
 	-o "$tmp/digits.plan"
 expect 0 "$TDLC" plan "${srcdir:-.}/examples/characters/characters.tdl" \
 	--model characters -k 1 --train -o "$tmp/characters.plan"
 status=0
-"$program" "${srcdir:-.}/include" "${srcdir:-.}/opdefs" "$tmp"/*.plan ||
-	status=$?
+"$program" "${srcdir:-.}/include" "${srcdir:-.}/opdefs" "$tmp"/*.plan \
+	>"$tmp/printed" || status=$?
+cat "$tmp/printed"
 [ "$status" -ne 77 ] || exit 77
 [ "$status" -eq 0 ] || fail "status $status"
+
+# ---- the table ---------------------------------------------------------------
+
+page="${srcdir:-.}/docs/cuda.md"
+version=$(sed -n 's/^NVRTC \([0-9.]*\):.*/\1/p' "$tmp/printed")
+if [ -z "${UPDATE-}" ] && ! grep -q "NVRTC $version" "$page"; then
+	echo "docs/cuda.md has the table of another version of NVRTC"
+	finish
+fi
+grep '^|' "$tmp/printed" >"$tmp/rows"
+if [ "${CHECK_ALL-}" = yes ] && [ -z "${SAMPLE-}" ]; then
+	awk -v rows="$tmp/rows" '
+		/^\| kernels \| number/ { inside = 1 }
+		inside && /^\| [a-z]/ && !/^\| kernels/ { next }
+		inside && !/^\|/ {
+			while ((getline line <rows) > 0)
+				print line
+			inside = 0
+		}
+		{ print }' "$page" >"$tmp/page"
+	if [ -n "${UPDATE-}" ]; then
+		cp "$tmp/page" "$page"
+	else
+		diff -u "$page" "$tmp/page" ||
+			fail 'docs/cuda.md has another table'
+	fi
+fi
 finish
