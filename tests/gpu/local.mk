@@ -34,7 +34,9 @@ gpu_made = $(gpu_programs)
 endif
 endif
 endif
-check-gpu: all %D%/near $(gpu_made)
+# `all' is a make of its own, which has to be done before another begins.
+check-gpu: all
+	$(MAKE) $(AM_MAKEFLAGS) %D%/near $(gpu_made)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(gpu_tests)' \
 		check_PROGRAMS= check_DATA=
 .PHONY: check-gpu
@@ -57,7 +59,10 @@ EXTRA_DIST += %D%/bundle/README %D%/bundle/make.sh %D%/bundle/one.tdl \
 
 if CUDA
 if TDLC
-gpu-bundle: all %D%/near %D%/bundle/point %D%/bundle/probe $(gpu_made)
+bundle_made = %D%/near %D%/bundle/point %D%/bundle/probe $(gpu_made)
+
+gpu-bundle: all
+	$(MAKE) $(AM_MAKEFLAGS) $(bundle_made)
 	srcdir='$(srcdir)' $(SHELL) $(srcdir)/%D%/bundle/make.sh \
 		'$(bundle)' '$(VERSION)'
 else
