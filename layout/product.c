@@ -368,12 +368,10 @@ static bool compare_boxes(const product *x, const product *y, bool *same,
 bool product_held(const product *from, const product *to, int64_t *sum)
 {
 	total t;
-	bool same, covers;
 	if (to->flat)
 		return false;
-	/* Of a box that `to' covers all runs are held. */
-	if (from->flat && (!compare_boxes(to, from, &same, &covers) || !covers))
-		return false;
+	/* Where `to' does not tell the runs of a box apart, these hold together
+	 * what the box does. */
 	for (int d = 0; d < to->ndim; d++)
 		if (to->dims[d].axes & from->flat)
 			return false;

@@ -2,11 +2,14 @@
 
 #include "tests/unit/hand_kernels.h"
 
+#include <assert.h>
+
 kernel *make_kernel(arena *a, dtype type, int nout, int nvars,
 		    const int64_t *extents)
 {
-	static const char *const names[] = { "i", "j", "l", "m" };
+	static const char *const names[] = { "i", "j", "l", "m", "n" };
 	kernel *k = ARENA_NEW(a, kernel);
+	assert(nvars <= (int)(sizeof(names) / sizeof(*names)));
 	k->name = "made";
 	k->type = type;
 	k->nout = nout;
