@@ -57,37 +57,49 @@ static tally identity_of(reducer red, dtype t)
 	return y;
 }
 
-static void add_float(const reducer_facts *by, tally *y, double v)
+/* This is the innermost loop: what most reducers combine by takes no call. */
+static inline void add_float(const reducer_facts *by, tally *y, double v)
 {
-	y->f = scalar_float(by->combine, y->f, v);
+	if (by->combine == FN_ADD)
+		y->f += v;
+	else if (by->combine == FN_MUL)
+		y->f *= v;
+	else
+		y->f = scalar_float(by->combine, y->f, v);
 }
 
 /* Sums and products of small integers are kept in 64 bits, whose low bits are
  * those of the sum in the type itself. */
-static void add_int(const reducer_facts *by, dtype t, tally *y, int64_t v)
+static inline void add_int(const reducer_facts *by, dtype t, tally *y,
+			   int64_t v)
 {
 	dtype in = by->choice == FN_NO_CHOICE ? DT_I64 : t;
-	y->i = scalar_int(by->combine, in, y->i, v);
+	if (by->combine == FN_AND)
+		y->i = y->i && v;
+	else if (by->combine == FN_OR)
+		y->i = y->i || v;
+	else
+		y->i = scalar_int(by->combine, in, y->i, v);
 }
 
-static void add_arg(evaluation *r, const eval_node *body, int var, tally *y)
+static void add_arg(evaluation *r, const reducer_facts *by,
+		    const eval_node *body, tally *y)
 {
-	fn compare = reducer_table[r->k->reducer].combine;
 	bool better;
 	double f = 0;
 	int64_t i = 0;
 	if (dtype_is_float(body->type)) {
 		f = eval_float(r, body);
-		better = scalar_float(compare, f, y->f) != 0;
+		better = by->choice == FN_GREATEST ? f > y->f : f < y->f;
 		better = (better && !isnan(y->f)) ||
 			 (isnan(f) && !isnan(y->f));
 	} else {
 		i = eval_int(r, body);
-		better = scalar_int(compare, body->type, i, y->i);
+		better = scalar_int(by->combine, body->type, i, y->i);
 	}
 	if (y->some && !better)
 		return;
-	*y = (tally){ true, f, i, r->point[var] };
+	*y = (tally){ true, f, i, r->point[r->k->nout] };
 }
 
 /* The result at the output point, over the reduction variables from nout to
@@ -103,7 +115,7 @@ static tally reduce(evaluation *r, const eval_node *body, int end)
 		return y;
 	do {
 		if (arg)
-			add_arg(r, body, k->nout, &y);
+			add_arg(r, by, body, &y);
 		else if (is_float)
 			add_float(by, &y, eval_float(r, body));
 		else
