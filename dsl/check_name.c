@@ -394,16 +394,14 @@ static void walk_reducer(checker *c, ast_expr *e, const builtin *r,
 	check_lambda(c, e->args[0], NULL);
 }
 
-void check_bind_type(const checker *c, ast_expr *e)
+/* Binds the second argument of a conversion to the type that it says. */
+static void bind_target(const checker *c, ast_expr *e)
 {
-	if (e->kind != AST_NAME)
-		return;
 	const ast_symbol *s = check_find(c, e->name);
-	bool attr = s && s->kind == SYM_ATTR && s->attr->type == ATTR_TYPE;
 	ast_type t = ast_type_of(e->name, e->at);
 	if (s && s->kind == SYM_TENSOR)
 		t.kind = TYPE_TENSOR;
-	else if (attr)
+	else if (s && s->kind == SYM_ATTR && s->attr->type == ATTR_TYPE)
 		t.kind = TYPE_NAMED;
 	else if (t.kind != TYPE_EXACT)
 		return;
@@ -414,7 +412,8 @@ static void walk_cast(checker *c, ast_expr *e, place where)
 {
 	walk(c, e->args[0], where);
 	ast_expr *to = e->args[1];
-	check_bind_type(c, to);
+	if (to->kind == AST_NAME)
+		bind_target(c, to);
 	if (to->type && to->type->kind != TYPE_EXACT)
 		resolve(c, to);
 	if (to->type)

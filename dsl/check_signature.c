@@ -133,6 +133,19 @@ static bool is_number(const ast_expr *e, ast_kind kind)
 	return e->kind == kind;
 }
 
+/* Binds a name to the element type that it says: the value of the attribute, or
+ * a type by its own name, whatever tensors are called.  False for none. */
+static bool bind_type(const checker *c, ast_expr *e, const ast_attr *named)
+{
+	ast_type t = ast_type_of(e->name, e->at);
+	if (named)
+		t.kind = TYPE_NAMED;
+	if (named ? named->type != ATTR_TYPE : t.kind != TYPE_EXACT)
+		return false;
+	e->type = ARENA_COPY(c->modules->arena, &t, 1);
+	return true;
+}
+
 /* Whether e may be one element of the attribute; computed values are for
  * expansion to check. */
 static bool element_fits(const checker *c, const ast_attr *a, ast_expr *e)
@@ -155,8 +168,7 @@ static bool element_fits(const checker *c, const ast_attr *a, ast_expr *e)
 		return !is_number(e, AST_INT) && !is_number(e, AST_FLOAT) &&
 		       e->kind != AST_STRING && e->kind != AST_LIST;
 	case ATTR_TYPE:
-		check_bind_type(c, e);
-		return e->type && (e->type->kind == TYPE_EXACT || other);
+		return e->kind == AST_NAME && bind_type(c, e, other);
 	case ATTR_GRAPH:
 		return false;
 	}

@@ -149,10 +149,6 @@ void check_opaque(tdl_modules *m, ast_opaque *f);
 /* Whether an expression suits an attribute, as far as can be seen. */
 void check_attr_value(checker *c, const ast_attr *a, ast_expr *e);
 etype check_declared_type(const ast_type *t);
-/* Binds an expression to the element type that it says: that of a tensor, an
- * attribute's value, or one by its own name.  Its type stays NULL where it says
- * none. */
-void check_bind_type(const checker *c, ast_expr *e);
 
 /* ---- check_scope.c ------------------------------------------------------ */
 
