@@ -142,8 +142,12 @@ static bool read_skips(const table_file *r, const json_t *j, layer_table *t)
 
 static bool read_machine(const table_file *r, const json_t *j, layer_table *t)
 {
+	static const char *const known[] = { "name", "devices", "node",
+					     "flops", "intra", "inter",
+					     "memory", NULL };
 	const char *w = "machine";
-	return table_whole(r, j, w, "devices", LAYERS_MAX_DEVICES,
+	return known_members(r, j, w, known, w) &&
+	       table_whole(r, j, w, "devices", LAYERS_MAX_DEVICES,
 			   &t->devices) &&
 	       table_whole(r, j, w, "node", LAYERS_MAX_DEVICES, &t->node) &&
 	       table_number(r, j, w, "flops", 1e-30, TABLE_MAX_NUMBER,
@@ -157,6 +161,9 @@ static bool read_machine(const table_file *r, const json_t *j, layer_table *t)
 
 static bool read_table(const table_file *r, const json_t *j, layer_table *t)
 {
+	static const char *const known[] = { "format", "version", "name",
+					     "layers", "skips", "machine",
+					     "batch", NULL };
 	const json_t *layers = json_object_get(j, "layers");
 	const char *format = json_string_value(json_object_get(j, "format"));
 	const json_t *version = json_object_get(j, "version");
@@ -164,6 +171,8 @@ static bool read_table(const table_file *r, const json_t *j, layer_table *t)
 	    json_integer_value(version) != 1)
 		return table_wrong(r, "format",
 				   "this is not 'tdl-layers', version 1");
+	if (!known_members(r, j, "table", known, "table"))
+		return false;
 	if (!json_is_array(layers) || json_array_size(layers) < 1 ||
 	    json_array_size(layers) > LAYERS_MAX)
 		return table_wrong(r, "layers", arena_printf(

@@ -30,6 +30,11 @@ try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer]}"
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer], \"machine\": $machine}"
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$layer], \"machine\": $machine, \"batch\": 1.5}"
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [{\"tied\": 1}]}"
+# Members that a table does not have; names mean nothing.
+two="\"layers\": [$layer, $layer], \"batch\": 2"
+try "{\"format\": \"tdl-layers\", \"version\": 1, $two, \"machine\": $machine, \"skip\": []}"
+try "{\"format\": \"tdl-layers\", \"version\": 1, $two, \"machine\": $(echo "$machine" | sed 's/"node"/"nodes": 1, &/')}"
+try "{\"format\": \"tdl-layers\", \"version\": 1, $two, \"machine\": $(echo "$machine" | sed 's/1}/99, "name": "box"}/'), \"name\": \"net\"}"
 # Layers without bytes have no ratio of memories; too many bytes are no table.
 none='{"params": 0, "flops": 1, "act": 0, "rep": 0, "edge": 0, "ar": 0}'
 try "{\"format\": \"tdl-layers\", \"version\": 1, \"layers\": [$none], \"machine\": $machine, \"batch\": 2}"
