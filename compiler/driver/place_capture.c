@@ -36,6 +36,8 @@ static bool usage(const place_run *r, int64_t *memory, cli_status *status)
 		wrong = "interleaved schedules are planned by mcap";
 	else if (m->objective == PLACE_LOAD)
 		wrong = "the objectives of capture are makespan, peak, cost";
+	else if (m->recompute && m->no_recompute)
+		wrong = "--recompute and --no-recompute exclude each other";
 	else if (o->topology || o->link || o->colocation || o->network >= 0 ||
 		 o->seconds > 0)
 		wrong = "capture takes the machine from the table, and does "
@@ -117,25 +119,67 @@ static bool search(capture *c)
 	return true;
 }
 
-/* Says with how many devices, or with recomputation, a plan would fit. */
+/* The least peak of a request within its cap; INFINITY if nothing fits, or it
+ * is too large to be tried. */
+static double peak_of(const capture *c, const capture_request *r)
+{
+	capture_plan p;
+	arena *own = arena_new();
+	bool fits = capture_fits(c->t, r) && capture_best(own, c->t, r, &p);
+	arena_free(own);
+	return fits ? p.peak : INFINITY;
+}
+
+/* Prints a change of the options if plans fit with it. */
+static bool try_remedy(const capture *c, const capture_request *r,
+		       const char *what)
+{
+	double peak = peak_of(c, r);
+	if (peak < INFINITY)
+		cli_failed(&c->run->d->program, "%s, %.0f bytes would do", what,
+			   ceil(peak));
+	return peak < INFINITY;
+}
+
+/* Each by itself: recomputation, uneven stages, any number of micro-batches,
+ * more devices. */
 static void say_remedies(const capture *c)
 {
 	arena *a = c->run->d->arena;
-	const cli_program *program = &c->run->d->program;
 	capture_request r = c->r;
-	capture_plan p;
 	r.objective = CAPTURE_PEAK;
 	r.recompute = true;
-	if (!c->r.recompute && capture_best(a, c->t, &r, &p))
-		cli_failed(program, "with recomputation %.0f bytes would do",
-			   ceil(p.peak));
+	if (!c->r.recompute)
+		try_remedy(c, &r, "without --no-recompute");
+	r.recompute = c->r.recompute;
+	r.uneven = true;
+	if (!c->r.uneven)
+		try_remedy(c, &r, "with --uneven");
+	r.uneven = c->r.uneven;
+	r.micro_batches = 0;
+	if (c->r.micro_batches != 0)
+		try_remedy(c, &r, "without --micro-batches");
+	r.micro_batches = c->r.micro_batches;
 	for (r.devices = 2 * c->r.devices; r.devices <= LAYERS_MAX_DEVICES &&
-	     r.devices <= 8 * c->r.devices && capture_fits(c->t, &r);
-	     r.devices *= 2)
-		if (capture_best(a, c->t, &r, &p)) {
-			cli_failed(program, "%d devices would do", r.devices);
+	     r.devices <= 8 * c->r.devices; r.devices *= 2)
+		if (try_remedy(c, &r, arena_printf(a, "with %d devices",
+						   r.devices)))
 			break;
-		}
+}
+
+/* No plan at all is made with these options, whatever the memory. */
+static void say_no_plan(const capture *c)
+{
+	const cli_program *program = &c->run->d->program;
+	if (c->r.micro_batches != 0 && c->t->batch % c->r.micro_batches != 0)
+		cli_failed(program, "a batch of %d is not made of %d equal "
+			   "micro-batches", c->t->batch, c->r.micro_batches);
+	else
+		cli_failed(program, "%d device%s, a batch of %d and %d layer%s "
+			   "do not allow equal stages", c->r.devices,
+			   c->r.devices == 1 ? "" : "s", c->t->batch, c->t->n,
+			   c->t->n == 1 ? "" : "s");
+	say_remedies(c);
 }
 
 static cli_status say_no_room(const capture *c)
@@ -147,22 +191,17 @@ static cli_status say_no_room(const capture *c)
 	r.objective = CAPTURE_PEAK;
 	r.cap = INFINITY;
 	fflush(stdout);
-	bool any = capture_best(c->run->d->arena, c->t, &r, &p);
-	if (!any && r.uneven)
-		cli_failed(program, "a batch of %d is not made of %d equal "
-			   "micro-batches", c->t->batch, r.micro_batches);
-	else if (!any)
-		cli_failed(program, "%d devices, a batch of %d and %d layers "
-			   "do not allow equal stages", r.devices,
-			   c->t->batch, c->t->n);
-	if (!any)
+	if (!capture_best(c->run->d->arena, c->t, &r, &p)) {
+		say_no_plan(c);
 		return CLI_NO_PLAN;
+	}
 	for (int s = 1; s < p.nstages; s++)
 		if (p.at[s].peak > p.at[worst].peak)
 			worst = s;
-	cli_failed(program, "no plan fits into %.0f bytes: at best, stage %d "
-		   "of %d needs %.0f bytes", c->r.cap, worst, p.nstages,
-		   ceil(p.peak));
+	cli_failed(program, "no plan %s into %.0f bytes: at best, stage %d "
+		   "of %d needs %.0f bytes",
+		   c->best.proven ? "fits" : "was found that fits", c->r.cap,
+		   worst, p.nstages, ceil(p.peak));
 	if (!p.proven)
 		cli_failed(program, "the skips allow more plans than were "
 			   "looked at");
@@ -350,8 +389,9 @@ static void print_stages(arena *a, const capture_plan *p)
 
 static void print_capture(const capture *c)
 {
-	printf("%s, capture: %d layers, batch %d, %s\n", c->t->name, c->t->n,
-	       c->t->batch, schedule_name(c->r.schedule));
+	printf("%s, capture: %d layer%s, batch %d, %s\n", c->t->name, c->t->n,
+	       c->t->n == 1 ? "" : "s", c->t->batch,
+	       schedule_name(c->r.schedule));
 	if (c->has_fastest)
 		printf("memory and step are compared with the fastest %splan "
 		       "without recomputation\n",

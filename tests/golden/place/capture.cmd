@@ -10,7 +10,13 @@ tdlc place $net --algorithm capture --memory 70000 --json | sed 's/^  "seconds":
 for options in "--memory 9K" "--memory 9K --no-recompute -k 2" "-k 7 --micro-batches 3"; do
 	tdlc place $net --algorithm capture $options || echo "status $?"
 done
-for options in "--objective load" "--link 1" "--predictor" "-o x.json" "--factor 1"; do
+# What would do, each by itself.
+for options in "-k 2 --no-recompute --memory 65500" "--micro-batches 1 --memory 70K" \
+	"-k 7 --micro-batches 8 --memory 1M" "-k 7 --uneven --memory 40000" \
+	"--no-recompute --memory 65400"; do
+	tdlc place $net --algorithm capture $options || echo "status $?"
+done
+for options in "--recompute --no-recompute" "--objective load" "--link 1" "--predictor" "-o x.json" "--factor 1"; do
 	tdlc place $net --algorithm capture $options 2>&1 | head -n 1
 done
 try() {
