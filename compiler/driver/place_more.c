@@ -42,8 +42,9 @@ bool place_schedule(const place_more *m, pipeline_schedule *kind, int *chunks)
 			*kind = plain[i];
 			return true;
 		}
-	*kind = SCHEDULE_INTERLEAVED;
 	*chunks = chunks_of(m->schedule);
+	if (*chunks != 1)
+		*kind = SCHEDULE_INTERLEAVED;
 	return *chunks > 0;
 }
 

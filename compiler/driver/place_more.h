@@ -104,7 +104,8 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 			void (*text)(const void *), const void *result);
 
 /* The schedule that is asked for, 1F1B unless it is given, and its chunks of a
- * device, 1 unless it is interleaved.  False if the option is none. */
+ * device, 1 unless it is interleaved; interleaved:1 is 1F1B.  False if the
+ * option is none. */
 bool place_schedule(const place_more *m, pipeline_schedule *kind, int *chunks);
 
 /* For the message where it is none. */

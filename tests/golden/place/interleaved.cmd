@@ -12,7 +12,11 @@ done
 chunks interleaved:2 -k 3 --recompute --micro-batches 6 --objective makespan --frontier
 chunks interleaved:2 -k 2 --link 1 --memory 64000 --json --frontier --objective load |
 	sed 's/^  "seconds": .*/  "seconds": S,/'
-chunks interleaved:1 -k 3 --memory 30000 --micro-batches 12
+# One chunk on each device is 1f1b, whatever the number of micro-batches.
+for v in interleaved:1 1f1b; do
+	chunks $v -k 3 --memory 50000 --micro-batches 7
+done
+chunks interleaved:2 -k 2 --memory 30000 --micro-batches 8
 for options in "-k 2 --micro-batches 3" "-k 4" "-k 2 --predictor"; do
 	chunks interleaved:2 $options | head -n 1
 done
