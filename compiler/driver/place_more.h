@@ -57,7 +57,8 @@ enum { PLACE_MAX_CHUNKS = 4096 };
 	  &(o)->zero },                                                      \
 	{ CLI_FLAG, 0, "uneven", NULL,                                       \
 	  "of capture: let stages differ in devices, replicas, tensor "      \
-	  "degree and recomputation", &(o)->uneven },                        \
+	  "degree and recomputation, where equal stages do not fit or "      \
+	  "are slow; the search takes longer", &(o)->uneven },               \
 	{ CLI_FLAG, 0, "frontier", NULL,                                     \
 	  "of mcap, capture: print all peaks with the least times for "       \
 	  "them",                                                            \
