@@ -168,14 +168,15 @@ static cli_status say_no_room(const stages *s)
 	fflush(stdout);
 	if (s->p.nstages > s->in.l->n) {
 		cli_failed(&s->in.run->d->program,
-			   "%d layers cannot make %d stages", s->in.l->n,
-			   s->p.nstages);
+			   "%d layer%s cannot make %d stages", s->in.l->n,
+			   s->in.l->n == 1 ? "" : "s", s->p.nstages);
 		return CLI_NO_PLAN;
 	}
 	int at = split_exceeding_stage(s->in.run->d->arena, &s->p, &least);
 	cli_failed(&s->in.run->d->program,
-		   "no %d stages fit: at best, stage %d (layers %d to %d) "
-		   "needs %.0f bytes", s->p.nstages, at, least.first[at],
+		   "no %d stage%s: at best, stage %d (layers %d to %d) "
+		   "needs %.0f bytes", s->p.nstages,
+		   s->p.nstages == 1 ? " fits" : "s fit", at, least.first[at],
 		   least.first[at + 1] - 1, ceil(least.peak));
 	say_remedies(s);
 	return CLI_NO_PLAN;
@@ -344,13 +345,14 @@ static void print_stages(const void *result)
 	const stages *s = result;
 	arena *a = s->in.run->d->arena;
 	text_wrap(stdout, arena_printf(
-		a, "%s in %d stage%s, %s, %d micro-batch%s%s: %d layers in the "
-		"order of the file", s->in.g->name, s->p.nstages,
+		a, "%s in %d stage%s, %s, %d micro-batch%s%s: %d layer%s in "
+		"the order of the file", s->in.g->name, s->p.nstages,
 		s->p.nstages == 1 ? "" : "s",
 		schedule_name(s->in.model.schedule),
 		s->in.model.micro_batches,
 		s->in.model.micro_batches == 1 ? "" : "es",
-		s->in.model.recompute ? ", recomputed" : "", s->in.l->n), 0, 4);
+		s->in.model.recompute ? ", recomputed" : "", s->in.l->n,
+		s->in.l->n == 1 ? "" : "s"), 0, 4);
 	printf("peak          %s%s\n",
 	       place_bytes_text(a, s->best.peak),
 	       s->in.run->more->predictor ? "" :

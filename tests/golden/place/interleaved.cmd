@@ -32,3 +32,10 @@ done)
 echo "$many" >"$tmp/graph.txt"
 tdlc place "$tmp/graph.txt" -k 20 --algorithm mcap --schedule interleaved:7 2>&1
 echo "status $?"
+# One layer.
+grep Conv parts/net.graph.txt | head -n 1 >"$tmp/graph.txt"
+net=$tmp/graph.txt
+tdlc place "$net" --algorithm mcap -k 1 --micro-batches 1
+for options in "-k 1 --memory 1" "-k 2" "-k 1 --schedule interleaved:2"; do
+	tdlc place "$net" --algorithm mcap $options || echo "status $?"
+done
