@@ -2,6 +2,8 @@
 #ifndef TDL_LIBTDL_API_H
 #define TDL_LIBTDL_API_H
 
+#include <locale.h>
+
 #include "base/json.h"
 #include "base/memory.h"
 #include "compiler/portfolio/request.h"
@@ -13,6 +15,7 @@ struct tdl_context {
 	atomic_bool stop; /* tdl_cancel() was called */
 	tdl_progress *progress;
 	void *progress_user;
+	locale_t plain; /* "C": of texts and numbers in them */
 	/* What is set, in an arena that lives as long as the context. */
 	arena *own;
 	const char *opdefs;
@@ -31,6 +34,7 @@ struct tdl_context {
 typedef struct api_call {
 	job job; /* job.arena ends with the call, unless it is kept */
 	tdl_context *context;
+	locale_t outer; /* of the caller's thread */
 	dsl_texts texts;
 	plan_observer observer;
 	VEC(const char *) messages; /* of options and limits */

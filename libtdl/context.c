@@ -24,8 +24,13 @@ tdl_context *tdl_context_new(const tdl_allocator *allocator)
 		m.user = allocator->user;
 	}
 	tdl_context *x = memory_take(&m, sizeof(*x), true);
-	if (!x)
+	locale_t plain = x ? newlocale(LC_ALL_MASK, "C", (locale_t)0) :
+			     (locale_t)0;
+	if (x && !plain)
+		memory_give(&m, x, sizeof(*x));
+	if (!plain)
 		return NULL;
+	x->plain = plain;
 	x->memory.alloc = m.alloc;
 	x->memory.free = m.free;
 	x->memory.user = m.user;
@@ -44,6 +49,7 @@ void tdl_context_free(tdl_context *c)
 	}
 	memory last = { .alloc = c->memory.alloc, .free = c->memory.free,
 			.user = c->memory.user };
+	freelocale(c->plain);
 	memory_give(&last, c, sizeof(*c));
 }
 
@@ -271,7 +277,9 @@ tdl_status api_run(tdl_context *x, void (*body)(api_call *c, void *arg),
 	x->ndiagnostics = 0;
 	memory_end end = memory_call(&x->memory, run_call, &c);
 	x->status = end == MEMORY_DONE ? c.status : cut_short(x, end);
+	c.outer = uselocale(x->plain);
 	return x->status;
+	uselocale(c.outer);
 }
 
 bool api_options(api_call *c, const cli_option *table,
@@ -358,3 +366,5 @@ plan_observer *api_observer(api_call *c)
 	c->observer.step = observe;
 	return &c->observer;
 }
+	uselocale(c->outer);
+	uselocale(x->plain);

@@ -101,6 +101,19 @@ for k in 2 4; do
 done
 same diff "$tmp/2.plan" "$tmp/4.plan" -- \
 	diff "$tmp/2.plan" "$tmp/4.plan" --json
+
+# A program may have a locale whose numbers have a comma.
+if localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" >"$tmp/locale" 2>&1; then
+	LOCPATH=$tmp ASK_LOCALE=de_DE.UTF-8
+	export LOCPATH ASK_LOCALE
+	same graph "$mlp" train clip-norm=0.5 -- \
+		show "$mlp" --train --clip-norm 0.5 --json
+	"$tmp/ask" text "$mlp" devices=2 train clip-norm=0.5 >"$tmp/text"
+	unset LOCPATH ASK_LOCALE
+	"$tmp/ask" text "$mlp" devices=2 train clip-norm=0.5 |
+		cmp -s - "$tmp/text" || fail 'another plan in that locale'
+fi
+
 expect 1 "$tmp/ask" graph nowhere.tdl
 says 'cannot-read'
 

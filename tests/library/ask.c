@@ -4,7 +4,10 @@
  *	ask describe|explain|verify FILE [OP] [OPTION=VALUE]...
  *	ask graph MODEL [OPTION=VALUE]...
  *	ask report|layout|text MODEL [OPTION=VALUE]...	(a plan of it)
- *	ask diff PLAN PLAN */
+ *	ask diff PLAN PLAN
+ *
+ * The locale is that of $ASK_LOCALE. */
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +85,9 @@ static char *ask_diff(tdl_context *c, char **argv)
 
 int main(int argc, char **argv)
 {
+	const char *locale = getenv("ASK_LOCALE");
+	if (locale && !setlocale(LC_ALL, locale))
+		return 2;
 	tdl_context *c = tdl_context_new(NULL);
 	const char *what = argc > 1 ? argv[1] : "operators";
 	char *text = strstr("operators describe explain verify", what) ?
