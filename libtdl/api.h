@@ -63,6 +63,13 @@ void api_status(api_call *c, cli_status status);
 void api_fail(api_call *c, tdl_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A text of the caller; NULL is one of no bytes. */
+dsl_text api_given(const char *path, const void *text, size_t n);
+
+/* The path of a file, which "-" is, too: the standard streams are the
+ * caller's. */
+const char *api_path(const char *path);
+
 /* Reads texts, too, before files and the texts of the context. */
 void api_add_texts(api_call *c, const dsl_text *at, int n);
 

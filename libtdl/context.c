@@ -138,14 +138,16 @@ tdl_status tdl_context_add_folder(tdl_context *c, const char *folder)
 
 tdl_status tdl_context_add_file(tdl_context *c, const char *path)
 {
-	setting s = { .x = c, .list = &c->files, .text = path };
+	setting s = { .x = c, .list = &c->files,
+		      .text = api_path(path) };
 	return apply(&s);
 }
 
 tdl_status tdl_context_add_text(tdl_context *c, const char *path,
 				const char *text, size_t nbytes)
 {
-	setting s = { .x = c, .source = { path, text, nbytes } };
+	setting s = { .x = c, .source = api_given(path, text,
+						      nbytes) };
 	return apply(&s);
 }
 
@@ -275,11 +277,11 @@ tdl_status api_run(tdl_context *x, void (*body)(api_call *c, void *arg),
 	x->said = NULL;
 	x->diagnostics = NULL;
 	x->ndiagnostics = 0;
-	memory_end end = memory_call(&x->memory, run_call, &c);
-	x->status = end == MEMORY_DONE ? c.status : cut_short(x, end);
 	c.outer = uselocale(x->plain);
-	return x->status;
+	memory_end end = memory_call(&x->memory, run_call, &c);
 	uselocale(c.outer);
+	x->status = end == MEMORY_DONE ? c.status : cut_short(x, end);
+	return x->status;
 }
 
 bool api_options(api_call *c, const cli_option *table,
@@ -307,6 +309,16 @@ void api_fail(api_call *c, tdl_status status, const char *fmt, ...)
 		 arena_vprintf(c->job.arena, fmt, ap));
 	va_end(ap);
 	c->status = status;
+}
+
+dsl_text api_given(const char *path, const void *text, size_t n)
+{
+	return (dsl_text){ path, text && n > 0 ? text : "", n };
+}
+
+const char *api_path(const char *path)
+{
+	return strcmp(path, "-") ? path : "./-";
 }
 
 void api_add_texts(api_call *c, const dsl_text *at, int n)
@@ -354,8 +366,10 @@ static void observe(plan_observer *o, plan_phase phase, const char *algorithm,
 	const api_call *c = (const api_call *)((char *)o -
 					       offsetof(api_call, observer));
 	const tdl_context *x = c->context;
+	uselocale(c->outer);
 	x->progress(x->progress_user, phases[phase], algorithm ? algorithm : "",
 		    done, all);
+	uselocale(x->plain);
 	memory_poll();
 }
 
@@ -366,5 +380,3 @@ plan_observer *api_observer(api_call *c)
 	c->observer.step = observe;
 	return &c->observer;
 }
-	uselocale(c->outer);
-	uselocale(x->plain);

@@ -44,7 +44,7 @@ static tdl_model *read_as(tdl_context *c, reading *r)
 tdl_model *tdl_model_load(tdl_context *c, const char *path,
 			  const tdl_option *options)
 {
-	reading r = { .path = path, .options = options };
+	reading r = { .path = api_path(path), .options = options };
 	return read_as(c, &r);
 }
 
@@ -52,7 +52,7 @@ tdl_model *tdl_model_of_text(tdl_context *c, const char *path,
 			     const void *data, size_t nbytes,
 			     const tdl_option *options)
 {
-	const dsl_text t = { path, data, nbytes };
+	const dsl_text t = api_given(path, data, nbytes);
 	reading r = { .path = path, .data = &t, .options = options };
 	return read_as(c, &r);
 }

@@ -69,14 +69,14 @@ static tdl_module *read_as(tdl_context *c, reading *r)
 
 tdl_module *tdl_module_load(tdl_context *c, const char *path)
 {
-	reading r = { .path = path };
+	reading r = { .path = api_path(path) };
 	return read_as(c, &r);
 }
 
 tdl_module *tdl_module_of_text(tdl_context *c, const char *path,
 			       const char *text, size_t nbytes)
 {
-	const dsl_text t = { path, text, nbytes };
+	const dsl_text t = api_given(path, text, nbytes);
 	reading r = { .path = path, .text = &t };
 	return read_as(c, &r);
 }

@@ -122,14 +122,15 @@ static void read_plan(api_call *c, void *arg)
 
 tdl_plan *tdl_plan_load(tdl_context *c, const char *path)
 {
-	reading r = { .path = path };
+	reading r = { .path = api_path(path) };
 	return api_run(c, read_plan, &r) == TDL_OK ? r.result : NULL;
 }
 
 tdl_plan *tdl_plan_of_text(tdl_context *c, const char *path, const char *text,
 			   size_t nbytes)
 {
-	reading r = { path, text, nbytes, NULL };
+	const dsl_text t = api_given(path, text, nbytes);
+	reading r = { path, t.text, nbytes, NULL };
 	return api_run(c, read_plan, &r) == TDL_OK ? r.result : NULL;
 }
 
@@ -163,7 +164,7 @@ static void write_plan(api_call *c, void *arg)
 
 tdl_status tdl_plan_write(tdl_plan *p, const char *path)
 {
-	question q = { .of = p, .name = path };
+	question q = { .of = p, .name = api_path(path) };
 	return api_run(p->context, write_plan, &q);
 }
 

@@ -8,8 +8,9 @@
  * No function prints, ends the process or changes anything global.  A function
  * that fails returns NULL, or a status other than TDL_OK, and the reasons are
  * tdl_diagnostics() of its context until the next call.  Where memory runs out
- * nothing is left of the call.  Pointers must not be NULL unless said; freeing
- * functions accept NULL.
+ * nothing is left of the call.  Pointers must not be NULL unless said, or where
+ * they are to no bytes; freeing functions accept NULL.  "-" is a file of that
+ * name.  Numbers in texts have a point in all locales.
  *
  * Options are names and values as of the long options of tdlc, without dashes:
  *
@@ -134,7 +135,7 @@ typedef struct tdl_diagnostic {
 	const char *message; /* one sentence, lower case, no full stop */
 	const char *file;    /* or another place; NULL: none */
 	int line, column;    /* from 1; 0: none; columns count bytes */
-	int end_line, end_column;
+	int end_line, end_column; /* behind the last byte */
 } tdl_diagnostic;
 
 /* The findings of the last call of the context, warnings of one that succeeded
