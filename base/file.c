@@ -137,22 +137,45 @@ static bool write_special(const char *path, const void *data, size_t len)
 	return ok;
 }
 
-/* Writes a file beside `path` and renames it: nobody ever sees half of it. */
-static bool replace(const char *path, mode_t mode, const void *data, size_t len)
+enum { TMP_SUFFIX = 8 }; /* with the zero */
+
+/* Creates path with a suffix, which is written at its end, for a file of its
+ * own.  mkstemp() would not heed the mask of modes, which cannot be asked for
+ * without a moment in which all threads have another. */
+static int create_beside(char *path)
+{
+	enum { MOST = 10000 };
+	char *suffix = path + strlen(path);
+	unsigned number = (unsigned)getpid() * 0x9e3779b1U;
+	int fd = -1;
+	for (int i = 0; i < MOST && fd < 0; i++) {
+		snprintf(suffix, TMP_SUFFIX, ".%06x",
+			 (number + (unsigned)i) >> 8 & 0xffffff);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			break;
+		number += 0x85ebca6bU;
+	}
+	return fd;
+}
+
+/* Writes a file beside `path` and renames it: nobody ever sees half of it.  Its
+ * mode is *mode, or for NULL that of a new file. */
+static bool replace(const char *path, const mode_t *mode, const void *data,
+		    size_t len)
 {
 	size_t n = strlen(path);
-	char *tmp = malloc(n + 8);
+	char *tmp = malloc(n + TMP_SUFFIX);
 	if (!tmp)
 		return false;
-	memcpy(tmp, path, n);
-	memcpy(tmp + n, ".XXXXXX", 8);
-	int fd = mkstemp(tmp);
+	memcpy(tmp, path, n + 1);
+	int fd = create_beside(tmp);
 	if (fd < 0) {
 		free(tmp);
 		return false;
 	}
-	bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, len) &&
-		  fsync(fd) == 0;
+	bool ok = (!mode || fchmod(fd, *mode) == 0) &&
+		  write_all(fd, data, len) && fsync(fd) == 0;
 	int why = errno;
 	if (close(fd) != 0 && ok) {
 		ok = false;
@@ -177,13 +200,11 @@ bool file_write(const char *path, const void *data, size_t len)
 	bool there = stat(path, &st) == 0;
 	if (!strcmp(path, "-") || (there && !S_ISREG(st.st_mode)))
 		return write_special(path, data, len);
-	if (!there) {
-		mode_t mask = umask(0);
-		umask(mask);
-		return replace(path, 0666 & ~mask, data, len);
-	}
+	if (!there)
+		return replace(path, NULL, data, len);
 	char *to = realpath(path, NULL);
-	bool ok = to && replace(to, st.st_mode & 0777, data, len);
+	mode_t mode = st.st_mode & 0777;
+	bool ok = to && replace(to, &mode, data, len);
 	int why = errno;
 	free(to);
 	errno = why;

@@ -43,6 +43,15 @@ for kind in shared static; do
 	}
 done
 
+# Settings of the process are those of the program.
+nm -D --undefined-only "$build/libtdl.so" | awk '{ print $2 }' |
+	sed 's/@.*//' >"$tmp/used"
+for name in umask chdir fchdir setenv unsetenv putenv setlocale signal \
+	sigaction pthread_sigmask srand strtok system fork \
+	json_set_alloc_funcs; do
+	! grep -qx "$name" "$tmp/used" || fail "the library calls $name()"
+done
+
 # ---- the same as tdlc -------------------------------------------------------
 
 case ${SANITIZE-} in

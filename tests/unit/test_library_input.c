@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "include/tdl/tdl.h"
@@ -104,6 +105,30 @@ END_TEST
 
 /* ---- files --------------------------------------------------------------- */
 
+/* A new file has the mode that the process gives its files. */
+START_TEST(files_have_the_mode_of_the_process)
+{
+	struct stat st;
+	tdl_context *c = tdl_context_new(NULL);
+	tdl_model *m = tdl_model_of_text(c, "tiny.tdl", network,
+					 strlen(network), NULL);
+	tdl_plan *p = tdl_plan_search(m, on_two);
+	ck_assert_ptr_nonnull(p);
+	mode_t was = umask(026);
+	unlink("test_library_input.plan");
+	ck_assert_int_eq(tdl_plan_write(p, "test_library_input.plan"), TDL_OK);
+	ck_assert_int_eq(stat("test_library_input.plan", &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0640);
+	ck_assert_int_eq(chmod("test_library_input.plan", 0604), 0);
+	ck_assert_int_eq(tdl_plan_write(p, "test_library_input.plan"), TDL_OK);
+	ck_assert_int_eq(stat("test_library_input.plan", &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0604);
+	ck_assert_int_eq(umask(was), 026);
+	unlink("test_library_input.plan");
+	tdl_context_free(c);
+}
+END_TEST
+
 /* "-" is not a stream of the caller. */
 START_TEST(a_dash_is_a_file)
 {
@@ -138,6 +163,7 @@ Suite *suite(void)
 	tcase_set_timeout(c, 100);
 	tcase_add_test(c, no_bytes_are_a_text);
 	tcase_add_loop_test(c, onnx_is_read_from_memory, 0, 3);
+	tcase_add_test(c, files_have_the_mode_of_the_process);
 	tcase_add_test(c, a_dash_is_a_file);
 	suite_add_tcase(s, c);
 	return s;
