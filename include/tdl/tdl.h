@@ -255,7 +255,8 @@ TDL_API void tdl_run_free(tdl_run *r);
 /* Runs it once.  Each input of the plan has to be among inputs[0..ninputs) with
  * its type and shape; results of the names of outputs[0..noutputs) are written
  * to their data.  States go on from step to step.  After a failure other than
- * TDL_USAGE and TDL_INPUT the run is of no use. */
+ * TDL_USAGE the run is of no use: an index outside of a tensor, TDL_INPUT, is
+ * found when other devices are on their way. */
 TDL_API tdl_status tdl_run_step(tdl_run *r, const tdl_array *inputs,
 				size_t ninputs, const tdl_array *outputs,
 				size_t noutputs);

@@ -474,6 +474,45 @@ START_TEST(a_run_computes)
 }
 END_TEST
 
+/* An index outside of a tensor ends a run, and its context stays of use. */
+START_TEST(a_failed_run_is_of_no_use)
+{
+	static const char picking[] =
+		"op picked_at(x[N], at[M]: i64) -> y[M] = lambda i: x[at[i]]\n"
+		"model picked(n = 8, m = 4) {\n"
+		"    input x[n]\n"
+		"    input at[m]: i64\n"
+		"    y = picked_at(x, at)\n"
+		"    output y\n"
+		"}\n";
+	static const int64_t eight[] = { 8 }, four[] = { 4 };
+	float x[8] = { 0, 1, 2, 3, 4, 5, 6, 7 }, y[4];
+	int64_t at[4] = { 7, 0, 3, 5 };
+	const tdl_array in[] = { { "x", "f32", 1, eight, x, sizeof(x) },
+				 { "at", "i64", 1, four, at, sizeof(at) } };
+	const tdl_array out = { "y", "f32", 1, four, y, sizeof(y) };
+	tdl_context *c = tdl_context_new(NULL);
+	tdl_model *m = tdl_model_of_text(c, "picked.tdl", picking,
+					 strlen(picking), NULL);
+	ck_assert_ptr_nonnull(m);
+	tdl_plan *p = tdl_plan_search(m, on_four);
+	for (int i = 0; i < 2; i++) {
+		tdl_run *r = tdl_run_open(p, interpreted);
+		at[1] = 0;
+		ck_assert_int_eq(tdl_run_step(r, in, 2, &out, 1), TDL_OK);
+		ck_assert_float_eq(y[0] + y[3], 12);
+		at[1] = 8;
+		ck_assert_int_eq(tdl_run_step(r, in, 2, &out, 1), TDL_INPUT);
+		expect(c, TDL_INPUT, "input", "index 8");
+		at[1] = 0;
+		ck_assert_int_eq(tdl_run_step(r, in, 2, &out, 1), TDL_USAGE);
+		expect(c, TDL_USAGE, "usage", "has failed before");
+		tdl_run_free(r);
+	}
+	tdl_context_free(c);
+}
+END_TEST
+
 /* ---- threads ------------------------------------------------------------- */
 
 /* All functions, in a context of the thread's own. */
@@ -519,6 +558,7 @@ Suite *suite(void)
 	TCase *threads = tcase_create("threads");
 	tcase_set_timeout(threads, 600);
 	tcase_add_test(threads, a_run_computes);
+	tcase_add_test(threads, a_failed_run_is_of_no_use);
 	tcase_add_test(threads, contexts_know_nothing_of_each_other);
 	suite_add_tcase(s, threads);
 	return s;
