@@ -265,7 +265,6 @@ typedef struct rewriter {
 	int slot;
 	const int *inputs;   /* numbers of the first's inputs, .. */
 	kexpr *const *index; /* .. and what its variables are */
-	bool decides;	     /* within a condition */
 } rewriter;
 
 static kexpr *copy_of(const rewriter *w, const kexpr *e)
@@ -289,13 +288,29 @@ static kexpr *rewrite_first(const rewriter *w, const kexpr *e)
 	return to;
 }
 
-/* Whether storing an element rounds or cuts what an expression of its type is
- * computed as.  The interpreter computes f32 in f64, which is no worse but
- * where a comparison decides: equal numbers are those that are stored equal. */
-static bool storing_matters(const rewriter *w, dtype t)
+/* Whether the interpreter computes an expression in more bits than its type
+ * has: what is read, cast or chosen from such values it does not. */
+static bool is_wider_than_stored(const kexpr *e)
 {
-	return t != DT_F64 && (t != DT_F32 || w->decides) && t != DT_BOOL &&
-	       dtype_bits(t) < 64;
+	bool chosen = e->kind == KX_FN && fn_table[e->fn].exact;
+	if (e->kind == KX_READ || e->kind == KX_CAST || e->kind == KX_BITCAST)
+		return false;
+	if (e->kind != KX_SELECT && !chosen)
+		return true;
+	for (int i = e->kind == KX_SELECT; i < e->nargs; i++)
+		if (is_wider_than_stored(e->args[i]))
+			return true;
+	return false;
+}
+
+/* Whether storing an element rounds or cuts what an expression of its type is
+ * computed as.  The interpreter computes f32 in f64: a value that is computed
+ * again, apart from what it was fused with, would be another, and whatever is
+ * chosen because it equals a maximum would not be found. */
+static bool storing_matters(const kexpr *e, dtype t)
+{
+	return t != DT_F64 && t != DT_BOOL && dtype_bits(t) < 64 &&
+	       (t != DT_F32 || is_wider_than_stored(e));
 }
 
 static kexpr *rewrite(const rewriter *w, const kexpr *e)
@@ -304,17 +319,15 @@ static kexpr *rewrite(const rewriter *w, const kexpr *e)
 		rewriter inner = *w;
 		inner.index = e->args;
 		kexpr *x = rewrite_first(&inner, w->first->body);
-		bool cast = storing_matters(w, w->first->type) ||
+		bool cast = storing_matters(x, w->first->type) ||
 			    x->type != w->first->type;
 		return cast ? kx_cast(w->a, x, w->first->type) : x;
 	}
 	kexpr *to = copy_of(w, e);
 	if (e->kind == KX_READ)
 		to->input = e->input - (e->input > w->slot);
-	rewriter below = *w;
-	below.decides |= e->type == DT_BOOL;
 	for (int i = 0; i < e->nargs; i++)
-		to->args[i] = rewrite(&below, e->args[i]);
+		to->args[i] = rewrite(w, e->args[i]);
 	return to;
 }
 
@@ -322,7 +335,7 @@ static const kernel *make_kernel(fuser *x, const pairing *p)
 {
 	const kernel *first = p->first, *second = p->second;
 	kernel *k = ARENA_NEW(x->a, kernel);
-	rewriter w = { x->a, first, p->slot, p->inputs, NULL, false };
+	rewriter w = { x->a, first, p->slot, p->inputs, NULL };
 	*k = *second;
 	k->name = arena_printf(x->a, "%.*s+%.*s", LONGEST_NAME, first->name,
 			       LONGEST_NAME, second->name);

@@ -13,9 +13,10 @@
  * result would be, if they are larger; and no worker fetches more of a tensor
  * that both read, so that the byte model stays a bound.
  *
- * Results are the same, bit for bit, as kernels in C and CUDA compute them; the
- * interpreter does not round an f32 or f64 in between.  *as becomes the
- * assignment of the new graph, which shares what it has of the old one. */
+ * Results are the same, bit for bit: where the interpreter computes in more
+ * bits than the first node's result has, its expression is cast to that type.
+ * *as becomes the assignment of the new graph, which shares what it has of the
+ * old one. */
 const graph *fuse_graph(arena *a, const graph *g, assignment *as);
 
 /* For each tensor, in a: whether the node that computes it is a part of another
