@@ -578,8 +578,8 @@ TDL_INLINE double tdl_softplus_f64(double x)
 /* sin(pi x): the argument is reduced to -1/2 to 1/2 and a sign, exactly. */
 TDL_INLINE double tdl_sinpi_f64(double x)
 {
-	return sin(3.14159265358979323846 * remainder(x, 1)) *
-	       (1 - 2 * fabs(remainder(nearbyint(x), 2)));
+	return sin(3.14159265358979323846 * remainder(x, 1.0)) *
+	       (1 - 2 * fabs(remainder(nearbyint(x), 2.0)));
 }
 
 #endif

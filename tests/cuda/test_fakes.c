@@ -35,7 +35,7 @@ static const char text[] =
 	"{\n"
 	"	__shared__ __align__(16) float all[32 * 4];\n"
 	"	const int at = threadIdx.x * 4;\n"
-	"	tdl_begin_copy(all + at, x + at, 12);\n"
+	"	tdl_begin_copy(all + at, x + at);\n"
 	"	tdl_end_copies();\n"
 	"	if (waits)\n"
 	"		tdl_wait_for_copies();\n"
@@ -365,7 +365,8 @@ static const struct {
 	{"careless", CUDA_ERROR_LAUNCH_FAILED},
 };
 
-/* Of four elements that a thread copies the last one becomes 0. */
+/* A thread multiplies three elements that another one copied, and adds the
+ * fourth. */
 START_TEST(test_copies)
 {
 	begin(1);
@@ -374,8 +375,8 @@ START_TEST(test_copies)
 	GOOD(cuStreamSynchronize(s));
 	GOOD(launch("turned", 32, p));
 	GOOD(cuCtxSynchronize());
-	ck_assert(element(p, 30, s) == 4 * 5 * 6);
-	ck_assert(element(p, 0, s) == 124.f * 125 * 126);
+	ck_assert(element(p, 30, s) == 4 * 5 * 6 + 7);
+	ck_assert(element(p, 0, s) == 124.f * 125 * 126 + 127);
 }
 END_TEST
 
