@@ -191,7 +191,7 @@ int transfer_pieces(arena *a, const layout_transfer *t, int worker,
 		division from = division_of(&t->from, t->mesh);
 		f.source = &from;
 		find_owners(&f, 0, &from.whole);
-		if (t->from.kind == LAYOUT_REDUCED_SHARD)
+		if (t->from.kind == LAYOUT_REDUCED_SHARD && f.found.n > 0)
 			qsort(f.found.at, (size_t)f.found.n,
 			      sizeof(*f.found.at), by_peer);
 	}
