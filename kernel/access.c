@@ -386,6 +386,19 @@ static uint32_t vars_of_dim(const access_dim *x)
 					: 0;
 }
 
+/* Whether an access reads something in every part of the iteration space. */
+static bool always_reads(const kernel *k, const kaccess *acc)
+{
+	for (int d = 0; d < acc->ndim; d++) {
+		const access_dim *x = &acc->dims[d];
+		if (x->kind == DIM_INDEX &&
+		    (x->x.all.lo < 0 ||
+		     x->x.all.hi >= k->inputs[acc->input].dims[d]))
+			return false;
+	}
+	return !acc->when;
+}
+
 /* A condition narrows all of its variables together, and whether one of
  * several reads is made at all follows from all of its indices. */
 void kernel_need_vars(const kernel *k, int input, uint32_t *vars)
@@ -403,7 +416,7 @@ void kernel_need_vars(const kernel *k, int input, uint32_t *vars)
 			vars[d] |= vars_of_dim(&acc->dims[d]) | when;
 			all |= vars[d];
 		}
-		always = always && !acc->when && !acc->guarded;
+		always = always && always_reads(k, acc);
 		nreads++;
 	}
 	for (int d = 0; d < ndim && nreads > 1 && !always; d++)
