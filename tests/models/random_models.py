@@ -378,8 +378,11 @@ def save(case, fault, folder):
         check_case(case, folder)
     except Exception:  # which is known
         pass
+    said = str(fault)
+    for program in TDLC, TDLRUN:  # a case goes into the tree without a path
+        said = said.replace(program, os.path.basename(program))
     with open(os.path.join(folder, "case.json"), "w", encoding="utf-8") as f:
-        json.dump(case | {"fault": str(fault)}, f, indent=1)
+        json.dump(case | {"fault": said}, f, indent=1)
 
 
 def outcome(case):
