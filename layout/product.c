@@ -85,7 +85,7 @@ static interval interval_at(const source *s, int d, uint32_t axes,
 	return i;
 }
 
-/* The axes, of some, along which a cut divides one of the variables. */
+/* The axes along which c cuts one of the variables. */
 static uint32_t axes_that_cut(const mesh *m, const cuts *c, uint32_t vars)
 {
 	uint32_t axes = 0;

@@ -50,6 +50,25 @@ silent() {	# out or err
 	}
 }
 
+# page_table PAGE HEAD ROWS: the table of a document whose first line begins
+# with HEAD has the rows in the file ROWS; UPDATE=1 writes them.
+page_table() {
+	awk -v head="$2" -v rows="$3" '
+		index($0, head) == 1 { inside = 1; print; next }
+		inside && /^\| / { next }
+		inside && !/^\|/ {
+			while ((getline line <rows) > 0)
+				print line
+			inside = 0
+		}
+		{ print }' "$1" >"$tmp/page"
+	if [ -n "${UPDATE-}" ]; then
+		cp "$tmp/page" "$1"
+	else
+		diff -u "$1" "$tmp/page" || fail "$1 has another table"
+	fi
+}
+
 finish() {
 	[ "$nfailed" -eq 0 ] || exit 1
 	exit 0

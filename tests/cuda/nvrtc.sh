@@ -52,20 +52,6 @@ if [ -z "${UPDATE-}" ] && ! grep -q "NVRTC $version" "$page"; then
 fi
 grep '^|' "$tmp/printed" >"$tmp/rows"
 if [ "${CHECK_ALL-}" = yes ] && [ -z "${SAMPLE-}" ]; then
-	awk -v rows="$tmp/rows" '
-		/^\| kernels \| number/ { inside = 1 }
-		inside && /^\| [a-z]/ && !/^\| kernels/ { next }
-		inside && !/^\|/ {
-			while ((getline line <rows) > 0)
-				print line
-			inside = 0
-		}
-		{ print }' "$page" >"$tmp/page"
-	if [ -n "${UPDATE-}" ]; then
-		cp "$tmp/page" "$page"
-	else
-		diff -u "$page" "$tmp/page" ||
-			fail 'docs/cuda.md has another table'
-	fi
+	page_table "$page" '| kernels | number' "$tmp/rows"
 fi
 finish

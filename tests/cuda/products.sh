@@ -5,7 +5,6 @@
 . "${srcdir:-.}/tests/lib.sh"
 program=tests/cuda/products
 [ -x "$program" ] || skip "$program is not built"
-page="${srcdir:-.}/docs/cuda.md"
 
 # Training in bf16, several batches on one GPU.
 : >"$tmp/rows"
@@ -17,18 +16,5 @@ for model in "${srcdir:-.}"/examples/models/*.tdl; do
 	expect 0 "$program" "$name" "$tmp/plan"
 	cat "$tmp/out" >>"$tmp/rows"
 done
-awk -v rows="$tmp/rows" '
-	/^\| model \| direct/ { inside = 1 }
-	inside && /^\| `/ { next }
-	inside && !/^\|/ {
-		while ((getline line <rows) > 0)
-			print line
-		inside = 0
-	}
-	{ print }' "$page" >"$tmp/page"
-if [ -n "${UPDATE-}" ]; then
-	cp "$tmp/page" "$page"
-else
-	diff -u "$page" "$tmp/page" || fail 'docs/cuda.md has another table'
-fi
+page_table "${srcdir:-.}/docs/cuda.md" '| model | direct' "$tmp/rows"
 finish
