@@ -1,5 +1,7 @@
 noinst_LIBRARIES += %D%/libkernel.a
 %C%_libkernel_a_SOURCES = \
+	%D%/abstract.c %D%/abstract.h \
+	%D%/abstract_kernel.c \
 	%D%/access.c \
 	%D%/contraction.c %D%/contraction.h \
 	%D%/convolution.c %D%/convolution.h \

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "compiler/analysis/descriptor_build.h"
+#include "kernel/eval.h"
 
 /* ---- signature ---------------------------------------------------------- */
 
@@ -143,7 +144,8 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 				"tell its value, so that the parts' results "
 				"cannot be compared";
 		else if (v->kind == KVAR_REDUCE && x->reducer == RED_SUM &&
-			 op->tensors[x->result].type == ST_POWER)
+			 !types_all(op->tensors[x->result].types,
+				    elem_has_zero))
 			to.indivisible_reason =
 				"an empty part has the sum 0, which its type "
 				"does not have";

@@ -11,9 +11,9 @@ noinst_LIBRARIES += %D%/libanalysis.a
 	%D%/poly_refute.c \
 	%D%/strategy.c %D%/strategy.h \
 	%D%/symbolic.c %D%/symbolic.h \
+	%D%/symbolic_abstract.c \
 	%D%/symbolic_build.h \
 	%D%/symbolic_choice.c \
-	%D%/symbolic_monotone.c \
 	%D%/symbolic_extent.c \
 	%D%/symbolic_gather.c \
 	%D%/symbolic_index.c \

@@ -216,7 +216,7 @@ static void declare_params(build *b)
 	for (int i = 0; i < op->nparams; i++) {
 		const ast_tensor *t = &op->params[i];
 		sym_tensor v = { .name = t->name, .stage = -1, .at = t->at,
-				 .type = sym_declared_type(&t->type),
+				 .types = sym_declared_types(b, &t->type),
 				 .broadcast = t->broadcast };
 		dim_list dims;
 		if (!sym_declared_dims(b, t, &dims)) {

@@ -12,7 +12,7 @@
 
 #include "compiler/analysis/poly.h"
 #include "dsl/dsl.h"
-#include "kernel/kernel.h"
+#include "kernel/abstract.h"
 
 typedef struct sym_dim {
 	const poly *extent; /* of a pack: an atom with its text as name */
@@ -23,13 +23,9 @@ typedef struct sym_dim {
 
 bool sym_same_dim(const sym_dim *x, const sym_dim *y);
 
-/* The type of an element, as far as it is known; a tensor without a declared
- * one is taken to be of floats.  ST_POWER is f8e8m0, whose floats lack 0. */
-typedef enum stype { ST_OPEN, ST_INT, ST_BOOL, ST_POWER } stype;
-
 typedef struct sym_tensor {
 	const char *name;
-	stype type;
+	type_set types; /* of its elements, as far as they are known */
 	int ndims;
 	sym_dim *dims;
 	bool broadcast; /* a dimension of a pack may be absent or 1 */

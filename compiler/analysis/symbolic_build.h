@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "compiler/analysis/symbolic.h"
 #include "dsl/builtins.h"
-#include "kernel/sign.h"
+#include "kernel/abstract.h"
 
 enum {
 	SYM_MAX_DIMS = 32,
@@ -18,27 +18,15 @@ enum {
 	SYM_MAX_SLOTS = 64, /* told apart in facts on linearity */
 };
 
-/* The dependence of a body on the reads that the slots stand for: those that it
- * uses; those in which it is linear, as in kernel/linearity.c: it is a sum of
- * terms each of which has exactly one of them as a factor.  monotone[i][j], as
- * in kernel/monotone.c: those whose maximum (i = 0) or minimum (i = 1) it maps
- * to the maximum (j = 0) or minimum (j = 1) of its values. */
-typedef struct dependence {
-	uint64_t uses, linear; /* bit i: slot i of the collector */
-	uint64_t monotone[2][2];
-} dependence;
-
 /* A scalar, as far as the analysis is concerned. */
 typedef struct sval {
 	const poly *p; /* of an integer expression without reads; else NULL */
 	const poly *cases; /* where p is NULL for a choice: see sym_index */
 	bool data;     /* depends on elements of tensors */
 	bool attr;     /* depends on an attribute that is not a number */
-	bool zero;
-	sign_facts sign; /* of a float; not used with p */
+	value_facts is; /* where p is NULL; the types in any case */
 	bool varies;   /* from point to point */
 	sym_read *read; /* set if the scalar is just a read */
-	stype type;
 	dependence whole; /* of the body as it stands */
 	dependence apart; /* with gathers in stages of their own */
 	int64_t flops;
@@ -179,8 +167,6 @@ void sym_touch(build *b, int var);
 
 /* The facts that hold of any function of x and y: reads and cost. */
 sval sym_both(sval x, sval y);
-/* Those of a sum. */
-void sym_add_dependence(sval *r, sval x, sval y);
 /* The polynomial of an integer, with atoms for choices if need be; or NULL. */
 const poly *sym_any_poly(sval x);
 
@@ -205,33 +191,29 @@ sval sym_read_tensor(build *b, const ast_expr *e, const sname *tensor,
 bool sym_declared_dims(build *b, const ast_tensor *t, dim_list *out);
 void sym_open(build *b, const char *because);
 
-/* ---- symbolic_gather.c -------------------------------------------------- */
+/* ---- symbolic_abstract.c ------------------------------------------------ */
 
-dependence sym_dep_sum(dependence x, bool x_zero, dependence y, bool y_zero);
-dependence sym_dep_product(dependence x, dependence y);
-dependence sym_dep_quotient(dependence x, dependence y);
-dependence sym_dep_any(dependence x, dependence y);
-
-/* ---- symbolic_monotone.c ------------------------------------------------ */
-
-/* The facts that hold of both x and y. */
-sign_facts sym_either_sign(const build *b, const sval *x, const sval *y);
-/* The sign and the monotonicity of r = f(x, y), or f(x) with an empty y;
- * `equal': x and y are the same expression. */
-void sym_sign_fn(const build *b, fn f, sval *r, const sval *x, const sval *y,
-		 bool equal);
-void sym_monotone_fn(const build *b, fn f, sval *r, const sval *x,
-		   const sval *y);
-/* Of a read of the slots in bits, at an index. */
-void sym_monotone_read(dependence *d, uint64_t bits, dependence index);
-/* Of if e[0] then e[1] else e[2], which are c, x and y. */
-void sym_monotone_choice(const ast_expr *const e[3], sval *r, const sval *c,
-		       const sval *x, const sval *y);
-/* Of a conversion; DT_NONE where the type is not known. */
-void sym_monotone_cast(sval *v, stype from, dtype to);
-/* The partial values that pass a stage whose result is of a type. */
+/* The facts on r = f(x[0], x[1]), or f(x[0]), and its dependence on reads;
+ * `equal': both are the same expression. */
+void sym_fn_facts(const build *b, fn f, sval *r, const sval *x, bool equal);
+/* Of r = if c then x else y. */
+void sym_choice_facts(const build *b, sval *r, const sval *c, const sval *x,
+		      const sval *y);
+/* Of v after a conversion. */
+void sym_cast_facts(const build *b, sval *v, type_set to);
+/* Of v, a read of the slots in bits; otherwise: its value outside, NULL where
+ * it has none. */
+void sym_read_facts(const build *b, sval *v, uint64_t bits, const sval *index,
+		    const sval *otherwise);
+/* A body of a reduction is evaluated where a condition on reads holds. */
+void sym_add_condition(sval *body, uint64_t bits);
+/* Whether parts of a sum are numbers of the types, an empty one's 0, too. */
+bool sym_adds(type_set types);
+/* The partial values that pass a stage whose result is of one of the types. */
 void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
-		      stype type);
+		      type_set types);
+
+/* ---- symbolic_gather.c -------------------------------------------------- */
 
 /* The state of a collector before the index of a read. */
 typedef struct read_begin {
@@ -241,10 +223,10 @@ typedef struct read_begin {
 } read_begin;
 
 /* A read of a tensor; its index is walked between the two, and the index's
- * dependence handed to the second.  additive: its value outside is 0. */
+ * dependence handed to the second.  otherwise: its value outside, or NULL. */
 read_begin sym_begin_read(build *b);
-sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
-		  bool additive);
+sval sym_end_read(build *b, const read_begin *at, sym_read *r,
+		  const sval *index, const sval *otherwise);
 /* Walks e, a condition, and notes its reads. */
 sval sym_condition(build *b, const ast_expr *e, condition_reads *out);
 /* Makes the conditions around part of the body of a reduction. */
@@ -289,7 +271,9 @@ int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
  * binding. */
 int sym_outer_vars(build *b, const collector *c, const int *own, int nown,
 		   int *out);
-stype sym_declared_type(const ast_type *t);
+/* The types of elements with a declaration; what has none is taken to be of
+ * floats, and of 16 bits or more. */
+type_set sym_declared_types(const build *b, const ast_type *t);
 /* Begins and ends the walk of one stage's body; the variables that it touches,
  * except own[], are touched by the stage around it, too. */
 void sym_collect(build *b, collector *c);

@@ -191,12 +191,7 @@ sval sym_choose(build *b, const ast_expr *c, const ast_expr *x,
 	if (!vc.data)
 		r.cases = choice(b, (const ast_expr *[]){ c, x, y }, &a, vx,
 				 vy);
-	sym_add_dependence(&r, vx, vy);
-	r.whole = sym_dep_quotient(r.whole, vc.whole);
-	r.apart = sym_dep_quotient(r.apart, vc.apart);
-	sym_monotone_choice((const ast_expr *[]){ c, x, y }, &r, &vc, &vx, &vy);
-	r.zero = vx.zero && vy.zero;
-	r.sign = sym_either_sign(b, &vx, &vy);
+	sym_choice_facts(b, &r, &vc, &vx, &vy);
 	r.data |= vc.data;
 	r.attr |= vc.attr;
 	r.varies |= vc.varies;
@@ -219,7 +214,7 @@ sval sym_logical(build *b, const ast_expr *e)
 		b->nbranches--;
 	}
 	sval r = sym_both(x, y);
-	sym_monotone_fn(b, e->op == OP_AND ? FN_AND : FN_OR, &r, &x, &y);
-	r.type = ST_BOOL;
+	sym_fn_facts(b, e->op == OP_AND ? FN_AND : FN_OR, &r,
+		     (const sval[]){ x, y }, false);
 	return r;
 }

@@ -8,34 +8,7 @@
 
 #include "compiler/analysis/symbolic_build.h"
 
-/* ---- dependence --------------------------------------------------------- */
-
-/* x + y is linear where both are, or one is and the other is 0. */
-dependence sym_dep_sum(dependence x, bool x_zero, dependence y, bool y_zero)
-{
-	uint64_t either = (x_zero ? y.linear & ~x.uses : 0) |
-			  (y_zero ? x.linear & ~y.uses : 0);
-	return (dependence){ .uses = x.uses | y.uses,
-			     .linear = (x.linear & y.linear) | either };
-}
-
-dependence sym_dep_product(dependence x, dependence y)
-{
-	return (dependence){ .uses = x.uses | y.uses,
-			     .linear = (x.linear & ~y.uses) |
-				       (y.linear & ~x.uses) };
-}
-
-dependence sym_dep_quotient(dependence x, dependence y)
-{
-	return (dependence){ .uses = x.uses | y.uses,
-			     .linear = x.linear & ~y.uses };
-}
-
-dependence sym_dep_any(dependence x, dependence y)
-{
-	return (dependence){ .uses = x.uses | y.uses };
-}
+/* ---- slots --------------------------------------------------------------- */
 
 static uint64_t slot_bit(build *b, int tensor, int dim)
 {
@@ -100,20 +73,14 @@ static uint64_t add_gather(build *b, const read_begin *at, sym_read *r,
 	return g.slot < SYM_MAX_SLOTS ? (uint64_t)1 << g.slot : 0;
 }
 
-static dependence read_of(uint64_t bits, dependence index, bool additive)
+sval sym_end_read(build *b, const read_begin *at, sym_read *r,
+		  const sval *index, const sval *otherwise)
 {
-	dependence d = { index.uses | bits, additive ? bits & ~index.uses : 0,
-			 { { 0 } } };
-	sym_monotone_read(&d, bits, index);
-	return d;
-}
-
-sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
-		  bool additive)
-{
+	static const sval nowhere;
 	collector *c = b->into;
-	stype type = b->tensors.at[r->tensor].type;
-	sval v = { .data = true, .varies = true, .nfactors = 1, .type = type };
+	type_set types = b->tensors.at[r->tensor].types;
+	sval v = { .data = true, .varies = true, .nfactors = 1,
+		   .is = { .types = types } };
 	int_list own = c->touched;
 	const char *because = c->open_because;
 	c->touched = at->touched;
@@ -122,11 +89,13 @@ sval sym_end_read(build *b, const read_begin *at, sym_read *r, sval index,
 		sym_touch(b, own.at[i]);
 	vec_push(b->arena, &c->reads, r);
 	uint64_t bits = slots_of(b, r);
-	v.whole = read_of(bits, index.whole, additive);
-	v.apart = read_of(bits, index.apart, additive);
-	if (is_looked_up(r) && b->nbranches == 0 && type != ST_BOOL) {
+	sym_read_facts(b, &v, bits, index, otherwise);
+	if (is_looked_up(r) && b->nbranches == 0 &&
+	    types != type_only(DT_BOOL)) {
+		sval gathered = { .is = { .types = types } };
 		bits = add_gather(b, at, r, own, because, v.whole);
-		v.apart = read_of(bits, (dependence){ 0 }, true);
+		sym_read_facts(b, &gathered, bits, &nowhere, NULL);
+		v.apart = gathered.apart;
 	}
 	v.read = r->guarded ? NULL : r;
 	return v;
@@ -166,8 +135,7 @@ void sym_add_conditions(build *b, sval *body)
 			vec_push(b->arena, &b->into->reads, c->reads[j]);
 			bits |= slots_of(b, c->reads[j]);
 		}
-		body->whole = sym_dep_quotient(body->whole,
-					       (dependence){ .uses = bits });
+		sym_add_condition(body, bits);
 	}
 }
 
@@ -177,7 +145,8 @@ bool sym_is_derived(const collector *c, sval body)
 {
 	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++)
 		if (body.whole.linear >> i & 1 &&
-		    c->slots.at[i].dim != SLOT_WHOLE && body.type != ST_BOOL)
+		    c->slots.at[i].dim != SLOT_WHOLE &&
+		    body.is.types != type_only(DT_BOOL))
 			return true;
 	return false;
 }
@@ -192,7 +161,7 @@ static int gather_stage(build *b, const collector *c, const gather *g)
 	int outs[SYM_MAX_DIMS];
 	int nouts = sym_outer_vars(b, &own, NULL, 0, outs);
 	sval body = { .whole = g->dep, .nfactors = -1,
-		      .type = b->tensors.at[g->read->tensor].type };
+		      .is.types = b->tensors.at[g->read->tensor].types };
 	return sym_add_stage(b,
 			     arena_printf(b->arena, "gather%d",
 					  ++b->nextracted),

@@ -239,8 +239,8 @@ static bool add_pack_index(build *b, sym_read *r, const ast_expr *item)
 
 static void add_to_index(sval *all, sval item)
 {
-	all->whole = sym_dep_any(all->whole, item.whole);
-	all->apart = sym_dep_any(all->apart, item.apart);
+	all->whole = depend_any(&all->whole, &item.whole);
+	all->apart = depend_any(&all->apart, &item.apart);
 }
 
 /* Adds the indices that an item of an index list stands for. */
@@ -327,8 +327,10 @@ sval sym_read_tensor(build *b, const ast_expr *e, const sname *n,
 		sym_open(b, "which dimensions it reads follows from shapes "
 			    "and attributes");
 	}
-	return sym_end_read(b, &begin, r, index,
-			    !otherwise || sym_scalar(b, otherwise).zero);
+	sval outside = { 0 };
+	if (otherwise)
+		outside = sym_scalar(b, otherwise);
+	return sym_end_read(b, &begin, r, &index, otherwise ? &outside : NULL);
 }
 
 /* ---- signatures --------------------------------------------------------- */

@@ -187,11 +187,11 @@ static sval read_of_opaque(build *b, int tensor, const int *batch, int nbatch,
 		r->index[r->n++] = (sym_index){ .at = at.p, .cases = at.cases,
 						.data = at.data,
 						.place = index->args[i]->at };
-		all.whole = sym_dep_any(all.whole, at.whole);
-		all.apart = sym_dep_any(all.apart, at.apart);
+		all.whole = depend_any(&all.whole, &at.whole);
+		all.apart = depend_any(&all.apart, &at.apart);
 	}
 	r->open = r->n != b->tensors.at[tensor].ndims;
-	return sym_end_read(b, &begin, r, all, true);
+	return sym_end_read(b, &begin, r, &all, NULL);
 }
 
 sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
@@ -210,7 +210,7 @@ sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 	if (b->failed || nbatch + dims.n > SYM_MAX_DIMS)
 		return opaque_failed(b);
 	sval body = { .nfactors = -1,
-		      .type = sym_declared_type(&f->results[0].type) };
+		      .is.types = sym_declared_types(b, &f->results[0].type) };
 	const char *label = arena_printf(b->arena, "%s%d", f->name,
 					 ++b->nextracted);
 	int tensor = sym_add_stage(b, label, outs, nbatch + dims.n, NULL, 0,

@@ -10,7 +10,7 @@ static const sval of_data = { .data = true, .varies = true, .nfactors = -1 };
 
 sval sym_poly(const poly *p)
 {
-	return (sval){ .p = p, .zero = poly_is_zero(p) };
+	return (sval){ .p = p };
 }
 
 /* ---- names and attributes ----------------------------------------------- */
@@ -80,7 +80,6 @@ static sval attr_value_of(build *b, const sattr *attr, int64_t i)
 	v.p = sym_attr(b, b->frame, attr, i);
 	v.nfactors = 0;
 	v.attr = !v.p;
-	v.zero = poly_is_zero(v.p);
 	return v;
 }
 
@@ -108,6 +107,7 @@ static sval name_value(build *b, const ast_expr *e)
 	case SN_VAR:
 		sym_touch(b, n->index);
 		v = sym_poly(n->p);
+		v.is.types = type_only(DT_I64);
 		v.varies = true;
 		v.nfactors = -1;
 		return v;
@@ -126,26 +126,11 @@ sval sym_both(sval x, sval y)
 	return (sval){ .data = x.data || y.data,
 		       .attr = x.attr || y.attr,
 		       .varies = x.varies || y.varies,
-		       .type = x.type != ST_OPEN ? x.type : y.type,
-		       .whole = sym_dep_any(x.whole, y.whole),
-		       .apart = sym_dep_any(x.apart, y.apart),
+		       .is.types = types_meet(x.is.types, y.is.types),
+		       .whole = depend_any(&x.whole, &y.whole),
+		       .apart = depend_any(&x.apart, &y.apart),
 		       .flops = x.flops + y.flops,
 		       .nfactors = -1 };
-}
-
-void sym_add_dependence(sval *r, sval x, sval y)
-{
-	r->whole = sym_dep_sum(x.whole, x.zero, y.whole, y.zero);
-	r->apart = sym_dep_sum(x.apart, x.zero, y.apart, y.zero);
-}
-
-/* A quotient of whole numbers is rounded. */
-static void divide_dependence(sval *r, sval x, sval y)
-{
-	if (r->type == ST_INT)
-		return;
-	r->whole = sym_dep_quotient(x.whole, y.whole);
-	r->apart = sym_dep_quotient(x.apart, y.apart);
 }
 
 /* Whether x may be 0 at some points, where sizes are not. */
@@ -193,32 +178,14 @@ const poly *sym_any_poly(sval x)
 static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 {
 	sval r = sym_both(x, y);
+	bool product = fn_table[f].linear == FN_LINEAR_PRODUCT;
 	if (x.p && y.p)
 		r.p = poly_fn(b, f, x.p, y.p);
 	else if (sym_any_poly(x) && sym_any_poly(y))
 		r.cases = poly_fn(b, f, sym_any_poly(x), sym_any_poly(y));
-	switch (fn_table[f].linear) {
-	case FN_LINEAR_SUM:
-		sym_add_dependence(&r, x, y);
-		r.zero = x.zero && y.zero;
-		break;
-	case FN_LINEAR_PRODUCT:
-		r.whole = sym_dep_product(x.whole, y.whole);
-		r.apart = sym_dep_product(x.apart, y.apart);
-		r.zero = x.zero || y.zero;
-		if (x.nfactors >= 0 && y.nfactors >= 0)
-			r.nfactors = x.nfactors + y.nfactors;
-		break;
-	case FN_LINEAR_QUOTIENT:
-		divide_dependence(&r, x, y);
-		break;
-	default:
-		break;
-	}
-	sym_sign_fn(b, f, &r, &x, &y, equal);
-	sym_monotone_fn(b, f, &r, &x, &y);
-	if (fn_gives_bool(f))
-		r.type = ST_BOOL;
+	sym_fn_facts(b, f, &r, (const sval[]){ x, y }, equal);
+	if (product && x.nfactors >= 0 && y.nfactors >= 0)
+		r.nfactors = x.nfactors + y.nfactors;
 	if (!r.varies)
 		r.nfactors = 0;
 	else if (!(x.p && y.p))
@@ -229,20 +196,11 @@ static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 static sval apply1(build *b, fn f, sval x)
 {
 	sval r = sym_both(x, unknown);
-	r.attr = x.attr;
 	if (x.p)
 		r.p = poly_fn1(b, f, x.p);
 	if (x.cases)
 		r.cases = poly_fn1(b, f, x.cases);
-	if (fn_table[f].linear == FN_LINEAR_SAME) {
-		r.whole = x.whole;
-		r.apart = x.apart;
-		r.zero = x.zero;
-	}
-	sym_sign_fn(b, f, &r, &x, &unknown, false);
-	sym_monotone_fn(b, f, &r, &x, &unknown);
-	if (fn_gives_bool(f))
-		r.type = ST_BOOL;
+	sym_fn_facts(b, f, &r, &x, false);
 	if (!r.varies)
 		r.nfactors = 0;
 	else if (!x.p)
@@ -297,35 +255,25 @@ static sval size_of(build *b, const ast_expr *e)
 	return p ? sym_poly(x) : v;
 }
 
-/* The type that the second argument of a conversion says: its own name, that
+/* The types that the second argument of a conversion says: its own name, that
  * of an attribute, or that of a tensor. */
-static stype type_said(const build *b, const ast_expr *e)
+static type_set types_said(const build *b, const ast_expr *e)
 {
 	const ast_type *to = e->args[1]->type;
 	const sname *n = to->kind == TYPE_TENSOR ? sym_find(b, to->name) : NULL;
-	return n && n->index >= 0 ? b->tensors.at[n->index].type
-				  : sym_declared_type(to);
+	return n && n->index >= 0 ? b->tensors.at[n->index].types
+				  : sym_declared_types(b, to);
 }
 
-/* From floats to floats it is linear, as kernel/linearity.c has it; else not.
- */
 static sval cast(build *b, const ast_expr *e)
 {
 	sval v = sym_scalar(b, e->args[0]);
-	stype type = type_said(b, e);
-	const ast_type *to = e->args[1]->type;
-	dtype exact = to->kind == TYPE_EXACT ? to->exact : DT_NONE;
-	if (v.p && exact == DT_I64) {
-		v.type = type;
+	type_set to = types_said(b, e);
+	if (v.p && to == type_only(DT_I64)) {
+		v.is.types = to;
 		return v;
 	}
-	bool few_bits = exact != DT_NONE && dtype_bits(exact) < 16;
-	if (v.type != ST_OPEN || type != ST_OPEN || few_bits)
-		v.whole.linear = v.apart.linear = 0;
-	sym_monotone_cast(&v, v.type, exact);
-	if (v.p)
-		v.sign = (sign_facts){ SIGN_ANY, false };
-	v.type = type;
+	sym_cast_facts(b, &v, to);
 	v.p = NULL;
 	v.read = NULL;
 	v.nfactors = v.varies ? -1 : 0;
@@ -335,12 +283,11 @@ static sval cast(build *b, const ast_expr *e)
 /* x after a function of one argument that is neither linear nor monotone. */
 static sval bent(sval x)
 {
-	x.whole = sym_dep_any(x.whole, (dependence){ 0 });
-	x.apart = sym_dep_any(x.apart, (dependence){ 0 });
-	x.sign = (sign_facts){ SIGN_ANY, false };
+	x.whole = depend_any(&x.whole, &x.whole);
+	x.apart = depend_any(&x.apart, &x.apart);
+	x.is = facts_of_element(x.is.types);
 	x.p = x.cases = NULL;
 	x.read = NULL;
-	x.zero = false;
 	x.nfactors = x.varies ? -1 : 0;
 	return x;
 }
@@ -348,7 +295,7 @@ static sval bent(sval x)
 static sval bitcast(build *b, const ast_expr *e)
 {
 	sval v = bent(sym_scalar(b, e->args[0]));
-	v.type = type_said(b, e);
+	v.is = facts_of_element(types_said(b, e));
 	return v;
 }
 
@@ -364,6 +311,7 @@ static sval position_of(build *b, const ast_expr *e)
 		sym_open(b, "it reads at a position in row-major order");
 	sval v = unknown;
 	v.varies = v.attr = true;
+	v.is.types = type_only(DT_I64);
 	return v;
 }
 
@@ -449,8 +397,7 @@ sval sym_scalar(build *b, const ast_expr *e)
 	case AST_INT:
 		return sym_poly(poly_int(b->arena, e->i));
 	case AST_FLOAT:
-		return (sval){ .zero = e->f == 0,
-			       .sign = sign_of_constant(e->f) };
+		return (sval){ .is = facts_of_constant(0, e->f) };
 	case AST_NAME:
 		return name_value(b, e);
 	case AST_INDEX:
@@ -472,8 +419,9 @@ sval sym_scalar(build *b, const ast_expr *e)
 		return binary(b, e);
 	case AST_IF:
 		return sym_choose(b, e->args[0], e->args[1], e->args[2]);
-	case AST_STRING:
 	case AST_BOOL:
+		return (sval){ .is.types = type_only(DT_BOOL) };
+	case AST_STRING:
 		return (sval){ 0 };
 	default:
 		return unknown;

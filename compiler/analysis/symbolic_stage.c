@@ -94,28 +94,62 @@ static void note_linear(build *b, sym_stage *s, sval body, const collector *c)
 			continue;
 		if (x.dim == SLOT_WHOLE)
 			s->linear[s->nlinear++] = x.tensor;
-		else if (x.dim >= 0 && body.type != ST_BOOL &&
-			 body.type != ST_POWER)
+		else if (x.dim >= 0 && sym_adds(body.is.types))
 			s->lookups[s->nlookups++] =
 				(sym_lookup){ x.tensor, x.dim };
 	}
 }
 
-static stype type_of_stage(reducer r, sval body)
+static type_set floats(void)
 {
-	return reducer_is_logic(r)   ? ST_BOOL
-	       : reducer_is_where(r) ? ST_INT
-				     : body.type;
+	return types_where(dtype_keeps_sums);
 }
 
-stype sym_declared_type(const ast_type *t)
+static type_set types_of_stage(reducer r, const sval *body)
 {
-	if (t->kind != TYPE_EXACT)
-		return t->kind == TYPE_INT ? ST_INT : ST_OPEN;
-	return t->exact == DT_BOOL	? ST_BOOL
-	       : dtype_is_int(t->exact) ? ST_INT
-	       : t->exact == DT_F8E8M0	? ST_POWER
-					: ST_OPEN;
+	if (reducer_is_logic(r))
+		return type_only(DT_BOOL);
+	if (reducer_is_where(r))
+		return type_only(DT_I64);
+	return body->is.types ? body->is.types : floats();
+}
+
+static bool is_any(dtype t)
+{
+	(void)t;
+	return true;
+}
+
+/* The types that an attribute may say.  One that only a call knows is taken to
+ * be a float, unless its default is none. */
+static type_set types_of_attr(const frame *f, const char *name)
+{
+	const sattr *attr = sym_find_attr(f, name);
+	const ast_expr *e = !attr	 ? NULL
+			    : attr->value ? attr->value
+					  : attr->decl->init;
+	if (!e || !e->type)
+		return floats();
+	if (e->type->kind == TYPE_NAMED)
+		return types_of_attr(attr->env, e->type->name);
+	type_set said = type_only(e->type->exact);
+	if (attr->value)
+		return said;
+	return said & floats() ? floats() : types_where(is_any);
+}
+
+type_set sym_declared_types(const build *b, const ast_type *t)
+{
+	switch (t->kind) {
+	case TYPE_EXACT:
+		return type_only(t->exact);
+	case TYPE_INT:
+		return types_where(dtype_is_int);
+	case TYPE_NAMED:
+		return types_of_attr(b->frame, t->name);
+	default:
+		return floats();
+	}
 }
 
 int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
@@ -144,12 +178,12 @@ int sym_add_stage(build *b, const char *label, const int *outs, int nouts,
 	s->nfactors = body.nfactors;
 	note_linear(b, s, body, c);
 	sym_tensor t = { .name = *s->label ? s->label : b->frame->op->name,
-			 .type = type_of_stage(r, body), .ndims = nouts,
+			 .types = types_of_stage(r, &body), .ndims = nouts,
 			 .stage = b->stages.n };
 	t.dims = ARENA_ARRAY(b->arena, sym_dim, nouts);
 	for (int i = 0; i < nouts; i++)
 		t.dims[i] = s->vars[i].extent;
-	sym_note_passing(b, s, body, c, t.type);
+	sym_note_passing(b, s, body, c, t.types);
 	note_parts(b, &t, outs);
 	vec_push(b->arena, &b->stages, s);
 	s->result = sym_add_tensor(b, t);
@@ -218,7 +252,7 @@ sval sym_plain_read(build *b, int tensor, const int *vars, int n, range at)
 	read_begin begin = sym_begin_read(b);
 	return sym_end_read(b, &begin,
 			    sym_read_of_stage(b, tensor, vars, n, at),
-			    (sval){ 0 }, true);
+			    &(sval){ 0 }, NULL);
 }
 
 /* A Mean is a Sum and a division; over no points it is not monotone. */

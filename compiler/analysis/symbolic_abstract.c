@@ -1,0 +1,154 @@
+/* The leaves of the abstract interpretation (kernel/abstract.h) of operators
+ * before shapes and attributes are known, and what follows for stages: the
+ * partial values that pass them. */
+#include "config.h"
+
+#include "compiler/analysis/symbolic_build.h"
+#include "kernel/eval.h"
+
+/* ---- facts -------------------------------------------------------------- */
+
+/* Of a polynomial whose coefficients have one sign, in atoms >= 0. */
+static sign_facts sign_of_poly(const build *b, const poly *p)
+{
+	bool plus = true, minus = true, constant = false;
+	for (int i = 0; i < p->n; i++) {
+		const term *t = &p->terms[i];
+		for (int j = 0; j < t->n; j++)
+			if (b->space->atoms[t->atom[j]].min < 0)
+				return (sign_facts){ SIGN_ANY, false };
+		plus &= t->coefficient > 0;
+		minus &= t->coefficient < 0;
+		constant |= t->n == 0;
+	}
+	value_sign sign = plus ? SIGN_PLUS : minus ? SIGN_MINUS : SIGN_ANY;
+	return (sign_facts){ sign, sign != SIGN_ANY && constant };
+}
+
+static value_facts facts_of(const build *b, const sval *x)
+{
+	value_facts r = x->is;
+	if (!x->p)
+		return r;
+	r.sign = sign_of_poly(b, x->p);
+	r.zero = poly_is_zero(x->p);
+	r.counts = true;
+	return r;
+}
+
+void sym_fn_facts(const build *b, fn f, sval *r, const sval *x, bool equal)
+{
+	bool two = fn_nargs(f) > 1;
+	const sval *y = two ? &x[1] : &x[0];
+	const value_facts is[2] = { facts_of(b, &x[0]), facts_of(b, y) };
+	r->is = facts_of_fn(f, is, equal);
+	r->whole = depend_on_fn(f, is, (dependence[]){ x->whole, y->whole });
+	r->apart = depend_on_fn(f, is, (dependence[]){ x->apart, y->apart });
+}
+
+void sym_choice_facts(const build *b, sval *r, const sval *c, const sval *x,
+		      const sval *y)
+{
+	const value_facts is[2] = { facts_of(b, x), facts_of(b, y) };
+	const dependence whole[2] = { x->whole, y->whole };
+	const dependence apart[2] = { x->apart, y->apart };
+	r->is = facts_of_choice(is);
+	r->whole = depend_on_choice(&c->whole, is, whole);
+	r->apart = depend_on_choice(&c->apart, is, apart);
+}
+
+void sym_cast_facts(const build *b, sval *v, type_set to)
+{
+	type_set from = v->is.types;
+	v->is = facts_of_cast(facts_of(b, v), to);
+	v->whole = depend_on_cast(v->whole, from, to);
+	v->apart = depend_on_cast(v->apart, from, to);
+}
+
+/* ---- reads -------------------------------------------------------------- */
+
+static dependence read_of(uint64_t bits, const dependence *index,
+			  const value_facts *is, bool guarded)
+{
+	const dependence on[2] = { depend_on_read(bits, index), { 0 } };
+	return guarded ? depend_on_guarded(index, is, on) : on[0];
+}
+
+void sym_read_facts(const build *b, sval *v, uint64_t bits, const sval *index,
+		    const sval *otherwise)
+{
+	value_facts is[2] = { facts_of_element(v->is.types) };
+	if (otherwise)
+		is[1] = facts_of(b, otherwise);
+	v->is = otherwise ? facts_of_choice(is) : is[0];
+	v->whole = read_of(bits, &index->whole, is, otherwise);
+	v->apart = read_of(bits, &index->apart, is, otherwise);
+}
+
+void sym_add_condition(sval *body, uint64_t bits)
+{
+	const dependence c = { .uses = bits };
+	const value_facts is[2] = { body->is, { .zero = true } };
+	const dependence on[2] = { body->whole, { 0 } };
+	body->whole = depend_on_choice(&c, is, on);
+}
+
+/* ---- stages ------------------------------------------------------------- */
+
+/* The choice by which values combine whose parts combine by r; -1 for another
+ * reducer. */
+static int choice_of(reducer r)
+{
+	fn_choice c = reducer_choice(r);
+	return c == FN_GREATEST ? BY_MAX : c == FN_LEAST ? BY_MIN : -1;
+}
+
+static void add_passing(build *b, sym_stage *s, int tensor, reducer by,
+			reducer to)
+{
+	sym_passing *all = ARENA_ARRAY(b->arena, sym_passing,
+				       s->npassing + 1);
+	for (int i = 0; i < s->npassing; i++)
+		all[i] = s->passing[i];
+	all[s->npassing++] = (sym_passing){ tensor, by, to };
+	s->passing = all;
+}
+
+static bool is_number_with_zero(dtype t)
+{
+	return t != DT_BOOL && elem_has_zero(t);
+}
+
+bool sym_adds(type_set types)
+{
+	return types_all(types, is_number_with_zero);
+}
+
+void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
+		      type_set types)
+{
+	static const reducer names[2][NCHOICES] = { { RED_MAX, RED_MIN },
+						    { RED_OR, RED_AND } };
+	const type_set of_bool = type_only(DT_BOOL);
+	int only = choice_of(s->reducer);
+	for (int i = 0; i < s->nlinear; i++)
+		if (sym_adds(types) &&
+		    sym_adds(b->tensors.at[s->linear[i]].types))
+			add_passing(b, s, s->linear[i], RED_SUM, RED_SUM);
+	if (s->reducer != RED_NONE && only < 0)
+		return;
+	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++) {
+		int tensor = c->slots.at[i].tensor;
+		if (c->slots.at[i].dim != SLOT_WHOLE || tensor < 0)
+			continue;
+		bool logic = b->tensors.at[tensor].types == of_bool;
+		for (int by = 0; by < NCHOICES; by++)
+			for (int to = 0; to < NCHOICES; to++)
+				if (body.whole.monotone[by][to] >> i & 1 &&
+				    (s->reducer == RED_NONE || to == only))
+					add_passing(b, s, tensor,
+						    names[logic][by],
+						    names[types == of_bool]
+							 [to]);
+	}
+}
