@@ -38,6 +38,7 @@ script_tests = \
 	%D%/installed.sh \
 	%D%/library.sh \
 	%D%/mpi.sh \
+	%D%/packages.sh \
 	%D%/verified.sh \
 	%D%/verify.sh
 python_files = \
