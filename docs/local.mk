@@ -44,6 +44,16 @@ to_reference = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	$(to_reference) --format=html
 endif
 
+# The site of the documents, in the folder site; MkDocs makes it.
+site: $(nodist_doc_DATA)
+	$(PYTHON) $(srcdir)/%D%/site.py . $@
+.PHONY: site
+clean-local: clean-site
+clean-site:
+	rm -rf site
+.PHONY: clean-site
+EXTRA_DIST += %D%/site.py
+
 # The coverage of ONNX; tests/onnx/coverage.py checks that it is current.
 coverage-doc: tdlc$(EXEEXT)
 	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \

@@ -62,6 +62,7 @@ python_files = \
 	%D%/onnx/graphs.py \
 	%D%/train/interrupted.py \
 	%D%/hostile/unrolled.py \
+	%D%/site.py \
 	%D%/terminal.py \
 	%D%/models/sizes.py
 # Whole networks, and what is as slow.
