@@ -228,19 +228,35 @@ static dependence scaled(const dependence *x, value_sign factor)
 	return factor == SIGN_MINUS ? turned(x) : *x;
 }
 
+/* x times a factor; times 0 it neither rises nor falls. */
+static dependence times(const dependence *x, const value_facts *factor)
+{
+	dependence r = scaled(x, factor->sign.sign);
+	FOR_CHOICES(i, j)
+		if (factor->zero)
+			r.monotone[i][j] = x->monotone[i][j] |
+					   x->monotone[i][!j];
+	return r;
+}
+
 /* x * y: each is scaled by the sign of the other in the reads that it alone
  * uses. */
-static void multiplied(dependence *r, const dependence *on, value_sign of_x,
-		       value_sign of_y)
+static void multiplied(dependence *r, const value_facts *is,
+		       const dependence *on)
 {
-	dependence x = scaled(&on[0], of_y), y = scaled(&on[1], of_x);
+	dependence x = times(&on[0], &is[1]), y = times(&on[1], &is[0]);
 	rising(r, &x, &y);
 }
 
-static void divided(dependence *r, const dependence *on, sign_facts by)
+/* x / y: by 0, with its sign, x / y is infinite or NaN, of which nothing is
+ * said; where y may be 0 at some points it may have another sign there. */
+static void divided(dependence *r, const dependence *on, const value_facts *by)
 {
-	if (by.nonzero)
-		multiplied(r, on, SIGN_ANY, by.sign);
+	const dependence y = { .uses = on[1].uses };
+	if (by->sign.nonzero || by->zero) {
+		dependence x = scaled(&on[0], by->sign.sign);
+		rising(r, &x, &y);
+	}
 }
 
 /* A comparison of NaN is false, as its maximum and minimum are NaN: the parts'
@@ -269,10 +285,10 @@ static void monotone_fn(dependence *r, fn f, const value_facts *is,
 		rising(r, &x, &on[1]);
 		break;
 	case FN_SCALED:
-		multiplied(r, on, is[0].sign.sign, is[1].sign.sign);
+		multiplied(r, is, on);
 		break;
 	case FN_DIVIDED:
-		divided(r, on, is[1].sign);
+		divided(r, on, &is[1]);
 		break;
 	case FN_NOT_MONOTONE:
 		break;

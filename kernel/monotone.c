@@ -13,33 +13,46 @@ static int choice_of(reducer r)
 	return c == FN_GREATEST ? BY_MAX : c == FN_LEAST ? BY_MIN : -1;
 }
 
-static reducer reducer_for(const kernel *k, int choice)
-{
-	return reducer_of_choice(choice == BY_MAX ? FN_GREATEST : FN_LEAST,
-				 k->type == DT_BOOL);
-}
-
 static bool adds(const kernel *k, int input)
 {
 	return (k->reducer == RED_NONE || k->reducer == RED_SUM) &&
 	       elem_has_zero(k->type) && elem_has_zero(k->inputs[input].type);
 }
 
-/* An input that is not read passes nothing. */
-reducer kernel_commutes_with(const kernel *k, int input, reducer r)
+static bool passes(const kernel *k, int input, const dependence *on, reducer by,
+		   reducer to)
+{
+	int from = choice_of(by), choice = choice_of(to);
+	if (by == RED_SUM && to == RED_SUM)
+		return adds(k, input) && on->linear >> SLOT_INPUT & 1;
+	if (from < 0 || choice < 0 ||
+	    reducer_is_logic(to) != (k->type == DT_BOOL))
+		return false;
+	return on->monotone[from][choice] >> SLOT_INPUT & 1 &&
+	       (k->reducer == RED_NONE || k->reducer == to);
+}
+
+static bool is_asked(const kernel *k, int input, reducer by)
 {
 	bool logic = k->inputs[input].type == DT_BOOL;
-	if (!k->body || reducer_is_logic(r) != logic)
+	return k->body && reducer_is_logic(by) == logic;
+}
+
+bool kernel_passes_partial(const kernel *k, int input, reducer by, reducer to)
+{
+	if (!is_asked(k, input, by))
+		return false;
+	dependence on = kernel_dependence(k, input);
+	return passes(k, input, &on, by, to);
+}
+
+reducer kernel_commutes_with(const kernel *k, int input, reducer r)
+{
+	if (!is_asked(k, input, r))
 		return RED_NONE;
 	dependence on = kernel_dependence(k, input);
-	if (r == RED_SUM)
-		return adds(k, input) && on.linear >> SLOT_INPUT & 1
-			       ? RED_SUM
-			       : RED_NONE;
-	int by = choice_of(r), only = choice_of(k->reducer);
-	for (int to = 0; by >= 0 && to < NCHOICES; to++)
-		if (on.monotone[by][to] >> SLOT_INPUT & 1 &&
-		    (k->reducer == RED_NONE || to == only))
-			return reducer_for(k, to);
+	for (int to = RED_NONE + 1; to < RED_COUNT; to++)
+		if (passes(k, input, &on, r, (reducer)to))
+			return (reducer)to;
 	return RED_NONE;
 }

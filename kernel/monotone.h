@@ -15,8 +15,12 @@
 
 #include "kernel/kernel.h"
 
-/* The reducer s that combines the results if the input is partial by r, and the
- * other inputs are not partial; RED_NONE where it has to be combined before. */
+/* Whether reducer `to' combines the results if the input is partial by reducer
+ * `by', and the other inputs are not partial. */
+bool kernel_passes_partial(const kernel *k, int input, reducer by, reducer to);
+
+/* A reducer that does for an input that is partial by r, the first of them;
+ * RED_NONE where the input has to be combined before. */
 reducer kernel_commutes_with(const kernel *k, int input, reducer r);
 
 #endif

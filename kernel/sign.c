@@ -2,6 +2,8 @@
 
 #include "kernel/sign.h"
 
+#include <math.h>
+
 value_sign sign_negated(value_sign x)
 {
 	return x == SIGN_PLUS ? SIGN_MINUS : x == SIGN_MINUS ? SIGN_PLUS : x;
@@ -16,7 +18,7 @@ static value_sign product(value_sign x, value_sign y)
 
 sign_facts sign_of_constant(double x)
 {
-	return (sign_facts){ x < 0 ? SIGN_MINUS : SIGN_PLUS, x != 0 };
+	return (sign_facts){ signbit(x) ? SIGN_MINUS : SIGN_PLUS, x != 0 };
 }
 
 sign_facts sign_either(sign_facts x, sign_facts y)

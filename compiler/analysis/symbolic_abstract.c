@@ -95,14 +95,6 @@ void sym_add_condition(sval *body, uint64_t bits)
 
 /* ---- stages ------------------------------------------------------------- */
 
-/* The choice by which values combine whose parts combine by r; -1 for another
- * reducer. */
-static int choice_of(reducer r)
-{
-	fn_choice c = reducer_choice(r);
-	return c == FN_GREATEST ? BY_MAX : c == FN_LEAST ? BY_MIN : -1;
-}
-
 static void add_passing(build *b, sym_stage *s, int tensor, reducer by,
 			reducer to)
 {
@@ -124,31 +116,43 @@ bool sym_adds(type_set types)
 	return types_all(types, is_number_with_zero);
 }
 
+/* Parts of a tensor, whose reads are one bit, that combine by a choice: the
+ * first reducer that does for the results, which are bools or not. */
+static void note_choice(build *b, sym_stage *s, sym_passing p, bool logic,
+			const uint64_t *monotone, uint64_t bit)
+{
+	static const reducer names[2][NCHOICES] = {
+		{ [BY_MAX] = RED_MAX, [BY_MIN] = RED_MIN },
+		{ [BY_MAX] = RED_OR, [BY_MIN] = RED_AND },
+	};
+	for (int i = 0; i < NCHOICES; i++) {
+		reducer to = names[logic][i];
+		if (!(monotone[i] & bit) ||
+		    (s->reducer != RED_NONE && s->reducer != to))
+			continue;
+		add_passing(b, s, p.tensor, p.by, to);
+		return;
+	}
+}
+
 void sym_note_passing(build *b, sym_stage *s, sval body, const collector *c,
 		      type_set types)
 {
-	static const reducer names[2][NCHOICES] = { { RED_MAX, RED_MIN },
-						    { RED_OR, RED_AND } };
 	const type_set of_bool = type_only(DT_BOOL);
-	int only = choice_of(s->reducer);
 	for (int i = 0; i < s->nlinear; i++)
 		if (sym_adds(types) &&
 		    sym_adds(b->tensors.at[s->linear[i]].types))
 			add_passing(b, s, s->linear[i], RED_SUM, RED_SUM);
-	if (s->reducer != RED_NONE && only < 0)
-		return;
 	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++) {
 		int tensor = c->slots.at[i].tensor;
 		if (c->slots.at[i].dim != SLOT_WHOLE || tensor < 0)
 			continue;
 		bool logic = b->tensors.at[tensor].types == of_bool;
-		for (int by = 0; by < NCHOICES; by++)
-			for (int to = 0; to < NCHOICES; to++)
-				if (body.whole.monotone[by][to] >> i & 1 &&
-				    (s->reducer == RED_NONE || to == only))
-					add_passing(b, s, tensor,
-						    names[logic][by],
-						    names[types == of_bool]
-							 [to]);
+		const sym_passing max = { tensor, logic ? RED_OR : RED_MAX };
+		const sym_passing min = { tensor, logic ? RED_AND : RED_MIN };
+		note_choice(b, s, max, types == of_bool,
+			    body.whole.monotone[BY_MAX], (uint64_t)1 << i);
+		note_choice(b, s, min, types == of_bool,
+			    body.whole.monotone[BY_MIN], (uint64_t)1 << i);
 	}
 }

@@ -202,7 +202,6 @@ static bool is_by(const ast_expr *e, reducer r)
 typedef struct reduction {
 	reducer reducer;
 	int nvars, vars[SYM_MAX_DIMS];
-	int nown; /* of them, those of the outermost lambda */
 	sval body;
 } reduction;
 
@@ -219,8 +218,6 @@ static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
 		if (n < 0 || out->nvars + n > SYM_MAX_DIMS)
 			return false;
 		memcpy(out->vars + out->nvars, vars, (size_t)n * sizeof(*vars));
-		if (body == e)
-			out->nown = n;
 		out->nvars += n;
 		body = body->args[0]->args[0];
 	} while (!arg && is_by(body, out->reducer));
@@ -255,22 +252,6 @@ sval sym_plain_read(build *b, int tensor, const int *vars, int n, range at)
 			    &(sval){ 0 }, NULL);
 }
 
-/* A Mean is a Sum and a division; over no points it is not monotone. */
-static sval divided_by_points(const build *b, sval v, const reduction *red)
-{
-	v.flops++;
-	v.read = NULL;
-	for (int i = 0; i < red->nown; i++) {
-		int64_t n;
-		const poly *extent = b->vars.at[red->vars[i]].extent.extent;
-		if (!poly_is_constant(extent, &n) || n != 0)
-			continue;
-		memset(v.whole.monotone, 0, sizeof(v.whole.monotone));
-		memset(v.apart.monotone, 0, sizeof(v.apart.monotone));
-	}
-	return v;
-}
-
 sval sym_reduction(build *b, const ast_expr *e)
 {
 	const reducer_facts *by = ast_reducer(e);
@@ -295,8 +276,10 @@ sval sym_reduction(build *b, const ast_expr *e)
 	if (tensor < 0)
 		return (sval){ .data = true, .varies = true, .nfactors = -1 };
 	sval v = sym_plain_read(b, tensor, outs, nouts, e->at);
-	if (by->averages)
-		v = divided_by_points(b, v, &red);
+	if (by->averages) {
+		v.flops++; /* a Mean is a Sum and a division */
+		v.read = NULL;
+	}
 	return v;
 }
 

@@ -285,7 +285,7 @@ static void compare_passing(const symbols *s, int at)
 		for (int j = 0; j < st->kernel->ninputs; j++)
 			if (st->inputs[j] == d->inputs[p->input] &&
 			    reads_input(st->kernel->body, j) &&
-			    kernel_commutes_with(st->kernel, j, p->by) != p->to)
+			    !kernel_passes_partial(st->kernel, j, p->by, p->to))
 				disagree(s, d->label,
 					 st->kernel->inputs[j].name,
 					 "has partial values that do not pass");

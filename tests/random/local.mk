@@ -1,4 +1,5 @@
-# Random operators under the reference, the interpreter and the C compiler.
+# Random operators under the reference, the interpreter and the C compiler; what
+# is said of random expressions under the reference.
 check_PROGRAMS += %D%/operators
 TESTS += %D%/operators
 %C%_operators_SOURCES = \
@@ -10,8 +11,17 @@ TESTS += %D%/operators
 	%D%/judge.c %D%/judge.h \
 	%D%/operators.c \
 	%D%/shrink.c %D%/shrink.h
-%C%_operators_LDADD = compiler/codegen/libcodegen.a \
+random_libs = compiler/codegen/libcodegen.a \
 	compiler/verify/libverify.a compiler/gradient/libgradient.a \
 	compiler/analysis/libanalysis.a compiler/expand/libexpand.a \
 	$(dsl_libs) runtime/libruntime.a $(plan_libs) base/libbase.a \
 	$(MPI_LIBS) $(JANSSON_LIBS)
+%C%_operators_LDADD = $(random_libs)
+
+check_PROGRAMS += %D%/facts
+TESTS += %D%/facts
+%C%_facts_SOURCES = \
+	%D%/facts.c \
+	%D%/generate_facts.c %D%/generate_facts.h \
+	%D%/shrink.c %D%/shrink.h
+%C%_facts_LDADD = $(random_libs)

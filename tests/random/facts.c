@@ -1,0 +1,435 @@
+/* Tests: kernel compiler/analysis */
+/* Abstract interpretation of random expressions, against the truth and against
+ * itself.
+ *
+ *	facts [--seed S] [--from K] [--count N] [--print K] [--whole]
+ *
+ * Of a kernel: partial values that pass (kernel/monotone.h) do, by numbers that
+ * the reference computes of the parts and of the whole.  Of an operator without
+ * shapes: what its descriptor says holds of its kernels.  Operator K of a seed
+ * is always the same; one that differs is made as small as it gets, unless
+ * --whole, and printed.  The exit status is 1 where something differs, or where
+ * too little was compared. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "kernel/abstract.h"
+#include "kernel/linearity.h"
+#include "kernel/monotone.h"
+#include "tests/random/generate_facts.h"
+#include "tests/random/judge.h"
+#include "tests/random/shrink.h"
+
+enum { NPARTS = 2, NWHOLE = NPARTS, NRUNS, CONTENTS = 4, MOST_STEPS = 100000 };
+
+typedef struct totals {
+	int64_t ops, refused, claims, agreed, more, elements;
+} totals;
+
+typedef struct checking {
+	arena *arena;
+	const random_operator *o;
+	tdl_modules *modules;
+	const ast_op *op;
+	const sym_op *symbolic;
+	const expansion *x;
+	totals *count;
+	const char *why; /* the first difference */
+} checking;
+
+static void differ(checking *c, const char *why)
+{
+	if (!c->why)
+		c->why = why;
+}
+
+/* ---- numbers ------------------------------------------------------------ */
+
+static ref_number number_of(rng *r, dtype t, int style)
+{
+	if (t == DT_BOOL)
+		return ref_bool(rng_percent(r, 50));
+	if (!dtype_is_float(t))
+		return ref_int(t, style == 3 ? (int64_t)rng_next(r)
+					     : rng_in(r, -3, 3));
+	double x = (double)rng_in(r, -8, 8);
+	return ref_float(t, style == 0	 ? x / 4
+			    : style == 1 ? fabs(x) / 2 + 0.5
+			    : style == 2 ? x * 64
+					 : x / 2);
+}
+
+/* Contents of a parameter; small ones only in sums. */
+static ref_tensor contents_of(arena *a, const random_param *p, rng *r, bool sum)
+{
+	ref_tensor t = { .type = p->type, .ndim = p->ndim };
+	int style = (int)rng_in(r, 0, sum ? 0 : 3);
+	memcpy(t.dims, p->dims, sizeof(p->dims));
+	int64_t n = ref_count(&t);
+	t.at = ARENA_ARRAY(a, ref_number, n + 1);
+	for (int64_t i = 0; i < n; i++)
+		t.at[i] = number_of(r, p->type, style);
+	return t;
+}
+
+/* Numbers that are not float are compared as such, of their type's sign. */
+static bool is_less(const ref_number *x, const ref_number *y)
+{
+	if (dtype_is_float(x->type))
+		return x->f < y->f;
+	return x->type == DT_U64 ? (uint64_t)x->i < (uint64_t)y->i
+				 : x->i < y->i;
+}
+
+static ref_number combined(reducer r, ref_number x, ref_number y)
+{
+	switch (r) {
+	case RED_SUM:
+		return dtype_is_float(x.type) ? ref_float(x.type, x.f + y.f)
+					      : ref_int(x.type, x.i + y.i);
+	case RED_MAX:
+	case RED_OR:
+		return is_less(&x, &y) ? y : x;
+	default:
+		return is_less(&y, &x) ? y : x;
+	}
+}
+
+/* Of a NaN, an infinity or a number in doubt nothing is claimed. */
+static bool is_void(const ref_number *x)
+{
+	return x->doubt || (dtype_is_float(x->type) && !isfinite(x->f));
+}
+
+static double units(const checking *c, dtype result)
+{
+	double u = dtype_is_float(result) ? unit_roundoff(result) : 0;
+	for (int i = 0; i < c->o->nparams; i++)
+		if (dtype_is_float(c->o->params[i].type))
+			u = fmax(u, unit_roundoff(c->o->params[i].type));
+	return u;
+}
+
+/* Whether two parts' results, combined, are that of the whole: of a sum up to
+ * its rounding. */
+static bool is_combined(const checking *c, reducer to, const ref_number *r)
+{
+	ref_number got = combined(to, r[0], r[1]), want = r[NWHOLE];
+	if (!dtype_is_float(want.type))
+		return got.i == want.i;
+	double slack = r[0].error + r[1].error + want.error;
+	if (to == RED_SUM)
+		slack += 64 * units(c, want.type) *
+			 (1 + fabs(r[0].f) + fabs(r[1].f) + fabs(want.f));
+	return fabs(got.f - want.f) <= slack;
+}
+
+/* ---- claims against the truth ------------------------------------------- */
+
+static const char *number_text(arena *a, const ref_number *x)
+{
+	return dtype_is_float(x->type)
+		       ? arena_printf(a, "%.9g", x->f)
+		       : arena_printf(a, "%" PRId64, x->i);
+}
+
+static void compare_elements(checking *c, int input, reducer by, reducer to,
+			     const ref_outcome *out)
+{
+	arena *a = c->arena;
+	int64_t n = ref_count(&out[0].results[0]);
+	for (int64_t i = 0; i < n; i++) {
+		ref_number r[NRUNS];
+		bool nothing = false;
+		for (int j = 0; j < NRUNS; j++) {
+			r[j] = out[j].results[0].at[i];
+			nothing |= is_void(&r[j]);
+		}
+		c->count->elements += !nothing;
+		if (nothing || is_combined(c, to, r))
+			continue;
+		differ(c, arena_printf(a, "parts of %s by %s do not pass by %s:"
+				       " %s and %s, and the whole is %s",
+				       c->o->params[input].name,
+				       reducer_name(by), reducer_name(to),
+				       number_text(a, &r[0]),
+				       number_text(a, &r[1]),
+				       number_text(a, &r[NWHOLE])));
+	}
+}
+
+/* Evaluates two parts of an input, and what they combine to. */
+static void try_parts(checking *c, int input, reducer by, reducer to, rng *r)
+{
+	arena *a = c->arena;
+	ref_tensor params[MAX_PARAMS], runs[NRUNS];
+	const ref_attr *none[4] = { NULL };
+	ref_outcome out[NRUNS];
+	for (int i = 0; i < c->o->nparams; i++)
+		params[i] = contents_of(a, &c->o->params[i], r, by == RED_SUM);
+	for (int j = 0; j < NRUNS; j++)
+		runs[j] = contents_of(a, &c->o->params[input], r,
+				      by == RED_SUM);
+	int64_t n = ref_count(&runs[0]);
+	for (int64_t i = 0; i < n; i++)
+		runs[NWHOLE].at[i] = combined(by, runs[0].at[i],
+					      runs[1].at[i]);
+	for (int j = 0; j < NRUNS; j++) {
+		params[input] = runs[j];
+		out[j] = reference_run(a, c->modules, c->op, params, none, NULL,
+				       MOST_STEPS);
+		if (out[j].status != REF_DONE || out[j].doubtful)
+			return;
+	}
+	compare_elements(c, input, by, to, out);
+}
+
+static const reducer reducers[] = { RED_SUM, RED_MAX, RED_MIN, RED_OR,
+				    RED_AND };
+enum { NREDUCERS = sizeof(reducers) / sizeof(*reducers) };
+
+static int param_named(const random_operator *o, const char *name)
+{
+	for (int i = 0; i < o->nparams; i++)
+		if (!strcmp(o->params[i].name, name))
+			return i;
+	return -1;
+}
+
+/* An operator of one stage is its kernel, which reads its parameters. */
+static void check_truth(checking *c)
+{
+	const kernel *k = c->x->stages[0].kernel;
+	rng r = { c->o->seed };
+	if (c->x->nstages != 1)
+		return;
+	for (int i = 0; i < k->ninputs * NREDUCERS; i++) {
+		reducer by = reducers[i % NREDUCERS];
+		reducer to = kernel_commutes_with(k, i / NREDUCERS, by);
+		int at = param_named(c->o, k->inputs[i / NREDUCERS].name);
+		c->count->claims += to != RED_NONE;
+		for (int j = 0; j < CONTENTS && to != RED_NONE && at >= 0; j++)
+			try_parts(c, at, by, to, &r);
+	}
+}
+
+/* ---- claims without shapes ---------------------------------------------- */
+
+/* The input of the stage's kernel that a tensor is; -1 for none that is
+ * read. */
+static int input_of(const checking *c, int at, int tensor)
+{
+	const stage *st = &c->x->stages[at];
+	for (int i = 0; i < st->kernel->ninputs; i++)
+		if (st->inputs[i] == tensor && st->kernel->body &&
+		    kernel_dependence(st->kernel, i).uses)
+			return i;
+	return -1;
+}
+
+static bool is_said(const sym_stage *s, int tensor, reducer by, reducer to)
+{
+	for (int i = 0; i < s->npassing; i++)
+		if (s->passing[i].tensor == tensor && s->passing[i].by == by)
+			return s->passing[i].to == to;
+	return false;
+}
+
+static void count_said(checking *c, int at)
+{
+	const sym_stage *s = c->symbolic->stages[at];
+	const stage *st = &c->x->stages[at];
+	for (int i = 0; i < st->kernel->ninputs * NREDUCERS; i++) {
+		int input = i / NREDUCERS;
+		reducer by = reducers[i % NREDUCERS];
+		reducer to = kernel_commutes_with(st->kernel, input, by);
+		bool said = is_said(s, st->inputs[input], by, to);
+		c->count->agreed += to != RED_NONE && said;
+		c->count->more += to != RED_NONE && !said;
+	}
+}
+
+static void compare_stage(checking *c, int at)
+{
+	const sym_stage *s = c->symbolic->stages[at];
+	const kernel *k = c->x->stages[at].kernel;
+	for (int i = 0; i < s->npassing; i++) {
+		const sym_passing *p = &s->passing[i];
+		int input = input_of(c, at, p->tensor);
+		if (input >= 0 &&
+		    !kernel_passes_partial(k, input, p->by, p->to))
+			differ(c, arena_printf(
+				c->arena, "%s: without shapes %s passes by %s"
+				" as %s", s->label, k->inputs[input].name,
+				reducer_name(p->by), reducer_name(p->to)));
+	}
+	for (int i = 0; i < s->nlinear; i++) {
+		int input = input_of(c, at, s->linear[i]);
+		if (input >= 0 && !kernel_body_linear(k, input))
+			differ(c, arena_printf(
+				c->arena, "%s: without shapes it is linear in "
+				"%s", s->label, k->inputs[input].name));
+	}
+	count_said(c, at);
+}
+
+/* Both number the parameters first and then the stages in order. */
+static void check_symbolic_facts(checking *c)
+{
+	if (c->symbolic->open_because ||
+	    c->symbolic->nstages != c->x->nstages)
+		return;
+	for (int i = 0; i < c->x->nstages; i++)
+		if (!c->symbolic->stages[i]->open_because)
+			compare_stage(c, i);
+}
+
+/* ---- one operator ------------------------------------------------------- */
+
+static bool load(checking *c)
+{
+	arena *a = c->arena;
+	diag_sink *sink = diag_sink_new(a);
+	tensor_type types[MAX_PARAMS];
+	const attr_value *attrs[4] = { NULL };
+	c->modules = dsl_new(a, sink, NULL, 0);
+	if (!dsl_load_text(c->modules, "random.tdl", c->o->text,
+			   strlen(c->o->text)))
+		return false;
+	c->op = dsl_op(c->modules, "f");
+	for (int i = 0; c->op && i < c->op->nparams; i++) {
+		int at = param_named(c->o, c->op->params[i].name);
+		types[i] = (tensor_type){ .type = c->o->params[at].type,
+					  .ndim = c->o->params[at].ndim };
+		memcpy(types[i].dims, c->o->params[at].dims,
+		       sizeof(c->o->params[at].dims));
+	}
+	if (c->op)
+		c->x = expand_op(a, c->modules, sink, c->op, types, attrs,
+				 (call_site){ .place = "a test" });
+	return c->op && c->x;
+}
+
+/* The difference that an operator shows; NULL for none. */
+static const char *judged(arena *a, const random_operator *o, totals *count)
+{
+	int64_t effort = 200000;
+	checking c = { .arena = a, .o = o, .count = count };
+	count->ops++;
+	if (!load(&c)) {
+		count->refused++;
+		return NULL;
+	}
+	c.symbolic = symbolic_op(a, c.modules, c.op, &effort);
+	check_truth(&c);
+	check_symbolic_facts(&c);
+	return c.why;
+}
+
+static bool still_differs(const random_operator *o, const void *context)
+{
+	arena *a = arena_new();
+	totals none = { 0 };
+	(void)context;
+	bool differs = judged(a, o, &none);
+	arena_free(a);
+	return differs;
+}
+
+static void report(const random_operator *o, int64_t number, bool whole)
+{
+	arena *a = arena_new();
+	totals none = { 0 };
+	printf("operator %" PRId64 ": %s\n", number, judged(a, o, &none));
+	random_operator small = whole ? *o
+				      : shrink(a, o, still_differs, NULL);
+	printf("reduced: %s\n%s with N = %" PRId64 "\n\n",
+	       judged(a, &small, &none), small.text, small.params[0].dims[0]);
+	fflush(stdout);
+	arena_free(a);
+}
+
+/* ---- the command -------------------------------------------------------- */
+
+typedef struct request {
+	int64_t seed, from, count, print;
+	bool whole;
+} request;
+
+static random_operator operator_of(arena *a, const request *r, int64_t number)
+{
+	rng x = { (uint64_t)r->seed * 0x9e3779b97f4a7c15u + (uint64_t)number };
+	return random_facts_new(a, rng_next(&x));
+}
+
+static int run(const request *r)
+{
+	totals t = { 0 };
+	int64_t differ = 0;
+	for (int64_t i = r->from; i < r->from + r->count; i++) {
+		arena *a = arena_new();
+		random_operator o = operator_of(a, r, i);
+		if (judged(a, &o, &t)) {
+			differ++;
+			report(&o, i, r->whole);
+		}
+		arena_free(a);
+	}
+	printf("%" PRId64 " operators, %" PRId64 " refused; %" PRId64
+	       " claims, %" PRId64 " elements; without shapes %" PRId64
+	       " claims, %" PRId64 " fewer; %" PRId64 " differ\n", t.ops,
+	       t.refused, t.claims, t.elements, t.agreed, t.more, differ);
+	bool idle = r->count >= 100 &&
+		    (t.refused * 2 > t.ops || t.claims < t.ops / 2 ||
+		     t.elements < t.claims || t.more * 4 > t.agreed);
+	if (idle)
+		puts("too little was compared");
+	return differ || idle ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static bool read_options(request *r, int argc, char **argv)
+{
+	const struct {
+		const char *name;
+		int64_t *to;
+	} options[] = {
+		{ "--seed", &r->seed },	  { "--from", &r->from },
+		{ "--count", &r->count }, { "--print", &r->print },
+	};
+	const int n = sizeof(options) / sizeof(*options);
+	for (int i = 1; i < argc; i++) {
+		int k = 0;
+		while (k < n && strcmp(argv[i], options[k].name))
+			k++;
+		if (k < n && i + 1 < argc)
+			*options[k].to = strtoll(argv[++i], NULL, 10);
+		else if (!strcmp(argv[i], "--whole"))
+			r->whole = true;
+		else
+			return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	request r = { .seed = 1, .count = 6000, .print = -1 };
+	if (!read_options(&r, argc, argv)) {
+		fputs("facts: the options are in tests/random/facts.c\n",
+		      stderr);
+		return 2;
+	}
+	if (r.print < 0)
+		return run(&r);
+	arena *a = arena_new();
+	random_operator o = operator_of(a, &r, r.print);
+	printf("%s with N = %" PRId64 "\n", o.text, o.params[0].dims[0]);
+	arena_free(a);
+	return EXIT_SUCCESS;
+}
