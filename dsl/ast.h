@@ -19,8 +19,28 @@ typedef struct ast_op ast_op;
 typedef struct ast_opaque ast_opaque;
 typedef struct ast_block ast_block;
 
-/* The meaning of a name; private to the checker. */
-typedef struct ast_symbol ast_symbol;
+/* ---- names -------------------------------------------------------------- */
+
+typedef enum ast_symbol_kind {
+	SYMBOL_TENSOR, /* a parameter, or what a let computes */
+	SYMBOL_ATTR,
+	SYMBOL_SIZE,  /* N, bound by a whole dimension of a parameter */
+	SYMBOL_CONST, /* a let that is a number */
+	SYMBOL_PACK,  /* ..d, bound by a parameter */
+	SYMBOL_VAR,   /* of a lambda */
+} ast_symbol_kind;
+
+/* The meaning of a name in an operator: each declaration has one, and all its
+ * uses point at it.  Who needs to know something of the names of an operator
+ * has an array of op->nsymbols elements. */
+typedef struct ast_symbol {
+	const char *name;
+	ast_symbol_kind kind;
+	range at;   /* of the declaration */
+	int number; /* of the operator's symbols: its parameters come first, in
+		       order, then its attributes, then all others */
+	int index;  /* of a parameter, an attribute; -1 for others */
+} ast_symbol;
 
 /* ---- element types ------------------------------------------------------ */
 
@@ -42,6 +62,7 @@ typedef struct ast_type {
 	range at;
 	ast_type_kind kind;
 	dtype exact;
+	const ast_symbol *symbol; /* [check] of TYPE_NAMED, TYPE_TENSOR */
 } ast_type;
 
 /* The type that a word after ':' says; NULL for none. */
@@ -106,6 +127,9 @@ typedef struct ast_pack {
 	pack_kind kind;
 	const char *name; /* d; NULL for PACK_CALL */
 	ast_expr *sel;
+	/* [check] The pack; or the attribute whose list it is, or the broadcast
+	 * parameter whose own dimensions are meant. */
+	const ast_symbol *symbol;
 } ast_pack;
 
 /* A variable of a lambda: i, i < extent, or a pack (then name is NULL). */
@@ -114,7 +138,7 @@ typedef struct ast_var {
 	ast_expr *extent; /* NULL if not written */
 	ast_pack *pack;
 	range at;
-	ast_symbol *symbol; /* [check] */
+	const ast_symbol *symbol; /* [check] NULL for a pack */
 } ast_var;
 
 typedef struct ast_named {
@@ -156,7 +180,8 @@ struct ast_expr {
 	int nvars;
 	ast_var *vars;
 	ast_pack *pack;
-	ast_symbol *symbol; /* [check] of AST_NAME */
+	const ast_symbol *symbol; /* [check] of AST_NAME; NULL for that of an
+				     exact element type */
 	ast_callee calls;   /* [check] of AST_CALL */
 	const ast_type *type; /* [check] of an AST_NAME that says an element
 				 type */
@@ -214,6 +239,7 @@ typedef struct ast_let {
 	int nnames;
 	const char **names;
 	const range *names_at;
+	const ast_symbol **symbols; /* [check] by name */
 	ast_expr *value;
 	range at;
 } ast_let;
@@ -235,6 +261,7 @@ struct ast_op {
 	ast_expr **bodies; /* one lambda per result */
 	int height;	   /* [check] of the calls of operators below it: 1
 			      where there are none; 0 not yet known */
+	int nsymbols;	   /* [check] */
 	bool faulty;	   /* [check] has an error; is not handed on */
 };
 
@@ -246,6 +273,7 @@ struct ast_opaque {
 	ast_tensor *params;
 	ast_attr *attrs;
 	ast_tensor *results;
+	int nsymbols; /* [check] */
 	bool faulty;
 };
 

@@ -131,7 +131,7 @@ ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
 	if (!e)
 		return NULL;
 	e->pack = ARENA_NEW(p->arena, ast_pack);
-	*e->pack = (ast_pack){ kind, name, sel };
+	*e->pack = (ast_pack){ .kind = kind, .name = name, .sel = sel };
 	return finish(p, e);
 }
 
@@ -305,8 +305,8 @@ ast_tensor ast_parameter(range at, const char *name, const expr_list *dims,
 
 ast_let ast_binding(range at, const name_list *names, ast_expr *value)
 {
-	return (ast_let){ names->names.n, names->names.at, names->at.at, value,
-			  at };
+	return (ast_let){ .nnames = names->names.n, .names = names->names.at,
+			  .names_at = names->at.at, .value = value, .at = at };
 }
 
 /* ---- statements --------------------------------------------------------- */

@@ -31,7 +31,7 @@ void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
 
 /* ---- look-up for several checks ----------------------------------------- */
 
-ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
+ast_symbol *check_symbol(checker *c, ast_symbol_kind kind, const char *name,
 			 range at)
 {
 	/* In the modules' arena: the tree points at it. */
@@ -39,14 +39,23 @@ ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
 	s->kind = kind;
 	s->name = name;
 	s->at = at;
-	s->ndims = -1;
+	s->number = c->facts.n;
+	s->index = -1;
+	symbol_facts *f = ARENA_NEW(c->tmp, symbol_facts);
+	f->ndims = -1;
+	vec_push(c->tmp, &c->facts, f);
 	return s;
+}
+
+symbol_facts *check_facts(const checker *c, const ast_symbol *s)
+{
+	return c->facts.at[s->number];
 }
 
 const ast_attr *check_find_attr(const checker *c, const char *name)
 {
 	const ast_symbol *s = strmap_get(c->names, name);
-	return s && s->kind == SYM_ATTR ? s->attr : NULL;
+	return s && s->kind == SYMBOL_ATTR ? check_facts(c, s)->attr : NULL;
 }
 
 range check_call_at(const ast_expr *call)
@@ -253,6 +262,7 @@ static void check_op(tdl_modules *m, ast_op *op)
 	}
 	if (op->height < 0)
 		op->height = 1;
+	op->nsymbols = c.facts.n;
 	m->calls--;
 	arena_free(c.tmp);
 }

@@ -15,7 +15,7 @@ void check_bind(checker *c, const char *name, range at)
 {
 	if (!strmap_get(c->names, name))
 		strmap_put(c->names, name,
-			   check_symbol(c, SYM_CONST, name, at));
+			   check_symbol(c, SYMBOL_CONST, name, at));
 }
 
 void check_declare(checker *c, ast_symbol *s)

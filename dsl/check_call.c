@@ -25,22 +25,23 @@ static void check_argument(checker *c, ast_expr *arg, const ast_tensor *param)
 			    "nothing binds '%s' here", arg->name);
 		return;
 	}
-	if (!s || s->kind != SYM_TENSOR) {
+	if (!s || s->kind != SYMBOL_TENSOR) {
 		check_error(c, DIAG_BAD_CALL, arg->at,
 			    "a tensor is expected here for '%s'", param->name);
 		return;
 	}
-	arg->symbol->used = true;
-	bool packs = s->ndims < 0 || param->broadcast;
-	for (int i = 0; i < s->ndims; i++)
-		packs |= s->dims[i] && s->dims[i]->kind == AST_PACK;
+	symbol_facts *f = check_facts(c, s);
+	f->used = true;
+	bool packs = f->ndims < 0 || param->broadcast;
+	for (int i = 0; i < f->ndims; i++)
+		packs |= f->dims[i] && f->dims[i]->kind == AST_PACK;
 	for (int i = 0; i < param->ndims; i++)
 		packs |= param->dims[i]->kind == AST_PACK;
-	if (!packs && s->ndims != param->ndims)
+	if (!packs && f->ndims != param->ndims)
 		check_error(c, DIAG_WRONG_RANK, arg->at,
 			    "'%s' has %d dimension%s, the parameter '%s' has "
 			    "%d",
-			    arg->name, s->ndims, s->ndims == 1 ? "" : "s",
+			    arg->name, f->ndims, f->ndims == 1 ? "" : "s",
 			    param->name, param->ndims);
 }
 
@@ -51,10 +52,12 @@ static void check_value(checker *c, const ast_attr *a, ast_expr *e)
 	check_attr_value(c, a, e);
 	if (diag_errors(c->sink) > before || a->type == ATTR_TYPE)
 		return;
-	ast_symbol *s = e->kind == AST_NAME ? strmap_get(c->names, e->name)
-					    : NULL;
-	if (s && s->kind == SYM_ATTR) {
-		s->used = true;
+	const ast_symbol *s = e->kind == AST_NAME
+				      ? strmap_get(c->names, e->name)
+				      : NULL;
+	if (s && s->kind == SYMBOL_ATTR) {
+		e->symbol = s;
+		check_facts(c, s)->used = true;
 		return;
 	}
 	if (e->kind != AST_LIST) {

@@ -55,9 +55,10 @@ static const char *size_text(checker *c, const ast_expr *e)
 /* ---- extents by reads --------------------------------------------------- */
 
 /* Notes that a variable indexes a dimension of that extent. */
-static void indexes(checker *c, ast_symbol *var, const ast_expr *extent,
+static void indexes(checker *c, const ast_symbol *s, const ast_expr *extent,
 		    range at)
 {
+	symbol_facts *var = check_facts(c, s);
 	bool conditional = c->conditions > var->conditions;
 	if (var->settled)
 		return;
@@ -76,7 +77,7 @@ static void indexes(checker *c, ast_symbol *var, const ast_expr *extent,
 		return;
 	}
 	check_error(c, DIAG_EXTENT_DISAGREES, at,
-		    "the index '%s' runs over %s elements here", var->name,
+		    "the index '%s' runs over %s elements here", s->name,
 		    size_text(c, extent));
 	diag_note(c->sink, var->extent_at, "and over %s elements here",
 		  size_text(c, var->extent));
@@ -105,7 +106,7 @@ static bool matches(const ast_expr *item, const ast_expr *dim)
 static void pair(checker *c, const ast_expr *item, const ast_expr *dim)
 {
 	if (item->kind != AST_NAME || !item->symbol ||
-	    item->symbol->kind != SYM_VAR)
+	    item->symbol->kind != SYMBOL_VAR)
 		return;
 	indexes(c, item->symbol, dim, item->at);
 }
@@ -136,8 +137,8 @@ static void align(checker *c, ast_expr *const *items, int n,
 
 /* The size that a dimension of an opaque function's result has in a call: a
  * bare name is that of the slices' dimensions, or of an attribute. */
-static const ast_expr *opaque_dim(const ast_expr *call, const ast_opaque *f,
-				  const ast_expr *dim)
+static const ast_expr *opaque_dim(const checker *c, const ast_expr *call,
+				  const ast_opaque *f, const ast_expr *dim)
 {
 	if (dim->kind != AST_NAME)
 		return NULL;
@@ -149,14 +150,15 @@ static const ast_expr *opaque_dim(const ast_expr *call, const ast_opaque *f,
 		const ast_symbol *s = arg->kind == AST_INDEX
 					      ? arg->args[0]->symbol
 					      : NULL;
-		if (!s || s->ndims != arg->nargs - 1)
+		const symbol_facts *g = s ? check_facts(c, s) : NULL;
+		if (!g || g->ndims != arg->nargs - 1)
 			continue;
 		for (int j = 1, k = 0; j < arg->nargs; j++) {
 			if (arg->args[j]->kind != AST_SLICE)
 				continue;
 			const ast_expr *own = f->params[i].dims[k++];
 			if (own->kind == AST_NAME && own->name == dim->name)
-				return s->dims[j - 1];
+				return g->dims[j - 1];
 		}
 	}
 	return NULL;
@@ -168,7 +170,7 @@ static void read_opaque(checker *c, const ast_expr *e, const ast_opaque *f)
 	for (int i = 1; i < e->nargs && i <= r->ndims; i++)
 		if (e->args[i]->kind != AST_PACK)
 			pair(c, e->args[i],
-			     opaque_dim(e->args[0], f, r->dims[i - 1]));
+			     opaque_dim(c, e->args[0], f, r->dims[i - 1]));
 	for (int i = 0; i < e->args[0]->nargs; i++)
 		walk(c, e->args[0]->args[i]);
 }
@@ -177,7 +179,7 @@ static void read_opaque(checker *c, const ast_expr *e, const ast_opaque *f)
 
 /* A broadcast tensor's own dimensions may be 1 or missing where its pack
  * is. */
-static void read_tensor(checker *c, const ast_expr *e, const ast_symbol *s)
+static void read_tensor(checker *c, const ast_expr *e, const symbol_facts *s)
 {
 	align(c, e->args + 1, e->nargs - 1, s->dims, s->ndims);
 }
@@ -197,21 +199,28 @@ static void run_over(checker *c, const ast_expr *e, const ast_tensor *result)
 	      result->ndims);
 }
 
+/* A declared extent needs no reads. */
+static void settle(symbol_facts *var)
+{
+	var->settled = var->found;
+}
+
 static void walk_lambda(checker *c, const ast_expr *e,
 			const ast_tensor *result)
 {
 	for (int i = 0; i < e->nvars; i++)
 		if (e->vars[i].symbol)
-			e->vars[i].symbol->conditions = c->conditions;
+			check_facts(c, e->vars[i].symbol)->conditions =
+				c->conditions;
 	if (result)
 		run_over(c, e, result);
 	for (int i = 0; i < e->nvars; i++)
-		if (e->vars[i].symbol && e->vars[i].symbol->found)
-			e->vars[i].symbol->settled = true;
+		if (e->vars[i].symbol)
+			settle(check_facts(c, e->vars[i].symbol));
 	walk(c, e->args[0]);
 	for (int i = 0; i < e->nvars; i++) {
 		const ast_var *v = &e->vars[i];
-		if (v->symbol && !v->symbol->found)
+		if (v->symbol && !check_facts(c, v->symbol)->found)
 			check_error(c, DIAG_EXTENT_UNKNOWN, v->at,
 				    "the extent of the index '%s' cannot be "
 				    "inferred; write '%s < ..'",
@@ -237,8 +246,8 @@ static void walk(checker *c, const ast_expr *e)
 		if (f)
 			read_opaque(c, e, f);
 	} else if (e->kind == AST_INDEX && e->args[0]->symbol &&
-		   e->args[0]->symbol->kind == SYM_TENSOR) {
-		read_tensor(c, e, e->args[0]->symbol);
+		   e->args[0]->symbol->kind == SYMBOL_TENSOR) {
+		read_tensor(c, e, check_facts(c, e->args[0]->symbol));
 	}
 	if (e->kind == AST_PACK && e->pack->kind == PACK_CALL)
 		walk(c, e->pack->sel);
@@ -259,10 +268,10 @@ static void walk_let(checker *c, const ast_let *let)
 	if (e->kind != AST_LAMBDA)
 		return;
 	walk_lambda(c, e, NULL);
-	ast_symbol *s = strmap_get(c->names, let->names[0]);
+	symbol_facts *f = check_facts(c, let->symbols[0]);
 	for (int i = 0; i < e->nvars; i++)
 		if (e->vars[i].symbol)
-			s->dims[i] = e->vars[i].symbol->extent;
+			f->dims[i] = check_facts(c, e->vars[i].symbol)->extent;
 }
 
 void check_extents(checker *c)

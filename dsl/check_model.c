@@ -22,8 +22,9 @@ static void check_block_params(checker *c, const ast_block *b)
 		if (b->params[i].value)
 			check_body_value(c, b->params[i].value);
 	for (int i = 0; i < b->nparams; i++)
-		check_declare(c, check_symbol(c, SYM_CONST, b->params[i].name,
-					b->params[i].at));
+		check_declare(c, check_symbol(c, SYMBOL_CONST,
+					      b->params[i].name,
+					      b->params[i].at));
 	if (builtin_find(BUILTIN_MAPPING, b->name))
 		check_error(c, DIAG_DUPLICATE_NAME, b->name_at,
 			    "'%s' is a function of the language", b->name);
@@ -58,7 +59,7 @@ static void check_arguments(checker *c, const ast_model *m)
 		const ast_named *p = &m->params[i];
 		if (p->value)
 			check_body_value(c, p->value);
-		check_declare(c, check_symbol(c, SYM_CONST, p->name, p->at));
+		check_declare(c, check_symbol(c, SYMBOL_CONST, p->name, p->at));
 	}
 }
 

@@ -16,7 +16,7 @@ static void walk(checker *c, ast_expr *e, place where);
 
 /* ---- names -------------------------------------------------------------- */
 
-static ast_symbol *find_var(const checker *c, const char *name)
+static const ast_symbol *find_var(const checker *c, const char *name)
 {
 	for (int i = c->vars.n - 1; i >= 0; i--)
 		if (c->vars.at[i]->name == name)
@@ -24,19 +24,30 @@ static ast_symbol *find_var(const checker *c, const char *name)
 	return NULL;
 }
 
-ast_symbol *check_find(const checker *c, const char *name)
+const ast_symbol *check_find(const checker *c, const char *name)
 {
-	ast_symbol *s = find_var(c, name);
+	const ast_symbol *s = find_var(c, name);
 	return s ? s : strmap_get(c->names, name);
+}
+
+static const ast_attr *attr_of(const checker *c, const ast_symbol *s)
+{
+	return check_facts(c, s)->attr;
+}
+
+static void use(checker *c, ast_expr *e, const ast_symbol *s)
+{
+	e->symbol = s;
+	check_facts(c, s)->used = true;
 }
 
 /* The symbol of a name, marked as used; NULL if it is not bound, with one error
  * for all its uses. */
-static ast_symbol *resolve(checker *c, ast_expr *e)
+static const ast_symbol *resolve(checker *c, ast_expr *e)
 {
 	e->symbol = check_find(c, e->name);
 	if (e->symbol) {
-		e->symbol->used = true;
+		check_facts(c, e->symbol)->used = true;
 		return e->symbol;
 	}
 	c->failed = true;
@@ -66,15 +77,15 @@ static void walk_name(checker *c, ast_expr *e, place where)
 	const ast_symbol *s = resolve(c, e);
 	if (!s)
 		return;
-	bool known = s->kind != SYM_VAR && s->kind != SYM_TENSOR;
+	bool known = s->kind != SYMBOL_VAR && s->kind != SYMBOL_TENSOR;
 	if (where == PLACE_CONSTANT && !known)
 		check_error(c, DIAG_NOT_CONSTANT, e->at,
 			    "'%s' is not known when planning; only sizes and "
 			    "attributes can stand here",
 			    e->name);
-	else if (s->kind == SYM_TENSOR)
-		check_rank(c, e->at, e->name, NULL, 0, s->dims, s->ndims);
-	else if (s->kind == SYM_ATTR && s->attr->is_list)
+	else if (s->kind == SYMBOL_TENSOR)
+		check_tensor_rank(c, e->at, s, NULL, 0);
+	else if (s->kind == SYMBOL_ATTR && attr_of(c, s)->is_list)
 		check_error(c, DIAG_BAD_INDEX, e->at,
 			    "'%s' is a list; one element is '%s[0]'", e->name,
 			    e->name);
@@ -83,12 +94,12 @@ static void walk_name(checker *c, ast_expr *e, place where)
 /* ---- packs -------------------------------------------------------------- */
 
 /* Whether a symbol is a broadcast parameter, and if so over which pack. */
-static const char *broadcast_over(const ast_symbol *s)
+static const char *broadcast_over(const checker *c, const ast_symbol *s)
 {
-	for (int i = 0; s && s->kind == SYM_TENSOR && s->broadcast &&
-			i < s->ndims; i++)
-		if (s->dims[i] && s->dims[i]->kind == AST_PACK)
-			return s->dims[i]->pack->name;
+	const symbol_facts *f = s ? check_facts(c, s) : NULL;
+	for (int i = 0; f && f->broadcast && i < f->ndims; i++)
+		if (f->dims[i] && f->dims[i]->kind == AST_PACK)
+			return f->dims[i]->pack->name;
 	return NULL;
 }
 
@@ -104,19 +115,20 @@ static void check_selector(checker *c, const ast_pack *p, ast_expr *sel)
 		return;
 	}
 	const ast_symbol *s = resolve(c, sel);
-	if (!s || s->kind == SYM_SIZE || s->kind == SYM_CONST)
+	if (!s || s->kind == SYMBOL_SIZE || s->kind == SYMBOL_CONST)
 		return;
-	if (p->kind != PACK_PERM && broadcast_over(s) == p->name)
+	if (p->kind != PACK_PERM && broadcast_over(c, s) == p->name)
 		return;
-	if (s->kind != SYM_ATTR ||
-	    (s->attr->type != ATTR_AXIS && s->attr->type != ATTR_INT))
+	if (s->kind != SYMBOL_ATTR ||
+	    (attr_of(c, s)->type != ATTR_AXIS &&
+	     attr_of(c, s)->type != ATTR_INT))
 		check_error(c, DIAG_BAD_AXIS, sel->at,
 			    "axes are an attribute of type axis or int, and "
 			    "'%s' is not",
 			    sel->name);
 }
 
-void check_pack(checker *c, const ast_pack *p, range at)
+void check_pack(checker *c, ast_pack *p, range at)
 {
 	if (p->kind == PACK_CALL) {
 		check_error(c, DIAG_BAD_INDEX, at,
@@ -124,13 +136,16 @@ void check_pack(checker *c, const ast_pack *p, range at)
 			    p->sel->name);
 		return;
 	}
-	ast_symbol *s = strmap_get(c->names, p->name);
-	bool attr = s && s->kind == SYM_ATTR && s->attr->is_list &&
-		    s->attr->type == ATTR_INT;
-	bool own = broadcast_over(s) && p->kind == PACK_ALL;
-	if (attr || own)
-		s->used = true;
-	else if (!strmap_get(c->packs, p->name))
+	const ast_symbol *s = strmap_get(c->names, p->name);
+	const ast_attr *a = s ? attr_of(c, s) : NULL;
+	bool list = a && a->is_list && a->type == ATTR_INT;
+	bool own = broadcast_over(c, s) && p->kind == PACK_ALL;
+	p->symbol = strmap_get(c->packs, p->name);
+	if (list || own)
+		check_facts(c, s)->used = true;
+	if (!p->symbol && (list || own))
+		p->symbol = s;
+	if (!p->symbol)
 		check_error(c, DIAG_UNBOUND_PACK, at,
 			    "no parameter binds the pack '..%s', nor is there "
 			    "an attribute '%s: int[]'",
@@ -139,8 +154,8 @@ void check_pack(checker *c, const ast_pack *p, range at)
 		return;
 	check_selector(c, p, p->sel);
 	const ast_symbol *axes = p->sel->symbol;
-	if (p->kind == PACK_PERM && axes && axes->kind == SYM_ATTR &&
-	    !axes->attr->is_list)
+	if (p->kind == PACK_PERM && axes && axes->kind == SYMBOL_ATTR &&
+	    !attr_of(c, axes)->is_list)
 		check_error(c, DIAG_BAD_AXIS, p->sel->at,
 			    "a permutation is a list, and '%s' is not",
 			    axes->name);
@@ -193,7 +208,7 @@ static void walk_items(checker *c, ast_expr *e, bool slices)
 /* pads[0] */
 static void walk_element(checker *c, ast_expr *e)
 {
-	const ast_attr *a = e->args[0]->symbol->attr;
+	const ast_attr *a = attr_of(c, e->args[0]->symbol);
 	if (!a->is_list || e->nargs != 2) {
 		check_error(c, DIAG_BAD_INDEX, e->at,
 			    a->is_list ? "'%s' has one index"
@@ -224,7 +239,7 @@ static void walk_slice(checker *c, ast_expr *arg, const ast_tensor *param)
 {
 	ast_expr *base = arg->kind == AST_INDEX ? arg->args[0] : arg;
 	const ast_symbol *s = base->kind == AST_NAME ? resolve(c, base) : NULL;
-	if (!s || s->kind != SYM_TENSOR || s->broadcast) {
+	if (!s || s->kind != SYMBOL_TENSOR || check_facts(c, s)->broadcast) {
 		if (s || base->kind != AST_NAME)
 			check_error(c, DIAG_BAD_CALL, arg->at,
 				    "an opaque function takes slices of "
@@ -232,15 +247,15 @@ static void walk_slice(checker *c, ast_expr *arg, const ast_tensor *param)
 		return;
 	}
 	if (arg->kind == AST_NAME) {
-		check_rank(c, arg->at, param->name, NULL, 0, s->dims,
-			   s->ndims < 0 ? -1 : s->ndims - param->ndims);
+		const symbol_facts *g = check_facts(c, s);
+		check_rank(c, arg->at, param->name, NULL, 0, g->dims,
+			   g->ndims < 0 ? -1 : g->ndims - param->ndims);
 		return;
 	}
 	walk_items(c, arg, true);
 	if (c->failed)
 		return;
-	check_rank(c, arg->at, s->name, arg->args + 1, arg->nargs - 1, s->dims,
-		   s->ndims);
+	check_tensor_rank(c, arg->at, s, arg->args + 1, arg->nargs - 1);
 	if (c->failed)
 		return;
 	int whole = 0;
@@ -315,7 +330,7 @@ static void walk_index(checker *c, ast_expr *e, place where)
 						   base->name)
 				      : NULL;
 	const ast_symbol *s = base->kind == AST_NAME ? resolve(c, base) : NULL;
-	if (s && s->kind == SYM_ATTR) {
+	if (s && s->kind == SYMBOL_ATTR) {
 		walk_element(c, e);
 		return;
 	}
@@ -326,7 +341,7 @@ static void walk_index(checker *c, ast_expr *e, place where)
 		say_unknown_function(c, base);
 		return;
 	}
-	if (!f && (!s || s->kind != SYM_TENSOR)) {
+	if (!f && (!s || s->kind != SYMBOL_TENSOR)) {
 		check_error(c, DIAG_BAD_INDEX, base->at,
 			    "only a tensor or a list can be indexed");
 		return;
@@ -345,8 +360,7 @@ static void walk_index(checker *c, ast_expr *e, place where)
 	}
 	walk_items(c, e, false);
 	if (!c->failed)
-		check_rank(c, e->at, s->name, e->args + 1, e->nargs - 1,
-			   s->dims, s->ndims);
+		check_tensor_rank(c, e->at, s, e->args + 1, e->nargs - 1);
 }
 
 static void walk_guard(checker *c, ast_expr *e, place where)
@@ -356,7 +370,7 @@ static void walk_guard(checker *c, ast_expr *e, place where)
 		      read->args[0]->kind == AST_NAME;
 	if (tensor) {
 		const ast_symbol *s = check_find(c, read->args[0]->name);
-		tensor = !s || s->kind == SYM_TENSOR;
+		tensor = !s || s->kind == SYMBOL_TENSOR;
 	}
 	if (!tensor) {
 		check_error(c, DIAG_BAD_INDEX, read->at,
@@ -399,12 +413,14 @@ static void bind_target(const checker *c, ast_expr *e)
 {
 	const ast_symbol *s = check_find(c, e->name);
 	ast_type t = ast_type_of(e->name, e->at);
-	if (s && s->kind == SYM_TENSOR)
+	if (s && s->kind == SYMBOL_TENSOR)
 		t.kind = TYPE_TENSOR;
-	else if (s && s->kind == SYM_ATTR && s->attr->type == ATTR_TYPE)
+	else if (s && s->kind == SYMBOL_ATTR &&
+		 attr_of(c, s)->type == ATTR_TYPE)
 		t.kind = TYPE_NAMED;
 	else if (t.kind != TYPE_EXACT)
 		return;
+	t.symbol = t.kind == TYPE_EXACT ? NULL : s;
 	e->type = ARENA_COPY(c->modules->arena, &t, 1);
 }
 
@@ -432,9 +448,9 @@ static void walk_arguments(checker *c, ast_expr *e, const builtin *f,
 		return;
 	}
 	if (f->rule == RULE_LENGTH) {
-		const ast_expr *l = e->args[0];
+		ast_expr *l = e->args[0];
 		if (l->kind == AST_NAME && check_find_attr(c, l->name))
-			resolve(c, e->args[0]);
+			use(c, l, strmap_get(c->names, l->name));
 		else
 			check_error(c, DIAG_BAD_CALL, l->at,
 				    "'len' takes an attribute that is a list");

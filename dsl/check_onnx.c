@@ -8,7 +8,8 @@ static void check_params(checker *c, const ast_onnx *e)
 {
 	for (int i = 0; i < e->nparams; i++) {
 		const ast_tensor *p = &e->params[i];
-		check_declare(c, check_symbol(c, SYM_TENSOR, p->name, p->at));
+		check_declare(c, check_symbol(c, SYMBOL_TENSOR, p->name,
+					      p->at));
 		if (p->variadic && i < e->nparams - 1)
 			check_error(c, DIAG_BAD_SIGNATURE, p->at,
 				    "only the last input can stand for "
@@ -20,9 +21,10 @@ static void check_params(checker *c, const ast_onnx *e)
 				    p->type.name);
 	}
 	for (int i = 0; i < e->nattrs; i++) {
-		ast_symbol *s = check_symbol(c, SYM_ATTR, e->attrs[i].name,
+		ast_symbol *s = check_symbol(c, SYMBOL_ATTR, e->attrs[i].name,
 					     e->attrs[i].at);
-		s->attr = &e->attrs[i];
+		s->index = i;
+		check_facts(c, s)->attr = &e->attrs[i];
 		check_declare(c, s);
 	}
 }

@@ -40,7 +40,7 @@ static void add_axes(checker *c, rank_sum *r, const ast_expr *sel, int times)
 				    ? check_find_attr(c, sel->name)
 				    : NULL;
 	if (sel->kind == AST_NAME && sel->symbol &&
-	    sel->symbol->kind == SYM_TENSOR)
+	    sel->symbol->kind == SYMBOL_TENSOR)
 		add_term(c, r, sel->name, times);
 	else if (!a || !a->is_list)
 		r->known += times;
@@ -97,7 +97,7 @@ static bool is_broadcast(const checker *c, const rank_sum *r)
 {
 	for (int i = 0; i < r->terms.n; i++) {
 		const ast_symbol *s = strmap_get(c->names, r->terms.at[i].of);
-		if (s && s->kind == SYM_TENSOR && r->terms.at[i].times)
+		if (s && s->kind == SYMBOL_TENSOR && r->terms.at[i].times)
 			return true;
 	}
 	return false;
@@ -155,6 +155,13 @@ void check_rank(checker *c, range at, const char *what, ast_expr *const *items,
 		    "%s ind%s for '%s', which has %s dimension%s", g,
 		    strcmp(g, "1") ? "ices" : "ex", what, h,
 		    strcmp(h, "1") ? "s" : "");
+}
+
+void check_tensor_rank(checker *c, range at, const ast_symbol *s,
+		       ast_expr *const *items, int n)
+{
+	const symbol_facts *f = check_facts(c, s);
+	check_rank(c, at, s->name, items, n, f->dims, f->ndims);
 }
 
 /* ---- packs that lambdas bind -------------------------------------------- */

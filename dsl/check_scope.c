@@ -22,11 +22,12 @@ static void bind_name(checker *c, ast_var *v, int first)
 			      v->name);
 		diag_note(c->sink, outer->at, "which is declared here");
 	}
-	v->symbol = check_symbol(c, SYM_VAR, v->name, v->at);
+	v->symbol = check_symbol(c, SYMBOL_VAR, v->name, v->at);
+	symbol_facts *f = check_facts(c, v->symbol);
 	if (v->extent) {
-		v->symbol->found = true;
-		v->symbol->extent = v->extent;
-		v->symbol->extent_at = v->extent->at;
+		f->found = true;
+		f->extent = v->extent;
+		f->extent_at = v->extent->at;
 	}
 	vec_push(c->tmp, &c->vars, v->symbol);
 }
@@ -98,8 +99,9 @@ void check_lambda(checker *c, ast_expr *e, const ast_tensor *result)
 
 /* ---- lets and results --------------------------------------------------- */
 
-static void bind_let(checker *c, const ast_let *let, int i, ast_symbol *s)
+static void bind_let(checker *c, ast_let *let, int i, ast_symbol *s)
 {
+	let->symbols[i] = s;
 	s->name = let->names[i];
 	s->at = let->names_at[i];
 	const ast_symbol *first = strmap_get(c->names, s->name);
@@ -115,17 +117,18 @@ static void bind_let(checker *c, const ast_let *let, int i, ast_symbol *s)
 /* The result of a called operator, as far as the callee's signature says. */
 static ast_symbol *call_result(checker *c, const ast_tensor *r)
 {
-	ast_symbol *s = check_symbol(c, SYM_TENSOR, NULL, NOWHERE);
-	s->ndims = r->ndims;
+	ast_symbol *s = check_symbol(c, SYMBOL_TENSOR, NULL, NOWHERE);
+	symbol_facts *f = check_facts(c, s);
+	f->ndims = r->ndims;
 	for (int i = 0; i < r->ndims; i++)
 		if (r->dims[i]->kind == AST_PACK)
-			s->ndims = -1;
-	if (s->ndims > 0)
-		s->dims = ARENA_ARRAY(c->tmp, const ast_expr *, s->ndims);
+			f->ndims = -1;
+	if (f->ndims > 0)
+		f->dims = ARENA_ARRAY(c->tmp, const ast_expr *, f->ndims);
 	return s;
 }
 
-static void check_let_call(checker *c, const ast_let *let, const ast_op *op)
+static void check_let_call(checker *c, ast_let *let, const ast_op *op)
 {
 	check_operator_call(c, let->value, op);
 	if (let->nnames != op->nresults) {
@@ -140,9 +143,11 @@ static void check_let_call(checker *c, const ast_let *let, const ast_op *op)
 		bind_let(c, let, i, call_result(c, &op->results[i]));
 }
 
-static void check_let(checker *c, const ast_let *let)
+static void check_let(checker *c, ast_let *let)
 {
 	ast_expr *e = let->value;
+	let->symbols = ARENA_ARRAY(c->modules->arena, const ast_symbol *,
+				   let->nnames);
 	bool scalar = e->kind == AST_CALL &&
 		      !strmap_get(c->modules->ops, e->name) &&
 		      builtin_find(BUILTIN_SCALAR, e->name);
@@ -168,12 +173,13 @@ static void check_let(checker *c, const ast_let *let)
 	c->let = let->names[0];
 	if (e->kind == AST_LAMBDA) {
 		check_lambda(c, e, NULL);
-		s = check_symbol(c, SYM_TENSOR, NULL, NOWHERE);
-		s->ndims = e->nvars;
-		s->dims = (const ast_expr **)var_dims(c, e);
+		s = check_symbol(c, SYMBOL_TENSOR, NULL, NOWHERE);
+		symbol_facts *f = check_facts(c, s);
+		f->ndims = e->nvars;
+		f->dims = (const ast_expr **)var_dims(c, e);
 	} else {
 		check_constant(c, e);
-		s = check_symbol(c, SYM_CONST, NULL, NOWHERE);
+		s = check_symbol(c, SYMBOL_CONST, NULL, NOWHERE);
 	}
 	c->let = NULL;
 	bind_let(c, let, 0, s);

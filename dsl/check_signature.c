@@ -19,22 +19,25 @@ static void declare(checker *c, ast_symbol *s)
 }
 
 /* A tensor of the signature as a symbol. */
-static ast_symbol *tensor_symbol(checker *c, const ast_tensor *t)
+static ast_symbol *tensor_symbol(checker *c, const ast_tensor *t, int index)
 {
-	ast_symbol *s = check_symbol(c, SYM_TENSOR, t->name, t->at);
-	s->ndims = t->ndims;
-	s->dims = (const ast_expr **)t->dims;
-	s->broadcast = t->broadcast;
-	s->type = check_declared_type(&t->type);
+	ast_symbol *s = check_symbol(c, SYMBOL_TENSOR, t->name, t->at);
+	s->index = index;
+	symbol_facts *f = check_facts(c, s);
+	f->ndims = t->ndims;
+	f->dims = (const ast_expr **)t->dims;
+	f->broadcast = t->broadcast;
+	f->type = check_declared_type(&t->type);
 	return s;
 }
 
 static void declare_attrs(checker *c, const ast_attr *attrs, int n)
 {
 	for (int i = 0; i < n; i++) {
-		ast_symbol *s = check_symbol(c, SYM_ATTR, attrs[i].name,
+		ast_symbol *s = check_symbol(c, SYMBOL_ATTR, attrs[i].name,
 					     attrs[i].at);
-		s->attr = &attrs[i];
+		s->index = i;
+		check_facts(c, s)->attr = &attrs[i];
 		declare(c, s);
 	}
 }
@@ -48,8 +51,9 @@ static void declare_sizes(checker *c, const ast_tensor *t)
 		if (d->kind != AST_NAME)
 			continue;
 		const ast_symbol *first = strmap_get(c->names, d->name);
-		if (!first || first->kind == SYM_TENSOR)
-			declare(c, check_symbol(c, SYM_SIZE, d->name, d->at));
+		if (!first || first->kind == SYMBOL_TENSOR)
+			declare(c, check_symbol(c, SYMBOL_SIZE, d->name,
+						d->at));
 	}
 }
 
@@ -59,19 +63,19 @@ static void declare_results(checker *c, const ast_tensor *results, int n)
 	strmap *seen = strmap_new(c->tmp);
 	for (int i = 0; i < n; i++) {
 		const ast_tensor *t = &results[i];
-		const ast_symbol *first = strmap_get(c->names, t->name);
-		if (!first || first->kind == SYM_SIZE)
-			first = strmap_get(seen, t->name);
+		const ast_symbol *other = strmap_get(c->names, t->name);
+		const range *first = other && other->kind != SYMBOL_SIZE
+					     ? &other->at
+					     : strmap_get(seen, t->name);
 		if (first) {
 			check_error(c, DIAG_DUPLICATE_NAME, t->at,
 				    "'%s' is declared twice in this signature",
 				    t->name);
-			diag_note(c->sink, first->at,
+			diag_note(c->sink, *first,
 				  "the first declaration is here");
 			continue;
 		}
-		strmap_put(seen, t->name,
-			   check_symbol(c, SYM_TENSOR, t->name, t->at));
+		strmap_put(seen, t->name, (void *)&t->at);
 	}
 }
 
@@ -81,7 +85,7 @@ static void declare_signature(checker *c, const ast_tensor *params,
 			      const ast_tensor *results, int nresults)
 {
 	for (int i = 0; i < nparams; i++)
-		declare(c, tensor_symbol(c, &params[i]));
+		declare(c, tensor_symbol(c, &params[i], i));
 	declare_attrs(c, attrs, nattrs);
 	for (int i = 0; i < nparams; i++)
 		declare_sizes(c, &params[i]);
@@ -142,6 +146,8 @@ static bool bind_type(const checker *c, ast_expr *e, const ast_attr *named)
 		t.kind = TYPE_NAMED;
 	if (named ? named->type != ATTR_TYPE : t.kind != TYPE_EXACT)
 		return false;
+	if (named)
+		e->symbol = t.symbol = strmap_get(c->names, e->name);
 	e->type = ARENA_COPY(c->modules->arena, &t, 1);
 	return true;
 }
@@ -220,15 +226,16 @@ static void check_default(checker *c, const ast_attr *attrs, int i)
 	const ast_symbol *s = e->kind == AST_NAME
 				      ? strmap_get(c->names, e->name)
 				      : NULL;
-	if (s && s->kind == SYM_ATTR && s->attr >= a) {
+	if (s && s->kind == SYMBOL_ATTR && s->index >= i) {
 		check_error(c, DIAG_UNBOUND_INDEX, e->at,
 			    "a default may use only the attributes before it");
 		return;
 	}
+	e->symbol = s;
 	if (e->kind == AST_LIST)
 		for (int j = 0; j < e->nargs; j++)
 			check_constant(c, e->args[j]);
-	else if (!s || s->kind != SYM_ATTR)
+	else if (!s || s->kind != SYMBOL_ATTR)
 		check_constant(c, e);
 }
 
@@ -286,13 +293,14 @@ etype check_declared_type(const ast_type *t)
 	return etype_unknown;
 }
 
-static void check_type_name(checker *c, const ast_type *t)
+static void check_type_name(checker *c, ast_type *t)
 {
 	if (check_declared_type(t).kind != TY_ATTR)
 		return;
 	const ast_attr *a = check_find_attr(c, t->name);
 	if (a && a->type == ATTR_TYPE && !a->is_list) {
-		((ast_symbol *)strmap_get(c->names, t->name))->used = true;
+		t->symbol = strmap_get(c->names, t->name);
+		check_facts(c, t->symbol)->used = true;
 		return;
 	}
 	check_error(c, DIAG_UNKNOWN_TYPE, t->at,
@@ -316,14 +324,16 @@ static bool pack_known(const checker *c, const char *name)
 	return strmap_get(c->packs, name) || attr_pack(c, name);
 }
 
-static void bind_pack(checker *c, const char *name)
+static void bind_pack(checker *c, const ast_expr *d)
 {
-	strmap_put(c->packs, name, (void *)name);
+	const char *name = d->pack->name;
+	strmap_put(c->packs, name, check_symbol(c, SYMBOL_PACK, name, d->at));
 }
 
 /* The number of packs of t that no parameter binds yet; *last is one of them
  * that t itself can bind, NULL for none. */
-static int unbound(const checker *c, const ast_tensor *t, const char **last)
+static int unbound(const checker *c, const ast_tensor *t,
+		   const ast_expr **last)
 {
 	int n = 0;
 	*last = NULL;
@@ -334,7 +344,7 @@ static int unbound(const checker *c, const ast_tensor *t, const char **last)
 			continue;
 		n++;
 		if (d->pack->kind == PACK_ALL)
-			*last = d->pack->name;
+			*last = d;
 	}
 	return n;
 }
@@ -348,13 +358,13 @@ static void bind_packs(checker *c)
 		for (bool any = true; any;) {
 			any = false;
 			for (int i = 0; i < op->nparams; i++) {
-				const char *name;
+				const ast_expr *pack;
 				const ast_tensor *t = &op->params[i];
 				if (t->broadcast && !round)
 					continue;
-				if (unbound(c, t, &name) != 1 || !name)
+				if (unbound(c, t, &pack) != 1 || !pack)
 					continue;
-				bind_pack(c, name);
+				bind_pack(c, pack);
 				any = true;
 			}
 		}
@@ -390,11 +400,11 @@ static void check_dim(checker *c, ast_expr *d)
 			    "a dimension cannot have a negative size");
 }
 
-static void check_tensors(checker *c, const ast_tensor *tensors, int n,
+static void check_tensors(checker *c, ast_tensor *tensors, int n,
 			  bool results)
 {
 	for (int i = 0; i < n; i++) {
-		const ast_tensor *t = &tensors[i];
+		ast_tensor *t = &tensors[i];
 		for (int j = 0; j < t->ndims; j++)
 			check_dim(c, t->dims[j]);
 		check_type_name(c, &t->type);
@@ -411,8 +421,8 @@ void check_dimensions(checker *c)
 	const ast_op *op = c->op;
 	bind_packs(c);
 	for (int i = 0; i < op->nparams; i++) {
-		const char *name;
-		int n = unbound(c, &op->params[i], &name);
+		const ast_expr *pack;
+		int n = unbound(c, &op->params[i], &pack);
 		if (n > 1)
 			check_error(c, DIAG_BAD_SIGNATURE, op->params[i].at,
 				    "of the packs of '%s' only one can be "
@@ -463,6 +473,7 @@ void check_opaque(tdl_modules *m, ast_opaque *f)
 		check_tensors(&c, f->params, f->nparams, false);
 		check_tensors(&c, f->results, f->nresults, true);
 	}
+	f->nsymbols = c.facts.n;
 	f->faulty |= c.failed;
 	arena_free(c.tmp);
 }

@@ -106,7 +106,7 @@ static etype choice(checker *c, const ast_expr *e)
 static bool varies(const ast_expr *e)
 {
 	if (e->kind == AST_NAME)
-		return e->symbol && e->symbol->kind == SYM_VAR;
+		return e->symbol && e->symbol->kind == SYMBOL_VAR;
 	for (int i = 0; i < e->nargs && e->kind != AST_INDEX; i++)
 		if (varies(e->args[i]))
 			return true;
@@ -173,18 +173,20 @@ static etype attr_type_of(const ast_attr *a)
 	return etype_unknown;
 }
 
-static etype symbol_type(const ast_symbol *s)
+static etype symbol_type(const checker *c, const ast_symbol *s)
 {
 	switch (s->kind) {
-	case SYM_SIZE:
+	case SYMBOL_SIZE:
 		return (etype){ .kind = TY_INT };
-	case SYM_ATTR:
-		return attr_type_of(s->attr);
-	case SYM_VAR:
+	case SYMBOL_ATTR:
+		return attr_type_of(check_facts(c, s)->attr);
+	case SYMBOL_VAR:
 		return etype_exact(DT_I64);
-	case SYM_TENSOR:
-	case SYM_CONST:
-		return s->type;
+	case SYMBOL_TENSOR:
+	case SYMBOL_CONST:
+		return check_facts(c, s)->type;
+	case SYMBOL_PACK:
+		break;
 	}
 	return etype_unknown;
 }
@@ -193,8 +195,9 @@ static etype name(checker *c, const ast_expr *e)
 {
 	if (!e->symbol)
 		return etype_unknown;
-	if (e->symbol->kind != SYM_ATTR || e->symbol->attr->type != ATTR_TYPE)
-		return symbol_type(e->symbol);
+	if (e->symbol->kind != SYMBOL_ATTR ||
+	    check_facts(c, e->symbol)->attr->type != ATTR_TYPE)
+		return symbol_type(c, e->symbol);
 	check_error(c, DIAG_TYPE_MISMATCH, e->at,
 		    "'%s' is an element type, not a value", e->name);
 	return etype_faulty;
@@ -213,7 +216,7 @@ static etype opaque_type(checker *c, const ast_expr *call)
 							      : arg;
 		if (arg->kind == AST_INDEX)
 			indices(c, arg);
-		etype own = symbol_type(base->symbol);
+		etype own = symbol_type(c, base->symbol);
 		etype declared = check_declared_type(&f->params[i].type);
 		if (declared.kind == TY_SHARED)
 			shared = agree(c, shared, own, arg->at, "slices");
@@ -229,7 +232,7 @@ static etype indexed(checker *c, const ast_expr *e)
 	const ast_expr *base = e->args[0];
 	indices(c, e);
 	return base->kind == AST_CALL ? opaque_type(c, base)
-	       : base->symbol	      ? symbol_type(base->symbol)
+	       : base->symbol	      ? symbol_type(c, base->symbol)
 				      : etype_unknown;
 }
 
@@ -258,7 +261,7 @@ static etype cast(checker *c, const ast_expr *e)
 {
 	const ast_type *to = e->args[1]->type;
 	type_of(c, e->args[0]);
-	return to->kind == TYPE_TENSOR ? e->args[1]->symbol->type
+	return to->kind == TYPE_TENSOR ? symbol_type(c, to->symbol)
 				       : check_declared_type(to);
 }
 
@@ -384,7 +387,8 @@ static void call_types(checker *c, const ast_expr *e, const ast_op *op,
 static etype tensor_type(checker *c, const ast_expr *arg)
 {
 	if (arg->kind != AST_CALL)
-		return arg->symbol ? symbol_type(arg->symbol) : etype_unknown;
+		return arg->symbol ? symbol_type(c, arg->symbol)
+				   : etype_unknown;
 	const ast_op *op = arg->calls.op;
 	etype t;
 	if (!op || op->nresults != 1)
@@ -396,21 +400,19 @@ static etype tensor_type(checker *c, const ast_expr *arg)
 static void type_let(checker *c, const ast_let *let)
 {
 	const ast_expr *e = let->value;
-	ast_symbol *s = strmap_get(c->names, let->names[0]);
+	symbol_facts *f = check_facts(c, let->symbols[0]);
 	const ast_op *op = e->kind == AST_CALL ? e->calls.op : NULL;
 	if (op) {
 		etype *types = ARENA_ARRAY(c->tmp, etype, op->nresults);
 		call_types(c, e, op, types);
-		for (int i = 0; i < let->nnames; i++) {
-			s = strmap_get(c->names, let->names[i]);
-			s->type = types[i];
-		}
+		for (int i = 0; i < let->nnames; i++)
+			check_facts(c, let->symbols[i])->type = types[i];
 		return;
 	}
-	s->type = type_of(c, e->kind == AST_LAMBDA ? e->args[0] : e);
+	f->type = type_of(c, e->kind == AST_LAMBDA ? e->args[0] : e);
 	/* A tensor of nothing but constants has the type of the others. */
-	if (e->kind == AST_LAMBDA && etype_is_constant(s->type))
-		s->type = (etype){ .kind = TY_SHARED };
+	if (e->kind == AST_LAMBDA && etype_is_constant(f->type))
+		f->type = (etype){ .kind = TY_SHARED };
 }
 
 static void type_result(checker *c, const ast_tensor *r, const ast_expr *body)

@@ -10,7 +10,7 @@ static void unused_vars(checker *c, const ast_expr *e)
 	if (e->kind == AST_LAMBDA)
 		for (int i = 0; i < e->nvars; i++) {
 			const ast_symbol *s = e->vars[i].symbol;
-			if (s && !s->used)
+			if (s && !check_facts(c, s)->used)
 				check_warning(c, DIAG_UNUSED_NAME, s->at,
 					      "the variable '%s' is not used",
 					      s->name);
@@ -40,7 +40,7 @@ void check_unused(checker *c)
 	const ast_op *op = c->op;
 	for (int i = 0; i < op->nattrs; i++) {
 		const ast_symbol *s = strmap_get(c->names, op->attrs[i].name);
-		if (!s->used && !is_default(op, s->name))
+		if (!check_facts(c, s)->used && !is_default(op, s->name))
 			check_warning(c, DIAG_UNUSED_NAME, s->at,
 				      "the attribute '%s' is not used",
 				      s->name);
@@ -48,11 +48,8 @@ void check_unused(checker *c)
 	for (int i = 0; i < op->nlets; i++) {
 		const ast_let *let = &op->lets[i];
 		bool used = false;
-		for (int j = 0; j < let->nnames; j++) {
-			const ast_symbol *s = strmap_get(c->names,
-							 let->names[j]);
-			used |= s->used;
-		}
+		for (int j = 0; j < let->nnames; j++)
+			used |= check_facts(c, let->symbols[j])->used;
 		if (!used)
 			check_warning(c, DIAG_UNUSED_NAME, let->names_at[0],
 				      "'%s' is not used", let->names[0]);

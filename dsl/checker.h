@@ -59,37 +59,27 @@ bool etype_unify(etype x, etype y, etype *r);
 
 /* ---- names -------------------------------------------------------------- */
 
-typedef enum symbol_kind {
-	SYM_SIZE,
-	SYM_ATTR,
-	SYM_TENSOR,
-	SYM_CONST, /* a let that is a number */
-	SYM_VAR,
-} symbol_kind;
-
-struct ast_symbol {
-	const char *name;
-	symbol_kind kind;
-	range at;
+/* The checker's own facts on a symbol. */
+typedef struct symbol_facts {
 	bool used;
-	const ast_attr *attr; /* SYM_ATTR */
-	etype type;	      /* SYM_TENSOR, SYM_CONST */
+	const ast_attr *attr; /* SYMBOL_ATTR */
+	etype type;	      /* SYMBOL_TENSOR, SYMBOL_CONST */
 
-	/* SYM_TENSOR: the dimensions, AST_PACK among them, NULL for an extent
-	 * that is not known; ndims is -1 where nothing is known. */
+	/* SYMBOL_TENSOR: the dimensions, AST_PACK among them, NULL for an
+	 * extent that is not known; ndims is -1 where nothing is known. */
 	int ndims;
 	const ast_expr **dims;
 	bool broadcast;
 
-	/* SYM_VAR: the number of conditions around its lambda, and the extent:
-	 * found where a read, a result or a `<' says it; NULL for one that only
-	 * expansion can know. */
+	/* SYMBOL_VAR: the number of conditions around its lambda, and the
+	 * extent: found where a read, a result or a `<' says it; NULL for one
+	 * that only expansion can know. */
 	int conditions;
 	bool found, tentative;
 	bool settled; /* reads have no say any more */
 	const ast_expr *extent;
 	range extent_at;
-};
+} symbol_facts;
 
 /* A pack that lambdas around bind. */
 typedef struct bound_pack {
@@ -106,11 +96,13 @@ struct checker {
 	ast_op *op;
 	bool failed;
 	strmap *names;	 /* name -> ast_symbol: signature, lets so far */
-	strmap *packs;	 /* those that the signature binds, name -> itself */
+	strmap *packs;	 /* those that the signature binds -> ast_symbol */
+	VEC(symbol_facts *) facts; /* by the symbols' numbers */
 	strmap *unbound; /* names that were reported, name -> itself */
 	bool in_signature;
 	const char *let; /* the name that its value is checked for; NULL */
-	VEC(ast_symbol *) vars;	 /* of the lambdas around, innermost last */
+	VEC(const ast_symbol *) vars; /* of the lambdas around, innermost
+					 last */
 	VEC(bound_pack) bound;
 	int conditions;
 	/* Of a body: the heights of the defs that it calls, the beginnings of
@@ -126,8 +118,9 @@ void check_error(checker *c, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-ast_symbol *check_symbol(checker *c, symbol_kind kind, const char *name,
+ast_symbol *check_symbol(checker *c, ast_symbol_kind kind, const char *name,
 			 range at);
+symbol_facts *check_facts(const checker *c, const ast_symbol *s);
 const ast_attr *check_find_attr(const checker *c, const char *name);
 /* The name that is called. */
 range check_call_at(const ast_expr *call);
@@ -161,19 +154,22 @@ void check_lambda(checker *c, ast_expr *e, const ast_tensor *result);
 
 /* The symbol that a name means here, a variable before all others; NULL if
  * nothing binds it. */
-ast_symbol *check_find(const checker *c, const char *name);
+const ast_symbol *check_find(const checker *c, const char *name);
 /* The body of a lambda: an expression that may name anything. */
 void check_lambda_body(checker *c, ast_expr *e);
 /* An expression of sizes and attributes alone. */
 void check_constant(checker *c, ast_expr *e);
 /* Whether a pack is one, and its selector is. */
-void check_pack(checker *c, const ast_pack *p, range at);
+void check_pack(checker *c, ast_pack *p, range at);
 
 /* ---- check_read.c ------------------------------------------------------- */
 
 /* Whether as many dimensions are given as there are. */
 void check_rank(checker *c, range at, const char *what, ast_expr *const *items,
 		int n, const ast_expr *const *dims, int ndims);
+/* The same of the indices of a tensor. */
+void check_tensor_rank(checker *c, range at, const ast_symbol *s,
+		       ast_expr *const *items, int n);
 /* Whether lambdas around bind all dimensions that the pack item selects. */
 void check_bound(checker *c, const ast_expr *item);
 

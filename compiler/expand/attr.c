@@ -55,7 +55,7 @@ const attr_value *attr_from_expr(context *cx, const ast_attr *a,
 				 const ast_expr *e)
 {
 	if (a->is_list && e->kind == AST_NAME) {
-		const attr_value *v = find_attr(cx, e->name);
+		const attr_value *v = find_attr(cx, e->symbol);
 		bool same = v && v->is_list &&
 			    (v->type == a->type ||
 			     (v->type == ATTR_INT && a->type == ATTR_AXIS) ||

@@ -45,25 +45,25 @@ typedef struct xvalue {
 	/* A broadcast parameter: its declared dimensions from pack_at on are
 	 * those of the pack, of which leading ones may be missing and one of
 	 * extent 1 is repeated.  NULL for others. */
-	const char *broadcast;
+	const struct xpack *broadcast;
 	int pack_at;
 } xvalue;
 
 /* A pack: its extents, and while a lambda is compiled its index variables. */
 typedef struct xpack {
 	const char *name;
-	bool bound;
 	int rank;
 	int64_t extents[MAX_NDIM];
 	kexpr *index[MAX_NDIM]; /* NULL where no lambda binds the position */
 	/* A broadcast parameter's own dimensions: that d is dimension
 	 * d + missing of the pack `within` where the extents are equal. */
-	const char *within;
+	struct xpack *within;
 	int missing;
 } xpack;
 
-/* A name in scope. */
+/* The value of a symbol of the operator. */
 typedef enum name_kind {
+	NAME_UNBOUND,
 	NAME_SIZE,   /* .v */
 	NAME_CONST,  /* .v, a let that is a constant */
 	NAME_ATTR,   /* .attr, an index */
@@ -72,7 +72,6 @@ typedef enum name_kind {
 } name_kind;
 
 typedef struct xname {
-	const char *name;
 	name_kind kind;
 	val v;
 	int index;
@@ -100,8 +99,9 @@ typedef struct context {
 	dtype want;	/* the type of `if c then 1 else 0` where no other
 			   operand decides it; DT_NONE for i64 or f32 */
 
-	VEC(xname) names; /* the innermost last */
-	VEC(xpack) packs;
+	xname *names;	 /* by the operator's symbols */
+	xpack **pack_of; /* by symbol; NULL where it is none's */
+	VEC(xpack *) packs;
 	VEC(xvar) vars;
 	VEC(xvalue) values;
 	VEC(stage) stages;
@@ -173,21 +173,30 @@ val fold_function(fn f, val x, val y);
 /* A call of cast, bitcast or saturate, as the rule says. */
 val expand_conversion(context *cx, const ast_expr *e, builtin_rule rule);
 
-/* ---- names.c: scopes, packs, attributes -------------------------------- */
+/* ---- names.c: names, packs, attributes --------------------------------- */
 
-const xname *find_name(const context *cx, const char *name);
-void push_name(context *cx, xname n);
-xpack *find_pack(context *cx, const char *name);
-/* The pack of that name, made from an attribute's list where there is none
- * yet. NULL, with an error, if there is neither. */
-xpack *need_pack(context *cx, const char *name, range at);
+/* Makes room for the values of the symbols of cx->op, all unbound. */
+void begin_names(context *cx);
+/* The value of a symbol; NULL where it has none yet. */
+const xname *find_name(const context *cx, const ast_symbol *s);
+void bind_name(context *cx, const ast_symbol *s, xname n);
+/* The same of the parameter or attribute i, of which symbols come first. */
+void bind_param_name(context *cx, int i, xname n);
+void bind_attr_name(context *cx, int i, xname n);
+/* The pack of a symbol; NULL where it is not bound yet. */
+xpack *find_pack(const context *cx, const ast_symbol *s);
+xpack *add_pack(context *cx, const ast_symbol *s, xpack p);
+/* The pack of a symbol, made from an attribute's list where there is none yet.
+ * NULL, with an error, if there is neither. */
+xpack *need_pack(context *cx, const ast_symbol *s, range at);
 
 /* The positions of a pack that ..d, ..(d \ s), ..(d & s), ..d[s] select, in
  * order.  Returns their number, -1 after an error. */
 int pack_positions(context *cx, const ast_pack *p, range at, xpack **pack,
 		   int positions[MAX_NDIM]);
 
-const attr_value *find_attr(const context *cx, const char *name);
+/* The value of an attribute; NULL for any other symbol. */
+const attr_value *find_attr(const context *cx, const ast_symbol *s);
 
 /* ---- lambda.c: variables and reductions -------------------------------- */
 
@@ -196,7 +205,6 @@ const attr_value *find_attr(const context *cx, const char *name);
  * of the variables to vars and returns how many, -1 after an error.  Unbind
  * with scope_pop(). */
 typedef struct scope {
-	int nnames;
 	int npacks;
 	kexpr **saved; /* index variables of the packs at scope_push() */
 	bool nowhere;

@@ -30,9 +30,8 @@ bool bind_attrs(context *cx, const attr_value *const *given)
 		attrs[i] = bind_attr(cx, &op->attrs[i], given[i]);
 		if (!attrs[i])
 			return false;
-		push_name(cx, (xname){ .name = op->attrs[i].name,
-				       .kind = NAME_ATTR, .index = i,
-				       .at = op->attrs[i].at });
+		bind_attr_name(cx, i, (xname){ .kind = NAME_ATTR, .index = i,
+					       .at = op->attrs[i].at });
 	}
 	return true;
 }
@@ -98,9 +97,8 @@ static bool bind_signature(context *cx, const tensor_type *types,
 	if (!bind_params(cx, types))
 		return false;
 	for (int i = 0; i < op->nparams; i++)
-		push_name(cx, (xname){ .name = op->params[i].name,
-				       .kind = NAME_TENSOR, .index = i,
-				       .at = op->params[i].at });
+		bind_param_name(cx, i, (xname){ .kind = NAME_TENSOR, .index = i,
+						.at = op->params[i].at });
 	return true;
 }
 
@@ -113,7 +111,7 @@ static bool call_operator(context *cx, const ast_expr *call,
 /* The tensor that an argument of a call is: a name, or a call again. */
 static int argument(context *cx, const ast_expr *e, const char *label, int i)
 {
-	const xname *n = e->kind == AST_NAME ? find_name(cx, e->name) : NULL;
+	const xname *n = find_name(cx, e->symbol);
 	if (n && n->kind == NAME_TENSOR)
 		return n->index;
 	const ast_op *inner = ast_op_of(e);
@@ -252,15 +250,14 @@ static bool expand_let(context *cx, const ast_let *let)
 				     "an operator, or a constant");
 			return false;
 		}
-		push_name(cx, (xname){ .name = let->names[0],
-				       .kind = NAME_CONST, .v = v,
-				       .at = let->at });
+		bind_name(cx, let->symbols[0],
+			  (xname){ .kind = NAME_CONST, .v = v, .at = let->at });
 		return true;
 	}
 	for (int i = 0; i < let->nnames; i++)
-		push_name(cx, (xname){ .name = let->names[i],
-				       .kind = NAME_TENSOR,
-				       .index = values[i], .at = let->at });
+		bind_name(cx, let->symbols[i],
+			  (xname){ .kind = NAME_TENSOR, .index = values[i],
+				   .at = let->at });
 	return true;
 }
 
@@ -318,6 +315,7 @@ static expansion *expand_at(const context *caller, arena *a,
 	cx.label = caller && *caller->label
 			   ? arena_printf(a, "%s.%s", caller->label, label)
 			   : label;
+	begin_names(&cx);
 	expansion *x = expand_in(&cx, params, attrs);
 	arena_free(cx.tmp);
 	return cx.failed ? NULL : x;

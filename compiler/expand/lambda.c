@@ -14,20 +14,19 @@
 
 scope scope_push(context *cx)
 {
-	scope s = { cx->names.n, cx->packs.n, NULL, cx->nowhere };
+	scope s = { cx->packs.n, NULL, cx->nowhere };
 	s.saved = ARENA_ARRAY(cx->tmp, kexpr *, s.npacks * MAX_NDIM);
 	for (int i = 0; i < s.npacks; i++)
-		memcpy(s.saved + i * MAX_NDIM, cx->packs.at[i].index,
-		       sizeof(cx->packs.at[i].index));
+		memcpy(s.saved + i * MAX_NDIM, cx->packs.at[i]->index,
+		       sizeof(cx->packs.at[i]->index));
 	return s;
 }
 
 void scope_pop(context *cx, const scope *s)
 {
-	cx->names.n = s->nnames;
 	cx->nowhere = s->nowhere;
 	for (int i = 0; i < cx->packs.n; i++) {
-		kexpr **index = cx->packs.at[i].index;
+		kexpr **index = cx->packs.at[i]->index;
 		if (i < s->npacks)
 			memcpy(index, s->saved + i * MAX_NDIM,
 			       MAX_NDIM * sizeof(*index));
@@ -68,15 +67,13 @@ static void found(context *cx, inference *in, int64_t extent, range at)
 
 /* The extent of declared dimension `at` of a value, -1 where it comes from a
  * broadcast pack. */
-static int64_t dim_of(const context *cx, const xvalue *v, int at)
+static int64_t dim_of(const xvalue *v, int at)
 {
 	int missing = v->rank - v->type.ndim;
 	if (!v->broadcast || at < v->pack_at)
 		return at < v->type.ndim ? v->type.dims[at] : -1;
-	for (int i = 0; i < cx->packs.n; i++)
-		if (cx->packs.at[i].name == v->broadcast &&
-		    at < v->pack_at + cx->packs.at[i].rank)
-			return -1;
+	if (at < v->pack_at + v->broadcast->rank)
+		return -1;
 	return at - missing < v->type.ndim ? v->type.dims[at - missing] : -1;
 }
 
@@ -87,7 +84,7 @@ static void infer_read(context *cx, const ast_expr *e, const tensor_type *dims,
 	for (int i = 1; i < e->nargs && at < rank; i++) {
 		const ast_expr *item = e->args[i];
 		if (item->kind == AST_NAME && item->name == in->name) {
-			int64_t n = v ? dim_of(cx, v, at) : dims->dims[at];
+			int64_t n = v ? dim_of(v, at) : dims->dims[at];
 			if (n >= 0)
 				found(cx, in, n, item->at);
 		}
@@ -101,7 +98,7 @@ static void infer_read(context *cx, const ast_expr *e, const tensor_type *dims,
 static void infer(context *cx, const ast_expr *e, inference *in)
 {
 	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME) {
-		const xname *n = find_name(cx, e->args[0]->name);
+		const xname *n = find_name(cx, e->args[0]->symbol);
 		if (n && n->kind == NAME_TENSOR)
 			infer_read(cx, e, NULL, &cx->values.at[n->index], in);
 	} else if (e->kind == AST_INDEX && ast_opaque_of(e->args[0])) {
@@ -195,7 +192,7 @@ static int bind_pack(context *cx, const ast_var *v, const int64_t *extents,
 		const char *name = arena_printf(cx->tmp, "%s.%d", p->name, d);
 		vars[i] = add_var(cx, name, p->extents[d]);
 		p->index[d] = kx_var(cx->tmp, vars[i]);
-		xpack *all = p->within ? find_pack(cx, p->within) : NULL;
+		xpack *all = p->within;
 		if (all && all->extents[d + p->missing] == p->extents[d])
 			all->index[d + p->missing] = p->index[d];
 	}
@@ -220,10 +217,10 @@ int bind_vars(context *cx, const ast_expr *lambda, const int64_t *extents,
 			if (!named_extent(cx, lambda, v, given, &extent))
 				return -1;
 			vars[count - 1] = add_var(cx, v->name, extent);
-			push_name(cx, (xname){ .name = v->name,
-					       .kind = NAME_VAR,
-					       .index = vars[count - 1],
-					       .at = v->at });
+			bind_name(cx, v->symbol,
+				  (xname){ .kind = NAME_VAR,
+					   .index = vars[count - 1],
+					   .at = v->at });
 		}
 		if (count > room)
 			break;

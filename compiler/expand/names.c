@@ -1,96 +1,112 @@
-/* Scopes, packs and attributes. */
+/* Names, packs and attributes. */
 #include "config.h"
 
 #include "compiler/expand/context.h"
 
 #include <string.h>
 
-const xname *find_name(const context *cx, const char *name)
+void begin_names(context *cx)
 {
-	for (int i = cx->names.n - 1; i >= 0; i--)
-		if (cx->names.at[i].name == name)
-			return &cx->names.at[i];
-	return NULL;
+	cx->names = ARENA_ARRAY(cx->tmp, xname, cx->op->nsymbols);
+	cx->pack_of = ARENA_ARRAY(cx->tmp, xpack *, cx->op->nsymbols);
 }
 
-void push_name(context *cx, xname n)
+const xname *find_name(const context *cx, const ast_symbol *s)
 {
-	vec_push(cx->tmp, &cx->names, n);
+	const xname *n = s ? &cx->names[s->number] : NULL;
+	return n && n->kind != NAME_UNBOUND ? n : NULL;
 }
 
-xpack *find_pack(context *cx, const char *name)
+void bind_name(context *cx, const ast_symbol *s, xname n)
 {
-	for (int i = 0; i < cx->packs.n; i++)
-		if (cx->packs.at[i].name == name)
-			return &cx->packs.at[i];
-	return NULL;
+	cx->names[s->number] = n;
 }
 
-const attr_value *find_attr(const context *cx, const char *name)
+void bind_param_name(context *cx, int i, xname n)
 {
-	int i = ast_find_attr(cx->op->attrs, cx->op->nattrs, name);
-	return i >= 0 ? cx->attrs[i] : NULL;
+	cx->names[i] = n;
 }
 
-/* The pack of a broadcast parameter's own dimensions; NULL where the name is
+void bind_attr_name(context *cx, int i, xname n)
+{
+	cx->names[cx->op->nparams + i] = n;
+}
+
+const attr_value *find_attr(const context *cx, const ast_symbol *s)
+{
+	return s && s->kind == SYMBOL_ATTR ? cx->attrs[s->index] : NULL;
+}
+
+/* ---- packs -------------------------------------------------------------- */
+
+xpack *find_pack(const context *cx, const ast_symbol *s)
+{
+	return cx->pack_of[s->number];
+}
+
+xpack *add_pack(context *cx, const ast_symbol *s, xpack p)
+{
+	xpack *copy = ARENA_COPY(cx->tmp, &p, 1);
+	copy->name = s->name;
+	vec_push(cx->tmp, &cx->packs, copy);
+	return cx->pack_of[s->number] = copy;
+}
+
+/* The pack of a broadcast parameter's own dimensions; NULL where the symbol is
  * none's. */
-static xpack *own_pack(context *cx, const char *name)
+static xpack *own_pack(context *cx, const ast_symbol *s)
 {
-	const xname *n = find_name(cx, name);
+	const xname *n = find_name(cx, s);
 	const xvalue *v = n && n->kind == NAME_TENSOR
 				  ? &cx->values.at[n->index]
 				  : NULL;
-	const xpack *all = v && v->broadcast ? find_pack(cx, v->broadcast)
-					     : NULL;
-	if (!all)
+	if (!v || !v->broadcast)
 		return NULL;
-	xpack own = { .name = name, .bound = true, .within = all->name,
+	if (find_pack(cx, s))
+		return find_pack(cx, s);
+	xpack own = { .within = (xpack *)v->broadcast,
 		      .missing = v->rank - v->type.ndim };
-	own.rank = all->rank - own.missing;
+	own.rank = v->broadcast->rank - own.missing;
 	for (int d = 0; d < own.rank; d++)
 		own.extents[d] = v->type.dims[v->pack_at + d];
-	vec_push(cx->tmp, &cx->packs, own);
-	return &cx->packs.at[cx->packs.n - 1];
+	return add_pack(cx, s, own);
 }
 
-xpack *need_pack(context *cx, const char *name, range at)
+xpack *need_pack(context *cx, const ast_symbol *s, range at)
 {
-	xpack *p = find_pack(cx, name);
-	if (p && p->bound)
-		return p;
-	p = own_pack(cx, name);
+	xpack *p = find_pack(cx, s);
+	if (!p)
+		p = own_pack(cx, s);
 	if (p)
 		return p;
-	const attr_value *v = find_attr(cx, name);
+	const attr_value *v = find_attr(cx, s);
 	if (!v || !v->is_list || v->type != ATTR_INT) {
 		expand_error(cx, DIAG_UNBOUND_PACK, at,
-			     "the pack '..%s' is bound by no parameter", name);
+			     "the pack '..%s' is bound by no parameter",
+			     s->name);
 		return NULL;
 	}
 	if (v->n > MAX_NDIM) {
 		expand_error(cx, DIAG_TOO_MANY_DIMENSIONS, at,
 			     "'%s' has %d elements, a tensor has at most %d "
 			     "dimensions",
-			     name, v->n, MAX_NDIM);
+			     s->name, v->n, MAX_NDIM);
 		return NULL;
 	}
-	xpack made = { .name = name, .bound = true, .rank = v->n };
+	xpack made = { .rank = v->n };
 	for (int i = 0; i < v->n; i++)
 		made.extents[i] = v->ints[i];
-	vec_push(cx->tmp, &cx->packs, made);
-	return &cx->packs.at[cx->packs.n - 1];
+	return add_pack(cx, s, made);
 }
 
-/* The positions in a pack that a broadcast parameter has; -1 where the name is
- * none's. */
-static int own_positions(context *cx, const char *name, const xpack *all,
+/* The positions in a pack that a broadcast parameter has; -1 where the symbol
+ * is none's. */
+static int own_positions(context *cx, const ast_symbol *s, const xpack *all,
 			 int64_t out[MAX_NDIM])
 {
-	const xpack *own = find_pack(cx, name);
+	const xpack *own = s ? own_pack(cx, s) : NULL;
 	int n = 0;
-	if (!own)
-		own = own_pack(cx, name);
-	if (!own || own->within != all->name)
+	if (!own || own->within != all)
 		return -1;
 	for (int d = 0; d < own->rank; d++)
 		if (own->extents[d] == all->extents[d + own->missing])
@@ -103,7 +119,7 @@ static int own_positions(context *cx, const char *name, const xpack *all,
 static int selector(context *cx, const ast_expr *e, int64_t out[MAX_NDIM])
 {
 	if (e->kind == AST_NAME) {
-		const attr_value *v = find_attr(cx, e->name);
+		const attr_value *v = find_attr(cx, e->symbol);
 		if (v && v->n <= MAX_NDIM &&
 		    (v->type == ATTR_AXIS || v->type == ATTR_INT)) {
 			for (int i = 0; i < v->n; i++)
@@ -158,7 +174,7 @@ static bool positions_of(context *cx, const ast_pack *p, range at, int rank,
 int pack_positions(context *cx, const ast_pack *p, range at, xpack **pack,
 		   int positions[MAX_NDIM])
 {
-	*pack = need_pack(cx, p->name, at);
+	*pack = need_pack(cx, p->symbol, at);
 	if (!*pack)
 		return -1;
 	int rank = (*pack)->rank, n = 0;
@@ -169,11 +185,8 @@ int pack_positions(context *cx, const ast_pack *p, range at, xpack **pack,
 	}
 	int64_t axes[MAX_NDIM];
 	int naxes = -1;
-	if (p->sel->kind == AST_NAME) {
-		const xpack all = **pack;
-		naxes = own_positions(cx, p->sel->name, &all, axes);
-		*pack = find_pack(cx, p->name);
-	}
+	if (p->sel->kind == AST_NAME)
+		naxes = own_positions(cx, p->sel->symbol, *pack, axes);
 	if (naxes < 0)
 		naxes = selector(cx, p->sel, axes);
 	if (naxes < 0 || !positions_of(cx, p, at, rank, axes, naxes))

@@ -105,7 +105,7 @@ wrong:
  * dropped, those of extent 1 are read at 0.  Returns their number. */
 static int broadcast_index(context *cx, const xvalue *v, kexpr **index)
 {
-	const xpack *p = find_pack(cx, v->broadcast);
+	const xpack *p = v->broadcast;
 	int missing = v->rank - v->type.ndim;
 	for (int i = v->pack_at; i < v->type.ndim; i++)
 		index[i] = index[i + missing];

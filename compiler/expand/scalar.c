@@ -280,7 +280,7 @@ static val expand_call_scalar(context *cx, const ast_expr *e)
 	case RULE_POINTS:
 		return pack_size(cx, e->args[0]);
 	case RULE_LENGTH:
-		return val_int(find_attr(cx, e->args[0]->name)->n);
+		return val_int(find_attr(cx, e->args[0]->symbol)->n);
 	default:
 		return call_fn(cx, e, (fn)b->fn);
 	}
@@ -308,13 +308,15 @@ static val attr_element(context *cx, const attr_value *v, int i, range at)
 
 static val expand_name(context *cx, const ast_expr *e)
 {
-	const xname *n = find_name(cx, e->name);
+	const xname *n = find_name(cx, e->symbol);
 	if (!n) {
 		expand_error(cx, DIAG_UNBOUND_INDEX, e->at,
 			     "the name '%s' is not bound here", e->name);
 		return val_bad;
 	}
 	switch (n->kind) {
+	case NAME_UNBOUND:
+		break;
 	case NAME_SIZE:
 	case NAME_CONST:
 		return n->v;
@@ -346,8 +348,7 @@ static val expand_indexed(context *cx, const ast_expr *e,
 	const ast_expr *base = e->args[0];
 	if (ast_opaque_of(base))
 		return expand_opaque(cx, base, e);
-	const xname *n = base->kind == AST_NAME ? find_name(cx, base->name)
-						: NULL;
+	const xname *n = find_name(cx, base->symbol);
 	if (n && n->kind == NAME_TENSOR)
 		return expand_read(cx, e, n->index, otherwise);
 	if (!n || n->kind != NAME_ATTR || e->nargs != 2) {

@@ -43,10 +43,10 @@ dtype type_said(const context *cx, const ast_type *t)
 	case TYPE_FLOAT:
 		return type_of_class(cx, t);
 	case TYPE_NAMED:
-		v = find_attr(cx, t->name);
+		v = find_attr(cx, t->symbol);
 		return v && v->type == ATTR_TYPE ? (dtype)v->ints[0] : DT_NONE;
 	case TYPE_TENSOR:
-		return cx->values.at[find_name(cx, t->name)->index].type.type;
+		return cx->values.at[find_name(cx, t->symbol)->index].type.type;
 	case TYPE_ANY:
 		break;
 	}
@@ -90,8 +90,8 @@ static int widths(context *cx, const ast_tensor *t, int *width, int *open)
 		const ast_expr *d = t->dims[i];
 		width[i] = 1;
 		if (d->kind == AST_PACK) {
-			const xpack *p = find_pack(cx, d->pack->name);
-			bool attr = find_attr(cx, d->pack->name) != NULL;
+			const xpack *p = find_pack(cx, d->pack->symbol);
+			bool attr = find_attr(cx, d->pack->symbol) != NULL;
 			if (p || attr) {
 				xpack *q;
 				int positions[MAX_NDIM];
@@ -129,10 +129,11 @@ static void say_rank(context *cx, const ast_tensor *t, const tensor_type *type,
 static bool bind_size(context *cx, const ast_tensor *t, const ast_expr *d,
 		      int64_t extent)
 {
-	const xname *n = d->kind == AST_NAME ? find_name(cx, d->name) : NULL;
+	const xname *n = find_name(cx, d->symbol);
 	if (d->kind == AST_NAME && !n) {
-		push_name(cx, (xname){ .name = d->name, .kind = NAME_SIZE,
-				       .v = val_int(extent), .at = d->at });
+		bind_name(cx, d->symbol,
+			  (xname){ .kind = NAME_SIZE, .v = val_int(extent),
+				   .at = d->at });
 		return true;
 	}
 	if (d->kind != AST_NAME)
@@ -180,14 +181,13 @@ bool bind_dims(context *cx, const ast_tensor *t, const tensor_type *type)
 		return false;
 	}
 	if (open >= 0) {
-		xpack p = { .name = t->dims[open]->pack->name, .bound = true,
-			    .rank = type->ndim - total };
+		xpack p = { .rank = type->ndim - total };
 		int before = 0;
 		for (int i = 0; i < open; i++)
 			before += width[i];
 		memcpy(p.extents, type->dims + before,
 		       (size_t)p.rank * sizeof(int64_t));
-		vec_push(cx->tmp, &cx->packs, p);
+		add_pack(cx, t->dims[open]->pack->symbol, p);
 		width[open] = p.rank;
 	}
 	for (int i = 0, at = 0; i < t->ndims; at += width[i++]) {
@@ -270,12 +270,21 @@ static bool bind_given_packs(context *cx)
 		int at, others;
 		const ast_expr *d =
 			t->broadcast ? broadcast_pack(t, &at, &others) : NULL;
-		if (d && !find_pack(cx, d->pack->name) &&
-		    find_attr(cx, d->pack->name) &&
-		    !need_pack(cx, d->pack->name, d->at))
+		if (d && !find_pack(cx, d->pack->symbol) &&
+		    find_attr(cx, d->pack->symbol) &&
+		    !need_pack(cx, d->pack->symbol, d->at))
 			return false;
 	}
 	return true;
+}
+
+/* Whether a pack is one of the first n. */
+static bool is_one_of(const context *cx, const xpack *p, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (cx->packs.at[i] == p)
+			return true;
+	return false;
 }
 
 bool bind_broadcast(context *cx, const tensor_type *types)
@@ -291,12 +300,10 @@ bool bind_broadcast(context *cx, const tensor_type *types)
 			t->broadcast ? broadcast_pack(t, &at, &others) : NULL;
 		if (!d)
 			continue;
-		if (!find_pack(cx, d->pack->name))
-			vec_push(cx->tmp, &cx->packs,
-				 ((xpack){ .name = d->pack->name,
-					   .bound = true }));
-		xpack *p = find_pack(cx, d->pack->name);
-		if (!widen(cx, t, p, p - cx->packs.at < before, &types[i]))
+		if (!find_pack(cx, d->pack->symbol))
+			add_pack(cx, d->pack->symbol, (xpack){ 0 });
+		xpack *p = find_pack(cx, d->pack->symbol);
+		if (!widen(cx, t, p, is_one_of(cx, p, before), &types[i]))
 			return false;
 		for (int j = 0; j < t->ndims; j++) {
 			int k = j < at ? j : types[i].ndim - (t->ndims - j);
@@ -305,14 +312,14 @@ bool bind_broadcast(context *cx, const tensor_type *types)
 				return false;
 		}
 		xvalue *v = &cx->values.at[i];
-		v->broadcast = p->name;
+		v->broadcast = p;
 		v->pack_at = at;
 	}
 	for (int i = 0; i < op->nparams; i++) {
 		xvalue *v = &cx->values.at[i];
 		if (v->broadcast)
 			v->rank = op->params[i].ndims - 1 +
-				  find_pack(cx, v->broadcast)->rank;
+				  v->broadcast->rank;
 	}
 	return true;
 }

@@ -266,8 +266,7 @@ int add_stage(context *cx, const char *label, const int *outs, int nouts,
 static int sliced_value(context *cx, const ast_expr *arg)
 {
 	const ast_expr *base = arg->kind == AST_INDEX ? arg->args[0] : arg;
-	const xname *n = base->kind == AST_NAME ? find_name(cx, base->name)
-						: NULL;
+	const xname *n = find_name(cx, base->symbol);
 	if (n && n->kind == NAME_TENSOR &&
 	    !cx->values.at[n->index].broadcast)
 		return n->index;
@@ -329,11 +328,14 @@ bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,
 		return false;
 	}
 	ast_op signature = { .name = f->name, .name_at = f->name_at,
-			     .attrs = f->attrs, .nattrs = f->nattrs };
+			     .params = f->params, .nparams = f->nparams,
+			     .attrs = f->attrs, .nattrs = f->nattrs,
+			     .nsymbols = f->nsymbols };
 	context inner = { .arena = cx->arena, .tmp = cx->tmp,
 			  .modules = cx->modules, .sink = cx->sink,
 			  .op = &signature, .site = { .at = call->at },
 			  .shared = DT_NONE };
+	begin_names(&inner);
 	const attr_value **given = call_attrs(cx, call, &signature);
 	if (!given || !bind_attrs(&inner, given)) {
 		cx->failed = true;
@@ -343,8 +345,12 @@ bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,
 		*attrs = inner.attrs;
 	for (int i = 0; i < f->nparams; i++) {
 		tensor_type arg;
-		if (!slice_type(cx, call->args[i], &arg) ||
-		    !bind_type(&inner, &f->params[i], arg.type) ||
+		if (!slice_type(cx, call->args[i], &arg)) {
+			cx->failed = true;
+			return false;
+		}
+		vec_push(cx->tmp, &inner.values, ((xvalue){ .type = arg }));
+		if (!bind_type(&inner, &f->params[i], arg.type) ||
 		    !bind_dims(&inner, &f->params[i], &arg)) {
 			cx->failed = true;
 			return false;

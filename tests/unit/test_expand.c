@@ -443,6 +443,24 @@ START_TEST(opaque_calls)
 }
 END_TEST
 
+/* A result of a class has the type of the slice of that class, whatever the
+ * other slices are of. */
+START_TEST(opaque_of_a_class)
+{
+	const ast_op *op = load(
+		"opaque pick(w[N]: f32, x[N]: float, i[N]: int) -> y[N]: float "
+		"= \"pick\"\n"
+		"op f(w[A, N]: f32, x[A, N]: float, i[A, N]: int) -> "
+		"out[A, N]: float =\n"
+		"lambda a, n: pick(w[a, :], x[a, :], i[a, :])[n]",
+		"f");
+	const char *types[] = { "f32 2x3", "f64 2x3", "i32 2x3" };
+	expansion *x = expand(op, types, NULL);
+	ck_assert_ptr_nonnull(x);
+	ck_assert_int_eq(x->stages[0].kernel->type, DT_F64);
+}
+END_TEST
+
 /* A variable that the analysis makes up has its dimension's name. */
 START_TEST(derived)
 {
@@ -510,6 +528,7 @@ Suite *suite(void)
 	tcase_add_loop_test(t, errors, 0,
 			    (int)(sizeof(faults) / sizeof(faults[0])));
 	tcase_add_test(t, opaque_calls);
+	tcase_add_test(t, opaque_of_a_class);
 	tcase_add_test(t, derived);
 	tcase_add_test(t, gathers);
 	tcase_add_test(t, labels);
