@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/json.c %D%/json.h \
 	%D%/memory.c %D%/memory.h \
 	%D%/spelling.c %D%/spelling.h \
+	%D%/stream.c %D%/stream.h \
 	%D%/text.c %D%/text.h \
 	%D%/units.c %D%/units.h \
 	%D%/utf8.h \

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/memory.h"
+#include "base/stream.h"
 #include "plan/base64.h"
 #include "plan/write.h"
 
@@ -240,44 +240,17 @@ static void put_plan(writer *w, const plan *p)
 	fputs("}\n", w->to);
 }
 
-/* The stream of plan_text(), and what it has written. */
-typedef struct sink {
-	FILE *to;
-	char *text;
-	size_t len;
-} sink;
-
-static bool close_sink(sink *s)
-{
-	FILE *to = s->to;
-	s->to = NULL;
-	return to && fclose(to) == 0;
-}
-
-static void end_sink(void *of)
-{
-	sink *s = of;
-	close_sink(s);
-	free(s->text);
-}
-
 char *plan_text(arena *a, const plan *p, const char *path, size_t *len)
 {
 	char *out = NULL;
 	writer w = { .tmp = arena_new() };
-	sink s = { 0 };
-	memory_guard g;
-	memory_guard_on(&g, end_sink, &s);
-	s.to = w.to = open_memstream(&s.text, &s.len);
+	text_stream s;
+	w.to = text_stream_open(&s);
 	if (w.to) {
 		w.folder = path_folder(w.tmp, path);
 		put_plan(&w, p);
-		if (close_sink(&s))
-			out = arena_strndup(a, s.text, s.len);
+		out = text_stream_close(&s, a, len);
 	}
-	*len = s.len;
-	memory_guard_off(&g);
-	end_sink(&s);
 	arena_free(w.tmp);
 	return out;
 }

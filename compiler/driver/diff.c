@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/stream.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/driver.h"
@@ -27,21 +28,22 @@ static bool is_like(const plan_difference *x, const plan_difference *y)
 }
 
 /* The names that change as the one at `first' does; they are marked. */
-static void print_names(const plan_differences *all, int first, bool *printed)
+static void print_names(arena *a, const plan_differences *all, int first,
+			bool *printed)
 {
-	char *names = NULL;
-	size_t size;
-	FILE *to = open_memstream(&names, &size);
+	text_stream s;
+	size_t len;
+	FILE *to = text_stream_open(&s);
 	for (int i = first; to && i < all->n; i++) {
 		if (printed[i] || !is_like(&all->at[i], &all->at[first]))
 			continue;
 		printed[i] = true;
 		fprintf(to, "%s%s", i > first ? ", " : "", all->at[i].name);
 	}
-	if (!to || fclose(to))
+	const char *names = to ? text_stream_close(&s, a, &len) : NULL;
+	if (!names)
 		abort();
 	text_indented(stdout, names, 2);
-	free(names);
 }
 
 /* The differences, grouped by what becomes what. */
@@ -55,7 +57,7 @@ static void print_differences(arena *a, const char *what,
 			continue;
 		printf("\n%s: %s -> %s\n", what, or_nothing(x->was),
 		       or_nothing(x->is));
-		print_names(all, i, printed);
+		print_names(a, all, i, printed);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/units.h"
 
 enum {
@@ -146,18 +147,15 @@ const char *gantt_svg(arena *a, const machine *m, const int *place,
 {
 	chart c = { m, place, v, NULL,
 		    v->makespan > 0 ? WIDTH / (double)v->makespan : 0 };
-	char *text = NULL;
+	text_stream s;
 	size_t len;
 	bar *bars;
 	int n = list_bars(a, &c, &bars);
-	c.to = open_memstream(&text, &len);
+	c.to = text_stream_open(&s);
 	if (!c.to)
 		return NULL;
 	draw(&c, bars, n);
-	fclose(c.to);
-	const char *svg = arena_strndup(a, text, len);
-	free(text);
-	return svg;
+	return text_stream_close(&s, a, &len);
 }
 
 /* ---- text ---------------------------------------------------------------- */
