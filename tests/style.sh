@@ -12,7 +12,7 @@ set -eu
 
 # Generated files lie in the source tree of a release, and say so.
 sources() {
-	find base dsl kernel layout plan compiler runtime include tests \
+	find base dsl kernel layout plan compiler libtdl runtime include tests \
 		\( -name '*.[chly]' -o -name '*.sh' \) \
 		-type f 2>/dev/null |
 	LC_ALL=C sort |
