@@ -2,8 +2,12 @@
 noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 %C%_libjobs_a_SOURCES = \
 	%D%/check.c %D%/check.h \
+	%D%/coverage.c %D%/coverage.h \
 	%D%/describe_json.c \
 	%D%/describe_text.c \
+	%D%/emit.c %D%/emit.h \
+	%D%/emit_header.c \
+	%D%/emit_kernels.c \
 	%D%/explain_concrete.c \
 	%D%/explain_input.c \
 	%D%/graph_json.c %D%/graph_json.h \
@@ -11,12 +15,16 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/onnx_uses.c %D%/onnx_uses.h \
 	%D%/operators.c %D%/operators.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
+	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_input.c %D%/plan_input.h \
 	%D%/plan_memory.c %D%/plan_memory.h \
+	%D%/plan_reasons.c %D%/plan_reasons.h \
 	%D%/plan_report.c %D%/plan_report.h \
 	%D%/plan_search.c %D%/plan_search.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/plan_view.c %D%/plan_view.h \
+	%D%/planner_table.c %D%/planner_table.h \
+	%D%/rule_text.c %D%/rule_text.h \
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify_job.c %D%/verify_job.h \
 	%D%/describe.h %D%/explain.h
@@ -43,6 +51,7 @@ libtdl_file = $(libtdl_soname).$(VERSION)
 libtdl_archives = \
 	%D%/libapi.a \
 	%D%/libjobs.a \
+	compiler/export/libexport.a \
 	compiler/codegen/libcodegen.a \
 	compiler/portfolio/libportfolio.a \
 	compiler/lower/liblower.a \

@@ -12,16 +12,10 @@
 #include "compiler/driver/explain_plan.h"
 #include "compiler/driver/explain_text.h"
 #include "libtdl/describe.h"
+#include "libtdl/plan_reasons.h"
+#include "libtdl/rule_text.h"
 
 enum { MAX_SYMBOLIC_PARTS = 64 };
-
-static const char *const formats[] = {
-	[EXPLAIN_TEXT] = "text", [EXPLAIN_SHARDY] = "shardy",
-	[EXPLAIN_NNSCALER] = "nnscaler", [EXPLAIN_JAX] = "jax", NULL
-};
-
-/* Those that count bytes alone, as the choices of a tensor are compared by. */
-static const char *const planners[] = { "tofu", "joint", NULL };
 
 /* ---- what is asked ------------------------------------------------------ */
 
@@ -70,6 +64,16 @@ static cli_status explain_symbolic(driver *d, const explain_request *r)
 	return driver_print_json(d, describe_json(&one));
 }
 
+/* In the words of another system. */
+static cli_status print_rule(driver *d, const explain_request *r)
+{
+	cli_status status;
+	const char *text = rule_text(d, r, &status);
+	if (text)
+		fputs(text, stdout);
+	return status;
+}
+
 /* ---- the command -------------------------------------------------------- */
 
 static cli_status explain(driver *d, explain_request *r, const char *name,
@@ -83,7 +87,7 @@ static cli_status explain(driver *d, explain_request *r, const char *name,
 	if (!analysis_check_op(r->modules, d->sink, r->op, &effort))
 		return CLI_INPUT;
 	if (r->format != EXPLAIN_TEXT)
-		return explain_rule(d, r);
+		return print_rule(d, r);
 	if (r->shapes.n || r->defines.n)
 		return explain_concrete(d, r);
 	return explain_symbolic(d, r);
@@ -106,22 +110,19 @@ static cli_status explain_tensor(driver *d, const explain_request *r,
 cli_status command_explain(driver *d, int argc, char **argv)
 {
 	explain_request r = { 0 };
-	explain_plan_request of_plan = { 0 };
-	int algorithm = -1; /* of planners; -1: not given */
+	explain_plan_request of_plan = { .algorithm = -1 };
 	const cli_option options[] = {
 		EXPLAIN_OPTIONS(&r),
 		{ CLI_CHOICE, 0, "format", "FORMAT",
 		  "text; or a rule in the notation of another system: shardy, "
 		  "nnscaler, jax",
-		  &r.format, .choices = formats },
+		  &r.format, .choices = explain_formats },
 		{ CLI_TEXT, 0, "plan", "PLAN",
 		  "instead, say why this plan cuts a tensor as it does",
 		  &of_plan.plan },
 		{ CLI_TEXT, 0, "tensor", "T", "the tensor, with --plan",
 		  &of_plan.tensor },
-		{ CLI_CHOICE, 0, "algorithm", "A",
-		  "with --plan, the planner that completes each choice: tofu "
-		  "(default), joint", &algorithm, .choices = planners },
+		PLAN_REASONS_OPTION_ALGORITHM(&of_plan.algorithm),
 		DRIVER_OPTION_JSON(&r.json),
 		DRIVER_OPTIONS(d),
 		{ CLI_END },
@@ -132,15 +133,13 @@ cli_status command_explain(driver *d, int argc, char **argv)
 	if (first < 0)
 		return status;
 	of_plan.json = r.json;
-	if (of_plan.plan || of_plan.tensor) {
-		of_plan.algorithm = planners[algorithm < 0 ? 0 : algorithm];
+	if (of_plan.plan || of_plan.tensor)
 		return explain_tensor(d, &r, &of_plan, argc - first);
-	}
-	if (algorithm >= 0)
+	if (of_plan.algorithm >= 0)
 		return cli_usage(&d->program, "--algorithm goes with --plan");
 	if (r.format != EXPLAIN_TEXT && (r.json || r.k))
 		return cli_usage(&d->program, "--format=%s goes with neither "
-				 "-k nor --json", formats[r.format]);
+				 "-k nor --json", explain_formats[r.format]);
 	if (argc - first < 1 || argc - first > 2)
 		return cli_usage(&d->program, "it takes the name of an "
 				 "operator, and optionally a file");

@@ -3,301 +3,152 @@
 
 #include "compiler/driver/explain_plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/spelling.h"
-#include "compiler/analysis/strategy.h"
-#include "compiler/cost/byte_model.h"
+#include "base/text.h"
 #include "compiler/driver/plan_print.h"
-#include "compiler/planners/partial_assignment.h"
-#include "compiler/portfolio/one_planner.h"
-#include "libtdl/plan_input.h"
+#include "libtdl/plan_reasons.h"
 #include "plan/read.h"
 
-/* ---- the graph of a plan ----------------------------------------------- */
+enum { MOST_NEIGHBOURS_SHOWN = 8 };
 
-static tensor tensor_of(const plan_tensor *t)
+/* ---- words ------------------------------------------------------------- */
+
+static const char *kind_text(const tensor *t)
 {
-	static const tensor_kind kinds[] = {
-		[PLAN_INPUT] = TENSOR_INPUT,
-		[PLAN_CONSTANT] = TENSOR_CONSTANT,
-		[PLAN_RESULT] = TENSOR_RESULT,
-		[PLAN_STATE] = TENSOR_STATE,
+	static const char *const words[] = {
+		[TENSOR_INPUT] = "an input", [TENSOR_CONSTANT] = "a constant",
+		[TENSOR_STATE] = "a state", [TENSOR_RESULT] = "computed",
 	};
-	tensor x = { .name = t->name, .kind = kinds[t->role],
-		     .type = { .type = t->type, .ndim = t->ndim },
-		     .output = t->output, .producer = NONE, .next = t->next,
-		     .gradient_of = NONE };
-	memcpy(x.type.dims, t->dims, sizeof(x.type.dims));
-	return x;
+	return words[t->kind];
 }
 
-/* Adds what a plan's node computes, and how it is divided. */
-static void add_node(arena *a, const plan *p, int id, graph *g,
-		     assignment *as)
+/* ---- text -------------------------------------------------------------- */
+
+static void print_head(arena *a, const plan_reasons *r)
 {
-	const plan_node *n = &p->nodes[id];
-	const kernel *k = p->kernels[n->kernel].kernel;
-	node *x = &g->nodes[g->nnodes];
-	*x = (node){ .name = n->name, .op = n->op, .kernel = k,
-		     .inputs = ARENA_COPY(a, n->inputs, k->ninputs),
-		     .output = n->output, .call = id, .forward = NONE,
-		     .step = -1, .cell = -1 };
-	g->tensors[n->output].producer = g->nnodes;
-	as->node_cuts[g->nnodes++] = n->cuts;
+	const tensor *t = &r->graph->tensors[r->tensor];
+	const mesh *m = &r->as.mesh;
+	printf("%s of %s on %d device%s, planned by %s\n", t->name,
+	       r->graph->name, mesh_workers(m),
+	       mesh_workers(m) == 1 ? "" : "s", r->algorithm);
+	printf("  %s, %s, %s\n", tensor_type_text(a, &t->type),
+	       plan_bytes_text(a, tensor_nbytes(&t->type)), kind_text(t));
+	if (t->next != NONE)
+		printf("  after a run it becomes %s, which lies like it\n",
+		       r->graph->tensors[t->next].name);
+	printf("  the plan moves %s by the byte model\n",
+	       plan_bytes_text(a, r->bytes));
+	if (m->naxes == 0)
+		printf("  one device holds all of it\n");
 }
 
-/* The graph that a plan runs, in the order of its program, as far as bytes
- * depend on it, and what the plan decides. */
-static const graph *graph_of(arena *a, const plan *p, assignment *as)
+/* "120 kB more": beside the plan. */
+static const char *beside_text(arena *a, const plan_reasons *r, int64_t bytes)
 {
-	graph *g = ARENA_NEW(a, graph);
-	*g = (graph){ .name = p->model, .ntensors = p->ntensors,
-		      .tensors = ARENA_ARRAY(a, tensor, p->ntensors),
-		      .nodes = ARENA_ARRAY(a, node, p->nnodes),
-		      .ninputs = p->ninputs, .inputs = p->inputs,
-		      .noutputs = p->noutputs, .outputs = p->outputs,
-		      .training = p->training, .loss = p->loss,
-		      .learning_rate = p->learning_rate,
-		      .loss_scale = p->loss_scale };
-	*as = (assignment){ p->mesh, ARENA_ARRAY(a, cuts, p->ntensors),
-			    ARENA_ARRAY(a, cuts, p->nnodes) };
-	for (int t = 0; t < p->ntensors; t++) {
-		g->tensors[t] = tensor_of(&p->tensors[t]);
-		as->tensor_cuts[t] = p->tensors[t].cuts;
-	}
-	for (int i = 0; i < p->ninstrs; i++)
-		if (p->program[i].op == PLAN_RUN)
-			add_node(a, p, p->program[i].node, g, as);
-	return g;
+	if (bytes == r->bytes)
+		return "as the plan";
+	return arena_printf(a, "%s %s", plan_bytes_text(a, llabs(bytes -
+								 r->bytes)),
+			    bytes > r->bytes ? "more" : "less");
 }
 
-/* ---- the best plan with a choice --------------------------------------- */
-
-/* The bytes of the best plan with what is pinned; -1 with *why. */
-static int64_t bytes_with(arena *a, const plan_reasons *r,
-			  const partial_assignment *pins, const char *algorithm,
-			  const char **why)
+static void print_choices(arena *a, const plan_reasons *r, int axis)
 {
-	const search_request q = { .mesh = r->as.mesh, .algorithm = algorithm,
-				   .pins = pins };
-	arena *tmp = arena_new();
-	const search_result *s = search_plan_for(tmp, r->graph, &q);
-	int64_t bytes = s->error ? -1 : s->total;
-	if (s->error)
-		*why = arena_printf(a, "%s", s->error);
-	arena_free(tmp);
-	return bytes;
-}
-
-/* The plan's own, with all of it pinned. */
-static int64_t plan_bytes(arena *a, const plan_reasons *r)
-{
-	const graph *g = r->graph;
-	partial_assignment all = { g, r->as.tensor_cuts, r->as.node_cuts,
-				   ARENA_ARRAY(a, bool, g->ntensors),
-				   ARENA_ARRAY(a, bool, g->nnodes) };
-	const char *why;
-	memset(all.tensor_set, true, (size_t)g->ntensors);
-	memset(all.node_set, true, (size_t)g->nnodes);
-	return bytes_with(a, r, &all, "tofu", &why);
-}
-
-/* The reason that the tensor cannot lie so; NULL: it can. */
-static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
-{
-	assignment as = r->as;
-	const step s = { r->graph, &as };
-	cuts *at = &as.tensor_cuts[r->tensor], was = *at;
-	const char *why = NULL;
-	*at = *c;
-	for (int i = 0; !why && i < r->as.mesh.naxes; i++) {
-		as.mesh.naxes = i + 1;
-		why = partial_assignment_refuses_dim(a, &s, r->tensor,
-						     c->dim[i]);
-	}
-	*at = was;
-	return why;
-}
-
-/* The bytes of the best plan in which the tensor lies so. */
-static int64_t bytes_of(arena *a, const plan_reasons *r, const cuts *c,
-			const char **why)
-{
-	arena *tmp = arena_new();
-	partial_assignment pins = partial_assignment_new(tmp, r->graph);
-	pins.tensors[r->tensor] = *c;
-	pins.tensor_set[r->tensor] = true;
-	partial_assignment_tie(&pins);
-	int64_t bytes = bytes_with(a, r, &pins, r->planner, why);
-	arena_free(tmp);
-	return bytes;
-}
-
-static void try_choice(arena *a, const plan_reasons *r, int axis,
-		       plan_choice *x)
-{
-	cuts c = r->as.tensor_cuts[r->tensor];
-	c.dim[axis] = (signed char)x->dim;
-	x->refused = refusal(a, r, &c);
-	x->bytes = x->refused ? -1 : bytes_of(a, r, &c, &x->refused);
-}
-
-/* ---- the operators around it ------------------------------------------- */
-
-/* Whether t is the tensor, or lies like it: a state and what it becomes. */
-static bool is_tied(const plan_reasons *r, tensor_id t)
-{
-	const tensor *all = r->graph->tensors;
-	return t == r->tensor || all[t].next == r->tensor ||
-	       all[r->tensor].next == t;
-}
-
-static bool is_neighbour(const plan_reasons *r, node_id id)
-{
-	const node *n = &r->graph->nodes[id];
-	bool yes = is_tied(r, n->output);
-	for (int i = 0; !yes && i < n->kernel->ninputs; i++)
-		yes = is_tied(r, n->inputs[i]);
-	return yes;
-}
-
-/* The least that a node moves on the axes up to the last of as. */
-static int64_t node_least(const graph *g, assignment *as, node_id n)
-{
-	const step s = { g, as };
-	const choices all = step_vars(&s, n);
-	int axis = step_axis(&s);
-	cuts *c = &as->node_cuts[n], was = *c;
-	int64_t least = byte_model_node(g, as, n, axis + 1);
-	for (int i = 0; i < all.n; i++) {
-		c->dim[axis] = all.at[i];
-		int64_t bytes = byte_model_node(g, as, n, axis + 1);
-		if (bytes < least)
-			least = bytes;
-	}
-	*c = was;
-	return least;
-}
-
-static void ask_neighbour(arena *a, const plan_reasons *r, int axis,
-			  plan_neighbour *x)
-{
-	const graph *g = r->graph;
 	const plan_step *s = &r->steps[axis];
-	int64_t most = 0, least = INT64_MAX;
-	assignment as = r->as;
-	as.mesh.naxes = axis + 1;
-	as.tensor_cuts = ARENA_COPY(a, as.tensor_cuts, g->ntensors);
+	int is = r->as.tensor_cuts[r->tensor].dim[axis];
 	for (int i = 0; i < s->nchoices; i++) {
-		x->bytes[i] = -1;
-		if (s->choices[i].refused)
+		const plan_choice *x = &s->choices[i];
+		printf("%s %-11s ", x->dim == is ? "*" : " ",
+		       plan_reasons_dim(a, x->dim));
+		if (x->refused)
+			printf("cannot be: %s\n", x->refused);
+		else
+			printf("%10s  %s%s\n", plan_bytes_text(a, x->bytes),
+			       beside_text(a, r, x->bytes),
+			       x->dim == CUT_NONE ? ", all of it in each group"
+						  : "");
+	}
+}
+
+static void print_neighbour(arena *a, const plan_reasons *r, int axis,
+			    const plan_neighbour *x)
+{
+	const node *n = &r->graph->nodes[x->node];
+	const plan_step *s = &r->steps[axis];
+	const char *by = plan_reasons_variable(r, x->node, axis), *gap = " ";
+	const char *text = arena_printf(a, "%s (%s), %s%s:", n->name, n->op,
+					by ? "by " : "whole", by ? by : "");
+	for (int i = 0; i < s->nchoices; i++) {
+		if (x->bytes[i] < 0)
 			continue;
-		for (tensor_id t = 0; t < g->ntensors; t++)
-			if (is_tied(r, t))
-				as.tensor_cuts[t].dim[axis] =
-					(signed char)s->choices[i].dim;
-		x->bytes[i] = node_least(g, &as, x->node);
-		most = x->bytes[i] > most ? x->bytes[i] : most;
-		least = x->bytes[i] < least ? x->bytes[i] : least;
+		text = arena_printf(a, "%s%s%s %s", text, gap,
+				    plan_reasons_dim(a, s->choices[i].dim),
+				    plan_bytes_text(a, x->bytes[i]));
+		gap = ", ";
 	}
-	x->spread = least < most ? most - least : 0;
+	text_indented(stdout, text, 4);
 }
 
-static int by_spread(const void *x, const void *y)
+static void print_neighbours(arena *a, const plan_reasons *r, int axis)
 {
-	const plan_neighbour *a = x, *b = y;
-	if (a->spread != b->spread)
-		return a->spread > b->spread ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
-
-static void note_undivided(arena *a, plan_reasons *r, node_id n)
-{
-	const kernel *k = r->graph->nodes[n].kernel;
-	for (int v = 0; v < k->nvars; v++) {
-		plan_undivided x = { n, k->vars[v].name, NULL };
-		if (!strategy_offered(k, v, &x.why))
-			vec_push(a, &r->undivided, x);
-	}
-}
-
-/* ---- the steps --------------------------------------------------------- */
-
-static void explain_step(arena *a, plan_reasons *r, int axis)
-{
-	const graph *g = r->graph;
-	const tensor_type *type = &g->tensors[r->tensor].type;
-	plan_step *s = &r->steps[axis];
-	arena *tmp = arena_new();
-	s->neighbours = ARENA_ARRAY(a, plan_neighbour, r->nneighbours);
-	s->nchoices = type->ndim + 1;
-	for (int i = 0; i < s->nchoices; i++) {
-		s->choices[i].dim = i < type->ndim ? i : CUT_NONE;
-		try_choice(a, r, axis, &s->choices[i]);
-	}
+	const plan_step *s = &r->steps[axis];
 	int n = 0;
-	for (node_id id = 0; id < g->nnodes; id++) {
-		if (!is_neighbour(r, id))
-			continue;
-		s->neighbours[n].node = id;
-		ask_neighbour(tmp, r, axis, &s->neighbours[n++]);
+	while (n < r->nneighbours && s->neighbours[n].spread > 0)
+		n++;
+	if (n > 0)
+		printf("  operators to which it makes a difference, and what "
+		       "they move:\n");
+	for (int i = 0; i < n && i < MOST_NEIGHBOURS_SHOWN; i++)
+		print_neighbour(a, r, axis, &s->neighbours[i]);
+	if (n > MOST_NEIGHBOURS_SHOWN)
+		printf("    and %d more\n", n - MOST_NEIGHBOURS_SHOWN);
+	if (n < r->nneighbours)
+		printf("  no difference to %d operator%s\n",
+		       r->nneighbours - n,
+		       r->nneighbours - n == 1 ? "" : "s");
+}
+
+static void print_undivided(arena *a, const plan_reasons *r)
+{
+	if (r->undivided.n)
+		puts("\noperators that cannot be divided");
+	for (int i = 0; i < r->undivided.n; i++) {
+		const plan_undivided *x = &r->undivided.at[i];
+		const node *n = &r->graph->nodes[x->node];
+		text_indented(stdout, arena_printf(a, "%s (%s) by %s: %s",
+						   n->name, n->op,
+						   x->variable, x->why), 2);
 	}
-	arena_free(tmp);
-	qsort(s->neighbours, (size_t)n, sizeof(*s->neighbours), by_spread);
 }
 
-static void explain_all(arena *a, plan_reasons *r)
+static void print_text(arena *a, const plan_reasons *r)
 {
-	r->bytes = plan_bytes(a, r);
-	r->steps = ARENA_ARRAY(a, plan_step, r->as.mesh.naxes);
-	for (node_id id = 0; id < r->graph->nnodes; id++) {
-		if (!is_neighbour(r, id))
-			continue;
-		r->nneighbours++;
-		note_undivided(a, r, id);
+	print_head(a, r);
+	for (int i = 0; i < r->as.mesh.naxes; i++) {
+		printf("\nstep %d of %d, over %d groups: the best by %s with "
+		       "it\n", i + 1, r->as.mesh.naxes, r->as.mesh.size[i],
+		       r->planner);
+		print_choices(a, r, i);
+		print_neighbours(a, r, i);
 	}
-	for (int i = 0; i < r->as.mesh.naxes; i++)
-		explain_step(a, r, i);
-}
-
-/* The number of the tensor with that name; NONE. */
-static tensor_id find_tensor(const graph *g, const char *name)
-{
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (!strcmp(g->tensors[t].name, name))
-			return t;
-	return NONE;
-}
-
-/* The tensor that was probably meant. */
-static const char *tensor_hint(arena *a, const graph *g, const char *name)
-{
-	spelling s = { .given = name };
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		spelling_try(&s, g->tensors[t].name);
-	return spelling_hint(&s, a);
+	print_undivided(a, r);
 }
 
 cli_status explain_plan(driver *d, const explain_plan_request *q)
 {
-	plan_reasons r = { .planner = q->algorithm };
+	plan_reasons r;
+	cli_status status;
 	const plan *p = plan_read(d->arena, d->sink, q->plan);
+	const char *planner =
+		plan_reasons_planners[q->algorithm < 0 ? 0 : q->algorithm];
 	if (!p)
 		return CLI_INPUT;
-	r.algorithm = p->algorithm;
-	r.graph = graph_of(d->arena, p, &r.as);
-	r.tensor = find_tensor(r.graph, q->tensor);
-	if (r.tensor == NONE)
-		return cli_usage(&d->program, "there is no tensor '%s' in %s%s",
-				 q->tensor, q->plan,
-				 tensor_hint(d->arena, r.graph, q->tensor));
-	if (!plan_is_countable(d->sink, r.graph, mesh_workers(&p->mesh)))
-		return CLI_INPUT;
-	explain_all(d->arena, &r);
+	if (!plan_reasons_of(d, p, q->plan, q->tensor, planner, &r, &status))
+		return status;
 	if (q->json)
-		return explain_plan_json(d, &r);
-	explain_plan_text(d->arena, &r);
+		return driver_print_json(d, plan_reasons_json(d->arena, &r));
+	print_text(d->arena, &r);
 	return CLI_OK;
 }

@@ -1,4 +1,4 @@
-/* The parts of `tdlc explain' by file. */
+/* The strategies of an operator for given shapes, as text. */
 #ifndef TDL_COMPILER_DRIVER_EXPLAIN_TEXT_H
 #define TDL_COMPILER_DRIVER_EXPLAIN_TEXT_H
 
@@ -7,8 +7,5 @@
 
 /* The strategies for the shapes and attributes that are given. */
 cli_status explain_concrete(driver *d, const explain_request *r);
-
-/* Its rule, in a format other than EXPLAIN_TEXT. */
-cli_status explain_rule(driver *d, const explain_request *r);
 
 #endif

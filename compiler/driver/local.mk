@@ -4,22 +4,16 @@ tdlc_SOURCES = \
 	%D%/commands.def \
 	%D%/compare.c %D%/compare.h \
 	%D%/compile.c \
-	%D%/coverage.c %D%/coverage.h \
-	%D%/coverage_print.c \
+	%D%/coverage.c \
 	%D%/diff.c \
 	%D%/division_text.c %D%/division_text.h \
 	%D%/dot.c %D%/dot.h \
 	%D%/name_groups.c %D%/name_groups.h \
 	%D%/doc.c \
 	%D%/driver.c %D%/driver.h \
-	%D%/emit.h \
-	%D%/emit_header.c \
-	%D%/emit_kernels.c \
 	%D%/explain.c %D%/explain_text.h \
 	%D%/explain_concrete.c \
 	%D%/explain_plan.c %D%/explain_plan.h \
-	%D%/explain_plan_print.c \
-	%D%/explain_rule.c \
 	%D%/fmt.c \
 	%D%/main.c \
 	%D%/ops.c \

@@ -1,8 +1,7 @@
-/* tdlc compile --emit=c and --emit=cuda: the kernels of one operator, for the
- * shapes and attributes that are given. */
+/* The kernels of one operator, for the shapes and attributes that are given. */
 #include "config.h"
 
-#include "compiler/driver/emit.h"
+#include "libtdl/emit.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,15 +10,14 @@
 #include "libtdl/explain.h"
 
 /* The operator that is asked for; the only one where none is. */
-static const ast_op *find_op(driver *d, const kernel_request *r,
-			     const ast_module *const *own, int n,
-			     cli_status *status)
+static const ast_op *find_op(job *d, const emit_request *r,
+			     const emit_input *in, cli_status *status)
 {
 	const ast_op *found = NULL;
 	int nops = 0;
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < own[i]->ndefs; j++) {
-			const ast_def *def = &own[i]->defs[j];
+	for (int i = 0; i < in->n; i++)
+		for (int j = 0; j < in->own[i]->ndefs; j++) {
+			const ast_def *def = &in->own[i]->defs[j];
 			if (def->kind != DEF_OP || def->op->grad_of ||
 			    (r->op && strcmp(def->op->name, r->op) != 0))
 				continue;
@@ -96,12 +94,13 @@ static char *c_kernel(arena *a, const kernel *k)
 			    name, name, codegen_c(a, k));
 }
 
-char *emit_kernels(driver *d, const kernel_request *r, const tdl_modules *m,
-		   const ast_module *const *own, int n, cli_status *status)
+char *emit_kernels(job *d, const emit_request *r, const emit_input *in,
+		   cli_status *status)
 {
+	bool cuda = r->emit == EMIT_CUDA;
 	arena *a = d->arena;
-	const ast_op *op = find_op(d, r, own, n, status);
-	explain_request e = { .modules = (tdl_modules *)m, .op = op,
+	const ast_op *op = find_op(d, r, in, status);
+	explain_request e = { .modules = in->modules, .op = op,
 			      .shapes = r->shapes, .defines = r->defines };
 	const attr_value **attrs = op ? explain_attrs(d, &e, status) : NULL;
 	tensor_type *types =
@@ -113,12 +112,12 @@ char *emit_kernels(driver *d, const kernel_request *r, const tdl_modules *m,
 		return NULL;
 	char *text = arena_printf(a, "%s\n#include \"tdl/%s.h\"\n",
 				  op_comment(a, op),
-				  r->cuda ? "cuda" : "kernels");
+				  cuda ? "cuda" : "kernels");
 	for (int i = 0; i < x->nstages; i++) {
 		const kernel *k = x->stages[i].kernel;
 		if (!k->opaque)
 			text = arena_printf(a, "%s%s", text,
-					    r->cuda ? cuda_kernel(a, k)
+					    cuda ? cuda_kernel(a, k)
 						    : c_kernel(a, k));
 		else
 			text = arena_printf(a, "%s\n// %s is a call of %s()\n",

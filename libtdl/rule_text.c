@@ -1,13 +1,11 @@
-/* tdlc explain --format: an operator's rule in the words of another system. */
 #include "config.h"
 
-#include <stdio.h>
+#include "libtdl/rule_text.h"
 
-#include "compiler/driver/explain_text.h"
 #include "compiler/export/rule.h"
 
 /* For shapes; NULL, with *status, where they are wrong. */
-static links *links_of_shapes(driver *d, const explain_request *r,
+static links *links_of_shapes(job *d, const explain_request *r,
 			      cli_status *status)
 {
 	const attr_value **attrs = explain_attrs(d, r, status);
@@ -20,7 +18,7 @@ static links *links_of_shapes(driver *d, const explain_request *r,
 	return x ? links_of_expansion(d->arena, r->op, x, types) : NULL;
 }
 
-static const char *text_of(driver *d, const explain_request *r, const links *l,
+static const char *text_of(job *d, const explain_request *r, const links *l,
 			   const char **why)
 {
 	const rule *made = rule_of(d->arena, l);
@@ -34,26 +32,31 @@ static const char *text_of(driver *d, const explain_request *r, const links *l,
 	}
 }
 
-cli_status explain_rule(driver *d, const explain_request *r)
+const char *const explain_formats[] = {
+	[EXPLAIN_TEXT] = "text", [EXPLAIN_SHARDY] = "shardy",
+	[EXPLAIN_NNSCALER] = "nnscaler", [EXPLAIN_JAX] = "jax", NULL
+};
+
+const char *rule_text(job *d, const explain_request *r, cli_status *status)
 {
-	cli_status status;
 	bool shapes = r->shapes.n || r->defines.n;
 	const char *why = "sizes are part of it", *text = NULL;
 	links *l = NULL;
+	*status = CLI_OK;
 	if (shapes)
-		l = links_of_shapes(d, r, &status);
+		l = links_of_shapes(d, r, status);
 	else if (r->format != EXPLAIN_SHARDY)
 		l = links_of_descriptor(d->arena,
 					descriptor_of(d->arena, r->modules,
 						      r->op), &why);
 	if (shapes && !l)
-		return status;
+		return NULL;
+	*status = CLI_OK;
 	if (l)
 		text = text_of(d, r, l, &why);
 	if (!text)
-		return cli_usage(&d->program, "the rule of '%s' needs shapes: "
-				 "%s; give them with --shape NAME=AxB",
-				 r->op->name, why);
-	fputs(text, stdout);
-	return CLI_OK;
+		*status = cli_usage(&d->program, "the rule of '%s' needs "
+				    "shapes: %s; give them with --shape "
+				    "NAME=AxB", r->op->name, why);
+	return text;
 }

@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "compiler/driver/emit.h"
+#include "libtdl/emit.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "libtdl/describe.h"
 
 /* The file's name without folder and suffix, as an identifier. */
@@ -51,11 +51,11 @@ static void put_comment(FILE *to, const char *s)
 /* The signature as the source text has it; as the descriptor has it where there
  * is no text. */
 static const char *signature_of(arena *a, const desc_op *op,
-				const ast_module *const *modules, int n)
+				const emit_input *in)
 {
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < modules[i]->ndefs; j++) {
-			const ast_def *def = &modules[i]->defs[j];
+	for (int i = 0; i < in->n; i++)
+		for (int j = 0; j < in->own[i]->ndefs; j++) {
+			const ast_def *def = &in->own[i]->defs[j];
 			if (def->kind == DEF_OP &&
 			    !strcmp(def->op->name, op->name))
 				return dsl_signature_text(a, def->op);
@@ -65,12 +65,12 @@ static const char *signature_of(arena *a, const desc_op *op,
 
 static void put_operators(FILE *to, arena *a, const char *stem,
 			  const descriptor *d,
-			  const ast_module *const *modules, int nmodules)
+			  const emit_input *in)
 {
 	for (int i = 0; i < d->nops; i++) {
 		const desc_op *op = d->ops[i];
 		fputs("\n/* ", to);
-		put_comment(to, signature_of(a, op, modules, nmodules));
+		put_comment(to, signature_of(a, op, in));
 		if (op->doc) {
 			fputs("\n *\n * ", to);
 			put_comment(to, op->doc);
@@ -85,12 +85,12 @@ static void put_operators(FILE *to, arena *a, const char *stem,
 }
 
 /* Whether an earlier function has the same kernel. */
-static bool is_declared(const ast_module *const *modules, int module, int def,
+static bool is_declared(const emit_input *in, int module, int def,
 			const char *symbol)
 {
 	for (int i = 0; i <= module; i++)
-		for (int j = 0; j < modules[i]->ndefs; j++) {
-			const ast_def *x = &modules[i]->defs[j];
+		for (int j = 0; j < in->own[i]->ndefs; j++) {
+			const ast_def *x = &in->own[i]->defs[j];
 			if (i == module && j == def)
 				return false;
 			if (x->kind == DEF_OPAQUE &&
@@ -110,14 +110,14 @@ static bool is_identifier(const char *s)
 	return true;
 }
 
-static void put_kernels(FILE *to, const ast_module *const *modules, int n)
+static void put_kernels(FILE *to, const emit_input *in)
 {
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < modules[i]->ndefs; j++) {
-			const ast_def *def = &modules[i]->defs[j];
+	for (int i = 0; i < in->n; i++)
+		for (int j = 0; j < in->own[i]->ndefs; j++) {
+			const ast_def *def = &in->own[i]->defs[j];
 			if (def->kind != DEF_OPAQUE ||
 			    !is_identifier(def->opaque->symbol) ||
-			    is_declared(modules, i, j, def->opaque->symbol))
+			    is_declared(in, i, j, def->opaque->symbol))
 				continue;
 			fprintf(to, "\n/* The kernel of the opaque function "
 				"%s.", def->opaque->name);
@@ -144,23 +144,21 @@ static void put_bytes(FILE *to, arena *a, const char *stem,
 }
 
 char *emit_header(arena *a, const char *path, const descriptor *d,
-		  const ast_module *const *modules, int nmodules)
+		  const emit_input *in)
 {
-	char *stem = stem_of(a, path), *guard = upper(a, stem), *text;
+	char *stem = stem_of(a, path), *guard = upper(a, stem);
+	text_stream s;
 	size_t len;
-	FILE *to = open_memstream(&text, &len);
+	FILE *to = text_stream_open(&s);
 	if (!to)
 		return NULL;
 	fprintf(to, "/* Made by tdlc compile --emit=header; do not edit. */\n"
 		"#ifndef %s_TDL_H\n#define %s_TDL_H\n\n"
 		"#include <tdl/kernel.h>\n\n"
 		"#ifdef __cplusplus\nextern \"C\" {\n#endif\n", guard, guard);
-	put_operators(to, a, stem, d, modules, nmodules);
-	put_kernels(to, modules, nmodules);
+	put_operators(to, a, stem, d, in);
+	put_kernels(to, in);
 	put_bytes(to, a, stem, d);
 	fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", to);
-	fclose(to);
-	char *copy = arena_strndup(a, text, len);
-	free(text);
-	return copy;
+	return text_stream_close(&s, a, &len);
 }

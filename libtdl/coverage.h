@@ -1,15 +1,14 @@
-/* The facts that `tdlc coverage' collects of a model, between the collector
- * (coverage.c) and the printer (coverage_print.c). */
-#ifndef TDL_COMPILER_DRIVER_COVERAGE_H
-#define TDL_COMPILER_DRIVER_COVERAGE_H
+/* Which operators of a model can be divided, and which cannot. */
+#ifndef TDL_LIBTDL_COVERAGE_H
+#define TDL_LIBTDL_COVERAGE_H
 
 #include "base/json.h"
 #include "base/vec.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/model/model.h"
 #include "compiler/planners/search.h"
+#include "libtdl/plan_input.h"
 #include "libtdl/plan_strict.h"
-#include "plan/plan.h"
 
 typedef VEC(const char *) coverage_names;
 
@@ -48,7 +47,25 @@ typedef struct coverage {
 	VEC(coverage_whole) whole;
 } coverage;
 
+typedef struct coverage_request {
+	int64_t devices;
+	plan_model model; /* its sizes and its name alone */
+} coverage_request;
+
+#define COVERAGE_REQUEST { .devices = 2 }
+
+#define COVERAGE_OPTIONS(r)                                                  \
+	{ CLI_INT, 'k', "devices", "N",                                      \
+	  "the number of devices for the costs (2)", &(r)->devices,          \
+	  .min = 2, .max = MESH_MAX_WORKERS },                               \
+	PLAN_OPTIONS_SIZES(&(r)->model)
+
+/* Reads the model at path and collects the facts.  NULL with errors added, or
+ * after a message; then *status is the command's. */
+const coverage *coverage_of(job *d, const char *path,
+			    const coverage_request *r, cli_status *status);
+
+/* What `tdlc coverage --json' prints. */
 json_t *coverage_json(const coverage *c);
-void coverage_text(arena *a, const coverage *c);
 
 #endif

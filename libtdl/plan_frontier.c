@@ -1,0 +1,43 @@
+#include "config.h"
+
+#include "libtdl/plan_frontier.h"
+
+#include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_memory.h"
+
+/* Says of the plan that needs least why that is too much. */
+static cli_status refuse(job *d, const plan_request *how,
+			 const frontier_point *least)
+{
+	const lower_options lower = { .algorithm = PLAN_AUTO };
+	plan_result r;
+	if (!plan_lowered(how, least->search, &lower, least->program, &r))
+		return CLI_OK;
+	plan_fits(d, how, r.plan);
+	return CLI_NO_PLAN;
+}
+
+cli_status plan_frontier_of(job *d, const plan_request *how, frontier *f,
+			    bool *made)
+{
+	bool found = plan_frontier(how, f);
+	*made = found && f->points.n > 0;
+	return found && !*made ? refuse(d, how, &f->least) : CLI_OK;
+}
+
+json_t *plan_frontier_json(const plan_request *how, const frontier *f)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < f->points.n; i++) {
+		const plan_program *p = f->points.at[i].program;
+		json_array_append_new(list, json_pack(
+			"{s:s, s:f, s:I, s:I}", "algorithm",
+			f->points.at[i].search->algorithm, "predicted_seconds",
+			p->seconds, "peak_bytes_per_device",
+			(json_int_t)p->held, "communication_bytes",
+			(json_int_t)p->moved));
+	}
+	return json_pack("{s:s, s:i, s:b, s:o}", "model",
+			 how->graph->name, "devices", how->k, "proven",
+			 f->proven, "frontier", list);
+}

@@ -1,0 +1,17 @@
+/* The plans that none is better than in both time and memory. */
+#ifndef TDL_LIBTDL_PLAN_FRONTIER_H
+#define TDL_LIBTDL_PLAN_FRONTIER_H
+
+#include "base/json.h"
+#include "compiler/portfolio/frontier.h"
+#include "libtdl/job.h"
+
+/* Finds them.  CLI_OK with *made, unless errors were added; CLI_NO_PLAN, after
+ * a message, where no plan is within how->memory. */
+cli_status plan_frontier_of(job *d, const plan_request *how, frontier *f,
+			    bool *made);
+
+/* What `tdlc plan --frontier --json' prints. */
+json_t *plan_frontier_json(const plan_request *how, const frontier *f);
+
+#endif

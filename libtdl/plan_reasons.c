@@ -1,0 +1,390 @@
+#include "config.h"
+
+#include "libtdl/plan_reasons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/spelling.h"
+#include "compiler/analysis/strategy.h"
+#include "compiler/cost/byte_model.h"
+#include "compiler/planners/partial_assignment.h"
+#include "compiler/portfolio/one_planner.h"
+
+/* ---- the graph of a plan ----------------------------------------------- */
+
+static tensor tensor_of(const plan_tensor *t)
+{
+	static const tensor_kind kinds[] = {
+		[PLAN_INPUT] = TENSOR_INPUT,
+		[PLAN_CONSTANT] = TENSOR_CONSTANT,
+		[PLAN_RESULT] = TENSOR_RESULT,
+		[PLAN_STATE] = TENSOR_STATE,
+	};
+	tensor x = { .name = t->name, .kind = kinds[t->role],
+		     .type = { .type = t->type, .ndim = t->ndim },
+		     .output = t->output, .producer = NONE, .next = t->next,
+		     .gradient_of = NONE };
+	memcpy(x.type.dims, t->dims, sizeof(x.type.dims));
+	return x;
+}
+
+/* Adds what a plan's node computes, and how it is divided. */
+static void add_node(arena *a, const plan *p, int id, graph *g,
+		     assignment *as)
+{
+	const plan_node *n = &p->nodes[id];
+	const kernel *k = p->kernels[n->kernel].kernel;
+	node *x = &g->nodes[g->nnodes];
+	*x = (node){ .name = n->name, .op = n->op, .kernel = k,
+		     .inputs = ARENA_COPY(a, n->inputs, k->ninputs),
+		     .output = n->output, .call = id, .forward = NONE,
+		     .step = -1, .cell = -1 };
+	g->tensors[n->output].producer = g->nnodes;
+	as->node_cuts[g->nnodes++] = n->cuts;
+}
+
+/* The graph that a plan runs, in the order of its program, as far as bytes
+ * depend on it, and what the plan decides. */
+static const graph *graph_of(arena *a, const plan *p, assignment *as)
+{
+	graph *g = ARENA_NEW(a, graph);
+	*g = (graph){ .name = p->model, .ntensors = p->ntensors,
+		      .tensors = ARENA_ARRAY(a, tensor, p->ntensors),
+		      .nodes = ARENA_ARRAY(a, node, p->nnodes),
+		      .ninputs = p->ninputs, .inputs = p->inputs,
+		      .noutputs = p->noutputs, .outputs = p->outputs,
+		      .training = p->training, .loss = p->loss,
+		      .learning_rate = p->learning_rate,
+		      .loss_scale = p->loss_scale };
+	*as = (assignment){ p->mesh, ARENA_ARRAY(a, cuts, p->ntensors),
+			    ARENA_ARRAY(a, cuts, p->nnodes) };
+	for (int t = 0; t < p->ntensors; t++) {
+		g->tensors[t] = tensor_of(&p->tensors[t]);
+		as->tensor_cuts[t] = p->tensors[t].cuts;
+	}
+	for (int i = 0; i < p->ninstrs; i++)
+		if (p->program[i].op == PLAN_RUN)
+			add_node(a, p, p->program[i].node, g, as);
+	return g;
+}
+
+/* ---- the best plan with a choice --------------------------------------- */
+
+/* The bytes of the best plan with what is pinned; -1 with *why. */
+static int64_t bytes_with(arena *a, const plan_reasons *r,
+			  const partial_assignment *pins, const char *algorithm,
+			  const char **why)
+{
+	const search_request q = { .mesh = r->as.mesh, .algorithm = algorithm,
+				   .pins = pins };
+	arena *tmp = arena_new();
+	const search_result *s = search_plan_for(tmp, r->graph, &q);
+	int64_t bytes = s->error ? -1 : s->total;
+	if (s->error)
+		*why = arena_printf(a, "%s", s->error);
+	arena_free(tmp);
+	return bytes;
+}
+
+/* The plan's own, with all of it pinned. */
+static int64_t plan_bytes(arena *a, const plan_reasons *r)
+{
+	const graph *g = r->graph;
+	partial_assignment all = { g, r->as.tensor_cuts, r->as.node_cuts,
+				   ARENA_ARRAY(a, bool, g->ntensors),
+				   ARENA_ARRAY(a, bool, g->nnodes) };
+	const char *why;
+	memset(all.tensor_set, true, (size_t)g->ntensors);
+	memset(all.node_set, true, (size_t)g->nnodes);
+	return bytes_with(a, r, &all, "tofu", &why);
+}
+
+/* The reason that the tensor cannot lie so; NULL: it can. */
+static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
+{
+	assignment as = r->as;
+	const step s = { r->graph, &as };
+	cuts *at = &as.tensor_cuts[r->tensor], was = *at;
+	const char *why = NULL;
+	*at = *c;
+	for (int i = 0; !why && i < r->as.mesh.naxes; i++) {
+		as.mesh.naxes = i + 1;
+		why = partial_assignment_refuses_dim(a, &s, r->tensor,
+						     c->dim[i]);
+	}
+	*at = was;
+	return why;
+}
+
+/* The bytes of the best plan in which the tensor lies so. */
+static int64_t bytes_of(arena *a, const plan_reasons *r, const cuts *c,
+			const char **why)
+{
+	arena *tmp = arena_new();
+	partial_assignment pins = partial_assignment_new(tmp, r->graph);
+	pins.tensors[r->tensor] = *c;
+	pins.tensor_set[r->tensor] = true;
+	partial_assignment_tie(&pins);
+	int64_t bytes = bytes_with(a, r, &pins, r->planner, why);
+	arena_free(tmp);
+	return bytes;
+}
+
+static void try_choice(arena *a, const plan_reasons *r, int axis,
+		       plan_choice *x)
+{
+	cuts c = r->as.tensor_cuts[r->tensor];
+	c.dim[axis] = (signed char)x->dim;
+	x->refused = refusal(a, r, &c);
+	x->bytes = x->refused ? -1 : bytes_of(a, r, &c, &x->refused);
+}
+
+/* ---- the operators around it ------------------------------------------- */
+
+/* Whether t is the tensor, or lies like it: a state and what it becomes. */
+static bool is_tied(const plan_reasons *r, tensor_id t)
+{
+	const tensor *all = r->graph->tensors;
+	return t == r->tensor || all[t].next == r->tensor ||
+	       all[r->tensor].next == t;
+}
+
+static bool is_neighbour(const plan_reasons *r, node_id id)
+{
+	const node *n = &r->graph->nodes[id];
+	bool yes = is_tied(r, n->output);
+	for (int i = 0; !yes && i < n->kernel->ninputs; i++)
+		yes = is_tied(r, n->inputs[i]);
+	return yes;
+}
+
+/* The least that a node moves on the axes up to the last of as. */
+static int64_t node_least(const graph *g, assignment *as, node_id n)
+{
+	const step s = { g, as };
+	const choices all = step_vars(&s, n);
+	int axis = step_axis(&s);
+	cuts *c = &as->node_cuts[n], was = *c;
+	int64_t least = byte_model_node(g, as, n, axis + 1);
+	for (int i = 0; i < all.n; i++) {
+		c->dim[axis] = all.at[i];
+		int64_t bytes = byte_model_node(g, as, n, axis + 1);
+		if (bytes < least)
+			least = bytes;
+	}
+	*c = was;
+	return least;
+}
+
+static void ask_neighbour(arena *a, const plan_reasons *r, int axis,
+			  plan_neighbour *x)
+{
+	const graph *g = r->graph;
+	const plan_step *s = &r->steps[axis];
+	int64_t most = 0, least = INT64_MAX;
+	assignment as = r->as;
+	as.mesh.naxes = axis + 1;
+	as.tensor_cuts = ARENA_COPY(a, as.tensor_cuts, g->ntensors);
+	for (int i = 0; i < s->nchoices; i++) {
+		x->bytes[i] = -1;
+		if (s->choices[i].refused)
+			continue;
+		for (tensor_id t = 0; t < g->ntensors; t++)
+			if (is_tied(r, t))
+				as.tensor_cuts[t].dim[axis] =
+					(signed char)s->choices[i].dim;
+		x->bytes[i] = node_least(g, &as, x->node);
+		most = x->bytes[i] > most ? x->bytes[i] : most;
+		least = x->bytes[i] < least ? x->bytes[i] : least;
+	}
+	x->spread = least < most ? most - least : 0;
+}
+
+static int by_spread(const void *x, const void *y)
+{
+	const plan_neighbour *a = x, *b = y;
+	if (a->spread != b->spread)
+		return a->spread > b->spread ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static void note_undivided(arena *a, plan_reasons *r, node_id n)
+{
+	const kernel *k = r->graph->nodes[n].kernel;
+	for (int v = 0; v < k->nvars; v++) {
+		plan_undivided x = { n, k->vars[v].name, NULL };
+		if (!strategy_offered(k, v, &x.why))
+			vec_push(a, &r->undivided, x);
+	}
+}
+
+/* ---- the steps --------------------------------------------------------- */
+
+static void explain_step(arena *a, plan_reasons *r, int axis)
+{
+	const graph *g = r->graph;
+	const tensor_type *type = &g->tensors[r->tensor].type;
+	plan_step *s = &r->steps[axis];
+	arena *tmp = arena_new();
+	s->neighbours = ARENA_ARRAY(a, plan_neighbour, r->nneighbours);
+	s->nchoices = type->ndim + 1;
+	for (int i = 0; i < s->nchoices; i++) {
+		s->choices[i].dim = i < type->ndim ? i : CUT_NONE;
+		try_choice(a, r, axis, &s->choices[i]);
+	}
+	int n = 0;
+	for (node_id id = 0; id < g->nnodes; id++) {
+		if (!is_neighbour(r, id))
+			continue;
+		s->neighbours[n].node = id;
+		ask_neighbour(tmp, r, axis, &s->neighbours[n++]);
+	}
+	arena_free(tmp);
+	qsort(s->neighbours, (size_t)n, sizeof(*s->neighbours), by_spread);
+}
+
+static void explain_all(arena *a, plan_reasons *r)
+{
+	r->bytes = plan_bytes(a, r);
+	r->steps = ARENA_ARRAY(a, plan_step, r->as.mesh.naxes);
+	for (node_id id = 0; id < r->graph->nnodes; id++) {
+		if (!is_neighbour(r, id))
+			continue;
+		r->nneighbours++;
+		note_undivided(a, r, id);
+	}
+	for (int i = 0; i < r->as.mesh.naxes; i++)
+		explain_step(a, r, i);
+}
+
+/* The number of the tensor with that name; NONE. */
+static tensor_id find_tensor(const graph *g, const char *name)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (!strcmp(g->tensors[t].name, name))
+			return t;
+	return NONE;
+}
+
+/* The tensor that was probably meant. */
+static const char *tensor_hint(arena *a, const graph *g, const char *name)
+{
+	spelling s = { .given = name };
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		spelling_try(&s, g->tensors[t].name);
+	return spelling_hint(&s, a);
+}
+
+const char *const plan_reasons_planners[] = { "tofu", "joint", NULL };
+
+bool plan_reasons_of(job *d, const plan *p, const char *where,
+		     const char *name, const char *by,
+		     plan_reasons *r, cli_status *status)
+{
+	*r = (plan_reasons){ .algorithm = p->algorithm };
+	r->planner = by ? by : plan_reasons_planners[0];
+	r->graph = graph_of(d->arena, p, &r->as);
+	r->tensor = find_tensor(r->graph, name);
+	*status = CLI_INPUT;
+	if (r->tensor == NONE)
+		*status = cli_usage(&d->program, "there is no tensor '%s' in "
+				    "%s%s", name, where,
+				    tensor_hint(d->arena, r->graph, name));
+	if (r->tensor == NONE ||
+	    !plan_is_countable(d->sink, r->graph, mesh_workers(&p->mesh)))
+		return false;
+	explain_all(d->arena, r);
+	*status = CLI_OK;
+	return true;
+}
+
+/* ---- words ------------------------------------------------------------- */
+
+const char *plan_reasons_dim(arena *a, int dim)
+{
+	return dim == CUT_NONE ? "replicated" : arena_printf(a, "cut %d", dim);
+}
+
+const char *plan_reasons_variable(const plan_reasons *r, node_id n, int axis)
+{
+	int v = r->as.node_cuts[n].dim[axis];
+	return v == CUT_NONE ? NULL : r->graph->nodes[n].kernel->vars[v].name;
+}
+
+/* ---- JSON -------------------------------------------------------------- */
+
+static json_t *bytes_json(int64_t bytes)
+{
+	return bytes < 0 ? json_null() : json_integer(bytes);
+}
+
+static json_t *text_json(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *neighbour_json(const plan_reasons *r, int axis,
+			      const plan_neighbour *x)
+{
+	const node *n = &r->graph->nodes[x->node];
+	json_t *bytes = json_array();
+	for (int i = 0; i < r->steps[axis].nchoices; i++)
+		json_array_append_new(bytes, bytes_json(x->bytes[i]));
+	return json_pack("{s:s,s:s,s:o,s:o}", "name", n->name, "op", n->op,
+			 "strategy", text_json(plan_reasons_variable(r, x->node, axis)),
+			 "bytes", bytes);
+}
+
+static json_t *step_json(arena *a, const plan_reasons *r, int axis)
+{
+	const plan_step *s = &r->steps[axis];
+	json_t *all = json_array(), *operators = json_array();
+	for (int i = 0; i < s->nchoices; i++) {
+		const plan_choice *x = &s->choices[i];
+		json_array_append_new(
+			all, json_pack("{s:s,s:o,s:o}", "layout",
+				       plan_reasons_dim(a, x->dim), "bytes",
+				       bytes_json(x->bytes), "reason",
+				       text_json(x->refused)));
+	}
+	for (int i = 0; i < r->nneighbours; i++)
+		json_array_append_new(operators,
+				      neighbour_json(r, axis,
+						     &s->neighbours[i]));
+	int is = r->as.tensor_cuts[r->tensor].dim[axis];
+	return json_pack("{s:i,s:s,s:o,s:o}", "groups", r->as.mesh.size[axis],
+			 "layout", plan_reasons_dim(a, is), "choices", all,
+			 "operators", operators);
+}
+
+static json_t *undivided_json(const plan_reasons *r)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < r->undivided.n; i++) {
+		const plan_undivided *x = &r->undivided.at[i];
+		json_array_append_new(
+			all, json_pack("{s:s,s:s,s:s}", "name",
+				       r->graph->nodes[x->node].name,
+				       "variable", x->variable, "reason",
+				       x->why));
+	}
+	return all;
+}
+
+json_t *plan_reasons_json(arena *a, const plan_reasons *r)
+{
+	const tensor *t = &r->graph->tensors[r->tensor];
+	json_t *shape = json_array(), *steps = json_array();
+	for (int i = 0; i < t->type.ndim; i++)
+		json_array_append_new(shape, json_integer(t->type.dims[i]));
+	for (int i = 0; i < r->as.mesh.naxes; i++)
+		json_array_append_new(steps, step_json(a, r, i));
+	return json_pack(
+		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:s,s:o,s:o}", "model",
+		r->graph->name, "algorithm", r->algorithm, "devices",
+		mesh_workers(&r->as.mesh), "tensor", t->name, "shape", shape,
+		"bytes", (json_int_t)tensor_nbytes(&t->type), "byte_model",
+		(json_int_t)r->bytes, "planner", r->planner, "steps", steps,
+		"undivided", undivided_json(r));
+}

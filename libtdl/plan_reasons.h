@@ -1,0 +1,78 @@
+/* The reasons for a tensor's layout in a plan: the alternatives, their costs,
+ * and the operators that would pay them. */
+#ifndef TDL_LIBTDL_PLAN_REASONS_H
+#define TDL_LIBTDL_PLAN_REASONS_H
+
+#include "base/json.h"
+#include "compiler/planners/search.h"
+#include "libtdl/job.h"
+#include "plan/plan.h"
+
+/* A layout of a tensor along one axis, the other axes being as in the plan. */
+typedef struct plan_choice {
+	int dim;	     /* CUT_NONE: replicated */
+	const char *refused; /* NULL, or the reason why it is impossible or has
+				no plan */
+	int64_t bytes;	     /* of the byte model, of the best plan with it; -1
+				if it is refused */
+} plan_choice;
+
+/* The bytes that an operator which reads or computes the tensor moves on the
+ * axes up to one: all other tensors as in the plan, the operator as in the plan
+ * on the axes before, and divided at its best along this one. */
+typedef struct plan_neighbour {
+	node_id node;
+	int64_t bytes[MAX_NDIM + 1]; /* by choice; -1 where it is refused */
+	int64_t spread;		     /* the most less the least of them */
+} plan_neighbour;
+
+typedef struct plan_step {
+	int nchoices; /* the dimensions in order, then replicated */
+	plan_choice choices[MAX_NDIM + 1];
+	plan_neighbour *neighbours; /* by falling spread */
+} plan_step;
+
+/* A variable of an operator that none of its axes can divide. */
+typedef struct plan_undivided {
+	node_id node;
+	const char *variable, *why;
+} plan_undivided;
+
+typedef struct plan_reasons {
+	const char *algorithm; /* that made the plan */
+	const char *planner;   /* with which the choices were tried */
+	const graph *graph;
+	assignment as; /* the plan's */
+	tensor_id tensor;
+	int64_t bytes; /* of the byte model, of the plan */
+	plan_step *steps; /* one per axis of the mesh */
+	int nneighbours;
+	VEC(plan_undivided) undivided; /* of the neighbours */
+} plan_reasons;
+
+/* The planners by which choices are completed, the first by default; NULL comes
+ * last.  They count bytes alone, as the choices are compared by. */
+extern const char *const plan_reasons_planners[];
+
+#define PLAN_REASONS_OPTION_ALGORITHM(i)                                     \
+	{ CLI_CHOICE, 0, "algorithm", "A",                                   \
+	  "with --plan, the planner that completes each choice: tofu "       \
+	  "(default), joint", (i), .choices = plan_reasons_planners }
+
+/* Tries all choices for the tensor of that name in a plan, whose file is
+ * `where', by one of the planners; NULL is the first.  False, with *status,
+ * after a message where there is no such tensor, or with errors added. */
+bool plan_reasons_of(job *d, const plan *p, const char *where,
+		     const char *name, const char *by,
+		     plan_reasons *r, cli_status *status);
+
+/* "cut 0", "replicated" */
+const char *plan_reasons_dim(arena *a, int dim);
+
+/* The variable of an operator that an axis divides; NULL: none. */
+const char *plan_reasons_variable(const plan_reasons *r, node_id n, int axis);
+
+/* What `tdlc explain --plan --json' prints. */
+json_t *plan_reasons_json(arena *a, const plan_reasons *r);
+
+#endif

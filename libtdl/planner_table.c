@@ -1,0 +1,180 @@
+#include "config.h"
+
+#include "libtdl/planner_table.h"
+
+#include <string.h>
+
+#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_report.h"
+
+/* ---- options ------------------------------------------------------------ */
+
+static bool are_algorithms(job *d, const cli_words *names)
+{
+	for (int i = 0; i < names->n; i++)
+		if (!plan_is_algorithm(d, names->at[i]))
+			return false;
+	return true;
+}
+
+bool planner_options_agree(job *d, const planner_request *r)
+{
+	if (r->score && !pins_are_given(&r->pins)) {
+		cli_usage(&d->program, "--pins FILE is missing");
+		return false;
+	}
+	return are_algorithms(d, &r->algorithms) &&
+	       are_algorithms(d, &r->with);
+}
+
+static bool among(const cli_words *words, const char *name)
+{
+	for (int i = 0; i < words->n; i++)
+		if (!strcmp(words->at[i], name))
+			return true;
+	return false;
+}
+
+/* ---- the plans ---------------------------------------------------------- */
+
+static plan_request request_of(const job *d, const planner_request *r,
+			       const planner_table *t, const char *algorithm)
+{
+	return (plan_request){ .arena = d->arena, .sink = d->sink,
+			       .graph = t->graph, .algorithm = algorithm,
+			       .seconds = r->seconds, .k = t->devices,
+			       .topology = t->machine, .pins = r->pins,
+			       .observer = r->observer };
+}
+
+/* Adds the plan of the user's pins; tofu decides the rest. */
+static bool add_pinned(job *d, const planner_request *r, planner_table *t)
+{
+	const lower_options lower = { .algorithm = "pins" };
+	const plan_request how = request_of(d, r, t, "tofu");
+	plan_result made;
+	if (!plan_by_planner(&how, &lower, &made))
+		return false;
+	search_result *s = ARENA_COPY(d->arena, made.search, 1);
+	s->algorithm = "pins";
+	made.search = s;
+	vec_push(d->arena, &t->plans, made);
+	return true;
+}
+
+/* Adds the plan of one planner. */
+static bool add_planner(job *d, const planner_request *r, planner_table *t,
+			const char *name)
+{
+	const lower_options lower = { .algorithm = name };
+	plan_request how = request_of(d, r, t, name);
+	plan_result made;
+	if (r->score)
+		how.pins = (pin_texts){ 0 };
+	if (!plan_by_planner(&how, &lower, &made))
+		return false;
+	vec_push(d->arena, &t->plans, made);
+	return true;
+}
+
+static bool add_planners(job *d, const planner_request *r, planner_table *t)
+{
+	const char *name;
+	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
+		bool wanted = among(&r->algorithms, name) ||
+			      among(&r->with, name) ||
+			      (r->algorithms.n == 0 && !search_on_request(i));
+		if (wanted && !add_planner(d, r, t, name))
+			return false;
+	}
+	return true;
+}
+
+/* Adds the best of all planners, of which some were looked at. */
+static bool add_best(job *d, const planner_request *r, planner_table *t)
+{
+	const lower_options lower = { .algorithm = PLAN_AUTO };
+	const plan_request how = request_of(d, r, t, PLAN_AUTO);
+	plan_result best;
+	if (r->score ||
+	    (r->algorithms.n > 0 && !among(&r->algorithms, PLAN_AUTO)))
+		return true;
+	const search_result **made =
+		ARENA_ARRAY(d->arena, const search_result *, t->plans.n);
+	for (int i = 0; i < t->plans.n; i++)
+		made[i] = t->plans.at[i].search;
+	if (!plan_auto(&how, &lower, made, t->plans.n, &best))
+		return false;
+	vec_push(d->arena, &t->plans, best);
+	return true;
+}
+
+static int64_t proven_bound(const planner_table *t)
+{
+	int64_t bound = -1;
+	for (int i = 0; i < t->plans.n; i++) {
+		const plan_result *r = &t->plans.at[i];
+		const search_result *s = r->search;
+		if (!s->error && s->lower_bound > bound &&
+		    search_cuts_all(r->graph, &s->assignment))
+			bound = s->lower_bound;
+	}
+	return bound;
+}
+
+bool planner_table_of(job *d, const graph *g, const planner_request *r,
+		      planner_table *t)
+{
+	*t = (planner_table){ .graph = g, .devices = (int)r->devices,
+			      .scored = r->score };
+	t->machine = plan_topology(d, r->topology, r->devices);
+	if (!t->machine || !plan_is_countable(d->sink, g, r->devices) ||
+	    (r->score && !add_pinned(d, r, t)) || !add_planners(d, r, t) ||
+	    !add_best(d, r, t))
+		return false;
+	t->bound = proven_bound(t);
+	return true;
+}
+
+double planner_gap(const plan_result *r, int64_t bound)
+{
+	const search_result *s = r->search;
+	if (!search_cuts_all(r->graph, &s->assignment))
+		return -1;
+	if (s->total == 0)
+		return 0;
+	if (bound <= 0 || s->total < bound)
+		return -1;
+	return (double)(s->total - bound) / (double)bound;
+}
+
+/* ---- JSON --------------------------------------------------------------- */
+
+static json_t *row_json(const plan_result *r, int64_t bound)
+{
+	const search_result *s = r->search;
+	if (s->error)
+		return json_pack("{s:s,s:s}", "algorithm", s->algorithm,
+				 "error", s->error);
+	double over = planner_gap(r, bound);
+	json_t *j = plan_report_json(r);
+	json_object_set_new(j, "gap", over < 0 ? json_null()
+					       : json_real(over));
+	return j;
+}
+
+json_t *planner_table_json(const planner_table *t)
+{
+	json_t *list = json_array();
+	json_t *j = json_pack("{s:s,s:i}", "model", t->graph->name, "devices",
+			      t->devices);
+	if (t->scored)
+		json_object_set_new(j, "pinned",
+				    row_json(&t->plans.at[0], t->bound));
+	for (int i = t->scored; i < t->plans.n; i++)
+		json_array_append_new(list,
+				      row_json(&t->plans.at[i], t->bound));
+	json_object_set_new(j, "planners", list);
+	return j;
+}

@@ -1,0 +1,57 @@
+/* Plans of one model side by side, by every planner; one out of pins may come
+ * first. */
+#ifndef TDL_LIBTDL_PLANNER_TABLE_H
+#define TDL_LIBTDL_PLANNER_TABLE_H
+
+#include "base/json.h"
+#include "compiler/portfolio/request.h"
+#include "libtdl/plan_input.h"
+
+typedef struct planner_request {
+	int64_t devices;
+	cli_words algorithms, with;
+	bool score;	/* a plan out of the pins comes first: */
+	pin_texts pins; /* else the planners' plans have them */
+	const char *topology;
+	double seconds; /* of each search; 0: no limit */
+	plan_observer *observer;
+} planner_request;
+
+#define PLANNER_OPTIONS(r)                                                   \
+	PLAN_OPTION_DEVICES(&(r)->devices),                                  \
+	{ CLI_REPEAT, 0, "algorithm", "A",                                   \
+	  "compare A only; may be repeated", &(r)->algorithms },             \
+	{ CLI_REPEAT, 0, "with", "A",                                        \
+	  "also compare A, which needs another program (ilp)",               \
+	  &(r)->with },                                                      \
+	PLAN_OPTION_TIME_LIMIT(&(r)->seconds),                               \
+	PLAN_OPTION_TOPOLOGY(&(r)->topology),                                \
+	PLAN_OPTIONS_PINS(&(r)->pins)
+
+typedef struct planner_table {
+	const graph *graph;
+	const topology *machine;
+	int devices;
+	bool scored; /* the first plan is that of the pins */
+	VEC(plan_result) plans;
+	/* The greatest bound in bytes that is proven for all plans that cut
+	 * every tensor; -1: there is none. */
+	int64_t bound;
+} planner_table;
+
+/* Whether the options go together; if not, with a message. */
+bool planner_options_agree(job *d, const planner_request *r);
+
+/* Plans g with all planners that are asked for, in the order of their table,
+ * auto last.  False when errors were added. */
+bool planner_table_of(job *d, const graph *g, const planner_request *r,
+		      planner_table *t);
+
+/* The excess of a plan over the bound, as a part of the bound; -1 if that is
+ * meaningless, since the plan replicates tensors that could be cut. */
+double planner_gap(const plan_result *r, int64_t bound);
+
+/* What `tdlc compare --json' and `tdlc score --json' print. */
+json_t *planner_table_json(const planner_table *t);
+
+#endif

@@ -1,0 +1,14 @@
+/* An operator's sharding rule in the notation of another system. */
+#ifndef TDL_LIBTDL_RULE_TEXT_H
+#define TDL_LIBTDL_RULE_TEXT_H
+
+#include "libtdl/explain.h"
+
+/* The names of explain_format, "text" first; NULL comes last. */
+extern const char *const explain_formats[];
+
+/* What `tdlc explain --format' prints, in a format other than EXPLAIN_TEXT.
+ * NULL, with *status, after a message or with errors added. */
+const char *rule_text(job *d, const explain_request *r, cli_status *status);
+
+#endif
