@@ -2,6 +2,7 @@
 
 #include "base/diag.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -29,6 +30,7 @@ struct diag_sink {
 	uint32_t next_base;
 	int nerrors;
 	bool note_dropped; /* the diagnostic before was not kept */
+	bool members;	   /* of diag_name_members() */
 };
 
 static const struct {
@@ -55,6 +57,29 @@ diag_sink *diag_sink_new(arena *a)
 	s->arena = a;
 	s->next_base = 1;
 	return s;
+}
+
+static const struct {
+	const char *name, *member, *spelling;
+} options[] = {
+#define OPTION(name, member, spelling) { name, member, spelling },
+#include "base/options.def"
+#undef OPTION
+};
+
+const char *diag_option(const diag_sink *s, const char *name)
+{
+	size_t i = 0;
+	while (strcmp(options[i].name, name)) {
+		i++;
+		assert(i < sizeof(options) / sizeof(*options));
+	}
+	return s->members ? options[i].member : options[i].spelling;
+}
+
+void diag_name_members(diag_sink *s)
+{
+	s->members = true;
 }
 
 uint32_t diag_add_source(diag_sink *s, const char *path, const char *text,

@@ -44,6 +44,12 @@ typedef struct diag_sink diag_sink;
 /* Diagnostics and sources live in a. */
 diag_sink *diag_sink_new(arena *a);
 
+/* An option in a message, by its name: as the command line has it ("--memory",
+ * "-k"), or as members of a request are named ("memory", "devices") after
+ * diag_name_members().  One that is in base/options.def. */
+const char *diag_option(const diag_sink *s, const char *name);
+void diag_name_members(diag_sink *s);
+
 /* Adds a source text, which must outlive the sink and may hold any bytes.
  * Returns the offset of its first byte; the last valid range ends at that
  * plus len.  Returns 0, with an error added, when the text is larger than

@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/intern.c %D%/intern.h \
 	%D%/json.c %D%/json.h \
 	%D%/memory.c %D%/memory.h \
+	%D%/options.def \
 	%D%/spelling.c %D%/spelling.h \
 	%D%/stream.c %D%/stream.h \
 	%D%/text.c %D%/text.h \

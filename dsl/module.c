@@ -249,8 +249,9 @@ static void load_imports(tdl_modules *m, const ast_module *module)
 		else
 			diag_error(m->sink, DIAG_IMPORT_NOT_FOUND, d->at,
 				   "there is no file '%s' beside this one, nor "
-				   "in a folder given with -I",
-				   d->import);
+				   "in a folder given with %s",
+				   d->import,
+				   diag_option(m->sink, "include"));
 	}
 }
 

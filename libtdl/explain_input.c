@@ -100,8 +100,8 @@ const attr_value **explain_attrs(job *d, const explain_request *r,
 	for (int i = 0; i < r->defines.n; i++) {
 		const char *name, *value;
 		if (!cli_setting(d->arena, r->defines.at[i], &name, &value)) {
-			cli_usage(&d->program, "-D takes ATTR=VALUE, not '%s'",
-				  r->defines.at[i]);
+			cli_usage(&d->program, "%s takes ATTR=VALUE, not '%s'",
+				  job_option(d, "D"), r->defines.at[i]);
 			return NULL;
 		}
 		int j = ast_find_attr(op->attrs, op->nattrs, name);
@@ -111,7 +111,8 @@ const attr_value **explain_attrs(job *d, const explain_request *r,
 			return NULL;
 		}
 		if (attrs[j]) {
-			cli_usage(&d->program, "-D %s is given twice", name);
+			cli_usage(&d->program, "%s %s is given twice",
+				  job_option(d, "D"), name);
 			return NULL;
 		}
 		attrs[j] = read_attr(d->arena, &op->attrs[j], value);
@@ -185,8 +186,9 @@ tensor_type *explain_params(job *d, const explain_request *r,
 		int j = 0, n = cli_shape(d->arena, r->shapes.at[i], &name,
 					 dims, MAX_NDIM);
 		if (n < 0) {
-			cli_usage(&d->program, "--shape takes NAME=AxBxC with "
-				  "at most %d sizes, not '%s'", MAX_NDIM,
+			cli_usage(&d->program, "%s takes NAME=AxBxC with at "
+				  "most %d sizes, not '%s'",
+				  job_option(d, "shape"), MAX_NDIM,
 				  r->shapes.at[i]);
 			return NULL;
 		}
@@ -198,8 +200,8 @@ tensor_type *explain_params(job *d, const explain_request *r,
 			return NULL;
 		}
 		if (given[j]) {
-			cli_usage(&d->program, "--shape %s is given twice",
-				  name);
+			cli_usage(&d->program, "%s %s is given twice",
+				  job_option(d, "shape"), name);
 			return NULL;
 		}
 		given[j] = true;
@@ -211,8 +213,8 @@ tensor_type *explain_params(job *d, const explain_request *r,
 		if (given[i])
 			continue;
 		cli_usage(&d->program, "the shape of '%s' is missing; give it "
-			  "with --shape %s=..", op->params[i].name,
-			  op->params[i].name);
+			  "with %s %s=..", op->params[i].name,
+			  job_option(d, "shape"), op->params[i].name);
 		return NULL;
 	}
 	return types;

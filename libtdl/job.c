@@ -10,6 +10,18 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+const char *job_option(const job *d, const char *name)
+{
+	return diag_option(d->sink, name);
+}
+
+const char *job_option_of(const job *d, const char *name, const char *arg)
+{
+	const char *option = job_option(d, name);
+	return *option == '-' ? arena_printf(d->arena, "%s %s", option, arg) :
+				option;
+}
+
 /* ---- the operator library ---------------------------------------------- */
 
 cli_status job_no_operator(const job *d, const tdl_modules *m,
@@ -152,8 +164,8 @@ static bool given_twice(job *d, const char *option,
 {
 	for (int i = 0; i < n - 1; i++)
 		if (!strcmp(names[i], names[n - 1])) {
-			cli_usage(&d->program, "%s %s is given twice", option,
-				  names[i]);
+			cli_usage(&d->program, "%s %s is given twice",
+				  job_option(d, option), names[i]);
 			return true;
 		}
 	return false;
@@ -175,10 +187,11 @@ static cli_status read_sizes(job *d, const char *model,
 		}
 		if (!ok)
 			return cli_usage(&d->program,
-					 "-D takes NAME=%s, not '%s'",
+					 "%s takes NAME=%s, not '%s'",
+					 job_option(d, "D"),
 					 tdl ? "VALUE" : "N with N >= 0",
 					 defines->at[i]);
-		if (given_twice(d, "-D", names, i + 1))
+		if (given_twice(d, "D", names, i + 1))
 			return CLI_USAGE;
 	}
 	o->nsizes = defines->n;
@@ -201,10 +214,11 @@ static cli_status read_shapes(job *d, const cli_words *words,
 					   shapes[i].dims, MAX_NDIM);
 		if (shapes[i].ndim < 0)
 			return cli_usage(&d->program,
-					 "--shape takes NAME=AxBxC with at "
-					 "most %d sizes, not '%s'", MAX_NDIM,
+					 "%s takes NAME=AxBxC with at most %d "
+					 "sizes, not '%s'",
+					 job_option(d, "shape"), MAX_NDIM,
 					 words->at[i]);
-		if (given_twice(d, "--shape", names, i + 1))
+		if (given_twice(d, "shape", names, i + 1))
 			return CLI_USAGE;
 	}
 	o->nshapes = words->n;
@@ -228,12 +242,13 @@ cli_status job_check_used(job *d, const model_options *o)
 		if (!o->size_used[i])
 			return cli_usage(&d->program,
 					 "the model has no size or argument "
-					 "'%s' for -D",
-					 o->size_names[i]);
+					 "'%s' for %s", o->size_names[i],
+					 job_option(d, "D"));
 	for (int i = 0; i < o->nshapes; i++)
 		if (!o->shape_used[i])
 			return cli_usage(&d->program,
-					 "the model has no input '%s' for "
-					 "--shape", o->shape_names[i]);
+					 "the model has no input '%s' for %s",
+					 o->shape_names[i],
+					 job_option(d, "shape"));
 	return CLI_OK;
 }

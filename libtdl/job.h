@@ -22,6 +22,12 @@ typedef struct job {
 	int diagnostics;     /* --diagnostics: 0 text, 1 json */
 } job;
 
+/* An option in a message: diag_option(). */
+const char *job_option(const job *d, const char *name);
+
+/* The same with its argument on the command line: "-k N", or "devices". */
+const char *job_option_of(const job *d, const char *name, const char *arg);
+
 /* For commands that call job_load_library(). */
 #define DRIVER_OPTION_LOAD(d)                                                \
 	{ CLI_REPEAT, 0, "load", "FILE",                                     \

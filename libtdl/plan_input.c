@@ -39,7 +39,8 @@ bool plan_is_asked_for(job *d, int nmodels, int64_t devices)
 	if (nmodels != 1)
 		cli_usage(&d->program, "one model is expected");
 	else if (devices == 0)
-		cli_usage(&d->program, "-k N is missing");
+		cli_usage(&d->program, "%s is missing",
+			  job_option_of(d, "devices", "N"));
 	return nmodels == 1 && devices > 0;
 }
 

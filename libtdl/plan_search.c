@@ -11,6 +11,12 @@
 
 const char *const plan_objectives[] = { "time", "bytes", "memory", NULL };
 
+static void say_size(job *d, const char *option, const char *text)
+{
+	cli_usage(&d->program, "%s takes a number of bytes, such as 512M or "
+		  "80GB, not '%s'", job_option(d, option), text);
+}
+
 bool plan_options_agree(job *d, plan_options *o)
 {
 	bool agree = false;
@@ -18,22 +24,21 @@ bool plan_options_agree(job *d, plan_options *o)
 		o->request.algorithm = o->frontier ? PLAN_AUTO : "tofu";
 	if (o->warn_replicate &&
 	    !units_read_size(o->warn_replicate, &o->strict.replicated))
-		cli_usage(&d->program, "--warn-replicate takes a number of "
-			  "bytes, such as 512M or 80GB, not '%s'",
-			  o->warn_replicate);
+		say_size(d, "warn-replicate", o->warn_replicate);
 	else if (o->memory &&
 		 (!units_read_size(o->memory, &o->limit) || o->limit == 0))
-		cli_usage(&d->program, "--memory takes a number of bytes, such "
-			  "as 512M or 80GB, not '%s'", o->memory);
+		say_size(d, "memory", o->memory);
 	else if (o->objective >= 0 && strcmp(o->request.algorithm, PLAN_AUTO))
-		cli_usage(&d->program, "--objective goes with --algorithm "
-			  PLAN_AUTO);
+		cli_usage(&d->program, "%s goes with %s " PLAN_AUTO,
+			  job_option(d, "objective"),
+			  job_option(d, "algorithm"));
 	else if (o->frontier && o->objective >= 0)
-		cli_usage(&d->program, "--frontier writes no plan: -o, "
-			  "--emit-cuda and --objective do not go with it");
+		cli_usage(&d->program, "a frontier has all objectives: %s "
+			  "does not go with it", job_option(d, "objective"));
 	else if (o->frontier && strcmp(o->request.algorithm, PLAN_AUTO))
-		cli_usage(&d->program, "--frontier takes plans of all "
-			  "planners: --algorithm does not go with it");
+		cli_usage(&d->program, "%s takes plans of all planners: %s "
+			  "does not go with it", job_option(d, "frontier"),
+			  job_option(d, "algorithm"));
 	else
 		agree = true;
 	return agree && plan_is_algorithm(d, o->request.algorithm);

@@ -21,7 +21,8 @@ static bool are_algorithms(job *d, const cli_words *names)
 bool planner_options_agree(job *d, const planner_request *r)
 {
 	if (r->score && !pins_are_given(&r->pins)) {
-		cli_usage(&d->program, "--pins FILE is missing");
+		cli_usage(&d->program, "%s is missing",
+			  job_option_of(d, "pins", "FILE"));
 		return false;
 	}
 	return are_algorithms(d, &r->algorithms) &&

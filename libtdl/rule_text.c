@@ -56,7 +56,7 @@ const char *rule_text(job *d, const explain_request *r, cli_status *status)
 		text = text_of(d, r, l, &why);
 	if (!text)
 		*status = cli_usage(&d->program, "the rule of '%s' needs "
-				    "shapes: %s; give them with --shape "
-				    "NAME=AxB", r->op->name, why);
+				    "shapes: %s; give them with %s NAME=AxB",
+				    r->op->name, why, job_option(d, "shape"));
 	return text;
 }

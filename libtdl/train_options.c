@@ -24,13 +24,15 @@ static bool is_consistent(job *d, const train_request *r)
 			     : r->freeze.n > 0 ? "freeze"
 					       : NULL;
 	if (r->train && r->evaluate)
-		cli_usage(&d->program, "--train and --evaluate exclude each "
-			  "other");
+		cli_usage(&d->program, "%s and %s exclude each other",
+			  job_option(d, "train"), job_option(d, "evaluate"));
 	else if (!r->train && option)
-		cli_usage(&d->program, "--%s needs --train", option);
+		cli_usage(&d->program, "%s needs %s", job_option(d, option),
+			  job_option(d, "train"));
 	else if (!r->train && !r->evaluate && either)
-		cli_usage(&d->program, "--%s needs --train or --evaluate",
-			  either);
+		cli_usage(&d->program, "%s needs %s or %s",
+			  job_option(d, either), job_option(d, "train"),
+			  job_option(d, "evaluate"));
 	else
 		return true;
 	return false;
@@ -66,7 +68,8 @@ cli_status job_check_freeze(job *d, const model_options *o)
 	for (int i = 0; o->train && i < o->train->nfreeze; i++)
 		if (!o->train->freeze_used[i])
 			return cli_usage(&d->program,
-					 "the model has no weight '%s' for "
-					 "--freeze", o->train->freeze[i]);
+					 "the model has no weight '%s' for %s",
+					 o->train->freeze[i],
+					 job_option(d, "freeze"));
 	return CLI_OK;
 }

@@ -174,7 +174,8 @@ static bool find_converter(graph_builder *b)
 	if (!b->converter)
 		b->converter = dsl_op(b->modules, "convert");
 	if (!b->converter)
-		diag_error_in(b->sink, DIAG_BAD_OPTION, "--precision",
+		diag_error_in(b->sink, DIAG_BAD_OPTION,
+			      diag_option(b->sink, "precision"),
 			      "it needs the operator 'convert', which the "
 			      "library does not have");
 	return b->converter != NULL;

@@ -22,8 +22,8 @@ static bool say_several(diag_sink *s, arena *a, const ast_module *module,
 					     *names ? ", " : "",
 					     module->defs[i].model->name);
 	diag_error_in(s, DIAG_NO_MODEL, path,
-		      "the file has several models; --model says which one: "
-		      "%s", names);
+		      "the file has several models; %s says which one: %s",
+		      diag_option(s, "model"), names);
 	return false;
 }
 
@@ -179,14 +179,15 @@ static bool bind_argument(evaluator *ev, const ast_named *p)
 		if (read_argument(ev->tmp, o->size_texts[i], &usual, &v))
 			continue;
 		mapping_error(ev, DIAG_MODEL_ARGUMENT, p->at,
-			      "-D %s=%s: this has to be %s", p->name,
+			      "%s %s=%s: this has to be %s",
+			      diag_option(ev->sink, "D"), p->name,
 			      o->size_texts[i], mv_kind_name(usual.kind));
 		return false;
 	}
 	if (!given && !p->value) {
 		mapping_error(ev, DIAG_MODEL_ARGUMENT, p->at,
-			      "the model needs a value for '%s', -D %s=..",
-			      p->name, p->name);
+			      "the model needs a value for '%s', %s %s=..",
+			      p->name, diag_option(ev->sink, "D"), p->name);
 		return false;
 	}
 	mapping_set(ev, p->name, v);

@@ -77,8 +77,9 @@ static bool replace_shape(evaluator *ev, const ast_stmt *s, const char *name,
 		o->shape_used[i] = true;
 		if (o->shapes[i].ndim != t->ndim) {
 			mapping_error(ev, DIAG_SHAPE_OPTION, s->at,
-				      "--shape gives %d dimension%s, the model "
+				      "%s gives %d dimension%s, the model "
 				      "declares %d",
+				      diag_option(ev->sink, "shape"),
 				      o->shapes[i].ndim,
 				      o->shapes[i].ndim == 1 ? "" : "s",
 				      t->ndim);

@@ -97,13 +97,15 @@ static bool symbolic(importer *im, const char *place, const char *input,
 		if ((int)dim->value_case != DIM_IS_NAMED || !*dim->dim_param ||
 		    find_size(im->options, dim->dim_param, &v))
 			continue;
-		how = arena_printf(im->tmp, "%s%s-D %s=N", how ? how : "",
-				   how ? " " : "", dim->dim_param);
+		how = arena_printf(im->tmp, "%s%s%s %s=N", how ? how : "",
+				   how ? " " : "", diag_option(im->sink, "D"),
+				   dim->dim_param);
 	}
 	diag_error_in(im->sink, DIAG_SYMBOLIC_SIZE, place,
 		      "the shape is not fixed; give its sizes with %s%s"
-		      "--shape %s=AxB..",
-		      how ? how : "", how ? ", or the whole with " : "", input);
+		      "%s %s=AxB..",
+		      how ? how : "", how ? ", or the whole with " : "",
+		      diag_option(im->sink, "shape"), input);
 	return false;
 }
 
@@ -130,8 +132,8 @@ static bool replaced_type(importer *im, const char *place, dtype t,
 {
 	if (s && s->n_dim != (size_t)given->ndim) {
 		diag_error_in(im->sink, DIAG_SHAPE_OPTION, place,
-			      "--shape gives %d dimension%s, the model "
-			      "declares %zu",
+			      "%s gives %d dimension%s, the model declares "
+			      "%zu", diag_option(im->sink, "shape"),
 			      given->ndim, given->ndim == 1 ? "" : "s",
 			      s->n_dim);
 		return false;
@@ -325,10 +327,10 @@ static void say_missing(importer *im)
 			      m->count == 1 ? "" : "s");
 		diag_note(im->sink, NOWHERE,
 			  "an entry onnx %s%s%s\"%s\" in a file given with "
-			  "--load, or in opdefs/onnx/, would map it to "
-			  "operators",
+			  "%s, or in opdefs/onnx/, would map it to operators",
 			  *m->domain ? "\"" : "", m->domain,
-			  *m->domain ? "\" " : "", m->type);
+			  *m->domain ? "\" " : "", m->type,
+			  diag_option(im->sink, "load"));
 	}
 }
 

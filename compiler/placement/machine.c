@@ -136,7 +136,8 @@ static bool set_file_costs(arena *a, diag_sink *s, machine *m)
 			diag_error_in(s, DIAG_COST_GRAPH_INVALID, g->path,
 				      "the file has the bytes of transfers, "
 				      "but not their times: a link is needed "
-				      "(--link, --topology)");
+				      "(%s, %s)", diag_option(s, "link"),
+				      diag_option(s, "topology"));
 			return false;
 		}
 		m->move[0][i] = x->ms < 0 ? 0 : cost_ns(x->ms);

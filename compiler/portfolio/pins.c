@@ -215,7 +215,8 @@ static bool agree(const reading *r, const pin_texts *o)
 	tensor_id t = partial_assignment_tie(r->partial_assignment);
 	if (t == NONE)
 		return true;
-	diag_error_in(r->sink, DIAG_BAD_PIN, o->file ? o->file : "--pin",
+	diag_error_in(r->sink, DIAG_BAD_PIN, 
+		      o->file ? o->file : diag_option(r->sink, "pin"),
 		      "'%s' and its next value, '%s', have to be held in the "
 		      "same way",
 		      r->g->tensors[t].name,
@@ -240,7 +241,7 @@ const partial_assignment *pins_resolve(arena *a, diag_sink *sink,
 		ok = text && apply_all(&r, o->file, text, len);
 	}
 	for (int i = 0; i < o->pins.n; i++)
-		ok &= apply_all(&r, "--pin", o->pins.at[i],
+		ok &= apply_all(&r, diag_option(sink, "pin"), o->pins.at[i],
 				strlen(o->pins.at[i]));
 	return ok && agree(&r, o) ? all : NULL;
 }

@@ -230,9 +230,10 @@ static bool no_gradient(trainer *t, int i, int param, const grad_rule *r)
 		    "'%s' has no gradient by '%s': %s", c->op->name,
 		    c->op->params[param].name, r->because);
 	diag_note(t->b->sink, NOWHERE,
-		  "the loss depends on the weight '%s' through %s; --freeze "
-		  "says which weights are not trained",
-		  graph_tensor(t->b, w)->name, path_text(t, &back, &on, c));
+		  "the loss depends on the weight '%s' through %s; %s says "
+		  "which weights are not trained",
+		  graph_tensor(t->b, w)->name, path_text(t, &back, &on, c),
+		  diag_option(t->b->sink, "freeze"));
 	return false;
 }
 
@@ -464,7 +465,7 @@ static bool start(trainer *t)
 		return true;
 	const ast_op *scale = train_library(t, "scaled_gradient");
 	return scale && graph_call(b, scale, "loss.scaled", args, none,
-				   (call_site){ .place = "--precision" },
+				   train_option_site(t, "precision"),
 				   adjoint);
 }
 

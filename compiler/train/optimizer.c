@@ -43,7 +43,7 @@ struct optimizer {
 static bool refuse(trainer *t, const char *why)
 {
 	return train_error(t, DIAG_BAD_OPTIMIZER,
-			   (call_site){ .place = "--optimizer" },
+			   train_option_site(t, "optimizer"),
 			   "'%s' is not an optimizer: %s",
 			   t->optimizer->by.op->name, why);
 }
@@ -119,7 +119,7 @@ bool optimizer_open(trainer *t)
 {
 	optimizer *o = t->optimizer = ARENA_NEW(t->b->tmp, optimizer);
 	o->squares = o->loss_scale = o->good_steps = NONE;
-	if (!train_read_option(t, "--optimizer", t->o->optimizer, &o->by) ||
+	if (!train_read_option(t, "optimizer", t->o->optimizer, &o->by) ||
 	    !read_signature(t))
 		return false;
 	if (t->b->precision == DT_F16)
@@ -244,7 +244,7 @@ static bool keep_unless_finite(trainer *t, tensor_id state, tensor_id *next)
 	tensor_id args[] = { *next, state, o->squares };
 	return !o->kept ||
 	       graph_call(b, o->kept, name, args, none,
-			  (call_site){ .place = "--precision" }, next);
+			  train_option_site(t, "precision"), next);
 }
 
 /* Makes a result of the update of a weight the next value of a state. */
@@ -279,7 +279,7 @@ static bool apply(trainer *t, const update *u)
 	const char *name = arena_printf(b->arena, "%s.%s",
 					graph_tensor(b, u->weight)->name,
 					op->name);
-	const call_site site = { .place = "--optimizer" };
+	const call_site site = train_option_site(t, "optimizer");
 	for (int i = 0; i < op->nparams; i++)
 		args[i] = argument(t, i, u);
 	if (!graph_call(b, op, name, args, attributes(t, u), site, results))
@@ -304,7 +304,7 @@ static bool add_squares(trainer *t, update *u)
 	const attr_value *none[1] = { NULL };
 	return graph_call(t->b, t->optimizer->square, norm_name(t, u, ""),
 			  &u->gradient, none,
-			  (call_site){ .place = "--clip-norm" }, &u->squares);
+			  train_option_site(t, "clip-norm"), &u->squares);
 }
 
 /* The last weights first, whose gradients are known first. */
@@ -319,7 +319,7 @@ static bool add_all_squares(trainer *t)
 {
 	optimizer *o = t->optimizer;
 	const attr_value *none[1] = { NULL };
-	const call_site site = { .place = "--clip-norm" };
+	const call_site site = train_option_site(t, "clip-norm");
 	if (o->updates.n > 1)
 		qsort(o->updates.at, (size_t)o->updates.n,
 		      sizeof(*o->updates.at), by_place);
@@ -346,7 +346,7 @@ static bool set_next_scale(trainer *t)
 	if (!o->rescale)
 		return true;
 	if (!graph_call(b, o->rescale, "loss_scale", args, defaults,
-			(call_site){ .place = "--precision" }, results))
+			train_option_site(t, "precision"), results))
 		return false;
 	graph_set_next(b, o->loss_scale, results[0]);
 	graph_set_next(b, o->good_steps, results[1]);
@@ -357,7 +357,7 @@ static bool clip_and_update(trainer *t)
 {
 	graph_builder *b = t->b;
 	optimizer *o = t->optimizer;
-	const call_site site = { .place = "--clip-norm" };
+	const call_site site = train_option_site(t, "clip-norm");
 	const attr_value norm = { .type = ATTR_FLOAT, .n = 1,
 				  .floats = &t->o->clip_norm };
 	const attr_value *attrs[2] = { t->o->clip_norm ? &norm : NULL, NULL };

@@ -369,7 +369,7 @@ static const bool *find_named(trainer *t, int nforward, const char *globs)
 		if (found)
 			continue;
 		train_error(t, DIAG_BAD_OPTION,
-			    (call_site){ .place = "--recompute" },
+			    train_option_site(t, "recompute"),
 			    "the model computes no tensor '%s' that is not an "
 			    "output", glob);
 		return NULL;
@@ -390,7 +390,7 @@ bool recompute(trainer *t, int nforward)
 		if (limited && c.bytes > limit)
 			return train_error(
 				t, DIAG_BAD_OPTION,
-				(call_site){ .place = "--recompute" },
+				train_option_site(t, "recompute"),
 				"the tensors computed in a step take at least "
 				"%lld bytes, not %lld",
 				(long long)c.bytes, (long long)limit);

@@ -102,8 +102,9 @@ static bool set_loss(trainer *t)
 	int loss = find_loss(b);
 	if (loss == NONE)
 		return train_error(t, DIAG_NO_LOSS, the_model,
-				   "the model has no output 'loss'; --loss "
-				   "OPERATOR adds one");
+				   "the model has no output 'loss'; %s "
+				   "OPERATOR adds one",
+				   diag_option(b->sink, "loss"));
 	t->loss = b->sources.at[loss];
 	b->loss = b->outputs.at[loss];
 	const tensor_type *type = graph_type(b, t->loss);

@@ -99,6 +99,7 @@ void train_doubt(trainer *t)
 	if (count > 0)
 		diag_warning_in(b->sink, DIAG_TRAINED_CONSTANT, b->name,
 				"some trained initializers may be constants, "
-				"or weights that were merged: %s; --freeze "
-				"keeps tensors from being trained", text);
+				"or weights that were merged: %s; %s keeps "
+				"tensors from being trained", text,
+				diag_option(b->sink, "freeze"));
 }

@@ -80,9 +80,9 @@ static bool label_type(const ast_op *op, const tensor_type *prediction,
 bool train_add_loss(trainer *t)
 {
 	graph_builder *b = t->b;
-	const call_site site = { .place = "--loss" };
+	const call_site site = train_option_site(t, "loss");
 	named_op loss;
-	if (!train_read_option(t, "--loss", t->o->loss, &loss))
+	if (!train_read_option(t, "loss", t->o->loss, &loss))
 		return false;
 	const ast_op *op = loss.op;
 	if (op->nparams != 2 || op->nresults != 1)

@@ -68,7 +68,7 @@ static bool read_setting(trainer *t, named_op *to, const char *text)
 	arena *a = t->b->tmp;
 	const ast_op *op = to->op;
 	const char *name, *value;
-	call_site site = { .place = to->option };
+	call_site site = train_option_site(t, to->option);
 	if (!cli_setting(a, text, &name, &value))
 		return train_error(t, DIAG_BAD_OPTION, site,
 				   "'%s' is not ATTRIBUTE=VALUE", text);
@@ -90,6 +90,11 @@ static bool read_setting(trainer *t, named_op *to, const char *text)
 	return true;
 }
 
+call_site train_option_site(const trainer *t, const char *name)
+{
+	return (call_site){ .place = diag_option(t->b->sink, name) };
+}
+
 bool train_read_option(trainer *t, const char *option, const char *text,
 		       named_op *to)
 {
@@ -100,7 +105,7 @@ bool train_read_option(trainer *t, const char *option, const char *text,
 	to->op = dsl_op(t->b->modules, name);
 	if (!to->op)
 		return train_error(t, DIAG_BAD_OPTION,
-				   (call_site){ .place = option },
+				   train_option_site(t, option),
 				   "there is no operator '%s'%s", name,
 				   dsl_operator_hint(t->b->modules, a, name));
 	to->attrs = ARENA_ARRAY(a, const attr_value *, to->op->nattrs + 1);

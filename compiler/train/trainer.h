@@ -70,6 +70,9 @@ const ast_op *train_library(trainer *t, const char *name);
 /* A tensor that is one value everywhere. */
 tensor_id train_fill(trainer *t, const tensor_type *type, double value);
 
+/* The place of faults in an option, by its name in base/options.def. */
+call_site train_option_site(const trainer *t, const char *name);
+
 /* train_option.c: reads the text of an option.  False where errors were
  * added.  A key that with "default_" in front is the name of an attribute means
  * that: "sgd,lr=0.1". */

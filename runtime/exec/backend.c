@@ -58,8 +58,8 @@ static bool find_opaque(const kernel *k, void *library, opaque_fn *to,
 	if (*to)
 		return true;
 	return fail_with(f, CLI_INPUT, "the kernel '%s' of the opaque function "
-			 "'%s' in '%s' is missing; --kernels-from names a "
-			 "library that has it", k->opaque_symbol, k->opaque,
+			 "'%s' in '%s' is missing; a library that has it is "
+			 "given as kernels-from", k->opaque_symbol, k->opaque,
 			 k->name);
 }
 
