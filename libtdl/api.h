@@ -9,6 +9,7 @@
 #include "compiler/portfolio/request.h"
 #include "include/tdl/tdl.h"
 #include "libtdl/job.h"
+#include "libtdl/plan_search.h"
 
 struct tdl_context {
 	memory memory;
@@ -80,12 +81,44 @@ char *api_copy(const char *text, size_t n);
 /* The progress of the context, as an observer; NULL: nobody asks. */
 plan_observer *api_observer(api_call *c);
 
+/* A result that is a text, by a function that leaves it in *answer.  NULL
+ * without the status TDL_OK, or TDL_DIFFERENCE. */
+char *api_ask(tdl_context *x, void (*body)(api_call *c, void *arg), void *arg,
+	      char **answer);
+
+/* What was read, and how it is read again: analyses add to a set of modules, so
+ * that each call has its own. */
+struct tdl_module {
+	tdl_context *context;
+	arena *arena;
+	const char *path; /* NULL: the library */
+	VEC(dsl_text) texts;
+};
+
+/* The modules once more; NULL with errors added.  Their warnings are known. */
+tdl_modules *api_read_again(api_call *c, const tdl_module *m);
+
+/* The operator of that name, checked; NULL after a message or with errors
+ * added. */
+const ast_op *api_operator(api_call *c, const tdl_module *of,
+			   const tdl_modules *m, const char *name);
+
 struct tdl_model {
 	tdl_context *context;
 	arena *arena;
+	const char *path;
 	const struct graph *graph;     /* as it is written */
 	const struct graph *canonical; /* for plans */
 };
+
+/* The options of a search, and the request that they make for a model.  False
+ * after a message or with errors added. */
+bool api_plan_request(api_call *c, const tdl_model *m,
+		      const tdl_option *options, plan_options *o,
+		      plan_request *how);
+
+/* The name of a plan that is in no file; it lies in the current folder. */
+extern const char api_nowhere[];
 
 struct tdl_plan {
 	tdl_context *context;

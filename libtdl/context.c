@@ -239,6 +239,7 @@ static void run_call(void *arg)
 		    .folders = x->folders, .load = x->files };
 	d->program = (cli_program){ .name = "libtdl", .say = note, .to = c };
 	d->sink = diag_sink_new(d->arena);
+	diag_name_members(d->sink);
 	d->here = own_folder(d->arena);
 	api_add_texts(c, x->texts.at, x->texts.n);
 	c->body(c, c->arg);
@@ -282,6 +283,13 @@ tdl_status api_run(tdl_context *x, void (*body)(api_call *c, void *arg),
 	uselocale(c.outer);
 	x->status = end == MEMORY_DONE ? c.status : cut_short(x, end);
 	return x->status;
+}
+
+char *api_ask(tdl_context *x, void (*body)(api_call *c, void *arg), void *arg,
+	      char **answer)
+{
+	tdl_status status = api_run(x, body, arg);
+	return status == TDL_OK || status == TDL_DIFFERENCE ? *answer : NULL;
 }
 
 bool api_options(api_call *c, const cli_option *table,

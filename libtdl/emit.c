@@ -19,8 +19,15 @@ bool emits_kernels(const emit_request *r)
 	return r->emit == EMIT_C || r->emit == EMIT_CUDA;
 }
 
+static bool is_wanted(const emit_request *r, const ast_def *def)
+{
+	return def->kind == DEF_OP &&
+	       (!r->op || !strcmp(r->op, def->op->name));
+}
+
 /* The operators that the named files define, in their order. */
-static descriptor *describe(job *d, const emit_input *in)
+static descriptor *describe(job *d, const emit_request *r,
+			    const emit_input *in)
 {
 	if (in->read)
 		return in->read;
@@ -32,7 +39,7 @@ static descriptor *describe(job *d, const emit_input *in)
 	for (int i = 0; i < in->n; i++)
 		for (int j = 0; j < in->own[i]->ndefs; j++) {
 			const ast_def *def = &in->own[i]->defs[j];
-			if (def->kind == DEF_OP)
+			if (is_wanted(r, def))
 				all->ops[all->nops++] = descriptor_of(
 					d->arena, in->modules, def->op);
 		}
@@ -121,7 +128,7 @@ static char *emit_gradients(job *d, const emit_request *r,
 		for (int j = 0; j < in->own[i]->ndefs; j++) {
 			const ast_def *def = &in->own[i]->defs[j];
 			gradient *g;
-			bool has = def->kind == DEF_OP && !def->op->grad_of;
+			bool has = is_wanted(r, def) && !def->op->grad_of;
 			int n = has ? gradient_derive(d->arena, in->modules,
 						      def->op, &g)
 				    : 0;
@@ -138,17 +145,17 @@ const void *emit_text(job *d, const emit_request *r, const emit_input *in,
 	char *text;
 	*status = CLI_OK;
 	if (r->emit == EMIT_DESCRIPTOR && !r->gradients)
-		return descriptor_write(d->arena, describe(d, in), len);
+		return descriptor_write(d->arena, describe(d, r, in), len);
 	if (emits_kernels(r))
 		text = emit_kernels(d, r, in, status);
 	else if (r->gradients)
 		text = emit_gradients(d, r, in);
 	else if (r->emit == EMIT_JSON)
-		text = emit_json(d, describe(d, in));
+		text = emit_json(d, describe(d, r, in));
 	else if (r->emit == EMIT_AST)
 		text = emit_ast(d, in);
 	else
-		text = emit_header(d->arena, r->output, describe(d, in), in);
+		text = emit_header(d->arena, r->output, describe(d, r, in), in);
 	*len = text ? strlen(text) : 0;
 	return text;
 }

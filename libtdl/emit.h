@@ -24,9 +24,9 @@ typedef struct emit_request {
 	const char *output; /* the file that the text will be: it names the
 			       guard of a header, and imports are seen from
 			       its folder */
-	/* Of EMIT_C and EMIT_CUDA: the operator, NULL for the only one; the
-	 * shapes of its parameters and the values of its attributes. */
-	const char *op;
+	const char *op; /* NULL: all; of EMIT_C and EMIT_CUDA the only one */
+	/* Of these two: the shapes of its parameters and the values of its
+	 * attributes. */
 	cli_words shapes, defines;
 } emit_request;
 

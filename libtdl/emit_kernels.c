@@ -27,10 +27,11 @@ static const ast_op *find_op(job *d, const emit_request *r,
 	*status = CLI_USAGE;
 	if (r->op && !nops)
 		cli_usage(&d->program, "there is no operator '%s'", r->op);
-	else if (nops != 1)
-		cli_usage(&d->program, nops ? "there are several operators; "
-					      "--op says which one"
-					    : "there is no operator");
+	else if (nops > 1)
+		cli_usage(&d->program, "there are several operators; %s says "
+			  "which one", job_option(d, "op"));
+	else if (!nops)
+		cli_usage(&d->program, "there is no operator");
 	return nops == 1 ? found : NULL;
 }
 

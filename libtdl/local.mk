@@ -24,6 +24,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/plan_view.c %D%/plan_view.h \
 	%D%/planner_table.c %D%/planner_table.h \
+	%D%/program_files.c %D%/program_files.h \
 	%D%/rule_text.c %D%/rule_text.h \
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify_job.c %D%/verify_job.h \
@@ -35,7 +36,10 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/context.c \
 	%D%/model.c \
 	%D%/module.c \
+	%D%/module_export.c \
 	%D%/plan.c \
+	%D%/plan_questions.c \
+	%D%/planning.c \
 	%D%/run.c
 
 EXTRA_DIST += %D%/README.md %D%/tdl.map
@@ -53,6 +57,7 @@ libtdl_archives = \
 	%D%/libjobs.a \
 	compiler/export/libexport.a \
 	compiler/codegen/libcodegen.a \
+	compiler/placement/libplacement.a \
 	compiler/portfolio/libportfolio.a \
 	compiler/lower/liblower.a \
 	$(planners_libs) \

@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include "compiler/graph/canonical.h"
+#include "compiler/placement/model_costs.h"
 #include "libtdl/api.h"
+#include "libtdl/coverage.h"
 #include "libtdl/graph_json.h"
 #include "libtdl/plan_input.h"
 
@@ -30,7 +32,7 @@ static void read_model(api_call *c, void *arg)
 	if (!g)
 		return;
 	tdl_model *m = ARENA_NEW(d->arena, tdl_model);
-	*m = (tdl_model){ c->context, d->arena, g,
+	*m = (tdl_model){ c->context, d->arena, path, g,
 			  graph_canonical(d->arena, g) };
 	c->keeps = true;
 	r->result = m;
@@ -63,8 +65,12 @@ void tdl_model_free(tdl_model *m)
 		arena_free(m->arena);
 }
 
+/* ---- asking ------------------------------------------------------------ */
+
 typedef struct question {
 	const tdl_model *of;
+	const char *name; /* of a machine, or a file */
+	const tdl_option *options;
 	char *answer;
 } question;
 
@@ -77,6 +83,46 @@ static void show(api_call *c, void *arg)
 
 char *tdl_model_graph(tdl_model *m)
 {
-	question q = { m, NULL };
-	return api_run(m->context, show, &q) == TDL_OK ? q.answer : NULL;
+	question q = { .of = m };
+	return api_ask(m->context, show, &q, &q.answer);
+}
+
+static void count_costs(api_call *c, void *arg)
+{
+	question *q = arg;
+	job *d = &c->job;
+	const topology *t = q->name ? topology_read(d->arena, d->sink, q->name)
+				    : topology_preset(0);
+	const cost_graph *g =
+		t ? cost_graph_of_model(d->arena, d->sink, q->of->canonical, t,
+					q->of->path) : NULL;
+	if (g)
+		q->answer = api_text(cost_graph_json(g, t->name));
+}
+
+char *tdl_model_costs(tdl_model *m, const char *machine)
+{
+	question q = { .of = m, .name = machine };
+	return api_ask(m->context, count_costs, &q, &q.answer);
+}
+
+static void cover(api_call *c, void *arg)
+{
+	question *q = arg;
+	coverage_request r = COVERAGE_REQUEST;
+	const cli_option table[] = { COVERAGE_OPTIONS(&r), { CLI_END } };
+	cli_status status = CLI_OK;
+	if (!api_options(c, table, q->options))
+		return;
+	const coverage *all = coverage_of(&c->job, q->name, &r, &status);
+	api_status(c, status);
+	if (all)
+		q->answer = api_text(coverage_json(all));
+}
+
+char *tdl_model_coverage(tdl_context *c, const char *path,
+			 const tdl_option *options)
+{
+	question q = { .name = api_path(path), .options = options };
+	return api_ask(c, cover, &q, &q.answer);
 }

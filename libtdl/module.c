@@ -11,15 +11,6 @@
 #include "libtdl/operators.h"
 #include "libtdl/verify_job.h"
 
-/* What was read, and how it is read again: analyses add to a set of modules, so
- * that each call has its own. */
-struct tdl_module {
-	tdl_context *context;
-	arena *arena;
-	const char *path; /* NULL: the library */
-	VEC(dsl_text) texts;
-};
-
 /* ---- reading ----------------------------------------------------------- */
 
 typedef struct reading {
@@ -102,8 +93,7 @@ typedef struct question {
 	char *answer;
 } question;
 
-/* The modules once more.  Their warnings are known. */
-static tdl_modules *read_again(api_call *c, const tdl_module *m)
+tdl_modules *api_read_again(api_call *c, const tdl_module *m)
 {
 	job *d = &c->job;
 	api_add_texts(c, m->texts.at, m->texts.n);
@@ -114,17 +104,28 @@ static tdl_modules *read_again(api_call *c, const tdl_module *m)
 	return all;
 }
 
+const ast_op *api_operator(api_call *c, const tdl_module *of,
+			   const tdl_modules *m, const char *name)
+{
+	int64_t effort = 200000;
+	job *d = &c->job;
+	const ast_op *op = dsl_op(m, name);
+	if (!op)
+		api_status(c, job_no_operator(d, m, name, of->path ? of->path :
+							job_opdefs(d)));
+	return op && analysis_check_op(m, d->sink, op, &effort) ? op : NULL;
+}
+
 static char *ask(void (*body)(api_call *c, void *arg), question *q)
 {
-	tdl_status status = api_run(q->of->context, body, q);
-	return status == TDL_OK || status == TDL_DIFFERENCE ? q->answer : NULL;
+	return api_ask(q->of->context, body, q, &q->answer);
 }
 
 static void list_operators(api_call *c, void *arg)
 {
 	question *q = arg;
 	arena *a = c->job.arena;
-	tdl_modules *m = read_again(c, q->of);
+	tdl_modules *m = api_read_again(c, q->of);
 	if (m)
 		q->answer = api_text(operators_json(a, m, mapped_from(a, m)));
 }
@@ -146,7 +147,7 @@ static void describe(api_call *c, void *arg)
 {
 	question *q = arg;
 	arena *a = c->job.arena;
-	tdl_modules *m = read_again(c, q->of);
+	tdl_modules *m = api_read_again(c, q->of);
 	descriptor all = { 0 };
 	if (!m)
 		return;
@@ -192,21 +193,11 @@ static json_t *explain_concrete(api_call *c, explain_request *r)
 static void explain(api_call *c, void *arg)
 {
 	question *q = arg;
-	job *d = &c->job;
-	int64_t effort = 200000;
 	explain_request r = { .json = true };
 	const cli_option table[] = { EXPLAIN_OPTIONS(&r), { CLI_END } };
 	if (!api_options(c, table, q->options) ||
-	    !(r.modules = read_again(c, q->of)))
-		return;
-	r.op = dsl_op(r.modules, q->op);
-	if (!r.op) {
-		api_status(c, job_no_operator(d, r.modules, q->op,
-					      q->of->path ? q->of->path :
-							    job_opdefs(d)));
-		return;
-	}
-	if (!analysis_check_op(r.modules, d->sink, r.op, &effort))
+	    !(r.modules = api_read_again(c, q->of)) ||
+	    !(r.op = api_operator(c, q->of, r.modules, q->op)))
 		return;
 	json_t *j = r.shapes.n || r.defines.n ? explain_concrete(c, &r) :
 						explain_symbolic(c, &r);
@@ -234,7 +225,7 @@ static void verify(api_call *c, void *arg)
 	const cli_option table[] = { VERIFY_OPTIONS(&r), { CLI_END } };
 	op_list ops = { 0 };
 	tdl_modules *m;
-	if (!api_options(c, table, q->options) || !(m = read_again(c, q->of)))
+	if (!api_options(c, table, q->options) || !(m = api_read_again(c, q->of)))
 		return;
 	cli_status status = verify_list(&c->job, m, q->of->path, &q->op,
 					q->op != NULL, &ops);

@@ -43,6 +43,22 @@ for kind in shared static; do
 	}
 done
 
+# Each is in the page about the library, and tried without memory, where it takes
+# any.
+takes_none='tdl_version tdl_context_new tdl_context_free tdl_context_set_quota
+tdl_context_used tdl_context_peak tdl_context_set_progress tdl_cancel
+tdl_diagnostics tdl_last_status tdl_text_free tdl_module_free tdl_model_free
+tdl_plan_free tdl_run_free'
+while read -r name; do
+	grep -q "\`$name\`" "$root/docs/library-c.md" ||
+		fail "$name is not in docs/library-c.md"
+	case " $(echo $takes_none) " in
+	*" $name "*) continue ;;
+	esac
+	grep -q "\"$name\"" "$root/tests/unit/library_calls.c" ||
+		fail "$name is not tried by tests/unit/test_library_memory"
+done <"$tmp/names"
+
 # Settings of the process are those of the program.
 nm -D --undefined-only "$build/libtdl.so" | awk '{ print $2 }' |
 	sed 's/@.*//' >"$tmp/used"
@@ -110,6 +126,38 @@ for k in 2 4; do
 done
 same diff "$tmp/2.plan" "$tmp/4.plan" -- \
 	diff "$tmp/2.plan" "$tmp/4.plan" --json
+same coverage "$mlp" devices=4 -- coverage "$mlp" -k 4 --json
+same costs "$mlp" -- show "$mlp" --costs
+same compare "$mlp" devices=2 train -- compare "$mlp" -k 2 --train --json
+same compare "$mlp" devices=4 algorithm=tofu algorithm=joint -- \
+	compare "$mlp" -k 4 --algorithm tofu --algorithm joint --json
+same score "$mlp" devices=2 pin=x=replicated algorithm=tofu -- \
+	score "$mlp" -k 2 --pin x=replicated --algorithm tofu --json
+same frontier "$mlp" devices=2 -- plan "$mlp" -k 2 --frontier --json
+same reasons "$tmp/4.plan" x -- \
+	explain --plan "$tmp/4.plan" --tensor x --json
+same reasons "$tmp/4.plan" x algorithm=joint -- \
+	explain --plan "$tmp/4.plan" --tensor x --algorithm joint --json
+
+for format in shardy nnscaler jax; do
+	same export "$conv" $format conv1d shape=data=8x16x34 \
+		shape=filters=16x4x3 -- explain conv1d "$conv" \
+		--format $format --shape data=8x16x34 --shape filters=16x4x3
+done
+same export "$conv" gradients - -- compile --gradients "$conv" -o -
+for format in ast header json; do
+	same export "$conv" $format - -- compile --emit=$format "$conv" -o -
+done
+for format in c cuda; do
+	same export "$conv" $format conv1d shape=data=8x16x34 \
+		shape=filters=16x4x3 -- compile --emit=$format "$conv" -o - \
+		--shape data=8x16x34 --shape filters=16x4x3
+done
+
+expect 0 "$tmp/ask" cuda "$mlp" "$tmp/cuda.library" devices=2
+expect 0 "$TDLC" plan "$mlp" -k 2 --emit-cuda "$tmp/cuda.command"
+diff -r "$tmp/cuda.library" "$tmp/cuda.command" >"$tmp/diff" ||
+	fail 'another program in CUDA'
 
 # A program may have a locale whose numbers have a comma.
 if localedef -i de_DE -f UTF-8 "$tmp/de_DE.UTF-8" >"$tmp/locale" 2>&1; then
@@ -125,5 +173,37 @@ fi
 
 expect 1 "$tmp/ask" graph nowhere.tdl
 says 'cannot-read'
+
+# ---- how options are called -------------------------------------------------
+
+# The library's messages have the names of options, those of tdlc what one has
+# to write; both are of one table.
+expect 1 "$tmp/ask" report "$mlp"
+says 'devices is missing'
+expect 2 "$TDLC" plan "$mlp"
+says '-k N is missing'
+expect 1 "$tmp/ask" report "$mlp" devices=2 memory=much
+says 'ask: memory takes a number of bytes'
+expect 1 "$tmp/ask" graph "$mlp" D=what=3
+says "'what' for D"
+expect 1 "$tmp/ask" graph "$mlp" train loss=nothing
+says '^loss: '
+expect 1 "$TDLC" show "$mlp" --train --loss nothing
+says '^--loss: '
+
+# No message but those of tdlc itself has an option written out.
+(cd "$root" && grep -n '"\([^"]*[ (]\)*\(--[a-z]\|-[A-Zk] \)' \
+	libtdl/*.c compiler/*/*.c dsl/*.c plan/*.c layout/*.c kernel/*.c |
+	grep -v -e '^compiler/driver/' -e '^compiler/export/program' \
+		-e '^compiler/solver/ilp_solve.c' \
+		-e '^libtdl/describe_text.c' -e '^libtdl/emit_header.c' \
+		-e '^compiler/verify/verify.c') >"$tmp/written" &&
+	fail "messages with options: $(cat "$tmp/written")"
+for word in $(sed -n 's/^OPTION("[^"]*", "[^"]*", "\(.*\)")$/\1/p' \
+	"$root/base/options.def"); do
+	for command in plan compare place score show compile; do
+		"$TDLC" $command --help
+	done | grep -q -e "^ .*$word\>" || fail "no command has $word"
+done
 
 finish

@@ -1,17 +1,14 @@
 /* tdlc plan: a model, divided over devices. */
 #include "config.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/driver/plan_frontier.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/progress.h"
-#include "compiler/export/program.h"
 #include "libtdl/plan_search.h"
+#include "libtdl/program_files.h"
 
 typedef struct command_options {
 	plan_options plan;
@@ -68,36 +65,6 @@ static cli_status write_plan(driver *d, const plan *p, const char *path)
 	return CLI_INPUT;
 }
 
-/* Makes a folder and those below it that a file needs. */
-static bool make_folders(arena *a, const char *folder, const char *name)
-{
-	const char *slash = strchr(name, '/');
-	if (mkdir(folder, 0777) && errno != EEXIST)
-		return false;
-	if (!slash)
-		return true;
-	const char *inner = arena_strndup(a, name, (size_t)(slash - name));
-	return make_folders(a, path_join(a, folder, inner), slash + 1);
-}
-
-static cli_status write_program(driver *d, const plan *p, const char *folder)
-{
-	program source;
-	if (!program_of(d->arena, p, d->sink, &source))
-		return CLI_INPUT;
-	for (int i = 0; i < source.nfiles; i++) {
-		const program_file *f = &source.files[i];
-		const char *path = path_join(d->arena, folder, f->name);
-		if (!make_folders(d->arena, folder, f->name))
-			return cli_failed(&d->program, "%s: %s", folder,
-					  strerror(errno));
-		cli_status status = driver_write(d, path, f->data, f->len);
-		if (status != CLI_OK)
-			return status;
-	}
-	return CLI_OK;
-}
-
 /* Plans the graph; writes and prints what is asked for. */
 static cli_status plan_graph(driver *d, const graph *g,
 			     const command_options *o)
@@ -120,7 +87,7 @@ static cli_status plan_graph(driver *d, const graph *g,
 	if (status != CLI_OK || !made)
 		return status;
 	if (o->cuda)
-		status = write_program(d, r.plan, o->cuda);
+		status = program_write(d, r.plan, o->cuda);
 	if (status == CLI_OK && o->output)
 		status = write_plan(d, r.plan, o->output);
 	if (status != CLI_OK || (o->output && !strcmp(o->output, "-")))

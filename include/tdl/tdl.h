@@ -179,6 +179,18 @@ TDL_API char *tdl_module_explain(tdl_module *m, const char *op,
 TDL_API char *tdl_module_verify(tdl_module *m, const char *op,
 				const tdl_option *options);
 
+/* Operators as other programs read them, *nbytes bytes and a zero behind them;
+ * nbytes may be NULL.  Of one operator: "shardy", "nnscaler", "jax", its
+ * sharding rule in the notation of these; "c", "cuda", its kernels.  Of one, or
+ * of all of its own, NULL: "descriptor", "header" (C), "json", "gradients" (TDL
+ * of the operators that compute the gradients).  Of all: "ast".  Options: shape
+ * and D, of rules and kernels; output, the path of the file that the text will
+ * be, which names the guard of a header and is where imports are seen from:
+ * `tdlc explain --format', `tdlc compile'. */
+TDL_API char *tdl_module_export(tdl_module *m, const char *op,
+				const char *format, const tdl_option *options,
+				size_t *nbytes);
+
 /* ---- models ------------------------------------------------------------ */
 
 /* Reads a model; one whose path ends in .tdl is TDL, others are ONNX.  Options
@@ -198,12 +210,36 @@ TDL_API void tdl_model_free(tdl_model *m);
 /* Its graph: `tdlc show MODEL`. */
 TDL_API char *tdl_model_graph(tdl_model *m);
 
+/* The model as a cost graph for placements of whole operators, with times of a
+ * machine, NULL for the default: `tdlc show --costs'. */
+TDL_API char *tdl_model_costs(tdl_model *m, const char *topology);
+
+/* Which operators of a model can be divided.  The model is read for this, as
+ * ONNX with operators that nothing maps is no tdl_model.  Options: devices (2),
+ * D, shape, model: `tdlc coverage'. */
+TDL_API char *tdl_model_coverage(tdl_context *c, const char *path,
+				 const tdl_option *options);
+
 /* ---- plans ------------------------------------------------------------- */
 
 /* Searches for a plan.  Options are those of `tdlc plan`: devices (needed),
  * algorithm, objective, time-limit, topology, memory, pin, pins,
  * fail-on-opaque, warn-replicate, no-fuse. */
 TDL_API tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options);
+
+/* Plans of all planners, or of some, side by side.  Options: devices (needed),
+ * algorithm and with, which may be repeated, time-limit, topology, pin, pins:
+ * `tdlc compare'. */
+TDL_API char *tdl_model_compare(tdl_model *m, const tdl_option *options);
+
+/* The same beside the plan that the pins make (needed), out of another system,
+ * say: `tdlc score'. */
+TDL_API char *tdl_model_score(tdl_model *m, const tdl_option *options);
+
+/* The plans that none is better than in both time and memory.  Options are
+ * those of tdl_plan_search() but algorithm and objective: `tdlc plan
+ * --frontier'. */
+TDL_API char *tdl_model_frontier(tdl_model *m, const tdl_option *options);
 
 /* Reads a plan: a file, or its text. */
 TDL_API tdl_plan *tdl_plan_load(tdl_context *c, const char *path);
@@ -231,6 +267,17 @@ TDL_API char *tdl_plan_layout(tdl_plan *p, const char *topology);
 
 /* The differences between two plans of one context: `tdlc diff`. */
 TDL_API char *tdl_plan_diff(tdl_plan *p, tdl_plan *q, const char *topology);
+
+/* The reasons for a tensor's layout: the alternatives, what the best plan with
+ * each moves, and the operators that would.  Options: algorithm, which
+ * completes each, tofu or joint: `tdlc explain --plan'. */
+TDL_API char *tdl_plan_explain(tdl_plan *p, const char *tensor,
+			       const tdl_option *options);
+
+/* Writes a plan to a folder as a program: format is "cuda": `tdlc plan
+ * --emit-cuda'.  After a failure some of its files may be there. */
+TDL_API tdl_status tdl_plan_export(tdl_plan *p, const char *format,
+				   const char *folder);
 
 /* ---- runs -------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@ if TDLC
 tested_libs = \
 	libtdl/libapi.a \
 	libtdl/libjobs.a \
+	compiler/export/libexport.a \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \
 	compiler/portfolio/libportfolio.a \

@@ -1,0 +1,117 @@
+/* Operators as other programs read them: tdl_module_export() of tdl.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "libtdl/api.h"
+#include "libtdl/emit.h"
+#include "libtdl/rule_text.h"
+
+typedef struct export {
+	const tdl_module *of;
+	const char *op, *format;
+	const tdl_option *options;
+	size_t nbytes;
+	char *answer;
+} export;
+
+/* The index of a name in a list that ends with NULL; -1. */
+static int index_of(const char *const *names, const char *name)
+{
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
+
+/* A rule in the notation of another system. */
+static void export_rule(api_call *c, export *e, int format)
+{
+	explain_request r = { .format = format };
+	const cli_option table[] = {
+		{ CLI_REPEAT, 0, "shape", "NAME=AxB", "", &r.shapes },
+		{ CLI_REPEAT, 'D', NULL, "ATTR=V", "", &r.defines },
+		{ CLI_END },
+	};
+	cli_status status = CLI_OK;
+	if (!api_options(c, table, e->options))
+		return;
+	if (!e->op) {
+		api_fail(c, TDL_USAGE, "the format '%s' is of one operator",
+			 e->format);
+		return;
+	}
+	if (!(r.modules = api_read_again(c, e->of)) ||
+	    !(r.op = api_operator(c, e->of, r.modules, e->op)))
+		return;
+	const char *text = rule_text(&c->job, &r, &status);
+	api_status(c, status);
+	if (text)
+		e->answer = api_copy(text, e->nbytes = strlen(text));
+}
+
+/* The modules, and those of them whose operators are the module's own. */
+static bool read_input(api_call *c, const tdl_module *of, emit_input *in)
+{
+	in->modules = api_read_again(c, of);
+	if (!in->modules)
+		return false;
+	in->own = ARENA_ARRAY(c->job.arena, const ast_module *,
+			      in->modules->nmodules);
+	for (int i = 0; i < in->modules->nmodules; i++)
+		if (!of->path ||
+		    !strcmp(in->modules->modules[i]->path, of->path))
+			in->own[in->n++] = in->modules->modules[i];
+	return true;
+}
+
+static void export_emitted(api_call *c, export *e, emit_request *r)
+{
+	const cli_option table[] = {
+		{ CLI_REPEAT, 0, "shape", "NAME=AxB", "", &r->shapes },
+		{ CLI_REPEAT, 'D', NULL, "ATTR=V", "", &r->defines },
+		{ CLI_TEXT, 0, "output", "FILE", "", &r->output },
+		{ CLI_END },
+	};
+	cli_status status;
+	emit_input in = { 0 };
+	r->op = e->op;
+	r->output = "operators";
+	if (!api_options(c, table, e->options) ||
+	    !read_input(c, e->of, &in) ||
+	    (e->op && !api_operator(c, e->of, in.modules, e->op)))
+		return;
+	const void *data = emit_text(&c->job, r, &in, &e->nbytes, &status);
+	api_status(c, status);
+	if (data)
+		e->answer = api_copy(data, e->nbytes);
+}
+
+static void export_as(api_call *c, void *arg)
+{
+	export *e = arg;
+	emit_request r = { 0 };
+	int rule = index_of(explain_formats, e->format);
+	if (rule > EXPLAIN_TEXT) {
+		export_rule(c, e, rule);
+		return;
+	}
+	r.gradients = !strcmp(e->format, "gradients");
+	r.emit = r.gradients ? 0 : index_of(emit_names, e->format);
+	if (r.emit < 0)
+		api_fail(c, TDL_USAGE, "there is no format '%s'", e->format);
+	else if (e->op && r.emit == EMIT_AST)
+		api_fail(c, TDL_USAGE, "the format 'ast' is of all operators");
+	else
+		export_emitted(c, e, &r);
+}
+
+char *tdl_module_export(tdl_module *m, const char *op, const char *format,
+			const tdl_option *options, size_t *nbytes)
+{
+	export e = { .of = m, .op = op, .format = format, .options = options };
+	char *text = api_ask(m->context, export_as, &e, &e.answer);
+	if (nbytes)
+		*nbytes = text ? e.nbytes : 0;
+	return text;
+}

@@ -1,0 +1,82 @@
+/* Searches of many plans at once: those of tdl.h about a model. */
+#include "config.h"
+
+#include "libtdl/api.h"
+#include "libtdl/plan_frontier.h"
+#include "libtdl/planner_table.h"
+
+typedef struct planning {
+	const tdl_model *of;
+	const tdl_option *options;
+	bool score;
+	char *answer;
+} planning;
+
+bool api_plan_request(api_call *c, const tdl_model *m,
+		      const tdl_option *options, plan_options *o,
+		      plan_request *how)
+{
+	job *d = &c->job;
+	const cli_option table[] = { PLAN_OPTIONS_SEARCH(d->arena, o),
+				     PLAN_OPTIONS_STRICT(o), { CLI_END } };
+	if (!api_options(c, table, options))
+		return false;
+	if (!plan_is_asked_for(d, 1, o->devices) || !plan_options_agree(d, o)) {
+		api_status(c, CLI_USAGE);
+		return false;
+	}
+	if (!plan_request_of(d, m->canonical, o, how))
+		return false;
+	how->observer = api_observer(c);
+	return true;
+}
+
+static void find_frontier(api_call *c, void *arg)
+{
+	planning *p = arg;
+	plan_options o = PLAN_OPTIONS_NONE;
+	plan_request how;
+	frontier f;
+	bool made;
+	o.frontier = true;
+	if (!api_plan_request(c, p->of, p->options, &o, &how))
+		return;
+	api_status(c, plan_frontier_of(&c->job, &how, &f, &made));
+	if (made)
+		p->answer = api_text(plan_frontier_json(&how, &f));
+}
+
+char *tdl_model_frontier(tdl_model *m, const tdl_option *options)
+{
+	planning p = { .of = m, .options = options };
+	return api_ask(m->context, find_frontier, &p, &p.answer);
+}
+
+static void find_table(api_call *c, void *arg)
+{
+	planning *p = arg;
+	planner_request r = { .score = p->score, .observer = api_observer(c) };
+	const cli_option options[] = { PLANNER_OPTIONS(&r), { CLI_END } };
+	planner_table t;
+	if (!api_options(c, options, p->options))
+		return;
+	if (!plan_is_asked_for(&c->job, 1, r.devices) ||
+	    !planner_options_agree(&c->job, &r)) {
+		api_status(c, CLI_USAGE);
+		return;
+	}
+	if (planner_table_of(&c->job, p->of->canonical, &r, &t))
+		p->answer = api_text(planner_table_json(&t));
+}
+
+char *tdl_model_compare(tdl_model *m, const tdl_option *options)
+{
+	planning p = { .of = m, .options = options };
+	return api_ask(m->context, find_table, &p, &p.answer);
+}
+
+char *tdl_model_score(tdl_model *m, const tdl_option *options)
+{
+	planning p = { .of = m, .options = options, .score = true };
+	return api_ask(m->context, find_table, &p, &p.answer);
+}

@@ -1,0 +1,12 @@
+/* A plan as a program in CUDA, in files. */
+#ifndef TDL_LIBTDL_PROGRAM_FILES_H
+#define TDL_LIBTDL_PROGRAM_FILES_H
+
+#include "libtdl/job.h"
+#include "plan/plan.h"
+
+/* Writes the program's files to a folder, which is made where it is missing.
+ * CLI_INPUT with errors added, or the status after a message. */
+cli_status program_write(job *d, const plan *p, const char *folder);
+
+#endif
