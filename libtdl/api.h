@@ -1,4 +1,4 @@
-/* What the functions of tdl.h share: a context, and a call. */
+/* The common parts of the functions of tdl.h: a context, and a call. */
 #ifndef TDL_LIBTDL_API_H
 #define TDL_LIBTDL_API_H
 
@@ -17,7 +17,7 @@ struct tdl_context {
 	tdl_progress *progress;
 	void *progress_user;
 	locale_t plain; /* "C": of texts and numbers in them */
-	/* What is set, in an arena that lives as long as the context. */
+	/* The settings, in an arena that lives as long as the context. */
 	arena *own;
 	const char *opdefs;
 	cli_words folders, files;
@@ -86,8 +86,8 @@ plan_observer *api_observer(api_call *c);
 char *api_ask(tdl_context *x, void (*body)(api_call *c, void *arg), void *arg,
 	      char **answer);
 
-/* What was read, and how it is read again: analyses add to a set of modules, so
- * that each call has its own. */
+/* The texts of all that was read.  Analyses add to a set of modules, so that
+ * each call reads its own out of them. */
 struct tdl_module {
 	tdl_context *context;
 	arena *arena;

@@ -4,8 +4,8 @@
 
 #include "libtdl/job.h"
 
-/* Loads n files and all that they import, checks their operators, and builds the
- * graphs of their models for the defaults of their arguments. */
+/* Loads n files and all that they import, checks their operators, and builds
+ * the graphs of their models for the defaults of their arguments. */
 tdl_modules *check_files(job *d, const char *const *paths, int n);
 
 #endif

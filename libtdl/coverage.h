@@ -1,4 +1,4 @@
-/* Which operators of a model can be divided, and which cannot. */
+/* The operators of a model that can be divided, and the others. */
 #ifndef TDL_LIBTDL_COVERAGE_H
 #define TDL_LIBTDL_COVERAGE_H
 
@@ -65,7 +65,7 @@ typedef struct coverage_request {
 const coverage *coverage_of(job *d, const char *path,
 			    const coverage_request *r, cli_status *status);
 
-/* What `tdlc coverage --json' prints. */
+/* The output of `tdlc coverage --json'. */
 json_t *coverage_json(const coverage *c);
 
 #endif

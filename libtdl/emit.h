@@ -1,5 +1,5 @@
-/* What `tdlc compile' writes: operators as descriptors, JSON, a syntax tree, a
- * C header, or those of their gradients; the kernels of one of them. */
+/* The outputs of `tdlc compile': operators as descriptors, JSON, a syntax tree,
+ * a C header, or those of their gradients; the kernels of one of them. */
 #ifndef TDL_LIBTDL_EMIT_H
 #define TDL_LIBTDL_EMIT_H
 

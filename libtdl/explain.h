@@ -1,4 +1,4 @@
-/* What is told of one operator: the request, and the strategies for given
+/* The explanation of one operator: the request, and the strategies for given
  * shapes. */
 #ifndef TDL_LIBTDL_EXPLAIN_H
 #define TDL_LIBTDL_EXPLAIN_H
@@ -45,7 +45,7 @@ typedef struct told {
 	explanation said;
 } told;
 
-/* What is to be said of stage i. */
+/* The explanation of stage i. */
 told explain_stage(arena *a, const explain_request *r, const expansion *x,
 		   int i);
 
@@ -60,7 +60,7 @@ extern const reducer told_passing[TOLD_NPASSING];
  * if it was not given.  NULL with *status, after a message. */
 expansion *explain_shapes(job *d, explain_request *r, cli_status *status);
 
-/* What `tdlc explain --json' prints for shapes. */
+/* The output of `tdlc explain --json' for shapes. */
 json_t *explain_json(arena *a, const explain_request *r, const expansion *x);
 
 /* The values of the operator's attributes that -D gives, NULL for the others;

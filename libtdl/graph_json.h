@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "compiler/graph/graph.h"
 
-/* What `tdlc show MODEL --json' prints. */
+/* The output of `tdlc show MODEL --json'. */
 json_t *graph_json(const graph *g);
 
 #endif

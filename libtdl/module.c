@@ -225,7 +225,8 @@ static void verify(api_call *c, void *arg)
 	const cli_option table[] = { VERIFY_OPTIONS(&r), { CLI_END } };
 	op_list ops = { 0 };
 	tdl_modules *m;
-	if (!api_options(c, table, q->options) || !(m = api_read_again(c, q->of)))
+	if (!api_options(c, table, q->options) ||
+	    !(m = api_read_again(c, q->of)))
 		return;
 	cli_status status = verify_list(&c->job, m, q->of->path, &q->op,
 					q->op != NULL, &ops);

@@ -8,7 +8,7 @@
 /* The first line of a doc comment, which may be NULL; "" for none. */
 const char *operator_summary(arena *a, const char *doc);
 
-/* What `tdlc ops --json' prints; onnx is of mapped_from(). */
+/* The output of `tdlc ops --json'; onnx is of mapped_from(). */
 json_t *operators_json(arena *a, const tdl_modules *m, const strmap *onnx);
 
 #endif

@@ -61,7 +61,8 @@ plan_differences plan_compare(const plan_pair *d, bool operators)
 			vec_push(d->arena, &all, x);
 	}
 	for (int i = 0; i < strmap_count(is); i++) {
-		plan_difference x = { strmap_key(is, i), NULL, strmap_value(is, i) };
+		plan_difference x = { strmap_key(is, i), NULL,
+				      strmap_value(is, i) };
 		if (!strmap_get(was, x.name))
 			vec_push(d->arena, &all, x);
 	}

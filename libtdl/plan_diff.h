@@ -26,7 +26,7 @@ typedef VEC(plan_difference) plan_differences;
  * has. */
 plan_differences plan_compare(const plan_pair *d, bool operators);
 
-/* What `tdlc diff --json' prints. */
+/* The output of `tdlc diff --json'. */
 json_t *plan_diff_json(const plan_pair *d, const plan_differences *tensors,
 		       const plan_differences *operators);
 

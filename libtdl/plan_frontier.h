@@ -11,7 +11,7 @@
 cli_status plan_frontier_of(job *d, const plan_request *how, frontier *f,
 			    bool *made);
 
-/* What `tdlc plan --frontier --json' prints. */
+/* The output of `tdlc plan --frontier --json'. */
 json_t *plan_frontier_json(const plan_request *how, const frontier *f);
 
 #endif

@@ -33,8 +33,8 @@ typedef struct plan_model {
 graph *model_read_graph(job *d, const char *path, const plan_model *m,
 			cli_status *status);
 
-/* Reads the model at path, for a plan.  NULL when errors were added, or printed: then
- * *status is what the command ends with. */
+/* Reads the model at path, for a plan.  NULL when errors were added, or
+ * printed: then *status is what the command ends with. */
 graph *plan_read_model(job *d, const char *path, const plan_model *m,
 		       cli_status *status);
 

@@ -1,4 +1,4 @@
-/* What is asked of a plan: functions of tdl.h about a tdl_plan. */
+/* Questions about a plan: functions of tdl.h with a tdl_plan. */
 #include "config.h"
 
 #include <errno.h>
@@ -44,7 +44,8 @@ static void print(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	const char *text = plan_text(c->job.arena, q->of->plan, api_nowhere, &n);
+	const char *text =
+		plan_text(c->job.arena, q->of->plan, api_nowhere, &n);
 	if (text)
 		q->answer = api_copy(text, n);
 	else

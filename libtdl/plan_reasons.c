@@ -332,7 +332,8 @@ static json_t *neighbour_json(const plan_reasons *r, int axis,
 	for (int i = 0; i < r->steps[axis].nchoices; i++)
 		json_array_append_new(bytes, bytes_json(x->bytes[i]));
 	return json_pack("{s:s,s:s,s:o,s:o}", "name", n->name, "op", n->op,
-			 "strategy", text_json(plan_reasons_variable(r, x->node, axis)),
+			 "strategy",
+			 text_json(plan_reasons_variable(r, x->node, axis)),
 			 "bytes", bytes);
 }
 

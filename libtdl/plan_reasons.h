@@ -72,7 +72,7 @@ const char *plan_reasons_dim(arena *a, int dim);
 /* The variable of an operator that an axis divides; NULL: none. */
 const char *plan_reasons_variable(const plan_reasons *r, node_id n, int axis);
 
-/* What `tdlc explain --plan --json' prints. */
+/* The output of `tdlc explain --plan --json'. */
 json_t *plan_reasons_json(arena *a, const plan_reasons *r);
 
 #endif

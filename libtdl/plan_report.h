@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "compiler/portfolio/request.h"
 
-/* What `tdlc plan --json' prints. */
+/* The output of `tdlc plan --json'. */
 json_t *plan_report_json(const plan_result *r);
 
 /* Adds up the transfers of a plan by collective. */

@@ -57,8 +57,9 @@ static json_t *tensors_json(const plan *p)
 			json_array_append_new(shape, json_integer(t->dims[d]));
 		json_array_append_new(
 			all, json_pack("{s:s,s:s,s:s,s:o,s:o,s:I}", "name",
-				       t->name, "kind", plan_role_name(t), "type",
-				       dtype_name(t->type), "shape", shape,
+				       t->name, "kind", plan_role_name(t),
+				       "type", dtype_name(t->type),
+				       "shape", shape,
 				       "cuts", dims_json(&p->mesh, &t->cuts),
 				       "bytes_per_device",
 				       (json_int_t)plan_kept_bytes(p, i)));

@@ -27,7 +27,7 @@ const char *plan_role_name(const plan_tensor *t);
 /* The tensor that an instruction moves; it is no run. */
 const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in);
 
-/* What `tdlc show PLAN --json' prints. */
+/* The output of `tdlc show PLAN --json'. */
 json_t *plan_view_json(const plan_view *v);
 
 #endif

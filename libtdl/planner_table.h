@@ -51,7 +51,7 @@ bool planner_table_of(job *d, const graph *g, const planner_request *r,
  * meaningless, since the plan replicates tensors that could be cut. */
 double planner_gap(const plan_result *r, int64_t bound);
 
-/* What `tdlc compare --json' and `tdlc score --json' print. */
+/* The output of `tdlc compare --json' and of `tdlc score --json'. */
 json_t *planner_table_json(const planner_table *t);
 
 #endif

@@ -7,7 +7,7 @@
 /* The names of explain_format, "text" first; NULL comes last. */
 extern const char *const explain_formats[];
 
-/* What `tdlc explain --format' prints, in a format other than EXPLAIN_TEXT.
+/* The output of `tdlc explain --format', in a format other than EXPLAIN_TEXT.
  * NULL, with *status, after a message or with errors added. */
 const char *rule_text(job *d, const explain_request *r, cli_status *status);
 

@@ -31,8 +31,8 @@ static const plan *copy_plan(api_call *c, const plan *p)
 	size_t n;
 	arena *tmp = arena_new();
 	const char *text = plan_text(tmp, p, ".", &n);
-	const plan *copy = text ? plan_parse(c->job.arena, c->job.sink, "./plan",
-					     text, n) : NULL;
+	const plan *copy = text ? plan_parse(c->job.arena, c->job.sink,
+					     "./plan", text, n) : NULL;
 	arena_free(tmp);
 	return copy;
 }

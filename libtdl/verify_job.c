@@ -84,9 +84,9 @@ verify_totals verify_ops(tdl_modules *m, const op_list *ops,
 static json_t *json_finding(const verify_finding *f)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "kind",
-			 verify_kind_names[f->kind], "stage", f->stage, "about", f->about,
-			 "message", f->what, "example", f->example, "times",
-			 f->times);
+			 verify_kind_names[f->kind], "stage", f->stage,
+			 "about", f->about, "message", f->what, "example",
+			 f->example, "times", f->times);
 }
 
 json_t *verify_result_json(const verify_result *r)

@@ -55,8 +55,8 @@ verify_totals verify_ops(tdl_modules *m, const op_list *ops,
 			 void (*see)(void *to, arena *a,
 				     const verify_result *one), void *to);
 
-/* What `tdlc verify --json' prints: of one operator, and of all, whose list is
- * stolen. */
+/* The output of `tdlc verify --json': of one operator, and of all, whose list
+ * is stolen. */
 json_t *verify_result_json(const verify_result *r);
 json_t *verify_json(const verify_request *r, const verify_totals *t,
 		    json_t *all);

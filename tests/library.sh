@@ -43,8 +43,8 @@ for kind in shared static; do
 	}
 done
 
-# Each is in the page about the library, and tried without memory, where it takes
-# any.
+# Each is in the page about the library, and tried without memory, where it
+# takes any.
 takes_none='tdl_version tdl_context_new tdl_context_free tdl_context_set_quota
 tdl_context_used tdl_context_peak tdl_context_set_progress tdl_cancel
 tdl_diagnostics tdl_last_status tdl_text_free tdl_module_free tdl_model_free

@@ -215,7 +215,7 @@ static bool agree(const reading *r, const pin_texts *o)
 	tensor_id t = partial_assignment_tie(r->partial_assignment);
 	if (t == NONE)
 		return true;
-	diag_error_in(r->sink, DIAG_BAD_PIN, 
+	diag_error_in(r->sink, DIAG_BAD_PIN,
 		      o->file ? o->file : diag_option(r->sink, "pin"),
 		      "'%s' and its next value, '%s', have to be held in the "
 		      "same way",

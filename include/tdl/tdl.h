@@ -214,9 +214,9 @@ TDL_API char *tdl_model_graph(tdl_model *m);
  * machine, NULL for the default: `tdlc show --costs'. */
 TDL_API char *tdl_model_costs(tdl_model *m, const char *topology);
 
-/* Which operators of a model can be divided.  The model is read for this, as
- * ONNX with operators that nothing maps is no tdl_model.  Options: devices (2),
- * D, shape, model: `tdlc coverage'. */
+/* The operators of a model that can be divided, and the others.  The model is
+ * read for this, as ONNX with operators that nothing maps is no tdl_model.
+ * Options: devices (2), D, shape, model: `tdlc coverage'. */
 TDL_API char *tdl_model_coverage(tdl_context *c, const char *path,
 				 const tdl_option *options);
 
