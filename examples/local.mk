@@ -24,6 +24,17 @@ dist_models_DATA = \
 	%D%/models/wresnet.tdl
 embeddir = $(examplesdir)/embed
 dist_embed_DATA = %D%/embed/embed.c
+buildsdir = $(examplesdir)/builds
+dist_builds_DATA = \
+	%D%/builds/CMakeLists.txt \
+	%D%/builds/Makefile \
+	%D%/builds/Makefile.am \
+	%D%/builds/configure.ac \
+	%D%/builds/main.c \
+	%D%/builds/meson.build \
+	%D%/builds/net.tdl
+buildspartsdir = $(buildsdir)/parts
+dist_buildsparts_DATA = %D%/builds/parts/twice.tdl
 slurmdir = $(examplesdir)/slurm
 dist_slurm_DATA = %D%/slurm/train.sbatch %D%/slurm/train-gpu.sbatch
 # Needs what is in tests/.

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Tests: compiler/driver runtime/run
 # The files that `make install' puts in place are used as users would: the
-# programs (moved elsewhere, too), pkg-config, Autoconf, CMake, completion,
-# editors.
+# programs (moved elsewhere, too), pkg-config, completion, editors.
 . "${srcdir:-.}/tests/lib.sh"
 unset TDL_OPDEFS
 conv=$(cd "${srcdir:-.}" && pwd)/examples/conv1d.tdl
@@ -88,118 +87,6 @@ export TDL_OPDEFS
 embedded in_static ${CC:-cc}
 cmp "$tmp/in_c.out" "$tmp/in_static.out" || fail 'static is not as shared'
 unset TDL_OPDEFS
-
-# ---- a project of two .tdl files --------------------------------------------
-
-project=$tmp/project
-mkdir -p "$project/parts"
-cp "$conv" "$project/parts"
-cat >"$project/net.tdl" <<'END'
-import "conv1d.tdl"
-
-op twice(x[N]) -> y[N] = lambda i: x[i] + x[i]
-END
-
-# rebuilds WHAT MAKE...: nothing is done a second time; the output is made
-# again after a change of an imported file.
-rebuilds() {
-	what=$1
-	shift
-	expect 0 "$@"
-	[ -s net.json ] || { fail "$what: no net.json"; return; }
-	grep -q twice net.json || fail "$what: net.json has no operator"
-	first=$(stat -c %y net.json)
-	expect 0 "$@"
-	[ "$(stat -c %y net.json)" = "$first" ] ||
-		fail "$what: built again without a change"
-	touch "$project/parts/conv1d.tdl"
-	expect 0 "$@"
-	[ "$(stat -c %y net.json)" != "$first" ] ||
-		fail "$what: not built again after a change"
-}
-
-# ---- Autoconf and Automake --------------------------------------------------
-
-cat >"$project/configure.ac" <<'END'
-AC_INIT([project], [1])
-AM_INIT_AUTOMAKE([foreign -Wall -Werror])
-TDL_PROG_TDLC([0.1])
-AC_CONFIG_FILES([Makefile])
-AC_OUTPUT
-END
-# The rule that the macro's comment gives.
-{
-	sed -n '/^#	SUFFIXES/,/^#	CLEANFILES/s/^#	//p' \
-		"$inst/share/aclocal/tdl.m4"
-	cat <<'END'
-EXTRA_DIST = net.tdl parts/conv1d.tdl
-all-local: net.json
-END
-} >"$project/Makefile.am"
-if command -v autoreconf >/dev/null; then
-	export ACLOCAL_PATH=$inst/share/aclocal
-	expect 0 sh -c 'cd "$0" && autoreconf -i' "$project"
-	mkdir "$tmp/auto"
-	cd "$tmp/auto" || exit 1
-	expect 0 "$project/configure" TDLCFLAGS="-I $project/parts"
-	rebuilds automake make
-	sed -i 's/\[0.1\]/[99.0]/' "$project/configure.ac"
-	expect 0 sh -c 'cd "$0" && autoreconf -i' "$project"
-	expect 1 "$project/configure"
-	says '99.0 or later'
-fi
-
-# ---- CMake ------------------------------------------------------------------
-
-cat >"$project/CMakeLists.txt" <<'END'
-cmake_minimum_required(VERSION 3.20)
-project(project NONE)
-find_package(Tdl 0.1 REQUIRED)
-tdl_compile(OUTPUT net.json SOURCES net.tdl INCLUDE parts)
-add_custom_target(net ALL DEPENDS net.json)
-if(NOT IS_DIRECTORY "${TDL_OPDEFS}/onnx")
-	message(FATAL_ERROR "TDL_OPDEFS is ${TDL_OPDEFS}")
-endif()
-END
-if command -v cmake >/dev/null; then
-	expect 0 cmake -S "$project" -B "$tmp/cmake" -DCMAKE_PREFIX_PATH="$inst"
-	cd "$tmp/cmake" || exit 1
-	rebuilds cmake cmake --build .
-	# A header, in a program that prints what it holds.
-	cat >"$project/main.c" <<'END'
-#include <stdio.h>
-#include "net.h"
-int main(void)
-{
-	for (int i = 0; i < net_count; i++)
-		puts(net_names[i]);
-	return 0;
-}
-END
-	sed 's/project NONE/project C/' "$project/CMakeLists.txt" \
-		>"$project/with_c"
-	cat >>"$project/with_c" <<'END'
-tdl_compile(OUTPUT net.h SOURCES net.tdl INCLUDE parts EMIT header)
-add_executable(program main.c net.h)
-target_link_libraries(program PRIVATE Tdl::headers)
-add_executable(embed embed.c)
-target_link_libraries(embed PRIVATE tdl::tdl)
-END
-	cp "$tmp/embed.c" "$project"
-	mkdir "$tmp/with_c"
-	cp -r "$project"/*.c "$project"/*.tdl "$project/parts" "$tmp/with_c"
-	cp "$project/with_c" "$tmp/with_c/CMakeLists.txt"
-	expect 0 cmake -S "$tmp/with_c" -B "$tmp/cmake3" \
-		-DCMAKE_PREFIX_PATH="$inst"
-	# CMake's compiler links no sanitizers.
-	expect 0 cmake --build "$tmp/cmake3" ${sanitized:+--target program}
-	[ "$sanitized" ] || expect 0 "$tmp/cmake3/embed" 2
-	expect 0 "$tmp/cmake3/program"
-	prints '^twice$'
-	sed -i 's/Tdl 0.1/Tdl 0.2/' "$project/CMakeLists.txt"
-	expect 1 cmake -S "$project" -B "$tmp/cmake2" \
-		-DCMAKE_PREFIX_PATH="$inst"
-fi
 
 # ---- completion -------------------------------------------------------------
 

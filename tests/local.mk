@@ -29,6 +29,7 @@ PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
 
 source_tests = %D%/layering.sh %D%/style.sh %D%/suites.sh
 script_tests = \
+	%D%/builds.sh \
 	%D%/combinations.sh \
 	%D%/cli.sh \
 	%D%/columns.sh \
