@@ -11,7 +11,8 @@ partial_assignment partial_assignment_new(arena *a, const graph *g)
 	partial_assignment o = { g, ARENA_ARRAY(a, cuts, g->ntensors),
 				 ARENA_ARRAY(a, cuts, g->nnodes),
 				 ARENA_ARRAY(a, bool, g->ntensors),
-				 ARENA_ARRAY(a, bool, g->nnodes) };
+				 ARENA_ARRAY(a, bool, g->nnodes),
+				 ARENA_ARRAY(a, bool, g->ntensors) };
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		o.tensors[t] = cuts_none();
 	for (node_id n = 0; n < g->nnodes; n++)
@@ -71,12 +72,27 @@ tensor_id partial_assignment_tie(partial_assignment *o)
 	return NONE;
 }
 
-static void follow(partial_assignment *o)
+/* For each tensor whether it is a term of a gradient that is a sum; in a. */
+static const bool *find_terms(arena *a, const graph *g)
+{
+	bool *term = ARENA_ARRAY(a, bool, g->ntensors);
+	for (node_id id = 0; id < g->nnodes; id++) {
+		const node *n = &g->nodes[id];
+		tensor_id of = g->tensors[n->output].gradient_of;
+		for (int i = 0; of != NONE && i < n->kernel->ninputs; i++)
+			term[n->inputs[i]] |=
+				g->tensors[n->inputs[i]].gradient_of == of;
+	}
+	return term;
+}
+
+static void follow(arena *tmp, partial_assignment *o)
 {
 	const graph *g = o->graph;
+	const bool *term = find_terms(tmp, g);
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		const tensor *x = &g->tensors[t];
-		if (x->gradient_of != NONE &&
+		if (x->gradient_of != NONE && !term[t] &&
 		    same_shape(x, &g->tensors[x->gradient_of]))
 			lie_like(o, t, x->gradient_of);
 	}
@@ -140,8 +156,10 @@ static choices or_whole(choices c)
 static choices dims(const void *state, const step *s, tensor_id t)
 {
 	const partial_assignment *o = state;
-	if (o->tensor_set[t])
-		return choices_one(o->tensors[t].dim[step_axis(s)]);
+	if (o->tensor_set[t]) {
+		choices c = choices_one(o->tensors[t].dim[step_axis(s)]);
+		return o->or_replicated[t] ? or_whole(c) : c;
+	}
 	return or_whole(step_dims(s, t));
 }
 
@@ -167,6 +185,8 @@ static choices vars(const void *state, const step *s, node_id n)
 void partial_assignment_complete(search *s, partial_assignment *o)
 {
 	const rules rest = { .dims = dims, .vars = vars, .state = o };
-	follow(o);
+	arena *tmp = arena_new();
+	follow(tmp, o);
+	arena_free(tmp);
 	search_by_step(s, &rest);
 }

@@ -9,6 +9,8 @@ struct partial_assignment {
 	const graph *graph;
 	cuts *tensors, *nodes;
 	bool *tensor_set, *node_set; /* whether it is decided */
+	bool *or_replicated; /* of a tensor that is decided: it may also be
+				replicated, where that moves less */
 };
 
 /* Nothing is decided. */
@@ -36,7 +38,8 @@ bool *partial_assignment_forward(arena *a, const graph *g);
  * over the prime factors of k, the rest such that the fewest bytes are moved.
  * The rest may stay undivided, except that nodes that compute gradients of a
  * divided node are divided.  A gradient has the layout of the tensor that it is
- * the gradient of, and the next value of a state that of the state. */
+ * the gradient of, but the terms of one that is a sum may have any; the next
+ * value of a state has that of the state. */
 void partial_assignment_complete(search *s, partial_assignment *o);
 
 #endif
