@@ -11,6 +11,8 @@ noinst_LIBRARIES += %D%/libplanners.a
 	%D%/joint_solve.c %D%/joint_solve.h \
 	%D%/levels.c %D%/levels.h \
 	%D%/megatron.c \
+	%D%/megatron_chains.c %D%/megatron_chains.h \
+	%D%/megatron_sequence.c %D%/megatron_sequence.h \
 	%D%/optcnn.c \
 	%D%/partial_assignment.c %D%/partial_assignment.h \
 	%D%/pase.c \

@@ -17,10 +17,11 @@ typedef struct search {
 	mesh mesh;	       /* of them */
 	search_result *result; /* at first without axes and cuts */
 	deadline deadline;
-	const partial_assignment *pins; /* of the request, as the two below */
+	const partial_assignment *pins; /* of the request, as those below */
 	const topology *topology;
 	const struct memory_prices *prices;
 	struct level_tables *tables;
+	bool sequence_parallel;
 } search;
 
 /* The limits for the next problem, if nproblems of the same kind have to be

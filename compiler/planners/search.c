@@ -226,7 +226,8 @@ search_result *search_plan_for(arena *a, const graph *g,
 		     .result = new_result(a, g, pl->name),
 		     .pins = q->pins, .topology = q->topology,
 		     .prices = q->prices,
-		     .tables = q->tables };
+		     .tables = q->tables,
+		     .sequence_parallel = q->sequence_parallel };
 	double begin = clock_seconds();
 	s.deadline = deadline_in(q->seconds);
 	pl->plan(&s);

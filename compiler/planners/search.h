@@ -73,6 +73,7 @@ typedef struct search_request {
 	 * prices; NULL: none. */
 	const struct memory_prices *prices;
 	struct level_tables *tables; /* of `levels`, or NULL */
+	bool sequence_parallel; /* of `megatron` */
 } search_request;
 
 search_result *search_plan_for(arena *a, const graph *g,

@@ -428,8 +428,12 @@ START_TEST(columns_then_rows)
 		ck_assert_int_eq(as->node_cuts[3].dim[i], CUT_NONE);
 	}
 	ck_assert_int_eq(r->total, 2 * (6 * 16 * 4) * 3);
-	/* 5 does not divide the columns */
+	/* parts of 6 and 7 columns */
 	r = search_plan(a, g, 5, "megatron");
+	check_result(g, r, 5);
+	ck_assert_int_eq(r->total, 2 * (6 * 16 * 4) * 4);
+	/* not a column for each device */
+	r = search_plan(a, g, 37, "megatron");
 	ck_assert(r->error && !r->absent);
 	arena_free(a);
 }

@@ -1,0 +1,447 @@
+/* Chains of contractions, found by structure, never by name.
+ *
+ * A contraction of an activation and a weight is divided along the weight's
+ * columns, an output variable; its result is then cut, and the operators that
+ * read the result are divided with it as long as each part reads nothing but
+ * its own part, up to a contraction with a weight that sums over the cut
+ * dimension: that one is divided along the sum, the weight's rows.  A chain
+ * from columns to rows thus moves only the sum at its end.  A weight may be
+ * computed of others, such as a copy of less precision; the cut follows it back
+ * to where it is stored. */
+#include "config.h"
+
+#include "compiler/planners/megatron_chains.h"
+
+#include "compiler/analysis/strategy.h"
+#include "compiler/cost/aligned_dims.h"
+#include "compiler/planners/partial_assignment.h"
+
+static void set_dim(megatron *m, tensor_id t, int d)
+{
+	m->dim[t] = (signed char)d;
+	vec_push(m->arena, &m->tensors, t);
+}
+
+static void set_var(megatron *m, node_id n, int v)
+{
+	m->var[n] = (signed char)v;
+	vec_push(m->arena, &m->nodes, n);
+}
+
+/* ---- kinds of nodes ---------------------------------------------------- */
+
+/* Whether an extent has a part for each device, an equal one if parts have to
+ * be equal. */
+static bool has_parts(const megatron *m, int64_t extent)
+{
+	return extent >= m->k && (m->uneven || extent % m->k == 0);
+}
+
+static bool divides(const megatron *m, const node *n, int v)
+{
+	return has_parts(m, n->kernel->vars[v].extent) &&
+	       strategy_offered(n->kernel, v, NULL);
+}
+
+/* The dimension of input i that is aligned with v, if it has a part for each
+ * device. */
+static int dim_along(const megatron *m, const node *n, int v, int i)
+{
+	int d = aligned_dim(n->kernel, v, i, m->k);
+	return d != CUT_NONE && has_parts(m, n->kernel->inputs[i].dims[d])
+		       ? d : CUT_NONE;
+}
+
+static bool is_weight(const megatron *m, const node *n, int i)
+{
+	return m->weight[n->inputs[i]];
+}
+
+/* The input that is a weight of two dimensions or more, one of them aligned
+ * with v; or -1. */
+static int weight_along(const megatron *m, const node *n, int v)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (is_weight(m, n, i) && n->kernel->inputs[i].ndim >= 2 &&
+		    dim_along(m, n, v, i) != CUT_NONE)
+			return i;
+	return -1;
+}
+
+bool megatron_is_along_weight(const megatron *m, const node *n, int v)
+{
+	return weight_along(m, n, v) >= 0;
+}
+
+static bool is_contraction(const node *n)
+{
+	return n->kernel->reducer == RED_SUM && n->kernel->ninputs >= 2;
+}
+
+bool megatron_reads_weight(const megatron *m, const node *n)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (is_weight(m, n, i) && n->kernel->inputs[i].ndim >= 2)
+			return is_contraction(n);
+	return false;
+}
+
+/* Whether v, an output variable, runs over columns: it cuts a weight, and each
+ * part reads all of the other inputs. */
+static bool is_columns(const megatron *m, const node *n, int v)
+{
+	if (!divides(m, n, v) || weight_along(m, n, v) < 0)
+		return false;
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (!is_weight(m, n, i) &&
+		    !var_reads_all(n->kernel, v, i, m->k))
+			return false;
+	return true;
+}
+
+/* ---- a chain ----------------------------------------------------------- */
+
+bool megatron_divide(megatron *m, node_id id, int v)
+{
+	const node *n = &m->g->nodes[id];
+	bool agree = true;
+	set_var(m, id, v);
+	for (int i = 0; i < n->kernel->ninputs; i++) {
+		tensor_id t = n->inputs[i];
+		int d = m->weight[t] ? dim_along(m, n, v, i) : CUT_NONE;
+		if (d != CUT_NONE && m->dim[t] == CUT_NONE)
+			set_dim(m, t, d);
+		agree &= d == CUT_NONE || m->dim[t] == d;
+	}
+	if (v < n->kernel->nout && m->dim[n->output] == CUT_NONE)
+		set_dim(m, n->output, v);
+	return agree;
+}
+
+/* Elements of dimension d that are read of input i for `part' values of v, from
+ * `from' on. */
+static int64_t read_by(const kernel *k, int v, int64_t from, int64_t part,
+		       int i, int d)
+{
+	box space = kernel_space(k);
+	space.lo[v] = from;
+	space.hi[v] = from + part;
+	box need = kernel_need(k, &space, i);
+	return need.hi[d] - need.lo[d];
+}
+
+/* Whether v runs over a slice of dimension d of input i: the first part and the
+ * last read no more elements than they have, but another device's. */
+static bool reads_slice(const megatron *m, const node *n, int v, int i, int d)
+{
+	const kernel *k = n->kernel;
+	int64_t extent = k->vars[v].extent, part = extent / m->k;
+	return part > 0 && k->inputs[i].dims[d] > extent &&
+	       read_by(k, v, 0, part, i, d) <= part &&
+	       read_by(k, v, extent - part, part, i, d) <= part;
+}
+
+/* Whether v follows the cut of tensor t in all inputs that read it. */
+static bool follows_cut(const megatron *m, const node *n, int v, tensor_id t)
+{
+	int d = m->dim[t];
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (n->inputs[i] == t &&
+		    !var_follows_dim(n->kernel, v, i, d, m->k) &&
+		    !(m->sliced && reads_slice(m, n, v, i, d)))
+			return false;
+	return divides(m, n, v);
+}
+
+static bool is_rows(const megatron *m, const node *n, int v)
+{
+	return v >= n->kernel->nout && is_contraction(n) &&
+	       weight_along(m, n, v) >= 0;
+}
+
+static double nelem(const tensor_type *t)
+{
+	double n = 1;
+	for (int d = 0; d < t->ndim; d++)
+		n *= (double)t->dims[d];
+	return n;
+}
+
+/* Whether the result of a node is no larger than a device's part of tensor t,
+ * so that it is cheap to sum up. */
+static bool is_small(const megatron *m, const node *n, tensor_id t)
+{
+	return nelem(&m->g->tensors[n->output].type) * m->k <=
+	       nelem(&m->g->tensors[t].type);
+}
+
+/* The variable along which a node that reads a cut tensor is divided:
+ * preferably the rows of a weight, else a variable of its result, else a small
+ * sum of parts.  CUT_NONE: none. */
+static int successor(const megatron *m, const node *n, tensor_id t)
+{
+	int own = CUT_NONE, part = CUT_NONE;
+	for (int v = 0; v < n->kernel->nvars; v++) {
+		if (!follows_cut(m, n, v, t))
+			continue;
+		bool sums = v >= n->kernel->nout;
+		if (is_rows(m, n, v))
+			return v;
+		if (!sums && own == CUT_NONE)
+			own = v;
+		if (sums && part == CUT_NONE && is_small(m, n, t))
+			part = v;
+	}
+	return own != CUT_NONE ? own : part;
+}
+
+/* Divides a node that reads the cut tensor t.  False if that is impossible. */
+static bool follow_to(megatron *m, node_id id, tensor_id t)
+{
+	const node *n = &m->g->nodes[id];
+	int v = m->var[id];
+	if (v != CUT_NONE) {
+		m->joined++;
+		return follows_cut(m, n, v, t);
+	}
+	v = successor(m, n, t);
+	if (v == CUT_NONE)
+		return false;
+	m->rows += is_rows(m, n, v);
+	m->sums += v >= n->kernel->nout && !is_rows(m, n, v);
+	return megatron_divide(m, id, v);
+}
+
+/* Divides the node that computes a cut weight of others, and so cuts those; if
+ * it cannot be divided, every device computes all of the weight. */
+static bool follow_back(megatron *m, tensor_id t)
+{
+	node_id by = m->g->tensors[t].producer;
+	if (by == NONE || m->var[by] != CUT_NONE ||
+	    !divides(m, &m->g->nodes[by], m->dim[t]))
+		return true;
+	return megatron_divide(m, by, m->dim[t]);
+}
+
+static bool follow_from(megatron *m, tensor_id t)
+{
+	if (m->weight[t])
+		return follow_back(m, t);
+	m->joined += m->g->tensors[t].output;
+	for (int j = 0; j < m->readers[t].n; j++)
+		if (!follow_to(m, m->readers[t].at[j], t))
+			return false;
+	return true;
+}
+
+/* Divides the readers of the tensors which the chain cuts, and so on.  False if
+ * one cannot be divided. */
+static bool follow(megatron *m)
+{
+	for (int i = 0; i < m->tensors.n; i++)
+		if (!follow_from(m, m->tensors.at[i]))
+			return false;
+	return true;
+}
+
+/* Whether the chain ends somewhere, and not both at rows and at other sums.  A
+ * chain from the network's last weight ends at sums alone, those of a norm or
+ * of the loss. */
+static bool ends_well(const megatron *m)
+{
+	return m->rows + m->joined + m->sums > 0 && !(m->rows && m->sums);
+}
+
+static void begin(megatron *m)
+{
+	m->tensors.n = m->nodes.n = 0;
+	m->rows = m->sums = m->joined = 0;
+}
+
+static void undo(megatron *m)
+{
+	for (int i = 0; i < m->tensors.n; i++)
+		m->dim[m->tensors.at[i]] = CUT_NONE;
+	for (int i = 0; i < m->nodes.n; i++)
+		m->var[m->nodes.at[i]] = CUT_NONE;
+}
+
+/* Tries to begin a chain at a node, with each variable that runs over
+ * columns. */
+static void try_columns(megatron *m, node_id id)
+{
+	const node *n = &m->g->nodes[id];
+	for (int v = 0; v < n->kernel->nout; v++) {
+		if (!is_columns(m, n, v))
+			continue;
+		begin(m);
+		if (megatron_divide(m, id, v) && follow(m) && ends_well(m)) {
+			m->ncolumns++;
+			m->nrows += m->rows;
+			return;
+		}
+		undo(m);
+	}
+}
+
+/* ---- embeddings -------------------------------------------------------- */
+
+/* The variable over the vocabulary of an embedding, whose weight's rows are
+ * looked up by indices that are data; CUT_NONE: the node is none. */
+static int vocabulary(const megatron *m, node_id id)
+{
+	const node *n = &m->g->nodes[id];
+	if (m->weight[n->output])
+		return CUT_NONE;
+	for (int v = n->kernel->nout; v < n->kernel->nvars; v++)
+		if (n->kernel->vars[v].kind == KVAR_DERIVED &&
+		    divides(m, n, v) && weight_along(m, n, v) >= 0)
+			return v;
+	return CUT_NONE;
+}
+
+/* The representative of the tensors that are combined with t element by
+ * element. */
+static tensor_id combined(tensor_id *with, tensor_id t)
+{
+	while (with[t] != t)
+		t = with[t] = with[with[t]];
+	return t;
+}
+
+/* For each tensor one of those that it is combined with, element by element. */
+static tensor_id *combine(const megatron *m)
+{
+	const graph *g = m->g;
+	tensor_id *with = ARENA_ARRAY(m->arena, tensor_id, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		with[t] = t;
+	for (node_id id = 0; id < g->nnodes; id++) {
+		const node *n = &g->nodes[id];
+		bool goes_on = m->forward[id] && !m->weight[n->output] &&
+			       kernel_facts_of(n->kernel).elementwise;
+		for (int i = 0; goes_on && i < n->kernel->ninputs; i++)
+			if (!m->weight[n->inputs[i]])
+				with[combined(with, n->inputs[i])] =
+					combined(with, n->output);
+	}
+	return with;
+}
+
+/* Embeddings whose results are added up: the one with the largest vocabulary is
+ * divided, tables of positions or segments are not. */
+static void divide_embeddings(megatron *m)
+{
+	const graph *g = m->g;
+	tensor_id *with = combine(m);
+	node_id *largest = ARENA_ARRAY(m->arena, node_id, g->ntensors);
+	int64_t *rows = arena_calloc(m->arena, (size_t)g->ntensors,
+				     sizeof(*rows));
+	for (node_id id = 0; id < g->nnodes; id++) {
+		int v = m->forward[id] ? vocabulary(m, id) : CUT_NONE;
+		if (v == CUT_NONE)
+			continue;
+		tensor_id c = combined(with, g->nodes[id].output);
+		int64_t has = g->nodes[id].kernel->vars[v].extent;
+		if (has > rows[c]) {
+			rows[c] = has;
+			largest[c] = id;
+		}
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		if (!rows[t])
+			continue;
+		begin(m);
+		if (megatron_divide(m, largest[t], vocabulary(m, largest[t])) &&
+		    follow(m))
+			m->nembeddings++;
+		else
+			undo(m);
+	}
+}
+
+/* ---- all of them ------------------------------------------------------- */
+
+static bool has_lookup(const node *n)
+{
+	for (int v = n->kernel->nout; v < n->kernel->nvars; v++)
+		if (n->kernel->vars[v].kind == KVAR_DERIVED)
+			return true;
+	return false;
+}
+
+/* Whether the result of a node is a weight: it is computed of weights alone, or
+ * is matrices out of a stack of them, such as experts', that indices choose. */
+static bool makes_weight(const megatron *m, const node *n)
+{
+	int nstacks = 0, nothers = 0;
+	for (int i = 0; i < n->kernel->ninputs; i++) {
+		const kinput *in = &n->kernel->inputs[i];
+		if (!is_weight(m, n, i))
+			nothers++;
+		else if (in->ndim >= 3)
+			nstacks++;
+	}
+	return nothers == 0 || (nstacks > 0 && nothers == 1 && has_lookup(n));
+}
+
+static void find_weights(megatron *m)
+{
+	const graph *g = m->g;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		m->weight[t] = g->tensors[t].parameter ||
+			       g->tensors[t].kind == TENSOR_CONSTANT;
+	for (node_id id = 0; id < g->nnodes; id++) {
+		const node *n = &g->nodes[id];
+		if (m->forward[id] && makes_weight(m, n))
+			m->weight[n->output] = true;
+	}
+}
+
+static void find_readers(megatron *m)
+{
+	for (node_id id = 0; id < m->g->nnodes; id++) {
+		const node *n = &m->g->nodes[id];
+		for (int i = 0; m->forward[id] && i < n->kernel->ninputs; i++)
+			vec_push(m->arena, &m->readers[n->inputs[i]], id);
+	}
+}
+
+static signed char *none(arena *a, int n)
+{
+	signed char *of = ARENA_ARRAY(a, signed char, n);
+	for (int i = 0; i < n; i++)
+		of[i] = CUT_NONE;
+	return of;
+}
+
+static void divide_contractions(megatron *m, bool uneven, bool sliced)
+{
+	m->uneven = uneven;
+	m->sliced = sliced;
+	for (node_id id = 0; id < m->g->nnodes; id++) {
+		const node *n = &m->g->nodes[id];
+		if (m->forward[id] && m->var[id] == CUT_NONE &&
+		    !m->weight[n->output] && is_contraction(n))
+			try_columns(m, id);
+	}
+}
+
+megatron *megatron_chains(arena *a, const graph *g, int k)
+{
+	megatron *m = ARENA_NEW(a, megatron);
+	*m = (megatron){ .arena = a, .g = g, .k = k, .uneven = true,
+			 .forward = partial_assignment_forward(a, g),
+			 .weight = ARENA_ARRAY(a, bool, g->ntensors),
+			 .dim = none(a, g->ntensors),
+			 .var = none(a, g->nnodes),
+			 .sequence = none(a, g->ntensors) };
+	m->readers = arena_calloc(a, (size_t)g->ntensors, sizeof(*m->readers));
+	find_weights(m);
+	find_readers(m);
+	divide_embeddings(m);
+	divide_contractions(m, false, false);
+	divide_contractions(m, true, false);
+	divide_contractions(m, true, true);
+	return m;
+}

@@ -1,0 +1,45 @@
+/* The chains of Megatron's plan: contractions divided by a weight's columns,
+ * what follows them, and contractions by a weight's rows. */
+#ifndef TDL_COMPILER_PLANNERS_MEGATRON_CHAINS_H
+#define TDL_COMPILER_PLANNERS_MEGATRON_CHAINS_H
+
+#include "base/vec.h"
+#include "compiler/graph/graph.h"
+
+typedef VEC(int) megatron_ids;
+
+typedef struct megatron {
+	arena *arena;
+	const graph *g;
+	int k; /* devices */
+	const bool *forward;   /* nodes of the forward pass */
+	bool *weight;	       /* tensors: known, states, or computed of such */
+	megatron_ids *readers; /* of each tensor: nodes of the forward pass */
+	signed char *dim; /* of each tensor; CUT_NONE: replicated */
+	signed char *var; /* of each node; CUT_NONE: every device computes it */
+	/* Of each tensor: the dimension that sequence parallelism cuts, which
+	 * dim[] has only where no reader needs all of it.  CUT_NONE: none. */
+	signed char *sequence;
+	int ncolumns, nrows, nembeddings; /* divided, in all */
+	/* The current chain: whether k parts may be of different sizes, and
+	 * whether it may go on from a tensor to slices of it, whose parts are
+	 * elsewhere; what it divides, in order; its ends at rows, at other sums
+	 * of parts, at nodes of earlier chains or outputs. */
+	bool uneven, sliced;
+	megatron_ids tensors, nodes;
+	int rows, sums, joined;
+} megatron;
+
+/* All chains of the forward pass for k devices, in a. */
+megatron *megatron_chains(arena *a, const graph *g, int k);
+
+/* Divides a node along variable v: the weights that are aligned with v are cut
+ * with it.  False if one of them is cut in another way. */
+bool megatron_divide(megatron *m, node_id id, int v);
+
+/* Whether a node is a contraction that reads a weight of two dimensions or
+ * more; the weight's dimension that v is aligned with. */
+bool megatron_reads_weight(const megatron *m, const node *n);
+bool megatron_is_along_weight(const megatron *m, const node *n, int v);
+
+#endif
