@@ -17,9 +17,33 @@ static void say_size(job *d, const char *option, const char *text)
 		  "80GB, not '%s'", job_option(d, option), text);
 }
 
+/* Whether all options go with the algorithm; if not, with a message. */
+static bool go_with_algorithm(job *d, const plan_options *o)
+{
+	const char *algorithm = o->request.algorithm;
+	bool is_auto = !strcmp(algorithm, PLAN_AUTO);
+	if (o->objective >= 0 && !is_auto)
+		cli_usage(&d->program, "%s goes with %s " PLAN_AUTO,
+			  job_option(d, "objective"),
+			  job_option(d, "algorithm"));
+	else if (o->frontier && o->objective >= 0)
+		cli_usage(&d->program, "a frontier has all objectives: %s "
+			  "does not go with it", job_option(d, "objective"));
+	else if (o->frontier && !is_auto)
+		cli_usage(&d->program, "%s takes plans of all planners: %s "
+			  "does not go with it", job_option(d, "frontier"),
+			  job_option(d, "algorithm"));
+	else if (o->request.sequence_parallel && strcmp(algorithm, "megatron"))
+		cli_usage(&d->program, "%s goes with %s megatron",
+			  job_option(d, "sequence-parallel"),
+			  job_option(d, "algorithm"));
+	else
+		return true;
+	return false;
+}
+
 bool plan_options_agree(job *d, plan_options *o)
 {
-	bool agree = false;
 	if (!o->request.algorithm)
 		o->request.algorithm = o->frontier ? PLAN_AUTO : "tofu";
 	if (o->warn_replicate &&
@@ -28,20 +52,10 @@ bool plan_options_agree(job *d, plan_options *o)
 	else if (o->memory &&
 		 (!units_read_size(o->memory, &o->limit) || o->limit == 0))
 		say_size(d, "memory", o->memory);
-	else if (o->objective >= 0 && strcmp(o->request.algorithm, PLAN_AUTO))
-		cli_usage(&d->program, "%s goes with %s " PLAN_AUTO,
-			  job_option(d, "objective"),
-			  job_option(d, "algorithm"));
-	else if (o->frontier && o->objective >= 0)
-		cli_usage(&d->program, "a frontier has all objectives: %s "
-			  "does not go with it", job_option(d, "objective"));
-	else if (o->frontier && strcmp(o->request.algorithm, PLAN_AUTO))
-		cli_usage(&d->program, "%s takes plans of all planners: %s "
-			  "does not go with it", job_option(d, "frontier"),
-			  job_option(d, "algorithm"));
 	else
-		agree = true;
-	return agree && plan_is_algorithm(d, o->request.algorithm);
+		return go_with_algorithm(d, o) &&
+		       plan_is_algorithm(d, o->request.algorithm);
+	return false;
 }
 
 bool plan_request_of(job *d, const graph *g, const plan_options *o,

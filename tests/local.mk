@@ -74,6 +74,7 @@ network_files = \
 	%D%/onnx/networks.py \
 	%D%/onnx/processes.py \
 	%D%/metamorphic.py \
+	%D%/megatron.py \
 	%D%/planners.py \
 	%D%/models/train_step.py \
 	%D%/models/random_models.py \

@@ -36,7 +36,8 @@ bool plan_search_request(const plan_request *how, search_request *q)
 			       .seconds = how->seconds,
 			       .topology = how->topology,
 			       .prices = how->prices,
-			       .tables = how->tables };
+			       .tables = how->tables,
+			       .sequence_parallel = how->sequence_parallel };
 	topology_mesh(how->topology, how->k, &q->mesh);
 	if (pinned)
 		q->pins = pins_resolve(how->arena, how->sink, &how->pins,

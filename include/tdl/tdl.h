@@ -223,8 +223,8 @@ TDL_API char *tdl_model_coverage(tdl_context *c, const char *path,
 /* ---- plans ------------------------------------------------------------- */
 
 /* Searches for a plan.  Options are those of `tdlc plan`: devices (needed),
- * algorithm, objective, time-limit, topology, memory, pin, pins,
- * fail-on-opaque, warn-replicate, no-fuse. */
+ * algorithm, objective, sequence-parallel, time-limit, topology, memory, pin,
+ * pins, fail-on-opaque, warn-replicate, no-fuse. */
 TDL_API tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options);
 
 /* Plans of all planners, or of some, side by side.  Options: devices (needed),
@@ -237,8 +237,8 @@ TDL_API char *tdl_model_compare(tdl_model *m, const tdl_option *options);
 TDL_API char *tdl_model_score(tdl_model *m, const tdl_option *options);
 
 /* The plans that none is better than in both time and memory.  Options are
- * those of tdl_plan_search() but algorithm and objective: `tdlc plan
- * --frontier'. */
+ * those of tdl_plan_search() but algorithm, objective and sequence-parallel:
+ * `tdlc plan --frontier'. */
 TDL_API char *tdl_model_frontier(tdl_model *m, const tdl_option *options);
 
 /* Reads a plan: a file, or its text. */
