@@ -113,6 +113,26 @@ typedef enum ast_operator {
 /* The text of an operator: "+", "and". */
 const char *ast_operator_text(ast_operator op);
 
+/* The precedence of the outermost operator of an expression, the loosest first.
+ * A left operand binds at least as tight as its operator, that of a comparison
+ * and a right operand tighter; others have parentheses. */
+typedef enum ast_precedence {
+	BINDS_IF, /* lambda, too */
+	BINDS_OR,
+	BINDS_AND,
+	BINDS_NOT,
+	BINDS_COMPARISON,
+	BINDS_SUM,
+	BINDS_PRODUCT,
+	BINDS_SIGN,
+	BINDS_ATOM,
+} ast_precedence;
+
+ast_precedence ast_precedence_of_operator(ast_operator op);
+
+/* The same of an expression, without a look at its own parentheses. */
+ast_precedence ast_precedence_of(const ast_expr *e);
+
 /* ..d, ..(d \ sel), ..(d & sel), ..d[sel], ..f(args).  In an index list, a
  * lambda's variables or a signature's dimensions. */
 typedef enum pack_kind {
@@ -263,6 +283,7 @@ struct ast_op {
 			      where there are none; 0 not yet known */
 	int nsymbols;	   /* [check] */
 	bool faulty;	   /* [check] has an error; is not handed on */
+	bool built;	   /* made by dsl_copy_op(), not read from a text */
 };
 
 /* opaque cholesky(m[N, N]) -> l[N, N] = "tdl_cholesky" */

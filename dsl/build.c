@@ -18,6 +18,43 @@ const char *ast_operator_text(ast_operator op)
 	return text[op];
 }
 
+ast_precedence ast_precedence_of_operator(ast_operator op)
+{
+	switch (op) {
+	case OP_OR:
+		return BINDS_OR;
+	case OP_AND:
+		return BINDS_AND;
+	case OP_NOT:
+		return BINDS_NOT;
+	case OP_ADD:
+	case OP_SUB:
+		return BINDS_SUM;
+	case OP_MUL:
+	case OP_DIV:
+	case OP_MOD:
+		return BINDS_PRODUCT;
+	case OP_NEG:
+		return BINDS_SIGN;
+	default:
+		return BINDS_COMPARISON;
+	}
+}
+
+ast_precedence ast_precedence_of(const ast_expr *e)
+{
+	switch (e->kind) {
+	case AST_IF:
+	case AST_LAMBDA:
+		return BINDS_IF;
+	case AST_UNARY:
+	case AST_BINARY:
+		return ast_precedence_of_operator(e->op);
+	default:
+		return BINDS_ATOM;
+	}
+}
+
 /* ---- bounds ------------------------------------------------------------- */
 
 static bool count_node(dsl_parser *p, range at)

@@ -26,7 +26,9 @@ void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
 	va_start(ap, fmt);
 	const char *text = arena_vprintf(c->tmp, fmt, ap);
 	va_end(ap);
-	diag_warning(c->sink, id, at, "%s", text);
+	/* They are about the writing, which nobody did. */
+	if (!c->op || !c->op->built)
+		diag_warning(c->sink, id, at, "%s", text);
 }
 
 /* ---- look-up for several checks ----------------------------------------- */

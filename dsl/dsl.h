@@ -45,6 +45,7 @@ typedef struct tdl_modules {
 	struct tdl_modules *beyond; /* all of these, for hints which one to
 				       import; NULL: not read yet */
 	const dsl_texts *texts; /* NULL: none */
+	struct tdl_modules *rules; /* of dsl_derivative(); NULL: none yet */
 	const char **files;   /* every file that was read, for depfiles */
 	int nfiles;
 } tdl_modules;
@@ -90,6 +91,38 @@ const ast_block *dsl_block(const tdl_modules *m, const char *name);
 /* The entry for a node of an ONNX model of the given opset; NULL if none. */
 const ast_onnx *dsl_onnx(const tdl_modules *m, const char *domain,
 			 const char *op_type, int opset);
+
+/* ---- operators that are built ------------------------------------------- */
+
+/* Adds an operator that was built, as a tree that may share nodes, to the set:
+ * a copy, which is checked as one that was read.  All of it has the place
+ * op->name_at, that of the definition it was built for.  Returns the copy;
+ * NULL, with errors, where it has a fault or its name is taken.  There are no
+ * warnings, which are about what someone has written. */
+const ast_op *dsl_add_op(tdl_modules *m, const ast_op *op);
+
+/* The copy alone, in arena a: no node is shared, names are interned, fields of
+ * the checker empty.  NULL for more than AST_MAX_NODES nodes. */
+ast_op *dsl_copy_op(const tdl_modules *m, arena *a, const ast_op *op);
+
+/* Why a tree is that of no text: "a name is too long".  NULL for that of a
+ * text. */
+const char *dsl_unwritable(const ast_op *op);
+
+/* Whether a name is a word of the language, which it can be where its meaning
+ * is clear: names that are made are none. */
+bool dsl_is_word(const char *name);
+
+/* The derivative of a function (kernel/functions.h) by argument i: an
+ * expression in the names x and y.  NULL where it has none.  The set parses the
+ * text of the table once. */
+const ast_expr *dsl_derivative(tdl_modules *m, int function, int i);
+
+/* ---- text ---------------------------------------------------------------- */
+
+/* The canonical layout of one operator without comments: its definition as a
+ * line or more, each with its end. */
+char *dsl_op_text(arena *a, const ast_op *op);
 
 /* The canonical layout of a module, comments kept.  In arena a. */
 char *dsl_format(arena *a, const ast_module *m);

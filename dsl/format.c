@@ -77,6 +77,10 @@ void put_comma(formatter *f, doc *seq, uint32_t next)
  * line belongs to it, and an empty line after it is kept. */
 void put_end(formatter *f, doc *seq, uint32_t end)
 {
+	if (!f->module) {
+		doc_add(f->arena, seq, &doc_hard);
+		return;
+	}
 	if (f->next < f->module->ncomments) {
 		const ast_comment *c = &f->module->comments[f->next];
 		const char *p = source_at(f, end);
@@ -349,5 +353,19 @@ char *dsl_format(arena *a, const ast_module *m)
 	layout_add(l, rest);
 	char *text = arena_strdup(a, layout_text(l));
 	arena_free(tmp);
+	return text;
+}
+
+char *dsl_op_text(arena *a, const ast_op *o)
+{
+	formatter f = { .arena = arena_new() };
+	layout *l = layout_new(f.arena, WIDTH);
+	doc *d = doc_seq(f.arena);
+	put_docs(&f, d, o->doc);
+	doc_add(f.arena, d, op(&f, o));
+	put_end(&f, d, 0);
+	layout_add(l, d);
+	char *text = arena_strdup(a, layout_text(l));
+	arena_free(f.arena);
 	return text;
 }

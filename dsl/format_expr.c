@@ -192,28 +192,9 @@ static doc *guard(formatter *f, const ast_expr *e)
 
 /* ---- operators ---------------------------------------------------------- */
 
-static int precedence(ast_operator op)
-{
-	switch (op) {
-	case OP_OR:
-		return 0;
-	case OP_AND:
-		return 1;
-	case OP_ADD:
-	case OP_SUB:
-		return 3;
-	case OP_MUL:
-	case OP_DIV:
-	case OP_MOD:
-		return 4;
-	default:
-		return 2;
-	}
-}
-
 static bool is_sum(const ast_expr *e)
 {
-	return e->kind == AST_BINARY && precedence(e->op) == 3;
+	return e->kind == AST_BINARY && ast_precedence_of(e) == BINDS_SUM;
 }
 
 static bool is_product(const ast_expr *e)
@@ -260,9 +241,10 @@ static void put_tight(formatter *f, doc *seq, const ast_expr *e)
 		put(f, seq, ")");
 }
 
-static void put_operand(formatter *f, doc *seq, const ast_expr *e, int outer)
+static void put_operand(formatter *f, doc *seq, const ast_expr *e,
+			ast_precedence outer)
 {
-	if (outer == 3 && is_tight(e))
+	if (outer == BINDS_SUM && is_tight(e))
 		put_tight(f, seq, e);
 	else
 		doc_add(f->arena, seq, format_expr(f, e));
@@ -273,13 +255,14 @@ static void put_operand(formatter *f, doc *seq, const ast_expr *e, int outer)
 static void put_chain(formatter *f, doc *seq, const ast_expr *e)
 {
 	const ast_expr *left[AST_MAX_DEPTH];
-	int n = 0, own = precedence(e->op);
+	int n = 0;
+	ast_precedence own = ast_precedence_of(e);
 	const ast_expr *first = e;
 	do {
 		left[n++] = first;
 		first = first->args[0];
 	} while (first->kind == AST_BINARY && !first->parens &&
-		 precedence(first->op) == own);
+		 ast_precedence_of(first) == own);
 	put_operand(f, seq, first, own);
 	while (n-- > 0) {
 		doc *part = doc_seq(f->arena);

@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 %C%_libdsl_a_SOURCES = \
 	%D%/ast.h \
 	%D%/build.c \
+	%D%/built.c \
 	%D%/builtins.c %D%/builtins.def %D%/builtins.h \
 	%D%/check.c %D%/check.h \
 	%D%/check_body.c \
@@ -18,6 +19,7 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 	%D%/check_type.c \
 	%D%/check_unused.c \
 	%D%/checker.h \
+	%D%/derivative.c \
 	%D%/doc.c %D%/doc.h \
 	%D%/dsl.h \
 	%D%/dump.c \

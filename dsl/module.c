@@ -182,6 +182,12 @@ static void add_definitions(tdl_modules *m, const ast_module *module)
 	}
 }
 
+void module_add(tdl_modules *m, const ast_module *module)
+{
+	add_definitions(m, module);
+	check_module(m, module);
+}
+
 /* ---- files -------------------------------------------------------------- */
 
 static void load_file(tdl_modules *m, const char *path, range imported);
@@ -275,9 +281,8 @@ static const ast_module *load_source(tdl_modules *m, const char *path,
 		return NULL;
 	load_library(m, module);
 	load_imports(m, module);
-	add_definitions(m, module);
 	APPEND(m, modules, nmodules, module);
-	check_module(m, module);
+	module_add(m, module);
 	return module;
 }
 

@@ -192,6 +192,11 @@ void ast_add_import(dsl_parser *p, range at, const char *path);
 ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
 			 size_t len);
 
+/* ---- module.c ----------------------------------------------------------- */
+
+/* Adds the definitions of a module to the set, and checks them. */
+void module_add(tdl_modules *m, const ast_module *module);
+
 /* A definition begins with the word at a place, unless that is the fault of
  * the one before. */
 void dsl_begin(dsl_parser *p, range at);

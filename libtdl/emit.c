@@ -80,7 +80,7 @@ static const char *gradient_text(job *d, const gradient *g)
 	if (g->because)
 		return arena_printf(d->arena, "// No %s: %s.\n", g->name,
 				    g->because);
-	return g->text;
+	return dsl_op_text(d->arena, g->op);
 }
 
 /* A file of the library is found by its name, others from where the text is

@@ -2,9 +2,7 @@
 
 #include "compiler/gradient/adjoint.h"
 
-#include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "kernel/reducers.h"
 
@@ -16,24 +14,18 @@ static builtin_rule rule_of(const ast_expr *call)
 	return call->calls.function ? call->calls.function->rule : RULE_NONE;
 }
 
-/* The facts of a function; those of none have no derivative. */
-static const fn_facts *facts_of(const ast_expr *call)
+/* The function of kernels that a call is; -1 for none. */
+static int function_of(const ast_expr *call)
 {
-	static const fn_facts none = {0};
 	const builtin *f = call->calls.function;
-	return f && f->fn >= 0 ? &fn_table[f->fn] : &none;
+	return f ? f->fn : -1;
 }
 
-/* The rule's text as an expression in x and y. */
-static ast_expr *parse_rule(grad_op *g, const char *text)
+/* The choice that a max or min makes of its arguments. */
+static fn_choice choice_of(const ast_expr *call)
 {
-	const char *module = arena_printf(
-		g->t.a, "op rule(x[], y[]) -> z[] = lambda: %s", text);
-	tdl_modules *m = dsl_new(g->t.a, diag_sink_new(g->t.a), NULL, 0);
-	m->names = g->t.names;
-	bool good = dsl_load_text(m, "a rule", module, strlen(module));
-	assert(good);
-	return good ? dsl_op(m, "rule")->bodies[0]->args[0] : NULL;
+	int f = function_of(call);
+	return f < 0 ? FN_NO_CHOICE : fn_table[f].choice;
 }
 
 typedef struct arguments {
@@ -50,12 +42,14 @@ static ast_expr *put_argument(void *arg, const ast_expr *e)
 	return NULL;
 }
 
-static ast_expr *apply_rule(grad_op *g, const char *text, const ast_expr *call)
+/* The derivative of a call, by a rule in x and y. */
+static ast_expr *apply_rule(grad_op *g, const ast_expr *rule,
+			    const ast_expr *call)
 {
 	arguments a = {{intern(g->t.names, "x"), intern(g->t.names, "y")},
 		       {call->args[0],
 			call->nargs > 1 ? call->args[1] : call->args[0]}};
-	return tree_map(&g->t, parse_rule(g, text), put_argument, &a);
+	return tree_map(&g->t, rule, put_argument, &a);
 }
 
 /* ---- the walk ---------------------------------------------------------- */
@@ -235,20 +229,22 @@ static void saturation(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 /* A function whose derivatives are in the table. */
 static void value(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
-	const fn_facts *f = facts_of(e);
-	if (f->choice != FN_NO_CHOICE) {
-		extremum(w, e, f->choice == FN_GREATEST, d, condition);
+	int f = function_of(e);
+	if (choice_of(e) != FN_NO_CHOICE) {
+		extremum(w, e, choice_of(e) == FN_GREATEST, d, condition);
 		return;
 	}
 	for (int i = 0; i < e->nargs; i++) {
 		if (!is_reached(w, e->args[i]))
 			continue;
-		if (i > 1 || !f->by[i]) {
+		const ast_expr *rule =
+			f < 0 ? NULL : dsl_derivative(w->g->modules, f, i);
+		if (!rule) {
 			give_up(w, "'%s' has no derivative", e->name);
 			return;
 		}
 		propagate(w, e->args[i],
-			  tree_mul(&w->g->t, d, apply_rule(w->g, f->by[i], e)),
+			  tree_mul(&w->g->t, d, apply_rule(w->g, rule, e)),
 			  condition);
 	}
 }
@@ -370,7 +366,7 @@ static bool is_exact(const grad_op *g, const ast_expr *e)
 		break;
 	case AST_CALL:
 		first = rule_of(e) == RULE_SELECT;
-		if (!first && facts_of(e)->choice == FN_NO_CHOICE)
+		if (!first && choice_of(e) == FN_NO_CHOICE)
 			return false;
 		break;
 	default:
@@ -408,9 +404,11 @@ static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 	else
 		y = other_reduction(g, s, "best", s->reducer->id, x);
 	ast_expr *chosen = tree_binary(t, OP_EQ, x, y);
-	ast_expr *n = other_reduction(
-		g, s, "equals", REDUCER_SUM,
-		tree_if(t, chosen, tree_int(t, 1), tree_int(t, 0)));
+	ast_type type = g->tensors.at[s->tensor].type;
+	ast_expr *one = tree_if(t, chosen, tree_int(t, 1), tree_int(t, 0));
+	if (type.kind != TYPE_SHARED) /* that of numbers alone */
+		one = grad_cast(g, one, type);
+	ast_expr *n = other_reduction(g, s, "equals", REDUCER_SUM, one);
 	*d = tree_div(t, *d, n);
 	return chosen;
 }

@@ -6,13 +6,17 @@
 
 #include "compiler/gradient/invert.h"
 #include "compiler/gradient/signature.h"
+#include "compiler/gradient/written.h"
 
 /* A stage, and those that are made to tell its terms apart. */
 enum { MOST_MADE = 4 };
 
-typedef struct named_text {
-	const char *name, *text;
-} named_text;
+/* A derivative that is computed on the way to the one that is wanted. */
+typedef struct derivative {
+	const char *name;
+	ast_expr *value;
+	bool used;
+} derivative;
 
 /* The derivation of one gradient. */
 typedef struct derivation {
@@ -20,12 +24,12 @@ typedef struct derivation {
 	tdl_modules *modules;
 	int input;
 	bool *wanted;	       /* tensors that depend on the input, and it */
-	bool *needed;	       /* tensors that what is written reads */
-	VEC(named_text) lets; /* derivatives, the last one first */
+	bool *needed;	       /* tensors that the derivatives read */
+	VEC(derivative) lets; /* in order */
 	VEC(gradient) needs;
 	VEC(const char *) files;
 	arena *arena; /* of the result */
-	const char *body;
+	ast_expr *body;
 	bool zero; /* it is, which is why there is none */
 } derivation;
 
@@ -90,17 +94,12 @@ static void find_wanted(derivation *d)
 	g->varying = varying;
 }
 
-/* ---- writing ----------------------------------------------------------- */
+/* ---- lambdas ----------------------------------------------------------- */
 
-static const char *text_of(grad_op *g, ast_expr *e)
-{
-	return dsl_expr_text(g->t.a, e);
-}
-
-/* "lambda i, j < n: body"; extents that all reads of the body show are left
+/* lambda i, j < n: body; extents that all reads of the body show are left
  * out. */
-static const char *lambda_text(grad_op *g, const ast_var *vars, int n,
-			       ast_expr *body, bool result)
+static ast_expr *make_lambda(grad_op *g, const ast_var *vars, int n,
+			     ast_expr *body, bool result)
 {
 	ast_var *shown = ARENA_COPY(g->t.a, vars, n);
 	for (int i = 0; i < n; i++) {
@@ -113,24 +112,24 @@ static const char *lambda_text(grad_op *g, const ast_var *vars, int n,
 		     grad_agree_on_size(g, body, shown[i].name, size)))
 			shown[i].extent = NULL;
 	}
-	return text_of(g, tree_lambda(&g->t, n, shown, body));
+	return tree_lambda(&g->t, n, shown, body);
 }
 
-/* The stage as it was written. */
-static const char *stage_text(grad_op *g, const grad_stage *s)
+/* The value of a stage in the operator. */
+static ast_expr *stage_value(grad_op *g, const grad_stage *s)
 {
 	if (s->callee)
-		return text_of(g, s->call);
+		return s->call;
 	ast_expr *body = s->body;
 	if (s->reducer) {
 		ast_expr *lambda = tree_lambda(&g->t, s->nreduced, s->reduced,
 					       body);
 		body = tree_function(&g->t, s->reducer->id, 1, &lambda);
 	}
-	return lambda_text(g, s->vars, s->nvars, body, false);
+	return make_lambda(g, s->vars, s->nvars, body, false);
 }
 
-/* Notes the file that defines a name which the text calls. */
+/* Notes the file that defines a name which the operator calls. */
 static void note_file(derivation *d, range at)
 {
 	const char *path = diag_path(d->modules->sink, at);
@@ -169,8 +168,8 @@ static ast_expr *contribute(grad_op *g, const contribution *c,
 }
 
 /* The derivative by a tensor as a lambda, and whether it is 0. */
-static const char *derivative(derivation *d, int tensor,
-			      const contributions *all, bool *zero)
+static ast_expr *derivative_by(derivation *d, int tensor,
+			       const contributions *all, bool *zero)
 {
 	grad_op *g = &d->g;
 	ast_var *vars = grad_variables(g, tensor, all);
@@ -193,7 +192,7 @@ static const char *derivative(derivation *d, int tensor,
 	if (tensor != d->input && type.kind != TYPE_SHARED &&
 	    sum->kind != AST_CALL)
 		sum = grad_cast(g, sum, type);
-	return lambda_text(g, vars, g->tensors.at[tensor].ndims, sum,
+	return make_lambda(g, vars, g->tensors.at[tensor].ndims, sum,
 			   tensor == d->input);
 }
 
@@ -220,7 +219,7 @@ static const char *only_contribution(int tensor, const contributions *all)
 	return only ? only->adjoint->name : NULL;
 }
 
-/* Names the derivative by a tensor, and writes it where it has no name; false
+/* Names the derivative by a tensor, and adds it where it has no name; false
  * where it is 0. */
 static bool add_derivative(derivation *d, int tensor, const contributions *all)
 {
@@ -232,10 +231,10 @@ static bool add_derivative(derivation *d, int tensor, const contributions *all)
 		return true;
 	}
 	bool zero = false;
-	const char *text = derivative(d, tensor, all, &zero);
+	ast_expr *value = derivative_by(d, tensor, all, &zero);
 	const char *name = grad_adjoint_name(g, tensor);
-	if (text)
-		vec_push(g->t.a, &d->lets, ((named_text){name, text}));
+	if (value)
+		vec_push(g->t.a, &d->lets, ((derivative){name, value, false}));
 	return !zero;
 }
 
@@ -261,7 +260,7 @@ static ast_expr *call_gradient(derivation *d, const grad_stage *s,
 			       const gradient *by)
 {
 	trees *t = &d->g.t;
-	const ast_op *op = by->tree;
+	const ast_op *op = by->op;
 	ast_expr **args = ARENA_ARRAY(t->a, ast_expr *, op->nparams + 1);
 	for (int i = 0; i < op->nparams; i++) {
 		const char *name =
@@ -294,7 +293,7 @@ static void derive_argument(derivation *d, const grad_stage *s, int i,
 	gradient by = derive(d->arena, d->modules, s->callee, i);
 	if (by.zero)
 		return;
-	ast_expr *call = by.tree ? call_gradient(d, s, &by) : NULL;
+	ast_expr *call = by.op ? call_gradient(d, s, &by) : NULL;
 	if (!call) {
 		g->because = arena_printf(
 			d->arena, "it calls '%s', and there is no %s",
@@ -304,7 +303,7 @@ static void derive_argument(derivation *d, const grad_stage *s, int i,
 	const char *name = grad_fresh(
 		g, arena_printf(g->t.a, "d%s_%s", g->tensors.at[tensor].name,
 				s->callee->name));
-	vec_push(g->t.a, &d->lets, ((named_text){name, text_of(g, call)}));
+	vec_push(g->t.a, &d->lets, ((derivative){name, call, false}));
 	contribution c = {.tensor = tensor, .adjoint = tree_name(&g->t, name)};
 	vec_push(g->t.a, all, c);
 	vec_push(g->t.a, &d->needs, by);
@@ -344,7 +343,7 @@ static void derive_all(derivation *d)
 		}
 	}
 	if (!g->because)
-		d->body = derivative(d, d->input, &all, &d->zero);
+		d->body = derivative_by(d, d->input, &all, &d->zero);
 }
 
 /* ---- the operator ------------------------------------------------------ */
@@ -356,16 +355,6 @@ static bool is_needed(const derivation *d, const grad_stage *s)
 		if (d->needed[s->tensor + i])
 			return true;
 	return false;
-}
-
-/* "p" or, of a call, "a, b" */
-static const char *names_of(grad_op *g, const grad_stage *s)
-{
-	const char *text = g->tensors.at[s->tensor].name;
-	for (int i = 1; s->callee && i < s->callee->nresults; i++)
-		text = arena_printf(g->t.a, "%s, %s", text,
-				    g->tensors.at[s->tensor + i].name);
-	return text;
 }
 
 /* Marks what the needed stages need in turn. */
@@ -384,47 +373,72 @@ static void close_needs(derivation *d)
 	}
 }
 
-/* The derivatives that the body needs, and the body. */
-static const char *used_lets(derivation *d)
+/* Marks the derivatives that the body needs: the later ones read those before
+ * them. */
+static void mark_used(derivation *d)
 {
-	arena *a = d->g.t.a;
-	const char *s = arena_printf(a, "    %s\n", d->body);
 	for (int i = d->lets.n - 1; i >= 0; i--) {
-		const named_text *let = &d->lets.at[i];
-		if (grad_has_word(s, let->name))
-			s = arena_printf(a, "    let %s = %s\n%s", let->name,
-					 let->text, s);
+		derivative *one = &d->lets.at[i];
+		one->used = tree_mentions(d->body, one->name);
+		for (int j = i + 1; j < d->lets.n && !one->used; j++)
+			one->used = d->lets.at[j].used &&
+				    tree_mentions(d->lets.at[j].value,
+						  one->name);
 	}
-	return s;
 }
 
-static const char *write_all(derivation *d, const char *name)
+static ast_let stage_let(grad_op *g, const grad_stage *s)
+{
+	int n = s->callee ? s->callee->nresults : 1;
+	ast_let let = {.nnames = n,
+		       .names = ARENA_ARRAY(g->t.a, const char *, n),
+		       .value = stage_value(g, s)};
+	for (int i = 0; i < n; i++)
+		let.names[i] = g->tensors.at[s->tensor + i].name;
+	return let;
+}
+
+/* The stages that are computed again, and the derivatives. */
+static void make_lets(derivation *d, ast_op *op)
 {
 	grad_op *g = &d->g;
-	const char *s = "";
-	close_needs(d);
-	for (int i = 0; i < g->stages.n; i++) {
-		const grad_stage *stage = g->stages.at[i];
-		if (is_needed(d, stage))
-			s = arena_printf(g->t.a, "%s    let %s = %s\n", s,
-					 names_of(g, stage),
-					 stage_text(g, stage));
-	}
-	s = arena_printf(g->t.a, "%s%s", s, used_lets(d));
-	return arena_printf(g->t.a, "%s%s",
-			    grad_header(g, d->input, name, s), s);
+	op->lets = ARENA_ARRAY(g->t.a, ast_let, g->stages.n + d->lets.n + 1);
+	for (int i = 0; i < g->stages.n; i++)
+		if (is_needed(d, g->stages.at[i]))
+			op->lets[op->nlets++] =
+				stage_let(g, g->stages.at[i]);
+	for (int i = 0; i < d->lets.n; i++)
+		if (d->lets.at[i].used)
+			op->lets[op->nlets++] =
+				(ast_let){.nnames = 1,
+					  .names = &d->lets.at[i].name,
+					  .value = d->lets.at[i].value};
 }
 
-/* The text in the canonical layout, and its tree. */
-static void finish(arena *a, tdl_modules *m, const char *text, gradient *r)
+/* The operator in the result's arena; NULL, with g->because, if it is no text's
+ * tree. */
+static ast_op *make_operator(derivation *d, const char *name)
 {
-	text = arena_strdup(m->arena, text);
-	const ast_module *tree =
-		dsl_parse(m, "a derivative", text, strlen(text));
-	if (!tree)
-		return;
-	r->text = dsl_format(a, tree);
-	r->tree = tree->defs[0].op;
+	grad_op *g = &d->g;
+	ast_op op = {.name = name,
+		     .doc = arena_printf(g->t.a, "The derivative of %s by %s.",
+					 g->op->name,
+					 g->op->params[d->input].name),
+		     .name_at = g->op->name_at,
+		     .nbodies = 1,
+		     .bodies = &d->body};
+	close_needs(d);
+	mark_used(d);
+	make_lets(d, &op);
+	grad_make_signature(g, d->input, &op);
+	ast_op *made = dsl_copy_op(d->modules, d->arena, &op);
+	if (made)
+		grad_write_op(g, d->arena, made);
+	const char *why = made ? dsl_unwritable(made) : "it is too large";
+	if (why)
+		g->because = arena_printf(g->t.a, "it cannot be written: %s",
+					  why);
+	return why ? NULL : made;
 }
 
 static bool any_result_wanted(const derivation *d)
@@ -442,7 +456,7 @@ static bool find_own(arena *a, const tdl_modules *m, const ast_op *op,
 	const ast_op *own = dsl_op(m, r->name);
 	if (!own || !own->grad_of)
 		return false;
-	r->own = r->tree = own;
+	r->own = r->op = own;
 	r->zero = own->bodies[0]->kind == AST_LAMBDA &&
 		  tree_is_zero(own->bodies[0]->args[0]);
 	r->adjoints = ARENA_ARRAY(a, const char *, op->nresults);
@@ -479,17 +493,17 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 				       MOST_MADE * d.g.tensors.n + 1);
 		derive_all(&d);
 	}
+	if (!d.g.because)
+		r.op = make_operator(&d, r.name);
 	if (d.g.because)
 		r.because = arena_strdup(a, d.g.because);
-	else
-		finish(a, m, write_all(&d, r.name), &r);
 	r.zero = d.zero;
 	r.nfiles = d.files.n;
 	r.files = d.files.at;
 	r.nneeds = d.needs.n;
 	r.needs = ARENA_COPY(a, d.needs.at, d.needs.n);
 	r.adjoints = ARENA_ARRAY(a, const char *, op->nresults);
-	for (int i = 0; i < op->nresults && r.text; i++)
+	for (int i = 0; i < op->nresults && r.op; i++)
 		if (d.g.tensors.at[d.g.results[i]].smooth)
 			r.adjoints[i] = grad_adjoint_name(&d.g,
 							  d.g.results[i]);
@@ -507,14 +521,9 @@ bool gradient_load(tdl_modules *m, const gradient *g)
 	bool ok = true;
 	for (int i = 0; i < g->nneeds; i++)
 		ok &= gradient_load(m, &g->needs[i]);
-	if (!g->text || dsl_op(m, g->name))
+	if (g->own || !g->op || dsl_op(m, g->name))
 		return ok;
-	/* The set, and the diagnostics on its texts, outlive the derived
-	 * text. */
-	const char *text = arena_strdup(m->arena, g->text);
-	return dsl_load_text(m,
-			     arena_printf(m->arena, "the text of %s", g->name),
-			     text, strlen(text)) && ok;
+	return dsl_add_op(m, g->op) && ok;
 }
 
 int gradient_derive(arena *a, tdl_modules *m, const ast_op *op, gradient **out)

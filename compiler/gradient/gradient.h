@@ -1,4 +1,4 @@
-/* The operators that compute an operator's gradients, derived from its text.
+/* The operators that compute an operator's gradients, derived from its tree.
  *
  * Of an operator f(x, ..) -> y and a parameter x with float elements it makes
  * the operator
@@ -7,10 +7,10 @@
  *
  * whose parameters are the derivatives of a scalar by the results, called as
  * the results with a d before, and those parameters of f, by their names, that
- * it needs; so are its attributes.  It is TDL: intermediates that it needs are
- * computed again, which costs nothing in a graph that shares equal nodes.  A
- * definition "grad f x(..)" replaces the derived one.  The backward pass and
- * verification use them; tdlc shows their text. */
+ * it needs; so are its attributes.  Intermediates that it needs are computed
+ * again, which costs nothing in a graph that shares equal nodes.  A definition
+ * "grad f x(..)" replaces the derived one.  The backward pass and verification
+ * use them; tdlc shows their text (dsl_op_text()). */
 #ifndef TDL_COMPILER_GRADIENT_GRADIENT_H
 #define TDL_COMPILER_GRADIENT_GRADIENT_H
 
@@ -19,19 +19,18 @@
 typedef struct gradient {
 	const char *input;   /* the parameter x */
 	const char *name;    /* of the operator, "f_grad_x" */
-	const char *text;    /* its definition, in the canonical layout; NULL
-				where there is none, and then */
+	/* The operator, built but not checked, or that of own, if there is;
+	 * NULL where there is none, and then */
+	const ast_op *op;
 	const char *because; /* says why, as in "No f_grad_x: .." */
 	bool zero; /* it is 0 wherever it is defined: none is needed; also
 		      where a grad definition's body is just 0 */
 	const ast_op *own;   /* the one that a grad definition gives; then
-				nothing is derived, and text is NULL */
-	/* The definition as a tree, not checked; that of own, if there is. */
-	const ast_op *tree;
+				nothing is derived */
 	int nneeds; /* gradients of operators that f calls, which this one
 		     * calls */
 	struct gradient *needs;
-	int nfiles; /* the files that define the names in the text */
+	int nfiles; /* the files that define what the operator calls */
 	const char **files;
 	const char **adjoints; /* by result: the name of the parameter that is
 				  the derivative by it; NULL for a result that
@@ -46,8 +45,8 @@ int gradient_derive(arena *a, tdl_modules *m, const ast_op *op,
 /* The same by one parameter. */
 gradient gradient_by(arena *a, tdl_modules *m, const ast_op *op, int input);
 
-/* Adds the operator to the set, and those that it calls; false where its text
- * has faults.  A name that the set has already stays as it is. */
+/* Adds the operator to the set, and those that it calls; false, with errors,
+ * where one has faults.  A name that the set has already stays as it is. */
 bool gradient_load(tdl_modules *m, const gradient *g);
 
 #endif

@@ -46,37 +46,8 @@ static bool add_item(solver *s, const contribution *c, int i,
 
 /* ---- the sum ----------------------------------------------------------- */
 
-static bool is_taken(const ast_var *vars, int n, const ast_var *chosen, int m,
-		     const char *name)
-{
-	for (int i = 0; i < n; i++)
-		if (!vars[i].pack && vars[i].name == name)
-			return true;
-	for (int i = 0; i < m; i++)
-		if (!chosen[i].pack && chosen[i].name == name)
-			return true;
-	return false;
-}
-
-/* A name for a variable that is bound inside of these: its own, or that and a
- * number. */
-static const char *free_name(solver *s, const char *own, const ast_var *vars,
-			     int n, const ast_var *chosen, int m)
-{
-	const char *name = own;
-	for (int i = 2;
-	     is_taken(vars, n, chosen, m, name) || grad_is_global(s->g, name);
-	     i++)
-		name = intern(s->t->names,
-			      arena_printf(s->t->a, "%s%d", own, i));
-	grad_keep_name(s->g, name);
-	return name;
-}
-
-/* The sum of e over the unknowns that have no value.  Their variables get the
- * names that they have in the stage, where these are free. */
-static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
-			       int n)
+/* The sum of e over the unknowns that have no value. */
+static ast_expr *sum_over_rest(solver *s, ast_expr *e)
 {
 	trees *t = s->t;
 	VEC(ast_var) rest = {0};
@@ -85,11 +56,8 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
 		if (u->by)
 			continue;
 		ast_var v = u->v;
-		if (!v.pack) {
-			v.name = free_name(s, u->own, vars, n, rest.at, rest.n);
-			e = tree_replace(t, e, u->v.name, tree_name(t, v.name));
+		if (!v.pack)
 			v.extent = solver_with_known(s, v.extent);
-		}
 		vec_push(t->a, &rest, v);
 	}
 	if (!rest.n)
@@ -98,7 +66,8 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, const ast_var *vars,
 		ast_var *v = &rest.at[i];
 		ast_expr *size =
 			v->pack ? NULL : grad_indexed_size(s->g, e, v->name);
-		if (size && tree_same(size, v->extent))
+		if (size && tree_same(size, v->extent) &&
+		    grad_agree_on_size(s->g, e, v->name, size))
 			v->extent = NULL;
 	}
 	ast_expr *lambda = tree_lambda(t, rest.n, rest.at, e);
@@ -222,10 +191,18 @@ ast_expr *grad_invert(grad_op *g, const contribution *c, const ast_var *vars)
 		e = choose_factor(&s, when, e);
 	else if (when)
 		e = tree_if(s.t, when, e, tree_int(s.t, 0));
-	return sum_over_rest(&s, e, vars, n);
+	return sum_over_rest(&s, e);
 }
 
 /* ---- the derivative's own variables ------------------------------------ */
+
+static bool is_taken(const ast_var *vars, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!vars[i].pack && vars[i].name == name)
+			return true;
+	return false;
+}
 
 static bool is_var_of(const grad_stage *s, const ast_expr *e)
 {
@@ -250,7 +227,7 @@ static const char *name_in_reads(grad_op *g, int tensor,
 		if (c->tensor == tensor && c->stage && c->n == ndims &&
 		    c->items[d]->kind == AST_NAME &&
 		    is_var_of(c->stage, c->items[d]) &&
-		    !is_taken(vars, ndims, NULL, 0, c->items[d]->name))
+		    !is_taken(vars, ndims, c->items[d]->name))
 			return c->items[d]->name;
 	}
 	return NULL;
@@ -265,11 +242,12 @@ static const char *name_of_size(grad_op *g, const ast_expr *size,
 		char *low = arena_strdup(g->t.a, size->name);
 		for (char *p = low; *p; p++)
 			*p |= *p >= 'A' && *p <= 'Z' ? 'a' - 'A' : 0;
-		stem = grad_is_global(g, intern(g->t.names, low)) ? stem : low;
+		low = (char *)intern(g->t.names, low);
+		stem = grad_is_global(g, low) || dsl_is_word(low) ? stem : low;
 	}
 	const char *name = intern(g->t.names, stem);
 	for (int i = 2;
-	     is_taken(vars, n, NULL, 0, name) || grad_is_global(g, name); i++)
+	     is_taken(vars, n, name) || grad_is_global(g, name); i++)
 		name = intern(g->t.names,
 			      arena_printf(g->t.a, "%s%d", stem, i));
 	return name;
@@ -297,7 +275,9 @@ ast_var *grad_variables(grad_op *g, int tensor, const contributions *all)
 		if (!vars[d].name)
 			vars[d].name =
 				name_of_size(g, x->dims[d], vars, x->ndims);
-		grad_keep_name(g, vars[d].name);
 	}
+	for (int d = 0; d < x->ndims; d++)
+		if (!vars[d].pack)
+			vars[d].name = grad_new_variable(g, vars[d].name);
 	return vars;
 }

@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/tree_map.c \
 	%D%/tree_node.h \
 	%D%/type.c \
-	%D%/unknown.c
+	%D%/unknown.c \
+	%D%/written.c %D%/written.h
 
 EXTRA_DIST += %D%/README.md

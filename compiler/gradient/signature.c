@@ -4,61 +4,6 @@
 
 #include "compiler/gradient/signature.h"
 
-#include <ctype.h>
-#include <string.h>
-
-/* ---- texts -------------------------------------------------------------- */
-
-static void add_text(grad_op *g, char **to, const char *text)
-{
-	*to = arena_printf(g->t.a, "%s%s", *to, text);
-}
-
-static bool is_word_character(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Whether a name stands in a text. */
-bool grad_has_word(const char *text, const char *name)
-{
-	size_t n = strlen(name);
-	for (const char *p = text; (p = strstr(p, name)); p += n)
-		if ((p == text || !is_word_character(p[-1])) &&
-		    !is_word_character(p[n]))
-			return true;
-	return false;
-}
-
-static const char *tensor_text(grad_op *g, const ast_tensor *t)
-{
-	char *s = arena_printf(g->t.a, "%s%s[",
-			       t->broadcast ? "broadcast " : "", t->name);
-	for (int i = 0; i < t->ndims; i++)
-		add_text(g, &s,
-			 arena_printf(g->t.a, "%s%s", i ? ", " : "",
-				      dsl_expr_text(g->t.a, t->dims[i])));
-	add_text(g, &s, "]");
-	if (t->type.name)
-		add_text(g, &s, arena_printf(g->t.a, ": %s", t->type.name));
-	return s;
-}
-
-static const char *attribute_text(grad_op *g, const ast_attr *a)
-{
-	char *s = arena_printf(g->t.a, "%s: %s", a->name,
-			       ast_attr_type_text(a->type));
-	if (a->is_list && a->length >= 0)
-		add_text(g, &s, arena_printf(g->t.a, "[%d]", a->length));
-	else if (a->is_list)
-		add_text(g, &s, "[]");
-	if (a->init)
-		add_text(g, &s,
-			 arena_printf(g->t.a, " = %s",
-				      dsl_expr_text(g->t.a, a->init)));
-	return s;
-}
-
 /* The parameters that the derived operator may have: the derivatives by the
  * results, and those of the operator. */
 typedef struct signature {
@@ -96,18 +41,33 @@ static signature all_parameters(grad_op *g, int input)
 	return s;
 }
 
-/* All that is written but parameter `but`. */
-static const char *text_without(grad_op *g, const signature *s, int but,
-				const char *body)
+/* ---- what is used ------------------------------------------------------ */
+
+static bool tensor_mentions(const ast_tensor *x, const char *name)
 {
-	char *all = arena_printf(g->t.a, "%s %s", body,
-				 tensor_text(g, &s->result));
+	if (x->type.kind == TYPE_NAMED && x->type.name == name)
+		return true;
+	for (int i = 0; i < x->ndims; i++)
+		if (tree_mentions(x->dims[i], name))
+			return true;
+	return false;
+}
+
+/* Whether a name is used by anything but parameter `but`. */
+static bool is_used(const signature *s, const ast_op *op, int but,
+		    const char *name)
+{
+	for (int i = 0; i < op->nlets; i++)
+		if (tree_mentions(op->lets[i].value, name))
+			return true;
+	if (tree_mentions(op->bodies[0], name) ||
+	    tensor_mentions(&s->result, name))
+		return true;
 	for (int i = 0; i < s->n; i++)
-		if (s->kept[i] && i != but)
-			add_text(g, &all,
-				 arena_printf(g->t.a, " %s",
-					      tensor_text(g, &s->params[i])));
-	return all;
+		if (s->kept[i] && i != but &&
+		    tensor_mentions(&s->params[i], name))
+			return true;
+	return false;
 }
 
 /* ---- which names are bound --------------------------------------------- */
@@ -166,53 +126,37 @@ static bindings bind_all(grad_op *g, const signature *s)
 }
 
 /* Whether the rest says the same without the parameter. */
-static bool can_drop(grad_op *g, signature *s, int p, const char *body)
+static bool can_drop(grad_op *g, signature *s, int p, const ast_op *op)
 {
 	bindings with = bind_all(g, s);
 	s->kept[p] = false;
 	bindings without = bind_all(g, s);
 	s->kept[p] = true;
-	const char *rest = text_without(g, s, p, body);
-	if (grad_has_word(rest, s->params[p].name))
+	if (is_used(s, op, p, s->params[p].name))
 		return false;
 	for (int i = 0; i < with.names.n; i++)
 		if (!is_bound(&without, with.names.at[i]) &&
-		    grad_has_word(rest, with.names.at[i]))
+		    is_used(s, op, p, with.names.at[i]))
 			return false;
 	return true;
 }
 
 /* ---- the head ---------------------------------------------------------- */
 
-/* The head with the parameters and attributes that the body needs, and no
- * others. */
-const char *grad_header(grad_op *g, int input, const char *name,
-			const char *body)
+void grad_make_signature(grad_op *g, int input, ast_op *op)
 {
-	const ast_op *op = g->op;
+	const ast_op *of = g->op;
 	signature s = all_parameters(g, input);
-	char *text = arena_printf(g->t.a,
-				  "/// The derivative of %s by %s.\nop %s(",
-				  op->name, op->params[input].name, name);
 	for (int i = s.n - 1; i >= 0; i--)
-		s.kept[i] = !can_drop(g, &s, i, body);
-	bool any = false;
-	for (int i = 0; i < s.n; i++) {
-		if (!s.kept[i])
-			continue;
-		add_text(g, &text, any ? ", " : "");
-		add_text(g, &text, tensor_text(g, &s.params[i]));
-		any = true;
-	}
-	const char *used = text_without(g, &s, -1, body);
-	any = false;
-	for (int i = 0; i < op->nattrs; i++) {
-		if (!grad_has_word(used, op->attrs[i].name))
-			continue;
-		add_text(g, &text, any ? ", " : "; ");
-		add_text(g, &text, attribute_text(g, &op->attrs[i]));
-		any = true;
-	}
-	return arena_printf(g->t.a, "%s) -> %s =\n", text,
-			    tensor_text(g, &s.result));
+		s.kept[i] = !can_drop(g, &s, i, op);
+	op->params = ARENA_ARRAY(g->t.a, ast_tensor, s.n + 1);
+	for (int i = 0; i < s.n; i++)
+		if (s.kept[i])
+			op->params[op->nparams++] = s.params[i];
+	op->attrs = ARENA_ARRAY(g->t.a, ast_attr, of->nattrs + 1);
+	for (int i = 0; i < of->nattrs; i++)
+		if (is_used(&s, op, -1, of->attrs[i].name))
+			op->attrs[op->nattrs++] = of->attrs[i];
+	op->nresults = 1;
+	op->results = ARENA_COPY(g->t.a, &s.result, 1);
 }

@@ -100,7 +100,7 @@ static bool solve_quotient(solver *s, equation e)
 	if (!u)
 		return false;
 	unknown part = {.own = u->own, .v = u->v};
-	part.v.name = intern(t->names, arena_printf(t->a, "%s?", u->v.name));
+	part.v.name = grad_new_variable(s->g, u->own);
 	part.v.extent = e.lhs->args[1];
 	solver_settle(s, u,
 		      tree_add(t, tree_mul(t, e.rhs, e.lhs->args[1]),

@@ -2,6 +2,8 @@
 
 #include "compiler/gradient/stage.h"
 
+#include <string.h>
+
 #include "dsl/builtins.h"
 
 static void give_up(grad_op *g, const char *because)
@@ -66,8 +68,10 @@ bool grad_is_global(const grad_op *g, const char *name)
 static bool is_used(const grad_op *g, const char *name)
 {
 	const ast_op *op = g->op;
-	for (int i = 0; i < g->bound.n; i++)
-		if (g->bound.at[i] == name)
+	if (dsl_is_word(name))
+		return true;
+	for (int i = 0; i < g->renamed.n; i++)
+		if (g->renamed.at[i] == name)
 			return true;
 	for (int i = 0; i < op->nlets; i++)
 		if (expr_uses(op->lets[i].value, name))
@@ -78,19 +82,37 @@ static bool is_used(const grad_op *g, const char *name)
 	return grad_is_global(g, name);
 }
 
-const char *grad_fresh(grad_op *g, const char *stem)
+static const char *unused_name(const grad_op *g, const char *stem)
 {
 	const char *name = intern(g->t.names, stem);
 	for (int i = 2; is_used(g, name); i++)
 		name = intern(g->t.names,
 			      arena_printf(g->t.a, "%s%d", stem, i));
+	return name;
+}
+
+const char *grad_fresh(grad_op *g, const char *stem)
+{
+	const char *name = unused_name(g, stem);
 	vec_push(g->t.a, &g->taken, name);
 	return name;
 }
 
-void grad_keep_name(grad_op *g, const char *name)
+/* "?3:i": no name of a text has these characters. */
+const char *grad_new_variable(grad_op *g, const char *stem)
 {
-	vec_push(g->t.a, &g->bound, name);
+	return intern(g->t.names,
+		      arena_printf(g->t.a, "?%d:%s", g->nmade++, stem));
+}
+
+bool grad_is_made(const char *name)
+{
+	return *name == '?';
+}
+
+const char *grad_stem(const char *made)
+{
+	return strchr(made, ':') + 1;
 }
 
 const char *grad_adjoint_name(grad_op *g, int tensor)
@@ -366,6 +388,32 @@ static bool is_in_scope(const scope *s, const char *name)
 	return grad_is_global(s->g, name);
 }
 
+/* Whether a name alone reads a tensor without dimensions. */
+static bool is_bare_read(const scope *s, const ast_expr *e)
+{
+	if (e->kind != AST_NAME || e->type)
+		return false;
+	for (int i = 0; i < s->names.n; i++)
+		if (s->names.at[i] == e->name)
+			return false;
+	return grad_find_tensor(s->g, e->name) >= 0;
+}
+
+static ast_expr *unhidden(void *arg, const ast_expr *e);
+
+/* The same of what is no lambda; a tensor that is read by its name is indexed
+ * by nothing. */
+static ast_expr *indexed(scope *s, const ast_expr *e)
+{
+	trees *t = &s->g->t;
+	if (is_bare_read(s, e))
+		return tree_index(t, tree_name(t, e->name), 0, NULL);
+	ast_expr *x = tree_with(t, e, unhidden, s);
+	if (e->kind == AST_INDEX && is_bare_read(s, e->args[0]))
+		x->args[0] = tree_name(t, e->args[0]->name);
+	return x;
+}
+
 /* The expression with another name for each variable that hides a name, and
  * with the extent of each: the reads that show it may be folded away. */
 static ast_expr *unhidden(void *arg, const ast_expr *e)
@@ -374,7 +422,7 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 	grad_op *g = s->g;
 	int before = s->names.n;
 	if (e->kind != AST_LAMBDA)
-		return tree_with(&g->t, e, unhidden, s);
+		return indexed(s, e);
 	ast_var *vars = extended(g, e, s->dims);
 	s->dims = NULL;
 	for (int i = 0; i < e->nvars; i++)
@@ -385,7 +433,8 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 	for (int i = 0; i < e->nvars; i++) {
 		if (vars[i].pack || !is_in_scope(s, vars[i].name))
 			continue;
-		vars[i].name = grad_fresh(g, vars[i].name);
+		vars[i].name = unused_name(g, vars[i].name);
+		vec_push(g->t.a, &g->renamed, vars[i].name);
 		body = tree_replace(&g->t, body, e->vars[i].name,
 				    tree_name(&g->t, vars[i].name));
 	}

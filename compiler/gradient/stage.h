@@ -39,15 +39,15 @@ typedef struct grad_constant {
 
 typedef struct grad_op {
 	trees t;
-	const tdl_modules *modules;
+	tdl_modules *modules;
 	const ast_op *op;
 	VEC(grad_tensor) tensors; /* parameters first */
 	VEC(grad_stage *) stages; /* results last, in order */
 	VEC(grad_constant) constants;
 	int *results;		  /* tensors, as many as the operator has */
 	VEC(const char *) taken;  /* names that were made */
-	VEC(const char *) bound;  /* of them, those of variables, which others
-				     may have, too */
+	VEC(const char *) renamed; /* those of variables that hid a name */
+	int nmade;		  /* variables that were made */
 	VEC(const char *) adjoints; /* of tensors, by number; NULL: not yet */
 	const bool *varying; /* by tensor: it follows from a parameter of
 				floats */
@@ -74,6 +74,9 @@ ast_type grad_declared_type(const ast_tensor *t);
 /* Whether a type may be one of floats. */
 bool grad_is_float_type(const grad_op *g, ast_type type);
 
+/* Whether an expression has floats, whatever the types that are left open. */
+bool grad_is_surely_float(const grad_op *g, const ast_expr *e);
+
 /* e as a value of that type; e for TYPE_ANY. */
 ast_expr *grad_cast(grad_op *g, ast_expr *e, ast_type type);
 
@@ -94,11 +97,18 @@ bool grad_is_tensor(const grad_op *g, const char *name);
 bool grad_is_read(const grad_op *g, const ast_expr *e);
 bool grad_has_read(const grad_op *g, const ast_expr *e);
 
-/* A name that stands nowhere in the operator: the stem, or it and a number. */
+/* A name that stands nowhere in the operator and is no word of the language:
+ * the stem, or it and a number. */
 const char *grad_fresh(grad_op *g, const char *stem);
 
-/* Notes that a variable of the written text has that name. */
-void grad_keep_name(grad_op *g, const char *name);
+/* A variable of its own, whose name is that of nothing else; the operator is
+ * written with the stem, or it and a number, in its place (written.h).  Nothing
+ * that is put under its lambda can be captured. */
+const char *grad_new_variable(grad_op *g, const char *stem);
+
+/* Whether a name is that of such a variable, and its stem. */
+bool grad_is_made(const char *name);
+const char *grad_stem(const char *made);
 
 /* The variables as the items of an index. */
 void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items);

@@ -6,40 +6,6 @@
 
 /* ---- nodes ------------------------------------------------------------- */
 
-int bind_of_operator(ast_operator op)
-{
-	switch (op) {
-	case OP_OR:
-		return BIND_OR;
-	case OP_AND:
-		return BIND_AND;
-	case OP_ADD:
-	case OP_SUB:
-		return BIND_ADD;
-	case OP_MUL:
-	case OP_DIV:
-	case OP_MOD:
-		return BIND_MUL;
-	default:
-		return BIND_COMPARE;
-	}
-}
-
-int bind_of(const ast_expr *e)
-{
-	switch (e->kind) {
-	case AST_IF:
-	case AST_LAMBDA:
-		return BIND_IF;
-	case AST_BINARY:
-		return bind_of_operator(e->op);
-	case AST_UNARY:
-		return e->op == OP_NOT ? BIND_NOT : BIND_SIGN;
-	default:
-		return BIND_ATOM;
-	}
-}
-
 ast_expr *tree_node(trees *t, ast_kind kind, int n, ast_expr *const *args)
 {
 	ast_expr *e = ARENA_NEW(t->a, ast_expr);
@@ -54,9 +20,9 @@ ast_expr *tree_node(trees *t, ast_kind kind, int n, ast_expr *const *args)
 	return e;
 }
 
-ast_expr *tree_operand(trees *t, ast_expr *x, int bind)
+ast_expr *tree_operand(trees *t, ast_expr *x, ast_precedence least)
 {
-	bool needed = bind_of(x) < bind;
+	bool needed = ast_precedence_of(x) < least;
 	if (x->parens == needed)
 		return x;
 	x = ARENA_COPY(t->a, x, 1);
@@ -66,7 +32,7 @@ ast_expr *tree_operand(trees *t, ast_expr *x, int bind)
 
 ast_expr *tree_alone(trees *t, ast_expr *x)
 {
-	return tree_operand(t, x, BIND_IF);
+	return tree_operand(t, x, BINDS_IF);
 }
 
 ast_expr *tree_int(trees *t, int64_t i)
@@ -161,10 +127,10 @@ ast_expr *tree_lambda(trees *t, int nvars, const ast_var *vars,
 
 ast_expr *tree_plain(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 {
-	int bind = bind_of_operator(op);
-	bool compare = bind == BIND_COMPARE;
-	ast_expr *args[] = {tree_operand(t, x, bind + compare),
-			    tree_operand(t, y, bind + 1)};
+	ast_precedence own = ast_precedence_of_operator(op);
+	ast_precedence left = own + (own == BINDS_COMPARISON);
+	ast_expr *args[] = {tree_operand(t, x, left),
+			    tree_operand(t, y, own + 1)};
 	ast_expr *e = tree_node(t, AST_BINARY, 2, args);
 	e->op = op;
 	return e;
@@ -172,38 +138,87 @@ ast_expr *tree_plain(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 
 /* ---- looking ----------------------------------------------------------- */
 
-bool tree_same_pack(const ast_pack *x, const ast_pack *y)
+/* Lambdas around two expressions that are compared, the innermost first. */
+typedef struct lambdas {
+	const ast_expr *x, *y;
+	const struct lambdas *around;
+} lambdas;
+
+static bool same(const lambdas *around, const ast_expr *x, const ast_expr *y);
+
+/* The variable of a lambda with that name; -1 for none. */
+static int find_var(const ast_expr *lambda, const char *name)
+{
+	for (int i = 0; i < lambda->nvars; i++)
+		if (!lambda->vars[i].pack && lambda->vars[i].name == name)
+			return i;
+	return -1;
+}
+
+/* Whether two names mean the same: variables of the same place, if any. */
+static bool same_name(const lambdas *around, const char *x, const char *y)
+{
+	for (; around; around = around->around) {
+		int i = find_var(around->x, x), j = find_var(around->y, y);
+		if (i >= 0 || j >= 0)
+			return i == j;
+	}
+	return x == y;
+}
+
+static bool same_or_none(const lambdas *around, const ast_expr *x,
+			 const ast_expr *y)
+{
+	return !x || !y ? x == y : same(around, x, y);
+}
+
+static bool same_pack(const lambdas *around, const ast_pack *x,
+		      const ast_pack *y)
 {
 	if (!x || !y)
 		return x == y;
 	return x->kind == y->kind && x->name == y->name &&
-	       (!x->sel || !y->sel ? x->sel == y->sel
-				   : tree_same(x->sel, y->sel));
+	       same_or_none(around, x->sel, y->sel);
 }
 
-static bool same_var(const ast_var *x, const ast_var *y)
+static bool same_lambda(const lambdas *around, const ast_expr *x,
+			const ast_expr *y)
 {
-	return x->name == y->name && tree_same_pack(x->pack, y->pack) &&
-	       (!x->extent || !y->extent ? x->extent == y->extent
-					 : tree_same(x->extent, y->extent));
+	lambdas inside = {x, y, around};
+	for (int i = 0; i < x->nvars; i++)
+		if (!same_pack(around, x->vars[i].pack, y->vars[i].pack) ||
+		    !same_or_none(around, x->vars[i].extent,
+				  y->vars[i].extent))
+			return false;
+	return same(&inside, x->args[0], y->args[0]);
+}
+
+static bool same(const lambdas *around, const ast_expr *x, const ast_expr *y)
+{
+	if (x == y && !around)
+		return true;
+	if (x->kind != y->kind || x->nargs != y->nargs || x->op != y->op ||
+	    x->i != y->i || x->f != y->f || x->nnamed || y->nnamed ||
+	    x->nvars != y->nvars || !same_pack(around, x->pack, y->pack) ||
+	    !(x->kind == AST_NAME ? same_name(around, x->name, y->name)
+				  : x->name == y->name))
+		return false;
+	if (x->kind == AST_LAMBDA)
+		return same_lambda(around, x, y);
+	for (int i = 0; i < x->nargs; i++)
+		if (!same(around, x->args[i], y->args[i]))
+			return false;
+	return true;
+}
+
+bool tree_same_pack(const ast_pack *x, const ast_pack *y)
+{
+	return same_pack(NULL, x, y);
 }
 
 bool tree_same(const ast_expr *x, const ast_expr *y)
 {
-	if (x == y)
-		return true;
-	if (x->kind != y->kind || x->nargs != y->nargs || x->op != y->op ||
-	    x->i != y->i || x->f != y->f || x->name != y->name ||
-	    x->nnamed || y->nnamed || x->nvars != y->nvars ||
-	    !tree_same_pack(x->pack, y->pack))
-		return false;
-	for (int i = 0; i < x->nvars; i++)
-		if (!same_var(&x->vars[i], &y->vars[i]))
-			return false;
-	for (int i = 0; i < x->nargs; i++)
-		if (!tree_same(x->args[i], y->args[i]))
-			return false;
-	return true;
+	return same(NULL, x, y);
 }
 
 bool tree_is_int(const ast_expr *e, int64_t i)
@@ -216,17 +231,27 @@ bool tree_is_zero(const ast_expr *e)
 	return is_number(e) && number(e) == 0;
 }
 
+static bool pack_mentions(const ast_pack *p, const char *name)
+{
+	return p && (p->name == name ||
+		     (p->sel && tree_mentions(p->sel, name)));
+}
+
 bool tree_mentions(const ast_expr *e, const char *name)
 {
-	if (e->kind == AST_NAME && e->name == name)
-		return true;
-	if (e->pack && e->pack->sel && tree_mentions(e->pack->sel, name))
+	if ((e->kind == AST_NAME && e->name == name) ||
+	    pack_mentions(e->pack, name))
 		return true;
 	for (int i = 0; i < e->nargs; i++)
 		if (tree_mentions(e->args[i], name))
 			return true;
+	for (int i = 0; i < e->nnamed; i++)
+		if (tree_mentions(e->named[i].value, name))
+			return true;
 	for (int i = 0; i < e->nvars; i++)
-		if (e->vars[i].extent && tree_mentions(e->vars[i].extent, name))
+		if (pack_mentions(e->vars[i].pack, name) ||
+		    (e->vars[i].extent &&
+		     tree_mentions(e->vars[i].extent, name)))
 			return true;
 	return false;
 }

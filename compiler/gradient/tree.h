@@ -56,6 +56,7 @@ ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y);
 
 /* ---- looking ----------------------------------------------------------- */
 
+/* Whether they are the same but for the names of variables that they bind. */
 bool tree_same(const ast_expr *x, const ast_expr *y);
 bool tree_same_pack(const ast_pack *x, const ast_pack *y);
 bool tree_is_int(const ast_expr *e, int64_t i);
@@ -63,7 +64,7 @@ bool tree_is_int(const ast_expr *e, int64_t i);
 /* Whether it is a number, 0 or 0.0. */
 bool tree_is_zero(const ast_expr *e);
 
-/* Whether a name stands in it, as that of a variable, tensor, size, .. */
+/* Whether it refers to a variable, tensor, size, pack, .. of that name. */
 bool tree_mentions(const ast_expr *e, const char *name);
 
 /* A sum as terms: coef times the product of the factors that are not numbers,

@@ -16,7 +16,7 @@ ast_expr *tree_neg(trees *t, ast_expr *x)
 		return tree_sub(t, x->args[1], x->args[0]);
 	if (is_op(x, OP_MUL) && is_number(x->args[0]) && number(x->args[0]) < 0)
 		return tree_mul(t, tree_neg(t, x->args[0]), x->args[1]);
-	x = tree_operand(t, x, BIND_MUL);
+	x = tree_operand(t, x, BINDS_PRODUCT);
 	ast_expr *e = tree_node(t, AST_UNARY, 1, &x);
 	e->op = OP_NEG;
 	return e;

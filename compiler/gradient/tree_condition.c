@@ -117,8 +117,8 @@ ast_expr *tree_binary(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 	default:
 		break;
 	}
-	return bind_of_operator(op) == BIND_COMPARE ? compare(t, op, x, y)
-						    : tree_plain(t, op, x, y);
+	bool comparison = ast_precedence_of_operator(op) == BINDS_COMPARISON;
+	return comparison ? compare(t, op, x, y) : tree_plain(t, op, x, y);
 }
 
 ast_expr *tree_not(trees *t, ast_expr *x)
@@ -131,11 +131,11 @@ ast_expr *tree_not(trees *t, ast_expr *x)
 		return tree_bool(t, !x->i);
 	if (is_op(x, OP_NOT))
 		return x->args[0];
-	if (x->kind == AST_BINARY && bind_of(x) == BIND_COMPARE &&
+	if (x->kind == AST_BINARY && ast_precedence_of(x) == BINDS_COMPARISON &&
 	    (x->op == OP_EQ || x->op == OP_NE ||
 	     (is_whole(t, x->args[0]) && is_whole(t, x->args[1]))))
 		return tree_plain(t, opposite[x->op], x->args[0], x->args[1]);
-	x = tree_operand(t, x, BIND_NOT);
+	x = tree_operand(t, x, BINDS_NOT);
 	ast_expr *e = tree_node(t, AST_UNARY, 1, &x);
 	e->op = OP_NOT;
 	return e;

@@ -5,17 +5,10 @@
 
 #include "compiler/gradient/tree.h"
 
-/* Precedence of an expression's outermost operator. */
-enum { BIND_IF, BIND_OR, BIND_AND, BIND_NOT, BIND_COMPARE, BIND_ADD, BIND_MUL,
-       BIND_SIGN, BIND_ATOM };
-
-int bind_of_operator(ast_operator op);
-int bind_of(const ast_expr *e);
-
 ast_expr *tree_node(trees *t, ast_kind kind, int n, ast_expr *const *args);
 
-/* x as an operand of an operator of precedence `bind`. */
-ast_expr *tree_operand(trees *t, ast_expr *x, int bind);
+/* x as an operand that has to bind so. */
+ast_expr *tree_operand(trees *t, ast_expr *x, ast_precedence least);
 
 /* x without an operator around it. */
 ast_expr *tree_alone(trees *t, ast_expr *x);

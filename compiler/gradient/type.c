@@ -54,6 +54,8 @@ static ast_type read_type(const grad_op *g, const ast_expr *e)
 	if (base->kind == AST_CALL)
 		return opaque_type(g, base);
 	int t = base->kind == AST_NAME ? grad_find_tensor(g, base->name) : -1;
+	for (int i = 0; t < 0 && i < g->adjoints.n; i++)
+		t = g->adjoints.at[i] == base->name ? i : -1;
 	return t >= 0 ? g->tensors.at[t].type : any;
 }
 
@@ -141,11 +143,43 @@ bool grad_is_float_type(const grad_op *g, ast_type type)
 				    : t.kind != TYPE_INT;
 }
 
+/* Whether a type is that of a tensor by which there is a derivative. */
+static bool has_derivative(const grad_op *g, ast_type type)
+{
+	for (int i = 0; i < g->adjoints.n; i++) {
+		ast_type of = g->tensors.at[i].type;
+		if (g->adjoints.at[i] && of.kind == type.kind &&
+		    of.name == type.name)
+			return true;
+	}
+	return false;
+}
+
+bool grad_is_surely_float(const grad_op *g, const ast_expr *e)
+{
+	ast_type type = resolved(g, grad_type(g, e));
+	switch (type.kind) {
+	case TYPE_EXACT:
+		return dtype_is_float(type.exact);
+	case TYPE_FLOAT:
+		return true;
+	case TYPE_SHARED:
+	case TYPE_NAMED:
+	case TYPE_TENSOR:
+		return has_derivative(g, type);
+	default:
+		return false;
+	}
+}
+
 ast_expr *grad_cast(grad_op *g, ast_expr *e, ast_type type)
 {
 	if (type.kind == TYPE_SHARED)
 		type = (ast_type){.kind = TYPE_TENSOR,
 				  .name = of_shared_type(g)};
+	for (int i = 0; type.kind == TYPE_TENSOR && i < g->op->nresults; i++)
+		if (g->op->results[i].name == type.name)
+			type.name = grad_adjoint_name(g, g->results[i]);
 	if (!type.name)
 		return e;
 	ast_expr *to = tree_name(&g->t, intern(g->t.names, type.name));

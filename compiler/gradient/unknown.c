@@ -10,8 +10,7 @@ void solver_add_unknowns(solver *s, const ast_var *vars, int n, bool of_result)
 			     .own = vars[i].name,
 			     .of_result = of_result};
 		if (!u.v.pack)
-			u.v.name = intern(s->t->names,
-					  arena_printf(s->t->a, "?%s", u.own));
+			u.v.name = grad_new_variable(s->g, u.own);
 		vec_push(s->t->a, &s->unknowns, u);
 	}
 }

@@ -60,8 +60,8 @@ static grad_rule *make_rule(trainer *t, const ast_op *op, int param)
 	gradient g = gradient_by(b->tmp, b->modules, op, param);
 	if (g.zero)
 		return r;
-	if (!g.text && !g.own) {
-		r->because = g.because ? g.because : "its text has errors";
+	if (!g.op) {
+		r->because = g.because;
 		return r;
 	}
 	if (gradient_load(b->modules, &g))

@@ -366,6 +366,11 @@ static bool has_stand_in(const run *f)
 	return false;
 }
 
+static bool is_derived(const gradient *g)
+{
+	return g->op && !g->own;
+}
+
 void check_gradients(trial *t)
 {
 	verifier *v = t->v;
@@ -389,11 +394,11 @@ void check_gradients(trial *t)
 		return;
 	view *weights = draw_weights(&f);
 	for (int i = 0; i < v->op->nparams; i++)
-		if (v->derived[i].text && !v->gradients[i])
+		if (is_derived(&v->derived[i]) && !v->gradients[i])
 			note(t, VERIFY_WRONG, "", v->derived[i].input, 0,
-			     "the text of its gradient has errors");
+			     "its gradient has errors");
 		else if (v->gradients[i] && dtype_is_float(f.types[i].type) &&
-			 (v->derived[i].text || !has_stand_in(&f)))
+			 (is_derived(&v->derived[i]) || !has_stand_in(&f)))
 			check_gradient(&f, weights, attrs, i, v->gradients[i]);
 	if (attrs != t->drawn->attrs)
 		check_rounded_gradients(t);
@@ -414,7 +419,7 @@ void derive_gradients(verifier *v, tdl_modules *m)
 	for (int i = 0; i < n; i++) {
 		const gradient *g = &v->derived[i];
 		gradient_load(m, g);
-		if ((g->own || g->text) && !g->zero)
+		if (g->op && !g->zero)
 			v->gradients[i] = dsl_op(m, g->name);
 		v->result->gradients += v->gradients[i] != NULL;
 	}

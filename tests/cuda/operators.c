@@ -63,7 +63,7 @@ static void load_gradients(arena *a, tdl_modules *m)
 				    ? 0
 				    : gradient_derive(a, m, ops[i], &g);
 		for (int j = 0; j < count; j++)
-			if (g[j].text && !g[j].zero)
+			if (g[j].op && !g[j].zero)
 				gradient_load(m, &g[j]);
 	}
 }

@@ -25,3 +25,16 @@ TESTS += %D%/facts
 	%D%/generate_facts.c %D%/generate_facts.h \
 	%D%/shrink.c %D%/shrink.h
 %C%_facts_LDADD = $(random_libs)
+
+# Derived gradients: tree, text, tree; and their values.
+check_PROGRAMS += %D%/gradients
+TESTS += %D%/gradients
+%C%_gradients_SOURCES = \
+	%D%/generate.c %D%/generate.h \
+	%D%/generate_expr.c \
+	%D%/generate_index.c \
+	%D%/generator.h \
+	%D%/gradients.c \
+	%D%/same_tree.c %D%/same_tree.h \
+	%D%/shrink.c %D%/shrink.h
+%C%_gradients_LDADD = $(random_libs)

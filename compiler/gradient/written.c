@@ -1,0 +1,200 @@
+#include "config.h"
+
+#include "compiler/gradient/written.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A variable that is bound where an expression stands. */
+typedef struct binding {
+	const char *name;    /* in the tree */
+	const char *written; /* the same of one that was not made */
+} binding;
+
+typedef struct writer {
+	grad_op *g;
+	arena *a;
+	VEC(binding) around; /* innermost last */
+} writer;
+
+/* ---- names -------------------------------------------------------------- */
+
+/* Whether a lambda inside of e binds a variable of that name. */
+static bool binds(const ast_expr *e, const char *name)
+{
+	for (int i = 0; i < e->nvars; i++)
+		if (e->vars[i].name == name)
+			return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (binds(e->args[i], name))
+			return true;
+	return false;
+}
+
+static bool is_free(const writer *w, const ast_expr *body, const char *name)
+{
+	for (int i = 0; i < w->around.n; i++)
+		if (w->around.at[i].written == name)
+			return false;
+	return !dsl_is_word(name) && !grad_is_global(w->g, name) &&
+	       !tree_mentions(body, name) && !binds(body, name);
+}
+
+/* The stem of a made variable, or it and a number. */
+static const char *free_name(const writer *w, const char *made,
+			     const ast_expr *body)
+{
+	trees *t = &w->g->t;
+	const char *stem = grad_stem(made);
+	const char *name = intern(t->names, stem);
+	for (int i = 2; !is_free(w, body, name); i++)
+		name = intern(t->names, arena_printf(t->a, "%s%d", stem, i));
+	return name;
+}
+
+static const char *written_name(const writer *w, const char *name)
+{
+	for (int i = w->around.n - 1; i >= 0; i--)
+		if (w->around.at[i].name == name)
+			return w->around.at[i].written;
+	return name;
+}
+
+/* ---- signs -------------------------------------------------------------- */
+
+static bool is_product(const ast_expr *e)
+{
+	return e->kind == AST_BINARY &&
+	       ast_precedence_of(e) == BINDS_PRODUCT;
+}
+
+/* Whether the sign of a product is that of its first factor: not where a
+ * quotient is rounded down. */
+static bool has_sign_of_first(const grad_op *g, const ast_expr *e)
+{
+	for (; is_product(e); e = e->args[0]) {
+		if (e->op == OP_MOD ||
+		    (e->op == OP_DIV && !grad_is_surely_float(g, e)))
+			return false;
+		if (e->args[0]->parens)
+			return true;
+	}
+	return true;
+}
+
+static ast_expr *negative(const writer *w, ast_expr *x)
+{
+	ast_expr *e = ARENA_NEW(w->a, ast_expr);
+	e->kind = AST_UNARY;
+	e->op = OP_NEG;
+	e->at = x->at;
+	e->depth = x->depth + 1;
+	e->nargs = 1;
+	e->args = ARENA_COPY(w->a, &x, 1);
+	return e;
+}
+
+/* -(x * y), which the grammar reads as (-x) * y, where a product may stand. */
+static void move_sign(const writer *w, ast_expr *e, bool may_be_product)
+{
+	ast_expr whole = *e, *product = e->args[0], *first = e;
+	if (product->parens || !is_product(product))
+		return;
+	if (!may_be_product || !has_sign_of_first(w->g, product)) {
+		product->parens = true;
+		return;
+	}
+	*e = *product;
+	e->parens = whole.parens;
+	e->depth = whole.depth;
+	while (is_product(first->args[0]) && !first->args[0]->parens)
+		first = first->args[0];
+	first->args[0] = negative(w, first->args[0]);
+}
+
+/* A number below 0, which the grammar has as the opposite of one above. */
+static void split_sign(const writer *w, ast_expr *e)
+{
+	ast_expr *x = ARENA_COPY(w->a, e, 1);
+	x->f = -x->f;
+	x->parens = false;
+	bool parens = e->parens;
+	*e = *negative(w, x);
+	e->parens = parens;
+}
+
+/* ---- the tree ----------------------------------------------------------- */
+
+static void write_expr(writer *w, ast_expr *e, ast_precedence least);
+
+static void write_alone(writer *w, ast_expr *e)
+{
+	write_expr(w, e, BINDS_IF);
+}
+
+static void write_pack(writer *w, ast_pack *p)
+{
+	if (p && p->sel)
+		write_alone(w, p->sel);
+}
+
+static void write_lambda(writer *w, ast_expr *e)
+{
+	int before = w->around.n;
+	for (int i = 0; i < e->nvars; i++) {
+		ast_var *v = &e->vars[i];
+		write_pack(w, v->pack);
+		if (v->extent)
+			write_alone(w, v->extent);
+	}
+	for (int i = 0; i < e->nvars; i++) {
+		ast_var *v = &e->vars[i];
+		if (v->pack)
+			continue;
+		binding b = {v->name, v->name};
+		if (grad_is_made(v->name))
+			v->name = b.written =
+				free_name(w, v->name, e->args[0]);
+		vec_push(w->a, &w->around, b);
+	}
+	write_alone(w, e->args[0]);
+	w->around.n = before;
+}
+
+/* The precedence that operand i has to have, unless it has parentheses. */
+static ast_precedence least_of(const ast_expr *e, int i)
+{
+	if (e->kind == AST_UNARY)
+		return ast_precedence_of(e);
+	if (e->kind == AST_BINARY)
+		return ast_precedence_of(e) + (i > 0);
+	return BINDS_IF;
+}
+
+static void write_expr(writer *w, ast_expr *e, ast_precedence least)
+{
+	if (e->kind == AST_LAMBDA) {
+		write_lambda(w, e);
+		return;
+	}
+	if (e->kind == AST_UNARY && e->op == OP_NEG)
+		move_sign(w, e, e->parens || least <= BINDS_PRODUCT);
+	for (int i = 0; i < e->nargs; i++)
+		write_expr(w, e->args[i], least_of(e, i));
+	for (int i = 0; i < e->nnamed; i++)
+		write_alone(w, e->named[i].value);
+	write_pack(w, e->pack);
+	if (e->kind == AST_NAME)
+		e->name = written_name(w, e->name);
+	if (e->kind == AST_FLOAT && signbit(e->f))
+		split_sign(w, e);
+}
+
+void grad_write_op(grad_op *g, arena *a, ast_op *op)
+{
+	writer w = {.g = g, .a = a};
+	for (int i = 0; i < op->nlets; i++)
+		write_alone(&w, op->lets[i].value);
+	for (int i = 0; i < op->nbodies; i++)
+		write_alone(&w, op->bodies[i]);
+}

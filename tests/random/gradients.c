@@ -1,0 +1,304 @@
+/* Derived gradients of the library's operators and of random ones.
+ *
+ *	gradients [--seed S] [--from K] [--count N] [--verify M]
+ *
+ * Each is built as a tree.  Its text, parsed, has to be that tree again, with
+ * the same text, and the checker has to accept both, the text without a warning
+ * about names that hide others.  Every Mth random operator (by default none)
+ * goes through what tdlc verify --gradients does, too.  An operator that
+ * fails is made as small as it gets and printed.  Operator K of a seed is that
+ * of `operators`.  The exit status is 1 where something fails. */
+#include "config.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/gradient/gradient.h"
+#include "compiler/verify/verify.h"
+#include "tests/random/same_tree.h"
+#include "tests/random/shrink.h"
+
+typedef struct request {
+	int64_t seed, from, count, verify;
+} request;
+
+typedef struct totals {
+	int64_t operators, refused, gradients, none, slopes, faults;
+} totals;
+
+/* ---- one gradient -------------------------------------------------------- */
+
+static const char *first_error(const diag_sink *s)
+{
+	return diag_errors(s) ? diag_message(s, 0) : NULL;
+}
+
+/* The message of a warning that a name hides another; NULL for none. */
+static const char *hiding(const diag_sink *s)
+{
+	for (int i = 0; i < diag_count(s); i++) {
+		diag_view d = diag_at(s, i);
+		if (!strcmp(d.name, diag_name(DIAG_HIDES_NAME)))
+			return d.message;
+	}
+	return NULL;
+}
+
+/* Why the text of an operator is not that of its tree; NULL. */
+static const char *round_trip(arena *a, tdl_modules *m, const ast_op *op)
+{
+	const char *text = dsl_op_text(a, op);
+	diag_sink *own = m->sink;
+	m->sink = diag_sink_new(a);
+	const ast_module *parsed = dsl_parse(m, "text", text, strlen(text));
+	const char *error = first_error(m->sink);
+	m->sink = own;
+	if (!parsed || error || parsed->ndefs != 1)
+		return arena_printf(a, "it does not parse: %s\n%s",
+				    error ? error : "", text);
+	const char *what = tree_difference(op, parsed->defs[0].op);
+	if (what)
+		return arena_printf(a, "%s is another when it is parsed\n%s",
+				    what, text);
+	if (strcmp(dsl_format(a, parsed), text))
+		return arena_printf(a, "its text is another when it is parsed"
+				    "\n%s", text);
+	return NULL;
+}
+
+/* Whether one of the gradients has been given a text before. */
+static bool is_among(const gradient *g, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(g[i].name, name))
+			return true;
+	return false;
+}
+
+/* The texts of a gradient and of those that it calls, the latter first. */
+static char *text_with_needs(arena *a, const gradient *g)
+{
+	char *text = arena_strdup(a, "");
+	if (!g->op || g->own)
+		return text;
+	for (int i = 0; i < g->nneeds; i++)
+		if (!is_among(g->needs, i, g->needs[i].name))
+			text = arena_printf(a, "%s%s", text,
+					    text_with_needs(a, &g->needs[i]));
+	return arena_printf(a, "%s%s", text, dsl_op_text(a, g->op));
+}
+
+/* The same text read into a set that has the operator, as a user would. */
+static const char *read_back(arena *a, tdl_modules *m, const gradient *g)
+{
+	int errors = diag_errors(m->sink);
+	char *text = text_with_needs(a, g);
+	if (!dsl_load_text(m, "gradient", text, strlen(text)) ||
+	    diag_errors(m->sink) > errors)
+		return arena_printf(a, "its text is refused: %s\n%s",
+				    diag_message(m->sink, errors), text);
+	const char *hides = hiding(m->sink);
+	return hides ? arena_printf(a, "%s\n%s", hides, text) : NULL;
+}
+
+/* ---- one operator -------------------------------------------------------- */
+
+static tdl_modules *load(arena *a, const char *text)
+{
+	tdl_modules *m = dsl_new(a, diag_sink_new(a), NULL, 0);
+	return dsl_load_text(m, "random.tdl", text, strlen(text)) ? m : NULL;
+}
+
+/* Why a gradient is wrong as a tree or text; NULL. */
+static const char *tree_fault(arena *a, tdl_modules *m, const gradient *g)
+{
+	if (!g->op)
+		return strstr(g->because, "cannot be written") ? g->because
+							       : NULL;
+	if (g->own)
+		return NULL;
+	const char *why = round_trip(a, m, g->op);
+	if (!why && !gradient_load(m, g))
+		why = arena_printf(a, "it is refused: %s\n%s",
+				   first_error(m->sink),
+				   dsl_op_text(a, g->op));
+	return why ? arena_printf(a, "%s: %s", g->name, why) : NULL;
+}
+
+static const char *finding(arena *a, const verify_result *r)
+{
+	for (int i = 0; i < r->nfindings; i++)
+		if (r->findings[i].kind == VERIFY_WRONG &&
+		    strstr(r->findings[i].what, "gradient"))
+			return arena_printf(a, "by %s: %s",
+					    r->findings[i].about,
+					    r->findings[i].what);
+	return NULL;
+}
+
+/* A fault of the gradients of one operator; NULL. */
+static const char *fault_of(arena *a, const random_operator *o, bool verify,
+			    totals *t)
+{
+	tdl_modules *m = load(a, o->text);
+	const ast_op *op = m ? dsl_op(m, "f") : NULL;
+	gradient *g;
+	t->operators++;
+	if (!op) {
+		t->refused++;
+		return NULL;
+	}
+	int n = gradient_derive(a, m, op, &g);
+	for (int i = 0; i < n; i++) {
+		const char *why = tree_fault(a, m, &g[i]);
+		tdl_modules *other = load(a, o->text);
+		if (!why && g[i].op && !g[i].own)
+			why = read_back(a, other, &g[i]);
+		if (why)
+			return why;
+		t->gradients += g[i].op != NULL;
+		t->none += !g[i].op && !g[i].zero;
+	}
+	if (!verify)
+		return NULL;
+	verify_options options = {.seed = o->seed, .trials = 6,
+				  .gradients = true};
+	verify_result r = verify_op(a, m, op, &options);
+	t->slopes += r.slopes;
+	return finding(a, &r);
+}
+
+/* ---- random operators ---------------------------------------------------- */
+
+static uint64_t seed_of(const request *r, int64_t number)
+{
+	rng x = { (uint64_t)r->seed * 0x9e3779b97f4a7c15u + (uint64_t)number };
+	return rng_next(&x);
+}
+
+static bool still_fails(const random_operator *o, const void *verify)
+{
+	arena *a = arena_new();
+	totals t = { 0 };
+	bool fails = fault_of(a, o, *(const bool *)verify, &t);
+	arena_free(a);
+	return fails;
+}
+
+static void report(arena *a, const request *r, int64_t number,
+		   const random_operator *o, bool verify, const char *why)
+{
+	totals t = { 0 };
+	printf("operator %" PRId64 " of seed %" PRId64 ": %s\n", number,
+	       r->seed, why);
+	random_operator small = shrink(a, o, still_fails, &verify);
+	why = fault_of(a, &small, verify, &t);
+	printf("smaller: %s\n%s\n", why ? why : "", small.text);
+	fflush(stdout);
+}
+
+static void run_random(const request *r, totals *t)
+{
+	for (int64_t i = r->from; i < r->from + r->count; i++) {
+		arena *a = arena_new();
+		random_operator o = random_operator_new(a, seed_of(r, i));
+		bool verify = r->verify > 0 && i % r->verify == 0;
+		const char *why = fault_of(a, &o, verify, t);
+		if (why) {
+			t->faults++;
+			report(a, r, i, &o, verify, why);
+		}
+		arena_free(a);
+	}
+}
+
+/* ---- the library --------------------------------------------------------- */
+
+static void run_operator(arena *a, tdl_modules *m, const ast_op *op, totals *t)
+{
+	gradient *g;
+	int n = op->faulty || op->grad_of ? 0 : gradient_derive(a, m, op, &g);
+	t->operators++;
+	for (int i = 0; i < n; i++) {
+		const char *why = tree_fault(a, m, &g[i]);
+		t->gradients += g[i].op != NULL;
+		t->none += !g[i].op && !g[i].zero;
+		if (!why)
+			continue;
+		t->faults++;
+		printf("%s\n", why);
+	}
+}
+
+/* Each file of the folder with what it imports. */
+static void run_library(const char *folder, totals *t)
+{
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		size_t len = strlen(e->d_name);
+		if (len < 5 || strcmp(e->d_name + len - 4, ".tdl"))
+			continue;
+		arena *a = arena_new();
+		tdl_modules *m = dsl_new(a, diag_sink_new(a), &folder, 1);
+		const char *path = arena_printf(a, "%s/%s", folder, e->d_name);
+		t->faults += !dsl_load(m, path);
+		const ast_module *file = dsl_module(m, path);
+		for (int i = 0; file && i < file->ndefs; i++)
+			if (file->defs[i].kind == DEF_OP)
+				run_operator(a, m, file->defs[i].op, t);
+		arena_free(a);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+static void print(const char *what, const totals *t)
+{
+	printf("%s: %" PRId64 " operators, %" PRId64 " refused, %" PRId64
+	       " gradients, %" PRId64 " have none, %" PRId64 " slopes; %" PRId64
+	       " faults\n", what, t->operators, t->refused, t->gradients,
+	       t->none, t->slopes, t->faults);
+}
+
+int main(int argc, char **argv)
+{
+	request r = { .seed = 1, .count = 3000 };
+	const struct {
+		const char *name;
+		int64_t *to;
+	} options[] = {
+		{ "--seed", &r.seed },	 { "--from", &r.from },
+		{ "--count", &r.count }, { "--verify", &r.verify },
+	};
+	const int noptions = sizeof(options) / sizeof(*options);
+	for (int i = 1; i < argc; i++) {
+		int k = 0;
+		while (k < noptions && strcmp(argv[i], options[k].name))
+			k++;
+		if (k == noptions || i + 1 == argc) {
+			fprintf(stderr, "gradients: '%s' is no option\n",
+				argv[i]);
+			return 2;
+		}
+		*options[k].to = strtoll(argv[++i], NULL, 10);
+	}
+	totals library = { 0 }, drawn = { 0 };
+	const char *folder = getenv("TDL_OPDEFS");
+	if (folder) {
+		run_library(folder, &library);
+		print("library", &library);
+	}
+	run_random(&r, &drawn);
+	print("random", &drawn);
+	bool idle = (folder && library.gradients < 100) ||
+		    (r.count >= 100 && drawn.gradients < r.count / 4);
+	if (idle)
+		puts("too few have gradients");
+	return library.faults || drawn.faults || idle ? EXIT_FAILURE
+						       : EXIT_SUCCESS;
+}
