@@ -236,7 +236,8 @@ static void run_call(void *arg)
 	job *d = &c->job;
 	memory_poll();
 	*d = (job){ .arena = arena_new(), .opdefs = x->opdefs,
-		    .folders = x->folders, .load = x->files };
+		    .folders = x->folders, .load = x->files,
+		    .of_context = true };
 	d->program = (cli_program){ .name = "libtdl", .say = note, .to = c };
 	d->sink = diag_sink_new(d->arena);
 	diag_name_members(d->sink);

@@ -14,6 +14,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/job.c %D%/job.h \
 	%D%/onnx_uses.c %D%/onnx_uses.h \
 	%D%/operators.c %D%/operators.h \
+	%D%/placement.c %D%/placement.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_input.c %D%/plan_input.h \
@@ -38,6 +39,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/module.c \
 	%D%/module_export.c \
 	%D%/plan.c \
+	%D%/placing.c \
 	%D%/plan_questions.c \
 	%D%/planning.c \
 	%D%/run.c

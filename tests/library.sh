@@ -81,7 +81,8 @@ expect 0 ${CC:-cc} $flags -Wall -Wextra -Werror -I"$root/include" \
 
 # The time that a search took is another each time.
 plain() {
-	sed -e '/"search_seconds"/d' -e '/seconds_of_search/d' "$1"
+	sed -e '/"search_seconds"/d' -e '/seconds_of_search/d' \
+		-e '/^ *"seconds"/d' "$1"
 }
 
 # same ASK... -- TDLC...: both say the same
@@ -153,6 +154,15 @@ for format in c cuda; do
 		shape=filters=16x4x3 -- compile --emit=$format "$conv" -o - \
 		--shape data=8x16x34 --shape filters=16x4x3
 done
+
+costs=$root/tests/golden/place/parts/two.json
+expect 0 "$TDLC" place "$costs" -k 2 -o "$tmp/placement.json"
+same placed "$costs" devices=2 -- place "$costs" -k 2 --json
+same placed "$mlp" devices=2 train algorithm=heft -- \
+	place "$mlp" -k 2 --train --algorithm heft --json
+same placements "$costs" devices=2 -- compare "$costs" -k 2 --json
+same judged "$costs" devices=2 placement="$tmp/placement.json" -- \
+	score "$costs" -k 2 --placement "$tmp/placement.json" --json
 
 expect 0 "$tmp/ask" cuda "$mlp" "$tmp/cuda.library" devices=2
 expect 0 "$TDLC" plan "$mlp" -k 2 --emit-cuda "$tmp/cuda.command"

@@ -13,6 +13,7 @@ typedef struct options {
 	place_options place;
 	place_more more;
 	const char *algorithm, *output, *gantt;
+	bool json;
 } options;
 
 static const place_special *special_of(const char *name)
@@ -37,7 +38,7 @@ static const char *misfit(const driver *d, const options *o)
 {
 	pipeline_schedule kind;
 	int chunks;
-	bool prints = o->place.json || (o->output && !strcmp(o->output, "-"));
+	bool prints = o->json || (o->output && !strcmp(o->output, "-"));
 	if (o->gantt && !strcmp(o->gantt, "-") && prints)
 		return "--gantt - cannot be with --json or -o -, which print, "
 		       "too";
@@ -72,6 +73,7 @@ static int read_options(driver *d, int argc, char **argv, options *o,
 	const cli_option table[] = {
 		{ CLI_TEXT, 0, "algorithm", "A", help, &o->algorithm },
 		PLACE_OPTIONS_MACHINE(&o->place),
+		DRIVER_OPTION_JSON(&o->json),
 		PLACE_OPTIONS_SEARCH(&o->place),
 		PLACE_OPTIONS_MORE(&o->more),
 		PLACE_OPTIONS_MODEL(&o->place),
@@ -141,7 +143,7 @@ static cli_status run_special(driver *d, const options *o, int argc,
 	const place_special *p = special_of(o->algorithm);
 	const char *why = place_misfit(d, &o->place, argv[first]);
 	place_run r = { d, &o->place, &o->more, o->algorithm, argv[first],
-			o->output };
+			o->output, o->json };
 	if (p->reads && place_is_model(argv[first]))
 		return cli_usage(&d->program, "%s reads %s, and no models",
 				 p->name, p->reads);
@@ -150,14 +152,16 @@ static cli_status run_special(driver *d, const options *o, int argc,
 
 cli_status command_place(driver *d, int argc, char **argv)
 {
-	options o = { PLACE_OPTIONS, PLACE_MORE, PLACE_BEST, NULL };
+	options o = { PLACE_OPTIONS, PLACE_MORE, PLACE_BEST, NULL, NULL,
+		      false };
 	cli_status status;
 	place_input in;
 	int first = read_options(d, argc, argv, &o, &status);
 	if (first >= 0 && special_of(o.algorithm))
 		return run_special(d, &o, argc, argv, first);
 	if (first < 0 ||
-	    !place_read(d, &o.place, argc, argv, first, &in, &status))
+	    !place_read_operand(d, &o.place, argc - first, argv + first, &in,
+				&status))
 		return status;
 	place_report r = place_searched(d->arena, &in, &o.place, o.algorithm);
 	if (!r.place || !r.fits)
@@ -170,7 +174,7 @@ cli_status command_place(driver *d, int argc, char **argv)
 		status = draw_schedule(d, &in, &r, o.gantt);
 	if (status != CLI_OK || (o.output && !strcmp(o.output, "-")))
 		return status;
-	if (o.place.json)
+	if (o.json)
 		return driver_print_json(d, place_report_json(&in, &o.place,
 							      &r, &b));
 	place_report_text(d->arena, &in, &o.place, &r, &b);

@@ -417,7 +417,7 @@ static cli_status plan_layers(const place_run *r, const json_t *table)
 		return status;
 	if (!search(&c))
 		return say_no_room(&c);
-	if (r->o->json)
+	if (r->json)
 		return driver_print_json(r->d, capture_json(&c));
 	print_capture(&c);
 	return CLI_OK;

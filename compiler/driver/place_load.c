@@ -49,9 +49,8 @@ static bool usage(const place_run *r, cli_status *status)
 static bool read_load(load *l, cli_status *status)
 {
 	const place_run *r = l->run;
-	char *argv[] = { (char *)r->path, NULL };
 	if (!usage(r, status) ||
-	    !place_read(r->d, r->o, 1, argv, 0, &l->in, status))
+	    !place_read(r->d, r->o, r->path, &l->in, status))
 		return false;
 	const cost_graph *g = l->in.file;
 	if (!l->in.load->alike) {

@@ -113,7 +113,7 @@ cli_status place_finish(const place_run *r, const cost_graph *g,
 	if (r->output)
 		status = place_write(r->d, g, place, (int)r->o->devices,
 				     r->output);
-	if (status == CLI_OK && r->o->json && !(r->output &&
+	if (status == CLI_OK && r->json && !(r->output &&
 						!strcmp(r->output, "-")))
 		return driver_print_json(r->d, json);
 	json_decref(json);

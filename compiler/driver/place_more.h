@@ -79,6 +79,7 @@ typedef struct place_run {
 	const place_options *o;
 	const place_more *more;
 	const char *algorithm, *path, *output;
+	bool json;
 } place_run;
 
 typedef struct place_special {

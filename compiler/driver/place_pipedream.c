@@ -183,7 +183,7 @@ cli_status place_pipedream(const place_run *r)
 			   "planner ignores memory", ceil(p.best.peak));
 		return CLI_NO_PLAN;
 	}
-	if (r->o->json)
+	if (r->json)
 		return driver_print_json(r->d, pipedream_json(&p));
 	print_pipedream(&p);
 	return CLI_OK;

@@ -221,7 +221,7 @@ cli_status place_piper(const place_run *r, const json_t *table)
 	if (!piper_best(r->d->arena, p.t, &p.r, &p.best))
 		return say_no_room(&p);
 	p.seconds = clock_seconds() - begun;
-	if (r->o->json)
+	if (r->json)
 		return driver_print_json(r->d, piper_json(&p));
 	print_piper(&p);
 	return CLI_OK;

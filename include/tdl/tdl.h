@@ -279,6 +279,26 @@ TDL_API char *tdl_plan_explain(tdl_plan *p, const char *tensor,
 TDL_API tdl_status tdl_plan_export(tdl_plan *p, const char *format,
 				   const char *folder);
 
+/* ---- placements -------------------------------------------------------- */
+
+/* Places whole operators on devices: of a cost graph in a file, or of a model,
+ * which is read for this.  Options: devices (needed), network, topology, link,
+ * memory, factor, algorithm (one that minimizes the makespan), colocation,
+ * time-limit; of models D, shape, model, train, evaluate, loss, optimizer,
+ * clip-norm, precision, freeze, seed: `tdlc place'. */
+TDL_API char *tdl_placement_search(tdl_context *c, const char *path,
+				   const tdl_option *options);
+
+/* The same with all algorithms, or with some: `tdlc compare'. */
+TDL_API char *tdl_placement_compare(tdl_context *c, const char *path,
+				    const tdl_option *options);
+
+/* The cost of a given placement, by the same judge.  Options are the same but
+ * those of a search, and placement (needed), a file: `tdlc score'.  NULL,
+ * TDL_NO_PLAN, where a device needs more than it has. */
+TDL_API char *tdl_placement_score(tdl_context *c, const char *path,
+				  const tdl_option *options);
+
 /* ---- runs -------------------------------------------------------------- */
 
 /* An array of the caller's: dense, row-major.  type is "f32", "i64", ..; dims

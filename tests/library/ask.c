@@ -8,6 +8,7 @@
  *	ask compare|score|frontier MODEL [OPTION=VALUE]...
  *	ask report|layout|text MODEL [OPTION=VALUE]...	(a plan of it)
  *	ask cuda MODEL FOLDER [OPTION=VALUE]...		(a program of that)
+ *	ask placed|judged|placements GRAPH [OPTION=VALUE]...
  *	ask diff PLAN PLAN
  *	ask reasons PLAN TENSOR [OPTION=VALUE]...
  *
@@ -121,6 +122,17 @@ static char *ask_reasons(tdl_context *c, char **argv)
 	return p ? tdl_plan_explain(p, argv[3], o) : NULL;
 }
 
+static char *ask_placement(tdl_context *c, char **argv)
+{
+	tdl_option o[MOST] = { { NULL, NULL } };
+	read_options(argv + 3, o, NULL);
+	return !strcmp(argv[1], "placed") ?
+		       tdl_placement_search(c, argv[2], o) :
+	       !strcmp(argv[1], "judged") ?
+		       tdl_placement_score(c, argv[2], o) :
+		       tdl_placement_compare(c, argv[2], o);
+}
+
 static char *ask_coverage(tdl_context *c, char **argv)
 {
 	tdl_option o[MOST] = { { NULL, NULL } };
@@ -147,6 +159,8 @@ int main(int argc, char **argv)
 		     !strcmp(what, "export")   ? ask_export(c, argv) :
 		     !strcmp(what, "coverage") ? ask_coverage(c, argv) :
 		     !strcmp(what, "reasons")  ? ask_reasons(c, argv) :
+		     strstr("placed judged placements", what) ?
+			     ask_placement(c, argv) :
 		     !strcmp(what, "diff")     ? ask_diff(c, argv) :
 						 ask_plan(c, argv);
 	if (!text)

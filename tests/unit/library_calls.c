@@ -277,6 +277,33 @@ static bool plan_export(library_world *w)
 	       TDL_OK;
 }
 
+/* ---- placements ---------------------------------------------------------- */
+
+static bool placement_search(library_world *w)
+{
+	char path[100];
+	return is_json(tdl_placement_search(w->c, file(w, path, "tiny.tdl"),
+					    on_two));
+}
+
+static bool placement_compare(library_world *w)
+{
+	char path[100];
+	return is_json(tdl_placement_compare(w->c, file(w, path, "tiny.tdl"),
+					     on_two));
+}
+
+static bool placement_score(library_world *w)
+{
+	char path[100], given[100];
+	const tdl_option options[] = {
+		{ "devices", "2" },
+		{ "placement", file(w, given, "given.json") }, { NULL, NULL }
+	};
+	return is_json(tdl_placement_score(w->c, file(w, path, "tiny.tdl"),
+					   options));
+}
+
 /* ---- runs ---------------------------------------------------------------- */
 
 static bool run_open(library_world *w)
@@ -359,6 +386,9 @@ const library_call library_calls[] = {
 	{ "tdl_plan_diff", plan_diff },
 	{ "tdl_plan_explain", plan_explain },
 	{ "tdl_plan_export", plan_export },
+	{ "tdl_placement_search", placement_search },
+	{ "tdl_placement_compare", placement_compare },
+	{ "tdl_placement_score", placement_score },
 	{ "tdl_run_open", run_open },
 	{ "tdl_run_step", run_step },
 	{ "tdl_run_get_state", run_get_state },
@@ -366,6 +396,11 @@ const library_call library_calls[] = {
 	{ "tdl_context_add_file", add_file },
 };
 const int library_ncalls = sizeof(library_calls) / sizeof(*library_calls);
+
+static const char given[] =
+	"{\"format\": \"tdl-placement\", \"version\": 1, \"devices\": 2,"
+	" \"placement\": [{\"id\": 0, \"device\": 0}, {\"id\": 1,"
+	" \"device\": 0}, {\"id\": 2, \"device\": 1}]}\n";
 
 /* ---- the world ----------------------------------------------------------- */
 
@@ -406,6 +441,7 @@ library_world library_world_new(const tdl_allocator *a)
 	ck_assert_ptr_nonnull(mkdtemp(w.folder));
 	put_file(&w, "own.tdl", operators);
 	put_file(&w, "tiny.tdl", library_network);
+	put_file(&w, "given.json", given);
 	ck_assert(add_text(&w));
 	w.module = tdl_module_of_text(w.c, "four.tdl", importing,
 				      strlen(importing));

@@ -1,0 +1,358 @@
+#include "config.h"
+
+#include "libtdl/placement.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "compiler/placement/model_costs.h"
+#include "compiler/placement/placement_file.h"
+
+const char *const place_networks[] = { "ports", "free", NULL };
+
+const char *place_network(const place_options *o)
+{
+	return place_networks[o->network < 0 ? 0 : o->network];
+}
+
+/* ---- options ------------------------------------------------------------- */
+
+/* A positive number that ends at `end`. */
+static bool real(const char *text, char end, double least, double *to,
+		 const char **rest)
+{
+	char *stop;
+	*to = strtod(text, &stop);
+	*rest = *stop ? stop + 1 : stop;
+	return stop != text && (*stop == end || *stop == 0) && *to >= least &&
+	       *to <= 1e12;
+}
+
+/* --link GB/S[,US] as bytes/s and seconds. */
+static bool read_link(job *d, const char *text, machine_request *r)
+{
+	const char *rest;
+	double gb, us = 0;
+	bool good = real(text, ',', 1e-9, &gb, &rest);
+	if (good && *rest)
+		good = real(rest, 0, 0, &us, &rest);
+	if (!good)
+		cli_usage(&d->program, "%s is GB/S[,MICROSECONDS], not '%s'",
+			  job_option(d, "link"), text);
+	r->bandwidth = gb * 1e9;
+	r->latency = us / 1e6;
+	return good;
+}
+
+bool place_read_machine(job *d, const place_options *o, machine_request *r,
+			cli_status *status)
+{
+	*status = CLI_USAGE;
+	r->ndevices = (int)o->devices;
+	r->free_network = o->network == 1;
+	r->factor = o->factor < 0 ? 4 : o->factor;
+	if (o->devices == 0)
+		cli_usage(&d->program, "%s is missing",
+			  job_option_of(d, "devices", "N"));
+	else if (o->link && o->topology)
+		cli_usage(&d->program, "%s and %s both say how long a "
+			  "transfer takes", job_option(d, "link"),
+			  job_option(d, "topology"));
+	else if (o->memory && (!units_read_size(o->memory, &r->memory) ||
+			       r->memory == 0))
+		cli_usage(&d->program, "%s is a number of bytes, not '%s'",
+			  job_option(d, "memory"), o->memory);
+	else if (!o->link || read_link(d, o->link, r))
+		*status = CLI_OK;
+	if (*status == CLI_OK && o->topology) {
+		r->topology = topology_read(d->arena, d->sink, o->topology);
+		return r->topology != NULL;
+	}
+	return *status == CLI_OK;
+}
+
+bool place_is_model(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	return dot && (!strcmp(dot, ".tdl") || !strcmp(dot, ".onnx"));
+}
+
+/* Whether an option about a model is given. */
+static bool has_model_options(const plan_model *m)
+{
+	const train_request *t = &m->train;
+	return m->name || m->defines.n || m->shapes.n || t->train ||
+	       t->evaluate || t->loss || t->optimizer || t->precision ||
+	       t->clip_norm != NO_CLIP_NORM || t->freeze.n || t->seed;
+}
+
+static const char *of_factor(const job *d)
+{
+	return arena_printf(d->arena, "%s goes with profiles and layer tables",
+			    job_option(d, "factor"));
+}
+
+static const char *of_models(const job *d)
+{
+	return arena_printf(d->arena, "%s, %s and %s go with a model, not "
+			    "with a cost graph", job_option(d, "include"),
+			    job_option(d, "opdefs"), job_option(d, "load"));
+}
+
+const char *place_misfit(const job *d, const place_options *o,
+			 const char *path)
+{
+	if (place_is_model(path))
+		return o->factor < 0 ? NULL : of_factor(d);
+	if (!d->of_context &&
+	    (d->folders.n > 0 || d->opdefs || d->load.n > 0))
+		return of_models(d);
+	return has_model_options(&o->model) ?
+		       "options of models, for sizes and training, do not go "
+		       "with a cost graph" : NULL;
+}
+
+static const cost_graph *read_model(job *d, const place_options *o,
+				    const topology *t, const char *path,
+				    cli_status *status)
+{
+	const graph *g = plan_read_model(d, path, &o->model, status);
+	return g ? cost_graph_of_model(d->arena, d->sink, g,
+				       t ? t : topology_preset(0), path) :
+		   NULL;
+}
+
+const cost_graph *place_read_graph(job *d, const place_options *o,
+				   const machine_request *r, const char *path,
+				   cli_status *status)
+{
+	const char *why = place_misfit(d, o, path);
+	if (why) {
+		*status = cli_usage(&d->program, "%s", why);
+		return NULL;
+	}
+	if (place_is_model(path))
+		return read_model(d, o, r->topology, path, status);
+	const cost_graph *g = cost_graph_read(d->arena, d->sink, path);
+	if (g && o->factor >= 0 && !g->resident_is_weights) {
+		*status = cli_usage(&d->program, "%s", of_factor(d));
+		return NULL;
+	}
+	return g;
+}
+
+bool place_read(job *d, const place_options *o, const char *path,
+		place_input *in, cli_status *status)
+{
+	machine_request r = { 0 };
+	if (!place_read_machine(d, o, &r, status))
+		return false;
+	in->file = place_read_graph(d, o, &r, path, status);
+	const cost_graph *g = in->file ? cost_graph_tie_training(d->arena,
+								 d->sink,
+								 in->file) :
+					 NULL;
+	in->m = g ? machine_new(d->arena, d->sink, g, &r) : NULL;
+	in->load = in->m ? in->m->loads : NULL;
+	return in->m != NULL;
+}
+
+/* ---- searching ----------------------------------------------------------- */
+
+static const place_algorithm *algorithm_of(const char *name)
+{
+	const place_algorithm *p = place_algorithms;
+	while (p->name && strcmp(p->name, name))
+		p++;
+	return p->name ? p : NULL;
+}
+
+bool place_is_algorithm(const char *name)
+{
+	return algorithm_of(name);
+}
+
+place_report place_judged(arena *a, const place_input *in, judge *j,
+			  const char *algorithm, const int *place)
+{
+	const machine *m = in->m;
+	verdict v = judge_run(j, place, INT64_MAX);
+	const int64_t *load = place_loads(a, in->load, place, m->ndevices);
+	place_report r = { .algorithm = algorithm, .place = place,
+			   .makespan = v.makespan,
+			   .peak = ARENA_COPY(a, v.peak, m->ndevices),
+			   .fits = judge_fits(m, &v) };
+	for (int i = 0; i < m->ndevices; i++)
+		r.max_load = load[i] > r.max_load ? load[i] : r.max_load;
+	return r;
+}
+
+place_report place_searched(arena *a, const place_input *in,
+			    const place_options *o, const char *algorithm)
+{
+	double begun = clock_seconds();
+	const place_task *t = place_task_new(a, in->m,
+					     o->colocation || in->m->g->bound,
+					     deadline_in(o->seconds));
+	const int *place = algorithm_of(algorithm)->run(a, t);
+	double seconds = clock_seconds() - begun;
+	place_report r = { .algorithm = algorithm };
+	if (place)
+		r = place_judged(a, in, t->j, algorithm, place);
+	r.seconds = seconds;
+	return r;
+}
+
+/* ---- a given placement --------------------------------------------------- */
+
+/* The number of processor cores of the file, devices after the others. */
+static int cores_of(const place_input *in)
+{
+	enum { MOST = 1024 };
+	for (int v = 0; v < in->file->nops; v++)
+		if (in->file->ops[v].core_ns < 0)
+			return 0;
+	return in->file->cores < 0    ? 0 :
+	       in->file->cores > MOST ? MOST :
+					(int)in->file->cores;
+}
+
+/* Placements on processor cores have loads and sums of bytes, and no
+ * makespan. */
+static place_report score_loads(arena *a, const place_input *in,
+				const int *place, int ndevices)
+{
+	const machine *m = in->load;
+	const int64_t *load = place_loads(a, m, place, ndevices);
+	place_report r = { .algorithm = "given", .place = place,
+			   .makespan = -1, .fits = true,
+			   .peak = ARENA_ARRAY(a, int64_t, ndevices) };
+	for (int v = 0; v < m->g->nops; v++)
+		r.peak[place[v]] += m->resident[v];
+	for (int d = 0; d < ndevices; d++) {
+		r.max_load = load[d] > r.max_load ? load[d] : r.max_load;
+		r.fits &= d >= m->ndevices || r.peak[d] <= m->limit[d];
+	}
+	return r;
+}
+
+bool place_scored(job *d, const place_input *in, const char *path,
+		  place_report *r, int *ncores)
+{
+	int n = in->m->ndevices, all = n + cores_of(in);
+	int *place = placement_read(d->arena, d->sink, path, in->file, n,
+				    all - n);
+	*ncores = 0;
+	if (!place)
+		return false;
+	for (int v = 0; v < in->file->nops; v++)
+		if (place[v] >= n)
+			*ncores = all - n;
+	*r = *ncores ? score_loads(d->arena, in, place, all) :
+		       place_judged(d->arena, in, judge_new(d->arena, in->m),
+				    "given", place);
+	return true;
+}
+
+cli_status place_check_memory(job *d, const place_input *in,
+			      const place_report *r)
+{
+	if (r->fits)
+		return CLI_OK;
+	for (int i = 0; i < in->m->ndevices; i++)
+		if (r->peak[i] > in->m->limit[i])
+			cli_failed(&d->program, "device %d needs %" PRId64
+				   " bytes, and has %" PRId64, i, r->peak[i],
+				   in->m->limit[i]);
+	return CLI_NO_PLAN;
+}
+
+/* ---- every algorithm ----------------------------------------------------- */
+
+static bool wanted(const cli_words *algorithms, const char *name)
+{
+	for (int i = 0; i < algorithms->n; i++)
+		if (!strcmp(algorithms->at[i], name))
+			return true;
+	return algorithms->n == 0;
+}
+
+cli_status place_all(job *d, const place_input *in, const place_options *o,
+		     const cli_words *algorithms, place_reports *all)
+{
+	for (int i = 0; i < algorithms->n; i++)
+		if (!place_is_algorithm(algorithms->at[i]))
+			return cli_usage(&d->program, "there is no algorithm "
+					 "'%s'", algorithms->at[i]);
+	for (const place_algorithm *p = place_algorithms; p->name; p++) {
+		bool takes = !p->takes || p->takes(in->m);
+		if (!takes && algorithms->n > 0 && wanted(algorithms, p->name))
+			return cli_usage(&d->program, "%s does not take this "
+					 "graph on this machine", p->name);
+		if (takes && wanted(algorithms, p->name))
+			vec_push(d->arena, all,
+				 place_searched(d->arena, in, o, p->name));
+	}
+	return CLI_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static json_t *instr_time(int64_t ns)
+{
+	return ns < 0 ? json_null() : json_real((double)ns * 1e-9);
+}
+
+json_t *place_report_json(const place_input *in, const place_options *o,
+			  const place_report *r, const place_bounds *b)
+{
+	json_t *j = json_object(), *peak = json_array();
+	for (int d = 0; d < in->m->ndevices; d++)
+		json_array_append_new(peak, json_integer(r->peak[d]));
+	json_object_set_new(j, "graph", json_string(in->file->name));
+	json_object_set_new(j, "algorithm", json_string(r->algorithm));
+	json_object_set_new(j, "objective", json_string("makespan"));
+	json_object_set_new(j, "network",
+			    json_string(place_network(o)));
+	json_object_set_new(j, "devices", json_integer(in->m->ndevices));
+	json_object_set_new(j, "makespan_seconds", instr_time(r->makespan));
+	json_object_set_new(j, "max_load_seconds", instr_time(r->max_load));
+	json_object_set_new(j, "peak_bytes", peak);
+	json_object_set_new(j, "lower_bound_seconds", instr_time(b->greatest));
+	json_object_set_new(j, "optimal",
+			    json_boolean(r->fits &&
+					 r->makespan == b->greatest));
+	json_object_set_new(j, "seconds", json_real(r->seconds));
+	json_object_set_new(j, "placement",
+			    placement_list(in->file, r->place));
+	return j;
+}
+
+json_t *place_table_json(const place_input *in, const place_options *o,
+			 const place_reports *all, const place_bounds *b)
+{
+	json_t *j = json_object(), *list = json_array();
+	json_object_set_new(j, "graph", json_string(in->file->name));
+	json_object_set_new(j, "devices", json_integer(in->m->ndevices));
+	json_object_set_new(j, "network",
+			    json_string(place_network(o)));
+	json_object_set_new(j, "lower_bound_seconds",
+			    json_real((double)b->greatest * 1e-9));
+	for (int i = 0; i < all->n; i++) {
+		const place_report *r = &all->at[i];
+		json_t *row = json_object();
+		if (r->place)
+			json_object_update_new(row,
+					       place_report_json(in, o, r, b));
+		else
+			json_object_set_new(row, "algorithm",
+					    json_string(r->algorithm));
+		json_object_set_new(row, "fits", json_boolean(r->fits));
+		json_array_append_new(list, row);
+	}
+	json_object_set_new(j, "algorithms", list);
+	return j;
+}

@@ -1,0 +1,141 @@
+/* Placements of whole operators: the options, the machine, searches, and the
+ * judge's report of a placement. */
+#ifndef TDL_LIBTDL_PLACEMENT_H
+#define TDL_LIBTDL_PLACEMENT_H
+
+#include "base/json.h"
+#include "compiler/placement/figures.h"
+#include "compiler/placement/task.h"
+#include "libtdl/plan_input.h"
+
+#define PLACE_BEST "best"
+
+typedef struct place_options {
+	int64_t devices;
+	int network; /* of place_networks; -1: not given */
+	const char *topology, *link, *memory;
+	double factor; /* bytes of states per byte of weights; < 0: not given */
+	bool colocation;
+	double seconds; /* of each search; 0: no limit */
+	plan_model model; /* where the operand is one */
+} place_options;
+
+#define PLACE_OPTIONS { .network = -1, .factor = -1, .model = PLAN_MODEL }
+
+extern const char *const place_networks[]; /* "ports", "free" */
+const char *place_network(const place_options *o);
+
+#define PLACE_OPTIONS_MACHINE(o)                                             \
+	{ CLI_INT, 'k', "devices", "N", "the number of devices",             \
+	  &(o)->devices, .min = 1, .max = PLACE_MAX_DEVICES },               \
+	{ CLI_CHOICE, 0, "network", "NETWORK",                               \
+	  "ports (default): a device sends one result at a time and "        \
+	  "receives one; free: transfers never wait", &(o)->network,         \
+	  .choices = place_networks },                                       \
+	{ CLI_TEXT, 0, "topology", "T",                                      \
+	  "take the links of a machine: a preset (cpu, 8xk80, "              \
+	  "8xh100-nvlink, 2x8xh100, h100-cluster) or a file",                \
+	  &(o)->topology },                                                  \
+	{ CLI_TEXT, 0, "link", "GB/S[,US]",                                  \
+	  "let a transfer take US microseconds (0) and its bytes at "        \
+	  "GB/S; the default is in the file", &(o)->link },                  \
+	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
+	  "let no device need more than SIZE bytes (2G, 80GB)",              \
+	  &(o)->memory },                                                    \
+	{ CLI_REAL, 0, "factor", "X",                                        \
+	  "bytes of states per byte of weights (4 of profiles, 8 of layer "  \
+	  "tables)", &(o)->factor, .min = 0, .max = 1e6 }
+
+/* .. of those that take a model for a cost graph, .. */
+#define PLACE_OPTIONS_MODEL(o)                                               \
+	PLAN_OPTIONS_SIZES(&(o)->model),                                     \
+	DRIVER_OPTIONS_TRAIN_STEP(&(o)->model.train)
+
+#define PLACE_OPTION_ALGORITHMS(words)                                       \
+	{ CLI_REPEAT, 0, "algorithm", "A",                                   \
+	  "compare A only; may be repeated", (words) }
+
+/* .. and of those that search. */
+#define PLACE_OPTIONS_SEARCH(o)                                              \
+	{ CLI_FLAG, 0, "colocation", NULL,                                   \
+	  "keep operators of one colour on one device", &(o)->colocation },  \
+	{ CLI_REAL, 0, "time-limit", "S",                                    \
+	  "end the search after S seconds with the best result so far",      \
+	  &(o)->seconds, .min = 1e-6, .max = 1e9 }
+
+/* A cost graph on the machine of the options. */
+typedef struct place_input {
+	const cost_graph *file; /* as read from the file: for loads */
+	const machine *m;	/* as a graph that can be run */
+	const machine *load;	/* of `file` */
+} place_input;
+
+/* The machine of the options; false after a usage error, or with errors added,
+ * then *status is the command's. */
+bool place_read_machine(job *d, const place_options *o, machine_request *r,
+			cli_status *status);
+
+/* Whether a file is a model, by its name. */
+bool place_is_model(const char *path);
+
+/* The reason that options do not go with the operand: those of models with a
+ * cost graph; NULL. */
+const char *place_misfit(const job *d, const place_options *o,
+			 const char *path);
+
+/* Reads a cost graph, or a model as one on the machine of the request.  NULL
+ * when errors were added or printed; then *status is the command's. */
+const cost_graph *place_read_graph(job *d, const place_options *o,
+				   const machine_request *r, const char *path,
+				   cli_status *status);
+
+/* Reads a cost graph, or a model as one; false when errors were added or
+ * printed, then *status is the command's. */
+bool place_read(job *d, const place_options *o, const char *path,
+		place_input *in, cli_status *status);
+
+/* A placement and its figures; an algorithm that found none has no `place'. */
+typedef struct place_report {
+	const char *algorithm;
+	const int *place;
+	int64_t makespan, max_load; /* ns; makespan < 0: it has none, for it
+				       uses processor cores */
+	int64_t *peak;		    /* bytes of each device */
+	bool fits;
+	double seconds; /* of the search */
+} place_report;
+
+/* Judges a placement. */
+place_report place_judged(arena *a, const place_input *in, judge *j,
+			  const char *algorithm, const int *place);
+
+/* Runs an algorithm of the table, or best; NULL for one that is not there. */
+bool place_is_algorithm(const char *name);
+place_report place_searched(arena *a, const place_input *in,
+			    const place_options *o, const char *algorithm);
+
+/* Judges the placement in a file.  *ncores becomes the number of processor
+ * cores, or 0 if it uses none; with them there is no makespan.  False when
+ * errors were added. */
+bool place_scored(job *d, const place_input *in, const char *path,
+		  place_report *r, int *ncores);
+
+/* CLI_NO_PLAN, after a message, where a device needs more than it has. */
+cli_status place_check_memory(job *d, const place_input *in,
+			      const place_report *r);
+
+typedef VEC(place_report) place_reports;
+
+/* Runs the algorithms, all if none is named, that take the graph.  CLI_USAGE,
+ * after a message, where one does not, or is none. */
+cli_status place_all(job *d, const place_input *in, const place_options *o,
+		     const cli_words *algorithms, place_reports *all);
+
+/* The output of `tdlc place --json', and of `score' and `compare' of cost
+ * graphs. */
+json_t *place_report_json(const place_input *in, const place_options *o,
+			  const place_report *r, const place_bounds *b);
+json_t *place_table_json(const place_input *in, const place_options *o,
+			 const place_reports *all, const place_bounds *b);
+
+#endif
