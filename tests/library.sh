@@ -43,6 +43,24 @@ for kind in shared static; do
 	}
 done
 
+# So are the structures and enumerations, which a program is compiled with.
+# shellcheck disable=SC2086
+${CC:-cc} -E -P "$root/include/tdl/tdl.h" |
+	sed -n -e '/^typedef [a-z]* tdl_[a-z]* {$/,/^}.*;/p' \
+		-e '/^typedef struct tdl_[a-z]* tdl_[a-z]*;/p' \
+		-e '/^typedef void tdl_/,/;/p' |
+	grep '[A-Za-z]' | tr -s ' \t' '  ' >"$tmp/now"
+list=$root/tests/library/types.txt
+[ "${UPDATE-}" != 1 ] || cp "$tmp/now" "$list"
+[ "$(wc -l <"$list")" -gt 40 ] || fail 'the list of types is short'
+diff "$list" "$tmp/now" >"$tmp/diff" || {
+	fail 'tdl.h has other types than tests/library/types.txt'
+	cat "$tmp/diff"
+}
+nm -D --defined-only "$build/libtdl.so" | awk '$2 == "T" { print $3 }' |
+	grep -v '@@TDL_0$' >"$tmp/unversioned" &&
+	fail "without a version: $(cat "$tmp/unversioned")"
+
 # Each is in the page about the library, and tried without memory, where it
 # takes any.
 takes_none='tdl_version tdl_context_new tdl_context_free tdl_context_set_quota

@@ -115,6 +115,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/lib.sh \
 	%D%/library/ask.c \
 	%D%/library/functions.txt \
+	%D%/library/types.txt \
 	%D%/models/cases \
 	%D%/models/described.py \
 	%D%/models/drawn.py \
