@@ -2,6 +2,8 @@
 
 #include "libtdl/graph_json.h"
 
+#include "compiler/graph/canonical.h"
+#include "compiler/placement/model_costs.h"
 /* Arithmetic operations of a node; INT64_MAX where they do not fit. */
 static int64_t node_flops(const graph *g, node_id n)
 {
@@ -73,4 +75,15 @@ json_t *graph_json(const graph *g)
 			 names_json(g, g->inputs, g->ninputs), "outputs",
 			 names_json(g, g->outputs, g->noutputs),
 			 "tensor_list", tensors, "nodes", nodes);
+}
+
+json_t *model_costs_json(job *d, const graph *g, const char *machine,
+			 const char *path)
+{
+	const topology *t = machine ? topology_read(d->arena, d->sink, machine)
+				    : topology_preset(0);
+	const cost_graph *c = t ? cost_graph_of_model(
+		d->arena, d->sink, graph_canonical(d->arena, g), t, path) :
+				  NULL;
+	return c ? cost_graph_json(c, t->name) : NULL;
 }

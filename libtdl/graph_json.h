@@ -4,8 +4,14 @@
 
 #include "base/json.h"
 #include "compiler/graph/graph.h"
+#include "libtdl/job.h"
 
 /* The output of `tdlc show MODEL --json'. */
 json_t *graph_json(const graph *g);
+
+/* The output of `tdlc show MODEL --costs': the model at path as a cost graph,
+ * for a machine, NULL for the default.  NULL when errors were added. */
+json_t *model_costs_json(job *d, const graph *g, const char *machine,
+			 const char *path);
 
 #endif

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "compiler/graph/canonical.h"
-#include "compiler/placement/model_costs.h"
 #include "libtdl/api.h"
 #include "libtdl/coverage.h"
 #include "libtdl/graph_json.h"
@@ -90,14 +89,10 @@ char *tdl_model_graph(tdl_model *m)
 static void count_costs(api_call *c, void *arg)
 {
 	question *q = arg;
-	job *d = &c->job;
-	const topology *t = q->name ? topology_read(d->arena, d->sink, q->name)
-				    : topology_preset(0);
-	const cost_graph *g =
-		t ? cost_graph_of_model(d->arena, d->sink, q->of->canonical, t,
-					q->of->path) : NULL;
-	if (g)
-		q->answer = api_text(cost_graph_json(g, t->name));
+	json_t *j = model_costs_json(&c->job, q->of->graph, q->name,
+				     q->of->path);
+	if (j)
+		q->answer = api_text(j);
 }
 
 char *tdl_model_costs(tdl_model *m, const char *machine)

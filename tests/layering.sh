@@ -55,7 +55,9 @@ compiler=$(printf '%s' "$folders" | tr -s ' \n\t' '\n\n\n' |
 	grep -v -e '[\\]' -e '^runtime' | sort -u | tr '\n' ' ')
 folders="$folders
 libtdl		$compiler runtime/exec runtime/cpu runtime/comm
-compiler/driver	$compiler libtdl
+compiler/driver	base kernel layout plan compiler/analysis compiler/lower \\
+		compiler/codegen compiler/placement compiler/portfolio \\
+		compiler/solver libtdl
 tests		$compiler compiler/driver libtdl runtime/exec runtime/cpu \\
 		runtime/cuda runtime/comm runtime/run"
 
@@ -292,6 +294,7 @@ self_test() {
 	plant compiler/verify/agree.c '"compiler/verify/reference/a.h"' 0
 	plant compiler/verify/agree.c '"compiler/graph/graph.h"' 1
 	plant compiler/driver/plan.c '"compiler/lower/lower.h"' 0
+	plant compiler/driver/plan.c '"compiler/graph/graph.h"' 1
 	plant compiler/driver/plan.c '"runtime/exec/backend.h"' 1
 	plant compiler/export/a.c '"compiler/driver/driver.h"' 1
 	plant runtime/cpu/a.c '"runtime/exec/backend.h"' 0

@@ -10,10 +10,6 @@
 #include "compiler/driver/dot.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/show_plan.h"
-#include "compiler/graph/canonical.h"
-#include "compiler/onnx/onnx.h"
-#include "compiler/placement/model_costs.h"
-#include "compiler/portfolio/request.h"
 #include "libtdl/graph_json.h"
 #include "libtdl/plan_input.h"
 
@@ -148,40 +144,29 @@ static void print_dot(arena *a, const graph *g)
 	printf("}\n");
 }
 
-/* ---- costs ------------------------------------------------------------- */
-
-static cli_status print_costs(driver *d, const graph *g, const char *machine,
-			      const char *path)
-{
-	const topology *t = machine ? topology_read(d->arena, d->sink, machine)
-				    : topology_preset(0);
-	const cost_graph *c = t ? cost_graph_of_model(
-		d->arena, d->sink, graph_canonical(d->arena, g), t, path) :
-				  NULL;
-	return c ? driver_print_json(d, cost_graph_json(c, t->name)) : CLI_OK;
-}
+/* ---- the command --------------------------------------------------------- */
 
 cli_status command_show(driver *d, int argc, char **argv)
 {
 	bool json = false, dot = false, costs = false;
 	const char *machine = NULL;
-	cli_words defines = { 0 }, shapes = { 0 };
-	model_options o = { 0 };
-	train_request train = TRAIN_REQUEST;
+	plan_model model = PLAN_MODEL;
+	const train_request *train = &model.train;
 	const cli_option options[] = {
 		{ CLI_REPEAT, 'D', "define", "NAME=VALUE",
 		  "the value of a symbolic dimension, or of an argument of a "
-		  "TDL model; may be repeated", &defines },
+		  "TDL model; may be repeated", &model.defines },
 		{ CLI_REPEAT, 0, "shape", "INPUT=AxB",
-		  "replace the shape of an input; may be repeated", &shapes },
+		  "replace the shape of an input; may be repeated",
+		  &model.shapes },
 		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
 		  &dot },
 		{ CLI_FLAG, 0, "costs", NULL,
 		  "print a cost graph for tdlc place, as JSON: times of "
 		  "operators, bytes of results and states", &costs },
 		PLAN_OPTION_TOPOLOGY(&machine),
-		DRIVER_OPTION_MODEL(&o.model),
-		DRIVER_OPTIONS_TRAIN(&train),
+		DRIVER_OPTION_MODEL(&model.name),
+		DRIVER_OPTIONS_TRAIN(&model.train),
 		DRIVER_OPTION_JSON(&json),
 		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
@@ -198,37 +183,28 @@ cli_status command_show(driver *d, int argc, char **argv)
 		return cli_usage(&d->program, "--json, --dot and --costs "
 				 "exclude each other");
 	if (show_is_plan(argv[first])) {
-		bool changed = costs || (dot && machine) || defines.n ||
-			       shapes.n || o.model || train.train ||
-			       train.evaluate || train.seed || d->load.n;
+		bool changed = costs || (dot && machine) || model.defines.n ||
+			       model.shapes.n || model.name || train->train ||
+			       train->evaluate || train->seed || d->load.n;
 		if (changed)
 			return cli_usage(&d->program, "a plan is shown as it "
 					 "is; --dot goes with it, or "
 					 "--topology and --json");
-		status = job_train_options(d, &train, &o);
+		model_options none = { 0 };
+		status = job_train_options(d, train, &none);
 		return status != CLI_OK ? status : show_plan(
 			d, argv[first], machine, json, dot);
 	}
 	if (machine && !costs)
 		return cli_usage(&d->program, "--topology goes with --costs or "
 				 "with a plan");
-	status = job_model_options(d, argv[first], &defines, &shapes, &o);
-	if (status == CLI_OK)
-		status = job_train_options(d, &train, &o);
-	if (status != CLI_OK)
-		return status;
-	tdl_modules *m = job_load_needed(d, argv[first]);
-	graph *g = m ? model_import(d->arena, m, d->sink, argv[first], &o)
-		     : NULL;
+	graph *g = model_read_graph(d, argv[first], &model, &status);
 	if (!g)
-		return CLI_OK;
-	status = job_check_used(d, &o);
-	if (status == CLI_OK)
-		status = job_check_freeze(d, &o);
-	if (status != CLI_OK)
 		return status;
-	if (costs)
-		return print_costs(d, g, machine, argv[first]);
+	if (costs) {
+		json_t *j = model_costs_json(d, g, machine, argv[first]);
+		return j ? driver_print_json(d, j) : CLI_OK;
+	}
 	if (json)
 		return driver_print_json(d, graph_json(g));
 	if (dot)
