@@ -101,21 +101,31 @@ static bool is_columns(const megatron *m, const node *n, int v)
 
 /* ---- a chain ----------------------------------------------------------- */
 
-bool megatron_divide(megatron *m, node_id id, int v)
+/* Whether no weight that is aligned with v is cut in another way. */
+static bool agrees(const megatron *m, const node *n, int v)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++) {
+		int has = m->dim[n->inputs[i]];
+		if (is_weight(m, n, i) && has != CUT_NONE &&
+		    n->kernel->inputs[i].ndim >= 2 &&
+		    has != dim_along(m, n, v, i))
+			return false;
+	}
+	return true;
+}
+
+void megatron_divide(megatron *m, node_id id, int v)
 {
 	const node *n = &m->g->nodes[id];
-	bool agree = true;
 	set_var(m, id, v);
 	for (int i = 0; i < n->kernel->ninputs; i++) {
 		tensor_id t = n->inputs[i];
 		int d = m->weight[t] ? dim_along(m, n, v, i) : CUT_NONE;
 		if (d != CUT_NONE && m->dim[t] == CUT_NONE)
 			set_dim(m, t, d);
-		agree &= d == CUT_NONE || m->dim[t] == d;
 	}
 	if (v < n->kernel->nout && m->dim[n->output] == CUT_NONE)
 		set_dim(m, n->output, v);
-	return agree;
 }
 
 /* Elements of dimension d that are read of input i for `part' values of v, from
@@ -209,18 +219,23 @@ static bool follow_to(megatron *m, node_id id, tensor_id t)
 		return false;
 	m->rows += is_rows(m, n, v);
 	m->sums += v >= n->kernel->nout && !is_rows(m, n, v);
-	return megatron_divide(m, id, v);
+	megatron_divide(m, id, v);
+	return true;
 }
 
 /* Divides the node that computes a cut weight of others, and so cuts those; if
- * it cannot be divided, every device computes all of the weight. */
+ * it cannot be divided, every device computes all of the weight.  False if they
+ * are cut in another way. */
 static bool follow_back(megatron *m, tensor_id t)
 {
 	node_id by = m->g->tensors[t].producer;
 	if (by == NONE || m->var[by] != CUT_NONE ||
 	    !divides(m, &m->g->nodes[by], m->dim[t]))
 		return true;
-	return megatron_divide(m, by, m->dim[t]);
+	if (!agrees(m, &m->g->nodes[by], m->dim[t]))
+		return false;
+	megatron_divide(m, by, m->dim[t]);
+	return true;
 }
 
 static bool follow_from(megatron *m, tensor_id t)
@@ -266,16 +281,17 @@ static void undo(megatron *m)
 		m->var[m->nodes.at[i]] = CUT_NONE;
 }
 
-/* Tries to begin a chain at a node, with each variable that runs over
- * columns. */
+/* Tries to begin a chain at a node, with each variable that runs over columns
+ * of weights which are not cut yet, or are cut in the same way. */
 static void try_columns(megatron *m, node_id id)
 {
 	const node *n = &m->g->nodes[id];
 	for (int v = 0; v < n->kernel->nout; v++) {
-		if (!is_columns(m, n, v))
+		if (!is_columns(m, n, v) || !agrees(m, n, v))
 			continue;
 		begin(m);
-		if (megatron_divide(m, id, v) && follow(m) && ends_well(m)) {
+		megatron_divide(m, id, v);
+		if (follow(m) && ends_well(m)) {
 			m->ncolumns++;
 			m->nrows += m->rows;
 			return;
@@ -291,7 +307,7 @@ static void try_columns(megatron *m, node_id id)
 static int vocabulary(const megatron *m, node_id id)
 {
 	const node *n = &m->g->nodes[id];
-	if (m->weight[n->output])
+	if (m->known[n->output])
 		return CUT_NONE;
 	for (int v = n->kernel->nout; v < n->kernel->nvars; v++)
 		if (n->kernel->vars[v].kind == KVAR_DERIVED &&
@@ -318,10 +334,10 @@ static tensor_id *combine(const megatron *m)
 		with[t] = t;
 	for (node_id id = 0; id < g->nnodes; id++) {
 		const node *n = &g->nodes[id];
-		bool goes_on = m->forward[id] && !m->weight[n->output] &&
+		bool goes_on = m->forward[id] && !m->known[n->output] &&
 			       kernel_facts_of(n->kernel).elementwise;
 		for (int i = 0; goes_on && i < n->kernel->ninputs; i++)
-			if (!m->weight[n->inputs[i]])
+			if (!m->known[n->inputs[i]])
 				with[combined(with, n->inputs[i])] =
 					combined(with, n->output);
 	}
@@ -352,8 +368,8 @@ static void divide_embeddings(megatron *m)
 		if (!rows[t])
 			continue;
 		begin(m);
-		if (megatron_divide(m, largest[t], vocabulary(m, largest[t])) &&
-		    follow(m))
+		megatron_divide(m, largest[t], vocabulary(m, largest[t]));
+		if (follow(m))
 			m->nembeddings++;
 		else
 			undo(m);
@@ -370,31 +386,45 @@ static bool has_lookup(const node *n)
 	return false;
 }
 
-/* Whether the result of a node is a weight: it is computed of weights alone, or
- * is matrices out of a stack of them, such as experts', that indices choose. */
+/* Whether the result of a node is a weight: it is computed, without a
+ * reduction, of weights and constants alone, or is matrices out of a stack of
+ * them, such as experts', that indices choose. */
 static bool makes_weight(const megatron *m, const node *n)
 {
-	int nstacks = 0, nothers = 0;
+	int nweights = 0, nstacks = 0, nothers = 0;
 	for (int i = 0; i < n->kernel->ninputs; i++) {
-		const kinput *in = &n->kernel->inputs[i];
-		if (!is_weight(m, n, i))
-			nothers++;
-		else if (in->ndim >= 3)
-			nstacks++;
+		const tensor *x = &m->g->tensors[n->inputs[i]];
+		nweights += is_weight(m, n, i);
+		nstacks += is_weight(m, n, i) && x->type.ndim >= 3;
+		nothers += !is_weight(m, n, i) && x->kind != TENSOR_CONSTANT;
 	}
-	return nothers == 0 || (nstacks > 0 && nothers == 1 && has_lookup(n));
+	if (nothers == 0)
+		return nweights > 0 && n->kernel->reducer == RED_NONE;
+	return nothers == 1 && nstacks > 0 && has_lookup(n);
+}
+
+static bool reads_known(const megatron *m, const node *n)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (!m->known[n->inputs[i]])
+			return false;
+	return true;
 }
 
 static void find_weights(megatron *m)
 {
 	const graph *g = m->g;
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		m->weight[t] = g->tensors[t].parameter ||
-			       g->tensors[t].kind == TENSOR_CONSTANT;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		m->weight[t] = x->parameter;
+		m->known[t] = x->parameter || x->kind == TENSOR_CONSTANT;
+	}
 	for (node_id id = 0; id < g->nnodes; id++) {
 		const node *n = &g->nodes[id];
-		if (m->forward[id] && makes_weight(m, n))
-			m->weight[n->output] = true;
+		if (!m->forward[id])
+			continue;
+		m->weight[n->output] = makes_weight(m, n);
+		m->known[n->output] = m->weight[n->output] || reads_known(m, n);
 	}
 }
 
@@ -433,6 +463,7 @@ megatron *megatron_chains(arena *a, const graph *g, int k)
 	*m = (megatron){ .arena = a, .g = g, .k = k, .uneven = true,
 			 .forward = partial_assignment_forward(a, g),
 			 .weight = ARENA_ARRAY(a, bool, g->ntensors),
+			 .known = ARENA_ARRAY(a, bool, g->ntensors),
 			 .dim = none(a, g->ntensors),
 			 .var = none(a, g->nnodes),
 			 .sequence = none(a, g->ntensors) };

@@ -13,7 +13,8 @@ typedef struct megatron {
 	const graph *g;
 	int k; /* devices */
 	const bool *forward;   /* nodes of the forward pass */
-	bool *weight;	       /* tensors: known, states, or computed of such */
+	bool *weight;	       /* tensors: parameters, or computed of such */
+	bool *known;	       /* the same, and what is computed of constants */
 	megatron_ids *readers; /* of each tensor: nodes of the forward pass */
 	signed char *dim; /* of each tensor; CUT_NONE: replicated */
 	signed char *var; /* of each node; CUT_NONE: every device computes it */
@@ -33,9 +34,9 @@ typedef struct megatron {
 /* All chains of the forward pass for k devices, in a. */
 megatron *megatron_chains(arena *a, const graph *g, int k);
 
-/* Divides a node along variable v: the weights that are aligned with v are cut
- * with it.  False if one of them is cut in another way. */
-bool megatron_divide(megatron *m, node_id id, int v);
+/* Divides a node along variable v; the weights that are aligned with v are cut
+ * with it, unless they are cut already. */
+void megatron_divide(megatron *m, node_id id, int v);
 
 /* Whether a node is a contraction that reads a weight of two dimensions or
  * more; the weight's dimension that v is aligned with. */

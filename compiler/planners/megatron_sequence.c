@@ -116,8 +116,9 @@ int megatron_divide_sequence(megatron *m)
 			continue;
 		if (!chain[id]) {
 			v = along_sequence(m, chain, at);
-			if (v != CUT_NONE && megatron_divide(m, id, v))
-				n++;
+			if (v != CUT_NONE)
+				megatron_divide(m, id, v);
+			n += v != CUT_NONE;
 		} else if (m->var[id] >= at->kernel->nout) {
 			v = scattered_dim(m, id, batch);
 		}
