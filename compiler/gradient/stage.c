@@ -447,10 +447,10 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 	scope global = {.g = g, .dims = dims};
 	hoisting h = {.g = g};
 	lambda = unhidden(&global, lambda);
-	const ast_expr *e = lambda->args[0];
 	for (int i = 0; i < g->constants.n; i++)
-		e = tree_replace(&g->t, e, g->constants.at[i].name,
-				 g->constants.at[i].value);
+		lambda = tree_replace(&g->t, lambda, g->constants.at[i].name,
+				      g->constants.at[i].value);
+	const ast_expr *e = lambda->args[0];
 	grad_stage s = {.nvars = lambda->nvars,
 			.vars = variables(g, lambda)};
 	go_into(&h, s.vars, s.nvars);
