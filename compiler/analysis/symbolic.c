@@ -16,7 +16,7 @@ static bool walk_body(build *b, int *results);
 typedef struct axes_use {
 	const ast_op *op;
 	const tdl_modules *modules;
-	const char *pack;
+	const ast_symbol *pack;
 	const ast_expr *selector;
 	bool many;
 } axes_use;
@@ -41,16 +41,16 @@ static void use_axes(axes_use *u, const ast_expr *selector)
 
 static void scan_pack(axes_use *u, const ast_pack *p)
 {
-	if (p && p->name == u->pack && p->sel &&
+	if (p && p->symbol == u->pack && p->sel &&
 	    (p->kind == PACK_MINUS || p->kind == PACK_AND))
 		use_axes(u, p->sel);
 }
 
 static bool is_axis(const ast_op *op, const ast_expr *e)
 {
-	int i = e->kind == AST_NAME ? ast_find_attr(op->attrs, op->nattrs,
-						    e->name) : -1;
-	return i >= 0 && op->attrs[i].type == ATTR_AXIS;
+	const ast_symbol *s = e->symbol;
+	return s && s->kind == SYMBOL_ATTR &&
+	       op->attrs[s->index].type == ATTR_AXIS;
 }
 
 static void scan_expr(axes_use *u, const ast_expr *e)
@@ -73,7 +73,7 @@ static void scan_tensors(axes_use *u, const ast_tensor *t, int n)
 			scan_pack(u, t[i].dims[d]->pack);
 }
 
-static axes_use axes_of(const ast_op *op, const char *pack)
+static axes_use axes_of(const ast_op *op, const ast_symbol *pack)
 {
 	axes_use u = { .op = op, .pack = pack };
 	scan_tensors(&u, op->params, op->nparams);
@@ -94,14 +94,6 @@ static void give_up(build *b, const char *because)
 		b->open_because = because;
 }
 
-static bool is_bound(const frame *f, const char *name)
-{
-	for (int i = 0; i < f->names.n; i++)
-		if (f->names.at[i].name == name)
-			return true;
-	return false;
-}
-
 static sym_dim pack_dim(build *b, const char *text, range at)
 {
 	int atom = poly_new_atom(b->space, ATOM_SIZE, text, 1);
@@ -109,32 +101,20 @@ static sym_dim pack_dim(build *b, const char *text, range at)
 			  .text = text, .at = at };
 }
 
-static spack *new_pack(build *b, const char *name)
+static bool is_known_pack(const frame *f, const ast_symbol *s)
 {
-	spack *p = ARENA_NEW(b->arena, spack);
-	p->name = name;
-	for (int i = 0; i < SYM_MAX_DIMS; i++)
-		p->var[i] = -1;
-	vec_push(b->arena, &b->frame->packs, p);
-	return p;
-}
-
-static bool is_known_pack(const frame *f, const char *name)
-{
-	for (int i = 0; i < f->packs.n; i++)
-		if (f->packs.at[i]->name == name)
-			return true;
-	return sym_find_attr(f, name) != NULL;
+	return f->pack_of[s->number] || sym_find_attr(f, s);
 }
 
 /* A pack of an operator that nothing calls. */
-static void declare_pack(build *b, const char *name, range at)
+static void declare_pack(build *b, const ast_symbol *s, range at)
 {
 	arena *a = b->arena;
-	if (is_known_pack(b->frame, name))
+	const char *name = s->name;
+	if (is_known_pack(b->frame, s))
 		return;
-	axes_use u = axes_of(b->frame->op, name);
-	spack *p = new_pack(b, name);
+	axes_use u = axes_of(b->frame->op, s);
+	spack *p = sym_new_pack(b, s);
 	if (!u.selector || u.many) {
 		p->dims.n = 1;
 		p->dims.dims[0] = pack_dim(b, arena_printf(a, "..%s", name),
@@ -151,38 +131,38 @@ static void declare_pack(build *b, const char *name, range at)
 						   axes), at);
 }
 
+static void bind_size(build *b, const ast_symbol *s, const poly *p)
+{
+	if (!sym_find(b, s))
+		b->frame->names[s->number] = (sname){ .kind = SN_POLY, .p = p };
+}
+
 static void declare_sizes(build *b, const ast_expr *e)
 {
-	if (e->kind == AST_NAME && !is_bound(b->frame, e->name) &&
-	    !sym_find_attr(b->frame, e->name)) {
+	if (e->kind == AST_NAME && !sym_find(b, e->symbol)) {
 		int atom = poly_new_atom(b->space, ATOM_SIZE, e->name, 1);
-		vec_push(b->arena, &b->frame->names,
-			 ((sname){ .name = e->name, .kind = SN_POLY,
-				   .p = poly_of(b->arena, atom) }));
+		bind_size(b, e->symbol, poly_of(b->arena, atom));
 	}
 	if (e->kind == AST_PACK) {
 		if (e->pack->name && e->pack->kind == PACK_ALL)
-			declare_pack(b, e->pack->name, e->at);
+			declare_pack(b, e->pack->symbol, e->at);
 		return;
 	}
 	for (int i = 0; i < e->nargs; i++)
 		declare_sizes(b, e->args[i]);
 }
 
-static void add_attr(build *b, sattr attr)
+/* The symbols of parameters come first, then those of attributes. */
+static void add_attr(build *b, int i, sattr attr)
 {
 	frame *f = b->frame;
-	vec_push(b->arena, &f->names,
-		 ((sname){ .name = attr.decl->name, .kind = SN_ATTR,
-			   .index = f->attrs.n }));
-	vec_push(b->arena, &f->attrs, attr);
+	f->names[f->op->nparams + i] = (sname){ .kind = SN_ATTR, .index = i };
+	f->attrs[i] = attr;
 }
 
-static void name_tensor(build *b, const char *name, int tensor)
+static void name_tensor(build *b, int symbol, int tensor)
 {
-	vec_push(b->arena, &b->frame->names,
-		 ((sname){ .name = name, .kind = SN_TENSOR,
-			   .index = tensor }));
+	b->frame->names[symbol] = (sname){ .kind = SN_TENSOR, .index = tensor };
 }
 
 static void note_pack_parts(build *b, sym_tensor *t)
@@ -230,14 +210,14 @@ static void declare_params(build *b)
 		sym_add_tensor(b, v);
 	}
 	for (int i = 0; i < op->nparams; i++)
-		name_tensor(b, op->params[i].name, i);
+		name_tensor(b, i, i);
 }
 
 /* ---- calls -------------------------------------------------------------- */
 
 static int argument(build *b, const ast_expr *e, const char *label, int i)
 {
-	const sname *n = e->kind == AST_NAME ? sym_find(b, e->name) : NULL;
+	const sname *n = sym_find(b, e->symbol);
 	if (n)
 		return n->kind == SN_TENSOR ? n->index : -1;
 	const ast_op *inner = ast_op_of(e);
@@ -246,13 +226,6 @@ static int argument(build *b, const ast_expr *e, const char *label, int i)
 		return -1;
 	const char *name = arena_printf(b->arena, "%s.%s%d", label, e->name, i);
 	return call_operator(b, e, inner, name, &result) ? result : -1;
-}
-
-static void bind_size(build *b, const char *name, const poly *p)
-{
-	if (!is_bound(b->frame, name))
-		vec_push(b->arena, &b->frame->names,
-			 ((sname){ .name = name, .kind = SN_POLY, .p = p }));
 }
 
 /* The sizes before and after a pack, and the pack as the dimensions between. */
@@ -273,14 +246,14 @@ static bool bind_param(build *b, const ast_tensor *t, const sym_tensor *arg)
 			if (arg->dims[at].pack)
 				return false;
 			if (e->kind == AST_NAME)
-				bind_size(b, e->name, arg->dims[at].extent);
+				bind_size(b, e->symbol, arg->dims[at].extent);
 			at++;
 			continue;
 		}
 		if (e->pack->kind != PACK_ALL)
-			return is_known_pack(b->frame, e->pack->name);
-		if (!is_known_pack(b->frame, e->pack->name)) {
-			spack *p = new_pack(b, e->pack->name);
+			return is_known_pack(b->frame, e->pack->symbol);
+		if (!is_known_pack(b->frame, e->pack->symbol)) {
+			spack *p = sym_new_pack(b, e->pack->symbol);
 			p->dims.n = width;
 			for (int i = 0; i < width; i++)
 				p->dims.dims[i] = arg->dims[at + i];
@@ -362,7 +335,7 @@ static bool bind_around(build *b, const ast_tensor *t, const sym_tensor *arg,
 		if (x->pack)
 			return false;
 		if (t->dims[d]->kind == AST_NAME)
-			bind_size(b, t->dims[d]->name, x->extent);
+			bind_size(b, t->dims[d]->symbol, x->extent);
 	}
 	return true;
 }
@@ -379,24 +352,25 @@ static bool bind_broadcast(build *b, const ast_op *op, const int *args)
 		if (!pack_place(t, arg, &at, &width) ||
 		    !bind_around(b, t, arg, at, width))
 			return false;
-		if (is_known_pack(b->frame, t->dims[at]->pack->name))
+		if (is_known_pack(b->frame, t->dims[at]->pack->symbol))
 			continue;
-		p = new_pack(b, t->dims[at]->pack->name);
+		p = sym_new_pack(b, t->dims[at]->pack->symbol);
 		if (!broadcast_dims(b, op, args, p))
 			return false;
 	}
 	return true;
 }
 
-static void name_broadcast(build *b, const ast_tensor *t, int tensor)
+static void name_broadcast(build *b, const ast_tensor *t, int symbol,
+			   int tensor)
 {
 	const sym_tensor *arg = &b->tensors.at[tensor];
-	sname n = { .name = t->name, .kind = SN_TENSOR, .index = tensor };
+	sname n = { .kind = SN_TENSOR, .index = tensor };
 	if (pack_place(t, arg, &n.pack_at, &n.width)) {
-		spack *p = sym_find_pack(b, t->dims[n.pack_at]->pack->name);
+		spack *p = sym_find_pack(b, t->dims[n.pack_at]->pack->symbol);
 		n.missing = p ? p->dims.n - n.width : 0;
 	}
-	vec_push(b->arena, &b->frame->names, n);
+	b->frame->names[symbol] = n;
 }
 
 static bool bind_call(build *b, const ast_op *callee, const int *args)
@@ -410,9 +384,9 @@ static bool bind_call(build *b, const ast_op *callee, const int *args)
 		return false;
 	for (int i = 0; i < callee->nparams; i++)
 		if (callee->params[i].broadcast)
-			name_broadcast(b, &callee->params[i], args[i]);
+			name_broadcast(b, &callee->params[i], i, args[i]);
 		else
-			name_tensor(b, callee->params[i].name, args[i]);
+			name_tensor(b, i, args[i]);
 	return true;
 }
 
@@ -427,7 +401,7 @@ static void call_attrs(build *b, const ast_expr *call, const ast_op *callee,
 				attr.value = call->named[j].value;
 				attr.env = caller;
 			}
-		add_attr(b, attr);
+		add_attr(b, i, attr);
 	}
 }
 
@@ -443,12 +417,9 @@ static bool call_operator(build *b, const ast_expr *call, const ast_op *callee,
 		if (args[i] < 0)
 			return false;
 	}
-	frame *f = ARENA_NEW(b->arena, frame);
-	f->op = callee;
-	f->label = *caller->label
-			   ? arena_printf(b->arena, "%s.%s", caller->label,
-					  label)
-			   : label;
+	if (*caller->label)
+		label = arena_printf(b->arena, "%s.%s", caller->label, label);
+	frame *f = sym_new_frame(b, callee, callee->nsymbols, label);
 	f->depth = caller->depth + 1;
 	f->caller = caller;
 	b->frame = f;
@@ -478,13 +449,11 @@ static bool walk_let(build *b, const ast_let *let)
 		if (results[0] < 0)
 			return false;
 	} else {
-		vec_push(b->arena, &b->frame->names,
-			 ((sname){ .name = let->names[0], .kind = SN_POLY,
-				   .p = sym_scalar(b, let->value).p }));
+		bind_size(b, let->symbols[0], sym_scalar(b, let->value).p);
 		return true;
 	}
 	for (int i = 0; i < let->nnames; i++)
-		name_tensor(b, let->names[i], results[i]);
+		name_tensor(b, let->symbols[i]->number, results[i]);
 	return true;
 }
 
@@ -523,16 +492,14 @@ static bool walk_body(build *b, int *results)
 sym_op *symbolic_op(arena *a, const tdl_modules *m, const ast_op *op,
 		    int64_t *effort)
 {
-	frame top = { .op = op, .label = "" };
 	static sym_path always;
 	build b = { .arena = a, .modules = m, .space = poly_space_new(a),
-		    .frame = &top, .npaths = 1,
+		    .npaths = 1,
 		    .paths = &always, .attr_atoms = strmap_new(a) };
-	frame *heap = ARENA_COPY(a, &top, 1);
-	b.frame = heap;
+	b.frame = sym_new_frame(&b, op, op->nsymbols, "");
 	b.space->effort = effort;
 	for (int i = 0; i < op->nattrs; i++)
-		add_attr(&b, (sattr){ &op->attrs[i], NULL, heap });
+		add_attr(&b, i, (sattr){ &op->attrs[i], NULL, b.frame });
 	for (int i = 0; i < op->nparams; i++)
 		for (int d = 0; d < op->params[i].ndims; d++)
 			declare_sizes(&b, op->params[i].dims[d]);

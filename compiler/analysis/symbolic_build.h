@@ -50,7 +50,14 @@ typedef struct spack {
 	int var[SYM_MAX_DIMS]; /* index in build.vars; -1: not bound */
 } spack;
 
-typedef enum sname_kind { SN_POLY, SN_VAR, SN_TENSOR, SN_ATTR } sname_kind;
+/* The value of a symbol of an operator. */
+typedef enum sname_kind {
+	SN_UNBOUND,
+	SN_POLY,
+	SN_VAR,
+	SN_TENSOR,
+	SN_ATTR,
+} sname_kind;
 
 typedef struct sattr {
 	const ast_attr *decl;
@@ -59,7 +66,6 @@ typedef struct sattr {
 } sattr;
 
 typedef struct sname {
-	const char *name;
 	sname_kind kind;
 	const poly *p;
 	int index; /* of a variable, tensor, attribute */
@@ -69,15 +75,16 @@ typedef struct sname {
 	int pack_at, missing, width;
 } sname;
 
-/* The operator that is being expanded, and the names in its scope. */
+/* The operator that is being expanded, and the values of its symbols. */
 struct frame {
 	const ast_op *op;
 	const char *label; /* prefix of stages, "" at the top */
 	int depth;
 	frame *caller;
-	VEC(sname) names;
+	sname *names;	 /* by symbol */
+	spack **pack_of; /* by symbol; NULL where it is none's */
 	VEC(spack *) packs;
-	VEC(sattr) attrs;
+	sattr *attrs; /* by the operator's attributes */
 };
 
 /* A binding that the end of a scope undoes: the variable of a pack's
@@ -161,8 +168,10 @@ sval sym_poly(const poly *p);
 /* The element i of an attribute, or the attribute itself for i < 0; NULL where
  * it is no number. */
 const poly *sym_attr(build *b, frame *f, const sattr *attr, int64_t i);
-const sattr *sym_find_attr(const frame *f, const char *name);
-const sname *sym_find(const build *b, const char *name);
+/* NULL for any other symbol. */
+const sattr *sym_find_attr(const frame *f, const ast_symbol *s);
+/* The value of a symbol; NULL where it has none. */
+const sname *sym_find(const build *b, const ast_symbol *s);
 void sym_touch(build *b, int var);
 
 /* The facts that hold of any function of x and y: reads and cost. */
@@ -180,7 +189,9 @@ sval sym_logical(build *b, const ast_expr *e);
 
 /* ---- symbolic_index.c --------------------------------------------------- */
 
-spack *sym_find_pack(build *b, const char *name);
+spack *sym_find_pack(build *b, const ast_symbol *s);
+/* A pack without dimensions, which is that of the symbol. */
+spack *sym_new_pack(build *b, const ast_symbol *s);
 /* The dimensions (vars NULL) or the variables of a pack item.  Returns their
  * number, -1 where that is known only with shapes. */
 int sym_pack_items(build *b, const ast_pack *p, sym_dim *dims, int *vars);
@@ -238,10 +249,15 @@ void sym_extract_gathers(build *b, collector *c, sval *body);
 
 /* ---- symbolic_scope.c --------------------------------------------------- */
 
-/* The names and the variables of packs that are bound at a point. */
+/* The variables of packs that are bound at a point. */
 typedef struct sym_scope {
-	int nnames, nundo;
+	int nundo;
 } sym_scope;
+
+/* The frame of an operator or opaque function, whose symbols have no values
+ * yet. */
+frame *sym_new_frame(build *b, const ast_op *op, int nsymbols,
+		     const char *label);
 
 sym_scope sym_push_scope(const build *b);
 void sym_pop_scope(build *b, sym_scope s);

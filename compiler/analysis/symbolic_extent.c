@@ -113,8 +113,7 @@ static void infer_index(inference *in, const ast_expr *e)
 			infer_items(in, e, dims.dims, dims.n, base->name);
 		return;
 	}
-	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
-						: NULL;
+	const sname *n = sym_find(b, base->symbol);
 	if (n && n->kind == SN_TENSOR && n->index >= 0) {
 		sym_dim dims[SYM_MAX_DIMS];
 		int ndims = indexed_dims(b, n, dims);

@@ -20,7 +20,7 @@ void sym_open(build *b, const char *because)
 static void resolve(const ast_expr **e, const frame **f)
 {
 	while ((*e)->kind == AST_NAME) {
-		const sattr *attr = sym_find_attr(*f, (*e)->name);
+		const sattr *attr = sym_find_attr(*f, (*e)->symbol);
 		if (!attr || !attr->value)
 			return;
 		*e = attr->value;
@@ -78,13 +78,13 @@ static int positions(build *b, const ast_expr *sel, int n, int *out)
 /* ---- packs -------------------------------------------------------------- */
 
 /* A list attribute as a pack: its elements are the extents. */
-static spack *attr_pack(build *b, const char *name)
+static spack *attr_pack(build *b, const ast_symbol *s)
 {
-	const sattr *attr = sym_find_attr(b->frame, name);
+	const char *name = s->name;
+	const sattr *attr = sym_find_attr(b->frame, s);
 	if (!attr || !attr->decl->is_list)
 		return NULL;
-	spack *p = ARENA_NEW(b->arena, spack);
-	p->name = name;
+	spack *p = sym_new_pack(b, s);
 	const ast_expr *value = attr->value;
 	const frame *in = attr->env;
 	if (value)
@@ -105,18 +105,23 @@ static spack *attr_pack(build *b, const char *name)
 			.extent = poly_of(b->arena, atom), .pack = true,
 			.text = text, .at = attr->decl->at };
 	}
-	for (int i = 0; i < SYM_MAX_DIMS; i++)
-		p->var[i] = -1;
-	vec_push(b->arena, &b->frame->packs, p);
 	return p;
 }
 
-spack *sym_find_pack(build *b, const char *name)
+spack *sym_new_pack(build *b, const ast_symbol *s)
 {
-	for (int i = 0; i < b->frame->packs.n; i++)
-		if (b->frame->packs.at[i]->name == name)
-			return b->frame->packs.at[i];
-	return attr_pack(b, name);
+	spack *p = ARENA_NEW(b->arena, spack);
+	p->name = s->name;
+	for (int i = 0; i < SYM_MAX_DIMS; i++)
+		p->var[i] = -1;
+	vec_push(b->arena, &b->frame->packs, p);
+	return b->frame->pack_of[s->number] = p;
+}
+
+spack *sym_find_pack(build *b, const ast_symbol *s)
+{
+	spack *p = b->frame->pack_of[s->number];
+	return p ? p : attr_pack(b, s);
 }
 
 static bool has_pack(const spack *p)
@@ -129,11 +134,11 @@ static bool has_pack(const spack *p)
 
 /* Whether the lambdas of e bind a pack by ..d[list] alone.  A read of all of
  * the pack is an error then, unless the list names each dimension once. */
-static bool binds_by_list(const ast_expr *e, const char *pack, bool *any)
+static bool binds_by_list(const ast_expr *e, const ast_symbol *pack, bool *any)
 {
 	for (int i = 0; i < e->nvars; i++) {
 		const ast_pack *p = e->vars[i].pack;
-		if (!p || p->name != pack)
+		if (!p || p->symbol != pack)
 			continue;
 		if (p->kind != PACK_PERM)
 			return false;
@@ -146,7 +151,7 @@ static bool binds_by_list(const ast_expr *e, const char *pack, bool *any)
 }
 
 /* Whether ..d[list] has to be a permutation of a pack that a tensor gives. */
-static bool is_permuted(const build *b, const char *pack)
+static bool is_permuted(const build *b, const ast_symbol *pack)
 {
 	const ast_op *op = b->frame->op;
 	bool any = false;
@@ -171,7 +176,7 @@ static int select_items(build *b, const ast_pack *item, const spack *p,
 		return n;
 	}
 	if (item->kind == PACK_PERM && p->dims.n == 1 && has_pack(p) &&
-	    is_permuted(b, item->name)) {
+	    is_permuted(b, item->symbol)) {
 		out[0] = 0;
 		return 1;
 	}
@@ -199,7 +204,7 @@ static int select_items(build *b, const ast_pack *item, const spack *p,
 int sym_pack_items(build *b, const ast_pack *item, sym_dim *dims, int *vars)
 {
 	spack *p = item->kind == PACK_CALL ? NULL
-					   : sym_find_pack(b, item->name);
+					   : sym_find_pack(b, item->symbol);
 	int at[SYM_MAX_DIMS];
 	int n = p ? select_items(b, item, p, at) : -1;
 	for (int i = 0; i < n; i++) {

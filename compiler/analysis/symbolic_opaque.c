@@ -9,8 +9,7 @@
 static const sname *sliced_name(build *b, const ast_expr *arg)
 {
 	const ast_expr *base = arg->kind == AST_INDEX ? arg->args[0] : arg;
-	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
-						: NULL;
+	const sname *n = sym_find(b, base->symbol);
 	return n && n->kind == SN_TENSOR ? n : NULL;
 }
 
@@ -47,14 +46,6 @@ static bool kept_dims(build *b, const ast_expr *arg, int tensor, dim_list *out)
 	return at == t->ndims;
 }
 
-static const poly *bound_size(const frame *f, const char *name)
-{
-	for (int i = 0; i < f->names.n; i++)
-		if (f->names.at[i].name == name)
-			return f->names.at[i].p;
-	return NULL;
-}
-
 /* The value of an attribute in a call, or its default; NULL if neither. */
 static const ast_expr *given_value(const ast_expr *call, const ast_attr *a)
 {
@@ -78,20 +69,35 @@ static void bind_numbers(build *b, const ast_expr *call, const ast_opaque *f,
 			continue;
 		sval v = sym_scalar(b, e);
 		if (v.p)
-			vec_push(b->arena, &sizes->names,
-				 ((sname){ .name = a->name, .kind = SN_POLY,
-					   .p = v.p }));
+			sizes->names[f->nparams + i] =
+				(sname){ .kind = SN_POLY, .p = v.p };
 	}
 	b->quiet = quiet;
+}
+
+/* The types that the result may have; the value of an attribute is that of the
+ * call. */
+static type_set types_of_result(const build *b, const ast_expr *call,
+				const ast_opaque *f)
+{
+	const ast_type *t = &f->results[0].type;
+	while (t->kind == TYPE_NAMED) {
+		const ast_attr *a = &f->attrs[t->symbol->index];
+		const ast_expr *e = given_value(call, a);
+		t = e->type;
+		if (e != a->init)
+			break;
+	}
+	return sym_declared_types(b, t);
 }
 
 bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out)
 {
 	const ast_opaque *f = ast_opaque_of(call);
-	frame sizes = { .label = "" };
 	if (f->nresults != 1 || call->nargs != f->nparams)
 		return false;
-	bind_numbers(b, call, f, &sizes);
+	frame *sizes = sym_new_frame(b, NULL, f->nsymbols, "");
+	bind_numbers(b, call, f, sizes);
 	for (int i = 0; i < f->nparams; i++) {
 		dim_list kept;
 		int tensor = sliced(b, call->args[i]);
@@ -101,16 +107,16 @@ bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out)
 			return false;
 		for (int d = 0; d < kept.n; d++) {
 			const ast_expr *e = f->params[i].dims[d];
-			if (e->kind == AST_NAME && !bound_size(&sizes, e->name))
-				vec_push(b->arena, &sizes.names,
-					 ((sname){ .name = e->name,
-						   .kind = SN_POLY,
-						   .p = kept.dims[d].extent }));
+			sname *n = e->symbol ? &sizes->names[e->symbol->number]
+					     : NULL;
+			if (n && n->kind == SN_UNBOUND)
+				*n = (sname){ .kind = SN_POLY,
+					      .p = kept.dims[d].extent };
 		}
 	}
 	frame *here = b->frame;
 	bool quiet = b->quiet;
-	b->frame = &sizes;
+	b->frame = sizes;
 	b->quiet = true;
 	bool ok = sym_declared_dims(b, &f->results[0], out);
 	b->frame = here;
@@ -210,7 +216,7 @@ sval sym_opaque(build *b, const ast_expr *call, const ast_expr *index)
 	if (b->failed || nbatch + dims.n > SYM_MAX_DIMS)
 		return opaque_failed(b);
 	sval body = { .nfactors = -1,
-		      .is.types = sym_declared_types(b, &f->results[0].type) };
+		      .is.types = types_of_result(b, call, f) };
 	const char *label = arena_printf(b->arena, "%s%d", f->name,
 					 ++b->nextracted);
 	int tensor = sym_add_stage(b, label, outs, nbatch + dims.n, NULL, 0,

@@ -15,21 +15,16 @@ sval sym_poly(const poly *p)
 
 /* ---- names and attributes ----------------------------------------------- */
 
-const sname *sym_find(const build *b, const char *name)
+const sname *sym_find(const build *b, const ast_symbol *s)
 {
-	const frame *f = b->frame;
-	for (int i = f->names.n - 1; i >= 0; i--)
-		if (f->names.at[i].name == name)
-			return &f->names.at[i];
-	return NULL;
+	const sname *n = s ? &b->frame->names[s->number] : NULL;
+	return n && n->kind != SN_UNBOUND ? n : NULL;
 }
 
-const sattr *sym_find_attr(const frame *f, const char *name)
+const sattr *sym_find_attr(const frame *f, const ast_symbol *s)
 {
-	for (int i = 0; i < f->attrs.n; i++)
-		if (f->attrs.at[i].decl->name == name)
-			return &f->attrs.at[i];
-	return NULL;
+	return s && s->kind == SYMBOL_ATTR && f->attrs ? &f->attrs[s->index]
+						       : NULL;
 }
 
 /* The atom of an attribute that only a call knows; made when first asked
@@ -62,8 +57,8 @@ const poly *sym_attr(build *b, frame *f, const sattr *attr, int64_t i)
 	const ast_expr *v = attr->value;
 	b->frame = attr->env;
 	b->quiet = true;
-	if (v->kind == AST_NAME && sym_find_attr(attr->env, v->name))
-		p = sym_attr(b, attr->env, sym_find_attr(attr->env, v->name),
+	if (sym_find_attr(attr->env, v->symbol))
+		p = sym_attr(b, attr->env, sym_find_attr(attr->env, v->symbol),
 			     i);
 	else if (i < 0)
 		p = sym_scalar(b, v).p;
@@ -95,15 +90,17 @@ void sym_touch(build *b, int var)
 
 static sval name_value(build *b, const ast_expr *e)
 {
-	const sname *n = sym_find(b, e->name);
+	const sname *n = sym_find(b, e->symbol);
 	if (!n)
 		return unknown;
 	sval v;
 	switch (n->kind) {
+	case SN_UNBOUND:
+		break;
 	case SN_POLY:
 		return sym_poly(n->p);
 	case SN_ATTR:
-		return attr_value_of(b, &b->frame->attrs.at[n->index], -1);
+		return attr_value_of(b, &b->frame->attrs[n->index], -1);
 	case SN_VAR:
 		sym_touch(b, n->index);
 		v = sym_poly(n->p);
@@ -225,9 +222,7 @@ static sval call_fn(build *b, const ast_expr *e, fn f)
 /* The length of a list attribute. */
 static sval length_of(build *b, const ast_expr *e)
 {
-	const sattr *attr = e->nargs == 1 && e->args[0]->kind == AST_NAME
-				    ? sym_find_attr(b->frame, e->args[0]->name)
-				    : NULL;
+	const sattr *attr = sym_find_attr(b->frame, e->args[0]->symbol);
 	if (!attr)
 		return unknown;
 	if (attr->value && attr->value->kind == AST_LIST)
@@ -245,7 +240,7 @@ static sval size_of(build *b, const ast_expr *e)
 {
 	const ast_pack *item = e->nargs == 1 ? e->args[0]->pack : NULL;
 	const spack *p = item && item->kind == PACK_ALL
-				 ? sym_find_pack(b, item->name)
+				 ? sym_find_pack(b, item->symbol)
 				 : NULL;
 	const poly *x = poly_int(b->arena, 1);
 	for (int i = 0; p && i < p->dims.n; i++)
@@ -260,7 +255,8 @@ static sval size_of(build *b, const ast_expr *e)
 static type_set types_said(const build *b, const ast_expr *e)
 {
 	const ast_type *to = e->args[1]->type;
-	const sname *n = to->kind == TYPE_TENSOR ? sym_find(b, to->name) : NULL;
+	const sname *n = to->kind == TYPE_TENSOR ? sym_find(b, to->symbol)
+						 : NULL;
 	return n && n->index >= 0 ? b->tensors.at[n->index].types
 				  : sym_declared_types(b, to);
 }
@@ -347,15 +343,14 @@ static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
 	const ast_expr *base = e->args[0];
 	if (ast_opaque_of(base))
 		return b->quiet ? of_data : sym_opaque(b, base, e);
-	const sname *n = base->kind == AST_NAME ? sym_find(b, base->name)
-						: NULL;
+	const sname *n = sym_find(b, base->symbol);
 	if (n && n->kind == SN_TENSOR)
 		return sym_read_tensor(b, e, n, otherwise);
 	if (n && n->kind == SN_ATTR && e->nargs == 2) {
 		int64_t i;
 		sval at = sym_scalar(b, e->args[1]);
 		if (poly_is_constant(at.p, &i) && i >= 0)
-			return attr_value_of(b, &b->frame->attrs.at[n->index],
+			return attr_value_of(b, &b->frame->attrs[n->index],
 					     i);
 	}
 	sval v = unknown;

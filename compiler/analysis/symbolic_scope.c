@@ -3,14 +3,25 @@
 
 #include "compiler/analysis/symbolic_build.h"
 
+frame *sym_new_frame(build *b, const ast_op *op, int nsymbols,
+		     const char *label)
+{
+	frame *f = ARENA_NEW(b->arena, frame);
+	f->op = op;
+	f->label = label;
+	f->names = ARENA_ARRAY(b->arena, sname, nsymbols);
+	f->pack_of = ARENA_ARRAY(b->arena, spack *, nsymbols);
+	f->attrs = op ? ARENA_ARRAY(b->arena, sattr, op->nattrs) : NULL;
+	return f;
+}
+
 sym_scope sym_push_scope(const build *b)
 {
-	return (sym_scope){ b->frame->names.n, b->undo.n };
+	return (sym_scope){ b->undo.n };
 }
 
 void sym_pop_scope(build *b, sym_scope s)
 {
-	b->frame->names.n = s.nnames;
 	while (b->undo.n > s.nundo) {
 		undo u = b->undo.at[--b->undo.n];
 		u.pack->var[u.dim] = u.var;
@@ -45,7 +56,7 @@ static int bind_pack(build *b, const ast_var *v, const dim_list *given, int at,
 	int n = sym_pack_items(b, v->pack, dims, old);
 	if (n < 0 || (given && at + n > given->n))
 		return -1;
-	spack *p = sym_find_pack(b, v->pack->name);
+	spack *p = sym_find_pack(b, v->pack->symbol);
 	for (int i = 0; i < n; i++) {
 		const char *name = dims[i].pack
 					   ? p->dims.dims[0].text
@@ -113,9 +124,9 @@ static bool bind_name(build *b, const ast_expr *lambda, const ast_var *v,
 	*out = sym_add_var(b, var);
 	if (b->failed)
 		return false;
-	vec_push(b->arena, &b->frame->names,
-		 ((sname){ .name = v->name, .kind = SN_VAR, .index = *out,
-			   .p = poly_of(b->arena, b->vars.at[*out].atom) }));
+	b->frame->names[v->symbol->number] =
+		(sname){ .kind = SN_VAR, .index = *out,
+			 .p = poly_of(b->arena, b->vars.at[*out].atom) };
 	return true;
 }
 

@@ -122,16 +122,16 @@ static bool is_any(dtype t)
 
 /* The types that an attribute may say.  One that only a call knows is taken to
  * be a float, unless its default is none. */
-static type_set types_of_attr(const frame *f, const char *name)
+static type_set types_of_attr(const frame *f, const ast_symbol *s)
 {
-	const sattr *attr = sym_find_attr(f, name);
+	const sattr *attr = sym_find_attr(f, s);
 	const ast_expr *e = !attr	 ? NULL
 			    : attr->value ? attr->value
 					  : attr->decl->init;
 	if (!e || !e->type)
 		return floats();
 	if (e->type->kind == TYPE_NAMED)
-		return types_of_attr(attr->env, e->type->name);
+		return types_of_attr(attr->env, e->type->symbol);
 	type_set said = type_only(e->type->exact);
 	if (attr->value)
 		return said;
@@ -146,7 +146,7 @@ type_set sym_declared_types(const build *b, const ast_type *t)
 	case TYPE_INT:
 		return types_where(dtype_is_int);
 	case TYPE_NAMED:
-		return types_of_attr(b->frame, t->name);
+		return types_of_attr(b->frame, t->symbol);
 	default:
 		return floats();
 	}
