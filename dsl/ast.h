@@ -152,6 +152,12 @@ typedef struct ast_pack {
 	const ast_symbol *symbol;
 } ast_pack;
 
+/* A read that has a variable as an index by itself, as read->args[item]. */
+typedef struct ast_indexing {
+	const ast_expr *read;
+	int item;
+} ast_indexing;
+
 /* A variable of a lambda: i, i < extent, or a pack (then name is NULL). */
 typedef struct ast_var {
 	const char *name;
@@ -159,6 +165,14 @@ typedef struct ast_var {
 	ast_pack *pack;
 	range at;
 	const ast_symbol *symbol; /* [check] NULL for a pack */
+	/* [check] Where an extent that is not written, and not that of a
+	 * result's dimension, comes from: the reads in the lambda that have the
+	 * variable as an index by itself, but those with a guard.  It runs over
+	 * the dimension that it indexes in the first nalways of them, which are
+	 * always made and have to agree; or else, where none of these says it,
+	 * in the others, each under a condition. */
+	int nindexings, nalways;
+	const ast_indexing *indexings;
 } ast_var;
 
 typedef struct ast_named {

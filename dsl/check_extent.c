@@ -101,6 +101,17 @@ static bool matches(const ast_expr *item, const ast_expr *dim)
 	return same_pack(item, dim);
 }
 
+/* Notes that a read has a variable as its operand i. */
+static void note_read(checker *c, symbol_facts *var, const ast_expr *read,
+		      int i)
+{
+	ast_indexing x = { read, i };
+	if (c->conditions > var->conditions)
+		vec_push(c->tmp, &var->conditional, x);
+	else
+		vec_push(c->tmp, &var->always, x);
+}
+
 /* An index and the dimension that it belongs to; dim is NULL where that is
  * not known. */
 static void pair(checker *c, const ast_expr *item, const ast_expr *dim)
@@ -164,9 +175,20 @@ static const ast_expr *opaque_dim(const checker *c, const ast_expr *call,
 	return NULL;
 }
 
+/* The variables among the indices of a read. */
+static void note_items(checker *c, const ast_expr *read)
+{
+	for (int i = 1; i < read->nargs; i++) {
+		const ast_symbol *s = read->args[i]->symbol;
+		if (s && s->kind == SYMBOL_VAR)
+			note_read(c, check_facts(c, s), read, i);
+	}
+}
+
 static void read_opaque(checker *c, const ast_expr *e, const ast_opaque *f)
 {
 	const ast_tensor *r = &f->results[0];
+	note_items(c, e);
 	for (int i = 1; i < e->nargs && i <= r->ndims; i++)
 		if (e->args[i]->kind != AST_PACK)
 			pair(c, e->args[i],
@@ -181,6 +203,7 @@ static void read_opaque(checker *c, const ast_expr *e, const ast_opaque *f)
  * is. */
 static void read_tensor(checker *c, const ast_expr *e, const symbol_facts *s)
 {
+	note_items(c, e);
 	align(c, e->args + 1, e->nargs - 1, s->dims, s->ndims);
 }
 
@@ -205,6 +228,17 @@ static void settle(symbol_facts *var)
 	var->settled = var->found;
 }
 
+static void hand_on_reads(checker *c, ast_var *v)
+{
+	symbol_facts *f = check_facts(c, v->symbol);
+	v->nalways = f->always.n;
+	v->nindexings = f->always.n + f->conditional.n;
+	for (int i = 0; i < f->conditional.n; i++)
+		vec_push(c->tmp, &f->always, f->conditional.at[i]);
+	v->indexings = ARENA_COPY(c->modules->arena, f->always.at,
+				  v->nindexings);
+}
+
 static void walk_lambda(checker *c, const ast_expr *e,
 			const ast_tensor *result)
 {
@@ -219,7 +253,9 @@ static void walk_lambda(checker *c, const ast_expr *e,
 			settle(check_facts(c, e->vars[i].symbol));
 	walk(c, e->args[0]);
 	for (int i = 0; i < e->nvars; i++) {
-		const ast_var *v = &e->vars[i];
+		ast_var *v = &e->vars[i];
+		if (v->symbol)
+			hand_on_reads(c, v);
 		if (v->symbol && !check_facts(c, v->symbol)->found)
 			check_error(c, DIAG_EXTENT_UNKNOWN, v->at,
 				    "the extent of the index '%s' cannot be "

@@ -79,6 +79,7 @@ typedef struct symbol_facts {
 	bool settled; /* reads have no say any more */
 	const ast_expr *extent;
 	range extent_at;
+	VEC(ast_indexing) always, conditional; /* see ast_var */
 } symbol_facts;
 
 /* A pack that lambdas around bind. */

@@ -309,8 +309,7 @@ bool sym_opaque_dims(build *b, const ast_expr *call, dim_list *out);
 
 /* The extent of a variable that no result and no text declares; false where it
  * cannot be inferred. */
-bool sym_infer_extent(build *b, const ast_expr *lambda, const ast_var *v,
-		      sym_var *out);
+bool sym_infer_extent(build *b, const ast_var *v, sym_var *out);
 /* Notes that an index runs over both extents, where these differ for most
  * sizes; attributes may make them equal. */
 void sym_compare_extents(build *b, const char *name, const sym_dim *x,

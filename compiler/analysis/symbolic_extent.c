@@ -4,6 +4,8 @@
 
 #include "compiler/analysis/symbolic_build.h"
 
+#include <string.h>
+
 /* Two different polynomials without floor divisions and the like are equal for
  * few sizes; for others it takes a proof. */
 static bool differ(const build *b, const poly *x, const poly *y)
@@ -34,7 +36,6 @@ void sym_compare_extents(build *b, const char *name, const sym_dim *x,
 typedef struct inference {
 	build *b;
 	const char *name;
-	bool conditional; /* look under conditions, too */
 	bool found, disagrees;
 	sym_dim extent;
 	const char *tensor;
@@ -62,29 +63,6 @@ static void found(inference *in, const sym_dim *d, const char *tensor, int dim,
 	sym_compare_extents(b, in->name, d, at, &in->extent, in->at);
 }
 
-/* The variable among the indices of something with these dimensions. */
-static void infer_items(inference *in, const ast_expr *e, const sym_dim *dims,
-			int ndims, const char *tensor)
-{
-	int at = 0;
-	for (int i = 1; i < e->nargs; i++) {
-		const ast_expr *item = e->args[i];
-		int n = 1;
-		if (item->kind == AST_PACK) {
-			bool quiet = in->b->quiet;
-			in->b->quiet = true;
-			n = sym_pack_items(in->b, item->pack, NULL, NULL);
-			in->b->quiet = quiet;
-		}
-		bool mine = item->kind == AST_NAME && item->name == in->name;
-		if (n < 0 || at + n > ndims || (mine && dims[at].pack))
-			return;
-		if (mine)
-			found(in, &dims[at], tensor, at, item->at);
-		at += n;
-	}
-}
-
 /* The dimensions that a tensor is indexed with: those of an argument that is
  * broadcast include the absent ones, which no single variable can index. */
 static int indexed_dims(const build *b, const sname *n,
@@ -103,51 +81,76 @@ static int indexed_dims(const build *b, const sname *n,
 	return count;
 }
 
-static void infer_index(inference *in, const ast_expr *e)
+static int item_width(build *b, const ast_expr *item)
 {
-	build *b = in->b;
-	const ast_expr *base = e->args[0];
-	if (ast_opaque_of(base)) {
-		dim_list dims;
-		if (sym_opaque_dims(b, base, &dims))
-			infer_items(in, e, dims.dims, dims.n, base->name);
-		return;
+	bool quiet = b->quiet;
+	if (item->kind != AST_PACK)
+		return 1;
+	b->quiet = true;
+	int n = sym_pack_items(b, item->pack, NULL, NULL);
+	b->quiet = quiet;
+	return n;
+}
+
+/* The number of dimensions that operands [from, to) of a read stand for; -1
+ * where that is not known. */
+static int width_of(build *b, const ast_expr *read, int from, int to)
+{
+	int sum = 0;
+	for (int i = from; i < to; i++) {
+		int n = item_width(b, read->args[i]);
+		if (n < 0)
+			return -1;
+		sum += n;
 	}
+	return sum;
+}
+
+/* The dimension that operand i of a read indexes, counted from the end where
+ * the items before it do not say; -1 where these behind it do not, either. */
+static int dim_at(build *b, const ast_expr *read, int i, int ndims)
+{
+	int before = width_of(b, read, 1, i);
+	if (before >= 0)
+		return before < ndims ? before : -1;
+	int behind = width_of(b, read, i + 1, read->nargs);
+	return behind < 0 ? -1 : ndims - 1 - behind;
+}
+
+/* The dimensions of what is read; their number, 0 where they are not known. */
+static int dims_of(build *b, const ast_expr *base, sym_dim dims[SYM_MAX_DIMS])
+{
 	const sname *n = sym_find(b, base->symbol);
-	if (n && n->kind == SN_TENSOR && n->index >= 0) {
-		sym_dim dims[SYM_MAX_DIMS];
-		int ndims = indexed_dims(b, n, dims);
-		infer_items(in, e, dims, ndims, base->name);
-	}
+	dim_list list;
+	if (n && n->kind == SN_TENSOR && n->index >= 0)
+		return indexed_dims(b, n, dims);
+	if (!ast_opaque_of(base) || !sym_opaque_dims(b, base, &list))
+		return 0;
+	memcpy(dims, list.dims, (size_t)list.n * sizeof(*dims));
+	return list.n;
 }
 
-static void infer(inference *in, const ast_expr *e)
+/* Looks at some of the reads that have a variable as an index. */
+static void infer(inference *in, const ast_var *v, int from, int to)
 {
-	if (e->kind == AST_INDEX)
-		infer_index(in, e);
-	if (e->kind == AST_GUARD) {
-		for (int i = 1; i < e->args[0]->nargs; i++)
-			infer(in, e->args[0]->args[i]);
-		return;
+	for (int i = from; i < to; i++) {
+		const ast_expr *read = v->indexings[i].read;
+		int item = v->indexings[i].item;
+		sym_dim dims[SYM_MAX_DIMS];
+		int ndims = dims_of(in->b, read->args[0], dims);
+		int at = dim_at(in->b, read, item, ndims);
+		if (at >= 0 && !dims[at].pack)
+			found(in, &dims[at], read->args[0]->name, at,
+			      read->args[item]->at);
 	}
-	if (e->kind == AST_LAMBDA)
-		for (int i = 0; i < e->nvars; i++)
-			if (e->vars[i].name == in->name)
-				return;
-	int n = e->kind == AST_IF && !in->conditional ? 1 : e->nargs;
-	for (int i = 0; i < n; i++)
-		infer(in, e->args[i]);
 }
 
-bool sym_infer_extent(build *b, const ast_expr *lambda, const ast_var *v,
-		      sym_var *out)
+bool sym_infer_extent(build *b, const ast_var *v, sym_var *out)
 {
 	inference in = { .b = b, .name = v->name };
-	infer(&in, lambda->args[0]);
-	if (!in.found) {
-		in.conditional = true;
-		infer(&in, lambda->args[0]);
-	}
+	infer(&in, v, 0, v->nalways);
+	if (!in.found)
+		infer(&in, v, v->nalways, v->nindexings);
 	if (!in.found || in.disagrees)
 		return false;
 	out->extent = in.extent;

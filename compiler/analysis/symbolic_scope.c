@@ -99,8 +99,8 @@ static sym_dim written_extent(build *b, const ast_var *v)
 			  .text = poly_text(b->arena, b->space, p) };
 }
 
-static bool bind_name(build *b, const ast_expr *lambda, const ast_var *v,
-		      const sym_dim *given, const char *result, int *out)
+static bool bind_name(build *b, const ast_var *v, const sym_dim *given,
+		      const char *result, int *out)
 {
 	sym_var var = { .name = v->name, .kind = KVAR_OUTPUT, .at = v->at };
 	if (given && v->extent) {
@@ -118,7 +118,7 @@ static bool bind_name(build *b, const ast_expr *lambda, const ast_var *v,
 		var.declared = arena_printf(b->arena, "'%s' runs over %s "
 					    "elements", v->name,
 					    var.extent.text);
-	} else if (!sym_infer_extent(b, lambda, v, &var)) {
+	} else if (!sym_infer_extent(b, v, &var)) {
 		return false;
 	}
 	*out = sym_add_var(b, var);
@@ -143,9 +143,8 @@ int sym_bind_vars(build *b, const ast_expr *lambda, const dim_list *given,
 			if (count < 0)
 				return -1;
 			n += count;
-		} else if (!bind_name(b, lambda, v,
-				      given ? &given->dims[n] : NULL, result,
-				      &vars[n])) {
+		} else if (!bind_name(b, v, given ? &given->dims[n] : NULL,
+				      result, &vars[n])) {
 			return -1;
 		} else {
 			n++;

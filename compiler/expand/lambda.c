@@ -37,11 +37,9 @@ void scope_pop(context *cx, const scope *s)
 
 /* ---- extents ------------------------------------------------------------ */
 
-/* A search for the extent of a variable in the reads: first in those that are
- * always made, then in those under a condition. */
+/* The extent of a variable as far as reads have told it. */
 typedef struct inference {
 	const char *name;
-	bool conditional; /* look under conditions, too */
 	bool found;
 	int64_t extent;
 	range at;
@@ -77,53 +75,58 @@ static int64_t dim_of(const xvalue *v, int at)
 	return at - missing < v->type.ndim ? v->type.dims[at - missing] : -1;
 }
 
-static void infer_read(context *cx, const ast_expr *e, const tensor_type *dims,
-		       const xvalue *v, inference *in)
+/* The number of the dimension that operand i of a read indexes, counted from
+ * the end where an item before it takes all that are left; -1 where that is
+ * not known. */
+static int dim_at(context *cx, const ast_expr *read, int i, int rank)
 {
-	int at = 0, rank = v ? v->rank : dims->ndim;
-	for (int i = 1; i < e->nargs && at < rank; i++) {
-		const ast_expr *item = e->args[i];
-		if (item->kind == AST_NAME && item->name == in->name) {
-			int64_t n = v ? dim_of(v, at) : dims->dims[at];
-			if (n >= 0)
-				found(cx, in, n, item->at);
-		}
-		int width = item_width(cx, item);
+	int before = 0, behind = 0, width = 0;
+	for (int j = 1; j < i && width >= 0; j++) {
+		width = item_width(cx, read->args[j]);
+		before += width;
+	}
+	if (width >= 0)
+		return before < rank ? before : -1;
+	for (int j = i + 1; j < read->nargs && width != -1; j++) {
+		width = item_width(cx, read->args[j]);
+		behind += width;
 		if (width < 0)
-			return;
-		at += width;
+			return -1;
 	}
+	return width == -1 ? -1 : rank - behind - 1;
 }
 
-static void infer(context *cx, const ast_expr *e, inference *in)
+/* The extent of the dimension that a variable indexes; -1 where it follows from
+ * a broadcast pack. */
+static int64_t indexed_extent(context *cx, const ast_indexing *x)
 {
-	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME) {
-		const xname *n = find_name(cx, e->args[0]->symbol);
-		if (n && n->kind == NAME_TENSOR)
-			infer_read(cx, e, NULL, &cx->values.at[n->index], in);
-	} else if (e->kind == AST_INDEX && ast_opaque_of(e->args[0])) {
-		tensor_type t;
-		if (opaque_result_type(cx, e->args[0], &t, NULL))
-			infer_read(cx, e, &t, NULL, in);
-	}
-	if (e->kind == AST_LAMBDA)
-		for (int i = 0; i < e->nvars; i++)
-			if (e->vars[i].name == in->name)
-				return;
-	int n = e->nargs;
-	if (e->kind == AST_GUARD) {
-		for (int i = 1; i < e->args[0]->nargs; i++)
-			infer(cx, e->args[0]->args[i], in);
-		return;
-	}
-	if (e->kind == AST_IF && !in->conditional)
-		n = 1;
-	for (int i = 0; i < n; i++)
-		infer(cx, e->args[i], in);
+	const ast_expr *base = x->read->args[0];
+	const xname *n = find_name(cx, base->symbol);
+	const xvalue *v = n && n->kind == NAME_TENSOR
+				  ? &cx->values.at[n->index]
+				  : NULL;
+	tensor_type t;
+	if (!v && (!ast_opaque_of(base) ||
+		   !opaque_result_type(cx, base, &t, NULL)))
+		return -1;
+	int at = dim_at(cx, x->read, x->item, v ? v->rank : t.ndim);
+	return at < 0 ? -1 : v ? dim_of(v, at) : t.dims[at];
 }
 
-static bool named_extent(context *cx, const ast_expr *lambda, const ast_var *v,
-			 const int64_t *given, int64_t *extent)
+/* Looks at some of the reads that have a variable as an index. */
+static void infer(context *cx, const ast_var *v, int from, int to,
+		  inference *in)
+{
+	for (int i = from; i < to; i++) {
+		const ast_indexing *x = &v->indexings[i];
+		int64_t extent = indexed_extent(cx, x);
+		if (extent >= 0)
+			found(cx, in, extent, x->read->args[x->item]->at);
+	}
+}
+
+static bool named_extent(context *cx, const ast_var *v, const int64_t *given,
+			 int64_t *extent)
 {
 	if (v->extent) {
 		if (!expand_constant(cx, v->extent, extent))
@@ -143,11 +146,9 @@ static bool named_extent(context *cx, const ast_expr *lambda, const ast_var *v,
 		return true;
 	}
 	inference in = { .name = v->name };
-	infer(cx, lambda->args[0], &in);
-	if (!in.found) {
-		in.conditional = true;
-		infer(cx, lambda->args[0], &in);
-	}
+	infer(cx, v, 0, v->nalways, &in);
+	if (!in.found)
+		infer(cx, v, v->nalways, v->nindexings, &in);
 	if (!in.found)
 		expand_error(cx, DIAG_EXTENT_UNKNOWN, v->at,
 			     "the extent of the index '%s' cannot be inferred; "
@@ -214,7 +215,7 @@ int bind_vars(context *cx, const ast_expr *lambda, const int64_t *extents,
 			count += width;
 		} else if (count++ < room) {
 			int64_t extent;
-			if (!named_extent(cx, lambda, v, given, &extent))
+			if (!named_extent(cx, v, given, &extent))
 				return -1;
 			vars[count - 1] = add_var(cx, v->name, extent);
 			bind_name(cx, v->symbol,

@@ -240,6 +240,21 @@ bool grad_agree_on_size(const grad_op *g, const ast_expr *e, const char *v,
 	return true;
 }
 
+/* The size of the dimension that a variable of the text runs over; NULL where
+ * no read tells it. */
+static ast_expr *read_size(const grad_op *g, const ast_var *v)
+{
+	for (int i = 0; i < v->nindexings; i++) {
+		const ast_indexing *x = &v->indexings[i];
+		ast_expr *size = ast_opaque_of(x->read->args[0])
+					 ? NULL
+					 : grad_read_size(g, x->read, x->item);
+		if (size)
+			return size;
+	}
+	return NULL;
+}
+
 /* The variables of a lambda with the extents that are known; dims gives those
  * of a result, or is NULL. */
 static ast_var *extended(grad_op *g, const ast_expr *lambda,
@@ -254,8 +269,7 @@ static ast_var *extended(grad_op *g, const ast_expr *lambda,
 		if (!vars[i].extent && dims && dims[i]->kind != AST_PACK)
 			vars[i].extent = dims[i];
 		if (!vars[i].extent)
-			vars[i].extent = grad_indexed_size(g, lambda->args[0],
-							   vars[i].name);
+			vars[i].extent = read_size(g, &vars[i]);
 		if (vars[i].extent)
 			vars[i].extent =
 				tree_map(&g->t, vars[i].extent, NULL, NULL);

@@ -21,6 +21,15 @@ static int64_t extent_at(frame *f, const ref_name *n, int at)
 static int64_t extent_in(frame *f, const ast_expr *e, const char *var,
 			 bool conditional);
 
+/* The number of dimensions before operand i of a read; all that the operands
+ * from i on leave. */
+static int dims_before(frame *f, const ast_expr *e, int i, int rank)
+{
+	for (; i < e->nargs; i++)
+		rank -= ref_width(f, e->args[i]);
+	return rank;
+}
+
 static int64_t extent_by_read(frame *f, const ast_expr *e, const char *var)
 {
 	const ref_name *n = ref_find(f, e->args[0]->name);
@@ -35,9 +44,7 @@ static int64_t extent_by_read(frame *f, const ast_expr *e, const char *var)
 		if (extent >= 0)
 			return extent;
 		int width = ref_width(f, item);
-		if (width < 0)
-			return -1;
-		at += width;
+		at = width < 0 ? dims_before(f, e, i + 1, rank) : at + width;
 	}
 	return -1;
 }
@@ -70,6 +77,8 @@ static int64_t extent_in(frame *f, const ast_expr *e, const char *var,
 		first = 1;
 	} else if (e->kind == AST_IF && !conditional) {
 		n = 1;
+	} else if (e->kind == AST_PACK && e->pack->kind == PACK_CALL) {
+		extent = extent_in(f, e->pack->sel, var, conditional);
 	}
 	for (int i = first; i < n && extent < 0; i++)
 		extent = extent_in(f, e->args[i], var, conditional);
