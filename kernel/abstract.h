@@ -92,11 +92,11 @@ dependence depend_on_cast(dependence x, type_set from, type_set to);
 
 /* ---- kernels (abstract_kernel.c) ---------------------------------------- */
 
-/* The dependence of a kernel's body on the reads of an input: all are slot
- * SLOT_INPUT; those whose index in dimension d depends on elements are slot
- * SLOT_LOOKUP + d, too. */
+/* The dependence of a kernel's body on the reads of some inputs, a bit each:
+ * all are slot SLOT_INPUT; those whose index in dimension d depends on elements
+ * are slot SLOT_LOOKUP + d, too. */
 enum { SLOT_INPUT, SLOT_LOOKUP };
 
-dependence kernel_dependence(const kernel *k, int input);
+dependence kernel_dependence(const kernel *k, uint32_t inputs);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct abstract {
 	dependence on;
 } abstract;
 
-static abstract walk(const kexpr *e, int input);
+static abstract walk(const kexpr *e, uint32_t inputs);
 
 /* Whether it is the least (SIGN_MINUS) or the greatest of an integer type. */
 static value_sign limit_of(dtype t, int64_t i)
@@ -40,34 +40,35 @@ static value_facts facts_of_var(void)
 			      .counts = true };
 }
 
-static abstract walk_read(const kexpr *e, int input)
+static abstract walk_read(const kexpr *e, uint32_t inputs)
 {
 	int ndim = kx_ndim(e);
-	uint64_t bits = e->input == input ? (uint64_t)1 << SLOT_INPUT : 0;
+	bool asked = inputs >> e->input & 1;
+	uint64_t bits = asked ? (uint64_t)1 << SLOT_INPUT : 0;
 	dependence index = { 0 };
 	for (int d = 0; d < ndim; d++) {
-		abstract at = walk(e->args[d], input);
+		abstract at = walk(e->args[d], inputs);
 		index = depend_any(&index, &at.on);
-		if (e->input == input && kx_has_read(e->args[d]))
+		if (asked && kx_has_read(e->args[d]))
 			bits |= (uint64_t)1 << (SLOT_LOOKUP + d);
 	}
 	abstract r = { facts_of_element(type_only(e->type)),
 		       depend_on_read(bits, &index) };
 	if (!e->guarded)
 		return r;
-	abstract otherwise = walk(e->args[ndim], input);
+	abstract otherwise = walk(e->args[ndim], inputs);
 	const value_facts is[2] = { r.is, otherwise.is };
 	const dependence on[2] = { r.on, otherwise.on };
 	return (abstract){ facts_of_choice(is),
 			   depend_on_guarded(&index, is, on) };
 }
 
-static abstract walk_fn(const kexpr *e, int input)
+static abstract walk_fn(const kexpr *e, uint32_t inputs)
 {
 	value_facts is[2] = { { 0 } };
 	dependence on[2] = { { 0 } };
 	for (int i = 0; i < e->nargs; i++) {
-		abstract x = walk(e->args[i], input);
+		abstract x = walk(e->args[i], inputs);
 		is[i] = x.is;
 		on[i] = x.on;
 	}
@@ -77,25 +78,25 @@ static abstract walk_fn(const kexpr *e, int input)
 			   depend_on_fn(e->fn, is, on) };
 }
 
-static abstract walk_select(const kexpr *e, int input)
+static abstract walk_select(const kexpr *e, uint32_t inputs)
 {
-	abstract c = walk(e->args[0], input);
-	abstract x = walk(e->args[1], input), y = walk(e->args[2], input);
+	abstract c = walk(e->args[0], inputs);
+	abstract x = walk(e->args[1], inputs), y = walk(e->args[2], inputs);
 	const value_facts is[2] = { x.is, y.is };
 	const dependence on[2] = { x.on, y.on };
 	return (abstract){ facts_of_choice(is),
 			   depend_on_choice(&c.on, is, on) };
 }
 
-static abstract walk_cast(const kexpr *e, int input)
+static abstract walk_cast(const kexpr *e, uint32_t inputs)
 {
-	abstract x = walk(e->args[0], input);
+	abstract x = walk(e->args[0], inputs);
 	type_set to = type_only(e->type);
 	return (abstract){ facts_of_cast(x.is, to),
 			   depend_on_cast(x.on, x.is.types, to) };
 }
 
-static abstract walk(const kexpr *e, int input)
+static abstract walk(const kexpr *e, uint32_t inputs)
 {
 	abstract r = { facts_of_element(type_only(e->type)), { 0 } };
 	switch (e->kind) {
@@ -109,21 +110,21 @@ static abstract walk(const kexpr *e, int input)
 		r.is = facts_of_var();
 		break;
 	case KX_READ:
-		return walk_read(e, input);
+		return walk_read(e, inputs);
 	case KX_FN:
-		return walk_fn(e, input);
+		return walk_fn(e, inputs);
 	case KX_SELECT:
-		return walk_select(e, input);
+		return walk_select(e, inputs);
 	case KX_CAST:
-		return walk_cast(e, input);
+		return walk_cast(e, inputs);
 	case KX_BITCAST:
-		r.on.uses = walk(e->args[0], input).on.uses;
+		r.on.uses = walk(e->args[0], inputs).on.uses;
 		break;
 	}
 	return r;
 }
 
-dependence kernel_dependence(const kernel *k, int input)
+dependence kernel_dependence(const kernel *k, uint32_t inputs)
 {
-	return walk(k->body, input).on;
+	return walk(k->body, inputs).on;
 }

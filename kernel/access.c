@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "kernel/index_interval.h"
+#include "kernel/monotone.h"
 
 typedef enum dim_kind {
 	DIM_INDEX,
@@ -237,6 +238,9 @@ void kernel_finish(arena *a, kernel *k)
 		collect_slice(&b, &k->slices[s]);
 	k->accesses = b.accesses.at;
 	k->naccesses = b.accesses.n;
+	kpassing passings[MAX_PASSINGS];
+	k->npassings = kernel_passings(k, passings);
+	k->passings = ARENA_COPY(a, passings, k->npassings);
 }
 
 /* ---- needs ------------------------------------------------------------- */

@@ -25,6 +25,7 @@ enum {
 	MAX_NVARS = 24,	  /* iteration variables of a kernel */
 	MAX_NINPUTS = 24, /* inputs of a kernel */
 	MAX_KEXPR_DEPTH = 400,
+	MAX_PASSINGS = 32, /* of a kernel */
 };
 
 typedef enum kexpr_kind {
@@ -101,6 +102,14 @@ typedef struct kattr {
 	const char *const *strings;
 } kattr;
 
+/* Partial values that the kernel hands on (kernel/monotone.h): where all these
+ * inputs, a bit each, are to be combined by one reducer and no other is
+ * partial, its results are to be combined by `to'. */
+typedef struct kpassing {
+	uint32_t inputs;
+	reducer by, to;
+} kpassing;
+
 typedef struct kaccess kaccess; /* kernel/region.c */
 
 typedef struct kernel {
@@ -128,6 +137,8 @@ typedef struct kernel {
 
 	int naccesses; /* filled by kernel_finish() */
 	kaccess *accesses;
+	int npassings; /* likewise */
+	const kpassing *passings;
 } kernel;
 
 /* The extent of the result's dimension d: that of output variable d. */

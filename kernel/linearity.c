@@ -5,10 +5,10 @@
 #include "kernel/abstract.h"
 #include "kernel/eval.h"
 
-bool kernel_body_linear(const kernel *k, int input)
+bool kernel_body_linear(const kernel *k, uint32_t inputs)
 {
 	return k->body &&
-	       kernel_dependence(k, input).linear >> SLOT_INPUT & 1;
+	       kernel_dependence(k, inputs).linear >> SLOT_INPUT & 1;
 }
 
 static void add_derived(arena *a, kernel *k, int input, int dim)
@@ -38,7 +38,7 @@ void kernel_derive(arena *a, kernel *k)
 	    (k->reducer != RED_NONE && k->reducer != RED_SUM))
 		return;
 	for (int i = 0; i < k->ninputs; i++) {
-		uint64_t linear = kernel_dependence(k, i).linear;
+		uint64_t linear = kernel_dependence(k, UINT32_C(1) << i).linear;
 		for (int d = 0; d < k->inputs[i].ndim; d++)
 			if (k->nvars < MAX_NVARS && k->inputs[i].dims[d] > 0 &&
 			    linear >> (SLOT_LOOKUP + d) & 1)

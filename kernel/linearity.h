@@ -6,9 +6,9 @@
 #include "kernel/kernel.h"
 
 /* Whether the body, without the reducer, is a sum of terms each of which has
- * exactly one read of the input as a factor, so that it is additive in the
- * input and 0 where the input is. */
-bool kernel_body_linear(const kernel *k, int input);
+ * exactly one read of the inputs, a bit each, as a factor, so that it is
+ * additive in them together and 0 where all of them are. */
+bool kernel_body_linear(const kernel *k, uint32_t inputs);
 
 /* Adds a derived variable (see kderived) for each dimension of an input that is
  * read at a data-dependent index, where the body is linear in those reads, the

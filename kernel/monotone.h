@@ -23,4 +23,13 @@ bool kernel_passes_partial(const kernel *k, int input, reducer by, reducer to);
  * RED_NONE where the input has to be combined before. */
 reducer kernel_commutes_with(const kernel *k, int input, reducer r);
 
+/* The same of inputs, a bit each, that are all partial by r along the same
+ * groups of workers: they pass jointly, as both terms of a sum do. */
+reducer kernel_passes(const kernel *k, uint32_t inputs, reducer r);
+
+/* All of them, small sets of inputs first: of up to six inputs all sets, of
+ * more the sets of one, of two, and of all.  Writes at most MAX_PASSINGS of
+ * them to `to' and returns their number.  The same for equal kernels. */
+int kernel_passings(const kernel *k, kpassing *to);
+
 #endif

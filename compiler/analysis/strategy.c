@@ -116,7 +116,7 @@ kernel_facts kernel_facts_of(const kernel *k)
 	f.elementwise = maps && every_read(k, k->body, -1, reads_broadcast);
 	for (int i = 0; i < k->ninputs; i++) {
 		uint32_t bit = (uint32_t)1 << i;
-		if (adds && kernel_body_linear(k, i))
+		if (adds && kernel_body_linear(k, bit))
 			f.linear |= bit;
 		if (maps && is_read(k->body, i) && has_result_shape(k, i) &&
 		    every_read(k, k->body, i, reads_own_element))

@@ -228,7 +228,7 @@ static int input_of(const checking *c, int at, int tensor)
 	const stage *st = &c->x->stages[at];
 	for (int i = 0; i < st->kernel->ninputs; i++)
 		if (st->inputs[i] == tensor && st->kernel->body &&
-		    kernel_dependence(st->kernel, i).uses)
+		    kernel_dependence(st->kernel, UINT32_C(1) << i).uses)
 			return i;
 	return -1;
 }
@@ -271,7 +271,7 @@ static void compare_stage(checking *c, int at)
 	}
 	for (int i = 0; i < s->nlinear; i++) {
 		int input = input_of(c, at, s->linear[i]);
-		if (input >= 0 && !kernel_body_linear(k, input))
+		if (input >= 0 && !kernel_body_linear(k, UINT32_C(1) << input))
 			differ(c, arena_printf(
 				c->arena, "%s: without shapes it is linear in "
 				"%s", s->label, k->inputs[input].name));
