@@ -6,24 +6,65 @@
 
 /* ---- partial results --------------------------------------------------- */
 
+reducer layout_axis_reducer(const kernel *k, int dim)
+{
+	const kpassing *p = cut_passed(k, dim);
+	if (p)
+		return p->to;
+	if (dim == CUT_NONE || k->vars[dim].kind == KVAR_OUTPUT)
+		return RED_NONE;
+	return k->vars[dim].kind == KVAR_DERIVED ? RED_SUM : k->reducer;
+}
+
 uint32_t layout_partial_axes(const mesh *m, const kernel *k, const cuts *c)
 {
 	uint32_t axes = 0;
 	for (int a = 0; a < m->naxes; a++)
-		if (c->dim[a] != CUT_NONE &&
-		    k->vars[c->dim[a]].kind != KVAR_OUTPUT)
+		if (layout_axis_reducer(k, c->dim[a]) != RED_NONE)
 			axes |= UINT32_C(1) << a;
 	return axes;
 }
 
+uint32_t layout_combined_axes(const mesh *m, const kernel *k,
+			      const cuts *space, const cuts *stored)
+{
+	return layout_partial_axes(m, k, space) &
+	       ~cuts_partial(stored, m->naxes);
+}
+
+/* Whether what a kernel computes along an axis can be stored as `stored'. */
+static bool gives(const kernel *k, int space, int stored)
+{
+	return stored >= CUT_NONE ||
+	       cut_reducer(stored) == layout_axis_reducer(k, space);
+}
+
+/* Whether what is stored can be what a kernel reads through the inputs. */
+static bool takes(const kernel *k, int space, uint32_t inputs, int stored)
+{
+	const kpassing *p = cut_passed(k, space);
+	uint32_t partial = p ? p->inputs & inputs : 0;
+	if (stored >= CUT_NONE)
+		return partial == 0;
+	return partial == inputs && p->by == cut_reducer(stored);
+}
+
+bool layout_fits(const mesh *m, const kernel *k, const cuts *space,
+		 uint32_t inputs, const cuts *stored)
+{
+	for (int a = 0; a < m->naxes; a++)
+		if (!(inputs ? takes(k, space->dim[a], inputs, stored->dim[a])
+			     : gives(k, space->dim[a], stored->dim[a])))
+			return false;
+	return true;
+}
+
 reducer layout_reducer(const mesh *m, const kernel *k, const cuts *c)
 {
-	uint32_t axes = layout_partial_axes(m, k, c);
-	for (int a = 0; a < m->naxes; a++)
-		if ((axes >> a & 1) &&
-		    k->vars[c->dim[a]].kind == KVAR_DERIVED)
-			return RED_SUM;
-	return axes ? k->reducer : RED_NONE;
+	reducer r = RED_NONE;
+	for (int a = 0; a < m->naxes && r == RED_NONE; a++)
+		r = layout_axis_reducer(k, c->dim[a]);
+	return r;
 }
 
 int layout_sharers(const mesh *m, uint32_t axes)
@@ -106,7 +147,8 @@ region layout_region(const layout *l, const mesh *m, const int *coords)
 	box made = kernel_produces(l->kernel, &space);
 	if (l->kind == LAYOUT_PRODUCES)
 		return whole_region(made);
-	uint32_t partial = layout_partial_axes(m, l->kernel, l->space);
+	uint32_t partial = layout_combined_axes(m, l->kernel, l->space,
+						l->cuts);
 	return layout_share(m, partial, l->cuts, &made, coords);
 }
 
@@ -133,10 +175,13 @@ uint32_t layout_axes(const layout *l, const mesh *m)
 	bool tensor = l->kind == LAYOUT_STORED ||
 		      l->kind == LAYOUT_REDUCED_SHARD;
 	bool space = l->kind != LAYOUT_STORED;
-	uint32_t axes = 0;
+	uint32_t axes = 0, shared = 0;
+	if (l->kind == LAYOUT_REDUCED_SHARD)
+		shared = layout_combined_axes(m, l->kernel, l->space, l->cuts);
 	for (int a = 0; a < m->naxes; a++)
-		if ((space && l->space->dim[a] != CUT_NONE) ||
-		    (tensor && l->cuts->dim[a] != CUT_NONE))
+		if ((space && l->space->dim[a] >= 0) ||
+		    (tensor && l->cuts->dim[a] >= 0) ||
+		    (shared >> a & 1))
 			axes |= UINT32_C(1) << a;
 	return axes;
 }

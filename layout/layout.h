@@ -4,15 +4,18 @@
  * of the mesh a tensor is cut, replicated, or partial; the parts that operators
  * read and produce follow from the cuts of their iteration spaces.
  *
- * A partial result is shared by the workers that differ only on the axes which
- * cut reduction variables.  Of the box that they all produce each reduces a
- * share, combining it from all of them: the box, cut by those of these axes
- * that cut the stored tensor, and of that block, over the other such axes, an
- * even run of elements in row-major order: block(0, volume, rank, n).  Shares
- * are a partition of the box, whatever it is.  Where the other axes agree they
- * are the stored blocks; else the difference is moved.  (With the axes 0 and 1
- * both cutting rows of the tensor, a partial axis 0 and rows computed along
- * axis 1, a share is a piece of rows that are stored elsewhere.) */
+ * A result that is partial along axes along which the tensor is stored so,
+ * too, stays as it is there: as far as places go, a partial axis is one over
+ * which the tensor is replicated.  Along the other axes on which it is partial
+ * it is shared by the workers that differ only on these.  Of the box that they
+ * all produce each reduces a share, combining it from all of them: the box,
+ * cut by those of these axes that cut the stored tensor, and of that block,
+ * over the other such axes, an even run of elements in row-major order:
+ * block(0, volume, rank, n).  Shares are a partition of the box, whatever it
+ * is.  Where the other axes agree they are the stored blocks; else the
+ * difference is moved.  (With the axes 0 and 1 both cutting rows of the
+ * tensor, a partial axis 0 and rows computed along axis 1, a share is a piece
+ * of rows that are stored elsewhere.) */
 #ifndef TDL_LAYOUT_LAYOUT_H
 #define TDL_LAYOUT_LAYOUT_H
 
@@ -56,8 +59,25 @@ int64_t layout_elements(const layout *l, const mesh *m);
 int64_t layout_most_bytes(const layout *l, const mesh *m);
 
 /* The axes, of those of m, along which a kernel whose variables are cut by c
- * produces partial results: a bit each. */
+ * produces partial results: a bit each.  These divide a reduction variable, or
+ * hand a partial input on. */
 uint32_t layout_partial_axes(const mesh *m, const kernel *k, const cuts *c);
+
+/* Those of them along which the results are combined before they are stored:
+ * the tensor is not partial along them. */
+uint32_t layout_combined_axes(const mesh *m, const kernel *k,
+			      const cuts *space, const cuts *stored);
+
+/* Whether a tensor stored under some cuts is partial along just those axes
+ * along which a kernel hands it on, as it reads it through the inputs in the
+ * mask; of the result, mask 0: whether the kernel gives partial results along
+ * all axes along which the tensor is partial, by the same reducers. */
+bool layout_fits(const mesh *m, const kernel *k, const cuts *space,
+		 uint32_t inputs, const cuts *stored);
+
+/* The reducer of the partial results that a kernel gives along an axis which
+ * divides a variable, or hands partial inputs on: an element of its cuts. */
+reducer layout_axis_reducer(const kernel *k, int dim);
 
 /* The reducer that combines these; RED_NONE where there are none. */
 reducer layout_reducer(const mesh *m, const kernel *k, const cuts *c);

@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/liblayout.a
 	%D%/collective.c %D%/collective.h \
 	%D%/layout.c %D%/layout.h \
 	%D%/layout_classes.c %D%/layout_classes.h \
+	%D%/layout_text.c %D%/layout_text.h \
 	%D%/mesh.c %D%/mesh.h \
 	%D%/product.c %D%/product.h \
 	%D%/runs.c %D%/runs.h \

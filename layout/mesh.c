@@ -49,6 +49,14 @@ int mesh_number_on(const mesh *m, uint32_t axes, int worker)
 	return n;
 }
 
+uint32_t cuts_partial(const cuts *c, int naxes)
+{
+	uint32_t axes = 0;
+	for (int a = 0; a < naxes; a++)
+		axes |= (uint32_t)(c->dim[a] < CUT_NONE) << a;
+	return axes;
+}
+
 cuts cuts_none(void)
 {
 	cuts c;
@@ -69,9 +77,9 @@ box cuts_block(const box *whole, const mesh *m, const cuts *c, int naxes,
 	bool empty = false;
 	for (int a = 0; a < naxes; a++) {
 		int d = c->dim[a];
-		if (d == CUT_NONE)
+		if (d < 0)
 			continue;
-		assert(d >= 0 && d < b.n);
+		assert(d < b.n);
 		block(b.lo[d], b.hi[d], coords[a], m->size[a], &b.lo[d],
 		      &b.hi[d]);
 		empty |= b.lo[d] == b.hi[d];

@@ -36,12 +36,41 @@ typedef struct region {
 } region;
 
 /* A division of an index space: per mesh axis the dimension (or variable) that
- * is divided, or CUT_NONE.  Axes that cut one dimension nest, outermost
- * first. */
+ * is divided, or CUT_NONE.  Axes that cut one dimension nest, outermost first.
+ *
+ * Numbers below CUT_NONE divide nothing either.  A tensor is then partial along
+ * the axis, cut_partial(r): each group has an array of the full extent, and the
+ * value is their reduction by r.  A kernel hands partial inputs on,
+ * cut_passing(i): as its passings[i] says. */
 enum { CUT_NONE = -1 };
 typedef struct cuts {
 	signed char dim[MAX_AXES];
 } cuts;
+
+static inline signed char cut_partial(reducer r)
+{
+	return (signed char)(CUT_NONE - 1 - (int)r);
+}
+
+static inline signed char cut_passing(int i)
+{
+	return (signed char)(CUT_NONE - 1 - i);
+}
+
+/* The reducer of a tensor along an axis; RED_NONE where it is not partial. */
+static inline reducer cut_reducer(int dim)
+{
+	return dim < CUT_NONE ? (reducer)(CUT_NONE - 1 - dim) : RED_NONE;
+}
+
+/* The one of its passings that a kernel does along an axis; NULL: none. */
+static inline const kpassing *cut_passed(const kernel *k, int dim)
+{
+	return dim < CUT_NONE ? &k->passings[CUT_NONE - 1 - dim] : NULL;
+}
+
+/* The axes along which a tensor is partial, a bit each. */
+uint32_t cuts_partial(const cuts *c, int naxes);
 
 cuts cuts_none(void);
 

@@ -90,7 +90,7 @@ static uint32_t axes_that_cut(const mesh *m, const cuts *c, uint32_t vars)
 {
 	uint32_t axes = 0;
 	for (int a = 0; a < m->naxes; a++)
-		if (c->dim[a] != CUT_NONE && (vars >> c->dim[a] & 1))
+		if (c->dim[a] >= 0 && (vars >> c->dim[a] & 1))
 			axes |= UINT32_C(1) << a;
 	return axes;
 }
@@ -165,8 +165,9 @@ product *product_of(arena *a, const layout *l, const mesh *m)
 							   : l->ndim };
 	if (computes && (!all_compute(&s) || (reads && !l->inputs)))
 		return NULL;
-	if (computes)
-		s.partial = layout_partial_axes(m, l->kernel, l->space);
+	if (l->kind == LAYOUT_REDUCED_SHARD)
+		s.partial = layout_combined_axes(m, l->kernel, l->space,
+						 l->cuts);
 	for (int d = 0; d < p->ndim; d++)
 		s.vars[d] = UINT32_C(1) << d;
 	if (reads)

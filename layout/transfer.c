@@ -29,17 +29,18 @@ static void add_split(division *s, int axis, int dim)
 static division division_of(const layout *l, const mesh *m)
 {
 	division s = { .whole = box_whole(l->dims, l->ndim) };
-	uint32_t shared = 0;
+	uint32_t partial = 0;
 	const cuts *c = l->cuts;
 	if (l->kind != LAYOUT_STORED) {
 		c = l->space;
-		shared = layout_partial_axes(m, l->kernel, c);
+		partial = layout_partial_axes(m, l->kernel, c);
 	}
 	for (int a = 0; a < m->naxes; a++)
-		if (c->dim[a] != CUT_NONE && !(shared >> a & 1))
+		if (c->dim[a] >= 0 && !(partial >> a & 1))
 			add_split(&s, a, c->dim[a]);
 	if (l->kind != LAYOUT_REDUCED_SHARD)
 		return s;
+	uint32_t shared = layout_combined_axes(m, l->kernel, c, l->cuts);
 	for (int a = 0; a < m->naxes; a++) {
 		if (!(shared >> a & 1))
 			continue;
@@ -176,7 +177,8 @@ static void find_sharers(finder *f, uint32_t axes, const region *own)
 /* The axes whose workers share the partial results of a combining transfer. */
 static uint32_t shared_axes(const layout_transfer *t)
 {
-	return layout_partial_axes(t->mesh, t->from.kernel, t->from.space);
+	return layout_combined_axes(t->mesh, t->from.kernel, t->from.space,
+				    t->to.cuts);
 }
 
 int transfer_pieces(arena *a, const layout_transfer *t, int worker,

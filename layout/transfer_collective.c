@@ -62,7 +62,7 @@ static void grid_index(const mesh *m, const cuts *c, int worker, int *at)
 		at[d] = 0;
 	for (int a = 0; a < m->naxes; a++) {
 		int d = c->dim[a];
-		if (d != CUT_NONE)
+		if (d >= 0)
 			at[d] = at[d] * m->size[a] + coords[a];
 	}
 }

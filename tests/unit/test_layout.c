@@ -83,9 +83,17 @@ static bool in_block(const scene *s, int worker, const cuts *c, int element)
 	return true;
 }
 
+/* Whether the kernel gives partial results along an axis: it divides a
+ * reduction variable, or hands on what it reads. */
 static bool is_partial(const scene *s, int axis)
 {
-	return s->space.dim[axis] >= s->ndim;
+	return s->space.dim[axis] >= s->ndim || s->space.dim[axis] < CUT_NONE;
+}
+
+/* Whether they are combined: the tensor is not partial there. */
+static bool is_combined(const scene *s, int axis)
+{
+	return is_partial(s, axis) && s->tensor.dim[axis] >= CUT_NONE;
 }
 
 static void hold_stored(const scene *s, const cuts *c, holding *h)
@@ -95,25 +103,26 @@ static void hold_stored(const scene *s, const cuts *c, holding *h)
 		for (int e = 0; e < s->nelem; e++)
 			h->has[w][e] = in_block(s, w, c, e);
 	for (int a = 0; a < s->m.naxes; a++)
-		h->depends[a] = c->dim[a] != CUT_NONE;
+		h->depends[a] = c->dim[a] >= 0;
 }
 
-/* The output variables are the tensor's dimensions. */
+/* The output variables are the tensor's dimensions.  Of a partial result, what
+ * a worker has depends on its place along the axis, too; each keeps its own. */
 static void hold_produced(const scene *s, holding *h)
 {
 	hold_stored(s, &s->space, h);
 	for (int a = 0; a < s->m.naxes; a++)
-		h->depends[a] = s->space.dim[a] != CUT_NONE;
+		h->depends[a] = s->space.dim[a] >= 0 && !is_partial(s, a);
 }
 
-/* The number of a worker among those that share, counted over the partial axes
- * that cut no dimension of the tensor. */
+/* The number of a worker among those that share, counted over the axes that
+ * are combined and cut no dimension of the tensor. */
 static int rank_of(const scene *s, int worker, int *nranks)
 {
 	int rank = 0;
 	*nranks = 1;
 	for (int a = 0; a < s->m.naxes; a++)
-		if (is_partial(s, a) && s->tensor.dim[a] == CUT_NONE) {
+		if (is_combined(s, a) && s->tensor.dim[a] == CUT_NONE) {
 			rank = rank * s->m.size[a] +
 			       coordinate(&s->m, worker, a);
 			*nranks *= s->m.size[a];
@@ -142,7 +151,7 @@ static bool in_shared_block(const scene *s, int worker, int element)
 	int64_t at[MOST_NDIM];
 	uint32_t partial = 0;
 	for (int a = 0; a < s->m.naxes; a++)
-		partial |= (uint32_t)is_partial(s, a) << a;
+		partial |= (uint32_t)is_combined(s, a) << a;
 	index_of(s, element, at);
 	for (int d = 0; d < s->ndim; d++) {
 		int64_t lo, hi;
@@ -171,7 +180,7 @@ static void hold_share(const scene *s, holding *h)
 			h->has[w][list[i]] = true;
 	}
 	for (int a = 0; a < s->m.naxes; a++)
-		h->depends[a] = s->space.dim[a] != CUT_NONE;
+		h->depends[a] = is_combined(s, a) || made->depends[a];
 }
 
 /* ---- random layouts ---------------------------------------------------- */
@@ -189,6 +198,24 @@ static cuts draw_cuts(scene *s, const int64_t *extents, int n, bool full)
 			c.dim[a] = CUT_NONE;
 	}
 	return c;
+}
+
+/* Makes the kernel hand on what it reads along some axes that divide nothing,
+ * and the tensor partial along some of those where the kernel's result is.  The
+ * tensor stored elsewhere is partial along the same. */
+static void draw_partial(scene *s)
+{
+	static const kpassing sums = { 1, RED_SUM, RED_SUM };
+	s->k->npassings = 1;
+	s->k->passings = &sums;
+	for (int a = 0; a < s->m.naxes; a++) {
+		if (s->space.dim[a] == CUT_NONE && draw_int(&s->d, 0, 2) == 0)
+			s->space.dim[a] = cut_passing(0);
+		if (!is_partial(s, a) || draw_int(&s->d, 0, 2) > 0)
+			continue;
+		s->tensor.dim[a] = cut_partial(RED_SUM);
+		s->other.dim[a] = cut_partial(RED_SUM);
+	}
 }
 
 static void draw_scene(scene *s)
@@ -212,6 +239,7 @@ static void draw_scene(scene *s)
 	s->tensor = draw_cuts(s, s->dims, s->ndim, false);
 	s->other = draw_cuts(s, s->dims, s->ndim, false);
 	s->space = draw_cuts(s, s->extents, s->nvars, true);
+	draw_partial(s);
 }
 
 static layout layout_in(const scene *s, layout_kind kind, const cuts *c)
@@ -310,11 +338,11 @@ static int check_move(const scene *s, const layout_transfer *t, int w,
 	return received;
 }
 
-/* Whether two workers differ on partial axes only. */
+/* Whether two workers differ on axes only that are combined. */
 static bool share_a_result(const scene *s, int v, int w)
 {
 	for (int a = 0; a < s->m.naxes; a++)
-		if (!is_partial(s, a) &&
+		if (!is_combined(s, a) &&
 		    coordinate(&s->m, v, a) != coordinate(&s->m, w, a))
 			return false;
 	return true;
@@ -431,7 +459,7 @@ static void check_classes(const scene *s, const layout *x, const holding *h,
 
 START_TEST(equals_enumeration)
 {
-	int partial = 0, moved = 0, runs = 0;
+	int partial = 0, moved = 0, runs = 0, left = 0;
 	for (int seed = 0; seed < PAIRS; seed++) {
 		if (!sampled(seed))
 			continue;
@@ -461,7 +489,14 @@ START_TEST(equals_enumeration)
 			{ &s.m, out, own, true },
 			{ &s.m, own, at, false },
 		};
-		bool shares = layout_reducer(&s.m, s.k, &s.space) != RED_NONE;
+		bool shares = false, kept = false;
+		for (int x = 0; x < s.m.naxes; x++) {
+			shares |= is_combined(&s, x);
+			kept |= s.tensor.dim[x] < CUT_NONE;
+		}
+		ck_assert(shares == (layout_combined_axes(&s.m, s.k, &s.space,
+							  &s.tensor) != 0));
+		ck_assert(layout_fits(&s.m, s.k, &s.space, 0, &s.tensor));
 		int rank;
 		check_transfer(&s, &moves[0], stored, other);
 		if (shares) {
@@ -472,12 +507,14 @@ START_TEST(equals_enumeration)
 		}
 		moved += transfer_total(&moves[0]) > 0;
 		partial += shares;
+		left += kept;
 		rank_of(&s, 0, &rank);
 		runs += rank > 1;
 		arena_free(s.a);
 	}
 	ck_assert_int_gt(moved, at_least(1000));
 	ck_assert_int_gt(partial, at_least(1000));
+	ck_assert_int_gt(left, at_least(1000));
 	ck_assert_int_gt(runs, at_least(500));
 }
 END_TEST
