@@ -36,7 +36,7 @@ static bool check_cuts(plan_checker *c, const cuts *x, int n,
 	const mesh *m = &c->p->mesh;
 	for (int a = 0; a < m->naxes; a++) {
 		int d = x->dim[a];
-		if (d == CUT_NONE)
+		if (d < 0)
 			continue;
 		if (!is_index(d, n))
 			return flaw(c, "axis %d cuts number %d of %d", a, d, n);
@@ -87,6 +87,10 @@ static bool check_tensor(plan_checker *c, const plan_tensor *t, strmap *names)
 		return flaw(c, "its elements are not known");
 	if (t->buffer < 0 && t->role == PLAN_STATE)
 		return flaw(c, "a state has no buffer");
+	if (cuts_partial(&t->cuts, c->p->mesh.naxes) &&
+	    (t->role != PLAN_RESULT || t->output))
+		return flaw(c, "only a result that is no output may be "
+			    "partial");
 	return check_cuts(c, &t->cuts, t->ndim, t->dims);
 }
 
@@ -210,10 +214,39 @@ static bool check_division(plan_checker *c, const plan_node *n, const kernel *k)
 		extents[v] = k->vars[v].extent;
 	if (!check_cuts(c, &n->cuts, k->nvars, extents))
 		return false;
-	for (int a = 0; a < p->mesh.naxes; a++)
-		if (n->cuts.dim[a] != CUT_NONE &&
-		    !check_divided(c, k, n->cuts.dim[a]))
+	reducer by = RED_NONE;
+	for (int a = 0; a < p->mesh.naxes; a++) {
+		int v = n->cuts.dim[a];
+		if (v >= 0 && !check_divided(c, k, v))
 			return false;
+		if (cut_passing(k->npassings) >= v)
+			return flaw(c, "along axis %d it hands on what the "
+				    "kernel does not", a);
+		reducer own = layout_axis_reducer(k, v);
+		by = by == RED_NONE ? own : by;
+		if (own != RED_NONE && own != by)
+			return flaw(c, "its partial results are to be combined "
+				    "by %s and by %s", reducer_name(by),
+				    reducer_name(own));
+	}
+	return true;
+}
+
+/* Whether tensors are partial only where a node gives or takes them so. */
+static bool check_partial(plan_checker *c, const plan_node *n, const kernel *k)
+{
+	const plan *p = c->p;
+	if (!layout_fits(&p->mesh, k, &n->cuts, 0, &p->tensors[n->output].cuts))
+		return flaw(c, "its result is not partial as the output is");
+	for (int i = 0; i < k->ninputs; i++) {
+		uint32_t same = 0;
+		for (int j = 0; j < k->ninputs; j++)
+			same |= (uint32_t)(n->inputs[j] == n->inputs[i]) << j;
+		if (!layout_fits(&p->mesh, k, &n->cuts, same,
+				 &p->tensors[n->inputs[i]].cuts))
+			return flaw(c, "it does not take input %d as it is, "
+				    "partial or not", i);
+	}
 	return true;
 }
 
@@ -245,7 +278,7 @@ static bool check_node(plan_checker *c, const plan_node *n, int *producer)
 		return flaw(c, "node %d has the same output",
 			    producer[n->output]);
 	producer[n->output] = c->row;
-	return check_division(c, n, k);
+	return check_division(c, n, k) && check_partial(c, n, k);
 }
 
 static bool check_nodes(plan_checker *c, arena *tmp)
@@ -294,8 +327,8 @@ static bool check_formula(plan_checker *c, const plan_buffer *b)
 	if (n->output != b->tensor)
 		return flaw(c, "its node does not compute the tensor");
 	return b->region != LAYOUT_REDUCED_SHARD ||
-	       plan_partial(p, b->node) != RED_NONE ||
-	       flaw(c, "its node gives no partial results");
+	       plan_combines(p, b->node) ||
+	       flaw(c, "its node gives no partial results to combine");
 }
 
 static bool check_buffers(plan_checker *c)
@@ -371,7 +404,7 @@ static bool check_run(plan_checker *c, const plan_instr *in, progress *g)
 	const plan_buffer *to = &p->buffers[in->to];
 	bool own = to->region == LAYOUT_PRODUCES && to->node == in->node;
 	bool stored = to->region == LAYOUT_STORED &&
-		      plan_partial(p, in->node) == RED_NONE;
+		      !plan_combines(p, in->node);
 	return (to->tensor == n->output && (own || stored)) ||
 	       flaw(c, "buffer %d is not for its result", in->to);
 }
@@ -407,7 +440,7 @@ static bool check_move(plan_checker *c, const plan_instr *in, const progress *g)
 	bool whole = from->region == LAYOUT_STORED ||
 		     from->region == LAYOUT_REDUCED_SHARD ||
 		     (from->region == LAYOUT_PRODUCES &&
-		      plan_partial(p, from->node) == RED_NONE);
+		      !plan_combines(p, from->node));
 	bool kept = to->region == LAYOUT_STORED || to->region == LAYOUT_NEEDS;
 	return (from->tensor == to->tensor && whole && kept) ||
 	       flaw(c, "buffer %d cannot be made from buffer %d", in->to,
@@ -419,8 +452,9 @@ static bool check_combine(plan_checker *c, const plan_instr *in,
 {
 	const plan *p = c->p;
 	if (!is_index(in->node, p->nnodes) ||
-	    plan_partial(p, in->node) == RED_NONE)
-		return flaw(c, "its node gives no partial results");
+	    !plan_combines(p, in->node))
+		return flaw(c, "its node gives no partial results to "
+			    "combine");
 	if (!check_source(c, g, in->from))
 		return false;
 	const plan_buffer *from = &p->buffers[in->from];

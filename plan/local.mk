@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/random_elements.c %D%/random_elements.h \
 	%D%/read.c %D%/read.h \
 	%D%/read_constant.c \
+	%D%/read_cuts.c \
 	%D%/read_kernel.c \
 	%D%/read_rows.c %D%/read_rows.h \
 	%D%/single_device.c \

@@ -53,6 +53,13 @@ reducer plan_partial(const plan *p, int node)
 	return layout_reducer(&p->mesh, p->kernels[n->kernel].kernel, &n->cuts);
 }
 
+bool plan_combines(const plan *p, int node)
+{
+	const plan_node *n = &p->nodes[node];
+	return layout_combined_axes(&p->mesh, p->kernels[n->kernel].kernel,
+				    &n->cuts, &p->tensors[n->output].cuts);
+}
+
 layout plan_layout(const plan *p, const plan_buffer *b)
 {
 	const plan_tensor *t = &p->tensors[b->tensor];

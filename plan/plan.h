@@ -14,7 +14,8 @@
 #include "layout/transfer.h"
 
 enum {
-	PLAN_VERSION = 2,
+	PLAN_VERSION = 3,
+	PLAN_OLDEST = 2, /* that is read: without partial tensors */
 	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
 };
 /* Bytes of a tensor, of an arena. */
@@ -187,9 +188,12 @@ region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
 /* The part of its node's iteration space that a worker computes. */
 box plan_space(const plan *p, int node, int worker);
 
-/* The reducer that combines partial results of a node; RED_NONE where no axis
- * cuts a reduction variable. */
+/* The reducer that combines partial results of a node; RED_NONE where it gives
+ * none: no axis cuts a reduction variable, or hands partial inputs on. */
 reducer plan_partial(const plan *p, int node);
+
+/* Whether they are combined, along some axes, before they are stored. */
+bool plan_combines(const plan *p, int node);
 
 /* The transfer that a MOVE or COMBINE is; it borrows from p. */
 layout_transfer plan_transfer(const plan *p, const plan_instr *in);

@@ -201,27 +201,6 @@ static bool read_word(reader *r, members *m, const char *key,
 			  word);
 }
 
-static bool read_cuts(reader *r, const plan *p, members *m, cuts *c)
-{
-	json_t *all;
-	*c = cuts_none();
-	if (!read_array(r, m, "cuts", MAX_AXES, &all))
-		return false;
-	if (json_array_size(all) != (size_t)p->mesh.naxes)
-		return read_error(r, "'cuts' has %zu elements, the mesh has %d "
-				     "axes", json_array_size(all),
-				  p->mesh.naxes);
-	for (int a = 0; a < p->mesh.naxes; a++) {
-		json_t *j = json_array_get(all, (size_t)a);
-		int64_t d = CUT_NONE;
-		if (!json_is_null(j) &&
-		    !read_int_value(r, j, "a cut", 0, MAX_NVARS - 1, &d))
-			return false;
-		c->dim[a] = (signed char)d;
-	}
-	return true;
-}
-
 /* ---- tables ------------------------------------------------------------ */
 
 static bool read_tensor(reader *r, const plan *p, json_t *j, plan_tensor *t)
@@ -234,7 +213,7 @@ static bool read_tensor(reader *r, const plan *p, json_t *j, plan_tensor *t)
 	    !read_type_value(r, member(r, &m, "type"), "'type'", &t->type) ||
 	    !read_dims(r, member(r, &m, "shape"), &t->ndim, t->dims) ||
 	    !read_word(r, &m, "role", roles, 4, &role) ||
-	    !read_cuts(r, p, &m, &t->cuts))
+	    !read_cuts(r, p, &m, NULL, &t->cuts))
 		return false;
 	t->role = (plan_role)role;
 	t->next = t->buffer = -1;
@@ -258,7 +237,7 @@ static bool read_node(reader *r, const plan *p, json_t *j, plan_node *n)
 	if (!read_members(r, j, &m) || !read_name(r, &m, "name", &n->name) ||
 	    !read_name(r, &m, "op", &n->op) ||
 	    !read_index(r, &m, "kernel", p->nkernels - 1, &n->kernel) ||
-	    !read_cuts(r, p, &m, &n->cuts) ||
+	    !read_cuts(r, p, &m, p->kernels[n->kernel].kernel, &n->cuts) ||
 	    !read_ints(r, &m, "inputs", &inputs, &ninputs) ||
 	    !read_index(r, &m, "output", MOST_ROWS, &n->output))
 		return false;
@@ -502,10 +481,10 @@ static bool read_header(reader *r, members *m)
 		return read_error(r, "this is not a plan");
 	if (!read_int(r, m, "version", 0, INT64_MAX, &version))
 		return false;
-	return version == PLAN_VERSION ||
+	return (version >= PLAN_OLDEST && version <= PLAN_VERSION) ||
 	       read_error(r, "the plan has version %lld, this program reads "
-			     "%d; make the plan again",
-			  (long long)version, PLAN_VERSION);
+			     "%d to %d; make the plan again",
+			  (long long)version, PLAN_OLDEST, PLAN_VERSION);
 }
 
 static bool read_all(reader *r, plan *p, json_t *top)

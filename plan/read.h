@@ -55,6 +55,12 @@ bool read_type_value(reader *r, json_t *j, const char *what, dtype *v);
 /* An array of extents: at most MAX_NDIM numbers >= 0. */
 bool read_dims(reader *r, json_t *j, int *ndim, int64_t *dims);
 
+/* The name of a reducer. */
+bool read_reducer_value(reader *r, json_t *j, reducer *v);
+
+/* The cuts of a tensor, or, with a kernel, of a node that runs it. */
+bool read_cuts(reader *r, const plan *p, members *m, const kernel *k, cuts *c);
+
 /* The constant of a tensor whose type and shape are known. */
 bool read_constant(reader *r, json_t *j, plan_tensor *t);
 

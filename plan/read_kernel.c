@@ -265,16 +265,22 @@ static bool read_inputs(reader *r, members *m, kernel *k)
 	return true;
 }
 
+bool read_reducer_value(reader *r, json_t *j, reducer *v)
+{
+	const char *name = "";
+	if (!read_text_value(r, j, "a reducer", &name))
+		return false;
+	int red = reducer_parse(name);
+	*v = red < 0 ? RED_NONE : (reducer)red;
+	return red >= 0 || read_error(r, "there is no reducer '%.40s'", name);
+}
+
 static bool read_reducer(reader *r, members *m, kernel *k)
 {
 	json_t *j = read_optional(m, "reducer");
-	const char *name = "";
-	if (j && !read_text_value(r, j, "'reducer'", &name))
+	k->reducer = RED_NONE;
+	if (j && !read_reducer_value(r, j, &k->reducer))
 		return false;
-	int red = reducer_parse(name);
-	if (red < 0)
-		return read_error(r, "there is no reducer '%.40s'", name);
-	k->reducer = (reducer)red;
 	int nreduce = 0;
 	for (int v = 0; v < k->nvars; v++)
 		nreduce += k->vars[v].kind == KVAR_REDUCE;

@@ -27,14 +27,29 @@ static json_t *of_texts(const char *const *v, int n)
 	return all;
 }
 
-/* Per axis the dimension or variable, null where none. */
-static json_t *of_cuts(const plan *p, const cuts *c)
+/* The reducer, then the inputs. */
+static json_t *of_passing(const kpassing *x)
 {
 	json_t *all = json_array();
-	for (int a = 0; a < p->mesh.naxes; a++)
-		json_array_append_new(all, c->dim[a] == CUT_NONE
-						   ? json_null()
-						   : json_integer(c->dim[a]));
+	json_array_append_new(all, json_string(reducer_name(x->by)));
+	for (uint32_t left = x->inputs; left; left &= left - 1)
+		json_array_append_new(all, json_integer(__builtin_ctz(left)));
+	return all;
+}
+
+/* Per axis the dimension, or the variable of kernel k, null where none; the
+ * reducer of a partial tensor, what the kernel hands on. */
+static json_t *of_cuts(const plan *p, const cuts *c, const kernel *k)
+{
+	json_t *all = json_array();
+	for (int a = 0; a < p->mesh.naxes; a++) {
+		int d = c->dim[a];
+		json_array_append_new(
+			all, d >= 0	     ? json_integer(d)
+			     : d == CUT_NONE ? json_null()
+			     : k ? of_passing(cut_passed(k, d))
+				 : json_string(reducer_name(cut_reducer(d))));
+	}
 	return all;
 }
 
@@ -85,7 +100,7 @@ static json_t *of_tensor(arena *a, const plan *p, int i, const char *folder)
 	json_object_set_new(j, "type", json_string(dtype_name(t->type)));
 	json_object_set_new(j, "shape", shape);
 	json_object_set_new(j, "role", json_string(roles[t->role]));
-	json_object_set_new(j, "cuts", of_cuts(p, &t->cuts));
+	json_object_set_new(j, "cuts", of_cuts(p, &t->cuts, NULL));
 	if (t->buffer >= 0)
 		json_object_set_new(j, "buffer", json_integer(t->buffer));
 	if (t->role == PLAN_STATE && t->next >= 0)
@@ -98,13 +113,13 @@ static json_t *of_tensor(arena *a, const plan *p, int i, const char *folder)
 static json_t *of_node(const plan *p, int i)
 {
 	const plan_node *n = &p->nodes[i];
-	int ninputs = p->kernels[n->kernel].kernel->ninputs;
+	const kernel *k = p->kernels[n->kernel].kernel;
 	json_t *j = json_object();
 	json_object_set_new(j, "name", json_of_text(n->name));
 	json_object_set_new(j, "op", json_of_text(n->op));
 	json_object_set_new(j, "kernel", json_integer(n->kernel));
-	json_object_set_new(j, "cuts", of_cuts(p, &n->cuts));
-	json_object_set_new(j, "inputs", of_ints(n->inputs, ninputs));
+	json_object_set_new(j, "cuts", of_cuts(p, &n->cuts, k));
+	json_object_set_new(j, "inputs", of_ints(n->inputs, k->ninputs));
 	json_object_set_new(j, "output", json_integer(n->output));
 	return j;
 }
