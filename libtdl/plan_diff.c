@@ -6,16 +6,14 @@
 
 #include "base/intern.h"
 #include "compiler/lower/cost.h"
+#include "layout/layout_text.h"
 
-static const char *layout_text(arena *a, const mesh *m, const cuts *c)
+static const char *layouts_text(arena *a, const mesh *m, const cuts *c)
 {
 	const char *text = "";
 	for (int i = 0; i < m->naxes; i++)
 		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
-				    c->dim[i] == CUT_NONE
-					    ? "replicated"
-					    : arena_printf(a, "cut %d",
-							   c->dim[i]));
+				    layout_axis_text(a, c->dim[i]));
 	return m->naxes ? text : "whole";
 }
 
@@ -25,10 +23,9 @@ static const char *strategy_text(arena *a, const plan *p, const plan_node *n)
 	const char *text = "";
 	for (int i = 0; i < p->mesh.naxes; i++) {
 		int v = n->cuts.dim[i];
-		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
-				    v == CUT_NONE ? "whole"
-				    : arena_printf(a, "by %s",
-						   k->vars[v].name));
+		const char *what = layout_division_text(a, k, v);
+		text = arena_printf(a, "%s%s%s%s", text, i ? ", " : "",
+				    v >= 0 ? "by " : "", what ? what : "whole");
 	}
 	return p->mesh.naxes ? text : "whole";
 }
@@ -39,7 +36,7 @@ static strmap *texts_of(arena *a, const plan *p, bool operators)
 	strmap *all = strmap_new(a);
 	for (int i = 0; !operators && i < p->ntensors; i++)
 		strmap_put(all, p->tensors[i].name,
-			   (void *)layout_text(a, &p->mesh,
+			   (void *)layouts_text(a, &p->mesh,
 					       &p->tensors[i].cuts));
 	for (int i = 0; operators && i < p->nnodes; i++)
 		strmap_put(all, p->nodes[i].name,

@@ -10,6 +10,7 @@
 #include "compiler/cost/byte_model.h"
 #include "compiler/planners/partial_assignment.h"
 #include "compiler/portfolio/one_planner.h"
+#include "layout/layout_text.h"
 
 /* ---- the graph of a plan ----------------------------------------------- */
 
@@ -303,13 +304,14 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 
 const char *plan_reasons_dim(arena *a, int dim)
 {
-	return dim == CUT_NONE ? "replicated" : arena_printf(a, "cut %d", dim);
+	return layout_axis_text(a, dim);
 }
 
-const char *plan_reasons_variable(const plan_reasons *r, node_id n, int axis)
+const char *plan_reasons_variable(arena *a, const plan_reasons *r, node_id n,
+				  int axis)
 {
-	int v = r->as.node_cuts[n].dim[axis];
-	return v == CUT_NONE ? NULL : r->graph->nodes[n].kernel->vars[v].name;
+	return layout_division_text(a, r->graph->nodes[n].kernel,
+				    r->as.node_cuts[n].dim[axis]);
 }
 
 /* ---- JSON -------------------------------------------------------------- */
@@ -324,7 +326,7 @@ static json_t *text_json(const char *text)
 	return text ? json_string(text) : json_null();
 }
 
-static json_t *neighbour_json(const plan_reasons *r, int axis,
+static json_t *neighbour_json(arena *a, const plan_reasons *r, int axis,
 			      const plan_neighbour *x)
 {
 	const node *n = &r->graph->nodes[x->node];
@@ -333,7 +335,7 @@ static json_t *neighbour_json(const plan_reasons *r, int axis,
 		json_array_append_new(bytes, bytes_json(x->bytes[i]));
 	return json_pack("{s:s,s:s,s:o,s:o}", "name", n->name, "op", n->op,
 			 "strategy",
-			 text_json(plan_reasons_variable(r, x->node, axis)),
+			 text_json(plan_reasons_variable(a, r, x->node, axis)),
 			 "bytes", bytes);
 }
 
@@ -351,7 +353,7 @@ static json_t *step_json(arena *a, const plan_reasons *r, int axis)
 	}
 	for (int i = 0; i < r->nneighbours; i++)
 		json_array_append_new(operators,
-				      neighbour_json(r, axis,
+				      neighbour_json(a, r, axis,
 						     &s->neighbours[i]));
 	int is = r->as.tensor_cuts[r->tensor].dim[axis];
 	return json_pack("{s:i,s:s,s:o,s:o}", "groups", r->as.mesh.size[axis],

@@ -70,7 +70,8 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 const char *plan_reasons_dim(arena *a, int dim);
 
 /* The variable of an operator that an axis divides; NULL: none. */
-const char *plan_reasons_variable(const plan_reasons *r, node_id n, int axis);
+const char *plan_reasons_variable(arena *a, const plan_reasons *r, node_id n,
+				  int axis);
 
 /* The output of `tdlc explain --plan --json'. */
 json_t *plan_reasons_json(arena *a, const plan_reasons *r);

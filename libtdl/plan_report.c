@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "layout/layout_text.h"
 
 static json_t *mesh_json(const mesh *m)
 {
@@ -28,10 +29,7 @@ static json_t *layout_json(arena *a, const mesh *m, const cuts *c)
 	json_t *all = json_array();
 	for (int i = 0; i < m->naxes; i++)
 		json_array_append_new(
-			all, json_string(c->dim[i] == CUT_NONE
-						 ? "replicated"
-						 : arena_printf(a, "cut %d",
-								c->dim[i])));
+			all, json_string(layout_axis_text(a, c->dim[i])));
 	return all;
 }
 
@@ -70,7 +68,7 @@ static json_t *tensors_json(arena *a, const plan_result *r)
 	return all;
 }
 
-static json_t *operators_json(const plan_result *r)
+static json_t *operators_json(arena *tmp, const plan_result *r)
 {
 	const assignment *as = &r->search->assignment;
 	json_t *all = json_array();
@@ -78,12 +76,10 @@ static json_t *operators_json(const plan_result *r)
 		const node *n = &r->graph->nodes[i];
 		json_t *strategy = json_array();
 		for (int a = 0; a < as->mesh.naxes; a++) {
-			int v = as->node_cuts[i].dim[a];
-			json_array_append_new(
-				strategy,
-				v == CUT_NONE
-					? json_null()
-					: json_string(n->kernel->vars[v].name));
+			const char *by = layout_division_text(
+				tmp, n->kernel, as->node_cuts[i].dim[a]);
+			json_array_append_new(strategy, by ? json_string(by)
+							   : json_null());
 		}
 		json_t *bytes = bytes_json(r->search->node_bytes[i],
 					   as->mesh.naxes);
@@ -201,7 +197,7 @@ json_t *plan_report_json(const plan_result *r)
 	json_object_set_new(j, "note",
 			    s->note ? json_string(s->note) : json_null());
 	json_object_set_new(j, "tensor_layouts", tensors_json(tmp, r));
-	json_object_set_new(j, "operator_strategies", operators_json(r));
+	json_object_set_new(j, "operator_strategies", operators_json(tmp, r));
 	arena_free(tmp);
 	return j;
 }

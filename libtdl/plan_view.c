@@ -3,6 +3,7 @@
 #include "libtdl/plan_view.h"
 
 #include "compiler/lower/cost.h"
+#include "layout/layout_text.h"
 
 /* Bytes that a device keeps of a tensor's stored block; 0: it is not used. */
 int64_t plan_kept_bytes(const plan *p, int t)
@@ -37,17 +38,23 @@ const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in)
 
 /* ---- json -------------------------------------------------------------- */
 
-static json_t *dims_json(const mesh *m, const cuts *c)
+/* Per axis the dimension that is cut, null where none; the word for a partial
+ * tensor. */
+static json_t *dims_json(arena *a, const mesh *m, const cuts *c)
 {
 	json_t *list = json_array();
-	for (int a = 0; a < m->naxes; a++)
-		json_array_append_new(list, c->dim[a] == CUT_NONE
-						    ? json_null()
-						    : json_integer(c->dim[a]));
+	for (int i = 0; i < m->naxes; i++) {
+		int d = c->dim[i];
+		json_t *word = d >= 0	       ? json_integer(d)
+			       : d == CUT_NONE ? json_null() : NULL;
+		json_array_append_new(
+			list, word ? word
+				   : json_string(layout_axis_text(a, d)));
+	}
 	return list;
 }
 
-static json_t *tensors_json(const plan *p)
+static json_t *tensors_json(arena *a, const plan *p)
 {
 	json_t *all = json_array();
 	for (int i = 0; i < p->ntensors; i++) {
@@ -60,27 +67,26 @@ static json_t *tensors_json(const plan *p)
 				       t->name, "kind", plan_role_name(t),
 				       "type", dtype_name(t->type),
 				       "shape", shape,
-				       "cuts", dims_json(&p->mesh, &t->cuts),
+				       "cuts", dims_json(a, &p->mesh, &t->cuts),
 				       "bytes_per_device",
 				       (json_int_t)plan_kept_bytes(p, i)));
 	}
 	return all;
 }
 
-static json_t *operators_json(const plan *p)
+static json_t *operators_json(arena *a, const plan *p)
 {
 	json_t *all = json_array();
 	for (int i = 0; i < p->nnodes; i++) {
 		const plan_node *n = &p->nodes[i];
 		const kernel *k = p->kernels[n->kernel].kernel;
 		json_t *strategy = json_array();
-		for (int a = 0; a < p->mesh.naxes; a++)
-			json_array_append_new(
-				strategy,
-				n->cuts.dim[a] == CUT_NONE
-					? json_null()
-					: json_string(k->vars[n->cuts.dim[a]]
-							      .name));
+		for (int j = 0; j < p->mesh.naxes; j++) {
+			const char *by = layout_division_text(a, k,
+							      n->cuts.dim[j]);
+			json_array_append_new(strategy, by ? json_string(by)
+							   : json_null());
+		}
 		json_array_append_new(
 			all, json_pack("{s:s,s:s,s:o,s:s}", "name", n->name,
 				       "op", n->op, "strategy", strategy,
@@ -109,17 +115,19 @@ static json_t *transfers_json(const plan_view *v)
 json_t *plan_view_json(const plan_view *v)
 {
 	const plan *p = v->p;
+	arena *tmp = arena_new();
 	json_t *sizes = json_array();
 	for (int a = 0; a < p->mesh.naxes; a++)
 		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
-	return json_pack("{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s,s:o,s:o,s:o}",
-			 "model", p->model, "algorithm", p->algorithm,
-			 "devices", mesh_workers(&p->mesh), "mesh", sizes,
-			 "communication_bytes",
-			 (json_int_t)p->communication_bytes,
-			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,
-			 "predicted_seconds", lower_seconds(p, v->machine),
-			 "predicted_for", v->machine->name, "tensors",
-			 tensors_json(p), "operators", operators_json(p),
-			 "transfers", transfers_json(v));
+	json_t *all = json_pack(
+		"{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s,s:o,s:o,s:o}", "model",
+		p->model, "algorithm", p->algorithm, "devices",
+		mesh_workers(&p->mesh), "mesh", sizes, "communication_bytes",
+		(json_int_t)p->communication_bytes, "peak_bytes_per_device",
+		(json_int_t)p->arena_bytes, "predicted_seconds",
+		lower_seconds(p, v->machine), "predicted_for",
+		v->machine->name, "tensors", tensors_json(tmp, p), "operators",
+		operators_json(tmp, p), "transfers", transfers_json(v));
+	arena_free(tmp);
+	return all;
 }

@@ -30,7 +30,7 @@ mesh mesh_of_equals(int k)
 bool assignment_skips_axis(const cuts *c, const mesh *m)
 {
 	for (int a = 0; a < m->naxes; a++)
-		if (c->dim[a] == CUT_NONE)
+		if (c->dim[a] < 0)
 			return true;
 	return false;
 }

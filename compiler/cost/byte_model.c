@@ -50,20 +50,27 @@ static int64_t tensor_bytes(const group *gr, tensor_id t, int64_t nelem)
 	return cost_mul(nelem, (int64_t)dtype_size(type));
 }
 
-static int64_t input_bytes(const group *gr, const node *n, int i)
+static int64_t input_bytes(const group *gr, const node *n, const cuts *c,
+			   int i)
 {
 	uint32_t same = byte_model_same_inputs(n, i);
 	if (__builtin_ctz(same) != i)
 		return 0;
 	box need = layout_needs(n->kernel, &gr->space, same);
 	box have = stored_block(gr, n->inputs[i]);
+	if (!layout_fits(&gr->mesh, n->kernel, c, same,
+			 &gr->as->tensor_cuts[n->inputs[i]]))
+		return COST_MAX;
 	return tensor_bytes(gr, n->inputs[i], box_volume_less(&need, &have));
 }
 
 static int64_t result_bytes(const group *gr, const node *n, const cuts *c)
 {
-	result_move r = { &gr->mesh, &gr->as->tensor_cuts[n->output],
-			  layout_partial_axes(&gr->mesh, n->kernel, c) };
+	const cuts *to = &gr->as->tensor_cuts[n->output];
+	result_move r = { &gr->mesh, to,
+			  layout_combined_axes(&gr->mesh, n->kernel, c, to) };
+	if (!layout_fits(&gr->mesh, n->kernel, c, 0, to))
+		return COST_MAX;
 	box produced = kernel_produces(n->kernel, &gr->space);
 	box stored = stored_block(gr, n->output);
 	return tensor_bytes(
@@ -84,7 +91,7 @@ int64_t byte_model_node(const graph *g, const assignment *as, node_id id,
 		mesh_coords(&gr.mesh, w, gr.coords);
 		gr.space = cuts_block(&whole, &gr.mesh, c, naxes, gr.coords);
 		for (int i = 0; i < n->kernel->ninputs; i++)
-			sum = cost_add(sum, input_bytes(&gr, n, i));
+			sum = cost_add(sum, input_bytes(&gr, n, c, i));
 		sum = cost_add(sum, result_bytes(&gr, n, c));
 	}
 	return sum;

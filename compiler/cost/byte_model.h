@@ -12,7 +12,7 @@
 typedef struct result_move {
 	const mesh *mesh;
 	const cuts *cuts; /* the tensor's */
-	uint32_t partial; /* of layout_partial_axes() */
+	uint32_t partial; /* of layout_combined_axes() */
 } result_move;
 
 /* Elements that the group at coords receives for that; `produced' and `stored'
@@ -25,7 +25,8 @@ int64_t byte_model_result(const result_move *r, const box *produced,
 uint32_t byte_model_same_inputs(const node *n, int i);
 
 /* C_i of search.md for one node under an assignment, counting the first naxes
- * axes only: exact bytes over all groups. */
+ * axes only: exact bytes over all groups.  COST_MAX where a tensor that is
+ * partial does not fit (layout_fits()). */
 int64_t byte_model_node(const graph *g, const assignment *as, node_id n,
 			int naxes);
 /* The sum over all nodes. */

@@ -59,8 +59,8 @@ typedef struct finder {
 
 static choices choices_at(finder *f, tensor_id t, node_id n)
 {
-	return t != NONE ? f->rules->dims(f->rules->state, &f->step, t)
-			 : f->rules->vars(f->rules->state, &f->step, n);
+	return t != NONE ? rules_dims(f->rules, &f->step, t)
+			 : rules_vars(f->rules, &f->step, n);
 }
 
 /* Adds all candidates that begin with what is chosen on the axes before. */

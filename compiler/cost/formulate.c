@@ -54,23 +54,19 @@ choices step_dims(const step *s, tensor_id t)
 	return all.n ? all : choices_one(CUT_NONE);
 }
 
-/* The reducer of the partial results on the axes before. */
-static reducer reducer_before(const step *s, node_id n)
+reducer step_reducer(const step *s, node_id n)
 {
-	const kernel *k = s->g->nodes[n].kernel;
-	for (int a = 0; a < step_axis(s); a++) {
-		int v = s->as->node_cuts[n].dim[a];
-		if (v != CUT_NONE && strategy_reducer(k, v) != RED_NONE)
-			return strategy_reducer(k, v);
-	}
-	return RED_NONE;
+	mesh before = s->as->mesh;
+	before.naxes = step_axis(s);
+	return layout_reducer(&before, s->g->nodes[n].kernel,
+			      &s->as->node_cuts[n]);
 }
 
 choices step_vars(const step *s, node_id n)
 {
 	const kernel *k = s->g->nodes[n].kernel;
 	const cuts *c = &s->as->node_cuts[n];
-	reducer before = reducer_before(s, n);
+	reducer before = step_reducer(s, n);
 	choices all = { 0 };
 	for (int v = 0; v < k->nvars; v++) {
 		reducer r = strategy_reducer(k, v);

@@ -19,11 +19,13 @@ static inline int step_axis(const step *s)
 	return s->as->mesh.naxes - 1;
 }
 
+enum { MAX_CHOICES = MAX_NVARS + 1 + MAX_PASSINGS };
+
 /* The choices for a tensor (dimensions) or a node (variables), in ascending
- * order; CUT_NONE is a choice too. */
+ * order; CUT_NONE is a choice too.  Behind them those of partial_values.h. */
 typedef struct choices {
 	int n;
-	signed char at[MAX_NVARS];
+	signed char at[MAX_CHOICES];
 } choices;
 
 /* The one choice c. */
@@ -36,6 +38,10 @@ choices step_dims(const step *s, tensor_id t);
 /* The strategies that a node has left; CUT_NONE alone where there are none.
  * Partial results on several axes have to be combined by one reducer. */
 choices step_vars(const step *s, node_id n);
+
+/* The reducer of the partial results that a node gives along the axes that have
+ * been decided; RED_NONE where it gives none. */
+reducer step_reducer(const step *s, node_id n);
 
 /* c and CUT_NONE. */
 choices choices_or_whole(choices c);

@@ -47,7 +47,6 @@ typedef struct maker {
 	/* Of the row at hand. */
 	box *deals; /* regions that groups read, or produce */
 	uint32_t partial;
-	double sums;   /* received by groups as parts of sums */
 	double volume; /* of all deals */
 } maker;
 
@@ -193,7 +192,6 @@ static void set_row(maker *w, const cuts *c)
 	const joint_pair *p = w->p;
 	const box space = kernel_space(p->kernel);
 	w->partial = p->inputs ? 0 : layout_partial_axes(w->m, p->kernel, c);
-	int share = layout_sharers(w->m, w->partial);
 	w->volume = 0;
 	for (int g = 0; g < w->ngroups; g++) {
 		box part = cuts_block(&space, w->m, c, w->m->naxes,
@@ -203,9 +201,6 @@ static void set_row(maker *w, const cuts *c)
 				  : kernel_produces(p->kernel, &part);
 		w->volume += volume_of(&w->deals[g]);
 	}
-	/* All that share parts of a sum own it once, and each receives its
-	 * own from all others. */
-	w->sums = w->volume / share * (share - 1);
 	for (int d = 0; d < w->n; d++)
 		set_both(w, d);
 }
@@ -258,10 +253,25 @@ static bool owns_runs(const maker *w, const cuts *c)
 	return false;
 }
 
+/* The axes along which parts of a sum are combined. */
+static uint32_t combined(const maker *w, int j)
+{
+	const cuts *c = &w->p->tensors->at[j];
+	return w->partial & ~cuts_partial(c, w->m->naxes);
+}
+
+/* Elements of the result that groups receive as parts of sums: all that share
+ * these own the result once, and each receives its own from all others. */
+static double summed(const maker *w, int j)
+{
+	int share = layout_sharers(w->m, combined(w, j));
+	return w->volume / share * (share - 1);
+}
+
 /* Elements of the result that groups receive, where they own runs of it. */
 static double received(const maker *w, int j)
 {
-	result_move r = { w->m, &w->p->tensors->at[j], w->partial };
+	result_move r = { w->m, &w->p->tensors->at[j], combined(w, j) };
 	double sum = 0;
 	for (int g = 0; g < w->ngroups; g++) {
 		box stored = stored_of(w, j, g);
@@ -293,12 +303,17 @@ void joint_table(const mesh *m, const joint_pair *p, int64_t *table)
 		set_row(&w, &p->nodes->at[i]);
 		for (int j = 0; j < p->tensors->n; j++) {
 			double n;
+			if (!layout_fits(m, p->kernel, &p->nodes->at[i],
+					 p->inputs, &p->tensors->at[j])) {
+				*table++ = COST_MAX;
+				continue;
+			}
 			if (p->inputs)
 				n = w.volume - both_of(&w, j);
 			else if (owns_runs(&w, &p->tensors->at[j]))
 				n = received(&w, j);
 			else
-				n = w.sums + stored[j] - both_of(&w, j);
+				n = summed(&w, j) + stored[j] - both_of(&w, j);
 			*table++ = cost_mul((int64_t)n, element);
 		}
 	}

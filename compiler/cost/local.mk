@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libcost.a
 	%D%/joint_table.c %D%/joint_table.h \
 	%D%/merges.h \
 	%D%/pair_costs.c %D%/pair_costs.h \
+	%D%/partial_values.c %D%/partial_values.h \
 	%D%/program_bounds.c %D%/program_bounds.h \
 	%D%/program_bounds_build.h \
 	%D%/program_bounds_memory.c \

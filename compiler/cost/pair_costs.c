@@ -13,7 +13,7 @@
 enum { FEW_GROUPS = 4 };
 
 /* The key of a table: all that distinguishes it from others, as bytes. */
-enum { MAX_KEY = sizeof(void *) + 4 + 2 * MAX_AXES + 2 * (1 + MAX_NVARS) };
+enum { MAX_KEY = sizeof(void *) + 4 + 2 * MAX_AXES + 2 * (1 + MAX_CHOICES) };
 
 typedef struct key {
 	size_t n;
@@ -59,7 +59,7 @@ typedef struct site {
 /* Cuts dimension d of b to what part p has; gives back what it was. */
 static void narrow(box *b, int d, int p, int size, int64_t was[2])
 {
-	if (d == CUT_NONE)
+	if (d < 0)
 		return;
 	was[0] = b->lo[d];
 	was[1] = b->hi[d];
@@ -68,7 +68,7 @@ static void narrow(box *b, int d, int p, int size, int64_t was[2])
 
 static void widen(box *b, int d, const int64_t was[2])
 {
-	if (d == CUT_NONE)
+	if (d < 0)
 		return;
 	b->lo[d] = was[0];
 	b->hi[d] = was[1];
@@ -82,13 +82,14 @@ static void add_part(site *s, int var, int64_t *sum)
 	cuts tensor_cuts = *p->tensor_cuts, node_cuts = *p->node_cuts;
 	result_move r = { s->c->mesh, &tensor_cuts, 0 };
 	node_cuts.dim[axis] = (signed char)var;
-	if (!p->inputs)
-		r.partial = layout_partial_axes(s->c->mesh, p->kernel,
-						&node_cuts);
 	for (int i = 0; i < p->dims->n; i++) {
 		int64_t was[2], n;
 		int d = p->dims->at[i];
 		tensor_cuts.dim[axis] = (signed char)d;
+		if (!p->inputs)
+			r.partial = layout_combined_axes(s->c->mesh, p->kernel,
+							 &node_cuts,
+							 &tensor_cuts);
 		narrow(&s->stored, d, s->coords[axis], s->c->size, was);
 		if (p->inputs)
 			n = box_volume_less(&s->needed, &s->stored);
@@ -116,7 +117,7 @@ static void add_site(site *s)
 		for (int part = 0; part < size; part++) {
 			int64_t was[2];
 			narrow(&s->space, v, part, size, was);
-			if (v != CUT_NONE || part == 0)
+			if (v >= 0 || part == 0)
 				s->needed = region_of(p, &s->space);
 			widen(&s->space, v, was);
 			s->coords[axis] = part;
@@ -159,6 +160,20 @@ static void enumerate(const pair_cache *c, const pair *p, const box *whole,
 	}
 }
 
+/* Makes choices that do not fit as expensive as can be. */
+static void exclude(const pair_cache *c, const pair *p, int64_t *table)
+{
+	cuts tensor_cuts = *p->tensor_cuts, node_cuts = *p->node_cuts;
+	for (int i = 0; i < p->vars->n; i++)
+		for (int j = 0; j < p->dims->n; j++) {
+			node_cuts.dim[c->axis] = p->vars->at[i];
+			tensor_cuts.dim[c->axis] = p->dims->at[j];
+			if (!layout_fits(c->mesh, p->kernel, &node_cuts,
+					 p->inputs, &tensor_cuts))
+				table[i * p->dims->n + j] = COST_MAX;
+		}
+}
+
 static int64_t *compute(pair_cache *c, const pair *p)
 {
 	int ncells = p->vars->n * p->dims->n;
@@ -170,6 +185,7 @@ static int64_t *compute(pair_cache *c, const pair *p)
 	}
 	for (int i = 0; i < ncells; i++)
 		table[i] = cost_mul(table[i], element);
+	exclude(c, p, table);
 	return table;
 }
 

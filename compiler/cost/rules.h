@@ -2,7 +2,7 @@
 #ifndef TDL_COMPILER_COST_RULES_H
 #define TDL_COMPILER_COST_RULES_H
 
-#include "compiler/cost/formulate.h"
+#include "compiler/cost/partial_values.h"
 #include "compiler/solver/solve.h"
 
 /* The choices that a planner which takes one axis after another offers to the
@@ -20,7 +20,13 @@ typedef struct rules {
 	/* Whether the choices are all that a step has, so that a proof about
 	 * them holds for all plans that cut every tensor once per axis. */
 	bool complete;
+	/* Values that may stay partial, beside these choices; NULL: none. */
+	const partial_values *partial;
 } rules;
+
+/* All choices of some rules at a step, those of partial values included. */
+choices rules_dims(const rules *r, const step *s, tensor_id t);
+choices rules_vars(const rules *r, const step *s, node_id n);
 
 /* Rules that allow all choices of a step; the state is not used. */
 choices rules_all_dims(const void *state, const step *s, tensor_id t);

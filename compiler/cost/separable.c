@@ -74,19 +74,21 @@ static bool results(const product *made, const product *stored, int sharers,
 static bool row(candidate *c, int64_t *to)
 {
 	const pair *p = c->p;
-	uint32_t partial = p->inputs ? 0 : layout_partial_axes(c->m, p->kernel,
-							       &c->node_cuts);
+	bool partial = !p->inputs && layout_partial_axes(c->m, p->kernel,
+							 &c->node_cuts);
 	const product *x = NULL;
 	for (int i = 0; i < p->dims->n; i++) {
 		set_choice(c, &c->tensor_cuts, p->dims->at[i]);
+		uint32_t shared = partial ? layout_combined_axes(
+			c->m, p->kernel, &c->node_cuts, &c->tensor_cuts) : 0;
 		if (i == 0 || partial)
 			x = product_with(c, p->inputs ? LAYOUT_NEEDS
-					 : partial    ? LAYOUT_REDUCED_SHARD
+					 : shared     ? LAYOUT_REDUCED_SHARD
 						      : LAYOUT_PRODUCES);
 		if (!x ||
 		    !(p->inputs ? reads(x, c->stored[i], &to[i])
 				: results(x, c->stored[i],
-					  layout_sharers(c->m, partial),
+					  layout_sharers(c->m, shared),
 					  &to[i])))
 			return false;
 	}

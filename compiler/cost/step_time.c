@@ -45,8 +45,9 @@ typedef struct pricer {
 
 static int64_t price_bytes(const pricer *p, int64_t bytes)
 {
-	return bytes == 0 ? 0 : picoseconds(p->latency + (double)bytes /
-					    p->bandwidth);
+	if (bytes == 0 || bytes == COST_MAX)
+		return bytes;
+	return picoseconds(p->latency + (double)bytes / p->bandwidth);
 }
 
 static const int64_t *price_table(pricer *p, const int64_t *cost, int n)
@@ -91,9 +92,9 @@ static double held_bytes(const pricer *p, tensor_id t, int d)
 	double n = (double)assignment_tensor_bytes(&s->g->tensors[t].type) /
 		   p->later;
 	for (int a = 0; a < p->axis; a++)
-		if (s->as->tensor_cuts[t].dim[a] != CUT_NONE)
+		if (s->as->tensor_cuts[t].dim[a] >= 0)
 			n /= m->size[a];
-	return d == CUT_NONE ? n : n / m->size[p->axis];
+	return d < 0 ? n : n / m->size[p->axis];
 }
 
 static void price_tensor(pricer *p, problem *to, tensor_id t)

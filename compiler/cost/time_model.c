@@ -136,10 +136,22 @@ static bool are_same(pair *x, const layout *l, const layout *m)
 				 layout_class_of(x->classes, m));
 }
 
+static const time_model_cost impossible = { .seconds = INFINITY };
+
+/* Whether the tensor is partial only where the node gives it or hands it on. */
+static bool fits(const pair *x, int i, int j)
+{
+	const known *e = x->known;
+	return layout_fits(&x->cache->mesh, e->kernel, &e->nodes->at[i],
+			   e->inputs, &e->tensors->at[j]);
+}
+
 static time_model_cost fetch_cost(pair *x, int i, int j)
 {
 	time_model_cost c = { 0 };
 	const layout from = stored(x, j), to = used(x, LAYOUT_NEEDS, i, j);
+	if (!fits(x, i, j))
+		return impossible;
 	int have = layout_class_of(x->classes, &from);
 	if (layout_class_cover(x->classes, have,
 			       layout_class_of(x->classes, &to)))
@@ -154,8 +166,10 @@ static time_model_cost result_cost(pair *x, int i, int j)
 	time_model_cost c = { 0 };
 	const layout to = stored(x, j), made = used(x, LAYOUT_PRODUCES, i, j);
 	const layout shard = used(x, LAYOUT_REDUCED_SHARD, i, j);
-	bool partial = layout_partial_axes(&x->cache->mesh, made.kernel,
-					   made.space) != 0;
+	bool partial = layout_combined_axes(&x->cache->mesh, made.kernel,
+					    made.space, to.cuts) != 0;
+	if (!fits(x, i, j))
+		return impossible;
 	if (!partial && are_same(x, &made, &to))
 		return c;
 	c.copy = room(x, &made);

@@ -2,6 +2,8 @@
 
 #include "compiler/driver/division_text.h"
 
+#include "layout/layout_text.h"
+
 /* The product of the sizes of the axes that cut the same as axis `from', or
  * nothing as it does; 1 if it is not the first of them. */
 static int parts_of(const mesh *m, const cuts *c, int from)
@@ -29,11 +31,27 @@ static const char *parts_text(arena *a, const mesh *m, const cuts *c,
 		int v = c->dim[i], parts = parts_of(m, c, i);
 		if (v == CUT_NONE)
 			*copies *= parts;
-		else if (parts > 1)
+		else if (v >= 0 && parts > 1)
 			text = arena_printf(a, "%s%s%s into %d", text,
 					    *text ? ", " : "",
 					    k ? k->vars[v].name
 					      : arena_printf(a, "%d", v),
+					    parts);
+	}
+	return text;
+}
+
+/* `text', and behind it ", partial(Sum) over 4" where that is so. */
+static const char *with_partial(arena *a, const char *text, const mesh *m,
+				const cuts *c, const kernel *k)
+{
+	for (int i = 0; i < m->naxes; i++) {
+		int v = c->dim[i], parts = parts_of(m, c, i);
+		if (v < CUT_NONE && parts > 1)
+			text = arena_printf(a, "%s%s%s over %d", text,
+					    *text ? ", " : "",
+					    k ? layout_division_text(a, k, v)
+					      : layout_axis_text(a, v),
 					    parts);
 	}
 	return text;
@@ -46,6 +64,7 @@ const char *division_of_node(arena *a, const mesh *m, const cuts *c,
 	const char *text = parts_text(a, m, c, k, &copies);
 	if (*text)
 		text = arena_printf(a, "by %s", text);
+	text = with_partial(a, text, m, c, k);
 	if (copies > 1)
 		text = arena_printf(a, "%s%scomputed %d times", text,
 				    *text ? ", " : "", copies);
@@ -56,7 +75,8 @@ const char *division_of_tensor(arena *a, const mesh *m, const cuts *c)
 {
 	int copies;
 	const char *text = parts_text(a, m, c, NULL, &copies);
-	return *text ? arena_printf(a, "cut %s", text)
-	       : copies > 1 ? "replicated"
-			    : "";
+	if (*text)
+		text = arena_printf(a, "cut %s", text);
+	text = with_partial(a, text, m, c, NULL);
+	return *text || copies == 1 ? text : "replicated";
 }

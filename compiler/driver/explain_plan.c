@@ -77,9 +77,11 @@ static void print_neighbour(arena *a, const plan_reasons *r, int axis,
 {
 	const node *n = &r->graph->nodes[x->node];
 	const plan_step *s = &r->steps[axis];
-	const char *by = plan_reasons_variable(r, x->node, axis), *gap = " ";
+	const char *by = plan_reasons_variable(a, r, x->node, axis), *gap = " ";
+	bool divided = r->as.node_cuts[x->node].dim[axis] >= 0;
 	const char *text = arena_printf(a, "%s (%s), %s%s:", n->name, n->op,
-					by ? "by " : "whole", by ? by : "");
+					divided ? "by " : "",
+					by ? by : "whole");
 	for (int i = 0; i < s->nchoices; i++) {
 		if (x->bytes[i] < 0)
 			continue;

@@ -55,7 +55,7 @@ static int divided_nodes(const plan_result *r)
 		bool divided = false;
 		for (int x = 0; x < as->mesh.naxes; x++)
 			divided = divided ||
-				  as->node_cuts[i].dim[x] != CUT_NONE;
+				  as->node_cuts[i].dim[x] >= 0;
 		n += divided;
 	}
 	return n;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "compiler/driver/name_groups.h"
 #include "compiler/lower/cost.h"
+#include "layout/layout_text.h"
 #include "libtdl/plan_input.h"
 #include "libtdl/plan_view.h"
 #include "plan/read.h"
@@ -58,10 +59,12 @@ static const char *cuts_text(arena *a, const mesh *m, const cuts *c)
 {
 	const char *text = "";
 	for (int i = 0; i < m->naxes; i++)
-		text = c->dim[i] == CUT_NONE
-			       ? arena_printf(a, "%s%s-", text, i ? ", " : "")
-			       : arena_printf(a, "%s%s%d", text, i ? ", " : "",
-					      c->dim[i]);
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
+				    c->dim[i] == CUT_NONE ? "-"
+				    : c->dim[i] < 0
+					    ? layout_axis_text(a, c->dim[i])
+					    : arena_printf(a, "%d",
+							   c->dim[i]));
 	return text;
 }
 
@@ -71,9 +74,9 @@ static const char *variables_text(arena *a, const plan *p, const plan_node *n)
 	const kernel *k = p->kernels[n->kernel].kernel;
 	const char *text = "";
 	for (int i = 0; i < p->mesh.naxes; i++) {
-		int v = n->cuts.dim[i];
+		const char *by = layout_division_text(a, k, n->cuts.dim[i]);
 		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
-				    v == CUT_NONE ? "-" : k->vars[v].name);
+				    by ? by : "-");
 	}
 	return text;
 }

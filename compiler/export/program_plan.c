@@ -9,6 +9,7 @@
 #include "base/intern.h"
 #include "compiler/codegen/text.h"
 #include "compiler/export/program.h"
+#include "layout/layout_text.h"
 #include "plan/cuda_binding.h"
 
 typedef struct writer {
@@ -85,9 +86,10 @@ static const char *print_cuts(arena *a, const plan *p, const cuts *c,
 	for (int i = 0; i < p->mesh.naxes; i++) {
 		int d = c->dim[i];
 		const char *what = "whole";
-		if (d >= 0)
-			what = k ? k->vars[d].name :
-				   arena_printf(a, "%d", d);
+		if (d != CUT_NONE)
+			what = k ? layout_division_text(a, k, d) :
+			       d < 0 ? layout_axis_text(a, d) :
+				       arena_printf(a, "%d", d);
 		s = arena_printf(a, "%s%s%s", s, i ? ", " : "", what);
 	}
 	return s;

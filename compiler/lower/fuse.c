@@ -95,7 +95,7 @@ static bool is_plain(const kernel *k)
 
 /* Whether two nodes are divided alike: where the first is divided along a
  * dimension of the tensor, the second is divided along the variable that reads
- * it. */
+ * it.  Nodes that hand partial values on stay apart. */
 static bool divided_alike(const fuser *x, node_id first, node_id second,
 			  tensor_id t, const kexpr *read)
 {
@@ -104,7 +104,8 @@ static bool divided_alike(const fuser *x, node_id first, node_id second,
 	const cuts *used = &x->as->node_cuts[second];
 	for (int i = 0; i < x->as->mesh.naxes; i++) {
 		int d = held->dim[i];
-		if (made->dim[i] != d ||
+		if (made->dim[i] != d || d < CUT_NONE ||
+		    used->dim[i] < CUT_NONE ||
 		    (d >= 0 && used->dim[i] != read->args[d]->var))
 			return false;
 	}

@@ -74,7 +74,7 @@ static node_buffers buffers_of(buffer_list *l, int n)
 		b.sources[i] = same < i ? b.sources[same]
 					: source_of(l, n, x->inputs[i]);
 	}
-	if (plan_partial(p, n) == RED_NONE) {
+	if (!plan_combines(p, n)) {
 		b.made = result_buffer(l, n, LAYOUT_PRODUCES);
 	} else {
 		b.made = add_buffer(l, (plan_buffer){ .tensor = x->output,

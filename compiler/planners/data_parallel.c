@@ -191,9 +191,14 @@ static const char *note(arena *a, const batch *b, const graph *g,
 static void plan(search *s)
 {
 	batch *b = find_batch(s->arena, s->graph, s->k);
-	const rules along = { .dims = dims, .vars = vars, .state = b };
+	arena *tmp = arena_new();
+	const rules along = {
+		.dims = dims, .vars = vars, .state = b,
+		.partial = partial_values_of(tmp, s->graph, true),
+	};
 	search_by_step(s, &along);
 	s->result->note = note(s->arena, b, s->graph, s->result);
+	arena_free(tmp);
 }
 
 const planner planner_data_parallel = {

@@ -42,7 +42,7 @@ static choices window_dims(const void *state, const step *s, tensor_id t)
 {
 	const window *w = state;
 	int axis = step_axis(s);
-	return in_window(w, w->all->dims(w->all->state, s, t), axis,
+	return in_window(w, rules_dims(w->all, s, t), axis,
 			 w->as->tensor_cuts[t].dim[axis]);
 }
 
@@ -50,7 +50,7 @@ static choices window_vars(const void *state, const step *s, node_id n)
 {
 	const window *w = state;
 	int axis = step_axis(s);
-	return in_window(w, w->all->vars(w->all->state, s, n), axis,
+	return in_window(w, rules_vars(w->all, s, n), axis,
 			 w->as->node_cuts[n].dim[axis]);
 }
 

@@ -76,32 +76,10 @@ static formulation formulate_step(arena *a, const step *s, const rules *all)
 	choices *dims = ARENA_ARRAY(a, choices, g->ntensors);
 	choices *vars = ARENA_ARRAY(a, choices, g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		dims[t] = all->dims(all->state, s, t);
+		dims[t] = rules_dims(all, s, t);
 	for (node_id n = 0; n < g->nnodes; n++)
-		vars[n] = all->vars(all->state, s, n);
+		vars[n] = rules_vars(all, s, n);
 	return formulate(a, s, dims, vars);
-}
-
-/* Decides the last axis of the mesh, of so many that are left. */
-static void search_step(search *s, const rules *all, int nleft)
-{
-	arena *tmp = arena_new();
-	step at = { s->graph, &s->result->assignment };
-	formulation f = formulate_step(tmp, &at, all);
-	solve_limits limits = search_limits(s, nleft);
-	solution best = all->solve ? all->solve(all->solver, tmp, &f, &limits)
-				   : solve(tmp, f.problem, &limits);
-	keep(s->result, &f, &best);
-	arena_free(tmp);
-}
-
-/* A bound holds for a single step that leaves nothing out; that nothing is
- * less than 0 needs no proof. */
-static void settle_bound(search_result *r, bool complete)
-{
-	bool proven = complete && r->assignment.mesh.naxes == 1;
-	if (!proven && r->total > 0)
-		r->lower_bound = -1;
 }
 
 /* Rules, and what is pinned. */
@@ -115,7 +93,7 @@ static choices pinned_dims(const void *state, const step *s, tensor_id t)
 	const pinned *p = state;
 	return p->pins->tensor_set[t]
 		       ? choices_one(p->pins->tensors[t].dim[step_axis(s)])
-		       : p->rules.dims(p->rules.state, s, t);
+		       : rules_dims(&p->rules, s, t);
 }
 
 static choices pinned_vars(const void *state, const step *s, node_id n)
@@ -123,7 +101,7 @@ static choices pinned_vars(const void *state, const step *s, node_id n)
 	const pinned *p = state;
 	return p->pins->node_set[n]
 		       ? choices_one(p->pins->nodes[n].dim[step_axis(s)])
-		       : p->rules.vars(p->rules.state, s, n);
+		       : rules_vars(&p->rules, s, n);
 }
 
 rules search_pinned(const search *s, const rules *r)
@@ -137,7 +115,57 @@ rules search_pinned(const search *s, const rules *r)
 	with.vars = pinned_vars;
 	with.state = p;
 	with.complete = false;
+	with.partial = NULL; /* they are among those of p->rules */
 	return with;
+}
+
+/* Whether rules have choices of partial values. */
+static bool may_be_partial(const rules *r)
+{
+	const pinned *p = r->state;
+	return r->partial || (r->dims == pinned_dims && p->rules.partial);
+}
+
+/* The same rules without them. */
+static rules without_partial(arena *a, const rules *r)
+{
+	rules whole = *r;
+	whole.partial = NULL;
+	if (r->dims == pinned_dims) {
+		pinned *p = arena_memdup(a, r->state, sizeof(*p));
+		p->rules.partial = NULL;
+		whole.state = p;
+	}
+	return whole;
+}
+
+/* Decides the last axis of the mesh, of so many that are left.  A solver that
+ * runs out of time may find no plan in which all that is partial fits. */
+static void search_step(search *s, const rules *all, int nleft)
+{
+	arena *tmp = arena_new();
+	step at = { s->graph, &s->result->assignment };
+	formulation f = formulate_step(tmp, &at, all);
+	solve_limits limits = search_limits(s, nleft);
+	solution best = all->solve ? all->solve(all->solver, tmp, &f, &limits)
+				   : solve(tmp, f.problem, &limits);
+	bool possible = best.cost < COST_MAX;
+	if (possible || !may_be_partial(all))
+		keep(s->result, &f, &best);
+	arena_free(tmp);
+	if (!possible && may_be_partial(all)) {
+		const rules whole = without_partial(s->arena, all);
+		search_step(s, &whole, nleft);
+	}
+}
+
+/* A bound holds for a single step that leaves nothing out; that nothing is
+ * less than 0 needs no proof. */
+static void settle_bound(search_result *r, bool complete)
+{
+	bool proven = complete && r->assignment.mesh.naxes == 1;
+	if (!proven && r->total > 0)
+		r->lower_bound = -1;
 }
 
 void search_by_step(search *s, const rules *r)

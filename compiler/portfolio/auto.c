@@ -2,6 +2,7 @@
 
 #include "compiler/portfolio/auto.h"
 
+#include "compiler/cost/partial_values.h"
 #include "compiler/portfolio/candidates.h"
 #include "compiler/portfolio/complete_search.h"
 #include "compiler/portfolio/one_planner.h"
@@ -11,18 +12,24 @@
 enum { SMALL_GRAPH = 512 };
 
 /* The best's search as it is reported: by this name, with all that it took. */
-static search_result *credited(arena *a, const plan_candidates *all,
+static search_result *credited(const plan_request *how,
+			       const plan_candidates *all,
 			       const plan_candidate *best,
 			       const plan_proof *proof)
 {
+	arena *a = how->arena;
+	bool partial = partial_values_of(a, how->graph, false)->any;
 	search_result *s = arena_memdup(a, best->search, sizeof(*s));
 	const char *note = best->search->note;
 	s->algorithm = PLAN_AUTO;
 	s->note = arena_printf(a, "the best of %d plans, found by '%s'%s%s%s",
 			       all->n + proof->nplans, best->search->algorithm,
-			       proof->proven ? "; no plan that runs the "
-					       "operators in this order is "
-					       "better" : "",
+			       !proof->proven ? ""
+			       : partial ? "; no plan that runs the operators "
+					   "in this order and combines partial "
+					   "results at once is better"
+					 : "; no plan that runs the operators "
+					   "in this order is better",
 			       note ? "; " : "", note ? note : "");
 	s->proves = SEARCH_PROVES_NOTHING;
 	for (int i = 0; i < MAX_AXES; i++) {
@@ -82,7 +89,7 @@ bool plan_auto(const plan_request *how, const lower_options *lower,
 				 (plan_candidate){ .search = made[i] });
 	if (!plan_gather(&roomy, sweep, &all) ||
 	    !find_best(&roomy, &all, &best, &proof) ||
-	    !plan_lowered(how, credited(how->arena, &all, &best, &proof),
+	    !plan_lowered(how, credited(how, &all, &best, &proof),
 			  lower, &best.program, r))
 		return false;
 	r->objective = objectives[how->objective];

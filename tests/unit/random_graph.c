@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "kernel/linearity.h"
+#include "tests/unit/stay_partial.h"
 
 rng rng_new(uint64_t seed)
 {
@@ -568,9 +569,8 @@ static cuts random_cuts(rng *r, const mesh *m, int n, const int64_t *extents,
 assignment random_assignment_on(arena *a, rng *r, const graph *g,
 				const mesh *m)
 {
-	assignment as = { .mesh = *m };
-	as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
-	as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
+	assignment as = { *m, ARENA_ARRAY(a, cuts, g->ntensors),
+			  ARENA_ARRAY(a, cuts, g->nnodes) };
 	for (int t = 0; t < g->ntensors; t++)
 		as.tensor_cuts[t] = random_cuts(r, m, g->tensors[t].type.ndim,
 						g->tensors[t].type.dims, ~0u);
@@ -582,9 +582,9 @@ assignment random_assignment_on(arena *a, rng *r, const graph *g,
 		as.node_cuts[n] = random_cuts(r, m, k->nvars, extents, ~0u);
 	}
 	for (int t = 0; t < g->ntensors; t++)
-		if (g->tensors[t].kind == TENSOR_STATE &&
-		    g->tensors[t].next != NONE)
+		if (g->tensors[t].next != NONE)
 			as.tensor_cuts[g->tensors[t].next] = as.tensor_cuts[t];
+	stay_partial(a, r->state, g, &as);
 	return as;
 }
 
@@ -595,6 +595,6 @@ assignment random_assignment(arena *a, rng *r, const graph *g)
 		{ 2, { 2, 2 } },       { 2, { 3, 2 } }, { 1, { 5 } },
 		{ 3, { 2, 2, 2 } },    { 2, { 2, 3 } }, { 3, { 3, 2, 2 } },
 	};
-	int n = sizeof(meshes) / sizeof(*meshes);
-	return random_assignment_on(a, r, g, &meshes[rng_below(r, n)]);
+	const mesh *m = &meshes[rng_below(r, sizeof(meshes) / sizeof(*m))];
+	return random_assignment_on(a, r, g, m);
 }

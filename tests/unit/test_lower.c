@@ -430,17 +430,19 @@ static int64_t result_model(const plan *p, int n, const int *coords)
 	plan_buffer made = { x->output, LAYOUT_PRODUCES, n, 0, 0 };
 	region w = plan_region_at(p, &want, coords);
 	region m = plan_region_at(p, &made, coords);
-	if (plan_partial(p, n) == RED_NONE)
-		return missing(&p->tensors[x->output], &w, &m);
-	plan_buffer share = { x->output, LAYOUT_REDUCED_SHARD, n, 0, 0 };
-	region own = plan_region_at(p, &share, coords);
 	const kernel *k = p->kernels[x->kernel].kernel;
+	const cuts *to = &p->tensors[x->output].cuts;
 	int64_t sharers = 1;
 	for (int a = 0; a < p->mesh.naxes; a++) {
 		int v = x->cuts.dim[a];
-		if (v != CUT_NONE && k->vars[v].kind != KVAR_OUTPUT)
+		bool sums = v >= 0 && k->vars[v].kind != KVAR_OUTPUT;
+		if ((sums || v < CUT_NONE) && to->dim[a] >= CUT_NONE)
 			sharers *= p->mesh.size[a];
 	}
+	if (sharers == 1)
+		return missing(&p->tensors[x->output], &w, &m);
+	plan_buffer share = { x->output, LAYOUT_REDUCED_SHARD, n, 0, 0 };
+	region own = plan_region_at(p, &share, coords);
 	return own.count * (sharers - 1) *
 		       (int64_t)dtype_size(p->tensors[x->output].type) +
 	       missing(&p->tensors[x->output], &w, &own);

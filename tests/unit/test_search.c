@@ -6,7 +6,7 @@
 #include <check.h>
 
 #include "compiler/cost/byte_model.h"
-#include "compiler/cost/formulate.h"
+#include "compiler/cost/partial_values.h"
 #include "compiler/planners/search.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/suite.h"
@@ -48,13 +48,14 @@ static assignment no_cuts(arena *a, const graph *g)
 	return as;
 }
 
-/* All choices of a step, now and then CUT_NONE among them as other planners
- * have it. */
+/* All choices of a step, partial values among them, and now and then CUT_NONE
+ * as other planners have it. */
 static choices *all_dims(arena *a, rng *r, const step *s)
 {
+	const partial_values *p = partial_values_of(a, s->g, false);
 	choices *c = ARENA_ARRAY(a, choices, s->g->ntensors);
 	for (int t = 0; t < s->g->ntensors; t++) {
-		c[t] = step_dims(s, t);
+		c[t] = partial_or_dims(p, step_dims(s, t), s, t);
 		if (!choices_have(&c[t], CUT_NONE) && chance(r, 20))
 			c[t].at[c[t].n++] = CUT_NONE;
 	}
@@ -63,9 +64,10 @@ static choices *all_dims(arena *a, rng *r, const step *s)
 
 static choices *all_vars(arena *a, rng *r, const step *s)
 {
+	const partial_values *p = partial_values_of(a, s->g, false);
 	choices *c = ARENA_ARRAY(a, choices, s->g->nnodes);
 	for (int n = 0; n < s->g->nnodes; n++) {
-		c[n] = step_vars(s, n);
+		c[n] = partial_or_vars(p, step_vars(s, n), s, n);
 		if (!choices_have(&c[n], CUT_NONE) && chance(r, 20))
 			c[n].at[c[n].n++] = CUT_NONE;
 	}
