@@ -68,13 +68,20 @@ static bool conversion_rises(dtype from, dtype to)
 	return dtype_is_signed(to) && dtype_bits(to) > dtype_bits(from);
 }
 
-static bool conversions_rise(type_set from, type_set to)
+/* Whether it is additive, but for rounding. */
+static bool conversion_adds(dtype from, dtype to)
+{
+	return from == to || (dtype_keeps_sums(from) && dtype_keeps_sums(to));
+}
+
+static bool all_conversions(type_set from, type_set to,
+			    bool (*holds)(dtype, dtype))
 {
 	for (int f = 0; f < DT_COUNT; f++)
 		for (int t = 0; t < DT_COUNT; t++)
 			if (from & type_only((dtype)f) &&
 			    to & type_only((dtype)t) &&
-			    !conversion_rises((dtype)f, (dtype)t))
+			    !holds((dtype)f, (dtype)t))
 				return false;
 	return true;
 }
@@ -151,6 +158,8 @@ value_facts facts_of_cast(value_facts x, type_set to)
 	if (to && types_all(to, dtype_is_float))
 		r.sign = x.sign;
 	r.zero = x.zero && types_all(to, elem_has_zero);
+	if (types_all(x.types, dtype_is_float) && types_all(to, has_limits))
+		r.limit = x.limit;
 	r.counts = x.counts && to == type_only(DT_I64);
 	if (r.counts)
 		r.sign = x.sign;
@@ -379,11 +388,9 @@ dependence depend_on_guarded(const dependence *index, const value_facts *is,
 
 dependence depend_on_cast(dependence x, type_set from, type_set to)
 {
-	bool sums = types_all(from, dtype_keeps_sums) &&
-		    types_all(to, dtype_keeps_sums);
-	if (!sums)
+	if (!all_conversions(from, to, conversion_adds))
 		x.linear = 0;
-	if (!conversions_rise(from, to))
+	if (!all_conversions(from, to, conversion_rises))
 		memset(x.monotone, 0, sizeof(x.monotone));
 	return x;
 }

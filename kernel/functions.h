@@ -41,6 +41,7 @@ typedef enum fn_sign {
 	FN_SIGN_NONNEGATIVE,
 	FN_SIGN_MAGNITUDE, /* >= 0; 0 if x is */
 	FN_SIGN_TURNED,	   /* that of -x */
+	FN_SIGN_DIVISOR,   /* that of y, or 0 */
 	FN_SIGN_SUM,
 	FN_SIGN_PRODUCT,
 	FN_SIGN_QUOTIENT,

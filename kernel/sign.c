@@ -57,6 +57,8 @@ sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal)
 		return (sign_facts){ SIGN_PLUS, x.nonzero };
 	case FN_SIGN_TURNED:
 		return (sign_facts){ sign_negated(x.sign), x.nonzero };
+	case FN_SIGN_DIVISOR:
+		return (sign_facts){ y.sign, false };
 	case FN_SIGN_SUM:
 		r.sign = x.sign == y.sign ? x.sign : SIGN_ANY;
 		r.nonzero = r.sign != SIGN_ANY && (x.nonzero || y.nonzero);

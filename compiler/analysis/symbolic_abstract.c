@@ -30,7 +30,9 @@ static value_facts facts_of(const build *b, const sval *x)
 	value_facts r = x->is;
 	if (!x->p)
 		return r;
-	r.sign = sign_of_poly(b, x->p);
+	sign_facts sign = sign_of_poly(b, x->p);
+	if (sign.sign != SIGN_ANY)
+		r.sign = sign;
 	r.zero = poly_is_zero(x->p);
 	r.counts = true;
 	return r;

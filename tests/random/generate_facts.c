@@ -16,6 +16,7 @@ typedef struct maker {
 	generator g;
 	const char *type[2]; /* as casts spell it: a type, or a tensor of it */
 	dtype exact[2];
+	bool plain;
 } maker;
 
 static const char *expr(maker *m, value_kind k, int depth);
@@ -27,6 +28,11 @@ static const char *pick(maker *m, const char *const *all, int n)
 
 #define PICK(m, all) pick(m, all, (int)(sizeof(all) / sizeof(*(all))))
 
+bool random_facts_are_plain(uint64_t seed)
+{
+	return seed % 4 == 0;
+}
+
 /* ---- leaves ------------------------------------------------------------- */
 
 static const char *literal_of(maker *m, value_kind k)
@@ -36,7 +42,12 @@ static const char *literal_of(maker *m, value_kind k)
 	static const char *const parts[] = { "0.5", "2.0", "1.5" };
 	static const char *const bools[] = { "true", "false" };
 	if (k == BOOLS)
-		return PICK(m, bools);
+		return m->plain ? "(x[i] > y[i])" : PICK(m, bools);
+	if (m->plain)
+		return k == INTS	       ? "3"
+		       : percent(&m->g, 50) ? PICK(m, parts)
+					       : TEXT(&m->g, "(-%s)",
+						      PICK(m, parts));
 	const char *s = k == FLOATS && percent(&m->g, 40) ? PICK(m, parts)
 							  : PICK(m, whole);
 	bool sign = k == FLOATS || dtype_is_signed(m->exact[INTS]);
@@ -47,7 +58,7 @@ static const char *index_of(maker *m)
 {
 	static const char *const all[] = { "0", "N - 1 - i", "(i + 1) % N",
 					   "k[i] % N" };
-	return percent(&m->g, 70) ? "i" : PICK(m, all);
+	return percent(&m->g, 70) ? "i" : pick(m, all, m->plain ? 3 : 4);
 }
 
 static const char *read_leaf(maker *m, value_kind k)
@@ -83,7 +94,7 @@ static const char *counted(maker *m)
 
 static const char *leaf_of(maker *m, value_kind k)
 {
-	int at = below(&m->g, 20);
+	int at = m->plain ? 2 : below(&m->g, 20);
 	if (at == 0)
 		return total(m, k);
 	if (at == 1 && k != BOOLS)
@@ -107,8 +118,11 @@ static fn some_fn(maker *m, value_kind k)
 	}
 }
 
+/* By 0 a quotient is infinite or NaN, of which nothing is said. */
 static const char *applied(maker *m, fn f, const char *x, const char *y)
 {
+	if (fn_table[f].monotone == FN_DIVIDED && !strcmp(y, "0"))
+		y = "2";
 	const char *name = fn_name(f);
 	bool word = name[0] >= 'a' && name[0] <= 'z';
 	if (f == FN_NEG)
@@ -131,9 +145,46 @@ static const char *function(maker *m, value_kind k, int depth)
 	int n = k == FLOATS ? 10 : 8;
 	fn f = percent(&m->g, 60) ? often[below(&m->g, n)] : some_fn(m, k);
 	const char *x = expr(m, k, depth), *y;
-	y = percent(&m->g, 12) ? x : operand_of(m, k, depth);
+	bool same = percent(&m->g, 12) && !(m->plain && f != FN_MUL);
+	y = same ? x : operand_of(m, k, depth);
 	return percent(&m->g, 50) || fn_nargs(f) == 1 ? applied(m, f, x, y)
 						       : applied(m, f, y, x);
+}
+
+/* A factor whose sign follows from what it is. */
+static const char *factor_of(maker *m, int depth)
+{
+	const char *x = expr(m, FLOATS, depth), *k, *c;
+	switch (below(&m->g, 8)) {
+	case 0:
+		return TEXT(&m->g, "(%s * %s)", x, x);
+	case 1:
+		return TEXT(&m->g, "max(-exp(%s), -1.5)", x);
+	case 2:
+		return TEXT(&m->g, "(abs(%s) + 0.5)", x);
+	case 3:
+		return TEXT(&m->g, "(-sigmoid(%s) - exp(%s))", x, x);
+	case 4:
+		k = expr(m, INTS, depth);
+		return TEXT(&m->g, "cast(%s * %s, %s)", k, k, m->type[FLOATS]);
+	case 5:
+		c = expr(m, BOOLS, depth);
+		return TEXT(&m->g, "cast(%s, %s)", c, m->type[FLOATS]);
+	case 6:
+		return TEXT(&m->g, "(exp(%s) - 2.0)", x);
+	default:
+		return TEXT(&m->g, "exp(%s)", x);
+	}
+}
+
+static const char *scaled(maker *m, int depth)
+{
+	const char *x = expr(m, FLOATS, depth);
+	const char *by = factor_of(m, depth > 0 ? depth - 1 : 0);
+	by = percent(&m->g, 30) ? TEXT(&m->g, "(-%s)", by) : by;
+	return percent(&m->g, 50)   ? TEXT(&m->g, "(%s * %s)", x, by)
+	       : percent(&m->g, 50) ? TEXT(&m->g, "(%s * %s)", by, x)
+				    : TEXT(&m->g, "(%s / %s)", x, by);
 }
 
 static const char *chosen(maker *m, value_kind k, int depth)
@@ -142,6 +193,8 @@ static const char *chosen(maker *m, value_kind k, int depth)
 	const char *x = expr(m, k, depth), *y = operand_of(m, k, depth);
 	if (k == FLOATS && percent(&m->g, 15))
 		y = percent(&m->g, 50) ? "inf" : "(-inf)";
+	if (m->plain && !strcmp(x, y))
+		return x;
 	return percent(&m->g, 50)
 		       ? TEXT(&m->g, "(if %s then %s else %s)", c, x, y)
 		       : TEXT(&m->g, "(if %s then %s else %s)", c, y, x);
@@ -153,6 +206,8 @@ static const char *cast_of(maker *m, value_kind k, int depth)
 	static const char *const over[] = { "f64", "f32", "f8e5m2", "i64",
 					    "i8", "u8", "f6e2m3" };
 	value_kind from = (value_kind)below(&m->g, 3);
+	if (m->plain && k == BOOLS && from == BOOLS)
+		from = FLOATS;
 	const char *to = k == BOOLS ? "bool" : m->type[k];
 	const char *x = expr(m, from, depth);
 	if (from != BOOLS && percent(&m->g, 30))
@@ -187,6 +242,8 @@ static const char *expr(maker *m, value_kind k, int depth)
 		return cast_of(m, k, depth - 1);
 	if (at < 6)
 		return chosen(m, k, depth - 1);
+	if (k == FLOATS && at < 10)
+		return scaled(m, depth - 1);
 	if (k != BOOLS)
 		return function(m, k, depth - 1);
 	return at < 14 ? test_of(m, depth - 1) : logic(m, depth - 1);
@@ -228,6 +285,7 @@ random_operator random_facts_new(arena *a, uint64_t seed)
 	maker m = { .g = { .arena = a, .r = { seed } } };
 	random_operator o = { .seed = seed };
 	rng_next(&m.g.r);
+	m.plain = random_facts_are_plain(seed);
 	m.exact[FLOATS] = floats[below(&m.g, 7)];
 	m.exact[INTS] = ints[below(&m.g, 4)];
 	bool shared = m.exact[FLOATS] == DT_F32;
@@ -241,6 +299,8 @@ random_operator random_facts_new(arena *a, uint64_t seed)
 		      " a: int = 2) -> out[%s]%s =\n    %s\n", real, real,
 		      whole, whole, dims,
 		      k == FLOATS ? real : k == INTS ? whole : ": bool", body);
-	add_params(&m, &o, percent(&m.g, 5) ? 0 : rng_in(&m.g.r, 1, 3));
+	add_params(&m, &o, m.plain		   ? 3
+			       : percent(&m.g, 5) ? 0
+						   : rng_in(&m.g.r, 1, 3));
 	return o;
 }

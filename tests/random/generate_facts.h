@@ -7,4 +7,8 @@
  * bools on.  The same seed gives the same operator. */
 random_operator random_facts_new(arena *a, uint64_t seed);
 
+/* Whether it has no constants that are folded, or that sizes are, so that the
+ * same follows without shapes. */
+bool random_facts_are_plain(uint64_t seed);
+
 #endif
