@@ -11,7 +11,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_COST_GRAPH_H
 #define TDL_COMPILER_PLACEMENT_COST_GRAPH_H
 
-#include <jansson.h>
+#include "base/json.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #include "compiler/placement/cost_graph.h"
 
 #include <inttypes.h>
-#include <jansson.h>
+#include "base/json.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

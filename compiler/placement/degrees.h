@@ -5,7 +5,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_DEGREES_H
 #define TDL_COMPILER_PLACEMENT_DEGREES_H
 
-#include <jansson.h>
+#include "base/json.h"
 
 #include "compiler/placement/ideals.h"
 #include "compiler/placement/layers.h"

@@ -8,7 +8,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_LAYERS_H
 #define TDL_COMPILER_PLACEMENT_LAYERS_H
 
-#include <jansson.h>
+#include "base/json.h"
 
 #include "base/arena.h"
 #include "base/diag.h"

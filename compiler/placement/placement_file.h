@@ -5,7 +5,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_PLACEMENT_FILE_H
 #define TDL_COMPILER_PLACEMENT_PLACEMENT_FILE_H
 
-#include <jansson.h>
+#include "base/json.h"
 
 #include "compiler/placement/cost_graph.h"
 

@@ -3,7 +3,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_TABLE_FILE_H
 #define TDL_COMPILER_PLACEMENT_TABLE_FILE_H
 
-#include <jansson.h>
+#include "base/json.h"
 
 #include "base/diag.h"
 
