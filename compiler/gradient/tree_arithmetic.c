@@ -120,7 +120,7 @@ static bool is_whole_of(const ast_expr *q, double coef, const ast_expr *r)
 	       tree_same(q->args[0], r->args[0]) && tree_same(q->args[1], b);
 }
 
-/* (a / b) * b + a % b is a. */
+/* (a / b) * b + a % b is a, of whole numbers. */
 static void recompose(trees *t, tree_terms *terms)
 {
 	for (int i = 0; i < terms->n; i++)
@@ -128,11 +128,12 @@ static void recompose(trees *t, tree_terms *terms)
 			const ast_expr *r = terms->at[j].of;
 			double coef = terms->at[j].coef;
 			if (!coef || !is_op(r, OP_MOD) ||
+			    !tree_is_whole(t, r) ||
 			    !is_whole_of(terms->at[i].of,
 					 terms->at[i].coef / coef, r))
 				continue;
 			terms->at[i].coef = terms->at[j].coef = 0;
-			add_term(t, terms, r->args[0], coef);
+			tree_collect(t, terms, r->args[0], coef);
 		}
 }
 

@@ -25,9 +25,7 @@ static const ast_attr *find_attr(const ast_op *op, const char *name)
 	return i >= 0 ? &op->attrs[i] : NULL;
 }
 
-/* Whether the text shows that e is a whole number: arithmetic on variables,
- * sizes and attributes. */
-static bool is_whole(const trees *t, const ast_expr *e)
+bool tree_is_whole(const trees *t, const ast_expr *e)
 {
 	const ast_expr *base = e->kind == AST_INDEX ? e->args[0] : e;
 	const ast_attr *attr = base->kind == AST_NAME ?
@@ -42,9 +40,13 @@ static bool is_whole(const trees *t, const ast_expr *e)
 	case AST_UNARY:
 	case AST_BINARY:
 		for (int i = 0; i < e->nargs; i++)
-			if (!is_whole(t, e->args[i]))
+			if (!tree_is_whole(t, e->args[i]))
 				return false;
 		return true;
+	case AST_CALL:
+		return e->calls.function &&
+		       (e->calls.function->rule == RULE_POSITION ||
+			e->calls.function->rule == RULE_POINTS);
 	default:
 		return false;
 	}
@@ -81,7 +83,7 @@ static bool holds(ast_operator op, double x)
 static ast_expr *compare(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 {
 	tree_terms all = {0}, one = {0}, two = {0};
-	if (!is_whole(t, x) || !is_whole(t, y))
+	if (!tree_is_whole(t, x) || !tree_is_whole(t, y))
 		return tree_plain(t, op, x, y);
 	tree_collect(t, &one, x, 1);
 	tree_collect(t, &two, y, 1);
@@ -133,7 +135,7 @@ ast_expr *tree_not(trees *t, ast_expr *x)
 		return x->args[0];
 	if (x->kind == AST_BINARY && ast_precedence_of(x) == BINDS_COMPARISON &&
 	    (x->op == OP_EQ || x->op == OP_NE ||
-	     (is_whole(t, x->args[0]) && is_whole(t, x->args[1]))))
+	     (tree_is_whole(t, x->args[0]) && tree_is_whole(t, x->args[1]))))
 		return tree_plain(t, opposite[x->op], x->args[0], x->args[1]);
 	x = tree_operand(t, x, BINDS_NOT);
 	ast_expr *e = tree_node(t, AST_UNARY, 1, &x);

@@ -23,6 +23,10 @@ ast_expr *tree_plain(trees *t, ast_operator op, ast_expr *x, ast_expr *y);
 /* The sum of the terms with this sign, as positive ones; NULL for none. */
 ast_expr *tree_sum_of(trees *t, const tree_terms *terms, int sign);
 
+/* Whether the text shows that e is a whole number: arithmetic on variables,
+ * sizes, attributes and positions. */
+bool tree_is_whole(const trees *t, const ast_expr *e);
+
 static inline bool is_op(const ast_expr *e, ast_operator op)
 {
 	return (e->kind == AST_BINARY || e->kind == AST_UNARY) && e->op == op;
