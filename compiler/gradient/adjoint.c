@@ -191,13 +191,28 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 	}
 }
 
-/* Whether an attribute of that name alone says whether a type is a float: none
- * of the results has it, whose derivatives are asked for only if they are. */
-static bool is_open_type(const grad_op *g, ast_type type)
+/* Whether a type is the one that all tensors without a declared type share. */
+static bool is_shared_type(const grad_op *g, ast_type type)
 {
-	bool open = type.kind == TYPE_NAMED;
-	for (int i = 0; i < g->op->nresults; i++)
-		open &= g->op->results[i].type.name != type.name;
+	for (int i = 0; type.kind == TYPE_TENSOR && i < g->op->nparams; i++)
+		if (g->op->params[i].name == type.name)
+			return g->op->params[i].type.kind == TYPE_SHARED;
+	return type.kind == TYPE_SHARED;
+}
+
+/* Whether the text leaves open that a type is one of floats: an attribute says
+ * it, or the arguments do, and none of the results has it, whose derivatives
+ * are asked for only if they are floats, nor the input. */
+static bool is_open_type(const walk *w, ast_type type)
+{
+	const ast_op *op = w->g->op;
+	bool shared = is_shared_type(w->g, type);
+	bool open = shared || type.kind == TYPE_NAMED;
+	for (int i = 0; i < op->nresults; i++)
+		open &= shared ? op->results[i].type.kind != TYPE_SHARED
+			       : op->results[i].type.name != type.name;
+	for (int i = 0; shared && i < op->nparams; i++)
+		open &= !w->wanted[i] || op->params[i].type.kind != TYPE_SHARED;
 	return open;
 }
 
@@ -210,7 +225,7 @@ static void conversion(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 	ast_type to = grad_type(w->g, e);
 	if (!grad_is_float_type(w->g, to) || !grad_is_float_type(w->g, from))
 		return;
-	if (is_open_type(w->g, to))
+	if (is_open_type(w, to))
 		condition = and_also(
 			w, condition,
 			tree_binary(t, OP_NE,

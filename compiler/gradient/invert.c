@@ -46,8 +46,42 @@ static bool add_item(solver *s, const contribution *c, int i,
 
 /* ---- the sum ----------------------------------------------------------- */
 
+/* Whether conditions, once they are decided, may leave nothing but a literal,
+ * of which no type is known. */
+static bool may_be_literal(const ast_expr *e)
+{
+	int first = e->kind == AST_IF;
+	bool any = false, all = e->nargs > 0;
+	switch (e->kind) {
+	case AST_INT:
+	case AST_FLOAT:
+		return true;
+	case AST_IF:
+	case AST_UNARY:
+	case AST_BINARY:
+		break;
+	default:
+		return false;
+	}
+	for (int i = first; i < e->nargs; i++) {
+		bool literal = may_be_literal(e->args[i]);
+		any |= literal;
+		all &= literal;
+	}
+	return e->kind == AST_IF ? any : all;
+}
+
+/* A term of the derivative by a tensor.  Where nothing around a sum says its
+ * type, its terms do. */
+static ast_expr *typed_term(grad_op *g, ast_expr *e, int tensor)
+{
+	const grad_tensor *x = &g->tensors.at[tensor];
+	bool known = x->param >= 0 || x->type.kind == TYPE_SHARED;
+	return known || !may_be_literal(e) ? e : grad_cast(g, e, x->type);
+}
+
 /* The sum of e over the unknowns that have no value. */
-static ast_expr *sum_over_rest(solver *s, ast_expr *e)
+static ast_expr *sum_over_rest(solver *s, ast_expr *e, int tensor)
 {
 	trees *t = s->t;
 	VEC(ast_var) rest = {0};
@@ -70,6 +104,7 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e)
 		    grad_agree_on_size(s->g, e, v->name, size))
 			v->extent = NULL;
 	}
+	e = typed_term(s->g, e, tensor);
 	ast_expr *lambda = tree_lambda(t, rest.n, rest.at, e);
 	return tree_function(t, REDUCER_SUM, 1, &lambda);
 }
@@ -191,7 +226,7 @@ ast_expr *grad_invert(grad_op *g, const contribution *c, const ast_var *vars)
 		e = choose_factor(&s, when, e);
 	else if (when)
 		e = tree_if(s.t, when, e, tree_int(s.t, 0));
-	return sum_over_rest(&s, e);
+	return sum_over_rest(&s, e, c->tensor);
 }
 
 /* ---- the derivative's own variables ------------------------------------ */

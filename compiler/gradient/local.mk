@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/adjoint.c %D%/adjoint.h \
 	%D%/call.c \
 	%D%/gradient.c %D%/gradient.h \
+	%D%/hoist.c \
 	%D%/inside.c \
 	%D%/invert.c %D%/invert.h \
 	%D%/range.c %D%/range.h \

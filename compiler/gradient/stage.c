@@ -277,8 +277,7 @@ static ast_var *extended(grad_op *g, const ast_expr *lambda,
 	return vars;
 }
 
-/* The variables of a lambda, all of which need an extent. */
-static ast_var *variables(grad_op *g, const ast_expr *lambda)
+ast_var *grad_lambda_vars(grad_op *g, const ast_expr *lambda)
 {
 	for (int i = 0; i < lambda->nvars; i++)
 		if (!lambda->vars[i].pack && !lambda->vars[i].extent)
@@ -287,39 +286,7 @@ static ast_var *variables(grad_op *g, const ast_expr *lambda)
 	return lambda->vars;
 }
 
-/* ---- reductions -------------------------------------------------------- */
-
-/* The state of hoisting reductions and calls out of a stage's expression. */
-typedef struct hoisting {
-	grad_op *g;
-	VEC(ast_var) around; /* variables that are bound where it stands */
-} hoisting;
-
-static bool mentions_pack(const ast_expr *e, const ast_pack *p)
-{
-	if (e->kind == AST_PACK && e->pack->name == p->name)
-		return true;
-	if (e->kind == AST_PACK && e->pack->sel &&
-	    mentions_pack(e->pack->sel, p))
-		return true;
-	for (int i = 0; i < e->nargs; i++)
-		if (mentions_pack(e->args[i], p))
-			return true;
-	return false;
-}
-
-/* Whether a lambda depends on a variable around it. */
-static bool depends_on(const ast_expr *lambda, const ast_var *v)
-{
-	for (int i = 0; i < lambda->nvars; i++) {
-		const ast_var *own = &lambda->vars[i];
-		if (v->pack ? tree_same_pack(own->pack, v->pack)
-			    : own->name == v->name)
-			return false;
-	}
-	return v->pack ? mentions_pack(lambda->args[0], v->pack)
-		       : tree_mentions(lambda, v->name);
-}
+/* ---- adding stages ------------------------------------------------------ */
 
 static ast_type stage_type(const grad_op *g, const grad_stage *s)
 {
@@ -344,47 +311,6 @@ int grad_add_stage(grad_op *g, const char *name, grad_stage s)
 	vec_push(g->t.a, &g->tensors, t);
 	vec_push(g->t.a, &g->stages, ARENA_COPY(g->t.a, &s, 1));
 	return s.tensor;
-}
-
-static void go_into(hoisting *h, const ast_var *vars, int n)
-{
-	for (int i = 0; i < n; i++)
-		vec_push(h->g->t.a, &h->around, vars[i]);
-}
-
-static ast_expr *hoist(void *arg, const ast_expr *e);
-
-/* A reduction inside an expression as a stage of its own. */
-static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
-{
-	grad_op *g = h->g;
-	const ast_expr *lambda = e->args[0];
-	int before = h->around.n;
-	VEC(ast_var) vars = {0};
-	for (int i = 0; i < before; i++)
-		if (depends_on(lambda, &h->around.at[i]))
-			vec_push(g->t.a, &vars, h->around.at[i]);
-	grad_stage s = {.nvars = vars.n,
-			.vars = vars.at,
-			.reducer = e->calls.function,
-			.nreduced = lambda->nvars,
-			.reduced = variables(g, lambda)};
-	go_into(h, s.reduced, s.nreduced);
-	s.body = hoist(h, lambda->args[0]);
-	h->around.n = before;
-	const char *name = grad_fresh(g, "t");
-	grad_add_stage(g, name, s);
-	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, vars.n + 1);
-	grad_items(g, vars.at, vars.n, items);
-	return tree_index(&g->t, tree_name(&g->t, name), vars.n, items);
-}
-
-/* An expression without reductions. */
-static ast_expr *hoist(void *arg, const ast_expr *e)
-{
-	hoisting *h = arg;
-	return ast_reducer(e) ? hoist_reduction(h, e)
-			      : tree_with(&h->g->t, e, hoist, h);
 }
 
 /* Names that are bound where an expression stands. */
@@ -428,6 +354,15 @@ static ast_expr *indexed(scope *s, const ast_expr *e)
 	return x;
 }
 
+/* A lambda's body that simplifying may have left without its type. */
+static ast_expr *still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
+{
+	ast_type type = grad_type(g, before);
+	bool lost = grad_type(g, body).kind == TYPE_ANY &&
+		    type.kind != TYPE_ANY && type.kind != TYPE_SHARED;
+	return lost ? grad_cast(g, body, type) : body;
+}
+
 /* The expression with another name for each variable that hides a name, and
  * with the extent of each: the reads that show it may be folded away. */
 static ast_expr *unhidden(void *arg, const ast_expr *e)
@@ -442,7 +377,7 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 	for (int i = 0; i < e->nvars; i++)
 		if (!vars[i].pack)
 			vec_push(g->t.a, &s->names, vars[i].name);
-	ast_expr *body = unhidden(s, e->args[0]);
+	ast_expr *body = still_typed(g, unhidden(s, e->args[0]), e->args[0]);
 	s->names.n = before;
 	for (int i = 0; i < e->nvars; i++) {
 		if (vars[i].pack || !is_in_scope(s, vars[i].name))
@@ -459,23 +394,20 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 		      ast_expr *const *dims)
 {
 	scope global = {.g = g, .dims = dims};
-	hoisting h = {.g = g};
 	lambda = unhidden(&global, lambda);
 	for (int i = 0; i < g->constants.n; i++)
 		lambda = tree_replace(&g->t, lambda, g->constants.at[i].name,
 				      g->constants.at[i].value);
 	const ast_expr *e = lambda->args[0];
 	grad_stage s = {.nvars = lambda->nvars,
-			.vars = variables(g, lambda)};
-	go_into(&h, s.vars, s.nvars);
+			.vars = grad_lambda_vars(g, lambda)};
 	if (ast_reducer(e)) {
 		s.reducer = e->calls.function;
 		s.nreduced = e->args[0]->nvars;
-		s.reduced = variables(g, e->args[0]);
-		go_into(&h, s.reduced, s.nreduced);
+		s.reduced = grad_lambda_vars(g, e->args[0]);
 		e = e->args[0]->args[0];
 	}
-	s.body = hoist(&h, e);
+	s.body = grad_hoist(g, e, &s);
 	return grad_add_stage(g, name, s);
 }
 

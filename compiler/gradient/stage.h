@@ -61,6 +61,15 @@ void grad_stages(grad_op *g);
  * Returns the tensor. */
 int grad_add_stage(grad_op *g, const char *name, grad_stage s);
 
+/* The variables of a lambda, all of which need an extent. */
+ast_var *grad_lambda_vars(grad_op *g, const ast_expr *lambda);
+
+/* An expression of stage s, of which the variables are known, without
+ * reductions: these become stages of their own, computed at all values of their
+ * variables.  What reads outside under the condition that an expression stood
+ * under gives 0 there.  (hoist.c) */
+ast_expr *grad_hoist(grad_op *g, const ast_expr *e, const grad_stage *s);
+
 /* Whether a declared tensor may have float elements. */
 bool grad_has_floats(const ast_tensor *t);
 

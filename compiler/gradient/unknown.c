@@ -26,9 +26,28 @@ ast_expr *solver_in_unknowns(solver *s, ast_expr *e)
 	return e;
 }
 
+static bool is_ravel(const ast_expr *e)
+{
+	return e->kind == AST_CALL && e->calls.function &&
+	       e->calls.function->rule == RULE_POSITION;
+}
+
+/* e for ravel(..unravel(e)), else NULL. */
+static ast_expr *unravelled(const ast_expr *e)
+{
+	const ast_expr *item = e->nargs == 1 ? e->args[0] : NULL;
+	if (!is_ravel(e) || !item || item->kind != AST_PACK ||
+	    item->pack->kind != PACK_CALL || item->pack->sel->nargs != 1)
+		return NULL;
+	return item->pack->sel->args[0];
+}
+
+/* Puts a pack's indices in its place; their position is known. */
 static ast_expr *put_pack(void *arg, const ast_expr *e)
 {
 	const unknown *u = arg;
+	if (e->kind == AST_CALL)
+		return unravelled(e);
 	return e->kind == AST_PACK && tree_same_pack(e->pack, u->v.pack) ? u->by
 									 : NULL;
 }
@@ -70,12 +89,6 @@ static ast_expr *ravel_spelt(solver *s, const ast_expr *e)
 		at = tree_add(t, tree_mul(t, at, n), item);
 	}
 	return at;
-}
-
-static bool is_ravel(const ast_expr *e)
-{
-	return e->kind == AST_CALL && e->calls.function &&
-	       e->calls.function->rule == RULE_POSITION;
 }
 
 /* ravel(i, j) as arithmetic; needed if i or j becomes something else than a
