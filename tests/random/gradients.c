@@ -4,10 +4,10 @@
  *
  * Each is built as a tree.  Its text, parsed, has to be that tree again, with
  * the same text, and the checker has to accept both, the text without a warning
- * about names that hide others.  Every Mth random operator (by default none)
- * goes through what tdlc verify --gradients does, too.  An operator that
- * fails is made as small as it gets and printed.  Operator K of a seed is that
- * of `operators`.  The exit status is 1 where something fails. */
+ * about names that hide others.  Every Mth random operator (by default every
+ * tenth; with 0 none) goes through what tdlc verify --gradients does, too.  An
+ * operator that fails is made as small as it gets and printed.  Operator K of a
+ * seed is that of `operators`.  The exit status is 1 where something fails. */
 #include "config.h"
 
 #include <dirent.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/analysis/bounds.h"
 #include "compiler/gradient/gradient.h"
 #include "compiler/verify/verify.h"
 #include "tests/random/same_tree.h"
@@ -128,11 +129,32 @@ static const char *tree_fault(arena *a, tdl_modules *m, const gradient *g)
 	return why ? arena_printf(a, "%s: %s", g->name, why) : NULL;
 }
 
-static const char *finding(arena *a, const verify_result *r)
+/* Whether the operator may read outside of a tensor.  It is refused for the
+ * shapes for which it does, unless what depends on the read falls away; its
+ * gradient may need it all the same, and is refused there, too. */
+static bool may_read_outside(arena *a, const tdl_modules *m, const ast_op *op)
+{
+	int64_t effort = 1 << 20;
+	return !analysis_check_op(m, diag_sink_new(a), op, &effort);
+}
+
+/* Whether differences show the slopes of an operator.  Those of a remainder do
+ * not where it jumps more often than they are wide, as by a divisor made of the
+ * bits of a small integer, next to 0. */
+static bool has_slopes(const random_operator *o)
+{
+	return !strstr(o->text, "bitcast") ||
+	       !(strstr(o->text, "fmod") || strstr(o->text, " % "));
+}
+
+static const char *finding(arena *a, const verify_result *r, bool may)
 {
 	for (int i = 0; i < r->nfindings; i++)
 		if (r->findings[i].kind == VERIFY_WRONG &&
-		    strstr(r->findings[i].what, "gradient"))
+		    strstr(r->findings[i].what, "gradient") &&
+		    !(may && strstr(r->findings[i].what,
+					"its gradient cannot be expanded (dim"
+					)))
 			return arena_printf(a, "by %s: %s",
 					    r->findings[i].about,
 					    r->findings[i].what);
@@ -162,13 +184,13 @@ static const char *fault_of(arena *a, const random_operator *o, bool verify,
 		t->gradients += g[i].op != NULL;
 		t->none += !g[i].op && !g[i].zero;
 	}
-	if (!verify)
+	if (!verify || !has_slopes(o))
 		return NULL;
 	verify_options options = {.seed = o->seed, .trials = 6,
 				  .gradients = true};
 	verify_result r = verify_op(a, m, op, &options);
 	t->slopes += r.slopes;
-	return finding(a, &r);
+	return finding(a, &r, may_read_outside(a, m, op));
 }
 
 /* ---- random operators ---------------------------------------------------- */
@@ -267,7 +289,7 @@ static void print(const char *what, const totals *t)
 
 int main(int argc, char **argv)
 {
-	request r = { .seed = 1, .count = 3000 };
+	request r = { .seed = 1, .count = 3000, .verify = 10 };
 	const struct {
 		const char *name;
 		int64_t *to;
