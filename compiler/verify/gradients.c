@@ -232,15 +232,19 @@ static double greatest_value(const run *r)
  * if the greatest number was rounded. */
 static bool is_confirmed(const along *l, double is, double want, double slack)
 {
-	const double part = 0.25;
-	double again, less;
-	if (!slope(l, part, &again, &less))
-		return false;
+	static const double parts[] = { 0.6, 0.25 };
 	dtype t = coarser(l->x->type, &(kexpr){ .type = coarsest(l->r) });
-	double lost = unit_roundoff(t) * greatest_value(l->r) /
-		      (part * step_of(t).h);
-	return fabs(is - again) > less + lost &&
-	       fabs(want - again) <= slack + less;
+	for (int i = 0; i < 2; i++) {
+		double again, less;
+		if (!slope(l, parts[i], &again, &less))
+			return false;
+		double lost = unit_roundoff(t) * greatest_value(l->r) /
+			      (parts[i] * step_of(t).h);
+		if (fabs(is - again) <= less + lost ||
+		    fabs(want - again) > slack + less)
+			return false;
+	}
+	return true;
 }
 
 static void compare(run *r, view *x, const view *weights, const char *input,
