@@ -353,6 +353,34 @@ static const char *box_text(arena *a, const box *b)
 	return arena_printf(a, "[%s]", s);
 }
 
+/* The boxes around the indices of an input that a part reads, and around those
+ * of them that are elements. */
+typedef struct reads {
+	box index, inside;
+	bool loose; /* one of its places is */
+} reads;
+
+static reads reads_of(const watch *w, const way *y, int p, int input)
+{
+	box space = part_of(w->k, y->var, p, y->nparts);
+	box none = box_empty(w->k->inputs[input].ndim);
+	reads r = { .index = none, .inside = none };
+	for (int j = 0; j < w->places.n; j++) {
+		const place *pl = &w->places.at[j];
+		const seen *s = &y->seen[p].at[j];
+		r.loose |= pl->input == input && pl->loose;
+		if (pl->input != input || !s->any)
+			continue;
+		box b = box_of(w, y, &space, pl, s->index);
+		r.index = box_hull(&r.index, &b);
+		if (!s->some)
+			continue;
+		b = box_of(w, y, &space, pl, s->inside);
+		r.inside = box_hull(&r.inside, &b);
+	}
+	return r;
+}
+
 /* A region may be larger than the reads by elements that data selects, guards
  * leave out, strides skip, or intervals do not follow. */
 static void compare(watch *w, const way *y, int p)
@@ -363,38 +391,34 @@ static void compare(watch *w, const way *y, int p)
 	const char *var = var_name(a, k, y->var);
 	kernel_needs(k, &space, needs);
 	for (int i = 0; i < k->ninputs; i++) {
-		box index = box_empty(k->inputs[i].ndim), inside = index;
-		bool loose = false;
-		for (int j = 0; j < w->places.n; j++) {
-			const place *pl = &w->places.at[j];
-			const seen *s = &y->seen[p].at[j];
-			loose |= pl->input == i && pl->loose;
-			if (pl->input != i || !s->any)
-				continue;
-			box b = box_of(w, y, &space, pl, s->index);
-			index = box_hull(&index, &b);
-			if (!s->some)
-				continue;
-			b = box_of(w, y, &space, pl, s->inside);
-			inside = box_hull(&inside, &b);
-		}
+		reads r = reads_of(w, y, p, i);
 		w->t->v->result->regions++;
 		w->t->v->result->loose +=
-			box_volume_less(&needs[i], &inside) > 0;
-		if (!box_contains(&needs[i], &inside))
+			box_volume_less(&needs[i], &r.inside) > 0;
+		if (!box_contains(&needs[i], &r.inside))
 			note(w->t, VERIFY_WRONG, w->stage->label, var,
 			     y->nparts, "its region of '%s' misses what is read"
 			     " (part %d reads %s, the region is %s)",
-			     k->inputs[i].name, p, box_text(a, &inside),
+			     k->inputs[i].name, p, box_text(a, &r.inside),
 			     box_text(a, &needs[i]));
-		else if (!loose && !box_contains(&index, &needs[i]))
+		else if (!r.loose && !box_contains(&r.index, &needs[i]))
 			note(w->t, VERIFY_WIDE, w->stage->label, var,
 			     y->nparts, "its region of '%s' is larger than "
 			     "what is read (part %d reads %s, the region is "
 			     "%s)",
-			     k->inputs[i].name, p, box_text(a, &index),
+			     k->inputs[i].name, p, box_text(a, &r.index),
 			     box_text(a, &needs[i]));
 	}
+}
+
+box reads_of_part(trial *t, const stage *st, int var, int p, int nparts,
+		  int input)
+{
+	way y = { .var = var, .nparts = nparts };
+	watch w = { .t = t, .stage = st, .k = st->kernel, .nways = 1,
+		    .ways = &y };
+	walk_points(&w);
+	return reads_of(&w, &y, p, input).inside;
 }
 
 void check_regions(trial *t, int at)

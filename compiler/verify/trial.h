@@ -240,6 +240,11 @@ enum { MIN_PARTS = 2, MAX_PARTS = 4 };
 /* The part p of k of a kernel's iteration space, by variable v. */
 box part_of(const kernel *k, int v, int p, int parts);
 
+/* The box around the elements of an input that part p of nparts by a variable
+ * reads, by walking all points (reads.c). */
+box reads_of_part(trial *t, const stage *st, int var, int p, int nparts,
+		  int input);
+
 void check_cuts(trial *t, int stage);	  /* cuts.c */
 void check_regions(trial *t, int stage);  /* reads.c */
 void check_attempts(trial *t, int stage); /* attempts.c */
