@@ -427,6 +427,45 @@ void kernel_need_vars(const kernel *k, int input, uint32_t *vars)
 		vars[d] = all;
 }
 
+/* Of one access, which is made everywhere. */
+static int span_of_dim(const kernel *k, const access_dim *x, int64_t size)
+{
+	bool clipped = x->lo != 0 || x->hi != size;
+	if (clipped)
+		return NEED_OTHER;
+	if (x->kind == DIM_WHOLE || x->kind == DIM_UNKNOWN)
+		return NEED_ALL;
+	int v = x->var;
+	if (x->kind == DIM_INDEX) {
+		const lin *i = &x->x;
+		if (!i->affine || i->n != 1 || i->c != 0 || i->t[0].coef != 1)
+			return NEED_OTHER;
+		v = i->t[0].var;
+	}
+	return k->vars[v].extent == size ? v : NEED_OTHER;
+}
+
+void kernel_need_spans(const kernel *k, int input, int *spans)
+{
+	const kinput *in = &k->inputs[input];
+	int nreads = 0;
+	for (int d = 0; d < in->ndim; d++)
+		spans[d] = NEED_OTHER;
+	for (int i = 0; i < k->naccesses; i++) {
+		const kaccess *acc = &k->accesses[i];
+		if (acc->input != input)
+			continue;
+		for (int d = 0; d < in->ndim; d++) {
+			int s = acc->when ? NEED_OTHER
+					  : span_of_dim(k, &acc->dims[d],
+							in->dims[d]);
+			bool other = nreads > 0 && s != spans[d];
+			spans[d] = other ? NEED_OTHER : s;
+		}
+		nreads++;
+	}
+}
+
 /* ---- reads that leave their input -------------------------------------- */
 
 static bool dim_outside(const access_dim *x, const box *space, int64_t size,

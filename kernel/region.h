@@ -47,6 +47,16 @@ box kernel_need(const kernel *k, const box *space, int input);
  * neither is the box: vars[0..ndim).  There may be more than needed. */
 void kernel_need_vars(const kernel *k, int input, uint32_t *vars);
 
+/* In a dimension of an input kernel_need() gives, as long as no variable's
+ * range is empty: */
+enum {
+	NEED_ALL = -1,	 /* all of it, */
+	NEED_OTHER = -2, /* something else, that is not known here, */
+}; /* or, where it is 0 or more, the range of that variable. */
+
+/* The same for each dimension of an input: spans[0..ndim). */
+void kernel_need_spans(const kernel *k, int input, int *spans);
+
 /* A read without a guard that is not provably inside its input. */
 typedef struct outside {
 	const kexpr *read; /* the expression in the kernel's body; for a slice

@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/liblayout.a
 	%D%/layout_classes.c %D%/layout_classes.h \
 	%D%/layout_text.c %D%/layout_text.h \
 	%D%/mesh.c %D%/mesh.h \
+	%D%/nest.c %D%/nest.h \
 	%D%/product.c %D%/product.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/transfer.c %D%/transfer.h \

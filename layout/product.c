@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "layout/nest.h"
 
 typedef struct interval {
 	int64_t lo, hi;
@@ -15,18 +16,22 @@ typedef struct interval {
 typedef struct spread {
 	uint32_t axes;
 	int n;
-	interval *at;
-	bool even;  /* all are as long as the first */
-	bool empty; /* some are empty */
+	interval *at; /* NULL: not needed so far, of a nest */
+	bool even;    /* all are as long as the first */
+	bool empty;   /* some are empty */
+	bool nested;  /* they are the parts of the nest of [0, extent) */
+	nest nest;
+	int64_t extent;
 } spread;
 
 /* The boxes that the dimensions span are shared out in even runs over the flat
  * axes. */
 struct product {
+	arena *arena;
 	const mesh *m;
 	int ndim;
 	uint32_t flat;
-	spread dims[MAX_NVARS];
+	spread *dims;
 };
 
 /* A layout whose intervals are being found. */
@@ -35,21 +40,10 @@ typedef struct source {
 	const mesh *m;
 	uint32_t partial; /* of a REDUCED_SHARD */
 	uint32_t vars[MAX_NVARS]; /* that each dimension depends on */
+	int spans[MAX_NVARS];	  /* of kernel_need_spans() */
 } source;
 
 /* ---- intervals --------------------------------------------------------- */
-
-/* Cuts an interval by those of the axes that cut dimension d, nested. */
-static void cut(interval *i, const mesh *m, const cuts *c, uint32_t axes, int d,
-		const int *coords)
-{
-	for (; axes; axes &= axes - 1) {
-		int a = __builtin_ctz(axes);
-		if (c->dim[a] == d)
-			block(i->lo, i->hi, coords[a], m->size[a], &i->lo,
-			      &i->hi);
-	}
-}
 
 /* The interval that is read.  Variables that are not in its index are not
  * divided here: should another dimension be empty nonetheless, it is so on
@@ -67,24 +61,6 @@ static interval read_in(const source *s, int d, uint32_t axes,
 	return (interval){ need.lo[d], need.hi[d] };
 }
 
-static interval interval_at(const source *s, int d, uint32_t axes,
-			    const int *coords)
-{
-	const layout *l = s->l;
-	if (l->kind == LAYOUT_NEEDS)
-		return read_in(s, d, axes, coords);
-	interval i = { 0, l->kind == LAYOUT_STORED ?
-				  l->dims[d] : l->kernel->vars[d].extent };
-	if (l->kind == LAYOUT_STORED) {
-		cut(&i, s->m, l->cuts, axes, d, coords);
-		return i;
-	}
-	cut(&i, s->m, l->space, axes & ~s->partial, d, coords);
-	if (l->kind == LAYOUT_REDUCED_SHARD)
-		cut(&i, s->m, l->cuts, axes & s->partial, d, coords);
-	return i;
-}
-
 /* The axes along which c cuts one of the variables. */
 static uint32_t axes_that_cut(const mesh *m, const cuts *c, uint32_t vars)
 {
@@ -95,28 +71,64 @@ static uint32_t axes_that_cut(const mesh *m, const cuts *c, uint32_t vars)
 	return axes;
 }
 
-static uint32_t axes_of(const source *s, int d)
+/* Whether the intervals of a dimension are the parts of a nest. */
+static bool find_nest(const source *s, int d, spread *to)
 {
 	const layout *l = s->l;
-	uint32_t one = UINT32_C(1) << d;
-	if (l->kind == LAYOUT_STORED)
-		return axes_that_cut(s->m, l->cuts, one);
-	uint32_t axes = axes_that_cut(s->m, l->space, s->vars[d]);
-	if (l->kind == LAYOUT_REDUCED_SHARD)
-		axes |= axes_that_cut(s->m, l->cuts, one) & s->partial;
-	return axes;
+	bool reads = l->kind == LAYOUT_NEEDS, stored = l->kind == LAYOUT_STORED;
+	if (reads && s->spans[d] == NEED_OTHER)
+		return false;
+	uint32_t one = UINT32_C(1) << (reads ? s->spans[d] & 31 : d);
+	to->nest = nest_none();
+	to->extent = stored || reads ? l->dims[d] : l->kernel->vars[d].extent;
+	to->axes = 0;
+	if (!reads || s->spans[d] != NEED_ALL)
+		to->axes = axes_that_cut(s->m, stored ? l->cuts : l->space,
+					 one);
+	nest_add(&to->nest, s->m, to->axes);
+	if (l->kind == LAYOUT_REDUCED_SHARD) {
+		uint32_t own = axes_that_cut(s->m, l->cuts, one) & s->partial;
+		nest_add(&to->nest, s->m, own);
+		to->axes |= own;
+	}
+	to->n = layout_sharers(s->m, to->axes);
+	to->even = to->extent % to->nest.parts == 0;
+	to->empty = to->extent < to->nest.parts;
+	return true;
+}
+
+/* The intervals of a spread. */
+static const interval *intervals(const product *p, spread *s)
+{
+	int coords[MAX_AXES] = { 0 };
+	if (s->at)
+		return s->at;
+	interval *i = s->at = ARENA_ARRAY(p->arena, interval, s->n);
+	do {
+		*i = (interval){ 0, s->extent };
+		for (int j = 0; j < s->nest.n; j++) {
+			int a = s->nest.axis[j];
+			block(i->lo, i->hi, coords[a], p->m->size[a], &i->lo,
+			      &i->hi);
+		}
+		i++;
+	} while (mesh_next(p->m, s->axes, coords));
+	return s->at;
 }
 
 static void set_spread(arena *a, const source *s, int d, spread *to)
 {
 	int coords[MAX_AXES] = { 0 };
-	uint32_t axes = axes_of(s, d);
+	to->nested = find_nest(s, d, to);
+	if (to->nested)
+		return;
+	uint32_t axes = axes_that_cut(s->m, s->l->space, s->vars[d]);
 	interval *i;
 	*to = (spread){ .axes = axes, .n = layout_sharers(s->m, axes),
 			.even = true };
 	to->at = i = ARENA_ARRAY(a, interval, to->n);
 	do {
-		*i = interval_at(s, d, axes, coords);
+		*i = read_in(s, d, axes, coords);
 		to->even = to->even &&
 			   i->hi - i->lo == to->at->hi - to->at->lo;
 		to->empty = to->empty || i->lo >= i->hi;
@@ -125,6 +137,23 @@ static void set_spread(arena *a, const source *s, int d, spread *to)
 }
 
 /* ---- products ---------------------------------------------------------- */
+
+/* Finds the spans of a read; where several inputs differ they are not known. */
+static void find_spans(source *s)
+{
+	const layout *l = s->l;
+	int first = __builtin_ctz(l->inputs);
+	kernel_need_spans(l->kernel, first, s->spans);
+	for (int i = first + 1; i < l->kernel->ninputs; i++) {
+		int spans[MAX_NVARS];
+		if (!(l->inputs >> i & 1))
+			continue;
+		kernel_need_spans(l->kernel, i, spans);
+		for (int d = 0; d < l->ndim; d++)
+			if (spans[d] != s->spans[d])
+				s->spans[d] = NEED_OTHER;
+	}
+}
 
 /* The variables that the dimensions of a read depend on; of several inputs all
  * are taken to depend on all. */
@@ -142,6 +171,7 @@ static void find_vars(source *s)
 	}
 	for (int d = 0; d < l->ndim && several; d++)
 		s->vars[d] = all;
+	find_spans(s);
 }
 
 /* Whether every worker has a part of every variable. */
@@ -161,17 +191,17 @@ product *product_of(arena *a, const layout *l, const mesh *m)
 	product *p = ARENA_NEW(a, product);
 	bool computes = l->kind != LAYOUT_STORED;
 	bool reads = l->kind == LAYOUT_NEEDS;
-	*p = (product){ .m = m, .ndim = computes && !reads ? l->kernel->nout
-							   : l->ndim };
+	*p = (product){ .arena = a, .m = m,
+			.ndim = computes && !reads ? l->kernel->nout
+						   : l->ndim };
 	if (computes && (!all_compute(&s) || (reads && !l->inputs)))
 		return NULL;
 	if (l->kind == LAYOUT_REDUCED_SHARD)
 		s.partial = layout_combined_axes(m, l->kernel, l->space,
 						 l->cuts);
-	for (int d = 0; d < p->ndim; d++)
-		s.vars[d] = UINT32_C(1) << d;
 	if (reads)
 		find_vars(&s);
+	p->dims = ARENA_ARRAY(a, spread, p->ndim);
 	for (int d = 0; d < p->ndim; d++)
 		set_spread(a, &s, d, &p->dims[d]);
 	for (int i = 0; i < m->naxes && l->kind == LAYOUT_REDUCED_SHARD; i++)
@@ -230,7 +260,8 @@ static bool walk_next(walk *w)
 /* ---- sums of products -------------------------------------------------- */
 
 typedef struct total {
-	int64_t sum, most;
+	int64_t sum;
+	int64_t most; /* of a product with itself; else not used */
 } total;
 
 static int64_t common(interval x, interval y)
@@ -240,38 +271,66 @@ static int64_t common(interval x, interval y)
 	return hi > lo ? hi - lo : 0;
 }
 
-static bool equal(const spread *x, const spread *y)
+/* Whether x and y have the same intervals in a dimension. */
+static bool equal(const product *x, const product *y, int d)
 {
-	return x == y || (x->axes == y->axes &&
-			  !memcmp(x->at, y->at,
-				  (size_t)x->n * sizeof(*x->at)));
+	spread *s = &x->dims[d], *t = &y->dims[d];
+	return s == t || (s->axes == t->axes &&
+			  !memcmp(intervals(x, s), intervals(y, t),
+				  (size_t)s->n * sizeof(interval)));
+}
+
+/* The same as sum_walk() without a walk, where all are nests. */
+static bool sum_nests(const product *x, const product *y, uint32_t axes,
+		      uint32_t dims, total *t)
+{
+	const nest *of_x[MAX_NVARS], *of_y[MAX_NVARS];
+	int64_t extent[MAX_NVARS];
+	int n = 0;
+	for (; dims; dims &= dims - 1) {
+		int d = __builtin_ctz(dims);
+		const spread *s = &x->dims[d], *u = &y->dims[d];
+		if (!s->nested || !u->nested || s->extent != u->extent)
+			return false;
+		extent[n] = s->extent;
+		of_x[n] = &s->nest;
+		of_y[n++] = &u->nest;
+		int64_t most = s->extent / s->nest.parts +
+			       (s->extent % s->nest.parts != 0);
+		if (!ck_mul(t->most, most, &t->most))
+			return false;
+	}
+	return nest_common(x->m, axes, n, extent, of_x, of_y, &t->sum);
 }
 
 /* Sums the lengths that x and y have in common over the coordinates on some
  * axes: of the dimensions that these axes decide alone. */
-static bool sum_part(const product *x, const product *y, uint32_t axes,
+static bool sum_walk(const product *x, const product *y, uint32_t axes,
 		     uint32_t dims, total *t)
 {
 	walk w;
+	const interval *of_x[MAX_NVARS], *of_y[MAX_NVARS];
 	int at[MAX_NVARS], ndims = 0;
 	bool even = true;
 	for (; dims; dims &= dims - 1) {
 		int d = __builtin_ctz(dims);
 		at[ndims++] = d;
-		even = even && x->dims[d].even &&
-		       equal(&x->dims[d], &y->dims[d]);
+		even = even && x->dims[d].even && equal(x, y, d);
 	}
 	walk_begin(&w, x->m, axes);
 	for (int i = 0; i < ndims; i++) {
-		walk_add(&w, &x->dims[at[i]]);
-		walk_add(&w, &y->dims[at[i]]);
+		spread *s = &x->dims[at[i]], *u = &y->dims[at[i]];
+		of_x[i] = intervals(x, s);
+		of_y[i] = intervals(y, u);
+		walk_add(&w, s);
+		walk_add(&w, u);
 	}
 	*t = (total){ 0, 0 };
 	do {
 		int64_t n = 1;
 		for (int i = 0; i < ndims; i++) {
-			interval b = x->dims[at[i]].at[w.rank[2 * i]];
-			interval c = y->dims[at[i]].at[w.rank[2 * i + 1]];
+			interval b = of_x[i][w.rank[2 * i]];
+			interval c = of_y[i][w.rank[2 * i + 1]];
 			if (!ck_mul(n, common(b, c), &n))
 				return false;
 		}
@@ -282,6 +341,14 @@ static bool sum_part(const product *x, const product *y, uint32_t axes,
 			return false;
 	} while (walk_next(&w));
 	return true;
+}
+
+static bool sum_part(const product *x, const product *y, uint32_t axes,
+		     uint32_t dims, total *t)
+{
+	*t = (total){ 0, 1 };
+	return sum_nests(x, y, axes, dims, t) ||
+	       sum_walk(x, y, axes, dims, t);
 }
 
 /* Adds the dimensions that share axes with those in *dims to both, until no
@@ -343,6 +410,28 @@ static bool some_are_empty(const product *x)
 	return false;
 }
 
+/* Whether x covers y in a dimension, and is the same, on every worker. */
+static bool compare_dims(const product *x, const product *y, int d, bool *same)
+{
+	spread *s = &x->dims[d], *t = &y->dims[d];
+	if (s->nested && t->nested && s->extent == t->extent) {
+		*same = *same && s->nest.n == t->nest.n;
+		return nest_covers(&s->nest, &t->nest);
+	}
+	const interval *b = intervals(x, s), *c = intervals(y, t);
+	walk w;
+	bool covers;
+	walk_begin(&w, x->m, s->axes | t->axes);
+	walk_add(&w, s);
+	walk_add(&w, t);
+	do {
+		interval i = b[w.rank[0]], j = c[w.rank[1]];
+		covers = i.lo <= j.lo && i.hi >= j.hi;
+		*same = *same && i.lo == j.lo && i.hi == j.hi;
+	} while (covers && walk_next(&w));
+	return covers;
+}
+
 /* Compares the boxes of all workers; false if some are empty. */
 static bool compare_boxes(const product *x, const product *y, bool *same,
 			  bool *covers)
@@ -350,18 +439,8 @@ static bool compare_boxes(const product *x, const product *y, bool *same,
 	*same = *covers = x->ndim == y->ndim;
 	if (some_are_empty(x) || some_are_empty(y))
 		return false;
-	for (int d = 0; d < x->ndim && *covers; d++) {
-		const spread *b = &x->dims[d], *c = &y->dims[d];
-		walk w;
-		walk_begin(&w, x->m, b->axes | c->axes);
-		walk_add(&w, b);
-		walk_add(&w, c);
-		do {
-			interval i = b->at[w.rank[0]], j = c->at[w.rank[1]];
-			*covers = i.lo <= j.lo && i.hi >= j.hi;
-			*same = *same && i.lo == j.lo && i.hi == j.hi;
-		} while (*covers && walk_next(&w));
-	}
+	for (int d = 0; d < x->ndim && *covers; d++)
+		*covers = compare_dims(x, y, d, same);
 	*same = *same && *covers;
 	return true;
 }
