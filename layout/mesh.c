@@ -57,6 +57,14 @@ uint32_t cuts_partial(const cuts *c, int naxes)
 	return axes;
 }
 
+uint32_t cuts_whole(const cuts *c, int naxes)
+{
+	uint32_t axes = 0;
+	for (int a = 0; a < naxes; a++)
+		axes |= (uint32_t)(c->dim[a] < 0) << a;
+	return axes;
+}
+
 cuts cuts_none(void)
 {
 	cuts c;

@@ -71,6 +71,8 @@ static inline const kpassing *cut_passed(const kernel *k, int dim)
 
 /* The axes along which a tensor is partial, a bit each. */
 uint32_t cuts_partial(const cuts *c, int naxes);
+/* The axes along which nothing is divided. */
+uint32_t cuts_whole(const cuts *c, int naxes);
 
 cuts cuts_none(void);
 

@@ -1,7 +1,11 @@
-/* In each dimension a way to cut the tensor is a mask: the axes that cut that
+/* Most costs follow from nests (joint_nests.h); for the others groups are
+ * visited.
+ *
+ * In each dimension a way to cut the tensor is a mask: the axes that cut that
  * dimension.  So the elements that a row, a way to divide the node, needs and
  * has in a dimension are looked up by mask and group, and a cost is a sum over
- * groups of products of numbers that are computed already. */
+ * groups of products of numbers that are computed already, each as soon as it
+ * is needed. */
 #include "config.h"
 
 #include "compiler/cost/joint_table.h"
@@ -10,6 +14,7 @@
 
 #include "base/checked.h"
 #include "compiler/cost/byte_model.h"
+#include "compiler/cost/joint_nests.h"
 
 enum {
 	MOST_GROUPS = 256, /* so masks of axes that cut a dimension are, too */
@@ -24,15 +29,16 @@ typedef struct interval {
 	int64_t lo, hi;
 } interval;
 
-/* The cuts of the tensor in one dimension: the masks of axes that occur, and
- * the blocks of each. */
+/* A dimension cut along some axes. */
+typedef struct slicing {
+	interval *have; /* by group: its block; NULL: not needed so far */
+	double *both;	/* by group: how much of that it deals with, */
+	int row;	/* in this row */
+} slicing;
+
 typedef struct dimension {
 	int64_t size;
-	int nmasks;
-	uint32_t *mask;
-	interval *have; /* [nmasks][ngroups] */
-	double *both;	/* [nmasks][nlanes], of a row: how much of that it
-			   deals with */
+	slicing *at; /* by the mask of the axes */
 } dimension;
 
 typedef struct maker {
@@ -43,8 +49,10 @@ typedef struct maker {
 	int n;			       /* dimensions of the tensor */
 	int (*coords)[MAX_AXES];       /* of the groups */
 	dimension dims[MAX_NVARS];
-	unsigned char *masks; /* [tensors->n][n]: places in dims[].mask */
-	/* Of the row at hand. */
+	unsigned char *masks; /* [tensors->n][n] */
+	joint_nests *nests;   /* NULL: not of this pair */
+	/* Of the last row whose groups were visited. */
+	int row;
 	box *deals; /* regions that groups read, or produce */
 	uint32_t partial;
 	double volume; /* of all deals */
@@ -98,17 +106,8 @@ static uint32_t mask_of(const mesh *m, const cuts *c, int d)
 	return mask;
 }
 
-/* The place of a mask in a dimension, which is added if it is new. */
-static int place_of(dimension *d, uint32_t mask)
-{
-	for (int i = 0; i < d->nmasks; i++)
-		if (d->mask[i] == mask)
-			return i;
-	d->mask[d->nmasks] = mask;
-	return d->nmasks++;
-}
-
-/* The part of [0, size) that a group has where the axes in the mask cut it. */
+/* The part of an interval that a group has where the axes in the mask cut
+ * it. */
 static interval block_of(const maker *w, interval i, uint32_t mask, int group)
 {
 	for (; mask; mask &= mask - 1) {
@@ -123,22 +122,39 @@ static void set_dimension(maker *w, int at)
 {
 	dimension *d = &w->dims[at];
 	const candidates *tensors = w->p->tensors;
-	d->mask = ARENA_ARRAY(w->tmp, uint32_t, 1 << w->m->naxes);
+	d->at = ARENA_ARRAY(w->tmp, slicing, 1 << w->m->naxes);
+	for (int i = 0; i < 1 << w->m->naxes; i++)
+		d->at[i].row = -1;
 	for (int j = 0; j < tensors->n; j++)
-		w->masks[j * w->n + at] = (unsigned char)place_of(
-			d, mask_of(w->m, &tensors->at[j], at));
-	d->have = ARENA_ARRAY(w->tmp, interval, d->nmasks * w->ngroups);
-	d->both = ARENA_ARRAY(w->tmp, double, d->nmasks * w->nlanes);
-	for (int i = 0; i < d->nmasks; i++)
-		for (int g = 0; g < w->ngroups; g++)
-			d->have[i * w->ngroups + g] = block_of(
-				w, (interval){ 0, d->size }, d->mask[i], g);
+		w->masks[j * w->n + at] = (unsigned char)mask_of(
+			w->m, &tensors->at[j], at);
+}
+
+/* The blocks of dimension d cut along some axes: those of all axes but the
+ * last, which cuts these. */
+static const interval *blocks_of(const maker *w, int d, uint32_t mask)
+{
+	const dimension *at = &w->dims[d];
+	slicing *s = &at->at[mask];
+	if (s->have)
+		return s->have;
+	s->have = ARENA_ARRAY(w->tmp, interval, w->ngroups);
+	int last = mask ? 31 - __builtin_clz(mask) : 0;
+	const interval *outer = NULL;
+	if (mask)
+		outer = blocks_of(w, d, mask & ~(UINT32_C(1) << last));
+	for (int g = 0; g < w->ngroups; g++)
+		s->have[g] = mask ? block_of(w, outer[g], UINT32_C(1) << last,
+					     g)
+				  : (interval){ 0, at->size };
+	return s->have;
 }
 
 static maker start(arena *tmp, const mesh *m, const joint_pair *p,
 		   int64_t *element)
 {
-	maker w = { .tmp = tmp, .m = m, .p = p, .ngroups = mesh_workers(m) };
+	maker w = { .tmp = tmp, .m = m, .p = p, .ngroups = mesh_workers(m),
+		    .row = -1 };
 	int64_t sizes[MAX_NVARS];
 	w.nlanes = (int)round_up(w.ngroups, LANES);
 	w.n = joint_sizes(p, sizes, element);
@@ -162,21 +178,26 @@ static interval common(interval x, interval y)
 	return i.hi > i.lo ? i : (interval){ 0, 0 };
 }
 
-/* Sets the part of each region that lies in dimension d's block.  For parts of
+/* The part of each region that lies in the blocks of dimension d.  For parts of
  * a sum, of which a group owns one, the region is first cut by those axes as
  * the tensor is. */
-static void set_both(maker *w, int at)
+static const double *both_in(const maker *w, int d, uint32_t mask)
 {
-	dimension *d = &w->dims[at];
-	for (int i = 0; i < d->nmasks; i++)
-		for (int g = 0; g < w->ngroups; g++) {
-			const box *b = &w->deals[g];
-			interval own = block_of(w, (interval){ b->lo[at],
-							       b->hi[at] },
-						d->mask[i] & w->partial, g);
-			interval c = common(own, d->have[i * w->ngroups + g]);
-			d->both[i * w->nlanes + g] = (double)(c.hi - c.lo);
-		}
+	const interval *have = blocks_of(w, d, mask);
+	slicing *s = &w->dims[d].at[mask];
+	if (s->row == w->row)
+		return s->both;
+	s->row = w->row;
+	if (!s->both)
+		s->both = ARENA_ARRAY(w->tmp, double, w->nlanes);
+	for (int g = 0; g < w->ngroups; g++) {
+		const box *b = &w->deals[g];
+		interval own = block_of(w, (interval){ b->lo[d], b->hi[d] },
+					mask & w->partial, g);
+		interval c = common(own, have[g]);
+		s->both[g] = (double)(c.hi - c.lo);
+	}
+	return s->both;
 }
 
 static double volume_of(const box *b)
@@ -187,22 +208,49 @@ static double volume_of(const box *b)
 	return v;
 }
 
-static void set_row(maker *w, const cuts *c)
+/* Sets the regions of a row of nests. */
+static void set_nested(maker *w)
+{
+	for (int d = 0; d < w->n; d++) {
+		const interval *have = blocks_of(
+			w, d, joint_nests_axes(w->nests, d));
+		for (int g = 0; g < w->ngroups; g++) {
+			w->deals[g].n = w->n;
+			w->deals[g].lo[d] = have[g].lo;
+			w->deals[g].hi[d] = have[g].hi;
+		}
+	}
+}
+
+static void set_deals(maker *w, const cuts *c)
 {
 	const joint_pair *p = w->p;
 	const box space = kernel_space(p->kernel);
-	w->partial = p->inputs ? 0 : layout_partial_axes(w->m, p->kernel, c);
-	w->volume = 0;
 	for (int g = 0; g < w->ngroups; g++) {
 		box part = cuts_block(&space, w->m, c, w->m->naxes,
 				      w->coords[g]);
 		w->deals[g] =
 			p->inputs ? layout_needs(p->kernel, &part, p->inputs)
 				  : kernel_produces(p->kernel, &part);
-		w->volume += volume_of(&w->deals[g]);
 	}
-	for (int d = 0; d < w->n; d++)
-		set_both(w, d);
+}
+
+/* Visits the groups for a row. */
+static void set_row(maker *w, int row)
+{
+	const joint_pair *p = w->p;
+	const cuts *c = &p->nodes->at[row];
+	if (w->row == row)
+		return;
+	w->row = row;
+	w->partial = p->inputs ? 0 : layout_partial_axes(w->m, p->kernel, c);
+	if (w->nests && w->nests->some)
+		set_nested(w);
+	else
+		set_deals(w, c);
+	w->volume = 0;
+	for (int g = 0; g < w->ngroups; g++)
+		w->volume += volume_of(&w->deals[g]);
 }
 
 /* ---- costs ------------------------------------------------------------- */
@@ -211,18 +259,17 @@ static void set_row(maker *w, const cuts *c)
  * tensor. */
 static double both_of(const maker *w, int j)
 {
-	const unsigned char *mask = w->masks + j * w->n;
+	const double *both[MAX_NVARS];
 	double sum[LANES] = { 0 };
+	for (int d = 0; d < w->n; d++)
+		both[d] = both_in(w, d, w->masks[j * w->n + d]);
 	for (int g = 0; g < w->nlanes; g += LANES) {
 		double product[LANES];
 		for (int i = 0; i < LANES; i++)
 			product[i] = g + i < w->ngroups;
-		for (int d = 0; d < w->n; d++) {
-			const dimension *at = &w->dims[d];
-			const double *both = at->both + mask[d] * w->nlanes + g;
+		for (int d = 0; d < w->n; d++)
 			for (int i = 0; i < LANES; i++)
-				product[i] *= both[i];
-		}
+				product[i] *= both[d][g + i];
 		for (int i = 0; i < LANES; i++)
 			sum[i] += product[i];
 	}
@@ -233,11 +280,9 @@ static double both_of(const maker *w, int j)
 
 static box stored_of(const maker *w, int j, int group)
 {
-	const unsigned char *mask = w->masks + j * w->n;
 	box b = { .n = w->n };
 	for (int d = 0; d < w->n; d++) {
-		const dimension *at = &w->dims[d];
-		interval i = at->have[mask[d] * w->ngroups + group];
+		interval i = blocks_of(w, d, w->masks[j * w->n + d])[group];
 		b.lo[d] = i.lo;
 		b.hi[d] = i.hi;
 	}
@@ -281,16 +326,25 @@ static double received(const maker *w, int j)
 	return sum;
 }
 
-/* Elements that all groups store under each way of the tensor. */
-static double *stored_volumes(const maker *w)
+/* Elements that all groups store: those on axes that cut nothing as many. */
+static double stored_volume(const maker *w, int j)
 {
-	double *to = ARENA_ARRAY(w->tmp, double, w->p->tensors->n);
-	for (int j = 0; j < w->p->tensors->n; j++)
-		for (int g = 0; g < w->ngroups; g++) {
-			box stored = stored_of(w, j, g);
-			to[j] += volume_of(&stored);
-		}
-	return to;
+	const cuts *c = &w->p->tensors->at[j];
+	double n = layout_sharers(w->m, cuts_whole(c, w->m->naxes));
+	for (int d = 0; d < w->n; d++)
+		n *= (double)w->dims[d].size;
+	return n;
+}
+
+/* Elements that the groups receive, which are visited. */
+static double received_by_visit(maker *w, int i, int j)
+{
+	set_row(w, i);
+	if (w->p->inputs)
+		return w->volume - both_of(w, j);
+	if (owns_runs(w, &w->p->tensors->at[j]))
+		return received(w, j);
+	return summed(w, j) + stored_volume(w, j) - both_of(w, j);
 }
 
 void joint_table(const mesh *m, const joint_pair *p, int64_t *table)
@@ -298,23 +352,20 @@ void joint_table(const mesh *m, const joint_pair *p, int64_t *table)
 	arena *tmp = arena_new();
 	int64_t element;
 	maker w = start(tmp, m, p, &element);
-	const double *stored = p->inputs ? NULL : stored_volumes(&w);
+	joint_nests *nests = w.nests = joint_nests_new(tmp, m, p);
 	for (int i = 0; i < p->nodes->n; i++) {
-		set_row(&w, &p->nodes->at[i]);
+		if (nests)
+			joint_nests_row(nests, &p->nodes->at[i]);
 		for (int j = 0; j < p->tensors->n; j++) {
-			double n;
+			int64_t n;
 			if (!layout_fits(m, p->kernel, &p->nodes->at[i],
 					 p->inputs, &p->tensors->at[j])) {
 				*table++ = COST_MAX;
 				continue;
 			}
-			if (p->inputs)
-				n = w.volume - both_of(&w, j);
-			else if (owns_runs(&w, &p->tensors->at[j]))
-				n = received(&w, j);
-			else
-				n = summed(&w, j) + stored[j] - both_of(&w, j);
-			*table++ = cost_mul((int64_t)n, element);
+			if (!nests || !joint_nests_received(nests, j, &n))
+				n = (int64_t)received_by_visit(&w, i, j);
+			*table++ = cost_mul(n, element);
 		}
 	}
 	arena_free(tmp);

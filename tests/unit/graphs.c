@@ -403,3 +403,36 @@ int make_states(graph *g)
 	}
 	return made;
 }
+
+graph *graph_of_sums(arena *a, rng *r, int64_t n, int64_t batch, int nnodes)
+{
+	graph_maker m = { .a = a };
+	const int64_t dims[] = { n, n }, rows[] = { n, batch };
+	int nbatches = pick(r, 1, 2);
+	for (int i = 0; i < nbatches; i++)
+		add_tensor(&m, TENSOR_INPUT, DT_F32, 2, rows);
+	if (chance(r, 50))
+		add_tensor(&m, TENSOR_CONSTANT, DT_F32, 2, dims);
+	for (int i = 0; i < nnodes; i++) {
+		int last = m.tensors.n - 1, kind = pick(r, 0, 9);
+		int first = last < nbatches ? last : nbatches;
+		tensor_id in[] = { pick(r, first, last), pick(r, first, last) };
+		tensor_id from = pick(r, 0, nbatches - 1);
+		const tensor_id twice[] = { from, from };
+		if (last < nbatches || kind < 3)
+			add_node(&m, kernel_matmul(a, n, n, batch, true),
+				 twice);
+		else
+			add_node(&m,
+				 kind < 8   ? kernel_add(a, 2, dims, 0)
+				 : kind < 9 ? kernel_transpose(a, 2, dims)
+					    : kernel_matmul(a, n, n, n, false),
+				 in);
+	}
+	m.tensors.at[m.tensors.n - 1].output = chance(r, 50);
+	graph *g = make_graph(&m);
+	g->loss = NONE;
+	if (chance(r, 50))
+		make_states(g);
+	return g;
+}

@@ -65,6 +65,10 @@ graph *random_graph(arena *a, rng *r, int max_nodes);
 graph *random_graph_of(arena *a, rng *r, int max_nodes, const int64_t *extents,
 		       int nextents);
 
+/* Sums over batches, each an n x n matrix as the gradients of a weight are;
+ * functions of these; and states that become some of the results. */
+graph *graph_of_sums(arena *a, rng *r, int64_t n, int64_t batch, int nnodes);
+
 /* Makes states of inputs and constants: each becomes a result of its type that
  * no other does.  Returns how many there are. */
 int make_states(graph *g);

@@ -29,44 +29,6 @@ enum {
 	MOST_TENSORS = 4,   /* of one node */
 };
 
-/* ---- graphs ------------------------------------------------------------ */
-
-/* Sums over batches, each a square matrix as the gradients of a weight are;
- * functions of these; and states that become some of the results. */
-static graph *training(arena *a, rng *r, int nnodes)
-{
-	graph_maker m = { .a = a };
-	const int64_t n = 4, batch = pick(r, 0, 1) ? 12 : 24;
-	const int64_t dims[] = { n, n }, rows[] = { n, batch };
-	int nbatches = pick(r, 1, 2);
-	for (int i = 0; i < nbatches; i++)
-		add_tensor(&m, TENSOR_INPUT, DT_F32, 2, rows);
-	if (chance(r, 50))
-		add_tensor(&m, TENSOR_CONSTANT, DT_F32, 2, dims);
-	for (int i = 0; i < nnodes; i++) {
-		int last = m.tensors.n - 1, kind = pick(r, 0, 9);
-		int first = last < nbatches ? last : nbatches;
-		tensor_id in[] = { pick(r, first, last), pick(r, first, last) };
-		tensor_id from = pick(r, 0, nbatches - 1);
-		const tensor_id twice[] = { from, from };
-		if (last < nbatches || kind < 3)
-			add_node(&m, kernel_matmul(a, n, n, batch, true),
-				 twice);
-		else
-			add_node(&m,
-				 kind < 8   ? kernel_add(a, 2, dims, 0)
-				 : kind < 9 ? kernel_transpose(a, 2, dims)
-					    : kernel_matmul(a, n, n, n, false),
-				 in);
-	}
-	m.tensors.at[m.tensors.n - 1].output = chance(r, 50);
-	graph *g = make_graph(&m);
-	g->loss = NONE;
-	if (chance(r, 50))
-		make_states(g);
-	return g;
-}
-
 /* ---- all layouts ------------------------------------------------------- */
 
 typedef struct layouts {
@@ -324,7 +286,9 @@ START_TEST(solver_equals_brute_force)
 			continue;
 		arena *a = arena_new();
 		rng r = { 70000 + (uint64_t)(seed * NCASES + _i) };
-		graph *g = training(a, &r, pick(&r, 2, cases[_i].nodes));
+		int nnodes = pick(&r, 2, cases[_i].nodes);
+		int64_t batch = pick(&r, 0, 1) ? 12 : 24;
+		graph *g = graph_of_sums(a, &r, 4, batch, nnodes);
 		judge j = judge_of(a, g, m);
 		int64_t whole = solved(a, g, m, false), best = whole + 1;
 		brute(&j, ARENA_ARRAY(a, bool, g->ntensors), 0, 0, &best);
