@@ -21,6 +21,14 @@ ROWS = {
     "gpt3-96": ("gpt3.tdl", 64, ["--optimizer", "adamw"]),
     "gpt3-300": ("gpt3.tdl", 8, ["-Dlayers=300"]),
     "gpt3-1100": ("gpt3.tdl", 8, ["-Dlayers=1100"]),
+    "unet-4096": ("unet.tdl", 4096, []),
+    "llama-70b": ("llama.tdl", 1024, ["-Dlayers=80", "-Dwidth=8192",
+                                      "-Dheads=64", "-Dkv_heads=8",
+                                      "-Dwide=28672"]),
+    "mlp-joint": ("mlp.tdl", 256, ["--algorithm", "joint"]),
+    "mlp-optcnn": ("mlp.tdl", 256, ["--algorithm", "optcnn"]),
+    "gpt3-auto": ("gpt3.tdl", 64, ["--algorithm", "auto",
+                                   "--topology", "h100-cluster"]),
 }
 
 
