@@ -57,8 +57,9 @@ static const char *note(arena *a, const megatron *m, int nsequence)
 		rest = arena_printf(a, "%d operators between them along the "
 				    "sequence", nsequence);
 	return arena_printf(a, "%d contractions by columns, %d by rows, %d "
-			    "embeddings; %s", m->ncolumns, m->nrows,
-			    m->nembeddings, rest);
+			    "embedding%s; %s", m->ncolumns, m->nrows,
+			    m->nembeddings, m->nembeddings == 1 ? "" : "s",
+			    rest);
 }
 
 static void plan(search *s)
