@@ -112,6 +112,36 @@ box layout_needs(const kernel *k, const box *space, uint32_t inputs)
 	return all;
 }
 
+layout_turn layout_turn_of(int64_t batch, int n, int i)
+{
+	layout_turn t = { .batch = batch };
+	block(0, batch, i, n, &t.begin, &t.end);
+	return t;
+}
+
+void layout_turn_cut(const layout_turn *t, int d, box *b)
+{
+	int64_t each = b->hi[d] / t->batch;
+	b->lo[d] = t->begin * each;
+	b->hi[d] = t->end * each;
+}
+
+box layout_whole(const layout *l)
+{
+	box b = box_whole(l->dims, l->ndim);
+	if (l->turn.batch > 0 && l->tensor_time != CUT_NONE)
+		layout_turn_cut(&l->turn, l->tensor_time, &b);
+	return b;
+}
+
+box layout_space(const layout *l)
+{
+	box b = kernel_space(l->kernel);
+	if (l->turn.batch > 0 && l->space_time != CUT_NONE)
+		layout_turn_cut(&l->turn, l->space_time, &b);
+	return b;
+}
+
 static region whole_region(box at)
 {
 	return (region){ at, 0, box_volume(&at) };
@@ -119,13 +149,13 @@ static region whole_region(box at)
 
 static box space_of(const layout *l, const mesh *m, const int *coords)
 {
-	box whole = kernel_space(l->kernel);
+	box whole = layout_space(l);
 	return cuts_block(&whole, m, l->space, m->naxes, coords);
 }
 
 static region stored(const layout *l, const mesh *m, const int *coords)
 {
-	box whole = box_whole(l->dims, l->ndim);
+	box whole = layout_whole(l);
 	return whole_region(cuts_block(&whole, m, l->cuts, m->naxes, coords));
 }
 

@@ -30,6 +30,20 @@ typedef enum layout_kind {
 				 reduces */
 } layout_kind;
 
+/* A turn of a loop over time: the samples [begin, end) of a batch.  An extent
+ * that time divides is a multiple of the batch, so many elements for each
+ * sample, and the turn has those of its own samples.  A batch of 0: there is no
+ * loop. */
+typedef struct layout_turn {
+	int64_t batch, begin, end;
+} layout_turn;
+
+/* Turn i of n: block i of the batch. */
+layout_turn layout_turn_of(int64_t batch, int n, int i);
+
+/* Restricts dimension d of a box, which has all samples, to the turn. */
+void layout_turn_cut(const layout_turn *t, int d, box *b);
+
 /* The pointers are borrowed. */
 typedef struct layout {
 	layout_kind kind;
@@ -41,7 +55,15 @@ typedef struct layout {
 	const cuts *space;    /* .. and the cuts of its variables */
 	uint32_t inputs; /* NEEDS: those of its inputs that are the tensor, a
 			    bit each */
+	/* In a loop over time, the turn, and the dimension and the variable
+	 * that time divides, outside of all axes; CUT_NONE. */
+	layout_turn turn;
+	int tensor_time, space_time;
 } layout;
+
+/* All of the tensor, and all of the iteration space, in the layout's turn. */
+box layout_whole(const layout *l);
+box layout_space(const layout *l);
 
 /* The region that the worker with these coordinates has. */
 region layout_region(const layout *l, const mesh *m, const int *coords);

@@ -16,6 +16,8 @@ typedef struct key {
 	uint32_t inputs;
 	cuts tensor_cuts, space_cuts;
 	int kind, type, ndim;
+	int tensor_time, space_time;
+	int64_t turn[3];
 } key;
 
 typedef struct layout_class {
@@ -52,6 +54,17 @@ layout_classes *layout_classes_new(arena *a, const mesh *m)
 
 /* ---- classes ----------------------------------------------------------- */
 
+/* Layouts that time does not divide are the same in all turns. */
+static void set_turn(const layout *l, int time, int *of, int64_t *turn)
+{
+	if (l->turn.batch == 0 || time == CUT_NONE)
+		return;
+	*of = 1 + time;
+	turn[0] = l->turn.batch;
+	turn[1] = l->turn.begin;
+	turn[2] = l->turn.end;
+}
+
 /* The key of a layout; all of its bytes are defined. */
 static void make_key(const layout *l, key *k)
 {
@@ -62,9 +75,11 @@ static void make_key(const layout *l, key *k)
 		k->tensor_cuts = *l->cuts;
 		k->ndim = l->ndim;
 		memcpy(k->dims, l->dims, (size_t)l->ndim * sizeof(*l->dims));
+		set_turn(l, l->tensor_time, &k->tensor_time, k->turn);
 	}
 	if (l->kind == LAYOUT_STORED)
 		return;
+	set_turn(l, l->space_time, &k->space_time, k->turn);
 	k->kernel = l->kernel;
 	k->space_cuts = *l->space;
 	if (l->kind == LAYOUT_NEEDS)

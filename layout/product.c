@@ -19,9 +19,10 @@ typedef struct spread {
 	interval *at; /* NULL: not needed so far, of a nest */
 	bool even;    /* all are as long as the first */
 	bool empty;   /* some are empty */
-	bool nested;  /* they are the parts of the nest of [0, extent) */
+	bool nested;  /* they are the parts of the nest of [begin,
+			 begin + extent) */
 	nest nest;
-	int64_t extent;
+	int64_t begin, extent;
 } spread;
 
 /* The boxes that the dimensions span are shared out in even runs over the flat
@@ -51,7 +52,7 @@ typedef struct source {
 static interval read_in(const source *s, int d, uint32_t axes,
 			const int *coords)
 {
-	box space = kernel_space(s->l->kernel);
+	box space = layout_space(s->l);
 	for (; axes; axes &= axes - 1) {
 		int a = __builtin_ctz(axes), v = s->l->space->dim[a];
 		block(space.lo[v], space.hi[v], coords[a], s->m->size[a],
@@ -78,13 +79,13 @@ static bool find_nest(const source *s, int d, spread *to)
 	bool reads = l->kind == LAYOUT_NEEDS, stored = l->kind == LAYOUT_STORED;
 	if (reads && s->spans[d] == NEED_OTHER)
 		return false;
-	uint32_t one = UINT32_C(1) << (reads ? s->spans[d] & 31 : d);
+	const box whole = stored ? layout_whole(l) : layout_space(l);
+	int i = reads ? s->spans[d] : d;
+	uint32_t one = i == NEED_ALL ? 0 : UINT32_C(1) << i;
 	to->nest = nest_none();
-	to->extent = stored || reads ? l->dims[d] : l->kernel->vars[d].extent;
-	to->axes = 0;
-	if (!reads || s->spans[d] != NEED_ALL)
-		to->axes = axes_that_cut(s->m, stored ? l->cuts : l->space,
-					 one);
+	to->begin = i == NEED_ALL ? 0 : whole.lo[i];
+	to->extent = i == NEED_ALL ? l->dims[d] : whole.hi[i] - whole.lo[i];
+	to->axes = axes_that_cut(s->m, stored ? l->cuts : l->space, one);
 	nest_add(&to->nest, s->m, to->axes);
 	if (l->kind == LAYOUT_REDUCED_SHARD) {
 		uint32_t own = axes_that_cut(s->m, l->cuts, one) & s->partial;
@@ -105,7 +106,7 @@ static const interval *intervals(const product *p, spread *s)
 		return s->at;
 	interval *i = s->at = ARENA_ARRAY(p->arena, interval, s->n);
 	do {
-		*i = (interval){ 0, s->extent };
+		*i = (interval){ s->begin, s->begin + s->extent };
 		for (int j = 0; j < s->nest.n; j++) {
 			int a = s->nest.axis[j];
 			block(i->lo, i->hi, coords[a], p->m->size[a], &i->lo,
@@ -177,9 +178,9 @@ static void find_vars(source *s)
 /* Whether every worker has a part of every variable. */
 static bool all_compute(const source *s)
 {
-	const kernel *k = s->l->kernel;
-	for (int v = 0; v < k->nvars; v++)
-		if (cuts_smallest(k->vars[v].extent, s->m, s->l->space,
+	const box all = layout_space(s->l);
+	for (int v = 0; v < all.n; v++)
+		if (cuts_smallest(all.hi[v] - all.lo[v], s->m, s->l->space,
 				  s->m->naxes, v) < 1)
 			return false;
 	return true;
@@ -280,6 +281,13 @@ static bool equal(const product *x, const product *y, int d)
 				  (size_t)s->n * sizeof(interval)));
 }
 
+/* Whether two spreads are the parts of nests of one interval. */
+static bool same_nested(const spread *s, const spread *t)
+{
+	return s->nested && t->nested && s->begin == t->begin &&
+	       s->extent == t->extent;
+}
+
 /* The same as sum_walk() without a walk, where all are nests. */
 static bool sum_nests(const product *x, const product *y, uint32_t axes,
 		      uint32_t dims, total *t)
@@ -290,7 +298,7 @@ static bool sum_nests(const product *x, const product *y, uint32_t axes,
 	for (; dims; dims &= dims - 1) {
 		int d = __builtin_ctz(dims);
 		const spread *s = &x->dims[d], *u = &y->dims[d];
-		if (!s->nested || !u->nested || s->extent != u->extent)
+		if (!same_nested(s, u))
 			return false;
 		extent[n] = s->extent;
 		of_x[n] = &s->nest;
@@ -414,7 +422,7 @@ static bool some_are_empty(const product *x)
 static bool compare_dims(const product *x, const product *y, int d, bool *same)
 {
 	spread *s = &x->dims[d], *t = &y->dims[d];
-	if (s->nested && t->nested && s->extent == t->extent) {
+	if (same_nested(s, t)) {
 		*same = *same && s->nest.n == t->nest.n;
 		return nest_covers(&s->nest, &t->nest);
 	}

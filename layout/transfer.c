@@ -28,10 +28,12 @@ static void add_split(division *s, int axis, int dim)
 
 static division division_of(const layout *l, const mesh *m)
 {
-	division s = { .whole = box_whole(l->dims, l->ndim) };
+	division s = { .whole = layout_whole(l) };
 	uint32_t partial = 0;
 	const cuts *c = l->cuts;
 	if (l->kind != LAYOUT_STORED) {
+		const box space = layout_space(l);
+		s.whole = kernel_produces(l->kernel, &space);
 		c = l->space;
 		partial = layout_partial_axes(m, l->kernel, c);
 	}
