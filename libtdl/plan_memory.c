@@ -36,7 +36,7 @@ static const char *instant(arena *a, const plan *p, int instr)
 		return "at the beginning";
 	if (instr >= p->ninstrs)
 		return "in the end";
-	if (in->op != PLAN_MOVE)
+	if (in->op == PLAN_RUN || in->op == PLAN_COMBINE)
 		return arena_printf(a, "for %s", p->nodes[in->node].name);
 	const plan_buffer *b = &p->buffers[in->to];
 	return arena_printf(a, "when %s is moved", p->tensors[b->tensor].name);

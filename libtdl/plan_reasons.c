@@ -283,6 +283,12 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 		     const char *name, const char *by,
 		     plan_reasons *r, cli_status *status)
 {
+	if (p->loop.turns > 0) {
+		*status = cli_usage(&d->program, "%s has micro-batches: the "
+				    "reasons of such a plan are not known",
+				    where);
+		return false;
+	}
 	*r = (plan_reasons){ .algorithm = p->algorithm };
 	r->planner = by ? by : plan_reasons_planners[0];
 	r->graph = graph_of(d->arena, p, &r->as);

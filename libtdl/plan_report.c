@@ -116,7 +116,7 @@ void plan_count_transfers(const plan *p, int *counts)
 	for (int c = 0; c < COLL_COUNT; c++)
 		counts[c] = 0;
 	for (int i = 0; i < p->ninstrs; i++)
-		if (p->program[i].op != PLAN_RUN)
+		if (plan_moves(&p->program[i]))
 			counts[p->program[i].collective]++;
 }
 
@@ -149,6 +149,14 @@ static void set_int(json_t *j, const char *key, int64_t v)
 	json_object_set_new(j, key, json_integer(v));
 }
 
+static json_t *loop_json(const plan_loop *o)
+{
+	if (o->turns == 0)
+		return json_null();
+	return json_pack("{s:i,s:I}", "turns", o->turns, "batch",
+			 (json_int_t)o->batch);
+}
+
 json_t *plan_report_json(const plan_result *r)
 {
 	const search_result *s = r->search;
@@ -166,6 +174,7 @@ json_t *plan_report_json(const plan_result *r)
 	json_object_set_new(j, "objective", json_string(r->objective));
 	set_int(j, "devices", mesh_workers(m));
 	json_object_set_new(j, "mesh", mesh_json(m));
+	json_object_set_new(j, "micro_batches", loop_json(&r->plan->loop));
 	set_int(j, "operators", r->graph->nnodes);
 	set_int(j, "tensors", r->graph->ntensors);
 	set_int(j, "parameters_bytes", graph_parameter_bytes(r->graph));

@@ -2,6 +2,7 @@
 
 #include "libtdl/plan_search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -42,6 +43,68 @@ static bool go_with_algorithm(job *d, const plan_options *o)
 	return false;
 }
 
+/* NAME=D, the last = of several. */
+static bool read_batch_dim(job *d, const char *text, batch_dim *to)
+{
+	const char *equals = strrchr(text, '=');
+	char *end = NULL;
+	long dim = equals ? strtol(equals + 1, &end, 10) : -1;
+	if (!equals || equals == text || end == equals + 1 || *end || dim < 0 ||
+	    dim >= MAX_NDIM) {
+		cli_usage(&d->program, "%s takes the name of an input and a "
+			  "dimension, as in x=0, not '%s'",
+			  job_option(d, "batch-dim"), text);
+		return false;
+	}
+	to->input = arena_strndup(d->arena, text, (size_t)(equals - text));
+	to->dim = (int)dim;
+	return true;
+}
+
+static bool read_batch_dims(job *d, plan_options *o)
+{
+	o->batch = ARENA_ARRAY(d->arena, batch_dim, o->batch_dims.n);
+	for (int i = 0; i < o->batch_dims.n; i++)
+		if (!read_batch_dim(d, o->batch_dims.at[i], &o->batch[i]))
+			return false;
+	return true;
+}
+
+/* Reads --micro-batches, and --batch-dim, which needs it. */
+static bool read_turns(job *d, plan_options *o)
+{
+	char *end = NULL;
+	long n = o->micro_batches ? strtol(o->micro_batches, &end, 10) : 1;
+	if (o->micro_batches &&
+	    (end == o->micro_batches || *end || n < 1 || n > PLAN_MAX_TURNS))
+		cli_usage(&d->program, "%s takes a number from 1 to %d, not "
+			  "'%s'", job_option(d, "micro-batches"),
+			  PLAN_MAX_TURNS, o->micro_batches);
+	else if (o->batch_dims.n > 0 && !o->micro_batches)
+		cli_usage(&d->program, "%s needs %s",
+			  job_option(d, "batch-dim"),
+			  job_option(d, "micro-batches"));
+	else if (o->micro_batches && o->frontier)
+		cli_usage(&d->program, "%s does not go with %s",
+			  job_option(d, "micro-batches"),
+			  job_option(d, "frontier"));
+	else {
+		o->turns = o->micro_batches ? n : 0;
+		return read_batch_dims(d, o);
+	}
+	return false;
+}
+
+/* The graph that the planners see: of one turn, where there are several. */
+static const graph *divided_in_time(job *d, const graph *g,
+				    const plan_options *o)
+{
+	const turns_options t = { .turns = (int)o->turns,
+				  .nbatch = o->batch_dims.n,
+				  .batch = o->batch };
+	return o->turns > 1 ? graph_in_turns(d->arena, g, &t, d->sink) : g;
+}
+
 bool plan_options_agree(job *d, plan_options *o)
 {
 	if (!o->request.algorithm)
@@ -53,7 +116,7 @@ bool plan_options_agree(job *d, plan_options *o)
 		 (!units_read_size(o->memory, &o->limit) || o->limit == 0))
 		say_size(d, "memory", o->memory);
 	else
-		return go_with_algorithm(d, o) &&
+		return go_with_algorithm(d, o) && read_turns(d, o) &&
 		       plan_is_algorithm(d, o->request.algorithm);
 	return false;
 }
@@ -64,7 +127,9 @@ bool plan_request_of(job *d, const graph *g, const plan_options *o,
 	*how = o->request;
 	how->arena = d->arena;
 	how->sink = d->sink;
-	how->graph = g;
+	how->graph = g = divided_in_time(d, g, o);
+	if (!g)
+		return false;
 	how->k = (int)o->devices;
 	how->memory = o->limit;
 	how->separate = o->separate;

@@ -2,6 +2,7 @@
 #ifndef TDL_LIBTDL_PLAN_SEARCH_H
 #define TDL_LIBTDL_PLAN_SEARCH_H
 
+#include "compiler/graph/turns.h"
 #include "compiler/lower/lower.h"
 #include "compiler/portfolio/request.h"
 #include "libtdl/plan_input.h"
@@ -16,11 +17,25 @@ typedef struct plan_options {
 	const char *topology;
 	int objective; /* a plan_objective; -1: not given */
 	bool frontier, separate;
+	const char *micro_batches; /* NULL, or a number; */
+	int64_t turns;		   /* that it is; 0 for NULL */
+	cli_words batch_dims;
+	batch_dim *batch; /* these as they were read */
 } plan_options;
 
 #define PLAN_OPTIONS_NONE { .objective = -1, .strict.replicated = -1 }
 
 extern const char *const plan_objectives[]; /* "time", .. */
+
+#define PLAN_OPTION_MICRO_BATCHES(o)                                         \
+	{ CLI_TEXT, 0, "micro-batches", "M",                                 \
+	  "divide the batch of a step into M parts, run one after the "      \
+	  "other; what depends on all of it is added up",                    \
+	  &(o)->micro_batches },                                             \
+	{ CLI_REPEAT, 0, "batch-dim", "NAME=D",                              \
+	  "dimension D of input NAME is the batch; may be repeated "         \
+	  "(default: the dimensions that the model calls so)",               \
+	  &(o)->batch_dims }
 
 /* The options; those of the model are others (plan_input.h). */
 #define PLAN_OPTIONS_SEARCH(a, o)                                            \
@@ -37,6 +52,7 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	{ CLI_FLAG, 0, "sequence-parallel", NULL,                            \
 	  "let megatron cut norms, dropout and residual sums along the "     \
 	  "sequence", &(o)->request.sequence_parallel },                     \
+	PLAN_OPTION_MICRO_BATCHES(o),                                        \
 	PLAN_OPTION_TIME_LIMIT(&(o)->request.seconds),                       \
 	PLAN_OPTIONS_PINS(&(o)->request.pins),                               \
 	PLAN_OPTION_TOPOLOGY(&(o)->topology),                                \

@@ -100,7 +100,7 @@ static json_t *transfers_json(const plan_view *v)
 	json_t *all = json_array();
 	for (int i = 0; i < v->p->ninstrs; i++) {
 		const plan_instr *in = &v->p->program[i];
-		if (in->op == PLAN_RUN)
+		if (!plan_moves(in))
 			continue;
 		json_array_append_new(
 			all, json_pack("{s:s,s:s,s:I}", "tensor",

@@ -19,21 +19,36 @@ bool flaw(plan_checker *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
+	int row = c->row;
+	if (c->rolled && !strcmp(c->table, "program"))
+		row = plan_rolled_instr(c->rolled, c->most, row);
+	if (c->rolled && !strcmp(c->table, "buffers"))
+		row = plan_rolled_buffer(c->rolled, row);
 	diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path, "%s[%d]: %s",
-		      c->table, c->row, what);
+		      c->table, row, what);
 	return false;
 }
 
-static bool is_index(int i, int n)
+bool plan_tensor_is(const plan_tensor *t, dtype type, int ndim,
+		    const int64_t *dims)
 {
-	return i >= 0 && i < n;
+	if (t->type != type || t->ndim != ndim)
+		return false;
+	for (int d = 0; d < ndim; d++)
+		if (t->dims[d] != dims[d])
+			return false;
+	return true;
 }
 
-/* Cuts name what exists, and leave no worker without a part of it. */
-static bool check_cuts(plan_checker *c, const cuts *x, int n,
-		       const int64_t *extents)
+bool plan_check_cuts(plan_checker *c, const cuts *x, int time, int n,
+		     const int64_t *whole)
 {
 	const mesh *m = &c->p->mesh;
+	int64_t extents[MAX_NVARS];
+	for (int i = 0; i < n; i++)
+		extents[i] = whole[i];
+	if (c->p->loop.turns > 0 && time != CUT_NONE)
+		extents[time] = loop_smallest_turn(&c->p->loop, extents[time]);
 	for (int a = 0; a < m->naxes; a++) {
 		int d = x->dim[a];
 		if (d < 0)
@@ -66,7 +81,7 @@ static bool check_mesh(plan_checker *c)
 	return true;
 }
 
-/* ---- tensors, nodes ---------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------- */
 
 static bool check_tensor(plan_checker *c, const plan_tensor *t, strmap *names)
 {
@@ -83,6 +98,8 @@ static bool check_tensor(plan_checker *c, const plan_tensor *t, strmap *names)
 	if (t->buffer < 0 && t->output)
 		return flaw(c, "an output has no buffer");
 	bool kept = t->role == PLAN_CONSTANT || t->role == PLAN_STATE;
+	if (kept && c->p->loop.turns > 0 && t->time != CUT_NONE)
+		return flaw(c, "time divides what is kept");
 	if (kept && t->constant.kind == PLAN_CONST_NONE)
 		return flaw(c, "its elements are not known");
 	if (t->buffer < 0 && t->role == PLAN_STATE)
@@ -91,18 +108,8 @@ static bool check_tensor(plan_checker *c, const plan_tensor *t, strmap *names)
 	    (t->role != PLAN_RESULT || t->output))
 		return flaw(c, "only a result that is no output may be "
 			    "partial");
-	return check_cuts(c, &t->cuts, t->ndim, t->dims);
-}
-
-static bool same_type(const plan_tensor *t, dtype type, int ndim,
-		      const int64_t *dims)
-{
-	if (t->type != type || t->ndim != ndim)
-		return false;
-	for (int d = 0; d < ndim; d++)
-		if (t->dims[d] != dims[d])
-			return false;
-	return true;
+	return loop_check_time(c, t->time, t->ndim, t->dims) &&
+	       plan_check_cuts(c, &t->cuts, t->time, t->ndim, t->dims);
 }
 
 /* The next value of a state: a result with the state's type, shape and cuts
@@ -117,9 +124,7 @@ static bool check_next(plan_checker *c, const plan_tensor *t, bool *taken)
 			    "exist or is another state's", t->next);
 	const plan_tensor *u = &p->tensors[t->next];
 	taken[t->next] = true;
-	if (u->role != PLAN_RESULT || u->buffer < 0 ||
-	    !same_type(u, t->type, t->ndim, t->dims) ||
-	    memcmp(&u->cuts, &t->cuts, sizeof(cuts)) != 0)
+	if (!loop_may_follow(p, t, u))
 		return flaw(c, "its next value is not a result of its type, "
 			    "shape and cuts");
 	return !t->output || flaw(c, "a state that changes is an output");
@@ -187,117 +192,11 @@ static bool check_tensors(plan_checker *c, arena *tmp)
 	for (c->row = 0; c->row < p->ntensors; c->row++)
 		if (!check_next(c, &p->tensors[c->row], taken))
 			return false;
+	bool *carried = ARENA_ARRAY(tmp, bool, p->ntensors);
+	for (c->row = 0; c->row < p->ntensors; c->row++)
+		if (!loop_check_then(c, &p->tensors[c->row], carried))
+			return false;
 	return check_training(c);
-}
-
-/* Whether a variable may be divided: partial results must be combinable. */
-static bool check_divided(plan_checker *c, const kernel *k, int v)
-{
-	if (k->vars[v].kind == KVAR_OUTPUT)
-		return !(k->opaque && v >= k->nout - k->nhidden) ||
-		       flaw(c, "variable %d is hidden in an opaque function",
-			    v);
-	if (k->vars[v].kind == KVAR_DERIVED)
-		return k->reducer == RED_NONE || k->reducer == RED_SUM ||
-		       flaw(c, "variable %d is a Sum inside another reduction",
-			    v);
-	return !reducer_is_where(k->reducer) ||
-	       flaw(c, "partial results of %s cannot be combined",
-		    reducer_name(k->reducer));
-}
-
-static bool check_division(plan_checker *c, const plan_node *n, const kernel *k)
-{
-	const plan *p = c->p;
-	int64_t extents[MAX_NVARS];
-	for (int v = 0; v < k->nvars; v++)
-		extents[v] = k->vars[v].extent;
-	if (!check_cuts(c, &n->cuts, k->nvars, extents))
-		return false;
-	reducer by = RED_NONE;
-	for (int a = 0; a < p->mesh.naxes; a++) {
-		int v = n->cuts.dim[a];
-		if (v >= 0 && !check_divided(c, k, v))
-			return false;
-		if (cut_passing(k->npassings) >= v)
-			return flaw(c, "along axis %d it hands on what the "
-				    "kernel does not", a);
-		reducer own = layout_axis_reducer(k, v);
-		by = by == RED_NONE ? own : by;
-		if (own != RED_NONE && own != by)
-			return flaw(c, "its partial results are to be combined "
-				    "by %s and by %s", reducer_name(by),
-				    reducer_name(own));
-	}
-	return true;
-}
-
-/* Whether tensors are partial only where a node gives or takes them so. */
-static bool check_partial(plan_checker *c, const plan_node *n, const kernel *k)
-{
-	const plan *p = c->p;
-	if (!layout_fits(&p->mesh, k, &n->cuts, 0, &p->tensors[n->output].cuts))
-		return flaw(c, "its result is not partial as the output is");
-	for (int i = 0; i < k->ninputs; i++) {
-		uint32_t same = 0;
-		for (int j = 0; j < k->ninputs; j++)
-			same |= (uint32_t)(n->inputs[j] == n->inputs[i]) << j;
-		if (!layout_fits(&p->mesh, k, &n->cuts, same,
-				 &p->tensors[n->inputs[i]].cuts))
-			return flaw(c, "it does not take input %d as it is, "
-				    "partial or not", i);
-	}
-	return true;
-}
-
-static bool check_node(plan_checker *c, const plan_node *n, int *producer)
-{
-	const plan *p = c->p;
-	int64_t dims[MAX_NDIM];
-	if (!is_index(n->kernel, p->nkernels))
-		return flaw(c, "its kernel is %d of %d", n->kernel,
-			    p->nkernels);
-	const kernel *k = p->kernels[n->kernel].kernel;
-	for (int i = 0; i < k->ninputs; i++) {
-		const kinput *in = &k->inputs[i];
-		if (!is_index(n->inputs[i], p->ntensors))
-			return flaw(c, "input %d is tensor %d of %d", i,
-				    n->inputs[i], p->ntensors);
-		if (!same_type(&p->tensors[n->inputs[i]], in->type, in->ndim,
-			       in->dims))
-			return flaw(c, "input %d is not what the kernel reads",
-				    i);
-	}
-	for (int d = 0; d < k->nout; d++)
-		dims[d] = kernel_dim(k, d);
-	if (!is_index(n->output, p->ntensors) ||
-	    p->tensors[n->output].role != PLAN_RESULT ||
-	    !same_type(&p->tensors[n->output], k->type, k->nout, dims))
-		return flaw(c, "the output is not what the kernel computes");
-	if (producer[n->output] >= 0)
-		return flaw(c, "node %d has the same output",
-			    producer[n->output]);
-	producer[n->output] = c->row;
-	return check_division(c, n, k) && check_partial(c, n, k);
-}
-
-static bool check_nodes(plan_checker *c, arena *tmp)
-{
-	const plan *p = c->p;
-	int *producer = ARENA_ARRAY(tmp, int, p->ntensors);
-	strmap *names = strmap_new(tmp);
-	for (int t = 0; t < p->ntensors; t++)
-		producer[t] = -1;
-	c->table = "nodes";
-	for (c->row = 0; c->row < p->nnodes; c->row++) {
-		const plan_node *n = &p->nodes[c->row];
-		if (strmap_get(names, n->name))
-			return flaw(c, "there are two nodes '%.100s'", n->name);
-		strmap_put(names, n->name, (void *)n->name);
-		if (!check_node(c, n, producer))
-			return false;
-	}
-	return true;
 }
 
 /* ---- buffers ----------------------------------------------------------- */
@@ -369,7 +268,7 @@ static bool check_buffers(plan_checker *c)
 typedef struct progress {
 	bool *written; /* per buffer */
 	bool *updated; /* per buffer of a state: it has its next value */
-	bool *run;     /* per node */
+	int *run;      /* per node: 1 + the turn in which it ran last */
 } progress;
 
 static bool check_source(plan_checker *c, const progress *g, int buffer)
@@ -387,16 +286,17 @@ static bool check_source(plan_checker *c, const progress *g, int buffer)
 static bool check_run(plan_checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
-	if (!is_index(in->node, p->nnodes) || g->run[in->node])
+	int turn = p->loop.turns > 0 ? in->turn + 1 : 1;
+	if (!is_index(in->node, p->nnodes) || g->run[in->node] == turn)
 		return flaw(c, "its node does not exist, or runs twice");
-	g->run[in->node] = true;
+	g->run[in->node] = turn;
 	const plan_node *n = &p->nodes[in->node];
 	int ninputs = p->kernels[n->kernel].kernel->ninputs;
 	for (int i = 0; i < ninputs; i++) {
 		if (!check_source(c, g, in->inputs[i]))
 			return false;
 		const plan_buffer *b = &p->buffers[in->inputs[i]];
-		if (b->tensor != n->inputs[i] ||
+		if (!loop_stands_for(p, b->tensor, n->inputs[i]) ||
 		    (b->region != LAYOUT_STORED && b->region != LAYOUT_NEEDS))
 			return flaw(c, "buffer %d is not for input %d",
 				    in->inputs[i], i);
@@ -489,6 +389,9 @@ static bool check_instr(plan_checker *c, const plan_instr *in, progress *g)
 	case PLAN_COMBINE:
 		ok = check_combine(c, in, g);
 		break;
+	case PLAN_FEED:
+		ok = loop_check_feed(c, in);
+		break;
 	}
 	g->written[in->to] = true;
 	return ok;
@@ -519,10 +422,11 @@ static bool check_program(plan_checker *c, arena *tmp)
 	const plan *p = c->p;
 	progress g = { ARENA_ARRAY(tmp, bool, p->nbuffers),
 		       ARENA_ARRAY(tmp, bool, p->nbuffers),
-		       ARENA_ARRAY(tmp, bool, p->nnodes) };
+		       ARENA_ARRAY(tmp, int, p->nnodes) };
 	for (int t = 0; t < p->ntensors; t++)
 		if (p->tensors[t].role != PLAN_RESULT &&
-		    p->tensors[t].buffer >= 0)
+		    p->tensors[t].buffer >= 0 &&
+		    (p->loop.turns == 0 || p->tensors[t].time == CUT_NONE))
 			g.written[p->tensors[t].buffer] = true;
 	c->table = "program";
 	for (c->row = 0; c->row < p->ninstrs; c->row++)
@@ -568,6 +472,7 @@ static bool check_work(plan_checker *c, arena *tmp)
 		int k = p->nodes[in->node].kernel;
 		work += length[k] * (p->kernels[k].kernel->ninputs + 1);
 	}
+	work *= p->loop.turns > 0 ? p->loop.turns : 1;
 	return work < MOST_WORK || flaw(c, "the kernels are too long");
 }
 
@@ -581,14 +486,25 @@ static bool check_overlaps(plan_checker *c)
 	return flaw(c, "it is overwritten while it is in use, by buffer %d", y);
 }
 
+/* The program: of a loop the first turns and the last stand for all. */
+static bool check_turns(plan_checker *c, arena *tmp)
+{
+	c->rolled = c->p;
+	c->most = 3;
+	c->p = plan_unroll(tmp, c->p, c->most);
+	bool ok = check_program(c, tmp) && check_overlaps(c);
+	c->p = c->rolled;
+	c->rolled = NULL;
+	return ok;
+}
+
 bool plan_check(const plan *p, diag_sink *s, const char *path)
 {
 	arena *tmp = arena_new();
 	plan_checker c = { .p = p, .sink = s, .path = path };
 	bool ok = check_mesh(&c) && check_tensors(&c, tmp) &&
-		  check_nodes(&c, tmp) && check_buffers(&c) &&
-		  check_program(&c, tmp) && check_work(&c, tmp) &&
-		  check_overlaps(&c);
+		  plan_check_nodes(&c, tmp) && check_buffers(&c) &&
+		  loop_check(&c) && check_turns(&c, tmp) && check_work(&c, tmp);
 	arena_free(tmp);
 	return ok;
 }

@@ -30,7 +30,7 @@ static bool check_run_at(plan_checker *c, const plan_instr *in,
 	const plan_node *n = &p->nodes[in->node];
 	const kernel *k = p->kernels[n->kernel].kernel;
 	const plan_buffer *out = &p->buffers[in->to];
-	box space = plan_space(p, in->node, worker);
+	box space = plan_space(p, in, worker);
 	box made = kernel_produces(k, &space);
 	region whole = { made, 0, box_volume(&made) };
 	if (!agree(&regions[in->to], &whole))
@@ -56,7 +56,8 @@ static bool check_share_at(plan_checker *c, const plan_instr *in,
 {
 	const plan_buffer share = {.tensor = c->p->buffers[in->to].tensor,
 				   .region = LAYOUT_REDUCED_SHARD,
-				   .node = in->node};
+				   .node = in->node,
+				   .turn = in->turn};
 	int coords[MAX_AXES];
 	mesh_coords(&c->p->mesh, worker, coords);
 	region r = plan_region_at(c->p, &share, coords);
@@ -90,8 +91,12 @@ bool plan_check_worker(const plan *p, int worker, diag_sink *s,
 		       const char *path)
 {
 	arena *tmp = arena_new();
-	plan_checker c = { .p = p, .sink = s, .path = path };
-	bool ok = check_worker(&c, ARENA_ARRAY(tmp, region, p->nbuffers),
+	plan_checker c = { .p = plan_unroll(tmp, p, PLAN_MAX_TURNS),
+			   .rolled = p,
+			   .most = PLAN_MAX_TURNS,
+			   .sink = s,
+			   .path = path };
+	bool ok = check_worker(&c, ARENA_ARRAY(tmp, region, c.p->nbuffers),
 			       worker);
 	arena_free(tmp);
 	return ok;

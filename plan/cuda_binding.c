@@ -14,7 +14,7 @@ bind_run bind_run_of(const plan *p, int instr, int worker, uint64_t base)
 {
 	const plan_instr *in = &p->program[instr];
 	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
-	bind_run r = { .k = k, .space = plan_space(p, in->node, worker) };
+	bind_run r = { .k = k, .space = plan_space(p, in, worker) };
 	for (int i = 0; i <= k->ninputs; i++) {
 		int buffer = i < k->ninputs ? in->inputs[i] : in->to;
 		r.at[i] = plan_region(p, buffer, worker).at;

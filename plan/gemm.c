@@ -499,7 +499,7 @@ static void put_run(plan_runs *x, const plan_instr *in, int worker, ints *key)
 {
 	const plan *p = x->p;
 	int k = p->nodes[in->node].kernel, n = p->kernels[k].kernel->ninputs;
-	box space = plan_space(p, in->node, worker);
+	box space = plan_space(p, in, worker);
 	vec_push(x->a, key, k);
 	put_box(x->a, key, &space);
 	for (int i = 0; i <= n; i++) {

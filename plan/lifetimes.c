@@ -5,10 +5,10 @@
 void plan_reads(const plan *p, const plan_instr *in,
 		void (*f)(void *to, int buffer), void *to)
 {
-	if (in->op != PLAN_RUN) {
+	if (plan_moves(in))
 		f(to, in->from);
+	if (in->op != PLAN_RUN)
 		return;
-	}
 	const plan_node *n = &p->nodes[in->node];
 	for (int i = 0; i < p->kernels[n->kernel].kernel->ninputs; i++)
 		f(to, in->inputs[i]);
@@ -32,12 +32,37 @@ static void keep_stored(const plan *p, const plan_tensor *t, lifetime *l)
 {
 	lifetime *x = &l[t->buffer];
 	bool written = x->first < p->ninstrs;
+	if (p->loop.turns > 0 && t->time != CUT_NONE)
+		return;
 	if (t->role != PLAN_RESULT)
 		x->first = -1;
 	if (t->role == PLAN_STATE && t->next >= 0 && !written)
 		l[p->tensors[t->next].buffer].last = p->ninstrs;
 	else if (t->role == PLAN_STATE || t->role == PLAN_CONSTANT || t->output)
 		x->last = p->ninstrs;
+}
+
+/* A buffer that the body reads and does not write has to outlive it; a value
+ * that goes from turn to turn is there from its beginning, its first value only
+ * until it is read. */
+static void keep_in_loop(const plan *p, lifetime *l)
+{
+	const plan_loop *o = &p->loop;
+	for (int b = 0; b < p->nbuffers; b++) {
+		const plan_tensor *t = &p->tensors[p->buffers[b].tensor];
+		bool carried = t->then >= 0 && t->buffer == b;
+		if (!carried && l[b].first < o->begin &&
+		    l[b].last >= o->begin && l[b].last < o->end)
+			l[b].last = o->end;
+	}
+	for (int t = 0; t < p->ntensors; t++)
+		if (p->tensors[t].then >= 0) {
+			int g = p->tensors[p->tensors[t].then].buffer;
+			if (l[g].first > o->begin)
+				l[g].first = o->begin;
+			if (l[g].last < o->end)
+				l[g].last = o->end;
+		}
 }
 
 lifetime *plan_lifetimes(arena *a, const plan *p)
@@ -56,6 +81,8 @@ lifetime *plan_lifetimes(arena *a, const plan *p)
 	for (int t = 0; t < p->ntensors; t++)
 		if (p->tensors[t].buffer >= 0)
 			keep_stored(p, &p->tensors[t], l);
+	if (p->loop.begin < p->loop.end)
+		keep_in_loop(p, l);
 	return l;
 }
 

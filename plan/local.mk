@@ -3,6 +3,8 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/arena_packing.c %D%/arena_packing.h \
 	%D%/base64.c %D%/base64.h \
 	%D%/check.c %D%/check.h \
+	%D%/check_loop.c \
+	%D%/check_nodes.c \
 	%D%/check_worker.c \
 	%D%/classes.c %D%/classes.h \
 	%D%/constant.c \
@@ -18,11 +20,13 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/read_constant.c \
 	%D%/read_cuts.c \
 	%D%/read_kernel.c \
+	%D%/read_loop.c \
 	%D%/read_rows.c %D%/read_rows.h \
 	%D%/single_device.c \
 	%D%/state.c \
 	%D%/streams.c %D%/streams.h \
 	%D%/streams_check.c \
+	%D%/unroll.c \
 	%D%/write.c %D%/write.h \
 	%D%/write_kernel.c
 

@@ -38,10 +38,20 @@ int64_t plan_launch_items(const plan_kernel *k, const box *space)
 
 /* ---- layouts ----------------------------------------------------------- */
 
-box plan_space(const plan *p, int node, int worker)
+static layout_turn turn_of(const plan *p, int i)
 {
-	const plan_node *n = &p->nodes[node];
-	box whole = kernel_space(p->kernels[n->kernel].kernel);
+	if (p->loop.turns == 0)
+		return (layout_turn){ 0 };
+	return layout_turn_of(p->loop.batch, p->loop.turns, i);
+}
+
+box plan_space(const plan *p, const plan_instr *run, int worker)
+{
+	const plan_node *n = &p->nodes[run->node];
+	const layout l = { .kernel = p->kernels[n->kernel].kernel,
+			   .turn = turn_of(p, run->turn),
+			   .space_time = n->time };
+	box whole = layout_space(&l);
 	int coords[MAX_AXES];
 	mesh_coords(&p->mesh, worker, coords);
 	return cuts_block(&whole, &p->mesh, &n->cuts, p->mesh.naxes, coords);
@@ -63,13 +73,19 @@ bool plan_combines(const plan *p, int node)
 layout plan_layout(const plan *p, const plan_buffer *b)
 {
 	const plan_tensor *t = &p->tensors[b->tensor];
-	layout l = { .kind = b->region, .type = t->type, .ndim = t->ndim,
-		     .dims = t->dims, .cuts = &t->cuts };
+	layout l = { .kind = b->region,
+		     .type = t->type,
+		     .ndim = t->ndim,
+		     .dims = t->dims,
+		     .cuts = &t->cuts,
+		     .turn = turn_of(p, b->turn),
+		     .tensor_time = t->time };
 	if (b->region == LAYOUT_STORED)
 		return l;
 	const plan_node *n = &p->nodes[b->node];
 	l.kernel = p->kernels[n->kernel].kernel;
 	l.space = &n->cuts;
+	l.space_time = n->time;
 	for (int i = 0; b->region == LAYOUT_NEEDS && i < l.kernel->ninputs; i++)
 		if (n->inputs[i] == b->tensor)
 			l.inputs |= UINT32_C(1) << i;
@@ -106,13 +122,16 @@ int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
 
 int64_t plan_communication(const plan *p)
 {
+	arena *tmp = arena_new();
+	const plan *all = plan_unroll(tmp, p, PLAN_MAX_TURNS);
 	int64_t total = 0;
-	for (int i = 0; i < p->ninstrs; i++) {
-		if (p->program[i].op == PLAN_RUN)
+	for (int i = 0; i < all->ninstrs; i++) {
+		if (!plan_moves(&all->program[i]))
 			continue;
-		layout_transfer t = plan_transfer(p, &p->program[i]);
+		layout_transfer t = plan_transfer(all, &all->program[i]);
 		total += transfer_total(&t);
 	}
+	arena_free(tmp);
 	return total;
 }
 

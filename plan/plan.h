@@ -15,11 +15,12 @@
 
 enum {
 	PLAN_VERSION = 3,
-	PLAN_OLDEST = 2, /* that is read: without partial tensors */
+	PLAN_OLDEST = 2, /* that is read: no partial tensors, no loop */
 	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
 };
 /* Bytes of a tensor, of an arena. */
 #define PLAN_MAX_BYTES (INT64_C(1) << 46)
+enum { PLAN_MAX_TURNS = 4096 };
 
 typedef enum plan_role {
 	PLAN_INPUT,    /* fed in each run */
@@ -68,6 +69,12 @@ typedef struct plan_tensor {
 	int next;
 	int buffer; /* the buffer of the stored block; -1 if it is not used;
 		       a state always has one */
+	/* In a plan with a loop: the dimension of which the stored block has
+	 * the turn's part, CUT_NONE where all turns have all of it. */
+	int time;
+	/* A result of `before': the result of the body, of its type, shape and
+	 * cuts, that is its value in the next turn; else -1. */
+	int then;
 } plan_tensor;
 
 /* Blocks of threads share the part of the result that a kernel in CUDA computes
@@ -105,6 +112,8 @@ typedef struct plan_node {
 	cuts cuts;	   /* of the kernel's variables */
 	const int *inputs; /* tensors, one per input of the kernel */
 	int output;	   /* tensor */
+	int time; /* in a plan with a loop: the variable that is divided over
+		     its turns, CUT_NONE */
 } plan_node;
 
 /* A layout of a tensor: of the reads, or of the result, of a node. */
@@ -113,6 +122,7 @@ typedef struct plan_buffer {
 	layout_kind region;
 	int node; /* -1 for LAYOUT_STORED */
 	int64_t offset, nbytes; /* in the arena; the most that any worker has */
+	int turn; /* of the loop, if there is one: plan_unroll() */
 } plan_buffer;
 
 typedef enum plan_op {
@@ -122,6 +132,8 @@ typedef enum plan_op {
 			 block of a state from that of its `next` */
 	PLAN_COMBINE, /* each worker's own share in `to`, of the partial results
 			 of node in everybody's `from` */
+	PLAN_FEED,    /* the turn's part of an input to `to`, its stored block,
+			 from what the run is fed */
 } plan_op;
 
 typedef struct plan_instr {
@@ -132,7 +144,23 @@ typedef struct plan_instr {
 	int from;	   /* MOVE, COMBINE */
 	int to;
 	collective collective; /* MOVE, COMBINE */
+	int turn;	       /* as of plan_buffer */
 } plan_instr;
+
+/* Whether an instruction is a transfer, MOVE or COMBINE. */
+static inline bool plan_moves(const plan_instr *in)
+{
+	return in->op == PLAN_MOVE || in->op == PLAN_COMBINE;
+}
+
+/* A batch that is divided over time.  Instructions [begin, end) are the body,
+ * which is run once for each turn; those before and behind it are run once.
+ * turns is 0 where there is no loop. */
+typedef struct plan_loop {
+	int turns;
+	int64_t batch;
+	int begin, end;
+} plan_loop;
 
 /* Workers run the program in step as far as transfers tie them: a piece is read
  * once its owner has written it, and the place of a transfer's source is
@@ -145,6 +173,11 @@ typedef struct plan_instr {
  * exactly the place of an input whose last use this run is, if
  * kernel_in_place() says so and both regions are equal.
  *
+ * In a loop that holds of each turn, if each turn had buffers of its own for
+ * what the body writes; a turn's buffers have the places of the turn's before.
+ * An output that time divides is handed out as soon as its stored block is
+ * written.
+ *
  * A state has its value in the buffer of its stored block when a run begins.
  * The value for the run after that gets there in one of two ways: the stored
  * block of `next` lies in exactly the same place, or one MOVE copies it there
@@ -152,6 +185,7 @@ typedef struct plan_instr {
 typedef struct plan {
 	const char *model, *algorithm;
 	mesh mesh;
+	plan_loop loop;
 	int nkernels, ntensors, nnodes, nbuffers, ninstrs;
 	plan_kernel *kernels;
 	plan_tensor *tensors;
@@ -185,8 +219,8 @@ layout plan_layout(const plan *p, const plan_buffer *b);
 region plan_region(const plan *p, int buffer, int worker);
 region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
 
-/* The part of its node's iteration space that a worker computes. */
-box plan_space(const plan *p, int node, int worker);
+/* The part of its node's iteration space that a worker computes in a RUN. */
+box plan_space(const plan *p, const plan_instr *run, int worker);
 
 /* The reducer that combines partial results of a node; RED_NONE where it gives
  * none: no axis cuts a reduction variable, or hands partial inputs on. */
@@ -202,7 +236,7 @@ layout_transfer plan_transfer(const plan *p, const plan_instr *in);
 int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
 		piece **pieces);
 
-/* Bytes that all workers receive in one run. */
+/* Bytes that all workers receive in one run, in all turns. */
 int64_t plan_communication(const plan *p);
 
 /* Whether the result may overwrite input i: the input has the result's type
@@ -264,6 +298,21 @@ bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
 /* The same program for one worker: no cuts, no transfers, a memory plan of its
  * own.  Tensors, nodes and kernels keep their numbers. */
 plan *plan_one_device(arena *a, const plan *p);
+
+/* The same with a loop of one turn, the whole batch. */
+plan *plan_one_turn(arena *a, const plan *p);
+
+/* The program without a loop, p itself if there is none: the body once for each
+ * turn, or, of more than `most' turns, for the first ones and the last, each
+ * with buffers of its own in the places of p's.  Tables keep their rows; new
+ * buffers come behind p's, and a tensor's stored block is that of the last
+ * turn.  What is run and checked. */
+const plan *plan_unroll(arena *a, const plan *p, int most);
+
+/* The row in p's program of instruction i of plan_unroll(a, p, most). */
+int plan_rolled_instr(const plan *p, int most, int i);
+/* The same of a buffer. */
+int plan_rolled_buffer(const plan *p, int b);
 
 /* Gives every buffer its place in the arena, from the program; sets offsets
  * and arena_bytes.  Sizes are given.  Returns the most bytes that are in use

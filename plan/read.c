@@ -15,7 +15,6 @@ static const char *const tables[NTABLES] = { "kernels", "tensors", "nodes",
 
 enum {
 	MOST_MEMORY = 64 << 20, /* of a row as jansson holds it, estimated */
-	MOST_ROWS = 1 << 20,	/* of a table */
 	MOST_ROW_INTS = 1 << 16,
 	MOST_NAME = 4096,
 	MOST_PLACE = 128,
@@ -180,7 +179,7 @@ static bool read_ints(reader *r, members *m, const char *key, int **v, int *n)
 	for (int i = 0; i < *n; i++) {
 		int64_t x;
 		if (!read_int_value(r, json_array_get(all, (size_t)i),
-				    "an element", 0, MOST_ROWS, &x))
+				    "an element", 0, PLAN_MOST_ROWS, &x))
 			return false;
 		(*v)[i] = (int)x;
 	}
@@ -216,12 +215,17 @@ static bool read_tensor(reader *r, const plan *p, json_t *j, plan_tensor *t)
 	    !read_cuts(r, p, &m, NULL, &t->cuts))
 		return false;
 	t->role = (plan_role)role;
-	t->next = t->buffer = -1;
+	t->next = t->buffer = t->then = -1;
 	if (json_object_get(j, "buffer") &&
-	    !read_index(r, &m, "buffer", MOST_ROWS, &t->buffer))
+	    !read_index(r, &m, "buffer", PLAN_MOST_ROWS, &t->buffer))
 		return false;
 	if (t->role == PLAN_STATE && json_object_get(j, "next") &&
-	    !read_index(r, &m, "next", MOST_ROWS, &t->next))
+	    !read_index(r, &m, "next", PLAN_MOST_ROWS, &t->next))
+		return false;
+	if (!read_time(r, p, &m, MAX_NDIM - 1, &t->time))
+		return false;
+	if (p->loop.turns > 0 && json_object_get(j, "then") &&
+	    !read_index(r, &m, "then", PLAN_MOST_ROWS, &t->then))
 		return false;
 	bool optional = t->role == PLAN_INPUT || t->role == PLAN_RESULT;
 	if ((!optional || json_object_get(j, "constant")) &&
@@ -239,7 +243,8 @@ static bool read_node(reader *r, const plan *p, json_t *j, plan_node *n)
 	    !read_index(r, &m, "kernel", p->nkernels - 1, &n->kernel) ||
 	    !read_cuts(r, p, &m, p->kernels[n->kernel].kernel, &n->cuts) ||
 	    !read_ints(r, &m, "inputs", &inputs, &ninputs) ||
-	    !read_index(r, &m, "output", MOST_ROWS, &n->output))
+	    !read_index(r, &m, "output", PLAN_MOST_ROWS, &n->output) ||
+	    !read_time(r, p, &m, MAX_NVARS - 1, &n->time))
 		return false;
 	if (ninputs != p->kernels[n->kernel].kernel->ninputs)
 		return read_error(r, "the node has %d inputs, its kernel %d",
@@ -249,20 +254,21 @@ static bool read_node(reader *r, const plan *p, json_t *j, plan_node *n)
 	return read_no_more(r, &m);
 }
 
-static bool read_buffer(reader *r, json_t *j, plan_buffer *b)
+static bool read_buffer(reader *r, const plan *p, json_t *j, plan_buffer *b)
 {
 	static const char *const regions[] = { "stored", "needs", "produces",
 					       "own" };
 	members m;
 	int kind = 0;
 	if (!read_members(r, j, &m) ||
-	    !read_index(r, &m, "tensor", MOST_ROWS, &b->tensor) ||
+	    !read_index(r, &m, "tensor", PLAN_MOST_ROWS, &b->tensor) ||
 	    !read_word(r, &m, "region", regions, 4, &kind))
 		return false;
 	b->region = (layout_kind)kind;
 	b->node = -1;
+	b->turn = p->loop.turns - 1;
 	if (b->region != LAYOUT_STORED &&
-	    !read_index(r, &m, "node", MOST_ROWS, &b->node))
+	    !read_index(r, &m, "node", PLAN_MOST_ROWS, &b->node))
 		return false;
 	return read_int(r, &m, "offset", 0, INT64_MAX, &b->offset) &&
 	       read_int(r, &m, "bytes", 0, INT64_MAX, &b->nbytes) &&
@@ -297,7 +303,7 @@ static bool read_transfer(reader *r, const plan *p, members *m,
 	    !read_index(r, m, "combine", p->nnodes - 1, &in->node))
 		return false;
 	if (!read_text(r, m, move ? "move" : "as", &how) ||
-	    !read_index(r, m, "from", MOST_ROWS, &in->from))
+	    !read_index(r, m, "from", PLAN_MOST_ROWS, &in->from))
 		return false;
 	int c = collective_parse(how);
 	if (c < 0)
@@ -306,14 +312,24 @@ static bool read_transfer(reader *r, const plan *p, members *m,
 	return true;
 }
 
+static bool read_feed(reader *r, members *m, plan_instr *in)
+{
+	in->op = PLAN_FEED;
+	in->node = in->from = -1;
+	return read_index(r, m, "feed", PLAN_MOST_ROWS, &in->to);
+}
+
 static bool read_instr(reader *r, const plan *p, json_t *j, plan_instr *in)
 {
 	members m;
 	if (!read_members(r, j, &m))
 		return false;
 	bool run = json_object_get(j, "run") != NULL;
+	in->turn = p->loop.turns - 1;
+	if (p->loop.turns > 0 && json_object_get(j, "feed"))
+		return read_feed(r, &m, in) && read_no_more(r, &m);
 	return (run ? read_run(r, p, &m, in) : read_transfer(r, p, &m, in)) &&
-	       read_index(r, &m, "to", MOST_ROWS, &in->to) &&
+	       read_index(r, &m, "to", PLAN_MOST_ROWS, &in->to) &&
 	       read_no_more(r, &m);
 }
 
@@ -327,7 +343,7 @@ static bool read_row(reader *r, plan *p, json_t *j, int i)
 	case 'n':
 		return read_node(r, p, j, &p->nodes[i]);
 	case 'b':
-		return read_buffer(r, j, &p->buffers[i]);
+		return read_buffer(r, p, j, &p->buffers[i]);
 	default:
 		return read_instr(r, p, j, &p->program[i]);
 	}
@@ -367,9 +383,9 @@ static bool count_rows(reader *r, members *m, int table, int *n)
 		return false;
 	int64_t count = rows_count(r->rows, table);
 	*n = (int)count;
-	return count <= MOST_ROWS ||
+	return count <= PLAN_MOST_ROWS ||
 	       read_error(r, "'%s' has %lld rows, at most %d are accepted",
-			  tables[table], (long long)count, MOST_ROWS);
+			  tables[table], (long long)count, PLAN_MOST_ROWS);
 }
 
 /* The tables, each after those to whose rows it refers. */
@@ -416,7 +432,7 @@ static bool read_mesh(reader *r, members *m, mesh *to)
 static bool read_tensor_of(reader *r, members *m, const char *name, int *to)
 {
 	return !json_object_get(m->object, name) ||
-	       read_index(r, m, name, MOST_ROWS, to);
+	       read_index(r, m, name, PLAN_MOST_ROWS, to);
 }
 
 /* The members that only a plan of a training step has. */
@@ -441,7 +457,7 @@ static bool read_fixed(reader *r, plan *p, members *top)
 	json_t *all;
 	if (!json_object_get(top->object, "fixed"))
 		return true;
-	if (!read_array(r, top, "fixed", MOST_ROWS, &all))
+	if (!read_array(r, top, "fixed", PLAN_MOST_ROWS, &all))
 		return false;
 	p->nfixed = (int)json_array_size(all);
 	p->fixed = ARENA_ARRAY(r->arena, const char *, p->nfixed + 1);
@@ -500,9 +516,10 @@ static bool read_all(reader *r, plan *p, json_t *top)
 			&p->communication_bytes) &&
 	       read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) &&
 	       read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) &&
-	       read_training(r, p, &m) && read_fixed(r, p, &m) &&
-	       read_copies(r, p, &m) && read_tables(r, p, &m) &&
-	       read_no_more(r, &m) && read_outputs(r, p);
+	       read_training(r, p, &m) && read_loop(r, p, &m) &&
+	       read_fixed(r, p, &m) && read_copies(r, p, &m) &&
+	       read_tables(r, p, &m) && read_no_more(r, &m) &&
+	       read_outputs(r, p);
 }
 
 static bool text_fits(const rows *r)
@@ -513,9 +530,9 @@ static bool text_fits(const rows *r)
 bool plan_is_readable(const plan *p, const char *text, size_t len)
 {
 	rows r = rows_find(text, len, tables, NTABLES);
-	return p->nkernels <= MOST_ROWS && p->ntensors <= MOST_ROWS &&
-	       p->nnodes <= MOST_ROWS && p->nbuffers <= MOST_ROWS &&
-	       p->ninstrs <= MOST_ROWS && text_fits(&r);
+	return p->nkernels <= PLAN_MOST_ROWS && p->ntensors <= PLAN_MOST_ROWS &&
+	       p->nnodes <= PLAN_MOST_ROWS && p->nbuffers <= PLAN_MOST_ROWS &&
+	       p->ninstrs <= PLAN_MOST_ROWS && text_fits(&r);
 }
 
 plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,

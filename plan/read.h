@@ -7,7 +7,10 @@
 #include "plan/plan.h"
 #include "plan/read_rows.h"
 
-enum { PLAN_MOST_TEXT = 128 << 20 }; /* bytes of a plan file */
+enum {
+	PLAN_MOST_TEXT = 128 << 20, /* bytes of a plan file */
+	PLAN_MOST_ROWS = 1 << 20,   /* of a table */
+};
 
 /* The reader and its position in the file, for messages: "kernels[3]".  After
  * the first error nothing more is read; all functions return false from then
@@ -60,6 +63,11 @@ bool read_reducer_value(reader *r, json_t *j, reducer *v);
 
 /* The cuts of a tensor, or, with a kernel, of a node that runs it. */
 bool read_cuts(reader *r, const plan *p, members *m, const kernel *k, cuts *c);
+
+/* The loop, which is read before the tables; in these the number that time
+ * divides, at most `most', or CUT_NONE. */
+bool read_loop(reader *r, plan *p, members *top);
+bool read_time(reader *r, const plan *p, members *m, int most, int *time);
 
 /* The constant of a tensor whose type and shape are known. */
 bool read_constant(reader *r, json_t *j, plan_tensor *t);

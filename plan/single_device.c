@@ -18,8 +18,24 @@ static void set_tensors(arena *a, plan *one)
 			.region = LAYOUT_STORED,
 			.node = -1,
 			.nbytes = plan_tensor_nbytes(t),
+			.turn = one->loop.turns - 1,
 		};
+		const layout l = plan_layout(one, &one->buffers[t->buffer]);
+		one->buffers[t->buffer].nbytes =
+			layout_most_bytes(&l, &one->mesh);
 	}
+}
+
+static void put_feed(plan *one, int to, const plan *p)
+{
+	int input = p->buffers[to].tensor;
+	one->program[one->ninstrs++] = (plan_instr){
+		.op = PLAN_FEED,
+		.node = -1,
+		.from = -1,
+		.to = one->tensors[input].buffer,
+		.turn = one->loop.turns - 1,
+	};
 }
 
 /* The runs of the program, each on whole tensors, and the updates of states
@@ -30,6 +46,12 @@ static void set_program(arena *a, plan *one, const plan *p)
 	one->ninstrs = 0;
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *from = &p->program[i];
+		if (i == p->loop.begin)
+			one->loop.begin = one->ninstrs;
+		if (i == p->loop.end)
+			one->loop.end = one->ninstrs;
+		if (from->op == PLAN_FEED)
+			put_feed(one, from->to, p);
 		if (from->op != PLAN_RUN)
 			continue;
 		const plan_node *n = &one->nodes[from->node];
@@ -43,8 +65,11 @@ static void set_program(arena *a, plan *one, const plan *p)
 			.inputs = inputs,
 			.from = -1,
 			.to = one->tensors[n->output].buffer,
+			.turn = one->loop.turns - 1,
 		};
 	}
+	if (p->loop.end == p->ninstrs)
+		one->loop.end = one->ninstrs;
 	plan_update_states(a, one);
 }
 
@@ -60,4 +85,12 @@ plan *plan_one_device(arena *a, const plan *p)
 	set_program(a, one, p);
 	plan_place(one);
 	return one;
+}
+
+plan *plan_one_turn(arena *a, const plan *p)
+{
+	plan all = *p;
+	if (all.loop.turns > 0)
+		all.loop.turns = 1;
+	return plan_one_device(a, &all);
 }

@@ -28,7 +28,14 @@ static bool may_overwrite(const plan *p, const plan_instr *in, int state)
 	return true;
 }
 
-/* Fills after[t] with the number of MOVEs that go behind instruction t, and
+static bool is_in_loop(const plan *p, int instr)
+{
+	return instr >= p->loop.begin && instr < p->loop.end;
+}
+
+/* A buffer that the body reads is read up to its end, by the last turn.
+ *
+ * Fills after[t] with the number of MOVEs that go behind instruction t, and
  * when[tensor] with t, -1 for none.  Returns how many there are. */
 static int find_updates(arena *tmp, const plan *p, int *after, int *when)
 {
@@ -40,6 +47,9 @@ static int find_updates(arena *tmp, const plan *p, int *after, int *when)
 		plan_reads(p, &p->program[c.now], note_reader, &c);
 		writer[p->program[c.now].to] = c.now;
 	}
+	for (int b = 0; b < p->nbuffers; b++)
+		if (is_in_loop(p, c.reader[b]))
+			c.reader[b] = p->loop.end - 1;
 	for (int i = 0; i < p->ntensors; i++) {
 		const plan_tensor *t = &p->tensors[i];
 		when[i] = -1;
@@ -47,8 +57,8 @@ static int find_updates(arena *tmp, const plan *p, int *after, int *when)
 			continue;
 		int w = writer[p->tensors[t->next].buffer];
 		int r = c.reader[t->buffer];
-		if (r < w || (r == w && may_overwrite(p, &p->program[w],
-						      t->buffer)))
+		if (r < w || (r == w && !is_in_loop(p, w) &&
+			      may_overwrite(p, &p->program[w], t->buffer)))
 			continue;
 		when[i] = r;
 		after[r]++;
@@ -62,10 +72,11 @@ void plan_update_states(arena *a, plan *p)
 	arena *tmp = arena_new();
 	int *after = ARENA_ARRAY(tmp, int, (size_t)p->ninstrs + 1);
 	int *when = ARENA_ARRAY(tmp, int, p->ntensors);
-	int n = find_updates(tmp, p, after, when), at = 0;
+	int n = find_updates(tmp, p, after, when), at = 0, before = 0;
 	plan_instr *program = ARENA_ARRAY(a, plan_instr, p->ninstrs + n);
 	for (int t = 0; t < p->ninstrs; t++) {
 		int moves = after[t];
+		before += t < p->loop.begin ? moves : 0;
 		program[at++] = p->program[t];
 		after[t] = at; /* where the next MOVE goes */
 		at += moves;
@@ -81,5 +92,7 @@ void plan_update_states(arena *a, plan *p)
 			};
 	p->program = program;
 	p->ninstrs = at;
+	p->loop.begin += before;
+	p->loop.end += before;
 	arena_free(tmp);
 }

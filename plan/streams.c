@@ -34,7 +34,7 @@ static bool touches(const plan *p, const plan_instr *in, int buffer)
 	if (same_bytes(p, in->to, buffer))
 		return true;
 	if (in->op != PLAN_RUN)
-		return same_bytes(p, in->from, buffer);
+		return plan_moves(in) && same_bytes(p, in->from, buffer);
 	const plan_node *n = &p->nodes[in->node];
 	for (int i = 0; i < p->kernels[n->kernel].kernel->ninputs; i++)
 		if (same_bytes(p, in->inputs[i], buffer))

@@ -39,10 +39,10 @@ static void note_accesses(arena *a, const plan *p, int instr, accesses *to)
 {
 	const plan_instr *in = &p->program[instr];
 	note_access(a, p, to, in->to, true);
-	if (in->op != PLAN_RUN) {
+	if (plan_moves(in))
 		note_access(a, p, to, in->from, false);
+	if (in->op != PLAN_RUN)
 		return;
-	}
 	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
 	for (int i = 0; i < k->ninputs; i++)
 		note_access(a, p, to, in->inputs[i], false);

@@ -105,6 +105,10 @@ static json_t *of_tensor(arena *a, const plan *p, int i, const char *folder)
 		json_object_set_new(j, "buffer", json_integer(t->buffer));
 	if (t->role == PLAN_STATE && t->next >= 0)
 		json_object_set_new(j, "next", json_integer(t->next));
+	if (p->loop.turns > 0 && t->time != CUT_NONE)
+		json_object_set_new(j, "time", json_integer(t->time));
+	if (p->loop.turns > 0 && t->then >= 0)
+		json_object_set_new(j, "then", json_integer(t->then));
 	if (t->constant.kind != PLAN_CONST_NONE)
 		json_object_set_new(j, "constant", of_constant(a, t, folder));
 	return j;
@@ -121,6 +125,8 @@ static json_t *of_node(const plan *p, int i)
 	json_object_set_new(j, "cuts", of_cuts(p, &n->cuts, k));
 	json_object_set_new(j, "inputs", of_ints(n->inputs, k->ninputs));
 	json_object_set_new(j, "output", json_integer(n->output));
+	if (p->loop.turns > 0 && n->time != CUT_NONE)
+		json_object_set_new(j, "time", json_integer(n->time));
 	return j;
 }
 
@@ -153,6 +159,9 @@ static json_t *of_instr(const plan *p, int i)
 		int ninputs = p->kernels[n->kernel].kernel->ninputs;
 		json_object_set_new(j, "run", json_integer(in->node));
 		json_object_set_new(j, "from", of_ints(in->inputs, ninputs));
+	} else if (in->op == PLAN_FEED) {
+		json_object_set_new(j, "feed", json_integer(in->to));
+		return j;
 	} else {
 		json_t *how = json_string(collective_name(in->collective));
 		if (in->op == PLAN_COMBINE) {
@@ -229,6 +238,12 @@ static json_t *of_training(const plan *p)
 	return j;
 }
 
+static json_t *of_loop(const plan_loop *o)
+{
+	return json_pack("{s:i,s:I,s:[i,i]}", "turns", o->turns, "batch",
+			 (json_int_t)o->batch, "body", o->begin, o->end);
+}
+
 static void put_plan(writer *w, const plan *p)
 {
 	fprintf(w->to, "{\"format\":\"tdl-plan\",\n\"version\":%d",
@@ -245,6 +260,8 @@ static void put_plan(writer *w, const plan *p)
 	put_member(w, "outputs", of_ints(p->outputs, p->noutputs));
 	if (p->training)
 		put_member(w, "training", of_training(p));
+	if (p->loop.turns > 0)
+		put_member(w, "micro_batches", of_loop(&p->loop));
 	if (p->nfixed > 0)
 		put_member(w, "fixed", of_texts(p->fixed, p->nfixed));
 	put_table(w, p, "kernels", p->nkernels);

@@ -29,6 +29,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/run/inputs.c %D%/run/inputs.h \
 	%D%/run/log.c %D%/run/log.h \
 	%D%/exec/executor.c %D%/exec/executor.h \
+	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
 	%D%/exec/npz.c %D%/exec/npz.h \
 	%D%/run/options.h \
 	%D%/run/run.c %D%/run/run.h \

@@ -27,16 +27,17 @@ static double points(const kernel *k, const box *space)
 	return n;
 }
 
-double run_time(const topology *t, const mesh *m, const kernel *k,
-		const cuts *space, const layout *to, int most)
+double run_time(const topology *t, const mesh *m, const layout *made,
+		const layout *to, int most)
 {
+	const kernel *k = made->kernel;
 	int n = mesh_workers(m), looked_at = n < most ? n : most;
-	box whole = kernel_space(k);
+	box whole = layout_space(made);
 	double slowest = 0;
 	for (int i = 0; i < looked_at; i++) {
 		int coords[MAX_AXES], w = examined(i, n, looked_at);
 		mesh_coords(m, w, coords);
-		box part = cuts_block(&whole, m, space, m->naxes, coords);
+		box part = cuts_block(&whole, m, made->space, m->naxes, coords);
 		double flops = points(k, &part) *
 			       (double)kernel_flops_per_point(k);
 		double bytes = region_bytes(to, m, w);
@@ -116,12 +117,17 @@ double transfer_time(const topology *t, const layout_transfer *move,
 double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		  int most)
 {
-	if (in->op != PLAN_RUN) {
+	if (plan_moves(in)) {
 		const layout_transfer move = plan_transfer(p, in);
 		return transfer_time(t, &move, in->collective, most);
 	}
-	const plan_node *n = &p->nodes[in->node];
+	if (in->op == PLAN_FEED)
+		return 0;
+	const plan_buffer result = { .tensor = p->nodes[in->node].output,
+				     .region = LAYOUT_PRODUCES,
+				     .node = in->node,
+				     .turn = in->turn };
+	const layout made = plan_layout(p, &result);
 	const layout to = plan_layout(p, &p->buffers[in->to]);
-	return run_time(t, &p->mesh, p->kernels[n->kernel].kernel, &n->cuts,
-			&to, most);
+	return run_time(t, &p->mesh, &made, &to, most);
 }

@@ -9,10 +9,10 @@
 #include "compiler/cost/topology.h"
 #include "plan/plan.h"
 
-/* Of a kernel whose variables are divided over m by the cuts `space', and whose
- * result goes to the layout `to'. */
-double run_time(const topology *t, const mesh *m, const kernel *k,
-		const cuts *space, const layout *to, int most);
+/* Of the kernel of a layout, whose variables are divided over m by its cuts
+ * `space', and whose result goes to the layout `to'. */
+double run_time(const topology *t, const mesh *m, const layout *made,
+		const layout *to, int most);
 
 /* Of a transfer, which is the collective c. */
 double transfer_time(const topology *t, const layout_transfer *move,

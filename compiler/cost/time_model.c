@@ -282,7 +282,7 @@ static const double *make_runs(time_model_cache *b, const known *e,
 		const layout made = { .kind = LAYOUT_PRODUCES,
 				      .type = e->kernel->type,
 				      .kernel = e->kernel, .space = c };
-		s[i] = run_time(t, m, e->kernel, c, &made, examined(m));
+		s[i] = run_time(t, m, &made, &made, examined(m));
 	}
 	return s;
 }

@@ -2,6 +2,7 @@
 
 #include "compiler/driver/plan_print.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,6 +46,11 @@ static void print_head(arena *a, const plan_result *r)
 		units_scaled((double)graph_parameter_nelem(g), "").text,
 		plan_bytes_text(a, graph_parameter_bytes(g)),
 		units_scaled((double)graph_flops(g), "FLOP").text));
+	const plan_loop *o = &r->plan->loop;
+	if (o->turns > 0)
+		print_item("micro-batches", arena_printf(
+			a, "%d, of %" PRId64 " samples in all; the byte model "
+			"counts one of them", o->turns, o->batch));
 }
 
 static int divided_nodes(const plan_result *r)

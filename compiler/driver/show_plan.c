@@ -3,6 +3,7 @@
 
 #include "compiler/driver/show_plan.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,11 @@ static void print_head(const plan_view *v)
 	int n = mesh_workers(&p->mesh);
 	printf("%s on %d device%s%s%s, planned by %s\n", p->model, n,
 	       n == 1 ? "" : "s", sizes, *sizes ? ")" : "", p->algorithm);
+	if (p->loop.turns > 0)
+		printf("  %-14s %d, of %" PRId64 " samples in all; %d of %d "
+		       "instructions are run for each\n", "micro-batches",
+		       p->loop.turns, p->loop.batch,
+		       p->loop.end - p->loop.begin, p->ninstrs);
 	printf("  %-14s %s a run, received by all devices\n", "communication",
 	       units_bytes((double)p->communication_bytes).text);
 	printf("  %-14s %s per device\n", "memory",
@@ -197,7 +203,7 @@ static void print_transfers(const plan_view *v)
 					    p->ninstrs + 1);
 	int n = 0;
 	for (int i = 0; i < p->ninstrs; i++)
-		if (p->program[i].op != PLAN_RUN &&
+		if (plan_moves(&p->program[i]) &&
 		    plan_view_received(v, &p->program[i]) > 0)
 			in[n++] = &p->program[i];
 	for (int i = 0; i < n; i++) {

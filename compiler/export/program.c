@@ -81,6 +81,15 @@ static bool combines(dtype t)
 	       (dtype_bits(t) >= 16 && dtype_is_float(t));
 }
 
+static bool has_no_loop(const plan *p, diag_sink *s)
+{
+	if (p->loop.turns == 0)
+		return true;
+	diag_error_in(s, DIAG_NO_CUDA, p->model, "a program in CUDA runs no "
+		      "plan with micro-batches");
+	return false;
+}
+
 static bool has_transfers(const plan *p, diag_sink *s)
 {
 	for (int i = 0; i < p->ninstrs; i++) {
@@ -117,7 +126,7 @@ bool program_of(arena *a, const plan *p, diag_sink *s, program *to)
 {
 	files all = { 0 };
 	const char *objects = "", *text;
-	if (!has_cuda(p, s) || !has_transfers(p, s) ||
+	if (!has_no_loop(p, s) || !has_cuda(p, s) || !has_transfers(p, s) ||
 	    !add_constants(a, p, &all, s))
 		return false;
 	for (int i = 0; i < header_count; i++) {

@@ -257,11 +257,11 @@ static void write_words(writer *w, int instr, const binding *b)
 	CLOSE_TABLE();
 }
 
-static void write_items(writer *w, int node, const plan_kernel *k)
+static void write_items(writer *w, const plan_instr *in, const plan_kernel *k)
 {
 	const char *line = "";
 	for (int i = 0; i < w->nworkers; i++) {
-		box space = plan_space(w->p, node, i);
+		box space = plan_space(w->p, in, i);
 		line = arena_printf(w->t.a, "%s%s%" PRId64, line, i ? ", " : "",
 				    plan_launch_items(k, &space));
 	}
@@ -280,7 +280,7 @@ static void write_run(writer *w, int instr)
 		    w->t.a, w->p, &n->cuts, k->kernel)));
 	OPEN("static void instr_%d()", instr);
 	write_words(w, instr, b);
-	write_items(w, in->node, k);
+	write_items(w, in, k);
 	SAY("for (int w = 0; w < nworkers; w++)");
 	SAY("\tlaunch(%d, w, (const void *)tdl_kernel_%d, items[w], %d, "
 	    "%" PRId64 ", words[w], %d, addresses, fault);",

@@ -104,6 +104,11 @@ void graph_name(graph_builder *b, tensor_id t, const char *name)
 		x->name = arena_strdup(b->arena, name);
 }
 
+void graph_set_batch(graph_builder *b, tensor_id input, int dim)
+{
+	b->tensors.at[input]->t.batch = 1 + dim;
+}
+
 tensor_id graph_add_input(graph_builder *b, const char *name,
 			  const tensor_type *t)
 {

@@ -59,6 +59,9 @@ typedef struct tensor {
 	/* The tensor that this one is a derivative of the loss by, or a part
 	 * of that sum; NONE. */
 	tensor_id gradient_of;
+	/* Of an input: 1 + the dimension that the model says is the batch; 0:
+	 * none. */
+	int batch;
 } tensor;
 
 typedef struct node {
@@ -97,6 +100,11 @@ typedef struct graph {
 	 * were folded into some. */
 	int nfixed;
 	const char **fixed;
+	/* Where the batch is divided over time: how.  `whole' is the graph with
+	 * all samples, of which this one has the shapes of one turn; NULL where
+	 * it is that itself. */
+	const struct graph_turns *turns;
+	const struct graph *whole;
 } graph;
 
 /* Elements and bytes of a tensor; they fit, because importers check it. */
@@ -155,6 +163,8 @@ void graph_set_parameter(graph_builder *b, tensor_id state);
 void graph_set_next(graph_builder *b, tensor_id state, tensor_id next);
 /* Sets the value of an input in a run that feeds none. */
 void graph_set_default(graph_builder *b, tensor_id input, const constant *c);
+/* Says which dimension of an input is the model's batch. */
+void graph_set_batch(graph_builder *b, tensor_id input, int dim);
 /* The key of a random constant: of its name, and the seed of all. */
 uint64_t graph_key(const char *name, uint64_t seed);
 /* Memory that lives as long as the graph, for constants. */

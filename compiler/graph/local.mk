@@ -8,8 +8,11 @@ noinst_LIBRARIES += %D%/libgraph.a
 	%D%/fold.c \
 	%D%/graph.h \
 	%D%/order.c %D%/order.h \
+	%D%/section.h \
 	%D%/precision.c \
-	%D%/specialize.c
+	%D%/specialize.c \
+	%D%/turns.c %D%/turns.h \
+	%D%/turns_find.c
 
 EXTRA_DIST += %D%/README.md
 

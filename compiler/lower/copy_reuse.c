@@ -120,9 +120,12 @@ static bool is_alone(const keeper *k, int b)
 	       m->last == k->lives[b].last;
 }
 
-static int form(const keeper *k, int b)
+/* Whether copies are fetched both before a loop, in it, or both behind. */
+static bool are_in_one_section(const keeper *k, int x, int y)
 {
-	return plan_buffer_class(k->d->classes, k->d->p, &k->d->p->buffers[b]);
+	const plan_loop *o = &k->d->p->loop;
+	int s = k->fetch[x], t = k->fetch[y];
+	return (s < o->begin) == (t < o->begin) && (s < o->end) == (t < o->end);
 }
 
 /* The last fetch before b that covers it, or -1. */
@@ -130,9 +133,9 @@ static int find_before(const keeper *k, int b)
 {
 	int x = k->before[b];
 	for (int i = 0; x >= 0 && i < MOST_COPIES; x = k->before[x], i++)
-		if (is_alone(k, x) &&
-		    layout_class_cover(k->d->classes, form(k, x),
-				       form(k, b)))
+		if (is_alone(k, x) && are_in_one_section(k, x, b) &&
+		    program_covers(k->d->classes, k->d->p, &k->d->p->buffers[x],
+				   &k->d->p->buffers[b]))
 			return x;
 	return -1;
 }
@@ -217,12 +220,16 @@ static void apply(keeper *k)
 			p->buffers[n] = p->buffers[b];
 		number[b] = k->kept[b] == b ? n++ : -1;
 	}
+	const plan_loop whole = p->loop;
 	for (int t = 0; t < p->ninstrs; t++) {
 		plan_instr in = p->program[t];
-		if (number[in.to] < 0)
+		if (number[in.to] < 0) {
+			p->loop.begin -= t < whole.begin;
+			p->loop.end -= t < whole.end;
 			continue;
+		}
 		in.to = number[in.to];
-		if (in.op != PLAN_RUN)
+		if (plan_moves(&in))
 			in.from = number[in.from];
 		p->program[at++] = in;
 	}

@@ -41,7 +41,7 @@ static bool is_update(const plan *p, const plan_instr *in)
 static effort effort_of(layout_classes *f, const plan *p, const plan_instr *in,
 			double seconds)
 {
-	bool remote = in->op != PLAN_RUN && in->collective != COLL_LOCAL;
+	bool remote = plan_moves(in) && in->collective != COLL_LOCAL;
 	return (effort){ remote ? 0 : seconds, remote ? seconds : 0, seconds,
 			 layout_pair_received(f, plan_instr_class(f, p, in)) };
 }
@@ -129,6 +129,7 @@ static double *all_seconds(arena *a, instr_times *x, const plan *p)
 double lower_least_kept(instr_times *x, const plan *p)
 {
 	arena *tmp = arena_new();
+	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
 	const double *seconds = all_seconds(tmp, x, p);
 	double sum = 0;
 	for (int i = 0; i < p->ninstrs; i++)
@@ -143,6 +144,7 @@ lower_times lower_time_with(instr_times *x, const plan *p)
 {
 	arena *tmp = arena_new();
 	const topology *t = x->machine;
+	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
 	const double *seconds = all_seconds(tmp, x, p);
 	bound b = { .fetch = ARENA_ARRAY(tmp, effort, p->ntensors),
 		    .fetched = ARENA_ARRAY(tmp, bool, p->ntensors) };

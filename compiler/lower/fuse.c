@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "compiler/cost/byte_model.h"
+#include "compiler/graph/turns.h"
 
 /* Of a kernel that was made of others: nodes of its body, inputs. */
 enum { MOST_NODES = 300, MOST_INPUTS = 12, LONGEST_NAME = 48 };
@@ -112,6 +113,18 @@ static bool divided_alike(const fuser *x, node_id first, node_id second,
 	return true;
 }
 
+/* The same over time: both are in the body, before it or behind. */
+static bool in_turns_alike(const fuser *x, node_id first, node_id second,
+			   const kexpr *read)
+{
+	const graph_turns *t = x->g->turns;
+	if (!t)
+		return true;
+	int v = t->divided[first];
+	return t->sections[first] == t->sections[second] &&
+	       (v == NONE || t->divided[second] == read->args[v]->var);
+}
+
 /* Bytes that would have to be kept until `second` which are not needed then. */
 static int64_t kept_longer(const fuser *x, const node *first, node_id second)
 {
@@ -205,19 +218,20 @@ static bool can_fuse(const fuser *x, node_id second, int slot)
 	    reads * nodes + count_nodes(n->kernel->body) > MOST_NODES)
 		return false;
 	return reads_each_once(n->kernel, read) &&
+	       in_turns_alike(x, producer, second, read) &&
 	       divided_alike(x, producer, second, t, read) &&
-	       kept_longer(x, m, second) <=
-		       bytes_of(&x->g->tensors[t]) &&
+	       kept_longer(x, m, second) <= bytes_of(&x->g->tensors[t]) &&
 	       fetch_no_more(x, producer, second);
 }
 
 /* ---- which nodes some assignment fuses ---------------------------------- */
 
-/* Nodes that read a tensor and do not go themselves; the last of all. */
+/* Nodes that read a tensor and do not go themselves, many where some are in
+ * another section of a loop; the last of all. */
 static int count_lasting(const fuser *x, const merge *all, tensor_id t,
 			 node_id *reader)
 {
-	int n = 0;
+	int n = 0, made_by = x->g->tensors[t].producer;
 	for (node_id i = 0; i < x->g->nnodes; i++) {
 		const node *by = &x->g->nodes[i];
 		bool reads = false;
@@ -225,7 +239,11 @@ static int count_lasting(const fuser *x, const merge *all, tensor_id t,
 			reads = reads || by->inputs[j] == t;
 		if (reads)
 			*reader = i;
+		bool apart = reads && x->g->turns &&
+			     x->g->turns->sections[i] !=
+				     x->g->turns->sections[made_by];
 		n += reads && !all[by->output].may;
+		n += apart ? x->g->nnodes : 0;
 	}
 	return n;
 }
@@ -521,6 +539,8 @@ static const graph *new_graph(fuser *x, assignment *as)
 	as->node_cuts = ARENA_ARRAY(x->a, cuts, x->g->nnodes);
 	copy_tensors(x, to, as, number, nodes);
 	copy_nodes(x, to, as, number, nodes);
+	if (x->g->turns)
+		to->turns = graph_turns_kept(x->a, x->g, number, nodes);
 	return to;
 }
 

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += %D%/liblower.a
 %C%_liblower_a_SOURCES = \
+	%D%/accumulate.c %D%/accumulate.h \
 	%D%/constants.c %D%/constants.h \
 	%D%/copy_reuse.c \
 	%D%/cost.c %D%/cost.h \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "compiler/lower/accumulate.h"
 #include "compiler/lower/constants.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/lower/program.h"
@@ -18,6 +19,7 @@ typedef struct lowerer {
 	arena *a, *tmp;
 	const graph *g;
 	plan *p;
+	const int *then;      /* by tensor, as of accumulate_turns(); NULL */
 	hash_table by_kernel; /* of p->kernels */
 } lowerer;
 
@@ -45,7 +47,12 @@ static void set_tensors(lowerer *l, const assignment *as)
 		to->output = from->output;
 		to->cuts = as->tensor_cuts[i];
 		to->next = from->kind == TENSOR_STATE ? from->next : -1;
-		to->buffer = -1;
+		to->buffer = to->then = -1;
+		to->time = CUT_NONE;
+		if (l->then) {
+			to->time = l->g->turns->cut[i];
+			to->then = l->then[i];
+		}
 	}
 	p->ninputs = l->g->ninputs;
 	p->noutputs = l->g->noutputs;
@@ -91,6 +98,7 @@ static void set_nodes(lowerer *l, const assignment *as,
 			.cuts = as->node_cuts[i],
 			.inputs = n->inputs,
 			.output = n->output,
+			.time = l->then ? l->g->turns->divided[i] : CUT_NONE,
 		};
 	}
 }
@@ -99,16 +107,24 @@ lowering *lowering_new(arena *a, const graph *whole, const assignment *chosen,
 		       const lower_options *o, diag_sink *s)
 {
 	assignment own = *chosen, *as = &own;
+	if (whole->whole)
+		whole = whole->whole;
 	const graph *g = o->separate ? whole : fuse_graph(a, whole, as);
+	const int *then = NULL;
+	if (g->turns)
+		g = accumulate_turns(a, g, as, &then);
 	int64_t workers = 1;
 	for (int i = 0; i < as->mesh.naxes; i++)
 		workers *= as->mesh.size[i];
 	assert(workers <= MESH_MAX_WORKERS);
-	lowerer l = { .a = a, .tmp = arena_new(), .g = g };
+	lowerer l = { .a = a, .tmp = arena_new(), .g = g, .then = then };
 	l.p = ARENA_NEW(a, plan);
 	l.p->model = g->name;
 	l.p->algorithm = o->algorithm;
 	l.p->mesh = as->mesh;
+	if (g->turns)
+		l.p->loop = (plan_loop){ .turns = g->turns->turns,
+					 .batch = g->turns->batch };
 	set_tensors(&l, as);
 	bool ok = lower_constants(g, l.p, o->checksums, s);
 	if (ok)
@@ -117,7 +133,7 @@ lowering *lowering_new(arena *a, const graph *whole, const assignment *chosen,
 	if (!ok)
 		return NULL;
 	lowering *x = ARENA_NEW(a, lowering);
-	x->outline = outline_new(a, l.p);
+	x->outline = outline_new(a, l.p, g->turns ? g->turns->sections : NULL);
 	return x;
 }
 

@@ -13,14 +13,48 @@ typedef struct buffer_list {
 	VEC(plan_buffer) at;
 } buffer_list;
 
-static int class_of(const buffer_list *l, const plan_buffer *b)
+static int class_in(layout_classes *f, const plan *p, plan_buffer b, int turn)
 {
-	return plan_buffer_class(l->o->classes, l->o->p, b);
+	b.turn = turn;
+	return plan_buffer_class(f, p, &b);
 }
 
+/* Whether a relation of two layouts holds in all turns, the last one first. */
+static bool in_all_turns(layout_classes *f, const plan *p, const plan_buffer *x,
+			 const plan_buffer *y,
+			 bool (*holds)(layout_classes *f, int x, int y))
+{
+	int turn = p->loop.turns > 0 ? p->loop.turns : 1;
+	while (turn-- > 0)
+		if (!holds(f, class_in(f, p, *x, turn),
+			   class_in(f, p, *y, turn)))
+			return false;
+	return true;
+}
+
+bool program_covers(layout_classes *f, const plan *p, const plan_buffer *x,
+		    const plan_buffer *y)
+{
+	return in_all_turns(f, p, x, y, layout_class_cover);
+}
+
+bool program_same(layout_classes *f, const plan *p, const plan_buffer *x,
+		  const plan_buffer *y)
+{
+	return in_all_turns(f, p, x, y, layout_class_same);
+}
+
+/* The turn that stands for all in a buffer is the last, which is the
+ * longest. */
 static int add_buffer(buffer_list *l, plan_buffer b)
 {
-	b.nbytes = layout_class_nbytes(l->o->classes, class_of(l, &b));
+	layout_classes *f = l->o->classes;
+	const plan *p = l->o->p;
+	int turn = b.turn = p->loop.turns > 0 ? p->loop.turns - 1 : 0;
+	for (; turn >= 0; turn--) {
+		int64_t n = layout_class_nbytes(f, class_in(f, p, b, turn));
+		b.nbytes = n > b.nbytes ? n : b.nbytes;
+	}
 	vec_push(l->o->a, &l->at, b);
 	return l->at.n - 1;
 }
@@ -41,8 +75,7 @@ static int source_of(buffer_list *l, int n, int t)
 {
 	plan_buffer need = { .tensor = t, .region = LAYOUT_NEEDS, .node = n };
 	int from = stored(l, t);
-	if (layout_class_cover(l->o->classes, class_of(l, &l->at.at[from]),
-			       class_of(l, &need)))
+	if (program_covers(l->o->classes, l->o->p, &l->at.at[from], &need))
 		return from;
 	return add_buffer(l, need);
 }
@@ -54,8 +87,7 @@ static int result_buffer(buffer_list *l, int n, layout_kind kind)
 	int out = l->o->p->nodes[n].output;
 	plan_buffer b = { .tensor = out, .region = kind, .node = n };
 	int to = stored(l, out);
-	if (layout_class_same(l->o->classes, class_of(l, &l->at.at[to]),
-			      class_of(l, &b)))
+	if (program_same(l->o->classes, l->o->p, &l->at.at[to], &b))
 		return to;
 	return add_buffer(l, b);
 }
@@ -105,10 +137,12 @@ static void set_buffers(outline *o)
 	p->buffers = l.at.at;
 }
 
-outline *outline_new(arena *a, plan *p)
+outline *outline_new(arena *a, plan *p, const section *sections)
 {
 	outline *o = ARENA_NEW(a, outline);
-	*o = (outline){ .a = a, .p = p,
+	*o = (outline){ .a = a,
+			.p = p,
+			.sections = sections,
 			.classes = layout_classes_new(a, &p->mesh) };
 	set_buffers(o);
 	o->jobs = ARENA_NEW(a, jobs);
@@ -121,11 +155,14 @@ outline *outline_new(arena *a, plan *p)
 typedef struct writer {
 	draft *d;
 	VEC(plan_instr) program;
-	bool *fetched; /* by buffer of what a node reads */
+	int begin, end; /* of the loop's body in it */
+	bool *fetched;	/* by buffer of what a node reads, or a turn is fed */
 } writer;
 
 static void put(writer *w, plan_instr in)
 {
+	const plan_loop *o = &w->d->p->loop;
+	in.turn = o->turns > 0 ? o->turns - 1 : 0;
 	vec_push(w->d->a, &w->program, in);
 }
 
@@ -135,12 +172,28 @@ static void put_move(writer *w, int from, int to)
 			     .to = to });
 }
 
-/* Fetches what a node reads of a tensor, if it has to and has not yet. */
+/* Whether a tensor is an input of which a turn is fed its part. */
+static bool is_fed(const plan *p, const plan_tensor *t)
+{
+	return p->loop.turns > 0 && t->role == PLAN_INPUT &&
+	       t->time != CUT_NONE;
+}
+
+/* Fetches what a node reads of a tensor, if it has to and has not yet; before
+ * that the turn is fed, if it has not been. */
 static void put_fetch(writer *w, int n, int input)
 {
 	const plan *p = w->d->p;
-	int from = p->tensors[p->nodes[n].inputs[input]].buffer;
+	const plan_tensor *t = &p->tensors[p->nodes[n].inputs[input]];
+	int from = t->buffer;
 	int to = w->d->nodes[n].sources[input];
+	if (is_fed(p, t) && !w->fetched[from])
+		put(w, (plan_instr){ .op = PLAN_FEED,
+				     .node = -1,
+				     .from = -1,
+				     .to = from });
+	if (is_fed(p, t))
+		w->fetched[from] = true;
 	if (to == from || w->fetched[to])
 		return;
 	w->fetched[to] = true;
@@ -181,9 +234,9 @@ static void put_result(writer *w, int n)
 
 /* The inputs of a node are fetched right before it runs, and its result is
  * moved right after, so that neither takes memory any longer than that. */
-static void put_nodes(writer *w, const int *order)
+static void put_nodes(writer *w, const int *order, int nnodes)
 {
-	for (int i = 0; i < w->d->p->nnodes; i++) {
+	for (int i = 0; i < nnodes; i++) {
 		put_fetches(w, order[i]);
 		put_run(w, order[i]);
 		put_result(w, order[i]);
@@ -217,9 +270,9 @@ static void put_prefetches(writer *w, int n, int unstored, int unstored2)
  * only after the next node has run, or right before it if that reads the
  * result.  So there is always a transfer that can go on while a node runs, and
  * its buffers take memory for longer. */
-static void put_overlapping(writer *w, const int *order)
+static void put_overlapping(writer *w, const int *order, int nnodes)
 {
-	int nnodes = w->d->p->nnodes, before = -1;
+	int before = -1;
 	for (int i = 0; i < nnodes; i++) {
 		int n = order[i];
 		if (before >= 0 && reads_result(w->d, n, before)) {
@@ -241,16 +294,20 @@ static void put_overlapping(writer *w, const int *order)
 static void set_transfers(draft *d)
 {
 	plan *p = d->p;
+	const plan *all = plan_unroll(d->tmp, p, PLAN_MAX_TURNS);
 	p->communication_bytes = 0;
 	for (int i = 0; i < p->ninstrs; i++) {
 		plan_instr *in = &p->program[i];
-		if (in->op == PLAN_RUN)
-			continue;
-		int pair = plan_instr_class(d->classes, p, in);
-		in->collective = layout_pair_collective(d->classes, pair);
-		p->communication_bytes += layout_pair_received(d->classes,
-							       pair);
+		if (plan_moves(in))
+			in->collective = layout_pair_collective(
+				d->classes,
+				plan_instr_class(d->classes, p, in));
 	}
+	for (int i = 0; i < all->ninstrs; i++)
+		if (plan_moves(&all->program[i]))
+			p->communication_bytes += layout_pair_received(
+				d->classes, plan_instr_class(d->classes, all,
+							     &all->program[i]));
 }
 
 /* The buffers of an outline, which a program may then share out. */
@@ -270,11 +327,29 @@ static draft draft_of(arena *a, const outline *o)
 
 static void put_all(writer *w, outline *o, lower_schedule by)
 {
-	if (by.overlapping)
-		put_overlapping(w, program_order_overlapping(w->d->tmp, o,
-							     by.order));
-	else
-		put_nodes(w, program_order(o, by.order));
+	const plan *p = w->d->p;
+	const int *order =
+		by.overlapping
+			? program_order_overlapping(w->d->tmp, o, by.order)
+			: program_order(o, by.order);
+	int ends[] = { p->nnodes, p->nnodes, p->nnodes }, n = 0;
+	for (int s = SECTION_BEFORE; o->sections && s <= SECTION_AFTER; s++) {
+		while (n < p->nnodes && (int)o->sections[order[n]] <= s)
+			n++;
+		ends[s] = n;
+	}
+	for (int s = SECTION_BEFORE, at = 0; s <= SECTION_AFTER; s++) {
+		int count = ends[s] - at;
+		if (s == SECTION_BODY)
+			w->begin = w->program.n;
+		if (by.overlapping)
+			put_overlapping(w, order + at, count);
+		else
+			put_nodes(w, order + at, count);
+		if (s == SECTION_BODY)
+			w->end = w->program.n;
+		at = ends[s];
+	}
 }
 
 plan *program_make(arena *a, outline *o, int64_t memory, lower_schedule by,
@@ -287,6 +362,10 @@ plan *program_make(arena *a, outline *o, int64_t memory, lower_schedule by,
 	put_all(&w, o, by);
 	p->ninstrs = w.program.n;
 	p->program = w.program.at;
+	if (o->sections) {
+		p->loop.begin = w.begin;
+		p->loop.end = w.end;
+	}
 	*rooms = program_keep_copies(&d, memory);
 	plan_update_states(a, p);
 	set_transfers(&d);

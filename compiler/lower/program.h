@@ -4,6 +4,7 @@
 #define TDL_COMPILER_LOWER_PROGRAM_H
 
 #include "base/vec.h"
+#include "compiler/graph/section.h"
 #include "compiler/lower/order.h"
 #include "plan/lifetimes.h"
 
@@ -28,10 +29,19 @@ typedef struct outline {
 	node_buffers *nodes;
 	struct jobs *jobs;
 	const int *orders[LOWER_NORDERS]; /* of the nodes; NULL: not yet */
+	const section *sections;	  /* by node; NULL: there is no loop */
 } outline;
 
-/* Fills in p's buffers; everything else but the program is set. */
-outline *outline_new(arena *a, plan *p);
+/* Fills in p's buffers; everything else but the program is set.  The sections
+ * are borrowed. */
+outline *outline_new(arena *a, plan *p, const section *sections);
+
+/* Whether buffer x covers buffer y on every worker, in every turn of a loop;
+ * whether they have the same. */
+bool program_covers(layout_classes *f, const plan *p, const plan_buffer *x,
+		    const plan_buffer *y);
+bool program_same(layout_classes *f, const plan *p, const plan_buffer *x,
+		  const plan_buffer *y);
 
 /* A program in the making. */
 typedef struct draft {

@@ -2,6 +2,8 @@
 
 #include "compiler/lower/schedule.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 
 /* ---- jobs -------------------------------------------------------------- */
@@ -243,7 +245,19 @@ int64_t schedule_peak(const jobs *x, const int *order, int64_t *copied)
 
 /* ---- the order of least memory ----------------------------------------- */
 
-static const int *best_order(const jobs *x, lower_order by)
+/* The sections of a loop one after the other, each in the order that it had. */
+static void part_sections(const outline *o, int *order)
+{
+	int n = o->p->nnodes, at = 0;
+	int *by = ARENA_ARRAY(o->a, int, n);
+	for (int s = SECTION_BEFORE; s <= SECTION_AFTER; s++)
+		for (int i = 0; i < n; i++)
+			if ((int)o->sections[order[i]] == s)
+				by[at++] = order[i];
+	memcpy(order, by, (size_t)n * sizeof(*order));
+}
+
+static const int *best_order(const outline *o, const jobs *x, lower_order by)
 {
 	enum { NORDERS = 4 };
 	int *orders[NORDERS], best = 0;
@@ -253,6 +267,8 @@ static const int *best_order(const jobs *x, lower_order by)
 	orders[2] = schedule_early(x, orders[0]);
 	orders[3] = schedule_late(x, orders[2]);
 	for (int i = 0; i < NORDERS; i++) {
+		if (o->sections)
+			part_sections(o, orders[i]);
 		int64_t most = schedule_peak(x, orders[i], &copies);
 		if (most > least || (most == least && copies >= copied))
 			continue;
@@ -269,7 +285,7 @@ const int *program_order(outline *o, lower_order by)
 		return o->orders[by];
 	jobs x = *o->jobs;
 	x.tmp = arena_new();
-	o->orders[by] = ARENA_COPY(o->a, best_order(&x, by), x.p->nnodes);
+	o->orders[by] = ARENA_COPY(o->a, best_order(o, &x, by), x.p->nnodes);
 	arena_free(x.tmp);
 	return o->orders[by];
 }
@@ -278,5 +294,8 @@ const int *program_order_overlapping(arena *tmp, outline *o, lower_order by)
 {
 	jobs x = *o->jobs;
 	x.tmp = tmp;
-	return schedule_overlapping(&x, program_order(o, by));
+	int *order = schedule_overlapping(&x, program_order(o, by));
+	if (o->sections)
+		part_sections(o, order);
+	return order;
 }

@@ -171,8 +171,7 @@ double timeline_end(const plan *p, const double *seconds)
 	l.used = latest_new(tmp, l.ncells);
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		bool moves = in->op != PLAN_RUN &&
-			     in->collective != COLL_LOCAL;
+		bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
 		l.ready = free_at[moves];
 		plan_reads(p, in, await_written, &l);
 		await_unused(&l, in->to);
@@ -205,8 +204,7 @@ double timeline_least(const plan *p, const double *seconds)
 	double free_at[2] = { 0, 0 };
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		bool moves = in->op != PLAN_RUN &&
-			     in->collective != COLL_LOCAL;
+		bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
 		x.ready = free_at[moves];
 		plan_reads(p, in, await_arrival, &x);
 		x.ready += seconds[i];

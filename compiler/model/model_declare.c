@@ -205,12 +205,26 @@ static bool declare_once(evaluator *ev, const ast_stmt *s, const char *name)
 	return false;
 }
 
+/* The dimension of an input whose size is the model's argument `batch', alone;
+ * -1.  A list in front of it stands for several dimensions. */
+static int batch_dim(const ast_stmt *s, const tensor_type *t)
+{
+	for (int i = 0; i < s->nvalues && s->nvalues == t->ndim; i++)
+		if (s->values[i]->kind == AST_NAME &&
+		    !strcmp(s->values[i]->name, "batch"))
+			return i;
+	return -1;
+}
+
 /* An input; its default is a number, or a list of them. */
 static bool add_input(evaluator *ev, const ast_stmt *s, const char *name,
 		      const tensor_type *t, tensor_id *id)
 {
 	constant c;
 	*id = graph_add_input(ev->b, name, t);
+	int batch = batch_dim(s, t);
+	if (batch >= 0)
+		graph_set_batch(ev->b, *id, batch);
 	if (!s->value)
 		return true;
 	mvalue v = mapping_eval(ev, s->value);

@@ -185,8 +185,14 @@ static bool add_input(importer *im, onnx_frame *f,
 	const char *place = onnx_place(im, "input", v->name, NULL);
 	tensor_type type;
 	onnx_value value = { .v.kind = MV_BAD };
-	if (onnx_declared_type(im, v, place, &type))
-		value.v = mv_tensor(graph_add_input(im->b, v->name, &type));
+	if (onnx_declared_type(im, v, place, &type)) {
+		tensor_id t = graph_add_input(im->b, v->name, &type);
+		const Onnx__TensorShapeProto *s = v->type->tensor_type->shape;
+		if (s && s->n_dim > 0 && type.ndim > 0 &&
+		    (int)s->dim[0]->value_case == DIM_IS_NAMED)
+			graph_set_batch(im->b, t, 0);
+		value.v = mv_tensor(t);
+	}
 	return onnx_bind(im, f, v->name, value, place);
 }
 

@@ -224,7 +224,7 @@ bool plan_descend(const plan_request *how, plan_candidates *all,
 	descent x = { .how = how, .all = all, .proof = proof };
 	plan_candidate found;
 	int64_t most;
-	if (!bounded_may_try(how->graph))
+	if (how->graph->turns || !bounded_may_try(how->graph))
 		return true;
 	if (how->seconds > 0)
 		return search_within(&x, how->memory, 0, OBJECTIVE_TIME, true,

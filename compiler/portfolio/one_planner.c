@@ -68,11 +68,13 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 	o.memory = program->room;
 	o.schedule = program->schedule;
 	o.separate = how->separate;
-	*r = (plan_result){ .graph = how->graph, .search = s,
+	const graph *g = how->graph, *whole = g->whole ? g->whole : g;
+	*r = (plan_result){ .graph = whole,
+			    .search = s,
 			    .machine = t->name,
 			    .machine_memory = t->memory,
 			    .objective = "bytes",
-			    .proven = s->lower_bound == s->total };
+			    .proven = !g->turns && s->lower_bound == s->total };
 	if (s->error)
 		return true;
 	plan *p = lower_plan(how->arena, how->graph, &s->assignment, &o,

@@ -285,8 +285,9 @@ static int64_t *staging_bytes(ranks *c)
 	int64_t *nbytes = ARENA_ARRAY(c->a, int64_t, n);
 	for (int i = 0; i < n; i++) {
 		const exchange *x = &c->exchanges[i];
-		nbytes[i] = c->p->program[i].op == PLAN_RUN || x->local ? -1 :
-			    x->to.nbytes + x->from.nbytes;
+		nbytes[i] = !plan_moves(&c->p->program[i]) || x->local
+				    ? -1
+				    : x->to.nbytes + x->from.nbytes;
 	}
 	MPI_Allreduce(MPI_IN_PLACE, nbytes, n, MPI_INT64_T, MPI_MAX,
 		      MPI_COMM_WORLD);
@@ -299,7 +300,7 @@ static void attach_ranks(void *state, unsigned char *const *arenas)
 	c->arena = arenas[c->rank];
 	c->exchanges = ARENA_ARRAY(c->a, exchange, c->p->ninstrs);
 	for (int i = 0; i < c->p->ninstrs; i++)
-		if (c->p->program[i].op != PLAN_RUN)
+		if (plan_moves(&c->p->program[i]))
 			note_exchange(c, &c->p->program[i], &c->exchanges[i]);
 	c->schedule = prefetch_of(c->a, c->p, staging_bytes(c));
 	c->staging = arena_alloc(c->a, (size_t)c->schedule.nbytes + 1);

@@ -37,7 +37,7 @@ static bool overlap(const plan *p, int x, int y)
 static bool reads(const plan *p, const plan_instr *in, int buffer)
 {
 	if (in->op != PLAN_RUN)
-		return overlap(p, in->from, buffer);
+		return plan_moves(in) && overlap(p, in->from, buffer);
 	const plan_node *n = &p->nodes[in->node];
 	for (int i = 0; i < p->kernels[n->kernel].kernel->ninputs; i++)
 		if (overlap(p, in->inputs[i], buffer))

@@ -182,7 +182,7 @@ static void *open_threads(void *run, const plan *p, failure *f)
 	c->local = ARENA_ARRAY(a, bool, p->ninstrs);
 	for (int i = 0; i < p->ninstrs; i++) {
 		c->local[i] = true;
-		for (int w = 0; w < c->nworkers && p->program[i].op != PLAN_RUN;
+		for (int w = 0; w < c->nworkers && plan_moves(&p->program[i]);
 		     w++)
 			note_pieces(c, i, w);
 	}

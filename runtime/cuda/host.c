@@ -48,9 +48,12 @@ host_call *host_call_new(arena *a, const cuda *c, int instr, int worker,
 	const plan_instr *in = &p->program[instr];
 	host_call *x = ARENA_NEW(a, host_call);
 	char *at = staging;
-	*x = (host_call){ .c = c, .instr = instr, .worker = worker,
-			  .k = kernel_of(p, in), .opaque = opaque,
-			  .space = plan_space(p, in->node, c->first + worker) };
+	*x = (host_call){ .c = c,
+			  .instr = instr,
+			  .worker = worker,
+			  .k = kernel_of(p, in),
+			  .opaque = opaque,
+			  .space = plan_space(p, in, c->first + worker) };
 	for (int i = 0; i < x->k->ninputs; i++)
 		x->inputs[i] = take(p, in->inputs[i], c->first + worker, &at);
 	x->out = take(p, in->to, c->first + worker, &at);

@@ -19,7 +19,8 @@ bool backend_at(const plan *p, int worker, int instr, failure *f)
 				 worker, n->name, n->op, why.text);
 	}
 	return fail_with(f, why.status, "worker %d: %s of '%s': %s", worker,
-			 collective_name(in->collective),
+			 in->op == PLAN_FEED ? "feed"
+					     : collective_name(in->collective),
 			 p->tensors[p->buffers[in->to].tensor].name, why.text);
 }
 

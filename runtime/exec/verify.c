@@ -14,7 +14,10 @@ enum { ELEMENT = 4 }; /* times a tensor's error that an element may have */
 static bool rounds_differently(const plan *p, int n, bool library)
 {
 	const kernel *k = p->kernels[p->nodes[n].kernel].kernel;
-	reducer r = library && k->body ? k->reducer : plan_partial(p, n);
+	bool turns = p->loop.turns > 1 && p->nodes[n].time != CUT_NONE &&
+		     k->vars[p->nodes[n].time].kind != KVAR_OUTPUT;
+	reducer r =
+		turns || (library && k->body) ? k->reducer : plan_partial(p, n);
 	return (r == RED_SUM || r == RED_PROD) && dtype_is_float(k->type);
 }
 

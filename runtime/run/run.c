@@ -147,7 +147,7 @@ static bool move_start(run *r, executor *m, const noise *by)
 static bool run_one(run *r, const results *to, const noise *x)
 {
 	session *s = r->s;
-	plan *one = plan_one_device(s->a, r->p);
+	plan *one = plan_one_turn(s->a, r->p);
 	executor *m = to->arrays ? session_alone(s, one, s->o->plan) : NULL;
 	if (m && x)
 		machine_disturb(m, x->nodes, x->size, x->seed << 32);

@@ -28,7 +28,7 @@ static bool takes_little_time(const plan *p)
 		const kernel *k =
 			p->kernels[p->nodes[in->node].kernel].kernel;
 		for (int w = 0; w < mesh_workers(&p->mesh); w++) {
-			box space = plan_space(p, in->node, w);
+			box space = plan_space(p, in, w);
 			int64_t n = 1;
 			for (int d = 0; d < space.n; d++)
 				if (!ck_mul(n, space.hi[d] - space.lo[d], &n) ||

@@ -88,7 +88,7 @@ static void run(machine *m, const plan_instr *in, int worker)
 	}
 	region to = plan_region(p, in->to, worker);
 	view out = view_dense(at(m, in->to, worker), k->type, &to.at);
-	box space = plan_space(p, in->node, worker);
+	box space = plan_space(p, in, worker);
 	eval_fault fault;
 	ck_assert_int_eq(kernel_eval(k, &space, inputs, &out, NULL, &fault),
 			 EVAL_OK);

@@ -80,7 +80,7 @@ static void check_run(const plan *p, const binding *b, int instr, int worker)
 {
 	const plan_instr *in = &p->program[instr];
 	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
-	box space = plan_space(p, in->node, worker);
+	box space = plan_space(p, in, worker);
 	bind_run r = bind_run_of(p, instr, worker, BASE + (uint64_t)worker);
 	int64_t *w = ARENA_ARRAY(mem, int64_t, b->nwords);
 	r.fault = FAULT;

@@ -1,0 +1,72 @@
+/* Micro-batches: a graph whose batch is divided over time.
+ *
+ * Time is one more axis along which operators are divided, and each tensor is
+ * cut, replicated or partial on it.  An operator that reads a tensor which is
+ * cut takes part in every turn, divided along the variable whose blocks read
+ * the turn's samples and no others; where that is one of the result, the result
+ * is cut, and where it is reduced, partial: the turns' results are combined
+ * when the last one has ended.  What reads none of these is the same in all
+ * turns, and is computed before them; what reads combined values, behind. */
+#ifndef TDL_COMPILER_GRAPH_TURNS_H
+#define TDL_COMPILER_GRAPH_TURNS_H
+
+#include "compiler/graph/graph.h"
+#include "compiler/graph/section.h"
+#include "kernel/region.h"
+
+typedef struct graph_turns {
+	int turns;
+	int64_t batch; /* samples of all turns */
+	/* By tensor: the dimension that time cuts, NONE; and the reducer that
+	 * combines the turns' parts, RED_NONE where it is not partial. */
+	const int *cut;
+	const reducer *partial;
+	/* By node: the variable that time divides, NONE. */
+	const int *divided;
+	const section *sections;
+} graph_turns;
+
+/* The batch dimension of an input that an option names. */
+typedef struct batch_dim {
+	const char *input;
+	int dim;
+} batch_dim;
+
+typedef struct turns_options {
+	int turns;
+	int nbatch;
+	const batch_dim *batch; /* these alone; none: those of the model */
+} turns_options;
+
+/* The graph of one turn of g, for planners: the shapes are those of the
+ * smallest turn, tensors and nodes keep their numbers, and .whole is g with all
+ * samples.  NULL when errors were added: no input has a batch, there are more
+ * turns than samples, or an operator needs the whole batch of what the turns
+ * compute. */
+graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
+		      diag_sink *s);
+
+/* The division over time of what is left of a graph, in a: tensors[t] and
+ * nodes[n] are new numbers, -1 for those that are gone. */
+const graph_turns *graph_turns_kept(arena *a, const graph *g,
+				    const int *tensors, const int *nodes);
+
+/* By tensor, in a: whether its parts of all turns are combined, since something
+ * needs it behind the last. */
+bool *graph_accumulated(arena *a, const graph *g);
+
+/* ---- between turns*.c alone --------------------------------------------- */
+
+/* Says how time divides g: fills all of to but turns and batch; by_input: the
+ * batch dimension of each tensor, NONE. */
+bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
+		diag_sink *s);
+
+/* Samples [*begin, *end) of turn i. */
+static inline void turns_samples(const graph_turns *t, int i, int64_t *begin,
+				 int64_t *end)
+{
+	block(0, t->batch, i, t->turns, begin, end);
+}
+
+#endif

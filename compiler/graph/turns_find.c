@@ -1,0 +1,427 @@
+/* The layout over time of each tensor: in the order of the nodes, from the
+ * batch of the inputs on. */
+#include "config.h"
+
+#include "compiler/graph/turns.h"
+#include "kernel/eval.h"
+#include "kernel/monotone.h"
+
+/* The value of a tensor in a turn. */
+typedef enum presence {
+	AT_ONCE,    /* the same in all turns */
+	IN_PARTS,   /* the samples of the turn; cut[] says where */
+	AS_PARTIAL, /* to be combined with those of the other turns */
+	AT_LAST,    /* known behind the last turn */
+} presence;
+
+typedef struct finder {
+	arena *tmp;
+	const graph *g;
+	const graph_turns *t;
+	const int *batch; /* by tensor: an input's batch dimension, NONE */
+	bool *whole;	  /* by tensor: an input that is needed whole */
+	presence *is;	  /* by tensor */
+	int *cut;	  /* by tensor, .. */
+	reducer *partial; /* .. as of graph_turns */
+	int *divided;	  /* by node, likewise */
+	section *sections;
+	node_id failed;	   /* the node that needs a whole value, and .. */
+	tensor_id missing; /* .. the value */
+	node_id **readers; /* by tensor: nreaders of them */
+	int *nreaders;
+} finder;
+
+/* ---- one node ---------------------------------------------------------- */
+
+/* Whether an extent has equally many elements for each sample. */
+static bool holds_batch(const finder *f, int64_t extent)
+{
+	return extent > 0 && extent % f->t->batch == 0;
+}
+
+/* The part of an extent that a turn has. */
+static void part_of(const finder *f, int turn, int64_t extent, int64_t *lo,
+		    int64_t *hi)
+{
+	int64_t each = extent / f->t->batch;
+	turns_samples(f->t, turn, lo, hi);
+	*lo *= each;
+	*hi *= each;
+}
+
+/* Whether in each turn, of which a node computes its part of variable v, input
+ * i is read inside of the turn's part of dimension d. */
+static bool reads_own_turn(const finder *f, const kernel *k, int v, int i,
+			   int d)
+{
+	if (!holds_batch(f, k->inputs[i].dims[d]))
+		return false;
+	for (int turn = 0; turn < f->t->turns; turn++) {
+		box space = kernel_space(k);
+		int64_t lo, hi;
+		part_of(f, turn, k->vars[v].extent, &space.lo[v], &space.hi[v]);
+		box need = kernel_need(k, &space, i);
+		part_of(f, turn, k->inputs[i].dims[d], &lo, &hi);
+		if (!box_is_empty(&need) &&
+		    (need.lo[d] < lo || need.hi[d] > hi))
+			return false;
+	}
+	return true;
+}
+
+/* Whether partial results of a kernel can be added up from turn to turn. */
+static bool combines(const kernel *k)
+{
+	reducer_neutral n = reducer_table[k->reducer].neutral;
+	bool bounded = n == NEUTRAL_LEAST || n == NEUTRAL_GREATEST;
+	return !reducer_is_where(k->reducer) &&
+	       (!bounded || elem_has_infinity(k->type));
+}
+
+/* Whether time may divide a variable. */
+static bool may_divide(const finder *f, const kernel *k, int v)
+{
+	const kvar *x = &k->vars[v];
+	if (x->indivisible_reason || x->kind == KVAR_DERIVED ||
+	    !holds_batch(f, x->extent))
+		return false;
+	return x->kind == KVAR_OUTPUT || combines(k);
+}
+
+/* The variable by which time divides a node, those of the result first. */
+static int find_variable(const finder *f, const node *n)
+{
+	const kernel *k = n->kernel;
+	for (int v = 0; v < k->nvars; v++) {
+		bool fits = may_divide(f, k, v);
+		for (int i = 0; i < k->ninputs && fits; i++)
+			fits = f->is[n->inputs[i]] != IN_PARTS ||
+			       reads_own_turn(f, k, v, i, f->cut[n->inputs[i]]);
+		if (fits)
+			return v;
+	}
+	return NONE;
+}
+
+/* The first input that is there in a way; NONE. */
+static tensor_id input_that_is(const finder *f, const node *n, presence how)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (f->is[n->inputs[i]] == how)
+			return n->inputs[i];
+	return NONE;
+}
+
+static bool fails(finder *f, node_id n, tensor_id missing)
+{
+	f->failed = n;
+	f->missing = missing;
+	return false;
+}
+
+/* A node that reads samples of the turn. */
+static bool place_in_turn(finder *f, node_id id)
+{
+	const node *n = &f->g->nodes[id];
+	tensor_id late = input_that_is(f, n, AT_LAST);
+	if (late == NONE)
+		late = input_that_is(f, n, AS_PARTIAL);
+	int v = late == NONE ? find_variable(f, n) : NONE;
+	if (v == NONE)
+		return fails(f, id,
+			     late != NONE ? late
+					  : input_that_is(f, n, IN_PARTS));
+	bool cut = n->kernel->vars[v].kind == KVAR_OUTPUT;
+	f->divided[id] = v;
+	f->sections[id] = SECTION_BODY;
+	f->is[n->output] = cut ? IN_PARTS : AS_PARTIAL;
+	f->cut[n->output] = cut ? v : NONE;
+	f->partial[n->output] = cut ? RED_NONE : n->kernel->reducer;
+	return true;
+}
+
+static int64_t bytes_of(const finder *f, tensor_id t)
+{
+	return tensor_nbytes(&f->g->tensors[t].type);
+}
+
+/* The expression in which reads of some inputs, a bit each, are reads of the
+ * first of them. */
+static kexpr *as_one_input(arena *a, const kexpr *e, uint32_t inputs)
+{
+	kexpr *to = ARENA_COPY(a, e, 1);
+	to->args = ARENA_ARRAY(a, kexpr *, e->nargs);
+	if (e->kind == KX_READ && (inputs >> e->input & 1))
+		to->input = __builtin_ctz(inputs);
+	for (int i = 0; i < e->nargs; i++)
+		to->args[i] = as_one_input(a, e->args[i], inputs);
+	return to;
+}
+
+/* The reducer that combines the results of a kernel if these inputs, of one
+ * type, are all partial by r: they pass together, as the terms of a sum do, if
+ * one input in their place does. */
+static reducer passes_jointly(const finder *f, const kernel *k, uint32_t inputs,
+			      reducer r)
+{
+	kernel one = *k;
+	if (!k->body)
+		return RED_NONE;
+	if (inputs & (inputs - 1))
+		one.body = as_one_input(f->tmp, k->body, inputs);
+	return kernel_commutes_with(&one, __builtin_ctz(inputs), r);
+}
+
+/* The reducer of the result, where a node hands on its inputs that are partial,
+ * and does so in each turn: it is smaller than they are together, or of longer
+ * numbers, so that adding up the results takes less or loses less. */
+static reducer passes(const finder *f, const node *n)
+{
+	uint32_t inputs = 0;
+	int64_t bytes = 0;
+	reducer by = RED_NONE;
+	dtype first = DT_NONE;
+	bool longer = false;
+	for (int i = 0; i < n->kernel->ninputs; i++) {
+		tensor_id t = n->inputs[i];
+		if (f->is[t] != AS_PARTIAL)
+			continue;
+		dtype type = f->g->tensors[t].type.type;
+		if (by != RED_NONE && (by != f->partial[t] || type != first))
+			return RED_NONE;
+		by = f->partial[t];
+		first = type;
+		inputs |= UINT32_C(1) << i;
+		bytes += bytes_of(f, t);
+		longer = longer || dtype_bits(f->g->tensors[t].type.type) <
+					   dtype_bits(n->kernel->type);
+	}
+	if (!longer && bytes_of(f, n->output) >= bytes)
+		return RED_NONE;
+	return passes_jointly(f, n->kernel, inputs, by);
+}
+
+static bool place_node(finder *f, node_id id)
+{
+	const node *n = &f->g->nodes[id];
+	f->divided[id] = NONE;
+	f->cut[n->output] = NONE;
+	f->partial[n->output] = RED_NONE;
+	if (input_that_is(f, n, IN_PARTS) != NONE)
+		return place_in_turn(f, id);
+	bool late = input_that_is(f, n, AT_LAST) != NONE;
+	bool partial = input_that_is(f, n, AS_PARTIAL) != NONE;
+	reducer to = partial && !late ? passes(f, n) : RED_NONE;
+	f->partial[n->output] = to;
+	f->is[n->output] = to != RED_NONE    ? AS_PARTIAL
+			   : late || partial ? AT_LAST
+					     : AT_ONCE;
+	f->sections[id] = to != RED_NONE    ? SECTION_BODY
+			  : late || partial ? SECTION_AFTER
+					    : SECTION_BEFORE;
+	return true;
+}
+
+static bool place_nodes(finder *f)
+{
+	const graph *g = f->g;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		bool fed = f->batch[t] != NONE && !f->whole[t];
+		f->is[t] = fed ? IN_PARTS : AT_ONCE;
+		f->cut[t] = fed ? f->batch[t] : NONE;
+		f->partial[t] = RED_NONE;
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		if (!place_node(f, n))
+			return false;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (g->tensors[t].next != NONE &&
+		    f->is[g->tensors[t].next] == IN_PARTS)
+			return fails(f, NONE, g->tensors[t].next);
+	return true;
+}
+
+/* ---- values that are needed before -------------------------------------- */
+
+/* Whether a tensor follows from the inputs without the model's weights and
+ * states: then it is computed before the turns, of the whole batch, as a number
+ * of labels is.  Marks the inputs. */
+static bool follows_from_inputs(finder *f, tensor_id last)
+{
+	const graph *g = f->g;
+	bool *used = ARENA_ARRAY(f->tmp, bool, g->ntensors);
+	used[last] = true;
+	for (node_id n = g->nnodes; n-- > 0;)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
+			used[g->nodes[n].inputs[i]] |= used[g->nodes[n].output];
+	bool any = false;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (used[t] && (g->tensors[t].parameter ||
+				g->tensors[t].kind == TENSOR_STATE))
+			return false;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (used[t] && f->batch[t] != NONE && !f->whole[t])
+			any = f->whole[t] = true;
+	return any;
+}
+
+/* ---- what nobody needs at once ------------------------------------------ */
+
+static void find_readers(finder *f)
+{
+	const graph *g = f->g;
+	f->nreaders = ARENA_ARRAY(f->tmp, int, g->ntensors);
+	f->readers = ARENA_ARRAY(f->tmp, node_id *, g->ntensors);
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
+			f->nreaders[g->nodes[n].inputs[i]]++;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		f->readers[t] = ARENA_ARRAY(f->tmp, node_id, f->nreaders[t]);
+		f->nreaders[t] = 0;
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			tensor_id t = g->nodes[n].inputs[i];
+			f->readers[t][f->nreaders[t]++] = n;
+		}
+}
+
+/* Whether a reader in the body reads a tensor in the turn's part of d. */
+static bool reads_part(const finder *f, node_id id, tensor_id t, int d)
+{
+	const node *n = &f->g->nodes[id];
+	int v = f->divided[id];
+	if (f->sections[id] != SECTION_BODY || v == NONE)
+		return false;
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (n->inputs[i] == t && !reads_own_turn(f, n->kernel, v, i, d))
+			return false;
+	return true;
+}
+
+/* The dimension of a node's result of which each turn needs its own part only;
+ * NONE. */
+static int find_part(const finder *f, const node *n)
+{
+	tensor_id t = n->output;
+	for (int d = 0; d < n->kernel->nout; d++) {
+		bool fits = may_divide(f, n->kernel, d);
+		for (int i = 0; i < f->nreaders[t] && fits; i++)
+			fits = reads_part(f, f->readers[t][i], t, d);
+		if (fits)
+			return d;
+	}
+	return NONE;
+}
+
+/* By tensor: whether it is an output, or the next value of a state. */
+static bool *find_kept(const finder *f)
+{
+	const graph *g = f->g;
+	bool *kept = ARENA_ARRAY(f->tmp, bool, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		kept[t] |= g->tensors[t].output;
+		if (g->tensors[t].next != NONE)
+			kept[g->tensors[t].next] = true;
+	}
+	return kept;
+}
+
+/* Moves nodes that are the same in all turns to where their results are needed,
+ * the last ones first: into the turns, each of which computes its part, as of a
+ * mask; or behind them. */
+static void delay(finder *f)
+{
+	const graph *g = f->g;
+	const bool *kept = find_kept(f);
+	for (node_id id = g->nnodes; id-- > 0;) {
+		const node *n = &g->nodes[id];
+		tensor_id t = n->output;
+		bool early = false;
+		if (f->sections[id] != SECTION_BEFORE)
+			continue;
+		for (int i = 0; i < f->nreaders[t]; i++)
+			early |= f->sections[f->readers[t][i]] != SECTION_AFTER;
+		if (!early) {
+			f->sections[id] = SECTION_AFTER;
+			f->is[t] = AT_LAST;
+			continue;
+		}
+		int d = kept[t] ? NONE : find_part(f, n);
+		if (d == NONE)
+			continue;
+		f->sections[id] = SECTION_BODY;
+		f->divided[id] = f->cut[t] = d;
+		f->is[t] = IN_PARTS;
+	}
+}
+
+/* ---- all nodes --------------------------------------------------------- */
+
+/* The last node that reduces over the batch on the way to a tensor; NONE. */
+static node_id reduced_by(const finder *f, tensor_id last)
+{
+	const graph *g = f->g;
+	bool *used = ARENA_ARRAY(f->tmp, bool, g->ntensors);
+	used[last] = true;
+	for (node_id n = g->nnodes; n-- > 0;) {
+		const node *x = &g->nodes[n];
+		if (!used[x->output] || f->is[x->output] == IN_PARTS)
+			continue;
+		if (f->divided[n] != NONE)
+			return n;
+		for (int i = 0; i < x->kernel->ninputs; i++)
+			used[x->inputs[i]] = true;
+	}
+	return NONE;
+}
+
+static void say_failure(const finder *f, diag_sink *s)
+{
+	const graph *g = f->g;
+	const char *value = g->tensors[f->missing].name;
+	if (f->failed == NONE) {
+		diag_error_in(s, DIAG_WHOLE_BATCH, g->name,
+			      "'%s', the next value of a state, has all "
+			      "samples: it cannot be computed in micro-batches",
+			      value);
+		return;
+	}
+	const node *n = &g->nodes[f->failed];
+	diag_error_in(s, DIAG_WHOLE_BATCH, g->name,
+		      "operator '%s' (%s) needs '%s' of the whole batch, which "
+		      "micro-batches do not have: %s",
+		      n->name, n->op, value, kernel_text(f->tmp, n->kernel));
+	node_id by = reduced_by(f, f->missing);
+	if (by != NONE)
+		diag_note(s, NOWHERE, "the batch is reduced by '%s': %s",
+			  g->nodes[by].name,
+			  kernel_text(f->tmp, g->nodes[by].kernel));
+}
+
+bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
+		diag_sink *s)
+{
+	finder f = {.tmp = arena_new(), .g = g, .t = to, .batch = by_input};
+	f.whole = ARENA_ARRAY(f.tmp, bool, g->ntensors);
+	f.is = ARENA_ARRAY(f.tmp, presence, g->ntensors);
+	f.cut = ARENA_ARRAY(a, int, g->ntensors);
+	f.partial = ARENA_ARRAY(a, reducer, g->ntensors);
+	f.divided = ARENA_ARRAY(a, int, g->nnodes);
+	f.sections = ARENA_ARRAY(a, section, g->nnodes);
+	bool found = place_nodes(&f);
+	while (!found && follows_from_inputs(&f, f.missing))
+		found = place_nodes(&f);
+	if (found) {
+		find_readers(&f);
+		delay(&f);
+	} else {
+		say_failure(&f, s);
+	}
+	to->cut = f.cut;
+	to->partial = f.partial;
+	to->divided = f.divided;
+	to->sections = f.sections;
+	arena_free(f.tmp);
+	return found;
+}

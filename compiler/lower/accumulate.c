@@ -1,0 +1,231 @@
+#include "config.h"
+
+#include "compiler/lower/accumulate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+typedef struct summer {
+	arena *a, *tmp;
+	graph *g; /* as it becomes */
+	assignment *as;
+	int *cut, *then, *divided; /* of its graph_turns, or as in the header */
+	reducer *partial;
+	section *sections;
+	int *part; /* by tensor: that of a turn, NONE */
+	VEC(const kernel *) kernels;
+	strmap *names;
+} summer;
+
+/* ---- kernels ----------------------------------------------------------- */
+
+static kernel *element_wise(summer *x, const char *name, const tensor_type *t)
+{
+	kernel *k = ARENA_NEW(x->a, kernel);
+	*k = (kernel){.name = name,
+		      .nvars = t->ndim,
+		      .nout = t->ndim,
+		      .type = t->type};
+	k->vars = ARENA_ARRAY(x->a, kvar, t->ndim);
+	for (int d = 0; d < t->ndim; d++)
+		k->vars[d] = (kvar){.name = arena_printf(x->a, "i%d", d),
+				    .kind = KVAR_OUTPUT,
+				    .extent = t->dims[d]};
+	return k;
+}
+
+/* k, or one that is equal. */
+static const kernel *share(summer *x, kernel *k)
+{
+	kernel_finish(x->a, k);
+	for (int i = 0; i < x->kernels.n; i++)
+		if (kernel_equal(x->kernels.at[i], k))
+			return x->kernels.at[i];
+	vec_push(x->tmp, &x->kernels, k);
+	return k;
+}
+
+static const kernel *neutral_of(summer *x, const tensor_type *t, reducer r)
+{
+	kernel *k = element_wise(x, "fill", t);
+	reducer_neutral n = reducer_table[r].neutral;
+	double v = n == NEUTRAL_ZERO	? 0
+		   : n == NEUTRAL_ONE	? 1
+		   : n == NEUTRAL_LEAST ? -INFINITY
+					: INFINITY;
+	k->body = dtype_is_float(t->type) ? kx_float(x->a, v, t->type)
+					  : kx_int(x->a, (int64_t)v, t->type);
+	return share(x, k);
+}
+
+static const kernel *sum_of(summer *x, const tensor_type *t, reducer r)
+{
+	kernel *k = element_wise(x, "accumulate", t);
+	kexpr *at[MAX_NDIM];
+	k->ninputs = 2;
+	k->inputs = ARENA_ARRAY(x->a, kinput, 2);
+	for (int d = 0; d < t->ndim; d++)
+		at[d] = kx_var(x->a, d);
+	for (int i = 0; i < 2; i++) {
+		kinput *in = &k->inputs[i];
+		*in = (kinput){.name = i ? "part" : "sum",
+			       .type = t->type,
+			       .ndim = t->ndim};
+		memcpy(in->dims, t->dims, sizeof(in->dims));
+	}
+	k->body = kx_fn2(x->a, reducer_table[r].combine,
+			 kx_read(x->a, 0, t->type, t->ndim, at, NULL),
+			 kx_read(x->a, 1, t->type, t->ndim, at, NULL));
+	return share(x, k);
+}
+
+/* ---- the graph --------------------------------------------------------- */
+
+static const char *unused_name(summer *x, const char *of, const char *what)
+{
+	const char *name = arena_printf(x->a, "%s.%s", of, what);
+	for (int i = 2; strmap_get(x->names, name); i++)
+		name = arena_printf(x->a, "%s.%s%d", of, what, i);
+	strmap_put(x->names, name, x);
+	return name;
+}
+
+/* A result like t, under its cuts, that is none of the model's own. */
+static tensor_id add_tensor(summer *x, tensor_id t, const char *what)
+{
+	graph *g = x->g;
+	tensor_id id = g->ntensors++;
+	tensor *to = &g->tensors[id];
+	*to = g->tensors[t];
+	to->name = unused_name(x, to->name, what);
+	to->output = false;
+	x->as->tensor_cuts[id] = x->as->tensor_cuts[t];
+	x->cut[id] = x->then[id] = x->part[id] = NONE;
+	x->partial[id] = RED_NONE;
+	return id;
+}
+
+static void add_node(summer *x, const node *n, section s, int divided,
+		     const cuts *c)
+{
+	graph *g = x->g;
+	g->nodes[g->nnodes] = *n;
+	g->tensors[n->output].producer = g->nnodes;
+	x->sections[g->nnodes] = s;
+	x->divided[g->nnodes] = divided;
+	x->as->node_cuts[g->nnodes++] = *c;
+}
+
+/* A node that is divided as its result is stored. */
+static void add_own(summer *x, const kernel *k, tensor_id out, section s,
+		    tensor_id *inputs)
+{
+	node n = {.name = unused_name(x, x->g->tensors[out].name, k->name),
+		  .op = k->name,
+		  .kernel = k,
+		  .inputs = inputs,
+		  .output = out,
+		  .forward = NONE,
+		  .step = -1,
+		  .cell = -1};
+	add_node(x, &n, s, NONE, &x->as->tensor_cuts[out]);
+}
+
+/* Adds the tensors of a sum, and the node that makes the first. */
+static void begin_sum(summer *x, tensor_id t)
+{
+	const tensor_type *type = &x->g->tensors[t].type;
+	tensor_id zero = add_tensor(x, t, "zero");
+	x->part[t] = add_tensor(x, t, "part");
+	x->partial[x->part[t]] = x->partial[t];
+	x->then[zero] = t;
+	add_own(x, neutral_of(x, type, x->partial[t]), zero, SECTION_BEFORE,
+		NULL);
+}
+
+static void copy_node(summer *x, const graph *from, const assignment *as,
+		      node_id id, const tensor_id *zeros)
+{
+	const graph_turns *t = from->turns;
+	node n = from->nodes[id];
+	tensor_id out = n.output, part = x->part[out];
+	tensor_id *inputs = ARENA_COPY(x->a, n.inputs, n.kernel->ninputs);
+	for (int i = 0; i < n.kernel->ninputs; i++)
+		if (t->sections[id] == SECTION_BODY &&
+		    x->part[inputs[i]] != NONE)
+			inputs[i] = x->part[inputs[i]];
+	n.inputs = inputs;
+	n.output = part != NONE ? part : out;
+	add_node(x, &n, t->sections[id], t->divided[id], &as->node_cuts[id]);
+	if (part == NONE)
+		return;
+	inputs = ARENA_ARRAY(x->a, tensor_id, 2);
+	inputs[0] = zeros[out];
+	inputs[1] = part;
+	add_own(x, sum_of(x, &from->tensors[out].type, t->partial[out]), out,
+		SECTION_BODY, inputs);
+}
+
+/* Room for two tensors and two nodes more for each of n. */
+static void make_room(summer *x, const graph *g, assignment *as, int n)
+{
+	int ntensors = g->ntensors + 2 * n, nnodes = g->nnodes + 2 * n;
+	arena *a = x->a;
+	x->g = ARENA_COPY(a, g, 1);
+	x->g->tensors = ARENA_ARRAY(a, tensor, ntensors);
+	x->g->nodes = ARENA_ARRAY(a, node, nnodes);
+	x->g->nnodes = 0;
+	x->as = as;
+	x->cut = ARENA_ARRAY(a, int, ntensors);
+	x->then = ARENA_ARRAY(a, int, ntensors);
+	x->part = ARENA_ARRAY(x->tmp, int, ntensors);
+	x->partial = ARENA_ARRAY(a, reducer, ntensors);
+	x->divided = ARENA_ARRAY(a, int, nnodes);
+	x->sections = ARENA_ARRAY(a, section, nnodes);
+	cuts *held = ARENA_ARRAY(a, cuts, ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		x->g->tensors[t] = g->tensors[t];
+		x->cut[t] = g->turns->cut[t];
+		x->partial[t] = g->turns->partial[t];
+		x->then[t] = x->part[t] = NONE;
+		held[t] = as->tensor_cuts[t];
+		strmap_put(x->names, g->tensors[t].name, x);
+	}
+	for (node_id i = 0; i < g->nnodes; i++)
+		strmap_put(x->names, g->nodes[i].name, x);
+	*as = (assignment){as->mesh, held, ARENA_ARRAY(a, cuts, nnodes)};
+}
+
+const graph *accumulate_turns(arena *a, const graph *g, assignment *as,
+			      const int **then)
+{
+	summer x = {.a = a, .tmp = arena_new()};
+	const assignment before = *as;
+	x.names = strmap_new(x.tmp);
+	const bool *summed = graph_accumulated(x.tmp, g);
+	int n = 0;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		n += summed[t];
+	make_room(&x, g, as, n);
+	tensor_id *zeros = ARENA_ARRAY(x.tmp, tensor_id, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (summed[t]) {
+			zeros[t] = x.g->ntensors;
+			begin_sum(&x, t);
+		}
+	for (section s = SECTION_BEFORE; s <= SECTION_AFTER; s++)
+		for (node_id i = 0; i < g->nnodes; i++)
+			if (g->turns->sections[i] == s)
+				copy_node(&x, g, &before, i, zeros);
+	graph_turns *t = ARENA_COPY(a, g->turns, 1);
+	t->cut = x.cut;
+	t->partial = x.partial;
+	t->divided = x.divided;
+	t->sections = x.sections;
+	x.g->turns = t;
+	*then = x.then;
+	arena_free(x.tmp);
+	return x.g;
+}

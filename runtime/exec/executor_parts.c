@@ -1,0 +1,225 @@
+#include "config.h"
+
+#include "runtime/exec/executor_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "layout/runs.h"
+
+/* ---- buffers ----------------------------------------------------------- */
+
+unsigned char *part_place(const executor *m, int worker, int buffer)
+{
+	return m->arenas[worker] + m->p->buffers[buffer].offset;
+}
+
+void part_touch(executor *m, int worker, int buffer, const region *r)
+{
+	const plan_buffer *b = &m->p->buffers[buffer];
+	int64_t size = (int64_t)dtype_size(m->p->tensors[b->tensor].type);
+	int64_t end = b->offset + r->count * size;
+	end = round_up(end, PLAN_ALIGN);
+	end = end < m->p->arena_bytes ? end : m->p->arena_bytes;
+	if (r->count > 0 && end > m->used[worker])
+		m->used[worker] = end;
+}
+
+static region whole_region(const plan_tensor *t)
+{
+	region r = { .at = box_whole(t->dims, t->ndim) };
+	r.count = box_volume(&r.at);
+	return r;
+}
+
+static void copy_runs(runs *r, size_t size, char *dst, const char *src)
+{
+	while (runs_next(r))
+		memcpy(dst + (size_t)r->dst * size, src + (size_t)r->src * size,
+		       (size_t)r->n * size);
+}
+
+bool executor_is_host(const executor *m)
+{
+	return !m->backend->put;
+}
+
+void *part_stage(int64_t nbytes, failure *f)
+{
+	void *x = malloc(nbytes > 0 ? (size_t)nbytes : 1);
+	if (!x)
+		fail_with(f, CLI_MACHINE, "no memory for %" PRId64 " bytes",
+			  nbytes);
+	return x;
+}
+
+bool part_put(executor *m, int worker, int buffer, const void *part,
+	      int64_t nbytes, failure *f)
+{
+	return m->backend->put(m->device, worker - m->first,
+			       part_place(m, worker, buffer), part, nbytes, f);
+}
+
+bool part_scatter(executor *m, int worker, int buffer, const void *whole,
+		  failure *f)
+{
+	const plan_tensor *t = &m->p->tensors[m->p->buffers[buffer].tensor];
+	region part = plan_region(m->p, buffer, worker);
+	region all = whole_region(t);
+	runs r = runs_of(&part.at, &part, &all);
+	size_t size = dtype_size(t->type);
+	part_touch(m, worker, buffer, &part);
+	if (executor_is_host(m)) {
+		copy_runs(&r, size, (char *)part_place(m, worker, buffer),
+			  whole);
+		return true;
+	}
+	if (part.count == all.count)
+		return part_put(m, worker, buffer, whole,
+				part.count * (int64_t)size, f);
+	void *staged = part_stage(part.count * (int64_t)size, f);
+	if (staged)
+		copy_runs(&r, size, staged, whole);
+	bool good = staged && part_put(m, worker, buffer, staged,
+				       part.count * (int64_t)size, f);
+	free(staged);
+	return good;
+}
+
+/* Whether other workers that hold the same part of a tensor come before this
+ * one. */
+static bool is_copy(const executor *m, int worker, const plan_tensor *t)
+{
+	int coords[MAX_AXES];
+	mesh_coords(&m->p->mesh, worker, coords);
+	for (int i = 0; i < m->p->mesh.naxes; i++)
+		if (t->cuts.dim[i] == CUT_NONE && coords[i] > 0)
+			return true;
+	return false;
+}
+
+bool part_is_in_turns(const plan *p, const plan_tensor *t)
+{
+	return p->loop.turns > 0 && t->time != CUT_NONE;
+}
+
+bool executor_is_alone(const executor *m)
+{
+	return m->end - m->first == m->nworkers;
+}
+
+/* A worker's part of a tensor in the host's memory, which `staged` may be. */
+static const char *part_of(const executor *m, int worker, int buffer,
+			   int64_t nbytes, char *staged, failure *f)
+{
+	unsigned char *at = part_place(m, worker, buffer);
+	if (executor_is_host(m))
+		return (const char *)at;
+	return m->backend->get(m->device, worker - m->first, staged, at, nbytes,
+			       f)
+		       ? staged
+		       : NULL;
+}
+
+/* Adds one worker's part to a tensor, in every process. */
+static bool gather_part(const executor *m, int worker, int tensor, char *staged,
+			void *whole, failure *f)
+{
+	const plan_tensor *t = &m->p->tensors[tensor];
+	region all = whole_region(t),
+	       part = plan_region(m->p, t->buffer, worker);
+	runs r = runs_of(&part.at, &all, &part);
+	int64_t size = (int64_t)dtype_size(t->type);
+	const char *from = staged;
+	if (m->first <= worker && worker < m->end)
+		from = part_of(m, worker, t->buffer, part.count * size, staged,
+			       f);
+	if (!from)
+		return false;
+	if (!executor_is_alone(m)) {
+		if (from != staged && m->first <= worker && worker < m->end)
+			memcpy(staged, from, (size_t)(part.count * size));
+		m->comm->share(m->link, worker, staged, part.count * size);
+		from = staged;
+	}
+	copy_runs(&r, (size_t)size, whole, from);
+	return true;
+}
+
+bool part_gather(const executor *m, int tensor, void *whole, failure *f)
+{
+	const plan_tensor *t = &m->p->tensors[tensor];
+	char *staged = NULL;
+	bool good = true;
+	if (!executor_is_alone(m) || !executor_is_host(m)) {
+		staged = part_stage(plan_tensor_nbytes(t), f);
+		good = staged != NULL;
+	}
+	for (int w = 0; good && w < m->nworkers; w++)
+		if (!is_copy(m, w, t))
+			good = gather_part(m, w, tensor, staged, whole, f);
+	free(staged);
+	return good;
+}
+
+/* ---- turns ------------------------------------------------------------- */
+
+bool part_feed(executor *m, int worker, const plan_instr *in, failure *f)
+{
+	int tensor = m->p->buffers[in->to].tensor, i = 0;
+	while (m->p->inputs[i] != tensor)
+		i++;
+	return part_scatter(m, worker, in->to, m->inputs[i].data, f);
+}
+
+void part_hand_out(executor *m, int worker, int buffer)
+{
+	const plan_buffer *b = &m->p->buffers[buffer];
+	const plan_tensor *t = &m->p->tensors[b->tensor];
+	if (b->region != LAYOUT_STORED || !t->output ||
+	    !part_is_in_turns(m->p, t) || is_copy(m, worker, t))
+		return;
+	int i = 0;
+	while (m->p->outputs[i] != b->tensor)
+		i++;
+	if (!m->outputs[i].data)
+		return;
+	region all = whole_region(t), part = plan_region(m->p, buffer, worker);
+	runs r = runs_of(&part.at, &all, &part);
+	copy_runs(&r, dtype_size(t->type), m->outputs[i].data,
+		  (const char *)part_place(m, worker, buffer));
+}
+
+/* Gives the part of an output that a worker has handed out in a turn to all
+ * processes. */
+static void spread_part(const executor *m, int worker, const plan_tensor *t,
+			int turn, char *staged, void *whole)
+{
+	plan_buffer b = m->p->buffers[t->buffer];
+	size_t size = dtype_size(t->type);
+	int coords[MAX_AXES];
+	b.turn = turn;
+	mesh_coords(&m->p->mesh, worker, coords);
+	region all = whole_region(t), part = plan_region_at(m->p, &b, coords);
+	runs to = runs_of(&part.at, &part, &all), from = to;
+	if (m->first <= worker && worker < m->end)
+		copy_runs(&to, size, staged, whole);
+	m->comm->share(m->link, worker, staged, part.count * (int64_t)size);
+	from = runs_of(&part.at, &all, &part);
+	copy_runs(&from, size, whole, staged);
+}
+
+bool part_spread(const executor *m, const plan_tensor *t, void *whole,
+		 failure *f)
+{
+	if (executor_is_alone(m))
+		return true;
+	char *staged = part_stage(plan_tensor_nbytes(t), f);
+	for (int w = 0; staged && w < m->nworkers; w++)
+		for (int i = 0; i < m->p->loop.turns && !is_copy(m, w, t); i++)
+			spread_part(m, w, t, i, staged, whole);
+	free(staged);
+	return staged != NULL;
+}
