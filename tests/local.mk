@@ -75,6 +75,7 @@ network_files = \
 	%D%/onnx/processes.py \
 	%D%/metamorphic.py \
 	%D%/megatron.py \
+	%D%/micro_batches.py \
 	%D%/planners.py \
 	%D%/models/train_step.py \
 	%D%/models/random_models.py \

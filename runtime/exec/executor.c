@@ -271,6 +271,8 @@ static bool run_instr(executor *m, int worker, int i, failure *f)
 	memory_poll();
 	if (!m->comm->ready(m->link, i, worker))
 		return false;
+	if (i > 0) /* now the transfer before has ended, if it was one */
+		part_hand_out(m, worker, m->p->program[i - 1].to);
 	switch (in->op) {
 	case PLAN_RUN:
 		return run_kernel(m, worker, i, f);
@@ -309,13 +311,13 @@ static bool run_program(void *arg, int worker, failure *f)
 	if (!feed_worker(m, worker, f) || !m->comm->barrier(m->link, worker))
 		return false;
 	start = clock_seconds();
-	for (int i = 0; i < p->ninstrs; i++) {
+	for (int i = 0; i < p->ninstrs; i++)
 		if (!run_instr(m, worker, i, f))
 			return false;
-		part_hand_out(m, worker, p->program[i].to);
-	}
 	if (!m->comm->barrier(m->link, worker))
 		return false;
+	if (p->ninstrs > 0)
+		part_hand_out(m, worker, p->program[p->ninstrs - 1].to);
 	if (worker == 0)
 		m->seconds += clock_seconds() - start;
 	return true;

@@ -1,0 +1,30 @@
+# Three turns of 1, 2 and 2 samples, trained and not.
+tdlc plan micro_batches.tdl --model small -k 2 --train --micro-batches 3 -o "$tmp/a.plan" >/dev/null
+tdlrun "$tmp/a.plan" --verify --json | grep -E '"(verified|communication_bytes|arena_bytes)"'
+grep -E '"micro_batches"|"feed"|"then"' "$tmp/a.plan"
+tdlc plan micro_batches.tdl --model small -k 1 --micro-batches 2 -o "$tmp/b.plan" | head -3
+tdlrun "$tmp/b.plan" --verify --json | grep -E '"verified"'
+# A batch that is said, or not known, or too small; what needs all of it.
+tdlc plan micro_batches.tdl --model named -k 2 --micro-batches 4 --batch-dim x=0 -o "$tmp/c.plan" >/dev/null
+tdlrun "$tmp/c.plan" --verify --json | grep -E '"verified"'
+tdlc plan micro_batches.tdl --model named -k 2 --micro-batches 4
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 6
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --batch-dim z=0
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --batch-dim x=2
+tdlc plan micro_batches.tdl --model centred -k 2 --train --micro-batches 2
+tdlc plan micro_batches.tdl --model small -k 2 --batch-dim x=0
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches none
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --batch-dim x
+# Loops that are wrong.
+sed 's/"turns":3/"turns":6/' "$tmp/a.plan" >"$tmp/d.plan"
+tdlrun "$tmp/d.plan"
+sed 's/"batch":5/"batch":4/' "$tmp/a.plan" >"$tmp/d.plan"
+tdlrun "$tmp/d.plan"
+sed '/"micro_batches"/s/"body":\[[0-9]*,/"body":[0,/' "$tmp/a.plan" >"$tmp/d.plan"
+tdlrun "$tmp/d.plan"
+# Elsewhere.
+tdlc plan micro_batches.tdl --model small -k 2 --train --micro-batches 3 --emit-cuda "$tmp/cuda"
+tdlc explain --plan "$tmp/a.plan" --tensor w1
+tdlc show "$tmp/a.plan" | head -4
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --json | grep -A3 '"micro_batches"'
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --frontier

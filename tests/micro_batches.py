@@ -1,0 +1,105 @@
+# Tests: compiler/graph compiler/lower plan runtime
+"""A batch divided over time gives the results of the whole one.
+
+Each network of examples/models, small, is planned with micro-batches, trained
+and not, and run: M micro-batches on k workers against one run of the whole
+batch on one worker.  The bytes that the transport counts, and the arenas, are
+as large as planned.  Networks that need whole batches inside are refused, by
+the operator.
+
+	micro_batches.py [--all] [--turns 2,3,8] [NET...]
+
+Without --all, or CHECK_ALL=yes, each network is tried with one number of
+micro-batches, of devices, and one optimizer at a time.
+"""
+import argparse
+import itertools
+import os
+import subprocess
+import tempfile
+
+from programs import ALL, MODELS, TDLC, TDLRUN, call, expect, finish, sample
+
+TEXT = "batch=8 tokens=8 vocabulary=32 layers=2 width=16 heads=4"
+# Sizes at which a run takes no time, with batches of 8 samples.
+SIZES = {
+    "mlp": "batch=8 inputs=12 width=16 depth=3",
+    "alexnet": "batch=8 classes=10 image=63 width=4 hidden=24",
+    "vgg19": "batch=8 classes=10 image=32 width=4 hidden=24",
+    "rnn": "batch=8 layers=2 hidden=8 steps=5 inputs=12 classes=6",
+    "transformer": TEXT + " wide=32 smoothing=0.1",
+    "bert": TEXT + " wide=32",
+    "gpt2": TEXT,
+    "gpt3": TEXT + " window=3",
+    "llama": TEXT + " kv_heads=2 wide=32",
+    "vit": "batch=8 classes=10 image=16 patch=4 layers=2 width=16 heads=4 "
+           "wide=32",
+    "unet": "batch=8 image=8 width=8 widen=[1,2] depth=1 attention_at=4 "
+            "groups=4",
+}
+# These have statistics of the whole batch inside: of a normalisation, or of
+# how many tokens an expert has taken.
+WHOLE = {
+    "inception_v3": "batch=8 classes=10 image=75 n=1",
+    "densenet121": "batch=8 classes=10 image=32 growth=4 depth=[2,3,2,1]",
+    "resnet": "batch=8 classes=10 image=32 depth=18 width=4",
+    "wresnet": "batch=8 classes=10 image=32 depth=50 width=2 widen=2",
+    "moe": TEXT + " kv_heads=2 wide=32 experts=4 chosen=2 room=5",
+}
+OPTIMIZERS = ("sgd,momentum=0.9", "adam", "adamw")
+
+
+def command(name, sizes, k, turns, more):
+    model = os.path.join(MODELS, name + ".tdl")
+    words = [w for size in sizes.split() for w in ("-D", size)]
+    return ["plan", model, *words, "-k", str(k), "--micro-batches",
+            str(turns), *more]
+
+
+def check(folder, name, k, turns, more):
+    path = os.path.join(folder, "plan")
+    words = command(name, SIZES[name], k, turns, more)
+    plan = call(TDLC, *words, "-o", path)
+    run = call(TDLRUN, path, "--verify", "--kernels", "interpreter")
+    at = f"{name}, {turns} micro-batches, {k} devices, {' '.join(more)}"
+    expect(f"{at}: verified", run["verified"])
+    expect(f"{at}: bytes",
+           run["communication_bytes"] == plan["communication_bytes"])
+    expect(f"{at}: arena",
+           run["arena_bytes"] == plan["peak_bytes_per_device"])
+
+
+def check_refused(name):
+    done = subprocess.run([TDLC, *command(name, WHOLE[name], 2, 2,
+                                          ["--train"])],
+                          capture_output=True, text=True)
+    expect(f"{name}: {done.stderr}",
+           done.returncode == 1 and "[whole-batch]" in done.stderr and
+           " = " in done.stderr)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--all", action="store_true", default=ALL)
+    p.add_argument("--turns", default="2,3,8")
+    p.add_argument("nets", nargs="*", default=list(SIZES) + list(WHOLE))
+    a = p.parse_args()
+    turns = [int(t) for t in a.turns.split(",")]
+    ways = [[], *(["--train", "--optimizer", o] for o in OPTIMIZERS)]
+    cases = list(itertools.product([n for n in a.nets if n in SIZES],
+                                   turns, (1, 2, 4), ways))
+    with tempfile.TemporaryDirectory() as folder:
+        # 31 has no common factor with the numbers of choices
+        for name, t, k, more in cases if a.all else sample(cases, 31):
+            try:
+                check(folder, name, k, t, more)
+            except AssertionError as e:
+                expect(f"{name} {t} {k} {more}: {e}", False)
+    for name in a.nets:
+        if name in WHOLE:
+            check_refused(name)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
