@@ -69,13 +69,13 @@ static bool reads_own_turn(const finder *f, const kernel *k, int v, int i,
 	return true;
 }
 
-/* Whether partial results of a kernel can be added up from turn to turn. */
-static bool combines(const kernel *k)
+/* Whether partial results can be combined from turn to turn. */
+static bool combines(reducer r, dtype t)
 {
-	reducer_neutral n = reducer_table[k->reducer].neutral;
+	reducer_neutral n = reducer_table[r].neutral;
 	bool bounded = n == NEUTRAL_LEAST || n == NEUTRAL_GREATEST;
-	return !reducer_is_where(k->reducer) &&
-	       (!bounded || elem_has_infinity(k->type));
+	return !reducer_is_where(r) && (!bounded || elem_has_infinity(t)) &&
+	       (n != NEUTRAL_ZERO || elem_has_zero(t));
 }
 
 /* Whether time may divide a variable. */
@@ -85,7 +85,7 @@ static bool may_divide(const finder *f, const kernel *k, int v)
 	if (x->indivisible_reason || x->kind == KVAR_DERIVED ||
 	    !holds_batch(f, x->extent))
 		return false;
-	return x->kind == KVAR_OUTPUT || combines(k);
+	return x->kind == KVAR_OUTPUT || combines(k->reducer, k->type);
 }
 
 /* The variable by which time divides a node, those of the result first. */
@@ -145,60 +145,59 @@ static int64_t bytes_of(const finder *f, tensor_id t)
 	return tensor_nbytes(&f->g->tensors[t].type);
 }
 
-/* The expression in which reads of some inputs, a bit each, are reads of the
- * first of them. */
-static kexpr *as_one_input(arena *a, const kexpr *e, uint32_t inputs)
+/* Whether no input before it is the same tensor. */
+static bool is_first_read(const node *n, int input)
 {
-	kexpr *to = ARENA_COPY(a, e, 1);
-	to->args = ARENA_ARRAY(a, kexpr *, e->nargs);
-	if (e->kind == KX_READ && (inputs >> e->input & 1))
-		to->input = __builtin_ctz(inputs);
-	for (int i = 0; i < e->nargs; i++)
-		to->args[i] = as_one_input(a, e->args[i], inputs);
-	return to;
+	for (int i = 0; i < input; i++)
+		if (n->inputs[i] == n->inputs[input])
+			return false;
+	return true;
 }
 
-/* The reducer that combines the results of a kernel if these inputs, of one
- * type, are all partial by r: they pass together, as the terms of a sum do, if
- * one input in their place does. */
-static reducer passes_jointly(const finder *f, const kernel *k, uint32_t inputs,
-			      reducer r)
-{
-	kernel one = *k;
-	if (!k->body)
-		return RED_NONE;
-	if (inputs & (inputs - 1))
-		one.body = as_one_input(f->tmp, k->body, inputs);
-	return kernel_commutes_with(&one, __builtin_ctz(inputs), r);
-}
-
-/* The reducer of the result, where a node hands on its inputs that are partial,
- * and does so in each turn: it is smaller than they are together, or of longer
- * numbers, so that adding up the results takes less or loses less. */
-static reducer passes(const finder *f, const node *n)
+/* The inputs of a node that are partial, a bit each, and their reducer; none
+ * where they have several. */
+static uint32_t partial_inputs(const finder *f, const node *n, reducer *by)
 {
 	uint32_t inputs = 0;
-	int64_t bytes = 0;
-	reducer by = RED_NONE;
-	dtype first = DT_NONE;
-	bool longer = false;
+	*by = RED_NONE;
 	for (int i = 0; i < n->kernel->ninputs; i++) {
 		tensor_id t = n->inputs[i];
 		if (f->is[t] != AS_PARTIAL)
 			continue;
-		dtype type = f->g->tensors[t].type.type;
-		if (by != RED_NONE && (by != f->partial[t] || type != first))
-			return RED_NONE;
-		by = f->partial[t];
-		first = type;
+		if (*by != RED_NONE && *by != f->partial[t])
+			return 0;
+		*by = f->partial[t];
 		inputs |= UINT32_C(1) << i;
-		bytes += bytes_of(f, t);
-		longer = longer || dtype_bits(f->g->tensors[t].type.type) <
-					   dtype_bits(n->kernel->type);
 	}
-	if (!longer && bytes_of(f, n->output) >= bytes)
+	return inputs;
+}
+
+/* Whether to hand on these inputs, which are partial, in each turn: the result
+ * is smaller than they are together, or of longer numbers, so that adding up
+ * the results takes less or loses less. */
+static bool is_better_passed(const finder *f, const node *n, uint32_t inputs)
+{
+	int64_t bytes = 0;
+	for (; inputs; inputs &= inputs - 1) {
+		int i = __builtin_ctz(inputs);
+		if (dtype_bits(n->kernel->inputs[i].type) <
+		    dtype_bits(n->kernel->type))
+			return true;
+		bytes += is_first_read(n, i) ? bytes_of(f, n->inputs[i]) : 0;
+	}
+	return bytes_of(f, n->output) < bytes;
+}
+
+/* The reducer of the result, where a node hands on its inputs that are
+ * partial. */
+static reducer passes(const finder *f, const node *n)
+{
+	reducer by, to;
+	uint32_t inputs = partial_inputs(f, n, &by);
+	if (!inputs || !is_better_passed(f, n, inputs))
 		return RED_NONE;
-	return passes_jointly(f, n->kernel, inputs, by);
+	to = kernel_passes(n->kernel, inputs, by);
+	return combines(to, n->kernel->type) ? to : RED_NONE;
 }
 
 static bool place_node(finder *f, node_id id)
@@ -402,7 +401,7 @@ static void say_failure(const finder *f, diag_sink *s)
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 		diag_sink *s)
 {
-	finder f = {.tmp = arena_new(), .g = g, .t = to, .batch = by_input};
+	finder f = { .tmp = arena_new(), .g = g, .t = to, .batch = by_input };
 	f.whole = ARENA_ARRAY(f.tmp, bool, g->ntensors);
 	f.is = ARENA_ARRAY(f.tmp, presence, g->ntensors);
 	f.cut = ARENA_ARRAY(a, int, g->ntensors);
