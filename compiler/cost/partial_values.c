@@ -4,6 +4,7 @@
 
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
+#include "compiler/graph/turns.h"
 
 static const reducer reducers[] = { RED_SUM, RED_MAX, RED_MIN, RED_OR,
 				    RED_AND };
@@ -91,6 +92,19 @@ static void narrow_read(finder *f, node_id id)
 	}
 }
 
+/* Tensors that are accumulated over time are partial over space by the same
+ * reducer only, if at all: so is then the sum of two of them. */
+static void keep_accumulated(finder *f)
+{
+	const graph *g = f->g;
+	arena *tmp = arena_new();
+	const bool *summed = graph_accumulated(tmp, g);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (summed[t])
+			f->to->tensors[t] &= bit_of(g->turns->partial[t]);
+	arena_free(tmp);
+}
+
 static void begin(finder *f, bool cheap)
 {
 	const graph *g = f->g;
@@ -113,6 +127,8 @@ static void begin(finder *f, bool cheap)
 		if (g->tensors[t].kind == TENSOR_STATE &&
 		    g->tensors[t].next != NONE)
 			f->to->tensors[g->tensors[t].next] = 0;
+	if (g->turns)
+		keep_accumulated(f);
 }
 
 const partial_values *partial_values_of(arena *a, const graph *g, bool cheap)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "layout/layout.h"
 
 typedef struct summer {
 	arena *a, *tmp;
@@ -24,15 +25,15 @@ typedef struct summer {
 static kernel *element_wise(summer *x, const char *name, const tensor_type *t)
 {
 	kernel *k = ARENA_NEW(x->a, kernel);
-	*k = (kernel){.name = name,
-		      .nvars = t->ndim,
-		      .nout = t->ndim,
-		      .type = t->type};
+	*k = (kernel){ .name = name,
+		       .nvars = t->ndim,
+		       .nout = t->ndim,
+		       .type = t->type };
 	k->vars = ARENA_ARRAY(x->a, kvar, t->ndim);
 	for (int d = 0; d < t->ndim; d++)
-		k->vars[d] = (kvar){.name = arena_printf(x->a, "i%d", d),
-				    .kind = KVAR_OUTPUT,
-				    .extent = t->dims[d]};
+		k->vars[d] = (kvar){ .name = arena_printf(x->a, "i%d", d),
+				     .kind = KVAR_OUTPUT,
+				     .extent = t->dims[d] };
 	return k;
 }
 
@@ -47,7 +48,25 @@ static const kernel *share(summer *x, kernel *k)
 	return k;
 }
 
-static const kernel *neutral_of(summer *x, const tensor_type *t, reducer r)
+/* Each of n groups gives a partial result: the kernel reduces a variable of
+ * extent n, of which each group then has one value.  For n = 1 there is
+ * none. */
+static void reduce_groups(summer *x, kernel *k, reducer r, int64_t n)
+{
+	if (n == 1)
+		return;
+	kvar *vars = ARENA_ARRAY(x->a, kvar, k->nvars + 1);
+	memcpy(vars, k->vars, (size_t)k->nvars * sizeof(*vars));
+	vars[k->nvars++] = (kvar){ .name = "group",
+				   .kind = KVAR_REDUCE,
+				   .extent = n };
+	k->vars = vars;
+	k->reducer = r;
+}
+
+/* The neutral element everywhere, as a partial result of each of n groups. */
+static const kernel *neutral_of(summer *x, const tensor_type *t, reducer r,
+				int64_t groups)
 {
 	kernel *k = element_wise(x, "fill", t);
 	reducer_neutral n = reducer_table[r].neutral;
@@ -57,6 +76,7 @@ static const kernel *neutral_of(summer *x, const tensor_type *t, reducer r)
 					: INFINITY;
 	k->body = dtype_is_float(t->type) ? kx_float(x->a, v, t->type)
 					  : kx_int(x->a, (int64_t)v, t->type);
+	reduce_groups(x, k, r, groups);
 	return share(x, k);
 }
 
@@ -70,9 +90,9 @@ static const kernel *sum_of(summer *x, const tensor_type *t, reducer r)
 		at[d] = kx_var(x->a, d);
 	for (int i = 0; i < 2; i++) {
 		kinput *in = &k->inputs[i];
-		*in = (kinput){.name = i ? "part" : "sum",
-			       .type = t->type,
-			       .ndim = t->ndim};
+		*in = (kinput){ .name = i ? "part" : "sum",
+				.type = t->type,
+				.ndim = t->ndim };
 		memcpy(in->dims, t->dims, sizeof(in->dims));
 	}
 	k->body = kx_fn2(x->a, reducer_table[r].combine,
@@ -118,19 +138,35 @@ static void add_node(summer *x, const node *n, section s, int divided,
 	x->as->node_cuts[g->nnodes++] = *c;
 }
 
-/* A node that is divided as its result is stored. */
+/* A node that is divided as its result is stored; along axes along which that
+ * is partial, by `partial'. */
 static void add_own(summer *x, const kernel *k, tensor_id out, section s,
-		    tensor_id *inputs)
+		    tensor_id *inputs, int partial)
 {
-	node n = {.name = unused_name(x, x->g->tensors[out].name, k->name),
-		  .op = k->name,
-		  .kernel = k,
-		  .inputs = inputs,
-		  .output = out,
-		  .forward = NONE,
-		  .step = -1,
-		  .cell = -1};
-	add_node(x, &n, s, NONE, &x->as->tensor_cuts[out]);
+	node n = { .name = unused_name(x, x->g->tensors[out].name, k->name),
+		   .op = k->name,
+		   .kernel = k,
+		   .inputs = inputs,
+		   .output = out,
+		   .forward = NONE,
+		   .step = -1,
+		   .cell = -1 };
+	cuts c = x->as->tensor_cuts[out];
+	for (int a = 0; a < x->as->mesh.naxes; a++)
+		if (c.dim[a] < CUT_NONE)
+			c.dim[a] = (signed char)partial;
+	add_node(x, &n, s, NONE, &c);
+}
+
+/* The passing of both inputs of a sum, which it is for any reducer that
+ * combines it. */
+static signed char pass_both(const kernel *k, reducer r)
+{
+	for (int i = 0; i < k->npassings; i++)
+		if (k->passings[i].inputs == 3 && k->passings[i].by == r &&
+		    k->passings[i].to == r)
+			return cut_passing(i);
+	return CUT_NONE;
 }
 
 /* Adds the tensors of a sum, and the node that makes the first. */
@@ -141,8 +177,11 @@ static void begin_sum(summer *x, tensor_id t)
 	x->part[t] = add_tensor(x, t, "part");
 	x->partial[x->part[t]] = x->partial[t];
 	x->then[zero] = t;
-	add_own(x, neutral_of(x, type, x->partial[t]), zero, SECTION_BEFORE,
-		NULL);
+	uint32_t axes = cuts_partial(&x->as->tensor_cuts[t],
+				     x->as->mesh.naxes);
+	add_own(x, neutral_of(x, type, x->partial[t],
+			      layout_sharers(&x->as->mesh, axes)),
+		zero, SECTION_BEFORE, NULL, type->ndim);
 }
 
 static void copy_node(summer *x, const graph *from, const assignment *as,
@@ -164,8 +203,10 @@ static void copy_node(summer *x, const graph *from, const assignment *as,
 	inputs = ARENA_ARRAY(x->a, tensor_id, 2);
 	inputs[0] = zeros[out];
 	inputs[1] = part;
-	add_own(x, sum_of(x, &from->tensors[out].type, t->partial[out]), out,
-		SECTION_BODY, inputs);
+	const kernel *sum = sum_of(x, &from->tensors[out].type,
+				   t->partial[out]);
+	add_own(x, sum, out, SECTION_BODY, inputs,
+		pass_both(sum, t->partial[out]));
 }
 
 /* Room for two tensors and two nodes more for each of n. */
@@ -195,13 +236,13 @@ static void make_room(summer *x, const graph *g, assignment *as, int n)
 	}
 	for (node_id i = 0; i < g->nnodes; i++)
 		strmap_put(x->names, g->nodes[i].name, x);
-	*as = (assignment){as->mesh, held, ARENA_ARRAY(a, cuts, nnodes)};
+	*as = (assignment){ as->mesh, held, ARENA_ARRAY(a, cuts, nnodes) };
 }
 
 const graph *accumulate_turns(arena *a, const graph *g, assignment *as,
 			      const int **then)
 {
-	summer x = {.a = a, .tmp = arena_new()};
+	summer x = { .a = a, .tmp = arena_new() };
 	const assignment before = *as;
 	x.names = strmap_new(x.tmp);
 	const bool *summed = graph_accumulated(x.tmp, g);

@@ -4,6 +4,12 @@ tdlrun "$tmp/a.plan" --verify --json | grep -E '"(verified|communication_bytes|a
 grep -E '"micro_batches"|"feed"|"then"' "$tmp/a.plan"
 tdlc plan micro_batches.tdl --model small -k 1 --micro-batches 2 -o "$tmp/b.plan" | head -3
 tdlrun "$tmp/b.plan" --verify --json | grep -E '"verified"'
+# Sums and maxima that stay partial over the workers until the last turn.
+for model in late late_max; do
+	tdlc plan micro_batches.tdl --model $model -k 4 --algorithm data-parallel --micro-batches 3 -o "$tmp/p.plan" >/dev/null
+	tdlrun "$tmp/p.plan" --verify --json | grep -E '"(verified|communication_bytes)"'
+	tdlc show "$tmp/p.plan" | grep partial
+done
 # A batch that is said, or not known, or too small; what needs all of it.
 tdlc plan micro_batches.tdl --model named -k 2 --micro-batches 4 --batch-dim x=0 -o "$tmp/c.plan" >/dev/null
 tdlrun "$tmp/c.plan" --verify --json | grep -E '"verified"'
