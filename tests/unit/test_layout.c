@@ -37,6 +37,9 @@ typedef struct scene {
 	int64_t dims[MOST_NDIM]; /* of the tensor */
 	int64_t extents[MAX_NVARS]; /* of the kernel's variables */
 	int nelem;
+	int time; /* the dimension of which a turn has [lo, hi); CUT_NONE */
+	layout_turn turn;
+	int64_t lo, hi;
 	cuts tensor, other, space; /* other: of the tensor stored elsewhere */
 	kernel *k;
 } scene;
@@ -64,6 +67,14 @@ static bool in_part(const mesh *m, int worker, const cuts *c, uint32_t axes,
 	return x >= lo && x < hi;
 }
 
+/* The same in the turn: of dimension d of a tensor. */
+static bool in_turn(const scene *s, int worker, const cuts *c, int d, int64_t x)
+{
+	int64_t lo = d == s->time ? s->lo : 0;
+	int64_t hi = d == s->time ? s->hi : s->dims[d];
+	return in_part(&s->m, worker, c, ~UINT32_C(0), d, x - lo, hi - lo);
+}
+
 static void index_of(const scene *s, int element, int64_t *at)
 {
 	for (int d = s->ndim - 1; d >= 0; d--) {
@@ -77,8 +88,7 @@ static bool in_block(const scene *s, int worker, const cuts *c, int element)
 	int64_t at[MOST_NDIM];
 	index_of(s, element, at);
 	for (int d = 0; d < s->ndim; d++)
-		if (!in_part(&s->m, worker, c, ~UINT32_C(0), d, at[d],
-			     s->dims[d]))
+		if (!in_turn(s, worker, c, d, at[d]))
 			return false;
 	return true;
 }
@@ -137,8 +147,7 @@ static void produced_part(const scene *s, int worker, int d, int64_t *lo,
 	*lo = s->dims[d];
 	*hi = 0;
 	for (int64_t x = 0; x < s->dims[d]; x++)
-		if (in_part(&s->m, worker, &s->space, ~UINT32_C(0), d, x,
-			    s->dims[d])) {
+		if (in_turn(s, worker, &s->space, d, x)) {
 			*lo = x < *lo ? x : *lo;
 			*hi = x + 1;
 		}
@@ -218,6 +227,24 @@ static void draw_partial(scene *s)
 	}
 }
 
+/* Divides a dimension over time, in half of the scenes where one may be. */
+static void draw_turn(scene *s)
+{
+	int d = s->ndim == 0 ? 0 : draw_int(&s->d, 0, 2 * s->ndim - 1);
+	s->time = CUT_NONE;
+	if (d >= s->ndim || s->dims[d] == 0)
+		return;
+	int64_t each = draw_int(&s->d, 1, (int)s->dims[d]);
+	each = s->dims[d] % each == 0 ? each : 1;
+	layout_turn *t = &s->turn;
+	t->batch = s->dims[d] / each;
+	t->begin = draw_int(&s->d, 0, (int)t->batch - 1);
+	t->end = draw_int(&s->d, (int)t->begin + 1, (int)t->batch);
+	s->time = d;
+	s->lo = t->begin * each;
+	s->hi = t->end * each;
+}
+
 static void draw_scene(scene *s)
 {
 	s->m.naxes = draw_int(&s->d, 1, 3);
@@ -238,6 +265,9 @@ static void draw_scene(scene *s)
 	s->k->reducer = s->nvars > s->ndim ? RED_SUM : RED_NONE;
 	s->tensor = draw_cuts(s, s->dims, s->ndim, false);
 	s->other = draw_cuts(s, s->dims, s->ndim, false);
+	draw_turn(s);
+	if (s->time != CUT_NONE)
+		s->extents[s->time] = s->hi - s->lo;
 	s->space = draw_cuts(s, s->extents, s->nvars, true);
 	draw_partial(s);
 }
@@ -246,7 +276,8 @@ static layout layout_in(const scene *s, layout_kind kind, const cuts *c)
 {
 	return (layout){ .kind = kind, .type = DT_F32, .ndim = s->ndim,
 			 .dims = s->dims, .cuts = c, .kernel = s->k,
-			 .space = &s->space };
+			 .space = &s->space, .turn = s->turn,
+			 .tensor_time = s->time, .space_time = s->time };
 }
 
 /* ---- comparisons ------------------------------------------------------- */
