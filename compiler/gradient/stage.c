@@ -485,12 +485,70 @@ static bool uses_own_packs(const ast_op *op)
 	return false;
 }
 
+/* The packs of the lambdas around an expression. */
+typedef struct pack_scope {
+	const struct pack_scope *around;
+	const ast_pack *pack;
+} pack_scope;
+
+/* Whether two packs divide the dimensions of one name between them, as
+ * ..(d \ sel) and ..(d & sel) do. */
+static bool divide_dims(const ast_pack *x, const ast_pack *y)
+{
+	bool kinds = (x->kind == PACK_MINUS && y->kind == PACK_AND) ||
+		     (x->kind == PACK_AND && y->kind == PACK_MINUS);
+	return kinds && tree_same(x->sel, y->sel);
+}
+
+static bool is_hidden(const pack_scope *around, const ast_pack *by)
+{
+	for (; around; around = around->around)
+		if (around->pack->name == by->name &&
+		    !divide_dims(around->pack, by))
+			return true;
+	return false;
+}
+
+static bool hides_pack(const ast_expr *e, int var, const pack_scope *around)
+{
+	if (var < e->nvars) {
+		pack_scope own = { around, e->vars[var].pack };
+		if (!own.pack)
+			return hides_pack(e, var + 1, around);
+		return is_hidden(around, own.pack) ||
+		       hides_pack(e, var + 1, &own);
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (hides_pack(e->args[i], 0, around))
+			return true;
+	return false;
+}
+
+/* Whether a lambda has variables for dimensions that a lambda around it has
+ * variables for: those of a pack have no names of their own, so that in a
+ * gradient one could not be told from the other. */
+static bool hides_packs(const ast_op *op)
+{
+	for (int i = 0; i < op->nlets; i++)
+		if (hides_pack(op->lets[i].value, 0, NULL))
+			return true;
+	for (int i = 0; i < op->nbodies; i++)
+		if (hides_pack(op->bodies[i], 0, NULL))
+			return true;
+	return false;
+}
+
 void grad_stages(grad_op *g)
 {
 	const ast_op *op = g->op;
 	if (uses_own_packs(op)) {
 		give_up(g, "it runs over the dimensions that a broadcast "
 			   "parameter has itself");
+		return;
+	}
+	if (hides_packs(op)) {
+		give_up(g, "a reduction runs over dimensions that a lambda "
+			   "around it runs over");
 		return;
 	}
 	add_parameters(g);
