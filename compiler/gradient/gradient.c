@@ -516,14 +516,26 @@ gradient gradient_by(arena *a, tdl_modules *m, const ast_op *op, int input)
 	return derive(a, m, op, input);
 }
 
+/* Whether two operators have the same text. */
+static bool is_written_as(const ast_op *x, const ast_op *y)
+{
+	arena *a = arena_new();
+	const char *of_x = dsl_op_text(a, x), *of_y = dsl_op_text(a, y);
+	bool same = of_x && of_y && strcmp(of_x, of_y) == 0;
+	arena_free(a);
+	return same;
+}
+
 bool gradient_load(tdl_modules *m, const gradient *g)
 {
 	bool ok = true;
 	for (int i = 0; i < g->nneeds; i++)
 		ok &= gradient_load(m, &g->needs[i]);
-	if (g->own || !g->op || dsl_op(m, g->name))
+	if (g->own || !g->op)
 		return ok;
-	return dsl_add_op(m, g->op) && ok;
+	const ast_op *there = dsl_op(m, g->name);
+	return (there ? is_written_as(there, g->op)
+		      : dsl_add_op(m, g->op) != NULL) && ok;
 }
 
 int gradient_derive(arena *a, tdl_modules *m, const ast_op *op, gradient **out)

@@ -45,8 +45,8 @@ int gradient_derive(arena *a, tdl_modules *m, const ast_op *op,
 /* The same by one parameter. */
 gradient gradient_by(arena *a, tdl_modules *m, const ast_op *op, int input);
 
-/* Adds the operator to the set, and those that it calls; false, with errors,
- * where one has faults.  A name that the set has already stays as it is. */
+/* Adds the operator to the set, and those that it calls; false where its text
+ * has faults, or the set has another operator of that name. */
 bool gradient_load(tdl_modules *m, const gradient *g);
 
 #endif

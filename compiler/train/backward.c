@@ -68,8 +68,9 @@ static grad_rule *make_rule(trainer *t, const ast_op *op, int param)
 		r->op = dsl_op(b->modules, g.name);
 	if (!r->op || !connect(t, op, &g, r)) {
 		r->op = NULL;
-		r->because = arena_printf(b->tmp, "'%s' is something else",
-					  g.name);
+		r->because = arena_printf(b->tmp, dsl_op(b->modules, g.name) ?
+						  "'%s' is another operator" :
+						  "'%s' has errors", g.name);
 	}
 	return r;
 }
