@@ -64,7 +64,8 @@ static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 		const ast_expr *d = p->dims[i];
 		int n = d->kind == AST_PACK ? left : 1;
 		if (d->kind == AST_PACK && d->pack->kind == PACK_ALL)
-			bind(c, d->pack->name, true, x->dims + at, n);
+			bind(c, d->pack->name, true,
+			     n > 0 ? x->dims + at : NULL, n);
 		if (d->kind == AST_NAME && x->dims[at]->kind != AST_PACK)
 			bind(c, d->name, false, x->dims + at, 1);
 		at += n;

@@ -211,10 +211,10 @@ static int param_named(const random_operator *o, const char *name)
 /* An operator of one stage is its kernel, which reads its parameters. */
 static void check_truth(checking *c)
 {
-	const kernel *k = c->x->stages[0].kernel;
 	rng r = { c->o->seed };
 	if (c->x->nstages != 1)
 		return;
+	const kernel *k = c->x->stages[0].kernel;
 	for (int i = 0; i < k->ninputs * NREDUCERS; i++) {
 		reducer by = reducers[i % NREDUCERS];
 		reducer to = kernel_commutes_with(k, i / NREDUCERS, by);
