@@ -94,8 +94,10 @@ static ref_number combined(reducer r, ref_number x, ref_number y)
 {
 	switch (r) {
 	case RED_SUM:
-		return dtype_is_float(x.type) ? ref_float(x.type, x.f + y.f)
-					      : ref_int(x.type, x.i + y.i);
+		if (dtype_is_float(x.type))
+			return ref_float(x.type, x.f + y.f);
+		return ref_int(x.type,
+			       (int64_t)((uint64_t)x.i + (uint64_t)y.i));
 	case RED_MAX:
 	case RED_OR:
 		return isnan(y.f) || is_less(&x, &y) ? y : x;
