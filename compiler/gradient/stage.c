@@ -492,12 +492,17 @@ typedef struct pack_scope {
 } pack_scope;
 
 /* Whether two packs divide the dimensions of one name between them, as
- * ..(d \ sel) and ..(d & sel) do. */
+ * ..(d \ sel) and ..(d & sel), or d[sel], do. */
 static bool divide_dims(const ast_pack *x, const ast_pack *y)
 {
-	bool kinds = (x->kind == PACK_MINUS && y->kind == PACK_AND) ||
-		     (x->kind == PACK_AND && y->kind == PACK_MINUS);
-	return kinds && tree_same(x->sel, y->sel);
+	if (x->kind != PACK_MINUS) {
+		const ast_pack *other = x;
+		x = y;
+		y = other;
+	}
+	return x->kind == PACK_MINUS &&
+	       (y->kind == PACK_AND || y->kind == PACK_PERM) &&
+	       tree_same(x->sel, y->sel);
 }
 
 static bool is_hidden(const pack_scope *around, const ast_pack *by)
