@@ -18,7 +18,8 @@ static value_sign product(value_sign x, value_sign y)
 
 sign_facts sign_of_constant(double x)
 {
-	return (sign_facts){ signbit(x) ? SIGN_MINUS : SIGN_PLUS, x != 0 };
+	bool minus = signbit(x) && !isnan(x); /* NaN has no sign that counts */
+	return (sign_facts){ minus ? SIGN_MINUS : SIGN_PLUS, x != 0 };
 }
 
 sign_facts sign_either(sign_facts x, sign_facts y)
