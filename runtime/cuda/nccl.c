@@ -58,6 +58,8 @@ typedef struct nccl {
 	int64_t outbox_bytes, inbox_bytes;
 	int *at; /* mapped memory: the last transfer that has ended */
 	comm_progress progress;
+	const communicator *watched; /* by whom progress is read; or NULL */
+	void *watched_link;
 	double timeout; /* seconds until a peer that is gone has a name */
 } nccl;
 
@@ -296,10 +298,21 @@ static bool open_transfers(nccl *l, failure *f)
 	return pack_upload(l->packer, f);
 }
 
+static void watch_progress(nccl *l, const communicator *comm, void *link)
+{
+	if (!comm->watch)
+		return;
+	l->timeout = comm->watch(link, &l->progress);
+	l->watched = comm;
+	l->watched_link = link;
+}
+
 static void close_nccl(void *state)
 {
 	nccl *l = state;
 	failure ignored = { 0 };
+	if (l->watched)
+		l->watched->watch(l->watched_link, NULL);
 	leave_all(l);
 	if (cuda_enter(l->c, 0, &ignored)) {
 		nccl_free(l->c, l->outbox);
@@ -320,8 +333,7 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first };
 	if (nccl_open(&l->api, f) && cuda_enter(c, 0, f) &&
 	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
-		if (comm->watch)
-			l->timeout = comm->watch(link, &l->progress);
+		watch_progress(l, comm, link);
 		return l;
 	}
 	abort_all(l);

@@ -81,7 +81,8 @@ typedef struct communicator {
 	/* From now on the others are told how far this process has come.
 	 * Returns within how many seconds the run is ended, with a message
 	 * that names it, where one of them is gone or stands still; 0: nobody
-	 * looks after that.  May be NULL. */
+	 * looks after that.  *x and its memory stay until another call says
+	 * NULL.  May be NULL. */
 	double (*watch)(void *c, const comm_progress *x);
 	/* Bytes that the workers here received from others in an instruction
 	 * since open(). */

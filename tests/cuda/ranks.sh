@@ -80,6 +80,13 @@ LD_LIBRARY_PATH=$fakes/old:$LD_LIBRARY_PATH
 registered 0
 LD_LIBRARY_PATH=$newer
 
+# ---- the end -----------------------------------------------------------------
+
+# Those who monitor a process read nothing of the link that it has closed.
+export FAKE_CUDA_RELEASE=2
+expect 0 ranks 2 "$tmp/mlp-2.plan" --steps 1
+unset FAKE_CUDA_RELEASE
+
 # ---- graphs are a matter of all ----------------------------------------------
 
 odd=TDL_CUDA_GRAPH=0

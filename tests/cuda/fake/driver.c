@@ -344,6 +344,7 @@ FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 	if (!is_device(dev) || contexts[dev].retained == 0)
 		return leave(CUDA_ERROR_INVALID_CONTEXT);
 	contexts[dev].retained--;
+	sleep((unsigned)setting("FAKE_CUDA_RELEASE", 0));
 	return leave(CUDA_SUCCESS);
 }
 
