@@ -34,6 +34,19 @@ static inline bool ck_product(const int64_t *dims, int n, int64_t *r)
 	return true;
 }
 
+/* Sums and products of numbers >= 0, which stop at INT64_MAX. */
+static inline int64_t saturated_add(int64_t x, int64_t y)
+{
+	int64_t r;
+	return ck_add(x, y, &r) ? r : INT64_MAX;
+}
+
+static inline int64_t saturated_mul(int64_t x, int64_t y)
+{
+	int64_t r;
+	return ck_mul(x, y, &r) ? r : INT64_MAX;
+}
+
 /* Floor division and its remainder, 0 <= mod < b.  b > 0. */
 static inline int64_t floor_div(int64_t a, int64_t b)
 {

@@ -9,23 +9,11 @@
 
 /* ---- what is counted ---------------------------------------------------- */
 
-static int64_t plus(int64_t x, int64_t y)
-{
-	int64_t r;
-	return ck_add(x, y, &r) ? r : INT64_MAX;
-}
-
-static int64_t times(int64_t x, int64_t y)
-{
-	int64_t r;
-	return ck_mul(x, y, &r) ? r : INT64_MAX;
-}
-
 static int64_t planned_bytes(const coverage *c, node_id n)
 {
 	int64_t sum = 0;
 	for (int a = 0; a < c->search->assignment.mesh.naxes; a++)
-		sum = plus(sum, c->search->node_bytes[n][a]);
+		sum = saturated_add(sum, c->search->node_bytes[n][a]);
 	return sum;
 }
 
@@ -57,7 +45,7 @@ static void count_node(arena *a, const coverage *c, node_id n,
 	const kernel *k = c->graph->nodes[n].kernel;
 	row->operators++;
 	row->whole += node_is_whole(k, c->parts);
-	row->bytes = plus(row->bytes, planned_bytes(c, n));
+	row->bytes = saturated_add(row->bytes, planned_bytes(c, n));
 	if (other)
 		add_name(a, &row->others, other);
 	for (int v = 0; v < k->nvars; v++)
@@ -111,8 +99,8 @@ static void list_whole(arena *a, coverage *c)
 		int64_t out = tensor_nbytes(&g->tensors[x->output].type);
 		coverage_whole w = {
 			x, node_whole_reasons(a, x->kernel),
-			times(in, c->devices - 1), times(out, c->devices - 1),
-			planned_bytes(c, n)
+			saturated_mul(in, c->devices - 1),
+			saturated_mul(out, c->devices - 1), planned_bytes(c, n)
 		};
 		vec_push(a, &c->whole, w);
 	}

@@ -5,19 +5,6 @@
 #include "base/checked.h"
 #include "compiler/analysis/strategy.h"
 
-/* Sums of bytes stop at INT64_MAX. */
-static int64_t plus(int64_t x, int64_t y)
-{
-	int64_t r;
-	return ck_add(x, y, &r) ? r : INT64_MAX;
-}
-
-static int64_t times(int64_t x, int64_t y)
-{
-	int64_t r;
-	return ck_mul(x, y, &r) ? r : INT64_MAX;
-}
-
 /* Elements of an input that the parts need beyond their own blocks, if the
  * input is cut along the dimension `dim'. */
 static int64_t fetched(const kernel *k, int input, int dim,
@@ -29,8 +16,9 @@ static int64_t fetched(const kernel *k, int input, int dim,
 	for (int p = 0; p < nparts; p++) {
 		block(0, in->dims[dim], p, nparts, &held.lo[dim],
 		      &held.hi[dim]);
-		sum = plus(sum, box_volume_less(&s->parts[p].inputs[input],
-						&held));
+		sum = saturated_add(sum,
+				    box_volume_less(&s->parts[p].inputs[input],
+						    &held));
 	}
 	return sum;
 }
@@ -57,13 +45,14 @@ static int64_t bytes_of(const kernel *k, const explain_strategy *s, int nparts,
 {
 	int64_t sum = 0;
 	for (int i = 0; i < k->ninputs; i++)
-		sum = plus(sum, times(element_bytes[i],
-				      least_fetched(k, i, s, nparts)));
+		sum = saturated_add(
+			sum, saturated_mul(element_bytes[i],
+					   least_fetched(k, i, s, nparts)));
 	if (s->reducer == RED_NONE)
 		return sum;
-	int64_t partial = times(element_bytes[k->ninputs],
-				box_volume(&s->parts[0].output));
-	return plus(sum, times(partial, nparts - 1));
+	int64_t partial = saturated_mul(element_bytes[k->ninputs],
+					box_volume(&s->parts[0].output));
+	return saturated_add(sum, saturated_mul(partial, nparts - 1));
 }
 
 static explain_strategy divide(arena *a, const kernel *k, int var, int nparts,
