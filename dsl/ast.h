@@ -221,6 +221,9 @@ struct ast_expr {
 				 type */
 };
 
+/* The depth of the tree at e, of whose operands .depth is set. */
+int ast_depth(const ast_expr *e);
+
 /* The reducer (kernel/reducers.h) of a reduction, whose lambda is args[0]; NULL
  * for any other expression. */
 const struct reducer_facts *ast_reducer(const ast_expr *e);

@@ -80,11 +80,8 @@ static void raise(int *depth, const ast_expr *below)
 		*depth = below->depth;
 }
 
-/* Sets the depth of a node that is otherwise complete. */
-static ast_expr *finish(dsl_parser *p, ast_expr *e)
+int ast_depth(const ast_expr *e)
 {
-	if (!e)
-		return NULL;
 	int depth = 0;
 	for (int i = 0; i < e->nargs; i++)
 		raise(&depth, e->args[i]);
@@ -97,7 +94,15 @@ static ast_expr *finish(dsl_parser *p, ast_expr *e)
 	}
 	if (e->pack)
 		raise(&depth, e->pack->sel);
-	e->depth = depth + 1;
+	return depth + 1;
+}
+
+/* Sets the depth of a node that is otherwise complete. */
+static ast_expr *finish(dsl_parser *p, ast_expr *e)
+{
+	if (!e)
+		return NULL;
+	e->depth = ast_depth(e);
 	return deep(p, e->at, e->depth) ? NULL : e;
 }
 

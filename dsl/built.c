@@ -103,29 +103,6 @@ static ast_var *copy_vars(copying *c, const ast_var *vars, int n)
 	return to;
 }
 
-static void raise(int *depth, const ast_expr *below)
-{
-	if (below && below->depth > *depth)
-		*depth = below->depth;
-}
-
-static int depth_of(const ast_expr *e)
-{
-	int depth = 0;
-	for (int i = 0; i < e->nargs; i++)
-		raise(&depth, e->args[i]);
-	for (int i = 0; i < e->nnamed; i++)
-		raise(&depth, e->named[i].value);
-	for (int i = 0; i < e->nvars; i++) {
-		raise(&depth, e->vars[i].extent);
-		if (e->vars[i].pack)
-			raise(&depth, e->vars[i].pack->sel);
-	}
-	if (e->pack)
-		raise(&depth, e->pack->sel);
-	return depth + 1;
-}
-
 /* Of what is too large the copy ends early. */
 static ast_expr *copy_expr(copying *c, const ast_expr *e)
 {
@@ -148,7 +125,7 @@ static ast_expr *copy_expr(copying *c, const ast_expr *e)
 	to->nvars = e->nvars;
 	to->vars = copy_vars(c, e->vars, e->nvars);
 	to->pack = copy_pack(c, e->pack);
-	to->depth = depth_of(to);
+	to->depth = ast_depth(to);
 	return to;
 }
 
