@@ -25,18 +25,31 @@ static bool take_named(const graph *g, const turns_options *o, int *batch,
 	for (int i = 0; i < o->nbatch; i++) {
 		const batch_dim *b = &o->batch[i];
 		tensor_id t = find_input(g, b->input);
-		if (t != NONE && b->dim >= 0 &&
+		bool twice = t != NONE && batch[t] != NONE;
+		if (t != NONE && !twice && b->dim >= 0 &&
 		    b->dim < g->tensors[t].type.ndim) {
 			batch[t] = b->dim;
 			continue;
 		}
 		diag_error_in(s, DIAG_NO_BATCH, g->name,
 			      t == NONE ? "%s: there is no input '%s'"
+			      : twice	? "%s: '%s' is named twice"
 					: "%s: '%s' has no dimension %d",
 			      diag_option(s, "batch-dim"), b->input, b->dim);
 		return false;
 	}
 	return true;
+}
+
+bool graph_has_batch_dims(const graph *g, const turns_options *o, diag_sink *s)
+{
+	arena *tmp = arena_new();
+	int *batch = ARENA_ARRAY(tmp, int, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		batch[t] = NONE;
+	bool ok = take_named(g, o, batch, s);
+	arena_free(tmp);
+	return ok;
 }
 
 /* The samples: the least of the extents, of which the others are multiples. */
@@ -54,9 +67,9 @@ static bool find_batch(const graph *g, const turns_options *o, const int *batch,
 			      diag_option(s, "batch-dim"));
 	else if (*n < o->turns)
 		diag_error_in(s, DIAG_NO_BATCH, g->name,
-			      "the batch has %" PRId64 " samples, fewer than "
+			      "the batch has %" PRId64 " sample%s, fewer than "
 			      "%d micro-batches",
-			      *n, o->turns);
+			      *n, *n == 1 ? "" : "s", o->turns);
 	if (*n == INT64_MAX || *n < o->turns)
 		return false;
 	for (tensor_id t = 0; t < g->ntensors; t++) {

@@ -46,6 +46,10 @@ typedef struct turns_options {
 graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 		      diag_sink *s);
 
+/* Whether the inputs and dimensions that o names are there, each input once; if
+ * not, with an error. */
+bool graph_has_batch_dims(const graph *g, const turns_options *o, diag_sink *s);
+
 /* The division over time of what is left of a graph, in a: tensors[t] and
  * nodes[n] are new numbers, -1 for those that are gone. */
 const graph_turns *graph_turns_kept(arena *a, const graph *g,

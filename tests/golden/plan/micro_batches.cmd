@@ -19,6 +19,9 @@ tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --batch-dim z=0
 tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --batch-dim x=2
 tdlc plan micro_batches.tdl --model centred -k 2 --train --micro-batches 2
 tdlc plan micro_batches.tdl --model small -k 2 --batch-dim x=0
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 1 --batch-dim z=0
+tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --batch-dim x=0 --batch-dim x=1
+tdlc plan micro_batches.tdl --model small -D batch=1 -k 2 --micro-batches 2
 tdlc plan micro_batches.tdl --model small -k 2 --micro-batches none
 tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --batch-dim x
 # Loops that are wrong.
