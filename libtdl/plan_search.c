@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "compiler/planners/planner.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 #include "libtdl/plan_memory.h"
@@ -16,6 +17,12 @@ static void say_size(job *d, const char *option, const char *text)
 {
 	cli_usage(&d->program, "%s takes a number of bytes, such as 512M or "
 		  "80GB, not '%s'", job_option(d, option), text);
+}
+
+static bool is_by_sequence(const char *algorithm)
+{
+	const planner *p = planner_find(algorithm);
+	return p && p->by_sequence;
 }
 
 /* Whether all options go with the algorithm; if not, with a message. */
@@ -34,7 +41,7 @@ static bool go_with_algorithm(job *d, const plan_options *o)
 		cli_usage(&d->program, "%s takes plans of all planners: %s "
 			  "does not go with it", job_option(d, "frontier"),
 			  job_option(d, "algorithm"));
-	else if (o->request.sequence_parallel && strcmp(algorithm, "megatron"))
+	else if (o->request.sequence_parallel && !is_by_sequence(algorithm))
 		cli_usage(&d->program, "%s goes with %s megatron",
 			  job_option(d, "sequence-parallel"),
 			  job_option(d, "algorithm"));
@@ -102,7 +109,9 @@ static const graph *divided_in_time(job *d, const graph *g,
 	const turns_options t = { .turns = (int)o->turns,
 				  .nbatch = o->batch_dims.n,
 				  .batch = o->batch };
-	return o->turns > 1 ? graph_in_turns(d->arena, g, &t, d->sink) : g;
+	if (o->turns > 1)
+		return graph_in_turns(d->arena, g, &t, d->sink);
+	return graph_has_batch_dims(g, &t, d->sink) ? g : NULL;
 }
 
 bool plan_options_agree(job *d, plan_options *o)

@@ -84,4 +84,5 @@ const planner planner_megatron = {
 	.about = "Megatron-LM's scheme: pairs of contractions by columns, then "
 		 "rows",
 	.plan = plan,
+	.by_sequence = true,
 };

@@ -41,6 +41,7 @@ typedef struct planner {
 	 * for. */
 	bool on_request;
 	bool priced; /* takes prices into account */
+	bool by_sequence; /* takes search.sequence_parallel into account */
 	/* The meaning of a proof by its solver, and the plans among which it
 	 * holds, in words; NULL: all that cut every tensor. */
 	search_proof proves;
