@@ -61,6 +61,11 @@ const topology *plan_topology(job *d, const char *name, int64_t k);
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "      \
 	  "h100-cluster) or a file", (t) }
 
+#define PLAN_OPTION_SEQUENCE_PARALLEL(v)                                     \
+	{ CLI_FLAG, 0, "sequence-parallel", NULL,                            \
+	  "let megatron cut norms, dropout and residual sums along the "     \
+	  "sequence", &(v)->sequence_parallel }
+
 #define PLAN_OPTION_TIME_LIMIT(seconds)                                      \
 	{ CLI_REAL, 0, "time-limit", "S",                                    \
 	  "search for about S seconds, and take the best plan found",        \

@@ -22,7 +22,10 @@ static void say_size(job *d, const char *option, const char *text)
 static bool is_by_sequence(const char *algorithm)
 {
 	const planner *p = planner_find(algorithm);
-	return p && p->by_sequence;
+	bool has = false;
+	for (int i = 0; p && i < p->nvariants; i++)
+		has |= p->variants[i].sequence_parallel;
+	return has;
 }
 
 /* Whether all options go with the algorithm; if not, with a message. */
@@ -41,7 +44,8 @@ static bool go_with_algorithm(job *d, const plan_options *o)
 		cli_usage(&d->program, "%s takes plans of all planners: %s "
 			  "does not go with it", job_option(d, "frontier"),
 			  job_option(d, "algorithm"));
-	else if (o->request.sequence_parallel && !is_by_sequence(algorithm))
+	else if (o->request.variant.sequence_parallel &&
+		 !is_by_sequence(algorithm))
 		cli_usage(&d->program, "%s goes with %s megatron",
 			  job_option(d, "sequence-parallel"),
 			  job_option(d, "algorithm"));

@@ -49,9 +49,7 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	{ CLI_FLAG, 0, "frontier", NULL,                                     \
 	  "list the Pareto-optimal plans in time and memory",                \
 	  &(o)->frontier },                                                  \
-	{ CLI_FLAG, 0, "sequence-parallel", NULL,                            \
-	  "let megatron cut norms, dropout and residual sums along the "     \
-	  "sequence", &(o)->request.sequence_parallel },                     \
+	PLAN_OPTION_SEQUENCE_PARALLEL(&(o)->request.variant),                \
 	PLAN_OPTION_MICRO_BATCHES(o),                                        \
 	PLAN_OPTION_TIME_LIMIT(&(o)->request.seconds),                       \
 	PLAN_OPTIONS_PINS(&(o)->request.pins),                               \

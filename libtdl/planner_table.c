@@ -46,6 +46,7 @@ static plan_request request_of(const job *d, const planner_request *r,
 			       .graph = t->graph, .algorithm = algorithm,
 			       .seconds = r->seconds, .k = t->devices,
 			       .topology = t->machine, .pins = r->pins,
+			       .variant = r->variant,
 			       .observer = r->observer };
 }
 

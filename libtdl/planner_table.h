@@ -14,6 +14,7 @@ typedef struct planner_request {
 	pin_texts pins; /* else the planners' plans have them */
 	const char *topology;
 	double seconds; /* of each search; 0: no limit */
+	search_variant variant; /* of megatron */
 	plan_observer *observer;
 } planner_request;
 
@@ -24,6 +25,7 @@ typedef struct planner_request {
 	{ CLI_REPEAT, 0, "with", "A",                                        \
 	  "also compare A, which needs another program (ilp)",               \
 	  &(r)->with },                                                      \
+	PLAN_OPTION_SEQUENCE_PARALLEL(&(r)->variant),                        \
 	PLAN_OPTION_TIME_LIMIT(&(r)->seconds),                               \
 	PLAN_OPTION_TOPOLOGY(&(r)->topology),                                \
 	PLAN_OPTIONS_PINS(&(r)->pins)

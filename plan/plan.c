@@ -45,29 +45,6 @@ static layout_turn turn_of(const plan *p, int i)
 	return layout_turn_of(p->loop.batch, p->loop.turns, i);
 }
 
-bool plan_is_kept(const plan *p, int buffer)
-{
-	int t = p->buffers[buffer].tensor;
-	if (p->buffers[buffer].region != LAYOUT_STORED)
-		return false;
-	for (int i = 0; i < p->ntensors; i++)
-		if (p->tensors[i].role == PLAN_STATE && p->tensors[i].next == t)
-			return true;
-	return p->tensors[t].role != PLAN_RESULT || p->tensors[t].output;
-}
-
-bool plan_in_turns(const plan *p, int tensor)
-{
-	return p->loop.turns > 0 && p->tensors[tensor].time != CUT_NONE;
-}
-
-bool plan_hands_out(const plan *p, int i)
-{
-	const plan_buffer *b = &p->buffers[p->program[i].to];
-	return b->region == LAYOUT_STORED && p->tensors[b->tensor].output &&
-	       plan_in_turns(p, b->tensor);
-}
-
 box plan_space(const plan *p, const plan_instr *run, int worker)
 {
 	const plan_node *n = &p->nodes[run->node];

@@ -11,6 +11,5 @@ noinst_LIBRARIES += %D%/libexpand.a
 	%D%/read.c \
 	%D%/scalar.c \
 	%D%/signature.c %D%/signature.h \
-	%D%/stage.c \
-	%D%/type.c
+	%D%/stage.c
 EXTRA_DIST += %D%/README.md

@@ -35,6 +35,7 @@ static partial_assignment hinted_assignment(const megatron *m, int naxes)
 {
 	const graph *g = m->g;
 	partial_assignment o = partial_assignment_new(m->arena, g);
+	o.as_one = true;
 	for (node_id n = 0; n < g->nnodes; n++) {
 		o.node_set[n] = m->forward[n];
 		decide(&o.nodes[n], naxes, m->var[n]);
@@ -50,16 +51,18 @@ static partial_assignment hinted_assignment(const megatron *m, int naxes)
 	return o;
 }
 
-static const char *note(arena *a, const megatron *m, int nsequence)
+static const char *note(arena *a, const megatron *m, int nsequence,
+			bool at_once)
 {
 	const char *rest = "all else is computed by every device";
 	if (nsequence > 0)
 		rest = arena_printf(a, "%d operators between them along the "
 				    "sequence", nsequence);
 	return arena_printf(a, "%d contractions by columns, %d by rows, %d "
-			    "embedding%s; %s", m->ncolumns, m->nrows,
+			    "embedding%s; %s%s", m->ncolumns, m->nrows,
 			    m->nembeddings, m->nembeddings == 1 ? "" : "s",
-			    rest);
+			    rest, at_once ? "; terms of gradients are "
+					    "combined one by one" : "");
 }
 
 static void plan(search *s)
@@ -70,19 +73,28 @@ static void plan(search *s)
 		s->result->error = "no chain of two contractions with weights "
 				   "can be divided by columns, then rows";
 	} else {
-		int n = s->sequence_parallel ? megatron_divide_sequence(m) : 0;
+		int n = s->variant.sequence_parallel
+				? megatron_divide_sequence(m) : 0;
 		partial_assignment o = hinted_assignment(m, s->mesh.naxes);
 		partial_assignment_complete(s, &o);
 		if (s->k > 1)
-			s->result->note = note(s->arena, m, n);
+			s->result->note = note(s->arena, m, n,
+						s->variant.at_once);
 	}
 	arena_free(tmp);
 }
+
+static const search_variant variants[] = {
+	{ .at_once = true },
+	{ .sequence_parallel = true },
+	{ .sequence_parallel = true, .at_once = true },
+};
 
 const planner planner_megatron = {
 	.name = "megatron",
 	.about = "Megatron-LM's scheme: pairs of contractions by columns, then "
 		 "rows",
 	.plan = plan,
-	.by_sequence = true,
+	.variants = variants,
+	.nvariants = sizeof(variants) / sizeof(*variants),
 };

@@ -153,14 +153,30 @@ static choices or_whole(choices c)
 	return c;
 }
 
-static choices dims(const void *state, const step *s, tensor_id t)
+/* Of the choices c at an axis, if all are to be alike, the one of the first
+ * axis, where it is there; for what is partial along that axis nothing is. */
+static choices alike(const partial_assignment *o, int axis, const cuts *before,
+		     choices c)
 {
-	const partial_assignment *o = state;
+	int first = before->dim[0] < CUT_NONE ? CUT_NONE : before->dim[0];
+	return o->as_one && axis > 0 && choices_have(&c, first)
+		       ? choices_one(first) : c;
+}
+
+static choices free_dims(const partial_assignment *o, const step *s,
+			 tensor_id t)
+{
 	if (o->tensor_set[t]) {
 		choices c = choices_one(o->tensors[t].dim[step_axis(s)]);
 		return o->or_replicated[t] ? or_whole(c) : c;
 	}
 	return or_whole(step_dims(s, t));
+}
+
+static choices dims(const void *state, const step *s, tensor_id t)
+{
+	return alike(state, step_axis(s), &s->as->tensor_cuts[t],
+		     free_dims(state, s, t));
 }
 
 /* Whether a node helps to compute the gradients of one that is divided: then
@@ -172,9 +188,8 @@ static bool is_divided(const partial_assignment *o, node_id n, int axis)
 	       o->nodes[of].dim[axis] != CUT_NONE;
 }
 
-static choices vars(const void *state, const step *s, node_id n)
+static choices free_vars(const partial_assignment *o, const step *s, node_id n)
 {
-	const partial_assignment *o = state;
 	int axis = step_axis(s);
 	if (o->node_set[n])
 		return choices_one(o->nodes[n].dim[axis]);
@@ -182,11 +197,19 @@ static choices vars(const void *state, const step *s, node_id n)
 	return is_divided(o, n, axis) ? all : or_whole(all);
 }
 
+static choices vars(const void *state, const step *s, node_id n)
+{
+	return alike(state, step_axis(s), &s->as->node_cuts[n],
+		     free_vars(state, s, n));
+}
+
 void partial_assignment_complete(search *s, partial_assignment *o)
 {
-	const rules rest = { .dims = dims, .vars = vars, .state = o };
 	arena *tmp = arena_new();
+	rules rest = { .dims = dims, .vars = vars, .state = o };
+	if (o->as_one && !s->variant.at_once)
+		rest.partial = partial_values_of(tmp, s->graph, true);
 	follow(tmp, o);
-	arena_free(tmp);
 	search_by_step(s, &rest);
+	arena_free(tmp);
 }

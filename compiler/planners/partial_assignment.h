@@ -11,6 +11,10 @@ struct partial_assignment {
 	bool *tensor_set, *node_set; /* whether it is decided */
 	bool *or_replicated; /* of a tensor that is decided: it may also be
 				replicated, where that moves less */
+	/* All axes divide alike, as if they were one, where that is possible,
+	 * and values may stay partial, unless the search is of the variant
+	 * without. */
+	bool as_one;
 };
 
 /* Nothing is decided. */

@@ -21,7 +21,7 @@ typedef struct search {
 	const topology *topology;
 	const struct memory_prices *prices;
 	struct level_tables *tables;
-	bool sequence_parallel;
+	search_variant variant;
 } search;
 
 /* The limits for the next problem, if nproblems of the same kind have to be
@@ -41,7 +41,9 @@ typedef struct planner {
 	 * for. */
 	bool on_request;
 	bool priced; /* takes prices into account */
-	bool by_sequence; /* takes search.sequence_parallel into account */
+	/* The variants behind the plain one. */
+	const search_variant *variants;
+	int nvariants;
 	/* The meaning of a proof by its solver, and the plans among which it
 	 * holds, in words; NULL: all that cut every tensor. */
 	search_proof proves;

@@ -45,6 +45,14 @@ bool search_is_priced(int i)
 	return planner_at(i)->priced;
 }
 
+bool search_variant_of(int i, int j, search_variant *v)
+{
+	const planner *p = planner_at(i);
+	*v = j > 0 && j <= p->nvariants ? p->variants[j - 1]
+					: (search_variant){ 0 };
+	return j <= p->nvariants;
+}
+
 bool search_cuts_all(const graph *g, const assignment *as)
 {
 	assignment first = *as;

@@ -255,9 +255,11 @@ search_result *search_plan_for(arena *a, const graph *g,
 		     .pins = q->pins, .topology = q->topology,
 		     .prices = q->prices,
 		     .tables = q->tables,
-		     .sequence_parallel = q->sequence_parallel };
+		     .variant = pl->nvariants > 0 ? q->variant
+						  : (search_variant){ 0 } };
 	double begin = clock_seconds();
 	s.deadline = deadline_in(q->seconds);
+	s.result->variant = s.variant;
 	pl->plan(&s);
 	settle_claims(s.result, pl, q->pins != NULL);
 	s.result->seconds = clock_seconds() - begin;

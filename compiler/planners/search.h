@@ -24,8 +24,17 @@ typedef enum search_proof {
 	SEARCH_PROVES_PLANS,   /* no plan moves less */
 } search_proof;
 
+/* A way to plan of a planner that has several; all false: the plain one. */
+typedef struct search_variant {
+	bool sequence_parallel; /* of `megatron` */
+	/* Partial results are combined where they are computed, though the
+	 * planner knows values that stay partial. */
+	bool at_once;
+} search_variant;
+
 typedef struct search_result {
 	const char *algorithm;
+	search_variant variant; /* of it */
 	search_proof proves; /* where optimal_by_step[] is set .. */
 	const char *among;   /* .. among plans "that ..", NULL: that cut every
 				tensor */
@@ -73,7 +82,7 @@ typedef struct search_request {
 	 * prices; NULL: none. */
 	const struct memory_prices *prices;
 	struct level_tables *tables; /* of `levels`, or NULL */
-	bool sequence_parallel; /* of `megatron` */
+	search_variant variant; /* of a planner that has several */
 } search_request;
 
 search_result *search_plan_for(arena *a, const graph *g,
@@ -92,6 +101,9 @@ bool search_on_request(int i);
 
 /* Whether it takes prices: search_request. */
 bool search_is_priced(int i);
+
+/* Its j-th variant, the plain one for 0; false behind the last. */
+bool search_variant_of(int i, int j, search_variant *v);
 
 /* Whether each axis cuts every tensor that it can cut, so that a lower_bound
  * holds for the plan, whatever planner made it. */

@@ -9,6 +9,30 @@
 
 /* ---- plans ------------------------------------------------------------- */
 
+static bool same_cuts(const cuts *x, const cuts *y, int n)
+{
+	return !memcmp(x, y, sizeof(*x) * (size_t)n);
+}
+
+/* Whether a search found what another one did. */
+static bool is_known(const graph *g, const plan_candidates *all,
+		     const search_result *s)
+{
+	const assignment *y = &s->assignment;
+	for (int i = 0; i < all->n; i++) {
+		const assignment *x = &all->at[i].search->assignment;
+		if (same_cuts(x->tensor_cuts, y->tensor_cuts, g->ntensors) &&
+		    same_cuts(x->node_cuts, y->node_cuts, g->nnodes))
+			return true;
+	}
+	return false;
+}
+
+static bool is_plain(const search_variant *v)
+{
+	return !v->sequence_parallel && !v->at_once;
+}
+
 bool plan_add(const plan_request *how, const char *algorithm,
 	      plan_candidates *all)
 {
@@ -19,17 +43,35 @@ bool plan_add(const plan_request *how, const char *algorithm,
 		return false;
 	plan_observe(how, PHASE_SEARCH, algorithm, all->n, 0);
 	const search_result *s = search_plan_for(how->arena, how->graph, &q);
-	if (!s->error)
+	if (!s->error &&
+	    (is_plain(&q.variant) || !is_known(how->graph, all, s)))
 		vec_push(how->arena, all, (plan_candidate){ .search = s });
 	return true;
 }
 
-static bool found_by(const plan_candidates *all, const char *algorithm)
+static bool found_by(const plan_candidates *all, const char *algorithm,
+		     const search_variant *v)
 {
-	for (int i = 0; i < all->n; i++)
-		if (!strcmp(all->at[i].search->algorithm, algorithm))
+	for (int i = 0; i < all->n; i++) {
+		const search_result *s = all->at[i].search;
+		if (!strcmp(s->algorithm, algorithm) &&
+		    s->variant.sequence_parallel == v->sequence_parallel &&
+		    s->variant.at_once == v->at_once)
 			return true;
+	}
 	return false;
+}
+
+/* Adds the plans of all variants of the i-th planner that are not there. */
+static bool add_variants(const plan_request *how, int i, plan_candidates *all)
+{
+	plan_request one = *how;
+	const char *name = search_algorithm(i, NULL);
+	for (int j = 0; search_variant_of(i, j, &one.variant); j++)
+		if (!found_by(all, name, &one.variant) &&
+		    !plan_add(&one, name, all))
+			return false;
+	return true;
 }
 
 bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)
@@ -37,10 +79,10 @@ bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)
 	const char *name;
 	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
 		bool priced = search_is_priced(i) && sweep;
-		if (search_on_request(i) || (!priced && found_by(all, name)))
+		if (search_on_request(i))
 			continue;
 		if (priced ? !plan_sweep(how, name, all) :
-			     !plan_add(how, name, all))
+			     !add_variants(how, i, all))
 			return false;
 	}
 	return true;

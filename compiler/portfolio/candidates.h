@@ -14,8 +14,8 @@ typedef struct plan_candidate {
 
 typedef VEC(plan_candidate) plan_candidates;
 
-/* Adds the plan of one planner, if it finds one.  False when errors were
- * added. */
+/* Adds the plan of one planner, if it finds one, of a variant of it if that is
+ * new.  False when errors were added. */
 bool plan_add(const plan_request *how, const char *algorithm,
 	      plan_candidates *all);
 

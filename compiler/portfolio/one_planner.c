@@ -37,7 +37,7 @@ bool plan_search_request(const plan_request *how, search_request *q)
 			       .topology = how->topology,
 			       .prices = how->prices,
 			       .tables = how->tables,
-			       .sequence_parallel = how->sequence_parallel };
+			       .variant = how->variant };
 	topology_mesh(how->topology, how->k, &q->mesh);
 	if (pinned)
 		q->pins = pins_resolve(how->arena, how->sink, &how->pins,

@@ -52,7 +52,7 @@ typedef struct plan_request {
 	bool separate; /* of lower_options */
 	const struct memory_prices *prices; /* of search_request, as .. */
 	struct level_tables *tables;
-	bool sequence_parallel; /* of search_request */
+	search_variant variant; /* of search_request */
 	int most_plans; /* of best_first_request */
 	/* Programs run operators in the order of the graph alone: where
 	 * thousands of plans are made. */

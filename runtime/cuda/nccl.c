@@ -57,8 +57,6 @@ typedef struct nccl {
 	CUdeviceptr outbox, inbox;
 	int64_t outbox_bytes, inbox_bytes;
 	int *at; /* mapped memory: the last transfer that has ended */
-	const communicator *members; /* whom the progress is told, .. */
-	void *link;		     /* .. and their state */
 	comm_progress progress;
 	const communicator *watched; /* by whom progress is read; or NULL */
 	void *watched_link;
@@ -287,13 +285,13 @@ static bool open_transfers(nccl *l, failure *f)
 	if (!l->packer)
 		return false;
 	for (int i = 0; i < s.nsteps; i++)
-		if (plan_moves(&l->p->program[s.steps[i].instrs[0]]))
+		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
 			note_bucket(l, &s.steps[i]);
 	if (!open_memory(l, f))
 		return false;
 	note_group(l, (UINT32_C(1) << l->p->mesh.naxes) - 1);
 	for (int i = 0; i < s.nsteps; i++)
-		if (plan_moves(&l->p->program[s.steps[i].instrs[0]]))
+		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
 			open_bucket(l, &s.steps[i]);
 	*l->at = -1;
 	l->progress.at = l->at;
@@ -316,9 +314,6 @@ static void close_nccl(void *state)
 	if (l->watched)
 		l->watched->watch(l->watched_link, NULL);
 	leave_all(l);
-	/* Their thread looks at l->at. */
-	if (l->members->watch)
-		l->members->watch(l->link, NULL);
 	if (cuda_enter(l->c, 0, &ignored)) {
 		nccl_free(l->c, l->outbox);
 		nccl_free(l->c, l->inbox);
@@ -335,8 +330,7 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 {
 	arena *a = arena_new();
 	nccl *l = ARENA_NEW(a, nccl);
-	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first,
-		     .members = comm, .link = link };
+	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first };
 	if (nccl_open(&l->api, f) && cuda_enter(c, 0, f) &&
 	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
 		watch_progress(l, comm, link);

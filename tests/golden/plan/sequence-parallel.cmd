@@ -6,4 +6,6 @@ for option in "" --sequence-parallel; do
 	tdlc plan $model $sizes --train -k 4 --algorithm megatron $option |
 		sed -n '/communication/,/memory/p; /note/,$p'
 done
+tdlc compare $model $sizes --train -k 4 --algorithm megatron \
+	--sequence-parallel | awk '/^megatron/ { print $1, $2, $3 }'
 tdlc plan $model $sizes -k 4 --sequence-parallel
