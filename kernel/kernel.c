@@ -378,3 +378,17 @@ int64_t kernel_points(const kernel *k)
 			return -1;
 	return n;
 }
+
+bool kernel_is_copy(const kernel *k)
+{
+	const kexpr *e = k->body;
+	if (k->opaque || e->kind != KX_READ || e->guarded || e->input != 0 ||
+	    k->reducer != RED_NONE || e->nargs != k->nout ||
+	    k->nderived > 0 || e->type != k->type)
+		return false;
+	for (int d = 0; d < k->nout; d++)
+		if (e->args[d]->kind != KX_VAR || e->args[d]->var != d ||
+		    k->inputs[0].dims[d] != kernel_dim(k, d))
+			return false;
+	return true;
+}

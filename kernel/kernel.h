@@ -186,6 +186,9 @@ uint64_t kx_hash(uint64_t seed, const kexpr *e);
 bool kernel_equal(const kernel *x, const kernel *y);
 uint64_t kernel_hash(const kernel *k);
 
+/* Whether a kernel's result is its first input, unchanged. */
+bool kernel_is_copy(const kernel *k);
+
 /* A readable line: "out[i, j] = Sum(k) a[i, k] * b[k, j]". */
 char *kx_text(arena *a, const kernel *k, const kexpr *e);
 char *kernel_text(arena *a, const kernel *k);

@@ -161,3 +161,10 @@ bool kernel_in_place(const kernel *k, int input)
 			return false;
 	return own_index_only(k->body, input);
 }
+
+bool plan_is_idle(const plan *p, const plan_instr *run)
+{
+	const kernel *k = p->kernels[p->nodes[run->node].kernel].kernel;
+	return kernel_is_copy(k) && p->buffers[run->inputs[0]].offset ==
+					    p->buffers[run->to].offset;
+}

@@ -222,6 +222,10 @@ region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
 /* The part of its node's iteration space that a worker computes in a RUN. */
 box plan_space(const plan *p, const plan_instr *run, int worker);
 
+/* Whether a RUN copies a buffer to its own place, so that nothing is to be
+ * done. */
+bool plan_is_idle(const plan *p, const plan_instr *run);
+
 /* The reducer that combines partial results of a node; RED_NONE where it gives
  * none: no axis cuts a reduction variable, or hands partial inputs on. */
 reducer plan_partial(const plan *p, int node);

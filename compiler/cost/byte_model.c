@@ -3,6 +3,7 @@
 
 #include "compiler/cost/byte_model.h"
 
+#include "compiler/graph/turns.h"
 #include "compiler/solver/problem.h"
 
 uint32_t byte_model_same_inputs(const node *n, int i)
@@ -94,7 +95,7 @@ int64_t byte_model_node(const graph *g, const assignment *as, node_id id,
 			sum = cost_add(sum, input_bytes(&gr, n, c, i));
 		sum = cost_add(sum, result_bytes(&gr, n, c));
 	}
-	return sum;
+	return cost_mul(sum, graph_runs(g, id));
 }
 
 int64_t byte_model_total(const graph *g, const assignment *as, int naxes)

@@ -24,9 +24,9 @@ int64_t byte_model_result(const result_move *r, const box *produced,
 /* The inputs of a node that are the same tensor as input i. */
 uint32_t byte_model_same_inputs(const node *n, int i);
 
-/* C_i of search.md for one node under an assignment, counting the first naxes
- * axes only: exact bytes over all groups.  COST_MAX where a tensor that is
- * partial does not fit (layout_fits()). */
+/* C_i of search.md for one node under an assignment, counting the first
+ * naxes axes only: exact bytes over all groups, as often as the node runs.
+ * COST_MAX where a tensor that is partial does not fit (layout_fits()). */
 int64_t byte_model_node(const graph *g, const assignment *as, node_id n,
 			int naxes);
 /* The sum over all nodes. */

@@ -5,6 +5,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/pair_costs.h"
+#include "compiler/graph/turns.h"
 
 /* ---- choices ----------------------------------------------------------- */
 
@@ -124,7 +125,8 @@ static void add_node(formulation *f, pair_cache *cache, node_id id)
 {
 	const step *s = f->step;
 	const node *n = &s->g->nodes[id];
-	pair p = { .kernel = n->kernel, .vars = &f->nodes[id],
+	pair p = { .kernel = n->kernel, .runs = graph_runs(s->g, id),
+		   .vars = &f->nodes[id],
 		   .node_cuts = &s->as->node_cuts[id] };
 	for (int i = 0; i < n->kernel->ninputs; i++)
 		add_tensor(f, n->inputs[i]);

@@ -8,12 +8,14 @@
 #include "base/vec.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/pair_costs.h"
+#include "compiler/graph/turns.h"
 
 /* A table of all candidates of a node and of one of its tensors, and what tells
  * it from others. */
 typedef struct entry {
 	const kernel *kernel;
-	uint32_t inputs; /* of pair_costs.h */
+	uint32_t inputs; /* of pair_costs.h, .. */
+	int runs;	 /* .. as this is */
 	const candidates *nodes, *tensors;
 	int64_t *table;
 } entry;
@@ -59,8 +61,8 @@ static void fill_by_axis(const mesh *m, const joint_pair *e, int64_t *table)
 	arena *tmp = arena_new();
 	pair_cache *cache = pair_cache_new(tmp, m);
 	choices vars, dims;
-	pair p = { .kernel = e->kernel, .inputs = e->inputs, .vars = &vars,
-		   .dims = &dims };
+	pair p = { .kernel = e->kernel, .inputs = e->inputs, .runs = 1,
+		   .vars = &vars, .dims = &dims };
 	int naxes = m->naxes;
 	for (int i = 0, ni; i < e->nodes->n; i += ni) {
 		ni = run_of(e->nodes, i, naxes, &vars);
@@ -85,6 +87,23 @@ static void fill(const mesh *m, const joint_pair *p, int64_t *table)
 
 /* ---- tables that were made already ------------------------------------- */
 
+static bool same_entry(const entry *x, const entry *y)
+{
+	return x->kernel == y->kernel && x->inputs == y->inputs &&
+	       x->runs == y->runs && x->nodes == y->nodes &&
+	       x->tensors == y->tensors;
+}
+
+/* The table of one run, n costs, is filled in and multiplied. */
+static void fill_runs(const builder *b, const entry *e, size_t n,
+		      int64_t *table)
+{
+	const joint_pair of = { e->kernel, e->inputs, e->nodes, e->tensors };
+	b->fill(b->mesh, &of, table);
+	for (size_t i = 0; e->runs > 1 && i < n; i++)
+		table[i] = cost_mul(table[i], e->runs);
+}
+
 static const int64_t *table_of(builder *b, const entry *e)
 {
 	const void *p[] = { e->kernel, e->nodes, e->tensors };
@@ -92,17 +111,15 @@ static const int64_t *table_of(builder *b, const entry *e)
 	uint32_t at = 0;
 	for (int i; (i = hash_table_next(&b->by_key, h, &at)) >= 0;) {
 		const entry *x = &b->entries.at[i];
-		if (x->kernel == e->kernel && x->inputs == e->inputs &&
-		    x->nodes == e->nodes && x->tensors == e->tensors)
+		if (same_entry(x, e))
 			return x->table;
 	}
 	size_t n = (size_t)e->nodes->n * (size_t)e->tensors->n;
-	const joint_pair of = { e->kernel, e->inputs, e->nodes, e->tensors };
 	entry new = *e;
 	b->cells += (int64_t)n;
 	new.table = ARENA_ARRAY(b->arena, int64_t, b->fill ? n : 1);
 	if (b->fill)
-		b->fill(b->mesh, &of, new.table);
+		fill_runs(b, e, n, new.table);
 	hash_table_add(b->arena, &b->by_key, h, b->entries.n);
 	vec_push(b->arena, &b->entries, new);
 	return new.table;
@@ -127,7 +144,8 @@ static void add_node(builder *b, const graph *g, const candidate_set *w,
 		     node_id id)
 {
 	const node *n = &g->nodes[id];
-	entry e = { .kernel = n->kernel, .nodes = w->nodes[id] };
+	entry e = { .kernel = n->kernel, .runs = graph_runs(g, id),
+		    .nodes = w->nodes[id] };
 	for (int i = -1; i < n->kernel->ninputs; i++) {
 		if (!has_table(n, i, &e.inputs))
 			continue;

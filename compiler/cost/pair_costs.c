@@ -13,7 +13,7 @@
 enum { FEW_GROUPS = 4 };
 
 /* The key of a table: all that distinguishes it from others, as bytes. */
-enum { MAX_KEY = sizeof(void *) + 4 + 2 * MAX_AXES + 2 * (1 + MAX_CHOICES) };
+enum { MAX_KEY = sizeof(void *) + 8 + 2 * MAX_AXES + 2 * (1 + MAX_CHOICES) };
 
 typedef struct key {
 	size_t n;
@@ -184,7 +184,7 @@ static int64_t *compute(pair_cache *c, const pair *p)
 		enumerate(c, p, &whole, table);
 	}
 	for (int i = 0; i < ncells; i++)
-		table[i] = cost_mul(table[i], element);
+		table[i] = cost_mul(cost_mul(table[i], element), p->runs);
 	exclude(c, p, table);
 	return table;
 }
@@ -209,6 +209,7 @@ static key key_of(const pair_cache *c, const pair *p)
 	key k = { 0 };
 	put(&k, &p->kernel, sizeof(p->kernel));
 	put(&k, &p->inputs, sizeof(p->inputs));
+	put(&k, &p->runs, sizeof(p->runs));
 	put(&k, p->node_cuts->dim, (size_t)c->axis);
 	put(&k, p->tensor_cuts->dim, (size_t)c->axis);
 	put_choices(&k, p->vars);

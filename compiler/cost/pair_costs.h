@@ -10,6 +10,7 @@ typedef struct pair {
 	const kernel *kernel;
 	uint32_t inputs; /* the inputs that are the tensor; 0: it is the
 			    result */
+	int runs;	 /* of the node: graph_runs() */
 	const cuts *node_cuts, *tensor_cuts;
 	const choices *vars, *dims;
 } pair;

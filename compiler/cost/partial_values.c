@@ -97,12 +97,9 @@ static void narrow_read(finder *f, node_id id)
 static void keep_accumulated(finder *f)
 {
 	const graph *g = f->g;
-	arena *tmp = arena_new();
-	const bool *summed = graph_accumulated(tmp, g);
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (summed[t])
+		if (g->turns->total[t] != NONE)
 			f->to->tensors[t] &= bit_of(g->turns->partial[t]);
-	arena_free(tmp);
 }
 
 static void begin(finder *f, bool cheap)

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "compiler/cost/assignment.h"
+#include "compiler/graph/turns.h"
 
 step_time *step_time_new(arena *a, const graph *g, const mesh *m,
 			 const topology *t)
@@ -43,14 +44,17 @@ typedef struct pricer {
 	hash_table by_table;
 } pricer;
 
-static int64_t price_bytes(const pricer *p, int64_t bytes)
+/* Of the bytes of all runs of a node. */
+static int64_t price_bytes(const pricer *p, int64_t bytes, int runs)
 {
 	if (bytes == 0 || bytes == COST_MAX)
 		return bytes;
-	return picoseconds(p->latency + (double)bytes / p->bandwidth);
+	return picoseconds(p->latency * runs + (double)bytes / p->bandwidth);
 }
 
-static const int64_t *price_table(pricer *p, const int64_t *cost, int n)
+/* Nodes that share a table run as often. */
+static const int64_t *price_table(pricer *p, const int64_t *cost, int n,
+				  int runs)
 {
 	uint64_t h = hash_bytes(HASH_SEED, &cost, sizeof(cost));
 	uint32_t at = 0;
@@ -59,14 +63,14 @@ static const int64_t *price_table(pricer *p, const int64_t *cost, int n)
 			return p->priced.at[i].to;
 	int64_t *to = ARENA_ARRAY(p->arena, int64_t, n);
 	for (int j = 0; j < n; j++)
-		to[j] = price_bytes(p, cost[j]);
+		to[j] = price_bytes(p, cost[j], runs);
 	hash_table_add(p->arena, &p->by_table, h, p->priced.n);
 	vec_push(p->arena, &p->priced, ((priced){ cost, to }));
 	return to;
 }
 
-/* Seconds of a worker's part of a node, when this axis divides variable v: of
- * the last one, whose blocks are the largest. */
+/* Seconds of a worker's part of a node, in all its runs, when this axis
+ * divides variable v: of the last one, whose blocks are the largest. */
 static double node_seconds(const pricer *p, node_id n, int v)
 {
 	const step *s = p->f->step;
@@ -80,7 +84,8 @@ static double node_seconds(const pricer *p, node_id n, int v)
 		last[a] = s->as->mesh.size[a] - 1;
 	box part = cuts_block(&all, &s->as->mesh, &c, p->axis + 1, last);
 	kernel_work w = kernel_work_of(k, &part);
-	return topology_kernel_seconds(p->o->topology, k->type,
+	return graph_runs(s->g, n) *
+	       topology_kernel_seconds(p->o->topology, k->type,
 				       w.flops / p->later, w.bytes / p->later);
 }
 
@@ -108,6 +113,19 @@ static void price_tensor(pricer *p, problem *to, tensor_id t)
 					     held_bytes(p, t, c->at[i])));
 }
 
+static void price_tables(pricer *p, problem *to, node_id n)
+{
+	const problem *from = p->f->problem;
+	int runs = graph_runs(p->f->step->g, n);
+	for (int i = p->f->first[n]; i < p->f->first[n + 1]; i++) {
+		const problem_table *x = &from->tables.at[i];
+		int ncosts = from->vars.at[x->x].nvalues *
+			     from->vars.at[x->y].nvalues;
+		problem_add_table(to, x->x, x->y,
+				  price_table(p, x->cost, ncosts, runs));
+	}
+}
+
 problem *step_time_problem(arena *a, const step_time *o, const formulation *f)
 {
 	const problem *from = f->problem;
@@ -123,12 +141,8 @@ problem *step_time_problem(arena *a, const step_time *o, const formulation *f)
 	to->along_flow = from->along_flow;
 	for (int i = 0; i < from->vars.n; i++)
 		problem_add_var(to, from->vars.at[i].nvalues);
-	for (int i = 0; i < from->tables.n; i++) {
-		const problem_table *x = &from->tables.at[i];
-		int n = from->vars.at[x->x].nvalues *
-			from->vars.at[x->y].nvalues;
-		problem_add_table(to, x->x, x->y, price_table(&p, x->cost, n));
-	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		price_tables(&p, to, n);
 	for (node_id n = 0; n < g->nnodes; n++)
 		for (int i = 0; i < f->nodes[n].n; i++)
 			problem_add_cost(to, f->node_var[n], i, picoseconds(

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/instr_time.h"
+#include "compiler/graph/turns.h"
 #include "layout/layout_classes.h"
 
 /* Of the pairs that are alike one has the table, of the nodes one the seconds
@@ -16,6 +17,7 @@
 typedef struct known {
 	const kernel *kernel;
 	uint32_t inputs;
+	int runs; /* of the nodes: graph_runs() */
 	const candidates *nodes, *tensors;
 	const void *found;
 } known;
@@ -197,6 +199,11 @@ static const time_model_cost *make_table(time_model_cache *b, const known *e,
 		for (int j = 0; j < nt; j++)
 			c[i * nt + j] = e->inputs ? fetch_cost(&x, i, j)
 						  : result_cost(&x, i, j);
+	for (int i = 0; i < e->nodes->n * nt; i++) {
+		c[i].seconds *= e->runs;
+		c[i].remote *= e->runs;
+		c[i].least *= e->runs;
+	}
 	arena_free(tmp);
 	return c;
 }
@@ -206,7 +213,8 @@ static const time_model_cost *make_table(time_model_cache *b, const known *e,
 static uint64_t hash_known(const known *e)
 {
 	const void *p[] = { e->kernel, e->nodes, e->tensors };
-	return hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
+	uint64_t h = hash_i64(hash_i64(HASH_SEED, e->inputs), e->runs);
+	return hash_bytes(h, p, sizeof(p));
 }
 
 /* Sets e->found if it was made already. */
@@ -217,7 +225,8 @@ static bool find_known(const time_model_cache *b, known *e)
 	for (int i; (i = hash_table_next(&b->by_key, hash, &at)) >= 0;) {
 		const known *x = &b->known.at[i];
 		if (x->kernel == e->kernel && x->inputs == e->inputs &&
-		    x->nodes == e->nodes && x->tensors == e->tensors) {
+		    x->runs == e->runs && x->nodes == e->nodes &&
+		    x->tensors == e->tensors) {
 			e->found = x->found;
 			return true;
 		}
@@ -264,7 +273,9 @@ static void add_pairs(arena *a, time_model_cache *b, time_model *x, node_id id)
 		time_model_pair p = { .node = id, .tensor = tensor_at(n, i) };
 		if (!is_first(n, i, &p.inputs))
 			continue;
-		const known e = { n->kernel, p.inputs, x->candidates->nodes[id],
+		const known e = { n->kernel, p.inputs,
+				  graph_runs(x->graph, id),
+				  x->candidates->nodes[id],
 				  x->candidates->tensors[p.tensor], NULL };
 		p.cost = table_of(b, e, &x->graph->tensors[p.tensor].type);
 		vec_push(a, &x->pairs, p);
@@ -282,7 +293,7 @@ static const double *make_runs(time_model_cache *b, const known *e,
 		const layout made = { .kind = LAYOUT_PRODUCES,
 				      .type = e->kernel->type,
 				      .kernel = e->kernel, .space = c };
-		s[i] = run_time(t, m, &made, &made, examined(m));
+		s[i] = e->runs * run_time(t, m, &made, &made, examined(m));
 	}
 	return s;
 }
@@ -292,7 +303,8 @@ static const double *runs_of(time_model_cache *b, const time_model *to,
 {
 	const node *n = &to->graph->nodes[id];
 	known e = { .kernel = n->kernel, .nodes = to->candidates->nodes[id],
-		    .inputs = work ? ARITHMETIC : 0 };
+		    .inputs = work ? ARITHMETIC : 0,
+		    .runs = graph_runs(to->graph, id) };
 	if (!find_known(b, &e)) {
 		e.found = make_runs(b, &e, work ? &b->at_once : b->topology);
 		add_known(b, &e);

@@ -13,7 +13,7 @@
 
 /* A node, and a tensor that it reads or computes. */
 typedef struct time_model_cost {
-	double seconds; /* of the transfers between them */
+	double seconds; /* of the transfers between them, in all runs */
 	double remote;	/* of those transfers that receive from other workers */
 	double least;	/* lower bound of the seconds of any copy that can take
 			   their place; 0 unless bounds are wanted */

@@ -49,8 +49,9 @@ static void print_head(arena *a, const plan_result *r)
 	const plan_loop *o = &r->plan->loop;
 	if (o->turns > 0)
 		print_item("micro-batches", arena_printf(
-			a, "%d, of %" PRId64 " samples in all; the byte model "
-			"counts one of them", o->turns, o->batch));
+			a, "%d, of %" PRId64 " samples in all%s", o->turns,
+			o->batch, o->batch % o->turns == 0 ? "" :
+			"; the byte model counts the smallest as often"));
 }
 
 static int divided_nodes(const plan_result *r)

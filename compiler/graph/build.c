@@ -219,13 +219,11 @@ tensor_id build_node(graph_builder *b, const kernel *k, const char *base,
 /* ---- outputs, and what states become ------------------------------------ */
 
 /* out[v0, ..] = x[v0, ..] */
-static kernel *copy_kernel(graph_builder *b, const tensor *x)
+kernel *build_copy_kernel(arena *a, const tensor_type *t)
 {
 	static const char *const names[MAX_NDIM] = { "i0", "i1", "i2", "i3",
 						     "i4", "i5", "i6", "i7",
 						     "i8", "i9", "i10", "i11" };
-	arena *a = b->arena;
-	const tensor_type *t = &x->type;
 	kernel *k = ARENA_NEW(a, kernel);
 	kexpr *index[MAX_NDIM];
 	k->name = "copy";
@@ -248,7 +246,8 @@ static kernel *copy_kernel(graph_builder *b, const tensor *x)
 tensor_id build_copy(graph_builder *b, tensor_id t, const char *name)
 {
 	const kernel *k =
-		build_share(b, copy_kernel(b, &b->tensors.at[t]->t));
+		build_share(b, build_copy_kernel(b->arena,
+						 &b->tensors.at[t]->t.type));
 	b->ncalls++;
 	return build_node(b, k, name, "copy", "", &t);
 }

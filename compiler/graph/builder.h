@@ -87,12 +87,12 @@ tensor_id build_tensor(graph_builder *b, tensor_kind kind,
 const kernel *build_share(graph_builder *b, const kernel *k);
 
 tensor_type build_result_type(const kernel *k);
-/* Whether a kernel's result is its first input, unchanged. */
-bool build_is_identity(const kernel *k);
 /* A node of a kernel, and its result. */
 tensor_id build_node(graph_builder *b, const kernel *k, const char *base,
 		     const char *op, const char *label,
 		     const tensor_id *inputs);
+/* A kernel that copies a tensor of a type. */
+kernel *build_copy_kernel(arena *a, const tensor_type *t);
 /* A node that gives tensor t as it is. */
 tensor_id build_copy(graph_builder *b, tensor_id t, const char *name);
 /* The constant that a tensor is, or is as long as no weight is trained; NONE

@@ -204,20 +204,6 @@ void build_replace(graph_builder *b, const tensor_id *to)
 
 /* ---- calls ------------------------------------------------------------- */
 
-bool build_is_identity(const kernel *k)
-{
-	const kexpr *e = k->body;
-	if (k->opaque || e->kind != KX_READ || e->guarded || e->input != 0 ||
-	    k->reducer != RED_NONE || e->nargs != k->nout ||
-	    k->nderived > 0 || e->type != k->type)
-		return false;
-	for (int d = 0; d < k->nout; d++)
-		if (e->args[d]->kind != KX_VAR || e->args[d]->var != d ||
-		    k->inputs[0].dims[d] != kernel_dim(k, d))
-			return false;
-	return true;
-}
-
 /* Whether the calls are a model's that is to be trained. */
 static bool is_recording(const graph_builder *b)
 {
@@ -266,7 +252,7 @@ static bool make_value(graph_builder *b, const calling *c, const stage *st,
 	if (b->training)
 		k = build_specialized(b, k, inputs);
 	k = precision_widened(b, k, inputs);
-	if (build_is_identity(k) && !is_recording(b)) {
+	if (kernel_is_copy(k) && !is_recording(b)) {
 		*value = inputs[0];
 		return true;
 	}

@@ -12,7 +12,8 @@ noinst_LIBRARIES += %D%/libgraph.a
 	%D%/precision.c \
 	%D%/specialize.c \
 	%D%/turns.c %D%/turns.h \
-	%D%/turns_find.c
+	%D%/turns_find.c \
+	%D%/turns_totals.c
 
 EXTRA_DIST += %D%/README.md
 

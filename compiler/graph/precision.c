@@ -244,7 +244,7 @@ static tensor_id unconverted(const graph_builder *b, tensor_id t)
 	kernel plain = *k;
 	plain.body = k->body->args[0];
 	plain.type = plain.body->type;
-	return build_is_identity(&plain) ? n->inputs[0] : NONE;
+	return kernel_is_copy(&plain) ? n->inputs[0] : NONE;
 }
 
 static int bits_of(const graph_builder *b, tensor_id t)

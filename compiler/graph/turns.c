@@ -190,6 +190,7 @@ graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 	if (find_dimensions(g, o, batch, &t->batch, s) &&
 	    turns_find(a, g, t, batch, s)) {
 		graph *whole = ARENA_COPY(a, g, 1);
+		turns_add_totals(a, whole, t);
 		whole->turns = x.t = t;
 		one = ARENA_COPY(a, whole, 1);
 		one->whole = whole;
@@ -199,22 +200,13 @@ graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 	return one;
 }
 
-bool *graph_accumulated(arena *a, const graph *g)
+/* The new number of the copy of t, or of t where that is gone. */
+static tensor_id total_kept(const graph *g, const int *tensors, tensor_id t)
 {
-	const graph_turns *x = g->turns;
-	bool *behind = ARENA_ARRAY(a, bool, g->ntensors);
-	for (tensor_id t = 0; t < g->ntensors; t++) {
-		behind[t] |= g->tensors[t].output;
-		if (g->tensors[t].next != NONE)
-			behind[g->tensors[t].next] = true;
-	}
-	for (node_id n = 0; n < g->nnodes; n++)
-		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
-			if (x->sections[n] == SECTION_AFTER)
-				behind[g->nodes[n].inputs[i]] = true;
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		behind[t] = behind[t] && x->partial[t] != RED_NONE;
-	return behind;
+	tensor_id total = g->turns->total[t];
+	if (total != NONE && tensors[total] < 0)
+		return tensors[t];
+	return total == NONE ? NONE : tensors[total];
 }
 
 const graph_turns *graph_turns_kept(arena *a, const graph *g,
@@ -223,12 +215,14 @@ const graph_turns *graph_turns_kept(arena *a, const graph *g,
 	graph_turns *to = ARENA_COPY(a, g->turns, 1);
 	int *cut = ARENA_ARRAY(a, int, g->ntensors);
 	reducer *partial = ARENA_ARRAY(a, reducer, g->ntensors);
+	tensor_id *total = ARENA_ARRAY(a, tensor_id, g->ntensors);
 	int *divided = ARENA_ARRAY(a, int, g->nnodes);
 	section *sections = ARENA_ARRAY(a, section, g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		if (tensors[t] >= 0) {
 			cut[tensors[t]] = g->turns->cut[t];
 			partial[tensors[t]] = g->turns->partial[t];
+			total[tensors[t]] = total_kept(g, tensors, t);
 		}
 	for (node_id n = 0; n < g->nnodes; n++)
 		if (nodes[n] >= 0) {
@@ -237,6 +231,7 @@ const graph_turns *graph_turns_kept(arena *a, const graph *g,
 		}
 	to->cut = cut;
 	to->partial = partial;
+	to->total = total;
 	to->divided = divided;
 	to->sections = sections;
 	return to;

@@ -6,10 +6,15 @@
  * the turn's samples and no others; where that is one of the result, the result
  * is cut, and where it is reduced, partial: the turns' results are combined
  * when the last one has ended.  What reads none of these is the same in all
- * turns, and is computed before them; what reads combined values, behind. */
+ * turns, and is computed before them; what reads combined values, behind.
+ *
+ * What is combined is copied behind the last turn, so that a planner gives it
+ * two layouts, as it is added up and as it is read: where the first is partial
+ * over the devices, too, they exchange it once. */
 #ifndef TDL_COMPILER_GRAPH_TURNS_H
 #define TDL_COMPILER_GRAPH_TURNS_H
 
+#include "base/hash.h"
 #include "compiler/graph/graph.h"
 #include "compiler/graph/section.h"
 #include "kernel/region.h"
@@ -21,6 +26,10 @@ typedef struct graph_turns {
 	 * combines the turns' parts, RED_NONE where it is not partial. */
 	const int *cut;
 	const reducer *partial;
+	/* By tensor: where its parts of all turns are combined, since something
+	 * needs it behind the last, the copy that is read there, or itself
+	 * where that has become a part of what reads it; else NONE. */
+	const tensor_id *total;
 	/* By node: the variable that time divides, NONE. */
 	const int *divided;
 	const section *sections;
@@ -39,10 +48,9 @@ typedef struct turns_options {
 } turns_options;
 
 /* The graph of one turn of g, for planners: the shapes are those of the
- * smallest turn, tensors and nodes keep their numbers, and .whole is g with all
- * samples.  NULL when errors were added: no input has a batch, there are more
- * turns than samples, or an operator needs the whole batch of what the turns
- * compute. */
+ * smallest turn, .whole is the same with all samples.  NULL when errors
+ * were added: no input has a batch, there are more turns than samples, or
+ * an operator needs the whole batch of what the turns compute. */
 graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 		      diag_sink *s);
 
@@ -55,9 +63,17 @@ bool graph_has_batch_dims(const graph *g, const turns_options *o, diag_sink *s);
 const graph_turns *graph_turns_kept(arena *a, const graph *g,
 				    const int *tensors, const int *nodes);
 
-/* By tensor, in a: whether its parts of all turns are combined, since something
- * needs it behind the last. */
-bool *graph_accumulated(arena *a, const graph *g);
+/* The runs of a node in a step: one, or one in each turn. */
+static inline int graph_runs(const graph *g, node_id n)
+{
+	bool body = g->turns && g->turns->sections[n] == SECTION_BODY;
+	return body ? g->turns->turns : 1;
+}
+
+/* A name of a tensor or a node, made of another's, that is not among those
+ * that are taken, to which it is added. */
+const char *turns_name(arena *a, strmap *taken, const char *of,
+		       const char *what);
 
 /* ---- between turns*.c alone --------------------------------------------- */
 
@@ -65,6 +81,10 @@ bool *graph_accumulated(arena *a, const graph *g);
  * batch dimension of each tensor, NONE. */
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 		diag_sink *s);
+
+/* Adds the copies of what is combined to g and to, which was found for it; g's
+ * tables are replaced. */
+void turns_add_totals(arena *a, graph *g, graph_turns *to);
 
 /* Samples [*begin, *end) of turn i. */
 static inline void turns_samples(const graph_turns *t, int i, int64_t *begin,

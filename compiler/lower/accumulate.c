@@ -15,7 +15,9 @@ typedef struct summer {
 	int *cut, *then, *divided; /* of its graph_turns, or as in the header */
 	reducer *partial;
 	section *sections;
-	int *part; /* by tensor: that of a turn, NONE */
+	/* By tensor that is accumulated: the part of a turn, the sum, and what
+	 * that is before the first turn; else NONE. */
+	tensor_id *part, *sum, *zero;
 	VEC(const kernel *) kernels;
 	strmap *names;
 } summer;
@@ -103,15 +105,6 @@ static const kernel *sum_of(summer *x, const tensor_type *t, reducer r)
 
 /* ---- the graph --------------------------------------------------------- */
 
-static const char *unused_name(summer *x, const char *of, const char *what)
-{
-	const char *name = arena_printf(x->a, "%s.%s", of, what);
-	for (int i = 2; strmap_get(x->names, name); i++)
-		name = arena_printf(x->a, "%s.%s%d", of, what, i);
-	strmap_put(x->names, name, x);
-	return name;
-}
-
 /* A result like t, under its cuts, that is none of the model's own. */
 static tensor_id add_tensor(summer *x, tensor_id t, const char *what)
 {
@@ -119,10 +112,10 @@ static tensor_id add_tensor(summer *x, tensor_id t, const char *what)
 	tensor_id id = g->ntensors++;
 	tensor *to = &g->tensors[id];
 	*to = g->tensors[t];
-	to->name = unused_name(x, to->name, what);
+	to->name = turns_name(x->a, x->names, to->name, what);
 	to->output = false;
 	x->as->tensor_cuts[id] = x->as->tensor_cuts[t];
-	x->cut[id] = x->then[id] = x->part[id] = NONE;
+	x->cut[id] = x->then[id] = NONE;
 	x->partial[id] = RED_NONE;
 	return id;
 }
@@ -143,7 +136,8 @@ static void add_node(summer *x, const node *n, section s, int divided,
 static void add_own(summer *x, const kernel *k, tensor_id out, section s,
 		    tensor_id *inputs, int partial)
 {
-	node n = { .name = unused_name(x, x->g->tensors[out].name, k->name),
+	node n = { .name = turns_name(x->a, x->names, x->g->tensors[out].name,
+				     k->name),
 		   .op = k->name,
 		   .kernel = k,
 		   .inputs = inputs,
@@ -169,28 +163,56 @@ static signed char pass_both(const kernel *k, reducer r)
 	return CUT_NONE;
 }
 
-/* Adds the tensors of a sum, and the node that makes the first. */
-static void begin_sum(summer *x, tensor_id t)
+/* The tensor that tensor t, which is accumulated, is added up to: t, or its
+ * copy, where that is not laid out otherwise. */
+static tensor_id sum_for(const summer *x, const graph *g, tensor_id t)
 {
-	const tensor_type *type = &x->g->tensors[t].type;
-	tensor_id zero = add_tensor(x, t, "zero");
-	x->part[t] = add_tensor(x, t, "part");
-	x->partial[x->part[t]] = x->partial[t];
-	x->then[zero] = t;
+	tensor_id total = g->turns->total[t];
+	const cuts *held = x->as->tensor_cuts;
+	for (int a = 0; a < x->as->mesh.naxes; a++)
+		if (held[t].dim[a] != held[total].dim[a])
+			return t;
+	return total;
+}
+
+/* Adds the tensors of a sum, and the node that makes the first. */
+static void begin_sum(summer *x, const graph *g, tensor_id t)
+{
+	tensor *made = &x->g->tensors[t];
+	tensor_id sum = x->sum[t] = sum_for(x, g, t);
+	reducer r = x->partial[t];
+	x->zero[t] = add_tensor(x, sum, "zero");
+	if (sum == t) {
+		x->part[t] = add_tensor(x, t, "part");
+	} else {
+		x->part[t] = t;
+		made->name = turns_name(x->a, x->names,
+					g->tensors[sum].name, "part");
+	}
+	x->partial[x->part[t]] = x->partial[sum] = r;
+	x->then[x->zero[t]] = sum;
 	uint32_t axes = cuts_partial(&x->as->tensor_cuts[t],
 				     x->as->mesh.naxes);
-	add_own(x, neutral_of(x, type, x->partial[t],
+	add_own(x, neutral_of(x, &made->type, r,
 			      layout_sharers(&x->as->mesh, axes)),
-		zero, SECTION_BEFORE, NULL, type->ndim);
+		x->zero[t], SECTION_BEFORE, NULL, made->type.ndim);
+}
+
+/* Whether a node copies a sum to what is the sum itself now. */
+static bool is_gone(const summer *x, const node *n)
+{
+	return n->kernel->ninputs == 1 && x->sum[n->inputs[0]] == n->output;
 }
 
 static void copy_node(summer *x, const graph *from, const assignment *as,
-		      node_id id, const tensor_id *zeros)
+		      node_id id)
 {
 	const graph_turns *t = from->turns;
 	node n = from->nodes[id];
 	tensor_id out = n.output, part = x->part[out];
 	tensor_id *inputs = ARENA_COPY(x->a, n.inputs, n.kernel->ninputs);
+	if (is_gone(x, &n))
+		return;
 	for (int i = 0; i < n.kernel->ninputs; i++)
 		if (t->sections[id] == SECTION_BODY &&
 		    x->part[inputs[i]] != NONE)
@@ -201,11 +223,11 @@ static void copy_node(summer *x, const graph *from, const assignment *as,
 	if (part == NONE)
 		return;
 	inputs = ARENA_ARRAY(x->a, tensor_id, 2);
-	inputs[0] = zeros[out];
+	inputs[0] = x->zero[out];
 	inputs[1] = part;
 	const kernel *sum = sum_of(x, &from->tensors[out].type,
 				   t->partial[out]);
-	add_own(x, sum, out, SECTION_BODY, inputs,
+	add_own(x, sum, x->sum[out], SECTION_BODY, inputs,
 		pass_both(sum, t->partial[out]));
 }
 
@@ -221,7 +243,9 @@ static void make_room(summer *x, const graph *g, assignment *as, int n)
 	x->as = as;
 	x->cut = ARENA_ARRAY(a, int, ntensors);
 	x->then = ARENA_ARRAY(a, int, ntensors);
-	x->part = ARENA_ARRAY(x->tmp, int, ntensors);
+	x->part = ARENA_ARRAY(x->tmp, tensor_id, g->ntensors);
+	x->sum = ARENA_ARRAY(x->tmp, tensor_id, g->ntensors);
+	x->zero = ARENA_ARRAY(x->tmp, tensor_id, g->ntensors);
 	x->partial = ARENA_ARRAY(a, reducer, ntensors);
 	x->divided = ARENA_ARRAY(a, int, nnodes);
 	x->sections = ARENA_ARRAY(a, section, nnodes);
@@ -230,7 +254,7 @@ static void make_room(summer *x, const graph *g, assignment *as, int n)
 		x->g->tensors[t] = g->tensors[t];
 		x->cut[t] = g->turns->cut[t];
 		x->partial[t] = g->turns->partial[t];
-		x->then[t] = x->part[t] = NONE;
+		x->then[t] = x->part[t] = x->sum[t] = x->zero[t] = NONE;
 		held[t] = as->tensor_cuts[t];
 		strmap_put(x->names, g->tensors[t].name, x);
 	}
@@ -245,21 +269,18 @@ const graph *accumulate_turns(arena *a, const graph *g, assignment *as,
 	summer x = { .a = a, .tmp = arena_new() };
 	const assignment before = *as;
 	x.names = strmap_new(x.tmp);
-	const bool *summed = graph_accumulated(x.tmp, g);
+	const tensor_id *total = g->turns->total;
 	int n = 0;
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		n += summed[t];
+		n += total[t] != NONE;
 	make_room(&x, g, as, n);
-	tensor_id *zeros = ARENA_ARRAY(x.tmp, tensor_id, g->ntensors);
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (summed[t]) {
-			zeros[t] = x.g->ntensors;
-			begin_sum(&x, t);
-		}
+		if (total[t] != NONE)
+			begin_sum(&x, g, t);
 	for (section s = SECTION_BEFORE; s <= SECTION_AFTER; s++)
 		for (node_id i = 0; i < g->nnodes; i++)
 			if (g->turns->sections[i] == s)
-				copy_node(&x, g, &before, i, zeros);
+				copy_node(&x, g, &before, i);
 	graph_turns *t = ARENA_COPY(a, g->turns, 1);
 	t->cut = x.cut;
 	t->partial = x.partial;

@@ -190,6 +190,20 @@ static bool fetch_no_more(const fuser *x, node_id first, node_id second)
 	return true;
 }
 
+/* Whether a node reads what is added up over time as its copy is laid out, so
+ * that it is not needed (accumulate.c). */
+static bool copies_alike(const fuser *x, node_id id)
+{
+	const node *n = &x->g->nodes[id];
+	const graph_turns *turns = x->g->turns;
+	const cuts *held = x->as->tensor_cuts;
+	bool copies = turns && n->kernel->ninputs == 1 &&
+		      turns->total[n->inputs[0]] == n->output;
+	for (int a = 0; copies && a < x->as->mesh.naxes; a++)
+		copies = held[n->inputs[0]].dim[a] == held[n->output].dim[a];
+	return copies;
+}
+
 static bool is_in_between(const fuser *x, tensor_id t)
 {
 	const tensor *made = &x->g->tensors[t];
@@ -220,6 +234,7 @@ static bool can_fuse(const fuser *x, node_id second, int slot)
 	return reads_each_once(n->kernel, read) &&
 	       in_turns_alike(x, producer, second, read) &&
 	       divided_alike(x, producer, second, t, read) &&
+	       !copies_alike(x, producer) &&
 	       kept_longer(x, m, second) <= bytes_of(&x->g->tensors[t]) &&
 	       fetch_no_more(x, producer, second);
 }

@@ -191,7 +191,7 @@ static void drop_copies(trainer *t)
 						      : &b->nodes.at[x->node];
 		to[i] = i;
 		if (!n || x->t.output || x->next_of != NONE ||
-		    !build_is_identity(n->kernel))
+		    !kernel_is_copy(n->kernel))
 			continue;
 		to[i] = to[n->inputs[0]];
 		graph_name(b, to[i], x->t.name);

@@ -250,7 +250,8 @@ static bool run_kernel(executor *m, int worker, int instr, failure *f)
 	kernel_run r = { n->kernel, &space, inputs, &out };
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
-	if (!m->backend->run(m->device, worker - m->first, &r, f))
+	if (!plan_is_idle(m->p, in) &&
+	    !m->backend->run(m->device, worker - m->first, &r, f))
 		return backend_at(m->p, worker, instr, f);
 	if (m->disturbed && m->disturbed[in->node])
 		disturb(m, worker, in);
