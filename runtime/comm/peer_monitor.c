@@ -32,6 +32,14 @@ char *peer_monitor_shared(const peer_monitor *b, arena *a, int64_t meeting)
 			    b->joined[0], meeting);
 }
 
+static heartbeat own_heartbeat(peer_monitor *b)
+{
+	pthread_mutex_lock(&b->lock);
+	heartbeat own = b->own;
+	pthread_mutex_unlock(&b->lock);
+	return own;
+}
+
 bool peer_monitor_write(peer_monitor *b)
 {
 	pthread_mutex_lock(&b->lock);
@@ -185,10 +193,10 @@ static double patience_in(const peer_monitor *b, int64_t step)
 /* Whether that is too long.  For one that is `behind`, in the step before, and
  * lives, the device waits as long as it takes: it may read, or write, or wait
  * for a device itself, as it knows. */
-static bool stalls(const peer_monitor *b, stall *s, const heartbeat *behind)
+static bool stalls(peer_monitor *b, stall *s, const heartbeat *behind)
 {
 	double now = clock_seconds();
-	heartbeat own = b->own;
+	heartbeat own = own_heartbeat(b);
 	if (!own.waits || own.steps != s->steps || own.at != s->at ||
 	    behind->steps < own.steps)
 		*s = (stall){ own.steps, own.at, now };
@@ -197,7 +205,7 @@ static bool stalls(const peer_monitor *b, stall *s, const heartbeat *behind)
 
 static void look(peer_monitor *b, stall *s)
 {
-	heartbeat last = b->own, x;
+	heartbeat last = own_heartbeat(b), x;
 	int behind = b->rank;
 	for (int r = 0; r < b->nranks; r++) {
 		if (r == b->rank || b->peers[r].status == CLI_OK ||
@@ -258,7 +266,7 @@ bool peer_monitor_watch(peer_monitor *b)
 	sigset_t all, before;
 	b->peers = ARENA_ARRAY(b->a, peer, b->nranks);
 	for (int r = 0; r < b->nranks; r++) {
-		heartbeat x = b->own;
+		heartbeat x = own_heartbeat(b);
 		if (r != b->rank)
 			peer_monitor_read(b, r, &x);
 		b->peers[r] = (peer){ .beat = x.beat, .heard = clock_seconds(),
