@@ -15,6 +15,8 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/onnx_uses.c %D%/onnx_uses.h \
 	%D%/operators.c %D%/operators.h \
 	%D%/placement.c %D%/placement.h \
+	%D%/name_groups.c %D%/name_groups.h \
+	%D%/plan_graph.c %D%/plan_graph.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_input.c %D%/plan_input.h \

@@ -11,64 +11,7 @@
 #include "compiler/planners/partial_assignment.h"
 #include "compiler/portfolio/one_planner.h"
 #include "layout/layout_text.h"
-
-/* ---- the graph of a plan ----------------------------------------------- */
-
-static tensor tensor_of(const plan_tensor *t)
-{
-	static const tensor_kind kinds[] = {
-		[PLAN_INPUT] = TENSOR_INPUT,
-		[PLAN_CONSTANT] = TENSOR_CONSTANT,
-		[PLAN_RESULT] = TENSOR_RESULT,
-		[PLAN_STATE] = TENSOR_STATE,
-	};
-	tensor x = { .name = t->name, .kind = kinds[t->role],
-		     .type = { .type = t->type, .ndim = t->ndim },
-		     .output = t->output, .producer = NONE, .next = t->next,
-		     .gradient_of = NONE };
-	memcpy(x.type.dims, t->dims, sizeof(x.type.dims));
-	return x;
-}
-
-/* Adds what a plan's node computes, and how it is divided. */
-static void add_node(arena *a, const plan *p, int id, graph *g,
-		     assignment *as)
-{
-	const plan_node *n = &p->nodes[id];
-	const kernel *k = p->kernels[n->kernel].kernel;
-	node *x = &g->nodes[g->nnodes];
-	*x = (node){ .name = n->name, .op = n->op, .kernel = k,
-		     .inputs = ARENA_COPY(a, n->inputs, k->ninputs),
-		     .output = n->output, .call = id, .forward = NONE,
-		     .step = -1, .cell = -1 };
-	g->tensors[n->output].producer = g->nnodes;
-	as->node_cuts[g->nnodes++] = n->cuts;
-}
-
-/* The graph that a plan runs, in the order of its program, as far as bytes
- * depend on it, and what the plan decides. */
-static const graph *graph_of(arena *a, const plan *p, assignment *as)
-{
-	graph *g = ARENA_NEW(a, graph);
-	*g = (graph){ .name = p->model, .ntensors = p->ntensors,
-		      .tensors = ARENA_ARRAY(a, tensor, p->ntensors),
-		      .nodes = ARENA_ARRAY(a, node, p->nnodes),
-		      .ninputs = p->ninputs, .inputs = p->inputs,
-		      .noutputs = p->noutputs, .outputs = p->outputs,
-		      .training = p->training, .loss = p->loss,
-		      .learning_rate = p->learning_rate,
-		      .loss_scale = p->loss_scale };
-	*as = (assignment){ p->mesh, ARENA_ARRAY(a, cuts, p->ntensors),
-			    ARENA_ARRAY(a, cuts, p->nnodes) };
-	for (int t = 0; t < p->ntensors; t++) {
-		g->tensors[t] = tensor_of(&p->tensors[t]);
-		as->tensor_cuts[t] = p->tensors[t].cuts;
-	}
-	for (int i = 0; i < p->ninstrs; i++)
-		if (p->program[i].op == PLAN_RUN)
-			add_node(a, p, p->program[i].node, g, as);
-	return g;
-}
+#include "libtdl/plan_graph.h"
 
 /* ---- the best plan with a choice --------------------------------------- */
 
@@ -291,7 +234,7 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 	}
 	*r = (plan_reasons){ .algorithm = p->algorithm };
 	r->planner = by ? by : plan_reasons_planners[0];
-	r->graph = graph_of(d->arena, p, &r->as);
+	r->graph = plan_graph(d->arena, p, &r->as);
 	r->tensor = find_tensor(r->graph, name);
 	*status = CLI_INPUT;
 	if (r->tensor == NONE)

@@ -8,7 +8,6 @@ tdlc_SOURCES = \
 	%D%/diff.c \
 	%D%/division_text.c %D%/division_text.h \
 	%D%/dot.c %D%/dot.h \
-	%D%/name_groups.c %D%/name_groups.h \
 	%D%/doc.c \
 	%D%/driver.c %D%/driver.h \
 	%D%/explain.c %D%/explain_text.h \

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/division_text.h"
-#include "compiler/driver/name_groups.h"
+#include "libtdl/name_groups.h"
 
 enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
 

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "compiler/driver/name_groups.h"
+#include "libtdl/name_groups.h"
 #include "compiler/lower/cost.h"
 #include "layout/layout_text.h"
 #include "libtdl/plan_input.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/name_groups.h"
+#include "libtdl/name_groups.h"
 
 #include <ctype.h>
 #include <stdlib.h>

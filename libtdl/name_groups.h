@@ -1,8 +1,8 @@
 /* Names of repeated blocks as one: layer_0.q.w, layer_1.q.w and layer_2.q.w
  * are layer_{0..2}.q.w.  Networks are the same block many times over, and a
  * table with a row for each is not read. */
-#ifndef TDL_COMPILER_DRIVER_NAME_GROUPS_H
-#define TDL_COMPILER_DRIVER_NAME_GROUPS_H
+#ifndef TDL_LIBTDL_NAME_GROUPS_H
+#define TDL_LIBTDL_NAME_GROUPS_H
 
 #include "base/arena.h"
 #include "base/vec.h"
