@@ -12,27 +12,46 @@ static int by_size(const void *x, const void *y)
 	return a->buffer - b->buffer;
 }
 
+/* Adds to now[t + 1], for each instant t from -1 to ninstrs, the bytes of the
+ * items in use at t of one kind: kind[b] is `which', or kind is NULL. */
+static void add_up(const plan *p, const arena_item *items, const int *kind,
+		   int which, int64_t *now)
+{
+	for (int b = 0; b < p->nbuffers; b++)
+		if (items[b].nbytes > 0 && (!kind || kind[b] == which)) {
+			now[items[b].first + 1] += items[b].nbytes;
+			now[items[b].last + 2] -= items[b].nbytes;
+		}
+	for (int t = 0; t <= p->ninstrs; t++)
+		now[t + 1] += now[t];
+}
+
 /* The first instant at which most is in use, *nbytes; instants count from
  * -1. */
 static int find_instant(const plan *p, const arena_item *items, int64_t *nbytes)
 {
 	arena *tmp = arena_new();
-	int64_t *change = ARENA_ARRAY(tmp, int64_t, (size_t)p->ninstrs + 3);
-	int64_t now = 0, most = -1;
+	int64_t *now = ARENA_ARRAY(tmp, int64_t, (size_t)p->ninstrs + 3);
 	int found = -1;
-	for (int b = 0; b < p->nbuffers; b++)
-		if (items[b].nbytes > 0) {
-			change[items[b].first + 1] += items[b].nbytes;
-			change[items[b].last + 2] -= items[b].nbytes;
-		}
-	for (int t = -1; t <= p->ninstrs; t++) {
-		now += change[t + 1];
-		found = now > most ? t : found;
-		most = now > most ? now : most;
+	add_up(p, items, NULL, 0, now);
+	for (int t = -1; t <= p->ninstrs; t++)
+		found = now[t + 1] > now[found + 1] ? t : found;
+	*nbytes = now[found + 1];
+	arena_free(tmp);
+	return found;
+}
+
+void plan_use_in_time(arena *a, const plan *p, const int *kind, int nkinds,
+		      int64_t **used)
+{
+	arena *tmp = arena_new();
+	plan_places x = plan_find_places(tmp, p,
+					 layout_classes_new(tmp, &p->mesh));
+	for (int k = 0; k < nkinds; k++) {
+		used[k] = ARENA_ARRAY(a, int64_t, (size_t)p->ninstrs + 3);
+		add_up(p, x.items, kind, k, used[k]);
 	}
 	arena_free(tmp);
-	*nbytes = most;
-	return found;
 }
 
 int64_t plan_peak_bytes(const plan *p, layout_classes *f)

@@ -20,6 +20,12 @@ typedef struct plan_peak {
  * large as the sum or a little larger. */
 plan_peak plan_find_peak(arena *a, const plan *p);
 
+/* The bytes in use at each instant, by kind: used[k][t + 1], in a, for t from
+ * -1 to ninstrs, of the buffers whose kind is k.  A place that buffers take
+ * over from each other counts as the kind of the first of them. */
+void plan_use_in_time(arena *a, const plan *p, const int *kind, int nkinds,
+		      int64_t **used);
+
 /* Its bytes alone, with the forms of the plan. */
 int64_t plan_peak_bytes(const plan *p, layout_classes *f);
 

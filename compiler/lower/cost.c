@@ -165,6 +165,18 @@ lower_times lower_time_with(instr_times *x, const plan *p)
 	return sum;
 }
 
+void lower_instants(instr_times *x, const plan *p, double *seconds,
+		    double *end)
+{
+	double now = 0;
+	for (int i = 0; i < p->ninstrs; i++) {
+		seconds[i] = seconds_of(x, p, &p->program[i]);
+		end[i] = now += seconds[i];
+	}
+	if (x->machine->overlap)
+		timeline_run(p, seconds, end);
+}
+
 lower_times lower_time(const plan *p, const topology *t)
 {
 	arena *tmp = arena_new();

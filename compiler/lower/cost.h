@@ -40,6 +40,12 @@ lower_times lower_time_with(instr_times *x, const plan *p);
 /* lower_times.least_kept, which does not depend on places. */
 double lower_least_kept(instr_times *x, const plan *p);
 
+/* The instructions of a run of a program without a loop (plan_unroll()): the
+ * seconds that each takes, and the instant at which it ends.  ninstrs of
+ * both. */
+void lower_instants(instr_times *x, const plan *p, double *seconds,
+		    double *end);
+
 /* The run alone. */
 double lower_seconds(const plan *p, const topology *t);
 

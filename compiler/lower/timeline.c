@@ -161,7 +161,7 @@ static void note_write(timeline *l, int buffer)
 		latest_raise(&l->written, s, l->ready);
 }
 
-double timeline_end(const plan *p, const double *seconds)
+void timeline_run(const plan *p, const double *seconds, double *end)
 {
 	arena *tmp = arena_new();
 	timeline l = { .p = p };
@@ -178,10 +178,20 @@ double timeline_end(const plan *p, const double *seconds)
 		l.ready += seconds[i];
 		plan_reads(p, in, note_read, &l);
 		note_write(&l, in->to);
-		free_at[moves] = l.ready;
+		free_at[moves] = end[i] = l.ready;
 	}
 	arena_free(tmp);
-	return free_at[0] > free_at[1] ? free_at[0] : free_at[1];
+}
+
+double timeline_end(const plan *p, const double *seconds)
+{
+	arena *tmp = arena_new();
+	double *end = ARENA_ARRAY(tmp, double, p->ninstrs), last = 0;
+	timeline_run(p, seconds, end);
+	for (int i = 0; i < p->ninstrs; i++)
+		raise(&last, end[i]);
+	arena_free(tmp);
+	return last;
 }
 
 /* ---- without places ---------------------------------------------------- */

@@ -5,12 +5,15 @@
 
 #include "plan/plan.h"
 
-/* The end of a run of the program, from its beginning, where instruction i
- * takes seconds[i].  A worker has two streams: one computes, which also copies
- * within the worker's memory, one communicates; each goes through its
- * instructions in the order of the program.  An instruction begins when its
- * stream is free, its operands are written, and no earlier instruction still
- * reads or writes the memory that it writes. */
+/* The ends of the instructions of a run of the program, counted from its
+ * beginning, where instruction i takes seconds[i].  A worker has two streams:
+ * one computes, which also copies within the worker's memory, one communicates;
+ * each goes through its instructions in the order of the program.  An
+ * instruction begins when its stream is free, its operands are written, and no
+ * earlier instruction still reads or writes the memory that it writes. */
+void timeline_run(const plan *p, const double *seconds, double *end);
+
+/* The last of them. */
 double timeline_end(const plan *p, const double *seconds);
 
 /* The same if no instruction waited for memory, but for its operands alone. */
