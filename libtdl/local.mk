@@ -17,6 +17,12 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/placement.c %D%/placement.h \
 	%D%/name_groups.c %D%/name_groups.h \
 	%D%/plan_graph.c %D%/plan_graph.h \
+	%D%/report.c %D%/report.h \
+	%D%/report_build.h \
+	%D%/report_operators.c \
+	%D%/report_page.c \
+	%D%/report_time.c \
+	%D%/report_traffic.c \
 	%D%/plan_diff.c %D%/plan_diff.h \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_input.c %D%/plan_input.h \
@@ -32,7 +38,29 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify_job.c %D%/verify_job.h \
 	%D%/describe.h %D%/explain.h
+nodist_%C%_libjobs_a_SOURCES = %D%/report_files.h
 %C%_libjobs_a_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
+
+# The parts of a report's page, as text; page/uplot is vendored.
+report_files = \
+	%D%/page/page.html \
+	%D%/page/page.css \
+	%D%/page/uplot/uPlot.min.css \
+	%D%/page/uplot/uPlot.iife.js \
+	%D%/page/values.js \
+	%D%/page/layouts.js \
+	%D%/page/charts.js \
+	%D%/page/graph.js \
+	%D%/page/lists.js \
+	%D%/page/page.js
+
+%D%/report_files.h: $(report_files) runtime/cpu/headers.sh
+	$(AM_V_GEN)$(MKDIR_P) %D% && \
+	(cd $(srcdir) && $(SHELL) runtime/cpu/headers.sh $(report_files)) \
+		>$@.tmp && mv $@.tmp $@
+%D%/libjobs_a-report_page.$(OBJEXT): %D%/report_files.h
+CLEANFILES += %D%/report_files.h
+EXTRA_DIST += $(report_files) %D%/page/uplot/LICENSE %D%/page/uplot/README.md
 
 %C%_libapi_a_SOURCES = \
 	%D%/api.h \

@@ -157,11 +157,10 @@ static json_t *loop_json(const plan_loop *o)
 			 (json_int_t)o->batch);
 }
 
-json_t *plan_report_json(const plan_result *r)
+json_t *plan_report_search(const plan_result *r)
 {
 	const search_result *s = r->search;
 	const mesh *m = &s->assignment.mesh;
-	arena *tmp = arena_new();
 	json_t *j = json_object(), *model = json_object();
 	json_t *bound = s->lower_bound < 0 ? json_null()
 					   : json_integer(s->lower_bound);
@@ -205,6 +204,13 @@ json_t *plan_report_json(const plan_result *r)
 	json_object_set_new(j, "own_costs", own_costs_json(&s->own));
 	json_object_set_new(j, "note",
 			    s->note ? json_string(s->note) : json_null());
+	return j;
+}
+
+json_t *plan_report_json(const plan_result *r)
+{
+	arena *tmp = arena_new();
+	json_t *j = plan_report_search(r);
 	json_object_set_new(j, "tensor_layouts", tensors_json(tmp, r));
 	json_object_set_new(j, "operator_strategies", operators_json(tmp, r));
 	arena_free(tmp);

@@ -8,6 +8,9 @@
 /* The output of `tdlc plan --json'. */
 json_t *plan_report_json(const plan_result *r);
 
+/* The same without the lists of tensors and operators. */
+json_t *plan_report_search(const plan_result *r);
+
 /* Adds up the transfers of a plan by collective. */
 void plan_count_transfers(const plan *p, int *counts);
 

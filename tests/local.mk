@@ -54,6 +54,7 @@ python_files = \
 	%D%/onnx/draws.py \
 	%D%/grammar.py \
 	%D%/oracle.py \
+	%D%/report.py \
 	%D%/placement/judge.py \
 	%D%/placement/models.py \
 	%D%/placement/pipedream.py \

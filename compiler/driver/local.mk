@@ -33,6 +33,7 @@ tdlc_SOURCES = \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_print.c %D%/plan_print.h \
 	%D%/progress.c %D%/progress.h \
+	%D%/report.c %D%/report.h \
 	%D%/score.c \
 	%D%/show.c \
 	%D%/show_plan.c %D%/show_plan.h \

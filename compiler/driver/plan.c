@@ -7,14 +7,18 @@
 #include "compiler/driver/plan_frontier.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/report.h"
+#include "libtdl/plan_report.h"
 #include "libtdl/plan_search.h"
 #include "libtdl/program_files.h"
+#include "libtdl/report.h"
 
 typedef struct command_options {
 	plan_options plan;
 	plan_model model;
 	const char *output;
 	const char *cuda; /* a folder for a program */
+	const char *report; /* a page */
 	bool json;
 } command_options;
 
@@ -30,6 +34,8 @@ static bool read_options(driver *d, int argc, char **argv, command_options *o,
 		{ CLI_TEXT, 0, "emit-cuda", "DIR",
 		  "write a program in CUDA that runs the plan to DIR",
 		  &o->cuda },
+		{ CLI_TEXT, 0, "report", "FILE.html",
+		  "draw the plan on a page, as tdlc report does", &o->report },
 		DRIVER_OPTION_JSON(&o->json),
 		DRIVER_OPTION_LOAD(d),
 		DRIVER_OPTIONS(d),
@@ -44,9 +50,10 @@ static bool read_options(driver *d, int argc, char **argv, command_options *o,
 		return false;
 	if (o->json && o->output && !strcmp(o->output, "-"))
 		cli_usage(&d->program, "--json and -o - cannot both print");
-	else if (o->plan.frontier && (o->output || o->cuda))
+	else if (o->plan.frontier && (o->output || o->cuda || o->report))
 		cli_usage(&d->program, "--frontier writes no plan: -o, "
-			  "--emit-cuda and --objective do not go with it");
+			  "--emit-cuda, --report and --objective do not go "
+			  "with it");
 	else if (plan_options_agree(d, &o->plan))
 		*status = CLI_OK;
 	*model = argv[first];
@@ -63,6 +70,17 @@ static cli_status write_plan(driver *d, const plan *p, const char *path)
 		      "the plan is larger than tdlrun accepts: %d operators, "
 		      "%zu bytes", p->nnodes, len);
 	return CLI_INPUT;
+}
+
+/* The page of the plan, with what is known of its search. */
+static cli_status write_report(driver *d, const plan_request *how,
+			       const plan_result *r, const char *path)
+{
+	json_t *report = report_json(r->plan, how->topology);
+	json_object_set_new(report, "search", plan_report_search(r));
+	cli_status status = report_write(d, report, path);
+	json_decref(report);
+	return status;
 }
 
 /* Plans the graph; writes and prints what is asked for. */
@@ -90,6 +108,8 @@ static cli_status plan_graph(driver *d, const graph *g,
 		status = program_write(d, r.plan, o->cuda);
 	if (status == CLI_OK && o->output)
 		status = write_plan(d, r.plan, o->output);
+	if (status == CLI_OK && o->report)
+		status = write_report(d, &how, &r, o->report);
 	if (status != CLI_OK || (o->output && !strcmp(o->output, "-")))
 		return status;
 	if (o->json)

@@ -1,0 +1,20 @@
+/* A plan as a report: all that is drawn of it, as JSON, and the page that draws
+ * it. */
+#ifndef TDL_LIBTDL_REPORT_H
+#define TDL_LIBTDL_REPORT_H
+
+#include "base/json.h"
+#include "compiler/cost/topology.h"
+#include "plan/plan.h"
+
+/* The figures of a plan, with times predicted for a machine: the output of
+ * `tdlc report --json' (docs/report.md).  The plan has to be laid out by its
+ * mesh on the machine, plan_topology().  What needs a loop over pairs of
+ * workers is null for more than 256 of them. */
+json_t *report_json(const plan *p, const topology *machine);
+
+/* The page that draws a report: HTML that loads nothing, in a, *len bytes.  No
+ * text of the report is markup in it, whatever it contains. */
+char *report_page(arena *a, const json_t *report, size_t *len);
+
+#endif

@@ -1,0 +1,49 @@
+/* The parts of a report, for report.c alone. */
+#ifndef TDL_LIBTDL_REPORT_BUILD_H
+#define TDL_LIBTDL_REPORT_BUILD_H
+
+#include "base/json.h"
+#include "compiler/lower/cost.h"
+
+enum { REPORT_MOST_WORKERS = 256 };
+
+typedef struct report {
+	arena *a;
+	const plan *p;
+	const plan *flat; /* its loop unrolled; p where it has none */
+	const topology *machine;
+	layout_classes *classes;
+	/* By instruction of flat: its row in p, seconds, the instant at which
+	 * it ends, bytes that all workers receive. */
+	int *row;
+	double *seconds, *end;
+	int64_t *received;
+} report;
+
+/* The node for which an instruction of p runs: a transfer's reader, or the
+ * producer of what it moves; -1: an input or a state, for nobody yet. */
+int report_node_of(const plan *p, const plan_instr *in);
+
+/* By operator: names, strategies, costs, runners-up. */
+json_t *report_operators(const report *r);
+
+/* The operators, and the tensors, of repeated blocks: [{"name", "members"}]. */
+json_t *report_operator_blocks(const report *r);
+json_t *report_tensor_blocks(const report *r);
+
+/* [{"name", "transfers", "bytes", "seconds"}] */
+json_t *report_collectives(const report *r);
+
+/* Sets "links", bytes by level of the machine, and "received", by receiver and
+ * sender; null for many workers. */
+void report_set_traffic(const report *r, json_t *to);
+
+/* The program's instructions, when each runs, and the memory in use. */
+json_t *report_program(const report *r);
+json_t *report_timeline(const report *r);
+json_t *report_memory(const report *r);
+
+/* Per axis the divided variable, or null. */
+json_t *report_strategy(const report *r, const plan_node *n, const cuts *c);
+
+#endif

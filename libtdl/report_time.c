@@ -1,0 +1,108 @@
+/* The program in a report: its instructions, when they run, and the memory that
+ * is in use. */
+#include "config.h"
+
+#include "libtdl/report_build.h"
+#include "plan/peak.h"
+
+enum { MOST_DRAWN = 200000 }; /* instructions of a timeline */
+
+static int tensor_of(const plan *p, const plan_instr *in)
+{
+	int buffer = plan_moves(in) ? in->from : in->to;
+	return p->buffers[buffer].tensor;
+}
+
+json_t *report_program(const report *r)
+{
+	static const char *const words[] = {
+		[PLAN_RUN] = "run", [PLAN_MOVE] = "move",
+		[PLAN_COMBINE] = "combine", [PLAN_FEED] = "feed",
+	};
+	const plan *p = r->p;
+	int64_t *bytes = ARENA_ARRAY(r->a, int64_t, p->ninstrs);
+	json_t *list = json_array();
+	for (int i = 0; i < r->flat->ninstrs; i++)
+		bytes[r->row[i]] += r->received[i];
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		int node = report_node_of(p, in);
+		json_array_append_new(
+			list, json_pack("{s:s,s:o,s:i,s:o,s:I}", "does",
+					words[in->op], "operator",
+					node < 0 ? json_null()
+						 : json_integer(node),
+					"tensor", tensor_of(p, in),
+					"collective",
+					plan_moves(in) ? json_string(
+						collective_name(in->collective))
+						: json_null(),
+					"bytes", (json_int_t)bytes[i]));
+	}
+	return list;
+}
+
+json_t *report_timeline(const report *r)
+{
+	if (r->flat->ninstrs > MOST_DRAWN)
+		return json_null();
+	json_t *rows = json_array();
+	for (int i = 0; i < r->flat->ninstrs; i++)
+		json_array_append_new(
+			rows, json_pack("[i,f,f]", r->row[i],
+					r->end[i] - r->seconds[i],
+					r->seconds[i]));
+	return rows;
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+enum { KEPT, VALUES, TRANSFERS, KINDS };
+static const char *const kinds[] = {
+	[KEPT] = "kept", [VALUES] = "values", [TRANSFERS] = "transfers",
+};
+
+/* Stored blocks of what is loaded once, those of all else, and what is
+ * received, or is yet to be combined and sent. */
+static int kind_of(const plan *p, const plan_buffer *b)
+{
+	plan_role role = p->tensors[b->tensor].role;
+	if (b->region != LAYOUT_STORED)
+		return TRANSFERS;
+	return role == PLAN_CONSTANT || role == PLAN_STATE ? KEPT : VALUES;
+}
+
+static json_t *use_json(const report *r)
+{
+	const plan *p = r->p;
+	int *kind = ARENA_ARRAY(r->a, int, p->nbuffers);
+	int64_t *used[KINDS];
+	json_t *all = json_object();
+	for (int b = 0; b < p->nbuffers; b++)
+		kind[b] = kind_of(p, &p->buffers[b]);
+	plan_use_in_time(r->a, p, kind, KINDS, used);
+	for (int k = 0; k < KINDS; k++) {
+		json_t *list = json_array();
+		for (int t = 0; t < p->ninstrs + 2; t++)
+			json_array_append_new(list, json_integer(used[k][t]));
+		json_object_set_new(all, kinds[k], list);
+	}
+	return all;
+}
+
+json_t *report_memory(const report *r)
+{
+	plan_peak peak = plan_find_peak(r->a, r->p);
+	json_t *uses = json_array();
+	for (int i = 0; i < peak.n; i++) {
+		const plan_buffer *b = &r->p->buffers[peak.uses[i].buffer];
+		json_array_append_new(
+			uses, json_pack("{s:i,s:s,s:I}", "tensor", b->tensor,
+					"kind", kinds[kind_of(r->p, b)],
+					"bytes",
+					(json_int_t)peak.uses[i].nbytes));
+	}
+	return json_pack("{s:o,s:{s:i,s:I,s:o}}", "in_use", use_json(r), "peak",
+			 "instruction", peak.instr, "bytes",
+			 (json_int_t)peak.nbytes, "alive", uses);
+}
