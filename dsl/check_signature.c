@@ -27,7 +27,7 @@ static ast_symbol *tensor_symbol(checker *c, const ast_tensor *t, int index)
 	f->ndims = t->ndims;
 	f->dims = (const ast_expr **)t->dims;
 	f->broadcast = t->broadcast;
-	f->type = check_declared_type(&t->type);
+	f->type = etype_declared(&t->type);
 	return s;
 }
 
@@ -273,29 +273,9 @@ void check_attributes(checker *c)
 
 /* ---- element types ------------------------------------------------------ */
 
-etype check_declared_type(const ast_type *t)
-{
-	switch (t->kind) {
-	case TYPE_SHARED:
-		return (etype){ .kind = TY_SHARED };
-	case TYPE_EXACT:
-		return etype_exact(t->exact);
-	case TYPE_INT:
-		return (etype){ .kind = TY_ANY_INT };
-	case TYPE_FLOAT:
-		return (etype){ .kind = TY_ANY_FLOAT };
-	case TYPE_NAMED:
-		return (etype){ .kind = TY_ATTR, .name = t->name };
-	case TYPE_TENSOR:
-	case TYPE_ANY:
-		break;
-	}
-	return etype_unknown;
-}
-
 static void check_type_name(checker *c, ast_type *t)
 {
-	if (check_declared_type(t).kind != TY_ATTR)
+	if (t->kind != TYPE_NAMED)
 		return;
 	const ast_attr *a = check_find_attr(c, t->name);
 	if (a && a->type == ATTR_TYPE && !a->is_list) {

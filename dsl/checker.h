@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "dsl/builtins.h"
 #include "dsl/check.h"
+#include "dsl/element_type.h"
 
 enum {
 	MAX_CALL_HEIGHT = 32, /* operators that call operators */
@@ -19,43 +20,6 @@ enum {
 };
 
 typedef struct checker checker;
-
-/* ---- types (element_type.c) --------------------------------------------- */
-
-typedef enum etype_kind {
-	TY_UNKNOWN, /* anything; expansion will see */
-	TY_FAULTY,  /* the type after an error that was reported: fits
-		     * everywhere, and spreads */
-	TY_INT,	    /* a constant that takes any numeric type */
-	TY_FLOAT,   /* a constant that takes any float type */
-	TY_STRING,
-	TY_SHARED,  /* that of the tensors without a declared type */
-	TY_ANY_INT, /* `int' */
-	TY_ANY_FLOAT,
-	TY_EXACT, /* .exact */
-	TY_ATTR,  /* the value of the attribute .name */
-} etype_kind;
-
-typedef struct etype {
-	etype_kind kind;
-	dtype exact;
-	const char *name;
-} etype;
-
-static const etype etype_unknown = { .kind = TY_UNKNOWN };
-static const etype etype_faulty = { .kind = TY_FAULTY };
-
-etype etype_exact(dtype t);
-/* A noun phrase for messages, to follow "this is". */
-const char *etype_text(checker *c, etype t);
-bool etype_is_bool(etype t);
-bool etype_is_constant(etype t); /* one that takes several types */
-/* Whether a value of the type can be a float, an integer, a bool. */
-bool etype_may_be_float(etype t);
-bool etype_may_be_int(etype t);
-bool etype_may_be_bool(etype t);
-/* The type that two values have in common; false if there is none. */
-bool etype_unify(etype x, etype y, etype *r);
 
 /* ---- names -------------------------------------------------------------- */
 
@@ -142,7 +106,6 @@ void check_attr_list(checker *c, const ast_attr *attrs, int n, bool onnx);
 void check_opaque(tdl_modules *m, ast_opaque *f);
 /* Whether an expression suits an attribute, as far as can be seen. */
 void check_attr_value(checker *c, const ast_attr *a, ast_expr *e);
-etype check_declared_type(const ast_type *t);
 
 /* ---- check_scope.c ------------------------------------------------------ */
 

@@ -1,9 +1,9 @@
-/* The types that a checked expression may have, and how they go together. */
+/* The types that an expression may have, and how they go together. */
 #include "config.h"
 
 #include <string.h>
 
-#include "dsl/checker.h"
+#include "dsl/element_type.h"
 
 ast_type ast_type_of(const char *name, range at)
 {
@@ -25,8 +25,27 @@ etype etype_exact(dtype t)
 	return (etype){ .kind = TY_EXACT, .exact = t };
 }
 
-/* A noun phrase for messages, to follow "this is". */
-const char *etype_text(checker *c, etype t)
+etype etype_declared(const ast_type *t)
+{
+	switch (t->kind) {
+	case TYPE_SHARED:
+		return (etype){ .kind = TY_SHARED };
+	case TYPE_EXACT:
+		return etype_exact(t->exact);
+	case TYPE_INT:
+		return (etype){ .kind = TY_ANY_INT };
+	case TYPE_FLOAT:
+		return (etype){ .kind = TY_ANY_FLOAT };
+	case TYPE_NAMED:
+		return (etype){ .kind = TY_ATTR, .name = t->name };
+	case TYPE_TENSOR:
+	case TYPE_ANY:
+		break;
+	}
+	return etype_unknown;
+}
+
+const char *etype_text(arena *a, etype t)
 {
 	switch (t.kind) {
 	case TY_INT:
@@ -42,9 +61,9 @@ const char *etype_text(checker *c, etype t)
 	case TY_ANY_FLOAT:
 		return "of type float";
 	case TY_EXACT:
-		return arena_printf(c->tmp, "of type %s", dtype_name(t.exact));
+		return arena_printf(a, "of type %s", dtype_name(t.exact));
 	case TY_ATTR:
-		return arena_printf(c->tmp, "of type %s", t.name);
+		return arena_printf(a, "of type %s", t.name);
 	case TY_UNKNOWN:
 	case TY_FAULTY:
 		break;
@@ -52,12 +71,16 @@ const char *etype_text(checker *c, etype t)
 	return "of an unknown type";
 }
 
-bool etype_is_bool(etype t)
+bool etype_is(etype t, dtype exact)
 {
-	return t.kind == TY_EXACT && t.exact == DT_BOOL;
+	return t.kind == TY_EXACT && t.exact == exact;
 }
 
-/* Whether a value of the type can be a float, an integer, a number. */
+bool etype_is_bool(etype t)
+{
+	return etype_is(t, DT_BOOL);
+}
+
 bool etype_may_be_float(etype t)
 {
 	return t.kind == TY_EXACT ? dtype_is_float(t.exact)
@@ -70,6 +93,11 @@ bool etype_may_be_int(etype t)
 				  : t.kind != TY_ANY_FLOAT &&
 					    t.kind != TY_FLOAT &&
 					    t.kind != TY_STRING;
+}
+
+bool etype_may_be_number(etype t)
+{
+	return etype_may_be_int(t) || etype_may_be_float(t);
 }
 
 bool etype_may_be_bool(etype t)
@@ -89,7 +117,6 @@ static bool is_open(etype t)
 	return t.kind == TY_UNKNOWN || t.kind == TY_ATTR;
 }
 
-/* The type that two values have in common; false if there is none. */
 bool etype_unify(etype x, etype y, etype *r)
 {
 	*r = x;
@@ -100,7 +127,7 @@ bool etype_unify(etype x, etype y, etype *r)
 	if (etype_is_constant(x) && !etype_is_constant(y)) {
 		*r = y;
 		return x.kind == TY_INT
-			       ? etype_may_be_int(y) || etype_may_be_float(y)
+			       ? etype_may_be_number(y)
 			       : etype_may_be_float(y);
 	}
 	if (etype_is_constant(y))

@@ -23,14 +23,15 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 	%D%/doc.c %D%/doc.h \
 	%D%/dsl.h \
 	%D%/dump.c \
-	%D%/element_type.c \
+	%D%/element_type.c %D%/element_type.h \
 	%D%/format.c %D%/format.h \
 	%D%/format_expr.c \
 	%D%/format_signature.c \
 	%D%/format_stmt.c \
 	%D%/literal.c \
 	%D%/module.c \
-	%D%/parse.c %D%/parse.h
+	%D%/parse.c %D%/parse.h \
+	%D%/type_rules.c
 EXTRA_DIST += %D%/README.md
 
 # The scanner and the grammar, in a library of their own: warnings about

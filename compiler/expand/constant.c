@@ -37,25 +37,6 @@ static double as_double(val v)
 	return v.kind == VAL_FLOAT ? v.f : (double)v.i;
 }
 
-/* A choice between constants, or arithmetic on it, in another type. */
-static kexpr *retyped(context *cx, const kexpr *e, dtype want, range at)
-{
-	if (e->kind == KX_INT)
-		return expand_as(cx, val_int(e->i), want, at);
-	if (e->kind == KX_FLOAT) {
-		bool whole = fabs(e->f) < 1e15 && e->f == floor(e->f);
-		return expand_as(cx, whole ? val_int((int64_t)e->f)
-					   : val_float(e->f),
-				 want, at);
-	}
-	kexpr *copy = ARENA_COPY(cx->tmp, e, 1);
-	copy->type = want;
-	copy->args = ARENA_COPY(cx->tmp, e->args, e->nargs);
-	for (int i = e->kind == KX_SELECT; i < e->nargs; i++)
-		copy->args[i] = retyped(cx, e->args[i], want, at);
-	return copy;
-}
-
 /* The least and the greatest number of an integer type, for infinities. */
 static int64_t extreme(dtype t, bool greatest)
 {
@@ -111,8 +92,6 @@ static kexpr *expr_as(context *cx, val v, dtype want, range at)
 {
 	if (want == DT_NONE || v.e->type == want)
 		return v.e;
-	if (v.loose && want != DT_BOOL)
-		return retyped(cx, v.e, want, at);
 	expand_error(cx, DIAG_TYPE_MISMATCH, at,
 		     "this is of type %s where %s is expected; write "
 		     "cast(.., %s)",

@@ -28,7 +28,6 @@ typedef struct val {
 	double f;
 	const char *s;
 	kexpr *e;
-	bool loose; /* e is made of constants alone: any numeric type fits */
 } val;
 
 /* An iteration variable of the expansion. */
@@ -96,8 +95,10 @@ typedef struct context {
 	const char *label; /* prefix of stages' labels, "" at the top */
 	bool failed;
 	dtype shared;	/* type of the tensors without one, DT_NONE if open */
-	dtype want;	/* the type of `if c then 1 else 0` where no other
-			   operand decides it; DT_NONE for i64 or f32 */
+	dtype want;	/* the type of the expression at hand, which its
+			   constants take; DT_NONE where there is none */
+	dtype around;	/* the last type of numbers that `want' was: that of
+			   constants that meet nothing with a type */
 
 	xname *names;	 /* by the operator's symbols */
 	xpack **pack_of; /* by symbol; NULL where it is none's */
@@ -139,12 +140,26 @@ int item_width(context *cx, const ast_expr *e);
 void expand_error(context *cx, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Compiles a scalar expression. */
+/* Compiles a scalar expression of the type cx->want. */
 val expand_scalar(context *cx, const ast_expr *e);
+/* The same of another type. */
+val expand_typed(context *cx, const ast_expr *e, dtype type);
 /* An index: an i64 expression; elements of other integer types are cast. */
 kexpr *expand_index(context *cx, const ast_expr *e);
 /* A constant integer: an extent, an attribute's element. */
 bool expand_constant(context *cx, const ast_expr *e, int64_t *r);
+
+/* ---- type.c: element types ----------------------------------------------- */
+
+/* The type of an expression for these arguments, by the rules of
+ * dsl/element_type.h.  One of constants alone has the type of the numbers
+ * around it, or else the one that tensors without a type share, or else i64 or
+ * f32.  DT_NONE where there is none. */
+dtype expand_type(const context *cx, const ast_expr *e);
+/* The type that operands, arguments of a function with that rule, have in
+ * common. */
+dtype expand_operand_type(const context *cx, ast_expr *const *e, int n,
+			  builtin_rule rule);
 
 /* ---- constant.c: values ------------------------------------------------- */
 

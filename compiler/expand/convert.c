@@ -108,9 +108,12 @@ static val convert(context *cx, const ast_expr *e, builtin_rule rule,
 val expand_conversion(context *cx, const ast_expr *e, builtin_rule rule)
 {
 	dtype t = type_said(cx, e->args[1]->type);
-	val x = expand_scalar(cx, e->args[0]);
+	dtype own = rule == RULE_SATURATE ? cx->want
+					  : expand_type(cx, e->args[0]);
+	val x = expand_typed(cx, e->args[0], own);
 	if (x.kind == VAL_BAD)
 		return x;
-	kexpr *k = expand_as(cx, x, DT_NONE, e->args[0]->at);
+	kexpr *k = expand_as(cx, x, rule == RULE_SATURATE ? own : DT_NONE,
+			     e->args[0]->at);
 	return cx->failed ? val_bad : convert(cx, e, rule, k, t);
 }

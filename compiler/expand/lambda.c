@@ -270,13 +270,27 @@ static kexpr *identity_of(context *cx, reducer r, dtype t, range at)
 	return expand_as(cx, v, t, at);
 }
 
-/* type is the required type of the result, DT_NONE for any. */
+/* The type of the terms of a reduction whose result has a type: that, unless
+ * they are compared. */
+static dtype term_type(context *cx, const ast_expr *body, reducer r,
+		       dtype result)
+{
+	if (!reducer_is_where(r))
+		return result;
+	dtype around = cx->around;
+	cx->around = DT_NONE;
+	dtype t = expand_type(cx, body);
+	cx->around = around;
+	return t;
+}
+
+/* type is the one that the result has by the rules. */
 static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 			      reduction *out)
 {
 	const ast_expr *body = e, *lambda;
 	reducer r = out->reducer = ast_reducer(e)->kernel;
-	bool arg = reducer_is_where(r), logic = reducer_is_logic(r);
+	bool arg = reducer_is_where(r);
 	out->nvars = 0;
 	do {
 		lambda = body->args[0];
@@ -302,17 +316,8 @@ static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 			     out->nvars);
 		return false;
 	}
-	dtype want = logic ? DT_BOOL : arg ? DT_NONE : type;
-	dtype outer = cx->want;
-	if (want != DT_NONE || cx->shared != DT_NONE || arg)
-		cx->want = want == DT_NONE ? cx->shared : want;
-	val v = expand_scalar(cx, body);
-	cx->want = outer;
-	if (want == DT_NONE && v.kind != VAL_EXPR)
-		want = cx->shared != DT_NONE ? cx->shared
-		       : outer != DT_BOOL    ? outer
-					     : DT_NONE;
-	out->body = expand_as(cx, v, want, body->at);
+	dtype want = term_type(cx, body, r, type);
+	out->body = expand_as(cx, expand_typed(cx, body, want), want, body->at);
 	out->type = arg ? DT_I64 : out->body->type;
 	if (!cx->failed && !reducer_takes(r, out->body->type))
 		expand_error(cx, DIAG_TYPE_MISMATCH, e->at, "'%s' of %s",
@@ -326,7 +331,7 @@ val expand_reduction(context *cx, const ast_expr *e)
 	reducer r = by->kernel;
 	scope s = scope_push(cx);
 	reduction red;
-	bool ok = compile_reduction(cx, e, DT_NONE, &red);
+	bool ok = compile_reduction(cx, e, cx->want, &red);
 	scope_pop(cx, &s);
 	if (!ok)
 		return val_bad;
@@ -399,9 +404,11 @@ static int lambda_value(context *cx, const ast_expr *lambda, const int *outs,
 {
 	const ast_expr *body = lambda->args[0];
 	const reducer_facts *by = ast_reducer(body);
+	cx->around = type == DT_BOOL ? DT_NONE : type;
+	dtype own = expand_type(cx, body);
 	if (by && !by->averages) {
 		reduction red;
-		if (!compile_reduction(cx, body, type, &red))
+		if (!compile_reduction(cx, body, own, &red))
 			return -1;
 		if (type != DT_NONE && type != red.type) {
 			expand_error(cx, DIAG_TYPE_MISMATCH, body->at,
@@ -415,11 +422,8 @@ static int lambda_value(context *cx, const ast_expr *lambda, const int *outs,
 				 red.reducer, red.type, red.body);
 	}
 	int nstages = cx->stages.n;
-	cx->want = type == DT_NONE ? cx->shared : type;
-	val v = expand_scalar(cx, body);
-	if (type == DT_NONE && v.kind != VAL_EXPR && v.kind != VAL_BOOL)
-		type = cx->shared;
-	kexpr *e = expand_as(cx, v, type, body->at);
+	val v = expand_typed(cx, body, own);
+	kexpr *e = expand_as(cx, v, type == DT_NONE ? own : type, body->at);
 	if (cx->failed)
 		return -1;
 	int same = identity_read(cx, e, outs, nouts);

@@ -11,5 +11,6 @@ noinst_LIBRARIES += %D%/libexpand.a
 	%D%/read.c \
 	%D%/scalar.c \
 	%D%/signature.c %D%/signature.h \
-	%D%/stage.c
+	%D%/stage.c \
+	%D%/type.c
 EXTRA_DIST += %D%/README.md

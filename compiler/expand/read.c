@@ -122,7 +122,7 @@ val expand_read(context *cx, const ast_expr *e, int value,
 	const xvalue v = cx->values.at[value];
 	kexpr *index[MAX_NDIM], *guard = NULL;
 	if (otherwise) {
-		val o = expand_scalar(cx, otherwise);
+		val o = expand_typed(cx, otherwise, v.type.type);
 		if (o.kind == VAL_EXPR) {
 			expand_error(cx, DIAG_NOT_CONSTANT, otherwise->at,
 				     "the value behind the 'else' of a read "

@@ -30,12 +30,25 @@ static bool is_constant(val v)
 	return v.kind != VAL_EXPR;
 }
 
-kexpr *expand_index(context *cx, const ast_expr *e)
+val expand_typed(context *cx, const ast_expr *e, dtype type)
 {
-	dtype want = cx->want;
-	cx->want = DT_I64;
+	dtype want = cx->want, around = cx->around;
+	cx->want = type;
+	if (type != DT_BOOL && type != DT_NONE)
+		cx->around = type;
 	val v = expand_scalar(cx, e);
 	cx->want = want;
+	cx->around = around;
+	return v;
+}
+
+kexpr *expand_index(context *cx, const ast_expr *e)
+{
+	dtype around = cx->around;
+	cx->around = DT_I64;
+	dtype own = expand_type(cx, e);
+	val v = expand_typed(cx, e, dtype_is_int(own) ? own : DT_I64);
+	cx->around = around;
 	if (v.kind == VAL_EXPR && dtype_is_int(v.e->type) &&
 	    v.e->type != DT_I64)
 		return kx_cast(cx->tmp, v.e, DT_I64);
@@ -71,17 +84,12 @@ static bool wants_bool(fn f)
 	return fn_table[f].rule == FN_LOGIC;
 }
 
-static bool is_loose(val v)
+/* The type that operands are computed in: t, or, where they have none in
+ * common, which is an error, that of the first that has one. */
+static dtype common_type(dtype t, val x, val y)
 {
-	return v.loose || v.kind == VAL_INT || v.kind == VAL_FLOAT;
-}
-
-/* The type that two operands share. */
-static dtype common_type(val x, val y)
-{
-	bool second = x.kind != VAL_EXPR ||
-		      (x.loose && y.kind == VAL_EXPR);
-	return !second		    ? x.e->type
+	return t != DT_NONE	     ? t
+	       : x.kind == VAL_EXPR ? x.e->type
 	       : y.kind == VAL_EXPR ? y.e->type
 	       : x.kind == VAL_FLOAT || y.kind == VAL_FLOAT ? DT_F32
 							    : DT_NONE;
@@ -97,64 +105,77 @@ static bool check_takes(context *cx, fn f, dtype t, range at)
 	return false;
 }
 
-static val apply2(context *cx, fn f, val x, val y, range xat, range yat,
-		  range at)
+/* An operand, and where it stands. */
+typedef struct operand {
+	val v;
+	range at;
+} operand;
+
+/* A function of two operands of type t, DT_NONE where they have none in
+ * common. */
+static val apply2(context *cx, fn f, operand x, operand y, dtype t, range at)
 {
-	if (x.kind == VAL_BAD || y.kind == VAL_BAD)
+	if (x.v.kind == VAL_BAD || y.v.kind == VAL_BAD)
 		return val_bad;
-	if (is_constant(x) && is_constant(y)) {
-		val v = fold_binary(cx, f, x, y, at);
+	if (is_constant(x.v) && is_constant(y.v)) {
+		val v = fold_binary(cx, f, x.v, y.v, at);
 		if (v.kind != VAL_EXPR)
 			return v;
 	}
-	dtype t = wants_bool(f) ? DT_BOOL : common_type(x, y);
-	kexpr *a = expand_as(cx, x, t, xat), *b = expand_as(cx, y, t, yat);
+	t = common_type(t, x.v, y.v);
+	kexpr *a = expand_as(cx, x.v, t, x.at);
+	kexpr *b = expand_as(cx, y.v, t, y.at);
 	if (cx->failed || !check_takes(cx, f, a->type, at))
 		return val_bad;
 	bool divides = (f == FN_DIV || f == FN_MOD) && dtype_is_int(a->type);
 	if (divides && b->kind == KX_INT && b->i == 0 && cx->nowhere)
 		return val_expr(kx_int(cx->tmp, 0, a->type));
 	if (divides && b->kind == KX_INT && b->i <= 0) {
-		expand_error(cx, DIAG_BAD_DIVISOR, yat,
+		expand_error(cx, DIAG_BAD_DIVISOR, y.at,
 			     "the divisor is %lld here, it has to be positive",
 			     (long long)b->i);
 		return val_bad;
 	}
-	val r = val_expr(kx_fn2(cx->tmp, f, a, b));
-	bool keeps = f == FN_ADD || f == FN_SUB || f == FN_MUL ||
-		     f == FN_MIN || f == FN_MAX;
-	r.loose = keeps && is_loose(x) && is_loose(y);
-	return r;
+	return val_expr(kx_fn2(cx->tmp, f, a, b));
 }
 
-static val apply1(context *cx, fn f, val x, range at)
+static val apply1(context *cx, fn f, operand x, dtype t, range at)
 {
-	if (x.kind == VAL_BAD)
-		return x;
-	if (f == FN_NEG && x.kind == VAL_INT)
-		return fold_int(cx, FN_SUB, 0, x.i, at);
-	if (f == FN_NEG && x.kind == VAL_FLOAT)
-		return val_float(-x.f);
-	if (f == FN_NOT && x.kind == VAL_BOOL)
-		return val_bool(!x.i);
-	if (x.kind == VAL_INT || x.kind == VAL_FLOAT) {
-		val v = fold_function(f, x, x);
+	if (x.v.kind == VAL_BAD)
+		return x.v;
+	if (f == FN_NEG && x.v.kind == VAL_INT)
+		return fold_int(cx, FN_SUB, 0, x.v.i, at);
+	if (f == FN_NEG && x.v.kind == VAL_FLOAT)
+		return val_float(-x.v.f);
+	if (f == FN_NOT && x.v.kind == VAL_BOOL)
+		return val_bool(!x.v.i);
+	if (x.v.kind == VAL_INT || x.v.kind == VAL_FLOAT) {
+		val v = fold_function(f, x.v, x.v);
 		if (v.kind != VAL_EXPR)
 			return v;
 	}
-	kexpr *e = expand_as(cx, x, wants_bool(f) ? DT_BOOL : DT_NONE, at);
+	kexpr *e = expand_as(cx, x.v, t, at);
 	if (cx->failed || !check_takes(cx, f, e->type, at))
 		return val_bad;
-	val r = val_expr(kx_fn1(cx->tmp, f, e));
-	r.loose = f == FN_NEG && x.loose;
-	return r;
+	return val_expr(kx_fn1(cx->tmp, f, e));
+}
+
+/* An operand of a type. */
+static operand operand_of(context *cx, const ast_expr *e, dtype t)
+{
+	return (operand){ expand_typed(cx, e, t), e->at };
+}
+
+static val condition(context *cx, const ast_expr *e)
+{
+	return expand_typed(cx, e, DT_BOOL);
 }
 
 /* Evaluates e under a condition, so that a reduction in it knows it. */
-static val under(context *cx, kexpr *condition, const ast_expr *e)
+static val under(context *cx, kexpr *condition, const ast_expr *e, dtype t)
 {
 	vec_push(cx->tmp, &cx->conditions, condition);
-	val v = expand_scalar(cx, e);
+	val v = expand_typed(cx, e, t);
 	cx->conditions.n--;
 	return v;
 }
@@ -162,56 +183,59 @@ static val under(context *cx, kexpr *condition, const ast_expr *e)
 static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 		  const ast_expr *y)
 {
-	val vc = expand_scalar(cx, c);
+	val vc = condition(cx, c);
 	if (vc.kind == VAL_BOOL)
 		return expand_scalar(cx, vc.i ? x : y);
 	kexpr *cond = expand_as(cx, vc, DT_BOOL, c->at);
 	if (cx->failed)
 		return val_bad;
-	val vx = under(cx, cond, x);
-	val vy = under(cx, kx_fn1(cx->tmp, FN_NOT, cond), y);
+	val vx = under(cx, cond, x, cx->want);
+	val vy = under(cx, kx_fn1(cx->tmp, FN_NOT, cond), y, cx->want);
 	if (vx.kind == VAL_BAD || vy.kind == VAL_BAD)
 		return val_bad;
-	bool loose = is_loose(vx) && is_loose(vy);
-	dtype t = loose ? cx->want : common_type(vx, vy);
-	if (t == DT_NONE || t == DT_BOOL)
-		t = common_type(vx, vy);
+	dtype t = common_type(cx->want, vx, vy);
 	kexpr *a = expand_as(cx, vx, t, x->at);
 	kexpr *b = expand_as(cx, vy, t, y->at);
-	if (cx->failed)
-		return val_bad;
-	val r = val_expr(kx_select(cx->tmp, cond, a, b));
-	r.loose = loose;
-	return r;
+	return cx->failed ? val_bad : val_expr(kx_select(cx->tmp, cond, a, b));
 }
 
 /* `a and b`, `a or b`: b is evaluated under the facts of a. */
 static val logical(context *cx, const ast_expr *e)
 {
 	fn f = binary_fn[e->op];
-	val x = expand_scalar(cx, e->args[0]);
+	val x = condition(cx, e->args[0]);
 	if (x.kind == VAL_BOOL && (bool)x.i == (f == FN_OR))
 		return x;
 	val y;
 	if (x.kind == VAL_EXPR && x.e->type == DT_BOOL) {
 		kexpr *c = f == FN_AND ? x.e : kx_fn1(cx->tmp, FN_NOT, x.e);
-		y = under(cx, c, e->args[1]);
+		y = under(cx, c, e->args[1], DT_BOOL);
 	} else {
-		y = expand_scalar(cx, e->args[1]);
+		y = condition(cx, e->args[1]);
 	}
 	if (x.kind == VAL_BOOL && y.kind != VAL_BAD)
 		return y;
-	return apply2(cx, f, x, y, e->args[0]->at, e->args[1]->at, e->at);
+	return apply2(cx, f, (operand){ x, e->args[0]->at },
+		      (operand){ y, e->args[1]->at }, DT_BOOL, e->at);
 }
 
 /* Arguments are evaluated from left to right: the stages of the operands are in
  * that order. */
 static val binary(context *cx, const ast_expr *e)
 {
-	val x = expand_scalar(cx, e->args[0]);
-	val y = expand_scalar(cx, e->args[1]);
-	return apply2(cx, binary_fn[e->op], x, y, e->args[0]->at,
-		      e->args[1]->at, e->at);
+	fn f = binary_fn[e->op];
+	dtype t = fn_is_comparison(f)
+			  ? expand_operand_type(cx, e->args, 2, RULE_NONE)
+			  : cx->want;
+	operand x = operand_of(cx, e->args[0], t);
+	return apply2(cx, f, x, operand_of(cx, e->args[1], t), t, e->at);
+}
+
+static val unary(context *cx, const ast_expr *e)
+{
+	fn f = e->op == OP_NEG ? FN_NEG : FN_NOT;
+	dtype t = wants_bool(f) ? DT_BOOL : cx->want;
+	return apply1(cx, f, operand_of(cx, e->args[0], t), t, e->at);
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -232,13 +256,16 @@ static val call_fn(context *cx, const ast_expr *e, fn f)
 		return val_expr(kx_fn2(cx->tmp, f, seed,
 				       expand_index(cx, e->args[1])));
 	}
-	val v = expand_scalar(cx, e->args[0]);
+	dtype t = fn_gives_bool(f)
+			  ? expand_operand_type(cx, e->args, e->nargs,
+						e->calls.function->rule)
+			  : cx->want;
+	operand x = operand_of(cx, e->args[0], t);
 	if (fn_nargs(f) == 1)
-		return apply1(cx, f, v, e->at);
+		return apply1(cx, f, x, t, e->at);
 	for (int i = 1; i < e->nargs; i++)
-		v = apply2(cx, f, v, expand_scalar(cx, e->args[i]),
-			   e->args[0]->at, e->args[i]->at, e->at);
-	return v;
+		x.v = apply2(cx, f, x, operand_of(cx, e->args[i], t), t, e->at);
+	return x.v;
 }
 
 /* The number of points in the dimensions of a pack item. */
@@ -389,8 +416,7 @@ val expand_scalar(context *cx, const ast_expr *e)
 	case AST_CALL:
 		return expand_call_scalar(cx, e);
 	case AST_UNARY:
-		return apply1(cx, e->op == OP_NEG ? FN_NEG : FN_NOT,
-			      expand_scalar(cx, e->args[0]), e->at);
+		return unary(cx, e);
 	case AST_BINARY:
 		if (e->op == OP_AND || e->op == OP_OR)
 			return logical(cx, e);

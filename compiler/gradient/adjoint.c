@@ -191,23 +191,14 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 	}
 }
 
-/* Whether a type is the one that all tensors without a declared type share. */
-static bool is_shared_type(const grad_op *g, ast_type type)
-{
-	for (int i = 0; type.kind == TYPE_TENSOR && i < g->op->nparams; i++)
-		if (g->op->params[i].name == type.name)
-			return g->op->params[i].type.kind == TYPE_SHARED;
-	return type.kind == TYPE_SHARED;
-}
-
 /* Whether the text leaves open that a type is one of floats: an attribute says
  * it, or the arguments do, and none of the results has it, whose derivatives
  * are asked for only if they are floats, nor the input. */
-static bool is_open_type(const walk *w, ast_type type)
+static bool is_open_type(const walk *w, etype type)
 {
 	const ast_op *op = w->g->op;
-	bool shared = is_shared_type(w->g, type);
-	bool open = shared || type.kind == TYPE_NAMED;
+	bool shared = type.kind == TY_SHARED;
+	bool open = shared || type.kind == TY_ATTR;
 	for (int i = 0; i < op->nresults; i++)
 		open &= shared ? op->results[i].type.kind != TYPE_SHARED
 			       : op->results[i].type.name != type.name;
@@ -221,9 +212,9 @@ static bool is_open_type(const walk *w, ast_type type)
 static void conversion(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
 	trees *t = &w->g->t;
-	ast_type from = grad_type(w->g, e->args[0]);
-	ast_type to = grad_type(w->g, e);
-	if (!grad_is_float_type(w->g, to) || !grad_is_float_type(w->g, from))
+	etype from = grad_type(w->g, e->args[0]);
+	etype to = grad_type(w->g, e);
+	if (!etype_may_be_float(to) || !etype_may_be_float(from))
 		return;
 	if (is_open_type(w, to))
 		condition = and_also(
@@ -419,9 +410,9 @@ static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 	else
 		y = other_reduction(g, s, "best", s->reducer->id, x);
 	ast_expr *chosen = tree_binary(t, OP_EQ, x, y);
-	ast_type type = g->tensors.at[s->tensor].type;
+	etype type = g->tensors.at[s->tensor].type;
 	ast_expr *one = tree_if(t, chosen, tree_int(t, 1), tree_int(t, 0));
-	if (type.kind != TYPE_SHARED) /* that of numbers alone */
+	if (type.kind != TY_SHARED) /* that of numbers alone */
 		one = grad_cast(g, one, type);
 	ast_expr *n = other_reduction(g, s, "equals", REDUCER_SUM, one);
 	*d = tree_div(t, *d, n);

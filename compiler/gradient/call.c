@@ -131,7 +131,7 @@ static int most_dims(const calling *c, const ast_tensor *r)
 
 /* A result's element type in terms of the caller: that of the first argument
  * which has the same, or an attribute's value. */
-static ast_type result_type(const calling *c, const ast_tensor *r)
+static etype result_type(const calling *c, const ast_tensor *r)
 {
 	for (int i = 0; i < c->call->nargs; i++)
 		if (c->callee->params[i].type.name == r->type.name)
@@ -140,7 +140,8 @@ static ast_type result_type(const calling *c, const ast_tensor *r)
 	const ast_expr *value = r->type.kind == TYPE_NAMED
 					? attribute_value(c, r->type.name)
 					: NULL;
-	return value && value->type ? *value->type : r->type;
+	return value && value->type ? grad_said_type(c->g, value->type)
+				    : etype_declared(&r->type);
 }
 
 static void add_result(calling *c, const ast_tensor *r, const char *name)
@@ -148,7 +149,7 @@ static void add_result(calling *c, const ast_tensor *r, const char *name)
 	grad_op *g = c->g;
 	grad_tensor t = {.name = name, .param = -1,
 			 .type = result_type(c, r)};
-	t.smooth = grad_has_floats(r) && grad_is_float_type(g, t.type);
+	t.smooth = grad_has_floats(r) && etype_may_be_float(t.type);
 	t.dims = ARENA_ARRAY(g->t.a, ast_expr *, most_dims(c, r) + 1);
 	for (int i = 0; i < r->ndims; i++)
 		add_dim(c, r->dims[i], &t);

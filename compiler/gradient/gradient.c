@@ -188,8 +188,8 @@ static ast_expr *derivative_by(derivation *d, int tensor,
 		return NULL;
 	note_needs(d, sum);
 	/* Decided conditions may leave nothing but a literal. */
-	ast_type type = g->tensors.at[tensor].type;
-	if (tensor != d->input && type.kind != TYPE_SHARED &&
+	etype type = g->tensors.at[tensor].type;
+	if (tensor != d->input && type.kind != TY_SHARED &&
 	    sum->kind != AST_CALL)
 		sum = grad_cast(g, sum, type);
 	return make_lambda(g, vars, g->tensors.at[tensor].ndims, sum,

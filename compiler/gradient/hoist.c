@@ -68,7 +68,7 @@ static ast_expr *guard_outside(void *arg, const ast_expr *e)
 		return tree_guard(t, e->args[0]->args[0], e->args[1]);
 	if (!grad_is_read(h->g, e))
 		return NULL;
-	bool boolean = ast_type_is(grad_type(h->g, e), DT_BOOL);
+	bool boolean = etype_is_bool(grad_type(h->g, e));
 	for (int i = 1; i < e->nargs; i++)
 		if (!is_inside(h, e, i))
 			return tree_guard(t, ARENA_COPY(t->a, e, 1),

@@ -76,7 +76,7 @@ static bool may_be_literal(const ast_expr *e)
 static ast_expr *typed_term(grad_op *g, ast_expr *e, int tensor)
 {
 	const grad_tensor *x = &g->tensors.at[tensor];
-	bool known = x->param >= 0 || x->type.kind == TYPE_SHARED;
+	bool known = x->param >= 0 || x->type.kind == TY_SHARED;
 	return known || !may_be_literal(e) ? e : grad_cast(g, e, x->type);
 }
 

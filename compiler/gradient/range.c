@@ -133,7 +133,7 @@ static ast_expr *divide(void *arg, const ast_expr *e)
 	ast_expr *quotient, *rest;
 	if (e->kind != AST_BINARY || (e->op != OP_DIV && e->op != OP_MOD))
 		return NULL;
-	if (!ast_type_is(grad_type(f->g, e->args[0]), DT_I64) ||
+	if (!etype_is(grad_type(f->g, e->args[0]), DT_I64) ||
 	    grad_has_read(f->g, e))
 		return NULL;
 	split_multiples(t, e->args[0], e->args[1], &quotient, &rest);

@@ -184,10 +184,9 @@ static bool solve_linear(solver *s, equation e)
 /* An index as an i64, as variables are. */
 static ast_expr *as_i64(solver *s, ast_expr *e)
 {
-	ast_type type = grad_type(s->g, e);
-	return type.kind == TYPE_ANY || ast_type_is(type, DT_I64)
+	return etype_is(grad_type(s->g, e), DT_I64) || !grad_has_type(s->g, e)
 		       ? e
-		       : grad_cast(s->g, e, ast_type_exact(DT_I64));
+		       : grad_cast(s->g, e, etype_exact(DT_I64));
 }
 
 /* ---- conditions --------------------------------------------------------- */

@@ -288,11 +288,11 @@ ast_var *grad_lambda_vars(grad_op *g, const ast_expr *lambda)
 
 /* ---- adding stages ------------------------------------------------------ */
 
-static ast_type stage_type(const grad_op *g, const grad_stage *s)
+static etype stage_type(const grad_op *g, const grad_stage *s)
 {
 	const builtin *r = s->reducer;
 	if (r && r->rule == RULE_WHERE)
-		return ast_type_exact(DT_I64);
+		return etype_exact(DT_I64);
 	return grad_type(g, s->body);
 }
 
@@ -303,7 +303,7 @@ int grad_add_stage(grad_op *g, const char *name, grad_stage s)
 			 .dims = ARENA_ARRAY(g->t.a, ast_expr *, s.nvars + 1),
 			 .type = stage_type(g, &s),
 			 .param = -1};
-	t.smooth = grad_is_float_type(g, t.type);
+	t.smooth = etype_may_be_float(t.type);
 	for (int i = 0; i < s.nvars; i++)
 		t.dims[i] = s.vars[i].pack ? tree_pack(&g->t, s.vars[i].pack)
 					   : s.vars[i].extent;
@@ -357,9 +357,9 @@ static ast_expr *indexed(scope *s, const ast_expr *e)
 /* A lambda's body that simplifying may have left without its type. */
 static ast_expr *still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
 {
-	ast_type type = grad_type(g, before);
-	bool lost = grad_type(g, body).kind == TYPE_ANY &&
-		    type.kind != TYPE_ANY && type.kind != TYPE_SHARED;
+	etype type = grad_type(g, before);
+	bool lost = !grad_has_type(g, body) && grad_has_type(g, before) &&
+		    type.kind != TY_SHARED;
 	return lost ? grad_cast(g, body, type) : body;
 }
 

@@ -6,12 +6,13 @@
 #include "base/vec.h"
 #include "compiler/gradient/tree.h"
 #include "dsl/dsl.h"
+#include "dsl/element_type.h"
 
 typedef struct grad_tensor {
 	const char *name;
 	int ndims;
 	ast_expr **dims; /* sizes, or AST_PACK */
-	ast_type type; /* of its elements, as grad_type() */
+	etype type;	 /* of its elements */
 	bool broadcast;	 /* a parameter that is */
 	bool smooth;	 /* may have float elements */
 	int param;	 /* -1 for what a stage computes */
@@ -73,21 +74,21 @@ ast_expr *grad_hoist(grad_op *g, const ast_expr *e, const grad_stage *s);
 /* Whether a declared tensor may have float elements. */
 bool grad_has_floats(const ast_tensor *t);
 
-/* The element type of an expression; TYPE_ANY for what takes that of what it
- * meets.  (type.c) */
-ast_type grad_type(const grad_op *g, const ast_expr *e);
+/* The element type of an expression, by the rules of the language. (type.c) */
+etype grad_type(const grad_op *g, const ast_expr *e);
 
-/* The same of a parameter or result. */
-ast_type grad_declared_type(const ast_tensor *t);
+/* Whether it has one: it is no constant, which takes that of what it meets. */
+bool grad_has_type(const grad_op *g, const ast_expr *e);
 
-/* Whether a type may be one of floats. */
-bool grad_is_float_type(const grad_op *g, ast_type type);
+/* The type of a parameter or result, and of what is written in a conversion. */
+etype grad_declared_type(const ast_tensor *t);
+etype grad_said_type(const grad_op *g, const ast_type *t);
 
 /* Whether an expression has floats, whatever the types that are left open. */
 bool grad_is_surely_float(const grad_op *g, const ast_expr *e);
 
-/* e as a value of that type; e for TYPE_ANY. */
-ast_expr *grad_cast(grad_op *g, ast_expr *e, ast_type type);
+/* e as a value of that type; e where that is none. */
+ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type);
 
 /* The tensor of that name; -1 for none. */
 int grad_find_tensor(const grad_op *g, const char *name);

@@ -19,135 +19,58 @@ static const char *of_shared_type(grad_op *g)
 	return NULL;
 }
 
-static const ast_type any = {.kind = TYPE_ANY};
-
 /* Of a class it is the argument that has a type. */
-ast_type grad_declared_type(const ast_tensor *t)
+etype grad_declared_type(const ast_tensor *t)
 {
-	if (t->type.kind == TYPE_INT || t->type.kind == TYPE_FLOAT)
-		return (ast_type){.kind = TYPE_TENSOR, .name = t->name};
-	return t->type;
-}
-
-/* The first of a list of expressions that has a type. */
-static ast_type first_type(const grad_op *g, ast_expr *const *e, int n)
-{
-	ast_type type = any;
-	for (int i = 0; i < n && type.kind == TYPE_ANY; i++)
-		type = grad_type(g, e[i]);
+	etype type = etype_declared(&t->type);
+	if (type.kind == TY_ANY_INT || type.kind == TY_ANY_FLOAT)
+		type.name = t->name;
 	return type;
 }
 
-/* The type that an opaque function returns: the declared one, or that of the
- * first slice that it is given. */
-static ast_type opaque_type(const grad_op *g, const ast_expr *call)
-{
-	const ast_opaque *f = call->calls.opaque;
-	if (f->results[0].type.kind != TYPE_SHARED)
-		return f->results[0].type;
-	return first_type(g, call->args, call->nargs);
-}
+/* ---- expressions -------------------------------------------------------- */
 
-static ast_type read_type(const grad_op *g, const ast_expr *e)
+static etype of_name(void *arg, const ast_expr *e)
 {
-	const ast_expr *base = e->args[0];
-	if (base->kind == AST_CALL)
-		return opaque_type(g, base);
-	int t = base->kind == AST_NAME ? grad_find_tensor(g, base->name) : -1;
+	const grad_op *g = arg;
+	int t = grad_find_tensor(g, e->name);
 	for (int i = 0; t < 0 && i < g->adjoints.n; i++)
-		t = g->adjoints.at[i] == base->name ? i : -1;
-	return t >= 0 ? g->tensors.at[t].type : any;
+		t = g->adjoints.at[i] == e->name ? i : -1;
+	if (t >= 0)
+		return g->tensors.at[t].type;
+	return grad_is_global(g, e->name) ? (etype){.kind = TY_INT}
+					  : etype_exact(DT_I64);
 }
 
-static ast_type call_type(const grad_op *g, const ast_expr *e)
+/* The type of a tensor by its name, which may be one of the derivatives. */
+static etype said(void *arg, const ast_type *t)
 {
-	const builtin *f = e->calls.function;
-	switch (f ? f->rule : RULE_NONE) {
-	case RULE_TEST:
-	case RULE_LOGIC:
-		return ast_type_exact(DT_BOOL);
-	case RULE_WHERE:
-	case RULE_POSITION:
-		return ast_type_exact(DT_I64);
-	case RULE_CAST:
-	case RULE_BITCAST:
-		return *e->args[1]->type;
-	case RULE_SATURATE:
-		return grad_type(g, e->args[0]);
-	case RULE_SELECT:
-		return first_type(g, e->args + 1, e->nargs - 1);
-	case RULE_LENGTH:
-	case RULE_POINTS:
-		return any;
-	default:
-		return first_type(g, e->args, e->nargs);
-	}
+	ast_expr name = {.kind = AST_NAME, .name = t->name};
+	return t->kind == TYPE_TENSOR ? of_name(arg, &name) : etype_declared(t);
 }
 
-static ast_type binary_type(const grad_op *g, const ast_expr *e)
+etype grad_said_type(const grad_op *g, const ast_type *t)
 {
-	switch (e->op) {
-	case OP_ADD:
-	case OP_SUB:
-	case OP_MUL:
-	case OP_DIV:
-	case OP_MOD:
-		return first_type(g, e->args, e->nargs);
-	default:
-		return ast_type_exact(DT_BOOL);
-	}
+	return said((grad_op *)g, t);
 }
 
-ast_type grad_type(const grad_op *g, const ast_expr *e)
+etype grad_type(const grad_op *g, const ast_expr *e)
 {
-	switch (e->kind) {
-	case AST_INDEX:
-		return read_type(g, e);
-	case AST_NAME:
-		return grad_is_global(g, e->name) ? any
-						  : ast_type_exact(DT_I64);
-	case AST_BOOL:
-		return ast_type_exact(DT_BOOL);
-	case AST_UNARY:
-		return e->op == OP_NOT ? ast_type_exact(DT_BOOL)
-					: grad_type(g, e->args[0]);
-	case AST_BINARY:
-		return binary_type(g, e);
-	case AST_IF:
-		return first_type(g, e->args + 1, 2);
-	case AST_LAMBDA:
-	case AST_GUARD:
-		return grad_type(g, e->args[0]);
-	case AST_CALL:
-		return call_type(g, e);
-	default:
-		return any;
-	}
+	etype_scope s = {.of_name = of_name, .said = said, .arg = (grad_op *)g};
+	return etype_of(&s, e);
 }
 
-/* The declared type, possibly a class, that a result of grad_type() stands for,
- * which may be that of a parameter. */
-static ast_type resolved(const grad_op *g, ast_type type)
+bool grad_has_type(const grad_op *g, const ast_expr *e)
 {
-	for (int i = 0; type.kind == TYPE_TENSOR && i < g->op->nparams; i++)
-		if (g->op->params[i].name == type.name &&
-		    g->op->params[i].type.kind != TYPE_SHARED)
-			return g->op->params[i].type;
-	return type;
-}
-
-bool grad_is_float_type(const grad_op *g, ast_type type)
-{
-	ast_type t = resolved(g, type);
-	return t.kind == TYPE_EXACT ? dtype_is_float(t.exact)
-				    : t.kind != TYPE_INT;
+	etype t = grad_type(g, e);
+	return t.kind != TY_UNKNOWN && !etype_is_constant(t);
 }
 
 /* Whether a type is that of a tensor by which there is a derivative. */
-static bool has_derivative(const grad_op *g, ast_type type)
+static bool has_derivative(const grad_op *g, etype type)
 {
 	for (int i = 0; i < g->adjoints.n; i++) {
-		ast_type of = g->tensors.at[i].type;
+		etype of = g->tensors.at[i].type;
 		if (g->adjoints.at[i] && of.kind == type.kind &&
 		    of.name == type.name)
 			return true;
@@ -157,33 +80,51 @@ static bool has_derivative(const grad_op *g, ast_type type)
 
 bool grad_is_surely_float(const grad_op *g, const ast_expr *e)
 {
-	ast_type type = resolved(g, grad_type(g, e));
+	etype type = grad_type(g, e);
 	switch (type.kind) {
-	case TYPE_EXACT:
+	case TY_EXACT:
 		return dtype_is_float(type.exact);
-	case TYPE_FLOAT:
+	case TY_ANY_FLOAT:
 		return true;
-	case TYPE_SHARED:
-	case TYPE_NAMED:
-	case TYPE_TENSOR:
+	case TY_SHARED:
+	case TY_ATTR:
 		return has_derivative(g, type);
 	default:
 		return false;
 	}
 }
 
-ast_expr *grad_cast(grad_op *g, ast_expr *e, ast_type type)
+/* ---- conversions -------------------------------------------------------- */
+
+/* A type as it is written in a conversion; .name is NULL for none. */
+static ast_type written(grad_op *g, etype type)
 {
-	if (type.kind == TYPE_SHARED)
-		type = (ast_type){.kind = TYPE_TENSOR,
+	switch (type.kind) {
+	case TY_EXACT:
+		return ast_type_exact(type.exact);
+	case TY_ATTR:
+		return (ast_type){.kind = TYPE_NAMED, .name = type.name};
+	case TY_SHARED:
+		return (ast_type){.kind = TYPE_TENSOR,
 				  .name = of_shared_type(g)};
-	for (int i = 0; type.kind == TYPE_TENSOR && i < g->op->nresults; i++)
-		if (g->op->results[i].name == type.name)
-			type.name = grad_adjoint_name(g, g->results[i]);
-	if (!type.name)
+	case TY_ANY_INT:
+	case TY_ANY_FLOAT:
+		return (ast_type){.kind = TYPE_TENSOR, .name = type.name};
+	default:
+		return (ast_type){.kind = TYPE_ANY};
+	}
+}
+
+ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type)
+{
+	ast_type t = written(g, type);
+	for (int i = 0; t.kind == TYPE_TENSOR && i < g->op->nresults; i++)
+		if (g->op->results[i].name == t.name)
+			t.name = grad_adjoint_name(g, g->results[i]);
+	if (!t.name)
 		return e;
-	ast_expr *to = tree_name(&g->t, intern(g->t.names, type.name));
-	to->type = ARENA_COPY(g->t.a, &type, 1);
+	ast_expr *to = tree_name(&g->t, intern(g->t.names, t.name));
+	to->type = ARENA_COPY(g->t.a, &t, 1);
 	ast_expr *args[] = {e, to};
 	return tree_function(&g->t, SCALAR_cast, 2, args);
 }

@@ -320,6 +320,15 @@ static const expected cases[] = {
 	  "if i < (if x[i] > 1 then 1 else N) then (if i < 1 then 2 else 0.5)"
 	  " * x[i] else 0", "held", { "f32 2" }, .nstages = 1,
 	  .result = "f32 2", .values = { 2, 0 }, .nvalues = 2 },
+	/* And so has one that is reduced, whatever tensors share. */
+	{ "op met(x[N]: f64, y[N]) -> z[N]: f64 = lambda i: "
+	  "x[i] * Sum(lambda k < 2: if k < i then 1 else 0.1) + "
+	  "cast(y[i], f64)", "met", { "f64 2", "f32 2" }, .nstages = 2,
+	  .result = "f64 2", .values = { 1.2, 4.2 }, .nvalues = 2 },
+	/* The operand of a condition has no part in the type of an index. */
+	{ "op at(x[N]: f64) -> y[N]: f64 = lambda i: "
+	  "x[(if isinf(3) then 3 else 0) % 2]", "at", { "f64 2" },
+	  .nstages = 1, .result = "f64 2", .values = { 1, 1 }, .nvalues = 2 },
 	/* The position of an extreme, where there is one. */
 	{ "op where(x[A, M]: f32, z[N]: f32) -> y[N]: f32 = lambda i: "
 	  "if i < A then cast(ArgMax(lambda j: x[i, j]), f32) else z[i]",
