@@ -57,6 +57,8 @@ typedef struct nccl {
 	CUdeviceptr outbox, inbox;
 	int64_t outbox_bytes, inbox_bytes;
 	int *at; /* mapped memory: the last transfer that has ended */
+	const communicator *members; /* whom the progress is told, .. */
+	void *link;		     /* .. and their state */
 	comm_progress progress;
 	const communicator *watched; /* by whom progress is read; or NULL */
 	void *watched_link;
@@ -314,6 +316,9 @@ static void close_nccl(void *state)
 	if (l->watched)
 		l->watched->watch(l->watched_link, NULL);
 	leave_all(l);
+	/* Their thread looks at l->at. */
+	if (l->members->watch)
+		l->members->watch(l->link, NULL);
 	if (cuda_enter(l->c, 0, &ignored)) {
 		nccl_free(l->c, l->outbox);
 		nccl_free(l->c, l->inbox);
@@ -330,7 +335,8 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 {
 	arena *a = arena_new();
 	nccl *l = ARENA_NEW(a, nccl);
-	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first };
+	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first,
+		     .members = comm, .link = link };
 	if (nccl_open(&l->api, f) && cuda_enter(c, 0, f) &&
 	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
 		watch_progress(l, comm, link);

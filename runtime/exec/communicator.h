@@ -78,7 +78,8 @@ typedef struct communicator {
 	void (*share)(void *c, int worker, void *data, int64_t n);
 	int64_t (*sum)(void *c, int64_t x);
 	int64_t (*greatest)(void *c, int64_t x);
-	/* From now on the others are told how far this process has come.
+	/* From now on the others are told how far this process has come; NULL:
+	 * no longer, and x is not looked at any more when this returns.
 	 * Returns within how many seconds the run is ended, with a message
 	 * that names it, where one of them is gone or stands still; 0: nobody
 	 * looks after that.  *x and its memory stay until another call says
