@@ -45,6 +45,17 @@ static layout_turn turn_of(const plan *p, int i)
 	return layout_turn_of(p->loop.batch, p->loop.turns, i);
 }
 
+bool plan_is_kept(const plan *p, int buffer)
+{
+	int t = p->buffers[buffer].tensor;
+	if (p->buffers[buffer].region != LAYOUT_STORED)
+		return false;
+	for (int i = 0; i < p->ntensors; i++)
+		if (p->tensors[i].role == PLAN_STATE && p->tensors[i].next == t)
+			return true;
+	return p->tensors[t].role != PLAN_RESULT || p->tensors[t].output;
+}
+
 box plan_space(const plan *p, const plan_instr *run, int worker)
 {
 	const plan_node *n = &p->nodes[run->node];

@@ -240,6 +240,10 @@ layout_transfer plan_transfer(const plan *p, const plan_instr *in);
 int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
 		piece **pieces);
 
+/* Whether a buffer is more than a step to other instructions: a stored block of
+ * what is given, of an output, or of a state's next value. */
+bool plan_is_kept(const plan *p, int buffer);
+
 /* Bytes that all workers receive in one run, in all turns. */
 int64_t plan_communication(const plan *p);
 

@@ -35,18 +35,6 @@ static bool is_read_elsewhere(const plan *p, int buffer, int but)
 	return false;
 }
 
-/* A tensor that is there for nothing but the next kernel. */
-static bool is_in_between(const plan *p, int buffer, int reader)
-{
-	int t = p->buffers[buffer].tensor;
-	if (p->tensors[t].role != PLAN_RESULT || p->tensors[t].output)
-		return false;
-	for (int i = 0; i < p->ntensors; i++)
-		if (p->tensors[i].role == PLAN_STATE && p->tensors[i].next == t)
-			return false;
-	return !is_read_elsewhere(p, buffer, reader);
-}
-
 /* The one input of an instruction that a buffer is; -1 for none, or several. */
 static int input_of(const plan *p, const plan_instr *in, int buffer)
 {
@@ -103,7 +91,8 @@ bool epilogue_after(const cuda *c, int instr, int worker, bind_run *r,
 				     c->arenas[worker]);
 	if (slot < 0 || !epilogue_of(after.k, slot, &what) ||
 	    !same_part(r, &after) || !stores_apart(p, in, next->to) ||
-	    !is_in_between(p, in->to, instr + 1))
+	    plan_is_kept(p, in->to) ||
+	    is_read_elsewhere(p, in->to, instr + 1))
 		return false;
 	/* The bias may be read after the result was written. */
 	if (overlaps(p, next->inputs[what.bias], next->to))

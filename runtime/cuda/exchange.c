@@ -294,6 +294,8 @@ exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 /* Whether only these two instructions use a buffer. */
 static bool is_between(const plan *p, int buffer, int combine, int move)
 {
+	if (plan_is_kept(p, buffer))
+		return false;
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		int n = 0;

@@ -22,6 +22,26 @@ plan() {
 		-o "$tmp/$name-$k.plan" "$@"
 }
 
+# merged NAME K ARGUMENT...: a plan of two products, the first an output whose
+# parts are combined, stored, and gathered for the second
+merged() {
+	name=$1 k=$2
+	shift 2
+	cat >"$tmp/merged.tdl" <<'END'
+import "linear.tdl"
+model merged(batch = 8, n = 12) {
+    input x[batch, n]
+    param w[n, n]
+    param v[n, n]
+    y = matmul(x, w)
+    z = matmul(y, v)
+    output y, z
+}
+END
+	expect 0 "$TDLC" plan "$tmp/merged.tdl" -k "$k" --pin 'y=by k' \
+		--pin 'z=by j' -o "$tmp/$name-$k.plan" "$@"
+}
+
 cuda() {
 	timeout 120 "$TDLRUN" "$@" --backend cuda
 }

@@ -40,6 +40,13 @@ for i in 1 2; do
 done
 cmp "$tmp/1.npz" "$tmp/2.npz" || fail 'two runs without NVLS differ'
 
+# ---- an output that is combined and gathered --------------------------------
+
+# .. is there, although an all-reduce does both.
+merged merged 2
+expect 0 ranks 2 "$tmp/merged-2.plan" --verify
+verified
+
 # ---- transfers go first ------------------------------------------------------
 
 export FAKE_CUDA_LOG="$tmp/log"
