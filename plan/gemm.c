@@ -544,10 +544,12 @@ static int64_t bytes_of_run(plan_runs *x, int instr, int worker, int64_t room)
 int64_t gemm_plan_bytes(const plan *p, int64_t room)
 {
 	enum { SAMPLE = 4 };
-	plan_runs x = { .a = arena_new(), .p = p };
+	plan_runs x = { .a = arena_new() };
 	int all = mesh_workers(&p->mesh), n = all < SAMPLE ? all : SAMPLE;
 	int64_t most = 0;
 	contraction c;
+	/* Turns are of two sizes at most: the first one's and the last's. */
+	x.p = p = plan_unroll(x.a, p, 2);
 	x.multiplies = ARENA_ARRAY(x.a, bool, p->nkernels);
 	for (int i = 0; i < p->nkernels; i++)
 		x.multiplies[i] = contraction_of(x.a, p->kernels[i].kernel, &c);

@@ -56,6 +56,18 @@ bool plan_is_kept(const plan *p, int buffer)
 	return p->tensors[t].role != PLAN_RESULT || p->tensors[t].output;
 }
 
+bool plan_in_turns(const plan *p, int tensor)
+{
+	return p->loop.turns > 0 && p->tensors[tensor].time != CUT_NONE;
+}
+
+bool plan_hands_out(const plan *p, int i)
+{
+	const plan_buffer *b = &p->buffers[p->program[i].to];
+	return b->region == LAYOUT_STORED && p->tensors[b->tensor].output &&
+	       plan_in_turns(p, b->tensor);
+}
+
 box plan_space(const plan *p, const plan_instr *run, int worker)
 {
 	const plan_node *n = &p->nodes[run->node];

@@ -244,6 +244,13 @@ int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
  * what is given, of an output, or of a state's next value. */
 bool plan_is_kept(const plan *p, int buffer);
 
+/* Whether a tensor has, in a plan with a loop, each turn's part only. */
+bool plan_in_turns(const plan *p, int tensor);
+
+/* Whether instruction i of a plan without loop (plan_unroll()) writes a turn's
+ * part of an output, which goes to where the whole output is. */
+bool plan_hands_out(const plan *p, int i);
+
 /* Bytes that all workers receive in one run, in all turns. */
 int64_t plan_communication(const plan *p);
 

@@ -59,7 +59,8 @@ if CUDA
 	%D%/cuda/pack.c %D%/cuda/pack.h \
 	%D%/cuda/parts.h %D%/cuda/program.c %D%/cuda/program.h \
 	%D%/cuda/staging.c %D%/cuda/staging.h \
-	%D%/cuda/step.c
+	%D%/cuda/step.c \
+	%D%/cuda/turns.c
 nodist_%C%_libruntime_a_SOURCES += %D%/cuda/headers.h %D%/cuda/pack_text.h
 if CUDNN
 %C%_libruntime_a_SOURCES += %D%/cuda/cudnn.c

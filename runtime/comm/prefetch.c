@@ -45,22 +45,12 @@ static bool reads(const plan *p, const plan_instr *in, int buffer)
 	return false;
 }
 
-/* Whether the executor hands a buffer's contents out right after it is
- * written. */
-static bool is_handed_out(const plan *p, int buffer)
-{
-	const plan_buffer *b = &p->buffers[buffer];
-	const plan_tensor *t = &p->tensors[b->tensor];
-	return p->loop.turns > 0 && t->output && t->time != CUT_NONE &&
-	       b->region == LAYOUT_STORED;
-}
-
 /* Whether a transfer has to end before instruction i, which comes after it. */
 static bool ends_before(const plan *p, int transfer, int i)
 {
 	const plan_instr *t = &p->program[transfer], *in = &p->program[i];
 	return overlap(p, in->to, t->to) || overlap(p, in->to, t->from) ||
-	       reads(p, in, t->to) || is_handed_out(p, t->to);
+	       reads(p, in, t->to) || plan_hands_out(p, transfer);
 }
 
 /* ---- staging memory ---------------------------------------------------- */

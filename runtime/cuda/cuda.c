@@ -363,6 +363,11 @@ static bool step_cuda(void *state, failure *f)
 	return inputs_arrived(c, f) && program_step(c->program, f);
 }
 
+static void *copy_cuda(void *state, int worker, int instr)
+{
+	return program_copy(((cuda *)state)->program, instr, worker);
+}
+
 static int64_t received_cuda(void *state, int instr)
 {
 	return program_received(((cuda *)state)->program, instr);
@@ -398,6 +403,7 @@ const backend backend_cuda = {
 	.get = get_cuda,
 	.attach = attach_cuda,
 	.step = step_cuda,
+	.copy = copy_cuda,
 	.received = received_cuda,
 	.used = used_cuda,
 	.copies = copies_cuda,

@@ -157,7 +157,7 @@ static void *open_local(cuda *c, const plan *p, const communicator *comm,
 	l->came = ARENA_ARRAY(a, CUevent, c->ngpus);
 	l->packer = pack_open(c, p, f);
 	for (int i = 0; l->packer && i < s.nsteps; i++)
-		if (p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
+		if (plan_moves(&p->program[s.steps[i].instrs[0]]))
 			add_bucket(l, &s.steps[i]);
 	if (l->packer && pack_upload(l->packer, f) && open_events(l, f))
 		return l;

@@ -287,13 +287,13 @@ static bool open_transfers(nccl *l, failure *f)
 	if (!l->packer)
 		return false;
 	for (int i = 0; i < s.nsteps; i++)
-		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
+		if (plan_moves(&l->p->program[s.steps[i].instrs[0]]))
 			note_bucket(l, &s.steps[i]);
 	if (!open_memory(l, f))
 		return false;
 	note_group(l, (UINT32_C(1) << l->p->mesh.naxes) - 1);
 	for (int i = 0; i < s.nsteps; i++)
-		if (l->p->program[s.steps[i].instrs[0]].op != PLAN_RUN)
+		if (plan_moves(&l->p->program[s.steps[i].instrs[0]]))
 			open_bucket(l, &s.steps[i]);
 	*l->at = -1;
 	l->progress.at = l->at;

@@ -1,5 +1,5 @@
-/* The parts of a program: private to program.c, which opens and closes it, and
- * step.c, which runs it. */
+/* The parts of a program: private to program.c, which opens and closes it,
+ * step.c, which runs it, and turns.c. */
 #ifndef TDL_RUNTIME_CUDA_PARTS_H
 #define TDL_RUNTIME_CUDA_PARTS_H
 
@@ -48,6 +48,8 @@ struct program {
 	gpu_queue *queues; /* by GPU, then those of transfers by GPU */
 	int nqueues;
 	void **staging;	/* by worker, for calls of the host */
+	void **turns;	/* by worker: pinned memory of all its copies .. */
+	void ***copies; /* .. and by instruction and worker: see turns_open() */
 	CUevent begun;
 	CUevent *done; /* by step of the schedule, of those that mark, and by
 			  GPU */
@@ -98,8 +100,8 @@ static inline int program_station(const program *x, const stream_step *t,
  * the first workers stand for all. */
 static inline int program_runs(const program *x, const stream_step *t)
 {
-	return x->p->program[t->instrs[0]].op == PLAN_RUN ? x->c->nworkers
-							  : x->c->ngpus;
+	return plan_moves(&x->p->program[t->instrs[0]]) ? x->c->ngpus
+							: x->c->nworkers;
 }
 
 /* The event of a step that marks, on a GPU. */
@@ -113,6 +115,19 @@ static inline uint32_t program_mark(const program *x, int step, int worker)
 {
 	return (uint32_t)(step * x->c->nworkers + worker + 1);
 }
+
+/* Memory that the host and all GPUs reach. */
+bool program_pin(program *x, void **to, size_t nbytes, failure *f);
+
+/* A loop's turns get inputs from the host, and give it outputs, within a step:
+ * the worker's part of each FEED, and of each instruction that writes a part of
+ * an output, has its place in pinned memory. */
+bool turns_open(program *x, failure *f);
+void turns_close(program *x);
+bool turns_feed(program *x, int instr, int worker, CUstream s, failure *f);
+/* Behind an instruction, on its queue; those that hand out nothing do nothing.
+ */
+bool turns_hand_out(program *x, int instr, int worker, CUstream s, failure *f);
 
 /* Discards the captured graph. */
 void program_drop_graph(program *x);

@@ -26,15 +26,14 @@ static void note_instr(program *x, const plan_instr *in, int worker)
 	int n = 0;
 	if (in->op == PLAN_RUN)
 		n = x->p->kernels[x->p->nodes[in->node].kernel].kernel->ninputs;
-	else
+	else if (plan_moves(in))
 		note_used(x, in->from, worker);
 	for (int i = 0; i < n; i++)
 		note_used(x, in->inputs[i], worker);
 	note_used(x, in->to, worker);
 }
 
-/* Memory that the host and all GPUs reach. */
-static bool pin(program *x, void **to, size_t nbytes, failure *f)
+bool program_pin(program *x, void **to, size_t nbytes, failure *f)
 {
 	if (!cuda_enter(x->c, 0, f) ||
 	    !CUDA_CALL(&x->c->api, f, cuMemAllocHost, to, nbytes))
@@ -57,7 +56,8 @@ static bool open_staging(program *x, failure *f)
 			int64_t n = host_call_bytes(x->p, i, c->first + w);
 			most = n > most ? n : most;
 		}
-		if (most > 0 && !pin(x, &x->staging[w], (size_t)most, f))
+		if (most > 0 &&
+		    !program_pin(x, &x->staging[w], (size_t)most, f))
 			return false;
 	}
 	return true;
@@ -97,7 +97,7 @@ static bool open_station(program *x, int i, failure *f)
 	gpu_queue *s = &x->queues[i];
 	const cuda_api *api = &x->c->api;
 	size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
-	if (!pin(x, (void **)&s->reached, sizeof(*s->reached), f) ||
+	if (!program_pin(x, (void **)&s->reached, sizeof(*s->reached), f) ||
 	    !program_enter(x, i, f) ||
 	    !CUDA_CALL(api, f, cuEventCreate, &s->ended,
 		       CU_EVENT_DISABLE_TIMING) ||
@@ -105,7 +105,7 @@ static bool open_station(program *x, int i, failure *f)
 		return false;
 	return nbytes == 0 ||
 	       (CUDA_CALL(api, f, cuMemAlloc, &s->faults, nbytes) &&
-		pin(x, (void **)&s->seen, nbytes, f));
+		program_pin(x, (void **)&s->seen, nbytes, f));
 }
 
 /* Whether an instruction may run as soon as the one before it, a kernel,
@@ -174,7 +174,7 @@ static bool open_actions(program *x, failure *f)
 	for (int i = 0; i < x->nqueues; i++)
 		if (!open_station(x, i, f))
 			return false;
-	if (!open_staging(x, f))
+	if (!open_staging(x, f) || !turns_open(x, f))
 		return false;
 	for (int i = 0; i < x->p->ninstrs; i++)
 		for (int w = 0; x->actions[i] && w < c->nworkers; w++)
@@ -303,6 +303,7 @@ void program_close(program *x)
 	for (int w = 0; x->staging && w < x->c->nworkers; w++)
 		if (x->staging[w])
 			api->cuMemFreeHost(x->staging[w]);
+	turns_close(x);
 	for (int i = 0; x->done && i < x->schedule.nsteps * x->c->ngpus; i++)
 		if (x->done[i])
 			api->cuEventDestroy(x->done[i]);

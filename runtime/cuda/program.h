@@ -21,6 +21,10 @@ void program_close(program *p);
 /* Runs it once and waits for the end. */
 bool program_step(program *p, failure *f);
 
+/* The host's memory of a worker's copy in an instruction; NULL for none: see
+ * backend.h. */
+void *program_copy(const program *p, int instr, int worker);
+
 /* Bytes that the workers here received in an instruction so far; the greatest
  * part of its arena that any of them uses. */
 int64_t program_received(const program *p, int instr);

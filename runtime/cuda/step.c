@@ -52,6 +52,20 @@ static bool run_actions(program *x, int step, bool watched, failure *f)
 	return true;
 }
 
+static bool run_feed(program *x, int step, bool watched, failure *f)
+{
+	int instr = x->schedule.steps[step].instrs[0];
+	for (int w = 0; w < x->c->nworkers; w++) {
+		int gpu = cuda_gpu_of(x->c, w);
+		if (!cuda_enter(x->c, gpu, f) ||
+		    !turns_feed(x, instr, w, program_queue(x, gpu), f))
+			return backend_at(x->p, x->c->first + w, instr, f);
+		if (watched && !watch(x, step, w, f))
+			return false;
+	}
+	return true;
+}
+
 static bool run_transfers(program *x, int step, bool watched, failure *f)
 {
 	const stream_step *t = &x->schedule.steps[step];
@@ -99,14 +113,41 @@ static bool mark_after(program *x, int step, failure *f)
 	return true;
 }
 
+/* Before the step is marked, so that what waits for it waits for the copies.
+ */
+static bool hand_out(program *x, const stream_step *t, failure *f)
+{
+	for (int i = 0; i < t->ninstrs; i++) {
+		if (!plan_hands_out(x->p, t->instrs[i]))
+			continue;
+		for (int w = 0; w < x->c->nworkers; w++) {
+			int s = program_station(x, t, w);
+			if (!program_enter(x, s, f) ||
+			    !turns_hand_out(x, t->instrs[i], w,
+					    program_queue(x, s), f))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool run_work(program *x, int step, bool watched, failure *f)
+{
+	switch (x->p->program[x->schedule.steps[step].instrs[0]].op) {
+	case PLAN_RUN:
+		return run_actions(x, step, watched, f);
+	case PLAN_FEED:
+		return run_feed(x, step, watched, f);
+	default:
+		return run_transfers(x, step, watched, f);
+	}
+}
+
 static bool run_step(program *x, int step, bool watched, failure *f)
 {
 	const stream_step *t = &x->schedule.steps[step];
-	return wait_before(x, t, f) &&
-	       (x->p->program[t->instrs[0]].op == PLAN_RUN ?
-			run_actions(x, step, watched, f) :
-			run_transfers(x, step, watched, f)) &&
-	       mark_after(x, step, f);
+	return wait_before(x, t, f) && run_work(x, step, watched, f) &&
+	       hand_out(x, t, f) && mark_after(x, step, f);
 }
 
 /* ---- a step ------------------------------------------------------------ */

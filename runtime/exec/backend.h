@@ -69,6 +69,10 @@ typedef struct backend {
 		       int first, unsigned char *const *arenas, failure *f);
 	/* Runs the program on all workers that are here. */
 	bool (*step)(void *b, failure *f);
+	/* The host's memory of a FEED, of which each step takes the worker's
+	 * part, and of an instruction that hands out a part of an output
+	 * (plan_hands_out()), where that is after a step; dense. */
+	void *(*copy)(void *b, int worker, int instr);
 	/* Bytes that these workers received from others in an instruction since
 	 * open(); the greatest part of its arena that any of them has used,
 	 * from its beginning. */

@@ -114,15 +114,6 @@ static bool allocate(executor *m, failure *f)
 	return true;
 }
 
-static bool can_run(const executor *m, failure *f)
-{
-	return executor_is_host(m) || m->asked->loop.turns == 0 ||
-	       fail_with(f, CLI_USAGE,
-			 "backend '%s' runs no plan with "
-			 "micro-batches",
-			 m->backend->name);
-}
-
 static bool open_link(executor *m, void *run, failure *f)
 {
 	int n;
@@ -183,9 +174,9 @@ executor *executor_open(const plan *p, const char *path, const backend *b,
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
 	memory_guard g;
 	memory_guard_on(&g, close_guarded, m);
-	bool good = can_run(m, f) && open_link(m, run, f) &&
-		    check_workers(m, path, f) && open_device(m, o, f) &&
-		    allocate(m, f) && load_constants(m, f) && attach(m, f);
+	bool good = open_link(m, run, f) && check_workers(m, path, f) &&
+		    open_device(m, o, f) && allocate(m, f) &&
+		    load_constants(m, f) && attach(m, f);
 	memory_guard_off(&g);
 	if (good)
 		return m;
@@ -273,7 +264,7 @@ static bool run_instr(executor *m, int worker, int i, failure *f)
 	if (!m->comm->ready(m->link, i, worker))
 		return false;
 	if (i > 0) /* now the transfer before has ended, if it was one */
-		part_hand_out(m, worker, m->p->program[i - 1].to);
+		part_hand_out(m, worker, i - 1);
 	switch (in->op) {
 	case PLAN_RUN:
 		return run_kernel(m, worker, i, f);
@@ -284,7 +275,8 @@ static bool run_instr(executor *m, int worker, int i, failure *f)
 		touch_transfer(m, worker, in);
 		return m->comm->combine(m->link, i, worker);
 	case PLAN_FEED:
-		return part_feed(m, worker, in, f);
+		part_feed(m, worker, i);
+		return true;
 	}
 	return false;
 }
@@ -294,10 +286,10 @@ static bool feed_worker(executor *m, int worker, failure *f)
 	const plan *p = m->p;
 	bool good = true;
 	for (int i = 0; good && i < p->ninputs; i++) {
-		const plan_tensor *t = &p->tensors[p->inputs[i]];
-		if (t->buffer >= 0 && !part_is_in_turns(p, t))
-			good = part_scatter(m, worker, t->buffer,
-					    m->inputs[i].data, f);
+		int to = p->tensors[p->inputs[i]].buffer;
+		if (to >= 0 && !plan_in_turns(p, p->inputs[i]))
+			good = part_scatter(m, worker, to, m->inputs[i].data,
+					    f);
 	}
 	return good;
 }
@@ -318,23 +310,34 @@ static bool run_program(void *arg, int worker, failure *f)
 	if (!m->comm->barrier(m->link, worker))
 		return false;
 	if (p->ninstrs > 0)
-		part_hand_out(m, worker, p->program[p->ninstrs - 1].to);
+		part_hand_out(m, worker, p->ninstrs - 1);
 	if (worker == 0)
 		m->seconds += clock_seconds() - start;
 	return true;
+}
+
+static bool feed_device(executor *m, int worker, failure *f)
+{
+	for (int i = 0; i < m->p->ninstrs; i++)
+		if (m->p->program[i].op == PLAN_FEED)
+			part_feed(m, worker, i);
+	return feed_worker(m, worker, f);
 }
 
 /* The same by a backend that runs programs, for all workers here. */
 static bool run_on_device(executor *m, failure *f)
 {
 	for (int w = m->first; w < m->end; w++)
-		if (!feed_worker(m, w, f))
+		if (!feed_device(m, w, f))
 			return false;
 	if (!m->comm->barrier(m->link, m->first))
 		return false;
 	double start = clock_seconds();
 	bool good = m->backend->step(m->device, f);
 	m->seconds += clock_seconds() - start;
+	for (int w = m->first; good && w < m->end; w++)
+		for (int i = 0; i < m->p->ninstrs; i++)
+			part_hand_out(m, w, i);
 	return good;
 }
 
@@ -353,7 +356,7 @@ bool executor_step(executor *m, const array *inputs, const array *outputs,
 		const plan_tensor *t = &p->tensors[p->outputs[i]];
 		if (!outputs[i].data || t->buffer < 0)
 			continue;
-		good = part_is_in_turns(p, t)
+		good = plan_in_turns(p, p->outputs[i])
 			       ? part_spread(m, t, outputs[i].data, f)
 			       : part_gather(m, p->outputs[i], outputs[i].data,
 					     f);

@@ -100,11 +100,6 @@ static bool is_copy(const executor *m, int worker, const plan_tensor *t)
 	return false;
 }
 
-bool part_is_in_turns(const plan *p, const plan_tensor *t)
-{
-	return p->loop.turns > 0 && t->time != CUT_NONE;
-}
-
 bool executor_is_alone(const executor *m)
 {
 	return m->end - m->first == m->nworkers;
@@ -166,30 +161,47 @@ bool part_gather(const executor *m, int tensor, void *whole, failure *f)
 
 /* ---- turns ------------------------------------------------------------- */
 
-bool part_feed(executor *m, int worker, const plan_instr *in, failure *f)
+/* Where the host has, or gets, what an instruction feeds or hands out. */
+static char *copy_of(const executor *m, int worker, int instr)
 {
-	int tensor = m->p->buffers[in->to].tensor, i = 0;
-	while (m->p->inputs[i] != tensor)
-		i++;
-	return part_scatter(m, worker, in->to, m->inputs[i].data, f);
+	if (executor_is_host(m))
+		return (char *)part_place(m, worker, m->p->program[instr].to);
+	return m->backend->copy(m->device, worker - m->first, instr);
 }
 
-void part_hand_out(executor *m, int worker, int buffer)
+static int number_of(const int *tensors, int tensor)
 {
-	const plan_buffer *b = &m->p->buffers[buffer];
-	const plan_tensor *t = &m->p->tensors[b->tensor];
-	if (b->region != LAYOUT_STORED || !t->output ||
-	    !part_is_in_turns(m->p, t) || is_copy(m, worker, t))
-		return;
 	int i = 0;
-	while (m->p->outputs[i] != b->tensor)
+	while (tensors[i] != tensor)
 		i++;
-	if (!m->outputs[i].data)
+	return i;
+}
+
+void part_feed(executor *m, int worker, int instr)
+{
+	int to = m->p->program[instr].to, tensor = m->p->buffers[to].tensor;
+	const plan_tensor *t = &m->p->tensors[tensor];
+	const array *whole = &m->inputs[number_of(m->p->inputs, tensor)];
+	region all = whole_region(t), part = plan_region(m->p, to, worker);
+	runs r = runs_of(&part.at, &part, &all);
+	part_touch(m, worker, to, &part);
+	copy_runs(&r, dtype_size(t->type), copy_of(m, worker, instr),
+		  whole->data);
+}
+
+void part_hand_out(executor *m, int worker, int instr)
+{
+	int from = m->p->program[instr].to, tensor = m->p->buffers[from].tensor;
+	const plan_tensor *t = &m->p->tensors[tensor];
+	if (!plan_hands_out(m->p, instr) || is_copy(m, worker, t))
 		return;
-	region all = whole_region(t), part = plan_region(m->p, buffer, worker);
+	const array *whole = &m->outputs[number_of(m->p->outputs, tensor)];
+	if (!whole->data)
+		return;
+	region all = whole_region(t), part = plan_region(m->p, from, worker);
 	runs r = runs_of(&part.at, &all, &part);
-	copy_runs(&r, dtype_size(t->type), m->outputs[i].data,
-		  (const char *)part_place(m, worker, buffer));
+	copy_runs(&r, dtype_size(t->type), whole->data,
+		  copy_of(m, worker, instr));
 }
 
 /* Gives the part of an output that a worker has handed out in a turn to all

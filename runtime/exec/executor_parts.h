@@ -51,15 +51,12 @@ bool part_gather(const executor *m, int tensor, void *whole, failure *f);
 
 /* ---- turns of a loop --------------------------------------------------- */
 
-/* Whether each turn has its part of a tensor only. */
-bool part_is_in_turns(const plan *p, const plan_tensor *t);
+/* Feeds the turn's part of an input: FEED instruction `instr'. */
+void part_feed(executor *m, int worker, int instr);
 
-/* Feeds the turn's part of an input. */
-bool part_feed(executor *m, int worker, const plan_instr *in, failure *f);
-
-/* Copies a worker's part of an output that has been computed for one turn, if
- * the buffer is that, to where the whole output goes. */
-void part_hand_out(executor *m, int worker, int buffer);
+/* Copies a worker's part of an output that instruction `instr' has computed for
+ * one turn, if it has, to where the whole output goes. */
+void part_hand_out(executor *m, int worker, int instr);
 
 /* Makes an output whole that has been handed out in turns, in every process. */
 bool part_spread(const executor *m, const plan_tensor *t, void *whole,

@@ -47,6 +47,27 @@ merged merged 2
 expect 0 ranks 2 "$tmp/merged-2.plan" --verify
 verified
 
+# ---- micro-batches -----------------------------------------------------------
+
+# shellcheck disable=SC2086
+for k in 1 2 4; do
+	plan turns $k mlp $mlp --micro-batches 3
+	expect 0 ranks $k "$tmp/turns-$k.plan" --steps 3 --verify
+	verified
+done
+# shellcheck disable=SC2086
+plan deferred 4 mlp $mlp --micro-batches 3 --algorithm data-parallel
+merged outputs 2 --micro-batches 3
+merged outputs 4 --micro-batches 8
+for name in deferred-4 outputs-2 outputs-4; do
+	expect 0 ranks ${name#*-} "$tmp/$name.plan" --steps 3 --verify
+	verified
+	expect 0 ranks ${name#*-} "$tmp/$name.plan" --steps 3 \
+		--outputs "$tmp/ranks.npz"
+	expect 0 "$TDLRUN" "$tmp/$name.plan" --steps 3 --outputs "$tmp/cpu.npz"
+	expect 0 near "$tmp/ranks.npz" "$tmp/cpu.npz"
+done
+
 # ---- transfers go first ------------------------------------------------------
 
 export FAKE_CUDA_LOG="$tmp/log"

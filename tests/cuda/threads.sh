@@ -44,6 +44,35 @@ for seed in 2 3 4 5 6 7 8; do
 done
 unset FAKE_CUDA_SEED FAKE_CUDA_DEVICES
 
+# ---- micro-batches -----------------------------------------------------------
+
+# shellcheck disable=SC2086
+for k in 1 2 4; do
+	plan turns $k mlp $mlp --micro-batches 3
+done
+plan recurrent 2 rnn -D batch=8 -D layers=2 -D hidden=4 -D steps=3 \
+	-D inputs=3 -D classes=5 --train --micro-batches 2
+plan conv 2 alexnet -D batch=4 -D classes=10 -D image=63 -D width=2 \
+	-D hidden=12 --train --micro-batches 3
+merged outputs 2 --micro-batches 3
+merged outputs 4 --micro-batches 8
+for name in turns-1 turns-2 turns-4 recurrent-2 conv-2 outputs-2 outputs-4; do
+	plan=$tmp/$name.plan
+	expect 0 "$TDLRUN" "$plan" --steps 3 --outputs "$tmp/cpu.npz"
+	for gpus in 1 2 3; do
+		export FAKE_CUDA_SEED=$((gpus + ${SAMPLE_FROM:-0} % 100)) \
+			FAKE_CUDA_DEVICES=$gpus
+		expect 0 cuda "$plan" --steps 3 --outputs "$tmp/cuda.npz" \
+			--verify
+		verified
+		expect 0 near "$tmp/cuda.npz" "$tmp/cpu.npz"
+	done
+	expect 0 env TDL_CUDA_GRAPH=0 timeout 120 "$TDLRUN" "$plan" \
+		--backend cuda --steps 2 --kernels generated --verify
+	verified
+	unset FAKE_CUDA_SEED FAKE_CUDA_DEVICES
+done
+
 # ---- transfers beside kernels ------------------------------------------------
 
 # Those between GPUs have streams of their own, which go first.
@@ -314,22 +343,32 @@ rng = np.random.default_rng(1)
 np.savez(sys.argv[1], x=rng.standard_normal((40, 6), dtype=np.float32),
          label=rng.integers(0, 10, 40))
 END
-train="$tmp/mlp-4.plan --data $tmp/data.npz --shuffle --seed 5
+train="--data $tmp/data.npz --shuffle --seed 5
 	--checkpoint-every 2 --epochs 2"
 # Eight steps on one backend, the last two on the other.
 # shellcheck disable=SC2086
 {
-	expect 0 cuda $train --checkpoint "$tmp/a"
-	expect 0 "$TDLRUN" $train --checkpoint "$tmp/b"
+	expect 0 cuda "$tmp/mlp-4.plan" $train --checkpoint "$tmp/a"
+	expect 0 "$TDLRUN" "$tmp/mlp-4.plan" $train --checkpoint "$tmp/b"
 	expect 0 near "$tmp/a/step-10.npz" "$tmp/b/step-10.npz"
 	cp -r "$tmp/a" "$tmp/c"
 	rm "$tmp/a/step-10.npz" "$tmp/b/step-10.npz" "$tmp/c/step-10.npz"
-	expect 0 cuda $train --checkpoint "$tmp/c" --resume
-	expect 0 cuda $train --checkpoint "$tmp/b" --resume
-	expect 0 "$TDLRUN" $train --checkpoint "$tmp/a" --resume
+	expect 0 cuda "$tmp/mlp-4.plan" $train --checkpoint "$tmp/c" --resume
+	expect 0 cuda "$tmp/mlp-4.plan" $train --checkpoint "$tmp/b" --resume
+	expect 0 "$TDLRUN" "$tmp/mlp-4.plan" $train --checkpoint "$tmp/a" \
+		--resume
 }
 expect 0 near "$tmp/a/step-10.npz" "$tmp/b/step-10.npz"
 expect 0 near "$tmp/a/step-10.npz" "$tmp/c/step-10.npz"
+
+# Each step has a batch of its own, of which each turn has its part, of a graph
+# that is replayed as well.
+# shellcheck disable=SC2086
+{
+	expect 0 cuda "$tmp/turns-4.plan" $train --checkpoint "$tmp/d"
+	expect 0 "$TDLRUN" "$tmp/turns-4.plan" $train --checkpoint "$tmp/e"
+}
+expect 0 near "$tmp/d/step-10.npz" "$tmp/e/step-10.npz"
 
 # ---- failures ----------------------------------------------------------------
 
