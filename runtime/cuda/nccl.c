@@ -60,8 +60,6 @@ typedef struct nccl {
 	const communicator *members; /* whom the progress is told, .. */
 	void *link;		     /* .. and their state */
 	comm_progress progress;
-	const communicator *watched; /* by whom progress is read; or NULL */
-	void *watched_link;
 	double timeout; /* seconds until a peer that is gone has a name */
 } nccl;
 
@@ -300,21 +298,10 @@ static bool open_transfers(nccl *l, failure *f)
 	return pack_upload(l->packer, f);
 }
 
-static void watch_progress(nccl *l, const communicator *comm, void *link)
-{
-	if (!comm->watch)
-		return;
-	l->timeout = comm->watch(link, &l->progress);
-	l->watched = comm;
-	l->watched_link = link;
-}
-
 static void close_nccl(void *state)
 {
 	nccl *l = state;
 	failure ignored = { 0 };
-	if (l->watched)
-		l->watched->watch(l->watched_link, NULL);
 	leave_all(l);
 	/* Their thread looks at l->at. */
 	if (l->members->watch)
@@ -339,7 +326,8 @@ static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
 		     .members = comm, .link = link };
 	if (nccl_open(&l->api, f) && cuda_enter(c, 0, f) &&
 	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
-		watch_progress(l, comm, link);
+		if (comm->watch)
+			l->timeout = comm->watch(link, &l->progress);
 		return l;
 	}
 	abort_all(l);

@@ -79,11 +79,10 @@ typedef struct communicator {
 	int64_t (*sum)(void *c, int64_t x);
 	int64_t (*greatest)(void *c, int64_t x);
 	/* From now on the others are told how far this process has come; NULL:
-	 * no longer, and x is not looked at any more when this returns.
+	 * no longer, and what x was is not read any more when this returns.
 	 * Returns within how many seconds the run is ended, with a message
 	 * that names it, where one of them is gone or stands still; 0: nobody
-	 * looks after that.  *x and its memory stay until another call says
-	 * NULL.  May be NULL. */
+	 * looks after that.  May be NULL. */
 	double (*watch)(void *c, const comm_progress *x);
 	/* Bytes that the workers here received from others in an instruction
 	 * since open(). */
