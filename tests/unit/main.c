@@ -24,6 +24,16 @@ int sample_from(void)
 	return setting("SAMPLE_FROM", 0);
 }
 
+int cases_asked(int n)
+{
+	return setting("CASES", n);
+}
+
+int cases_from(void)
+{
+	return setting("CASES_FROM", 0);
+}
+
 bool sampled(int seed)
 {
 	uint32_t mixed = (uint32_t)seed * UINT32_C(2654435761) >> 8;

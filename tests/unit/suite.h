@@ -17,6 +17,11 @@ int sample_from(void);
  * has nothing to do with remainders of the seed, by which tests choose. */
 bool sampled(int seed);
 
+/* The number of random cases that a test is to try, n usually, and that of the
+ * first of them: CASES=N and CASES_FROM=F in the environment say others. */
+int cases_asked(int n);
+int cases_from(void);
+
 /* The least number that a sample has to have, where n of all are asked. */
 int at_least(int n);
 
