@@ -155,8 +155,9 @@ value_facts facts_of_choice(const value_facts *is)
 value_facts facts_of_cast(value_facts x, type_set to)
 {
 	value_facts r = facts_of_element(to);
-	if (to && types_all(to, dtype_is_float))
-		r.sign = x.sign;
+	if (to && types_all(to, dtype_is_float) &&
+	    (x.limit == SIGN_ANY || types_all(to, elem_has_infinity)))
+		r.sign = x.sign; /* inf may become NaN, which has none */
 	r.zero = x.zero && types_all(to, elem_has_zero);
 	if (types_all(x.types, dtype_is_float) && types_all(to, has_limits))
 		r.limit = x.limit;
