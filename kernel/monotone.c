@@ -45,9 +45,9 @@ static bool passes(const kernel *k, const dependence *on, reducer by,
 	       (k->reducer == RED_NONE || k->reducer == to);
 }
 
-bool kernel_passes_partial(const kernel *k, int input, reducer by, reducer to)
+bool kernel_passes_partial(const kernel *k, uint32_t inputs, reducer by,
+			   reducer to)
 {
-	uint32_t inputs = UINT32_C(1) << input;
 	if (!k->body || !combine_by(k, inputs, by))
 		return false;
 	dependence on = kernel_dependence(k, inputs);

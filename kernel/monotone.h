@@ -15,9 +15,10 @@
 
 #include "kernel/kernel.h"
 
-/* Whether reducer `to' combines the results if the input is partial by reducer
- * `by', and the other inputs are not partial. */
-bool kernel_passes_partial(const kernel *k, int input, reducer by, reducer to);
+/* Whether reducer `to' combines the results if the inputs, a bit each, are all
+ * partial by reducer `by', and the others are not partial. */
+bool kernel_passes_partial(const kernel *k, uint32_t inputs, reducer by,
+			   reducer to);
 
 /* A reducer that does for an input that is partial by r, the first of them;
  * RED_NONE where the input has to be combined before. */

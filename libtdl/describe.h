@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "compiler/analysis/descriptor.h"
+#include "libtdl/passing.h"
 
 /* ---- descriptors ------------------------------------------------------- */
 
@@ -43,6 +44,10 @@ const char *describe_result_name(const desc_op *op, const desc_stage *s);
  * the variable, its extent, its kind, the regions of each input, and the
  * result. */
 text_table describe_strategies(arena *a, const desc_op *op,
+			       const desc_stage *s);
+
+/* The partial values that pass a stage. */
+said_passings describe_passing(arena *a, const desc_op *op,
 			       const desc_stage *s);
 
 /* Further facts that follow from the stage's text: variables that cannot be

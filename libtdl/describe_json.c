@@ -167,28 +167,15 @@ static json_t *json_members(const desc_op *op, const desc_stage *s,
 	return j;
 }
 
-static json_t *json_passing(const desc_op *op, const desc_stage *s)
-{
-	json_t *all = json_array();
-	for (int i = 0; i < s->npassing; i++) {
-		const desc_passing *p = &s->passing[i];
-		json_array_append_new(
-			all, json_pack("{s:s, s:s, s:s}", "input",
-				       op->tensors[s->inputs[p->input]].name,
-				       "reducer", reducer_name(p->by),
-				       "result", reducer_name(p->to)));
-	}
-	return all;
-}
-
 static void add_facts(arena *a, json_t *j, const desc_op *op,
 		      const desc_stage *s)
 {
+	said_passings passing = describe_passing(a, op, s);
 	json_object_set_new(j, "elementwise", json_boolean(s->elementwise));
 	json_object_set_new(j, "opaque", json_boolean(s->opaque != NULL));
 	json_object_set_new(j, "linear", json_members(op, s, s->linear));
 	json_object_set_new(j, "in_place", json_members(op, s, s->in_place));
-	json_object_set_new(j, "passes_partial", json_passing(op, s));
+	passing_add_json(j, &passing);
 	json_object_set_new(j, "flops_per_element",
 			    s->flops ? text(a, op, s->flops) : json_null());
 	json_object_set_new(j, "pattern", s->pattern ? json_string(s->pattern)

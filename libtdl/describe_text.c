@@ -112,25 +112,21 @@ text_table describe_strategies(arena *a, const desc_op *op,
 	return t;
 }
 
-/* "x (Sum, Max), b (Max as Min)", "" for none. */
-static const char *passing_text(arena *a, const desc_op *op,
-				const desc_stage *s)
+said_passings describe_passing(arena *a, const desc_op *op,
+			       const desc_stage *s)
 {
-	const char *text = "";
+	said_passings all = { 0 };
 	for (int i = 0; i < s->npassing; i++) {
 		const desc_passing *p = &s->passing[i];
-		bool first = i == 0 || p[-1].input != p->input;
-		bool last = i + 1 == s->npassing || p[1].input != p->input;
-		text = arena_printf(a, "%s%s%s%s%s%s%s%s", text,
-				    i ? ", " : "",
-				    first ? op->tensors[s->inputs[p->input]]
-						    .name : "",
-				    first ? " (" : "", reducer_name(p->by),
-				    p->by != p->to ? " as " : "",
-				    p->by != p->to ? reducer_name(p->to) : "",
-				    last ? ")" : "");
+		said_passing said = { .by = p->by, .to = p->to };
+		said.names = ARENA_ARRAY(a, const char *, s->ninputs);
+		for (int j = 0; j < s->ninputs && j < 64; j++)
+			if (p->inputs >> j & 1)
+				said.names[said.n++] =
+					op->tensors[s->inputs[j]].name;
+		vec_push(a, &all, said);
 	}
-	return text;
+	return all;
 }
 
 text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s)
@@ -154,10 +150,11 @@ text_lines describe_facts(arena *a, const desc_op *op, const desc_stage *s)
 					      op->tensors[s->inputs[i]].name);
 	if (*linear)
 		vec_push(a, &lines, arena_printf(a, "linear in: %s", linear));
-	if (s->npassing)
+	said_passings passing = describe_passing(a, op, s);
+	if (passing.n)
 		vec_push(a, &lines,
 			 arena_printf(a, "partial values pass: %s",
-				      passing_text(a, op, s)));
+				      passing_text(a, &passing)));
 	if (s->flops && !poly_is_zero(s->flops))
 		vec_push(a, &lines, arena_printf(
 			a, "operations per element: %s",

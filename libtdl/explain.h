@@ -7,6 +7,7 @@
 #include "compiler/analysis/explain.h"
 #include "compiler/expand/expand.h"
 #include "libtdl/job.h"
+#include "libtdl/passing.h"
 
 typedef enum explain_format {
 	EXPLAIN_TEXT,
@@ -52,9 +53,8 @@ told explain_stage(arena *a, const explain_request *r, const expansion *x,
 /* The name of a variable; a derived one has that of its dimension. */
 const char *told_var(arena *a, const told *t, int var);
 
-/* The reducers of partial values, in the order in which they are told. */
-enum { TOLD_NPASSING = 5 };
-extern const reducer told_passing[TOLD_NPASSING];
+/* The partial values that pass it. */
+said_passings told_passing(arena *a, const told *t);
 
 /* The operator for the shapes and attributes of the request, whose k is 2 then
  * if it was not given.  NULL with *status, after a message. */

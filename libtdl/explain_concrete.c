@@ -126,7 +126,38 @@ told explain_stage(arena *a, const explain_request *r, const expansion *x,
 	return t;
 }
 
-const reducer told_passing[] = { RED_SUM, RED_MAX, RED_MIN, RED_AND, RED_OR };
+/* Adds the passing of inputs, a bit each, of the kernel. */
+static void add_passing(arena *a, said_passings *all, const told *t,
+			kpassing p)
+{
+	said_passing said = { .by = p.by, .to = p.to };
+	said.names = ARENA_ARRAY(a, const char *, t->kernel->ninputs);
+	for (int i = 0; i < t->kernel->ninputs; i++)
+		if (p.inputs >> t->order[i] & 1)
+			said.names[said.n++] =
+				t->kernel->inputs[t->order[i]].name;
+	vec_push(a, all, said);
+}
+
+said_passings told_passing(arena *a, const told *t)
+{
+	static const reducer by[] = { RED_SUM, RED_MAX, RED_MIN, RED_AND,
+				      RED_OR };
+	enum { NBY = sizeof(by) / sizeof(*by) };
+	const kernel *k = t->kernel;
+	said_passings all = { 0 };
+	for (int i = 0; i < k->ninputs * NBY; i++) {
+		uint32_t input = UINT32_C(1) << t->order[i / NBY];
+		kpassing p = { input, by[i % NBY],
+			       kernel_passes(k, input, by[i % NBY]) };
+		if (p.to != RED_NONE)
+			add_passing(a, &all, t, p);
+	}
+	for (int i = 0; i < k->npassings; i++)
+		if (__builtin_popcount(k->passings[i].inputs) > 1)
+			add_passing(a, &all, t, k->passings[i]);
+	return all;
+}
 
 /* ---- JSON --------------------------------------------------------------- */
 
@@ -177,23 +208,6 @@ static json_t *json_strategy(arena *a, const told *t,
 	return j;
 }
 
-static json_t *json_passing(const told *t)
-{
-	json_t *all = json_array();
-	for (int i = 0; i < t->kernel->ninputs * TOLD_NPASSING; i++) {
-		int j = t->order[i / TOLD_NPASSING];
-		reducer by = told_passing[i % TOLD_NPASSING];
-		reducer to = kernel_commutes_with(t->kernel, j, by);
-		if (to != RED_NONE)
-			json_array_append_new(
-				all, json_pack("{s:s, s:s, s:s}", "input",
-					       t->kernel->inputs[j].name,
-					       "reducer", reducer_name(by),
-					       "result", reducer_name(to)));
-	}
-	return all;
-}
-
 static void add_strategies(arena *a, json_t *j, const told *t)
 {
 	json_t *all = json_array(), *whole = json_array();
@@ -209,7 +223,8 @@ static void add_strategies(arena *a, json_t *j, const told *t)
 						 t->said.why_not[v]));
 	json_object_set_new(j, "strategies", all);
 	json_object_set_new(j, "unsplittable", whole);
-	json_object_set_new(j, "passes_partial", json_passing(t));
+	said_passings passing = told_passing(a, t);
+	passing_add_json(j, &passing);
 }
 
 json_t *explain_json(arena *a, const explain_request *r, const expansion *x)

@@ -23,6 +23,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/report_page.c \
 	%D%/report_time.c \
 	%D%/report_traffic.c \
+	%D%/passing.c %D%/passing.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_input.c %D%/plan_input.h \

@@ -94,15 +94,17 @@ json_t *verify_result_json(const verify_result *r)
 	json_t *all = json_array();
 	for (int i = 0; i < r->nfindings; i++)
 		json_array_append_new(all, json_finding(&r->findings[i]));
-	return json_pack("{s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:i, "
-			 "s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:o}",
+	return json_pack("{s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:I, "
+			 "s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i, "
+			 "s:o}",
 			 "name", r->name, "shapes", r->shapes,
 			 "defined_shapes", r->defined, "elements",
 			 (json_int_t)r->elements, "doubtful",
 			 (json_int_t)r->doubtful,
 			 "descriptor_shapes", r->symbolic, "strategies",
 			 r->strategies, "whole", r->whole, "partials",
-			 r->partials, "gradients", r->gradients,
+			 r->partials, "partial_elements",
+			 (json_int_t)r->passed, "gradients", r->gradients,
 			 "unchecked_gradients", r->unchecked, "slopes",
 			 (json_int_t)r->slopes, "rounded_slopes",
 			 (json_int_t)r->rounded, "parts",

@@ -204,9 +204,32 @@ static bool has_result_shape(const sym_op *op, const sym_stage *x,
 	return same;
 }
 
+int descriptor_passed(const desc_passing *p)
+{
+	bool one = p->inputs && !(p->inputs & (p->inputs - 1));
+	return one ? __builtin_ctzll(p->inputs) : -1;
+}
+
 static bool is_passed_before(desc_passing x, desc_passing y)
 {
-	return x.input < y.input || (x.input == y.input && x.by < y.by);
+	int nx = __builtin_popcountll(x.inputs);
+	int ny = __builtin_popcountll(y.inputs);
+	if (nx != ny || x.inputs != y.inputs)
+		return nx != ny ? nx < ny : x.inputs < y.inputs;
+	return x.by < y.by;
+}
+
+/* The inputs of a stage that the tensors are; 0 where one is none. */
+static uint64_t inputs_of(const desc_stage *s, const sym_passing *p)
+{
+	uint64_t all = 0;
+	for (int i = 0; i < p->n; i++) {
+		int in = input_of(s, p->tensors[i]);
+		if (in < 0 || in >= 64)
+			return 0;
+		all |= (uint64_t)1 << in;
+	}
+	return all;
 }
 
 static void list_passing(arena *a, const sym_stage *x, desc_stage *s)
@@ -214,8 +237,8 @@ static void list_passing(arena *a, const sym_stage *x, desc_stage *s)
 	s->passing = ARENA_ARRAY(a, desc_passing, x->npassing);
 	for (int i = 0; i < x->npassing; i++) {
 		const sym_passing *p = &x->passing[i];
-		desc_passing made = { input_of(s, p->tensor), p->by, p->to };
-		if (made.input < 0)
+		desc_passing made = { inputs_of(s, p), p->by, p->to };
+		if (!made.inputs)
 			continue;
 		int at = s->npassing++;
 		for (; at > 0 && is_passed_before(made, s->passing[at - 1]);

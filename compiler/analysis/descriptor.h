@@ -57,11 +57,11 @@ typedef struct desc_strategy {
 	desc_need *needs; /* by input of the stage */
 } desc_strategy;
 
-/* A partial value that passes through the stage (see kernel/monotone.h):
- * parts of an input to be combined by one reducer give results that the
- * other combines. */
+/* Partial values that pass through the stage (see kernel/monotone.h): where
+ * all these inputs, a bit each, are parts to be combined by one reducer, the
+ * other one combines the results. */
 typedef struct desc_passing {
-	int input; /* of the stage */
+	uint64_t inputs; /* of the stage */
 	reducer by, to;
 } desc_passing;
 
@@ -79,7 +79,7 @@ typedef struct desc_stage {
 	bool elementwise;
 	uint64_t linear, in_place; /* by input */
 	int npassing;
-	desc_passing *passing;	   /* by input, then by reducer */
+	desc_passing *passing;	   /* single inputs first; then by reducer */
 	const poly *flops;	   /* per element of the result */
 	const char *pattern;	   /* "matmul", ..; NULL for none */
 } desc_stage;
@@ -104,6 +104,9 @@ typedef struct descriptor {
 
 /* The descriptor of an operator without errors. */
 desc_op *descriptor_of(arena *a, const tdl_modules *m, const ast_op *op);
+
+/* The only input of a passing; -1 for one of several. */
+int descriptor_passed(const desc_passing *p);
 
 /* For the block [begin, end) of strategy st's variable, the region of each
  * input that the stage reads: needs[0..ninputs).  values are by atom: sizes,

@@ -10,7 +10,7 @@
 
 static const char magic[8] = "tdl\x7f" "dsc";
 enum {
-	FORMAT_VERSION = 2,
+	FORMAT_VERSION = 3,
 	MAX_OPS = 100000,
 	MAX_LIST = 4096,
 	MAX_TEXT = 1 << 20, /* bytes of a doc comment or a name */
@@ -125,7 +125,7 @@ static void put_stage(writer *w, const desc_op *op, const desc_stage *s)
 	put_unsigned(w, s->in_place);
 	put_unsigned(w, (uint64_t)s->npassing);
 	for (int i = 0; i < s->npassing; i++) {
-		put_unsigned(w, (uint64_t)s->passing[i].input);
+		put_unsigned(w, s->passing[i].inputs);
 		put_unsigned(w, s->passing[i].by);
 		put_unsigned(w, s->passing[i].to);
 	}
@@ -409,14 +409,19 @@ static void get_strategy(reader *r, const desc_op *op, const desc_stage *s,
 	}
 }
 
+/* Sets of the first 64 inputs. */
 static void get_passing(reader *r, desc_stage *s)
 {
-	s->npassing = get_length(r, RED_COUNT * (uint64_t)s->ninputs);
+	s->npassing = get_length(r, MAX_LIST);
 	s->passing = ARENA_ARRAY(r->arena, desc_passing, s->npassing);
 	for (int i = 0; i < s->npassing; i++) {
-		s->passing[i].input = get_below(r, (uint64_t)s->ninputs);
-		s->passing[i].by = get_below(r, RED_COUNT);
-		s->passing[i].to = get_below(r, RED_COUNT);
+		desc_passing *p = &s->passing[i];
+		p->inputs = get_unsigned(r);
+		p->by = get_below(r, RED_COUNT);
+		p->to = get_below(r, RED_COUNT);
+		if (!p->inputs ||
+		    (s->ninputs < 64 && p->inputs >> s->ninputs))
+			fail(r, "partial values pass that are none");
 	}
 }
 

@@ -95,10 +95,13 @@ typedef struct sym_lookup {
 	int tensor, dim;
 } sym_lookup;
 
-/* Partial values of a tensor that the stage hands on (see kernel/monotone.h):
- * parts to be combined by one reducer give results that the other combines. */
+enum { SYM_MAX_TOGETHER = 6 };
+
+/* Partial values of tensors, all of them at once, that the stage hands on (see
+ * kernel/monotone.h): parts to be combined by one reducer give results that the
+ * other combines. */
 typedef struct sym_passing {
-	int tensor;
+	int n, tensors[SYM_MAX_TOGETHER];
 	reducer by, to;
 } sym_passing;
 

@@ -16,7 +16,19 @@ enum {
 	SYM_MAX_READS = 50000,
 	SYM_MAX_CALLS = 32,
 	SYM_MAX_SLOTS = 64, /* told apart in facts on linearity */
+	SYM_MAX_MEMBERS = SYM_MAX_TOGETHER, /* 64 sets of them */
 };
+
+/* Reads, by slot of a collector and by set of its members: the bit of a set
+ * stands for the reads of all its members, the bit of member i in the number of
+ * the set being i. */
+typedef struct read_bits {
+	uint64_t slots, sets;
+} read_bits;
+
+typedef struct reliance {
+	dependence slots, sets;
+} reliance;
 
 /* A scalar, as far as the analysis is concerned. */
 typedef struct sval {
@@ -27,8 +39,8 @@ typedef struct sval {
 	value_facts is; /* where p is NULL; the types in any case */
 	bool varies;   /* from point to point */
 	sym_read *read; /* set if the scalar is just a read */
-	dependence whole; /* of the body as it stands */
-	dependence apart; /* with gathers in stages of their own */
+	reliance whole; /* of the body as it stands */
+	reliance apart; /* with gathers in stages of their own */
 	int64_t flops;
 	int nfactors; /* a product of so many reads; -1: not such a product */
 } sval;
@@ -111,7 +123,7 @@ typedef struct gather {
 	sym_read *read;
 	int_list touched;
 	const char *open_because;
-	dependence dep;
+	reliance dep;
 	int slot; /* of the reads of its result */
 } gather;
 
@@ -127,6 +139,7 @@ typedef struct collector {
 	struct collector *outer;
 	VEC(sym_read *) reads;
 	VEC(slot) slots;
+	VEC(int) members; /* slots of all reads of a tensor */
 	VEC(gather) gathers;
 	int_list touched; /* variables, each once */
 	const char *open_because;
@@ -212,12 +225,13 @@ void sym_choice_facts(const build *b, sval *r, const sval *c, const sval *x,
 		      const sval *y);
 /* Of v after a conversion. */
 void sym_cast_facts(const build *b, sval *v, type_set to);
-/* Of v, a read of the slots in bits; otherwise: its value outside, NULL where
- * it has none. */
-void sym_read_facts(const build *b, sval *v, uint64_t bits, const sval *index,
+/* Of v, such a read; otherwise: its value outside, NULL where it has none. */
+void sym_read_facts(const build *b, sval *v, read_bits bits, const sval *index,
 		    const sval *otherwise);
 /* A body of a reduction is evaluated where a condition on reads holds. */
-void sym_add_condition(sval *body, uint64_t bits);
+void sym_add_condition(sval *body, read_bits bits);
+/* On what x and y depend, in any way. */
+reliance sym_depend_any(const reliance *x, const reliance *y);
 /* Whether parts of a sum are numbers of the types, an empty one's 0, too. */
 bool sym_adds(type_set types);
 /* The partial values that pass a stage whose result is of one of the types. */

@@ -10,7 +10,29 @@
 
 /* ---- slots --------------------------------------------------------------- */
 
-static uint64_t slot_bit(build *b, int tensor, int dim)
+/* The sets that a slot is a member of, none where there are too many. */
+static uint64_t sets_of(build *b, int at)
+{
+	static const uint64_t with[SYM_MAX_MEMBERS] = {
+		UINT64_C(0xaaaaaaaaaaaaaaaa), UINT64_C(0xcccccccccccccccc),
+		UINT64_C(0xf0f0f0f0f0f0f0f0), UINT64_C(0xff00ff00ff00ff00),
+		UINT64_C(0xffff0000ffff0000), UINT64_C(0xffffffff00000000),
+	};
+	collector *c = b->into;
+	int i = 0;
+	while (i < c->members.n && c->members.at[i] != at)
+		i++;
+	if (i == c->members.n && i < SYM_MAX_MEMBERS)
+		vec_push(b->arena, &c->members, at);
+	return i < SYM_MAX_MEMBERS ? with[i] : 0;
+}
+
+static uint64_t bit_of(int at)
+{
+	return at < SYM_MAX_SLOTS ? (uint64_t)1 << at : 0;
+}
+
+static int slot_of(build *b, int tensor, int dim)
 {
 	collector *c = b->into;
 	int i = 0;
@@ -19,7 +41,7 @@ static uint64_t slot_bit(build *b, int tensor, int dim)
 		i++;
 	if (i == c->slots.n)
 		vec_push(b->arena, &c->slots, ((slot){ tensor, dim }));
-	return i < SYM_MAX_SLOTS ? (uint64_t)1 << i : 0;
+	return i;
 }
 
 /* ---- reads -------------------------------------------------------------- */
@@ -47,20 +69,21 @@ static bool is_looked_up(const sym_read *r)
 
 /* The read's own slots: of its tensor, and of each dimension in which it is
  * looked up. */
-static uint64_t slots_of(build *b, const sym_read *r)
+static read_bits bits_of(build *b, const sym_read *r)
 {
-	uint64_t bits = slot_bit(b, r->tensor, SLOT_WHOLE);
+	int whole = slot_of(b, r->tensor, SLOT_WHOLE);
+	read_bits bits = { bit_of(whole), sets_of(b, whole) };
 	for (int d = 0; d < r->n; d++)
 		if (r->index[d].data)
-			bits |= slot_bit(b, r->tensor, d);
+			bits.slots |= bit_of(slot_of(b, r->tensor, d));
 	if (r->open_data)
-		bits |= slot_bit(b, r->tensor, SLOT_SOME);
+		bits.slots |= bit_of(slot_of(b, r->tensor, SLOT_SOME));
 	return bits;
 }
 
-/* Notes that the read may become a stage; returns the slot of the result. */
-static uint64_t add_gather(build *b, const read_begin *at, sym_read *r,
-			   int_list own, const char *because, dependence dep)
+/* Notes that the read may become a stage; returns the reads of its result. */
+static read_bits add_gather(build *b, const read_begin *at, sym_read *r,
+			    int_list own, const char *because, reliance dep)
 {
 	collector *c = b->into;
 	c->gathers.n = at->ngathers; /* those in its index stay there */
@@ -70,7 +93,7 @@ static uint64_t add_gather(build *b, const read_begin *at, sym_read *r,
 	g.slot = c->slots.n;
 	vec_push(b->arena, &c->slots, ((slot){ -1, SLOT_WHOLE }));
 	vec_push(b->arena, &c->gathers, g);
-	return g.slot < SYM_MAX_SLOTS ? (uint64_t)1 << g.slot : 0;
+	return (read_bits){ bit_of(g.slot), sets_of(b, g.slot) };
 }
 
 sval sym_end_read(build *b, const read_begin *at, sym_read *r,
@@ -88,7 +111,7 @@ sval sym_end_read(build *b, const read_begin *at, sym_read *r,
 	for (int i = 0; i < own.n; i++)
 		sym_touch(b, own.at[i]);
 	vec_push(b->arena, &c->reads, r);
-	uint64_t bits = slots_of(b, r);
+	read_bits bits = bits_of(b, r);
 	sym_read_facts(b, &v, bits, index, otherwise);
 	if (is_looked_up(r) && b->nbranches == 0 &&
 	    types != type_only(DT_BOOL)) {
@@ -128,12 +151,14 @@ void sym_add_conditions(build *b, sval *body)
 {
 	for (int i = 0; i < b->conditions.n; i++) {
 		const condition_reads *c = &b->conditions.at[i];
-		uint64_t bits = 0;
+		read_bits bits = { 0 };
 		for (int j = 0; j < c->touched.n; j++)
 			sym_touch(b, c->touched.at[j]);
 		for (int j = 0; j < c->nreads; j++) {
 			vec_push(b->arena, &b->into->reads, c->reads[j]);
-			bits |= slots_of(b, c->reads[j]);
+			read_bits one = bits_of(b, c->reads[j]);
+			bits.slots |= one.slots;
+			bits.sets |= one.sets;
 		}
 		sym_add_condition(body, bits);
 	}
@@ -144,7 +169,7 @@ void sym_add_conditions(build *b, sval *body)
 bool sym_is_derived(const collector *c, sval body)
 {
 	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++)
-		if (body.whole.linear >> i & 1 &&
+		if (body.whole.slots.linear >> i & 1 &&
 		    c->slots.at[i].dim != SLOT_WHOLE &&
 		    body.is.types != type_only(DT_BOOL))
 			return true;
@@ -153,7 +178,8 @@ bool sym_is_derived(const collector *c, sval body)
 
 static int gather_stage(build *b, const collector *c, const gather *g)
 {
-	collector own = { .slots = c->slots, .touched = g->touched,
+	collector own = { .slots = c->slots, .members = c->members,
+			  .touched = g->touched,
 			  .conditional = c->conditional,
 			  .open_because = g->open_because };
 	for (int i = g->first; i < g->end; i++)

@@ -244,8 +244,8 @@ static bool add_pack_index(build *b, sym_read *r, const ast_expr *item)
 
 static void add_to_index(sval *all, sval item)
 {
-	all->whole = depend_any(&all->whole, &item.whole);
-	all->apart = depend_any(&all->apart, &item.apart);
+	all->whole = sym_depend_any(&all->whole, &item.whole);
+	all->apart = sym_depend_any(&all->apart, &item.apart);
 }
 
 /* Adds the indices that an item of an index list stands for. */

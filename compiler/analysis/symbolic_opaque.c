@@ -193,8 +193,8 @@ static sval read_of_opaque(build *b, int tensor, const int *batch, int nbatch,
 		r->index[r->n++] = (sym_index){ .at = at.p, .cases = at.cases,
 						.data = at.data,
 						.place = index->args[i]->at };
-		all.whole = depend_any(&all.whole, &at.whole);
-		all.apart = depend_any(&all.apart, &at.apart);
+		all.whole = sym_depend_any(&all.whole, &at.whole);
+		all.apart = sym_depend_any(&all.apart, &at.apart);
 	}
 	r->open = r->n != b->tensors.at[tensor].ndims;
 	return sym_end_read(b, &begin, r, &all, NULL);

@@ -124,8 +124,8 @@ sval sym_both(sval x, sval y)
 		       .attr = x.attr || y.attr,
 		       .varies = x.varies || y.varies,
 		       .is.types = types_meet(x.is.types, y.is.types),
-		       .whole = depend_any(&x.whole, &y.whole),
-		       .apart = depend_any(&x.apart, &y.apart),
+		       .whole = sym_depend_any(&x.whole, &y.whole),
+		       .apart = sym_depend_any(&x.apart, &y.apart),
 		       .flops = x.flops + y.flops,
 		       .nfactors = -1 };
 }
@@ -279,8 +279,8 @@ static sval cast(build *b, const ast_expr *e)
 /* x after a function of one argument that is neither linear nor monotone. */
 static sval bent(sval x)
 {
-	x.whole = depend_any(&x.whole, &x.whole);
-	x.apart = depend_any(&x.apart, &x.apart);
+	x.whole = sym_depend_any(&x.whole, &x.whole);
+	x.apart = sym_depend_any(&x.apart, &x.apart);
 	x.is = facts_of_element(x.is.types);
 	x.p = x.cases = NULL;
 	x.read = NULL;

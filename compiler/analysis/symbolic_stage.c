@@ -90,7 +90,7 @@ static void note_linear(build *b, sym_stage *s, sval body, const collector *c)
 		return;
 	for (int i = 0; i < c->slots.n && i < SYM_MAX_SLOTS; i++) {
 		slot x = c->slots.at[i];
-		if (!(body.whole.linear >> i & 1))
+		if (!(body.whole.slots.linear >> i & 1))
 			continue;
 		if (x.dim == SLOT_WHOLE)
 			s->linear[s->nlinear++] = x.tensor;

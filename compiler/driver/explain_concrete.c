@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/explain_text.h"
-#include "kernel/monotone.h"
 
 static const char *box_text(arena *a, const box *b)
 {
@@ -50,34 +49,6 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 	table_print(&table, stdout, 2);
 }
 
-/* "x (Sum, Max), b (Max as Min)", "" for none. */
-static const char *passing_text(arena *a, const told *t)
-{
-	const char *all = "";
-	for (int i = 0; i < t->kernel->ninputs; i++) {
-		const char *one = "";
-		int j = t->order[i];
-		for (int r = 0; r < TOLD_NPASSING; r++) {
-			reducer to =
-				kernel_commutes_with(t->kernel, j,
-						     told_passing[r]);
-			if (to == RED_NONE)
-				continue;
-			one = arena_printf(a, "%s%s%s%s%s", one,
-					   *one ? ", " : "",
-					   reducer_name(told_passing[r]),
-					   to != told_passing[r] ? " as " : "",
-					   to != told_passing[r] ?
-						   reducer_name(to) : "");
-		}
-		if (*one)
-			all = arena_printf(a, "%s%s%s (%s)", all,
-					   *all ? ", " : "",
-					   t->kernel->inputs[j].name, one);
-	}
-	return all;
-}
-
 static void print_told(arena *a, const told *t)
 {
 	const kernel *k = t->kernel;
@@ -91,9 +62,10 @@ static void print_told(arena *a, const told *t)
 		       told_var(a, t, v), t->said.why_not[v]);
 		any = true;
 	}
-	const char *passes = passing_text(a, t);
-	if (*passes)
-		printf("\npartial values pass: %s\n", passes);
+	said_passings passing = told_passing(a, t);
+	if (passing.n)
+		printf("\npartial values pass: %s\n",
+		       passing_text(a, &passing));
 }
 
 static void print_text(driver *d, const explain_request *r, const expansion *x)

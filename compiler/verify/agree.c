@@ -134,15 +134,25 @@ const char *differs_from(arena *a, const view *got, const ref_tensor *want,
 	return NULL;
 }
 
-ref_outcome define(const trial *t)
+ref_tensor *definition_params(const trial *t)
 {
 	int n = t->v->op->nparams;
 	ref_tensor *params = ARENA_ARRAY(t->arena, ref_tensor, n + 1);
 	for (int i = 0; i < n; i++)
 		params[i] = tensor_of_view(t->arena, &t->values[i],
 					   &t->drawn->types[i]);
+	return params;
+}
+
+ref_outcome define_for(const trial *t, const ref_tensor *params)
+{
 	return reference_run(t->arena, t->v->modules, t->v->op, params,
 			     attrs_of(t), opaque, MAX_STEPS);
+}
+
+ref_outcome define(const trial *t)
+{
+	return define_for(t, definition_params(t));
 }
 
 static void compare(trial *t, const ref_outcome *r)

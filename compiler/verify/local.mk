@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/sample_text.c \
 	%D%/gradients.c %D%/gradients.h \
 	%D%/partials.c \
+	%D%/passing.c \
 	%D%/reads.c \
 	%D%/reference/frame.h \
 	%D%/reference/function.c \

@@ -285,6 +285,21 @@ static bool reads_input(const kexpr *e, int input)
 	return false;
 }
 
+/* The kernel's inputs, a bit each, that are read and that are inputs of a
+ * passing. */
+static uint32_t passed_inputs(const desc_stage *d, const desc_passing *p,
+			      const stage *st)
+{
+	uint32_t all = 0;
+	for (int j = 0; j < st->kernel->ninputs; j++)
+		for (int i = 0; i < d->ninputs && i < 64; i++)
+			if (p->inputs >> i & 1 &&
+			    st->inputs[j] == d->inputs[i] &&
+			    reads_input(st->kernel->body, j))
+				all |= UINT32_C(1) << j;
+	return all;
+}
+
 /* Partial values that pass by the descriptor pass for the shapes; attributes
  * may let more pass. */
 static void compare_passing(const symbols *s, int at)
@@ -293,13 +308,12 @@ static void compare_passing(const symbols *s, int at)
 	const stage *st = &s->t->x->stages[at];
 	for (int i = 0; i < d->npassing; i++) {
 		const desc_passing *p = &d->passing[i];
-		for (int j = 0; j < st->kernel->ninputs; j++)
-			if (st->inputs[j] == d->inputs[p->input] &&
-			    reads_input(st->kernel->body, j) &&
-			    !kernel_passes_partial(st->kernel, j, p->by, p->to))
-				disagree(s, d->label,
-					 st->kernel->inputs[j].name,
-					 "has partial values that do not pass");
+		uint32_t inputs = passed_inputs(d, p, st);
+		if (inputs && !kernel_passes_partial(st->kernel, inputs, p->by,
+						     p->to))
+			disagree(s, d->label,
+				 inputs_text(s->t->arena, st->kernel, inputs),
+				 "has partial values that do not pass");
 	}
 }
 

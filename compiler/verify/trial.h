@@ -91,9 +91,11 @@ const char *draw_text(arena *a, const ast_op *op, const draw *d);
 
 /* ---- a trial ------------------------------------------------------------ */
 
-/* An attempt of a cut that is not offered, over all trials. */
+/* An attempt of what is not offered, a cut or partial values, over all
+ * trials; what: a sentence that says that it works. */
 typedef struct attempt {
 	const char *stage, *about, *what;
+	int least;  /* successes to count */
 	int tried;  /* where it could have failed */
 	int failed;
 } attempt;
@@ -142,7 +144,7 @@ void note(trial *t, verify_kind kind, const char *label, const char *about,
 
 /* The attempt of that name, made when first asked for. */
 attempt *find_attempt(verifier *v, const char *label, const char *about,
-		      const char *what);
+		      const char *what, int least);
 
 /* Adds "stage about" to a list, once. */
 #define note_name(v, list, stage, about) \
@@ -153,6 +155,9 @@ void note_name_in(verifier *v, const char ***at, int *n, int *cap,
 /* The name of a kernel's variable in all trials: "d" of "d.1", "x.d" of a
  * derived one. */
 const char *var_name(arena *a, const kernel *k, int v);
+
+/* The names of some inputs, a bit each: "x", "{x, y}". */
+const char *inputs_text(arena *a, const kernel *k, uint32_t set);
 
 /* The inputs of a stage, whole. */
 view *stage_inputs(const trial *t, int stage);
@@ -226,8 +231,11 @@ typedef struct agreement {
 	int64_t elements, doubtful;
 } agreement;
 
-/* The operator's results for a trial's parameters by the reference. */
+/* The operator's results for a trial's parameters by the reference; those
+ * parameters, new each time; the results for others of their types. */
 ref_outcome define(const trial *t);
+ref_tensor *definition_params(const trial *t);
+ref_outcome define_for(const trial *t, const ref_tensor *params);
 /* A sentence that says how a result differs from its definition, NULL where it
  * does not. */
 const char *differs_from(arena *a, const view *got, const ref_tensor *want,
@@ -249,6 +257,7 @@ void check_cuts(trial *t, int stage);	  /* cuts.c */
 void check_regions(trial *t, int stage);  /* reads.c */
 void check_attempts(trial *t, int stage); /* attempts.c */
 void check_partials(trial *t, int stage); /* partials.c */
+void check_passing(trial *t);		  /* passing.c */
 /* Whether the definition could be evaluated within reason (agree.c). */
 bool check_reference(trial *t);
 void check_symbolic(trial *t);		  /* symbolic.c */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { LEAST = 3 }; /* successes for a strategy to count as missed */
+
 typedef struct try {
 	trial *t;
 	const stage *stage;
@@ -14,7 +16,7 @@ typedef struct try {
 } try;
 
 attempt *find_attempt(verifier *v, const char *label, const char *about,
-		      const char *what)
+		      const char *what, int least)
 {
 	for (int i = 0; i < v->attempts.n; i++) {
 		attempt *a = &v->attempts.at[i];
@@ -24,7 +26,7 @@ attempt *find_attempt(verifier *v, const char *label, const char *about,
 	}
 	attempt made = { arena_strdup(v->arena, label),
 			 arena_strdup(v->arena, about),
-			 arena_strdup(v->arena, what), 0, 0 };
+			 arena_strdup(v->arena, what), least, 0, 0 };
 	vec_push(v->arena, &v->attempts, made);
 	return &v->attempts.at[v->attempts.n - 1];
 }
@@ -58,7 +60,9 @@ static void try_reducer(const try *y, int var, reducer r)
 		return;
 	attempt *a = find_attempt(y->t->v, y->stage->label,
 				  var_name(y->t->arena, y->k, var),
-				  reducer_name(r));
+				  arena_printf(y->t->arena, "its parts' "
+					       "results combine by %s",
+					       reducer_name(r)), LEAST);
 	a->tried++;
 	a->failed += !works;
 }

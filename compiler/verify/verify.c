@@ -18,7 +18,7 @@ enum {
 	LAST_DRAWS = 6000, /* the same with MANY_POINTS, in all */
 	FILLS = 8,	   /* random contents that are tried, until every
 			      index that is read from them is inside */
-	MIN_ATTEMPTS = 3,  /* successes for a strategy to count as missed */
+	MIN_ATTEMPTS = 3,  /* shapes that say that the descriptor is unlike */
 };
 
 /* ---- findings ----------------------------------------------------------- */
@@ -217,6 +217,7 @@ static bool try_draw(verifier *v, arena *a, const draw *d, int64_t limit)
 	}
 	bool computed = computes(x);
 	v->result->defined += check_reference(&t) && computed;
+	check_passing(&t);
 	check_symbolic(&t);
 	if (v->gradients)
 		check_gradients(&t);
@@ -229,11 +230,11 @@ void report_attempts(verifier *v)
 {
 	for (int i = 0; i < v->attempts.n; i++) {
 		const attempt *a = &v->attempts.at[i];
-		if (a->failed || a->tried < MIN_ATTEMPTS)
+		if (a->failed || a->tried < a->least)
 			continue;
 		const char *what = arena_printf(
-			v->arena, "its parts' results combine by %s (%d "
-			"times), and it is not offered", a->what, a->tried);
+			v->arena, "%s (%d times), and it is not offered",
+			a->what, a->tried);
 		note_for(v, VERIFY_MISSED, a->stage, a->about, what, "");
 	}
 }

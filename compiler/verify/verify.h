@@ -16,7 +16,11 @@
  *
  * The regions are compared with the reads that are made, found by walking all
  * points; the descriptor, which is made before shapes are known, with the
- * analysis of the shapes at hand.  Cuts that are not offered are tried, too. */
+ * analysis of the shapes at hand.  Cuts that are not offered are tried, too,
+ * and sums of floats that are not said to pass.
+ *
+ * Partial values that pass a stage are tried by the interpreter; those that
+ * pass from parameters to results by the reference. */
 #ifndef TDL_COMPILER_VERIFY_VERIFY_H
 #define TDL_COMPILER_VERIFY_VERIFY_H
 
@@ -53,7 +57,10 @@ typedef struct verify_result {
 	int shapes;	  /* that were tried, of which something is computed */
 	int strategies;	  /* stages' variables that were divided */
 	int whole;	  /* those that are not offered, for a reason */
-	int partials;	  /* inputs that partial values pass, by reducer */
+	int partials;	  /* sets of inputs that partial values pass, by
+			     reducer */
+	int64_t passed;	  /* elements that were compared with the reference's
+			     of parts */
 	int symbolic;	  /* shapes on which the descriptor was compared */
 	int defined;	  /* shapes on which the reference was compared */
 	int64_t elements; /* of results, that were compared with it */

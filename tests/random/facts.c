@@ -29,7 +29,7 @@
 enum { NPARTS = 2, NWHOLE = NPARTS, NRUNS, CONTENTS = 4, MOST_STEPS = 100000 };
 
 typedef struct totals {
-	int64_t ops, refused, claims, agreed, more, elements;
+	int64_t ops, refused, claims, joint, agreed, more, elements;
 } totals;
 
 typedef struct checking {
@@ -147,7 +147,7 @@ static const char *number_text(arena *a, const ref_number *x)
 		       : arena_printf(a, "%" PRId64, x->i);
 }
 
-static void compare_elements(checking *c, int input, reducer by, reducer to,
+static void compare_elements(checking *c, const kernel *k, const kpassing *p,
 			     const ref_outcome *out)
 {
 	arena *a = c->arena;
@@ -160,47 +160,18 @@ static void compare_elements(checking *c, int input, reducer by, reducer to,
 			nothing |= is_void(&r[j]);
 		}
 		c->count->elements += !nothing;
-		if (nothing || is_combined(c, to, r))
+		if (nothing || is_combined(c, p->to, r))
 			continue;
 		differ(c, arena_printf(a, "parts of %s by %s do not pass by %s:"
 				       " %s and %s, and the whole is %s",
-				       c->o->params[input].name,
-				       reducer_name(by), reducer_name(to),
+				       inputs_text(c->arena, k, p->inputs),
+				       reducer_name(p->by),
+				       reducer_name(p->to),
 				       number_text(a, &r[0]),
 				       number_text(a, &r[1]),
 				       number_text(a, &r[NWHOLE])));
 	}
 }
-
-/* Evaluates two parts of an input, and what they combine to. */
-static void try_parts(checking *c, int input, reducer by, reducer to, rng *r)
-{
-	arena *a = c->arena;
-	ref_tensor params[MAX_PARAMS], runs[NRUNS];
-	const ref_attr *none[4] = { NULL };
-	ref_outcome out[NRUNS];
-	for (int i = 0; i < c->o->nparams; i++)
-		params[i] = contents_of(a, &c->o->params[i], r, by == RED_SUM);
-	for (int j = 0; j < NRUNS; j++)
-		runs[j] = contents_of(a, &c->o->params[input], r,
-				      by == RED_SUM);
-	int64_t n = ref_count(&runs[0]);
-	for (int64_t i = 0; i < n; i++)
-		runs[NWHOLE].at[i] = combined(by, runs[0].at[i],
-					      runs[1].at[i]);
-	for (int j = 0; j < NRUNS; j++) {
-		params[input] = runs[j];
-		out[j] = reference_run(a, c->modules, c->op, params, none, NULL,
-				       MOST_STEPS);
-		if (out[j].status != REF_DONE || out[j].doubtful)
-			return;
-	}
-	compare_elements(c, input, by, to, out);
-}
-
-static const reducer reducers[] = { RED_SUM, RED_MAX, RED_MIN, RED_OR,
-				    RED_AND };
-enum { NREDUCERS = sizeof(reducers) / sizeof(*reducers) };
 
 static int param_named(const random_operator *o, const char *name)
 {
@@ -210,6 +181,45 @@ static int param_named(const random_operator *o, const char *name)
 	return -1;
 }
 
+/* Two parts of a parameter, and what they combine to. */
+static void draw_parts(checking *c, int at, reducer by, rng *r,
+		       ref_tensor (*params)[MAX_PARAMS])
+{
+	for (int j = 0; j < NRUNS; j++)
+		params[j][at] = contents_of(c->arena, &c->o->params[at], r,
+					    by == RED_SUM);
+	int64_t n = ref_count(&params[NWHOLE][at]);
+	for (int64_t i = 0; i < n; i++)
+		params[NWHOLE][at].at[i] = combined(by, params[0][at].at[i],
+						    params[1][at].at[i]);
+}
+
+/* Evaluates two parts of some inputs, and what they combine to. */
+static void try_parts(checking *c, const kernel *k, const kpassing *p, rng *r)
+{
+	arena *a = c->arena;
+	ref_tensor params[NRUNS][MAX_PARAMS];
+	const ref_attr *none[4] = { NULL };
+	ref_outcome out[NRUNS];
+	for (int i = 0; i < c->o->nparams; i++) {
+		ref_tensor x = contents_of(a, &c->o->params[i], r,
+					   p->by == RED_SUM);
+		for (int j = 0; j < NRUNS; j++)
+			params[j][i] = x;
+	}
+	for (int i = 0; i < k->ninputs; i++)
+		if (p->inputs >> i & 1)
+			draw_parts(c, param_named(c->o, k->inputs[i].name),
+				   p->by, r, params);
+	for (int j = 0; j < NRUNS; j++) {
+		out[j] = reference_run(a, c->modules, c->op, params[j], none,
+				       NULL, MOST_STEPS);
+		if (out[j].status != REF_DONE || out[j].doubtful)
+			return;
+	}
+	compare_elements(c, k, p, out);
+}
+
 /* An operator of one stage is its kernel, which reads its parameters. */
 static void check_truth(checking *c)
 {
@@ -217,13 +227,12 @@ static void check_truth(checking *c)
 	if (c->x->nstages != 1)
 		return;
 	const kernel *k = c->x->stages[0].kernel;
-	for (int i = 0; i < k->ninputs * NREDUCERS; i++) {
-		reducer by = reducers[i % NREDUCERS];
-		reducer to = kernel_commutes_with(k, i / NREDUCERS, by);
-		int at = param_named(c->o, k->inputs[i / NREDUCERS].name);
-		c->count->claims += to != RED_NONE;
-		for (int j = 0; j < CONTENTS && to != RED_NONE && at >= 0; j++)
-			try_parts(c, at, by, to, &r);
+	for (int i = 0; i < k->npassings; i++) {
+		const kpassing *p = &k->passings[i];
+		c->count->claims++;
+		c->count->joint += __builtin_popcount(p->inputs) > 1;
+		for (int j = 0; j < CONTENTS; j++)
+			try_parts(c, k, p, &r);
 	}
 }
 
@@ -241,33 +250,46 @@ static int input_of(const checking *c, int at, int tensor)
 	return -1;
 }
 
-static bool is_said(const sym_stage *s, int tensor, reducer by, reducer to)
+/* The kernel's inputs that some tensors are, those that it reads. */
+static uint32_t inputs_of(const checking *c, int at, const sym_passing *p)
 {
+	uint32_t all = 0;
+	for (int i = 0; i < p->n; i++) {
+		int input = input_of(c, at, p->tensors[i]);
+		all |= input >= 0 ? UINT32_C(1) << input : 0;
+	}
+	return all;
+}
+
+static bool is_said(const checking *c, int at, const kpassing *p)
+{
+	const sym_stage *s = c->symbolic->stages[at];
 	for (int i = 0; i < s->npassing; i++)
-		if (s->passing[i].tensor == tensor && s->passing[i].by == by)
-			return s->passing[i].to == to;
+		if (s->passing[i].n == __builtin_popcount(p->inputs) &&
+		    inputs_of(c, at, &s->passing[i]) == p->inputs &&
+		    s->passing[i].by == p->by)
+			return s->passing[i].to == p->to;
 	return false;
 }
 
-/* A fact that holds for shapes holds without them where these decide
- * nothing. */
+/* A fact that holds for shapes holds without them where these decide nothing,
+ * and where it is one of few inputs. */
 static void count_said(checking *c, int at)
 {
-	const sym_stage *s = c->symbolic->stages[at];
-	const stage *st = &c->x->stages[at];
-	for (int i = 0; i < st->kernel->ninputs * NREDUCERS; i++) {
-		int input = i / NREDUCERS;
-		reducer by = reducers[i % NREDUCERS];
-		reducer to = kernel_commutes_with(st->kernel, input, by);
-		bool said = is_said(s, st->inputs[input], by, to);
-		c->count->agreed += to != RED_NONE && said;
-		c->count->more += to != RED_NONE && !said;
-		if (to != RED_NONE && !said && c->plain)
+	const kernel *k = c->x->stages[at].kernel;
+	for (int i = 0; i < k->npassings; i++) {
+		const kpassing *p = &k->passings[i];
+		bool said = is_said(c, at, p);
+		bool few = __builtin_popcount(p->inputs) == 1 ||
+			   k->ninputs <= SYM_MAX_TOGETHER;
+		c->count->agreed += said;
+		c->count->more += !said;
+		if (!said && c->plain && few)
 			differ(c, arena_printf(
 				c->arena, "%s: only for shapes %s passes by %s"
-				" as %s", s->label,
-				st->kernel->inputs[input].name,
-				reducer_name(by), reducer_name(to)));
+				" as %s", c->symbolic->stages[at]->label,
+				inputs_text(c->arena, k, p->inputs),
+				reducer_name(p->by), reducer_name(p->to)));
 	}
 }
 
@@ -277,12 +299,13 @@ static void compare_stage(checking *c, int at)
 	const kernel *k = c->x->stages[at].kernel;
 	for (int i = 0; i < s->npassing; i++) {
 		const sym_passing *p = &s->passing[i];
-		int input = input_of(c, at, p->tensor);
-		if (input >= 0 &&
-		    !kernel_passes_partial(k, input, p->by, p->to))
+		uint32_t inputs = inputs_of(c, at, p);
+		if (inputs &&
+		    !kernel_passes_partial(k, inputs, p->by, p->to))
 			differ(c, arena_printf(
 				c->arena, "%s: without shapes %s passes by %s"
-				" as %s", s->label, k->inputs[input].name,
+				" as %s", s->label,
+				inputs_text(c->arena, k, inputs),
 				reducer_name(p->by), reducer_name(p->to)));
 	}
 	for (int i = 0; i < s->nlinear; i++) {
@@ -409,11 +432,13 @@ static int run(const request *r)
 		arena_free(a);
 	}
 	printf("%" PRId64 " operators, %" PRId64 " refused; %" PRId64
-	       " claims, %" PRId64 " elements; without shapes %" PRId64
-	       " claims, %" PRId64 " fewer; %" PRId64 " differ\n", t.ops,
-	       t.refused, t.claims, t.elements, t.agreed, t.more, differ);
+	       " claims, %" PRId64 " joint, %" PRId64 " elements; without "
+	       "shapes %" PRId64 " claims, %" PRId64 " fewer; %" PRId64
+	       " differ\n", t.ops, t.refused, t.claims, t.joint, t.elements,
+	       t.agreed, t.more, differ);
 	bool idle = r->count >= 100 &&
 		    (t.refused * 2 > t.ops || t.claims < t.ops / 2 ||
+		     t.joint < t.claims / 50 ||
 		     t.elements < t.claims || t.more * 4 > t.agreed);
 	if (idle)
 		puts("too little was compared");

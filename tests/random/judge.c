@@ -120,6 +120,7 @@ static const char *analysed(trial *t, tdl_modules *m)
 		check_cuts(t, i);
 		check_partials(t, i);
 	}
+	check_passing(t);
 	check_symbolic(t);
 	return finding(t->arena, v);
 }

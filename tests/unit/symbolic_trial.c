@@ -215,11 +215,15 @@ static void compare_passing(const desc_stage *s, const stage *st)
 {
 	for (int i = 0; i < s->npassing; i++) {
 		const desc_passing *p = &s->passing[i];
+		uint32_t inputs = 0;
 		for (int j = 0; j < st->kernel->ninputs; j++)
-			if (st->inputs[j] == s->inputs[p->input] &&
-			    is_read(st->kernel->body, j))
-				ck_assert(kernel_passes_partial(
-					st->kernel, j, p->by, p->to));
+			for (int k = 0; k < s->ninputs; k++)
+				if (p->inputs >> k & 1 &&
+				    st->inputs[j] == s->inputs[k] &&
+				    is_read(st->kernel->body, j))
+					inputs |= UINT32_C(1) << j;
+		ck_assert(!inputs || kernel_passes_partial(st->kernel, inputs,
+							   p->by, p->to));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "compiler/verify/trial.h"
@@ -59,10 +60,10 @@ static kernel *last(bench *b)
 }
 
 /* The number of findings of a kind that the checks of the last stage make. */
-static int found(bench *b, verify_kind kind)
+static int found_in(bench *b, verify_kind kind, int trials)
 {
 	int n = 0, at = b->t.x->nstages - 1;
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < trials; i++) {
 		ck_assert(begin_trial(&b->t));
 		check_cuts(&b->t, at);
 		check_regions(&b->t, at);
@@ -74,6 +75,11 @@ static int found(bench *b, verify_kind kind)
 	for (int i = 0; i < b->v.findings.n; i++)
 		n += b->v.findings.at[i].kind == kind;
 	return n;
+}
+
+static int found(bench *b, verify_kind kind)
+{
+	return found_in(b, kind, 5);
 }
 
 static void tear_down(bench *b)
@@ -208,7 +214,7 @@ START_TEST(guarded_missing)
 	       "lambda n, d: (t[ids[n] + 1, d] else 0)",
 	       (dtype[]){ DT_I64, DT_F32 }, (int[]){ 1, 2 }, DIMS(6, 5, 3));
 	forget_lookup(&b);
-	ck_assert_int_eq(found(&b, VERIFY_MISSED), 1);
+	ck_assert_int_eq(found_in(&b, VERIFY_MISSED, 20), 1);
 	tear_down(&b);
 }
 END_TEST
@@ -247,7 +253,7 @@ START_TEST(reason_wrong)
 	set_up(&b, "op f(x[N, M]) -> y[N] = lambda i: Max(lambda j: x[i, j])",
 	       (dtype[]){ DT_F32 }, (int[]){ 2 }, DIMS(4, 6));
 	last(&b)->vars[1].indivisible_reason = "nobody tried";
-	ck_assert_int_eq(found(&b, VERIFY_MISSED), 1);
+	ck_assert_int_eq(found_in(&b, VERIFY_MISSED, 20), 1);
 	ck_assert_int_eq(b.v.whole.n, 1);
 	tear_down(&b);
 }
@@ -283,6 +289,89 @@ START_TEST(passing_wrong)
 	desc_stage *s = &b.v.described->stages[0];
 	ck_assert_int_gt(s->npassing, 0);
 	s->passing[0].to = RED_PROD;
+	ck_assert_int_eq(found(&b, VERIFY_WRONG), 1);
+	tear_down(&b);
+}
+END_TEST
+
+/* ---- partial values ------------------------------------------------------ */
+
+static void set_up_sum(bench *b, const char *body)
+{
+	char text[128];
+	snprintf(text, sizeof(text),
+		 "op f(a[N], b[N]) -> y[N] = lambda i: %s", body);
+	set_up(b, text, (dtype[]){ DT_F32, DT_F32 }, (int[]){ 1, 1 },
+	       DIMS(6, 6));
+}
+
+/* Wrong findings by the reference alone. */
+static int found_by_definition(bench *b)
+{
+	b->v.findings.n = 0;
+	for (int i = 0; i < 20; i++) {
+		ck_assert(begin_trial(&b->t));
+		check_passing(&b->t);
+	}
+	return b->v.findings.n;
+}
+
+/* A product is linear in each factor, and not in both. */
+START_TEST(joint_passing_wrong)
+{
+	static const kpassing both = { 3, RED_SUM, RED_SUM };
+	bench b;
+	set_up_sum(&b, "a[i] * b[i]");
+	ck_assert_int_eq(found(&b, VERIFY_WRONG), 0);
+	ck_assert_int_eq(found_by_definition(&b), 0);
+	ck_assert_int_gt(b.result.passed, 0);
+	last(&b)->passings = &both;
+	last(&b)->npassings = 1;
+	ck_assert_int_eq(found(&b, VERIFY_WRONG), 1);
+	ck_assert_int_eq(found_by_definition(&b), 1);
+	tear_down(&b);
+}
+END_TEST
+
+/* Each alone passes by Max, both do not; nor does one by Sum. */
+START_TEST(single_passing_wrong)
+{
+	static const kpassing wrong[] = { { 3, RED_MAX, RED_MAX },
+					  { 1, RED_SUM, RED_SUM } };
+	bench b;
+	set_up_sum(&b, "a[i] + b[i]");
+	for (int i = 0; i < 2; i++) {
+		last(&b)->passings = &wrong[i];
+		last(&b)->npassings = 1;
+		b.v.findings.n = 0;
+		ck_assert_int_eq(found(&b, VERIFY_WRONG), 1);
+		ck_assert_int_eq(found_by_definition(&b), 1);
+	}
+	tear_down(&b);
+}
+END_TEST
+
+START_TEST(joint_passing_missing)
+{
+	bench b;
+	set_up_sum(&b, "a[i] + b[i]");
+	ck_assert_int_eq(found_in(&b, VERIFY_MISSED, 40), 0);
+	last(&b)->npassings = 0;
+	ck_assert_int_eq(found_in(&b, VERIFY_MISSED, 40), 1);
+	const verify_finding *f = &b.v.findings.at[b.v.findings.n - 1];
+	ck_assert_str_eq(f->about, "{a, b}");
+	tear_down(&b);
+}
+END_TEST
+
+START_TEST(joint_descriptor_wrong)
+{
+	bench b;
+	set_up_sum(&b, "a[i] + b[i]");
+	desc_stage *s = &b.v.described->stages[0];
+	ck_assert_int_eq(found(&b, VERIFY_WRONG), 0);
+	ck_assert_int_eq(s->passing[s->npassing - 1].inputs, 3);
+	s->passing[s->npassing - 1].inputs = 2;
 	ck_assert_int_eq(found(&b, VERIFY_WRONG), 1);
 	tear_down(&b);
 }
@@ -368,6 +457,10 @@ Suite *suite(void)
 	tcase_add_test(t, reason_wrong);
 	tcase_add_test(t, descriptor_wrong);
 	tcase_add_test(t, passing_wrong);
+	tcase_add_test(t, joint_passing_wrong);
+	tcase_add_test(t, single_passing_wrong);
+	tcase_add_test(t, joint_passing_missing);
+	tcase_add_test(t, joint_descriptor_wrong);
 	tcase_add_test(t, definition_changed);
 	tcase_add_test(t, opaque_functions);
 	suite_add_tcase(s, t);
