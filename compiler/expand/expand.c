@@ -321,6 +321,22 @@ static expansion *expand_at(const context *caller, arena *a,
 	return cx.failed ? NULL : x;
 }
 
+void call_error(diag_sink *s, diag_id id, call_site site, const char *model,
+		const char *fmt, ...)
+{
+	arena *tmp = arena_new();
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(tmp, fmt, ap);
+	va_end(ap);
+	if (site.at.beg)
+		diag_error(s, id, site.at, "%s", text);
+	else
+		diag_error_in(s, id, site.place ? site.place : model, "%s",
+			      text);
+	arena_free(tmp);
+}
+
 expansion *expand_op(arena *a, const tdl_modules *m, diag_sink *s,
 		     const ast_op *op, const tensor_type *params,
 		     const attr_value *const *attrs, call_site site)

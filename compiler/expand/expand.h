@@ -55,6 +55,11 @@ typedef struct call_site {
 	const char *place;
 } call_site;
 
+/* Adds an error there; for a call without a place in `model', the model's
+ * name. */
+void call_error(diag_sink *s, diag_id id, call_site site, const char *model,
+		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
 /* Expands op for parameters of the given types.  attrs[i] is the value of the
  * operator's attribute i, or NULL for its default; an attribute that has none
  * and is NULL is an error.  The result is in a; NULL when errors were added. */

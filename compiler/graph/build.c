@@ -65,6 +65,11 @@ graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 	return b;
 }
 
+void graph_set_site(graph_builder *b, call_site site)
+{
+	b->model = site;
+}
+
 tensor_id build_tensor(graph_builder *b, tensor_kind kind,
 		       const tensor_type *t)
 {
@@ -209,7 +214,7 @@ tensor_id build_node(graph_builder *b, const kernel *k, const char *base,
 	built_node n = { .base = base, .op = op, .label = label,
 			 .call = b->ncalls, .kernel = k, .output = id,
 			 .origin = b->origin, .forward = b->forward,
-			 .step = b->step, .cell = b->cell,
+			 .step = b->step, .cell = b->cell, .site = b->site,
 			 .inputs = ARENA_COPY(b->tmp, inputs, k->ninputs) };
 	b->tensors.at[id]->node = b->nodes.n;
 	vec_push(b->tmp, &b->nodes, n);

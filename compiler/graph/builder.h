@@ -30,6 +30,7 @@ typedef struct built_node {
 	tensor_id output;
 	const char *origin;
 	int forward, step, cell; /* as in node; forward is an index here */
+	call_site site;
 } built_node;
 
 /* The result of a kernel on these inputs. */
@@ -69,6 +70,8 @@ struct graph_builder {
 	VEC(built_value) values;	   /* so that none is computed twice */
 	hash_table by_call, by_kernel, by_inputs; /* of these three */
 	int ncalls;
+	call_site model; /* where it is */
+	call_site site;	 /* of the nodes that are added */
 	const char *origin; /* of the nodes that are added */
 	int64_t fold_budget; /* points that may still be computed */
 	int forward, step, cell; /* of the nodes that are added */

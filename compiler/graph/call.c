@@ -82,16 +82,9 @@ static bool all_fit(graph_builder *b, const expansion *x, const ast_op *op,
 		tensor_type t = build_result_type(x->stages[i].kernel);
 		if (tensor_type_ok(&t))
 			continue;
-		const char *text = arena_printf(
-			b->tmp, "'%s' would make %s, more than 2^50 bytes",
-			op->name, tensor_type_text(b->tmp, &t));
-		if (site.at.beg)
-			diag_error(b->sink, DIAG_MODEL_TOO_LARGE, site.at,
-				   "%s", text);
-		else
-			diag_error_in(b->sink, DIAG_MODEL_TOO_LARGE,
-				      site.place ? site.place : b->name, "%s",
-				      text);
+		call_error(b->sink, DIAG_MODEL_TOO_LARGE, site, b->name,
+			   "'%s' would make %s, more than 2^50 bytes",
+			   op->name, tensor_type_text(b->tmp, &t));
 		return false;
 	}
 	return true;
@@ -311,6 +304,7 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	for (int i = 0; i < x->nparams; i++)
 		values[i] = args[i];
 	b->ncalls++;
+	b->site = site;
 	for (int i = 0; i < x->nstages; i++) {
 		const stage *st = &x->stages[i];
 		tensor_id inputs[MAX_NINPUTS + 1] = { 0 };
@@ -328,5 +322,6 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	}
 	if (is_recording(b))
 		record(b, &c, e, args, results);
+	b->site = (call_site){ 0 };
 	return true;
 }

@@ -135,6 +135,14 @@ static void list_fixed(graph_builder *b, graph *g)
 	}
 }
 
+/* A place that lives as long as the graph. */
+static call_site kept(graph_builder *b, call_site site)
+{
+	if (site.place)
+		site.place = arena_strdup(b->arena, site.place);
+	return site;
+}
+
 static void place_nodes(graph_builder *b, graph *g, const bool *live,
 			const tensor_id *number)
 {
@@ -152,6 +160,7 @@ static void place_nodes(graph_builder *b, graph *g, const bool *live,
 		n->forward = new_number(from->forward, placed);
 		n->step = from->step;
 		n->cell = from->cell;
+		n->site = kept(b, from->site);
 		n->name = node_name(b, live, i);
 		n->op = *from->label ? arena_printf(b->arena, "%s.%s", from->op,
 						    from->label)
@@ -204,6 +213,7 @@ graph *graph_finish(graph_builder *b)
 	if (diag_errors(sink) == b->nerrors) {
 		g = ARENA_NEW(b->arena, graph);
 		g->name = graph_presentable(b->arena, b->name);
+		g->site = kept(b, b->model);
 		bool *keep = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);
 		bool *live = live_nodes(b, keep);
 		tensor_id *number =

@@ -89,17 +89,11 @@ static bool all_constant(const graph_builder *b, const kernel *k,
 static void say_outside(graph_builder *b, const kernel *k,
 			const eval_fault *f, call_site site)
 {
-	const char *text = arena_printf(
-		b->tmp,
-		"index %" PRId64 " for dimension %d of '%s' is outside its "
-		"size, %" PRId64,
-		f->value, f->dim, k->inputs[f->input].name,
-		k->inputs[f->input].dims[f->dim]);
-	if (site.at.beg)
-		diag_error(b->sink, DIAG_INDEX_OUTSIDE, site.at, "%s", text);
-	else
-		diag_error_in(b->sink, DIAG_INDEX_OUTSIDE,
-			      site.place ? site.place : b->name, "%s", text);
+	call_error(b->sink, DIAG_INDEX_OUTSIDE, site, b->name,
+		   "index %" PRId64 " for dimension %d of '%s' is outside its "
+		   "size, %" PRId64,
+		   f->value, f->dim, k->inputs[f->input].name,
+		   k->inputs[f->input].dims[f->dim]);
 }
 
 /* Evaluates the part `space` of k into out, which is that part, dense. */

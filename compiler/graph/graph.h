@@ -82,10 +82,12 @@ typedef struct node {
 	/* Nodes of one step of an unrolled loop, and those at the same place
 	 * of each step, have one number; -1 where there is none. */
 	int step, cell;
+	call_site site; /* the model's call that it comes from, or none */
 } node;
 
 typedef struct graph {
 	const char *name; /* of the model: its file without folder and ending */
+	call_site site;	  /* where the model is, or nowhere */
 	int ntensors, nnodes;
 	tensor *tensors;
 	node *nodes; /* in topological order */
@@ -141,6 +143,8 @@ typedef struct graph_builder graph_builder;
 /* Derived gradients are added to m when the graph is trained. */
 graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 			   const char *name);
+/* Says where the model is, for errors about all of it. */
+void graph_set_site(graph_builder *b, call_site site);
 tensor_id graph_add_input(graph_builder *b, const char *name,
 			  const tensor_type *t);
 tensor_id graph_add_constant(graph_builder *b, const char *name,

@@ -31,11 +31,11 @@ static bool take_named(const graph *g, const turns_options *o, int *batch,
 			batch[t] = b->dim;
 			continue;
 		}
-		diag_error_in(s, DIAG_NO_BATCH, g->name,
-			      t == NONE ? "%s: there is no input '%s'"
-			      : twice	? "%s: '%s' is named twice"
-					: "%s: '%s' has no dimension %d",
-			      diag_option(s, "batch-dim"), b->input, b->dim);
+		call_error(s, DIAG_NO_BATCH, g->site, g->name,
+			   t == NONE ? "%s: there is no input '%s'"
+			   : twice   ? "%s: '%s' is named twice"
+				     : "%s: '%s' has no dimension %d",
+			   diag_option(s, "batch-dim"), b->input, b->dim);
 		return false;
 	}
 	return true;
@@ -61,27 +61,26 @@ static bool find_batch(const graph *g, const turns_options *o, const int *batch,
 		if (batch[t] != NONE && g->tensors[t].type.dims[batch[t]] < *n)
 			*n = g->tensors[t].type.dims[batch[t]];
 	if (*n == INT64_MAX)
-		diag_error_in(s, DIAG_NO_BATCH, g->name,
-			      "no input has a dimension that the model calls "
-			      "its batch; %s NAME=D says which is",
-			      diag_option(s, "batch-dim"));
+		call_error(s, DIAG_NO_BATCH, g->site, g->name,
+			   "no input has a dimension that the model calls "
+			   "its batch; %s NAME=D says which is",
+			   diag_option(s, "batch-dim"));
 	else if (*n < o->turns)
-		diag_error_in(s, DIAG_NO_BATCH, g->name,
-			      "the batch has %" PRId64 " sample%s, fewer than "
-			      "%d micro-batches",
-			      *n, *n == 1 ? "" : "s", o->turns);
+		call_error(s, DIAG_NO_BATCH, g->site, g->name,
+			   "the batch has %" PRId64 " sample%s, fewer than "
+			   "%d micro-batches",
+			   *n, *n == 1 ? "" : "s", o->turns);
 	if (*n == INT64_MAX || *n < o->turns)
 		return false;
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		if (batch[t] == NONE ||
 		    g->tensors[t].type.dims[batch[t]] % *n == 0)
 			continue;
-		diag_error_in(s, DIAG_NO_BATCH, g->name,
-			      "dimension %d of '%s' is %" PRId64
-			      ", no multiple "
-			      "of the %" PRId64 " samples of another input",
-			      batch[t], g->tensors[t].name,
-			      g->tensors[t].type.dims[batch[t]], *n);
+		call_error(s, DIAG_NO_BATCH, g->site, g->name,
+			   "dimension %d of '%s' is %" PRId64 ", no multiple "
+			   "of the %" PRId64 " samples of another input",
+			   batch[t], g->tensors[t].name,
+			   g->tensors[t].type.dims[batch[t]], *n);
 		return false;
 	}
 	return true;

@@ -375,25 +375,40 @@ static node_id reduced_by(const finder *f, tensor_id last)
 	return NONE;
 }
 
+static bool has_place(call_site s)
+{
+	return s.at.beg || s.place;
+}
+
+/* The model's call of a node; a gradient's is that of the forward pass. */
+static call_site site_of(const graph *g, node_id n)
+{
+	const node *x = &g->nodes[n];
+	if (!has_place(x->site) && x->forward != NONE)
+		x = &g->nodes[x->forward];
+	return has_place(x->site) ? x->site : g->site;
+}
+
 static void say_failure(const finder *f, diag_sink *s)
 {
 	const graph *g = f->g;
 	const char *value = g->tensors[f->missing].name;
 	if (f->failed == NONE) {
-		diag_error_in(s, DIAG_WHOLE_BATCH, g->name,
-			      "'%s', the next value of a state, has all "
-			      "samples: it cannot be computed in micro-batches",
-			      value);
+		call_error(s, DIAG_WHOLE_BATCH, g->site, g->name,
+			   "'%s', the next value of a state, has all "
+			   "samples: it cannot be computed in micro-batches",
+			   value);
 		return;
 	}
 	const node *n = &g->nodes[f->failed];
-	diag_error_in(s, DIAG_WHOLE_BATCH, g->name,
-		      "operator '%s' (%s) needs '%s' of the whole batch, which "
-		      "micro-batches do not have: %s",
-		      n->name, n->op, value, kernel_text(f->tmp, n->kernel));
+	call_error(s, DIAG_WHOLE_BATCH, site_of(g, f->failed), g->name,
+		   "operator '%s' (%s) needs '%s' of the whole batch, which "
+		   "micro-batches do not have: %s",
+		   n->name, n->op, value, kernel_text(f->tmp, n->kernel));
 	node_id by = reduced_by(f, f->missing);
 	if (by != NONE)
-		diag_note(s, NOWHERE, "the batch is reduced by '%s': %s",
+		diag_note(s, site_of(g, by).at,
+			  "the batch is reduced by '%s': %s",
 			  g->nodes[by].name,
 			  kernel_text(f->tmp, g->nodes[by].kernel));
 }

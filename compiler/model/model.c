@@ -226,6 +226,7 @@ graph *model_graph(arena *a, tdl_modules *m, diag_sink *s,
 	ev.declared = strmap_new(ev.tmp);
 	ev.outputs = strmap_new(ev.tmp);
 	ev.b = graph_begin(a, m, s, model->name);
+	graph_set_site(ev.b, (call_site){ .at = model->name_at });
 	if (o->train)
 		graph_record(ev.b, o->train);
 	if (run_model(&ev) && o->train)

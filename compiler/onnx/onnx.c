@@ -426,6 +426,7 @@ static graph *import_model(importer *im)
 		import_before(im, &f);
 	im->b = graph_begin(im->arena, im->modules, im->sink,
 			    model_name(im->tmp, im->path));
+	graph_set_site(im->b, (call_site){ .place = im->path });
 	if (im->options->train)
 		graph_record(im->b, im->options->train);
 	import_graph(im, &f);

@@ -22,11 +22,7 @@ bool train_error(trainer *t, diag_id id, call_site site, const char *fmt, ...)
 	va_start(ap, fmt);
 	const char *text = arena_vprintf(t->b->tmp, fmt, ap);
 	va_end(ap);
-	if (site.at.beg)
-		diag_error(t->b->sink, id, site.at, "%s", text);
-	else
-		diag_error_in(t->b->sink, id,
-			      site.place ? site.place : t->b->name, "%s", text);
+	call_error(t->b->sink, id, site, t->b->name, "%s", text);
 	return false;
 }
 
