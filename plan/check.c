@@ -24,8 +24,12 @@ bool flaw(plan_checker *c, const char *fmt, ...)
 		row = plan_rolled_instr(c->rolled, c->most, row);
 	if (c->rolled && !strcmp(c->table, "buffers"))
 		row = plan_rolled_buffer(c->rolled, row);
-	diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path, "%s[%d]: %s",
-		      c->table, row, what);
+	if (row < 0)
+		diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path, "%s: %s",
+			      c->table, what);
+	else
+		diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path, "%s[%d]: %s",
+			      c->table, row, what);
 	return false;
 }
 
@@ -504,7 +508,8 @@ bool plan_check(const plan *p, diag_sink *s, const char *path)
 	plan_checker c = { .p = p, .sink = s, .path = path };
 	bool ok = check_mesh(&c) && check_tensors(&c, tmp) &&
 		  plan_check_nodes(&c, tmp) && check_buffers(&c) &&
-		  loop_check(&c) && check_turns(&c, tmp) && check_work(&c, tmp);
+		  loop_check(&c, tmp) && check_turns(&c, tmp) &&
+		  check_work(&c, tmp);
 	arena_free(tmp);
 	return ok;
 }

@@ -11,7 +11,8 @@ typedef struct plan_checker {
 	int most;
 	diag_sink *sink;
 	const char *path;
-	const char *table; /* and row, that are being looked at */
+	const char *table; /* and row, that are being looked at; a row of -1:
+			      a member that is no table */
 	int row;
 } plan_checker;
 
@@ -56,6 +57,6 @@ bool loop_stands_for(const plan *p, int tensor, int read);
 bool loop_check_feed(plan_checker *c, const plan_instr *in);
 
 /* The loop, and the indices that unrolling uses. */
-bool loop_check(plan_checker *c);
+bool loop_check(plan_checker *c, arena *tmp);
 
 #endif

@@ -94,24 +94,60 @@ static bool check_section(plan_checker *c, const plan_instr *in)
 	       flaw(c, "the body sets a value for the first turn");
 }
 
-bool loop_check(plan_checker *c)
+/* Until the last turn neither a tensor that has another value in the next turn
+ * nor that value is complete: in the body only the run of the one into the
+ * other may read them.  follows[u]: u is such a next value. */
+static bool check_read(plan_checker *c, const plan_instr *in, int buffer,
+		       const bool *follows)
+{
+	const plan *p = c->p;
+	int t = p->buffers[buffer].tensor;
+	int to = p->buffers[in->to].tensor;
+	if (!follows[t] && p->tensors[t].then < 0)
+		return true;
+	return (in->op == PLAN_RUN && p->tensors[t].then == to) ||
+	       flaw(c, "the body reads '%.100s', which is not complete before "
+		       "the last turn",
+		    p->tensors[t].name);
+}
+
+static bool check_reads(plan_checker *c, const plan_instr *in,
+			const bool *follows)
+{
+	const plan *p = c->p;
+	if (c->row < p->loop.begin || c->row >= p->loop.end ||
+	    in->op == PLAN_FEED)
+		return true;
+	if (plan_moves(in))
+		return check_read(c, in, in->from, follows);
+	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
+	for (int i = 0; i < k->ninputs; i++)
+		if (!check_read(c, in, in->inputs[i], follows))
+			return false;
+	return true;
+}
+
+bool loop_check(plan_checker *c, arena *tmp)
 {
 	const plan_loop *o = &c->p->loop;
+	bool *follows = ARENA_ARRAY(tmp, bool, c->p->ntensors);
 	if (o->turns == 0)
 		return true;
 	c->table = "micro_batches";
-	c->row = 0;
+	c->row = -1;
 	if (o->turns < 1 || o->turns > PLAN_MAX_TURNS || o->batch < o->turns ||
 	    o->begin < 0 || o->begin > o->end || o->end > c->p->ninstrs)
 		return flaw(c, "the turns, or the body, do not exist");
+	for (int t = 0; t < c->p->ntensors; t++)
+		if (c->p->tensors[t].then >= 0)
+			follows[c->p->tensors[t].then] = true;
 	c->table = "program";
 	for (c->row = 0; c->row < c->p->ninstrs; c->row++) {
 		const plan_instr *in = &c->p->program[c->row];
 		if (in->op == PLAN_RUN && !is_index(in->node, c->p->nnodes))
 			return flaw(c, "its node does not exist");
-		if (!check_indices(c, in))
-			return false;
-		if (!check_section(c, in))
+		if (!check_indices(c, in) || !check_section(c, in) ||
+		    !check_reads(c, in, follows))
 			return false;
 	}
 	return true;

@@ -16,6 +16,7 @@
 enum {
 	PLAN_VERSION = 3,
 	PLAN_OLDEST = 2, /* that is read: no partial tensors, no loop */
+	PLAN_LOOPS = 3,	 /* the first with loops */
 	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
 };
 /* Bytes of a tensor, of an arena. */

@@ -30,7 +30,9 @@ bool read_error(reader *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	if (r->table)
+	if (r->table && r->index < 0)
+		snprintf(place, sizeof(place), "%s: ", r->table);
+	else if (r->table)
 		snprintf(place, sizeof(place), "%s[%d]: ", r->table, r->index);
 	diag_error_in(r->sink, DIAG_PLAN_INVALID, r->path, "%s%s", place, what);
 	return false;
@@ -497,10 +499,15 @@ static bool read_header(reader *r, members *m)
 		return read_error(r, "this is not a plan");
 	if (!read_int(r, m, "version", 0, INT64_MAX, &version))
 		return false;
-	return (version >= PLAN_OLDEST && version <= PLAN_VERSION) ||
-	       read_error(r, "the plan has version %lld, this program reads "
-			     "%d to %d; make the plan again",
-			  (long long)version, PLAN_OLDEST, PLAN_VERSION);
+	if (version < PLAN_OLDEST || version > PLAN_VERSION)
+		return read_error(r, "the plan has version %lld, this program "
+				     "reads %d to %d; make the plan again",
+				  (long long)version, PLAN_OLDEST,
+				  PLAN_VERSION);
+	return version >= PLAN_LOOPS ||
+	       !json_object_get(m->object, "micro_batches") ||
+	       read_error(r, "micro_batches: a plan of version %lld has none",
+			  (long long)version);
 }
 
 static bool read_all(reader *r, plan *p, json_t *top)

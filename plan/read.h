@@ -21,7 +21,7 @@ typedef struct reader {
 	const char *path;  /* of the plan */
 	const rows *rows;  /* its text */
 	const char *table; /* "kernels", NULL at the top */
-	int index;
+	int index;	   /* -1: a member that is no table */
 	bool failed;
 } reader;
 

@@ -9,13 +9,11 @@ bool read_time(reader *r, const plan *p, members *m, int most, int *time)
 	       read_index(r, m, "time", most, time);
 }
 
-bool read_loop(reader *r, plan *p, members *top)
+static bool read_members_of_loop(reader *r, plan *p, json_t *j)
 {
-	json_t *j = read_optional(top, "micro_batches"), *body;
+	json_t *body;
 	int64_t turns, begin, end;
 	members m;
-	if (!j)
-		return true;
 	if (!read_members(r, j, &m) ||
 	    !read_int(r, &m, "turns", 1, PLAN_MAX_TURNS, &turns) ||
 	    !read_int(r, &m, "batch", turns, PLAN_MAX_BYTES, &p->loop.batch) ||
@@ -30,4 +28,16 @@ bool read_loop(reader *r, plan *p, members *top)
 	p->loop.begin = (int)begin;
 	p->loop.end = (int)end;
 	return true;
+}
+
+bool read_loop(reader *r, plan *p, members *top)
+{
+	json_t *j = read_optional(top, "micro_batches");
+	if (!j)
+		return true;
+	r->table = "micro_batches";
+	r->index = -1;
+	bool read = read_members_of_loop(r, p, j);
+	r->table = NULL;
+	return read;
 }

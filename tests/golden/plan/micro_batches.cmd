@@ -31,6 +31,19 @@ sed 's/"batch":5/"batch":4/' "$tmp/a.plan" >"$tmp/d.plan"
 tdlrun "$tmp/d.plan"
 sed '/"micro_batches"/s/"body":\[[0-9]*,/"body":[0,/' "$tmp/a.plan" >"$tmp/d.plan"
 tdlrun "$tmp/d.plan"
+sed 's/"version":3/"version":2/' "$tmp/a.plan" >"$tmp/d.plan"
+tdlrun "$tmp/d.plan"
+sed '/"micro_batches"/s/"body":\[\([0-9]*\),[0-9]*/"body":[\1,999/' "$tmp/a.plan" >"$tmp/d.plan"
+tdlrun "$tmp/d.plan"
+# The gradient by h reads the sum of that by w2, of the turns so far, for w2.
+number() { awk -v table="\"$2\":[" -v row="$1" 'index($0, table) == 1 { n = 0; on = 1; next } on && index($0, row) { print n; exit } { n++ }' "$tmp/a.plan"; }
+zero=$(number '"name":"w2.grad.zero"' tensors) w2=$(number '"name":"w2"' tensors)
+held=$(number "\"tensor\":$zero,\"region\":\"stored\"" buffers) of=$(number "\"tensor\":$w2,\"region\":\"stored\"" buffers)
+adds=$(number '"name":"w2.grad.accumulate"' nodes) reads=$(number '"op":"matmul_grad_a"' nodes)
+sed "s/\(\"op\":\"matmul_grad_a\",.*\"inputs\":\[[0-9]*,\)$w2\]/\1$zero]/
+	/^{\"run\":$adds,/{h;d;}
+	/^{\"run\":$reads,/{s/,$of\]/,$held]/;G;}" "$tmp/a.plan" >"$tmp/d.plan"
+tdlrun "$tmp/d.plan"
 # Elsewhere.
 tdlc plan micro_batches.tdl --model small -k 2 --train --micro-batches 3 --emit-cuda "$tmp/cuda"
 tdlc explain --plan "$tmp/a.plan" --tensor w1
