@@ -140,6 +140,7 @@ class List {
 class FoldedList {
 	constructor(parent, tools, facts) {
 		this.facts = facts;
+		this.texts = [];
 		this.open = new Set();
 		this.only = null;
 		this.order = null;
@@ -186,10 +187,16 @@ class FoldedList {
 		this.update();
 	}
 
+	textOf(i) {
+		if (this.texts[i] === undefined)
+			this.texts[i] = this.facts.text(i);
+		return this.texts[i];
+	}
+
 	members(g) {
 		const word = this.search.value.trim().toLowerCase();
 		return g.members.filter(i => (!this.only || this.only.has(i)) &&
-			(word === '' || this.facts.text(i).includes(word)));
+			(word === '' || this.textOf(i).includes(word)));
 	}
 
 	update() {

@@ -199,7 +199,17 @@ function pair(name, value) {
 		value instanceof Node ? value : el('dd', {}, value)];
 }
 
+const chosen = { operator: -1, tensor: -1 };
+
+function showChosen() {
+	if (chosen.operator >= 0)
+		showOperator(chosen.operator);
+	if (chosen.tensor >= 0)
+		showTensor(chosen.tensor);
+}
+
 function showOperator(i) {
+	chosen.operator = i;
 	const op = operators[i], out = tensors[op.output];
 	byId('operator-detail').replaceChildren(
 		el('b', {}, op.name),
@@ -228,6 +238,7 @@ function showOperator(i) {
 }
 
 function showTensor(t) {
+	chosen.tensor = t;
 	const x = tensors[t], layout = report.layouts[x.layout];
 	const maker = makerOf.get(t);
 	byId('tensor-detail').replaceChildren(
@@ -421,12 +432,17 @@ function themeNow() {
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
 let chosenTheme = null;
 
+function shownTheme() {
+	return chosenTheme || (systemDark.matches ? 'dark' : 'light');
+}
+
+/* Canvases have their colours from the theme under which they were drawn. */
 function setTheme() {
-	document.documentElement.dataset.theme =
-		chosenTheme || (systemDark.matches ? 'dark' : 'light');
+	document.documentElement.dataset.theme = shownTheme();
 	drawCharts();
-	if (tensorList)
-		tensorList.update();
+	tensorList.list.clear();
+	tensorList.list.draw();
+	showChosen();
 }
 
 function nextTheme() {
@@ -484,7 +500,7 @@ function onKey(e) {
 
 /* ---- begin ------------------------------------------------------------- */
 
-document.documentElement.dataset.theme = systemDark.matches ? 'dark' : 'light';
+document.documentElement.dataset.theme = shownTheme();
 makeOverview();
 makeKeys();
 makeOperators();
@@ -513,15 +529,16 @@ window.addEventListener('resize', () => {
 		tensorList.update();
 	}, 100);
 });
-window.addEventListener('beforeprint', () => {
+/* Paper is white, and has a part of each list. */
+function toPaper(paper) {
+	document.documentElement.dataset.theme = paper ? 'light' : shownTheme();
+	drawCharts();
 	[operatorList, tensorList].forEach(l => {
 		l.list.clear();
-		l.list.draw(true);
+		l.list.draw(paper);
 	});
-});
-window.addEventListener('afterprint', () => {
-	[operatorList, tensorList].forEach(l => {
-		l.list.clear();
-		l.list.draw();
-	});
-});
+	showChosen();
+}
+
+window.addEventListener('beforeprint', () => toPaper(true));
+window.addEventListener('afterprint', () => toPaper(false));
