@@ -1,12 +1,15 @@
 /* tdlc compare: every planner on one model. */
 #include "config.h"
 
+#include <math.h>
+
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/compare.h"
 #include "compiler/driver/place.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/text_chart.h"
 #include "libtdl/planner_table.h"
 
 static void print_row(arena *a, const plan_result *r, int64_t bound)
@@ -26,6 +29,40 @@ static void print_row(arena *a, const plan_result *r, int64_t bound)
 	       units_right(units_seconds(s->seconds), 8).text);
 }
 
+/* A bar for each planner that has a plan: its time and its memory, beside the
+ * most of all. */
+static void print_bars(arena *a, const planner_table *t)
+{
+	enum { WIDTH = 20 };
+	double seconds = 0, memory = 0;
+	text_table bars = table_new(a, 3);
+	for (int i = 0; i < t->plans.n; i++) {
+		const plan_result *r = &t->plans.at[i];
+		if (r->search->error)
+			continue;
+		seconds = fmax(seconds, r->seconds);
+		memory = fmax(memory, (double)r->plan->arena_bytes);
+	}
+	table_add(&bars, "planner");
+	table_add(&bars, "predicted");
+	table_add(&bars, "memory");
+	for (int i = 0; i < t->plans.n; i++) {
+		const plan_result *r = &t->plans.at[i];
+		if (r->search->error)
+			continue;
+		double held = (double)r->plan->arena_bytes;
+		table_add(&bars, r->search->algorithm);
+		table_add(&bars, arena_printf(
+			a, "%s %s", chart_bar(a, r->seconds, seconds, WIDTH),
+			units_right(units_seconds(r->seconds), 7).text));
+		table_add(&bars, arena_printf(
+			a, "%s %s", chart_bar(a, held, memory, WIDTH),
+			units_right(units_bytes(held), 7).text));
+	}
+	printf("\n");
+	table_print(&bars, stdout, 0);
+}
+
 static void print_text(arena *a, const planner_table *t)
 {
 	text_wrap(stdout, arena_printf(
@@ -36,6 +73,7 @@ static void print_text(arena *a, const planner_table *t)
 	       "byte model", "gap", "moved", "memory", "predicted", "search");
 	for (int i = 0; i < t->plans.n; i++)
 		print_row(a, &t->plans.at[i], t->bound);
+	print_bars(a, t);
 	if (t->bound >= 0)
 		printf("\nBy the byte model no plan that cuts every tensor "
 		       "moves less than %s.\n",

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/stream.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/driver.h"
 #include "compiler/driver/plan_print.h"
 #include "compiler/lower/cost.h"
+#include "libtdl/name_groups.h"
 #include "libtdl/plan_diff.h"
 #include "libtdl/plan_input.h"
 #include "plan/plan.h"
@@ -27,23 +27,29 @@ static bool is_like(const plan_difference *x, const plan_difference *y)
 	       !strcmp(or_nothing(x->is), or_nothing(y->is));
 }
 
-/* The names that change as the one at `first' does; they are marked. */
+/* The names that change as the one at `first' does, those of repeated blocks as
+ * one with their number: "layer_{0..11}.w (12)"; they are marked. */
 static void print_names(arena *a, const plan_differences *all, int first,
 			bool *printed)
 {
-	text_stream s;
-	size_t len;
-	FILE *to = text_stream_open(&s);
-	for (int i = first; to && i < all->n; i++) {
+	const char **names = ARENA_ARRAY(a, const char *, all->n);
+	const char **kinds = ARENA_ARRAY(a, const char *, all->n), *text = "";
+	int n = 0;
+	for (int i = first; i < all->n; i++) {
 		if (printed[i] || !is_like(&all->at[i], &all->at[first]))
 			continue;
 		printed[i] = true;
-		fprintf(to, "%s%s", i > first ? ", " : "", all->at[i].name);
+		kinds[n] = "";
+		names[n++] = all->at[i].name;
 	}
-	const char *names = to ? text_stream_close(&s, a, &len) : NULL;
-	if (!names)
-		abort();
-	text_indented(stdout, names, 2);
+	name_groups groups = group_names(a, n, names, kinds);
+	for (int i = 0; i < groups.n; i++) {
+		const name_group *g = &groups.at[i];
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "", g->name);
+		if (g->n > 1)
+			text = arena_printf(a, "%s (%d)", text, g->n);
+	}
+	text_indented(stdout, text, 2);
 }
 
 /* The differences, grouped by what becomes what. */

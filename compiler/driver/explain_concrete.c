@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/explain_text.h"
+#include "compiler/driver/text_chart.h"
 
 static const char *box_text(arena *a, const box *b)
 {
@@ -17,6 +18,83 @@ static const char *box_text(arena *a, const box *b)
 				 (long long)b->lo[d], (long long)b->hi[d]);
 	return arena_printf(a, "[%s]", s);
 }
+
+/* ---- who holds what ---------------------------------------------------- */
+
+/* A tensor of a strategy: input i, or the result where i is ninputs. */
+static const box *held(const told *t, const explain_strategy *s, int part,
+		       int i)
+{
+	const explain_part *p = &s->parts[part];
+	return i < t->kernel->ninputs ? &p->inputs[t->order[i]] : &p->output;
+}
+
+/* The first dimension in which the parts differ that have anything; -1: there
+ * is none. */
+static int divided_dim(const told *t, const explain_strategy *s, int i)
+{
+	const box *first = NULL;
+	for (int p = 0; p < t->said.k; p++) {
+		const box *b = held(t, s, p, i);
+		if (box_is_empty(b))
+			continue;
+		first = first ? first : b;
+		for (int d = 0; d < b->n; d++)
+			if (b->lo[d] != first->lo[d] ||
+			    b->hi[d] != first->hi[d])
+				return d;
+	}
+	return -1;
+}
+
+static int64_t extent_of(const told *t, int i, int d)
+{
+	const kernel *k = t->kernel;
+	return i < k->ninputs ? k->inputs[t->order[i]].dims[d]
+			      : k->vars[d].extent;
+}
+
+static const char *tensor_name(const told *t, int i)
+{
+	return i < t->kernel->ninputs ? t->kernel->inputs[t->order[i]].name
+				      : t->result;
+}
+
+/* A line for each part, a column for each tensor that is divided: where along
+ * the dimension the part lies.  Of many parts, and of tensors of which each has
+ * all, nothing. */
+static void draw_parts(arena *a, const told *t, const explain_strategy *s)
+{
+	enum { MOST_PARTS = 16, WIDTH = 16 };
+	int n = 0, tensors[MAX_NINPUTS + 1], dims[MAX_NINPUTS + 1];
+	for (int i = 0; i <= t->kernel->ninputs; i++) {
+		dims[n] = divided_dim(t, s, i);
+		tensors[n] = i;
+		n += dims[n] >= 0;
+	}
+	if (n == 0 || t->said.k > MOST_PARTS)
+		return;
+	text_table table = table_new(a, n + 1);
+	table_add(&table, "part");
+	for (int j = 0; j < n; j++)
+		table_add(&table, arena_printf(a, "%s, dimension %d",
+					       tensor_name(t, tensors[j]),
+					       dims[j]));
+	for (int p = 0; p < t->said.k; p++) {
+		table_add(&table, arena_printf(a, "%d", p));
+		for (int j = 0; j < n; j++) {
+			const box *b = held(t, s, p, tensors[j]);
+			int d = dims[j];
+			table_add(&table, chart_part(
+				a, b->lo[d], b->hi[d],
+				extent_of(t, tensors[j], d), WIDTH));
+		}
+	}
+	printf("\n");
+	table_print(&table, stdout, 2);
+}
+
+/* ---- strategies -------------------------------------------------------- */
 
 static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 {
@@ -47,6 +125,7 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 								 s->reducer)));
 	}
 	table_print(&table, stdout, 2);
+	draw_parts(a, t, s);
 }
 
 static void print_told(arena *a, const told *t)

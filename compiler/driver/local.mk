@@ -39,6 +39,7 @@ tdlc_SOURCES = \
 	%D%/show_plan.c %D%/show_plan.h \
 	%D%/show_plan_dot.c \
 	%D%/solve.c \
+	%D%/text_chart.c %D%/text_chart.h \
 	%D%/verify.c
 tdlc_LDADD = \
 	libtdl/libjobs.a \

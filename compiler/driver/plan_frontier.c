@@ -6,8 +6,27 @@
 
 #include "base/units.h"
 #include "compiler/driver/progress.h"
+#include "compiler/driver/text_chart.h"
 #include "libtdl/plan_frontier.h"
 #include "libtdl/plan_report.h"
+
+/* Memory over time; two plans are no curve. */
+static void draw(arena *a, const frontier *f)
+{
+	chart_point *at = ARENA_ARRAY(a, chart_point, f->points.n);
+	double x = 0, y = 0;
+	for (int i = 0; i < f->points.n; i++) {
+		const plan_program *p = f->points.at[i].program;
+		at[i] = (chart_point){ p->seconds, (double)p->held };
+		x = x < at[i].x ? at[i].x : x;
+		y = y < at[i].y ? at[i].y : y;
+	}
+	if (f->points.n < 3)
+		return;
+	putchar('\n');
+	chart_points(stdout, at, f->points.n, units_seconds(x).text,
+		     units_bytes(y).text);
+}
 
 static void frontier_text(const plan_request *how, const frontier *f)
 {
@@ -24,6 +43,7 @@ static void frontier_text(const plan_request *how, const frontier *f)
 		       plan_bytes_text(how->arena, p->moved),
 		       f->points.at[i].search->algorithm);
 	}
+	draw(how->arena, f);
 }
 
 cli_status plan_print_frontier(driver *d, const plan_request *how, bool json)

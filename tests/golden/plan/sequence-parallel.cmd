@@ -7,5 +7,5 @@ for option in "" --sequence-parallel; do
 		sed -n '/communication/,/memory/p; /note/,$p'
 done
 tdlc compare $model $sizes --train -k 4 --algorithm megatron \
-	--sequence-parallel | awk '/^megatron/ { print $1, $2, $3 }'
+	--sequence-parallel | awk '/^megatron/ && !n++ { print $1, $2, $3 }'
 tdlc plan $model $sizes -k 4 --sequence-parallel

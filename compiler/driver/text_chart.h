@@ -1,0 +1,28 @@
+/* Charts of characters, for a screen of 80 columns. */
+#ifndef TDL_COMPILER_DRIVER_TEXT_CHART_H
+#define TDL_COMPILER_DRIVER_TEXT_CHART_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+
+/* "######....": v of most, 0 <= v <= most, in width characters; at least one #
+ * where v > 0.  All blank ('.') where most is 0. */
+const char *chart_bar(arena *a, double v, double most, int width);
+
+/* "..####....": the part [lo, hi) of [0, extent), in at most width characters,
+ * one each where extent is less; # where the part has an element. */
+const char *chart_part(arena *a, int64_t lo, int64_t hi, int64_t extent,
+		       int width);
+
+typedef struct chart_point {
+	double x, y;
+} chart_point;
+
+/* Points as stars, on axes from 0 to the greatest values, which the labels
+ * name: y at the top, x at the right.  Nothing where there are no points. */
+void chart_points(FILE *to, const chart_point *at, int n, const char *x_label,
+		  const char *y_label);
+
+#endif
