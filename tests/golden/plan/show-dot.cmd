@@ -12,3 +12,12 @@ transfers "$tmp/show.plan"
 tdlc plan kept.tdl -k 1 -o "$tmp/one.plan" >/dev/null
 tdlc show "$tmp/one.plan" --dot | grep -c 'into\|replicated\|computed' || :
 tdlc show "$tmp/one.plan" --dot --topology cpu 2>&1 | head -1
+# Repeated blocks are one; their transfers are counted.
+drawn() {
+	tdlc show "$1" --dot | grep -Eo '([0-9]+ x, )?[0-9.]+ [kM]?B by [a-z]' |
+		awk '{ n += / x, / ? $1 : 1 } END { print n + 0, "drawn" }'
+}
+tdlc plan show.tdl -k 4 --pin 'w_[0-3]=cut 0' -o "$tmp/blocks.plan" >/dev/null
+tdlc show "$tmp/blocks.plan" --dot
+transfers "$tmp/blocks.plan" | sed 's/,.*//'
+drawn "$tmp/blocks.plan"
