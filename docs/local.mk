@@ -16,6 +16,7 @@ dist_doc_DATA = \
 	%D%/plan-format.md \
 	%D%/planners.md \
 	%D%/report.md \
+	%D%/report.png \
 	%D%/search.md \
 	%D%/solver.md \
 	%D%/stages.md \

@@ -42,7 +42,7 @@ function makeOverview() {
 			'planned by ' + r.algorithm + (r.train ? ', a step of training'
 				: '')),
 		fact(operators.length + ' operators', 'and ' + tensors.length +
-			' tensors'),
+			' tensors, after fusing'),
 		fact(bytesText(r.communication_bytes), 'a run, received by all ' +
 			'devices'),
 		fact(bytesText(r.peak_bytes_per_device), 'per device' + (of
