@@ -32,6 +32,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_report.c %D%/plan_report.h \
 	%D%/plan_search.c %D%/plan_search.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
+	%D%/plan_turns.c %D%/plan_turns.h \
 	%D%/plan_view.c %D%/plan_view.h \
 	%D%/planner_table.c %D%/planner_table.h \
 	%D%/program_files.c %D%/program_files.h \

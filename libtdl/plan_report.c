@@ -153,8 +153,23 @@ static json_t *loop_json(const plan_loop *o)
 {
 	if (o->turns == 0)
 		return json_null();
-	return json_pack("{s:i,s:I}", "turns", o->turns, "batch",
-			 (json_int_t)o->batch);
+	return json_pack("{s:i,s:I,s:b}", "turns", o->turns, "batch",
+			 (json_int_t)o->batch, "statistics", o->statistics);
+}
+
+/* NULL where no number was left open. */
+static json_t *tried_json(const plan_result *r)
+{
+	json_t *all = r->tried.n > 0 ? json_array() : json_null();
+	for (int i = 0; i < r->tried.n; i++) {
+		const plan_try *x = &r->tried.at[i];
+		json_array_append_new(all, json_pack(
+			"{s:i,s:f,s:I,s:I}", "turns", x->turns,
+			"predicted_seconds", x->seconds, "communication_bytes",
+			(json_int_t)x->bytes, "peak_bytes_per_device",
+			(json_int_t)x->memory));
+	}
+	return all;
 }
 
 json_t *plan_report_search(const plan_result *r)
@@ -174,6 +189,7 @@ json_t *plan_report_search(const plan_result *r)
 	set_int(j, "devices", mesh_workers(m));
 	json_object_set_new(j, "mesh", mesh_json(m));
 	json_object_set_new(j, "micro_batches", loop_json(&r->plan->loop));
+	json_object_set_new(j, "micro_batches_tried", tried_json(r));
 	set_int(j, "operators", r->graph->nnodes);
 	set_int(j, "tensors", r->graph->ntensors);
 	set_int(j, "parameters_bytes", graph_parameter_bytes(r->graph));

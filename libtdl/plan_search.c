@@ -10,6 +10,7 @@
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 #include "libtdl/plan_memory.h"
+#include "libtdl/plan_turns.h"
 
 const char *const plan_objectives[] = { "time", "bytes", "memory", NULL };
 
@@ -81,38 +82,47 @@ static bool read_batch_dims(job *d, plan_options *o)
 	return true;
 }
 
-/* Reads --micro-batches, and --batch-dim, which needs it. */
+/* Reads --micro-batches, and options that need it. */
 static bool read_turns(job *d, plan_options *o)
 {
 	char *end = NULL;
-	long n = o->micro_batches ? strtol(o->micro_batches, &end, 10) : 1;
-	if (o->micro_batches &&
-	    (end == o->micro_batches || *end || n < 1 || n > PLAN_MAX_TURNS))
-		cli_usage(&d->program, "%s takes a number from 1 to %d, not "
-			  "'%s'", job_option(d, "micro-batches"),
-			  PLAN_MAX_TURNS, o->micro_batches);
-	else if (o->batch_dims.n > 0 && !o->micro_batches)
+	const char *text = o->micro_batches;
+	o->any_turns = text && !strcmp(text, PLAN_AUTO);
+	long n = text && !o->any_turns ? strtol(text, &end, 10) : 1;
+	if (text && !o->any_turns &&
+	    (end == text || *end || n < 1 || n > PLAN_MAX_TURNS))
+		cli_usage(&d->program, "%s takes a number from 1 to %d, or "
+			  "'" PLAN_AUTO "', not '%s'",
+			  job_option(d, "micro-batches"), PLAN_MAX_TURNS, text);
+	else if ((o->batch_dims.n > 0 || o->statistics) && !text)
 		cli_usage(&d->program, "%s needs %s",
-			  job_option(d, "batch-dim"),
+			  job_option(d, o->statistics ? "micro-batch-statistics"
+						      : "batch-dim"),
 			  job_option(d, "micro-batches"));
 	else if (o->micro_batches && o->frontier)
 		cli_usage(&d->program, "%s does not go with %s",
 			  job_option(d, "micro-batches"),
 			  job_option(d, "frontier"));
 	else {
-		o->turns = o->micro_batches ? n : 0;
+		o->turns = text ? n : 0;
 		return read_batch_dims(d, o);
 	}
 	return false;
+}
+
+turns_options plan_turns_options(const plan_options *o, int turns)
+{
+	return (turns_options){ .turns = turns,
+				.nbatch = o->batch_dims.n,
+				.batch = o->batch,
+				.statistics = o->statistics };
 }
 
 /* The graph that the planners see: of one turn, where there are several. */
 static const graph *divided_in_time(job *d, const graph *g,
 				    const plan_options *o)
 {
-	const turns_options t = { .turns = (int)o->turns,
-				  .nbatch = o->batch_dims.n,
-				  .batch = o->batch };
+	const turns_options t = plan_turns_options(o, (int)o->turns);
 	if (o->turns > 1)
 		return graph_in_turns(d->arena, g, &t, d->sink);
 	return graph_has_batch_dims(g, &t, d->sink) ? g : NULL;
@@ -153,12 +163,20 @@ bool plan_request_of(job *d, const graph *g, const plan_options *o,
 	       plan_is_divided(d->arena, g, &o->strict, d->sink);
 }
 
+bool plan_search_once(const plan_request *how, const lower_options *lower,
+		      plan_result *r)
+{
+	return !strcmp(how->algorithm, PLAN_AUTO)
+		       ? plan_auto(how, lower, NULL, 0, r)
+		       : plan_by_planner(how, lower, r);
+}
+
 cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 		       const lower_options *lower, plan_result *r, bool *made)
 {
-	*made = !strcmp(how->algorithm, PLAN_AUTO) ?
-			plan_auto(how, lower, NULL, 0, r) :
-			plan_by_planner(how, lower, r);
+	plan_request best = *how;
+	*made = o->any_turns ? plan_any_turns(d, &best, o, lower, r)
+			     : plan_search_once(how, lower, r);
 	if (!*made)
 		return CLI_OK;
 	if (r->search->error) {
@@ -166,7 +184,7 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 			   r->search->error);
 		return r->search->absent ? CLI_MACHINE : CLI_NO_PLAN;
 	}
-	plan_warn_replicated(d->arena, how->graph, &r->search->assignment,
+	plan_warn_replicated(d->arena, best.graph, &r->search->assignment,
 			     &o->strict, d->sink);
-	return plan_fits(d, how, r->plan) ? CLI_OK : CLI_NO_PLAN;
+	return plan_fits(d, &best, r->plan) ? CLI_OK : CLI_NO_PLAN;
 }

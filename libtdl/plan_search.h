@@ -17,8 +17,10 @@ typedef struct plan_options {
 	const char *topology;
 	int objective; /* a plan_objective; -1: not given */
 	bool frontier, separate;
-	const char *micro_batches; /* NULL, or a number; */
-	int64_t turns;		   /* that it is; 0 for NULL */
+	const char *micro_batches; /* NULL, a number or "auto" */
+	int64_t turns;	 /* the number; 1 for "auto", 0 for NULL */
+	bool any_turns;	 /* it is "auto" */
+	bool statistics; /* of turns_options */
 	cli_words batch_dims;
 	batch_dim *batch; /* these as they were read */
 } plan_options;
@@ -30,8 +32,12 @@ extern const char *const plan_objectives[]; /* "time", .. */
 #define PLAN_OPTION_MICRO_BATCHES(o)                                         \
 	{ CLI_TEXT, 0, "micro-batches", "M",                                 \
 	  "divide the batch of a step into M parts, run one after the "      \
-	  "other; what depends on all of it is added up",                    \
+	  "other; what depends on all of it is added up; auto: the best M",  \
 	  &(o)->micro_batches },                                             \
+	{ CLI_FLAG, 0, "micro-batch-statistics", NULL,                       \
+	  "let each micro-batch have sums over its own samples where an "    \
+	  "operator needs such a sum, as normalizations do",                 \
+	  &(o)->statistics },                                                \
 	{ CLI_REPEAT, 0, "batch-dim", "NAME=D",                              \
 	  "dimension D of input NAME is the batch; may be repeated "         \
 	  "(default: the dimensions that the model calls so)",               \
@@ -75,6 +81,13 @@ bool plan_options_agree(job *d, plan_options *o);
  * added. */
 bool plan_request_of(job *d, const graph *g, const plan_options *o,
 		     plan_request *how);
+
+/* The options of a division into so many turns. */
+turns_options plan_turns_options(const plan_options *o, int turns);
+
+/* Searches with the request as it is.  False when errors were added. */
+bool plan_search_once(const plan_request *how, const lower_options *lower,
+		      plan_result *r);
 
 /* Searches, and checks the plan against the limits.  CLI_OK with the plan in
  * *r, unless errors were added: *made is false then.  Otherwise the status that

@@ -161,6 +161,7 @@ typedef struct plan_loop {
 	int turns;
 	int64_t batch;
 	int begin, end;
+	bool statistics; /* what the turns compute hangs on their number */
 } plan_loop;
 
 /* Workers run the program in step as far as transfers tie them: a piece is read
@@ -315,7 +316,8 @@ bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
  * own.  Tensors, nodes and kernels keep their numbers. */
 plan *plan_one_device(arena *a, const plan *p);
 
-/* The same with a loop of one turn, the whole batch. */
+/* The same with a loop of one turn, the whole batch; of as many as p has where
+ * the result hangs on their number. */
 plan *plan_one_turn(arena *a, const plan *p);
 
 /* The program without a loop, p itself if there is none: the body once for each

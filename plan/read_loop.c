@@ -9,6 +9,14 @@ bool read_time(reader *r, const plan *p, members *m, int most, int *time)
 	       read_index(r, m, "time", most, time);
 }
 
+static bool read_statistics(reader *r, members *m, bool *to)
+{
+	const json_t *j = read_optional(m, "statistics");
+	*to = j != NULL;
+	return !j || json_is_true(j) ||
+	       read_error(r, "'statistics' is there and not true");
+}
+
 static bool read_members_of_loop(reader *r, plan *p, json_t *j)
 {
 	json_t *body;
@@ -17,7 +25,9 @@ static bool read_members_of_loop(reader *r, plan *p, json_t *j)
 	if (!read_members(r, j, &m) ||
 	    !read_int(r, &m, "turns", 1, PLAN_MAX_TURNS, &turns) ||
 	    !read_int(r, &m, "batch", turns, PLAN_MAX_BYTES, &p->loop.batch) ||
-	    !read_array(r, &m, "body", 2, &body) || !read_no_more(r, &m))
+	    !read_array(r, &m, "body", 2, &body) ||
+	    !read_statistics(r, &m, &p->loop.statistics) ||
+	    !read_no_more(r, &m))
 		return false;
 	if (!read_int_value(r, json_array_get(body, 0), "the body", 0,
 			    PLAN_MOST_ROWS, &begin) ||

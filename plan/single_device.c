@@ -90,7 +90,7 @@ plan *plan_one_device(arena *a, const plan *p)
 plan *plan_one_turn(arena *a, const plan *p)
 {
 	plan all = *p;
-	if (all.loop.turns > 0)
+	if (all.loop.turns > 0 && !all.loop.statistics)
 		all.loop.turns = 1;
 	return plan_one_device(a, &all);
 }

@@ -240,8 +240,11 @@ static json_t *of_training(const plan *p)
 
 static json_t *of_loop(const plan_loop *o)
 {
-	return json_pack("{s:i,s:I,s:[i,i]}", "turns", o->turns, "batch",
-			 (json_int_t)o->batch, "body", o->begin, o->end);
+	json_t *j = json_pack("{s:i,s:I,s:[i,i]}", "turns", o->turns, "batch",
+			      (json_int_t)o->batch, "body", o->begin, o->end);
+	if (o->statistics)
+		json_object_set_new(j, "statistics", json_true());
+	return j;
 }
 
 static void put_plan(writer *w, const plan *p)

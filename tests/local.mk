@@ -76,6 +76,7 @@ network_files = \
 	%D%/onnx/processes.py \
 	%D%/metamorphic.py \
 	%D%/megatron.py \
+	%D%/micro_batch_statistics.py \
 	%D%/micro_batches.py \
 	%D%/planners.py \
 	%D%/models/train_step.py \

@@ -27,6 +27,34 @@ static const char *plural(int n)
 	return n == 1 ? "" : "s";
 }
 
+/* The numbers of micro-batches that were tried, with their figures. */
+static const char *tried_text(arena *a, const plan_result *r)
+{
+	const char *text = "";
+	for (int i = 0; i < r->tried.n; i++) {
+		const plan_try *x = &r->tried.at[i];
+		text = arena_printf(a, "%s%s%d (%s, %s)", text,
+				    i ? ", " : "; tried: ", x->turns,
+				    units_seconds(x->seconds).text,
+				    plan_bytes_text(a, x->memory));
+	}
+	return text;
+}
+
+static const char *micro_batches(arena *a, const plan_result *r)
+{
+	const plan_loop *o = &r->plan->loop;
+	int64_t batch = o->turns > 0 ? o->batch : r->batch;
+	bool uneven = o->turns > 0 && batch % o->turns != 0;
+	return arena_printf(a, "%d, of %" PRId64 " sample%s in all%s%s%s",
+			    o->turns > 0 ? o->turns : 1, batch,
+			    batch == 1 ? "" : "s",
+			    uneven ? "; the byte model counts the smallest as "
+				     "often" : "",
+			    o->statistics ? "; each has statistics of its own"
+					  : "", tried_text(a, r));
+}
+
 static void print_head(arena *a, const plan_result *r)
 {
 	const graph *g = r->graph;
@@ -46,12 +74,8 @@ static void print_head(arena *a, const plan_result *r)
 		units_scaled((double)graph_parameter_nelem(g), "").text,
 		plan_bytes_text(a, graph_parameter_bytes(g)),
 		units_scaled((double)graph_flops(g), "FLOP").text));
-	const plan_loop *o = &r->plan->loop;
-	if (o->turns > 0)
-		print_item("micro-batches", arena_printf(
-			a, "%d, of %" PRId64 " samples in all%s", o->turns,
-			o->batch, o->batch % o->turns == 0 ? "" :
-			"; the byte model counts the smallest as often"));
+	if (r->plan->loop.turns > 0 || r->tried.n > 0)
+		print_item("micro-batches", micro_batches(a, r));
 }
 
 static int divided_nodes(const plan_result *r)

@@ -97,6 +97,16 @@ static bool find_dimensions(const graph *g, const turns_options *o, int *batch,
 	return take_named(g, o, batch, s) && find_batch(g, o, batch, n, s);
 }
 
+int64_t graph_batch(const graph *g, const turns_options *o, diag_sink *s)
+{
+	arena *tmp = arena_new();
+	int *batch = ARENA_ARRAY(tmp, int, g->ntensors);
+	int64_t n;
+	bool found = find_dimensions(g, o, batch, &n, s);
+	arena_free(tmp);
+	return found ? n : 0;
+}
+
 /* ---- kernels of one turn ------------------------------------------------ */
 
 /* A kernel, and what is divided of it. */
@@ -185,11 +195,12 @@ graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 	graph_turns *t = ARENA_NEW(a, graph_turns);
 	int *batch = ARENA_ARRAY(x.tmp, int, g->ntensors);
 	graph *one = NULL;
+	turns_own own;
 	t->turns = o->turns;
 	if (find_dimensions(g, o, batch, &t->batch, s) &&
-	    turns_find(a, g, t, batch, s)) {
+	    turns_find(a, g, t, batch, o->statistics, &own, s)) {
 		graph *whole = ARENA_COPY(a, g, 1);
-		turns_add_totals(a, whole, t);
+		turns_add_totals(a, whole, t, &own);
 		whole->turns = x.t = t;
 		one = ARENA_COPY(a, whole, 1);
 		one->whole = whole;

@@ -10,7 +10,15 @@
  *
  * What is combined is copied behind the last turn, so that a planner gives it
  * two layouts, as it is added up and as it is read: where the first is partial
- * over the devices, too, they exchange it once. */
+ * over the devices, too, they exchange it once.
+ *
+ * A sum over the batch that is needed inside of the turns, as for a
+ * normalisation's mean, is an error; or, where that is asked for, each turn has
+ * its own: the sum over its samples times B/b, of B samples in all and b in the
+ * turn, and of maxima and the like that of its samples.  So all that follows is
+ * what it were if these samples were all, for any extent B that is a part of an
+ * expression.  Where something that follows without samples is needed behind
+ * the last turn, it is the mean over the turns, weighted by b/B. */
 #ifndef TDL_COMPILER_GRAPH_TURNS_H
 #define TDL_COMPILER_GRAPH_TURNS_H
 
@@ -22,6 +30,7 @@
 typedef struct graph_turns {
 	int turns;
 	int64_t batch; /* samples of all turns */
+	bool statistics; /* some sums are of each turn's own samples */
 	/* By tensor: the dimension that time cuts, NONE; and the reducer that
 	 * combines the turns' parts, RED_NONE where it is not partial. */
 	const int *cut;
@@ -45,6 +54,7 @@ typedef struct turns_options {
 	int turns;
 	int nbatch;
 	const batch_dim *batch; /* these alone; none: those of the model */
+	bool statistics; /* each turn may have sums over its own samples */
 } turns_options;
 
 /* The graph of one turn of g, for planners: the shapes are those of the
@@ -53,6 +63,9 @@ typedef struct turns_options {
  * an operator needs the whole batch of what the turns compute. */
 graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 		      diag_sink *s);
+
+/* The samples of the batch that o says; 0 when an error was added. */
+int64_t graph_batch(const graph *g, const turns_options *o, diag_sink *s);
 
 /* Whether the inputs and dimensions that o names are there, each input once; if
  * not, with an error. */
@@ -77,14 +90,26 @@ const char *turns_name(arena *a, strmap *taken, const char *of,
 
 /* ---- between turns*.c alone --------------------------------------------- */
 
-/* Says how time divides g: fills all of to but turns and batch; by_input: the
- * batch dimension of each tensor, NONE. */
-bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
-		diag_sink *s);
+/* Values that are other ones in each turn, by tensor: of partial results
+ * whether nodes of the turn read them, too; and what follows from these without
+ * samples. */
+typedef struct turns_own {
+	bool *partial, *derived;
+} turns_own;
 
-/* Adds the copies of what is combined to g and to, which was found for it; g's
- * tables are replaced. */
-void turns_add_totals(arena *a, graph *g, graph_turns *to);
+/* Says how time divides g: fills all of to but turns, batch and total, and
+ * *own; by_input: the batch dimension of each tensor, NONE. */
+bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
+		bool statistics, turns_own *own, diag_sink *s);
+
+/* By tensor, in a: whether it is needed behind the last turn. */
+bool *turns_kept(arena *a, const graph *g, const section *sections);
+
+/* Adds the copies of what is combined, and the nodes that make it of values
+ * that turns have of their own, to g and to, which was found for it; g's tables
+ * are replaced. */
+void turns_add_totals(arena *a, graph *g, graph_turns *to,
+		      const turns_own *own);
 
 /* Samples [*begin, *end) of turn i. */
 static inline void turns_samples(const graph_turns *t, int i, int64_t *begin,

@@ -11,6 +11,7 @@ typedef enum presence {
 	AT_ONCE,    /* the same in all turns */
 	IN_PARTS,   /* the samples of the turn; cut[] says where */
 	AS_PARTIAL, /* to be combined with those of the other turns */
+	OF_TURN,    /* follows from what the turn has of its own */
 	AT_LAST,    /* known behind the last turn */
 } presence;
 
@@ -19,7 +20,10 @@ typedef struct finder {
 	const graph *g;
 	const graph_turns *t;
 	const int *batch; /* by tensor: an input's batch dimension, NONE */
+	bool statistics;
 	bool *whole;	  /* by tensor: an input that is needed whole */
+	turns_own own;
+	bool *derive; /* by tensor: computed in each turn, if statistics are */
 	presence *is;	  /* by tensor */
 	int *cut;	  /* by tensor, .. */
 	reducer *partial; /* .. as of graph_turns */
@@ -119,13 +123,37 @@ static bool fails(finder *f, node_id n, tensor_id missing)
 	return false;
 }
 
+/* Whether a tensor is what an optimizer reads: a weight's gradient, of which it
+ * needs that of all samples. */
+static bool is_final(const finder *f, tensor_id t)
+{
+	tensor_id of = f->g->tensors[t].gradient_of;
+	return of != NONE && f->g->tensors[of].kind == TENSOR_STATE;
+}
+
+/* Whether the turn's value of an input may be read in it. */
+static bool is_in_turn(const finder *f, tensor_id t)
+{
+	return f->is[t] == OF_TURN ||
+	       (f->is[t] == AS_PARTIAL && f->own.partial[t]);
+}
+
+/* The first input whose value is known too late to be read in a turn; NONE. */
+static tensor_id late_input(const finder *f, const node *n)
+{
+	tensor_id late = input_that_is(f, n, AT_LAST);
+	for (int i = 0; i < n->kernel->ninputs && late == NONE; i++)
+		if (f->is[n->inputs[i]] == AS_PARTIAL &&
+		    !is_in_turn(f, n->inputs[i]))
+			late = n->inputs[i];
+	return late;
+}
+
 /* A node that reads samples of the turn. */
 static bool place_in_turn(finder *f, node_id id)
 {
 	const node *n = &f->g->nodes[id];
-	tensor_id late = input_that_is(f, n, AT_LAST);
-	if (late == NONE)
-		late = input_that_is(f, n, AS_PARTIAL);
+	tensor_id late = late_input(f, n);
 	int v = late == NONE ? find_variable(f, n) : NONE;
 	if (v == NONE)
 		return fails(f, id,
@@ -137,6 +165,29 @@ static bool place_in_turn(finder *f, node_id id)
 	f->is[n->output] = cut ? IN_PARTS : AS_PARTIAL;
 	f->cut[n->output] = cut ? v : NONE;
 	f->partial[n->output] = cut ? RED_NONE : n->kernel->reducer;
+	return true;
+}
+
+/* Whether a node without samples is computed in each turn, of its own values.
+ * Gradients of weights are combined first, unless they are read there. */
+static bool derives(const finder *f, const node *n)
+{
+	bool any = f->derive[n->output];
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		any = any || (is_in_turn(f, n->inputs[i]) &&
+			      !is_final(f, n->inputs[i]));
+	return any;
+}
+
+static bool place_derived(finder *f, node_id id)
+{
+	const node *n = &f->g->nodes[id];
+	tensor_id late = late_input(f, n);
+	if (late != NONE)
+		return fails(f, id, late);
+	f->is[n->output] = OF_TURN;
+	f->own.derived[n->output] = true;
+	f->sections[id] = SECTION_BODY;
 	return true;
 }
 
@@ -206,9 +257,13 @@ static bool place_node(finder *f, node_id id)
 	f->divided[id] = NONE;
 	f->cut[n->output] = NONE;
 	f->partial[n->output] = RED_NONE;
+	f->own.derived[n->output] = false;
 	if (input_that_is(f, n, IN_PARTS) != NONE)
 		return place_in_turn(f, id);
-	bool late = input_that_is(f, n, AT_LAST) != NONE;
+	if (derives(f, n))
+		return place_derived(f, id);
+	bool late = input_that_is(f, n, AT_LAST) != NONE ||
+		    input_that_is(f, n, OF_TURN) != NONE;
 	bool partial = input_that_is(f, n, AS_PARTIAL) != NONE;
 	reducer to = partial && !late ? passes(f, n) : RED_NONE;
 	f->partial[n->output] = to;
@@ -221,16 +276,21 @@ static bool place_node(finder *f, node_id id)
 	return true;
 }
 
-static bool place_nodes(finder *f)
+static void place_inputs(finder *f)
 {
-	const graph *g = f->g;
-	for (tensor_id t = 0; t < g->ntensors; t++) {
+	for (tensor_id t = 0; t < f->g->ntensors; t++) {
 		bool fed = f->batch[t] != NONE && !f->whole[t];
 		f->is[t] = fed ? IN_PARTS : AT_ONCE;
 		f->cut[t] = fed ? f->batch[t] : NONE;
 		f->partial[t] = RED_NONE;
 	}
-	for (node_id n = 0; n < g->nnodes; n++)
+}
+
+/* Places the nodes from one on; what they read was placed before. */
+static bool place_nodes(finder *f, node_id first)
+{
+	const graph *g = f->g;
+	for (node_id n = first; n < g->nnodes; n++)
 		if (!place_node(f, n))
 			return false;
 	for (tensor_id t = 0; t < g->ntensors; t++)
@@ -262,6 +322,59 @@ static bool follows_from_inputs(finder *f, tensor_id last)
 		if (used[t] && f->batch[t] != NONE && !f->whole[t])
 			any = f->whole[t] = true;
 	return any;
+}
+
+/* ---- values of a turn's own ---------------------------------------------- */
+
+/* Whether that of the turn's samples stands for one of all: a sum in
+ * proportion; a maximum as it is. */
+static bool stands_for_all(const finder *f, tensor_id t)
+{
+	reducer r = f->partial[t];
+	return r == RED_SUM ? dtype_is_float(f->g->tensors[t].type.type)
+			    : r == RED_MAX || r == RED_MIN || r == RED_OR ||
+				      r == RED_AND;
+}
+
+/* Lets a tensor that is known behind the last turn be read in each; returns the
+ * first node to be placed anew, NONE where it cannot be.  What it follows from
+ * is computed in each turn, too. */
+static node_id own_in_turn(finder *f, tensor_id last)
+{
+	const graph *g = f->g;
+	node_id first = g->tensors[last].producer;
+	if (f->is[last] == AS_PARTIAL) {
+		if (!stands_for_all(f, last))
+			return NONE;
+		f->own.partial[last] = true;
+		return first;
+	}
+	if (f->is[last] != AT_LAST)
+		return NONE;
+	f->derive[last] = true;
+	for (node_id n = first; n >= 0; n--) {
+		const node *x = &g->nodes[n];
+		if (!f->derive[x->output] || f->is[x->output] != AT_LAST)
+			continue;
+		first = n;
+		for (int i = 0; i < x->kernel->ninputs; i++)
+			if (f->is[x->inputs[i]] == AT_LAST)
+				f->derive[x->inputs[i]] = true;
+	}
+	return first;
+}
+
+/* Whether there is a mean of what turns have of their own, where that is needed
+ * behind the last. */
+static bool have_means(finder *f)
+{
+	const graph *g = f->g;
+	const bool *kept = turns_kept(f->tmp, g, f->sections);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (f->is[t] == OF_TURN && kept[t] &&
+		    !dtype_is_float(g->tensors[t].type.type))
+			return fails(f, NONE, t);
+	return true;
 }
 
 /* ---- what nobody needs at once ------------------------------------------ */
@@ -395,8 +508,13 @@ static void say_failure(const finder *f, diag_sink *s)
 	const char *value = g->tensors[f->missing].name;
 	if (f->failed == NONE) {
 		call_error(s, DIAG_WHOLE_BATCH, g->site, g->name,
-			   "'%s', the next value of a state, has all "
-			   "samples: it cannot be computed in micro-batches",
+			   f->is[f->missing] == OF_TURN
+				   ? "'%s' is another one in each "
+				     "micro-batch, and no number that has a "
+				     "mean"
+				   : "'%s', the next value of a state, has "
+				     "all samples: it cannot be computed in "
+				     "micro-batches",
 			   value);
 		return;
 	}
@@ -406,26 +524,50 @@ static void say_failure(const finder *f, diag_sink *s)
 		   "micro-batches do not have: %s",
 		   n->name, n->op, value, kernel_text(f->tmp, n->kernel));
 	node_id by = reduced_by(f, f->missing);
-	if (by != NONE)
-		diag_note(s, site_of(g, by).at,
-			  "the batch is reduced by '%s': %s",
-			  g->nodes[by].name,
-			  kernel_text(f->tmp, g->nodes[by].kernel));
+	if (by == NONE)
+		return;
+	diag_note(s, site_of(g, by).at, "the batch is reduced by '%s': %s",
+		  g->nodes[by].name, kernel_text(f->tmp, g->nodes[by].kernel));
+	if (!f->statistics)
+		diag_note(s, NOWHERE, "%s computes it of each micro-batch",
+			  diag_option(s, "micro-batch-statistics"));
+}
+
+/* Places all nodes, again from where a value is needed otherwise. */
+static bool place_all(finder *f)
+{
+	place_inputs(f);
+	bool found = place_nodes(f, 0);
+	while (!found) {
+		node_id from = NONE;
+		if (follows_from_inputs(f, f->missing)) {
+			place_inputs(f);
+			from = 0;
+		} else if (f->statistics && f->failed != NONE) {
+			from = own_in_turn(f, f->missing);
+		}
+		if (from == NONE)
+			return false;
+		found = place_nodes(f, from);
+	}
+	return have_means(f);
 }
 
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
-		diag_sink *s)
+		bool statistics, turns_own *own, diag_sink *s)
 {
-	finder f = { .tmp = arena_new(), .g = g, .t = to, .batch = by_input };
+	finder f = { .tmp = arena_new(), .g = g, .t = to, .batch = by_input,
+		     .statistics = statistics };
 	f.whole = ARENA_ARRAY(f.tmp, bool, g->ntensors);
+	f.own.partial = ARENA_ARRAY(a, bool, g->ntensors);
+	f.own.derived = ARENA_ARRAY(a, bool, g->ntensors);
+	f.derive = ARENA_ARRAY(f.tmp, bool, g->ntensors);
 	f.is = ARENA_ARRAY(f.tmp, presence, g->ntensors);
 	f.cut = ARENA_ARRAY(a, int, g->ntensors);
 	f.partial = ARENA_ARRAY(a, reducer, g->ntensors);
 	f.divided = ARENA_ARRAY(a, int, g->nnodes);
 	f.sections = ARENA_ARRAY(a, section, g->nnodes);
-	bool found = place_nodes(&f);
-	while (!found && follows_from_inputs(&f, f.missing))
-		found = place_nodes(&f);
+	bool found = place_all(&f);
 	if (found) {
 		find_readers(&f);
 		delay(&f);
@@ -436,6 +578,7 @@ bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 	to->partial = f.partial;
 	to->divided = f.divided;
 	to->sections = f.sections;
+	*own = f.own;
 	arena_free(f.tmp);
 	return found;
 }

@@ -1,7 +1,11 @@
-/* Tensors that are combined over time are copied behind the last turn. */
+/* Tensors that are combined over time are copied behind the last turn; what
+ * each turn has of its own is brought to the scale of the whole batch, or
+ * to the turn's share in it. */
 #include "config.h"
 
 #include "compiler/graph/turns.h"
+
+#include <string.h>
 
 #include "compiler/graph/builder.h"
 
@@ -10,9 +14,13 @@ typedef struct adder {
 	const graph *from;
 	graph *g; /* as it becomes */
 	const graph_turns *t;
-	tensor_id *sum; /* by tensor of `from': what the turns add up for it,
-			   NONE */
-	int *placed;	/* by node of `from' */
+	const turns_own *own;
+	/* By tensor of `from', NONE where there is none: what the turns add up
+	 * for it; its value in a turn as its node makes it; and as nodes of
+	 * the turn read it, unless that is the same. */
+	tensor_id *sum, *made, *read;
+	tensor_id samples; /* of the turn; NONE where all have as many */
+	int *placed;	   /* by node of `from' */
 	/* Of the new graph_turns. */
 	int *cut, *divided;
 	reducer *partial;
@@ -32,8 +40,7 @@ const char *turns_name(arena *a, strmap *taken, const char *of,
 	return name;
 }
 
-/* By tensor: whether its parts are needed together. */
-static bool *find_combined(arena *a, const graph *g, const graph_turns *x)
+bool *turns_kept(arena *a, const graph *g, const section *sections)
 {
 	bool *behind = ARENA_ARRAY(a, bool, g->ntensors);
 	for (tensor_id t = 0; t < g->ntensors; t++) {
@@ -43,22 +50,24 @@ static bool *find_combined(arena *a, const graph *g, const graph_turns *x)
 	}
 	for (node_id n = 0; n < g->nnodes; n++)
 		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
-			if (x->sections[n] == SECTION_AFTER)
+			if (sections[n] == SECTION_AFTER)
 				behind[g->nodes[n].inputs[i]] = true;
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		behind[t] = behind[t] && x->partial[t] != RED_NONE;
 	return behind;
 }
 
-/* A kernel that copies a tensor of a type, one for all that are alike. */
-static const kernel *copy_of(adder *x, const tensor_type *t)
+/* k, or one that is equal. */
+static const kernel *share_kernel(adder *x, const kernel *k)
 {
-	kernel *k = build_copy_kernel(x->a, t);
 	for (int i = 0; i < x->kernels.n; i++)
 		if (kernel_equal(x->kernels.at[i], k))
 			return x->kernels.at[i];
 	vec_push(x->tmp, &x->kernels, k);
 	return k;
+}
+
+static const kernel *copy_of(adder *x, const tensor_type *t)
+{
+	return share_kernel(x, build_copy_kernel(x->a, t));
 }
 
 static void add_node(adder *x, const node *n, section s, int divided)
@@ -83,78 +92,200 @@ static void add_copy(adder *x, const node *of, tensor_id t)
 	add_node(x, &n, SECTION_AFTER, NONE);
 }
 
+/* ---- values of a turn's own ---------------------------------------------- */
+
+/* The quotient of two numbers of samples; 0 stands for the turn's. */
+static kexpr *quotient(adder *x, double over, double under, dtype type)
+{
+	kexpr *n = NULL;
+	if (x->samples == NONE)
+		return kx_float(x->a, over > 0 ? x->t->turns
+					       : 1.0 / x->t->turns, type);
+	n = kx_read(x->a, 1, DT_F64, 0, NULL, NULL);
+	n = kx_fn2(x->a, FN_DIV, over > 0 ? kx_float(x->a, over, DT_F64) : n,
+		   under > 0 ? kx_float(x->a, under, DT_F64) : n);
+	return type == DT_F64 ? n : kx_cast(x->a, n, type);
+}
+
+/* A kernel that multiplies a tensor by B/b, or by b/B. */
+static const kernel *scaling(adder *x, const tensor_type *t, bool up)
+{
+	kernel *k = ARENA_COPY(x->a, build_copy_kernel(x->a, t), 1);
+	double all = (double)x->t->batch;
+	k->name = up ? "estimate" : "share";
+	if (x->samples != NONE) {
+		k->ninputs = 2;
+		k->inputs = ARENA_ARRAY(x->a, kinput, 2);
+		k->inputs[0] = (kinput){ .name = "x", .type = t->type,
+					 .ndim = t->ndim };
+		memcpy(k->inputs[0].dims, t->dims, sizeof(t->dims));
+		k->inputs[1] = (kinput){ .name = "samples", .type = DT_F64 };
+	}
+	k->body = kx_fn2(x->a, FN_MUL, k->body,
+			 up ? quotient(x, all, 0, t->type)
+			    : quotient(x, 0, all, t->type));
+	kernel_finish(x->a, k);
+	return share_kernel(x, k);
+}
+
+static void add_scaled(adder *x, const node *of, tensor_id from, tensor_id to,
+		       bool up)
+{
+	const tensor *made = &x->g->tensors[to];
+	node n = *of;
+	n.kernel = scaling(x, &made->type, up);
+	n.op = n.kernel->name;
+	n.name = turns_name(x->a, x->taken, made->name, n.op);
+	n.inputs = ARENA_ARRAY(x->a, tensor_id, 2);
+	n.inputs[0] = from;
+	n.inputs[1] = x->samples;
+	n.output = to;
+	add_node(x, &n, SECTION_BODY, NONE);
+}
+
+/* A node that counts the samples of the turn. */
+static void add_samples(adder *x)
+{
+	kernel *k = ARENA_NEW(x->a, kernel);
+	*k = (kernel){ .name = "samples", .nvars = 1, .type = DT_F64,
+		       .reducer = RED_SUM };
+	k->vars = ARENA_NEW(x->a, kvar);
+	k->vars[0] = (kvar){ .name = "n", .kind = KVAR_REDUCE,
+			     .extent = x->t->batch };
+	k->body = kx_float(x->a, 1, DT_F64);
+	kernel_finish(x->a, k);
+	tensor_id id = x->samples = x->g->ntensors++;
+	x->g->tensors[id] = (tensor){
+		.name = turns_name(x->a, x->taken, "turn", "samples"),
+		.kind = TENSOR_RESULT,
+		.type = { .type = DT_F64 },
+		.next = NONE,
+		.gradient_of = NONE,
+	};
+	x->cut[id] = x->total[id] = NONE;
+	x->partial[id] = RED_SUM;
+	const node n = { .name = turns_name(x->a, x->taken, "turn", "count"),
+			 .op = "samples", .kernel = k, .output = id,
+			 .forward = NONE, .step = -1, .cell = -1 };
+	add_node(x, &n, SECTION_BODY, 0);
+}
+
+/* ---- nodes ------------------------------------------------------------- */
+
+/* Whether a node of the turn hands partial results on. */
+static bool hands_on(const adder *x, node_id id)
+{
+	tensor_id t = x->from->nodes[id].output;
+	return x->t->divided[id] == NONE && x->t->partial[t] != RED_NONE;
+}
+
 static void place_node(adder *x, node_id id)
 {
 	node n = x->from->nodes[id];
 	tensor_id t = n.output;
+	const tensor_id *read = hands_on(x, id) ? x->made : x->read;
 	n.inputs = ARENA_COPY(x->a, n.inputs, n.kernel->ninputs);
 	for (int i = 0; i < n.kernel->ninputs; i++)
-		if (x->t->sections[id] == SECTION_BODY &&
-		    x->sum[n.inputs[i]] != NONE)
-			n.inputs[i] = x->sum[n.inputs[i]];
-	if (x->sum[t] != NONE)
-		n.output = x->sum[t];
+		if (x->t->sections[id] == SECTION_BODY)
+			n.inputs[i] = read[n.inputs[i]];
+	n.output = x->made[t];
 	if (n.forward != NONE)
 		n.forward = x->placed[n.forward];
 	x->placed[id] = x->g->nnodes;
 	add_node(x, &n, x->t->sections[id], x->t->divided[id]);
+	if (x->read[t] != x->made[t])
+		add_scaled(x, &n, x->made[t], x->read[t], true);
+	if (x->sum[t] != NONE && x->sum[t] != x->made[t])
+		add_scaled(x, &n, x->made[t], x->sum[t], false);
 	if (x->sum[t] != NONE)
 		add_copy(x, &n, t);
 }
 
-/* The tensor that the turns add up for t. */
-static void add_sum(adder *x, tensor_id t)
+/* A tensor like t, of the turn. */
+static tensor_id add_like(adder *x, tensor_id t, const char *what, reducer r)
 {
-	tensor_id id = x->sum[t] = x->g->ntensors++;
+	tensor_id id = x->g->ntensors++;
 	tensor *to = &x->g->tensors[id];
 	*to = x->g->tensors[t];
-	to->name = turns_name(x->a, x->taken, to->name, "turns");
+	to->name = turns_name(x->a, x->taken, to->name, what);
 	to->output = false;
-	x->cut[id] = NONE;
-	x->partial[id] = x->partial[t];
-	x->partial[t] = RED_NONE;
-	x->total[id] = t;
+	x->cut[id] = x->total[id] = NONE;
+	x->partial[id] = r;
+	return id;
 }
 
-static void begin(adder *x, int nmore)
+/* Adds the tensors that t is in a turn. */
+static void add_values(adder *x, tensor_id t, bool kept)
+{
+	reducer r = x->t->partial[t];
+	x->sum[t] = NONE;
+	x->made[t] = x->read[t] = t;
+	if (kept && x->own->derived[t]) {
+		x->made[t] = x->read[t] = add_like(x, t, "own", RED_NONE);
+		x->sum[t] = add_like(x, t, "turns", RED_SUM);
+	} else if (kept && r != RED_NONE) {
+		x->sum[t] = x->made[t] = x->read[t] =
+			add_like(x, t, "turns", r);
+	}
+	if (x->own->partial[t] && r == RED_SUM)
+		x->read[t] = add_like(x, t, "estimate", RED_NONE);
+	if (x->sum[t] != NONE) {
+		x->total[x->sum[t]] = t;
+		x->partial[t] = RED_NONE;
+	}
+}
+
+static void copy_tables(adder *x)
 {
 	const graph *from = x->from;
-	int ntensors = from->ntensors + nmore, nnodes = from->nnodes + nmore;
-	x->g->tensors = ARENA_ARRAY(x->a, tensor, ntensors);
-	x->g->nodes = ARENA_ARRAY(x->a, node, nnodes);
-	x->g->nnodes = 0;
-	x->cut = ARENA_ARRAY(x->a, int, ntensors);
-	x->partial = ARENA_ARRAY(x->a, reducer, ntensors);
-	x->total = ARENA_ARRAY(x->a, tensor_id, ntensors);
-	x->divided = ARENA_ARRAY(x->a, int, nnodes);
-	x->sections = ARENA_ARRAY(x->a, section, nnodes);
-	x->sum = ARENA_ARRAY(x->tmp, tensor_id, from->ntensors);
-	x->placed = ARENA_ARRAY(x->tmp, int, from->nnodes);
-	x->taken = strmap_new(x->tmp);
 	for (tensor_id t = 0; t < from->ntensors; t++) {
 		x->g->tensors[t] = from->tensors[t];
 		x->cut[t] = x->t->cut[t];
 		x->partial[t] = x->t->partial[t];
-		x->total[t] = x->sum[t] = NONE;
+		x->total[t] = NONE;
 		strmap_put(x->taken, from->tensors[t].name, x);
 	}
 	for (node_id n = 0; n < from->nnodes; n++)
 		strmap_put(x->taken, from->nodes[n].name, x);
 }
 
-void turns_add_totals(arena *a, graph *g, graph_turns *to)
+/* Room for two tensors and nodes more for each that there is, and one. */
+static void make_room(adder *x)
+{
+	int ntensors = 3 * x->from->ntensors + 1;
+	int nnodes = x->from->nnodes + 2 * x->from->ntensors + 1;
+	arena *a = x->a, *tmp = x->tmp;
+	x->g->tensors = ARENA_ARRAY(a, tensor, ntensors);
+	x->g->nodes = ARENA_ARRAY(a, node, nnodes);
+	x->g->nnodes = 0;
+	x->cut = ARENA_ARRAY(a, int, ntensors);
+	x->partial = ARENA_ARRAY(a, reducer, ntensors);
+	x->total = ARENA_ARRAY(a, tensor_id, ntensors);
+	x->divided = ARENA_ARRAY(a, int, nnodes);
+	x->sections = ARENA_ARRAY(a, section, nnodes);
+	x->sum = ARENA_ARRAY(tmp, tensor_id, x->from->ntensors);
+	x->made = ARENA_ARRAY(tmp, tensor_id, x->from->ntensors);
+	x->read = ARENA_ARRAY(tmp, tensor_id, x->from->ntensors);
+	x->placed = ARENA_ARRAY(tmp, int, x->from->nnodes);
+	x->taken = strmap_new(tmp);
+}
+
+void turns_add_totals(arena *a, graph *g, graph_turns *to,
+		      const turns_own *own)
 {
 	const graph from = *g;
 	adder x = { .a = a, .tmp = arena_new(), .from = &from, .g = g,
-		    .t = to };
-	const bool *combined = find_combined(x.tmp, g, to);
-	int n = 0;
-	for (tensor_id t = 0; t < from.ntensors; t++)
-		n += combined[t];
-	begin(&x, n);
-	for (tensor_id t = 0; t < from.ntensors; t++)
-		if (combined[t])
-			add_sum(&x, t);
+		    .t = to, .own = own, .samples = NONE };
+	const bool *kept = turns_kept(x.tmp, g, to->sections);
+	make_room(&x);
+	copy_tables(&x);
+	to->statistics = false;
+	for (tensor_id t = 0; t < from.ntensors; t++) {
+		add_values(&x, t, kept[t]);
+		to->statistics |= own->partial[t];
+	}
+	if (to->statistics && to->batch % to->turns != 0)
+		add_samples(&x);
 	for (node_id i = 0; i < from.nnodes; i++)
 		place_node(&x, i);
 	to->cut = x.cut;

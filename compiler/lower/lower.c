@@ -124,7 +124,8 @@ lowering *lowering_new(arena *a, const graph *whole, const assignment *chosen,
 	l.p->mesh = as->mesh;
 	if (g->turns)
 		l.p->loop = (plan_loop){ .turns = g->turns->turns,
-					 .batch = g->turns->batch };
+					 .batch = g->turns->batch,
+					 .statistics = g->turns->statistics };
 	set_tensors(&l, as);
 	bool ok = lower_constants(g, l.p, o->checksums, s);
 	if (ok)

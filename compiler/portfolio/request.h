@@ -68,6 +68,13 @@ static inline void plan_observe(const plan_request *how, plan_phase phase,
 				    nplans);
 }
 
+/* A number of micro-batches that was tried, and its plan's figures. */
+typedef struct plan_try {
+	int turns;
+	double seconds;
+	int64_t bytes, memory; /* moved; of a device */
+} plan_try;
+
 typedef struct plan_result {
 	const graph *graph;
 	const search_result *search; /* with an error there is no plan */
@@ -81,6 +88,8 @@ typedef struct plan_result {
 	int64_t machine_memory;	  /* of a device of it; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */
 	bool proven; /* that no plan is better by it: docs/json.md */
+	int64_t batch; /* samples, where micro-batches were tried; else 0 */
+	VEC(plan_try) tried;
 } plan_result;
 
 #endif

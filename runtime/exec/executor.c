@@ -222,10 +222,13 @@ void machine_disturb(executor *m, const bool *nodes, double noise,
 	m->seed = seed;
 }
 
-/* One worker has whole tensors. */
+/* One worker has whole tensors, or a turn's part of them. */
 static void disturb(executor *m, int worker, const plan_instr *in)
 {
 	array x = executor_array(m->p, m->p->buffers[in->to].tensor);
+	region held = plan_region(m->p, in->to, worker);
+	for (int d = 0; d < x.ndim; d++)
+		x.dims[d] = held.at.hi[d] - held.at.lo[d];
 	x.data = part_place(m, worker, in->to);
 	assert(m->nworkers == 1);
 	verify_move(&x, m->noise, m->seed++);

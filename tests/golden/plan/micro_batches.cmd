@@ -50,3 +50,9 @@ tdlc explain --plan "$tmp/a.plan" --tensor w1
 tdlc show "$tmp/a.plan" | head -4
 tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --json | grep -A3 '"micro_batches"'
 tdlc plan micro_batches.tdl --model small -k 2 --micro-batches 2 --frontier
+# The best number, within a limit or without; one that cannot be chosen.
+tdlc plan micro_batches.tdl --model small -D batch=6 -k 2 --train --micro-batches auto --json | grep -A40 '"micro_batches_tried"' | grep -E 'turns|peak'
+tdlc plan micro_batches.tdl --model small -D batch=64 -k 2 --train --micro-batches auto --memory 1280 -o "$tmp/p.plan" | sed -n '/micro/,/divided/p'
+tdlrun "$tmp/p.plan" --verify --json | grep -E '"(verified|arena_bytes)"'
+tdlc plan micro_batches.tdl --model small -D batch=8 -k 2 --train --micro-batches auto --algorithm auto --objective memory | grep micro-batches
+tdlc plan micro_batches.tdl --model centred -k 2 --train --micro-batches auto | grep micro-batches
