@@ -9,8 +9,8 @@
 
 /* The figures of a plan, with times predicted for a machine: the output of
  * `tdlc report --json' (docs/report.md).  The plan has to be laid out by its
- * mesh on the machine, plan_topology().  What needs a loop over pairs of
- * workers is null for more than 256 of them. */
+ * mesh on the machine, plan_topology().  What takes a look at each
+ * worker is null for more than 256 of them. */
 json_t *report_json(const plan *p, const topology *machine);
 
 /* The page that draws a report: HTML that loads nothing, in a, *len bytes.  No

@@ -131,13 +131,15 @@ static const runner_up *runner_up_of(const report *r, alternatives *x,
 }
 
 /* By node of the plan; NULL where it has a loop, whose parts the byte model
- * does not know, or sums might overflow. */
+ * does not know, where there are many workers, of which it visits each, or sums
+ * might overflow. */
 static const runner_up **runners_up(const report *r)
 {
 	alternatives x = { .known = strmap_new(r->a) };
 	x.g = plan_graph(r->a, r->p, &x.as);
 	int k = mesh_workers(&r->p->mesh);
-	if (r->p->loop.turns > 0 || graph_traffic(x.g) > INT64_MAX / 4 / k)
+	if (r->p->loop.turns > 0 || k > REPORT_MOST_WORKERS ||
+	    graph_traffic(x.g) > INT64_MAX / 4 / k)
 		return NULL;
 	const runner_up **all = ARENA_ARRAY(r->a, const runner_up *,
 					    r->p->nnodes);

@@ -314,6 +314,34 @@ def check_charts(visit, report):
     page.mouse.dblclick(box["x"] + 40, box["y"] + 20)
 
 
+def held(report, layout, rank):
+    """The region of a device, axis after axis, as the page writes it."""
+    coords = []
+    for n in reversed(report["mesh"]):
+        coords.insert(0, rank % n)
+        rank //= n
+    region = [[0, size] for size in layout["shape"]]
+    for cut, at, n in zip(layout["cuts"], coords, report["mesh"]):
+        if isinstance(cut, int):
+            lo, hi = region[cut]
+            region[cut] = [lo + (hi - lo) * i // n for i in (at, at + 1)]
+    return "[" + ", ".join(f"{lo}:{hi}" for lo, hi in region) + "]"
+
+
+def check_drawn(visit, report):
+    """Who holds what, as the page computes it, beside the definition."""
+    drawn = visit.page.evaluate("""() => report.layouts.map(layout =>
+        blocksOf(layout, 1e9).map(parts => [regionText(layout, parts),
+            firstRank(layout, parts), ranksOf(layout, parts)]))""")
+    for layout, blocks in zip(report["layouts"], drawn):
+        want = {rank: held(report, layout, rank)
+                for rank in range(report["devices"])}
+        got = {rank: region for region, _, ranks in blocks for rank in ranks}
+        same(f"who holds {layout}", got, want)
+        same("first devices", [first for _, first, _ in blocks],
+             [min(ranks) for _, _, ranks in blocks])
+
+
 def check_blocks(visit):
     page = visit.page
     block = page.locator("#graph-view .block").first
@@ -351,6 +379,7 @@ def check_page(browser, page, pictures):
         check_lists_of(visit, report)
     check_order(visit, report)
     check_charts(visit, report)
+    check_drawn(visit, report)
     check_blocks(visit)
     check_speed(visit)
     same("theme", visit.page.evaluate("themeNow()"), "dark")

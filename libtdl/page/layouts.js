@@ -1,23 +1,51 @@
 /* Who holds what: layouts drawn as grids. */
 
-/* A device's coordinates on the mesh, the outermost axis first. */
-function coordsOf(rank) {
-	const at = [];
-	for (let a = report.mesh.length; a-- > 0;) {
-		at[a] = rank % report.mesh[a];
-		rank = Math.floor(rank / report.mesh[a]);
-	}
-	return at;
+/* The number of parts of each dimension. */
+function partsOf(layout) {
+	return layout.bounds.map(b => b.length - 1);
 }
 
-/* The number of the part of dimension d that is held at these coordinates. */
-function partOf(layout, d, coords) {
-	let part = 0;
-	layout.cuts.forEach((cut, a) => {
-		if (cut === d)
-			part = part * report.mesh[a] + coords[a];
+/* The coordinates on the mesh that a block has, its parts given by dimension;
+ * null on the axes over which it is replicated. */
+function coordsOf(layout, parts) {
+	const left = [...parts], coords = [];
+	for (let a = report.mesh.length; a-- > 0;) {
+		const cut = layout.cuts[a], n = report.mesh[a];
+		coords[a] = typeof cut === 'number' ? left[cut] % n : null;
+		if (typeof cut === 'number')
+			left[cut] = Math.floor(left[cut] / n);
+	}
+	return coords;
+}
+
+/* The devices that hold a block, ascending. */
+function ranksOf(layout, parts) {
+	let ranks = [0];
+	coordsOf(layout, parts).forEach((at, a) => {
+		const n = report.mesh[a];
+		ranks = at !== null ? ranks.map(r => r * n + at)
+			: ranks.flatMap(r => Array.from({ length: n },
+				(_, i) => r * n + i));
 	});
-	return part;
+	return ranks;
+}
+
+function firstRank(layout, parts) {
+	return coordsOf(layout, parts).reduce((r, at, a) =>
+		r * report.mesh[a] + (at || 0), 0);
+}
+
+/* The first `most' blocks, by their parts. */
+function blocksOf(layout, most) {
+	const n = partsOf(layout), parts = n.map(() => 0), blocks = [];
+	for (;;) {
+		let d = n.length - 1;
+		blocks.push([...parts]);
+		while (d >= 0 && ++parts[d] === n[d])
+			parts[d--] = 0;
+		if (d < 0 || blocks.length === most)
+			return blocks;
+	}
 }
 
 /* The two dimensions that are drawn, rows and columns; -1: there is none. */
@@ -34,24 +62,6 @@ function drawnDims(layout) {
 	const one = cut.length ? cut[0] : n - 2;
 	const other = one === n - 1 ? n - 2 : n - 1;
 	return [Math.min(one, other), Math.max(one, other)];
-}
-
-/* The blocks of a layout: their regions, and the devices that hold each. */
-function blocksOf(layout) {
-	if (layout.blocks)
-		return layout.blocks;
-	const found = new Map();
-	for (let rank = 0; rank < report.devices; rank++) {
-		const coords = coordsOf(rank);
-		const parts = layout.shape.map((_, d) =>
-			partOf(layout, d, coords));
-		const key = parts.join();
-		if (!found.has(key))
-			found.set(key, { parts, ranks: [] });
-		found.get(key).ranks.push(rank);
-	}
-	layout.blocks = [...found.values()];
-	return layout.blocks;
 }
 
 function regionText(layout, parts) {
@@ -88,6 +98,14 @@ function edgesOf(bounds, length) {
 		(0.3 * i / n + 0.7 * b / all));
 }
 
+/* Runs of n parts that are drawn as one, of two pixels at least. */
+function drawnParts(n, length) {
+	const step = Math.ceil(2 * n / length), parts = [];
+	for (let i = 0; i < n; i += step)
+		parts.push([i, Math.min(n, i + step)]);
+	return parts;
+}
+
 /* The grid of a layout on a canvas of w x h pixels: the blocks at part 0 of the
  * dimensions that are not drawn. */
 function drawLayout(canvas, layout, w, h, labels) {
@@ -95,6 +113,8 @@ function drawLayout(canvas, layout, w, h, labels) {
 	const scale = window.devicePixelRatio || 1, c = canvas.getContext('2d');
 	const x = columns < 0 ? [0, w] : edgesOf(layout.bounds[columns], w);
 	const y = rows < 0 ? [0, h] : edgesOf(layout.bounds[rows], h);
+	const parts = layout.shape.map(() => 0);
+	const paper = colour('paper'), ink = colour('ink');
 	canvas.width = w * scale;
 	canvas.height = h * scale;
 	canvas.style.width = w + 'px';
@@ -103,23 +123,26 @@ function drawLayout(canvas, layout, w, h, labels) {
 	c.font = '11px sans-serif';
 	c.textAlign = 'center';
 	c.textBaseline = 'middle';
-	for (const b of blocksOf(layout)) {
-		if (b.parts.some((p, d) => d !== rows && d !== columns && p > 0))
-			continue;
-		const i = rows < 0 ? 0 : b.parts[rows];
-		const j = columns < 0 ? 0 : b.parts[columns];
-		const bw = x[j + 1] - x[j], bh = y[i + 1] - y[i];
-		c.fillStyle = rankColour(b.ranks[0]);
-		c.fillRect(x[j], y[i], bw, bh);
-		if (bw > 3 && bh > 3) {
-			c.strokeStyle = colour('paper');
-			c.strokeRect(x[j] + .5, y[i] + .5, bw - 1, bh - 1);
+	for (const [i, iend] of drawnParts(y.length - 1, h))
+		for (const [j, jend] of drawnParts(x.length - 1, w)) {
+			const bw = x[jend] - x[j], bh = y[iend] - y[i];
+			if (rows >= 0)
+				parts[rows] = i;
+			if (columns >= 0)
+				parts[columns] = j;
+			c.fillStyle = rankColour(firstRank(layout, parts));
+			c.fillRect(x[j], y[i], bw, bh);
+			if (bw > 3 && bh > 3) {
+				c.strokeStyle = paper;
+				c.strokeRect(x[j] + .5, y[i] + .5, bw - 1, bh - 1);
+			}
+			if (!labels || bh <= 12 || bw <= 10)
+				continue;
+			const text = ranksText(ranksOf(layout, parts));
+			c.fillStyle = ink;
+			if (c.measureText(text).width < bw - 4)
+				c.fillText(text, x[j] + bw / 2, y[i] + bh / 2);
 		}
-		const text = ranksText(b.ranks);
-		c.fillStyle = colour('ink');
-		if (labels && bh > 12 && c.measureText(text).width < bw - 4)
-			c.fillText(text, x[j] + bw / 2, y[i] + bh / 2);
-	}
 }
 
 /* What each axis of the mesh does with a tensor, in words. */
@@ -135,7 +158,9 @@ function layoutText(layout) {
 function layoutView(layout) {
 	const canvas = el('canvas', { role: 'img', 'aria-label':
 		'who holds what: ' + layoutText(layout) });
-	const [rows, columns] = drawnDims(layout), blocks = blocksOf(layout);
+	const [rows, columns] = drawnDims(layout);
+	const blocks = blocksOf(layout, 32);
+	const nblocks = partsOf(layout).reduce((n, x) => n * x, 1);
 	const hidden = layout.shape.map((_, d) => d).filter(d => d !== rows &&
 		d !== columns && layout.bounds[d].length > 2);
 	drawLayout(canvas, layout, 380, rows < 0 ? 44 : 220, true);
@@ -144,13 +169,13 @@ function layoutView(layout) {
 		(hidden.length ? '; part 0 of dimension ' + hidden.join(', ') : '') +
 		'; numbers are devices';
 	const table = el('table', {}, el('tr', {}, el('th', {}, 'block'),
-		el('th', {}, 'devices')), ...blocks.slice(0, 32).map(b =>
-		el('tr', {}, el('td', {}, regionText(layout, b.parts)),
-			el('td', {}, ranksText(b.ranks)))));
+		el('th', {}, 'devices')), ...blocks.map(parts =>
+		el('tr', {}, el('td', {}, regionText(layout, parts)),
+			el('td', {}, ranksText(ranksOf(layout, parts))))));
 	return el('div', { class: 'layout' }, canvas,
 		el('div', { class: 'hint' }, note), el('details', {},
-			el('summary', {}, blocks.length === 1 ? 'the one block'
-				: blocks.length + ' blocks'), table,
-			blocks.length > 32 ? el('div', { class: 'hint' },
-				`and ${blocks.length - 32} more`) : null));
+			el('summary', {}, nblocks === 1 ? 'the one block'
+				: nblocks + ' blocks'), table,
+			nblocks > 32 ? el('div', { class: 'hint' },
+				`and ${nblocks - 32} more`) : null));
 }
