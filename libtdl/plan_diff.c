@@ -8,26 +8,32 @@
 #include "compiler/lower/cost.h"
 #include "layout/layout_text.h"
 
-static const char *layouts_text(arena *a, const mesh *m, const cuts *c)
+static const char *layouts_text(arena *a, const plan *p, const plan_tensor *t)
 {
-	const char *text = "";
-	for (int i = 0; i < m->naxes; i++)
+	const char *text = p->mesh.naxes ? "" : "whole";
+	for (int i = 0; i < p->mesh.naxes; i++)
 		text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
-				    layout_axis_text(a, c->dim[i]));
-	return m->naxes ? text : "whole";
+				    layout_axis_text(a, t->cuts.dim[i]));
+	if (p->loop.turns == 0 || t->time == CUT_NONE)
+		return text;
+	return arena_printf(a, "%s; over time %s", text,
+			    layout_axis_text(a, t->time));
 }
 
 static const char *strategy_text(arena *a, const plan *p, const plan_node *n)
 {
 	const kernel *k = p->kernels[n->kernel].kernel;
-	const char *text = "";
+	const char *text = p->mesh.naxes ? "" : "whole";
 	for (int i = 0; i < p->mesh.naxes; i++) {
 		int v = n->cuts.dim[i];
 		const char *what = layout_division_text(a, k, v);
 		text = arena_printf(a, "%s%s%s%s", text, i ? ", " : "",
 				    v >= 0 ? "by " : "", what ? what : "whole");
 	}
-	return p->mesh.naxes ? text : "whole";
+	if (p->loop.turns == 0 || n->time == CUT_NONE)
+		return text;
+	return arena_printf(a, "%s; over time by %s", text,
+			    layout_division_text(a, k, n->time));
 }
 
 /* All tensors of a plan, or all operators, by name. */
@@ -36,8 +42,7 @@ static strmap *texts_of(arena *a, const plan *p, bool operators)
 	strmap *all = strmap_new(a);
 	for (int i = 0; !operators && i < p->ntensors; i++)
 		strmap_put(all, p->tensors[i].name,
-			   (void *)layouts_text(a, &p->mesh,
-					       &p->tensors[i].cuts));
+			   (void *)layouts_text(a, p, &p->tensors[i]));
 	for (int i = 0; operators && i < p->nnodes; i++)
 		strmap_put(all, p->nodes[i].name,
 			   (void *)strategy_text(a, p, &p->nodes[i]));
@@ -83,14 +88,20 @@ static json_t *differences_json(const plan_differences *all)
 	return list;
 }
 
+int plan_micro_batches(const plan *p)
+{
+	return p->loop.turns > 0 ? p->loop.turns : 1;
+}
+
 static json_t *plan_json(const plan_pair *d, const plan *p)
 {
 	json_t *sizes = json_array();
 	for (int a = 0; a < p->mesh.naxes; a++)
 		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
-	return json_pack("{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s}", "model",
+	return json_pack("{s:s,s:s,s:i,s:i,s:o,s:I,s:I,s:f,s:s}", "model",
 			 p->model, "algorithm", p->algorithm, "devices",
-			 mesh_workers(&p->mesh), "mesh", sizes,
+			 mesh_workers(&p->mesh), "micro_batches",
+			 plan_micro_batches(p), "mesh", sizes,
 			 "communication_bytes",
 			 (json_int_t)p->communication_bytes,
 			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,

@@ -16,7 +16,8 @@ typedef struct plan_pair {
 /* The meaning of a name in both plans; NULL: none. */
 typedef struct plan_difference {
 	const char *name;
-	const char *was, *is; /* "cut 0, cut 1" */
+	const char *was, *is; /* "cut 0, partial(Sum)", and in a plan with
+				 micro-batches "cut 0; over time cut 0" */
 } plan_difference;
 
 typedef VEC(plan_difference) plan_differences;
@@ -25,6 +26,9 @@ typedef VEC(plan_difference) plan_differences;
  * differently: in the order of the first plan, then names that only the second
  * has. */
 plan_differences plan_compare(const plan_pair *d, bool operators);
+
+/* The turns of its loop; 1 without. */
+int plan_micro_batches(const plan *p);
 
 /* The output of `tdlc diff --json'. */
 json_t *plan_diff_json(const plan_pair *d, const plan_differences *tensors,

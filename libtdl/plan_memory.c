@@ -8,18 +8,28 @@
 
 enum { MOST_SHOWN = 8 };
 
+/* Whether all workers along some axis have terms of all of it. */
+static bool stays_partial(const plan *p, const plan_tensor *t)
+{
+	bool any = false;
+	for (int i = 0; i < p->mesh.naxes; i++)
+		any |= cut_reducer(t->cuts.dim[i]) != RED_NONE;
+	return any;
+}
+
 /* The contents of a buffer, in words. */
 static const char *contents(arena *a, const plan *p, const plan_buffer *b)
 {
 	const char *name = p->tensors[b->tensor].name;
 	switch (b->region) {
 	case LAYOUT_STORED:
-		return name;
+		return stays_partial(p, &p->tensors[b->tensor])
+			       ? arena_printf(a, "%s, partial", name) : name;
 	case LAYOUT_NEEDS:
 		return arena_printf(a, "%s, fetched for %s", name,
 				    p->nodes[b->node].name);
 	case LAYOUT_PRODUCES:
-		if (plan_partial(p, b->node) == RED_NONE)
+		if (!plan_combines(p, b->node))
 			break;
 		return arena_printf(a, "%s, a partial result", name);
 	case LAYOUT_REDUCED_SHARD:

@@ -75,6 +75,9 @@ static void print_text(const plan_pair *d, const plan_differences *tensors,
 	printf("%-14s %s by %s on %d -> %s by %s on %d\n", "plan", p->model,
 	       p->algorithm, mesh_workers(&p->mesh), q->model, q->algorithm,
 	       mesh_workers(&q->mesh));
+	if (p->loop.turns || q->loop.turns)
+		printf("%-14s %d -> %d\n", "micro-batches",
+		       plan_micro_batches(p), plan_micro_batches(q));
 	printf("%-14s %s -> %s\n", "communication",
 	       plan_bytes_text(a, p->communication_bytes),
 	       plan_bytes_text(a, q->communication_bytes));
