@@ -37,7 +37,8 @@ json_t *plan_frontier_json(const plan_request *how, const frontier *f)
 			(json_int_t)p->held, "communication_bytes",
 			(json_int_t)p->moved));
 	}
-	return json_pack("{s:s, s:i, s:b, s:o}", "model",
+	return json_pack("{s:s, s:i, s:b, s:s?, s:o}", "model",
 			 how->graph->name, "devices", how->k, "proven",
-			 f->proven, "frontier", list);
+			 f->proven, "proof", f->proven ? f->among : NULL,
+			 "frontier", list);
 }

@@ -217,6 +217,8 @@ json_t *plan_report_search(const plan_result *r)
 	json_object_set_new(j, "least_by_step", least_json(s));
 	json_object_set_new(j, "lower_bound", bound);
 	json_object_set_new(j, "proven", json_boolean(r->proven));
+	json_object_set_new(j, "proof", r->proof ? json_string(r->proof)
+						 : json_null());
 	json_object_set_new(j, "own_costs", own_costs_json(&s->own));
 	json_object_set_new(j, "note",
 			    s->note ? json_string(s->note) : json_null());

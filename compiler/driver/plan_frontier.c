@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/text_chart.h"
@@ -30,10 +31,15 @@ static void draw(arena *a, const frontier *f)
 
 static void frontier_text(const plan_request *how, const frontier *f)
 {
-	printf("%s on %d device%s, for '%s': %d of %d plans%s\n\n",
-	       how->graph->name, how->k, how->k == 1 ? "" : "s",
-	       how->topology->name, f->points.n, f->nplans,
-	       f->proven ? ", and no others are better" : "");
+	arena *a = how->arena;
+	const char *proof = f->proven ?
+		arena_printf(a, ", and no others %s are better", f->among) : "";
+	text_wrap(stdout, arena_printf(a, "%s on %d device%s, for '%s': %d of "
+				       "%d plans%s", how->graph->name, how->k,
+				       how->k == 1 ? "" : "s",
+				       how->topology->name, f->points.n,
+				       f->nplans, proof), 0, 2);
+	putchar('\n');
 	printf(" predicted      memory       moved  planner\n");
 	for (int i = 0; i < f->points.n; i++) {
 		const plan_program *p = f->points.at[i].program;

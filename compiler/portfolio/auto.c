@@ -2,7 +2,6 @@
 
 #include "compiler/portfolio/auto.h"
 
-#include "compiler/cost/partial_values.h"
 #include "compiler/portfolio/candidates.h"
 #include "compiler/portfolio/complete_search.h"
 #include "compiler/portfolio/one_planner.h"
@@ -18,19 +17,16 @@ static search_result *credited(const plan_request *how,
 			       const plan_proof *proof)
 {
 	arena *a = how->arena;
-	bool partial = partial_values_of(a, how->graph, false)->any;
 	search_result *s = arena_memdup(a, best->search, sizeof(*s));
 	const char *note = best->search->note;
 	s->algorithm = PLAN_AUTO;
+	const char *proven = "";
+	if (proof->proven)
+		proven = arena_printf(a, "; of all plans %s none is better",
+				      plan_proof_among(how));
 	s->note = arena_printf(a, "the best of %d plans, found by '%s'%s%s%s",
 			       all->n + proof->nplans, best->search->algorithm,
-			       !proof->proven ? ""
-			       : partial ? "; no plan that runs the operators "
-					   "in this order and combines partial "
-					   "results at once is better"
-					 : "; no plan that runs the operators "
-					   "in this order is better",
-			       note ? "; " : "", note ? note : "");
+			       proven, note ? "; " : "", note ? note : "");
 	s->proves = SEARCH_PROVES_NOTHING;
 	for (int i = 0; i < MAX_AXES; i++) {
 		s->optimal_by_step[i] = false;
@@ -94,5 +90,6 @@ bool plan_auto(const plan_request *how, const lower_options *lower,
 		return false;
 	r->objective = objectives[how->objective];
 	r->proven = proof.proven;
+	r->proof = proof.proven ? plan_proof_among(how) : NULL;
 	return true;
 }

@@ -15,6 +15,10 @@ typedef struct plan_proof {
 	double seconds; /* of the search */
 } plan_proof;
 
+/* The plans that a complete search looks at: "that run the operators in this
+ * order and combine partial results at once". */
+const char *plan_proof_among(const plan_request *how);
+
 /* Searches for a plan better than *best by how->objective, time or memory,
  * within the limit.  *best is a candidate with a program; a better one replaces
  * it.  Without `prove` the search may be smaller, and proves nothing.  *proof

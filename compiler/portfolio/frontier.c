@@ -50,6 +50,7 @@ bool plan_frontier(const plan_request *how, frontier *f)
 	*f = (frontier){ 0 };
 	if (!gather(how, &all, &f->proven))
 		return false;
+	f->among = plan_proof_among(how);
 	f->nplans = all.n;
 	for (;;) {
 		frontier_point next = fastest_below(&all, held);

@@ -12,7 +12,8 @@ typedef struct frontier_point {
 typedef struct frontier {
 	VEC(frontier_point) points; /* by rising time and falling memory */
 	int nplans;		    /* that were compared */
-	bool proven;		    /* nothing else is on the frontier */
+	bool proven;		    /* nothing else is on the frontier .. */
+	const char *among;	    /* .. of the plans "that .." */
 	/* The plan that needs least memory: what to refuse where no plan keeps
 	 * to the limit, and `points' is empty. */
 	frontier_point least;

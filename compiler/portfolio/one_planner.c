@@ -2,6 +2,7 @@
 
 #include "compiler/portfolio/one_planner.h"
 
+#include "compiler/cost/partial_values.h"
 #include "compiler/lower/cost.h"
 #include "plan/gemm.h"
 
@@ -57,6 +58,29 @@ static int64_t room_beside(const plan *p, int64_t limit, int64_t machine)
 	return most > p->arena_bytes ? most - p->arena_bytes : 0;
 }
 
+static bool has_partial(const search_result *s, const graph *g)
+{
+	bool any = false;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		for (int i = 0; i < s->assignment.mesh.naxes; i++)
+			any |= cut_reducer(s->assignment.tensor_cuts[t].dim[i])
+			       != RED_NONE;
+	return any;
+}
+
+/* The plans among which a search's bound holds: those with partial values only
+ * where it has found one. */
+static const char *proof_of(const plan_request *how, const search_result *s)
+{
+	const graph *g = how->graph;
+	bool at_once = partial_values_of(how->arena, g, false)->any &&
+		       !has_partial(s, g);
+	return arena_printf(how->arena, "that cut every tensor%s%s, by the "
+			    "byte model", at_once ? " and combine partial "
+			    "results at once" : "",
+			    s->pinned ? " with these pins" : "");
+}
+
 bool plan_lowered(const plan_request *how, const search_result *s,
 		  const lower_options *lower, const plan_program *program,
 		  plan_result *r)
@@ -75,6 +99,8 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 			    .machine_memory = t->memory,
 			    .objective = "bytes",
 			    .proven = !g->turns && s->lower_bound == s->total };
+	if (r->proven)
+		r->proof = proof_of(how, s);
 	if (s->error)
 		return true;
 	plan *p = lower_plan(how->arena, how->graph, &s->assignment, &o,

@@ -88,6 +88,7 @@ typedef struct plan_result {
 	int64_t machine_memory;	  /* of a device of it; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */
 	bool proven; /* that no plan is better by it: docs/json.md */
+	const char *proof; /* among which plans; NULL: nothing is proven */
 	int64_t batch; /* samples, where micro-batches were tried; else 0 */
 	VEC(plan_try) tried;
 } plan_result;
