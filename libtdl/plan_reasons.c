@@ -8,6 +8,7 @@
 #include "base/spelling.h"
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
+#include "compiler/cost/partial_values.h"
 #include "compiler/planners/partial_assignment.h"
 #include "compiler/portfolio/one_planner.h"
 #include "layout/layout_text.h"
@@ -61,18 +62,30 @@ static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
 	return why;
 }
 
-/* The bytes of the best plan in which the tensor lies so. */
+/* The bytes of the best plan in which the tensor lies so, by a planner. */
 static int64_t bytes_of(arena *a, const plan_reasons *r, const cuts *c,
-			const char **why)
+			const char *by, const char **why)
 {
 	arena *tmp = arena_new();
 	partial_assignment pins = partial_assignment_new(tmp, r->graph);
 	pins.tensors[r->tensor] = *c;
 	pins.tensor_set[r->tensor] = true;
 	partial_assignment_tie(&pins);
-	int64_t bytes = bytes_with(a, r, &pins, r->planner, why);
+	int64_t bytes = bytes_with(a, r, &pins, by, why);
 	arena_free(tmp);
-	return bytes;
+	if (bytes < COST_MAX)
+		return bytes;
+	*why = "what it is read for cannot be partial";
+	return -1;
+}
+
+/* Whether the tensor is partial somewhere under some cuts. */
+static bool has_partial(const plan_reasons *r, const cuts *c)
+{
+	bool any = false;
+	for (int i = 0; i < r->as.mesh.naxes; i++)
+		any |= c->dim[i] < CUT_NONE;
+	return any;
 }
 
 static void try_choice(arena *a, const plan_reasons *r, int axis,
@@ -81,7 +94,9 @@ static void try_choice(arena *a, const plan_reasons *r, int axis,
 	cuts c = r->as.tensor_cuts[r->tensor];
 	c.dim[axis] = (signed char)x->dim;
 	x->refused = refusal(a, r, &c);
-	x->bytes = x->refused ? -1 : bytes_of(a, r, &c, &x->refused);
+	/* The others combine partial results at once. */
+	x->by = has_partial(r, &c) ? "extended" : r->planner;
+	x->bytes = x->refused ? -1 : bytes_of(a, r, &c, x->by, &x->refused);
 }
 
 /* ---- the operators around it ------------------------------------------- */
@@ -103,11 +118,14 @@ static bool is_neighbour(const plan_reasons *r, node_id id)
 	return yes;
 }
 
-/* The least that a node moves on the axes up to the last of as. */
-static int64_t node_least(const graph *g, assignment *as, node_id n)
+/* The least that a node moves on the axes up to the last of as; -1 where it
+ * cannot be with these tensors. */
+static int64_t node_least(const plan_reasons *r, assignment *as, node_id n)
 {
+	const graph *g = r->graph;
 	const step s = { g, as };
-	const choices all = step_vars(&s, n);
+	const choices all = partial_or_vars(r->partial, step_vars(&s, n), &s,
+					    n);
 	int axis = step_axis(&s);
 	cuts *c = &as->node_cuts[n], was = *c;
 	int64_t least = byte_model_node(g, as, n, axis + 1);
@@ -118,7 +136,7 @@ static int64_t node_least(const graph *g, assignment *as, node_id n)
 			least = bytes;
 	}
 	*c = was;
-	return least;
+	return least < COST_MAX ? least : -1;
 }
 
 static void ask_neighbour(arena *a, const plan_reasons *r, int axis,
@@ -138,7 +156,9 @@ static void ask_neighbour(arena *a, const plan_reasons *r, int axis,
 			if (is_tied(r, t))
 				as.tensor_cuts[t].dim[axis] =
 					(signed char)s->choices[i].dim;
-		x->bytes[i] = node_least(g, &as, x->node);
+		x->bytes[i] = node_least(r, &as, x->node);
+		if (x->bytes[i] < 0)
+			continue;
 		most = x->bytes[i] > most ? x->bytes[i] : most;
 		least = x->bytes[i] < least ? x->bytes[i] : least;
 	}
@@ -172,11 +192,14 @@ static void explain_step(arena *a, plan_reasons *r, int axis)
 	plan_step *s = &r->steps[axis];
 	arena *tmp = arena_new();
 	s->neighbours = ARENA_ARRAY(a, plan_neighbour, r->nneighbours);
-	s->nchoices = type->ndim + 1;
-	for (int i = 0; i < s->nchoices; i++) {
-		s->choices[i].dim = i < type->ndim ? i : CUT_NONE;
+	for (int i = 0; i <= type->ndim; i++)
+		s->choices[s->nchoices++].dim = i < type->ndim ? i : CUT_NONE;
+	for (int by = RED_NONE + 1; by < RED_COUNT; by++)
+		if (r->partial->tensors[r->tensor] >> by & 1)
+			s->choices[s->nchoices++].dim =
+				cut_partial((reducer)by);
+	for (int i = 0; i < s->nchoices; i++)
 		try_choice(a, r, axis, &s->choices[i]);
-	}
 	int n = 0;
 	for (node_id id = 0; id < g->nnodes; id++) {
 		if (!is_neighbour(r, id))
@@ -191,6 +214,7 @@ static void explain_step(arena *a, plan_reasons *r, int axis)
 static void explain_all(arena *a, plan_reasons *r)
 {
 	r->bytes = plan_bytes(a, r);
+	r->partial = partial_values_of(a, r->graph, false);
 	r->steps = ARENA_ARRAY(a, plan_step, r->as.mesh.naxes);
 	for (node_id id = 0; id < r->graph->nnodes; id++) {
 		if (!is_neighbour(r, id))
@@ -295,10 +319,10 @@ static json_t *step_json(arena *a, const plan_reasons *r, int axis)
 	for (int i = 0; i < s->nchoices; i++) {
 		const plan_choice *x = &s->choices[i];
 		json_array_append_new(
-			all, json_pack("{s:s,s:o,s:o}", "layout",
+			all, json_pack("{s:s,s:o,s:o,s:s}", "layout",
 				       plan_reasons_dim(a, x->dim), "bytes",
 				       bytes_json(x->bytes), "reason",
-				       text_json(x->refused)));
+				       text_json(x->refused), "by", x->by));
 	}
 	for (int i = 0; i < r->nneighbours; i++)
 		json_array_append_new(operators,

@@ -10,25 +10,30 @@
 
 /* A layout of a tensor along one axis, the other axes being as in the plan. */
 typedef struct plan_choice {
-	int dim;	     /* CUT_NONE: replicated */
+	int dim;	     /* an element of cuts */
 	const char *refused; /* NULL, or the reason why it is impossible or has
 				no plan */
 	int64_t bytes;	     /* of the byte model, of the best plan with it; -1
 				if it is refused */
+	const char *by;	     /* the planner that found that plan */
 } plan_choice;
+
+/* The dimensions, replicated, partial by each reducer. */
+enum { PLAN_MAX_CHOICES = MAX_NDIM + 1 + RED_COUNT };
 
 /* The bytes that an operator which reads or computes the tensor moves on the
  * axes up to one: all other tensors as in the plan, the operator as in the plan
  * on the axes before, and divided at its best along this one. */
 typedef struct plan_neighbour {
 	node_id node;
-	int64_t bytes[MAX_NDIM + 1]; /* by choice; -1 where it is refused */
+	int64_t bytes[PLAN_MAX_CHOICES]; /* by choice; -1 where it is refused */
 	int64_t spread;		     /* the most less the least of them */
 } plan_neighbour;
 
 typedef struct plan_step {
-	int nchoices; /* the dimensions in order, then replicated */
-	plan_choice choices[MAX_NDIM + 1];
+	int nchoices; /* the dimensions in order, then replicated, then partial
+			 by the reducers by which it may stay so */
+	plan_choice choices[PLAN_MAX_CHOICES];
 	plan_neighbour *neighbours; /* by falling spread */
 } plan_step;
 
@@ -45,6 +50,7 @@ typedef struct plan_reasons {
 	assignment as; /* the plan's */
 	tensor_id tensor;
 	int64_t bytes; /* of the byte model, of the plan */
+	const struct partial_values *partial;
 	plan_step *steps; /* one per axis of the mesh */
 	int nneighbours;
 	VEC(plan_undivided) undivided; /* of the neighbours */
@@ -66,7 +72,7 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 		     const char *name, const char *by,
 		     plan_reasons *r, cli_status *status);
 
-/* "cut 0", "replicated" */
+/* "cut 0", "replicated", "partial(Sum)" */
 const char *plan_reasons_dim(arena *a, int dim);
 
 /* The variable of an operator that an axis divides; NULL: none. */

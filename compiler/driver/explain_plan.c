@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "compiler/driver/plan_print.h"
@@ -54,21 +55,30 @@ static const char *beside_text(arena *a, const plan_reasons *r, int64_t bytes)
 			    bytes > r->bytes ? "more" : "less");
 }
 
+/* The part that a group holds, where it is no block, and another planner. */
+static const char *extent_text(arena *a, const plan_reasons *r,
+			       const plan_choice *x)
+{
+	bool other = strcmp(x->by, r->planner) != 0;
+	return arena_printf(a, "%s%s%s",
+			    x->dim < 0 ? ", all of it in each group" : "",
+			    other ? ", by " : "", other ? x->by : "");
+}
+
 static void print_choices(arena *a, const plan_reasons *r, int axis)
 {
 	const plan_step *s = &r->steps[axis];
 	int is = r->as.tensor_cuts[r->tensor].dim[axis];
 	for (int i = 0; i < s->nchoices; i++) {
 		const plan_choice *x = &s->choices[i];
-		printf("%s %-11s ", x->dim == is ? "*" : " ",
+		printf("%s %-12s ", x->dim == is ? "*" : " ",
 		       plan_reasons_dim(a, x->dim));
 		if (x->refused)
 			printf("cannot be: %s\n", x->refused);
 		else
 			printf("%10s  %s%s\n", plan_bytes_text(a, x->bytes),
 			       beside_text(a, r, x->bytes),
-			       x->dim == CUT_NONE ? ", all of it in each group"
-						  : "");
+			       extent_text(a, r, x));
 	}
 }
 

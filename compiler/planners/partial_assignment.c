@@ -115,7 +115,7 @@ const char *partial_assignment_refuses_dim(arena *a, const step *s, tensor_id t,
 {
 	const tensor_type *type = &s->g->tensors[t].type;
 	const mesh *m = &s->as->mesh;
-	if (d == CUT_NONE)
+	if (d <= CUT_NONE)
 		return NULL;
 	if (d >= type->ndim)
 		return arena_printf(a, "it has %d dimensions", type->ndim);

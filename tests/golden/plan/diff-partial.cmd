@@ -8,3 +8,6 @@ differ "$tmp/a.plan" "$tmp/b.plan"
 differ "$tmp/b.plan" "$tmp/c.plan"
 tdlc diff "$tmp/b.plan" "$tmp/c.plan" --json | grep -E '"micro_batches"|over time by'
 late --algorithm data-parallel --memory 1
+# What else a value that stays partial could be, and one that could stay so.
+tdlc explain --plan "$tmp/b.plan" --tensor z.reduce_sum
+tdlc explain --plan "$tmp/a.plan" --tensor z.reduce_sum_2 --json | grep -A3 '"layout": "partial'
