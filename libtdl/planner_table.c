@@ -118,6 +118,8 @@ static int64_t proven_bound(const planner_table *t)
 	for (int i = 0; i < t->plans.n; i++) {
 		const plan_result *r = &t->plans.at[i];
 		const search_result *s = r->search;
+		if (s->whole)
+			s = s->whole;
 		if (!s->error && s->lower_bound > bound &&
 		    search_cuts_all(r->graph, &s->assignment))
 			bound = s->lower_bound;

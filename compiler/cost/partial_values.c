@@ -5,6 +5,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/graph/turns.h"
+#include "plan/plan.h"
 
 static const reducer reducers[] = { RED_SUM, RED_MAX, RED_MIN, RED_OR,
 				    RED_AND };
@@ -102,6 +103,52 @@ static void keep_accumulated(finder *f)
 			f->to->tensors[t] &= bit_of(g->turns->partial[t]);
 }
 
+/* ---- what it is good for ----------------------------------------------- */
+
+/* Whether a node that hands something on may leave less to combine, or lay it
+ * out better: several tensors become one, or what it reads is not as what it
+ * gives, element by element. */
+static bool gains(const node *n, const kpassing *p)
+{
+	int first = __builtin_ctz(p->inputs);
+	return (p->inputs & ~byte_model_same_inputs(n, first)) ||
+	       !kernel_in_place(n->kernel, first);
+}
+
+/* Adds to `useful', by tensor, what a node hands on to where it is. */
+static void add_useful(finder *f, node_id id, uint32_t *useful)
+{
+	const node *n = &f->g->nodes[id];
+	for (int i = 0; i < n->kernel->npassings; i++) {
+		const kpassing *p = &n->kernel->passings[i];
+		if (!(f->to->nodes[id] >> i & 1) ||
+		    (!gains(n, p) && !(useful[n->output] & bit_of(p->to))))
+			continue;
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			if (p->inputs >> j & 1)
+				useful[n->inputs[j]] |= bit_of(p->by);
+	}
+}
+
+/* Leaves the partial values that come to where something is gained, a sum over
+ * time among them. */
+static void narrow_useless(finder *f)
+{
+	const graph *g = f->g;
+	arena *tmp = arena_new();
+	uint32_t *useful = ARENA_ARRAY(tmp, uint32_t, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors && g->turns; t++)
+		if (g->turns->total[t] != NONE)
+			useful[t] = f->to->tensors[t];
+	for (node_id n = g->nnodes; n-- > 0;)
+		add_useful(f, n, useful);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		keep(f, &f->to->tensors[t], f->to->tensors[t] & useful[t]);
+	arena_free(tmp);
+}
+
+/* ---- all of them ------------------------------------------------------- */
+
 static void begin(finder *f, bool cheap)
 {
 	const graph *g = f->g;
@@ -128,22 +175,31 @@ static void begin(finder *f, bool cheap)
 		keep_accumulated(f);
 }
 
-const partial_values *partial_values_of(arena *a, const graph *g, bool cheap)
+static void narrow(finder *f)
+{
+	const graph *g = f->g;
+	for (node_id n = 0; n < g->nnodes; n++) {
+		uint32_t *t = &f->to->tensors[g->nodes[n].output];
+		narrow_node(f, n);
+		keep(f, t, *t & given_by(f, n));
+	}
+	for (node_id n = g->nnodes; n-- > 0;)
+		narrow_read(f, n);
+}
+
+const partial_values *partial_values_of(arena *a, const graph *g,
+					partial_scope scope)
 {
 	finder f = { .g = g, .to = ARENA_NEW(a, partial_values),
 		     .changed = true };
 	f.to->tensors = ARENA_ARRAY(a, uint32_t, g->ntensors);
 	f.to->nodes = ARENA_ARRAY(a, uint32_t, g->nnodes);
-	begin(&f, cheap);
+	begin(&f, scope == PARTIAL_CHEAP);
 	while (f.changed) {
 		f.changed = false;
-		for (node_id n = 0; n < g->nnodes; n++) {
-			uint32_t *t = &f.to->tensors[g->nodes[n].output];
-			narrow_node(&f, n);
-			keep(&f, t, *t & given_by(&f, n));
-		}
-		for (node_id n = g->nnodes; n-- > 0;)
-			narrow_read(&f, n);
+		narrow(&f);
+		if (!f.changed && scope != PARTIAL_ALL)
+			narrow_useless(&f);
 	}
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		f.to->any = f.to->any || f.to->tensors[t];

@@ -15,10 +15,20 @@ typedef struct partial_values {
 	bool any;	   /* some tensor may be partial */
 } partial_values;
 
-/* Of a graph, in a.  With `cheap' kernels that reduce hand nothing on: where
- * bytes alone count, every worker would run the whole of a contraction to move
- * a smaller result. */
-const partial_values *partial_values_of(arena *a, const graph *g, bool cheap);
+typedef enum partial_scope {
+	PARTIAL_ALL,
+	/* Less what nodes hand on element by element until it is combined:
+	 * nothing is gained by that. */
+	PARTIAL_USEFUL,
+	/* Of these, what kernels without a reduction hand on.  Where bytes
+	 * alone count, every worker would else run the whole of a contraction
+	 * to move a smaller result. */
+	PARTIAL_CHEAP,
+} partial_scope;
+
+/* Of a graph, in a. */
+const partial_values *partial_values_of(arena *a, const graph *g,
+					partial_scope scope);
 
 /* The choices c of a tensor, or a node, at a step, and those that are added by
  * partial values; p NULL: none.  All partial results of a node, and so a

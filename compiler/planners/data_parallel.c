@@ -194,7 +194,7 @@ static void plan(search *s)
 	arena *tmp = arena_new();
 	const rules along = {
 		.dims = dims, .vars = vars, .state = b,
-		.partial = partial_values_of(tmp, s->graph, true),
+		.partial = partial_values_of(tmp, s->graph, PARTIAL_CHEAP),
 	};
 	search_by_step(s, &along);
 	s->result->note = note(s->arena, b, s->graph, s->result);

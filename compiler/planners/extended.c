@@ -40,7 +40,7 @@ static void plan(search *s)
 		.vars = vars,
 		.solve = solve_priced,
 		.solver = o,
-		.partial = partial_values_of(tmp, s->graph, false),
+		.partial = partial_values_of(tmp, s->graph, PARTIAL_USEFUL),
 	};
 	o->price = s->prices ? s->prices->tensors : NULL;
 	search_by_step(s, &any);

@@ -20,8 +20,6 @@ static int seconds_for(const search *s)
 	return left > 1 ? (int)left : 1;
 }
 
-static const rules all = { .dims = rules_all_dims, .vars = rules_all_vars };
-
 static void take(search *s, const candidate_set *w, const ilp_result *found)
 {
 	search_result *r = s->result;
@@ -43,6 +41,10 @@ static void plan(search *s)
 	arena *tmp = arena_new();
 	r->assignment.mesh = s->mesh;
 	r->lower_bound = -1;
+	const rules all = {
+		.dims = rules_all_dims, .vars = rules_all_vars,
+		.partial = partial_values_of(tmp, s->graph, PARTIAL_CHEAP),
+	};
 	const rules with = search_pinned(s, &all);
 	candidate_set w = candidates_find(tmp, s->graph, &r->assignment.mesh,
 					  &with, MOST_CANDIDATES);

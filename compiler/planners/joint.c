@@ -1,6 +1,6 @@
 /* The choices of the planner `tofu', for all axes of the mesh together: the
  * best plan that cuts every tensor once per axis, however many bytes the first
- * axis takes. */
+ * axis takes, or leaves it partial where that is possible. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -11,9 +11,14 @@ enum { WORTH_A_NOTE = 1 }; /* percent that is not cut */
 
 static void plan(search *s)
 {
-	const rules all = { .dims = rules_all_dims, .vars = rules_all_vars,
-			    .complete = true };
+	arena *tmp = arena_new();
+	const rules all = {
+		.dims = rules_all_dims, .vars = rules_all_vars,
+		.complete = true,
+		.partial = partial_values_of(tmp, s->graph, PARTIAL_CHEAP),
+	};
 	search_jointly(s, &all);
+	arena_free(tmp);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result,
 					     WORTH_A_NOTE);
 }

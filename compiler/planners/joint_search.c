@@ -18,6 +18,7 @@ enum {
 	MOST_WORK = 1 << 28,  /* that tables take to be made, */
 	PART_WORK = 1 << 26,  /* and those of a part */
 	MOST_ROUNDS = 8,      /* through all parts */
+	PARTIAL_AXES = 2,     /* of the parts in which values stay partial */
 };
 
 /* Rules for some axes, while the others stay. */
@@ -163,14 +164,13 @@ static void set_optimal(search_result *r, bool optimal)
 		r->optimal_by_step[a] = optimal;
 }
 
-void search_jointly(search *s, const rules *wanted)
+/* Of the plans in which nothing stays partial. */
+static void search_whole(search *s, const rules *all)
 {
 	search_result *r = s->result;
-	const rules with = search_pinned(s, wanted), *all = &with;
 	search_by_step(s, all);
-	int naxes = r->assignment.mesh.naxes;
 	int64_t bound = r->total > 0 ? -1 : 0, whole = -1;
-	if (naxes < 2)
+	if (r->assignment.mesh.naxes < 2)
 		return;
 	if (all->complete && r->total > 0)
 		bound = symmetry_bound(s, all, r->total);
@@ -179,4 +179,37 @@ void search_jointly(search *s, const rules *wanted)
 	bound = whole > bound ? whole : bound;
 	set_optimal(r, bound == r->total);
 	r->lower_bound = all->complete || r->total == 0 ? bound : -1;
+}
+
+/* Looks for a better plan among those in which values stay partial, too. */
+static void leave_partial(search *s, const rules *all)
+{
+	search_result *r = s->result;
+	search_result *whole = search_result_copy(s->arena, s->graph, r);
+	int naxes = r->assignment.mesh.naxes;
+	int64_t bound = -1;
+	if (improve(s, all, axes_from(0, naxes, naxes), MOST_CELLS, &bound) ==
+	    TOO_LARGE)
+		for (int n = 1; n <= PARTIAL_AXES && n < naxes &&
+				improve_parts(s, all, n);)
+			n++;
+	if (r->total == whole->total)
+		return;
+	r->whole = whole;
+	r->among = "that cut every tensor or leave it partial";
+	bound = r->total == 0 ? 0 : bound;
+	r->lower_bound = s->pins && r->total > 0 ? -1 : bound;
+	set_optimal(r, bound == r->total);
+}
+
+void search_jointly(search *s, const rules *wanted)
+{
+	rules whole = *wanted;
+	whole.partial = NULL;
+	whole = search_pinned(s, &whole);
+	search_whole(s, &whole);
+	if (wanted->partial && wanted->partial->any && s->result->total > 0) {
+		const rules all = search_pinned(s, wanted);
+		leave_partial(s, &all);
+	}
 }

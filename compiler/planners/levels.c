@@ -19,6 +19,7 @@ typedef struct level_rules {
 	int levels[MAX_AXES]; /* of the axes */
 	int free;	      /* a level; ALL: they are one */
 	const assignment *now;
+	const partial_values *partial; /* NULL: none */
 } level_rules;
 
 enum { ALL = -1 };
@@ -42,14 +43,16 @@ static choices alike(const level_rules *r, choices c, const cuts *before,
 static choices dims(const void *state, const step *s, tensor_id t)
 {
 	const level_rules *r = state;
-	return alike(r, step_dims(s, t), &s->as->tensor_cuts[t],
+	choices all = partial_or_dims(r->partial, step_dims(s, t), s, t);
+	return alike(r, all, &s->as->tensor_cuts[t],
 		     r->now ? &r->now->tensor_cuts[t] : NULL, step_axis(s));
 }
 
 static choices vars(const void *state, const step *s, node_id n)
 {
 	const level_rules *r = state;
-	return alike(r, step_vars(s, n), &s->as->node_cuts[n],
+	choices all = partial_or_vars(r->partial, step_vars(s, n), s, n);
+	return alike(r, all, &s->as->node_cuts[n],
 		     r->now ? &r->now->node_cuts[n] : NULL, step_axis(s));
 }
 
@@ -67,7 +70,9 @@ level_tables *level_tables_new(arena *a, const search_request *q)
 	return x;
 }
 
-/* Decides for what is free.  False where there are too many candidates. */
+/* Decides for what is free; where the solver runs out of time before all that
+ * is partial fits, what there is stays.  False where there are too many
+ * candidates, or there is nothing. */
 static bool decide(search *s, level_tables *x, const level_rules *state,
 		   int nleft)
 {
@@ -83,11 +88,26 @@ static bool decide(search *s, level_tables *x, const level_rules *state,
 		time_model *t = time_model_new(tmp, x->cache, s->graph, &w);
 		problem *p = time_model_problem(tmp, t,
 						s->prices ? s->prices : &none);
-		candidates_take(&w, s->graph, solve(tmp, p, &limits).value,
-				&s->result->assignment);
+		solution best = solve(tmp, p, &limits);
+		ok = best.cost < COST_MAX || !state->partial;
+		if (ok)
+			candidates_take(&w, s->graph, best.value,
+					&s->result->assignment);
+		ok |= state->now != NULL;
 	}
 	arena_free(tmp);
 	return ok;
+}
+
+/* For all levels alike, with partial values if that is possible. */
+static bool decide_all(search *s, level_tables *x, level_rules *state,
+		       int nleft)
+{
+	bool ok = decide(s, x, state, nleft);
+	if (ok || !state->partial)
+		return ok;
+	state->partial = NULL;
+	return decide(s, x, state, nleft);
 }
 
 static void plan(search *s)
@@ -97,14 +117,19 @@ static void plan(search *s)
 	const topology *t = s->topology ? s->topology : topology_preset(0);
 	const search_request q = { .mesh = s->mesh, .topology = t };
 	level_tables *x = s->tables ? s->tables : level_tables_new(tmp, &q);
-	level_rules state = { .free = ALL };
+	level_rules state = {
+		.free = ALL,
+	};
+	if (!s->variant.at_once)
+		state.partial = partial_values_of(tmp, s->graph,
+						  PARTIAL_USEFUL);
 	topology_levels(t, &s->mesh, state.levels);
 	r->assignment.mesh = s->mesh;
 	int last = s->mesh.naxes - 1, nlevels = 0, nleft;
 	for (int a = 0; a <= last; a++)
 		nlevels += a == 0 || state.levels[a] != state.levels[a - 1];
 	nleft = nlevels > 1 ? 1 + ROUNDS * nlevels : 1;
-	bool ok = decide(s, x, &state, nleft--);
+	bool ok = decide_all(s, x, &state, nleft--);
 	state.now = &r->assignment;
 	for (int i = 0; ok && i < ROUNDS && nlevels > 1; i++)
 		for (int a = 0; ok && a <= last; a++) {
@@ -120,9 +145,13 @@ static void plan(search *s)
 	arena_free(tmp);
 }
 
+static const search_variant at_once = { .at_once = true };
+
 const planner planner_levels = {
 	.name = "levels",
 	.about = "one dimension per level, or replicated; least time",
 	.plan = plan,
 	.priced = true,
+	.variants = &at_once,
+	.nvariants = 1,
 };

@@ -208,7 +208,7 @@ void partial_assignment_complete(search *s, partial_assignment *o)
 	arena *tmp = arena_new();
 	rules rest = { .dims = dims, .vars = vars, .state = o };
 	if (o->as_one && !s->variant.at_once)
-		rest.partial = partial_values_of(tmp, s->graph, true);
+		rest.partial = partial_values_of(tmp, s->graph, PARTIAL_CHEAP);
 	follow(tmp, o);
 	search_by_step(s, &rest);
 	arena_free(tmp);

@@ -74,9 +74,14 @@ void search_by_step(search *s, const rules *r);
 /* ---- all axes at once -------------------------------------------------- */
 
 /* The best of all plans that the rules allow at successive steps, as far as the
- * tables permit.  The search begins with the plan of search_by_step() and so is
- * never worse; its lower_bound holds for all those plans. */
+ * tables permit.  The search begins with the plan of search_by_step() without
+ * partial values and so is never worse; its lower_bound holds for all those
+ * plans, or where no value stays partial for those in which none does. */
 void search_jointly(search *s, const rules *r);
+
+/* A result as it is now, in a. */
+search_result *search_result_copy(arena *a, const graph *g,
+				  const search_result *r);
 
 /* Fills in the cost of the result's cuts: total, by_step, node_bytes. */
 void search_cost(search *s);

@@ -232,11 +232,22 @@ static search_result *new_result(arena *a, const graph *g, const char *name)
 	return r;
 }
 
+search_result *search_result_copy(arena *a, const graph *g,
+				  const search_result *r)
+{
+	search_result *c = ARENA_COPY(a, r, 1);
+	assignment *to = &c->assignment;
+	to->tensor_cuts = ARENA_COPY(a, to->tensor_cuts, g->ntensors);
+	to->node_cuts = ARENA_COPY(a, to->node_cuts, g->nnodes);
+	c->node_bytes = ARENA_COPY(a, c->node_bytes, g->nnodes);
+	return c;
+}
+
 /* A solver that was asked something else has proven nothing of bytes. */
 static void settle_claims(search_result *r, const planner *pl, bool pins)
 {
 	r->proves = pl->proves;
-	r->among = pl->among;
+	r->among = r->among ? r->among : pl->among;
 	r->pinned = pins;
 	for (int i = 0; i < MAX_AXES && !pl->proves; i++) {
 		r->optimal_by_step[i] = false;
@@ -261,8 +272,10 @@ search_result *search_plan_for(arena *a, const graph *g,
 	s.deadline = deadline_in(q->seconds);
 	s.result->variant = s.variant;
 	pl->plan(&s);
-	settle_claims(s.result, pl, q->pins != NULL);
-	s.result->seconds = clock_seconds() - begin;
+	for (search_result *r = s.result; r; r = r->whole) {
+		settle_claims(r, pl, q->pins != NULL);
+		r->seconds = clock_seconds() - begin;
+	}
 	return s.result;
 }
 

@@ -48,7 +48,10 @@ typedef struct search_result {
 					    proven; -1 if unknown */
 	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */
 	int64_t lower_bound; /* of all plans that cut every tensor once per
-				axis; -1 if unknown */
+				axis, or that `among' says; -1 if unknown */
+	/* Where values stay partial: the best plan found in which none does,
+	 * or NULL. */
+	struct search_result *whole;
 	search_costs own;
 	double seconds;			/* wall time of the search alone */
 	const char *note;		/* NULL, or a remark for the user */

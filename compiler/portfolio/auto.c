@@ -81,8 +81,7 @@ bool plan_auto(const plan_request *how, const lower_options *lower,
 		     how->graph->nnodes <= SMALL_GRAPH;
 	for (int i = 0; i < nmade; i++)
 		if (!made[i]->error)
-			vec_push(how->arena, &all,
-				 (plan_candidate){ .search = made[i] });
+			plan_add_found(how->arena, made[i], &all);
 	if (!plan_gather(&roomy, sweep, &all) ||
 	    !find_best(&roomy, &all, &best, &proof) ||
 	    !plan_lowered(how, credited(how, &all, &best, &proof),

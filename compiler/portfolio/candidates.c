@@ -33,6 +33,12 @@ static bool is_plain(const search_variant *v)
 	return !v->sequence_parallel && !v->at_once;
 }
 
+void plan_add_found(arena *a, const search_result *s, plan_candidates *all)
+{
+	for (; s; s = s->whole)
+		vec_push(a, all, (plan_candidate){ .search = s });
+}
+
 bool plan_add(const plan_request *how, const char *algorithm,
 	      plan_candidates *all)
 {
@@ -45,7 +51,7 @@ bool plan_add(const plan_request *how, const char *algorithm,
 	const search_result *s = search_plan_for(how->arena, how->graph, &q);
 	if (!s->error &&
 	    (is_plain(&q.variant) || !is_known(how->graph, all, s)))
-		vec_push(how->arena, all, (plan_candidate){ .search = s });
+		plan_add_found(how->arena, s, all);
 	return true;
 }
 
@@ -62,29 +68,29 @@ static bool found_by(const plan_candidates *all, const char *algorithm,
 	return false;
 }
 
-/* Adds the plans of all variants of the i-th planner that are not there. */
-static bool add_variants(const plan_request *how, int i, plan_candidates *all)
+/* Adds the plans of all variants of the i-th planner that are not there; of the
+ * plain one for many prices if `sweep' is set and it takes prices. */
+static bool add_planner(const plan_request *how, int i, bool sweep,
+			plan_candidates *all)
 {
 	plan_request one = *how;
 	const char *name = search_algorithm(i, NULL);
-	for (int j = 0; search_variant_of(i, j, &one.variant); j++)
-		if (!found_by(all, name, &one.variant) &&
-		    !plan_add(&one, name, all))
+	for (int j = 0; search_variant_of(i, j, &one.variant); j++) {
+		bool priced = j == 0 && sweep && search_is_priced(i);
+		if (!priced && found_by(all, name, &one.variant))
+			continue;
+		if (priced ? !plan_sweep(&one, name, all)
+			   : !plan_add(&one, name, all))
 			return false;
+	}
 	return true;
 }
 
 bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)
 {
-	const char *name;
-	for (int i = 0; (name = search_algorithm(i, NULL)); i++) {
-		bool priced = search_is_priced(i) && sweep;
-		if (search_on_request(i))
-			continue;
-		if (priced ? !plan_sweep(how, name, all) :
-			     !add_variants(how, i, all))
+	for (int i = 0; search_algorithm(i, NULL); i++)
+		if (!search_on_request(i) && !add_planner(how, i, sweep, all))
 			return false;
-	}
 	return true;
 }
 

@@ -14,6 +14,10 @@ typedef struct plan_candidate {
 
 typedef VEC(plan_candidate) plan_candidates;
 
+/* Adds the plan of a search without an error, and that in which nothing stays
+ * partial. */
+void plan_add_found(arena *a, const search_result *s, plan_candidates *all);
+
 /* Adds the plan of one planner, if it finds one, of a variant of it if that is
  * new.  False when errors were added. */
 bool plan_add(const plan_request *how, const char *algorithm,

@@ -15,7 +15,8 @@ enum { MOST_PLANS = 2048 }; /* that are lowered */
 
 const char *plan_proof_among(const plan_request *how)
 {
-	bool partial = partial_values_of(how->arena, how->graph, false)->any;
+	bool partial = partial_values_of(how->arena, how->graph,
+					 PARTIAL_ALL)->any;
 	const char *once =
 		partial ? " and combine partial results at once" : "";
 	const char *pins = pins_are_given(&how->pins) ? " with these pins" : "";

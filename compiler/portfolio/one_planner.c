@@ -58,26 +58,16 @@ static int64_t room_beside(const plan *p, int64_t limit, int64_t machine)
 	return most > p->arena_bytes ? most - p->arena_bytes : 0;
 }
 
-static bool has_partial(const search_result *s, const graph *g)
-{
-	bool any = false;
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		for (int i = 0; i < s->assignment.mesh.naxes; i++)
-			any |= cut_reducer(s->assignment.tensor_cuts[t].dim[i])
-			       != RED_NONE;
-	return any;
-}
-
 /* The plans among which a search's bound holds: those with partial values only
  * where it has found one. */
 static const char *proof_of(const plan_request *how, const search_result *s)
 {
-	const graph *g = how->graph;
-	bool at_once = partial_values_of(how->arena, g, false)->any &&
-		       !has_partial(s, g);
-	return arena_printf(how->arena, "that cut every tensor%s%s, by the "
-			    "byte model", at_once ? " and combine partial "
-			    "results at once" : "",
+	bool at_once = !s->whole && partial_values_of(how->arena, how->graph,
+						      PARTIAL_ALL)->any;
+	return arena_printf(how->arena, "%s%s, by the byte model%s",
+			    s->whole ? s->among : "that cut every tensor",
+			    at_once ? " and combine partial results at once"
+				    : "",
 			    s->pinned ? " with these pins" : "");
 }
 

@@ -30,7 +30,8 @@ static int64_t divisor(const problem *p)
 		const problem_table *x = &p->tables.at[t];
 		int n = values(p, x->x) * values(p, x->y);
 		for (int i = 0; i < n; i++)
-			g = gcd(g, x->cost[i]);
+			if (x->cost[i] < COST_MAX)
+				g = gcd(g, x->cost[i]);
 	}
 	return g ? g : 1;
 }
@@ -85,6 +86,7 @@ static void write_variable(const problem *p, FILE *f, int v, const int *at,
 	}
 }
 
+/* Pairs that are impossible have no column, which is one that is 0. */
 static void write_table(const problem *p, FILE *f, int t, int64_t unit)
 {
 	const problem_table *x = &p->tables.at[t];
@@ -92,6 +94,8 @@ static void write_table(const problem *p, FILE *f, int t, int64_t unit)
 	for (int i = 0; i < values(p, x->x); i++)
 		for (int j = 0; j < n; j++) {
 			char name[60];
+			if (x->cost[i * n + j] == COST_MAX)
+				continue;
 			snprintf(name, sizeof(name), "y%d_%d_%d", t, i, j);
 			write_cost(f, name, x->cost[i * n + j] / unit);
 			fprintf(f, " %s r%d_%d 1\n %s c%d_%d 1\n", name, t, i,

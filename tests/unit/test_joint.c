@@ -152,7 +152,7 @@ START_TEST(tables_equal_the_model)
 		keep_unread(a, g);
 		const rules with = {
 			.dims = any_dims, .vars = any_vars,
-			.partial = partial_values_of(a, g, false),
+			.partial = partial_values_of(a, g, PARTIAL_ALL),
 		};
 		compare_tables(a, &r, g, &m, partial ? &with : &all, &s);
 		arena_free(a);

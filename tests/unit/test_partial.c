@@ -1,4 +1,4 @@
-/* Tests: compiler/cost layout kernel */
+/* Tests: compiler/cost compiler/planners layout kernel */
 /* Values that stay partial: the exact solver against all layouts there are of
  * small graphs of training. */
 #include "config.h"
@@ -8,6 +8,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/joint_problem.h"
+#include "compiler/planners/search.h"
 #include "compiler/solver/solve.h"
 #include "tests/unit/graphs.h"
 #include "tests/unit/suite.h"
@@ -53,22 +54,38 @@ static bool next_code(const mesh *m, cuts *c, int low, int n)
 	return false;
 }
 
+static bool has_parts(const mesh *m, const cuts *c, const int64_t *n, int a,
+		      int d)
+{
+	return cuts_smallest(n[d], m, c, a, d) >= m->size[a];
+}
+
 static bool is_long_enough(const mesh *m, const cuts *c, const int64_t *n)
 {
-	for (int a = 0; a < m->naxes; a++) {
-		int d = c->dim[a];
-		if (d >= 0 &&
-		    cuts_smallest(n[d], m, c, a, d) < m->size[a])
+	for (int a = 0; a < m->naxes; a++)
+		if (c->dim[a] >= 0 && !has_parts(m, c, n, a, c->dim[a]))
 			return false;
-	}
 	return true;
 }
 
+/* Whether an axis leaves something whole that it could divide along one of the
+ * ndim dimensions. */
+static bool leaves_whole(const mesh *m, const cuts *c, const int64_t *n,
+			 int ndim)
+{
+	for (int a = 0; a < m->naxes; a++)
+		for (int d = 0; d < ndim; d++)
+			if (c->dim[a] == CUT_NONE && has_parts(m, c, n, a, d))
+				return true;
+	return false;
+}
+
 /* Of a tensor everything that cuts of it can say; only results that are read,
- * and that nobody keeps, may be partial.  Only results may be replicated: else
- * all workers compute all, and nothing moves. */
+ * and that nobody keeps, may be partial.  Only results may be replicated, or,
+ * where all that can be cut is, none: else all workers compute all, and nothing
+ * moves. */
 static layouts *tensor_layouts(arena *a, const graph *g, const mesh *m,
-			       tensor_id t, const bool *kept)
+			       tensor_id t, const bool *kept, bool all_cut)
 {
 	const tensor *x = &g->tensors[t];
 	layouts *l = ARENA_NEW(a, layouts);
@@ -80,8 +97,11 @@ static layouts *tensor_layouts(arena *a, const graph *g, const mesh *m,
 		bool real = true;
 		for (int i = 0; i < m->naxes; i++)
 			real &= c.dim[i] != cut_partial(RED_NONE) &&
-				(x->kind == TENSOR_RESULT ||
+				(x->kind == TENSOR_RESULT || all_cut ||
 				 c.dim[i] != CUT_NONE);
+		if (all_cut)
+			real &= !leaves_whole(m, &c, x->type.dims,
+					      x->type.ndim);
 		if (real && is_long_enough(m, &c, x->type.dims))
 			add_layout(l, &c);
 	} while (next_code(m, &c, low, x->type.ndim));
@@ -105,20 +125,40 @@ static bool one_reducer(const mesh *m, const kernel *k, const cuts *c)
 	return true;
 }
 
+/* Whether an axis could divide the node, and does not. */
+static bool could_divide(const mesh *m, const kernel *k, const cuts *c,
+			 const int64_t *extents)
+{
+	for (int a = 0; a < m->naxes; a++)
+		for (int v = 0; c->dim[a] == CUT_NONE && v < k->nvars; v++) {
+			cuts other = *c;
+			mesh before = *m;
+			other.dim[a] = (signed char)v;
+			before.naxes = a + 1;
+			if (has_parts(m, c, extents, a, v) &&
+			    one_reducer(&before, k, &other))
+				return true;
+		}
+	return false;
+}
+
+/* Where all is divided that can be, kernels that reduce hand nothing on. */
 static layouts *node_layouts(arena *a, const graph *g, const mesh *m,
-			     node_id n)
+			     node_id n, bool all_cut)
 {
 	const kernel *k = g->nodes[n].kernel;
 	layouts *l = ARENA_NEW(a, layouts);
 	int64_t extents[MAX_NVARS];
 	cuts c = cuts_none();
-	int low = cut_passing(k->npassings - 1);
+	bool hands_on = !all_cut || k->reducer == RED_NONE;
+	int low = hands_on ? cut_passing(k->npassings - 1) : CUT_NONE;
 	for (int v = 0; v < k->nvars; v++)
 		extents[v] = k->vars[v].extent;
 	for (int i = 0; i < m->naxes; i++)
 		c.dim[i] = (signed char)low;
 	do {
-		if (one_reducer(m, k, &c) && is_long_enough(m, &c, extents))
+		if (one_reducer(m, k, &c) && is_long_enough(m, &c, extents) &&
+		    !(all_cut && could_divide(m, k, &c, extents)))
 			add_layout(l, &c);
 	} while (next_code(m, &c, low, k->nvars));
 	return l;
@@ -164,7 +204,7 @@ static memo memo_of(arena *a, const judge *j, const node *n)
 	return x;
 }
 
-static judge judge_of(arena *a, const graph *g, const mesh *m)
+static judge judge_of(arena *a, const graph *g, const mesh *m, bool all_cut)
 {
 	judge j = { g, m, { *m, ARENA_ARRAY(a, cuts, g->ntensors),
 			    ARENA_ARRAY(a, cuts, g->nnodes) },
@@ -182,9 +222,9 @@ static judge judge_of(arena *a, const graph *g, const mesh *m)
 			kept[x->next] = true;
 	}
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		j.tensors[t] = tensor_layouts(a, g, m, t, kept);
+		j.tensors[t] = tensor_layouts(a, g, m, t, kept, all_cut);
 	for (node_id n = 0; n < g->nnodes; n++)
-		j.nodes[n] = node_layouts(a, g, m, n);
+		j.nodes[n] = node_layouts(a, g, m, n, all_cut);
 	j.chosen = ARENA_ARRAY(a, int, g->ntensors);
 	j.memos = ARENA_ARRAY(a, memo, g->nnodes);
 	for (node_id n = 0; n < g->nnodes; n++)
@@ -192,7 +232,7 @@ static judge judge_of(arena *a, const graph *g, const mesh *m)
 	return j;
 }
 
-static int64_t find_best(judge *j, node_id n)
+static int64_t least_of_node(judge *j, node_id n)
 {
 	int64_t least = COST_MAX;
 	for (int i = 0; i < j->nodes[n]->n; i++) {
@@ -211,7 +251,7 @@ static int64_t best_of_node(judge *j, node_id n)
 		at = at * (size_t)j->tensors[x->tensors[i]]->n +
 		     (size_t)j->chosen[x->tensors[i]];
 	if (x->least[at] < 0)
-		x->least[at] = find_best(j, n);
+		x->least[at] = least_of_node(j, n);
 	return x->least[at];
 }
 
@@ -247,6 +287,21 @@ static void brute(judge *j, bool *decided, node_id n, int64_t so_far,
 	decided[open] = false;
 }
 
+static int64_t least_of_all(judge *j, int64_t most)
+{
+	arena *tmp = arena_new();
+	int64_t best = most;
+	brute(j, ARENA_ARRAY(tmp, bool, j->g->ntensors), 0, 0, &best);
+	arena_free(tmp);
+	return best;
+}
+
+static graph *any_sums(arena *a, rng *r, int most)
+{
+	int nnodes = pick(r, 2, most);
+	return graph_of_sums(a, r, 4, pick(r, 0, 1) ? 12 : 24, nnodes);
+}
+
 /* ---- the solver -------------------------------------------------------- */
 
 static choices any_dims(const void *state, const step *s, tensor_id t)
@@ -263,12 +318,11 @@ static choices any_vars(const void *state, const step *s, node_id n)
 	return choices_or_whole(step_vars(s, n));
 }
 
-static int64_t solved(arena *a, const graph *g, const mesh *m, bool partial)
+static int64_t solved(arena *a, const graph *g, const mesh *m,
+		      const partial_values *partial)
 {
-	const rules all = {
-		.dims = any_dims, .vars = any_vars,
-		.partial = partial ? partial_values_of(a, g, false) : NULL,
-	};
+	const rules all = { .dims = any_dims, .vars = any_vars,
+			    .partial = partial };
 	candidate_set w = candidates_find(a, g, m, &all, MOST_LAYOUTS);
 	ck_assert(w.complete);
 	solve_limits limits = solve_defaults();
@@ -287,18 +341,48 @@ START_TEST(solver_equals_brute_force)
 			continue;
 		arena *a = arena_new();
 		rng r = { 70000 + (uint64_t)(seed * NCASES + _i) };
-		int nnodes = pick(&r, 2, cases[_i].nodes);
-		int64_t batch = pick(&r, 0, 1) ? 12 : 24;
-		graph *g = graph_of_sums(a, &r, 4, batch, nnodes);
-		judge j = judge_of(a, g, m);
-		int64_t whole = solved(a, g, m, false), best = whole + 1;
-		brute(&j, ARENA_ARRAY(a, bool, g->ntensors), 0, 0, &best);
+		graph *g = any_sums(a, &r, cases[_i].nodes);
+		judge j = judge_of(a, g, m, false);
+		int64_t whole = solved(a, g, m, NULL);
+		int64_t best = least_of_all(&j, whole + 1);
 		ck_assert_int_le(best, whole);
-		ck_assert_msg(solved(a, g, m, true) == best, "seed %d", seed);
+		for (int i = PARTIAL_ALL; i <= PARTIAL_USEFUL; i++)
+			ck_assert_msg(solved(a, g, m, partial_values_of(
+					      a, g, (partial_scope)i)) == best,
+				      "seed %d, scope %d", seed, i);
 		better += best < whole;
 		arena_free(a);
 	}
 	ck_assert_int_ge(better, at_least(n / 100));
+}
+END_TEST
+
+/* ---- joint ------------------------------------------------------------- */
+
+/* It cuts all that it can, or leaves it partial. */
+START_TEST(joint_equals_brute_force)
+{
+	const mesh *m = &cases[_i].mesh;
+	int better = 0;
+	for (int seed = 0; seed < cases[_i].graphs; seed++) {
+		if (!sampled(seed))
+			continue;
+		arena *a = arena_new();
+		rng r = { 80000 + (uint64_t)(seed * NCASES + _i) };
+		graph *g = any_sums(a, &r, cases[_i].nodes);
+		judge j = judge_of(a, g, m, true);
+		search_result *s = search_plan(a, g, mesh_workers(m), "joint");
+		ck_assert_msg(least_of_all(&j, s->total + 1) == s->total,
+			      "seed %d", seed);
+		better += s->whole && s->total < s->whole->total;
+		ck_assert_int_eq(byte_model_total(g, &s->assignment, m->naxes),
+				 s->total);
+		if (s->whole)
+			ck_assert(s->optimal_by_step[0] &&
+				  s->lower_bound == s->total);
+		arena_free(a);
+	}
+	ck_assert_int_ge(better, at_least(2));
 }
 END_TEST
 
@@ -308,6 +392,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("partial");
 	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, solver_equals_brute_force, 0, NCASES);
+	tcase_add_loop_test(t, joint_equals_brute_force, 0, NCASES);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -52,7 +52,7 @@ static assignment no_cuts(arena *a, const graph *g)
  * as other planners have it. */
 static choices *all_dims(arena *a, rng *r, const step *s)
 {
-	const partial_values *p = partial_values_of(a, s->g, false);
+	const partial_values *p = partial_values_of(a, s->g, PARTIAL_ALL);
 	choices *c = ARENA_ARRAY(a, choices, s->g->ntensors);
 	for (int t = 0; t < s->g->ntensors; t++) {
 		c[t] = partial_or_dims(p, step_dims(s, t), s, t);
@@ -64,7 +64,7 @@ static choices *all_dims(arena *a, rng *r, const step *s)
 
 static choices *all_vars(arena *a, rng *r, const step *s)
 {
-	const partial_values *p = partial_values_of(a, s->g, false);
+	const partial_values *p = partial_values_of(a, s->g, PARTIAL_ALL);
 	choices *c = ARENA_ARRAY(a, choices, s->g->nnodes);
 	for (int n = 0; n < s->g->nnodes; n++) {
 		c[n] = partial_or_vars(p, step_vars(s, n), s, n);
