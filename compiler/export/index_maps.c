@@ -318,6 +318,10 @@ static link_stage stage_of(arena *a, const stage *s, int result)
 			s->inputs[i], linear >> i & 1,
 			ARENA_ARRAY(a, dim_link, k->inputs[i].ndim)
 		};
+	to.joint = ARENA_ARRAY(a, uint64_t, k->npassings);
+	for (int i = 0; i < k->npassings; i++)
+		if (k->passings[i].by == RED_SUM)
+			to.joint[to.njoint++] = k->passings[i].inputs;
 	read_vars(&r);
 	if (k->body) {
 		note_reads(&r, k->body, seen);

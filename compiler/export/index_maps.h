@@ -43,7 +43,7 @@ typedef struct link_var {
 
 typedef struct link_input {
 	int value;
-	bool linear; /* the stage's result is linear in it */
+	bool linear; /* the stage's result is linear in it alone */
 	dim_link *dims;
 } link_input;
 
@@ -54,6 +54,9 @@ typedef struct link_stage {
 	reducer reducer;
 	int ninputs;
 	link_input *inputs;
+	int njoint;
+	uint64_t *joint; /* sets of inputs, a bit each, sums of which the stage
+			    hands on together */
 } link_stage;
 
 /* A parameter, one of the first, or the result of a stage. */

@@ -84,6 +84,10 @@ static link_stage stage_of(arena *a, const desc_op *op, const desc_stage *s)
 		for (int d = 0; d < n; d++)
 			to.inputs[i].dims[d] = link_of(a, op, s, i, d);
 	}
+	to.joint = ARENA_ARRAY(a, uint64_t, s->npassing);
+	for (int i = 0; i < s->npassing; i++)
+		if (s->passing[i].by == RED_SUM)
+			to.joint[to.njoint++] = s->passing[i].inputs;
 	return to;
 }
 

@@ -67,19 +67,31 @@ static bool reads_whole(const composer *c, int s, int class)
 	return false;
 }
 
-/* The number of inputs of a stage that are partial results; *linear: whether it
- * is linear in all of them. */
-static int partial_inputs(const link_stage *st, const bool *partial,
-			  bool *linear)
+/* The inputs of a stage that are partial results, a bit each of the first 64;
+ * *others: whether there are further ones. */
+static uint64_t partial_inputs(const link_stage *st, const bool *partial,
+			       bool *others)
 {
-	int n = 0;
-	*linear = true;
-	for (int i = 0; i < st->ninputs; i++)
-		if (partial[st->inputs[i].value]) {
-			*linear &= st->inputs[i].linear;
-			n++;
-		}
-	return n;
+	uint64_t set = 0;
+	*others = false;
+	for (int i = 0; i < st->ninputs; i++) {
+		if (!partial[st->inputs[i].value])
+			continue;
+		*others |= i >= 64;
+		set |= i < 64 ? (uint64_t)1 << i : 0;
+	}
+	return set;
+}
+
+/* Whether a stage hands on sums of a set of its inputs. */
+static bool hands_on(const link_stage *st, uint64_t set)
+{
+	if (!(set & (set - 1)))
+		return st->inputs[__builtin_ctzll(set)].linear;
+	for (int i = 0; i < st->njoint; i++)
+		if (st->joint[i] == set)
+			return true;
+	return false;
 }
 
 /* Adds to *f the division of variable v of the class by a stage.  False if it
@@ -111,18 +123,18 @@ static bool divides(const composer *c, int s, int v, int class, bool *partial,
 static bool passes(const composer *c, int s, int class, bool *partial,
 		   class_facts *f)
 {
-	bool linear;
+	bool others;
 	const link_stage *st = &c->links->stages[s];
 	int v = var_in(c, s, class);
-	int npartial = partial_inputs(st, partial, &linear);
-	if (v == -2 || reads_whole(c, s, class))
+	uint64_t sums = partial_inputs(st, partial, &others);
+	if (v == -2 || others || reads_whole(c, s, class))
 		return false;
 	if (v >= 0)
-		return npartial == 0 && divides(c, s, v, class, partial, f);
-	if (npartial > 1 || !linear)
+		return sums == 0 && divides(c, s, v, class, partial, f);
+	if (sums && !hands_on(st, sums))
 		return false;
-	partial[st->result] = npartial == 1;
-	f->direct &= npartial == 0;
+	partial[st->result] = sums != 0;
+	f->direct &= sums == 0;
 	return true;
 }
 
