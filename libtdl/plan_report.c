@@ -149,7 +149,7 @@ static void set_int(json_t *j, const char *key, int64_t v)
 	json_object_set_new(j, key, json_integer(v));
 }
 
-static json_t *loop_json(const plan_loop *o)
+json_t *plan_loop_json(const plan_loop *o)
 {
 	if (o->turns == 0)
 		return json_null();
@@ -188,7 +188,8 @@ json_t *plan_report_search(const plan_result *r)
 	json_object_set_new(j, "objective", json_string(r->objective));
 	set_int(j, "devices", mesh_workers(m));
 	json_object_set_new(j, "mesh", mesh_json(m));
-	json_object_set_new(j, "micro_batches", loop_json(&r->plan->loop));
+	json_object_set_new(j, "micro_batches",
+			    plan_loop_json(&r->plan->loop));
 	json_object_set_new(j, "micro_batches_tried", tried_json(r));
 	set_int(j, "operators", r->graph->nnodes);
 	set_int(j, "tensors", r->graph->ntensors);

@@ -11,6 +11,9 @@ json_t *plan_report_json(const plan_result *r);
 /* The same without the lists of tensors and operators. */
 json_t *plan_report_search(const plan_result *r);
 
+/* `micro_batches' of it: null without a loop. */
+json_t *plan_loop_json(const plan_loop *o);
+
 /* Adds up the transfers of a plan by collective. */
 void plan_count_transfers(const plan *p, int *counts);
 

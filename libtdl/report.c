@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "layout/layout_text.h"
+#include "libtdl/plan_report.h"
 #include "libtdl/plan_view.h"
 #include "libtdl/report_build.h"
 
@@ -145,19 +146,16 @@ static json_t *whole_json(const report *r)
 {
 	const plan *p = r->p;
 	lower_times x = lower_time(p, r->machine);
-	json_t *loop = p->loop.turns == 0 ? json_null() :
-		json_pack("{s:i,s:I}", "turns", p->loop.turns, "batch",
-			  (json_int_t)p->loop.batch);
 	return json_pack(
 		"{s:i,s:s,s:s,s:i,s:o,s:b,s:o,s:o,s:I,s:I,s:f,s:f,s:f}",
 		"format", REPORT_FORMAT, "model", p->model, "algorithm",
 		p->algorithm, "devices", mesh_workers(&p->mesh), "mesh",
 		mesh_json(&p->mesh), "train", p->training, "micro_batches",
-		loop, "machine", machine_json(r), "communication_bytes",
-		(json_int_t)p->communication_bytes, "peak_bytes_per_device",
-		(json_int_t)p->arena_bytes, "predicted_seconds", x.run,
-		"computation_seconds", x.computation, "communication_seconds",
-		x.communication);
+		plan_loop_json(&p->loop), "machine", machine_json(r),
+		"communication_bytes", (json_int_t)p->communication_bytes,
+		"peak_bytes_per_device", (json_int_t)p->arena_bytes,
+		"predicted_seconds", x.run, "computation_seconds",
+		x.computation, "communication_seconds", x.communication);
 }
 
 static report prepare(arena *a, const plan *p, const topology *machine)

@@ -393,6 +393,10 @@ def check_page(browser, page, pictures):
                       viewport={"width": width, "height": 1000})
         wide = visit.page.evaluate("document.documentElement.scrollWidth")
         programs.expect(f"{page} is {wide} wide at {width}", wide <= width)
+        cut = visit.page.evaluate("""() => [...document.querySelectorAll(
+            '.list .head > div')].filter(e => e.offsetWidth &&
+            e.getBoundingClientRect().right > innerWidth).length""")
+        same(f"columns of {page} beyond {width}", cut, 0)
         if pictures:
             visit.page.screenshot(full_page=True, path=f"{pictures}/{name}-"
                                   f"{width}-{dark}.png")

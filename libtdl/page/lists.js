@@ -2,7 +2,8 @@
 const rowHeight = 28, printedRows = 60;
 
 class List {
-	/* columns: [{title, width, cell(row), number, wide, sort(row)}];
+	/* columns: [{title, width, cell(row, cell), number, sort(a, b)}], with
+	 * wide or middle for what a narrow page leaves out;
 	 * open(row): a row was chosen. */
 	constructor(parent, columns, open) {
 		this.columns = columns;
@@ -21,16 +22,16 @@ class List {
 	}
 
 	template() {
-		const narrow = window.innerWidth <= 900;
-		return this.columns.filter(c => !(narrow && c.wide))
-			.map(c => c.width).join(' ');
+		const width = window.innerWidth;
+		return this.columns.filter(c => !(width <= 900 && c.wide) &&
+			!(width <= 560 && c.middle)).map(c => c.width).join(' ');
 	}
 
 	drawHead(sorted, sort) {
 		this.head.style.gridTemplateColumns = this.template();
 		this.head.replaceChildren(...this.columns.map(c =>
 			el('div', { class: (c.number ? 'number' : '') +
-				(c.wide ? ' wide' : '') },
+				(c.wide ? ' wide' : '') + (c.middle ? ' middle' : '') },
 			el('button', { type: 'button', title: 'sort by ' + c.title,
 				onclick: () => sort(c) },
 			c.title + (sorted === c ? ' ▾' : '')))));
@@ -77,7 +78,7 @@ class List {
 			onclick: () => this.choose(i) },
 		...this.columns.map(c => {
 			const cell = el('div', { class: (c.number ? 'number ' : '') +
-				(c.wide ? 'wide ' : '') + (c.kind || '') });
+				(c.wide ? 'wide ' : '') + (c.middle ? 'middle' : '') });
 			c.cell(this.rows[i], cell);
 			return cell;
 		}));

@@ -120,6 +120,7 @@ function makeOperators() {
 					cell: (row, cell) => cell.append(
 						common(row.of, i => operators[i].op)) },
 				{ title: 'divided by', width: 'minmax(5rem, 1.2fr)',
+					middle: true,
 					cell: (row, cell) => cell.append(common(row.of,
 						i => perAxis(operators[i].strategy, 'none'))) },
 				figureColumn('moves', '5rem',
@@ -152,7 +153,7 @@ function makeTensors() {
 				cell: (row, cell) => nameCell(row, cell, name) },
 			{ title: 'held', width: '52px', cell: (row, cell) =>
 				cell.append(thumb(report.layouts[tensors[row.of[0]].layout])) },
-			{ title: 'cuts', width: 'minmax(5rem, 1fr)',
+			{ title: 'cuts', width: 'minmax(5rem, 1fr)', middle: true,
 				cell: (row, cell) => cell.append(common(row.of, i =>
 					perAxis(report.layouts[tensors[i].layout].cuts,
 						'replicated'))) },
