@@ -122,6 +122,12 @@ static bool is_zero(fn f, const value_facts *is)
 	return false;
 }
 
+/* The sign of a value but for that of 0, which only a division shows. */
+static sign_facts sign_of(const value_facts *x)
+{
+	return x->zero ? (sign_facts){ SIGN_BOTH, false } : x->sign;
+}
+
 /* Integers other than those that count wrap around, and lose their sign; a
  * quotient of them may be rounded to 0. */
 value_facts facts_of_fn(fn f, const value_facts *is, bool equal)
@@ -136,8 +142,12 @@ value_facts facts_of_fn(fn f, const value_facts *is, bool equal)
 	r.counts = is[0].counts && (!two || y->counts) && !fn_gives_bool(f);
 	if (fn_gives_bool(f) || !(r.counts || types_all(types, dtype_is_float)))
 		return r;
-	r.sign = sign_fn(f, is[0].sign, y->sign, equal);
-	r.sign.nonzero &= !(r.counts && fn_table[f].sign == FN_SIGN_QUOTIENT);
+	bool divides = fn_table[f].sign == FN_SIGN_QUOTIENT;
+	r.sign = sign_fn(f, sign_of(&is[0]), divides ? y->sign : sign_of(y),
+			 equal);
+	r.sign.nonzero &= !(r.counts && divides);
+	if (divides && is[0].zero && y->zero)
+		r.sign = sign_of_constant(NAN);
 	if (fn_table[f].sign == FN_SIGN_TURNED)
 		r.limit = sign_negated(is[0].limit);
 	return r;
@@ -146,7 +156,7 @@ value_facts facts_of_fn(fn f, const value_facts *is, bool equal)
 value_facts facts_of_choice(const value_facts *is)
 {
 	value_facts r = { .types = types_meet(is[0].types, is[1].types),
-			  .sign = sign_either(is[0].sign, is[1].sign),
+			  .sign = sign_either(sign_of(&is[0]), sign_of(&is[1])),
 			  .zero = is[0].zero && is[1].zero,
 			  .counts = is[0].counts && is[1].counts };
 	return r;
@@ -164,6 +174,8 @@ value_facts facts_of_cast(value_facts x, type_set to)
 	r.counts = x.counts && to == type_only(DT_I64);
 	if (r.counts)
 		r.sign = x.sign;
+	else if (x.counts && x.sign.sign == SIGN_MINUS && !x.sign.nonzero)
+		r.sign.sign = SIGN_ANY; /* it may be +0 */
 	return r;
 }
 
@@ -230,23 +242,30 @@ static void extreme(dependence *r, const dependence *on, int choice)
 					  on[1].monotone[i][choice];
 }
 
+/* Times 0, or NaN, it neither rises nor falls. */
 static dependence scaled(const dependence *x, value_sign factor)
 {
 	dependence r = { .uses = x->uses };
-	if (factor == SIGN_ANY)
-		return r;
-	return factor == SIGN_MINUS ? turned(x) : *x;
-}
-
-/* x times a factor; times 0 it neither rises nor falls. */
-static dependence times(const dependence *x, const value_facts *factor)
-{
-	dependence r = scaled(x, factor->sign.sign);
-	FOR_CHOICES(i, j)
-		if (factor->zero)
+	switch (factor) {
+	case SIGN_ANY:
+		break;
+	case SIGN_PLUS:
+		return *x;
+	case SIGN_MINUS:
+		return turned(x);
+	case SIGN_BOTH:
+		FOR_CHOICES(i, j)
 			r.monotone[i][j] = x->monotone[i][j] |
 					   x->monotone[i][!j];
+		break;
+	}
 	return r;
+}
+
+/* x times a factor. */
+static dependence times(const dependence *x, const value_facts *factor)
+{
+	return scaled(x, factor->zero ? SIGN_BOTH : factor->sign.sign);
 }
 
 /* x * y: each is scaled by the sign of the other in the reads that it alone
@@ -258,12 +277,13 @@ static void multiplied(dependence *r, const value_facts *is,
 	rising(r, &x, &y);
 }
 
-/* x / y: by 0, with its sign, x / y is infinite or NaN, of which nothing is
- * said; where y may be 0 at some points it may have another sign there. */
+/* x / y: by 0, with its sign, x / y is infinite or NaN; where y may be 0 at
+ * some points it may have another sign there. */
 static void divided(dependence *r, const dependence *on, const value_facts *by)
 {
 	const dependence y = { .uses = on[1].uses };
-	if (by->sign.nonzero || by->zero) {
+	bool signed_zero = by->zero && by->sign.sign != SIGN_BOTH;
+	if (by->sign.nonzero || signed_zero) {
 		dependence x = scaled(&on[0], by->sign.sign);
 		rising(r, &x, &y);
 	}

@@ -43,6 +43,7 @@ typedef enum fn_sign {
 	FN_SIGN_TURNED,	   /* that of -x */
 	FN_SIGN_DIVISOR,   /* that of y, or 0 */
 	FN_SIGN_SUM,
+	FN_SIGN_DIFFERENCE,
 	FN_SIGN_PRODUCT,
 	FN_SIGN_QUOTIENT,
 } fn_sign;

@@ -11,6 +11,8 @@ value_sign sign_negated(value_sign x)
 
 static value_sign product(value_sign x, value_sign y)
 {
+	if (x == SIGN_BOTH || y == SIGN_BOTH)
+		return SIGN_BOTH;
 	if (x == SIGN_ANY || y == SIGN_ANY)
 		return SIGN_ANY;
 	return x == y ? SIGN_PLUS : SIGN_MINUS;
@@ -18,20 +20,43 @@ static value_sign product(value_sign x, value_sign y)
 
 sign_facts sign_of_constant(double x)
 {
-	bool minus = signbit(x) && !isnan(x); /* NaN has no sign that counts */
-	return (sign_facts){ minus ? SIGN_MINUS : SIGN_PLUS, x != 0 };
+	value_sign sign = isnan(x)     ? SIGN_BOTH
+			  : signbit(x) ? SIGN_MINUS
+				       : SIGN_PLUS;
+	return (sign_facts){ sign, x != 0 };
+}
+
+/* The sign that both have. */
+static value_sign common(value_sign x, value_sign y)
+{
+	return x == y || y == SIGN_BOTH ? x : x == SIGN_BOTH ? y : SIGN_ANY;
 }
 
 sign_facts sign_either(sign_facts x, sign_facts y)
 {
-	return (sign_facts){ x.sign == y.sign ? x.sign : SIGN_ANY,
-			     x.nonzero && y.nonzero };
+	return (sign_facts){ common(x.sign, y.sign), x.nonzero && y.nonzero };
+}
+
+static bool is_nan(sign_facts x)
+{
+	return x.sign == SIGN_BOTH && x.nonzero;
 }
 
 /* Of the greater one, where up is SIGN_PLUS, or the lesser. */
-static value_sign extreme(value_sign x, value_sign y, value_sign up)
+static value_sign extreme(sign_facts x, sign_facts y, value_sign up)
 {
-	return x == up || y == up ? up : x == y ? x : SIGN_ANY;
+	if (is_nan(x) || is_nan(y))
+		return SIGN_BOTH;
+	bool zero = x.sign == SIGN_BOTH || y.sign == SIGN_BOTH;
+	return zero || x.sign == up || y.sign == up ? up
+						    : common(x.sign, y.sign);
+}
+
+static sign_facts sum(sign_facts x, sign_facts y)
+{
+	value_sign sign = common(x.sign, y.sign);
+	return (sign_facts){ sign, sign != SIGN_ANY &&
+					   (x.nonzero || y.nonzero) };
 }
 
 sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal)
@@ -40,9 +65,9 @@ sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal)
 	sign_facts r = { SIGN_ANY, false };
 	switch (fn_table[f].choice) {
 	case FN_GREATEST:
-		return (sign_facts){ extreme(x.sign, y.sign, SIGN_PLUS), both };
+		return (sign_facts){ extreme(x, y, SIGN_PLUS), both };
 	case FN_LEAST:
-		return (sign_facts){ extreme(x.sign, y.sign, SIGN_MINUS),
+		return (sign_facts){ extreme(x, y, SIGN_MINUS),
 				     both };
 	case FN_NO_CHOICE:
 		break;
@@ -61,14 +86,17 @@ sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal)
 	case FN_SIGN_DIVISOR:
 		return (sign_facts){ y.sign, false };
 	case FN_SIGN_SUM:
-		r.sign = x.sign == y.sign ? x.sign : SIGN_ANY;
-		r.nonzero = r.sign != SIGN_ANY && (x.nonzero || y.nonzero);
-		break;
+		return sum(x, y);
+	case FN_SIGN_DIFFERENCE:
+		y.sign = sign_negated(y.sign);
+		return sum(x, y);
 	case FN_SIGN_PRODUCT:
 		r.sign = equal ? SIGN_PLUS : product(x.sign, y.sign);
 		r.nonzero = both;
 		break;
 	case FN_SIGN_QUOTIENT:
+		if (y.sign == SIGN_BOTH && !is_nan(y))
+			return r;
 		return (sign_facts){ product(x.sign, y.sign), both };
 	}
 	return r;

@@ -10,6 +10,7 @@ typedef enum value_sign {
 	SIGN_ANY,
 	SIGN_PLUS,  /* >= 0 */
 	SIGN_MINUS, /* <= 0 */
+	SIGN_BOTH,  /* NaN, or 0 whose own sign is not known */
 } value_sign;
 
 /* The facts on a float that is not NaN.  Underflow is ignored: exp(x) is not
@@ -27,8 +28,8 @@ sign_facts sign_of_constant(double x);
 /* The facts that hold of both. */
 sign_facts sign_either(sign_facts x, sign_facts y);
 
-/* The facts on f(x, y), or f(x); equal says that both arguments are the same
- * expression. */
+/* The facts on f(x, y), or f(x), where a 0 has SIGN_BOTH but for a divisor;
+ * equal says that both arguments are the same expression. */
 sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal);
 
 #endif

@@ -21,7 +21,10 @@ static sign_facts sign_of_poly(const build *b, const poly *p)
 		minus &= t->coefficient < 0;
 		constant |= t->n == 0;
 	}
-	value_sign sign = plus ? SIGN_PLUS : minus ? SIGN_MINUS : SIGN_ANY;
+	/* A number <= 0 may be +0 in floats. */
+	value_sign sign = plus			? SIGN_PLUS
+			  : minus && constant ? SIGN_MINUS
+						: SIGN_ANY;
 	return (sign_facts){ sign, sign != SIGN_ANY && constant };
 }
 

@@ -16,7 +16,7 @@ typedef struct world {
 	ref_status status;
 	const char *why;
 	range at;
-	bool doubtful;
+	bool doubtful, infinite;
 } world;
 
 typedef enum meaning {

@@ -347,7 +347,7 @@ static ref_number named(frame *f, const ast_expr *e, const char *name,
 
 /* ---- expressions -------------------------------------------------------- */
 
-ref_number ref_eval(frame *f, const ast_expr *e)
+static ref_number evaluated(frame *f, const ast_expr *e)
 {
 	if (--f->w->steps < 0 && !ref_failed(f))
 		f->w->status = REF_TOO_LONG;
@@ -388,6 +388,13 @@ ref_number ref_eval(frame *f, const ast_expr *e)
 		ref_refuse(f, e->at, "an expression is not understood");
 		return ref_doubt(DT_NONE);
 	}
+}
+
+ref_number ref_eval(frame *f, const ast_expr *e)
+{
+	ref_number x = evaluated(f, e);
+	f->w->infinite |= isinf(x.f);
+	return x;
 }
 
 int64_t ref_eval_size(frame *f, const ast_expr *e)
@@ -509,6 +516,6 @@ ref_outcome reference_run(arena *a, const tdl_modules *m, const ast_op *op,
 	frame f = { .w = &w, .op = op, .params = params, .around = DT_NONE };
 	ref_tensor *results = ARENA_ARRAY(a, ref_tensor, op->nresults + 1);
 	run_frame(&f, attrs, results);
-	return (ref_outcome){ w.status, w.why, w.at, w.doubtful, op->nresults,
-			      results };
+	return (ref_outcome){ w.status, w.why, w.at, w.doubtful, w.infinite,
+			      op->nresults, results };
 }

@@ -52,6 +52,7 @@ typedef struct ref_outcome {
 	/* Some condition or index was in doubt, so that another course of
 	 * events, an error among them, may be right, too. */
 	bool doubtful;
+	bool infinite; /* a value on the way was */
 	int nresults;
 	ref_tensor *results; /* of REF_DONE, in arena a */
 } ref_outcome;
