@@ -56,6 +56,12 @@ static ast_type copy_type(const copying *c, ast_type t)
 	return t;
 }
 
+static const ast_type *copy_type_of_name(const copying *c, const ast_type *t)
+{
+	ast_type copy = copy_type(c, *t);
+	return ARENA_COPY(c->a, &copy, 1);
+}
+
 static ast_expr *copy_expr(copying *c, const ast_expr *e);
 
 static ast_expr **copy_list(copying *c, ast_expr *const *list, int n)
@@ -125,6 +131,8 @@ static ast_expr *copy_expr(copying *c, const ast_expr *e)
 	to->nvars = e->nvars;
 	to->vars = copy_vars(c, e->vars, e->nvars);
 	to->pack = copy_pack(c, e->pack);
+	to->calls = e->calls;
+	to->type = e->type ? copy_type_of_name(c, e->type) : NULL;
 	to->depth = ast_depth(to);
 	return to;
 }

@@ -430,6 +430,9 @@ static ast_op *make_operator(derivation *d, const char *name)
 	close_needs(d);
 	mark_used(d);
 	make_lets(d, &op);
+	for (int i = 0; i < op.nlets; i++)
+		op.lets[i].value = grad_divided_by_none(g, op.lets[i].value);
+	d->body = grad_divided_by_none(g, d->body);
 	grad_make_signature(g, d->input, &op);
 	ast_op *made = dsl_copy_op(d->modules, d->arena, &op);
 	if (made)
@@ -439,6 +442,23 @@ static ast_op *make_operator(derivation *d, const char *name)
 		g->because = arena_printf(g->t.a, "it cannot be written: %s",
 					  why);
 	return why ? NULL : made;
+}
+
+/* Whether two operators have the same text. */
+static bool is_written_as(const ast_op *x, const ast_op *y)
+{
+	arena *a = arena_new();
+	const char *of_x = dsl_op_text(a, x), *of_y = dsl_op_text(a, y);
+	bool same = of_x && of_y && strcmp(of_x, of_y) == 0;
+	arena_free(a);
+	return same;
+}
+
+/* Whether the set has another operator of the name. */
+static bool is_taken(const tdl_modules *m, const ast_op *made)
+{
+	const ast_op *there = dsl_op(m, made->name);
+	return there && !is_written_as(there, made);
 }
 
 static bool any_result_wanted(const derivation *d)
@@ -495,6 +515,10 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	}
 	if (!d.g.because)
 		r.op = make_operator(&d, r.name);
+	if (r.op && is_taken(m, r.op)) {
+		d.g.because = "another operator has its name";
+		r.op = NULL;
+	}
 	if (d.g.because)
 		r.because = arena_strdup(a, d.g.because);
 	r.zero = d.zero;
@@ -516,16 +540,6 @@ gradient gradient_by(arena *a, tdl_modules *m, const ast_op *op, int input)
 	return derive(a, m, op, input);
 }
 
-/* Whether two operators have the same text. */
-static bool is_written_as(const ast_op *x, const ast_op *y)
-{
-	arena *a = arena_new();
-	const char *of_x = dsl_op_text(a, x), *of_y = dsl_op_text(a, y);
-	bool same = of_x && of_y && strcmp(of_x, of_y) == 0;
-	arena_free(a);
-	return same;
-}
-
 bool gradient_load(tdl_modules *m, const gradient *g)
 {
 	bool ok = true;
@@ -533,9 +547,8 @@ bool gradient_load(tdl_modules *m, const gradient *g)
 		ok &= gradient_load(m, &g->needs[i]);
 	if (g->own || !g->op)
 		return ok;
-	const ast_op *there = dsl_op(m, g->name);
-	return (there ? is_written_as(there, g->op)
-		      : dsl_add_op(m, g->op) != NULL) && ok;
+	return (dsl_op(m, g->name) ? !is_taken(m, g->op)
+				   : dsl_add_op(m, g->op) != NULL) && ok;
 }
 
 int gradient_derive(arena *a, tdl_modules *m, const ast_op *op, gradient **out)

@@ -7,7 +7,7 @@
 /* The parameters that the derived operator may have: the derivatives by the
  * results, and those of the operator. */
 typedef struct signature {
-	int n;
+	int n, nadjoints; /* these come first */
 	ast_tensor *params;
 	bool *kept;
 	ast_tensor result;
@@ -26,6 +26,7 @@ static signature all_parameters(grad_op *g, int input)
 		s.params[s.n].name = grad_adjoint_name(g, g->results[i]);
 		s.kept[s.n++] = true;
 	}
+	s.nadjoints = s.n;
 	for (int i = 0; i < op->nparams; i++) {
 		s.params[s.n] = op->params[i];
 		s.kept[s.n++] = true;
@@ -82,6 +83,7 @@ static bool is_list_attribute(const grad_op *g, const char *name)
  * that are the only one of a parameter that others do not bind. */
 typedef struct bindings {
 	grad_op *g;
+	const signature *s;
 	VEC(const char *) names;
 } bindings;
 
@@ -91,6 +93,27 @@ static bool is_bound(const bindings *b, const char *name)
 		if (b->names.at[i] == name)
 			return true;
 	return is_list_attribute(b->g, name);
+}
+
+static bool has_pack(const ast_tensor *t, const char *name)
+{
+	for (int i = 0; i < t->ndims; i++)
+		if (t->dims[i]->kind == AST_PACK &&
+		    t->dims[i]->pack->kind == PACK_ALL &&
+		    t->dims[i]->pack->name == name)
+			return true;
+	return false;
+}
+
+/* Whether parameters that are broadcast into a pack say what it is: all of them
+ * do, unless one of the operator's parameters has the pack itself. */
+static bool broadcast_binds(const signature *s, const char *pack)
+{
+	for (int i = s->nadjoints; i < s->n; i++)
+		if (has_pack(&s->params[i], pack) &&
+		    !(s->params[i].broadcast && s->kept[i]))
+			return false;
+	return true;
 }
 
 /* Adds the names that t binds; returns whether any of them is new. */
@@ -108,6 +131,8 @@ static bool bind(bindings *b, const ast_tensor *t)
 		nopen++;
 		open = d->pack->kind == PACK_ALL ? d->pack->name : open;
 	}
+	if (t->broadcast && open && !broadcast_binds(b->s, open))
+		open = NULL;
 	if (nopen == 1 && open)
 		vec_push(b->g->t.a, &b->names, open);
 	return b->names.n > before;
@@ -115,7 +140,7 @@ static bool bind(bindings *b, const ast_tensor *t)
 
 static bindings bind_all(grad_op *g, const signature *s)
 {
-	bindings b = {.g = g};
+	bindings b = {.g = g, .s = s};
 	for (bool more = true; more;) {
 		more = false;
 		for (int i = 0; i < s->n; i++)

@@ -363,6 +363,19 @@ static ast_expr *still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
 	return lost ? grad_cast(g, body, type) : body;
 }
 
+/* Gives a variable that hides a name another one: of a lambda's body it is the
+ * symbol's uses that change, not those of the name that is hidden, which an
+ * extent may need. */
+static const ast_expr *rename_variable(grad_op *g, ast_var *v,
+				       const ast_symbol *symbol,
+				       const ast_expr *body)
+{
+	v->name = unused_name(g, v->name);
+	vec_push(g->t.a, &g->renamed, v->name);
+	return tree_replace_symbol(&g->t, body, symbol,
+				   tree_name(&g->t, v->name));
+}
+
 /* The expression with another name for each variable that hides a name, and
  * with the extent of each: the reads that show it may be folded away. */
 static ast_expr *unhidden(void *arg, const ast_expr *e)
@@ -374,20 +387,17 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 		return indexed(s, e);
 	ast_var *vars = extended(g, e, s->dims);
 	s->dims = NULL;
+	const ast_expr *body = e->args[0];
+	for (int i = 0; i < e->nvars; i++)
+		if (!vars[i].pack && is_in_scope(s, vars[i].name))
+			body = rename_variable(g, &vars[i], e->vars[i].symbol,
+					       body);
 	for (int i = 0; i < e->nvars; i++)
 		if (!vars[i].pack)
 			vec_push(g->t.a, &s->names, vars[i].name);
-	ast_expr *body = still_typed(g, unhidden(s, e->args[0]), e->args[0]);
+	ast_expr *own = still_typed(g, unhidden(s, body), body);
 	s->names.n = before;
-	for (int i = 0; i < e->nvars; i++) {
-		if (vars[i].pack || !is_in_scope(s, vars[i].name))
-			continue;
-		vars[i].name = unused_name(g, vars[i].name);
-		vec_push(g->t.a, &g->renamed, vars[i].name);
-		body = tree_replace(&g->t, body, e->vars[i].name,
-				    tree_name(&g->t, vars[i].name));
-	}
-	return tree_lambda(&g->t, e->nvars, vars, body);
+	return tree_lambda(&g->t, e->nvars, vars, own);
 }
 
 static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,

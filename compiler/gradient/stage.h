@@ -90,6 +90,10 @@ bool grad_is_surely_float(const grad_op *g, const ast_expr *e);
 /* e as a value of that type; e where that is none. */
 ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type);
 
+/* e with 0 for what is divided by an integer that has become 0: a text cannot
+ * say that. */
+ast_expr *grad_divided_by_none(grad_op *g, ast_expr *e);
+
 /* The tensor of that name; -1 for none. */
 int grad_find_tensor(const grad_op *g, const char *name);
 

@@ -92,6 +92,11 @@ ast_expr *tree_map(trees *t, const ast_expr *e, tree_change *change, void *arg);
 ast_expr *tree_with(trees *t, const ast_expr *e, tree_change *change,
 		    void *arg);
 
+/* e with an expression in place of the uses of a symbol, in a copy of parts of
+ * the text. */
+ast_expr *tree_replace_symbol(trees *t, const ast_expr *e, const ast_symbol *s,
+			      ast_expr *by);
+
 /* e with an expression in place of a name. */
 ast_expr *tree_replace(trees *t, const ast_expr *e, const char *name,
 		       ast_expr *by);

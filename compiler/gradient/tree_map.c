@@ -65,7 +65,6 @@ static ast_expr *remake(const mapping *m, const ast_expr *e, ast_expr **args)
 		x = ARENA_COPY(t->a, e, 1);
 		x->parens = false;
 		x->at = NOWHERE;
-		x->symbol = NULL;
 		return x;
 	}
 }
@@ -105,6 +104,24 @@ static ast_expr *replace(void *arg, const ast_expr *e)
 {
 	const replacement *r = arg;
 	return e->kind == AST_NAME && e->name == r->name ? r->by : NULL;
+}
+
+typedef struct renaming {
+	const ast_symbol *symbol;
+	ast_expr *by;
+} renaming;
+
+static ast_expr *rename_use(void *arg, const ast_expr *e)
+{
+	const renaming *r = arg;
+	return e->kind == AST_NAME && e->symbol == r->symbol ? r->by : NULL;
+}
+
+ast_expr *tree_replace_symbol(trees *t, const ast_expr *e, const ast_symbol *s,
+			      ast_expr *by)
+{
+	renaming r = {s, by};
+	return tree_map(t, e, rename_use, &r);
 }
 
 ast_expr *tree_replace(trees *t, const ast_expr *e, const char *name,

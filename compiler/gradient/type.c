@@ -128,3 +128,35 @@ ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type)
 	ast_expr *args[] = {e, to};
 	return tree_function(&g->t, SCALAR_cast, 2, args);
 }
+
+/* ---- division by 0 ------------------------------------------------------ */
+
+static bool is_divided_by_none(const grad_op *g, const ast_expr *e)
+{
+	return e->kind == AST_BINARY && (e->op == OP_DIV || e->op == OP_MOD) &&
+	       tree_is_int(e->args[1], 0) &&
+	       !etype_may_be_float(grad_type(g, e));
+}
+
+static bool has_divided_by_none(const grad_op *g, const ast_expr *e)
+{
+	if (is_divided_by_none(g, e))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (has_divided_by_none(g, e->args[i]))
+			return true;
+	return false;
+}
+
+static ast_expr *none(void *arg, const ast_expr *e)
+{
+	grad_op *g = arg;
+	return is_divided_by_none(g, e)
+		       ? grad_cast(g, tree_int(&g->t, 0), grad_type(g, e))
+		       : NULL;
+}
+
+ast_expr *grad_divided_by_none(grad_op *g, ast_expr *e)
+{
+	return has_divided_by_none(g, e) ? tree_map(&g->t, e, none, g) : e;
+}
