@@ -64,7 +64,7 @@ static const char *proof_of(const plan_request *how, const search_result *s)
 {
 	bool at_once = !s->whole && partial_values_of(how->arena, how->graph,
 						      PARTIAL_ALL)->any;
-	return arena_printf(how->arena, "%s%s, by the byte model%s",
+	return arena_printf(how->arena, "%s%s%s, by the byte model",
 			    s->whole ? s->among : "that cut every tensor",
 			    at_once ? " and combine partial results at once"
 				    : "",
