@@ -171,6 +171,23 @@ bool plan_search_once(const plan_request *how, const lower_options *lower,
 		       : plan_by_planner(how, lower, r);
 }
 
+/* Warns of a batch that is too small for a planner that divides it. */
+static void warn_few_samples(job *d, const plan_request *how,
+			     const search_result *s)
+{
+	const graph *g = how->graph;
+	const char *text = arena_printf(
+		d->arena, "'%s' divides the batch, of which %s has %lld "
+		"sample%s, fewer than %d devices: some compute what others do",
+		s->algorithm, g->turns ? "a micro-batch" : "a step",
+		(long long)s->few_samples, s->few_samples == 1 ? "" : "s",
+		how->k);
+	if (s->few_samples > 0 && g->site.at.beg)
+		diag_warning(d->sink, DIAG_FEW_SAMPLES, g->site.at, "%s", text);
+	else if (s->few_samples > 0)
+		diag_warning_in(d->sink, DIAG_FEW_SAMPLES, g->name, "%s", text);
+}
+
 cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 		       const lower_options *lower, plan_result *r, bool *made)
 {
@@ -184,6 +201,7 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 			   r->search->error);
 		return r->search->absent ? CLI_MACHINE : CLI_NO_PLAN;
 	}
+	warn_few_samples(d, &best, r->search);
 	plan_warn_replicated(d->arena, best.graph, &r->search->assignment,
 			     &o->strict, d->sink);
 	return plan_fits(d, &best, r->plan) ? CLI_OK : CLI_NO_PLAN;

@@ -1,19 +1,20 @@
 /* The batch everywhere: activations and the operators that compute them are
- * cut along it, everything else is replicated.
- *
- * The batch is the first dimension of the model's inputs, or where that divides
- * less work (an unrolled loop has the time first) the second.  It is followed
- * through the operators by what they read, never by their names: a variable
- * carries the batch of an input when dividing it into as many parts as the
- * batch has elements makes each part read one element of the batch, its own.
- * A dimension that the batch was merged into still has the batch's elements:
- * as many blocks.  So the batch survives transposes and reshapes, also those
- * that merge it with other dimensions and split it off again, and ends at a
- * reduction over it, whose partial results are combined. */
+ * cut along it, everything else is replicated.  The batch is what the
+ * model, or a division into micro-batches, says it is; else the first
+ * dimension of the model's inputs, or where that divides less work (an
+ * unrolled loop has the time first) the second.  It is followed through the
+ * operators by what they read, never by their names: a variable carries the
+ * batch of an input when dividing it into as many parts as the batch has
+ * elements makes each part read one element of the batch, its own. A
+ * dimension that the batch was merged into still has the batch's elements:
+ * as many blocks.  So the batch survives transposes and reshapes, also
+ * those that merge it with other dimensions and split it off again, and
+ * ends at a reduction over it, whose partial results are combined. */
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/aligned_dims.h"
+#include "compiler/graph/turns.h"
 #include "compiler/planners/planner.h"
 
 typedef struct batch {
@@ -66,7 +67,32 @@ static bool reads_batch(const batch *b, const node *n)
 	return false;
 }
 
-/* Follows dimension d of the inputs. */
+enum { AS_SAID = -1 };
+
+/* The dimension of an input that is said to be the batch; NONE. */
+static int said_dim(const graph *g, tensor_id t)
+{
+	if (g->tensors[t].kind != TENSOR_INPUT)
+		return NONE;
+	return g->tensors[t].batch == 0 && g->turns ? g->turns->cut[t]
+						    : g->tensors[t].batch - 1;
+}
+
+/* The fewest samples of an input of which the batch is said; 0 where none
+ * is. */
+static int64_t said_samples(const graph *g)
+{
+	int64_t least = 0;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		int d = said_dim(g, t);
+		int64_t n = d == NONE ? 0 : g->tensors[t].type.dims[d];
+		if (n > 0 && (least == 0 || n < least))
+			least = n;
+	}
+	return least;
+}
+
+/* Follows dimension d of the inputs, or those that are said. */
 static batch *follow(arena *a, const graph *g, int k, int d)
 {
 	batch *b = ARENA_NEW(a, batch);
@@ -76,10 +102,11 @@ static batch *follow(arena *a, const graph *g, int k, int d)
 	b->var = ARENA_ARRAY(a, int, g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		const tensor *x = &g->tensors[t];
-		bool has = x->kind == TENSOR_INPUT && x->type.ndim > d &&
-			   x->type.dims[d] > 1;
-		b->dim[t] = has ? d : CUT_NONE;
-		b->n[t] = has ? x->type.dims[d] : 0;
+		int at = d == AS_SAID ? said_dim(g, t) : d;
+		bool has = x->kind == TENSOR_INPUT && at != NONE &&
+			   x->type.ndim > at && x->type.dims[at] > 1;
+		b->dim[t] = has ? at : CUT_NONE;
+		b->n[t] = has ? x->type.dims[at] : 0;
 	}
 	for (node_id id = 0; id < g->nnodes; id++) {
 		const node *n = &g->nodes[id];
@@ -106,6 +133,8 @@ static double divided(const batch *b, const graph *g)
 
 static batch *find_batch(arena *a, const graph *g, int k)
 {
+	if (said_samples(g) > 0)
+		return follow(a, g, k, AS_SAID);
 	batch *first = follow(a, g, k, 0);
 	if (!first->nstranded)
 		return first;
@@ -197,6 +226,8 @@ static void plan(search *s)
 		.partial = partial_values_of(tmp, s->graph, PARTIAL_CHEAP),
 	};
 	search_by_step(s, &along);
+	int64_t samples = said_samples(s->graph);
+	s->result->few_samples = samples < s->k ? samples : 0;
 	s->result->note = note(s->arena, b, s->graph, s->result);
 	arena_free(tmp);
 }

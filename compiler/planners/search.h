@@ -55,6 +55,8 @@ typedef struct search_result {
 	search_costs own;
 	double seconds;			/* wall time of the search alone */
 	const char *note;		/* NULL, or a remark for the user */
+	int64_t few_samples; /* of a batch that is said and was to be divided
+				over more devices; else 0 */
 	const char *error; /* NULL, or why there is no plan: then only this and
 			      the algorithm count */
 	bool absent;	   /* because a program that it needs is not there */

@@ -20,6 +20,7 @@ static search_result *credited(const plan_request *how,
 	search_result *s = arena_memdup(a, best->search, sizeof(*s));
 	const char *note = best->search->note;
 	s->algorithm = PLAN_AUTO;
+	s->few_samples = 0;
 	const char *proven = "";
 	if (proof->proven)
 		proven = arena_printf(a, "; of all plans %s none is better",

@@ -56,3 +56,8 @@ tdlc plan micro_batches.tdl --model small -D batch=64 -k 2 --train --micro-batch
 tdlrun "$tmp/p.plan" --verify --json | grep -E '"(verified|arena_bytes)"'
 tdlc plan micro_batches.tdl --model small -D batch=8 -k 2 --train --micro-batches auto --algorithm auto --objective memory | grep micro-batches
 tdlc plan micro_batches.tdl --model centred -k 2 --train --micro-batches auto | grep micro-batches
+# Fewer samples than devices, of a step, and of a micro-batch.
+for more in '-D batch=3' '-D batch=4 --micro-batches 4' '-D batch=4'; do
+	tdlc plan micro_batches.tdl --model small -k 4 --train --algorithm data-parallel $more -o "$tmp/p.plan" | grep -E 'divided|note'
+	tdlrun "$tmp/p.plan" --verify --json | grep '"verified"'
+done
