@@ -2,6 +2,7 @@
 
 #include "runtime/comm/prefetch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -20,6 +21,8 @@ typedef struct maker {
 	bool *begun;
 	VEC(int) going; /* begun and not ended, the oldest first */
 	VEC(int) early; /* not begun yet, but may be before their turn */
+	bool freed;	/* there may be room for one of these that there was
+			   not when they were tried before */
 	VEC(prefetch_event) events;
 	prefetch to;
 } maker;
@@ -89,6 +92,7 @@ static void note(maker *m, int instr, bool begins)
 static void end(maker *m, int k)
 {
 	note(m, m->going.at[k], false);
+	m->freed = true;
 	m->going.n--;
 	memmove(m->going.at + k, m->going.at + k + 1,
 		(size_t)(m->going.n - k) * sizeof(int));
@@ -114,12 +118,14 @@ static bool begin(maker *m, int instr, int64_t room)
 static void begin_early(maker *m, int i)
 {
 	int kept = 0;
-	for (int k = 0; k < m->early.n; k++) {
+	for (int k = 0; m->freed && k < m->early.n; k++) {
 		int t = m->early.at[k];
 		if (t > i && !begin(m, t, m->room))
 			m->early.at[kept++] = t;
 	}
-	m->early.n = kept;
+	if (m->freed)
+		m->early.n = kept;
+	m->freed = false;
 }
 
 /* Begins transfer i; the oldest that may end make room.  Those that have begun
@@ -149,15 +155,111 @@ static void step(maker *m, int i)
 
 /* ---- sources ----------------------------------------------------------- */
 
+/* The last writer of each byte of the arena: a tree of segments between the
+ * ends of buffers.  Node i has children 2i and 2i + 1; of a segment written as
+ * a whole `all' says by which instruction, and `some' by which the last write
+ * to any part of it was; -1: none. */
+typedef struct writers {
+	int nsegments, nleaves; /* a power of two */
+	int64_t *ends;		/* where segments begin and end, ascending */
+	int *all, *some;
+} writers;
+
+static int by_size(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static writers writers_of(arena *a, const plan *p)
+{
+	writers w = { .nleaves = 1 };
+	w.ends = ARENA_ARRAY(a, int64_t, 2 * p->nbuffers + 1);
+	int n = 0;
+	for (int b = 0; b < p->nbuffers; b++) {
+		w.ends[n++] = p->buffers[b].offset;
+		w.ends[n++] = p->buffers[b].offset + p->buffers[b].nbytes;
+	}
+	qsort(w.ends, (size_t)n, sizeof(*w.ends), by_size);
+	for (int i = 0; i < n; i++)
+		if (i == 0 || w.ends[i] != w.ends[w.nsegments - 1])
+			w.ends[w.nsegments++] = w.ends[i];
+	while (w.nleaves < w.nsegments)
+		w.nleaves *= 2;
+	w.all = ARENA_ARRAY(a, int, 2 * w.nleaves);
+	w.some = ARENA_ARRAY(a, int, 2 * w.nleaves);
+	for (int i = 0; i < 2 * w.nleaves; i++)
+		w.all[i] = w.some[i] = -1;
+	return w;
+}
+
+static int segment_at(const writers *w, int64_t at)
+{
+	const int64_t *found = bsearch(&at, w->ends, (size_t)w->nsegments,
+				       sizeof(at), by_size);
+	return (int)(found - w->ends);
+}
+
+/* The last write to segments [lo, hi) below node i, which has n from `first'
+ * on; then `by' writes them, unless it is -1. */
+static int visit(writers *w, int i, int first, int n, int lo, int hi, int by)
+{
+	if (hi <= first || first + n <= lo)
+		return -1;
+	int last = w->all[i];
+	if (lo <= first && first + n <= hi) {
+		last = w->some[i];
+		w->all[i] = by >= 0 ? by : w->all[i];
+	} else {
+		int left = visit(w, 2 * i, first, n / 2, lo, hi, by);
+		int right = visit(w, 2 * i + 1, first + n / 2, n / 2, lo, hi,
+				  by);
+		last = last > left ? last : left;
+		last = last > right ? last : right;
+	}
+	w->some[i] = by >= 0 ? by : w->some[i];
+	return last;
+}
+
+static int last_write(writers *w, const plan *p, int buffer, int by)
+{
+	const plan_buffer *b = &p->buffers[buffer];
+	if (b->nbytes == 0)
+		return -1;
+	return visit(w, 1, 0, w->nleaves, segment_at(w, b->offset),
+		     segment_at(w, b->offset + b->nbytes), by);
+}
+
 /* The result of a transfer is not there before that has ended, so that nothing
  * is gained by beginning with it early. */
-static int source_of(const maker *m, int instr)
+static void find_sources(maker *m, arena *tmp)
 {
 	const plan *p = m->p;
-	for (int i = instr - 1; i >= 0; i--)
-		if (overlap(p, p->program[i].to, p->program[instr].from))
-			return m->nbytes[i] >= 0 ? instr : i + 1;
-	return 0;
+	writers w = writers_of(tmp, p);
+	for (int i = 0; i < p->ninstrs; i++) {
+		m->source[i] = i;
+		if (m->nbytes[i] >= 0) {
+			int by = last_write(&w, p, p->program[i].from, -1);
+			m->source[i] = by < 0		  ? 0
+				       : m->nbytes[by] >= 0 ? i
+							    : by + 1;
+		}
+		last_write(&w, p, p->program[i].to, i);
+	}
+}
+
+/* Lists the transfers by their source: next[t] is the next with that of t,
+ * first[i] the first with source i, -1 for none. */
+static void list_by_source(const maker *m, int n, int *first, int *next)
+{
+	for (int i = 0; i < n; i++)
+		first[i] = -1;
+	for (int t = n - 1; t >= 0; t--) {
+		if (m->nbytes[t] < 0 || m->source[t] == t)
+			continue;
+		next[t] = first[m->source[t]];
+		first[m->source[t]] = t;
+	}
 }
 
 prefetch prefetch_of(arena *a, const plan *p, const int64_t *nbytes)
@@ -168,15 +270,18 @@ prefetch prefetch_of(arena *a, const plan *p, const int64_t *nbytes)
 	m.begun = ARENA_ARRAY(a, bool, n);
 	m.to.at = ARENA_ARRAY(a, int64_t, n);
 	m.to.first = ARENA_ARRAY(a, int, n + 2);
-	for (int i = 0; i < n; i++) {
-		m.source[i] = nbytes[i] < 0 ? i : source_of(&m, i);
+	arena *tmp = arena_new();
+	int *first = ARENA_ARRAY(tmp, int, n), *next = ARENA_ARRAY(tmp, int, n);
+	find_sources(&m, tmp);
+	list_by_source(&m, n, first, next);
+	for (int i = 0; i < n; i++)
 		m.room = nbytes[i] > m.room ? nbytes[i] : m.room;
-	}
 	for (int i = 0; i < n; i++) {
 		m.to.first[i] = m.events.n;
-		for (int t = i + 1; t < n; t++)
-			if (m.source[t] == i && nbytes[t] >= 0)
-				vec_push(a, &m.early, t);
+		for (int t = first[i]; t >= 0; t = next[t]) {
+			vec_push(a, &m.early, t);
+			m.freed = true;
+		}
 		step(&m, i);
 	}
 	m.to.first[n] = m.events.n;
@@ -184,5 +289,6 @@ prefetch prefetch_of(arena *a, const plan *p, const int64_t *nbytes)
 		end(&m, 0);
 	m.to.first[n + 1] = m.events.n;
 	m.to.events = m.events.at;
+	arena_free(tmp);
 	return m.to;
 }
