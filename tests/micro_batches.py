@@ -99,6 +99,39 @@ def check_processes(folder, name, k, turns, more):
         expect(f"{name}: threads and processes differ", x.read() == y.read())
 
 
+def spoil(path, factor):
+    """Scales the sum so far where a turn adds its part of a gradient: by 0 only
+    the last turn's counts."""
+    with open(path, encoding="utf-8") as f:
+        rows = f.read().split("\n")
+    for i, row in enumerate(rows):
+        if not row.startswith('{"name":"accumulate","type":"f32","vars":[['):
+            continue
+        before, plus, after = row.partition('"body":["+",')
+        total, part, rest = after.partition(',["read",1,')
+        rows[i] = (f'{before}{plus}["*",{total},["float","f32",{factor}]]'
+                   f'{part}{rest}')
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(rows))
+
+
+def check_faults(folder, name, k, optimizer):
+    """--verify sees a gradient of which a turn is missing, or weighs 1 % more,
+    after steps that change the weights by little."""
+    path = os.path.join(folder, "plan")
+    for factor in 1.0, 1.01, 0.0:
+        call(TDLC, *command(name, SIZES[name], k, 3,
+                            ["--train", "--optimizer", optimizer]),
+             "-o", path)
+        spoil(path, factor)
+        done = subprocess.run(
+            [TDLRUN, path, "--verify", "--kernels", "interpreter"],
+            capture_output=True, text=True)
+        expect(f"{name}, {k} devices, {optimizer}: a gradient times {factor} "
+               f"has status {done.returncode}: {done.stdout}",
+               done.returncode == (0 if factor == 1 else 5))
+
+
 def check_refused(name):
     done = subprocess.run([TDLC, *command(name, WHOLE[name], 2, 2,
                                           ["--train"])],
@@ -132,6 +165,10 @@ def main():
                                 ["--algorithm", "data-parallel", "--train"])
             except AssertionError as e:
                 expect(f"processes: {e}", False)
+        for name, k, optimizer in itertools.product(
+                ("mlp", "gpt2", "alexnet"), (1, 4), ("sgd", "adamw")):
+            if name in a.nets:
+                check_faults(folder, name, k, optimizer + ",lr=1e-4")
     for name in a.nets:
         if name in WHOLE:
             check_refused(name)

@@ -8,6 +8,7 @@
 #include "kernel/eval.h"
 
 enum { ELEMENT = 4 }; /* times a tensor's error that an element may have */
+enum { CHANCE = 4 };  /* elements that may fall to the next number by chance */
 
 /* Whether the workers, or a library, divide a reduction of node n whose result
  * depends on the order of its terms. */
@@ -120,16 +121,41 @@ static void note_greater(double *to, double v)
 		*to = isnan(*to) ? *to : v;
 }
 
-/* The root of the mean square of what is finite. */
-static double scale_of(const array *x)
+static double last_bit(dtype t);
+
+/* Whether a tensor is held against its change. */
+static bool by_change(const sway *s, dtype t)
+{
+	return s && s->start && last_bit(t) > 0;
+}
+
+static double start_of(const sway *s, dtype t, int64_t i)
+{
+	return by_change(s, t) ? elem_get_f64(t, s->start->data, i) : 0;
+}
+
+/* The root of the mean square of what is finite, of the change if there is
+ * one. */
+static double scale_of(const array *x, const sway *s)
 {
 	double sum = 0;
 	int64_t n = array_nelem(x);
 	for (int64_t i = 0; i < n; i++) {
-		double v = elem_get_f64(x->type, x->data, i);
+		double v = elem_get_f64(x->type, x->data, i) -
+			   start_of(s, x->type, i);
 		sum += isfinite(v) ? v * v : 0;
 	}
 	return n > 0 ? sqrt(sum / (double)n) : 0;
+}
+
+/* By how much an element that changes by steps may be off because it is stored:
+ * the distance of two neighbours, for each step; 0 without. */
+static double grid_of(const sway *s, dtype t, int64_t i, double b)
+{
+	double size = fmax(fabs(b), fabs(start_of(s, t, i)));
+	return by_change(s, t) && isfinite(size)
+		       ? (double)s->steps * last_bit(t) * size
+		       : 0;
 }
 
 /* The values that element i may have if it is in doubt. */
@@ -158,23 +184,32 @@ static distance distance_of(const array *x, const array *y, double type,
 			    const sway *s)
 {
 	distance d = { 0 };
-	double scale = scale_of(y), sum = 0;
+	double scale = scale_of(y, s), sum = 0, grids = 0, greatest = 0;
 	int64_t n = array_nelem(x);
 	for (int64_t i = 0; i < n; i++) {
 		double a = elem_get_f64(x->type, x->data, i);
 		double b = elem_get_f64(y->type, y->data, i);
-		double e = fabs(a - b), size = fmax(fabs(b), scale);
+		double change = fabs(b - start_of(s, y->type, i));
+		double e = fabs(a - b), size = fmax(change, scale);
+		double grid = grid_of(s, y->type, i, b);
 		reach r = reach_of(s, i, b);
-		bool doubtful = is_doubtful(&r, b, type * size);
+		bool doubtful = is_doubtful(&r, b, type * size + 3 * grid);
 		d.doubtful += doubtful;
+		grids += 2 * type * size * grid;
+		greatest = fmax(greatest, grid);
 		if (is_same(a, b))
 			continue;
 		note_greater(&d.most, e);
 		if (doubtful && r.least <= a && a <= r.most)
 			continue;
-		note_greater(&d.of.element, size > 0 ? e / size : INFINITY);
 		sum += e * e;
+		e -= fmin(e, grid);
+		if (e != 0)
+			note_greater(&d.of.element,
+				     size > 0 ? e / size : INFINITY);
 	}
+	sum -= fmin(sum, grids + CHANCE * greatest * greatest +
+				 (greatest > 0 ? 4 * s->flips : 0));
 	if (sum != 0)
 		d.of.norm = scale > 0 ? sqrt(sum / (double)n) / scale
 				      : INFINITY;
@@ -216,7 +251,9 @@ static void note_tensor(comparison *c, const array *got, const array *want,
 	c->type = want->type;
 	c->error = d.of;
 	c->allowed = most;
-	c->rule = type > 0 ? VERIFY_BY_TYPE : VERIFY_EXACT;
+	c->rule = type == 0			? VERIFY_EXACT
+		  : by_change(s, want->type) ? VERIFY_BY_CHANGE
+					     : VERIFY_BY_TYPE;
 }
 
 comparison verify_tensors(const plan *p, bool library, int n,
@@ -249,14 +286,22 @@ static void note_value(sway *s, int64_t i, double v)
 	s->most[i] = fmax(s->most[i], v);
 }
 
+/* The squared difference of an element that falls to a neighbour. */
+static double flip_of(const sway *s, dtype t, int64_t i, double a, double b)
+{
+	double d = fabs(a - b);
+	return d <= grid_of(s, t, i, b) ? d * d : 0;
+}
+
 void verify_sway(arena *a, int n, const array *moved, const array *want,
-		 sway *sways)
+		 sway *sways, bool counts)
 {
 	for (int t = 0; t < n; t++) {
 		sway *s = &sways[t];
 		const array *x = &moved[t], *y = &want[t];
 		int64_t nelem = array_nelem(x);
 		bool fresh = !s->least;
+		double flips = 0;
 		if (fresh) {
 			s->least = ARENA_ARRAY(a, double, nelem);
 			s->most = ARENA_ARRAY(a, double, nelem);
@@ -265,8 +310,12 @@ void verify_sway(arena *a, int n, const array *moved, const array *want,
 			double v = elem_get_f64(y->type, y->data, i);
 			if (fresh)
 				s->least[i] = s->most[i] = v;
-			note_value(s, i, elem_get_f64(x->type, x->data, i));
+			double w = elem_get_f64(x->type, x->data, i);
+			note_value(s, i, w);
+			if (counts)
+				flips += flip_of(s, y->type, i, w, v);
 		}
+		s->flips = fmax(s->flips, flips);
 	}
 }
 

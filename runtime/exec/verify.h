@@ -14,7 +14,8 @@ typedef struct error_of {
 
 typedef enum verify_rule {
 	VERIFY_EXACT,	 /* the same, bit for bit */
-	VERIFY_BY_TYPE,	 /* up to rounding in the type */
+	VERIFY_BY_TYPE,	 /* up to rounding in the type, of its size, .. */
+	VERIFY_BY_CHANGE, /* .. of the size of its change since the start */
 } verify_rule;
 
 typedef struct comparison {
@@ -33,10 +34,18 @@ typedef struct comparison {
 	double part; /* the greater quotient of the two */
 } comparison;
 
-/* Where an element lies, least and most, in runs of one worker that round
- * otherwise; by element.  `least` is NULL where there was none. */
+/* A tensor's room for rounding. */
 typedef struct sway {
+	/* Where an element lies, least and most, in runs of one worker that
+	 * round otherwise; by element.  `least` is NULL where there was
+	 * none. */
 	double *least, *most;
+	/* The most, of these runs, of the sum of the squared differences of
+	 * elements that fell to the next number. */
+	double flips;
+	/* Of a state: what it was before so many steps; else NULL. */
+	const array *start;
+	int64_t steps;
 } sway;
 
 /* Compares tensors of a plan, outputs and states after some steps, with those
@@ -46,6 +55,16 @@ typedef struct sway {
  * 5e-5 in f32, 1e-11 in f64, 5e-3 in f16, 5e-2 in bf16; where the mantissa has
  * three bits 0.5, with less 1; and that of an element 4 times as much, so that
  * a few wrong ones do not vanish among many.
+ *
+ * For a state with a `start' the error is that of its change, w - start: a
+ * step of 1e-6 of a weight says nothing where it is held against the weight.
+ * The change is known as exactly as the state has room for: two numbers that
+ * are d apart before they are rounded are the same afterwards or, with a
+ * probability of d by the distance of two neighbours, one such distance u
+ * apart.  So an element may be off by u more for each step, and the sum of the
+ * squares of all may be larger by twice the sum of d u that its error allows,
+ * by four times what runs that round otherwise show (sway.flips), and by that
+ * of four elements.
  *
  * Some elements depend on rounding alone: a gradient that is 0 but for the last
  * bits, and all that an optimizer which scales gradients, or takes their signs,
@@ -58,9 +77,10 @@ comparison verify_tensors(const plan *p, bool library, int n,
 			  const array *want, const sway *sways);
 
 /* Notes in sways, by tensor, where the elements lie: those that one worker got,
- * and those that it got after verify_move().  New values are in a. */
+ * and those that it got after verify_move(); and how many fell to the next
+ * number, if that counts.  New values are in a. */
 void verify_sway(arena *a, int n, const array *moved, const array *want,
-		 sway *sways);
+		 sway *sways, bool flips);
 
 /* Marks the nodes of a plan whose sums are divided, or whose terms a library
  * may add up otherwise, and those that compute what such a sum adds up: of

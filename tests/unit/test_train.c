@@ -409,6 +409,62 @@ START_TEST(small_faults_are_seen)
 }
 END_TEST
 
+/* Weights of a step of about eight times what f32 tells apart, scaled by
+ * `scale' and by random errors of `noise'. */
+static void draw_step(float *to, const float *start, int n, double scale,
+		      double noise)
+{
+	for (int i = 0; i < n; i++) {
+		double step = 1e-6 * cos(1.7 * i) * scale;
+		step *= 1 + noise * sin(12345.6 * i);
+		to[i] = (float)((double)start[i] - step);
+	}
+}
+
+/* A step that changes weights by 1e-6 of their size is held against that. */
+START_TEST(faults_of_small_steps_are_seen)
+{
+	const mesh four = { 2, { 2, 2 } };
+	int t = -1;
+	plan *p = NULL;
+	for (uint64_t seed = 0; t < 0; seed++) {
+		p = random_training_plan(mem, seed, 6, &four);
+		t = rounded_tensor(p, DT_F32);
+	}
+	for (int n = 256; n <= 1 << 16; n *= 16) {
+		float *x = ARENA_ARRAY(mem, float, n);
+		float *y = ARENA_ARRAY(mem, float, n);
+		float *z = ARENA_ARRAY(mem, float, n);
+		array start = { .name = "x", .type = DT_F32, .ndim = 1,
+				.dims = { n }, .data = x };
+		array want = start, got = start;
+		want.data = y;
+		got.data = z;
+		sway s = { .start = &start, .steps = 1 };
+		for (int i = 0; i < n; i++)
+			x[i] = (float)sin(i);
+		draw_step(y, x, n, 1, 0);
+		const double right[] = { 1e-7, 1e-6, 1e-5 };
+		for (int i = 0; i < 3; i++) {
+			draw_step(z, x, n, 1, right[i]);
+			ck_assert(verify_tensors(p, false, 1, &t, &got, &want,
+						 &s).equal);
+		}
+		const double wrong[] = { 1.01, 0.99, 7 / 8.0, 2, 0, -1 };
+		for (int i = 0; i < 6; i++) {
+			draw_step(z, x, n, wrong[i], 1e-6);
+			comparison c = verify_tensors(p, false, 1, &t, &got,
+						      &want, &s);
+			ck_assert_msg(!c.equal, "%d times %g", n, wrong[i]);
+			ck_assert_int_eq(c.rule, VERIFY_BY_CHANGE);
+			/* .. which the weights do not show. */
+			ck_assert(verify_tensors(p, false, 1, &t, &got, &want,
+						 NULL).equal);
+		}
+	}
+}
+END_TEST
+
 START_TEST(nans_are_counted)
 {
 	float x[] = { 1, NAN, NAN };
@@ -455,6 +511,7 @@ Suite *suite(void)
 	tcase_add_test(c, numbers_are_moved);
 	tcase_add_test(c, rounding_explains_so_much);
 	tcase_add_test(c, small_faults_are_seen);
+	tcase_add_test(c, faults_of_small_steps_are_seen);
 	tcase_add_test(c, nans_are_counted);
 	suite_add_tcase(s, c);
 	TCase *signals = tcase_create("signals");
