@@ -230,11 +230,13 @@ static void compare_results(run *r, const results *want)
 }
 
 /* Looks for what hangs on rounding: moves numbers again and again, by the last
- * bit, by twice and four times as much, until that explains all differences.
- * Of many signs that fall one way or the other, each has to be seen to do so:
- * after so many tries one in 2^32 was not.  The first tries do not move the
- * states that change: how many elements fall to the next number shows there; on
- * a device nothing but inputs and states can be moved. */
+ * bit, by two, four .. sixteen times as much, until that explains all
+ * differences: a sum of n terms that cancel rounds partial sums, which are
+ * about as many times larger than a term as the root of n.  Of many signs that
+ * fall one way or the other, each has to be seen to do so: after so many tries
+ * one in 2^32 was not.  The first tries do not move the states that change: how
+ * many elements fall to the next number shows there; on a device nothing but
+ * inputs and states can be moved. */
 static bool compare_moved(run *r, const results *want)
 {
 	enum { STILL = 2, TRIES = STILL + 32 };
@@ -249,7 +251,7 @@ static bool compare_moved(run *r, const results *want)
 		memcpy(fed[i].data, r->feed->inputs[i].data,
 		       (size_t)array_nbytes(&fed[i]));
 	for (; good && x.seed < TRIES && !r->compared.equal; x.seed++) {
-		x.size = bit * (double)(1 << x.seed % 3);
+		x.size = bit * (double)(1 << x.seed % 5);
 		x.states = is_device(r) || x.seed >= STILL;
 		good = run_one(r, &moved, &x);
 		if (!good)
