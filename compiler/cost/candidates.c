@@ -44,6 +44,13 @@ const candidates *candidates_shared(candidate_pool *p, const cuts *at, int n)
 
 /* ---- all of some rules ------------------------------------------------- */
 
+/* A tensor or a node whose candidates are known, for those that are alike. */
+typedef struct model {
+	tensor_id tensor; /* NONE: it is a node */
+	node_id node;
+	const candidates *found;
+} model;
+
 /* The state of an enumeration: one tensor's or one node's choices, axis after
  * axis. */
 typedef struct finder {
@@ -55,6 +62,8 @@ typedef struct finder {
 	VEC(cuts) found;
 	bool too_many;
 	candidate_pool *pool;
+	VEC(model) models;
+	hash_table by_key;
 } finder;
 
 static choices choices_at(finder *f, tensor_id t, node_id n)
@@ -83,12 +92,81 @@ static void enumerate(finder *f, tensor_id t, node_id n, int axis)
 	c->dim[axis] = CUT_NONE;
 }
 
-static const candidates *find(finder *f, tensor_id t, node_id n)
+/* ---- one for those that are alike -------------------------------------- */
+
+static const cuts *now_of(const finder *f, tensor_id t, node_id n)
+{
+	const assignment *now = f->rules->now;
+	return t != NONE ? &now->tensor_cuts[t] : &now->node_cuts[n];
+}
+
+/* Whether tensors, or nodes, may be partial in the same ways. */
+static bool same_sets(const partial_values *p, const model *m, tensor_id t,
+		      node_id n)
+{
+	return !p || (t != NONE ? p->tensors[m->tensor] == p->tensors[t]
+				: p->nodes[m->node] == p->nodes[n]);
+}
+
+static uint64_t hash_of(const finder *f, tensor_id t, node_id n)
+{
+	const graph *g = f->step.g;
+	uint64_t h = HASH_SEED;
+	if (t != NONE) {
+		const tensor_type *type = &g->tensors[t].type;
+		h = hash_words(h, (const uint64_t *)type->dims,
+			       (size_t)type->ndim);
+	} else {
+		const uint64_t k = (uintptr_t)g->nodes[n].kernel;
+		h = hash_words(h, &k, 1);
+	}
+	return f->rules->now ? hash_bytes(h, now_of(f, t, n)->dim,
+					  (size_t)f->naxes)
+			     : h;
+}
+
+/* Whether rules that are uniform tell the model from this tensor or node. */
+static bool is_like(const finder *f, const model *m, tensor_id t, node_id n)
+{
+	const graph *g = f->step.g;
+	if ((m->tensor == NONE) != (t == NONE) ||
+	    !same_sets(f->rules->partial, m, t, n) ||
+	    !same_sets(f->rules->sets, m, t, n))
+		return false;
+	if (f->rules->now && memcmp(now_of(f, m->tensor, m->node)->dim,
+				    now_of(f, t, n)->dim, (size_t)f->naxes))
+		return false;
+	if (t == NONE)
+		return g->nodes[m->node].kernel == g->nodes[n].kernel;
+	const tensor_type *x = &g->tensors[m->tensor].type;
+	const tensor_type *y = &g->tensors[t].type;
+	return x->ndim == y->ndim &&
+	       !memcmp(x->dims, y->dims, sizeof(*x->dims) * (size_t)x->ndim);
+}
+
+static const candidates *find_alone(finder *f, tensor_id t, node_id n)
 {
 	f->found.n = 0;
 	enumerate(f, t, n, 0);
 	return candidates_shared(f->pool, f->found.at, f->found.n);
 }
+
+static const candidates *find(finder *f, tensor_id t, node_id n)
+{
+	if (!f->rules->uniform)
+		return find_alone(f, t, n);
+	uint64_t hash = hash_of(f, t, n);
+	uint32_t probe = 0;
+	for (int i; (i = hash_table_next(&f->by_key, hash, &probe)) >= 0;)
+		if (is_like(f, &f->models.at[i], t, n))
+			return f->models.at[i].found;
+	const model m = { t, n, find_alone(f, t, n) };
+	hash_table_add(f->arena, &f->by_key, hash, f->models.n);
+	vec_push(f->arena, &f->models, m);
+	return m.found;
+}
+
+/* ---- all of a graph ---------------------------------------------------- */
 
 candidate_set candidates_find(arena *a, const graph *g, const mesh *m,
 			      const rules *r, int limit)

@@ -22,6 +22,13 @@ typedef struct rules {
 	bool complete;
 	/* Values that may stay partial, beside these choices; NULL: none. */
 	const partial_values *partial;
+	/* Whether dims() and vars() give the same to tensors of the same
+	 * dimensions, and to nodes of the same kernel, after the same choices,
+	 * if `now' has the same cuts for them, and `sets' the same sets; NULL:
+	 * the choices do not depend on it. */
+	bool uniform;
+	const assignment *now;
+	const partial_values *sets;
 } rules;
 
 /* All choices of some rules at a step, those of partial values included. */

@@ -40,7 +40,8 @@ static choices vars(const void *state, const step *s, node_id n)
 
 static void plan(search *s)
 {
-	const rules same = { .dims = dims, .vars = vars, .state = &s->k };
+	const rules same = { .dims = dims, .vars = vars, .state = &s->k,
+			     .uniform = true };
 	search_jointly(s, &same);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result, 0);
 }

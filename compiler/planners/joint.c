@@ -15,6 +15,7 @@ static void plan(search *s)
 	const rules all = {
 		.dims = rules_all_dims, .vars = rules_all_vars,
 		.complete = true,
+		.uniform = true,
 		.partial = partial_values_of(tmp, s->graph, PARTIAL_CHEAP),
 	};
 	search_jointly(s, &all);

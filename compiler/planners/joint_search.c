@@ -88,7 +88,9 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	const mesh *m = &r->assignment.mesh;
 	window state = { all, &r->assignment, axes };
 	const rules some = { .dims = window_dims, .vars = window_vars,
-			     .state = &state };
+			     .state = &state, .uniform = all->uniform,
+			     .now = &r->assignment,
+			     .sets = all->partial };
 	solve_limits limits = search_limits(s, 1);
 	if (!bound) {
 		limits.steps /= 64;

@@ -78,7 +78,9 @@ static bool decide(search *s, level_tables *x, const level_rules *state,
 {
 	static const memory_prices none = { 0 };
 	arena *tmp = arena_new();
-	const rules some = { .dims = dims, .vars = vars, .state = state };
+	const rules some = { .dims = dims, .vars = vars, .state = state,
+			     .uniform = true, .now = state->now,
+			     .sets = state->partial };
 	const rules all = search_pinned(s, &some);
 	candidate_set w = candidates_find_in(x->pool, tmp, s->graph, &s->mesh,
 					     &all, MAX_CANDIDATES);

@@ -25,7 +25,7 @@ static choices vars(const void *state, const step *s, node_id n)
 
 static void plan(search *s)
 {
-	const rules some = { .dims = dims, .vars = vars };
+	const rules some = { .dims = dims, .vars = vars, .uniform = true };
 	search_jointly(s, &some);
 	s->result->note = planner_note_whole(s->arena, s->graph, s->result, 0);
 }

@@ -115,6 +115,7 @@ rules search_pinned(const search *s, const rules *r)
 	with.vars = pinned_vars;
 	with.state = p;
 	with.complete = false;
+	with.uniform = false;
 	with.partial = NULL; /* they are among those of p->rules */
 	return with;
 }

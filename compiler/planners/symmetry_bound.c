@@ -222,7 +222,8 @@ static void fill(const mesh *m, const joint_pair *p, int64_t *table)
 int64_t symmetry_bound(const search *s, const rules *all, int64_t top)
 {
 	const rules ordered = { .dims = class_dims, .vars = class_vars,
-				.state = all };
+				.state = all, .uniform = all->uniform,
+				.now = all->now };
 	const mesh *m = &s->result->assignment.mesh;
 	solve_limits limits = search_limits(s, 1);
 	if (mesh_workers(m) > MOST_GROUPS)

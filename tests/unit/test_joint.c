@@ -223,6 +223,109 @@ START_TEST(classes_cost_no_more)
 }
 END_TEST
 
+/* ---- what is alike ----------------------------------------------------- */
+
+/* g, and all of it once more: the same kernels, tensors of the same types. */
+static graph *doubled(arena *a, const graph *g)
+{
+	graph *two = ARENA_COPY(a, g, 1);
+	two->ntensors *= 2;
+	two->nnodes *= 2;
+	two->tensors = ARENA_ARRAY(a, tensor, two->ntensors);
+	two->nodes = ARENA_ARRAY(a, node, two->nnodes);
+	for (tensor_id t = 0; t < two->ntensors; t++) {
+		two->tensors[t] = g->tensors[t % g->ntensors];
+		if (t >= g->ntensors)
+			two->tensors[t].next = NONE;
+	}
+	for (node_id n = 0; n < two->nnodes; n++)
+		two->nodes[n] = g->nodes[n % g->nnodes];
+	return two;
+}
+
+/* All choices on even axes, on others what an assignment has, if it may. */
+static choices open_or_now(choices c, const cuts *now, int axis)
+{
+	int d = now->dim[axis];
+	return axis % 2 == 0 || !choices_have(&c, d) ? c : choices_one(d);
+}
+
+static choices some_dims(const void *state, const step *s, tensor_id t)
+{
+	const assignment *now = state;
+	return open_or_now(choices_or_whole(step_dims(s, t)),
+			   &now->tensor_cuts[t], step_axis(s));
+}
+
+static choices some_vars(const void *state, const step *s, node_id n)
+{
+	const assignment *now = state;
+	return open_or_now(choices_or_whole(step_vars(s, n)),
+			   &now->node_cuts[n], step_axis(s));
+}
+
+/* Candidates of rules that are uniform are those that are found one by one. */
+static int compare_candidates(arena *a, const graph *g, const mesh *m,
+			      const rules *one_by_one)
+{
+	rules shared = *one_by_one;
+	shared.uniform = true;
+	candidate_pool *pool = candidate_pool_new(a);
+	candidate_set w = candidates_find_in(pool, a, g, m, one_by_one, 1024);
+	candidate_set u = candidates_find_in(pool, a, g, m, &shared, 1024);
+	int differ = 0;
+	ck_assert_int_eq(w.complete, u.complete);
+	for (tensor_id t = 0; t < g->ntensors && w.complete; t++)
+		ck_assert_ptr_eq(w.tensors[t], u.tensors[t]);
+	for (node_id n = 0; n < g->nnodes && w.complete; n++) {
+		ck_assert_ptr_eq(w.nodes[n], u.nodes[n]);
+		differ += w.nodes[n] != w.nodes[n % (g->nnodes / 2)];
+	}
+	return differ;
+}
+
+/* Any assignment that some rules lead to. */
+static assignment any_assignment(arena *a, rng *r, const graph *g,
+				 const mesh *m)
+{
+	candidate_set w = candidates_find(a, g, m, &all, MAX_CANDIDATES);
+	assignment as = { *m, ARENA_ARRAY(a, cuts, g->ntensors),
+			  ARENA_ARRAY(a, cuts, g->nnodes) };
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const candidates *of = w.tensors[w.tied[t]];
+		as.tensor_cuts[t] = of->at[pick(r, 0, of->n - 1)];
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		as.node_cuts[n] = w.nodes[n]->at[pick(r, 0, w.nodes[n]->n - 1)];
+	return as;
+}
+
+START_TEST(alike_are_found_once)
+{
+	static const int ks[] = { 2, 4, 6, 8, 12 };
+	rng r = { 440 };
+	int differ = 0;
+	for (int round = 0; round < 100; round++) {
+		arena *a = arena_new();
+		graph *g = doubled(a, any_graph(a, &r, 4, round));
+		const mesh m = mesh_of_equals(ks[round % 5]);
+		const assignment now = any_assignment(a, &r, g, &m);
+		const rules some = { .dims = some_dims, .vars = some_vars,
+				     .state = &now, .now = &now };
+		const rules partial = {
+			.dims = any_dims, .vars = any_vars,
+			.partial = partial_values_of(a, g, PARTIAL_ALL),
+		};
+		compare_candidates(a, g, &m, &all);
+		compare_candidates(a, g, &m, &partial);
+		differ += compare_candidates(a, g, &m, &some);
+		arena_free(a);
+	}
+	/* Alike but for the assignment. */
+	ck_assert_int_gt(differ, 20);
+}
+END_TEST
+
 /* ---- regions ----------------------------------------------------------- */
 
 static problem *random_problem(arena *a, rng *r, int n, int ntables)
@@ -286,6 +389,7 @@ Suite *suite(void)
 	tcase_add_test(c, tables_equal_the_model);
 	tcase_add_test(c, classes_are_a_bound);
 	tcase_add_test(c, classes_cost_no_more);
+	tcase_add_test(c, alike_are_found_once);
 	tcase_add_test(c, regions_get_better);
 	suite_add_tcase(s, c);
 	return s;
