@@ -104,7 +104,8 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	    joint_work(s->graph, m, &w) <= (bound ? MOST_WORK : PART_WORK)) {
 		problem *p = joint_problem(tmp, s->graph, m, &w);
 		const int *now = value_now(tmp, s, &w);
-		solution found = joint_solve(tmp, s->graph, p, now, &limits);
+		solution found = joint_solve(tmp, s->graph, p, now, !bound,
+					     &limits);
 		if (bound)
 			*bound = found.lower_bound;
 		how = found.cost < r->total ? BETTER : NO_BETTER;

@@ -53,16 +53,29 @@ static problem *renumbered(arena *a, const problem *p, const int *place)
 	return q;
 }
 
+/* The whole problem within the limits, with a cost to beat. */
+static solution solve_below(arena *a, problem *q, int64_t top,
+			    const solve_limits *limits)
+{
+	q->top = top;
+	return solve(a, q, limits);
+}
+
 /* Improves an assignment, by regions first: the cost to beat lets the solver
  * remove values.  Then the whole problem is solved; a result without proof may
- * be improved by regions again. */
-static solution improve(arena *a, problem *q, int *value,
+ * be improved by regions again.  first: NULL, or what the whole problem has
+ * below the cost of value[]. */
+static solution improve(arena *a, problem *q, int *value, const solution *first,
 			const solve_limits *limits, deadline end)
 {
-	solution s = { value, local_search_improve(q, value, end) };
+	bool known = first && first->optimal;
+	solution s = { value, local_search_improve(q, value,
+						   known ? first : NULL, end) };
 	for (int i = 0; i < MOST_ROUNDS; i++) {
-		q->top = s.cost;
-		solution found = solve(a, q, limits);
+		bool same = i == 0 && first &&
+			    (s.cost == q->top || s.cost <= first->lower_bound);
+		solution found = same ? *first
+				      : solve_below(a, q, s.cost, limits);
 		if (found.lower_bound > s.lower_bound)
 			s.lower_bound = found.lower_bound;
 		if (found.cost >= s.cost)
@@ -70,7 +83,7 @@ static solution improve(arena *a, problem *q, int *value,
 		s.value = found.value;
 		s.cost = found.cost;
 		if (s.cost > s.lower_bound)
-			s.cost = local_search_improve(q, s.value, end);
+			s.cost = local_search_improve(q, s.value, NULL, end);
 		if (s.cost == found.cost)
 			break;
 	}
@@ -78,8 +91,21 @@ static solution improve(arena *a, problem *q, int *value,
 	return s;
 }
 
+/* The same where the whole problem is quickly solved: that it has nothing below
+ * the cost of value[] mostly takes less time than to visit all regions, and of
+ * what it has these are visited with less work. */
+static solution improve_quickly(arena *a, problem *q, int *value,
+				const solve_limits *limits, deadline end)
+{
+	int64_t top = problem_cost(q, value);
+	solution first = solve_below(a, q, top, limits);
+	if (first.lower_bound >= top)
+		return (solution){ value, top, top, .optimal = true };
+	return improve(a, q, value, &first, limits, end);
+}
+
 solution joint_solve(arena *a, const graph *g, const problem *p,
-		     const int *value, const solve_limits *limits)
+		     const int *value, bool quick, const solve_limits *limits)
 {
 	arena *tmp = arena_new();
 	const int *place = flow_of(tmp, g);
@@ -89,8 +115,9 @@ solution joint_solve(arena *a, const graph *g, const problem *p,
 	deadline end = deadline_in(limits->seconds);
 	for (int v = 0; v < n && value; v++)
 		at[place[v]] = value[v];
-	solution s = value ? improve(tmp, q, at, limits, end)
-			   : solve(tmp, q, limits);
+	solution s = !value ? solve(tmp, q, limits)
+		     : quick ? improve_quickly(tmp, q, at, limits, end)
+			     : improve(tmp, q, at, NULL, limits, end);
 	for (int v = 0; v < n; v++)
 		back[v] = s.value[place[v]];
 	s.value = back;

@@ -235,7 +235,7 @@ int64_t symmetry_bound(const search *s, const rules *all, int64_t top)
 	if (w.complete && joint_cells(s->graph, &w) <= MOST_CELLS) {
 		problem *p = joint_problem_of(tmp, s->graph, m, &w, fill);
 		p->top = top;
-		bound = joint_solve(tmp, s->graph, p, NULL, &limits)
+		bound = joint_solve(tmp, s->graph, p, NULL, false, &limits)
 				.lower_bound;
 	}
 	arena_free(tmp);

@@ -7,6 +7,7 @@
 
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/joint_problem.h"
+#include "compiler/planners/joint_solve.h"
 #include "compiler/planners/symmetry_bound.h"
 #include "compiler/solver/local_search.h"
 #include "tests/unit/graphs.h"
@@ -362,7 +363,8 @@ START_TEST(regions_get_better)
 		problem *p = random_problem(a, &r, n, n + n / 4);
 		int *value = any_values(a, &r, p);
 		int64_t before = problem_cost(p, value);
-		int64_t cost = local_search_improve(p, value, (deadline){ 0 });
+		int64_t cost = local_search_improve(p, value, NULL,
+						    (deadline){ 0 });
 		ck_assert_int_eq(cost, problem_cost(p, value));
 		ck_assert_int_le(cost, before);
 		for (int v = 0; v < n; v++) {
@@ -382,6 +384,67 @@ START_TEST(regions_get_better)
 }
 END_TEST
 
+/* An optimum saves visits, and changes nothing. */
+START_TEST(regions_know_an_optimum)
+{
+	rng r = { 431 };
+	int improved = 0;
+	for (int round = 0; round < 200; round++) {
+		arena *a = arena_new();
+		int n = round % 2 ? pick(&r, 2, 60) : pick(&r, 100, 300);
+		problem *p = random_problem(a, &r, n, n + n / 4);
+		solve_limits limits = solve_defaults();
+		solution s = solve(a, p, &limits);
+		int *x = any_values(a, &r, p);
+		/* Near the optimum, too. */
+		for (int v = 0; v < n && round % 4 > 1; v++)
+			x[v] = chance(&r, 95) ? s.value[v] : x[v];
+		int *y = ARENA_COPY(a, x, n);
+		int64_t before = problem_cost(p, x);
+		int64_t cost = local_search_improve(p, x, NULL,
+						    (deadline){ 0 });
+		ck_assert(s.optimal);
+		ck_assert_int_eq(local_search_improve(p, y, &s,
+						      (deadline){ 0 }), cost);
+		ck_assert_mem_eq(x, y, (size_t)n * sizeof(*x));
+		improved += cost < before;
+		arena_free(a);
+	}
+	ck_assert_int_gt(improved, 100);
+}
+END_TEST
+
+/* To try the whole problem first changes nothing. */
+START_TEST(quick_is_the_same)
+{
+	rng r = { 432 };
+	int better = 0;
+	for (int round = 0; round < 100; round++) {
+		arena *a = arena_new();
+		graph *g = any_graph(a, &r, pick(&r, 1, 12), round);
+		const mesh m = mesh_of_equals(round % 3 ? 4 : 6);
+		candidate_set w = candidates_find(a, g, &m, &all,
+						  MAX_CANDIDATES);
+		problem *p = joint_problem(a, g, &m, &w);
+		const int *now = any_values(a, &r, p);
+		solve_limits limits = solve_defaults();
+		solution s = joint_solve(a, g, p, now, false, &limits);
+		solution q = joint_solve(a, g, p, now, true, &limits);
+		ck_assert_int_eq(q.cost, s.cost);
+		ck_assert_int_ge(q.lower_bound, s.lower_bound);
+		ck_assert_mem_eq(q.value, s.value,
+				 (size_t)p->vars.n * sizeof(*s.value));
+		better += s.cost < problem_cost(p, now);
+		/* Nothing is better than that. */
+		q = joint_solve(a, g, p, s.value, true, &limits);
+		ck_assert_mem_eq(q.value, s.value,
+				 (size_t)p->vars.n * sizeof(*s.value));
+		arena_free(a);
+	}
+	ck_assert_int_gt(better, 50);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("joint");
@@ -391,6 +454,8 @@ Suite *suite(void)
 	tcase_add_test(c, classes_cost_no_more);
 	tcase_add_test(c, alike_are_found_once);
 	tcase_add_test(c, regions_get_better);
+	tcase_add_test(c, regions_know_an_optimum);
+	tcase_add_test(c, quick_is_the_same);
 	suite_add_tcase(s, c);
 	return s;
 }
