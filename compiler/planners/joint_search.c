@@ -59,6 +59,7 @@ typedef enum outcome {
 	TOO_LARGE, /* nothing was done */
 	NO_BETTER, /* than what there is was found */
 	BETTER,
+	BEST, /* better, and nothing on these axes is better still */
 } outcome;
 
 /* The plan that there is as an assignment of joint_problem(). */
@@ -108,8 +109,10 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 					     &limits);
 		if (bound)
 			*bound = found.lower_bound;
-		how = found.cost < r->total ? BETTER : NO_BETTER;
-		if (how == BETTER) {
+		how = found.cost >= r->total ? NO_BETTER :
+		      found.optimal	     ? BEST :
+					       BETTER;
+		if (how != NO_BETTER) {
 			candidates_take(&w, s->graph, found.value,
 					&r->assignment);
 			search_cost(s);
@@ -140,7 +143,7 @@ static bool improve_parts(search *s, const rules *all, int n)
 				    PART_CELLS, NULL);
 		if (o == TOO_LARGE)
 			return false;
-		idle = o == BETTER ? 0 : idle + 1;
+		idle = o == BETTER ? 0 : o == BEST ? 1 : idle + 1;
 	}
 	return true;
 }
