@@ -516,7 +516,8 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	if (!d.g.because)
 		r.op = make_operator(&d, r.name);
 	if (r.op && is_taken(m, r.op)) {
-		d.g.because = "another operator has its name";
+		d.g.because = arena_printf(a, "'%s' is another operator",
+					   r.name);
 		r.op = NULL;
 	}
 	if (d.g.because)
