@@ -73,8 +73,10 @@ def check_others(plans):
     for name in CUTTING:
         assert total["joint"] <= total[name], (name, total)
         assert bound is None or bound <= total[name], (name, total)
-    for plan in plans.values():
-        assert plans["auto"]["predicted_seconds"] <= plan["predicted_seconds"]
+    # Sums of the same seconds in another order may differ in the last bit.
+    best = plans["auto"]["predicted_seconds"] / (1 + 1e-12)
+    for name, plan in plans.items():
+        assert best <= plan["predicted_seconds"], (name, best, plan)
     own = plans["pase"]["own_costs"]
     assert own["total"] <= own["one_device"], own
     if own["any_counts"] is not None:
