@@ -397,6 +397,24 @@ const poly *poly_subst(poly_space *s, const poly *x, int atom, const poly *by)
 	return sum;
 }
 
+bool poly_operation(atom_kind kind, int64_t x, int64_t y, int64_t *r)
+{
+	switch (kind) {
+	case ATOM_DIV:
+	case ATOM_MOD:
+		if (y <= 0)
+			return false;
+		*r = kind == ATOM_DIV ? floor_div(x, y) : floor_mod(x, y);
+		return true;
+	case ATOM_MIN:
+		*r = x < y ? x : y;
+		return true;
+	default:
+		*r = x > y ? x : y;
+		return true;
+	}
+}
+
 static bool eval_atom(const poly_space *s, int atom, const int64_t *values,
 		      int64_t *r)
 {
@@ -406,22 +424,9 @@ static bool eval_atom(const poly_space *s, int atom, const int64_t *values,
 		return true;
 	}
 	int64_t x, y;
-	if (!poly_eval(s, t->x, values, &x) || !poly_eval(s, t->y, values, &y))
-		return false;
-	switch (t->kind) {
-	case ATOM_DIV:
-	case ATOM_MOD:
-		if (y <= 0)
-			return false;
-		*r = t->kind == ATOM_DIV ? floor_div(x, y) : floor_mod(x, y);
-		return true;
-	case ATOM_MIN:
-		*r = x < y ? x : y;
-		return true;
-	default:
-		*r = x > y ? x : y;
-		return true;
-	}
+	return poly_eval(s, t->x, values, &x) &&
+	       poly_eval(s, t->y, values, &y) &&
+	       poly_operation(t->kind, x, y, r);
 }
 
 bool poly_eval(const poly_space *s, const poly *x, const int64_t *values,

@@ -112,6 +112,10 @@ const poly *poly_subst(poly_space *s, const poly *x, int atom, const poly *by);
 bool poly_eval(const poly_space *s, const poly *x, const int64_t *values,
 	       int64_t *r);
 
+/* The value of an atom of two operands that have these; false where a divisor
+ * is not positive. */
+bool poly_operation(atom_kind kind, int64_t x, int64_t y, int64_t *r);
+
 /* Canonical text: "X - DX + 1", "(H - R) / strides[0] + 1". */
 char *poly_text(arena *a, const poly_space *s, const poly *x);
 

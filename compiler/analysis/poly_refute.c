@@ -55,22 +55,8 @@ static bool choose(point *p, int atom, int64_t *r)
 static bool compute(point *p, const poly_atom *t, int64_t *r)
 {
 	int64_t x, y;
-	if (!value_of(p, t->x, &x) || !value_of(p, t->y, &y))
-		return false;
-	switch (t->kind) {
-	case ATOM_DIV:
-	case ATOM_MOD:
-		if (y <= 0)
-			return false;
-		*r = t->kind == ATOM_DIV ? floor_div(x, y) : floor_mod(x, y);
-		return true;
-	case ATOM_MIN:
-		*r = x < y ? x : y;
-		return true;
-	default:
-		*r = x > y ? x : y;
-		return true;
-	}
+	return value_of(p, t->x, &x) && value_of(p, t->y, &y) &&
+	       poly_operation(t->kind, x, y, r);
 }
 
 static bool atom_value(point *p, int atom, int64_t *r)

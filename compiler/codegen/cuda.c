@@ -217,6 +217,17 @@ void cuda_items(emitter *g, const char *items)
 	     "gridDim.x)");
 }
 
+void cuda_elements(emitter *g, const char *elements)
+{
+	SAY("const TDL_INT elements = %s;", elements);
+	cuda_items(g, arena_printf(g->p.a,
+				   "tdl_ceil_div(elements, (TDL_INT)%d)",
+				   CUDA_THREADS));
+	SAY("TDL_INT at = item * %d + threadIdx.x;", CUDA_THREADS);
+	SAY("if (at >= elements)");
+	SAY("\tbreak;");
+}
+
 void cuda_end(emitter *g)
 {
 	CLOSE();

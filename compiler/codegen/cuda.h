@@ -63,6 +63,10 @@ void cuda_tile(cuda_text *c, int var, int64_t of);
 void cuda_items(emitter *g, const char *items);
 void cuda_end(emitter *g);
 
+/* Opens the loop over items of CUDA_THREADS of this many elements, one a
+ * thread, whose number is `at`. */
+void cuda_elements(emitter *g, const char *elements);
+
 /* ---- vectors ----------------------------------------------------------- */
 
 enum { CUDA_MAX_READS = 8 };

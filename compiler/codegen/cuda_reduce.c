@@ -142,13 +142,7 @@ static void reduce_alone(cuda_text *c, bool is_long)
 	var_set out = cuda_vars(g, false);
 	terms t = terms_of(g);
 	cuda_tile(c, -1, CUDA_THREADS);
-	SAY("const TDL_INT elements = %s;", cuda_count(g, out));
-	cuda_items(g, arena_printf(g->p.a,
-				   "tdl_ceil_div(elements, (TDL_INT)%d)",
-				   CUDA_THREADS));
-	SAY("TDL_INT at = item * %d + threadIdx.x;", CUDA_THREADS);
-	SAY("if (at >= elements)");
-	SAY("\tbreak;");
+	cuda_elements(g, cuda_count(g, out));
 	cuda_decode(g, out, "at");
 	declare_accumulator(g, is_long);
 	emit_loops(g, &t, is_long);

@@ -98,13 +98,8 @@ void cuda_scatter(cuda_text *c)
 	emit_nothing(g);
 	SAY("const TDL_INT stretches = tdl_ceil_div(%s_n, (TDL_INT)%" PRId64
 	    ");", g->p.var[o.along], o.length);
-	SAY("const TDL_INT elements = %s * stretches;", cuda_count(g, o.free));
-	cuda_items(g, arena_printf(g->p.a,
-				   "tdl_ceil_div(elements, (TDL_INT)%d)",
-				   CUDA_THREADS));
-	SAY("TDL_INT at = item * %d + threadIdx.x;", CUDA_THREADS);
-	SAY("if (at >= elements)");
-	SAY("\tbreak;");
+	cuda_elements(g, arena_printf(g->p.a, "%s * stretches",
+				      cuda_count(g, o.free)));
 	/* Threads beside each other have elements beside each other. */
 	if (o.free) {
 		SAY("TDL_INT free_at = tdl_digit(at, %s);",
@@ -140,13 +135,7 @@ static void scan_alone(cuda_text *c, var_set rows, bool is_long)
 	const char *type = type_of_value(accumulator_of(g->k));
 	int64_t shift = s->shift + !s->down;
 	cuda_tile(c, -1, CUDA_THREADS);
-	SAY("const TDL_INT elements = %s;", cuda_count(g, rows));
-	cuda_items(g, arena_printf(g->p.a,
-				   "tdl_ceil_div(elements, (TDL_INT)%d)",
-				   CUDA_THREADS));
-	SAY("TDL_INT at = item * %d + threadIdx.x;", CUDA_THREADS);
-	SAY("if (at >= elements)");
-	SAY("\tbreak;");
+	cuda_elements(g, cuda_count(g, rows));
 	cuda_decode(g, rows, "at");
 	SAY("%s total = nothing;", is_long ? "double" : type);
 	if (s->down) {
