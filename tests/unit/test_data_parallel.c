@@ -5,9 +5,9 @@
 #include <check.h>
 #include <string.h>
 
-#include "compiler/cost/byte_model.h"
 #include "compiler/planners/search.h"
 #include "tests/unit/graphs.h"
+#include "tests/unit/results.h"
 #include "tests/unit/suite.h"
 
 static bool mentions(const char *text, const char *what)
@@ -23,36 +23,6 @@ static search_result *plan_for(arena *a, const graph *g, int k,
 	search_result *r = search_plan(a, g, k, name);
 	ck_assert_str_eq(r->algorithm, name);
 	return r;
-}
-
-/* The properties of every result. */
-static void check_result(const graph *g, const search_result *r, int k)
-{
-	const assignment *as = &r->assignment;
-	int64_t sum = 0;
-	ck_assert_int_eq(mesh_workers(&as->mesh), k);
-	for (int i = 0; i < as->mesh.naxes; i++) {
-		int64_t before = sum, nodes = 0;
-		sum = byte_model_total(g, as, i + 1);
-		ck_assert_int_eq(r->by_step[i], sum - before);
-		ck_assert(r->optimal_by_step[i] ==
-			  (r->proves != SEARCH_PROVES_NOTHING));
-		for (node_id n = 0; n < g->nnodes; n++) {
-			ck_assert_int_eq(r->node_bytes[n][i],
-					 byte_model_node(g, as, n, i + 1) -
-					 byte_model_node(g, as, n, i));
-			nodes += r->node_bytes[n][i];
-		}
-		ck_assert_int_eq(nodes, r->by_step[i]);
-	}
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (g->tensors[t].kind == TENSOR_STATE)
-			ck_assert_mem_eq(&as->tensor_cuts[t],
-					 &as->tensor_cuts[g->tensors[t].next],
-					 sizeof(cuts));
-	ck_assert_int_eq(r->total, sum);
-	ck_assert(r->lower_bound <= r->total && r->lower_bound >= -1);
-	ck_assert(r->total > 0 || r->lower_bound == 0);
 }
 
 /* ---- data parallelism -------------------------------------------------- */
@@ -90,7 +60,7 @@ START_TEST(batch_is_followed)
 				 &out);
 	graph *g = make_graph(&m);
 	search_result *r = plan_for(a, g, 4, "data-parallel");
-	check_result(g, r, 4);
+	check_result_by_step(g, r, 4);
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(cut_of(r, x)[i], 0);
 		ck_assert_int_eq(cut_of(r, y)[i], 0);

@@ -15,42 +15,9 @@
 #include "dsl/parse.h"
 #include "kernel/kernel.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/written.h"
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-static arena *a;
-static diag_sink *sink;
-static tdl_modules *modules;
-
-static void setup(void)
-{
-	a = arena_new();
-	sink = diag_sink_new(a);
-	modules = dsl_new(a, sink, NULL, 0);
-}
-
-static void teardown(void)
-{
-	arena_free(a);
-}
-
-/* All diagnostics as text. */
-static char *printed(void)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-	diag_print(sink, f, false);
-	fclose(f);
-	char *copy = arena_strdup(a, text);
-	free(text);
-	return copy;
-}
-
-static bool load(const char *text)
-{
-	return dsl_load_text(modules, "test.tdl", text, strlen(text));
-}
 
 /* ---- words that are names ----------------------------------------------- */
 
@@ -81,11 +48,11 @@ START_TEST(word_is_name)
 		"op c(x[N]) -> %s[N] = let %s = lambda i: x[i]\n"
 		"  lambda i: %s[i]\n",
 		w, w, w, w, w, w, w, w, w, w, w, w, w, w);
-	ck_assert_msg(load(text), "%s\n%s", text, printed());
+	ck_assert_msg(load_text(text), "%s\n%s", text, printed());
 	text = arena_printf(a, "onnx \"A\" 1 (%s, x?; k: int = 1) "
 			       "{ %s_ = %s return %s }\n", w, w, w, w);
 	if (_i < COUNT(words) - 6)
-		ck_assert_msg(load(text), "%s\n%s", text, printed());
+		ck_assert_msg(load_text(text), "%s\n%s", text, printed());
 	ck_assert_ptr_nonnull(dsl_op(modules, w));
 }
 END_TEST
@@ -96,8 +63,8 @@ static const char *const reserved[] = {
 
 START_TEST(word_is_reserved)
 {
-	load(arena_printf(a, "op f(%s[N]) -> y[N] = lambda i: 0\n",
-			  reserved[_i]));
+	load_text(arena_printf(a, "op f(%s[N]) -> y[N] = lambda i: 0\n",
+			       reserved[_i]));
 	ck_assert_int_eq(diag_errors(sink), 1);
 	ck_assert_ptr_nonnull(strstr(printed(), "is a reserved word"));
 }
@@ -173,7 +140,7 @@ static const struct {
 
 START_TEST(recovery)
 {
-	load(faults[_i].text);
+	load_text(faults[_i].text);
 	ck_assert_msg(diag_errors(sink) == faults[_i].nerrors,
 		      "%d, not %d:\n%s", diag_errors(sink),
 		      faults[_i].nerrors, printed());
@@ -224,7 +191,7 @@ static const struct {
 
 START_TEST(one_error)
 {
-	load(mistakes[_i].text);
+	load_text(mistakes[_i].text);
 	ck_assert_msg(diag_errors(sink) == 1 &&
 			      strstr(printed(), mistakes[_i].name),
 		      "%s", printed());
@@ -276,7 +243,7 @@ static const char *const fine[] = {
 
 START_TEST(no_fault)
 {
-	ck_assert_msg(load(fine[_i]), "%s\n%s", fine[_i], printed());
+	ck_assert_msg(load_text(fine[_i]), "%s\n%s", fine[_i], printed());
 	ck_assert_str_eq(printed(), "");
 }
 END_TEST
@@ -285,10 +252,10 @@ END_TEST
 
 START_TEST(entries)
 {
-	ck_assert(load("onnx \"A\" 1..6 (x) { return x }\n"
-		       "onnx \"A\" 7 (x, y) { return x }\n"
-		       "onnx \"A\" 9.. (x, y, z) { return x }\n"
-		       "onnx \"own\" \"A\" 1.. () { return none }\n"));
+	ck_assert(load_text("onnx \"A\" 1..6 (x) { return x }\n"
+			    "onnx \"A\" 7 (x, y) { return x }\n"
+			    "onnx \"A\" 9.. (x, y, z) { return x }\n"
+			    "onnx \"own\" \"A\" 1.. () { return none }\n"));
 	static const struct {
 		const char *domain;
 		int opset, nparams;
@@ -306,9 +273,9 @@ END_TEST
 
 START_TEST(documentation)
 {
-	ck_assert(load("/// One.\n///\n///  Two.\nop f(x[N]) -> y[N] =\n"
-		       "/// no documentation\nlambda i: x[i] /// neither\n"
-		       "op g(x[N]) -> y[N] = lambda i: x[i]\n"));
+	ck_assert(load_text("/// One.\n///\n///  Two.\nop f(x[N]) -> y[N] =\n"
+			    "/// no documentation\nlambda i: x[i] /// neither\n"
+			    "op g(x[N]) -> y[N] = lambda i: x[i]\n"));
 	ck_assert_str_eq(dsl_op(modules, "f")->doc, "One.\n\n Two.");
 	ck_assert_ptr_null(dsl_op(modules, "g")->doc);
 	ck_assert_int_eq(modules->modules[0]->ncomments, 2);
@@ -384,7 +351,7 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("dsl");
 	TCase *t = tcase_create("dsl");
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, set_up_modules, tear_down_modules);
 	tcase_add_loop_test(t, word_is_name, 0, COUNT(words));
 	tcase_add_loop_test(t, word_is_reserved, 0, COUNT(reserved));
 	tcase_add_loop_test(t, expression, 0, COUNT(expressions));

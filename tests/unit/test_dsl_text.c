@@ -11,42 +11,9 @@
 #include "base/file.h"
 #include "dsl/parse.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/written.h"
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-static arena *a;
-static diag_sink *sink;
-static tdl_modules *modules;
-
-static void setup(void)
-{
-	a = arena_new();
-	sink = diag_sink_new(a);
-	modules = dsl_new(a, sink, NULL, 0);
-}
-
-static void teardown(void)
-{
-	arena_free(a);
-}
-
-/* All diagnostics as text. */
-static char *printed(void)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-	diag_print(sink, f, false);
-	fclose(f);
-	char *copy = arena_strdup(a, text);
-	free(text);
-	return copy;
-}
-
-static bool load(const char *text)
-{
-	return dsl_load_text(modules, "test.tdl", text, strlen(text));
-}
 
 /* ---- layout ------------------------------------------------------------- */
 
@@ -76,7 +43,7 @@ static void add_folder(const char *folder, const char *suffix)
 /* The golden tests' inputs and the operators that are installed. */
 static void setup_corpus(void)
 {
-	setup();
+	set_up_modules();
 	const char *srcdir = getenv("srcdir");
 	srcdir = srcdir ? srcdir : ".";
 	ncorpus = 0;
@@ -134,7 +101,7 @@ START_TEST(comments_anywhere)
 	for (size_t i = 0; i < len; i++) {
 		if (text[i] != ' ')
 			continue;
-		teardown();
+		tear_down_modules();
 		setup_corpus();
 		text = corpus[0];
 		check_layout(arena_printf(a, "%.*s // trailing\n%s", (int)i,
@@ -191,11 +158,11 @@ START_TEST(mutations)
 {
 	enum { TIMES = 60 };
 	for (int i = 0; i < TIMES; i++) {
-		teardown();
+		tear_down_modules();
 		setup_corpus();
 		random_state = (uint64_t)_i * TIMES + (uint64_t)i;
 		char *text = mutated(corpus[_i % ncorpus]);
-		load(text);
+		load_text(text);
 		check_layout(text);
 	}
 }
@@ -252,7 +219,7 @@ START_TEST(large)
 	for (size_t i = head; i < len; i += n)
 		memcpy(text + i, middle, n);
 	strcpy(text + len, hostile[_i].tail);
-	load(text);
+	load_text(text);
 	const char *want = arena_printf(a, "[%s]", hostile[_i].name);
 	char *got = printed();
 	ck_assert_msg(diag_errors(sink) == 1 && strstr(got, want) != NULL,
@@ -266,7 +233,7 @@ END_TEST
 static TCase *new_case(Suite *s, const char *name, void (*set_up)(void))
 {
 	TCase *t = tcase_create(name);
-	tcase_add_checked_fixture(t, set_up, teardown);
+	tcase_add_checked_fixture(t, set_up, tear_down_modules);
 	suite_add_tcase(s, t);
 	return t;
 }
@@ -278,7 +245,7 @@ Suite *suite(void)
 	tcase_add_test(t, layout);
 	tcase_add_test(t, comments_anywhere);
 	tcase_add_loop_test(t, mutations, 0, 40);
-	t = new_case(s, "hostile", setup);
+	t = new_case(s, "hostile", set_up_modules);
 	tcase_add_loop_test(t, large, 0, COUNT(hostile));
 	return s;
 }

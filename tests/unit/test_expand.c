@@ -12,26 +12,11 @@
 #include "compiler/expand/expand.h"
 #include "kernel/eval.h"
 #include "tests/unit/suite.h"
-
-static arena *a;
-static diag_sink *sink;
-static tdl_modules *modules;
-
-static void setup(void)
-{
-	a = arena_new();
-	sink = diag_sink_new(a);
-	modules = dsl_new(a, sink, NULL, 0);
-}
-
-static void teardown(void)
-{
-	arena_free(a);
-}
+#include "tests/unit/written.h"
 
 static const ast_op *load(const char *text, const char *name)
 {
-	if (!dsl_load_text(modules, "test.tdl", text, strlen(text)))
+	if (!load_text(text))
 		diag_print(sink, stderr, false);
 	const ast_op *op = dsl_op(modules, name);
 	ck_assert_msg(op != NULL, "no operator %s in:\n%s", name, text);
@@ -531,7 +516,7 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("expand");
 	TCase *t = tcase_create("expand");
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, set_up_modules, tear_down_modules);
 	tcase_add_loop_test(t, values, 0,
 			    (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_loop_test(t, errors, 0,

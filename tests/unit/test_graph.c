@@ -9,6 +9,7 @@
 #include "compiler/graph/graph.h"
 #include "compiler/graph/order.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/written.h"
 
 static const char operators[] =
 	"op relu(x[..d]) -> y[..d] = lambda ..d: max(x[..d], 0)\n"
@@ -27,25 +28,15 @@ static const char operators[] =
 	"op transpose(x[..d]; perm: int[]) -> y[..d[perm]] =\n"
 	"    lambda ..d[perm]: x[..d]\n";
 
-static arena *a;
-static diag_sink *sink;
-static tdl_modules *modules;
 static graph_builder *b;
 
 static void setup(void)
 {
-	a = arena_new();
-	sink = diag_sink_new(a);
-	modules = dsl_new(a, sink, NULL, 0);
-	if (!dsl_load_text(modules, "test.tdl", operators, strlen(operators)))
+	set_up_modules();
+	if (!load_text(operators))
 		diag_print(sink, stderr, false);
 	ck_assert_int_eq(diag_errors(sink), 0);
 	b = graph_begin(a, modules, sink, "test");
-}
-
-static void teardown(void)
-{
-	arena_free(a);
 }
 
 static tensor_type type2(dtype t, int64_t n, int64_t m)
@@ -367,7 +358,7 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("graph");
 	TCase *t = tcase_create("graph");
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, tear_down_modules);
 	tcase_add_test(t, sharing);
 	tcase_add_test(t, names);
 	tcase_add_test(t, written_otherwise);

@@ -14,48 +14,19 @@
 #include "base/file.h"
 #include "compiler/lower/lower.h"
 #include "plan/base64.h"
+#include "tests/unit/plan_of_seed.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
-
-static void codegen(arena *a, plan_kernel *pk)
-{
-	static const plan_tile tiles[] = { { -1, 7 }, { 0, 1 } };
-	const kernel *k = pk->kernel;
-	pk->c = arena_printf(a, "/* %s */\n\tint x = '\\n';\n", k->name);
-	if (k->opaque)
-		return;
-	pk->cuda = arena_printf(a, "// %s\n", k->name);
-	pk->launch = (plan_launch){ 32, 16, k->nout > 0 ? 2 : 1, tiles };
-}
-
-static plan *random_plan(arena *a, int seed)
-{
-	const lower_options o = { .algorithm = "random",
-				  .codegen = seed % 2 ? codegen : NULL };
-	rng r = rng_new((uint64_t)seed);
-	graph *g = seed % 3 ? random_graph(a, &r, 1 + seed % 9)
-			    : random_training(a, &r, 1 + seed % 9);
-	assignment as = random_assignment(a, &r, g);
-	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
-	ck_assert_ptr_nonnull(p);
-	return p;
-}
-
-static plan *parse(arena *a, const char *text, size_t len, diag_sink **s)
-{
-	*s = diag_sink_new(a);
-	return plan_parse(a, *s, "x.plan", text, len);
-}
 
 START_TEST(round_trip)
 {
 	for (int seed = 0; seed < 100; seed++) {
 		arena *a = arena_new();
-		plan *p = random_plan(a, seed);
+		plan *p = plan_of_seed(a, seed);
 		size_t n, m;
 		diag_sink *s;
 		char *text = plan_text(a, p, "x.plan", &n);
-		plan *q = parse(a, text, n, &s);
+		plan *q = parse_plan(a, text, n, &s);
 		if (!q)
 			diag_print(s, stderr, false);
 		ck_assert_ptr_nonnull(q);
@@ -76,7 +47,7 @@ END_TEST
 static char *text_again(arena *a, const char *text, size_t len, size_t *n)
 {
 	diag_sink *s;
-	plan *q = parse(a, text, len, &s);
+	plan *q = parse_plan(a, text, len, &s);
 	if (!q)
 		diag_print(s, stderr, false);
 	ck_assert_ptr_nonnull(q);
@@ -91,7 +62,7 @@ START_TEST(other_layouts)
 	for (int seed = 0; seed < 20; seed++) {
 		arena *a = arena_new();
 		size_t n, m;
-		char *text = plan_text(a, random_plan(a, seed), "x.plan", &n);
+		char *text = plan_text(a, plan_of_seed(a, seed), "x.plan", &n);
 		json_t *j = json_loadb(text, n, 0, NULL);
 		for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
 			char *other = json_dumps(j, flags[i]);
@@ -300,7 +271,7 @@ END_TEST
 START_TEST(cannot_write)
 {
 	arena *a = arena_new();
-	plan *p = random_plan(a, 1);
+	plan *p = plan_of_seed(a, 1);
 	ck_assert(!plan_write(p, "no/such/folder/x.plan"));
 	arena_free(a);
 }

@@ -8,38 +8,9 @@
 #include <unistd.h>
 
 #include "compiler/lower/lower.h"
+#include "tests/unit/plan_of_seed.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
-
-static void codegen(arena *a, plan_kernel *pk)
-{
-	static const plan_tile tiles[] = { { -1, 7 }, { 0, 1 } };
-	const kernel *k = pk->kernel;
-	pk->c = arena_printf(a, "/* %s */\n\tint x = '\\n';\n", k->name);
-	if (k->opaque)
-		return;
-	pk->cuda = arena_printf(a, "// %s\n", k->name);
-	pk->launch = (plan_launch){ 32, 16, k->nout > 0 ? 2 : 1, tiles };
-}
-
-static plan *random_plan(arena *a, int seed)
-{
-	const lower_options o = { .algorithm = "random",
-				  .codegen = seed % 2 ? codegen : NULL };
-	rng r = rng_new((uint64_t)seed);
-	graph *g = seed % 3 ? random_graph(a, &r, 1 + seed % 9)
-			    : random_training(a, &r, 1 + seed % 9);
-	assignment as = random_assignment(a, &r, g);
-	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
-	ck_assert_ptr_nonnull(p);
-	return p;
-}
-
-static plan *parse(arena *a, const char *text, size_t len, diag_sink **s)
-{
-	*s = diag_sink_new(a);
-	return plan_parse(a, *s, "x.plan", text, len);
-}
 
 /* Loads a plan: reads it, and checks all workers.  Exactly one error, or none
  * and a plan. */
@@ -47,7 +18,7 @@ static bool load(const char *text, size_t len)
 {
 	arena *a = arena_new();
 	diag_sink *s;
-	plan *p = parse(a, text, len, &s);
+	plan *p = parse_plan(a, text, len, &s);
 	bool ok = p != NULL;
 	ck_assert_int_eq(diag_errors(s), ok ? 0 : 1);
 	for (int w = 0; ok && w < mesh_workers(&p->mesh); w++)
@@ -94,7 +65,7 @@ START_TEST(mutations)
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed + 77777);
 		size_t n;
-		char *text = plan_text(a, random_plan(a, seed % 40), "x", &n);
+		char *text = plan_text(a, plan_of_seed(a, seed % 40), "x", &n);
 		char *changed = arena_alloc(a, n + 4096);
 		memcpy(changed, text, n);
 		for (int i = rng_below(&r, 3); i >= 0 && n > 1; i--)
@@ -124,7 +95,8 @@ static char *sample(arena *a, size_t *n)
 	as.tensor_cuts[2] = as.node_cuts[0] = as.node_cuts[1] = cuts_none();
 	as.node_cuts[0].dim[0] = 2;
 	as.node_cuts[1].dim[0] = 1;
-	const lower_options o = { .algorithm = "hand", .codegen = codegen };
+	const lower_options o = { .algorithm = "hand",
+				  .codegen = seed_sources };
 	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 	return plan_text(a, p, "x", n);
 }
@@ -274,7 +246,7 @@ START_TEST(overlap)
 	arena *a = arena_new();
 	int found = 0;
 	for (int seed = 0; seed < 200; seed++) {
-		plan *p = random_plan(a, seed);
+		plan *p = plan_of_seed(a, seed);
 		rng r = rng_new((uint64_t)seed);
 		diag_sink *s = diag_sink_new(a);
 		ck_assert(plan_check(p, s, "x"));

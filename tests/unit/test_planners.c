@@ -13,6 +13,7 @@
 #include "compiler/planners/partial_assignment.h"
 #include "compiler/solver/ilp.h"
 #include "tests/unit/graphs.h"
+#include "tests/unit/results.h"
 #include "tests/unit/suite.h"
 
 /* ---- all plans --------------------------------------------------------- */
@@ -162,32 +163,6 @@ static int64_t least_of_all(arena *a, const graph *g, const mesh *m,
 			value[t] = 0;
 	} while (t < g->ntensors);
 	return best;
-}
-
-/* The properties of every result. */
-static void check_result(const graph *g, const search_result *r, int k)
-{
-	const assignment *as = &r->assignment;
-	int64_t sum = 0;
-	ck_assert(!r->error);
-	ck_assert_int_eq(mesh_workers(&as->mesh), k);
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (g->tensors[t].kind == TENSOR_STATE &&
-		    g->tensors[t].next != NONE)
-			ck_assert_mem_eq(&as->tensor_cuts[t],
-					 &as->tensor_cuts[g->tensors[t].next],
-					 sizeof(cuts));
-	for (int i = 0; i < as->mesh.naxes; i++) {
-		int64_t before = sum, nodes = 0;
-		sum = byte_model_total(g, as, i + 1);
-		ck_assert_int_eq(r->by_step[i], sum - before);
-		for (node_id n = 0; n < g->nnodes; n++)
-			nodes += r->node_bytes[n][i];
-		ck_assert_int_eq(nodes, r->by_step[i]);
-	}
-	ck_assert_int_eq(r->total, sum);
-	ck_assert(r->lower_bound <= r->total && r->lower_bound >= -1);
-	ck_assert(r->total > 0 || r->lower_bound == 0);
 }
 
 static const rule at_once[] = {

@@ -9,6 +9,7 @@
 #include "compiler/cost/partial_values.h"
 #include "compiler/planners/search.h"
 #include "tests/unit/graphs.h"
+#include "tests/unit/results.h"
 #include "tests/unit/suite.h"
 
 /* ---- factors ----------------------------------------------------------- */
@@ -246,36 +247,6 @@ static search_result *plan_for(arena *a, const graph *g, int k,
 	return r;
 }
 
-/* The properties of every result. */
-static void check_result(const graph *g, const search_result *r, int k)
-{
-	const assignment *as = &r->assignment;
-	int64_t sum = 0;
-	ck_assert_int_eq(mesh_workers(&as->mesh), k);
-	for (int i = 0; i < as->mesh.naxes; i++) {
-		int64_t before = sum, nodes = 0;
-		sum = byte_model_total(g, as, i + 1);
-		ck_assert_int_eq(r->by_step[i], sum - before);
-		ck_assert(r->optimal_by_step[i] ==
-			  (r->proves != SEARCH_PROVES_NOTHING));
-		for (node_id n = 0; n < g->nnodes; n++) {
-			ck_assert_int_eq(r->node_bytes[n][i],
-					 byte_model_node(g, as, n, i + 1) -
-					 byte_model_node(g, as, n, i));
-			nodes += r->node_bytes[n][i];
-		}
-		ck_assert_int_eq(nodes, r->by_step[i]);
-	}
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (g->tensors[t].kind == TENSOR_STATE)
-			ck_assert_mem_eq(&as->tensor_cuts[t],
-					 &as->tensor_cuts[g->tensors[t].next],
-					 sizeof(cuts));
-	ck_assert_int_eq(r->total, sum);
-	ck_assert(r->lower_bound <= r->total && r->lower_bound >= -1);
-	ck_assert(r->total > 0 || r->lower_bound == 0);
-}
-
 START_TEST(steps_are_optimal)
 {
 	static const int ks[] = { 2, 3, 4, 6 };
@@ -286,7 +257,7 @@ START_TEST(steps_are_optimal)
 		graph *g = random_graph(a, &r, 6);
 		states += round % 2 ? make_states(g) : 0;
 		search_result *is = plan_for(a, g, k, "tofu");
-		check_result(g, is, k);
+		check_result_by_step(g, is, k);
 		int64_t sum = 0;
 		for (int i = 0; i < is->assignment.mesh.naxes; i++) {
 			/* the axes before as they were found */
@@ -327,9 +298,9 @@ START_TEST(planners_keep_their_rules)
 		search_result *w = plan_for(a, g, k, "allrow");
 		search_result *d = plan_for(a, g, k, "data-parallel");
 		const mesh *m = &t->assignment.mesh;
-		check_result(g, t, k);
-		check_result(g, w, k);
-		check_result(g, d, k);
+		check_result_by_step(g, t, k);
+		check_result_by_step(g, w, k);
+		check_result_by_step(g, d, k);
 		if (m->naxes == 1)
 			ck_assert_int_le(t->total, w->total);
 		for (int x = 0; x < g->ntensors; x++)

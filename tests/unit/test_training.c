@@ -10,6 +10,7 @@
 #include "compiler/train/train.h"
 #include "kernel/eval.h"
 #include "tests/unit/suite.h"
+#include "tests/unit/written.h"
 
 static const char operators[] =
 	"op add(broadcast a[..d], broadcast b[..d]) -> y[..d] =\n"
@@ -48,26 +49,16 @@ static const char operators[] =
 
 enum { TRIALS = 300, MOST_TENSORS = 64 };
 
-static arena *a;
-static diag_sink *sink;
-static tdl_modules *modules;
 static graph_builder *b;
 static uint64_t state; /* xorshift64 */
 
 static void setup(void)
 {
-	a = arena_new();
-	sink = diag_sink_new(a);
-	modules = dsl_new(a, sink, NULL, 0);
-	if (!dsl_load_text(modules, "test.tdl", operators, strlen(operators)))
+	set_up_modules();
+	if (!load_text(operators))
 		diag_print(sink, stderr, false);
 	ck_assert_int_eq(diag_errors(sink), 0);
 	state = 7;
-}
-
-static void teardown(void)
-{
-	arena_free(a);
 }
 
 /* ---- random models ----------------------------------------------------- */
@@ -368,7 +359,7 @@ Suite *suite(void)
 {
 	Suite *s = suite_create("training");
 	TCase *t = tcase_create("training");
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, setup, tear_down_modules);
 	tcase_add_test(t, slopes);
 	tcase_add_test(t, origins);
 	suite_add_tcase(s, t);
