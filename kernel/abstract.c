@@ -364,12 +364,15 @@ dependence depend_on_fn(fn f, const value_facts *is, const dependence *on)
 }
 
 /* Whether a condition that holds rather than not gives the greater value
- * (SIGN_PLUS) or the lesser: one of both is the limit of their type. */
+ * (SIGN_PLUS) or the lesser: one of both is the limit of their type.  Where
+ * both are, it decides nothing. */
 static value_sign decided(const value_facts *is)
 {
 	type_set types = types_meet(is[0].types, is[1].types);
 	if (!types || !types_all(types, has_limits))
 		return SIGN_ANY;
+	if (is[0].limit != SIGN_ANY && is[0].limit == is[1].limit)
+		return SIGN_BOTH;
 	if (is[1].limit == SIGN_MINUS || is[0].limit == SIGN_PLUS)
 		return SIGN_PLUS;
 	return is[0].limit == SIGN_MINUS || is[1].limit == SIGN_PLUS

@@ -42,14 +42,18 @@ static bool is_nan(sign_facts x)
 	return x.sign == SIGN_BOTH && x.nonzero;
 }
 
-/* Of the greater one, where up is SIGN_PLUS, or the lesser. */
+/* Of the greater one, where up is SIGN_PLUS, or the lesser.  Of 0 and one of
+ * the other sign it is 0. */
 static value_sign extreme(sign_facts x, sign_facts y, value_sign up)
 {
+	bool zero = x.sign == SIGN_BOTH || y.sign == SIGN_BOTH;
+	value_sign other = x.sign == SIGN_BOTH ? y.sign : x.sign;
 	if (is_nan(x) || is_nan(y))
 		return SIGN_BOTH;
-	bool zero = x.sign == SIGN_BOTH || y.sign == SIGN_BOTH;
-	return zero || x.sign == up || y.sign == up ? up
-						    : common(x.sign, y.sign);
+	if (zero)
+		return other == SIGN_BOTH || other == sign_negated(up)
+			       ? SIGN_BOTH : up;
+	return x.sign == up || y.sign == up ? up : common(x.sign, y.sign);
 }
 
 static sign_facts sum(sign_facts x, sign_facts y)
@@ -91,7 +95,8 @@ sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal)
 		y.sign = sign_negated(y.sign);
 		return sum(x, y);
 	case FN_SIGN_PRODUCT:
-		r.sign = equal ? SIGN_PLUS : product(x.sign, y.sign);
+		r.sign = equal && x.sign != SIGN_BOTH
+				 ? SIGN_PLUS : product(x.sign, y.sign);
 		r.nonzero = both;
 		break;
 	case FN_SIGN_QUOTIENT:

@@ -316,7 +316,7 @@ START_TEST(passing)
 	input(k, "on", DT_BOOL, 1, DIMS(4));
 	kexpr *x = READ(k, 0, V(0), V(1)), *c = READ(k, 1, V(1));
 	kexpr *y = READ(k, 0, V(0), N(0)), *on = READ(k, 2, V(1));
-	kexpr *falls = kx_fn1(a, FN_NEG, x);
+	kexpr *falls = kx_fn1(a, FN_NEG, x), *zero = F(DIV, R(0), c);
 	const struct {
 		kexpr *body;
 		reducer sum, max, min;
@@ -352,6 +352,13 @@ START_TEST(passing)
 		  RED_NONE },
 		{ kx_select(a, F(GT, x, c), c, R(-INFINITY)), RED_NONE,
 		  RED_NONE, RED_MIN },
+		{ F(MUL, x, F(MIN, R(0), kx_fn1(a, FN_ABS, c))), RED_SUM,
+		  RED_MAX, RED_MAX },
+		{ F(MUL, x, F(MIN, R(0), c)), RED_SUM, RED_MIN, RED_MAX },
+		{ F(MUL, x, F(MUL, zero, zero)), RED_SUM, RED_MAX, RED_MAX },
+		{ kx_select(a, F(GT, x, c), R(-INFINITY),
+			    kx_fn1(a, FN_NEG, R(INFINITY))), RED_NONE,
+		  RED_NONE, RED_MAX },
 		{ F(LT, x, c), RED_NONE, RED_AND, RED_NONE },
 		{ kx_fn1(a, FN_NOT, F(LT, x, c)), RED_NONE, RED_OR, RED_NONE },
 		{ F(AND, F(GT, x, c), on), RED_NONE, RED_NONE, RED_AND },
