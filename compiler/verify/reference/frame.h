@@ -56,7 +56,8 @@ typedef struct frame {
 	VEC(ref_name) names; /* the innermost last */
 	VEC(ref_pack) packs;
 	dtype shared; /* of the tensors without a type, DT_NONE if none */
-	dtype around; /* of the result at hand, DT_NONE for none */
+	dtype want;   /* of the expression at hand, DT_NONE for none */
+	dtype around; /* the last number's type that `want' was */
 } frame;
 
 /* ---- scope.c -------------------------------------------------- */
@@ -103,6 +104,10 @@ dtype ref_type_of(frame *f, const ast_expr *e);
 dtype ref_type_named(frame *f, const ast_expr *e);
 /* Whether all that decides the value is known when planning. */
 bool ref_is_constant(frame *f, const ast_expr *e);
+/* That of what is made of constants alone, though it may be reduced, or chosen
+ * by elements: the type around it, or the one that tensors share, or f32 or
+ * i64. */
+dtype ref_open_type(frame *f, ast_expr *const *e, int n);
 /* The alternative that a condition of constants leaves; NULL where the
  * condition is none. */
 const ast_expr *ref_chosen(frame *f, ast_expr *const args[3]);
@@ -139,6 +144,10 @@ bool ref_next(frame *f, const axis *axes, int n, int64_t *at);
 /* ---- reference.c -------------------------------------------------------- */
 
 ref_number ref_eval(frame *f, const ast_expr *e);
+/* The same where a number of a type is expected, DT_NONE for none: what is made
+ * of constants has it; a constant stays one, or becomes a number of it. */
+ref_number ref_eval_typed(frame *f, const ast_expr *e, dtype type);
+ref_number ref_eval_as(frame *f, const ast_expr *e, dtype type);
 /* A constant that has to be an integer. */
 int64_t ref_eval_size(frame *f, const ast_expr *e);
 /* A reduction; type is that of its constants, DT_NONE if nothing says. */

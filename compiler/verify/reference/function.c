@@ -32,7 +32,7 @@ static double sign_of(double x)
 static double sinpi_of(double x)
 {
 	const long double pi = 3.14159265358979323846264338L;
-	long double r = fmodl(fabsl(x), 2), s = x < 0 ? -1 : 1;
+	long double r = fmodl(fabsl(x), 2), s = signbit(x) ? -1 : 1;
 	if (r >= 1) {
 		r -= 1;
 		s = -s;

@@ -197,10 +197,10 @@ static ref_number end(const tally *y)
 /* ---- reductions --------------------------------------------------------- */
 
 /* The type of the terms.  Terms that are constants have the type of the
- * reduction, or else the shared type, or that of the surrounding expression. */
+ * reduction; those that are compared have none around them. */
 static dtype type_of_terms(frame *f, const ast_expr *e, dtype type)
 {
-	dtype t = ref_type_of(f, e->args[0]->args[0]);
+	dtype t = ref_type_of(f, e->args[0]->args[0]), around = f->around;
 	builtin_rule rule = builtin_find(BUILTIN_REDUCER, e->name)->rule;
 	if (rule == RULE_LOGIC)
 		return DT_BOOL;
@@ -208,9 +208,10 @@ static dtype type_of_terms(frame *f, const ast_expr *e, dtype type)
 		return t;
 	if (type != DT_NONE && rule != RULE_WHERE)
 		return type;
-	return f->shared != DT_NONE ? f->shared
-	       : f->around != DT_NONE ? f->around
-				      : DT_I64;
+	f->around = rule == RULE_WHERE ? DT_NONE : around;
+	t = ref_open_type(f, e->args[0]->args, 1);
+	f->around = around;
+	return t;
 }
 
 ref_number ref_reduce(frame *f, const ast_expr *e, dtype type)
@@ -226,7 +227,7 @@ ref_number ref_reduce(frame *f, const ast_expr *e, dtype type)
 	for (bool more = ref_first(f, axes, n, at); more && !ref_failed(f);
 	     more = ref_next(f, axes, n, at))
 		add_term(f->w->arena, &y,
-			 ref_meet(ref_eval(f, lambda->args[0]), y.type));
+			 ref_eval_as(f, lambda->args[0], y.type));
 	ref_close(f, &saved);
 	return end(&y);
 }

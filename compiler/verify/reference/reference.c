@@ -65,21 +65,40 @@ static ref_number apply(const char *name, ref_number x, ref_number y)
 	return ref_apply(name, 2, ref_meet(x, t), ref_meet(y, t));
 }
 
+/* The type in which operands are computed: what they have, or, of a test, what
+ * constants have here, or that of the result. */
+static dtype operand_type(frame *f, ast_expr *const *e, int n, bool test)
+{
+	dtype t = DT_NONE;
+	for (int i = 0; i < n && t == DT_NONE; i++)
+		t = ref_type_of(f, e[i]);
+	return t != DT_NONE ? t : test ? ref_open_type(f, e, n) : f->want;
+}
+
+static ref_number binary(frame *f, const ast_expr *e)
+{
+	dtype t = operand_type(f, e->args, 2, e->op >= OP_LT);
+	ref_number x = ref_eval_typed(f, e->args[0], t);
+	return apply(text_of(e->op), x, ref_eval_typed(f, e->args[1], t));
+}
+
 static ref_number logical(frame *f, const ast_expr *e)
 {
 	bool or = e->op == OP_OR;
-	ref_number x = ref_eval(f, e->args[0]);
+	ref_number x = ref_eval_typed(f, e->args[0], DT_BOOL);
 	if (x.doubt) {
 		f->w->doubtful = true;
 		return ref_doubt(DT_BOOL);
 	}
-	return (x.i != 0) == or ? x : ref_eval(f, e->args[1]);
+	return (x.i != 0) == or ? x : ref_eval_typed(f, e->args[1], DT_BOOL);
 }
 
 static ref_number unary(frame *f, const ast_expr *e)
 {
-	ref_number x = ref_eval(f, e->args[0]);
-	if (e->op == OP_NOT) {
+	bool not = e->op == OP_NOT;
+	dtype t = not ? DT_BOOL : operand_type(f, e->args, 1, false);
+	ref_number x = ref_eval_typed(f, e->args[0], t);
+	if (not) {
 		x.i = !x.i;
 		return x;
 	}
@@ -93,33 +112,41 @@ static ref_number unary(frame *f, const ast_expr *e)
 /* The one that the condition chooses, of the type that both have. */
 static ref_number choice(frame *f, const ast_expr *e, ast_expr *const args[3])
 {
-	ref_number c = ref_eval(f, args[0]);
-	dtype t = ref_type_of(f, e);
+	const ast_expr *only = ref_chosen(f, args);
+	if (only)
+		return ref_eval(f, only);
+	ref_number c = ref_eval_typed(f, args[0], DT_BOOL);
+	dtype t = operand_type(f, (ast_expr *[]){ (ast_expr *)e }, 1,
+			       f->want == DT_NONE);
 	if (c.doubt) {
 		f->w->doubtful = true;
 		return ref_doubt(t);
 	}
-	ref_number v = ref_eval(f, args[c.i ? 1 : 2]);
-	return t == DT_NONE ? v : ref_meet(v, t);
+	return ref_eval_as(f, args[c.i ? 1 : 2], t);
 }
 
 /* ---- calls -------------------------------------------------------------- */
 
 static ref_number conversion(frame *f, const ast_expr *e, builtin_rule rule)
 {
-	dtype t = ref_type_named(f, e->args[1]), of = DT_NONE;
-	if (!ref_is_constant(f, e->args[0]))
-		of = f->around != DT_NONE ? f->around : f->shared;
-	ref_number x = ref_meet(ref_eval(f, e->args[0]), of);
-	return rule == RULE_CAST      ? ref_cast(x, t)
-	       : rule == RULE_BITCAST ? ref_bitcast(x, t)
-				      : ref_saturate(x, t);
+	bool keeps = rule == RULE_SATURATE; /* the type */
+	dtype t = ref_type_named(f, e->args[1]);
+	dtype of = operand_type(f, e->args, 1, !keeps || f->want == DT_NONE);
+	ref_number x = ref_eval_typed(f, e->args[0], of);
+	if (keeps)
+		return ref_saturate(ref_meet(x, of), t);
+	x = ref_meet(x, DT_NONE);
+	return rule == RULE_CAST ? ref_cast(x, t) : ref_bitcast(x, t);
 }
 
 /* An integer of any type as an index. */
 static ref_number index_value(frame *f, const ast_expr *e)
 {
-	ref_number v = ref_meet(ref_eval(f, e), DT_I64);
+	dtype around = f->around;
+	f->around = DT_I64;
+	dtype own = ref_type_of(f, e);
+	ref_number v = ref_eval_as(f, e, own == DT_NONE ? DT_I64 : own);
+	f->around = around;
 	return ref_cast(v, DT_I64);
 }
 
@@ -172,16 +199,18 @@ static ref_number function(frame *f, const ast_expr *e)
 	if (!strcmp(e->name, "random"))
 		return ref_apply("random", 2, index_value(f, e->args[0]),
 				 index_value(f, e->args[1]));
-	ref_number x = ref_eval(f, e->args[0]);
+	const builtin *b = builtin_find(BUILTIN_SCALAR, e->name);
+	dtype t = operand_type(f, e->args, e->nargs, b->rule == RULE_TEST);
+	bool open = ref_type_of(f, e) == DT_NONE;
+	ref_number x = ref_eval_typed(f, e->args[0], t);
 	if (e->nargs == 1)
 		return x.type == DT_NONE ? of_constant(e->name, x)
 					 : ref_apply(e->name, 1, x, x);
-	dtype t = ref_type_of(f, e);
 	for (int i = 1; i < e->nargs; i++) {
-		ref_number y = ref_eval(f, e->args[i]);
-		x = t == DT_NONE ? apply(e->name, x, y)
-				 : ref_apply(e->name, 2, ref_meet(x, t),
-					     ref_meet(y, t));
+		ref_number y = ref_eval_typed(f, e->args[i], t);
+		x = open ? apply(e->name, x, y)
+			 : ref_apply(e->name, 2, ref_meet(x, t),
+				     ref_meet(y, t));
 	}
 	return x;
 }
@@ -189,7 +218,7 @@ static ref_number function(frame *f, const ast_expr *e)
 static ref_number call(frame *f, const ast_expr *e)
 {
 	if (builtin_find(BUILTIN_REDUCER, e->name))
-		return ref_passed(ref_reduce(f, e, DT_NONE));
+		return ref_passed(ref_reduce(f, e, f->want));
 	const builtin *b = builtin_find(BUILTIN_SCALAR, e->name);
 	switch (b ? b->rule : RULE_NONE) {
 	case RULE_NONE:
@@ -299,7 +328,7 @@ ref_number ref_read(frame *f, const ast_expr *e, const ref_name *n,
 			continue;
 		}
 		if (otherwise)
-			return ref_meet(ref_eval(f, otherwise), t->type);
+			return ref_eval_as(f, otherwise, t->type);
 		f->w->status = REF_OUTSIDE;
 		f->w->at = e->at;
 		return ref_doubt(t->type);
@@ -376,12 +405,9 @@ static ref_number evaluated(frame *f, const ast_expr *e)
 		return call(f, e);
 	case AST_UNARY:
 		return unary(f, e);
-	case AST_BINARY: {
-		if (e->op == OP_AND || e->op == OP_OR)
-			return logical(f, e);
-		ref_number x = ref_eval(f, e->args[0]);
-		return apply(text_of(e->op), x, ref_eval(f, e->args[1]));
-	}
+	case AST_BINARY:
+		return e->op == OP_AND || e->op == OP_OR ? logical(f, e)
+							 : binary(f, e);
 	case AST_IF:
 		return choice(f, e, e->args);
 	default:
@@ -395,6 +421,23 @@ ref_number ref_eval(frame *f, const ast_expr *e)
 	ref_number x = evaluated(f, e);
 	f->w->infinite |= isinf(x.f);
 	return x;
+}
+
+ref_number ref_eval_typed(frame *f, const ast_expr *e, dtype type)
+{
+	dtype want = f->want, around = f->around;
+	f->want = type;
+	if (type != DT_NONE && type != DT_BOOL)
+		f->around = type;
+	ref_number x = ref_eval(f, e);
+	f->want = want;
+	f->around = around;
+	return x;
+}
+
+ref_number ref_eval_as(frame *f, const ast_expr *e, dtype type)
+{
+	return ref_meet(ref_eval_typed(f, e, type), type);
 }
 
 int64_t ref_eval_size(frame *f, const ast_expr *e)
@@ -425,15 +468,15 @@ static ref_tensor *tensor_of(frame *f, const ast_expr *lambda,
 		t->dims[d] = axes[d].extent;
 	t->type = type != DT_NONE ? type : ref_type_of(f, body);
 	if (t->type == DT_NONE)
-		t->type = f->shared;
+		t->type = ref_open_type(f, lambda->args, 1);
 	bool reduces = body->kind == AST_CALL &&
 		       builtin_find(BUILTIN_REDUCER, body->name);
 	t->at = ARENA_ARRAY(f->w->arena, ref_number, ref_count(t) + 1);
 	for (bool more = ref_first(f, axes, n, at); more && !ref_failed(f);
 	     more = ref_next(f, axes, n, at)) {
-		ref_number v = reduces ? ref_reduce(f, body, type)
-				       : ref_eval(f, body);
-		t->at[i++] = ref_stored(ref_meet(v, t->type));
+		ref_number v = reduces ? ref_reduce(f, body, t->type)
+				       : ref_eval_as(f, body, t->type);
+		t->at[i++] = ref_stored(v);
 	}
 	ref_close(f, &saved);
 	return t;
@@ -499,10 +542,11 @@ static void run_frame(frame *f, const ref_attr *const *attrs,
 		const ast_tensor *r = &op->results[i];
 		ref_tensor declared;
 		ref_declared_dims(f, r, &declared);
-		f->around = ref_declared(f, &r->type);
+		dtype type = ref_declared(f, &r->type);
+		f->around = type == DT_BOOL ? DT_NONE : type;
 		if (!ref_failed(f))
 			results[i] = *tensor_of(f, op->bodies[i],
-						declared.dims, f->around);
+						declared.dims, type);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/verify/reference/frame.h"
 
+#include <math.h>
 #include <string.h>
 
 const ast_opaque *ref_opaque_of(const frame *f, const ast_expr *e)
@@ -133,10 +134,7 @@ static dtype type_of_reduction(frame *f, const ast_expr *e, builtin_rule rule)
 		return DT_BOOL;
 	if (rule == RULE_WHERE)
 		return DT_I64;
-	dtype t = type_of_body(f, e->args[0]);
-	if (t == DT_NONE)
-		t = f->shared != DT_NONE ? f->shared : f->around;
-	return t;
+	return type_of_body(f, e->args[0]);
 }
 
 static dtype type_of_opaque(frame *f, const ast_expr *call)
@@ -190,6 +188,68 @@ static dtype type_of_call(frame *f, const ast_expr *e)
 			return t;
 	}
 	return DT_NONE;
+}
+
+/* Whether a number is a fraction; infinity is only where it could be no
+ * integer of the type around it. */
+static bool is_fraction(const frame *f, ref_number x)
+{
+	return x.fraction && (f->around == DT_NONE || !isinf(x.f));
+}
+
+static bool is_fractional_name(frame *f, const char *name)
+{
+	const ref_name *n = ref_find(f, name);
+	if (!n)
+		return false;
+	return n->means == MEANS_ATTR ? n->attr->type == ATTR_FLOAT
+				      : n->means == MEANS_NUMBER &&
+						is_fraction(f, n->v);
+}
+
+/* Whether e, which is made of constants, has fractions. */
+static bool is_fractional(frame *f, const ast_expr *e)
+{
+	const builtin *b;
+	switch (e->kind) {
+	case AST_FLOAT:
+		return is_fraction(f, ref_fraction(e->f));
+	case AST_NAME:
+		return is_fractional_name(f, e->name);
+	case AST_INDEX:
+		return e->args[0]->kind == AST_NAME &&
+		       is_fractional_name(f, e->args[0]->name);
+	case AST_IF:
+		return is_fractional(f, e->args[1]) ||
+		       is_fractional(f, e->args[2]);
+	case AST_CALL:
+		b = builtin_find(BUILTIN_SCALAR, e->name);
+		if (b && b->rule == RULE_SELECT)
+			return is_fractional(f, e->args[1]) ||
+			       is_fractional(f, e->args[2]);
+		if (b && b->rule == RULE_FLOAT)
+			return true;
+		break;
+	default:
+		break;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (is_fractional(f, e->args[i]))
+			return true;
+	return false;
+}
+
+dtype ref_open_type(frame *f, ast_expr *const *e, int n)
+{
+	dtype t = f->around != DT_NONE ? f->around
+		  : f->shared != DT_BOOL ? f->shared
+					 : DT_NONE;
+	bool fraction = false;
+	for (int i = 0; i < n; i++)
+		fraction |= is_fractional(f, e[i]);
+	if (t != DT_NONE && (!fraction || dtype_is_float(t)))
+		return t;
+	return fraction ? DT_F32 : DT_I64;
 }
 
 dtype ref_type_of(frame *f, const ast_expr *e)
