@@ -302,8 +302,9 @@ static const char *result(generator *g, int i, const char **signature)
 			vars = TEXT(g, "%s%s%s", vars, d ? ", " : "", name);
 		}
 		const char *body = percent(g, 35) ? reduction(g, c) : NULL;
-		lambda = TEXT(g, "lambda %s: %s", vars,
-			      body ? body : value(g, c));
+		if (!body)
+			body = percent(g, 10) ? operand(g, c) : value(g, c);
+		lambda = TEXT(g, "lambda %s: %s", vars, body);
 		g->vars.n = first;
 	}
 	*signature = TEXT(g, "%s%sy%d[%s]%s", *signature,

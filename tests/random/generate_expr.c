@@ -104,6 +104,30 @@ static const char *leaf(generator *g, value_class c)
 
 /* ---- conditions --------------------------------------------------------- */
 
+/* Made of constants alone, which elements choose between or which are reduced:
+ * it has the type of what is around it. */
+static const char *open_value(generator *g, value_class c)
+{
+	static const char *const reducers[] = { "Sum", "Max", "Min", "Prod" };
+	static const char *const ops[] = { "+", "-", "*" };
+	const char *x = literal(g, c), *y, *vars, *must;
+	if (g->room-- <= 0 || c.type == DT_BOOL)
+		return x;
+	if (percent(g, 25)) {
+		y = open_value(g, c);
+		return TEXT(g, "(%s %s %s)", x, ops[below(g, 3)], y);
+	}
+	if (percent(g, 50)) {
+		y = percent(g, 60) ? literal(g, c) : open_value(g, c);
+		return TEXT(g, "(if %s then %s else %s)", condition(g), x, y);
+	}
+	int first = g->vars.n;
+	vars = open_vars(g, 1, &must, NULL);
+	y = percent(g, 70) ? x : open_value(g, c);
+	g->vars.n = first;
+	return TEXT(g, "%s(lambda %s: %s)", reducers[below(g, 4)], vars, y);
+}
+
 static const char *comparison(generator *g)
 {
 	static const char *const ops[] = { "<", "<=", ">", ">=", "==", "!=" };
@@ -112,7 +136,7 @@ static const char *comparison(generator *g)
 	int op = below(g, 6);
 	if (c.type == DT_BOOL)
 		op = 4 + below(g, 2);
-	const char *x = value(g, c);
+	const char *x = percent(g, 10) ? open_value(g, c) : value(g, c);
 	return TEXT(g, "(%s %s %s)", x, ops[op], operand(g, c));
 }
 
@@ -282,7 +306,9 @@ const char *reduction(generator *g, value_class c)
 	if (nested)
 		body = reduction(g, c);
 	if (!body)
-		body = body_of(g, c, must, of);
+		body = where && !must && percent(g, 15)
+			       ? open_value(g, c)
+			       : body_of(g, c, must, of);
 	g->vars.n = first;
 	g->reductions--;
 	return TEXT(g, "%s(lambda %s: %s)", name, vars, body);
@@ -454,5 +480,5 @@ const char *operand(generator *g, value_class c)
 		return condition(g);
 	if (percent(g, 30))
 		return literal(g, c);
-	return value(g, c);
+	return percent(g, 8) ? open_value(g, c) : value(g, c);
 }

@@ -15,7 +15,7 @@ typedef enum value_kind { FLOATS, INTS, BOOLS } value_kind;
 typedef struct maker {
 	generator g;
 	const char *type[2]; /* as casts spell it: a type, or a tensor of it */
-	dtype exact[2];
+	dtype exact[3];
 	bool plain;
 } maker;
 
@@ -200,19 +200,30 @@ static const char *chosen(maker *m, value_kind k, int depth)
 		       : TEXT(&m->g, "(if %s then %s else %s)", c, y, x);
 }
 
-/* Of another kind, or there and back. */
+/* Whether a conversion by way of a type is none to it, or none from it. */
+static bool is_own_type(const maker *m, const char *over, value_kind from,
+			value_kind to)
+{
+	return !strcmp(over, dtype_name(m->exact[from])) ||
+	       !strcmp(over, dtype_name(m->exact[to]));
+}
+
+/* Of another kind, or there and back.  A plain one is not of the type that it
+ * has. */
 static const char *cast_of(maker *m, value_kind k, int depth)
 {
-	static const char *const over[] = { "f64", "f32", "f8e5m2", "i64",
-					    "i8", "u8", "f6e2m3" };
+	static const char *const overs[] = { "f64", "f32", "f8e5m2", "i64",
+					     "i8", "u8", "f6e2m3" };
 	value_kind from = (value_kind)below(&m->g, 3);
-	if (m->plain && k == BOOLS && from == BOOLS)
-		from = FLOATS;
 	const char *to = k == BOOLS ? "bool" : m->type[k];
-	const char *x = expr(m, from, depth);
-	if (from != BOOLS && percent(&m->g, 30))
-		x = TEXT(&m->g, "cast(%s, %s)", x, PICK(m, over));
-	return TEXT(&m->g, "cast(%s, %s)", x, to);
+	const char *x = expr(m, from, depth), *over = PICK(m, overs);
+	bool same = m->plain && from == k;
+	if (from != BOOLS && percent(&m->g, 30) &&
+	    !(m->plain && is_own_type(m, over, from, k))) {
+		x = TEXT(&m->g, "cast(%s, %s)", x, over);
+		same = false;
+	}
+	return same ? x : TEXT(&m->g, "cast(%s, %s)", x, to);
 }
 
 static const char *test_of(maker *m, int depth)
@@ -223,11 +234,21 @@ static const char *test_of(maker *m, int depth)
 	return TEXT(&m->g, "(%s %s %s)", x, PICK(m, ops), y);
 }
 
+/* A plain one is not negated twice. */
+static const char *negated(maker *m, const char *x)
+{
+	static const char not[] = "(not ";
+	size_t n = strlen(not);
+	if (m->plain && !strncmp(x, not, n))
+		return TEXT(&m->g, "%.*s", (int)(strlen(x) - n - 1), x + n);
+	return TEXT(&m->g, "(not %s)", x);
+}
+
 static const char *logic(maker *m, int depth)
 {
 	const char *x = expr(m, BOOLS, depth), *y;
 	if (percent(&m->g, 40))
-		return TEXT(&m->g, "(not %s)", x);
+		return negated(m, x);
 	y = expr(m, BOOLS, depth);
 	return TEXT(&m->g, "(%s %s %s)", x, percent(&m->g, 50) ? "and" : "or",
 		    y);
@@ -288,6 +309,7 @@ random_operator random_facts_new(arena *a, uint64_t seed)
 	m.plain = random_facts_are_plain(seed);
 	m.exact[FLOATS] = floats[below(&m.g, 7)];
 	m.exact[INTS] = ints[below(&m.g, 4)];
+	m.exact[BOOLS] = DT_BOOL;
 	bool shared = m.exact[FLOATS] == DT_F32;
 	m.type[FLOATS] = shared ? "x" : dtype_name(m.exact[FLOATS]);
 	m.type[INTS] = dtype_name(m.exact[INTS]);

@@ -84,7 +84,7 @@ const char *converted(generator *g, const char *text, value_class from,
 
 /* An expression that has the class whatever it meets. */
 const char *value(generator *g, value_class c);
-/* The same, or a constant that takes it. */
+/* The same, or a constant, or what is made of such, that takes it. */
 const char *operand(generator *g, value_class c);
 const char *condition(generator *g);
 const char *literal(generator *g, value_class c);

@@ -216,15 +216,25 @@ static bool is_empty(const ast_op *op, const ref_outcome *o)
 	return true;
 }
 
+/* Whether the types are said to be at odds, which are not: of bitcast(), whose
+ * widths are not asked by the checker, they may be. */
+static bool is_about_types(const diag_sink *s)
+{
+	return diag_errors(s) > 0 &&
+	       !strcmp(diag_at(s, 0).name, diag_name(DIAG_TYPE_MISMATCH)) &&
+	       !strstr(diag_message(s, 0), "keeps their number");
+}
+
 /* Expansion refuses the operator.  Where it says that a read is outside, it has
  * to be; what it cannot show to be inside may be so.  Where it says that 0
- * divides, something has to be computed. */
+ * divides, something has to be computed.  What the checker accepts has types
+ * that go together. */
 static void refused(judgement *j, const diag_sink *sink)
 {
 	const char *why = complaint(sink);
 	decide(j, UNSUITED, why);
 	bool divides = strstr(why, "the divisor is 0");
-	if (!strstr(why, "is read from") && !divides)
+	if (!strstr(why, "is read from") && !divides && !is_about_types(sink))
 		return;
 	j->right = define(&j->t);
 	if (j->right.status == REF_DONE && !j->right.doubtful &&
