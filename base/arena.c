@@ -88,6 +88,13 @@ void arena_free(arena *a)
 	end_arena(&a->item);
 }
 
+void arena_hand_over(arena *a)
+{
+	memory *m = a->item.of;
+	memory_leave(&a->item);
+	memory_enter(m, &a->item, end_arena);
+}
+
 /* A block for a single object is allocated zeroed, which costs little where the
  * system provides fresh pages; other blocks are zeroed object by object, so
  * that unused memory stays untouched. */

@@ -17,6 +17,10 @@ typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);
 
+/* Makes an arena of an earlier call of a memory one of the current call, which
+ * ends it if it fails. */
+void arena_hand_over(arena *a);
+
 /* nbytes of zeroed memory, aligned for any type.  Never fails: when memory is
  * exhausted it ends the memory_call() that is running, or aborts, so a size
  * that comes from a file has to be checked by the caller before

@@ -198,17 +198,20 @@ int cli_shape(arena *a, const char *text, const char **name, int64_t *dims,
 /* ---- parsing ----------------------------------------------------------- */
 
 /* "option '--devices'" of the program's messages. */
-static const char *option_name(arena *a, const cli_option *o)
+static const char *option_name(arena *a, const cli_program *p,
+			       const cli_option *o)
 {
+	const char *dash = p->members ? "" : "-";
 	if (!o->name)
-		return arena_printf(a, "-%c", o->letter);
-	return arena_printf(a, "%s%s", o->name[0] == '-' ? "" : "--", o->name);
+		return arena_printf(a, "%s%c", dash, o->letter);
+	return arena_printf(a, "%s%s%s", o->name[0] == '-' ? "" : dash, dash,
+			    o->name);
 }
 
 static cli_status bad_number(arena *a, const cli_program *p,
 			     const cli_option *o, const char *text)
 {
-	const char *name = option_name(a, o);
+	const char *name = option_name(a, p, o);
 	const char *kind = o->kind == CLI_INT ? "a whole number" : "a number";
 	return cli_usage(p,
 			 "option '%s' takes %s from %.15g to %.15g, not '%s'",
@@ -228,7 +231,7 @@ static cli_status choose(arena *a, const cli_program *p, const cli_option *o,
 				   o->choices[i]);
 	}
 	return cli_usage(p, "option '%s' takes one of %s, not '%s'",
-			 option_name(a, o), all, text);
+			 option_name(a, p, o), all, text);
 }
 
 static cli_status take(arena *a, const cli_program *p, const cli_option *o,

@@ -30,6 +30,7 @@ typedef struct cli_program {
 	 * standard error; NULL for a program. */
 	void (*say)(void *to, const char *text);
 	void *to;
+	bool members; /* messages name options "devices", not "--devices" */
 } cli_program;
 
 /* Words given to an option that may be repeated, in their order. */

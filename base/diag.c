@@ -142,7 +142,7 @@ void diag_line_col(const diag_sink *s, uint32_t offset, int *line, int *col)
 /* The most bytes that are shown of a message, and of the name of a place. */
 enum { MAX_MESSAGE = 1000, MAX_PLACE = 300 };
 
-static bool is_inside_character(char c)
+static bool continues(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
@@ -157,12 +157,20 @@ static char *shown(arena *a, char *text, size_t most)
 	size_t n = strlen(text), head = most / 2, tail = n - most / 2;
 	if (n <= most)
 		return text;
-	while (head > 0 && is_inside_character(text[head]))
+	while (head > 0 && continues(text[head]))
 		head--;
-	while (is_inside_character(text[tail]))
+	while (continues(text[tail]))
 		tail++;
 	text[head] = '\0';
 	return arena_printf(a, "%s...%s", text, text + tail);
+}
+
+static void say_too_many(diag_sink *s)
+{
+	diag d = { .severity = ERROR, .id = DIAG_TOO_MANY_ERRORS };
+	d.message = arena_printf(s->arena, "there are more errors than the %d "
+				 "shown", DIAG_MAX_ERRORS);
+	vec_push(s->arena, &s->diags, d);
 }
 
 static void add(diag_sink *s, diag d, const char *fmt, va_list ap)
@@ -171,8 +179,11 @@ static void add(diag_sink *s, diag d, const char *fmt, va_list ap)
 		s->nerrors++;
 	if (d.severity != NOTE)
 		s->note_dropped = s->nerrors > DIAG_MAX_ERRORS;
-	if (s->note_dropped)
+	if (s->note_dropped) {
+		if (d.severity == ERROR && s->nerrors == DIAG_MAX_ERRORS + 1)
+			say_too_many(s);
 		return;
+	}
 	d.message = shown(s->arena, arena_vprintf(s->arena, fmt, ap),
 			  MAX_MESSAGE);
 	if (d.place)
@@ -223,7 +234,10 @@ int diag_errors(const diag_sink *s)
 
 void diag_forgive(diag_sink *s, int n)
 {
-	int seen = 0;
+	int seen = 0, last = s->diags.n - 1;
+	if (last >= 0 && s->diags.at[last].severity == ERROR &&
+	    s->diags.at[last].id == DIAG_TOO_MANY_ERRORS)
+		s->diags.n--;
 	for (int i = 0; i < s->diags.n; i++)
 		if (s->diags.at[i].severity == ERROR && seen++ >= n)
 			s->diags.at[i].severity = WARNING;
@@ -244,17 +258,53 @@ int diag_count(const diag_sink *s)
 	return s->diags.n;
 }
 
+enum { LINE_SHOWN = 160 };
+
+/* Bytes that would move the cursor or are not text are shown as '?'. */
+static char clean(char c)
+{
+	unsigned char u = (unsigned char)c;
+	return u == '\t' ? ' ' : u < 0x20 || u == 0x7f ? '?' : c;
+}
+
+/* The line of d, of which a long one is cut to a window around the range. */
+static void quote_line(const diag_sink *s, const source *src, const diag *d,
+		       diag_view *v)
+{
+	uint32_t at = d->at.beg - src->base, beg = at, end = at;
+	while (beg > 0 && src->text[beg - 1] != '\n' && at - beg < LINE_SHOWN)
+		beg--;
+	while (end < src->len && src->text[end] != '\n' &&
+	       end - beg < 2 * LINE_SHOWN)
+		end++;
+	if (end - beg > LINE_SHOWN) {
+		if (at - beg > LINE_SHOWN / 2)
+			beg = at - LINE_SHOWN / 2;
+		if (end - beg > LINE_SHOWN)
+			end = beg + LINE_SHOWN;
+		while (beg < at && continues(src->text[beg]))
+			beg++;
+	}
+	char *line = arena_strndup(s->arena, src->text + beg, end - beg);
+	for (uint32_t i = 0; i < end - beg; i++)
+		line[i] = clean(src->text[beg + i]);
+	v->excerpt = line;
+	v->excerpt_column = v->column - (int)(at - beg);
+}
+
 diag_view diag_at(const diag_sink *s, int i)
 {
 	const diag *d = &s->diags.at[i];
+	const source *src = d->at.beg ? find_source(s, d->at.beg) : NULL;
 	diag_view v = { .severity = (diag_severity)d->severity,
 			.name = d->severity == NOTE ? "" : diag_name(d->id),
 			.message = d->message, .file = d->place };
-	if (d->at.beg && find_source(s, d->at.beg)) {
-		v.file = diag_path(s, d->at);
-		diag_line_col(s, d->at.beg, &v.line, &v.column);
-		diag_line_col(s, d->at.end, &v.end_line, &v.end_column);
-	}
+	if (!src)
+		return v;
+	v.file = src->path;
+	diag_line_col(s, d->at.beg, &v.line, &v.column);
+	diag_line_col(s, d->at.end, &v.end_line, &v.end_column);
+	quote_line(s, src, d, &v);
 	return v;
 }
 
@@ -280,121 +330,92 @@ static const char *const severity_name[] = { "error", "warning", "note" };
 static const char *const severity_colour[] = { "\033[1;31m", "\033[1;35m",
 					       "\033[1;36m" };
 
-enum { LINE_SHOWN = 160 };
-
-/* Bytes that would move the cursor or are not text are shown as '?'. */
 static void put_clean(FILE *to, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-		fputc(c == '\t' ? ' ' : c < 0x20 || c == 0x7f ? '?' : c, to);
-	}
+	for (size_t i = 0; i < n; i++)
+		fputc(clean(s[i]), to);
 }
 
-static bool continues(char c)
+/* The source line with a caret under the range. */
+static void print_excerpt(const diag_view *v, FILE *to, const char *on,
+			  const char *off)
 {
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-/* The source line of d with a caret under its range. A long line is cut to a
- * window around the range. */
-static void print_line(const source *src, const diag *d, int line, FILE *to,
-		       const char *on, const char *off)
-{
-	uint32_t at = d->at.beg - src->base, beg = at, end = at;
-	while (beg > 0 && src->text[beg - 1] != '\n' && at - beg < LINE_SHOWN)
-		beg--;
-	while (end < src->len && src->text[end] != '\n' &&
-	       end - beg < 2 * LINE_SHOWN)
-		end++;
-	if (end - beg > LINE_SHOWN) {
-		if (at - beg > LINE_SHOWN / 2)
-			beg = at - LINE_SHOWN / 2;
-		if (end - beg > LINE_SHOWN)
-			end = beg + LINE_SHOWN;
-		while (beg < at && continues(src->text[beg]))
-			beg++;
-	}
-	fprintf(to, "%5d | ", line);
-	put_clean(to, src->text + beg, end - beg);
-	fprintf(to, "\n      | ");
-	for (uint32_t i = beg; i < at; i++)
-		if (!continues(src->text[i]))
+	int n = (int)strlen(v->excerpt), at = v->column - v->excerpt_column;
+	int stop = v->end_line > v->line ? n : v->end_column -
+						       v->excerpt_column;
+	fprintf(to, "%5d | %s\n      | ", v->line, v->excerpt);
+	for (int i = 0; i < at; i++)
+		if (!continues(v->excerpt[i]))
 			fputc(' ', to);
-	uint32_t stop = d->at.end - src->base;
 	fprintf(to, "%s^", on);
-	for (uint32_t i = at + 1; i < stop && i < end; i++)
-		if (!continues(src->text[i]))
-			fputc(d->severity == NOTE ? '~' : '^', to);
+	for (int i = at + 1; i < stop && i < n; i++)
+		if (!continues(v->excerpt[i]))
+			fputc(v->severity == DIAG_IS_NOTE ? '~' : '^', to);
 	fprintf(to, "%s\n", off);
 }
 
-static void print_one(const diag_sink *s, const diag *d, FILE *to, bool colour)
+static void print_view(const diag_view *v, FILE *to, bool colour)
 {
 	const char *bold = colour ? "\033[1m" : "";
-	const char *on = colour ? severity_colour[d->severity] : "";
+	const char *on = colour ? severity_colour[v->severity] : "";
 	const char *off = colour ? "\033[0m" : "";
-	const source *src = d->at.beg ? find_source(s, d->at.beg) : NULL;
-	int line = 0, col = 0;
-	if (src) {
-		diag_line_col(s, d->at.beg, &line, &col);
-		fprintf(to, "%s%s:%d:%d:%s ", bold, src->path, line, col, off);
-	} else if (d->place) {
-		fprintf(to, "%s%s:%s ", bold, d->place, off);
-	}
-	fprintf(to, "%s%s:%s ", on, severity_name[d->severity], off);
-	size_t n = strlen(d->message);
-	put_clean(to, d->message, n > 4096 ? 4096 : n);
-	if (d->severity != NOTE)
-		fprintf(to, " [%s]", diag_name(d->id));
+	if (v->line)
+		fprintf(to, "%s%s:%d:%d:%s ", bold, v->file, v->line,
+			v->column, off);
+	else if (v->file)
+		fprintf(to, "%s%s:%s ", bold, v->file, off);
+	fprintf(to, "%s%s:%s ", on, severity_name[v->severity], off);
+	size_t n = strlen(v->message);
+	put_clean(to, v->message, n > 4096 ? 4096 : n);
+	if (v->severity != DIAG_IS_NOTE)
+		fprintf(to, " [%s]", v->name);
 	fputc('\n', to);
-	if (src)
-		print_line(src, d, line, to, on, off);
+	if (v->excerpt)
+		print_excerpt(v, to, on, off);
+}
+
+void diag_print_views(const diag_view *all, int n, FILE *to, bool colour)
+{
+	for (int i = 0; i < n; i++)
+		print_view(&all[i], to, colour);
 }
 
 void diag_print(const diag_sink *s, FILE *to, bool colour)
 {
-	for (int i = 0; i < s->diags.n; i++)
-		print_one(s, &s->diags.at[i], to, colour);
-	if (s->nerrors > DIAG_MAX_ERRORS)
-		fprintf(to, "error: there are more errors than the %d shown "
-			"[%s]\n",
-			DIAG_MAX_ERRORS, diag_name(DIAG_TOO_MANY_ERRORS));
+	for (int i = 0; i < diag_count(s); i++) {
+		diag_view v = diag_at(s, i);
+		print_view(&v, to, colour);
+	}
 }
 
-static json_t *json_one(const diag_sink *s, const diag *d)
+static json_t *json_one(const diag_view *v)
 {
 	json_t *j = json_object();
-	const source *src = d->at.beg ? find_source(s, d->at.beg) : NULL;
-	if (src) {
-		int line, col;
-		json_object_set_new(j, "file", json_of_text(src->path));
-		diag_line_col(s, d->at.beg, &line, &col);
-		json_object_set_new(j, "line", json_integer(line));
-		json_object_set_new(j, "column", json_integer(col));
-		diag_line_col(s, d->at.end, &line, &col);
-		json_object_set_new(j, "end_line", json_integer(line));
-		json_object_set_new(j, "end_column", json_integer(col));
-	} else if (d->place) {
-		json_object_set_new(j, "file", json_of_text(d->place));
+	if (v->file)
+		json_object_set_new(j, "file", json_of_text(v->file));
+	if (v->line) {
+		json_object_set_new(j, "line", json_integer(v->line));
+		json_object_set_new(j, "column", json_integer(v->column));
+		json_object_set_new(j, "end_line", json_integer(v->end_line));
+		json_object_set_new(j, "end_column",
+				    json_integer(v->end_column));
 	}
 	json_object_set_new(j, "severity",
-			    json_string(severity_name[d->severity]));
-	if (d->severity != NOTE) {
-		json_object_set_new(j, "name", json_string(diag_name(d->id)));
+			    json_string(severity_name[v->severity]));
+	if (v->severity != DIAG_IS_NOTE) {
+		json_object_set_new(j, "name", json_string(v->name));
 		json_object_set_new(j, "notes", json_array());
 	}
-	json_object_set_new(j, "message", json_of_text(d->message));
+	json_object_set_new(j, "message", json_of_text(v->message));
 	return j;
 }
 
-void diag_print_json(const diag_sink *s, FILE *to)
+void diag_print_views_json(const diag_view *views, int n, FILE *to)
 {
 	json_t *all = json_array(), *last = NULL;
-	for (int i = 0; i < s->diags.n; i++) {
-		const diag *d = &s->diags.at[i];
-		json_t *j = json_one(s, d);
-		if (d->severity == NOTE && last) {
+	for (int i = 0; i < n; i++) {
+		json_t *j = json_one(&views[i]);
+		if (views[i].severity == DIAG_IS_NOTE && last) {
 			json_array_append_new(json_object_get(last, "notes"),
 					      j);
 		} else {
@@ -406,4 +427,15 @@ void diag_print_json(const diag_sink *s, FILE *to)
 	json_dumpf(top, to, JSON_INDENT(2));
 	fputc('\n', to);
 	json_decref(top);
+}
+
+void diag_print_json(const diag_sink *s, FILE *to)
+{
+	arena *a = arena_new();
+	int n = diag_count(s);
+	diag_view *views = ARENA_ARRAY(a, diag_view, n);
+	for (int i = 0; i < n; i++)
+		views[i] = diag_at(s, i);
+	diag_print_views_json(views, n, to);
+	arena_free(a);
 }

@@ -86,7 +86,7 @@ void diag_note(diag_sink *s, range at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Number of errors so far.  After DIAG_MAX_ERRORS, diag_full() is true and
- * further ones are counted but not kept. */
+ * further ones are counted but not kept; the last one that is says so. */
 #define DIAG_MAX_ERRORS 100
 int diag_errors(const diag_sink *s);
 /* Makes warnings of all errors but the first n. */
@@ -107,6 +107,10 @@ typedef struct diag_view {
 	const char *message;
 	const char *file;    /* or another place; NULL: none */
 	int line, column, end_line, end_column; /* 0: none */
+	/* The line, of a long one what is around the place, at most 160 bytes
+	 * without control characters; and the column of its first byte. */
+	const char *excerpt; /* NULL: none */
+	int excerpt_column;
 } diag_view;
 
 int diag_count(const diag_sink *s);
@@ -122,5 +126,9 @@ bool diag_source(const diag_sink *s, int i, const char **path,
  *  "severity", "name", "message", "notes": [{...}]}]}. */
 void diag_print(const diag_sink *s, FILE *to, bool colour);
 void diag_print_json(const diag_sink *s, FILE *to);
+
+/* The same of diagnostics out of any sink. */
+void diag_print_views(const diag_view *all, int n, FILE *to, bool colour);
+void diag_print_views_json(const diag_view *all, int n, FILE *to);
 
 #endif
