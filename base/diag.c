@@ -59,6 +59,15 @@ diag_sink *diag_sink_new(arena *a)
 	return s;
 }
 
+diag_sink *diag_sink_beside(arena *a, const diag_sink *from)
+{
+	diag_sink *s = diag_sink_new(a);
+	for (int i = 0; i < from->sources.n; i++)
+		vec_push(a, &s->sources, from->sources.at[i]);
+	s->next_base = from->next_base;
+	return s;
+}
+
 static const struct {
 	const char *name, *member, *spelling;
 } options[] = {

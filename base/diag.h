@@ -44,6 +44,10 @@ typedef struct diag_sink diag_sink;
 /* Diagnostics and sources live in a. */
 diag_sink *diag_sink_new(arena *a);
 
+/* A new sink with the sources of another one, so that ranges in them have their
+ * places; without its diagnostics. */
+diag_sink *diag_sink_beside(arena *a, const diag_sink *from);
+
 /* An option in a message, by its name: as the command line has it ("--memory",
  * "-k"), or as members of a request are named ("memory", "devices") after
  * diag_name_members().  One that is in base/options.def. */

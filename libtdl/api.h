@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/stream.h"
 #include "compiler/portfolio/request.h"
 #include "include/tdl/tdl.h"
 #include "libtdl/job.h"
@@ -17,6 +18,7 @@ struct tdl_context {
 	tdl_progress *progress;
 	void *progress_user;
 	locale_t plain; /* "C": of texts and numbers in them */
+	int style;
 	/* The settings, in an arena that lives as long as the context. */
 	arena *own;
 	const char *opdefs;
@@ -30,6 +32,20 @@ struct tdl_context {
 	tdl_status status;
 };
 
+/* The question to a function. */
+typedef enum api_mode {
+	API_CALL,
+	API_LIST, /* its options */
+	API_CHECK /* whether it would take some */
+} api_mode;
+
+/* The parts of a plan that a call makes; the plan has them if it succeeds. */
+typedef struct api_made {
+	tdl_plan *of;
+	const struct plan *whole, *plan;
+	arena *of_whole, *of_plan;
+} api_made;
+
 /* One function of tdl.h while it runs, all of it in the memory of the
  * context. */
 typedef struct api_call {
@@ -39,12 +55,21 @@ typedef struct api_call {
 	dsl_texts texts;
 	plan_observer observer;
 	VEC(const char *) messages; /* of options and limits */
+	api_mode mode;
+	const tdl_option *given; /* to be checked */
+	const cli_option *listed;
+	int nlisted;
 	int known;     /* diagnostics that an earlier call has told */
 	tdl_status status;
 	bool keeps;    /* job.arena is the result's */
+	arena *borrowed; /* ends with the call */
+	VEC(api_made) made;
 	void (*body)(struct api_call *c, void *arg);
 	void *arg;
 } api_call;
+
+/* At the end of a call. */
+void api_keep_made(api_call *c);
 
 /* Runs body(), which sets c->status if errors in c->job.sink do not say enough,
  * as a call of the context.  Returns the status, which the context keeps with
@@ -53,9 +78,35 @@ typedef struct api_call {
 tdl_status api_run(tdl_context *x, void (*body)(api_call *c, void *arg),
 		   void *arg);
 
-/* Sets options by a table; false with a message. */
+/* Sets options by a table: the first thing that a function does.  False after a
+ * message, and where no more is asked for. */
 bool api_options(api_call *c, const cli_option *table,
 		 const tdl_option *options);
+
+/* The same for a function that has more to say about them.  It stops where
+ * api_mode is not API_CALL. */
+bool api_set_options(api_call *c, const cli_option *table,
+		     const tdl_option *options);
+
+/* A function with options: its body, and the argument that options depend
+ * on. */
+typedef struct api_function {
+	const char *name;
+	void (*body)(api_call *c, void *arg);
+	const void *arg;
+	size_t size;
+} api_function;
+
+/* Those of each file; they end with a NULL name. */
+extern const api_function api_of_modules[], api_of_exports[], api_of_models[],
+	api_of_searches[], api_of_planning[], api_of_questions[],
+	api_of_placements[], api_of_texts[], api_of_problems[];
+/* Absent from programs that make no runs and have the library's parts, not the
+ * library: these need no thread and no archives. */
+extern const api_function api_of_runs[] __attribute__((weak));
+
+/* Results as text for people are asked for. */
+bool api_as_text(const api_call *c);
 
 /* A status of a command, without its message. */
 void api_status(api_call *c, cli_status status);
@@ -67,15 +118,17 @@ void api_fail(api_call *c, tdl_status status, const char *fmt, ...)
 /* A text of the caller; NULL is one of no bytes. */
 dsl_text api_given(const char *path, const void *text, size_t n);
 
-/* The path of a file, which "-" is, too: the standard streams are the
- * caller's. */
-const char *api_path(const char *path);
+/* The path of a file, which "-" is, too, unless the caller lends the standard
+ * streams. */
+const char *api_path(const tdl_context *x, const char *path);
 
 /* Reads texts, too, before files and the texts of the context. */
 void api_add_texts(api_call *c, const dsl_text *at, int n);
 
-/* The text of a result, which is freed by tdl_text_free(); steals j. */
+/* The text of a result, which is freed by tdl_text_free(); steals j, or
+ * closes s. */
 char *api_text(json_t *j);
+char *api_printed(api_call *c, text_stream *s);
 char *api_copy(const char *text, size_t n);
 
 /* The progress of the context, as an observer; NULL: nobody asks. */
@@ -91,12 +144,28 @@ char *api_ask(tdl_context *x, void (*body)(api_call *c, void *arg), void *arg,
 struct tdl_module {
 	tdl_context *context;
 	arena *arena;
-	const char *path; /* NULL: the library */
+	const char **paths; /* the files whose operators are its own; .. */
+	int npaths;	    /* .. 0: the library */
 	VEC(dsl_text) texts;
+	const char **files; /* all that were read */
+	int nfiles;
+	bool is_descriptor; /* the only one is a .tdd */
+	/* The modules of the reading, for the first call that asks, with its
+	 * diagnostics. */
+	tdl_modules *fresh;
+	arena *of_fresh;
+	diag_sink *sink;
 };
 
-/* The modules once more; NULL with errors added.  Their warnings are known. */
-tdl_modules *api_read_again(api_call *c, const tdl_module *m);
+/* The modules once more, those of the reading itself the first time; NULL with
+ * errors added.  Their warnings are known. */
+tdl_modules *api_read_again(api_call *c, tdl_module *m);
+
+/* The file, the files or the folder that it was read from, in messages. */
+const char *api_where(api_call *c, const tdl_module *m);
+
+/* Whether a file is one of those whose operators are its own. */
+bool api_is_own(const tdl_module *m, const char *path);
 
 /* The operator of that name, checked; NULL after a message or with errors
  * added. */
@@ -109,7 +178,15 @@ struct tdl_model {
 	const char *path;
 	const struct graph *graph;     /* as it is written */
 	const struct graph *canonical; /* for plans */
+	const diag_sink *sink; /* with the texts that they are of */
+	int uses; /* of the caller, and by plans of it */
 };
+
+/* Lets messages of a call be about places in a model. */
+void api_see_model(api_call *c, const tdl_model *m);
+
+/* The arena goes with the last use. */
+void api_end_use(tdl_model *m);
 
 /* The options of a search, and the request that they make for a model.  False
  * after a message or with errors added. */
@@ -123,8 +200,26 @@ extern const char api_nowhere[];
 struct tdl_plan {
 	tdl_context *context;
 	arena *arena;
-	const struct plan *plan;
-	const char *report; /* JSON; NULL: it was read */
+	const char *path;
+	/* Of a plan that was found; NULL: it was read. */
+	tdl_model *model;
+	const struct plan_result *found;
+	const topology *machine; /* of the search */
+	const struct plan *whole; /* with kernels and checksums; made when it is
+				     asked for, as .. */
+	const struct plan *plan;  /* .. what is read of its text */
+	arena *of_whole, *of_plan;
 };
+
+/* The plan with all that a file has of it; NULL with errors added. */
+const struct plan *api_whole_plan(api_call *c, tdl_plan *p);
+
+/* The text of its file at path, which a reader accepts; NULL after a message or
+ * with errors added. */
+const char *api_plan_text(api_call *c, const struct plan *p, const char *path,
+			  size_t *n);
+
+/* The plan as it is read; NULL with errors added. */
+const struct plan *api_read_plan(api_call *c, tdl_plan *p);
 
 #endif

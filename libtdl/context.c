@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,16 @@ void tdl_context_set_progress(tdl_context *c, tdl_progress *progress,
 	c->progress_user = user;
 }
 
+void tdl_context_set_style(tdl_context *c, int style)
+{
+	c->style = style;
+}
+
+bool api_as_text(const api_call *c)
+{
+	return c->context->style & TDL_TEXT;
+}
+
 void tdl_cancel(tdl_context *c)
 {
 	atomic_store(&c->stop, true);
@@ -139,7 +150,7 @@ tdl_status tdl_context_add_folder(tdl_context *c, const char *folder)
 tdl_status tdl_context_add_file(tdl_context *c, const char *path)
 {
 	setting s = { .x = c, .list = &c->files,
-		      .text = api_path(path) };
+		      .text = api_path(c, path) };
 	return apply(&s);
 }
 
@@ -179,7 +190,9 @@ static tdl_diagnostic told(arena *a, const diag_view *v)
 		.message = arena_strdup(a, v->message),
 		.file = v->file ? arena_strdup(a, v->file) : NULL,
 		.line = v->line, .column = v->column,
-		.end_line = v->end_line, .end_column = v->end_column
+		.end_line = v->end_line, .end_column = v->end_column,
+		.excerpt = v->excerpt ? arena_strdup(a, v->excerpt) : NULL,
+		.excerpt_column = v->excerpt_column
 	};
 }
 
@@ -216,7 +229,8 @@ static void note(void *to, const char *text)
 	vec_push(c->job.arena, &c->messages, arena_strdup(c->job.arena, text));
 }
 
-/* The folder of this library, or of the program that it is a part of. */
+/* The folder of this library, or of the program that it is a part of: of that,
+ * the loader knows the name that it was called by. */
 static const char *own_folder(arena *a)
 {
 	Dl_info i;
@@ -225,7 +239,11 @@ static const char *own_folder(arena *a)
 	memcpy(&at, &self, sizeof(at));
 	if (!dladdr(at, &i) || !i.dli_fname)
 		return NULL;
-	const char *real = path_real(a, i.dli_fname);
+	bool program = !strchr(i.dli_fname, '/') ||
+		       !strcmp(i.dli_fname, program_invocation_name);
+	const char *real = program ? path_real(a, "/proc/self/exe") : NULL;
+	if (!real)
+		real = path_real(a, i.dli_fname);
 	return real ? path_folder(a, real) : NULL;
 }
 
@@ -238,15 +256,20 @@ static void run_call(void *arg)
 	*d = (job){ .arena = arena_new(), .opdefs = x->opdefs,
 		    .folders = x->folders, .load = x->files,
 		    .of_context = true };
-	d->program = (cli_program){ .name = "libtdl", .say = note, .to = c };
+	d->program = (cli_program){ .name = "libtdl", .say = note, .to = c,
+				    .members = !(x->style & TDL_DASHES) };
 	d->sink = diag_sink_new(d->arena);
-	diag_name_members(d->sink);
+	if (d->program.members)
+		diag_name_members(d->sink);
 	d->here = own_folder(d->arena);
 	api_add_texts(c, x->texts.at, x->texts.n);
 	c->body(c, c->arg);
 	if (c->status == TDL_OK && diag_errors(d->sink))
 		c->status = TDL_INPUT;
 	tell(c);
+	api_keep_made(c);
+	if (c->borrowed)
+		arena_free(c->borrowed);
 	if (!c->keeps || c->status != TDL_OK)
 		arena_free(d->arena);
 }
@@ -290,18 +313,33 @@ char *api_ask(tdl_context *x, void (*body)(api_call *c, void *arg), void *arg,
 	      char **answer)
 {
 	tdl_status status = api_run(x, body, arg);
-	return status == TDL_OK || status == TDL_DIFFERENCE ? *answer : NULL;
+	return status == TDL_OK || status == TDL_NO_PLAN ||
+			       status == TDL_DIFFERENCE ? *answer : NULL;
 }
 
-bool api_options(api_call *c, const cli_option *table,
-		 const tdl_option *options)
+bool api_set_options(api_call *c, const cli_option *table,
+		     const tdl_option *options)
 {
 	cli_status status = CLI_OK;
+	if (c->mode == API_LIST) {
+		while (table[c->nlisted].kind != CLI_END)
+			c->nlisted++;
+		c->listed = ARENA_COPY(c->job.arena, table, c->nlisted);
+		return false;
+	}
+	if (c->mode == API_CHECK)
+		options = c->given;
 	for (; options && options->name && status == CLI_OK; options++)
 		status = cli_set(c->job.arena, &c->job.program, table,
 				 options->name, options->value);
 	api_status(c, status);
 	return status == CLI_OK;
+}
+
+bool api_options(api_call *c, const cli_option *table,
+		 const tdl_option *options)
+{
+	return api_set_options(c, table, options) && c->mode == API_CALL;
 }
 
 void api_status(api_call *c, cli_status status)
@@ -325,9 +363,9 @@ dsl_text api_given(const char *path, const void *text, size_t n)
 	return (dsl_text){ path, text && n > 0 ? text : "", n };
 }
 
-const char *api_path(const char *path)
+const char *api_path(const tdl_context *x, const char *path)
 {
-	return strcmp(path, "-") ? path : "./-";
+	return x->style & TDL_STREAMS || strcmp(path, "-") ? path : "./-";
 }
 
 void api_add_texts(api_call *c, const dsl_text *at, int n)
@@ -358,6 +396,13 @@ char *api_text(json_t *j)
 	json_decref(j);
 	arena_free(tmp);
 	return copy;
+}
+
+char *api_printed(api_call *c, text_stream *s)
+{
+	size_t n;
+	const char *text = text_stream_close(s, c->job.arena, &n);
+	return api_copy(text, n);
 }
 
 void tdl_text_free(char *text)

@@ -2,6 +2,8 @@
 #ifndef TDL_LIBTDL_COVERAGE_H
 #define TDL_LIBTDL_COVERAGE_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/vec.h"
 #include "compiler/analysis/strategy.h"
@@ -67,5 +69,7 @@ const coverage *coverage_of(job *d, const char *path,
 
 /* The output of `tdlc coverage --json'. */
 json_t *coverage_json(const coverage *c);
+/* The same without --json. */
+void coverage_text(FILE *to, arena *a, const coverage *c);
 
 #endif

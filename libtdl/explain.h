@@ -3,6 +3,8 @@
 #ifndef TDL_LIBTDL_EXPLAIN_H
 #define TDL_LIBTDL_EXPLAIN_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "compiler/analysis/explain.h"
 #include "compiler/expand/expand.h"
@@ -21,15 +23,17 @@ typedef struct explain_request {
 	const ast_op *op;
 	cli_words shapes, defines;
 	int64_t k; /* 0: not given */
-	bool json;
 	int format; /* explain_format */
 } explain_request;
 
-#define EXPLAIN_OPTIONS(r)                                                   \
+#define EXPLAIN_OPTIONS_SHAPES(r)                                            \
 	{ CLI_REPEAT, 0, "shape", "NAME=AxB",                                \
 	  "the shape of input NAME; once for each", &(r)->shapes },          \
 	{ CLI_REPEAT, 'D', NULL, "ATTR=V",                                   \
-	  "the value of an attribute; a list is 1,2", &(r)->defines },       \
+	  "the value of an attribute; a list is 1,2", &(r)->defines }
+
+#define EXPLAIN_OPTIONS(r)                                                   \
+	EXPLAIN_OPTIONS_SHAPES(r),                                           \
 	{ CLI_INT, 'k', "devices", "N",                                      \
 	  "show the reads and the work of each of N parts (2 if "            \
 	  "shapes are given)", &(r)->k, .min = 1, .max = 4096 }
@@ -62,6 +66,9 @@ expansion *explain_shapes(job *d, explain_request *r, cli_status *status);
 
 /* The output of `tdlc explain --json' for shapes. */
 json_t *explain_json(arena *a, const explain_request *r, const expansion *x);
+/* The same without --json. */
+void explain_text(FILE *to, arena *a, const explain_request *r,
+		  const expansion *x);
 
 /* The values of the operator's attributes that -D gives, NULL for the others;
  * NULL, with *status, where one is malformed. */

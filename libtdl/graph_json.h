@@ -1,6 +1,8 @@
-/* A graph as JSON. */
+/* A graph as JSON, as text, and as a drawing. */
 #ifndef TDL_LIBTDL_GRAPH_JSON_H
 #define TDL_LIBTDL_GRAPH_JSON_H
+
+#include <stdio.h>
 
 #include "base/json.h"
 #include "compiler/graph/graph.h"
@@ -8,6 +10,9 @@
 
 /* The output of `tdlc show MODEL --json'. */
 json_t *graph_json(const graph *g);
+/* The same without --json; and with --dot, for graphviz. */
+void graph_text(FILE *to, arena *a, const graph *g);
+void graph_dot(FILE *to, arena *a, const graph *g);
 
 /* The output of `tdlc show MODEL --costs': the model at path as a cost graph,
  * for a machine, NULL for the default.  NULL when errors were added. */

@@ -3,19 +3,28 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 %C%_libjobs_a_SOURCES = \
 	%D%/check.c %D%/check.h \
 	%D%/coverage.c %D%/coverage.h \
+	%D%/coverage_text.c \
 	%D%/describe_json.c \
+	%D%/division_text.c %D%/division_text.h \
+	%D%/doc.c %D%/doc.h \
+	%D%/doc_html.c \
+	%D%/doc_markdown.c \
+	%D%/doc_output.c %D%/doc_output.h \
+	%D%/dot.c %D%/dot.h \
 	%D%/describe_text.c \
 	%D%/emit.c %D%/emit.h \
 	%D%/emit_header.c \
 	%D%/emit_kernels.c \
 	%D%/explain_concrete.c \
 	%D%/explain_input.c \
+	%D%/explain_text.c \
 	%D%/graph_json.c %D%/graph_json.h \
+	%D%/graph_text.c \
 	%D%/job.c %D%/job.h \
+	%D%/name_groups.c %D%/name_groups.h \
 	%D%/onnx_uses.c %D%/onnx_uses.h \
 	%D%/operators.c %D%/operators.h \
 	%D%/placement.c %D%/placement.h \
-	%D%/name_groups.c %D%/name_groups.h \
 	%D%/plan_graph.c %D%/plan_graph.h \
 	%D%/report.c %D%/report.h \
 	%D%/report_build.h \
@@ -24,21 +33,31 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/report_time.c \
 	%D%/report_traffic.c \
 	%D%/passing.c %D%/passing.h \
+	%D%/placement_text.c %D%/placement_text.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
+	%D%/plan_diff_text.c \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
+	%D%/plan_frontier_text.c \
 	%D%/plan_input.c %D%/plan_input.h \
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_reasons.c %D%/plan_reasons.h \
+	%D%/plan_reasons_text.c \
 	%D%/plan_report.c %D%/plan_report.h \
+	%D%/plan_report_text.c \
 	%D%/plan_search.c %D%/plan_search.h \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/plan_turns.c %D%/plan_turns.h \
 	%D%/plan_view.c %D%/plan_view.h \
+	%D%/plan_view_dot.c \
+	%D%/plan_view_text.c \
 	%D%/planner_table.c %D%/planner_table.h \
+	%D%/planner_table_text.c \
 	%D%/program_files.c %D%/program_files.h \
 	%D%/rule_text.c %D%/rule_text.h \
+	%D%/text_chart.c %D%/text_chart.h \
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify_job.c %D%/verify_job.h \
+	%D%/verify_text.c \
 	%D%/describe.h %D%/explain.h
 nodist_%C%_libjobs_a_SOURCES = %D%/report_files.h
 %C%_libjobs_a_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
@@ -68,11 +87,14 @@ EXTRA_DIST += $(report_files) %D%/page/uplot/LICENSE %D%/page/uplot/README.md
 	%D%/api.h \
 	%D%/context.c \
 	%D%/model.c \
+	%D%/options.c \
 	%D%/module.c \
 	%D%/module_export.c \
+	%D%/module_texts.c \
 	%D%/plan.c \
 	%D%/placing.c \
 	%D%/plan_questions.c \
+	%D%/problems.c \
 	%D%/planning.c \
 	%D%/run.c
 

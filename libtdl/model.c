@@ -32,7 +32,7 @@ static void read_model(api_call *c, void *arg)
 		return;
 	tdl_model *m = ARENA_NEW(d->arena, tdl_model);
 	*m = (tdl_model){ c->context, d->arena, path, g,
-			  graph_canonical(d->arena, g) };
+			  graph_canonical(d->arena, g), d->sink, 1 };
 	c->keeps = true;
 	r->result = m;
 }
@@ -45,7 +45,7 @@ static tdl_model *read_as(tdl_context *c, reading *r)
 tdl_model *tdl_model_load(tdl_context *c, const char *path,
 			  const tdl_option *options)
 {
-	reading r = { .path = api_path(path), .options = options };
+	reading r = { .path = api_path(c, path), .options = options };
 	return read_as(c, &r);
 }
 
@@ -58,10 +58,22 @@ tdl_model *tdl_model_of_text(tdl_context *c, const char *path,
 	return read_as(c, &r);
 }
 
+void api_see_model(api_call *c, const tdl_model *m)
+{
+	c->job.sink = diag_sink_beside(c->job.arena, m->sink);
+	if (c->job.program.members)
+		diag_name_members(c->job.sink);
+}
+
+void api_end_use(tdl_model *m)
+{
+	if (m && --m->uses == 0)
+		arena_free(m->arena);
+}
+
 void tdl_model_free(tdl_model *m)
 {
-	if (m)
-		arena_free(m->arena);
+	api_end_use(m);
 }
 
 /* ---- asking ------------------------------------------------------------ */
@@ -76,8 +88,17 @@ typedef struct question {
 static void show(api_call *c, void *arg)
 {
 	question *q = arg;
-	(void)c;
-	q->answer = api_text(graph_json(q->of->graph));
+	const graph *g = q->of->graph;
+	arena *a = c->job.arena;
+	text_stream s;
+	if (c->context->style & TDL_DOT)
+		graph_dot(text_stream_open(&s), a, g);
+	else if (api_as_text(c))
+		graph_text(text_stream_open(&s), a, g);
+	else
+		q->answer = api_text(graph_json(g));
+	if (!q->answer)
+		q->answer = api_printed(c, &s);
 }
 
 char *tdl_model_graph(tdl_model *m)
@@ -89,6 +110,7 @@ char *tdl_model_graph(tdl_model *m)
 static void count_costs(api_call *c, void *arg)
 {
 	question *q = arg;
+	api_see_model(c, q->of);
 	json_t *j = model_costs_json(&c->job, q->of->graph, q->name,
 				     q->of->path);
 	if (j)
@@ -111,13 +133,30 @@ static void cover(api_call *c, void *arg)
 		return;
 	const coverage *all = coverage_of(&c->job, q->name, &r, &status);
 	api_status(c, status);
-	if (all)
+	text_stream s;
+	if (!all)
+		return;
+	if (api_as_text(c)) {
+		coverage_text(text_stream_open(&s), c->job.arena, all);
+		q->answer = api_printed(c, &s);
+	} else {
 		q->answer = api_text(coverage_json(all));
+	}
 }
 
 char *tdl_model_coverage(tdl_context *c, const char *path,
 			 const tdl_option *options)
 {
-	question q = { .name = api_path(path), .options = options };
+	question q = { .name = api_path(c, path), .options = options };
 	return api_ask(c, cover, &q, &q.answer);
 }
+
+const api_function api_of_models[] = {
+	{ "tdl_model_load", read_model, &(const reading){ 0 },
+	  sizeof(reading) },
+	{ "tdl_model_of_text", read_model, &(const reading){ 0 },
+	  sizeof(reading) },
+	{ "tdl_model_coverage", cover, &(const question){ 0 },
+	  sizeof(question) },
+	{ 0 }
+};

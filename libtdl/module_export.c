@@ -8,7 +8,7 @@
 #include "libtdl/rule_text.h"
 
 typedef struct export {
-	const tdl_module *of;
+	tdl_module *of;
 	const char *op, *format;
 	const tdl_option *options;
 	size_t nbytes;
@@ -28,11 +28,7 @@ static int index_of(const char *const *names, const char *name)
 static void export_rule(api_call *c, export *e, int format)
 {
 	explain_request r = { .format = format };
-	const cli_option table[] = {
-		{ CLI_REPEAT, 0, "shape", "NAME=AxB", "", &r.shapes },
-		{ CLI_REPEAT, 'D', NULL, "ATTR=V", "", &r.defines },
-		{ CLI_END },
-	};
+	const cli_option table[] = { EXPLAIN_OPTIONS_SHAPES(&r), { CLI_END } };
 	cli_status status = CLI_OK;
 	if (!api_options(c, table, e->options))
 		return;
@@ -50,27 +46,44 @@ static void export_rule(api_call *c, export *e, int format)
 		e->answer = api_copy(text, e->nbytes = strlen(text));
 }
 
-/* The modules, and those of them whose operators are the module's own. */
-static bool read_input(api_call *c, const tdl_module *of, emit_input *in)
+/* A file that is named twice is one. */
+static void add_own(emit_input *in, const ast_module *m)
 {
+	for (int i = 0; i < in->n; i++)
+		if (in->own[i] == m)
+			return;
+	if (m)
+		in->own[in->n++] = m;
+}
+
+/* The modules, and those of them whose operators are the module's own. */
+static bool read_input(api_call *c, tdl_module *of, emit_input *in)
+{
+	if (of->is_descriptor) {
+		const dsl_text *t = &of->texts.at[0];
+		in->modules = job_modules(&c->job);
+		in->read = descriptor_read(c->job.arena, c->job.sink, t->path,
+					   t->text, t->len);
+		return in->read;
+	}
 	in->modules = api_read_again(c, of);
 	if (!in->modules)
 		return false;
 	in->own = ARENA_ARRAY(c->job.arena, const ast_module *,
-			      in->modules->nmodules);
-	for (int i = 0; i < in->modules->nmodules; i++)
-		if (!of->path ||
-		    !strcmp(in->modules->modules[i]->path, of->path))
-			in->own[in->n++] = in->modules->modules[i];
+			      in->modules->nmodules + of->npaths);
+	for (int i = 0; i < of->npaths; i++)
+		add_own(in, job_module(in->modules, of->paths[i]));
+	for (int i = 0; of->npaths == 0 && i < in->modules->nmodules; i++)
+		add_own(in, in->modules->modules[i]);
 	return true;
 }
 
 static void export_emitted(api_call *c, export *e, emit_request *r)
 {
 	const cli_option table[] = {
-		{ CLI_REPEAT, 0, "shape", "NAME=AxB", "", &r->shapes },
-		{ CLI_REPEAT, 'D', NULL, "ATTR=V", "", &r->defines },
-		{ CLI_TEXT, 0, "output", "FILE", "", &r->output },
+		EMIT_OPTIONS_KERNELS(r),
+		{ CLI_TEXT, 0, "output", "FILE",
+		  "the path of the file that the text will be", &r->output },
 		{ CLI_END },
 	};
 	cli_status status;
@@ -100,6 +113,9 @@ static void export_as(api_call *c, void *arg)
 	r.emit = r.gradients ? 0 : index_of(emit_names, e->format);
 	if (r.emit < 0)
 		api_fail(c, TDL_USAGE, "there is no format '%s'", e->format);
+	else if (e->of && e->of->is_descriptor &&
+		 (r.gradients || r.emit == EMIT_AST || emits_kernels(&r)))
+		api_fail(c, TDL_USAGE, "a .tdd file has no source");
 	else if (e->op && r.emit == EMIT_AST)
 		api_fail(c, TDL_USAGE, "the format 'ast' is of all operators");
 	else
@@ -115,3 +131,9 @@ char *tdl_module_export(tdl_module *m, const char *op, const char *format,
 		*nbytes = text ? e.nbytes : 0;
 	return text;
 }
+
+const api_function api_of_exports[] = {
+	{ "tdl_module_export", export_as, &(const export){ .format = "c" },
+	  sizeof(export) },
+	{ 0 }
+};

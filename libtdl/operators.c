@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* The first line of a doc comment, "" for none. */
 const char *operator_summary(arena *a, const char *doc)
 {
@@ -12,6 +14,23 @@ const char *operator_summary(arena *a, const char *doc)
 	while (*doc == ' ')
 		doc++;
 	return arena_strndup(a, doc, strcspn(doc, "\n"));
+}
+
+void operators_text(FILE *to, arena *a, const tdl_modules *m,
+		    const strmap *onnx)
+{
+	text_table t = table_new(a, 2);
+	for (int i = 0; i < strmap_count(m->ops); i++) {
+		const ast_op *op = strmap_value(m->ops, i);
+		const mapped_names *l = strmap_get(onnx, op->name);
+		const char *text = operator_summary(a, op->doc);
+		for (int j = 0; l && j < l->n; j++)
+			text = arena_printf(a, "%s%s%s", text,
+					    j ? ", " : "\nin ", l->at[j]);
+		table_add(&t, op->name);
+		table_add(&t, text);
+	}
+	table_print(&t, to, 0);
 }
 
 json_t *operators_json(arena *a, const tdl_modules *m, const strmap *onnx)

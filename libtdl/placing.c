@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libtdl/api.h"
-#include "libtdl/placement.h"
+#include "libtdl/placement_text.h"
 
 typedef struct placing {
 	const char *path;
@@ -35,6 +35,20 @@ static bool read_input(api_call *c, const placing *p, const cli_option *table,
 	return made;
 }
 
+static void tell(api_call *c, placing *p, const place_input *in,
+		 const place_options *o, const place_report *r)
+{
+	const place_bounds b = place_bound(in->m);
+	text_stream s;
+	if (api_as_text(c)) {
+		place_report_text(text_stream_open(&s), c->job.arena, in, o, r,
+				  &b);
+		p->answer = api_printed(c, &s);
+	} else {
+		p->answer = api_text(place_report_json(in, o, r, &b));
+	}
+}
+
 static void search(api_call *c, void *arg)
 {
 	placing *p = arg;
@@ -60,14 +74,13 @@ static void search(api_call *c, void *arg)
 			 "memory", o.algorithm);
 		return;
 	}
-	place_bounds b = place_bound(in.m);
-	p->answer = api_text(place_report_json(&in, &o.place, &r, &b));
+	tell(c, p, &in, &o.place, &r);
 }
 
 char *tdl_placement_search(tdl_context *c, const char *path,
 			   const tdl_option *options)
 {
-	placing p = { api_path(path), options, NULL };
+	placing p = { api_path(c, path), options, NULL };
 	return api_ask(c, search, &p, &p.answer);
 }
 
@@ -89,15 +102,23 @@ static void compare(api_call *c, void *arg)
 				      &all);
 	api_status(c, status);
 	place_bounds b = place_bound(in.m);
-	if (status == CLI_OK)
+	text_stream s;
+	if (status != CLI_OK)
+		return;
+	if (api_as_text(c)) {
+		place_table_text(text_stream_open(&s), c->job.arena, &in,
+				 &o.place, &all, &b);
+		p->answer = api_printed(c, &s);
+	} else {
 		p->answer = api_text(place_table_json(&in, &o.place, &all,
 						      &b));
+	}
 }
 
 char *tdl_placement_compare(tdl_context *c, const char *path,
 			    const tdl_option *options)
 {
-	placing p = { api_path(path), options, NULL };
+	placing p = { api_path(c, path), options, NULL };
 	return api_ask(c, compare, &p, &p.answer);
 }
 
@@ -116,21 +137,36 @@ static void score(api_call *c, void *arg)
 	if (!read_input(c, p, table, &o, &in))
 		return;
 	if (!o.placement) {
-		api_fail(c, TDL_USAGE, "placement is missing");
+		api_fail(c, TDL_USAGE, "%s is missing",
+			 job_option_of(&c->job, "placement", "FILE"));
 		return;
 	}
-	if (!place_scored(&c->job, &in, api_path(o.placement), &r, &ncores))
+	if (!place_scored(&c->job, &in, api_path(c->context, o.placement), &r,
+			  &ncores))
 		return;
 	api_status(c, place_check_memory(&c->job, &in, &r));
-	place_bounds b = place_bound(in.m);
-	if (c->status == TDL_OK)
-		p->answer = api_text(place_report_json(&in, &o.place, &r,
-						       &b));
+	text_stream s;
+	if (ncores && api_as_text(c)) {
+		place_loads_text(text_stream_open(&s), &in, &r);
+		p->answer = api_printed(c, &s);
+	} else {
+		tell(c, p, &in, &o.place, &r);
+	}
 }
 
 char *tdl_placement_score(tdl_context *c, const char *path,
 			  const tdl_option *options)
 {
-	placing p = { api_path(path), options, NULL };
+	placing p = { api_path(c, path), options, NULL };
 	return api_ask(c, score, &p, &p.answer);
 }
+
+const api_function api_of_placements[] = {
+	{ "tdl_placement_search", search, &(const placing){ 0 },
+	  sizeof(placing) },
+	{ "tdl_placement_compare", compare, &(const placing){ 0 },
+	  sizeof(placing) },
+	{ "tdl_placement_score", score, &(const placing){ 0 },
+	  sizeof(placing) },
+	{ 0 }
+};

@@ -1,10 +1,12 @@
 /* Plans that are found and read: tdl_plan of tdl.h. */
 #include "config.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "base/file.h"
 #include "compiler/codegen/codegen.h"
 #include "libtdl/api.h"
-#include "libtdl/plan_report.h"
 #include "libtdl/plan_search.h"
 #include "plan/plan.h"
 
@@ -12,48 +14,11 @@ const char api_nowhere[] = "the plan";
 
 /* ---- making ------------------------------------------------------------ */
 
-/* A plan out of a text, as it is read from a file, in an arena of its own. */
-static tdl_plan *parse(api_call *c, const char *path, const char *text,
-		       size_t n)
-{
-	arena *a = arena_new();
-	const plan *p = plan_parse(a, c->job.sink, arena_strdup(a, path), text,
-				   n);
-	if (!p) {
-		arena_free(a);
-		return NULL;
-	}
-	tdl_plan *r = ARENA_NEW(a, tdl_plan);
-	*r = (tdl_plan){ .context = c->context, .arena = a, .plan = p };
-	return r;
-}
-
 typedef struct search {
-	const tdl_model *of;
+	tdl_model *of;
 	const tdl_option *options;
 	tdl_plan *result;
 } search;
-
-/* A plan that was found is what tdlrun would read of it. */
-static void keep(api_call *c, search *s, const plan_result *r)
-{
-	size_t n;
-	arena *a = c->job.arena;
-	const char *text = plan_text(a, r->plan, api_nowhere, &n);
-	if (!text || !plan_is_readable(r->plan, text, n)) {
-		diag_error_in(c->job.sink, DIAG_TOO_LARGE, api_nowhere,
-			      "the plan is larger than is accepted: %d "
-			      "operators, %zu bytes", r->plan->nnodes, n);
-		return;
-	}
-	tdl_plan *p = parse(c, api_nowhere, text, n);
-	if (!p)
-		return;
-	json_t *j = plan_report_json(r);
-	p->report = json_text(p->arena, j, JSON_INDENT(2));
-	json_decref(j);
-	s->result = p;
-}
 
 static void find_plan(api_call *c, void *arg)
 {
@@ -68,20 +33,109 @@ static void find_plan(api_call *c, void *arg)
 		api_fail(c, TDL_USAGE, "a frontier is no plan");
 		return;
 	}
-	const lower_options lower = { .algorithm = o.request.algorithm,
-				      .codegen = codegen_sources,
-				      .checksums = true };
+	const lower_options lower = { .algorithm = o.request.algorithm };
 	cli_status status = plan_search(&c->job, &how, &o, &lower, &r, &made);
 	api_status(c, status);
-	if (made && status == CLI_OK)
-		keep(c, s, &r);
+	if (!made || status != CLI_OK)
+		return;
+	s->result = ARENA_NEW(c->job.arena, tdl_plan);
+	*s->result = (tdl_plan){ .context = c->context,
+				 .arena = c->job.arena, .path = api_nowhere,
+				 .model = s->of,
+				 .machine = how.topology,
+				 .found = ARENA_COPY(c->job.arena, &r, 1) };
+	c->keeps = true;
 }
 
 tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options)
 {
 	search s = { .of = m, .options = options };
-	return api_run(m->context, find_plan, &s) == TDL_OK ? s.result :
-								NULL;
+	if (api_run(m->context, find_plan, &s) != TDL_OK)
+		return NULL;
+	m->uses++;
+	return s.result;
+}
+
+/* ---- as a file has it, and as it is read ------------------------------- */
+
+static api_made *made_of(api_call *c, tdl_plan *p)
+{
+	for (int i = 0; i < c->made.n; i++)
+		if (c->made.at[i].of == p)
+			return &c->made.at[i];
+	vec_push(c->job.arena, &c->made, (api_made){ .of = p });
+	return &c->made.at[c->made.n - 1];
+}
+
+const plan *api_whole_plan(api_call *c, tdl_plan *p)
+{
+	api_made *m = p->whole ? NULL : made_of(c, p);
+	if (m && !m->whole) {
+		m->of_whole = arena_new();
+		m->whole = lower_completed(m->of_whole, p->found->plan,
+					   codegen_sources, c->job.sink);
+	}
+	return m ? m->whole : p->whole;
+}
+
+void api_keep_made(api_call *c)
+{
+	for (int i = 0; i < c->made.n; i++) {
+		const api_made *m = &c->made.at[i];
+		if (m->whole) {
+			m->of->whole = m->whole;
+			m->of->of_whole = m->of_whole;
+		} else if (m->of_whole) {
+			arena_free(m->of_whole);
+		}
+		if (m->plan) {
+			m->of->plan = m->plan;
+			m->of->of_plan = m->of_plan;
+		}
+	}
+}
+
+const char *api_plan_text(api_call *c, const plan *p, const char *path,
+			  size_t *n)
+{
+	const char *text = plan_text(c->job.arena, p, path, n);
+	if (!text)
+		api_fail(c, TDL_MACHINE, "%s: %s", path, strerror(errno));
+	else if (!plan_is_readable(p, text, *n))
+		diag_error_in(c->job.sink, DIAG_TOO_LARGE, path,
+			      "the plan is larger than tdlrun accepts: %d "
+			      "operators, %zu bytes", p->nnodes, *n);
+	else
+		return text;
+	return NULL;
+}
+
+/* The plan of a text, in *of, an arena of its own. */
+static const plan *parse(api_call *c, const char *path, const char *text,
+			 size_t n, arena **of)
+{
+	arena *a = arena_new();
+	const plan *p = plan_parse(a, c->job.sink, arena_strdup(a, path), text,
+				   n);
+	if (p)
+		*of = a;
+	else
+		arena_free(a);
+	return p;
+}
+
+const plan *api_read_plan(api_call *c, tdl_plan *p)
+{
+	size_t n;
+	if (p->plan)
+		return p->plan;
+	const plan *whole = api_whole_plan(c, p);
+	api_made *m = made_of(c, p);
+	const char *text = whole && !m->plan ?
+		api_plan_text(c, whole, api_nowhere, &n) : NULL;
+	if (text)
+		m->plan = parse(c, api_nowhere, text, n, &m->of_plan);
+	return m->plan;
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -99,13 +153,23 @@ static void read_plan(api_call *c, void *arg)
 	enum { MOST = 128 << 20 };
 	if (!r->text)
 		r->text = file_read(d->arena, d->sink, r->path, MOST, &r->n);
-	if (r->text)
-		r->result = parse(c, r->path, r->text, r->n);
+	if (!r->text)
+		return;
+	tdl_plan *p = ARENA_NEW(d->arena, tdl_plan);
+	p->context = c->context;
+	p->arena = d->arena;
+	p->path = arena_strdup(d->arena, r->path);
+	p->plan = parse(c, r->path, r->text, r->n, &p->of_plan);
+	if (!p->plan)
+		return;
+	p->whole = p->plan;
+	r->result = p;
+	c->keeps = true;
 }
 
 tdl_plan *tdl_plan_load(tdl_context *c, const char *path)
 {
-	reading r = { .path = api_path(path) };
+	reading r = { .path = api_path(c, path) };
 	return api_run(c, read_plan, &r) == TDL_OK ? r.result : NULL;
 }
 
@@ -119,6 +183,17 @@ tdl_plan *tdl_plan_of_text(tdl_context *c, const char *path, const char *text,
 
 void tdl_plan_free(tdl_plan *p)
 {
-	if (p)
-		arena_free(p->arena);
+	if (!p)
+		return;
+	api_end_use(p->model);
+	if (p->of_whole)
+		arena_free(p->of_whole);
+	if (p->of_plan)
+		arena_free(p->of_plan);
+	arena_free(p->arena);
 }
+
+const api_function api_of_searches[] = {
+	{ "tdl_plan_search", find_plan, &(const search){ 0 }, sizeof(search) },
+	{ 0 }
+};

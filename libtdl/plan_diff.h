@@ -2,6 +2,8 @@
 #ifndef TDL_LIBTDL_PLAN_DIFF_H
 #define TDL_LIBTDL_PLAN_DIFF_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/vec.h"
 #include "compiler/cost/topology.h"
@@ -33,5 +35,9 @@ int plan_micro_batches(const plan *p);
 /* The output of `tdlc diff --json'. */
 json_t *plan_diff_json(const plan_pair *d, const plan_differences *tensors,
 		       const plan_differences *operators);
+/* The same without --json. */
+void plan_diff_text(FILE *to, const plan_pair *d,
+		    const plan_differences *tensors,
+		    const plan_differences *operators);
 
 #endif

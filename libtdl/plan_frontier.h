@@ -2,6 +2,8 @@
 #ifndef TDL_LIBTDL_PLAN_FRONTIER_H
 #define TDL_LIBTDL_PLAN_FRONTIER_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "compiler/portfolio/frontier.h"
 #include "libtdl/job.h"
@@ -13,5 +15,7 @@ cli_status plan_frontier_of(job *d, const plan_request *how, frontier *f,
 
 /* The output of `tdlc plan --frontier --json'. */
 json_t *plan_frontier_json(const plan_request *how, const frontier *f);
+/* The same without --json. */
+void plan_frontier_text(FILE *to, const plan_request *how, const frontier *f);
 
 #endif

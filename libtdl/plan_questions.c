@@ -8,12 +8,14 @@
 #include "libtdl/api.h"
 #include "libtdl/plan_diff.h"
 #include "libtdl/plan_reasons.h"
+#include "libtdl/plan_report.h"
 #include "libtdl/plan_view.h"
 #include "libtdl/program_files.h"
+#include "libtdl/report.h"
 #include "plan/plan.h"
 
 typedef struct question {
-	const tdl_plan *of, *beside;
+	tdl_plan *of, *beside;
 	const char *name; /* of a file, a machine, a tensor, or a format */
 	const tdl_option *options;
 	const char *folder;
@@ -29,14 +31,15 @@ static void write_plan(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	const char *text = plan_text(c->job.arena, q->of->plan, q->name, &n);
-	if (!text || !file_write(q->name, text, n))
+	const plan *p = api_whole_plan(c, q->of);
+	const char *text = p ? api_plan_text(c, p, q->name, &n) : NULL;
+	if (text && !file_write(q->name, text, n))
 		api_fail(c, TDL_MACHINE, "%s: %s", q->name, strerror(errno));
 }
 
 tdl_status tdl_plan_write(tdl_plan *p, const char *path)
 {
-	question q = { .of = p, .name = api_path(path) };
+	question q = { .of = p, .name = api_path(p->context, path) };
 	return api_run(p->context, write_plan, &q);
 }
 
@@ -44,12 +47,10 @@ static void print(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	const char *text =
-		plan_text(c->job.arena, q->of->plan, api_nowhere, &n);
+	const plan *p = api_whole_plan(c, q->of);
+	const char *text = p ? api_plan_text(c, p, api_nowhere, &n) : NULL;
 	if (text)
 		q->answer = api_copy(text, n);
-	else
-		api_fail(c, TDL_MACHINE, "no memory for the plan's text");
 }
 
 char *tdl_plan_text(tdl_plan *p)
@@ -61,11 +62,17 @@ char *tdl_plan_text(tdl_plan *p)
 static void report(api_call *c, void *arg)
 {
 	question *q = arg;
-	if (q->of->report)
-		q->answer = api_copy(q->of->report, strlen(q->of->report));
-	else
+	const plan_result *r = q->of->found;
+	text_stream s;
+	if (!r) {
 		api_fail(c, TDL_USAGE, "the plan was read: nothing is known of "
 			 "its search");
+	} else if (api_as_text(c)) {
+		plan_report_text(text_stream_open(&s), c->job.arena, r);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(plan_report_json(r));
+	}
 }
 
 char *tdl_plan_report(tdl_plan *p)
@@ -83,12 +90,20 @@ static const topology *machine_of(api_call *c, const question *q,
 static void lay_out(api_call *c, void *arg)
 {
 	question *q = arg;
-	plan_view v = { .arena = c->job.arena, .p = q->of->plan };
-	v.machine = machine_of(c, q, v.p);
+	plan_view v = { .arena = c->job.arena, .p = api_read_plan(c, q->of) };
+	v.machine = v.p ? machine_of(c, q, v.p) : NULL;
+	text_stream s;
 	if (!v.machine)
 		return;
 	v.classes = layout_classes_new(v.arena, &v.p->mesh);
-	q->answer = api_text(plan_view_json(&v));
+	if (c->context->style & TDL_DOT)
+		plan_view_dot(text_stream_open(&s), v.arena, v.p);
+	else if (api_as_text(c))
+		plan_view_text(text_stream_open(&s), &v);
+	else
+		q->answer = api_text(plan_view_json(&v));
+	if (!q->answer)
+		q->answer = api_printed(c, &s);
 }
 
 char *tdl_plan_layout(tdl_plan *p, const char *machine)
@@ -97,19 +112,74 @@ char *tdl_plan_layout(tdl_plan *p, const char *machine)
 	return ask(lay_out, &q);
 }
 
+/* The figures of a report: of a plan that was found, with those of its
+ * search. */
+static json_t *facts_of(api_call *c, const question *q)
+{
+	const plan_result *r = q->of->found;
+	const plan *p = r ? r->plan : q->of->plan;
+	const topology *t = r && !q->name ? q->of->machine :
+					    machine_of(c, q, p);
+	json_t *j = t ? report_json(p, t) : NULL;
+	if (j && r)
+		json_object_set_new(j, "search", plan_report_search(r));
+	return j;
+}
+
+static void tell_facts(api_call *c, void *arg)
+{
+	question *q = arg;
+	json_t *j = facts_of(c, q);
+	if (j)
+		q->answer = api_text(j);
+}
+
+char *tdl_plan_facts(tdl_plan *p, const char *machine)
+{
+	question q = { .of = p, .name = machine };
+	return ask(tell_facts, &q);
+}
+
+static void draw_page(api_call *c, void *arg)
+{
+	question *q = arg;
+	size_t n;
+	json_t *j = facts_of(c, q);
+	const char *page = j ? report_page(c->job.arena, j, &n) : NULL;
+	json_decref(j);
+	if (page)
+		q->answer = api_copy(page, n);
+	else if (j)
+		api_fail(c, TDL_MACHINE, "no memory for the report");
+}
+
+char *tdl_plan_page(tdl_plan *p, const char *machine)
+{
+	question q = { .of = p, .name = machine };
+	return ask(draw_page, &q);
+}
+
 static void compare(api_call *c, void *arg)
 {
 	question *q = arg;
-	plan_pair x = { .arena = c->job.arena,
-			.plan = { q->of->plan, q->beside->plan } };
-	if (!machine_of(c, q, x.plan[0]))
+	plan_pair x = { .arena = c->job.arena };
+	text_stream s;
+	x.plan[0] = api_read_plan(c, q->of);
+	x.plan[1] = x.plan[0] ? api_read_plan(c, q->beside) : NULL;
+	if (!x.plan[1] || !machine_of(c, q, x.plan[0]))
 		return;
 	x.machine = machine_of(c, q, x.plan[1]);
 	if (!x.machine)
 		return;
 	plan_differences tensors = plan_compare(&x, false);
 	plan_differences operators = plan_compare(&x, true);
-	q->answer = api_text(plan_diff_json(&x, &tensors, &operators));
+	if (api_as_text(c)) {
+		plan_diff_text(text_stream_open(&s), &x, &tensors, &operators);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(plan_diff_json(&x, &tensors,
+						    &operators));
+	}
 }
 
 char *tdl_plan_diff(tdl_plan *p, tdl_plan *other, const char *machine)
@@ -126,13 +196,22 @@ static void explain(api_call *c, void *arg)
 	int by = 0;
 	const cli_option table[] = { PLAN_REASONS_OPTION_ALGORITHM(&by),
 				     { CLI_END } };
-	if (!api_options(c, table, q->options))
+	const plan *p;
+	text_stream s;
+	if (!api_options(c, table, q->options) ||
+	    !(p = api_read_plan(c, q->of)))
 		return;
-	bool made = plan_reasons_of(&c->job, q->of->plan, api_nowhere, q->name,
+	bool made = plan_reasons_of(&c->job, p, q->of->path, q->name,
 				    plan_reasons_planners[by], &r, &status);
 	api_status(c, status);
-	if (made)
+	if (!made)
+		return;
+	if (api_as_text(c)) {
+		plan_reasons_text(text_stream_open(&s), c->job.arena, &r);
+		q->answer = api_printed(c, &s);
+	} else {
 		q->answer = api_text(plan_reasons_json(c->job.arena, &r));
+	}
 }
 
 char *tdl_plan_explain(tdl_plan *p, const char *name,
@@ -145,10 +224,11 @@ char *tdl_plan_explain(tdl_plan *p, const char *name,
 static void export_plan(api_call *c, void *arg)
 {
 	question *q = arg;
+	const plan *p;
 	if (strcmp(q->name, "cuda"))
 		api_fail(c, TDL_USAGE, "there is no format '%s'", q->name);
-	else
-		api_status(c, program_write(&c->job, q->of->plan, q->folder));
+	else if ((p = api_whole_plan(c, q->of)))
+		api_status(c, program_write(&c->job, p, q->folder));
 }
 
 tdl_status tdl_plan_export(tdl_plan *p, const char *format, const char *folder)
@@ -156,3 +236,9 @@ tdl_status tdl_plan_export(tdl_plan *p, const char *format, const char *folder)
 	question q = { .of = p, .name = format, .folder = folder };
 	return api_run(p->context, export_plan, &q);
 }
+
+const api_function api_of_questions[] = {
+	{ "tdl_plan_explain", explain, &(const question){ 0 },
+	  sizeof(question) },
+	{ 0 }
+};

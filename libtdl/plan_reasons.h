@@ -3,6 +3,8 @@
 #ifndef TDL_LIBTDL_PLAN_REASONS_H
 #define TDL_LIBTDL_PLAN_REASONS_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "compiler/planners/search.h"
 #include "libtdl/job.h"
@@ -81,5 +83,7 @@ const char *plan_reasons_variable(arena *a, const plan_reasons *r, node_id n,
 
 /* The output of `tdlc explain --plan --json'. */
 json_t *plan_reasons_json(arena *a, const plan_reasons *r);
+/* The same without --json. */
+void plan_reasons_text(FILE *to, arena *a, const plan_reasons *r);
 
 #endif

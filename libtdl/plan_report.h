@@ -1,12 +1,16 @@
-/* A plan that was found, as JSON. */
+/* A plan that was found, as JSON and as text. */
 #ifndef TDL_LIBTDL_PLAN_REPORT_H
 #define TDL_LIBTDL_PLAN_REPORT_H
+
+#include <stdio.h>
 
 #include "base/json.h"
 #include "compiler/portfolio/request.h"
 
 /* The output of `tdlc plan --json'. */
 json_t *plan_report_json(const plan_result *r);
+/* The same without --json: a few lines. */
+void plan_report_text(FILE *to, arena *a, const plan_result *r);
 
 /* The same without the lists of tensors and operators. */
 json_t *plan_report_search(const plan_result *r);

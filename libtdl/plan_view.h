@@ -3,6 +3,8 @@
 #ifndef TDL_LIBTDL_PLAN_VIEW_H
 #define TDL_LIBTDL_PLAN_VIEW_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "compiler/cost/topology.h"
 #include "plan/plan.h"
@@ -29,5 +31,9 @@ const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in);
 
 /* The output of `tdlc show PLAN --json'. */
 json_t *plan_view_json(const plan_view *v);
+/* The same without --json: equal tensors, operators and transfers of repeated
+ * blocks in one row; and with --dot, for graphviz. */
+void plan_view_text(FILE *to, const plan_view *v);
+void plan_view_dot(FILE *to, arena *a, const plan *p);
 
 #endif

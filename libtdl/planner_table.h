@@ -3,6 +3,8 @@
 #ifndef TDL_LIBTDL_PLANNER_TABLE_H
 #define TDL_LIBTDL_PLANNER_TABLE_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "compiler/portfolio/request.h"
 #include "libtdl/plan_input.h"
@@ -55,5 +57,7 @@ double planner_gap(const plan_result *r, int64_t bound);
 
 /* The output of `tdlc compare --json' and of `tdlc score --json'. */
 json_t *planner_table_json(const planner_table *t);
+/* The same without --json. */
+void planner_table_text(FILE *to, arena *a, const planner_table *t);
 
 #endif

@@ -19,12 +19,15 @@ bool api_plan_request(api_call *c, const tdl_model *m,
 	job *d = &c->job;
 	const cli_option table[] = { PLAN_OPTIONS_SEARCH(d->arena, o),
 				     PLAN_OPTIONS_STRICT(o), { CLI_END } };
-	if (!api_options(c, table, options))
+	if (!api_set_options(c, table, options))
 		return false;
 	if (!plan_is_asked_for(d, 1, o->devices) || !plan_options_agree(d, o)) {
 		api_status(c, CLI_USAGE);
 		return false;
 	}
+	if (c->mode != API_CALL)
+		return false;
+	api_see_model(c, m);
 	if (!plan_request_of(d, m->canonical, o, how))
 		return false;
 	how->observer = api_observer(c);
@@ -42,8 +45,15 @@ static void find_frontier(api_call *c, void *arg)
 	if (!api_plan_request(c, p->of, p->options, &o, &how))
 		return;
 	api_status(c, plan_frontier_of(&c->job, &how, &f, &made));
-	if (made)
+	text_stream s;
+	if (!made)
+		return;
+	if (api_as_text(c)) {
+		plan_frontier_text(text_stream_open(&s), &how, &f);
+		p->answer = api_printed(c, &s);
+	} else {
 		p->answer = api_text(plan_frontier_json(&how, &f));
+	}
 }
 
 char *tdl_model_frontier(tdl_model *m, const tdl_option *options)
@@ -55,18 +65,29 @@ char *tdl_model_frontier(tdl_model *m, const tdl_option *options)
 static void find_table(api_call *c, void *arg)
 {
 	planning *p = arg;
-	planner_request r = { .score = p->score, .observer = api_observer(c) };
-	const cli_option options[] = { PLANNER_OPTIONS(&r), { CLI_END } };
+	planner_request r = { .score = p->score };
+	const cli_option table[] = { PLANNER_OPTIONS(&r), { CLI_END } };
 	planner_table t;
-	if (!api_options(c, options, p->options))
+	if (!api_set_options(c, table, p->options))
 		return;
 	if (!plan_is_asked_for(&c->job, 1, r.devices) ||
 	    !planner_options_agree(&c->job, &r)) {
 		api_status(c, CLI_USAGE);
 		return;
 	}
-	if (planner_table_of(&c->job, p->of->canonical, &r, &t))
+	if (c->mode != API_CALL)
+		return;
+	api_see_model(c, p->of);
+	r.observer = api_observer(c);
+	text_stream s;
+	if (!planner_table_of(&c->job, p->of->canonical, &r, &t))
+		return;
+	if (api_as_text(c)) {
+		planner_table_text(text_stream_open(&s), c->job.arena, &t);
+		p->answer = api_printed(c, &s);
+	} else {
 		p->answer = api_text(planner_table_json(&t));
+	}
 }
 
 char *tdl_model_compare(tdl_model *m, const tdl_option *options)
@@ -80,3 +101,13 @@ char *tdl_model_score(tdl_model *m, const tdl_option *options)
 	planning p = { .of = m, .options = options, .score = true };
 	return api_ask(m->context, find_table, &p, &p.answer);
 }
+
+const api_function api_of_planning[] = {
+	{ "tdl_model_frontier", find_frontier, &(const planning){ 0 },
+	  sizeof(planning) },
+	{ "tdl_model_compare", find_table, &(const planning){ 0 },
+	  sizeof(planning) },
+	{ "tdl_model_score", find_table, &(const planning){ .score = true },
+	  sizeof(planning) },
+	{ 0 }
+};

@@ -20,7 +20,7 @@ struct tdl_run {
 /* ---- opening ----------------------------------------------------------- */
 
 typedef struct opening {
-	const tdl_plan *of;
+	tdl_plan *of;
 	const tdl_option *options;
 	tdl_run *result;
 } opening;
@@ -68,10 +68,11 @@ static void open_run(api_call *c, void *arg)
 		return;
 	if (kernels == 1)
 		how.kernels = KERNELS_INTERPRETER;
+	const plan *p = api_whole_plan(c, o->of);
 	tdl_run *r = ARENA_NEW(a, tdl_run);
 	r->context = c->context;
 	r->arena = a;
-	r->plan = copy_plan(c, o->of->plan);
+	r->plan = p ? copy_plan(c, p) : NULL;
 	if (!r->plan)
 		return;
 	r->inputs = arrays_for(a, r->plan, r->plan->inputs, r->plan->ninputs);
@@ -109,7 +110,7 @@ void tdl_run_free(tdl_run *r)
 static bool suits(api_call *c, const tdl_array *x, const array *want)
 {
 	bool same = x->type && dtype_parse(x->type) == want->type &&
-		    x->ndim == want->ndim;
+		    x->ndim == want->ndim && (x->dims || x->ndim == 0);
 	for (int d = 0; same && d < want->ndim; d++)
 		same = x->dims[d] == want->dims[d];
 	if (same && x->nbytes == (size_t)array_nbytes(want) &&
@@ -245,3 +246,8 @@ tdl_status tdl_run_set_state(tdl_run *r, const tdl_array *state)
 	access_state s = { r, state, true };
 	return api_run(r->context, reach_state, &s);
 }
+
+const api_function api_of_runs[] = {
+	{ "tdl_run_open", open_run, &(const opening){ 0 }, sizeof(opening) },
+	{ 0 }
+};

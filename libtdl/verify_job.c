@@ -5,37 +5,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "compiler/analysis/bounds.h"
 
 const char *const verify_kind_names[] = {
 	[VERIFY_WRONG] = "wrong", [VERIFY_MISSED] = "missed",
 	[VERIFY_WIDE] = "wide",
 };
-
-cli_status verify_list(job *d, const tdl_modules *m, const char *file,
-		       const char *const *names, int n, op_list *ops)
-{
-	for (int i = 0; i < n; i++) {
-		const ast_op *op = dsl_op(m, names[i]);
-		if (!op)
-			return job_no_operator(d, m, names[i], file ? file
-						  : job_opdefs(d));
-		vec_push(d->arena, ops, op);
-	}
-	const ast_module *last = m->modules[m->nmodules - 1];
-	for (int i = 0; n == 0 && i < strmap_count(m->ops); i++) {
-		const ast_op *op = strmap_value(m->ops, i);
-		const char *path = diag_path(d->sink, op->at);
-		if (!op->faulty && (!file || !strcmp(path, last->path)))
-			vec_push(d->arena, ops, op);
-	}
-	for (int i = 0; i < ops->n; i++) {
-		int64_t effort = 200000;
-		if (!analysis_check_op(m, d->sink, ops->at[i], &effort))
-			return CLI_INPUT;
-	}
-	return CLI_OK;
-}
 
 int verify_count(const verify_result *r, verify_kind kind)
 {

@@ -2,6 +2,8 @@
 #ifndef TDL_LIBTDL_VERIFY_JOB_H
 #define TDL_LIBTDL_VERIFY_JOB_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "compiler/verify/verify.h"
 #include "libtdl/job.h"
@@ -43,12 +45,6 @@ extern const char *const verify_kind_names[]; /* "wrong", .. */
 /* Findings of a kind. */
 int verify_count(const verify_result *r, verify_kind kind);
 
-/* The operators to verify, without errors: those that are named; all of `file',
- * which was loaded, without what it imports; or all of the library, where file
- * is NULL.  CLI_OK, or says what is at fault. */
-cli_status verify_list(job *d, const tdl_modules *m, const char *file,
-		       const char *const *names, int n, op_list *ops);
-
 /* Verifies them; see() gets each result, which lives as long as that call. */
 verify_totals verify_ops(tdl_modules *m, const op_list *ops,
 			 const verify_request *r,
@@ -60,5 +56,9 @@ verify_totals verify_ops(tdl_modules *m, const op_list *ops,
 json_t *verify_result_json(const verify_result *r);
 json_t *verify_json(const verify_request *r, const verify_totals *t,
 		    json_t *all);
+
+/* The same without --json. */
+void verify_result_text(FILE *to, arena *a, const verify_result *r);
+void verify_text(FILE *to, arena *a, const verify_totals *t);
 
 #endif

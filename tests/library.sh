@@ -64,7 +64,8 @@ nm -D --defined-only "$build/libtdl.so" | awk '$2 == "T" { print $3 }' |
 # Each is in the page about the library, and tried without memory, where it
 # takes any.
 takes_none='tdl_version tdl_context_new tdl_context_free tdl_context_set_quota
-tdl_context_used tdl_context_peak tdl_context_set_progress tdl_cancel
+tdl_context_used tdl_context_peak tdl_context_set_progress
+tdl_context_set_style tdl_cancel
 tdl_diagnostics tdl_last_status tdl_text_free tdl_module_free tdl_model_free
 tdl_plan_free tdl_run_free'
 while read -r name; do
@@ -231,7 +232,9 @@ for word in $(sed -n 's/^OPTION("[^"]*", "[^"]*", "\(.*\)")$/\1/p' \
 	"$root/base/options.def"); do
 	for command in plan compare place score show compile; do
 		"$TDLC" $command --help
-	done | grep -q -e "^ .*$word\>" || fail "no command has $word"
+	done >"$tmp/help"
+	"$TDLC" score --placement x --help | cat "$tmp/help" - |
+		grep -q -e "^ .*$word\>" || fail "no command has $word"
 done
 
 finish

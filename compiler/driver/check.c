@@ -1,23 +1,21 @@
 /* tdlc check: parses and checks operators, and builds the graphs of models. */
 #include "config.h"
 
-#include "compiler/driver/driver.h"
+#include "compiler/driver/commands.h"
 
-#include "libtdl/check.h"
-
-cli_status command_check(driver *d, int argc, char **argv)
+cli_status command_check(page *p, int argc, char **argv)
 {
 	const cli_option options[] = {
-		DRIVER_OPTIONS(d),
+		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
-	cli_status status;
-	int first = cli_parse(d->arena, &d->program, options, argc, argv,
-			      &status);
+	page_options(p, options);
+	int first = page_begin(p, argc, argv);
 	if (first < 0)
-		return status;
+		return p->status;
 	if (first == argc)
-		return cli_usage(&d->program, "a file is missing");
-	check_files(d, (const char *const *)argv + first, argc - first);
-	return CLI_OK;
+		return cli_usage(&p->program, "a file is missing");
+	tdl_module_load_all(p->context, (const char *const *)argv + first,
+			    (size_t)(argc - first));
+	return page_print(p, NULL);
 }

@@ -1,124 +1,107 @@
-/* tdlc compare: every planner on one model. */
+/* tdlc compare and tdlc score: every planner on one model, a plan of one's own
+ * beside them; or every algorithm on a cost graph, a placement of one's own. */
 #include "config.h"
 
-#include <math.h>
+#include <string.h>
 
-#include "base/text.h"
-#include "base/units.h"
-#include "compiler/driver/compare.h"
-#include "compiler/driver/place.h"
-#include "compiler/driver/plan_print.h"
+#include "base/file.h"
+#include "compiler/driver/commands.h"
 #include "compiler/driver/progress.h"
-#include "compiler/driver/text_chart.h"
-#include "libtdl/planner_table.h"
 
-static void print_row(arena *a, const plan_result *r, int64_t bound)
+static bool is_model(const char *path)
 {
-	const search_result *s = r->search;
-	if (s->error) {
-		printf("%-13s  %s\n", s->algorithm, s->error);
-		return;
-	}
-	double over = planner_gap(r, bound);
-	printf("%-13s  %10s  %8s  %9s  %9s  %s  %s\n",
-	       s->algorithm, plan_bytes_text(a, s->total),
-	       over < 0 ? "-" : arena_printf(a, "%.1f %%", 100 * over),
-	       plan_bytes_text(a, r->plan->communication_bytes),
-	       plan_bytes_text(a, r->plan->arena_bytes),
-	       units_right(units_seconds(r->seconds), 9).text,
-	       units_right(units_seconds(s->seconds), 8).text);
+	return path_ends_in(path, ".tdl") || path_ends_in(path, ".onnx");
 }
 
-/* A bar for each planner that has a plan: its time and its memory, beside the
- * most of all. */
-static void print_bars(arena *a, const planner_table *t)
+/* Whether a command is called for placements, not for plans: a word is
+ * --placement, or one ends in .json or .txt and none in .tdl or .onnx. */
+static bool are_placements(int argc, char **argv)
 {
-	enum { WIDTH = 20 };
-	double seconds = 0, memory = 0;
-	text_table bars = table_new(a, 3);
-	for (int i = 0; i < t->plans.n; i++) {
-		const plan_result *r = &t->plans.at[i];
-		if (r->search->error)
-			continue;
-		seconds = fmax(seconds, r->seconds);
-		memory = fmax(memory, (double)r->plan->arena_bytes);
+	bool model = false, costs = false, placement = false;
+	for (int i = 1; i < argc; i++) {
+		model |= is_model(argv[i]);
+		costs |= path_ends_in(argv[i], ".json") ||
+			 path_ends_in(argv[i], ".txt");
+		placement |= !strncmp(argv[i], "--placement", 11);
 	}
-	table_add(&bars, "planner");
-	table_add(&bars, "predicted");
-	table_add(&bars, "memory");
-	for (int i = 0; i < t->plans.n; i++) {
-		const plan_result *r = &t->plans.at[i];
-		if (r->search->error)
-			continue;
-		double held = (double)r->plan->arena_bytes;
-		table_add(&bars, r->search->algorithm);
-		table_add(&bars, arena_printf(
-			a, "%s %s", chart_bar(a, r->seconds, seconds, WIDTH),
-			units_right(units_seconds(r->seconds), 7).text));
-		table_add(&bars, arena_printf(
-			a, "%s %s", chart_bar(a, held, memory, WIDTH),
-			units_right(units_bytes(held), 7).text));
-	}
-	printf("\n");
-	table_print(&bars, stdout, 0);
+	return placement || (costs && !model);
 }
 
-static void print_text(arena *a, const planner_table *t)
+static int read_options(page *p, const char *function, int argc, char **argv)
 {
-	text_wrap(stdout, arena_printf(
-		a, "%s on %d device%s, for '%s': bytes received by all "
-		"devices, memory of each\n", t->graph->name, t->devices,
-		t->devices == 1 ? "" : "s", t->machine->name), 0, 2);
-	printf("%-13s  %10s  %8s  %9s  %9s  %9s  %8s\n", "planner",
-	       "byte model", "gap", "moved", "memory", "predicted", "search");
-	for (int i = 0; i < t->plans.n; i++)
-		print_row(a, &t->plans.at[i], t->bound);
-	print_bars(a, t);
-	if (t->bound >= 0)
-		printf("\nBy the byte model no plan that cuts every tensor "
-		       "moves less than %s.\n",
-		       plan_bytes_text(a, t->bound));
-}
-
-cli_status compare_planners(driver *d, int argc, char **argv, bool score)
-{
-	planner_request r = { .score = score };
-	plan_model model = PLAN_MODEL;
-	planner_table t;
-	bool json = false;
 	const cli_option options[] = {
-		PLANNER_OPTIONS(&r),
-		PLAN_OPTIONS_MODEL(&model),
-		DRIVER_OPTION_JSON(&json),
-		DRIVER_OPTION_LOAD(d),
-		DRIVER_OPTIONS(d),
+		PAGE_OPTION_JSON(p),
+		PAGE_OPTION_LOAD(p),
+		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
-	cli_status status;
-	int first = cli_parse(d->arena, &d->program, options, argc, argv,
-			      &status);
-	if (first < 0)
-		return status;
-	if (!plan_is_asked_for(d, argc - first, r.devices) ||
-	    !planner_options_agree(d, &r))
-		return CLI_USAGE;
-	graph *g = plan_read_model(d, argv[first], &model, &status);
-	if (!g)
-		return status;
-	r.observer = progress_begin(d->arena);
-	bool made = planner_table_of(d, g, &r, &t);
-	progress_end(&r.observer);
-	if (!made)
-		return CLI_OK;
-	if (json)
-		return driver_print_json(d, planner_table_json(&t));
-	print_text(d->arena, &t);
-	return CLI_OK;
+	page_function(p, function, NULL);
+	if (!strncmp(function, "tdl_model", 9))
+		page_function(p, "tdl_model_load", NULL);
+	page_options(p, options);
+	return page_begin(p, argc, argv);
 }
 
-cli_status command_compare(driver *d, int argc, char **argv)
+/* Plans, by either function. */
+static cli_status plans(page *p, const char *function,
+			char *(*call)(tdl_model *m, const tdl_option *options),
+			int argc, char **argv)
 {
-	return place_is_meant(argc, argv) ? place_compare(d, argc, argv) :
-					    compare_planners(d, argc, argv,
-							     false);
+	int first = read_options(p, function, argc, argv);
+	const tdl_option *given = page_given(p, function);
+	if (first < 0)
+		return p->status;
+	if (argc - first != 1)
+		return cli_usage(&p->program, "one model is expected");
+	if (tdl_function_check(p->context, function, given) != TDL_OK)
+		return page_print(p, NULL);
+	tdl_model *m = tdl_model_load(p->context, argv[first],
+				      page_given(p, "tdl_model_load"));
+	if (page_failed(p))
+		return p->status;
+	progress_begin(p->context);
+	char *text = call(m, given);
+	progress_end(p->context);
+	return page_print(p, text);
+}
+
+/* Placements, by either function. */
+static cli_status placements(page *p, const char *function,
+			     char *(*call)(tdl_context *c, const char *path,
+					   const tdl_option *options),
+			     int argc, char **argv)
+{
+	int first = read_options(p, function, argc, argv);
+	if (first < 0)
+		return p->status;
+	if (argc - first != 1)
+		return cli_usage(&p->program, "one cost graph is expected");
+	if (!is_model(argv[first]) &&
+	    (p->folders.n || p->opdefs || p->load.n))
+		return cli_usage(&p->program, "-I, --opdefs and --load go with "
+				 "a model, not with a cost graph");
+	return page_print(p, call(p->context, argv[first],
+				  page_given(p, function)));
+}
+
+cli_status command_compare(page *p, int argc, char **argv)
+{
+	if (!are_placements(argc, argv))
+		return plans(p, "tdl_model_compare", tdl_model_compare, argc,
+			     argv);
+	p->program.synopsis = "GRAPH -k N [OPTION]...";
+	p->program.about = "Place a cost graph with every algorithm.";
+	return placements(p, "tdl_placement_compare", tdl_placement_compare,
+			  argc, argv);
+}
+
+cli_status command_score(page *p, int argc, char **argv)
+{
+	if (!are_placements(argc, argv))
+		return plans(p, "tdl_model_score", tdl_model_score, argc,
+			     argv);
+	p->program.synopsis = "GRAPH|MODEL -k N --placement FILE [OPTION]...";
+	p->program.about = "Say how long a placement of whole operators takes.";
+	return placements(p, "tdl_placement_score", tdl_placement_score, argc,
+			  argv);
 }

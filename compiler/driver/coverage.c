@@ -1,122 +1,24 @@
 /* tdlc coverage: which operators of a model can be divided. */
 #include "config.h"
 
-#include <stdio.h>
+#include "compiler/driver/commands.h"
 
-#include "base/text.h"
-#include "compiler/driver/driver.h"
-#include "compiler/driver/plan_print.h"
-#include "libtdl/coverage.h"
-
-static const char *number(arena *a, int n)
+cli_status command_coverage(page *p, int argc, char **argv)
 {
-	return n ? arena_printf(a, "%d", n) : "-";
-}
-
-static const char *list(arena *a, const coverage_names *names)
-{
-	const char *s = "";
-	for (int i = 0; i < names->n; i++)
-		s = arena_printf(a, "%s%s%s", s, i ? ", " : "", names->at[i]);
-	return s;
-}
-
-static void print_kinds(arena *a, const coverage *c)
-{
-	static const char *const head[] = { "of the model", "nodes",
-					    "unsupported", "unknown",
-					    "operators", "whole", "moved",
-					    "operators of the library" };
-	text_table t = table_new(a, 8);
-	for (int i = 0; i < 8; i++)
-		table_add(&t, head[i]);
-	for (int i = 0; i < c->kinds.n; i++) {
-		const coverage_row *r = &c->kinds.at[i];
-		table_add(&t, r->name);
-		table_add(&t, number(a, r->nodes));
-		table_add(&t, number(a, r->unsupported));
-		table_add(&t, number(a, r->unknown));
-		table_add(&t, number(a, r->operators));
-		table_add(&t, number(a, r->whole));
-		table_add(&t, plan_bytes_text(a, r->bytes));
-		table_add(&t, list(a, &r->others));
-	}
-	table_print(&t, stdout, 2);
-}
-
-static void print_ops(arena *a, const coverage *c)
-{
-	static const char *const head[] = { "of the library", "operators",
-					    "whole", "moved",
-					    "divided along" };
-	text_table t = table_new(a, 5);
-	for (int i = 0; i < 5; i++)
-		table_add(&t, head[i]);
-	for (int i = 0; i < c->ops.n; i++) {
-		const coverage_row *r = &c->ops.at[i];
-		table_add(&t, r->name);
-		table_add(&t, number(a, r->operators));
-		table_add(&t, number(a, r->whole));
-		table_add(&t, plan_bytes_text(a, r->bytes));
-		table_add(&t, list(a, &r->strategies));
-	}
-	table_print(&t, stdout, 2);
-}
-
-static void print_text(arena *a, const coverage *c)
-{
-	printf("%s on %lld devices: %d operators, %d of them whole on every "
-	       "device", c->graph->name, (long long)c->devices,
-	       c->graph->nnodes, c->whole.n);
-	/* A model in TDL calls operators of the library and no others. */
-	if (c->kinds.n) {
-		printf("; %d node%s unsupported\n\n", c->survey.unsupported.n,
-		       c->survey.unsupported.n == 1 ? "" : "s");
-		print_kinds(a, c);
-	}
-	printf("%s\n", c->kinds.n ? "" : "\n");
-	print_ops(a, c);
-	for (int i = 0; i < c->whole.n; i++) {
-		const coverage_whole *w = &c->whole.at[i];
-		text_wrap(stdout, arena_printf(
-			a, "%s%s (%s) is whole: %s; %s to fetch, %s computed "
-			"again", i ? "" : "\n", w->node->name, w->node->op,
-			w->why, plan_bytes_text(a, w->fetched),
-			plan_bytes_text(a, w->repeated)), 0, 4);
-	}
-	for (int i = 0; i < c->survey.unsupported.n; i++) {
-		const survey_node *n = &c->survey.unsupported.at[i];
-		text_wrap(stdout, arena_printf(
-			a, "%s%s (%s) is unsupported: %s; it reads %s and "
-			"makes %s", i ? "" : "\n", n->name, n->op, n->why,
-			plan_bytes_text(a, n->input_bytes),
-			plan_bytes_text(a, n->output_bytes)), 0, 4);
-	}
-}
-
-cli_status command_coverage(driver *d, int argc, char **argv)
-{
-	coverage_request r = COVERAGE_REQUEST;
-	bool json = false;
 	const cli_option options[] = {
-		COVERAGE_OPTIONS(&r),
-		DRIVER_OPTION_LOAD(d),
-		DRIVER_OPTION_JSON(&json),
-		DRIVER_OPTIONS(d),
+		PAGE_OPTION_LOAD(p),
+		PAGE_OPTION_JSON(p),
+		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
-	cli_status status;
-	int first = cli_parse(d->arena, &d->program, options, argc, argv,
-			      &status);
+	page_function(p, "tdl_model_coverage", NULL);
+	page_options(p, options);
+	int first = page_begin(p, argc, argv);
 	if (first < 0)
-		return status;
+		return p->status;
 	if (argc - first != 1)
-		return cli_usage(&d->program, "one model is expected");
-	const coverage *c = coverage_of(d, argv[first], &r, &status);
-	if (!c)
-		return status;
-	if (json)
-		return driver_print_json(d, coverage_json(c));
-	print_text(d->arena, c);
-	return CLI_OK;
+		return cli_usage(&p->program, "one model is expected");
+	return page_print(p, tdl_model_coverage(
+		p->context, argv[first],
+		page_given(p, "tdl_model_coverage")));
 }

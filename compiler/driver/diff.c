@@ -1,128 +1,28 @@
 /* tdlc diff: two plans of one model, and what their differences cost. */
 #include "config.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "compiler/driver/commands.h"
 
-#include "base/intern.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "compiler/driver/driver.h"
-#include "compiler/driver/plan_print.h"
-#include "compiler/lower/cost.h"
-#include "libtdl/name_groups.h"
-#include "libtdl/plan_diff.h"
-#include "libtdl/plan_input.h"
-#include "plan/plan.h"
-
-static const char *or_nothing(const char *text)
+cli_status command_diff(page *p, int argc, char **argv)
 {
-	return text ? text : "nothing";
-}
-
-static bool is_like(const plan_difference *x, const plan_difference *y)
-{
-	return !strcmp(or_nothing(x->was), or_nothing(y->was)) &&
-	       !strcmp(or_nothing(x->is), or_nothing(y->is));
-}
-
-/* The names that change as the one at `first' does, those of repeated blocks as
- * one with their number: "layer_{0..11}.w (12)"; they are marked. */
-static void print_names(arena *a, const plan_differences *all, int first,
-			bool *printed)
-{
-	const char **names = ARENA_ARRAY(a, const char *, all->n);
-	const char **kinds = ARENA_ARRAY(a, const char *, all->n), *text = "";
-	int n = 0;
-	for (int i = first; i < all->n; i++) {
-		if (printed[i] || !is_like(&all->at[i], &all->at[first]))
-			continue;
-		printed[i] = true;
-		kinds[n] = "";
-		names[n++] = all->at[i].name;
-	}
-	name_groups groups = group_names(a, n, names, kinds);
-	for (int i = 0; i < groups.n; i++) {
-		const name_group *g = &groups.at[i];
-		text = arena_printf(a, "%s%s%s", text, i ? ", " : "", g->name);
-		if (g->n > 1)
-			text = arena_printf(a, "%s (%d)", text, g->n);
-	}
-	text_indented(stdout, text, 2);
-}
-
-/* The differences, grouped by what becomes what. */
-static void print_differences(arena *a, const char *what,
-			      const plan_differences *all)
-{
-	bool *printed = ARENA_ARRAY(a, bool, all->n);
-	for (int i = 0; i < all->n; i++) {
-		const plan_difference *x = &all->at[i];
-		if (printed[i])
-			continue;
-		printf("\n%s: %s -> %s\n", what, or_nothing(x->was),
-		       or_nothing(x->is));
-		print_names(a, all, i, printed);
-	}
-}
-
-static void print_text(const plan_pair *d, const plan_differences *tensors,
-		       const plan_differences *operators)
-{
-	const plan *p = d->plan[0], *q = d->plan[1];
-	arena *a = d->arena;
-	printf("%-14s %s by %s on %d -> %s by %s on %d\n", "plan", p->model,
-	       p->algorithm, mesh_workers(&p->mesh), q->model, q->algorithm,
-	       mesh_workers(&q->mesh));
-	if (p->loop.turns || q->loop.turns)
-		printf("%-14s %d -> %d\n", "micro-batches",
-		       plan_micro_batches(p), plan_micro_batches(q));
-	printf("%-14s %s -> %s\n", "communication",
-	       plan_bytes_text(a, p->communication_bytes),
-	       plan_bytes_text(a, q->communication_bytes));
-	printf("%-14s %s -> %s\n", "memory",
-	       plan_bytes_text(a, p->arena_bytes),
-	       plan_bytes_text(a, q->arena_bytes));
-	printf("%-14s %s -> %s, for '%s'\n", "predicted",
-	       units_seconds(lower_seconds(p, d->machine)).text,
-	       units_seconds(lower_seconds(q, d->machine)).text,
-	       d->machine->name);
-	print_differences(a, "tensors", tensors);
-	print_differences(a, "operators", operators);
-}
-
-cli_status command_diff(driver *d, int argc, char **argv)
-{
-	bool json = false;
-	const char *on = NULL;
+	const char *machine = NULL;
+	tdl_plan *plan[2];
 	const cli_option options[] = {
-		PLAN_OPTION_TOPOLOGY(&on),
-		DRIVER_OPTION_JSON(&json),
-		DRIVER_OPTIONS(d),
+		PAGE_OPTION_TOPOLOGY(&machine),
+		PAGE_OPTION_JSON(p),
+		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
-	cli_status status;
-	plan_pair x = { .arena = d->arena };
-	int first = cli_parse(d->arena, &d->program, options, argc, argv,
-			      &status);
+	page_options(p, options);
+	int first = page_begin(p, argc, argv);
 	if (first < 0)
-		return status;
+		return p->status;
 	if (argc - first != 2)
-		return cli_usage(&d->program, "two plans are expected");
+		return cli_usage(&p->program, "two plans are expected");
 	for (int i = 0; i < 2; i++) {
-		x.plan[i] = plan_read(d->arena, d->sink, argv[first + i]);
-		if (x.plan[i])
-			x.machine = plan_topology(d, on,
-					mesh_workers(&x.plan[i]->mesh));
-		if (!x.plan[i] || !x.machine)
-			return CLI_OK;
+		plan[i] = tdl_plan_load(p->context, argv[first + i]);
+		if (page_failed(p))
+			return p->status;
 	}
-	plan_differences tensors = plan_compare(&x, false);
-	plan_differences operators = plan_compare(&x, true);
-	if (json)
-		return driver_print_json(d, plan_diff_json(&x, &tensors,
-							   &operators));
-	print_text(&x, &tensors, &operators);
-	return CLI_OK;
+	return page_print(p, tdl_plan_diff(plan[0], plan[1], machine));
 }

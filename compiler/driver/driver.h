@@ -1,6 +1,7 @@
 /* The frame that all commands of tdlc share: options, modules, output.
  *
  * A command is one file, command_NAME() in it, and one row in commands.def.
+ * It is to become a page (page.h), which uses the library and nothing else.
  * It calls cli_parse() with its own options and DRIVER_OPTIONS(d), then the
  * stages in order, prints its result on standard output and returns a status.
  * It does not print diagnostics: they go into d->sink, and main() prints them
@@ -65,7 +66,9 @@ cli_status driver_write(driver *d, const char *path, const void *data,
 
 #define COMMAND(name, synopsis, about) \
 	cli_status command_##name(driver *d, int argc, char **argv);
+#define PAGE(name, synopsis, about)
 #include "compiler/driver/commands.def"
 #undef COMMAND
+#undef PAGE
 
 #endif

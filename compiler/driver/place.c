@@ -177,6 +177,6 @@ cli_status command_place(driver *d, int argc, char **argv)
 	if (o.json)
 		return driver_print_json(d, place_report_json(&in, &o.place,
 							      &r, &b));
-	place_report_text(d->arena, &in, &o.place, &r, &b);
+	place_report_text(stdout, d->arena, &in, &o.place, &r, &b);
 	return CLI_OK;
 }

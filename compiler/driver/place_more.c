@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "compiler/driver/place_more.h"
-#include "compiler/driver/plan_print.h"
+#include "libtdl/plan_report.h"
 
 #include <assert.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "compiler/driver/progress.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cli.h"
 
@@ -11,41 +12,34 @@ static void erase(void)
 	fputs("\r\033[K", stderr);
 }
 
-static void show(plan_observer *o, plan_phase phase, const char *algorithm,
-		 int done, int nplans)
+static void show(void *user, const char *phase, const char *algorithm,
+		 int done, int all)
 {
-	(void)o;
+	(void)user;
 	erase();
-	switch (phase) {
-	case PHASE_SEARCH:
+	if (!strcmp(phase, "search")) {
 		fprintf(stderr, "searching with '%s'", algorithm);
 		if (done > 0)
 			fprintf(stderr, "; %d plan%s so far", done,
 				done == 1 ? "" : "s");
-		break;
-	case PHASE_COMPARE:
+	} else if (!strcmp(phase, "compare")) {
 		fprintf(stderr, "comparing plan %d of %d, found by '%s'",
-			done + 1, nplans, algorithm);
-		break;
-	case PHASE_PROVE:
+			done + 1, all, algorithm);
+	} else {
 		fputs("searching all plans of this small graph", stderr);
-		break;
 	}
 	fflush(stderr);
 }
 
-plan_observer *progress_begin(arena *a)
+void progress_begin(tdl_context *c)
 {
-	if (!cli_terminal())
-		return NULL;
-	plan_observer *o = ARENA_NEW(a, plan_observer);
-	o->step = show;
-	return o;
+	if (cli_terminal())
+		tdl_context_set_progress(c, show, NULL);
 }
 
-void progress_end(plan_observer **o)
+void progress_end(tdl_context *c)
 {
-	if (*o)
+	if (cli_terminal())
 		erase();
-	*o = NULL;
+	tdl_context_set_progress(c, NULL, NULL);
 }

@@ -1,15 +1,12 @@
-/* The progress of a long search: a line on standard error, where that is a
- * terminal. */
+/* The progress of a search that may take long, on a terminal. */
 #ifndef TDL_COMPILER_DRIVER_PROGRESS_H
 #define TDL_COMPILER_DRIVER_PROGRESS_H
 
-#include "compiler/portfolio/request.h"
+#include "include/tdl/tdl.h"
 
-/* An observer that shows each step in place of the one before; in a.  NULL if
- * standard error is no terminal. */
-plan_observer *progress_begin(arena *a);
-
-/* Erases the line and sets *o to NULL, which it may be. */
-void progress_end(plan_observer **o);
+/* Shows the steps of the context's calls on standard error, in one line which
+ * each replaces, and erases it; nothing where that is no terminal. */
+void progress_begin(tdl_context *c);
+void progress_end(tdl_context *c);
 
 #endif

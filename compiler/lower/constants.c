@@ -24,51 +24,58 @@ static void set_random(const constant *c, plan_constant *to)
 	to->key = c->key;
 }
 
-static bool set_constant(const constant *c, plan_tensor *t, bool checksum,
-			 diag_sink *s)
+static void set_constant(const constant *c, plan_tensor *t)
 {
 	plan_constant *to = &t->constant;
 	if (c->init != INIT_NONE) {
 		set_random(c, to);
-		return true;
+		return;
 	}
 	if (c->path && !c->data) {
 		to->kind = PLAN_CONST_FILE;
 		to->path = c->path;
 		to->offset = c->offset;
-		return !checksum ||
-		       plan_file_crc(c->path, c->offset, plan_tensor_nbytes(t),
-				     &to->crc, s);
+		return;
 	}
 	bool fill = c->fill || all_equal(c->data, plan_tensor_nelem(t),
 					 dtype_size(t->type));
 	to->kind = fill ? PLAN_CONST_FILL : PLAN_CONST_INLINE;
 	to->data = c->data;
-	return true;
 }
 
-bool lower_constants(const graph *g, plan *p, bool checksums, diag_sink *s)
+bool lower_checksums(plan *p, diag_sink *s)
 {
 	int64_t held = 0;
 	bool ok = true;
 	for (int i = 0; i < p->ntensors; i++) {
 		plan_tensor *t = &p->tensors[i];
+		plan_constant *c = &t->constant;
+		if (c->kind == PLAN_CONST_FILE)
+			ok = plan_file_crc(c->path, c->offset,
+					   plan_tensor_nbytes(t), &c->crc,
+					   s) && ok;
+		else if (c->kind == PLAN_CONST_INLINE)
+			held += plan_tensor_nbytes(t);
+	}
+	if (held <= MOST_INLINE)
+		return ok;
+	diag_error_in(s, DIAG_CONSTANTS_INLINE, p->model,
+		      "constants of %lld bytes are in no file that the "
+		      "plan could refer to, at most %d can be kept in "
+		      "the plan; store them as raw or external data",
+		      (long long)held, MOST_INLINE);
+	return false;
+}
+
+bool lower_constants(const graph *g, plan *p, bool checksums, diag_sink *s)
+{
+	for (int i = 0; i < p->ntensors; i++) {
+		plan_tensor *t = &p->tensors[i];
 		const tensor *from = &g->tensors[i];
 		const constant *c = t->role == PLAN_INPUT ? from->value
 							  : &from->constant;
-		if (t->role == PLAN_RESULT || !c)
-			continue;
-		ok = set_constant(c, t, checksums, s) && ok;
-		if (t->constant.kind == PLAN_CONST_INLINE)
-			held += plan_tensor_nbytes(t);
+		if (t->role != PLAN_RESULT && c)
+			set_constant(c, t);
 	}
-	if (checksums && held > MOST_INLINE) {
-		diag_error_in(s, DIAG_CONSTANTS_INLINE, g->name,
-			      "constants of %lld bytes are in no file that the "
-			      "plan could refer to, at most %d can be kept in "
-			      "the plan; store them as raw or external data",
-			      (long long)held, MOST_INLINE);
-		return false;
-	}
-	return ok;
+	return !checksums || lower_checksums(p, s);
 }

@@ -12,4 +12,8 @@
  * errors were added. */
 bool lower_constants(const graph *g, plan *p, bool checksums, diag_sink *s);
 
+/* Reads the files of a plan's weights for their checksums.  False with errors
+ * added, also where the plan itself has too many. */
+bool lower_checksums(plan *p, diag_sink *s);
+
 #endif

@@ -103,6 +103,20 @@ static void set_nodes(lowerer *l, const assignment *as,
 	}
 }
 
+plan *lower_completed(arena *a, const plan *p,
+		      void (*codegen)(arena *a, plan_kernel *k),
+		      diag_sink *s)
+{
+	plan *whole = ARENA_COPY(a, p, 1);
+	whole->tensors = ARENA_COPY(a, p->tensors, p->ntensors);
+	whole->kernels = ARENA_COPY(a, p->kernels, p->nkernels);
+	if (!lower_checksums(whole, s))
+		return NULL;
+	for (int i = 0; i < p->nkernels; i++)
+		codegen(a, &whole->kernels[i]);
+	return whole;
+}
+
 lowering *lowering_new(arena *a, const graph *whole, const assignment *chosen,
 		       const lower_options *o, diag_sink *s)
 {

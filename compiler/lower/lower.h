@@ -28,6 +28,13 @@ typedef struct lower_options {
 	bool separate;
 } lower_options;
 
+/* A plan that was only evaluated, made whole: the sources of its kernels by
+ * codegen, and the checksums of its weights.  A copy in the arena, which shares
+ * the rest with p.  NULL with errors added. */
+plan *lower_completed(arena *a, const plan *p,
+		      void (*codegen)(arena *a, plan_kernel *k),
+		      diag_sink *s);
+
 /* The common part of all programs of an assignment: its operators, of which
  * some were joined; their buffers before copies are shared; facts about
  * these. */

@@ -107,6 +107,21 @@ TDL_API tdl_status tdl_context_add_file(tdl_context *c, const char *path);
 TDL_API tdl_status tdl_context_add_text(tdl_context *c, const char *path,
 					const char *text, size_t nbytes);
 
+/* The form of results and messages: any sum of these, 0 at first. */
+enum {
+	/* Results with parts are text for people, of 80 columns, as tdlc prints
+	 * it, which may be other text in each version; those for which tdlc has
+	 * none stay JSON. */
+	TDL_TEXT = 1,
+	/* Messages name options as they are on the command line, "-k". */
+	TDL_DASHES = 2,
+	/* The file "-" is the standard input, or output. */
+	TDL_STREAMS = 4,
+	/* Graphs and plans are drawings in the language of graphviz. */
+	TDL_DOT = 8
+};
+TDL_API void tdl_context_set_style(tdl_context *c, int style);
+
 /* Is called before each step of a search: phase is "search" (a planner, after
  * `done' plans), "compare" (plan done + 1 of `all') or "prove".  It may call
  * tdl_cancel(), and functions of other contexts.  NULL ends that. */
@@ -132,10 +147,16 @@ typedef struct tdl_diagnostic {
 	const char *name;    /* "read-outside", as tdlc prints it; "usage",
 				"limit", "machine", "no-memory", "cancelled"
 				for what is in no file; "" for notes */
-	const char *message; /* one sentence, lower case, no full stop */
+	const char *message; /* one sentence, lower case, no full stop; "limit"
+				may have the figures behind a colon */
 	const char *file;    /* or another place; NULL: none */
 	int line, column;    /* from 1; 0: none; columns count bytes */
 	int end_line, end_column; /* behind the last byte */
+	/* The line, of a long one the 160 bytes around the place, without
+	 * control characters, and the column of its first byte; NULL, 0:
+	 * none. */
+	const char *excerpt;
+	int excerpt_column;
 } tdl_diagnostic;
 
 /* The findings of the last call of the context, warnings of one that succeeded
@@ -148,6 +169,27 @@ TDL_API tdl_status tdl_last_status(const tdl_context *c);
 /* Frees a result that is text.  Its context must be there. */
 TDL_API void tdl_text_free(char *text);
 
+/* ---- options ----------------------------------------------------------- */
+
+typedef struct tdl_option_info {
+	const char *name;     /* "devices"; NULL: the letter is its name */
+	const char *argument; /* "N", what the value is; NULL: a flag */
+	const char *help;     /* what it does: lower case, no full stop */
+	char letter;	      /* 'k', another name; 0: none */
+	char repeats;	      /* 1: each value counts, not only the last */
+} tdl_option_info;
+
+/* The options of a function of this header that takes options, by its name:
+ * *n of them, the context's, until its next call.  NULL for another name. */
+TDL_API const tdl_option_info *tdl_function_options(tdl_context *c,
+						    const char *function,
+						    size_t *n);
+
+/* Whether the function would take these options, as far as that does not depend
+ * on the object that it is called for: TDL_OK, or TDL_USAGE. */
+TDL_API tdl_status tdl_function_check(tdl_context *c, const char *function,
+				      const tdl_option *options);
+
 /* ---- operators --------------------------------------------------------- */
 
 /* Reads a file of operators, or a text that is called so, with all that it
@@ -156,6 +198,19 @@ TDL_API void tdl_text_free(char *text);
 TDL_API tdl_module *tdl_module_load(tdl_context *c, const char *path);
 TDL_API tdl_module *tdl_module_of_text(tdl_context *c, const char *path,
 				       const char *text, size_t nbytes);
+
+/* The same of n files, n > 0, in one module; their operators are its own, and
+ * their models are built once, for the defaults of their arguments: `tdlc
+ * check'. */
+TDL_API tdl_module *tdl_module_load_all(tdl_context *c,
+					const char *const *paths, size_t n);
+
+/* A module may be a file of descriptors alone, whose name ends in .tdd; of it
+ * there are the formats of tdl_module_export() without source. */
+
+/* The paths of all files that were read for it, imports among them, in the
+ * order of their reading: {"files": [..]}. */
+TDL_API char *tdl_module_files(tdl_module *m);
 
 /* The operator library, with the files of tdl_context_add_file(). */
 TDL_API tdl_module *tdl_module_library(tdl_context *c);
@@ -173,8 +228,15 @@ TDL_API char *tdl_module_describe(tdl_module *m);
 TDL_API char *tdl_module_explain(tdl_module *m, const char *op,
 				 const tdl_option *options);
 
+/* The reference of its own operators, models and opaque functions, out of their
+ * doc comments and of what follows from them.  Options: format, which is
+ * markdown (the default), html or json; op, a name, which may be repeated and
+ * may be of an import: `tdlc doc'. */
+TDL_API char *tdl_module_document(tdl_module *m, const tdl_option *options);
+
 /* Tries the strategies of an operator, or of all of its own, NULL; options:
- * seed, trials, strict, gradients.  TDL_DIFFERENCE is the tdl_last_status()
+ * seed, trials, strict, gradients; op, further names, may be repeated.
+ *  TDL_DIFFERENCE is the tdl_last_status()
  * where there is a difference; the text says which: `tdlc verify`. */
 TDL_API char *tdl_module_verify(tdl_module *m, const char *op,
 				const tdl_option *options);
@@ -190,6 +252,13 @@ TDL_API char *tdl_module_verify(tdl_module *m, const char *op,
 TDL_API char *tdl_module_export(tdl_module *m, const char *op,
 				const char *format, const tdl_option *options,
 				size_t *nbytes);
+
+/* A file of operators and models, or a text that is called so, in the canonical
+ * layout; imports are not read.  TDL_DIFFERENCE is the tdl_last_status() where
+ * it is another text: `tdlc fmt'. */
+TDL_API char *tdl_format(tdl_context *c, const char *path);
+TDL_API char *tdl_format_text(tdl_context *c, const char *path,
+			      const char *text, size_t nbytes);
 
 /* ---- models ------------------------------------------------------------ */
 
@@ -223,8 +292,13 @@ TDL_API char *tdl_model_coverage(tdl_context *c, const char *path,
 /* ---- plans ------------------------------------------------------------- */
 
 /* Searches for a plan.  Options are those of `tdlc plan`: devices (needed),
- * algorithm, objective, sequence-parallel, time-limit, topology, memory, pin,
- * pins, fail-on-opaque, warn-replicate, no-fuse. */
+ * algorithm, objective, sequence-parallel, micro-batches (a number, or auto:
+ * the batch of a step is divided into so many parts, run one after the other),
+ * micro-batch-statistics, batch-dim (NAME=D: dimension D of input NAME is the
+ * batch; may be repeated), time-limit, topology, memory, pin, pins,
+ * fail-on-opaque, warn-replicate, no-fuse.  The model may be freed.  Kernels
+ * get their sources, and weights are read, when something asks for all that a
+ * file of the plan has. */
 TDL_API tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options);
 
 /* Plans of all planners, or of some, side by side.  Options: devices (needed),
@@ -265,6 +339,12 @@ TDL_API char *tdl_plan_report(tdl_plan *p);
  * default. */
 TDL_API char *tdl_plan_layout(tdl_plan *p, const char *topology);
 
+/* All that is drawn of a plan (docs/report.md): its figures, and the page that
+ * draws them, HTML that loads nothing.  Times are predicted for a machine, NULL
+ * for that of the search, or else the default: `tdlc report'. */
+TDL_API char *tdl_plan_facts(tdl_plan *p, const char *topology);
+TDL_API char *tdl_plan_page(tdl_plan *p, const char *topology);
+
 /* The differences between two plans of one context: `tdlc diff`. */
 TDL_API char *tdl_plan_diff(tdl_plan *p, tdl_plan *q, const char *topology);
 
@@ -294,10 +374,20 @@ TDL_API char *tdl_placement_compare(tdl_context *c, const char *path,
 				    const tdl_option *options);
 
 /* The cost of a given placement, by the same judge.  Options are the same but
- * those of a search, and placement (needed), a file: `tdlc score'.  NULL,
- * TDL_NO_PLAN, where a device needs more than it has. */
+ * those of a search, and placement (needed), a file: `tdlc score'.
+ * TDL_NO_PLAN is the tdl_last_status() where a device needs more than it
+ * has. */
 TDL_API char *tdl_placement_score(tdl_context *c, const char *path,
 				  const tdl_option *options);
+
+/* ---- problems ---------------------------------------------------------- */
+
+/* The least cost of a strategy problem in a file, in the WCSP format of
+ * toulbar2, an assignment that has it, and the bound that is proven.  Options:
+ * time-limit, in seconds.  TDL_NO_PLAN is the tdl_last_status() where nothing
+ * is below the problem's upper bound, or was found: `tdlc solve'. */
+TDL_API char *tdl_solve(tdl_context *c, const char *path,
+			const tdl_option *options);
 
 /* ---- runs -------------------------------------------------------------- */
 
@@ -323,7 +413,8 @@ TDL_API void tdl_run_free(tdl_run *r);
  * its type and shape; results of the names of outputs[0..noutputs) are written
  * to their data.  States go on from step to step.  After a failure other than
  * TDL_USAGE the run is of no use: an index outside of a tensor, TDL_INPUT, is
- * found when other devices are on their way. */
+ * found when other devices are on their way.  A step of training has an input
+ * more than its model, the learning rate: "lr", f64, without dimensions. */
 TDL_API tdl_status tdl_run_step(tdl_run *r, const tdl_array *inputs,
 				size_t ninputs, const tdl_array *outputs,
 				size_t noutputs);

@@ -122,6 +122,78 @@ static bool module_verify(library_world *w)
 	return is_json(tdl_module_verify(w->module, "four", few));
 }
 
+static bool module_load_all(library_world *w)
+{
+	char own[100], net[100];
+	const char *const paths[] = { file(w, own, "own.tdl"),
+				      file(w, net, "tiny.tdl") };
+	return end_module(tdl_module_load_all(w->c, paths, 2));
+}
+
+static bool module_files(library_world *w)
+{
+	return is_json(tdl_module_files(w->module));
+}
+
+static bool module_document(library_world *w)
+{
+	const tdl_option html[] = { { "format", "html" }, { NULL, NULL } };
+	return is_text(tdl_module_document(w->module, html)) &&
+	       is_text(tdl_module_document(w->module, NULL));
+}
+
+static bool format_file(library_world *w)
+{
+	char path[100];
+	return is_text(tdl_format(w->c, file(w, path, "own.tdl")));
+}
+
+static bool format_text(library_world *w)
+{
+	return is_text(tdl_format_text(w->c, "own.tdl", operators,
+				       strlen(operators)));
+}
+
+/* Results for people. */
+static bool texts(library_world *w)
+{
+	const tdl_option shapes[] = { { "shape", "x=8" }, { NULL, NULL } };
+	tdl_context_set_style(w->c, TDL_TEXT);
+	bool good = is_text(tdl_module_operators(w->module)) &&
+		    is_text(tdl_module_explain(w->module, "four", NULL)) &&
+		    is_text(tdl_module_explain(w->module, "four", shapes)) &&
+		    is_text(tdl_model_graph(w->model)) &&
+		    is_text(tdl_model_compare(w->model, on_two)) &&
+		    is_text(tdl_plan_report(w->plan)) &&
+		    is_text(tdl_plan_layout(w->plan, NULL)) &&
+		    is_text(tdl_plan_explain(w->plan, "x", NULL));
+	tdl_context_set_style(w->c, TDL_DOT);
+	good = good && is_text(tdl_model_graph(w->model)) &&
+	       is_text(tdl_plan_layout(w->plan, NULL));
+	tdl_context_set_style(w->c, 0);
+	return good;
+}
+
+static bool function_options(library_world *w)
+{
+	size_t n;
+	const tdl_option_info *all =
+		tdl_function_options(w->c, "tdl_plan_search", &n);
+	return all && n > 10 && !strcmp(all[0].name, "devices") &&
+	       all[0].letter == 'k';
+}
+
+static bool function_check(library_world *w)
+{
+	return tdl_function_check(w->c, "tdl_plan_search", on_two) == TDL_OK;
+}
+
+static bool solve(library_world *w)
+{
+	char path[100];
+	return is_json(tdl_solve(w->c, file(w, path, "two.wcsp"), NULL));
+}
+
 static bool export_rule(library_world *w)
 {
 	const tdl_option shapes[] = { { "shape", "x=8" }, { NULL, NULL } };
@@ -260,6 +332,16 @@ static bool plan_layout(library_world *w)
 	return is_json(tdl_plan_layout(w->plan, NULL));
 }
 
+static bool plan_facts(library_world *w)
+{
+	return is_json(tdl_plan_facts(w->plan, NULL));
+}
+
+static bool plan_page(library_world *w)
+{
+	return is_text(tdl_plan_page(w->plan, NULL));
+}
+
 static bool plan_diff(library_world *w)
 {
 	return is_json(tdl_plan_diff(w->plan, w->plan, NULL));
@@ -359,6 +441,15 @@ const library_call library_calls[] = {
 	{ "tdl_module_load", module_load },
 	{ "tdl_module_of_text", module_of_text },
 	{ "tdl_module_library", module_library },
+	{ "tdl_module_load_all", module_load_all },
+	{ "tdl_module_files", module_files },
+	{ "tdl_module_document", module_document },
+	{ "tdl_format", format_file },
+	{ "tdl_format_text", format_text },
+	{ "tdl_function_options", function_options },
+	{ "tdl_function_check", function_check },
+	{ "tdl_solve", solve },
+	{ "texts", texts },
 	{ "tdl_module_operators", module_operators },
 	{ "tdl_module_describe", module_describe },
 	{ "tdl_module_explain", module_explain },
@@ -383,6 +474,8 @@ const library_call library_calls[] = {
 	{ "tdl_plan_text", plan_text },
 	{ "tdl_plan_report", plan_report },
 	{ "tdl_plan_layout", plan_layout },
+	{ "tdl_plan_facts", plan_facts },
+	{ "tdl_plan_page", plan_page },
 	{ "tdl_plan_diff", plan_diff },
 	{ "tdl_plan_explain", plan_explain },
 	{ "tdl_plan_export", plan_export },
@@ -401,6 +494,10 @@ static const char given[] =
 	"{\"format\": \"tdl-placement\", \"version\": 1, \"devices\": 2,"
 	" \"placement\": [{\"id\": 0, \"device\": 0}, {\"id\": 1,"
 	" \"device\": 0}, {\"id\": 2, \"device\": 1}]}\n";
+
+/* Two variables; the least cost is 1. */
+static const char problem[] = "two 2 2 2 9\n2 2\n1 0 0 1\n0 3\n"
+			      "2 0 1 1 3\n0 0 0\n0 1 4\n1 1 2\n";
 
 /* ---- the world ----------------------------------------------------------- */
 
@@ -442,6 +539,7 @@ library_world library_world_new(const tdl_allocator *a)
 	put_file(&w, "own.tdl", operators);
 	put_file(&w, "tiny.tdl", library_network);
 	put_file(&w, "given.json", given);
+	put_file(&w, "two.wcsp", problem);
 	ck_assert(add_text(&w));
 	w.module = tdl_module_of_text(w.c, "four.tdl", importing,
 				      strlen(importing));

@@ -1,14 +1,13 @@
 #include "config.h"
 
-#include "compiler/driver/plan_print.h"
+#include "libtdl/plan_report.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "base/units.h"
-#include "compiler/driver/division_text.h"
+#include "libtdl/division_text.h"
 #include "libtdl/name_groups.h"
 
 enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
@@ -16,10 +15,10 @@ enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
 /* ---- text -------------------------------------------------------------- */
 
 /* "  communication  ..", broken between words. */
-static void print_item(const char *label, const char *text)
+static void print_item(FILE *to, const char *label, const char *text)
 {
-	printf("  %-14s ", label);
-	text_wrap(stdout, text, ITEM_COLUMN, ITEM_COLUMN);
+	fprintf(to, "  %-14s ", label);
+	text_wrap(to, text, ITEM_COLUMN, ITEM_COLUMN);
 }
 
 static const char *plural(int n)
@@ -55,7 +54,7 @@ static const char *micro_batches(arena *a, const plan_result *r)
 					  : "", tried_text(a, r));
 }
 
-static void print_head(arena *a, const plan_result *r)
+static void print_head(FILE *to, arena *a, const plan_result *r)
 {
 	const graph *g = r->graph;
 	const mesh *m = &r->search->assignment.mesh;
@@ -64,18 +63,18 @@ static void print_head(arena *a, const plan_result *r)
 	for (int i = 0; i < m->naxes && m->naxes > 1; i++)
 		axes = arena_printf(a, "%s%s%d", axes, i ? " x " : " (",
 				    m->size[i]);
-	text_wrap(stdout, arena_printf(
+	text_wrap(to, arena_printf(
 		a, "%s on %d device%s%s%s, planned by %s", g->name, n,
 		plural(n), axes, *axes ? ")" : "", r->search->algorithm),
 		  0, 2);
-	print_item("model", arena_printf(
+	print_item(to, "model", arena_printf(
 		a, "%d operator%s, %d tensor%s, %s parameters (%s), %s",
 		g->nnodes, plural(g->nnodes), g->ntensors, plural(g->ntensors),
 		units_scaled((double)graph_parameter_nelem(g), "").text,
 		plan_bytes_text(a, graph_parameter_bytes(g)),
 		units_scaled((double)graph_flops(g), "FLOP").text));
 	if (r->plan->loop.turns > 0 || r->tried.n > 0)
-		print_item("micro-batches", micro_batches(a, r));
+		print_item(to, "micro-batches", micro_batches(a, r));
 }
 
 static int divided_nodes(const plan_result *r)
@@ -93,17 +92,17 @@ static int divided_nodes(const plan_result *r)
 }
 
 /* Of several devices, how much of the model is divided over them. */
-static void print_divided(arena *a, const plan_result *r)
+static void print_divided(FILE *to, arena *a, const plan_result *r)
 {
 	int n = divided_nodes(r);
 	if (r->search->assignment.mesh.naxes == 0)
 		return;
-	print_item("divided", n == 0 ?
+	print_item(to, "divided", n == 0 ?
 		   "nothing: each device computes the whole model" :
 		   arena_printf(a, "%d of %d operators", n, r->graph->nnodes));
 }
 
-static void print_communication(arena *a, const plan_result *r)
+static void print_communication(FILE *to, arena *a, const plan_result *r)
 {
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, counts[COLL_COUNT];
@@ -120,7 +119,7 @@ static void print_communication(arena *a, const plan_result *r)
 				    collective_name((collective)c));
 		before = ", ";
 	}
-	print_item("communication", text);
+	print_item(to, "communication", text);
 	text = arena_printf(a, "%s%s", plan_bytes_text(a, s->total),
 			    s->total > 0 ? " in all" : "");
 	for (int i = 0; i < naxes && naxes > 1 && s->total > 0; i++)
@@ -131,7 +130,7 @@ static void print_communication(arena *a, const plan_result *r)
 	if (s->lower_bound >= 0)
 		text = arena_printf(a, "%s, at least %s", text,
 				    plan_bytes_text(a, s->lower_bound));
-	print_item("byte model", text);
+	print_item(to, "byte model", text);
 }
 
 /* "; step 2 within 4 %": the gaps of steps that are not proven optimal. */
@@ -163,28 +162,28 @@ static const char *proof_text(arena *a, const search_result *s)
 
 /* The time of the search has a line of its own: it differs from run to run, and
  * breaks no other. */
-static void print_search(arena *a, const plan_result *r)
+static void print_search(FILE *to, arena *a, const plan_result *r)
 {
 	const search_result *s = r->search;
 	int naxes = s->assignment.mesh.naxes, optimal = 0;
 	const char *gaps = gaps_text(a, s);
 	for (int i = 0; i < naxes; i++)
 		optimal += s->optimal_by_step[i];
-	print_item("search", units_seconds(s->seconds).text);
+	print_item(to, "search", units_seconds(s->seconds).text);
 	if (naxes > 0 && optimal == naxes)
-		print_item("proven", proof_text(a, s));
+		print_item(to, "proven", proof_text(a, s));
 	else if (optimal > 0 || *gaps)
-		print_item("proven", arena_printf(a, "%d of %d steps%s",
+		print_item(to, "proven", arena_printf(a, "%d of %d steps%s",
 						  optimal, naxes, gaps));
 }
 
 /* Prints the figure that the planner has minimised, if not bytes. */
-static void print_own_costs(arena *a, const search_costs *c)
+static void print_own_costs(FILE *to, arena *a, const search_costs *c)
 {
 	if (!c->unit)
 		return;
 	double least = c->total > 0 ? (double)c->total : 1;
-	print_item("own cost", arena_printf(
+	print_item(to, "own cost", arena_printf(
 		a, "%s by the planner's own model; data parallelism costs "
 		"%.2f times that, one device %.2f times",
 		units_scaled((double)c->total, c->unit).text,
@@ -222,7 +221,7 @@ static int64_t bytes_of_node(const plan_result *r, int n)
 }
 
 /* The operators that move most, by the byte model. */
-static void print_operators(arena *a, const plan_result *r)
+static void print_operators(FILE *to, arena *a, const plan_result *r)
 {
 	int n = r->graph->nnodes;
 	const node *nodes = r->graph->nodes;
@@ -247,7 +246,7 @@ static void print_operators(arena *a, const plan_result *r)
 		int first = g->members[0];
 		if (rows[i].bytes <= 0)
 			return;
-		print_item(i ? "" : "moves most", arena_printf(
+		print_item(to, i ? "" : "moves most", arena_printf(
 			a, "%-9s %s%s (%s) %s",
 			plan_bytes_text(a, rows[i].bytes),
 			g->n == 1 ? "" : arena_printf(a, "%d x ", g->n),
@@ -255,11 +254,11 @@ static void print_operators(arena *a, const plan_result *r)
 	}
 }
 
-void plan_report_text(arena *a, const plan_result *r)
+void plan_report_text(FILE *to, arena *a, const plan_result *r)
 {
-	print_head(a, r);
-	print_divided(a, r);
-	print_communication(a, r);
+	print_head(to, a, r);
+	print_divided(to, a, r);
+	print_communication(to, a, r);
 	const char *text = arena_printf(
 		a, "%s per device; one device alone would need %s",
 		plan_bytes_text(a, r->plan->arena_bytes),
@@ -267,9 +266,9 @@ void plan_report_text(arena *a, const plan_result *r)
 	if (r->machine_memory > 0 && r->plan->arena_bytes > r->machine_memory)
 		text = arena_printf(a, "%s; '%s' has %s", text, r->machine,
 				    plan_bytes_text(a, r->machine_memory));
-	print_item("memory", text);
+	print_item(to, "memory", text);
 	if (r->plan->copies_bytes > 0)
-		print_item("copies", arena_printf(
+		print_item(to, "copies", arena_printf(
 			a, "%s more per GPU, of operands for cuBLASLt",
 			plan_bytes_text(a, r->plan->copies_bytes)));
 	text = arena_printf(a, "%s a run, for '%s'",
@@ -281,10 +280,10 @@ void plan_report_text(arena *a, const plan_result *r)
 	if (r->search->assignment.mesh.naxes > 0)
 		text = arena_printf(a, "%s; one device alone: %s", text,
 				    units_seconds(r->one_device_seconds).text);
-	print_item("predicted", text);
-	print_search(a, r);
-	print_own_costs(a, &r->search->own);
-	print_operators(a, r);
+	print_item(to, "predicted", text);
+	print_search(to, a, r);
+	print_own_costs(to, a, &r->search->own);
+	print_operators(to, a, r);
 	if (r->search->note)
-		print_item("note", r->search->note);
+		print_item(to, "note", r->search->note);
 }

@@ -1,6 +1,6 @@
 /* Charts of characters, for a screen of 80 columns. */
-#ifndef TDL_COMPILER_DRIVER_TEXT_CHART_H
-#define TDL_COMPILER_DRIVER_TEXT_CHART_H
+#ifndef TDL_LIBTDL_TEXT_CHART_H
+#define TDL_LIBTDL_TEXT_CHART_H
 
 #include <stdint.h>
 #include <stdio.h>

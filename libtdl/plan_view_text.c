@@ -1,7 +1,9 @@
-/* tdlc show PLAN: who holds what, what divides each operator, what moves. */
+/* A plan as it is read, as text: who holds what, what divides each operator,
+ * what moves. */
 #include "config.h"
 
-#include "compiler/driver/show_plan.h"
+#include "libtdl/plan_view.h"
+
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,13 +14,10 @@
 #include "libtdl/name_groups.h"
 #include "compiler/lower/cost.h"
 #include "layout/layout_text.h"
-#include "libtdl/plan_input.h"
-#include "libtdl/plan_view.h"
-#include "plan/read.h"
 
 /* ---- text -------------------------------------------------------------- */
 
-static void print_head(const plan_view *v)
+static void print_head(FILE *to, const plan_view *v)
 {
 	const plan *p = v->p;
 	const char *sizes = "";
@@ -26,22 +25,24 @@ static void print_head(const plan_view *v)
 		sizes = arena_printf(v->arena, "%s%s%d", sizes,
 				     a ? " x " : " (", p->mesh.size[a]);
 	int n = mesh_workers(&p->mesh);
-	printf("%s on %d device%s%s%s, planned by %s\n", p->model, n,
+	fprintf(to, "%s on %d device%s%s%s, planned by %s\n", p->model, n,
 	       n == 1 ? "" : "s", sizes, *sizes ? ")" : "", p->algorithm);
 	if (p->loop.turns > 0)
-		printf("  %-14s %d, of %" PRId64 " samples in all; %d of %d "
-		       "instructions are run for each\n", "micro-batches",
-		       p->loop.turns, p->loop.batch,
-		       p->loop.end - p->loop.begin, p->ninstrs);
-	printf("  %-14s %s a run, received by all devices\n", "communication",
-	       units_bytes((double)p->communication_bytes).text);
-	printf("  %-14s %s per device\n", "memory",
+		fprintf(to,
+			"  %-14s %d, of %" PRId64 " samples in all; %d of %d "
+			"instructions are run for each\n",
+			"micro-batches", p->loop.turns, p->loop.batch,
+			p->loop.end - p->loop.begin, p->ninstrs);
+	fprintf(to, "  %-14s %s a run, received by all devices\n",
+		"communication",
+		units_bytes((double)p->communication_bytes).text);
+	fprintf(to, "  %-14s %s per device\n", "memory",
 	       units_bytes((double)p->arena_bytes).text);
-	printf("  %-14s %s a run, for '%s'\n", "predicted",
+	fprintf(to, "  %-14s %s a run, for '%s'\n", "predicted",
 	       units_seconds(lower_seconds(p, v->machine)).text,
 	       v->machine->name);
 	if (p->mesh.naxes)
-		text_indented(stdout, "for each axis of the mesh: the "
+		text_indented(to, "for each axis of the mesh: the "
 			      "dimension that is cut, or the variable that is "
 			      "divided; - for none", 2);
 }
@@ -109,7 +110,7 @@ static void add_heads(text_table *t, const char *const *heads)
 }
 
 /* The tensors of one role; nothing if there are none. */
-static void print_tensors(const plan_view *v, plan_role role)
+static void print_tensors(FILE *to, const plan_view *v, plan_role role)
 {
 	const plan *p = v->p;
 	arena *a = v->arena;
@@ -140,11 +141,11 @@ static void print_tensors(const plan_view *v, plan_role role)
 					    bytes_text(a, plan_kept_bytes(p,
 								     first)) });
 	}
-	printf("\n");
-	table_print(&t, stdout, 0);
+	fprintf(to, "\n");
+	table_print(&t, to, 0);
 }
 
-static void print_operators(const plan_view *v)
+static void print_operators(FILE *to, const plan_view *v)
 {
 	const plan *p = v->p;
 	arena *a = v->arena;
@@ -172,8 +173,8 @@ static void print_operators(const plan_view *v)
 		table_add(&t, all.at[i].name);
 		table_add(&t, n->op);
 	}
-	printf("\n");
-	table_print(&t, stdout, 0);
+	fprintf(to, "\n");
+	table_print(&t, to, 0);
 }
 
 /* ---- transfers --------------------------------------------------------- */
@@ -193,7 +194,7 @@ static int by_bytes(const void *x, const void *y)
 }
 
 /* Those that move most first. */
-static void print_transfers(const plan_view *v)
+static void print_transfers(FILE *to, const plan_view *v)
 {
 	const plan *p = v->p;
 	arena *a = v->arena;
@@ -231,42 +232,16 @@ static void print_transfers(const plan_view *v)
 			  (const char *[]){
 				  collective_name(moves[i].first->collective),
 				  bytes_text(a, moves[i].bytes) });
-	printf("\n");
-	table_print(&t, stdout, 0);
+	fprintf(to, "\n");
+	table_print(&t, to, 0);
 }
 
-cli_status show_plan(driver *d, const char *path, const char *machine,
-		     bool json, bool dot)
+void plan_view_text(FILE *to, const plan_view *v)
 {
-	plan_view v = { .arena = d->arena };
-	v.p = plan_read(d->arena, d->sink, path);
-	if (v.p)
-		v.machine = plan_topology(d, machine, mesh_workers(&v.p->mesh));
-	if (!v.p || !v.machine)
-		return CLI_OK;
-	if (dot) {
-		show_plan_dot(d->arena, v.p);
-		return CLI_OK;
-	}
-	v.classes = layout_classes_new(d->arena, &v.p->mesh);
-	if (json)
-		return driver_print_json(d, plan_view_json(&v));
-	print_head(&v);
-	print_tensors(&v, PLAN_INPUT);
-	print_tensors(&v, PLAN_CONSTANT);
-	print_tensors(&v, PLAN_STATE);
-	print_operators(&v);
-	print_transfers(&v);
-	return CLI_OK;
-}
-
-bool show_is_plan(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	int c = f ? getc(f) : EOF;
-	while (c == ' ' || c == '\t' || c == '\n' || c == '\r')
-		c = getc(f);
-	if (f)
-		fclose(f);
-	return c == '{';
+	print_head(to, v);
+	print_tensors(to, v, PLAN_INPUT);
+	print_tensors(to, v, PLAN_CONSTANT);
+	print_tensors(to, v, PLAN_STATE);
+	print_operators(to, v);
+	print_transfers(to, v);
 }

@@ -1,7 +1,7 @@
 /* Pages in Markdown: CommonMark with the tables of GitHub's dialect. */
 #include "config.h"
 
-#include "compiler/driver/doc_output.h"
+#include "libtdl/doc_output.h"
 
 #include <ctype.h>
 #include <string.h>

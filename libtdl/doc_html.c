@@ -1,7 +1,7 @@
 /* Pages in HTML: one file, which needs no other. */
 #include "config.h"
 
-#include "compiler/driver/doc_output.h"
+#include "libtdl/doc_output.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/text_chart.h"
+#include "libtdl/text_chart.h"
 
 #include <math.h>
 #include <string.h>

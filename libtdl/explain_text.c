@@ -1,12 +1,11 @@
 /* The strategies of an operator for given shapes, as text. */
 #include "config.h"
 
-#include <stdio.h>
+#include "libtdl/explain.h"
 
 #include "base/text.h"
 #include "base/units.h"
-#include "compiler/driver/explain_text.h"
-#include "compiler/driver/text_chart.h"
+#include "libtdl/text_chart.h"
 
 static const char *box_text(arena *a, const box *b)
 {
@@ -63,7 +62,8 @@ static const char *tensor_name(const told *t, int i)
 /* A line for each part, a column for each tensor that is divided: where along
  * the dimension the part lies.  Of many parts, and of tensors of which each has
  * all, nothing. */
-static void draw_parts(arena *a, const told *t, const explain_strategy *s)
+static void draw_parts(FILE *to, arena *a, const told *t,
+		       const explain_strategy *s)
 {
 	enum { MOST_PARTS = 16, WIDTH = 16 };
 	int n = 0, tensors[MAX_NINPUTS + 1], dims[MAX_NINPUTS + 1];
@@ -90,20 +90,21 @@ static void draw_parts(arena *a, const told *t, const explain_strategy *s)
 				extent_of(t, tensors[j], d), WIDTH));
 		}
 	}
-	printf("\n");
-	table_print(&table, stdout, 2);
+	fprintf(to, "\n");
+	table_print(&table, to, 2);
 }
 
 /* ---- strategies -------------------------------------------------------- */
 
-static void print_strategy(arena *a, const told *t, const explain_strategy *s)
+static void print_strategy(FILE *to, arena *a, const told *t,
+			   const explain_strategy *s)
 {
 	const kernel *k = t->kernel;
 	const char *kind = s->reducer == RED_NONE ? "split"
 			   : k->vars[s->var].kind == KVAR_DERIVED
 				   ? "reduced (derived)"
 				   : "reduced";
-	printf("\n%s, %s in %d: moves %s\n", told_var(a, t, s->var), kind,
+	fprintf(to, "\n%s, %s in %d: moves %s\n", told_var(a, t, s->var), kind,
 	       t->said.k, units_bytes((double)s->bytes).text);
 	text_table table = table_new(a, k->ninputs + 2);
 	table_add(&table, "part");
@@ -124,52 +125,39 @@ static void print_strategy(arena *a, const told *t, const explain_strategy *s)
 							 reducer_name(
 								 s->reducer)));
 	}
-	table_print(&table, stdout, 2);
-	draw_parts(a, t, s);
+	table_print(&table, to, 2);
+	draw_parts(to, a, t, s);
 }
 
-static void print_told(arena *a, const told *t)
+static void print_told(FILE *to, arena *a, const told *t)
 {
 	const kernel *k = t->kernel;
 	for (int i = 0; i < t->said.n; i++)
-		print_strategy(a, t, &t->said.strategies[i]);
+		print_strategy(to, a, t, &t->said.strategies[i]);
 	bool any = false;
 	for (int v = 0; v < k->nvars; v++) {
 		if (!t->said.why_not[v])
 			continue;
-		printf("%s%s cannot be split: %s\n", any ? "" : "\n",
+		fprintf(to, "%s%s cannot be split: %s\n", any ? "" : "\n",
 		       told_var(a, t, v), t->said.why_not[v]);
 		any = true;
 	}
 	said_passings passing = told_passing(a, t);
 	if (passing.n)
-		printf("\npartial values pass: %s\n",
+		fprintf(to, "\npartial values pass: %s\n",
 		       passing_text(a, &passing));
 }
 
-static void print_text(driver *d, const explain_request *r, const expansion *x)
+void explain_text(FILE *to, arena *a, const explain_request *r,
+		  const expansion *x)
 {
-	arena *a = d->arena;
 	if (x->nstages == 0)
-		printf("%s returns its input unchanged.\n", r->op->name);
+		fprintf(to, "%s returns its input unchanged.\n", r->op->name);
 	for (int i = 0; i < x->nstages; i++) {
-		told t = explain_stage(d->arena, r, x, i);
+		told t = explain_stage(a, r, x, i);
 		if (x->nstages > 1)
-			printf("%sstage %s\n", i ? "\n" : "", t.name);
-		printf("%s\n", kernel_text(a, t.kernel));
-		print_told(a, &t);
+			fprintf(to, "%sstage %s\n", i ? "\n" : "", t.name);
+		fprintf(to, "%s\n", kernel_text(a, t.kernel));
+		print_told(to, a, &t);
 	}
-}
-
-cli_status explain_concrete(driver *d, const explain_request *given)
-{
-	explain_request r = *given;
-	cli_status status;
-	expansion *x = explain_shapes(d, &r, &status);
-	if (!x)
-		return status;
-	if (r.json)
-		return driver_print_json(d, explain_json(d->arena, &r, x));
-	print_text(d, &r, x);
-	return CLI_OK;
 }

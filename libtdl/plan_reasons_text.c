@@ -1,16 +1,13 @@
-/* tdlc explain --plan: why a plan cuts a tensor as it does. */
+/* The reasons for the layout of a tensor, as text. */
 #include "config.h"
 
-#include "compiler/driver/explain_plan.h"
+#include "libtdl/plan_reasons.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "compiler/driver/plan_print.h"
-#include "libtdl/plan_reasons.h"
-#include "plan/read.h"
+#include "libtdl/plan_report.h"
 
 enum { MOST_NEIGHBOURS_SHOWN = 8 };
 
@@ -27,22 +24,22 @@ static const char *kind_text(const tensor *t)
 
 /* ---- text -------------------------------------------------------------- */
 
-static void print_head(arena *a, const plan_reasons *r)
+static void print_head(FILE *to, arena *a, const plan_reasons *r)
 {
 	const tensor *t = &r->graph->tensors[r->tensor];
 	const mesh *m = &r->as.mesh;
-	printf("%s of %s on %d device%s, planned by %s\n", t->name,
+	fprintf(to, "%s of %s on %d device%s, planned by %s\n", t->name,
 	       r->graph->name, mesh_workers(m),
 	       mesh_workers(m) == 1 ? "" : "s", r->algorithm);
-	printf("  %s, %s, %s\n", tensor_type_text(a, &t->type),
+	fprintf(to, "  %s, %s, %s\n", tensor_type_text(a, &t->type),
 	       plan_bytes_text(a, tensor_nbytes(&t->type)), kind_text(t));
 	if (t->next != NONE)
-		printf("  after a run it becomes %s, which lies like it\n",
+		fprintf(to, "  after a run it becomes %s, which lies like it\n",
 		       r->graph->tensors[t->next].name);
-	printf("  the plan moves %s by the byte model\n",
+	fprintf(to, "  the plan moves %s by the byte model\n",
 	       plan_bytes_text(a, r->bytes));
 	if (m->naxes == 0)
-		printf("  one device holds all of it\n");
+		fprintf(to, "  one device holds all of it\n");
 }
 
 /* "120 kB more": beside the plan. */
@@ -65,24 +62,25 @@ static const char *extent_text(arena *a, const plan_reasons *r,
 			    other ? ", by " : "", other ? x->by : "");
 }
 
-static void print_choices(arena *a, const plan_reasons *r, int axis)
+static void print_choices(FILE *to, arena *a, const plan_reasons *r, int axis)
 {
 	const plan_step *s = &r->steps[axis];
 	int is = r->as.tensor_cuts[r->tensor].dim[axis];
 	for (int i = 0; i < s->nchoices; i++) {
 		const plan_choice *x = &s->choices[i];
-		printf("%s %-12s ", x->dim == is ? "*" : " ",
+		fprintf(to, "%s %-12s ", x->dim == is ? "*" : " ",
 		       plan_reasons_dim(a, x->dim));
 		if (x->refused)
-			printf("cannot be: %s\n", x->refused);
+			fprintf(to, "cannot be: %s\n", x->refused);
 		else
-			printf("%10s  %s%s\n", plan_bytes_text(a, x->bytes),
-			       beside_text(a, r, x->bytes),
-			       extent_text(a, r, x));
+			fprintf(to, "%10s  %s%s\n",
+				plan_bytes_text(a, x->bytes),
+				beside_text(a, r, x->bytes),
+				extent_text(a, r, x));
 	}
 }
 
-static void print_neighbour(arena *a, const plan_reasons *r, int axis,
+static void print_neighbour(FILE *to, arena *a, const plan_reasons *r, int axis,
 			    const plan_neighbour *x)
 {
 	const node *n = &r->graph->nodes[x->node];
@@ -100,67 +98,54 @@ static void print_neighbour(arena *a, const plan_reasons *r, int axis,
 				    plan_bytes_text(a, x->bytes[i]));
 		gap = ", ";
 	}
-	text_indented(stdout, text, 4);
+	text_indented(to, text, 4);
 }
 
-static void print_neighbours(arena *a, const plan_reasons *r, int axis)
+static void print_neighbours(FILE *to, arena *a, const plan_reasons *r,
+			     int axis)
 {
 	const plan_step *s = &r->steps[axis];
 	int n = 0;
 	while (n < r->nneighbours && s->neighbours[n].spread > 0)
 		n++;
 	if (n > 0)
-		printf("  operators to which it makes a difference, and what "
-		       "they move:\n");
+		fprintf(to,
+			"  operators to which it makes a difference, and what "
+			"they move:\n");
 	for (int i = 0; i < n && i < MOST_NEIGHBOURS_SHOWN; i++)
-		print_neighbour(a, r, axis, &s->neighbours[i]);
+		print_neighbour(to, a, r, axis, &s->neighbours[i]);
 	if (n > MOST_NEIGHBOURS_SHOWN)
-		printf("    and %d more\n", n - MOST_NEIGHBOURS_SHOWN);
+		fprintf(to, "    and %d more\n", n - MOST_NEIGHBOURS_SHOWN);
 	if (n < r->nneighbours)
-		printf("  no difference to %d operator%s\n",
+		fprintf(to, "  no difference to %d operator%s\n",
 		       r->nneighbours - n,
 		       r->nneighbours - n == 1 ? "" : "s");
 }
 
-static void print_undivided(arena *a, const plan_reasons *r)
+static void print_undivided(FILE *to, arena *a, const plan_reasons *r)
 {
 	if (r->undivided.n)
-		puts("\noperators that cannot be divided");
+		fputs("\noperators that cannot be divided\n", to);
 	for (int i = 0; i < r->undivided.n; i++) {
 		const plan_undivided *x = &r->undivided.at[i];
 		const node *n = &r->graph->nodes[x->node];
-		text_indented(stdout, arena_printf(a, "%s (%s) by %s: %s",
+		text_indented(to, arena_printf(a, "%s (%s) by %s: %s",
 						   n->name, n->op,
 						   x->variable, x->why), 2);
 	}
 }
 
-static void print_text(arena *a, const plan_reasons *r)
+void plan_reasons_text(FILE *to, arena *a, const plan_reasons *r)
 {
-	print_head(a, r);
+	print_head(to, a, r);
 	for (int i = 0; i < r->as.mesh.naxes; i++) {
-		printf("\nstep %d of %d, over %d groups: the best by %s with "
-		       "it\n", i + 1, r->as.mesh.naxes, r->as.mesh.size[i],
-		       r->planner);
-		print_choices(a, r, i);
-		print_neighbours(a, r, i);
+		fprintf(to,
+			"\nstep %d of %d, over %d groups: the best by %s with "
+			"it\n",
+			i + 1, r->as.mesh.naxes, r->as.mesh.size[i],
+			r->planner);
+		print_choices(to, a, r, i);
+		print_neighbours(to, a, r, i);
 	}
-	print_undivided(a, r);
-}
-
-cli_status explain_plan(driver *d, const explain_plan_request *q)
-{
-	plan_reasons r;
-	cli_status status;
-	const plan *p = plan_read(d->arena, d->sink, q->plan);
-	const char *planner =
-		plan_reasons_planners[q->algorithm < 0 ? 0 : q->algorithm];
-	if (!p)
-		return CLI_INPUT;
-	if (!plan_reasons_of(d, p, q->plan, q->tensor, planner, &r, &status))
-		return status;
-	if (q->json)
-		return driver_print_json(d, plan_reasons_json(d->arena, &r));
-	print_text(d->arena, &r);
-	return CLI_OK;
+	print_undivided(to, a, r);
 }

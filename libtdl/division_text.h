@@ -1,6 +1,6 @@
 /* The division of a tensor or an operator over a mesh, in words. */
-#ifndef TDL_COMPILER_DRIVER_DIVISION_TEXT_H
-#define TDL_COMPILER_DRIVER_DIVISION_TEXT_H
+#ifndef TDL_LIBTDL_DIVISION_TEXT_H
+#define TDL_LIBTDL_DIVISION_TEXT_H
 
 #include "kernel/kernel.h"
 #include "layout/mesh.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/division_text.h"
+#include "libtdl/division_text.h"
 
 #include "layout/layout_text.h"
 

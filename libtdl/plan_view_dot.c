@@ -1,9 +1,9 @@
-/* tdlc show PLAN --dot: operators with their divisions, tensors with their
- * cuts, and transfers; operators of repeated blocks that are divided alike are
- * one. */
+/* A plan as a drawing: operators with their divisions, tensors with their cuts,
+ * and transfers; operators of repeated blocks that are divided alike are one.
+ */
 #include "config.h"
 
-#include "compiler/driver/show_plan.h"
+#include "libtdl/plan_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,9 @@
 
 #include "base/intern.h"
 #include "base/units.h"
-#include "compiler/driver/division_text.h"
-#include "compiler/driver/dot.h"
+#include "libtdl/division_text.h"
+#include "libtdl/dot.h"
 #include "libtdl/name_groups.h"
-#include "libtdl/plan_view.h"
 #include "plan/classes.h"
 
 /* Transfers of one kind: of the results of a group of operators, or of a
@@ -222,7 +221,7 @@ static void add_next(drawing *x, int state)
 
 /* ---- drawing ----------------------------------------------------------- */
 
-static void draw_tensors(const drawing *x)
+static void draw_tensors(FILE *to, const drawing *x)
 {
 	for (int i = 0; i < x->tensors.n; i++) {
 		const name_group *g = &x->tensors.at[i];
@@ -230,7 +229,7 @@ static void draw_tensors(const drawing *x)
 		plan_role role = x->p->tensors[t].role;
 		const char *cut = cut_text(x, t);
 		if (role == PLAN_INPUT || role == PLAN_STATE)
-			dot_vertex("t", i, arena_printf(
+			dot_vertex(to, "t", i, arena_printf(
 				x->arena, "%s%s%s", group_text(x->arena, g),
 				*cut ? "\n" : "", cut), role == PLAN_STATE ?
 				   "shape=ellipse, style=dashed"
@@ -238,7 +237,7 @@ static void draw_tensors(const drawing *x)
 	}
 }
 
-static void draw_operators(const drawing *x)
+static void draw_operators(FILE *to, const drawing *x)
 {
 	for (int i = 0; i < x->operators.n; i++) {
 		const vertex *v = &x->vertices[i];
@@ -253,27 +252,27 @@ static void draw_operators(const drawing *x)
 				x->arena, "%s\n%s: %s", text,
 				v->moves.at[j].what,
 				moved_text(x->arena, &v->moves.at[j]));
-		dot_vertex("n", i, text, x->p->tensors[y->output].output
+		dot_vertex(to, "n", i, text, x->p->tensors[y->output].output
 			   ? "shape=box, peripheries=2" : "shape=box");
 	}
 }
 
-static void draw_edge(const drawing *x, const edge *e)
+static void draw_edge(FILE *to, const drawing *x, const edge *e)
 {
-	printf("  %c%d -> %c%d", e->from_kind, e->from, e->to_kind, e->to);
+	fprintf(to, "  %c%d -> %c%d", e->from_kind, e->from, e->to_kind, e->to);
 	if (e->next) {
-		printf(" [style=dashed];\n");
+		fprintf(to, " [style=dashed];\n");
 		return;
 	}
 	bool moves = e->moved.by != COLL_LOCAL;
-	printf(" [label=");
-	dot_quoted(!moves ? e->cut : arena_printf(
+	fprintf(to, " [label=");
+	dot_quoted(to, !moves ? e->cut : arena_printf(
 		x->arena, "%s%s%s", e->cut, *e->cut ? "\n" : "",
 		moved_text(x->arena, &e->moved)));
-	printf("%s];\n", moves ? ", color=red, penwidth=2" : "");
+	fprintf(to, "%s];\n", moves ? ", color=red, penwidth=2" : "");
 }
 
-void show_plan_dot(arena *a, const plan *p)
+void plan_view_dot(FILE *to, arena *a, const plan *p)
 {
 	drawing x = { .arena = a, .p = p,
 		      .classes = layout_classes_new(a, &p->mesh),
@@ -293,10 +292,10 @@ void show_plan_dot(arena *a, const plan *p)
 	for (int t = 0; t < p->ntensors; t++)
 		if (p->tensors[t].role == PLAN_STATE && p->tensors[t].next >= 0)
 			add_next(&x, t);
-	dot_begin(p->model);
-	draw_tensors(&x);
-	draw_operators(&x);
+	dot_begin(to, p->model);
+	draw_tensors(to, &x);
+	draw_operators(to, &x);
 	for (int i = 0; i < strmap_count(x.edges); i++)
-		draw_edge(&x, strmap_value(x.edges, i));
-	printf("}\n");
+		draw_edge(to, &x, strmap_value(x.edges, i));
+	fprintf(to, "}\n");
 }

@@ -2,8 +2,8 @@
  *
  * Texts are plain: words between backquotes are code, and no other mark has a
  * meaning to a format. */
-#ifndef TDL_COMPILER_DRIVER_DOC_OUTPUT_H
-#define TDL_COMPILER_DRIVER_DOC_OUTPUT_H
+#ifndef TDL_LIBTDL_DOC_OUTPUT_H
+#define TDL_LIBTDL_DOC_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "compiler/driver/doc_output.h"
+#include "libtdl/doc_output.h"
 
 #include <ctype.h>
 #include <string.h>

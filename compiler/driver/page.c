@@ -1,0 +1,223 @@
+#include "config.h"
+
+#include "compiler/driver/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+const char *const page_diagnostics[] = { "text", "json", NULL };
+
+/* ---- options ----------------------------------------------------------- */
+
+void page_options(page *p, const cli_option *table)
+{
+	for (; table->kind != CLI_END; table++)
+		vec_push(p->arena, &p->rows, *table);
+}
+
+/* Whether a word is in a text with blanks between words. */
+static bool is_among(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *at = words; at && (at = strstr(at, word)); at += n)
+		if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+static tdl_context *context_of(page *p)
+{
+	if (!p->context)
+		p->context = tdl_context_new(NULL);
+	if (!p->context)
+		cli_failed(&p->program, "out of memory");
+	return p->context;
+}
+
+static const char *copy(page *p, const char *text)
+{
+	return text ? arena_strdup(p->arena, text) : NULL;
+}
+
+void page_function(page *p, const char *function, const char *except)
+{
+	size_t n = 0;
+	const tdl_option_info *infos = context_of(p) ?
+		tdl_function_options(p->context, function, &n) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		const tdl_option_info *o = &infos[i];
+		char letter[2] = { o->letter, '\0' };
+		page_option *to = ARENA_NEW(p->arena, page_option);
+		if (o->name && is_among(except, o->name))
+			continue;
+		to->function = function;
+		to->name = copy(p, o->name ? o->name : letter);
+		to->words = ARENA_NEW(p->arena, cli_words);
+		vec_push(p->arena, &p->options, to);
+		cli_option row = { o->argument ? CLI_REPEAT : CLI_FLAG,
+				   o->letter, copy(p, o->name),
+				   copy(p, o->argument), copy(p, o->help),
+				   o->argument ? (void *)to->words :
+						 (void *)&to->flag };
+		vec_push(p->arena, &p->rows, row);
+	}
+}
+
+const tdl_option *page_given(page *p, const char *function)
+{
+	VEC(tdl_option) all = { 0 };
+	for (int i = 0; i < p->options.n; i++) {
+		const page_option *o = p->options.at[i];
+		if (strcmp(o->function, function))
+			continue;
+		tdl_option one = { o->name, NULL };
+		if (o->flag)
+			vec_push(p->arena, &all, one);
+		for (int j = 0; j < o->words->n; j++) {
+			one.value = o->words->at[j];
+			vec_push(p->arena, &all, one);
+		}
+	}
+	vec_push(p->arena, &all, (tdl_option){ NULL });
+	return all.at;
+}
+
+bool page_has(const page *p, const char *function, const char *name)
+{
+	for (int i = 0; i < p->options.n; i++) {
+		const page_option *o = p->options.at[i];
+		if (!strcmp(o->function, function) &&
+		    (!name || !strcmp(o->name, name)) &&
+		    (o->flag || o->words->n))
+			return true;
+	}
+	return false;
+}
+
+void page_give(page *p, const char *function, const char *name,
+	       const char *value)
+{
+	page_option *o = ARENA_NEW(p->arena, page_option);
+	o->function = function;
+	o->name = name;
+	o->words = ARENA_NEW(p->arena, cli_words);
+	vec_push(p->arena, o->words, value);
+	vec_push(p->arena, &p->options, o);
+}
+
+/* Makes the context, with the common options. */
+static bool set_context(page *p)
+{
+	tdl_context *c = context_of(p);
+	tdl_status status = c ? TDL_OK : TDL_NO_MEMORY;
+	if (!c)
+		return false;
+	tdl_context_set_style(c, (p->json ? 0 : TDL_TEXT) | TDL_DASHES |
+					 TDL_STREAMS);
+	if (p->opdefs)
+		status = tdl_context_set_operators(c, p->opdefs);
+	for (int i = 0; i < p->folders.n && status == TDL_OK; i++)
+		status = tdl_context_add_folder(c, p->folders.at[i]);
+	for (int i = 0; i < p->load.n && status == TDL_OK; i++)
+		status = tdl_context_add_file(c, p->load.at[i]);
+	return !page_failed(p);
+}
+
+int page_begin(page *p, int argc, char **argv)
+{
+	vec_push(p->arena, &p->rows, (cli_option){ CLI_END });
+	int first = cli_parse(p->arena, &p->program, p->rows.at, argc, argv,
+			      &p->status);
+	if (first >= 0 && !set_context(p))
+		return -1;
+	return first;
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+/* Says a message that is about no file. */
+static bool say(page *p, const tdl_diagnostic *d)
+{
+	if (!strcmp(d->name, "usage"))
+		cli_usage(&p->program, "%s", d->message);
+	else if (!strcmp(d->name, "limit") || !strcmp(d->name, "machine") ||
+		 !strcmp(d->name, "input") || !strcmp(d->name, "no-memory") ||
+		 !strcmp(d->name, "cancelled"))
+		cli_failed(&p->program, "%s", d->message);
+	else
+		return false;
+	return true;
+}
+
+static void keep(page *p, const tdl_diagnostic *d)
+{
+	diag_view v = { .severity = (diag_severity)d->severity,
+			.name = copy(p, d->name),
+			.message = copy(p, d->message),
+			.file = copy(p, d->file), .line = d->line,
+			.column = d->column, .end_line = d->end_line,
+			.end_column = d->end_column,
+			.excerpt = copy(p, d->excerpt),
+			.excerpt_column = d->excerpt_column };
+	vec_push(p->arena, &p->found, v);
+}
+
+bool page_failed(page *p)
+{
+	size_t n;
+	const tdl_diagnostic *all = tdl_diagnostics(p->context, &n);
+	tdl_status status = tdl_last_status(p->context);
+	for (size_t i = 0; i < n; i++)
+		if (!say(p, &all[i]))
+			keep(p, &all[i]);
+	p->status = status <= TDL_DIFFERENCE ? (cli_status)status :
+					       CLI_MACHINE;
+	return p->status != CLI_OK;
+}
+
+cli_status page_print(page *p, char *text)
+{
+	if (text)
+		fputs(text, stdout);
+	if (text && p->json)
+		putchar('\n');
+	tdl_text_free(text);
+	page_failed(p);
+	return p->status;
+}
+
+cli_status page_write(page *p, const char *path, const void *data, size_t n)
+{
+	if (!file_write(path, data, n))
+		p->status = cli_failed(&p->program, "%s: %s", path,
+				       strerror(errno));
+	return p->status;
+}
+
+cli_status page_write_text(page *p, const char *path, char *text)
+{
+	if (!page_failed(p))
+		page_write(p, path, text, strlen(text));
+	tdl_text_free(text);
+	return p->status;
+}
+
+bool page_to_stdout(const page *p)
+{
+	return p->output && !strcmp(p->output, "-");
+}
+
+cli_status page_end(page *p)
+{
+	fflush(stdout);
+	if (p->diagnostics)
+		diag_print_views_json(p->found.at, p->found.n, stderr);
+	else
+		diag_print_views(p->found.at, p->found.n, stderr,
+				 cli_colour());
+	tdl_context_free(p->context);
+	return p->status;
+}

@@ -1,0 +1,126 @@
+/* The frame of a command of tdlc: options, one call of the library or a few,
+ * the result printed.  Of the house a page knows tdl.h, and base/.
+ *
+ * A command is one file, command_NAME() in it, and one row in commands.def:
+ *
+ *	cli_status command_ops(page *p, int argc, char **argv)
+ *	{
+ *		const cli_option options[] = {
+ *			PAGE_OPTION_JSON(p),
+ *			PAGE_OPTIONS(p),
+ *			{ CLI_END },
+ *		};
+ *		page_options(p, options);
+ *		page_function(p, "tdl_module_verify", "op");
+ *		int first = page_begin(p, argc, argv);
+ *		if (first < 0)
+ *			return p->status;
+ *		tdl_module *m = tdl_module_load(p->context, argv[first]);
+ *		if (page_failed(p))
+ *			return p->status;
+ *		return page_print(p, tdl_module_verify(
+ *			m, NULL, page_given(p, "tdl_module_verify")));
+ *	}
+ *
+ * Messages about the command line are printed at once; diagnostics, which
+ * page_failed() and page_print() collect, at the end, by main(). */
+#ifndef TDL_COMPILER_DRIVER_PAGE_H
+#define TDL_COMPILER_DRIVER_PAGE_H
+
+#include "base/cli.h"
+#include "base/diag.h"
+#include "include/tdl/tdl.h"
+
+typedef VEC(diag_view) page_views;
+
+/* An option of a function of the library, and what was given for it. */
+typedef struct page_option {
+	const char *function, *name;
+	bool flag;	 /* it is one, .. */
+	cli_words *words; /* .. or has values */
+} page_option;
+
+typedef struct page {
+	cli_program program; /* "tdlc plan" */
+	arena *arena;
+	tdl_context *context; /* from page_begin() on */
+	cli_status status;
+	page_views found;
+	/* The command line. */
+	VEC(cli_option) rows;
+	VEC(page_option *) options;
+	cli_words folders; /* -I */
+	const char *opdefs;
+	cli_words load;	   /* --load */
+	int diagnostics;   /* --diagnostics: 0 text, 1 json */
+	bool json;
+	const char *output; /* -o; NULL */
+} page;
+
+extern const char *const page_diagnostics[]; /* "text", "json" */
+
+/* The options that every command has. */
+#define PAGE_OPTIONS(p)                                                      \
+	{ CLI_REPEAT, 'I', "include", "DIR",                                 \
+	  "look up imports in DIR too; may be repeated", &(p)->folders },    \
+	{ CLI_TEXT, 0, "opdefs", "DIR",                                      \
+	  "read the operator library from DIR", &(p)->opdefs },              \
+	{ CLI_CHOICE, 0, "diagnostics", "FORMAT",                            \
+	  "print diagnostics as text or json", &(p)->diagnostics,            \
+	  .choices = page_diagnostics }
+
+#define PAGE_OPTION_JSON(p)                                                  \
+	{ CLI_FLAG, 0, "json", NULL, "print the result as one JSON object",  \
+	  &(p)->json }
+
+#define PAGE_OPTION_OUTPUT(p)                                                \
+	{ CLI_TEXT, 'o', "output", "FILE",                                   \
+	  "write to FILE; - is standard output", &(p)->output }
+
+#define PAGE_OPTION_LOAD(p)                                                  \
+	{ CLI_REPEAT, 0, "load", "FILE",                                     \
+	  "add FILE.tdl to the operator library; may be repeated",           \
+	  &(p)->load }
+
+#define PAGE_OPTION_TOPOLOGY(to)                                             \
+	{ CLI_TEXT, 0, "topology", "T",                                      \
+	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "     \
+	  "h100-cluster) or a file", (to) }
+
+/* Adds options, in the order of the help: a table that ends in { CLI_END }, and
+ * those of a function of tdl.h, except the names in a text with blanks, or
+ * NULL. */
+void page_options(page *p, const cli_option *table);
+void page_function(page *p, const char *function, const char *except);
+
+/* Parses the command line, and makes the context.  The index of the first
+ * operand; -1 where the command ends with p->status. */
+int page_begin(page *p, int argc, char **argv);
+
+/* The values that were given for options of a function; whether an option, or,
+ * NULL, any, was given.  page_give() gives another value. */
+const tdl_option *page_given(page *p, const char *function);
+bool page_has(const page *p, const char *function, const char *name);
+void page_give(page *p, const char *function, const char *name,
+	       const char *value);
+
+/* Collects what the last call has said, and its status, p->status.  Whether it
+ * failed. */
+bool page_failed(page *p);
+
+/* page_failed(), and prints the text of the last call, unless it is NULL, and
+ * frees it.  Returns p->status. */
+cli_status page_print(page *p, char *text);
+
+/* A file; a failure is printed and the status.  page_write_text() writes the
+ * text of the last call, unless it is NULL, and frees it. */
+cli_status page_write(page *p, const char *path, const void *data, size_t n);
+cli_status page_write_text(page *p, const char *path, char *text);
+
+/* Whether the output is the standard output. */
+bool page_to_stdout(const page *p);
+
+/* Prints the diagnostics, and ends the context; the status of the program. */
+cli_status page_end(page *p);
+
+#endif

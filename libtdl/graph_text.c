@@ -1,0 +1,145 @@
+/* The operators and tensors of a model, as a table and as a drawing. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "libtdl/dot.h"
+#include "libtdl/graph_json.h"
+#include "libtdl/plan_report.h"
+
+/* Whether it is a state that is not a weight. */
+static bool is_kept(const tensor *t)
+{
+	return t->kind == TENSOR_STATE && !t->parameter;
+}
+
+static bool is_trained(const tensor *t)
+{
+	return t->kind == TENSOR_STATE && t->next != NONE;
+}
+
+/* ---- text -------------------------------------------------------------- */
+
+static void print_count(FILE *to, const char *what, int64_t n)
+{
+	fprintf(to, "%-12s %" PRId64 "\n", what, n);
+}
+
+static void print_face(FILE *to, arena *a, const graph *g, const char *what,
+		       const tensor_id *ids, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const tensor *t = &g->tensors[ids[i]];
+		fprintf(to, "%-12s %s  %s\n", what, t->name,
+		       tensor_type_text(a, &t->type));
+	}
+}
+
+/* Weights that are not trained and are part of other constants. */
+static void print_folded(FILE *to, arena *a, const graph *g)
+{
+	strmap *there = strmap_new(a);
+	for (int i = 0; i < g->ntensors; i++)
+		strmap_put(there, g->tensors[i].name, there);
+	for (int i = 0; i < g->nfixed && g->training; i++)
+		if (!strmap_get(there, g->fixed[i]))
+			fprintf(to, "%-12s %s  folded\n", "fixed", g->fixed[i]);
+}
+
+/* Each operator with its type and the tensors that it reads. */
+static void print_nodes(FILE *to, arena *a, const graph *g)
+{
+	text_table t = table_new(a, 4);
+	for (int i = 0; i < g->nnodes; i++) {
+		const node *n = &g->nodes[i];
+		const char *reads = "";
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			reads = arena_printf(a, "%s%s%s", reads,
+					     j ? ", " : "<- ",
+					     g->tensors[n->inputs[j]].name);
+		table_add(&t, n->name);
+		table_add(&t, n->op);
+		table_add(&t, tensor_type_text(a, &g->tensors[n->output].type));
+		table_add(&t, reads);
+	}
+	table_print(&t, to, 0);
+}
+
+void graph_text(FILE *to, arena *a, const graph *g)
+{
+	fprintf(to, "%-12s %s\n", "model", g->name);
+	print_count(to, "operators", g->nnodes);
+	print_count(to, "tensors", g->ntensors);
+	fprintf(to, "%-12s %" PRId64 " in %s\n", "parameters",
+	       graph_parameter_nelem(g),
+	       plan_bytes_text(a, graph_parameter_bytes(g)));
+	fprintf(to, "%-12s %s a run\n", "operations",
+	       units_scaled((double)graph_flops(g), "FLOP").text);
+	print_face(to, a, g, "input", g->inputs, g->ninputs);
+	print_face(to, a, g, "output", g->outputs, g->noutputs);
+	for (int i = 0; i < g->ntensors; i++)
+		if (is_kept(&g->tensors[i]))
+			print_face(to, a, g, "state", &i, 1);
+		else if (g->tensors[i].parameter && g->training)
+			print_face(to, a, g,
+				   is_trained(&g->tensors[i]) ? "trained"
+							      : "fixed",
+				   &i, 1);
+	print_folded(to, a, g);
+	fputc('\n', to);
+	print_nodes(to, a, g);
+}
+
+/* ---- dot --------------------------------------------------------------- */
+
+/* An arrow to node n from the producer of a tensor; weights are not drawn. */
+static void print_edge(FILE *to, arena *a, const graph *g, tensor_id in,
+		       node_id n)
+{
+	const tensor *t = &g->tensors[in];
+	bool made = t->producer != NONE;
+	if (!made && t->kind != TENSOR_INPUT && !is_kept(t))
+		return;
+	fprintf(to, "  %s%d -> n%d [label=", made ? "n" : "t",
+	       made ? t->producer : in, n);
+	dot_quoted(to, tensor_type_text(a, &t->type));
+	fprintf(to, "];\n");
+}
+
+/* States, and the nodes that compute their next values. */
+static void print_states(FILE *to, const graph *g)
+{
+	for (int i = 0; i < g->ntensors; i++) {
+		const tensor *t = &g->tensors[i];
+		if (!is_kept(t))
+			continue;
+		dot_vertex(to, "t", i, t->name, "shape=ellipse, style=dashed");
+		if (t->next != NONE)
+			fprintf(to, "  n%d -> t%d [style=dashed];\n",
+			       g->tensors[t->next].producer, i);
+	}
+}
+
+void graph_dot(FILE *to, arena *a, const graph *g)
+{
+	dot_begin(to, g->name);
+	for (int i = 0; i < g->ninputs; i++)
+		dot_vertex(to, "t", g->inputs[i],
+			     g->tensors[g->inputs[i]].name, "shape=ellipse");
+	for (int i = 0; i < g->nnodes; i++)
+		dot_vertex(to, "n", i,
+			     arena_printf(a, "%s: %s", g->nodes[i].name,
+					  g->nodes[i].op),
+			     g->tensors[g->nodes[i].output].output
+				     ? "shape=box, peripheries=2"
+				     : "shape=box");
+	for (int i = 0; i < g->nnodes; i++)
+		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++)
+			print_edge(to, a, g, g->nodes[i].inputs[j], i);
+	print_states(to, g);
+	fprintf(to, "}\n");
+}

@@ -1,0 +1,92 @@
+/* The differences between two plans, as text. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "compiler/lower/cost.h"
+#include "libtdl/name_groups.h"
+#include "libtdl/plan_diff.h"
+#include "libtdl/plan_report.h"
+#include "plan/plan.h"
+
+static const char *or_nothing(const char *text)
+{
+	return text ? text : "nothing";
+}
+
+static bool is_like(const plan_difference *x, const plan_difference *y)
+{
+	return !strcmp(or_nothing(x->was), or_nothing(y->was)) &&
+	       !strcmp(or_nothing(x->is), or_nothing(y->is));
+}
+
+/* The names that change as the one at `first' does, those of repeated blocks as
+ * one with their number: "layer_{0..11}.w (12)"; they are marked. */
+static void print_names(FILE *to, arena *a, const plan_differences *all,
+			int first, bool *printed)
+{
+	const char **names = ARENA_ARRAY(a, const char *, all->n);
+	const char **kinds = ARENA_ARRAY(a, const char *, all->n), *text = "";
+	int n = 0;
+	for (int i = first; i < all->n; i++) {
+		if (printed[i] || !is_like(&all->at[i], &all->at[first]))
+			continue;
+		printed[i] = true;
+		kinds[n] = "";
+		names[n++] = all->at[i].name;
+	}
+	name_groups groups = group_names(a, n, names, kinds);
+	for (int i = 0; i < groups.n; i++) {
+		const name_group *g = &groups.at[i];
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "", g->name);
+		if (g->n > 1)
+			text = arena_printf(a, "%s (%d)", text, g->n);
+	}
+	text_indented(to, text, 2);
+}
+
+/* The differences, grouped by what becomes what. */
+static void print_differences(FILE *to, arena *a, const char *what,
+			      const plan_differences *all)
+{
+	bool *printed = ARENA_ARRAY(a, bool, all->n);
+	for (int i = 0; i < all->n; i++) {
+		const plan_difference *x = &all->at[i];
+		if (printed[i])
+			continue;
+		fprintf(to, "\n%s: %s -> %s\n", what, or_nothing(x->was),
+		       or_nothing(x->is));
+		print_names(to, a, all, i, printed);
+	}
+}
+
+void plan_diff_text(FILE *to, const plan_pair *d,
+		    const plan_differences *tensors,
+		    const plan_differences *operators)
+{
+	const plan *p = d->plan[0], *q = d->plan[1];
+	arena *a = d->arena;
+	fprintf(to, "%-14s %s by %s on %d -> %s by %s on %d\n", "plan",
+		p->model, p->algorithm, mesh_workers(&p->mesh), q->model,
+		q->algorithm, mesh_workers(&q->mesh));
+	if (p->loop.turns || q->loop.turns)
+		fprintf(to, "%-14s %d -> %d\n", "micro-batches",
+		       plan_micro_batches(p), plan_micro_batches(q));
+	fprintf(to, "%-14s %s -> %s\n", "communication",
+	       plan_bytes_text(a, p->communication_bytes),
+	       plan_bytes_text(a, q->communication_bytes));
+	fprintf(to, "%-14s %s -> %s\n", "memory",
+	       plan_bytes_text(a, p->arena_bytes),
+	       plan_bytes_text(a, q->arena_bytes));
+	fprintf(to, "%-14s %s -> %s, for '%s'\n", "predicted",
+	       units_seconds(lower_seconds(p, d->machine)).text,
+	       units_seconds(lower_seconds(q, d->machine)).text,
+	       d->machine->name);
+	print_differences(to, a, "tensors", tensors);
+	print_differences(to, a, "operators", operators);
+}
