@@ -176,8 +176,7 @@ struct tdl_model {
 	tdl_context *context;
 	arena *arena;
 	const char *path;
-	const struct graph *graph;     /* as it is written */
-	const struct graph *canonical; /* for plans */
+	const struct graph *graph;
 	const diag_sink *sink; /* with the texts that they are of */
 	int uses; /* of the caller, and by plans of it */
 };

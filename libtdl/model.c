@@ -1,7 +1,6 @@
 /* Models: tdl_model of tdl.h. */
 #include "config.h"
 
-#include "compiler/graph/canonical.h"
 #include "libtdl/api.h"
 #include "libtdl/coverage.h"
 #include "libtdl/graph_json.h"
@@ -31,8 +30,7 @@ static void read_model(api_call *c, void *arg)
 	if (!g)
 		return;
 	tdl_model *m = ARENA_NEW(d->arena, tdl_model);
-	*m = (tdl_model){ c->context, d->arena, path, g,
-			  graph_canonical(d->arena, g), d->sink, 1 };
+	*m = (tdl_model){ c->context, d->arena, path, g, d->sink, 1 };
 	c->keeps = true;
 	r->result = m;
 }

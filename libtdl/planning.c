@@ -1,6 +1,7 @@
 /* Searches of many plans at once: those of tdl.h about a model. */
 #include "config.h"
 
+#include "compiler/graph/canonical.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_frontier.h"
 #include "libtdl/planner_table.h"
@@ -28,7 +29,7 @@ bool api_plan_request(api_call *c, const tdl_model *m,
 	if (c->mode != API_CALL)
 		return false;
 	api_see_model(c, m);
-	if (!plan_request_of(d, m->canonical, o, how))
+	if (!plan_request_of(d, graph_canonical(d->arena, m->graph), o, how))
 		return false;
 	how->observer = api_observer(c);
 	return true;
@@ -80,7 +81,8 @@ static void find_table(api_call *c, void *arg)
 	api_see_model(c, p->of);
 	r.observer = api_observer(c);
 	text_stream s;
-	if (!planner_table_of(&c->job, p->of->canonical, &r, &t))
+	const graph *g = graph_canonical(c->job.arena, p->of->graph);
+	if (!planner_table_of(&c->job, g, &r, &t))
 		return;
 	if (api_as_text(c)) {
 		planner_table_text(text_stream_open(&s), c->job.arena, &t);
