@@ -2,6 +2,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 %C%_libgradient_a_SOURCES = \
 	%D%/adjoint.c %D%/adjoint.h \
 	%D%/call.c \
+	%D%/constants.c \
 	%D%/gradient.c %D%/gradient.h \
 	%D%/hoist.c \
 	%D%/inside.c \

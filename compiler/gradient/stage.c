@@ -317,6 +317,7 @@ int grad_add_stage(grad_op *g, const char *name, grad_stage s)
 typedef struct scope {
 	grad_op *g;
 	ast_expr *const *dims; /* of the result whose lambda it is, NULL */
+	etype type;	       /* that constants have here */
 	VEC(const char *) names;
 } scope;
 
@@ -354,15 +355,6 @@ static ast_expr *indexed(scope *s, const ast_expr *e)
 	return x;
 }
 
-/* A lambda's body that simplifying may have left without its type. */
-static ast_expr *still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
-{
-	etype type = grad_type(g, before);
-	bool lost = !grad_has_type(g, body) && grad_has_type(g, before) &&
-		    type.kind != TY_SHARED;
-	return lost ? grad_cast(g, body, type) : body;
-}
-
 /* Gives a variable that hides a name another one: of a lambda's body it is the
  * symbol's uses that change, not those of the name that is hidden, which an
  * extent may need. */
@@ -376,15 +368,10 @@ static const ast_expr *rename_variable(grad_op *g, ast_var *v,
 				   tree_name(&g->t, v->name));
 }
 
-/* The expression with another name for each variable that hides a name, and
- * with the extent of each: the reads that show it may be folded away. */
-static ast_expr *unhidden(void *arg, const ast_expr *e)
+static ast_expr *unhidden_lambda(scope *s, const ast_expr *e)
 {
-	scope *s = arg;
 	grad_op *g = s->g;
 	int before = s->names.n;
-	if (e->kind != AST_LAMBDA)
-		return indexed(s, e);
 	ast_var *vars = extended(g, e, s->dims);
 	s->dims = NULL;
 	const ast_expr *body = e->args[0];
@@ -395,15 +382,36 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 	for (int i = 0; i < e->nvars; i++)
 		if (!vars[i].pack)
 			vec_push(g->t.a, &s->names, vars[i].name);
-	ast_expr *own = still_typed(g, unhidden(s, body), body);
+	ast_expr *own = grad_still_typed(g, unhidden(s, body), body);
 	s->names.n = before;
 	return tree_lambda(&g->t, e->nvars, vars, own);
 }
 
-static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
-		      ast_expr *const *dims)
+/* The expression with another name for each variable that hides a name, with
+ * the extent of each, as the reads that show it may be folded away, and with
+ * the types that its constants take from what may be elsewhere. */
+static ast_expr *unhidden(void *arg, const ast_expr *e)
 {
-	scope global = {.g = g, .dims = dims};
+	scope *s = arg;
+	etype around = s->type;
+	if (e->kind == AST_LAMBDA)
+		return unhidden_lambda(s, e);
+	ast_expr *x = grad_typed_infinity(s->g, e, around);
+	if (x)
+		return x;
+	s->type = grad_operands_type(s->g, e, around);
+	x = grad_typed_reduction(s->g, indexed(s, e), s->type);
+	s->type = around;
+	return x;
+}
+
+/* The lambda of a let, or of the result that is given. */
+static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
+		      const ast_tensor *result)
+{
+	scope global = {.g = g, .dims = result ? result->dims : NULL};
+	global.type = result ? grad_declared_type(result)
+			     : (etype){.kind = TY_SHARED};
 	lambda = unhidden(&global, lambda);
 	for (int i = 0; i < g->constants.n; i++)
 		lambda = tree_replace(&g->t, lambda, g->constants.at[i].name,
@@ -577,7 +585,7 @@ void grad_stages(grad_op *g)
 			return;
 		}
 		g->results[i] = add_lambda(g, op->results[i].name,
-					   op->bodies[i], op->results[i].dims);
+					   op->bodies[i], &op->results[i]);
 		grad_tensor *t = &g->tensors.at[g->results[i]];
 		t->smooth = grad_has_floats(&op->results[i]);
 		t->type = grad_declared_type(&op->results[i]);

@@ -77,6 +77,22 @@ bool grad_has_floats(const ast_tensor *t);
 /* The element type of an expression, by the rules of the language. (type.c) */
 etype grad_type(const grad_op *g, const ast_expr *e);
 
+/* The one that operands have in common. */
+etype grad_common_type(const grad_op *g, ast_expr *const *e, int n);
+
+/* The type that constants among the operands of e take, where e stands in an
+ * expression of the type `around'; unknown where nothing says. (constants.c) */
+etype grad_operands_type(const grad_op *g, const ast_expr *e, etype around);
+
+/* A lambda's body that simplifying may have left without its type. */
+ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before);
+
+/* inf or -inf as a number of an integer type; NULL where e is none. */
+ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type);
+
+/* e; a reduction of constants as one of numbers of the type. */
+ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type);
+
 /* Whether it has one: it is no constant, which takes that of what it meets. */
 bool grad_has_type(const grad_op *g, const ast_expr *e);
 

@@ -60,6 +60,12 @@ etype grad_type(const grad_op *g, const ast_expr *e)
 	return etype_of(&s, e);
 }
 
+etype grad_common_type(const grad_op *g, ast_expr *const *e, int n)
+{
+	etype_scope s = {.of_name = of_name, .said = said, .arg = (grad_op *)g};
+	return etype_of_operands(&s, e, n);
+}
+
 bool grad_has_type(const grad_op *g, const ast_expr *e)
 {
 	etype t = grad_type(g, e);

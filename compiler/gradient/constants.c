@@ -1,0 +1,91 @@
+/* The types that constants take from what is around them, written out where
+ * the expression comes to stand elsewhere: of a reduction, which becomes a
+ * stage of its own, and of infinity, which is a number of each integer type. */
+#include "config.h"
+
+#include <math.h>
+
+#include "compiler/gradient/stage.h"
+
+static builtin_rule rule_of(const ast_expr *e)
+{
+	const builtin *f = e->kind == AST_CALL ? e->calls.function : NULL;
+	return f ? f->rule : RULE_NONE;
+}
+
+static bool has_no_type(etype t)
+{
+	return t.kind == TY_UNKNOWN || etype_is_constant(t);
+}
+
+/* own, or where that is a constant's `around'. */
+static etype either(etype own, etype around)
+{
+	return has_no_type(own) ? around : own;
+}
+
+etype grad_operands_type(const grad_op *g, const ast_expr *e, etype around)
+{
+	bool compares = e->kind == AST_BINARY && e->op >= OP_LT &&
+			e->op <= OP_NE;
+	switch (rule_of(e)) {
+	case RULE_WHERE:
+		return grad_common_type(g, e->args[0]->args, 1);
+	case RULE_CAST:
+	case RULE_BITCAST:
+		return either(grad_common_type(g, e->args, 1), around);
+	case RULE_TEST:
+		compares = true;
+		break;
+	default:
+		break;
+	}
+	if (compares)
+		return either(grad_common_type(g, e->args, e->nargs), around);
+	if (e->kind == AST_INDEX)
+		return etype_exact(DT_I64);
+	etype own = grad_type(g, e);
+	return etype_is_bool(own) ? around : either(own, around);
+}
+
+ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
+{
+	etype type = grad_type(g, before);
+	bool lost = !grad_has_type(g, body) && grad_has_type(g, before) &&
+		    type.kind != TY_SHARED;
+	return lost ? grad_cast(g, body, type) : body;
+}
+
+static bool is_of_integers(etype t)
+{
+	return t.kind == TY_ANY_INT ||
+	       (t.kind == TY_EXACT && dtype_is_int(t.exact));
+}
+
+/* inf or -inf */
+static bool is_infinity(const ast_expr *e)
+{
+	if (e->kind == AST_UNARY && e->op == OP_NEG)
+		e = e->args[0];
+	return e->kind == AST_FLOAT && isinf(e->f);
+}
+
+ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type)
+{
+	if (!is_infinity(e) || !is_of_integers(type))
+		return NULL;
+	return grad_cast(g, tree_map(&g->t, e, NULL, NULL), type);
+}
+
+ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type)
+{
+	if (!ast_reducer(e) || rule_of(e) == RULE_WHERE ||
+	    rule_of(e) == RULE_LOGIC || type.kind == TY_SHARED)
+		return e;
+	ast_expr *lambda = e->args[0], *body = lambda->args[0];
+	if (!has_no_type(grad_type(g, body)) || has_no_type(type))
+		return e;
+	lambda = tree_lambda(&g->t, lambda->nvars, lambda->vars,
+			     grad_cast(g, body, type));
+	return tree_function(&g->t, e->calls.function->id, 1, &lambda);
+}
