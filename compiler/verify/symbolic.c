@@ -116,27 +116,34 @@ static bool evaluate(const symbols *s, const poly *p, int64_t *v)
 
 static bool is_affine(const sym_op *x, const sym_read *r)
 {
-	for (int d = 0; d < r->n; d++)
-		for (atom_kind k = ATOM_DIV; r->index[d].at && k <= ATOM_MAX;
-		     k++)
-			if (poly_uses_kind(x->space, r->index[d].at, k))
+	for (int d = 0; d < r->n; d++) {
+		const sym_index *index = &r->index[d];
+		if (!index->at && !index->data && !index->all)
+			return false;
+		for (atom_kind k = ATOM_DIV; index->at && k <= ATOM_MAX; k++)
+			if (poly_uses_kind(x->space, index->at, k))
 				return false;
+	}
 	return !r->open;
 }
 
 /* Whether the regions of an input have to be equal: its reads are affine, and
  * under no guards or conditions, which are looked at more closely when shapes
- * are known. */
-static bool wants_exact(const symbols *s, int at, int tensor)
+ * are known.  For a block of nothing of a derived variable, none, some of
+ * several reads fall away. */
+static bool wants_exact(const symbols *s, int at, int tensor, bool none)
 {
 	const sym_stage *st = s->x->stages[at];
+	int nreads = 0;
 	for (int i = 0; i < st->nreads; i++) {
 		const sym_read *r = st->reads[i];
-		if (r->tensor == tensor &&
-		    (!is_affine(s->x, r) || r->guarded))
+		if (r->tensor != tensor)
+			continue;
+		nreads++;
+		if (!is_affine(s->x, r) || r->guarded)
 			return false;
 	}
-	return !st->conditional;
+	return !st->conditional && !(none && nreads > 1);
 }
 
 /* Whether the look-up x comes before y in the order of a stage's variables. */
@@ -218,7 +225,7 @@ static void compare_part(const symbols *s, int at, const desc_strategy *st,
 	const pair *q = &s->pairs[at];
 	const desc_var *var = &q->d->vars[st->var];
 	box space = part_of(q->k, v, p, parts), real[MAX_NINPUTS], said;
-	bool empty = false;
+	bool empty = false, none = space.lo[v] >= space.hi[v];
 	for (int w = 0; w < q->k->nvars; w++)
 		empty |= space.lo[w] >= space.hi[w] &&
 			 q->k->vars[w].kind != KVAR_DERIVED;
@@ -234,7 +241,7 @@ static void compare_part(const symbols *s, int at, const desc_strategy *st,
 			 misses_reads(s, q, v, p, parts, i, &said))
 			disagree(s, q->d->label, var->name,
 				 "has a region that misses what is read");
-		else if (wants_exact(s, at, tensor) &&
+		else if (wants_exact(s, at, tensor, none) &&
 			 !box_contains(&real[i], &said))
 			disagree(s, q->d->label, var->name,
 				 "has a region that is larger than the one for "
