@@ -18,9 +18,18 @@ static bool has_no_type(etype t)
 	return t.kind == TY_UNKNOWN || etype_is_constant(t);
 }
 
-/* own, or where that is a constant's `around'. */
+static bool is_of_integers(etype t)
+{
+	return t.kind == TY_ANY_INT ||
+	       (t.kind == TY_EXACT && dtype_is_int(t.exact));
+}
+
+/* own, or where that is a constant's `around', which a fraction cannot have of
+ * integers. */
 static etype either(etype own, etype around)
 {
+	if (own.kind == TY_FLOAT && is_of_integers(around))
+		return etype_exact(DT_F32);
 	return has_no_type(own) ? around : own;
 }
 
@@ -56,12 +65,6 @@ ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
 	return lost ? grad_cast(g, body, type) : body;
 }
 
-static bool is_of_integers(etype t)
-{
-	return t.kind == TY_ANY_INT ||
-	       (t.kind == TY_EXACT && dtype_is_int(t.exact));
-}
-
 /* inf or -inf */
 static bool is_infinity(const ast_expr *e)
 {
@@ -75,6 +78,15 @@ ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type)
 	if (!is_infinity(e) || !is_of_integers(type))
 		return NULL;
 	return grad_cast(g, tree_map(&g->t, e, NULL, NULL), type);
+}
+
+ast_expr *grad_typed_argument(grad_op *g, ast_expr *e, const ast_expr *before)
+{
+	if ((rule_of(e) == RULE_CAST || rule_of(e) == RULE_BITCAST) &&
+	    !grad_has_type(g, e->args[0]) && grad_has_type(g, before->args[0]))
+		e->args[0] = grad_cast(g, e->args[0],
+				       grad_type(g, before->args[0]));
+	return e;
 }
 
 ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type)

@@ -90,6 +90,10 @@ ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before);
 /* inf or -inf as a number of an integer type; NULL where e is none. */
 ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type);
 
+/* e, a conversion of an argument that simplifying may have left without its
+ * type. */
+ast_expr *grad_typed_argument(grad_op *g, ast_expr *e, const ast_expr *before);
+
 /* e; a reduction of constants as one of numbers of the type. */
 ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type);
 
