@@ -5,8 +5,9 @@
  * dL/dx; (L(x + h) - L(x - h)) / 2h is about the same, unless the slopes on
  * both sides of x differ: there it has no derivative, or one that changes too
  * fast for h.  Of a slope that bends once between x - h and x + h the mean is
- * off by at most half of that difference.  Where L jumps often both sides may
- * agree by chance, so that a fault has to show with a smaller h, too. */
+ * off by at most half of that difference.  Where L jumps both sides may agree
+ * by chance, so that a fault has to show with a smaller h, too, and where no
+ * step is in between (steps.c). */
 #include "config.h"
 
 #include <math.h>
@@ -187,6 +188,14 @@ typedef struct along {
 	const view *weights;
 } along;
 
+/* Half the width of a difference over a part of the step. */
+static double width(const along *l, double part)
+{
+	double at = elem_get_f64(l->x->type, l->x->data, l->e);
+	dtype t = coarser(l->x->type, &(kexpr){ .type = coarsest(l->r) });
+	return part * step_of(t).h * fmax(1, fabs(at));
+}
+
 /* The slope of L over a part of the step, and what a derivative may be off it;
  * false where it has none. */
 static bool slope(const along *l, double part, double *result, double *slack)
@@ -197,7 +206,7 @@ static bool slope(const along *l, double part, double *result, double *slack)
 	const view *weights = l->weights;
 	double at = elem_get_f64(x->type, x->data, e), scale;
 	step s = step_of(coarser(x->type, &(kexpr){ .type = coarsest(r) }));
-	double h = part * s.h * fmax(1, fabs(at));
+	double h = width(l, part);
 	double here = loss(r, weights, &scale);
 	elem_set_f64(x->type, x->data, e, at + h);
 	bool fine = execute_run(r);
@@ -228,12 +237,27 @@ static double greatest_value(const run *r)
 	return most;
 }
 
+/* Whether a step is between the element and one so far away. */
+static bool has_step(const along *l, double far)
+{
+	run *r = l->r;
+	view *x = l->x;
+	double at = elem_get_f64(x->type, x->data, l->e);
+	const view *here = steps_of(r);
+	elem_set_f64(x->type, x->data, l->e, at + far);
+	bool fine = execute_run(r) && are_same_steps(r, here, steps_of(r));
+	elem_set_f64(x->type, x->data, l->e, at);
+	return !(execute_run(r) && fine);
+}
+
 /* Whether differences of less width have the same slope, and not this one, even
  * if the greatest number was rounded. */
 static bool is_confirmed(const along *l, double is, double want, double slack)
 {
 	static const double parts[] = { 0.6, 0.25 };
 	dtype t = coarser(l->x->type, &(kexpr){ .type = coarsest(l->r) });
+	if (has_step(l, width(l, 1)) || has_step(l, -width(l, 1)))
+		return false;
 	for (int i = 0; i < 2; i++) {
 		double again, less;
 		if (!slope(l, parts[i], &again, &less))

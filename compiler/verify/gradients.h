@@ -46,6 +46,12 @@ bool asks_for_none(const run *f, const view *weights, const gradient *d,
 bool run_gradient(run *g, const run *f, const view *weights,
 		  const attr_value *const *attrs, const gradient *d);
 
+/* The numbers that a step of what a run has computed changes, by stage; and
+ * whether two runs of one operator, or in two types, are on the same steps.
+ * (steps.c) */
+view *steps_of(const run *r);
+bool are_same_steps(const run *r, const view *x, const view *y);
+
 /* Compares derived gradients in shorter floats with f64 (rounded.c). */
 void check_rounded_gradients(trial *t);
 

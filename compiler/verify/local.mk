@@ -22,6 +22,7 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/reference/type.c \
 	%D%/attr_roles.c \
 	%D%/rounded.c \
+	%D%/steps.c \
 	%D%/dim_map.c \
 	%D%/opaque_stub.c \
 	%D%/symbolic.c \

@@ -216,13 +216,14 @@ static bool is_empty(const ast_op *op, const ref_outcome *o)
 	return true;
 }
 
-/* Whether the types are said to be at odds, which are not: of bitcast(), whose
- * widths are not asked by the checker, they may be. */
+/* Whether the types are said to be at odds, which are not: the checker does not
+ * ask for bitcast()'s widths, nor whether constants give NaN. */
 static bool is_about_types(const diag_sink *s)
 {
 	return diag_errors(s) > 0 &&
 	       !strcmp(diag_at(s, 0).name, diag_name(DIAG_TYPE_MISMATCH)) &&
-	       !strstr(diag_message(s, 0), "keeps their number");
+	       !strstr(diag_message(s, 0), "keeps their number") &&
+	       !strstr(diag_message(s, 0), "nan where");
 }
 
 /* Expansion refuses the operator.  Where it says that a read is outside, it has
