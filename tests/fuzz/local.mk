@@ -25,6 +25,8 @@ fuzz_cppflags = $(AM_CPPFLAGS) -DFUZZ_OPDEFS='"$(abs_top_srcdir)/opdefs"'
 fuzz_ldflags = $(AM_LDFLAGS) $(fuzz_flags)
 fuzz_run = %D%/run.c %D%/run.h
 fuzz_tokens = %D%/tokens.c %D%/tokens.h
+fuzz_bytes = %D%/byte_mutate.c %D%/splice.c
+fuzz_text = %D%/text_mutate.c %D%/splice.c $(fuzz_tokens)
 fuzz_front_libs = compiler/analysis/libanalysis.a \
 	compiler/expand/libexpand.a $(dsl_libs) $(plan_libs) \
 	base/libbase.a $(JANSSON_LIBS)
@@ -38,7 +40,7 @@ fuzz_place_libs = compiler/placement/libplacement.a \
 	$(plan_libs) base/libbase.a $(JANSSON_LIBS) -lm
 fuzz_run_libs = runtime/libruntime.a $(plan_libs) $(MPI_LIBS)
 
-%C%_descriptor_SOURCES = %D%/descriptor.c %D%/byte_mutate.c $(fuzz_shared) \
+%C%_descriptor_SOURCES = %D%/descriptor.c $(fuzz_bytes) $(fuzz_shared) \
 	$(fuzz_driver)
 %C%_descriptor_CPPFLAGS = $(fuzz_cppflags)
 %C%_descriptor_LDFLAGS = $(fuzz_ldflags)
@@ -50,7 +52,8 @@ fuzz_run_libs = runtime/libruntime.a $(plan_libs) $(MPI_LIBS)
 %C%_model_LDFLAGS = $(fuzz_ldflags)
 %C%_model_LDADD = $(fuzz_graph_libs)
 
-%C%_npz_SOURCES = %D%/npz.c %D%/npz_mutate.c $(fuzz_shared) $(fuzz_driver)
+%C%_npz_SOURCES = %D%/npz.c %D%/npz_mutate.c %D%/splice.c \
+	$(fuzz_shared) $(fuzz_driver)
 %C%_npz_CPPFLAGS = $(fuzz_cppflags)
 %C%_npz_LDFLAGS = $(fuzz_ldflags)
 %C%_npz_LDADD = $(fuzz_run_libs) $(fuzz_front_libs) $(LIBZIP_LIBS) \
@@ -62,13 +65,13 @@ fuzz_run_libs = runtime/libruntime.a $(plan_libs) $(MPI_LIBS)
 %C%_onnx_LDFLAGS = $(fuzz_ldflags)
 %C%_onnx_LDADD = $(fuzz_graph_libs)
 
-%C%_place_SOURCES = %D%/place.c %D%/text_mutate.c $(fuzz_tokens) \
+%C%_place_SOURCES = %D%/place.c $(fuzz_text) \
 	$(fuzz_shared) $(fuzz_driver)
 %C%_place_CPPFLAGS = $(fuzz_cppflags)
 %C%_place_LDFLAGS = $(fuzz_ldflags)
 %C%_place_LDADD = $(fuzz_place_libs) $(fuzz_front_libs)
 
-%C%_placement_SOURCES = %D%/placement.c %D%/text_mutate.c $(fuzz_tokens) \
+%C%_placement_SOURCES = %D%/placement.c $(fuzz_text) \
 	$(fuzz_shared) $(fuzz_driver)
 %C%_placement_CPPFLAGS = $(fuzz_cppflags)
 %C%_placement_LDFLAGS = $(fuzz_ldflags)
@@ -87,7 +90,7 @@ fuzz_run_libs = runtime/libruntime.a $(plan_libs) $(MPI_LIBS)
 %C%_tdl_LDFLAGS = $(fuzz_ldflags)
 %C%_tdl_LDADD = $(fuzz_front_libs)
 
-%C%_wcsp_SOURCES = %D%/wcsp.c %D%/text_mutate.c $(fuzz_tokens) \
+%C%_wcsp_SOURCES = %D%/wcsp.c $(fuzz_text) \
 	$(fuzz_shared) $(fuzz_driver)
 %C%_wcsp_CPPFLAGS = $(fuzz_cppflags)
 %C%_wcsp_LDFLAGS = $(fuzz_ldflags)
