@@ -10,19 +10,22 @@
 /* Memory over time; two plans are no curve. */
 static void draw(FILE *to, arena *a, const frontier *f)
 {
-	chart_point *at = ARENA_ARRAY(a, chart_point, f->points.n);
-	double x = 0, y = 0;
-	for (int i = 0; i < f->points.n; i++) {
+	int n = f->points.n;
+	if (n < 3)
+		return;
+	const plan_program *first = f->points.at[0].program;
+	const plan_program *last = f->points.at[n - 1].program;
+	chart_point *at = ARENA_ARRAY(a, chart_point, n);
+	for (int i = 0; i < n; i++) {
 		const plan_program *p = f->points.at[i].program;
 		at[i] = (chart_point){ p->seconds, (double)p->held };
-		x = x < at[i].x ? at[i].x : x;
-		y = y < at[i].y ? at[i].y : y;
 	}
-	if (f->points.n < 3)
-		return;
+	const chart_axis time = { "predicted", units_seconds(first->seconds),
+				  units_seconds(last->seconds) };
+	const chart_axis memory = { "memory", units_bytes((double)last->held),
+				    units_bytes((double)first->held) };
 	fputc('\n', to);
-	chart_points(to, at, f->points.n, units_seconds(x).text,
-		     units_bytes(y).text);
+	chart_points(to, at, n, &time, &memory);
 }
 
 void plan_frontier_text(FILE *to, const plan_request *how, const frontier *f)

@@ -5,7 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 12, COLUMNS = 60 };
+#include "base/text.h"
+
+enum {
+	ROWS = 12,
+	COLUMNS = 60,
+	LABEL = 9, /* columns of the labels on the left */
+};
 
 static char *filled(arena *a, char c, int width)
 {
@@ -40,39 +46,58 @@ const char *chart_part(arena *a, int64_t lo, int64_t hi, int64_t extent,
 	return text;
 }
 
-static int place(double v, double most, int n)
+/* The nearest of n places on an axis from lo to hi. */
+static int place(double v, double lo, double hi, int n)
 {
-	int at = most > 0 ? (int)lround(v / most * (n - 1)) : 0;
-	return at < 0 ? 0 : at < n ? at : n - 1;
+	return hi > lo ? (int)lround((v - lo) / (hi - lo) * (n - 1)) : 0;
 }
 
-void chart_points(FILE *to, const chart_point *at, int n, const char *x_label,
-		  const char *y_label)
+static void mark(char lines[ROWS][COLUMNS + 1], const chart_point *at, int n)
+{
+	chart_point lo = at[0], hi = at[0];
+	for (int i = 1; i < n; i++) {
+		lo = (chart_point){ fmin(lo.x, at[i].x), fmin(lo.y, at[i].y) };
+		hi = (chart_point){ fmax(hi.x, at[i].x), fmax(hi.y, at[i].y) };
+	}
+	for (int i = 0; i < n; i++)
+		lines[ROWS - 1 - place(at[i].y, lo.y, hi.y, ROWS)]
+		     [place(at[i].x, lo.x, hi.x, COLUMNS)] = '*';
+}
+
+/* The line below an axis, and its ends and name below that. */
+static void put_x_axis(FILE *to, const chart_axis *x)
+{
+	int left = text_width(x->least.text), name = text_width(x->name);
+	int before = (COLUMNS - name) / 2 - left;
+	int after = COLUMNS - (left + before + name);
+	fprintf(to, "%*s", LABEL + 2, "+");
+	for (int i = 0; i < COLUMNS; i++)
+		putc('-', to);
+	fprintf(to, "\n%*s%s%*s%s%s\n", LABEL + 2, "", x->least.text, before,
+		"", x->name, units_right(x->most, after).text);
+}
+
+void chart_points(FILE *to, const chart_point *at, int n, const chart_axis *x,
+		  const chart_axis *y)
 {
 	char lines[ROWS][COLUMNS + 1];
-	double x = 0, y = 0;
 	if (n == 0)
 		return;
-	for (int i = 0; i < n; i++) {
-		x = fmax(x, at[i].x);
-		y = fmax(y, at[i].y);
-	}
 	for (int r = 0; r < ROWS; r++) {
 		memset(lines[r], ' ', COLUMNS);
 		lines[r][COLUMNS] = '\0';
 	}
-	for (int i = 0; i < n; i++)
-		lines[ROWS - 1 - place(at[i].y, y, ROWS)]
-		     [place(at[i].x, x, COLUMNS)] = '*';
-	fprintf(to, "  %s\n", y_label);
+	mark(lines, at, n);
+	fprintf(to, "%*s\n", LABEL, y->name);
 	for (int r = 0; r < ROWS; r++) {
-		int end = COLUMNS;
-		while (end > 0 && lines[r][end - 1] == ' ')
-			end--;
-		fprintf(to, "  |%.*s\n", end, lines[r]);
+		const quantity *end = r == 0 ? &y->most :
+				      r == ROWS - 1 ? &y->least : NULL;
+		int width = COLUMNS;
+		while (width > 0 && lines[r][width - 1] == ' ')
+			width--;
+		fprintf(to, "%s |%.*s\n",
+			units_right(end ? *end : (quantity){ "" }, LABEL).text,
+			width, lines[r]);
 	}
-	fputs("  0", to);
-	for (int i = 0; i < COLUMNS; i++)
-		putc('-', to);
-	fprintf(to, " %s\n", x_label);
+	put_x_axis(to, x);
 }

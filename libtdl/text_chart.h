@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/units.h"
 
 /* "######....": v of most, 0 <= v <= most, in width characters; at least one #
  * where v > 0.  All blank ('.') where most is 0. */
@@ -20,9 +21,15 @@ typedef struct chart_point {
 	double x, y;
 } chart_point;
 
-/* Points as stars, on axes from 0 to the greatest values, which the labels
- * name: y at the top, x at the right.  Nothing where there are no points. */
-void chart_points(FILE *to, const chart_point *at, int n, const char *x_label,
-		  const char *y_label);
+/* An axis: what it shows, and its ends. */
+typedef struct chart_axis {
+	const char *name;
+	quantity least, most;
+} chart_axis;
+
+/* Points as stars, on axes from the least to the greatest of their values.
+ * Nothing where there are no points. */
+void chart_points(FILE *to, const chart_point *at, int n,
+		  const chart_axis *x, const chart_axis *y);
 
 #endif
