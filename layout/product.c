@@ -474,3 +474,52 @@ bool product_compare(const product *x, const product *y, bool *same,
 {
 	return !x->flat && !y->flat && compare_boxes(x, y, same, covers);
 }
+
+/* ---- all-gathers ------------------------------------------------------- */
+
+/* Whether the blocks of a dimension are those of nests, none of which is empty,
+ * and those of x and y lie in each other: where their axes agree, or else since
+ * all are equally long. */
+static bool is_regular(const product *x, const product *y, int d)
+{
+	const spread *s = &x->dims[d], *t = &y->dims[d];
+	if (!same_nested(s, t) || s->empty || t->empty)
+		return false;
+	if (nest_covers(&t->nest, &s->nest))
+		return true;
+	for (int i = 0; i < s->nest.n && i < t->nest.n; i++)
+		if (x->m->size[s->nest.axis[i]] != x->m->size[t->nest.axis[i]])
+			return false;
+	return s->even && t->even;
+}
+
+/* Whether owners have the receiver's coordinate on an axis: the source is not
+ * cut along it, or so that the owners are those with that coordinate. */
+static bool is_kept(const product *from, const product *to, int axis)
+{
+	for (int d = 0; d < from->ndim; d++) {
+		const nest *have = &from->dims[d].nest;
+		const nest *want = &to->dims[d].nest;
+		for (int i = 0; i < have->n; i++)
+			if (have->axis[i] == axis)
+				return i < want->n && want->axis[i] == axis;
+	}
+	return true;
+}
+
+bool product_gathers(const product *from, const product *to, bool *gathers)
+{
+	if (from->ndim != to->ndim || from->flat || to->flat)
+		return false;
+	for (int d = 0; d < to->ndim; d++)
+		if (!is_regular(from, to, d))
+			return false;
+	*gathers = true;
+	for (int d = 0; d < to->ndim && *gathers; d++) {
+		const nest *want = &to->dims[d].nest;
+		*gathers = from->dims[d].nest.n >= want->n;
+		for (int i = 0; i < want->n && *gathers; i++)
+			*gathers = is_kept(from, to, want->axis[i]);
+	}
+	return true;
+}

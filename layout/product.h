@@ -32,4 +32,9 @@ bool product_held(const product *from, const product *to, int64_t *sum);
 bool product_compare(const product *x, const product *y, bool *same,
 		     bool *covers);
 
+/* Whether a transfer is an all-gather: each owner's region lies in what the
+ * receiver wants, and all owners want the same.  If it is none, there are
+ * workers that do not want what they have. */
+bool product_gathers(const product *from, const product *to, bool *gathers);
+
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "layout/product.h"
+
 /* Workers that are looked at, evenly spaced: a pattern of all workers of a
  * larger mesh shows in these, and the pieces of an all-to-all are their
  * square. */
@@ -113,15 +115,29 @@ static bool is_exchange(const layout_transfer *t)
 	       layout_elements(&t->to, t->mesh);
 }
 
+/* Whether it follows without a look at workers that the transfer is an
+ * all-gather, or neither that nor a halo, for which each worker wants what it
+ * has. */
+static bool knows_gather(const layout_transfer *t, bool *gathers)
+{
+	arena *tmp = arena_new();
+	const product *from = product_of(tmp, &t->from, t->mesh);
+	const product *to = product_of(tmp, &t->to, t->mesh);
+	bool known = from && to && product_gathers(from, to, gathers);
+	arena_free(tmp);
+	return known;
+}
+
 collective transfer_collective(const layout_transfer *t, int64_t received)
 {
 	if (t->combine)
 		return COLL_REDUCE_SCATTER;
 	if (received == 0)
 		return COLL_LOCAL;
-	if (is_on_all(t, is_gather))
+	bool gathers, known = knows_gather(t, &gathers);
+	if (known ? gathers : is_on_all(t, is_gather))
 		return COLL_ALL_GATHER;
-	if (is_on_all(t, is_halo))
+	if (!known && is_on_all(t, is_halo))
 		return COLL_HALO;
 	return is_exchange(t) ? COLL_ALL_TO_ALL : COLL_SEND_RECEIVE;
 }

@@ -420,6 +420,23 @@ static int64_t held_in_all(const scene *s, const holding *h)
 	return n;
 }
 
+/* Whether what each owner has is wanted by those for whom it is the owner, and
+ * all of them want the same. */
+static bool is_gather(const scene *s, const holding *from, const holding *to)
+{
+	for (int w = 0; w < s->nworkers; w++)
+		for (int e = 0; e < s->nelem; e++) {
+			if (!to->has[w][e])
+				continue;
+			int v = owner_of(s, from, w, e);
+			for (int x = 0; x < s->nelem; x++)
+				if (to->has[v][x] != to->has[w][x] ||
+				    (from->has[v][x] && !to->has[w][x]))
+					return false;
+		}
+	return true;
+}
+
 /* The promises of a collective by its name. */
 static void check_collective(const scene *s, const layout_transfer *t,
 			     int64_t received, const holding *from,
@@ -436,18 +453,8 @@ static void check_collective(const scene *s, const layout_transfer *t,
 		for (int w = 0; w < s->nworkers; w++)
 			for (int e = 0; e < s->nelem; e++)
 				ck_assert(!from->has[w][e] || to->has[w][e]);
-	if (c != COLL_ALL_GATHER)
-		return;
-	for (int w = 0; w < s->nworkers; w++)
-		for (int e = 0; e < s->nelem; e++) {
-			if (!to->has[w][e])
-				continue;
-			int v = owner_of(s, from, w, e);
-			for (int x = 0; x < s->nelem; x++) {
-				ck_assert(to->has[v][x] == to->has[w][x]);
-				ck_assert(!from->has[v][x] || to->has[w][x]);
-			}
-		}
+	if (!t->combine && received > 0)
+		ck_assert_int_eq(c == COLL_ALL_GATHER, is_gather(s, from, to));
 }
 
 static void check_transfer(const scene *s, const layout_transfer *t,

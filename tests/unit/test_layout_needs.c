@@ -241,6 +241,38 @@ static void check_sums(const scene *s, const layout *l, const visit *v)
 	ck_assert_int_eq(layout_most_bytes(l, &s->m), 8 * most);
 }
 
+/* Whether a worker's owners each give it all that they have, and want the
+ * same. */
+static bool is_gathered(const scene *s, const layout_transfer *t, int worker,
+			const visit *v, const visit *u)
+{
+	int64_t given[MOST_WORKERS] = { 0 };
+	piece *q;
+	int n = transfer_pieces(s->a, t, worker, &q);
+	for (int i = 0; i < n; i++) {
+		given[q[i].peer] += box_volume(&q[i].at);
+		if (!box_equal(&u->at[q[i].peer].at, &u->at[worker].at))
+			return false;
+	}
+	for (int i = 0; i < n; i++)
+		if (given[q[i].peer] != v->at[q[i].peer].count)
+			return false;
+	return true;
+}
+
+static void check_collective(const scene *s, const layout_transfer *t,
+			     int64_t received, const visit *v, const visit *u)
+{
+	bool gather = received > 0, holds = true;
+	for (int w = 0; w < s->nworkers; w++) {
+		gather = gather && is_gathered(s, t, w, v, u);
+		holds = holds && box_contains(&u->at[w].at, &v->at[w].at);
+	}
+	collective c = transfer_collective(t, received);
+	ck_assert_int_eq(c == COLL_ALL_GATHER, gather);
+	ck_assert(c != COLL_HALO || holds);
+}
+
 /* Returns the bytes. */
 static int64_t check_transfer(const scene *s, const layout *from,
 			      const visit *v, const layout *to, const visit *u)
@@ -254,6 +286,7 @@ static int64_t check_transfer(const scene *s, const layout *from,
 		total += bytes;
 	}
 	ck_assert_int_eq(transfer_total(&t), total);
+	check_collective(s, &t, total, v, u);
 	return total;
 }
 
