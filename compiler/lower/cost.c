@@ -2,8 +2,11 @@
 
 #include "compiler/lower/cost.h"
 
+#include <assert.h>
 #include <math.h>
+#include <string.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "compiler/cost/instr_time.h"
 #include "compiler/lower/timeline.h"
@@ -36,14 +39,6 @@ static bool is_update(const plan *p, const plan_instr *in)
 	return in->op == PLAN_MOVE &&
 	       p->buffers[in->from].region == LAYOUT_STORED &&
 	       p->buffers[in->to].region == LAYOUT_STORED;
-}
-
-static effort effort_of(layout_classes *f, const plan *p, const plan_instr *in,
-			double seconds)
-{
-	bool remote = plan_moves(in) && in->collective != COLL_LOCAL;
-	return (effort){ remote ? 0 : seconds, remote ? seconds : 0, seconds,
-			 layout_pair_received(f, plan_instr_class(f, p, in)) };
 }
 
 static void add_effort(effort *to, const effort *x)
@@ -91,10 +86,27 @@ static void set_bounds(lower_times *x, bound *b, const plan *p,
 
 /* ---- seconds of instructions ------------------------------------------- */
 
+/* An instruction by the buffers that it has: equal ones have one class in the
+ * programs of an assignment. */
+typedef struct action {
+	int op, node, turn;
+	struct {
+		int tensor, region, node, turn;
+	} from, to;
+	int unused; /* 0: no padding, so that actions are compared as bytes */
+} action;
+
+typedef struct known_action {
+	action key;
+	int class; /* plan_instr_class() */
+} known_action;
+
 struct instr_times {
 	arena *a;
 	layout_classes *classes;
 	const topology *machine;
+	VEC(known_action) actions;
+	hash_table by_action;
 	VEC(double) known; /* by plan_instr_class(); -1: not yet */
 };
 
@@ -105,9 +117,49 @@ instr_times *instr_times_new(arena *a, layout_classes *f, const topology *t)
 	return x;
 }
 
+static action action_of(const plan *p, const plan_instr *in)
+{
+	action k = { .op = (int)in->op, .node = in->node, .turn = in->turn };
+	const plan_buffer *to = &p->buffers[in->to];
+	if (in->op == PLAN_MOVE || in->op == PLAN_COMBINE) {
+		const plan_buffer *b = &p->buffers[in->from];
+		k.from.tensor = b->tensor;
+		k.from.region = (int)b->region;
+		k.from.node = b->node;
+		k.from.turn = b->turn;
+	}
+	k.to.tensor = to->tensor;
+	k.to.region = (int)to->region;
+	k.to.node = to->node;
+	k.to.turn = to->turn;
+	return k;
+}
+
+static uint64_t hash_action(const action *k)
+{
+	uint64_t words[sizeof(*k) / sizeof(uint64_t)];
+	static_assert(sizeof(words) == sizeof(*k), "whole words");
+	memcpy(words, k, sizeof(words));
+	return hash_words(HASH_SEED, words, sizeof(words) / sizeof(*words));
+}
+
+static int class_of(instr_times *x, const plan *p, const plan_instr *in)
+{
+	const action k = action_of(p, in);
+	uint64_t hash = hash_action(&k);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&x->by_action, hash, &at)) >= 0;)
+		if (!memcmp(&x->actions.at[i].key, &k, sizeof(k)))
+			return x->actions.at[i].class;
+	const known_action new = { k, plan_instr_class(x->classes, p, in) };
+	hash_table_add(x->a, &x->by_action, hash, x->actions.n);
+	vec_push(x->a, &x->actions, new);
+	return new.class;
+}
+
 static double seconds_of(instr_times *x, const plan *p, const plan_instr *in)
 {
-	int what = plan_instr_class(x->classes, p, in);
+	int what = class_of(x, p, in);
 	while (x->known.n <= what)
 		vec_push(x->a, &x->known, -1);
 	double *known = &x->known.at[what];
@@ -126,21 +178,15 @@ static double *all_seconds(arena *a, instr_times *x, const plan *p)
 
 /* ---- of a program ------------------------------------------------------ */
 
-double lower_least_kept(instr_times *x, const plan *p)
+static effort effort_of(instr_times *x, const plan *p, const plan_instr *in,
+			double seconds)
 {
-	arena *tmp = arena_new();
-	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
-	const double *seconds = all_seconds(tmp, x, p);
-	double sum = 0;
-	for (int i = 0; i < p->ninstrs; i++)
-		sum += seconds[i];
-	if (x->machine->overlap)
-		sum = timeline_least(p, seconds);
-	arena_free(tmp);
-	return sum;
+	bool remote = plan_moves(in) && in->collective != COLL_LOCAL;
+	return (effort){ remote ? 0 : seconds, remote ? seconds : 0, seconds,
+			 layout_pair_received(x->classes, class_of(x, p, in)) };
 }
 
-lower_times lower_time_with(instr_times *x, const plan *p)
+lower_times lower_bounds(instr_times *x, const plan *p)
 {
 	arena *tmp = arena_new();
 	const topology *t = x->machine;
@@ -151,17 +197,36 @@ lower_times lower_time_with(instr_times *x, const plan *p)
 	effort all = { 0 };
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		effort one = effort_of(x->classes, p, in, seconds[i]);
+		effort one = effort_of(x, p, in, seconds[i]);
 		add_effort(&all, &one);
 		add_to_bound(&b, p, in, &one);
 	}
-	lower_times sum = { .run = t->overlap ? timeline_end(p, seconds)
-					      : all.both,
-			    .communication = all.communication,
+	lower_times sum = { .communication = all.communication,
 			    .computation = all.computation };
 	sum.least_kept = t->overlap ? timeline_least(p, seconds) : all.both;
 	set_bounds(&sum, &b, p, t);
 	arena_free(tmp);
+	return sum;
+}
+
+double lower_run(instr_times *x, const plan *p)
+{
+	arena *tmp = arena_new();
+	double run = 0;
+	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
+	const double *seconds = all_seconds(tmp, x, p);
+	for (int i = 0; i < p->ninstrs; i++)
+		run += seconds[i];
+	if (x->machine->overlap)
+		run = timeline_end(p, seconds);
+	arena_free(tmp);
+	return run;
+}
+
+lower_times lower_time_with(instr_times *x, const plan *p)
+{
+	lower_times sum = lower_bounds(x, p);
+	sum.run = lower_run(x, p);
 	return sum;
 }
 

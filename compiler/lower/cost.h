@@ -37,8 +37,11 @@ instr_times *instr_times_new(arena *a, layout_classes *f, const topology *t);
 
 lower_times lower_time_with(instr_times *x, const plan *p);
 
-/* lower_times.least_kept, which does not depend on places. */
-double lower_least_kept(instr_times *x, const plan *p);
+/* All of it but the run, which is 0: this does not depend on places. */
+lower_times lower_bounds(instr_times *x, const plan *p);
+
+/* The run alone. */
+double lower_run(instr_times *x, const plan *p);
 
 /* The instructions of a run of a program without a loop (plan_unroll()): the
  * seconds that each takes, and the instant at which it ends.  ninstrs of

@@ -2,6 +2,7 @@
 
 #include "compiler/portfolio/candidates.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/portfolio/one_planner.h"
@@ -135,24 +136,55 @@ static bool best_known(const plan_request *how, const plan_candidates *all,
 	return known;
 }
 
-bool plan_best(const plan_request *how, plan_candidates *all,
-	       plan_candidate **best)
+static int by_bytes(const void *x, const void *y)
+{
+	const plan_candidate *a = *(plan_candidate *const *)x;
+	const plan_candidate *b = *(plan_candidate *const *)y;
+	if (a->search->total != b->search->total)
+		return a->search->total < b->search->total ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* The candidates, those that move the least bytes first: the sooner a good
+ * program is known, the fewer are made of others. */
+static plan_candidate **in_order(arena *a, plan_candidates *all)
+{
+	plan_candidate **c = ARENA_ARRAY(a, plan_candidate *, all->n);
+	for (int i = 0; i < all->n; i++)
+		c[i] = &all->at[i];
+	qsort(c, (size_t)all->n, sizeof(plan_candidate *), by_bytes);
+	return c;
+}
+
+static bool measure(const plan_request *how, plan_candidate *const *c, int n,
+		    const plan_candidates *all)
 {
 	plan_program beat;
 	bool known = best_known(how, all, &beat);
-	*best = NULL;
-	for (int i = 0; i < all->n; i++) {
-		plan_candidate *c = &all->at[i];
-		plan_observe(how, PHASE_COMPARE, c->search->algorithm, i,
-			     all->n);
-		if (!program_best(how, &c->search->assignment, &c->programs,
-				  known ? &beat : NULL, &c->program))
+	for (int i = 0; i < n; i++) {
+		plan_observe(how, PHASE_COMPARE, c[i]->search->algorithm, i, n);
+		if (!program_best(how, &c[i]->search->assignment,
+				  &c[i]->programs, known ? &beat : NULL,
+				  &c[i]->program))
 			return false;
-		if (!*best || is_better(how, &c->program, &(*best)->program))
-			*best = c;
-		known = take_better(how, &c->program, known, &beat);
+		known = take_better(how, &c[i]->program, known, &beat);
 	}
 	return true;
+}
+
+bool plan_best(const plan_request *how, plan_candidates *all,
+	       plan_candidate **best)
+{
+	arena *tmp = arena_new();
+	bool ok = measure(how, in_order(tmp, all), all->n, all);
+	*best = NULL;
+	for (int i = 0; i < all->n && ok; i++) {
+		plan_candidate *c = &all->at[i];
+		if (!*best || is_better(how, &c->program, &(*best)->program))
+			*best = c;
+	}
+	arena_free(tmp);
+	return ok;
 }
 
 plan_request plan_roomy(const plan_request *how)

@@ -14,6 +14,7 @@ static bool gather(const plan_request *how, plan_candidates *all, bool *proven)
 	plan_candidate *best;
 	plan_proof proof = { 0 };
 	free.memory = 0;
+	free.slow_too = least.slow_too = true;
 	least.memory = 1;
 	bool ok = plan_gather(&free, true, all) &&
 		  plan_best(&free, all, &best) &&

@@ -2,8 +2,6 @@
 
 #include "compiler/portfolio/program_maker.h"
 
-#include <math.h>
-
 #include "plan/peak.h"
 
 static bool begin(program_maker *m)
@@ -28,18 +26,15 @@ void program_maker_free(program_maker *m)
 	m->arena = NULL;
 }
 
-static void set_figures(program_maker *m, const plan *made, plan_program *p)
+/* Sets what does not depend on places. */
+static void set_bounds(program_maker *m, const plan *made, plan_program *p)
 {
-	lower_times x = lower_time_with(m->times, made);
-	p->seconds = x.run;
+	lower_times x = lower_bounds(m->times, made);
+	bool keeps_most = p->room <= 1 || p->rooms.all >= 0;
 	p->least = x.least;
 	p->least_moved = x.least_moved;
-	p->least_kept = x.least_kept;
+	p->least_kept = keeps_most ? x.least_kept : 0;
 	p->moved = made->communication_bytes;
-	p->held = made->arena_bytes;
-	if (m->how->objective == OBJECTIVE_MEMORY)
-		p->in_use = plan_peak_bytes(made,
-					    lowering_classes(m->lowering));
 }
 
 bool program_is_barred(const plan_program *p, const program_bar *bar)
@@ -47,7 +42,7 @@ bool program_is_barred(const plan_program *p, const program_bar *bar)
 	return p->least_kept > bar->least_kept || p->in_use >= bar->in_use;
 }
 
-/* Looks at what does not depend on places, as far as the bar asks for it. */
+/* Looks at a program without places. */
 static bool is_barred(program_maker *m, const plan *made,
 		      const program_bar *bar, plan_program *p)
 {
@@ -57,9 +52,28 @@ static bool is_barred(program_maker *m, const plan *made,
 	if (m->how->objective == OBJECTIVE_MEMORY)
 		p->in_use = plan_peak_bytes(made,
 					    lowering_classes(m->lowering));
-	if (!isinf(bar->least_kept))
-		p->least_kept = lower_least_kept(m->times, made);
+	if (p->in_use >= bar->in_use)
+		return true;
+	set_bounds(m, made, p);
 	return program_is_barred(p, bar);
+}
+
+/* Gives a program places and sets all figures; the result may be another one,
+ * that has fewer copies. */
+static const plan *place(arena *a, program_maker *m, plan *draft,
+			 plan_program *p)
+{
+	const lower_choice which = { p->room, p->schedule };
+	const plan *made = lowering_place(a, m->lowering, which, draft,
+					  &p->rooms);
+	if (made != draft)
+		set_bounds(m, made, p);
+	p->seconds = lower_run(m->times, made);
+	p->held = made->arena_bytes;
+	if (m->how->objective == OBJECTIVE_MEMORY)
+		p->in_use = plan_peak_bytes(made,
+					    lowering_classes(m->lowering));
+	return made;
 }
 
 bool program_measure(program_maker *m, plan_program *p, const program_bar *bar,
@@ -70,13 +84,10 @@ bool program_measure(program_maker *m, plan_program *p, const program_bar *bar,
 	if (!ok)
 		return false;
 	arena *tmp = arena_new();
-	plan *made = lowering_draft(tmp, m->lowering, which, &p->rooms);
-	if (!is_barred(m, made, bar, p)) {
-		made = lowering_place(tmp, m->lowering, which, made,
-				      &p->rooms);
+	plan *draft = lowering_draft(tmp, m->lowering, which, &p->rooms);
+	if (!is_barred(m, draft, bar, p)) {
+		const plan *made = place(tmp, m, draft, p);
 		ok = lowering_check(made, m->how->sink);
-		if (ok)
-			set_figures(m, made, p);
 		if (ok && see)
 			see(to, made);
 	}

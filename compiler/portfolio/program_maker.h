@@ -14,7 +14,8 @@ typedef struct plan_program {
 	/* A lower bound for all programs of the plan: seconds, bytes moved. */
 	double least;
 	int64_t least_moved;
-	/* .. seconds, of those by this schedule that keep no more copies. */
+	/* .. seconds, of those by this schedule that keep no more copies; 0
+	 * where those that it keeps are some, as `room' allows. */
 	double least_kept;
 	int64_t moved, held; /* bytes: in a run, and of the arena; -1: without
 				places, and its seconds are not known */
@@ -45,8 +46,7 @@ typedef struct program_maker {
 void program_maker_free(program_maker *m);
 
 /* Makes a program, measures it and discards it.  *p selects the program, and
- * receives its figures.  One that is barred gets no places; a bar on least_kept
- * is for programs with all copies, or with p->room 0, or 1.  in_use is found
+ * receives its figures.  One that is barred gets no places.  in_use is found
  * for objective memory.  `see', if not NULL, is called with a program that has
  * places.  False when errors were added. */
 bool program_measure(program_maker *m, plan_program *p, const program_bar *bar,

@@ -93,7 +93,8 @@ static double best_seconds(const program_search *x)
 {
 	const plan_request *how = x->how;
 	double best = x->beat ? x->beat->seconds : INFINITY;
-	if (how->objective != OBJECTIVE_TIME || how->memory == 0)
+	if (how->objective != OBJECTIVE_TIME ||
+	    (how->memory == 0 && how->slow_too))
 		return INFINITY;
 	if (x->any && program_fits(&x->best, how->memory))
 		best = fmin(best, x->best.seconds);
@@ -205,7 +206,11 @@ static plan_program first_of(program_search *x)
 		take(x, &x->known->at[0]);
 		return x->known->at[0];
 	}
-	return try(x, usual_room, (lower_schedule){ LOWER_BY_DEPTH, false });
+	plan_program p = find(x, usual_room,
+			      (lower_schedule){ LOWER_BY_DEPTH, false },
+			      late_bar(x));
+	take(x, &p);
+	return p;
 }
 
 /* Whether no program with less room is wanted, given the one that keeps all

@@ -57,6 +57,9 @@ typedef struct plan_request {
 	/* Programs run operators in the order of the graph alone: where
 	 * thousands of plans are made. */
 	bool one_order;
+	/* Without a limit of memory programs that are not the fastest are made,
+	 * too: for the memory that they take. */
+	bool slow_too;
 	plan_observer *observer; /* NULL: none */
 } plan_request;
 

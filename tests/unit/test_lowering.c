@@ -92,7 +92,7 @@ START_TEST(late_without_places)
 			if (which.memory > 1 && which.memory < PLAN_MAX_BYTES)
 				continue;
 			plan *p = lowering_draft(x.a, x.shared, which, &rooms);
-			double least = lower_least_kept(times, p);
+			double least = lower_bounds(times, p).least_kept;
 			p = lowering_place(x.a, x.shared, which, p, &rooms);
 			lower_times placed = lower_time_with(times, p);
 			ck_assert_double_eq_tol(least, placed.least_kept,
