@@ -81,7 +81,8 @@ static int *value_now(arena *a, const search *s, const candidate_set *w)
 
 /* Looks for something better that differs on these axes, where the tables have
  * so many costs at most; *bound is what nothing of that is less than.  With
- * NULL it does not take long to prove it: it is one look of many. */
+ * NULL it does not take long to prove it: it is one look of many.  Of what the
+ * result costs only the total is set. */
 static outcome improve(search *s, const rules *all, uint32_t axes,
 		       int64_t cells, int64_t *bound)
 {
@@ -115,7 +116,7 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 		if (how != NO_BETTER) {
 			candidates_take(&w, s->graph, found.value,
 					&r->assignment);
-			search_cost(s);
+			r->total = found.cost;
 		}
 	}
 	arena_free(tmp);
@@ -180,8 +181,11 @@ static void search_whole(search *s, const rules *all)
 		return;
 	if (all->complete && r->total > 0)
 		bound = symmetry_bound(s, all, r->total);
+	const int64_t stepwise = r->total;
 	if (bound < r->total)
 		improve_all(s, all, &whole);
+	if (r->total < stepwise)
+		search_cost(s);
 	bound = whole > bound ? whole : bound;
 	set_optimal(r, bound == r->total);
 	r->lower_bound = all->complete || r->total == 0 ? bound : -1;
@@ -201,6 +205,7 @@ static void leave_partial(search *s, const rules *all)
 			n++;
 	if (r->total == whole->total)
 		return;
+	search_cost(s);
 	r->whole = whole;
 	r->among = "that cut every tensor or leave it partial";
 	bound = r->total == 0 ? 0 : bound;
