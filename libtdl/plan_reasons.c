@@ -246,6 +246,14 @@ static const char *tensor_hint(arena *a, const graph *g, const char *name)
 
 const char *const plan_reasons_planners[] = { "tofu", "joint", NULL };
 
+static int bucket_of(const plan *p, const char *name)
+{
+	for (int t = 0; t < p->ntensors; t++)
+		if (!strcmp(p->tensors[t].name, name))
+			return plan_bucket_of(p, t);
+	return 0;
+}
+
 bool plan_reasons_of(job *d, const plan *p, const char *where,
 		     const char *name, const char *by,
 		     plan_reasons *r, cli_status *status)
@@ -269,6 +277,7 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 	    !plan_is_countable(d->sink, r->graph, mesh_workers(&p->mesh)))
 		return false;
 	explain_all(d->arena, r);
+	r->bucket = bucket_of(p, name);
 	*status = CLI_OK;
 	return true;
 }
@@ -357,10 +366,12 @@ json_t *plan_reasons_json(arena *a, const plan_reasons *r)
 	for (int i = 0; i < r->as.mesh.naxes; i++)
 		json_array_append_new(steps, step_json(a, r, i));
 	return json_pack(
-		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:s,s:o,s:o}", "model",
+		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:o,s:s,s:o,s:o}", "model",
 		r->graph->name, "algorithm", r->algorithm, "devices",
 		mesh_workers(&r->as.mesh), "tensor", t->name, "shape", shape,
 		"bytes", (json_int_t)tensor_nbytes(&t->type), "byte_model",
-		(json_int_t)r->bytes, "planner", r->planner, "steps", steps,
+		(json_int_t)r->bytes, "bucket",
+		r->bucket > 0 ? json_integer(r->bucket) : json_null(),
+		"planner", r->planner, "steps", steps,
 		"undivided", undivided_json(r));
 }

@@ -53,6 +53,7 @@ typedef struct plan_reasons {
 	tensor_id tensor;
 	int64_t bytes; /* of the byte model, of the plan */
 	const struct partial_values *partial;
+	int bucket; /* in which its partial results are combined; 0: none */
 	plan_step *steps; /* one per axis of the mesh */
 	int nneighbours;
 	VEC(plan_undivided) undivided; /* of the neighbours */

@@ -36,6 +36,9 @@ static void print_head(FILE *to, arena *a, const plan_reasons *r)
 	if (t->next != NONE)
 		fprintf(to, "  after a run it becomes %s, which lies like it\n",
 		       r->graph->tensors[t->next].name);
+	if (r->bucket > 0)
+		fprintf(to, "  its partial results are combined in bucket "
+			"%d\n", r->bucket);
 	fprintf(to, "  the plan moves %s by the byte model\n",
 	       plan_bytes_text(a, r->bytes));
 	if (m->naxes == 0)

@@ -198,6 +198,9 @@ json_t *plan_report_search(const plan_result *r)
 	json_object_set_new(j, "byte_model", model);
 	set_int(j, "communication_bytes", r->plan->communication_bytes);
 	json_object_set_new(j, "transfers", transfers_json(r->plan));
+	int reductions, buckets = plan_buckets(r->plan, &reductions);
+	set_int(j, "buckets", buckets);
+	set_int(j, "bucketed_reductions", reductions);
 	set_int(j, "peak_bytes_per_device", r->plan->arena_bytes);
 	set_int(j, "peak_bytes_one_device", r->one_device_bytes);
 	set_int(j, "copies_bytes_per_gpu", r->plan->copies_bytes);

@@ -102,6 +102,14 @@ static void print_divided(FILE *to, arena *a, const plan_result *r)
 		   arena_printf(a, "%d of %d operators", n, r->graph->nnodes));
 }
 
+static void print_buckets(FILE *to, arena *a, const plan *p)
+{
+	int reductions, n = plan_buckets(p, &reductions);
+	if (n > 0)
+		print_item(to, "buckets", arena_printf(
+			a, "%d, of %d small reductions", n, reductions));
+}
+
 static void print_communication(FILE *to, arena *a, const plan_result *r)
 {
 	const search_result *s = r->search;
@@ -259,6 +267,7 @@ void plan_report_text(FILE *to, arena *a, const plan_result *r)
 	print_head(to, a, r);
 	print_divided(to, a, r);
 	print_communication(to, a, r);
+	print_buckets(to, a, r->plan);
 	const char *text = arena_printf(
 		a, "%s per device; one device alone would need %s",
 		plan_bytes_text(a, r->plan->arena_bytes),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "compiler/lower/bucket.h"
 #include "compiler/planners/planner.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
@@ -128,6 +129,31 @@ static const graph *divided_in_time(job *d, const graph *g,
 	return graph_has_batch_dims(g, &t, d->sink) ? g : NULL;
 }
 
+/* Reads --bucket-bytes. */
+static bool read_bucket(job *d, plan_options *o)
+{
+	const char *text = o->bucket ? o->bucket
+			   : o->topology ? PLAN_AUTO
+					 : "0";
+	int64_t *bytes = &o->request.bucket;
+	bool any = !strcmp(text, PLAN_AUTO);
+	if (o->bucket && o->frontier) {
+		cli_usage(&d->program, "%s does not go with %s",
+			  job_option(d, "bucket-bytes"),
+			  job_option(d, "frontier"));
+		return false;
+	}
+	if (!any && !units_read_size(text, bytes)) {
+		cli_usage(&d->program, "%s takes a number of bytes, such as "
+			  "512K or 25MB, or '" PLAN_AUTO "', not '%s'",
+			  job_option(d, "bucket-bytes"), text);
+		return false;
+	}
+	if (any)
+		*bytes = BUCKET_OF_MACHINE;
+	return true;
+}
+
 bool plan_options_agree(job *d, plan_options *o)
 {
 	if (!o->request.algorithm)
@@ -140,6 +166,7 @@ bool plan_options_agree(job *d, plan_options *o)
 		say_size(d, "memory", o->memory);
 	else
 		return go_with_algorithm(d, o) && read_turns(d, o) &&
+		       read_bucket(d, o) &&
 		       plan_is_algorithm(d, o->request.algorithm);
 	return false;
 }

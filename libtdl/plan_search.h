@@ -23,9 +23,10 @@ typedef struct plan_options {
 	bool statistics; /* of turns_options */
 	cli_words batch_dims;
 	batch_dim *batch; /* these as they were read */
+	const char *bucket; /* NULL, a size or "auto" */
 } plan_options;
 
-#define PLAN_OPTIONS_NONE { .objective = -1, .strict.replicated = -1 }
+#define PLAN_OPTIONS_NONE { .objective = -1, .strict.replicated = -1, }
 
 extern const char *const plan_objectives[]; /* "time", .. */
 
@@ -57,6 +58,10 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	  &(o)->frontier },                                                  \
 	PLAN_OPTION_SEQUENCE_PARALLEL(&(o)->request.variant),                \
 	PLAN_OPTION_MICRO_BATCHES(o),                                        \
+	{ CLI_TEXT, 0, "bucket-bytes", "SIZE",                               \
+	  "put small reductions together, up to SIZE bytes of them; 0: "     \
+	  "none; auto: as the machine's latency and bandwidth ask for "      \
+	  "(default with --topology, else 0)", &(o)->bucket },               \
 	PLAN_OPTION_TIME_LIMIT(&(o)->request.seconds),                       \
 	PLAN_OPTIONS_PINS(&(o)->request.pins),                               \
 	PLAN_OPTION_TOPOLOGY(&(o)->topology),                                \

@@ -103,11 +103,14 @@ static json_t *transfers_json(const plan_view *v)
 		if (!plan_moves(in))
 			continue;
 		json_array_append_new(
-			all, json_pack("{s:s,s:s,s:I}", "tensor",
+			all, json_pack("{s:s,s:s,s:I,s:o}", "tensor",
 				       plan_moved_tensor(v->p, in)->name,
 				       "collective",
 				       collective_name(in->collective), "bytes",
-				       (json_int_t)plan_view_received(v, in)));
+				       (json_int_t)plan_view_received(v, in),
+				       "bucket", in->bucket > 0
+					       ? json_integer(in->bucket)
+					       : json_null()));
 	}
 	return all;
 }

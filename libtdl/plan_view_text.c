@@ -236,6 +236,53 @@ static void print_transfers(FILE *to, const plan_view *v)
 	table_print(&t, to, 0);
 }
 
+/* The received bytes of instructions [begin, end). */
+static int64_t received_in(const plan_view *v, int begin, int end)
+{
+	int64_t n = 0;
+	for (int i = begin; i < end; i++)
+		n += plan_view_received(v, &v->p->program[i]);
+	return n;
+}
+
+/* The row of the bucket of instructions [begin, end). */
+static void add_bucket(text_table *t, const plan_view *v, int begin, int end)
+{
+	const plan *p = v->p;
+	const plan_instr *in = &p->program[begin];
+	int moves = plan_phase_end(p, begin);
+	const char *first = plan_moved_tensor(p, in)->name;
+	const char *last = plan_moved_tensor(p, &p->program[moves - 1])->name;
+	const char *kind = collective_name(in->collective);
+	if (moves < end)
+		kind = arena_printf(v->arena, "%s, %s", kind, collective_name(
+				    p->program[moves].collective));
+	table_add(t, arena_printf(v->arena, "%d", in->bucket));
+	table_add(t, arena_printf(v->arena, "%d", moves - begin));
+	table_add(t, kind);
+	table_add(t, bytes_text(v->arena, received_in(v, begin, end)));
+	table_add(t, moves == begin + 1 ? first :
+		     arena_printf(v->arena, "%s .. %s", first, last));
+}
+
+static void print_buckets(FILE *to, const plan_view *v)
+{
+	const plan *p = v->p;
+	int reductions;
+	if (plan_buckets(p, &reductions) == 0)
+		return;
+	text_table t = table_new(v->arena, 5);
+	add_heads(&t, (const char *[]){ "bucket", "reductions", "collective",
+					"in all", "first and last" });
+	for (int i = 0, end; i < p->ninstrs; i = end) {
+		end = plan_bucket_end(p, i);
+		if (p->program[i].bucket > 0)
+			add_bucket(&t, v, i, end);
+	}
+	fprintf(to, "\n");
+	table_print(&t, to, 0);
+}
+
 void plan_view_text(FILE *to, const plan_view *v)
 {
 	print_head(to, v);
@@ -244,4 +291,5 @@ void plan_view_text(FILE *to, const plan_view *v)
 	print_tensors(to, v, PLAN_STATE);
 	print_operators(to, v);
 	print_transfers(to, v);
+	print_buckets(to, v);
 }

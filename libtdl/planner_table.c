@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "compiler/lower/bucket.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 #include "libtdl/plan_report.h"
@@ -47,6 +48,7 @@ static plan_request request_of(const job *d, const planner_request *r,
 			       .seconds = r->seconds, .k = t->devices,
 			       .topology = t->machine, .pins = r->pins,
 			       .variant = r->variant,
+			       .bucket = r->topology ? BUCKET_OF_MACHINE : 0,
 			       .observer = r->observer };
 }
 

@@ -496,7 +496,8 @@ static bool check_turns(plan_checker *c, arena *tmp)
 	c->rolled = c->p;
 	c->most = 3;
 	c->p = plan_unroll(tmp, c->p, c->most);
-	bool ok = check_program(c, tmp) && check_overlaps(c);
+	bool ok = check_program(c, tmp) && plan_check_buckets(c, tmp) &&
+		  check_overlaps(c);
 	c->p = c->rolled;
 	c->rolled = NULL;
 	return ok;

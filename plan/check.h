@@ -37,6 +37,9 @@ bool plan_check_cuts(plan_checker *c, const cuts *x, int time, int n,
 /* The table of nodes. */
 bool plan_check_nodes(plan_checker *c, arena *tmp);
 
+/* The buckets of a program that is right otherwise. */
+bool plan_check_buckets(plan_checker *c, arena *tmp);
+
 /* ---- check_loop.c: each accepts a plan without a loop ------------------- */
 
 /* The elements of the smallest turn of an extent that time divides. */

@@ -14,16 +14,17 @@ void plan_reads(const plan *p, const plan_instr *in,
 		f(to, in->inputs[i]);
 }
 
+/* The instructions of a bucket are at one time. */
 typedef struct clock {
 	lifetime *lives;
-	int now;
+	int from, to; /* first and last instruction of that time */
 } clock;
 
 static void read_now(void *to, int buffer)
 {
 	clock *c = to;
-	if (c->lives[buffer].last < c->now)
-		c->lives[buffer].last = c->now;
+	if (c->lives[buffer].last < c->to)
+		c->lives[buffer].last = c->to;
 }
 
 /* The part of a stored block's lifetime that follows from its tensor's role,
@@ -68,14 +69,16 @@ static void keep_in_loop(const plan *p, lifetime *l)
 lifetime *plan_lifetimes(arena *a, const plan *p)
 {
 	lifetime *l = ARENA_ARRAY(a, lifetime, p->nbuffers);
-	clock c = { l, 0 };
+	clock c = { l, 0, -1 };
 	for (int b = 0; b < p->nbuffers; b++)
 		l[b] = (lifetime){ p->ninstrs, -1 };
-	for (; c.now < p->ninstrs; c.now++) {
-		const plan_instr *in = &p->program[c.now];
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		if (i > c.to)
+			c = (clock){ l, i, plan_bucket_end(p, i) - 1 };
 		plan_reads(p, in, read_now, &c);
-		if (l[in->to].first > c.now)
-			l[in->to].first = c.now;
+		if (l[in->to].first > c.from)
+			l[in->to].first = c.from;
 		read_now(&c, in->to);
 	}
 	for (int t = 0; t < p->ntensors; t++)

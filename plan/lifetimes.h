@@ -8,12 +8,13 @@
 #include "plan/classes.h"
 
 /* A buffer is in use from the instruction that writes it to the last that
- * reads it, both included.  -1 stands for "before the run", ninstrs for "after
- * it": an input is in use from -1 on, a constant from -1 to ninstrs, an output
- * of the model up to ninstrs.  A state is in use from -1 to ninstrs if a MOVE
- * updates it; else it ends with its last reader, and its next value is in use
- * up to ninstrs.  A buffer that no instruction touches has first > last, or
- * both -1. */
+ * reads it, both included; a bucket (plan_bucket_end()) is one instant, from
+ * its first instruction to its last.  -1 stands for "before the run", ninstrs
+ * for "after it": an input is in use from -1 on, a constant from -1 to ninstrs,
+ * an output of the model up to ninstrs.  A state is in use from -1 to ninstrs
+ * if a MOVE updates it; else it ends with its last reader, and its next value
+ * is in use up to ninstrs.  A buffer that no instruction touches has first >
+ * last, or both -1. */
 typedef struct lifetime {
 	int first, last;
 } lifetime;

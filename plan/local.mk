@@ -2,7 +2,9 @@ noinst_LIBRARIES += %D%/libplan.a
 %C%_libplan_a_SOURCES = \
 	%D%/arena_packing.c %D%/arena_packing.h \
 	%D%/base64.c %D%/base64.h \
+	%D%/bucket.c \
 	%D%/check.c %D%/check.h \
+	%D%/check_bucket.c \
 	%D%/check_loop.c \
 	%D%/check_nodes.c \
 	%D%/check_worker.c \

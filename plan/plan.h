@@ -146,6 +146,7 @@ typedef struct plan_instr {
 	int to;
 	collective collective; /* MOVE, COMBINE */
 	int turn;	       /* as of plan_buffer */
+	int bucket;	       /* MOVE, COMBINE: see plan_bucket_end(); 0 */
 } plan_instr;
 
 /* Whether an instruction is a transfer, MOVE or COMBINE. */
@@ -252,6 +253,23 @@ bool plan_in_turns(const plan *p, int tensor);
 /* Whether instruction i of a plan without loop (plan_unroll()) writes a turn's
  * part of an output, which goes to where the whole output is. */
 bool plan_hands_out(const plan *p, int i);
+
+/* The end of the bucket of instruction i: behind the last of those that follow
+ * i and have its number, which is not 0, in its turn; i + 1 where it is in
+ * none.  A bucket is executed as a whole: COMBINEs of one reducer, of elements
+ * of one type, then perhaps MOVEs that spread what these make.  All sources of
+ * the COMBINEs are there when it begins, and what it reads and writes is in use
+ * from its beginning to its end. */
+int plan_bucket_end(const plan *p, int i);
+
+/* The end of those of them that follow i and are of its kind. */
+int plan_phase_end(const plan *p, int i);
+
+/* The number of buckets; receives in *reductions that of their COMBINEs. */
+int plan_buckets(const plan *p, int *reductions);
+
+/* The bucket in which partial results of a tensor are combined; 0: none. */
+int plan_bucket_of(const plan *p, int tensor);
 
 /* Bytes that all workers receive in one run, in all turns. */
 int64_t plan_communication(const plan *p);

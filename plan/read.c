@@ -311,7 +311,8 @@ static bool read_transfer(reader *r, const plan *p, members *m,
 	if (c < 0)
 		return read_error(r, "'%.40s' is not a collective", how);
 	in->collective = (collective)c;
-	return true;
+	return !json_object_get(m->object, "bucket") ||
+	       read_index(r, m, "bucket", PLAN_MOST_ROWS, &in->bucket);
 }
 
 static bool read_feed(reader *r, members *m, plan_instr *in)

@@ -10,12 +10,37 @@ bool stream_is_local(const plan *p, int i)
 	return in->op != PLAN_RUN && in->collective == COLL_LOCAL;
 }
 
-bool stream_is_all_reduce(const plan *p, int i)
+static bool spreads(const plan *p, int i, int combine)
 {
-	const plan_instr *in = &p->program[i];
-	return i + 1 < p->ninstrs && in->op == PLAN_COMBINE &&
-	       in[1].op == PLAN_MOVE && in[1].from == in->to &&
-	       in->collective != COLL_LOCAL && in[1].collective != COLL_LOCAL;
+	const plan_instr *in = &p->program[combine], *move = &p->program[i];
+	return in->op == PLAN_COMBINE && move->op == PLAN_MOVE &&
+	       move->from == in->to && in->collective != COLL_LOCAL &&
+	       move->collective != COLL_LOCAL;
+}
+
+int stream_spread(const plan *p, int i)
+{
+	int end = plan_bucket_end(p, i);
+	if (p->program[i].bucket == 0 && end < p->ninstrs)
+		end++;
+	for (int j = i + 1; j < end; j++)
+		if (spreads(p, j, i))
+			return j;
+	return -1;
+}
+
+int stream_combined(const plan *p, int i)
+{
+	const plan_instr *move = &p->program[i];
+	int end = move->bucket > 0 || i == 0 ? 0 : i - 1;
+	for (int j = i - 1; j >= end; j--) {
+		const plan_instr *in = &p->program[j];
+		if (in->bucket != move->bucket || in->turn != move->turn)
+			break;
+		if (spreads(p, i, j))
+			return j;
+	}
+	return -1;
 }
 
 /* ---- conflicts --------------------------------------------------------- */
@@ -48,7 +73,7 @@ static bool conflict(const plan *p, int i, int j)
 	return touches(p, x, y->to) || touches(p, y, x->to);
 }
 
-/* ---- buckets ----------------------------------------------------------- */
+/* ---- transfers --------------------------------------------------------- */
 
 typedef VEC(int) instructions;
 
@@ -149,11 +174,12 @@ stream_schedule plan_streams(arena *a, const plan *p)
 			if (conflicts_with(p, i, x.bucket.at, x.bucket.n))
 				close_bucket(&x);
 			hand_over(&x, STREAM_COMPUTE, &i, 1);
-		} else if (stream_is_all_reduce(p, i)) {
-			add_transfers(&x, i, 2);
-			i++;
 		} else {
-			add_transfers(&x, i, 1);
+			int n = plan_bucket_end(p, i) - i;
+			if (n == 1 && stream_spread(p, i) >= 0)
+				n = 2;
+			add_transfers(&x, i, n);
+			i += n - 1;
 		}
 	}
 	close_bucket(&x);

@@ -16,9 +16,10 @@ typedef enum stream_id {
 	STREAM_COUNT
 } stream_id;
 
-/* The unit of work of a queue: a kernel, or a bucket of transfers.  The
- * transfers of a bucket do not touch each other, but for a COMBINE and, right
- * after it, the MOVE that spreads its result: an all-reduce. */
+/* The unit of work of a queue: a kernel, or transfers that are handed over
+ * together: whole buckets of the plan, and others.  They do not touch each
+ * other, but for a COMBINE and the MOVE that spreads its result: an
+ * all-reduce. */
 typedef struct stream_step {
 	stream_id on;
 	int ninstrs;
@@ -34,10 +35,10 @@ typedef struct stream_schedule {
 	stream_step *steps;
 } stream_schedule;
 
-/* Small transfers of one kind share a bucket, as long as no instruction in
- * between needs them or overwrites their sources. */
+/* Small transfers of one kind are handed over together, as long as no
+ * instruction in between needs them or overwrites their sources. */
 enum {
-	STREAM_SMALL = 1 << 20,	 /* bytes of a transfer in a bucket, .. */
+	STREAM_SMALL = 1 << 20,	 /* bytes of a transfer, or a bucket, .. */
 	STREAM_BUCKET = 8 << 20, /* .. of all together */
 };
 
@@ -46,8 +47,12 @@ stream_schedule plan_streams(arena *a, const plan *p);
 /* Whether instruction i receives nothing from other workers on any worker. */
 bool stream_is_local(const plan *p, int i);
 
-/* Whether the MOVE i + 1 spreads what the COMBINE i makes. */
-bool stream_is_all_reduce(const plan *p, int i);
+/* The MOVE that spreads what the COMBINE i makes, right after it or in its
+ * bucket; -1: none. */
+int stream_spread(const plan *p, int i);
+
+/* The COMBINE that makes what instruction i spreads, as above; -1. */
+int stream_combined(const plan *p, int i);
 
 /* ---- the check --------------------------------------------------------- */
 

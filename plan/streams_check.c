@@ -123,8 +123,7 @@ static bool check_bucket(const replay *r, int t, stream_fault *f)
 	for (int k = 0; k < x->ninstrs; k++)
 		for (int l = k + 1; l < x->ninstrs; l++) {
 			int i = x->instrs[k], j = x->instrs[l];
-			bool pair = j == i + 1 && stream_is_all_reduce(r->p, i);
-			if (!pair && race(r, i, j))
+			if (race(r, i, j) && stream_combined(r->p, j) != i)
 				return fault(f, STREAM_UNORDERED, i, j);
 		}
 	return true;

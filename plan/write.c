@@ -172,6 +172,9 @@ static json_t *of_instr(const plan *p, int i)
 			json_object_set_new(j, "move", how);
 		}
 		json_object_set_new(j, "from", json_integer(in->from));
+		if (in->bucket > 0)
+			json_object_set_new(j, "bucket",
+					    json_integer(in->bucket));
 	}
 	json_object_set_new(j, "to", json_integer(in->to));
 	return j;

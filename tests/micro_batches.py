@@ -49,8 +49,10 @@ WHOLE = {
     "resnet": "batch=8 classes=10 image=32 depth=18 width=4",
     "moe": TEXT + " kv_heads=2 wide=32 experts=4 chosen=2 room=5",
 }
-# tofu reduces at once; with the others values may stay partial.
+# tofu reduces at once; with the others values may stay partial, and their
+# reductions may be put together.
 ALGORITHMS = ([], ["--algorithm", "data-parallel"],
+              ["--algorithm", "data-parallel", "--bucket-bytes", "1K"],
               ["--algorithm", "extended"])
 OPTIMIZERS = ("sgd,momentum=0.9", "adam", "adamw")
 

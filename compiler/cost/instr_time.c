@@ -56,7 +56,8 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 
 typedef struct mover {
 	const topology *t;
-	const layout_transfer *move;
+	const layout_transfer *moves;
+	int nmoves;
 	int levels[MAX_AXES]; /* of the axes */
 	bool ring;
 	arena *tmp;
@@ -66,25 +67,33 @@ typedef struct mover {
  * level, -1 for none. */
 static int level_between(const mover *x, int v, int w, uint32_t *axes)
 {
-	uint32_t between = mesh_axes_between(x->move->mesh, v, w);
+	uint32_t between = mesh_axes_between(x->moves->mesh, v, w);
 	*axes |= between;
 	return between ? x->levels[__builtin_ctz(between)] : -1;
+}
+
+/* Adds the bytes that a worker receives by one of the transfers. */
+static void add_pieces(const mover *x, const layout_transfer *move, int worker,
+		       topology_move *to, uint32_t *axes)
+{
+	piece *q;
+	int n = transfer_pieces(x->tmp, move, worker, &q);
+	for (int i = 0; i < n; i++) {
+		int level = level_between(x, worker, q[i].peer, axes);
+		if (level >= 0)
+			to->bytes[level] += (double)box_volume(&q[i].at) *
+					    (double)dtype_size(move->to.type);
+	}
 }
 
 /* The bytes that a worker receives, and the axes along which. */
 static topology_move move_of(const mover *x, int worker)
 {
-	const mesh *m = x->move->mesh;
+	const mesh *m = x->moves->mesh;
 	topology_move to = { .ring = x->ring };
 	uint32_t axes = 0;
-	piece *q;
-	int n = transfer_pieces(x->tmp, x->move, worker, &q);
-	for (int i = 0; i < n; i++) {
-		int level = level_between(x, worker, q[i].peer, &axes);
-		if (level >= 0)
-			to.bytes[level] += (double)box_volume(&q[i].at) *
-					   (double)dtype_size(x->move->to.type);
-	}
+	for (int i = 0; i < x->nmoves; i++)
+		add_pieces(x, &x->moves[i], worker, &to, &axes);
 	for (int i = 0; i < x->t->nlevels; i++)
 		to.peers[i] = 1;
 	for (int i = 0; i < m->naxes; i++)
@@ -93,25 +102,54 @@ static topology_move move_of(const mover *x, int worker)
 	return to;
 }
 
-/* The part copied within the worker's own memory is read and written there. */
-double transfer_time(const topology *t, const layout_transfer *move,
-		     collective c, int most)
+/* The bytes of the results that a worker writes. */
+static double written_bytes(const mover *x, int worker)
 {
-	const mesh *m = move->mesh;
+	double bytes = 0;
+	for (int i = 0; i < x->nmoves; i++)
+		bytes += region_bytes(&x->moves[i].to, x->moves->mesh, worker);
+	return bytes;
+}
+
+/* The part copied within the worker's own memory is read and written there. */
+double transfers_time(const topology *t, const layout_transfer *moves,
+		      int nmoves, collective c, int most)
+{
+	const mesh *m = moves->mesh;
 	int n = mesh_workers(m), looked_at = n < most ? n : most;
-	mover x = { .t = t, .move = move, .tmp = arena_new(),
+	mover x = { .t = t, .moves = moves, .nmoves = nmoves,
+		    .tmp = arena_new(),
 		    .ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER };
 	double slowest = 0;
 	topology_levels(t, m, x.levels);
 	for (int i = 0; i < looked_at; i++) {
 		int w = examined(i, n, looked_at);
 		topology_move received = move_of(&x, w);
-		double s = region_bytes(&move->to, m, w) / t->bandwidth +
+		double s = written_bytes(&x, w) / t->bandwidth +
 			   topology_move_seconds(t, &received);
 		slowest = s > slowest ? s : slowest;
 	}
 	arena_free(x.tmp);
 	return slowest;
+}
+
+double transfer_time(const topology *t, const layout_transfer *move,
+		     collective c, int most)
+{
+	return transfers_time(t, move, 1, c, most);
+}
+
+double phase_time(const plan *p, const topology *t, int begin, int end,
+		  int most)
+{
+	arena *tmp = arena_new();
+	layout_transfer *moves = ARENA_ARRAY(tmp, layout_transfer, end - begin);
+	for (int i = begin; i < end; i++)
+		moves[i - begin] = plan_transfer(p, &p->program[i]);
+	double s = transfers_time(t, moves, end - begin,
+				  p->program[begin].collective, most);
+	arena_free(tmp);
+	return s;
 }
 
 double instr_time(const plan *p, const topology *t, const plan_instr *in,

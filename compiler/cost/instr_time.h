@@ -18,6 +18,16 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 double transfer_time(const topology *t, const layout_transfer *move,
 		     collective c, int most);
 
+/* Of n transfers that are executed as one, in one group of workers: one
+ * latency, and the bytes of all. */
+double transfers_time(const topology *t, const layout_transfer *moves, int n,
+		      collective c, int most);
+
+/* Of instructions [begin, end) of a plan, transfers of one kind that are
+ * executed as one. */
+double phase_time(const plan *p, const topology *t, int begin, int end,
+		  int most);
+
 /* Of an instruction of a plan. */
 double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		  int most);

@@ -168,11 +168,24 @@ static double seconds_of(instr_times *x, const plan *p, const plan_instr *in)
 	return *known;
 }
 
+/* Of a bucket one instruction of each kind has the seconds of all. */
+static void set_seconds(instr_times *x, const plan *p, double *seconds)
+{
+	for (int i = 0, next; i < p->ninstrs; i = next) {
+		next = plan_phase_end(p, i);
+		seconds[i] = next == i + 1
+				     ? seconds_of(x, p, &p->program[i])
+				     : phase_time(p, x->machine, i, next,
+						  MOST_LOOKED_AT);
+		for (int j = i + 1; j < next; j++)
+			seconds[j] = 0;
+	}
+}
+
 static double *all_seconds(arena *a, instr_times *x, const plan *p)
 {
 	double *seconds = ARENA_ARRAY(a, double, p->ninstrs);
-	for (int i = 0; i < p->ninstrs; i++)
-		seconds[i] = seconds_of(x, p, &p->program[i]);
+	set_seconds(x, p, seconds);
 	return seconds;
 }
 
@@ -234,10 +247,9 @@ void lower_instants(instr_times *x, const plan *p, double *seconds,
 		    double *end)
 {
 	double now = 0;
-	for (int i = 0; i < p->ninstrs; i++) {
-		seconds[i] = seconds_of(x, p, &p->program[i]);
+	set_seconds(x, p, seconds);
+	for (int i = 0; i < p->ninstrs; i++)
 		end[i] = now += seconds[i];
-	}
 	if (x->machine->overlap)
 		timeline_run(p, seconds, end);
 }

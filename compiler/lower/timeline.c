@@ -161,6 +161,21 @@ static void note_write(timeline *l, int buffer)
 		latest_raise(&l->written, s, l->ready);
 }
 
+/* Waits for all that instruction i needs. */
+static void await_all(timeline *l, int i)
+{
+	const plan_instr *in = &l->p->program[i];
+	plan_reads(l->p, in, await_written, l);
+	await_unused(l, in->to);
+}
+
+static void note_all(timeline *l, int i)
+{
+	const plan_instr *in = &l->p->program[i];
+	plan_reads(l->p, in, note_read, l);
+	note_write(l, in->to);
+}
+
 void timeline_run(const plan *p, const double *seconds, double *end)
 {
 	arena *tmp = arena_new();
@@ -169,16 +184,18 @@ void timeline_run(const plan *p, const double *seconds, double *end)
 	find_cells(tmp, &l);
 	l.written = latest_new(tmp, l.ncells);
 	l.used = latest_new(tmp, l.ncells);
-	for (int i = 0; i < p->ninstrs; i++) {
+	for (int i = 0, next; i < p->ninstrs; i = next) {
 		const plan_instr *in = &p->program[i];
 		bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
+		next = plan_bucket_end(p, i);
 		l.ready = free_at[moves];
-		plan_reads(p, in, await_written, &l);
-		await_unused(&l, in->to);
-		l.ready += seconds[i];
-		plan_reads(p, in, note_read, &l);
-		note_write(&l, in->to);
-		free_at[moves] = end[i] = l.ready;
+		for (int j = i; j < next; j++)
+			await_all(&l, j);
+		for (int j = i; j < next; j++)
+			end[j] = l.ready += seconds[j];
+		for (int j = i; j < next; j++)
+			note_all(&l, j);
+		free_at[moves] = l.ready;
 	}
 	arena_free(tmp);
 }
@@ -212,13 +229,17 @@ double timeline_least(const plan *p, const double *seconds)
 	arena *tmp = arena_new();
 	arrivals x = { .written = ARENA_ARRAY(tmp, double, p->nbuffers) };
 	double free_at[2] = { 0, 0 };
-	for (int i = 0; i < p->ninstrs; i++) {
+	for (int i = 0, next; i < p->ninstrs; i = next) {
 		const plan_instr *in = &p->program[i];
 		bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
+		next = plan_bucket_end(p, i);
 		x.ready = free_at[moves];
-		plan_reads(p, in, await_arrival, &x);
-		x.ready += seconds[i];
-		raise(&x.written[in->to], x.ready);
+		for (int j = i; j < next; j++)
+			plan_reads(p, &in[j - i], await_arrival, &x);
+		for (int j = i; j < next; j++)
+			x.ready += seconds[j];
+		for (int j = i; j < next; j++)
+			raise(&x.written[in[j - i].to], x.ready);
 		free_at[moves] = x.ready;
 	}
 	arena_free(tmp);

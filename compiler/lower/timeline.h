@@ -6,7 +6,8 @@
 #include "plan/plan.h"
 
 /* The ends of the instructions of a run of the program, counted from its
- * beginning, where instruction i takes seconds[i].  A worker has two streams:
+ * beginning, where instruction i takes seconds[i]; a bucket is one instruction,
+ * within which its members end one after the other.  A worker has two streams:
  * one computes, which also copies within the worker's memory, one communicates;
  * each goes through its instructions in the order of the program.  An
  * instruction begins when its stream is free, its operands are written, and no

@@ -3,6 +3,7 @@
 #include "compiler/portfolio/one_planner.h"
 
 #include "compiler/cost/partial_values.h"
+#include "compiler/lower/bucket.h"
 #include "compiler/lower/cost.h"
 #include "plan/gemm.h"
 
@@ -71,6 +72,13 @@ static const char *proof_of(const plan_request *how, const search_result *s)
 			    s->pinned ? " with these pins" : "");
 }
 
+/* The plan with its reductions in buckets, as far as that is asked for. */
+static plan *in_buckets(const plan_request *how, plan *p, layout_classes *f)
+{
+	const bucket_options o = { how->bucket, how->topology, how->memory };
+	return how->bucket != 0 ? bucket_plan(how->arena, p, f, &o) : p;
+}
+
 bool plan_lowered(const plan_request *how, const search_result *s,
 		  const lower_options *lower, const plan_program *program,
 		  plan_result *r)
@@ -93,10 +101,11 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 		r->proof = proof_of(how, s);
 	if (s->error)
 		return true;
-	plan *p = lower_plan(how->arena, how->graph, &s->assignment, &o,
-			     how->sink);
-	if (!p)
+	plan *made = lower_plan(how->arena, how->graph, &s->assignment, &o,
+				how->sink);
+	if (!made)
 		return false;
+	plan *p = in_buckets(how, made, classes);
 	p->copies_bytes = gemm_plan_bytes(p, room_beside(p, how->memory,
 							 t->memory));
 	r->plan = p;

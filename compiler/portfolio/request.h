@@ -50,6 +50,9 @@ typedef struct plan_request {
 	 * lower_options; 0: a tenth more than a program needs. */
 	int64_t room;
 	bool separate; /* of lower_options */
+	/* Bytes of a bucket of reductions, as of bucket_options; 0: there are
+	 * none. */
+	int64_t bucket;
 	const struct memory_prices *prices; /* of search_request, as .. */
 	struct level_tables *tables;
 	search_variant variant; /* of search_request */

@@ -28,6 +28,7 @@ enum { MOST_BYTES = 1 << 30 };
 
 /* A piece, without the dimensions that a box has room for. */
 typedef struct part {
+	int instr; /* of its transfer */
 	int peer; /* the worker that it comes from, or goes to */
 	bool add;
 	int64_t at, nbytes; /* in the staging memory */
@@ -48,13 +49,15 @@ typedef struct parcels {
 	int64_t nbytes;
 } parcels;
 
-/* A transfer as this rank sees it. */
+/* A transfer as this rank sees it; of those of a bucket that are of one kind,
+ * all of them, and the others have nothing to do. */
 typedef struct exchange {
 	MPI_Comm group; /* MPI_COMM_NULL: messages */
 	parts sent;	/* by ascending peer, for each as it unpacks them */
 	parts received; /* in the order of addition; this rank's own, too */
 	parcels to, from;
 	int *counts; /* of the group's ranks: sent, where, received, where */
+	bool leads;  /* it is the first of its phase of a bucket, or alone */
 	bool local;  /* no worker receives anything from another */
 	int64_t total; /* bytes received, so far */
 	char *outbox, *inbox;
@@ -98,10 +101,13 @@ static MPI_Comm group_of(ranks *c, uint32_t axes)
 
 /* ---- exchanges --------------------------------------------------------- */
 
-static void note_part(ranks *c, parts *to, const piece *q, int peer,
-		      int64_t size)
+static void note_part(ranks *c, parts *to, int instr, const piece *q, int peer)
 {
-	part x = { .peer = peer,
+	const plan *p = c->p;
+	const plan_buffer *b = &p->buffers[p->program[instr].to];
+	int64_t size = (int64_t)dtype_size(p->tensors[b->tensor].type);
+	part x = { .instr = instr,
+		   .peer = peer,
 		   .add = q->add,
 		   .nbytes = box_volume(&q->at) * size,
 		   .lo = ARENA_COPY(c->a, q->at.lo, q->at.n),
@@ -156,21 +162,18 @@ static bool is_collective(collective kind)
 
 /* Notes the parts that a worker receives, if it is this rank, or from this
  * rank.  Returns the axes along which they move. */
-static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
-			    exchange *x)
+static uint32_t note_worker(ranks *c, int instr, int worker, exchange *x)
 {
 	arena *work = arena_new();
-	const plan_tensor *t = &c->p->tensors[c->p->buffers[in->to].tensor];
-	int64_t size = (int64_t)dtype_size(t->type);
 	uint32_t axes = 0;
 	piece *q;
-	int n = plan_pieces(work, c->p, in, worker, &q);
+	int n = plan_pieces(work, c->p, &c->p->program[instr], worker, &q);
 	for (int i = 0; i < n; i++) {
 		axes |= mesh_axes_between(&c->p->mesh, worker, q[i].peer);
 		if (worker == c->rank)
-			note_part(c, &x->received, &q[i], q[i].peer, size);
+			note_part(c, &x->received, instr, &q[i], q[i].peer);
 		else if (q[i].peer == c->rank)
-			note_part(c, &x->sent, &q[i], worker, size);
+			note_part(c, &x->sent, instr, &q[i], worker);
 	}
 	arena_free(work);
 	return axes;
@@ -180,12 +183,15 @@ static uint32_t note_worker(ranks *c, const plan_instr *in, int worker,
  * ranks.  A collective is used if all members of a group exchange something
  * with all others: the non-blocking ones of Open MPI have been seen to hang if
  * some counts are 0. */
-static void note_exchange(ranks *c, const plan_instr *in, exchange *x)
+static void note_exchange(ranks *c, int begin, int end, exchange *x)
 {
+	const plan_instr *in = &c->p->program[begin];
 	const mesh *m = &c->p->mesh;
 	uint32_t axes = 0;
-	for (int w = 0; w < mesh_workers(m); w++)
-		axes |= note_worker(c, in, w, x);
+	for (int i = begin; i < end; i++)
+		for (int w = 0; w < mesh_workers(m); w++)
+			axes |= note_worker(c, i, w, x);
+	x->leads = true;
 	x->local = axes == 0;
 	note_parcels(c, &x->sent, &x->to);
 	note_parcels(c, &x->received, &x->from);
@@ -285,9 +291,9 @@ static int64_t *staging_bytes(ranks *c)
 	int64_t *nbytes = ARENA_ARRAY(c->a, int64_t, n);
 	for (int i = 0; i < n; i++) {
 		const exchange *x = &c->exchanges[i];
-		nbytes[i] = !plan_moves(&c->p->program[i]) || x->local
-				    ? -1
-				    : x->to.nbytes + x->from.nbytes;
+		nbytes[i] = x->leads && !x->local
+				    ? x->to.nbytes + x->from.nbytes
+				    : -1;
 	}
 	MPI_Allreduce(MPI_IN_PLACE, nbytes, n, MPI_INT64_T, MPI_MAX,
 		      MPI_COMM_WORLD);
@@ -299,9 +305,11 @@ static void attach_ranks(void *state, unsigned char *const *arenas)
 	ranks *c = state;
 	c->arena = arenas[c->rank];
 	c->exchanges = ARENA_ARRAY(c->a, exchange, c->p->ninstrs);
-	for (int i = 0; i < c->p->ninstrs; i++)
+	for (int i = 0, end; i < c->p->ninstrs; i = end) {
+		end = plan_phase_end(c->p, i);
 		if (plan_moves(&c->p->program[i]))
-			note_exchange(c, &c->p->program[i], &c->exchanges[i]);
+			note_exchange(c, i, end, &c->exchanges[i]);
+	}
 	c->schedule = prefetch_of(c->a, c->p, staging_bytes(c));
 	c->staging = arena_alloc(c->a, (size_t)c->schedule.nbytes + 1);
 	for (int i = 0; i < c->p->ninstrs; i++) {
@@ -354,30 +362,28 @@ static unsigned char *place(const ranks *c, int buffer)
 	return c->arena + c->p->buffers[buffer].offset;
 }
 
-/* Copies the parts for all peers to the outbox. */
-static void pack(ranks *c, const plan_instr *in, const exchange *x)
+/* Copies a part for a peer to the outbox. */
+static void pack(const ranks *c, const exchange *of, const part *x)
 {
+	const plan_instr *in = &c->p->program[x->instr];
 	const plan_tensor *t = tensor_of(c, in);
 	size_t size = dtype_size(t->type);
 	region mine = plan_region(c->p, in->from, c->rank);
 	const unsigned char *from = place(c, in->from);
-	for (int i = 0; i < x->sent.n; i++) {
-		char *to = x->outbox + x->sent.at[i].at;
-		box b = part_box(&x->sent.at[i], t->ndim);
-		region packed = dense(&b);
-		runs r = runs_of(&b, &packed, &mine);
-		while (runs_next(&r))
-			memcpy(to + (size_t)r.dst * size,
-			       from + (size_t)r.src * size,
-			       (size_t)r.n * size);
-	}
+	char *to = of->outbox + x->at;
+	box b = part_box(x, t->ndim);
+	region packed = dense(&b);
+	runs r = runs_of(&b, &packed, &mine);
+	while (runs_next(&r))
+		memcpy(to + (size_t)r.dst * size, from + (size_t)r.src * size,
+		       (size_t)r.n * size);
 }
 
 /* Copies a part to where it belongs, or combines it with what is there: this
  * rank's own out of its buffer, another's out of the inbox. */
-static void unpack(ranks *c, const plan_instr *in, const exchange *of,
-		   const part *x)
+static void unpack(const ranks *c, const exchange *of, const part *x)
 {
+	const plan_instr *in = &c->p->program[x->instr];
 	const plan_tensor *t = tensor_of(c, in);
 	int64_t size = (int64_t)dtype_size(t->type);
 	bool own = x->peer == c->rank;
@@ -435,7 +441,8 @@ static void start_collective(ranks *c, exchange *x)
 static void begin(ranks *c, int instr)
 {
 	exchange *x = &c->exchanges[instr];
-	pack(c, &c->p->program[instr], x);
+	for (int i = 0; i < x->sent.n; i++)
+		pack(c, x, &x->sent.at[i]);
 	if (x->group != MPI_COMM_NULL) {
 		start_collective(c, x);
 		return;
@@ -448,7 +455,7 @@ static void unpack_all(ranks *c, int instr)
 {
 	const exchange *x = &c->exchanges[instr];
 	for (int i = 0; i < x->received.n; i++)
-		unpack(c, &c->p->program[instr], x, &x->received.at[i]);
+		unpack(c, x, &x->received.at[i]);
 }
 
 static void end(ranks *c, int instr)

@@ -16,6 +16,7 @@ typedef struct maker {
 	const plan *p;
 	const int64_t *nbytes;
 	int64_t room;
+	int *leader; /* by instruction: the first of its phase of a bucket */
 	int *source; /* by transfer: the first instruction before which its
 			source is there; itself: it waits for its turn */
 	bool *begun;
@@ -48,12 +49,24 @@ static bool reads(const plan *p, const plan_instr *in, int buffer)
 	return false;
 }
 
-/* Whether a transfer has to end before instruction i, which comes after it. */
-static bool ends_before(const plan *p, int transfer, int i)
+/* Whether a transfer has to end before instruction i. */
+static bool conflict(const plan *p, int transfer, int i)
 {
 	const plan_instr *t = &p->program[transfer], *in = &p->program[i];
 	return overlap(p, in->to, t->to) || overlap(p, in->to, t->from) ||
 	       reads(p, in, t->to) || plan_hands_out(p, transfer);
+}
+
+/* The same of all that a transfer stands for, and i, if it stands for any. */
+static bool ends_before(const maker *m, int transfer, int i)
+{
+	int ends = plan_phase_end(m->p, transfer);
+	int last = plan_phase_end(m->p, i);
+	for (; m->leader[i] != transfer && transfer < ends; transfer++)
+		for (int j = i; j < last; j++)
+			if (conflict(m->p, transfer, j))
+				return true;
+	return false;
 }
 
 /* ---- staging memory ---------------------------------------------------- */
@@ -145,7 +158,7 @@ static void step(maker *m, int i)
 {
 	begin_early(m, i);
 	for (int k = 0; k < m->going.n;)
-		if (m->going.at[k] < i && ends_before(m->p, m->going.at[k], i))
+		if (m->going.at[k] < i && ends_before(m, m->going.at[k], i))
 			end(m, k);
 		else
 			k++;
@@ -236,15 +249,18 @@ static void find_sources(maker *m, arena *tmp)
 {
 	const plan *p = m->p;
 	writers w = writers_of(tmp, p);
-	for (int i = 0; i < p->ninstrs; i++) {
-		m->source[i] = i;
-		if (m->nbytes[i] >= 0) {
-			int by = last_write(&w, p, p->program[i].from, -1);
-			m->source[i] = by < 0		  ? 0
-				       : m->nbytes[by] >= 0 ? i
-							    : by + 1;
+	for (int i = 0, end; i < p->ninstrs; i = end) {
+		end = plan_phase_end(p, i);
+		m->source[i] = m->nbytes[i] >= 0 ? 0 : i;
+		for (int j = i; j < end && m->nbytes[i] >= 0; j++) {
+			int by = last_write(&w, p, p->program[j].from, -1);
+			int at = by >= 0 && m->nbytes[by] >= 0 ? i : by + 1;
+			m->source[i] = at > m->source[i] ? at : m->source[i];
 		}
-		last_write(&w, p, p->program[i].to, i);
+		for (int j = i; j < end; j++) {
+			m->leader[j] = i;
+			last_write(&w, p, p->program[j].to, i);
+		}
 	}
 }
 
@@ -267,6 +283,7 @@ prefetch prefetch_of(arena *a, const plan *p, const int64_t *nbytes)
 	int n = p->ninstrs;
 	maker m = { .a = a, .p = p, .nbytes = nbytes, .room = ROOM };
 	m.source = ARENA_ARRAY(a, int, n);
+	m.leader = ARENA_ARRAY(a, int, n);
 	m.begun = ARENA_ARRAY(a, bool, n);
 	m.to.at = ARENA_ARRAY(a, int64_t, n);
 	m.to.first = ARENA_ARRAY(a, int, n + 2);

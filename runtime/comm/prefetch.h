@@ -3,7 +3,8 @@
  * Data to send are copied to staging memory when a transfer begins, and
  * received data are copied out of it when it ends.  So a transfer may begin
  * before its turn, as soon as its source is there, and ends before the first
- * instruction that needs its target, or overwrites its source. */
+ * instruction that needs its target, or overwrites its source.  Transfers of
+ * one kind in a bucket are one, which stands for the first of them. */
 #ifndef TDL_RUNTIME_COMM_PREFETCH_H
 #define TDL_RUNTIME_COMM_PREFETCH_H
 
@@ -24,7 +25,8 @@ typedef struct prefetch {
 } prefetch;
 
 /* A schedule for transfers of the given staging memory, by instruction; those
- * of -1 are no part of it.  A function of these alone: workers with the same
+ * of -1, and all but the first of a phase (plan_phase_end()), are no part of
+ * it.  A function of these alone: workers with the same
  * arguments do all in the same order. */
 prefetch prefetch_of(arena *a, const plan *p, const int64_t *nbytes);
 

@@ -115,8 +115,7 @@ static void add_bucket(local *l, const stream_step *t)
 	}
 	for (int i = 0; i < t->ninstrs; i++) {
 		int instr = t->instrs[i];
-		bool spreads = i > 0 && t->instrs[i - 1] == instr - 1 &&
-			       stream_is_all_reduce(l->p, instr - 1);
+		bool spreads = stream_combined(l->p, instr) >= 0;
 		add_transfer(l, b->lists[spreads], instr);
 	}
 }

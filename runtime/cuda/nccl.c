@@ -214,8 +214,7 @@ static void abort_all(nccl *l)
 
 static bool is_spread(const nccl *l, const stream_step *t, int i)
 {
-	return i > 0 && t->instrs[i - 1] == t->instrs[i] - 1 &&
-	       stream_is_all_reduce(l->p, t->instrs[i - 1]);
+	return stream_combined(l->p, t->instrs[i]) >= 0;
 }
 
 /* Transfers of a bucket have staging memory side by side. */
@@ -233,7 +232,10 @@ static void note_bucket(nccl *l, const stream_step *t)
 		exchange *x = &l->exchanges[t->instrs[i]];
 		*x = exchange_of(l->a, l->p, t->instrs[i], l->worker, reduces);
 		if (is_spread(l, t, i))
-			exchange_merge(l->p, x - 1, x);
+			exchange_merge(l->p,
+				       &l->exchanges[stream_combined(l->p,
+								     x->instr)],
+				       x);
 	}
 	for (int i = 0; i < t->ninstrs; i++) {
 		exchange *x = &l->exchanges[t->instrs[i]];
@@ -415,7 +417,8 @@ static bool enqueue(const nccl *l, const exchange *x, CUstream s, failure *f)
 		       CALL(l, f, ncclReduceScatter, send, receive, count, t,
 			    operation_of(x->reducer), g, s);
 	case EXCHANGE_ALL_REDUCE:
-		receive = pointer(buffer(l, in[1].to));
+		in = &l->p->program[stream_spread(l->p, x->instr)];
+		receive = pointer(buffer(l, in->to));
 		return n == 0 ||
 		       CALL(l, f, ncclAllReduce, send, receive, count, t,
 			    operation_of(x->reducer), g, s);

@@ -40,6 +40,23 @@ for i in 1 2; do
 done
 cmp "$tmp/1.npz" "$tmp/2.npz" || fail 'two runs without NVLS differ'
 
+# ---- buckets -----------------------------------------------------------------
+
+# Their sums are those that single reductions have.
+export NCCL_NVLS_ENABLE=0
+for bytes in 0 1K 1M; do
+	# shellcheck disable=SC2086
+	plan bucket$bytes 4 mlp $mlp --algorithm data-parallel \
+		--memory 1M --bucket-bytes $bytes
+	expect 0 ranks 4 "$tmp/bucket$bytes-4.plan" --steps 3 --verify \
+		--outputs "$tmp/$bytes.npz"
+	verified
+done
+unset NCCL_NVLS_ENABLE
+grep -q '"bucket":1' "$tmp/bucket1M-4.plan" || fail 'there is no bucket'
+expect 0 near "$tmp/1M.npz" "$tmp/0.npz"
+expect 0 near "$tmp/1K.npz" "$tmp/0.npz"
+
 # ---- an output that is combined and gathered --------------------------------
 
 # .. is there, although an all-reduce does both.

@@ -44,6 +44,19 @@ for seed in 2 3 4 5 6 7 8; do
 done
 unset FAKE_CUDA_SEED FAKE_CUDA_DEVICES
 
+# ---- buckets -----------------------------------------------------------------
+
+# shellcheck disable=SC2086
+for bytes in 0 1M; do
+	plan bucket$bytes 4 mlp $mlp --algorithm data-parallel --memory 1M \
+		--bucket-bytes $bytes
+	expect 0 cuda "$tmp/bucket$bytes-4.plan" --steps 3 --verify \
+		--outputs "$tmp/$bytes.npz"
+	verified
+done
+grep -q '"bucket":1' "$tmp/bucket1M-4.plan" || fail 'there is no bucket'
+cmp "$tmp/0.npz" "$tmp/1M.npz" || fail 'buckets change results'
+
 # ---- micro-batches -----------------------------------------------------------
 
 # shellcheck disable=SC2086

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "compiler/codegen/codegen.h"
+#include "compiler/lower/bucket.h"
 #include "compiler/lower/lower.h"
 #include "tests/unit/random_graph.h"
 
@@ -31,6 +32,14 @@ plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m)
 	plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 	ck_assert_ptr_nonnull(p);
 	return p;
+}
+
+plan *in_buckets(arena *a, plan *p, uint64_t seed)
+{
+	static const int64_t bytes[] = { 1 << 20, 64, 1024 };
+	const bucket_options o = { bytes[seed % 3], topology_preset(0),
+				   PLAN_MAX_BYTES };
+	return bucket_plan(a, p, layout_classes_new(a, &p->mesh), &o);
 }
 
 plan *random_parallel_plan(arena *a)

@@ -15,4 +15,7 @@ plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m);
 /* A small plan with inputs, for three workers or more. */
 plan *random_parallel_plan(arena *a);
 
+/* The same with its reductions in buckets, of a size that the seed draws. */
+plan *in_buckets(arena *a, plan *p, uint64_t seed);
+
 #endif

@@ -23,7 +23,8 @@ static void teardown(void)
 }
 
 /* When an instruction reads what it reads, for the last time, and when it
- * writes: other than a transfer in the schedule, at its turn. */
+ * writes: other than a transfer in the schedule, at its turn; all of a bucket
+ * that are of one kind when the first of them does. */
 typedef struct times {
 	int *first_read, *last_read, *write;
 	int now;
@@ -46,6 +47,14 @@ static times replay(const plan *p, const prefetch *s, const int64_t *nbytes)
 		if (i < p->ninstrs && nbytes[i] < 0)
 			t.first_read[i] = t.last_read[i] = t.write[i] =
 				++t.now;
+	}
+	for (int i = 0, end; i < p->ninstrs; i = end) {
+		end = plan_phase_end(p, i);
+		for (int j = i + 1; j < end; j++) {
+			t.first_read[j] = t.first_read[i];
+			t.last_read[j] = t.last_read[i];
+			t.write[j] = t.write[i];
+		}
 	}
 	for (int i = 0; i < p->ninstrs; i++)
 		ck_assert(t.first_read[i] > 0 &&
@@ -113,7 +122,9 @@ static void expect_room(const plan *p, const prefetch *s, const int64_t *nbytes,
 static int64_t draw_nbytes(const plan *p, int instr, uint64_t seed)
 {
 	uint64_t x = seed * 7919 + (uint64_t)instr * 104729;
-	if (p->program[instr].op == PLAN_RUN || stream_is_local(p, instr))
+	bool follows = instr > 0 && plan_phase_end(p, instr - 1) > instr;
+	if (p->program[instr].op == PLAN_RUN || stream_is_local(p, instr) ||
+	    follows)
 		return -1;
 	return (int64_t)(x % 5) * (INT64_C(11) << 20);
 }
@@ -124,6 +135,8 @@ START_TEST(schedules_are_right)
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		plan *p = seed % 2 ? random_plan(mem, seed, 14, false) :
 				     random_training_plan(mem, seed, 8, NULL);
+		if (seed % 3 == 0)
+			p = in_buckets(mem, p, seed / 3);
 		int64_t *nbytes = ARENA_ARRAY(mem, int64_t, p->ninstrs);
 		for (int i = 0; i < p->ninstrs; i++)
 			nbytes[i] = draw_nbytes(p, i, seed);

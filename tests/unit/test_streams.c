@@ -23,8 +23,9 @@ static void teardown(void)
 
 static plan *some_plan(uint64_t seed)
 {
-	return seed % 2 ? random_plan(mem, seed, 12, false) :
-			  random_training_plan(mem, seed, 8, NULL);
+	plan *p = seed % 2 ? random_plan(mem, seed, 12, false) :
+			     random_training_plan(mem, seed, 8, NULL);
+	return seed % 3 ? p : in_buckets(mem, p, seed / 3);
 }
 
 static void expect_right(const plan *p, const stream_schedule *s,

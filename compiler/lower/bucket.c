@@ -1,0 +1,401 @@
+#include "config.h"
+
+#include "compiler/lower/bucket.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "compiler/lower/cost.h"
+#include "plan/lifetimes.h"
+
+/* Kinds of reductions of which buckets are filled at a time. */
+enum { MOST_KINDS = 64 };
+
+/* The common part of the reductions of a bucket, which are reduce-scatters;
+ * axes of the mesh, a bit each. */
+typedef struct kind {
+	reducer reducer;
+	dtype type;
+	uint32_t axes; /* along which they go */
+	bool spreads;  /* an all-gather follows each, .. */
+	uint32_t over; /* .. along these axes */
+} kind;
+
+typedef VEC(int) ints;
+
+/* A bucket that is being filled. */
+typedef struct filling {
+	kind kind;
+	int bucket; /* its number; 0: there is none */
+	int64_t bytes, most;
+	ints below; /* buffers with results that depend on it */
+} filling;
+
+typedef struct maker {
+	arena *tmp;
+	plan *p; /* without updates of states; as it becomes */
+	const plan_instr *from; /* the program as it was */
+	const bucket_options *o;
+	int64_t share; /* of a bucket's bytes: one of so many */
+	int levels[MAX_AXES];
+	int nkinds;
+	filling open[MOST_KINDS];
+	uint64_t *depends; /* by buffer: on open[i], a bit each */
+	int *bucket;	   /* by instruction: its bucket, 0 for none */
+	VEC(ints) members; /* by bucket; the first is none */
+	bool *pending;	   /* by buffer: its writer waits for a bucket */
+	ints waiting;	   /* the instructions that do */
+	VEC(plan_instr) program;
+} maker;
+
+/* ---- which reductions -------------------------------------------------- */
+
+/* Whether instruction i + 1 spreads what i, which combines, makes. */
+static bool has_spread(const maker *m, int i, int end)
+{
+	const plan_instr *in = &m->from[i];
+	return i + 1 < end && in[1].op == PLAN_MOVE &&
+	       in[1].collective == COLL_ALL_GATHER && in[1].from == in->to;
+}
+
+/* The axes on which a buffer's region depends. */
+static uint32_t axes_of(const plan *p, int buffer)
+{
+	const layout l = plan_layout(p, &p->buffers[buffer]);
+	return layout_axes(&l, &p->mesh);
+}
+
+static kind kind_of(const maker *m, int i, int end)
+{
+	const plan *p = m->p;
+	const plan_instr *in = &m->from[i];
+	const plan_node *n = &p->nodes[in->node];
+	const plan_tensor *t = &p->tensors[n->output];
+	const kernel *k = p->kernels[n->kernel].kernel;
+	kind x = { .reducer = plan_partial(p, in->node),
+		   .type = t->type,
+		   .spreads = has_spread(m, i, end) };
+	x.axes = layout_combined_axes(&p->mesh, k, &n->cuts, &t->cuts);
+	if (x.spreads)
+		x.over = axes_of(p, in->to) & ~axes_of(p, in[1].to);
+	return x;
+}
+
+static bool is_kind(const kind *x, const kind *y)
+{
+	return x->reducer == y->reducer && x->type == y->type &&
+	       x->axes == y->axes && x->spreads == y->spreads &&
+	       x->over == y->over;
+}
+
+/* Around a ring of n workers with latency a and b bytes per second, z bytes
+ * take (n - 1)(a + z / (n b)) seconds: a tenth of that is latency if z is
+ * 9 n a b. */
+static int64_t most_bytes(const maker *m, uint32_t axes)
+{
+	enum { SHARE = 9 };
+	const topology *t = m->o->machine;
+	double latency = 0, bandwidth = 0, n = 1;
+	if (m->o->bytes > 0)
+		return m->o->bytes / m->share;
+	for (int i = 0; i < m->p->mesh.naxes; i++) {
+		if (!(axes >> i & 1))
+			continue;
+		const topology_level *l = &t->levels[m->levels[i]];
+		n *= m->p->mesh.size[i];
+		latency = l->latency > latency ? l->latency : latency;
+		bandwidth = bandwidth == 0 || l->bandwidth < bandwidth
+				    ? l->bandwidth
+				    : bandwidth;
+	}
+	double bytes = SHARE * n * latency * bandwidth / (double)m->share;
+	return bytes < (double)PLAN_MAX_BYTES ? (int64_t)bytes
+					      : PLAN_MAX_BYTES;
+}
+
+/* The bucket for a kind; NULL where there are too many. */
+static filling *filling_of(maker *m, const kind *k)
+{
+	for (int i = 0; i < m->nkinds; i++)
+		if (is_kind(&m->open[i].kind, k))
+			return &m->open[i];
+	if (m->nkinds == MOST_KINDS)
+		return NULL;
+	m->open[m->nkinds] = (filling){ .kind = *k,
+					.most = most_bytes(m, k->axes) };
+	return &m->open[m->nkinds++];
+}
+
+static void depend(maker *m, int buffer, uint64_t on)
+{
+	for (uint64_t left = on & ~m->depends[buffer]; left; left &= left - 1)
+		vec_push(m->tmp, &m->open[__builtin_ctzll(left)].below, buffer);
+	m->depends[buffer] |= on;
+}
+
+static void close_bucket(maker *m, filling *f)
+{
+	for (int i = 0; i < f->below.n; i++)
+		m->depends[f->below.at[i]] &= ~(UINT64_C(1) << (f - m->open));
+	f->below.n = 0;
+	f->bucket = 0;
+	f->bytes = 0;
+}
+
+typedef struct dependence {
+	const maker *m;
+	uint64_t on;
+	bool pending;
+} dependence;
+
+static void read_from(void *to, int buffer)
+{
+	dependence *d = to;
+	d->on |= d->m->depends[buffer];
+	d->pending |= d->m->pending[buffer];
+}
+
+static dependence dependence_of(const maker *m, const plan_instr *in)
+{
+	dependence d = { .m = m };
+	plan_reads(m->p, in, read_from, &d);
+	return d;
+}
+
+/* A reduction joins the bucket of its kind.  Those on which it depends are
+ * closed before that: so a member depends on buckets alone whose members all
+ * come before it, and buckets never wait for each other. */
+static void join(maker *m, filling *f, int i)
+{
+	int64_t bytes = m->p->buffers[m->from[i].from].nbytes;
+	if (f->bytes + bytes > f->most)
+		close_bucket(m, f);
+	if (f->bucket == 0) {
+		f->bucket = m->members.n;
+		vec_push(m->tmp, &m->members, (ints){ 0 });
+	}
+	f->bytes += bytes;
+	vec_push(m->tmp, &m->members.at[f->bucket], i);
+	m->bucket[i] = f->bucket;
+	depend(m, m->from[i].to, UINT64_C(1) << (f - m->open));
+}
+
+static void choose(maker *m, int begin, int end)
+{
+	for (int i = begin; i < end; i++) {
+		const plan_instr *in = &m->from[i];
+		dependence d = dependence_of(m, in);
+		filling *f = NULL;
+		if (in->op == PLAN_COMBINE &&
+		    in->collective == COLL_REDUCE_SCATTER) {
+			kind k = kind_of(m, i, end);
+			f = filling_of(m, &k);
+		}
+		if (f && m->p->buffers[in->from].nbytes <= f->most) {
+			for (; d.on; d.on &= d.on - 1)
+				close_bucket(m,
+					     &m->open[__builtin_ctzll(d.on)]);
+			join(m, f, i);
+		} else {
+			depend(m, in->to, d.on);
+		}
+	}
+	for (int i = 0; i < m->nkinds; i++)
+		close_bucket(m, &m->open[i]);
+}
+
+/* ---- the order --------------------------------------------------------- */
+
+/* The members of the bucket of instruction i; NULL where it has no company. */
+static const ints *company(const maker *m, int i)
+{
+	const ints *all = &m->members.at[m->bucket[i]];
+	return all->n > 1 ? all : NULL;
+}
+
+static void put(maker *m, int i, int bucket)
+{
+	plan_instr in = m->from[i];
+	in.bucket = bucket;
+	vec_push(m->tmp, &m->program, in);
+	m->pending[in.to] = false;
+}
+
+/* The instructions that waited for buckets that are done, in their order. */
+static void put_waiting(maker *m)
+{
+	int kept = 0;
+	for (int j = 0; j < m->waiting.n; j++) {
+		int i = m->waiting.at[j];
+		if (dependence_of(m, &m->from[i]).pending)
+			m->waiting.at[kept++] = i;
+		else
+			put(m, i, 0);
+	}
+	m->waiting.n = kept;
+}
+
+static void put_bucket(maker *m, const ints *all, bool spreads)
+{
+	int number = m->bucket[all->at[0]];
+	for (int j = 0; j < all->n; j++)
+		put(m, all->at[j], number);
+	for (int j = 0; j < all->n && spreads; j++)
+		put(m, all->at[j] + 1, number);
+	put_waiting(m);
+}
+
+/* Puts instruction i, or lets it wait. */
+static void put_or_wait(maker *m, int i)
+{
+	const plan_instr *in = &m->from[i];
+	if (!dependence_of(m, in).pending) {
+		put(m, i, 0);
+		return;
+	}
+	vec_push(m->tmp, &m->waiting, i);
+	m->pending[in->to] = true;
+}
+
+static void put_all(maker *m, int begin, int end)
+{
+	for (int i = begin; i < end; i++) {
+		const ints *all = company(m, i);
+		if (!all) {
+			put_or_wait(m, i);
+			continue;
+		}
+		bool spreads = has_spread(m, i, end);
+		assert(!dependence_of(m, &m->from[i]).pending);
+		m->pending[m->from[i].to] = true;
+		if (spreads)
+			m->pending[m->from[i + 1].to] = true;
+		if (i == all->at[all->n - 1])
+			put_bucket(m, all, spreads);
+		i += spreads;
+	}
+	assert(m->waiting.n == 0);
+}
+
+/* ---- a plan ------------------------------------------------------------ */
+
+/* Whether an instruction copies the next value of a state. */
+static bool is_update(const plan *p, const plan_instr *in)
+{
+	return in->op == PLAN_MOVE && p->buffers[in->from].tensor !=
+					      p->buffers[in->to].tensor;
+}
+
+/* The plan without updates: these follow from the order. */
+static plan *without_updates(arena *a, const plan *p)
+{
+	plan *q = ARENA_COPY(a, p, 1);
+	int n = 0;
+	q->program = ARENA_ARRAY(a, plan_instr, p->ninstrs);
+	for (int i = 0; i < p->ninstrs; i++) {
+		bool gone = is_update(p, &p->program[i]);
+		q->loop.begin -= gone && i < p->loop.begin;
+		q->loop.end -= gone && i < p->loop.end;
+		if (!gone)
+			q->program[n++] = p->program[i];
+	}
+	q->ninstrs = n;
+	q->buffers = ARENA_COPY(a, p->buffers, p->nbuffers);
+	return q;
+}
+
+/* Gives buckets numbers from 1 on, in the order of the program. */
+static void number_buckets(plan *p)
+{
+	int n = 0, last = 0;
+	for (int i = 0; i < p->ninstrs; i++) {
+		int *bucket = &p->program[i].bucket, was = *bucket;
+		n += was != 0 && was != last;
+		*bucket = was != 0 ? n : 0;
+		last = was;
+	}
+}
+
+static void order(maker *m)
+{
+	plan *p = m->p;
+	int ends[] = { 0, p->loop.begin, p->loop.end, p->ninstrs };
+	for (int s = 0; s < 3; s++)
+		choose(m, ends[s], ends[s + 1]);
+	for (int s = 0; s < 3; s++)
+		put_all(m, ends[s], ends[s + 1]);
+}
+
+/* p with buckets of one in `share' of the bytes, in a; NULL where none has
+ * more than one member. */
+static plan *bucketed(arena *a, const plan *p, layout_classes *f,
+		      const bucket_options *o, int64_t share)
+{
+	maker m = { .tmp = arena_new(), .o = o, .share = share };
+	m.p = without_updates(a, p);
+	m.from = m.p->program;
+	m.depends = ARENA_ARRAY(m.tmp, uint64_t, p->nbuffers);
+	m.pending = ARENA_ARRAY(m.tmp, bool, p->nbuffers);
+	m.bucket = ARENA_ARRAY(m.tmp, int, p->ninstrs);
+	vec_push(m.tmp, &m.members, (ints){ 0 });
+	topology_levels(o->machine, &p->mesh, m.levels);
+	order(&m);
+	assert(m.program.n == m.p->ninstrs);
+	m.p->program = ARENA_COPY(a, m.program.at, m.program.n);
+	arena_free(m.tmp);
+	int reductions;
+	if (plan_buckets(m.p, &reductions) == 0)
+		return NULL;
+	number_buckets(m.p);
+	plan_update_states(a, m.p);
+	plan_place_with(m.p, f);
+	return m.p;
+}
+
+/* The first that is within the memory. */
+static plan *of_bytes(arena *a, plan *p, layout_classes *f,
+			    const bucket_options *o, int64_t room)
+{
+	for (int64_t share = 1; share <= o->bytes; share *= 2) {
+		plan *q = bucketed(a, p, f, o, share);
+		if (!q || q->arena_bytes <= room)
+			return q ? q : p;
+	}
+	return p;
+}
+
+/* The fastest of the first that are within the memory. */
+static plan *of_machine(arena *a, plan *p, layout_classes *f,
+			const bucket_options *o, int64_t room)
+{
+	enum { MOST_TRIES = 32, MOST_WITHIN = 4 };
+	plan *best = p;
+	instr_times *t = instr_times_new(a, f, o->machine);
+	double least = lower_time_with(t, p).run;
+	for (int i = 0, within = 0; i < MOST_TRIES && within < MOST_WITHIN;
+	     i++) {
+		plan *q = bucketed(a, p, f, o, INT64_C(1) << i);
+		if (!q)
+			break;
+		if (q->arena_bytes > room)
+			continue;
+		double s = lower_time_with(t, q).run;
+		best = s < least ? q : best;
+		least = s < least ? s : least;
+		within++;
+	}
+	return best;
+}
+
+plan *bucket_plan(arena *a, plan *p, layout_classes *f,
+			const bucket_options *o)
+{
+	enum { USUAL_SHARE = 10 };
+	int64_t room = o->memory > 0 ? o->memory
+				     : p->arena_bytes +
+					       p->arena_bytes / USUAL_SHARE;
+	room = room > p->arena_bytes ? room : p->arena_bytes;
+	return o->bytes > 0 ? of_bytes(a, p, f, o, room)
+			    : of_machine(a, p, f, o, room);
+}
