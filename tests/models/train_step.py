@@ -5,13 +5,16 @@ At small sizes each network gets random weights, running statistics, states of
 the optimizer and a batch, is planned for 1, 2, 4 and 8 devices, run on as many
 workers and verified; the three figures have to agree.  The loss and everything
 that is kept from step to step has to be what PyTorch makes of the same in f64,
-as exactly as PyTorch is in f32.  So has the loss without training.
+as exactly as PyTorch is in f32.  So has the loss without training.  With
+micro-batches the judge is PyTorch's accumulation of gradients; normalisations
+have statistics of each then, and running ones are not compared, which PyTorch
+has from one micro-batch after the other.
 
 	train_step.py [--all] [--devices 1,2,8] [--optimizers adamw,none]
-	              [NAME...]
+	              [--turns 1,2,4] [NAME...]
 
 Without --all, or CHECK_ALL=yes, each network has one optimizer, and one number of
-devices with it and one without.
+devices with it, one without, and one with micro-batches.
 """
 import argparse
 import json
@@ -29,6 +32,7 @@ try:
     import numpy as np
     import torch
 
+    import accumulated
     import layers
     import nets
 except ImportError as e:
@@ -42,6 +46,11 @@ NOISE_FACTOR = 10  # times PyTorch's own error in f32 is allowed, too
 PRECISIONS = torch.float64, torch.float32
 TYPES = {"f32": "f4", "f64": "f8", "i64": "i8"}  # NumPy's names
 SEEDS = 3
+MICRO_DEVICES = 1, 2  # with which micro-batches are tried
+# What needs the whole batch inside: these have statistics of each micro-batch,
+OWN_STATISTICS = "inception_v3", "densenet121", "resnet", "resnet-50"
+# .. and here is none of the kind: how many tokens an expert has taken.
+WHOLE_BATCH = "moe",
 
 
 @dataclass(frozen=True)
@@ -161,7 +170,23 @@ def torch_loss(net, before, inputs, dtype):
     return loss_of(net, p, inputs, dtype, training=False).item(), {}
 
 
-def torch_step(net, optimizer, before, kept, inputs, dtype):
+def backward(net, p, inputs, dtype, turns):
+    """Computes the gradients, those of several micro-batches added up; returns
+    the loss."""
+    def loss_of_part(part, training):
+        # Without training nothing is kept.
+        q = p if training else {n: v.clone() for n, v in p.items()}
+        return loss_of(net, q, part, dtype, training=True)
+
+    if turns > 1:
+        return accumulated.accumulate(
+            loss_of_part, accumulated.split(inputs, net.sizes["batch"], turns))
+    loss = loss_of_part(inputs, True)
+    loss.backward()
+    return loss.item()
+
+
+def torch_step(net, optimizer, before, kept, inputs, dtype, turns):
     """The loss and the states after one step, computed in that type."""
     def tensor(name):
         counts = kept.get(name, ("", ""))[1] == "step"
@@ -175,17 +200,17 @@ def torch_step(net, optimizer, before, kept, inputs, dtype):
     for n, (weight, kind) in kept.items():
         for w in [weight] if weight else weights:
             maker.state[p[w]][kind] = tensor(n)
-    loss = loss_of(net, p, inputs, dtype, training=True)
-    loss.backward()
+    loss = backward(net, p, inputs, dtype, turns)
     maker.step()
-    after = {n: v.detach().numpy() for n, v in p.items()}
+    after = {n: v.detach().numpy() for n, v in p.items()
+             if turns == 1 or n in weights}
     for n, (weight, kind) in kept.items():
         after[n] = maker.state[p[weight]][kind].numpy() if weight \
             else before[n] + 1
-    return loss.item(), after
+    return loss, after
 
 
-def draw(net, optimizer, model, states, seed):
+def draw(net, optimizer, model, states, turns, seed):
     kept = kept_of(states, optimizer)
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -200,12 +225,12 @@ def draw(net, optimizer, model, states, seed):
         results = [torch_loss(net, before, inputs, t) for t in PRECISIONS]
     else:
         fed["lr"] = np.array(optimizer.how["lr"])
-        results = [torch_step(net, optimizer, before, kept, inputs, t)
+        results = [torch_step(net, optimizer, before, kept, inputs, t, turns)
                    for t in PRECISIONS]
     return Case(model, fed, before, *results)
 
 
-def prepare(name, optimizer, folder):
+def prepare(name, optimizer, turns, folder):
     """Several draws, first the one with which f32 makes least of a
     difference."""
     net = nets.NETS[name]
@@ -213,8 +238,12 @@ def prepare(name, optimizer, folder):
              *words(net.sizes)]
     if optimizer is not None:
         model += ["--train", "--optimizer", optimizer.ours]
+    if turns > 1:
+        model += ["--micro-batches", str(turns)]
+    if turns > 1 and name in OWN_STATISTICS:
+        model.append("--micro-batch-statistics")
     states = states_of(model, folder)
-    cases = [draw(net, optimizer, model, states, seed)
+    cases = [draw(net, optimizer, model, states, turns, seed)
              for seed in range(SEEDS)]
     return sorted(cases, key=Case.noise)
 
@@ -280,12 +309,12 @@ def check_some(cases, k, kernels, folder):
 
 # ---- all of them ------------------------------------------------------------
 
-def try_one(name, optimizer, plans):
+def try_one(name, optimizer, turns, plans):
     """How many of the plans failed."""
-    label = f"{name:12} {optimizer:6}"
+    label = f"{name:12} {optimizer:6} {turns}"
     with tempfile.TemporaryDirectory() as folder:
         try:
-            cases = prepare(name, OPTIMIZERS[optimizer], folder)
+            cases = prepare(name, OPTIMIZERS[optimizer], turns, folder)
         except Exception as e:
             print(f"FAIL: {label} {type(e).__name__}: {str(e)[:2000]}",
                   flush=True)
@@ -303,22 +332,40 @@ def try_one(name, optimizer, plans):
 
 
 def chosen(args):
-    """(network, optimizer, plans) of all that is to be tried.  Some of it is
-    enough to have each optimizer and each number of devices several times.
-    Generated C goes with few plans: its compiler takes longer than all the
-    rest."""
+    """(network, optimizer, micro-batches, plans) of all that is to be tried.
+    Some of it is enough to have each optimizer and each number of devices
+    several times.  Generated C goes with few plans: its compiler takes longer
+    than all the rest."""
     training = [o for o in args.optimizers if o != "none"]
     for i, name in enumerate(args.names or nets.NETS):
         for optimizer in args.optimizers:
             plans = [(k, "generated" if args.all and k == 4 else "interpreter")
                      for k in args.devices]
+            if 1 not in args.turns:
+                continue
             if args.all:
-                yield name, optimizer, plans
+                yield name, optimizer, 1, plans
             elif optimizer == "none":
-                yield name, optimizer, [plans[(i + 1) % len(plans)]]
+                yield name, optimizer, 1, [plans[(i + 1) % len(plans)]]
             elif optimizer == training[i % len(training)]:
                 at = (i + i // len(training)) % len(plans)
-                yield name, optimizer, [plans[at]]
+                yield name, optimizer, 1, [plans[at]]
+
+
+def chosen_in_turns(args):
+    """The same with micro-batches."""
+    training = [o for o in args.optimizers if o != "none"]
+    turns = [t for t in args.turns if t > 1]
+    names = [n for n in args.names or nets.NETS if n not in WHOLE_BATCH]
+    plans = [(k, "interpreter") for k in args.devices if k in MICRO_DEVICES]
+    if not training or not plans:
+        return
+    for i, name in enumerate(names if turns else ()):
+        if args.all:
+            yield from ((name, o, t, plans) for o in training for t in turns)
+        else:
+            yield (name, training[(i + 1) % len(training)],
+                   turns[i % len(turns)], [plans[i // 2 % len(plans)]])
 
 
 def main():
@@ -328,15 +375,18 @@ def main():
                         type=lambda s: [int(k) for k in s.split(",")])
     parser.add_argument("--optimizers", default=list(OPTIMIZERS),
                         type=lambda s: s.split(","))
+    parser.add_argument("--turns", default=[1, 2, 4],
+                        type=lambda s: [int(t) for t in s.split(",")])
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     torch.set_num_threads(1)
     done = failed = 0
-    print("network      how    k kernels       ops     bytes     arena   plan "
+    print("network      how    M k kernels       ops     bytes     arena   plan "
           " loss  step worst", flush=True)
-    for name, optimizer, plans in sample(list(chosen(args))):
+    for name, optimizer, turns, plans in sample([*chosen(args),
+                                                 *chosen_in_turns(args)]):
         done += len(plans)
-        failed += try_one(name, optimizer, plans)
+        failed += try_one(name, optimizer, turns, plans)
     print(f"{done} plans, {failed} failed")
     sys.exit(1 if failed or not done else 0)
 
