@@ -179,6 +179,8 @@ typedef struct ast_named {
 	const char *name;
 	ast_expr *value;
 	range at;
+	int index; /* [check] in a call: of the callee's attribute, or of a
+		      def's parameter */
 } ast_named;
 
 /* The meaning of a call's name: one of these, the others are NULL.  In a body a
@@ -299,6 +301,11 @@ struct ast_op {
 	int height;	   /* [check] of the calls of operators below it: 1
 			      where there are none; 0 not yet known */
 	int nsymbols;	   /* [check] */
+	const ast_symbol **symbols; /* [check] by number */
+	/* [check] Of grad f x(..): what each parameter is, one of f by its
+	 * number, or ~r for the derivative by its result r; and the number of
+	 * each attribute among those of f. */
+	const int *grad_params, *grad_attrs;
 	bool faulty;	   /* [check] has an error; is not handed on */
 	bool built;	   /* made by dsl_copy_op(), not read from a text */
 };

@@ -3,6 +3,7 @@
 
 #include "dsl/check.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ ast_symbol *check_symbol(checker *c, ast_symbol_kind kind, const char *name,
 	s->number = c->facts.n;
 	s->index = -1;
 	symbol_facts *f = ARENA_NEW(c->tmp, symbol_facts);
+	f->symbol = s;
 	f->ndims = -1;
 	vec_push(c->tmp, &c->facts, f);
 	return s;
@@ -138,28 +140,58 @@ static void check_callees(checker *c)
 
 /* ---- gradients ---------------------------------------------------------- */
 
-/* The derivative by a result r of f is the parameter dr. */
-static bool is_derivative(const ast_op *of, const char *name)
-{
-	for (int i = 0; i < of->nresults; i++)
-		if (*name == 'd' && !strcmp(name + 1, of->results[i].name))
-			return true;
-	return false;
-}
+enum { NO_PARAMETER = INT_MAX };
 
-static bool has_parameter(const ast_op *of, const char *name)
+static int find_parameter(const ast_op *of, const char *name)
 {
 	for (int i = 0; i < of->nparams; i++)
 		if (of->params[i].name == name)
-			return true;
-	return false;
+			return i;
+	return NO_PARAMETER;
 }
 
-static bool has_attribute(const ast_op *of, const ast_attr *a)
+/* What a gradient's parameter is (ast_op.grad_params): the derivative by a
+ * result r of f is called dr. */
+static int parameter_of(const ast_op *of, const char *name)
+{
+	for (int i = 0; i < of->nresults; i++)
+		if (*name == 'd' && !strcmp(name + 1, of->results[i].name))
+			return ~i;
+	return find_parameter(of, name);
+}
+
+/* The attribute of f that a gradient's attribute is; -1 for none. */
+static int attribute_of(const ast_op *of, const ast_attr *a)
 {
 	int i = ast_find_attr(of->attrs, of->nattrs, a->name);
 	return i >= 0 && of->attrs[i].type == a->type &&
-	       of->attrs[i].is_list == a->is_list;
+	       of->attrs[i].is_list == a->is_list ? i : -1;
+}
+
+/* Binds the parameters and attributes of a gradient to those of f. */
+static void bind_gradient(checker *c, const ast_op *of)
+{
+	ast_op *op = c->op;
+	arena *a = c->modules->arena;
+	int *params = ARENA_ARRAY(a, int, op->nparams + 1);
+	int *attrs = ARENA_ARRAY(a, int, op->nattrs + 1);
+	for (int i = 0; i < op->nparams; i++) {
+		params[i] = parameter_of(of, op->params[i].name);
+		if (params[i] == NO_PARAMETER)
+			check_error(c, DIAG_BAD_GRADIENT, op->params[i].at,
+				    "'%s' is neither a parameter of '%s' nor a "
+				    "result's name with a d before it",
+				    op->params[i].name, of->name);
+	}
+	for (int i = 0; i < op->nattrs; i++) {
+		attrs[i] = attribute_of(of, &op->attrs[i]);
+		if (attrs[i] < 0)
+			check_error(c, DIAG_BAD_GRADIENT, op->attrs[i].at,
+				    "'%s' has no such attribute '%s'",
+				    of->name, op->attrs[i].name);
+	}
+	op->grad_params = params;
+	op->grad_attrs = attrs;
 }
 
 static void check_gradient(checker *c)
@@ -178,25 +210,14 @@ static void check_gradient(checker *c)
 		check_suggest_import(c, op->grad_of);
 		return;
 	}
-	if (!has_parameter(of, op->grad_by))
+	if (find_parameter(of, op->grad_by) == NO_PARAMETER)
 		check_error(c, DIAG_BAD_GRADIENT, op->grad_by_at,
 			    "'%s' has no parameter '%s'", of->name,
 			    op->grad_by);
 	if (op->nresults != 1)
 		check_error(c, DIAG_BAD_GRADIENT, op->results[1].at,
 			    "a gradient has one result");
-	for (int i = 0; i < op->nparams; i++)
-		if (!is_derivative(of, op->params[i].name) &&
-		    !has_parameter(of, op->params[i].name))
-			check_error(c, DIAG_BAD_GRADIENT, op->params[i].at,
-				    "'%s' is neither a parameter of '%s' nor a "
-				    "result's name with a d before it",
-				    op->params[i].name, of->name);
-	for (int i = 0; i < op->nattrs; i++)
-		if (!has_attribute(of, &op->attrs[i]))
-			check_error(c, DIAG_BAD_GRADIENT, op->attrs[i].at,
-				    "'%s' has no such attribute '%s'",
-				    of->name, op->attrs[i].name);
+	bind_gradient(c, of);
 }
 
 /* ---- the table ---------------------------------------------------------- */
@@ -242,6 +263,16 @@ static const struct check {
 	{ "unused", UNUSED, SCOPES | EXTENTS | TYPES, check_unused },
 };
 
+static void hand_on_symbols(const checker *c)
+{
+	ast_op *op = c->op;
+	op->nsymbols = c->facts.n;
+	op->symbols = ARENA_ARRAY(c->modules->arena, const ast_symbol *,
+				  op->nsymbols + 1);
+	for (int i = 0; i < op->nsymbols; i++)
+		op->symbols[i] = c->facts.at[i]->symbol;
+}
+
 static void check_op(tdl_modules *m, ast_op *op)
 {
 	checker c = { .modules = m, .sink = m->sink, .tmp = arena_new(),
@@ -264,7 +295,7 @@ static void check_op(tdl_modules *m, ast_op *op)
 	}
 	if (op->height < 0)
 		op->height = 1;
-	op->nsymbols = c.facts.n;
+	hand_on_symbols(&c);
 	m->calls--;
 	arena_free(c.tmp);
 }

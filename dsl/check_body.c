@@ -105,8 +105,9 @@ static bool given_twice(checker *c, const ast_expr *e, int i, const char *what)
 static void check_attrs(checker *c, const ast_expr *e, const ast_op *op)
 {
 	for (int i = 0; i < e->nnamed; i++) {
-		const ast_named *n = &e->named[i];
-		if (ast_find_attr(op->attrs, op->nattrs, n->name) < 0) {
+		ast_named *n = &e->named[i];
+		n->index = ast_find_attr(op->attrs, op->nattrs, n->name);
+		if (n->index < 0) {
 			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
 				    "'%s' has no attribute '%s'", op->name,
 				    n->name);
@@ -142,6 +143,7 @@ static void check_arguments(checker *c, const ast_expr *e, const ast_block *b)
 				    "the argument '%s' is given twice",
 				    e->named[i].name);
 		given[j] = true;
+		e->named[i].index = j;
 	}
 	for (int i = 0; i < b->nparams; i++)
 		if (!given[i] && !b->params[i].value && !e->open_named)

@@ -73,7 +73,7 @@ void check_call_attrs(checker *c, const ast_expr *call, const char *name,
 {
 	bool *given = ARENA_ARRAY(c->tmp, bool, nattrs + 1);
 	for (int i = 0; i < call->nnamed; i++) {
-		const ast_named *n = &call->named[i];
+		ast_named *n = &call->named[i];
 		int a = ast_find_attr(attrs, nattrs, n->name);
 		if (a < 0) {
 			check_error(c, DIAG_BAD_ATTRIBUTE, n->at,
@@ -87,6 +87,7 @@ void check_call_attrs(checker *c, const ast_expr *call, const char *name,
 				    "the attribute '%s' is given twice",
 				    n->name);
 		given[a] = true;
+		n->index = a;
 		check_value(c, &attrs[a], n->value);
 	}
 	for (int i = 0; i < nattrs; i++) {

@@ -25,6 +25,7 @@ typedef struct checker checker;
 
 /* The checker's own facts on a symbol. */
 typedef struct symbol_facts {
+	const ast_symbol *symbol;
 	bool used;
 	const ast_attr *attr; /* SYMBOL_ATTR */
 	etype type;	      /* SYMBOL_TENSOR, SYMBOL_CONST */

@@ -397,7 +397,7 @@ static void call_attrs(build *b, const ast_expr *call, const ast_op *callee,
 		const ast_attr *decl = &callee->attrs[i];
 		sattr attr = { decl, decl->init, b->frame };
 		for (int j = 0; j < call->nnamed; j++)
-			if (call->named[j].name == decl->name) {
+			if (call->named[j].index == i) {
 				attr.value = call->named[j].value;
 				attr.env = caller;
 			}

@@ -47,12 +47,13 @@ static bool kept_dims(build *b, const ast_expr *arg, int tensor, dim_list *out)
 }
 
 /* The value of an attribute in a call, or its default; NULL if neither. */
-static const ast_expr *given_value(const ast_expr *call, const ast_attr *a)
+static const ast_expr *given_value(const ast_expr *call, const ast_opaque *f,
+				   int attr)
 {
 	for (int i = 0; i < call->nnamed; i++)
-		if (call->named[i].name == a->name)
+		if (call->named[i].index == attr)
 			return call->named[i].value;
-	return a->init;
+	return f->attrs[attr].init;
 }
 
 /* The whole numbers among an opaque call's attributes, which may be extents of
@@ -64,7 +65,7 @@ static void bind_numbers(build *b, const ast_expr *call, const ast_opaque *f,
 	b->quiet = true;
 	for (int i = 0; i < f->nattrs; i++) {
 		const ast_attr *a = &f->attrs[i];
-		const ast_expr *e = given_value(call, a);
+		const ast_expr *e = given_value(call, f, i);
 		if (!e || a->is_list || a->type != ATTR_INT)
 			continue;
 		sval v = sym_scalar(b, e);
@@ -82,10 +83,10 @@ static type_set types_of_result(const build *b, const ast_expr *call,
 {
 	const ast_type *t = &f->results[0].type;
 	while (t->kind == TYPE_NAMED) {
-		const ast_attr *a = &f->attrs[t->symbol->index];
-		const ast_expr *e = given_value(call, a);
+		int i = t->symbol->index;
+		const ast_expr *e = given_value(call, f, i);
 		t = e->type;
-		if (e != a->init)
+		if (e != f->attrs[i].init)
 			break;
 	}
 	return sym_declared_types(b, t);

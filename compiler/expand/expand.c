@@ -132,16 +132,9 @@ const attr_value **call_attrs(context *cx, const ast_expr *call,
 		ARENA_ARRAY(cx->tmp, const attr_value *, callee->nattrs + 1);
 	for (int i = 0; i < call->nnamed; i++) {
 		const ast_named *named = &call->named[i];
-		int j = ast_find_attr(callee->attrs, callee->nattrs,
-				      named->name);
-		if (j < 0) {
-			expand_error(cx, DIAG_BAD_ATTRIBUTE, named->at,
-				     "'%s' has no attribute '%s'",
-				     callee->name, named->name);
-			return NULL;
-		}
-		attrs[j] = attr_from_expr(cx, &callee->attrs[j], named->value);
-		if (!attrs[j])
+		const ast_attr *attr = &callee->attrs[named->index];
+		attrs[named->index] = attr_from_expr(cx, attr, named->value);
+		if (!attrs[named->index])
 			return NULL;
 	}
 	return attrs;

@@ -95,13 +95,7 @@ static const attr_value **call_attrs(evaluator *ev, const ast_expr *e,
 	}
 	for (int j = 0; j < e->nnamed; j++) {
 		const ast_named *named = &e->named[j];
-		int i = ast_find_attr(op->attrs, op->nattrs, named->name);
-		if (i < 0) {
-			mapping_error(ev, DIAG_BAD_ATTRIBUTE, named->at,
-				      "'%s' has no attribute '%s'", op->name,
-				      named->name);
-			return NULL;
-		}
+		int i = named->index;
 		mvalue v = mapping_eval(ev, named->value);
 		if (v.kind == MV_NULL)
 			continue;
@@ -234,7 +228,7 @@ static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
 	if (i < e->nargs)
 		return args[i];
 	for (int j = 0; j < e->nnamed; j++)
-		if (e->named[j].name == name)
+		if (e->named[j].index == i)
 			return mapping_eval(ev, e->named[j].value);
 	const mvalue *v = e->open_named ? inherited(ev, name) : NULL;
 	if (v && (v->kind != MV_NULL || !def->params[i].value))

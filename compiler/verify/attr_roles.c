@@ -14,15 +14,16 @@ typedef struct walk {
 	bool inside; /* a callee, whose own calls are not followed */
 } walk;
 
-static int find_attr(const ast_op *op, const char *name)
+/* The attribute that a symbol is; -1 for none. */
+static int attr_of(const ast_symbol *s)
 {
-	return ast_find_attr(op->attrs, op->nattrs, name);
+	return s && s->kind == SYMBOL_ATTR ? s->index : -1;
 }
 
-static void set_role(walk *w, const char *name, role_kind kind,
+static void set_role(walk *w, const ast_symbol *s, role_kind kind,
 		     const char *pack)
 {
-	int i = find_attr(w->op, name);
+	int i = attr_of(s);
 	if (i < 0 || w->roles[i].kind != ROLE_VALUE)
 		return;
 	w->roles[i].kind = kind;
@@ -33,18 +34,18 @@ static void walk_pack(walk *w, const ast_pack *p)
 {
 	if (!p)
 		return;
-	set_role(w, p->name, ROLE_PACK, p->name);
+	set_role(w, p->symbol, ROLE_PACK, p->name);
 	if (!p->sel || p->sel->kind != AST_NAME)
 		return;
 	if (p->kind == PACK_PERM)
-		set_role(w, p->sel->name, ROLE_PERM, p->name);
+		set_role(w, p->sel->symbol, ROLE_PERM, p->name);
 	if (p->kind == PACK_MINUS || p->kind == PACK_AND)
-		set_role(w, p->sel->name, ROLE_AXES, p->name);
+		set_role(w, p->sel->symbol, ROLE_AXES, p->name);
 }
 
 static void add_word(walk *w, const ast_expr *attr, const ast_expr *word)
 {
-	int i = attr->kind == AST_NAME ? find_attr(w->op, attr->name) : -1;
+	int i = attr_of(attr->symbol);
 	if (i < 0 || word->kind != AST_STRING)
 		return;
 	role *r = &w->roles[i];
@@ -67,11 +68,9 @@ static void walk_call(walk *w, const ast_expr *e)
 		return;
 	role *there = roles_in(w->arena, callee, true);
 	for (int i = 0; i < e->nnamed; i++) {
-		int j = find_attr(callee, e->named[i].name);
-		if (j < 0 || e->named[i].value->kind != AST_NAME)
-			continue;
+		int j = e->named[i].index;
 		if (there[j].kind == ROLE_AXES || there[j].kind == ROLE_PERM)
-			set_role(w, e->named[i].value->name, there[j].kind,
+			set_role(w, e->named[i].value->symbol, there[j].kind,
 				 NULL);
 	}
 }
